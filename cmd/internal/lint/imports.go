@@ -1,0 +1,111 @@
+package lint
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+)
+
+// direction says what a folder may import of ours: its own subfolders and these with theirs ("=x" means x without its subfolders). The first
+// row that holds the folder counts; it stands for the subfolders too, which may not import each other through it.
+var direction = []struct {
+	folder  string
+	imports []string
+	reason  string
+}{
+	{"cmd/internal/lint", nil, "the structure tests read every package and belong to none"},
+	{"cmd", []string{"cmd", "pipeline", "operators", "mechanisms", "state", "schemas"}, "cmd wires everything"},
+	{"deploy", []string{"deploy", "cmd", "pipeline", "operators", "mechanisms", "state", "schemas"}, "deploy measures and checks everything"},
+	{"pipeline/kafka", []string{"pipeline"}, "Kafka code sees bytes and offsets, never events, gradients or state"},
+	{"pipeline/embedded", []string{"pipeline"}, "the embedded broker knows Kafka alone"},
+	{"pipeline/metrics", []string{"pipeline", "mechanisms/dp"}, "metrics see what a listener is told: counts and times"},
+	{"pipeline/console", []string{"pipeline", "mechanisms/dp"}, "HTTP shows what is public"},
+	{"pipeline/pipetest", []string{"pipeline", "operators", "mechanisms", "state", "schemas"}, "test helpers may see the layers below"},
+	{"pipeline", []string{"operators", "mechanisms", "state", "schemas"}, "pipeline drives the layers below"},
+	{"operators/optest", []string{"operators", "mechanisms"}, "the conformance suite runs any operator"},
+	{"operators/loss", []string{"operators", "mechanisms"}, "losses know no algorithm"},
+	{"operators/convex", []string{"operators", "mechanisms"}, "sets know no algorithm"},
+	{"operators", []string{"=operators", "operators/loss", "operators/convex", "mechanisms"}, "operators stand on mechanisms alone, and no algorithm family on another"},
+	{"mechanisms/dp", nil, "accounting is a leaf"},
+	{"mechanisms/lattice", nil, "the lattice is a leaf"},
+	{"mechanisms/noise", []string{"mechanisms/lattice"}, "noise knows integers, not mechanisms"},
+	{"mechanisms/mechtest", []string{"mechanisms"}, "test helpers may see every mechanism"},
+	{"mechanisms/audit", []string{"mechanisms"}, "an audit may see every mechanism"},
+	// The root is above its families: it makes them by name.
+	{"mechanisms", []string{"mechanisms/dp", "mechanisms/lattice", "mechanisms/noise", "mechanisms/mechtest"}, "mechanisms import nothing above, and no family another"},
+	{"state", []string{"state"}, "state keeps sealed bytes and knows nothing else of ours"},
+	{"schemas", []string{"schemas"}, "wire formats know nothing else of ours"},
+}
+
+// CheckImports checks the direction of imports inside the module, test helpers, third-party packages and forbidden std packages.
+func CheckImports(packages []Package) []Finding {
+	var found []Finding
+	for _, p := range packages {
+		from := folder(p.ImportPath)
+		for _, imported := range p.Imports {
+			if reason := refusedImport(from, imported); reason != "" {
+				found = append(found, Finding{p.ImportPath, fmt.Sprintf("imports %s: %s", imported, reason)})
+			}
+		}
+		for _, imported := range append(append([]string{}, p.TestImports...), p.XTestImports...) {
+			if reason := refusedTestImport(from, imported); reason != "" {
+				found = append(found, Finding{p.ImportPath, fmt.Sprintf("its tests import %s: %s", imported, reason)})
+			}
+		}
+	}
+	return found
+}
+
+// refusedImport returns why from's code must not import the package, or "".
+func refusedImport(from, imported string) string {
+	if !ours(imported) {
+		return refusedForeign(from, imported)
+	}
+	to := folder(imported)
+	if isTestHelper(to) && !isTestHelper(from) {
+		return "test helpers are imported by _test files only"
+	}
+	return refusedDirection(from, to)
+}
+
+// refusedTestImport allows tests what their package may import, test helpers, and layers below or beside; never layers above.
+func refusedTestImport(from, imported string) string {
+	if !ours(imported) || isTestHelper(folder(imported)) || layer(from) > layer(folder(imported)) {
+		return ""
+	}
+	if top(from) == top(folder(imported)) {
+		return "" // beside: a test may compare two families
+	}
+	return refusedDirection(from, folder(imported))
+}
+
+func refusedDirection(from, to string) string {
+	for _, rule := range direction {
+		if !within(from, rule.folder) {
+			continue
+		}
+		if within(to, from) || slices.Contains(rule.imports, "="+to) || withinAny(to, rule.imports) {
+			return ""
+		}
+		return rule.reason
+	}
+	return "the folder has no row in the table of import direction"
+}
+
+// top is the first element of a folder.
+func top(dir string) string {
+	first, _, _ := strings.Cut(dir, "/")
+	return first
+}
+
+// layer orders the top-level folders; a greater one may import a smaller one.
+func layer(dir string) int {
+	return map[string]int{"cmd": 5, "deploy": 5, "pipeline": 4, "operators": 3, "mechanisms": 2, "state": 1, "schemas": 1}[top(dir)]
+}
+
+// isTestHelper reports whether a folder is a layer's test helper: mechtest, optest, pipetest.
+func isTestHelper(dir string) bool { return strings.HasSuffix(path.Base(dir), "test") }
+
+// isGenerator reports whether a folder holds a program that go generate runs: it is no part of what is built.
+func isGenerator(dir string) bool { return strings.HasSuffix(dir, "/internal/gen") }

@@ -1,0 +1,104 @@
+package lint
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+)
+
+// Module is the import path of this module.
+const Module = "oriel"
+
+// Finding is one broken rule at one place.
+type Finding struct {
+	Place string // file:line, relative to the module where possible, or an import path
+	Rule  string // what is wrong and why it matters
+}
+
+func (f Finding) String() string { return f.Place + ": " + f.Rule }
+
+// Package is what `go list -json` says of a package; only the fields the checks use.
+type Package struct {
+	ImportPath     string
+	Name           string
+	Dir            string
+	Standard       bool
+	DepOnly        bool
+	ForTest        string
+	GoFiles        []string
+	IgnoredGoFiles []string
+	TestGoFiles    []string
+	XTestGoFiles   []string
+	Imports        []string
+	TestImports    []string
+	XTestImports   []string
+	ImportMap      map[string]string // import path as written, to the package that it means (vendored std)
+}
+
+// Build is a configuration of the go command: files, and so rules, differ between them.
+type Build struct {
+	Arch string // GOARCH
+	Tags string
+}
+
+// Builds are the configurations whose files decide bytes or are tested.
+var Builds = []Build{{Arch: "amd64", Tags: "kafka,promtool"}, {Arch: "amd64", Tags: "purego"}, {Arch: "arm64"}}
+
+// Root returns the directory of the module.
+func Root() (string, error) {
+	out, err := exec.Command("go", "env", "GOMOD").Output()
+	if err != nil {
+		return "", fmt.Errorf("lint: go env GOMOD: %w", err)
+	}
+	return filepath.Dir(strings.TrimSpace(string(out))), nil
+}
+
+// List runs go list below root. cgo is off: the checks read Go, and the release binary has none.
+func List(root string, b Build, args ...string) ([]Package, error) {
+	cmd := exec.Command("go", append([]string{"list", "-e", "-json", "-tags", b.Tags}, args...)...)
+	cmd.Dir = root
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS=linux", "GOARCH="+b.Arch)
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		return nil, fmt.Errorf("lint: go list: %w: %s", err, stderr.String())
+	}
+	var packages []Package
+	for dec := json.NewDecoder(bytes.NewReader(out)); ; {
+		var p Package
+		if err := dec.Decode(&p); errors.Is(err, io.EOF) {
+			return packages, nil
+		} else if err != nil {
+			return nil, fmt.Errorf("lint: go list: %w", err)
+		}
+		packages = append(packages, p)
+	}
+}
+
+// folder returns the package's folder in the module: "" for the root, "mechanisms/noise" for oriel/mechanisms/noise.
+func folder(importPath string) string {
+	return strings.TrimPrefix(strings.TrimPrefix(importPath, Module), "/")
+}
+
+// ours reports whether an import path is of this module.
+func ours(importPath string) bool { return within(importPath, Module) }
+
+// within reports whether path is dir or below it, for import paths and folders alike.
+func within(path, dir string) bool { return path == dir || strings.HasPrefix(path, dir+"/") }
+
+// withinAny reports whether path is one of dirs or below one.
+func withinAny(path string, dirs []string) bool {
+	for _, dir := range dirs {
+		if within(path, dir) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,177 @@
+package lint
+
+import (
+	"fmt"
+	"go/parser"
+	"go/token"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+)
+
+// TestArithmeticFlagsPlantedFaults compares the findings in testdata with the lines that ask for them, one "want" each.
+func TestArithmeticFlagsPlantedFaults(t *testing.T) {
+	build := Builds[0]
+	packages, err := List(moduleRoot(t), build, "-deps", "./cmd/internal/lint/testdata/arithmetic")
+	if err != nil {
+		t.Fatal(err)
+	}
+	typed, err := Check(packages, build)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(typed) != 1 {
+		t.Fatalf("%d packages of ours, want 1", len(typed))
+	}
+	var got []string
+	for _, f := range arithmeticIn(typed[0], typed[0].Files[0]) {
+		got = append(got, f.Place)
+	}
+	slices.Sort(got)
+
+	source, err := os.ReadFile("testdata/arithmetic/arithmetic.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want []string
+	for i, line := range strings.Split(string(source), "\n") {
+		_, comment, _ := strings.Cut(line, "// want")
+		if strings.Contains(line, "// want") {
+			for range 1 + strings.Count(comment, "want") {
+				want = append(want, fmt.Sprintf("cmd/internal/lint/testdata/arithmetic/arithmetic.go:%d", i+1))
+			}
+		}
+	}
+	slices.Sort(want)
+	if !slices.Equal(got, want) {
+		t.Errorf("findings\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+	if found := CheckArithmetic(typed[0]); len(found) > 0 {
+		t.Errorf("a package outside the table is checked: %v", found)
+	}
+}
+
+// TestImportsFlagPlantedFaults has one row a rule: the importing folder, the import, and whether it is refused, in code and in tests.
+func TestImportsFlagPlantedFaults(t *testing.T) {
+	for _, c := range []struct {
+		from, imported string
+		code, tests    bool // refused
+	}{
+		{"cmd/oriel", "oriel/pipeline", false, false},
+		{"cmd/internal/lint", "oriel/pipeline", true, false},
+		{"pipeline", "oriel/cmd/oriel", true, true},
+		{"pipeline", "oriel/operators/coco", false, false},
+		{"pipeline/kafka", "oriel/operators", true, false},
+		{"pipeline/kafka", "oriel/state", true, false},
+		{"pipeline", "oriel/pipeline/pipetest", true, false},
+		{"pipeline/pipetest", "oriel/operators/optest", false, false},
+		{"operators", "oriel/mechanisms", false, false},
+		{"operators/coco", "oriel/operators", false, false},
+		{"operators/coco", "oriel/operators/convex", false, false},
+		{"operators/coco", "oriel/operators/bandit", true, false},
+		{"operators/coco", "oriel/schemas", true, false},
+		{"operators/coco", "oriel/pipeline", true, true},
+		{"mechanisms", "oriel/mechanisms/windowtree", false, false},
+		{"mechanisms/windowtree", "oriel/mechanisms/noise", false, false},
+		{"mechanisms/windowtree", "oriel/mechanisms", true, false},
+		{"mechanisms/blt", "oriel/mechanisms/windowtree", true, false},
+		{"mechanisms/dp", "oriel/mechanisms/lattice", true, false},
+		{"mechanisms", "oriel/operators", true, true},
+		{"state", "oriel/schemas", true, true},
+		{"schemas", "oriel/operators", true, true},
+		{"unheard/of", "oriel/state", true, true},
+
+		{"pipeline/kafka", "github.com/segmentio/kafka-go/protocol", false, false},
+		{"pipeline", "github.com/segmentio/kafka-go", true, false},
+		{"pipeline/kafka", "github.com/twmb/franz-go/pkg/kfake", true, false},
+		{"pipeline", "github.com/cockroachdb/pebble/v2", true, false},
+		{"state", "github.com/cockroachdb/pebble/v2/vfs", false, false},
+		{"pipeline", "github.com/prometheus/client_golang/prometheus", true, false},
+		{"mechanisms/noise", "gonum.org/v1/gonum/mat", true, false},
+		{"mechanisms/dp", "gonum.org/v1/gonum/mat", false, false},
+		{"cmd/oriel", "example.org/unknown", true, false},
+
+		{"mechanisms/noise", "time", true, false},
+		{"mechanisms/noise", "crypto/aes", false, false},
+		{"mechanisms/noise/internal/gen", "os", false, false},
+		{"operators/coco", "log/slog", true, false},
+		{"operators/coco", "math/rand/v2", true, false},
+		{"operators/optest", "testing", false, false},
+		{"pipeline", "time", false, false},
+	} {
+		from := Module + "/" + c.from
+		if got := len(CheckImports([]Package{{ImportPath: from, Imports: []string{c.imported}}})) > 0; got != c.code {
+			t.Errorf("%s imports %s: refused %t, want %t", c.from, c.imported, got, c.code)
+		}
+		if got := len(CheckImports([]Package{{ImportPath: from, XTestImports: []string{c.imported}}})) > 0; got != c.tests {
+			t.Errorf("tests of %s import %s: refused %t, want %t", c.from, c.imported, got, c.tests)
+		}
+	}
+}
+
+func TestCallsFlagPlantedFaults(t *testing.T) {
+	const source = `package p
+import (
+	"fmt"
+	environment "os"
+)
+func f() {
+	fmt.Print(environment.Getenv("A"))
+	println()
+	go f()
+	environment.Exit(fmt.Fprint(environment.Stderr))
+}
+`
+	fset := token.NewFileSet()
+	file, err := parser.ParseFile(fset, "p.go", source, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for dir, want := range map[string]int{"state": 6, "pipeline/kafka": 5, "cmd/oriel": 1} {
+		if found := callsIn(fset, file, dir); len(found) != want {
+			t.Errorf("in %s: %d findings, want %d: %v", dir, len(found), want, found)
+		}
+	}
+}
+
+func TestTreeFlagsPlantedFaults(t *testing.T) {
+	const clean = "// Package state keeps.\npackage state\n"
+	for _, c := range []struct{ name, content, want string }{
+		{"state/doc.go", clean, ""},
+		{"util/doc.go", "// Package util has.\npackage util\n", "top level"},
+		{"state/doc.go", "// Package state keeps.\n\npackage state\n", "must touch"},
+		{"state/a.go", "package state\n", "no doc.go"},
+		{"state/doc.go", clean + strings.Repeat("\n", maxLines), "split before"},
+		{"state/doc.go", clean + "// TO" + "DO: later\n", "an issue"},
+		{"deploy/run", "cd /wo" + "rk/main\n", "one machine"},
+		{"deploy/run", "ls /ro" + "ot/go\n", "one machine"},
+		{"deploy/run", "export GOPROXY=https://proxy.gol" + "ang.org\n", "registry"},
+		{"README.md", "see shared/des" + "ign/a.md\n", "not in the repository"},
+		{"README.md", "Oriel works for roots.\n", ""},
+	} {
+		found, err := CheckTree(fstest.MapFS{c.name: {Data: []byte(c.content)}}, []string{c.name})
+		if err != nil {
+			t.Fatal(err)
+		}
+		switch {
+		case c.want == "" && len(found) > 0:
+			t.Errorf("%s %q: %v, want nothing", c.name, c.content, found)
+		case c.want != "" && (len(found) != 1 || !strings.Contains(found[0].Rule, c.want)):
+			t.Errorf("%s %.60q: %v, want one that says %q", c.name, c.content, found, c.want)
+		}
+	}
+}
+
+// TestTrackedSeesThisFile guards against an empty list, on which every tree rule would hold.
+func TestTrackedSeesThisFile(t *testing.T) {
+	files, err := Tracked(moduleRoot(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := filepath.ToSlash(filepath.Join("cmd", "internal", "lint", "red_test.go")); !slices.Contains(files, want) {
+		t.Errorf("%d files, without %s", len(files), want)
+	}
+}

@@ -1,0 +1,133 @@
+package lint
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os/exec"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// topLevel are the entries the module's root may have.
+var topLevel = []string{
+	"README.md", "LICENSE", "go.mod", "go.sum",
+	"cmd", "pipeline", "operators", "mechanisms", "state", "schemas", "deploy",
+	".ci", ".gitattributes", ".gitignore", ".dockerignore", ".golangci.yml",
+}
+
+// maxLines is the length a Go file stays below; the aim is 300.
+const maxLines = 500
+
+// unwanted are words that have no place in tracked text. They are put together here so that this file does not hold them.
+var unwanted = []struct {
+	pattern *regexp.Regexp
+	reason  string
+}{
+	{regexp.MustCompile(`\b(TO` + `DO|FIX` + `ME|XX` + `X)\b`), "what is left to do is an issue, not a comment"},
+	{regexp.MustCompile(`(^|[^\w.$}-])/(wo` + `rk|ro` + `ot|tmp/` + `w|home/[a-z]+)/`), "a path of one machine"},
+	{regexp.MustCompile(`(proxy|sum)\.gol` + `ang\.org|repo1?\.maven\.(apache\.)?org|deb\.deb` + `ian\.org|pyp` + `i\.org|registry\.npm` + `js\.org`), "the host of a package registry"},
+	{regexp.MustCompile(`shared/des` + `ign`), "a document that is not in the repository"},
+	{regexp.MustCompile(`^(<{7}|>{7})( |$)`), "an unresolved merge"},
+}
+
+// notText are files whose lines are not read: data and locks that nobody writes by hand.
+var notText = []string{".sum", ".csv", ".gz", ".zst", ".png", ".svg", ".ndjson", ".bin", ".jar"}
+
+// Tracked lists the files of the working tree that git tracks or would track.
+func Tracked(root string) ([]string, error) {
+	cmd := exec.Command("git", "ls-files", "-z", "--cached", "--others", "--exclude-standard")
+	cmd.Dir = root
+	out, err := cmd.Output()
+	if err != nil {
+		return nil, fmt.Errorf("lint: git ls-files: %w", err)
+	}
+	files := strings.Split(strings.TrimSuffix(string(out), "\x00"), "\x00")
+	slices.Sort(files)
+	return slices.Compact(files), nil
+}
+
+// CheckTree checks top-level entries, that each package has a doc.go with its comment, the length of Go files, and unwanted words.
+func CheckTree(tree fs.FS, files []string) ([]Finding, error) {
+	var found []Finding
+	packages := make(map[string]bool)
+	for _, name := range files {
+		if entry := top(name); !slices.Contains(topLevel, entry) {
+			found = append(found, Finding{name, "the top level is fixed: " + strings.Join(topLevel, " ")})
+		}
+		content, err := fs.ReadFile(tree, name)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // tracked and deleted in the working tree
+		}
+		if err != nil {
+			return nil, fmt.Errorf("lint: %w", err)
+		}
+		if path.Ext(name) == ".go" && !strings.Contains(name, "testdata/") {
+			packages[path.Dir(name)] = true
+			if lines := bytes.Count(content, []byte("\n")); lines >= maxLines && !isGenerated(content) {
+				found = append(found, Finding{name, fmt.Sprintf("%d lines: split before %d", lines, maxLines)})
+			}
+		}
+		if !slices.Contains(notText, path.Ext(name)) && !strings.Contains(name, "testdata/fuzz/") {
+			found = append(found, wordsIn(name, content)...)
+		}
+	}
+	for dir := range packages {
+		if !isGenerator(dir) { // one file, which says it itself
+			found = append(found, docOf(tree, dir)...)
+		}
+	}
+	slices.SortFunc(found, func(a, b Finding) int { return strings.Compare(a.Place, b.Place) })
+	return found, nil
+}
+
+func wordsIn(name string, content []byte) []Finding {
+	var found []Finding
+	if bytes.IndexByte(content, 0) >= 0 {
+		return nil // binary
+	}
+	number := 0
+	for line := range bytes.Lines(content) {
+		number++
+		for _, word := range unwanted {
+			if at := word.pattern.Find(bytes.TrimRight(line, "\r\n")); at != nil {
+				found = append(found, Finding{fmt.Sprintf("%s:%d", name, number), fmt.Sprintf("%q: %s", at, word.reason)})
+			}
+		}
+	}
+	return found
+}
+
+var generated = regexp.MustCompile(`(?m)^// Code generated .* DO NOT EDIT\.$`)
+
+func isGenerated(content []byte) bool { return generated.Match(content) }
+
+// docOf checks that a package's comment is in doc.go, names the package, and is nowhere else.
+func docOf(tree fs.FS, dir string) []Finding {
+	name := path.Join(dir, "doc.go")
+	content, err := fs.ReadFile(tree, name)
+	if err != nil {
+		return []Finding{{dir, "has no doc.go: a package says what it is, guarantees, costs and expects"}}
+	}
+	file, err := parser.ParseFile(token.NewFileSet(), name, content, parser.ParseComments|parser.PackageClauseOnly)
+	if err != nil {
+		return []Finding{{name, "does not parse"}}
+	}
+	if text := file.Doc.Text(); !startsAsDoc(text, file.Name, path.Base(dir)) {
+		return []Finding{{name, fmt.Sprintf("its comment must touch the package clause and start with %q", "Package "+file.Name.Name)}}
+	}
+	return nil
+}
+
+func startsAsDoc(text string, name *ast.Ident, dir string) bool {
+	if name.Name == "main" {
+		return strings.HasPrefix(text, "Command "+dir) || strings.HasPrefix(strings.ToLower(text), dir+" ")
+	}
+	return strings.HasPrefix(text, "Package "+name.Name+" ")
+}

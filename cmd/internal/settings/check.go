@@ -1,0 +1,105 @@
+package settings
+
+import (
+	"fmt"
+	"math"
+	"regexp"
+	"slices"
+	"strings"
+
+	"oriel/mechanisms"
+)
+
+// checker collects problems and skips variables that are already reported as missing or malformed.
+type checker struct {
+	broken map[string]bool
+	errs   []error
+}
+
+func (c *checker) want(name string, ok bool, format string, args ...any) {
+	if !ok && !c.broken[prefix+name] {
+		c.errs = append(c.errs, fmt.Errorf("%s%s: "+format, append([]any{prefix, name}, args...)...))
+	}
+}
+
+func (c *checker) oneOf(name, value string, values ...string) {
+	c.want(name, slices.Contains(values, value), "%q: not one of %s", value, strings.Join(values, ", "))
+}
+
+func (c *checker) positive(name string, value float64) {
+	c.want(name, value > 0 && !math.IsInf(value, 1), "%g: not positive and finite", value) // also catches NaN
+}
+
+var deploymentName = regexp.MustCompile(`^[A-Za-z0-9._-]{1,200}$`)
+
+// check looks at values that are given or needed. Rules that need several packages (a tree's window, an oracle's set) are
+// the packages' own, and are applied when the model is built.
+func (s Settings) check(needs []Need, broken map[string]bool) []error {
+	c := &checker{broken: broken}
+	if slices.Contains(needs, Kafka) {
+		s.checkSecurity(c)
+	}
+	if slices.Contains(needs, Deployment) {
+		c.want("NAME", deploymentName.MatchString(s.Name), "%q: not 1 to 200 letters, digits, dots, underscores and hyphens", s.Name)
+	}
+	if slices.Contains(needs, Service) {
+		c.oneOf("START", s.Start, "earliest", "latest")
+		c.oneOf("LOG_LEVEL", s.LogLevel, "debug", "info", "warn", "error")
+		c.want("COMMIT_INTERVAL", s.CommitInterval >= 1e6 && s.CommitInterval <= 60e9, "%v: not within 1ms to 1m", s.CommitInterval)
+		c.want("SESSION_TIMEOUT", s.SessionTimeout >= 1e9 && s.SessionTimeout <= 1800e9, "%v: not within 1s to 30m", s.SessionTimeout)
+	}
+	if slices.Contains(needs, Events) || slices.Contains(needs, Operator) {
+		c.oneOf("LOSS", s.Loss, "linear", "logistic", "hinge", "squared", "absolute", "portfolio")
+		c.oneOf("FORMAT", s.Format, "json")
+		c.oneOf("FEATURES_NORM", s.FeaturesNorm, "unit", "none")
+		c.want("DIMENSION", s.Dimension >= 1, "%d: not at least 1", s.Dimension)
+		c.want("MAX_RECORD_BYTES", s.MaxRecordBytes >= 1 && s.MaxRecordBytes <= 100<<20, "%d: not within 1 to 104857600", s.MaxRecordBytes)
+	}
+	if slices.Contains(needs, Operator) {
+		s.checkOperator(c)
+		s.checkPrivacy(c)
+	}
+	return c.errs
+}
+
+func (s Settings) checkSecurity(c *checker) {
+	if s.SASLMechanism != "" {
+		c.oneOf("SASL_MECHANISM", s.SASLMechanism, "plain", "scram-sha-256", "scram-sha-512")
+		c.want("SASL_USER", s.SASLUser != "", "not set, but ORIEL_SASL_MECHANISM is")
+		c.want("SASL_PASSWORD_FILE", s.SASLPasswordFile != "", "not set, but ORIEL_SASL_MECHANISM is")
+	}
+	c.want("TLS_KEY_FILE", (s.TLSKeyFile == "") == (s.TLSCertFile == ""), "a client certificate and its key are given together")
+	c.want("TLS", s.TLS || (s.TLSCAFile == "" && s.TLSCertFile == ""), "false, but certificates are given")
+}
+
+func (s Settings) checkOperator(c *checker) {
+	c.oneOf("OPERATOR", s.Operator, "coco")
+	c.oneOf("UPDATE", s.Update, "projection", "llo")
+	c.oneOf("CONSTANTS", s.Constants, "proved", "paper")
+	c.oneOf("SET", s.Set, "l2-ball", "l1-ball", "simplex", "box")
+	c.positive("RADIUS", s.Radius)
+	c.positive("STRONG_CONVEXITY", s.StrongConvexity)
+	c.want("START_REGULARIZER", s.StartRegularizer >= 0 && !math.IsInf(s.StartRegularizer, 1), "%g: not at least 0 and finite", s.StartRegularizer)
+	c.want("BATCH", s.Batch >= 1 && s.Batch <= 1<<31, "%d: not within 1 to 2147483648", s.Batch)
+	c.want("EMIT_EVERY", s.EmitEvery >= 1, "%d: not at least 1", s.EmitEvery)
+	c.want("CONFIDENCE", s.Confidence > 0 && s.Confidence < 1, "%g: not between 0 and 1", s.Confidence)
+	if s.Update == "llo" {
+		c.want("HORIZON", s.Horizon >= 1, "not set; ORIEL_UPDATE=llo needs the number of steps over which its error bound holds")
+	}
+}
+
+func (s Settings) checkPrivacy(c *checker) {
+	c.oneOf("MECHANISM", s.Mechanism, mechanisms.Names()...)
+	c.oneOf("ADJACENCY", s.Adjacency, "replace", "zero-out")
+	c.positive("EPSILON", s.Epsilon)
+	c.positive("CLIP", s.Clip)
+	window := s.Window
+	next := uint64(1)
+	for next < window && next < 1<<62 {
+		next *= 2
+	}
+	c.want("WINDOW", window >= 1 && window&(window-1) == 0, "%d: not a power of two; the next one is %d", window, next)
+	if strings.HasPrefix(s.Mechanism, "tree-gaussian") {
+		c.want("DELTA", s.Delta > 0 && s.Delta < 1, "%g: not between 0 and 1; %s needs it", s.Delta, s.Mechanism)
+	}
+}

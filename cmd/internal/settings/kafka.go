@@ -1,0 +1,67 @@
+package settings
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"fmt"
+	"os"
+	"strings"
+
+	"oriel/pipeline"
+	"oriel/pipeline/kafka"
+)
+
+// Client gives what a connection to the brokers takes. It reads the secret files that the settings name.
+func (s Settings) Client() (kafka.Config, error) {
+	c := kafka.Config{Brokers: s.Brokers, ClientID: "oriel"}
+	if s.TLS {
+		c.TLS = &tls.Config{MinVersion: tls.VersionTLS12}
+		if s.TLSCAFile != "" {
+			pem, err := os.ReadFile(s.TLSCAFile)
+			if err != nil {
+				return c, fmt.Errorf("ORIEL_TLS_CA_FILE: %w", err)
+			}
+			c.TLS.RootCAs = x509.NewCertPool()
+			if !c.TLS.RootCAs.AppendCertsFromPEM(pem) {
+				return c, fmt.Errorf("ORIEL_TLS_CA_FILE: %s: no PEM certificate in it", s.TLSCAFile)
+			}
+		}
+		if s.TLSCertFile != "" {
+			pair, err := tls.LoadX509KeyPair(s.TLSCertFile, s.TLSKeyFile)
+			if err != nil {
+				return c, fmt.Errorf("ORIEL_TLS_CERT_FILE: %w", err)
+			}
+			c.TLS.Certificates = []tls.Certificate{pair}
+		}
+	}
+	if s.SASLMechanism == "" {
+		return c, nil
+	}
+	secret, err := os.ReadFile(s.SASLPasswordFile)
+	if err != nil {
+		return c, fmt.Errorf("ORIEL_SASL_PASSWORD_FILE: %w", err)
+	}
+	c.SASL, err = kafka.Login(s.SASLMechanism, s.SASLUser, strings.TrimRight(string(secret), "\r\n"))
+	return c, err
+}
+
+// transactionBytes closes a transaction (formats §5).
+const transactionBytes = 32 << 20
+
+// Deployment gives the names and intervals that the pipeline takes, with the defaults that depend on the name.
+func (s Settings) Deployment() pipeline.Config {
+	or := func(value, otherwise string) string {
+		if value == "" {
+			return otherwise
+		}
+		return value
+	}
+	return pipeline.Config{
+		Name: s.Name, Group: or(s.Group, s.Name), Input: s.InputTopic,
+		Decisions:  or(s.DecisionTopic, s.Name+".decisions"),
+		Changelog:  or(s.ChangelogTopic, s.Name+".changelog"),
+		DeadLetter: or(s.DeadLetterTopic, s.Name+".dead-letter"),
+		Start:      s.Start, CommitInterval: s.CommitInterval, TransactionBytes: transactionBytes,
+		SessionTimeout: s.SessionTimeout, SingleReplica: s.SingleReplica,
+	}
+}

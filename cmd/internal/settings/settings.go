@@ -1,0 +1,75 @@
+package settings
+
+import "time"
+
+// prefix starts the name of every variable.
+const prefix = "ORIEL_"
+
+// Settings are the variables as they were given. Tags: env, the name behind ORIEL_; envDefault, the default; unit, range and
+// text, what the table says; need, the groups that cannot do without it ("*" marks one that has a default).
+type Settings struct {
+	Brokers          []string      `env:"BROKERS" need:"kafka" unit:"host:port,…" range:"at least one" text:"Kafka brokers to start from"`
+	TLS              bool          `env:"TLS" envDefault:"false" unit:"bool" text:"encrypt connections to the brokers"`
+	TLSCAFile        string        `env:"TLS_CA_FILE" unit:"file" text:"PEM certificates of the authorities that sign the brokers' certificates; the system's when empty"`
+	TLSCertFile      string        `env:"TLS_CERT_FILE" unit:"file" text:"PEM client certificate"`
+	TLSKeyFile       string        `env:"TLS_KEY_FILE" unit:"file" text:"PEM key of the client certificate"`
+	SASLMechanism    string        `env:"SASL_MECHANISM" unit:"name" range:"plain, scram-sha-256, scram-sha-512" text:"how to log in to the brokers; none when empty"`
+	SASLUser         string        `env:"SASL_USER" unit:"name" text:"user to log in as"`
+	SASLPasswordFile string        `env:"SASL_PASSWORD_FILE" unit:"file" text:"file with the password, one line"`
+	Name             string        `env:"NAME" need:"deployment" unit:"name" range:"letters, digits, . _ -" text:"deployment name: part of topic names and transactional ids"`
+	InputTopic       string        `env:"INPUT_TOPIC" need:"deployment" unit:"topic" text:"events to read; must not be compacted"`
+	DecisionTopic    string        `env:"DECISION_TOPIC" unit:"topic" text:"decisions; <name>.decisions when empty"`
+	ChangelogTopic   string        `env:"CHANGELOG_TOPIC" unit:"topic" text:"sealed state; <name>.changelog when empty"`
+	DeadLetterTopic  string        `env:"DEAD_LETTER_TOPIC" unit:"topic" text:"records that took their place as null events; <name>.dead-letter when empty"`
+	MasterKeyFile    string        `env:"MASTER_KEY_FILE" need:"deployment" unit:"file" range:"64 hex digits, mode 0600 or 0400" text:"key that wraps the keys of sealed state"`
+	SingleReplica    bool          `env:"ALLOW_SINGLE_REPLICA" envDefault:"false" unit:"bool" text:"accept fewer than 3 replicas or 2 in sync: one lost broker can then lose acknowledged records, and with them the guarantee"`
+	Group            string        `env:"GROUP" unit:"name" text:"consumer group; the deployment name when empty"`
+	Start            string        `env:"START" need:"service" unit:"name" range:"earliest, latest" text:"where the first incarnation of a partition starts; later ones start where the last ended"`
+	StateDir         string        `env:"STATE_DIR" need:"service" unit:"directory" text:"embedded store (Pebble), one directory a process; a cache of the changelog"`
+	CommitInterval   time.Duration `env:"COMMIT_INTERVAL" envDefault:"100ms" unit:"duration" range:"1ms to 1m" text:"time between transactions of a busy partition"`
+	SessionTimeout   time.Duration `env:"SESSION_TIMEOUT" envDefault:"6s" unit:"duration" range:"the broker's limits, 6s to 30m by default" text:"a member that is silent for so long loses its partitions"`
+	HTTPAddr         string        `env:"HTTP_ADDR" envDefault:"127.0.0.1:9464" unit:"host:port" text:"where /metrics, /healthz and /readyz are served"`
+	LogLevel         string        `env:"LOG_LEVEL" envDefault:"info" unit:"name" range:"debug, info, warn, error" text:"least level that is logged"`
+	RuntimeMetrics   bool          `env:"RUNTIME_METRICS" envDefault:"false" unit:"bool" text:"also export Go and process metrics; memory and CPU use depend on the contents of events, so this leaks"`
+
+	Operator         string  `env:"OPERATOR" need:"operator" unit:"name" range:"coco" text:"algorithm"`
+	Update           string  `env:"UPDATE" need:"operator" unit:"name" range:"projection, llo" text:"how the next decision is found: Euclidean projection, or one call of a local linear oracle"`
+	Constants        string  `env:"CONSTANTS" envDefault:"proved" unit:"name" range:"proved, paper" text:"constants of the llo update: proved here, or as the paper prints them"`
+	Loss             string  `env:"LOSS" need:"events" unit:"name" range:"linear, logistic, hinge, squared, absolute, portfolio" text:"loss of one event"`
+	Set              string  `env:"SET" need:"operator" unit:"name" range:"l2-ball, l1-ball, simplex, box" text:"feasible set of decisions; llo needs l1-ball, simplex or box"`
+	Radius           float64 `env:"RADIUS" need:"operator" unit:"length" range:"> 0" text:"ball radius; scale of the simplex; box [-R, R]^d"`
+	Dimension        int     `env:"DIMENSION" need:"events" unit:"coordinates" range:"1 to 16777216" text:"dimension d of decisions and feature vectors"`
+	StrongConvexity  float64 `env:"STRONG_CONVEXITY" need:"operator" unit:"1/length²" range:"> 0" text:"µ of the public regulariser µ/2·|x|² added to each event's loss; choose it without looking at private data"`
+	StartRegularizer float64 `env:"START_REGULARIZER" envDefault:"0" unit:"1/length²" range:"≥ 0" text:"λ₀, public regulariser that damps the first steps"`
+	OwnConvexity     bool    `env:"OWN_CONVEXITY" envDefault:"false" unit:"bool" text:"the losses are µ-strongly convex by themselves: no regulariser is added"`
+	Horizon          uint64  `env:"HORIZON" envDefault:"0" unit:"steps" range:"≥ 1 for llo" text:"steps over which the llo update's error bound must hold"`
+	Confidence       float64 `env:"CONFIDENCE" envDefault:"0.99" unit:"probability" range:"above 0, below 1" text:"probability that the llo update's error bound holds over the horizon; concerns accuracy, never privacy"`
+	Batch            uint64  `env:"BATCH" envDefault:"1" unit:"events" range:"1 to 2147483648" text:"events a step"`
+	EmitEvery        uint64  `env:"EMIT_EVERY" envDefault:"1" unit:"steps" range:"≥ 1" text:"a decision is emitted every so many steps; the privacy account covers all steps"`
+
+	Mechanism string  `env:"MECHANISM" need:"operator" unit:"name" range:"tree-gaussian, tree-gamma, tree-laplace, tree-gaussian-paper, tree-gamma-paper" text:"private running sum"`
+	Window    uint64  `env:"WINDOW" need:"operator" unit:"steps" range:"a power of two" text:"W: the newest W steps of each stream are protected; choose at least a day of traffic"`
+	Epsilon   float64 `env:"EPSILON" need:"operator" unit:"nats" range:"> 0" text:"ε of one window"`
+	Delta     float64 `env:"DELTA" unit:"probability" range:"above 0, below 1; any for pure-ε mechanisms" text:"δ of one window; choose it well below 1/(events in the window)"`
+	Clip      float64 `env:"CLIP" need:"operator" unit:"loss/length" range:"> 0" text:"L: each event's gradient is clipped to this Euclidean norm"`
+	Adjacency string  `env:"ADJACENCY" envDefault:"replace" unit:"name" range:"replace, zero-out" text:"neighbouring streams: one event exchanged for any other (sensitivity 2L), or for the null event (L)"`
+
+	Format         string `env:"FORMAT" envDefault:"json" unit:"name" range:"json" text:"encoding of events and decisions"`
+	MaxRecordBytes int    `env:"MAX_RECORD_BYTES" envDefault:"1048576" unit:"bytes" range:"1 to 104857600" text:"a longer record takes its place as a null event"`
+	FeaturesBias   bool   `env:"FEATURES_BIAS" envDefault:"true" unit:"bool" text:"named features: add a constant 1"`
+	FeaturesNorm   string `env:"FEATURES_NORM" envDefault:"unit" unit:"name" range:"unit, none" text:"named features: scale the hashed vector to norm 1, or leave it"`
+	FeaturesRange  string `env:"FEATURES_RANGE" unit:"name:low:high[:cyclic],…" text:"named features: public ranges of numbers, mapped to [0, 1] or to a sine and cosine"`
+}
+
+// later are variables that the plan of record names and this version has no feature for. They are refused with this reason.
+var later = map[string]string{
+	"LEDGER_TOPIC":    "the ledger across deployments",
+	"STREAM_KEYS":     "streams by key",
+	"AGE_WEIGHT":      "the blt mechanism",
+	"POLES":           "the blt mechanism",
+	"USER_ID":         "user-level privacy",
+	"USER_SEPARATION": "user-level privacy",
+	"EPSILON_CEILING": "the ledger across deployments",
+	"ESCROW_KEY_FILE": "escrowed secrets",
+	"HTTP_TOKEN_FILE": "the console page",
+}

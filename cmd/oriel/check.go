@@ -1,0 +1,62 @@
+package main
+
+import (
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"oriel/cmd/internal/settings"
+	"oriel/pipeline"
+)
+
+// replaySave copies a partition's committed state to a checkpoint file.
+func replaySave(cmd *cobra.Command, o replayOptions) error {
+	d, err := openDeployment(cmd)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = d.Client.Close() }()
+	file, err := d.Checkpoint(cmd.Context(), o.partition)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(o.save, file, 0o600)
+}
+
+// replayCheck compares published decisions with recomputed ones.
+func replayCheck(cmd *cobra.Command, o replayOptions) error {
+	file, err := os.ReadFile(o.from)
+	if err != nil {
+		return err
+	}
+	d, err := openDeployment(cmd)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = d.Client.Close() }()
+	bar := newBar(cmd.ErrOrStderr(), -1, "compared", false)
+	compared, err := d.Check(cmd.Context(), o.partition, file, func(n int) { _ = bar.Set(n) })
+	_ = bar.Finish()
+	if err != nil {
+		return fmt.Errorf("after %d equal decisions: %w", compared, err)
+	}
+	_, err = fmt.Fprintf(cmd.OutOrStdout(), "partition %d: %d decisions compared, all equal\n", o.partition, compared)
+	return err
+}
+
+func openDeployment(cmd *cobra.Command) (pipeline.Deployment, error) {
+	s, err := settings.Load(os.Environ(), settings.Kafka, settings.Deployment, settings.Events, settings.Operator)
+	if err != nil {
+		return pipeline.Deployment{}, err
+	}
+	model, err := s.Model()
+	if err != nil {
+		return pipeline.Deployment{}, err
+	}
+	c, err := connect(cmd.Context(), s)
+	if err != nil {
+		return pipeline.Deployment{}, err
+	}
+	return pipeline.Deployment{Client: c.client, Config: s.Deployment(), Topics: c.topics, Model: model, Master: c.master}, nil
+}

@@ -1,0 +1,125 @@
+package main
+
+import (
+	"bytes"
+	"math/rand/v2"
+	"os"
+	"strconv"
+	"syscall"
+	"testing"
+	"time"
+
+	"oriel/schemas"
+)
+
+// number reads a size for this test from the environment: a long run is the same test with other sizes.
+func number(t *testing.T, name string, otherwise int) int {
+	t.Helper()
+	text := os.Getenv(name)
+	if text == "" {
+		return otherwise
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil {
+		t.Fatalf("%s: not a number", name)
+	}
+	return n
+}
+
+// TestCrashLosesNothingAndRepeatsNothing kills two processes of one group while events flow, at the worst places and at
+// random: G2 for unchanged input, and G3. TEST_KILLS and TEST_EVENTS make it longer.
+func TestCrashLosesNothingAndRepeatsNothing(t *testing.T) {
+	const partitions = 4
+	kills, total := number(t, "TEST_KILLS", 5), number(t, "TEST_EVENTS", 20_000)
+	f := newFixture(t, partitions, nil)
+	f.must("topics")
+	seed := uint64(time.Now().UnixNano())
+	t.Logf("seed %d", seed)
+	random := rand.New(rand.NewPCG(seed, 0))
+	each := total / partitions
+	sent := make(chan struct{})
+	go func() { // events flow during the kills and never after
+		defer close(sent)
+		const chunks = 50
+		for c := range chunks {
+			for p := range int32(partitions) {
+				f.send(p, events(c*(each/chunks), each/chunks)...)
+			}
+			select {
+			case <-f.ctx().Done():
+				return
+			case <-time.After(time.Duration(kills) * 6 * time.Second / chunks):
+			}
+		}
+	}()
+	each -= each % 50
+	start := func(slot int, kill string) *process {
+		more := map[string]string{"ORIEL_STATE_DIR": f.env["ORIEL_STATE_DIR"] + strconv.Itoa(slot)}
+		if kill != "" {
+			more["TEST_KILL"] = kill
+		}
+		return f.start(more, "run")
+	}
+	places := []string{"produced", "committed", "restored", "fenced", ""}
+	slots := [2]*process{start(0, ""), start(1, "")}
+	for k := range kills {
+		victim := random.IntN(2)
+		_ = slots[victim].cmd.Process.Signal(syscall.SIGKILL)
+		<-slots[victim].done
+		if place := places[k%len(places)]; place != "" {
+			slots[victim] = start(victim, place+":"+strconv.Itoa(1+random.IntN(8)))
+		} else {
+			slots[victim] = start(victim, "")
+		}
+		time.Sleep(time.Duration(3000+random.IntN(5000)) * time.Millisecond)
+	}
+	for victim := range slots { // whatever is left to kill itself is replaced
+		_ = slots[victim].cmd.Process.Signal(syscall.SIGKILL)
+		<-slots[victim].done
+		slots[victim] = start(victim, "")
+	}
+	<-sent
+	f.awaitTaken(2*time.Minute, int64(each), int64(each), int64(each), int64(each))
+	for _, p := range slots {
+		p.terminate()
+	}
+	for p := range int32(partitions) {
+		checkHistory(t, f, p, each)
+	}
+}
+
+// checkHistory reads a partition's decisions: uncommitted ones never show two values for one index, committed ones are
+// exactly 1, 2, …, steps, in order.
+func checkHistory(t *testing.T, f *fixture, p int32, steps int) {
+	t.Helper()
+	type identity struct {
+		incarnation [16]byte
+		index       uint64
+	}
+	values := map[identity][]byte{}
+	aborted := 0
+	for _, r := range f.read(f.topic("decisions"), p, true) {
+		d, err := schemas.ParseDecision(r.Value)
+		if err != nil {
+			t.Fatalf("partition %d offset %d: %v", p, r.Offset, err)
+		}
+		id := identity{d.Incarnation, d.Index}
+		if earlier, seen := values[id]; seen {
+			aborted++
+			if !bytes.Equal(earlier, r.Value) {
+				t.Errorf("partition %d index %d: two values", p, d.Index)
+			}
+		}
+		values[id] = r.Value
+	}
+	committed := f.read(f.topic("decisions"), p, false)
+	t.Logf("partition %d: %d decisions committed, %d seen again in other transactions", p, len(committed), aborted)
+	if len(committed) != steps {
+		t.Errorf("partition %d: %d decisions committed, want %d", p, len(committed), steps)
+	}
+	for i, r := range committed {
+		if d, err := schemas.ParseDecision(r.Value); err != nil || d.Index != uint64(i+1) || d.Step != uint64(i+1) || string(r.Key) != strconv.Itoa(int(p)) {
+			t.Fatalf("partition %d: place %d holds index %d", p, i, d.Index)
+		}
+	}
+}

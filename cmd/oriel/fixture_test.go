@@ -1,0 +1,253 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"oriel/pipeline/kafka"
+)
+
+// fixture is a deployment of its own on the test's broker, worked on by child processes that are the real command.
+type fixture struct {
+	t          *testing.T
+	client     *kafka.Client
+	name       string
+	partitions int
+	env        map[string]string
+}
+
+func newFixture(t *testing.T, partitions int, more map[string]string) *fixture {
+	t.Helper()
+	addr := testBroker(t)
+	client, err := kafka.New(kafka.Config{Brokers: []string{addr}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = client.Close() })
+	var id [4]byte
+	_, _ = rand.Read(id[:])
+	name := "t" + hex.EncodeToString(id[:])
+	key := filepath.Join(t.TempDir(), "master.key")
+	writeKey(t, key, 7)
+	f := &fixture{t: t, client: client, name: name, partitions: partitions, env: map[string]string{
+		"ORIEL_BROKERS": addr, "ORIEL_NAME": name, "ORIEL_INPUT_TOPIC": name + ".events", "ORIEL_START": "earliest",
+		"ORIEL_ALLOW_SINGLE_REPLICA": "true", "ORIEL_OPERATOR": "coco", "ORIEL_UPDATE": "projection", "ORIEL_LOSS": "logistic",
+		"ORIEL_SET": "l2-ball", "ORIEL_RADIUS": "5", "ORIEL_DIMENSION": "8", "ORIEL_STRONG_CONVEXITY": "0.001",
+		"ORIEL_MECHANISM": "tree-gaussian", "ORIEL_WINDOW": "64", "ORIEL_EPSILON": "1", "ORIEL_DELTA": "1e-6", "ORIEL_CLIP": "1",
+		"ORIEL_STATE_DIR": filepath.Join(t.TempDir(), "state"), "ORIEL_MASTER_KEY_FILE": key, "ORIEL_HTTP_ADDR": "127.0.0.1:0",
+		"ORIEL_COMMIT_INTERVAL": "20ms",
+	}}
+	maps.Copy(f.env, more)
+	f.createTopic(f.env["ORIEL_INPUT_TOPIC"], partitions, nil)
+	return f
+}
+
+func writeKey(t *testing.T, path string, fill byte) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(hex.EncodeToString(bytes.Repeat([]byte{fill}, 32))+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (f *fixture) createTopic(name string, partitions int, settings map[string]string) {
+	f.t.Helper()
+	if err := f.client.CreateTopic(f.ctx(), name, partitions, 1, settings); err != nil {
+		f.t.Fatal(err)
+	}
+}
+
+func (f *fixture) ctx() context.Context { return f.t.Context() }
+
+func (f *fixture) topic(kind string) string { return f.name + "." + kind }
+
+// send appends records to a partition of the input.
+func (f *fixture) send(partition int32, records ...kafka.Record) {
+	f.t.Helper()
+	producer, err := f.client.NewProducer(f.ctx(), "", time.Minute)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	var b kafka.Builder
+	for i, r := range records {
+		b.Append(r.Key, r.Value, r.Headers, time.Now().UnixMilli())
+		if i == len(records)-1 || b.Bytes()+len(records[i+1].Value) > 500_000 {
+			if _, err := producer.Produce(f.ctx(), f.env["ORIEL_INPUT_TOPIC"], partition, &b); err != nil {
+				f.t.Fatal(err)
+			}
+			b.Reset()
+		}
+	}
+}
+
+// read gives all records of a partition of a topic.
+func (f *fixture) read(topic string, partition int32, uncommitted bool) []kafka.Record {
+	f.t.Helper()
+	bounds, err := f.client.Bounds(f.ctx(), topic, partition)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	end := bounds.Stable
+	if uncommitted {
+		end = bounds.High
+	}
+	reader := f.client.NewReader(topic, partition, bounds.Start, kafka.ReaderOptions{Uncommitted: uncommitted, MaxWait: 50 * time.Millisecond})
+	var all []kafka.Record
+	for next := bounds.Start; next < end; {
+		batch, err := reader.Fetch(f.ctx())
+		if err != nil {
+			f.t.Fatal(err)
+		}
+		for _, r := range batch.Records {
+			r.Key, r.Value = bytes.Clone(r.Key), bytes.Clone(r.Value)
+			r.Headers = slices.Clone(r.Headers)
+			for i := range r.Headers {
+				r.Headers[i].Value = bytes.Clone(r.Headers[i].Value)
+			}
+			all = append(all, r)
+		}
+		next = batch.Next
+		batch.Release()
+	}
+	return all
+}
+
+// process is a child that runs the real command.
+type process struct {
+	t    *testing.T
+	cmd  *exec.Cmd
+	done chan struct{}
+	err  error
+
+	mu  sync.Mutex
+	out bytes.Buffer // both streams
+}
+
+func (p *process) Write(b []byte) (int, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.out.Write(b)
+}
+
+func (p *process) output() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.out.String()
+}
+
+// start runs a command as a child; more are further variables.
+func (f *fixture) start(more map[string]string, args ...string) *process {
+	f.t.Helper()
+	p := &process{t: f.t, cmd: exec.Command(os.Args[0], args...), done: make(chan struct{})}
+	p.cmd.Env = []string{"TEST_CHILD=1", "PATH=" + os.Getenv("PATH"), "TMPDIR=" + os.TempDir(), "HOME=" + os.Getenv("HOME")}
+	env := maps.Clone(f.env)
+	maps.Copy(env, more)
+	for k, v := range env {
+		p.cmd.Env = append(p.cmd.Env, k+"="+v)
+	}
+	p.cmd.Stdout, p.cmd.Stderr = p, p
+	if err := p.cmd.Start(); err != nil {
+		f.t.Fatal(err)
+	}
+	go func() {
+		p.err = p.cmd.Wait()
+		close(p.done)
+	}()
+	f.t.Cleanup(func() {
+		_ = p.cmd.Process.Kill()
+		<-p.done
+		if f.t.Failed() {
+			f.t.Logf("output of %s:\n%s", strings.Join(args, " "), tailOf(p.output()))
+		}
+	})
+	return p
+}
+
+func tailOf(s string) string {
+	const most = 6000
+	if len(s) > most {
+		return "…" + s[len(s)-most:]
+	}
+	return s
+}
+
+// finish waits for the child to end and reports whether it succeeded.
+func (p *process) finish(within time.Duration) bool {
+	p.t.Helper()
+	select {
+	case <-p.done:
+	case <-time.After(within):
+		_ = p.cmd.Process.Kill()
+		p.t.Fatalf("the command did not end within %v", within)
+	}
+	return p.err == nil
+}
+
+// must runs a command to its successful end.
+func (f *fixture) must(args ...string) string {
+	f.t.Helper()
+	p := f.start(nil, args...)
+	if !p.finish(time.Minute) {
+		f.t.Fatalf("oriel %s failed: %s", strings.Join(args, " "), p.output())
+	}
+	return p.output()
+}
+
+// terminate asks a service to end and checks that it does so well.
+func (p *process) terminate() {
+	p.t.Helper()
+	_ = p.cmd.Process.Signal(syscall.SIGTERM)
+	if !p.finish(30 * time.Second) {
+		p.t.Fatalf("the service ended badly: %v", p.err)
+	}
+}
+
+// await polls until ok.
+func (f *fixture) await(within time.Duration, what string, ok func() bool) {
+	f.t.Helper()
+	for end := time.Now().Add(within); !ok(); {
+		if time.Now().After(end) {
+			f.t.Fatalf("not within %v: %s", within, what)
+		}
+		select {
+		case <-f.ctx().Done():
+			f.t.Fatal(f.ctx().Err())
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+}
+
+// awaitTaken waits until the group has committed an offset for each partition.
+func (f *fixture) awaitTaken(within time.Duration, want ...int64) {
+	f.t.Helper()
+	for p, offset := range want {
+		f.await(within, fmt.Sprintf("partition %d taken to offset %d", p, offset), func() bool {
+			got, err := f.client.CommittedOffset(f.ctx(), f.name, f.env["ORIEL_INPUT_TOPIC"], int32(p))
+			return err == nil && got >= offset
+		})
+	}
+}
+
+func event(i int) kafka.Record {
+	return kafka.Record{Value: fmt.Appendf(nil, `{"features":{"carrier":"c%d","hour":%d},"label":%d}`, i%7, i%24, i/3%2)}
+}
+
+func events(from, n int) []kafka.Record {
+	all := make([]kafka.Record, n)
+	for i := range all {
+		all[i] = event(from + i)
+	}
+	return all
+}

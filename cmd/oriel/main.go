@@ -1,0 +1,51 @@
+// Command oriel turns Kafka streams of sensitive events into public decisions under window differential privacy.
+//
+// Settings come from ORIEL_* variables (package cmd/internal/settings), one file here a command. See the README.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/spf13/cobra"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := root().ExecuteContext(ctx); err != nil {
+		report(err)
+		stop()
+		os.Exit(1)
+	}
+}
+
+func root() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:           "oriel",
+		Short:         "Public decisions from private Kafka streams, under window differential privacy",
+		Long:          "Oriel reads events from Kafka, learns from them while they stream, and publishes decisions under window\ndifferential privacy: the newest W steps of each stream are protected, with finite loss at every age.\nSettings are environment variables; `oriel run --help` lists them.",
+		SilenceUsage:  true,
+		SilenceErrors: true,
+		Version:       version(),
+	}
+	cmd.AddCommand(demoCommand(), runCommand(), topicsCommand(), produceCommand(), tailCommand(), featuresCommand(), replayCommand())
+	return cmd
+}
+
+// report prints each problem of a joined error on a line of its own.
+func report(err error) {
+	var joined interface{ Unwrap() []error }
+	if errors.As(err, &joined) && len(joined.Unwrap()) > 1 && fmt.Sprint(err) == fmt.Sprint(errors.Join(joined.Unwrap()...)) {
+		fmt.Fprintf(os.Stderr, "oriel: %d problems\n", len(joined.Unwrap()))
+		for _, e := range joined.Unwrap() {
+			fmt.Fprintf(os.Stderr, "  %v\n", e)
+		}
+		return
+	}
+	fmt.Fprintf(os.Stderr, "oriel: %v\n", err)
+}

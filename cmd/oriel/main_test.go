@@ -1,0 +1,51 @@
+package main
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+
+	"oriel/pipeline"
+)
+
+// TestMain lets a test start this binary again as the real command: with TEST_CHILD set it is oriel, with its arguments,
+// environment and exit code. TEST_KILL=point:n makes it kill itself when it reaches a point for the n-th time.
+func TestMain(m *testing.M) {
+	if os.Getenv("TEST_CHILD") == "" {
+		os.Exit(m.Run())
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	var err error
+	if kill := os.Getenv("TEST_KILL"); kill != "" {
+		err = run(ctx, pipeline.Listener{Reached: killAt(kill)})
+	} else {
+		err = root().ExecuteContext(ctx)
+	}
+	stop()
+	if err != nil {
+		report(err)
+		os.Exit(1)
+	}
+	os.Exit(0)
+}
+
+func killAt(text string) func(int32, pipeline.Point) {
+	point, count, _ := strings.Cut(text, ":")
+	n, err := strconv.Atoi(count)
+	if err != nil {
+		panic("BUG: main: TEST_KILL is not point:n")
+	}
+	var left atomic.Int64
+	left.Store(int64(n))
+	return func(_ int32, p pipeline.Point) {
+		if string(p) == point && left.Add(-1) == 0 {
+			_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
+			select {}
+		}
+	}
+}

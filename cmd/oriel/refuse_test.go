@@ -1,0 +1,148 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"oriel/pipeline/kafka"
+)
+
+// served is a deployment that has taken 50 events of one partition and stopped.
+func served(t *testing.T) *fixture {
+	t.Helper()
+	f := newFixture(t, 1, nil)
+	f.must("topics")
+	f.send(0, events(0, 50)...)
+	p := f.start(nil, "run")
+	f.awaitTaken(time.Minute, 50)
+	p.terminate()
+	return f
+}
+
+// refused runs the service with changed settings and checks that it ends badly, says all of want once, and releases nothing.
+func (f *fixture) refused(more map[string]string, want ...string) {
+	f.t.Helper()
+	before := len(f.read(f.topic("decisions"), 0, true))
+	p := f.start(more, "run")
+	if p.finish(40 * time.Second) {
+		f.t.Fatalf("the service ended well; it said: %s", p.output())
+	}
+	for _, text := range want {
+		if !strings.Contains(p.output(), text) {
+			f.t.Errorf("the message does not say %q: %s", text, p.output())
+		}
+	}
+	if after := len(f.read(f.topic("decisions"), 0, true)); after != before {
+		f.t.Errorf("%d decisions were released", after-before)
+	}
+}
+
+// goesOn checks that the unchanged deployment still continues where it stopped.
+func (f *fixture) goesOn(from int) {
+	f.t.Helper()
+	f.send(0, events(from, 10)...)
+	p := f.start(nil, "run")
+	f.awaitTaken(time.Minute, int64(from+10))
+	p.terminate()
+	checkHistory(f.t, f, 0, from+10)
+}
+
+func TestRefuseChangedConfigurationAndKey(t *testing.T) {
+	f := served(t)
+	f.refused(map[string]string{"ORIEL_EPSILON": "2"}, "EPSILON", "ORIEL_NAME")
+	f.refused(map[string]string{"ORIEL_WINDOW": "128"}, "WINDOW")
+	wrong := filepath.Join(t.TempDir(), "wrong.key")
+	writeKey(t, wrong, 9)
+	f.refused(map[string]string{"ORIEL_MASTER_KEY_FILE": wrong}, "master key", "ORIEL_MASTER_KEY_FILE")
+	if err := os.Chmod(wrong, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	f.refused(map[string]string{"ORIEL_MASTER_KEY_FILE": wrong}, "ORIEL_MASTER_KEY_FILE")
+	two := f.start(map[string]string{"ORIEL_EPSILON": "2"}, "topics")
+	if two.finish(time.Minute) || !strings.Contains(two.output(), "EPSILON") {
+		t.Errorf("two configurations under one name were accepted: %s", two.output())
+	}
+	f.goesOn(50)
+}
+
+func TestRefuseLostState(t *testing.T) {
+	f := served(t)
+	if err := os.RemoveAll(f.env["ORIEL_STATE_DIR"]); err != nil { // the changelog has everything
+		t.Fatal(err)
+	}
+	f.goesOn(50)
+	lost := map[string]string{"ORIEL_CHANGELOG_TOPIC": f.name + ".other"}
+	f.refused(lost, "does not exist", "oriel topics")
+	if p := f.start(lost, "topics"); !p.finish(time.Minute) {
+		t.Fatal(p.output())
+	}
+	f.refused(lost, "lost")
+	if err := os.RemoveAll(f.env["ORIEL_STATE_DIR"]); err != nil {
+		t.Fatal(err)
+	}
+	f.refused(lost, "lost")
+	f.goesOn(60)
+}
+
+func TestRefuseForeignStateDirectory(t *testing.T) {
+	f := served(t)
+	other := newFixture(t, 1, map[string]string{"ORIEL_STATE_DIR": f.env["ORIEL_STATE_DIR"]})
+	other.must("topics")
+	other.refused(nil, "ORIEL_STATE_DIR")
+	f.goesOn(50)
+}
+
+func TestRefuseResetOffsets(t *testing.T) {
+	f := served(t)
+	f.commitOffset(10)
+	f.refused(nil, "offsets were reset", "50")
+	f.commitOffset(50)
+	f.goesOn(50)
+}
+
+// commitOffset sets the group's offset as an administrator would while the group is empty.
+func (f *fixture) commitOffset(offset int64) {
+	f.t.Helper()
+	producer, err := f.client.NewProducer(f.ctx(), f.name+"-admin", time.Minute)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	// Every transaction needs a partition of its own to be committed on.
+	if err := producer.Begin(f.ctx(), []kafka.TopicPartition{{Topic: f.topic("dead-letter")}}); err != nil {
+		f.t.Fatal(err)
+	}
+	if err := producer.CommitOffset(f.ctx(), kafka.Membership{Group: f.name, Generation: -1}, f.env["ORIEL_INPUT_TOPIC"], 0, offset); err != nil {
+		f.t.Fatal(err)
+	}
+	if err := producer.End(f.ctx(), true); err != nil {
+		f.t.Fatal(err)
+	}
+}
+
+func TestRefuseCompactedInput(t *testing.T) {
+	f := newFixture(t, 1, nil)
+	f.env["ORIEL_INPUT_TOPIC"] = f.name + ".compacted"
+	f.createTopic(f.env["ORIEL_INPUT_TOPIC"], 1, map[string]string{"cleanup.policy": "compact"})
+	p := f.start(nil, "topics")
+	if p.finish(time.Minute) || !strings.Contains(p.output(), "compacted") {
+		t.Errorf("a compacted input was accepted: %s", p.output())
+	}
+}
+
+func TestRefuseSettingsAllAtOnceAndUnknownOnes(t *testing.T) {
+	f := newFixture(t, 1, map[string]string{
+		"ORIEL_EPSILON": "-1", "ORIEL_WINDOW": "100", "ORIEL_CLIPP": "1", "ORIEL_USER_ID": "key", "ORIEL_BATCH": "many",
+	})
+	p := f.start(nil, "run")
+	if p.finish(time.Minute) {
+		t.Fatal("bad settings were accepted")
+	}
+	for _, want := range []string{"ORIEL_EPSILON", "ORIEL_WINDOW", "128", "ORIEL_CLIPP", "ORIEL_USER_ID", "ORIEL_BATCH"} {
+		if !strings.Contains(p.output(), want) {
+			t.Errorf("the message does not name %s: %s", want, p.output())
+		}
+	}
+}

@@ -1,0 +1,151 @@
+package main
+
+import (
+	"bufio"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"oriel/cmd/internal/settings"
+	"oriel/mechanisms/noise"
+	"oriel/pipeline"
+	"oriel/schemas"
+	"oriel/state"
+)
+
+// replayOptions are the flags of `oriel replay`.
+type replayOptions struct {
+	events    string
+	out       string
+	seed      string
+	partition int32
+	check     bool
+	from      string
+	save      string
+}
+
+func replayCommand() *cobra.Command {
+	var o replayOptions
+	cmd := &cobra.Command{
+		Use:   "replay --events FILE.ndjson [--partition P] [--out FILE] [--seed HEX]\n  oriel replay --save FILE [--partition P]\n  oriel replay --check --from FILE [--partition P]",
+		Short: "Recompute decisions: of a file, or of a partition against what was published",
+		Long: "With --events, replay steps over a file of event lines as an incarnation of its own and writes one line a decision; with\n" +
+			"--seed (64 hex digits) the same bytes come out each time. It needs no brokers, topics or state directory.\n" +
+			"With --save, it copies the partition's committed state, still sealed, to a checkpoint file. With --check, it starts from\n" +
+			"such a checkpoint, recomputes all later decisions of the partition from the input topic and compares them byte for\n" +
+			"byte with the decision topic.\n\n" +
+			"For the data's owner only: whoever can replay guessed events has no privacy guarantee against them.",
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			switch {
+			case o.events != "" && !o.check && o.save == "" && o.from == "":
+				return replayFile(cmd, o)
+			case o.check && o.from != "" && o.events == "" && o.save == "":
+				return replayCheck(cmd, o)
+			case o.save != "" && !o.check && o.from == "" && o.events == "":
+				return replaySave(cmd, o)
+			}
+			return errors.New("give one of --events FILE, --save FILE, or --check with --from FILE")
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&o.events, "events", "", "file of event lines (NDJSON)")
+	f.StringVar(&o.out, "out", "", "file for the decisions; standard output when empty")
+	f.StringVar(&o.seed, "seed", "", "secret of the incarnation, 64 hex digits; random when empty")
+	f.Int32Var(&o.partition, "partition", 0, "partition: part of the stream's identity")
+	f.BoolVar(&o.check, "check", false, "compare with the decision topic")
+	f.StringVar(&o.from, "from", "", "checkpoint file to start from")
+	f.StringVar(&o.save, "save", "", "write the partition's sealed state to a checkpoint file")
+	return cmd
+}
+
+func replayFile(cmd *cobra.Command, o replayOptions) error {
+	s, err := settings.Load(os.Environ(), settings.Events, settings.Operator)
+	if err != nil {
+		return err
+	}
+	stream, err := openReplay(s, o)
+	if err != nil {
+		return err
+	}
+	in, err := os.Open(o.events)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = in.Close() }()
+	out := cmd.OutOrStdout()
+	if o.out != "" {
+		f, err := os.Create(o.out)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = f.Close() }()
+		out = f
+	}
+	size := int64(-1)
+	if info, err := in.Stat(); err == nil {
+		size = info.Size()
+	}
+	bar := newBar(cmd.ErrOrStderr(), size, "replay", true)
+	defer func() { _ = bar.Finish() }()
+	w := bufio.NewWriterSize(out, 1<<20)
+	if err := replayLines(w, io.TeeReader(in, bar), stream, s.MaxRecordBytes, o.partition); err != nil {
+		return err
+	}
+	return w.Flush()
+}
+
+// openReplay opens an incarnation of a file: cluster and topic are zero, so that its noise is never that of a service.
+func openReplay(s settings.Settings, o replayOptions) (*pipeline.Stream, error) {
+	model, err := s.Model()
+	if err != nil {
+		return nil, err
+	}
+	plan, err := model.Plan()
+	if err != nil {
+		return nil, err
+	}
+	inc := state.NewIncarnation(state.Incarnation{
+		Stream: strconv.Itoa(int(o.partition)), Partition: o.partition, Config: model.Settings, Plan: plan,
+	})
+	secret := state.NewSecret()
+	if o.seed != "" {
+		raw, err := hex.DecodeString(o.seed)
+		if err != nil || len(raw) != len(secret) {
+			return nil, errors.New("--seed: not 64 hex digits")
+		}
+		secret = state.Secret(raw)
+		inc.ID = state.SeededID(secret)
+	}
+	return pipeline.OpenStream(model, plan, inc.InitialKey(secret), inc.Stream, inc.ID)
+}
+
+func replayLines(w io.Writer, in io.Reader, stream *pipeline.Stream, maxBytes int, partition int32) error {
+	var failed error
+	emit := func(line []byte) {
+		if _, err := w.Write(line); err != nil && failed == nil {
+			failed = err
+		}
+		if _, err := w.Write([]byte{'\n'}); err != nil && failed == nil {
+			failed = err
+		}
+	}
+	stream.Start(emit)
+	lines := schemas.NewLines(in, maxBytes)
+	for failed == nil {
+		line, err := lines.Next()
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		stream.Take(noise.Identity{Partition: partition, Offset: line.Number}, line.Value, false, emit)
+	}
+	return fmt.Errorf("write decisions: %w", failed)
+}

@@ -1,0 +1,175 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"runtime"
+	"strings"
+	"syscall"
+	"text/tabwriter"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/spf13/cobra"
+
+	"oriel/cmd/internal/settings"
+	"oriel/mechanisms/dp"
+	"oriel/pipeline"
+	"oriel/pipeline/console"
+	"oriel/pipeline/kafka"
+	"oriel/pipeline/metrics"
+	"oriel/state"
+)
+
+func runCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "run",
+		Short: "Run the service: events in, decisions out",
+		Long:  "Run takes its share of the input's partitions, restores or opens their streams, and commits decisions until it is\ntold to stop (SIGTERM). Run `oriel topics` with the same settings once before.\n\nSettings:\n" + settingsHelp(),
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return run(cmd.Context(), pipeline.Listener{})
+		},
+	}
+}
+
+func settingsHelp() string {
+	var b strings.Builder
+	w := tabwriter.NewWriter(&b, 0, 4, 2, ' ', 0)
+	for _, v := range settings.Variables() {
+		def := v.Default
+		if v.Need != "" {
+			def = "required"
+		}
+		fmt.Fprintf(w, "  %s\t%s\t%s\t%s\n\t  %s\n", v.Name, v.Unit, v.Range, def, v.Text)
+	}
+	_ = w.Flush()
+	return b.String()
+}
+
+// run is the service. extra hears what happens beside the log, the metrics and the pages.
+func run(ctx context.Context, extra pipeline.Listener) error {
+	s, err := settings.Load(os.Environ(), settings.Kafka, settings.Deployment, settings.Service, settings.Events, settings.Operator)
+	if err != nil {
+		return err
+	}
+	// A core dump would hold the events and keys that are in memory.
+	if err := syscall.Setrlimit(syscall.RLIMIT_CORE, &syscall.Rlimit{}); err != nil {
+		return fmt.Errorf("forbid core dumps: %w", err)
+	}
+	log := logger(s.LogLevel)
+	model, err := s.Model()
+	if err != nil {
+		return err
+	}
+	guarantee, err := s.Guarantee()
+	if err != nil {
+		return err
+	}
+	listener, err := net.Listen("tcp", s.HTTPAddr)
+	if err != nil {
+		return fmt.Errorf("ORIEL_HTTP_ADDR: %w", err)
+	}
+	defer func() { _ = listener.Close() }()
+
+	registry := prometheus.NewRegistry()
+	if s.RuntimeMetrics {
+		log.Warn("go and process metrics are exported; they depend on the contents of events")
+		registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	}
+	pages := console.New()
+	hear := pages.Listen(metrics.New(registry, guarantee, version(), runtime.Version()).Listen(logging(log, extra)))
+	server := pages.Server(registry)
+	go func() {
+		if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+			log.Error("pages are not served any more", "error", err)
+		}
+	}()
+	defer func() { _ = server.Close() }()
+
+	d, err := connect(ctx, s)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = d.client.Close() }()
+	store, err := state.Open(s.StateDir, state.Identity{Cluster: d.topics.Cluster, Name: s.Name, Topic: d.topics.Input.ID})
+	if err != nil {
+		return fmt.Errorf("ORIEL_STATE_DIR: %w", err)
+	}
+	if aside := store.SetAside(); aside != nil {
+		log.Warn("the local store was damaged and is set aside; it is restored from the changelog", "reason", aside.Reason, "moved_to", aside.Path)
+	}
+	service, err := pipeline.NewService(ctx, d.client, s.Deployment(), model, d.topics, d.master, store, hear)
+	if err != nil {
+		return errors.Join(err, store.Close())
+	}
+	announce(log, s, guarantee, listener.Addr())
+	return errors.Join(service.Run(ctx), store.Close())
+}
+
+// deployment is what commands that open sealed records share.
+type deployment struct {
+	client *kafka.Client
+	topics pipeline.Topics
+	master *state.MasterKey
+}
+
+// connect reads the master key and checks the deployment's topics.
+func connect(ctx context.Context, s settings.Settings) (deployment, error) {
+	master, err := state.LoadMasterKey(s.MasterKeyFile)
+	if err != nil {
+		return deployment{}, fmt.Errorf("ORIEL_MASTER_KEY_FILE: %w", err)
+	}
+	client, err := dial(s)
+	if err != nil {
+		return deployment{}, err
+	}
+	topics, err := pipeline.CheckTopics(ctx, client, s.Deployment())
+	if err != nil {
+		return deployment{}, errors.Join(err, client.Close())
+	}
+	return deployment{client, topics, master}, nil
+}
+
+func dial(s settings.Settings) (*kafka.Client, error) {
+	config, err := s.Client()
+	if err != nil {
+		return nil, err
+	}
+	return kafka.New(config)
+}
+
+func logger(level string) *slog.Logger {
+	var l slog.Level
+	_ = l.UnmarshalText([]byte(level)) // one of the four that settings accept
+	return slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: l}))
+}
+
+// logging turns what the pipeline tells into log lines of public facts.
+func logging(log *slog.Logger, l pipeline.Listener) pipeline.Listener {
+	l.Assigned = func(partitions []int32) { log.Info("partitions assigned", "partitions", partitions) }
+	l.State = func(p int32, s pipeline.TaskState) { log.Info("task", "partition", p, "state", string(s)) }
+	l.Restarted = func(p int32, err error) { log.Warn("taking the partition over again", "partition", p, "error", err) }
+	l.Note = func(p int32, text string) { log.Warn(text, "partition", p) }
+	l.Committed = func(c pipeline.Commit) {
+		log.Debug("committed", "partition", c.Partition, "records", c.Records, "decisions", c.Decisions, "lag", c.Lag, "duration", c.Duration)
+	}
+	return l
+}
+
+func announce(log *slog.Logger, s settings.Settings, g dp.Guarantee, addr net.Addr) {
+	log.Info("window differential privacy for each stream",
+		"mechanism", g.Mechanism, "window_steps", g.Window, "epsilon", g.Epsilon, "delta", g.Delta,
+		"adjacency", g.Adjacency.String(), "unit", g.Unit,
+		"epsilon_10W", g.At(10*g.Window).Epsilon, "epsilon_100W", g.At(100*g.Window).Epsilon)
+	if s.SingleReplica {
+		log.Warn("ORIEL_ALLOW_SINGLE_REPLICA: one lost broker can lose acknowledged records, and with them the guarantee above")
+	}
+	log.Info("pages", "address", addr.String(), "version", version(), "started", time.Now().UTC().Format(time.RFC3339))
+}

@@ -1,0 +1,165 @@
+package deploy
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/compose-spec/compose-go/v2/cli"
+	"github.com/compose-spec/compose-go/v2/types"
+)
+
+// nonroot is the user of distroless images.
+const nonroot = "65532"
+
+func project(t *testing.T, example string) *types.Project {
+	t.Helper()
+	options, err := cli.NewProjectOptions([]string{"compose.yaml"}, cli.WithEnv([]string{"EXAMPLE=" + example}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	loaded, err := options.LoadProject(t.Context())
+	if err != nil {
+		t.Fatalf("compose.yaml with EXAMPLE=%s: %v", example, err)
+	}
+	return loaded
+}
+
+// TestComposeRunsEveryExample loads the project with each example and checks what the service cannot do without.
+func TestComposeRunsEveryExample(t *testing.T) {
+	files, err := filepath.Glob("examples/*.env")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no examples: %v", err)
+	}
+	for _, file := range files {
+		example := strings.TrimSuffix(filepath.Base(file), ".env")
+		t.Run(example, func(t *testing.T) {
+			p := project(t, example)
+			for _, name := range []string{"topics", "oriel"} {
+				checkOriel(t, p, p.Services[name])
+			}
+		})
+	}
+}
+
+func checkOriel(t *testing.T, p *types.Project, service types.ServiceConfig) {
+	t.Helper()
+	setting := func(name string) string {
+		if value := service.Environment[name]; value != nil {
+			return *value
+		}
+		t.Errorf("%s: %s is not set", service.Name, name)
+		return ""
+	}
+	if len(service.Secrets) != 1 {
+		t.Fatalf("%s: %d secrets, want the master key", service.Name, len(service.Secrets))
+	}
+	key := service.Secrets[0]
+	if path := setting("ORIEL_MASTER_KEY_FILE"); path != "/run/secrets/"+key.Target {
+		t.Errorf("%s: the key is mounted as %s, the setting says %s", service.Name, key.Target, path)
+	}
+	if key.UID != nonroot || key.Mode == nil || *key.Mode != 0o400 {
+		t.Errorf("%s: the key must be readable by uid %s alone", service.Name, nonroot)
+	}
+	if file := p.Secrets[key.Source].File; filepath.Base(filepath.Dir(file)) != "secrets" {
+		t.Errorf("%s: the key is %s, which git does not ignore", service.Name, file)
+	}
+	if !service.ReadOnly || service.Privileged || len(service.CapDrop) == 0 {
+		t.Errorf("%s: the root file system must be read-only and capabilities dropped", service.Name)
+	}
+	if setting("ORIEL_ALLOW_SINGLE_REPLICA") != "true" {
+		t.Errorf("%s: a single broker needs ORIEL_ALLOW_SINGLE_REPLICA=true", service.Name)
+	}
+	if host, _, _ := strings.Cut(setting("ORIEL_BROKERS"), ":"); p.Services[host].Name != host {
+		t.Errorf("%s: broker %s is no service", service.Name, host)
+	}
+	if service.Name == "oriel" {
+		dir := setting("ORIEL_STATE_DIR")
+		if len(service.Volumes) != 1 || service.Volumes[0].Target != dir {
+			t.Errorf("no volume at ORIEL_STATE_DIR=%s", dir)
+		}
+		if _, port, _ := strings.Cut(setting("ORIEL_HTTP_ADDR"), ":"); service.Ports[0].Published != port {
+			t.Errorf("port %s is published, ORIEL_HTTP_ADDR has %s", service.Ports[0].Published, port)
+		}
+	}
+}
+
+// TestComposeOrder: Kafka healthy, then the input topic, then our topics checked, then the service.
+func TestComposeOrder(t *testing.T) {
+	p := project(t, "flights")
+	for _, c := range []struct{ service, after, condition string }{
+		{"input", "kafka", types.ServiceConditionHealthy},
+		{"topics", "input", types.ServiceConditionCompletedSuccessfully},
+		{"oriel", "topics", types.ServiceConditionCompletedSuccessfully},
+		{"grafana", "prometheus", types.ServiceConditionHealthy},
+	} {
+		if got := p.Services[c.service].DependsOn[c.after].Condition; got != c.condition {
+			t.Errorf("%s waits for %s: %q, want %q", c.service, c.after, got, c.condition)
+		}
+	}
+}
+
+// TestComposeIsLocalAndPinned: ports on loopback, images with a version, a health check where one is waited for, mounts that exist.
+func TestComposeIsLocalAndPinned(t *testing.T) {
+	p := project(t, "flights")
+	pinned := regexp.MustCompile(`:v?[0-9]+\.[0-9]+\.[0-9]+$`)
+	for _, service := range p.Services {
+		for _, port := range service.Ports {
+			if port.HostIP != "127.0.0.1" {
+				t.Errorf("%s: port %d is published on %q, not on loopback", service.Name, port.Target, port.HostIP)
+			}
+		}
+		if service.Build == nil && !pinned.MatchString(service.Image) {
+			t.Errorf("%s: image %s has no full version", service.Name, service.Image)
+		}
+		for after, dependency := range service.DependsOn {
+			if dependency.Condition == types.ServiceConditionHealthy && p.Services[after].HealthCheck == nil {
+				t.Errorf("%s waits for the health of %s, which has no check", service.Name, after)
+			}
+		}
+		for _, volume := range service.Volumes {
+			if volume.Type != types.VolumeTypeBind {
+				continue
+			}
+			if _, err := os.Stat(volume.Source); err != nil {
+				t.Errorf("%s: mounts %s, which is not there", service.Name, volume.Source)
+			}
+		}
+	}
+}
+
+// TestDockerfileMatchesModule: the builder has exactly the Go version of go.mod, and the last stage is static and not root.
+func TestDockerfileMatchesModule(t *testing.T) {
+	module := read(t, "../go.mod")
+	version := regexp.MustCompile(`(?m)^go (\S+)$`).FindStringSubmatch(module)
+	if version == nil {
+		t.Fatal("go.mod names no Go version")
+	}
+	dockerfile := read(t, "Dockerfile")
+	if want := "FROM golang:" + version[1] + " AS build"; !strings.Contains(dockerfile, want) {
+		t.Errorf("Dockerfile lacks %q", want)
+	}
+	stages := strings.Split(dockerfile, "\nFROM ")
+	last := stages[len(stages)-1]
+	for _, want := range []string{"gcr.io/distroless/static:nonroot\n", "\nUSER " + nonroot + ":" + nonroot + "\n", "\nENTRYPOINT [\"/usr/local/bin/oriel\"]\n"} {
+		if !strings.Contains(last, want) {
+			t.Errorf("the last stage lacks %q", want)
+		}
+	}
+	for _, want := range []string{"CGO_ENABLED=0", "-trimpath"} {
+		if !strings.Contains(dockerfile, want) {
+			t.Errorf("Dockerfile lacks %s", want)
+		}
+	}
+}
+
+func read(t *testing.T, name string) string {
+	t.Helper()
+	content, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(content)
+}

@@ -1,0 +1,284 @@
+package deploy
+
+import (
+	"encoding/json"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"go.yaml.in/yaml/v4"
+
+	"oriel/mechanisms/dp"
+	"oriel/pipeline/metrics"
+)
+
+// exported collects what pipeline/metrics registers: metric name to label names.
+type exported map[string][]string
+
+var descParts = regexp.MustCompile(`fqName: "([^"]+)".*variableLabels: \{([^}]*)\}`)
+
+func (e exported) Register(c prometheus.Collector) error {
+	descs := make(chan *prometheus.Desc, 16)
+	go func() { c.Describe(descs); close(descs) }()
+	for desc := range descs {
+		parts := descParts.FindStringSubmatch(desc.String())
+		e[parts[1]] = strings.FieldsFunc(parts[2], func(r rune) bool { return r == ',' || r == ' ' })
+	}
+	return nil
+}
+
+func (e exported) MustRegister(collectors ...prometheus.Collector) {
+	for _, c := range collectors {
+		_ = e.Register(c) // never fails
+	}
+}
+
+func (e exported) Unregister(prometheus.Collector) bool { return false }
+
+// exportedMetrics are the metrics of the service, a histogram also under the names its samples have, and Prometheus's own up.
+func exportedMetrics() exported {
+	e := exported{}
+	metrics.New(e, dp.Guarantee{}, "", "")
+	for name, labels := range maps.Clone(e) {
+		if strings.HasSuffix(name, "_seconds") {
+			e[name+"_bucket"], e[name+"_sum"], e[name+"_count"] = append([]string{"le"}, labels...), labels, labels
+		}
+	}
+	for name := range e {
+		e[name] = append(e[name], "job", "instance")
+	}
+	e["up"] = []string{"job", "instance"}
+	return e
+}
+
+// The grammar of PromQL as far as names go: strings, durations and numbers are dropped, then what is left is a function (followed by a
+// parenthesis), a keyword, a label (between braces, or after by, without, on) or a metric.
+var (
+	literals = regexp.MustCompile(`"[^"]*"|\$__rate_interval|\[[^\]]*\]|\b[0-9][0-9a-z.e]*\b`)
+	matchers = regexp.MustCompile(`([a-z_:]+)\s*\{([^}]*)\}`)
+	groups   = regexp.MustCompile(`\b(by|without|on|ignoring)\s*\(([^)]*)\)`)
+	words    = regexp.MustCompile(`[a-zA-Z_:][a-zA-Z0-9_:]*(\s*\()?`)
+	keywords = []string{"and", "or", "unless", "bool", "offset", "by", "without", "on", "ignoring", "group_left", "group_right"}
+)
+
+// queryProblems finds metrics that are not exported and labels that no metric of the query has.
+func queryProblems(e exported, query string) (problems []string) {
+	rest := literals.ReplaceAllString(query, "")
+	labels := map[string]string{} // label to the metric it is matched on, or "" if it groups
+	for _, m := range matchers.FindAllStringSubmatch(rest, -1) {
+		for _, matcher := range strings.Split(m[2], ",") {
+			labels[strings.TrimRight(strings.TrimSpace(matcher), "=~! ")] = m[1]
+		}
+	}
+	rest = matchers.ReplaceAllString(rest, "$1")
+	for _, m := range groups.FindAllStringSubmatch(rest, -1) {
+		for _, label := range strings.Split(m[2], ",") {
+			labels[strings.TrimSpace(label)] = ""
+		}
+	}
+	rest = groups.ReplaceAllString(rest, "")
+	var used []string
+	for _, word := range words.FindAllString(rest, -1) {
+		if strings.HasSuffix(word, "(") || slices.Contains(keywords, word) {
+			continue
+		}
+		if _, ok := e[word]; !ok {
+			problems = append(problems, "metric "+word+" is not exported")
+		}
+		used = append(used, word)
+	}
+	if len(used) == 0 {
+		problems = append(problems, "no metric found")
+	}
+	for label, metric := range labels {
+		known := slices.ContainsFunc(used, func(name string) bool {
+			return (metric == "" || metric == name) && slices.Contains(e[name], label)
+		})
+		if !known {
+			problems = append(problems, "no metric here has the label "+label)
+		}
+	}
+	return problems
+}
+
+// dashboard is the part of Grafana's format that the tests read.
+type dashboard struct {
+	UID, Title    string
+	SchemaVersion int
+	Panels        []struct {
+		ID          int
+		Type, Title string
+		Description string
+		Datasource  struct{ Type, UID string }
+		GridPos     struct{ X, Y, W, H int }
+		Targets     []struct{ Expr, RefID string }
+	}
+	Templating struct {
+		List []struct{ Name, Definition string }
+	}
+}
+
+func loadDashboard(t *testing.T) dashboard {
+	t.Helper()
+	var d dashboard
+	if err := json.Unmarshal([]byte(read(t, "grafana/dashboards/oriel.json")), &d); err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+func TestDashboardShowsExportedMetrics(t *testing.T) {
+	d, e := loadDashboard(t), exportedMetrics()
+	shown := ""
+	for _, panel := range d.Panels {
+		for _, target := range panel.Targets {
+			for _, problem := range queryProblems(e, target.Expr) {
+				t.Errorf("%s: %s: %s", panel.Title, target.Expr, problem)
+			}
+			shown += target.Expr + "\n"
+		}
+	}
+	for _, variable := range d.Templating.List {
+		metric, label, _ := strings.Cut(strings.TrimSuffix(strings.TrimPrefix(variable.Definition, "label_values("), ")"), ", ")
+		if !slices.Contains(e[metric], label) {
+			t.Errorf("variable %s: %s has no label %q", variable.Name, metric, label)
+		}
+	}
+	for name := range exportedOnly() {
+		if !strings.Contains(shown, name) {
+			t.Errorf("%s is exported but not shown", name)
+		}
+	}
+}
+
+// exportedOnly are the metrics under the names they are registered with.
+func exportedOnly() exported {
+	e := exported{}
+	metrics.New(e, dp.Guarantee{}, "", "")
+	return e
+}
+
+func TestDashboardStructure(t *testing.T) {
+	d := loadDashboard(t)
+	if d.UID == "" || d.Title == "" || d.SchemaVersion == 0 || len(d.Panels) == 0 {
+		t.Fatalf("not a dashboard: %+v", d)
+	}
+	var sources struct {
+		Datasources []struct{ UID, Type, URL string }
+	}
+	unmarshalYAML(t, "grafana/provisioning/datasources/prometheus.yaml", &sources)
+	type cell struct{ x, y int }
+	taken, ids := map[cell]string{}, map[int]bool{}
+	for _, panel := range d.Panels {
+		if ids[panel.ID] {
+			t.Errorf("%s: id %d is used twice", panel.Title, panel.ID)
+		}
+		ids[panel.ID] = true
+		at := panel.GridPos
+		if panel.Title == "" || at.X+at.W > 24 {
+			t.Errorf("panel %d %q: no title, or wider than the grid", panel.ID, panel.Title)
+		}
+		for x := at.X; x < at.X+at.W; x++ {
+			for y := at.Y; y < at.Y+at.H; y++ {
+				if other, ok := taken[cell{x, y}]; ok {
+					t.Fatalf("%q lies over %q", panel.Title, other)
+				}
+				taken[cell{x, y}] = panel.Title
+			}
+		}
+		if panel.Type == "row" {
+			continue
+		}
+		if panel.Description == "" || len(panel.Targets) == 0 {
+			t.Errorf("%q: no description, or no query", panel.Title)
+		}
+		if len(sources.Datasources) != 1 || panel.Datasource.UID != sources.Datasources[0].UID {
+			t.Errorf("%q: datasource %s is not provisioned", panel.Title, panel.Datasource.UID)
+		}
+	}
+}
+
+type ruleFile struct {
+	Groups []struct {
+		Name  string
+		Rules []struct {
+			Alert, Expr         string
+			Labels, Annotations map[string]string
+		}
+	}
+}
+
+func TestRulesUseExportedMetrics(t *testing.T) {
+	var rules ruleFile
+	unmarshalYAML(t, "prometheus/rules.yml", &rules)
+	e, played := exportedMetrics(), read(t, "prometheus/rules_test.yml")
+	count := 0
+	for _, group := range rules.Groups {
+		for _, rule := range group.Rules {
+			count++
+			for _, problem := range queryProblems(e, rule.Expr) {
+				t.Errorf("%s: %s: %s", rule.Alert, rule.Expr, problem)
+			}
+			if rule.Annotations["summary"] == "" || rule.Annotations["description"] == "" || rule.Labels["severity"] == "" {
+				t.Errorf("%s: needs a summary, a description of what to do, and a severity", rule.Alert)
+			}
+			if strings.Count(played, rule.Alert) < 2 {
+				t.Errorf("%s: rules_test.yml must play it silent and firing", rule.Alert)
+			}
+		}
+	}
+	if count == 0 {
+		t.Error("no rules")
+	}
+}
+
+// TestPrometheusScrapesTheService compares the scrape targets with the compose file's services and the settings' port.
+func TestPrometheusScrapesTheService(t *testing.T) {
+	var config struct {
+		RuleFiles     []string `yaml:"rule_files"`
+		ScrapeConfigs []struct {
+			JobName       string                       `yaml:"job_name"`
+			StaticConfigs []struct{ Targets []string } `yaml:"static_configs"`
+		} `yaml:"scrape_configs"`
+	}
+	unmarshalYAML(t, "prometheus/prometheus.yml", &config)
+	if !slices.Equal(config.RuleFiles, []string{"rules.yml"}) || len(config.ScrapeConfigs) != 1 {
+		t.Fatalf("unexpected configuration: %+v", config)
+	}
+	p := project(t, "flights")
+	for _, static := range config.ScrapeConfigs[0].StaticConfigs {
+		for _, target := range static.Targets {
+			host, port, _ := strings.Cut(target, ":")
+			if len(p.Services[host].Ports) != 1 || p.Services[host].Ports[0].Published != port {
+				t.Errorf("target %s: no service listens there", target)
+			}
+		}
+	}
+}
+
+// TestCheckQueryFindsFaults keeps the query reader honest.
+func TestQueryProblemsFindsFaults(t *testing.T) {
+	e := exported{"oriel_a_total": {"partition"}, "up": {"job"}}
+	for query, good := range map[string]bool{
+		`sum by (partition) (rate(oriel_a_total{partition=~"$partition"}[5m])) > 2`: true,
+		`up{job="oriel"} == 0 and on (job) up > bool 1e3`:                           true,
+		`sum(rate(oriel_b_total[5m]))`:                                              false,
+		`sum by (stream) (oriel_a_total)`:                                           false,
+		`oriel_a_total{topic="x"}`:                                                  false,
+		`vector(1)`:                                                                 false,
+	} {
+		if problems := queryProblems(e, query); (len(problems) == 0) != good {
+			t.Errorf("%s: %q, accepted should be %t", query, problems, good)
+		}
+	}
+}
+
+func unmarshalYAML(t *testing.T, name string, into any) {
+	t.Helper()
+	if err := yaml.Unmarshal([]byte(read(t, name)), into); err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+}

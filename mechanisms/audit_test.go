@@ -1,0 +1,161 @@
+package mechanisms_test
+
+import (
+	"testing"
+
+	"gonum.org/v1/gonum/mathext"
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"oriel/mechanisms"
+	"oriel/mechanisms/dp"
+	"oriel/mechanisms/mechtest"
+	"oriel/mechanisms/noise"
+)
+
+// A canary pair differs in the record of step 1 of a window of 8, where the guarantee is attained: the releases of steps 1, 2, 4 and 8
+// are each the canary plus the noise of one node, four independent nodes. Their sum is the likelihood-ratio statistic.
+const (
+	auditRuns  = 8000 // for each of the two
+	auditSteps = 8
+	auditAlpha = 1e-6 // of each Clopper-Pearson bound
+)
+
+// attained weighs the releases of steps 1 to 8 into the likelihood-ratio statistic.
+var attained = [auditSteps]float64{0: 1, 1: 1, 3: 1, 7: 1}
+
+// scores runs the stream on a canary under many identities, which derive independent noise, and returns the statistic of each run.
+func scores(t *testing.T, stream *mechanisms.Stream, canary []float64, weights [auditSteps]float64, topic byte) []float64 {
+	t.Helper()
+	start := stream.AppendState(nil)
+	out := make([]float64, auditRuns)
+	zero := make([]float64, stream.Dimension())
+	for i := range out {
+		if err := stream.Restore(start); err != nil {
+			t.Fatal(err)
+		}
+		id := noise.Identity{Topic: [16]byte{topic}, Offset: int64(i)}
+		for step, weight := range weights {
+			gradient := zero
+			if step == 0 {
+				gradient = canary
+			}
+			stream.Add(id, gradient)
+			out[i] += float64(weight * stream.Sum()[0])
+		}
+	}
+	if err := stream.Restore(start); err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// gaussianBound returns a lower bound on µ at confidence 1 − 2·auditAlpha: with the threshold half way between the two means, which the
+// linear statistic of the canaries fixes before any run, µ ≥ Φ⁻¹(TPR) − Φ⁻¹(FPR) for every test (Dong, Roth and Su 2022).
+func gaussianBound(high, low []float64, threshold float64) float64 {
+	above := func(scores []float64) (k float64) {
+		for _, x := range scores {
+			if x > threshold {
+				k++
+			}
+		}
+		return k
+	}
+	n, truePositive, falsePositive := float64(auditRuns), above(high), above(low)
+	tpr, fpr := 0.0, 1.0
+	if truePositive > 0 {
+		tpr = betaQuantile(truePositive, n-truePositive+1, auditAlpha)
+	}
+	if falsePositive < n {
+		fpr = 1 - betaQuantile(n-falsePositive, falsePositive+1, auditAlpha)
+	}
+	return distuv.UnitNormal.Quantile(tpr) - distuv.UnitNormal.Quantile(fpr)
+}
+
+// betaQuantile bisects the beta distribution; gonum's own quantile is far off in the tails.
+func betaQuantile(a, b, p float64) float64 {
+	low, high := 0.0, 1.0
+	for range 60 {
+		if middle := (low + high) / 2; mathext.RegIncBeta(a, b, middle) < p {
+			low = middle
+		} else {
+			high = middle
+		}
+	}
+	return low
+}
+
+func auditConfig(adjacency dp.Adjacency) mechanisms.Config {
+	c := mechtest.Config(1)
+	c.Adjacency = adjacency
+	c.Budget.Epsilon = 20 // µ near 2.9: a bound within a tenth of it takes few runs
+	return c
+}
+
+// The guarantee is attained and not passed: the audit reaches 0.9 of the claimed µ, under both adjacencies, and stays below it. A
+// gradient of any size is a canary of size L.
+func TestAuditReachesTheClaim(t *testing.T) {
+	f := func(name string, adjacency dp.Adjacency, high, low []float64, threshold float64) {
+		t.Helper()
+		stream := mechtest.Open(t, auditConfig(adjacency), [32]byte{6})
+		bound := gaussianBound(scores(t, stream, high, attained, 1), scores(t, stream, low, attained, 2), threshold)
+		claim := stream.Guarantee().Mu
+		t.Logf("%s: bound %.4f, claim %.4f, ratio %.3f", name, bound, claim, bound/claim)
+		if bound < 0.9*claim || bound > claim {
+			t.Errorf("%s: bound %g, claim %g", name, bound, claim)
+		}
+	}
+	f("replace", dp.Replace, []float64{1}, []float64{-1}, 0)
+	f("replace, far outside the clip", dp.Replace, []float64{1e9}, []float64{-1e200}, 0)
+	f("zero-out", dp.ZeroOut, []float64{1}, nil, 2) // nil is the null event
+}
+
+// bent plants a fault: a sampler of its own, told which draw of the run it makes.
+type bent struct {
+	stream *mechanisms.Stream
+	fill   func(dst []int64, seed noise.Seed, step uint64)
+}
+
+func (b *bent) Fill(dst []int64, seed noise.Seed) { b.fill(dst, seed, b.stream.Step()) }
+
+// The audit is able to fail: each planted fault gives a bound above the claim.
+func TestAuditCatchesPlantedFaults(t *testing.T) {
+	c := auditConfig(dp.Replace)
+	plan := mechtest.Plan(t, c)
+	sampler := func(scale noise.Scale) noise.Sampler {
+		g, err := noise.NewGaussian(scale)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return g
+	}
+	whole := sampler(plan.Scale)
+	half := sampler(noise.Scale{Mant: plan.Scale.Mant, Exp: plan.Scale.Exp - 1})
+	zeroOut := sampler(mechtest.Plan(t, auditConfig(dp.ZeroOut)).Scale)
+	f := func(name string, weights [auditSteps]float64, fill func(dst []int64, seed noise.Seed, step uint64)) {
+		t.Helper()
+		fault := &bent{fill: fill}
+		stream := mechtest.Planted(t, c, plan, fault)
+		fault.stream = stream
+		bound := gaussianBound(scores(t, stream, []float64{1}, weights, 1), scores(t, stream, []float64{-1}, weights, 2), 0)
+		claim := stream.Guarantee().Mu
+		t.Logf("%s: bound %.4f, claim %.4f", name, bound, claim)
+		if !(bound > claim) {
+			t.Errorf("%s: not caught: bound %g, claim %g", name, bound, claim)
+		}
+	}
+	f("noise at half scale", attained, func(dst []int64, seed noise.Seed, _ uint64) { half.Fill(dst, seed) })
+	f("noise of L where 2L is due", attained, func(dst []int64, seed noise.Seed, _ uint64) { zeroOut.Fill(dst, seed) })
+	f("noise missing at the block's last step", attained, func(dst []int64, seed noise.Seed, step uint64) {
+		if whole.Fill(dst, seed); step == auditSteps {
+			clear(dst)
+		}
+	})
+	// y₁ = v + x₁ and y₃ = v + x₁₂ + x₃: with one noise for all nodes, 2y₁ − y₃ is the canary itself.
+	var first noise.Seed
+	f("one node's noise reused", [auditSteps]float64{0: 2, 2: -1}, func(dst []int64, seed noise.Seed, step uint64) {
+		if step == 1 {
+			first = seed
+		}
+		whole.Fill(dst, first)
+	})
+}

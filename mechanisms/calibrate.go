@@ -1,0 +1,106 @@
+package mechanisms
+
+import (
+	"math"
+	"math/big"
+
+	"oriel/mechanisms/dp"
+	"oriel/mechanisms/lattice"
+	"oriel/mechanisms/noise"
+)
+
+// Formulas work at this many bits, and are moved outwards by a relative 2^margin, which covers their few operations. A scale is moved
+// further than a claim, so that a claim recomputed from it is not above what it was calibrated to.
+const (
+	precision   = 256
+	scaleMargin = -200
+	claimMargin = -240
+)
+
+// sensitivity returns Δ in lattice units. Leaves have integer entries with Σnᵢ² ≤ Λ², checked last, so two differ by at most 2Λ and one
+// differs from the null leaf by at most Λ. The distance of two batches is that of their one differing leaf.
+func sensitivity(g lattice.Grid, a dp.Adjacency) int64 {
+	if a == dp.ZeroOut {
+		return g.Lambda
+	}
+	return 2 * g.Lambda
+}
+
+// privacyScale returns the noise scale of a node in lattice units that proves the budget, rounded up.
+//
+//	Gaussian  s = Δ√h/µ       the h nodes of a leaf are one Gaussian mechanism with shift √h·Δ
+//	Gamma     s = Δh/ε        h nodes of Δ/s each
+//	Laplace   s = √n·Δh/ε     the same in the ℓ1 norm, at most √n times the ℓ2 norm
+func privacyScale(c Config, kind family, g lattice.Grid, h int) noise.Scale {
+	x := exact(float64(sensitivity(g, c.Adjacency)))
+	switch kind.noise {
+	case gaussianNoise:
+		x.Mul(x, root(exact(float64(h)))).Quo(x, exact(dp.GaussianMu(c.Budget)))
+	case gammaNoise:
+		x.Mul(x, exact(float64(h))).Quo(x, exact(c.Budget.Epsilon))
+	case laplaceNoise:
+		x.Mul(x, root(exact(float64(c.Dimension)))).Mul(x, exact(float64(h))).Quo(x, exact(c.Budget.Epsilon))
+	}
+	return noise.ScaleUp(up(x, scaleMargin))
+}
+
+// paperScale returns the scale the paper prints, in lattice units, rounded up: θ = Δ'h/ε by (11) and (15), σ = √8·Δ'h·ln(2/δ)/ε by (13)
+// and (16), with Δ' = Config.PaperSensitivity. The formulas are coded as printed; what they prove is Plan.Guarantee's to say.
+func paperScale(c Config, kind family, g lattice.Grid, h int) noise.Scale {
+	x := exact(c.PaperSensitivity)
+	x.Mul(x, exact(float64(h))).Quo(x, exact(c.Budget.Epsilon))
+	if kind.noise == gaussianNoise {
+		x.Mul(x, root(exact(8))).Mul(x, exact(dp.LogUp(2/c.Budget.Delta)))
+	}
+	return noise.ScaleUp(up(x.Quo(x, exact(g.Unit())), scaleMargin))
+}
+
+// errorBound returns E ≥ ‖ν_t‖₂ with probability 1 − β for any one step, loss units, where ν_t is the noise of a release: of at most h
+// nodes, each noise vector rounded to the lattice, which adds at most √n/2 units.
+//
+//	Gaussian  σ√h(√n + √(2 ln(1/β)))                                  [WDP] §4.2
+//	Gamma     θ(√(h(n+1)) + √(2ℓ))(√n + √(2ℓ)), ℓ = ln(2/β)            [WDP] §4.1
+//	Laplace   σ√(2(h + √(2hℓ') + ℓ'))(√n + √(2ℓ)), ℓ' = ln(2n/β)
+//
+// Laplace noise of scale σ is σ√(2E)·Z with E exponential and Z normal: given the E's, a coordinate is normal with variance 2σ²Γ, Γ
+// Gamma of shape at most h, which exceeds h + √(2hℓ') + ℓ' with probability at most e^{−ℓ'} = β/(2n); β/2 is for the n normals.
+//
+// ν_t is the error against the sum of quantised leaves. A leaf differs from its clipped gradient by at most a unit or so times √n, 2⁻²⁴
+// of L, and that is no noise of the mechanism: the quantised leaf is the gradient an operator is run on. The conversion to float64
+// adds 2⁻⁵³ of the released sum.
+func errorBound(c Config, kind family, g lattice.Grid, s noise.Scale, levels int) float64 {
+	if c.Failure == 0 {
+		return 0
+	}
+	n, h := float64(c.Dimension), float64(levels)
+	l := dp.LogUp(2 / c.Failure)
+	e := 0.0
+	switch kind.noise {
+	case gaussianNoise:
+		e = math.Sqrt(h) * (math.Sqrt(n) + math.Sqrt(2*dp.LogUp(1/c.Failure)))
+	case gammaNoise:
+		e = (math.Sqrt(h*(n+1)) + math.Sqrt(2*l)) * (math.Sqrt(n) + math.Sqrt(2*l))
+	case laplaceNoise:
+		tail := dp.LogUp(2 * n / c.Failure)
+		e = math.Sqrt(2*(h+math.Sqrt(2*h*tail)+tail)) * (math.Sqrt(n) + math.Sqrt(2*l))
+	}
+	e = (e*s.Float64() + h*math.Sqrt(n)/2) * g.Unit()
+	return e * (1 + 0x1p-40) // rounding of the dozen operations above
+}
+
+// exact returns x without rounding.
+func exact(x float64) *big.Float { return new(big.Float).SetPrec(precision).SetFloat64(x) }
+
+func root(x *big.Float) *big.Float { return x.Sqrt(x) }
+
+// up returns x·(1 + 2^margin) rounded up, for positive x.
+func up(x *big.Float, margin int) float64 {
+	slack := new(big.Float).SetMantExp(x, margin)
+	return dp.RoundUp(slack.Add(slack, x))
+}
+
+// dyadic returns the scale exactly.
+func dyadic(s noise.Scale) *big.Float {
+	x := new(big.Float).SetPrec(precision).SetUint64(s.Mant)
+	return x.SetMantExp(x, s.Exp)
+}

@@ -1,0 +1,32 @@
+// Package mechanisms is the only door from private gradients to public sums.
+//
+//	L  clip, loss units      q, Λ  lattice unit and norm bound of a leaf in units (mechanisms/lattice)      n  dimension
+//	W  window, steps         B  events a step        h = log₂W + 1        s  noise scale of a node, units     σ = qs, θ = qs
+//	Δ  ℓ2 distance of two neighbouring leaf sums in units: 2Λ under replace, Λ under zero-out
+//
+// A Config is what a user asks for. NewPlan turns it into a Plan: the integers that decide bytes, noise rounded up, computed once
+// at the opening of a stream and stored. Plan.Guarantee computes from those integers alone what they prove, and refuses a plan
+// that proves less than was asked. Open makes a Stream of both: release and guarantee are one value.
+//
+// A Stream takes one record at a time: quantise, absorb into the chain, add to the batch; the B-th record closes a step, and the
+// private prefix sum after it is public. Whatever is computed from sums is post-processing and cannot lose privacy.
+//
+//	name                  noise of a node                        one window
+//	tree-gaussian         σ = Δ√h/µ, µ from (ε,δ) exactly        µ-GDP, (ε,δ)
+//	tree-gamma            θ = Δh/ε                               ε
+//	tree-laplace          √n·Δh/ε a coordinate                   ε
+//	tree-gaussian-paper   σ² = 8Δ'²h²ln²(2/δ)/ε²                 recomputed: as printed, Δ' = L + µD
+//	tree-gamma-paper      θ = Δ'h/ε                              recomputed: as printed, Δ' = L + µD
+//
+// The -paper names reproduce the constants of [WDP] ((11), (13), (15), (16)) with its printed sensitivity, which is not that of a leaf:
+// their Guarantee is the true one, and may be worse than the budget. Proofs: windowtree/PROOF.md, lattice/PROOF.md.
+//
+// What the caller owes: each gradient is a function of its own event, of released sums and of public data, never of other events;
+// a record is added once in one history (its identity is in the chain); a state is sealed and never shown.
+//
+//	plan, err := mechanisms.NewPlan(config)
+//	stream, err := mechanisms.Open(config, plan, key)
+//	if stream.Add(identity, gradient) {
+//		decide(stream.Sum())
+//	}
+package mechanisms

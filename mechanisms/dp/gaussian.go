@@ -1,0 +1,132 @@
+package dp
+
+import (
+	"fmt"
+	"math"
+	"math/big"
+)
+
+// Beyond |a| = tail, Φ(−a) < 2⁻¹¹⁵⁴ is below the least float64, or above 1 − 2⁻⁵³; beyond µ = maxMu every a of interest is.
+const (
+	tail  = 40
+	maxMu = 1 << 20
+)
+
+// margin is the relative outward margin of GaussianDelta, 2^margin of either term.
+const margin = -140
+
+// GaussianDelta returns δ(ε) of a µ-Gaussian-DP mechanism, rounded up:
+//
+//	δ = Φ(−ε/µ + µ/2) − e^ε·Φ(−ε/µ − µ/2)              (Balle and Wang 2018, Theorem 8; Dong, Roth and Su, Corollary 2.13)
+//
+// As coded, with a = ε/µ − µ/2, b = ε/µ + µ/2: since e^ε·φ(b) = φ(a) for the normal density φ, the second term is φ(a)·R(b) with
+// the Mills ratio R(x) = Φ(−x)/φ(x); nothing overflows and no logarithm is needed, because exponents of big.Float have 32 bits.
+//
+// Rounding: |a| ≤ 40 and ε/µ, µ ≤ 2²¹ here, so at 192 bits a has an absolute error below 2⁻¹⁶⁹, and each term a relative error
+// below 2⁻¹⁵⁰ (arguments 2⁻¹⁶³, exponential 2⁻¹⁶⁴, series and fraction 2⁻¹⁵³). 2⁻¹⁴⁰ of both terms is added before the result is
+// rounded up, so cancellation cannot turn into a claim.
+//
+// It panics on a negative or NaN argument.
+func GaussianDelta(epsilon, mu float64) float64 {
+	if !(epsilon >= 0) || !(mu >= 0) {
+		panic(fmt.Sprintf("BUG: dp: GaussianDelta of epsilon %g, mu %g: negative or NaN", epsilon, mu))
+	}
+	switch {
+	case mu == 0 || math.IsInf(epsilon, 1):
+		return 0
+	case mu >= maxMu:
+		return 1
+	}
+	ratio := newFloat().Quo(exact(epsilon), exact(mu))
+	half := newFloat().Quo(exact(mu), exact(2))
+	a := newFloat().Sub(ratio, half)
+	b := newFloat().Add(ratio, half)
+	switch {
+	case a.Cmp(exact(tail)) >= 0:
+		return math.SmallestNonzeroFloat64
+	case a.Cmp(exact(-tail)) <= 0:
+		return 1
+	}
+	first := upperTail(a)
+	second := newFloat().Mul(density(a), mills(b))
+	slack := newFloat().Add(first, second)
+	slack.SetMantExp(slack, margin)
+	return math.Min(1, RoundUp(slack.Add(slack, first.Sub(first, second))))
+}
+
+// GaussianEpsilon returns the ε that µ-Gaussian-DP proves at δ, rounded up: the least float64 with GaussianDelta(ε, µ) ≤ δ, or
+// +Inf when there is none.
+func GaussianEpsilon(mu, delta float64) float64 {
+	if !(delta >= 0) {
+		panic(fmt.Sprintf("BUG: dp: GaussianEpsilon at delta %g: negative or NaN", delta))
+	}
+	if GaussianDelta(0, mu) <= delta {
+		return 0
+	}
+	_, epsilon := border(0, math.Inf(1),
+		func(epsilon float64) bool { return roughDelta(epsilon, mu) > delta },
+		func(epsilon float64) bool { return GaussianDelta(epsilon, mu) > delta })
+	return epsilon
+}
+
+// GaussianMu returns the largest float64 µ with GaussianDelta(ε, µ) ≤ δ: noise calibrated to it proves the budget. It is 0, which
+// no finite noise reaches, when δ is 0.
+func GaussianMu(b Budget) float64 {
+	if !(b.Delta >= 0 && b.Delta < 1) {
+		panic(fmt.Sprintf("BUG: dp: GaussianMu at delta %g: not in [0, 1)", b.Delta))
+	}
+	mu, _ := border(0, maxMu,
+		func(mu float64) bool { return roughDelta(b.Epsilon, mu) <= b.Delta },
+		func(mu float64) bool { return GaussianDelta(b.Epsilon, mu) <= b.Delta })
+	return mu
+}
+
+// border returns adjacent float64 x < y between low and high, 0 ≤ low < high, such that exact holds at x and not at y; it holds at low
+// and not at high by the caller's word, is not asked there, and holds up to one point and not after it. rough is a cheap guess of
+// exact: where it turns, the search starts, and only a wrong guess costs time.
+func border(low, high float64, rough, exact func(float64) bool) (x, y float64) {
+	// Bits of floats that are not negative are ordered as the floats are.
+	a, b := math.Float64bits(low), math.Float64bits(high)
+	from, to := a, b
+	for to-from > 1 {
+		if middle := from + (to-from)/2; rough(math.Float64frombits(middle)) {
+			from = middle
+		} else {
+			to = middle
+		}
+	}
+	for step, at := uint64(8), from; b-a > 1; step *= 8 { // away from the guess, until exact turns
+		if at <= a || at >= b {
+			break
+		}
+		if exact(math.Float64frombits(at)) {
+			a, at = at, at+step
+		} else {
+			b, at = at, at-min(step, at)
+		}
+	}
+	for b-a > 1 {
+		if middle := a + (b-a)/2; exact(math.Float64frombits(middle)) {
+			a = middle
+		} else {
+			b = middle
+		}
+	}
+	return math.Float64frombits(a), math.Float64frombits(b)
+}
+
+// roughDelta is GaussianDelta without care for rounding or range.
+func roughDelta(epsilon, mu float64) float64 {
+	a, b := epsilon/mu-mu/2, epsilon/mu+mu/2
+	return (math.Erfc(a/math.Sqrt2) - math.Exp(epsilon)*math.Erfc(b/math.Sqrt2)) / 2
+}
+
+// upperTail returns Φ(−x) for |x| ≤ tail.
+func upperTail(x *big.Float) *big.Float {
+	if x.Sign() >= 0 {
+		return newFloat().Mul(density(x), mills(x))
+	}
+	opposite := newFloat().Neg(x)
+	lower := newFloat().Mul(density(x), mills(opposite))
+	return lower.Sub(exact(1), lower)
+}

@@ -1,0 +1,72 @@
+package dp
+
+import (
+	"math"
+	"testing"
+)
+
+func TestAdjacencyNamesRoundTrip(t *testing.T) {
+	for _, a := range []Adjacency{Replace, ZeroOut} {
+		got, err := ParseAdjacency(a.String())
+		if got != a || err != nil || a.Validate() != nil {
+			t.Errorf("ParseAdjacency(%q) = %v, %v", a.String(), got, err)
+		}
+	}
+	for _, name := range []string{"", "Replace", "zero_out", "adjacency(0)"} {
+		if _, err := ParseAdjacency(name); err == nil {
+			t.Errorf("ParseAdjacency(%q) succeeds", name)
+		}
+	}
+	if Adjacency(0).Validate() == nil {
+		t.Error("the zero adjacency is valid")
+	}
+}
+
+func TestBudgetValidate(t *testing.T) {
+	f := func(epsilon, delta float64, want bool) {
+		t.Helper()
+		if got := (Budget{Epsilon: epsilon, Delta: delta}).Validate() == nil; got != want {
+			t.Errorf("budget (%g, %g) valid: %v, want %v", epsilon, delta, got, want)
+		}
+	}
+	f(1, 1e-6, true)
+	f(1, 0, true)
+	f(0, 0.1, false)
+	f(-1, 0.1, false)
+	f(math.NaN(), 0.1, false)
+	f(math.Inf(1), 0.1, false)
+	f(1, 1, false)
+	f(1, -1e-9, false)
+	f(1, math.NaN(), false)
+}
+
+func TestGuaranteeAtFollowsTheWindows(t *testing.T) {
+	gaussian := Guarantee{Window: 1024, Epsilon: 1, Delta: 1e-6, Mu: GaussianMu(Budget{Epsilon: 1, Delta: 1e-6})}
+	pure := Guarantee{Window: 8, Epsilon: 0.1}
+	if got := gaussian.At(0); got != (Budget{}) {
+		t.Errorf("At(0) = %v", got)
+	}
+	for _, age := range []uint64{1, 1023, 1024} {
+		if got := gaussian.At(age); got != (Budget{Epsilon: 1, Delta: 1e-6}) {
+			t.Errorf("At(%d) = %v", age, got)
+		}
+	}
+	f := func(age uint64, windows float64) {
+		t.Helper()
+		got := gaussian.At(age)
+		mu := gaussian.Mu * math.Sqrt(windows)
+		if low, high := GaussianEpsilon(mu*(1-4e-16), 1e-6), GaussianEpsilon(mu*(1+4e-16), 1e-6); got.Epsilon < low || got.Epsilon > high || got.Delta != 1e-6 {
+			t.Errorf("At(%d) = %v, want between %g and %g", age, got, low, high)
+		}
+	}
+	f(1025, 2)
+	f(10*1024, 10)
+	f(102400, 100)
+	f(math.MaxUint64, 1<<54)
+	if got := pure.At(9).Epsilon; got != 0.2 {
+		t.Errorf("pure At(9) = %g, want 0.2", got)
+	}
+	if got := pure.At(24).Epsilon; !(got >= 0.3) || got > 0.30000000000000005 {
+		t.Errorf("pure At(24) = %g, want 0.3 rounded up", got)
+	}
+}

@@ -1,0 +1,84 @@
+package mechanisms
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+
+	"oriel/mechanisms/lattice"
+	"oriel/mechanisms/noise"
+)
+
+// Versions of stored formats. A change adds a version, and old golden bytes stay.
+const (
+	planVersion  = 1
+	stateVersion = 1
+)
+
+// planTail is the length of a plan after its name: grid exponent i32, Λ i64, scale mantissa u64 and exponent i32, levels u8, error
+// bound f64, little-endian.
+const planTail = 4 + 8 + 8 + 4 + 1 + 8
+
+// AppendBinary appends the canonical encoding: version u8, length of the name u8, name, planTail. Two plans are equal exactly when
+// their encodings are.
+func (p Plan) AppendBinary(dst []byte) ([]byte, error) {
+	if err := p.validate(); err != nil {
+		return dst, err
+	}
+	dst = append(dst, planVersion, byte(len(p.Name)))
+	dst = append(dst, p.Name...)
+	dst = binary.LittleEndian.AppendUint32(dst, uint32(int32(p.Grid.Exp)))
+	dst = binary.LittleEndian.AppendUint64(dst, uint64(p.Grid.Lambda))
+	dst = binary.LittleEndian.AppendUint64(dst, p.Scale.Mant)
+	dst = binary.LittleEndian.AppendUint32(dst, uint32(int32(p.Scale.Exp)))
+	dst = append(dst, p.Levels)
+	return binary.LittleEndian.AppendUint64(dst, math.Float64bits(p.ErrorBound)), nil
+}
+
+// ParsePlan is the inverse of AppendBinary and accepts nothing else.
+func ParsePlan(b []byte) (Plan, error) {
+	if len(b) < 2 {
+		return Plan{}, errors.New("mechanisms: plan: too short")
+	}
+	if b[0] != planVersion {
+		return Plan{}, fmt.Errorf("mechanisms: plan: version %d, this software reads %d", b[0], planVersion)
+	}
+	if want := 2 + int(b[1]) + planTail; len(b) != want {
+		return Plan{}, fmt.Errorf("mechanisms: plan: %d bytes, want %d", len(b), want)
+	}
+	name, b := b[2:2+int(b[1])], b[2+int(b[1]):]
+	p := Plan{
+		Name: string(name),
+		Grid: lattice.Grid{
+			Exp:    int(int32(binary.LittleEndian.Uint32(b))),
+			Lambda: int64(binary.LittleEndian.Uint64(b[4:])),
+		},
+		Scale: noise.Scale{
+			Mant: binary.LittleEndian.Uint64(b[12:]),
+			Exp:  int(int32(binary.LittleEndian.Uint32(b[20:]))),
+		},
+		Levels:     b[24],
+		ErrorBound: math.Float64frombits(binary.LittleEndian.Uint64(b[25:])),
+	}
+	return p, p.validate()
+}
+
+// validate checks each field for itself. A scale has one representation, with an odd mantissa.
+func (p Plan) validate() error {
+	if _, known := familyOf(p.Name); !known {
+		return fmt.Errorf("mechanisms: plan: name is not one of %v", Names())
+	}
+	if err := p.Grid.Validate(); err != nil {
+		return fmt.Errorf("mechanisms: plan: %w", err)
+	}
+	switch {
+	case p.Scale.Mant&1 == 0 || p.Scale.Exp < -1100 || p.Scale.Exp > 1100:
+		return errors.New("mechanisms: plan: scale is not an odd integer times a power of two")
+	case p.Levels < 1 || p.Levels > 63:
+		return fmt.Errorf("mechanisms: plan: levels %d: not in [1, 63]", p.Levels)
+	case !(p.ErrorBound >= 0) || math.IsInf(p.ErrorBound, 1) || math.Float64bits(p.ErrorBound)>>63 != 0:
+		return fmt.Errorf("mechanisms: plan: error bound %g: not finite and at least 0", p.ErrorBound)
+	}
+	return nil
+}

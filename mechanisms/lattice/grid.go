@@ -1,0 +1,82 @@
+package lattice
+
+import (
+	"fmt"
+	"math"
+	"math/bits"
+)
+
+// Λ has lambdaBits bits: quantisation moves a coordinate by at most 2⁻²⁵·L, far below any noise of use, and the squares of a leaf
+// of 2³⁰ coordinates still fit in 81 bits.
+const lambdaBits = 25
+
+// maxClipExponent bounds the clip to [2⁻⁵¹², 2⁵¹²]: then q, 1/q and every 128-bit multiple of q are normal float64.
+const maxClipExponent = 512
+
+const (
+	fractionBits = 52
+	bias         = 1023
+	signBit      = 1 << 63
+	infinityBits = 0x7ff << fractionBits
+)
+
+// Grid is the lattice of one clip: unit q = 2^Exp and norm bound Λ = Lambda in units.
+type Grid struct {
+	Exp    int
+	Lambda int64
+}
+
+// NewGrid returns the grid whose Λ = ⌊clip/q⌋ lies in [2²⁴, 2²⁵). The clip that holds is Λq ≤ clip.
+func NewGrid(clip float64) (Grid, error) {
+	if !(clip >= powerOfTwo(-maxClipExponent) && clip <= powerOfTwo(maxClipExponent)) {
+		return Grid{}, fmt.Errorf("lattice: clip %g: not between 2^-%d and 2^%d", clip, maxClipExponent, maxClipExponent)
+	}
+	b := math.Float64bits(clip)
+	significand := b&(1<<fractionBits-1) | 1<<fractionBits // 53 bits
+	return Grid{
+		Exp:    int(b>>fractionBits) - bias - (lambdaBits - 1),
+		Lambda: int64(significand >> (fractionBits + 1 - lambdaBits)),
+	}, nil
+}
+
+// Validate accepts exactly the grids that NewGrid returns.
+func (g Grid) Validate() error {
+	if low, high := -maxClipExponent-lambdaBits+1, maxClipExponent-lambdaBits+1; g.Exp < low || g.Exp > high {
+		return fmt.Errorf("lattice: exponent %d: not between %d and %d", g.Exp, low, high)
+	}
+	if g.Lambda < 1<<(lambdaBits-1) || g.Lambda >= 1<<lambdaBits {
+		return fmt.Errorf("lattice: lambda %d: not in [2^%d, 2^%d)", g.Lambda, lambdaBits-1, lambdaBits)
+	}
+	if g.Exp == maxClipExponent-lambdaBits+1 && g.Lambda != 1<<(lambdaBits-1) {
+		return fmt.Errorf("lattice: lambda %d: clip above 2^%d", g.Lambda, maxClipExponent)
+	}
+	return nil
+}
+
+// Unit returns q.
+func (g Grid) Unit() float64 { return powerOfTwo(g.Exp) }
+
+// Clip returns the bound that holds, Λq, exact.
+func (g Grid) Clip() float64 { return float64(g.Lambda) * powerOfTwo(g.Exp) }
+
+// Contains reports whether Σnᵢ² ≤ Λ² in exact 128-bit arithmetic: the sensitivity of every mechanism rests on it.
+// It holds for up to 2⁶⁴ coordinates: a coordinate beyond Λ is refused before it is squared, so the sum stays below 2¹¹⁴.
+func (g Grid) Contains(leaf []int64) bool {
+	var high, low, carry uint64
+	limit := uint64(g.Lambda)
+	for _, x := range leaf {
+		magnitude := uint64(x)
+		if x < 0 {
+			magnitude = -magnitude
+		}
+		if magnitude > limit {
+			return false
+		}
+		low, carry = bits.Add64(low, magnitude*magnitude, 0) // below 2⁵⁰
+		high += carry
+	}
+	return high == 0 && low <= limit*limit
+}
+
+// powerOfTwo returns 2^k for a normal result, -1022 ≤ k ≤ 1023.
+func powerOfTwo(k int) float64 { return math.Float64frombits(uint64(k+bias) << fractionBits) }

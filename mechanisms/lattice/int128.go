@@ -1,0 +1,77 @@
+package lattice
+
+import (
+	"encoding/binary"
+	"math"
+	"math/bits"
+)
+
+// Int128 is a two's complement integer of two words, Hi·2⁶⁴ + Lo. A sum of leaves needs more than 64 bits after 16 days at 10⁵
+// events a second, and never more than 121: steps < 2⁶⁴, batch ≤ 2³¹, Λ < 2²⁵, and noise below 2⁷⁰.
+type Int128 struct {
+	Hi int64
+	Lo uint64
+}
+
+// Int128Len is the length of an encoded Int128.
+const Int128Len = 16
+
+// Add returns x + y modulo 2¹²⁸.
+func (x Int128) Add(y Int128) Int128 {
+	lo, carry := bits.Add64(x.Lo, y.Lo, 0)
+	return Int128{Hi: x.Hi + y.Hi + int64(carry), Lo: lo}
+}
+
+// AddInt64 returns x + y modulo 2¹²⁸.
+func (x Int128) AddInt64(y int64) Int128 {
+	lo, carry := bits.Add64(x.Lo, uint64(y), 0)
+	return Int128{Hi: x.Hi + y>>63 + int64(carry), Lo: lo}
+}
+
+// SubInt64 returns x − y modulo 2¹²⁸, also for the least int64, which has no negative.
+func (x Int128) SubInt64(y int64) Int128 {
+	lo, borrow := bits.Sub64(x.Lo, uint64(y), 0)
+	return Int128{Hi: x.Hi - y>>63 - int64(borrow), Lo: lo}
+}
+
+// AppendBinary appends the 16 bytes of x, little-endian.
+func (x Int128) AppendBinary(dst []byte) []byte {
+	return binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(dst, x.Lo), uint64(x.Hi))
+}
+
+// ParseInt128 reads the first 16 bytes of b, which the caller has counted.
+func ParseInt128(b []byte) Int128 {
+	return Int128{Lo: binary.LittleEndian.Uint64(b), Hi: int64(binary.LittleEndian.Uint64(b[8:]))}
+}
+
+// Float64 returns q·x rounded once, to nearest, ties to even. The project's only way from a released integer to a float64.
+func (g Grid) Float64(x Int128) float64 {
+	hi, lo, sign := uint64(x.Hi), x.Lo, uint64(0)
+	if x.Hi < 0 {
+		var borrow uint64
+		lo, borrow = bits.Sub64(0, lo, 0)
+		hi, _ = bits.Sub64(0, hi, borrow)
+		sign = signBit
+	}
+	// Move the leading bit to bit 63 of hi; what falls off the right end of 128 bits is zero.
+	length := bits.Len64(hi)
+	if length > 0 {
+		length += 64
+	} else if length = bits.Len64(lo); length == 0 {
+		return 0
+	}
+	if shift := uint(128 - length); shift >= 64 {
+		hi, lo = lo<<(shift-64), 0
+	} else {
+		hi, lo = hi<<shift|lo>>(64-shift), lo<<shift
+	}
+	// 53 bits stay; the rest decides by comparison with half a unit in the last place.
+	const dropped = 63 - fractionBits
+	significand, rest := hi>>dropped, hi&(1<<dropped-1)
+	const half = 1 << (dropped - 1)
+	if rest > half || rest == half && (lo != 0 || significand&1 == 1) {
+		significand++ // 2⁵³ carries into the exponent below, as it should
+	}
+	exponent := uint64(length - 1 + g.Exp + bias)
+	return math.Float64frombits(sign | (exponent<<fractionBits + significand - 1<<fractionBits))
+}

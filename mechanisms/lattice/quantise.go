@@ -1,0 +1,85 @@
+package lattice
+
+import (
+	"fmt"
+	"math"
+)
+
+// headroom, in binary exponents above the unit: below it, squares of coordinates in units do not overflow; above it a vector is
+// clipped whatever its other coordinates are.
+const headroom = 400
+
+// tries bounds the shrinking: the last radius is Λ − 2²³, and a vector that fails there becomes the zero vector.
+const tries = 26
+
+// Quantise writes to dst the leaf of a gradient v: clipped to Λq in the ℓ2 norm, rounded to the nearest lattice point, checked.
+// Any NaN or ±Inf gives the zero vector. It panics when the lengths differ.
+//
+// Order: clip → nearest → Σnᵢ² ≤ Λ² by Contains, which is last; while the check fails the radius is shrunk and the vector rounded
+// again (radii Λ, Λ−½, Λ−1, Λ−2, Λ−4, …; rounding moves a norm by about 0.3, so the second try nearly always ends it). A function
+// of v alone.
+func (g Grid) Quantise(dst []int64, v []float64) {
+	if len(dst) != len(v) {
+		panic(fmt.Sprintf("BUG: lattice: gradient has %d entries, want %d", len(v), len(dst)))
+	}
+	top := largest(v)
+	if top == 0 || top >= infinityBits {
+		clear(dst)
+		return
+	}
+	exponent := int(top>>fractionBits) - bias // of the largest entry; any subnormal counts as 2⁻¹⁰²³
+	if exponent <= g.Exp-2 {                  // every entry is below q/2
+		clear(dst)
+		return
+	}
+	// Work in lattice units when squares fit, else in units of the largest entry. Either is an exact scaling, but for entries
+	// that underflow and are far below one unit.
+	scale, factor := powerOfTwo(-g.Exp), 1.0
+	if exponent > g.Exp+headroom {
+		scale, factor = powerOfTwo(-min(exponent, bias-1)), math.Inf(1)
+	}
+	norm := scaledNorm(v, scale)
+	for try := range tries {
+		radius := g.radius(try)
+		if shrunk := radius / norm; shrunk < factor {
+			factor = shrunk
+		} else if try > 0 {
+			continue // the vector is inside this radius already, and was tried
+		}
+		for i, x := range v {
+			dst[i] = nearest(float64(float64(x*scale) * factor))
+		}
+		if g.Contains(dst) {
+			return
+		}
+	}
+	clear(dst)
+}
+
+// radius is the clip radius of a try, in units.
+func (g Grid) radius(try int) float64 {
+	switch try {
+	case 0:
+		return float64(g.Lambda)
+	case 1:
+		return float64(g.Lambda) - 0.5
+	default:
+		return float64(g.Lambda - 1<<(try-2))
+	}
+}
+
+// largest returns the bits of the largest |vᵢ|, which are ordered as magnitudes are, infinity and NaN above all.
+func largest(v []float64) uint64 {
+	top := uint64(0)
+	for _, x := range v {
+		top = max(top, math.Float64bits(x)&^signBit)
+	}
+	return top
+}
+
+// nearest rounds to the nearest integer, ties to even, for |x| < 2⁵¹: adding 3·2⁵¹ leaves no fraction bits, and one IEEE addition
+// rounds to even on every CPU.
+func nearest(x float64) int64 {
+	const shift = 3 << 51
+	return int64(math.Float64bits(x+shift)) - int64(math.Float64bits(shift))
+}

@@ -1,0 +1,70 @@
+package mechtest
+
+import (
+	"testing"
+
+	"oriel/mechanisms"
+	"oriel/mechanisms/dp"
+	"oriel/mechanisms/noise"
+	"oriel/mechanisms/windowtree"
+)
+
+// Zero is the sampler of no noise.
+type Zero struct{}
+
+// Fill writes zeros.
+func (Zero) Fill(dst []int64, _ noise.Seed) { clear(dst) }
+
+// Config is a valid configuration of n coordinates, for tests that care for none of it: tree-gaussian, ε = 1, δ = 1e-6, W = 8,
+// B = 1, L = 1, replace.
+func Config(n int) mechanisms.Config {
+	return mechanisms.Config{
+		Name:      "tree-gaussian",
+		Window:    8,
+		Batch:     1,
+		Dimension: n,
+		Budget:    dp.Budget{Epsilon: 1, Delta: 1e-6},
+		Clip:      1,
+		Adjacency: dp.Replace,
+	}
+}
+
+// ZeroStream opens a stream whose sums are exact: quantised, but without noise. Its Guarantee is the plan's, and false.
+func ZeroStream(tb testing.TB, c mechanisms.Config) *mechanisms.Stream {
+	tb.Helper()
+	return Planted(tb, c, Plan(tb, c), Zero{})
+}
+
+// Plan calibrates c.
+func Plan(tb testing.TB, c mechanisms.Config) mechanisms.Plan {
+	tb.Helper()
+	plan, err := mechanisms.NewPlan(c)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return plan
+}
+
+// Open opens the true stream of c with key.
+func Open(tb testing.TB, c mechanisms.Config, key [32]byte) *mechanisms.Stream {
+	tb.Helper()
+	stream, err := mechanisms.Open(c, Plan(tb, c), key)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return stream
+}
+
+// Planted opens a stream whose tree draws from sampler instead of the plan's.
+func Planted(tb testing.TB, c mechanisms.Config, p mechanisms.Plan, sampler noise.Sampler) *mechanisms.Stream {
+	tb.Helper()
+	tree, err := windowtree.New(c.Window, p.Grid, c.Dimension, sampler, 0)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	stream, err := mechanisms.NewStream(c, p, [32]byte{1}, tree)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return stream
+}

@@ -1,0 +1,142 @@
+package noise
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"hash"
+)
+
+// Identity is the place of a record in the log. A record appended again after an unclean leader election has another
+// leader epoch and never matches, whatever its bytes.
+type Identity struct {
+	Topic       [16]byte // UUID of the input topic
+	Partition   int32
+	Offset      int64
+	LeaderEpoch int32
+}
+
+// NodeID names one noise vector of a stream. It must be unique per mechanism instance and vector.
+type NodeID struct {
+	Instance uint16 // mechanism instance within the stream
+	Block    uint64 // e.g. the window block of a tree, or a step number
+	Level    uint8
+	Index    uint64
+}
+
+// Seed determines a noise vector completely. It is as secret as the vector.
+type Seed [32]byte
+
+// String hides the seed, so that no log can show it.
+func (Seed) String() string { return "noise.Seed(hidden)" }
+
+// GoString hides the seed from %#v.
+func (Seed) GoString() string { return "noise.Seed(hidden)" }
+
+// Chain is the keyed ratchet k_0, k_1, … that ties noise to the history it protects; doc.go defines every byte. It
+// allocates nothing after NewChain. It is not safe for concurrent use.
+type Chain struct {
+	key   [sha256.Size]byte
+	inner hash.Hash
+	outer hash.Hash
+	pad   [sha256.BlockSize]byte
+	sum   [sha256.Size]byte
+	buf   [512]byte // message bytes not yet hashed
+	used  int
+}
+
+// NewChain starts a chain at key, which is k_0 of a stream or the key of a sealed state.
+func NewChain(key [32]byte) *Chain {
+	return &Chain{key: key, inner: sha256.New(), outer: sha256.New()}
+}
+
+// Key returns the key of the chain as it stands. It belongs in sealed state and nowhere else.
+func (c *Chain) Key() [32]byte { return c.key }
+
+// Field tags. A stored format: a new field takes a new number.
+const (
+	tagDomain   = 1 // u32 length, bytes
+	tagStep     = 2 // u64
+	tagPlace    = 3 // u32
+	tagIdentity = 4 // 16 bytes, i32, i64, i32
+	tagLeaf     = 5 // null flag u8, u32 count, count × i64
+	tagNode     = 6 // u16, u64, u8, u64
+)
+
+// Absorb ratchets the key over one record: k ← HMAC(k, "record" ‖ step ‖ place ‖ id ‖ leaf). step is the number t of the
+// step the record belongs to, from 1; place is its place j in the batch. A nil leaf is the null event's flag; it differs
+// from a leaf of zeros. Every private quantity of the record must be in leaf.
+func (c *Chain) Absorb(step uint64, place uint32, id Identity, leaf []int64) {
+	c.begin("record")
+	b := append(c.buf[:c.used], tagStep)
+	b = binary.LittleEndian.AppendUint64(b, step)
+	b = append(b, tagPlace)
+	b = binary.LittleEndian.AppendUint32(b, place)
+	b = append(b, tagIdentity)
+	b = append(b, id.Topic[:]...)
+	b = binary.LittleEndian.AppendUint32(b, uint32(id.Partition))
+	b = binary.LittleEndian.AppendUint64(b, uint64(id.Offset))
+	b = binary.LittleEndian.AppendUint32(b, uint32(id.LeaderEpoch))
+	null := byte(0)
+	if leaf == nil {
+		null = 1
+	}
+	b = append(b, tagLeaf, null)
+	b = binary.LittleEndian.AppendUint32(b, uint32(len(leaf)))
+	c.used = len(b)
+	for _, v := range leaf {
+		if c.used > len(c.buf)-8 {
+			c.flush()
+		}
+		binary.LittleEndian.PutUint64(c.buf[c.used:], uint64(v))
+		c.used += 8
+	}
+	c.key = c.finish()
+}
+
+// Seed returns the seed of node x, activated at the step whose last record was just absorbed: HMAC(k, "noise" ‖ x).
+func (c *Chain) Seed(x NodeID) Seed {
+	c.begin("noise")
+	b := append(c.buf[:c.used], tagNode)
+	b = binary.LittleEndian.AppendUint16(b, x.Instance)
+	b = binary.LittleEndian.AppendUint64(b, x.Block)
+	b = append(b, x.Level)
+	b = binary.LittleEndian.AppendUint64(b, x.Index)
+	c.used = len(b)
+	return c.finish()
+}
+
+// begin starts the inner hash of HMAC-SHA-256 (RFC 2104) and the message with its domain.
+func (c *Chain) begin(domain string) {
+	c.inner.Reset()
+	c.inner.Write(c.padded(0x36))
+	b := append(c.buf[:0], tagDomain)
+	b = binary.LittleEndian.AppendUint32(b, uint32(len(domain)))
+	b = append(b, domain...)
+	c.used = len(b)
+}
+
+func (c *Chain) flush() {
+	c.inner.Write(c.buf[:c.used])
+	c.used = 0
+}
+
+func (c *Chain) finish() [sha256.Size]byte {
+	c.flush()
+	c.inner.Sum(c.sum[:0])
+	c.outer.Reset()
+	c.outer.Write(c.padded(0x5c))
+	c.outer.Write(c.sum[:])
+	c.outer.Sum(c.sum[:0])
+	return c.sum
+}
+
+// padded returns the key, filled to a block with zeros, xor the byte x.
+func (c *Chain) padded(x byte) []byte {
+	for i := range c.pad {
+		c.pad[i] = x
+	}
+	for i, k := range c.key {
+		c.pad[i] ^= k
+	}
+	return c.pad[:]
+}

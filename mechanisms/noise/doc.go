@@ -1,0 +1,63 @@
+// Package noise derives the noise of private sums from the history it protects, and samples it exactly.
+//
+// What the caller owes, in order:
+//
+//  1. Start a Chain at k_0, 256 secret bits bound to one incarnation.
+//  2. Absorb every record, null events included, with its log identity and every private quantity of it, BEFORE any noise
+//     of its step is drawn.
+//  3. Take a node's Seed after the last record of the step that activates the node, once for each NodeID. Equal
+//     histories give equal seeds; a seed is never used for two vectors.
+//  4. Fill the vector. Nothing else is random: a Sampler is a pure function of its parameters and the seed.
+//
+// PROOF.md says what this guarantees and why.
+//
+// # Chain, format 1
+//
+// All integers are little-endian, fixed width; each field starts with a tag byte; variable parts have a u32 length.
+//
+//	domain    0x01  u32 length  bytes ("record" or "noise")
+//	step      0x02  u64                                           t, from 1
+//	place     0x03  u32                                           j, in the batch
+//	identity  0x04  16 bytes topic UUID, i32 partition, i64 offset, i32 leader epoch
+//	leaf      0x05  u8 null flag, u32 count, count × i64          null: flag 1, count 0
+//	node      0x06  u16 instance, u64 block, u8 level, u64 index
+//
+//	k       ← HMAC-SHA-256(k, domain "record" ‖ step ‖ place ‖ identity ‖ leaf)     one per record
+//	seed(x) = HMAC-SHA-256(k, domain "noise" ‖ node x)
+//
+// # Keystream, format 1
+//
+// A seed is an AES-256 key. Word i of a vector is bytes 8i … 8i+7, little-endian, of the counter-mode keystream from a
+// zero IV (a big-endian counter, whose first byte stays 0). The words that extend word i are
+//
+//	AES-256(seed, 0x01 ‖ u32 i ‖ u64 p ‖ 00 00 00)  =  extension words 2p and 2p+1
+//
+// in blocks that the counter never reaches: 32 bytes restore a vector completely, extension included. Extension words
+// are made only when a draw needs them.
+//
+// # Samplers
+//
+//	u  a number in [0,1), binary digits 0.word extension …, infinitely long      s, θ  scale, an exact dyadic
+//	v  the lower-tail half of u: u or 1−u, all digits complemented               x     −F⁻¹(v) ≥ 0
+//
+// Gaussian and Laplace give round(F⁻¹(u)·s), one word a coordinate; Gamma gives round(θ·χ·z_i) with words 0 … n for χ and
+// n+1 … 2n for z. The result is defined by the infinite numbers. The quick path evaluates a polynomial in 64-bit
+// integers with a proven bound; when a rounding boundary lies within it, the slow path extends the words and decides in
+// math/big. Both compute the same integers on every CPU, so which of them runs never shows in a draw. (It shows in time,
+// about once in 10^6 draws, as a function of the seed alone.) Nothing here is floating point but the guess of one integer
+// square root.
+//
+// Magnitudes round half up; a tie has probability zero. |draw| stays below 2^62: scales are limited to [2^-32, 2^50).
+// The quick path leaves a doubt about once in 10^8 draws at s = 2^29, in 10^5 at 2^40 (Laplace: 2·10^4), and in 100 at the top
+// of the range; the tables end at 24 octaves, one word in 2^23 at any scale. The slow path takes some 70 µs and allocates;
+// Fill allocates nothing else beyond the cipher's own two objects.
+//
+// # Files
+//
+//	chain.go                      the ratchet               keystream.go   words and their extension
+//	gaussian.go laplace.go        samplers by coordinate    perword.go     what they share
+//	gamma.go slowgamma.go         the Gamma sampler         scale.go       dyadic scales
+//	curve.go tables_*.go          quick path and tables     internal/gen   makes the tables
+//	enclose.go tail.go            slow path                 wide.go        integers of more than 64 bits
+//	testdata                      known answers and the script that makes them
+package noise

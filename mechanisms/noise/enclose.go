@@ -1,0 +1,121 @@
+package noise
+
+import "math/big"
+
+// maxExtension is how many words may extend one word. A draw that needs more has probability below 2^-400; it means that
+// the keystream is none. With it every |x| is below 29 (Gaussian) and 400 (Laplace).
+const maxExtension = 8
+
+// digits is the folded value of one word as far as it is known: v lies in [value, value+1]·2^-bits, v ≤ 1/2. It is the
+// same infinite number however often it is extended.
+type digits struct {
+	value *big.Int
+	bits  uint
+	mask  uint64 // of fold, for the words that follow
+	next  func() uint64
+}
+
+// newDigits starts from a word; next returns the words that follow it.
+func newDigits(word uint64, next func() uint64) *digits {
+	a, mask := fold(word)
+	return &digits{value: new(big.Int).SetUint64(a), bits: 64, mask: mask, next: next}
+}
+
+// negative reports the sign of the draw: a word below 1/2 is in the lower tail.
+func (d *digits) negative() bool { return d.mask == 0 }
+
+// extend appends words until at least the given number of bits is known and the value is not zero.
+func (d *digits) extend(bits uint) {
+	for d.bits < bits || d.value.Sign() == 0 {
+		if d.bits >= 64*(1+maxExtension) {
+			panic("BUG: noise: keystream leaves a draw undecided")
+		}
+		d.value.Lsh(d.value, 64)
+		d.value.Or(d.value, new(big.Int).SetUint64(d.next()^d.mask))
+		d.bits += 64
+	}
+}
+
+// interval is lo·2^-p ≤ x ≤ hi·2^-p, lo ≥ 0.
+type interval struct {
+	lo, hi *big.Int
+	p      uint
+}
+
+// enclose returns an interval around x(v) about as wide as what is unknown of v. guess is an earlier enclosure of fewer
+// digits, or empty. It steers only the running time: both ends are checked against the tail.
+func (c *curve) enclose(d *digits, guess interval) interval {
+	p := d.bits + 64
+	one := big.NewInt(1)
+	bottom := new(big.Int).Lsh(d.value, 64) // the cell, with p fraction bits
+	top := new(big.Int).Lsh(one, 64)
+	top.Add(top, bottom)
+	middle := new(big.Int).Lsh(one, 63)
+	middle.Add(middle, bottom)
+
+	// Newton's method; from the left of the root it rises to it, the tail being convex. (From 0 it takes a step for each
+	// unit of x² or so, then a few.)
+	x := new(big.Int)
+	if guess.lo != nil {
+		x.Rsh(x.Lsh(guess.lo, p), guess.p)
+	}
+	var width *big.Int
+	for {
+		survival, density := c.tail(x, p)
+		width = new(big.Int).Lsh(one, 64+p)
+		width.Add(width.Quo(width, density), one)
+		step := new(big.Int).Sub(survival, middle)
+		step.Quo(step.Lsh(step, p), density)
+		if x.Add(x, step); x.Sign() < 0 {
+			x.SetUint64(0)
+		}
+		if step.CmpAbs(width) <= 0 {
+			break
+		}
+	}
+	// F(−lo) ≥ every v of the cell ≥ F(−hi), with the two units that tail may be wrong.
+	top.Add(top, big.NewInt(2))
+	bottom.Sub(bottom, big.NewInt(2))
+	for {
+		lo, hi := new(big.Int).Sub(x, width), new(big.Int).Add(x, width)
+		if lo.Sign() < 0 {
+			lo.SetUint64(0)
+		}
+		above, _ := c.tail(lo, p)
+		below, _ := c.tail(hi, p)
+		left := lo.Sign() == 0 || above.Cmp(top) >= 0
+		if left && below.Cmp(bottom) <= 0 {
+			return interval{lo: lo, hi: hi, p: p}
+		}
+		width.Lsh(width, 1)
+	}
+}
+
+// rounded returns floor(x·mant·2^exp + 1/2) if it is the same over the whole interval. exp ≤ p.
+func (x interval) rounded(mant *big.Int, exp int) (n int64, ok bool) {
+	shift := uint(int(x.p) - exp)
+	half := new(big.Int).Lsh(big.NewInt(1), shift)
+	half.Rsh(half, 1)
+	at := func(end *big.Int) *big.Int {
+		y := new(big.Int).Mul(end, mant)
+		return y.Rsh(y.Add(y, half), shift)
+	}
+	lo, hi := at(x.lo), at(x.hi)
+	return lo.Int64(), lo.Cmp(hi) == 0
+}
+
+// decide returns round(±x(v)·s) for the infinitely long v of d: the slow path, which alone would do.
+func (c *curve) decide(d *digits, s Scale) int64 {
+	mant := new(big.Int).SetUint64(s.Mant)
+	var x interval
+	for bits := uint(128); ; bits += 64 {
+		d.extend(bits)
+		x = c.enclose(d, x)
+		if n, ok := x.rounded(mant, s.Exp); ok {
+			if d.negative() {
+				return -n
+			}
+			return n
+		}
+	}
+}

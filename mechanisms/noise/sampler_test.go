@@ -1,0 +1,233 @@
+package noise
+
+import (
+	"math"
+	"math/big"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestVectorsAndSingleWordsAgree: Fill uses the words in order, the extension of their position, and nothing else.
+func TestVectorsAndSingleWordsAgree(t *testing.T) {
+	// At this scale one draw in a thousand is in doubt and asks for extension words.
+	for _, law := range []string{"gaussian", "laplace"} {
+		a := answer{law: law, scale: Scale{Mant: 3, Exp: 44}}
+		for _, n := range []int{0, 1, 31, 127, 128, 129, 1500} {
+			seed := Seed{byte(n), 7}
+			got := make([]int64, n)
+			newSampler(t, law, a.scale, n).Fill(got, seed)
+			var k keystream
+			k.open(seed)
+			draw := a.sampler(t)
+			for i := range got {
+				word := wordAt(k.next(1), 0)
+				if want := draw.one(word, k.extension(uint32(i))); got[i] != want {
+					t.Fatalf("%s n=%d: coordinate %d is %d, alone %d", law, n, i, got[i], want)
+				}
+			}
+		}
+	}
+}
+
+// TestSlowPathGivesTheVectors forces the slow path for every entry.
+func TestSlowPathGivesTheVectors(t *testing.T) {
+	const n = 150
+	for _, exp := range []int{-3, 10, 29, 45} {
+		for _, law := range []string{"gaussian", "laplace"} {
+			a := answer{law: law, scale: Scale{Mant: 5, Exp: exp}}
+			seed := Seed{byte(exp), 8}
+			fast := make([]int64, n)
+			newSampler(t, law, a.scale, n).Fill(fast, seed)
+			var k keystream
+			k.open(seed)
+			draw := a.sampler(t)
+			for i := range fast {
+				word := wordAt(k.next(1), 0)
+				if slow := draw.slow(word, k.extension(uint32(i))); slow != fast[i] {
+					t.Errorf("%s s=5·2^%d: entry %d is %d, slowly %d", law, exp, i, fast[i], slow)
+				}
+			}
+		}
+	}
+	for _, n := range []int{1, 2, 3, 33, 200} {
+		for _, s := range []Scale{{Mant: 3, Exp: -20}, {Mant: 3, Exp: 25}, {Mant: 1<<39 - 1, Exp: 0}} {
+			seed := Seed{byte(n), 9, byte(s.Mant)}
+			fast := make([]int64, n)
+			newSampler(t, "gamma", s, n).Fill(fast, seed)
+			slow := newSlowGamma(s, n, seed)
+			var k keystream
+			k.open(seed)
+			for range n + 1 {
+				k.next(1)
+			}
+			for i := range fast {
+				if v := slow.decide(wordAt(k.next(1), 0), i); v != fast[i] {
+					t.Errorf("gamma s=%v n=%d: entry %d is %d, slowly %d", s, n, i, fast[i], v)
+				}
+			}
+		}
+	}
+}
+
+// TestGammaRadiusHoldsTheExactOne: θ·χ lies within the slack of the factor, whatever the size of the words.
+func TestGammaRadiusHoldsTheExactOne(t *testing.T) {
+	for n := 1; n <= 65; n += 4 {
+		for k := range byte(6) {
+			seed := Seed{k, byte(n), 77}
+			s := Scale{Mant: 0x9E3779B97F4A7C15 >> (7 * k), Exp: -24}
+			g, err := NewGamma(s, n)
+			if err != nil {
+				t.Fatal(err)
+			}
+			g.keys.open(seed)
+			f, ok := g.radius()
+			if !ok {
+				t.Fatalf("n=%d: no radius", n)
+			}
+			slow := newSlowGamma(s, n, seed)
+			slow.refine(128)
+			for _, end := range []*big.Int{slow.chi.lo, slow.chi.hi} {
+				// θ·χ = mant·2^(frac−64−shift), the mantissa within slack − 2 (2 belong to the product with x).
+				exact := new(big.Float).SetPrec(300).SetInt(new(big.Int).Mul(end, slow.factor))
+				exact.SetMantExp(exact, s.Exp-int(slow.chi.p)+64+int(f.shift)-gaussianCurve.frac)
+				exact.Sub(exact, new(big.Float).SetPrec(300).SetUint64(f.mant))
+				if e, _ := exact.Float64(); math.Abs(e) > float64(f.slack-2) || f.slack > 1<<16 {
+					t.Errorf("n=%d: radius off by %g, slack %d", n, e, f.slack)
+				}
+			}
+		}
+	}
+}
+
+// TestFarWordsAreEnclosed: words beyond the table enter the radius with a bound like the others'.
+func TestFarWordsAreEnclosed(t *testing.T) {
+	for _, word := range []uint64{1<<39 - 1, 1 << 30, 1 << 17, ^uint64(1 << 17)} {
+		d := newDigits(word, func() uint64 { return 1 << 63 })
+		x, slack, ok := gaussianCurve.far(d)
+		exact := gaussianCurve.enclose(d, interval{})
+		got, _ := new(big.Float).SetInt(new(big.Int).Rsh(exact.lo, exact.p-uint(gaussianCurve.frac))).Uint64()
+		if !ok || slack > 2 || got-x > slack {
+			t.Errorf("word %x: x = %d±%d, %t; want %d", word, x, slack, ok, got)
+		}
+	}
+	if _, _, ok := gaussianCurve.far(newDigits(1, func() uint64 { return 0 })); ok {
+		t.Error("x above 8 has no such form")
+	}
+}
+
+func TestSqrt128(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	top := uint64(math.MaxUint64)
+	cases := [][2]uint64{{1 << 62, 0}, {1 << 62, 1}, {top, top}, {top, 0}, {top - 1, 0}, {top - 1, 1}, {top - 2, top}, {1 << 63, 0}}
+	for range 2000 {
+		cases = append(cases, [2]uint64{r.Uint64() | 1<<62, r.Uint64()})
+		root := new(big.Int).SetUint64(r.Uint64() | 1<<63)
+		square := new(big.Int).Mul(root, root)
+		square.Sub(square, big.NewInt(int64(r.IntN(3)-1)))
+		cases = append(cases, [2]uint64{new(big.Int).Rsh(square, 64).Uint64(), new(big.Int).And(square, new(big.Int).SetUint64(top)).Uint64()})
+	}
+	for _, c := range cases {
+		if c[0] < 1<<62 {
+			continue
+		}
+		x := new(big.Int).SetUint64(c[0])
+		x.Lsh(x, 64)
+		x.Or(x, new(big.Int).SetUint64(c[1]))
+		if want := x.Sqrt(x).Uint64(); sqrt128(c[0], c[1]) != want {
+			t.Errorf("sqrt128(%x, %x) = %x, want %x", c[0], c[1], sqrt128(c[0], c[1]), want)
+		}
+	}
+}
+
+// TestFillAllocatesOnlyTheCipher: what NewCipher and NewCTR allocate, and nothing else.
+func TestFillAllocatesOnlyTheCipher(t *testing.T) {
+	var k keystream
+	cipher := testing.AllocsPerRun(100, func() { k.open(Seed{}) })
+	for _, law := range []string{"gaussian", "laplace", "gamma"} {
+		for _, n := range []int{32, 1000} {
+			s := newSampler(t, law, Scale{Mant: 1, Exp: 20}, n)
+			dst := make([]int64, n)
+			if allocs := testing.AllocsPerRun(100, func() { s.Fill(dst, Seed{1}) }); allocs > cipher {
+				t.Errorf("%s n=%d: Fill allocates %v times, the cipher %v", law, n, allocs, cipher)
+			}
+		}
+	}
+}
+
+func TestScales(t *testing.T) {
+	for _, x := range []float64{1, 0.1, 3, 1 << 40, math.Pi * 1e9, math.SmallestNonzeroFloat64, math.MaxFloat64, 0x1p-1022} {
+		s := ScaleUp(x)
+		if s.Mant%2 != 1 || s.Float64() != x {
+			t.Errorf("ScaleUp(%g) = %v", x, s)
+		}
+	}
+	for _, x := range []float64{0, -1, math.NaN(), math.Inf(1), math.Inf(-1)} {
+		if s := ScaleUp(x); s != (Scale{}) {
+			t.Errorf("ScaleUp(%g) = %v, want none", x, s)
+		}
+	}
+	if got := (Scale{Mant: 1<<60 + 1, Exp: -60}).Float64(); got != math.Nextafter(1, 2) {
+		t.Errorf("Float64 rounds to %g", got)
+	}
+	for _, s := range []Scale{{}, {Mant: 1, Exp: 50}, {Mant: 3, Exp: 49}, {Mant: 1, Exp: -33}, {Mant: 1, Exp: math.MaxInt}, {Mant: 1, Exp: math.MinInt}} {
+		if _, err := NewGaussian(s); err == nil || !strings.HasPrefix(err.Error(), "noise: scale:") {
+			t.Errorf("NewGaussian(%v): %v", s, err)
+		}
+		if _, err := NewLaplace(s); err == nil {
+			t.Errorf("NewLaplace(%v) has no error", s)
+		}
+		if _, err := NewGamma(s, 1); err == nil {
+			t.Errorf("NewGamma(%v) has no error", s)
+		}
+	}
+	for _, n := range []int{0, -1, 1 << 30} {
+		if _, err := NewGamma(Scale{Mant: 1}, n); err == nil {
+			t.Errorf("NewGamma with %d entries has no error", n)
+		}
+	}
+	if _, err := NewGamma(Scale{Mant: 1, Exp: 40}, 1<<12); err == nil {
+		t.Error("NewGamma takes a scale that may leave int64")
+	}
+	// One number, three ways to write it.
+	var draws [3][]int64
+	for i, s := range []Scale{{Mant: 5, Exp: 20}, {Mant: 5 << 20}, {Mant: 5 << 60, Exp: -40}} {
+		draws[i] = make([]int64, 300)
+		newSampler(t, "gaussian", s, 0).Fill(draws[i], Seed{4})
+	}
+	if !slices.Equal(draws[0], draws[1]) || !slices.Equal(draws[0], draws[2]) {
+		t.Error("equal scales draw unequally")
+	}
+}
+
+// TestKeystreamOfZerosStops: no extension decides it, and that is a bug elsewhere, not a draw.
+func TestKeystreamOfZerosStops(t *testing.T) {
+	defer func() {
+		if text, _ := recover().(string); !strings.HasPrefix(text, "BUG: noise:") {
+			t.Errorf("panic %q", text)
+		}
+	}()
+	answer{law: "gaussian", scale: Scale{Mant: 1}}.sampler(t).one(0, func() uint64 { return 0 })
+}
+
+// FuzzFastAgreesWithSlow: the table path and the big-integer path are the same function of the infinite number.
+func FuzzFastAgreesWithSlow(f *testing.F) {
+	f.Add(uint64(0), uint64(1), uint64(1), 29, false)
+	f.Add(uint64(1<<63), uint64(0), uint64(0xFFFFFFFFFFFFFFFF), -14, true)
+	f.Add(uint64(1<<40-1), uint64(1<<63), uint64(3), 47, false)
+	f.Fuzz(func(t *testing.T, word, first, mant uint64, exp int, laplace bool) {
+		a := answer{law: "gaussian", scale: Scale{Mant: mant, Exp: exp}, words: []uint64{word, first}}
+		if a.scale.check() != nil {
+			t.Skip()
+		}
+		if laplace {
+			a.law = "laplace"
+		}
+		draw := a.sampler(t)
+		fast, slow := draw.one(word, a.extend()), draw.slow(word, a.extend())
+		if fast != slow {
+			t.Errorf("%v: fast %d, slow %d", a, fast, slow)
+		}
+	})
+}

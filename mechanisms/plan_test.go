@@ -1,0 +1,290 @@
+package mechanisms_test
+
+import (
+	"bytes"
+	"encoding/hex"
+	"errors"
+	"math"
+	"math/big"
+	"strings"
+	"testing"
+
+	"oriel/mechanisms"
+	"oriel/mechanisms/dp"
+	"oriel/mechanisms/lattice"
+	"oriel/mechanisms/mechtest"
+	"oriel/mechanisms/noise"
+)
+
+// config is mechtest.Config with a name, and a paper sensitivity where one is due.
+func config(name string, n int) mechanisms.Config {
+	c := mechtest.Config(n)
+	c.Name = name
+	if strings.HasSuffix(name, "-paper") {
+		c.PaperSensitivity = 2
+	}
+	return c
+}
+
+func TestConfigValidateNamesEachProblem(t *testing.T) {
+	f := func(want string, change func(*mechanisms.Config)) {
+		t.Helper()
+		c := config("tree-gaussian", 3)
+		change(&c)
+		err := c.Validate()
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want %q", err, want)
+		}
+		if _, planErr := mechanisms.NewPlan(c); planErr == nil {
+			t.Errorf("NewPlan accepts what Validate refuses with %v", err)
+		}
+	}
+	f("window 0", func(c *mechanisms.Config) { c.Window = 0 })
+	f("window 1000: not a power of two, the next is 1024", func(c *mechanisms.Config) { c.Window = 1000 })
+	f("window 9223372036854775808: above", func(c *mechanisms.Config) { c.Window = 1 << 63 })
+	f("name \"blub\"", func(c *mechanisms.Config) { c.Name = "blub" })
+	f("batch 0", func(c *mechanisms.Config) { c.Batch = 0 })
+	f("batch 2147483649", func(c *mechanisms.Config) { c.Batch = 1<<31 + 1 })
+	f("dimension 0", func(c *mechanisms.Config) { c.Dimension = 0 })
+	f("clip 0", func(c *mechanisms.Config) { c.Clip = 0 })
+	f("epsilon NaN", func(c *mechanisms.Config) { c.Budget.Epsilon = math.NaN() })
+	f("delta 0: tree-gaussian", func(c *mechanisms.Config) { c.Budget.Delta = 0 })
+	f("adjacency 0", func(c *mechanisms.Config) { c.Adjacency = 0 })
+	f("takes none", func(c *mechanisms.Config) { c.PaperSensitivity = 1 })
+	f("paper sensitivity 0", func(c *mechanisms.Config) { c.Name = "tree-gamma-paper" })
+	f("failure 1", func(c *mechanisms.Config) { c.Failure = 1 })
+	c := mechanisms.Config{Window: 3}
+	if lines := strings.Count(c.Validate().Error(), "\n") + 1; lines < 6 {
+		t.Errorf("an empty configuration has %d problems, want all", lines)
+	}
+	for _, name := range mechanisms.Names() {
+		if err := config(name, 3).Validate(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// The reference values of [WDP]: W = 128, L = 1, Δ = 2, ε = 1, δ = 1e-6. The tight Gaussian scale is below the zCDP one, 30.2641.
+func TestScaleIsThePapersOrSmallerAndProved(t *testing.T) {
+	f := func(name string, low, high float64) {
+		t.Helper()
+		c := config(name, 5)
+		c.Window = 128
+		plan := mechtest.Plan(t, c)
+		if got := plan.Scale.Float64() * plan.Grid.Unit(); got < low || got > high {
+			t.Errorf("%s: scale %.10g, want in [%g, %g]", name, got, low, high)
+		}
+	}
+	mu := dp.GaussianMu(dp.Budget{Epsilon: 1, Delta: 1e-6})
+	f("tree-gaussian", 2*math.Sqrt(8)/mu*(1-1e-15), 2*math.Sqrt(8)/mu*(1+1e-15))
+	f("tree-gaussian", 20, 30.2641)
+	f("tree-gamma", 16, 16*(1+1e-15))
+	f("tree-gamma-paper", 16, 16*(1+1e-15))
+	f("tree-gaussian-paper", 656.5865, 656.5875)
+	f("tree-laplace", 16*math.Sqrt(5)*(1-1e-15), 16*math.Sqrt(5)*(1+1e-15))
+}
+
+// claimHolds recomputes a plan's loss in rational arithmetic: loss²·s² ≥ Δ²·(h, h², nh²).
+func claimHolds(p mechanisms.Plan, c mechanisms.Config, loss float64, gaussian, laplace bool) bool {
+	square := func(x *big.Rat) *big.Rat { return new(big.Rat).Mul(x, x) }
+	s := new(big.Rat).SetInt(new(big.Int).SetUint64(p.Scale.Mant))
+	power := new(big.Rat).SetFloat64(math.Ldexp(1, p.Scale.Exp))
+	s.Mul(s, power)
+	delta := 2 * p.Grid.Lambda
+	if c.Adjacency == dp.ZeroOut {
+		delta = p.Grid.Lambda
+	}
+	need := square(new(big.Rat).SetInt64(delta))
+	need.Mul(need, new(big.Rat).SetInt64(int64(p.Levels)))
+	if !gaussian {
+		need.Mul(need, new(big.Rat).SetInt64(int64(p.Levels)))
+	}
+	if laplace {
+		need.Mul(need, new(big.Rat).SetInt64(int64(c.Dimension)))
+	}
+	return new(big.Rat).Mul(square(new(big.Rat).SetFloat64(loss)), square(s)).Cmp(need) >= 0
+}
+
+func TestGuaranteeIsProvedByTheIntegers(t *testing.T) {
+	for _, name := range mechanisms.Names() {
+		for _, adjacency := range []dp.Adjacency{dp.Replace, dp.ZeroOut} {
+			for _, epsilon := range []float64{0.01, 1, 20} {
+				for _, clip := range []float64{1, 0.1, math.Pi, 1e6} {
+					c := config(name, 7)
+					c.Adjacency, c.Clip, c.Budget.Epsilon, c.Window = adjacency, clip, epsilon, 1024
+					plan := mechtest.Plan(t, c)
+					g, err := plan.Guarantee(c)
+					if err != nil {
+						t.Fatalf("%s: %v", name, err)
+					}
+					gaussian, paper := strings.HasPrefix(name, "tree-gaussian"), strings.HasSuffix(name, "-paper")
+					loss := g.Epsilon
+					if gaussian {
+						loss = g.Mu
+						if dp.GaussianDelta(g.Epsilon, g.Mu) > g.Delta || g.Delta != c.Budget.Delta {
+							t.Errorf("%s: µ = %g does not prove (%g, %g)", name, g.Mu, g.Epsilon, g.Delta)
+						}
+					} else if g.Delta != 0 || g.Mu != 0 {
+						t.Errorf("%s: delta %g, mu %g, want pure", name, g.Delta, g.Mu)
+					}
+					if !claimHolds(plan, c, loss, gaussian, name == "tree-laplace") {
+						t.Errorf("%s: loss %g at clip %g is not proved by %+v", name, loss, clip, plan)
+					}
+					if !paper && g.Epsilon != epsilon {
+						t.Errorf("%s: epsilon %g, want the configured %g", name, g.Epsilon, epsilon)
+					}
+					if g.Mechanism != name || g.Window != 1024 || g.Batch != 1 || g.Adjacency != adjacency || g.Unit != "event" {
+						t.Errorf("%s: guarantee %+v", name, g)
+					}
+				}
+			}
+		}
+	}
+}
+
+// [WDP] care point 1: the paper's sensitivity L + µD is no bound on a leaf. Option I is then ε·2L/(L + µD); Option II is loose enough.
+func TestPaperGuaranteeIsRecomputed(t *testing.T) {
+	c := config("tree-gamma-paper", 4)
+	c.PaperSensitivity = 1.25
+	g, err := mechtest.Plan(t, c).Guarantee(c)
+	if want := 2 / 1.25; err != nil || g.Epsilon < want*(1-1e-15) || g.Epsilon > want*(1+1e-15) {
+		t.Errorf("Gamma: epsilon %g, %v, want %g", g.Epsilon, err, want)
+	}
+	c = config("tree-gaussian-paper", 4)
+	c.PaperSensitivity = 1
+	g, err = mechtest.Plan(t, c).Guarantee(c)
+	if err != nil || g.Epsilon > 0.5 || g.Delta != 1e-6 {
+		t.Errorf("Gaussian: (%g, %g), %v, want epsilon well below 1", g.Epsilon, g.Delta, err)
+	}
+}
+
+func TestGuaranteeRefusesAnotherPlan(t *testing.T) {
+	for _, name := range []string{"tree-gaussian", "tree-gamma", "tree-laplace"} {
+		c := config(name, 4)
+		plan := mechtest.Plan(t, c)
+		short := plan
+		short.Scale.Mant -= 2
+		if _, err := short.Guarantee(c); !errors.Is(err, mechanisms.ErrUnproved) {
+			t.Errorf("%s: a scale one step smaller: %v, want ErrUnproved", name, err)
+		}
+		if _, err := mechanisms.Open(c, short, [32]byte{}); !errors.Is(err, mechanisms.ErrUnproved) {
+			t.Errorf("%s: Open with a scale one step smaller: %v, want ErrUnproved", name, err)
+		}
+		f := func(what string, change func(*mechanisms.Config)) {
+			t.Helper()
+			other := c
+			change(&other)
+			if _, err := plan.Guarantee(other); err == nil {
+				t.Errorf("%s: a plan of another %s is accepted", name, what)
+			}
+		}
+		f("name", func(c *mechanisms.Config) { c.Name = "tree-gamma-paper"; c.PaperSensitivity = 1 })
+		f("clip", func(c *mechanisms.Config) { c.Clip = 1.5 })
+		f("window", func(c *mechanisms.Config) { c.Window = 16 })
+		f("epsilon", func(c *mechanisms.Config) { c.Budget.Epsilon *= 0.999999 })
+		f("failure", func(c *mechanisms.Config) { c.Failure = 0.1 })
+		f("adjacency", func(c *mechanisms.Config) { c.Adjacency = 3 })
+	}
+	c := config("tree-gamma", 4)
+	c.Budget.Epsilon = 1e-12
+	if _, err := mechanisms.NewPlan(c); err == nil || !strings.Contains(err.Error(), "epsilon 1e-12") {
+		t.Errorf("a budget beyond the sampler: %v", err)
+	}
+}
+
+// E is exceeded with probability at most β = 0.05 at a step with h active nodes, and is no looser than a factor 4. 2 000 keys: more
+// than 155 excesses have probability below 1e-7.
+func TestErrorBoundHolds(t *testing.T) {
+	const keys = 2000
+	for _, name := range []string{"tree-gaussian", "tree-gamma", "tree-laplace"} {
+		c := config(name, 20)
+		c.Failure = 0.05
+		stream := mechtest.Open(t, c, [32]byte{5})
+		start := stream.AppendState(nil)
+		gradient := make([]float64, 20)
+		excesses, mean := 0, 0.0
+		for key := range keys {
+			if err := stream.Restore(start); err != nil {
+				t.Fatal(err)
+			}
+			for range 15 { // p = 7: three nodes of the prefix, one of the suffix, h in all
+				stream.Add(noise.Identity{Offset: int64(key)}, gradient)
+			}
+			norm := lattice.Norm(stream.Sum())
+			mean += norm / keys
+			if norm > stream.ErrorBound() {
+				excesses++
+			}
+		}
+		if excesses > 155 || mean*4 < stream.ErrorBound() {
+			t.Errorf("%s: bound %g, mean %g, exceeded %d times of %d", name, stream.ErrorBound(), mean, excesses, keys)
+		}
+	}
+}
+
+var goldenPlan = mechanisms.Plan{
+	Name:       "tree-gaussian",
+	Grid:       lattice.Grid{Exp: -24, Lambda: 1 << 24},
+	Scale:      noise.Scale{Mant: 0x1234567, Exp: -3},
+	Levels:     11,
+	ErrorBound: 12.5,
+}
+
+func TestPlanEncodingIsGolden(t *testing.T) {
+	const golden = "010d747265652d676175737369616ee8ffffff00000001000000006745230100000000fdffffff0b0000000000002940"
+	got, err := goldenPlan.AppendBinary([]byte{9})
+	if err != nil || hex.EncodeToString(got[1:]) != golden || got[0] != 9 {
+		t.Errorf("encoding %x, %v, want %s", got, err, golden)
+	}
+	if back, err := mechanisms.ParsePlan(got[1:]); err != nil || back != goldenPlan {
+		t.Errorf("ParsePlan = %+v, %v", back, err)
+	}
+}
+
+func TestPlanEncodingRefuses(t *testing.T) {
+	f := func(what string, change func(*mechanisms.Plan)) {
+		t.Helper()
+		p := goldenPlan
+		change(&p)
+		if b, err := p.AppendBinary(nil); err == nil || b != nil {
+			t.Errorf("%s: encoded", what)
+		}
+	}
+	f("name", func(p *mechanisms.Plan) { p.Name = "tree" })
+	f("grid", func(p *mechanisms.Plan) { p.Grid.Lambda = 5 })
+	f("no scale", func(p *mechanisms.Plan) { p.Scale.Mant = 0 })
+	f("even scale", func(p *mechanisms.Plan) { p.Scale.Mant = 6 })
+	f("scale exponent", func(p *mechanisms.Plan) { p.Scale.Exp = 1 << 40 })
+	f("levels", func(p *mechanisms.Plan) { p.Levels = 64 })
+	f("error bound", func(p *mechanisms.Plan) { p.ErrorBound = math.NaN() })
+	f("signed zero", func(p *mechanisms.Plan) { p.ErrorBound = math.Copysign(0, -1) })
+	b, err := goldenPlan.AppendBinary(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, bad := range [][]byte{nil, b[:1], b[:len(b)-1], append(bytes.Clone(b), 0), append([]byte{2}, b[1:]...)} {
+		if _, err := mechanisms.ParsePlan(bad); err == nil {
+			t.Errorf("ParsePlan(%x) succeeds", bad)
+		}
+	}
+}
+
+func FuzzParsePlan(f *testing.F) {
+	b, err := goldenPlan.AppendBinary(nil)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(b)
+	f.Fuzz(func(t *testing.T, b []byte) {
+		p, err := mechanisms.ParsePlan(b)
+		if err != nil {
+			return
+		}
+		if again, err := p.AppendBinary(nil); err != nil || !bytes.Equal(again, b) {
+			t.Errorf("ParsePlan(%x) encodes as %x, %v", b, again, err)
+		}
+		for _, name := range mechanisms.Names() {
+			_, _ = p.Guarantee(config(name, 3)) // must not panic
+		}
+	})
+}

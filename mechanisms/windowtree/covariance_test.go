@@ -1,0 +1,144 @@
+package windowtree
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+	"testing"
+
+	"oriel/mechanisms/noise"
+)
+
+// releases returns keys × n samples of the noise of T releases: samples[t] holds one entry per key and coordinate.
+func releases(t *testing.T, window uint64, steps, keys, n int, sampler noise.Sampler) [][]float64 {
+	t.Helper()
+	samples := make([][]float64, steps)
+	dst, leaf := make([]float64, n), make([]int64, n)
+	for key := range keys {
+		var seed [32]byte
+		binary.LittleEndian.PutUint64(seed[:], uint64(key))
+		tree, chain := newTree(t, window, n, sampler), noise.NewChain(seed)
+		for now := range samples {
+			step(tree, chain, dst, leaf...)
+			samples[now] = append(samples[now], dst...)
+		}
+	}
+	return samples
+}
+
+// covarianceError returns how many standard errors the worst entry of the covariance matrix of the samples is away from
+// variance·|active(s) ∩ active(t)|, and which entry it is. The mean is known to be zero. kurtosis is that of the node noise, for
+// the variance of a product: Var(xy) = c_ss·c_tt + c_st² + (kurtosis − 3)·variance²·|active(s) ∩ active(t)|.
+func covarianceError(t *testing.T, window uint64, samples [][]float64, variance, kurtosis float64) (worst float64, where string) {
+	t.Helper()
+	tree := newTree(t, window, 1, silence{})
+	shared := func(s, u int) float64 {
+		count := 0.0
+		suffix, prefix := tree.active(uint64(s + 1))
+		otherSuffix, otherPrefix := tree.active(uint64(u + 1))
+		for _, x := range append(suffix, prefix...) {
+			for _, y := range append(otherSuffix, otherPrefix...) {
+				if x == y {
+					count++
+				}
+			}
+		}
+		return count
+	}
+	for s := range samples {
+		for u := range s + 1 {
+			sum := 0.0
+			for i := range samples[s] {
+				sum += samples[s][i] * samples[u][i]
+			}
+			count := float64(len(samples[s]))
+			common := shared(s, u)
+			product := variance * variance * (shared(s, s)*shared(u, u) + common*common + (kurtosis-3)*common)
+			if z := math.Abs(sum/count-variance*common) / math.Sqrt(product/count); z > worst {
+				worst, where = z, fmt.Sprintf("steps %d and %d", s+1, u+1)
+			}
+		}
+	}
+	return worst, where
+}
+
+// limit is the two-sided normal quantile at 1e-9/400, for a matrix of up to 400 entries; keys are fixed, so a red run stays red.
+const limit = 7.02
+
+// [WDP] §3: releases of different steps share the nodes active in both, and nothing else. 51 200 samples an entry; false rejection
+// 1e-9 for a matrix. s = 2²⁰, so that rounding adds 2⁻⁴⁴ to a relative variance.
+func TestCovarianceIsThatOfSharedNodes(t *testing.T) {
+	const s = 1 << 20
+	for _, window := range []uint64{1, 2, 4, 8} {
+		steps := int(2*window + 3)
+		samples := releases(t, window, steps, 200, 256, gaussian(t, s))
+		if z, where := covarianceError(t, window, samples, s*s, 3); z > limit {
+			t.Errorf("W=%d: covariance of %s is %.1f standard errors off", window, where, z)
+		}
+	}
+}
+
+// Laplace noise of scale s has variance 2s² and kurtosis 6 a node.
+func TestCovarianceOfLaplaceNoise(t *testing.T) {
+	const s = 1 << 20
+	laplace, err := noise.NewLaplace(noise.ScaleUp(s))
+	if err != nil {
+		t.Fatal(err)
+	}
+	samples := releases(t, 4, 11, 200, 256, laplace)
+	if z, where := covarianceError(t, 4, samples, 2*s*s, 6); z > limit {
+		t.Errorf("covariance of %s is %.1f standard errors off", where, z)
+	}
+}
+
+// A Gamma node has E‖x‖² = θ²n(n+1); a release with j nodes j times that ([WDP] §4.1). Each of 4 000 keys gives one norm a step; with
+// ‖ν‖² = θ²χ²_{j(n+1)}χ²_n, the variance of ‖ν‖²/θ² is ab((a+2)(b+2) − ab) for a = j(n+1), b = n.
+func TestNormOfGammaNoise(t *testing.T) {
+	const theta, n, window, keys = 1 << 20, 5, 4, 4000
+	gamma, err := noise.NewGamma(noise.ScaleUp(theta), n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	samples := releases(t, window, 11, keys, n, gamma)
+	tree := newTree(t, window, 1, silence{})
+	for now, sample := range samples {
+		sum := 0.0
+		for _, x := range sample {
+			sum += x / theta * x / theta
+		}
+		suffix, prefix := tree.active(uint64(now + 1))
+		a, b := float64((len(suffix)+len(prefix))*(n+1)), float64(n)
+		if z := (sum/keys - a*b) / math.Sqrt(a*b*((a+2)*(b+2)-a*b)/keys); math.Abs(z) > limit {
+			t.Errorf("step %d: mean squared norm %g, want %g, %.1f standard errors off", now+1, sum/keys, a*b, z)
+		}
+	}
+}
+
+// faulty plants a fault in the seeds of node noise.
+type faulty struct {
+	noise.Sampler
+	bend func(seed noise.Seed) noise.Seed
+}
+
+func (f faulty) Fill(dst []int64, seed noise.Seed) { f.Sampler.Fill(dst, f.bend(seed)) }
+
+// The covariance test is able to fail: node noise reused within a run, drawn at half scale, or missing is caught.
+func TestCovarianceTestCatchesPlantedFaults(t *testing.T) {
+	const s = 1 << 20
+	draws := 0
+	var last noise.Seed
+	reuse := faulty{gaussian(t, s), func(seed noise.Seed) noise.Seed {
+		if draws++; draws%16 == 5 { // a run has 16 draws: 11 of prefixes, 5 of suffixes; the fifth repeats the fourth
+			return last
+		}
+		last = seed
+		return seed
+	}}
+	faults := map[string]noise.Sampler{"reused": reuse, "half scale": gaussian(t, s/2), "missing": silence{}}
+	for name, sampler := range faults {
+		samples := releases(t, 4, 11, 200, 256, sampler)
+		if z, _ := covarianceError(t, 4, samples, s*s, 3); z < limit {
+			t.Errorf("%s: not caught, worst entry %.1f standard errors off", name, z)
+		}
+	}
+}

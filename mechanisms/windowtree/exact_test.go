@@ -1,0 +1,80 @@
+package windowtree
+
+import (
+	"math"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"oriel/mechanisms/noise"
+)
+
+// exactLosses returns, for each age A of the list, µ(A)²·σ²/Δ² of the event of step i: only sums leave, and the first i+A−1 of them are
+// normal with covariance σ²·|active(s) ∩ active(t)|, whose means differ by Δ from step i on, so it is dᵀC⁻¹d with d = (0…0 1…1).
+func exactLosses(t *testing.T, tree *Tree, i uint64, ages []uint64) []float64 {
+	t.Helper()
+	last := int(i + ages[len(ages)-1] - 1)
+	column := map[noise.NodeID]int{}
+	incidence := mat.NewDense(last, 4*last, nil)
+	for now := range last {
+		suffix, prefix := tree.active(uint64(now + 1))
+		for _, x := range append(suffix, prefix...) {
+			if _, known := column[x]; !known {
+				column[x] = len(column)
+			}
+			incidence.Set(now, column[x], 1)
+		}
+	}
+	losses := make([]float64, len(ages))
+	for k, age := range ages {
+		steps := int(i + age - 1)
+		rows := incidence.Slice(0, steps, 0, 4*last)
+		covariance := mat.NewSymDense(steps, nil)
+		covariance.SymOuterK(1, rows)
+		d := mat.NewVecDense(steps, nil)
+		for now := int(i) - 1; now < steps; now++ {
+			d.SetVec(now, 1)
+		}
+		var factor mat.Cholesky
+		if !factor.Factorize(covariance) {
+			t.Fatal("covariance is singular")
+		}
+		var solved mat.VecDense
+		if err := factor.SolveVecTo(&solved, d); err != nil {
+			t.Fatal(err)
+		}
+		losses[k] = mat.Dot(d, &solved)
+	}
+	return losses
+}
+
+// PROOF.md, Theorem 1 and 2 against the exact figure: never above h·⌈A/W⌉; h is attained by the event of step 1, and by none after the
+// first block, where the worst is 2.66 for W = 16 (h = 5) and 3.15 for W = 64 (h = 7).
+func TestExactLossIsWithinTheClaim(t *testing.T) {
+	for window, worst := range map[uint64]float64{4: 0, 16: 2.66, 64: 3.15} {
+		tree := newTree(t, window, 1, silence{})
+		h := float64(Depth(window))
+		ages := []uint64{1, window / 2, window, window + 1, 2 * window, 3 * window}
+		if window == 64 {
+			ages = ages[:3] // the matrices of later ages are large
+		}
+		later := 0.0
+		stride := max(1, window/16) // the positions of a larger window are sampled, the first two of a block among them
+		for i := uint64(1); i <= 2*window; i += stride {
+			losses := exactLosses(t, tree, i, ages)
+			for k, age := range ages {
+				if claim := h * math.Ceil(float64(age)/float64(window)); losses[k] > claim*(1+1e-9) {
+					t.Errorf("W=%d: event %d at age %d: µ² = %g, claimed %g", window, i, age, losses[k], claim)
+				}
+			}
+			if i > window {
+				later = max(later, losses[2])
+			} else if i == 1 && math.Abs(losses[2]-h) > 1e-9 {
+				t.Errorf("W=%d: µ² of the first event %g, want %g", window, losses[2], h)
+			}
+		}
+		if worst > 0 && (later > worst+0.005 || window == 16 && later < worst-0.005) {
+			t.Errorf("W=%d: worst µ² after the first block %g, want %g", window, later, worst)
+		}
+	}
+}

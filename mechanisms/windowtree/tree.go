@@ -1,0 +1,177 @@
+package windowtree
+
+import (
+	"fmt"
+	"math/bits"
+
+	"oriel/mechanisms/lattice"
+	"oriel/mechanisms/noise"
+)
+
+// maxLevels bounds the window by 2⁶²: blocks and positions are then exact in uint64 with room for one more.
+const maxLevels = 63
+
+// Depth returns h = log₂(window) + 1, the levels of a tree and the nodes above a leaf. It panics unless window is a power of two.
+func Depth(window uint64) int {
+	if window == 0 || window&(window-1) != 0 {
+		panic(fmt.Sprintf("BUG: windowtree: window %d is not a power of two", window))
+	}
+	return bits.Len64(window)
+}
+
+// Tree is the mechanism of one stream. It is not safe for concurrent use.
+//
+// Invariant: after step t, noise = Σ noise(x) over active(t); prefix[l] and suffix[l] hold the slot of the active node of level l
+// in the current and in the previous block, or none; every other slot is in free, zeroed.
+type Tree struct {
+	window   uint64
+	grid     lattice.Grid
+	sampler  noise.Sampler
+	instance uint16
+
+	steps  uint64
+	total  []lattice.Int128 // Σ v_i, exact
+	noise  []lattice.Int128 // 128 bits: h·2⁶³ does not fit in 64
+	slots  []node           // h: no release has more active nodes
+	free   []int            // slots without a node
+	prefix []int            // by level
+	suffix []int            // by level
+}
+
+// node is an active node; values is its noise, a function of seed.
+type node struct {
+	id     noise.NodeID
+	seed   noise.Seed
+	values []int64
+}
+
+const none = -1
+
+// New returns a tree before its first step. Window is a power of two up to 2⁶²; sampler has the plan's scale and dimension n;
+// instance parts the noise of several trees on one chain.
+func New(window uint64, grid lattice.Grid, n int, sampler noise.Sampler, instance uint16) (*Tree, error) {
+	switch {
+	case window == 0 || window&(window-1) != 0:
+		return nil, fmt.Errorf("windowtree: window %d: not a power of two", window)
+	case Depth(window) > maxLevels:
+		return nil, fmt.Errorf("windowtree: window %d: above 2^%d", window, maxLevels-1)
+	case n < 1:
+		return nil, fmt.Errorf("windowtree: dimension %d: below 1", n)
+	}
+	if err := grid.Validate(); err != nil {
+		return nil, fmt.Errorf("windowtree: grid: %w", err)
+	}
+	h := Depth(window)
+	t := &Tree{
+		window:   window,
+		grid:     grid,
+		sampler:  sampler,
+		instance: instance,
+		total:    make([]lattice.Int128, n),
+		noise:    make([]lattice.Int128, n),
+		slots:    make([]node, h),
+		free:     make([]int, 0, h),
+		prefix:   make([]int, h),
+		suffix:   make([]int, h),
+	}
+	values := make([]int64, h*n)
+	for i := range t.slots {
+		t.slots[i].values = values[i*n : (i+1)*n : (i+1)*n]
+	}
+	t.vacate()
+	return t, nil
+}
+
+// vacate marks every slot as unused.
+func (t *Tree) vacate() {
+	t.free = t.free[:0]
+	for i := range t.slots {
+		t.prefix[i], t.suffix[i] = none, none
+		t.free = append(t.free, i)
+	}
+}
+
+// Add takes the leaf sum v of step Steps()+1 and writes the release to dst. BEFORE, chain has absorbed every record of the step.
+func (t *Tree) Add(dst []float64, v []int64, chain *noise.Chain) {
+	if len(v) != len(t.total) || len(dst) != len(t.total) {
+		panic(fmt.Sprintf("BUG: windowtree: leaf has %d entries and release %d, want %d", len(v), len(dst), len(t.total)))
+	}
+	t.steps++
+	t.turn(chain)
+	for i, x := range v {
+		t.total[i] = t.total[i].AddInt64(x)
+		dst[i] = t.grid.Float64(t.total[i].Add(t.noise[i]))
+	}
+}
+
+// turn makes the active nodes of step steps−1 those of step steps: two binary counters, one counting [1, p] up in the current
+// block, one counting [p+1, W] down in the previous block. Nodes leave first, so that h slots suffice.
+func (t *Tree) turn(chain *noise.Chain) {
+	block, p := t.place()
+	if p == 1 {
+		// The root of the finished block is all of its prefix, and becomes all of its suffix.
+		t.prefix, t.suffix = t.suffix, t.prefix
+	}
+	carried := bits.TrailingZeros64(p) // [1, p]: levels below carry into this one
+	for level := range carried {
+		t.retire(t.prefix, level)
+	}
+	split := 0 // [p+1, W]: the node that starts at p gives way to its parts that start after p
+	if block > 0 {
+		split = len(t.slots) - 1
+		if p > 1 {
+			split = bits.TrailingZeros64(p - 1)
+		}
+		t.retire(t.suffix, split)
+	}
+	t.activate(t.prefix, noise.NodeID{Block: block, Level: uint8(carried), Index: p>>carried - 1}, chain)
+	for level := range split {
+		t.activate(t.suffix, noise.NodeID{Block: block - 1, Level: uint8(level), Index: (p-1)>>level + 1}, chain)
+	}
+}
+
+// place returns block k ≥ 0 and position p, 1 ≤ p ≤ W, of the current step.
+func (t *Tree) place() (block, p uint64) {
+	return (t.steps - 1) / t.window, (t.steps-1)%t.window + 1
+}
+
+// retire takes a node's noise out of the sum and forgets its seed.
+func (t *Tree) retire(side []int, level int) {
+	slot := side[level]
+	if slot == none {
+		panic(fmt.Sprintf("BUG: windowtree: no node to retire at level %d", level))
+	}
+	for i, x := range t.slots[slot].values {
+		t.noise[i] = t.noise[i].SubInt64(x)
+	}
+	t.slots[slot].id, t.slots[slot].seed = noise.NodeID{}, noise.Seed{}
+	clear(t.slots[slot].values)
+	side[level] = none
+	t.free = append(t.free, slot)
+}
+
+// activate draws a node's noise, keyed by the chain as it stands, and adds it to the sum.
+func (t *Tree) activate(side []int, id noise.NodeID, chain *noise.Chain) {
+	id.Instance = t.instance
+	t.fill(side, id, chain.Seed(id))
+}
+
+// fill gives a node a slot and its noise.
+func (t *Tree) fill(side []int, id noise.NodeID, seed noise.Seed) {
+	last := len(t.free) - 1
+	if last < 0 || side[id.Level] != none {
+		panic(fmt.Sprintf("BUG: windowtree: no slot for a node of level %d", id.Level))
+	}
+	slot := t.free[last]
+	t.free = t.free[:last]
+	side[id.Level] = slot
+	x := &t.slots[slot]
+	x.id, x.seed = id, seed
+	t.sampler.Fill(x.values, seed)
+	for i, y := range x.values {
+		t.noise[i] = t.noise[i].AddInt64(y)
+	}
+}
+
+// Steps returns the number of the last step, 0 before the first.
+func (t *Tree) Steps() uint64 { return t.steps }

@@ -1,0 +1,106 @@
+package coco
+
+import (
+	"errors"
+	"fmt"
+
+	"oriel/operators/convex"
+	"oriel/operators/loss"
+)
+
+// The updates, and the constants of llo.
+const (
+	Projection = "projection" // Algorithm 1, WDP-COCOP
+	LocalLLO   = "llo"        // Algorithm 2, WDP-COCOL
+
+	Proved = "proved" // C_1 = 10(ρ²G + ρE), window-coco §11
+	Paper  = "paper"  // C_1 = 26ρ²G(1 + C_W) as printed, window-coco §6 reading A; not proved
+)
+
+// Config decides every byte of a machine, together with the stream's. Privacy is the stream's own.
+type Config struct {
+	Update    string     // Projection or LocalLLO. Required.
+	Constants string     // Proved or Paper. Required for LocalLLO, not read otherwise.
+	Loss      loss.Loss  // Required.
+	Set       convex.Set // Required; LocalLLO needs a polytope.
+
+	Clip             float64 // L, L2 bound on one event's gradient, loss units, that of the stream. Required, > 0.
+	StrongConvexity  float64 // µ, per event, in [1e-12, 1e12]. Required.
+	StartRegularizer float64 // λ_0, of the whole run, in [0, 1e12]. 0 means none.
+	OwnConvexity     bool    // the losses are µ-strongly convex by themselves: no regulariser is added
+
+	Horizon   uint64  // T, steps for which the noise bound E is asked. Required for LocalLLO with Proved constants.
+	Failure   float64 // β, probability that some step up to T breaks the bound, in (0, 1). Required for LocalLLO.
+	EmitEvery uint64  // k ≥ 1: the decision of step t is emitted if t mod k = 0. Required; 1 emits all.
+}
+
+const minConvexity, maxConvexity = 1e-12, 1e12
+
+// Validate reports every problem at once, each with its field and value.
+func (c Config) Validate() error {
+	var errs []error
+	fail := func(format string, args ...any) { errs = append(errs, fmt.Errorf("coco: "+format, args...)) }
+	if c.Update != Projection && c.Update != LocalLLO {
+		fail("update %q: not one of projection, llo", c.Update)
+	}
+	if c.Loss == nil {
+		fail("loss: missing")
+	}
+	if c.Set == nil {
+		fail("set: missing")
+	}
+	if !(c.Clip > 0 && c.Clip <= maxConvexity) {
+		fail("clip %g: not in (0, %g]", c.Clip, maxConvexity)
+	}
+	if !(c.StrongConvexity >= minConvexity && c.StrongConvexity <= maxConvexity) {
+		fail("strong convexity %g: not in [%g, %g]", c.StrongConvexity, minConvexity, maxConvexity)
+	}
+	if !(c.StartRegularizer >= 0 && c.StartRegularizer <= maxConvexity) {
+		fail("start regularizer %g: not in [0, %g]", c.StartRegularizer, maxConvexity)
+	}
+	if c.EmitEvery == 0 {
+		fail("emit every 0: less than 1")
+	}
+	if c.Update == LocalLLO {
+		errs = append(errs, c.validateLocal()...)
+	}
+	return errors.Join(errs...)
+}
+
+func (c Config) validateLocal() []error {
+	var errs []error
+	if c.Set != nil {
+		if _, err := convex.NewLocalOracle(c.Set); err != nil {
+			errs = append(errs, fmt.Errorf("coco: update llo: %w", err))
+		}
+	}
+	if c.Constants != Proved && c.Constants != Paper {
+		errs = append(errs, fmt.Errorf("coco: constants %q: not one of proved, paper", c.Constants))
+	}
+	if c.Constants == Proved && c.Horizon == 0 {
+		errs = append(errs, errors.New("coco: horizon 0: llo with proved constants needs the number of steps"))
+	}
+	if !(c.Failure > 0 && c.Failure < 1) {
+		errs = append(errs, fmt.Errorf("coco: failure %g: not in (0, 1)", c.Failure))
+	}
+	return errs
+}
+
+// PaperSensitivity is G = L' + µD, the bound on the gradient of one event's model that the paper prints as the sensitivity;
+// L' = L + µ·max|x| counts the public regulariser. It is not the sensitivity of what the stream sums: that is 2L.
+func (c Config) PaperSensitivity() float64 {
+	clip := c.Clip
+	if !c.OwnConvexity {
+		clip += float64(c.StrongConvexity * c.Set.MaxNorm())
+	}
+	return clip + float64(c.StrongConvexity*c.Set.Diameter())
+}
+
+// StepFailure is the probability β/T with which one step may break the noise bound, for mechanisms.Config.Failure; 0 where
+// no bound is needed.
+func (c Config) StepFailure() float64 {
+	if c.Update != LocalLLO || c.Constants != Proved {
+		return 0
+	}
+	return c.Failure / float64(c.Horizon)
+}

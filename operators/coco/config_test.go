@@ -1,0 +1,86 @@
+package coco
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"oriel/operators/convex"
+)
+
+func TestValidateReportsEveryProblemAtOnce(t *testing.T) {
+	err := Config{Update: "sgd", Clip: -1, StrongConvexity: math.NaN(), StartRegularizer: -2}.Validate()
+	if err == nil {
+		t.Fatal("accepted")
+	}
+	for _, part := range []string{"update \"sgd\"", "loss", "set", "clip -1", "strong convexity NaN", "start regularizer -2", "emit every 0"} {
+		if !strings.Contains(err.Error(), part) {
+			t.Errorf("error %q does not name %q", err, part)
+		}
+	}
+	c := sample(t, "l2-ball", 3)
+	c.Update, c.Constants, c.Failure, c.Horizon = LocalLLO, "guess", 1, 0
+	err = c.Validate()
+	if err == nil {
+		t.Fatal("llo on the l2-ball accepted")
+	}
+	for _, part := range []string{"l2-ball", "constants \"guess\"", "failure 1"} {
+		if !strings.Contains(err.Error(), part) {
+			t.Errorf("error %q does not name %q", err, part)
+		}
+	}
+	c = sample(t, "box", 3)
+	c.Update, c.Horizon = LocalLLO, 0
+	if err := c.Validate(); err == nil || !strings.Contains(err.Error(), "horizon 0") {
+		t.Errorf("error %v does not name the horizon", err)
+	}
+}
+
+// TestDerivedConstants is window-coco §5.1, §6 and §11 by hand on the simplex of 8: ρ = 2, D = √2, max|x| = 1.
+func TestDerivedConstants(t *testing.T) {
+	near := func(name string, got, want float64) {
+		t.Helper()
+		if math.Abs(got-want) > 1e-14*math.Abs(want) {
+			t.Errorf("%s = %v, want %v", name, got, want)
+		}
+	}
+	c := sample(t, "simplex", 8) // L = 1, µ = ½
+	c.Update = LocalLLO
+	g := 1.5 + math.Sqrt2/2
+	near("G", c.PaperSensitivity(), g)
+	own := c
+	own.OwnConvexity = true
+	near("G under own convexity", own.PaperSensitivity(), 1+math.Sqrt2/2)
+	near("β/T", c.StepFailure(), 1e-6)
+	c.Update = Projection
+	near("β/T of projection", c.StepFailure(), 0)
+	c.Update = LocalLLO
+
+	const batch, lambda, bound, cw = 3, 7, 11, 13
+	o := &objective{convexity: 0.5 * batch, start: lambda}
+	k := newConstants(c, o, 2, batch, bound, cw)
+	near("α", k.alpha, 1.0/8)
+	near("µB·C_0", k.anchor, 1.5*100)
+	near("C_1", k.reach, 10*(4*3*g+2*bound))
+	near("b_5", k.curvature(5), 1.5*105+lambda)
+	near("r_1", k.radius(1), 2*3*g/(1.5*101+lambda))
+	near("r_5", k.radius(5), math.Sqrt2*k.reach/(1.5*104+lambda)+2*3*g/(1.5*105+lambda))
+	c.Constants = Paper
+	k = newConstants(c, o, 2, 1, bound, cw)
+	near("C_1 of the paper", k.reach, 26*4*g*(1+cw))
+	near("C_1 of the paper, batch", newConstants(c, o, 2, batch, bound, cw).reach, 26*4*g*(batch+cw))
+}
+
+// TestEverySetOfTheProductIsUsable guards the pairs that the settings allow.
+func TestEverySetOfTheProductIsUsable(t *testing.T) {
+	for _, set := range convex.Names() {
+		for _, update := range []string{Projection, LocalLLO} {
+			c := sample(t, set, 3)
+			c.Update = update
+			err := c.Validate()
+			if wrong := update == LocalLLO && set == "l2-ball"; (err != nil) != wrong {
+				t.Errorf("%s on %s: %v", update, set, err)
+			}
+		}
+	}
+}

@@ -1,0 +1,45 @@
+package coco
+
+import (
+	"bytes"
+	"testing"
+
+	"oriel/mechanisms/mechtest"
+)
+
+// FuzzRestore: whatever is accepted is stored again as the same bytes, and nothing panics then.
+func FuzzRestore(f *testing.F) {
+	c := sample(f, "l1-ball", 2)
+	c.OwnConvexity = true
+	m := mechanism(c, 2, 2)
+	plan := mechtest.Plan(f, m)
+	restorable := func(tb testing.TB, llo bool) *Machine {
+		c := c
+		if llo {
+			c.Update = LocalLLO
+		}
+		return quietPlan(tb, c, m, plan)
+	}
+	for _, llo := range []bool{false, true} {
+		machine := restorable(f, llo)
+		f.Add(llo, machine.AppendState(nil))
+		for i := range 3 {
+			machine.Add(nil, record(i, linear([]float64{1, -1})))
+		}
+		f.Add(llo, machine.AppendState(nil))
+	}
+	f.Fuzz(func(t *testing.T, llo bool, state []byte) {
+		machine := restorable(t, llo)
+		before := machine.AppendState(nil)
+		if machine.Restore(state) != nil {
+			if !bytes.Equal(machine.AppendState(nil), before) {
+				t.Fatal("a refused state changes the machine")
+			}
+			return
+		}
+		if !bytes.Equal(machine.AppendState(nil), state) {
+			t.Fatal("an accepted state is stored as other bytes")
+		}
+		machine.Add(nil, record(0, linear([]float64{1, 0})))
+	})
+}

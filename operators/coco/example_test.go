@@ -1,0 +1,47 @@
+package coco_test
+
+import (
+	"fmt"
+
+	"oriel/mechanisms"
+	"oriel/mechanisms/dp"
+	"oriel/mechanisms/noise"
+	"oriel/operators"
+	"oriel/operators/coco"
+	"oriel/operators/convex"
+	"oriel/operators/loss"
+)
+
+// A stream of two-dimensional logistic events in steps of two, learned in the unit ball under window (1, 1e-6)-DP.
+func Example() {
+	set, _ := convex.Parse("l2-ball", 2, 1)
+	logistic, _ := loss.Parse("logistic")
+	operator := coco.Config{
+		Update: coco.Projection, Loss: logistic, Set: set, Clip: 1, StrongConvexity: 1e-3, EmitEvery: 1,
+	}
+	mechanism := mechanisms.Config{
+		Name: "tree-gaussian", Window: 1024, Batch: 2, Dimension: 2,
+		Budget: dp.Budget{Epsilon: 1, Delta: 1e-6}, Clip: operator.Clip, Adjacency: dp.Replace, Failure: operator.StepFailure(),
+	}
+	// Both plans are made once, when the stream is opened, and stored.
+	sums, _ := mechanisms.NewPlan(mechanism)
+	plan, _ := operator.NewPlan(mechanism)
+	stream, err := mechanisms.Open(mechanism, sums, [32]byte{ /* 256 secret random bits */ })
+	if err != nil {
+		panic(err)
+	}
+	machine, err := coco.New(operator, plan, stream)
+	if err != nil {
+		panic(err)
+	}
+	for offset := range 4 {
+		event := operators.Event{Vector: operators.Vector{Values: []float64{0.6, 0.8}}, Label: 1, Weight: 1}
+		record := operators.Record{Identity: noise.Identity{Offset: int64(offset)}, Event: event}
+		for _, d := range machine.Add(nil, record) {
+			fmt.Println("decision", d.Index, "of dimension", len(d.Point), "after event", offset)
+		}
+	}
+	// Output:
+	// decision 1 of dimension 2 after event 1
+	// decision 2 of dimension 2 after event 3
+}

@@ -1,0 +1,79 @@
+package coco
+
+import (
+	"bufio"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"flag"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"strings"
+	"testing"
+
+	"oriel/operators"
+	"oriel/operators/loss"
+)
+
+var rewrite = flag.Bool("rewrite", false, "write testdata/golden.txt")
+
+const goldenFile = "testdata/golden.txt"
+
+// TestGoldenDecisions pins every bit of 300 decisions without noise, for each loss on each set under each update. The events
+// come from integers, so the same bytes are due on every CPU and build.
+func TestGoldenDecisions(t *testing.T) {
+	var lines []string
+	for _, update := range []string{Projection, LocalLLO} {
+		for _, set := range []string{"l2-ball", "l1-ball", "simplex", "box"} {
+			if update == LocalLLO && set == "l2-ball" {
+				continue
+			}
+			for i, name := range loss.Names() {
+				c := sample(t, set, 7)
+				c.Update, c.Loss, c.OwnConvexity = update, mustLoss(t, name), i%2 == 1
+				m := quiet(t, c, mechanism(c, 16, 1))
+				lines = append(lines, fmt.Sprintf("%s %s %s %s", update, set, name, digest(m)))
+			}
+		}
+	}
+	if *rewrite {
+		if err := os.WriteFile(goldenFile, []byte(strings.Join(lines, "\n")+"\n"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	file, err := os.Open(goldenFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	in := bufio.NewScanner(file)
+	for _, line := range lines {
+		if !in.Scan() || in.Text() != line {
+			t.Errorf("decisions %q, stored %q", line, in.Text())
+		}
+	}
+	if in.Scan() {
+		t.Errorf("stored beyond the last: %q", in.Text())
+	}
+}
+
+func digest(m *Machine) string {
+	rng := rand.New(rand.NewPCG(20, 20))
+	hash := sha256.New()
+	var word [8]byte
+	for step := range 300 {
+		e := operators.Event{Weight: float64(1+rng.IntN(4)) / 4, Label: float64(1 - 2*rng.IntN(2))}
+		for range 7 {
+			e.Vector.Values = append(e.Vector.Values, float64(1+rng.IntN(1000))/300)
+		}
+		for _, d := range m.Add(nil, record(step, e)) {
+			for _, x := range d.Point {
+				binary.LittleEndian.PutUint64(word[:], math.Float64bits(x))
+				hash.Write(word[:])
+			}
+		}
+	}
+	return hex.EncodeToString(hash.Sum(nil)[:16])
+}

@@ -1,0 +1,129 @@
+package coco
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"oriel/mechanisms"
+	"oriel/mechanisms/dp"
+	"oriel/mechanisms/mechtest"
+	"oriel/mechanisms/noise"
+	"oriel/operators"
+	"oriel/operators/convex"
+	"oriel/operators/loss"
+)
+
+func mustLoss(t testing.TB, name string) loss.Loss {
+	t.Helper()
+	l, err := loss.Parse(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+func mustSet(t testing.TB, name string, n int, radius float64) convex.Set {
+	t.Helper()
+	s, err := convex.Parse(name, n, radius)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// sample is a valid projection configuration; tests change what they are about.
+func sample(t testing.TB, set string, n int) Config {
+	t.Helper()
+	return Config{
+		Update: Projection, Constants: Proved, Loss: mustLoss(t, "linear"), Set: mustSet(t, set, n, 1),
+		Clip: 1, StrongConvexity: 0.5, Horizon: 10_000, Failure: 0.01, EmitEvery: 1,
+	}
+}
+
+func mechanism(c Config, window, batch uint64) mechanisms.Config {
+	return mechanisms.Config{
+		Name: "tree-gaussian", Window: window, Batch: batch, Dimension: c.Set.Dimension(),
+		Budget: dp.Budget{Epsilon: 1, Delta: 1e-6}, Clip: c.Clip, Adjacency: dp.Replace, Failure: c.StepFailure(),
+	}
+}
+
+// open makes a machine over m with noise drawn from the key.
+func open(t testing.TB, c Config, m mechanisms.Config, key byte) *Machine {
+	t.Helper()
+	return openPlan(t, c, m, mechtest.Plan(t, m), key)
+}
+
+func openPlan(t testing.TB, c Config, m mechanisms.Config, plan mechanisms.Plan, key byte) *Machine {
+	t.Helper()
+	stream, err := mechanisms.Open(m, plan, [32]byte{key})
+	if err != nil {
+		t.Fatal(err)
+	}
+	machine, err := New(c, mustPlan(t, c, m), stream)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return machine
+}
+
+// quiet makes a machine over exact sums: no noise, and error bound 0.
+func quiet(t testing.TB, c Config, m mechanisms.Config) *Machine {
+	t.Helper()
+	return quietPlan(t, c, m, mechtest.Plan(t, m))
+}
+
+func quietPlan(t testing.TB, c Config, m mechanisms.Config, plan mechanisms.Plan) *Machine {
+	t.Helper()
+	machine, err := build(c, mustPlan(t, c, m), mechtest.Planted(t, m, plan, mechtest.Zero{}), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return machine
+}
+
+func mustPlan(t testing.TB, c Config, m mechanisms.Config) Plan {
+	t.Helper()
+	plan, err := c.NewPlan(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return plan
+}
+
+func record(offset int, e operators.Event) operators.Record {
+	return operators.Record{Identity: noise.Identity{Offset: int64(offset), LeaderEpoch: 1}, Event: e}
+}
+
+func linear(v []float64) operators.Event {
+	return operators.Event{Vector: operators.Vector{Values: v}, Weight: 1}
+}
+
+// direction is uniform on the sphere of radius norm.
+func direction(rng *rand.Rand, n int, norm float64) []float64 {
+	v := make([]float64, n)
+	for i := range v {
+		v[i] = rng.NormFloat64()
+	}
+	scale := norm / math.Sqrt(dot(v, v))
+	for i := range v {
+		v[i] *= scale
+	}
+	return v
+}
+
+func dot(a, b []float64) float64 {
+	total := 0.0
+	for i := range a {
+		total += a[i] * b[i]
+	}
+	return total
+}
+
+func distance(a, b []float64) float64 {
+	total := 0.0
+	for i := range a {
+		total += (a[i] - b[i]) * (a[i] - b[i])
+	}
+	return math.Sqrt(total)
+}

@@ -1,0 +1,106 @@
+package coco
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"oriel/mechanisms"
+	"oriel/mechanisms/dp"
+	"oriel/operators"
+	"oriel/operators/convex"
+	"oriel/operators/loss"
+)
+
+// update is the part in which the two algorithms differ. It owns the released decision x_t.
+type update interface {
+	point() []float64
+	step(t uint64, sum []float64) // sum is ĝ_t; point is x_{t+1} afterwards
+	appendState(dst []byte) []byte
+	stateLen() int
+	restore(state []byte) error // state has stateLen bytes; after an error nothing has changed
+}
+
+// Machine is an operators.Machine. Index = step; nothing is owed before the first record.
+type Machine struct {
+	loss      loss.Loss
+	set       convex.Set
+	emitEvery uint64
+
+	stream    *mechanisms.Stream
+	objective *objective
+	update    update
+	gradient  []float64
+}
+
+var _ operators.Machine = (*Machine)(nil)
+
+// New returns the machine at step 0 over a stream of the same dimension. It takes the stream over.
+func New(c Config, p Plan, stream *mechanisms.Stream) (*Machine, error) {
+	if err := errors.Join(c.Validate(), p.validate()); err != nil {
+		return nil, err
+	}
+	if n := c.Set.Dimension(); stream.Dimension() != n {
+		return nil, fmt.Errorf("coco: dimension %d: the stream has %d", n, stream.Dimension())
+	}
+	bound := stream.ErrorBound()
+	if !(bound >= 0 && bound <= math.MaxFloat64) {
+		return nil, fmt.Errorf("coco: error bound %g of the stream: negative or not finite", bound)
+	}
+	if c.StepFailure() > 0 && bound == 0 {
+		return nil, errors.New("coco: error bound 0 of the stream: llo with proved constants needs one, ask for it with StepFailure")
+	}
+	return build(c, p, stream, bound)
+}
+
+// build is New without its checks: tests run without noise, where the bound is truly 0.
+func build(c Config, p Plan, stream *mechanisms.Stream, bound float64) (*Machine, error) {
+	n := c.Set.Dimension()
+	o := &objective{convexity: float64(c.StrongConvexity * float64(stream.Batch())), start: c.StartRegularizer}
+	if c.OwnConvexity {
+		o.plays = make([]float64, n)
+	}
+	m := &Machine{
+		loss: c.Loss, set: c.Set, emitEvery: c.EmitEvery,
+		stream: stream, objective: o, gradient: make([]float64, n),
+	}
+	var err error
+	if c.Update == LocalLLO {
+		m.update, err = newLocal(c, o, stream.Batch(), bound, p.CW)
+	} else {
+		m.update, err = newProjected(c, o)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return m, nil
+}
+
+// Open owes nothing: the first decision is that of step 1, and x_1 is public.
+func (m *Machine) Open(dst []operators.Decision) []operators.Decision { return dst }
+
+// Add takes the gradient of the record at the released decision, which is the same x_t for all B records of a step. A record
+// without a gradient is a null one.
+func (m *Machine) Add(dst []operators.Decision, r operators.Record) []operators.Decision {
+	var gradient []float64
+	if !r.Null && m.loss.Gradient(m.gradient, m.update.point(), r.Event) {
+		m.set.Tangent(m.gradient)
+		gradient = m.gradient
+	}
+	if !m.stream.Add(r.Identity, gradient) {
+		return dst
+	}
+	t := m.stream.Step()
+	m.objective.played(m.update.point())
+	m.update.step(t, m.stream.Sum())
+	if t%m.emitEvery != 0 {
+		return dst
+	}
+	return append(dst, operators.Decision{Index: t, Step: t, Point: m.update.point()})
+}
+
+// Steps counts the closed steps.
+func (m *Machine) Steps() uint64 { return m.stream.Step() }
+
+// Guarantee is the stream's: what happens here after the private sum is post-processing.
+func (m *Machine) Guarantee() dp.Guarantee { return m.stream.Guarantee() }

@@ -1,0 +1,158 @@
+package coco
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"oriel/operators"
+)
+
+// TestFirstStepsByHand: ball of radius 1, µ = ½, λ_0 = 0, no noise: x_2 = Π(−v_1/½), x_3 = Π(−(v_1+v_2)/1).
+func TestFirstStepsByHand(t *testing.T) {
+	c := sample(t, "l2-ball", 2)
+	m := quiet(t, c, mechanism(c, 4, 1))
+	if owed := m.Open(nil); len(owed) != 0 {
+		t.Errorf("%d decisions owed at opening", len(owed))
+	}
+	for i, step := range []struct{ v, want []float64 }{
+		{[]float64{0.25, 0}, []float64{-0.5, 0}},
+		{[]float64{-0.25, 0.5}, []float64{0, -0.5}},
+		{[]float64{0, 1}, []float64{0, -1}},
+		{[]float64{0, 30}, []float64{0, -1}}, // clipped to norm 1: Σ = (0, 2.5)
+		{[]float64{0, -1}, []float64{0, -0.6}},
+	} {
+		got := m.Add(nil, record(i, linear(step.v)))
+		if len(got) != 1 || got[0].Index != uint64(i+1) || got[0].Step != uint64(i+1) {
+			t.Fatalf("step %d: decisions %v", i+1, got)
+		}
+		if distance(got[0].Point, step.want) > 1e-6 { // the lattice rounds by 2^-25
+			t.Errorf("step %d: decision %v, want %v", i+1, got[0].Point, step.want)
+		}
+	}
+}
+
+// TestOrderIsWeightThenTangentThenClip on the simplex of 2: v = (3, −1)·½ has tangent part (1, −1), clipped to norm 1.
+func TestOrderIsWeightThenTangentThenClip(t *testing.T) {
+	c := sample(t, "simplex", 2)
+	m := quiet(t, c, mechanism(c, 4, 1))
+	m.Add(nil, record(0, operators.Event{Vector: operators.Vector{Values: []float64{3, -1}}, Weight: 0.5}))
+	want := []float64{1 / math.Sqrt2, -1 / math.Sqrt2}
+	if got := m.stream.Sum(); distance(got, want) > 1e-6 {
+		t.Errorf("the stream sums %v, want %v", got, want)
+	}
+	m.Add(nil, record(1, linear([]float64{5, 5})))
+	if got := m.stream.Sum(); distance(got, want) > 1e-6 {
+		t.Errorf("a cost that is constant on the set changes the sum to %v", got)
+	}
+}
+
+// TestBatchTakesAllGradientsAtOneDecision: the second event of a step must not see the first one's effect.
+func TestBatchTakesAllGradientsAtOneDecision(t *testing.T) {
+	c := sample(t, "box", 1)
+	c.Loss, c.StrongConvexity = mustLoss(t, "squared"), 1
+	m := quiet(t, c, mechanism(c, 4, 2))
+	e := operators.Event{Vector: operators.Vector{Values: []float64{1}}, Label: 0.5, Weight: 1}
+	// x_1 = 0: both gradients −0.5, µB = 2: x_2 = 0.5. Then both are 0: x_3 = 1/4. Then −0.25 and null: x_4 = 1.25/6.
+	for i, want := range []float64{0, 0.5, 0.5, 0.25, 0.25, 1.25 / 6} {
+		r := record(i, e)
+		r.Null = i == 5
+		m.Add(nil, r)
+		if got := m.update.point()[0]; math.Abs(got-want) > 1e-6 {
+			t.Errorf("after event %d the decision is %v, want %v", i+1, got, want)
+		}
+	}
+}
+
+func TestEmitEveryThinsTheSameDecisions(t *testing.T) {
+	c := sample(t, "l1-ball", 3)
+	m := mechanism(c, 8, 1)
+	all := open(t, c, m, 4)
+	c.EmitEvery = 3
+	thin := open(t, c, m, 4)
+	for i := range 30 {
+		r := record(i, linear([]float64{1, 0.1 * float64(i%5), -1}))
+		want, got := all.Add(nil, r), thin.Add(nil, r)
+		if (i+1)%3 != 0 {
+			if len(got) != 0 {
+				t.Errorf("step %d emitted", i+1)
+			}
+			continue
+		}
+		if len(got) != 1 || got[0].Index != want[0].Index || !slices.Equal(got[0].Point, want[0].Point) {
+			t.Errorf("step %d: %v, want %v", i+1, got, want)
+		}
+	}
+}
+
+func TestNewRefusesAStreamThatDoesNotFit(t *testing.T) {
+	c := sample(t, "box", 3)
+	stream := open(t, c, mechanism(c, 4, 1), 1).stream
+	c.Set = mustSet(t, "box", 4, 1)
+	if _, err := New(c, Plan{}, stream); err == nil || !strings.Contains(err.Error(), "dimension 4") {
+		t.Errorf("error %v does not name the dimension", err)
+	}
+	if _, err := New(c, Plan{CW: -1}, stream); err == nil {
+		t.Error("a plan with negative C_W accepted")
+	}
+	c = sample(t, "box", 3)
+	c.Update = LocalLLO
+	if _, err := New(c, Plan{}, stream); err == nil || !strings.Contains(err.Error(), "error bound 0") {
+		t.Errorf("error %v does not say that llo needs the error bound, which the stream was not asked for", err)
+	}
+}
+
+// TestRestoreRefusesAForeignPoint changes one float of a good state at a time.
+func TestRestoreRefusesAForeignPoint(t *testing.T) {
+	for _, update := range []string{Projection, LocalLLO} {
+		for _, set := range []string{"l1-ball", "simplex", "box"} {
+			c := sample(t, set, 3)
+			c.Update, c.OwnConvexity = update, true
+			m := quiet(t, c, mechanism(c, 4, 1))
+			m.Add(nil, record(0, linear([]float64{1, 0, 0})))
+			good := m.AppendState(nil)
+			floats := m.update.stateLen()/8 + 3
+			for i := range floats {
+				bad := slices.Clone(good)
+				copy(bad[1+8*i:], []byte{1, 0, 0, 0, 0, 0, 0xf0, 0x7f}) // NaN
+				if err := m.Restore(bad); err == nil {
+					t.Errorf("%s on %s: float %d NaN accepted", update, set, i)
+				}
+				if !slices.Equal(m.AppendState(nil), good) {
+					t.Fatalf("%s on %s: a refused state changes the machine", update, set)
+				}
+			}
+		}
+	}
+}
+
+// TestAddAllocatesNothingOfItsOwn sets the operator beside the bare stream with the same gradients.
+func TestAddAllocatesNothingOfItsOwn(t *testing.T) {
+	for _, update := range []string{Projection, LocalLLO} {
+		for _, set := range []string{"l2-ball", "l1-ball", "simplex", "box"} {
+			if update == LocalLLO && set == "l2-ball" {
+				continue
+			}
+			c := sample(t, set, 32)
+			c.Update, c.Loss = update, mustLoss(t, "logistic")
+			m := mechanism(c, 1024, 1)
+			machine, bare := open(t, c, m, 1), open(t, c, m, 1).stream
+			e := operators.Event{Vector: operators.Vector{Values: direction(rand.New(rand.NewPCG(1, 1)), 32, 1)}, Label: 1, Weight: 1}
+			dst, i := make([]operators.Decision, 0, 1), 0
+			with := testing.AllocsPerRun(1024, func() {
+				dst = machine.Add(dst[:0], record(i, e))
+				i++
+			})
+			i = 0
+			without := testing.AllocsPerRun(1024, func() {
+				bare.Add(record(i, e).Identity, e.Vector.Values)
+				i++
+			})
+			if with > without {
+				t.Errorf("%s on %s: %v allocations an event, the stream alone %v", update, set, with, without)
+			}
+		}
+	}
+}

@@ -1,0 +1,34 @@
+package coco
+
+// objective is the public part of Ĵ_t, the function that both algorithms minimise over the set:
+//
+//	Ĵ_t(x) = ⟨ĝ_t, x⟩ + (µB/2)·Σ_{τ≤t}|x − o_τ|² + (λ_0/2)|x|²
+//
+// with o_τ = x_τ where the losses are strongly convex themselves, and o_τ = 0 under the regulariser of window-coco §5.1.
+type objective struct {
+	convexity float64   // µB, of one step
+	start     float64   // λ_0
+	plays     []float64 // S = Σ_{τ≤t} x_τ, nil where o_τ = 0
+}
+
+// curvature is the strong convexity of Ĵ_t. t is exact up to 2^53 steps.
+func (o *objective) curvature(t uint64) float64 {
+	return float64(o.convexity*float64(t)) + o.start
+}
+
+// played counts the decision that the closing step's events saw.
+func (o *objective) played(x []float64) {
+	for i := range o.plays {
+		o.plays[i] += x[i]
+	}
+}
+
+// pull writes the constant part of −∇Ĵ_t: µB·S − ĝ_t.
+func (o *objective) pull(dst, sum []float64) {
+	for i, g := range sum {
+		dst[i] = -g
+	}
+	for i, s := range o.plays {
+		dst[i] += float64(o.convexity * s)
+	}
+}

@@ -1,0 +1,211 @@
+package coco
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+
+	"oriel/operators/convex"
+)
+
+// The tests of this file walk window-coco §5, §6 and §11, in step units: a round is a step of B events, so µ is µB and G is BG.
+
+type scenario struct {
+	name  string
+	set   string
+	n     int
+	batch uint64
+	own   bool
+	start float64
+}
+
+func scenarios(sets ...string) []scenario {
+	var list []scenario
+	for _, set := range sets {
+		list = append(list,
+			scenario{set + "/plain", set, 4, 1, false, 0},
+			scenario{set + "/batch", set, 4, 5, false, 0},
+			scenario{set + "/own", set, 4, 1, true, 0},
+			scenario{set + "/start", set, 4, 2, false, 30},
+		)
+	}
+	return list
+}
+
+func (s scenario) config(t *testing.T, update string) Config {
+	c := sample(t, s.set, s.n)
+	c.Update, c.OwnConvexity, c.StartRegularizer = update, s.own, s.start
+	if s.own { // keep µD ≤ 2L, without which no such losses exist
+		c.StrongConvexity = 0.2
+	}
+	return c
+}
+
+// §5, line 3: the decision minimises Ĵ_t exactly. Checked from outside, with the private sum the machine saw.
+func TestAlgorithm1Line3MinimisesTheNoisyObjective(t *testing.T) {
+	for _, s := range scenarios("l2-ball", "l1-ball", "simplex", "box") {
+		t.Run(s.name, func(t *testing.T) {
+			c := s.config(t, Projection)
+			r := newRun(t, c, open(t, c, mechanism(c, 64, s.batch), 1), s.batch, 1)
+			for range 500 {
+				r.next()
+				if d := distance(r.centre(r.machine.stream.Sum(), s.start, 0), r.machine.update.point()); d > 1e-11 {
+					t.Fatalf("step %d: decision is %g from the minimiser", r.step, d)
+				}
+			}
+		})
+	}
+}
+
+// §5.1: adding (µ/2)|x|² in public gives the decisions of §5 as printed on gradients that carry µx_t themselves.
+func TestPublicRegulariserCancelsTheSumOfPlays(t *testing.T) {
+	for _, update := range []string{Projection, LocalLLO} {
+		for _, set := range []string{"l1-ball", "simplex", "box"} {
+			public := sample(t, set, 4)
+			public.Update = update
+			printed := public
+			printed.OwnConvexity = true
+			printed.Clip += public.StrongConvexity * public.Set.MaxNorm() // the same G
+			m := mechanism(public, 16, 1)
+			a, b := quiet(t, public, m), quiet(t, printed, mechanism(printed, 16, 1))
+			costs := newAdversary(3, 4, 1)
+			for i := range 400 {
+				x := a.update.point()
+				if d := distance(x, b.update.point()); d > 1e-6 {
+					t.Fatalf("%s/%s: step %d: decisions differ by %g", update, set, i, d)
+				}
+				v := costs.cost(x)
+				w := slices.Clone(v)
+				for j := range w {
+					w[j] += public.StrongConvexity * b.update.point()[j]
+				}
+				a.Add(nil, record(i, linear(v)))
+				b.Add(nil, record(i, linear(w)))
+			}
+		}
+	}
+}
+
+// §11: Alg 1 has Regret ≤ GD + (G²/µ) ln T + (G/µ) Σ_{t<T}|ν_t|/t on every run, given the noise that was drawn; without noise it
+// is the bound of FTAL.
+func TestAlgorithm1RegretBoundPathwise(t *testing.T) {
+	const steps = 4000
+	for _, s := range scenarios("l2-ball", "l1-ball", "simplex", "box") {
+		if s.start > 0 {
+			continue // the bound is without λ_0
+		}
+		c := s.config(t, Projection)
+		m := mechanism(c, 64, s.batch)
+		for name, machine := range map[string]*Machine{
+			"noise": open(t, c, m, 2), "quiet": quiet(t, c, m),
+		} {
+			t.Run(s.name+"/"+name, func(t *testing.T) {
+				r := newRun(t, c, machine, s.batch, 2)
+				g, noise := r.stepG(), 0.0
+				for range steps {
+					r.next()
+					at := float64(r.step)
+					bound := g*c.Set.Diameter() + g*g/r.mu*math.Log(at) + g/r.mu*noise
+					if regret := r.regret(); regret > bound*(1+1e-9) {
+						t.Fatalf("T = %d: regret %g, bound %g", r.step, regret, bound)
+					}
+					noise += r.nu / at
+				}
+				t.Logf("T = %d: regret %.1f of %.1f", steps, r.regret(), g*c.Set.Diameter()+g*g/r.mu*math.Log(steps)+g/r.mu*noise)
+			})
+		}
+	}
+}
+
+// §11, Alg 2 with proved constants, on the event |ν_t| ≤ E for all t: |x_t − z_t| ≤ r_t and J_t(x_{t+1}) − J_t(z_t) ≤ C_1²/b_t at
+// every t, z_t the minimiser of the clean J_t; and the regret bound.
+func TestAlgorithm2InvariantsPathwise(t *testing.T) {
+	const steps = 4000
+	for _, s := range scenarios("l1-ball", "simplex", "box") {
+		t.Run(s.name, func(t *testing.T) {
+			c := s.config(t, LocalLLO)
+			machine := open(t, c, mechanism(c, 64, s.batch), 3)
+			u := machine.update.(*local)
+			k, bound, rho := u.constants, machine.stream.ErrorBound(), u.oracle.Ratio()
+			r := newRun(t, c, machine, s.batch, 4)
+			for range steps {
+				x := slices.Clone(u.point())
+				r.next()
+				if r.nu > bound {
+					t.Fatalf("step %d: |ν| = %g beyond E = %g: outside the event of the claim", r.step, r.nu, bound)
+				}
+				z := r.centre(r.g, s.start, k.anchor)
+				if d := distance(x, z); d > k.radius(r.step) {
+					t.Fatalf("step %d: |x−z| = %g, r = %g", r.step, d, k.radius(r.step))
+				}
+				if gap, most := r.gap(u.point(), z, s.start, k.anchor), k.reach*k.reach/k.curvature(r.step); gap > most {
+					t.Fatalf("step %d: gap %g, bound %g", r.step, gap, most)
+				}
+			}
+			if s.start > 0 {
+				return
+			}
+			g, d := r.stepG(), c.Set.Diameter()
+			most := 12.5*rho*rho*r.mu*d*d + g/r.mu*(math.Sqrt2*k.reach+2*g)*math.Log(1+steps/(25*rho*rho))
+			if regret := r.regret(); regret > most {
+				t.Errorf("regret %g, bound %g", regret, most)
+			} else {
+				t.Logf("regret %.1f of %.1f", regret, most)
+			}
+		})
+	}
+}
+
+// countingOracle counts the moves; convex pins one linear minimisation a move.
+type countingOracle struct {
+	convex.LocalOracle
+	moves *int
+}
+
+func (o countingOracle) Move(alpha, r float64, c []float64) {
+	*o.moves++
+	o.LocalOracle.Move(alpha, r, c)
+}
+
+func TestAlgorithm2OneLinearMinimisationPerStep(t *testing.T) {
+	c := sample(t, "simplex", 5)
+	c.Update = LocalLLO
+	m := open(t, c, mechanism(c, 16, 3), 5)
+	moves := 0
+	u := m.update.(*local)
+	u.oracle = countingOracle{u.oracle, &moves}
+	for i := range 3 * 50 {
+		m.Add(nil, record(i, linear([]float64{1, 0, 0, 0, float64(i % 2)})))
+		if want := (i + 1) / 3; moves != want {
+			t.Fatalf("%d moves after %d events, want %d", moves, i+1, want)
+		}
+	}
+}
+
+// Th. 3, 4, 6 and 7 in their visible form: at fixed W, regret grows like ln T. √T would grow regret/ln T six times over
+// this range, T 40 times. Algorithm 2 first takes whole steps across the set, until r_t < D at about t = 14ρ(ρG+E)/(µD); its
+// budget is large so that this ends before the range.
+func TestRegretOverLogTIsFlat(t *testing.T) {
+	const first, last = 11, 17
+	for update, epsilon := range map[string]float64{Projection: 1, LocalLLO: 50} {
+		c := sample(t, "simplex", 4)
+		c.Update, c.Horizon = update, 1<<last
+		m := mechanism(c, 16, 1)
+		m.Budget.Epsilon = epsilon
+		r := newRun(t, c, open(t, c, m, 6), 1, 7)
+		low, high, line := math.Inf(1), 0.0, ""
+		for r.step < 1<<last {
+			r.next()
+			if r.step >= 1<<first && r.step&(r.step-1) == 0 {
+				ratio := r.regret() / math.Log(float64(r.step))
+				low, high = min(low, ratio), max(high, ratio)
+				line += fmt.Sprintf(" %.2f", ratio)
+			}
+		}
+		t.Logf("%s: regret/ln T at T = 2^%d … 2^%d:%s", update, first, last, line)
+		if high > 2*low {
+			t.Errorf("%s: regret/ln T moves from %g to %g", update, low, high)
+		}
+	}
+}

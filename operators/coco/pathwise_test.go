@@ -1,0 +1,148 @@
+package coco
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"oriel/operators/convex"
+)
+
+// adversary makes the linear costs of a step at the released decision: half drift, half against it, norm at most L.
+type adversary struct {
+	rng   *rand.Rand
+	drift []float64
+	clip  float64
+}
+
+func newAdversary(seed uint64, n int, clip float64) *adversary {
+	rng := rand.New(rand.NewPCG(seed, 99))
+	return &adversary{rng: rng, drift: direction(rng, n, 0.3*clip), clip: clip}
+}
+
+func (a *adversary) cost(x []float64) []float64 {
+	v := direction(a.rng, len(x), 0.5*a.clip)
+	size := math.Sqrt(dot(x, x)) + 1e-9
+	for i := range v {
+		v[i] += a.drift[i] + 0.2*a.clip*x[i]/size
+	}
+	return v
+}
+
+// run drives a machine with an adversary and keeps the clean history that the machine must not know.
+type run struct {
+	t          *testing.T
+	config     Config
+	machine    *Machine
+	adversary  *adversary
+	projection convex.Projection
+
+	batch  int
+	events int
+	step   uint64
+	mu     float64   // µB
+	raw    []float64 // Σ clean gradients of the losses
+	g      []float64 // the same, tangent: what the stream sums
+	plays  []float64 // Σ x_τ
+	first  []float64 // x_1
+	paid   float64   // Σ f_τ(x_τ)
+	square float64   // Σ |x_τ|²
+	nu     float64   // |ν_t|
+}
+
+func newRun(t *testing.T, c Config, m *Machine, batch uint64, seed uint64) *run {
+	t.Helper()
+	n := c.Set.Dimension()
+	projection, err := convex.NewProjection(c.Set)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &run{
+		t: t, config: c, machine: m, adversary: newAdversary(seed, n, c.Clip), projection: projection,
+		batch: int(batch), mu: c.StrongConvexity * float64(batch),
+		raw: make([]float64, n), g: make([]float64, n), plays: make([]float64, n), first: slices.Clone(m.update.point()),
+	}
+}
+
+// next plays a step. f_t is Σ⟨v, x⟩ + (µB/2)|x − o_t|² with o_t = x_t under OwnConvexity and 0 otherwise.
+func (r *run) next() {
+	r.t.Helper()
+	x := slices.Clone(r.machine.update.point())
+	if outside := distance(r.project(x), x); outside > 1e-12*r.config.Set.MaxNorm() {
+		r.t.Fatalf("step %d: decision outside the set by %g", r.step+1, outside)
+	}
+	for range r.batch {
+		v := r.adversary.cost(x)
+		r.paid += dot(v, x)
+		for i := range v {
+			r.raw[i] += v[i]
+		}
+		r.machine.Add(nil, record(r.events, linear(v)))
+		r.events++
+		r.config.Set.Tangent(v)
+		for i := range v {
+			r.g[i] += v[i]
+		}
+	}
+	r.step++
+	r.square += dot(x, x)
+	if !r.config.OwnConvexity {
+		r.paid += r.mu / 2 * dot(x, x)
+	}
+	for i := range x {
+		r.plays[i] += x[i]
+	}
+	if r.machine.Steps() != r.step {
+		r.t.Fatalf("%d steps closed, want %d", r.machine.Steps(), r.step)
+	}
+	r.nu = distance(r.machine.stream.Sum(), r.g)
+}
+
+func (r *run) project(x []float64) []float64 {
+	out := make([]float64, len(x))
+	r.projection.Project(out, x)
+	return out
+}
+
+// centre is argmin over the set of ⟨g, x⟩ + (µB/2)Σ|x−o_τ|² + (start/2)|x|² + (anchor/2)|x−x_1|².
+func (r *run) centre(g []float64, start, anchor float64) []float64 {
+	z := make([]float64, len(g))
+	for i := range z {
+		z[i] = anchor*r.first[i] - g[i]
+		if r.config.OwnConvexity {
+			z[i] += r.mu * r.plays[i]
+		}
+		z[i] /= r.mu*float64(r.step) + start + anchor
+	}
+	return r.project(z)
+}
+
+// regret compares with the best fixed point, which is exact for these losses.
+func (r *run) regret() float64 {
+	z := r.centre(r.g, 0, 0)
+	best := dot(r.raw, z)
+	if r.config.OwnConvexity {
+		best += r.mu / 2 * (float64(r.step)*dot(z, z) - 2*dot(z, r.plays) + r.square)
+	} else {
+		best += r.mu / 2 * float64(r.step) * dot(z, z)
+	}
+	return r.paid - best
+}
+
+// stepG is BG.
+func (r *run) stepG() float64 { return float64(r.batch) * r.config.PaperSensitivity() }
+
+// gap is J_t(x) − J_t(z) = ⟨∇J_t(z), x−z⟩ + (b_t/2)|x−z|², without cancellation.
+func (r *run) gap(x, z []float64, start, anchor float64) float64 {
+	total := 0.0
+	for i := range x {
+		slope := r.g[i] + (r.mu*float64(r.step)+start)*z[i] + anchor*(z[i]-r.first[i])
+		if r.config.OwnConvexity {
+			slope -= r.mu * r.plays[i]
+		}
+		total += slope * (x[i] - z[i])
+	}
+	d := distance(x, z)
+	return total + (r.mu*float64(r.step)+start+anchor)/2*d*d
+}

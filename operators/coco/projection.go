@@ -1,0 +1,69 @@
+package coco
+
+import (
+	"encoding/binary"
+	"errors"
+	"math"
+
+	"oriel/mechanisms/lattice"
+	"oriel/operators/convex"
+)
+
+// projected is Algorithm 1, line 3: x_{t+1} = Π_C((µB·S − ĝ_t)/(µBt + λ_0)), the exact minimiser of Ĵ_t over C.
+type projected struct {
+	objective  *objective
+	projection convex.Projection
+	limit      float64 // the norm that no restored x may exceed
+	x          []float64
+}
+
+func newProjected(c Config, o *objective) (*projected, error) {
+	p, err := convex.NewProjection(c.Set)
+	if err != nil {
+		return nil, err
+	}
+	u := &projected{
+		objective: o, projection: p, limit: float64(c.Set.MaxNorm() * (1 + 1e-9)),
+		x: make([]float64, c.Set.Dimension()),
+	}
+	c.Set.Start(u.x)
+	return u, nil
+}
+
+func (u *projected) point() []float64 { return u.x }
+
+func (u *projected) step(t uint64, sum []float64) {
+	u.objective.pull(u.x, sum)
+	curvature := u.objective.curvature(t)
+	for i := range u.x {
+		u.x[i] /= curvature
+	}
+	u.projection.Project(u.x, u.x)
+}
+
+func (u *projected) appendState(dst []byte) []byte { return appendFloats(dst, u.x) }
+
+func (u *projected) stateLen() int { return 8 * len(u.x) }
+
+func (u *projected) restore(state []byte) error {
+	x := make([]float64, len(u.x))
+	readFloats(x, state)
+	if !(lattice.Norm(x) <= u.limit) {
+		return errors.New("coco: state: decision outside the set")
+	}
+	copy(u.x, x)
+	return nil
+}
+
+func appendFloats(dst []byte, v []float64) []byte {
+	for _, f := range v {
+		dst = binary.LittleEndian.AppendUint64(dst, math.Float64bits(f))
+	}
+	return dst
+}
+
+func readFloats(dst []float64, state []byte) {
+	for i := range dst {
+		dst[i] = math.Float64frombits(binary.LittleEndian.Uint64(state[8*i:]))
+	}
+}

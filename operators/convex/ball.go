@@ -1,0 +1,56 @@
+package convex
+
+import "oriel/mechanisms/lattice"
+
+// Ball is the ℓ2 ball of radius R.
+type Ball struct {
+	n      int
+	radius float64
+}
+
+// Name is l2-ball.
+func (Ball) Name() string { return "l2-ball" }
+
+// Dimension is n.
+func (b Ball) Dimension() int { return b.n }
+
+// Diameter is 2R.
+func (b Ball) Diameter() float64 { return float64(2 * b.radius) }
+
+// MaxNorm is R.
+func (b Ball) MaxNorm() float64 { return b.radius }
+
+// Start is the centre.
+func (Ball) Start(dst []float64) { clear(dst) }
+
+// Tangent changes nothing: the ball has an interior.
+func (Ball) Tangent([]float64) {}
+
+// Projection scales what is outside to norm R. It needs no scratch.
+func (b Ball) Projection() Projection { return b }
+
+// Project is the projection itself.
+func (b Ball) Project(dst, x []float64) {
+	norm := lattice.Norm(x)
+	if norm <= b.radius {
+		copy(dst, x)
+		return
+	}
+	factor := b.radius / norm
+	for i, v := range x {
+		dst[i] = float64(v * factor)
+	}
+}
+
+// Minimise is −R·c/|c|, and 0 for c = 0.
+func (b Ball) Minimise(dst, c []float64) {
+	norm := lattice.Norm(c)
+	if norm == 0 {
+		clear(dst)
+		return
+	}
+	factor := -b.radius / norm
+	for i, v := range c {
+		dst[i] = float64(v * factor)
+	}
+}

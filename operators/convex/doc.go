@@ -1,0 +1,24 @@
+// Package convex holds the feasible sets a decision can be confined to, and three ways to get back into one.
+//
+//		n  dimension    R  radius    s  scale of the simplex    D  diameter    c  a linear cost
+//
+//		set       points                  D       max|x|   start      projection          local oracle: κ, ρ
+//		l2-ball   |x|₂ ≤ R                2R      R        0          scale               none: not a polytope
+//		l1-ball   |x|₁ ≤ R                2R      R        0          sort and threshold  √n/R, 2√n
+//		simplex   x ≥ 0, Σx = s, n ≥ 2    √2·s    s        uniform    sort and threshold  √n/(2s), √(n/2)
+//		box       |x_i| ≤ R               2R√n    R√n      0          clip                direct, √n
+//
+//	  - Projection: the nearest point of the set.
+//	  - LinearOracle: a vertex that minimises ⟨c, ·⟩.
+//	  - LocalOracle, for polytopes: p with ⟨p, c⟩ ≤ ⟨y, c⟩ for all y of the set with |x−y| ≤ r, and |x−p| ≤ ρ·r. It owns the
+//	    point x that it moves, because the general form needs x as a mix of vertices.
+//
+// A Set is a value and may be shared. A Projection or LocalOracle owns scratch space: one machine, one of each.
+//
+// Everything here decides published bytes: fixed order of summation, ties by lowest index, products rounded before they are
+// added, no function of package math but Sqrt, Abs and their like. Points stay feasible to a few ulp for ever: sums
+// are renormalised after each move, in the same way each time.
+//
+// References: window-coco §7 and §8; Garber and Hazan, "A linearly convergent variant of the conditional gradient
+// algorithm" (2013), for the local oracle; Duchi and others, ICML 2008, for the projection on simplex and ℓ1 ball.
+package convex

@@ -1,0 +1,109 @@
+package convex
+
+import "math"
+
+// L1Ball is {|x|₁ ≤ R}, the polytope with vertices ±R·e_i.
+type L1Ball struct {
+	n      int
+	radius float64
+}
+
+// Name is l1-ball.
+func (L1Ball) Name() string { return "l1-ball" }
+
+// Dimension is n.
+func (b L1Ball) Dimension() int { return b.n }
+
+// Diameter is 2R.
+func (b L1Ball) Diameter() float64 { return float64(2 * b.radius) }
+
+// MaxNorm is R, at a vertex.
+func (b L1Ball) MaxNorm() float64 { return b.radius }
+
+// Start is the centre.
+func (L1Ball) Start(dst []float64) { clear(dst) }
+
+// Tangent changes nothing: the ball has an interior.
+func (L1Ball) Tangent([]float64) {}
+
+// Minimise is −R·sign(c_j)·e_j at the largest |c_j|, lowest j first; R·e_0 for c = 0.
+func (b L1Ball) Minimise(dst, c []float64) {
+	clear(dst)
+	l1Vertices{b}.add(dst, l1Vertices{b}.minimiser(c), 1)
+}
+
+// Projection is that of |x| on the simplex of scale R, with the signs put back.
+func (b L1Ball) Projection() Projection {
+	return &l1Projection{
+		radius:   b.radius,
+		absolute: make([]float64, b.n),
+		simplex:  threshold{scale: b.radius, order: newDescending(b.n)},
+	}
+}
+
+type l1Projection struct {
+	radius   float64
+	absolute []float64
+	simplex  threshold
+}
+
+func (p *l1Projection) Project(dst, x []float64) {
+	for i, v := range x {
+		p.absolute[i] = math.Abs(v)
+	}
+	if sum(p.absolute) <= p.radius {
+		copy(dst, x)
+		return
+	}
+	p.simplex.Project(p.absolute, p.absolute)
+	for i, v := range x {
+		dst[i] = math.Copysign(p.absolute[i], v)
+	}
+}
+
+// LocalOracle is the general form over the 2n vertices; its start is the centre as ½(R·e_0) + ½(−R·e_0).
+func (b L1Ball) LocalOracle() LocalOracle { return newLocalVertices(l1Vertices{b}) }
+
+// l1Vertices numbers the vertices: 2i is R·e_i, 2i+1 is −R·e_i.
+//
+// κ = √n/R. From x to y, |x_j| shrinks by m in all over some coordinates and grows by g over others (one that crosses zero
+// does both). Mass m/R leaves the vertices of the shrinking ones. If g > m, mass (g−m)/R more is taken in equal parts from
+// pairs ±R·e_i, which changes no coordinate: the mix holds 1 − |x|₁/R of such pairs, and that is enough since
+// |y|₁ = |x|₁ + g − m ≤ R. So mass max(g, m)/R ≤ |x−y|₁/R ≤ √n·|x−y|₂/R reaches y.
+type l1Vertices struct{ ball L1Ball }
+
+func (v l1Vertices) dimension() int { return v.ball.n }
+
+func (v l1Vertices) count() int { return 2 * v.ball.n }
+
+func (v l1Vertices) start(weights []float64) { weights[0], weights[1] = 0.5, 0.5 }
+
+func (v l1Vertices) kappa() float64 { return math.Sqrt(float64(v.ball.n)) / v.ball.radius }
+
+func (v l1Vertices) diameter() float64 { return v.ball.Diameter() }
+
+func (v l1Vertices) signed(id int) float64 {
+	if id&1 == 1 {
+		return -v.ball.radius
+	}
+	return v.ball.radius
+}
+
+func (v l1Vertices) cost(id int, c []float64) float64 { return float64(v.signed(id) * c[id/2]) }
+
+func (v l1Vertices) add(dst []float64, id int, weight float64) {
+	dst[id/2] += float64(weight * v.signed(id))
+}
+
+func (v l1Vertices) minimiser(c []float64) int {
+	best := 0
+	for i, x := range c {
+		if math.Abs(x) > math.Abs(c[best]) {
+			best = i
+		}
+	}
+	if c[best] > 0 {
+		return 2*best + 1
+	}
+	return 2 * best
+}

@@ -1,0 +1,60 @@
+package convex
+
+import (
+	"errors"
+	"math"
+)
+
+// A mix is a vector of non-negative parts with a fixed sum: a point of a simplex, or the weights of vertices.
+
+// sum adds in ascending order.
+func sum(v []float64) float64 {
+	total := 0.0
+	for _, x := range v {
+		total += x
+	}
+	return total
+}
+
+// dust is the part of a mix that normalise drops. A part that is taken from again and again shrinks by 1−α each time and
+// would crawl through the subnormal numbers; n·dust is far below the rounding of the sum.
+const dust = 0x1p-80
+
+// normalise drops dust and scales a mix so that its parts sum to total, to n ulp. Rounding in the moves before it would
+// otherwise add up over millions of steps.
+func normalise(mix []float64, total float64) {
+	for i, part := range mix {
+		if part < dust*total {
+			mix[i] = 0
+		}
+	}
+	if s := sum(mix); s != total {
+		factor := total / s
+		for i, part := range mix {
+			mix[i] = float64(part * factor)
+		}
+	}
+}
+
+// sumTolerance bounds |Σ − total|/total after normalise: below n ulp, for any n that fits in memory.
+const sumTolerance = 1e-9
+
+// restoreMix reads a mix that appendFloats has written and checks it first.
+func restoreMix(mix []float64, state []byte, total float64) error {
+	if len(state) != 8*len(mix) {
+		return errStateLen
+	}
+	s := 0.0
+	for i := range mix {
+		v := floatAt(state, i)
+		if !(v >= 0 && v <= math.MaxFloat64) {
+			return errors.New("convex: state: negative or not finite part")
+		}
+		s += v
+	}
+	if !(math.Abs(s-total) <= sumTolerance*total) {
+		return errors.New("convex: state: parts have another sum")
+	}
+	readFloats(mix, state)
+	return nil
+}

@@ -1,0 +1,213 @@
+package convex
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+// slowProject finds the multiplier by bisection: τ of the simplex, the soft threshold of the ℓ1 ball.
+func slowProject(s Set, x []float64) []float64 {
+	out := make([]float64, len(x))
+	bisect := func(total float64, at func(tau float64) float64, low, high float64) float64 {
+		for range 200 {
+			mid := low + (high-low)/2
+			if at(mid) > total {
+				low = mid
+			} else {
+				high = mid
+			}
+		}
+		return high
+	}
+	switch s := s.(type) {
+	case Ball:
+		factor := min(1, s.radius/distance(x, out))
+		for i, v := range x {
+			out[i] = factor * v
+		}
+	case Box:
+		for i, v := range x {
+			out[i] = math.Min(math.Max(v, -s.radius), s.radius)
+		}
+	case Simplex:
+		mass := func(tau float64) float64 {
+			total := 0.0
+			for _, v := range x {
+				total += math.Max(v-tau, 0)
+			}
+			return total
+		}
+		tau := bisect(s.scale, mass, slices.Min(x)-s.scale, slices.Max(x))
+		for i, v := range x {
+			out[i] = math.Max(v-tau, 0)
+		}
+	case L1Ball:
+		mass := func(tau float64) float64 {
+			total := 0.0
+			for _, v := range x {
+				total += math.Max(math.Abs(v)-tau, 0)
+			}
+			return total
+		}
+		if mass(0) <= s.radius {
+			return slices.Clone(x)
+		}
+		tau := bisect(s.radius, mass, 0, mass(0))
+		for i, v := range x {
+			out[i] = math.Copysign(math.Max(math.Abs(v)-tau, 0), v)
+		}
+	}
+	return out
+}
+
+func everySet(t *testing.T, f func(t *testing.T, s Set, rng *rand.Rand)) {
+	for _, name := range Names() {
+		for _, n := range []int{1, 2, 3, 5, 8} {
+			if name == "simplex" && n == 1 {
+				continue
+			}
+			for _, radius := range []float64{1, 0.01, 7} {
+				t.Run(name, func(t *testing.T) {
+					f(t, mustParse(t, name, n, radius), rand.New(rand.NewPCG(uint64(n), 11)))
+				})
+			}
+		}
+	}
+}
+
+func TestProjection(t *testing.T) {
+	everySet(t, func(t *testing.T, s Set, rng *rand.Rand) {
+		n := s.Dimension()
+		p, err := NewProjection(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, again, other := make([]float64, n), make([]float64, n), make([]float64, n)
+		for trial := range 300 {
+			x := normal(rng, n, s.MaxNorm()*[]float64{0.1, 1, 3, 1e6}[trial%4])
+			if trial%5 == 0 { // equal entries
+				for i := range x {
+					x[i] = x[i%2]
+				}
+			}
+			size := 1 + s.MaxNorm() + distance(x, make([]float64, n))
+			tol := 1e-13 * size
+			p.Project(got, x)
+			if e := excess(s, got); e > 1e-12 {
+				t.Fatalf("infeasible by %g: %v", e, got)
+			}
+			if want := slowProject(s, x); distance(got, want) > 10*tol {
+				t.Fatalf("projection of %v is %v, bisection says %v", x, got, want)
+			}
+			p.Project(again, got)
+			if d := distance(again, got); d > 1e-13*s.MaxNorm()*float64(n) {
+				t.Fatalf("not idempotent: moved by %g", d)
+			}
+			copy(again, x)
+			p.Project(again, again)
+			if !slices.Equal(again, got) {
+				t.Fatalf("in place it gives %v instead of %v", again, got)
+			}
+			y := normal(rng, n, s.MaxNorm())
+			p.Project(other, y)
+			if distance(other, got) > distance(x, y)+tol {
+				t.Fatalf("expands: %g to %g", distance(x, y), distance(other, got))
+			}
+			// Variational inequality ⟨x − Πx, z − Πx⟩ ≤ 0 at another point z of the set.
+			slope := 0.0
+			for i := range x {
+				slope += (x[i] - got[i]) * (other[i] - got[i])
+			}
+			if slope > 10*tol*s.Diameter() {
+				t.Fatalf("a point of the set is nearer: slope %g", slope)
+			}
+		}
+	})
+}
+
+func TestLinearOracle(t *testing.T) {
+	everySet(t, func(t *testing.T, s Set, rng *rand.Rand) {
+		n := s.Dimension()
+		oracle := s.(LinearOracle)
+		got := make([]float64, n)
+		for trial := range 200 {
+			c := normal(rng, n, 1)
+			if trial == 0 {
+				clear(c)
+			}
+			oracle.Minimise(got, c)
+			if e := excess(s, got); e > 1e-15 {
+				t.Fatalf("infeasible by %g: %v", e, got)
+			}
+			for _, v := range corners(s) {
+				if dot(v, c) < dot(got, c) {
+					t.Fatalf("vertex %v beats %v", v, got)
+				}
+			}
+			if ball, ok := s.(Ball); ok {
+				if want := -ball.radius * math.Sqrt(dot(c, c)); math.Abs(dot(got, c)-want) > 1e-14*ball.radius*float64(n) {
+					t.Fatalf("ball: cost %v, want %v", dot(got, c), want)
+				}
+			}
+		}
+	})
+}
+
+func TestStartDiameterAndNorm(t *testing.T) {
+	everySet(t, func(t *testing.T, s Set, rng *rand.Rand) {
+		n := s.Dimension()
+		start := make([]float64, n)
+		s.Start(start)
+		if e := excess(s, start); e > 1e-15 {
+			t.Errorf("start %v infeasible by %g", start, e)
+		}
+		least, want := slowProject(s, make([]float64, n)), 0.0
+		if distance(start, least) > 1e-14*s.MaxNorm() {
+			t.Errorf("start %v is not the point of least norm %v", start, least)
+		}
+		far := 0.0
+		for _, v := range corners(s) {
+			far = max(far, math.Sqrt(dot(v, v)))
+			for _, w := range corners(s) {
+				want = max(want, distance(v, w))
+			}
+		}
+		if _, ok := s.(Ball); ok {
+			far, want = s.(Ball).radius, 2*s.(Ball).radius
+		}
+		if math.Abs(s.Diameter()-want) > 1e-14*want || math.Abs(s.MaxNorm()-far) > 1e-14*far {
+			t.Errorf("diameter %v, want %v; norm %v, want %v", s.Diameter(), want, s.MaxNorm(), far)
+		}
+		// What Tangent removes is orthogonal to every difference of points of the set.
+		v := normal(rng, n, 1)
+		tangent := slices.Clone(v)
+		s.Tangent(tangent)
+		for _, a := range corners(s) {
+			for _, b := range corners(s) {
+				gone := 0.0
+				for i := range v {
+					gone += (v[i] - tangent[i]) * (a[i] - b[i])
+				}
+				if math.Abs(gone) > 1e-13*s.Diameter() {
+					t.Fatalf("tangent loses %g along the set", gone)
+				}
+			}
+		}
+	})
+}
+
+func TestProjectionDoesNotAllocate(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 1))
+	for _, name := range Names() {
+		p, err := NewProjection(mustParse(t, name, 32, 1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		x, dst := normal(rng, 32, 3), make([]float64, 32)
+		if n := testing.AllocsPerRun(100, func() { p.Project(dst, x) }); n != 0 {
+			t.Errorf("%s: %v allocations", name, n)
+		}
+	}
+}

@@ -1,0 +1,101 @@
+package convex
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// Set is a bounded convex set with a public starting point, the point of least norm in every set here.
+type Set interface {
+	Name() string
+	Dimension() int
+	Diameter() float64   // D, the largest |x−y|₂
+	MaxNorm() float64    // the largest |x|₂
+	Start(dst []float64) // x_1
+
+	// Tangent projects v, in place, onto the directions in which the set extends. The rest of a gradient changes nothing
+	// on the set, and would only waste what the clip allows.
+	Tangent(v []float64)
+}
+
+// Projection maps to the nearest point of a set. dst and x may be the same slice.
+type Projection interface {
+	Project(dst, x []float64)
+}
+
+// LinearOracle writes to dst a point of the set, a vertex if it has any, that minimises ⟨c, ·⟩. dst and c must differ.
+type LinearOracle interface {
+	Minimise(dst, c []float64)
+}
+
+// LocalOracle moves a point x of a polytope towards the local minimisers of linear costs. A new one is at the set's start.
+type LocalOracle interface {
+	Point() []float64 // x, valid until the next Move or Restore; not to be modified
+	Ratio() float64   // ρ ≥ 1
+
+	// Move finds p with ⟨p, c⟩ ≤ ⟨y, c⟩ for every y of the set with |x−y| ≤ r, and |x−p| ≤ ρ·r, at the cost of one linear
+	// minimisation over the set; then x ← (1−α)x + αp. r ≥ 0, α in (0, 1].
+	Move(alpha, r float64, c []float64)
+
+	// AppendState appends what x and the next moves depend on, always StateLen bytes.
+	AppendState(dst []byte) []byte
+	StateLen() int
+
+	// Restore accepts only what AppendState can have written: finite and feasible. After an error nothing has changed.
+	Restore(state []byte) error
+}
+
+// Names lists the sets that Parse knows.
+func Names() []string { return []string{"l2-ball", "l1-ball", "simplex", "box"} }
+
+// The range of radii keeps every product of a radius with a cost far from overflow and underflow.
+const minRadius, maxRadius = 1e-15, 1e15
+
+// Parse returns the set of that name in n dimensions. radius is that of the balls, the scale s of the simplex, and the
+// R of the box [−R, R]^n.
+func Parse(name string, n int, radius float64) (Set, error) {
+	var errs []error
+	if n < 1 {
+		errs = append(errs, fmt.Errorf("convex: dimension %d: less than 1", n))
+	}
+	if !(radius >= minRadius && radius <= maxRadius) {
+		errs = append(errs, fmt.Errorf("convex: radius %g: not in [%g, %g]", radius, minRadius, maxRadius))
+	}
+	if name == "simplex" && n == 1 {
+		errs = append(errs, errors.New("convex: dimension 1: a simplex of one point leaves nothing to learn"))
+	}
+	var set Set
+	switch name {
+	case "l2-ball":
+		set = Ball{n, radius}
+	case "l1-ball":
+		set = L1Ball{n, radius}
+	case "simplex":
+		set = Simplex{n, radius}
+	case "box":
+		set = Box{n, radius}
+	default:
+		errs = append(errs, fmt.Errorf("convex: name %q: not one of %s", name, strings.Join(Names(), ", ")))
+	}
+	if err := errors.Join(errs...); err != nil {
+		return nil, err
+	}
+	return set, nil
+}
+
+// NewProjection returns a projection of its own for one machine.
+func NewProjection(s Set) (Projection, error) {
+	if p, ok := s.(interface{ Projection() Projection }); ok {
+		return p.Projection(), nil
+	}
+	return nil, fmt.Errorf("convex: set %s: has no projection", s.Name())
+}
+
+// NewLocalOracle returns a local oracle of its own for one machine, or an error for a set that is no polytope.
+func NewLocalOracle(s Set) (LocalOracle, error) {
+	if p, ok := s.(interface{ LocalOracle() LocalOracle }); ok {
+		return p.LocalOracle(), nil
+	}
+	return nil, fmt.Errorf("convex: set %s: no polytope, so it has no local linear oracle (projection works)", s.Name())
+}

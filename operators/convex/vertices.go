@@ -1,0 +1,88 @@
+package convex
+
+// vertices is a polytope given by its numbered vertices, few enough to keep a weight for each.
+type vertices interface {
+	dimension() int
+	count() int
+	start(weights []float64)                   // weights of the starting point; the others are zero
+	kappa() float64                            // κ of window-coco §7.4: mass κ·r reaches every point within r
+	diameter() float64                         // D
+	cost(id int, c []float64) float64          // ⟨v, c⟩
+	add(dst []float64, id int, weight float64) // dst += weight·v
+	minimiser(c []float64) int                 // the linear oracle
+}
+
+// localVertices is the general local oracle, window-coco §7.2, with x = Σ λ_i v_i. Equal vertices are one by construction and
+// a vertex of weight zero is none, so a move adds at most one to the support.
+type localVertices struct {
+	polytope vertices
+	weights  []float64 // λ, by vertex
+	costs    []float64 // ⟨v, c⟩ of the support during a move
+	order    descending
+	x        []float64
+}
+
+func newLocalVertices(p vertices) *localVertices {
+	o := &localVertices{
+		polytope: p,
+		weights:  make([]float64, p.count()),
+		costs:    make([]float64, p.count()),
+		order:    newDescending(p.count()),
+		x:        make([]float64, p.dimension()),
+	}
+	p.start(o.weights)
+	o.mix()
+	return o
+}
+
+func (o *localVertices) Point() []float64 { return o.x }
+
+// Ratio is ρ = κD: |x−p| = Δ·|mean of what is taken − v*| ≤ κ·r·D.
+func (o *localVertices) Ratio() float64 {
+	return max(1, float64(o.polytope.kappa()*o.polytope.diameter()))
+}
+
+// Move takes mass Δ = min(κ·r, 1) from the vertices of largest cost and gives it to the one of smallest. Only the fraction
+// α of it moves: (1−α)x + αp.
+func (o *localVertices) Move(alpha, r float64, c []float64) {
+	mass := min(float64(o.polytope.kappa()*r), 1)
+	o.order.start(o.costs)
+	for id, weight := range o.weights {
+		if weight > 0 {
+			o.costs[id] = o.polytope.cost(id, c)
+			o.order.add(id)
+		}
+	}
+	o.order.build()
+	left := mass
+	for id := o.order.next(); id >= 0 && left > 0; id = o.order.next() {
+		take := min(o.weights[id], left)
+		left -= take
+		o.weights[id] -= float64(alpha * take)
+	}
+	o.weights[o.polytope.minimiser(c)] += float64(alpha * mass)
+	normalise(o.weights, 1)
+	o.mix()
+}
+
+// mix sets x = Σ λ_i v_i, so that x never drifts from its decomposition.
+func (o *localVertices) mix() {
+	clear(o.x)
+	for id, weight := range o.weights {
+		if weight > 0 {
+			o.polytope.add(o.x, id, weight)
+		}
+	}
+}
+
+func (o *localVertices) AppendState(dst []byte) []byte { return appendFloats(dst, o.weights) }
+
+func (o *localVertices) StateLen() int { return 8 * len(o.weights) }
+
+func (o *localVertices) Restore(state []byte) error {
+	if err := restoreMix(o.weights, state, 1); err != nil {
+		return err
+	}
+	o.mix()
+	return nil
+}

@@ -1,0 +1,18 @@
+// Package loss holds the losses ℓ(x) that an event can bring, each as a value and a (sub)gradient at a point x.
+//
+//	a  the event's vector     y  its label     w  its weight, ≥ 0     m = ⟨a, x⟩
+//
+//	linear     ⟨a, x⟩                    gradient  a
+//	logistic   log(1 + e^{−y·m})         gradient  −y/(1 + e^{y·m})·a     y ∈ {−1, 1}
+//	hinge      max(0, 1 − y·m)           gradient  −y·a where y·m < 1     y ∈ {−1, 1}
+//	squared    ½(y − m)²                 gradient  (m − y)·a
+//	absolute   |y − m|                   gradient  sign(m − y)·a
+//	portfolio  −log m                    gradient  −a/m                   m > 0
+//
+// All are convex, and all but linear depend on x through m alone: a gradient is a number times a. Value and Gradient
+// carry the weight. At a kink (hinge at 1, absolute at 0) the subgradient is zero.
+//
+// A gradient decides published bytes, so it uses the exp, log1p and log of this package: additions, products and quotients
+// rounded one by one, the same on every CPU. Cost: one pass over the event's values and one over the dimension;
+// nothing is allocated.
+package loss

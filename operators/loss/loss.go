@@ -1,0 +1,50 @@
+package loss
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"oriel/operators"
+)
+
+// Loss is a convex loss with its subgradient. It holds no state and may be shared.
+type Loss interface {
+	// Gradient writes w·∇ℓ(x) over the whole of dst, which is as long as x. It reports false, and leaves dst
+	// unspecified, where the loss is not defined (a label that is no class, ⟨x, r⟩ ≤ 0, another dimension, a negative
+	// weight) or an entry is not finite: such an event counts as null.
+	Gradient(dst, x []float64, e operators.Event) bool
+
+	// Value is w·ℓ(x), and NaN where the loss is not defined.
+	Value(x []float64, e operators.Event) float64
+}
+
+// Names lists the losses that Parse knows.
+func Names() []string {
+	return []string{"linear", "logistic", "hinge", "squared", "absolute", "portfolio"}
+}
+
+// Parse returns the loss of that name.
+func Parse(name string) (Loss, error) {
+	switch name {
+	case "linear":
+		return Linear{}, nil
+	case "logistic":
+		return Logistic{}, nil
+	case "hinge":
+		return Hinge{}, nil
+	case "squared":
+		return Squared{}, nil
+	case "absolute":
+		return Absolute{}, nil
+	case "portfolio":
+		return Portfolio{}, nil
+	}
+	return nil, fmt.Errorf("loss: name %q: not one of %s", name, strings.Join(Names(), ", "))
+}
+
+// valid reports whether the weight can multiply a loss.
+func valid(weight float64) bool { return weight >= 0 && weight <= math.MaxFloat64 }
+
+// class reports whether the label is −1 or 1.
+func class(label float64) bool { return label == 1 || label == -1 }

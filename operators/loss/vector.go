@@ -1,0 +1,49 @@
+package loss
+
+import (
+	"math"
+
+	"oriel/mechanisms/lattice"
+	"oriel/operators"
+)
+
+// inner returns ⟨v, x⟩ and whether v lies in the space of x. The sum runs in the order of v's values.
+func inner(v operators.Vector, x []float64) (float64, bool) {
+	if v.Indices == nil {
+		if len(v.Values) != len(x) {
+			return 0, false
+		}
+		return lattice.Dot(v.Values, x), true
+	}
+	if len(v.Values) != len(v.Indices) {
+		return 0, false
+	}
+	sum := 0.0
+	for k, i := range v.Indices {
+		if i < 0 || int(i) >= len(x) {
+			return 0, false
+		}
+		sum += float64(v.Values[k] * x[i])
+	}
+	return sum, true
+}
+
+// scaled writes factor·v over dst and reports whether every entry is finite. inner has accepted v.
+func scaled(dst []float64, factor float64, v operators.Vector) bool {
+	if v.Indices == nil {
+		for i, a := range v.Values {
+			dst[i] = float64(factor * a)
+		}
+	} else {
+		clear(dst)
+		for k, i := range v.Indices {
+			dst[i] += float64(factor * v.Values[k])
+		}
+	}
+	for _, g := range dst {
+		if !(math.Abs(g) <= math.MaxFloat64) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,34 @@
+package operators
+
+import "oriel/mechanisms/dp"
+
+// Decision is what a machine publishes.
+type Decision struct {
+	Index uint64    // identity within the stream and incarnation; public, consecutive at each emission rule
+	Step  uint64    // the step t that closed; Point is x_{t+1}
+	Point []float64 // owned by the machine, valid until its next call
+}
+
+// Machine is an online-learning algorithm as a state machine. Methods that take dst append to it and return it.
+type Machine interface {
+	// Open appends the decisions owed before the first record (a bandit's plays). Most machines owe none.
+	Open(dst []Decision) []Decision
+
+	// Add takes the next record and appends the decisions that it brings about: none while a batch is in progress.
+	// It cannot fail: a record that the machine can make nothing of takes its place as a null one.
+	Add(dst []Decision, r Record) []Decision
+
+	// Steps counts the closed steps. It depends on how many records were added, not on what they say.
+	Steps() uint64
+
+	// AppendState appends the whole state, always StateLen bytes. It is private, also between steps.
+	AppendState(dst []byte) []byte
+	StateLen() int
+
+	// Restore puts the machine where AppendState was called. A machine of the same configuration then goes on with
+	// the same bytes. After an error the machine is unchanged.
+	Restore(state []byte) error
+
+	// Guarantee is what every decision of this machine states: proved, for one window.
+	Guarantee() dp.Guarantee
+}

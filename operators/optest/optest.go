@@ -1,0 +1,207 @@
+package optest
+
+import (
+	"bytes"
+	"math"
+	"slices"
+	"testing"
+
+	"oriel/mechanisms/noise"
+	"oriel/operators"
+)
+
+// Run plays the events, of which there must be at least 20, on machines made by newMachine. Each call of newMachine must
+// return a machine at step 0 of the same stream: same configuration, same key.
+func Run(t *testing.T, newMachine func(tb testing.TB) operators.Machine, events []operators.Event) {
+	t.Helper()
+	if len(events) < 20 {
+		t.Fatalf("BUG: optest: %d events are too few to tell machines apart", len(events))
+	}
+	s := suite{newMachine: newMachine, records: records(events)}
+	for _, c := range []struct {
+		name  string
+		check func(*testing.T)
+	}{
+		{"SameRecordsSameBytes", s.sameRecordsSameBytes},
+		{"IndicesAscend", s.indicesAscend},
+		{"RestartAfterAnyRecord", s.restartAfterAnyRecord},
+		{"RestartOnce", s.restartOnce},
+		{"StateHasFixedWidth", s.stateHasFixedWidth},
+		{"RefusedStateChangesNothing", s.refusedStateChangesNothing},
+		{"NullTakesItsPlace", s.nullTakesItsPlace},
+		{"UselessRecordIsNull", s.uselessRecordIsNull},
+		{"LaterRecordsChangeNoEarlierDecision", s.laterRecordsChangeNothingEarlier},
+		{"EventsAreNotKept", s.eventsAreNotKept},
+		{"DestinationIsAppendedTo", s.destinationIsAppendedTo},
+	} {
+		t.Run(c.name, c.check)
+	}
+}
+
+type suite struct {
+	newMachine func(tb testing.TB) operators.Machine
+	records    []operators.Record
+}
+
+// records gives events their places in a log and puts a null record after every sixth.
+func records(events []operators.Event) []operators.Record {
+	var list []operators.Record
+	add := func(r operators.Record) {
+		r.Identity = noise.Identity{Topic: [16]byte{1}, Partition: 2, Offset: int64(len(list)), LeaderEpoch: 3}
+		list = append(list, r)
+	}
+	for i, e := range events {
+		add(operators.Record{Event: e})
+		if i%6 == 5 {
+			add(operators.Record{Null: true})
+		}
+	}
+	return list
+}
+
+// history is all that a run publishes, copied, and its last state.
+type history struct {
+	decisions []operators.Decision
+	state     []byte
+}
+
+func appendCopies(dst, decisions []operators.Decision) []operators.Decision {
+	for _, d := range decisions {
+		d.Point = slices.Clone(d.Point)
+		dst = append(dst, d)
+	}
+	return dst
+}
+
+// play runs the records on one machine.
+func play(m operators.Machine, list []operators.Record) history {
+	var h history
+	h.decisions = appendCopies(nil, m.Open(nil))
+	for _, r := range list {
+		h.decisions = appendCopies(h.decisions, m.Add(nil, r))
+	}
+	h.state = m.AppendState(nil)
+	return h
+}
+
+// sameDecision compares bits: 0 and −0 differ, as they could in published bytes.
+func sameDecision(a, b operators.Decision) bool {
+	return a.Index == b.Index && a.Step == b.Step && slices.EqualFunc(a.Point, b.Point, func(x, y float64) bool {
+		return math.Float64bits(x) == math.Float64bits(y)
+	})
+}
+
+func wantSame(t *testing.T, got, want history) {
+	t.Helper()
+	if len(got.decisions) != len(want.decisions) {
+		t.Fatalf("%d decisions, want %d", len(got.decisions), len(want.decisions))
+	}
+	for i := range want.decisions {
+		if !sameDecision(got.decisions[i], want.decisions[i]) {
+			t.Fatalf("decision %d is %v, want %v", i, got.decisions[i], want.decisions[i])
+		}
+	}
+	if !bytes.Equal(got.state, want.state) {
+		t.Fatal("the decisions are equal and the last state differs")
+	}
+}
+
+func (s suite) sameRecordsSameBytes(t *testing.T) {
+	want := play(s.newMachine(t), s.records)
+	if len(want.decisions) == 0 {
+		t.Fatal("no decision at all")
+	}
+	wantSame(t, play(s.newMachine(t), s.records), want)
+}
+
+func (s suite) indicesAscend(t *testing.T) {
+	m := s.newMachine(t)
+	guarantee := m.Guarantee()
+	last, n := uint64(0), 0
+	for i, r := range s.records {
+		before := m.Steps()
+		for _, d := range m.Add(nil, r) {
+			if d.Index <= last && last != 0 {
+				t.Fatalf("index %d after %d", d.Index, last)
+			}
+			if d.Step > m.Steps() {
+				t.Fatalf("decision of step %d, of %d closed", d.Step, m.Steps())
+			}
+			if n == 0 {
+				n = len(d.Point)
+			}
+			if len(d.Point) != n || n == 0 {
+				t.Fatalf("decision of %d entries after %d", len(d.Point), n)
+			}
+			for _, x := range d.Point {
+				if !(math.Abs(x) <= math.MaxFloat64) {
+					t.Fatalf("decision %d is not finite", d.Index)
+				}
+			}
+			last = d.Index
+		}
+		if after := m.Steps(); after != before && after != before+1 {
+			t.Fatalf("record %d moves the steps from %d to %d", i, before, after)
+		}
+		if m.Guarantee() != guarantee {
+			t.Fatalf("record %d changes the guarantee", i)
+		}
+	}
+}
+
+func (s suite) laterRecordsChangeNothingEarlier(t *testing.T) {
+	want := play(s.newMachine(t), s.records)
+	for _, at := range []int{0, 1, len(s.records) / 2, len(s.records) - 1} {
+		changed := slices.Clone(s.records)
+		changed[at].Null = !changed[at].Null
+		m := s.newMachine(t)
+		got := play(m, changed[:at])
+		for i, d := range got.decisions {
+			if !sameDecision(d, want.decisions[i]) {
+				t.Fatalf("a change of record %d changes decision %d, published before it", at, i)
+			}
+		}
+		for _, r := range changed[at:] {
+			got.decisions = appendCopies(got.decisions, m.Add(nil, r))
+		}
+		if len(got.decisions) != len(want.decisions) {
+			t.Fatalf("a change of record %d changes the number of decisions", at)
+		}
+	}
+}
+
+// eventsAreNotKept overwrites each event after its Add, as a decoder does that reuses its arrays.
+func (s suite) eventsAreNotKept(t *testing.T) {
+	want := play(s.newMachine(t), s.records)
+	m := s.newMachine(t)
+	got := history{decisions: appendCopies(nil, m.Open(nil))}
+	for i, r := range s.records {
+		r.Event.Vector.Values = slices.Clone(r.Event.Vector.Values)
+		r.Event.Vector.Indices = slices.Clone(r.Event.Vector.Indices)
+		published := m.Add(nil, r)
+		if !slices.Equal(r.Event.Vector.Values, s.records[i].Event.Vector.Values) ||
+			!slices.Equal(r.Event.Vector.Indices, s.records[i].Event.Vector.Indices) {
+			t.Fatalf("Add writes into event %d", i)
+		}
+		for j := range r.Event.Vector.Values {
+			r.Event.Vector.Values[j] = math.NaN()
+		}
+		for j := range r.Event.Vector.Indices {
+			r.Event.Vector.Indices[j] = -1
+		}
+		got.decisions = appendCopies(got.decisions, published)
+	}
+	got.state = m.AppendState(nil)
+	wantSame(t, got, want)
+}
+
+func (s suite) destinationIsAppendedTo(t *testing.T) {
+	m := s.newMachine(t)
+	mark := operators.Decision{Index: math.MaxUint64, Step: math.MaxUint64}
+	for i, r := range s.records {
+		got := m.Add([]operators.Decision{mark}, r)
+		if len(got) == 0 || got[0].Index != mark.Index || got[0].Step != mark.Step {
+			t.Fatalf("record %d: what stood in dst is gone", i)
+		}
+	}
+}

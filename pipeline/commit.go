@@ -1,0 +1,86 @@
+package pipeline
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"oriel/pipeline/kafka"
+	"oriel/state"
+)
+
+// commit is the only code that makes anything readable outside: one transaction with the segment's decisions, the sealed
+// state, its dead letters and the input offset, and after it the local store. Every transaction touches the same
+// partitions, whether or not they get records, so that their control records tell nothing.
+//
+// BEFORE the first decision is sent is the place of the durable intent (architecture §4.1): nothing may be produced above
+// Produce(decisions) that depends on it.
+//
+// An error leaves the outcome unknown: the owner must drop everything in memory and take the partition over again.
+func (t *task) commit(ctx context.Context, o *owned, g *segment, extra ...state.Record) error {
+	s, p := t.service, t.partition
+	began := time.Now()
+	kept := append(extra, stateRecords(o.stateKey, g.sealed)...)
+	if err := t.transact(ctx, o, g, began, kept); err != nil {
+		s.listener.aborted(p)
+		return fmt.Errorf("pipeline: partition %d: commit: %w", p, err)
+	}
+	s.listener.reached(p, PointEnded)
+	o.position = g.position
+	for _, r := range kept {
+		o.view.values[string(r.Key)] = append(o.view.values[string(r.Key)][:0], r.Value...)
+	}
+	if len(extra) > 0 {
+		s.listener.note(p, "opened the partition's first incarnation")
+	}
+	kept = append(kept, state.Record{Key: localPosition, Value: appendLocalPosition(s.topics.Changelog.ID, o.view.next)})
+	if err := s.store.Follow(p, kept); err != nil {
+		return fmt.Errorf("pipeline: partition %d: local state: %w", p, err)
+	}
+	s.listener.committed(Commit{
+		Partition: p, Records: g.records, Steps: g.steps, Decisions: g.count,
+		Lag: max(0, g.end-g.position.Next), Duration: time.Since(began),
+	})
+	return nil
+}
+
+func (t *task) transact(ctx context.Context, o *owned, g *segment, began time.Time, log []state.Record) error {
+	c, p := t.service.config, t.partition
+	parts := []kafka.TopicPartition{
+		{Topic: c.Decisions, Partition: p}, {Topic: c.Changelog, Partition: p}, {Topic: c.DeadLetter, Partition: p},
+	}
+	if err := o.producer.Begin(ctx, parts); err != nil {
+		return err
+	}
+	if err := produce(ctx, o.producer, c.Decisions, p, g.decisions.all()); err != nil {
+		return err
+	}
+	if err := produce(ctx, o.producer, c.DeadLetter, p, g.letters.all()); err != nil {
+		return err
+	}
+	var changes batches
+	for _, r := range log {
+		changes.append(r.Key, r.Value, nil, began.UnixMilli())
+	}
+	for _, b := range changes.all() {
+		base, err := o.producer.Produce(ctx, c.Changelog, p, b)
+		if err != nil {
+			return err
+		}
+		o.view.next = base + int64(b.Count())
+	}
+	t.service.listener.reached(p, PointProduced)
+	if err := o.producer.CommitOffset(ctx, t.membership, c.Input, p, g.position.Next); err != nil {
+		return err
+	}
+	return o.producer.End(ctx, true)
+}
+
+func produce(ctx context.Context, producer *kafka.Producer, topic string, p int32, builders []*kafka.Builder) error {
+	for _, b := range builders {
+		if _, err := producer.Produce(ctx, topic, p, b); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,58 @@
+package pipeline
+
+import (
+	"errors"
+	"fmt"
+	"time"
+)
+
+// Offset policies for the first incarnation of a partition.
+const (
+	StartEarliest = "earliest"
+	StartLatest   = "latest"
+)
+
+// Config says what a deployment reads, writes and keeps. Topic partition p of Input belongs to partition p of the others.
+type Config struct {
+	Name       string // of the deployment; part of transactional ids. Required.
+	Group      string // consumer group. Required.
+	Input      string // topic of events. Required.
+	Decisions  string // topic of decisions. Required.
+	Changelog  string // topic of sealed state. Required.
+	DeadLetter string // topic of records that took their place as null events. Required.
+	Start      string // earliest or latest: where a partition's first incarnation starts. Required by Service.
+
+	CommitInterval   time.Duration // time between commits of a busy partition, 1 ms to 60 s. Required.
+	TransactionBytes int           // a transaction closes at this many bytes of output, 1 MiB to 256 MiB. Required.
+	SessionTimeout   time.Duration // of the group member, at least the broker's minimum (6 s). Required.
+	SingleReplica    bool          // accept topics with fewer than 3 replicas or fewer than 2 in sync
+}
+
+// Validate reports every problem at once, each with its field and value.
+func (c Config) Validate() error {
+	var errs []error
+	for _, f := range []struct{ name, value string }{
+		{"name", c.Name}, {"group", c.Group}, {"input", c.Input},
+		{"decisions", c.Decisions}, {"changelog", c.Changelog}, {"dead letter", c.DeadLetter},
+	} {
+		if f.value == "" {
+			errs = append(errs, fmt.Errorf("pipeline: %s: empty", f.name))
+		}
+	}
+	topics := map[string]string{}
+	for _, f := range []struct{ name, topic string }{
+		{"input", c.Input}, {"decisions", c.Decisions}, {"changelog", c.Changelog}, {"dead letter", c.DeadLetter},
+	} {
+		if other, taken := topics[f.topic]; taken && f.topic != "" {
+			errs = append(errs, fmt.Errorf("pipeline: %s: same topic %q as %s", f.name, f.topic, other))
+		}
+		topics[f.topic] = f.name
+	}
+	if c.CommitInterval < time.Millisecond || c.CommitInterval > time.Minute {
+		errs = append(errs, fmt.Errorf("pipeline: commit interval %v: not within 1ms..1m", c.CommitInterval))
+	}
+	if c.TransactionBytes < 1<<20 || c.TransactionBytes > 256<<20 {
+		errs = append(errs, fmt.Errorf("pipeline: transaction bytes %d: not within 1 MiB..256 MiB", c.TransactionBytes))
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,91 @@
+package console
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"oriel/pipeline"
+)
+
+// Console keeps the state of each partition for /readyz. It is safe for concurrent use.
+type Console struct {
+	mu     sync.Mutex
+	states map[int32]pipeline.TaskState
+	joined bool
+}
+
+// New returns a console of a process that has not joined its group.
+func New() *Console { return &Console{states: map[int32]pipeline.TaskState{}} }
+
+// Listen completes a listener so that the console follows it; functions already set are called as well.
+func (c *Console) Listen(l pipeline.Listener) pipeline.Listener {
+	assigned, state, closed := l.Assigned, l.State, l.Closed
+	l.Assigned = func(partitions []int32) {
+		c.mu.Lock()
+		c.joined = true
+		c.mu.Unlock()
+		if assigned != nil {
+			assigned(partitions)
+		}
+	}
+	l.State = func(p int32, s pipeline.TaskState) {
+		c.mu.Lock()
+		c.states[p] = s
+		c.mu.Unlock()
+		if state != nil {
+			state(p, s)
+		}
+	}
+	l.Closed = func(p int32) {
+		c.mu.Lock()
+		delete(c.states, p)
+		c.mu.Unlock()
+		if closed != nil {
+			closed(p)
+		}
+	}
+	return l
+}
+
+// Handler serves the pages; g gives what /metrics shows.
+func (c *Console) Handler(g prometheus.Gatherer) http.Handler {
+	mux := http.NewServeMux()
+	mux.Handle("GET /metrics", promhttp.HandlerFor(g, promhttp.HandlerOpts{DisableCompression: true}))
+	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") })
+	mux.HandleFunc("GET /readyz", c.ready)
+	return mux
+}
+
+// Server is an http.Server with limits that fit pages of a few KiB.
+func (c *Console) Server(g prometheus.Gatherer) *http.Server {
+	return &http.Server{Handler: c.Handler(g), ReadHeaderTimeout: 5 * time.Second, MaxHeaderBytes: 16 << 10}
+}
+
+func (c *Console) ready(w http.ResponseWriter, _ *http.Request) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var waiting []string
+	for p, s := range c.states {
+		if s != pipeline.Running {
+			waiting = append(waiting, fmt.Sprintf("partition %d: %s", p, s))
+		}
+	}
+	slices.Sort(waiting)
+	if !c.joined {
+		waiting = append(waiting, "not a member of the group")
+	}
+	if len(waiting) == 0 {
+		fmt.Fprintln(w, "ready")
+		return
+	}
+	w.WriteHeader(http.StatusServiceUnavailable)
+	for _, line := range waiting {
+		fmt.Fprintln(w, line)
+	}
+}

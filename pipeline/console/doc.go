@@ -1,0 +1,5 @@
+// Package console serves the HTTP pages of a running service: /metrics, /healthz and /readyz. They are read-only.
+//
+// /healthz answers 200 while the process lives. /readyz answers 200 when every partition that the process owns is running,
+// and 503 with one line a partition that is not; a process without partitions is ready. Both show public facts only.
+package console

@@ -1,0 +1,17 @@
+// Package pipeline moves events from an input topic through operators to a decision topic, exactly once.
+//
+// A Service joins a consumer group; each assigned input partition becomes a task, the only owner of that partition's
+// fetch position, operator, transactional producer and range of the local store. A task goes
+//
+//	fetch -> decode -> step -> one Kafka transaction {decisions, sealed state, dead letters, input offset} -> local store
+//
+// and never back. The pure part (decode, step, encode) is Stream; the commit stage is the only code that makes anything
+// readable outside. The package knows no maths: it sees machines, decoders and bytes.
+//
+// Guarantees, each with a test named after it (README, "Guarantees"): one history, one noise for unchanged input (G2),
+// exactly once for read_committed consumers (G3), fail closed (G4), nothing else leaves (G5), bad input takes its place as
+// a null event (G6), bounded memory (G7).
+//
+// Errors are of four kinds (Kind): retry, lost (another member owns the partition), stop, and bug, which panics.
+// A record that can never be decoded is no error: it is stepped as a null event and goes to the dead-letter topic.
+package pipeline

@@ -1,0 +1,60 @@
+package embedded
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/twmb/franz-go/pkg/kfake"
+)
+
+// compactEvery is how often compacted topics are cleaned, ms. The default of an hour would never happen in a demo.
+const compactEvery = "3000"
+
+// Options say where a broker keeps its data and listens.
+type Options struct {
+	Dir     string // data directory, created if needed, reopened if used before. Required: memory stays small.
+	Port    int    // on 127.0.0.1; the first of as many as there are brokers. 0: any
+	Brokers int    // 0: one
+}
+
+// Broker is a running broker, or several as one cluster.
+type Broker struct{ cluster *kfake.Cluster }
+
+// Start opens the data directory and listens.
+func Start(o Options) (*Broker, error) {
+	if o.Dir == "" {
+		return nil, errors.New("embedded: directory: none given")
+	}
+	n := max(o.Brokers, 1)
+	ports := make([]int, n)
+	for i := range ports {
+		if o.Port > 0 {
+			ports[i] = o.Port + i
+		}
+	}
+	cluster, err := kfake.NewCluster(
+		kfake.NumBrokers(n),
+		kfake.Ports(ports...),
+		kfake.DataDir(o.Dir),
+		kfake.BrokerConfigs(map[string]string{"log.cleaner.backoff.ms": compactEvery}),
+	)
+	if err != nil {
+		return nil, fmt.Errorf("embedded: %w", err)
+	}
+	return &Broker{cluster: cluster}, nil
+}
+
+// Addr is the address to connect to, host:port, several separated by commas.
+func (b *Broker) Addr() string { return strings.Join(b.cluster.ListenAddrs(), ",") }
+
+// Close writes what is left to the data directory and stops.
+func (b *Broker) Close() { b.cluster.Close() }
+
+// MoveLeader gives a partition another leader, by broker number from 0, as a fail-over does.
+func (b *Broker) MoveLeader(topic string, partition, broker int32) error {
+	if err := b.cluster.MoveTopicPartition(topic, partition, broker); err != nil {
+		return fmt.Errorf("embedded: move %s/%d: %w", topic, partition, err)
+	}
+	return nil
+}

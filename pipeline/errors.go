@@ -1,0 +1,62 @@
+package pipeline
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"oriel/pipeline/kafka"
+)
+
+// ErrorKind is what a task does about an error.
+type ErrorKind int
+
+// The kinds of error a task can meet. The zero value is Retry: an unknown error never loses or repeats anything, because
+// every retry starts again from the committed state.
+const (
+	Retry    ErrorKind = iota // the broker is away or the outcome unknown: take the partition over again, after a pause
+	Lost                      // another member owns the partition: close quietly
+	Stopped                   // going on could break a guarantee: release nothing until somebody acts
+	Finished                  // the caller ended the work
+)
+
+// StopError says why a partition cannot go on and what to do about it. It never holds payload.
+type StopError struct {
+	Partition int32  // input partition, −1 when the whole deployment is concerned
+	Reason    string // what was found
+	Remedy    string // what to do
+	Cause     error  // may be nil
+}
+
+func (e *StopError) Error() string {
+	place := "deployment"
+	if e.Partition >= 0 {
+		place = fmt.Sprintf("partition %d", e.Partition)
+	}
+	text := fmt.Sprintf("pipeline: %s: %s", place, e.Reason)
+	if e.Cause != nil {
+		text += ": " + e.Cause.Error()
+	}
+	return text + ". " + e.Remedy
+}
+
+func (e *StopError) Unwrap() error { return e.Cause }
+
+// Kind is the one function that maps an error to what is done about it.
+func Kind(err error) ErrorKind {
+	var stop *StopError
+	switch {
+	case errors.As(err, &stop):
+		return Stopped
+	case errors.Is(err, context.Canceled):
+		return Finished
+	}
+	switch kafka.Classify(err) {
+	case kafka.Fenced:
+		return Lost
+	case kafka.Fatal:
+		return Stopped
+	case kafka.Retry, kafka.Unknown:
+	}
+	return Retry
+}

@@ -1,0 +1,72 @@
+package kafka
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	kafkago "github.com/segmentio/kafka-go"
+)
+
+// Settings returns a topic's effective settings by name. Sensitive ones are empty.
+func (c *Client) Settings(ctx context.Context, topic string) (map[string]string, error) {
+	var settings map[string]string
+	err := c.retry(ctx, "settings of topic "+topic, func(ctx context.Context) error {
+		ctx, cancel := context.WithTimeout(ctx, attemptTimeout)
+		defer cancel()
+		res, err := c.kafka.DescribeConfigs(ctx, &kafkago.DescribeConfigsRequest{
+			Resources: []kafkago.DescribeConfigRequestResource{{
+				ResourceType: kafkago.ResourceTypeTopic,
+				ResourceName: topic,
+			}},
+		})
+		if err != nil {
+			return err
+		}
+		if len(res.Resources) != 1 {
+			return errShort
+		}
+		if err := res.Resources[0].Error; err != nil {
+			return err
+		}
+		settings = make(map[string]string, len(res.Resources[0].ConfigEntries))
+		for _, e := range res.Resources[0].ConfigEntries {
+			settings[e.ConfigName] = e.ConfigValue
+		}
+		return nil
+	})
+	return settings, err
+}
+
+// CreateTopic creates a topic and waits until it can be described and its partitions have leaders. ErrTopicExists is also
+// the answer when an earlier attempt of this call succeeded unheard, so a caller that takes it as success must check the
+// topic's shape.
+func (c *Client) CreateTopic(ctx context.Context, name string, partitions, replication int, settings map[string]string) error {
+	config := kafkago.TopicConfig{Topic: name, NumPartitions: partitions, ReplicationFactor: replication}
+	for k, v := range settings {
+		config.ConfigEntries = append(config.ConfigEntries, kafkago.ConfigEntry{ConfigName: k, ConfigValue: v})
+	}
+	operation := "create topic " + name
+	err := c.retry(ctx, operation, func(ctx context.Context) error {
+		ctx, cancel := context.WithTimeout(ctx, attemptTimeout)
+		defer cancel()
+		res, err := c.kafka.CreateTopics(ctx, &kafkago.CreateTopicsRequest{Topics: []kafkago.TopicConfig{config}})
+		if err != nil {
+			return err
+		}
+		err = res.Errors[name]
+		if errors.Is(err, kafkago.TopicAlreadyExists) {
+			return ErrTopicExists
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	for p := range partitions {
+		if _, err := c.Bounds(ctx, name, int32(p)); err != nil {
+			return fmt.Errorf("kafka: %s: %w", operation, err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,18 @@
+//go:build kafka
+
+package kafka_test
+
+import (
+	"os"
+	"testing"
+
+	"oriel/pipeline/pipetest"
+)
+
+func TestContractOnARealBroker(t *testing.T) {
+	addr := os.Getenv("ORIEL_TEST_BROKERS")
+	if addr == "" {
+		t.Fatal("ORIEL_TEST_BROKERS is not set: the build tag kafka needs a broker")
+	}
+	pipetest.Contract(t, addr)
+}

@@ -1,0 +1,154 @@
+package kafka
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	kafkago "github.com/segmentio/kafka-go"
+	"github.com/segmentio/kafka-go/protocol"
+	"github.com/segmentio/kafka-go/sasl"
+)
+
+const (
+	// attemptTimeout ends one request that gets no answer. Above the broker's own produce timeout (produceTimeout), so that
+	// a slow acknowledgement is the broker's error and not a lost connection.
+	attemptTimeout = 15 * time.Second
+
+	// metadataTTL bounds how old the cached cluster layout may be. Leader moves do not wait for it: see refresh.
+	metadataTTL = 5 * time.Second
+
+	// refreshPause keeps many partitions that lose their leader together from dropping the layout once each.
+	refreshPause = 250 * time.Millisecond
+)
+
+// Config says how to reach a cluster.
+type Config struct {
+	Brokers  []string       // host:port, any of them. Required.
+	TLS      *tls.Config    // nil: plain text
+	SASL     sasl.Mechanism // nil: no authentication; see Login
+	ClientID string         // shown in the broker's logs. "" means "oriel".
+
+	// Dial opens connections; nil means TCP with a 3 s limit. Tests cut, delay and damage connections here.
+	Dial func(ctx context.Context, network, address string) (net.Conn, error)
+
+	// OnRetry, if set, hears of each transient error BEFORE its back-off. It must not block.
+	OnRetry func(operation string, err error)
+}
+
+// Validate reports every problem at once.
+func (c Config) Validate() error {
+	var errs []error
+	if len(c.Brokers) == 0 {
+		errs = append(errs, errors.New("kafka: brokers: none given"))
+	}
+	for _, b := range c.Brokers {
+		if host, port, err := net.SplitHostPort(b); err != nil || host == "" || port == "" {
+			errs = append(errs, fmt.Errorf("kafka: brokers: %q is not host:port", b))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// Client is a cluster seen from one process. It is safe for concurrent use.
+type Client struct {
+	config    Config
+	addr      net.Addr
+	transport *kafkago.Transport
+	kafka     *kafkago.Client
+	ids       atomic.Int32 // correlation ids
+	buffers   bufferPool
+
+	mu        sync.Mutex
+	refreshed time.Time
+}
+
+// New prepares a client; it connects on first use.
+func New(config Config) (*Client, error) {
+	if err := config.Validate(); err != nil {
+		return nil, err
+	}
+	if config.ClientID == "" {
+		config.ClientID = "oriel"
+	}
+	if config.Dial == nil {
+		config.Dial = (&net.Dialer{Timeout: 3 * time.Second}).DialContext
+	}
+	addr := kafkago.TCP(config.Brokers...)
+	transport := &kafkago.Transport{
+		Dial:        config.Dial,
+		TLS:         config.TLS,
+		SASL:        config.SASL,
+		ClientID:    config.ClientID,
+		MetadataTTL: metadataTTL,
+	}
+	return &Client{
+		config:    config,
+		addr:      addr,
+		transport: transport,
+		kafka:     &kafkago.Client{Addr: addr, Transport: transport},
+	}, nil
+}
+
+// Close drops idle connections. Calls in progress finish.
+func (c *Client) Close() error {
+	c.transport.CloseIdleConnections()
+	return nil
+}
+
+// refresh makes the next request look up the cluster layout again. Transport offers no such call; a closed pool is
+// replaced by one that starts with a lookup, and requests in flight keep theirs.
+func (c *Client) refresh() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if time.Since(c.refreshed) >= refreshPause {
+		c.refreshed = time.Now()
+		c.transport.CloseIdleConnections()
+	}
+}
+
+// roundTrip sends one request once.
+func (c *Client) roundTrip(ctx context.Context, timeout time.Duration, req protocol.Message) (protocol.Message, error) {
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	return c.transport.RoundTrip(ctx, c.addr, req)
+}
+
+// retry calls attempt until it succeeds, fails for good, or ctx ends; then the last error says why it had not succeeded.
+// attempt must be safe to repeat when the outcome of the last call is not known.
+func (c *Client) retry(ctx context.Context, operation string, attempt func(context.Context) error) error {
+	for pause := newBackoff(); ; {
+		err := attempt(ctx)
+		if err == nil {
+			return nil
+		}
+		if ended := ctx.Err(); ended != nil {
+			return fmt.Errorf("kafka: %s: %w (last: %w)", operation, ended, err)
+		}
+		if !transient(err) {
+			return fmt.Errorf("kafka: %s: %w", operation, err)
+		}
+		if c.config.OnRetry != nil {
+			c.config.OnRetry(operation, err)
+		}
+		if moved(err) {
+			c.refresh()
+		}
+		if ended := pause.wait(ctx); ended != nil {
+			return fmt.Errorf("kafka: %s: %w (last: %w)", operation, ended, err)
+		}
+	}
+}
+
+// place names a partition in errors.
+func place(topic string, partition int32) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s/%d", topic, partition)
+	return b.String()
+}

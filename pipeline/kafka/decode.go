@@ -1,0 +1,199 @@
+package kafka
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+)
+
+// Record is one record of the log.
+type Record struct {
+	Offset      int64
+	LeaderEpoch int32 // of the leader that appended it; with the topic's id, partition and offset its identity
+	Timestamp   int64 // ms; the producer's or the broker's, as the topic says
+	Key, Value  []byte
+	Headers     []Header
+
+	// Unreadable marks a record that is there but cannot be had: its batch is beyond MaxBatchBytes, or does not decompress
+	// or parse from this record on. Key, Value and Headers are nil. Which records these are depends on the bytes of the
+	// batch alone.
+	Unreadable bool
+}
+
+// batchHeader is the fixed part of a record batch.
+type batchHeader struct {
+	base          int64
+	length        int // whole batch, bytes
+	leaderEpoch   int32
+	attributes    uint16
+	lastDelta     int32
+	first         int64 // timestamps, ms
+	highest       int64
+	producer      int64
+	producerEpoch int16
+	sequence      int32
+	count         int32
+}
+
+func (h *batchHeader) next() int64         { return h.base + int64(h.lastDelta) + 1 }
+func (h *batchHeader) codec() Codec        { return Codec(h.attributes & codecMask) }
+func (h *batchHeader) transactional() bool { return h.attributes&transactionalBit != 0 }
+func (h *batchHeader) control() bool       { return h.attributes&controlBit != 0 }
+
+// dense reports whether the records have consecutive offsets, as everything but a compacted batch does.
+func (h *batchHeader) dense() bool { return h.count == h.lastDelta+1 }
+
+// errPartial marks a batch that is cut off by the end of the answer; the next request starts with it.
+var errPartial = errors.New("kafka: batch cut short")
+
+// parseBatchHeader reads and checks the header at the front of b and, unless headerOnly, the checksum over the batch.
+func parseBatchHeader(b []byte, headerOnly bool) (batchHeader, error) {
+	if len(b) <= magicAt {
+		return batchHeader{}, errPartial
+	}
+	if m := int8(b[magicAt]); m != formatTwo {
+		if m < formatTwo && m >= 0 {
+			return batchHeader{}, fmt.Errorf("%w: message format %d, want 2", ErrFormat, m)
+		}
+		return batchHeader{}, fmt.Errorf("%w: message format %d", ErrCorrupt, m)
+	}
+	if len(b) < batchHeaderLen {
+		return batchHeader{}, errPartial
+	}
+	be := binary.BigEndian
+	h := batchHeader{
+		base:          int64(be.Uint64(b)),
+		length:        int(int32(be.Uint32(b[batchLengthAt:]))) + batchPrefixLen,
+		leaderEpoch:   int32(be.Uint32(b[leaderEpochAt:])),
+		attributes:    be.Uint16(b[attributesAt:]),
+		lastDelta:     int32(be.Uint32(b[lastDeltaAt:])),
+		first:         int64(be.Uint64(b[firstTimeAt:])),
+		highest:       int64(be.Uint64(b[maxTimeAt:])),
+		producer:      int64(be.Uint64(b[producerIDAt:])),
+		producerEpoch: int16(be.Uint16(b[producerEpochAt:])),
+		sequence:      int32(be.Uint32(b[sequenceAt:])),
+		count:         int32(be.Uint32(b[countAt:])),
+	}
+	if h.length < batchHeaderLen {
+		return h, fmt.Errorf("%w: length %d", ErrCorrupt, h.length)
+	}
+	if !headerOnly {
+		if h.length > len(b) {
+			return h, errPartial
+		}
+		if crc32.Checksum(b[attributesAt:h.length], castagnoli) != be.Uint32(b[crcAt:]) {
+			return h, fmt.Errorf("%w: checksum at offset %d", ErrCorrupt, h.base)
+		}
+	}
+	// Base offset and leader epoch are outside the checksum.
+	if h.base < 0 || h.lastDelta < 0 || h.count < 0 || h.count > h.lastDelta+1 || h.next() < 0 {
+		return h, fmt.Errorf("%w: base offset %d, last delta %d, count %d", ErrCorrupt, h.base, h.lastDelta, h.count)
+	}
+	if h.leaderEpoch < 0 {
+		return h, fmt.Errorf("%w: offset %d", ErrFormat, h.base)
+	}
+	return h, nil
+}
+
+// cursor walks the records of one batch.
+type cursor struct {
+	header    batchHeader
+	body      []byte // what is left of the decompressed records
+	index     int32  // of the next record
+	lastDelta int32  // offset delta of the last record
+	broken    bool   // nothing more can be parsed
+}
+
+func newCursor(h batchHeader, body []byte) cursor {
+	return cursor{header: h, body: body, lastDelta: -1}
+}
+
+func (c *cursor) done() bool { return c.index >= c.header.count }
+
+// next reads a record into dst and appends its headers to headers. It fails only for an unreadable record whose offset
+// cannot be told, because its batch was compacted.
+func (c *cursor) next(dst *Record, headers []Header) ([]Header, error) {
+	if !c.broken {
+		if grown, ok := c.parse(dst, headers); ok {
+			c.index++
+			return grown, nil
+		}
+		c.broken, c.body = true, nil
+	}
+	if !c.header.dense() {
+		return headers, fmt.Errorf("%w: unreadable in a compacted batch at offset %d", ErrCorrupt, c.header.base)
+	}
+	*dst = Record{
+		Offset:      c.header.base + int64(c.index),
+		LeaderEpoch: c.header.leaderEpoch,
+		Timestamp:   c.header.first,
+		Unreadable:  true,
+	}
+	c.index++
+	return headers, nil
+}
+
+func (c *cursor) parse(dst *Record, headers []Header) ([]Header, bool) {
+	all := wireReader{b: c.body}
+	size := all.varint()
+	if size < minRecordLen-1 || size > int64(len(all.b)) {
+		return headers, false
+	}
+	r := wireReader{b: all.take(int(size))}
+	r.int8() // attributes
+	timestamp := c.header.first + r.varint()
+	delta := r.varint()
+	if delta <= int64(c.lastDelta) || delta > int64(c.header.lastDelta) || (c.header.dense() && delta != int64(c.index)) {
+		return headers, false
+	}
+	key := r.nullable()
+	value := r.nullable()
+	start := len(headers)
+	for n := r.count(r.varint(), 2); n > 0 && r.err == nil; n-- {
+		name := r.nullable()
+		headers = append(headers, Header{Key: string(name), Value: r.nullable()})
+	}
+	if r.err != nil || len(r.b) != 0 {
+		return headers[:start], false
+	}
+	if c.header.attributes&logAppendTimeBit != 0 {
+		timestamp = c.header.highest
+	}
+	*dst = Record{
+		Offset:      c.header.base + delta,
+		LeaderEpoch: c.header.leaderEpoch,
+		Timestamp:   timestamp,
+		Key:         key,
+		Value:       value,
+	}
+	if len(headers) > start {
+		dst.Headers = headers[start:len(headers):len(headers)]
+	}
+	c.body, c.lastDelta = all.b, int32(delta)
+	return headers, true
+}
+
+// nullable takes bytes with a varint length before them; −1 is nil.
+func (r *wireReader) nullable() []byte {
+	n := r.varint()
+	if n == -1 {
+		return nil
+	}
+	if n < 0 || n > int64(len(r.b)) {
+		r.take(-1)
+		return nil
+	}
+	return r.take(int(n))
+}
+
+// abortMarker reports whether the records of a control batch end a transaction by abort. Control batches hold one record,
+// its key is version and type, and type 0 is abort. One that does not parse ends nothing.
+func abortMarker(h batchHeader, body []byte) bool {
+	c := newCursor(h, body)
+	var r Record
+	if _, err := c.next(&r, nil); err != nil || len(r.Key) < 4 {
+		return false
+	}
+	return binary.BigEndian.Uint16(r.Key[2:]) == 0
+}

@@ -1,0 +1,28 @@
+// Package kafka speaks to Kafka: batches in, transactions out, group membership, topic identity and administration.
+//
+// It stands on kafka-go's Transport (dial, connection pool, TLS, SASL, routing) and on its ConsumerGroup, and brings its
+// own record-batch codec, because kafka-go's producer is not transactional and its readers show aborted and control records.
+//
+//	c, err := kafka.New(kafka.Config{Brokers: brokers})
+//	r := c.NewReader("events", 0, offset, kafka.ReaderOptions{})       // read_committed, one partition
+//	p, err := c.NewProducer(ctx, "oriel/0", time.Minute)               // fences every earlier owner of the id
+//	batch, err := r.Fetch(ctx)                                         // records until batch.Release
+//	err = p.Begin(ctx, parts)                                          // 1. the partitions the transaction touches
+//	_, err = p.Produce(ctx, "decisions", 0, builder)                   // 2. acknowledged by all in-sync replicas
+//	err = p.CommitOffset(ctx, membership, "events", 0, batch.Next)     // 3. refused to a stale generation
+//	err = p.End(ctx, true)                                             // 4. everything or nothing becomes visible
+//
+// What callers can rely on:
+//   - A Record was checked by CRC-32C, is committed (unless Uncommitted), is no control record, and carries the leader
+//     epoch of its batch. Offsets that hold no record are stepped over in Batch.Next and nowhere else.
+//   - Nothing is reset: an offset outside the log is ErrOffsetOutOfRange.
+//   - Memory is bounded by MaxBatchBytes and a record count, whatever a producer has sent; what lies beyond becomes
+//     records flagged Unreadable, a pure function of the batch's bytes.
+//   - Errors name places and codes, never keys, values or headers.
+//   - Transient errors are retried with jittered back-off until ctx ends; Classify says what the rest means.
+//
+// What callers owe: one goroutine per Reader and per partition of a Producer; Release for each Batch; a fresh Producer
+// after ErrBroken; Generation.Close once everything that belongs to the generation has stopped.
+//
+// Requires Kafka 2.8 or later (topic ids).
+package kafka

@@ -1,0 +1,159 @@
+package kafka
+
+import (
+	"context"
+	"errors"
+
+	kafkago "github.com/segmentio/kafka-go"
+)
+
+var (
+	// ErrTopicExists reports CreateTopic for a topic that is already there.
+	ErrTopicExists = errors.New("kafka: topic exists")
+
+	// ErrOffsetOutOfRange reports a fetch before the log's start or after its end: retention, truncation or another topic
+	// under the same name. There is no automatic reset.
+	ErrOffsetOutOfRange = errors.New("kafka: offset out of range")
+
+	// ErrCorrupt reports bytes that are no record batch or fail their checksum. It is transient to the reader, since a
+	// connection may damage bytes; a log that is damaged fails again and again.
+	ErrCorrupt = errors.New("kafka: corrupt record batch")
+
+	// ErrFormat reports records without a log identity: message format below 2, or no leader epoch.
+	ErrFormat = errors.New("kafka: record batch without leader epoch")
+
+	// ErrBroken reports a producer whose last outcome is unknown. Its owner makes another one, which ends the open
+	// transaction, and reads back what was committed.
+	ErrBroken = errors.New("kafka: producer broken by an unknown outcome")
+
+	// ErrGroupClosed is what Group.Next returns after Group.Close.
+	ErrGroupClosed = errors.New("kafka: group closed")
+)
+
+// Code is an error code of the Kafka protocol.
+type Code = kafkago.Error
+
+// codeGroupNotFound is how a broker may answer for a group that never committed; it means the same as offset -1.
+const codeGroupNotFound = kafkago.GroupIdNotFound
+
+// Class is what an error asks of the caller.
+type Class uint8
+
+// The classes. Methods retry by themselves; Retry is seen when ctx or a time limit ended that.
+const (
+	Retry   Class = iota + 1 // nothing happened: do the same again later
+	Fenced                   // another owner or generation has taken over: close the task, send nothing
+	Unknown                  // it may or may not have happened: new producer, state read back from the log
+	Fatal                    // the same call fails every time: stop and say why
+)
+
+func (c Class) String() string {
+	switch c {
+	case Retry:
+		return "retry"
+	case Fenced:
+		return "fenced"
+	case Unknown:
+		return "unknown"
+	case Fatal:
+		return "fatal"
+	}
+	return "none"
+}
+
+// Classify maps every error of this package to its class; nil has none. It is the only place that decides this.
+func Classify(err error) Class {
+	var code Code
+	isCode := errors.As(err, &code)
+	switch {
+	case err == nil:
+		return 0
+	case isCode && fenced(code): // first: a broken producer that hears of its successor is fenced
+		return Fenced
+	case errors.Is(err, ErrBroken):
+		return Unknown
+	case transient(err), errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return Retry
+	}
+	return Fatal
+}
+
+// fenced lists the answers to a producer or member that is no longer the owner.
+func fenced(code Code) bool {
+	switch code {
+	case kafkago.InvalidProducerEpoch, kafkago.ProducerFenced, kafkago.TransactionCoordinatorFenced,
+		kafkago.IllegalGeneration, kafkago.UnknownMemberId, kafkago.RebalanceInProgress, kafkago.FencedInstanceID:
+		return true
+	case kafkago.InvalidTransactionState:
+		// The embedded broker answers a zombie so. From a broker that keeps the rules only a zombie can get here: Producer
+		// never sends outside a transaction.
+		return true
+	default:
+		return false
+	}
+}
+
+// lost lists the answers of a broker that has no memory, or another one, of what the producer did.
+func lost(code Code) bool {
+	switch code {
+	case kafkago.Unknown, kafkago.OutOfOrderSequenceNumber, kafkago.UnknownProducerId, kafkago.InvalidProducerIDMapping:
+		return true
+	default:
+		return false
+	}
+}
+
+// transient reports whether the same request may succeed later.
+func transient(err error) bool {
+	var code Code
+	if errors.As(err, &code) {
+		switch code {
+		case kafkago.InvalidMessage, // the broker's CRC check: bytes damaged on the way
+			kafkago.BrokerNotAvailable, kafkago.ReplicaNotAvailable, kafkago.ConcurrentTransactions:
+			return true
+		case kafkago.GroupSubscribedToTopic, kafkago.ElectionNotNeeded, kafkago.NoReassignmentInProgress,
+			kafkago.UnknownTopicID, kafkago.InconsistentTopicID:
+			return false
+		default:
+			return code.Temporary()
+		}
+	}
+	for _, final := range []error{
+		ErrTopicExists, ErrOffsetOutOfRange, ErrFormat, ErrBroken, ErrGroupClosed, errVersion, errUsage,
+	} {
+		if errors.Is(err, final) {
+			return false
+		}
+	}
+	return true // the network, an answer cut short, a damaged batch
+}
+
+// moved reports whether the cached cluster layout may be out of date. A network error counts: the broker may be gone.
+func moved(err error) bool {
+	var code Code
+	if !errors.As(err, &code) {
+		return true
+	}
+	switch code {
+	case kafkago.UnknownTopicOrPartition, kafkago.LeaderNotAvailable, kafkago.NotLeaderForPartition,
+		kafkago.BrokerNotAvailable, kafkago.ReplicaNotAvailable, kafkago.NotCoordinatorForGroup, kafkago.KafkaStorageError,
+		kafkago.FencedLeaderEpoch, kafkago.UnknownLeaderEpoch, kafkago.NotController, kafkago.ListenerNotFound:
+		return true
+	default:
+		return false
+	}
+}
+
+// errVersion marks a broker that does not speak an API that is needed.
+var errVersion = errors.New("broker too old")
+
+// errUsage marks a call that breaks this package's contract, or a reply that no retry can mend.
+var errUsage = errors.New("not possible")
+
+// codeError is nil for code 0.
+func codeError(code int16) error {
+	if code == 0 {
+		return nil
+	}
+	return Code(code)
+}

@@ -1,0 +1,219 @@
+package kafka
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"hash/crc32"
+	"math/rand/v2"
+	"runtime"
+	"testing"
+
+	"github.com/klauspost/compress/zstd"
+)
+
+func TestEveryFlippedBitIsNoticed(t *testing.T) {
+	want := randomRecords(rand.New(rand.NewPCG(5, 5)), 3)
+	batch := appended(t, build(NoCompression, want), 100, Stamp{})
+	for bit := range 8 * len(batch) {
+		// Base offset and leader epoch are the broker's and outside the checksum.
+		if at := bit / 8; at < batchLengthAt || at >= leaderEpochAt && at < magicAt {
+			continue
+		}
+		damaged := bytes.Clone(batch)
+		damaged[bit/8] ^= 1 << (bit % 8)
+		if got, err := drain(local(100, damaged)); err == nil || len(got) != 0 {
+			t.Fatalf("bit %d flipped: %d records, error %v", bit, len(got), err)
+		}
+	}
+}
+
+func TestCutBatchIsLeftForTheNextAnswer(t *testing.T) {
+	one := appended(t, build(NoCompression, randomRecords(rand.New(rand.NewPCG(6, 6)), 3)), 0, Stamp{})
+	two := appended(t, build(Gzip, randomRecords(rand.New(rand.NewPCG(7, 7)), 3)), 3, Stamp{})
+	for cut := range len(two) {
+		r := local(0, append(bytes.Clone(one), two[:cut]...))
+		got, err := drain(r)
+		if err != nil || len(got) != 3 || r.offset != 3 {
+			t.Fatalf("cut after %d bytes: %d records, next %d, %v", cut, len(got), r.offset, err)
+		}
+	}
+	for cut := 1; cut < len(one); cut++ {
+		if got, err := drain(local(0, one[:cut])); err == nil || len(got) != 0 {
+			t.Fatalf("first batch cut after %d bytes: %d records, error %v", cut, len(got), err)
+		}
+	}
+}
+
+func TestRecordsWithoutLogIdentityAreRefused(t *testing.T) {
+	batch := appended(t, build(NoCompression, []Record{{Value: []byte("v")}}), 0, Stamp{})
+	noEpoch := bytes.Clone(batch)
+	binary.BigEndian.PutUint32(noEpoch[leaderEpochAt:], ^uint32(0))
+	oldFormat := bytes.Clone(batch)
+	oldFormat[magicAt] = 1
+	for name, b := range map[string][]byte{"leader epoch -1": noEpoch, "message format 1": oldFormat} {
+		_, err := drain(local(0, b))
+		if !errors.Is(err, ErrFormat) || Classify(err) != Fatal {
+			t.Fatalf("%s: %v (%v), want ErrFormat", name, err, Classify(err))
+		}
+	}
+}
+
+// bomb is a batch whose count records decompress to size zero bytes each.
+func bomb(tb testing.TB, count, size int) []byte {
+	tb.Helper()
+	one := new(Builder)
+	one.Append(nil, make([]byte, size), nil, 0)
+	batch := bytes.Clone(one.buf[:batchHeaderLen])
+	var packed bytes.Buffer
+	w, err := zstd.NewWriter(&packed)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	for range count {
+		if _, err := w.Write(one.buf[batchHeaderLen:]); err != nil {
+			tb.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		tb.Fatal(err)
+	}
+	one.codec = Zstd
+	if _, err := one.seal(Stamp{}); err != nil {
+		tb.Fatal(err)
+	}
+	copy(batch, one.packed[:batchHeaderLen])
+	batch = append(batch, packed.Bytes()...)
+	binary.BigEndian.PutUint32(batch[leaderEpochAt:], 0)
+	binary.BigEndian.PutUint32(batch[batchLengthAt:], uint32(len(batch)-batchPrefixLen))
+	binary.BigEndian.PutUint32(batch[lastDeltaAt:], uint32(count-1))
+	binary.BigEndian.PutUint32(batch[countAt:], uint32(count))
+	return resum(batch)
+}
+
+func TestBombBecomesUnreadableRecordsInBoundedMemory(t *testing.T) {
+	const count = 3 * batchRecords / 2 // 49 152 records of 8 KiB: 400 MB
+	batch := bomb(t, count, 8<<10)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	r := local(0, batch)
+	got := 0
+	for range 2 {
+		b := new(Batch)
+		if err := r.fill(b); err != nil {
+			t.Fatal(err)
+		}
+		for _, record := range b.Records {
+			if !record.Unreadable || record.Offset != int64(got) || record.Value != nil {
+				t.Fatalf("record %d is %+v", got, record)
+			}
+			got++
+		}
+	}
+	runtime.ReadMemStats(&after)
+	if got != count || r.offset != count {
+		t.Fatalf("%d records, next %d", got, r.offset)
+	}
+	if made := after.TotalAlloc - before.TotalAlloc; made > 6*MaxBatchBytes {
+		t.Fatalf("%d MiB were allocated", made>>20)
+	}
+}
+
+func TestWhatFollowsAMalformedRecordIsUnreadable(t *testing.T) {
+	records := randomRecords(rand.New(rand.NewPCG(8, 8)), 5)
+	b := build(NoCompression, records[:2])
+	third := len(b.buf)
+	for _, r := range records[2:] {
+		b.Append(r.Key, r.Value, r.Headers, r.Timestamp)
+	}
+	batch := appended(t, b, 10, Stamp{})
+	batch[third] = 1 // length −1
+	for _, from := range []int64{10, 11, 13} {
+		r := local(from, resum(bytes.Clone(batch)))
+		got, err := drain(r)
+		if err != nil || len(got) != int(15-from) || r.offset != 15 {
+			t.Fatalf("from %d: %d records, next %d, %v", from, len(got), r.offset, err)
+		}
+		for _, g := range got {
+			if g.Unreadable != (g.Offset >= 12) {
+				t.Fatalf("record %d: unreadable is %t", g.Offset, g.Unreadable)
+			}
+		}
+	}
+}
+
+func TestBatchBeyondTheLimitIsCheckedAndLetGo(t *testing.T) {
+	big := new(Builder)
+	for range 4 {
+		big.Append(nil, make([]byte, 1000), nil, 0)
+	}
+	batch := appended(t, big, 20, Stamp{})
+	answerWith := func(batch []byte) (answer, error) {
+		wire := fetchAnswer(batch)
+		return readFetch(bytes.NewReader(wire), len(wire), new(bufferPool), 2000)
+	}
+	a, err := answerWith(batch)
+	if err != nil || !a.headerOnly || len(a.records.b) != batchHeaderLen {
+		t.Fatalf("header only is %t, %v", a.headerOnly, err)
+	}
+	r := local(20, nil)
+	r.answer = a
+	got, err := drain(r)
+	if err != nil || len(got) != 4 || !got[3].Unreadable || got[3].Offset != 23 || r.offset != 24 {
+		t.Fatalf("%d records, next %d, %v", len(got), r.offset, err)
+	}
+	batch[3000] ^= 1
+	if _, err := answerWith(batch); !errors.Is(err, ErrCorrupt) {
+		t.Fatalf("damaged: %v, want ErrCorrupt", err)
+	}
+}
+
+// fetchAnswer is a Fetch 11 answer for one partition, after its header.
+func fetchAnswer(records []byte, aborted ...abortedTxn) []byte {
+	be := binary.BigEndian
+	b := make([]byte, 10)
+	b = be.AppendUint32(b, 1)
+	b = appendString(b, "t")
+	b = be.AppendUint32(b, 1)
+	b = append(b, make([]byte, 6)...)
+	for range 3 {
+		b = be.AppendUint64(b, 1000)
+	}
+	b = be.AppendUint32(b, uint32(len(aborted)))
+	for _, a := range aborted {
+		b = be.AppendUint64(b, uint64(a.producer))
+		b = be.AppendUint64(b, uint64(a.first))
+	}
+	b = be.AppendUint32(b, ^uint32(0))
+	b = be.AppendUint32(b, uint32(len(records)))
+	return append(b, records...)
+}
+
+func TestAbortedIsFilteredByProducerUpToItsMarker(t *testing.T) {
+	var wire []byte
+	next := int64(0)
+	add := func(producer int64, transactional bool, value string) {
+		b := build(NoCompression, []Record{{Value: []byte(value)}})
+		wire = append(wire, appended(t, b, next, Stamp{ProducerID: producer, Transactional: transactional})...)
+		next++
+	}
+	marker := func(producer int64, kind byte) {
+		b := build(NoCompression, []Record{{Key: []byte{0, 0, 0, kind}, Value: make([]byte, 6)}})
+		batch := appended(t, b, next, Stamp{ProducerID: producer, Transactional: true})
+		batch[attributesAt+1] |= controlBit
+		batch = resum(batch)
+		wire = append(wire, batch...)
+		next++
+	}
+	add(1, true, "aborted")
+	add(2, true, "kept 1")
+	add(1, false, "kept 2")
+	marker(1, 0)
+	add(1, true, "kept 3")
+	marker(2, 1)
+	marker(1, 1)
+	got, err := drain(local(0, wire, abortedTxn{producer: 1, first: 0}))
+	if err != nil || len(got) != 3 || crc32.ChecksumIEEE(got[2].Value) != crc32.ChecksumIEEE([]byte("kept 3")) {
+		t.Fatalf("%d records, %v", len(got), err)
+	}
+}

@@ -1,0 +1,150 @@
+package kafka
+
+import (
+	"context"
+	"encoding/binary"
+
+	kafkago "github.com/segmentio/kafka-go"
+	"github.com/segmentio/kafka-go/protocol"
+)
+
+// Bounds are the ends of a partition's log. They are asked for one after the other, so High may already lie further than it
+// did when Stable was taken; Start ≤ Stable ≤ High always holds for a log that only grows.
+type Bounds struct {
+	Start  int64 // first offset that is still there
+	Stable int64 // end for read_committed: no transaction before it is open
+	High   int64 // end of what is replicated
+}
+
+// Bounds asks the leader for the ends of a partition, waiting for one while there is none. That a topic does not exist looks
+// the same as that it is new: Describe tells. After a commit Stable follows High within milliseconds, not at once.
+func (c *Client) Bounds(ctx context.Context, topic string, partition int32) (Bounds, error) {
+	var b Bounds
+	err := c.retry(ctx, "bounds of "+place(topic, partition), func(ctx context.Context) error {
+		var err error
+		if b.Start, err = c.listOffset(ctx, topic, partition, kafkago.FirstOffset, kafkago.ReadCommitted); err != nil {
+			return err
+		}
+		if b.Stable, err = c.listOffset(ctx, topic, partition, kafkago.LastOffset, kafkago.ReadCommitted); err != nil {
+			return err
+		}
+		b.High, err = c.listOffset(ctx, topic, partition, kafkago.LastOffset, kafkago.ReadUncommitted)
+		return err
+	})
+	return b, err
+}
+
+func (c *Client) listOffset(
+	ctx context.Context, topic string, partition int32, at int64, level kafkago.IsolationLevel,
+) (int64, error) {
+	body := binary.BigEndian.AppendUint32(nil, ^uint32(0)) // not a replica
+	body = append(body, byte(level))
+	body = binary.BigEndian.AppendUint32(body, 1)
+	body = appendString(body, topic)
+	body = binary.BigEndian.AppendUint32(body, 1)
+	body = binary.BigEndian.AppendUint32(body, uint32(partition))
+	body = binary.BigEndian.AppendUint32(body, ^uint32(0)) // any leader epoch
+	body = binary.BigEndian.AppendUint64(body, uint64(at))
+	req := &leaderCall{call: c.newCall(protocol.ListOffsets, 5, false, body), topic: topic, partition: partition}
+	offset, code := int64(-1), int16(0)
+	req.whole(func(r *wireReader) { offset, code = parseListOffset(r) })
+	if _, err := c.roundTrip(ctx, attemptTimeout, req); err != nil {
+		return -1, err
+	}
+	if code != 0 {
+		return -1, codeError(code)
+	}
+	if offset < 0 {
+		return -1, Code(kafkago.OffsetNotAvailable)
+	}
+	return offset, nil
+}
+
+// parseListOffset reads a ListOffsets 5 answer for one partition.
+func parseListOffset(r *wireReader) (offset int64, code int16) {
+	offset = -1
+	r.int32() // throttle
+	for n := r.array(6); n > 0; n-- {
+		r.string()
+		for m := r.array(26); m > 0; m-- {
+			r.int32() // partition
+			code = r.int16()
+			r.int64() // timestamp
+			offset = r.int64()
+			r.int32() // leader epoch
+		}
+	}
+	return offset, code
+}
+
+// CommittedOffset is a group's committed offset for a partition, -1 if it has none. It waits for a transaction that is
+// about to change it (require_stable).
+func (c *Client) CommittedOffset(ctx context.Context, group, topic string, partition int32) (int64, error) {
+	offset := int64(-1)
+	err := c.retry(ctx, "offset of group "+group+" for "+place(topic, partition), func(ctx context.Context) error {
+		body := appendCompactString(nil, group)
+		body = append(body, 2) // one topic
+		body = appendCompactString(body, topic)
+		body = append(body, 2) // one partition
+		body = binary.BigEndian.AppendUint32(body, uint32(partition))
+		body = append(body, 0, 1, 0) // topic tags; require stable; tags
+		req := &groupCall{call: c.newCall(protocol.OffsetFetch, 7, true, body), group: group}
+		found, code := int64(-1), int16(0)
+		req.whole(func(r *wireReader) { found, code = parseOffsetFetch(r) })
+		if _, err := c.roundTrip(ctx, attemptTimeout, req); err != nil {
+			return err
+		}
+		if Code(code) == codeGroupNotFound {
+			found, code = -1, 0
+		}
+		offset = found
+		return codeError(code)
+	})
+	return offset, err
+}
+
+// parseOffsetFetch reads an OffsetFetch 7 answer for one partition.
+func parseOffsetFetch(r *wireReader) (offset int64, code int16) {
+	offset = -1
+	r.int32() // throttle
+	for n := r.compactArray(3); n > 0; n-- {
+		r.compactString()
+		for m := r.compactArray(20); m > 0; m-- {
+			r.int32() // partition
+			offset = r.int64()
+			r.int32() // leader epoch
+			r.compactString()
+			code = r.int16()
+			r.tags()
+		}
+		r.tags()
+	}
+	if whole := r.int16(); whole != 0 {
+		code = whole
+	}
+	r.tags()
+	return offset, code
+}
+
+// AlterOffset sets a group's committed offset outside any transaction, as an operator's reset tool does. The group must
+// have no members.
+func (c *Client) AlterOffset(ctx context.Context, group, topic string, partition int32, offset int64) error {
+	return c.retry(ctx, "set offset of group "+group, func(ctx context.Context) error {
+		ctx, cancel := context.WithTimeout(ctx, attemptTimeout)
+		defer cancel()
+		res, err := c.kafka.OffsetCommit(ctx, &kafkago.OffsetCommitRequest{
+			GroupID:      group,
+			GenerationID: -1,
+			Topics:       map[string][]kafkago.OffsetCommit{topic: {{Partition: int(partition), Offset: offset}}},
+		})
+		if err != nil {
+			return err
+		}
+		for _, p := range res.Topics[topic] {
+			if p.Error != nil {
+				return p.Error
+			}
+		}
+		return nil
+	})
+}

@@ -1,0 +1,100 @@
+package kafka
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"time"
+
+	kafkago "github.com/segmentio/kafka-go"
+	"github.com/segmentio/kafka-go/protocol"
+)
+
+const (
+	produceVersion = 7 // the first with zstd
+
+	// produceTimeout is how long a broker waits for its in-sync replicas before it answers REQUEST_TIMED_OUT.
+	produceTimeout = 10 * time.Second
+)
+
+// Send appends a batch under a given stamp, once and without retry, acknowledged by all in-sync replicas. Producer keeps
+// the stamps; Send itself is for those who must break the rules, such as the broker contract. An error without a Code
+// leaves the outcome unknown.
+func (c *Client) Send(
+	ctx context.Context, transactionalID, topic string, partition int32, b *Builder, s Stamp,
+) (baseOffset int64, err error) {
+	batch, err := b.seal(s)
+	if err != nil {
+		return -1, err
+	}
+	var body []byte
+	if s.Transactional {
+		body = appendString(body, transactionalID)
+	} else {
+		body = binary.BigEndian.AppendUint16(body, 0xffff) // null
+	}
+	body = append(body, 0xff, 0xff) // all in-sync replicas
+	body = binary.BigEndian.AppendUint32(body, uint32(produceTimeout.Milliseconds()))
+	body = binary.BigEndian.AppendUint32(body, 1)
+	body = appendString(body, topic)
+	body = binary.BigEndian.AppendUint32(body, 1)
+	body = binary.BigEndian.AppendUint32(body, uint32(partition))
+	body = binary.BigEndian.AppendUint32(body, uint32(len(batch)))
+	req := &leaderCall{call: c.newCall(protocol.Produce, produceVersion, false, body), topic: topic, partition: partition}
+	req.tail = batch
+	base, code := int64(-1), int16(0)
+	req.whole(func(r *wireReader) { base, code = parseProduce(r) })
+	if _, err := c.roundTrip(ctx, attemptTimeout, req); err != nil {
+		b.abandon() // the connection may still be sending it
+		return -1, err
+	}
+	return base, codeError(code)
+}
+
+// parseProduce reads a Produce 7 answer for one partition.
+func parseProduce(r *wireReader) (base int64, code int16) {
+	base = -1
+	for n := r.array(6); n > 0; n-- {
+		r.string()
+		for m := r.array(30); m > 0; m-- {
+			r.int32() // partition
+			code = r.int16()
+			base = r.int64()
+			r.int64() // append time
+			r.int64() // log start
+		}
+	}
+	r.int32() // throttle
+	return base, code
+}
+
+// Produce appends a batch to a partition that Begin named. The same sequence is sent again until the broker has answered, so
+// the batch is in the log once. baseOffset is −1 if only a repeat was answered. b may be Reset and reused afterwards.
+// One goroutine per partition; different partitions at once are fine.
+func (p *Producer) Produce(ctx context.Context, topic string, partition int32, b *Builder) (baseOffset int64, err error) {
+	if b.Count() == 0 {
+		return -1, fmt.Errorf("kafka: produce: %w: empty batch", errUsage)
+	}
+	target := TopicPartition{Topic: topic, Partition: partition}
+	stamp, err := p.stamp(target)
+	if err != nil {
+		return -1, err
+	}
+	operation := "produce to " + place(topic, partition)
+	ctx, cancel := context.WithTimeout(ctx, p.timeout)
+	defer cancel()
+	err = p.client.retry(ctx, operation, func(ctx context.Context) error {
+		base, err := p.client.Send(ctx, p.transactionalID, topic, partition, b, stamp)
+		if errors.Is(err, kafkago.DuplicateSequenceNumber) {
+			err = nil
+		}
+		baseOffset = base
+		return err
+	})
+	if err != nil {
+		return -1, p.fail(err)
+	}
+	p.advance(target, int32(b.Count()))
+	return baseOffset, nil
+}

@@ -1,0 +1,121 @@
+package kafka
+
+import (
+	"context"
+	"errors"
+
+	kafkago "github.com/segmentio/kafka-go"
+)
+
+// codeNotAttempted is the answer for partitions beside one that was refused (OPERATION_NOT_ATTEMPTED; kafka-go's name for
+// the number is another).
+const codeNotAttempted = Code(55)
+
+// Begin opens a transaction over the given partitions; Produce to another is refused by the broker.
+func (p *Producer) Begin(ctx context.Context, parts []TopicPartition) error {
+	if err := p.check("begin", false); err != nil {
+		return err
+	}
+	req := &kafkago.AddPartitionsToTxnRequest{
+		TransactionalID: p.transactionalID,
+		ProducerID:      int(p.id),
+		ProducerEpoch:   int(p.epoch),
+		Topics:          make(map[string][]kafkago.AddPartitionToTxn, len(parts)),
+	}
+	for _, tp := range parts {
+		req.Topics[tp.Topic] = append(req.Topics[tp.Topic], kafkago.AddPartitionToTxn{Partition: int(tp.Partition)})
+	}
+	err := p.do(ctx, "begin", func(ctx context.Context) error {
+		res, err := p.client.kafka.AddPartitionsToTxn(ctx, req)
+		if err != nil {
+			return err
+		}
+		var refused error
+		for _, partitions := range res.Topics {
+			for _, partition := range partitions {
+				if refused == nil || errors.Is(refused, codeNotAttempted) {
+					refused = partition.Error
+				}
+			}
+		}
+		return refused
+	})
+	if err == nil {
+		p.setOpen(true)
+	}
+	return err
+}
+
+// CommitOffset makes a group's offset part of the transaction. A member whose generation is over is refused (Fenced).
+func (p *Producer) CommitOffset(ctx context.Context, m Membership, topic string, partition int32, offset int64) error {
+	if err := p.check("commit offset", true); err != nil {
+		return err
+	}
+	err := p.do(ctx, "add offsets", func(ctx context.Context) error {
+		res, err := p.client.kafka.AddOffsetsToTxn(ctx, &kafkago.AddOffsetsToTxnRequest{
+			TransactionalID: p.transactionalID,
+			ProducerID:      int(p.id),
+			ProducerEpoch:   int(p.epoch),
+			GroupID:         m.Group,
+		})
+		if err != nil {
+			return err
+		}
+		return res.Error
+	})
+	if err != nil {
+		return err
+	}
+	return p.do(ctx, "commit offset", func(ctx context.Context) error {
+		res, err := p.client.kafka.TxnOffsetCommit(ctx, &kafkago.TxnOffsetCommitRequest{
+			TransactionalID: p.transactionalID,
+			GroupID:         m.Group,
+			ProducerID:      int(p.id),
+			ProducerEpoch:   int(p.epoch),
+			GenerationID:    int(m.Generation),
+			MemberID:        m.Member,
+			Topics: map[string][]kafkago.TxnOffsetCommit{
+				topic: {{Partition: int(partition), Offset: offset}},
+			},
+		})
+		if err != nil {
+			return err
+		}
+		for _, partitions := range res.Topics {
+			for _, partition := range partitions {
+				if partition.Error != nil {
+					return partition.Error
+				}
+			}
+		}
+		return nil
+	})
+}
+
+// End commits or aborts. After a commit that is not answered, the owner cannot know (ErrBroken). An abort also takes the
+// next epoch, so that a late batch of the aborted transaction is refused.
+func (p *Producer) End(ctx context.Context, commit bool) error {
+	if err := p.check("end", true); err != nil {
+		return err
+	}
+	err := p.do(ctx, "end", func(ctx context.Context) error {
+		res, err := p.client.kafka.EndTxn(ctx, &kafkago.EndTxnRequest{
+			TransactionalID: p.transactionalID,
+			ProducerID:      int(p.id),
+			ProducerEpoch:   int(p.epoch),
+			Committed:       commit,
+		})
+		if err != nil {
+			return err
+		}
+		return res.Error
+	})
+	if err != nil {
+		return err
+	}
+	p.setOpen(false)
+	if commit {
+		return nil
+	}
+	return p.do(ctx, "renew", p.initialise)
+}

@@ -1,0 +1,95 @@
+package pipeline
+
+import "time"
+
+// TaskState is the public state of one partition's task.
+type TaskState string
+
+// The states of a task, in the order they are passed.
+const (
+	Restoring TaskState = "restoring"
+	Running   TaskState = "running"
+	Halted    TaskState = "stopped"
+)
+
+// Commit describes one committed transaction in public numbers only: counts and times, never content.
+type Commit struct {
+	Partition int32
+	Records   int           // input records taken, valid or not
+	Steps     uint64        // steps closed
+	Decisions int           // decisions made readable
+	Lag       int64         // records between the committed position and the end of the input
+	Duration  time.Duration // from the first request of the transaction to its acknowledged end
+}
+
+// Point is a place in a transaction or a take-over where a crash must do no harm. Tests kill the process there.
+type Point string
+
+// The places that tests stop at.
+const (
+	PointFenced   Point = "fenced"    // earlier owners fenced, nothing read or opened
+	PointRestored Point = "restored"  // state restored or opened, nothing fetched
+	PointProduced Point = "produced"  // all records of a transaction acknowledged, not committed
+	PointEnded    Point = "committed" // transaction committed, local store behind
+)
+
+// Listener is told what happens, from the task's own goroutines: its functions must be quick and safe for concurrent
+// use. A nil function is not called.
+type Listener struct {
+	Assigned  func(partitions []int32) // a generation of the group begins
+	Committed func(Commit)
+	Aborted   func(partition int32)
+	State     func(partition int32, s TaskState)
+	Closed    func(partition int32)            // the partition was handed over
+	Restarted func(partition int32, err error) // the task takes its partition over again after err
+	Reached   func(partition int32, p Point)
+	Note      func(partition int32, text string) // an event a person should see once; never holds payload
+}
+
+func (l Listener) assigned(partitions []int32) {
+	if l.Assigned != nil {
+		l.Assigned(partitions)
+	}
+}
+
+func (l Listener) committed(c Commit) {
+	if l.Committed != nil {
+		l.Committed(c)
+	}
+}
+
+func (l Listener) aborted(partition int32) {
+	if l.Aborted != nil {
+		l.Aborted(partition)
+	}
+}
+
+func (l Listener) state(partition int32, s TaskState) {
+	if l.State != nil {
+		l.State(partition, s)
+	}
+}
+
+func (l Listener) closed(partition int32) {
+	if l.Closed != nil {
+		l.Closed(partition)
+	}
+}
+
+func (l Listener) restarted(partition int32, err error) {
+	if l.Restarted != nil {
+		l.Restarted(partition, err)
+	}
+}
+
+func (l Listener) reached(partition int32, p Point) {
+	if l.Reached != nil {
+		l.Reached(partition, p)
+	}
+}
+
+func (l Listener) note(partition int32, text string) {
+	if l.Note != nil {
+		l.Note(partition, text)
+	}
+}

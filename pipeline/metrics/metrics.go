@@ -1,0 +1,107 @@
+package metrics
+
+import (
+	"strconv"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"oriel/mechanisms/dp"
+	"oriel/pipeline"
+)
+
+// Metrics are the collectors of one process.
+type Metrics struct {
+	records, steps, decisions, restarts *prometheus.CounterVec
+	transactions                        *prometheus.CounterVec
+	commits                             *prometheus.HistogramVec
+	lag, state                          *prometheus.GaugeVec
+}
+
+// New registers the collectors. The guarantee is what every stream of the deployment states for one window.
+func New(r prometheus.Registerer, g dp.Guarantee, version, goVersion string) *Metrics {
+	counter := func(name, help string, labels ...string) *prometheus.CounterVec {
+		c := prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, labels)
+		r.MustRegister(c)
+		return c
+	}
+	gauge := func(name, help string, labels ...string) *prometheus.GaugeVec {
+		c := prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: name, Help: help}, labels)
+		r.MustRegister(c)
+		return c
+	}
+	m := &Metrics{
+		records:      counter("oriel_records_total", "Input records taken, valid or not.", "partition"),
+		steps:        counter("oriel_steps_total", "Steps closed.", "partition"),
+		decisions:    counter("oriel_decisions_total", "Decisions committed.", "partition"),
+		transactions: counter("oriel_transactions_total", "Kafka transactions by outcome.", "partition", "outcome"),
+		restarts:     counter("oriel_restarts_total", "Times a partition was taken over again after an error.", "partition"),
+		lag:          gauge("oriel_input_lag_records", "Offsets between the committed position and the stable end of the input.", "partition"),
+		state:        gauge("oriel_task_state", "1 for the state that the partition's task is in.", "partition", "state"),
+		commits: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "oriel_commit_duration_seconds", Help: "Time from the first request of a transaction to its acknowledged end.",
+			Buckets: prometheus.ExponentialBuckets(0.001, 2, 14),
+		}, []string{"partition"}),
+	}
+	r.MustRegister(m.commits)
+	gauge("oriel_window_steps", "W, the newest steps of each stream that are protected.").WithLabelValues().Set(float64(g.Window))
+	gauge("oriel_epsilon", "Proved epsilon of one window of one stream.").WithLabelValues().Set(g.Epsilon)
+	gauge("oriel_delta", "Delta of one window of one stream.").WithLabelValues().Set(g.Delta)
+	gauge("oriel_build_info", "1; the labels name the build.", "version", "goversion").WithLabelValues(version, goVersion).Set(1)
+	return m
+}
+
+// Listen completes a listener with functions that count; functions already set are called as well.
+func (m *Metrics) Listen(l pipeline.Listener) pipeline.Listener {
+	committed, aborted, state, closed, restarted := l.Committed, l.Aborted, l.State, l.Closed, l.Restarted
+	l.Committed = func(c pipeline.Commit) {
+		m.committed(c)
+		if committed != nil {
+			committed(c)
+		}
+	}
+	l.Aborted = func(p int32) {
+		m.transactions.WithLabelValues(label(p), "aborted").Inc()
+		if aborted != nil {
+			aborted(p)
+		}
+	}
+	l.State = func(p int32, s pipeline.TaskState) {
+		for _, other := range []pipeline.TaskState{pipeline.Restoring, pipeline.Running, pipeline.Halted} {
+			value := 0.0
+			if other == s {
+				value = 1
+			}
+			m.state.WithLabelValues(label(p), string(other)).Set(value)
+		}
+		if state != nil {
+			state(p, s)
+		}
+	}
+	l.Closed = func(p int32) {
+		for _, v := range []*prometheus.GaugeVec{m.lag, m.state} {
+			v.DeletePartialMatch(prometheus.Labels{"partition": label(p)})
+		}
+		if closed != nil {
+			closed(p)
+		}
+	}
+	l.Restarted = func(p int32, err error) {
+		m.restarts.WithLabelValues(label(p)).Inc()
+		if restarted != nil {
+			restarted(p, err)
+		}
+	}
+	return l
+}
+
+func (m *Metrics) committed(c pipeline.Commit) {
+	p := label(c.Partition)
+	m.records.WithLabelValues(p).Add(float64(c.Records))
+	m.steps.WithLabelValues(p).Add(float64(c.Steps))
+	m.decisions.WithLabelValues(p).Add(float64(c.Decisions))
+	m.transactions.WithLabelValues(p, "committed").Inc()
+	m.commits.WithLabelValues(p).Observe(c.Duration.Seconds())
+	m.lag.WithLabelValues(p).Set(float64(c.Lag))
+}
+
+func label(p int32) string { return strconv.Itoa(int(p)) }

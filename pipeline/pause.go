@@ -1,0 +1,34 @@
+package pipeline
+
+import (
+	"context"
+	"math/rand/v2"
+	"time"
+)
+
+// backoff doubles from its first pause to its last, with jitter so that members that failed together do not retry together.
+type backoff struct{ next time.Duration }
+
+const (
+	firstPause = 100 * time.Millisecond
+	lastPause  = 10 * time.Second
+)
+
+func (b *backoff) wait(ctx context.Context) error {
+	b.next = min(max(2*b.next, firstPause), lastPause)
+	return pause(ctx, b.next/2+rand.N(b.next/2))
+}
+
+func (b *backoff) reset() { b.next = 0 }
+
+// pause waits for d or until ctx ends.
+func pause(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}

@@ -1,0 +1,211 @@
+package pipetest
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"oriel/pipeline/kafka"
+)
+
+// patience ends a test whose broker never answers. A group waits for a session timeout (6 s) at most.
+const patience = 90 * time.Second
+
+// Contract runs the suite against the broker at addr (host:port, several separated by commas).
+func Contract(t *testing.T, addr string) {
+	for name, test := range map[string]func(*env){
+		"TransactionBecomesVisibleAsAWhole":        transactionVisible,
+		"AbortLeavesNothing":                       abortLeavesNothing,
+		"TakeoverFencesEveryCallOfTheZombie":       takeoverFences,
+		"TakeoverAbortsTheOpenTransaction":         takeoverAborts,
+		"StaleGenerationCannotCommit":              staleGeneration,
+		"OffsetWaitsForTheOpenTransaction":         offsetWaits,
+		"ResentBatchIsInTheLogOnce":                resentOnce,
+		"SequenceGapAndOldEpochAreRefused":         badStamps,
+		"BatchOutsideATransactionIsRefused":        batchOutside,
+		"IdempotentProducerNeedsNoTransaction":     idempotentOnly,
+		"LostConnectionsLoseAndRepeatNothing":      lostConnections,
+		"OnlyCommittedRecordsFromEveryOffset":      committedFromEveryOffset,
+		"EveryCodecKeepsEveryField":                everyCodec,
+		"RecordsLargerThanTheFetchLimitArrive":     largeRecords,
+		"CompactedOffsetsAreSteppedOver":           compacted,
+		"LogIdentityIsKnown":                       identity,
+		"OffsetsOutsideTheLogAreRefused":           outOfRange,
+		"DamagedBytesNeverBecomeRecords":           damaged,
+		"TwoMembersShareAndTakeOver":               twoMembers,
+		"MemberRejoinsOnlyAfterGenerationIsClosed": rejoinAfterClose,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			ctx, cancel := context.WithTimeout(t.Context(), patience)
+			defer cancel()
+			test(&env{T: t, ctx: ctx, addr: addr, c: client(t, addr, nil)})
+		})
+	}
+}
+
+// env is what each test of the suite works with.
+type env struct {
+	*testing.T
+	ctx  context.Context
+	addr string
+	c    *kafka.Client
+}
+
+func client(t *testing.T, addr string, change func(*kafka.Config)) *kafka.Client {
+	t.Helper()
+	config := kafka.Config{Brokers: strings.Split(addr, ","), ClientID: "oriel-contract"}
+	if change != nil {
+		change(&config)
+	}
+	c, err := kafka.New(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := c.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return c
+}
+
+func (e *env) check(err error) {
+	e.Helper()
+	if err != nil {
+		e.Fatal(err)
+	}
+}
+
+func (e *env) name(kind string) string {
+	return kind + "-" + strings.ToLower(rand.Text()[:10])
+}
+
+func (e *env) topic(partitions int, settings map[string]string) string {
+	e.Helper()
+	name := e.name("contract")
+	e.check(e.c.CreateTopic(e.ctx, name, partitions, 1, settings))
+	return name
+}
+
+func (e *env) producer(id string) *kafka.Producer {
+	e.Helper()
+	p, err := e.c.NewProducer(e.ctx, id, time.Minute)
+	e.check(err)
+	return p
+}
+
+func (e *env) bounds(topic string) kafka.Bounds {
+	e.Helper()
+	b, err := e.c.Bounds(e.ctx, topic, 0)
+	e.check(err)
+	return b
+}
+
+func (e *env) committed(group, topic string) int64 {
+	e.Helper()
+	offset, err := e.c.CommittedOffset(e.ctx, group, topic, 0)
+	e.check(err)
+	return offset
+}
+
+// batch holds one record per value; the key is the value's number. The time is the present: older records are deleted by
+// retention while a test runs.
+func batch(values ...string) *kafka.Builder {
+	b := new(kafka.Builder)
+	for i, v := range values {
+		b.Append([]byte{byte(i)}, []byte(v), nil, time.Now().UnixMilli())
+	}
+	return b
+}
+
+// transact sends one transaction of one batch to partition 0.
+func (e *env) transact(p *kafka.Producer, topic string, commit bool, values ...string) {
+	e.Helper()
+	e.check(p.Begin(e.ctx, []kafka.TopicPartition{{Topic: topic}}))
+	_, err := p.Produce(e.ctx, topic, 0, batch(values...))
+	e.check(err)
+	e.check(p.End(e.ctx, commit))
+}
+
+// settle waits until no transaction is open: a commit is answered before its markers are in the log.
+func (e *env) settle(topic string) kafka.Bounds {
+	e.Helper()
+	for {
+		if b := e.bounds(topic); b.Stable == b.High {
+			return b
+		}
+		select {
+		case <-e.ctx.Done():
+			e.Fatal("a transaction stays open")
+		case <-time.After(5 * time.Millisecond):
+		}
+	}
+}
+
+// log reads partition 0 from offset to the end; unless uncommitted, no transaction may stay open.
+func (e *env) log(c *kafka.Client, topic string, offset int64, o kafka.ReaderOptions) []kafka.Record {
+	e.Helper()
+	var b kafka.Bounds
+	if o.Uncommitted {
+		b = e.bounds(topic)
+	} else {
+		b = e.settle(topic)
+	}
+	o.MaxWait = 50 * time.Millisecond
+	r := c.NewReader(topic, 0, offset, o)
+	var records []kafka.Record
+	for next := offset; next < b.High; {
+		batch, err := r.Fetch(e.ctx)
+		e.check(err)
+		for _, record := range batch.Records {
+			record.Key, record.Value = clone(record.Key), clone(record.Value)
+			for i, h := range record.Headers {
+				record.Headers[i].Value = clone(h.Value)
+			}
+			record.Headers = append([]kafka.Header(nil), record.Headers...)
+			records = append(records, record)
+		}
+		if batch.Next < next {
+			e.Fatalf("next offset went from %d back to %d", next, batch.Next)
+		}
+		next = batch.Next
+		batch.Release()
+	}
+	return records
+}
+
+// clone keeps nil apart from empty.
+func clone(b []byte) []byte {
+	if b == nil {
+		return nil
+	}
+	return append([]byte{}, b...)
+}
+
+func values(records []kafka.Record) string {
+	var s []string
+	for _, r := range records {
+		s = append(s, string(r.Value))
+	}
+	return strings.Join(s, " ")
+}
+
+func (e *env) wantLog(topic string, want ...string) {
+	e.Helper()
+	if got := values(e.log(e.c, topic, 0, kafka.ReaderOptions{})); got != strings.Join(want, " ") {
+		e.Fatalf("committed log is %q, want %q", got, strings.Join(want, " "))
+	}
+}
+
+func (e *env) wantClass(what string, err error, want kafka.Class) {
+	e.Helper()
+	if got := kafka.Classify(err); got != want {
+		e.Fatalf("%s: class %v, want %v (error: %v)", what, got, want, err)
+	}
+}
+
+func number(i int) string { return fmt.Sprintf("r%05d", i) }

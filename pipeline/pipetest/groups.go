@@ -1,0 +1,112 @@
+package pipetest
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"oriel/pipeline/kafka"
+)
+
+// twoMembers joins a second member, then takes it away.
+func twoMembers(e *env) {
+	topic := e.topic(4, nil)
+	config := kafka.GroupConfig{ID: e.name("group"), Topic: topic}
+	a, err := e.c.Join(config)
+	e.check(err)
+	defer a.Close() //nolint:errcheck // leaving is a courtesy here
+	alone, err := a.Next(e.ctx)
+	e.check(err)
+	if !slices.Equal(alone.Partitions, []int32{0, 1, 2, 3}) {
+		e.Fatalf("alone with partitions %v", alone.Partitions)
+	}
+	b, err := client(e.T, e.addr, nil).Join(config)
+	e.check(err)
+	<-alone.Done()
+	alone.Close()
+	first, second := e.share(a, b)
+	if first.ID != second.ID || first.ID <= alone.ID || first.Member == second.Member {
+		e.Fatalf("generations %d and %d after %d", first.ID, second.ID, alone.ID)
+	}
+	both := slices.Sorted(slices.Values(slices.Concat(first.Partitions, second.Partitions)))
+	if len(first.Partitions) != 2 || !slices.Equal(both, []int32{0, 1, 2, 3}) {
+		e.Fatalf("shares %v and %v", first.Partitions, second.Partitions)
+	}
+	second.Close()
+	e.check(b.Close())
+	<-first.Done()
+	first.Close()
+	again, err := a.Next(e.ctx)
+	e.check(err)
+	if !slices.Equal(again.Partitions, []int32{0, 1, 2, 3}) {
+		e.Fatalf("partitions %v after the other left", again.Partitions)
+	}
+	if _, err := b.Next(e.ctx); err == nil {
+		e.Fatal("a closed group gave a generation")
+	}
+}
+
+// share drives two members until both are in one generation.
+func (e *env) share(a, b *kafka.Group) (first, second *kafka.Generation) {
+	e.Helper()
+	type result struct {
+		generation *kafka.Generation
+		err        error
+	}
+	next := func(g *kafka.Group) chan result {
+		c := make(chan result, 1)
+		go func() {
+			generation, err := g.Next(e.ctx)
+			c <- result{generation, err}
+		}()
+		return c
+	}
+	fromA, fromB := next(a), next(b)
+	for {
+		ra, rb := <-fromA, <-fromB
+		e.check(ra.err)
+		e.check(rb.err)
+		if ra.generation.ID == rb.generation.ID {
+			return ra.generation, rb.generation
+		}
+		// One of them is of an older generation, which its owner sees end.
+		if ra.generation.ID < rb.generation.ID {
+			<-ra.generation.Done()
+			ra.generation.Close()
+			fromA = next(a)
+			fromB <- rb
+		} else {
+			<-rb.generation.Done()
+			rb.generation.Close()
+			fromB = next(b)
+			fromA <- ra
+		}
+	}
+}
+
+// rejoinAfterClose holds a generation that is over: until it is closed, nobody gets a new one.
+func rejoinAfterClose(e *env) {
+	topic := e.topic(2, nil)
+	config := kafka.GroupConfig{ID: e.name("group"), Topic: topic}
+	a, err := e.c.Join(config)
+	e.check(err)
+	defer a.Close() //nolint:errcheck // leaving is a courtesy here
+	held, err := a.Next(e.ctx)
+	e.check(err)
+	b, err := client(e.T, e.addr, nil).Join(config)
+	e.check(err)
+	defer b.Close() //nolint:errcheck // leaving is a courtesy here
+	<-held.Done()
+	soon, cancel := context.WithTimeout(e.ctx, time.Second)
+	defer cancel()
+	if generation, err := b.Next(soon); err == nil {
+		e.Fatalf("partitions %v were given away while their owner still held them", generation.Partitions)
+	}
+	held.Close()
+	first, second := e.share(a, b)
+	if len(first.Partitions) != 1 || len(second.Partitions) != 1 {
+		e.Fatalf("shares %v and %v", first.Partitions, second.Partitions)
+	}
+	first.Close()
+	second.Close()
+}

@@ -1,0 +1,247 @@
+package pipetest
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"time"
+
+	"oriel/pipeline/kafka"
+)
+
+// committedFromEveryOffset writes committed, aborted and plain batches in turns of several producers, and compares what a
+// reader sees from each offset with what was written.
+func committedFromEveryOffset(e *env) {
+	topic := e.topic(1, nil)
+	var want []string
+	a, b, plain := e.producer(e.name("txn")), e.producer(e.name("txn")), e.producer("")
+	parts := []kafka.TopicPartition{{Topic: topic}}
+	send := func(p *kafka.Producer, values ...string) {
+		e.Helper()
+		_, err := p.Produce(e.ctx, topic, 0, batch(values...))
+		e.check(err)
+	}
+	e.transact(a, topic, false, "aborted", "aborted") // the log starts with it
+	e.transact(a, topic, true, "c1", "c2", "c3")
+	e.check(a.Begin(e.ctx, parts))
+	e.check(b.Begin(e.ctx, parts))
+	send(a, "aborted")
+	send(b, "c4", "c5")
+	send(plain, "c6")
+	send(a, "aborted")
+	e.check(a.End(e.ctx, false))
+	send(b, "c7")
+	e.transact(a, topic, true, "c8")
+	e.check(b.End(e.ctx, true))
+	for range 3 {
+		e.transact(b, topic, false, "aborted") // only control records between
+	}
+	e.transact(a, topic, true, "c9")
+	e.transact(b, topic, false, "aborted") // and the log ends with it
+	for i := 1; i <= 9; i++ {
+		want = append(want, fmt.Sprintf("c%d", i))
+	}
+	all := e.log(e.c, topic, 0, kafka.ReaderOptions{})
+	if got := values(all); got != strings.Join(want, " ") {
+		e.Fatalf("committed log is %q, want %q", got, strings.Join(want, " "))
+	}
+	for offset := int64(0); offset <= e.bounds(topic).High; offset++ {
+		var rest []string
+		for _, r := range all {
+			if r.Offset >= offset {
+				rest = append(rest, string(r.Value))
+			}
+		}
+		for _, limit := range []int{1, 200, 0} {
+			if got := values(e.log(e.c, topic, offset, kafka.ReaderOptions{MaxBytes: limit})); got != strings.Join(rest, " ") {
+				e.Fatalf("from offset %d by %d bytes: %q, want %q", offset, limit, got, strings.Join(rest, " "))
+			}
+		}
+	}
+	for _, r := range e.log(e.c, topic, 0, kafka.ReaderOptions{Uncommitted: true}) {
+		if len(r.Key) != 1 {
+			e.Fatalf("control record at offset %d among the uncommitted", r.Offset)
+		}
+	}
+}
+
+func everyCodec(e *env) {
+	topic := e.topic(1, nil)
+	p := e.producer("")
+	random := rand.New(rand.NewPCG(1, 2))
+	now := time.Now().UnixMilli()
+	var want []kafka.Record
+	for _, codec := range []kafka.Codec{kafka.NoCompression, kafka.Gzip, kafka.Snappy, kafka.LZ4, kafka.Zstd} {
+		b := new(kafka.Builder)
+		b.Compress(codec)
+		for i := range 300 {
+			r := kafka.Record{Timestamp: now + random.Int64N(2000) - 1000}
+			switch i % 4 {
+			case 0:
+				r.Value = []byte{}
+				r.Headers = []kafka.Header{{Key: "null"}, {Key: "empty", Value: []byte{}}, {Key: "", Value: []byte("v")}}
+			case 1:
+				r.Key = []byte{}
+			case 2:
+				r.Key, r.Value = []byte("key"), bytes.Repeat([]byte("repeated "), random.IntN(2000))
+			case 3:
+				r.Value = make([]byte, random.IntN(3000))
+				for j := range r.Value {
+					r.Value[j] = byte(random.Uint32())
+				}
+			}
+			b.Append(r.Key, r.Value, r.Headers, r.Timestamp)
+			r.Offset = int64(len(want))
+			want = append(want, r)
+		}
+		_, err := p.Produce(e.ctx, topic, 0, b)
+		e.check(err)
+	}
+	got := e.log(e.c, topic, 0, kafka.ReaderOptions{})
+	if len(got) != len(want) {
+		e.Fatalf("%d records, want %d", len(got), len(want))
+	}
+	for i, g := range got {
+		g.LeaderEpoch = 0
+		if !equal(g, want[i]) {
+			e.Fatalf("record %d came back different", i)
+		}
+	}
+}
+
+// equal compares records, null apart from empty.
+func equal(a, b kafka.Record) bool {
+	same := func(x, y []byte) bool { return bytes.Equal(x, y) && (x == nil) == (y == nil) }
+	return a.Offset == b.Offset && a.LeaderEpoch == b.LeaderEpoch && a.Timestamp == b.Timestamp &&
+		a.Unreadable == b.Unreadable && same(a.Key, b.Key) && same(a.Value, b.Value) &&
+		slices.EqualFunc(a.Headers, b.Headers, func(x, y kafka.Header) bool {
+			return x.Key == y.Key && same(x.Value, y.Value)
+		})
+}
+
+func largeRecords(e *env) {
+	topic := e.topic(1, map[string]string{"max.message.bytes": "6000000"})
+	p := e.producer("")
+	for i, size := range []int{900_000, 10, 5_000_000, 10} {
+		b := new(kafka.Builder)
+		b.Append(nil, bytes.Repeat([]byte{byte('a' + i)}, size), nil, time.Now().UnixMilli())
+		_, err := p.Produce(e.ctx, topic, 0, b)
+		e.check(err)
+	}
+	got := e.log(e.c, topic, 0, kafka.ReaderOptions{MaxBytes: 1000})
+	if len(got) != 4 || len(got[0].Value) != 900_000 || len(got[2].Value) != 5_000_000 || got[3].Value[9] != 'd' {
+		e.Fatalf("%d records came back, or with other sizes", len(got))
+	}
+	b := new(kafka.Builder)
+	b.Append(nil, make([]byte, 7_000_000), nil, 0)
+	_, err := p.Produce(e.ctx, topic, 0, b)
+	e.wantClass("record beyond the topic's limit", err, kafka.Fatal)
+}
+
+func compacted(e *env) {
+	topic := e.topic(1, map[string]string{
+		"cleanup.policy": "compact", "min.cleanable.dirty.ratio": "0.001", "segment.bytes": "1048576",
+		"min.compaction.lag.ms": "0", "max.compaction.lag.ms": "1000", "segment.ms": "1000", "delete.retention.ms": "0",
+	})
+	p := e.producer("")
+	const keys, rounds = 50, 40
+	last := map[string]int64{}
+	for round := range rounds {
+		b := new(kafka.Builder)
+		for k := range keys {
+			last[number(k)] = int64(round*keys + k)
+			b.Append([]byte(number(k)), bytes.Repeat([]byte(number(round)), 200), nil, time.Now().UnixMilli())
+		}
+		_, err := p.Produce(e.ctx, topic, 0, b)
+		e.check(err)
+	}
+	for {
+		// The active segment is never cleaned: a record more each time rolls it when its age is up.
+		b := new(kafka.Builder)
+		b.Append([]byte("roll"), []byte("roll"), nil, time.Now().UnixMilli())
+		_, err := p.Produce(e.ctx, topic, 0, b)
+		e.check(err)
+		// The embedded broker moves the log's start when its first records go; Kafka does not.
+		records := e.log(e.c, topic, e.bounds(topic).Start, kafka.ReaderOptions{})
+		found := map[string]int64{}
+		for i, r := range records {
+			if i > 0 && r.Offset <= records[i-1].Offset {
+				e.Fatalf("offset %d after %d", r.Offset, records[i-1].Offset)
+			}
+			found[string(r.Key)] = r.Offset
+		}
+		for key, offset := range last {
+			if found[key] != offset {
+				e.Fatalf("last record of key %s at offset %d, want %d", key, found[key], offset)
+			}
+		}
+		if len(records) < keys*rounds {
+			return
+		}
+		select {
+		case <-e.ctx.Done():
+			e.Fatal("the broker did not compact")
+		case <-time.After(500 * time.Millisecond):
+		}
+	}
+}
+
+func identity(e *env) {
+	topic, missing := e.topic(3, map[string]string{"retention.ms": "-1"}), e.name("missing")
+	first, err := e.c.Describe(e.ctx, topic, missing)
+	e.check(err)
+	got := first.Topics[topic]
+	if got.ID == [16]byte{} || got.Name != topic || got.Partitions != 3 || got.Replication != 1 {
+		e.Fatalf("described as %+v", got)
+	}
+	if _, ok := first.Topics[missing]; ok || first.ID == "" || first.Brokers < 1 || len(first.Topics) != 1 {
+		e.Fatalf("cluster described as %+v", first)
+	}
+	second, err := e.c.Describe(e.ctx, topic)
+	e.check(err)
+	if second.Topics[topic] != got || second.ID != first.ID {
+		e.Fatalf("described as %+v, then as %+v", first, second)
+	}
+	e.wantClass("create again", e.c.CreateTopic(e.ctx, topic, 3, 1, nil), kafka.Fatal)
+	if err := e.c.CreateTopic(e.ctx, topic, 3, 1, nil); !errors.Is(err, kafka.ErrTopicExists) {
+		e.Fatalf("create again: %v, want ErrTopicExists", err)
+	}
+	settings, err := e.c.Settings(e.ctx, topic)
+	e.check(err)
+	if settings["retention.ms"] != "-1" || settings["cleanup.policy"] != "delete" || settings["max.message.bytes"] == "" {
+		e.Fatalf("settings %v", settings)
+	}
+	e.transact(e.producer(e.name("txn")), topic, true, "a")
+	for _, r := range e.log(e.c, topic, 0, kafka.ReaderOptions{}) {
+		if r.LeaderEpoch < 0 {
+			e.Fatalf("leader epoch %d", r.LeaderEpoch)
+		}
+	}
+	group := e.name("group")
+	e.check(e.c.AlterOffset(e.ctx, group, topic, 0, 1))
+	if got := e.committed(group, topic); got != 1 {
+		e.Fatalf("offset %d, want 1", got)
+	}
+}
+
+func outOfRange(e *env) {
+	topic := e.topic(1, nil)
+	e.transact(e.producer(e.name("txn")), topic, true, "a")
+	e.settle(topic)
+	for _, offset := range []int64{-1, 3, 1 << 40} {
+		_, err := e.c.NewReader(topic, 0, offset, kafka.ReaderOptions{}).Fetch(e.ctx)
+		if !errors.Is(err, kafka.ErrOffsetOutOfRange) {
+			e.Fatalf("offset %d: %v, want ErrOffsetOutOfRange", offset, err)
+		}
+		e.wantClass("out of range", err, kafka.Fatal)
+	}
+	b, err := e.c.NewReader(topic, 0, 2, kafka.ReaderOptions{MaxWait: time.Millisecond}).Fetch(e.ctx)
+	e.check(err)
+	if len(b.Records) != 0 || b.Next != 2 || b.High != 2 || b.Stable != 2 || b.Start != 0 {
+		e.Fatalf("at the end of the log: %+v", b)
+	}
+	b.Release()
+}

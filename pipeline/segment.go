@@ -1,0 +1,103 @@
+package pipeline
+
+import (
+	"strconv"
+
+	"oriel/pipeline/kafka"
+	"oriel/schemas"
+	"oriel/state"
+)
+
+// batchBytes closes a record batch: the broker's default limit is 1 MiB + 12, and a batch has headers of its own. A record
+// that is larger by itself gets a batch of its own.
+const batchBytes = 1_000_000
+
+// letterBytes is how much of a record beyond the size limit its dead letter keeps.
+const letterBytes = 64 << 10
+
+// segment is everything that one transaction will make readable, in the order it was computed.
+type segment struct {
+	decisions batches
+	letters   batches
+	position  state.Position // after the last record taken
+	sealed    []byte         // state at position
+	records   int
+	taken     int // bytes of the records taken, valid or not: public
+	count     int // decisions
+	steps     uint64
+	end       int64 // end of the input when its last records were fetched
+}
+
+func (g *segment) reset() {
+	g.decisions.reset()
+	g.letters.reset()
+	g.sealed = g.sealed[:0]
+	g.records, g.taken, g.count, g.steps = 0, 0, 0, 0
+}
+
+// bytes bounds the segment's output by public sizes: where a transaction closes must not tell how many records became
+// dead letters.
+func (g *segment) bytes() int { return g.decisions.bytes + g.taken }
+
+// decide adds one decision; its line is copied.
+func (g *segment) decide(stream, line []byte, now int64) {
+	g.decisions.append(stream, line, nil, now)
+	g.count++
+}
+
+// letter keeps a record that took its place as a null event: original key, value and headers, then why and where.
+func (g *segment) letter(topic string, partition int32, r *kafka.Record, code schemas.Code, maxBytes int, now int64) {
+	headers := append([]kafka.Header(nil), r.Headers...)
+	headers = append(headers,
+		kafka.Header{Key: "oriel-reason", Value: []byte(code.String())},
+		kafka.Header{Key: "oriel-topic", Value: []byte(topic)},
+		kafka.Header{Key: "oriel-partition", Value: strconv.AppendInt(nil, int64(partition), 10)},
+		kafka.Header{Key: "oriel-offset", Value: strconv.AppendInt(nil, r.Offset, 10)},
+	)
+	value := r.Value
+	if len(value) > maxBytes && len(value) > letterBytes {
+		headers = append(headers,
+			kafka.Header{Key: "oriel-truncated", Value: []byte("true")},
+			kafka.Header{Key: "oriel-length", Value: strconv.AppendInt(nil, int64(len(value)), 10)},
+		)
+		value = value[:letterBytes]
+	}
+	g.letters.append(r.Key, value, headers, now)
+}
+
+// batches are record batches for one partition, each within the broker's limit, reused from transaction to transaction.
+type batches struct {
+	builders []*kafka.Builder
+	used     int
+	bytes    int
+}
+
+func (b *batches) append(key, value []byte, headers []kafka.Header, now int64) {
+	size := recordBytes(key, value, headers)
+	if b.used == 0 || (b.builders[b.used-1].Bytes()+size > batchBytes && b.builders[b.used-1].Count() > 0) {
+		if b.used == len(b.builders) {
+			b.builders = append(b.builders, new(kafka.Builder))
+		}
+		b.used++
+	}
+	b.builders[b.used-1].Append(key, value, headers, now)
+	b.bytes += size
+}
+
+// recordBytes bounds what a record takes in a batch.
+func recordBytes(key, value []byte, headers []kafka.Header) int {
+	size := len(key) + len(value) + 32
+	for _, h := range headers {
+		size += len(h.Key) + len(h.Value) + 10
+	}
+	return size
+}
+
+func (b *batches) all() []*kafka.Builder { return b.builders[:b.used] }
+
+func (b *batches) reset() {
+	for _, builder := range b.all() {
+		builder.Reset()
+	}
+	b.used, b.bytes = 0, 0
+}

@@ -1,0 +1,140 @@
+package pipeline
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"oriel/pipeline/kafka"
+	"oriel/state"
+)
+
+// Service runs a deployment's share of partitions in this process.
+type Service struct {
+	config   Config
+	model    Model
+	client   *kafka.Client
+	topics   Topics
+	master   *state.MasterKey
+	store    *state.Store
+	listener Listener
+}
+
+// NewService checks the deployment's topics and configuration records, and changes nothing. topics is what CheckTopics
+// described; the store must belong to the same deployment.
+func NewService(ctx context.Context, client *kafka.Client, c Config, m Model, topics Topics, master *state.MasterKey, store *state.Store, l Listener) (*Service, error) {
+	if err := c.Validate(); err != nil {
+		return nil, err
+	}
+	if c.Start != StartEarliest && c.Start != StartLatest {
+		return nil, fmt.Errorf("pipeline: start %q: not earliest or latest", c.Start)
+	}
+	if err := CheckManifests(ctx, client, topics, m.Settings, master); err != nil {
+		return nil, err
+	}
+	return &Service{config: c, model: m, client: client, topics: topics, master: master, store: store, listener: l}, nil
+}
+
+// Run works until ctx ends, then commits what is computed, leaves the group and returns nil. It returns an error only
+// when the process cannot go on: every partition it was given has stopped.
+func (s *Service) Run(ctx context.Context) error {
+	group, err := s.client.Join(kafka.GroupConfig{
+		ID: s.config.Group, Topic: s.config.Input, SessionTimeout: s.config.SessionTimeout,
+	})
+	if err != nil {
+		return fmt.Errorf("pipeline: join group: %w", err)
+	}
+	defer group.Close()
+	var retry backoff
+	for {
+		generation, err := group.Next(ctx)
+		switch {
+		case ctx.Err() != nil:
+			return nil
+		case err != nil:
+			s.listener.note(-1, "the consumer group cannot be reached; trying again")
+			if retry.wait(ctx) != nil {
+				return nil
+			}
+			continue
+		}
+		retry.reset()
+		err = s.generation(ctx, generation)
+		generation.Close()
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// generation runs one task for each assigned partition until the generation or ctx ends, and waits for all of them.
+func (s *Service) generation(ctx context.Context, g *kafka.Generation) error {
+	s.listener.assigned(g.Partitions)
+	alive, end := context.WithCancel(ctx)
+	defer end()
+	var (
+		tasks   sync.WaitGroup
+		mu      sync.Mutex
+		stopped []error
+	)
+	for _, p := range g.Partitions {
+		t := &task{
+			service: s, partition: p, stream: streamName(p),
+			membership: kafka.Membership{Group: s.config.Group, Generation: g.ID, Member: g.Member},
+		}
+		tasks.Go(func() {
+			defer s.listener.closed(p)
+			err := t.keepRunning(alive)
+			if err == nil {
+				return
+			}
+			s.listener.state(p, Halted)
+			s.listener.note(p, err.Error())
+			mu.Lock()
+			stopped = append(stopped, err)
+			all := len(stopped) == len(g.Partitions)
+			mu.Unlock()
+			if all {
+				end()
+			}
+			<-alive.Done()
+		})
+	}
+	select {
+	case <-g.Done():
+	case <-alive.Done():
+	}
+	end()
+	tasks.Wait()
+	if len(g.Partitions) > 0 && len(stopped) == len(g.Partitions) {
+		return errors.Join(stopped...)
+	}
+	return nil
+}
+
+// keepRunning takes the partition over again after every failure that a retry can mend. It returns nil when the
+// partition is handed over, and an error when it must stop.
+func (t *task) keepRunning(ctx context.Context) error {
+	var retry backoff
+	for {
+		err := t.run(ctx)
+		if ctx.Err() != nil {
+			return nil
+		}
+		switch Kind(err) {
+		case Stopped:
+			return err
+		case Lost: // the generation that replaces ours is on its way; if it does not come, the other owner has gone
+			t.service.listener.state(t.partition, Restoring)
+			if pause(ctx, t.service.config.SessionTimeout) != nil {
+				return nil
+			}
+		case Retry, Finished:
+			t.service.listener.restarted(t.partition, err)
+			if retry.wait(ctx) != nil {
+				return nil
+			}
+		}
+	}
+}

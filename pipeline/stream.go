@@ -1,0 +1,98 @@
+package pipeline
+
+import (
+	"fmt"
+
+	"oriel/mechanisms/dp"
+	"oriel/mechanisms/noise"
+	"oriel/operators"
+	"oriel/schemas"
+)
+
+// Model is the configured operator as the pipeline sees it; cmd builds it from settings.
+type Model struct {
+	Settings string              // canonical configuration (formats v1), public
+	Events   schemas.EventConfig // how records are decoded
+	// Plan computes everything that calibration decides, once, at opening; it is frozen in the incarnation record.
+	Plan func() ([]byte, error)
+	// Open gives a machine at step 0, or an error if the frozen plan proves less than the configuration asks for.
+	Open func(plan []byte, key [32]byte) (operators.Machine, error)
+}
+
+// Stream is the pure way of one stream's records: decode, step, encode. The same Stream runs in a task and in a replay,
+// so that both give the same bytes. It is not safe for concurrent use.
+type Stream struct {
+	machine   operators.Machine
+	decoder   *schemas.Decoder
+	encoder   *schemas.Encoder
+	event     schemas.Event
+	decisions []operators.Decision
+	line      []byte
+}
+
+// OpenStream opens the model's machine at step 0 with a frozen plan and the stream's first key.
+func OpenStream(m Model, plan []byte, key [32]byte, stream string, incarnation [16]byte) (*Stream, error) {
+	machine, err := m.Open(plan, key)
+	if err != nil {
+		return nil, fmt.Errorf("pipeline: open operator: %w", err)
+	}
+	decoder, err := schemas.NewDecoder(m.Events)
+	if err != nil {
+		return nil, fmt.Errorf("pipeline: open decoder: %w", err)
+	}
+	encoder := schemas.NewEncoder(decisionConfig(machine.Guarantee(), stream, incarnation))
+	return &Stream{machine: machine, decoder: decoder, encoder: encoder}, nil
+}
+
+func decisionConfig(g dp.Guarantee, stream string, incarnation [16]byte) schemas.DecisionConfig {
+	return schemas.DecisionConfig{
+		Stream: stream, Incarnation: incarnation, Mechanism: g.Mechanism, Window: g.Window, Batch: g.Batch,
+		Epsilon: g.Epsilon, Delta: g.Delta, Adjacency: g.Adjacency.String(), Unit: g.Unit,
+	}
+}
+
+// Start hands the decisions owed before the first record to emit; their bytes are valid during the call only.
+func (s *Stream) Start(emit func(line []byte)) {
+	s.decisions = s.machine.Open(s.decisions[:0])
+	s.emit(emit)
+}
+
+// Take steps over one record and hands the decisions it causes to emit; their bytes are valid during the call only. It
+// returns why the record takes its place as a null event, schemas.OK when it is valid. unreadable marks a record whose
+// value could not be had from its batch within the size limit.
+func (s *Stream) Take(id noise.Identity, value []byte, unreadable bool, emit func(line []byte)) schemas.Code {
+	code := schemas.TooLarge
+	if !unreadable {
+		code = s.decoder.Decode(&s.event, value)
+	}
+	record := operators.Record{Identity: id, Null: code != schemas.OK}
+	if !record.Null {
+		record.Event = operators.Event{
+			Vector: operators.Vector{Indices: s.event.Indices, Values: s.event.Values},
+			Label:  s.event.Label,
+			Weight: s.event.Weight,
+		}
+	}
+	s.decisions = s.machine.Add(s.decisions[:0], record)
+	s.emit(emit)
+	return code
+}
+
+func (s *Stream) emit(emit func(line []byte)) {
+	for _, d := range s.decisions {
+		s.line = s.encoder.Append(s.line[:0], d.Index, d.Step, d.Point)
+		emit(s.line)
+	}
+}
+
+// Steps counts the closed steps: a function of how many records were taken, and so public.
+func (s *Stream) Steps() uint64 { return s.machine.Steps() }
+
+// Guarantee is what every decision of the stream prints.
+func (s *Stream) Guarantee() dp.Guarantee { return s.machine.Guarantee() }
+
+// AppendState appends the machine's private state, of constant length for a configuration; it must be sealed.
+func (s *Stream) AppendState(dst []byte) []byte { return s.machine.AppendState(dst) }
+
+// Restore puts the machine where AppendState left it.
+func (s *Stream) Restore(private []byte) error { return s.machine.Restore(private) }

@@ -1,0 +1,212 @@
+package pipeline
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"oriel/pipeline/kafka"
+	"oriel/state"
+)
+
+// owned is a partition after take-over: fenced, restored, and proved to be continued where the last owner committed.
+type owned struct {
+	producer *kafka.Producer
+	sealer   *state.Sealer
+	stateKey []byte
+	stream   *Stream
+	position state.Position // of the committed state
+	view     *changelog
+}
+
+// takeOver makes this task the partition's only owner and restores its state, or opens its first incarnation
+// (formats §6). It never fetches an event.
+func (t *task) takeOver(ctx context.Context) (*owned, error) {
+	s := t.service
+	producer, err := s.client.NewProducer(ctx, transactionalID(s.config.Name, s.topics.Input.ID, t.partition), transactionTimeout)
+	if err != nil {
+		return nil, fmt.Errorf("pipeline: partition %d: %w", t.partition, err)
+	}
+	s.listener.reached(t.partition, PointFenced)
+	local, err := s.store.Load(t.partition)
+	if errors.Is(err, state.ErrCorrupt) {
+		s.listener.note(t.partition, "the local state is damaged; it is set aside and restored from the changelog")
+		local = nil
+	} else if err != nil {
+		return nil, fmt.Errorf("pipeline: partition %d: local state: %w", t.partition, err)
+	}
+	bounds, err := stableEnd(ctx, s.client, s.topics.Changelog.Name, t.partition)
+	if err != nil {
+		return nil, err
+	}
+	view, err := readChangelog(ctx, s.client, s.topics.Changelog, t.partition, bounds, local)
+	if err != nil {
+		return nil, err
+	}
+	manifest, err := openManifest(view.values[string(state.ManifestKey())], t.partition, s.model.Settings, s.master)
+	if err != nil {
+		return nil, err
+	}
+	o := &owned{producer: producer, view: view, stateKey: manifest.NameKey.Key(state.KindState, t.stream)}
+	incarnationKey := manifest.NameKey.Key(state.KindIncarnation, t.stream)
+	incarnation := view.values[string(incarnationKey)]
+	sealed, err := view.sealed(o.stateKey)
+	if err != nil {
+		return nil, unsealing(t.partition, err)
+	}
+	switch {
+	case incarnation != nil && sealed != nil:
+		err = t.restore(ctx, o, incarnation, sealed)
+	case incarnation == nil && sealed == nil:
+		err = t.open(ctx, o, incarnationKey)
+	default:
+		err = t.stop("the changelog holds an incarnation without its state, or a state without its incarnation",
+			"Restore the changelog topic and its compaction settings, or open a new deployment under another ORIEL_NAME")
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := s.store.Replace(t.partition, view.records(s.topics.Changelog.ID)); err != nil {
+		return nil, fmt.Errorf("pipeline: partition %d: local state: %w", t.partition, err)
+	}
+	s.listener.reached(t.partition, PointRestored)
+	return o, nil
+}
+
+func (t *task) stop(reason, remedy string) error {
+	return &StopError{Partition: t.partition, Reason: reason, Remedy: remedy}
+}
+
+// restore continues the incarnation at its committed state and checks that the input still has what comes next.
+func (t *task) restore(ctx context.Context, o *owned, record, sealed []byte) error {
+	s := t.service
+	inc, err := state.OpenIncarnation(record, s.master)
+	if err != nil {
+		return unsealing(t.partition, err)
+	}
+	if inc.Cluster != s.topics.Cluster || inc.Topic != s.topics.Input.ID || inc.Partition != t.partition || inc.Stream != t.stream {
+		return t.stop("the state belongs to another input: its cluster, topic id or partition differs from the input topic's",
+			"The input topic was recreated or mirrored: open a new deployment under another ORIEL_NAME")
+	}
+	if o.sealer, err = inc.Sealer(); err != nil {
+		return unsealing(t.partition, err)
+	}
+	position, private, err := o.sealer.Open(sealed)
+	if err != nil {
+		return unsealing(t.partition, err)
+	}
+	if o.stream, err = OpenStream(s.model, inc.Plan, [32]byte{}, t.stream, inc.ID); err != nil {
+		return &StopError{Partition: t.partition, Reason: "the frozen plan does not prove the configured guarantee", Remedy: "Use the version of Oriel that opened the deployment, or open a new one under another ORIEL_NAME", Cause: err}
+	}
+	if err := o.stream.Restore(private); err != nil {
+		return unsealing(t.partition, err)
+	}
+	o.position = position
+	return t.checkInput(ctx, position.Next)
+}
+
+// checkInput refuses to go on when the input or the group does not continue where the state ends.
+func (t *task) checkInput(ctx context.Context, next int64) error {
+	s := t.service
+	group, err := s.client.CommittedOffset(ctx, s.config.Group, s.config.Input, t.partition)
+	if err != nil {
+		return fmt.Errorf("pipeline: partition %d: group offset: %w", t.partition, err)
+	}
+	if group != -1 && group != next {
+		return t.stop(fmt.Sprintf("offsets were reset: the group stands at %d, the state at %d", group, next),
+			fmt.Sprintf("Events cannot be taken twice or left out. Set the group's offset for this partition back to %d, or delete the group's offsets", next))
+	}
+	bounds, err := s.client.Bounds(ctx, s.config.Input, t.partition)
+	if err != nil {
+		return fmt.Errorf("pipeline: partition %d: bounds of the input: %w", t.partition, err)
+	}
+	if bounds.Start > next {
+		return t.stop(fmt.Sprintf("events were deleted before they were taken: the input starts at %d, the state needs %d", bounds.Start, next),
+			"Open a new deployment under another ORIEL_NAME, and keep events longer than the longest outage")
+	}
+	if bounds.High < next {
+		return t.stop(fmt.Sprintf("the input was truncated: it ends at %d, the state stands at %d", bounds.High, next),
+			"Acknowledged events were lost on the brokers; open a new deployment under another ORIEL_NAME")
+	}
+	return nil
+}
+
+// open starts the partition's first incarnation. Anything left of an earlier one means that a state was lost: then
+// nothing may start from zero in silence.
+func (t *task) open(ctx context.Context, o *owned, incarnationKey []byte) error {
+	s := t.service
+	group, err := s.client.CommittedOffset(ctx, s.config.Group, s.config.Input, t.partition)
+	if err != nil {
+		return fmt.Errorf("pipeline: partition %d: group offset: %w", t.partition, err)
+	}
+	released, err := hasRecords(ctx, s.client, s.config.Decisions, t.partition)
+	if err != nil {
+		return err
+	}
+	const lost = "the state of this partition is lost: "
+	const remedy = "Restore the changelog topic, or open a new deployment under another ORIEL_NAME; its privacy loss adds to the old one's for events that both read"
+	switch {
+	case len(o.view.values) > 1: // beyond the manifest
+		return t.stop(lost+"the changelog holds records that this master key's names do not explain", remedy)
+	case released:
+		return t.stop(lost+"decisions were released, but the changelog has no state", remedy)
+	case group != -1:
+		return t.stop(lost+"the group has committed an offset, but the changelog has no state", remedy)
+	}
+	bounds, err := s.client.Bounds(ctx, s.config.Input, t.partition)
+	if err != nil {
+		return fmt.Errorf("pipeline: partition %d: bounds of the input: %w", t.partition, err)
+	}
+	start := bounds.Start
+	if s.config.Start == StartLatest {
+		start = bounds.Stable
+	}
+	plan, err := s.model.Plan()
+	if err != nil {
+		return &StopError{Partition: t.partition, Reason: "no plan fits the configuration", Remedy: "Correct the settings that the cause names", Cause: err}
+	}
+	inc := state.NewIncarnation(state.Incarnation{
+		Stream: t.stream, Cluster: s.topics.Cluster, Topic: s.topics.Input.ID, Partition: t.partition,
+		Config: s.model.Settings, Plan: plan, Start: start,
+	})
+	if o.sealer, err = inc.Sealer(); err != nil {
+		return fmt.Errorf("pipeline: partition %d: %w", t.partition, err)
+	}
+	key := inc.InitialKey(state.NewSecret())
+	if o.stream, err = OpenStream(s.model, plan, key, t.stream, inc.ID); err != nil {
+		return &StopError{Partition: t.partition, Reason: "the plan does not prove the configured guarantee", Remedy: "Correct the settings that the cause names", Cause: err}
+	}
+	g := &segment{position: state.Position{Topic: s.topics.Input.ID, Next: start, LeaderEpoch: -1}}
+	o.stream.Start(func(line []byte) { g.decide([]byte(t.stream), line, time.Now().UnixMilli()) })
+	g.sealed = o.sealer.Seal(nil, g.position, o.stream.AppendState(nil))
+	return t.commit(ctx, o, g, state.Record{Key: incarnationKey, Value: inc.Seal(s.master)})
+}
+
+// hasRecords tells whether any record was ever readable in the partition, committed or not.
+func hasRecords(ctx context.Context, client *kafka.Client, topic string, p int32) (bool, error) {
+	bounds, err := client.Bounds(ctx, topic, p)
+	if err != nil {
+		return false, fmt.Errorf("pipeline: bounds of %s partition %d: %w", topic, p, err)
+	}
+	if bounds.Start > 0 {
+		return true, nil // deleted by retention
+	}
+	reader := client.NewReader(topic, p, 0, kafka.ReaderOptions{Uncommitted: true, MaxBytes: 64 << 10, MaxWait: 100 * time.Millisecond})
+	for next := int64(0); next < bounds.High; {
+		batch, err := reader.Fetch(ctx)
+		if err != nil {
+			return false, fmt.Errorf("pipeline: read %s partition %d: %w", topic, p, err)
+		}
+		found := len(batch.Records) > 0
+		next = batch.Next
+		batch.Release()
+		if found {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+func streamName(partition int32) string { return strconv.Itoa(int(partition)) }

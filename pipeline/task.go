@@ -1,0 +1,100 @@
+package pipeline
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"oriel/pipeline/kafka"
+)
+
+// commitGrace is how long a closing task may take to commit what it has computed. It is below the group's rebalance
+// timeout, so that the generation that a commit names is still alive.
+const commitGrace = 5 * time.Second
+
+// task owns one input partition in this process for one generation of the group.
+type task struct {
+	service    *Service
+	partition  int32
+	stream     string
+	membership kafka.Membership
+}
+
+// run takes the partition over and works until ctx ends or something fails. Three goroutines pass work on in one
+// direction: fetch, compute, commit. While a transaction commits, the next one is computed; when a commit fails, all
+// that was computed is dropped, and the caller takes the partition over again from the committed state.
+func (t *task) run(ctx context.Context) error {
+	t.service.listener.state(t.partition, Restoring)
+	o, err := t.takeOver(ctx)
+	if err != nil {
+		return err
+	}
+	t.service.listener.state(t.partition, Running)
+	work, fail := context.WithCancelCause(ctx)
+	defer fail(nil)
+	commits, expire := context.WithCancelCause(context.WithoutCancel(ctx))
+	defer expire(nil)
+	defer context.AfterFunc(ctx, func() {
+		timer := time.AfterFunc(commitGrace, func() { expire(errors.New("pipeline: closing took too long")) })
+		context.AfterFunc(commits, func() { timer.Stop() })
+	})()
+
+	batches := make(chan *kafka.Batch, 2)
+	segments := make(chan *segment)
+	free := make(chan *segment, 2)
+	free <- new(segment)
+	free <- new(segment)
+	start := o.position.Next
+	var workers sync.WaitGroup
+	workers.Go(func() {
+		defer close(batches)
+		if err := t.fetch(work, start, batches); work.Err() == nil {
+			fail(err)
+		}
+	})
+	workers.Go(func() {
+		failed := false
+		for g := range segments {
+			if !failed {
+				if err := t.commit(commits, o, g); err != nil {
+					fail(err)
+					failed = true
+				}
+			}
+			g.reset()
+			free <- g
+		}
+	})
+	compute := &computer{task: t, stream: o.stream, sealer: o.sealer, position: o.position, segments: segments, free: free}
+	compute.run(work, batches)
+	close(segments)
+	workers.Wait()
+	if err := context.Cause(work); !errors.Is(err, context.Canceled) {
+		return err
+	}
+	return ctx.Err()
+}
+
+// fetch reads the input from an offset on, until work ends.
+func (t *task) fetch(work context.Context, from int64, batches chan<- *kafka.Batch) error {
+	reader := t.service.client.NewReader(t.service.config.Input, t.partition, from, kafka.ReaderOptions{
+		MaxBytes: fetchBytes, MaxWait: 250 * time.Millisecond,
+	})
+	for {
+		batch, err := reader.Fetch(work)
+		if err != nil {
+			return err
+		}
+		select {
+		case batches <- batch:
+		case <-work.Done():
+			batch.Release()
+			return work.Err()
+		}
+	}
+}
+
+// fetchBytes is what one fetch asks for: some thousands of events, so that a commit interval holds several fetches and a
+// partition's buffers stay within a few MiB.
+const fetchBytes = 1 << 20

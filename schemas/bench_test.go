@@ -1,0 +1,84 @@
+package schemas
+
+import (
+	"math/rand/v2"
+	"testing"
+)
+
+func BenchmarkDecode(b *testing.B) {
+	for doc, d := range benchmarkDecoders(b) {
+		name := "named=6"
+		if doc == denseDocument {
+			name = "dense=27"
+		}
+		b.Run(name, func(b *testing.B) {
+			value := []byte(doc)
+			var e Event
+			b.SetBytes(int64(len(value)))
+			b.ReportAllocs()
+			for b.Loop() {
+				if d.Decode(&e, value) != OK {
+					b.Fatal("not valid")
+				}
+			}
+		})
+	}
+}
+
+func BenchmarkDecodeDense17Digits(b *testing.B) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	doc := []byte(`{"label":1,"features":[`)
+	for k := range 27 {
+		if k > 0 {
+			doc = append(doc, ',')
+		}
+		doc = AppendFloat(doc, rng.NormFloat64())
+	}
+	doc = append(doc, `]}`...)
+	d := newTestDecoder(b, EventConfig{Loss: "squared", Dimension: 27, MaxBytes: 1 << 20, Features: FeatureConfig{Norm: "unit"}})
+	var e Event
+	b.SetBytes(int64(len(doc)))
+	b.ReportAllocs()
+	for b.Loop() {
+		if d.Decode(&e, doc) != OK {
+			b.Fatal("not valid")
+		}
+	}
+}
+
+func BenchmarkAppendDecision(b *testing.B) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for _, point := range []struct {
+		name string
+		size int
+	}{{"d=32", 32}, {"d=1024", 1024}} {
+		b.Run(point.name, func(b *testing.B) {
+			x := make([]float64, point.size)
+			for k := range x {
+				x[k] = rng.NormFloat64() / 8
+			}
+			e := NewEncoder(testDecision.DecisionConfig)
+			dst := e.Append(nil, 1<<40, 1<<40, x)
+			b.SetBytes(int64(len(dst)))
+			b.ReportAllocs()
+			for b.Loop() {
+				dst = e.Append(dst[:0], 1<<40, 1<<40, x)
+			}
+		})
+	}
+}
+
+func BenchmarkParseDecision(b *testing.B) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	x := make([]float64, 32)
+	for k := range x {
+		x[k] = rng.NormFloat64() / 8
+	}
+	line := NewEncoder(testDecision.DecisionConfig).Append(nil, 7, 7, x)
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := ParseDecision(line); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

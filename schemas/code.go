@@ -1,0 +1,77 @@
+package schemas
+
+// Code is the outcome of decoding a record: OK, or the rule that the record breaks. Its String goes into dead-letter headers and is stable.
+type Code uint8
+
+// The codes. Values may be renumbered between versions; the strings may not.
+const (
+	OK Code = iota
+	Empty
+	TooLarge
+	InvalidUTF8
+	ByteOrderMark
+	JSONSyntax
+	TrailingData
+	LoneSurrogate
+	TooDeep
+	NotObject
+	WrongType
+	NullValue
+	DuplicateName
+	UnknownName
+	MissingMember
+	ConflictingMembers
+	NumberOverflow
+	WrongDimension
+	IndexRange
+	DuplicateIndex
+	TooManyNames
+	LabelRange
+	WeightRange
+	RelativeRange
+	FeatureOverflow
+)
+
+var codes = [...]struct{ name, rule string }{
+	OK:                 {"ok", "the record is valid"},
+	Empty:              {"empty", "a record has a value of at least one byte"},
+	TooLarge:           {"too_large", "a record has at most ORIEL_MAX_RECORD_BYTES bytes"},
+	InvalidUTF8:        {"invalid_utf8", "a record is UTF-8"},
+	ByteOrderMark:      {"byte_order_mark", "a record starts without a byte order mark"},
+	JSONSyntax:         {"json_syntax", "a record follows the JSON grammar of RFC 8259"},
+	TrailingData:       {"trailing_data", "nothing but white space follows the value"},
+	LoneSurrogate:      {"lone_surrogate", "an escaped surrogate is one of a pair"},
+	TooDeep:            {"too_deep", "arrays and objects are nested at most 8 deep"},
+	NotObject:          {"not_object", "an event is a JSON object"},
+	WrongType:          {"wrong_type", "a member has the JSON type that its name asks for"},
+	NullValue:          {"null_value", "no value is null"},
+	DuplicateName:      {"duplicate_name", "an object has no name twice"},
+	UnknownName:        {"unknown_name", "an object has only the members of its body, spelt in lower case"},
+	MissingMember:      {"missing_member", "an object has every required member of its body"},
+	ConflictingMembers: {"conflicting_members", "an event has gradient or cost, not both"},
+	NumberOverflow:     {"number_overflow", "a number is finite as a float64"},
+	WrongDimension:     {"wrong_dimension", "a dense vector has exactly the configured dimension; indices and values have one length"},
+	IndexRange:         {"index_range", "an index is an integer from 0 to dimension-1, without fraction or exponent"},
+	DuplicateIndex:     {"duplicate_index", "a sparse vector has no index twice"},
+	TooManyNames:       {"too_many_names", "an event has at most 4096 named features"},
+	LabelRange:         {"label_range", "a label of this loss is -1, 0, 1, false or true"},
+	WeightRange:        {"weight_range", "a weight is at least 0"},
+	RelativeRange:      {"relative_range", "relatives are at least 0, and one is above 0"},
+	FeatureOverflow:    {"feature_overflow", "the hashed features and their squared norm are finite"},
+}
+
+// String is the reason code: lower case, words joined by underscores.
+func (c Code) String() string {
+	if int(c) >= len(codes) {
+		return "unknown_code"
+	}
+	return codes[c].name
+}
+
+// Rule says in one line what a valid record looks like in the respect that this one does not.
+func (c Code) Rule() string {
+	if int(c) >= len(codes) {
+		return "no such rule"
+	}
+	return codes[c].rule
+}

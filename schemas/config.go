@@ -1,0 +1,94 @@
+package schemas
+
+import (
+	"errors"
+	"fmt"
+	"math"
+)
+
+const (
+	// MaxDimension bounds Dimension: a Decoder holds 12 bytes for each coordinate.
+	MaxDimension = 1 << 24
+	// MaxNames bounds the named features of one event. Real events have tens; the bound keeps the duplicate check of a hostile one small.
+	MaxNames = 4096
+
+	maxDepth = 8
+)
+
+// EventConfig says which events a Decoder takes. It holds public settings only.
+type EventConfig struct {
+	Loss      string        // linear, logistic, hinge, squared, absolute or portfolio; decides the body. Required.
+	Dimension int           // coordinates of the vector, 1 to MaxDimension. Required.
+	MaxBytes  int           // longest valid record, bytes, ≥ 1. Required.
+	Features  FeatureConfig // how named features are hashed; not used by linear and portfolio.
+}
+
+// FeatureConfig is the public part of feature hashing, see HashFeatures.
+type FeatureConfig struct {
+	Bias   bool    // add a constant 1 at the index of the empty token
+	Norm   string  // unit: scale the hashed vector to norm 1; none: leave it. Required.
+	Ranges []Range // public ranges of numeric features; no name twice
+}
+
+// Validate reports every problem at once.
+func (c EventConfig) Validate() error {
+	var errs []error
+	if bodyOf(c.Loss) == bodyInvalid {
+		errs = append(errs, fmt.Errorf("schemas: loss %q: not linear, logistic, hinge, squared, absolute or portfolio", c.Loss))
+	}
+	if c.Dimension < 1 || c.Dimension > MaxDimension {
+		errs = append(errs, fmt.Errorf("schemas: dimension %d: not from 1 to %d", c.Dimension, MaxDimension))
+	}
+	if c.MaxBytes < 1 {
+		errs = append(errs, fmt.Errorf("schemas: max bytes %d: not positive", c.MaxBytes))
+	}
+	if b := bodyOf(c.Loss); b == bodyClass || b == bodyReal {
+		errs = append(errs, c.Features.Validate())
+	}
+	return errors.Join(errs...)
+}
+
+// Validate reports every problem at once.
+func (c FeatureConfig) Validate() error {
+	var errs []error
+	if c.Norm != "unit" && c.Norm != "none" {
+		errs = append(errs, fmt.Errorf("schemas: norm %q: not unit or none", c.Norm))
+	}
+	seen := map[string]bool{}
+	for _, r := range c.Ranges {
+		if seen[r.Name] {
+			errs = append(errs, fmt.Errorf("schemas: range of %q: given twice", r.Name))
+		}
+		seen[r.Name] = true
+		if width := r.High - r.Low; !(width > 0) || math.IsInf(width, 0) {
+			errs = append(errs, fmt.Errorf("schemas: range of %q: not low < high with a finite width", r.Name))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// body is the kind of event that a loss asks for.
+type body uint8
+
+const (
+	bodyInvalid   body = iota
+	bodyClass          // features and a label of two classes
+	bodyReal           // features and a real label
+	bodyLinear         // gradient or cost
+	bodyPortfolio      // relatives
+)
+
+func bodyOf(loss string) body {
+	switch loss {
+	case "logistic", "hinge":
+		return bodyClass
+	case "squared", "absolute":
+		return bodyReal
+	case "linear":
+		return bodyLinear
+	case "portfolio":
+		return bodyPortfolio
+	default:
+		return bodyInvalid
+	}
+}

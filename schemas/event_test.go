@@ -1,0 +1,250 @@
+package schemas
+
+import (
+	"bytes"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"os"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// document is a line of testdata/documents.jsonl, the definition of a valid event. The value of the record is doc, or hex, or repeat: what
+// stands in front, what is repeated, how often, what follows.
+type document struct {
+	Name      string
+	Loss      string
+	Dimension int
+	MaxBytes  int `json:"max_bytes"` // 0: 2 MiB
+	Bias      *bool
+	Norm      string
+	Ranges    string
+
+	Doc    string
+	Hex    string
+	Repeat []any
+
+	Code    string
+	Indices []int32
+	Values  []float64
+	Label   float64
+	Weight  float64
+}
+
+func (d document) config(tb testing.TB) EventConfig {
+	tb.Helper()
+	ranges, err := ParseRanges(d.Ranges)
+	if err != nil {
+		tb.Fatalf("%s: %v", d.Name, err)
+	}
+	c := EventConfig{
+		Loss: d.Loss, Dimension: d.Dimension, MaxBytes: d.MaxBytes,
+		Features: FeatureConfig{Bias: d.Bias == nil || *d.Bias, Norm: d.Norm, Ranges: ranges},
+	}
+	if c.MaxBytes == 0 {
+		c.MaxBytes = 2 << 20
+	}
+	if c.Features.Norm == "" {
+		c.Features.Norm = "unit"
+	}
+	return c
+}
+
+func (d document) value(tb testing.TB) []byte {
+	tb.Helper()
+	switch {
+	case d.Hex != "":
+		b, err := hex.DecodeString(d.Hex)
+		if err != nil {
+			tb.Fatalf("%s: %v", d.Name, err)
+		}
+		return b
+	case d.Repeat != nil:
+		return []byte(d.Repeat[0].(string) + strings.Repeat(d.Repeat[1].(string), int(d.Repeat[2].(float64))) + d.Repeat[3].(string))
+	default:
+		return []byte(d.Doc)
+	}
+}
+
+func readDocuments(tb testing.TB) []document {
+	tb.Helper()
+	b, err := os.ReadFile("testdata/documents.jsonl")
+	if err != nil {
+		tb.Fatal(err)
+	}
+	var docs []document
+	for k, line := range bytes.Split(bytes.TrimSpace(b), []byte("\n")) {
+		dec := json.NewDecoder(bytes.NewReader(line))
+		dec.DisallowUnknownFields()
+		var d document
+		if err := dec.Decode(&d); err != nil {
+			tb.Fatalf("documents.jsonl:%d: %v", k+1, err)
+		}
+		docs = append(docs, d)
+	}
+	return docs
+}
+
+func newTestDecoder(tb testing.TB, c EventConfig) *Decoder {
+	tb.Helper()
+	d, err := NewDecoder(c)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return d
+}
+
+func sameEvent(a, b Event) bool {
+	return (a.Indices == nil) == (b.Indices == nil) && slices.Equal(a.Indices, b.Indices) && sameBits(a.Values, b.Values) &&
+		sameBits([]float64{a.Label, a.Weight}, []float64{b.Label, b.Weight})
+}
+
+func TestDecodeFollowsTheTableOfDocuments(t *testing.T) {
+	docs := readDocuments(t)
+	if len(docs) < 60 {
+		t.Fatalf("%d documents", len(docs))
+	}
+	for _, doc := range docs {
+		t.Run(doc.Name, func(t *testing.T) {
+			d := newTestDecoder(t, doc.config(t))
+			want := Event{Indices: doc.Indices, Values: doc.Values, Label: doc.Label, Weight: doc.Weight}
+			for range 2 { // the second time with used memory
+				var got Event
+				if code := d.Decode(&got, doc.value(t)); code.String() != doc.Code {
+					t.Fatalf("%v, want %v", code, doc.Code)
+				} else if code == OK && !sameEvent(got, want) {
+					t.Fatalf("%+v, want %+v", got, want)
+				}
+			}
+			checkTwin(t, doc.config(t), d, doc.value(t))
+		})
+	}
+}
+
+// checkTwin fails unless the decoder and its slow twin say the same: both valid and equal, or a fault that the twin found too. In an invalid
+// JSON text the decoder may find another fault before the syntax error.
+func checkTwin(t *testing.T, c EventConfig, d *Decoder, value []byte) {
+	t.Helper()
+	var got Event
+	code := d.Decode(&got, value)
+	want, bad := twinDecode(c, value)
+	switch {
+	case (code == OK) != (len(bad) == 0), code != OK && !bad[code] && !bad[JSONSyntax] && !bad[LoneSurrogate]:
+		t.Fatalf("decoder %v, twin %v", code, bad)
+	case code == OK && !sameEvent(got, want):
+		t.Fatalf("decoder %+v, twin %+v", got, want)
+	}
+}
+
+func FuzzDecode(f *testing.F) {
+	losses := []string{"logistic", "squared", "linear", "portfolio"}
+	var decoders []*Decoder
+	var configs []EventConfig
+	ranges := []Range{{"distance", 0, 5000, false}, {"hour", 0, 24, true}}
+	for _, loss := range losses {
+		for _, dimension := range []int{1, 2, 5, 16} {
+			c := EventConfig{Loss: loss, Dimension: dimension, MaxBytes: 1 << 12, Features: FeatureConfig{Bias: dimension > 2, Norm: "unit", Ranges: ranges}}
+			configs = append(configs, c)
+			decoders = append(decoders, newTestDecoder(f, c))
+		}
+	}
+	for k, doc := range readDocuments(f) {
+		if value := doc.value(f); len(value) < 1<<12 {
+			f.Add(value, uint8(k))
+			f.Add(value, uint8(4*slices.Index(losses, doc.Loss)+doc.Dimension%4))
+		}
+	}
+	f.Fuzz(func(t *testing.T, value []byte, which uint8) {
+		k := int(which) % len(configs)
+		checkTwin(t, configs[k], decoders[k], value)
+	})
+}
+
+func TestManyNamesAreCheckedInLinearTime(t *testing.T) {
+	var b strings.Builder
+	b.WriteString(`{"label":1,"features":{"x":1`)
+	for k := range 1000000 {
+		fmt.Fprintf(&b, `,"n%d":1`, k)
+	}
+	b.WriteString(`}}`)
+	d := newTestDecoder(t, EventConfig{Loss: "hinge", Dimension: 32, MaxBytes: 16 << 20, Features: FeatureConfig{Norm: "unit"}})
+	var e Event
+	if code := d.Decode(&e, []byte(b.String())); code != TooManyNames {
+		t.Errorf("a million names: %v", code)
+	}
+
+	for n, want := range map[int]Code{MaxNames: OK, MaxNames + 1: TooManyNames, 17: OK} {
+		for _, twice := range []bool{false, true} {
+			doc := `{"label":1,"features":{"n":0`
+			for k := 1; k < n; k++ {
+				doc += fmt.Sprintf(`,"n%d":%d`, k, k)
+			}
+			if twice && want == OK {
+				doc, want = doc[:strings.LastIndex(doc, ",")]+`,"n":1`, DuplicateName
+			}
+			if code := d.Decode(&e, []byte(doc+`}}`)); code != want {
+				t.Errorf("%d names, one twice: %v: %v, want %v", n, twice, code, want)
+			}
+		}
+	}
+}
+
+// canonical documents of the benchmarks.
+const (
+	namedDocument = `{"features":{"carrier":"UA","origin":"EWR","dest":"IAH","hour":17,"month":1,"distance":1400},"label":true}`
+	denseDocument = `{"features":[0.12598762514936,-0.98134187263541,1,0.5,-0.33331,12.25,0.000125,17,1400,0.8414709848078965,-0.5403023058681398,` +
+		`1,0,0,0,1,0,0.25,0.125,-3.75,0.1,0.2,0.3,0.30000000000000004,2.718281828459045,3.141592653589793,-1.4142135623730951],"label":1}`
+)
+
+func benchmarkDecoders(tb testing.TB) map[string]*Decoder {
+	features := FeatureConfig{Bias: true, Norm: "unit"}
+	return map[string]*Decoder{
+		namedDocument: newTestDecoder(tb, EventConfig{Loss: "logistic", Dimension: 32, MaxBytes: 1 << 20, Features: features}),
+		denseDocument: newTestDecoder(tb, EventConfig{Loss: "logistic", Dimension: 27, MaxBytes: 1 << 20, Features: features}),
+	}
+}
+
+func TestDecodeAllocatesNothing(t *testing.T) {
+	for doc, d := range benchmarkDecoders(t) {
+		value := []byte(doc)
+		var e Event
+		if n := testing.AllocsPerRun(100, func() {
+			if d.Decode(&e, value) != OK {
+				t.Fatal("not valid")
+			}
+		}); n != 0 {
+			t.Errorf("%v allocations for %s", n, doc)
+		}
+	}
+}
+
+func TestEventConfigReportsEveryProblem(t *testing.T) {
+	err := EventConfig{Loss: "log", Dimension: 0, MaxBytes: 0}.Validate()
+	for _, word := range []string{"loss", "dimension", "max bytes"} {
+		if err == nil || !strings.Contains(err.Error(), word) {
+			t.Errorf("%v: %s is not named", err, word)
+		}
+	}
+	if err := (EventConfig{Loss: "hinge", Dimension: 1, MaxBytes: 1}).Validate(); err == nil {
+		t.Error("a loss on features without a norm is taken")
+	}
+	if err := (EventConfig{Loss: "linear", Dimension: 1, MaxBytes: 1}).Validate(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestCodesHaveDistinctNamesAndRules(t *testing.T) {
+	seen := map[string]bool{}
+	for c := OK; c <= FeatureOverflow; c++ {
+		if c.String() == "" || c.Rule() == "" || seen[c.String()] || seen[c.Rule()] {
+			t.Errorf("code %d: %q, %q", c, c.String(), c.Rule())
+		}
+		seen[c.String()], seen[c.Rule()] = true, true
+	}
+	if reflect.TypeOf(codes).Len() != int(FeatureOverflow)+1 {
+		t.Error("the last code has changed: the loop above misses some")
+	}
+}

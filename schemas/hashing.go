@@ -1,0 +1,171 @@
+package schemas
+
+import (
+	"math"
+	"math/bits"
+
+	"github.com/cespare/xxhash/v2"
+)
+
+// Feature is one named feature. The JSON value false is no feature at all.
+type Feature struct {
+	Name   string
+	Kind   FeatureKind
+	Number float64 // finite
+	Text   string
+}
+
+// FeatureKind says which JSON value a feature has.
+type FeatureKind uint8
+
+// The kinds; the zero value is a number.
+const (
+	FeatureNumber FeatureKind = iota
+	FeatureText
+	FeatureTrue
+)
+
+// HashFeatures maps named features to a sparse vector: feature hashing, version 1, which never changes. Whoever scores with a decision hashes
+// the same way; testdata/hashing.json holds vectors and testdata/hashing.py a second implementation.
+//
+// Each feature, in order of appearance, contributes values v under tokens:
+//
+//	string            1 under name ‖ 0x00 ‖ text
+//	number            the number under name
+//	number in a range (number − low) / (high − low), clamped to [0, 1], under name
+//	the same, cyclic  u = (number − low) / (high − low), t = u − ⌊u⌋ (0 if u is not finite): sin 2πt under name ‖ 0x00 ‖ "sin", then cos 2πt
+//	                  under name ‖ 0x00 ‖ "cos", both as sinCosTurn says
+//	true              1 under name, range or not; false nothing
+//
+// and at the end, if Bias, 1 under the empty token. With h = XXH64(token, seed 0), v goes to index ⌊h·d / 2^64⌋, negated if h is odd.
+// An index takes its place in the result when it first appears; its value starts at +0 and contributions are added one by one in order.
+// With Norm unit, s = Σ value² is added in that order, each product rounded by itself; if s > 0 each value is divided by √s.
+// The code is OK, or FeatureOverflow if a value or, with Norm unit, s is not finite. Both results are non-nil.
+func HashFeatures(features []Feature, dimension int, c FeatureConfig) (indices []int32, values []float64, code Code) {
+	h := newHasher(dimension, c)
+	for _, f := range features {
+		switch f.Kind {
+		case FeatureNumber:
+			h.number([]byte(f.Name), f.Number)
+		case FeatureText:
+			h.text([]byte(f.Name), []byte(f.Text))
+		case FeatureTrue:
+			h.truth([]byte(f.Name))
+		default:
+			panic("BUG: schemas: unknown feature kind")
+		}
+	}
+	code = h.finish()
+	return h.indices, h.values, code
+}
+
+// sparseVector collects entries with distinct indices.
+type sparseVector struct {
+	slot    []int32 // per coordinate: place in indices + 1, or 0
+	indices []int32
+	values  []float64
+}
+
+func (v *sparseVector) reset() {
+	for _, index := range v.indices {
+		v.slot[index] = 0
+	}
+	v.indices, v.values = v.indices[:0], v.values[:0]
+}
+
+// hasher is HashFeatures with its memory kept.
+type hasher struct {
+	sparseVector
+	config FeatureConfig
+	ranges map[string]hashedRange
+	token  []byte
+}
+
+type hashedRange struct {
+	Range
+	sine, cosine uint64 // hashes of the two tokens
+}
+
+func newHasher(dimension int, c FeatureConfig) *hasher {
+	h := &hasher{config: c, ranges: map[string]hashedRange{}}
+	h.slot = make([]int32, dimension)
+	h.indices, h.values = []int32{}, []float64{}
+	for _, r := range c.Ranges {
+		h.ranges[r.Name] = hashedRange{r, xxhash.Sum64String(r.Name + "\x00sin"), xxhash.Sum64String(r.Name + "\x00cos")}
+	}
+	return h
+}
+
+func (h *hasher) add(hash uint64, v float64) {
+	high, _ := bits.Mul64(hash, uint64(len(h.slot)))
+	v = math.Float64frombits(math.Float64bits(v) ^ hash<<63)
+	index := int32(high)
+	if place := h.slot[index]; place != 0 {
+		h.values[place-1] += v
+		return
+	}
+	h.indices = append(h.indices, index)
+	h.values = append(h.values, 0+v)
+	h.slot[index] = int32(len(h.indices))
+}
+
+func (h *hasher) truth(name []byte) {
+	h.add(xxhash.Sum64(name), 1)
+}
+
+func (h *hasher) text(name, text []byte) {
+	h.token = append(h.token[:0], name...)
+	h.token = append(h.token, 0)
+	h.token = append(h.token, text...)
+	h.add(xxhash.Sum64(h.token), 1)
+}
+
+func (h *hasher) number(name []byte, v float64) {
+	if len(h.ranges) > 0 {
+		if r, found := h.ranges[string(name)]; found {
+			h.ranged(name, v, &r)
+			return
+		}
+	}
+	h.add(xxhash.Sum64(name), v)
+}
+
+func (h *hasher) ranged(name []byte, v float64, r *hashedRange) {
+	u := (v - r.Low) / (r.High - r.Low)
+	if !r.Cyclic {
+		h.add(xxhash.Sum64(name), min(max(u, 0), 1))
+		return
+	}
+	t := u - math.Floor(u)
+	if t != t { // u is infinite: ∞ − ∞
+		t = 0
+	}
+	sine, cosine := sinCosTurn(t)
+	h.add(r.sine, sine)
+	h.add(r.cosine, cosine)
+}
+
+// finish adds the constant and scales. It is called once, BEFORE reset.
+func (h *hasher) finish() Code {
+	if h.config.Bias {
+		h.add(xxhash.Sum64(nil), 1)
+	}
+	sum := 0.0
+	for _, v := range h.values {
+		if math.IsInf(v, 0) || math.IsNaN(v) {
+			return FeatureOverflow
+		}
+		sum += float64(v * v)
+	}
+	if h.config.Norm != "unit" || sum == 0 {
+		return OK
+	}
+	if math.IsInf(sum, 0) {
+		return FeatureOverflow
+	}
+	norm := math.Sqrt(sum)
+	for k := range h.values {
+		h.values[k] /= norm
+	}
+	return OK
+}

@@ -1,0 +1,156 @@
+package schemas
+
+import (
+	"encoding/json"
+	"math"
+	"os"
+	"reflect"
+	"testing"
+)
+
+func readJSON(t *testing.T, file string, dst any) {
+	t.Helper()
+	b, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(b, dst); err != nil {
+		t.Fatalf("%s: %v", file, err)
+	}
+}
+
+type hashingCase struct {
+	Features  [][2]any
+	Dimension int
+	Bias      bool
+	Norm      string
+	Ranges    []Range
+	Indices   []int32
+	Values    []float64
+}
+
+func (c hashingCase) config() FeatureConfig {
+	return FeatureConfig{Bias: c.Bias, Norm: c.Norm, Ranges: c.Ranges}
+}
+
+// TestHashFeaturesAgreesWithTheVectors compares with testdata/hashing.py to the bit: consumers in other languages rely on it.
+func TestHashFeaturesAgreesWithTheVectors(t *testing.T) {
+	var cases []hashingCase
+	readJSON(t, "testdata/hashing.json", &cases)
+	if len(cases) < 100 {
+		t.Fatalf("%d cases", len(cases))
+	}
+	for k, c := range cases {
+		var features []Feature
+		for _, f := range c.Features {
+			name := f[0].(string)
+			switch v := f[1].(type) {
+			case string:
+				features = append(features, Feature{Name: name, Kind: FeatureText, Text: v})
+			case float64:
+				features = append(features, Feature{Name: name, Number: v})
+			case bool:
+				if v {
+					features = append(features, Feature{Name: name, Kind: FeatureTrue})
+				}
+			}
+		}
+		indices, values, code := HashFeatures(features, c.Dimension, c.config())
+		if code != OK || !reflect.DeepEqual(indices, c.Indices) || !sameBits(values, c.Values) {
+			t.Errorf("case %d: HashFeatures: %v %v %v, want %v %v", k, code, indices, values, c.Indices, c.Values)
+		}
+
+		d, err := NewDecoder(EventConfig{Loss: "squared", Dimension: c.Dimension, MaxBytes: 1 << 20, Features: c.config()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var e Event
+		if code := d.Decode(&e, c.document(t)); code != OK || !reflect.DeepEqual(e.Indices, c.Indices) || !sameBits(e.Values, c.Values) {
+			t.Errorf("case %d: Decode: %v %v %v, want %v %v", k, code, e.Indices, e.Values, c.Indices, c.Values)
+		}
+	}
+}
+
+func (c hashingCase) document(t *testing.T) []byte {
+	t.Helper()
+	doc := []byte(`{"features":{`)
+	for k, f := range c.Features {
+		name, err := json.Marshal(f[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		value, err := json.Marshal(f[1])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if k > 0 {
+			doc = append(doc, ',')
+		}
+		doc = append(append(append(doc, name...), ':'), value...)
+	}
+	return append(doc, `},"label":0}`...)
+}
+
+func sameBits(a, b []float64) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for k := range a {
+		if math.Float64bits(a[k]) != math.Float64bits(b[k]) {
+			return false
+		}
+	}
+	return true
+}
+
+func TestHashFeaturesReportsOverflow(t *testing.T) {
+	f := []Feature{{Name: "a", Number: 1e200}}
+	for norm, want := range map[string]Code{"unit": FeatureOverflow, "none": OK} {
+		if _, _, code := HashFeatures(f, 4, FeatureConfig{Norm: norm}); code != want {
+			t.Errorf("norm %s: %v, want %v", norm, code, want)
+		}
+	}
+	f = []Feature{{Name: "a", Number: math.MaxFloat64}, {Name: "a", Number: math.MaxFloat64}}
+	if _, _, code := HashFeatures(f, 4, FeatureConfig{Norm: "none"}); code != FeatureOverflow {
+		t.Errorf("sum beyond float64: %v", code)
+	}
+}
+
+// TestSinCosTurnIsWithinTwoUlp compares with values of mpmath, correctly rounded.
+func TestSinCosTurnIsWithinTwoUlp(t *testing.T) {
+	var rows [][3]float64
+	readJSON(t, "testdata/turns.json", &rows)
+	worst := 0.0
+	for _, row := range rows {
+		s, c := sinCosTurn(row[0])
+		for k, pair := range [][2]float64{{s, row[1]}, {c, row[2]}} {
+			ulp := math.Nextafter(math.Abs(pair[1]), 2) - math.Abs(pair[1])
+			worst = max(worst, math.Abs(pair[0]-pair[1])/ulp)
+			if math.Abs(pair[0]-pair[1]) > 2*ulp || math.Signbit(pair[0]) && pair[0] == 0 {
+				t.Errorf("part %d of turn %v: %v, want %v", k, row[0], pair[0], pair[1])
+			}
+		}
+	}
+	t.Logf("%d turns, worst error %.2f ulp", len(rows), worst)
+}
+
+func TestParseRanges(t *testing.T) {
+	f := func(text string, want []Range, ok bool) {
+		t.Helper()
+		got, err := ParseRanges(text)
+		if (err == nil) != ok || ok && !reflect.DeepEqual(got, want) {
+			t.Errorf("%q: %v, %v", text, got, err)
+		}
+	}
+	f("", nil, true)
+	f("distance:0:5000,hour:0:24:cyclic", []Range{{"distance", 0, 5000, false}, {"hour", 0, 24, true}}, true)
+	f("a:b:-1.5:2e3", []Range{{"a:b", -1.5, 2000, false}}, true)
+	f(":0:1", []Range{{"", 0, 1, false}}, true)
+	f("cyclic:0:1", []Range{{"cyclic", 0, 1, false}}, true)
+	for _, bad := range []string{
+		"a", "a:1", "a:1:1", "a:2:1", "a:0:x", "a:x:0", "a:0:1,a:0:2", "a:0:1,", "a:0:Inf", "a:NaN:1", "a:0:0x10", "a: 0:1",
+		"a:-1e308:1e308", "a:0:1e999", "a:0:01", "a:0:1:Cyclic", "a:0:1:",
+	} {
+		f(bad, nil, false)
+	}
+}

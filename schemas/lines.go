@@ -1,0 +1,60 @@
+package schemas
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// Line is one record of an NDJSON file.
+type Line struct {
+	Number int64  // from 0: the offset of the record
+	Value  []byte // without its line end, at most one byte more than the limit: then the line is too large. Valid until the next Next.
+	Length int64  // of the whole line without its line end
+}
+
+// Lines reads NDJSON: each line ended by \n is one record, an empty line an empty value, and a last line without \n counts.
+// \r is an ordinary byte (white space to JSON). However long a line is, memory stays within the limit plus a fixed buffer.
+type Lines struct {
+	reader *bufio.Reader
+	limit  int
+	kept   []byte
+	next   int64
+}
+
+// NewLines reads from r. maxBytes is that of the EventConfig, so that Decode says TooLarge of exactly the lines that were cut.
+func NewLines(r io.Reader, maxBytes int) *Lines {
+	return &Lines{reader: bufio.NewReaderSize(r, 1<<16), limit: maxBytes}
+}
+
+// Next returns the next line, or io.EOF behind the last one, or an error of the reader; a line that the error cuts is not returned.
+func (l *Lines) Next() (Line, error) {
+	part, err := l.reader.ReadSlice('\n')
+	line := Line{Number: l.next}
+	if err == nil && len(part)-1 <= l.limit+1 {
+		l.next++
+		line.Value, line.Length = part[:len(part)-1], int64(len(part)-1)
+		return line, nil
+	}
+	l.kept = l.kept[:0]
+	for {
+		if err == nil {
+			part = part[:len(part)-1]
+		}
+		line.Length += int64(len(part))
+		l.kept = append(l.kept, part[:min(len(part), l.limit+1-len(l.kept))]...)
+		switch {
+		case errors.Is(err, bufio.ErrBufferFull):
+			part, err = l.reader.ReadSlice('\n')
+			continue
+		case err == io.EOF && line.Length == 0:
+			return Line{}, io.EOF
+		case err != nil && err != io.EOF:
+			return Line{}, fmt.Errorf("schemas: line %d: %w", l.next+1, err)
+		}
+		l.next++
+		line.Value = l.kept
+		return line, nil
+	}
+}

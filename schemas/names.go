@@ -1,0 +1,69 @@
+package schemas
+
+import (
+	"bytes"
+	"hash/maphash"
+)
+
+// nameSet holds the names of one object. Up to fewNames it compares one by one, the fastest for real events; then by a hash table with a
+// random seed, so that nobody can choose names that collide. The seed decides how long a look-up takes and never what it finds.
+type nameSet struct {
+	seed  maphash.Seed
+	names [][]byte
+	table []uint16 // position in names + 1; made when first needed, all zero between objects
+}
+
+const (
+	fewNames  = 16
+	tableSize = 4 * MaxNames // a power of two; at most a quarter full
+)
+
+func (s *nameSet) reset() {
+	if len(s.names) > fewNames {
+		clear(s.table)
+	}
+	s.names = s.names[:0]
+}
+
+// add puts a name in the set. The name must stay unchanged until reset.
+func (s *nameSet) add(name []byte) Code {
+	n := len(s.names)
+	if n < fewNames {
+		for _, other := range s.names {
+			if bytes.Equal(name, other) {
+				return DuplicateName
+			}
+		}
+		s.names = append(s.names, name)
+		return OK
+	}
+	if n == MaxNames {
+		return TooManyNames
+	}
+	if n == fewNames {
+		if s.table == nil {
+			s.table = make([]uint16, tableSize)
+			s.seed = maphash.MakeSeed()
+		}
+		for k, other := range s.names {
+			*s.place(other) = uint16(k + 1)
+		}
+	}
+	p := s.place(name)
+	s.names = append(s.names, name)
+	if *p != 0 {
+		return DuplicateName
+	}
+	*p = uint16(n + 1)
+	return OK
+}
+
+// place finds the cell that holds the name, or the empty one where it belongs.
+func (s *nameSet) place(name []byte) *uint16 {
+	for h := maphash.Bytes(s.seed, name); ; h++ {
+		p := &s.table[h%tableSize]
+		if *p == 0 || bytes.Equal(s.names[*p-1], name) {
+			return p
+		}
+	}
+}

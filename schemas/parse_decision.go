@@ -1,0 +1,118 @@
+package schemas
+
+import (
+	"bytes"
+	"encoding/hex"
+	"errors"
+	"unicode/utf8"
+)
+
+// ErrDecision is the only error of ParseDecision.
+var ErrDecision = errors.New("schemas: not a decision: members, their order or their types differ")
+
+// ParseDecision reads what Encoder.Append writes: every member, in that order, without white space between them. A line end may follow.
+func ParseDecision(b []byte) (Decision, error) {
+	p := decisionParser{b: bytes.TrimSuffix(b, []byte("\n")), ok: utf8.Valid(b)}
+	var d Decision
+	p.literal(`{"stream":`)
+	d.Stream = p.string()
+	p.literal(`,"incarnation":`)
+	p.incarnation(&d.Incarnation)
+	p.literal(`,"index":`)
+	d.Index = p.uint()
+	p.literal(`,"step":`)
+	d.Step = p.uint()
+	p.literal(`,"decision":[`)
+	d.Point = p.point()
+	p.literal(`],"mechanism":`)
+	d.Mechanism = p.string()
+	p.literal(`,"window":`)
+	d.Window = p.uint()
+	p.literal(`,"batch":`)
+	d.Batch = p.uint()
+	p.literal(`,"epsilon":`)
+	d.Epsilon = p.number()
+	p.literal(`,"delta":`)
+	d.Delta = p.number()
+	p.literal(`,"adjacency":`)
+	d.Adjacency = p.string()
+	p.literal(`,"unit":`)
+	d.Unit = p.string()
+	p.literal(`}`)
+	if !p.ok || p.i != len(p.b) {
+		return Decision{}, ErrDecision
+	}
+	return d, nil
+}
+
+// decisionParser reads on until something does not fit; from then on ok is false and results mean nothing.
+type decisionParser struct {
+	b  []byte
+	i  int
+	ok bool
+}
+
+func (p *decisionParser) literal(s string) {
+	if p.ok = p.ok && hasLiteral(p.b, p.i, s); p.ok {
+		p.i += len(s)
+	}
+}
+
+func (p *decisionParser) string() string {
+	if p.ok = p.ok && p.i < len(p.b) && p.b[p.i] == '"'; !p.ok {
+		return ""
+	}
+	text, next, _, code := readString(p.b, p.i, nil)
+	p.i, p.ok = next, code == OK
+	return string(text)
+}
+
+func (p *decisionParser) incarnation(dst *[16]byte) {
+	s := p.string()
+	if p.ok = p.ok && len(s) == 2*len(dst); p.ok {
+		_, err := hex.Decode(dst[:], []byte(s))
+		p.ok = err == nil
+	}
+}
+
+func (p *decisionParser) uint() uint64 {
+	first := p.i
+	var n uint64
+	for p.ok && p.i < len(p.b) && p.b[p.i]-'0' < 10 {
+		digit := uint64(p.b[p.i] - '0')
+		p.ok = n <= (1<<64-1-digit)/10
+		n = n*10 + digit
+		p.i++
+	}
+	p.ok = p.ok && p.i > first && (p.b[first] != '0' || p.i == first+1)
+	return n
+}
+
+func (p *decisionParser) number() float64 {
+	if !p.ok {
+		return 0
+	}
+	f, next, code := parseNumber(p.b, p.i, maxDepth)
+	p.i, p.ok = next, code == OK
+	return f
+}
+
+// point returns a non-nil slice.
+func (p *decisionParser) point() []float64 {
+	if !p.ok {
+		return nil
+	}
+	if p.i < len(p.b) && p.b[p.i] == ']' {
+		return []float64{}
+	}
+	end := max(bytes.IndexByte(p.b[p.i:], ']'), 0)
+	point := make([]float64, 0, 1+bytes.Count(p.b[p.i:p.i+end], []byte{','}))
+	for p.ok {
+		point = append(point, p.number())
+		if p.i == len(p.b) || p.b[p.i] != ',' {
+			break
+		}
+		p.i++
+	}
+	return point
+}

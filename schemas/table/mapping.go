@@ -1,0 +1,147 @@
+package table
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+)
+
+// Mapping says how rows become events. The package comment has the syntax of each text. Columns are those of the first line, case counts.
+type Mapping struct {
+	Where       string   // comparison; empty: every row
+	Label       string   // comparison or column. Required.
+	Features    []string // at least one, no column twice
+	PartitionBy string   // column; empty: Row.Partition is empty
+	Key         string   // column; empty: Row.Key is nil
+	Sort        []string // columns; none: file order
+}
+
+// ParseMapping reads a mapping file: a JSON object with the members where, label, features, partition_by, key and sort, each optional here. A
+// name that is unknown, given twice or spelt with capitals is an error, and so are null and anything after the object.
+func ParseMapping(b []byte) (Mapping, error) {
+	var m Mapping
+	if !utf8.Valid(b) || !json.Valid(b) {
+		return m, errors.New("table: mapping: not one JSON value in UTF-8")
+	}
+	texts := map[string]*string{"where": &m.Where, "label": &m.Label, "partition_by": &m.PartitionBy, "key": &m.Key}
+	lists := map[string]*[]string{"features": &m.Features, "sort": &m.Sort}
+	d := json.NewDecoder(bytes.NewReader(b))
+	if token, err := d.Token(); err != nil || token != json.Delim('{') {
+		return m, errors.New("table: mapping: not an object")
+	}
+	seen := map[string]bool{}
+	for d.More() {
+		token, err := d.Token()
+		name, isString := token.(string)
+		if err != nil || !isString {
+			return m, errors.New("table: mapping: not one JSON value in UTF-8")
+		}
+		if seen[name] {
+			return m, fmt.Errorf("table: mapping: member %q is given twice", name)
+		}
+		seen[name] = true
+		ok := false
+		switch {
+		case texts[name] != nil:
+			*texts[name], ok = stringToken(d)
+			if !ok {
+				return m, fmt.Errorf("table: mapping: member %q is not a string", name)
+			}
+		case lists[name] != nil:
+			*lists[name], ok = listTokens(d)
+			if !ok {
+				return m, fmt.Errorf("table: mapping: member %q is not an array of strings", name)
+			}
+		default:
+			return m, fmt.Errorf("table: mapping: unknown member %q", name)
+		}
+	}
+	return m, nil
+}
+
+func stringToken(d *json.Decoder) (string, bool) {
+	token, err := d.Token()
+	s, ok := token.(string)
+	return s, ok && err == nil
+}
+
+func listTokens(d *json.Decoder) ([]string, bool) {
+	if token, err := d.Token(); err != nil || token != json.Delim('[') {
+		return nil, false
+	}
+	var list []string
+	for d.More() {
+		s, ok := stringToken(d)
+		if !ok {
+			return nil, false
+		}
+		list = append(list, s)
+	}
+	_, err := d.Token()
+	return list, err == nil
+}
+
+// Validate reports every problem at once. Whether the columns exist is found by Open.
+func (m Mapping) Validate() error {
+	_, err := m.compile()
+	return err
+}
+
+// plan is a mapping with its texts taken apart.
+type plan struct {
+	where    *comparison
+	label    *comparison // nil: the label is the number in column
+	column   string      // of a label without comparison
+	features []feature
+}
+
+type feature struct {
+	column string
+	number bool
+}
+
+func (m Mapping) compile() (plan, error) {
+	var p plan
+	var errs []error
+	if m.Where != "" {
+		if c, ok := parseComparison(m.Where); ok {
+			p.where = &c
+		} else {
+			errs = append(errs, errors.New("table: where: not a column, one of = != > >= < <=, and a constant"))
+		}
+	}
+	switch c, ok := parseComparison(m.Label); {
+	case ok && c.column != "":
+		p.label = &c
+	case m.Label != "" && !strings.ContainsAny(m.Label, operatorBytes):
+		p.column = m.Label
+	default:
+		errs = append(errs, errors.New("table: label: not a column, nor a column, one of = != > >= < <=, and a constant"))
+	}
+	if len(m.Features) == 0 {
+		errs = append(errs, errors.New("table: features: none given"))
+	}
+	seen := map[string]bool{}
+	for _, text := range m.Features {
+		var f feature
+		if f.column, f.number = strings.CutSuffix(text, ":number"); f.column == "" {
+			errs = append(errs, errors.New("table: features: a column has no name"))
+		}
+		if seen[f.column] {
+			errs = append(errs, fmt.Errorf("table: features: column %q is given twice", f.column))
+		}
+		seen[f.column] = true
+		p.features = append(p.features, f)
+	}
+	seen = map[string]bool{}
+	for _, column := range m.Sort {
+		if column == "" || seen[column] {
+			errs = append(errs, fmt.Errorf("table: sort: column %q is empty or given twice", column))
+		}
+		seen[column] = true
+	}
+	return p, errors.Join(errs...)
+}

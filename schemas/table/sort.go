@@ -1,0 +1,125 @@
+package table
+
+import (
+	"cmp"
+	"errors"
+	"io"
+	"slices"
+)
+
+// sorted holds the events of a table in their order. Texts lie in one arena: a million small allocations would cost more than the sort.
+type sorted struct {
+	arena []byte
+	rows  []sortedRow
+	at    int
+	keys  []sortKey
+}
+
+// sortedRow holds the places in the arena where its parts end; each starts where the one before ends.
+type sortedRow struct {
+	start, event, partition, key int
+	hasKey                       bool
+	index                        int // in the file, and in the columns of sort keys
+}
+
+// sortKey is a column of sort cells, by index of the row.
+type sortKey struct {
+	texts   []string
+	numbers []float64 // as long as texts if all cells that are not missing are numbers
+}
+
+func readSorted(s *source) (*sorted, error) {
+	t := &sorted{keys: make([]sortKey, len(s.sort))}
+	interned := map[string]string{} // sort cells repeat: months, days, hours
+	for {
+		cells, err := s.next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return nil, err
+		}
+		row := sortedRow{start: len(t.arena), index: len(t.rows)}
+		if t.arena, err = s.appendEvent(t.arena, cells); err != nil {
+			return nil, err
+		}
+		row.event = len(t.arena)
+		t.arena = append(t.arena, cell(cells, s.partition)...)
+		row.partition = len(t.arena)
+		if key := cell(cells, s.key); !missing(key) {
+			t.arena = append(t.arena, key...)
+			row.hasKey = true
+		}
+		row.key = len(t.arena)
+		t.rows = append(t.rows, row)
+		for k, column := range s.sort {
+			t.keys[k].add(cells[column], interned)
+		}
+	}
+	slices.SortFunc(t.rows, t.compare)
+	return t, nil
+}
+
+const maxInterned = 1 << 16
+
+func (k *sortKey) add(text string, interned map[string]string) {
+	kept, found := interned[text]
+	if !found {
+		kept = string([]byte(text)) // the cells of a line share one buffer, which is then free to go
+		if len(interned) < maxInterned {
+			interned[kept] = kept
+		}
+	}
+	if len(k.numbers) == len(k.texts) {
+		number, ok := parseDecimal(text)
+		if ok || missing(text) {
+			k.numbers = append(k.numbers, number)
+		}
+	}
+	k.texts = append(k.texts, kept)
+}
+
+// compare orders by the sort columns, then by place in the file, so that any sort is stable.
+func (t *sorted) compare(a, b sortedRow) int {
+	for i := range t.keys {
+		k := &t.keys[i]
+		x, y := k.texts[a.index], k.texts[b.index]
+		order := 0
+		switch {
+		case missing(x) || missing(y):
+			order = compareMissing(missing(x), missing(y))
+		case len(k.numbers) == len(k.texts):
+			order = cmp.Compare(k.numbers[a.index], k.numbers[b.index])
+		default:
+			order = cmp.Compare(x, y)
+		}
+		if order != 0 {
+			return order
+		}
+	}
+	return cmp.Compare(a.index, b.index)
+}
+
+func compareMissing(x, y bool) int {
+	switch {
+	case x == y:
+		return 0
+	case x:
+		return 1
+	default:
+		return -1
+	}
+}
+
+func (t *sorted) next() (Row, error) {
+	if t.at == len(t.rows) {
+		return Row{}, io.EOF
+	}
+	r := t.rows[t.at]
+	t.at++
+	row := Row{Event: t.arena[r.start:r.event:r.event], Partition: string(t.arena[r.event:r.partition])}
+	if r.hasKey {
+		row.Key = t.arena[r.partition:r.key:r.key]
+	}
+	return row, nil
+}

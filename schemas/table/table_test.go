@@ -1,0 +1,276 @@
+package table
+
+import (
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"oriel/schemas"
+)
+
+// readAll opens text and returns copies of its rows.
+func readAll(m Mapping, text string) (rows []Row, err error) {
+	r, err := m.Open(strings.NewReader(text))
+	if err != nil {
+		return nil, err
+	}
+	for {
+		row, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			return rows, nil
+		}
+		if err != nil {
+			return rows, err
+		}
+		rows = append(rows, Row{row.Partition, slices.Clone(row.Key), slices.Clone(row.Event)})
+	}
+}
+
+func events(rows []Row) string {
+	var all []string
+	for _, r := range rows {
+		all = append(all, string(r.Event))
+	}
+	return strings.Join(all, "\n")
+}
+
+func TestRowsBecomeEvents(t *testing.T) {
+	const text = "\uFEFFname,hour,delay,on\n" +
+		"a,5,16,x\n" +
+		",NA,15,\n" +
+		"\"q\"\"\\\n\u0001é\",+05.50,-1e2,NA\n" +
+		"NA,1e400,NA,x\n"
+	m := Mapping{Where: "delay != NA", Label: "delay>15", Features: []string{"name", "hour:number"}, PartitionBy: "on", Key: "name"}
+	rows, err := readAll(m, text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := `{"features":{"name":"a","hour":5},"label":true}` + "\n" +
+		`{"features":{},"label":false}` + "\n" +
+		`{"features":{"name":"q\"\\\u000a\u0001é","hour":5.5},"label":false}`
+	if events(rows) != want {
+		t.Errorf("%s", events(rows))
+	}
+	if rows[0].Partition != "x" || rows[1].Partition != "" || rows[2].Partition != "NA" {
+		t.Errorf("partitions of %+v", rows)
+	}
+	if string(rows[0].Key) != "a" || rows[1].Key != nil {
+		t.Errorf("keys of %+v", rows)
+	}
+
+	m.Label, m.Sort, m.Features = "delay", []string{"delay"}, []string{"hour"}
+	if rows, err = readAll(m, text); err != nil {
+		t.Fatal(err)
+	}
+	want = `{"features":{"hour":"+05.50"},"label":-100}` + "\n" + `{"features":{},"label":15}` + "\n" + `{"features":{"hour":"5"},"label":16}`
+	if events(rows) != want || rows[1].Key != nil || string(rows[2].Key) != "a" || rows[2].Partition != "x" {
+		t.Errorf("sorted: %+v\n%s", rows, events(rows))
+	}
+}
+
+func TestComparison(t *testing.T) {
+	f := func(text, cell string, want bool) {
+		t.Helper()
+		c, ok := parseComparison(text)
+		if !ok || c.column != "col" || c.holds(cell) != want {
+			t.Errorf("%s of %q: %+v, %v; want %v", text, cell, c, ok, want)
+		}
+	}
+	f("col=1", "1.0", true)
+	f("col = 1e0", "1", true)
+	f("col!=1", "1.0", false)
+	f("col>9", "10", true)
+	f("col>9", "9", false)
+	f("col>=9", "9", true)
+	f("col<9", "-10", true)
+	f("col<=9", "9.5", false)
+	f("col>b", "a", false)
+	f("col>a", "b", true)
+	f("col>9", "x", true) // not both numbers: bytes
+	f("col=a=b", "a=b", true)
+	f("col!=NA", "", false)
+	f("col!=", "NA", false)
+	f("col!=NA", "0", true)
+	f("col=NA", "NA", true)
+	f("col=NA", "0", false)
+	f("col!=5", "NA", true)
+	f("col=5", "NA", false)
+	f("col>-5", "NA", false)
+	f("col<5", "", false)
+	f("col>=NA", "5", false)
+	f("col=0x10", "16", false)
+	f("col=Inf", "1e999", false)
+	for _, bad := range []string{"", "col", "=1", "col!1", "col==1", "col=>1", "!col", " =1", "col<>1"} {
+		if c, ok := parseComparison(bad); ok {
+			t.Errorf("%q is taken as %+v", bad, c)
+		}
+	}
+}
+
+func TestSortIsStableNumericWhereItCanAndPutsMissingLast(t *testing.T) {
+	f := func(sort, want string) {
+		t.Helper()
+		m := Mapping{Label: "id", Features: []string{"id"}, Sort: strings.Split(sort, ",")}
+		rows, err := readAll(m, "id,n,s,k\n1,10,10,b\n2,9,9,a\n3,NA,x,b\n4,9.0,,a\n5,-1,9,b\n")
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got strings.Builder
+		for _, r := range rows {
+			var e struct{ Label int }
+			if err := json.Unmarshal(r.Event, &e); err != nil {
+				t.Fatal(err)
+			}
+			got.WriteString(strconv.Itoa(e.Label))
+		}
+		if got.String() != want {
+			t.Errorf("%s: %s, want %s", sort, got.String(), want)
+		}
+	}
+	f("n", "52413")
+	f("s", "12534")
+	f("k", "24135")
+	f("k,n", "24513")
+	f("k,id", "24135")
+}
+
+func TestMappingFileIsStrict(t *testing.T) {
+	m, err := ParseMapping([]byte(` {"where":"a!=NA","label":"b>1","features":["c","d:number"],"partition_by":"e","key":"f","sort":["g"]} `))
+	want := Mapping{"a!=NA", "b>1", []string{"c", "d:number"}, "e", "f", []string{"g"}}
+	if err != nil || m.Where != want.Where || m.Label != want.Label || !slices.Equal(m.Features, want.Features) ||
+		m.PartitionBy != want.PartitionBy || m.Key != want.Key || !slices.Equal(m.Sort, want.Sort) {
+		t.Errorf("%+v, %v", m, err)
+	}
+	for _, bad := range []string{
+		``, `[]`, `null`, `{}x`, `{"where":1}`, `{"where":null}`, `{"Where":"a=1"}`, `{"label":"a","label":"a"}`, `{"features":"a"}`,
+		`{"features":[1]}`, `{"features":[["a"]]}`, `{"features":null}`, `{"other":1}`, `{"where":["a"]}`, `{"label":{}}`, "{\"label\":\"\xff\"}",
+	} {
+		if m, err := ParseMapping([]byte(bad)); err == nil {
+			t.Errorf("%s is taken as %+v", bad, m)
+		}
+	}
+}
+
+func TestValidateReportsEveryProblem(t *testing.T) {
+	err := Mapping{Where: "a", Label: "", Sort: []string{"a", "a"}}.Validate()
+	for _, word := range []string{"where", "label", "features", "sort"} {
+		if err == nil || !strings.Contains(err.Error(), "table: "+word) {
+			t.Errorf("%v: %s is not named", err, word)
+		}
+	}
+	for _, m := range []Mapping{
+		{Label: "a!b", Features: []string{"f"}},
+		{Label: "a", Features: []string{""}},
+		{Label: "a", Features: []string{":number"}},
+		{Label: "a", Features: []string{"f", "f:number"}},
+		{Label: "a", Features: []string{"f"}, Sort: []string{""}},
+	} {
+		if m.Validate() == nil {
+			t.Errorf("%+v is taken", m)
+		}
+	}
+}
+
+func TestErrorsNamePlaceAndRuleAndNeverACell(t *testing.T) {
+	f := func(m Mapping, text string, words ...string) {
+		t.Helper()
+		rows, err := readAll(m, text)
+		if err == nil {
+			t.Fatalf("%q is taken: %s", text, events(rows))
+		}
+		for _, word := range words {
+			if !strings.Contains(err.Error(), word) {
+				t.Errorf("%v: without %q", err, word)
+			}
+		}
+		if strings.Contains(err.Error(), "canary") || !strings.HasPrefix(err.Error(), "table: ") {
+			t.Errorf("%v", err)
+		}
+	}
+	m := Mapping{Label: "b", Features: []string{"a:number"}}
+	f(m, "")
+	f(m, "a,c\n", `label`, `"b"`)
+	f(m, "a,b,b\n", `several columns "b"`)
+	f(m, "a,b\n1,2\n1,canary\n", "line 3", "label", `"b"`)
+	f(m, "a,b\n1,2\n1,NA\n", "line 3", "label", "missing")
+	f(m, "a,b\ncanary,2\n", "line 2", "features", `"a"`, "not a number")
+	f(m, "a,b\n1,2\n\"canary\n", "line")
+	f(m, "a,b\n1,2\ncanary\n", "line 3")
+	f(m, "a,b\n1,2,canary\n", "line 2")
+	f(Mapping{Label: "b>1", Features: []string{"a"}}, "a,b\n\"x\ny\",1\n1,\n", "line 4", "label", "missing")
+	f(Mapping{Label: "b", Features: []string{"a"}}, "a,b\ncanary\xff,1\n", "line 2", "not UTF-8")
+	f(Mapping{Label: "b", Features: []string{"a"}, Sort: []string{"s"}, Key: "k", PartitionBy: "p", Where: "w=1"}, "a,b\n", `sort: no column "s"`,
+		`key: no column "k"`, `partition_by: no column "p"`, `where: no column "w"`)
+}
+
+// TestFlights maps real lines as the README does and compares with a slow twin; every event is one that the decoder takes.
+func TestFlights(t *testing.T) {
+	b, err := os.ReadFile(filepath.Join("testdata", "flights.csv"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := Mapping{
+		Where: "arr_delay!=NA", Label: "arr_delay>15", Features: []string{"origin", "carrier", "hour:number", "distance:number", "tailnum"},
+		PartitionBy: "origin", Key: "tailnum", Sort: []string{"year", "month", "day", "sched_dep_time"},
+	}
+	rows, err := readAll(m, string(b))
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	lines, err := csv.NewReader(bytes.NewReader(b)).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	number := func(cell string) int {
+		n, err := strconv.Atoi(cell)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	var want [][]string
+	for _, c := range lines[1:] {
+		if c[8] != "NA" {
+			want = append(want, c)
+		}
+	}
+	slices.SortStableFunc(want, func(a, b []string) int {
+		return slices.Compare([]int{number(a[0]), number(a[1]), number(a[2]), number(a[4])}, []int{number(b[0]), number(b[1]), number(b[2]), number(b[4])})
+	})
+	if len(rows) != len(want) || len(want) == len(lines)-1 {
+		t.Fatalf("%d rows, want %d of %d", len(rows), len(want), len(lines)-1)
+	}
+	d, err := schemas.NewDecoder(schemas.EventConfig{Loss: "logistic", Dimension: 32, MaxBytes: 1 << 12, Features: schemas.FeatureConfig{Bias: true, Norm: "unit"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for k, c := range want {
+		var e struct {
+			Features struct {
+				Origin, Carrier, Tailnum string
+				Hour, Distance           int
+			}
+			Label bool
+		}
+		if err := json.Unmarshal(rows[k].Event, &e); err != nil {
+			t.Fatal(err)
+		}
+		if e.Features.Origin != c[12] || e.Features.Carrier != c[9] || e.Features.Tailnum != c[11] || e.Features.Hour != number(c[16]) ||
+			e.Features.Distance != number(c[15]) || e.Label != (number(c[8]) > 15) || rows[k].Partition != c[12] || string(rows[k].Key) != c[11] {
+			t.Fatalf("row %d: %+v, want %v", k, e, c)
+		}
+		var event schemas.Event
+		if code := d.Decode(&event, rows[k].Event); code != schemas.OK {
+			t.Fatalf("row %d: %v", k, code)
+		}
+	}
+}

@@ -1,0 +1,206 @@
+package schemas
+
+// vector reads the vector of the body at b[i].
+func (d *Decoder) vector(dst *Event, b []byte, i int) (next int, code Code) {
+	switch {
+	case i < len(b) && b[i] == '[':
+		d.values, next, code = d.numbers(d.values[:0], b, i, 2)
+		if code != OK {
+			return next, code
+		}
+		dst.Values = d.values
+		if len(d.values) != d.dimension {
+			return next, WrongDimension
+		}
+		if d.body == bodyPortfolio {
+			return next, checkRelatives(d.values)
+		}
+		return next, OK
+	case i < len(b) && b[i] == '{' && d.body != bodyPortfolio:
+		d.hasher.reset()
+		next, code = d.object(b, i)
+		dst.Indices, dst.Values = d.hasher.indices, d.hasher.values
+		return next, code
+	default:
+		return i, unexpected(b, i, 2, WrongType)
+	}
+}
+
+func checkRelatives(relatives []float64) Code {
+	positive := false
+	for _, r := range relatives {
+		if r < 0 {
+			return RelativeRange
+		}
+		positive = positive || r > 0
+	}
+	if !positive {
+		return RelativeRange
+	}
+	return OK
+}
+
+// numbers appends the array of numbers that opens at b[i], the depth-th from outside. It stops at the first one beyond the dimension.
+func (d *Decoder) numbers(dst []float64, b []byte, i, depth int) (values []float64, next int, code Code) {
+	i = skipSpace(b, i+1)
+	if i < len(b) && b[i] == ']' {
+		return dst, i + 1, OK
+	}
+	for done := false; !done; {
+		var f float64
+		if f, i, code = parseNumber(b, i, depth+1); code != OK {
+			return dst, i, code
+		}
+		if len(dst) == d.dimension {
+			return dst, i, WrongDimension
+		}
+		dst = append(dst, f)
+		if i, done, code = nextMember(b, i, ']'); code != OK {
+			return dst, i, code
+		}
+	}
+	return dst, i, OK
+}
+
+// object reads the object that opens at b[i]: named features, or the sparse form as soon as one of its two names has an array.
+func (d *Decoder) object(b []byte, i int) (next int, code Code) {
+	d.names.reset()
+	i = skipSpace(b, i+1)
+	if i < len(b) && b[i] == '}' {
+		if d.body == bodyLinear {
+			return i, MissingMember
+		}
+		return i + 1, d.hasher.finish()
+	}
+	var parts sparsePart
+	for done := false; !done; {
+		if i == len(b) || b[i] != '"' {
+			return i, JSONSyntax
+		}
+		var name []byte
+		if name, i, d.arena, code = readString(b, i, d.arena); code != OK {
+			return i, code
+		}
+		if code = d.names.add(name); code != OK {
+			return i, code
+		}
+		if i, code = skipTo(b, i, ':'); code != OK {
+			return i, code
+		}
+		if part := sparsePartOf(name); parts != 0 || d.body == bodyLinear || part != 0 && len(d.names.names) == 1 && i < len(b) && b[i] == '[' {
+			parts |= part
+			i, code = d.sparsePart(part, b, i)
+		} else {
+			i, code = d.feature(name, b, i)
+		}
+		if code != OK {
+			return i, code
+		}
+		if i, done, code = nextMember(b, i, '}'); code != OK {
+			return i, code
+		}
+	}
+	if parts == 0 {
+		return i, d.hasher.finish()
+	}
+	return i, d.finishSparse(parts)
+}
+
+// feature reads the value of a named feature and hashes it.
+func (d *Decoder) feature(name, b []byte, i int) (next int, code Code) {
+	switch {
+	case i < len(b) && b[i] == '"':
+		var text []byte
+		if text, i, d.arena, code = readString(b, i, d.arena); code == OK {
+			d.hasher.text(name, text)
+		}
+		return i, code
+	case hasLiteral(b, i, "true"):
+		d.hasher.truth(name)
+		return i + len("true"), OK
+	case hasLiteral(b, i, "false"):
+		return i + len("false"), OK
+	default:
+		f, next, code := parseNumber(b, i, 3)
+		if code == OK {
+			d.hasher.number(name, f)
+		}
+		return next, code
+	}
+}
+
+// sparsePart is a set of the two members of a sparse vector.
+type sparsePart uint8
+
+const (
+	partIndices sparsePart = 1 << iota
+	partValues
+)
+
+func sparsePartOf(name []byte) sparsePart {
+	switch string(name) {
+	case "indices":
+		return partIndices
+	case "values":
+		return partValues
+	default:
+		return 0
+	}
+}
+
+func (d *Decoder) sparsePart(part sparsePart, b []byte, i int) (next int, code Code) {
+	switch {
+	case part == 0:
+		return i, UnknownName
+	case i == len(b) || b[i] != '[':
+		return i, unexpected(b, i, 3, WrongType)
+	case part == partIndices:
+		return d.indices(b, i)
+	default:
+		d.hasher.values, next, code = d.numbers(d.hasher.values[:0], b, i, 3)
+		return next, code
+	}
+}
+
+// indices reads the array that opens at b[i]. Distinct indices below the dimension bound its length.
+func (d *Decoder) indices(b []byte, i int) (next int, code Code) {
+	i = skipSpace(b, i+1)
+	if i < len(b) && b[i] == ']' {
+		return i + 1, OK
+	}
+	for done := false; !done; {
+		first := i
+		index := 0
+		for ; i < len(b) && b[i]-'0' < 10; i++ {
+			index = min(index*10+int(b[i]-'0'), MaxDimension)
+		}
+		switch {
+		case i == first && i < len(b) && b[i] == '-':
+			return i, IndexRange
+		case i == first:
+			return i, unexpected(b, i, 4, WrongType)
+		case i-first > 1 && b[first] == '0':
+			return i, JSONSyntax
+		case index >= d.dimension || i < len(b) && (b[i] == '.' || b[i]|0x20 == 'e'):
+			return i, IndexRange
+		case d.hasher.slot[index] != 0:
+			return i, DuplicateIndex
+		}
+		d.hasher.indices = append(d.hasher.indices, int32(index))
+		d.hasher.slot[index] = int32(len(d.hasher.indices))
+		if i, done, code = nextMember(b, i, ']'); code != OK {
+			return i, code
+		}
+	}
+	return i, OK
+}
+
+func (d *Decoder) finishSparse(parts sparsePart) Code {
+	if parts != partIndices|partValues {
+		return MissingMember
+	}
+	if len(d.hasher.indices) != len(d.hasher.values) {
+		return WrongDimension
+	}
+	return OK
+}

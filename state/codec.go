@@ -1,0 +1,140 @@
+package state
+
+import (
+	"encoding/binary"
+	"fmt"
+	"hash/crc32"
+)
+
+// Kind says what a record is. It is the second byte of each record, part of what the AEAD binds, and part of what
+// NameKey.Key hashes, so that no record can be taken for one of another kind.
+type Kind uint8
+
+// The kinds of records. Their numbers are stored.
+const (
+	KindManifest    Kind = 1 // the deployment's manifest
+	KindIncarnation Kind = 2 // a stream's incarnation
+	KindState       Kind = 3 // a stream's sealed state
+	KindPart        Kind = 4 // a slice of a sealed state
+	kindIdentity    Kind = 5 // the owner of a local store
+)
+
+var kindNames = [...]string{"", "manifest", "incarnation", "sealed state", "part of a sealed state", "store identity"}
+
+// String names the kind as error texts do.
+func (k Kind) String() string {
+	if k == 0 || int(k) >= len(kindNames) {
+		return fmt.Sprintf("kind %d", uint8(k))
+	}
+	return kindNames[k]
+}
+
+// format1 is the format of every record that this version writes. A change of bytes is a new number beside it.
+const format1 = 1
+
+const (
+	checksumSize = 4
+	frameSize    = 2 + checksumSize // format, kind, checksum
+)
+
+// castagnoli detects every burst up to 32 bits and is computed by the CPU on amd64 and arm64. It faces accidents,
+// not adversaries.
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+func appendHeader(dst []byte, k Kind) []byte { return append(dst, format1, byte(k)) }
+
+// appendChecksum closes the record that starts at dst[start:].
+func appendChecksum(dst []byte, start int) []byte {
+	return binary.LittleEndian.AppendUint32(dst, crc32.Checksum(dst[start:], castagnoli))
+}
+
+func appendVariable[T string | []byte](dst []byte, b T) []byte {
+	return append(binary.LittleEndian.AppendUint32(dst, uint32(len(b))), b...)
+}
+
+// unframe checks format, kind and checksum of b, in this order: only a known format says where its checksum is.
+// The reader stands behind the header and ends before the checksum.
+func unframe(b []byte, k Kind) (reader, error) {
+	if len(b) < frameSize {
+		return reader{}, fmt.Errorf("%w: %v has %d bytes", ErrCorrupt, k, len(b))
+	}
+	if b[0] != format1 {
+		return reader{}, fmt.Errorf("%w: %v has format %d, this version reads format %d; start the version that wrote it",
+			ErrFormat, k, b[0], format1)
+	}
+	if Kind(b[1]) != k {
+		return reader{}, fmt.Errorf("%w: found a %v where a %v belongs", ErrFormat, Kind(b[1]), k)
+	}
+	end := len(b) - checksumSize
+	if crc32.Checksum(b[:end], castagnoli) != binary.LittleEndian.Uint32(b[end:]) {
+		return reader{}, fmt.Errorf("%w: %v does not match its checksum", ErrCorrupt, k)
+	}
+	return reader{record: b[:end], at: 2}, nil
+}
+
+// reader takes fields off a record. The first field that does not fit makes it bad, and all later ones zero.
+type reader struct {
+	record []byte
+	at     int
+	bad    bool
+}
+
+// bytes returns the next n bytes without copying them.
+func (r *reader) bytes(n int) []byte {
+	if r.bad || n > len(r.record)-r.at {
+		r.bad = true
+		return nil
+	}
+	b := r.record[r.at : r.at+n : r.at+n]
+	r.at += n
+	return b
+}
+
+func (r *reader) uint8() uint8 {
+	if b := r.bytes(1); b != nil {
+		return b[0]
+	}
+	return 0
+}
+
+func (r *reader) uint32() uint32 {
+	if b := r.bytes(4); b != nil {
+		return binary.LittleEndian.Uint32(b)
+	}
+	return 0
+}
+
+func (r *reader) uint64() uint64 {
+	if b := r.bytes(8); b != nil {
+		return binary.LittleEndian.Uint64(b)
+	}
+	return 0
+}
+
+func (r *reader) array16() (a [16]byte) {
+	copy(a[:], r.bytes(16))
+	return a
+}
+
+func (r *reader) array32() (a [32]byte) {
+	copy(a[:], r.bytes(32))
+	return a
+}
+
+// variable returns a field that follows its length; the length is compared with what is there before anything else.
+func (r *reader) variable() []byte {
+	n := r.uint32()
+	if uint64(n) > uint64(len(r.record)-r.at) {
+		r.bad = true
+		return nil
+	}
+	return r.bytes(int(n))
+}
+
+// rest returns what is left.
+func (r *reader) rest() []byte { return r.bytes(len(r.record) - r.at) }
+
+// malformed is the error of a record whose checksum holds and whose fields do not add up.
+func malformed(k Kind) error {
+	return fmt.Errorf("%w: fields of the %v do not add up to its length", ErrCorrupt, k)
+}

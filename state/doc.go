@@ -1,0 +1,28 @@
+// Package state keeps what a stream must remember and no one may read: it seals the state of a machine for the
+// changelog, wraps the keys that do so, and holds a local copy in Pebble.
+//
+//	manifest     one clear-text configuration per deployment, with the wrapped name key; on each changelog partition
+//	incarnation  a stream's life: public facts, frozen plan, and the seal key wrapped by the master key
+//	sealed state position (clear, authenticated) and machine state (encrypted); fixed width, rewritten at each commit
+//	part         a slice of a sealed state that is larger than MaxValue
+//
+// Guarantee: what is opened is byte for byte what was sealed for that stream, incarnation, partition and key
+// version, or an error comes back and nothing else. Freshness is not in it: an old sealed state opens. Which of
+// several is the last one is what the changelog and the committed offset say.
+//
+// Two secrets, see InitialKey: the seal key opens states and derives no noise; the initial key of the noise chain
+// is never published, not even wrapped. A master key that leaks opens states, and cannot recompute noise of the past.
+//
+// Every record starts with a format byte and a kind byte and ends with a CRC-32C. The checksum protects nothing: it
+// only tells a damaged record (ErrCorrupt) from a record of someone else (ErrForeign) and from a wrong key
+// (ErrWrongKey), which call for different help. The AEAD decides. Integers are little-endian; variable fields
+// follow their length as four bytes. The bytes of each format are in testdata and do not change.
+//
+// What the caller owes:
+//  1. One Sealer and one writer per stream; a Sealer is not safe for concurrent use. A Store is, for different partitions.
+//  2. Store.Follow AFTER the Kafka transaction that holds the same records is committed, never before: the local
+//     copy may lag, it never leads. On ErrCorrupt from Load, Store.Replace with what the changelog holds.
+//  3. A machine state of constant length: the width of a record must not tell what is inside.
+//
+// Cost: sealing is one pass of XChaCha20-Poly1305 and one allocation; Follow is one unsynced write of what is given.
+package state

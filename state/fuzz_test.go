@@ -1,0 +1,130 @@
+package state
+
+import (
+	"bytes"
+	"reflect"
+	"runtime"
+	"testing"
+)
+
+// closed returns b as it is and with a checksum that holds: otherwise nothing behind the checksum would be reached.
+func closed(b []byte) [][]byte {
+	whole := bytes.Clone(b)
+	if len(whole) > checksumSize {
+		whole = whole[:len(whole)-checksumSize]
+	}
+	return [][]byte{b, appendChecksum(whole, 0)}
+}
+
+// refuse is what an error must come with.
+func refuse(t *testing.T, err error, value any) {
+	t.Helper()
+	if !reflect.ValueOf(value).IsZero() {
+		t.Fatalf("error %v with a value", err)
+	}
+}
+
+// FuzzOpenManifest: no panic; what opens is sealed to something that opens equally.
+func FuzzOpenManifest(f *testing.F) {
+	f.Add(testManifest().seal(testMaster(), testNonce()))
+	f.Add([]byte{format1, byte(KindManifest)})
+	f.Fuzz(func(t *testing.T, b []byte) {
+		for _, b := range closed(b) {
+			m, err := OpenManifest(b, testMaster())
+			if err != nil {
+				refuse(t, err, m)
+				continue
+			}
+			if again, err := OpenManifest(m.Seal(testMaster()), testMaster()); err != nil || again != m {
+				t.Fatalf("roundtrip: %v", err)
+			}
+		}
+	})
+}
+
+// FuzzOpenIncarnation: as FuzzOpenManifest.
+func FuzzOpenIncarnation(f *testing.F) {
+	f.Add(testIncarnation().seal(testMaster(), testNonce()))
+	f.Add(Incarnation{}.seal(testMaster(), testNonce()))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		for _, b := range closed(b) {
+			i, err := OpenIncarnation(b, testMaster())
+			if err != nil {
+				refuse(t, err, i)
+				continue
+			}
+			if again, err := OpenIncarnation(i.Seal(testMaster()), testMaster()); err != nil || !reflect.DeepEqual(again, i) {
+				t.Fatalf("roundtrip: %v", err)
+			}
+		}
+	})
+}
+
+// FuzzSealerOpen: no panic; what opens was sealed with the key, so with its nonce it seals to the same bytes.
+func FuzzSealerOpen(f *testing.F) {
+	f.Add(testSealer(f).seal(nil, testNonce(), testPosition(), fill(40, 0)))
+	f.Add(testSealer(f).seal(nil, testNonce(), Position{}, nil))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		for _, b := range closed(b) {
+			s := testSealer(t)
+			p, machine, err := s.Open(b)
+			if err != nil {
+				refuse(t, err, p)
+				continue
+			}
+			if again := s.seal(nil, nonce(b[sealedHeader:]), p, machine); !bytes.Equal(again, b) {
+				t.Fatal("roundtrip gives other bytes")
+			}
+		}
+	})
+}
+
+// FuzzJoin: no panic; what joins splits into the same parts. The input is cut into parts where cuts says, with
+// lengths in steps of 256 bytes.
+func FuzzJoin(f *testing.F) {
+	for _, p := range Parts(fill(MaxValue+1, 0)) {
+		f.Add(p[:min(len(p), 1000)], []byte{})
+	}
+	f.Add(fill(2000, 0), []byte{1, 2, 4})
+	f.Fuzz(func(t *testing.T, b, cuts []byte) {
+		var parts [][]byte
+		for _, c := range cuts {
+			n := min(int(c)<<8, len(b))
+			parts, b = append(parts, closed(b[:n])[1]), b[n:]
+		}
+		parts = append(parts, b)
+		whole, err := Join(parts)
+		if err != nil {
+			refuse(t, err, whole)
+			return
+		}
+		if again := Parts(whole); !reflect.DeepEqual(again, parts) {
+			t.Fatal("roundtrip gives other parts")
+		}
+	})
+}
+
+// TestOpenAllocatesNoMoreThanItIsGiven: a length field must not make memory of nothing.
+func TestOpenAllocatesNoMoreThanItIsGiven(t *testing.T) {
+	huge := []byte{0xff, 0xff, 0xff, 0xff}
+	manifest := append(append([]byte{format1, byte(KindManifest)}, make([]byte, 32)...), huge...)
+	incarnation := append(append([]byte{format1, byte(KindIncarnation)}, make([]byte, 48)...), huge...)
+	state := append(append([]byte{format1, byte(KindState)}, make([]byte, sealedHeader-6)...), huge...)
+	part := append(append([]byte{format1, byte(KindPart), 0, 255}, huge...), make([]byte, 32)...)
+	for name, open := range map[string]func() error{
+		"manifest":    func() error { _, err := OpenManifest(appendChecksum(manifest, 0), testMaster()); return err },
+		"incarnation": func() error { _, err := OpenIncarnation(appendChecksum(incarnation, 0), testMaster()); return err },
+		"state":       func() error { _, _, err := testSealer(t).Open(appendChecksum(state, 0)); return err },
+		"part":        func() error { _, err := Join([][]byte{appendChecksum(part, 0)}); return err },
+	} {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		if open() == nil {
+			t.Errorf("%s: opens", name)
+		}
+		runtime.ReadMemStats(&after)
+		if n := after.TotalAlloc - before.TotalAlloc; n > 1<<20 {
+			t.Errorf("%s: allocates %d bytes", name, n)
+		}
+	}
+}

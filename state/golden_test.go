@@ -1,0 +1,42 @@
+package state
+
+import (
+	"reflect"
+	"testing"
+)
+
+// TestGoldenBytes: what version 1 writes, and that it reads what version 1 wrote.
+func TestGoldenBytes(t *testing.T) {
+	golden(t, "manifest-1.hex", testManifest().seal(testMaster(), testNonce()))
+	if m, err := OpenManifest(unhex(t, "manifest-1.hex"), testMaster()); err != nil || m != testManifest() {
+		t.Errorf("manifest: %v, %v", m.Config, err)
+	}
+	golden(t, "incarnation-1.hex", testIncarnation().seal(testMaster(), testNonce()))
+	if i, err := OpenIncarnation(unhex(t, "incarnation-1.hex"), testMaster()); err != nil || !reflect.DeepEqual(i, testIncarnation()) {
+		t.Errorf("incarnation: %+v, %v", i, err)
+	}
+	golden(t, "state-1.hex", testSealer(t).seal(nil, testNonce(), testPosition(), fill(40, 0)))
+	if p, machine, err := testSealer(t).Open(unhex(t, "state-1.hex")); err != nil || p != testPosition() || string(machine) != string(fill(40, 0)) {
+		t.Errorf("state: %+v, %x, %v", p, machine, err)
+	}
+	large := Parts(fill(MaxValue+1, 0))
+	golden(t, "part-1.hex", large[1])
+	golden(t, "identity-1.hex", testIdentity().append(nil))
+	if i, err := parseIdentity(unhex(t, "identity-1.hex")); err != nil || i != testIdentity() {
+		t.Errorf("identity: %+v, %v", i, err)
+	}
+}
+
+// TestGoldenDerivations: keys that are looked up, and noise that is replayed, depend on these for ever.
+func TestGoldenDerivations(t *testing.T) {
+	k := testManifest().NameKey
+	golden(t, "key-incarnation-1.hex", k.Key(KindIncarnation, "3/EWR"))
+	golden(t, "key-state-1.hex", k.Key(KindState, "3/EWR"))
+	initial := testIncarnation().InitialKey([32]byte(fill(32, 5)))
+	golden(t, "initial-key-1.hex", initial[:])
+	id := SeededID([32]byte(fill(32, 5)))
+	golden(t, "seeded-id-1.hex", id[:])
+	if string(ManifestKey()) != "oriel/manifest" {
+		t.Errorf("manifest key %q", ManifestKey())
+	}
+}

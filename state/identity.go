@@ -1,0 +1,55 @@
+package state
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Identity is the deployment that a local store belongs to.
+//
+//	format u8 ‖ kind u8 ‖ topic 16 ‖ cluster var ‖ name var ‖ CRC-32C u32
+type Identity struct {
+	Cluster string   // Kafka cluster id
+	Name    string   // of the deployment
+	Topic   [16]byte // UUID of the input topic
+}
+
+func (i Identity) append(dst []byte) []byte {
+	start := len(dst)
+	dst = appendHeader(dst, kindIdentity)
+	dst = append(dst, i.Topic[:]...)
+	dst = appendVariable(dst, i.Cluster)
+	dst = appendVariable(dst, i.Name)
+	return appendChecksum(dst, start)
+}
+
+func parseIdentity(b []byte) (Identity, error) {
+	r, err := unframe(b, kindIdentity)
+	if err != nil {
+		return Identity{}, err
+	}
+	i := Identity{Topic: r.array16(), Cluster: string(r.variable()), Name: string(r.variable())}
+	if r.bad || r.at != len(r.record) {
+		return Identity{}, malformed(kindIdentity)
+	}
+	return i, nil
+}
+
+// compare says what differs between the stored identity and the one of this process, and what to do.
+func (i Identity) compare(own Identity, dir string) error {
+	var differs []string
+	if i.Cluster != own.Cluster {
+		differs = append(differs, fmt.Sprintf("cluster %q, not %q", i.Cluster, own.Cluster))
+	}
+	if i.Name != own.Name {
+		differs = append(differs, fmt.Sprintf("name %q, not %q", i.Name, own.Name))
+	}
+	if i.Topic != own.Topic {
+		differs = append(differs, fmt.Sprintf("input topic %x, not %x", i.Topic, own.Topic))
+	}
+	if differs == nil {
+		return nil
+	}
+	return fmt.Errorf("%w: directory %s holds the state of %s; give this deployment a directory of its own, or remove this one if nothing uses it",
+		ErrForeign, dir, strings.Join(differs, ", "))
+}

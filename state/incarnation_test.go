@@ -1,0 +1,81 @@
+package state
+
+import (
+	"bytes"
+	"errors"
+	"slices"
+	"testing"
+)
+
+// TestInitialKeyDependsOnEveryField: fields that run into each other, or that are left out, would give two streams one noise.
+func TestInitialKeyDependsOnEveryField(t *testing.T) {
+	secret := [32]byte(fill(32, 5))
+	seen := map[[32]byte]string{testIncarnation().InitialKey(secret): "base"}
+	for name, change := range map[string]func(*Incarnation){
+		"id":               func(i *Incarnation) { i.ID[0]++ },
+		"stream":           func(i *Incarnation) { i.Stream += "x" },
+		"cluster":          func(i *Incarnation) { i.Cluster += "x" },
+		"topic":            func(i *Incarnation) { i.Topic[15]++ },
+		"partition":        func(i *Incarnation) { i.Partition++ },
+		"config":           func(i *Incarnation) { i.Config += "x" },
+		"plan":             func(i *Incarnation) { i.Plan = append(bytes.Clone(i.Plan), 0) },
+		"config into plan": func(i *Incarnation) { i.Plan, i.Config = append([]byte("\n"), i.Plan...), i.Config[:len(i.Config)-1] },
+	} {
+		i := testIncarnation()
+		change(&i)
+		k := i.InitialKey(secret)
+		if before, ok := seen[k]; ok {
+			t.Errorf("%s: same key as %s", name, before)
+		}
+		seen[k] = name
+	}
+	i := testIncarnation()
+	i.SealKey, i.KeyVersion, i.Start = Secret{}, 0, 0
+	if i.InitialKey(secret) != testIncarnation().InitialKey(secret) {
+		t.Error("the initial key depends on the seal key, its version or the start")
+	}
+	if testIncarnation().InitialKey([32]byte{}) == i.InitialKey(secret) {
+		t.Error("the initial key does not depend on the secret")
+	}
+}
+
+func TestNameKeySeparatesKindsAndStreams(t *testing.T) {
+	k, other := testManifest().NameKey, NameKey(fill(32, 51))
+	keys := [][]byte{
+		k.Key(KindState, "0"), k.Key(KindIncarnation, "0"), k.Key(KindState, "00"), k.Key(KindState, ""), other.Key(KindState, "0"),
+	}
+	for i, a := range keys {
+		if len(a) != 32 {
+			t.Errorf("key %d has %d bytes", i, len(a))
+		}
+		if slices.ContainsFunc(keys[:i], func(b []byte) bool { return bytes.Equal(a, b) }) {
+			t.Errorf("key %d is not its own", i)
+		}
+	}
+}
+
+func TestIncarnationWithoutSealKeyHasNoSealer(t *testing.T) {
+	i := testIncarnation()
+	i.SealKey = Secret{}
+	if _, err := i.Sealer(); !errors.Is(err, ErrWrongKey) {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestConfigDiff(t *testing.T) {
+	for _, c := range []struct {
+		name, stored, configured string
+		want                     []string
+	}{
+		{"equal", "A=1\n", "A=1\n", nil},
+		{"values", "B=2\nEPSILON=1\nSET=\n", "B=2\nEPSILON=2\nSET=box\n", []string{"EPSILON: stored 1, configured 2", "SET: stored nothing, configured box"}},
+		{"lines", "A=1\nC=3\n", "B=2\nC=3\n", []string{"A: stored 1, not configured", "B: not stored, configured 2"}},
+		{"equals sign in a value", "A=x=1\n", "A=x=2\n", []string{"A: stored x=1, configured x=2"}},
+		{"order", "A=1\nB=2\n", "B=2\nA=1\n", []string{"order or repetition of lines: differs, values are equal"}},
+		{"empty", "", "A=1\n", []string{"A: not stored, configured 1"}},
+	} {
+		if got := ConfigDiff(c.stored, c.configured); !slices.Equal(got, c.want) {
+			t.Errorf("%s: %q, want %q", c.name, got, c.want)
+		}
+	}
+}

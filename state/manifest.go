@@ -1,0 +1,81 @@
+package state
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"fmt"
+	"io"
+)
+
+// Manifest is what all members of a deployment agree on. One is written to each changelog partition before any
+// stream is opened; a member with another configuration refuses.
+//
+//	format u8 ‖ kind u8 ‖ SHA-256 of config 32 ‖ config var ‖ nonce 24 ‖ key check 16 ‖ wrapped name key 48 ‖ CRC-32C u32
+type Manifest struct {
+	Config  string  // canonical configuration, lines NAME=value; stored in clear: settings are public
+	NameKey NameKey // hides stream names in keys of topics and stores; stored wrapped
+}
+
+// ManifestKey returns the Kafka key of the manifest record. It is clear text, and no NameKey.Key has its length.
+func ManifestKey() []byte { return []byte("oriel/manifest") }
+
+// Seal returns the record. Two calls differ in the nonce; the name key is bound to the configuration.
+func (m Manifest) Seal(master *MasterKey) []byte { return m.seal(master, newNonce()) }
+
+func (m Manifest) seal(master *MasterKey, n nonce) []byte {
+	hash := sha256.Sum256([]byte(m.Config))
+	b := appendHeader(nil, KindManifest)
+	b = append(b, hash[:]...)
+	b = appendVariable(b, m.Config)
+	b = master.wrap(b, n, Secret(m.NameKey))
+	return appendChecksum(b, 0)
+}
+
+// OpenManifest opens a record that Seal made with the same master key. Errors: ErrFormat, ErrCorrupt, ErrWrongKey.
+func OpenManifest(b []byte, master *MasterKey) (Manifest, error) {
+	r, err := unframe(b, KindManifest)
+	if err != nil {
+		return Manifest{}, err
+	}
+	hash, config := r.array32(), r.variable()
+	if r.bad {
+		return Manifest{}, malformed(KindManifest)
+	}
+	key, err := master.unwrap(&r, KindManifest)
+	if err != nil {
+		return Manifest{}, err
+	}
+	if hash != sha256.Sum256(config) {
+		return Manifest{}, fmt.Errorf("%w: configuration of the manifest does not match its hash", ErrCorrupt)
+	}
+	return Manifest{Config: string(config), NameKey: NameKey(key)}, nil
+}
+
+// NameKey is the key under which stream names are hashed. It prints as "[redacted]", see Secret: with it, names in
+// a copied topic or store can be tested by guessing.
+type NameKey [32]byte
+
+// NewNameKey draws a name key from crypto/rand, once per deployment.
+func NewNameKey() NameKey { return NameKey(NewSecret()) }
+
+// Key returns the 32-byte key, in topics and stores, of a stream's record of a kind:
+// HMAC-SHA-256(k, "oriel name" ‖ kind u8 ‖ stream).
+func (k NameKey) Key(kind Kind, stream string) []byte {
+	h := hmac.New(sha256.New, k[:])
+	_, _ = io.WriteString(h, "oriel name")
+	h.Write([]byte{byte(kind)})
+	_, _ = io.WriteString(h, stream)
+	return h.Sum(nil)
+}
+
+// String hides the content.
+func (NameKey) String() string { return redacted }
+
+// GoString hides the content.
+func (NameKey) GoString() string { return redacted }
+
+// Format hides the content, whatever the verb.
+func (NameKey) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, redacted) }
+
+// MarshalJSON hides the content.
+func (NameKey) MarshalJSON() ([]byte, error) { return []byte(`"` + redacted + `"`), nil }

@@ -1,0 +1,150 @@
+package state
+
+import (
+	"bytes"
+	"crypto/cipher"
+	"crypto/hkdf"
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+
+	"golang.org/x/crypto/chacha20poly1305"
+)
+
+// MasterKey wraps the other keys. It encrypts no state itself, so that it can be rotated by wrapping again.
+// Like a Secret, it prints as "[redacted]"; as an unexported field of something that is printed, as an address: fmt
+// follows pointers there, for some verbs, and never enters a function.
+type MasterKey struct {
+	material func() (wrapping cipher.AEAD, check Secret)
+}
+
+// NewMasterKey returns the master key of the given bits. The service reads its key with LoadMasterKey.
+func NewMasterKey(b [32]byte) *MasterKey {
+	wrapping, err := chacha20poly1305.NewX(expand(b[:], "oriel wrap", 32))
+	if err != nil {
+		panic("BUG: state: wrapping key of a wrong length")
+	}
+	check := Secret(expand(b[:], "oriel check", 32)) // tells a wrong key from a damaged record
+	return &MasterKey{func() (cipher.AEAD, Secret) { return wrapping, check }}
+}
+
+// LoadMasterKey reads a master key of 64 hexadecimal digits and an optional newline. A file that others may read
+// or write, or that its group may write, is refused: who can write it can choose the key. Errors name the path and the
+// rule, never the content.
+func LoadMasterKey(path string) (*MasterKey, error) {
+	info, err := os.Stat(path) // before opening: opening a pipe waits for a writer
+	if err != nil {
+		return nil, fmt.Errorf("state: master key: %w", err)
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("state: master key file %s: not a regular file", path)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("state: master key: %w", err)
+	}
+	defer func() { _ = f.Close() }() // read only: nothing is lost by an error
+	if info, err = f.Stat(); err != nil {
+		return nil, fmt.Errorf("state: master key: %w", err)
+	}
+	if err := checkMode(info.Mode().Perm()); err != nil {
+		return nil, fmt.Errorf("state: master key file %s: %w", path, err)
+	}
+	text, err := io.ReadAll(io.LimitReader(f, 66)) // one more than a key and its newline
+	if err != nil {
+		return nil, fmt.Errorf("state: master key: %w", err)
+	}
+	text = bytes.TrimSuffix(text, []byte("\n"))
+	var key [32]byte
+	if len(text) != 64 {
+		return nil, fmt.Errorf("state: master key file %s: must hold 64 hexadecimal digits and at most one newline", path)
+	}
+	if _, err := hex.Decode(key[:], text); err != nil { // its text quotes the content
+		return nil, fmt.Errorf("state: master key file %s: must hold hexadecimal digits only", path)
+	}
+	return NewMasterKey(key), nil
+}
+
+func checkMode(mode fs.FileMode) error {
+	switch {
+	case mode&0o006 != 0:
+		return fmt.Errorf("mode %04o lets others read or write it; use chmod 0400", mode)
+	case mode&0o020 != 0:
+		return fmt.Errorf("mode %04o lets its group write it; use chmod 0400 or 0440", mode)
+	}
+	return nil
+}
+
+// String hides the content.
+func (MasterKey) String() string { return redacted }
+
+// GoString hides the content.
+func (MasterKey) GoString() string { return redacted }
+
+// Format hides the content, whatever the verb.
+func (MasterKey) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, redacted) }
+
+// MarshalJSON hides the content.
+func (MasterKey) MarshalJSON() ([]byte, error) { return []byte(`"` + redacted + `"`), nil }
+
+type nonce [chacha20poly1305.NonceSizeX]byte
+
+// newNonce draws 192 bits: enough that random ones never meet, whatever crashed or was restored in between.
+func newNonce() (n nonce) {
+	_, _ = rand.Read(n[:])
+	return n
+}
+
+const (
+	checkSize = 16
+	wrapSize  = len(nonce{}) + checkSize + len(Secret{}) + chacha20poly1305.Overhead
+)
+
+// wrap appends nonce, key check and the wrapped secret to record. Everything before is associated data.
+func (m *MasterKey) wrap(record []byte, n nonce, secret Secret) []byte {
+	clear := record[:len(record):len(record)]
+	wrapping, check := m.material()
+	record = append(record, n[:]...)
+	record = append(record, keyCheck(check, n)...)
+	return wrapping.Seal(record, n[:], secret[:], clear)
+}
+
+// unwrap undoes wrap on the rest of r.
+func (m *MasterKey) unwrap(r *reader, k Kind) (Secret, error) {
+	clear := r.record[:r.at]
+	tail := r.rest()
+	if r.bad || len(tail) != wrapSize {
+		return Secret{}, malformed(k)
+	}
+	n := nonce(tail)
+	wrapping, check := m.material()
+	if !hmac.Equal(keyCheck(check, n), tail[len(n):len(n)+checkSize]) {
+		return Secret{}, fmt.Errorf("%w: the %v was sealed with another one; use the key file it was made with", ErrWrongKey, k)
+	}
+	b, err := wrapping.Open(nil, n[:], tail[len(n)+checkSize:], clear)
+	if err != nil {
+		return Secret{}, fmt.Errorf("%w: %v fails authentication", ErrCorrupt, k)
+	}
+	return Secret(b), nil
+}
+
+// keyCheck depends on the nonce, so that records do not show which of them share a master key.
+func keyCheck(check Secret, n nonce) []byte {
+	h := hmac.New(sha256.New, check[:])
+	h.Write(n[:])
+	return h.Sum(nil)[:checkSize]
+}
+
+// expand is HKDF-SHA-256 without salt: the input has full entropy. It takes at most 255·32 bytes.
+func expand(secret []byte, info string, n int) []byte {
+	b, err := hkdf.Key(sha256.New, secret, nil, info, n)
+	if err != nil {
+		panic("BUG: state: HKDF refuses its own lengths")
+	}
+	return b
+}

@@ -1,0 +1,215 @@
+package state
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path/filepath"
+	"syscall"
+
+	"github.com/cockroachdb/pebble/v2"
+	"github.com/cockroachdb/pebble/v2/vfs"
+)
+
+// Options are the settings of a Store. The zero value is what the service uses.
+type Options struct {
+	FS       vfs.FS          // where the files are; nil is the machine's file system
+	DiskFull func(full bool) // told when writes start to wait for space, and when they go on; nil is nobody
+}
+
+// storeName is the directory of the files within the one that is given. The given one may be a mounted volume,
+// which cannot be renamed when its files are set aside.
+const storeName = "store"
+
+// Open opens the local store in dir, or begins one, as the service does: Options{}.Open.
+func Open(dir string, id Identity) (*Store, error) { return Options{}.Open(dir, id) }
+
+// Open opens the local store in dir, or begins one, for the deployment id. Files of a deployment that differs are
+// not touched (ErrForeign), nor those that someone has open (ErrLocked). Files that are damaged are renamed within dir, see
+// Store.SetAside, and an empty store begins: all it had is in the changelog. Every block is read once, so
+// that damage is found here and not in the middle of the work. An error of the operating system is returned as such.
+func (o Options) Open(dir string, id Identity) (*Store, error) {
+	if o.FS == nil {
+		o.FS = vfs.Default
+		if absolute, err := filepath.Abs(dir); err == nil {
+			dir = absolute // the lock within a process goes by name
+		}
+	}
+	if err := makeDirectory(o.FS, dir); err != nil {
+		return nil, err
+	}
+	lock, err := lockDirectory(o.FS, dir)
+	if err != nil {
+		return nil, err
+	}
+	s, err := o.openLocked(dir, id)
+	if err != nil {
+		return nil, errors.Join(err, lock.Close())
+	}
+	s.lock = lock
+	return s, nil
+}
+
+// makeDirectory makes dir for the owner only, and its name durable where the parent allows: Pebble syncs what is in it.
+func makeDirectory(disk vfs.FS, dir string) error {
+	if err := disk.MkdirAll(dir, 0o700); err != nil {
+		return fmt.Errorf("state: directory %s: %w", dir, osError(err))
+	}
+	parent, err := disk.OpenDir(disk.PathDir(dir))
+	if err != nil {
+		return nil // not ours to read; a crash may cost the directory, and the changelog restores it
+	}
+	_ = parent.Sync() // the same
+	return parent.Close()
+}
+
+// lockDirectory takes the lock under which the files may be renamed; Pebble's own moves with them.
+func lockDirectory(disk vfs.FS, dir string) (io.Closer, error) {
+	lock, err := disk.Lock(disk.PathJoin(dir, "LOCK"))
+	var path *fs.PathError
+	var number syscall.Errno
+	switch {
+	case err == nil:
+		return lock, nil
+	case errors.As(err, &path), // the file cannot be made
+		errors.As(err, &number) && number != syscall.EAGAIN && number != syscall.EACCES: // or not be locked at all
+		return nil, fmt.Errorf("state: lock in directory %s: %w", dir, osError(err))
+	}
+	return nil, fmt.Errorf("%w: %s; stop the other process, or give this one a directory of its own", ErrLocked, dir)
+}
+
+func (o Options) openLocked(dir string, id Identity) (*Store, error) {
+	files := o.FS.PathJoin(dir, storeName)
+	s, err := o.openFiles(dir, files, id)
+	if err == nil || !errors.Is(err, errDamaged) {
+		return s, err
+	}
+	aside, err := setAside(o.FS, dir, files)
+	if err != nil {
+		return nil, err
+	}
+	if s, err = o.openFiles(dir, files, id); err != nil {
+		if errors.Is(err, errDamaged) {
+			return nil, fmt.Errorf("%w: an empty store in %s does not open", ErrFailed, dir)
+		}
+		return nil, err
+	}
+	s.aside = aside
+	return s, nil
+}
+
+// errDamaged asks for the files to be set aside.
+var errDamaged = errors.New("state: damaged files")
+
+func (o Options) openFiles(dir, files string, id Identity) (*Store, error) {
+	if err := makeDirectory(o.FS, files); err != nil {
+		return nil, err
+	}
+	space := newSpace(o.FS, files, o.DiskFull)
+	db, err := openPebble(files, pebbleOptions(vfs.OnDiskFull(o.FS, space.wait)))
+	if err != nil {
+		return nil, damagedOr(dir, err)
+	}
+	if err := checkFiles(db, dir, id); err != nil {
+		return nil, errors.Join(err, closePebble(db))
+	}
+	space.opened.Store(true)
+	return &Store{db: db, space: space}, nil
+}
+
+// openPebble turns panics into damage, because Pebble asserts over bytes that it has read from the disk; but for
+// our own, which says that something cannot be written.
+func openPebble(files string, o *pebble.Options) (db *pebble.DB, err error) {
+	defer func() {
+		switch r := recover(); r {
+		case nil:
+		case fatal{}:
+			db, err = nil, ErrFailed
+		default:
+			db, err = nil, errDamaged
+		}
+	}()
+	return pebble.Open(files, o)
+}
+
+func closePebble(db *pebble.DB) error {
+	if err := db.Close(); err != nil {
+		return own("close", err)
+	}
+	return nil
+}
+
+// damagedOr tells an error of the operating system, where nothing is wrong with the files, from one about what they hold.
+// A file that is missing is one of the latter.
+func damagedOr(dir string, err error) error {
+	if errors.Is(err, ErrFailed) {
+		return fmt.Errorf("%w: directory %s cannot be written", ErrFailed, dir)
+	}
+	var number syscall.Errno
+	if !pebble.IsCorruptionError(err) && errors.As(err, &number) && number != syscall.ENOENT {
+		return fmt.Errorf("state: store in directory %s: %w", dir, number)
+	}
+	return errDamaged
+}
+
+// checkFiles reads every block, compares the identity or, in an empty store, writes it.
+func checkFiles(db *pebble.DB, dir string, id Identity) error {
+	it, err := db.NewIter(nil)
+	if err != nil {
+		return damagedOr(dir, err)
+	}
+	var stored []byte
+	n := 0
+	for ok := it.First(); ok; ok = it.Next() {
+		if key := it.Key(); len(key) == 1 && key[0] == identityKey {
+			stored = append([]byte{}, it.Value()...)
+		}
+		n++
+	}
+	if err := it.Close(); err != nil {
+		return damagedOr(dir, err)
+	}
+	if n == 0 {
+		if err := db.Set([]byte{identityKey}, id.append(nil), pebble.Sync); err != nil {
+			return damagedOr(dir, err)
+		}
+		return nil
+	}
+	owner, err := parseIdentity(stored)
+	if err != nil {
+		return errDamaged
+	}
+	return owner.compare(id, dir)
+}
+
+// maxAside stops a failing disk from being filled with damaged copies, one for each start.
+const maxAside = 9
+
+// setAside renames the files to the first free name.
+func setAside(disk vfs.FS, dir, files string) (*SetAside, error) {
+	for n := 1; n <= maxAside; n++ {
+		path := fmt.Sprintf("%s.aside-%d", files, n)
+		switch _, err := disk.Stat(path); {
+		case err == nil:
+			continue
+		case !errors.Is(err, fs.ErrNotExist):
+			return nil, fmt.Errorf("state: directory %s: %w", path, osError(err))
+		}
+		if err := disk.Rename(files, path); err != nil {
+			return nil, fmt.Errorf("state: directory %s: %w", path, osError(err))
+		}
+		return &SetAside{Path: path, Reason: "damaged files in " + dir}, nil
+	}
+	return nil, fmt.Errorf("%w: files in directory %s were damaged %d times; check the disk, then delete the copies %s.aside-*",
+		ErrFailed, dir, maxAside+1, files)
+}
+
+// osError keeps the operating system's error and drops the stack of frames that Pebble wraps around it.
+func osError(err error) error {
+	var number syscall.Errno
+	if errors.As(err, &number) {
+		return number
+	}
+	return err
+}

@@ -1,0 +1,124 @@
+package state
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+)
+
+// MaxValue is the largest value that goes to a topic as one record: 1 MiB, a broker's default limit, less 64 KiB for
+// key, headers and batch.
+const MaxValue = 1<<20 - 64<<10
+
+const (
+	partHeader   = 2 + 1 + 1 + 4 + sha256.Size
+	partOverhead = partHeader + checksumSize
+	partData     = MaxValue - partOverhead
+	maxParts     = 255 // the index is one byte, and so is the key's suffix
+)
+
+// Parts splits a sealed state into values of at most MaxValue bytes. One that fits is its own only part and is
+// returned as it is. Otherwise each part is
+//
+//	format u8 ‖ kind u8 ‖ index u8 ‖ count u8 ‖ length of the whole u32 ‖ SHA-256 of the whole 32 ‖ slice ‖ CRC-32C u32
+//
+// so that parts of two states never join: the whole differs, at least in its nonce. The digest needs no key, because
+// what Join returns is authenticated by Sealer.Open. More than 255 parts (about 238 MiB) panic: a configuration
+// with such states must be refused earlier.
+func Parts(value []byte) [][]byte {
+	if len(value) <= MaxValue {
+		return [][]byte{value}
+	}
+	count := (len(value) + partData - 1) / partData
+	if count > maxParts {
+		panic(fmt.Sprintf("BUG: state: sealed state has %d bytes, want at most %d", len(value), maxParts*partData))
+	}
+	digest := sha256.Sum256(value)
+	parts := make([][]byte, 0, count)
+	for index := range count {
+		data := value[index*partData : min((index+1)*partData, len(value))]
+		b := make([]byte, 0, len(data)+partOverhead)
+		b = append(appendHeader(b, KindPart), byte(index), byte(count))
+		b = binary.LittleEndian.AppendUint32(b, uint32(len(value)))
+		b = append(b, digest[:]...)
+		b = append(b, data...)
+		parts = append(parts, appendChecksum(b, 0))
+	}
+	return parts
+}
+
+// PartKey returns the key of part index, given that of the state: the first part has the key itself, later ones
+// have their index as one more byte.
+func PartKey(key []byte, index int) []byte {
+	if index < 0 || index >= maxParts {
+		panic(fmt.Sprintf("BUG: state: part %d, want 0 to %d", index, maxParts-1))
+	}
+	if index == 0 {
+		return key
+	}
+	return append(key[:len(key):len(key)], byte(index))
+}
+
+// PartCount says into how many parts the state was split whose first part is given: which keys to read.
+func PartCount(first []byte) (int, error) {
+	if len(first) < 2 || Kind(first[1]) != KindPart {
+		return 1, nil // not split; Sealer.Open says if it is something else
+	}
+	p, err := parsePart(first)
+	return p.count, err
+}
+
+// Join undoes Parts. The parts must be all those of one state, in order. Errors: ErrFormat, ErrCorrupt.
+func Join(parts [][]byte) ([]byte, error) {
+	if len(parts) == 0 {
+		return nil, fmt.Errorf("%w: sealed state without parts", ErrCorrupt)
+	}
+	if count, err := PartCount(parts[0]); err != nil {
+		return nil, err
+	} else if count != len(parts) {
+		return nil, fmt.Errorf("%w: sealed state has %d parts, found %d", ErrCorrupt, count, len(parts))
+	}
+	if len(parts) == 1 && (len(parts[0]) < 2 || Kind(parts[0][1]) != KindPart) {
+		return parts[0], nil
+	}
+	var first part
+	whole := make([]byte, 0, len(parts)*partData)
+	for index, b := range parts {
+		p, err := parsePart(b)
+		if err != nil {
+			return nil, err
+		}
+		if index == 0 {
+			first = p
+		}
+		if p.index != index || p.count != first.count || p.length != first.length || p.digest != first.digest {
+			return nil, fmt.Errorf("%w: part %d of %d is not of the same sealed state", ErrCorrupt, index, len(parts))
+		}
+		whole = append(whole, p.data...)
+	}
+	if len(whole) != first.length || sha256.Sum256(whole) != first.digest {
+		return nil, fmt.Errorf("%w: parts do not add up to their sealed state", ErrCorrupt)
+	}
+	return whole, nil
+}
+
+type part struct {
+	index, count, length int
+	digest               [32]byte
+	data                 []byte
+}
+
+// parsePart also holds the part to the one way in which Parts cuts, which bounds what Join allocates.
+func parsePart(b []byte) (part, error) {
+	r, err := unframe(b, KindPart)
+	if err != nil {
+		return part{}, err
+	}
+	p := part{index: int(r.uint8()), count: int(r.uint8()), length: int(r.uint32()), digest: r.array32(), data: r.rest()}
+	switch {
+	case r.bad, p.length <= MaxValue, p.count != (p.length+partData-1)/partData, p.index >= p.count,
+		len(p.data) != min(partData, p.length-p.index*partData):
+		return part{}, malformed(KindPart)
+	}
+	return p, nil
+}

@@ -1,0 +1,126 @@
+package state
+
+import (
+	"crypto/cipher"
+	"encoding/binary"
+	"fmt"
+	"io"
+
+	"golang.org/x/crypto/chacha20poly1305"
+)
+
+// Position is where a sealed state stands in its input. It is public: stored in clear, and authenticated.
+type Position struct {
+	Topic       [16]byte // UUID of the topic that Next counts in
+	Next        int64    // next input offset to process
+	LeaderEpoch int32    // leader epoch of the last processed record, or −1
+	Step        uint64   // closed steps
+}
+
+// Sealer seals and opens the states of one incarnation. It is not safe for concurrent use.
+//
+//	format u8 ‖ kind u8 ‖ incarnation 16 ‖ partition i32 ‖ key version u32 ‖ topic 16 ‖ next i64 ‖ leader epoch i32
+//	‖ step u64 ‖ length of the machine state u32 ‖ nonce 24 ‖ machine state, encrypted ‖ tag 16 ‖ CRC-32C u32
+//
+// XChaCha20-Poly1305 under the seal key, a random nonce; associated data = everything before the nonce, then the
+// stream's name after its length. Never compressed: a compressed length tells about the content.
+type Sealer struct {
+	incarnation *Incarnation       // without plan, configuration and seal key
+	aead        func() cipher.AEAD // a function, so that fmt cannot reach the key, see MasterKey
+	machine     int                // length of a machine state, −1 before the first
+	data        []byte
+}
+
+// sealedHeader is the length of what comes before the nonce.
+const sealedHeader = 2 + 16 + 4 + 4 + 16 + 8 + 4 + 8 + 4
+
+// sealedOverhead is what a sealed state is longer than its machine state.
+const sealedOverhead = sealedHeader + len(nonce{}) + chacha20poly1305.Overhead + checksumSize
+
+// Sealer returns the sealer of i. The seal key must be set: a zero one is refused, it was never unwrapped.
+func (i Incarnation) Sealer() (*Sealer, error) {
+	if i.SealKey == (Secret{}) {
+		return nil, fmt.Errorf("%w: incarnation without a seal key", ErrWrongKey)
+	}
+	aead, err := chacha20poly1305.NewX(i.SealKey[:])
+	if err != nil {
+		panic("BUG: state: seal key of a wrong length")
+	}
+	i.SealKey, i.Config, i.Plan = Secret{}, "", nil
+	return &Sealer{incarnation: &i, aead: func() cipher.AEAD { return aead }, machine: -1}, nil
+}
+
+// Width returns the length of every sealed state of this sealer, or 0 before the first Seal or Open.
+func (s *Sealer) Width() int {
+	if s.machine < 0 {
+		return 0
+	}
+	return s.machine + sealedOverhead
+}
+
+// Seal appends the sealed state to dst and returns it. The first machine state that the sealer sees, sealed or
+// opened, fixes the length; another one is a bug and panics, as it would show in the width. dst and machine must not overlap.
+func (s *Sealer) Seal(dst []byte, p Position, machine []byte) []byte {
+	return s.seal(dst, newNonce(), p, machine)
+}
+
+func (s *Sealer) seal(dst []byte, n nonce, p Position, machine []byte) []byte {
+	if s.machine < 0 {
+		s.machine = len(machine)
+	}
+	if len(machine) != s.machine {
+		panic(fmt.Sprintf("BUG: state: machine state has %d bytes, want %d", len(machine), s.machine))
+	}
+	start := len(dst)
+	dst = appendHeader(dst, KindState)
+	dst = append(dst, s.incarnation.ID[:]...)
+	dst = binary.LittleEndian.AppendUint32(dst, uint32(s.incarnation.Partition))
+	dst = binary.LittleEndian.AppendUint32(dst, s.incarnation.KeyVersion)
+	dst = append(dst, p.Topic[:]...)
+	dst = binary.LittleEndian.AppendUint64(dst, uint64(p.Next))
+	dst = binary.LittleEndian.AppendUint32(dst, uint32(p.LeaderEpoch))
+	dst = binary.LittleEndian.AppendUint64(dst, p.Step)
+	dst = binary.LittleEndian.AppendUint32(dst, uint32(len(machine)))
+	data := s.associated(dst[start:])
+	dst = append(dst, n[:]...)
+	dst = s.aead().Seal(dst, n[:], machine, data)
+	return appendChecksum(dst, start)
+}
+
+// Open returns position and machine state of a value that Seal made for the same incarnation and key version. The
+// machine state is a copy. Errors: ErrFormat, ErrCorrupt, ErrForeign; none of them changes the sealer.
+func (s *Sealer) Open(value []byte) (Position, []byte, error) {
+	r, err := unframe(value, KindState)
+	if err != nil {
+		return Position{}, nil, err
+	}
+	id, partition, keyVersion := r.array16(), int32(r.uint32()), r.uint32()
+	p := Position{Topic: r.array16(), Next: int64(r.uint64()), LeaderEpoch: int32(r.uint32()), Step: r.uint64()}
+	length := r.uint32()
+	n, sealed := r.bytes(len(nonce{})), r.rest()
+	if r.bad || uint64(len(sealed)) != uint64(length)+chacha20poly1305.Overhead {
+		return Position{}, nil, malformed(KindState)
+	}
+	if err := s.incarnation.belongs(id, partition, keyVersion); err != nil {
+		return Position{}, nil, err
+	}
+	if s.machine >= 0 && int(length) != s.machine {
+		return Position{}, nil, fmt.Errorf("%w: machine state has %d bytes, want %d", ErrForeign, length, s.machine)
+	}
+	machine, err := s.aead().Open(make([]byte, 0, length), n, sealed, s.associated(value[:sealedHeader]))
+	if err != nil {
+		return Position{}, nil, fmt.Errorf("%w: sealed state fails authentication", ErrCorrupt)
+	}
+	s.machine = len(machine)
+	return p, machine, nil
+}
+
+// associated returns header and stream in a buffer that the next call overwrites.
+func (s *Sealer) associated(header []byte) []byte {
+	s.data = append(s.data[:0], header...)
+	s.data = appendVariable(s.data, s.incarnation.Stream)
+	return s.data
+}
+
+// Format hides the keys, whatever the verb.
+func (*Sealer) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, redacted) }

@@ -1,0 +1,119 @@
+package state
+
+import (
+	"bytes"
+	"errors"
+	"strings"
+	"testing"
+)
+
+func TestSealedStateOpens(t *testing.T) {
+	for _, length := range []int{0, 1, 40, 4096} {
+		s, machine := testSealer(t), fill(length, 0)
+		prefix := []byte("before")
+		out := s.Seal(bytes.Clone(prefix), testPosition(), machine)
+		if !bytes.HasPrefix(out, prefix) || len(out) != len(prefix)+s.Width() {
+			t.Fatalf("length %d: %d bytes, width %d", length, len(out), s.Width())
+		}
+		p, got, err := testSealer(t).Open(out[len(prefix):])
+		if err != nil || p != testPosition() || !bytes.Equal(got, machine) {
+			t.Errorf("length %d: %+v, %x, %v", length, p, got, err)
+		}
+		if length > 8 && bytes.Contains(out, machine[:8]) {
+			t.Errorf("length %d: machine state in clear", length)
+		}
+		if again := s.Seal(nil, testPosition(), machine); bytes.Equal(again, out[len(prefix):]) {
+			t.Errorf("length %d: two seals have one nonce", length)
+		}
+	}
+}
+
+// TestSealedStateRefusesEveryFlippedBit, by accident (the checksum tells) and by an adversary who computes the checksum.
+func TestSealedStateRefusesEveryFlippedBit(t *testing.T) {
+	value := testSealer(t).Seal(nil, testPosition(), fill(40, 0))
+	for i := range value {
+		for bit := range 8 {
+			b := bytes.Clone(value)
+			b[i] ^= 1 << bit
+			if _, _, err := testSealer(t).Open(b); !errors.Is(err, ErrCorrupt) && (i >= 2 || !errors.Is(err, ErrFormat)) {
+				t.Errorf("bit %d of byte %d flipped: %v", bit, i, err)
+			}
+			if i >= 2 && i < len(b)-checksumSize {
+				b = appendChecksum(b[:len(b)-checksumSize], 0)
+			}
+			if _, machine, err := testSealer(t).Open(b); err == nil || machine != nil {
+				t.Errorf("bit %d of byte %d forged: opens", bit, i)
+			}
+		}
+		if _, _, err := testSealer(t).Open(value[:i]); !errors.Is(err, ErrCorrupt) {
+			t.Errorf("cut at %d: %v", i, err)
+		}
+	}
+	if _, _, err := testSealer(t).Open(append(bytes.Clone(value), 0)); !errors.Is(err, ErrCorrupt) {
+		t.Errorf("longer: %v", err)
+	}
+}
+
+func TestSealedStateRefusesOthers(t *testing.T) {
+	value := testSealer(t).Seal(nil, testPosition(), fill(40, 0))
+	for _, c := range []struct {
+		name   string
+		change func(*Incarnation)
+		want   error
+		text   string
+	}{
+		{"partition", func(i *Incarnation) { i.Partition = 4 }, ErrForeign, "partition 3, want partition 4"},
+		{"incarnation", func(i *Incarnation) { i.ID[0]++ }, ErrForeign, "of incarnation 0a0b"},
+		{"key version", func(i *Incarnation) { i.KeyVersion = 8 }, ErrForeign, "key version 7, want 8"},
+		{"stream", func(i *Incarnation) { i.Stream = "3/JFK" }, ErrCorrupt, "authentication"},
+		{"seal key", func(i *Incarnation) { i.SealKey[0]++ }, ErrCorrupt, "authentication"},
+	} {
+		i := testIncarnation()
+		c.change(&i)
+		s, err := i.Sealer()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, _, err := s.Open(value); !errors.Is(err, c.want) || !strings.Contains(err.Error(), c.text) {
+			t.Errorf("other %s: %v", c.name, err)
+		}
+		if s.Width() != 0 {
+			t.Errorf("other %s: a refused state fixes the width", c.name)
+		}
+	}
+	format2 := append([]byte{2}, value[1:]...)
+	if _, _, err := testSealer(t).Open(format2); !errors.Is(err, ErrFormat) || !strings.Contains(err.Error(), "format 2") {
+		t.Errorf("format 2: %v", err)
+	}
+	if _, _, err := testSealer(t).Open(testIncarnation().Seal(testMaster())); !errors.Is(err, ErrFormat) {
+		t.Errorf("incarnation as state: %v", err)
+	}
+}
+
+// TestWidthNeverChanges: the length of a record would tell what is inside.
+func TestWidthNeverChanges(t *testing.T) {
+	s := testSealer(t)
+	short := s.Seal(nil, testPosition(), fill(40, 0))
+	if s.Width() != len(short) {
+		t.Errorf("width %d, want %d", s.Width(), len(short))
+	}
+	long := testSealer(t).Seal(nil, testPosition(), fill(41, 0))
+	if _, _, err := s.Open(long); !errors.Is(err, ErrForeign) {
+		t.Errorf("longer state: %v", err)
+	}
+	opened := testSealer(t)
+	if _, _, err := opened.Open(short); err != nil {
+		t.Fatal(err)
+	}
+	for name, s := range map[string]*Sealer{"after Seal": s, "after Open": opened} {
+		func() {
+			defer func() {
+				if r, _ := recover().(string); !strings.HasPrefix(r, "BUG: state: ") {
+					t.Errorf("%s: panic %q", name, r)
+				}
+			}()
+			s.Seal(nil, testPosition(), fill(41, 0))
+			t.Errorf("%s: another length is sealed", name)
+		}()
+	}
+}

@@ -1,0 +1,32 @@
+package state
+
+import (
+	"crypto/rand"
+	"fmt"
+	"io"
+)
+
+const redacted = "[redacted]"
+
+// Secret is 256 bits that must not be shown: it prints and marshals as "[redacted]". fmt calls these methods on
+// values given to it and on exported fields, but reads unexported fields of other types raw: what holds a Secret in one
+// must hide itself, too.
+type Secret [32]byte
+
+// NewSecret draws a secret from crypto/rand.
+func NewSecret() (s Secret) {
+	_, _ = rand.Read(s[:]) // never fails: the runtime ends the process without a random source
+	return s
+}
+
+// String hides the content.
+func (Secret) String() string { return redacted }
+
+// GoString hides the content.
+func (Secret) GoString() string { return redacted }
+
+// Format hides the content, whatever the verb.
+func (Secret) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, redacted) }
+
+// MarshalJSON hides the content. There is no way back: a Secret is stored wrapped or not at all.
+func (Secret) MarshalJSON() ([]byte, error) { return []byte(`"` + redacted + `"`), nil }

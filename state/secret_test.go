@@ -1,0 +1,71 @@
+package state
+
+import (
+	"bytes"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"strings"
+	"testing"
+)
+
+// TestSecretsPrintNothing: no verb, no encoder and no field shows key material.
+func TestSecretsPrintNothing(t *testing.T) {
+	i, m, bits := testIncarnation(), testManifest(), NewSecret() // random: no other field has the same bytes
+	i.SealKey, m.NameKey = NewSecret(), NewNameKey()
+	master := NewMasterKey(bits)
+	_, check := master.material()
+	sealer, err := i.Sealer()
+	if err != nil {
+		t.Fatal(err)
+	}
+	type holder struct {
+		master *MasterKey
+		value  MasterKey
+		sealer *Sealer
+		copied Sealer
+	}
+	values := map[string]any{
+		"Secret": i.SealKey, "*Secret": &i.SealKey, "NameKey": m.NameKey, "MasterKey": master, "by value": *master,
+		"Incarnation": i, "*Incarnation": &i, "Manifest": m, "*Manifest": &m, "Sealer": sealer,
+		"unexported fields": holder{master, *master, sealer, *sealer},
+	}
+	for name, v := range values {
+		var out bytes.Buffer
+		for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x", "%X", "%d", "%o", "%b"} {
+			fmt.Fprintf(&out, verb+"\n", v)
+		}
+		if b, err := json.Marshal(v); err == nil {
+			out.Write(b)
+		}
+		slog.New(slog.NewTextHandler(&out, nil)).Info("text", "v", v)
+		slog.New(slog.NewJSONHandler(&out, nil)).Info("json", "v", v)
+		for _, secret := range [][]byte{i.SealKey[:], m.NameKey[:], bits[:], check[:]} {
+			for _, shown := range []string{
+				hex.EncodeToString(secret[:4]), strings.ToUpper(hex.EncodeToString(secret[:4])),
+				fmt.Sprintf("%d %d %d %d", secret[0], secret[1], secret[2], secret[3]), fmt.Sprintf("%#x, %#x", secret[0], secret[1]), string(secret[:4]),
+			} {
+				if strings.Contains(out.String(), shown) {
+					t.Errorf("%s shows %q in:\n%s", name, shown, out.String())
+				}
+			}
+		}
+	}
+	for _, v := range []fmt.GoStringer{i.SealKey, m.NameKey, testMaster()} {
+		if v.GoString() != "[redacted]" || v.(fmt.Stringer).String() != "[redacted]" {
+			t.Errorf("%T: %s", v, v.GoString())
+		}
+	}
+}
+
+func TestDrawnSecretsDiffer(t *testing.T) {
+	secret, name := NewSecret(), NewNameKey()
+	if secret == NewSecret() || name == NewNameKey() || secret == Secret(name) {
+		t.Error("two secrets are equal")
+	}
+	a, b := NewIncarnation(Incarnation{}), NewIncarnation(Incarnation{})
+	if a.ID == b.ID || a.SealKey == b.SealKey || a.KeyVersion != 1 || string(a.ID[:]) == string(a.SealKey[:16]) {
+		t.Error("two incarnations share a secret or an id")
+	}
+}

@@ -1,0 +1,134 @@
+package state
+
+import (
+	"errors"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
+)
+
+// failingDisk is a memory disk whose writes fail while fail is set.
+func failingDisk(number syscall.Errno) (memory *vfs.MemFS, disk vfs.FS, fail *atomic.Bool) {
+	memory, fail = vfs.NewMem(), new(atomic.Bool)
+	return memory, errorfs.Wrap(memory, errorfs.InjectorFunc(func(op errorfs.Op) error {
+		if fail.Load() && op.Kind.ReadOrWrite() == errorfs.OpIsWrite {
+			return number
+		}
+		return nil
+	})), fail
+}
+
+// TestAFullDiskIsWaitedFor: no error, no loss, and someone is told.
+func TestAFullDiskIsWaitedFor(t *testing.T) {
+	memory, disk, fail := failingDisk(syscall.ENOSPC)
+	told := make(chan bool, 100)
+	s, err := Options{FS: disk, DiskFull: func(full bool) { told <- full }}.Open("data", testIdentity())
+	if err != nil {
+		t.Fatal(err)
+	}
+	follow(t, s, 1, 10)
+	memory.TestingSetDiskUsage(vfs.DiskUsage{AvailBytes: 1000, TotalBytes: 1 << 40})
+	fail.Store(true)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		follow(t, s, 11, 4000) // 12 MB: more than the log's buffers take
+	}()
+	if full := <-told; !full {
+		t.Error("told that there is space")
+	}
+	select {
+	case <-done:
+		t.Error("writes do not wait")
+	default:
+	}
+	fail.Store(false)
+	memory.TestingSetDiskUsage(vfs.DiskUsage{AvailBytes: 1 << 30, TotalBytes: 1 << 40})
+	<-done
+	if full := <-told; full {
+		t.Error("not told that there is space")
+	}
+	if number(t, s, 0) != 4000 || number(t, s, 1) != 3999 {
+		t.Error("calls are lost")
+	}
+	closeStore(t, s)
+}
+
+// TestAStoreThatCannotBeWrittenFails: with an error, in the calls, and it stays so.
+func TestAStoreThatCannotBeWrittenFails(t *testing.T) {
+	_, disk, fail := failingDisk(syscall.EIO)
+	s, err := Options{FS: disk}.Open("data", testIdentity())
+	if err != nil {
+		t.Fatal(err)
+	}
+	fail.Store(true)
+	var writers sync.WaitGroup
+	for p := range int32(4) { // all of them come back, although Pebble keeps a lock
+		writers.Go(func() {
+			var err error
+			for err == nil {
+				err = s.Follow(p, rec("a", strings.Repeat("x", 1000)))
+			}
+			if !errors.Is(err, ErrFailed) {
+				t.Errorf("Follow: %v", err)
+			}
+		})
+	}
+	writers.Wait()
+	if err := s.Replace(0, nil); !errors.Is(err, ErrFailed) {
+		t.Errorf("Replace: %v", err)
+	}
+	if _, err := s.Load(0); !errors.Is(err, ErrFailed) {
+		t.Errorf("Load: %v", err)
+	}
+	if err := s.Close(); !errors.Is(err, ErrFailed) {
+		t.Errorf("Close: %v", err)
+	}
+}
+
+// TestCloseEndsTheWaitForSpace: a service must be able to stop.
+func TestCloseEndsTheWaitForSpace(t *testing.T) {
+	waiting := make(chan struct{}, 100)
+	memory := vfs.NewMem()
+	memory.TestingSetDiskUsage(vfs.DiskUsage{AvailBytes: 0, TotalBytes: 1 << 40})
+	s := newSpace(memory, "", func(full bool) {
+		if full {
+			waiting <- struct{}{}
+		}
+	})
+	s.wait() // not yet opened: returns
+	s.opened.Store(true)
+	done := make(chan struct{})
+	go func() { s.wait(); close(done) }()
+	<-waiting
+	s.giveUp()
+	s.giveUp()
+	<-done
+	s.wait()
+}
+
+// TestAFullDiskAtOpenIsAnError: nothing waits, nothing is set aside.
+func TestAFullDiskAtOpenIsAnError(t *testing.T) {
+	for _, number := range []syscall.Errno{syscall.ENOSPC, syscall.EIO, syscall.EROFS} {
+		memory, disk, fail := failingDisk(number)
+		s, err := Options{FS: disk}.Open("data", testIdentity())
+		if err != nil {
+			t.Fatal(err)
+		}
+		follow(t, s, 1, 10)
+		closeStore(t, s)
+		fail.Store(true)
+		if s, err := (Options{FS: disk}).Open("data", testIdentity()); err == nil || errors.Is(err, errDamaged) || errors.Is(err, ErrLocked) {
+			t.Errorf("%v: store %v, error %v", number, s, err)
+		}
+		fail.Store(false)
+		if _, err := memory.Stat("data/store.aside-1"); err == nil {
+			t.Errorf("%v: set aside", number)
+		}
+	}
+}

@@ -1,0 +1,83 @@
+package state
+
+import (
+	"bytes"
+	"encoding/hex"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+var rewrite = flag.Bool("rewrite", false, "write golden files that do not exist; existing ones are never changed")
+
+// fill returns n bytes that count up from first.
+func fill(n int, first byte) []byte {
+	b := make([]byte, n)
+	for i := range b {
+		b[i] = first + byte(i)
+	}
+	return b
+}
+
+func testMaster() *MasterKey { return NewMasterKey([32]byte(fill(32, 1))) }
+
+func testNonce() nonce { return nonce(fill(24, 200)) }
+
+func testManifest() Manifest {
+	return Manifest{Config: "DELTA=1e-06\nEPSILON=1\n", NameKey: NameKey(fill(32, 50))}
+}
+
+func testIncarnation() Incarnation {
+	return Incarnation{
+		ID: [16]byte(fill(16, 10)), Stream: "3/EWR", Cluster: "lkc-1", Topic: [16]byte(fill(16, 30)), Partition: 3,
+		Config: "DELTA=1e-06\nEPSILON=1\n", Plan: fill(20, 60), Start: 1 << 40, SealKey: Secret(fill(32, 90)), KeyVersion: 7,
+	}
+}
+
+func testPosition() Position {
+	return Position{Topic: [16]byte(fill(16, 30)), Next: 1<<40 + 5, LeaderEpoch: 2, Step: 4}
+}
+
+func testSealer(t testing.TB) *Sealer {
+	t.Helper()
+	s, err := testIncarnation().Sealer()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// golden compares got with the bytes of a file in testdata.
+func golden(t *testing.T, name string, got []byte) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	text := []byte(hex.EncodeToString(got) + "\n")
+	want, err := os.ReadFile(path)
+	if os.IsNotExist(err) && *rewrite {
+		if err := os.WriteFile(path, text, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(text, want) {
+		t.Errorf("%s: bytes differ from those that are stored out there\n got %s\nwant %s", name, text, want)
+	}
+}
+
+func unhex(t *testing.T, name string) []byte {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("testdata", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := hex.DecodeString(strings.TrimSpace(string(text)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}

@@ -1,0 +1,181 @@
+package state
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"syscall"
+
+	"github.com/cockroachdb/pebble/v2"
+)
+
+// Store is the local copy of what the changelog holds for the partitions that this process owns, or owned: a
+// restart reads it instead of the topic. Writes are not synced. A crash of the machine takes the last of them, whole
+// calls only and in order, so that a partition is always as some call left it.
+//
+// Methods may run at the same time for different partitions. Close comes after all of them.
+type Store struct {
+	db    *pebble.DB
+	lock  io.Closer
+	space *space
+	aside *SetAside
+
+	writing sync.Mutex // around a commit
+	failed  atomic.Bool
+}
+
+// Record is one record of a partition. Keys are those of the changelog: hashes, see NameKey.Key.
+type Record struct{ Key, Value []byte }
+
+// Keys in Pebble: the identity, and for each record recordKey ‖ partition u32 big-endian ‖ Record.Key. Values in
+// Pebble: Record.Value ‖ CRC-32C u32 of Pebble's key and the value, so that values in each other's place are found.
+const (
+	identityKey = 1
+	recordKey   = 2
+	prefixSize  = 1 + 4
+)
+
+func prefix(partition int32) []byte {
+	if partition < 0 {
+		panic(fmt.Sprintf("BUG: state: partition %d", partition))
+	}
+	return binary.BigEndian.AppendUint32([]byte{recordKey}, uint32(partition))
+}
+
+// prefixEnd returns the key behind all those of the partition; partitions are below 1<<31, so it does not wrap.
+func prefixEnd(partition int32) []byte {
+	return binary.BigEndian.AppendUint32([]byte{recordKey}, uint32(partition)+1)
+}
+
+func valueChecksum(key, value []byte) uint32 {
+	return crc32.Update(crc32.Checksum(key, castagnoli), castagnoli, value)
+}
+
+// Load returns the partition's records, sorted by key; none if there are none. On ErrCorrupt the partition cannot
+// be used, and the caller restores it from the changelog with Replace. Whether the records are the newest is for
+// the caller to check, against the changelog's position.
+func (s *Store) Load(partition int32) ([]Record, error) {
+	if s.failed.Load() {
+		return nil, ErrFailed
+	}
+	it, err := s.db.NewIter(&pebble.IterOptions{LowerBound: prefix(partition), UpperBound: prefixEnd(partition)})
+	if err != nil {
+		return nil, own("read", err)
+	}
+	var records []Record
+	for ok := it.First(); ok; ok = it.Next() {
+		key, value := it.Key(), it.Value()
+		end := len(value) - checksumSize
+		if end < 0 || valueChecksum(key, value[:end]) != binary.LittleEndian.Uint32(value[end:]) {
+			_ = it.Close() // a second error about the same records adds nothing
+			return nil, fmt.Errorf("%w: stored value of partition %d does not match its checksum", ErrCorrupt, partition)
+		}
+		records = append(records, Record{Key: slices.Clone(key[prefixSize:]), Value: slices.Clone(value[:end])})
+	}
+	if err := it.Close(); err != nil {
+		if pebble.IsCorruptionError(err) {
+			return nil, fmt.Errorf("%w: stored block of partition %d does not match its checksum", ErrCorrupt, partition)
+		}
+		return nil, own("read", err)
+	}
+	return records, nil
+}
+
+// Follow writes records over those of equal key, all or none. It comes AFTER the commit of the transaction that
+// holds them. While the disk is full it waits, until there is space or Close; on ErrFailed the process goes on
+// without a local copy or starts again, the changelog has everything.
+func (s *Store) Follow(partition int32, records []Record) error {
+	return s.write(partition, records, false)
+}
+
+// Replace drops what the partition has and writes the given records, all or none.
+func (s *Store) Replace(partition int32, records []Record) error {
+	return s.write(partition, records, true)
+}
+
+func (s *Store) write(partition int32, records []Record, drop bool) error {
+	b := s.db.NewBatch()
+	if drop {
+		if err := b.DeleteRange(prefix(partition), prefixEnd(partition), nil); err != nil {
+			return own("write", err)
+		}
+	}
+	for _, r := range records {
+		op := b.SetDeferred(prefixSize+len(r.Key), len(r.Value)+checksumSize)
+		copy(op.Key, prefix(partition))
+		copy(op.Key[prefixSize:], r.Key)
+		copy(op.Value, r.Value)
+		binary.LittleEndian.PutUint32(op.Value[len(r.Value):], valueChecksum(op.Key, r.Value))
+		if err := op.Finish(); err != nil {
+			return own("write", err)
+		}
+	}
+	if err := s.commit(b); err != nil {
+		return err
+	}
+	return b.Close()
+}
+
+// commit makes a panic of Pebble's over a log that cannot be written into an error, once and for all: Pebble keeps
+// its locks then. The lock of ours lets no other writer in there.
+func (s *Store) commit(b *pebble.Batch) (err error) {
+	s.writing.Lock()
+	defer s.writing.Unlock()
+	if s.failed.Load() {
+		return ErrFailed
+	}
+	defer func() {
+		r := recover()
+		if r == nil {
+			return
+		}
+		var number syscall.Errno
+		cause, ok := r.(error)
+		if !ok || !errors.Is(cause, fatal{}) && !errors.As(cause, &number) {
+			panic(r)
+		}
+		s.failed.Store(true)
+		err = own("write", cause)
+	}()
+	if err := b.Commit(pebble.NoSync); err != nil {
+		return own("write", err)
+	}
+	return nil
+}
+
+// Close writes everything to the disk and releases the directory. A store that failed keeps its directory locked
+// until the process ends, as its writers may not have stopped.
+func (s *Store) Close() error {
+	s.space.giveUp()
+	if s.failed.Load() {
+		return ErrFailed
+	}
+	err := s.db.Close()
+	if err != nil {
+		err = own("close", err)
+	}
+	return errors.Join(err, s.lock.Close())
+}
+
+// SetAside tells what Open did with files that it could not use.
+type SetAside struct {
+	Path   string // where they are, for whoever wants to look; may be deleted
+	Reason string
+}
+
+// SetAside returns what Open set aside, or nil. The caller logs it: the start takes longer, and a disk may be failing.
+func (s *Store) SetAside() *SetAside { return s.aside }
+
+// own replaces Pebble's error, whose text may quote keys, by ours; the operating system's error number stays.
+func own(doing string, err error) error {
+	var number syscall.Errno
+	if errors.As(err, &number) {
+		return fmt.Errorf("%w: cannot %s: %w", ErrFailed, doing, number)
+	}
+	return fmt.Errorf("%w: cannot %s", ErrFailed, doing)
+}
