@@ -4,7 +4,7 @@ import "oriel/mechanisms/dp"
 
 // Decision is what a machine publishes.
 type Decision struct {
-	Index uint64    // identity within the stream and incarnation; public, consecutive at each emission rule
+	Index uint64    // identity within the stream and incarnation; public, ascending
 	Step  uint64    // the step t that closed; Point is x_{t+1}
 	Point []float64 // owned by the machine, valid until its next call
 }

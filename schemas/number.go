@@ -74,7 +74,7 @@ func parseNumber(b []byte, i, depth int) (f float64, next int, code Code) {
 		if e < 0 {
 			f /= powersOfTen[-e]
 		} else {
-			f *= powersOfTen[e]
+			f = float64(f * powersOfTen[e])
 		}
 	case e >= -27 && e <= 27:
 		f = exactDecimal(w, e)
@@ -174,7 +174,7 @@ func exactDecimal(w uint64, e int) float64 {
 	if tail > 0x400 || tail == 0x400 && (rest || m&1 == 1) {
 		m++
 	}
-	return float64(m) * math.Float64frombits(uint64(exp+11+1023)<<52)
+	return float64(float64(m) * math.Float64frombits(uint64(exp+11+1023)<<52))
 }
 
 var powersOfTen = [...]float64{

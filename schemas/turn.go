@@ -37,7 +37,7 @@ var inverseFactorials = func() (inverse [18]float64) {
 	factorial := 1.0 // 17! < 2^53: exact
 	for n := range inverse {
 		if n > 0 {
-			factorial *= float64(n)
+			factorial = float64(factorial * float64(n))
 		}
 		inverse[n] = 1 / factorial
 	}

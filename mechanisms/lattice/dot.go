@@ -50,7 +50,7 @@ func Norm(a []float64) float64 {
 	}
 	// Both 2^k and 2^-k must be normal; a subnormal entry is at least 2⁻⁵² after scaling, and the largest is below 4.
 	k := min(max(exponent, -bias+1), bias-1)
-	return scaledNorm(a, powerOfTwo(-k)) * powerOfTwo(k)
+	return float64(scaledNorm(a, powerOfTwo(-k)) * powerOfTwo(k))
 }
 
 // scaledNorm returns ‖scale·v‖₂, scale a power of two that keeps the squares in range.

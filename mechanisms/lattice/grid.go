@@ -57,7 +57,7 @@ func (g Grid) Validate() error {
 func (g Grid) Unit() float64 { return powerOfTwo(g.Exp) }
 
 // Clip returns the bound that holds, Λq, exact.
-func (g Grid) Clip() float64 { return float64(g.Lambda) * powerOfTwo(g.Exp) }
+func (g Grid) Clip() float64 { return float64(float64(g.Lambda) * powerOfTwo(g.Exp)) }
 
 // Contains reports whether Σnᵢ² ≤ Λ² in exact 128-bit arithmetic: the sensitivity of every mechanism rests on it.
 // It holds for up to 2⁶⁴ coordinates: a coordinate beyond Λ is refused before it is squared, so the sum stays below 2¹¹⁴.

@@ -50,8 +50,8 @@ type points struct {
 	mark [chunkWords]uint64 // error bound of x twice, plus 1 if the draw is not negative
 }
 
-// beyond is the error bound of a word beyond the table: nothing is known.
-const beyond = 1 << 61
+// beyond is the error bound of a word beyond the table: more than half of any shift, so that round is in doubt.
+const beyond = 1<<63 - 1
 
 // locate evaluates a chunk of words. Horner's floors lose less than 1 + degree·2^-guard units of x; c0 is stored with
 // half of that added. This loop and the next are two because one would not keep its values in registers.
@@ -66,7 +66,7 @@ func (c *curve) locate(p *points, words []byte) {
 			continue
 		}
 		a <<= octave + 2 // the leading one leaves
-		row := &table[(octave*segments+uint(a>>58))%(octaves*segments)]
+		row := &table[octave*segments+uint(a>>58)]
 		t := ^(a << 6)
 		s, _ := bits.Mul64(row[7], t)
 		s, _ = bits.Mul64(row[6]+s, t)

@@ -61,6 +61,22 @@ func moment(draws []int64, s float64, k float64) float64 {
 	return sum / float64(len(draws))
 }
 
+// TestTailsOfSmallScales: where only words beyond the table give anything but zero.
+func TestTailsOfSmallScales(t *testing.T) {
+	// −ln(2·4·2^-64)/32 = 1.32, and Φ⁻¹ of 2^-62 is 8.94: at s = 1/16 it rounds to 1, the word 2^40 (x = 5.04) to 0.
+	for _, c := range []struct {
+		law  string
+		exp  int
+		word uint64
+		want int64
+	}{{"laplace", -5, 4, -1}, {"laplace", -5, ^uint64(4), 1}, {"gaussian", -4, 4, -1}, {"gaussian", -4, ^uint64(4), 1}, {"gaussian", -4, 1 << 40, 0}} {
+		a := answer{law: c.law, scale: Scale{Mant: 1, Exp: c.exp}, words: []uint64{c.word, 1 << 62}}
+		if got := a.sampler(t).one(c.word, a.extend()); got != c.want {
+			t.Errorf("%v: got %d, want %d", a, got, c.want)
+		}
+	}
+}
+
 func TestGaussianLaw(t *testing.T) {
 	draws := draw(t, "gaussian", Scale{Mant: 1, Exp: 29}, 4096)
 	// E Z^2k = (2k−1)!!; the deviation of Z^k is √(E Z^2k − (E Z^k)²).

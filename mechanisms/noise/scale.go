@@ -58,13 +58,13 @@ func (s Scale) Float64() float64 {
 	}
 	x := float64(mant)
 	for ; exp > 0 && !math.IsInf(x, 1); exp -= min(exp, 1000) {
-		x *= power(min(exp, 1000))
+		x = float64(x * power(min(exp, 1000)))
 	}
 	for exp < -1000 && x > 0 { // only for scales far below what a sampler takes
-		x *= power(-1000)
+		x = float64(x * power(-1000))
 		exp += 1000
 	}
-	return x * power(min(exp, 0))
+	return float64(x * power(min(exp, 0)))
 }
 
 // power returns 2^e for |e| ≤ 1000.

@@ -20,7 +20,7 @@ func shiftRight(x [3]uint64, by int) (hi, lo uint64) {
 
 // sqrt128 returns floor(√(hi·2^64 + lo)) for hi ≥ 2^62. The float only guesses; integers decide.
 func sqrt128(hi, lo uint64) uint64 {
-	guess := math.Sqrt(float64(hi)) * (1 << 32)
+	guess := float64(math.Sqrt(float64(hi)) * (1 << 32))
 	r := uint64(1<<64 - 1)
 	if guess < 1<<64 {
 		r = uint64(guess)

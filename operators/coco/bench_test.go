@@ -15,9 +15,9 @@ func BenchmarkAdd(b *testing.B) {
 		{Projection, "l1-ball"},
 		{Projection, "simplex"},
 		{Projection, "box"},
-		{LocalLLO, "l1-ball"},
-		{LocalLLO, "simplex"},
-		{LocalLLO, "box"},
+		{LLO, "l1-ball"},
+		{LLO, "simplex"},
+		{LLO, "box"},
 	} {
 		b.Run(fmt.Sprintf("update=%s/set=%s/d=32", c.update, c.set), func(b *testing.B) {
 			config := sample(b, c.set, 32)
@@ -49,7 +49,7 @@ func benchmark(b *testing.B, m *Machine) {
 
 func BenchmarkAppendState(b *testing.B) {
 	config := sample(b, "l1-ball", 32)
-	config.Update = LocalLLO
+	config.Update = LLO
 	m := open(b, config, mechanism(config, 1024, 1), 1)
 	var dst []byte
 	b.ReportAllocs()

@@ -11,7 +11,7 @@ import (
 // The updates, and the constants of llo.
 const (
 	Projection = "projection" // Algorithm 1, WDP-COCOP
-	LocalLLO   = "llo"        // Algorithm 2, WDP-COCOL
+	LLO        = "llo"        // Algorithm 2, WDP-COCOL
 
 	Proved = "proved" // C_1 = 10(ρ²G + ρE), window-coco §11
 	Paper  = "paper"  // C_1 = 26ρ²G(1 + C_W) as printed, window-coco §6 reading A; not proved
@@ -19,18 +19,18 @@ const (
 
 // Config decides every byte of a machine, together with the stream's. Privacy is the stream's own.
 type Config struct {
-	Update    string     // Projection or LocalLLO. Required.
-	Constants string     // Proved or Paper. Required for LocalLLO, not read otherwise.
+	Update    string     // Projection or LLO. Required.
+	Constants string     // Proved or Paper. Required for LLO, not read otherwise.
 	Loss      loss.Loss  // Required.
-	Set       convex.Set // Required; LocalLLO needs a polytope.
+	Set       convex.Set // Required; LLO needs a polytope.
 
 	Clip             float64 // L, L2 bound on one event's gradient, loss units, that of the stream. Required, > 0.
 	StrongConvexity  float64 // µ, per event, in [1e-12, 1e12]. Required.
 	StartRegularizer float64 // λ_0, of the whole run, in [0, 1e12]. 0 means none.
 	OwnConvexity     bool    // the losses are µ-strongly convex by themselves: no regulariser is added
 
-	Horizon   uint64  // T, steps for which the noise bound E is asked. Required for LocalLLO with Proved constants.
-	Failure   float64 // β, probability that some step up to T breaks the bound, in (0, 1). Required for LocalLLO.
+	Horizon   uint64  // T, steps for which the noise bound E is asked. Required for LLO with Proved constants.
+	Failure   float64 // β, probability that some step up to T breaks the bound, in (0, 1). Required for LLO.
 	EmitEvery uint64  // k ≥ 1: the decision of step t is emitted if t mod k = 0. Required; 1 emits all.
 }
 
@@ -40,7 +40,7 @@ const minConvexity, maxConvexity = 1e-12, 1e12
 func (c Config) Validate() error {
 	var errs []error
 	fail := func(format string, args ...any) { errs = append(errs, fmt.Errorf("coco: "+format, args...)) }
-	if c.Update != Projection && c.Update != LocalLLO {
+	if c.Update != Projection && c.Update != LLO {
 		fail("update %q: not one of projection, llo", c.Update)
 	}
 	if c.Loss == nil {
@@ -61,7 +61,7 @@ func (c Config) Validate() error {
 	if c.EmitEvery == 0 {
 		fail("emit every 0: less than 1")
 	}
-	if c.Update == LocalLLO {
+	if c.Update == LLO {
 		errs = append(errs, c.validateLocal()...)
 	}
 	return errors.Join(errs...)
@@ -99,7 +99,7 @@ func (c Config) PaperSensitivity() float64 {
 // StepFailure is the probability β/T with which one step may break the noise bound, for mechanisms.Config.Failure; 0 where
 // no bound is needed.
 func (c Config) StepFailure() float64 {
-	if c.Update != LocalLLO || c.Constants != Proved {
+	if c.Update != LLO || c.Constants != Proved {
 		return 0
 	}
 	return c.Failure / float64(c.Horizon)

@@ -19,7 +19,7 @@ func TestValidateReportsEveryProblemAtOnce(t *testing.T) {
 		}
 	}
 	c := sample(t, "l2-ball", 3)
-	c.Update, c.Constants, c.Failure, c.Horizon = LocalLLO, "guess", 1, 0
+	c.Update, c.Constants, c.Failure, c.Horizon = LLO, "guess", 1, 0
 	err = c.Validate()
 	if err == nil {
 		t.Fatal("llo on the l2-ball accepted")
@@ -30,7 +30,7 @@ func TestValidateReportsEveryProblemAtOnce(t *testing.T) {
 		}
 	}
 	c = sample(t, "box", 3)
-	c.Update, c.Horizon = LocalLLO, 0
+	c.Update, c.Horizon = LLO, 0
 	if err := c.Validate(); err == nil || !strings.Contains(err.Error(), "horizon 0") {
 		t.Errorf("error %v does not name the horizon", err)
 	}
@@ -45,7 +45,7 @@ func TestDerivedConstants(t *testing.T) {
 		}
 	}
 	c := sample(t, "simplex", 8) // L = 1, µ = ½
-	c.Update = LocalLLO
+	c.Update = LLO
 	g := 1.5 + math.Sqrt2/2
 	near("G", c.PaperSensitivity(), g)
 	own := c
@@ -54,7 +54,7 @@ func TestDerivedConstants(t *testing.T) {
 	near("β/T", c.StepFailure(), 1e-6)
 	c.Update = Projection
 	near("β/T of projection", c.StepFailure(), 0)
-	c.Update = LocalLLO
+	c.Update = LLO
 
 	const batch, lambda, bound, cw = 3, 7, 11, 13
 	o := &objective{convexity: 0.5 * batch, start: lambda}
@@ -74,11 +74,11 @@ func TestDerivedConstants(t *testing.T) {
 // TestEverySetOfTheProductIsUsable guards the pairs that the settings allow.
 func TestEverySetOfTheProductIsUsable(t *testing.T) {
 	for _, set := range convex.Names() {
-		for _, update := range []string{Projection, LocalLLO} {
+		for _, update := range []string{Projection, LLO} {
 			c := sample(t, set, 3)
 			c.Update = update
 			err := c.Validate()
-			if wrong := update == LocalLLO && set == "l2-ball"; (err != nil) != wrong {
+			if wrong := update == LLO && set == "l2-ball"; (err != nil) != wrong {
 				t.Errorf("%s on %s: %v", update, set, err)
 			}
 		}

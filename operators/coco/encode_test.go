@@ -16,7 +16,7 @@ func FuzzRestore(f *testing.F) {
 	restorable := func(tb testing.TB, llo bool) *Machine {
 		c := c
 		if llo {
-			c.Update = LocalLLO
+			c.Update = LLO
 		}
 		return quietPlan(tb, c, m, plan)
 	}

@@ -65,7 +65,7 @@ func build(c Config, p Plan, stream *mechanisms.Stream, bound float64) (*Machine
 		stream: stream, objective: o, gradient: make([]float64, n),
 	}
 	var err error
-	if c.Update == LocalLLO {
+	if c.Update == LLO {
 		m.update, err = newLocal(c, o, stream.Batch(), bound, p.CW)
 	} else {
 		m.update, err = newProjected(c, o)

@@ -98,7 +98,7 @@ func TestNewRefusesAStreamThatDoesNotFit(t *testing.T) {
 		t.Error("a plan with negative C_W accepted")
 	}
 	c = sample(t, "box", 3)
-	c.Update = LocalLLO
+	c.Update = LLO
 	if _, err := New(c, Plan{}, stream); err == nil || !strings.Contains(err.Error(), "error bound 0") {
 		t.Errorf("error %v does not say that llo needs the error bound, which the stream was not asked for", err)
 	}
@@ -106,7 +106,7 @@ func TestNewRefusesAStreamThatDoesNotFit(t *testing.T) {
 
 // TestRestoreRefusesAForeignPoint changes one float of a good state at a time.
 func TestRestoreRefusesAForeignPoint(t *testing.T) {
-	for _, update := range []string{Projection, LocalLLO} {
+	for _, update := range []string{Projection, LLO} {
 		for _, set := range []string{"l1-ball", "simplex", "box"} {
 			c := sample(t, set, 3)
 			c.Update, c.OwnConvexity = update, true
@@ -130,9 +130,9 @@ func TestRestoreRefusesAForeignPoint(t *testing.T) {
 
 // TestAddAllocatesNothingOfItsOwn sets the operator beside the bare stream with the same gradients.
 func TestAddAllocatesNothingOfItsOwn(t *testing.T) {
-	for _, update := range []string{Projection, LocalLLO} {
+	for _, update := range []string{Projection, LLO} {
 		for _, set := range []string{"l2-ball", "l1-ball", "simplex", "box"} {
-			if update == LocalLLO && set == "l2-ball" {
+			if update == LLO && set == "l2-ball" {
 				continue
 			}
 			c := sample(t, set, 32)

@@ -71,7 +71,7 @@ func TestNYSE(t *testing.T) {
 		want, tolerance float64
 	}{
 		{"COCOP", Projection, 3.28, 0.02},
-		{"COCOL", LocalLLO, 3.32, 0.05},
+		{"COCOL", LLO, 3.32, 0.05},
 	} {
 		config := sample(t, "simplex", nyseStocks)
 		config.Loss = mustLoss(t, "portfolio")

@@ -60,7 +60,7 @@ func TestAlgorithm1Line3MinimisesTheNoisyObjective(t *testing.T) {
 
 // §5.1: adding (µ/2)|x|² in public gives the decisions of §5 as printed on gradients that carry µx_t themselves.
 func TestPublicRegulariserCancelsTheSumOfPlays(t *testing.T) {
-	for _, update := range []string{Projection, LocalLLO} {
+	for _, update := range []string{Projection, LLO} {
 		for _, set := range []string{"l1-ball", "simplex", "box"} {
 			public := sample(t, set, 4)
 			public.Update = update
@@ -124,7 +124,7 @@ func TestAlgorithm2InvariantsPathwise(t *testing.T) {
 	const steps = 4000
 	for _, s := range scenarios("l1-ball", "simplex", "box") {
 		t.Run(s.name, func(t *testing.T) {
-			c := s.config(t, LocalLLO)
+			c := s.config(t, LLO)
 			machine := open(t, c, mechanism(c, 64, s.batch), 3)
 			u := machine.update.(*local)
 			k, bound, rho := u.constants, machine.stream.ErrorBound(), u.oracle.Ratio()
@@ -157,29 +157,58 @@ func TestAlgorithm2InvariantsPathwise(t *testing.T) {
 	}
 }
 
-// countingOracle counts the moves; convex pins one linear minimisation a move.
-type countingOracle struct {
+// recordingOracle keeps what Algorithm 2 asks of its oracle; convex pins one linear minimisation a move.
+type recordingOracle struct {
 	convex.LocalOracle
-	moves *int
+	moves  int
+	alpha  float64
+	radius float64
+	slope  []float64
 }
 
-func (o countingOracle) Move(alpha, r float64, c []float64) {
-	*o.moves++
+func (o *recordingOracle) Move(alpha, r float64, c []float64) {
+	o.moves++
+	o.alpha, o.radius, o.slope = alpha, r, slices.Clone(c)
 	o.LocalOracle.Move(alpha, r, c)
 }
 
-func TestAlgorithm2OneLinearMinimisationPerStep(t *testing.T) {
-	c := sample(t, "simplex", 5)
-	c.Update = LocalLLO
-	m := open(t, c, mechanism(c, 16, 3), 5)
-	moves := 0
-	u := m.update.(*local)
-	u.oracle = countingOracle{u.oracle, &moves}
-	for i := range 3 * 50 {
-		m.Add(nil, record(i, linear([]float64{1, 0, 0, 0, float64(i % 2)})))
-		if want := (i + 1) / 3; moves != want {
-			t.Fatalf("%d moves after %d events, want %d", moves, i+1, want)
-		}
+// §6: one call a step, with c = ∇Ĵ_t(x_t), here summed over all past decisions as Ĵ_t is defined; α = 1/(2ρ²), and r_t.
+func TestAlgorithm2CallsItsOracleOnceWithTheGradient(t *testing.T) {
+	for _, s := range scenarios("l1-ball", "simplex", "box") {
+		t.Run(s.name, func(t *testing.T) {
+			c := s.config(t, LLO)
+			m := open(t, c, mechanism(c, 16, s.batch), 5)
+			u := m.update.(*local)
+			oracle := &recordingOracle{LocalOracle: u.oracle}
+			u.oracle = oracle
+			rho, r := oracle.Ratio(), newRun(t, c, m, s.batch, 8)
+			var origins [][]float64 // o_τ
+			for range 200 {
+				x := slices.Clone(u.point())
+				origin := make([]float64, len(x))
+				if s.own {
+					copy(origin, x)
+				}
+				origins = append(origins, origin)
+				r.next()
+				if oracle.moves != int(r.step) {
+					t.Fatalf("%d calls in %d steps", oracle.moves, r.step)
+				}
+				want := slices.Clone(m.stream.Sum())
+				for i := range want {
+					want[i] += s.start*x[i] + r.mu*25*rho*rho*(x[i]-r.first[i])
+					for _, o := range origins {
+						want[i] += r.mu * (x[i] - o[i])
+					}
+				}
+				if d := distance(oracle.slope, want); d > 1e-9 {
+					t.Fatalf("step %d: c is %g from the gradient", r.step, d)
+				}
+				if oracle.alpha != 1/(2*rho*rho) || oracle.radius != u.constants.radius(r.step) {
+					t.Fatalf("step %d: α = %g, r = %g", r.step, oracle.alpha, oracle.radius)
+				}
+			}
+		})
 	}
 }
 
@@ -188,7 +217,7 @@ func TestAlgorithm2OneLinearMinimisationPerStep(t *testing.T) {
 // budget is large so that this ends before the range.
 func TestRegretOverLogTIsFlat(t *testing.T) {
 	const first, last = 11, 17
-	for update, epsilon := range map[string]float64{Projection: 1, LocalLLO: 50} {
+	for update, epsilon := range map[string]float64{Projection: 1, LLO: 50} {
 		c := sample(t, "simplex", 4)
 		c.Update, c.Horizon = update, 1<<last
 		m := mechanism(c, 16, 1)

@@ -26,7 +26,7 @@ func (c Config) NewPlan(m mechanisms.Config) (Plan, error) {
 	if err := c.Validate(); err != nil {
 		return Plan{}, err
 	}
-	if c.Update != LocalLLO || c.Constants != Paper {
+	if c.Update != LLO || c.Constants != Paper {
 		return Plan{}, nil
 	}
 	cw, err := c.paperCW(m)

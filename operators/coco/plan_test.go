@@ -11,7 +11,7 @@ import (
 // ε = 2, δ = 1e-6, β = 0.01.
 func TestPaperCW(t *testing.T) {
 	c := sample(t, "simplex", 8)
-	c.Update, c.Constants = LocalLLO, Paper
+	c.Update, c.Constants = LLO, Paper
 	m := mechanism(c, 128, 1)
 	m.Budget.Epsilon = 2
 	for name, want := range map[string]float64{

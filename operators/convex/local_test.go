@@ -178,6 +178,11 @@ func TestFeasibleAfterAMillionMoves(t *testing.T) {
 			if e := excess(s, o.Point()); e > 1e-15*float64(s.Dimension()) {
 				t.Fatalf("%s: step %d infeasible by %g", name, step, e)
 			}
+			if general, ok := o.(*localVertices); ok {
+				if e := math.Abs(sum(general.weights) - 1); e > 1e-15 {
+					t.Fatalf("%s: step %d: weights sum to 1 but for %g", name, step, e)
+				}
+			}
 		}
 	}
 }

@@ -108,7 +108,7 @@ func TestUndefinedOrNotFiniteIsNull(t *testing.T) {
 			bad["overflow"] = with(func(e *operators.Event) { e.Vector = dense(1e300, 1); e.Weight = 1e300; e.Label = -1 })
 		}
 		for what, e := range bad {
-			if l.Gradient(dst, x, e) && what != "overflow" || what == "overflow" && l.Gradient(dst, x, e) {
+			if l.Gradient(dst, x, e) {
 				t.Errorf("%s: %s: has a gradient %v", name, what, dst)
 			}
 		}

@@ -1,0 +1,146 @@
+package settings
+
+import (
+	"bufio"
+	"flag"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+var rewrite = flag.Bool("rewrite", false, "write the settings table into the README")
+
+// all is every group of settings.
+var all = []Need{Kafka, Deployment, Service, Events, Operator}
+
+// TestReadmeHoldsTheSettingsTable keeps README and code equal; -rewrite mends the README.
+func TestReadmeHoldsTheSettingsTable(t *testing.T) {
+	const path, begin, end = "../../../README.md", "<!-- settings: kept equal to the code by `go test ./cmd/internal/settings` -->\n", "<!-- end of settings -->"
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, rest, ok := strings.Cut(string(b), begin)
+	table, after, closed := strings.Cut(rest, end)
+	if !ok || !closed {
+		t.Fatal("the README has no place for the settings")
+	}
+	if table == Table() {
+		return
+	}
+	if !*rewrite {
+		t.Fatal("the README's settings table differs from the code; run go test ./cmd/internal/settings -rewrite")
+	}
+	if err := os.WriteFile(path, []byte(before+begin+Table()+end+after), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func readEnv(t *testing.T, path string) []string {
+	t.Helper()
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = f.Close() }()
+	var environ []string
+	for s := bufio.NewScanner(f); s.Scan(); {
+		if line := strings.TrimSpace(s.Text()); line != "" && !strings.HasPrefix(line, "#") {
+			environ = append(environ, line)
+		}
+	}
+	return environ
+}
+
+func TestExampleFilesLoadAndHaveAPlan(t *testing.T) {
+	files, err := filepath.Glob("../../../deploy/examples/*.env")
+	if err != nil || len(files) < 3 {
+		t.Fatalf("%d example files: %v", len(files), err)
+	}
+	for _, path := range files {
+		t.Run(filepath.Base(path), func(t *testing.T) {
+			s, err := Load(readEnv(t, path), all...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := s.Guarantee(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+func minimal() []string {
+	return []string{
+		"ORIEL_BROKERS=h:1", "ORIEL_NAME=n", "ORIEL_INPUT_TOPIC=i", "ORIEL_START=earliest", "ORIEL_STATE_DIR=d", "ORIEL_MASTER_KEY_FILE=k",
+		"ORIEL_OPERATOR=coco", "ORIEL_UPDATE=projection", "ORIEL_LOSS=logistic", "ORIEL_SET=l2-ball", "ORIEL_RADIUS=5", "ORIEL_DIMENSION=27",
+		"ORIEL_STRONG_CONVEXITY=0.001", "ORIEL_MECHANISM=tree-gaussian", "ORIEL_WINDOW=1024", "ORIEL_EPSILON=1", "ORIEL_DELTA=1e-6", "ORIEL_CLIP=1",
+	}
+}
+
+// TestEachRequiredSettingIsMissedByName also shows that privacy has no default.
+func TestEachRequiredSettingIsMissedByName(t *testing.T) {
+	if _, err := Load(minimal(), all...); err != nil {
+		t.Fatal(err)
+	}
+	for i, line := range minimal() {
+		name, _, _ := strings.Cut(line, "=")
+		_, err := Load(slices.Delete(minimal(), i, i+1), all...)
+		if err == nil || !strings.Contains(err.Error(), name+":") {
+			t.Errorf("without %s: %v", name, err)
+		}
+	}
+}
+
+func TestProblemsAreReportedAtOnceEachByItsVariable(t *testing.T) {
+	f := func(want string, lines ...string) {
+		t.Helper()
+		_, err := Load(append(minimal(), lines...), all...)
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v: want %q, got %v", lines, want, err)
+		}
+	}
+	f("ORIEL_WINDOW: 1000: not a power of two; the next one is 1024", "ORIEL_WINDOW=1000")
+	f("ORIEL_EPSILON: not a value of kind nats (a number)", "ORIEL_EPSILON=one")
+	f("ORIEL_EPSILON: NaN: not positive", "ORIEL_EPSILON=NaN")
+	f("ORIEL_DELTA", "ORIEL_DELTA=0")
+	f("ORIEL_HORIZON: not set", "ORIEL_UPDATE=llo", "ORIEL_SET=simplex")
+	f("ORIEL_EPSILLON: no such setting", "ORIEL_EPSILLON=1")
+	f("ORIEL_AGE_WEIGHT: this version does not have", "ORIEL_AGE_WEIGHT=0.3")
+	f("ORIEL_MECHANISM", "ORIEL_MECHANISM=none")
+	_, err := Load(append(minimal(), "ORIEL_CLIP=0", "ORIEL_BATCH=0", "ORIEL_LOSS=canary"), all...)
+	for _, name := range []string{"ORIEL_CLIP", "ORIEL_BATCH", "ORIEL_LOSS"} {
+		if !strings.Contains(err.Error(), name) {
+			t.Errorf("%s is not among the problems: %v", name, err)
+		}
+	}
+}
+
+func TestPureMechanismsAcceptAnyDelta(t *testing.T) {
+	for _, delta := range []string{"0", "0.5"} {
+		s, err := Load(append(minimal(), "ORIEL_MECHANISM=tree-laplace", "ORIEL_DELTA="+delta), all...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if g, err := s.Guarantee(); err != nil || g.Delta != 0 {
+			t.Errorf("delta %s: guarantee %v, %v", delta, g, err)
+		}
+	}
+}
+
+// TestCanonicalConfigurationOfVersion1 is golden: a change here forks every deployment.
+func TestCanonicalConfigurationOfVersion1(t *testing.T) {
+	s, err := Load(minimal(), all...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := os.ReadFile("testdata/canonical-v1.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := s.Canonical(); got != string(want) {
+		t.Errorf("canonical configuration:\n%s", got)
+	}
+}

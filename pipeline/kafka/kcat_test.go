@@ -1,0 +1,98 @@
+//go:build kafka
+
+package kafka_test
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"oriel/pipeline/kafka"
+)
+
+// TestKcatReadsWhatWeWriteAndWritesWhatWeRead holds the codec and the transactions against librdkafka.
+func TestKcatReadsWhatWeWriteAndWritesWhatWeRead(t *testing.T) {
+	addr := os.Getenv("ORIEL_TEST_BROKERS")
+	if addr == "" {
+		t.Fatal("ORIEL_TEST_BROKERS is not set: the build tag kafka needs a broker")
+	}
+	c, err := kafka.New(kafka.Config{Brokers: strings.Split(addr, ",")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	ctx, topic := t.Context(), fmt.Sprint("kcat-", time.Now().UnixNano())
+	check := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	check(c.CreateTopic(ctx, topic, 1, 1, nil))
+	end := func() int64 {
+		t.Helper()
+		for {
+			b, err := c.Bounds(ctx, topic, 0)
+			check(err)
+			if b.Stable == b.High {
+				return b.High
+			}
+		}
+	}
+
+	p, err := c.NewProducer(ctx, topic, time.Minute)
+	check(err)
+	var want []string
+	for codec := kafka.NoCompression; codec <= kafka.Zstd; codec++ {
+		for _, commit := range []bool{true, false} {
+			var b kafka.Builder
+			b.Compress(codec)
+			for i := range 100 {
+				v := fmt.Sprintf("%s-%d-%t", codec, i, commit)
+				b.Append([]byte("k"+v), []byte(v), []kafka.Header{{Key: "h", Value: []byte(v)}}, time.Now().UnixMilli())
+				if commit {
+					want = append(want, "k"+v+" "+v+" h="+v)
+				}
+			}
+			check(p.Begin(ctx, []kafka.TopicPartition{{Topic: topic}}))
+			_, err := p.Produce(ctx, topic, 0, &b)
+			check(err)
+			check(p.End(ctx, commit))
+		}
+	}
+	end()
+	out, err := exec.Command("kcat", "-b", addr, "-C", "-q", "-t", topic, "-e",
+		"-X", "isolation.level=read_committed", "-f", `%k %s %h\n`).Output()
+	check(err)
+	if got := strings.TrimSpace(string(out)); got != strings.Join(want, "\n") {
+		t.Fatalf("kcat reads %d lines, want %d, or others", strings.Count(got, "\n")+1, len(want))
+	}
+
+	for _, codec := range []string{"none", "gzip", "snappy", "lz4", "zstd"} {
+		var in []string
+		for i := range 1000 {
+			in = append(in, fmt.Sprintf("%s-%d-%s", codec, i, strings.Repeat("x", i%50)))
+		}
+		next := end()
+		produce := exec.Command("kcat", "-b", addr, "-P", "-t", topic, "-p", "0", "-z", codec)
+		produce.Stdin = strings.NewReader(strings.Join(in, "\n"))
+		check(produce.Run())
+		r := c.NewReader(topic, 0, next, kafka.ReaderOptions{})
+		var got []string
+		for last := end(); next < last; {
+			batch, err := r.Fetch(ctx)
+			check(err)
+			for _, record := range batch.Records {
+				got = append(got, string(record.Value))
+			}
+			next = batch.Next
+			batch.Release()
+		}
+		if strings.Join(got, "\n") != strings.Join(in, "\n") {
+			t.Fatalf("%s: %d records of kcat's %d, or others", codec, len(got), len(in))
+		}
+	}
+}
