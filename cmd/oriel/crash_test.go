@@ -36,11 +36,12 @@ func TestCrashLosesNothingAndRepeatsNothing(t *testing.T) {
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)
 	random := rand.New(rand.NewPCG(seed, 0))
-	each := total / partitions
+	const pace = 200 * time.Millisecond
+	chunks := max(1, int(time.Duration(kills)*8*time.Second/pace))
+	each := max(1, total/partitions/chunks) * chunks
 	sent := make(chan struct{})
-	go func() { // events flow during the kills and never after
+	go func() { // events flow during all the kills
 		defer close(sent)
-		const chunks = 50
 		for c := range chunks {
 			for p := range int32(partitions) {
 				f.send(p, events(c*(each/chunks), each/chunks)...)
@@ -48,11 +49,10 @@ func TestCrashLosesNothingAndRepeatsNothing(t *testing.T) {
 			select {
 			case <-f.ctx().Done():
 				return
-			case <-time.After(time.Duration(kills) * 6 * time.Second / chunks):
+			case <-time.After(pace):
 			}
 		}
 	}()
-	each -= each % 50
 	start := func(slot int, kill string) *process {
 		more := map[string]string{"ORIEL_STATE_DIR": f.env["ORIEL_STATE_DIR"] + strconv.Itoa(slot)}
 		if kill != "" {
@@ -60,23 +60,27 @@ func TestCrashLosesNothingAndRepeatsNothing(t *testing.T) {
 		}
 		return f.start(more, "run")
 	}
-	places := []string{"produced", "committed", "restored", "fenced", ""}
 	slots := [2]*process{start(0, ""), start(1, "")}
-	for k := range kills {
-		victim := random.IntN(2)
-		_ = slots[victim].cmd.Process.Signal(syscall.SIGKILL)
-		<-slots[victim].done
-		if place := places[k%len(places)]; place != "" {
-			slots[victim] = start(victim, place+":"+strconv.Itoa(1+random.IntN(8)))
-		} else {
-			slots[victim] = start(victim, "")
-		}
-		time.Sleep(time.Duration(3000+random.IntN(5000)) * time.Millisecond)
+	replace := func(slot int, kill string) {
+		_ = slots[slot].cmd.Process.Signal(syscall.SIGKILL)
+		<-slots[slot].done
+		slots[slot] = start(slot, kill)
 	}
-	for victim := range slots { // whatever is left to kill itself is replaced
-		_ = slots[victim].cmd.Process.Signal(syscall.SIGKILL)
-		<-slots[victim].done
-		slots[victim] = start(victim, "")
+	places := []string{"produced", "committed", "restored", "fenced", ""}
+	for k := range kills {
+		slot := random.IntN(len(slots))
+		if place := places[k%len(places)]; place != "" {
+			replace(slot, place+":"+strconv.Itoa(1+random.IntN(4)))
+			select { // it kills itself there, once it has joined and has work
+			case <-slots[slot].done:
+				t.Logf("killed at %s", place)
+			case <-time.After(15 * time.Second):
+				t.Logf("killed before %s", place)
+			}
+		} else {
+			time.Sleep(time.Duration(random.IntN(3000)) * time.Millisecond)
+		}
+		replace(slot, "")
 	}
 	<-sent
 	f.awaitTaken(2*time.Minute, int64(each), int64(each), int64(each), int64(each))
