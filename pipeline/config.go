@@ -32,8 +32,12 @@ type Config struct {
 func (c Config) Validate() error {
 	var errs []error
 	for _, f := range []struct{ name, value string }{
-		{"name", c.Name}, {"group", c.Group}, {"input", c.Input},
-		{"decisions", c.Decisions}, {"changelog", c.Changelog}, {"dead letter", c.DeadLetter},
+		{"name", c.Name},
+		{"group", c.Group},
+		{"input", c.Input},
+		{"decisions", c.Decisions},
+		{"changelog", c.Changelog},
+		{"dead letter", c.DeadLetter},
 	} {
 		if f.value == "" {
 			errs = append(errs, fmt.Errorf("pipeline: %s: empty", f.name))

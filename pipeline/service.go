@@ -45,7 +45,7 @@ func (s *Service) Run(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("pipeline: join group: %w", err)
 	}
-	defer group.Close()
+	defer func() { _ = group.Close() }() // an unanswered goodbye costs the others a session timeout, nothing else
 	var retry backoff
 	for {
 		generation, err := group.Next(ctx)

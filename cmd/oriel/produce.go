@@ -107,7 +107,7 @@ func sendLines(ctx context.Context, in io.Reader, out *sender, maxBytes int) err
 	lines := schemas.NewLines(in, maxBytes)
 	for {
 		line, err := lines.Next()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return nil
 		}
 		if err != nil {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"context"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -64,12 +65,16 @@ func replayCommand() *cobra.Command {
 	return cmd
 }
 
-func replayFile(cmd *cobra.Command, o replayOptions) error {
+func replayFile(cmd *cobra.Command, o replayOptions) (err error) {
 	s, err := settings.Load(os.Environ(), settings.Events, settings.Operator)
 	if err != nil {
 		return err
 	}
-	stream, err := openReplay(s, o)
+	model, err := s.Model()
+	if err != nil {
+		return err
+	}
+	stream, err := openReplay(model, o)
 	if err != nil {
 		return err
 	}
@@ -78,33 +83,35 @@ func replayFile(cmd *cobra.Command, o replayOptions) error {
 		return err
 	}
 	defer func() { _ = in.Close() }()
+	info, err := in.Stat()
+	if err != nil {
+		return err
+	}
 	out := cmd.OutOrStdout()
 	if o.out != "" {
+		if existing, err := os.Stat(o.out); err == nil && os.SameFile(existing, info) {
+			return errors.New("--out: the file of events")
+		}
 		f, err := os.Create(o.out)
 		if err != nil {
 			return err
 		}
-		defer func() { _ = f.Close() }()
+		defer func() { err = errors.Join(err, f.Close()) }()
 		out = f
 	}
-	size := int64(-1)
-	if info, err := in.Stat(); err == nil {
-		size = info.Size()
-	}
-	bar := newBar(cmd.ErrOrStderr(), size, "replay", true)
+	bar := newBar(cmd.ErrOrStderr(), info.Size(), "replay", true)
 	defer func() { _ = bar.Finish() }()
 	w := bufio.NewWriterSize(out, 1<<20)
-	if err := replayLines(w, io.TeeReader(in, bar), stream, s.MaxRecordBytes, o.partition); err != nil {
+	if err := replayLines(cmd.Context(), w, io.TeeReader(in, bar), stream, s.MaxRecordBytes, o.partition); err != nil {
 		return err
 	}
 	return w.Flush()
 }
 
 // openReplay opens an incarnation of a file: cluster and topic are zero, so that its noise is never that of a service.
-func openReplay(s settings.Settings, o replayOptions) (*pipeline.Stream, error) {
-	model, err := s.Model()
-	if err != nil {
-		return nil, err
+func openReplay(model pipeline.Model, o replayOptions) (*pipeline.Stream, error) {
+	if o.partition < 0 {
+		return nil, errors.New("--partition: negative")
 	}
 	plan, err := model.Plan()
 	if err != nil {
@@ -125,13 +132,11 @@ func openReplay(s settings.Settings, o replayOptions) (*pipeline.Stream, error) 
 	return pipeline.OpenStream(model, plan, inc.InitialKey(secret), inc.Stream, inc.ID)
 }
 
-func replayLines(w io.Writer, in io.Reader, stream *pipeline.Stream, maxBytes int, partition int32) error {
+// replayLines steps over each line and writes each decision as a line.
+func replayLines(ctx context.Context, w io.Writer, in io.Reader, stream *pipeline.Stream, maxBytes int, partition int32) error {
 	var failed error
 	emit := func(line []byte) {
-		if _, err := w.Write(line); err != nil && failed == nil {
-			failed = err
-		}
-		if _, err := w.Write([]byte{'\n'}); err != nil && failed == nil {
+		if _, err := w.Write(append(line, '\n')); err != nil && failed == nil {
 			failed = err
 		}
 	}
@@ -139,10 +144,10 @@ func replayLines(w io.Writer, in io.Reader, stream *pipeline.Stream, maxBytes in
 	lines := schemas.NewLines(in, maxBytes)
 	for failed == nil {
 		line, err := lines.Next()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return nil
 		}
-		if err != nil {
+		if err = errors.Join(err, ctx.Err()); err != nil {
 			return err
 		}
 		stream.Take(noise.Identity{Partition: partition, Offset: line.Number}, line.Value, false, emit)

@@ -37,7 +37,7 @@ func Load(environ []string, needs ...Need) (Settings, error) {
 	var all env.AggregateError
 	if errors.As(err, &all) {
 		for _, e := range all.Errors {
-			problem, name := parseProblem(e)
+			name, problem := parseProblem(e)
 			broken[name] = true
 			errs = append(errs, problem)
 		}
@@ -76,21 +76,21 @@ func unknown(given map[string]string) []error {
 }
 
 // parseProblem names the variable and its kind of value; the library's own text would name the Go field.
-func parseProblem(err error) (problem error, name string) {
+func parseProblem(err error) (name string, problem error) {
 	var p env.ParseError
 	if !errors.As(err, &p) {
-		return fmt.Errorf("settings: %w", err), ""
+		return "", fmt.Errorf("settings: %w", err)
 	}
 	for _, v := range Variables() {
 		if v.field == p.Name {
-			return fmt.Errorf("%s: not a value of kind %s (%s)", v.Name, v.Unit, kindOf(p.Type)), v.Name
+			return v.Name, fmt.Errorf("%s: not a value of kind %s (%s)", v.Name, v.Unit, kindOf(p.Type))
 		}
 	}
-	return fmt.Errorf("settings: %w", err), ""
+	return "", fmt.Errorf("settings: %w", err)
 }
 
 func kindOf(t reflect.Type) string {
-	switch t.Kind() { //nolint:exhaustive // the kinds that Settings has
+	switch t.Kind() {
 	case reflect.Bool:
 		return "true or false"
 	case reflect.Int, reflect.Uint64:
