@@ -31,7 +31,7 @@ func (t *task) commit(ctx context.Context, o *owned, g *segment, extra ...state.
 		o.view.values[string(r.Key)] = append(o.view.values[string(r.Key)][:0], r.Value...)
 	}
 	if len(extra) > 0 {
-		s.listener.note(p, "opened the partition's first incarnation")
+		s.listener.opened(p)
 	}
 	kept = append(kept, state.Record{Key: localPosition, Value: appendLocalPosition(s.topics.Changelog.ID, o.view.next)})
 	if err := s.store.Follow(p, kept); err != nil {

@@ -40,6 +40,7 @@ type Listener struct {
 	Committed func(Commit)
 	Aborted   func(partition int32)
 	State     func(partition int32, s TaskState)
+	Opened    func(partition int32)            // the partition's first incarnation was opened
 	Closed    func(partition int32)            // the partition was handed over
 	Restarted func(partition int32, err error) // the task takes its partition over again after err
 	Reached   func(partition int32, p Point)
@@ -67,6 +68,12 @@ func (l Listener) aborted(partition int32) {
 func (l Listener) state(partition int32, s TaskState) {
 	if l.State != nil {
 		l.State(partition, s)
+	}
+}
+
+func (l Listener) opened(partition int32) {
+	if l.Opened != nil {
+		l.Opened(partition)
 	}
 }
 

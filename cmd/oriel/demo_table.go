@@ -106,8 +106,8 @@ func (d *demoTable) print(out io.Writer) {
 	for i := range d.rows {
 		r := &d.rows[i]
 		g := r.guarantee
-		fmt.Fprintf(w, "%s\t%.4f\t%.3f\t%.4g\t%.3g\t%d\t%.3g\t%.3g\t%.0f\t%s\t\n", g.Mechanism, r.score.LogLoss(), r.score.AUC(0),
-			g.Epsilon, g.Delta, g.Window, g.At(10*g.Window).Epsilon, g.At(100*g.Window).Epsilon, r.rate, r.topic)
+		fmt.Fprintf(w, "%s\t%.4f\t%.3f\t%s\t%s\t%d\t%s\t%s\t%.0f\t%s\t\n", g.Mechanism, r.score.LogLoss(), r.score.AUC(0),
+			upper(g.Epsilon), upper(g.Delta), g.Window, upper(g.At(10*g.Window).Epsilon), upper(g.At(100*g.Window).Epsilon), r.rate, r.topic)
 	}
 	fmt.Fprintf(w, "no privacy\t%.4f\t%.3f\t∞\t\t\t\t\t\tnot published\t\n", open.LogLoss(), open.AUC(0))
 	_ = w.Flush()

@@ -155,6 +155,7 @@ func logger(level string) *slog.Logger {
 func logging(log *slog.Logger, l pipeline.Listener) pipeline.Listener {
 	l.Assigned = func(partitions []int32) { log.Info("partitions assigned", "partitions", partitions) }
 	l.State = func(p int32, s pipeline.TaskState) { log.Info("task", "partition", p, "state", string(s)) }
+	l.Opened = func(p int32) { log.Info("opened the partition's first incarnation", "partition", p) }
 	l.Restarted = func(p int32, err error) { log.Warn("taking the partition over again", "partition", p, "error", err) }
 	l.Note = func(p int32, text string) { log.Warn(text, "partition", p) }
 	l.Committed = func(c pipeline.Commit) {

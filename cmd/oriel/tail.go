@@ -102,8 +102,8 @@ func show(out io.Writer, line []byte, raw bool) error {
 	if err != nil {
 		return errors.New("not a decision")
 	}
-	_, err = fmt.Fprintf(out, "%-8s %10d %-20s %10d %8.4g %10.3g  %s\n",
-		d.Stream, d.Step, d.Mechanism, d.Window, d.Epsilon, d.Delta, abbreviate(d.Point))
+	_, err = fmt.Fprintf(out, "%-8s %10d %-20s %10d %8s %10s  %s\n",
+		d.Stream, d.Step, d.Mechanism, d.Window, upper(d.Epsilon), upper(d.Delta), abbreviate(d.Point))
 	return err
 }
 

@@ -8,14 +8,16 @@ import (
 
 	"oriel/cmd/internal/settings"
 	"oriel/pipeline"
+	"oriel/pipeline/kafka"
 	"oriel/state"
 )
 
 func topicsCommand() *cobra.Command {
-	return &cobra.Command{
+	var inputPartitions int
+	cmd := &cobra.Command{
 		Use:   "topics",
 		Short: "Create or check the deployment's topics, and write its manifest",
-		Long:  "Topics creates the decision, changelog and dead-letter topics that are missing, with as many partitions as the input,\nchecks the settings of those that exist, and writes the manifest (configuration and wrapped name key) to each\nchangelog partition that has none. It is safe to run again; with another configuration it refuses.",
+		Long:  "Topics creates the decision, changelog and dead-letter topics that are missing, with as many partitions as the input,\nchecks the settings of those that exist, and writes the manifest (configuration and wrapped name key) to each\nchangelog partition that has none. It is safe to run again; with another configuration it refuses.\n\nThe input topic is yours: it must exist, unless --input-partitions says how to create it.",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx := cmd.Context()
@@ -36,6 +38,9 @@ func topicsCommand() *cobra.Command {
 			}
 			defer func() { _ = client.Close() }()
 			c := s.Deployment()
+			if err := createInput(cmd, client, c, inputPartitions); err != nil {
+				return err
+			}
 			if err := pipeline.CreateTopics(ctx, client, c, func(topic string) { cmd.Println("created", topic) }); err != nil {
 				return err
 			}
@@ -50,4 +55,25 @@ func topicsCommand() *cobra.Command {
 			return nil
 		},
 	}
+	cmd.Flags().IntVar(&inputPartitions, "input-partitions", 0, "create the input topic with so many partitions if it does not exist")
+	return cmd
+}
+
+// createInput makes the input topic where --input-partitions asks for it and it is missing.
+func createInput(cmd *cobra.Command, client *kafka.Client, c pipeline.Config, partitions int) error {
+	if partitions == 0 {
+		return nil
+	}
+	cluster, err := client.Describe(cmd.Context(), c.Input)
+	if err != nil {
+		return err
+	}
+	if _, exists := cluster.Topics[c.Input]; exists {
+		return nil
+	}
+	if err := client.CreateTopic(cmd.Context(), c.Input, partitions, min(3, cluster.Brokers), nil); err != nil {
+		return fmt.Errorf("create %s: %w", c.Input, err)
+	}
+	cmd.Println("created", c.Input)
+	return nil
 }

@@ -1,0 +1,22 @@
+//go:build amd64 && !amd64.v3
+
+package main
+
+import (
+	"bytes"
+	"testing"
+)
+
+// TestGoldenPlansAreStillComputed: on the platform that the plans were frozen on, calibration still gives them.
+func TestGoldenPlansAreStillComputed(t *testing.T) {
+	blocks := goldenBlocks(t)
+	for _, c := range goldenCases(t) {
+		plan, err := model(t, c.settings).Plan()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := goldenPlan(t, blocks[c.String()]); !bytes.Equal(plan, want) {
+			t.Errorf("%v: plan %x, want %x", c, plan, want)
+		}
+	}
+}

@@ -1,0 +1,194 @@
+package main
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"oriel/cmd/internal/settings"
+	"oriel/mechanisms"
+	"oriel/pipeline"
+)
+
+var rewrite = flag.Bool("rewrite", false, "write testdata/golden/decisions.txt")
+
+const goldenFile = "testdata/golden/decisions.txt"
+
+// goldenEvents are the files of testdata/golden, each with the settings that it is replayed under. They were drawn once and are bytes
+// since: every form of an event, and every eleventh line or so malformed.
+var goldenEvents = []struct {
+	name string
+	env  []string
+}{
+	{"logistic", []string{"LOSS=logistic", "UPDATE=projection", "SET=l2-ball", "RADIUS=5", "DIMENSION=5", "WINDOW=16", "STRONG_CONVEXITY=0.01"}},
+	{"named", []string{
+		"LOSS=hinge", "UPDATE=projection", "SET=l1-ball", "RADIUS=30", "DIMENSION=7", "WINDOW=64", "STRONG_CONVEXITY=0.3",
+		"START_REGULARIZER=2.5", "FEATURES_RANGE=distance:0:5000,hour:0:24:cyclic", "ADJACENCY=zero-out",
+	}},
+	{"linear", []string{
+		"LOSS=linear", "UPDATE=projection", "SET=box", "RADIUS=100", "DIMENSION=4", "WINDOW=8", "STRONG_CONVEXITY=0.7",
+		"BATCH=3", "EMIT_EVERY=2", "OWN_CONVEXITY=true",
+	}},
+	{"portfolio", []string{
+		"LOSS=portfolio", "UPDATE=llo", "SET=simplex", "RADIUS=1", "DIMENSION=6", "WINDOW=32", "STRONG_CONVEXITY=0.5",
+		"CONSTANTS=proved", "HORIZON=240",
+	}},
+	{"squared", []string{
+		"LOSS=squared", "UPDATE=llo", "SET=l1-ball", "RADIUS=2", "DIMENSION=6", "WINDOW=1", "STRONG_CONVEXITY=0.1", "CLIP=0.3",
+		"CONSTANTS=proved", "HORIZON=1000", "CONFIDENCE=0.9", "OWN_CONVEXITY=true",
+	}},
+}
+
+// goldenCase is a file of events under a mechanism.
+type goldenCase struct {
+	events, mechanism string
+	settings          settings.Settings
+}
+
+func (c goldenCase) String() string { return c.events + " " + c.mechanism }
+
+func goldenCases(t *testing.T) (cases []goldenCase) {
+	t.Helper()
+	for _, events := range goldenEvents {
+		for _, mechanism := range mechanisms.Names() {
+			env := []string{"OPERATOR=coco", "MECHANISM=" + mechanism, "EPSILON=8", "DELTA=1e-6", "CLIP=1", "MAX_RECORD_BYTES=2000"}
+			cases = append(cases, goldenCase{events.name, mechanism, load(t, append(env, events.env...)...)})
+		}
+	}
+	return cases
+}
+
+// load gives the settings of a replay; env is without the prefix.
+func load(t *testing.T, env ...string) settings.Settings {
+	t.Helper()
+	var environ []string
+	for _, line := range env {
+		environ = append(environ, "ORIEL_"+line)
+	}
+	s, err := settings.Load(environ, settings.Events, settings.Operator)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func model(t *testing.T, s settings.Settings) pipeline.Model {
+	t.Helper()
+	m, err := s.Model()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// replay gives the decisions as `oriel replay --events` writes them.
+func replay(t *testing.T, m pipeline.Model, o replayOptions, events []byte) []byte {
+	t.Helper()
+	stream, err := openReplay(m, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	if err := replayLines(t.Context(), &out, bytes.NewReader(events), stream, m.Events.MaxBytes, o.partition); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
+}
+
+// block is what goldenFile holds of a case: its plan, frozen, the digest of all decisions, and some of them to look at.
+func (c goldenCase) block(t *testing.T, plan []byte) string {
+	t.Helper()
+	m := model(t, c.settings)
+	m.Plan = func() ([]byte, error) { return plan, nil }
+	events, err := os.ReadFile(filepath.Join("testdata/golden", c.events+".ndjson"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := replay(t, m, replayOptions{seed: strings.Repeat("5eed", 16), partition: 3}, events)
+	lines := strings.Split(strings.TrimSuffix(string(out), "\n"), "\n")
+	text := fmt.Sprintf("%v\nplan %x\nsha256 %x, %d decisions\n", c, plan, sha256.Sum256(out), len(lines))
+	for _, i := range []int{0, 1, len(lines) / 2, len(lines) - 1} {
+		text += lines[i] + "\n"
+	}
+	return text
+}
+
+// goldenBlocks reads goldenFile: the blocks by case.
+func goldenBlocks(t *testing.T) map[string]string {
+	t.Helper()
+	text, err := os.ReadFile(goldenFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	blocks := map[string]string{}
+	for block := range strings.SplitSeq(string(text), "\n\n") {
+		block = strings.TrimSuffix(block, "\n") + "\n"
+		name, _, _ := strings.Cut(block, "\n")
+		blocks[name] = block
+	}
+	return blocks
+}
+
+// goldenPlan takes the plan out of a block. A plan is calibrated by functions that may differ in the last bit between platforms,
+// and so it is data here as it is in an incarnation.
+func goldenPlan(t *testing.T, block string) []byte {
+	t.Helper()
+	_, rest, _ := strings.Cut(block, "\nplan ")
+	text, _, _ := strings.Cut(rest, "\n")
+	plan, err := hex.DecodeString(text)
+	if err != nil || len(plan) == 0 {
+		t.Fatalf("%s: no plan in the block: %q", goldenFile, block)
+	}
+	return plan
+}
+
+// TestGoldenDecisions: every build on every CPU writes these bytes. -rewrite replaces them, which forks every deployment: formats are
+// changed by adding a version.
+func TestGoldenDecisions(t *testing.T) {
+	if *rewrite {
+		rewriteGolden(t)
+	}
+	blocks := goldenBlocks(t)
+	cases := goldenCases(t)
+	if len(blocks) != len(cases) {
+		t.Errorf("%d blocks for %d cases", len(blocks), len(cases))
+	}
+	for _, c := range cases {
+		want, ok := blocks[c.String()]
+		if !ok {
+			t.Errorf("%v: no block", c)
+			continue
+		}
+		got := c.block(t, goldenPlan(t, want))
+		if got == want {
+			continue
+		}
+		wanted := strings.Split(want, "\n")
+		for i, line := range strings.Split(got, "\n") {
+			if i >= len(wanted) || line != wanted[i] {
+				t.Errorf("%v: line %d of the block:\n got %s\nwant %s", c, i+1, line, strings.Join(wanted[min(i, len(wanted)):min(i+1, len(wanted))], ""))
+			}
+		}
+	}
+}
+
+func rewriteGolden(t *testing.T) {
+	t.Helper()
+	var blocks []string
+	for _, c := range goldenCases(t) {
+		plan, err := model(t, c.settings).Plan()
+		if err != nil {
+			t.Fatal(err)
+		}
+		blocks = append(blocks, c.block(t, plan))
+	}
+	if err := os.WriteFile(goldenFile, []byte(strings.Join(blocks, "\n")), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
