@@ -43,14 +43,18 @@ func (d Deployment) Checkpoint(ctx context.Context, p int32) ([]byte, error) {
 	if _, err := d.open(view, p); err != nil {
 		return nil, err
 	}
-	file := []byte(checkpointMagic)
-	for _, r := range view.records(d.Topics.Changelog.ID) {
-		file = binary.LittleEndian.AppendUint32(file, uint32(len(r.Key)))
-		file = append(file, r.Key...)
-		file = binary.LittleEndian.AppendUint32(file, uint32(len(r.Value)))
-		file = append(file, r.Value...)
+	return appendCheckpoint(nil, view.records(d.Topics.Changelog.ID)), nil
+}
+
+func appendCheckpoint(dst []byte, records []state.Record) []byte {
+	dst = append(dst, checkpointMagic...)
+	for _, r := range records {
+		dst = binary.LittleEndian.AppendUint32(dst, uint32(len(r.Key)))
+		dst = append(dst, r.Key...)
+		dst = binary.LittleEndian.AppendUint32(dst, uint32(len(r.Value)))
+		dst = append(dst, r.Value...)
 	}
-	return file, nil
+	return dst
 }
 
 func parseCheckpoint(b []byte) (*changelog, error) {
@@ -75,13 +79,6 @@ func parseCheckpoint(b []byte) (*changelog, error) {
 	return view, nil
 }
 
-// opened is a stream at a checkpoint.
-type opened struct {
-	stream   *Stream
-	position state.Position
-	id       [16]byte
-}
-
 func (d Deployment) open(view *changelog, p int32) (opened, error) {
 	manifest, err := openManifest(view.values[string(state.ManifestKey())], p, d.Model.Settings, d.Master)
 	if err != nil {
@@ -96,26 +93,7 @@ func (d Deployment) open(view *changelog, p int32) (opened, error) {
 	if record == nil || sealed == nil {
 		return opened{}, &StopError{Partition: p, Reason: "no stream was opened", Remedy: "Run `oriel run` first, or name another partition"}
 	}
-	inc, err := state.OpenIncarnation(record, d.Master)
-	if err != nil {
-		return opened{}, unsealing(p, err)
-	}
-	sealer, err := inc.Sealer()
-	if err != nil {
-		return opened{}, unsealing(p, err)
-	}
-	position, private, err := sealer.Open(sealed)
-	if err != nil {
-		return opened{}, unsealing(p, err)
-	}
-	stream, err := OpenStream(d.Model, inc.Plan, [32]byte{}, name, inc.ID)
-	if err != nil {
-		return opened{}, err
-	}
-	if err := stream.Restore(private); err != nil {
-		return opened{}, unsealing(p, err)
-	}
-	return opened{stream, position, inc.ID}, nil
+	return openSealed(d.Model, d.Master, p, record, sealed)
 }
 
 // Check recomputes the decisions behind a checkpoint from the input topic and compares them with the published ones, byte
@@ -164,7 +142,7 @@ func (d Deployment) published(ctx context.Context, p int32, o opened, f func(off
 		}
 		for _, r := range batch.Records {
 			decision, err := decisionAt(p, r)
-			if err == nil && decision.Incarnation == o.id && decision.Step > o.position.Step {
+			if err == nil && decision.Incarnation == o.incarnation.ID && decision.Step > o.position.Step {
 				err = f(r.Offset, r.Value, decision.Index)
 			}
 			if err != nil {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"oriel/pipeline/kafka"
+	"oriel/state"
 )
 
 // ErrorKind is what a task does about an error.
@@ -46,7 +47,7 @@ func (e *StopError) Unwrap() error { return e.Cause }
 func Kind(err error) ErrorKind {
 	var stop *StopError
 	switch {
-	case errors.As(err, &stop):
+	case errors.As(err, &stop), errors.Is(err, state.ErrFailed):
 		return Stopped
 	case errors.Is(err, context.Canceled):
 		return Finished

@@ -117,11 +117,3 @@ func openManifest(value []byte, p int32, settings string, master *state.MasterKe
 	}
 	return m, nil
 }
-
-// unsealing turns a refusal of package state into what to do about it.
-func unsealing(p int32, err error) error {
-	if errors.Is(err, state.ErrWrongKey) {
-		return &StopError{Partition: p, Reason: "the master key is not the one that this deployment was opened with", Remedy: "Point ORIEL_MASTER_KEY_FILE at the deployment's key", Cause: err}
-	}
-	return &StopError{Partition: p, Reason: "a stored record cannot be opened", Remedy: "Restore the changelog topic from before the damage, or use the version of Oriel that wrote it", Cause: err}
-}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"time"
 
 	"oriel/pipeline/kafka"
 	"oriel/state"
@@ -49,29 +50,60 @@ func (s *Service) Run(ctx context.Context) error {
 	var retry backoff
 	for {
 		generation, err := group.Next(ctx)
+		if err == nil {
+			if err = s.checkTopics(ctx); err == nil {
+				retry.reset()
+				err = s.generation(ctx, generation)
+			}
+			generation.Close()
+		}
 		switch {
 		case ctx.Err() != nil:
 			return nil
-		case err != nil:
-			s.listener.note(-1, "the consumer group cannot be reached; trying again")
+		case err == nil:
+		case Kind(err) == Stopped:
+			return err
+		default:
+			s.listener.note(-1, "the deployment's topics or its group cannot be reached; trying again")
 			if retry.wait(ctx) != nil {
 				return nil
 			}
-			continue
-		}
-		retry.reset()
-		err = s.generation(ctx, generation)
-		generation.Close()
-		if err != nil {
-			return err
 		}
 	}
 }
 
+// checkTopics refuses topics that changed under the service: other settings, other partition counts, and topics that were
+// deleted and made again, whose offsets mean other records.
+func (s *Service) checkTopics(ctx context.Context) error {
+	topics, err := CheckTopics(ctx, s.client, s.config)
+	if err != nil {
+		return err
+	}
+	if !topics.same(s.topics) {
+		return stop("a topic was made again or changed its partitions since this process started",
+			"Start the process again; it says what can be continued")
+	}
+	return nil
+}
+
+// watchTopics ends the generation when a topic is made again while tasks read it.
+func (s *Service) watchTopics(ctx context.Context, end func(error)) {
+	for pause(ctx, topicsInterval) == nil {
+		if err := s.checkTopics(ctx); err != nil && Kind(err) == Stopped {
+			end(err)
+			return
+		}
+	}
+}
+
+// topicsInterval is how often the identity of topics is looked up beside the work.
+const topicsInterval = 5 * time.Second
+
 // generation runs one task for each assigned partition until the generation or ctx ends, and waits for all of them.
 func (s *Service) generation(ctx context.Context, g *kafka.Generation) error {
 	s.listener.assigned(g.Partitions)
-	alive, end := context.WithCancel(ctx)
+	alive, cancel := context.WithCancelCause(ctx)
+	end := func() { cancel(nil) }
 	defer end()
 	var (
 		tasks   sync.WaitGroup
@@ -101,12 +133,16 @@ func (s *Service) generation(ctx context.Context, g *kafka.Generation) error {
 			<-alive.Done()
 		})
 	}
+	tasks.Go(func() { s.watchTopics(alive, cancel) })
 	select {
 	case <-g.Done():
 	case <-alive.Done():
 	}
 	end()
 	tasks.Wait()
+	if err := context.Cause(alive); Kind(err) == Stopped {
+		return err
+	}
 	if len(g.Partitions) > 0 && len(stopped) == len(g.Partitions) {
 		return errors.Join(stopped...)
 	}

@@ -82,29 +82,17 @@ func (t *task) stop(reason, remedy string) error {
 // restore continues the incarnation at its committed state and checks that the input still has what comes next.
 func (t *task) restore(ctx context.Context, o *owned, record, sealed []byte) error {
 	s := t.service
-	inc, err := state.OpenIncarnation(record, s.master)
+	at, err := openSealed(s.model, s.master, t.partition, record, sealed)
 	if err != nil {
-		return unsealing(t.partition, err)
+		return err
 	}
+	inc := at.incarnation
 	if inc.Cluster != s.topics.Cluster || inc.Topic != s.topics.Input.ID || inc.Partition != t.partition || inc.Stream != t.stream {
 		return t.stop("the state belongs to another input: its cluster, topic id or partition differs from the input topic's",
 			"The input topic was recreated or mirrored: open a new deployment under another ORIEL_NAME")
 	}
-	if o.sealer, err = inc.Sealer(); err != nil {
-		return unsealing(t.partition, err)
-	}
-	position, private, err := o.sealer.Open(sealed)
-	if err != nil {
-		return unsealing(t.partition, err)
-	}
-	if o.stream, err = OpenStream(s.model, inc.Plan, [32]byte{}, t.stream, inc.ID); err != nil {
-		return &StopError{Partition: t.partition, Reason: "the frozen plan does not prove the configured guarantee", Remedy: "Use the version of Oriel that opened the deployment, or open a new one under another ORIEL_NAME", Cause: err}
-	}
-	if err := o.stream.Restore(private); err != nil {
-		return unsealing(t.partition, err)
-	}
-	o.position = position
-	return t.checkInput(ctx, position.Next)
+	o.sealer, o.stream, o.position = at.sealer, at.stream, at.position
+	return t.checkInput(ctx, o.position.Next)
 }
 
 // checkInput refuses to go on when the input or the group does not continue where the state ends.

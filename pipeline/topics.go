@@ -10,14 +10,23 @@ import (
 	"oriel/pipeline/kafka"
 )
 
-// letterMargin is how much larger a dead letter may be than the record it keeps (formats §5).
-const letterMargin = 64 << 10
-
 // Topics are the described topics of a deployment.
 type Topics struct {
 	Cluster                                 string
 	Input, Decisions, Changelog, DeadLetter kafka.Topic
 }
+
+// same tells whether o describes the same topics; how often they are replicated may change.
+func (t Topics) same(o Topics) bool {
+	for _, topics := range []*Topics{&t, &o} {
+		topics.Input.Replication, topics.Decisions.Replication = 0, 0
+		topics.Changelog.Replication, topics.DeadLetter.Replication = 0, 0
+	}
+	return t == o
+}
+
+// letterMargin is how much larger a dead letter may be than the record it keeps (formats §5).
+const letterMargin = 64 << 10
 
 // output is a topic of ours and the settings that Oriel needs of it.
 type output struct {

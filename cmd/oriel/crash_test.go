@@ -60,7 +60,7 @@ func TestCrashLosesNothingAndRepeatsNothing(t *testing.T) {
 		}
 		return f.start(more, "run")
 	}
-	slots := [2]*process{start(0, ""), start(1, "")}
+	slots := [2]*process{start(0, "produced:1"), start(1, "")} // the first one dies while it opens a partition
 	replace := func(slot int, kill string) {
 		_ = slots[slot].cmd.Process.Signal(syscall.SIGKILL)
 		<-slots[slot].done
@@ -81,6 +81,13 @@ func TestCrashLosesNothingAndRepeatsNothing(t *testing.T) {
 			time.Sleep(time.Duration(random.IntN(3000)) * time.Millisecond)
 		}
 		replace(slot, "")
+	}
+	for slot, p := range slots {
+		select {
+		case <-p.done:
+			replace(slot, "")
+		default:
+		}
 	}
 	<-sent
 	f.awaitTaken(2*time.Minute, int64(each), int64(each), int64(each), int64(each))

@@ -10,7 +10,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"oriel/cmd/internal/settings"
 	"oriel/pipeline/kafka"
 	"oriel/schemas"
 )
@@ -39,16 +38,7 @@ func produceCommand() *cobra.Command {
 			if (o.ndjson == "") == (o.table.file == "") {
 				return errors.New("give one of --ndjson FILE and --csv FILE")
 			}
-			s, err := settings.Load(os.Environ(), settings.Kafka)
-			if err != nil {
-				return err
-			}
-			client, err := dial(s)
-			if err != nil {
-				return err
-			}
-			defer func() { _ = client.Close() }()
-			return produce(cmd, client, o)
+			return withClient(func(client *kafka.Client) error { return produce(cmd, client, o) })
 		},
 	}
 	f := cmd.Flags()

@@ -10,6 +10,7 @@ import (
 	"os"
 	"runtime"
 	"strings"
+	"sync"
 	"syscall"
 	"text/tabwriter"
 	"time"
@@ -22,7 +23,6 @@ import (
 	"oriel/mechanisms/dp"
 	"oriel/pipeline"
 	"oriel/pipeline/console"
-	"oriel/pipeline/kafka"
 	"oriel/pipeline/metrics"
 	"oriel/state"
 )
@@ -110,40 +110,15 @@ func run(ctx context.Context, extra pipeline.Listener) error {
 		return errors.Join(err, store.Close())
 	}
 	announce(log, s, guarantee, listener.Addr())
-	return errors.Join(service.Run(ctx), store.Close())
+	closeStore := sync.OnceValue(store.Close)
+	context.AfterFunc(ctx, func() {
+		time.AfterFunc(closeGrace, func() { _ = closeStore() }) // ends a write that waits for room on a full disk
+	})
+	return errors.Join(service.Run(ctx), closeStore())
 }
 
-// deployment is what commands that open sealed records share.
-type deployment struct {
-	client *kafka.Client
-	topics pipeline.Topics
-	master *state.MasterKey
-}
-
-// connect reads the master key and checks the deployment's topics.
-func connect(ctx context.Context, s settings.Settings) (deployment, error) {
-	master, err := state.LoadMasterKey(s.MasterKeyFile)
-	if err != nil {
-		return deployment{}, fmt.Errorf("ORIEL_MASTER_KEY_FILE: %w", err)
-	}
-	client, err := dial(s)
-	if err != nil {
-		return deployment{}, err
-	}
-	topics, err := pipeline.CheckTopics(ctx, client, s.Deployment())
-	if err != nil {
-		return deployment{}, errors.Join(err, client.Close())
-	}
-	return deployment{client, topics, master}, nil
-}
-
-func dial(s settings.Settings) (*kafka.Client, error) {
-	config, err := s.Client()
-	if err != nil {
-		return nil, err
-	}
-	return kafka.New(config)
-}
+// closeGrace is how long a service that is told to end may wait for its local store.
+const closeGrace = 15 * time.Second
 
 func logger(level string) *slog.Logger {
 	var l slog.Level
@@ -169,6 +144,9 @@ func announce(log *slog.Logger, s settings.Settings, g dp.Guarantee, addr net.Ad
 		"mechanism", g.Mechanism, "window_steps", g.Window, "epsilon", g.Epsilon, "delta", g.Delta,
 		"adjacency", g.Adjacency.String(), "unit", g.Unit,
 		"epsilon_10W", g.At(10*g.Window).Epsilon, "epsilon_100W", g.At(100*g.Window).Epsilon)
+	if events := float64(g.Window) * float64(g.Batch); g.Delta*events > 1 {
+		log.Warn("delta is above 1/(events in the window): some event may be revealed outright with a probability that matters", "delta", g.Delta, "events", events)
+	}
 	if s.SingleReplica {
 		log.Warn("ORIEL_ALLOW_SINGLE_REPLICA: one lost broker can lose acknowledged records, and with them the guarantee above")
 	}

@@ -4,13 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strconv"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"oriel/cmd/internal/settings"
 	"oriel/pipeline/kafka"
 	"oriel/schemas"
 )
@@ -33,16 +31,7 @@ func tailCommand() *cobra.Command {
 		Long:  "Tail reads a decision topic (read_committed) and prints a table, or each decision's bytes with --raw. It needs\nORIEL_BROKERS only.",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			s, err := settings.Load(os.Environ(), settings.Kafka)
-			if err != nil {
-				return err
-			}
-			client, err := dial(s)
-			if err != nil {
-				return err
-			}
-			defer func() { _ = client.Close() }()
-			return tail(cmd, client, o)
+			return withClient(func(client *kafka.Client) error { return tail(cmd, client, o) })
 		},
 	}
 	f := cmd.Flags()

@@ -37,6 +37,8 @@ func Contract(t *testing.T, addr string) {
 		"DamagedBytesNeverBecomeRecords":           damaged,
 		"TwoMembersShareAndTakeOver":               twoMembers,
 		"MemberRejoinsOnlyAfterGenerationIsClosed": rejoinAfterClose,
+		"MemberKilledWhileJoiningLosesItsShare":    killedWhileJoining,
+		"MembersKilledInTurnsDoNotBlockTheGroup":   killedInTurns,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

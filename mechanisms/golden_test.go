@@ -1,0 +1,81 @@
+package mechanisms_test
+
+import (
+	"flag"
+	"fmt"
+	"math"
+	"os"
+	"strings"
+	"testing"
+
+	"oriel/mechanisms"
+	"oriel/mechanisms/lattice"
+	"oriel/mechanisms/noise"
+)
+
+var rewrite = flag.Bool("rewrite", false, "write testdata/golden.txt")
+
+const goldenFile = "testdata/golden.txt"
+
+// goldenPlans prove more than the configuration asks for. They are written out, since calibration may differ between platforms.
+func goldenPlans() []mechanisms.Plan {
+	grid := lattice.Grid{Exp: -25, Lambda: 1<<25 - 1<<22} // of clip 0.875
+	return []mechanisms.Plan{
+		{Name: "tree-gaussian", Grid: grid, Scale: noise.Scale{Mant: 12345679, Exp: 10}, Levels: 3},
+		{Name: "tree-gamma", Grid: grid, Scale: noise.Scale{Mant: 1, Exp: 34}, Levels: 3},
+		{Name: "tree-laplace", Grid: grid, Scale: noise.Scale{Mant: 3, Exp: 31}, Levels: 3},
+	}
+}
+
+// TestGoldenStreams pins plan, releases and states of a stream with W = 4, B = 3, within a batch and behind one, through null events,
+// clipping and vectors that are no numbers. The same bytes are due on every CPU and build.
+func TestGoldenStreams(t *testing.T) {
+	var lines []string
+	for _, plan := range goldenPlans() {
+		c := batched(t)
+		c.Name, c.Clip, c.Dimension = plan.Name, 0.875, 2
+		stream, err := mechanisms.Open(c, plan, [32]byte{3, 31: 9})
+		if err != nil {
+			t.Fatal(err)
+		}
+		binary, err := plan.AppendBinary(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines = append(lines, fmt.Sprintf("%s plan %x", plan.Name, binary))
+		for i := range 3*9 + 2 {
+			id := noise.Identity{Topic: [16]byte{1, 15: 2}, Partition: 3, Offset: int64(7 * i), LeaderEpoch: int32(i / 5)}
+			gradient := []float64{float64(i-14) / 16, float64(i*i%23) / 32}
+			switch i % 9 {
+			case 4:
+				gradient = nil
+			case 7:
+				gradient[1] = math.NaN()
+			}
+			if stream.Add(id, gradient) {
+				lines = append(lines, fmt.Sprintf("%s t=%d %x", plan.Name, stream.Step(), stream.Sum()))
+			}
+			if i == 0 || i == 26 || i == 28 {
+				lines = append(lines, fmt.Sprintf("%s record %d state %x", plan.Name, i+1, stream.AppendState(nil)))
+			}
+		}
+	}
+	if *rewrite {
+		if err := os.WriteFile(goldenFile, []byte(strings.Join(lines, "\n")+"\n"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	stored, err := os.ReadFile(goldenFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := strings.Split(strings.TrimSuffix(string(stored), "\n"), "\n")
+	if len(lines) != len(want) {
+		t.Errorf("%d lines, stored are %d", len(lines), len(want))
+	}
+	for i := range min(len(lines), len(want)) {
+		if lines[i] != want[i] {
+			t.Errorf("line %q, stored %q", lines[i], want[i])
+		}
+	}
+}

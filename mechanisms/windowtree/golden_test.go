@@ -1,0 +1,67 @@
+package windowtree
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"oriel/mechanisms/noise"
+)
+
+var rewrite = flag.Bool("rewrite", false, "write testdata/golden.txt")
+
+const goldenFile = "testdata/golden.txt"
+
+// TestGoldenReleases pins noisy releases, in lattice units, and states of a tree with W = 4 over 11 steps: into the third block. The
+// same bytes are due on every CPU and build.
+func TestGoldenReleases(t *testing.T) {
+	const n = 3
+	scale := noise.Scale{Mant: 3<<20 + 1, Exp: 7} // 2^28.6
+	gamma, err := noise.NewGamma(scale, n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	laplace, err := noise.NewLaplace(scale)
+	if err != nil {
+		t.Fatal(err)
+	}
+	normal, err := noise.NewGaussian(scale)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var lines []string
+	for _, law := range []struct {
+		name    string
+		sampler noise.Sampler
+	}{{"gaussian", normal}, {"gamma", gamma}, {"laplace", laplace}} {
+		tree, dst := newTree(t, 4, n, law.sampler), make([]float64, n)
+		chain := noise.NewChain([32]byte{8, 31: 5})
+		for now := range int64(11) {
+			step(tree, chain, dst, 1<<24-now, -5*now, 7)
+			lines = append(lines, fmt.Sprintf("%s t=%d %d %d %d", law.name, now+1, int64(dst[0]), int64(dst[1]), int64(dst[2])))
+			if now == 2 || now == 10 {
+				lines = append(lines, fmt.Sprintf("%s t=%d state %x", law.name, now+1, tree.AppendState(nil)))
+			}
+		}
+	}
+	if *rewrite {
+		if err := os.WriteFile(goldenFile, []byte(strings.Join(lines, "\n")+"\n"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	stored, err := os.ReadFile(goldenFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := strings.Split(strings.TrimSuffix(string(stored), "\n"), "\n")
+	if len(lines) != len(want) {
+		t.Errorf("%d lines, stored are %d", len(lines), len(want))
+	}
+	for i := range min(len(lines), len(want)) {
+		if lines[i] != want[i] {
+			t.Errorf("got %q, stored %q", lines[i], want[i])
+		}
+	}
+}

@@ -1,0 +1,160 @@
+package pipetest
+
+import (
+	"context"
+	"errors"
+	"net"
+	"slices"
+	"sync"
+	"time"
+
+	"oriel/pipeline/kafka"
+)
+
+// recovery is how long a group may need to take over what killed members held: their session timeout, a rebalance timeout
+// for one that never rejoins, and both once more for a leader that dies between join and sync.
+const recovery = 40 * time.Second
+
+// worker is a process that is a member of a group and has nothing to do. It can be killed: then every connection is cut,
+// and none is made again.
+type worker struct {
+	group *kafka.Group
+	stop  context.CancelFunc
+	loop  sync.WaitGroup
+
+	mu         sync.Mutex
+	dead       bool
+	conns      []net.Conn
+	generation *kafka.Generation
+}
+
+func (e *env) work(config kafka.GroupConfig) *worker {
+	e.Helper()
+	w := &worker{}
+	c := client(e.T, e.addr, func(config *kafka.Config) { config.Dial = w.dial })
+	var err error
+	w.group, err = c.Join(config)
+	e.check(err)
+	ctx, stop := context.WithCancel(e.ctx)
+	w.stop = stop
+	w.loop.Go(func() {
+		for {
+			g, err := w.group.Next(ctx)
+			if err != nil {
+				return
+			}
+			w.hold(g)
+			select {
+			case <-g.Done():
+			case <-ctx.Done():
+			}
+			w.hold(nil)
+			g.Close()
+		}
+	})
+	e.Cleanup(w.kill)
+	return w
+}
+
+func (w *worker) hold(g *kafka.Generation) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.generation = g
+}
+
+func (w *worker) dial(ctx context.Context, network, address string) (net.Conn, error) {
+	var d net.Dialer
+	c, err := d.DialContext(ctx, network, address)
+	if err != nil {
+		return nil, err
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.dead {
+		return nil, errors.Join(errors.New("killed"), c.Close())
+	}
+	w.conns = append(w.conns, c)
+	return c, nil
+}
+
+func (w *worker) kill() {
+	w.mu.Lock()
+	w.dead = true
+	for _, c := range w.conns {
+		_ = c.Close() // most are closed already
+	}
+	w.mu.Unlock()
+	w.stop()
+	w.loop.Wait()
+}
+
+// held waits until the workers are in one generation that owns all partitions between them.
+func (e *env) held(partitions int, workers ...*worker) {
+	e.Helper()
+	end := time.Now().Add(recovery)
+	for {
+		var all []int32
+		var ids []int32
+		for _, w := range workers {
+			w.mu.Lock()
+			if w.generation != nil {
+				all = append(all, w.generation.Partitions...)
+				ids = append(ids, w.generation.ID)
+			}
+			w.mu.Unlock()
+		}
+		slices.Sort(all)
+		if len(ids) == len(workers) && len(slices.Compact(ids)) == 1 && len(all) == partitions && len(slices.Compact(all)) == partitions {
+			return
+		}
+		if time.Now().After(end) {
+			e.Fatalf("not within %v: %d of %d workers have partitions %v", recovery, len(ids), len(workers), all)
+		}
+		e.pause(20 * time.Millisecond)
+	}
+}
+
+func (e *env) pause(d time.Duration) {
+	e.Helper()
+	select {
+	case <-e.ctx.Done():
+		e.Fatal(e.ctx.Err())
+	case <-time.After(d):
+	}
+}
+
+// killedWhileJoining kills members whose join is not answered yet, since a live member has not rejoined. The one that is
+// answered into the void must lose its share after a session timeout like any other.
+func killedWhileJoining(e *env) {
+	topic := e.topic(4, nil)
+	config := kafka.GroupConfig{ID: e.name("group"), Topic: topic}
+	holder, err := e.c.Join(config)
+	e.check(err)
+	defer holder.Close() //nolint:errcheck // leaving is a courtesy here
+	held, err := holder.Next(e.ctx)
+	e.check(err)
+	doomed := e.work(config)
+	<-held.Done()
+	e.pause(500 * time.Millisecond) // the answer to doomed waits for the holder
+	doomed.kill()
+	live := e.work(config)
+	held.Close()
+	e.check(holder.Close())
+	e.held(4, live)
+}
+
+// killedInTurns replaces the two members of a group again and again at all moments of a rebalance, as a crash loop does.
+// Whoever lives at the end has all partitions soon.
+func killedInTurns(e *env) {
+	topic := e.topic(4, nil)
+	config := kafka.GroupConfig{ID: e.name("group"), Topic: topic}
+	workers := [2]*worker{e.work(config), e.work(config)}
+	e.held(4, workers[:]...)
+	for i, wait := range []int{5000, 300, 2500, 100, 1500, 4000, 700, 2000} {
+		slot := i * 5 / 3 % 2
+		workers[slot].kill()
+		workers[slot] = e.work(config)
+		e.pause(time.Duration(wait) * time.Millisecond)
+	}
+	e.held(4, workers[:]...)
+}
