@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"oriel/mechanisms/noise"
@@ -43,7 +44,9 @@ func (d Deployment) Checkpoint(ctx context.Context, p int32) ([]byte, error) {
 	if _, err := d.open(view, p); err != nil {
 		return nil, err
 	}
-	return appendCheckpoint(nil, view.records(d.Topics.Changelog.ID)), nil
+	records := view.records(d.Topics.Changelog.ID)[1:] // the first is the local store's own
+	slices.SortFunc(records, func(a, b state.Record) int { return bytes.Compare(a.Key, b.Key) })
+	return appendCheckpoint(nil, records), nil
 }
 
 func appendCheckpoint(dst []byte, records []state.Record) []byte {
@@ -80,7 +83,7 @@ func parseCheckpoint(b []byte) (*changelog, error) {
 }
 
 func (d Deployment) open(view *changelog, p int32) (opened, error) {
-	manifest, err := openManifest(view.values[string(state.ManifestKey())], p, d.Model.Settings, d.Master)
+	manifest, err := openManifest(view.values[string(state.ManifestKey())], p, manifestText(d.Config, d.Model), d.Master)
 	if err != nil {
 		return opened{}, err
 	}
@@ -106,6 +109,9 @@ func (d Deployment) Check(ctx context.Context, p int32, checkpoint []byte, progr
 	o, err := d.open(view, p)
 	if err != nil {
 		return 0, err
+	}
+	if o.incarnation.Topic != d.Topics.Input.ID || o.incarnation.Partition != p {
+		return 0, &StopError{Partition: p, Reason: "the checkpoint is of another input", Remedy: "Name the deployment and partition that it was saved from"}
 	}
 	compared := 0
 	recomputed := recomputation{deployment: d, partition: p, opened: o}
@@ -161,21 +167,30 @@ type recomputation struct {
 	deployment Deployment
 	partition  int32
 	opened
-	reader *kafka.Reader
-	batch  *kafka.Batch
-	at     int
-	lines  [][]byte
+	reader  *kafka.Reader
+	batch   *kafka.Batch
+	at      int
+	lines   [][]byte
+	started bool
 }
 
-// next gives the decision with an index; indices must ascend.
+// next gives the decision with an index. The topic may have dropped decisions before the first one asked for; from there on they are
+// asked for one by one.
 func (c *recomputation) next(ctx context.Context, index uint64) ([]byte, error) {
 	for {
 		for len(c.lines) > 0 {
 			line := c.lines[0]
 			c.lines = c.lines[1:]
 			decision, err := decisionAt(c.partition, kafka.Record{Value: line})
-			if err != nil || decision.Index == index {
-				return line, err
+			if err != nil {
+				return nil, err
+			}
+			if decision.Index == index {
+				c.started = true
+				return line, nil
+			}
+			if c.started || decision.Index > index {
+				return nil, fmt.Errorf("pipeline: partition %d: the decision with index %d was published where %d was due", c.partition, index, decision.Index)
 			}
 		}
 		if err := c.step(ctx); err != nil {

@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"oriel/mechanisms/noise"
@@ -23,16 +24,17 @@ type computer struct {
 	free     chan *segment
 	key      []byte
 	private  []byte
-	now      int64 // timestamp of records produced, ms; taken once a batch, so that no event's own time shows
+	now      int64 // timestamp of the segment's records, ms: a commit tick, so that no event's own time shows
 	emit     func(line []byte)
 }
 
-// run ends when batches closes: then everything taken is handed on.
+// run ends when batches closes: then everything taken is handed on. Once work has ended, what is still fetched is let go
+// untaken: the next owner fetches it again, from where the state ends.
 func (c *computer) run(work context.Context, batches <-chan *kafka.Batch) {
 	config := c.task.service.config
 	c.sent, c.key = c.position.Next, []byte(c.task.stream)
 	c.emit = func(line []byte) { c.segment.decide(c.key, line, c.now) }
-	c.segment = <-c.free
+	c.segment, c.now = <-c.free, time.Now().UnixMilli()
 	ticks := time.NewTicker(config.CommitInterval)
 	defer ticks.Stop()
 	for due := false; ; {
@@ -42,15 +44,17 @@ func (c *computer) run(work context.Context, batches <-chan *kafka.Batch) {
 				c.hand(true)
 				return
 			}
-			c.take(work, batch, config.TransactionBytes)
+			if work.Err() == nil {
+				c.take(work, batch, config.TransactionBytes)
+			}
 			batch.Release()
 			select {
-			case <-ticks.C:
-				due = true
+			case now := <-ticks.C:
+				due = c.tick(now)
 			default:
 			}
-		case <-ticks.C:
-			due = true
+		case now := <-ticks.C:
+			due = c.tick(now)
 		}
 		if due {
 			due = !c.hand(false)
@@ -58,16 +62,27 @@ func (c *computer) run(work context.Context, batches <-chan *kafka.Batch) {
 	}
 }
 
-// take steps over a batch. It stops early when work has ended: the rest is fetched again by the next owner.
+// tick stamps the segment, unless records have been stamped already.
+func (c *computer) tick(now time.Time) bool {
+	if c.segment.records == 0 {
+		c.now = now.UnixMilli()
+	}
+	return true
+}
+
+// take steps over a batch, which must start where the last one ended: an event left out would be a second history. It stops
+// early when work has ended.
 func (c *computer) take(work context.Context, batch *kafka.Batch, limit int) {
+	if batch.From != c.position.Next {
+		panic(fmt.Sprintf("BUG: pipeline: batch starts at offset %d, the state stands at %d", batch.From, c.position.Next))
+	}
 	t, maxBytes := c.task, c.task.service.model.Events.MaxBytes
-	c.now = time.Now().UnixMilli()
 	id := noise.Identity{Topic: c.position.Topic, Partition: t.partition}
 	for i := range batch.Records {
 		r := &batch.Records[i]
 		id.Offset, id.LeaderEpoch = r.Offset, r.LeaderEpoch
 		if code := c.stream.Take(id, r.Value, r.Unreadable, c.emit); code != schemas.OK {
-			c.segment.letter(t.service.config.Input, t.partition, r, code, maxBytes, c.now)
+			c.segment.letter(t.service.config.Input, t.partition, r, code, maxBytes, t.service.topics.letterLimit, c.now)
 		}
 		c.segment.records++
 		c.segment.taken += recordBytes(r.Key, r.Value, r.Headers)
@@ -101,6 +116,6 @@ func (c *computer) hand(force bool) bool {
 	c.segment.sealed = c.sealer.Seal(c.segment.sealed[:0], c.position, c.private)
 	c.segments <- c.segment
 	c.sent = c.position.Next
-	c.segment = <-c.free
+	c.segment, c.now = <-c.free, time.Now().UnixMilli()
 	return true
 }

@@ -20,18 +20,22 @@ func transactionalID(name string, input [16]byte, partition int32) string {
 	return fmt.Sprintf("%s/%x/%d", name, input, partition)
 }
 
+// manifestText is what a manifest holds: the deployment's name before its canonical configuration. The name binds the topics
+// to the transactional ids that fence their writers.
+func manifestText(c Config, m Model) string { return "NAME=" + c.Name + "\n" + m.Settings }
+
 // WriteManifests gives every changelog partition that has none its manifest record: the configuration and the key that
 // hides stream ids. One that exists must say the same configuration. It must not run beside a Service of another
 // deployment of the same name; it fences nothing where a manifest stands.
-func WriteManifests(ctx context.Context, client *kafka.Client, c Config, topics Topics, settings string, master *state.MasterKey) error {
-	names := state.NewNameKey()
+func WriteManifests(ctx context.Context, client *kafka.Client, c Config, topics Topics, model Model, master *state.MasterKey) error {
+	text, names := manifestText(c, model), state.NewNameKey()
 	for p := range int32(topics.Changelog.Partitions) {
 		found, err := findManifest(ctx, client, topics.Changelog, p)
 		if err != nil {
 			return err
 		}
 		if found != nil {
-			m, err := openManifest(found, p, settings, master)
+			m, err := openManifest(found, p, text, master)
 			if err != nil {
 				return err
 			}
@@ -43,7 +47,7 @@ func WriteManifests(ctx context.Context, client *kafka.Client, c Config, topics 
 			return fmt.Errorf("pipeline: manifest of partition %d: %w", p, err)
 		}
 		var b kafka.Builder
-		b.Append(state.ManifestKey(), state.Manifest{Config: settings, NameKey: names}.Seal(master), nil, time.Now().UnixMilli())
+		b.Append(state.ManifestKey(), state.Manifest{Config: text, NameKey: names}.Seal(master), nil, time.Now().UnixMilli())
 		part := kafka.TopicPartition{Topic: c.Changelog, Partition: p}
 		if err := errors.Join(
 			producer.Begin(ctx, []kafka.TopicPartition{part}),
@@ -59,13 +63,13 @@ func WriteManifests(ctx context.Context, client *kafka.Client, c Config, topics 
 func second(_ int64, err error) error { return err }
 
 // CheckManifests refuses a deployment that was opened with another configuration or another master key.
-func CheckManifests(ctx context.Context, client *kafka.Client, topics Topics, settings string, master *state.MasterKey) error {
+func CheckManifests(ctx context.Context, client *kafka.Client, c Config, topics Topics, model Model, master *state.MasterKey) error {
 	for p := range int32(topics.Changelog.Partitions) {
 		found, err := findManifest(ctx, client, topics.Changelog, p)
 		if err != nil {
 			return err
 		}
-		if _, err := openManifest(found, p, settings, master); err != nil {
+		if _, err := openManifest(found, p, manifestText(c, model), master); err != nil {
 			return err
 		}
 	}
@@ -98,7 +102,7 @@ func findManifest(ctx context.Context, client *kafka.Client, topic kafka.Topic, 
 	return nil, nil
 }
 
-func openManifest(value []byte, p int32, settings string, master *state.MasterKey) (state.Manifest, error) {
+func openManifest(value []byte, p int32, text string, master *state.MasterKey) (state.Manifest, error) {
 	if value == nil {
 		return state.Manifest{}, &StopError{
 			Partition: p, Reason: "the changelog partition has no manifest record",
@@ -109,9 +113,9 @@ func openManifest(value []byte, p int32, settings string, master *state.MasterKe
 	if err != nil {
 		return m, unsealing(p, err)
 	}
-	if m.Config != settings {
+	if m.Config != text {
 		return m, &StopError{
-			Partition: p, Reason: "the configuration differs from the one that this deployment was opened with: " + strings.Join(state.ConfigDiff(m.Config, settings), "; "),
+			Partition: p, Reason: "the configuration differs from the one that this deployment was opened with: " + strings.Join(state.ConfigDiff(m.Config, text), "; "),
 			Remedy: "Put the old values back, or open a new deployment under another ORIEL_NAME with its own topics; its privacy loss adds to the old one's for events that both read",
 		}
 	}

@@ -12,7 +12,7 @@ import (
 // that is larger by itself gets a batch of its own.
 const batchBytes = 1_000_000
 
-// letterBytes is how much of a record beyond the size limit its dead letter keeps.
+// letterBytes is how much of the value, and of the key, a dead letter keeps of a record that is too large to keep whole.
 const letterBytes = 64 << 10
 
 // segment is everything that one transaction will make readable, in the order it was computed.
@@ -45,24 +45,32 @@ func (g *segment) decide(stream, line []byte, now int64) {
 	g.count++
 }
 
-// letter keeps a record that took its place as a null event: original key, value and headers, then why and where.
-func (g *segment) letter(topic string, partition int32, r *kafka.Record, code schemas.Code, maxBytes int, now int64) {
-	headers := append([]kafka.Header(nil), r.Headers...)
+// letter keeps a record that took its place as a null event: original headers, key and value, then why and where. A value
+// above the size limit keeps letterBytes; a record that the dead-letter topic could not take (limit bytes) loses its headers,
+// and keeps letterBytes of key and value.
+func (g *segment) letter(topic string, partition int32, r *kafka.Record, code schemas.Code, maxBytes, limit int, now int64) {
+	key, value, headers := r.Key, r.Value, append([]kafka.Header(nil), r.Headers...)
+	cut := len(value) > maxBytes
+	if cut {
+		value = value[:min(len(value), letterBytes)]
+	}
+	if recordBytes(key, value, headers) > limit {
+		cut, headers = true, nil
+		key, value = key[:min(len(key), letterBytes)], value[:min(len(value), letterBytes)]
+	}
+	if cut {
+		headers = append(headers,
+			kafka.Header{Key: "oriel-truncated", Value: []byte("true")},
+			kafka.Header{Key: "oriel-length", Value: strconv.AppendInt(nil, int64(len(r.Value)), 10)},
+		)
+	}
 	headers = append(headers,
 		kafka.Header{Key: "oriel-reason", Value: []byte(code.String())},
 		kafka.Header{Key: "oriel-topic", Value: []byte(topic)},
 		kafka.Header{Key: "oriel-partition", Value: strconv.AppendInt(nil, int64(partition), 10)},
 		kafka.Header{Key: "oriel-offset", Value: strconv.AppendInt(nil, r.Offset, 10)},
 	)
-	value := r.Value
-	if len(value) > maxBytes && len(value) > letterBytes {
-		headers = append(headers,
-			kafka.Header{Key: "oriel-truncated", Value: []byte("true")},
-			kafka.Header{Key: "oriel-length", Value: strconv.AppendInt(nil, int64(len(value)), 10)},
-		)
-		value = value[:letterBytes]
-	}
-	g.letters.append(r.Key, value, headers, now)
+	g.letters.append(key, value, headers, now)
 }
 
 // batches are record batches for one partition, each within the broker's limit, reused from transaction to transaction.

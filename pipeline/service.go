@@ -31,7 +31,7 @@ func NewService(ctx context.Context, client *kafka.Client, c Config, m Model, to
 	if c.Start != StartEarliest && c.Start != StartLatest {
 		return nil, fmt.Errorf("pipeline: start %q: not earliest or latest", c.Start)
 	}
-	if err := CheckManifests(ctx, client, topics, m.Settings, master); err != nil {
+	if err := CheckManifests(ctx, client, c, topics, m, master); err != nil {
 		return nil, err
 	}
 	return &Service{config: c, model: m, client: client, topics: topics, master: master, store: store, listener: l}, nil
@@ -160,7 +160,7 @@ func (t *task) keepRunning(ctx context.Context) error {
 		}
 		switch Kind(err) {
 		case Stopped:
-			return err
+			return t.explain(err)
 		case Lost: // the generation that replaces ours is on its way; if it does not come, the other owner has gone
 			t.service.listener.state(t.partition, Restoring)
 			if pause(ctx, t.service.config.SessionTimeout) != nil {
@@ -173,4 +173,23 @@ func (t *task) keepRunning(ctx context.Context) error {
 			}
 		}
 	}
+}
+
+// explain gives an error that stops the partition a remedy, if it has none of its own.
+func (t *task) explain(err error) error {
+	var known *StopError
+	if errors.As(err, &known) {
+		return err
+	}
+	e := &StopError{Partition: t.partition, Reason: "a request is refused and would be refused again", Cause: err,
+		Remedy: "Correct what the cause names on the brokers or in the settings, and start again; nothing of it was released"}
+	switch {
+	case errors.Is(err, kafka.ErrOffsetOutOfRange):
+		e.Reason = "the input does not have the next event: it was deleted or truncated before it was taken"
+		e.Remedy = "Open a new deployment under another ORIEL_NAME, and keep events longer than the longest outage"
+	case errors.Is(err, state.ErrFailed):
+		e.Reason = "the local store cannot be used any more"
+		e.Remedy = "Mend the disk under ORIEL_STATE_DIR and start again; the changelog has everything"
+	}
+	return e
 }

@@ -31,9 +31,10 @@ func (t *task) takeOver(ctx context.Context) (*owned, error) {
 	}
 	s.listener.reached(t.partition, PointFenced)
 	local, err := s.store.Load(t.partition)
+	known := len(local) > 0 || s.store.SetAside() != nil // this process, or one before it, has had a state of the partition
 	if errors.Is(err, state.ErrCorrupt) {
 		s.listener.note(t.partition, "the local state is damaged; it is set aside and restored from the changelog")
-		local = nil
+		local, known = nil, true
 	} else if err != nil {
 		return nil, fmt.Errorf("pipeline: partition %d: local state: %w", t.partition, err)
 	}
@@ -45,7 +46,7 @@ func (t *task) takeOver(ctx context.Context) (*owned, error) {
 	if err != nil {
 		return nil, err
 	}
-	manifest, err := openManifest(view.values[string(state.ManifestKey())], t.partition, s.model.Settings, s.master)
+	manifest, err := openManifest(view.values[string(state.ManifestKey())], t.partition, manifestText(s.config, s.model), s.master)
 	if err != nil {
 		return nil, err
 	}
@@ -60,7 +61,7 @@ func (t *task) takeOver(ctx context.Context) (*owned, error) {
 	case incarnation != nil && sealed != nil:
 		err = t.restore(ctx, o, incarnation, sealed)
 	case incarnation == nil && sealed == nil:
-		err = t.open(ctx, o, incarnationKey)
+		err = t.open(ctx, o, incarnationKey, known)
 	default:
 		err = t.stop("the changelog holds an incarnation without its state, or a state without its incarnation",
 			"Restore the changelog topic and its compaction settings, or open a new deployment under another ORIEL_NAME")
@@ -122,8 +123,8 @@ func (t *task) checkInput(ctx context.Context, next int64) error {
 }
 
 // open starts the partition's first incarnation. Anything left of an earlier one means that a state was lost: then
-// nothing may start from zero in silence.
-func (t *task) open(ctx context.Context, o *owned, incarnationKey []byte) error {
+// nothing may start from zero in silence. known says that the local store has, or may have had, a state.
+func (t *task) open(ctx context.Context, o *owned, incarnationKey []byte, known bool) error {
 	s := t.service
 	group, err := s.client.CommittedOffset(ctx, s.config.Group, s.config.Input, t.partition)
 	if err != nil {
@@ -140,6 +141,9 @@ func (t *task) open(ctx context.Context, o *owned, incarnationKey []byte) error 
 		return t.stop(lost+"the changelog holds records that this master key's names do not explain", remedy)
 	case released:
 		return t.stop(lost+"decisions were released, but the changelog has no state", remedy)
+	case known:
+		return t.stop(lost+"the local store holds a state of it, or was damaged, but the changelog has none", remedy+
+			"; if this partition was really never opened, empty ORIEL_STATE_DIR")
 	case group != -1:
 		return t.stop(lost+"the group has committed an offset, but the changelog has no state", remedy)
 	}

@@ -14,19 +14,25 @@ import (
 type Topics struct {
 	Cluster                                 string
 	Input, Decisions, Changelog, DeadLetter kafka.Topic
+	letterLimit                             int // largest dead letter that its topic takes, bytes
 }
 
 // same tells whether o describes the same topics; how often they are replicated may change.
 func (t Topics) same(o Topics) bool {
 	for _, topics := range []*Topics{&t, &o} {
+		topics.letterLimit = 0
 		topics.Input.Replication, topics.Decisions.Replication = 0, 0
 		topics.Changelog.Replication, topics.DeadLetter.Replication = 0, 0
 	}
 	return t == o
 }
 
-// letterMargin is how much larger a dead letter may be than the record it keeps (formats §5).
-const letterMargin = 64 << 10
+// letterMargin is how much larger a dead letter may be than the record it keeps (formats §5): its own headers, and a batch
+// around it. leastLetters is room for a record that is cut.
+const (
+	letterMargin = 64 << 10
+	leastLetters = 256 << 10
+)
 
 // output is a topic of ours and the settings that Oriel needs of it.
 type output struct {
@@ -117,9 +123,19 @@ func CheckTopics(ctx context.Context, client *kafka.Client, c Config) (Topics, e
 	}
 	errs = append(errs, checkPolicies(c, settings)...)
 	return Topics{
-		Cluster: cluster.ID, Input: cluster.Topics[c.Input], Decisions: cluster.Topics[c.Decisions],
+		letterLimit: letterLimit(settings[c.DeadLetter]["max.message.bytes"]),
+		Cluster:     cluster.ID, Input: cluster.Topics[c.Input], Decisions: cluster.Topics[c.Decisions],
 		Changelog: cluster.Topics[c.Changelog], DeadLetter: cluster.Topics[c.DeadLetter],
 	}, errors.Join(errs...)
+}
+
+// letterLimit is the largest dead letter that a topic takes, with room for our headers and the batch around it.
+func letterLimit(maxMessageBytes string) int {
+	limit, err := strconv.Atoi(maxMessageBytes)
+	if err != nil {
+		limit = 1 << 20 // a broker's default
+	}
+	return limit - letterMargin/2
 }
 
 func checkPolicies(c Config, settings map[string]map[string]string) []error {
@@ -128,15 +144,21 @@ func checkPolicies(c Config, settings map[string]map[string]string) []error {
 		errs = append(errs, stop(fmt.Sprintf("input topic %q is compacted: records may vanish between an attempt and its repetition, and the repetition would be a second history", c.Input),
 			"Set cleanup.policy=delete on the input topic"))
 	}
+	for _, name := range []string{c.Input, c.Decisions, c.Changelog, c.DeadLetter} {
+		if settings[name]["unclean.leader.election.enable"] == "true" && !c.SingleReplica {
+			errs = append(errs, stop(fmt.Sprintf("topic %q allows unclean leader election: acknowledged records may vanish and others take their offsets", name),
+				"Set unclean.leader.election.enable=false on it, or accept the risk with ORIEL_ALLOW_SINGLE_REPLICA=true"))
+		}
+	}
 	if policy, ok := settings[c.Changelog]["cleanup.policy"]; ok && policy != "compact" {
 		errs = append(errs, stop(fmt.Sprintf("changelog topic %q has cleanup.policy=%s: the state would be deleted", c.Changelog, policy),
 			"Set cleanup.policy=compact on it"))
 	}
 	input, errInput := strconv.Atoi(settings[c.Input]["max.message.bytes"])
 	letter, errLetter := strconv.Atoi(settings[c.DeadLetter]["max.message.bytes"])
-	if errInput == nil && errLetter == nil && letter < input+letterMargin {
+	if need := max(input+letterMargin, leastLetters); errInput == nil && errLetter == nil && letter < need {
 		errs = append(errs, stop(fmt.Sprintf("dead-letter topic %q has max.message.bytes=%d: a record of the input (limit %d) and its reason may not fit", c.DeadLetter, letter, input),
-			fmt.Sprintf("Set it to at least %d", input+letterMargin)))
+			fmt.Sprintf("Set it to at least %d", need)))
 	}
 	return errs
 }

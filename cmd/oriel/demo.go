@@ -157,7 +157,7 @@ func demoRun(ctx context.Context, client *kafka.Client, s settings.Settings, dir
 	if err != nil {
 		return 0, err
 	}
-	if err := pipeline.WriteManifests(ctx, client, c, topics, model.Settings, master); err != nil {
+	if err := pipeline.WriteManifests(ctx, client, c, topics, model, master); err != nil {
 		return 0, err
 	}
 	store, err := state.Open(filepath.Join(dir, s.Name), state.Identity{Cluster: topics.Cluster, Name: s.Name, Topic: topics.Input.ID})

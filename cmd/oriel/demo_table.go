@@ -107,7 +107,7 @@ func (d *demoTable) print(out io.Writer) {
 		r := &d.rows[i]
 		g := r.guarantee
 		fmt.Fprintf(w, "%s\t%.4f\t%.3f\t%s\t%s\t%d\t%s\t%s\t%.0f\t%s\t\n", g.Mechanism, r.score.LogLoss(), r.score.AUC(0),
-			upper(g.Epsilon), upper(g.Delta), g.Window, upper(g.At(10*g.Window).Epsilon), upper(g.At(100*g.Window).Epsilon), r.rate, r.topic)
+			upper(g.Epsilon), upper(g.Delta), g.Window, upper(g.AtWindows(10).Epsilon), upper(g.AtWindows(100).Epsilon), r.rate, r.topic)
 	}
 	fmt.Fprintf(w, "no privacy\t%.4f\t%.3f\t∞\t\t\t\t\t\tnot published\t\n", open.LogLoss(), open.AUC(0))
 	_ = w.Flush()

@@ -34,10 +34,7 @@ func featuresCommand() *cobra.Command {
 				in = f
 			}
 			out := bufio.NewWriter(cmd.OutOrStdout())
-			if err := printFeatures(out, in, s); err != nil {
-				return err
-			}
-			return out.Flush()
+			return errors.Join(printFeatures(out, in, s), out.Flush())
 		},
 	}
 }

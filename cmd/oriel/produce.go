@@ -35,9 +35,6 @@ func produceCommand() *cobra.Command {
 			"             --partition-by origin --sort year,month,day,sched_dep_time",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if (o.ndjson == "") == (o.table.file == "") {
-				return errors.New("give one of --ndjson FILE and --csv FILE")
-			}
 			return withClient(func(client *kafka.Client) error { return produce(cmd, client, o) })
 		},
 	}
@@ -48,6 +45,14 @@ func produceCommand() *cobra.Command {
 	f.IntVar(&o.maxBytes, "max-bytes", 1<<20, "longest line, bytes; a longer one is refused")
 	o.table.flags(f)
 	_ = cmd.MarkFlagRequired("topic")
+	cmd.MarkFlagsOneRequired("ndjson", "csv")
+	cmd.MarkFlagsMutuallyExclusive("partition", "partition-by")
+	for _, name := range append(mappingFlags, "map", "csv") {
+		cmd.MarkFlagsMutuallyExclusive("ndjson", name)
+	}
+	for _, name := range mappingFlags {
+		cmd.MarkFlagsMutuallyExclusive("map", name)
+	}
 	return cmd
 }
 

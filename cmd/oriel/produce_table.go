@@ -19,6 +19,9 @@ type tableOptions struct {
 	mapping table.Mapping
 }
 
+// mappingFlags are the flags that --map stands in place of.
+var mappingFlags = []string{"where", "label", "feature", "partition-by", "key", "sort"}
+
 func (o *tableOptions) flags(f *pflag.FlagSet) {
 	f.StringVar(&o.file, "csv", "", "CSV file; its first line names the columns")
 	f.StringVar(&o.mapFile, "map", "", "JSON file with the mapping, in place of the flags below")
@@ -34,9 +37,6 @@ func (o *tableOptions) flags(f *pflag.FlagSet) {
 func (o *tableOptions) send(ctx context.Context, in io.Reader, out *sender) error {
 	mapping := o.mapping
 	if o.mapFile != "" {
-		if mapping.Label != "" || mapping.Features != nil {
-			return errors.New("--map stands in place of --label and --feature")
-		}
 		b, err := os.ReadFile(o.mapFile)
 		if err != nil {
 			return err

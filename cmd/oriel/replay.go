@@ -62,6 +62,9 @@ func replayCommand() *cobra.Command {
 	f.BoolVar(&o.check, "check", false, "compare with the decision topic")
 	f.StringVar(&o.from, "from", "", "checkpoint file to start from")
 	f.StringVar(&o.save, "save", "", "write the partition's sealed state to a checkpoint file")
+	for _, name := range []string{"out", "seed"} { // of --events
+		cmd.MarkFlagsMutuallyExclusive(name, "check", "save")
+	}
 	return cmd
 }
 

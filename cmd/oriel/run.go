@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"os"
 	"runtime"
+	"runtime/debug"
 	"strings"
 	"sync"
 	"syscall"
@@ -63,6 +64,9 @@ func run(ctx context.Context, extra pipeline.Listener) error {
 	if err := syscall.Setrlimit(syscall.RLIMIT_CORE, &syscall.Rlimit{}); err != nil {
 		return fmt.Errorf("forbid core dumps: %w", err)
 	}
+	// What a step allocates is its node ciphers, short-lived and small beside the buffers of a few MiB a partition: a heap of
+	// five times the live data costs little memory and saves a tenth of the processor.
+	debug.SetGCPercent(400)
 	log := logger(s.LogLevel)
 	model, err := s.Model()
 	if err != nil {
@@ -143,7 +147,7 @@ func announce(log *slog.Logger, s settings.Settings, g dp.Guarantee, addr net.Ad
 	log.Info("window differential privacy for each stream",
 		"mechanism", g.Mechanism, "window_steps", g.Window, "epsilon", g.Epsilon, "delta", g.Delta,
 		"adjacency", g.Adjacency.String(), "unit", g.Unit,
-		"epsilon_10W", g.At(10*g.Window).Epsilon, "epsilon_100W", g.At(100*g.Window).Epsilon)
+		"epsilon_10W", g.AtWindows(10).Epsilon, "epsilon_100W", g.AtWindows(100).Epsilon)
 	if events := float64(g.Window) * float64(g.Batch); g.Delta*events > 1 {
 		log.Warn("delta is above 1/(events in the window): some event may be revealed outright with a probability that matters", "delta", g.Delta, "events", events)
 	}

@@ -25,6 +25,10 @@ func topicsCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			model, err := s.Model()
+			if err != nil {
+				return err
+			}
 			if _, err := s.Guarantee(); err != nil { // a manifest must not freeze settings that no plan fits
 				return err
 			}
@@ -48,7 +52,7 @@ func topicsCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if err := pipeline.WriteManifests(ctx, client, c, topics, s.Canonical(), master); err != nil {
+			if err := pipeline.WriteManifests(ctx, client, c, topics, model, master); err != nil {
 				return err
 			}
 			cmd.Printf("%s: %d partitions ready\n", c.Name, topics.Input.Partitions)

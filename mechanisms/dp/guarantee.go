@@ -81,7 +81,11 @@ func (g Guarantee) At(age uint64) Budget {
 	if age == 0 {
 		return Budget{}
 	}
-	windows := (age-1)/g.Window + 1
+	return g.AtWindows((age-1)/g.Window + 1)
+}
+
+// AtWindows returns At for an age of so many whole windows, however many steps those are; at least 1.
+func (g Guarantee) AtWindows(windows uint64) Budget {
 	switch {
 	case windows == 1:
 		return Budget{Epsilon: g.Epsilon, Delta: g.Delta}

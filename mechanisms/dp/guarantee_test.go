@@ -70,3 +70,15 @@ func TestGuaranteeAtFollowsTheWindows(t *testing.T) {
 		t.Errorf("pure At(24) = %g, want 0.3 rounded up", got)
 	}
 }
+
+// TestAtWindowsDoesNotWrap: an age beyond 64 bits must not come round to a young one.
+func TestAtWindowsDoesNotWrap(t *testing.T) {
+	g := Guarantee{Window: 1 << 61, Epsilon: 1, Adjacency: Replace}
+	if got := g.AtWindows(100).Epsilon; got < 100 {
+		t.Errorf("ε at 100 windows of 2^61 steps is %g, want 100", got)
+	}
+	g.Window = 1024
+	if got, want := g.AtWindows(10), g.At(10240); got != want {
+		t.Errorf("AtWindows(10) = %v, want %v", got, want)
+	}
+}

@@ -37,6 +37,7 @@ func Start(o Options) (*Broker, error) {
 		kfake.NumBrokers(n),
 		kfake.Ports(ports...),
 		kfake.DataDir(o.Dir),
+		kfake.ListenFn(listen),
 		kfake.BrokerConfigs(map[string]string{"log.cleaner.backoff.ms": compactEvery}),
 	)
 	if err != nil {

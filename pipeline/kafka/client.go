@@ -134,15 +134,20 @@ func (c *Client) retry(ctx context.Context, operation string, attempt func(conte
 		if !transient(err) {
 			return fmt.Errorf("kafka: %s: %w", operation, err)
 		}
-		if c.config.OnRetry != nil {
-			c.config.OnRetry(operation, err)
-		}
+		c.tell(operation, err)
 		if moved(err) {
 			c.refresh()
 		}
 		if ended := pause.wait(ctx); ended != nil {
 			return fmt.Errorf("kafka: %s: %w (last: %w)", operation, ended, err)
 		}
+	}
+}
+
+// tell reports a transient error.
+func (c *Client) tell(operation string, err error) {
+	if c.config.OnRetry != nil {
+		c.config.OnRetry(operation, err)
 	}
 }
 

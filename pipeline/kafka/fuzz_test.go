@@ -64,6 +64,8 @@ func FuzzAnswers(f *testing.F) {
 			func(r *wireReader) { parseProduce(r) },
 			func(r *wireReader) { parseListOffset(r) },
 			func(r *wireReader) { parseOffsetFetch(r) },
+			func(r *wireReader) { parseJoin(r) },
+			func(r *wireReader) { parseSync(r, "t") },
 			func(r *wireReader) {
 				cluster, _ := parseMetadata(r)
 				if r.err == nil && len(cluster.Topics) > len(b)/25 {

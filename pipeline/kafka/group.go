@@ -3,21 +3,14 @@ package kafka
 import (
 	"context"
 	"errors"
-	"fmt"
-	"slices"
 	"sync"
 	"time"
 
 	kafkago "github.com/segmentio/kafka-go"
 )
 
-const (
-	// joinBackoff is the pause after a failed join. kafka-go's default of 5 s is what a first start would wait for nothing.
-	joinBackoff = 200 * time.Millisecond
-
-	// watchInterval is how soon partitions that are added to the topic are noticed.
-	watchInterval = 5 * time.Second
-)
+// leaveTimeout bounds the goodbye. Without one the others wait for the session timeout, nothing worse.
+const leaveTimeout = 5 * time.Second
 
 // GroupConfig says which group to join, and for which topic.
 type GroupConfig struct {
@@ -42,6 +35,21 @@ func (c GroupConfig) withDefaults() GroupConfig {
 	return c
 }
 
+// Validate reports every problem at once.
+func (c GroupConfig) Validate() error {
+	var errs []error
+	if c.ID == "" {
+		errs = append(errs, errors.New("kafka: group id: none given"))
+	}
+	if c.Topic == "" {
+		errs = append(errs, errors.New("kafka: group topic: none given"))
+	}
+	if c.SessionTimeout < 0 || c.RebalanceTimeout < 0 {
+		errs = append(errs, errors.New("kafka: group timeout: negative"))
+	}
+	return errors.Join(errs...)
+}
+
 // Group is a membership in a consumer group with eager rebalancing: at each change every member gives up all partitions and
 // is given its share again. The loop of its owner:
 //
@@ -53,11 +61,14 @@ func (c GroupConfig) withDefaults() GroupConfig {
 //		generation.Close()                      // 5. lets the member rejoin
 //	}
 type Group struct {
-	client *Client
-	config GroupConfig
-	group  *kafkago.ConsumerGroup
+	client  *Client
+	config  GroupConfig
+	closing chan struct{}
+	once    sync.Once
 
-	mu      sync.Mutex
+	turn    chan struct{} // holds one token while Next or Close works; the fields below belong to it
+	member  string        // "" until the coordinator has given an id
+	pulse   *pulse        // of the last generation that was joined
 	current *Generation
 }
 
@@ -68,77 +79,160 @@ type Generation struct {
 	Partitions []int32 // ascending; empty if there are more members than partitions
 
 	group    string
-	done     <-chan struct{}
+	pulse    *pulse
 	released chan struct{}
 	once     sync.Once
 }
 
-// Join starts the membership; Next gives its generations.
+// Join starts the membership; Next gives its generations. Nothing is sent before.
 func (c *Client) Join(config GroupConfig) (*Group, error) {
-	config = config.withDefaults()
-	group, err := kafkago.NewConsumerGroup(kafkago.ConsumerGroupConfig{
-		ID:      config.ID,
-		Brokers: c.config.Brokers,
-		Topics:  []string{config.Topic},
-		Dialer: &kafkago.Dialer{
-			ClientID:      c.config.ClientID,
-			DialFunc:      c.config.Dial,
-			Timeout:       5 * time.Second,
-			TLS:           c.config.TLS,
-			SASLMechanism: c.config.SASL,
-		},
-		GroupBalancers:         []kafkago.GroupBalancer{kafkago.RangeGroupBalancer{}},
-		HeartbeatInterval:      min(time.Second, config.SessionTimeout/4),
-		SessionTimeout:         config.SessionTimeout,
-		RebalanceTimeout:       config.RebalanceTimeout,
-		JoinGroupBackoff:       joinBackoff,
-		WatchPartitionChanges:  true,
-		PartitionWatchInterval: watchInterval,
-	})
-	if err != nil {
-		return nil, fmt.Errorf("kafka: join group: %w: %w", errUsage, err)
+	if err := config.Validate(); err != nil {
+		return nil, err
 	}
-	return &Group{client: c, config: config, group: group}, nil
+	return &Group{client: c, config: config.withDefaults(), closing: make(chan struct{}), turn: make(chan struct{}, 1)}, nil
 }
 
-// Next waits for the next generation, through every transient error. The one before must be closed, or Next waits for ever.
+// Next waits for the next generation, through every transient error. The one before must be closed, or Next waits for it.
+// After ctx has ended the member is still in the group, and Next may be called again.
 func (g *Group) Next(ctx context.Context) (*Generation, error) {
-	var next *kafkago.Generation
-	err := g.client.retry(ctx, "join group "+g.config.ID, func(ctx context.Context) error {
-		var err error
-		next, err = g.group.Next(ctx)
-		var code Code
-		switch {
-		case errors.Is(err, kafkago.ErrGroupClosed):
-			return ErrGroupClosed
-		case errors.As(err, &code) && fenced(code):
-			return fmt.Errorf("%s", code.Title()) // a member that joins again is told so in passing
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	go func() {
+		select {
+		case <-ctx.Done():
+		case <-g.closing:
+			cancel(ErrGroupClosed)
 		}
-		return err
-	})
+	}()
+	generation, err := g.next(ctx)
+	if err != nil && errors.Is(context.Cause(ctx), ErrGroupClosed) {
+		return nil, ErrGroupClosed
+	}
+	return generation, err
+}
+
+func (g *Group) next(ctx context.Context) (*Generation, error) {
+	select {
+	case g.turn <- struct{}{}:
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	defer func() { <-g.turn }()
+	select {
+	case <-g.closing:
+		return nil, ErrGroupClosed
+	default:
+	}
+	if g.current != nil {
+		select {
+		case <-g.current.released:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+	err := g.client.retry(ctx, "join group "+g.config.ID, g.join)
 	if err != nil {
 		return nil, err
 	}
-	generation := &Generation{ID: next.ID, Member: next.MemberID, group: g.config.ID, released: make(chan struct{})}
-	for _, assigned := range next.Assignments[g.config.Topic] {
-		generation.Partitions = append(generation.Partitions, int32(assigned.ID))
-	}
-	slices.Sort(generation.Partitions)
-	done := make(chan struct{})
-	generation.done = done
-	// ConsumerGroup rejoins once all functions of a generation have returned.
-	next.Start(func(ctx context.Context) {
-		select {
-		case <-ctx.Done():
-		case <-generation.released:
+	return g.current, nil
+}
+
+// join goes through join and sync, again at once if others came or went meanwhile: the coordinator makes each join wait.
+func (g *Group) join(ctx context.Context) error {
+	for {
+		err := g.attempt(ctx)
+		if ended := ctx.Err(); ended != nil && err != nil {
+			return ended
 		}
-		close(done)
-		<-generation.released
+		var code Code
+		if !errors.As(err, &code) {
+			return err
+		}
+		switch code {
+		case kafkago.RebalanceInProgress, kafkago.IllegalGeneration, kafkago.MemberIDRequired:
+		case kafkago.UnknownMemberId, kafkago.FencedInstanceID: // the session was over
+			g.pulse.stop()
+			g.pulse, g.member = nil, ""
+		default:
+			return err
+		}
+	}
+}
+
+// attempt is one join and one sync.
+func (g *Group) attempt(ctx context.Context) error {
+	var joined joinAnswer
+	err := g.unlessExpelled(ctx, func(ctx context.Context) error {
+		var err error
+		joined, err = g.joinRequest(ctx, g.member)
+		return err
 	})
-	g.mu.Lock()
-	g.current = generation
-	g.mu.Unlock()
-	return generation, nil
+	if err != nil {
+		return err
+	}
+	if joined.member != "" {
+		g.member = joined.member
+	}
+	if err := codeError(joined.code); err != nil {
+		return err
+	}
+	g.pulse.stop()
+	g.pulse = nil
+	watched := -1
+	var shares []assignment
+	if joined.leader == g.member {
+		watched, err = g.partitions(ctx)
+		if err != nil {
+			return err
+		}
+		shares = assign(g.config.Topic, watched, joined.members)
+	}
+	g.pulse = g.beat(g.member, joined.generation, watched)
+	var partitions []int32
+	err = g.unlessExpelled(ctx, func(ctx context.Context) error {
+		var err error
+		partitions, err = g.syncRequest(ctx, g.member, joined.generation, shares)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	g.current = &Generation{
+		ID: joined.generation, Member: g.member, Partitions: partitions,
+		group: g.config.ID, pulse: g.pulse, released: make(chan struct{}),
+	}
+	return nil
+}
+
+// partitions counts the topic's partitions, 0 if there is no such topic. It takes less than a session, which no pulse keeps.
+func (g *Group) partitions(ctx context.Context) (int, error) {
+	ctx, cancel := context.WithTimeout(ctx, g.config.SessionTimeout/2)
+	defer cancel()
+	cluster, err := g.client.Describe(ctx, g.config.Topic)
+	return cluster.Topics[g.config.Topic].Partitions, err
+}
+
+// unlessExpelled sends a request whose answer waits for other members. If the coordinator says meanwhile that it does not
+// know this one, the answer never comes, at some brokers, and the result is that code.
+func (g *Group) unlessExpelled(ctx context.Context, request func(context.Context) error) error {
+	if g.pulse == nil {
+		return request(ctx)
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	expelled := g.pulse.expelled
+	go func() {
+		select {
+		case <-expelled:
+			cancel(kafkago.UnknownMemberId)
+		case <-ctx.Done():
+		}
+	}()
+	err := request(ctx)
+	if err != nil && errors.Is(context.Cause(ctx), kafkago.UnknownMemberId) {
+		return kafkago.UnknownMemberId
+	}
+	return err
 }
 
 // Membership is what Producer.CommitOffset wants.
@@ -146,18 +240,40 @@ func (g *Generation) Membership() Membership {
 	return Membership{Group: g.group, Generation: g.ID, Member: g.Member}
 }
 
-// Done is closed when the share is over: another member came or went, partitions were added, heartbeats failed, or Close.
-func (g *Generation) Done() <-chan struct{} { return g.done }
+// Done is closed when the share is over: another member came or went, partitions were added, the coordinator was silent for
+// a session, or Close.
+func (g *Generation) Done() <-chan struct{} { return g.pulse.over }
 
 // Close lets the member rejoin. Nothing that belongs to the generation may run AFTER it.
-func (g *Generation) Close() { g.once.Do(func() { close(g.released) }) }
+func (g *Generation) Close() {
+	g.once.Do(func() {
+		g.pulse.end()
+		close(g.released)
+	})
+}
 
 // Close leaves the group, so that others take over at once, and closes the last generation. Tasks must have stopped BEFORE.
+// It takes leaveTimeout at most, in whatever state the member or the broker is.
 func (g *Group) Close() error {
-	g.mu.Lock()
+	g.once.Do(func() { close(g.closing) })
+	g.turn <- struct{}{}
+	defer func() { <-g.turn }()
 	if g.current != nil {
 		g.current.Close()
 	}
-	g.mu.Unlock()
-	return g.group.Close()
+	g.pulse.stop()
+	member := g.member
+	g.pulse, g.member = nil, ""
+	if member == "" {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), leaveTimeout)
+	defer cancel()
+	return g.client.retry(ctx, "leave group "+g.config.ID, func(ctx context.Context) error {
+		err := g.leaveRequest(ctx, member)
+		if errors.Is(err, kafkago.UnknownMemberId) || errors.Is(err, codeGroupNotFound) {
+			return nil // it was expelled before
+		}
+		return err
+	})
 }

@@ -67,6 +67,7 @@ func (c *Client) NewReader(topic string, partition int32, offset int64, o Reader
 // Batch is what one Fetch found. Records and all they hold are valid until Release.
 type Batch struct {
 	Records []Record
+	From    int64 // where this Fetch started: the Next of the one before
 	Next    int64 // after everything seen, records or not: where a reader that takes over starts
 	Start   int64 // of the log, as of this answer
 	Stable  int64
@@ -107,6 +108,7 @@ func (r *Reader) Fetch(ctx context.Context) (*Batch, error) {
 		}
 	}
 	b, _ := batches.Get().(*Batch)
+	b.From = r.offset
 	b.Start, b.Stable, b.High = r.answer.start, r.answer.stable, r.answer.high
 	err := r.fill(b)
 	b.Next = r.offset

@@ -30,6 +30,12 @@ func appendCompactString(dst []byte, s string) []byte {
 	return append(dst, s...)
 }
 
+// appendSized appends bytes of the classic protocol versions.
+func appendSized(dst, b []byte) []byte {
+	dst = binary.BigEndian.AppendUint32(dst, uint32(len(b)))
+	return append(dst, b...)
+}
+
 // wireReader takes values off the front of bytes that came from the network. After the first value that does not fit, err
 // is set and every further value is zero; so a parser checks once, at its end, and BEFORE it allocates by a length.
 type wireReader struct {
@@ -109,6 +115,9 @@ func (r *wireReader) compactArray(size int64) int {
 }
 
 func (r *wireReader) string() string { return string(r.take(int(max(r.int16(), 0)))) }
+
+// sized takes classic bytes; null counts as empty.
+func (r *wireReader) sized() []byte { return r.take(int(max(r.int32(), 0))) }
 
 // compactString takes a flexible string; null counts as empty.
 func (r *wireReader) compactString() string {

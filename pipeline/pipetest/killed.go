@@ -18,9 +18,9 @@ const recovery = 40 * time.Second
 // worker is a process that is a member of a group and has nothing to do. It can be killed: then every connection is cut,
 // and none is made again.
 type worker struct {
-	group *kafka.Group
-	stop  context.CancelFunc
-	loop  sync.WaitGroup
+	stop context.CancelFunc
+	loop sync.WaitGroup
+	slow chan struct{} // a generation that is over is given up once this is closed
 
 	mu         sync.Mutex
 	dead       bool
@@ -30,22 +30,31 @@ type worker struct {
 
 func (e *env) work(config kafka.GroupConfig) *worker {
 	e.Helper()
-	w := &worker{}
-	c := client(e.T, e.addr, func(config *kafka.Config) { config.Dial = w.dial })
-	var err error
-	w.group, err = c.Join(config)
+	prompt := make(chan struct{})
+	close(prompt)
+	return e.slowWork(config, prompt)
+}
+
+func (e *env) slowWork(config kafka.GroupConfig, slow chan struct{}) *worker {
+	e.Helper()
+	w := &worker{slow: slow}
+	group, err := client(e.T, e.addr, func(config *kafka.Config) { config.Dial = w.dial }).Join(config)
 	e.check(err)
 	ctx, stop := context.WithCancel(e.ctx)
 	w.stop = stop
 	w.loop.Go(func() {
 		for {
-			g, err := w.group.Next(ctx)
+			g, err := group.Next(ctx)
 			if err != nil {
 				return
 			}
 			w.hold(g)
 			select {
 			case <-g.Done():
+				select {
+				case <-w.slow:
+				case <-ctx.Done():
+				}
 			case <-ctx.Done():
 			}
 			w.hold(nil)
@@ -123,24 +132,20 @@ func (e *env) pause(d time.Duration) {
 	}
 }
 
-// killedWhileJoining kills members whose join is not answered yet, since a live member has not rejoined. The one that is
-// answered into the void must lose its share after a session timeout like any other.
+// killedWhileJoining kills a member whose join is not answered yet, since the first has not rejoined. It is answered into
+// the void, and must lose its share after a session timeout like any other.
 func killedWhileJoining(e *env) {
 	topic := e.topic(4, nil)
 	config := kafka.GroupConfig{ID: e.name("group"), Topic: topic}
-	holder, err := e.c.Join(config)
-	e.check(err)
-	defer holder.Close() //nolint:errcheck // leaving is a courtesy here
-	held, err := holder.Next(e.ctx)
-	e.check(err)
+	slow := make(chan struct{})
+	first := e.slowWork(config, slow)
+	e.held(4, first)
 	doomed := e.work(config)
-	<-held.Done()
-	e.pause(500 * time.Millisecond) // the answer to doomed waits for the holder
+	e.pause(2 * time.Second) // its join waits for the first
 	doomed.kill()
-	live := e.work(config)
-	held.Close()
-	e.check(holder.Close())
-	e.held(4, live)
+	close(slow)
+	second := e.work(config)
+	e.held(4, first, second)
 }
 
 // killedInTurns replaces the two members of a group again and again at all moments of a rebalance, as a crash loop does.
@@ -150,7 +155,7 @@ func killedInTurns(e *env) {
 	config := kafka.GroupConfig{ID: e.name("group"), Topic: topic}
 	workers := [2]*worker{e.work(config), e.work(config)}
 	e.held(4, workers[:]...)
-	for i, wait := range []int{5000, 300, 2500, 100, 1500, 4000, 700, 2000} {
+	for i, wait := range []int{5000, 300, 2500, 100, 1500, 700, 2000, 6000, 5500} {
 		slot := i * 5 / 3 % 2
 		workers[slot].kill()
 		workers[slot] = e.work(config)

@@ -30,6 +30,9 @@ func (c *checker) positive(name string, value float64) {
 	c.want(name, value > 0 && !math.IsInf(value, 1), "%g: not positive and finite", value) // also catches NaN
 }
 
+// maxDimension keeps a decision of 24 bytes a coordinate within the 8 MiB that the decision topic takes a record.
+const maxDimension = 1 << 18
+
 var deploymentName = regexp.MustCompile(`^[A-Za-z0-9._-]{1,200}$`)
 
 // check looks at values that are given or needed. Rules that need several packages (a tree's window, an oracle's set) are
@@ -52,7 +55,7 @@ func (s Settings) check(needs []Need, broken map[string]bool) []error {
 		c.oneOf("LOSS", s.Loss, "linear", "logistic", "hinge", "squared", "absolute", "portfolio")
 		c.oneOf("FORMAT", s.Format, "json")
 		c.oneOf("FEATURES_NORM", s.FeaturesNorm, "unit", "none")
-		c.want("DIMENSION", s.Dimension >= 1, "%d: not at least 1", s.Dimension)
+		c.want("DIMENSION", s.Dimension >= 1 && s.Dimension <= maxDimension, "%d: not within 1 to %d", s.Dimension, maxDimension)
 		c.want("MAX_RECORD_BYTES", s.MaxRecordBytes >= 1 && s.MaxRecordBytes <= 100<<20, "%d: not within 1 to 104857600", s.MaxRecordBytes)
 	}
 	if slices.Contains(needs, Operator) {

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 
 	"oriel/mechanisms"
@@ -60,7 +61,11 @@ func (s Settings) Guarantee() (dp.Guarantee, error) {
 	if err != nil {
 		return dp.Guarantee{}, err
 	}
-	return machine.Guarantee(), nil
+	g := machine.Guarantee()
+	if math.IsInf(g.Epsilon, 1) {
+		return g, fmt.Errorf("ORIEL_MECHANISM: %s proves no finite epsilon at ORIEL_DELTA=%g with these settings", s.Mechanism, s.Delta)
+	}
+	return g, nil
 }
 
 func (s Settings) configs() (mechanisms.Config, coco.Config, error) {

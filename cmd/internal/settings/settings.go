@@ -38,7 +38,7 @@ type Settings struct {
 	Loss             string  `env:"LOSS" need:"events" unit:"name" range:"linear, logistic, hinge, squared, absolute, portfolio" text:"loss of one event"`
 	Set              string  `env:"SET" need:"operator" unit:"name" range:"l2-ball, l1-ball, simplex, box" text:"feasible set of decisions; llo needs l1-ball, simplex or box"`
 	Radius           float64 `env:"RADIUS" need:"operator" unit:"length" range:"> 0" text:"ball radius; scale of the simplex; box [-R, R]^d"`
-	Dimension        int     `env:"DIMENSION" need:"events" unit:"coordinates" range:"1 to 16777216" text:"dimension d of decisions and feature vectors"`
+	Dimension        int     `env:"DIMENSION" need:"events" unit:"coordinates" range:"1 to 262144" text:"dimension d of decisions and feature vectors"`
 	StrongConvexity  float64 `env:"STRONG_CONVEXITY" need:"operator" unit:"1/length²" range:"> 0" text:"µ of the public regulariser µ/2·|x|² added to each event's loss; choose it without looking at private data"`
 	StartRegularizer float64 `env:"START_REGULARIZER" envDefault:"0" unit:"1/length²" range:"≥ 0" text:"λ₀, public regulariser that damps the first steps"`
 	OwnConvexity     bool    `env:"OWN_CONVEXITY" envDefault:"false" unit:"bool" text:"the losses are µ-strongly convex by themselves: no regulariser is added"`

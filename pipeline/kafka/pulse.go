@@ -1,0 +1,100 @@
+package kafka
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	kafkago "github.com/segmentio/kafka-go"
+)
+
+// watchInterval is how soon partitions that are added to the topic are noticed.
+const watchInterval = 5 * time.Second
+
+// pulse keeps one member of one generation alive at the coordinator. It beats from the answer to the join until the answer to
+// the next one, hence also while the member closes its tasks, rejoins and syncs: none of these takes time from its session.
+type pulse struct {
+	over     chan struct{} // closed when the share is over, whatever the reason
+	expelled chan struct{} // closed when the coordinator does not know the member: what it waits for never comes
+	once     sync.Once
+	cancel   context.CancelFunc
+	workers  sync.WaitGroup
+}
+
+// beat starts a pulse. partitions is what the leader has assigned, and watches; negative for the others.
+func (g *Group) beat(member string, generation int32, partitions int) *pulse {
+	ctx, cancel := context.WithCancel(context.Background())
+	p := &pulse{over: make(chan struct{}), expelled: make(chan struct{}), cancel: cancel}
+	p.workers.Go(func() { p.beat(ctx, g, member, generation) })
+	if partitions >= 0 {
+		p.workers.Go(func() { p.watch(ctx, g, partitions) })
+	}
+	return p
+}
+
+// end tells that the share is over; the pulse goes on.
+func (p *pulse) end() { p.once.Do(func() { close(p.over) }) }
+
+// stop ends the pulse and waits for its goroutines. A nil pulse has none.
+func (p *pulse) stop() {
+	if p != nil {
+		p.end()
+		p.cancel()
+		p.workers.Wait()
+	}
+}
+
+func (p *pulse) beat(ctx context.Context, g *Group, member string, generation int32) {
+	ticker := time.NewTicker(min(time.Second, g.config.SessionTimeout/4))
+	defer ticker.Stop()
+	for heard := time.Now(); ; {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+		request, cancel := context.WithTimeout(ctx, g.config.SessionTimeout/2)
+		err := g.heartbeatRequest(request, member, generation)
+		cancel()
+		switch {
+		case ctx.Err() != nil:
+			return
+		case err == nil:
+			heard = time.Now()
+		case errors.Is(err, kafkago.RebalanceInProgress):
+			heard = time.Now()
+			p.end()
+		case errors.Is(err, kafkago.UnknownMemberId), errors.Is(err, kafkago.FencedInstanceID):
+			p.end()
+			close(p.expelled)
+			return
+		case errors.Is(err, kafkago.IllegalGeneration), !transient(err):
+			p.end()
+			return
+		default:
+			g.client.tell("heartbeat of group "+g.config.ID, err)
+			if time.Since(heard) >= g.config.SessionTimeout {
+				p.end() // others may have the share by now
+			}
+		}
+	}
+}
+
+// watch ends the share when the topic has another number of partitions. The leader alone does: only its rejoin makes the
+// coordinator ask for new assignments.
+func (p *pulse) watch(ctx context.Context, g *Group, partitions int) {
+	ticker := time.NewTicker(watchInterval)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+		if cluster, err := g.client.Describe(ctx, g.config.Topic); err == nil && cluster.Topics[g.config.Topic].Partitions != partitions {
+			p.end()
+			return
+		}
+	}
+}
