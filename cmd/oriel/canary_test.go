@@ -174,3 +174,30 @@ func TestMetricsDependOnCountsOnly(t *testing.T) {
 		t.Errorf("metrics differ:\n%s\n%s", texts[0], texts[1])
 	}
 }
+
+// TestPoisonDoesNotHaltAPartition: a compressed record can unpack to a key that no dead-letter topic takes.
+func TestPoisonDoesNotHaltAPartition(t *testing.T) {
+	f := newFixture(t, 1, nil)
+	f.must("topics")
+	producer, err := f.client.NewProducer(f.ctx(), "", time.Minute)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b kafka.Builder
+	b.Compress(kafka.Zstd)
+	b.Append(make([]byte, 3<<20), []byte("bad"), []kafka.Header{{Key: "h", Value: make([]byte, 3<<20)}}, time.Now().UnixMilli())
+	b.Append(nil, make([]byte, 5<<20), nil, time.Now().UnixMilli())
+	if _, err := producer.Produce(f.ctx(), f.env["ORIEL_INPUT_TOPIC"], 0, &b); err != nil {
+		t.Fatal(err)
+	}
+	f.send(0, events(0, 10)...)
+	p := f.start(nil, "run")
+	f.awaitTaken(time.Minute, 12)
+	p.terminate()
+	checkHistory(t, f, 0, 12)
+	for _, letter := range f.read(f.topic("dead-letter"), 0, false) {
+		if len(letter.Key) > 64<<10 || len(letter.Value) > 64<<10 {
+			t.Errorf("a letter of %d and %d bytes", len(letter.Key), len(letter.Value))
+		}
+	}
+}

@@ -87,6 +87,31 @@ func TestRefuseLostState(t *testing.T) {
 	f.goesOn(60)
 }
 
+// TestRefuseToOpenAgainWhatTheLocalStoreKnows: with every topic and the group new, only the local store says that the events
+// were released before.
+func TestRefuseToOpenAgainWhatTheLocalStoreKnows(t *testing.T) {
+	f := served(t)
+	fresh := map[string]string{"ORIEL_GROUP": f.name + ".group2"}
+	for _, kind := range []string{"changelog", "decision"} {
+		fresh["ORIEL_"+strings.ToUpper(kind)+"_TOPIC"] = f.name + "." + kind + "2"
+	}
+	if p := f.start(fresh, "topics"); !p.finish(time.Minute) {
+		t.Fatal(p.output())
+	}
+	f.refused(fresh, "local store", "ORIEL_NAME")
+	f.goesOn(50)
+}
+
+// TestRefuseTopicsOfAnotherName: the name is in the transactional ids, so that two names would not fence each other.
+func TestRefuseTopicsOfAnotherName(t *testing.T) {
+	f := served(t)
+	f.refused(map[string]string{
+		"ORIEL_NAME": f.name + "x", "ORIEL_GROUP": f.name + "x", "ORIEL_STATE_DIR": filepath.Join(t.TempDir(), "other"),
+		"ORIEL_CHANGELOG_TOPIC": f.topic("changelog"), "ORIEL_DECISION_TOPIC": f.topic("decisions"), "ORIEL_DEAD_LETTER_TOPIC": f.topic("dead-letter"),
+	}, "NAME")
+	f.goesOn(50)
+}
+
 func TestRefuseForeignStateDirectory(t *testing.T) {
 	f := served(t)
 	other := newFixture(t, 1, map[string]string{"ORIEL_STATE_DIR": f.env["ORIEL_STATE_DIR"]})
