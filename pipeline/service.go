@@ -181,8 +181,10 @@ func (t *task) explain(err error) error {
 	if errors.As(err, &known) {
 		return err
 	}
-	e := &StopError{Partition: t.partition, Reason: "a request is refused and would be refused again", Cause: err,
-		Remedy: "Correct what the cause names on the brokers or in the settings, and start again; nothing of it was released"}
+	e := &StopError{
+		Partition: t.partition, Reason: "a request is refused and would be refused again", Cause: err,
+		Remedy: "Correct what the cause names on the brokers or in the settings, and start again; nothing of it was released",
+	}
 	switch {
 	case errors.Is(err, kafka.ErrOffsetOutOfRange):
 		e.Reason = "the input does not have the next event: it was deleted or truncated before it was taken"
