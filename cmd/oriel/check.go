@@ -54,7 +54,7 @@ func openDeployment(cmd *cobra.Command) (pipeline.Deployment, error) {
 	if err != nil {
 		return pipeline.Deployment{}, err
 	}
-	c, err := connect(cmd.Context(), s)
+	c, err := connect(cmd.Context(), s, nil)
 	if err != nil {
 		return pipeline.Deployment{}, err
 	}

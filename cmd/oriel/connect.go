@@ -19,13 +19,18 @@ type deployment struct {
 	master *state.MasterKey
 }
 
-// connect reads the master key and checks the deployment's topics.
-func connect(ctx context.Context, s settings.Settings) (deployment, error) {
+// connect reads the master key and checks the deployment's topics. onRetry is the client's, or nil.
+func connect(ctx context.Context, s settings.Settings, onRetry func(string, error)) (deployment, error) {
 	master, err := state.LoadMasterKey(s.MasterKeyFile)
 	if err != nil {
 		return deployment{}, fmt.Errorf("ORIEL_MASTER_KEY_FILE: %w", err)
 	}
-	client, err := dial(s)
+	config, err := s.Client()
+	if err != nil {
+		return deployment{}, err
+	}
+	config.OnRetry = onRetry
+	client, err := kafka.New(config)
 	if err != nil {
 		return deployment{}, err
 	}

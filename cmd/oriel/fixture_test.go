@@ -205,9 +205,14 @@ func (f *fixture) must(args ...string) string {
 	return p.output()
 }
 
-// terminate asks a service to end and checks that it does so well.
+// terminate asks a service to end, once it is up and hears signals, and checks that it does so well.
 func (p *process) terminate() {
 	p.t.Helper()
+	for end := time.Now().Add(time.Minute); !strings.Contains(p.output(), "msg=pages"); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(end) {
+			p.t.Fatal("the service did not start within a minute")
+		}
+	}
 	_ = p.cmd.Process.Signal(syscall.SIGTERM)
 	if !p.finish(30 * time.Second) {
 		p.t.Fatalf("the service ended badly: %v", p.err)

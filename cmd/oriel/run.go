@@ -97,7 +97,7 @@ func run(ctx context.Context, extra pipeline.Listener) error {
 	}()
 	defer func() { _ = server.Close() }()
 
-	d, err := connect(ctx, s)
+	d, err := connect(ctx, s, retrying(log, pages))
 	if err != nil {
 		return err
 	}
@@ -124,6 +124,9 @@ func run(ctx context.Context, extra pipeline.Listener) error {
 // closeGrace is how long a service that is told to end may wait for its local store.
 const closeGrace = 15 * time.Second
 
+// retryLogInterval keeps an outage, with ten retries a second and partition, from filling the log.
+const retryLogInterval = 10 * time.Second
+
 func logger(level string) *slog.Logger {
 	var l slog.Level
 	_ = l.UnmarshalText([]byte(level)) // one of the four that settings accept
@@ -141,6 +144,21 @@ func logging(log *slog.Logger, l pipeline.Listener) pipeline.Listener {
 		log.Debug("committed", "partition", c.Partition, "records", c.Records, "decisions", c.Decisions, "lag", c.Lag, "duration", c.Duration)
 	}
 	return l
+}
+
+// retrying tells the pages of each retried request, and the log of one for each operation in retryLogInterval.
+func retrying(log *slog.Logger, pages *console.Console) func(string, error) {
+	var mu sync.Mutex
+	logged := map[string]time.Time{}
+	return func(operation string, err error) {
+		pages.Retrying()
+		mu.Lock()
+		defer mu.Unlock()
+		if now := time.Now(); now.Sub(logged[operation]) >= retryLogInterval {
+			logged[operation] = now
+			log.Warn("trying again", "operation", operation, "error", err)
+		}
+	}
 }
 
 func announce(log *slog.Logger, s settings.Settings, g dp.Guarantee, addr net.Addr) {

@@ -13,11 +13,16 @@ import (
 	"oriel/pipeline"
 )
 
+// retryWindow is how long a retried request keeps the process from being ready: some twenty pauses at their longest, so that
+// a trouble that lasts does not flicker.
+const retryWindow = 5 * time.Second
+
 // Console keeps the state of each partition for /readyz. It is safe for concurrent use.
 type Console struct {
 	mu     sync.Mutex
 	states map[int32]pipeline.TaskState
 	joined bool
+	retry  time.Time // the latest; zero if there was none
 }
 
 // New returns a console of a process that has not joined its group.
@@ -53,6 +58,13 @@ func (c *Console) Listen(l pipeline.Listener) pipeline.Listener {
 	return l
 }
 
+// Retrying tells that a request to the brokers failed and is sent again.
+func (c *Console) Retrying() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.retry = time.Now()
+}
+
 // Handler serves the pages; g gives what /metrics shows.
 func (c *Console) Handler(g prometheus.Gatherer) http.Handler {
 	mux := http.NewServeMux()
@@ -79,6 +91,9 @@ func (c *Console) ready(w http.ResponseWriter, _ *http.Request) {
 	slices.Sort(waiting)
 	if !c.joined {
 		waiting = append(waiting, "not a member of the group")
+	}
+	if !c.retry.IsZero() && time.Since(c.retry) < retryWindow {
+		waiting = append(waiting, "brokers: requests are being retried")
 	}
 	if len(waiting) == 0 {
 		fmt.Fprintln(w, "ready")

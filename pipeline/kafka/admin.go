@@ -70,3 +70,20 @@ func (c *Client) CreateTopic(ctx context.Context, name string, partitions, repli
 	}
 	return nil
 }
+
+// DeleteTopic deletes a topic. One that does not exist is no error: an earlier attempt of this call may have succeeded
+// unheard. Brokers forget the topic within moments, not at once.
+func (c *Client) DeleteTopic(ctx context.Context, name string) error {
+	return c.retry(ctx, "delete topic "+name, func(ctx context.Context) error {
+		ctx, cancel := context.WithTimeout(ctx, attemptTimeout)
+		defer cancel()
+		res, err := c.kafka.DeleteTopics(ctx, &kafkago.DeleteTopicsRequest{Topics: []string{name}})
+		if err != nil {
+			return err
+		}
+		if err := res.Errors[name]; !errors.Is(err, kafkago.UnknownTopicOrPartition) {
+			return err
+		}
+		return nil
+	})
+}

@@ -38,7 +38,8 @@ type Config struct {
 	// Dial opens connections; nil means TCP with a 3 s limit. Tests cut, delay and damage connections here.
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
 
-	// OnRetry, if set, hears of each transient error BEFORE its back-off. It must not block.
+	// OnRetry, if set, hears of each transient error BEFORE its back-off. It must not block. It does not hear what is the rule:
+	// that members join and leave, and that the transaction before is being finished (error 51), unless that lasts.
 	OnRetry func(operation string, err error)
 }
 
@@ -134,7 +135,9 @@ func (c *Client) retry(ctx context.Context, operation string, attempt func(conte
 		if !transient(err) {
 			return fmt.Errorf("kafka: %s: %w", operation, err)
 		}
-		c.tell(operation, err)
+		if !errors.Is(err, kafkago.ConcurrentTransactions) || pause.next == lastPause {
+			c.tell(operation, err)
+		}
 		if moved(err) {
 			c.refresh()
 		}

@@ -7,6 +7,10 @@ import (
 	"hash/crc32"
 )
 
+// MaxHeaders bounds the headers of a record; one with more is Unreadable. A header may cost a producer two bytes, hardly any
+// when compressed, and costs a reader some fifty. It decides which records take a null place, so it is a constant.
+const MaxHeaders = 1024
+
 // Record is one record of the log.
 type Record struct {
 	Offset      int64
@@ -15,9 +19,11 @@ type Record struct {
 	Key, Value  []byte
 	Headers     []Header
 
-	// Unreadable marks a record that is there but cannot be had: its batch is beyond MaxBatchBytes, or does not decompress
-	// or parse from this record on. Key, Value and Headers are nil. Which records these are depends on the bytes of the
-	// batch alone.
+	// Unreadable marks a record that is there but cannot be had. Key, Value and Headers are nil. Why is not told apart:
+	//   - it does not parse, its offset is out of order, or it has more than MaxHeaders headers;
+	//   - a record before it in its batch lies about its own length, so that nobody knows where this one starts;
+	//   - its batch does not decompress, or is beyond MaxBatchBytes.
+	// Which records these are depends on the bytes of the batch alone.
 	Unreadable bool
 }
 
@@ -40,9 +46,6 @@ func (h *batchHeader) next() int64         { return h.base + int64(h.lastDelta) 
 func (h *batchHeader) codec() Codec        { return Codec(h.attributes & codecMask) }
 func (h *batchHeader) transactional() bool { return h.attributes&transactionalBit != 0 }
 func (h *batchHeader) control() bool       { return h.attributes&controlBit != 0 }
-
-// dense reports whether the records have consecutive offsets, as everything but a compacted batch does.
-func (h *batchHeader) dense() bool { return h.count == h.lastDelta+1 }
 
 // errPartial marks a batch that is cut off by the end of the answer; the next request starts with it.
 var errPartial = errors.New("kafka: batch cut short")
@@ -102,76 +105,72 @@ type cursor struct {
 	body      []byte // what is left of the decompressed records
 	index     int32  // of the next record
 	lastDelta int32  // offset delta of the last record
-	broken    bool   // nothing more can be parsed
+	lost      bool   // nobody knows where the next record starts
 }
 
 func newCursor(h batchHeader, body []byte) cursor {
 	return cursor{header: h, body: body, lastDelta: -1}
 }
 
-func (c *cursor) done() bool { return c.index >= c.header.count }
+// done also ends a batch that claims more records than any batch within MaxBatchBytes has.
+func (c *cursor) done() bool { return c.index >= min(c.header.count, MaxBatchBytes/minRecordLen) }
 
-// next reads a record into dst and appends its headers to headers. It fails only for an unreadable record whose offset
-// cannot be told, because its batch was compacted.
-func (c *cursor) next(dst *Record, headers []Header) ([]Header, error) {
-	if !c.broken {
-		if grown, ok := c.parse(dst, headers); ok {
-			c.index++
-			return grown, nil
+// next reads a record into dst and appends its headers to headers. An unreadable record takes the offset it claims, or the
+// lowest that is free if that cannot be.
+func (c *cursor) next(dst *Record, headers []Header) []Header {
+	var record wireReader
+	if !c.lost {
+		all := wireReader{b: c.body}
+		size := all.varint()
+		if all.err == nil && size >= 0 && size <= int64(len(all.b)) {
+			record.b = all.take(int(size))
+			c.body = all.b
+		} else {
+			c.lost, c.body = true, nil
 		}
-		c.broken, c.body = true, nil
 	}
-	if !c.header.dense() {
-		return headers, fmt.Errorf("%w: unreadable in a compacted batch at offset %d", ErrCorrupt, c.header.base)
-	}
-	*dst = Record{
-		Offset:      c.header.base + int64(c.index),
-		LeaderEpoch: c.header.leaderEpoch,
-		Timestamp:   c.header.first,
-		Unreadable:  true,
+	record.int8() // attributes
+	timestamp := c.header.first + record.varint()
+	delta := record.varint()
+	// Every record that follows needs an offset of its own. So a batch that was not compacted leaves no choice.
+	lowest, highest := c.lastDelta+1, c.header.lastDelta-(c.header.count-1-c.index)
+	ok := record.err == nil && delta >= int64(lowest) && delta <= int64(highest)
+	if !ok {
+		delta = int64(lowest)
 	}
 	c.index++
-	return headers, nil
-}
-
-func (c *cursor) parse(dst *Record, headers []Header) ([]Header, bool) {
-	all := wireReader{b: c.body}
-	size := all.varint()
-	if size < minRecordLen-1 || size > int64(len(all.b)) {
-		return headers, false
-	}
-	r := wireReader{b: all.take(int(size))}
-	r.int8() // attributes
-	timestamp := c.header.first + r.varint()
-	delta := r.varint()
-	if delta <= int64(c.lastDelta) || delta > int64(c.header.lastDelta) || (c.header.dense() && delta != int64(c.index)) {
-		return headers, false
-	}
-	key := r.nullable()
-	value := r.nullable()
+	c.lastDelta = int32(delta)
 	start := len(headers)
-	for n := r.count(r.varint(), 2); n > 0 && r.err == nil; n-- {
-		name := r.nullable()
-		headers = append(headers, Header{Key: string(name), Value: r.nullable()})
-	}
-	if r.err != nil || len(r.b) != 0 {
-		return headers[:start], false
+	*dst = Record{Offset: c.header.base + delta, LeaderEpoch: c.header.leaderEpoch, Timestamp: timestamp}
+	if ok {
+		dst.Key, dst.Value = record.nullable(), record.nullable()
+		headers, ok = record.headers(headers)
 	}
 	if c.header.attributes&logAppendTimeBit != 0 {
-		timestamp = c.header.highest
+		dst.Timestamp = c.header.highest
 	}
-	*dst = Record{
-		Offset:      c.header.base + delta,
-		LeaderEpoch: c.header.leaderEpoch,
-		Timestamp:   timestamp,
-		Key:         key,
-		Value:       value,
+	if !ok {
+		clear(headers[start:])
+		dst.Key, dst.Value, dst.Timestamp, dst.Unreadable = nil, nil, c.header.first, true
+		return headers[:start]
 	}
 	if len(headers) > start {
 		dst.Headers = headers[start:len(headers):len(headers)]
 	}
-	c.body, c.lastDelta = all.b, int32(delta)
-	return headers, true
+	return headers
+}
+
+// headers takes the last part of a record.
+func (r *wireReader) headers(dst []Header) ([]Header, bool) {
+	n := r.varint()
+	if n > MaxHeaders {
+		return dst, false
+	}
+	for n := r.count(n, 2); n > 0 && r.err == nil; n-- {
+		name := r.nullable()
+		dst = append(dst, Header{Key: string(name), Value: r.nullable()})
+	}
+	return dst, r.err == nil && len(r.b) == 0
 }
 
 // nullable takes bytes with a varint length before them; −1 is nil.
@@ -192,7 +191,10 @@ func (r *wireReader) nullable() []byte {
 func abortMarker(h batchHeader, body []byte) bool {
 	c := newCursor(h, body)
 	var r Record
-	if _, err := c.next(&r, nil); err != nil || len(r.Key) < 4 {
+	if c.done() {
+		return false
+	}
+	if c.next(&r, nil); len(r.Key) < 4 {
 		return false
 	}
 	return binary.BigEndian.Uint16(r.Key[2:]) == 0

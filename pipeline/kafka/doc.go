@@ -1,7 +1,9 @@
 // Package kafka speaks to Kafka: batches in, transactions out, group membership, topic identity and administration.
 //
-// It stands on kafka-go's Transport (dial, connection pool, TLS, SASL, routing) and on its ConsumerGroup, and brings its
-// own record-batch codec, because kafka-go's producer is not transactional and its readers show aborted and control records.
+// It stands on kafka-go's Transport (dial, connection pool, TLS, SASL, routing), and brings its own record-batch codec,
+// because kafka-go's producer is not transactional and its readers show aborted and control records. It brings its own group
+// membership, because kafka-go's ConsumerGroup joins without a member id, so that each join that it gives up stays behind as
+// a member that nobody is; because it sends no heartbeat while it rejoins; and because its Close waits for a join in progress.
 //
 //	c, err := kafka.New(kafka.Config{Brokers: brokers})
 //	r := c.NewReader("events", 0, offset, kafka.ReaderOptions{})       // read_committed, one partition
@@ -15,14 +17,16 @@
 // What callers can rely on:
 //   - A Record was checked by CRC-32C, is committed (unless Uncommitted), is no control record, and carries the leader
 //     epoch of its batch. Offsets that hold no record are stepped over in Batch.Next and nowhere else.
-//   - Nothing is reset: an offset outside the log is ErrOffsetOutOfRange.
-//   - Memory is bounded by MaxBatchBytes and a record count, whatever a producer has sent; what lies beyond becomes
-//     records flagged Unreadable, a pure function of the batch's bytes.
+//   - Nothing is reset: an offset outside the log is ErrOffsetOutOfRange. Nothing of another log is read: a topic made again
+//     under the same name is ErrTopicRecreated, a log that lost what was read before is ErrTruncated.
+//   - Memory is bounded by MaxBatchBytes, MaxHeaders and counts per Batch, whatever a producer has sent; a record that lies
+//     beyond or does not parse is flagged Unreadable, a pure function of its batch's bytes.
 //   - Errors name places and codes, never keys, values or headers.
 //   - Transient errors are retried with jittered back-off until ctx ends; Classify says what the rest means.
 //
 // What callers owe: one goroutine per Reader and per partition of a Producer; Release for each Batch; a fresh Producer
 // after ErrBroken; Generation.Close once everything that belongs to the generation has stopped.
 //
-// Requires Kafka 2.8 or later (topic ids).
+// Requires Kafka 3.1 or later (fetch by topic id). The embedded broker ignores the epoch of a Fetch, so there only batches
+// whose epoch goes back tell of a truncation; its EpochEnd counts batches, so an epoch that compaction has emptied is lost.
 package kafka

@@ -11,9 +11,17 @@ var (
 	// ErrTopicExists reports CreateTopic for a topic that is already there.
 	ErrTopicExists = errors.New("kafka: topic exists")
 
-	// ErrOffsetOutOfRange reports a fetch before the log's start or after its end: retention, truncation or another topic
-	// under the same name. There is no automatic reset.
+	// ErrOffsetOutOfRange reports a fetch before the log's start or after its end: retention or truncation. There is no
+	// automatic reset.
 	ErrOffsetOutOfRange = errors.New("kafka: offset out of range")
+
+	// ErrTopicRecreated reports a topic that was deleted under a reader, whether it was made again or not. What the name
+	// stands for now is another log.
+	ErrTopicRecreated = errors.New("kafka: topic deleted or made again")
+
+	// ErrTruncated reports a log that lost records after they were read: an unclean leader election, or storage that went
+	// back in time. What follows continues another history than the one read so far.
+	ErrTruncated = errors.New("kafka: log truncated below what was read")
 
 	// ErrCorrupt reports bytes that are no record batch or fail their checksum. It is transient to the reader, since a
 	// connection may damage bytes; a log that is damaged fails again and again.
@@ -111,15 +119,14 @@ func transient(err error) bool {
 		case kafkago.InvalidMessage, // the broker's CRC check: bytes damaged on the way
 			kafkago.BrokerNotAvailable, kafkago.ReplicaNotAvailable, kafkago.ConcurrentTransactions:
 			return true
-		case kafkago.GroupSubscribedToTopic, kafkago.ElectionNotNeeded, kafkago.NoReassignmentInProgress,
-			kafkago.UnknownTopicID, kafkago.InconsistentTopicID:
+		case kafkago.GroupSubscribedToTopic, kafkago.ElectionNotNeeded, kafkago.NoReassignmentInProgress:
 			return false
 		default:
 			return code.Temporary()
 		}
 	}
 	for _, final := range []error{
-		ErrTopicExists, ErrOffsetOutOfRange, ErrFormat, ErrBroken, ErrGroupClosed, errVersion, errUsage,
+		ErrTopicExists, ErrOffsetOutOfRange, ErrTopicRecreated, ErrTruncated, ErrFormat, ErrBroken, ErrGroupClosed, errVersion, errUsage,
 	} {
 		if errors.Is(err, final) {
 			return false
@@ -137,7 +144,8 @@ func moved(err error) bool {
 	switch code {
 	case kafkago.UnknownTopicOrPartition, kafkago.LeaderNotAvailable, kafkago.NotLeaderForPartition,
 		kafkago.BrokerNotAvailable, kafkago.ReplicaNotAvailable, kafkago.NotCoordinatorForGroup, kafkago.KafkaStorageError,
-		kafkago.FencedLeaderEpoch, kafkago.UnknownLeaderEpoch, kafkago.NotController, kafkago.ListenerNotFound:
+		kafkago.FencedLeaderEpoch, kafkago.UnknownLeaderEpoch, kafkago.NotController, kafkago.ListenerNotFound,
+		kafkago.UnknownTopicID, kafkago.InconsistentTopicID:
 		return true
 	default:
 		return false

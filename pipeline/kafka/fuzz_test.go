@@ -63,6 +63,7 @@ func FuzzAnswers(f *testing.F) {
 		for _, parse := range []func(*wireReader){
 			func(r *wireReader) { parseProduce(r) },
 			func(r *wireReader) { parseListOffset(r) },
+			func(r *wireReader) { parseEpochEnd(r) },
 			func(r *wireReader) { parseOffsetFetch(r) },
 			func(r *wireReader) { parseJoin(r) },
 			func(r *wireReader) { parseSync(r, "t") },

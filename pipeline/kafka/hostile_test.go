@@ -168,25 +168,27 @@ func TestBatchBeyondTheLimitIsCheckedAndLetGo(t *testing.T) {
 	}
 }
 
-// fetchAnswer is a Fetch 11 answer for one partition, after its header.
+// fetchAnswer is a Fetch 13 answer for one partition, after its correlation id.
 func fetchAnswer(records []byte, aborted ...abortedTxn) []byte {
 	be := binary.BigEndian
-	b := make([]byte, 10)
-	b = be.AppendUint32(b, 1)
-	b = appendString(b, "t")
-	b = be.AppendUint32(b, 1)
+	b := make([]byte, 11) // no tags; throttle, code, session
+	b = append(b, 2)
+	b = append(b, make([]byte, 16)...)
+	b = append(b, 2)
 	b = append(b, make([]byte, 6)...)
 	for range 3 {
 		b = be.AppendUint64(b, 1000)
 	}
-	b = be.AppendUint32(b, uint32(len(aborted)))
+	b = binary.AppendUvarint(b, uint64(len(aborted)+1))
 	for _, a := range aborted {
 		b = be.AppendUint64(b, uint64(a.producer))
 		b = be.AppendUint64(b, uint64(a.first))
+		b = append(b, 0)
 	}
 	b = be.AppendUint32(b, ^uint32(0))
-	b = be.AppendUint32(b, uint32(len(records)))
-	return append(b, records...)
+	b = binary.AppendUvarint(b, uint64(len(records)+1))
+	b = append(b, records...)
+	return append(b, 0, 0, 0)
 }
 
 func TestAbortedIsFilteredByProducerUpToItsMarker(t *testing.T) {

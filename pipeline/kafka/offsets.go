@@ -3,6 +3,7 @@ package kafka
 import (
 	"context"
 	"encoding/binary"
+	"fmt"
 
 	kafkago "github.com/segmentio/kafka-go"
 	"github.com/segmentio/kafka-go/protocol"
@@ -75,6 +76,54 @@ func parseListOffset(r *wireReader) (offset int64, code int16) {
 		}
 	}
 	return offset, code
+}
+
+// EpochEnd is the offset at which a leader epoch ends in the log: where the next one starts, or the end of the log. It is -1
+// if the broker cannot tell, as for an epoch that is yet to come. A log that has older epochs but not this one is
+// ErrTruncated: an epoch that had records stays known until retention has passed it, and then ends at the log's start.
+func (c *Client) EpochEnd(ctx context.Context, topic string, partition, epoch int32) (int64, error) {
+	answer := int64(-1)
+	err := c.retry(ctx, "end of epoch of "+place(topic, partition), func(ctx context.Context) error {
+		body := binary.BigEndian.AppendUint32(nil, ^uint32(0)) // not a replica
+		body = binary.BigEndian.AppendUint32(body, 1)
+		body = appendString(body, topic)
+		body = binary.BigEndian.AppendUint32(body, 1)
+		body = binary.BigEndian.AppendUint32(body, uint32(partition))
+		body = binary.BigEndian.AppendUint32(body, ^uint32(0)) // whatever the leader's epoch is now
+		body = binary.BigEndian.AppendUint32(body, uint32(epoch))
+		req := &leaderCall{call: c.newCall(protocol.OffsetForLeaderEpoch, 3, false, body), topic: topic, partition: partition}
+		got, end, code := int32(-1), int64(-1), int16(0)
+		req.whole(func(r *wireReader) { got, end, code = parseEpochEnd(r) })
+		if _, err := c.roundTrip(ctx, attemptTimeout, req); err != nil {
+			return err
+		}
+		if code != 0 {
+			return codeError(code)
+		}
+		if got >= 0 && got < epoch {
+			return fmt.Errorf("%w: no epoch %d in it, epoch %d ends at offset %d", ErrTruncated, epoch, got, end)
+		}
+		if got == epoch {
+			answer = end
+		}
+		return nil
+	})
+	return answer, err
+}
+
+// parseEpochEnd reads an OffsetForLeaderEpoch 3 answer for one partition.
+func parseEpochEnd(r *wireReader) (epoch int32, end int64, code int16) {
+	epoch, end = -1, -1
+	r.int32() // throttle
+	for n := r.array(6); n > 0; n-- {
+		r.string()
+		for m := r.array(18); m > 0; m-- {
+			code = r.int16()
+			r.int32() // partition
+			epoch, end = r.int32(), r.int64()
+		}
+	}
+	return epoch, end, code
 }
 
 // CommittedOffset is a group's committed offset for a partition, -1 if it has none. It waits for a transaction that is

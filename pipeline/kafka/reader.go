@@ -4,28 +4,25 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 	"time"
-
-	kafkago "github.com/segmentio/kafka-go"
 )
 
-const (
-	// batchRecords ends a Batch: a few hundred bytes of bookkeeping per record, however small a hostile producer makes them.
-	batchRecords = 1 << 15
-
-	// batchHold ends a Batch after the record batch that brings its decompressed bytes to this.
-	batchHold = 8 << 20
-
-	// corruptLimit is how often in a row damaged bytes are blamed on the connection.
-	corruptLimit = 5
-)
+// corruptLimit is how often in a row damaged bytes are blamed on the connection.
+const corruptLimit = 5
 
 // ReaderOptions tune a Reader; the zero value is ready.
 type ReaderOptions struct {
 	Uncommitted bool          // also records of open and aborted transactions; never control records
 	MaxBytes    int           // of one answer, unless its first batch is larger. 0: 1 MiB
 	MaxWait     time.Duration // how long the broker waits for anything to arrive. 0: 500 ms
+
+	// ID is the topic's id. Records of another topic under the same name are never returned: ErrTopicRecreated. Zero: the id
+	// the name has at the first Fetch.
+	ID [16]byte
+
+	// LastEpoch is Batch.LeaderEpoch of the reader that was at this offset before. If the log has lost what that one had
+	// read, the broker says so: ErrTruncated. Nil or -1: not known. NewReader copies it.
+	LastEpoch *int32
 }
 
 func (o ReaderOptions) withDefaults() ReaderOptions {
@@ -45,6 +42,12 @@ type Reader struct {
 	partition int32
 	options   ReaderOptions
 	offset    int64 // of the next record wanted
+	epoch     int32 // of the last batch met, or -1
+
+	id     [16]byte  // of the topic; zero if not looked up yet
+	pinned bool      // id is the caller's, or was fetched under
+	spoken bool      // the broker speaks fetchVersion
+	gone   time.Time // since when the name has had another id, or none
 
 	answer  answer // in hand; its records are nil when used up
 	at      int    // next batch in answer.records
@@ -58,45 +61,14 @@ type Reader struct {
 
 // NewReader starts at offset, which Fetch checks.
 func (c *Client) NewReader(topic string, partition int32, offset int64, o ReaderOptions) *Reader {
-	return &Reader{
-		client: c, topic: topic, partition: partition, options: o.withDefaults(), offset: offset,
-		aborted: map[int64]bool{},
+	r := &Reader{
+		client: c, topic: topic, partition: partition, options: o.withDefaults(), offset: offset, epoch: -1,
+		id: o.ID, pinned: o.ID != [16]byte{}, aborted: map[int64]bool{},
 	}
-}
-
-// Batch is what one Fetch found. Records and all they hold are valid until Release.
-type Batch struct {
-	Records []Record
-	From    int64 // where this Fetch started: the Next of the one before
-	Next    int64 // after everything seen, records or not: where a reader that takes over starts
-	Start   int64 // of the log, as of this answer
-	Stable  int64
-	High    int64
-
-	headers []Header
-	held    []*buffer
-}
-
-var batches = sync.Pool{New: func() any { return new(Batch) }}
-
-// Release gives the memory of the Batch back. The Batch must not be used after it.
-func (b *Batch) Release() {
-	for _, h := range b.held {
-		h.release()
+	if o.LastEpoch != nil {
+		r.epoch = max(*o.LastEpoch, -1)
 	}
-	clear(b.Records)
-	clear(b.headers)
-	clear(b.held)
-	*b = Batch{Records: b.Records[:0], headers: b.headers[:0], held: b.held[:0]}
-	batches.Put(b)
-}
-
-func (b *Batch) hold(buf *buffer) {
-	if n := len(b.held); n > 0 && b.held[n-1] == buf {
-		return
-	}
-	buf.retain()
-	b.held = append(b.held, buf)
+	return r
 }
 
 // Fetch returns the records that follow, waiting up to MaxWait for some. A Batch without records is no end: its Next may
@@ -110,8 +82,9 @@ func (r *Reader) Fetch(ctx context.Context) (*Batch, error) {
 	b, _ := batches.Get().(*Batch)
 	b.From = r.offset
 	b.Start, b.Stable, b.High = r.answer.start, r.answer.stable, r.answer.high
+	b.From = r.offset
 	err := r.fill(b)
-	b.Next = r.offset
+	b.Next, b.LeaderEpoch = r.offset, r.epoch
 	if err == nil {
 		r.corrupt = 0
 		return b, nil
@@ -122,37 +95,14 @@ func (r *Reader) Fetch(ctx context.Context) (*Batch, error) {
 	}
 	b.Release()
 	err = fmt.Errorf("kafka: fetch %s: %w", place(r.topic, r.partition), err)
-	if errors.Is(err, ErrFormat) {
+	if errors.Is(err, ErrFormat) || errors.Is(err, ErrTruncated) {
 		return nil, err
 	}
 	if r.corrupt++; r.corrupt >= corruptLimit {
 		return nil, fmt.Errorf("%w after %d attempts: %w", errUsage, r.corrupt, err)
 	}
-	if r.client.config.OnRetry != nil {
-		r.client.config.OnRetry("fetch", err)
-	}
+	r.client.tell("fetch", err)
 	return r.Fetch(ctx)
-}
-
-// ask gets the next answer from the leader.
-func (r *Reader) ask(ctx context.Context) error {
-	timeout := r.options.MaxWait + attemptTimeout
-	return r.client.retry(ctx, "fetch "+place(r.topic, r.partition), func(ctx context.Context) error {
-		var a answer
-		req := r.client.newFetch(r.topic, r.partition, r.offset, r.options, &a)
-		if _, err := r.client.roundTrip(ctx, timeout, req); err != nil {
-			return err
-		}
-		if Code(a.code) == kafkago.OffsetOutOfRange {
-			return fmt.Errorf("%w: offset %d", ErrOffsetOutOfRange, r.offset)
-		}
-		if a.code != 0 {
-			return codeError(a.code)
-		}
-		r.answer, r.at = a, 0
-		clear(r.aborted)
-		return nil
-	})
 }
 
 // fill moves records from the answer to b, until either is full or used up.
@@ -160,12 +110,10 @@ func (r *Reader) fill(b *Batch) error {
 	hold := 0
 	for {
 		for !r.cursor.done() {
-			if len(b.Records) == batchRecords {
+			if len(b.Records) == batchRecords || len(b.headers) >= batchHeaders {
 				return nil
 			}
-			if err := r.take(b); err != nil {
-				return err
-			}
+			r.take(b)
 		}
 		if h := r.cursor.header; h.length > 0 {
 			r.offset = max(r.offset, h.next())
@@ -185,18 +133,15 @@ func (r *Reader) fill(b *Batch) error {
 }
 
 // take moves one record.
-func (r *Reader) take(b *Batch) error {
+func (r *Reader) take(b *Batch) {
 	b.Records = append(b.Records, Record{})
-	n := len(b.Records) - 1
-	var err error
-	b.headers, err = r.cursor.next(&b.Records[n], b.headers)
-	if err != nil {
-		b.Records = b.Records[:n]
-		return err
-	}
+	n, start := len(b.Records)-1, len(b.headers)
+	b.headers = r.cursor.next(&b.Records[n], b.headers)
 	if b.Records[n].Offset < r.offset { // an answer starts with the batch that holds the offset asked for
-		b.Records = b.Records[:n]
-		return nil
+		clear(b.headers[start:])
+		b.Records[n] = Record{}
+		b.Records, b.headers = b.Records[:n], b.headers[:start]
+		return
 	}
 	r.offset = b.Records[n].Offset + 1
 	switch {
@@ -205,16 +150,15 @@ func (r *Reader) take(b *Batch) error {
 	case r.answer.records != nil && !b.Records[n].Unreadable:
 		b.hold(r.answer.records)
 	}
-	return nil
 }
 
-// endBatch forgets the batch that is used up and returns how much it decompressed to.
+// endBatch forgets the batch that is used up and returns how much memory it decompressed to.
 func (r *Reader) endBatch() int {
 	r.cursor = cursor{}
 	if r.plain == nil {
 		return 0
 	}
-	n := len(r.plain.b)
+	n := max(len(r.plain.b), leastHold)
 	r.plain.release()
 	r.plain = nil
 	return n
@@ -247,6 +191,10 @@ func (r *Reader) openBatch() error {
 	if err != nil {
 		return err
 	}
+	if h.leaderEpoch < r.epoch {
+		return fmt.Errorf("%w: epoch %d at offset %d, after epoch %d", ErrTruncated, h.leaderEpoch, h.base, r.epoch)
+	}
+	r.epoch = h.leaderEpoch
 	body := wire[batchHeaderLen:min(h.length, len(wire))]
 	r.at += min(h.length, len(wire))
 	skip := cursor{header: h, index: h.count}
@@ -266,15 +214,15 @@ func (r *Reader) openBatch() error {
 		return nil
 	}
 	r.cursor = newCursor(h, body)
-	r.cursor.broken = r.answer.headerOnly
-	if h.codec() == NoCompression || r.cursor.broken {
+	r.cursor.lost = r.answer.headerOnly
+	if h.codec() == NoCompression || r.cursor.lost {
 		return nil
 	}
 	plain := r.client.buffers.get()
 	plain.b, err = r.unpacker.unpack(h.codec(), plain.b, body, MaxBatchBytes)
 	if err != nil {
 		plain.release()
-		r.cursor.body, r.cursor.broken = nil, true
+		r.cursor.body, r.cursor.lost = nil, true
 		return nil
 	}
 	r.plain = plain

@@ -22,9 +22,10 @@ func twoMembers(e *env) {
 	}
 	b, err := client(e.T, e.addr, nil).Join(config)
 	e.check(err)
+	fromB := e.next(b)
 	<-alone.Done()
 	alone.Close()
-	first, second := e.share(a, b)
+	first, second := e.share(a, b, e.next(a), fromB)
 	if first.ID != second.ID || first.ID <= alone.ID || first.Member == second.Member {
 		e.Fatalf("generations %d and %d after %d", first.ID, second.ID, alone.ID)
 	}
@@ -46,22 +47,24 @@ func twoMembers(e *env) {
 	}
 }
 
+// share is what Next has returned.
+type share struct {
+	generation *kafka.Generation
+	err        error
+}
+
+func (e *env) next(g *kafka.Group) chan share {
+	c := make(chan share, 1)
+	go func() {
+		generation, err := g.Next(e.ctx)
+		c <- share{generation, err}
+	}()
+	return c
+}
+
 // share drives two members until both are in one generation.
-func (e *env) share(a, b *kafka.Group) (first, second *kafka.Generation) {
+func (e *env) share(a, b *kafka.Group, fromA, fromB chan share) (first, second *kafka.Generation) {
 	e.Helper()
-	type result struct {
-		generation *kafka.Generation
-		err        error
-	}
-	next := func(g *kafka.Group) chan result {
-		c := make(chan result, 1)
-		go func() {
-			generation, err := g.Next(e.ctx)
-			c <- result{generation, err}
-		}()
-		return c
-	}
-	fromA, fromB := next(a), next(b)
 	for {
 		ra, rb := <-fromA, <-fromB
 		e.check(ra.err)
@@ -73,12 +76,12 @@ func (e *env) share(a, b *kafka.Group) (first, second *kafka.Generation) {
 		if ra.generation.ID < rb.generation.ID {
 			<-ra.generation.Done()
 			ra.generation.Close()
-			fromA = next(a)
+			fromA = e.next(a)
 			fromB <- rb
 		} else {
 			<-rb.generation.Done()
 			rb.generation.Close()
-			fromB = next(b)
+			fromB = e.next(b)
 			fromA <- ra
 		}
 	}
@@ -96,14 +99,14 @@ func rejoinAfterClose(e *env) {
 	b, err := client(e.T, e.addr, nil).Join(config)
 	e.check(err)
 	defer b.Close() //nolint:errcheck // leaving is a courtesy here
-	<-held.Done()
-	soon, cancel := context.WithTimeout(e.ctx, time.Second)
+	soon, cancel := context.WithTimeout(e.ctx, 3*time.Second)
 	defer cancel()
 	if generation, err := b.Next(soon); err == nil {
 		e.Fatalf("partitions %v were given away while their owner still held them", generation.Partitions)
 	}
+	<-held.Done()
 	held.Close()
-	first, second := e.share(a, b)
+	first, second := e.share(a, b, e.next(a), e.next(b))
 	if len(first.Partitions) != 1 || len(second.Partitions) != 1 {
 		e.Fatalf("shares %v and %v", first.Partitions, second.Partitions)
 	}

@@ -1,0 +1,107 @@
+package console_test
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"oriel/pipeline"
+	"oriel/pipeline/console"
+)
+
+// page asks a handler for one page.
+func page(h http.Handler, path string) (int, string) {
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, path, nil))
+	return w.Code, w.Body.String()
+}
+
+func TestReadyFollowsThePartitions(t *testing.T) {
+	c := console.New()
+	l := c.Listen(pipeline.Listener{})
+	h := c.Handler(prometheus.NewRegistry())
+	want := func(what string, code int, body string) {
+		t.Helper()
+		if gotCode, gotBody := page(h, "/readyz"); gotCode != code || gotBody != body {
+			t.Errorf("%s: %d %q, want %d %q", what, gotCode, gotBody, code, body)
+		}
+		if gotCode, gotBody := page(h, "/healthz"); gotCode != http.StatusOK || gotBody != "ok\n" {
+			t.Errorf("%s: health is %d %q", what, gotCode, gotBody)
+		}
+	}
+	want("before joining", 503, "not a member of the group\n")
+	l.Assigned(nil)
+	want("without partitions", 200, "ready\n")
+	l.Assigned([]int32{2, 3})
+	l.State(3, pipeline.Restoring)
+	l.State(2, pipeline.Restoring)
+	want("restoring", 503, "partition 2: restoring\npartition 3: restoring\n")
+	l.State(2, pipeline.Running)
+	want("one is running", 503, "partition 3: restoring\n")
+	l.State(3, pipeline.Halted)
+	want("one has stopped", 503, "partition 3: stopped\n")
+	l.Closed(3)
+	want("handed over", 200, "ready\n")
+}
+
+func TestRetriesEndReadinessForFiveSeconds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := console.New()
+		c.Listen(pipeline.Listener{}).Assigned(nil)
+		h := c.Handler(prometheus.NewRegistry())
+		want := func(code int, body string) {
+			t.Helper()
+			if gotCode, gotBody := page(h, "/readyz"); gotCode != code || gotBody != body {
+				t.Errorf("after a retry: %d %q, want %d %q", gotCode, gotBody, code, body)
+			}
+		}
+		const retried = "brokers: requests are being retried\n"
+		want(200, "ready\n")
+		c.Retrying()
+		want(503, retried)
+		time.Sleep(3 * time.Second)
+		c.Retrying()
+		time.Sleep(5*time.Second - time.Nanosecond)
+		want(503, retried)
+		time.Sleep(time.Nanosecond)
+		want(200, "ready\n")
+	})
+}
+
+func TestListenKeepsTheListener(t *testing.T) {
+	var heard []string
+	l := console.New().Listen(pipeline.Listener{
+		Assigned: func([]int32) { heard = append(heard, "assigned") },
+		State:    func(int32, pipeline.TaskState) { heard = append(heard, "state") },
+		Closed:   func(int32) { heard = append(heard, "closed") },
+	})
+	l.Assigned(nil)
+	l.State(0, pipeline.Running)
+	l.Closed(0)
+	if len(heard) != 3 || heard[0] != "assigned" || heard[1] != "state" || heard[2] != "closed" {
+		t.Fatalf("heard %v", heard)
+	}
+}
+
+func TestMetricsShowWhatIsGathered(t *testing.T) {
+	r := prometheus.NewRegistry()
+	g := prometheus.NewGauge(prometheus.GaugeOpts{Name: "x", Help: "Something."})
+	r.MustRegister(g)
+	g.Set(2)
+	h := console.New().Handler(r)
+	if code, body := page(h, "/metrics"); code != 200 || body != "# HELP x Something.\n# TYPE x gauge\nx 2\n" {
+		t.Errorf("metrics: %d %q", code, body)
+	}
+	if code, _ := page(h, "/other"); code != http.StatusNotFound {
+		t.Errorf("another page: %d, want 404", code)
+	}
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, httptest.NewRequest(http.MethodPost, "/healthz", nil))
+	if w.Code != http.StatusMethodNotAllowed {
+		t.Errorf("POST: %d, want 405", w.Code)
+	}
+}

@@ -1,0 +1,131 @@
+package kafka
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	kafkago "github.com/segmentio/kafka-go"
+	"github.com/segmentio/kafka-go/protocol"
+)
+
+// Brokers hear of topics one after the other. Before a topic counts as gone, its name must have had another id, or none,
+// for this long.
+const (
+	otherAfter = time.Second
+	noneAfter  = 5 * time.Second
+)
+
+// ask gets the next answer from the leader.
+func (r *Reader) ask(ctx context.Context) error {
+	timeout := r.options.MaxWait + attemptTimeout
+	return r.client.retry(ctx, "fetch "+place(r.topic, r.partition), func(ctx context.Context) error {
+		if err := r.identify(ctx); err != nil {
+			return err
+		}
+		var a answer
+		_, err := r.client.roundTrip(ctx, timeout, r.newFetch(&a))
+		if err == nil {
+			err = codeError(a.code)
+		}
+		switch {
+		case errors.Is(err, kafkago.OffsetOutOfRange):
+			return r.outside(ctx)
+		case unknownTopic(err):
+			return r.missing(ctx, err)
+		case err != nil:
+			return err
+		case a.id != r.id:
+			return fmt.Errorf("kafka: answer for topic id %x to a request for %x", a.id, r.id)
+		case a.diverged:
+			return fmt.Errorf("%w: offset %d of epoch %d is not in it", ErrTruncated, r.offset-1, r.epoch)
+		}
+		r.answer, r.at = a, 0
+		r.pinned, r.gone = true, time.Time{}
+		if len(r.aborted) > 1024 {
+			r.aborted = map[int64]bool{} // a cleared map keeps its memory
+		}
+		clear(r.aborted)
+		return nil
+	})
+}
+
+// identify makes sure that there is an id to ask by.
+func (r *Reader) identify(ctx context.Context) error {
+	if !r.spoken {
+		if err := r.client.checkVersion(ctx, protocol.Fetch, fetchVersion); err != nil {
+			return err
+		}
+		r.spoken = true
+	}
+	if r.id != [16]byte{} {
+		return nil
+	}
+	cluster, err := r.client.Describe(ctx, r.topic)
+	if err != nil {
+		return err
+	}
+	topic, ok := cluster.Topics[r.topic]
+	if !ok {
+		return kafkago.UnknownTopicOrPartition
+	}
+	r.id = topic.ID
+	return nil
+}
+
+// unknownTopic reports the answers of a broker that does not know a topic, or not by this id.
+func unknownTopic(err error) bool {
+	var code Code
+	if !errors.As(err, &code) {
+		return false
+	}
+	switch code {
+	case kafkago.UnknownTopicOrPartition, kafkago.UnknownTopicID, kafkago.InconsistentTopicID:
+		return true
+	default:
+		return false
+	}
+}
+
+// missing says what such an answer means: cause if it may pass, ErrTopicRecreated if it will not.
+func (r *Reader) missing(ctx context.Context, cause error) error {
+	cluster, err := r.client.Describe(ctx, r.topic)
+	if err != nil {
+		return err
+	}
+	topic, found := cluster.Topics[r.topic]
+	switch {
+	case found && topic.ID == r.id:
+		r.gone = time.Time{} // it has not got around yet
+		return cause
+	case !r.pinned:
+		r.id = [16]byte{} // nothing was read under it: look again
+		return cause
+	case r.gone.IsZero():
+		r.gone = time.Now()
+	}
+	since := time.Since(r.gone)
+	switch {
+	case found && since >= otherAfter:
+		return fmt.Errorf("%w: id %x, was %x", ErrTopicRecreated, topic.ID, r.id)
+	case since >= noneAfter:
+		return fmt.Errorf("%w: id %x is gone", ErrTopicRecreated, r.id)
+	}
+	return cause
+}
+
+// outside says why an offset is refused. A broker that knows nothing of the epoch that was read last gives the same answer
+// for an offset that its log has.
+func (r *Reader) outside(ctx context.Context) error {
+	if r.epoch >= 0 {
+		b, err := r.client.Bounds(ctx, r.topic, r.partition)
+		if err != nil {
+			return err
+		}
+		if b.Start <= r.offset && r.offset <= b.High {
+			return fmt.Errorf("%w: offset %d, and no epoch %d in it", ErrTruncated, r.offset, r.epoch)
+		}
+	}
+	return fmt.Errorf("%w: offset %d", ErrOffsetOutOfRange, r.offset)
+}

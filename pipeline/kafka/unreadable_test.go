@@ -1,0 +1,209 @@
+package kafka
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"math/rand/v2"
+	"runtime"
+	"testing"
+)
+
+// raw is a batch of records given as bytes, lengths included.
+func raw(tb testing.TB, codec Codec, base int64, count, lastDelta int, body []byte) []byte {
+	tb.Helper()
+	b := build(NoCompression, []Record{{}})
+	batch := appended(tb, b, base, Stamp{})[:batchHeaderLen]
+	if codec != NoCompression {
+		packed, err := codec.compress(nil, body)
+		if err != nil {
+			tb.Fatal(err)
+		}
+		body = packed
+	}
+	batch = append(batch, body...)
+	batch[attributesAt+1] |= byte(codec)
+	binary.BigEndian.PutUint32(batch[batchLengthAt:], uint32(len(batch)-batchPrefixLen))
+	binary.BigEndian.PutUint32(batch[lastDeltaAt:], uint32(lastDelta))
+	binary.BigEndian.PutUint32(batch[countAt:], uint32(count))
+	return resum(batch)
+}
+
+// record is one record with a delta, n claimed and n real empty headers, and trailing bytes.
+func record(delta, claimed, headers int, trailing ...byte) []byte {
+	b := []byte{0}
+	b = appendVarint(b, 0)
+	b = appendVarint(b, int64(delta))
+	b = append(b, 1, 2, 'v')
+	b = appendVarint(b, int64(claimed))
+	b = append(b, make([]byte, 2*headers)...)
+	b = append(b, trailing...)
+	return append(appendVarint(nil, int64(len(b))), b...)
+}
+
+func TestOnlyWhatCannotBeReadIsUnreadable(t *testing.T) {
+	good := func(delta int) []byte { return record(delta, 0, 0) }
+	for name, c := range map[string]struct {
+		records   [][]byte
+		lastDelta int
+		offsets   string // deltas; capitals unreadable: a = 0
+	}{
+		"as it should be":            {[][]byte{good(0), good(1)}, 1, "ab"},
+		"trailing bytes":             {[][]byte{good(0), record(1, 0, 0, 9), good(2)}, 2, "aBc"},
+		"headers claimed, not there": {[][]byte{good(0), record(1, 1, 0), good(2)}, 2, "aBc"},
+		"negative header count":      {[][]byte{good(0), record(1, -1, 0), good(2)}, 2, "aBc"},
+		"too many headers":           {[][]byte{record(0, MaxHeaders+1, MaxHeaders+1), good(1)}, 1, "Ab"},
+		"as many as allowed":         {[][]byte{record(0, MaxHeaders, MaxHeaders), good(1)}, 1, "ab"},
+		"empty":                      {[][]byte{good(0), {0}, good(2)}, 2, "aBc"},
+		"wrong delta":                {[][]byte{good(0), good(5), good(2)}, 2, "aBc"},
+		"delta again":                {[][]byte{good(0), good(0), good(2)}, 2, "aBc"},
+		"negative length":            {[][]byte{good(0), {1}, good(2), good(3)}, 3, "aBCD"},
+		"length beyond the batch":    {[][]byte{good(0), {100}, good(2), good(3)}, 3, "aBCD"},
+		"length without end":         {[][]byte{good(0), bytes.Repeat([]byte{0x80}, 12), good(2)}, 2, "aBC"},
+		"compacted":                  {[][]byte{good(1), record(3, 0, 0, 9), good(6)}, 9, "bDg"},
+		"compacted, wrong delta":     {[][]byte{good(1), good(9), good(6)}, 9, "bCg"},
+		"compacted, length lost":     {[][]byte{good(1), {1}, good(6)}, 9, "bCD"},
+		"compacted, all lost":        {[][]byte{{1}, good(6)}, 9, "AB"},
+	} {
+		for _, codec := range []Codec{NoCompression, Zstd} {
+			batch := raw(t, codec, 50, len(c.records), c.lastDelta, bytes.Join(c.records, nil))
+			for from := int64(50); from <= int64(50+c.lastDelta); from++ {
+				r := local(from, batch)
+				got, err := drain(r)
+				if err != nil || r.offset != int64(50+c.lastDelta)+1 {
+					t.Fatalf("%s: next %d, %v", name, r.offset, err)
+				}
+				shown := ""
+				for _, g := range got {
+					letter := 'a' + rune(g.Offset-50)
+					if g.Unreadable {
+						letter -= 'a' - 'A'
+					}
+					if g.Unreadable != (g.Value == nil) || g.Unreadable && (g.Key != nil || g.Headers != nil) {
+						t.Fatalf("%s: %+v", name, g)
+					}
+					shown += string(letter)
+				}
+				want := ""
+				for _, letter := range c.offsets {
+					if int64(letter|0x20-'a')+50 >= from {
+						want += string(letter)
+					}
+				}
+				if shown != want {
+					t.Fatalf("%s, %s, from %d: %s, want %s", name, codec, from, shown, want)
+				}
+			}
+		}
+	}
+}
+
+// spent drains a batch the way Fetch does, Batches released, and tells what was allocated and the largest Batch.
+func spent(t *testing.T, batch []byte) (bytes uint64, records, unreadable, headers int) {
+	t.Helper()
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	r := local(0, batch)
+	for r.answer.records != nil || !r.cursor.done() {
+		b, _ := batches.Get().(*Batch)
+		if err := r.fill(b); err != nil {
+			t.Fatal(err)
+		}
+		for i := range b.Records {
+			records++
+			if b.Records[i].Unreadable {
+				unreadable++
+			}
+		}
+		headers = max(headers, cap(b.headers))
+		if len(b.headers) > batchHeaders+MaxHeaders || len(b.Records) > batchRecords {
+			t.Fatalf("a Batch of %d records and %d headers", len(b.Records), len(b.headers))
+		}
+		b.Release()
+		if cap(b.headers) > batchHeaders {
+			t.Fatalf("room for %d headers is kept", cap(b.headers))
+		}
+	}
+	runtime.ReadMemStats(&after)
+	return after.TotalAlloc - before.TotalAlloc, records, unreadable, headers
+}
+
+func TestHostileBatchesCostBoundedMemory(t *testing.T) {
+	many := func(one []byte, n int) []byte { return bytes.Repeat(one, n) }
+	for name, c := range map[string]struct {
+		count, unreadable int
+		body              []byte
+	}{
+		"one record of 30 million headers": {1, 1, record(0, 30_000_000, 30_000_000)},
+		"records of allowed headers":       {10_000, 9_999, many(record(0, MaxHeaders, MaxHeaders), 10_000)},
+		"records of no bytes":              {20_000_000, 0, nil},
+		"records of zeros":                 {1_000_000, 1_000_000, make([]byte, 1_000_000)},
+	} {
+		batch := raw(t, Zstd, 0, c.count, c.count-1, c.body)
+		made, records, unreadable, _ := spent(t, batch)
+		t.Logf("%s: %d bytes on the wire, %d MiB allocated", name, len(batch), made>>20)
+		if made > 6*MaxBatchBytes {
+			t.Errorf("%s: %d MiB allocated", name, made>>20)
+		}
+		if want := min(c.count, MaxBatchBytes/minRecordLen); records != want {
+			t.Errorf("%s: %d records, want %d", name, records, want)
+		}
+		if c.unreadable > 0 && unreadable != c.unreadable {
+			t.Errorf("%s: %d unreadable, want %d", name, unreadable, c.unreadable)
+		}
+	}
+	// Headers that are all right, and more of them than a Batch takes.
+	var body []byte
+	for delta := range 1000 {
+		body = append(body, record(delta, MaxHeaders, MaxHeaders)...)
+	}
+	made, records, unreadable, headers := spent(t, raw(t, Zstd, 0, 1000, 999, body))
+	if records != 1000 || unreadable != 0 || headers > 2*batchHeaders || made > 6*MaxBatchBytes {
+		t.Errorf("%d records, %d unreadable, room for %d headers, %d MiB allocated", records, unreadable, headers, made>>20)
+	}
+}
+
+func TestManyAbortedTransactionsCostWhatArrives(t *testing.T) {
+	wire := fetchAnswer(nil, make([]abortedTxn, 200_000)...)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	a, err := readFetch(bytes.NewReader(wire), len(wire), new(bufferPool), MaxBatchBytes)
+	runtime.ReadMemStats(&after)
+	if made := after.TotalAlloc - before.TotalAlloc; err != nil || len(a.aborted) != 200_000 || made > uint64(8*len(wire)) {
+		t.Fatalf("%d entries of %d bytes, %d allocated, %v", len(a.aborted), len(wire), made, err)
+	}
+	claim := bytes.Clone(wire[:64])
+	copy(claim[59:], []byte{0xff, 0xff, 0xff, 0xff, 0x0f}) // four billion entries
+	runtime.ReadMemStats(&before)
+	_, err = readFetch(bytes.NewReader(claim), 1<<31-1, new(bufferPool), MaxBatchBytes)
+	runtime.ReadMemStats(&after)
+	if made := after.TotalAlloc - before.TotalAlloc; err == nil || made > 1<<20 {
+		t.Fatalf("%d bytes allocated for a claim, %v", made, err)
+	}
+}
+
+func TestDivergingAnswerIsNoticed(t *testing.T) {
+	wire := fetchAnswer(nil)
+	wire = append(wire[:len(wire)-3], 1, 0, 13, 0, 0, 0, 3, 0, 0, 0, 0, 0, 0, 0, 50, 0, 0, 0)
+	a, err := readFetch(bytes.NewReader(wire), len(wire), new(bufferPool), MaxBatchBytes)
+	if err != nil || !a.diverged {
+		t.Fatalf("diverged is %t, %v", a.diverged, err)
+	}
+}
+
+func TestEpochThatGoesBackIsTruncation(t *testing.T) {
+	random := rand.New(rand.NewPCG(12, 12))
+	one := appended(t, build(NoCompression, randomRecords(random, 2)), 0, Stamp{})
+	two := appended(t, build(NoCompression, randomRecords(random, 2)), 2, Stamp{})
+	binary.BigEndian.PutUint32(two[leaderEpochAt:], 6) // after 7
+	r := local(0, append(bytes.Clone(one), two...))
+	got, err := drain(r)
+	if len(got) != 2 || r.offset != 2 || !errors.Is(err, ErrTruncated) || Classify(err) != Fatal {
+		t.Fatalf("%d records, next %d, %v", len(got), r.offset, err)
+	}
+	r = local(2, two)
+	r.epoch = 7
+	if got, err := drain(r); len(got) != 0 || !errors.Is(err, ErrTruncated) {
+		t.Fatalf("taken over: %d records, %v", len(got), err)
+	}
+}

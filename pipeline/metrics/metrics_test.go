@@ -1,0 +1,173 @@
+package metrics_test
+
+import (
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
+
+	"oriel/mechanisms/dp"
+	"oriel/pipeline"
+	"oriel/pipeline/metrics"
+)
+
+var guarantee = dp.Guarantee{Window: 64, Batch: 1, Epsilon: 0.5, Delta: 1e-6, Adjacency: dp.Replace, Unit: "event"}
+
+// played is a registry after a fixed run of two partitions.
+func played(l pipeline.Listener) *prometheus.Registry {
+	r := prometheus.NewRegistry()
+	l = metrics.New(r, guarantee, "v1", "go1").Listen(l)
+	l.State(0, pipeline.Restoring)
+	l.State(0, pipeline.Running)
+	l.State(1, pipeline.Running)
+	l.Committed(pipeline.Commit{Partition: 0, Records: 5, Steps: 4, Decisions: 3, Lag: 7, Duration: 3 * time.Millisecond})
+	l.Committed(pipeline.Commit{Partition: 0, Records: 1, Steps: 1, Decisions: 1, Lag: 6, Duration: 20 * time.Second})
+	l.Committed(pipeline.Commit{Partition: 1, Records: 2, Steps: 2, Decisions: 2, Lag: 9, Duration: time.Millisecond})
+	l.Aborted(0)
+	l.Restarted(0, errors.New("x"))
+	l.State(1, pipeline.Halted)
+	l.Closed(1)
+	return r
+}
+
+const wanted = `
+# HELP oriel_build_info 1; the labels name the build.
+# TYPE oriel_build_info gauge
+oriel_build_info{goversion="go1",version="v1"} 1
+# HELP oriel_commit_duration_seconds Time from the first request of a transaction to its acknowledged end.
+# TYPE oriel_commit_duration_seconds histogram
+oriel_commit_duration_seconds_bucket{partition="0",le="0.001"} 0
+oriel_commit_duration_seconds_bucket{partition="0",le="0.002"} 0
+oriel_commit_duration_seconds_bucket{partition="0",le="0.004"} 1
+oriel_commit_duration_seconds_bucket{partition="0",le="0.008"} 1
+oriel_commit_duration_seconds_bucket{partition="0",le="0.016"} 1
+oriel_commit_duration_seconds_bucket{partition="0",le="0.032"} 1
+oriel_commit_duration_seconds_bucket{partition="0",le="0.064"} 1
+oriel_commit_duration_seconds_bucket{partition="0",le="0.128"} 1
+oriel_commit_duration_seconds_bucket{partition="0",le="0.256"} 1
+oriel_commit_duration_seconds_bucket{partition="0",le="0.512"} 1
+oriel_commit_duration_seconds_bucket{partition="0",le="1.024"} 1
+oriel_commit_duration_seconds_bucket{partition="0",le="2.048"} 1
+oriel_commit_duration_seconds_bucket{partition="0",le="4.096"} 1
+oriel_commit_duration_seconds_bucket{partition="0",le="8.192"} 1
+oriel_commit_duration_seconds_bucket{partition="0",le="+Inf"} 2
+oriel_commit_duration_seconds_sum{partition="0"} 20.003
+oriel_commit_duration_seconds_count{partition="0"} 2
+oriel_commit_duration_seconds_bucket{partition="1",le="0.001"} 1
+oriel_commit_duration_seconds_bucket{partition="1",le="0.002"} 1
+oriel_commit_duration_seconds_bucket{partition="1",le="0.004"} 1
+oriel_commit_duration_seconds_bucket{partition="1",le="0.008"} 1
+oriel_commit_duration_seconds_bucket{partition="1",le="0.016"} 1
+oriel_commit_duration_seconds_bucket{partition="1",le="0.032"} 1
+oriel_commit_duration_seconds_bucket{partition="1",le="0.064"} 1
+oriel_commit_duration_seconds_bucket{partition="1",le="0.128"} 1
+oriel_commit_duration_seconds_bucket{partition="1",le="0.256"} 1
+oriel_commit_duration_seconds_bucket{partition="1",le="0.512"} 1
+oriel_commit_duration_seconds_bucket{partition="1",le="1.024"} 1
+oriel_commit_duration_seconds_bucket{partition="1",le="2.048"} 1
+oriel_commit_duration_seconds_bucket{partition="1",le="4.096"} 1
+oriel_commit_duration_seconds_bucket{partition="1",le="8.192"} 1
+oriel_commit_duration_seconds_bucket{partition="1",le="+Inf"} 1
+oriel_commit_duration_seconds_sum{partition="1"} 0.001
+oriel_commit_duration_seconds_count{partition="1"} 1
+# HELP oriel_decisions_total Decisions committed.
+# TYPE oriel_decisions_total counter
+oriel_decisions_total{partition="0"} 4
+oriel_decisions_total{partition="1"} 2
+# HELP oriel_delta Delta of one window of one stream.
+# TYPE oriel_delta gauge
+oriel_delta 1e-06
+# HELP oriel_epsilon Proved epsilon of one window of one stream.
+# TYPE oriel_epsilon gauge
+oriel_epsilon 0.5
+# HELP oriel_input_lag_records Offsets between the committed position and the stable end of the input.
+# TYPE oriel_input_lag_records gauge
+oriel_input_lag_records{partition="0"} 6
+# HELP oriel_records_total Input records taken, valid or not.
+# TYPE oriel_records_total counter
+oriel_records_total{partition="0"} 6
+oriel_records_total{partition="1"} 2
+# HELP oriel_restarts_total Times a partition was taken over again after an error.
+# TYPE oriel_restarts_total counter
+oriel_restarts_total{partition="0"} 1
+# HELP oriel_steps_total Steps closed.
+# TYPE oriel_steps_total counter
+oriel_steps_total{partition="0"} 5
+oriel_steps_total{partition="1"} 2
+# HELP oriel_task_state 1 for the state that the partition's task is in.
+# TYPE oriel_task_state gauge
+oriel_task_state{partition="0",state="restoring"} 0
+oriel_task_state{partition="0",state="running"} 1
+oriel_task_state{partition="0",state="stopped"} 0
+# HELP oriel_transactions_total Kafka transactions by outcome.
+# TYPE oriel_transactions_total counter
+oriel_transactions_total{outcome="aborted",partition="0"} 1
+oriel_transactions_total{outcome="committed",partition="0"} 2
+oriel_transactions_total{outcome="committed",partition="1"} 1
+# HELP oriel_window_steps W, the newest steps of each stream that are protected.
+# TYPE oriel_window_steps gauge
+oriel_window_steps 64
+`
+
+// exposition is what /metrics shows after that run.
+func exposition() string {
+	w := httptest.NewRecorder()
+	h := promhttp.HandlerFor(played(pipeline.Listener{}), promhttp.HandlerOpts{DisableCompression: true})
+	h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/metrics", nil))
+	return w.Body.String()
+}
+
+// TestExpositionIsThis compares all of it, so that no metric is exported that is not public: see the package's comment.
+func TestExpositionIsThis(t *testing.T) {
+	got, want := strings.Split(exposition(), "\n"), strings.Split(strings.TrimPrefix(wanted, "\n"), "\n")
+	for i := range max(len(got), len(want)) {
+		line := func(s []string) string {
+			if i < len(s) {
+				return s[i]
+			}
+			return "nothing"
+		}
+		if line(got) != line(want) {
+			t.Fatalf("line %d: %s\nwant %s", i+1, line(got), line(want))
+		}
+	}
+}
+
+// TestEqualCountsGiveEqualText pins that no clock and no process is exported.
+func TestEqualCountsGiveEqualText(t *testing.T) {
+	if a, b := exposition(), exposition(); a != b {
+		t.Errorf("two equal runs give\n%s\nand\n%s", a, b)
+	}
+}
+
+func TestNamesFollowTheConventions(t *testing.T) {
+	problems, err := promlint.New(strings.NewReader(exposition())).Lint()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range problems {
+		t.Errorf("%s: %s", p.Metric, p.Text)
+	}
+}
+
+func TestListenKeepsTheListener(t *testing.T) {
+	heard := map[string]int{}
+	played(pipeline.Listener{
+		Committed: func(pipeline.Commit) { heard["committed"]++ },
+		Aborted:   func(int32) { heard["aborted"]++ },
+		State:     func(int32, pipeline.TaskState) { heard["state"]++ },
+		Closed:    func(int32) { heard["closed"]++ },
+		Restarted: func(int32, error) { heard["restarted"]++ },
+	})
+	for what, n := range map[string]int{"committed": 3, "aborted": 1, "state": 4, "closed": 1, "restarted": 1} {
+		if heard[what] != n {
+			t.Errorf("%s was heard %d times, want %d", what, heard[what], n)
+		}
+	}
+}

@@ -1,0 +1,147 @@
+package pipetest
+
+import (
+	"errors"
+	"time"
+
+	"oriel/pipeline/kafka"
+)
+
+// recreated deletes a topic under two readers, one that was told the id and one that looked it up. Neither returns a record
+// of the topic that is made under the old name.
+func recreated(e *env) {
+	topic := e.topic(1, nil)
+	p := e.producer("")
+	_, err := p.Produce(e.ctx, topic, 0, batch("old", "old"))
+	e.check(err)
+	cluster, err := e.c.Describe(e.ctx, topic)
+	e.check(err)
+	options := kafka.ReaderOptions{MaxWait: 20 * time.Millisecond}
+	looked := e.c.NewReader(topic, 0, 1, options)
+	options.ID = cluster.Topics[topic].ID
+	told := e.c.NewReader(topic, 0, 1, options)
+	b, err := looked.Fetch(e.ctx)
+	e.check(err)
+	if values(b.Records) != "old" || b.From != 1 || b.Next != 2 {
+		e.Fatalf("%d records from %d to %d", len(b.Records), b.From, b.Next)
+	}
+	b.Release()
+	e.check(e.c.DeleteTopic(e.ctx, topic))
+	e.check(e.c.CreateTopic(e.ctx, topic, 1, 1, nil))
+	again, err := e.c.NewProducer(e.ctx, "", time.Minute)
+	e.check(err)
+	for range 3 {
+		_, err = again.Produce(e.ctx, topic, 0, batch("new", "new"))
+		e.check(err)
+	}
+	for name, r := range map[string]*kafka.Reader{"told": told, "looked up": looked} {
+		wantGone(e, name, r)
+	}
+	if got := values(e.log(e.c, topic, 4, kafka.ReaderOptions{})); got != "new new" {
+		e.Fatalf("the new topic holds %q", got)
+	}
+}
+
+// deleted deletes a topic under a reader and makes no other.
+func deleted(e *env) {
+	topic := e.topic(1, nil)
+	r := e.c.NewReader(topic, 0, 0, kafka.ReaderOptions{MaxWait: 20 * time.Millisecond})
+	b, err := r.Fetch(e.ctx)
+	e.check(err)
+	b.Release()
+	e.check(e.c.DeleteTopic(e.ctx, topic))
+	wantGone(e, "deleted", r)
+	e.check(e.c.DeleteTopic(e.ctx, topic))
+}
+
+// wantGone fetches until the reader gives up. A broker that has not heard of the deletion may still serve the old log.
+func wantGone(e *env, name string, r *kafka.Reader) {
+	e.Helper()
+	for {
+		b, err := r.Fetch(e.ctx)
+		if err != nil {
+			e.wantClass(name, err, kafka.Fatal)
+			if !errors.Is(err, kafka.ErrTopicRecreated) {
+				e.Fatalf("%s: %v, want ErrTopicRecreated", name, err)
+			}
+			return
+		}
+		for _, record := range b.Records {
+			if string(record.Value) != "old" {
+				e.Fatalf("%s: the reader crossed into the new topic at offset %d", name, record.Offset)
+			}
+		}
+		b.Release()
+	}
+}
+
+// epochs reads what brokers say about leader epochs, and claims to have read one that the log does not have.
+func epochs(e *env) {
+	topic := e.topic(1, nil)
+	r := e.c.NewReader(topic, 0, 0, kafka.ReaderOptions{MaxWait: time.Millisecond})
+	b, err := r.Fetch(e.ctx)
+	e.check(err)
+	if b.LeaderEpoch != -1 {
+		e.Fatalf("epoch %d before any batch", b.LeaderEpoch)
+	}
+	b.Release()
+	e.transact(e.producer(e.name("txn")), topic, false, "aborted") // its epoch counts as well
+	high := e.settle(topic).High
+	epoch := int32(-1)
+	for next := int64(0); next < high; {
+		b, err := r.Fetch(e.ctx)
+		e.check(err)
+		if b.From != next || len(b.Records) > 0 {
+			e.Fatalf("%d records from %d, want none from %d", len(b.Records), b.From, next)
+		}
+		next, epoch = b.Next, b.LeaderEpoch
+		b.Release()
+	}
+	if epoch < 0 {
+		e.Fatalf("epoch %d after a batch", epoch)
+	}
+	end, err := e.c.EpochEnd(e.ctx, topic, 0, epoch)
+	e.check(err)
+	if end != high {
+		e.Fatalf("epoch %d ends at %d, want %d", epoch, end, high)
+	}
+	end, err = e.c.EpochEnd(e.ctx, topic, 0, epoch+100)
+	e.check(err)
+	if end != -1 {
+		e.Fatalf("an epoch to come ends at %d, want -1", end)
+	}
+	o := kafka.ReaderOptions{MaxWait: time.Millisecond, LastEpoch: &epoch}
+	b, err = e.c.NewReader(topic, 0, high, o).Fetch(e.ctx)
+	e.check(err)
+	if b.LeaderEpoch != epoch {
+		e.Fatalf("epoch %d taken over, want %d", b.LeaderEpoch, epoch)
+	}
+	b.Release()
+	epoch += 100
+	_, err = e.c.NewReader(topic, 0, 1, o).Fetch(e.ctx)
+	e.wantClass("epoch that the log does not have", err, kafka.Fatal)
+	if !errors.Is(err, kafka.ErrTruncated) {
+		e.Fatalf("epoch that the log does not have: %v, want ErrTruncated", err)
+	}
+}
+
+// manyHeaders hides one record behind too many headers, and none of its neighbours.
+func manyHeaders(e *env) {
+	topic := e.topic(1, nil)
+	b := new(kafka.Builder)
+	b.Compress(kafka.Zstd)
+	for i, n := range []int{0, kafka.MaxHeaders, kafka.MaxHeaders + 1, 2} {
+		b.Append(nil, []byte(number(i)), make([]kafka.Header, n), time.Now().UnixMilli())
+	}
+	_, err := e.producer("").Produce(e.ctx, topic, 0, b)
+	e.check(err)
+	records := e.log(e.c, topic, 0, kafka.ReaderOptions{})
+	if len(records) != 4 || len(records[1].Headers) != kafka.MaxHeaders || len(records[3].Headers) != 2 {
+		e.Fatalf("%d records, or with other headers", len(records))
+	}
+	for i, r := range records {
+		if r.Unreadable != (i == 2) || (r.Value == nil) != r.Unreadable || r.Offset != int64(i) {
+			e.Fatalf("record %d at offset %d: unreadable is %t", i, r.Offset, r.Unreadable)
+		}
+	}
+}
