@@ -32,7 +32,7 @@ func readChangelog(ctx context.Context, c *kafka.Client, topic kafka.Topic, p in
 		from = 0
 	}
 	view.next = max(from, bounds.Start)
-	reader := c.NewReader(topic.Name, p, view.next, kafka.ReaderOptions{MaxBytes: 4 << 20, MaxWait: 100 * time.Millisecond})
+	reader := c.NewReader(topic.Name, p, view.next, kafka.ReaderOptions{ID: topic.ID, MaxBytes: 4 << 20, MaxWait: 100 * time.Millisecond})
 	for view.next < bounds.Stable {
 		batch, err := reader.Fetch(ctx)
 		if err != nil {

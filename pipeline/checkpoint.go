@@ -202,7 +202,9 @@ func (c *recomputation) next(ctx context.Context, index uint64) ([]byte, error) 
 func (c *recomputation) step(ctx context.Context) error {
 	input := c.deployment.Config.Input
 	if c.reader == nil {
-		c.reader = c.deployment.Client.NewReader(input, c.partition, c.position.Next, kafka.ReaderOptions{MaxWait: 100 * time.Millisecond})
+		c.reader = c.deployment.Client.NewReader(input, c.partition, c.position.Next, kafka.ReaderOptions{
+			ID: c.position.Topic, LastEpoch: &c.position.LeaderEpoch, MaxWait: 100 * time.Millisecond,
+		})
 	}
 	for c.batch == nil || c.at == len(c.batch.Records) {
 		c.release()

@@ -95,7 +95,7 @@ func (c *computer) take(work context.Context, batch *kafka.Batch, limit int) {
 			return
 		}
 	}
-	c.position.Next = max(c.position.Next, batch.Next)
+	c.position.Next, c.position.LeaderEpoch = batch.Next, batch.LeaderEpoch
 	c.segment.end = batch.Stable
 }
 

@@ -83,7 +83,7 @@ func findManifest(ctx context.Context, client *kafka.Client, topic kafka.Topic, 
 	if err != nil {
 		return nil, fmt.Errorf("pipeline: bounds of %s partition %d: %w", topic.Name, p, err)
 	}
-	reader := client.NewReader(topic.Name, p, bounds.Start, kafka.ReaderOptions{MaxBytes: 1 << 20, MaxWait: 100 * time.Millisecond})
+	reader := client.NewReader(topic.Name, p, bounds.Start, kafka.ReaderOptions{ID: topic.ID, MaxBytes: 1 << 20, MaxWait: 100 * time.Millisecond})
 	for next := bounds.Start; next < bounds.Stable; {
 		batch, err := reader.Fetch(ctx)
 		if err != nil {

@@ -189,6 +189,12 @@ func (t *task) explain(err error) error {
 	case errors.Is(err, kafka.ErrOffsetOutOfRange):
 		e.Reason = "the input does not have the next event: it was deleted or truncated before it was taken"
 		e.Remedy = "Open a new deployment under another ORIEL_NAME, and keep events longer than the longest outage"
+	case errors.Is(err, kafka.ErrTopicRecreated):
+		e.Reason = "the input topic was deleted or made again"
+		e.Remedy = "Its offsets mean other records now: open a new deployment under another ORIEL_NAME"
+	case errors.Is(err, kafka.ErrTruncated):
+		e.Reason = "the input was truncated below what the state has taken"
+		e.Remedy = "Acknowledged events were lost on the brokers; open a new deployment under another ORIEL_NAME"
 	case errors.Is(err, state.ErrFailed):
 		e.Reason = "the local store cannot be used any more"
 		e.Remedy = "Mend the disk under ORIEL_STATE_DIR and start again; the changelog has everything"

@@ -93,12 +93,12 @@ func (t *task) restore(ctx context.Context, o *owned, record, sealed []byte) err
 			"The input topic was recreated or mirrored: open a new deployment under another ORIEL_NAME")
 	}
 	o.sealer, o.stream, o.position = at.sealer, at.stream, at.position
-	return t.checkInput(ctx, o.position.Next)
+	return t.checkInput(ctx, o.position)
 }
 
 // checkInput refuses to go on when the input or the group does not continue where the state ends.
-func (t *task) checkInput(ctx context.Context, next int64) error {
-	s := t.service
+func (t *task) checkInput(ctx context.Context, at state.Position) error {
+	s, next := t.service, at.Next
 	group, err := s.client.CommittedOffset(ctx, s.config.Group, s.config.Input, t.partition)
 	if err != nil {
 		return fmt.Errorf("pipeline: partition %d: group offset: %w", t.partition, err)
@@ -115,8 +115,16 @@ func (t *task) checkInput(ctx context.Context, next int64) error {
 		return t.stop(fmt.Sprintf("events were deleted before they were taken: the input starts at %d, the state needs %d", bounds.Start, next),
 			"Open a new deployment under another ORIEL_NAME, and keep events longer than the longest outage")
 	}
-	if bounds.High < next {
-		return t.stop(fmt.Sprintf("the input was truncated: it ends at %d, the state stands at %d", bounds.High, next),
+	end := bounds.High
+	if at.LeaderEpoch >= 0 {
+		if known, err := s.client.EpochEnd(ctx, s.config.Input, t.partition, at.LeaderEpoch); err != nil {
+			return fmt.Errorf("pipeline: partition %d: epoch of the input: %w", t.partition, err)
+		} else if known >= 0 {
+			end = min(end, known)
+		}
+	}
+	if end < next {
+		return t.stop(fmt.Sprintf("the input was truncated: what the state has taken ends at %d, the state stands at %d", end, next),
 			"Acknowledged events were lost on the brokers; open a new deployment under another ORIEL_NAME")
 	}
 	return nil
@@ -130,7 +138,7 @@ func (t *task) open(ctx context.Context, o *owned, incarnationKey []byte, known 
 	if err != nil {
 		return fmt.Errorf("pipeline: partition %d: group offset: %w", t.partition, err)
 	}
-	released, err := hasRecords(ctx, s.client, s.config.Decisions, t.partition)
+	released, err := hasRecords(ctx, s.client, s.topics.Decisions, t.partition)
 	if err != nil {
 		return err
 	}
@@ -177,19 +185,19 @@ func (t *task) open(ctx context.Context, o *owned, incarnationKey []byte, known 
 }
 
 // hasRecords tells whether any record was ever readable in the partition, committed or not.
-func hasRecords(ctx context.Context, client *kafka.Client, topic string, p int32) (bool, error) {
-	bounds, err := client.Bounds(ctx, topic, p)
+func hasRecords(ctx context.Context, client *kafka.Client, topic kafka.Topic, p int32) (bool, error) {
+	bounds, err := client.Bounds(ctx, topic.Name, p)
 	if err != nil {
-		return false, fmt.Errorf("pipeline: bounds of %s partition %d: %w", topic, p, err)
+		return false, fmt.Errorf("pipeline: bounds of %s partition %d: %w", topic.Name, p, err)
 	}
 	if bounds.Start > 0 {
 		return true, nil // deleted by retention
 	}
-	reader := client.NewReader(topic, p, 0, kafka.ReaderOptions{Uncommitted: true, MaxBytes: 64 << 10, MaxWait: 100 * time.Millisecond})
+	reader := client.NewReader(topic.Name, p, 0, kafka.ReaderOptions{ID: topic.ID, Uncommitted: true, MaxBytes: 64 << 10, MaxWait: 100 * time.Millisecond})
 	for next := int64(0); next < bounds.High; {
 		batch, err := reader.Fetch(ctx)
 		if err != nil {
-			return false, fmt.Errorf("pipeline: read %s partition %d: %w", topic, p, err)
+			return false, fmt.Errorf("pipeline: read %s partition %d: %w", topic.Name, p, err)
 		}
 		found := len(batch.Records) > 0
 		next = batch.Next

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"oriel/pipeline/kafka"
+	"oriel/state"
 )
 
 // commitGrace is how long a closing task may take to commit what it has computed. It is below the group's rebalance
@@ -45,7 +46,7 @@ func (t *task) run(ctx context.Context) error {
 	free := make(chan *segment, 2)
 	free <- new(segment)
 	free <- new(segment)
-	start := o.position.Next
+	start := o.position
 	var workers sync.WaitGroup
 	workers.Go(func() {
 		defer close(batches)
@@ -76,10 +77,11 @@ func (t *task) run(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// fetch reads the input from an offset on, until work ends.
-func (t *task) fetch(work context.Context, from int64, batches chan<- *kafka.Batch) error {
-	reader := t.service.client.NewReader(t.service.config.Input, t.partition, from, kafka.ReaderOptions{
-		MaxBytes: fetchBytes, MaxWait: 250 * time.Millisecond,
+// fetch reads the input from a position on, until work ends. It reads the topic that the state stands on, by id, and stops
+// when the log has lost what the state has taken.
+func (t *task) fetch(work context.Context, from state.Position, batches chan<- *kafka.Batch) error {
+	reader := t.service.client.NewReader(t.service.config.Input, t.partition, from.Next, kafka.ReaderOptions{
+		MaxBytes: fetchBytes, MaxWait: 250 * time.Millisecond, ID: from.Topic, LastEpoch: &from.LeaderEpoch,
 	})
 	for {
 		batch, err := reader.Fetch(work)

@@ -171,3 +171,25 @@ func TestRefuseSettingsAllAtOnceAndUnknownOnes(t *testing.T) {
 		}
 	}
 }
+
+// TestRefuseAnInputMadeAgainUnderTheService: the new topic has other records under the same offsets, and none of them may
+// become a decision of the old incarnation.
+func TestRefuseAnInputMadeAgainUnderTheService(t *testing.T) {
+	f := newFixture(t, 1, nil)
+	f.must("topics")
+	f.send(0, events(0, 50)...)
+	p := f.start(nil, "run")
+	f.awaitTaken(time.Minute, 50)
+	if err := f.client.DeleteTopic(f.ctx(), f.env["ORIEL_INPUT_TOPIC"]); err != nil {
+		t.Fatal(err)
+	}
+	f.createTopic(f.env["ORIEL_INPUT_TOPIC"], 1, nil)
+	f.send(0, events(0, 200)...)
+	if p.finish(time.Minute) {
+		t.Error("the service ended well")
+	}
+	if !strings.Contains(p.output(), "made again") {
+		t.Errorf("the message does not say why: %s", p.output())
+	}
+	checkHistory(t, f, 0, 50)
+}

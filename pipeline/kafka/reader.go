@@ -82,7 +82,6 @@ func (r *Reader) Fetch(ctx context.Context) (*Batch, error) {
 	b, _ := batches.Get().(*Batch)
 	b.From = r.offset
 	b.Start, b.Stable, b.High = r.answer.start, r.answer.stable, r.answer.high
-	b.From = r.offset
 	err := r.fill(b)
 	b.Next, b.LeaderEpoch = r.offset, r.epoch
 	if err == nil {
