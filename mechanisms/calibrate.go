@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/big"
 
+	"oriel/mechanisms/blt"
 	"oriel/mechanisms/dp"
 	"oriel/mechanisms/lattice"
 	"oriel/mechanisms/noise"
@@ -86,6 +87,23 @@ func errorBound(c Config, kind family, g lattice.Grid, s noise.Scale, levels int
 	}
 	e = (e*s.Float64() + h*math.Sqrt(n)/2) * g.Unit()
 	return e * (1 + 0x1p-40) // rounding of the dozen operations above
+}
+
+// filterErrorBound is errorBound of blt: E = σ√(Σb²)·(√n + √(2 ln(1/β))). A release is Σb_j·round(w) within η a coordinate, each round within
+// ½, so rounding adds at most √n·(b(1)/2 + η) units.
+func filterErrorBound(c Config, g lattice.Grid, s noise.Scale, f blt.Filter) (float64, error) {
+	if c.Failure == 0 {
+		return 0, nil
+	}
+	r, err := blt.NewResponse(f)
+	if err != nil {
+		return 0, err
+	}
+	n := math.Sqrt(float64(c.Dimension))
+	sum, _ := f.Sum().Float64()
+	slack, _ := f.Slack().Float64()
+	e := math.Sqrt(r.Noise())*(n+math.Sqrt(2*dp.LogUp(1/c.Failure)))*s.Float64() + n*(sum/2+slack)
+	return e * g.Unit() * (1 + 0x1p-40), nil // rounding of the dozen operations above
 }
 
 // exact returns x without rounding.

@@ -7,6 +7,7 @@ import (
 	"math/bits"
 	"slices"
 
+	"oriel/mechanisms/blt"
 	"oriel/mechanisms/dp"
 	"oriel/mechanisms/lattice"
 )
@@ -25,7 +26,7 @@ const (
 // Config is what a user asks of a stream. Privacy parameters have no default.
 type Config struct {
 	Name      string       // mechanism, one of Names
-	Window    uint64       // W, steps, a power of two
+	Window    uint64       // W, steps: a power of two for a tree, up to 2²² for blt
 	Batch     uint64       // B, events a step, 1 to 2³¹
 	Dimension int          // n, entries of a gradient
 	Budget    dp.Budget    // of one window; δ is used by Gaussian noise only
@@ -34,6 +35,11 @@ type Config struct {
 
 	// PaperSensitivity is the sensitivity the paper prints, L + µD, loss units: required by the -paper names, 0 for all others.
 	PaperSensitivity float64
+
+	// AgeWeight is w in [0, 1] and Poles is m, 2 to 4 or 0 for automatic: what the filter of blt is fitted for, see blt.Fit. Both are 0
+	// for all other names.
+	AgeWeight float64
+	Poles     int
 
 	// Failure is β, the probability that Plan.ErrorBound fails at one step; 0 asks for no bound.
 	Failure float64
@@ -50,6 +56,10 @@ func (c Config) Validate() error {
 		bad("name %q: not one of %v", c.Name, Names())
 	}
 	switch {
+	case known && kind.toeplitz:
+		if c.Window < 1 || c.Window > blt.MaxWindow {
+			bad("window %d: not in [1, 2^22]", c.Window)
+		}
 	case c.Window == 0:
 		bad("window 0: not a power of two")
 	case c.Window > maxWindow:
@@ -80,6 +90,15 @@ func (c Config) Validate() error {
 	case known && kind.paper && (!(c.PaperSensitivity > 0) || math.IsInf(c.PaperSensitivity, 1)):
 		bad("paper sensitivity %g: not positive and finite", c.PaperSensitivity)
 	}
+	if known && !kind.toeplitz && (c.AgeWeight != 0 || c.Poles != 0) {
+		bad("age weight %g, poles %d: %s has no filter", c.AgeWeight, c.Poles, c.Name)
+	}
+	if !(c.AgeWeight >= 0 && c.AgeWeight <= 1) {
+		bad("age weight %g: not in [0, 1]", c.AgeWeight)
+	}
+	if c.Poles != 0 && (c.Poles < blt.MinPoles || c.Poles > blt.MaxPoles) {
+		bad("poles %d: not in [%d, %d], nor 0 for automatic", c.Poles, blt.MinPoles, blt.MaxPoles)
+	}
 	if !(c.Failure >= 0 && c.Failure < 1) {
 		bad("failure %g: not in [0, 1)", c.Failure)
 	}
@@ -97,10 +116,11 @@ func Names() []string {
 
 // family is what calibration needs to know of a mechanism.
 type family struct {
-	name  string
-	noise noiseKind
-	pure  bool // proves δ = 0
-	paper bool // printed constants
+	name     string
+	noise    noiseKind
+	pure     bool // proves δ = 0
+	paper    bool // printed constants
+	toeplitz bool // a filter, not a tree
 }
 
 type noiseKind uint8
@@ -117,6 +137,7 @@ var families = []family{
 	{name: "tree-laplace", noise: laplaceNoise, pure: true},
 	{name: "tree-gaussian-paper", noise: gaussianNoise, paper: true},
 	{name: "tree-gamma-paper", noise: gammaNoise, pure: true, paper: true},
+	{name: "blt", noise: gaussianNoise, toeplitz: true},
 }
 
 func familyOf(name string) (family, bool) {

@@ -15,11 +15,12 @@
 //	tree-gaussian         σ = Δ√h/µ, µ from (ε,δ) exactly        µ-GDP, (ε,δ)
 //	tree-gamma            θ = Δh/ε                               ε
 //	tree-laplace          √n·Δh/ε a coordinate                   ε
+//	blt                   σ of the step noise: blt/PROOF.md      µ-GDP, (ε,δ), nearly optimal
 //	tree-gaussian-paper   σ² = 8Δ'²h²ln²(2/δ)/ε²                 recomputed: as printed, Δ' = L + µD
 //	tree-gamma-paper      θ = Δ'h/ε                              recomputed: as printed, Δ' = L + µD
 //
 // The -paper names reproduce the constants of [WDP] ((11), (13), (15), (16)) with its printed sensitivity, which is not that of a leaf:
-// their Guarantee is the true one, and may be worse than the budget. Proofs: windowtree/PROOF.md, lattice/PROOF.md.
+// their Guarantee is the true one, and may be worse than the budget. Proofs: windowtree/PROOF.md, blt/PROOF.md, lattice/PROOF.md.
 //
 // What the caller owes: each gradient is a function of its own event, of released sums and of public data, never of other events;
 // a record is added once in one history (its identity is in the chain); a state is sealed and never shown.

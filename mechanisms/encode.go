@@ -6,34 +6,56 @@ import (
 	"fmt"
 	"math"
 
+	"oriel/mechanisms/blt"
 	"oriel/mechanisms/lattice"
 	"oriel/mechanisms/noise"
 )
 
 // Versions of stored formats. A change adds a version, and old golden bytes stay.
 const (
-	planVersion  = 1
-	stateVersion = 1
+	planVersion       = 1 // of a tree
+	filterPlanVersion = 2 // of blt
+	stateVersion      = 1
 )
 
 // planTail is the length of a plan after its name: grid exponent i32, Λ i64, scale mantissa u64 and exponent i32, levels u8, error
 // bound f64, little-endian.
 const planTail = 4 + 8 + 8 + 4 + 1 + 8
 
-// AppendBinary appends the canonical encoding: version u8, length of the name u8, name, planTail. Two plans are equal exactly when
-// their encodings are.
+// filterTail is the fixed length after the name of a plan of version 2: as planTail with m u8, f u8 in the place of levels, at the end; m
+// poles and residues follow, u32 each, in pairs.
+const (
+	filterTail = 4 + 8 + 8 + 4 + 8 + 1 + 1
+	pairLen    = 4 + 4
+)
+
+// AppendBinary appends the canonical encoding: version u8, length of the name u8, name, planTail or filterTail. Two plans are equal
+// exactly when their encodings are.
 func (p Plan) AppendBinary(dst []byte) ([]byte, error) {
 	if err := p.validate(); err != nil {
 		return dst, err
 	}
-	dst = append(dst, planVersion, byte(len(p.Name)))
+	version := byte(planVersion)
+	if p.Filter.Count > 0 {
+		version = filterPlanVersion
+	}
+	dst = append(dst, version, byte(len(p.Name)))
 	dst = append(dst, p.Name...)
 	dst = binary.LittleEndian.AppendUint32(dst, uint32(int32(p.Grid.Exp)))
 	dst = binary.LittleEndian.AppendUint64(dst, uint64(p.Grid.Lambda))
 	dst = binary.LittleEndian.AppendUint64(dst, p.Scale.Mant)
 	dst = binary.LittleEndian.AppendUint32(dst, uint32(int32(p.Scale.Exp)))
-	dst = append(dst, p.Levels)
-	return binary.LittleEndian.AppendUint64(dst, math.Float64bits(p.ErrorBound)), nil
+	if version == planVersion {
+		dst = append(dst, p.Levels)
+		return binary.LittleEndian.AppendUint64(dst, math.Float64bits(p.ErrorBound)), nil
+	}
+	dst = binary.LittleEndian.AppendUint64(dst, math.Float64bits(p.ErrorBound))
+	dst = append(dst, p.Filter.Count, p.Filter.Shift)
+	for k := range p.Filter.Count {
+		dst = binary.LittleEndian.AppendUint32(dst, p.Filter.Poles[k])
+		dst = binary.LittleEndian.AppendUint32(dst, p.Filter.Residues[k])
+	}
+	return dst, nil
 }
 
 // ParsePlan is the inverse of AppendBinary and accepts nothing else.
@@ -41,13 +63,21 @@ func ParsePlan(b []byte) (Plan, error) {
 	if len(b) < 2 {
 		return Plan{}, errors.New("mechanisms: plan: too short")
 	}
-	if b[0] != planVersion {
-		return Plan{}, fmt.Errorf("mechanisms: plan: version %d, this software reads %d", b[0], planVersion)
+	version, head := b[0], 2+int(b[1])
+	if version != planVersion && version != filterPlanVersion {
+		return Plan{}, fmt.Errorf("mechanisms: plan: version %d, this software reads %d and %d", version, planVersion, filterPlanVersion)
 	}
-	if want := 2 + int(b[1]) + planTail; len(b) != want {
+	want := head + planTail
+	if version == filterPlanVersion {
+		want = head + filterTail
+		if len(b) >= want {
+			want += pairLen * int(min(b[want-2], blt.MaxPoles))
+		}
+	}
+	if len(b) != want {
 		return Plan{}, fmt.Errorf("mechanisms: plan: %d bytes, want %d", len(b), want)
 	}
-	name, b := b[2:2+int(b[1])], b[2+int(b[1]):]
+	name, b := b[2:head], b[head:]
 	p := Plan{
 		Name: string(name),
 		Grid: lattice.Grid{
@@ -58,15 +88,25 @@ func ParsePlan(b []byte) (Plan, error) {
 			Mant: binary.LittleEndian.Uint64(b[12:]),
 			Exp:  int(int32(binary.LittleEndian.Uint32(b[20:]))),
 		},
-		Levels:     b[24],
-		ErrorBound: math.Float64frombits(binary.LittleEndian.Uint64(b[25:])),
+	}
+	if version == planVersion {
+		p.Levels = b[24]
+		p.ErrorBound = math.Float64frombits(binary.LittleEndian.Uint64(b[25:]))
+		return p, p.validate()
+	}
+	p.ErrorBound = math.Float64frombits(binary.LittleEndian.Uint64(b[24:]))
+	p.Filter.Count, p.Filter.Shift = b[32], b[33]
+	for k := range (len(b) - filterTail) / pairLen {
+		p.Filter.Poles[k] = binary.LittleEndian.Uint32(b[filterTail+pairLen*k:])
+		p.Filter.Residues[k] = binary.LittleEndian.Uint32(b[filterTail+pairLen*k+4:])
 	}
 	return p, p.validate()
 }
 
 // validate checks each field for itself. A scale has one representation, with an odd mantissa.
 func (p Plan) validate() error {
-	if _, known := familyOf(p.Name); !known {
+	kind, known := familyOf(p.Name)
+	if !known {
 		return fmt.Errorf("mechanisms: plan: name is not one of %v", Names())
 	}
 	if err := p.Grid.Validate(); err != nil {
@@ -75,10 +115,16 @@ func (p Plan) validate() error {
 	switch {
 	case p.Scale.Mant&1 == 0 || p.Scale.Exp < -1100 || p.Scale.Exp > 1100:
 		return errors.New("mechanisms: plan: scale is not an odd integer times a power of two")
-	case p.Levels < 1 || p.Levels > 63:
+	case kind.toeplitz && p.Levels != 0 || !kind.toeplitz && p.Filter != (blt.Filter{}):
+		return fmt.Errorf("mechanisms: plan: %s has either levels or a filter", p.Name)
+	case !kind.toeplitz && (p.Levels < 1 || p.Levels > 63):
 		return fmt.Errorf("mechanisms: plan: levels %d: not in [1, 63]", p.Levels)
 	case !(p.ErrorBound >= 0) || math.IsInf(p.ErrorBound, 1) || math.Float64bits(p.ErrorBound)>>63 != 0:
 		return fmt.Errorf("mechanisms: plan: error bound %g: not finite and at least 0", p.ErrorBound)
+	case kind.toeplitz:
+		if err := p.Filter.Validate(); err != nil {
+			return fmt.Errorf("mechanisms: plan: %w", err)
+		}
 	}
 	return nil
 }

@@ -24,6 +24,7 @@ func goldenPlans() []mechanisms.Plan {
 		{Name: "tree-gaussian", Grid: grid, Scale: noise.Scale{Mant: 12345679, Exp: 10}, Levels: 3},
 		{Name: "tree-gamma", Grid: grid, Scale: noise.Scale{Mant: 1, Exp: 34}, Levels: 3},
 		{Name: "tree-laplace", Grid: grid, Scale: noise.Scale{Mant: 3, Exp: 31}, Levels: 3},
+		{Name: "blt", Grid: grid, Scale: noise.Scale{Mant: 12345679, Exp: 9}, Filter: goldenFilter},
 	}
 }
 

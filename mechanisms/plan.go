@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"oriel/mechanisms/blt"
 	"oriel/mechanisms/dp"
 	"oriel/mechanisms/lattice"
 	"oriel/mechanisms/noise"
@@ -15,8 +16,9 @@ import (
 type Plan struct {
 	Name       string
 	Grid       lattice.Grid
-	Scale      noise.Scale // s, of a node, lattice units
-	Levels     uint8       // h
+	Scale      noise.Scale // s, of a node or a step, lattice units
+	Levels     uint8       // h of a tree, else 0
+	Filter     blt.Filter  // b of blt, else zero
 	ErrorBound float64     // E ≥ ‖ν_t‖₂ with probability 1 − Config.Failure for any one step, loss units; 0 when not asked for
 }
 
@@ -33,17 +35,32 @@ func NewPlan(c Config) (Plan, error) {
 	if err != nil {
 		return Plan{}, err
 	}
-	h := windowtree.Depth(c.Window)
-	p := Plan{Name: c.Name, Grid: grid, Levels: uint8(h)}
-	if kind.paper {
-		p.Scale = paperScale(c, kind, grid, h)
-	} else {
+	p := Plan{Name: c.Name, Grid: grid}
+	switch {
+	case kind.toeplitz:
+		if p.Filter, err = blt.Fit(c.Window, c.AgeWeight, c.Poles); err != nil {
+			return Plan{}, fmt.Errorf("mechanisms: %w", err)
+		}
+		p.Scale, err = blt.ScaleFor(p.Filter, sensitivity(grid, c.Adjacency), c.Dimension, c.Window, dp.GaussianMu(c.Budget))
+		if err != nil {
+			return Plan{}, fmt.Errorf("mechanisms: %w", err)
+		}
+		p.ErrorBound, err = filterErrorBound(c, grid, p.Scale, p.Filter)
+		if err != nil {
+			return Plan{}, fmt.Errorf("mechanisms: %w", err)
+		}
+	default:
+		h := windowtree.Depth(c.Window)
+		p.Levels = uint8(h)
 		p.Scale = privacyScale(c, kind, grid, h)
+		if kind.paper {
+			p.Scale = paperScale(c, kind, grid, h)
+		}
+		p.ErrorBound = errorBound(c, kind, grid, p.Scale, h)
 	}
-	if _, err := newSampler(kind, p.Scale, c.Dimension); err != nil {
+	if _, err := p.newSum(c); err != nil {
 		return Plan{}, fmt.Errorf("mechanisms: epsilon %g, delta %g, window %d: %w", c.Budget.Epsilon, c.Budget.Delta, c.Window, err)
 	}
-	p.ErrorBound = errorBound(c, kind, grid, p.Scale, h)
 	if _, err := p.Guarantee(c); err != nil {
 		return Plan{}, err
 	}
@@ -61,6 +78,9 @@ func (p Plan) Guarantee(c Config) (dp.Guarantee, error) {
 	g := dp.Guarantee{
 		Mechanism: p.Name, Window: c.Window, Batch: c.Batch,
 		Epsilon: c.Budget.Epsilon, Adjacency: c.Adjacency, Unit: "event",
+	}
+	if kind.toeplitz {
+		g.Curve = p.curve(c)
 	}
 	loss := p.loss(c, kind)
 	if kind.pure {
@@ -88,22 +108,34 @@ func (p Plan) matches(c Config) error {
 	}
 	grid, err := lattice.NewGrid(c.Clip)
 	switch {
-	case err != nil || c.Window == 0 || c.Window&(c.Window-1) != 0:
+	case err != nil:
 		return nil // Config.Validate says so
 	case p.Name != c.Name:
 		return fmt.Errorf("mechanisms: plan is of %q, configured is %q", p.Name, c.Name)
 	case p.Grid != grid:
 		return fmt.Errorf("mechanisms: plan has another lattice than clip %g", c.Clip)
+	case p.Levels == 0 && c.Poles != 0 && c.Poles != int(p.Filter.Count):
+		return fmt.Errorf("mechanisms: plan has %d poles, configured are %d", p.Filter.Count, c.Poles)
+	case p.Levels == 0 || c.Window == 0 || c.Window&(c.Window-1) != 0: // of a tree, Config.Validate says so
 	case int(p.Levels) != windowtree.Depth(c.Window):
 		return fmt.Errorf("mechanisms: plan has %d levels, window %d has %d", p.Levels, c.Window, windowtree.Depth(c.Window))
-	case c.Failure > 0 && p.ErrorBound == 0:
+	}
+	if c.Failure > 0 && p.ErrorBound == 0 {
 		return fmt.Errorf("mechanisms: plan has no error bound, failure %g needs one", c.Failure)
 	}
 	return nil
 }
 
-// loss returns µ of Gaussian noise, Δ√h/s, or ε of Gamma noise, Δh/s, or of Laplace noise, √n·Δh/s, rounded up.
+// curve is ε(age) of blt.
+func (p Plan) curve(c Config) blt.Loss {
+	return blt.Loss{Filter: p.Filter, Delta: sensitivity(p.Grid, c.Adjacency), N: c.Dimension, Scale: p.Scale}
+}
+
+// loss returns µ of Gaussian noise, Δ√h/s or that of the curve, or ε of Gamma noise, Δh/s, or of Laplace noise, √n·Δh/s, rounded up.
 func (p Plan) loss(c Config, kind family) float64 {
+	if kind.toeplitz {
+		return p.curve(c).Mu(c.Window)
+	}
 	x := exact(float64(sensitivity(p.Grid, c.Adjacency)))
 	h := exact(float64(p.Levels))
 	switch kind.noise {
@@ -115,6 +147,19 @@ func (p Plan) loss(c Config, kind family) float64 {
 		x.Mul(x, h).Mul(x, root(exact(float64(c.Dimension))))
 	}
 	return up(x.Quo(x, dyadic(p.Scale)), claimMargin)
+}
+
+// newSum returns the mechanism of a plan before its first step.
+func (p Plan) newSum(c Config) (Sum, error) {
+	kind, _ := familyOf(p.Name)
+	sampler, err := newSampler(kind, p.Scale, c.Dimension)
+	if err != nil {
+		return nil, err
+	}
+	if kind.toeplitz {
+		return blt.New(p.Filter, p.Scale, p.Grid, c.Dimension, sampler, 0)
+	}
+	return windowtree.New(c.Window, p.Grid, c.Dimension, sampler, 0)
 }
 
 // newSampler returns the sampler of a plan.

@@ -45,6 +45,12 @@ func TestConfigValidateNamesEachProblem(t *testing.T) {
 	f("name \"blub\"", func(c *mechanisms.Config) { c.Name = "blub" })
 	f("batch 0", func(c *mechanisms.Config) { c.Batch = 0 })
 	f("batch 2147483649", func(c *mechanisms.Config) { c.Batch = 1<<31 + 1 })
+	f("age weight 0.5, poles 0: tree-gaussian has no filter", func(c *mechanisms.Config) { c.AgeWeight = 0.5 })
+	f("poles 3: tree-gaussian has no filter", func(c *mechanisms.Config) { c.Poles = 3 })
+	f("age weight NaN", func(c *mechanisms.Config) { c.Name, c.AgeWeight = "blt", math.NaN() })
+	f("poles 5", func(c *mechanisms.Config) { c.Name, c.Poles = "blt", 5 })
+	f("window 0", func(c *mechanisms.Config) { c.Name, c.Window = "blt", 0 })
+	f("window 4194305", func(c *mechanisms.Config) { c.Name, c.Window = "blt", 1<<22+1 })
 	f("dimension 0", func(c *mechanisms.Config) { c.Dimension = 0 })
 	f("clip 0", func(c *mechanisms.Config) { c.Clip = 0 })
 	f("epsilon NaN", func(c *mechanisms.Config) { c.Budget.Epsilon = math.NaN() })
@@ -117,7 +123,7 @@ func TestGuaranteeIsProvedByTheIntegers(t *testing.T) {
 					if err != nil {
 						t.Fatalf("%s: %v", name, err)
 					}
-					gaussian, paper := strings.HasPrefix(name, "tree-gaussian"), strings.HasSuffix(name, "-paper")
+					gaussian, paper := strings.HasPrefix(name, "tree-gaussian") || name == "blt", strings.HasSuffix(name, "-paper")
 					loss := g.Epsilon
 					if gaussian {
 						loss = g.Mu
@@ -127,7 +133,11 @@ func TestGuaranteeIsProvedByTheIntegers(t *testing.T) {
 					} else if g.Delta != 0 || g.Mu != 0 {
 						t.Errorf("%s: delta %g, mu %g, want pure", name, g.Delta, g.Mu)
 					}
-					if !claimHolds(plan, c, loss, gaussian, name == "tree-laplace") {
+					if name == "blt" { // blt.TestMuIsTheSumOfTheTheorem
+						if want := g.Curve.Mu(1024); loss != want || loss < g.Curve.Mu(1023) {
+							t.Errorf("blt: µ = %g at clip %g, its curve says %g", loss, clip, want)
+						}
+					} else if g.Curve != nil || !claimHolds(plan, c, loss, gaussian, name == "tree-laplace") {
 						t.Errorf("%s: loss %g at clip %g is not proved by %+v", name, loss, clip, plan)
 					}
 					if !paper && g.Epsilon != epsilon {
@@ -159,7 +169,7 @@ func TestPaperGuaranteeIsRecomputed(t *testing.T) {
 }
 
 func TestGuaranteeRefusesAnotherPlan(t *testing.T) {
-	for _, name := range []string{"tree-gaussian", "tree-gamma", "tree-laplace"} {
+	for _, name := range []string{"tree-gaussian", "tree-gamma", "tree-laplace", "blt"} {
 		c := config(name, 4)
 		plan := mechtest.Plan(t, c)
 		short := plan
@@ -196,7 +206,7 @@ func TestGuaranteeRefusesAnotherPlan(t *testing.T) {
 // than 155 excesses have probability below 1e-7.
 func TestErrorBoundHolds(t *testing.T) {
 	const keys = 2000
-	for _, name := range []string{"tree-gaussian", "tree-gamma", "tree-laplace"} {
+	for _, name := range []string{"tree-gaussian", "tree-gamma", "tree-laplace", "blt"} {
 		c := config(name, 20)
 		c.Failure = 0.05
 		stream := mechtest.Open(t, c, [32]byte{5})
@@ -272,6 +282,10 @@ func TestPlanEncodingRefuses(t *testing.T) {
 func FuzzParsePlan(f *testing.F) {
 	b, err := goldenPlan.AppendBinary(nil)
 	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(b)
+	if b, err = goldenFilterPlan.AppendBinary(nil); err != nil {
 		f.Fatal(err)
 	}
 	f.Add(b)

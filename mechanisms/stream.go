@@ -8,10 +8,9 @@ import (
 
 	"oriel/mechanisms/dp"
 	"oriel/mechanisms/noise"
-	"oriel/mechanisms/windowtree"
 )
 
-// Sum is a private prefix sum: the part of a mechanism below the stream. *windowtree.Tree is one.
+// Sum is a private prefix sum: the part of a mechanism below the stream. *windowtree.Tree and *blt.Carry are.
 type Sum interface {
 	// Add takes the leaf sum v of step Steps()+1 and writes the release to dst. BEFORE, chain has absorbed the step's records.
 	Add(dst []float64, v []int64, chain *noise.Chain)
@@ -41,16 +40,11 @@ func Open(c Config, p Plan, key [32]byte) (*Stream, error) {
 	if err := errors.Join(c.Validate(), p.validate()); err != nil {
 		return nil, err
 	}
-	kind, _ := familyOf(p.Name)
-	sampler, err := newSampler(kind, p.Scale, c.Dimension)
+	sum, err := p.newSum(c)
 	if err != nil {
 		return nil, fmt.Errorf("mechanisms: plan: %w", err)
 	}
-	tree, err := windowtree.New(c.Window, p.Grid, c.Dimension, sampler, 0)
-	if err != nil {
-		return nil, err
-	}
-	return NewStream(c, p, key, tree)
+	return NewStream(c, p, key, sum)
 }
 
 // NewStream opens a stream over a given sum. The guarantee is the plan's: the caller answers for sum having the plan's noise. Open is

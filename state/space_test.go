@@ -12,11 +12,13 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
 )
 
-// failingDisk is a memory disk whose writes fail while fail is set.
+// failingDisk is a memory disk whose writes fail while fail is set. With EIO new files can still be made: when Pebble cannot
+// make its next log, it ends the process, which no test of this one survives.
 func failingDisk(number syscall.Errno) (memory *vfs.MemFS, disk vfs.FS, fail *atomic.Bool) {
 	memory, fail = vfs.NewMem(), new(atomic.Bool)
 	return memory, errorfs.Wrap(memory, errorfs.InjectorFunc(func(op errorfs.Op) error {
-		if fail.Load() && op.Kind.ReadOrWrite() == errorfs.OpIsWrite {
+		made := op.Kind == errorfs.OpCreate || op.Kind == errorfs.OpReuseForWrite
+		if fail.Load() && op.Kind.ReadOrWrite() == errorfs.OpIsWrite && (number == syscall.ENOSPC || !made) {
 			return number
 		}
 		return nil

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/bits"
 )
 
 // Adjacency says which two streams count as neighbours. The zero value is invalid: privacy has no default.
@@ -72,16 +73,27 @@ type Guarantee struct {
 	Adjacency      Adjacency
 	Unit           string  // "event"
 	Mu             float64 // Gaussian-DP parameter of one window, rounded up; 0 for a pure-ε mechanism
+	Curve          Curve   // of a mechanism that knows µ at every age; nil for whole windows
+}
+
+// Curve is µ of a Gaussian mechanism as a function of age. Its dynamic type is comparable, so that guarantees are.
+type Curve interface {
+	// Mu returns µ of all releases of an event's first age steps, rounded up.
+	Mu(age uint64) float64
 }
 
 // At returns ε(age) at the same δ: the loss over all releases of an event's first age steps, rounded up. An event that left its
 // window stays in the running sum, under the noise of the leaf that took its place, so m = ⌈age/W⌉ windows cost µ√m (Gaussian) or
-// mε (pure): mechanisms/windowtree, PROOF.md. Age 0 is before the event's first release.
+// mε (pure): mechanisms/windowtree, PROOF.md. With a Curve it is exact at every age. Age 0 is before the event's first release.
 func (g Guarantee) At(age uint64) Budget {
-	if age == 0 {
+	switch {
+	case age == 0:
 		return Budget{}
+	case g.Curve != nil && age != g.Window:
+		return Budget{Epsilon: GaussianEpsilon(g.Curve.Mu(age), g.Delta), Delta: g.Delta}
+	default:
+		return g.AtWindows((age-1)/g.Window + 1)
 	}
-	return g.AtWindows((age-1)/g.Window + 1)
 }
 
 // AtWindows returns At for an age of so many whole windows, however many steps those are; at least 1.
@@ -89,6 +101,12 @@ func (g Guarantee) AtWindows(windows uint64) Budget {
 	switch {
 	case windows == 1:
 		return Budget{Epsilon: g.Epsilon, Delta: g.Delta}
+	case g.Curve != nil:
+		age := uint64(math.MaxUint64) // no stream has more steps
+		if high, low := bits.Mul64(windows, g.Window); high == 0 {
+			age = low
+		}
+		return g.At(age)
 	case g.Mu == 0:
 		return Budget{Epsilon: RoundUp(newFloat().Mul(exact(g.Epsilon), newFloat().SetUint64(windows))), Delta: g.Delta}
 	default:

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"oriel/mechanisms"
+	"oriel/mechanisms/blt"
 	"oriel/mechanisms/dp"
 	"oriel/mechanisms/noise"
 	"oriel/mechanisms/windowtree"
@@ -55,14 +56,20 @@ func Open(tb testing.TB, c mechanisms.Config, key [32]byte) *mechanisms.Stream {
 	return stream
 }
 
-// Planted opens a stream whose tree draws from sampler instead of the plan's.
+// Planted opens a stream whose mechanism draws from sampler instead of the plan's.
 func Planted(tb testing.TB, c mechanisms.Config, p mechanisms.Plan, sampler noise.Sampler) *mechanisms.Stream {
 	tb.Helper()
-	tree, err := windowtree.New(c.Window, p.Grid, c.Dimension, sampler, 0)
+	var sum mechanisms.Sum
+	var err error
+	if p.Filter.Count > 0 {
+		sum, err = blt.New(p.Filter, p.Scale, p.Grid, c.Dimension, sampler, 0)
+	} else {
+		sum, err = windowtree.New(c.Window, p.Grid, c.Dimension, sampler, 0)
+	}
 	if err != nil {
 		tb.Fatal(err)
 	}
-	stream, err := mechanisms.NewStream(c, p, [32]byte{1}, tree)
+	stream, err := mechanisms.NewStream(c, p, [32]byte{1}, sum)
 	if err != nil {
 		tb.Fatal(err)
 	}

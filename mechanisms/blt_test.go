@@ -1,0 +1,112 @@
+package mechanisms_test
+
+import (
+	"bytes"
+	"encoding/hex"
+	"math"
+	"testing"
+
+	"oriel/mechanisms"
+	"oriel/mechanisms/blt"
+	"oriel/mechanisms/dp"
+	"oriel/mechanisms/lattice"
+	"oriel/mechanisms/mechtest"
+	"oriel/mechanisms/noise"
+)
+
+// goldenFilter is written out, since fits may differ between platforms.
+var goldenFilter = blt.Filter{
+	Poles:    [blt.MaxPoles]uint32{1_071_000_000, 878_000_000, 160_000_000},
+	Residues: [blt.MaxPoles]uint32{60_000_000, 150_000_000, 100_000_001},
+	Count:    3, Shift: 13,
+}
+
+var goldenFilterPlan = mechanisms.Plan{
+	Name:       "blt",
+	Grid:       lattice.Grid{Exp: -24, Lambda: 1 << 24},
+	Scale:      noise.Scale{Mant: 0x1234567, Exp: 5},
+	Filter:     goldenFilter,
+	ErrorBound: 12.5,
+}
+
+func TestFilterPlanEncodingIsGolden(t *testing.T) {
+	const golden = "0203626c74e8ffffff00000001000000006745230100000000050000000000000000002940030dc029d63f008793038037553480d1f0080068890901e1f505"
+	got, err := goldenFilterPlan.AppendBinary([]byte{9})
+	if err != nil || hex.EncodeToString(got[1:]) != golden || got[0] != 9 {
+		t.Fatalf("encoding %x, %v, want %s", got, err, golden)
+	}
+	b := got[1:]
+	if back, err := mechanisms.ParsePlan(b); err != nil || back != goldenFilterPlan {
+		t.Errorf("ParsePlan = %+v, %v", back, err)
+	}
+	with := func(i int, x byte) []byte {
+		bad := bytes.Clone(b)
+		bad[i] = x
+		return bad
+	}
+	const count = 2 + 3 + 32 // after version, name and fixed fields
+	for _, bad := range [][]byte{
+		b[:5], b[:len(b)-1], append(bytes.Clone(b), 0), with(0, 1), with(0, 3), with(count, 0), with(count, 2), with(count, 4), with(count, 255), with(count+1, 14), with(count+2, 0x80),
+	} {
+		if _, err := mechanisms.ParsePlan(bad); err == nil {
+			t.Errorf("ParsePlan(%x) succeeds", bad)
+		}
+	}
+}
+
+// A plan has levels or a filter, as its name says; and it is the configured number of poles.
+func TestFilterPlanIsOfItsName(t *testing.T) {
+	f := func(what string, change func(*mechanisms.Plan)) {
+		t.Helper()
+		p := goldenFilterPlan
+		change(&p)
+		if _, err := p.AppendBinary(nil); err == nil {
+			t.Errorf("%s: encoded", what)
+		}
+	}
+	f("levels", func(p *mechanisms.Plan) { p.Levels = 3 })
+	f("no filter", func(p *mechanisms.Plan) { p.Filter = blt.Filter{} })
+	f("filter of a tree", func(p *mechanisms.Plan) { p.Name, p.Levels = "tree-gaussian", 4 })
+	f("filter without its signs", func(p *mechanisms.Plan) { p.Filter.Residues[0] = 1 << 29 })
+	c := config("blt", 3)
+	if g, err := goldenFilterPlan.Guarantee(c); err != nil || g.Mu <= 0 {
+		t.Errorf("the golden plan: %+v, %v", g, err)
+	}
+	c.Poles = 2
+	if _, err := goldenFilterPlan.Guarantee(c); err == nil {
+		t.Error("three poles are accepted where two are configured")
+	}
+}
+
+// ε(age) of blt is that of its filter at every age, not of whole windows: it is the claim at W, grows, and stays below what µ√⌈A/W⌉ gives.
+func TestFilterGuaranteeKnowsEveryAge(t *testing.T) {
+	c := config("blt", 5)
+	c.Window, c.AgeWeight = 1000, 0.3
+	plan := mechtest.Plan(t, c)
+	g, err := plan.Guarantee(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again, err := plan.Guarantee(c); err != nil || again != g {
+		t.Errorf("two guarantees of one plan differ: %+v, %+v", again, g)
+	}
+	if got := g.At(c.Window); got != (dp.Budget{Epsilon: 1, Delta: 1e-6}) || g.AtWindows(1) != got || g.At(0) != (dp.Budget{}) {
+		t.Errorf("ε(W) = %+v", got)
+	}
+	tree := g
+	tree.Curve = nil
+	before := 0.0
+	for _, age := range []uint64{1, 10, 999, 1000, 1001, 2000, 10_000, 100_000, 1 << 40, math.MaxUint64} {
+		got := g.At(age)
+		if !(got.Epsilon >= before) || got.Delta != 1e-6 || age < 1<<40 && got.Epsilon > tree.At(age).Epsilon {
+			t.Errorf("ε(%d) = %+v, before %g, by whole windows %+v", age, got, before, tree.At(age))
+		}
+		before = got.Epsilon
+	}
+	if g.AtWindows(10) != g.At(10_000) || g.AtWindows(1<<60) != g.At(math.MaxUint64) {
+		t.Error("AtWindows is not At of the windows' steps")
+	}
+	if hundred := g.Curve.Mu(100_000) / g.Mu; hundred > 2.3 {
+		t.Errorf("µ(100W) is %g µ(W)", hundred)
+	}
+}
