@@ -94,7 +94,7 @@ func (d Deployment) open(view *changelog, p int32) (opened, error) {
 		return opened{}, unsealing(p, err)
 	}
 	if record == nil || sealed == nil {
-		return opened{}, &StopError{Partition: p, Reason: "no stream was opened", Remedy: "Run `oriel run` first, or name another partition"}
+		return opened{}, &StopError{Partition: p, Reason: "there is no state of this partition", Remedy: "Run `oriel run` first, or name the partition that the checkpoint was saved from"}
 	}
 	return openSealed(d.Model, d.Master, p, record, sealed)
 }

@@ -44,6 +44,7 @@ type Listener struct {
 	Closed    func(partition int32)            // the partition was handed over
 	Restarted func(partition int32, err error) // the task takes its partition over again after err
 	Reached   func(partition int32, p Point)
+	Stopped   func(partition int32, err error)   // the partition is parked; err says why and what to do
 	Note      func(partition int32, text string) // an event a person should see once; never holds payload
 }
 
@@ -86,6 +87,12 @@ func (l Listener) closed(partition int32) {
 func (l Listener) restarted(partition int32, err error) {
 	if l.Restarted != nil {
 		l.Restarted(partition, err)
+	}
+}
+
+func (l Listener) stopped(partition int32, err error) {
+	if l.Stopped != nil {
+		l.Stopped(partition, err)
 	}
 }
 

@@ -115,7 +115,7 @@ func openManifest(value []byte, p int32, text string, master *state.MasterKey) (
 	}
 	if m.Config != text {
 		return m, &StopError{
-			Partition: p, Reason: "the configuration differs from the one that this deployment was opened with: " + strings.Join(state.ConfigDiff(m.Config, text), "; "),
+			Partition: p, Reason: "the configuration differs from the one that this deployment was opened with: " + "ORIEL_" + strings.Join(state.ConfigDiff(m.Config, text), "; ORIEL_"),
 			Remedy: "Put the old values back, or open a new deployment under another ORIEL_NAME with its own topics; its privacy loss adds to the old one's for events that both read",
 		}
 	}

@@ -122,7 +122,7 @@ func (s *Service) generation(ctx context.Context, g *kafka.Generation) error {
 				return
 			}
 			s.listener.state(p, Halted)
-			s.listener.note(p, err.Error())
+			s.listener.stopped(p, err)
 			mu.Lock()
 			stopped = append(stopped, err)
 			all := len(stopped) == len(g.Partitions)

@@ -105,7 +105,8 @@ func (t *task) checkInput(ctx context.Context, at state.Position) error {
 	}
 	if group != -1 && group != next {
 		return t.stop(fmt.Sprintf("offsets were reset: the group stands at %d, the state at %d", group, next),
-			fmt.Sprintf("Events cannot be taken twice or left out. Set the group's offset for this partition back to %d, or delete the group's offsets", next))
+			fmt.Sprintf("Events cannot be taken twice or left out. Stop all members and set the offset back: kafka-consumer-groups.sh --group %s --topic %s:%d --reset-offsets --to-offset %d --execute",
+				s.config.Group, s.config.Input, t.partition, next))
 	}
 	bounds, err := s.client.Bounds(ctx, s.config.Input, t.partition)
 	if err != nil {

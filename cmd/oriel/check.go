@@ -38,8 +38,11 @@ func replayCheck(cmd *cobra.Command, o replayOptions) error {
 	bar := newBar(cmd.ErrOrStderr(), -1, "compared", false)
 	compared, err := d.Check(cmd.Context(), o.partition, file, func(n int) { _ = bar.Set(n) })
 	_ = bar.Finish()
-	if err != nil {
+	if err != nil && compared > 0 {
 		return fmt.Errorf("after %d equal decisions: %w", compared, err)
+	}
+	if err != nil {
+		return err
 	}
 	_, err = fmt.Fprintf(cmd.OutOrStdout(), "partition %d: %d decisions compared, all equal\n", o.partition, compared)
 	return err
@@ -54,7 +57,7 @@ func openDeployment(cmd *cobra.Command) (pipeline.Deployment, error) {
 	if err != nil {
 		return pipeline.Deployment{}, err
 	}
-	c, err := connect(cmd.Context(), s, nil)
+	c, err := connect(cmd.Context(), s, retrying(logger("warn"), nil))
 	if err != nil {
 		return pipeline.Deployment{}, err
 	}

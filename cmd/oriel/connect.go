@@ -4,7 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
+	"sync"
+	"time"
 
 	"oriel/cmd/internal/settings"
 	"oriel/pipeline"
@@ -19,18 +22,13 @@ type deployment struct {
 	master *state.MasterKey
 }
 
-// connect reads the master key and checks the deployment's topics. onRetry is the client's, or nil.
+// connect reads the master key and checks the deployment's topics. onRetry hears of each request that is tried again.
 func connect(ctx context.Context, s settings.Settings, onRetry func(string, error)) (deployment, error) {
 	master, err := state.LoadMasterKey(s.MasterKeyFile)
 	if err != nil {
 		return deployment{}, fmt.Errorf("ORIEL_MASTER_KEY_FILE: %w", err)
 	}
-	config, err := s.Client()
-	if err != nil {
-		return deployment{}, err
-	}
-	config.OnRetry = onRetry
-	client, err := kafka.New(config)
+	client, err := dial(s, onRetry)
 	if err != nil {
 		return deployment{}, err
 	}
@@ -41,11 +39,12 @@ func connect(ctx context.Context, s settings.Settings, onRetry func(string, erro
 	return deployment{client, topics, master}, nil
 }
 
-func dial(s settings.Settings) (*kafka.Client, error) {
+func dial(s settings.Settings, onRetry func(string, error)) (*kafka.Client, error) {
 	config, err := s.Client()
 	if err != nil {
 		return nil, err
 	}
+	config.OnRetry = onRetry
 	return kafka.New(config)
 }
 
@@ -55,9 +54,52 @@ func withClient(f func(*kafka.Client) error) error {
 	if err != nil {
 		return err
 	}
-	client, err := dial(s)
+	client, err := dial(s, retrying(logger("warn"), nil))
 	if err != nil {
 		return err
 	}
 	return errors.Join(f(client), client.Close())
+}
+
+// describe finds a topic, or says that it does not exist: requests about a missing one are tried for ever.
+func describe(ctx context.Context, client *kafka.Client, name string) (kafka.Topic, error) {
+	cluster, err := client.Describe(ctx, name)
+	if err != nil {
+		return kafka.Topic{}, err
+	}
+	topic, ok := cluster.Topics[name]
+	if !ok {
+		return topic, fmt.Errorf("topic %q does not exist", name)
+	}
+	return topic, nil
+}
+
+// An operation is logged when it has been tried for retryLogAfter, and then once in retryLogInterval: one slip is no news,
+// and an outage has ten a second and partition.
+const (
+	retryLogAfter    = 2 * time.Second
+	retryLogInterval = 10 * time.Second
+)
+
+// retrying logs operations that keep being tried again, and tells hear, if it is not nil, of every retry.
+func retrying(log *slog.Logger, hear func()) func(string, error) {
+	var mu sync.Mutex
+	next := map[string]time.Time{} // when an operation is logged
+	last := map[string]time.Time{}
+	return func(operation string, err error) {
+		if hear != nil {
+			hear()
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		now := time.Now()
+		if now.Sub(last[operation]) > retryLogInterval { // a new trouble
+			next[operation] = now.Add(retryLogAfter)
+		}
+		last[operation] = now
+		if now.After(next[operation]) {
+			next[operation] = now.Add(retryLogInterval)
+			log.Warn("still trying", "operation", operation, "error", err)
+		}
+	}
 }

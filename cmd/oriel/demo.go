@@ -105,7 +105,7 @@ func demo(ctx context.Context, out, progress io.Writer, all []flights.Flight, ke
 	table.print(out)
 	if keep {
 		fmt.Fprintf(out, "\nThe broker runs at %s until you press Ctrl-C:\n"+
-			"  ORIEL_BROKERS=%s oriel tail --topic tree-gaussian.decisions --from-beginning\n"+
+			"  ORIEL_BROKERS=%s go run ./cmd/oriel tail --topic tree-gaussian.decisions --from-beginning\n"+
 			"  kcat -b %s -C -t tree-gaussian.decisions -p 0 -X isolation.level=read_committed\n", broker.Addr(), broker.Addr(), broker.Addr())
 		<-ctx.Done()
 		return nil

@@ -102,7 +102,7 @@ func replay(t *testing.T, m pipeline.Model, o replayOptions, events []byte) []by
 		t.Fatal(err)
 	}
 	var out bytes.Buffer
-	if err := replayLines(t.Context(), &out, bytes.NewReader(events), stream, m.Events.MaxBytes, o.partition); err != nil {
+	if _, err := replayLines(t.Context(), &out, bytes.NewReader(events), stream, m.Events.MaxBytes, o.partition); err != nil {
 		t.Fatal(err)
 	}
 	return out.Bytes()

@@ -58,13 +58,9 @@ func produceCommand() *cobra.Command {
 
 func produce(cmd *cobra.Command, client *kafka.Client, o produceOptions) error {
 	ctx := cmd.Context()
-	cluster, err := client.Describe(ctx, o.topic)
+	topic, err := describe(ctx, client, o.topic)
 	if err != nil {
 		return err
-	}
-	topic, ok := cluster.Topics[o.topic]
-	if !ok {
-		return fmt.Errorf("topic %q does not exist", o.topic)
 	}
 	if o.partition >= int32(topic.Partitions) {
 		return fmt.Errorf("--partition %d: topic %q has %d partitions", o.partition, o.topic, topic.Partitions)

@@ -36,11 +36,12 @@ func replayCommand() *cobra.Command {
 		Use:   "replay --events FILE.ndjson [--partition P] [--out FILE] [--seed HEX]\n  oriel replay --save FILE [--partition P]\n  oriel replay --check --from FILE [--partition P]",
 		Short: "Recompute decisions: of a file, or of a partition against what was published",
 		Long: "With --events, replay steps over a file of event lines as an incarnation of its own and writes one line a decision; with\n" +
-			"--seed (64 hex digits) the same bytes come out each time. It needs no brokers, topics or state directory.\n" +
+			"--seed (64 hex digits) the same bytes come out each time. It needs the settings of\n" +
+			"`oriel run` about learning and privacy, and no brokers, topics or state directory. With --out it prints a summary.\n\n" +
 			"With --save, it copies the partition's committed state, still sealed, to a checkpoint file. With --check, it starts from\n" +
 			"such a checkpoint, recomputes all later decisions of the partition from the input topic and compares them byte for\n" +
 			"byte with the decision topic.\n\n" +
-			"For the data's owner only: whoever can replay guessed events has no privacy guarantee against them.",
+			"--save and --check need what `oriel topics` needs.\n\nFor the data's owner only: whoever can replay guessed events has no privacy guarantee against them.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			switch {
@@ -105,10 +106,15 @@ func replayFile(cmd *cobra.Command, o replayOptions) (err error) {
 	bar := newBar(cmd.ErrOrStderr(), info.Size(), "replay", true)
 	defer func() { _ = bar.Finish() }()
 	w := bufio.NewWriterSize(out, 1<<20)
-	if err := replayLines(cmd.Context(), w, io.TeeReader(in, bar), stream, s.MaxRecordBytes, o.partition); err != nil {
+	r, err := replayLines(cmd.Context(), w, io.TeeReader(in, bar), stream, s.MaxRecordBytes, o.partition)
+	if err = errors.Join(err, w.Flush()); err != nil {
 		return err
 	}
-	return w.Flush()
+	if o.out == "" {
+		return nil
+	}
+	fmt.Fprintf(cmd.OutOrStdout(), "lines: %d; null events: %d%s; decisions: %d\n", r.lines, r.null, r.firstNull, r.decisions)
+	return nil
 }
 
 // openReplay opens an incarnation of a file: cluster and topic are zero, so that its noise is never that of a service.
@@ -135,10 +141,18 @@ func openReplay(model pipeline.Model, o replayOptions) (*pipeline.Stream, error)
 	return pipeline.OpenStream(model, plan, inc.InitialKey(secret), inc.Stream, inc.ID)
 }
 
+// replayed says what a replay took and gave.
+type replayed struct {
+	lines, null, decisions int
+	firstNull              string // place and reason
+}
+
 // replayLines steps over each line and writes each decision as a line.
-func replayLines(ctx context.Context, w io.Writer, in io.Reader, stream *pipeline.Stream, maxBytes int, partition int32) error {
+func replayLines(ctx context.Context, w io.Writer, in io.Reader, stream *pipeline.Stream, maxBytes int, partition int32) (replayed, error) {
+	var r replayed
 	var failed error
 	emit := func(line []byte) {
+		r.decisions++
 		if _, err := w.Write(append(line, '\n')); err != nil && failed == nil {
 			failed = err
 		}
@@ -148,12 +162,18 @@ func replayLines(ctx context.Context, w io.Writer, in io.Reader, stream *pipelin
 	for failed == nil {
 		line, err := lines.Next()
 		if errors.Is(err, io.EOF) {
-			return nil
+			return r, nil
 		}
 		if err = errors.Join(err, ctx.Err()); err != nil {
-			return err
+			return r, err
 		}
-		stream.Take(noise.Identity{Partition: partition, Offset: line.Number}, line.Value, false, emit)
+		r.lines++
+		code := stream.Take(noise.Identity{Partition: partition, Offset: line.Number}, line.Value, false, emit)
+		if code != schemas.OK {
+			if r.null++; r.null == 1 {
+				r.firstNull = fmt.Sprintf("; the first is line %d: %s", r.lines, code)
+			}
+		}
 	}
-	return fmt.Errorf("write decisions: %w", failed)
+	return r, fmt.Errorf("write decisions: %w", failed)
 }

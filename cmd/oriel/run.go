@@ -97,12 +97,12 @@ func run(ctx context.Context, extra pipeline.Listener) error {
 	}()
 	defer func() { _ = server.Close() }()
 
-	d, err := connect(ctx, s, retrying(log, pages))
+	d, err := connect(ctx, s, retrying(log, pages.Retrying))
 	if err != nil {
 		return err
 	}
 	defer func() { _ = d.client.Close() }()
-	store, err := state.Open(s.StateDir, state.Identity{Cluster: d.topics.Cluster, Name: s.Name, Topic: d.topics.Input.ID})
+	store, err := state.Options{DiskFull: pages.DiskFull}.Open(s.StateDir, state.Identity{Cluster: d.topics.Cluster, Name: s.Name, Topic: d.topics.Input.ID})
 	if err != nil {
 		return fmt.Errorf("ORIEL_STATE_DIR: %w", err)
 	}
@@ -118,14 +118,15 @@ func run(ctx context.Context, extra pipeline.Listener) error {
 	context.AfterFunc(ctx, func() {
 		time.AfterFunc(closeGrace, func() { _ = closeStore() }) // ends a write that waits for room on a full disk
 	})
-	return errors.Join(service.Run(ctx), closeStore())
+	err = errors.Join(service.Run(ctx), closeStore())
+	if err == nil {
+		log.Info("told to end: what was computed is committed, the group is left")
+	}
+	return err
 }
 
 // closeGrace is how long a service that is told to end may wait for its local store.
 const closeGrace = 15 * time.Second
-
-// retryLogInterval keeps an outage, with ten retries a second and partition, from filling the log.
-const retryLogInterval = 10 * time.Second
 
 func logger(level string) *slog.Logger {
 	var l slog.Level
@@ -139,26 +140,12 @@ func logging(log *slog.Logger, l pipeline.Listener) pipeline.Listener {
 	l.State = func(p int32, s pipeline.TaskState) { log.Info("task", "partition", p, "state", string(s)) }
 	l.Opened = func(p int32) { log.Info("opened the partition's first incarnation", "partition", p) }
 	l.Restarted = func(p int32, err error) { log.Warn("taking the partition over again", "partition", p, "error", err) }
+	l.Stopped = func(p int32, err error) { log.Error("stopped", "partition", p, "error", err) }
 	l.Note = func(p int32, text string) { log.Warn(text, "partition", p) }
 	l.Committed = func(c pipeline.Commit) {
 		log.Debug("committed", "partition", c.Partition, "records", c.Records, "decisions", c.Decisions, "lag", c.Lag, "duration", c.Duration)
 	}
 	return l
-}
-
-// retrying tells the pages of each retried request, and the log of one for each operation in retryLogInterval.
-func retrying(log *slog.Logger, pages *console.Console) func(string, error) {
-	var mu sync.Mutex
-	logged := map[string]time.Time{}
-	return func(operation string, err error) {
-		pages.Retrying()
-		mu.Lock()
-		defer mu.Unlock()
-		if now := time.Now(); now.Sub(logged[operation]) >= retryLogInterval {
-			logged[operation] = now
-			log.Warn("trying again", "operation", operation, "error", err)
-		}
-	}
 }
 
 func announce(log *slog.Logger, s settings.Settings, g dp.Guarantee, addr net.Addr) {

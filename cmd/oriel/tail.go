@@ -39,7 +39,7 @@ func tailCommand() *cobra.Command {
 	f.Int32Var(&o.partition, "partition", 0, "partition to read")
 	f.IntVarP(&o.limit, "limit", "n", 0, "stop after so many decisions; 0 never stops")
 	f.BoolVar(&o.begin, "from-beginning", false, "start with the oldest decision that the topic still has")
-	f.BoolVar(&o.follow, "follow", true, "wait for new decisions at the end of the topic")
+	f.BoolVar(&o.follow, "follow", true, "wait for new decisions at the end of the topic; without it, all decisions that the topic has")
 	f.BoolVar(&o.raw, "raw", false, "print each decision's bytes as they are")
 	_ = cmd.MarkFlagRequired("topic")
 	return cmd
@@ -47,6 +47,13 @@ func tailCommand() *cobra.Command {
 
 func tail(cmd *cobra.Command, client *kafka.Client, o tailOptions) error {
 	ctx, out := cmd.Context(), cmd.OutOrStdout()
+	topic, err := describe(ctx, client, o.topic)
+	if err != nil {
+		return err
+	}
+	if o.partition < 0 || o.partition >= int32(topic.Partitions) {
+		return fmt.Errorf("--partition %d: topic %q has %d partitions", o.partition, o.topic, topic.Partitions)
+	}
 	bounds, err := client.Bounds(ctx, o.topic, o.partition)
 	if err != nil {
 		return err

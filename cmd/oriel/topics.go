@@ -17,7 +17,7 @@ func topicsCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "topics",
 		Short: "Create or check the deployment's topics, and write its manifest",
-		Long:  "Topics creates the decision, changelog and dead-letter topics that are missing, with as many partitions as the input,\nchecks the settings of those that exist, and writes the manifest (configuration and wrapped name key) to each\nchangelog partition that has none. It is safe to run again; with another configuration it refuses.\n\nThe input topic is yours: it must exist, unless --input-partitions says how to create it.",
+		Long:  "Topics creates the decision, changelog and dead-letter topics that are missing, with as many partitions as the input,\nchecks the settings of those that exist, and writes the manifest (configuration and wrapped name key) to each\nchangelog partition that has none. It is safe to run again; with another configuration it refuses.\n\nIt needs the settings of `oriel run`, except ORIEL_START and ORIEL_STATE_DIR.\n\nThe input topic is yours: it must exist, unless --input-partitions says how to create it.",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx := cmd.Context()
@@ -36,7 +36,7 @@ func topicsCommand() *cobra.Command {
 			if err != nil {
 				return fmt.Errorf("ORIEL_MASTER_KEY_FILE: %w", err)
 			}
-			client, err := dial(s)
+			client, err := dial(s, retrying(logger("warn"), nil))
 			if err != nil {
 				return err
 			}
@@ -55,7 +55,7 @@ func topicsCommand() *cobra.Command {
 			if err := pipeline.WriteManifests(ctx, client, c, topics, model, master); err != nil {
 				return err
 			}
-			cmd.Printf("%s: %d partitions ready\n", c.Name, topics.Input.Partitions)
+			cmd.Printf("%s is ready (partitions: %d)\n", c.Name, topics.Input.Partitions)
 			return nil
 		},
 	}
@@ -72,7 +72,10 @@ func createInput(cmd *cobra.Command, client *kafka.Client, c pipeline.Config, pa
 	if err != nil {
 		return err
 	}
-	if _, exists := cluster.Topics[c.Input]; exists {
+	if topic, exists := cluster.Topics[c.Input]; exists {
+		if topic.Partitions != partitions {
+			return fmt.Errorf("--input-partitions %d: topic %q exists and has %d", partitions, c.Input, topic.Partitions)
+		}
 		return nil
 	}
 	if err := client.CreateTopic(cmd.Context(), c.Input, partitions, min(3, cluster.Brokers), nil); err != nil {

@@ -22,6 +22,7 @@ type Console struct {
 	mu     sync.Mutex
 	states map[int32]pipeline.TaskState
 	joined bool
+	full   bool      // the disk of the local store
 	retry  time.Time // the latest; zero if there was none
 }
 
@@ -65,6 +66,13 @@ func (c *Console) Retrying() {
 	c.retry = time.Now()
 }
 
+// DiskFull tells whether the local store waits for room on its disk.
+func (c *Console) DiskFull(full bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.full = full
+}
+
 // Handler serves the pages; g gives what /metrics shows.
 func (c *Console) Handler(g prometheus.Gatherer) http.Handler {
 	mux := http.NewServeMux()
@@ -89,6 +97,9 @@ func (c *Console) ready(w http.ResponseWriter, _ *http.Request) {
 		}
 	}
 	slices.Sort(waiting)
+	if c.full {
+		waiting = append(waiting, "disk: the local store waits for room")
+	}
 	if !c.joined {
 		waiting = append(waiting, "not a member of the group")
 	}

@@ -46,6 +46,10 @@ func TestReadyFollowsThePartitions(t *testing.T) {
 	want("one has stopped", 503, "partition 3: stopped\n")
 	l.Closed(3)
 	want("handed over", 200, "ready\n")
+	c.DiskFull(true)
+	want("the disk is full", 503, "disk: the local store waits for room\n")
+	c.DiskFull(false)
+	want("there is room again", 200, "ready\n")
 }
 
 func TestRetriesEndReadinessForFiveSeconds(t *testing.T) {

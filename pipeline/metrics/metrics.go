@@ -66,6 +66,7 @@ func (m *Metrics) Listen(l pipeline.Listener) pipeline.Listener {
 		}
 	}
 	l.State = func(p int32, s pipeline.TaskState) {
+		m.begin(p)
 		for _, other := range []pipeline.TaskState{pipeline.Restoring, pipeline.Running, pipeline.Halted} {
 			value := 0.0
 			if other == s {
@@ -92,6 +93,16 @@ func (m *Metrics) Listen(l pipeline.Listener) pipeline.Listener {
 		}
 	}
 	return l
+}
+
+// begin shows a partition's counters from 0 on, so that their first increase is one.
+func (m *Metrics) begin(p int32) {
+	for _, c := range []*prometheus.CounterVec{m.records, m.steps, m.decisions, m.restarts} {
+		c.WithLabelValues(label(p))
+	}
+	for _, outcome := range []string{"committed", "aborted"} {
+		m.transactions.WithLabelValues(label(p), outcome)
+	}
 }
 
 func (m *Metrics) committed(c pipeline.Commit) {

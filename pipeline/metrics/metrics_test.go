@@ -96,6 +96,7 @@ oriel_records_total{partition="1"} 2
 # HELP oriel_restarts_total Times a partition was taken over again after an error.
 # TYPE oriel_restarts_total counter
 oriel_restarts_total{partition="0"} 1
+oriel_restarts_total{partition="1"} 0
 # HELP oriel_steps_total Steps closed.
 # TYPE oriel_steps_total counter
 oriel_steps_total{partition="0"} 5
@@ -108,6 +109,7 @@ oriel_task_state{partition="0",state="stopped"} 0
 # HELP oriel_transactions_total Kafka transactions by outcome.
 # TYPE oriel_transactions_total counter
 oriel_transactions_total{outcome="aborted",partition="0"} 1
+oriel_transactions_total{outcome="aborted",partition="1"} 0
 oriel_transactions_total{outcome="committed",partition="0"} 2
 oriel_transactions_total{outcome="committed",partition="1"} 1
 # HELP oriel_window_steps W, the newest steps of each stream that are protected.

@@ -12,7 +12,7 @@ import (
 
 // decidesBytes are the folders in which a float can reach a decision, a state or a hash: there the arithmetic must be the same on every CPU.
 var decidesBytes = []string{
-	"mechanisms", "mechanisms/lattice", "mechanisms/noise", "mechanisms/windowtree",
+	"mechanisms", "mechanisms/blt", "mechanisms/lattice", "mechanisms/noise", "mechanisms/windowtree",
 	"operators", "operators/coco", "operators/convex", "operators/loss",
 	"schemas",
 }
@@ -20,6 +20,8 @@ var decidesBytes = []string{
 // frozen are files of those folders whose floats never reach a byte but through a plan that is computed once and stored.
 var frozen = []struct{ file, reason string }{
 	{"mechanisms/calibrate.go", "noise scales and error bounds are computed when a stream is opened, rounded up, stored in its plan and read back ever after"},
+	{"mechanisms/blt/freeze.go", "poles and residues are fitted when a stream is opened, rounded to dyadics, stored in its plan and read back ever after"},
+	{"mechanisms/blt/optimum.go", "the least variance there is, a figure for people"},
 	{"operators/coco/plan.go", "the paper's C_W is computed when a stream is opened, stored in its plan and read back ever after"},
 }
 

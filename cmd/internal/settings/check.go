@@ -3,11 +3,13 @@ package settings
 import (
 	"fmt"
 	"math"
+	"net"
 	"regexp"
 	"slices"
 	"strings"
 
 	"oriel/mechanisms"
+	"oriel/schemas"
 )
 
 // checker collects problems and skips variables that are already reported as missing or malformed.
@@ -40,12 +42,18 @@ var deploymentName = regexp.MustCompile(`^[A-Za-z0-9._-]{1,200}$`)
 func (s Settings) check(needs []Need, broken map[string]bool) []error {
 	c := &checker{broken: broken}
 	if slices.Contains(needs, Kafka) {
+		for _, broker := range s.Brokers {
+			host, port, err := net.SplitHostPort(broker)
+			c.want("BROKERS", err == nil && host != "" && port != "", "%q: not host:port", broker)
+		}
 		s.checkSecurity(c)
 	}
 	if slices.Contains(needs, Deployment) {
 		c.want("NAME", deploymentName.MatchString(s.Name), "%q: not 1 to 200 letters, digits, dots, underscores and hyphens", s.Name)
 	}
 	if slices.Contains(needs, Service) {
+		_, _, err := net.SplitHostPort(s.HTTPAddr)
+		c.want("HTTP_ADDR", err == nil, "%q: not host:port", s.HTTPAddr)
 		c.oneOf("START", s.Start, "earliest", "latest")
 		c.oneOf("LOG_LEVEL", s.LogLevel, "debug", "info", "warn", "error")
 		c.want("COMMIT_INTERVAL", s.CommitInterval >= 1e6 && s.CommitInterval <= 60e9, "%v: not within 1ms to 1m", s.CommitInterval)
@@ -53,6 +61,9 @@ func (s Settings) check(needs []Need, broken map[string]bool) []error {
 	}
 	if slices.Contains(needs, Events) || slices.Contains(needs, Operator) {
 		c.oneOf("LOSS", s.Loss, "linear", "logistic", "hinge", "squared", "absolute", "portfolio")
+		if _, err := schemas.ParseRanges(s.FeaturesRange); err != nil {
+			c.want("FEATURES_RANGE", false, "%w", err)
+		}
 		c.oneOf("FORMAT", s.Format, "json")
 		c.oneOf("FEATURES_NORM", s.FeaturesNorm, "unit", "none")
 		c.want("DIMENSION", s.Dimension >= 1 && s.Dimension <= maxDimension, "%d: not within 1 to %d", s.Dimension, maxDimension)
@@ -80,6 +91,7 @@ func (s Settings) checkOperator(c *checker) {
 	c.oneOf("UPDATE", s.Update, "projection", "llo")
 	c.oneOf("CONSTANTS", s.Constants, "proved", "paper")
 	c.oneOf("SET", s.Set, "l2-ball", "l1-ball", "simplex", "box")
+	c.want("SET", s.Loss != "portfolio" || s.Set == "simplex", "%q: the portfolio loss is defined on the simplex only", s.Set)
 	c.positive("RADIUS", s.Radius)
 	c.positive("STRONG_CONVEXITY", s.StrongConvexity)
 	c.want("START_REGULARIZER", s.StartRegularizer >= 0 && !math.IsInf(s.StartRegularizer, 1), "%g: not at least 0 and finite", s.StartRegularizer)
