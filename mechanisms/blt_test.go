@@ -46,7 +46,7 @@ func TestFilterPlanEncodingIsGolden(t *testing.T) {
 	}
 	const count = 2 + 3 + 32 // after version, name and fixed fields
 	for _, bad := range [][]byte{
-		b[:5], b[:len(b)-1], append(bytes.Clone(b), 0), with(0, 1), with(0, 3), with(count, 0), with(count, 2), with(count, 4), with(count, 255), with(count+1, 14), with(count+2, 0x80),
+		b[:5], b[:len(b)-1], append(bytes.Clone(b), 0), with(0, 1), with(0, 3), with(count, 0), with(count, 2), with(count, 4), with(count, 255), with(count+1, 14), with(count+5, 0x80),
 	} {
 		if _, err := mechanisms.ParsePlan(bad); err == nil {
 			t.Errorf("ParsePlan(%x) succeeds", bad)

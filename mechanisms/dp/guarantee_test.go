@@ -82,3 +82,27 @@ func TestAtWindowsDoesNotWrap(t *testing.T) {
 		t.Errorf("AtWindows(10) = %v, want %v", got, want)
 	}
 }
+
+// linear is a curve that no whole windows follow.
+type linear float64
+
+func (l linear) Mu(age uint64) float64 { return float64(l) * float64(age) }
+
+// A curve decides at every age but the window, where the claim is what was configured; AtWindows is At, also beyond 2⁶⁴ steps.
+func TestGuaranteeFollowsItsCurve(t *testing.T) {
+	g := Guarantee{Window: 1000, Epsilon: 1.25, Delta: 1e-6, Mu: 0.25, Curve: linear(0.25 / 1000)}
+	for _, age := range []uint64{1, 999, 1001, 8000} {
+		if got, want := g.At(age), (Budget{Epsilon: GaussianEpsilon(g.Curve.Mu(age), 1e-6), Delta: 1e-6}); got != want {
+			t.Errorf("At(%d) = %+v, want %+v", age, got, want)
+		}
+	}
+	if got := g.At(1000); got != (Budget{Epsilon: 1.25, Delta: 1e-6}) || g.AtWindows(1) != got {
+		t.Errorf("At(W) = %+v, want the claim", got)
+	}
+	if g.At(0) != (Budget{}) || g.AtWindows(8) != g.At(8000) || g.AtWindows(math.MaxUint64) != g.At(math.MaxUint64) {
+		t.Error("AtWindows is not At of as many steps")
+	}
+	if other := g; other != g {
+		t.Error("equal guarantees differ")
+	}
+}

@@ -1,0 +1,262 @@
+package blt
+
+import (
+	"math/big"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"oriel/mechanisms/lattice"
+	"oriel/mechanisms/noise"
+)
+
+var grid = lattice.Grid{Exp: 0, Lambda: 1 << 24} // q = 1: releases are the integers themselves
+
+// script is a sampler of given integers, repeated for ever; the seed is ignored.
+type script struct {
+	values []int64
+	next   int
+}
+
+func (s *script) Fill(dst []int64, _ noise.Seed) {
+	for i := range dst {
+		dst[i] = s.values[s.next%len(s.values)]
+		s.next++
+	}
+}
+
+func gaussian(t testing.TB, s float64) noise.Sampler {
+	t.Helper()
+	g, err := noise.NewGaussian(noise.ScaleUp(s))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+func fitFilter(t testing.TB, window uint64, weight float64, poles int) Filter {
+	t.Helper()
+	f, err := Fit(window, weight, poles)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+func newCarry(t testing.TB, f Filter, s float64, n int, sampler noise.Sampler) *Carry {
+	t.Helper()
+	c, err := New(f, noise.ScaleUp(s), grid, n, sampler, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// step absorbs a leaf and adds it.
+func step(c *Carry, chain *noise.Chain, dst []float64, leaf ...int64) {
+	chain.Absorb(c.Steps()+1, 0, noise.Identity{Offset: int64(c.Steps())}, leaf)
+	c.Add(dst, leaf, chain)
+}
+
+// handmade is written out, because fits may differ between platforms: that of W = 64 to few digits.
+func handmade(t testing.TB) Filter {
+	t.Helper()
+	f := Filter{
+		Poles:    [MaxPoles]uint32{1_071_000_000, 878_000_000, 160_000_000},
+		Residues: [MaxPoles]uint32{60_000_000, 150_000_000, 100_000_001},
+		Count:    3,
+	}
+	f.Shift, _ = f.shift()
+	if err := f.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+func integer(x lattice.Int128) *big.Int {
+	z := new(big.Int).Lsh(big.NewInt(x.Hi), 64)
+	return z.Add(z, new(big.Int).SetUint64(x.Lo))
+}
+
+// twin is b by its definition: it returns Σ_{j≥1} b_j·n_{t−j} exactly, and takes n_t.
+type twin struct {
+	filter Filter
+	sums   [MaxPoles]*big.Rat
+}
+
+func (w *twin) carry(n int64) *big.Rat {
+	m := new(big.Rat)
+	for k := range w.filter.Count {
+		if w.sums[k] == nil {
+			w.sums[k] = new(big.Rat)
+		}
+		m.Add(m, new(big.Rat).Mul(big.NewRat(int64(w.filter.Residues[k]), unit), w.sums[k]))
+		w.sums[k].Mul(w.sums[k], big.NewRat(int64(w.filter.Poles[k]), unit))
+		w.sums[k].Add(w.sums[k], big.NewRat(n, 1))
+	}
+	return m
+}
+
+// carryIsWithinSlack runs carry beside its definition, and reports the largest distance in units of η.
+func carryIsWithinSlack(t *testing.T, f Filter, draws []int64) float64 {
+	t.Helper()
+	slow, eta, worst := &twin{filter: f}, f.Slack(), 0.0
+	var buffer [MaxPoles]lattice.Int128
+	for i, n := range draws {
+		off := new(big.Rat).SetInt(integer(f.carry(&buffer, n)))
+		off.Sub(off, slow.carry(n)).Abs(off).Quo(off, eta)
+		if off.Cmp(big.NewRat(1, 1)) > 0 {
+			t.Fatalf("step %d: carry is %s η from its definition", i+1, off.FloatString(3))
+		}
+		x, _ := off.Float64()
+		worst = max(worst, x)
+	}
+	return worst
+}
+
+// PROOF.md, Lemma 2. Draws are at the sampler's reach, small, constant, alternating and random; the bound is met from below.
+func TestCarryIsWithinSlackOfItsDefinition(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for _, f := range []Filter{handmade(t), fitFilter(t, 1, 0.3, 0), fitFilter(t, 1024, 0.3, 4), fitFilter(t, 1<<20, 0.3, 4)} {
+		top := int64(29 << 40)
+		if _, err := f.limits(noise.ScaleUp(1 << 40)); err != nil {
+			t.Fatal(err)
+		}
+		worst := 0.0
+		for _, draw := range []func(i int) int64{
+			func(int) int64 { return top },
+			func(int) int64 { return -top },
+			func(i int) int64 { return top * int64(1-2*(i&1)) },
+			func(int) int64 { return 1 },
+			func(int) int64 { return rng.Int64N(9) - 4 },
+			func(int) int64 { return rng.Int64N(2*top) - top },
+		} {
+			draws := make([]int64, 100)
+			for i := range draws {
+				draws[i] = draw(i)
+			}
+			worst = max(worst, carryIsWithinSlack(t, f, draws))
+		}
+		if worst < 0.9 {
+			t.Errorf("W=%v: the carry is within %g of η: the bound is loose, or the test tests nothing", f, worst)
+		}
+	}
+}
+
+func FuzzCarry(f *testing.F) {
+	f.Add(uint64(1), uint8(3), int64(5), int64(-7), int64(1<<40))
+	f.Add(uint64(9), uint8(1), int64(0), int64(0), int64(1))
+	f.Fuzz(func(t *testing.T, seed uint64, poles uint8, a, b, c int64) {
+		rng := rand.New(rand.NewPCG(seed, 0))
+		filter := Filter{Count: poles%MaxPoles + 1}
+		for k := range filter.Count {
+			filter.Poles[k] = 1 + rng.Uint32N(unit-1)
+			filter.Residues[k] = 1 + rng.Uint32N(unit/4)
+		}
+		slices.SortFunc(filter.Poles[:filter.Count], func(x, y uint32) int { return int(y) - int(x) })
+		filter.Shift, _ = filter.shift()
+		if filter.Validate() != nil {
+			return
+		}
+		draws := make([]int64, 60)
+		for i := range draws {
+			draws[i] = []int64{a, b, c}[rng.IntN(3)] % (29 << 36)
+		}
+		if _, err := NewResponse(filter); err != nil {
+			t.Error(err) // Validate is all that it needs
+		}
+		if _, err := filter.limits(noise.ScaleUp(1 << 36)); err == nil {
+			carryIsWithinSlack(t, filter, draws)
+		}
+	})
+}
+
+// At the largest scale that limits accepts, a stream of draws at the sampler's reach neither overflows nor leaves the limits.
+func TestBuffersStayWithinTheirLimits(t *testing.T) {
+	f := fitFilter(t, 1<<20, 1, 4)
+	scale := noise.ScaleUp(1)
+	for {
+		if _, err := f.limits(noise.Scale{Mant: 1, Exp: scale.Exp + 1}); err != nil {
+			break
+		}
+		scale.Exp++
+	}
+	if scale.Exp < 44 || scale.Exp > 60 {
+		t.Fatalf("scales up to 2^%d are accepted: want all of use, and not all", scale.Exp)
+	}
+	limit, err := f.limits(scale)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var buffer [MaxPoles]lattice.Int128
+	top := int64(29) << scale.Exp
+	for range 1 << 22 {
+		f.carry(&buffer, top)
+	}
+	for k := range f.Count {
+		if !within(buffer[k], limit[k]) {
+			t.Errorf("buffer %d: %v is beyond %v", k, buffer[k], limit[k])
+		}
+		share := new(big.Float).Quo(new(big.Float).SetInt(integer(buffer[k])), new(big.Float).SetInt(integer(limit[k])))
+		if x, _ := share.Float64(); x < 0.2 {
+			t.Errorf("buffer %d: reaches only %g of its limit", k, x)
+		}
+	}
+}
+
+// y_t = G_t + M_t + n_t with no rounding of sums, for leaves and noise of any sign.
+func TestReleaseIsTotalCarryAndNoise(t *testing.T) {
+	f, rng := handmade(t), rand.New(rand.NewPCG(5, 6))
+	const n = 3
+	draws := make([]int64, 100*n)
+	for i := range draws {
+		draws[i] = rng.Int64N(1<<20) - 1<<19
+	}
+	c := newCarry(t, f, 1<<20, n, &script{values: draws})
+	chain, dst := noise.NewChain([32]byte{}), make([]float64, n)
+	var total [n]int64
+	var slow [n]twin
+	for i := range n {
+		slow[i].filter = f
+	}
+	eta, _ := f.Slack().Float64()
+	for now := range 100 {
+		leaf := []int64{rng.Int64N(1<<24) - 1<<23, 1 << 24, -int64(now)}
+		step(c, chain, dst, leaf...)
+		for i := range n {
+			total[i] += leaf[i]
+			m, _ := slow[i].carry(draws[now*n+i]).Float64()
+			if off := dst[i] - float64(total[i]) - float64(draws[now*n+i]) - m; off > eta || off < -eta {
+				t.Fatalf("step %d: release is %g off", now+1, off)
+			}
+		}
+	}
+}
+
+func TestNewRefuses(t *testing.T) {
+	good, s := handmade(t), noise.ScaleUp(1024)
+	f := func(name string, filter Filter, s noise.Scale, g lattice.Grid, n int) {
+		t.Helper()
+		if _, err := New(filter, s, g, n, &script{values: []int64{0}}, 0); err == nil {
+			t.Errorf("%s: accepted", name)
+		}
+	}
+	change := func(edit func(*Filter)) Filter {
+		bad := good
+		edit(&bad)
+		return bad
+	}
+	f("no filter", Filter{}, s, grid, 1)
+	f("another shift", change(func(f *Filter) { f.Shift++ }), s, grid, 1)
+	f("poles out of order", change(func(f *Filter) { f.Poles[0], f.Poles[1] = f.Poles[1], f.Poles[0] }), s, grid, 1)
+	f("pole 1", change(func(f *Filter) { f.Poles[0] = unit }), s, grid, 1)
+	f("residue 0", change(func(f *Filter) { f.Residues[1] = 0 }), s, grid, 1)
+	f("residues above 1", change(func(f *Filter) { f.Residues[2] = unit - 1 }), s, grid, 1)
+	f("unused pole", change(func(f *Filter) { f.Poles[3] = 1 }), s, grid, 1)
+	f("five poles", change(func(f *Filter) { f.Count = 5 }), s, grid, 1)
+	f("no scale", good, noise.Scale{}, grid, 1)
+	f("scale 2^90", good, noise.Scale{Mant: 1, Exp: 90}, grid, 1)
+	f("scale 2^62", good, noise.Scale{Mant: 1, Exp: 62}, grid, 1)
+	f("no dimension", good, s, grid, 0)
+	f("no grid", good, s, lattice.Grid{}, 1)
+}

@@ -1,0 +1,36 @@
+// Package blt releases private prefix sums under window-DP with windowed Toeplitz noise: of all Gaussian mechanisms that release every
+// prefix, nearly the smallest variance a window guarantee allows (PROOF.md, Theorem 2), in m·n integers of state.
+//
+//	t  step, from 1      v_t  leaf sum of a step, lattice units      G_t = Σ_{i≤t} v_i      n  coordinates      W  window, steps
+//	s  noise scale       n_t = round(N(0, s²I)), integers            m  poles q_k with residues R_k, dyadics of 30 bits
+//	b  b_0 = 1, b_j = Σ R_k·q_k^{j−1}       β = 1/b as power series      d = β/(1 − x), d_j = Σ_{l≤j} β_l
+//
+// At step t the release is
+//
+//	y_t = G_t + M_t + n_t,    M_t = Σ_{j≥1} b_j·n_{t−j} within η ≤ ½ + 2⁻⁸
+//
+// where the carry M_t is an integer, computed from n_1 … n_{t−1} by m buffers a coordinate. Only integers are filtered: a filter of the
+// continuous noise, rounded at the end, is not private as claimed.
+//
+// Guarantee: PROOF.md, Theorem 1, for every event and every age A, adaptively, at start-up too: µ(A)-GDP,
+//
+//	µ(A) = √(Σ_{j<A} (d_jΔ + 2η√n·Σ_{l<j}|β_l|)²)/s      Δ: ℓ2 distance of two neighbouring leaf sums in lattice units
+//
+// computed by Loss in directed rounding from the very dyadics that the carry uses. The variance of a release is s²·Σb_j² at most, for ever.
+//
+// Fit finds poles for a window and an age weight, the compromise between this window and later ones; its result differs between
+// platforms and is stored. ScaleFor and Loss turn it into noise and claims.
+//
+// Noise of step t is keyed by chain.Seed(NodeID{Instance, Block: t}), after the chain has absorbed the step's records, and never drawn
+// again. The state is total, step and buffers: exact integers of fixed width. Add cannot fail: New refuses a scale at which a draw
+// within the sampler's reach could overflow a buffer, and noise.Gaussian has no other draws.
+//
+// Cost: one noise vector a step and m·n products of 128 bits, whatever W. Add allocates nothing but the cipher's own. What the caller
+// owes: v_t is a sum of leaves that lattice checked, absorbed by the chain BEFORE Add.
+//
+//	filter, err := blt.Fit(1024, 0.3, 0)
+//	scale, err := blt.ScaleFor(filter, delta, n, 1024, dp.GaussianMu(budget))
+//	carry, err := blt.New(filter, scale, grid, n, sampler, 0)
+//	chain.Absorb(carry.Steps()+1, 0, identity, leaf)
+//	carry.Add(sum, leaf, chain)
+package blt

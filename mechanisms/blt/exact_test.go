@@ -1,0 +1,182 @@
+package blt
+
+import (
+	"math"
+	"math/big"
+	"testing"
+
+	"oriel/mechanisms/dp"
+	"oriel/mechanisms/lattice"
+	"oriel/mechanisms/noise"
+)
+
+// world is one of two neighbouring streams of one coordinate: its carry, and its clean total at each step.
+type world struct {
+	buffer [MaxPoles]lattice.Int128
+	totals []int64
+}
+
+// law enumerates every history n_1 … n_T of a stream, with |n_t| ≤ reach, beside the noise n' that gives the same releases in its neighbour.
+// By the chain rule P(y) is the product of the cells of n, P'(y) of those of n'. It calls leaf with both and with Σ(n_t − n'_t)².
+type law struct {
+	filter Filter
+	cell   func(n int64) float64 // P(round(s·Z) = n)
+	reach  int64
+	leaf   func(p, q, shift float64)
+}
+
+func (l law) walk(x, y world, step int, p, q, shift float64) {
+	if step == len(x.totals) {
+		l.leaf(p, q, shift)
+		return
+	}
+	for n := -l.reach; n <= l.reach; n++ {
+		a, b := x, y
+		// The carry does not see n: it is the same for every n of this loop, which TestCarryIsAFunctionOfThePast says.
+		release := a.totals[step] + int64(l.filter.carry(&a.buffer, n).Lo) + n
+		peek := b.buffer
+		other := release - b.totals[step] - int64(l.filter.carry(&peek, 0).Lo)
+		l.filter.carry(&b.buffer, other)
+		off := float64(n - other)
+		l.walk(a, b, step+1, p*l.cell(n), q*l.cell(other), shift+off*off)
+	}
+}
+
+func cellOf(s float64) func(int64) float64 {
+	return func(n int64) float64 {
+		if n < 0 {
+			n = -n // the upper tail has no cancellation
+		}
+		x := float64(n)
+		return (math.Erfc((x-0.5)/s/math.Sqrt2) - math.Erfc((x+0.5)/s/math.Sqrt2)) / 2
+	}
+}
+
+// exactLaw returns δ(ε) of two neighbours that differ by Δ from step i on, over T steps, on a grid of ε, and the largest shift
+// √Σ(n_t − n'_t)²/s that any history realises.
+func exactLaw(f Filter, s float64, delta int64, i, steps int, epsilons []float64) (deltas []float64, worst float64) {
+	x, y := world{totals: make([]int64, steps)}, world{totals: make([]int64, steps)}
+	for now := i - 1; now < steps; now++ {
+		y.totals[now] = delta
+	}
+	deltas = make([]float64, len(epsilons))
+	l := law{filter: f, cell: cellOf(s), reach: int64(math.Ceil(5.5 * s)), leaf: func(p, q, shift float64) {
+		worst = max(worst, shift)
+		for k, epsilon := range epsilons {
+			deltas[k] += max(0, p-math.Exp(epsilon)*q)
+		}
+	}}
+	l.walk(x, y, 0, 1, 1, 0)
+	return deltas, math.Sqrt(worst) / s
+}
+
+// withoutSlack is the claim of a proof that forgets η: Δ√Σd²/s.
+func withoutSlack(t *testing.T, f Filter, s float64, delta int64, age uint64) float64 {
+	t.Helper()
+	r, err := NewResponse(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return float64(delta) * math.Sqrt(r.Sensitivity(age)) / s
+}
+
+// PROOF.md, Theorem 1 on the shipped carry, exactly: δ_exact ≤ δ(µ*) ≤ δ(claim), µ* ≤ claim, at start-up and later, at scales where η is
+// of the size of the noise. Histories beyond 5.5 s are left out, which only makes δ_exact smaller, by less than 2e-7.
+func TestExactLawIsWithinTheClaim(t *testing.T) {
+	epsilons := []float64{0, 0.1, 0.5, 1, 2, 4}
+	red := 0
+	for _, f := range []Filter{handmade(t), fitFilter(t, 4, 0.3, 2), fitFilter(t, 1024, 0.3, 4)} {
+		for _, c := range []struct {
+			s        float64
+			delta    int64
+			i, steps int
+		}{{0.7, 1, 1, 4}, {1, 1, 1, 4}, {1, 1, 2, 4}, {1.5, 1, 3, 4}, {1.5, 3, 1, 4}, {2, 2, 2, 3}, {4, 5, 1, 3}} {
+			deltas, worst := exactLaw(f, c.s, c.delta, c.i, c.steps, epsilons)
+			age := uint64(c.steps - c.i + 1)
+			claim := Loss{Filter: f, Delta: c.delta, N: 1, Scale: noise.ScaleUp(c.s)}.Mu(age)
+			if worst > claim*(1+1e-12) {
+				t.Errorf("%+v: a history realises µ = %g, claimed %g", c, worst, claim)
+			}
+			forgetful := withoutSlack(t, f, c.s, c.delta, age)
+			for k, epsilon := range epsilons {
+				if bound := dp.GaussianDelta(epsilon, worst); deltas[k] > bound*(1+1e-9) {
+					t.Errorf("%+v: δ(%g) = %g, above %g of µ* = %g", c, epsilon, deltas[k], bound, worst)
+				}
+				if deltas[k] > dp.GaussianDelta(epsilon, forgetful)+1e-6 {
+					red++
+				}
+			}
+		}
+	}
+	if red == 0 {
+		t.Error("a claim without η is never too small: the test tests nothing")
+	}
+	t.Logf("a claim without η is too small in %d cases", red)
+}
+
+// M_t depends on the past alone: not on n_t, and not on anything but n_1 … n_{t−1}.
+func TestCarryIsAFunctionOfThePast(t *testing.T) {
+	f := handmade(t)
+	var a lattice.Int128
+	for _, n := range []int64{0, 1, -1, 1 << 40} {
+		buffer := [MaxPoles]lattice.Int128{{Lo: 1 << 50}, {Hi: -1}, {Lo: 12345}}
+		if m := f.carry(&buffer, n); n == 0 {
+			a = m
+		} else if m != a {
+			t.Errorf("the carry of the step that draws %d is %v, of one that draws 0 %v", n, m, a)
+		}
+	}
+}
+
+// recovered rebuilds n_1, n_2, … from releases and clean totals alone.
+func recovered(f Filter, releases []float64, totals []int64) []int64 {
+	var buffer [MaxPoles]lattice.Int128
+	out := make([]int64, len(releases))
+	for i, y := range releases {
+		peek := buffer
+		out[i] = int64(y) - totals[i] - int64(f.carry(&peek, 0).Lo)
+		f.carry(&buffer, out[i])
+	}
+	return out
+}
+
+// PROOF.md, Theorem 1 needs that releases and noise determine each other, given the data. A filter that is fed the continuous w
+// instead of round(w) has hidden state, and is caught.
+func TestNoiseIsRecoveredFromReleases(t *testing.T) {
+	f, sampler := handmade(t), gaussian(t, 5)
+	c := newCarry(t, f, 5, 1, sampler)
+	chain, dst := noise.NewChain([32]byte{1}), make([]float64, 1)
+	var releases, planted []float64
+	var drawn, totals []int64
+	continuous, total := &twin{filter: f}, int64(0)
+	for now := range int64(200) {
+		step(c, chain, dst, now*now%7-3)
+		total += now*now%7 - 3
+		releases, totals, drawn = append(releases, dst[0]), append(totals, total), append(drawn, c.drawn[0])
+		// w = n + a fraction that no release shows
+		m := nearest(continuous.carry(c.drawn[0]))
+		for k := range f.Count {
+			continuous.sums[k].Add(continuous.sums[k], big.NewRat(4-8*(now/16%2), 9))
+		}
+		planted = append(planted, float64(total+m+c.drawn[0]))
+	}
+	count := func(releases []float64) (wrong int) {
+		for i, n := range recovered(f, releases, totals) {
+			if n != drawn[i] {
+				wrong++
+			}
+		}
+		return wrong
+	}
+	if wrong := count(releases); wrong != 0 {
+		t.Errorf("%d of %d draws are not recovered", wrong, len(drawn))
+	}
+	if wrong := count(planted); wrong < 40 {
+		t.Errorf("w fed back: not caught, %d draws differ", wrong)
+	}
+}
+
+func nearest(x *big.Rat) int64 {
+	f, _ := x.Float64()
+	return int64(math.Round(f))
+}

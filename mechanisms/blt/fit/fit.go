@@ -1,0 +1,137 @@
+package fit
+
+import (
+	"math"
+)
+
+// Rates are 1 − q_k and 1 − p_i of poles q and zeros p with q_1 > p_1 > q_2 > … > q_m > p_m, all in (0, 1).
+type Rates struct {
+	Poles, Zeros []float64
+}
+
+// Residues returns R_k of b = Π(z − p_i)/Π(z − q_k) = 1 + ΣR_k/(z − q_k), all positive.
+func (r Rates) Residues() []float64 {
+	out := make([]float64, len(r.Poles))
+	for k, q := range r.Poles {
+		product := 1.0
+		for i, p := range r.Zeros {
+			product *= p - q
+			if i != k {
+				product /= r.Poles[i] - q
+			}
+		}
+		out[k] = product
+	}
+	return out
+}
+
+// inverse returns the weights D of d_j = D_0 + ΣD_i·p_i^j, d = 1/((1−x)b).
+func (r Rates) inverse() []float64 {
+	out := make([]float64, len(r.Zeros)+1)
+	out[0] = 1
+	for k := range r.Zeros {
+		out[0] *= r.Poles[k] / r.Zeros[k]
+	}
+	for i, p := range r.Zeros {
+		product := 1 / p
+		for k, q := range r.Poles {
+			product *= p - q
+			if k != i {
+				product /= p - r.Zeros[k]
+			}
+		}
+		out[i+1] = product
+	}
+	return out
+}
+
+// late is the part of the age weight that looks at a hundred windows: the loss of ten is flat in the slowest pole, and without it
+// µ(100W) is 5 % larger for 0.2 % of variance.
+const late = 0.04
+
+// Loss is log Σb² + (1−w)·log Σ_{j<W}d² + w·((1−late)·log Σ_{j<10W}d² + late·log Σ_{j<100W}d²): the variance at equal guarantee of one window for
+// w = 0, of some ten for w = 1.
+func (r Rates) Loss(window, weight float64) float64 {
+	noise := 1.0
+	residues := r.Residues()
+	for k, a := range r.Poles {
+		for l, b := range r.Poles {
+			noise += residues[k] * residues[l] / (a + b - a*b)
+		}
+	}
+	rates, d := append([]float64{0}, r.Zeros...), r.inverse()
+	energy := func(terms float64) float64 {
+		sum := 0.0
+		for i, a := range rates {
+			for k, b := range rates {
+				length := terms
+				if i > 0 || k > 0 {
+					length = -math.Expm1(terms*(math.Log1p(-a)+math.Log1p(-b))) / (a + b - a*b)
+				}
+				sum += d[i] * d[k] * length
+			}
+		}
+		return sum
+	}
+	aged := (1-late)*math.Log(energy(10*window)) + late*math.Log(energy(100*window))
+	return math.Log(noise) + (1-weight)*math.Log(energy(window)) + weight*aged
+}
+
+// The coordinates of the search: the logarithm of the odds of the smallest rate, then the logarithms of the steps, in log-odds, to the
+// next. Every point is a valid order of poles and zeros.
+func decode(x []float64) Rates {
+	var r Rates
+	odds := 0.0
+	for i, y := range x {
+		if i == 0 {
+			odds = y
+		} else {
+			odds += math.Exp(y)
+		}
+		rate := 1 / (1 + math.Exp(-odds))
+		if i%2 == 0 {
+			r.Poles = append(r.Poles, rate)
+		} else {
+			r.Zeros = append(r.Zeros, rate)
+		}
+	}
+	return r
+}
+
+// spread returns log-spaced rates from low to high.
+func spread(low, high float64, m int) []float64 {
+	x := make([]float64, 2*m)
+	step := (math.Log(high/(1-high)) - math.Log(low/(1-low))) / float64(2*m-1)
+	x[0] = math.Log(low / (1 - low))
+	for i := 1; i < len(x); i++ {
+		x[i] = math.Log(step)
+	}
+	return x
+}
+
+// Fit minimises Loss over m poles and zeros, from several log-spaced starts. ok is false when no start gave a finite loss.
+func Fit(window, weight float64, m int) (best Rates, loss float64, ok bool) {
+	f := func(x []float64) float64 {
+		r := decode(x)
+		if r.Poles[0] < slowest || r.Zeros[m-1] > fastest {
+			return math.Inf(1)
+		}
+		if y := r.Loss(window, weight); !math.IsNaN(y) {
+			return y
+		}
+		return math.Inf(1)
+	}
+	loss = math.Inf(1)
+	for _, slow := range []float64{1, 0.1} {
+		if x, y := minimise(f, spread(slow/(window+2), 0.7, m)); y < loss {
+			best, loss, ok = decode(x), y, true
+		}
+	}
+	return best, loss, ok
+}
+
+// Bounds of the rates, which dyadics of 30 bits keep: the slowest pole stays below 1, the last zero above 0.
+const (
+	slowest = 0x1p-27
+	fastest = 1 - 0x1p-8
+)

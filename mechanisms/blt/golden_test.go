@@ -1,0 +1,65 @@
+package blt
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"oriel/mechanisms/noise"
+)
+
+var rewrite = flag.Bool("rewrite", false, "write testdata/golden.txt")
+
+const goldenFile = "testdata/golden.txt"
+
+// TestGoldenReleases pins noisy releases, in lattice units, and states. The same bytes are due on every CPU and build. Filters are
+// written out, since fits may differ between platforms.
+func TestGoldenReleases(t *testing.T) {
+	const n = 3
+	slow := Filter{
+		Poles:    [MaxPoles]uint32{1<<30 - 700, 1<<30 - 44_000, 1<<30 - 2_000_001, 984_000_000},
+		Residues: [MaxPoles]uint32{2_400_000, 11_000_003, 68_000_000, 350_000_000},
+		Count:    4,
+	}
+	slow.Shift, _ = slow.shift()
+	scale := noise.Scale{Mant: 3<<20 + 1, Exp: 7} // 2^28.6
+	normal, err := noise.NewGaussian(scale)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var lines []string
+	for _, f := range []Filter{handmade(t), slow} {
+		c, err := New(f, scale, grid, n, normal, 3)
+		if err != nil {
+			t.Fatal(err)
+		}
+		chain, dst := noise.NewChain([32]byte{8, 31: 5}), make([]float64, n)
+		for now := range int64(40) {
+			step(c, chain, dst, 1<<24-now, -5*now, 7)
+			lines = append(lines, fmt.Sprintf("m=%d t=%d %d %d %d", f.Count, now+1, int64(dst[0]), int64(dst[1]), int64(dst[2])))
+			if now == 2 || now == 39 {
+				lines = append(lines, fmt.Sprintf("m=%d t=%d state %x", f.Count, now+1, c.AppendState(nil)))
+			}
+		}
+	}
+	if *rewrite {
+		if err := os.WriteFile(goldenFile, []byte(strings.Join(lines, "\n")+"\n"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	stored, err := os.ReadFile(goldenFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := strings.Split(strings.TrimSuffix(string(stored), "\n"), "\n")
+	if len(lines) != len(want) {
+		t.Errorf("%d lines, stored are %d", len(lines), len(want))
+	}
+	for i := range min(len(lines), len(want)) {
+		if lines[i] != want[i] {
+			t.Errorf("got %q, stored %q", lines[i], want[i])
+		}
+	}
+}

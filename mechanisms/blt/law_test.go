@@ -1,0 +1,238 @@
+package blt
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+	"testing"
+
+	"gonum.org/v1/gonum/mathext"
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"oriel/mechanisms/noise"
+)
+
+// limit of a standardised statistic: a normal one passes it with probability 1e-9. Matrices of up to 100 entries then have a false
+// rejection below 1e-7, and the seed is fixed.
+const limit = 6.11
+
+// covarianceError returns how many standard errors the worst of the chosen covariances is away from s²·Σ_j b_j·b_{j+t−u}, sums over the
+// steps there have been. The mean is known to be zero; Var(xy) of normal x, y is c_xx·c_yy + c_xy².
+func covarianceError(t *testing.T, f Filter, sampler noise.Sampler, s float64, steps, n int, at []int) (worst float64, where string) {
+	t.Helper()
+	c := newCarry(t, f, s, n, sampler)
+	chain, dst, leaf := noise.NewChain([32]byte{4, 2}), make([]float64, n), make([]int64, n)
+	samples := map[int][]float64{}
+	for now := 1; now <= steps; now++ {
+		step(c, chain, dst, leaf...)
+		for _, chosen := range at {
+			if chosen == now {
+				samples[now] = append([]float64(nil), dst...)
+			}
+		}
+	}
+	b := impulse(f, steps)
+	want := func(t, u int) float64 {
+		sum := 0.0
+		for j := range min(t, u) {
+			sum += b[j] * b[j+max(t, u)-min(t, u)]
+		}
+		return s * s * sum
+	}
+	for _, t := range at {
+		for _, u := range at {
+			sum := 0.0
+			for i := range n {
+				sum += samples[t][i] * samples[u][i]
+			}
+			spread := math.Sqrt((want(t, t)*want(u, u) + want(t, u)*want(t, u)) / float64(n))
+			if z := math.Abs(sum/float64(n)-want(t, u)) / spread; z > worst {
+				worst, where = z, fmt.Sprintf("steps %d and %d", t, u)
+			}
+		}
+	}
+	return worst, where
+}
+
+// impulse returns b_0 … in float64.
+func impulse(f Filter, terms int) []float64 {
+	b := make([]float64, terms)
+	b[0] = 1
+	for k := range f.Count {
+		x, q := float64(f.Residues[k])/unit, float64(f.Poles[k])/unit
+		for j := 1; j < terms; j++ {
+			b[j] += x
+			x *= q
+		}
+	}
+	return b
+}
+
+// inverse returns β_0 … in float64.
+func inverse(f Filter, terms int) []float64 {
+	b, beta := impulse(f, terms), make([]float64, terms)
+	beta[0] = 1
+	for j := 1; j < terms; j++ {
+		for i := 1; i <= j; i++ {
+			beta[j] -= b[i] * beta[j-i]
+		}
+	}
+	return beta
+}
+
+// 100 000 coordinates, each an independent stream. s = 2²⁰, so that rounding adds 2⁻⁴⁰ to a relative variance.
+func TestCovarianceIsThatOfTheFilter(t *testing.T) {
+	const s = 1 << 20
+	sampler := gaussian(t, s)
+	for _, window := range []uint64{64, 1024, 16384} {
+		f := fitFilter(t, window, 0.3, 0)
+		if z, where := covarianceError(t, f, sampler, s, 130, 100_000, []int{1, 2, 3, 17, 64, 100, 129, 130}); z > limit {
+			t.Errorf("W=%d: covariance of %s is %.1f standard errors off", window, where, z)
+		}
+	}
+	faults := map[string]noise.Sampler{"half scale": gaussian(t, s/2), "reused": &stuck{Sampler: sampler}}
+	for name, sampler := range faults {
+		if z, _ := covarianceError(t, handmade(t), sampler, s, 20, 20_000, []int{1, 2, 10, 20}); z < limit {
+			t.Errorf("%s: not caught, worst covariance %.1f standard errors off", name, z)
+		}
+	}
+}
+
+// stuck plants a fault: every step has the noise of the first.
+type stuck struct {
+	noise.Sampler
+	seed *noise.Seed
+}
+
+func (s *stuck) Fill(dst []int64, seed noise.Seed) {
+	if s.seed == nil {
+		s.seed = &seed
+	}
+	s.Sampler.Fill(dst, *s.seed)
+}
+
+// A canary pair has leaves +Λ and −Λ at one step and zeros elsewhere; the statistic is that of the likelihood ratio over the window, Σ d_j·(β∗y)_{i+j}.
+const (
+	auditRuns   = 10_000 // for each of the two
+	auditWindow = 8
+	auditAlpha  = 1e-6 // of each Clopper-Pearson bound
+	auditMu     = 2.9  // a bound within a tenth of it takes few runs
+)
+
+// auditBound returns a lower bound on µ at confidence 1 − 2·auditAlpha: µ ≥ Φ⁻¹(TPR) − Φ⁻¹(FPR) for every test (Dong, Roth and Su 2022); the
+// threshold is half way between the two means.
+func auditBound(t *testing.T, c *Carry, i int, weights []float64) float64 {
+	t.Helper()
+	start, lambda := c.AppendState(nil), grid.Lambda
+	above := func(canary int64, world byte) (k float64) {
+		dst := make([]float64, 1)
+		for run := range auditRuns {
+			if err := c.Restore(start); err != nil {
+				t.Fatal(err)
+			}
+			key := [32]byte{1: world}
+			binary.LittleEndian.PutUint32(key[4:], uint32(run))
+			chain, score := noise.NewChain(key), 0.0
+			for now := range i - 1 + auditWindow {
+				leaf := int64(0)
+				if now == i-1 {
+					leaf = canary
+				}
+				step(c, chain, dst, leaf)
+				score += weights[now] * dst[0]
+			}
+			if score > 0 {
+				k++
+			}
+		}
+		return k
+	}
+	n, truePositive, falsePositive := float64(auditRuns), above(lambda, 1), above(-lambda, 2)
+	tpr, fpr := 0.0, 1.0
+	if truePositive > 0 {
+		tpr = betaQuantile(truePositive, n-truePositive+1, auditAlpha)
+	}
+	if falsePositive < n {
+		fpr = 1 - betaQuantile(n-falsePositive, falsePositive+1, auditAlpha)
+	}
+	return distuv.UnitNormal.Quantile(tpr) - distuv.UnitNormal.Quantile(fpr)
+}
+
+// betaQuantile bisects the beta distribution; gonum's own quantile is far off in the tails.
+func betaQuantile(a, b, p float64) float64 {
+	low, high := 0.0, 1.0
+	for range 60 {
+		if middle := (low + high) / 2; mathext.RegIncBeta(a, b, middle) < p {
+			low = middle
+		} else {
+			high = middle
+		}
+	}
+	return low
+}
+
+// likelihood weighs releases 1 … i+W−1 into the statistic of the likelihood ratio: Σ_j d_j·(β∗y)_{i+j}.
+func likelihood(f Filter, i int) []float64 {
+	steps := i - 1 + auditWindow
+	beta, weights, d := inverse(f, steps), make([]float64, steps), 0.0
+	for j := range auditWindow {
+		d += beta[j]
+		for l := range i + j {
+			weights[i-1+j-l] += d * beta[l]
+		}
+	}
+	return weights
+}
+
+// The guarantee is attained, by the first event and by later ones, and not passed; and the audit is able to fail.
+func TestAuditReachesTheClaim(t *testing.T) {
+	f := fitFilter(t, auditWindow, 0.3, 0)
+	scale, err := ScaleFor(f, 2*grid.Lambda, 1, auditWindow, auditMu)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := scale.Float64()
+	sampler := gaussian(t, s)
+	for _, i := range []int{1, 2, 11} {
+		bound := auditBound(t, newCarry(t, f, s, 1, sampler), i, likelihood(f, i))
+		t.Logf("event %d: bound %.4f, claim %.4f, ratio %.3f", i, bound, auditMu, bound/auditMu)
+		if bound < 0.9*auditMu || bound > auditMu {
+			t.Errorf("event %d: bound %g, claim %g", i, bound, auditMu)
+		}
+	}
+	fault := func(name string, f Filter, sampler noise.Sampler, weights []float64) {
+		t.Helper()
+		if bound := auditBound(t, newCarry(t, f, s, 1, sampler), 1, weights); !(bound > auditMu) {
+			t.Errorf("%s: not caught: bound %g, claim %g", name, bound, auditMu)
+		}
+	}
+	fault("half scale, or L for 2L", f, gaussian(t, s/2), likelihood(f, 1))
+	white := f // nearly no carry: every release shows the event with noise of its own
+	white.Residues = [MaxPoles]uint32{1, 1}
+	white.Shift, _ = white.shift()
+	ones := make([]float64, auditWindow)
+	for i := range ones {
+		ones[i] = 1
+	}
+	fault("carry left out", white, sampler, ones)
+	fault("noise missing at the last step", f, &gap{Sampler: sampler, at: auditWindow}, func() []float64 {
+		w := inverse(f, auditWindow) // only the last whitened release
+		for i, j := 0, len(w)-1; i < j; i, j = i+1, j-1 {
+			w[i], w[j] = w[j], w[i]
+		}
+		return w
+	}())
+}
+
+// gap plants a fault: no noise at one step of each run.
+type gap struct {
+	noise.Sampler
+	at, calls int
+}
+
+func (g *gap) Fill(dst []int64, seed noise.Seed) {
+	g.calls++
+	if g.Sampler.Fill(dst, seed); g.calls%auditWindow == g.at%auditWindow {
+		clear(dst)
+	}
+}
