@@ -89,7 +89,7 @@ func demo(ctx context.Context, out, progress io.Writer, all []flights.Flight, ke
 		return err
 	}
 	table := demoTable{streams: streams}
-	for _, mechanism := range []string{"tree-gaussian", "tree-gaussian-paper"} {
+	for _, mechanism := range []string{"blt", "tree-gaussian", "tree-gaussian-paper"} {
 		s, err := demoSettings(mechanism)
 		if err != nil {
 			return err

@@ -14,9 +14,13 @@ import (
 func (s Settings) Canonical() string {
 	number := func(f float64) string { return string(schemas.AppendFloat(nil, f)) }
 	count := func(n uint64) string { return strconv.FormatUint(n, 10) }
+	weight, poles := "", "" // of blt only
+	if s.Mechanism == blt {
+		weight, poles = number(s.AgeWeight), strconv.Itoa(s.Poles)
+	}
 	lines := []string{
 		"ADJACENCY=" + s.Adjacency,
-		"AGE_WEIGHT=",
+		"AGE_WEIGHT=" + weight,
 		"BATCH=" + count(s.Batch),
 		"CLIP=" + number(s.Clip),
 		"CONFIDENCE=" + number(s.Confidence),
@@ -35,7 +39,7 @@ func (s Settings) Canonical() string {
 		"MECHANISM=" + s.Mechanism,
 		"OPERATOR=" + s.Operator,
 		fmt.Sprintf("OWN_CONVEXITY=%t", s.OwnConvexity),
-		"POLES=",
+		"POLES=" + poles,
 		"RADIUS=" + number(s.Radius),
 		"SET=" + s.Set,
 		"START_REGULARIZER=" + number(s.StartRegularizer),

@@ -32,6 +32,12 @@ func (c *checker) positive(name string, value float64) {
 	c.want(name, value > 0 && !math.IsInf(value, 1), "%g: not positive and finite", value) // also catches NaN
 }
 
+// blt is the mechanism whose filter the age weight and the poles shape; maxFilter is the largest window it is fitted for.
+const (
+	blt       = "blt"
+	maxFilter = 1 << 22
+)
+
 // maxDimension keeps a decision of 24 bytes a coordinate within the 8 MiB that the decision topic takes a record.
 const maxDimension = 1 << 18
 
@@ -113,8 +119,14 @@ func (s Settings) checkPrivacy(c *checker) {
 	for next < window && next < 1<<62 {
 		next *= 2
 	}
-	c.want("WINDOW", window >= 1 && window&(window-1) == 0, "%d: not a power of two; the next one is %d", window, next)
-	if strings.HasPrefix(s.Mechanism, "tree-gaussian") {
+	if s.Mechanism == blt {
+		c.want("WINDOW", window >= 1 && window <= maxFilter, "%d: not within 1 to %d", window, maxFilter)
+		c.want("AGE_WEIGHT", s.AgeWeight >= 0 && s.AgeWeight <= 1, "%g: not within 0 to 1", s.AgeWeight)
+		c.want("POLES", s.Poles == 0 || s.Poles >= 2 && s.Poles <= 4, "%d: not 0, 2, 3 or 4", s.Poles)
+	} else {
+		c.want("WINDOW", window >= 1 && window&(window-1) == 0, "%d: not a power of two; the next one is %d", window, next)
+	}
+	if s.Mechanism == blt || strings.HasPrefix(s.Mechanism, "tree-gaussian") {
 		c.want("DELTA", s.Delta > 0 && s.Delta < 1, "%g: not between 0 and 1; %s needs it", s.Delta, s.Mechanism)
 	}
 }

@@ -88,6 +88,9 @@ func (s Settings) configs() (mechanisms.Config, coco.Config, error) {
 		Budget: dp.Budget{Epsilon: s.Epsilon, Delta: s.Delta}, Clip: s.Clip, Adjacency: adjacency,
 		Failure: operator.StepFailure(),
 	}
+	if s.Mechanism == blt {
+		mechanism.AgeWeight, mechanism.Poles = s.AgeWeight, s.Poles
+	}
 	if strings.HasSuffix(s.Mechanism, "-paper") {
 		mechanism.PaperSensitivity = operator.PaperSensitivity()
 	}

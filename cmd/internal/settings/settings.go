@@ -47,8 +47,10 @@ type Settings struct {
 	Batch            uint64  `env:"BATCH" envDefault:"1" unit:"events" range:"1 to 2147483648" text:"events a step"`
 	EmitEvery        uint64  `env:"EMIT_EVERY" envDefault:"1" unit:"steps" range:"≥ 1" text:"a decision is emitted every so many steps; the privacy account covers all steps"`
 
-	Mechanism string  `env:"MECHANISM" need:"operator" unit:"name" range:"tree-gaussian, tree-gamma, tree-laplace, tree-gaussian-paper, tree-gamma-paper" text:"private running sum"`
-	Window    uint64  `env:"WINDOW" need:"operator" unit:"steps" range:"a power of two" text:"W: the newest W steps of each stream are protected; choose at least a day of traffic"`
+	Mechanism string  `env:"MECHANISM" need:"operator" unit:"name" range:"blt, tree-gaussian, tree-gamma, tree-laplace, tree-gaussian-paper, tree-gamma-paper" text:"private running sum"`
+	AgeWeight float64 `env:"AGE_WEIGHT" envDefault:"0.3" unit:"weight" range:"0 to 1" text:"blt: how much the loss of events that left the window counts beside the error, when the filter is fitted"`
+	Poles     int     `env:"POLES" envDefault:"0" unit:"poles" range:"0, 2, 3, 4" text:"blt: poles of the filter, and buffers of its state; 0 chooses"`
+	Window    uint64  `env:"WINDOW" need:"operator" unit:"steps" range:"≥ 1; a power of two for trees; at most 4194304 for blt" text:"W: the newest W steps of each stream are protected; choose at least a day of traffic"`
 	Epsilon   float64 `env:"EPSILON" need:"operator" unit:"nats" range:"> 0" text:"ε of one window"`
 	Delta     float64 `env:"DELTA" unit:"probability" range:"above 0, below 1; any for pure-ε mechanisms" text:"δ of one window; choose it well below 1/(events in the window)"`
 	Clip      float64 `env:"CLIP" need:"operator" unit:"loss/length" range:"> 0" text:"L: each event's gradient is clipped to this Euclidean norm"`
@@ -65,8 +67,6 @@ type Settings struct {
 var later = map[string]string{
 	"LEDGER_TOPIC":    "the ledger across deployments",
 	"STREAM_KEYS":     "streams by key",
-	"AGE_WEIGHT":      "the blt mechanism",
-	"POLES":           "the blt mechanism",
 	"USER_ID":         "user-level privacy",
 	"USER_SEPARATION": "user-level privacy",
 	"EPSILON_CEILING": "the ledger across deployments",
