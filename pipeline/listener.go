@@ -1,6 +1,10 @@
 package pipeline
 
-import "time"
+import (
+	"time"
+
+	"oriel/mechanisms/dp"
+)
 
 // TaskState is the public state of one partition's task.
 type TaskState string
@@ -40,9 +44,10 @@ type Listener struct {
 	Committed func(Commit)
 	Aborted   func(partition int32)
 	State     func(partition int32, s TaskState)
-	Opened    func(partition int32)            // the partition's first incarnation was opened
-	Closed    func(partition int32)            // the partition was handed over
-	Restarted func(partition int32, err error) // the task takes its partition over again after err
+	Proves    func(partition int32, g dp.Guarantee) // the partition's stream is taken over; its frozen plan proves g
+	Opened    func(partition int32)                 // the partition's first incarnation was opened
+	Closed    func(partition int32)                 // the partition was handed over
+	Restarted func(partition int32, err error)      // the task takes its partition over again after err
 	Reached   func(partition int32, p Point)
 	Stopped   func(partition int32, err error)   // the partition is parked; err says why and what to do
 	Note      func(partition int32, text string) // an event a person should see once; never holds payload
@@ -69,6 +74,12 @@ func (l Listener) aborted(partition int32) {
 func (l Listener) state(partition int32, s TaskState) {
 	if l.State != nil {
 		l.State(partition, s)
+	}
+}
+
+func (l Listener) proves(partition int32, g dp.Guarantee) {
+	if l.Proves != nil {
+		l.Proves(partition, g)
 	}
 }
 

@@ -31,6 +31,7 @@ func (t *task) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	t.service.listener.proves(t.partition, o.stream.Guarantee())
 	t.service.listener.state(t.partition, Running)
 	work, fail := context.WithCancelCause(ctx)
 	defer fail(nil)

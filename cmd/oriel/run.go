@@ -138,6 +138,10 @@ func logger(level string) *slog.Logger {
 func logging(log *slog.Logger, l pipeline.Listener) pipeline.Listener {
 	l.Assigned = func(partitions []int32) { log.Info("partitions assigned", "partitions", partitions) }
 	l.State = func(p int32, s pipeline.TaskState) { log.Info("task", "partition", p, "state", string(s)) }
+	l.Proves = func(p int32, g dp.Guarantee) { // of the frozen plan: another fit of the same settings may age differently
+		log.Info("epsilon by age", "partition", p, "W", g.Epsilon, "10W", g.AtWindows(10).Epsilon, "100W", g.AtWindows(100).Epsilon,
+			"1000W", g.AtWindows(1000).Epsilon, "delta", g.Delta)
+	}
 	l.Opened = func(p int32) { log.Info("opened the partition's first incarnation", "partition", p) }
 	l.Restarted = func(p int32, err error) { log.Warn("taking the partition over again", "partition", p, "error", err) }
 	l.Stopped = func(p int32, err error) { log.Error("stopped", "partition", p, "error", err) }
@@ -151,8 +155,7 @@ func logging(log *slog.Logger, l pipeline.Listener) pipeline.Listener {
 func announce(log *slog.Logger, s settings.Settings, g dp.Guarantee, addr net.Addr) {
 	log.Info("window differential privacy for each stream",
 		"mechanism", g.Mechanism, "window_steps", g.Window, "epsilon", g.Epsilon, "delta", g.Delta,
-		"adjacency", g.Adjacency.String(), "unit", g.Unit,
-		"epsilon_10W", g.AtWindows(10).Epsilon, "epsilon_100W", g.AtWindows(100).Epsilon)
+		"adjacency", g.Adjacency.String(), "unit", g.Unit)
 	if events := float64(g.Window) * float64(g.Batch); g.Delta*events > 1 {
 		log.Warn("delta is above 1/(events in the window): some event may be revealed outright with a probability that matters", "delta", g.Delta, "events", events)
 	}

@@ -7,7 +7,7 @@ import (
 )
 
 const (
-	// MaxPoles bounds m: four come within 2 % of the optimum for every window up to 2²⁰, and each costs n integers of state.
+	// MaxPoles bounds m: four come within 6 % of the optimum for every window up to 2²², and each costs n integers of state.
 	MaxPoles = 4
 
 	// fractionBits of poles and residues. 1 − q is about 1/4W of the slowest pole: at W = 2²⁰ its last bit is still below 1 %.

@@ -81,18 +81,25 @@ func (f Filter) zero(low, high uint32) interval {
 		}
 		return value.lo.Sign()*value.hi.Sign() > 0
 	}
+	around := func(z *big.Float) {
+		step := new(big.Float).SetMantExp(big.NewFloat(1), -zeroBits)
+		try(down().Sub(z, step))
+		try(down().Add(z, step))
+	}
 	for bit := range zeroBits - fractionBits {
 		middle := down().Add(lo, hi) // exact, or a point beside it
 		middle.SetMantExp(middle, -1)
 		if bit == 60-fractionBits {
 			z := f.newton(middle)
 			z.SetMode(big.ToNegativeInf)
-			step := new(big.Float).SetMantExp(big.NewFloat(1), -zeroBits)
-			try(down().Sub(z, step))
-			try(down().Add(z, step))
+			around(z)
 		}
 		width := new(big.Float).Sub(hi, lo)
-		if width.MantExp(nil) <= 2-zeroBits || !try(middle) {
+		if width.MantExp(nil) <= 2-zeroBits {
+			break
+		}
+		if !try(middle) { // the zero itself, or too near it for a sign
+			around(middle)
 			break
 		}
 	}
