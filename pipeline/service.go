@@ -74,7 +74,20 @@ func (s *Service) Run(ctx context.Context) error {
 
 // checkTopics refuses topics that changed under the service: other settings, other partition counts, and topics that were
 // deleted and made again, whose offsets mean other records.
+//
+// A broker that has just started may not know all topics yet: what would stop the service must be found twice.
 func (s *Service) checkTopics(ctx context.Context) error {
+	err := s.compareTopics(ctx)
+	if err == nil || Kind(err) != Stopped {
+		return err
+	}
+	if err := pause(ctx, topicsInterval); err != nil {
+		return err
+	}
+	return s.compareTopics(ctx)
+}
+
+func (s *Service) compareTopics(ctx context.Context) error {
 	topics, err := CheckTopics(ctx, s.client, s.config)
 	if err != nil {
 		return err
