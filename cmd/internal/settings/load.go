@@ -50,6 +50,11 @@ func Load(environ []string, needs ...Need) (Settings, error) {
 			broken[v.Name] = true
 		}
 	}
+	for _, name := range []string{"AGE_WEIGHT", "POLES"} {
+		if _, set := given[prefix+name]; set && s.Mechanism != blt && slices.Contains(needs, Operator) {
+			errs = append(errs, fmt.Errorf("%s%s: set, but only ORIEL_MECHANISM=blt has a filter that it shapes", prefix, name))
+		}
+	}
 	errs = append(errs, s.check(needs, broken)...)
 	return s, errors.Join(errs...)
 }

@@ -110,6 +110,7 @@ func TestProblemsAreReportedAtOnceEachByItsVariable(t *testing.T) {
 	f("ORIEL_EPSILLON: no such setting", "ORIEL_EPSILLON=1")
 	f("ORIEL_USER_SEPARATION: this version does not have", "ORIEL_USER_SEPARATION=5")
 	f("ORIEL_AGE_WEIGHT: 2: not within", "ORIEL_MECHANISM=blt", "ORIEL_AGE_WEIGHT=2")
+	f("ORIEL_AGE_WEIGHT: set, but only", "ORIEL_AGE_WEIGHT=0.3")
 	f("ORIEL_POLES: 1: not", "ORIEL_MECHANISM=blt", "ORIEL_POLES=1")
 	f("ORIEL_MECHANISM", "ORIEL_MECHANISM=none")
 	_, err := Load(append(minimal(), "ORIEL_CLIP=0", "ORIEL_BATCH=0", "ORIEL_LOSS=canary"), all...)
