@@ -1,21 +1,15 @@
 package mechanisms_test
 
 import (
-	"flag"
 	"fmt"
 	"math"
-	"os"
-	"strings"
 	"testing"
 
 	"oriel/mechanisms"
 	"oriel/mechanisms/lattice"
+	"oriel/mechanisms/mechtest/goldentest"
 	"oriel/mechanisms/noise"
 )
-
-var rewrite = flag.Bool("rewrite", false, "write testdata/golden.txt")
-
-const goldenFile = "testdata/golden.txt"
 
 // goldenPlans prove more than the configuration asks for. They are written out, since calibration may differ between platforms.
 func goldenPlans() []mechanisms.Plan {
@@ -61,22 +55,5 @@ func TestGoldenStreams(t *testing.T) {
 			}
 		}
 	}
-	if *rewrite {
-		if err := os.WriteFile(goldenFile, []byte(strings.Join(lines, "\n")+"\n"), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	stored, err := os.ReadFile(goldenFile)
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := strings.Split(strings.TrimSuffix(string(stored), "\n"), "\n")
-	if len(lines) != len(want) {
-		t.Errorf("%d lines, stored are %d", len(lines), len(want))
-	}
-	for i := range min(len(lines), len(want)) {
-		if lines[i] != want[i] {
-			t.Errorf("line %q, stored %q", lines[i], want[i])
-		}
-	}
+	goldentest.Check(t, lines)
 }

@@ -1,18 +1,12 @@
 package windowtree
 
 import (
-	"flag"
 	"fmt"
-	"os"
-	"strings"
 	"testing"
 
+	"oriel/mechanisms/mechtest/goldentest"
 	"oriel/mechanisms/noise"
 )
-
-var rewrite = flag.Bool("rewrite", false, "write testdata/golden.txt")
-
-const goldenFile = "testdata/golden.txt"
 
 // TestGoldenReleases pins noisy releases, in lattice units, and states of a tree with W = 4 over 11 steps: into the third block. The
 // same bytes are due on every CPU and build.
@@ -46,22 +40,5 @@ func TestGoldenReleases(t *testing.T) {
 			}
 		}
 	}
-	if *rewrite {
-		if err := os.WriteFile(goldenFile, []byte(strings.Join(lines, "\n")+"\n"), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	stored, err := os.ReadFile(goldenFile)
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := strings.Split(strings.TrimSuffix(string(stored), "\n"), "\n")
-	if len(lines) != len(want) {
-		t.Errorf("%d lines, stored are %d", len(lines), len(want))
-	}
-	for i := range min(len(lines), len(want)) {
-		if lines[i] != want[i] {
-			t.Errorf("got %q, stored %q", lines[i], want[i])
-		}
-	}
+	goldentest.Check(t, lines)
 }

@@ -1,20 +1,15 @@
 package loss
 
 import (
-	"flag"
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"os"
-	"strings"
 	"testing"
 
 	"oriel/operators"
+
+	"oriel/mechanisms/mechtest/goldentest"
 )
-
-var rewrite = flag.Bool("rewrite", false, "write testdata/golden.txt")
-
-const goldenFile = "testdata/golden.txt"
 
 // TestGoldenGradients pins every bit of gradients and values, dense and sparse, small and saturated. Points and events come from
 // integers, so the same bits are due on every CPU and build.
@@ -48,22 +43,5 @@ func TestGoldenGradients(t *testing.T) {
 			lines = append(lines, line)
 		}
 	}
-	if *rewrite {
-		if err := os.WriteFile(goldenFile, []byte(strings.Join(lines, "\n")+"\n"), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	stored, err := os.ReadFile(goldenFile)
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := strings.Split(strings.TrimSuffix(string(stored), "\n"), "\n")
-	if len(lines) != len(want) {
-		t.Errorf("%d lines, stored are %d", len(lines), len(want))
-	}
-	for i := range min(len(lines), len(want)) {
-		if lines[i] != want[i] {
-			t.Errorf("got %q, stored %q", lines[i], want[i])
-		}
-	}
+	goldentest.Check(t, lines)
 }

@@ -1,0 +1,36 @@
+package goldentest
+
+import (
+	"flag"
+	"os"
+	"strings"
+	"testing"
+)
+
+var rewrite = flag.Bool("rewrite", false, "write testdata/golden.txt")
+
+// file stands in the folder of the test's own package.
+const file = "testdata/golden.txt"
+
+// Check fails t for each line that differs from the stored one, and if there are more or fewer.
+func Check(t testing.TB, lines []string) {
+	t.Helper()
+	if *rewrite {
+		if err := os.WriteFile(file, []byte(strings.Join(lines, "\n")+"\n"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	stored, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := strings.Split(strings.TrimSuffix(string(stored), "\n"), "\n")
+	if len(lines) != len(want) {
+		t.Errorf("%d lines, stored are %d", len(lines), len(want))
+	}
+	for i := range min(len(lines), len(want)) {
+		if lines[i] != want[i] {
+			t.Errorf("got %q, stored %q", lines[i], want[i])
+		}
+	}
+}
