@@ -205,7 +205,7 @@ type ruleFile struct {
 	Groups []struct {
 		Name  string
 		Rules []struct {
-			Alert, Expr         string
+			Alert, Record, Expr string
 			Labels, Annotations map[string]string
 		}
 	}
@@ -220,7 +220,13 @@ func TestRulesUseExportedMetrics(t *testing.T) {
 		for _, rule := range group.Rules {
 			count++
 			for _, problem := range queryProblems(e, rule.Expr) {
-				t.Errorf("%s: %s: %s", rule.Alert, rule.Expr, problem)
+				t.Errorf("%s%s: %s: %s", rule.Alert, rule.Record, rule.Expr, problem)
+			}
+			if rule.Record != "" {
+				if strings.Count(played, rule.Record) < 2 {
+					t.Errorf("%s: rules_test.yml must ask for it and say its value", rule.Record)
+				}
+				continue
 			}
 			if rule.Annotations["summary"] == "" || rule.Annotations["description"] == "" || rule.Labels["severity"] == "" {
 				t.Errorf("%s: needs a summary, a description of what to do, and a severity", rule.Alert)

@@ -1,12 +1,15 @@
 package mechanisms_test
 
 import (
+	"math"
+	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/mathext"
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"oriel/mechanisms"
+	"oriel/mechanisms/blt"
 	"oriel/mechanisms/dp"
 	"oriel/mechanisms/mechtest"
 	"oriel/mechanisms/noise"
@@ -21,25 +24,25 @@ const (
 )
 
 // attained weighs the releases of steps 1 to 8 into the likelihood-ratio statistic.
-var attained = [auditSteps]float64{0: 1, 1: 1, 3: 1, 7: 1}
+var attained = []float64{0: 1, 1: 1, 3: 1, auditSteps - 1: 1}
 
-// scores runs the stream on a canary under many identities, which derive independent noise, and returns the statistic of each run.
-func scores(t *testing.T, stream *mechanisms.Stream, canary []float64, weights [auditSteps]float64, topic byte) []float64 {
+// scores runs the stream on a canary in the first and some later steps, and zeros elsewhere, under many identities, which derive
+// independent noise, and returns the statistic of each run.
+func scores(t *testing.T, stream *mechanisms.Stream, canary []float64, weights []float64, topic byte, places ...int) []float64 {
 	t.Helper()
 	start := stream.AppendState(nil)
 	out := make([]float64, auditRuns)
-	zero := make([]float64, stream.Dimension())
+	gradients := slices.Repeat([][]float64{make([]float64, stream.Dimension())}, len(weights))
+	for _, p := range append([]int{0}, places...) {
+		gradients[p] = canary
+	}
 	for i := range out {
 		if err := stream.Restore(start); err != nil {
 			t.Fatal(err)
 		}
 		id := noise.Identity{Topic: [16]byte{topic}, Offset: int64(i)}
 		for step, weight := range weights {
-			gradient := zero
-			if step == 0 {
-				gradient = canary
-			}
-			stream.Add(id, gradient)
+			stream.Add(id, gradients[step])
 			out[i] += float64(weight * stream.Sum()[0])
 		}
 	}
@@ -109,6 +112,59 @@ func TestAuditReachesTheClaim(t *testing.T) {
 	f("zero-out", dp.ZeroOut, []float64{1}, nil, 2) // nil is the null event
 }
 
+// likelihood weighs the releases of blt into the likelihood-ratio statistic of events at places of 0 … steps − 1: Σ_t x_t·(β∗y)_t with x = β∗G of
+// an event of size 1, in float64 by recurrences.
+func likelihood(f blt.Filter, steps int, places []int) []float64 {
+	const unit = 1 << 30
+	beta, weights := make([]float64, steps), make([]float64, steps)
+	beta[0] = 1
+	for j := 1; j < steps; j++ {
+		for i := 1; i <= j; i++ {
+			for k := range f.Count {
+				beta[j] -= beta[j-i] * float64(f.Residues[k]) / unit * math.Pow(float64(f.Poles[k])/unit, float64(i-1))
+			}
+		}
+	}
+	for t := range steps {
+		x := 0.0
+		for _, p := range places {
+			for l := range max(0, t-p+1) {
+				x += beta[l]
+			}
+		}
+		for l := range t + 1 {
+			weights[t-l] += x * beta[l]
+		}
+	}
+	return weights
+}
+
+// At user level blt attains its claim by a user whose events are as close as the separation allows, and no user passes it: W = 12, s = 5, k = 3.
+func TestAuditOfAUserReachesTheClaim(t *testing.T) {
+	c := auditConfig(dp.ZeroOut)
+	c.Name, c.Window, c.Separation = "blt", 12, 5
+	plan := mechtest.Plan(t, c)
+	stream := mechtest.Open(t, c, [32]byte{7})
+	claim := stream.Guarantee().Mu
+	bound := func(stream *mechanisms.Stream, places ...int) float64 {
+		weights := likelihood(plan.Filter, 12, places)
+		return gaussianBound(scores(t, stream, []float64{1}, weights, 1, places...), scores(t, stream, []float64{-1}, weights, 2, places...), 0)
+	}
+	worst := bound(stream, 0, 5, 10)
+	t.Logf("bound %.4f, claim %.4f, ratio %.3f", worst, claim, worst/claim)
+	if worst < 0.9*claim || worst > claim {
+		t.Errorf("bound %g, claim %g", worst, claim)
+	}
+	if got := bound(stream, 0, 7, 11); got > claim {
+		t.Errorf("a user with other places: bound %g, claim %g", got, claim)
+	}
+	c.Separation = 6 // k = 2: noise for one event less
+	few := mechtest.Open(t, c, [32]byte{7})
+	if got := bound(few, 0, 5, 10); !(got > few.Guarantee().Mu) {
+		t.Errorf("an event too many: not caught: bound %g, claim %g", got, few.Guarantee().Mu)
+	}
+}
+
 // bent plants a fault: a sampler of its own, told which draw of the run it makes.
 type bent struct {
 	stream *mechanisms.Stream
@@ -131,7 +187,7 @@ func TestAuditCatchesPlantedFaults(t *testing.T) {
 	whole := sampler(plan.Scale)
 	half := sampler(noise.Scale{Mant: plan.Scale.Mant, Exp: plan.Scale.Exp - 1})
 	zeroOut := sampler(mechtest.Plan(t, auditConfig(dp.ZeroOut)).Scale)
-	f := func(name string, weights [auditSteps]float64, fill func(dst []int64, seed noise.Seed, step uint64)) {
+	f := func(name string, weights []float64, fill func(dst []int64, seed noise.Seed, step uint64)) {
 		t.Helper()
 		fault := &bent{fill: fill}
 		stream := mechtest.Planted(t, c, plan, fault)
@@ -152,7 +208,7 @@ func TestAuditCatchesPlantedFaults(t *testing.T) {
 	})
 	// y₁ = v + x₁ and y₃ = v + x₁₂ + x₃: with one noise for all nodes, 2y₁ − y₃ is the canary itself.
 	var first noise.Seed
-	f("one node's noise reused", [auditSteps]float64{0: 2, 2: -1}, func(dst []int64, seed noise.Seed, step uint64) {
+	f("one node's noise reused", []float64{0: 2, 2: -1}, func(dst []int64, seed noise.Seed, step uint64) {
 		if step == 1 {
 			first = seed
 		}

@@ -1,6 +1,7 @@
 package mechanisms
 
 import (
+	"fmt"
 	"math"
 	"math/big"
 
@@ -19,30 +20,53 @@ const (
 )
 
 // sensitivity returns Δ in lattice units. Leaves have integer entries with Σnᵢ² ≤ Λ², checked last, so two differ by at most 2Λ and one
-// differs from the null leaf by at most Λ. The distance of two batches is that of their one differing leaf.
-func sensitivity(g lattice.Grid, a dp.Adjacency) int64 {
-	if a == dp.ZeroOut {
+// differs from the null leaf by at most Λ. The distance of two batches is that of their one differing leaf. An event of a user is exchanged
+// for any other or for a null event: 2Λ under both adjacencies.
+func sensitivity(g lattice.Grid, c Config) int64 {
+	if c.Adjacency == dp.ZeroOut && c.Separation == 0 {
 		return g.Lambda
 	}
 	return 2 * g.Lambda
 }
 
-// privacyScale returns the noise scale of a node in lattice units that proves the budget, rounded up.
+// load is how often the events of one unit of privacy lie under nodes, within one window: c_x of them under node x.
+type load struct {
+	squares *big.Float // at least Σc_x²
+	total   *big.Float // at least Σc_x
+}
+
+// moved returns how far a unit moves the noise of all nodes, in lattice units: the nodes are shifted by vectors of ℓ2 norm c_xΔ at most.
 //
-//	Gaussian  s = Δ√h/µ       the h nodes of a leaf are one Gaussian mechanism with shift √h·Δ
-//	Gamma     s = Δh/ε        h nodes of Δ/s each
-//	Laplace   s = √n·Δh/ε     the same in the ℓ1 norm, at most √n times the ℓ2 norm
-func privacyScale(c Config, kind family, g lattice.Grid, h int) noise.Scale {
-	x := exact(float64(sensitivity(g, c.Adjacency)))
+//	Gaussian  Δ√(Σc_x²)     the nodes are one Gaussian mechanism
+//	Gamma     ΔΣc_x         a density ratio a node
+//	Laplace   √n·ΔΣc_x      the same in the ℓ1 norm, at most √n times the ℓ2 norm
+func (l load) moved(c Config, kind family, g lattice.Grid) *big.Float {
+	x := exact(float64(sensitivity(g, c)))
 	switch kind.noise {
 	case gaussianNoise:
-		x.Mul(x, root(exact(float64(h)))).Quo(x, exact(dp.GaussianMu(c.Budget)))
+		x.Mul(x, root(l.squares))
 	case gammaNoise:
-		x.Mul(x, exact(float64(h))).Quo(x, exact(c.Budget.Epsilon))
+		x.Mul(x, l.total)
 	case laplaceNoise:
-		x.Mul(x, root(exact(float64(c.Dimension)))).Mul(x, exact(float64(h))).Quo(x, exact(c.Budget.Epsilon))
+		x.Mul(x, l.total).Mul(x, root(exact(float64(c.Dimension))))
 	}
-	return noise.ScaleUp(up(x, scaleMargin))
+	return x
+}
+
+// nodeScale returns the noise scale of a node in lattice units that proves the budget, rounded up: what the unit moves over µ or ε.
+func nodeScale(c Config, kind family, g lattice.Grid, l load) noise.Scale {
+	budget := c.Budget.Epsilon
+	if kind.noise == gaussianNoise {
+		budget = dp.GaussianMu(c.Budget)
+	}
+	x := l.moved(c, kind, g)
+	return noise.ScaleUp(up(x.Quo(x, exact(budget)), scaleMargin))
+}
+
+// nodeLoss returns the µ or ε of one window that a plan's noise proves, rounded up: what the unit moves over the scale.
+func nodeLoss(p Plan, c Config, kind family, l load) float64 {
+	x := l.moved(c, kind, p.Grid)
+	return up(x.Quo(x, dyadic(p.Scale)), claimMargin)
 }
 
 // paperScale returns the scale the paper prints, in lattice units, rounded up: θ = Δ'h/ε by (11) and (15), σ = √8·Δ'h·ln(2/δ)/ε by (13)
@@ -97,7 +121,7 @@ func filterErrorBound(c Config, g lattice.Grid, s noise.Scale, f blt.Filter) (fl
 	}
 	r, err := blt.NewResponse(f)
 	if err != nil {
-		return 0, err
+		return 0, fmt.Errorf("mechanisms: %w", err)
 	}
 	n := math.Sqrt(float64(c.Dimension))
 	sum, _ := f.Sum().Float64()
@@ -109,7 +133,7 @@ func filterErrorBound(c Config, g lattice.Grid, s noise.Scale, f blt.Filter) (fl
 // exact returns x without rounding.
 func exact(x float64) *big.Float { return new(big.Float).SetPrec(precision).SetFloat64(x) }
 
-func root(x *big.Float) *big.Float { return x.Sqrt(x) }
+func root(x *big.Float) *big.Float { return new(big.Float).Sqrt(x) }
 
 // up returns x·(1 + 2^margin) rounded up, for positive x.
 func up(x *big.Float, margin int) float64 {

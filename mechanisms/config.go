@@ -4,8 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"math/bits"
-	"slices"
 
 	"oriel/mechanisms/blt"
 	"oriel/mechanisms/dp"
@@ -14,8 +12,6 @@ import (
 
 // Limits of a Config.
 const (
-	// maxWindow leaves block and position arithmetic of a tree exact.
-	maxWindow = 1 << 62
 	// maxBatch keeps a partial sum, B·Λ < 2⁵⁶, in int64, and every total, steps·B·Λ ≤ 2¹²⁰, in 128 bits: with steps < 2⁶⁴ and Λ < 2²⁵
 	// no check at run time is needed, least of all one that looks at a private sum.
 	maxBatch = 1 << 31
@@ -26,10 +22,10 @@ const (
 // Config is what a user asks of a stream. Privacy parameters have no default.
 type Config struct {
 	Name      string       // mechanism, one of Names
-	Window    uint64       // W, steps: a power of two for a tree, up to 2²² for blt
+	Window    uint64       // W, steps: a power of two for a tree, up to 2²² for blt, 0 for the once- names
 	Batch     uint64       // B, events a step, 1 to 2³¹
 	Dimension int          // n, entries of a gradient
-	Budget    dp.Budget    // of one window; δ is used by Gaussian noise only
+	Budget    dp.Budget    // of one window, or of the whole run; δ is used by Gaussian noise only
 	Clip      float64      // L, ℓ2 bound on one gradient, loss units
 	Adjacency dp.Adjacency // sensitivity 2L under replace, L under zero-out
 
@@ -40,6 +36,14 @@ type Config struct {
 	// for all other names.
 	AgeWeight float64
 	Poles     int
+
+	// Separation is s ≥ 1 for the user level: the caller guarantees that accepted events of one user are at least s steps apart (in one step, one
+	// at most), where acceptance depends on user ids and steps alone and every other event is null. Budget is then that of exchanging all
+	// events of one user in a window. 0 is the event level.
+	Separation uint64
+
+	// Horizon is T: the stream ends after T ≤ W steps, so that the guarantee of a window is one for its whole life. 0 means no end.
+	Horizon uint64
 
 	// Failure is β, the probability that Plan.ErrorBound fails at one step; 0 asks for no bound.
 	Failure float64
@@ -55,17 +59,8 @@ func (c Config) Validate() error {
 	if !known {
 		bad("name %q: not one of %v", c.Name, Names())
 	}
-	switch {
-	case known && kind.toeplitz:
-		if c.Window < 1 || c.Window > blt.MaxWindow {
-			bad("window %d: not in [1, 2^22]", c.Window)
-		}
-	case c.Window == 0:
-		bad("window 0: not a power of two")
-	case c.Window > maxWindow:
-		bad("window %d: above 2^62", c.Window)
-	case c.Window&(c.Window-1) != 0:
-		bad("window %d: not a power of two, the next is %d", c.Window, uint64(1)<<bits.Len64(c.Window))
+	if known {
+		kind.structure.problems(c, bad)
 	}
 	if c.Batch < 1 || c.Batch > maxBatch {
 		bad("batch %d: not in [1, 2^31]", c.Batch)
@@ -90,8 +85,11 @@ func (c Config) Validate() error {
 	case known && kind.paper && (!(c.PaperSensitivity > 0) || math.IsInf(c.PaperSensitivity, 1)):
 		bad("paper sensitivity %g: not positive and finite", c.PaperSensitivity)
 	}
-	if known && !kind.toeplitz && (c.AgeWeight != 0 || c.Poles != 0) {
-		bad("age weight %g, poles %d: %s has no filter", c.AgeWeight, c.Poles, c.Name)
+	if c.Separation > 0 && kind.paper {
+		bad("separation %d: %s has no user level", c.Separation, c.Name)
+	}
+	if c.Window > 0 && c.Horizon > c.Window {
+		bad("horizon %d: above window %d, which then is not the whole run", c.Horizon, c.Window)
 	}
 	if !(c.AgeWeight >= 0 && c.AgeWeight <= 1) {
 		bad("age weight %g: not in [0, 1]", c.AgeWeight)
@@ -103,47 +101,4 @@ func (c Config) Validate() error {
 		bad("failure %g: not in [0, 1)", c.Failure)
 	}
 	return errors.Join(errs...)
-}
-
-// Names returns the names of all mechanisms.
-func Names() []string {
-	names := make([]string, len(families))
-	for i, f := range families {
-		names[i] = f.name
-	}
-	return names
-}
-
-// family is what calibration needs to know of a mechanism.
-type family struct {
-	name     string
-	noise    noiseKind
-	pure     bool // proves δ = 0
-	paper    bool // printed constants
-	toeplitz bool // a filter, not a tree
-}
-
-type noiseKind uint8
-
-const (
-	gaussianNoise noiseKind = iota + 1
-	gammaNoise
-	laplaceNoise
-)
-
-var families = []family{
-	{name: "tree-gaussian", noise: gaussianNoise},
-	{name: "tree-gamma", noise: gammaNoise, pure: true},
-	{name: "tree-laplace", noise: laplaceNoise, pure: true},
-	{name: "tree-gaussian-paper", noise: gaussianNoise, paper: true},
-	{name: "tree-gamma-paper", noise: gammaNoise, pure: true, paper: true},
-	{name: "blt", noise: gaussianNoise, toeplitz: true},
-}
-
-func familyOf(name string) (family, bool) {
-	i := slices.IndexFunc(families, func(f family) bool { return f.name == name })
-	if i < 0 {
-		return family{}, false
-	}
-	return families[i], true
 }

@@ -9,7 +9,7 @@
 // that proves less than was asked. Open makes a Stream of both: release and guarantee are one value.
 //
 // A Stream takes one record at a time: quantise, absorb into the chain, add to the batch; the B-th record closes a step, and the
-// private prefix sum after it is public. Whatever is computed from sums is post-processing and cannot lose privacy.
+// private prefix sum after it (of a once- name, its own sum) is public. Whatever is computed from sums is post-processing and cannot lose privacy.
 //
 //	name                  noise of a node                        one window
 //	tree-gaussian         σ = Δ√h/µ, µ from (ε,δ) exactly        µ-GDP, (ε,δ)
@@ -18,12 +18,19 @@
 //	blt                   σ of the step noise: blt/PROOF.md      µ-GDP, (ε,δ), nearly optimal
 //	tree-gaussian-paper   σ² = 8Δ'²h²ln²(2/δ)/ε²                 recomputed: as printed, Δ' = L + µD
 //	tree-gamma-paper      θ = Δ'h/ε                              recomputed: as printed, Δ' = L + µD
+//	once-gaussian         σ = Δ/µ of single steps, no sums       µ-GDP, (ε,δ), for ever
+//	once-gamma            θ = Δ/ε of single steps, no sums       ε, for ever
+//
+// With Config.Separation the budget is that of a user, all of whose events in a window, k = ⌈W/Separation⌉ at most, are exchanged at once: Δ√h
+// becomes Δ√(Σ_l k·⌈2^l/Separation⌉) over the levels l, Δh becomes kΔh, and Δ is 2Λ. With Config.Horizon the stream ends within its first window,
+// and the budget is one for its whole life. PROOF.md has both.
 //
 // The -paper names reproduce the constants of [WDP] ((11), (13), (15), (16)) with its printed sensitivity, which is not that of a leaf:
-// their Guarantee is the true one, and may be worse than the budget. Proofs: windowtree/PROOF.md, blt/PROOF.md, lattice/PROOF.md.
+// their Guarantee is the true one, and may be worse than the budget. Proofs of the parts: windowtree, blt, once and lattice.
 //
 // What the caller owes: each gradient is a function of its own event, of released sums and of public data, never of other events;
-// a record is added once in one history (its identity is in the chain); a state is sealed and never shown.
+// a record is added once in one history (its identity is in the chain); a state is sealed and never shown. At user level, that accepted events of
+// one user are as far apart as configured.
 //
 //	plan, err := mechanisms.NewPlan(config)
 //	stream, err := mechanisms.Open(config, plan, key)

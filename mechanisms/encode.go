@@ -13,7 +13,7 @@ import (
 
 // Versions of stored formats. A change adds a version, and old golden bytes stay.
 const (
-	planVersion       = 1 // of a tree
+	planVersion       = 1 // of nodes: the tree- and once- names
 	filterPlanVersion = 2 // of blt
 	stateVersion      = 1
 )
@@ -53,7 +53,7 @@ func (p Plan) AppendBinary(dst []byte) ([]byte, error) {
 	dst = append(dst, p.Filter.Count, p.Filter.Shift)
 	for k := range p.Filter.Count {
 		dst = binary.LittleEndian.AppendUint32(dst, p.Filter.Poles[k])
-		dst = binary.LittleEndian.AppendUint32(dst, p.Filter.Residues[k])
+		dst = binary.LittleEndian.AppendUint32(dst, uint32(p.Filter.Residues[k]))
 	}
 	return dst, nil
 }
@@ -98,7 +98,7 @@ func ParsePlan(b []byte) (Plan, error) {
 	p.Filter.Count, p.Filter.Shift = b[32], b[33]
 	for k := range (len(b) - filterTail) / pairLen {
 		p.Filter.Poles[k] = binary.LittleEndian.Uint32(b[filterTail+pairLen*k:])
-		p.Filter.Residues[k] = binary.LittleEndian.Uint32(b[filterTail+pairLen*k+4:])
+		p.Filter.Residues[k] = int32(binary.LittleEndian.Uint32(b[filterTail+pairLen*k+4:]))
 	}
 	return p, p.validate()
 }
@@ -115,16 +115,8 @@ func (p Plan) validate() error {
 	switch {
 	case p.Scale.Mant&1 == 0 || p.Scale.Exp < -1100 || p.Scale.Exp > 1100:
 		return errors.New("mechanisms: plan: scale is not an odd integer times a power of two")
-	case kind.toeplitz && p.Levels != 0 || !kind.toeplitz && p.Filter != (blt.Filter{}):
-		return fmt.Errorf("mechanisms: plan: %s has either levels or a filter", p.Name)
-	case !kind.toeplitz && (p.Levels < 1 || p.Levels > 63):
-		return fmt.Errorf("mechanisms: plan: levels %d: not in [1, 63]", p.Levels)
 	case !(p.ErrorBound >= 0) || math.IsInf(p.ErrorBound, 1) || math.Float64bits(p.ErrorBound)>>63 != 0:
 		return fmt.Errorf("mechanisms: plan: error bound %g: not finite and at least 0", p.ErrorBound)
-	case kind.toeplitz:
-		if err := p.Filter.Validate(); err != nil {
-			return fmt.Errorf("mechanisms: plan: %w", err)
-		}
 	}
-	return nil
+	return kind.structure.check(p)
 }

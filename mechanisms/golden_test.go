@@ -19,6 +19,8 @@ func goldenPlans() []mechanisms.Plan {
 		{Name: "tree-gamma", Grid: grid, Scale: noise.Scale{Mant: 1, Exp: 34}, Levels: 3},
 		{Name: "tree-laplace", Grid: grid, Scale: noise.Scale{Mant: 3, Exp: 31}, Levels: 3},
 		{Name: "blt", Grid: grid, Scale: noise.Scale{Mant: 12345679, Exp: 9}, Filter: goldenFilter},
+		{Name: "once-gaussian", Grid: grid, Scale: noise.Scale{Mant: 12345679, Exp: 5}, Levels: 1},
+		{Name: "once-gamma", Grid: grid, Scale: noise.Scale{Mant: 3, Exp: 27}, Levels: 1},
 	}
 }
 
@@ -29,6 +31,7 @@ func TestGoldenStreams(t *testing.T) {
 	for _, plan := range goldenPlans() {
 		c := batched(t)
 		c.Name, c.Clip, c.Dimension = plan.Name, 0.875, 2
+		c.Window = min(config(plan.Name, 2).Window, c.Window)
 		stream, err := mechanisms.Open(c, plan, [32]byte{3, 31: 9})
 		if err != nil {
 			t.Fatal(err)

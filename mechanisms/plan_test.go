@@ -3,9 +3,7 @@ package mechanisms_test
 import (
 	"bytes"
 	"encoding/hex"
-	"errors"
 	"math"
-	"math/big"
 	"strings"
 	"testing"
 
@@ -16,10 +14,13 @@ import (
 	"oriel/mechanisms/noise"
 )
 
-// config is mechtest.Config with a name, and a paper sensitivity where one is due.
+// config is mechtest.Config with a name, a paper sensitivity where one is due, and a window unless there is none.
 func config(name string, n int) mechanisms.Config {
 	c := mechtest.Config(n)
 	c.Name = name
+	if strings.HasPrefix(name, "once-") {
+		c.Window = 0
+	}
 	if strings.HasSuffix(name, "-paper") {
 		c.PaperSensitivity = 2
 	}
@@ -59,6 +60,12 @@ func TestConfigValidateNamesEachProblem(t *testing.T) {
 	f("takes none", func(c *mechanisms.Config) { c.PaperSensitivity = 1 })
 	f("paper sensitivity 0", func(c *mechanisms.Config) { c.Name = "tree-gamma-paper" })
 	f("failure 1", func(c *mechanisms.Config) { c.Failure = 1 })
+	f("horizon 9: above window 8", func(c *mechanisms.Config) { c.Horizon = 9 })
+	f("separation 5: tree-gamma-paper has no user level", func(c *mechanisms.Config) { c.Name, c.PaperSensitivity, c.Separation = "tree-gamma-paper", 1, 5 })
+	f("window 8: once-gaussian has none", func(c *mechanisms.Config) { c.Name = "once-gaussian" })
+	f("separation 1: once-gamma has no user level", func(c *mechanisms.Config) { c.Name, c.Window, c.Separation = "once-gamma", 0, 1 })
+	f("horizon 1: once-gamma needs none", func(c *mechanisms.Config) { c.Name, c.Window, c.Horizon = "once-gamma", 0, 1 })
+	f("poles 3: once-gamma has no filter", func(c *mechanisms.Config) { c.Name, c.Window, c.Poles = "once-gamma", 0, 3 })
 	c := mechanisms.Config{Window: 3}
 	if lines := strings.Count(c.Validate().Error(), "\n") + 1; lines < 6 {
 		t.Errorf("an empty configuration has %d problems, want all", lines)
@@ -88,118 +95,6 @@ func TestScaleIsThePapersOrSmallerAndProved(t *testing.T) {
 	f("tree-gamma-paper", 16, 16*(1+1e-15))
 	f("tree-gaussian-paper", 656.5865, 656.5875)
 	f("tree-laplace", 16*math.Sqrt(5)*(1-1e-15), 16*math.Sqrt(5)*(1+1e-15))
-}
-
-// claimHolds recomputes a plan's loss in rational arithmetic: loss²·s² ≥ Δ²·(h, h², nh²).
-func claimHolds(p mechanisms.Plan, c mechanisms.Config, loss float64, gaussian, laplace bool) bool {
-	square := func(x *big.Rat) *big.Rat { return new(big.Rat).Mul(x, x) }
-	s := new(big.Rat).SetInt(new(big.Int).SetUint64(p.Scale.Mant))
-	power := new(big.Rat).SetFloat64(math.Ldexp(1, p.Scale.Exp))
-	s.Mul(s, power)
-	delta := 2 * p.Grid.Lambda
-	if c.Adjacency == dp.ZeroOut {
-		delta = p.Grid.Lambda
-	}
-	need := square(new(big.Rat).SetInt64(delta))
-	need.Mul(need, new(big.Rat).SetInt64(int64(p.Levels)))
-	if !gaussian {
-		need.Mul(need, new(big.Rat).SetInt64(int64(p.Levels)))
-	}
-	if laplace {
-		need.Mul(need, new(big.Rat).SetInt64(int64(c.Dimension)))
-	}
-	return new(big.Rat).Mul(square(new(big.Rat).SetFloat64(loss)), square(s)).Cmp(need) >= 0
-}
-
-func TestGuaranteeIsProvedByTheIntegers(t *testing.T) {
-	for _, name := range mechanisms.Names() {
-		for _, adjacency := range []dp.Adjacency{dp.Replace, dp.ZeroOut} {
-			for _, epsilon := range []float64{0.01, 1, 20} {
-				for _, clip := range []float64{1, 0.1, math.Pi, 1e6} {
-					c := config(name, 7)
-					c.Adjacency, c.Clip, c.Budget.Epsilon, c.Window = adjacency, clip, epsilon, 1024
-					plan := mechtest.Plan(t, c)
-					g, err := plan.Guarantee(c)
-					if err != nil {
-						t.Fatalf("%s: %v", name, err)
-					}
-					gaussian, paper := strings.HasPrefix(name, "tree-gaussian") || name == "blt", strings.HasSuffix(name, "-paper")
-					loss := g.Epsilon
-					if gaussian {
-						loss = g.Mu
-						if dp.GaussianDelta(g.Epsilon, g.Mu) > g.Delta || g.Delta != c.Budget.Delta {
-							t.Errorf("%s: µ = %g does not prove (%g, %g)", name, g.Mu, g.Epsilon, g.Delta)
-						}
-					} else if g.Delta != 0 || g.Mu != 0 {
-						t.Errorf("%s: delta %g, mu %g, want pure", name, g.Delta, g.Mu)
-					}
-					if name == "blt" { // blt.TestMuIsTheSumOfTheTheorem
-						if want := g.Curve.Mu(1024); loss != want || loss < g.Curve.Mu(1023) {
-							t.Errorf("blt: µ = %g at clip %g, its curve says %g", loss, clip, want)
-						}
-					} else if g.Curve != nil || !claimHolds(plan, c, loss, gaussian, name == "tree-laplace") {
-						t.Errorf("%s: loss %g at clip %g is not proved by %+v", name, loss, clip, plan)
-					}
-					if !paper && g.Epsilon != epsilon {
-						t.Errorf("%s: epsilon %g, want the configured %g", name, g.Epsilon, epsilon)
-					}
-					if g.Mechanism != name || g.Window != 1024 || g.Batch != 1 || g.Adjacency != adjacency || g.Unit != "event" {
-						t.Errorf("%s: guarantee %+v", name, g)
-					}
-				}
-			}
-		}
-	}
-}
-
-// [WDP] care point 1: the paper's sensitivity L + µD is no bound on a leaf. Option I is then ε·2L/(L + µD); Option II is loose enough.
-func TestPaperGuaranteeIsRecomputed(t *testing.T) {
-	c := config("tree-gamma-paper", 4)
-	c.PaperSensitivity = 1.25
-	g, err := mechtest.Plan(t, c).Guarantee(c)
-	if want := 2 / 1.25; err != nil || g.Epsilon < want*(1-1e-15) || g.Epsilon > want*(1+1e-15) {
-		t.Errorf("Gamma: epsilon %g, %v, want %g", g.Epsilon, err, want)
-	}
-	c = config("tree-gaussian-paper", 4)
-	c.PaperSensitivity = 1
-	g, err = mechtest.Plan(t, c).Guarantee(c)
-	if err != nil || g.Epsilon > 0.5 || g.Delta != 1e-6 {
-		t.Errorf("Gaussian: (%g, %g), %v, want epsilon well below 1", g.Epsilon, g.Delta, err)
-	}
-}
-
-func TestGuaranteeRefusesAnotherPlan(t *testing.T) {
-	for _, name := range []string{"tree-gaussian", "tree-gamma", "tree-laplace", "blt"} {
-		c := config(name, 4)
-		plan := mechtest.Plan(t, c)
-		short := plan
-		short.Scale.Mant -= 2
-		if _, err := short.Guarantee(c); !errors.Is(err, mechanisms.ErrUnproved) {
-			t.Errorf("%s: a scale one step smaller: %v, want ErrUnproved", name, err)
-		}
-		if _, err := mechanisms.Open(c, short, [32]byte{}); !errors.Is(err, mechanisms.ErrUnproved) {
-			t.Errorf("%s: Open with a scale one step smaller: %v, want ErrUnproved", name, err)
-		}
-		f := func(what string, change func(*mechanisms.Config)) {
-			t.Helper()
-			other := c
-			change(&other)
-			if _, err := plan.Guarantee(other); err == nil {
-				t.Errorf("%s: a plan of another %s is accepted", name, what)
-			}
-		}
-		f("name", func(c *mechanisms.Config) { c.Name = "tree-gamma-paper"; c.PaperSensitivity = 1 })
-		f("clip", func(c *mechanisms.Config) { c.Clip = 1.5 })
-		f("window", func(c *mechanisms.Config) { c.Window = 16 })
-		f("epsilon", func(c *mechanisms.Config) { c.Budget.Epsilon *= 0.999999 })
-		f("failure", func(c *mechanisms.Config) { c.Failure = 0.1 })
-		f("adjacency", func(c *mechanisms.Config) { c.Adjacency = 3 })
-	}
-	c := config("tree-gamma", 4)
-	c.Budget.Epsilon = 1e-12
-	if _, err := mechanisms.NewPlan(c); err == nil || !strings.Contains(err.Error(), "epsilon 1e-12") {
-		t.Errorf("a budget beyond the sampler: %v", err)
-	}
 }
 
 // E is exceeded with probability at most β = 0.05 at a step with h active nodes, and is no looser than a factor 4. 2 000 keys: more
@@ -266,6 +161,8 @@ func TestPlanEncodingRefuses(t *testing.T) {
 	f("even scale", func(p *mechanisms.Plan) { p.Scale.Mant = 6 })
 	f("scale exponent", func(p *mechanisms.Plan) { p.Scale.Exp = 1 << 40 })
 	f("levels", func(p *mechanisms.Plan) { p.Levels = 64 })
+	f("levels of single steps", func(p *mechanisms.Plan) { p.Name, p.Levels = "once-gaussian", 2 })
+	f("filter of single steps", func(p *mechanisms.Plan) { p.Name, p.Levels, p.Filter = "once-gaussian", 1, goldenFilter })
 	f("error bound", func(p *mechanisms.Plan) { p.ErrorBound = math.NaN() })
 	f("signed zero", func(p *mechanisms.Plan) { p.ErrorBound = math.Copysign(0, -1) })
 	b, err := goldenPlan.AppendBinary(nil)
@@ -286,6 +183,12 @@ func FuzzParsePlan(f *testing.F) {
 	}
 	f.Add(b)
 	if b, err = goldenFilterPlan.AppendBinary(nil); err != nil {
+		f.Fatal(err)
+	}
+	f.Add(b)
+	single := goldenPlan
+	single.Name, single.Levels = "once-gaussian", 1
+	if b, err = single.AppendBinary(nil); err != nil {
 		f.Fatal(err)
 	}
 	f.Add(b)

@@ -10,12 +10,13 @@ import (
 	"oriel/mechanisms/noise"
 )
 
-// Sum is a private prefix sum: the part of a mechanism below the stream. *windowtree.Tree and *blt.Carry are.
+// Sum is a private prefix sum: the part of a mechanism below the stream. *windowtree.Tree and *blt.Carry are. *once.Once is
+// one too, but releases the leaf sum of a step in the place of a prefix sum.
 type Sum interface {
 	// Add takes the leaf sum v of step Steps()+1 and writes the release to dst. BEFORE, chain has absorbed the step's records.
 	Add(dst []float64, v []int64, chain *noise.Chain)
 	Steps() uint64
-	AppendState(dst []byte) []byte
+	AppendState(dst []byte) []byte // starts with Steps, u64 little-endian
 	StateLen() int
 	// Restore leaves the sum as it was when it returns an error.
 	Restore(state []byte) error
@@ -69,6 +70,9 @@ func NewStream(c Config, p Plan, key [32]byte, sum Sum) (*Stream, error) {
 // Add takes one record: quantise, absorb, accumulate. It reports whether the record closed a step, after which Sum is the release
 // of step Step. A nil gradient is the null event: it takes its place in the batch with a zero leaf, and is told apart in the chain.
 func (s *Stream) Add(id noise.Identity, gradient []float64) (closed bool) {
+	if s.ended(s.sum.Steps() + 1) {
+		panic(fmt.Sprintf("BUG: mechanisms: a record beyond the horizon of %d steps", s.config.Horizon))
+	}
 	leaf := s.leaf
 	if gradient == nil {
 		leaf = nil
@@ -92,6 +96,9 @@ func (s *Stream) Add(id noise.Identity, gradient []float64) (closed bool) {
 	return true
 }
 
+// ended reports whether a step is beyond the horizon.
+func (s *Stream) ended(step uint64) bool { return s.config.Horizon > 0 && step > s.config.Horizon }
+
 // Sum returns the private prefix sum after the last closed step, zeros before the first. It is valid until the next Add and must not be
 // written to.
 func (s *Stream) Sum() []float64 { return s.released }
@@ -104,6 +111,15 @@ func (s *Stream) Dimension() int { return s.config.Dimension }
 
 // Batch returns B.
 func (s *Stream) Batch() uint64 { return s.config.Batch }
+
+// Once reports whether releases are of single steps, and not prefix sums.
+func (s *Stream) Once() bool {
+	kind, _ := familyOf(s.plan.Name)
+	return kind.structure == single{}
+}
+
+// Horizon returns T, after which Add panics; 0 means no end.
+func (s *Stream) Horizon() uint64 { return s.config.Horizon }
 
 // ErrorBound returns Plan.ErrorBound.
 func (s *Stream) ErrorBound() float64 { return s.plan.ErrorBound }
@@ -145,6 +161,10 @@ func (s *Stream) Restore(state []byte) error {
 	partial, released, rest := state[stateHead:], state[stateHead+8*n:], state[stateHead+16*n:]
 	if uint64(place) >= s.config.Batch {
 		return fmt.Errorf("mechanisms: state: place %d in a batch of %d", place, s.config.Batch)
+	}
+	steps := binary.LittleEndian.Uint64(rest)
+	if s.ended(steps) || place > 0 && s.ended(steps+1) {
+		return fmt.Errorf("mechanisms: state: beyond the horizon of %d steps", s.config.Horizon)
 	}
 	limit := int64(place) * s.plan.Grid.Lambda
 	for i := range n {

@@ -32,11 +32,16 @@ func readChangelog(ctx context.Context, c *kafka.Client, topic kafka.Topic, p in
 		from = 0
 	}
 	view.next = max(from, bounds.Start)
+	return view, view.read(ctx, c, topic, p, bounds.Stable)
+}
+
+// read goes on to an end.
+func (view *changelog) read(ctx context.Context, c *kafka.Client, topic kafka.Topic, p int32, end int64) error {
 	reader := c.NewReader(topic.Name, p, view.next, kafka.ReaderOptions{ID: topic.ID, MaxBytes: 4 << 20, MaxWait: 100 * time.Millisecond})
-	for view.next < bounds.Stable {
+	for view.next < end {
 		batch, err := reader.Fetch(ctx)
 		if err != nil {
-			return nil, fmt.Errorf("pipeline: read changelog partition %d: %w", p, err)
+			return fmt.Errorf("pipeline: read changelog partition %d: %w", p, err)
 		}
 		for _, r := range batch.Records {
 			view.values[string(r.Key)] = append(view.values[string(r.Key)][:0], r.Value...)
@@ -44,7 +49,7 @@ func readChangelog(ctx context.Context, c *kafka.Client, topic kafka.Topic, p in
 		view.next = batch.Next
 		batch.Release()
 	}
-	return view, nil
+	return nil
 }
 
 // stableEnd waits until every transaction on the partition is decided, so that a read_committed reader sees it all. The
@@ -77,8 +82,8 @@ func parseLocalPosition(b []byte, topic [16]byte) int64 {
 }
 
 // sealed joins the parts of the state under key; nil when there is none.
-func (v *changelog) sealed(key []byte) ([]byte, error) {
-	first, ok := v.values[string(key)]
+func (view *changelog) sealed(key []byte) ([]byte, error) {
+	first, ok := view.values[string(key)]
 	if !ok {
 		return nil, nil
 	}
@@ -88,7 +93,7 @@ func (v *changelog) sealed(key []byte) ([]byte, error) {
 	}
 	parts := make([][]byte, count)
 	for i := range parts {
-		parts[i] = v.values[string(state.PartKey(key, i))]
+		parts[i] = view.values[string(state.PartKey(key, i))]
 	}
 	return state.Join(parts)
 }
@@ -104,9 +109,9 @@ func stateRecords(key, sealed []byte) []state.Record {
 }
 
 // records gives the view as the local store keeps it.
-func (v *changelog) records(topic [16]byte) []state.Record {
-	records := []state.Record{{Key: localPosition, Value: appendLocalPosition(topic, v.next)}}
-	for k, value := range v.values {
+func (view *changelog) records(topic [16]byte) []state.Record {
+	records := []state.Record{{Key: localPosition, Value: appendLocalPosition(topic, view.next)}}
+	for k, value := range view.values {
 		records = append(records, state.Record{Key: []byte(k), Value: value})
 	}
 	return records

@@ -218,10 +218,14 @@ func (c *recomputation) step(ctx context.Context) error {
 		}
 		c.batch, c.at = batch, 0
 	}
+	if c.stream.Ended() {
+		return fmt.Errorf("pipeline: partition %d: decisions were published behind the horizon of %d steps", c.partition, c.stream.horizon)
+	}
 	r := &c.batch.Records[c.at]
 	c.at++
 	id := noise.Identity{Topic: c.position.Topic, Partition: c.partition, Offset: r.Offset, LeaderEpoch: r.LeaderEpoch}
-	c.stream.Take(id, r.Value, r.Unreadable, func(line []byte) { c.lines = append(c.lines, bytes.Clone(line)) })
+	in := Input{Identity: id, User: c.stream.User(r), Value: r.Value, Unreadable: r.Unreadable}
+	c.stream.Take(in, func(line []byte) { c.lines = append(c.lines, bytes.Clone(line)) })
 	return nil
 }
 

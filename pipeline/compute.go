@@ -29,8 +29,9 @@ type computer struct {
 }
 
 // run ends when batches closes: then everything taken is handed on. Once work has ended, what is still fetched is let go
-// untaken: the next owner fetches it again, from where the state ends.
-func (c *computer) run(work context.Context, batches <-chan *kafka.Batch) {
+// untaken: the next owner fetches it again, from where the state ends. It ends with an error before a record that must not be
+// taken; everything before it is handed on.
+func (c *computer) run(work context.Context, batches <-chan *kafka.Batch) error {
 	config := c.task.service.config
 	c.sent, c.key = c.position.Next, []byte(c.task.stream)
 	c.emit = func(line []byte) { c.segment.decide(c.key, line, c.now) }
@@ -42,12 +43,17 @@ func (c *computer) run(work context.Context, batches <-chan *kafka.Batch) {
 		case batch, open := <-batches:
 			if !open {
 				c.hand(true)
-				return
+				return nil
 			}
+			var err error
 			if work.Err() == nil {
-				c.take(work, batch, config.TransactionBytes)
+				err = c.take(work, batch, config.TransactionBytes)
 			}
 			batch.Release()
+			if err != nil {
+				c.hand(true)
+				return err
+			}
 			select {
 			case now := <-ticks.C:
 				due = c.tick(now)
@@ -71,32 +77,40 @@ func (c *computer) tick(now time.Time) bool {
 }
 
 // take steps over a batch, which must start where the last one ended: an event left out would be a second history. It stops
-// early when work has ended.
-func (c *computer) take(work context.Context, batch *kafka.Batch, limit int) {
+// early when work has ended, and with an error before a record that must not be taken.
+func (c *computer) take(work context.Context, batch *kafka.Batch, limit int) error {
 	if batch.From != c.position.Next {
 		panic(fmt.Sprintf("BUG: pipeline: batch starts at offset %d, the state stands at %d", batch.From, c.position.Next))
 	}
 	t, maxBytes := c.task, c.task.service.model.Events.MaxBytes
-	id := noise.Identity{Topic: c.position.Topic, Partition: t.partition}
+	in := Input{Identity: noise.Identity{Topic: c.position.Topic, Partition: t.partition}}
+	c.segment.end = batch.Stable
 	for i := range batch.Records {
+		if c.stream.Ended() {
+			return ended(t.partition, c.stream.horizon)
+		}
 		r := &batch.Records[i]
-		id.Offset, id.LeaderEpoch = r.Offset, r.LeaderEpoch
-		if code := c.stream.Take(id, r.Value, r.Unreadable, c.emit); code != schemas.OK {
+		in.Identity.Offset, in.Identity.LeaderEpoch = r.Offset, r.LeaderEpoch
+		in.Value, in.Unreadable, in.User = r.Value, r.Unreadable, c.stream.User(r)
+		if err := t.service.sightings.see(t.partition, in.User); err != nil {
+			return err
+		}
+		if code := c.stream.Take(in, c.emit); code != schemas.OK {
 			c.segment.letter(t.service.config.Input, t.partition, r, code, maxBytes, t.service.topics.letterLimit, c.now)
 		}
 		c.segment.records++
 		c.segment.taken += recordBytes(r.Key, r.Value, r.Headers)
 		c.position.Next, c.position.LeaderEpoch = r.Offset+1, r.LeaderEpoch
 		if c.segment.bytes() >= limit {
-			c.segment.end = batch.Stable
 			c.hand(true)
+			c.segment.end = batch.Stable
 		}
 		if i%256 == 255 && work.Err() != nil {
-			return
+			return nil
 		}
 	}
 	c.position.Next, c.position.LeaderEpoch = batch.Next, batch.LeaderEpoch
-	c.segment.end = batch.Stable
+	return nil
 }
 
 // hand gives the segment to the committer. Unless force, it keeps filling the segment while a commit is under way. It

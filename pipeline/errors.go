@@ -43,6 +43,12 @@ func (e *StopError) Error() string {
 
 func (e *StopError) Unwrap() error { return e.Cause }
 
+// ofAll tells whether an error stops the whole deployment and not one partition.
+func ofAll(err error) bool {
+	var stop *StopError
+	return errors.As(err, &stop) && stop.Partition < 0
+}
+
 // Kind is the one function that maps an error to what is done about it.
 func Kind(err error) ErrorKind {
 	var stop *StopError

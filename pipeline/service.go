@@ -20,6 +20,8 @@ type Service struct {
 	master   *state.MasterKey
 	store    *state.Store
 	listener Listener
+
+	sightings sightings
 }
 
 // NewService checks the deployment's topics and configuration records, and changes nothing. topics is what CheckTopics
@@ -115,6 +117,9 @@ const topicsInterval = 5 * time.Second
 // generation runs one task for each assigned partition until the generation or ctx ends, and waits for all of them.
 func (s *Service) generation(ctx context.Context, g *kafka.Generation) error {
 	s.listener.assigned(g.Partitions)
+	if err := s.lookAround(ctx, nil); err != nil {
+		return err
+	}
 	alive, cancel := context.WithCancelCause(ctx)
 	end := func() { cancel(nil) }
 	defer end()
@@ -136,6 +141,9 @@ func (s *Service) generation(ctx context.Context, g *kafka.Generation) error {
 			}
 			s.listener.state(p, Halted)
 			s.listener.stopped(p, err)
+			if ofAll(err) {
+				cancel(err)
+			}
 			mu.Lock()
 			stopped = append(stopped, err)
 			all := len(stopped) == len(g.Partitions)
@@ -147,6 +155,7 @@ func (s *Service) generation(ctx context.Context, g *kafka.Generation) error {
 		})
 	}
 	tasks.Go(func() { s.watchTopics(alive, cancel) })
+	tasks.Go(func() { s.watchUsers(alive, g.Partitions, cancel) })
 	select {
 	case <-g.Done():
 	case <-alive.Done():

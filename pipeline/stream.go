@@ -1,18 +1,21 @@
 package pipeline
 
 import (
+	"errors"
 	"fmt"
 
 	"oriel/mechanisms/dp"
 	"oriel/mechanisms/noise"
 	"oriel/operators"
 	"oriel/schemas"
+	"oriel/state/users"
 )
 
 // Model is the configured operator as the pipeline sees it; cmd builds it from settings.
 type Model struct {
 	Settings string              // canonical configuration (formats v1), public
 	Events   schemas.EventConfig // how records are decoded
+	Users    Users               // user-level privacy; the zero value is none
 	// Plan computes everything that calibration decides, once, at opening; it is frozen in the incarnation record.
 	Plan func() ([]byte, error)
 	// Open gives a machine at step 0, or an error if the frozen plan proves less than the configuration asks for.
@@ -23,6 +26,11 @@ type Model struct {
 // so that both give the same bytes. It is not safe for concurrent use.
 type Stream struct {
 	machine   operators.Machine
+	horizon   uint64 // the last step; 0 for a stream without end
+	users     Users
+	limiter   *users.Limiter // nil at event level
+	forgotten func(users.ID) // hears of each user that the limiter forgets
+	user      users.ID
 	decoder   *schemas.Decoder
 	encoder   *schemas.Encoder
 	event     schemas.Event
@@ -30,8 +38,9 @@ type Stream struct {
 	line      []byte
 }
 
-// OpenStream opens the model's machine at step 0 with a frozen plan and the stream's first key.
-func OpenStream(m Model, plan []byte, key [32]byte, stream string, incarnation [16]byte) (*Stream, error) {
+// OpenStream opens the model's machine at step 0 with a frozen plan and the stream's first key. people is the secret under which users are
+// remembered, the same in all partitions.
+func OpenStream(m Model, plan []byte, key, people [32]byte, stream string, incarnation [16]byte) (*Stream, error) {
 	machine, err := m.Open(plan, key)
 	if err != nil {
 		return nil, fmt.Errorf("pipeline: open operator: %w", err)
@@ -40,8 +49,15 @@ func OpenStream(m Model, plan []byte, key [32]byte, stream string, incarnation [
 	if err != nil {
 		return nil, fmt.Errorf("pipeline: open decoder: %w", err)
 	}
-	encoder := schemas.NewEncoder(decisionConfig(machine.Guarantee(), stream, incarnation))
-	return &Stream{machine: machine, decoder: decoder, encoder: encoder}, nil
+	limiter, err := m.Users.limiter(people)
+	if err != nil {
+		return nil, fmt.Errorf("pipeline: open users: %w", err)
+	}
+	guarantee := machine.Guarantee()
+	encoder := schemas.NewEncoder(decisionConfig(guarantee, stream, incarnation))
+	return &Stream{
+		machine: machine, horizon: guarantee.Horizon, users: m.Users, limiter: limiter, forgotten: func(users.ID) {}, decoder: decoder, encoder: encoder,
+	}, nil
 }
 
 func decisionConfig(g dp.Guarantee, stream string, incarnation [16]byte) schemas.DecisionConfig {
@@ -57,15 +73,26 @@ func (s *Stream) Start(emit func(line []byte)) {
 	s.emit(emit)
 }
 
+// Input is a record as a stream takes it.
+type Input struct {
+	Identity   noise.Identity
+	User       *users.ID // of a stream with user-level privacy; nil when the record names none
+	Value      []byte
+	Unreadable bool // the value could not be had from its batch within the size limit
+}
+
 // Take steps over one record and hands the decisions it causes to emit; their bytes are valid during the call only. It
-// returns why the record takes its place as a null event, schemas.OK when it is valid. unreadable marks a record whose
-// value could not be had from its batch within the size limit.
-func (s *Stream) Take(id noise.Identity, value []byte, unreadable bool, emit func(line []byte)) schemas.Code {
-	code := schemas.TooLarge
-	if !unreadable {
-		code = s.decoder.Decode(&s.event, value)
+// returns why the record takes its place as a null event, schemas.OK when it is valid.
+func (s *Stream) Take(in Input, emit func(line []byte)) schemas.Code {
+	code := s.admit(in.User)
+	switch {
+	case code != schemas.OK:
+	case in.Unreadable:
+		code = schemas.TooLarge
+	default:
+		code = s.decoder.Decode(&s.event, in.Value)
 	}
-	record := operators.Record{Identity: id, Null: code != schemas.OK}
+	record := operators.Record{Identity: in.Identity, Null: code != schemas.OK}
 	if !record.Null {
 		record.Event = operators.Event{
 			Vector: operators.Vector{Indices: s.event.Indices, Values: s.event.Values},
@@ -91,8 +118,26 @@ func (s *Stream) Steps() uint64 { return s.machine.Steps() }
 // Guarantee is what every decision of the stream prints.
 func (s *Stream) Guarantee() dp.Guarantee { return s.machine.Guarantee() }
 
-// AppendState appends the machine's private state, of constant length for a configuration; it must be sealed.
-func (s *Stream) AppendState(dst []byte) []byte { return s.machine.AppendState(dst) }
+// AppendState appends the private state, of constant length for a configuration: the machine's, then the users'. It must be sealed.
+func (s *Stream) AppendState(dst []byte) []byte {
+	dst = s.machine.AppendState(dst)
+	if s.limiter != nil {
+		dst = s.limiter.AppendState(dst)
+	}
+	return dst
+}
 
-// Restore puts the machine where AppendState left it.
-func (s *Stream) Restore(private []byte) error { return s.machine.Restore(private) }
+// Restore puts the stream where AppendState was called.
+func (s *Stream) Restore(private []byte) error {
+	if s.limiter == nil {
+		return s.machine.Restore(private)
+	}
+	split := len(private) - s.limiter.StateLen()
+	if split < 0 {
+		return errors.New("pipeline: state: shorter than its users")
+	}
+	if err := s.machine.Restore(private[:split]); err != nil {
+		return err
+	}
+	return s.limiter.Restore(private[split:])
+}

@@ -16,6 +16,7 @@ type owned struct {
 	producer *kafka.Producer
 	sealer   *state.Sealer
 	stateKey []byte
+	people   [32]byte // secret under which users are remembered
 	stream   *Stream
 	position state.Position // of the committed state
 	view     *changelog
@@ -50,7 +51,7 @@ func (t *task) takeOver(ctx context.Context) (*owned, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := &owned{producer: producer, view: view, stateKey: manifest.NameKey.Key(state.KindState, t.stream)}
+	o := &owned{producer: producer, view: view, stateKey: manifest.NameKey.Key(state.KindState, t.stream), people: manifest.NameKey.Users()}
 	incarnationKey := manifest.NameKey.Key(state.KindIncarnation, t.stream)
 	incarnation := view.values[string(incarnationKey)]
 	sealed, err := view.sealed(o.stateKey)
@@ -176,7 +177,7 @@ func (t *task) open(ctx context.Context, o *owned, incarnationKey []byte, known 
 		return fmt.Errorf("pipeline: partition %d: %w", t.partition, err)
 	}
 	key := inc.InitialKey(state.NewSecret())
-	if o.stream, err = OpenStream(s.model, plan, key, t.stream, inc.ID); err != nil {
+	if o.stream, err = OpenStream(s.model, plan, key, o.people, t.stream, inc.ID); err != nil {
 		return &StopError{Partition: t.partition, Reason: "the plan does not prove the configured guarantee", Remedy: "Correct the settings that the cause names", Cause: err}
 	}
 	g := &segment{position: state.Position{Topic: s.topics.Input.ID, Next: start, LeaderEpoch: -1}}

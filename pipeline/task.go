@@ -31,6 +31,10 @@ func (t *task) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if err := t.service.sightings.enter(t.partition, o.stream); err != nil {
+		return err
+	}
+	defer t.service.sightings.leave(t.partition)
 	t.service.listener.proves(t.partition, o.stream.Guarantee())
 	t.service.listener.state(t.partition, Running)
 	work, fail := context.WithCancelCause(ctx)
@@ -48,14 +52,14 @@ func (t *task) run(ctx context.Context) error {
 	free <- new(segment)
 	free <- new(segment)
 	start := o.position
-	var workers sync.WaitGroup
-	workers.Go(func() {
+	var fetcher, committer sync.WaitGroup
+	fetcher.Go(func() {
 		defer close(batches)
 		if err := t.fetch(work, start, batches); work.Err() == nil {
 			fail(err)
 		}
 	})
-	workers.Go(func() {
+	committer.Go(func() {
 		failed := false
 		for g := range segments {
 			if !failed {
@@ -69,9 +73,13 @@ func (t *task) run(ctx context.Context) error {
 		}
 	})
 	compute := &computer{task: t, stream: o.stream, sealer: o.sealer, position: o.position, segments: segments, free: free}
-	compute.run(work, batches)
+	stopped := compute.run(work, batches)
 	close(segments)
-	workers.Wait()
+	committer.Wait() // a failed commit comes before a stop: what precedes the stop must be committed first
+	if stopped != nil {
+		fail(stopped)
+	}
+	fetcher.Wait()
 	if err := context.Cause(work); !errors.Is(err, context.Canceled) {
 		return err
 	}

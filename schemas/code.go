@@ -30,6 +30,8 @@ const (
 	WeightRange
 	RelativeRange
 	FeatureOverflow
+	NoUser
+	TooSoon
 )
 
 var codes = [...]struct{ name, rule string }{
@@ -58,6 +60,8 @@ var codes = [...]struct{ name, rule string }{
 	WeightRange:        {"weight_range", "a weight is at least 0"},
 	RelativeRange:      {"relative_range", "relatives are at least 0, and one is above 0"},
 	FeatureOverflow:    {"feature_overflow", "the hashed features and their squared norm are finite"},
+	NoUser:             {"no_user", "a record names its user, by its key or by one header as ORIEL_USER_ID says, in at least one byte"},
+	TooSoon:            {"too_soon", "events of one user are at least ORIEL_USER_SEPARATION steps apart"},
 }
 
 // String is the reason code: lower case, words joined by underscores.

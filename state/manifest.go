@@ -68,6 +68,13 @@ func (k NameKey) Key(kind Kind, stream string) []byte {
 	return h.Sum(nil)
 }
 
+// Users returns the secret under which users are remembered, one for all streams: HMAC-SHA-256(k, "oriel users").
+func (k NameKey) Users() [32]byte {
+	h := hmac.New(sha256.New, k[:])
+	_, _ = io.WriteString(h, "oriel users")
+	return [32]byte(h.Sum(nil))
+}
+
 // String hides the content.
 func (NameKey) String() string { return redacted }
 

@@ -107,7 +107,8 @@ func (o Options) openFiles(dir, files string, id Identity) (*Store, error) {
 		return nil, err
 	}
 	space := newSpace(o.FS, files, o.DiskFull)
-	db, err := openPebble(files, pebbleOptions(vfs.OnDiskFull(o.FS, space.wait)))
+	lasting := newDisk(vfs.OnDiskFull(o.FS, space.wait))
+	db, err := openPebble(files, pebbleOptions(lasting))
 	if err != nil {
 		return nil, damagedOr(dir, err)
 	}
@@ -115,7 +116,8 @@ func (o Options) openFiles(dir, files string, id Identity) (*Store, error) {
 		return nil, errors.Join(err, closePebble(db))
 	}
 	space.opened.Store(true)
-	return &Store{db: db, space: space}, nil
+	lasting.opened.Store(true)
+	return &Store{db: db, disk: lasting, space: space}, nil
 }
 
 // openPebble turns panics into damage, because Pebble asserts over bytes that it has read from the disk; but for

@@ -12,13 +12,11 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
 )
 
-// failingDisk is a memory disk whose writes fail while fail is set. With EIO new files can still be made: when Pebble cannot
-// make its next log, it ends the process, which no test of this one survives.
+// failingDisk is a memory disk whose writes fail while fail is set.
 func failingDisk(number syscall.Errno) (memory *vfs.MemFS, disk vfs.FS, fail *atomic.Bool) {
 	memory, fail = vfs.NewMem(), new(atomic.Bool)
 	return memory, errorfs.Wrap(memory, errorfs.InjectorFunc(func(op errorfs.Op) error {
-		made := op.Kind == errorfs.OpCreate || op.Kind == errorfs.OpReuseForWrite
-		if fail.Load() && op.Kind.ReadOrWrite() == errorfs.OpIsWrite && (number == syscall.ENOSPC || !made) {
+		if fail.Load() && op.Kind.ReadOrWrite() == errorfs.OpIsWrite {
 			return number
 		}
 		return nil
@@ -68,9 +66,10 @@ func TestAStoreThatCannotBeWrittenFails(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	follow(t, s, 1, 3000) // some of it in tables
 	fail.Store(true)
 	var writers sync.WaitGroup
-	for p := range int32(4) { // all of them come back, although Pebble keeps a lock
+	for p := range int32(4) {
 		writers.Go(func() {
 			var err error
 			for err == nil {
@@ -88,9 +87,21 @@ func TestAStoreThatCannotBeWrittenFails(t *testing.T) {
 	if _, err := s.Load(0); !errors.Is(err, ErrFailed) {
 		t.Errorf("Load: %v", err)
 	}
-	if err := s.Close(); !errors.Is(err, ErrFailed) {
+	if err := s.Close(); !errors.Is(err, ErrFailed) || !errors.Is(err, syscall.EIO) {
 		t.Errorf("Close: %v", err)
 	}
+	fail.Store(false)
+	s, err = Options{FS: disk}.Open("data", testIdentity())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.SetAside() != nil {
+		t.Error("set aside, though what is on the disk is what was there before")
+	}
+	if n := number(t, s, 1); n == 0 || n > 2999 {
+		t.Errorf("number %d, written was 2999 before the failure", n)
+	}
+	closeStore(t, s)
 }
 
 // TestCloseEndsTheWaitForSpace: a service must be able to stop.

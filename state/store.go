@@ -7,8 +7,6 @@ import (
 	"hash/crc32"
 	"io"
 	"slices"
-	"sync"
-	"sync/atomic"
 	"syscall"
 
 	"github.com/cockroachdb/pebble/v2"
@@ -21,12 +19,10 @@ import (
 // Methods may run at the same time for different partitions. Close comes after all of them.
 type Store struct {
 	db    *pebble.DB
+	disk  *disk
 	lock  io.Closer
 	space *space
 	aside *SetAside
-
-	writing sync.Mutex // around a commit
-	failed  atomic.Bool
 }
 
 // Record is one record of a partition. Keys are those of the changelog: hashes, see NameKey.Key.
@@ -60,8 +56,8 @@ func valueChecksum(key, value []byte) uint32 {
 // be used, and the caller restores it from the changelog with Replace. Whether the records are the newest is for
 // the caller to check, against the changelog's position.
 func (s *Store) Load(partition int32) ([]Record, error) {
-	if s.failed.Load() {
-		return nil, ErrFailed
+	if err := s.disk.lost(); err != nil {
+		return nil, own("read", err)
 	}
 	it, err := s.db.NewIter(&pebble.IterOptions{LowerBound: prefix(partition), UpperBound: prefixEnd(partition)})
 	if err != nil {
@@ -121,41 +117,28 @@ func (s *Store) write(partition int32, records []Record, drop bool) error {
 	return b.Close()
 }
 
-// commit makes a panic of Pebble's over a log that cannot be written into an error, once and for all: Pebble keeps
-// its locks then. The lock of ours lets no other writer in there.
-func (s *Store) commit(b *pebble.Batch) (err error) {
-	s.writing.Lock()
-	defer s.writing.Unlock()
-	if s.failed.Load() {
-		return ErrFailed
+// commit writes a batch, unless a write to the disk has failed: that one or any before it.
+func (s *Store) commit(b *pebble.Batch) error {
+	err := s.disk.lost()
+	if err == nil {
+		err = b.Commit(pebble.NoSync)
 	}
-	defer func() {
-		r := recover()
-		if r == nil {
-			return
-		}
-		var number syscall.Errno
-		cause, ok := r.(error)
-		if !ok || !errors.Is(cause, fatal{}) && !errors.As(cause, &number) {
-			panic(r)
-		}
-		s.failed.Store(true)
-		err = own("write", cause)
-	}()
-	if err := b.Commit(pebble.NoSync); err != nil {
+	if err == nil {
+		err = s.disk.lost()
+	}
+	if err != nil {
 		return own("write", err)
 	}
 	return nil
 }
 
-// Close writes everything to the disk and releases the directory. A store that failed keeps its directory locked
-// until the process ends, as its writers may not have stopped.
+// Close writes everything to the disk and releases the directory.
 func (s *Store) Close() error {
 	s.space.giveUp()
-	if s.failed.Load() {
-		return ErrFailed
-	}
 	err := s.db.Close()
+	if lost := s.disk.lost(); lost != nil {
+		err = lost
+	}
 	if err != nil {
 		err = own("close", err)
 	}

@@ -27,7 +27,7 @@ func BenchmarkTake(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	stream, err := pipeline.OpenStream(model, plan, [32]byte{1}, "0", [16]byte{2})
+	stream, err := pipeline.OpenStream(model, plan, [32]byte{1}, [32]byte{}, "0", [16]byte{2})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -36,7 +36,7 @@ func BenchmarkTake(b *testing.B) {
 	emit := func(line []byte) { length += len(line) }
 	b.ReportAllocs()
 	for i := int64(0); b.Loop(); i++ {
-		stream.Take(noise.Identity{Offset: i}, event, false, emit)
+		stream.Take(pipeline.Input{Identity: noise.Identity{Offset: i}, Value: event}, emit)
 	}
 	b.ReportMetric(float64(length)/float64(b.N), "B/decision")
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"oriel/cmd/internal/flights"
+	"oriel/cmd/internal/plan"
 	"oriel/cmd/internal/settings"
 	"oriel/mechanisms/dp"
 	"oriel/pipeline/kafka"
@@ -29,7 +30,11 @@ type demoRow struct {
 
 // add scores a deployment: the decision of step t predicts flight t + 1, and nothing the first one.
 func (d *demoTable) add(ctx context.Context, client *kafka.Client, s settings.Settings, took time.Duration) error {
-	guarantee, err := s.Guarantee()
+	model, err := s.Model()
+	if err != nil {
+		return err
+	}
+	guarantee, err := s.Guarantee(model)
 	if err != nil {
 		return err
 	}
@@ -107,7 +112,7 @@ func (d *demoTable) print(out io.Writer) {
 		r := &d.rows[i]
 		g := r.guarantee
 		fmt.Fprintf(w, "%s\t%.4f\t%.3f\t%s\t%s\t%d\t%s\t%s\t%.0f\t%s\t\n", g.Mechanism, r.score.LogLoss(), r.score.AUC(0),
-			upper(g.Epsilon), upper(g.Delta), g.Window, upper(g.AtWindows(10).Epsilon), upper(g.AtWindows(100).Epsilon), r.rate, r.topic)
+			plan.Upper(g.Epsilon), plan.Upper(g.Delta), g.Window, plan.Upper(g.AtWindows(10).Epsilon), plan.Upper(g.AtWindows(100).Epsilon), r.rate, r.topic)
 	}
 	fmt.Fprintf(w, "no privacy\t%.4f\t%.3f\t∞\t\t\t\t\t\tnot published\t\n", open.LogLoss(), open.AUC(0))
 	_ = w.Flush()

@@ -31,7 +31,8 @@ func root() *cobra.Command {
 		SilenceErrors: true,
 		Version:       version(),
 	}
-	cmd.AddCommand(demoCommand(), runCommand(), topicsCommand(), produceCommand(), tailCommand(), featuresCommand(), replayCommand())
+	cmd.AddCommand(demoCommand(), runCommand(), topicsCommand(), produceCommand(), tailCommand(), featuresCommand(), replayCommand(),
+		planCommand(), auditCommand())
 	return cmd
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -20,6 +21,7 @@ type produceOptions struct {
 	ndjson    string
 	partition int32
 	maxBytes  int
+	separator string
 	table     tableOptions
 }
 
@@ -29,7 +31,7 @@ func produceCommand() *cobra.Command {
 		Use:   "produce --topic TOPIC (--ndjson FILE | --csv FILE …)",
 		Short: "Send a file of events to a topic",
 		Long: "Produce sends each line of an NDJSON file, or each row of a CSV file mapped to an event, to an existing topic. Lines go to\n" +
-			"--partition, or round robin; rows with --partition-by go where Kafka's default partitioner puts that value.\n" +
+			"--partition, or round robin, or by their key where Kafka's default partitioner puts it if --key-separator gives them one; rows with --partition-by go where Kafka's default partitioner puts that value.\n" +
 			"It needs ORIEL_BROKERS only.\n\n" +
 			"CSV example: --csv flights.csv --where 'arr_delay!=NA' --label 'arr_delay>15' --feature origin --feature hour:number\n" +
 			"             --partition-by origin --sort year,month,day,sched_dep_time",
@@ -43,6 +45,7 @@ func produceCommand() *cobra.Command {
 	f.StringVar(&o.ndjson, "ndjson", "", "file of event lines")
 	f.Int32Var(&o.partition, "partition", -1, "partition for every record; -1 spreads them")
 	f.IntVar(&o.maxBytes, "max-bytes", 1<<20, "longest line, bytes; a longer one is refused")
+	f.StringVar(&o.separator, "key-separator", "", keySeparatorHelp)
 	o.table.flags(f)
 	_ = cmd.MarkFlagRequired("topic")
 	cmd.MarkFlagsOneRequired("ndjson", "csv")
@@ -82,7 +85,7 @@ func produce(cmd *cobra.Command, client *kafka.Client, o produceOptions) error {
 	}
 	bar := newBar(cmd.ErrOrStderr(), size, "produce", true)
 	if o.ndjson != "" {
-		err = sendLines(ctx, io.TeeReader(in, bar), out, o.maxBytes)
+		err = sendLines(ctx, io.TeeReader(in, bar), out, o.maxBytes, o.separator)
 	} else {
 		err = o.table.send(ctx, io.TeeReader(in, bar), out)
 	}
@@ -94,7 +97,7 @@ func produce(cmd *cobra.Command, client *kafka.Client, o produceOptions) error {
 	return err
 }
 
-func sendLines(ctx context.Context, in io.Reader, out *sender, maxBytes int) error {
+func sendLines(ctx context.Context, in io.Reader, out *sender, maxBytes int, separator string) error {
 	lines := schemas.NewLines(in, maxBytes)
 	for {
 		line, err := lines.Next()
@@ -107,7 +110,14 @@ func sendLines(ctx context.Context, in io.Reader, out *sender, maxBytes int) err
 		if line.Length > int64(maxBytes) {
 			return fmt.Errorf("line %d: %d bytes, longer than --max-bytes", line.Number+1, line.Length)
 		}
-		if err := out.send(ctx, out.spread(), nil, line.Value); err != nil {
+		key, value := cutKey(line.Value, separator)
+		p := out.fixed
+		if p < 0 && key != nil {
+			p = kafka.PartitionOf(key, len(out.builders))
+		} else {
+			p = out.spread()
+		}
+		if err := out.send(ctx, p, key, value); err != nil {
 			return err
 		}
 	}
@@ -166,4 +176,17 @@ func (s *sender) flush(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+const keySeparatorHelp = "each line is a record key, this text, and an event, as kcat -K has it; without the text, the line has no key"
+
+// cutKey parts a line at the first separator. The key is nil when there is none.
+func cutKey(line []byte, separator string) (key, value []byte) {
+	if separator == "" {
+		return nil, line
+	}
+	if key, value, found := bytes.Cut(line, []byte(separator)); found {
+		return key, value
+	}
+	return nil, line
 }

@@ -132,6 +132,16 @@ func active(window, t uint64) (nodes []noise.NodeID) {
 	return nodes
 }
 
+// window is W of the mechanism that the settings ask for.
+func window(t *testing.T, s settings.Settings) uint64 {
+	t.Helper()
+	mechanism, _, err := s.Parts()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return mechanism.Window
+}
+
 // node is a node's noise and the step at which it is drawn.
 type node struct {
 	step   uint64
@@ -152,7 +162,7 @@ func drawn(t *testing.T, s settings.Settings, m pipeline.Model, seed [32]byte, h
 		if place+1 < s.Batch {
 			continue
 		}
-		for _, id := range active(s.Window, step) {
+		for _, id := range active(window(t, s), step) {
 			if _, known := nodes[id]; !known {
 				nodes[id] = node{step, make([]int64, s.Dimension)}
 				sampler.Fill(nodes[id].values, chain.Seed(id))

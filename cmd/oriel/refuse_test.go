@@ -159,13 +159,13 @@ func TestRefuseCompactedInput(t *testing.T) {
 
 func TestRefuseSettingsAllAtOnceAndUnknownOnes(t *testing.T) {
 	f := newFixture(t, 1, map[string]string{
-		"ORIEL_EPSILON": "-1", "ORIEL_WINDOW": "100", "ORIEL_CLIPP": "1", "ORIEL_USER_ID": "key", "ORIEL_BATCH": "many",
+		"ORIEL_EPSILON": "-1", "ORIEL_WINDOW": "100", "ORIEL_CLIPP": "1", "ORIEL_STREAM_KEYS": "a", "ORIEL_BATCH": "many",
 	})
 	p := f.start(nil, "run")
 	if p.finish(time.Minute) {
 		t.Fatal("bad settings were accepted")
 	}
-	for _, want := range []string{"ORIEL_EPSILON", "ORIEL_WINDOW", "128", "ORIEL_CLIPP", "ORIEL_USER_ID", "ORIEL_BATCH"} {
+	for _, want := range []string{"ORIEL_EPSILON", "ORIEL_WINDOW", "128", "ORIEL_CLIPP", "ORIEL_STREAM_KEYS", "ORIEL_BATCH"} {
 		if !strings.Contains(p.output(), want) {
 			t.Errorf("the message does not name %s: %s", want, p.output())
 		}

@@ -24,6 +24,7 @@ type replayOptions struct {
 	events    string
 	out       string
 	seed      string
+	separator string
 	partition int32
 	check     bool
 	from      string
@@ -63,7 +64,8 @@ func replayCommand() *cobra.Command {
 	f.BoolVar(&o.check, "check", false, "compare with the decision topic")
 	f.StringVar(&o.from, "from", "", "checkpoint file to start from")
 	f.StringVar(&o.save, "save", "", "write the partition's sealed state to a checkpoint file")
-	for _, name := range []string{"out", "seed"} { // of --events
+	f.StringVar(&o.separator, "key-separator", "", keySeparatorHelp+"; for ORIEL_USER_ID")
+	for _, name := range []string{"out", "seed", "key-separator"} { // of --events
 		cmd.MarkFlagsMutuallyExclusive(name, "check", "save")
 	}
 	return cmd
@@ -77,6 +79,9 @@ func replayFile(cmd *cobra.Command, o replayOptions) (err error) {
 	model, err := s.Model()
 	if err != nil {
 		return err
+	}
+	if (o.separator != "") != (s.UserID != "") {
+		return errors.New("--key-separator: given with ORIEL_USER_ID, whose user it parts from the event, and not without it")
 	}
 	stream, err := openReplay(model, o)
 	if err != nil {
@@ -106,7 +111,7 @@ func replayFile(cmd *cobra.Command, o replayOptions) (err error) {
 	bar := newBar(cmd.ErrOrStderr(), info.Size(), "replay", true)
 	defer func() { _ = bar.Finish() }()
 	w := bufio.NewWriterSize(out, 1<<20)
-	r, err := replayLines(cmd.Context(), w, io.TeeReader(in, bar), stream, s.MaxRecordBytes, o.partition)
+	r, err := replayLines(cmd.Context(), w, io.TeeReader(in, bar), stream, s.MaxRecordBytes, o)
 	if err = errors.Join(err, w.Flush()); err != nil {
 		return err
 	}
@@ -138,7 +143,7 @@ func openReplay(model pipeline.Model, o replayOptions) (*pipeline.Stream, error)
 		secret = state.Secret(raw)
 		inc.ID = state.SeededID(secret)
 	}
-	return pipeline.OpenStream(model, plan, inc.InitialKey(secret), inc.Stream, inc.ID)
+	return pipeline.OpenStream(model, plan, inc.InitialKey(secret), [32]byte{}, inc.Stream, inc.ID)
 }
 
 // replayed says what a replay took and gave.
@@ -148,7 +153,7 @@ type replayed struct {
 }
 
 // replayLines steps over each line and writes each decision as a line.
-func replayLines(ctx context.Context, w io.Writer, in io.Reader, stream *pipeline.Stream, maxBytes int, partition int32) (replayed, error) {
+func replayLines(ctx context.Context, w io.Writer, in io.Reader, stream *pipeline.Stream, maxBytes int, o replayOptions) (replayed, error) {
 	var r replayed
 	var failed error
 	emit := func(line []byte) {
@@ -158,6 +163,9 @@ func replayLines(ctx context.Context, w io.Writer, in io.Reader, stream *pipelin
 		}
 	}
 	stream.Start(emit)
+	if o.separator != "" {
+		maxBytes += keyBytes
+	}
 	lines := schemas.NewLines(in, maxBytes)
 	for failed == nil {
 		line, err := lines.Next()
@@ -167,8 +175,17 @@ func replayLines(ctx context.Context, w io.Writer, in io.Reader, stream *pipelin
 		if err = errors.Join(err, ctx.Err()); err != nil {
 			return r, err
 		}
+		if stream.Ended() {
+			return r, fmt.Errorf("line %d: the horizon is reached: the stream ends after %d steps (ORIEL_HORIZON), whose decisions are written", line.Number+1, stream.Steps())
+		}
 		r.lines++
-		code := stream.Take(noise.Identity{Partition: partition, Offset: line.Number}, line.Value, false, emit)
+		in := pipeline.Input{Identity: noise.Identity{Partition: o.partition, Offset: line.Number}, Value: line.Value}
+		if o.separator != "" {
+			var key []byte
+			key, in.Value = cutKey(line.Value, o.separator)
+			in.User = stream.Named(key)
+		}
+		code := stream.Take(in, emit)
 		if code != schemas.OK {
 			if r.null++; r.null == 1 {
 				r.firstNull = fmt.Sprintf("; the first is line %d: %s", r.lines, code)
@@ -177,3 +194,6 @@ func replayLines(ctx context.Context, w io.Writer, in io.Reader, stream *pipelin
 	}
 	return r, fmt.Errorf("write decisions: %w", failed)
 }
+
+// keyBytes is what a line may be longer by when it has a key.
+const keyBytes = 4 << 10

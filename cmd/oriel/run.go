@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math"
 	"net"
 	"net/http"
 	"os"
@@ -64,15 +65,15 @@ func run(ctx context.Context, extra pipeline.Listener) error {
 	if err := syscall.Setrlimit(syscall.RLIMIT_CORE, &syscall.Rlimit{}); err != nil {
 		return fmt.Errorf("forbid core dumps: %w", err)
 	}
-	// What a step allocates is its node ciphers, short-lived and small beside the buffers of a few MiB a partition: a heap of
-	// five times the live data costs little memory and saves a tenth of the processor.
+	// What is allocated is short-lived (fetched batches, and ciphers where the processor has no AES) and small beside the buffers of a few MiB a
+	// partition: a heap of five times the live data costs little memory and saves a tenth of the processor.
 	debug.SetGCPercent(400)
 	log := logger(s.LogLevel)
 	model, err := s.Model()
 	if err != nil {
 		return err
 	}
-	guarantee, err := s.Guarantee()
+	guarantee, err := s.Guarantee(model)
 	if err != nil {
 		return err
 	}
@@ -139,8 +140,17 @@ func logging(log *slog.Logger, l pipeline.Listener) pipeline.Listener {
 	l.Assigned = func(partitions []int32) { log.Info("partitions assigned", "partitions", partitions) }
 	l.State = func(p int32, s pipeline.TaskState) { log.Info("task", "partition", p, "state", string(s)) }
 	l.Proves = func(p int32, g dp.Guarantee) { // of the frozen plan: another fit of the same settings may age differently
+		if g.Window == 0 || g.Horizon > 0 {
+			log.Info("epsilon at every age", "partition", p, "epsilon", g.Epsilon, "delta", g.Delta)
+			return
+		}
 		log.Info("epsilon by age", "partition", p, "W", g.Epsilon, "10W", g.AtWindows(10).Epsilon, "100W", g.AtWindows(100).Epsilon,
-			"1000W", g.AtWindows(1000).Epsilon, "delta", g.Delta)
+			"1000W", g.AtWindows(1000).Epsilon, "delta", g.Delta, "of", agedUnit(g))
+		if g.Separation > 0 {
+			all := func(windows uint64) float64 { return g.AtAll(min(windows, math.MaxUint64/g.Window) * g.Window).Epsilon }
+			log.Info("epsilon by age", "partition", p, "W", g.Epsilon, "10W", all(10), "100W", all(100), "1000W", all(1000), "delta", g.Delta,
+				"of", "all events of a user since the first")
+		}
 	}
 	l.Opened = func(p int32) { log.Info("opened the partition's first incarnation", "partition", p) }
 	l.Restarted = func(p int32, err error) { log.Warn("taking the partition over again", "partition", p, "error", err) }
@@ -152,12 +162,30 @@ func logging(log *slog.Logger, l pipeline.Listener) pipeline.Listener {
 	return l
 }
 
+// agedUnit says whose loss grows with age.
+func agedUnit(g dp.Guarantee) string {
+	if g.Separation > 0 {
+		return "the events of a user in one window"
+	}
+	return "an event"
+}
+
 func announce(log *slog.Logger, s settings.Settings, g dp.Guarantee, addr net.Addr) {
-	log.Info("window differential privacy for each stream",
-		"mechanism", g.Mechanism, "window_steps", g.Window, "epsilon", g.Epsilon, "delta", g.Delta,
-		"adjacency", g.Adjacency.String(), "unit", g.Unit)
-	if events := float64(g.Window) * float64(g.Batch); g.Delta*events > 1 {
-		log.Warn("delta is above 1/(events in the window): some event may be revealed outright with a probability that matters", "delta", g.Delta, "events", events)
+	promise, steps, span := "window differential privacy for each stream", g.Window, slog.Uint64("window_steps", g.Window)
+	switch {
+	case g.Window == 0:
+		promise, span = "differential privacy of each stream's whole life: every event is in one release", slog.Attr{}
+	case g.Horizon > 0:
+		promise, steps, span = "differential privacy of each stream's whole life, which ends at the horizon", g.Horizon, slog.Uint64("horizon_steps", g.Horizon)
+	}
+	apart := slog.Attr{}
+	if g.Separation > 0 {
+		promise += ", for all events of one user in it, each exchanged for any of the same user id"
+		apart = slog.Uint64("separation_steps", g.Separation)
+	}
+	log.Info(promise, "mechanism", g.Mechanism, span, apart, "epsilon", g.Epsilon, "delta", g.Delta, "adjacency", g.Adjacency.String(), "unit", g.Unit)
+	if text := dp.DeltaWarning(g.Delta, min(steps, math.MaxUint64/g.Batch)*g.Batch); text != "" {
+		log.Warn(text)
 	}
 	if s.SingleReplica {
 		log.Warn("ORIEL_ALLOW_SINGLE_REPLICA: one lost broker can lose acknowledged records, and with them the guarantee above")

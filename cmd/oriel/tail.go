@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"oriel/cmd/internal/plan"
 	"oriel/pipeline/kafka"
 	"oriel/schemas"
 )
@@ -98,8 +99,12 @@ func show(out io.Writer, line []byte, raw bool) error {
 	if err != nil {
 		return errors.New("not a decision")
 	}
-	_, err = fmt.Fprintf(out, "%-8s %10d %-20s %10d %8s %10s  %s\n",
-		d.Stream, d.Step, d.Mechanism, d.Window, upper(d.Epsilon), upper(d.Delta), abbreviate(d.Point))
+	window := "life"
+	if d.Window > 0 {
+		window = strconv.FormatUint(d.Window, 10)
+	}
+	_, err = fmt.Fprintf(out, "%-8s %10d %-20s %10s %8s %10s  %s\n",
+		d.Stream, d.Step, d.Mechanism, window, plan.Upper(d.Epsilon), plan.Upper(d.Delta), abbreviate(d.Point))
 	return err
 }
 

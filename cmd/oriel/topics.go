@@ -29,7 +29,7 @@ func topicsCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if _, err := s.Guarantee(); err != nil { // a manifest must not freeze settings that no plan fits
+			if _, err := s.Guarantee(model); err != nil { // a manifest must not freeze settings that no plan fits
 				return err
 			}
 			master, err := state.LoadMasterKey(s.MasterKeyFile)

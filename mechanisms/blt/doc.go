@@ -19,18 +19,19 @@
 // computed by Loss in directed rounding from the very dyadics that the carry uses. The variance of a release is s²·Σb_j² at most, for ever.
 //
 // Fit finds poles for a window and an age weight, the compromise between this window and later ones; its result differs between
-// platforms and is stored. ScaleFor and Loss turn it into noise and claims.
+// platforms and is stored. Loss turns it into noise and claims, of an event or of all events of a user (mechanisms/PROOF.md, Theorem 1).
 //
 // Noise of step t is keyed by chain.Seed(NodeID{Instance, Block: t}), after the chain has absorbed the step's records, and never drawn
 // again. The state is total, step and buffers: exact integers of fixed width. Add cannot fail: New refuses a scale at which a draw
 // within the sampler's reach could overflow a buffer, and noise.Gaussian has no other draws.
 //
-// Cost: one noise vector a step and m·n products of 128 bits, whatever W. Add allocates nothing but the cipher's own. What the caller
+// Cost: one noise vector a step and m·n products of 128 bits, whatever W. Add allocates nothing, or two ciphers' objects where the processor has no AES instructions. What the caller
 // owes: v_t is a sum of leaves that lattice checked, absorbed by the chain BEFORE Add.
 //
 //	filter, err := blt.Fit(1024, 0.3, 0)
-//	scale, err := blt.ScaleFor(filter, delta, n, 1024, dp.GaussianMu(budget))
-//	carry, err := blt.New(filter, scale, grid, n, sampler, 0)
+//	loss := blt.Loss{Filter: filter, Delta: delta, N: n}
+//	loss.Scale, err = loss.ScaleFor(1024, dp.GaussianMu(budget))
+//	carry, err := blt.New(filter, loss.Scale, grid, n, sampler, 0)
 //	chain.Absorb(carry.Steps()+1, 0, identity, leaf)
 //	carry.Add(sum, leaf, chain)
 package blt

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
+	"math/bits"
 
 	"oriel/mechanisms/lattice"
 	"oriel/mechanisms/noise"
@@ -33,7 +34,7 @@ func (c *Carry) AppendState(dst []byte) []byte {
 }
 
 // Restore makes the carry the one whose AppendState wrote state. It refuses, and leaves the carry as it was, when the length is
-// another, a buffer is beyond its limit, or anything is not zero before the first step.
+// another, a total or a buffer is beyond its limit, or anything is not zero before the first step.
 func (c *Carry) Restore(state []byte) error {
 	if len(state) != c.StateLen() {
 		return fmt.Errorf("blt: state: %d bytes, want %d", len(state), c.StateLen())
@@ -49,7 +50,11 @@ func (c *Carry) Restore(state []byte) error {
 	}
 	m := int(c.filter.Count)
 	at := func(i, k int) lattice.Int128 { return lattice.ParseInt128(buffers[(i*m+k)*lattice.Int128Len:]) }
+	bound := totalLimit(steps, c.grid.Lambda)
 	for i := range c.total {
+		if !within(lattice.ParseInt128(totals[i*lattice.Int128Len:]), bound) {
+			return errors.New("blt: state: total is beyond its limit")
+		}
 		for k := range m {
 			if !within(at(i, k), c.limit[k]) {
 				return errors.New("blt: state: buffer is beyond its limit")
@@ -64,6 +69,15 @@ func (c *Carry) Restore(state []byte) error {
 		}
 	}
 	return nil
+}
+
+// maxBatchLog bounds the leaves of a step by 2³¹, as mechanisms.Config does. The batch itself is not known here.
+const maxBatchLog = 31
+
+// totalLimit returns steps·2³¹·Λ < 2¹²⁰, which no coordinate of a total passes after that many steps: a leaf's is at most Λ.
+func totalLimit(steps uint64, lambda int64) lattice.Int128 {
+	hi, lo := bits.Mul64(steps, uint64(lambda)<<maxBatchLog)
+	return lattice.Int128{Hi: int64(hi), Lo: lo}
 }
 
 // within reports |x| ≤ limit.
@@ -94,12 +108,13 @@ func (f Filter) limits(s noise.Scale) (limit [MaxPoles]lattice.Int128, err error
 	n.Add(n, big.NewInt(1))
 	overflow := n.BitLen() > 62 // a draw is an int64
 	n.Lsh(n, uint(f.Shift)).Add(n, big.NewInt(1)).Lsh(n, fractionBits)
-	products := new(big.Int) // Σ R_k·C_k, and the rounding half
+	products := new(big.Int) // Σ |R_k|·C_k, and the rounding half
 	products.Lsh(big.NewInt(1), fractionBits+uint(f.Shift))
 	for k := range f.Count {
 		c := new(big.Int).Quo(n, big.NewInt(unit-int64(f.Poles[k])))
 		overflow = overflow || c.BitLen() > 126-fractionBits
-		products.Add(products, new(big.Int).Mul(c, big.NewInt(int64(f.Residues[k]))))
+		product := new(big.Int).Mul(c, big.NewInt(int64(f.Residues[k])))
+		products.Add(products, product.Abs(product))
 		limit[k] = lattice.Int128{Hi: new(big.Int).Rsh(c, 64).Int64(), Lo: new(big.Int).And(c, new(big.Int).SetUint64(1<<64-1)).Uint64()}
 	}
 	if overflow || products.BitLen() > 126 {

@@ -85,7 +85,7 @@ func withoutSlack(t *testing.T, f Filter, s float64, delta int64, age uint64) fl
 func TestExactLawIsWithinTheClaim(t *testing.T) {
 	epsilons := []float64{0, 0.1, 0.5, 1, 2, 4}
 	red := 0
-	for _, f := range []Filter{handmade(t), fitFilter(t, 4, 0.3, 2), fitFilter(t, 1024, 0.3, 4)} {
+	for _, f := range []Filter{handmade(t), mixed(t), fitFilter(t, 4, 0.3, 2), fitFilter(t, 1024, 0.3, 4)} {
 		for _, c := range []struct {
 			s        float64
 			delta    int64

@@ -3,6 +3,7 @@ package blt
 import (
 	"errors"
 	"fmt"
+	"math"
 	"math/big"
 )
 
@@ -25,20 +26,44 @@ const (
 //
 // Shift is f, the fraction bits of the carry's buffers. Entries from Count = m on are zero. The zero Filter is none.
 type Filter struct {
-	Poles, Residues [MaxPoles]uint32
-	Count, Shift    uint8
+	Poles    [MaxPoles]uint32
+	Residues [MaxPoles]int32
+	Count    uint8
+	Shift    uint8
 }
 
-// errShape is a Filter whose b has a wrong sign somewhere.
-var errShape = errors.New("blt: filter: not 1 > q_1 > … > q_m > 0 with residues in (0, 1) and ΣR/q < 1")
+// errShape is a Filter that is not one.
+var errShape = errors.New("blt: filter: not 1 > q_1 > … > q_m > 0 with residues other than 0 and above −2")
 
-// Validate checks, in exact arithmetic, the facts from which PROOF.md, Lemma 1 derives all signs: 1 > q_1 > … > q_m > 0, 0 < R_k < 1 and
-// ΣR_k/q_k < 1; and that Shift is the one of these dyadics.
+// errSigns is a Filter whose response is not that of PROOF.md, Lemma 1, or is not certain to be.
+var errSigns = errors.New("blt: filter: its inverse is not certain to have m rates in (0, 1), and sums that fall, rise at most once, and stay in (0, 1]")
+
+// Validate checks that the filter is one of PROOF.md, Lemma 1: 1 > q_1 > … > q_m > 0; residues that are all positive with ΣR_k/q_k < 1, in exact
+// arithmetic, or of both signs with the certificates of NewResponse; and that Shift is the one of these dyadics.
 func (f Filter) Validate() error {
+	if err := f.shape(); err != nil {
+		return err
+	}
+	sum := new(big.Rat)
+	for k := range f.Count {
+		if f.Residues[k] < 0 {
+			_, err := newResponse(f)
+			return err
+		}
+		sum.Add(sum, big.NewRat(int64(f.Residues[k]), int64(f.Poles[k])))
+	}
+	if sum.Cmp(big.NewRat(1, 1)) >= 0 {
+		return errSigns
+	}
+	return nil
+}
+
+// shape checks each field for itself.
+func (f Filter) shape() error {
 	if f.Count < 1 || f.Count > MaxPoles {
 		return fmt.Errorf("blt: filter: %d poles: not in [1, %d]", f.Count, MaxPoles)
 	}
-	before, sum := uint32(unit), new(big.Rat)
+	before := uint32(unit)
 	for k := range MaxPoles {
 		q, r := f.Poles[k], f.Residues[k]
 		if k >= int(f.Count) {
@@ -47,14 +72,10 @@ func (f Filter) Validate() error {
 			}
 			continue
 		}
-		if q == 0 || q >= before || r == 0 || r >= unit {
+		if q == 0 || q >= before || r == 0 || r == math.MinInt32 {
 			return errShape
 		}
 		before = q
-		sum.Add(sum, big.NewRat(int64(r), int64(q)))
-	}
-	if sum.Cmp(big.NewRat(1, 1)) >= 0 {
-		return errShape
 	}
 	if shift, ok := f.shift(); !ok || shift != f.Shift {
 		return fmt.Errorf("blt: filter: shift %d: not that of its poles", f.Shift)
@@ -62,14 +83,15 @@ func (f Filter) Validate() error {
 	return nil
 }
 
-// Sum returns b(1) = Σ_{j≥0} b_j, exactly: how far the rounding of single draws, ½ each, can move a release.
+// Sum returns 1 + Σ|R_k|/(1 − q_k) ≥ Σ_{j≥0} |b_j|, exactly: twice how far the rounding of single draws, ½ each, can move a release.
 func (f Filter) Sum() *big.Rat { return new(big.Rat).Add(big.NewRat(1, 1), f.gain()) }
 
-// gain returns ΣR_k/(1 − q_k), exactly.
+// gain returns Σ|R_k|/(1 − q_k), exactly.
 func (f Filter) gain() *big.Rat {
 	sum := new(big.Rat)
 	for k := range f.Count {
-		sum.Add(sum, big.NewRat(int64(f.Residues[k]), unit-int64(f.Poles[k])))
+		part := big.NewRat(int64(f.Residues[k]), unit-int64(f.Poles[k]))
+		sum.Add(sum, part.Abs(part))
 	}
 	return sum
 }
@@ -86,7 +108,7 @@ func (f Filter) shift() (shift uint8, ok bool) {
 	return 0, false
 }
 
-// Slack returns η = ½ + 2^{−f}·ΣR_k/(1 − q_k), exactly: the carry of a step is that far at most from Σ_{j≥1} b_j·n_{t−j}.
+// Slack returns η = ½ + 2^{−f}·Σ|R_k|/(1 − q_k), exactly: the carry of a step is that far at most from Σ_{j≥1} b_j·n_{t−j}.
 func (f Filter) Slack() *big.Rat {
 	x := new(big.Rat).Quo(f.gain(), new(big.Rat).SetInt64(1<<f.Shift))
 	return x.Add(x, big.NewRat(1, 2))

@@ -19,18 +19,18 @@ const (
 	// cent. Each pole saved is n integers of state and a fifth of the filter's time.
 	enough = 0.005
 
-	// short windows gain less than 0.1 % by a third pole; its fit is degenerate and slow.
+	// short windows gain less than 0.1 % by a third pole, but at weight 0; its fit is degenerate and slow.
 	short = 8
 )
 
-// Fit returns the filter of a window and an age weight w in [0, 1], the compromise between the guarantee of one window (0) and of ten (1):
-// it minimises log Σb² + (1−w)·log Σ_{j<W}d² + w·log Σ_{j<10W}d². poles is m, or 0 for the smallest that is as good as MaxPoles. Results
-// may differ between platforms: store the filter, and use Fit once.
+// Fit returns the filter of a window and an age weight w in [0, 1], the compromise between the guarantee of one window (0) and of ten or more
+// (1): it minimises log Σb² + (1−w)·log Σ_{j<W}d² + w·(0.96·log Σ_{j<10W}d² + 0.04·log Σ_{j<100W}d²). poles is m, or 0 for the smallest that is
+// as good as MaxPoles. Results may differ between platforms: store the filter, and use Fit once.
 func Fit(window uint64, weight float64, poles int) (Filter, error) {
 	if window < 1 || window > MaxWindow {
 		return Filter{}, fmt.Errorf("blt: window %d: not in [1, 2^22]", window)
 	}
-	if !(weight >= 0 && weight <= 1) {
+	if !(weight >= 0 && weight <= 1) || math.Signbit(weight) {
 		return Filter{}, fmt.Errorf("blt: age weight %g: not in [0, 1]", weight)
 	}
 	if poles != 0 && (poles < MinPoles || poles > MaxPoles) {
@@ -43,7 +43,7 @@ func Fit(window uint64, weight float64, poles int) (Filter, error) {
 	var best Filter
 	bound, err := math.Inf(1), error(nil)
 	most := MaxPoles
-	if window <= short {
+	if window <= short && weight > 0 {
 		most = MinPoles
 	}
 	for m := most; m >= MinPoles; m-- { // what is nearly as good with fewer replaces what was
@@ -72,12 +72,21 @@ func fitted(window uint64, weight float64, poles int) (Filter, float64, error) {
 	return filter, loss, nil
 }
 
-// freeze rounds poles and residues to dyadics and certifies them.
+// freeze rounds poles and residues to dyadics and certifies them. Poles that fall together are moved apart, and residues that vanish are
+// not quite zero: where fewer poles do as well, the rest have next to no weight.
 func freeze(rates fit.Rates) (Filter, error) {
 	f := Filter{Count: uint8(len(rates.Poles))}
+	below := uint32(unit)
 	for k, r := range rates.Residues() {
-		f.Poles[k] = uint32(math.Round(unit * (1 - rates.Poles[k])))
-		f.Residues[k] = uint32(math.Round(unit * r))
+		f.Poles[k] = min(uint32(math.Round(unit*(1-rates.Poles[k]))), below-1)
+		below = f.Poles[k]
+		if r = math.Round(unit * r); math.Abs(r) > math.MaxInt32 {
+			return Filter{}, errShape
+		}
+		f.Residues[k] = int32(r)
+		if r == 0 {
+			f.Residues[k] = 1
+		}
 	}
 	f.Shift, _ = f.shift()
 	return f, f.Validate()

@@ -14,7 +14,7 @@ func TestGoldenReleases(t *testing.T) {
 	const n = 3
 	slow := Filter{
 		Poles:    [MaxPoles]uint32{1<<30 - 700, 1<<30 - 44_000, 1<<30 - 2_000_001, 984_000_000},
-		Residues: [MaxPoles]uint32{2_400_000, 11_000_003, 68_000_000, 350_000_000},
+		Residues: [MaxPoles]int32{2_400_000, 11_000_003, 68_000_000, 350_000_000},
 		Count:    4,
 	}
 	slow.Shift, _ = slow.shift()
@@ -24,7 +24,7 @@ func TestGoldenReleases(t *testing.T) {
 		t.Fatal(err)
 	}
 	var lines []string
-	for _, f := range []Filter{handmade(t), slow} {
+	for _, f := range []Filter{handmade(t), slow, mixed(t)} {
 		c, err := New(f, scale, grid, n, normal, 3)
 		if err != nil {
 			t.Fatal(err)

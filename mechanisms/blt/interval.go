@@ -19,9 +19,17 @@ func up() *big.Float   { return new(big.Float).SetPrec(precision).SetMode(big.To
 func whole(x uint64) interval { return interval{down().SetUint64(x), up().SetUint64(x)} }
 
 // dyadic returns the interval of x·2^exp alone.
-func dyadic(x uint64, exp int) interval {
-	lo, hi := whole(x).lo, whole(x).hi
+func dyadic(x int64, exp int) interval {
+	lo, hi := down().SetInt64(x), up().SetInt64(x)
 	return interval{lo.SetMantExp(lo, exp), hi.SetMantExp(hi, exp)}
+}
+
+// sign returns the sign of every number of x, or 0 when x holds zero.
+func (x interval) sign() int {
+	if x.lo.Sign() != x.hi.Sign() {
+		return 0
+	}
+	return x.lo.Sign()
 }
 
 func (x interval) add(y interval) interval {

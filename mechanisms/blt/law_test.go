@@ -187,7 +187,7 @@ func likelihood(f Filter, i int) []float64 {
 // The guarantee is attained, by the first event and by later ones, and not passed; and the audit is able to fail.
 func TestAuditReachesTheClaim(t *testing.T) {
 	f := fitFilter(t, auditWindow, 0.3, 0)
-	scale, err := ScaleFor(f, 2*grid.Lambda, 1, auditWindow, auditMu)
+	scale, err := Loss{Filter: f, Delta: 2 * grid.Lambda, N: 1}.ScaleFor(auditWindow, auditMu)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -208,7 +208,7 @@ func TestAuditReachesTheClaim(t *testing.T) {
 	}
 	fault("half scale, or L for 2L", f, gaussian(t, s/2), likelihood(f, 1))
 	white := f // nearly no carry: every release shows the event with noise of its own
-	white.Residues = [MaxPoles]uint32{1, 1}
+	white.Residues = [MaxPoles]int32{1, 1}
 	white.Shift, _ = white.shift()
 	ones := make([]float64, auditWindow)
 	for i := range ones {

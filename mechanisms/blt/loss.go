@@ -11,32 +11,52 @@ import (
 // what it was calibrated to.
 const scaleMargin = -200
 
-// Loss is the exact ε(age) of one plan: everything that PROOF.md, Theorem 1 needs. It is comparable, and a dp.Curve.
+// Loss is the exact ε(age) of one plan: everything that PROOF.md, Theorem 1 needs, and at user level mechanisms/PROOF.md, Theorem 1. It is
+// comparable, a dp.Curve, and at user level a dp.UserCurve.
 type Loss struct {
 	Filter Filter
-	Delta  int64 // Δ, ℓ2 distance of two neighbouring leaf sums, lattice units
+	Delta  int64 // Δ, ℓ2 distance of two leaf sums that differ in one event, lattice units
 	N      int   // n, coordinates
 	Scale  noise.Scale
+
+	// Separation is s, steps between events of one user, and Window is W, steps among which a user's events are exchanged. Both are 0 at
+	// event level.
+	Separation, Window uint64
 }
 
-// Mu returns µ(age) = √(Σ_{j<age} (d_jΔ + 2η√n·Σ_{l<j}|β_l|)²)/s, rounded up, of all releases of an event's first age steps. It panics
-// unless Filter is valid and Scale is positive.
+// Mu returns µ of all releases of age steps, rounded up, from the step of an event on or, at user level, from the first step of a window on.
+// It panics unless Filter is valid and Scale is positive. At event level
+//
+//	µ = √(Σ_{j<age} (d_jΔ + 2η√n·Σ_{l<j}|β_l|)²)/scale.
 func (l Loss) Mu(age uint64) float64 {
 	r, err := NewResponse(l.Filter)
 	if err != nil {
 		panic("BUG: blt: loss of an invalid filter")
 	}
-	s := up().SetUint64(l.Scale.Mant)
-	s.SetMantExp(s, l.Scale.Exp)
-	return dp.RoundUp(up().Quo(r.shift(l.Delta, l.N, age).hi, s))
+	return l.mu(l.moved(r, age))
 }
 
-// ScaleFor returns the scale, rounded up, at which a window of a filter is µ-GDP. It is not valid when µ is 0.
-func ScaleFor(f Filter, delta int64, n int, window uint64, mu float64) (noise.Scale, error) {
-	r, err := NewResponse(f)
+// ScaleFor returns the scale, rounded up, at which the releases of age steps are µ-GDP, whatever l.Scale. It is not valid when µ is 0.
+func (l Loss) ScaleFor(age uint64, mu float64) (noise.Scale, error) {
+	r, err := NewResponse(l.Filter)
 	if err != nil || !(mu > 0) {
 		return noise.Scale{}, err
 	}
-	s := up().Quo(r.shift(delta, n, window).hi, new(big.Float).SetFloat64(mu))
+	s := up().Quo(l.moved(r, age).hi, new(big.Float).SetFloat64(mu))
 	return noise.ScaleUp(dp.RoundUp(up().Add(s, up().SetMantExp(s, scaleMargin)))), nil
+}
+
+// moved returns how far the means of the step noises move, lattice units.
+func (l Loss) moved(r *Response, age uint64) interval {
+	if l.Separation == 0 {
+		return r.shift(l.Delta, l.N, age)
+	}
+	return r.userShift(l.Delta, l.N, age, l.Separation, events(l.Window, l.Separation))
+}
+
+// mu returns the µ of a move, rounded up.
+func (l Loss) mu(moved interval) float64 {
+	s := up().SetUint64(l.Scale.Mant)
+	s.SetMantExp(s, l.Scale.Exp)
+	return dp.RoundUp(up().Quo(moved.hi, s))
 }

@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/big"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"oriel/mechanisms/noise"
@@ -15,7 +16,7 @@ func series(f Filter, terms int) (b, beta, d []*big.Float) {
 	f64 := func() *big.Float { return new(big.Float).SetPrec(400) }
 	part := make([]*big.Float, f.Count) // R_k·q_k^{j−1}
 	for k := range part {
-		part[k] = f64().SetUint64(uint64(f.Residues[k]))
+		part[k] = f64().SetInt64(int64(f.Residues[k]))
 		part[k].SetMantExp(part[k], -fractionBits)
 	}
 	for j := range terms {
@@ -48,10 +49,26 @@ func filters(t testing.TB) []Filter {
 	return []Filter{
 		handmade(t), fitFilter(t, 1, 0.3, 0), fitFilter(t, 16, 0, 2), fitFilter(t, 64, 0.3, 3),
 		fitFilter(t, 1024, 0.3, 4), fitFilter(t, 1<<20, 1, 4), fitFilter(t, MaxWindow, 1, 4),
+		mixed(t), fitFilter(t, 3, 0, 4), fitFilter(t, 64, 0, 4), fitFilter(t, 256, 0, 4),
 	}
 }
 
-// PROOF.md, Lemma 1, by the recurrences of b, β and d: signs, order, and the closed forms of the sums.
+// mixed is written out: the filter of W = 64 and age weight 0, with residues of both signs.
+func mixed(t testing.TB) Filter {
+	t.Helper()
+	f := Filter{
+		Poles:    [MaxPoles]uint32{1_052_354_465, 1_045_669_734, 1_037_294_768, 741_663_244},
+		Residues: [MaxPoles]int32{-599_674_462, 1_593_753_234, -791_473_509, 325_239_546},
+		Count:    4,
+	}
+	f.Shift, _ = f.shift()
+	if err := f.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+// PROOF.md, Lemma 1, by the recurrences of b, β and d: signs, order, the rise, and the closed forms of the sums.
 func TestPartialFractionsAreTheSeries(t *testing.T) {
 	const terms = 400
 	for _, f := range filters(t) {
@@ -60,12 +77,17 @@ func TestPartialFractionsAreTheSeries(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, beta, d := series(f, terms)
-		weights := make([]interval, len(r.weights))
-		copy(weights, r.weights)
-		energy := new(big.Float).SetPrec(400)
+		weights := slices.Clone(r.weights)
+		energy, absolute, trough := new(big.Float).SetPrec(400), new(big.Float).SetPrec(400), 0
 		for j := range terms {
-			if j > 0 && (beta[j].Sign() > 0 || d[j].Cmp(d[j-1]) > 0) || d[j].Sign() <= 0 {
-				t.Fatalf("%v: β_%d = %g, d_%d = %g", f, j, beta[j], j, d[j])
+			if d[j].Sign() <= 0 || d[j].Cmp(d[0]) > 0 {
+				t.Fatalf("%v: d_%d = %g", f, j, d[j])
+			}
+			if j > 0 && d[j].Cmp(d[j-1]) < 0 {
+				if trough < j-1 {
+					t.Fatalf("%v: d falls at %d after it rose", f, j)
+				}
+				trough = j
 			}
 			sum := whole(0)
 			for i := range weights {
@@ -76,6 +98,63 @@ func TestPartialFractionsAreTheSeries(t *testing.T) {
 			energy.Add(energy, new(big.Float).Mul(d[j], d[j]))
 			if j%37 == 0 || j < 3 {
 				inside(t, fmt.Sprintf("%v: Σ_{j<%d}d²", f, j+1), energy, r.energy(r.weights, uint64(j+1)))
+				inside(t, fmt.Sprintf("%v: d_%d at once", f, j), d[j], r.at(uint64(j)))
+			}
+			// Σ_{l≤j}|β_l| ≤ 2 + 2E − d_j, with equality in the limit of a filter that rises, and everywhere of one that does not.
+			absolute.Add(absolute, new(big.Float).Abs(beta[j]))
+			bound := new(big.Float).Add(d[j], absolute)
+			bound.Sub(bound, big.NewFloat(2))
+			if excess := bound.Sub(bound, new(big.Float).Add(r.rise.hi, r.rise.hi)); excess.Sign() > 0 && excess.MantExp(nil) > -150 {
+				t.Fatalf("%v: Σ|β| to %d is %g above its bound", f, j, excess)
+			}
+		}
+		if signed := slices.Min(f.Residues[:]) < 0; signed != (r.rise.lo.Sign() > 0) {
+			t.Errorf("%v: rises by %g", f, r.rise.lo)
+		} else if signed {
+			inside(t, fmt.Sprintf("%v: rise", f), new(big.Float).Sub(r.weights[0].lo, d[trough]), interval{
+				down().Sub(r.rise.lo, new(big.Float).SetMantExp(r.rise.lo, -145)), up().Add(r.rise.hi, new(big.Float).SetMantExp(r.rise.hi, -145)),
+			})
+			if trough == 0 || trough == terms-1 {
+				t.Errorf("%v: trough at %d", f, trough)
+			}
+		}
+	}
+}
+
+// Where d rises, events at 0, s, 2s, … need not be the worst: the sums of userShift, with d_j + E, cover all others.
+func TestTrainCoversEveryPlace(t *testing.T) {
+	const age, separation = 400, 50
+	f := mixed(t)
+	r, err := NewResponse(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, _, exact := series(f, age)
+	d := make([]float64, age)
+	for j := range d {
+		d[j], _ = exact[j].Float64()
+	}
+	energy := func(places ...int) (sum float64) {
+		for j := range age {
+			x := 0.0
+			for _, p := range places {
+				if j >= p {
+					x += d[j-p]
+				}
+			}
+			sum += x * x
+		}
+		return sum
+	}
+	two, _ := r.train(age, separation, 2).hi.Float64()
+	three, _ := r.train(age, separation, 3).hi.Float64()
+	for p := separation; p < age; p++ {
+		if x := energy(0, p); x > two {
+			t.Errorf("events at 0 and %d move %g, bound %g", p, x, two)
+		}
+		for q := p + separation; q < age; q += 3 {
+			if x := energy(0, p, q); x > three {
+				t.Errorf("events at 0, %d and %d move %g, bound %g", p, q, x, three)
 			}
 		}
 	}
@@ -127,20 +206,24 @@ func TestIntervalsHoldTheirResults(t *testing.T) {
 func TestMuIsTheSumOfTheTheorem(t *testing.T) {
 	const terms = 300
 	for _, f := range filters(t) {
-		_, beta, d := series(f, terms)
+		_, _, d := series(f, terms)
 		eta, _ := f.Slack().Float64()
+		r, err := NewResponse(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rise, _ := r.rise.hi.Float64()
 		for _, c := range []struct {
 			delta int64
 			n     int
 		}{{1 << 25, 27}, {1 << 24, 1}, {1, 1}, {3, 10000}} {
 			l := Loss{Filter: f, Delta: c.delta, N: c.n, Scale: noise.Scale{Mant: 3, Exp: 20}}
-			sum, absolute := 0.0, 0.0
+			sum, absolute := 0.0, 0.0 // absolute is 1 + what d has fallen and may have risen
 			for j := range terms {
 				x, _ := d[j].Float64()
 				a := x*float64(c.delta) + 2*eta*math.Sqrt(float64(c.n))*absolute
 				sum += a * a
-				y, _ := beta[j].Float64()
-				absolute += math.Abs(y)
+				absolute = 2 + 2*rise - x
 				if j%60 == 0 || j < 3 {
 					want := math.Sqrt(sum) / (3 << 20)
 					if got := l.Mu(uint64(j + 1)); math.Abs(got-want) > 1e-12*want {
@@ -177,7 +260,7 @@ func TestMuOfAnyAge(t *testing.T) {
 func TestScaleProvesWhatItWasMadeFor(t *testing.T) {
 	for _, f := range filters(t) {
 		for _, mu := range []float64{1e-3, 0.2, math.Pi} {
-			s, err := ScaleFor(f, 1<<25, 27, 1024, mu)
+			s, err := Loss{Filter: f, Delta: 1 << 25, N: 27}.ScaleFor(1024, mu)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -191,7 +274,7 @@ func TestScaleProvesWhatItWasMadeFor(t *testing.T) {
 			}
 		}
 	}
-	if s, err := ScaleFor(handmade(t), 1, 1, 1, 0); err != nil || s != (noise.Scale{}) {
+	if s, err := (Loss{Filter: handmade(t), Delta: 1, N: 1}).ScaleFor(1, 0); err != nil || s != (noise.Scale{}) {
 		t.Errorf("scale for µ = 0: %v, %v", s, err)
 	}
 }

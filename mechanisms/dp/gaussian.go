@@ -12,9 +12,6 @@ const (
 	maxMu = 1 << 20
 )
 
-// margin is the relative outward margin of GaussianDelta, 2^margin of either term.
-const margin = -140
-
 // GaussianDelta returns δ(ε) of a µ-Gaussian-DP mechanism, rounded up:
 //
 //	δ = Φ(−ε/µ + µ/2) − e^ε·Φ(−ε/µ − µ/2)              (Balle and Wang 2018, Theorem 8; Dong, Roth and Su, Corollary 2.13)
@@ -31,42 +28,55 @@ func GaussianDelta(epsilon, mu float64) float64 {
 	if !(epsilon >= 0) || !(mu >= 0) {
 		panic(fmt.Sprintf("BUG: dp: GaussianDelta of epsilon %g, mu %g: negative or NaN", epsilon, mu))
 	}
-	switch {
-	case mu == 0 || math.IsInf(epsilon, 1):
+	if math.IsInf(epsilon, 1) {
 		return 0
-	case mu >= maxMu:
-		return 1
 	}
-	ratio := newFloat().Quo(exact(epsilon), exact(mu))
+	return probability(gaussianDelta(exact(epsilon), mu))
+}
+
+// gaussianDelta is GaussianDelta before it is rounded, and at any finite ε: the hockey-stick divergence of order e^ε of a pair P, Q with
+// H(e^ε; P‖Q) = 1 − e^ε + e^ε·H(e^−ε; Q‖P), where normal laws let P and Q change places.
+func gaussianDelta(epsilon *big.Float, mu float64) *big.Float {
+	if epsilon.Sign() < 0 {
+		if epsilon.Cmp(exact(-maxExponent)) < 0 {
+			return exact(1)
+		}
+		e := exponential(epsilon)
+		b := newBound()
+		b.add(exact(1), newFloat().Neg(e), e.Mul(e, gaussianDelta(newFloat().Neg(epsilon), mu)))
+		return b.up()
+	}
+	switch {
+	case mu == 0:
+		return newFloat()
+	case mu >= maxMu:
+		return exact(1)
+	}
+	ratio := newFloat().Quo(epsilon, exact(mu))
 	half := newFloat().Quo(exact(mu), exact(2))
 	a := newFloat().Sub(ratio, half)
-	b := newFloat().Add(ratio, half)
 	switch {
 	case a.Cmp(exact(tail)) >= 0:
-		return math.SmallestNonzeroFloat64
+		return negligible()
 	case a.Cmp(exact(-tail)) <= 0:
-		return 1
+		return exact(1)
 	}
-	first := upperTail(a)
-	second := newFloat().Mul(density(a), mills(b))
-	slack := newFloat().Add(first, second)
-	slack.SetMantExp(slack, margin)
-	return math.Min(1, RoundUp(slack.Add(slack, first.Sub(first, second))))
+	second := newFloat().Mul(density(a), mills(ratio.Add(ratio, half)))
+	b := newBound()
+	b.add(upperTail(a), second.Neg(second))
+	return b.up()
 }
+
+// probability returns the least float64 that is at least x, but not above 1.
+func probability(x *big.Float) float64 { return math.Min(1, RoundUp(x)) }
 
 // GaussianEpsilon returns the ε that µ-Gaussian-DP proves at δ, rounded up: the least float64 with GaussianDelta(ε, µ) ≤ δ, or
 // +Inf when there is none.
 func GaussianEpsilon(mu, delta float64) float64 {
-	if !(delta >= 0) {
-		panic(fmt.Sprintf("BUG: dp: GaussianEpsilon at delta %g: negative or NaN", delta))
+	if !(mu >= 0) || !(delta >= 0) {
+		panic(fmt.Sprintf("BUG: dp: GaussianEpsilon of mu %g at delta %g: negative or NaN", mu, delta))
 	}
-	if GaussianDelta(0, mu) <= delta {
-		return 0
-	}
-	_, epsilon := border(0, math.Inf(1),
-		func(epsilon float64) bool { return roughDelta(epsilon, mu) > delta },
-		func(epsilon float64) bool { return GaussianDelta(epsilon, mu) > delta })
-	return epsilon
+	return mixedEpsilon(certain(), mu, delta)
 }
 
 // GaussianMu returns the largest float64 µ with GaussianDelta(ε, µ) ≤ δ: noise calibrated to it proves the budget. It is 0, which
@@ -115,10 +125,17 @@ func border(low, high float64, rough, exact func(float64) bool) (x, y float64) {
 	return math.Float64frombits(a), math.Float64frombits(b)
 }
 
-// roughDelta is GaussianDelta without care for rounding or range.
+// roughDelta is gaussianDelta without care for rounding or range.
 func roughDelta(epsilon, mu float64) float64 {
+	if mu == 0 {
+		return max(0, -math.Expm1(epsilon))
+	}
 	a, b := epsilon/mu-mu/2, epsilon/mu+mu/2
-	return (math.Erfc(a/math.Sqrt2) - math.Exp(epsilon)*math.Erfc(b/math.Sqrt2)) / 2
+	first, second := math.Erfc(a/math.Sqrt2)/2, math.Exp(epsilon)*math.Erfc(b/math.Sqrt2)/2
+	if epsilon > 600 { // near overflow, b ≥ √(2ε) > 34: the second term is φ(a)·R(b), R(b) = 1/b − 1/b³ + …
+		second = math.Exp(-a*a/2) * (1 - 1/(b*b)) / (b * math.Sqrt(2*math.Pi))
+	}
+	return first - second
 }
 
 // upperTail returns Φ(−x) for |x| ≤ tail.

@@ -9,35 +9,41 @@ import (
 	"testing"
 )
 
-// grid reads one of testdata's files: two float64 and a 40-digit figure by mpmath a line (testdata/grid.py).
-func grid(t *testing.T, name string, check func(x, y float64, want *big.Float)) {
+// grid reads one of testdata's files: some float64 and a 40-digit figure by mpmath a line (testdata/grid.py).
+func grid(t *testing.T, name string, rows int, check func(x []float64, want *big.Float)) {
 	t.Helper()
 	f, err := os.Open("testdata/" + name)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	rows, err := csv.NewReader(f).ReadAll()
+	read, err := csv.NewReader(f).ReadAll()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(rows) < 50 {
-		t.Fatalf("%s has %d rows, want at least 50", name, len(rows))
+	if len(read) != rows {
+		t.Fatalf("%s has %d rows, want %d", name, len(read), rows)
 	}
-	for _, row := range rows {
-		x, errX := strconv.ParseFloat(row[0], 64)
-		y, errY := strconv.ParseFloat(row[1], 64)
-		want, _, err := big.ParseFloat(row[2], 10, precision, big.ToNearestEven)
-		if errX != nil || errY != nil || err != nil {
-			t.Fatalf("%s: row %q does not parse", name, row)
+	for _, row := range read {
+		last := len(row) - 1
+		x := make([]float64, last)
+		for i := range x {
+			if x[i], err = strconv.ParseFloat(row[i], 64); err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
 		}
-		check(x, y, want)
+		want, _, err := big.ParseFloat(row[last], 10, precision, big.ToNearestEven)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		check(x, want)
 	}
 }
 
 // The figures of mpmath have 40 digits, so the least float64 above them is known but when a figure is within 1e-39 of a float64.
 func TestDeltaIsTheLeastFloatAboveTheTruth(t *testing.T) {
-	grid(t, "delta.csv", func(epsilon, mu float64, want *big.Float) {
+	grid(t, "delta.csv", 87, func(x []float64, want *big.Float) {
+		epsilon, mu := x[0], x[1]
 		if got := GaussianDelta(epsilon, mu); got != RoundUp(want) {
 			t.Errorf("GaussianDelta(%g, %g) = %g, want %g", epsilon, mu, got, RoundUp(want))
 		}
@@ -45,7 +51,8 @@ func TestDeltaIsTheLeastFloatAboveTheTruth(t *testing.T) {
 }
 
 func TestMuIsTheLargestFloatBelowTheTruth(t *testing.T) {
-	grid(t, "mu.csv", func(epsilon, delta float64, want *big.Float) {
+	grid(t, "mu.csv", 63, func(x []float64, want *big.Float) {
+		epsilon, delta := x[0], x[1]
 		got := GaussianMu(Budget{Epsilon: epsilon, Delta: delta})
 		if ceil := RoundUp(want); got != math.Nextafter(ceil, 0) {
 			t.Errorf("GaussianMu(%g, %g) = %g, want the float64 below %g", epsilon, delta, got, ceil)
@@ -54,7 +61,8 @@ func TestMuIsTheLargestFloatBelowTheTruth(t *testing.T) {
 }
 
 func TestEpsilonInvertsMuRoundedAgainstUs(t *testing.T) {
-	grid(t, "mu.csv", func(epsilon, delta float64, _ *big.Float) {
+	grid(t, "mu.csv", 63, func(x []float64, _ *big.Float) {
+		epsilon, delta := x[0], x[1]
 		mu := GaussianMu(Budget{Epsilon: epsilon, Delta: delta})
 		got := GaussianEpsilon(mu, delta)
 		// One ulp of µ moves ε by up to this: dε/dµ ≤ ε/µ + µ + √(2 ln(1/δ)).

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/big"
 	"math/bits"
 )
 
@@ -64,61 +65,121 @@ func (b Budget) Validate() error {
 	return errors.Join(errs...)
 }
 
-// Guarantee is what a mechanism proves for every event of a stream: the joint law of all releases of the event's first Window
-// steps changes by at most (Epsilon, Delta) between neighbours. A step holds Batch events.
+// Guarantee is what a mechanism proves: the joint law of all releases up to the last of any Window steps changes by at most (Epsilon, Delta)
+// between neighbours that differ, among these steps, in one unit. A step holds Batch events.
+//
+// At event level the unit is one event. At user level it is all events of one user, each exchanged for any other of the same user id or for
+// a null event, under both adjacencies; accepted events of one user are at least Separation steps apart.
+//
+// Window 0 means that a unit is released once: the loss does not grow with age. With a Horizon, which is at most Window, there is no release
+// after step Horizon, and the guarantee is one for ever.
 type Guarantee struct {
 	Mechanism      string
 	Window, Batch  uint64
 	Epsilon, Delta float64 // proved, of one window
 	Adjacency      Adjacency
-	Unit           string  // "event"
+	Unit           string  // "event", or "user" when Separation > 0
+	Separation     uint64  // s, steps between accepted events of one user; 0 at event level
+	Horizon        uint64  // T, the last step; 0 for a stream without end
 	Mu             float64 // Gaussian-DP parameter of one window, rounded up; 0 for a pure-ε mechanism
-	Curve          Curve   // of a mechanism that knows µ at every age; nil for whole windows
+	Curve          Curve   // of a Gaussian mechanism with a window, a UserCurve at user level; else nil
 }
 
 // Curve is µ of a Gaussian mechanism as a function of age. Its dynamic type is comparable, so that guarantees are.
 type Curve interface {
-	// Mu returns µ of all releases of an event's first age steps, rounded up.
+	// Mu returns µ of all releases of an event's first age steps, rounded up. At user level these are age steps from the first step of a window
+	// on, among whose steps the user's events are exchanged.
 	Mu(age uint64) float64
 }
 
-// At returns ε(age) at the same δ: the loss over all releases of an event's first age steps, rounded up. An event that left its
-// window stays in the running sum, under the noise of the leaf that took its place, so m = ⌈age/W⌉ windows cost µ√m (Gaussian) or
-// mε (pure): mechanisms/windowtree, PROOF.md. With a Curve it is exact at every age. Age 0 is before the event's first release.
+// UserCurve is a Curve at user level.
+type UserCurve interface {
+	Curve
+
+	// MuAll returns µ of all releases of age steps, rounded up, among all of which the user's events are exchanged. It is Mu up to the window.
+	MuAll(age uint64) float64
+}
+
+// At returns ε(age) at the same δ: the loss over all releases of a unit's first age steps, rounded up; at user level, of the events of one
+// window followed to that age. A Gaussian mechanism has its Curve. Pure ε has m = ⌈age/W⌉ windows for mε: an event that left its window stays
+// in the running sum, under the noise of the leaf that took its place. Age 0 is before the first release.
 func (g Guarantee) At(age uint64) Budget {
+	age = g.last(age)
 	switch {
 	case age == 0:
 		return Budget{}
-	case g.Curve != nil && age != g.Window:
-		return Budget{Epsilon: GaussianEpsilon(g.Curve.Mu(age), g.Delta), Delta: g.Delta}
+	case g.Window == 0 || age == g.Window:
+		return Budget{Epsilon: g.Epsilon, Delta: g.Delta}
+	case g.Mu > 0:
+		return g.gaussian(g.Curve.Mu(age))
 	default:
-		return g.AtWindows((age-1)/g.Window + 1)
+		return g.times(whole((age-1)/g.Window + 1))
 	}
 }
 
 // AtWindows returns At for an age of so many whole windows, however many steps those are; at least 1.
 func (g Guarantee) AtWindows(windows uint64) Budget {
+	if g.Mu == 0 && g.Horizon == 0 && g.Window > 0 {
+		return g.times(whole(windows))
+	}
+	age := uint64(math.MaxUint64) // no stream has more steps
+	if high, low := bits.Mul64(windows, max(g.Window, 1)); high == 0 {
+		age = low
+	}
+	return g.At(age)
+}
+
+// AtAll returns the loss over all releases of any age steps, rounded up, when all events of a user among them are exchanged: at user level
+// what At is for those of one window. Pure ε has ε·m(m+1)/2 for m = ⌈age/W⌉: the events of the first window cost mε, those of the next
+// (m−1)ε, and so on. It panics at event level.
+func (g Guarantee) AtAll(age uint64) Budget {
+	if g.Separation == 0 {
+		panic("BUG: dp: all events of a user at event level")
+	}
+	age = g.last(age)
 	switch {
-	case windows == 1:
-		return Budget{Epsilon: g.Epsilon, Delta: g.Delta}
-	case g.Curve != nil:
-		age := uint64(math.MaxUint64) // no stream has more steps
-		if high, low := bits.Mul64(windows, g.Window); high == 0 {
-			age = low
-		}
+	case age <= g.Window:
 		return g.At(age)
-	case g.Mu == 0:
-		return Budget{Epsilon: RoundUp(newFloat().Mul(exact(g.Epsilon), newFloat().SetUint64(windows))), Delta: g.Delta}
+	case g.Mu > 0:
+		return g.gaussian(g.Curve.(UserCurve).MuAll(age))
 	default:
-		return Budget{Epsilon: GaussianEpsilon(scaleMu(g.Mu, windows), g.Delta), Delta: g.Delta}
+		m := whole((age-1)/g.Window + 1)
+		sum := newFloat().Add(m, exact(1)) // below 2⁶⁵, and the product below 2¹²⁹
+		return g.times(sum.Mul(sum, m).Quo(sum, exact(2)))
 	}
 }
 
-// scaleMu returns µ√m rounded up.
-func scaleMu(mu float64, windows uint64) float64 {
-	if math.IsInf(mu, 1) {
-		return mu
+// Group returns the loss of one window when units of it are exchanged at once, k events of one person, say, that no separation bounds:
+// kµ (Gaussian) or kε (pure), rounded up. Nothing smaller is true of every mechanism with that µ or ε (Dong, Roth and Su 2022, Theorem 2.14).
+func (g Guarantee) Group(units uint64) Budget {
+	switch {
+	case units == 0:
+		return Budget{}
+	case units == 1:
+		return Budget{Epsilon: g.Epsilon, Delta: g.Delta}
+	case g.Mu > 0:
+		return g.gaussian(RoundUp(newFloat().Mul(exact(g.Mu), whole(units))))
+	default:
+		return g.times(whole(units))
 	}
-	root := newFloat().Sqrt(newFloat().SetUint64(windows))
-	return RoundUp(outward(root.Mul(root, exact(mu))))
 }
+
+// last returns the age at which the releases of age steps end: no release follows the horizon.
+func (g Guarantee) last(age uint64) uint64 {
+	if g.Horizon > 0 {
+		return min(age, g.Horizon)
+	}
+	return age
+}
+
+// gaussian returns the budget of µ at this δ.
+func (g Guarantee) gaussian(mu float64) Budget {
+	return Budget{Epsilon: GaussianEpsilon(mu, g.Delta), Delta: g.Delta}
+}
+
+// times returns the budget of count times ε, a whole number below 2¹³⁰: the product of 53 bits more is exact.
+func (g Guarantee) times(count *big.Float) Budget {
+	return Budget{Epsilon: RoundUp(newFloat().Mul(exact(g.Epsilon), count)), Delta: g.Delta}
+}
+
+func whole(x uint64) *big.Float { return newFloat().SetUint64(x) }

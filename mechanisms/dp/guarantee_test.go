@@ -2,6 +2,7 @@ package dp
 
 import (
 	"math"
+	"math/big"
 	"testing"
 )
 
@@ -40,34 +41,103 @@ func TestBudgetValidate(t *testing.T) {
 	f(1, math.NaN(), false)
 }
 
-func TestGuaranteeAtFollowsTheWindows(t *testing.T) {
-	gaussian := Guarantee{Window: 1024, Epsilon: 1, Delta: 1e-6, Mu: GaussianMu(Budget{Epsilon: 1, Delta: 1e-6})}
-	pure := Guarantee{Window: 8, Epsilon: 0.1}
-	if got := gaussian.At(0); got != (Budget{}) {
-		t.Errorf("At(0) = %v", got)
+// m windows of pure ε cost mε; all events of a user over m windows m(m+1)/2 times ε: the first window's are followed for m windows, the next
+// one's for m − 1, and so on.
+func TestPureGuaranteeFollowsTheWindows(t *testing.T) {
+	g := Guarantee{Window: 8, Epsilon: 0.1, Unit: "user", Separation: 3}
+	if g.At(0) != (Budget{}) || g.AtAll(0) != (Budget{}) {
+		t.Errorf("at age 0: %v, %v", g.At(0), g.AtAll(0))
 	}
-	for _, age := range []uint64{1, 1023, 1024} {
-		if got := gaussian.At(age); got != (Budget{Epsilon: 1, Delta: 1e-6}) {
-			t.Errorf("At(%d) = %v", age, got)
+	for age := uint64(1); age <= 100; age++ {
+		windows, all := 0.0, 0.0
+		for start := uint64(0); start < age; start += 8 {
+			windows++
+			for rest := start; rest < age; rest += 8 {
+				all++
+			}
+		}
+		f := func(name string, got Budget, want float64) {
+			t.Helper()
+			if got.Delta != 0 || got.Epsilon < want || got.Epsilon > want*(1+4e-16) {
+				t.Errorf("%s(%d) = %v, want %g", name, age, got, want)
+			}
+		}
+		exactly := func(count float64) float64 { // 0.1 is a little more than a tenth, and is multiplied as it is
+			x, _ := new(big.Rat).Mul(new(big.Rat).SetFloat64(0.1), new(big.Rat).SetFloat64(count)).Float64()
+			return x
+		}
+		f("At", g.At(age), exactly(windows))
+		f("AtAll", g.AtAll(age), exactly(all))
+	}
+	if got := g.AtAll(math.MaxUint64).Epsilon; got < 0.1*0x1p121 || got > 0.1*0x1p121*1.01 {
+		t.Errorf("AtAll(2^64 − 1) = %g", got)
+	}
+	g.Separation = 0
+	defer func() {
+		if recover() == nil {
+			t.Error("all events of a user at event level: no panic")
+		}
+	}()
+	g.AtAll(9)
+}
+
+// What is released once costs the same at every age.
+func TestGuaranteeWithoutWindowDoesNotAge(t *testing.T) {
+	for _, g := range []Guarantee{
+		{Epsilon: 1, Delta: 1e-6, Mu: GaussianMu(Budget{Epsilon: 1, Delta: 1e-6})}, {Epsilon: 0.5},
+	} {
+		want := Budget{Epsilon: g.Epsilon, Delta: g.Delta}
+		for _, age := range []uint64{1, 2, 1000, math.MaxUint64} {
+			if g.At(age) != want || g.AtWindows(age) != want {
+				t.Errorf("at %d: %v, by windows %v, want %v", age, g.At(age), g.AtWindows(age), want)
+			}
+		}
+		if g.At(0) != (Budget{}) {
+			t.Errorf("At(0) = %v", g.At(0))
 		}
 	}
-	f := func(age uint64, windows float64) {
-		t.Helper()
-		got := gaussian.At(age)
-		mu := gaussian.Mu * math.Sqrt(windows)
-		if low, high := GaussianEpsilon(mu*(1-4e-16), 1e-6), GaussianEpsilon(mu*(1+4e-16), 1e-6); got.Epsilon < low || got.Epsilon > high || got.Delta != 1e-6 {
-			t.Errorf("At(%d) = %v, want between %g and %g", age, got, low, high)
+}
+
+// With a horizon the loss stays what it is at the last step, whatever is asked, and is never above the claim.
+func TestNothingAgesBeyondTheHorizon(t *testing.T) {
+	curve := Guarantee{Window: 1000, Epsilon: 1.25, Delta: 1e-6, Mu: 0.25, Curve: linear(0.25 / 1000), Horizon: 800, Separation: 5}
+	pure := Guarantee{Window: 1000, Epsilon: 0.5, Horizon: 1000, Separation: 5}
+	for _, g := range []Guarantee{curve, pure} {
+		last := g.At(g.Horizon)
+		if last.Epsilon > g.Epsilon || last.Epsilon == 0 {
+			t.Errorf("ε(T) = %g, claimed %g", last.Epsilon, g.Epsilon)
+		}
+		for _, age := range []uint64{g.Horizon, g.Horizon + 1, 1000, 1001, 1 << 40, math.MaxUint64} {
+			if g.At(age) != last || g.AtAll(age) != last || g.AtWindows(age) != last {
+				t.Errorf("at %d: %v, all events %v, by windows %v, want %v", age, g.At(age), g.AtAll(age), g.AtWindows(age), last)
+			}
 		}
 	}
-	f(1025, 2)
-	f(10*1024, 10)
-	f(102400, 100)
-	f(math.MaxUint64, 1<<54)
-	if got := pure.At(9).Epsilon; got != 0.2 {
-		t.Errorf("pure At(9) = %g, want 0.2", got)
+	if curve.At(799) == curve.At(800) {
+		t.Error("the curve is not followed up to the horizon")
 	}
-	if got := pure.At(24).Epsilon; !(got >= 0.3) || got > 0.30000000000000005 {
-		t.Errorf("pure At(24) = %g, want 0.3 rounded up", got)
+}
+
+// k events at once cost kµ or kε.
+func TestGroupIsLinear(t *testing.T) {
+	budget := Budget{Epsilon: 1, Delta: 1e-6}
+	gaussian := Guarantee{Window: 8, Epsilon: 1, Delta: 1e-6, Mu: GaussianMu(budget)}
+	pure := Guarantee{Window: 8, Epsilon: 0.125}
+	if gaussian.Group(0) != (Budget{}) || gaussian.Group(1) != budget || pure.Group(1) != (Budget{Epsilon: 0.125}) {
+		t.Error("groups of none and of one")
+	}
+	for _, k := range []uint64{2, 3, 5, 10, 1000} {
+		x, y := gaussian.Group(k), pure.Group(k)
+		if mu := gaussian.Mu * float64(k); x.Delta != 1e-6 || x.Epsilon < GaussianEpsilon(mu*(1-3e-16), 1e-6) || x.Epsilon > GaussianEpsilon(mu*(1+5e-16), 1e-6) {
+			t.Errorf("group of %d: %v", k, x)
+		}
+		if y != (Budget{Epsilon: 0.125 * float64(k)}) {
+			t.Errorf("pure group of %d: %v", k, y)
+		}
+	}
+	gaussian.Mu = math.Inf(1)
+	if got := gaussian.Group(2).Epsilon; !math.IsInf(got, 1) {
+		t.Errorf("group under no privacy: %g", got)
 	}
 }
 
@@ -88,6 +158,9 @@ type linear float64
 
 func (l linear) Mu(age uint64) float64 { return float64(l) * float64(age) }
 
+// MuAll is more than Mu beyond a window of 1000.
+func (l linear) MuAll(age uint64) float64 { return l.Mu(age) * max(1, float64(age)/1000) }
+
 // A curve decides at every age but the window, where the claim is what was configured; AtWindows is At, also beyond 2⁶⁴ steps.
 func TestGuaranteeFollowsItsCurve(t *testing.T) {
 	g := Guarantee{Window: 1000, Epsilon: 1.25, Delta: 1e-6, Mu: 0.25, Curve: linear(0.25 / 1000)}
@@ -98,6 +171,15 @@ func TestGuaranteeFollowsItsCurve(t *testing.T) {
 	}
 	if got := g.At(1000); got != (Budget{Epsilon: 1.25, Delta: 1e-6}) || g.AtWindows(1) != got {
 		t.Errorf("At(W) = %+v, want the claim", got)
+	}
+	g.Separation = 7
+	for _, age := range []uint64{0, 1, 999, 1000} {
+		if g.AtAll(age) != g.At(age) {
+			t.Errorf("AtAll(%d) = %+v, want that of the window, %+v", age, g.AtAll(age), g.At(age))
+		}
+	}
+	if got, want := g.AtAll(3000), (Budget{Epsilon: GaussianEpsilon(2.25, 1e-6), Delta: 1e-6}); got != want {
+		t.Errorf("AtAll(3000) = %+v, want %+v", got, want)
 	}
 	if g.At(0) != (Budget{}) || g.AtWindows(8) != g.At(8000) || g.AtWindows(math.MaxUint64) != g.At(math.MaxUint64) {
 		t.Error("AtWindows is not At of as many steps")

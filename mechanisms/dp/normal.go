@@ -13,7 +13,6 @@ const precision = 192
 const seriesLimit = 6
 
 var (
-	ln2     = constant("0.69314718055994530941723212145817656807550013436025525412068000949339362196969471560586332699641868754200148102057068573368552023575813")
 	pi      = constant("3.1415926535897932384626433832795028841971693993751058209749445923078164062862089986280348253421170679821480865132823066470938446095505")
 	root2Pi = newFloat().Sqrt(newFloat().Mul(exact(2), pi)) // √(2π)
 )
@@ -40,23 +39,24 @@ func RoundUp(x *big.Float) float64 {
 	return f
 }
 
-// LogUp returns ln x for x > 0, at least the true value and at most a few ulp above: ln(m·2^k) = k·ln 2 − 2·artanh((1−m)/(1+m)).
-func LogUp(x float64) float64 {
-	if math.IsInf(x, 1) {
-		return x
+// margin is the relative outward margin of every bound, 2^margin of each of its terms.
+const margin = -140
+
+// A bound is a sum of terms each of which has a relative error below 2^(margin−1). up returns what the true sum does not exceed.
+type bound struct{ value, size *big.Float }
+
+func newBound() bound { return bound{newFloat(), newFloat()} }
+
+func (b bound) add(terms ...*big.Float) {
+	for _, x := range terms {
+		b.value.Add(b.value, x)
+		b.size.Add(b.size, newFloat().Abs(x))
 	}
-	m := exact(x)
-	k := m.MantExp(m) // ½ ≤ m < 1, so z ≤ ⅓
-	z := newFloat().Quo(newFloat().Sub(exact(1), m), newFloat().Add(exact(1), m))
-	square := newFloat().Mul(z, z)
-	sum := newFloat()
-	for i := 1; i < 128; i += 2 { // the rest is below 3⁻¹²⁹
-		sum.Add(sum, newFloat().Quo(z, exact(float64(i))))
-		z.Mul(z, square)
-	}
-	log := newFloat().Mul(exact(float64(k)), ln2)
-	log.Sub(log, sum.Add(sum, sum))
-	return RoundUp(log.Add(log, exact(0x1p-140)))
+}
+
+func (b bound) up() *big.Float {
+	slack := newFloat().SetMantExp(b.size, margin)
+	return slack.Add(slack, b.value)
 }
 
 // outward multiplies a positive x by 1 + 2^margin, which covers the rounding of the few operations that made it.
@@ -72,7 +72,13 @@ func density(x *big.Float) *big.Float {
 	return square.Quo(exponential(square), root2Pi)
 }
 
-// exponential returns e^x for |x| ≤ tail²/2: x = k·ln 2 + r, then the Taylor series of r·2⁻⁶ and 6 squarings.
+// maxExponent is the largest |x| that exponential takes; e^−x is below the least float64 beyond it.
+const maxExponent = tail * tail / 2
+
+// negligible returns a bound on Φ(−tail) and on e^−maxExponent that is below the least float64.
+func negligible() *big.Float { return newFloat().SetMantExp(exact(1), -1154) }
+
+// exponential returns e^x for |x| ≤ maxExponent: x = k·ln 2 + r, then the Taylor series of r·2⁻⁶ and 6 squarings.
 func exponential(x *big.Float) *big.Float {
 	const halvings = 6
 	quotient, _ := newFloat().Quo(x, ln2).Float64()

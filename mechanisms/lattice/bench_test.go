@@ -30,8 +30,13 @@ func BenchmarkQuantise(b *testing.B) {
 }
 
 func BenchmarkFloat64(b *testing.B) {
-	g, x := mustGrid(b, 1), Int128{Hi: 5, Lo: 1 << 60}
-	for b.Loop() {
-		g.Float64(x)
+	for i, x := range []Int128{{Hi: -1, Lo: 1 << 63}, {Hi: 5, Lo: 1 << 60}} {
+		b.Run(fmt.Sprintf("words=%d", i+1), func(b *testing.B) {
+			g := mustGrid(b, 1)
+			b.ReportAllocs()
+			for b.Loop() {
+				g.Float64(x)
+			}
+		})
 	}
 }

@@ -7,7 +7,7 @@ import (
 )
 
 // Int128 is a two's complement integer of two words, Hi·2⁶⁴ + Lo. A sum of leaves needs more than 64 bits after 16 days at 10⁵
-// events a second, and never more than 121: steps < 2⁶⁴, batch ≤ 2³¹, Λ < 2²⁵, and noise below 2⁷⁰.
+// events a second, and never more than 121: steps < 2⁶⁴, batch ≤ 2³¹, Λ < 2²⁵, and noise below 2⁷⁰ in a tree, 2⁸⁸ in a carry.
 type Int128 struct {
 	Hi int64
 	Lo uint64
@@ -46,6 +46,15 @@ func ParseInt128(b []byte) Int128 {
 
 // Float64 returns q·x rounded once, to nearest, ties to even. The project's only way from a released integer to a float64.
 func (g Grid) Float64(x Int128) float64 {
+	if x.Hi == int64(x.Lo)>>63 {
+		// One word: the conversion rounds, and scaling stays normal, so exact.
+		return float64(float64(int64(x.Lo)) * math.Float64frombits(uint64(g.Exp+bias)<<fractionBits))
+	}
+	return g.wide(x)
+}
+
+// wide is Float64 in integers, for any x but 0.
+func (g Grid) wide(x Int128) float64 {
 	hi, lo, sign := uint64(x.Hi), x.Lo, uint64(0)
 	if x.Hi < 0 {
 		var borrow uint64
@@ -54,11 +63,9 @@ func (g Grid) Float64(x Int128) float64 {
 		sign = signBit
 	}
 	// Move the leading bit to bit 63 of hi; what falls off the right end of 128 bits is zero.
-	length := bits.Len64(hi)
-	if length > 0 {
-		length += 64
-	} else if length = bits.Len64(lo); length == 0 {
-		return 0
+	length := bits.Len64(hi) + 64
+	if hi == 0 {
+		length = bits.Len64(lo)
 	}
 	if shift := uint(128 - length); shift >= 64 {
 		hi, lo = lo<<(shift-64), 0

@@ -7,6 +7,7 @@ import (
 	"oriel/mechanisms/blt"
 	"oriel/mechanisms/dp"
 	"oriel/mechanisms/noise"
+	"oriel/mechanisms/once"
 	"oriel/mechanisms/windowtree"
 )
 
@@ -61,9 +62,12 @@ func Planted(tb testing.TB, c mechanisms.Config, p mechanisms.Plan, sampler nois
 	tb.Helper()
 	var sum mechanisms.Sum
 	var err error
-	if p.Filter.Count > 0 {
+	switch {
+	case p.Filter.Count > 0:
 		sum, err = blt.New(p.Filter, p.Scale, p.Grid, c.Dimension, sampler, 0)
-	} else {
+	case c.Window == 0:
+		sum, err = once.New(p.Grid, c.Dimension, sampler, 0)
+	default:
 		sum, err = windowtree.New(c.Window, p.Grid, c.Dimension, sampler, 0)
 	}
 	if err != nil {

@@ -13,57 +13,89 @@ const (
 	margin    = 1e-9
 )
 
-// TestSegmentErrorBounds proves, for every segment, that evaluation and cell together keep to the slack of its octave:
+// TestSegmentErrorBounds proves, for every segment of both tables, that evaluation and cell together keep to the slack:
 //
 //	|stored polynomial − bias − x(t)|  by the Taylor expansion of x at the segment's middle,
-//	+ half the range of the floors (1 + degree·2^-guard, the bias is in their middle)
-//	+ |x'| times one cell.
+//	+ half the range of the floors (the bias is in their middle)
+//	+ |x'| times the distance of the t that is used from that of any v in the cell.
 //
 // Independent of the generator: x is expanded by the differential equation of the quantile, x' = y, y' = x·y² (Gaussian)
 // or y' = y² (Laplace), not interpolated. All derivatives by t are positive (the equation shows it) and so increase: the
 // remainder's derivative is largest at t = 1. With -short, every eighth segment and both ends of each octave.
 func TestSegmentErrorBounds(t *testing.T) {
 	for name, c := range map[string]*curve{"gaussian": &gaussianCurve, "laplace": &laplaceCurve} {
-		worst := 0.0
+		worst, worstCoarse := 0.0, 0.0
 		for octave := range octaves {
 			for segment := range segments {
 				if testing.Short() && segment%8 != 0 && segment != segments-1 {
 					continue
 				}
-				bound := c.segmentError(t, octave, segment)
+				x := c.expand(octave, segment)
+				bound := c.fineError(t, x, octave, segment)
 				if limit := float64(c.slack[octave]); !(bound <= limit) {
 					t.Fatalf("%s octave %d segment %d: error %g, slack %g", name, octave, segment, bound, limit)
 				}
 				if octave == 0 {
 					worst = max(worst, bound)
 				}
+				if octave >= coarseOctaves {
+					continue
+				}
+				bound = c.coarseError(t, x, octave, segment)
+				if limit := float64(c.coarseSlack); !(bound <= limit) {
+					t.Fatalf("%s coarse octave %d segment %d: error %g, slack %g", name, octave, segment, bound, limit)
+				}
+				worstCoarse = max(worstCoarse, bound)
 			}
 		}
-		t.Logf("%s: proven error in octave 0: %.3f units", name, worst)
+		t.Logf("%s: proven error in octave 0: %.3f units; of the coarse table %.1f", name, worst, worstCoarse)
 	}
 }
 
-// segmentError bounds |points.x − x(v)|, for every v of the cell, over one segment, in units of 2^-frac.
-func (c *curve) segmentError(t *testing.T, octave, segment int) float64 {
+// expansion is x by powers of t around the middle and the end of a segment.
+type expansion struct{ middle, end []*big.Float }
+
+func (c *curve) expand(octave, segment int) expansion {
+	return expansion{c.taylor(octave, segment, 0.5), c.taylor(octave, segment, 1)}
+}
+
+// fineError bounds |x − x(v)| of curve.fine, for every v of the cell, over one segment, in units of 2^-frac. A cell is 2^-64 of
+// v, and 2^(octave+8) times that of t.
+func (c *curve) fineError(t *testing.T, x expansion, octave, segment int) float64 {
 	row := c.table[octave*segments+segment]
+	floors := 1 + float64(degree)/(1<<guard)
+	return c.segmentError(t, x, row[:], guard, floors) + toFloat(scaled(x.end[1], c.frac+octave+8-64))
+}
+
+// coarseError is that of coarse.go. A float64 beside v·2^64 is 2^(10−octave) from it at most, its t one unit in 2^64 of a segment,
+// so less than a 64th of a cell, further on, and v anywhere in a cell of one: together below 2^(10−octave) + 1 + 2^-6 cells. v may
+// be in the next segment, or in the one before; the slope is largest at the end of the next, t = 2.
+func (c *curve) coarseError(t *testing.T, x expansion, octave, segment int) float64 {
+	row := c.coarse[(coarseOctaves-1-octave)*segments+segment]
+	distance := big.NewFloat(float64(int(1)<<(10-octave)) + 1 + 1.0/64)
+	distance.Mul(distance, c.taylor(octave, segment, 2)[1])
+	return c.segmentError(t, x, row[:], 0, coarseDegree) + toFloat(scaled(distance, c.frac+octave+8-64))
+}
+
+// segmentError bounds |x − x(t)| over one segment, for the polynomial of row, whose coefficients but the first have guard bits
+// more, evaluated with floors that take away up to the given number of units of 2^-frac.
+func (c *curve) segmentError(t *testing.T, x expansion, row []uint64, guard int, floors float64) float64 {
+	t.Helper()
 	var sum uint64
 	for _, coefficient := range row[1:] {
 		if sum+coefficient < sum {
-			t.Fatalf("octave %d segment %d: Horner's sums leave 64 bits", octave, segment)
+			t.Fatalf("row %x: Horner's sums leave 64 bits", row)
 		}
 		sum += coefficient
 	}
 	if row[0]+sum>>guard > 3<<62 { // factor and squares count on a quarter of room
-		t.Fatalf("octave %d segment %d: x leaves its range", octave, segment)
+		t.Fatalf("row %x: x leaves its range", row)
 	}
-
-	middle := c.taylor(octave, segment, 0.5)
-	end := c.taylor(octave, segment, 1)
 
 	// diff(τ) = stored(1/2 + τ) − bias − x(1/2 + τ), by powers of z = 2τ in [−1, 1].
 	diff := make([]*big.Float, proofTop+1)
 	for k := range diff {
-		diff[k] = scaled(middle[k], c.frac-k)
+		diff[k] = scaled(x.middle[k], c.frac-k)
 		diff[k].Neg(diff[k])
 	}
 	binomial := []int64{1}
@@ -83,16 +115,13 @@ func (c *curve) segmentError(t *testing.T, octave, segment int) float64 {
 		}
 		binomial = append(next, 1)
 	}
-	floors := (1 + float64(degree)/(1<<guard)) / 2
-	diff[0].Sub(diff[0], big.NewFloat(floors))
+	diff[0].Sub(diff[0], big.NewFloat(floors/2))
 
-	bound := floors + margin
+	bound := floors/2 + margin
 	for _, coefficient := range chebyshev(diff) {
 		bound += toFloat(coefficient.Abs(coefficient))
 	}
-	bound += toFloat(scaled(end[proofTop+1], c.frac-proofTop-1)) // Lagrange: τ ≤ 1/2
-	// A cell is 2^-64 of v, 2^(octave+8-64) of t.
-	return bound + toFloat(scaled(end[1], c.frac+octave+8-64))
+	return bound + toFloat(scaled(x.end[proofTop+1], c.frac-proofTop-1)) // Lagrange: τ ≤ 1/2
 }
 
 // taylor returns the Taylor coefficients of x by t at the given place of a segment, up to degree proofTop+1.
@@ -171,28 +200,35 @@ func toFloat(x *big.Float) float64 {
 	return f
 }
 
-// TestEvaluationStaysWithinItsBound compares locate with the enclosure of the slow path, at the ends of segments and
-// between.
+// TestEvaluationStaysWithinItsBound compares both tables with the enclosure of the slow path, at the ends of segments and
+// between. The upper ends round to the next segment's float64.
 func TestEvaluationStaysWithinItsBound(t *testing.T) {
-	var p points
-	var words [8]byte
 	for name, c := range map[string]*curve{"gaussian": &gaussianCurve, "laplace": &laplaceCurve} {
-		for octave := 0; octave < octaves; octave += 3 {
+		for octave := range octaves {
+			if octave >= coarseOctaves && octave%3 != 0 {
+				continue
+			}
 			for i := range 40 {
 				a := (uint64(64+i*63/39)<<57 | uint64(i%2)*(1<<57-1)) >> (octave + 1)
-				for j := range words {
-					words[j] = byte(a >> (8 * j))
-				}
-				c.locate(&p, words[:])
 				d := newDigits(a, func() uint64 { return uint64(i%3) * (1<<63 - 1) })
 				d.extend(128)
-				x := c.enclose(d, interval{})
-				got, slack := new(big.Int).SetUint64(p.x[0]), new(big.Int).SetUint64(p.mark[0]>>1)
-				up := x.p - uint(c.frac)
-				low := new(big.Int).Lsh(new(big.Int).Sub(got, slack), up)
-				high := new(big.Int).Lsh(new(big.Int).Add(got, slack), up)
-				if x.lo.Cmp(low) < 0 || x.hi.Cmp(high) > 0 {
-					t.Errorf("%s a=%x: %d±%d does not hold x", name, a, got, slack)
+				at := c.enclose(d, interval{})
+				within := func(x, slack uint64) {
+					t.Helper()
+					up := at.p - uint(c.frac)
+					got, room := new(big.Int).SetUint64(x), new(big.Int).SetUint64(slack)
+					low := new(big.Int).Lsh(new(big.Int).Sub(got, room), up)
+					high := new(big.Int).Lsh(new(big.Int).Add(got, room), up)
+					if at.lo.Cmp(low) < 0 || at.hi.Cmp(high) > 0 {
+						t.Errorf("%s a=%x: %d±%d does not hold x", name, a, x, slack)
+					}
+				}
+				within(c.fine(a))
+				row, place := segment(int64(a))
+				if inside := row < uint64(len(c.coarse)); inside {
+					within(c.coarse[row].eval(place), c.coarseSlack)
+				} else if octave < coarseOctaves && a+1 != 1<<63 {
+					t.Errorf("%s a=%x: beyond the coarse table", name, a)
 				}
 			}
 		}

@@ -2,6 +2,7 @@ package noise
 
 import (
 	"crypto/sha256"
+	"encoding"
 	"encoding/binary"
 	"hash"
 )
@@ -35,18 +36,28 @@ func (Seed) GoString() string { return "noise.Seed(hidden)" }
 // Chain is the keyed ratchet k_0, k_1, … that ties noise to the history it protects; doc.go defines every byte. It
 // allocates nothing after NewChain. It is not safe for concurrent use.
 type Chain struct {
-	key   [sha256.Size]byte
-	inner hash.Hash
-	outer hash.Hash
-	pad   [sha256.BlockSize]byte
-	sum   [sha256.Size]byte
-	buf   [512]byte // message bytes not yet hashed
-	used  int
+	key  [sha256.Size]byte
+	hash digest
+	sum  [sha256.Size]byte
+	buf  [8 * sha256.BlockSize]byte // bytes not yet hashed
+	used int
+
+	// States of hash after the inner and the outer block of key, kept from the first Seed to the next Absorb: between them two blocks
+	// a call need not be hashed again. Empty otherwise.
+	inner, outer []byte
+}
+
+// digest is what sha256.New returns.
+type digest interface {
+	hash.Hash
+	encoding.BinaryAppender
+	encoding.BinaryUnmarshaler
 }
 
 // NewChain starts a chain at key, which is k_0 of a stream or the key of a sealed state.
 func NewChain(key [32]byte) *Chain {
-	return &Chain{key: key, inner: sha256.New(), outer: sha256.New()}
+	const room = 2 * sha256.BlockSize
+	return &Chain{key: key, hash: sha256.New().(digest), inner: make([]byte, 0, room), outer: make([]byte, 0, room)}
 }
 
 // Key returns the key of the chain as it stands. It belongs in sealed state and nowhere else.
@@ -83,18 +94,30 @@ func (c *Chain) Absorb(step uint64, place uint32, id Identity, leaf []int64) {
 	b = append(b, tagLeaf, null)
 	b = binary.LittleEndian.AppendUint32(b, uint32(len(leaf)))
 	c.used = len(b)
-	for _, v := range leaf {
-		if c.used > len(c.buf)-8 {
+	for len(leaf) > 0 {
+		room := c.buf[c.used:]
+		n := min(len(leaf), len(room)/8)
+		for _, v := range leaf[:n] {
+			binary.LittleEndian.PutUint64(room, uint64(v))
+			room = room[8:]
+		}
+		c.used += 8 * n
+		if leaf = leaf[n:]; len(leaf) > 0 {
 			c.flush()
 		}
-		binary.LittleEndian.PutUint64(c.buf[c.used:], uint64(v))
-		c.used += 8
 	}
 	c.key = c.finish()
+	clear(c.inner)
+	clear(c.outer)
+	c.inner, c.outer = c.inner[:0], c.outer[:0]
 }
 
 // Seed returns the seed of node x, activated at the step whose last record was just absorbed: HMAC(k, "noise" ‖ x).
 func (c *Chain) Seed(x NodeID) Seed {
+	if len(c.inner) == 0 {
+		c.outer = c.keyed(c.outer, 0x5c)
+		c.inner = c.keyed(c.inner, 0x36)
+	}
 	c.begin("noise")
 	b := append(c.buf[:c.used], tagNode)
 	b = binary.LittleEndian.AppendUint16(b, x.Instance)
@@ -105,38 +128,59 @@ func (c *Chain) Seed(x NodeID) Seed {
 	return c.finish()
 }
 
+// keyed appends to dst the state of hash after the key's block, xor the byte x.
+func (c *Chain) keyed(dst []byte, x uint64) []byte {
+	c.start(nil, x)
+	c.flush()
+	dst, err := c.hash.AppendBinary(dst)
+	if err != nil {
+		panic("BUG: noise: SHA-256 has no state")
+	}
+	return dst
+}
+
+// start makes the key's block, xor the byte x, the first of the hash: from its state, or unless there is one in the buffer.
+func (c *Chain) start(state []byte, x uint64) {
+	c.used = 0
+	if len(state) > 0 {
+		if err := c.hash.UnmarshalBinary(state); err != nil {
+			panic("BUG: noise: SHA-256 refuses its state")
+		}
+		return
+	}
+	c.hash.Reset()
+	x *= 0x0101010101010101
+	for i := 0; i < sha256.BlockSize; i += 8 {
+		binary.LittleEndian.PutUint64(c.buf[i:], x)
+	}
+	for i := 0; i < sha256.Size; i += 8 {
+		binary.LittleEndian.PutUint64(c.buf[i:], x^binary.LittleEndian.Uint64(c.key[i:]))
+	}
+	c.used = sha256.BlockSize
+}
+
 // begin starts the inner hash of HMAC-SHA-256 (RFC 2104) and the message with its domain.
 func (c *Chain) begin(domain string) {
-	c.inner.Reset()
-	c.inner.Write(c.padded(0x36))
-	b := append(c.buf[:0], tagDomain)
+	c.start(c.inner, 0x36)
+	b := append(c.buf[:c.used], tagDomain)
 	b = binary.LittleEndian.AppendUint32(b, uint32(len(domain)))
 	b = append(b, domain...)
 	c.used = len(b)
 }
 
+// flush hashes what is in the buffer: much at a time, since a call costs as much as a third of a block.
 func (c *Chain) flush() {
-	c.inner.Write(c.buf[:c.used])
+	c.hash.Write(c.buf[:c.used])
 	c.used = 0
 }
 
+// finish ends the inner hash and returns the outer one.
 func (c *Chain) finish() [sha256.Size]byte {
 	c.flush()
-	c.inner.Sum(c.sum[:0])
-	c.outer.Reset()
-	c.outer.Write(c.padded(0x5c))
-	c.outer.Write(c.sum[:])
-	c.outer.Sum(c.sum[:0])
+	c.hash.Sum(c.sum[:0])
+	c.start(c.outer, 0x5c)
+	c.used += copy(c.buf[c.used:], c.sum[:])
+	c.flush()
+	c.hash.Sum(c.sum[:0])
 	return c.sum
-}
-
-// padded returns the key, filled to a block with zeros, xor the byte x.
-func (c *Chain) padded(x byte) []byte {
-	for i := range c.pad {
-		c.pad[i] = x
-	}
-	for i, k := range c.key {
-		c.pad[i] ^= k
-	}
-	return c.pad[:]
 }

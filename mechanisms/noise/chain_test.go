@@ -95,6 +95,15 @@ func slowAbsorb(key [32]byte, step uint64, place uint32, id Identity, leaf []int
 	return [32]byte(h.Sum(nil))
 }
 
+func slowSeed(key [32]byte, x NodeID) Seed {
+	h := hmac.New(sha256.New, key[:])
+	h.Write([]byte("\x01\x05\x00\x00\x00noise\x06"))
+	if err := binary.Write(h, binary.LittleEndian, x); err != nil {
+		panic(err)
+	}
+	return Seed(h.Sum(nil))
+}
+
 func TestChainAgreesWithItsTwin(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 3))
 	chain := NewChain([32]byte{9})
@@ -116,6 +125,12 @@ func TestChainAgreesWithItsTwin(t *testing.T) {
 		chain.Absorb(step, place, id, leaf)
 		if chain.Key() != want {
 			t.Fatalf("record %d: the chain leaves its twin", i)
+		}
+		for range i % 3 {
+			x := NodeID{Instance: uint16(r.Uint32()), Block: r.Uint64(), Level: uint8(r.Uint32()), Index: r.Uint64()}
+			if chain.Seed(x) != slowSeed(want, x) {
+				t.Fatalf("record %d: a seed is not its twin's", i)
+			}
 		}
 	}
 }

@@ -10,8 +10,10 @@ import (
 //
 //	x(v) = c0 + c1·t + … + c7·t^7,   every c ≥ 0,
 //
-// in unsigned fixed point: c0 and x have frac fraction bits, the other coefficients guard more. 24 octaves leave a draw
+// in unsigned fixed point. c0 and x have frac fraction bits, the other coefficients guard more. 24 octaves leave a draw
 // in 2^23 to the slow path; one octave more or less changes nothing that can be measured. A row is one cache line.
+//
+// coarse.go has a smaller table, whose bound decides nearly every draw. This one is for what it leaves in doubt.
 const (
 	octaves  = 24
 	segments = 64
@@ -25,14 +27,23 @@ type curve struct {
 	table *[octaves * segments][degree + 1]uint64
 	slack *[octaves]uint64 // |evaluation − x(v')| for all v' of the cell, in units of 2^-frac, by octave
 	tail  tail
+
+	coarse      *[coarseOctaves * segments]coarseRow
+	coarseSlack uint64 // of the coarse table, for every octave of it
 }
 
 // tail returns F(−y) within two units, and the density at −y approximately; all with p fraction bits, y ≥ 0.
 type tail func(y *big.Int, p uint) (survival, density *big.Int)
 
 var (
-	gaussianCurve = curve{frac: 61, table: &gaussianTable, slack: &gaussianSlack, tail: gaussianTail}
-	laplaceCurve  = curve{frac: 59, table: &laplaceTable, slack: &laplaceSlack, tail: laplaceTail}
+	gaussianCurve = curve{
+		frac: 61, table: &gaussianTable, slack: &gaussianSlack, tail: gaussianTail,
+		coarse: &gaussianCoarse, coarseSlack: gaussianCoarseSlack,
+	}
+	laplaceCurve = curve{
+		frac: 59, table: &laplaceTable, slack: &laplaceSlack, tail: laplaceTail,
+		coarse: &laplaceCoarse, coarseSlack: laplaceCoarseSlack,
+	}
 )
 
 //go:generate go run ./internal/gen
@@ -44,42 +55,37 @@ func fold(word uint64) (a, mask uint64) {
 	return word ^ mask, mask
 }
 
-// points is what a chunk of words says about x without rounding.
-type points struct {
-	x    [chunkWords]uint64 // with frac fraction bits
-	mark [chunkWords]uint64 // error bound of x twice, plus 1 if the draw is not negative
+// signed returns the draw of magnitude n for a word.
+func signed(n int64, word uint64) int64 {
+	_, mask := fold(word)
+	return (int64(mask) - n) ^ int64(mask)
 }
 
 // beyond is the error bound of a word beyond the table: more than half of any shift, so that round is in doubt.
 const beyond = 1<<63 - 1
 
-// locate evaluates a chunk of words. Horner's floors lose less than 1 + degree·2^-guard units of x; c0 is stored with
-// half of that added. This loop and the next are two because one would not keep its values in registers.
-func (c *curve) locate(p *points, words []byte) {
-	table, slack := c.table, c.slack
-	n := min(len(words)/8, chunkWords)
-	for i := range n {
-		a, mask := fold(wordAt(words, i))
-		octave := uint(bits.LeadingZeros64(a)) - 1
-		if octave >= octaves {
-			p.x[i], p.mark[i] = 0, 2*beyond|mask&1
-			continue
-		}
-		a <<= octave + 2 // the leading one leaves
-		row := &table[octave*segments+uint(a>>58)]
-		t := ^(a << 6)
-		s, _ := bits.Mul64(row[7], t)
-		s, _ = bits.Mul64(row[6]+s, t)
-		s, _ = bits.Mul64(row[5]+s, t)
-		s, _ = bits.Mul64(row[4]+s, t)
-		s, _ = bits.Mul64(row[3]+s, t)
-		s, _ = bits.Mul64(row[2]+s, t)
-		s, _ = bits.Mul64(row[1]+s, t)
-		p.x[i], p.mark[i] = row[0]+s>>guard, 2*slack[octave]|mask&1
+// fine evaluates the table: x is within slack of x(v') for all v' of the word's cell. Horner's floors lose less than
+// 1 + degree·2^-guard units of x; c0 is stored with half of that added.
+func (c *curve) fine(word uint64) (x, slack uint64) {
+	a, _ := fold(word)
+	octave := uint(bits.LeadingZeros64(a)) - 1
+	if octave >= octaves {
+		return 0, beyond
 	}
+	a <<= octave + 2 // the leading one leaves
+	row := &c.table[octave*segments+uint(a>>58)]
+	t := ^(a << 6)
+	s, _ := bits.Mul64(row[7], t)
+	s, _ = bits.Mul64(row[6]+s, t)
+	s, _ = bits.Mul64(row[5]+s, t)
+	s, _ = bits.Mul64(row[4]+s, t)
+	s, _ = bits.Mul64(row[3]+s, t)
+	s, _ = bits.Mul64(row[2]+s, t)
+	s, _ = bits.Mul64(row[1]+s, t)
+	return row[0] + s>>guard, c.slack[octave]
 }
 
-// far is locate for one word beyond the table, by the slow path. ok is false if x does not fit, once in 2^49 words.
+// far is fine for a word beyond the table, by the slow path. ok is false if x does not fit, once in 2^49 words.
 func (c *curve) far(d *digits) (x, slack uint64, ok bool) {
 	d.extend(128)
 	at := c.enclose(d, interval{})
@@ -94,7 +100,7 @@ func (c *curve) far(d *digits) (x, slack uint64, ok bool) {
 // factor is a scale prepared for fixed point: x·s ≈ floor(x·mant/2^64)·2^-shift for x in fixed point.
 type factor struct {
 	mant  uint64
-	shift uint   // 1 … 63
+	shift uint   // 1 … 63; 0 in the zero factor, with which every draw is in doubt
 	slack uint64 // error of the product in units of 2^-shift, without that of x
 }
 
@@ -113,20 +119,23 @@ func (c *curve) times(m uint64, e int, slack uint64) (f factor, ok bool) {
 	return factor{mant: m, shift: uint(shift), slack: slack + 2}, true
 }
 
-// round writes round(±x·s) for the points from the first on, and returns the index after the last one written: the end,
-// or a draw that is in doubt.
-func (p *points) round(dst []int64, first int, f factor) int {
-	half, low := uint64(1)<<(f.shift&63)>>1, uint64(1)<<(f.shift&63)-1
-	x, mark := p.x[:len(dst)], p.mark[:len(dst)]
-	for i := first; i < len(dst); i++ {
-		y, _ := bits.Mul64(x[i], f.mant)
-		y += half
-		slack := mark[i]>>1 + f.slack
-		if rest := y & low; rest < slack || int64(rest) > int64(low)-int64(slack) {
-			return i
-		}
-		sign := int64(mark[i]&1) - 1 // −1 or 0
-		dst[i] = int64(y>>(f.shift&63)) ^ sign - sign
+// window is where y = floor(x·mant/2^64) + offset, of a factor and an error bound of x, rounds without doubt: x·s rounds to
+// y>>shift if the bits of y below shift are less than width.
+type window struct{ offset, low, width uint64 }
+
+// window returns that of x within slack: offset is half a unit minus both errors, and width what they leave of a unit.
+func (f factor) window(slack uint64) window {
+	half := uint64(1) << (f.shift & 63) >> 1
+	if slack += f.slack; slack >= half {
+		return window{}
 	}
-	return len(dst)
+	return window{offset: half - slack, low: 2*half - 1, width: 2 * (half - slack)}
+}
+
+// round returns round(x·s) for x known within slack; ok is false if that leaves a doubt.
+func (f factor) round(x, slack uint64) (n int64, ok bool) {
+	w := f.window(slack)
+	y, _ := bits.Mul64(x, f.mant)
+	y += w.offset
+	return int64(y >> (f.shift & 63)), y&w.low < w.width
 }

@@ -13,10 +13,10 @@ import (
 // (window-coco.md §4.1: this density is that scale mixture of Gaussians). Words 0 … n of the keystream give Y, words
 // n+1 … 2n give Z. Nothing is rejected, so every draw takes the same words.
 type Gamma struct {
-	scale  Scale
-	n      int
-	keys   keystream
-	points points
+	scale Scale
+	n     int
+	keys  keystream
+	words [chunkWords]int64 // of Y
 }
 
 // NewGamma returns the sampler of vectors of n entries with scale θ = s, 2^-32 ≤ s. The largest powers
@@ -40,48 +40,48 @@ func (g *Gamma) Fill(dst []int64, seed Seed) {
 		panic(fmt.Sprintf("BUG: noise: vector has %d entries, want %d", len(dst), g.n))
 	}
 	g.keys.open(seed)
-	f, ok := g.radius()
+	f := g.radius()
+	rounder := gaussianCurve.rounder(f)
 	var slow *slowGamma
 	for done := 0; done < len(dst); {
 		chunk := dst[done:min(len(dst), done+chunkWords)]
-		words := g.keys.next(len(chunk))
-		gaussianCurve.locate(&g.points, words)
-		for i := 0; ; i++ {
-			if ok {
-				i = g.points.round(chunk, i, f)
+		g.keys.read(chunk)
+		for i := rounder.round(chunk); i < len(chunk); i += 1 + rounder.round(chunk[i+1:]) {
+			word := uint64(chunk[i])
+			n, ok := f.round(gaussianCurve.fine(word))
+			n = signed(n, word)
+			if !ok {
+				if slow == nil {
+					slow = newSlowGamma(g.scale, g.n, seed)
+				}
+				n = slow.decide(word, done+i)
 			}
-			if i == len(chunk) {
-				break
-			}
-			if slow == nil {
-				slow = newSlowGamma(g.scale, g.n, seed)
-			}
-			chunk[i] = slow.decide(wordAt(words, i), done+i)
+			chunk[i] = n
 		}
 		done += len(chunk)
 	}
 }
 
-// radius reads the words of Y and returns θ·χ as a factor; ok is false where only the slow path can tell.
-func (g *Gamma) radius() (f factor, ok bool) {
+// radius reads the words of Y and returns θ·χ as a factor, the zero one where only the slow path can tell.
+func (g *Gamma) radius() factor {
 	var sum squares
-	ok = true
+	fits := true
 	for done := 0; done <= g.n; {
-		words := g.keys.next(min(g.n+1-done, chunkWords))
-		gaussianCurve.locate(&g.points, words)
-		for i := range len(words) / 8 {
-			y, slack := g.points.x[i], g.points.mark[i]>>1
+		words := g.words[:min(g.n+1-done, chunkWords)]
+		g.keys.read(words)
+		for i, w := range words {
+			y, slack := gaussianCurve.fine(uint64(w))
 			if slack == beyond {
-				var found bool
-				y, slack, found = gaussianCurve.far(newDigits(wordAt(words, i), g.keys.extension(uint32(done+i))))
-				ok = ok && found
+				var ok bool
+				y, slack, ok = gaussianCurve.far(newDigits(uint64(w), g.keys.extension(uint32(done+i))))
+				fits = fits && ok
 			}
 			sum.add(y, slack)
 		}
-		done += len(words) / 8
+		done += len(words)
 	}
-	if !ok {
-		return factor{}, false
+	if !fits {
+		return factor{}
 	}
 	return sum.times(g.scale)
 }
@@ -104,21 +104,21 @@ func (s *squares) add(y, slack uint64) {
 	s.off[1] += hi + carry
 }
 
-// times returns θ·√sum as a factor. See PROOF.md, Lemma 4, for the slack.
-func (s *squares) times(theta Scale) (f factor, ok bool) {
+// times returns θ·√sum as a factor, the zero one if its error bound would be of no use. See PROOF.md, Lemma 4, for the slack.
+func (s *squares) times(theta Scale) factor {
 	length := 128 + bits.Len64(s.sum[2])
 	if s.sum[2] == 0 {
 		length = 64 + bits.Len64(s.sum[1])
 	}
 	if length <= 64 {
-		return factor{}, false // all of Y tiny: the error bound would be of no use
+		return factor{} // all of Y tiny
 	}
 	// sum is (hi, lo)·4^e with hi ≥ 2^62, and off below (slack+1)·2^64·4^e.
 	e := (length+1)/2 - 64
 	hi, lo := shiftRight(s.sum, 2*e)
 	over, slack := shiftRight([3]uint64{s.off[0], s.off[1]}, 2*e+64)
 	if over != 0 || slack > 1<<40 {
-		return factor{}, false
+		return factor{}
 	}
 	root := sqrt128(hi, lo) // in [2^63, 2^64), χ = root·2^(e−frac)
 
@@ -129,5 +129,6 @@ func (s *squares) times(theta Scale) (f factor, ok bool) {
 		product <<= 1
 		exp--
 	}
-	return gaussianCurve.times(product, exp, 8*(slack+2))
+	f, _ := gaussianCurve.times(product, exp, 8*(slack+2))
+	return f
 }

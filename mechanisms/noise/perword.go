@@ -1,17 +1,18 @@
 package noise
 
-import (
-	"encoding/binary"
-	"math/bits"
-)
+import "math/bits"
+
+// chunkWords is how many words are made at a time: few, to stay in the first-level cache beside a table, but enough to
+// make the cipher's cost of a call small.
+const chunkWords = 128
 
 // perWord draws each coordinate from one word: round(F⁻¹(u)·s), u = 0.word extension….
 type perWord struct {
-	curve  *curve
-	scale  Scale
-	factor factor
-	keys   keystream
-	points points
+	curve   *curve
+	scale   Scale
+	factor  factor
+	rounder rounder
+	keys    keystream
 }
 
 func newPerWord(c *curve, s Scale) (*perWord, error) {
@@ -23,7 +24,7 @@ func newPerWord(c *curve, s Scale) (*perWord, error) {
 	if !ok {
 		panic("BUG: noise: a valid scale has no factor")
 	}
-	return &perWord{curve: c, scale: s, factor: f}, nil
+	return &perWord{curve: c, scale: s, factor: f, rounder: c.rounder(f)}, nil
 }
 
 // fill draws dst; coordinate i takes word i and, where it leaves a doubt, the extension of position i.
@@ -31,16 +32,23 @@ func (g *perWord) fill(dst []int64, seed Seed) {
 	g.keys.open(seed)
 	for done := 0; done < len(dst); {
 		chunk := dst[done:min(len(dst), done+chunkWords)]
-		words := g.keys.next(len(chunk))
-		g.curve.locate(&g.points, words)
-		for i := 0; ; i++ {
-			if i = g.points.round(chunk, i, g.factor); i == len(chunk) {
-				break
+		g.keys.read(chunk)
+		for i := g.rounder.round(chunk); i < len(chunk); i += 1 + g.rounder.round(chunk[i+1:]) {
+			word := uint64(chunk[i])
+			n, ok := g.fine(word)
+			if !ok {
+				n = g.slow(word, g.keys.extension(uint32(done+i)))
 			}
-			chunk[i] = g.slow(wordAt(words, i), g.keys.extension(uint32(done+i)))
+			chunk[i] = n
 		}
 		done += len(chunk)
 	}
+}
+
+// fine draws one word from the fine table, unless that leaves a doubt.
+func (g *perWord) fine(word uint64) (n int64, ok bool) {
+	n, ok = g.factor.round(g.curve.fine(word))
+	return signed(n, word), ok
 }
 
 // slow draws one word in big integers.
@@ -50,12 +58,12 @@ func (g *perWord) slow(word uint64, extend func() uint64) int64 {
 
 // one draws from a single word, as fill does.
 func (g *perWord) one(word uint64, extend func() uint64) int64 {
-	var dst [1]int64
-	var words [8]byte
-	binary.LittleEndian.PutUint64(words[:], word)
-	g.curve.locate(&g.points, words[:])
-	if g.points.round(dst[:], 0, g.factor) == 1 {
+	dst := [1]int64{int64(word)}
+	if g.rounder.round(dst[:]) == 1 {
 		return dst[0]
+	}
+	if n, ok := g.fine(word); ok {
+		return n
 	}
 	return g.slow(word, extend)
 }

@@ -3,11 +3,19 @@ package noise
 import (
 	"math"
 	"math/big"
+	"math/bits"
 	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
 )
+
+// next is the next word of a keystream.
+func next(k *keystream) uint64 {
+	var word [1]int64
+	k.read(word[:])
+	return uint64(word[0])
+}
 
 // TestVectorsAndSingleWordsAgree: Fill uses the words in order, the extension of their position, and nothing else.
 func TestVectorsAndSingleWordsAgree(t *testing.T) {
@@ -22,7 +30,7 @@ func TestVectorsAndSingleWordsAgree(t *testing.T) {
 			k.open(seed)
 			draw := a.sampler(t)
 			for i := range got {
-				word := wordAt(k.next(1), 0)
+				word := next(&k)
 				if want := draw.one(word, k.extension(uint32(i))); got[i] != want {
 					t.Fatalf("%s n=%d: coordinate %d is %d, alone %d", law, n, i, got[i], want)
 				}
@@ -44,7 +52,7 @@ func TestSlowPathGivesTheVectors(t *testing.T) {
 			k.open(seed)
 			draw := a.sampler(t)
 			for i := range fast {
-				word := wordAt(k.next(1), 0)
+				word := next(&k)
 				if slow := draw.slow(word, k.extension(uint32(i))); slow != fast[i] {
 					t.Errorf("%s s=5·2^%d: entry %d is %d, slowly %d", law, exp, i, fast[i], slow)
 				}
@@ -60,10 +68,10 @@ func TestSlowPathGivesTheVectors(t *testing.T) {
 			var k keystream
 			k.open(seed)
 			for range n + 1 {
-				k.next(1)
+				next(&k)
 			}
 			for i := range fast {
-				if v := slow.decide(wordAt(k.next(1), 0), i); v != fast[i] {
+				if v := slow.decide(next(&k), i); v != fast[i] {
 					t.Errorf("gamma s=%v n=%d: entry %d is %d, slowly %d", s, n, i, fast[i], v)
 				}
 			}
@@ -82,8 +90,8 @@ func TestGammaRadiusHoldsTheExactOne(t *testing.T) {
 				t.Fatal(err)
 			}
 			g.keys.open(seed)
-			f, ok := g.radius()
-			if !ok {
+			f := g.radius()
+			if f == (factor{}) {
 				t.Fatalf("n=%d: no radius", n)
 			}
 			slow := newSlowGamma(s, n, seed)
@@ -97,6 +105,41 @@ func TestGammaRadiusHoldsTheExactOne(t *testing.T) {
 					t.Errorf("n=%d: radius off by %g, slack %d", n, e, f.slack)
 				}
 			}
+		}
+	}
+}
+
+// TestFactorHoldsTheProduct: floor(x·mant/2^64) is x·s·2^shift within the slack of the factor; and round answers just where x·s rounds to
+// one integer for all products within the slack of both.
+func TestFactorHoldsTheProduct(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 8))
+	for range 20000 {
+		s := Scale{Mant: r.Uint64() | 1<<63, Exp: r.IntN(maxScaleLog-minScaleLog) + minScaleLog - 63}
+		draw, err := newPerWord(&gaussianCurve, s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f, x := draw.factor, r.Uint64N(3<<62)
+		exact := new(big.Float).SetPrec(300).SetUint64(x)
+		exact.Mul(exact, new(big.Float).SetUint64(s.Mant))
+		exact.SetMantExp(exact, s.Exp-gaussianCurve.frac+int(f.shift))
+		y, _ := bits.Mul64(x, f.mant)
+		off := new(big.Float).Sub(exact, new(big.Float).SetPrec(300).SetUint64(y))
+		if e, _ := off.Float64(); math.Abs(e) >= float64(f.slack) {
+			t.Fatalf("s=%v x=%d: product is %g off, slack %d", s, x, e, f.slack)
+		}
+		slack := r.Uint64N(1 << r.IntN(63))
+		nearest := func(off *big.Int) *big.Int { // of (y + off)·2^-shift
+			off.Add(off, new(big.Int).SetUint64(y))
+			off.Add(off, new(big.Int).Lsh(big.NewInt(1), f.shift-1))
+			return off.Rsh(off, f.shift)
+		}
+		reach := new(big.Int).SetUint64(slack + f.slack)
+		low := nearest(new(big.Int).Neg(reach))
+		high := nearest(reach)
+		n, ok := f.round(x, slack)
+		if ok != (low.Cmp(high) == 0) || ok && n != low.Int64() {
+			t.Fatalf("s=%v x=%d slack=%d: %d, %t; want %v to %v", s, x, slack, n, ok, low, high)
 		}
 	}
 }
@@ -141,7 +184,7 @@ func TestSqrt128(t *testing.T) {
 	}
 }
 
-// TestFillAllocatesOnlyTheCipher: what NewCipher and NewCTR allocate, and nothing else.
+// TestFillAllocatesOnlyTheCipher: what starting a keystream allocates, and nothing else.
 func TestFillAllocatesOnlyTheCipher(t *testing.T) {
 	var k keystream
 	cipher := testing.AllocsPerRun(100, func() { k.open(Seed{}) })

@@ -18,10 +18,9 @@ func newSlowGamma(s Scale, n int, seed Seed) *slowGamma {
 	g := &slowGamma{scale: s, n: n, factor: new(big.Int).SetUint64(s.Mant)}
 	g.keys.open(seed)
 	for len(g.y) <= n {
-		words := g.keys.next(min(n+1-len(g.y), chunkWords))
-		for i := range len(words) / 8 {
-			g.y = append(g.y, newDigits(wordAt(words, i), g.keys.extension(uint32(len(g.y)))))
-		}
+		var word [1]int64
+		g.keys.read(word[:])
+		g.y = append(g.y, newDigits(uint64(word[0]), g.keys.extension(uint32(len(g.y)))))
 	}
 	g.known = make([]interval, n+1)
 	return g

@@ -10,7 +10,7 @@ import (
 	"oriel/mechanisms/noise"
 )
 
-// Two block ciphers a step, amortised, and nothing else.
+// What two fills allocate, a block cipher each where the processor has no AES, and nothing else.
 func TestAddAllocatesOnlyTheCipher(t *testing.T) {
 	tree := newTree(t, 1024, 32, gaussian(t, 1<<30))
 	silent := newTree(t, 1024, 32, silence{})

@@ -13,7 +13,8 @@
 // noise leaving the sum. Over its life a step lies under exactly h nodes, its ancestors, each active for one run of steps.
 //
 // Guarantee: PROOF.md, with Δ the ℓ2 distance of two neighbouring leaf sums in lattice units: Gaussian noise is µ-GDP with
-// µ = Δ√h/s for one window and µ√m for m windows; Gamma noise is Δh/s-DP, and m times that.
+// µ = Δ√h/s for one window, and Loss says more for later ones and for all events of a user; Gamma noise is Δh/s-DP, and m times that for m
+// windows.
 //
 // Noise of a node is keyed when the node is activated, by the chain after it has absorbed that step's records, and never drawn
 // again. The state is the total, the step and the seeds of active nodes; noise vectors are a cache.

@@ -48,8 +48,8 @@ func exactLosses(t *testing.T, tree *Tree, i uint64, ages []uint64) []float64 {
 	return losses
 }
 
-// PROOF.md, Theorem 1 and 2 against the exact figure: never above h·⌈A/W⌉; h is attained by the event of step 1, and by none after the
-// first block, where the worst is 2.66 for W = 16 (h = 5) and 3.15 for W = 64 (h = 7).
+// PROOF.md, Theorem 1 and 2 against the exact figure: never above h, nor h − 1 + m(2 − 1/W) for m > 1 windows; h is attained by the event of
+// step 1, and by none after the first block, where the worst is 2.66 for W = 16 (h = 5) and 3.15 for W = 64 (h = 7).
 func TestExactLossIsWithinTheClaim(t *testing.T) {
 	for window, worst := range map[uint64]float64{4: 0, 16: 2.66, 64: 3.15} {
 		tree := newTree(t, window, 1, silence{})
@@ -63,7 +63,7 @@ func TestExactLossIsWithinTheClaim(t *testing.T) {
 		for i := uint64(1); i <= 2*window; i += stride {
 			losses := exactLosses(t, tree, i, ages)
 			for k, age := range ages {
-				if claim := h * math.Ceil(float64(age)/float64(window)); losses[k] > claim*(1+1e-9) {
+				if claim, _ := squaresOf(window, window, ceil(age, window)); losses[k] > claim*(1+1e-9) {
 					t.Errorf("W=%d: event %d at age %d: µ² = %g, claimed %g", window, i, age, losses[k], claim)
 				}
 			}

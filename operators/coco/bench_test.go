@@ -18,6 +18,7 @@ func BenchmarkAdd(b *testing.B) {
 		{LLO, "l1-ball"},
 		{LLO, "simplex"},
 		{LLO, "box"},
+		{OGD, "l2-ball"},
 	} {
 		b.Run(fmt.Sprintf("update=%s/set=%s/d=32", c.update, c.set), func(b *testing.B) {
 			config := sample(b, c.set, 32)

@@ -12,6 +12,7 @@ import (
 const (
 	Projection = "projection" // Algorithm 1, WDP-COCOP
 	LLO        = "llo"        // Algorithm 2, WDP-COCOL
+	OGD        = "ogd"        // online gradient descent on noisy gradients, window-coco care point 3; needs a mechanism of single steps
 
 	Proved = "proved" // C_1 = 10(ρ²G + ρE), window-coco §11
 	Paper  = "paper"  // C_1 = 26ρ²G(1 + C_W) as printed, window-coco §6 reading A; not proved
@@ -19,7 +20,7 @@ const (
 
 // Config decides every byte of a machine, together with the stream's. Privacy is the stream's own.
 type Config struct {
-	Update    string     // Projection or LLO. Required.
+	Update    string     // Projection, LLO or OGD. Required.
 	Constants string     // Proved or Paper. Required for LLO, not read otherwise.
 	Loss      loss.Loss  // Required.
 	Set       convex.Set // Required; LLO needs a polytope.
@@ -40,8 +41,8 @@ const minConvexity, maxConvexity = 1e-12, 1e12
 func (c Config) Validate() error {
 	var errs []error
 	fail := func(format string, args ...any) { errs = append(errs, fmt.Errorf("coco: "+format, args...)) }
-	if c.Update != Projection && c.Update != LLO {
-		fail("update %q: not one of projection, llo", c.Update)
+	if c.Update != Projection && c.Update != LLO && c.Update != OGD {
+		fail("update %q: not one of projection, llo, ogd", c.Update)
 	}
 	if c.Loss == nil {
 		fail("loss: missing")

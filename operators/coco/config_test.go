@@ -74,7 +74,7 @@ func TestDerivedConstants(t *testing.T) {
 // TestEverySetOfTheProductIsUsable guards the pairs that the settings allow.
 func TestEverySetOfTheProductIsUsable(t *testing.T) {
 	for _, set := range convex.Names() {
-		for _, update := range []string{Projection, LLO} {
+		for _, update := range []string{Projection, LLO, OGD} {
 			c := sample(t, set, 3)
 			c.Update = update
 			err := c.Validate()

@@ -13,7 +13,7 @@ import (
 // TestConformance runs the suite with noise, over updates, sets, batches and the two meanings of µ.
 func TestConformance(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
-	for _, update := range []string{Projection, LLO} {
+	for _, update := range []string{Projection, LLO, OGD} {
 		for _, set := range []string{"l2-ball", "l1-ball", "simplex", "box"} {
 			if update == LLO && set == "l2-ball" {
 				continue

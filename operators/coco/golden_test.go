@@ -25,7 +25,7 @@ const goldenFile = "testdata/golden.txt"
 // come from integers, so the same bytes are due on every CPU and build.
 func TestGoldenDecisions(t *testing.T) {
 	var lines []string
-	for _, update := range []string{Projection, LLO} {
+	for _, update := range []string{Projection, LLO, OGD} {
 		for _, set := range []string{"l2-ball", "l1-ball", "simplex", "box"} {
 			if update == LLO && set == "l2-ball" {
 				continue

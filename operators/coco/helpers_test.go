@@ -41,11 +41,16 @@ func sample(t testing.TB, set string, n int) Config {
 	}
 }
 
+// mechanism is one that fits the update; ogd has no window.
 func mechanism(c Config, window, batch uint64) mechanisms.Config {
-	return mechanisms.Config{
+	m := mechanisms.Config{
 		Name: "tree-gaussian", Window: window, Batch: batch, Dimension: c.Set.Dimension(),
 		Budget: dp.Budget{Epsilon: 1, Delta: 1e-6}, Clip: c.Clip, Adjacency: dp.Replace, Failure: c.StepFailure(),
 	}
+	if c.Update == OGD {
+		m.Name, m.Window = "once-gaussian", 0
+	}
+	return m
 }
 
 // open makes a machine over m with noise drawn from the key.

@@ -12,10 +12,10 @@ import (
 	"oriel/operators/loss"
 )
 
-// update is the part in which the two algorithms differ. It owns the released decision x_t.
+// update is the part in which the algorithms differ. It owns the released decision x_t.
 type update interface {
 	point() []float64
-	step(t uint64, sum []float64) // sum is ĝ_t; point is x_{t+1} afterwards
+	step(t uint64, sum []float64) // sum is ĝ_t, or y_t of a stream of single steps; point is x_{t+1} afterwards
 	appendState(dst []byte) []byte
 	stateLen() int
 	restore(state []byte) error // state has stateLen bytes; after an error nothing has changed
@@ -43,6 +43,10 @@ func New(c Config, p Plan, stream *mechanisms.Stream) (*Machine, error) {
 	if n := c.Set.Dimension(); stream.Dimension() != n {
 		return nil, fmt.Errorf("coco: dimension %d: the stream has %d", n, stream.Dimension())
 	}
+	if stream.Once() != (c.Update == OGD) {
+		return nil, fmt.Errorf("coco: update %s with mechanism %s: ogd goes with once-gaussian and once-gamma, which release single steps, and these with ogd alone",
+			c.Update, stream.Guarantee().Mechanism)
+	}
 	bound := stream.ErrorBound()
 	if !(bound >= 0 && bound <= math.MaxFloat64) {
 		return nil, fmt.Errorf("coco: error bound %g of the stream: negative or not finite", bound)
@@ -57,7 +61,7 @@ func New(c Config, p Plan, stream *mechanisms.Stream) (*Machine, error) {
 func build(c Config, p Plan, stream *mechanisms.Stream, bound float64) (*Machine, error) {
 	n := c.Set.Dimension()
 	o := &objective{convexity: float64(c.StrongConvexity * float64(stream.Batch())), start: c.StartRegularizer}
-	if c.OwnConvexity {
+	if c.OwnConvexity && c.Update != OGD {
 		o.plays = make([]float64, n)
 	}
 	m := &Machine{
@@ -65,9 +69,12 @@ func build(c Config, p Plan, stream *mechanisms.Stream, bound float64) (*Machine
 		stream: stream, objective: o, gradient: make([]float64, n),
 	}
 	var err error
-	if c.Update == LLO {
+	switch c.Update {
+	case LLO:
 		m.update, err = newLocal(c, o, stream.Batch(), bound, p.CW)
-	} else {
+	case OGD:
+		m.update, err = newDescent(c, o)
+	default:
 		m.update, err = newProjected(c, o)
 	}
 	if err != nil {

@@ -106,14 +106,14 @@ func TestNewRefusesAStreamThatDoesNotFit(t *testing.T) {
 
 // TestRestoreRefusesAForeignPoint changes one float of a good state at a time.
 func TestRestoreRefusesAForeignPoint(t *testing.T) {
-	for _, update := range []string{Projection, LLO} {
+	for _, update := range []string{Projection, LLO, OGD} {
 		for _, set := range []string{"l1-ball", "simplex", "box"} {
 			c := sample(t, set, 3)
 			c.Update, c.OwnConvexity = update, true
 			m := quiet(t, c, mechanism(c, 4, 1))
 			m.Add(nil, record(0, linear([]float64{1, 0, 0})))
 			good := m.AppendState(nil)
-			floats := m.update.stateLen()/8 + 3
+			floats := m.update.stateLen()/8 + len(m.objective.plays)
 			for i := range floats {
 				bad := slices.Clone(good)
 				copy(bad[1+8*i:], []byte{1, 0, 0, 0, 0, 0, 0xf0, 0x7f}) // NaN
@@ -130,7 +130,7 @@ func TestRestoreRefusesAForeignPoint(t *testing.T) {
 
 // TestAddAllocatesNothingOfItsOwn sets the operator beside the bare stream with the same gradients.
 func TestAddAllocatesNothingOfItsOwn(t *testing.T) {
-	for _, update := range []string{Projection, LLO} {
+	for _, update := range []string{Projection, LLO, OGD} {
 		for _, set := range []string{"l2-ball", "l1-ball", "simplex", "box"} {
 			if update == LLO && set == "l2-ball" {
 				continue

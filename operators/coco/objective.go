@@ -1,6 +1,6 @@
 package coco
 
-// objective is the public part of Ĵ_t, the function that both algorithms minimise over the set:
+// objective is the public part of Ĵ_t, the function that Algorithms 1 and 2 minimise over the set:
 //
 //	Ĵ_t(x) = ⟨ĝ_t, x⟩ + (µB/2)·Σ_{τ≤t}|x − o_τ|² + (λ_0/2)|x|²
 //
@@ -8,7 +8,7 @@ package coco
 type objective struct {
 	convexity float64   // µB, of one step
 	start     float64   // λ_0
-	plays     []float64 // S = Σ_{τ≤t} x_τ, nil where o_τ = 0
+	plays     []float64 // S = Σ_{τ≤t} x_τ, nil where o_τ = 0, and for descent, which has it in x_t
 }
 
 // curvature is the strong convexity of Ĵ_t. t is exact up to 2^53 steps.

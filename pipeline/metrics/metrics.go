@@ -1,6 +1,7 @@
 package metrics
 
 import (
+	"math"
 	"strconv"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -43,7 +44,11 @@ func New(r prometheus.Registerer, g dp.Guarantee, version, goVersion string) *Me
 		}, []string{"partition"}),
 	}
 	r.MustRegister(m.commits)
-	gauge("oriel_window_steps", "W, the newest steps of each stream that are protected.").WithLabelValues().Set(float64(g.Window))
+	window := float64(g.Window)
+	if g.Window == 0 || g.Horizon > 0 {
+		window = math.Inf(1)
+	}
+	gauge("oriel_window_steps", "W, the newest steps of each stream that are protected; +Inf if all are, for ever.").WithLabelValues().Set(window)
 	gauge("oriel_epsilon", "Proved epsilon of one window of one stream.").WithLabelValues().Set(g.Epsilon)
 	gauge("oriel_delta", "Delta of one window of one stream.").WithLabelValues().Set(g.Delta)
 	gauge("oriel_build_info", "1; the labels name the build.", "version", "goversion").WithLabelValues(version, goVersion).Set(1)

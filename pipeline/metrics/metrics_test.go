@@ -112,22 +112,33 @@ oriel_transactions_total{outcome="aborted",partition="0"} 1
 oriel_transactions_total{outcome="aborted",partition="1"} 0
 oriel_transactions_total{outcome="committed",partition="0"} 2
 oriel_transactions_total{outcome="committed",partition="1"} 1
-# HELP oriel_window_steps W, the newest steps of each stream that are protected.
+# HELP oriel_window_steps W, the newest steps of each stream that are protected; +Inf if all are, for ever.
 # TYPE oriel_window_steps gauge
 oriel_window_steps 64
 `
 
-// exposition is what /metrics shows after that run.
-func exposition() string {
+// TestWindowOfAWholeLifeIsInfinite: what is protected for ever has no width, whatever window the mechanism runs with.
+func TestWindowOfAWholeLifeIsInfinite(t *testing.T) {
+	for _, g := range []dp.Guarantee{{Mechanism: "once-gaussian"}, {Mechanism: "blt", Window: 64, Horizon: 50}} {
+		r := prometheus.NewRegistry()
+		metrics.New(r, g, "", "")
+		if shown := exposition(r); !strings.Contains(shown, "\noriel_window_steps +Inf\n") {
+			t.Errorf("%+v: %s", g, shown)
+		}
+	}
+}
+
+// exposition is what /metrics shows of a registry.
+func exposition(r *prometheus.Registry) string {
 	w := httptest.NewRecorder()
-	h := promhttp.HandlerFor(played(pipeline.Listener{}), promhttp.HandlerOpts{DisableCompression: true})
+	h := promhttp.HandlerFor(r, promhttp.HandlerOpts{DisableCompression: true})
 	h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/metrics", nil))
 	return w.Body.String()
 }
 
 // TestExpositionIsThis compares all of it, so that no metric is exported that is not public: see the package's comment.
 func TestExpositionIsThis(t *testing.T) {
-	got, want := strings.Split(exposition(), "\n"), strings.Split(strings.TrimPrefix(wanted, "\n"), "\n")
+	got, want := strings.Split(exposition(played(pipeline.Listener{})), "\n"), strings.Split(strings.TrimPrefix(wanted, "\n"), "\n")
 	for i := range max(len(got), len(want)) {
 		line := func(s []string) string {
 			if i < len(s) {
@@ -143,13 +154,13 @@ func TestExpositionIsThis(t *testing.T) {
 
 // TestEqualCountsGiveEqualText pins that no clock and no process is exported.
 func TestEqualCountsGiveEqualText(t *testing.T) {
-	if a, b := exposition(), exposition(); a != b {
+	if a, b := exposition(played(pipeline.Listener{})), exposition(played(pipeline.Listener{})); a != b {
 		t.Errorf("two equal runs give\n%s\nand\n%s", a, b)
 	}
 }
 
 func TestNamesFollowTheConventions(t *testing.T) {
-	problems, err := promlint.New(strings.NewReader(exposition())).Lint()
+	problems, err := promlint.New(strings.NewReader(exposition(played(pipeline.Listener{})))).Lint()
 	if err != nil {
 		t.Fatal(err)
 	}

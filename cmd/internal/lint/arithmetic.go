@@ -12,7 +12,7 @@ import (
 
 // decidesBytes are the folders in which a float can reach a decision, a state or a hash: there the arithmetic must be the same on every CPU.
 var decidesBytes = []string{
-	"mechanisms", "mechanisms/blt", "mechanisms/lattice", "mechanisms/noise", "mechanisms/windowtree",
+	"mechanisms", "mechanisms/blt", "mechanisms/lattice", "mechanisms/noise", "mechanisms/once", "mechanisms/windowtree",
 	"operators", "operators/coco", "operators/convex", "operators/loss",
 	"schemas",
 }

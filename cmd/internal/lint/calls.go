@@ -20,10 +20,10 @@ var reserved = []struct {
 }{
 	{"os", []string{"Getenv", "LookupEnv", "Environ", "ExpandEnv", "Setenv", "Unsetenv"}, []string{"cmd", "deploy/bench"}, "only cmd reads the environment"},
 	{"syscall", []string{"Getenv", "Environ", "Setenv"}, []string{"cmd"}, "only cmd reads the environment"},
-	{"os", []string{"Exit"}, []string{"cmd", "deploy/bench"}, "only cmd exits"},
-	{"os", []string{"Stdout", "Stderr", "Stdin"}, []string{"cmd", "deploy/bench"}, "only cmd has standard streams"},
+	{"os", []string{"Exit"}, []string{"cmd", "deploy/bench", "deploy/peers"}, "only cmd exits"},
+	{"os", []string{"Stdout", "Stderr", "Stdin"}, []string{"cmd", "deploy/bench", "deploy/peers"}, "only cmd has standard streams"},
 	{"log", []string{"Fatal", "Fatalf", "Fatalln", "Print", "Printf", "Println"}, nil, "logging is log/slog with a logger that is an argument"},
-	{"fmt", []string{"Print", "Printf", "Println"}, []string{"cmd", "deploy/bench"}, "only cmd prints"},
+	{"fmt", []string{"Print", "Printf", "Println"}, []string{"cmd", "deploy/bench", "deploy/peers"}, "only cmd prints"},
 }
 
 // goroutines are the folders that may start one; what they start they wait for.

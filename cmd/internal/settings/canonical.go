@@ -18,6 +18,10 @@ func (s Settings) Canonical() string {
 	if s.Mechanism == blt {
 		weight, poles = number(s.AgeWeight), strconv.Itoa(s.Poles)
 	}
+	separation := ""
+	if s.UserID != "" {
+		separation = count(s.UserSeparation)
+	}
 	lines := []string{
 		"ADJACENCY=" + s.Adjacency,
 		"AGE_WEIGHT=" + weight,
@@ -46,9 +50,9 @@ func (s Settings) Canonical() string {
 		"STREAM_KEYS=",
 		"STRONG_CONVEXITY=" + number(s.StrongConvexity),
 		"UPDATE=" + s.Update,
-		"USER_ID=",
-		"USER_SEPARATION=",
-		"WINDOW=" + count(s.Window),
+		"USER_ID=" + s.UserID,
+		"USER_SEPARATION=" + separation,
+		"WINDOW=" + s.canonicalWindow(),
 	}
 	slices.Sort(lines)
 	return strings.Join(lines, "\n") + "\n"

@@ -94,7 +94,8 @@ func (s Settings) checkSecurity(c *checker) {
 
 func (s Settings) checkOperator(c *checker) {
 	c.oneOf("OPERATOR", s.Operator, "coco")
-	c.oneOf("UPDATE", s.Update, "projection", "llo")
+	c.oneOf("UPDATE", s.Update, "projection", "llo", ogd)
+	s.checkPair(c)
 	c.oneOf("CONSTANTS", s.Constants, "proved", "paper")
 	c.oneOf("SET", s.Set, "l2-ball", "l1-ball", "simplex", "box")
 	c.want("SET", s.Loss != "portfolio" || s.Set == "simplex", "%q: the portfolio loss is defined on the simplex only", s.Set)
@@ -114,19 +115,13 @@ func (s Settings) checkPrivacy(c *checker) {
 	c.oneOf("ADJACENCY", s.Adjacency, "replace", "zero-out")
 	c.positive("EPSILON", s.Epsilon)
 	c.positive("CLIP", s.Clip)
-	window := s.Window
-	next := uint64(1)
-	for next < window && next < 1<<62 {
-		next *= 2
-	}
+	s.checkUsers(c)
+	s.checkWindow(c)
 	if s.Mechanism == blt {
-		c.want("WINDOW", window >= 1 && window <= maxFilter, "%d: not within 1 to %d", window, maxFilter)
 		c.want("AGE_WEIGHT", s.AgeWeight >= 0 && s.AgeWeight <= 1, "%g: not within 0 to 1", s.AgeWeight)
 		c.want("POLES", s.Poles == 0 || s.Poles >= 2 && s.Poles <= 4, "%d: not 0, 2, 3 or 4", s.Poles)
-	} else {
-		c.want("WINDOW", window >= 1 && window&(window-1) == 0, "%d: not a power of two; the next one is %d", window, next)
 	}
-	if s.Mechanism == blt || strings.HasPrefix(s.Mechanism, "tree-gaussian") {
+	if s.Mechanism == blt || strings.HasPrefix(s.Mechanism, "tree-gaussian") || s.Mechanism == "once-gaussian" {
 		c.want("DELTA", s.Delta > 0 && s.Delta < 1, "%g: not between 0 and 1; %s needs it", s.Delta, s.Mechanism)
 	}
 }

@@ -45,6 +45,9 @@ func Load(environ []string, needs ...Need) (Settings, error) {
 		errs = append(errs, fmt.Errorf("settings: %w", err))
 	}
 	for _, v := range Variables() {
+		if v.Name == prefix+"WINDOW" && s.once() {
+			continue
+		}
 		if v.Need != "" && slices.Contains(needs, v.Need) && strings.TrimSpace(given[v.Name]) == "" {
 			errs = append(errs, fmt.Errorf("%s: not set; %s", v.Name, v.Text))
 			broken[v.Name] = true
@@ -54,6 +57,12 @@ func Load(environ []string, needs ...Need) (Settings, error) {
 		if _, set := given[prefix+name]; set && s.Mechanism != blt && slices.Contains(needs, Operator) {
 			errs = append(errs, fmt.Errorf("%s%s: set, but only ORIEL_MECHANISM=blt has a filter that it shapes", prefix, name))
 		}
+	}
+	if s.Window == horizon {
+		if _, set := given[prefix+"AGE_WEIGHT"]; set && s.Mechanism == blt && s.AgeWeight != 0 {
+			errs = append(errs, fmt.Errorf("%sAGE_WEIGHT: %g: with ORIEL_WINDOW=horizon no event outlives the window; leave it out", prefix, s.AgeWeight))
+		}
+		s.AgeWeight = 0
 	}
 	errs = append(errs, s.check(needs, broken)...)
 	return s, errors.Join(errs...)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"strings"
+	"sync"
 
 	"oriel/mechanisms"
 	"oriel/mechanisms/dp"
@@ -40,19 +41,16 @@ func (s Settings) Model() (pipeline.Model, error) {
 	return pipeline.Model{
 		Settings: s.Canonical(),
 		Events:   events,
-		Plan:     func() ([]byte, error) { return newPlan(mechanism, operator) },
+		Users:    s.users(),
+		Plan:     sync.OnceValues(func() ([]byte, error) { return newPlan(mechanism, operator) }), // fits a filter: once for all partitions
 		Open: func(plan []byte, key [32]byte) (operators.Machine, error) {
 			return open(mechanism, operator, plan, key)
 		},
 	}, nil
 }
 
-// Guarantee is what every stream of the deployment states. It fails when no plan fits the settings.
-func (s Settings) Guarantee() (dp.Guarantee, error) {
-	m, err := s.Model()
-	if err != nil {
-		return dp.Guarantee{}, err
-	}
+// Guarantee is what every stream of the deployment with this model states. It fails when no plan fits the settings.
+func (s Settings) Guarantee(m pipeline.Model) (dp.Guarantee, error) {
 	plan, err := m.Plan()
 	if err != nil {
 		return dp.Guarantee{}, err
@@ -83,10 +81,14 @@ func (s Settings) configs() (mechanisms.Config, coco.Config, error) {
 	if err := operator.Validate(); err != nil {
 		return mechanisms.Config{}, coco.Config{}, err
 	}
+	window, end := s.window()
 	mechanism := mechanisms.Config{
-		Name: s.Mechanism, Window: s.Window, Batch: s.Batch, Dimension: s.Dimension,
+		Name: s.Mechanism, Window: window, Horizon: end, Batch: s.Batch, Dimension: s.Dimension,
 		Budget: dp.Budget{Epsilon: s.Epsilon, Delta: s.Delta}, Clip: s.Clip, Adjacency: adjacency,
 		Failure: operator.StepFailure(),
+	}
+	if s.UserID != "" {
+		mechanism.Separation = s.UserSeparation
 	}
 	if s.Mechanism == blt {
 		mechanism.AgeWeight, mechanism.Poles = s.AgeWeight, s.Poles

@@ -33,7 +33,7 @@ type Settings struct {
 	RuntimeMetrics   bool          `env:"RUNTIME_METRICS" envDefault:"false" unit:"bool" text:"also export Go and process metrics; memory and CPU use depend on the contents of events, so this leaks"`
 
 	Operator         string  `env:"OPERATOR" need:"operator" unit:"name" range:"coco" text:"algorithm"`
-	Update           string  `env:"UPDATE" need:"operator" unit:"name" range:"projection, llo" text:"how the next decision is found: Euclidean projection, or one call of a local linear oracle"`
+	Update           string  `env:"UPDATE" need:"operator" unit:"name" range:"projection, llo, ogd" text:"how the next decision is found: Euclidean projection, one call of a local linear oracle, or online gradient descent on each step's own noisy gradient (once-gaussian and once-gamma only)"`
 	Constants        string  `env:"CONSTANTS" envDefault:"proved" unit:"name" range:"proved, paper" text:"constants of the llo update: proved here, or as the paper prints them"`
 	Loss             string  `env:"LOSS" need:"events" unit:"name" range:"linear, logistic, hinge, squared, absolute, portfolio" text:"loss of one event"`
 	Set              string  `env:"SET" need:"operator" unit:"name" range:"l2-ball, l1-ball, simplex, box" text:"feasible set of decisions; llo needs l1-ball, simplex or box"`
@@ -42,19 +42,22 @@ type Settings struct {
 	StrongConvexity  float64 `env:"STRONG_CONVEXITY" need:"operator" unit:"1/length²" range:"> 0" text:"µ of the public regulariser µ/2·|x|² added to each event's loss; choose it without looking at private data"`
 	StartRegularizer float64 `env:"START_REGULARIZER" envDefault:"0" unit:"1/length²" range:"≥ 0" text:"λ₀, public regulariser that damps the first steps"`
 	OwnConvexity     bool    `env:"OWN_CONVEXITY" envDefault:"false" unit:"bool" text:"the losses are µ-strongly convex by themselves: no regulariser is added"`
-	Horizon          uint64  `env:"HORIZON" envDefault:"0" unit:"steps" range:"≥ 1 for llo" text:"steps over which the llo update's error bound must hold"`
+	Horizon          uint64  `env:"HORIZON" envDefault:"0" unit:"steps" range:"≥ 1 for llo and ORIEL_WINDOW=horizon" text:"steps over which the llo update's error bound must hold; with ORIEL_WINDOW=horizon, steps after which each stream ends"`
 	Confidence       float64 `env:"CONFIDENCE" envDefault:"0.99" unit:"probability" range:"above 0, below 1" text:"probability that the llo update's error bound holds over the horizon; concerns accuracy, never privacy"`
 	Batch            uint64  `env:"BATCH" envDefault:"1" unit:"events" range:"1 to 2147483648" text:"events a step"`
 	EmitEvery        uint64  `env:"EMIT_EVERY" envDefault:"1" unit:"steps" range:"≥ 1" text:"a decision is emitted every so many steps; the privacy account covers all steps"`
 
-	Mechanism string  `env:"MECHANISM" need:"operator" unit:"name" range:"blt, tree-gaussian, tree-gamma, tree-laplace, tree-gaussian-paper, tree-gamma-paper" text:"private running sum"`
-	AgeWeight float64 `env:"AGE_WEIGHT" envDefault:"0.3" unit:"weight" range:"0 to 1" text:"blt: how much the loss of events that left the window counts beside the error, when the filter is fitted"`
+	Mechanism string  `env:"MECHANISM" need:"operator" unit:"name" range:"blt, tree-gaussian, tree-gamma, tree-laplace, tree-gaussian-paper, tree-gamma-paper, once-gaussian, once-gamma" text:"private running sum; once-gaussian and once-gamma release each step's own sum instead, for ORIEL_UPDATE=ogd"`
+	AgeWeight float64 `env:"AGE_WEIGHT" envDefault:"0.3" unit:"weight" range:"0 to 1" text:"blt: how much the loss of events that left the window counts beside the error, when the filter is fitted; 0 with ORIEL_WINDOW=horizon"`
 	Poles     int     `env:"POLES" envDefault:"0" unit:"poles" range:"0, 2, 3, 4" text:"blt: poles of the filter, and buffers of its state; 0 chooses"`
-	Window    uint64  `env:"WINDOW" need:"operator" unit:"steps" range:"≥ 1; a power of two for trees; at most 4194304 for blt" text:"W: the newest W steps of each stream are protected; choose at least a day of traffic"`
+	Window    string  `env:"WINDOW" need:"operator" unit:"steps" range:"≥ 1; a power of two for trees; at most 4194304 for blt; horizon; lifetime" text:"W: the newest W steps of each stream are protected; choose at least a day of traffic. horizon: each stream ends after ORIEL_HORIZON steps, and all of it is protected for ever. lifetime (or nothing): once-gaussian and once-gamma, which have no window"`
 	Epsilon   float64 `env:"EPSILON" need:"operator" unit:"nats" range:"> 0" text:"ε of one window"`
 	Delta     float64 `env:"DELTA" unit:"probability" range:"above 0, below 1; any for pure-ε mechanisms" text:"δ of one window; choose it well below 1/(events in the window)"`
 	Clip      float64 `env:"CLIP" need:"operator" unit:"loss/length" range:"> 0" text:"L: each event's gradient is clipped to this Euclidean norm"`
 	Adjacency string  `env:"ADJACENCY" envDefault:"replace" unit:"name" range:"replace, zero-out" text:"neighbouring streams: one event exchanged for any other (sensitivity 2L), or for the null event (L)"`
+
+	UserID         string `env:"USER_ID" unit:"name" range:"key, header:NAME" text:"user level: where a record names its user, in its key or in one header; events are then protected user by user. Key the input by user, so that a user has one partition"`
+	UserSeparation uint64 `env:"USER_SEPARATION" envDefault:"0" unit:"steps" range:"≥ 1 with ORIEL_USER_ID; times the batch at most 131072" text:"user level: an event closer than this to its user's last accepted one takes its place as a null event"`
 
 	Format         string `env:"FORMAT" envDefault:"json" unit:"name" range:"json" text:"encoding of events and decisions"`
 	MaxRecordBytes int    `env:"MAX_RECORD_BYTES" envDefault:"1048576" unit:"bytes" range:"1 to 104857600" text:"a longer record takes its place as a null event"`
@@ -67,8 +70,6 @@ type Settings struct {
 var later = map[string]string{
 	"LEDGER_TOPIC":    "the ledger across deployments",
 	"STREAM_KEYS":     "streams by key",
-	"USER_ID":         "user-level privacy",
-	"USER_SEPARATION": "user-level privacy",
 	"EPSILON_CEILING": "the ledger across deployments",
 	"ESCROW_KEY_FILE": "escrowed secrets",
 	"HTTP_TOKEN_FILE": "the console page",

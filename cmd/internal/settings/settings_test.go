@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"oriel/mechanisms/dp"
 )
 
 var rewrite = flag.Bool("rewrite", false, "write the settings table into the README")
@@ -65,11 +67,19 @@ func TestExampleFilesLoadAndHaveAPlan(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, err := s.Guarantee(); err != nil {
+			if _, err := guarantee(s); err != nil {
 				t.Error(err)
 			}
 		})
 	}
+}
+
+func guarantee(s Settings) (dp.Guarantee, error) {
+	m, err := s.Model()
+	if err != nil {
+		return dp.Guarantee{}, err
+	}
+	return s.Guarantee(m)
 }
 
 func minimal() []string {
@@ -108,7 +118,11 @@ func TestProblemsAreReportedAtOnceEachByItsVariable(t *testing.T) {
 	f("ORIEL_DELTA", "ORIEL_DELTA=0")
 	f("ORIEL_HORIZON: not set", "ORIEL_UPDATE=llo", "ORIEL_SET=simplex")
 	f("ORIEL_EPSILLON: no such setting", "ORIEL_EPSILLON=1")
-	f("ORIEL_USER_SEPARATION: this version does not have", "ORIEL_USER_SEPARATION=5")
+	f("ORIEL_STREAM_KEYS: this version does not have", "ORIEL_STREAM_KEYS=a,b")
+	f("ORIEL_USER_SEPARATION: set, but ORIEL_USER_ID", "ORIEL_USER_SEPARATION=5")
+	f("ORIEL_USER_SEPARATION: users: separation 0", "ORIEL_USER_ID=key")
+	f("ORIEL_USER_SEPARATION: users: separation 200000 times batch 1: above", "ORIEL_USER_ID=key", "ORIEL_USER_SEPARATION=200000")
+	f("ORIEL_USER_ID: \"header:\": not key or header:NAME", "ORIEL_USER_ID=header:", "ORIEL_USER_SEPARATION=5")
 	f("ORIEL_AGE_WEIGHT: 2: not within", "ORIEL_MECHANISM=blt", "ORIEL_AGE_WEIGHT=2")
 	f("ORIEL_AGE_WEIGHT: set, but only", "ORIEL_AGE_WEIGHT=0.3")
 	f("ORIEL_POLES: 1: not", "ORIEL_MECHANISM=blt", "ORIEL_POLES=1")
@@ -127,7 +141,7 @@ func TestPureMechanismsAcceptAnyDelta(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if g, err := s.Guarantee(); err != nil || g.Delta != 0 {
+		if g, err := guarantee(s); err != nil || g.Delta != 0 {
 			t.Errorf("delta %s: guarantee %v, %v", delta, g, err)
 		}
 	}

@@ -1,7 +1,9 @@
 package fit
 
 import (
+	"maps"
 	"math"
+	"slices"
 	"testing"
 )
 
@@ -69,19 +71,55 @@ func TestLossIsThatOfTheSeries(t *testing.T) {
 	}
 }
 
-// Poles and zeros alternate, whatever the window.
-func TestFitAlternates(t *testing.T) {
-	for _, window := range []float64{1, 100, 1 << 20} {
-		r, _, ok := Fit(window, 0.3, 3)
-		if !ok {
-			t.Fatalf("W=%g: no fit", window)
+// Poles and zeros alternate, whatever the window; but where another order is better, which starts with a zero.
+func TestOrderOfPolesAndZeros(t *testing.T) {
+	of := func(window, weight float64, m int) string {
+		t.Helper()
+		r, _, ok := Fit(window, weight, m)
+		if !ok || len(r.Poles) != m || len(r.Zeros) != m {
+			t.Fatalf("W=%g w=%g m=%d: no fit: %+v", window, weight, m, r)
 		}
-		before := 0.0
-		for k := range r.Poles {
-			if !(before < r.Poles[k] && r.Poles[k] < r.Zeros[k] && r.Zeros[k] < 1) {
-				t.Errorf("W=%g: %+v do not alternate", window, r)
+		at := map[float64]string{}
+		for i := range m {
+			at[r.Poles[i]], at[r.Zeros[i]] = "P", "Z"
+		}
+		order, before := "", 0.0
+		for _, rate := range slices.Sorted(maps.Keys(at)) {
+			if !(before < rate && rate < 1) {
+				t.Errorf("W=%g: rate %g after %g", window, rate, before)
 			}
-			before = r.Zeros[k]
+			order, before = order+at[rate], rate
+		}
+		return order
+	}
+	f := func(window, weight float64, m int, want string) {
+		t.Helper()
+		if got := of(window, weight, m); got != want {
+			t.Errorf("W=%g w=%g m=%d: %s, want %s", window, weight, m, got, want)
+		}
+	}
+	f(1, 0.3, 3, "PZPZPZ")
+	f(100, 0.3, 3, "PZPZPZ")
+	f(64, 0.3, Mixed, "PZPZPZPZ")
+	f(1<<20, 0.3, 3, "PZPZPZ")
+	f(1<<20, 0, Mixed, "PZPZPZPZ")
+	f(64, 0, 3, "PZPZPZ")
+	f(64, 0, Mixed, "ZPPPZZPZ")
+	f(longest, 0, Mixed, "ZPPZPZPZ")
+	f(longest+1, 0, Mixed, "PZPZPZPZ")
+}
+
+// The price of crowding stays a small part of the loss, and residues below 2.
+func TestCrowdingIsCheap(t *testing.T) {
+	for _, window := range []float64{2, 64, 100, longest} {
+		r, _, ok := Fit(window, 0, Mixed)
+		if !ok || crowding(r) > 2e-3 {
+			t.Errorf("W=%g: price %g", window, crowding(r))
+		}
+		for _, x := range r.Residues() {
+			if math.Abs(x) >= 2 {
+				t.Errorf("W=%g: residue %g", window, x)
+			}
 		}
 	}
 }

@@ -1,5 +1,5 @@
-// Command gen writes the tables of package noise: tables_gaussian.go, tables_laplace.go and tables_const.go in the
-// current directory. It uses integer and big-float arithmetic only, so every machine writes the same bytes:
+// Command gen writes the tables of package noise: tables_gaussian.go, tables_laplace.go, their coarse_…go and
+// tables_const.go in the current directory. It uses integer and big-float arithmetic only, so every machine writes the same bytes:
 //
 //	cd mechanisms/noise && go generate
 //
@@ -15,24 +15,32 @@ import (
 	"slices"
 )
 
-// The layout is explained in package noise, curve.go.
 const (
-	octaves  = 24
 	segments = 64
-	degree   = 7
-	guard    = 9
 	prec     = 256 // bits of every big.Float here
 )
 
-// chebyshev are the points (1 − cos((2i+1)π/16))/2 of [0,1]: interpolation there is almost the best fit of degree 7. Any
-// points near them do, so rounded decimals are enough, and they are the same on every machine.
-var chebyshev = []string{
-	"0.00960735979838", "0.0842651938487", "0.222214883490", "0.402454838992",
-	"0.597545161008", "0.777785116510", "0.915734806151", "0.99039264020162",
+// layout is the form of a table; package noise, curve.go, explains it.
+type layout struct {
+	octaves, degree, guard int
+	points                 []string
 }
 
+// The points are (1 − cos((2i+1)π/2n))/2 of [0,1], the Chebyshev points: interpolation there is almost the best fit of degree
+// n−1. Any points near them do, so rounded decimals are enough, and they are the same on every machine.
+var (
+	fine = layout{octaves: 24, degree: 7, guard: 9, points: []string{
+		"0.00960735979838", "0.0842651938487", "0.222214883490", "0.402454838992",
+		"0.597545161008", "0.777785116510", "0.915734806151", "0.99039264020162",
+	}}
+	coarse = layout{octaves: 8, degree: 5, points: []string{
+		"0.0170370868554", "0.146446609407", "0.370590477449",
+		"0.629409522551", "0.853553390593", "0.982962913145",
+	}}
+)
+
 // uniform are thirteen points: the low coefficients of the interpolation there are the Taylor coefficients at 0, but for
-// terms that are far below an ulp. Cut at degree 7 they serve where the best fit has a negative coefficient, beside
+// terms that are far below an ulp. Cut at the degree they serve where the best fit has a negative coefficient, beside
 // v = 1/2, where the even derivatives vanish.
 var uniform = []string{
 	"0", "0.0833", "0.1667", "0.25", "0.3333", "0.4167", "0.5", "0.5833", "0.6667", "0.75", "0.8333", "0.9167", "1",
@@ -64,7 +72,8 @@ func main() {
 		}},
 	}
 	for _, s := range shapes {
-		write("tables_"+s.name+".go", s.table())
+		write("tables_"+s.name+".go", s.fine())
+		write("coarse_"+s.name+".go", s.coarse())
 	}
 	inverse := quo(num(1), root)
 	inverse.SetMantExp(inverse, constBits)
@@ -89,35 +98,43 @@ func write(name string, content []byte) {
 	}
 }
 
-// table fits every segment and bounds every octave.
-func (s shape) table() []byte {
-	rows := make([][degree + 1]uint64, octaves*segments)
-	var slack [octaves]uint64
-	x := num(0)
-	for octave := range octaves {
-		for segment := segments - 1; segment >= 0; segment-- {
-			from := x
-			var row [degree + 1]uint64
-			row, x = s.fit(octave, segment, chebyshev, from)
-			if slices.Contains(row[1:], negative) {
-				row, x = s.fit(octave, segment, uniform, from)
-			}
-			if slices.Contains(row[1:], negative) {
-				log.Fatalf("%s: octave %d, segment %d: negative coefficient", s.name, octave, segment)
-			}
-			rows[octave*segments+segment] = row
+// octave fits the segments of an octave, the last first, from an x left of every value. ends has x at the far end of each,
+// t = 1.
+func (s shape) octave(l layout, octave int, x *big.Float) (rows [segments][]uint64, ends [segments]*big.Float) {
+	for segment := segments - 1; segment >= 0; segment-- {
+		row := s.fit(l, octave, segment, l.points, x)
+		if slices.Contains(row[1:], negative) {
+			row = s.fit(l, octave, segment, uniform, x)
 		}
-		edge := num(1)
-		edge.SetMantExp(edge, -(octave + 2))
-		x = s.solve(edge, x)
-		_, density := s.tail(x)
-		// Half an ulp for c0, half for the floors (centred), 0.15 for the fit and the guard bits, and one cell.
-		cell := quo(num(1), density)
-		cell.SetMantExp(cell, int(s.frac)-64)
-		slack[octave] = ceil(add(cell, num(1.15)))
+		if slices.Contains(row[1:], negative) {
+			log.Fatalf("%s: octave %d, segment %d: negative coefficient", s.name, octave, segment)
+		}
+		x = s.solve(place(octave, segment, num(1)), x)
+		rows[segment], ends[segment] = row, x
 	}
+	return rows, ends
+}
 
+// slope returns |dx/dv|·2^exp at x, in units of 2^-frac.
+func (s shape) slope(x *big.Float, exp int) *big.Float {
+	_, density := s.tail(x)
+	y := quo(num(1), density)
+	return y.SetMantExp(y, int(s.frac)+exp)
+}
+
+// fine makes the fine table, by octave and segment, and bounds the error by octave.
+func (s shape) fine() []byte {
 	var b bytes.Buffer
+	x := num(0)
+	var slack []uint64
+	var table [][]uint64
+	for octave := range fine.octaves {
+		rows, ends := s.octave(fine, octave, x)
+		table = append(table, rows[:]...)
+		x = ends[0]
+		// Half an ulp for c0, half for the floors (centred), 0.15 for the fit and the guard bits, and one cell.
+		slack = append(slack, ceil(add(s.slope(x, -64), num(1.15))))
+	}
 	b.WriteString(header)
 	fmt.Fprintf(&b, "// %sSlack bounds the error of x = %s by octave, in units of 2^-%d.\n", s.name, s.what, s.frac)
 	fmt.Fprintf(&b, "var %sSlack = [octaves]uint64{\n", s.name)
@@ -126,36 +143,75 @@ func (s shape) table() []byte {
 	}
 	fmt.Fprintf(&b, "}\n\n// %sTable has the coefficients of x = %s, lowest degree first, by octave and segment.\n", s.name, s.what)
 	fmt.Fprintf(&b, "var %sTable = [octaves * segments][degree + 1]uint64{\n", s.name)
+	writeRows(&b, table)
+	return b.Bytes()
+}
+
+// coarse makes the coarse table, by rising v, and bounds its error.
+func (s shape) coarse() []byte {
+	var b bytes.Buffer
+	x, worst := num(0), num(0)
+	table := make([][]uint64, coarse.octaves*segments)
+	for octave := range coarse.octaves {
+		rows, ends := s.octave(coarse, octave, x)
+		x = ends[0]
+		copy(table[(coarse.octaves-1-octave)*segments:], rows[:])
+		for segment, row := range rows {
+			// The derivative of degree + 1 rises: interpolation is worst at t = 1. Then the floors, and the slope times the
+			// rounding of v to a float64, an ulp whatever the rounding, and its cell.
+			off := new(big.Float).SetMantExp(ends[segment], int(s.frac))
+			for _, c := range row {
+				off = sub(off, new(big.Float).SetPrec(prec).SetUint64(c))
+			}
+			off = add(off.Abs(off), num(float64(coarse.degree)))
+			off = add(off, s.slope(ends[segment], -octave-54))
+			off = add(off, s.slope(ends[segment], -63))
+			if off.Cmp(worst) > 0 {
+				worst = off
+			}
+		}
+	}
+	b.WriteString(header)
+	fmt.Fprintf(&b, "// %sCoarseSlack bounds the error of x = %s in units of 2^-%d.\n", s.name, s.what, s.frac)
+	fmt.Fprintf(&b, "const %sCoarseSlack = %d\n", s.name, ceil(mul(worst, num(1.01))))
+	fmt.Fprintf(&b, "\n// %sCoarse has the coefficients of x = %s, lowest degree first, by rising v.\n", s.name, s.what)
+	fmt.Fprintf(&b, "var %sCoarse = [coarseOctaves * segments]coarseRow{\n", s.name)
+	writeRows(&b, table)
+	return b.Bytes()
+}
+
+func writeRows(b *bytes.Buffer, rows [][]uint64) {
 	for _, row := range rows {
 		b.WriteString("\t{")
 		for j, c := range row {
 			if j > 0 {
 				b.WriteString(", ")
 			}
-			fmt.Fprintf(&b, "%#x", c)
+			fmt.Fprintf(b, "%#x", c)
 		}
 		b.WriteString("},\n")
 	}
 	b.WriteString("}\n")
-	return b.Bytes()
 }
 
-// fit interpolates one segment at the given points and quantises. It starts from an x left of every value and returns
-// the last one.
-func (s shape) fit(octave, segment int, points []string, x *big.Float) ([degree + 1]uint64, *big.Float) {
+// place returns v at t in a segment: 2^-(octave+1)·(1/2 + (segment+1−t)/128), decreasing.
+func place(octave, segment int, t *big.Float) *big.Float {
+	v := sub(num(float64(64+segment+1)), t)
+	return v.SetMantExp(v, -(octave+1)-7)
+}
+
+// fit interpolates one segment at the given points, from an x left of every value, and quantises.
+func (s shape) fit(l layout, octave, segment int, points []string, x *big.Float) []uint64 {
 	var ts, xs []*big.Float
 	for _, text := range points {
 		t, _, err := big.ParseFloat(text, 10, prec, big.ToNearestEven)
 		if err != nil {
 			log.Fatal(err)
 		}
-		// v = 2^-(octave+1)·(1/2 + (segment+1−t)/128) decreases, so the previous x is left of the root.
-		v := sub(num(float64(64+segment+1)), t)
-		v.SetMantExp(v, -(octave+1)-7)
-		x = s.solve(v, x)
+		x = s.solve(place(octave, segment, t), x) // v falls, so the previous x is left of the root
 		ts, xs = append(ts, t), append(xs, x)
 	}
-	return s.quantise(interpolate(ts, xs)[:degree+1]), x
+	return s.quantise(l, interpolate(ts, xs)[:l.degree+1])
 }
 
 // negative marks a coefficient below zero; no real one comes near it.
@@ -163,13 +219,16 @@ const negative = 1<<64 - 1
 
 // quantise turns the fitted coefficients into the stored integers: c0 with frac fraction bits and a bias that centres
 // the floors of the evaluation, the others with guard more bits.
-func (s shape) quantise(c []*big.Float) (row [degree + 1]uint64) {
-	sum := new(big.Int)
+func (s shape) quantise(l layout, c []*big.Float) []uint64 {
+	row, sum := make([]uint64, len(c)), new(big.Int)
 	for j := range c {
-		bits, bias := int(s.frac)+guard, num(0.5)
+		bits, bias := int(s.frac)+l.guard, num(0.5)
 		if j == 0 {
-			// The evaluation floors degree products of 2^-guard ulp and one result of an ulp.
-			bits, bias = int(s.frac), num(0.5+0.5+float64(degree)/2/(1<<guard))
+			// The evaluation floors degree products of 2^-guard ulp and, with guard bits, one result of an ulp.
+			bits, bias = int(s.frac), num(0.5+float64(l.degree)/2/float64(int(1)<<l.guard))
+			if l.guard > 0 {
+				bias = add(bias, num(0.5))
+			}
 		}
 		f := new(big.Float).SetPrec(prec)
 		n, _ := add(f.SetMantExp(c[j], bits), bias).Int(nil)
@@ -192,105 +251,3 @@ func (s shape) quantise(c []*big.Float) (row [degree + 1]uint64) {
 	}
 	return row
 }
-
-// solve returns x with tail(x) = v by Newton's method from an x left of the root: the tail is convex and decreasing, so
-// the iterates rise to the root.
-func (s shape) solve(v, from *big.Float) *big.Float {
-	x := from
-	for range 200 {
-		survival, density := s.tail(x)
-		step := quo(sub(survival, v), density)
-		x = add(x, step)
-		if step.Sign() == 0 || step.MantExp(nil) < -70 {
-			return x // the next step would be of the order of this one squared
-		}
-	}
-	log.Fatalf("%s: no convergence", s.name)
-	return nil
-}
-
-// interpolate returns the monomial coefficients of the polynomial through the points (Newton's divided differences).
-func interpolate(ts, xs []*big.Float) []*big.Float {
-	top := len(ts) - 1
-	for j := 1; j <= top; j++ {
-		for i := top; i >= j; i-- {
-			xs[i] = quo(sub(xs[i], xs[i-1]), sub(ts[i], ts[i-j]))
-		}
-	}
-	c := make([]*big.Float, top+1)
-	for j := range c {
-		c[j] = num(0)
-	}
-	for i := top; i >= 0; i-- { // c ← c·(t − ts[i]) + xs[i]
-		for j := top; j > 0; j-- {
-			c[j] = sub(c[j-1], mul(c[j], ts[i]))
-		}
-		c[0] = sub(xs[i], mul(c[0], ts[i]))
-	}
-	return c
-}
-
-// series returns e^-z = Σ (−z)^n/n! and Σ (−z)^n/(n!(2n+1)), summed in integers with prec fraction bits.
-func series(z *big.Float) (e, f *big.Float) {
-	fixed := new(big.Float).SetPrec(z.Prec())
-	zi, _ := fixed.SetMantExp(z, prec).Int(nil)
-	term := new(big.Int).Lsh(big.NewInt(1), prec)
-	ei, fi := new(big.Int).Set(term), new(big.Int).Set(term)
-	n, part := new(big.Int), new(big.Int)
-	for i := int64(1); term.Sign() != 0; i++ {
-		term.Quo(term.Rsh(term.Mul(term, zi), prec), n.SetInt64(i))
-		part.Quo(term, n.SetInt64(2*i+1))
-		if i%2 == 1 {
-			ei.Sub(ei, term)
-			fi.Sub(fi, part)
-		} else {
-			ei.Add(ei, term)
-			fi.Add(fi, part)
-		}
-	}
-	e, f = num(0).SetInt(ei), num(0).SetInt(fi)
-	return e.SetMantExp(e, -prec), f.SetMantExp(f, -prec)
-}
-
-// rootTwoPi returns √(2π) to 2 200 bits, π by Machin's formula 16·atan(1/5) − 4·atan(1/239).
-func rootTwoPi() *big.Float {
-	const bits = 2200
-	atan := func(inverse int64) *big.Int {
-		power := new(big.Int).Lsh(big.NewInt(1), bits+40)
-		power.Quo(power, big.NewInt(inverse))
-		square, sum := big.NewInt(inverse*inverse), new(big.Int)
-		for n := int64(1); power.Sign() != 0; n += 2 {
-			term := new(big.Int).Quo(power, big.NewInt(n))
-			if n%4 == 1 {
-				sum.Add(sum, term)
-			} else {
-				sum.Sub(sum, term)
-			}
-			power.Quo(power, square)
-		}
-		return sum
-	}
-	twoPi := new(big.Int).Mul(big.NewInt(32), atan(5))
-	twoPi.Sub(twoPi, new(big.Int).Mul(big.NewInt(8), atan(239)))
-	f := new(big.Float).SetPrec(bits).SetInt(twoPi)
-	return f.Sqrt(f.SetMantExp(f, -(bits + 40)))
-}
-
-func ceil(x *big.Float) uint64 {
-	n, _ := x.Uint64()
-	if !x.IsInt() {
-		n++
-	}
-	return n
-}
-
-// result returns a zero with the precision of the wider operand, at least prec.
-func result(a, b *big.Float) *big.Float {
-	return new(big.Float).SetPrec(max(prec, a.Prec(), b.Prec()))
-}
-
-func num(x float64) *big.Float       { return new(big.Float).SetPrec(prec).SetFloat64(x) }
-func add(a, b *big.Float) *big.Float { return result(a, b).Add(a, b) }
-func sub(a, b *big.Float) *big.Float { return result(a, b).Sub(a, b) }
-func mul(a, b *big.Float) *big.Float { return result(a, b).Mul(a, b) }
-func quo(a, b *big.Float) *big.Float { return result(a, b).Quo(a, b) }

@@ -1,0 +1,166 @@
+package plan
+
+import (
+	"reflect"
+	"time"
+
+	"oriel/mechanisms"
+	"oriel/mechanisms/noise"
+)
+
+// Cost is what a step of B valid events takes, as counts of the expensive operations. Of a tree they are averages over a block; its first
+// block draws fewer.
+type Cost struct {
+	Vectors      Number `json:"noise_vectors"`       // drawn
+	WorstVectors uint64 `json:"worst_noise_vectors"` // drawn at the costliest step
+	HashBlocks   Number `json:"hash_blocks"`         // compressions of SHA-256: the chain of B records, and a seed a vector
+	CipherBlocks Number `json:"cipher_blocks"`       // AES-256 blocks of keystream, extensions of single draws apart
+	Products     uint64 `json:"products_128"`        // a 128-bit buffer times a dyadic: two a pole and coordinate
+	Nanoseconds  Number `json:"nanoseconds"`         // measured on this machine; null unless asked for
+}
+
+// Messages of the chain (mechanisms/noise, doc.go, format 1), bytes.
+const (
+	recordLen  = (1 + 4 + 6) + (1 + 8) + (1 + 4) + (1 + 16 + 4 + 8 + 4) + (1 + 1 + 4) // and 8 a coordinate
+	noiseLen   = (1 + 4 + 5) + (1 + 2 + 8 + 1 + 8)
+	hashBlock  = 64
+	hashFooter = 1 + 8 // a bit, and the length
+)
+
+// authentications returns the compressions of one HMAC-SHA-256 (RFC 2104): padded key and message, padded key and inner hash.
+func authentications(message int) uint64 {
+	blocks := func(n int) uint64 { return uint64((hashBlock + n + hashFooter + hashBlock - 1) / hashBlock) }
+	return blocks(message) + blocks(32)
+}
+
+// cost counts. A tree activates each of the 2W − 1 nodes of a block once, at most one a level in a step; in its first block, and so in all its
+// life before a horizon, one a step.
+func (m *machine) cost() Cost {
+	c := Cost{Vectors: 1, WorstVectors: 1, Nanoseconds: none}
+	n := uint64(m.config.Dimension)
+	if m.plan.Levels > 0 && m.config.Horizon == 0 && !m.stream.Once() {
+		c.Vectors = Number(2 - 1/float64(m.config.Window))
+		c.WorstVectors = uint64(m.plan.Levels)
+	}
+	words := n
+	if m.noise == gamma {
+		words = 2*n + 1
+	}
+	record := authentications(recordLen + 8*m.config.Dimension)
+	c.HashBlocks = Number(float64(m.config.Batch*record) + float64(c.Vectors)*float64(authentications(noiseLen)))
+	c.CipherBlocks = c.Vectors * Number((words+1)/2)
+	c.Products = 2 * uint64(m.plan.Filter.Count) * n
+	return c
+}
+
+// measure returns the nanoseconds of a step on this machine, over so much time: gradients of half the clip in every coordinate's share.
+// It is none when the time was too short for a step.
+func (m *machine) measure(limit time.Duration) (Number, error) {
+	c := m.config
+	c.Horizon = 0 // of a stream that does not end
+	stream, err := mechanisms.Open(c, m.plan, [32]byte{})
+	if err != nil {
+		return none, err
+	}
+	gradient := make([]float64, m.config.Dimension)
+	for i := range gradient {
+		gradient[i] = m.config.Clip / float64(2*len(gradient))
+	}
+	start, id := time.Now(), noise.Identity{}
+	for {
+		id.Offset++
+		closed := stream.Add(id, gradient)
+		if spent := time.Since(start); closed && spent >= limit/2 {
+			return Number(float64(spent.Nanoseconds()) / float64(stream.Step())), nil
+		} else if spent >= limit {
+			return none, nil
+		}
+	}
+}
+
+// footprint returns the bytes that one more stream takes in memory: all that is reachable from the second and not from the first, so that
+// what streams share, such as the tables of a sampler, does not count.
+func (m *machine) footprint() (uint64, error) {
+	other, err := mechanisms.Open(m.config, m.plan, [32]byte{1})
+	if err != nil {
+		return 0, err
+	}
+	w := walker{seen: map[allocation]bool{}}
+	w.walk(reflect.ValueOf(m.stream))
+	before := w.bytes
+	w.walk(reflect.ValueOf(other))
+	return w.bytes - before, nil
+}
+
+// walker adds up allocations that it has not seen.
+type walker struct {
+	seen  map[allocation]bool
+	bytes uint64
+}
+
+type allocation struct {
+	at   uintptr
+	kind reflect.Type
+}
+
+// visit counts an allocation and reports whether it is a new one.
+func (w *walker) visit(at uintptr, kind reflect.Type, size uintptr) bool {
+	if at == 0 || size == 0 || w.seen[allocation{at, kind}] {
+		return false
+	}
+	w.seen[allocation{at, kind}] = true
+	w.bytes += uint64(size)
+	return true
+}
+
+func (w *walker) walk(v reflect.Value) {
+	switch v.Kind() {
+	case reflect.Pointer:
+		if w.visit(v.Pointer(), v.Type(), v.Type().Elem().Size()) {
+			w.walk(v.Elem())
+		}
+	case reflect.Interface:
+		inside := v.Elem()
+		if inside.IsValid() && inside.Kind() != reflect.Pointer {
+			w.bytes += uint64(inside.Type().Size()) // boxed
+		}
+		w.walk(inside)
+	case reflect.Slice:
+		if !w.visit(v.Pointer(), v.Type(), v.Type().Elem().Size()*uintptr(v.Cap())) || flat(v.Type().Elem()) {
+			return
+		}
+		for i := range v.Len() {
+			w.walk(v.Index(i))
+		}
+	case reflect.Array:
+		if flat(v.Type().Elem()) {
+			return
+		}
+		for i := range v.Len() {
+			w.walk(v.Index(i))
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			w.walk(v.Field(i))
+		}
+	default: // numbers, and what a stream shares: strings of its configuration, functions
+	}
+}
+
+// flat reports whether values of a type hold nothing beyond themselves.
+func flat(t reflect.Type) bool {
+	switch t.Kind() {
+	case reflect.Pointer, reflect.Interface, reflect.Slice, reflect.String, reflect.Map, reflect.Func, reflect.Chan:
+		return false
+	case reflect.Array:
+		return flat(t.Elem())
+	case reflect.Struct:
+		for i := range t.NumField() {
+			if !flat(t.Field(i).Type) {
+				return false
+			}
+		}
+	default:
+	}
+	return true
+}

@@ -1,0 +1,255 @@
+package plan
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/binary"
+	"hash"
+	"math"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"oriel/mechanisms"
+	"oriel/mechanisms/mechtest"
+	"oriel/mechanisms/noise"
+)
+
+// counter is a sampler without noise that counts vectors.
+type counter struct{ vectors int }
+
+func (c *counter) Fill(dst []int64, _ noise.Seed) {
+	clear(dst)
+	c.vectors++
+}
+
+// Vectors a step, counted in the mechanism itself over three blocks after the first, or over the life of a stream.
+func TestVectors(t *testing.T) {
+	each(t, func(t *testing.T, in Input, r *Report) {
+		if in.Configured.Name == "blt" && in.Configured.Window == 1024 && r.Setting.Adjacency != "zero-out" {
+			return // as the others
+		}
+		for _, m := range r.Mechanisms {
+			c := m.machine.config
+			c.Batch = 1
+			sampler := &counter{}
+			stream := mechtest.Planted(t, c, m.machine.plan, sampler)
+			steps, skip := 4*max(c.Window, 1), max(c.Window, 1)
+			if c.Horizon > 0 {
+				steps, skip = c.Horizon, 0
+			}
+			total, worst := 0, 0
+			for step := range steps {
+				before := sampler.vectors
+				stream.Add(noise.Identity{Offset: int64(step)}, nil)
+				if drawn := sampler.vectors - before; step >= skip {
+					total += drawn
+					worst = max(worst, drawn)
+				}
+			}
+			near(t, m.Name+": vectors a step", float64(m.Cost.Vectors), float64(total)/float64(steps-skip), 1e-12)
+			if m.Cost.WorstVectors < uint64(worst) || c.Horizon == 0 && m.Cost.WorstVectors != uint64(worst) {
+				t.Errorf("%s: at most %d vectors, want %d", m.Name, m.Cost.WorstVectors, worst)
+			}
+		}
+	})
+}
+
+// meter counts the blocks that SHA-256 compresses: 64 bytes each, the message closed by a bit and a length of 8 bytes.
+type meter struct {
+	hash.Hash
+	bytes  int
+	blocks *uint64
+}
+
+func (m *meter) Write(p []byte) (int, error) {
+	m.bytes += len(p)
+	return m.Hash.Write(p)
+}
+
+func (m *meter) Sum(b []byte) []byte {
+	*m.blocks += uint64((m.bytes + 9 + 63) / 64)
+	return m.Hash.Sum(b)
+}
+
+func (m *meter) Reset() {
+	m.bytes = 0
+	m.Hash.Reset()
+}
+
+// The chain's messages are written again from mechanisms/noise, doc.go, and give the chain's own key and seed: so their length is right, and with it
+// the number of blocks that crypto/hmac hashes.
+func TestHashBlocks(t *testing.T) {
+	for _, n := range []int{1, 27, 28, 500} {
+		blocks := uint64(0)
+		mac := func(key [32]byte, message []byte) (out [32]byte) {
+			blocks = 0
+			h := hmac.New(func() hash.Hash { return &meter{Hash: sha256.New(), blocks: &blocks} }, key[:])
+			h.Write(message)
+			h.Sum(out[:0])
+			return out
+		}
+		leaf := make([]int64, n)
+		for i := range leaf {
+			leaf[i] = int64(i) - 5
+		}
+		key := [32]byte{1, 2, 3}
+		chain := noise.NewChain(key)
+		chain.Absorb(9, 4, noise.Identity{Partition: 3, Offset: 77, LeaderEpoch: 2}, leaf)
+		le := binary.LittleEndian
+		message := append([]byte{1, 6, 0, 0, 0}, "record"...)
+		message = le.AppendUint64(append(message, 2), 9)
+		message = le.AppendUint32(append(message, 3), 4)
+		message = append(append(message, 4), make([]byte, 16)...)
+		message = le.AppendUint32(le.AppendUint64(le.AppendUint32(message, 3), 77), 2)
+		message = le.AppendUint32(append(message, 5, 0), uint32(n))
+		for _, x := range leaf {
+			message = le.AppendUint64(message, uint64(x))
+		}
+		if got := mac(key, message); got != chain.Key() {
+			t.Fatalf("n=%d: not the chain's record", n)
+		}
+		record := blocks
+		message = append([]byte{1, 5, 0, 0, 0}, "noise"...)
+		message = le.AppendUint64(le.AppendUint16(append(message, 6), 0), 9)
+		message = le.AppendUint64(append(message, 0), 0)
+		if got := mac(chain.Key(), message); got != chain.Seed(noise.NodeID{Block: 9}) {
+			t.Fatalf("n=%d: not the chain's seed", n)
+		}
+		in := settings[0].input()
+		in.Configured.Dimension, in.Configured.Batch = n, 3
+		r, err := New(in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range r.Mechanisms {
+			near(t, m.Name+": hash blocks", float64(m.Cost.HashBlocks), float64(3*record)+float64(m.Cost.Vectors)*float64(blocks), 1e-12)
+		}
+	}
+}
+
+// Words of keystream by mechanisms/noise, doc.go: one a coordinate, of Gamma n + 1 for χ and n for Z; two words to a block. Products: a residue
+// and a pole times each buffer.
+func TestCipherBlocksAndProducts(t *testing.T) {
+	each(t, func(t *testing.T, in Input, r *Report) {
+		n := in.Configured.Dimension
+		for _, m := range r.Mechanisms {
+			words := n
+			if strings.Contains(m.Name, "gamma") {
+				words = n + 1 + n
+			}
+			near(t, m.Name+": cipher blocks", float64(m.Cost.CipherBlocks), float64(m.Cost.Vectors)*math.Ceil(float64(words)/2), 1e-12)
+			products := 0
+			for range m.Poles {
+				products += n + n
+			}
+			if m.Cost.Products != uint64(products) || (m.Poles > 0) != (m.Name == "blt") {
+				t.Errorf("%s: %d products, %d poles", m.Name, m.Cost.Products, m.Poles)
+			}
+		}
+	})
+}
+
+// The state is as long as what a stream writes.
+func TestStateBytes(t *testing.T) {
+	each(t, func(t *testing.T, _ Input, r *Report) {
+		for _, m := range r.Mechanisms {
+			stream := mechtest.Open(t, m.machine.config, [32]byte{})
+			for i := range 5 * m.machine.config.Batch {
+				stream.Add(noise.Identity{Offset: int64(i)}, nil)
+			}
+			if got := len(stream.AppendState(nil)); got != m.StateBytes {
+				t.Errorf("%s: state of %d bytes, said to be %d", m.Name, got, m.StateBytes)
+			}
+		}
+	})
+}
+
+// Memory against what the runtime allocates for a hundred streams, which rounds sizes up to its classes, at most an eighth.
+func TestMemoryBytes(t *testing.T) {
+	for _, name := range mechanisms.Names() {
+		in := settings[0].input()
+		in.Configured.Dimension = 1000
+		c, _, reason := in.candidate(name)
+		if reason != "" {
+			t.Fatal(reason)
+		}
+		m, err := open(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		said, err := m.footprint()
+		if err != nil {
+			t.Fatal(err)
+		}
+		const streams = 100
+		kept := make([]*mechanisms.Stream, streams)
+		var before, after runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&before)
+		for i := range kept {
+			if kept[i], err = mechanisms.Open(c, m.plan, [32]byte{}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		runtime.GC()
+		runtime.ReadMemStats(&after)
+		took := (float64(after.HeapAlloc) - float64(before.HeapAlloc)) / streams
+		runtime.KeepAlive(kept)
+		if float64(said) > took*1.02 || float64(said) < took*0.87 {
+			t.Errorf("%s: %d bytes said, %.0f taken", name, said, took)
+		}
+	}
+}
+
+// What is shared between streams is counted for neither, and nothing is counted twice.
+func TestFootprintCountsOnce(t *testing.T) {
+	in := settings[0].input()
+	m, err := open(in.Configured)
+	if err != nil {
+		t.Fatal(err)
+	}
+	once, err := m.footprint()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again, err := m.footprint(); err != nil || again != once {
+		t.Errorf("footprint %d, then %d: %v", once, again, err)
+	}
+	if once < 27*(16+4*16+8+3*8) || once > 1<<15 {
+		t.Errorf("footprint %d: not that of 27 coordinates", once)
+	}
+}
+
+func TestMeasure(t *testing.T) {
+	in := settings[0].input()
+	in.Configured.Window, in.Configured.Horizon = 16, 16 // far fewer steps than are measured
+	in.Measure = 40 * time.Millisecond
+	start := time.Now()
+	r, err := New(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range r.Mechanisms {
+		if ns := float64(m.Cost.Nanoseconds); !(ns > 100 && ns < 40e6) {
+			t.Errorf("%s: a step of %g ns", m.Name, ns)
+		}
+	}
+	if took := time.Since(start); took > 20*time.Second {
+		t.Errorf("took %v", took)
+	}
+}
+
+// A step that is longer than the time has none.
+func TestMeasureGivesUp(t *testing.T) {
+	in := settings[0].input()
+	in.Configured.Batch = 1 << 30
+	m, err := open(in.Configured)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if took, err := m.measure(time.Millisecond); err != nil || took.known() {
+		t.Errorf("%g ns: %v", float64(took), err)
+	}
+}

@@ -1,0 +1,96 @@
+package plan
+
+import (
+	"math"
+	"strings"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/text"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+)
+
+// errorPanel is the error of every mechanism of the age panel that releases prefix sums, beside the optimum. The length of a stem is the ratio of
+// errors: the axis is logarithmic.
+func (r *Report) errorPanel() panel {
+	p := newPanel("rms error of a coordinate of the sum, loss units", "")
+	d := &dots{optimum: float64(r.Optimum.RMSCoordinate), name: "optimum"}
+	if r.Setting.Separation > 0 {
+		d.name = "optimum for one event"
+	}
+	low, high := math.Inf(1), 0.0
+	once := r.Setting.Window == 0
+	for i := range r.Mechanisms {
+		m := &r.Mechanisms[i]
+		if !m.Configured && (strings.HasSuffix(m.Name, paperSuffix) || strings.HasPrefix(m.Name, oncePrefix) != once) {
+			continue
+		}
+		d.rows = append(d.rows, m)
+		low, high = min(low, m.RMSCoordinate), max(high, m.RMSCoordinate)
+	}
+	if d.optimum > 0 {
+		low, high = min(low, d.optimum), max(high, d.optimum)
+	}
+	p.X.Min, p.X.Max = low/1.6, high*2.2
+	p.Y.Scale, p.Y.Min, p.Y.Max = plot.LinearScale{}, 0, 1
+	p.HideY()
+	p.X.Tick.Marker = logTicks(p.X.Min, p.X.Max, 6, func(x float64) string { return digits(Number(x)) })
+	p.Add(rules{}, d)
+	return p
+}
+
+// dots are one row a mechanism, the configured one first.
+type dots struct {
+	rows    []*Mechanism
+	optimum float64 // NaN when there is none
+	name    string
+}
+
+func (d *dots) Plot(c draw.Canvas, p *plot.Plot) {
+	top := c.Max.Y
+	from := c.Min.X
+	if d.optimum > 0 {
+		x := c.X(p.X.Norm(d.optimum))
+		style := writing(smallSize, ink, text.XLeft, text.YTop)
+		c.StrokeLine2(draw.LineStyle{Color: ink, Width: 1.6}, x, c.Min.Y, x, top)
+		c.FillText(style, vg.Point{X: x + 6, Y: top}, d.name+" "+digits(Number(d.optimum)))
+		top -= smallSize * 1.6
+		from = x
+	}
+	step := (top - c.Min.Y) / vg.Length(len(d.rows))
+	for i, m := range d.rows {
+		y := top - step*(vg.Length(i)+0.68)
+		l := lookOf(m.Name)
+		x := c.X(p.X.Norm(m.RMSCoordinate))
+		stem := draw.LineStyle{Color: faint, Width: 4}
+		if d.optimum > 0 {
+			stem.Color = l.color
+		}
+		c.StrokeLine2(stem, from, y, x, y)
+		c.DrawGlyph(draw.GlyphStyle{Color: l.color, Radius: 7, Shape: draw.CircleGlyph{}}, vg.Point{X: x, Y: y})
+		name := writing(labelSize, ink, text.XLeft, text.YBottom)
+		if m.Configured {
+			name = heavy(name)
+		}
+		aside := ""
+		switch {
+		case strings.HasSuffix(m.Name, paperSuffix): // the optimum shown is another ε's
+			aside = "  at ε = " + Upper(m.Epsilon)
+		case m.OverOptimum.known():
+			aside = "  variance " + Upper(m.OverOptimum) + " × optimum"
+		}
+		small := writing(smallSize, quiet, text.XLeft, text.YBottom)
+		wide := name.Width(m.Name) + small.Width(aside)
+		at := vg.Point{X: max(c.Min.X, min(from+6, c.Max.X-wide)), Y: y + 11}
+		if at.X < from { // over the line of the optimum
+			box := vg.Rectangle{Min: vg.Point{X: at.X - 3, Y: at.Y - 2}, Max: vg.Point{X: at.X + wide + 3, Y: at.Y + labelSize}}
+			c.SetColor(paper)
+			c.Fill(box.Path())
+		}
+		c.FillText(name, at, m.Name)
+		at.X += name.Width(m.Name)
+		c.FillText(small, at, aside)
+		value := heavy(writing(smallSize, l.color, text.XLeft, text.YCenter))
+		level(c, value, vg.Point{X: max(x, from) + 12, Y: y}, digits(Number(m.RMSCoordinate)))
+	}
+}

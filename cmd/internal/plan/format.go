@@ -1,0 +1,138 @@
+package plan
+
+import (
+	"math"
+	"strconv"
+	"strings"
+)
+
+// none stands where a figure does not exist: NaN, null in JSON, a dash in tables. A loss that is not finite is +Inf, and null in JSON.
+var none = Number(math.NaN())
+
+// Number is a figure that JSON writes as null unless it is finite.
+type Number float64
+
+// MarshalJSON writes the shortest decimal that reads back as the same float64, or null.
+func (x Number) MarshalJSON() ([]byte, error) {
+	if !x.finite() {
+		return []byte("null"), nil
+	}
+	return strconv.AppendFloat(nil, float64(x), 'g', -1, 64), nil
+}
+
+func (x Number) finite() bool { return !math.IsNaN(float64(x)) && !math.IsInf(float64(x), 0) }
+
+// known reports whether the figure exists.
+func (x Number) known() bool { return !math.IsNaN(float64(x)) }
+
+// places is how many decimals leave four significant digits of x.
+func places(x float64) int {
+	if x == 0 {
+		return 0
+	}
+	return max(0, 3-int(math.Floor(math.Log10(math.Abs(x)))))
+}
+
+// digits writes x with four significant digits, whole numbers below a million in full.
+func digits(x Number) string {
+	y := float64(x)
+	switch {
+	case !x.known():
+		return "–"
+	case math.IsInf(y, 1):
+		return "∞"
+	case y != 0 && (math.Abs(y) < 1e-3 || math.Abs(y) >= 1e6):
+		return strconv.FormatFloat(y, 'g', 4, 64)
+	}
+	text := strconv.FormatFloat(y, 'f', places(y), 64)
+	if strings.Contains(text, ".") {
+		text = strings.TrimRight(strings.TrimRight(text, "0"), ".")
+	}
+	return text
+}
+
+// Upper writes four significant digits, never below the value: losses and ratios are shown so.
+func Upper[F ~float64](value F) string {
+	x := Number(value)
+	text := digits(x)
+	if shown, err := strconv.ParseFloat(text, 64); err != nil || shown >= float64(x) {
+		return text
+	}
+	y := float64(x)
+	unit := math.Pow(10, -float64(places(y)))
+	if y < 1e-3 || y >= 1e6 {
+		unit = math.Pow(10, math.Floor(math.Log10(y))-3)
+	}
+	return digits(Number(y + unit/2)) // rounds to the next that four digits can say
+}
+
+// spans are the units of Duration.
+var spans = []struct {
+	name    string
+	seconds float64
+}{
+	{"y", 365 * 86400}, {"d", 86400}, {"h", 3600}, {"min", 60}, {"s", 1},
+}
+
+// Duration writes seconds in the two largest units that fit, a year of 365 days: 2 d 3 h. Less than the smaller unit is dropped.
+func Duration(seconds float64) string {
+	switch {
+	case seconds >= 1e4*spans[0].seconds:
+		return strconv.FormatFloat(seconds/spans[0].seconds, 'g', 2, 64) + " y"
+	case seconds < 1e-3:
+		return strconv.FormatFloat(seconds*1e6, 'g', 3, 64) + " µs"
+	case seconds < 1:
+		return strconv.FormatFloat(seconds*1e3, 'g', 3, 64) + " ms"
+	case seconds < 10:
+		return strconv.FormatFloat(seconds, 'g', 2, 64) + " s"
+	}
+	for i, span := range spans {
+		if seconds < span.seconds {
+			continue
+		}
+		count := math.Floor(seconds / span.seconds)
+		text := strconv.FormatFloat(count, 'f', 0, 64) + " " + span.name
+		if i+1 < len(spans) {
+			next := spans[i+1]
+			if rest := math.Floor((seconds - count*span.seconds) / next.seconds); rest > 0 {
+				text += " " + strconv.FormatFloat(rest, 'f', 0, 64) + " " + next.name
+			}
+		}
+		return text
+	}
+	panic("BUG: plan: a duration below every unit")
+}
+
+// bytesOf writes a size: B, KiB, MiB, GiB.
+func bytesOf(n uint64) string {
+	for _, unit := range []struct {
+		name string
+		size uint64
+	}{{"GiB", 1 << 30}, {"MiB", 1 << 20}, {"KiB", 1 << 10}} {
+		if n >= 10*unit.size {
+			return strconv.FormatFloat(float64(n)/float64(unit.size), 'f', 1, 64) + " " + unit.name
+		}
+	}
+	return strconv.FormatUint(n, 10) + " B"
+}
+
+// count writes a number of steps in full, from ten million on with four digits.
+func count(n uint64) string {
+	if n < 10_000_000 {
+		return strconv.FormatUint(n, 10)
+	}
+	return short(float64(n))
+}
+
+// short writes a count as a plot's axis does: 1, 10, 100, 1 k, 1 M, 1 G; beyond, a power of ten.
+func short(x float64) string {
+	for _, unit := range []struct {
+		name string
+		size float64
+	}{{" G", 1e9}, {" M", 1e6}, {" k", 1e3}} {
+		if x >= unit.size && x < 1e12 {
+			return strconv.FormatFloat(x/unit.size, 'g', 4, 64) + unit.name
+		}
+	}
+	return strconv.FormatFloat(x, 'g', 4, 64)
+}

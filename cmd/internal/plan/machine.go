@@ -1,0 +1,174 @@
+package plan
+
+import (
+	"fmt"
+	"math"
+	"math/bits"
+	"strings"
+
+	"oriel/mechanisms"
+	"oriel/mechanisms/blt"
+	"oriel/mechanisms/dp"
+)
+
+// machine is one mechanism at one configuration, opened.
+type machine struct {
+	config    mechanisms.Config
+	plan      mechanisms.Plan
+	stream    *mechanisms.Stream
+	guarantee dp.Guarantee
+	noise     noiseKind
+	response  *blt.Response // of blt, else nil
+}
+
+func open(c mechanisms.Config) (*machine, error) {
+	p, err := mechanisms.NewPlan(c)
+	if err != nil {
+		return nil, err
+	}
+	stream, err := mechanisms.Open(c, p, [32]byte{})
+	if err != nil {
+		return nil, err
+	}
+	m := &machine{config: c, plan: p, stream: stream, guarantee: stream.Guarantee(), noise: noiseOf(c.Name)}
+	if p.Filter.Count > 0 {
+		if m.response, err = blt.NewResponse(p.Filter); err != nil {
+			return nil, err
+		}
+	}
+	return m, nil
+}
+
+type noiseKind uint8
+
+const (
+	gaussian noiseKind = iota + 1
+	gamma
+	laplace
+)
+
+// noiseOf returns the law of a mechanism's noise vectors, which its name says.
+func noiseOf(name string) noiseKind {
+	switch {
+	case strings.Contains(name, "gamma"):
+		return gamma
+	case strings.Contains(name, "laplace"):
+		return laplace
+	case strings.Contains(name, "gaussian"), name == filtered:
+		return gaussian
+	}
+	panic(fmt.Sprintf("BUG: plan: noise of mechanism %q", name))
+}
+
+// pure reports whether a law proves δ = 0, and so needs none.
+func (k noiseKind) pure() bool { return k != gaussian }
+
+// Names that need care of their own.
+const (
+	filtered    = "blt"
+	paperSuffix = "-paper"
+	oncePrefix  = "once-"
+)
+
+// lattice returns Δ in lattice units: 2Λ under replace, Λ under zero-out. At user level it is 2Λ under both, of each of a user's events.
+func (m *machine) lattice() int64 {
+	if m.config.Adjacency == dp.ZeroOut && m.config.Separation == 0 {
+		return m.plan.Grid.Lambda
+	}
+	return 2 * m.plan.Grid.Lambda
+}
+
+// sensitivity returns Δ in loss units, exactly.
+func (m *machine) sensitivity() float64 { return float64(m.lattice()) * m.plan.Grid.Unit() }
+
+// scale returns σ or θ of a noise vector, loss units.
+func (m *machine) scale() float64 { return m.plan.Scale.Float64() * m.plan.Grid.Unit() }
+
+// vectorVariance returns the variance of one coordinate of a noise vector over the square of its scale: 1 of the Gaussian; n + 1 of the density
+// e^(−‖x‖/θ), whose norm is Gamma of shape n, E‖x‖² = n(n+1)θ²; 2 of Laplace.
+func (m *machine) vectorVariance() float64 {
+	switch m.noise {
+	case gamma:
+		return float64(m.config.Dimension + 1)
+	case laplace:
+		return 2
+	case gaussian:
+	}
+	return 1
+}
+
+// vectors returns how many noise vectors' variance a release holds: mean over steps, and largest.
+//
+//	tree   a block's place p < W has nodes for the bits of p and of W − p: h less the zeros that end p; p = W has one: h − 1 + 1/W in the mean
+//	blt    Σb², which releases approach from below
+//	once   1
+//
+// With a horizon T ≤ W the mean is over the T steps there are: the bits of p in the only block, and Σ_{j<t} b_j².
+func (m *machine) vectors() (mean, most float64) {
+	t := m.config.Horizon
+	switch {
+	case m.stream.Once():
+	case m.plan.Levels > 0 && t > 0:
+		return float64(bitsUpTo(t)) / float64(t), float64(bits.Len64(t+1) - 1)
+	case m.plan.Levels > 0:
+		h := float64(m.plan.Levels)
+		return h - 1 + 1/float64(m.config.Window), h
+	case m.response != nil && t > 0:
+		return filterUpTo(m.plan.Filter, t)
+	case m.response != nil:
+		sum := m.response.Noise()
+		return sum, sum
+	}
+	return 1, 1
+}
+
+// bitsUpTo returns how many ones the numbers 1 … t have: of every 2^{k+1} numbers from 0 on, bit k is set in the latter half.
+func bitsUpTo(t uint64) uint64 {
+	total := uint64(0)
+	for k := range bits.Len64(t) {
+		half := uint64(1) << k
+		rest := (t + 1) % (2 * half)
+		total += (t+1)/(2*half)*half + max(rest, half) - half
+	}
+	return total
+}
+
+// filterUpTo returns mean and largest variance S_t = Σ_{j<t} b_j² over t = 1 … T: with x = q_k·q_l and y = 1 − x, pole by pole,
+//
+//	S_t = 1 + Σ_{k,l} R_kR_l·(1 − x^{t−1})/y,    Σ_{t≤T} S_t = T + Σ_{k,l} R_kR_l·(T − (1 − x^T)/y)/y.
+func filterUpTo(f blt.Filter, horizon uint64) (mean, most float64) {
+	const unit = 1 << 30
+	t := float64(horizon)
+	mean, most = 1, 1
+	for k := range f.Count {
+		for l := range f.Count {
+			p, q := float64(unit-f.Poles[k])/unit, float64(unit-f.Poles[l])/unit
+			y := p + q - p*q
+			short := func(steps float64) float64 { return -math.Expm1(steps*math.Log1p(-y)) / y } // (1 − x^steps)/y
+			weight := float64(f.Residues[k]) / unit * float64(f.Residues[l]) / unit / y
+			most += weight * short(t-1) * y
+			mean += weight * (1 - short(t)/t)
+		}
+	}
+	return mean, most
+}
+
+// rms returns the root mean square of the noise of one coordinate of a release, loss units: mean over steps, and at the worst step. Rounding
+// to the lattice adds less than a unit, 2⁻²⁴ of the clip, and is left out.
+func (m *machine) rms() (mean, worst float64) {
+	average, most := m.vectors()
+	one := m.scale() * math.Sqrt(m.vectorVariance())
+	return one * math.Sqrt(average), one * math.Sqrt(most)
+}
+
+// overOptimum returns the variance of a release over the least that any Gaussian mechanism can have that proves µ for the window (mechanisms/blt,
+// PROOF.md, Theorem 2): S_W²(Δ/µ)². At user level that is a bound still, since a user may have one event. It is none for pure ε, for which
+// no such bound is known, where no prefix sum is released, and for streams that end, of which the theorem says nothing.
+func (m *machine) overOptimum(factor Number) Number {
+	if m.guarantee.Mu == 0 || m.stream.Once() {
+		return none
+	}
+	mean, _ := m.rms()
+	least := m.sensitivity() / m.guarantee.Mu
+	return Number(mean*mean/(least*least)) / factor
+}

@@ -1,0 +1,194 @@
+package plan
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"oriel/mechanisms"
+	"oriel/mechanisms/blt"
+	"oriel/mechanisms/dp"
+)
+
+// groups are the sizes of the group table.
+var groups = []uint64{2, 5, 10}
+
+// New computes a report. It fails when no plan fits the configured mechanism.
+func New(in Input) (*Report, error) {
+	c := in.Configured
+	r := &Report{Setting: Setting{
+		Mechanism: c.Name, Window: c.Window, Batch: c.Batch, Dimension: c.Dimension,
+		Epsilon: c.Budget.Epsilon, Delta: c.Budget.Delta, Adjacency: c.Adjacency.String(), Clip: c.Clip,
+		SealedStateBytes: in.SealedState, Separation: c.Separation, Horizon: c.Horizon, EventsPerSecond: none,
+	}}
+	if in.Rate > 0 {
+		r.Setting.EventsPerSecond = Number(in.Rate)
+	}
+	r.Setting.WindowSeconds, r.Optimum.Factor = none, none
+	if c.Window > 0 {
+		r.Setting.WindowSeconds = in.seconds(c.Window)
+	}
+	if c.Window > 0 && c.Horizon == 0 {
+		r.Optimum.Factor = Number(blt.Optimum(c.Window))
+	}
+	r.Ages = in.ages()
+	r.LeftOut = []LeftOut{}
+	names := mechanisms.Names()
+	rows := make([]answer, len(names))
+	var done sync.WaitGroup
+	for i, name := range names {
+		done.Go(func() { rows[i] = r.answer(in, name) })
+	}
+	done.Wait()
+	for i, a := range rows {
+		switch {
+		case a.err != nil && names[i] == c.Name:
+			return nil, a.err
+		case a.err != nil:
+			a.reason = strings.ReplaceAll(a.err.Error(), "mechanisms: ", "")
+			fallthrough
+		case a.reason != "":
+			r.LeftOut = append(r.LeftOut, LeftOut{names[i], a.reason})
+			continue
+		case names[i] == c.Name:
+			r.about(a.row.machine)
+		}
+		r.Mechanisms = append(r.Mechanisms, a.row)
+	}
+	if in.Measure > 0 {
+		if err := r.measureAll(in.Measure); err != nil {
+			return nil, err
+		}
+	}
+	r.sort()
+	r.warn(in)
+	return r, nil
+}
+
+// answer is a mechanism's row, or why there is none.
+type answer struct {
+	row    Mechanism
+	reason string
+	err    error
+}
+
+func (r *Report) answer(in Input, name string) answer {
+	candidate, note, reason := in.candidate(name)
+	if reason != "" {
+		return answer{reason: reason}
+	}
+	m, err := open(candidate)
+	if err != nil {
+		return answer{err: err}
+	}
+	row, err := r.row(m, note)
+	return answer{row: row, err: err}
+}
+
+// measureAll shares a time between the mechanisms.
+func (r *Report) measureAll(limit time.Duration) error {
+	for i := range r.Mechanisms {
+		row := &r.Mechanisms[i]
+		took, err := row.machine.measure(limit / time.Duration(len(r.Mechanisms)))
+		if err != nil {
+			return err
+		}
+		row.Cost.Nanoseconds = took
+	}
+	return nil
+}
+
+// about fills in what the configured mechanism says of the setting.
+func (r *Report) about(m *machine) {
+	r.Setting.Unit = m.guarantee.Unit
+	r.Setting.Sensitivity, r.Setting.LatticeUnits, r.Setting.LatticeUnit = m.sensitivity(), m.lattice(), m.plan.Grid.Unit()
+	r.Optimum.Mu, r.Optimum.RMSCoordinate, r.Optimum.RMSVector = none, none, none
+	if m.config.Budget.Delta > 0 && r.Optimum.Factor.known() {
+		mu := dp.GaussianMu(m.config.Budget)
+		r.Optimum.Mu = Number(mu)
+		r.Optimum.RMSCoordinate = Number(math.Sqrt(float64(r.Optimum.Factor)) * m.sensitivity() / mu)
+		r.Optimum.RMSVector = r.Optimum.RMSCoordinate * Number(math.Sqrt(float64(m.config.Dimension)))
+	}
+}
+
+// row describes a mechanism.
+func (r *Report) row(m *machine, note string) (Mechanism, error) {
+	mean, worst := m.rms()
+	root := math.Sqrt(float64(m.config.Dimension))
+	memory, err := m.footprint()
+	if err != nil {
+		return Mechanism{}, err
+	}
+	row := Mechanism{
+		Name: m.config.Name, Configured: m.config.Name == r.Setting.Mechanism, Note: note,
+		Window: m.config.Window, Poles: int(m.plan.Filter.Count),
+		NoiseScale: m.scale(), RMSCoordinate: mean, WorstCoordinate: worst, RMSVector: mean * root, WorstVector: worst * root,
+		OverOptimum: m.overOptimum(r.Optimum.Factor),
+		Mu:          none, Epsilon: Number(m.guarantee.Epsilon), EventEpsilon: none, Delta: m.guarantee.Delta,
+		StateBytes: m.stream.StateLen(), MemoryBytes: memory, Cost: m.cost(), machine: m,
+	}
+	if m.guarantee.Mu > 0 {
+		row.Mu = Number(m.guarantee.Mu)
+	}
+	if m.config.Separation > 0 {
+		event, err := m.plan.EventGuarantee(m.config)
+		if err != nil {
+			return Mechanism{}, err
+		}
+		row.EventEpsilon = Number(event.Epsilon)
+	}
+	for _, age := range r.Ages {
+		loss := Loss{age.Steps, Number(m.guarantee.At(age.Steps).Epsilon), none}
+		if m.config.Separation > 0 {
+			loss.All = Number(m.guarantee.AtAll(age.Steps).Epsilon)
+		}
+		row.Losses = append(row.Losses, loss)
+	}
+	for _, k := range groups {
+		row.Groups = append(row.Groups, Group{k, Number(m.guarantee.Group(k).Epsilon)})
+	}
+	return row, nil
+}
+
+// sort puts the configured mechanism first and the others in order of their error; printed constants, which prove another ε, and those that
+// release no prefix sums are last.
+func (r *Report) sort() {
+	rank := func(m Mechanism) int {
+		switch {
+		case m.Configured:
+			return 0
+		case strings.HasSuffix(m.Name, paperSuffix):
+			return 2
+		case strings.HasPrefix(m.Name, oncePrefix):
+			return 3
+		}
+		return 1
+	}
+	slices.SortStableFunc(r.Mechanisms, func(a, b Mechanism) int {
+		return cmp.Or(rank(a)-rank(b), cmp.Compare(a.RMSCoordinate, b.RMSCoordinate))
+	})
+}
+
+// day in seconds: a window below it protects nobody who is seen every day.
+const day = 86400
+
+// warn says what a careful person would change.
+func (r *Report) warn(in Input) {
+	r.Warnings = []string{}
+	s := r.Setting
+	if text := dp.DeltaWarning(r.Mechanisms[0].Delta, times(s.Window, s.Batch)); text != "" {
+		r.Warnings = append(r.Warnings, text)
+	}
+	if s.WindowSeconds.known() && float64(s.WindowSeconds) < day && s.Horizon == 0 {
+		steps := math.Ceil(day * in.Rate / float64(s.Batch))
+		r.Warnings = append(r.Warnings, fmt.Sprintf("the window is %s, less than a day of traffic (%s steps): a large window is cheap",
+			Duration(float64(s.WindowSeconds)), count(uint64(min(steps, 1e18)))))
+	}
+	if !r.Mechanisms[0].Epsilon.finite() {
+		r.Warnings = append(r.Warnings, fmt.Sprintf("%s proves no finite ε at δ = %g with these settings", s.Mechanism, s.Delta))
+	}
+}

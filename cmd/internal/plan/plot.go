@@ -1,0 +1,132 @@
+package plan
+
+import (
+	"bytes"
+	"fmt"
+	"image/png"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"gonum.org/v1/plot/text"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+	"gonum.org/v1/plot/vg/vgimg"
+	"gonum.org/v1/plot/vg/vgsvg"
+)
+
+// Figure is what can be drawn on a slide.
+type Figure interface {
+	draw(c draw.Canvas)
+}
+
+// CheckFile refuses a file name of no format that Save writes.
+func CheckFile(name string) error {
+	switch strings.ToLower(filepath.Ext(name)) {
+	case ".svg", ".png":
+		return nil
+	}
+	return fmt.Errorf("%q: ends neither in .svg nor in .png", name)
+}
+
+// Save writes a figure as SVG, or as PNG of 1920 × 1080 pixels, by the name's ending. Equal figures give equal bytes.
+func Save(f Figure, name string) error {
+	if err := CheckFile(name); err != nil {
+		return err
+	}
+	data, err := render(f, strings.ToLower(filepath.Ext(name)))
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	return os.WriteFile(name, data, 0o644)
+}
+
+func render(f Figure, ending string) ([]byte, error) {
+	var b bytes.Buffer
+	if ending == ".svg" {
+		canvas := vgsvg.New(slideWidth, slideHeight)
+		f.draw(draw.New(canvas))
+		_, err := canvas.WriteTo(&b)
+		return []byte(portable(b.String())), err
+	}
+	canvas := vgimg.NewWith(vgimg.UseWH(slideWidth, slideHeight), vgimg.UseDPI(dpi))
+	f.draw(draw.New(canvas))
+	encoder := png.Encoder{CompressionLevel: png.BestSpeed} // half the time of the slide, for a fifth of its size
+	err := encoder.Encode(&b, canvas.Image())
+	return b.Bytes(), err
+}
+
+var _ Figure = (*Report)(nil)
+
+func (r *Report) draw(c draw.Canvas) { r.drawLines(c, r.lines()) }
+
+// drawLines draws ε against age, and the error of every mechanism that is compared.
+func (r *Report) drawLines(c draw.Canvas, lines []line) {
+	left, right := slide(c, r.title(), r.subtitle(), 0.6)
+	r.agePanel(lines).draw(left)
+	r.errorPanel().draw(right)
+}
+
+const (
+	margin   = 22 // around everything, points
+	panelGap = 30
+)
+
+// slide clears a canvas, writes title and subtitle and returns the two parts of what is left; share is the left one's.
+func slide(c draw.Canvas, title, subtitle string, share vg.Length) (left, right draw.Canvas) {
+	c.SetColor(paper)
+	c.Fill(c.Rectangle.Path())
+	c = draw.Crop(c, margin, -margin, margin*0.7, -margin*0.8)
+	width := c.Max.X - c.Min.X
+	c.FillText(fitting(heavy(writing(titleSize, ink, text.XLeft, text.YTop)), title, width), vg.Point{X: c.Min.X, Y: c.Max.Y}, title)
+	c.Max.Y -= titleSize * 1.45
+	c.FillText(fitting(writing(labelSize, quiet, text.XLeft, text.YTop), subtitle, width), vg.Point{X: c.Min.X, Y: c.Max.Y}, subtitle)
+	c.Max.Y -= labelSize * 2
+	left, right = c, c
+	left.Max.X, right.Min.X = c.Min.X+width*share-panelGap/2, c.Min.X+width*share+panelGap/2
+	return left, right
+}
+
+// title is the claim.
+func (r *Report) title() string {
+	s := r.Setting
+	whose := "every event"
+	if s.Separation > 0 {
+		whose = "each user's events"
+	}
+	text := fmt.Sprintf("%s: ε = %s for %s", s.Mechanism, Upper(r.Mechanisms[0].Epsilon), whose)
+	switch {
+	case s.Window == 0:
+		return text + ", for ever"
+	case s.Horizon > 0:
+		return text + " of a stream of " + counted(s.Horizon, "step")
+	case s.Window == 1:
+		return text + " of the newest step"
+	}
+	return text + fmt.Sprintf(" among the newest %d steps", s.Window)
+}
+
+// subtitle is the rest of the setting.
+func (r *Report) subtitle() string {
+	s := r.Setting
+	var parts []string
+	if d := r.Mechanisms[0].Delta; d > 0 {
+		parts = append(parts, fmt.Sprintf("δ = %g", d))
+	}
+	parts = append(parts, "adjacency "+s.Adjacency)
+	if s.Separation > 0 {
+		parts = append(parts, fmt.Sprintf("a user's events ≥ %s apart", counted(s.Separation, "step")))
+	}
+	parts = append(parts, counted(uint64(s.Dimension), "coordinate"), fmt.Sprintf("clip %g", s.Clip))
+	if s.Batch > 1 {
+		parts = append(parts, counted(s.Batch, "event")+" a step")
+	}
+	if long := r.lasting(); long != "" {
+		name := "W"
+		if s.Horizon > 0 {
+			name = "T"
+		}
+		parts = append(parts, fmt.Sprintf("%s = %s at %g events per second", name, long, float64(s.EventsPerSecond)))
+	}
+	return strings.Join(parts, " · ")
+}

@@ -1,0 +1,109 @@
+package plan
+
+import (
+	"time"
+
+	"oriel/mechanisms"
+)
+
+// Input is what a report is about.
+type Input struct {
+	Configured       mechanisms.Config
+	PaperSensitivity float64       // of the operator, for the -paper names
+	AgeWeight        float64       // of blt, when another mechanism is configured
+	Rate             float64       // events a second of one stream; 0 when not known
+	Age              uint64        // steps, an age beside those of whole windows; 0 for none
+	Measure          time.Duration // for measuring steps, of all mechanisms together; 0 for no measurement
+	SealedState      int           // bytes of a sealed state of the configured stream
+}
+
+// Report is the object that `oriel plan --json` prints. Lengths of time are null without a rate.
+type Report struct {
+	Setting    Setting     `json:"setting"`
+	Optimum    Optimum     `json:"optimum"`
+	Ages       []Age       `json:"ages"`
+	Mechanisms []Mechanism `json:"mechanisms"` // the configured one first, then by error; -paper and once-* last
+	LeftOut    []LeftOut   `json:"left_out"`
+	Warnings   []string    `json:"warnings"`
+}
+
+// Setting is what was asked for.
+type Setting struct {
+	Mechanism        string  `json:"mechanism"`
+	Window           uint64  `json:"window_steps"`  // 0: no window, the claim holds for ever
+	Horizon          uint64  `json:"horizon_steps"` // the stream ends there, and the claim is one for its whole life; 0: no end
+	WindowSeconds    Number  `json:"window_seconds"`
+	Batch            uint64  `json:"batch_events"`
+	Dimension        int     `json:"dimension"`
+	Epsilon          float64 `json:"epsilon"`
+	Delta            float64 `json:"delta"`
+	Adjacency        string  `json:"adjacency"`
+	Unit             string  `json:"unit"`
+	Separation       uint64  `json:"separation_steps"` // between two events of a user; 0 at event level
+	Clip             float64 `json:"clip"`
+	Sensitivity      float64 `json:"sensitivity"`               // Δ: how far one exchange moves the sum of one step, loss units
+	LatticeUnits     int64   `json:"sensitivity_lattice_units"` // Δ, exactly
+	LatticeUnit      float64 `json:"lattice_unit"`              // q, loss units
+	EventsPerSecond  Number  `json:"events_per_second"`
+	SealedStateBytes int     `json:"sealed_state_bytes"` // of a stream, operator and users included
+}
+
+// Optimum is the least error of any Gaussian mechanism for the window and the budget (mechanisms/blt, PROOF.md, Theorem 2).
+type Optimum struct {
+	Factor        Number `json:"variance_factor"` // S_W², in units of (Δ/µ)²
+	Mu            Number `json:"mu"`              // of the budget; null when δ is 0
+	RMSCoordinate Number `json:"rms_coordinate"`  // S_W·Δ/µ, loss units
+	RMSVector     Number `json:"rms_vector"`
+}
+
+// Age is an age of an event, steps after which nothing more is released with it in view.
+type Age struct {
+	Windows uint64 `json:"windows"` // 0 when not a number of whole windows
+	Steps   uint64 `json:"steps"`
+	Seconds Number `json:"seconds"`
+}
+
+// Mechanism is one row of every table. Losses are rounded up.
+type Mechanism struct {
+	Name            string  `json:"name"`
+	Configured      bool    `json:"configured"`
+	Note            string  `json:"note"`
+	Window          uint64  `json:"window_steps"`
+	Poles           int     `json:"poles"` // of blt, else 0
+	NoiseScale      float64 `json:"noise_scale"`
+	RMSCoordinate   float64 `json:"rms_coordinate"`       // of a release, mean over steps, loss units
+	WorstCoordinate float64 `json:"worst_rms_coordinate"` // at the worst step
+	RMSVector       float64 `json:"rms_vector"`
+	WorstVector     float64 `json:"worst_rms_vector"`
+	OverOptimum     Number  `json:"variance_over_optimum"` // null for pure ε
+	Mu              Number  `json:"mu"`                    // of one window; null for pure ε
+	Epsilon         Number  `json:"epsilon"`               // of one window; null when none is proved
+	EventEpsilon    Number  `json:"event_epsilon"`         // user level: of one event exchanged for another of its user; null at event level
+	Delta           float64 `json:"delta"`
+	Losses          []Loss  `json:"losses"`
+	Groups          []Group `json:"groups"`
+	StateBytes      int     `json:"state_bytes"`
+	MemoryBytes     uint64  `json:"memory_bytes"`
+	Cost            Cost    `json:"cost_of_a_step"`
+
+	machine *machine
+}
+
+// Loss is ε at an age.
+type Loss struct {
+	Steps   uint64 `json:"age_steps"`
+	Epsilon Number `json:"epsilon"`
+	All     Number `json:"epsilon_all_events"` // user level: of all of a user's events over so many steps; null at event level
+}
+
+// Group is ε of one window when k events are exchanged together.
+type Group struct {
+	Size    uint64 `json:"size"`
+	Epsilon Number `json:"epsilon"`
+}
+
+// LeftOut is a mechanism that does not fit the setting.
+type LeftOut struct {
+	Name   string `json:"name"`
+	Reason string `json:"reason"`
+}

@@ -1,0 +1,210 @@
+package plan
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+)
+
+var rewrite = flag.Bool("rewrite", false, "write testdata/table.txt")
+
+// golden is a setting of integers and proven roundings alone: beyond the windows of blt, whose fit differs between platforms.
+func golden(t *testing.T) *Report {
+	t.Helper()
+	r, err := theGolden()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+var theGolden = sync.OnceValues(func() (*Report, error) {
+	in := settings[0].input()
+	in.Configured.Name, in.Configured.AgeWeight, in.Configured.Window = "tree-gaussian", 0, 1<<23
+	in.Configured.Batch, in.Configured.Budget.Delta = 4, 1e-9
+	in.Rate, in.Age, in.SealedState = 50, 1<<20, 4321
+	r, err := New(in)
+	if err != nil {
+		return nil, err
+	}
+	for i := range r.Mechanisms {
+		r.Mechanisms[i].MemoryBytes = 12345 // of this machine and build
+	}
+	return r, nil
+})
+
+func TestGoldenTable(t *testing.T) {
+	var got bytes.Buffer
+	if err := golden(t).Print(&got); err != nil {
+		t.Fatal(err)
+	}
+	const name = "testdata/table.txt"
+	if *rewrite {
+		if err := os.WriteFile(name, got.Bytes(), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.String() != string(want) {
+		t.Errorf("table:\n%s\nwant:\n%s", got.String(), want)
+	}
+}
+
+// What tables of other settings say besides.
+func TestTableSays(t *testing.T) {
+	f := func(name string, change func(*Input), want ...string) {
+		t.Helper()
+		in := settings[0].input()
+		change(&in)
+		r, err := New(in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var out bytes.Buffer
+		if err := r.Print(&out); err != nil {
+			t.Fatal(err)
+		}
+		for _, text := range want {
+			if !strings.Contains(out.String(), text) {
+				t.Errorf("%s: no %q in\n%s", name, text, out.String())
+			}
+		}
+	}
+	f("blt", func(*Input) {}, "* blt, ", "W = 1024 steps, 1 event a step, ε = 1, δ = 1e-06, 27 coordinates", "Δ ≤ 2: 33554432 lattice units of 2^-24",
+		"  optimum", "is not forgotten")
+	f("users", func(in *Input) { in.Configured.Separation = 100 }, "unit user, events of one user at least 100 steps apart", "ε of all of a user's events", "one event")
+	f("horizon", func(in *Input) { in.Configured.Window, in.Configured.Horizon, in.Rate = 1000, 1000, 10 }, "a stream of T = 1000 steps (1 min 40 s)", "at the end")
+	f("once", func(in *Input) {
+		in.Configured.Name, in.Configured.Window, in.Configured.AgeWeight = "once-gamma", 0, 0
+	}, "once-gamma, no window", "at every age", "blt is left out: needs a window")
+	f("measured", func(in *Input) { in.Measure = 10_000_000 }, "time", "here")
+}
+
+// strict decodes JSON into a type that has every field, and no other.
+func strict(t *testing.T, data []byte, into any) {
+	t.Helper()
+	decoder := json.NewDecoder(bytes.NewReader(data))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(into); err != nil {
+		t.Fatal(err)
+	}
+	again, err := json.Marshal(into)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var a, b any
+	if json.Unmarshal(data, &a) != nil || json.Unmarshal(again, &b) != nil {
+		t.Fatal("not JSON")
+	}
+	if x, y := compact(t, a), compact(t, b); x != y {
+		t.Errorf("JSON has %s\nwant the fields of %s", x, y)
+	}
+}
+
+func compact(t *testing.T, x any) string {
+	t.Helper()
+	b, err := json.Marshal(x)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+// wireReport is what a reader of --json relies on: written here again, so that a changed name is seen.
+type wireReport struct {
+	Setting struct {
+		Mechanism               string   `json:"mechanism"`
+		WindowSteps             uint64   `json:"window_steps"`
+		HorizonSteps            uint64   `json:"horizon_steps"`
+		WindowSeconds           *float64 `json:"window_seconds"`
+		BatchEvents             uint64   `json:"batch_events"`
+		Dimension               int      `json:"dimension"`
+		Epsilon                 float64  `json:"epsilon"`
+		Delta                   float64  `json:"delta"`
+		Adjacency               string   `json:"adjacency"`
+		Unit                    string   `json:"unit"`
+		SeparationSteps         uint64   `json:"separation_steps"`
+		Clip                    float64  `json:"clip"`
+		Sensitivity             float64  `json:"sensitivity"`
+		SensitivityLatticeUnits int64    `json:"sensitivity_lattice_units"`
+		LatticeUnit             float64  `json:"lattice_unit"`
+		EventsPerSecond         *float64 `json:"events_per_second"`
+		SealedStateBytes        int      `json:"sealed_state_bytes"`
+	} `json:"setting"`
+	Optimum struct {
+		VarianceFactor *float64 `json:"variance_factor"`
+		Mu             *float64 `json:"mu"`
+		RMSCoordinate  *float64 `json:"rms_coordinate"`
+		RMSVector      *float64 `json:"rms_vector"`
+	} `json:"optimum"`
+	Ages []struct {
+		Windows uint64   `json:"windows"`
+		Steps   uint64   `json:"steps"`
+		Seconds *float64 `json:"seconds"`
+	} `json:"ages"`
+	Mechanisms []struct {
+		Name                string   `json:"name"`
+		Configured          bool     `json:"configured"`
+		Note                string   `json:"note"`
+		WindowSteps         uint64   `json:"window_steps"`
+		Poles               int      `json:"poles"`
+		NoiseScale          float64  `json:"noise_scale"`
+		RMSCoordinate       float64  `json:"rms_coordinate"`
+		WorstRMSCoordinate  float64  `json:"worst_rms_coordinate"`
+		RMSVector           float64  `json:"rms_vector"`
+		WorstRMSVector      float64  `json:"worst_rms_vector"`
+		VarianceOverOptimum *float64 `json:"variance_over_optimum"`
+		Mu                  *float64 `json:"mu"`
+		Epsilon             *float64 `json:"epsilon"`
+		EventEpsilon        *float64 `json:"event_epsilon"`
+		Delta               float64  `json:"delta"`
+		Losses              []struct {
+			AgeSteps         uint64   `json:"age_steps"`
+			Epsilon          *float64 `json:"epsilon"`
+			EpsilonAllEvents *float64 `json:"epsilon_all_events"`
+		} `json:"losses"`
+		Groups []struct {
+			Size    uint64   `json:"size"`
+			Epsilon *float64 `json:"epsilon"`
+		} `json:"groups"`
+		StateBytes  int    `json:"state_bytes"`
+		MemoryBytes uint64 `json:"memory_bytes"`
+		CostOfAStep struct {
+			NoiseVectors      float64  `json:"noise_vectors"`
+			WorstNoiseVectors uint64   `json:"worst_noise_vectors"`
+			HashBlocks        float64  `json:"hash_blocks"`
+			CipherBlocks      float64  `json:"cipher_blocks"`
+			Products128       uint64   `json:"products_128"`
+			Nanoseconds       *float64 `json:"nanoseconds"`
+		} `json:"cost_of_a_step"`
+	} `json:"mechanisms"`
+	LeftOut []struct {
+		Name   string `json:"name"`
+		Reason string `json:"reason"`
+	} `json:"left_out"`
+	Warnings []string `json:"warnings"`
+}
+
+func TestJSON(t *testing.T) {
+	each(t, func(t *testing.T, in Input, r *Report) {
+		data, err := json.Marshal(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var wire wireReport
+		strict(t, data, &wire)
+		if wire.Setting.Mechanism != in.Configured.Name || len(wire.Mechanisms) != len(r.Mechanisms) || wire.Warnings == nil || wire.LeftOut == nil {
+			t.Errorf("JSON: %s", data)
+		}
+		if known := wire.Setting.EventsPerSecond != nil; known != (in.Rate > 0) {
+			t.Errorf("rate known: %t", known)
+		}
+	})
+}

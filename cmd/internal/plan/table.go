@@ -1,0 +1,243 @@
+package plan
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// Print prints the report for a person. Losses and ratios are rounded up, errors to the nearest; four digits.
+func (r *Report) Print(out io.Writer) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s\n%s\n", r.headline(), r.sensitivityLine())
+	for _, w := range r.Warnings {
+		fmt.Fprintf(&b, "warning: %s\n", w)
+	}
+	part := func(title string, rows *grid) {
+		fmt.Fprintf(&b, "\n%s\n", title)
+		_ = rows.print(&b)
+	}
+	part("Error of a release: the published sum against the true one, loss units", r.errorRows())
+	if r.Setting.Separation == 0 {
+		part("ε by age: the loss of everything released until an event is so old", r.ageRows(func(l Loss) Number { return l.Epsilon }))
+		part("ε of a group: k events of one person in one window, exchanged together", r.groupRows())
+	} else {
+		part("ε by age: a user's events of one window, everything released until its first step is so old", r.ageRows(func(l Loss) Number { return l.Epsilon }))
+		part("ε of all of a user's events of so many steps, everything released in them", r.ageRows(func(l Loss) Number { return l.All }))
+		part("ε of one window: of one event, of a user, of k users together", r.groupRows())
+	}
+	part("Memory of a stream, and cost of a step", r.costRows())
+	b.WriteString("\n" + r.notes())
+	_, err := io.WriteString(out, b.String())
+	return err
+}
+
+// headline is the setting in one line.
+func (r *Report) headline() string {
+	s := r.Setting
+	length := "W = " + counted(s.Window, "step")
+	switch {
+	case s.Window == 0:
+		length = "no window"
+	case s.Horizon > 0:
+		length = "a stream of T = " + counted(s.Horizon, "step")
+	}
+	if long := r.lasting(); long != "" {
+		length += " (" + long + ")"
+	}
+	parts := []string{s.Mechanism, length}
+	parts = append(parts, counted(s.Batch, "event")+" a step", fmt.Sprintf("ε = %g", s.Epsilon))
+	if s.Delta > 0 {
+		parts = append(parts, fmt.Sprintf("δ = %g", s.Delta))
+	}
+	return strings.Join(append(parts, counted(uint64(s.Dimension), "coordinate")), ", ")
+}
+
+// lasting is how long window or horizon are, empty if that is not known.
+func (r *Report) lasting() string {
+	s := r.Setting
+	switch {
+	case !s.EventsPerSecond.known() || s.Window == 0:
+		return ""
+	case s.Horizon > 0:
+		return Duration(float64(s.Horizon) * r.stepSeconds())
+	}
+	return Duration(float64(s.WindowSeconds))
+}
+
+func counted(n uint64, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+func (r *Report) sensitivityLine() string {
+	s := r.Setting
+	unit := "unit event"
+	if s.Separation > 0 {
+		unit = fmt.Sprintf("unit user, events of one user at least %s apart", counted(s.Separation, "step"))
+	}
+	text := fmt.Sprintf("adjacency %s, %s, clip %g\none event exchanged moves the sum of a step by Δ ≤ %g: %d lattice units of 2^%d",
+		s.Adjacency, unit, s.Clip, s.Sensitivity, s.LatticeUnits, math.Ilogb(s.LatticeUnit))
+	if s.SealedStateBytes > 0 {
+		text += "\nsealed state of a stream, all included: " + bytesOf(uint64(s.SealedStateBytes))
+	}
+	return text
+}
+
+// label marks the configured mechanism.
+func (m *Mechanism) label() string {
+	mark := "  "
+	if m.Configured {
+		mark = "* "
+	}
+	if m.Poles > 0 {
+		return mark + fmt.Sprintf("%s, %d poles", m.Name, m.Poles)
+	}
+	return mark + m.Name
+}
+
+func (r *Report) errorRows() *grid {
+	g := &grid{}
+	g.add("", "noise", "rms of a", "at the", "rms of the", "variance over")
+	g.add("", "scale", "coordinate", "worst step", "vector", "the optimum")
+	for i := range r.Mechanisms {
+		m := &r.Mechanisms[i]
+		g.add(m.label(), digits(Number(m.NoiseScale)), digits(Number(m.RMSCoordinate)), digits(Number(m.WorstCoordinate)),
+			digits(Number(m.RMSVector)), Upper(m.OverOptimum))
+	}
+	if r.Optimum.RMSCoordinate.known() {
+		g.add("  optimum", "", digits(r.Optimum.RMSCoordinate), "", digits(r.Optimum.RMSVector), "1")
+	}
+	return g
+}
+
+func (r *Report) ageRows(loss func(Loss) Number) *grid {
+	g := &grid{}
+	head, steps, times := []string{"", "µ"}, []string{"", ""}, []string{"", ""}
+	for _, age := range r.Ages {
+		name := "age"
+		switch {
+		case r.Setting.Window == 0:
+			name = "at every age"
+		case age.Steps == r.Setting.Horizon:
+			name = "at the end"
+		case age.Windows == 1:
+			name = "W"
+		case age.Windows > 1:
+			name = fmt.Sprintf("%d W", age.Windows)
+		}
+		head = append(head, name)
+		if r.Setting.Window == 0 {
+			continue
+		}
+		steps = append(steps, count(age.Steps))
+		if age.Seconds.known() {
+			times = append(times, Duration(float64(age.Seconds)))
+		}
+	}
+	for _, row := range [][]string{head, steps, times} {
+		if len(row) > 2 {
+			g.add(row...)
+		}
+	}
+	for i := range r.Mechanisms {
+		m := &r.Mechanisms[i]
+		row := []string{m.label(), Upper(m.Mu)}
+		for _, l := range m.Losses {
+			row = append(row, Upper(loss(l)))
+		}
+		g.add(row...)
+	}
+	return g
+}
+
+func (r *Report) groupRows() *grid {
+	g := &grid{}
+	head := []string{"", "k = 1"}
+	user := r.Setting.Separation > 0
+	if user {
+		head = []string{"", "one event", "k = 1"}
+	}
+	for _, k := range groups {
+		head = append(head, strconv.FormatUint(k, 10))
+	}
+	g.add(head...)
+	for i := range r.Mechanisms {
+		m := &r.Mechanisms[i]
+		row := []string{m.label(), Upper(m.Epsilon)}
+		if user {
+			row = []string{m.label(), Upper(m.EventEpsilon), Upper(m.Epsilon)}
+		}
+		for _, group := range m.Groups {
+			row = append(row, Upper(group.Epsilon))
+		}
+		g.add(row...)
+	}
+	return g
+}
+
+func (r *Report) costRows() *grid {
+	g := &grid{}
+	measured := len(r.Mechanisms) > 0 && r.measured()
+	first := []string{"", "state", "memory", "noise", "at most", "SHA-256", "AES", "128-bit"}
+	second := []string{"", "", "", "vectors", "", "blocks", "blocks", "products"}
+	if measured {
+		first, second = append(first, "time"), append(second, "here")
+	}
+	g.add(first...)
+	g.add(second...)
+	for i := range r.Mechanisms {
+		m := &r.Mechanisms[i]
+		row := []string{
+			m.label(), bytesOf(uint64(m.StateBytes)), bytesOf(m.MemoryBytes),
+			digits(m.Cost.Vectors), strconv.FormatUint(m.Cost.WorstVectors, 10), digits(m.Cost.HashBlocks),
+			digits(m.Cost.CipherBlocks), strconv.FormatUint(m.Cost.Products, 10),
+		}
+		if measured {
+			row = append(row, stepTime(m.Cost.Nanoseconds))
+		}
+		g.add(row...)
+	}
+	return g
+}
+
+func (r *Report) measured() bool {
+	for i := range r.Mechanisms {
+		if r.Mechanisms[i].Cost.Nanoseconds.known() {
+			return true
+		}
+	}
+	return false
+}
+
+func stepTime(nanoseconds Number) string {
+	if !nanoseconds.known() {
+		return "–"
+	}
+	return Duration(float64(nanoseconds) / 1e9)
+}
+
+// notes explain what the tables cannot say.
+func (r *Report) notes() string {
+	lines := []string{"* configured. Losses and ratios are rounded up."}
+	if r.Optimum.RMSCoordinate.known() {
+		lines = append(lines, "Optimum: the least variance that any Gaussian mechanism can have which releases every prefix sum and proves as much for a window",
+			"of W steps, one event a user; no such bound is known for pure ε.")
+	}
+	if r.Setting.Window > 0 && r.Setting.Horizon == 0 {
+		lines = append(lines, "An event that left its window is not forgotten: its loss grows with age as shown.")
+	}
+	for i := range r.Mechanisms {
+		if m := &r.Mechanisms[i]; m.Note != "" {
+			lines = append(lines, m.Name+": "+m.Note)
+		}
+	}
+	for _, l := range r.LeftOut {
+		lines = append(lines, l.Name+" is left out: "+l.Reason)
+	}
+	return strings.Join(lines, "\n") + "\n"
+}

@@ -1,0 +1,174 @@
+package plan
+
+import (
+	"math"
+	"math/bits"
+	"testing"
+
+	"oriel/mechanisms"
+	"oriel/mechanisms/blt"
+	"oriel/mechanisms/dp"
+)
+
+// The twins: every figure again, by another route, in plain float64.
+
+// deltaOf is δ(ε) of µ-GDP.
+func deltaOf(epsilon, mu float64) float64 {
+	phi := func(x float64) float64 { return math.Erfc(-x/math.Sqrt2) / 2 }
+	return phi(-epsilon/mu+mu/2) - math.Exp(epsilon)*phi(-epsilon/mu-mu/2)
+}
+
+// epsilonOf and muOf turn it around.
+func epsilonOf(mu, delta float64) float64 {
+	low, high := 0.0, 700.0
+	for range 200 {
+		if middle := (low + high) / 2; deltaOf(middle, mu) > delta {
+			low = middle
+		} else {
+			high = middle
+		}
+	}
+	return high
+}
+
+func muOf(epsilon, delta float64) float64 {
+	low, high := 0.0, 100.0
+	for range 200 {
+		if middle := (low + high) / 2; deltaOf(epsilon, middle) > delta {
+			high = middle
+		} else {
+			low = middle
+		}
+	}
+	return low
+}
+
+// series returns b_0 … and d_0 … of a filter, from Σ_{j≤t} b_j·d_{t−j} = 1.
+func series(f blt.Filter, terms int) (b, d []float64) {
+	b, d = make([]float64, terms), make([]float64, terms)
+	var power, past [blt.MaxPoles]float64
+	pole, residue := func(k uint8) float64 { return float64(f.Poles[k]) / (1 << 30) }, func(k uint8) float64 { return float64(f.Residues[k]) / (1 << 30) }
+	for k := range f.Count {
+		power[k] = 1
+	}
+	for j := range terms {
+		b[j], d[j] = 0, 1
+		for k := range f.Count {
+			if j > 0 {
+				b[j] += residue(k) * power[k]
+				power[k] *= pole(k)
+			}
+			d[j] -= residue(k) * past[k]
+		}
+		if j == 0 {
+			b[0] = 1
+		}
+		for k := range f.Count {
+			past[k] = pole(k)*past[k] + d[j]
+		}
+	}
+	return b, d
+}
+
+func squares(x []float64) float64 {
+	sum := 0.0
+	for _, y := range x {
+		sum += y * y
+	}
+	return sum
+}
+
+// optimum is S_W², from the definition.
+func optimum(window uint64) float64 {
+	sum, r := 0.0, 1.0
+	for j := range window {
+		sum += r * r
+		r *= float64(2*j+1) / float64(2*j+2)
+	}
+	return sum * sum
+}
+
+// setting is a case of these tests.
+type setting struct {
+	name   string
+	change func(*Input)
+}
+
+// settings cover every mechanism as the configured one, and every kind of window.
+var settings = []setting{
+	{"blt", func(*Input) {}},
+	{"tree", func(in *Input) { in.Configured.Name, in.Configured.AgeWeight = "tree-gaussian", 0 }},
+	{"gamma", func(in *Input) {
+		in.Configured.Name, in.Configured.AgeWeight, in.Configured.Budget.Delta, in.Configured.Batch = "tree-gamma", 0, 0, 10
+	}},
+	{"zero-out", func(in *Input) { in.Configured.Adjacency, in.Configured.Clip = dp.ZeroOut, 2.5 }},
+	{"paper", func(in *Input) {
+		in.Configured.Name, in.Configured.AgeWeight, in.Configured.PaperSensitivity = "tree-gaussian-paper", 0, in.PaperSensitivity
+	}},
+	{"odd window", func(in *Input) { in.Configured.Window, in.Rate, in.Age = 1000, 3, 7 }},
+	{"one step", func(in *Input) { in.Configured.Window, in.Configured.Dimension = 1, 1 }},
+	{"two poles", func(in *Input) { in.Configured.Poles, in.Configured.Budget.Epsilon = 2, 5 }},
+	{"users", func(in *Input) { in.Configured.Separation, in.Rate, in.Age = 100, 0.01, 50_000 }},
+	{"horizon", func(in *Input) { in.Configured.Window, in.Configured.Horizon, in.Rate = 1000, 1000, 1 }},
+	{"horizon of a tree", func(in *Input) {
+		in.Configured.Name, in.Configured.AgeWeight, in.Configured.Window, in.Configured.Horizon = "tree-laplace", 0, 1024, 700
+	}},
+	{"once", func(in *Input) {
+		in.Configured.Name, in.Configured.AgeWeight, in.Configured.Window, in.Rate = "once-gaussian", 0, 0, 1
+	}},
+}
+
+func (s setting) input() Input {
+	in := Input{
+		Configured: mechanisms.Config{
+			Name: "blt", Window: 1024, Batch: 1, Dimension: 27, Budget: dp.Budget{Epsilon: 1, Delta: 1e-6}, Clip: 1, Adjacency: dp.Replace, AgeWeight: 0.3,
+		},
+		PaperSensitivity: 1.015,
+		AgeWeight:        0.3,
+	}
+	s.change(&in)
+	return in
+}
+
+// reports holds what report has computed: tests only read it.
+var reports = map[string]*Report{}
+
+func (s setting) report() (*Report, error) {
+	if r := reports[s.name]; r != nil {
+		return r, nil
+	}
+	r, err := New(s.input())
+	reports[s.name] = r
+	return r, err
+}
+
+// each runs a test for every setting.
+func each(t *testing.T, test func(t *testing.T, in Input, r *Report)) {
+	for _, s := range settings {
+		t.Run(s.name, func(t *testing.T) {
+			r, err := s.report()
+			if err != nil {
+				t.Fatal(err)
+			}
+			test(t, s.input(), r)
+		})
+	}
+}
+
+// near fails unless got is want within a relative tolerance.
+func near(t *testing.T, what string, got, want, tolerance float64) {
+	t.Helper()
+	if !(math.Abs(got-want) <= tolerance*math.Abs(want)) && got != want {
+		t.Errorf("%s: %.12g, want %.12g", what, got, want)
+	}
+}
+
+// active counts the nodes of a release: the bits of the place in the current block, and of what is left of the one before.
+func active(step, window uint64) int {
+	block, place := (step-1)/window, (step-1)%window+1
+	nodes := bits.OnesCount64(place)
+	if block > 0 {
+		nodes += bits.OnesCount64(window - place)
+	}
+	return nodes
+}

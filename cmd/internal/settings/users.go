@@ -1,0 +1,38 @@
+package settings
+
+import (
+	"strings"
+
+	"oriel/pipeline"
+	"oriel/state/users"
+)
+
+// ByKey and byHeader are the two forms of ORIEL_USER_ID.
+const (
+	byKey    = "key"
+	byHeader = "header:"
+)
+
+// checkUsers asks for both settings of user-level privacy or none.
+func (s Settings) checkUsers(c *checker) {
+	if s.UserID == "" {
+		c.want("USER_SEPARATION", s.UserSeparation == 0, "set, but ORIEL_USER_ID does not say who a user is")
+		return
+	}
+	header, isHeader := strings.CutPrefix(s.UserID, byHeader)
+	c.want("USER_ID", s.UserID == byKey || isHeader && header != "", "%q: not key or header:NAME", s.UserID)
+	err := users.Validate(s.UserSeparation, s.Batch)
+	c.want("USER_SEPARATION", err == nil, "%w", err)
+}
+
+// users configures user-level privacy in the pipeline.
+func (s Settings) users() pipeline.Users {
+	if s.UserID == "" {
+		return pipeline.Users{}
+	}
+	header, _ := strings.CutPrefix(s.UserID, byHeader)
+	if s.UserID == byKey {
+		header = ""
+	}
+	return pipeline.Users{Separation: s.UserSeparation, Batch: s.Batch, Header: header}
+}

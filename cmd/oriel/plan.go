@@ -1,0 +1,141 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"oriel/cmd/internal/plan"
+	"oriel/cmd/internal/settings"
+	"oriel/pipeline"
+	"oriel/state"
+)
+
+// planOptions are the flags of `oriel plan`.
+type planOptions struct {
+	json     bool
+	plot     string
+	rate     float64
+	age      uint64
+	measure  bool
+	frontier bool
+}
+
+// measureFor bounds what --measure takes, all mechanisms together.
+const measureFor = 200 * time.Millisecond
+
+func planCommand() *cobra.Command {
+	var o planOptions
+	cmd := &cobra.Command{
+		Use:   "plan [--rate EVENTS_PER_SECOND] [--age STEPS] [--json] [--plot FILE.svg|FILE.png]\n  oriel plan --frontier [--json] [--plot FILE.svg|FILE.png]",
+		Short: "See what settings cost and prove, before any event is read",
+		Long: "Plan computes from the settings of learning and privacy, for the configured mechanism and all others that fit: sensitivity,\n" +
+			"noise, error beside the least that any Gaussian mechanism can have, ε at every age, ε of a group, memory, and the cost of\n" +
+			"a step. It needs no brokers, topics or keys, and reads no data.\n\n" +
+			"With --rate, the events that one stream takes a second, lengths are also times. With --plot it draws ε against age and the\n" +
+			"errors on a slide of 16:9. With --frontier it prints, instead, the certified variance of the filters of blt for windows and\n" +
+			"numbers of poles, and the compromises between variance and ageing (ORIEL_AGE_WEIGHT) for the configured window.\n\n" +
+			"--json prints one object whose names stay; a figure that does not exist or is not finite is null. Lengths of time are in\n" +
+			"seconds, noise and errors in loss units, losses ε in nats and rounded up.",
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return runPlan(cmd.OutOrStdout(), os.Environ(), o)
+		},
+	}
+	f := cmd.Flags()
+	f.BoolVar(&o.json, "json", false, "print JSON")
+	f.StringVar(&o.plot, "plot", "", "draw to a file, .svg or .png")
+	f.Float64Var(&o.rate, "rate", 0, "events a second of one stream")
+	f.Uint64Var(&o.age, "age", 0, "an age in steps, such as that of a stream, to show beside those of whole windows")
+	f.BoolVar(&o.measure, "measure", false, "measure the time of a step on this machine")
+	f.BoolVar(&o.frontier, "frontier", false, "print what the filters of blt reach")
+	for _, name := range []string{"rate", "age", "measure"} {
+		cmd.MarkFlagsMutuallyExclusive("frontier", name)
+	}
+	return cmd
+}
+
+func runPlan(out io.Writer, environ []string, o planOptions) error {
+	if !(o.rate >= 0) || math.IsInf(o.rate, 1) {
+		return errors.New("--rate: not a finite number of events a second")
+	}
+	if o.plot != "" {
+		if err := plan.CheckFile(o.plot); err != nil {
+			return fmt.Errorf("--plot: %w", err)
+		}
+	}
+	s, err := settings.Load(environ, settings.Events, settings.Operator)
+	if err != nil {
+		return err
+	}
+	answer, err := planAnswer(s, o)
+	if err != nil {
+		return err
+	}
+	if o.plot != "" {
+		if err := plan.Save(answer, o.plot); err != nil {
+			return fmt.Errorf("--plot: %w", err)
+		}
+	}
+	if o.json {
+		encoder := json.NewEncoder(out)
+		encoder.SetEscapeHTML(false)
+		encoder.SetIndent("", "  ")
+		return encoder.Encode(answer)
+	}
+	return answer.Print(out)
+}
+
+// planShown is a report or a frontier.
+type planShown interface {
+	plan.Figure
+	Print(io.Writer) error
+}
+
+func planAnswer(s settings.Settings, o planOptions) (planShown, error) {
+	mechanism, operator, err := s.Parts()
+	if err != nil {
+		return nil, err
+	}
+	if o.frontier {
+		return plan.NewFrontier(mechanism.Window, mechanism.Poles, s.AgeWeight)
+	}
+	in := plan.Input{
+		Configured: mechanism, PaperSensitivity: operator.PaperSensitivity(), AgeWeight: s.AgeWeight, Rate: o.rate, Age: o.age,
+	}
+	if o.measure {
+		in.Measure = measureFor
+	}
+	model, err := s.Model()
+	if err != nil {
+		return nil, err
+	}
+	if in.SealedState, err = sealedLen(model); err != nil {
+		return nil, err
+	}
+	return plan.New(in)
+}
+
+// sealedLen returns the length of every sealed state of a stream of the model, by sealing the first.
+func sealedLen(model pipeline.Model) (int, error) {
+	frozen, err := model.Plan()
+	if err != nil {
+		return 0, err
+	}
+	inc := state.NewIncarnation(state.Incarnation{Config: model.Settings, Plan: frozen})
+	stream, err := pipeline.OpenStream(model, frozen, [32]byte{}, [32]byte{}, inc.Stream, inc.ID)
+	if err != nil {
+		return 0, err
+	}
+	sealer, err := inc.Sealer()
+	if err != nil {
+		return 0, err
+	}
+	return len(sealer.Seal(nil, state.Position{}, stream.AppendState(nil))), nil
+}

@@ -1,0 +1,196 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"image/png"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"oriel/cmd/internal/settings"
+	"oriel/state"
+)
+
+// planEnviron is what `oriel plan` needs, with changes.
+func planEnviron(changes ...string) []string {
+	return append([]string{
+		"ORIEL_OPERATOR=coco", "ORIEL_UPDATE=projection", "ORIEL_LOSS=logistic", "ORIEL_SET=l2-ball", "ORIEL_RADIUS=5", "ORIEL_DIMENSION=8",
+		"ORIEL_STRONG_CONVEXITY=0.001", "ORIEL_MECHANISM=blt", "ORIEL_WINDOW=64", "ORIEL_EPSILON=1", "ORIEL_DELTA=1e-6", "ORIEL_CLIP=1",
+	}, changes...)
+}
+
+// plannedJSON runs `oriel plan --json`.
+func plannedJSON(t *testing.T, o planOptions, changes ...string) (r struct {
+	Setting struct {
+		Mechanism     string   `json:"mechanism"`
+		Window        uint64   `json:"window_steps"`
+		WindowSeconds *float64 `json:"window_seconds"`
+		Separation    uint64   `json:"separation_steps"`
+		Horizon       uint64   `json:"horizon_steps"`
+		Sealed        int      `json:"sealed_state_bytes"`
+	} `json:"setting"`
+	Ages []struct {
+		Steps uint64 `json:"steps"`
+	} `json:"ages"`
+	Mechanisms []struct {
+		Name string `json:"name"`
+		Cost struct {
+			Nanoseconds *float64 `json:"nanoseconds"`
+		} `json:"cost_of_a_step"`
+	} `json:"mechanisms"`
+	Compromises []struct {
+		Configured bool    `json:"configured"`
+		Weight     float64 `json:"age_weight"`
+	} `json:"compromises"`
+},
+) {
+	t.Helper()
+	o.json = true
+	var out bytes.Buffer
+	if err := runPlan(&out, planEnviron(changes...), o); err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(out.Bytes(), &r); err != nil {
+		t.Fatalf("%v in %s", err, out.String())
+	}
+	return r
+}
+
+func TestPlanTakesSettingsAndFlags(t *testing.T) {
+	r := plannedJSON(t, planOptions{rate: 2, age: 100, measure: true}, "ORIEL_BATCH=4")
+	if s := r.Setting; s.Mechanism != "blt" || s.Window != 64 || s.WindowSeconds == nil || *s.WindowSeconds != 128 {
+		t.Errorf("setting %+v", s)
+	}
+	if !slices.ContainsFunc(r.Ages, func(a struct {
+		Steps uint64 `json:"steps"`
+	},
+	) bool {
+		return a.Steps == 100
+	}) {
+		t.Errorf("ages %+v", r.Ages)
+	}
+	for _, m := range r.Mechanisms {
+		if m.Cost.Nanoseconds == nil {
+			t.Errorf("%s: no time", m.Name)
+		}
+	}
+	if r := plannedJSON(t, planOptions{}, "ORIEL_WINDOW=horizon", "ORIEL_HORIZON=100"); r.Setting.Horizon != 100 || r.Setting.WindowSeconds != nil {
+		t.Errorf("setting %+v", r.Setting)
+	}
+	if r := plannedJSON(t, planOptions{}, "ORIEL_MECHANISM=once-gaussian", "ORIEL_UPDATE=ogd", "ORIEL_WINDOW="); r.Setting.Window != 0 || r.Mechanisms[0].Name != "once-gaussian" {
+		t.Errorf("setting %+v", r.Setting)
+	}
+}
+
+// The sealed state is as long as what the changelog holds: the machine's state, the users', and the seal.
+func TestPlanSealedState(t *testing.T) {
+	f := func(changes ...string) {
+		t.Helper()
+		s, err := settings.Load(planEnviron(changes...), settings.Events, settings.Operator)
+		if err != nil {
+			t.Fatal(err)
+		}
+		model, err := s.Model()
+		if err != nil {
+			t.Fatal(err)
+		}
+		stream, err := openReplay(model, replayOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		private := stream.AppendState(nil)
+		sealer, err := state.NewIncarnation(state.Incarnation{}).Sealer()
+		if err != nil {
+			t.Fatal(err)
+		}
+		sealer.Seal(nil, state.Position{Step: 9}, private)
+		if got := plannedJSON(t, planOptions{}, changes...).Setting.Sealed; got != sealer.Width() || got <= len(private) {
+			t.Errorf("%v: sealed state of %d bytes, want %d", changes, got, sealer.Width())
+		}
+	}
+	f()
+	f("ORIEL_MECHANISM=tree-gamma")
+	f("ORIEL_USER_ID=key", "ORIEL_USER_SEPARATION=16")
+}
+
+func TestPlanFrontier(t *testing.T) {
+	r := plannedJSON(t, planOptions{frontier: true}, "ORIEL_AGE_WEIGHT=0.45")
+	configured := 0
+	for _, c := range r.Compromises {
+		if c.Configured {
+			configured++
+			if c.Weight != 0.45 {
+				t.Errorf("configured is %g", c.Weight)
+			}
+		}
+	}
+	if configured != 1 {
+		t.Errorf("%d configured in %+v", configured, r.Compromises)
+	}
+}
+
+func TestPlanWritesFiles(t *testing.T) {
+	dir := t.TempDir()
+	for _, o := range []planOptions{{plot: filepath.Join(dir, "plan.PNG")}, {plot: filepath.Join(dir, "plan.svg")}, {plot: filepath.Join(dir, "frontier.png"), frontier: true}} {
+		var out bytes.Buffer
+		if err := runPlan(&out, planEnviron(), o); err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(out.String(), "optimum") {
+			t.Errorf("no table: %s", out.String())
+		}
+	}
+	for _, name := range []string{"plan.PNG", "frontier.png"} {
+		f, err := os.Open(filepath.Join(dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		if _, err := png.Decode(f); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	svg, err := os.ReadFile(filepath.Join(dir, "plan.svg"))
+	if err != nil || !bytes.Contains(svg, []byte("ε = 1 for every event among the newest 64 steps")) {
+		t.Errorf("%v: %s", err, svg)
+	}
+}
+
+func TestPlanRefuses(t *testing.T) {
+	f := func(o planOptions, want string, changes ...string) {
+		t.Helper()
+		var out bytes.Buffer
+		if err := runPlan(&out, planEnviron(changes...), o); err == nil || !strings.Contains(err.Error(), want) || out.Len() > 0 {
+			t.Errorf("%+v: %v, printed %q, want %q", o, err, out.String(), want)
+		}
+	}
+	f(planOptions{plot: "plan.pdf"}, `--plot: "plan.pdf": ends neither in .svg nor in .png`)
+	f(planOptions{plot: filepath.Join(t.TempDir(), "missing", "plan.svg")}, "--plot: open ")
+	f(planOptions{rate: -1}, "--rate: ")
+	f(planOptions{}, "ORIEL_EPSILON", "ORIEL_EPSILON=0")
+	f(planOptions{}, "ORIEL_WINDOW", "ORIEL_MECHANISM=tree-gamma", "ORIEL_WINDOW=65")
+	f(planOptions{frontier: true}, "window 0", "ORIEL_MECHANISM=once-gamma", "ORIEL_UPDATE=ogd", "ORIEL_WINDOW=")
+	f(planOptions{}, "epsilon 1e-09", "ORIEL_WINDOW=4194304", "ORIEL_EPSILON=1e-9", "ORIEL_DELTA=1e-300")
+	cmd := planCommand()
+	cmd.SetArgs([]string{"--frontier", "--rate", "3"})
+	cmd.SilenceErrors, cmd.SilenceUsage = true, true
+	if err := cmd.Execute(); err == nil || !strings.Contains(err.Error(), "frontier") {
+		t.Errorf("--frontier with --rate: %v", err)
+	}
+}
+
+func BenchmarkPlan(b *testing.B) {
+	for _, window := range []string{"1024", "4194304"} {
+		b.Run("W="+window, func(b *testing.B) {
+			file := filepath.Join(b.TempDir(), "plan.png")
+			for b.Loop() {
+				if err := runPlan(&bytes.Buffer{}, planEnviron("ORIEL_WINDOW="+window), planOptions{plot: file}); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

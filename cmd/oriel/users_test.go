@@ -1,0 +1,214 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"oriel/pipeline/kafka"
+)
+
+var byUser = map[string]string{"ORIEL_USER_ID": "key", "ORIEL_USER_SEPARATION": "5", "ORIEL_MECHANISM": "blt"}
+
+// of gives an event to a user.
+func of(user string, r kafka.Record) kafka.Record {
+	r.Key = []byte(user)
+	return r
+}
+
+// crowd are events of 9 users in turn, each for one step with a malformed value, and 4 steps apart at times; a few name nobody.
+func crowd(n int) []kafka.Record {
+	all := make([]kafka.Record, n)
+	for i := range all {
+		all[i] = of(fmt.Sprintf("user %d", i%9), event(i))
+		switch i % 13 {
+		case 4:
+			all[i].Key = all[max(0, i-4)].Key
+		case 6:
+			all[i].Value = []byte("no event")
+		case 8:
+			all[i].Key = nil
+		}
+	}
+	return all
+}
+
+// expected says which records take their place as null events, by the definition: user and step alone decide.
+func expected(records []kafka.Record, separation int) (reasons []string) {
+	last := map[string]int{}
+	for i, r := range records {
+		before, known := last[string(r.Key)]
+		switch {
+		case len(r.Key) == 0:
+			reasons = append(reasons, fmt.Sprintf("%d no_user", i))
+		case known && i-before < separation:
+			reasons = append(reasons, fmt.Sprintf("%d too_soon", i))
+		default:
+			last[string(r.Key)] = i
+			if !bytes.HasPrefix(r.Value, []byte("{")) {
+				reasons = append(reasons, fmt.Sprintf("%d json_syntax", i))
+			}
+		}
+	}
+	return reasons
+}
+
+// TestUsersAreKeptApart: an event too close to its user's last one, or of nobody, takes its place as a null event with its reason; a
+// malformed event has had its user's turn; kills and restarts change nothing.
+func TestUsersAreKeptApart(t *testing.T) {
+	f := newFixture(t, 1, byUser)
+	f.must("topics")
+	records := crowd(300)
+	const parts = 3
+	for i := range parts {
+		f.send(0, records[i*100:(i+1)*100]...)
+		p := f.start(nil, "run")
+		f.awaitTaken(time.Minute, int64(i+1)*100)
+		if i == 0 {
+			_ = p.cmd.Process.Kill()
+			<-p.done
+		} else {
+			p.terminate()
+		}
+	}
+	checkHistory(t, f, 0, len(records))
+	var got []string
+	for _, r := range f.read(f.topic("dead-letter"), 0, false) {
+		h := map[string]string{}
+		for _, header := range r.Headers {
+			h[header.Key] = string(header.Value)
+		}
+		got = append(got, h["oriel-offset"]+" "+h["oriel-reason"])
+	}
+	want := expected(records, 5)
+	if strings.Join(got, "\n") != strings.Join(want, "\n") {
+		t.Errorf("dead letters:\n%q, want\n%q", got, want)
+	}
+	for _, reason := range []string{"too_soon", "no_user", "json_syntax"} {
+		if !strings.Contains(strings.Join(want, "\n"), reason) {
+			t.Errorf("no record of the test is %s", reason)
+		}
+	}
+	f.must("replay", "--check", "--from", f.checkpointOf(records[:200]))
+}
+
+// checkpointOf saves the state, sends records again, and takes them: what replay --check then compares.
+func (f *fixture) checkpointOf(records []kafka.Record) (path string) {
+	f.t.Helper()
+	path = f.t.TempDir() + "/checkpoint"
+	f.must("replay", "--save", path)
+	f.send(0, records...)
+	p := f.start(nil, "run")
+	f.awaitTaken(time.Minute, 300+int64(len(records)))
+	p.terminate()
+	return path
+}
+
+// TestUserInTwoPartitionsStopsTheService: the printed guarantee counts one partition a user.
+func TestUserInTwoPartitionsStopsTheService(t *testing.T) {
+	f := newFixture(t, 2, byUser)
+	f.must("topics")
+	f.send(0, of("ann", event(0)), of("bob", event(1)))
+	p := f.start(nil, "run")
+	f.awaitTaken(time.Minute, 2)
+	f.send(1, of("cid", event(2)), of("bob", event(3)), of("dan", event(4)))
+	if p.finish(time.Minute) {
+		t.Fatalf("the service ended well: %s", p.output())
+	}
+	for _, text := range []string{"one user has events in partitions 0 and 1", "Key the input by user"} {
+		if !strings.Contains(p.output(), text) {
+			t.Errorf("the message does not say %q", text)
+		}
+	}
+	if strings.Contains(p.output(), "bob") {
+		t.Error("the message names the user")
+	}
+	if n := len(f.read(f.topic("decisions"), 1, true)); n > 1 {
+		t.Errorf("%d decisions of partition 1, one event precedes the conflict", n)
+	}
+	for range 3 { // whichever partition is taken over first
+		f.refused(nil, "one user has events in partitions 0 and 1")
+	}
+	if n := len(f.read(f.topic("decisions"), 1, true)); n > 1 {
+		t.Errorf("%d decisions of partition 1 after restarts", n)
+	}
+}
+
+// TestUserInPartitionsOfTwoProcessesStopsThem: a process knows whom others remember.
+func TestUserInPartitionsOfTwoProcessesStopsThem(t *testing.T) {
+	f := newFixture(t, 2, byUser)
+	f.must("topics")
+	f.send(0, of("ann", event(0)), of("bob", event(1)))
+	f.send(1, of("cid", event(2)))
+	first := f.start(nil, "run")
+	f.awaitTaken(time.Minute, 2, 1)
+	second := f.start(map[string]string{"ORIEL_STATE_DIR": t.TempDir()}, "run")
+	running := func(p *process) bool { return strings.Contains(p.output(), `msg="partitions assigned" partitions=[`) }
+	f.await(time.Minute, "the second process has a partition", func() bool { return running(second) })
+	f.send(1, of("bob", event(3)))
+	f.send(0, of("ann", event(4)))
+	f.await(time.Minute, "one of them stops", func() bool {
+		return strings.Contains(first.output()+second.output(), "one user has events in partitions 0 and 1")
+	})
+}
+
+// TestUserOfAHeader: the record key is then any, and a record with two such headers names nobody.
+func TestUserOfAHeader(t *testing.T) {
+	f := newFixture(t, 1, map[string]string{"ORIEL_USER_ID": "header:person", "ORIEL_USER_SEPARATION": "3"})
+	f.must("topics")
+	var records []kafka.Record
+	for i, people := range []string{"a", "b", "a", "", "a b", "a", "b"} {
+		r := event(i)
+		for _, person := range strings.Fields(people) {
+			r.Headers = append(r.Headers, kafka.Header{Key: "person", Value: []byte(person)})
+		}
+		records = append(records, of("one key", r))
+	}
+	f.send(0, records...)
+	p := f.start(nil, "run")
+	f.awaitTaken(time.Minute, 7)
+	p.terminate()
+	var got []string
+	for _, r := range f.read(f.topic("dead-letter"), 0, false) {
+		for _, h := range r.Headers {
+			if h.Key == "oriel-offset" || h.Key == "oriel-reason" {
+				got = append(got, string(h.Value))
+			}
+		}
+	}
+	if want := "too_soon 2 no_user 3 no_user 4"; strings.Join(got, " ") != want {
+		t.Errorf("dead letters %q, want %q", strings.Join(got, " "), want)
+	}
+}
+
+// TestReplayKnowsUsers: a file with keys gives the bytes that the same file gives with its null events made by hand.
+func TestReplayKnowsUsers(t *testing.T) {
+	f := offline(t, byUser)
+	records := crowd(60)
+	nulls := map[int]bool{}
+	for _, reason := range expected(records, 5) {
+		var at int
+		_, _ = fmt.Sscan(reason, &at)
+		nulls[at] = true
+	}
+	var keyed, byHand []byte
+	for i, r := range records {
+		if r.Key != nil {
+			keyed = append(append(keyed, r.Key...), '\t')
+		}
+		keyed = append(append(keyed, r.Value...), '\n')
+		value := r.Value
+		if nulls[i] {
+			value = []byte("null")
+		}
+		byHand = append(append(fmt.Appendf(byHand, "%d\t", i), value...), '\n')
+	}
+	got := f.must("replay", "--seed", seedText, "--events", write(t, "keyed", keyed), "--key-separator", "\t")
+	want := f.must("replay", "--seed", seedText, "--events", write(t, "by hand", byHand), "--key-separator", "\t")
+	if got != want || strings.Count(got, "\n") != len(records) {
+		t.Error("decisions differ from those with null events made by hand")
+	}
+	f.fails("--key-separator", "replay", "--events", write(t, "keyed", keyed))
+}

@@ -1,0 +1,209 @@
+package audit
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"oriel/mechanisms/dp"
+)
+
+// Coin is the fair coin of a run: whether it holds the canary. The machine must not see key.
+func Coin(key [32]byte, run uint64) bool {
+	h := sha256.Sum256(binary.LittleEndian.AppendUint64(append([]byte("oriel audit: coin"), key[:]...), run))
+	return h[0]&1 == 1
+}
+
+// Audit counts right guesses of the runs' coins.
+type Audit struct {
+	law       *Law
+	claim     Claim
+	alpha     float64
+	threshold float64 // of |score|, below which the guess for ε abstains
+	learn     int     // first runs, which the learner takes
+	learner   *learner
+
+	runs, with  int
+	byScore     guesses // all runs
+	byThreshold guesses
+	byLearner   guesses // runs after the first
+}
+
+type guesses struct{ made, right int }
+
+func (g *guesses) add(guess, coin bool) {
+	g.made++
+	if guess == coin {
+		g.right++
+	}
+}
+
+// Claim is what is audited: of releases up to the age of the canary, but of a window at least. Mu is 0 for pure ε.
+type Claim struct {
+	Mu      float64 `json:"mu"`
+	Epsilon float64 `json:"epsilon"`
+	Delta   float64 `json:"delta"`
+}
+
+// ClaimAt returns what a guarantee says of an age.
+func ClaimAt(g dp.Guarantee, age uint64) Claim {
+	c := Claim{Mu: g.Mu, Epsilon: g.Epsilon, Delta: g.Delta}
+	if g.Window == 0 || age <= g.Window {
+		return c
+	}
+	c.Epsilon = g.At(age).Epsilon
+	if g.Curve != nil {
+		c.Mu = g.Curve.Mu(age)
+	}
+	return c
+}
+
+// New starts an audit of a law against a guarantee. runs is how many are planned: it decides how many of them are learned from and at which
+// score a guess for ε is made, both before the first run. All bounds together are wrong with probability α at most.
+func New(law *Law, g dp.Guarantee, runs int, alpha float64) (*Audit, error) {
+	if runs < 2 {
+		return nil, fmt.Errorf("audit: %d runs: below 2", runs)
+	}
+	if !(alpha > 0 && alpha < 1) {
+		return nil, fmt.Errorf("audit: alpha %g: not between 0 and 1", alpha)
+	}
+	a := &Audit{law: law, claim: ClaimAt(g, law.canary.Age()), alpha: alpha, learner: newLearner(law)}
+	if law.Gaussian() != (a.claim.Mu > 0) {
+		return nil, errors.New("audit: the guarantee is not of the law's kind")
+	}
+	a.learn = min(32*len(law.marks), runs/4)
+	a.threshold, _ = law.odds().best(runs, a.claim.Delta, a.share())
+	a.threshold *= 1 - 1e-9 // pure noise has the largest score with positive probability
+	return a, nil
+}
+
+// bounds is how many there are, each at confidence 1 − α/bounds.
+func (l *Law) bounds() float64 {
+	if l.Gaussian() {
+		return 3
+	}
+	return 2
+}
+
+func (a *Audit) share() float64 { return a.alpha / a.law.bounds() }
+
+// Add takes the next run.
+func (a *Audit) Add(r Run) {
+	a.runs++
+	if r.Canary {
+		a.with++
+	}
+	a.byScore.add(r.Score > 0, r.Canary)
+	if math.Abs(r.Score) >= a.threshold {
+		a.byThreshold.add(r.Score > 0, r.Canary)
+	}
+	if a.runs <= a.learn {
+		a.learner.add(r)
+		if a.runs == a.learn {
+			a.learner.fit()
+		}
+		return
+	}
+	a.byLearner.add(a.learner.guess(r), r.Canary)
+}
+
+// Report is the outcome.
+type Report struct {
+	Runs       int     `json:"runs"`
+	WithCanary int     `json:"runs_with_canary"`
+	Alpha      float64 `json:"alpha"`
+	Claim      Claim   `json:"claim"`
+	Reach      float64 `json:"reach"` // Law.Reach
+	Bounds     []Bound `json:"bounds"`
+}
+
+// Bound is a lower bound on the loss. Claim is what the guarantee says of it, and Law what the claimed law says of this very canary, where it
+// is known and less: a mechanism that passes only the latter keeps its promise and is not the one that is configured.
+type Bound struct {
+	Statistic string  `json:"statistic"` // "likelihood ratio" or "learned"
+	Currency  string  `json:"currency"`  // "mu" or "epsilon"
+	Guesses   int     `json:"guesses"`
+	Right     int     `json:"right"`
+	Value     float64 `json:"value"`
+	Claim     float64 `json:"claim"`
+	Law       float64 `json:"law"`
+}
+
+// What a report can refute.
+var (
+	ErrClaim = errors.New("audit: the mechanism loses more than it claims")
+	ErrLaw   = errors.New("audit: the mechanism loses more than its noise allows at this canary, though not more than it claims")
+)
+
+// Err returns ErrClaim, ErrLaw or nil. An honest mechanism has an error with probability α at most.
+func (r Report) Err() error {
+	var err error
+	for _, b := range r.Bounds {
+		switch {
+		case b.Value > b.Claim:
+			return fmt.Errorf("%w: %s, %s is at least %.4g, claimed %.4g", ErrClaim, b.Statistic, b.Currency, b.Value, b.Claim)
+		case b.Value > b.Law:
+			err = fmt.Errorf("%w: %s, %s is at least %.4g, expected at most %.4g", ErrLaw, b.Statistic, b.Currency, b.Value, b.Law)
+		}
+	}
+	return err
+}
+
+// Report returns the bounds of the runs so far.
+func (a *Audit) Report() Report {
+	r := Report{Runs: a.runs, WithCanary: a.with, Alpha: a.alpha, Claim: a.claim, Reach: a.law.reach}
+	limitMu, limitEpsilon := a.law.limits(a.claim)
+	mu := func(statistic string, g guesses) {
+		value := MuBound(g.right, g.made, a.share())
+		r.Bounds = append(r.Bounds, Bound{statistic, "mu", g.made, g.right, value, a.claim.Mu, limitMu})
+	}
+	epsilon := func(statistic string, g guesses) {
+		value := EpsilonBound(g.right, g.made, a.runs, a.claim.Delta, a.share())
+		r.Bounds = append(r.Bounds, Bound{statistic, "epsilon", g.made, g.right, value, a.claim.Epsilon, limitEpsilon})
+	}
+	if a.law.Gaussian() {
+		mu("likelihood ratio", a.byScore)
+		epsilon("likelihood ratio", a.byThreshold)
+		mu("learned", a.byLearner)
+		return r
+	}
+	epsilon("likelihood ratio", a.byThreshold)
+	epsilon("learned", a.byLearner)
+	return r
+}
+
+// limits returns Reach in both currencies, or the claim where that is less. The margin is for leaves and draws that are rounded to the lattice,
+// and for conjugate gradients. Of a user's events under pure noise, Reach counts the nodes that show alone, and is no limit.
+func (l *Law) limits(c Claim) (mu, epsilon float64) {
+	const margin = 1.005
+	switch {
+	case l.Gaussian():
+		return min(c.Mu, margin*l.reach), min(c.Epsilon, dp.GaussianEpsilon(margin*l.reach, c.Delta))
+	case l.canary.Count > 1:
+		return 0, c.Epsilon
+	}
+	return 0, min(c.Epsilon, margin*l.reach)
+}
+
+// RunsFor returns how many runs bound the loss by a share of Reach, with probability 0.84, if the claimed law holds; false if more than 2³¹.
+func (l *Law) RunsFor(share, delta, alpha float64) (runs int, ok bool) {
+	const limit = 1 << 31
+	alpha /= l.bounds()
+	enough := func(n int) bool {
+		right := distuv.UnitNormal.CDF(l.reach / 2)
+		return MuBound(expected(right, n), n, alpha) >= share*l.reach
+	}
+	if !l.Gaussian() {
+		o := l.odds()
+		enough = func(n int) bool {
+			_, bound := o.best(n, delta, alpha)
+			return bound >= share*l.reach
+		}
+	}
+	runs = least(limit, enough)
+	return runs, runs < limit
+}

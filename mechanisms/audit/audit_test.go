@@ -1,0 +1,156 @@
+package audit_test
+
+import (
+	"errors"
+	"math"
+	"testing"
+
+	"oriel/mechanisms"
+	"oriel/mechanisms/audit"
+	"oriel/mechanisms/dp"
+	"oriel/mechanisms/mechtest"
+)
+
+// reaches wants an audit of an honest mechanism to come to 0.9 of what its canary can show, to a share of the claim, and not above either.
+func reaches(t *testing.T, what string, c mechanisms.Config, step, age uint64, ofClaim float64) {
+	t.Helper()
+	p, k, stream := mechtest.Plan(t, c), canary(t, c, step, age), mechtest.Open(t, c, [32]byte{16})
+	law := newLaw(t, c, p, k)
+	runs, ok := law.RunsFor(0.9, c.Budget.Delta, alpha)
+	if !ok {
+		t.Fatalf("%s: no number of runs is enough", what)
+	}
+	r := run(t, player(stream, c, k), law, stream.Guarantee(), runs*8/5) // 0.9 in 99 of 100 audits
+	best := r.Bounds[0]
+	t.Logf("%s: %s at least %.4f, %.3f of %.4f at this canary, claimed %.4f; %d runs", what, best.Currency, best.Value, best.Value/r.Reach, r.Reach, best.Claim, r.Runs)
+	if err := r.Err(); err != nil {
+		t.Errorf("%s: %v", what, err)
+	}
+	if best.Value < 0.9*r.Reach || best.Value < ofClaim*best.Claim {
+		t.Errorf("%s: bound %g, reach %g, claim %g", what, best.Value, r.Reach, best.Claim)
+	}
+}
+
+func TestAuditReachesTheClaim(t *testing.T) {
+	for _, step := range []uint64{1, 2, 11} {
+		reaches(t, "blt", config("blt"), step, 8, 0.9)
+	}
+	reaches(t, "tree-gaussian, first step", config("tree-gaussian"), 1, 8, 0.9)
+	reaches(t, "tree-gaussian, later", config("tree-gaussian"), 12, 8, 0.6)
+	zero := config("tree-gaussian")
+	zero.Adjacency, zero.Batch = dp.ZeroOut, 3
+	reaches(t, "tree-gaussian, zero-out, batches", zero, 1, 8, 0.9)
+	reaches(t, "once-gaussian", config("once-gaussian"), 3, 2, 0.9)
+	for name, window := range map[string]uint64{"tree-gamma": 4, "tree-laplace": 2, "once-gamma": 0} {
+		c := config(name)
+		c.Dimension, c.Budget, c.Window = 1, dp.Budget{Epsilon: 2}, window
+		reaches(t, name, c, 1, max(1, window), 0.9)
+	}
+}
+
+// Two windows of an event lose more than one, and are compared with more.
+func TestAuditOfAnOlderEvent(t *testing.T) {
+	c := config("blt")
+	reaches(t, "blt, two windows", c, 2, 16, 0.9)
+	g := mechtest.Open(t, c, [32]byte{}).Guarantee()
+	for age, want := range map[uint64]audit.Claim{
+		1: {Mu: g.Mu, Epsilon: 20, Delta: 1e-6}, 8: {Mu: g.Mu, Epsilon: 20, Delta: 1e-6},
+		16: {Mu: g.Curve.Mu(16), Epsilon: g.At(16).Epsilon, Delta: 1e-6},
+	} {
+		if got := audit.ClaimAt(g, age); got != want {
+			t.Errorf("claim at age %d: %+v, want %+v", age, got, want)
+		}
+	}
+}
+
+// All events of a user in a window, exchanged at once.
+func TestAuditOfAUser(t *testing.T) {
+	for _, name := range []string{"blt", "tree-gaussian"} {
+		c := config(name)
+		c.Separation = 3
+		reaches(t, name+", user level", c, 1, 8, 0.75)
+	}
+}
+
+// A plan for one event is no plan for a user.
+func TestAuditCatchesEventNoiseForAUser(t *testing.T) {
+	c := config("blt")
+	event := mechtest.Plan(t, c)
+	c.Separation = 3
+	catch(t, "noise of the event level", c, 1, func(t *testing.T, c mechanisms.Config, _ mechanisms.Plan) mechanisms.Sum {
+		return sumOver(t, c, event, sampler(t, c, event.Scale))
+	}, audit.ErrClaim)
+}
+
+// At a small ε the bound is as near as theory says, not nearer: what the runs that were asked for promise.
+func TestRunsForIsHonest(t *testing.T) {
+	c := config("blt")
+	c.Budget.Epsilon = 1
+	k := canary(t, c, 1, 8)
+	law := newLaw(t, c, mechtest.Plan(t, c), k)
+	half, _ := law.RunsFor(0.5, 1e-6, alpha)
+	most, ok := law.RunsFor(0.9, 1e-6, alpha)
+	// The loss of a bound is some z/√N: a fifth of it needs 25 times the runs.
+	if ratio := float64(most) / float64(half); !ok || ratio < 24 || ratio > 26 {
+		t.Errorf("half of the claim takes %d runs, nine tenths %d", half, most)
+	}
+	// A large dimension hides the largest score of pure noise from any number of runs.
+	c = config("tree-gamma")
+	c.Dimension, c.Budget = 64, dp.Budget{Epsilon: 1}
+	k = canary(t, c, 1, 8)
+	if runs, ok := newLaw(t, c, mechtest.Plan(t, c), k).RunsFor(0.9, 0, alpha); ok {
+		t.Errorf("gamma noise in 64 dimensions: %d runs", runs)
+	}
+}
+
+func TestAuditRefusesWhatItCannotDo(t *testing.T) {
+	c := config("tree-gamma")
+	p, k := mechtest.Plan(t, c), canary(t, c, 2, 8)
+	f := func(what string, err error) {
+		t.Helper()
+		if err == nil {
+			t.Errorf("%s: accepted", what)
+		}
+	}
+	_, err := audit.NewLaw(c, p, k)
+	f("pure noise at a later step", err)
+	k.Step = 1
+	k.Without = k.With
+	_, err = audit.NewLaw(c, p, k)
+	f("equal leaves", err)
+	k.Without = nil
+	_, err = audit.NewLaw(c, p, k)
+	f("a leaf of another dimension", err)
+	for _, at := range [][2]uint64{{0, 1}, {1, 0}, {1 << 20, 1}, {1, math.MaxUint64}, {1 << 16, 1 << 17}} {
+		_, err = audit.NewCanary(c, at[0], at[1])
+		f("step and age", err)
+	}
+	c.Horizon = 8
+	_, err = audit.NewCanary(c, 3, 7)
+	f("beyond the horizon", err)
+
+	c = config("blt")
+	k = canary(t, c, 1, 8)
+	law, g := newLaw(t, c, mechtest.Plan(t, c), k), mechtest.Open(t, c, [32]byte{}).Guarantee()
+	_, err = audit.New(law, g, 1, alpha)
+	f("one run", err)
+	_, err = audit.New(law, g, 100, 0)
+	f("alpha 0", err)
+	g.Mu = 0
+	_, err = audit.New(law, g, 100, alpha)
+	f("a guarantee of another kind", err)
+}
+
+func TestReportSaysWhatItRefutes(t *testing.T) {
+	f := func(value float64, want error) {
+		t.Helper()
+		r := audit.Report{Bounds: []audit.Bound{{Value: 1, Claim: 2, Law: 2}, {Value: value, Claim: 2, Law: 1.5}, {Value: 1, Claim: 2, Law: 2}}}
+		if err := r.Err(); !errors.Is(err, want) {
+			t.Errorf("bound %g: %v, want %v", value, err, want)
+		}
+	}
+	f(1.5, nil)
+	f(1.6, audit.ErrLaw)
+	f(2, audit.ErrLaw)
+	f(2.1, audit.ErrClaim)
+}

@@ -1,0 +1,73 @@
+package audit
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/mathext"
+	"gonum.org/v1/gonum/stat/distuv"
+)
+
+// Lower returns the lower Clopper-Pearson limit at confidence 1 − α of a rate of which k of n trials came out: the p with
+// P(Binomial(n, p) ≥ k) = α, that is I_p(k, n−k+1) = α, rounded down. It also holds for trials whose rates, given the trials before, are
+// p at most. 0 ≤ k ≤ n.
+func Lower(k, n int, alpha float64) float64 {
+	switch {
+	case k <= 0 || n <= 0:
+		return 0
+	case k == n:
+		return math.Pow(alpha, 1/float64(n)) * (1 - 0x1p-40)
+	}
+	low, high := 0.0, 1.0
+	for range 70 { // gonum's own quantile is far off in the tails
+		if middle := (low + high) / 2; mathext.RegIncBeta(float64(k), float64(n-k+1), middle) < alpha {
+			low = middle
+		} else {
+			high = middle
+		}
+	}
+	return low * (1 - 0x1p-30) // the incomplete beta function is good to some 1e-11
+}
+
+// MuBound returns the largest µ that k right guesses of n fair coins refute at confidence 1 − α: any guess of a µ-GDP mechanism's coin is
+// right with probability Φ(µ/2) at most.
+func MuBound(k, n int, alpha float64) float64 {
+	return max(0, 2*distuv.UnitNormal.Quantile(Lower(k, n, alpha)))
+}
+
+// EpsilonBound returns the largest ε that k right ones of r guesses in n runs refute at confidence 1 − α. Under (ε, δ)-DP at most T of the
+// runs tell their coin, T ~ Binomial(n, δ), and all other guesses are right with probability e^ε/(1 + e^ε) at most. A tenth of α is for T
+// to be larger than what is taken off k here.
+func EpsilonBound(k, r, n int, delta, alpha float64) float64 {
+	if delta > 0 {
+		told := 0
+		for told < n && mathext.RegIncBeta(float64(told+1), float64(n-told), delta) > alpha/10 { // P(T ≥ told + 1)
+			told++
+		}
+		k, alpha = k-told, alpha*0.9
+	}
+	p := Lower(k, r, alpha)
+	return max(0, math.Log(p)-math.Log1p(-p))
+}
+
+// least returns the smallest n in [1, limit] for which enough holds; enough holds from some n on. It is limit if there is none.
+func least(limit int, enough func(n int) bool) int {
+	high := 1
+	for high < limit && !enough(high) {
+		high = min(2*high, limit)
+	}
+	low := high / 2
+	for high-low > 1 {
+		if middle := low + (high-low)/2; enough(middle) {
+			high = middle
+		} else {
+			low = middle
+		}
+	}
+	return high
+}
+
+// expected returns the right guesses of r at rate p that one sees with probability 0.84 at least: one standard deviation below the mean.
+func expected(p float64, r int) int {
+	n := float64(r)
+	return max(0, int(n*p-math.Sqrt(n*p*(1-p))))
+}

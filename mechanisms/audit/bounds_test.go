@@ -1,0 +1,142 @@
+package audit
+
+import (
+	"math"
+	"testing"
+
+	"gonum.org/v1/gonum/stat/distuv"
+)
+
+// binomialTail is P(Binomial(n, p) ≥ k), term by term.
+func binomialTail(k, n int, p float64) float64 {
+	sum := 0.0
+	for i := k; i <= n; i++ {
+		a, _ := math.Lgamma(float64(n + 1))
+		b, _ := math.Lgamma(float64(i + 1))
+		c, _ := math.Lgamma(float64(n - i + 1))
+		sum += math.Exp(a - b - c + float64(i)*math.Log(p) + float64(n-i)*math.Log1p(-p))
+	}
+	return sum
+}
+
+// Clopper and Pearson 1934: the limit is where the tail is α; a limit is never above it.
+func TestLowerIsTheExactLimit(t *testing.T) {
+	for _, n := range []int{1, 2, 7, 50, 1000, 20_000} {
+		for _, k := range []int{1, n/3 + 1, n / 2, n - 1, n} {
+			for _, alpha := range []float64{0.5, 0.05, 1e-4, 1e-9} {
+				if k < 1 {
+					continue
+				}
+				p := Lower(k, n, alpha)
+				if tail := binomialTail(k, n, p); math.Abs(tail/alpha-1) > 1e-4 {
+					t.Errorf("%d of %d at %g: limit %g, whose tail is %g", k, n, alpha, p, tail)
+				}
+			}
+		}
+	}
+	// Their table: 10 of 10 at 0.025.
+	if p := Lower(10, 10, 0.025); math.Abs(p-0.6915) > 5e-5 {
+		t.Errorf("10 of 10 at 0.025: %g", p)
+	}
+	for _, k := range []int{0, -3} {
+		if Lower(k, 10, 0.1) != 0 {
+			t.Errorf("%d of 10: not 0", k)
+		}
+	}
+	if Lower(0, 0, 0.1) != 0 {
+		t.Error("no trials: not 0")
+	}
+}
+
+// The probability that a limit is above the true rate, summed over all outcomes, is at most α.
+func TestLowerCovers(t *testing.T) {
+	for _, n := range []int{5, 40, 300} {
+		for _, p := range []float64{0.01, 0.3, 0.5, 0.731, 0.99} {
+			for _, alpha := range []float64{0.1, 0.001} {
+				wrong := 0.0
+				for k := range n + 1 {
+					if Lower(k, n, alpha) > p {
+						wrong = binomialTail(k, n, p)
+						break
+					}
+				}
+				if wrong > alpha {
+					t.Errorf("n = %d, rate %g: wrong with probability %g, stated %g", n, p, wrong, alpha)
+				}
+			}
+		}
+	}
+}
+
+// MuBound: with the best guess of a µ-GDP mechanism, right at Φ(µ/2), it is above µ with probability α at most, and tends to µ.
+func TestMuBoundIsOfTheTradeOffCurve(t *testing.T) {
+	for _, mu := range []float64{0.2, 1, 3} {
+		const n = 1_000_000
+		right := int(n * distuv.UnitNormal.CDF(mu/2))
+		if got := MuBound(right, n, 0.01); got > mu || got < 0.95*mu {
+			t.Errorf("µ = %g: bound %g", mu, got)
+		}
+	}
+	if MuBound(40, 100, 0.01) != 0 {
+		t.Error("fewer right guesses than a coin's give a bound")
+	}
+}
+
+// epsilonDeltaGuess is the best there is under (ε, δ): with probability δ the coin is told, else it is randomised response.
+func TestEpsilonBoundAllowsWhatDeltaTells(t *testing.T) {
+	const n, alpha = 200, 0.01
+	for _, epsilon := range []float64{0.5, 1, 3} {
+		p := 1 / (1 + math.Exp(-epsilon))
+		for _, delta := range []float64{0, 1e-6, 0.01, 0.2} {
+			rate := delta + (1-delta)*p
+			wrong := 0.0
+			for k := range n + 1 {
+				if EpsilonBound(k, n, n, delta, alpha) > epsilon {
+					wrong = binomialTail(k, n, rate)
+					break
+				}
+			}
+			if wrong > alpha {
+				t.Errorf("ε = %g, δ = %g: wrong with probability %g, stated %g", epsilon, delta, wrong, alpha)
+			}
+		}
+	}
+	if with, without := EpsilonBound(180, n, n, 0.01, alpha), EpsilonBound(180, n, n, 0, alpha); with >= without {
+		t.Errorf("δ = 0.01 is worth nothing: %g, %g", with, without)
+	}
+	if EpsilonBound(5, n, n, 0.5, alpha) != 0 {
+		t.Error("all right guesses may have been told: not 0")
+	}
+}
+
+func TestLeast(t *testing.T) {
+	for _, limit := range []int{1, 2, 9, 100} {
+		for want := 1; want <= limit; want++ {
+			if got := least(limit, func(n int) bool { return n >= want }); got != want {
+				t.Errorf("least of %d within %d: %d", want, limit, got)
+			}
+		}
+	}
+	if got := least(100, func(int) bool { return false }); got != 100 {
+		t.Errorf("never enough: %d", got)
+	}
+}
+
+// Coins are fair, and each run's own: 6.11 standard errors, 1e-9.
+func TestCoinIsFair(t *testing.T) {
+	const n = 100_000
+	heads, changes := 0.0, 0.0
+	for run := range uint64(n) {
+		if Coin([32]byte{1}, run) {
+			heads++
+		}
+		if Coin([32]byte{1}, run) != Coin([32]byte{2}, run) {
+			changes++
+		}
+	}
+	for _, count := range []float64{heads, changes} {
+		if z := math.Abs(count-n/2) / math.Sqrt(n/4); z > 6.11 {
+			t.Errorf("%g of %d: %.1f standard errors off", count, n, z)
+		}
+	}
+}

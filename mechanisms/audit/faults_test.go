@@ -1,0 +1,279 @@
+package audit_test
+
+import (
+	"errors"
+	"fmt"
+	"math/bits"
+	"slices"
+	"testing"
+
+	"oriel/mechanisms"
+	"oriel/mechanisms/audit"
+	"oriel/mechanisms/blt"
+	"oriel/mechanisms/dp"
+	"oriel/mechanisms/lattice"
+	"oriel/mechanisms/mechtest"
+	"oriel/mechanisms/noise"
+	"oriel/mechanisms/once"
+	"oriel/mechanisms/windowtree"
+)
+
+// caughtRuns are enough for every fault here: their losses are a quarter above the claim, or without limit.
+const caughtRuns = 2500
+
+// bentSampler plants a fault in the draws, counted from 0 in each run.
+type bentSampler struct {
+	fill func(dst []int64, seed noise.Seed, draw int)
+	draw int
+}
+
+func (b *bentSampler) Fill(dst []int64, seed noise.Seed) {
+	b.fill(dst, seed, b.draw)
+	b.draw++
+}
+
+// bentSum plants a fault between a stream and its true sum.
+type bentSum struct {
+	mechanisms.Sum
+	restore func() // a run starts
+	add     func(dst []float64, v []int64, chain *noise.Chain)
+}
+
+func (b *bentSum) Restore(state []byte) error {
+	b.restore()
+	return b.Sum.Restore(state)
+}
+
+func (b *bentSum) Add(dst []float64, v []int64, chain *noise.Chain) { b.add(dst, v, chain) }
+
+// sumOver is the plan's mechanism over another sampler.
+func sumOver(t *testing.T, c mechanisms.Config, p mechanisms.Plan, s noise.Sampler) mechanisms.Sum {
+	t.Helper()
+	var sum mechanisms.Sum
+	var err error
+	switch {
+	case p.Filter.Count > 0:
+		sum, err = blt.New(p.Filter, p.Scale, p.Grid, c.Dimension, s, 0)
+	case c.Window == 0:
+		sum, err = once.New(p.Grid, c.Dimension, s, 0)
+	default:
+		sum, err = windowtree.New(c.Window, p.Grid, c.Dimension, s, 0)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return sum
+}
+
+func open(t *testing.T, c mechanisms.Config, p mechanisms.Plan, sum mechanisms.Sum) *mechanisms.Stream {
+	t.Helper()
+	stream, err := mechanisms.NewStream(c, p, [32]byte{7}, sum)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return stream
+}
+
+// sampler is the plan's own, of a scale that is not always the plan's.
+func sampler(t *testing.T, c mechanisms.Config, s noise.Scale) noise.Sampler {
+	t.Helper()
+	var out noise.Sampler
+	var err error
+	switch c.Name {
+	case "tree-gamma", "once-gamma":
+		out, err = noise.NewGamma(s, c.Dimension)
+	case "tree-laplace":
+		out, err = noise.NewLaplace(s)
+	default:
+		out, err = noise.NewGaussian(s)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// fault is a mechanism's Sum that is not the plan's.
+type fault func(t *testing.T, c mechanisms.Config, p mechanisms.Plan) mechanisms.Sum
+
+// drawn plants a fault in the draws of a run.
+func drawn(bend func(t *testing.T, c mechanisms.Config, p mechanisms.Plan) func(dst []int64, seed noise.Seed, draw int)) fault {
+	return func(t *testing.T, c mechanisms.Config, p mechanisms.Plan) mechanisms.Sum {
+		bent := &bentSampler{fill: bend(t, c, p)}
+		sum := sumOver(t, c, p, bent)
+		return &bentSum{Sum: sum, restore: func() { bent.draw = 0 }, add: sum.Add}
+	}
+}
+
+// Faults that the laws of single runs show. Each mechanism here draws once a step in its first 8 steps.
+var (
+	halfScale = drawn(func(t *testing.T, c mechanisms.Config, p mechanisms.Plan) func([]int64, noise.Seed, int) {
+		half := sampler(t, c, noise.Scale{Mant: p.Scale.Mant, Exp: p.Scale.Exp - 1})
+		return func(dst []int64, seed noise.Seed, _ int) { half.Fill(dst, seed) }
+	})
+	noiseOfL = drawn(func(t *testing.T, c mechanisms.Config, _ mechanisms.Plan) func([]int64, noise.Seed, int) {
+		c.Adjacency = dp.ZeroOut
+		less := sampler(t, c, mechtest.Plan(t, c).Scale)
+		return func(dst []int64, seed noise.Seed, _ int) { less.Fill(dst, seed) }
+	})
+	// y₁ + y₂ − y₃ of a tree is the canary itself where x₃ = x₁.
+	reused = drawn(func(t *testing.T, c mechanisms.Config, p mechanisms.Plan) func([]int64, noise.Seed, int) {
+		whole, first := sampler(t, c, p.Scale), noise.Seed{}
+		return func(dst []int64, seed noise.Seed, draw int) {
+			if draw == 0 {
+				first = seed
+			} else if draw == 2 {
+				seed = first
+			}
+			whole.Fill(dst, seed)
+		}
+	})
+	missing = drawn(func(t *testing.T, c mechanisms.Config, p mechanisms.Plan) func([]int64, noise.Seed, int) {
+		whole := sampler(t, c, p.Scale)
+		return func(dst []int64, seed noise.Seed, draw int) {
+			if whole.Fill(dst, seed); draw == 7 { // of step 8 = W
+				clear(dst)
+			}
+		}
+	})
+)
+
+// longLeaves plants leaves of 1.25 times their length: a clip that is off by this factor.
+func longLeaves(t *testing.T, c mechanisms.Config, p mechanisms.Plan) mechanisms.Sum {
+	sum, longer := sumOver(t, c, p, sampler(t, c, p.Scale)), make([]int64, c.Dimension)
+	return &bentSum{Sum: sum, restore: func() {}, add: func(dst []float64, v []int64, chain *noise.Chain) {
+		for i, x := range v {
+			longer[i] = x + x/4
+		}
+		sum.Add(dst, longer, chain)
+	}}
+}
+
+// catch wants a canary to refute the claim, or the law of the noise.
+func catch(t *testing.T, what string, c mechanisms.Config, step uint64, f fault, want error) {
+	t.Helper()
+	age := c.Window
+	if age == 0 {
+		age = 1
+	}
+	p, k := mechtest.Plan(t, c), canary(t, c, step, age)
+	stream := open(t, c, p, f(t, c, p))
+	r := run(t, player(stream, c, k), newLaw(t, c, p, k), stream.Guarantee(), caughtRuns)
+	err := r.Err()
+	t.Logf("%s, %s: %v", c.Name, what, err)
+	if !errors.Is(err, want) {
+		t.Errorf("%s, %s: not caught: %+v", c.Name, what, r.Bounds)
+	}
+}
+
+func TestAuditCatchesPlantedFaults(t *testing.T) {
+	gamma := config("tree-gamma")
+	gamma.Dimension, gamma.Budget = 1, dp.Budget{Epsilon: 2}
+	for _, c := range []mechanisms.Config{config("tree-gaussian"), config("blt"), config("once-gaussian"), gamma} {
+		catch(t, "noise at half scale", c, 1, halfScale, audit.ErrClaim)
+		catch(t, "noise for L where 2L is due", c, 1, noiseOfL, audit.ErrClaim)
+		if c.Window > 0 {
+			catch(t, "one noise used twice", c, 1, reused, audit.ErrClaim)
+			catch(t, "no noise at the block's last step", c, 1, missing, audit.ErrClaim)
+		}
+		if c.Name != gamma.Name { // ε = 2.5 for 2 takes more runs than a test has time for
+			catch(t, "clip off by a quarter", c, 1, longLeaves, audit.ErrClaim)
+		}
+	}
+}
+
+// A tree is calibrated for its worst leaf, and a later one has slack: there a fault can stay within the claim, and still not be what the noise
+// allows.
+func TestAuditComparesWithTheLawOfItsCanary(t *testing.T) {
+	catch(t, "clip off by a quarter", config("tree-gaussian"), 12, longLeaves, audit.ErrLaw)
+}
+
+// slowTree is a window tree by its definition ([WDP] §3): the noise of each node is kept for ever, and shown where active says so.
+type slowTree struct {
+	window, steps uint64
+	plan          mechanisms.Plan
+	sampler       noise.Sampler
+	total         []lattice.Int128
+	drawn         map[noise.NodeID][]int64
+	active        func(window, t uint64) []noise.NodeID
+}
+
+func newSlowTree(t *testing.T, c mechanisms.Config, p mechanisms.Plan, active func(window, t uint64) []noise.NodeID) *slowTree {
+	t.Helper()
+	tree := &slowTree{window: c.Window, plan: p, sampler: sampler(t, c, p.Scale), total: make([]lattice.Int128, c.Dimension), active: active}
+	_ = tree.Restore(nil)
+	return tree
+}
+
+func (s *slowTree) Add(dst []float64, v []int64, chain *noise.Chain) {
+	s.steps++
+	for _, id := range activeNodes(s.window, s.steps) {
+		if s.drawn[id] == nil {
+			s.drawn[id] = make([]int64, len(v))
+			s.sampler.Fill(s.drawn[id], chain.Seed(id))
+		}
+	}
+	shown := s.active(s.window, s.steps)
+	for i, x := range v {
+		s.total[i] = s.total[i].AddInt64(x)
+		y := s.total[i]
+		for _, id := range shown {
+			y = y.AddInt64(s.drawn[id][i])
+		}
+		dst[i] = s.plan.Grid.Float64(y)
+	}
+}
+
+func (s *slowTree) Steps() uint64                 { return s.steps }
+func (s *slowTree) AppendState(dst []byte) []byte { return append(dst, make([]byte, 8)...) }
+func (s *slowTree) StateLen() int                 { return 8 }
+
+// Restore is to the start, the only state there is: step 0.
+func (s *slowTree) Restore([]byte) error {
+	s.steps, s.drawn = 0, map[noise.NodeID][]int64{}
+	clear(s.total)
+	return nil
+}
+
+// activeNodes is active(t): the dyadic suffix of [p+1, W] in block k−1 and the dyadic prefix of [1, p] in block k.
+func activeNodes(window, t uint64) (nodes []noise.NodeID) {
+	block, p := (t-1)/window, (t-1)%window+1
+	for size := window; size > 0; size /= 2 {
+		level := uint8(bits.Len64(size) - 1)
+		if p&size != 0 { // greedy from the left: earlier terms of p are larger
+			nodes = append(nodes, noise.NodeID{Block: block, Level: level, Index: (p &^ (2*size - 1)) >> level})
+		}
+		if left := window - p; block > 0 && left&size != 0 { // from the right, in mirror image
+			nodes = append(nodes, noise.NodeID{Block: block - 1, Level: level, Index: window>>level - 1 - (left&^(2*size-1))>>level})
+		}
+	}
+	return nodes
+}
+
+// An expired step's noise leaves with the release after its last. A step early, before other nodes take over, it leaves the total bare: what
+// goes at step t+1 is missing at t. (A step early together with those that take over is no loss: any noise covers the total.)
+func TestNoiseThatLeavesAStepEarlyIsCaught(t *testing.T) {
+	c := config("tree-gaussian")
+	p, k := mechtest.Plan(t, c), canary(t, c, 3, 20)
+	record := func(sum mechanisms.Sum) (releases [][]float64) {
+		if err := player(open(t, c, p, sum), c, k)(1, true, func(y []float64) { releases = append(releases, slices.Clone(y)) }); err != nil {
+			t.Fatal(err)
+		}
+		return releases
+	}
+	if twin, tree := record(newSlowTree(t, c, p, activeNodes)), record(sumOver(t, c, p, sampler(t, c, p.Scale))); !slices.EqualFunc(twin, tree, slices.Equal[[]float64]) {
+		t.Fatal("the twin of the window tree has other releases")
+	}
+	early := func(window, t uint64) []noise.NodeID {
+		next, block := activeNodes(window, t+1), (t-1)/window
+		return slices.DeleteFunc(activeNodes(window, t), func(id noise.NodeID) bool {
+			expires := id.Block < block || t%window == 0
+			return expires && !slices.Contains(next, id)
+		})
+	}
+	for _, step := range []uint64{1, 5, 8, 12} {
+		catch(t, fmt.Sprintf("an expired step's noise leaves early, canary at step %d", step), c, step, func(t *testing.T, c mechanisms.Config, p mechanisms.Plan) mechanisms.Sum {
+			return newSlowTree(t, c, p, early)
+		}, audit.ErrClaim)
+	}
+}

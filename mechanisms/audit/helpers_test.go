@@ -1,0 +1,108 @@
+package audit_test
+
+import (
+	"testing"
+
+	"oriel/mechanisms"
+	"oriel/mechanisms/audit"
+	"oriel/mechanisms/dp"
+	"oriel/mechanisms/mechtest"
+	"oriel/mechanisms/noise"
+)
+
+// alpha of the audits here. Seeds are fixed: what is green stays green.
+const alpha = 1e-4
+
+// config is of two coordinates and ε = 20: µ is near 2.9, where some thousand runs bound it to a tenth.
+func config(name string) mechanisms.Config {
+	c := mechtest.Config(2)
+	c.Name, c.Budget.Epsilon = name, 20
+	if name == "once-gaussian" || name == "once-gamma" {
+		c.Window = 0
+	}
+	return c
+}
+
+// canary is an event of the largest leaf in a slanted direction, exchanged for its opposite, or for the null event.
+func canary(t *testing.T, c mechanisms.Config, step, age uint64) audit.Canary {
+	t.Helper()
+	k, err := audit.NewCanary(c, step, age)
+	if err != nil {
+		t.Fatal(err)
+	}
+	leaf := []float64{0.6 * c.Clip, -0.8 * c.Clip}
+	if c.Dimension == 1 {
+		leaf = []float64{c.Clip}
+	}
+	k.With, k.Without = make([]float64, c.Dimension), make([]float64, c.Dimension)
+	for i, x := range leaf {
+		k.With[i] = x
+		if c.Adjacency == dp.Replace || c.Separation > 0 {
+			k.Without[i] = -x
+		}
+	}
+	return k
+}
+
+// player plays a canary on a stream, its other events null. A leaf is asked for by a gradient far outside the clip.
+func player(stream *mechanisms.Stream, c mechanisms.Config, k audit.Canary) audit.Play {
+	start := stream.AppendState(nil)
+	far := func(leaf []float64) []float64 {
+		var gradient []float64
+		for _, x := range leaf {
+			gradient = append(gradient, 1e3*x)
+		}
+		return gradient
+	}
+	with, without := far(k.With), far(k.Without)
+	if c.Adjacency == dp.ZeroOut && c.Separation == 0 {
+		without = nil
+	}
+	return func(run uint64, canary bool, observe func([]float64)) error {
+		if err := stream.Restore(start); err != nil {
+			return err
+		}
+		id := noise.Identity{Partition: int32(run), Offset: 0}
+		for t := uint64(1); t <= k.Releases; t++ {
+			for place := range c.Batch {
+				var gradient []float64
+				if k.At(t) && place == c.Batch/2 {
+					if gradient = without; canary {
+						gradient = with
+					}
+				}
+				stream.Add(id, gradient)
+				id.Offset++
+			}
+			observe(stream.Sum())
+		}
+		return nil
+	}
+}
+
+// run audits a play against what its stream claims.
+func run(t *testing.T, play audit.Play, law *audit.Law, g dp.Guarantee, runs int) audit.Report {
+	t.Helper()
+	a, err := audit.New(law, g, runs, alpha)
+	if err != nil {
+		t.Fatal(err)
+	}
+	observer := law.Observe()
+	for i := range uint64(runs) {
+		coin := audit.Coin([32]byte{5}, i)
+		if err := play(i, coin, observer.Release); err != nil {
+			t.Fatal(err)
+		}
+		a.Add(observer.Result(coin))
+	}
+	return a.Report()
+}
+
+func newLaw(t *testing.T, c mechanisms.Config, p mechanisms.Plan, k audit.Canary) *audit.Law {
+	t.Helper()
+	law, err := audit.NewLaw(c, p, k)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return law
+}

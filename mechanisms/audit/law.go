@@ -1,0 +1,161 @@
+package audit
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/bits"
+	"strings"
+
+	"oriel/mechanisms"
+	"oriel/mechanisms/noise"
+)
+
+// Law is the claimed joint law of a run's releases with and without the canary: what a plan's integers say, and no measurement.
+type Law struct {
+	canary    Canary
+	config    mechanisms.Config
+	signal    []float64 // m_t
+	distance  float64   // D
+	direction []float64 // (With − Without)/D
+	middle    float64   // of the two leaves, along direction
+	scale     float64   // σ or θ
+	node      noise.Scale
+	unit      float64 // of the lattice
+	marks     []int
+
+	weights []float64                 // Gaussian noise: of each release in the score, nats a loss unit; else nil
+	alone   []bool                    // pure noise: releases that show one node
+	norm    func(x []float64) float64 // pure noise: density ∝ e^{−norm/θ}
+	reach   float64
+	draws   func(k int) []float64
+}
+
+// NewLaw works out the score of a canary under a plan. Pure noise of a tree is audited at its worst leaf: the canary has to be at step 1.
+func NewLaw(c mechanisms.Config, p mechanisms.Plan, k Canary) (*Law, error) {
+	if err := errors.Join(c.Validate(), k.validate(c.Dimension)); err != nil {
+		return nil, err
+	}
+	once := strings.HasPrefix(c.Name, "once-")
+	l := &Law{
+		canary: k, config: c, signal: k.signal(once), distance: k.Distance(),
+		scale: p.Scale.Float64() * p.Grid.Unit(), node: p.Scale, unit: p.Grid.Unit(), marks: k.marks(),
+	}
+	l.direction = difference(k.With, k.Without)
+	for i := range l.direction {
+		l.direction[i] /= l.distance
+	}
+	l.middle = (dot(l.direction, k.With) + dot(l.direction, k.Without)) / 2
+	switch {
+	case strings.Contains(c.Name, "gamma"):
+		return l, l.pure(once, norm2)
+	case strings.Contains(c.Name, "laplace"):
+		return l, l.pure(once, norm1)
+	case once:
+		l.gaussian(white{})
+	case p.Filter.Count > 0:
+		l.gaussian(newFiltered(p.Filter))
+	default:
+		l.gaussian(newForest(c.Window, int(k.Releases)))
+	}
+	return l, nil
+}
+
+// gaussian weighs release t by x_t·D·(xᵀm)/(σ²·xᵀCx), x = C⁻¹m: the score is then normal with means ±µ²/2 and variance µ², µ = D·xᵀm/(σ√(xᵀCx)).
+func (l *Law) gaussian(c covariance) {
+	l.weights = c.solve(l.signal)
+	slope, variance := dot(l.weights, l.signal)*l.distance/l.scale, c.form(l.weights)
+	l.reach = slope / math.Sqrt(variance)
+	for t := range l.weights {
+		l.weights[t] *= slope / variance / l.scale
+	}
+	l.draws = l.normalDraws
+}
+
+// pure looks at the releases that are the canary and one node: 1, 2, 4, …, W of a tree; of single steps, each. A node with m_t canary events
+// adds (‖y − m_t·Without‖ − ‖y − m_t·With‖)/θ to the score, m_t·‖With − Without‖/θ at most.
+func (l *Law) pure(once bool, norm func([]float64) float64) error {
+	if !once && l.canary.Step != 1 {
+		return fmt.Errorf("audit: step %d of the canary: %s is audited at step 1, its worst leaf, where releases 1, 2, 4, … are single nodes", l.canary.Step, l.config.Name)
+	}
+	l.norm, l.alone = norm, make([]bool, len(l.signal))
+	largest := norm(difference(l.canary.With, l.canary.Without)) / l.scale
+	for t, m := range l.signal {
+		if step := uint64(t + 1); m > 0 && (once || step <= l.config.Window && bits.OnesCount64(step) == 1) {
+			l.alone[t] = true
+			l.reach += m * largest
+		}
+	}
+	l.draws = l.nodeDraws
+	return nil
+}
+
+// Gaussian reports whether claims are in µ; else they are in pure ε.
+func (l *Law) Gaussian() bool { return l.weights != nil }
+
+// Reach is the most that any test can find at this canary and age under the claimed law: µ exactly, or the largest score there is.
+func (l *Law) Reach() float64 { return l.reach }
+
+// Observer takes the releases of one run after the other. It belongs to one goroutine; a Law may have many.
+type Observer struct {
+	law     *Law
+	release int
+	score   float64
+	seen    []float64 // along direction, at the marks
+	scratch []float64
+}
+
+// Observe returns an observer before its first release.
+func (l *Law) Observe() *Observer {
+	return &Observer{law: l, scratch: make([]float64, len(l.direction))}
+}
+
+// Release takes the next release of the run. It panics beyond the last.
+func (o *Observer) Release(y []float64) {
+	l, t := o.law, o.release
+	if t >= len(l.signal) || len(y) != len(l.direction) {
+		panic(fmt.Sprintf("BUG: audit: release %d of %d with %d entries", t+1, len(l.signal), len(y)))
+	}
+	o.release++
+	marked := len(o.seen) < len(l.marks) && l.marks[len(o.seen)] == t
+	if marked || l.weights != nil {
+		z := dot(l.direction, y) - l.signal[t]*l.middle
+		if marked {
+			o.seen = append(o.seen, z)
+		}
+		if l.weights != nil {
+			o.score += l.weights[t] * z
+		}
+	}
+	if l.alone != nil && l.alone[t] {
+		o.score += (o.away(y, l.canary.Without, l.signal[t]) - o.away(y, l.canary.With, l.signal[t])) / l.scale
+	}
+}
+
+// away returns the norm of y − m·leaf.
+func (o *Observer) away(y, leaf []float64, m float64) float64 {
+	for i := range y {
+		o.scratch[i] = y[i] - m*leaf[i]
+	}
+	return o.law.norm(o.scratch)
+}
+
+// Run is what an audit keeps of a run.
+type Run struct {
+	Canary bool    // the coin
+	Score  float64 // log-likelihood ratio of its releases under the claimed law, with over without, nats
+	seen   []float64
+}
+
+// WithoutReleases returns the run with its coin and score alone, for keeping many.
+func (r Run) WithoutReleases() Run { return Run{Canary: r.Canary, Score: r.Score} }
+
+// Result returns the run that has ended, and makes the observer ready for the next. It panics before the last release.
+func (o *Observer) Result(canary bool) Run {
+	if o.release != len(o.law.signal) {
+		panic(fmt.Sprintf("BUG: audit: the run ends after %d of %d releases", o.release, len(o.law.signal)))
+	}
+	r := Run{Canary: canary, Score: o.score, seen: o.seen}
+	o.release, o.score, o.seen = 0, 0, make([]float64, 0, len(o.law.marks))
+	return r
+}

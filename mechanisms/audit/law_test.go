@@ -1,0 +1,241 @@
+package audit
+
+import (
+	"math"
+	"math/bits"
+	"slices"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"oriel/mechanisms"
+	"oriel/mechanisms/blt"
+	"oriel/mechanisms/dp"
+	"oriel/mechanisms/mechtest"
+	"oriel/mechanisms/noise"
+)
+
+// dense is C from the definition of its kind.
+func dense(c covariance, n int) *mat.SymDense {
+	out := mat.NewSymDense(n, nil)
+	switch c := c.(type) {
+	case forest:
+		for s := range n {
+			for t := s; t < n; t++ {
+				shared := 0.0
+				for _, i := range c.active[s] {
+					if slices.Contains(c.active[t], i) {
+						shared++
+					}
+				}
+				out.SetSym(s, t, shared)
+			}
+		}
+	case filtered:
+		b := make([]float64, n)
+		b[0] = 1
+		for k, q := range c.poles {
+			for j := 1; j < n; j++ {
+				b[j] += c.residues[k] * math.Pow(q, float64(j-1))
+			}
+		}
+		for s := range n {
+			for t := s; t < n; t++ {
+				out.SetSym(s, t, dot(b[:s+1], b[t-s:t+1]))
+			}
+		}
+	}
+	return out
+}
+
+// The weights of the score are C⁻¹m, by a dense solution.
+func TestWeightsAreThoseOfTheCovariance(t *testing.T) {
+	filter, err := blt.Fit(64, 0.3, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, kinds := range map[string]func(n int) covariance{
+		"tree, W = 1":  func(n int) covariance { return newForest(1, n) },
+		"tree, W = 16": func(n int) covariance { return newForest(16, n) },
+		"tree, W = 64": func(n int) covariance { return newForest(64, n) },
+		"blt":          func(int) covariance { return newFiltered(filter) },
+	} {
+		for _, k := range []Canary{
+			{Step: 1, Releases: 64, Count: 1, Spacing: 1},
+			{Step: 37, Releases: 150, Count: 1, Spacing: 1},
+			{Step: 5, Releases: 100, Count: 7, Spacing: 10},
+		} {
+			n := int(k.Releases)
+			c, m := kinds(n), k.signal(false)
+			var factor mat.Cholesky
+			if !factor.Factorize(dense(c, n)) {
+				t.Fatalf("%s: singular", name)
+			}
+			var want mat.VecDense
+			if err := factor.SolveVecTo(&want, mat.NewVecDense(n, m)); err != nil {
+				t.Fatal(err)
+			}
+			x := c.solve(m)
+			for i := range x {
+				if math.Abs(x[i]-want.AtVec(i)) > 1e-6 {
+					t.Errorf("%s, canary %+v: weight %d is %g, want %g", name, k, i, x[i], want.AtVec(i))
+					break
+				}
+			}
+			if got, exact := c.form(x), mat.Inner(&want, dense(c, n), &want); math.Abs(got/exact-1) > 1e-6 {
+				t.Errorf("%s, canary %+v: xᵀCx is %g, want %g", name, k, got, exact)
+			}
+		}
+	}
+}
+
+// laws makes the laws of canaries ±L along the first coordinate, at a step and up to an age each.
+func laws(t *testing.T, c mechanisms.Config, at ...[2]uint64) ([]*Law, dp.Guarantee) {
+	t.Helper()
+	p := mechtest.Plan(t, c)
+	g, err := p.Guarantee(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []*Law
+	for _, x := range at {
+		k, err := NewCanary(c, x[0], x[1])
+		if err != nil {
+			t.Fatal(err)
+		}
+		k.With, k.Without = make([]float64, c.Dimension), make([]float64, c.Dimension)
+		k.With[0], k.Without[0] = c.Clip, -c.Clip
+		l, err := NewLaw(c, p, k)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, l)
+	}
+	return out, g
+}
+
+// Reach is the claim where the claim is attained, and the figures of windowtree/PROOF.md after the first block.
+func TestReachIsTheExactFigure(t *testing.T) {
+	near := func(what string, got, want, off float64) {
+		t.Helper()
+		if math.Abs(got/want-1) > off {
+			t.Errorf("%s: %g, want %g", what, got, want)
+		}
+	}
+	c := mechtest.Config(1)
+	for window, want := range map[uint64]float64{16: 2.66, 64: 3.15, 256: 3.60} {
+		c.Window = window
+		at := [][2]uint64{{1, window}}
+		for step := window + 1; step <= 2*window; step++ {
+			at = append(at, [2]uint64{step, window})
+		}
+		all, g := laws(t, c, at...)
+		near("tree-gaussian at step 1", all[0].Reach(), g.Mu, 1e-6)
+		worst := 0.0
+		for _, l := range all[1:] {
+			worst = max(worst, l.Reach()/g.Mu)
+		}
+		near("tree-gaussian after the first block", worst*worst*float64(bits.Len64(window)), want, 2e-3)
+	}
+	c.Name, c.Window = "blt", 1024
+	all, g := laws(t, c, [2]uint64{1, 1024}, [2]uint64{2, 1024}, [2]uint64{100, 1024}, [2]uint64{100, 2048})
+	for _, l := range all[:3] {
+		near("blt", l.Reach(), g.Mu, 1e-5) // but for η
+	}
+	near("blt at twice the age", all[3].Reach(), g.Curve.Mu(2048), 1e-5)
+	for name, window := range map[string]uint64{"tree-gamma": 8, "tree-laplace": 8, "once-gamma": 0, "once-gaussian": 0} {
+		c.Name, c.Window, c.Budget.Epsilon = name, window, 3
+		all, g := laws(t, c, [2]uint64{1, 8})
+		want := g.Mu
+		if !all[0].Gaussian() {
+			want = 3
+		}
+		near(name, all[0].Reach(), want, 1e-6)
+	}
+}
+
+// The predicted law of scores is that of scores: mean and the share above a threshold, from runs of the machine itself; 6.11 standard errors.
+func TestOddsAreThoseOfScores(t *testing.T) {
+	for _, name := range []string{"blt", "tree-gamma", "tree-laplace"} {
+		c := mechtest.Config(3)
+		c.Name, c.Budget.Epsilon = name, 4
+		all, _ := laws(t, c, [2]uint64{1, 8})
+		l, o := all[0], all[0].odds()
+		stream, observer := mechtest.Open(t, c, [32]byte{9}), l.Observe()
+		start := stream.AppendState(nil)
+		const runs = 4000
+		var right, above, predictedRight float64
+		threshold := o.losses[len(o.losses)/3]
+		for run := range runs {
+			if err := stream.Restore(start); err != nil {
+				t.Fatal(err)
+			}
+			coin := Coin([32]byte{1}, uint64(run))
+			for step := range 8 {
+				gradient := []float64{0, 0, 0}
+				if step == 0 {
+					gradient[0] = -1
+					if coin {
+						gradient[0] = 1
+					}
+				}
+				stream.Add(noise.Identity{Partition: int32(run)}, gradient)
+				observer.Release(stream.Sum())
+			}
+			r := observer.Result(coin)
+			if r.Score > 0 == coin {
+				right++
+			}
+			if math.Abs(r.Score) >= threshold*(1-1e-9) {
+				above++
+			}
+		}
+		predictedRight = o.right[len(o.right)-1]
+		predictedAbove := 0.0
+		for _, x := range o.losses {
+			if x >= threshold*(1-1e-9) {
+				predictedAbove++
+			}
+		}
+		predictedAbove /= float64(len(o.losses))
+		near := func(what string, got, want float64) {
+			t.Helper()
+			spread := math.Sqrt(want * (1 - want) * (1.0/runs + 1/float64(len(o.losses))))
+			if z := math.Abs(got/runs-want) / spread; z > 6.11 {
+				t.Errorf("%s: %s %g, predicted %g: %.1f standard errors off", name, what, got/runs, want, z)
+			}
+		}
+		near("right guesses", right, predictedRight)
+		near("scores above the threshold", above, predictedAbove)
+	}
+}
+
+func TestMarksAreAroundTheCanary(t *testing.T) {
+	for _, k := range []Canary{{Step: 1, Releases: 5}, {Step: 64, Releases: 64}} {
+		if marks := k.marks(); len(marks) != int(k.Releases) {
+			t.Errorf("%+v: %d marks", k, len(marks))
+		}
+	}
+	for _, k := range []Canary{{Step: 1, Releases: maxReleases}, {Step: maxReleases / 2, Releases: maxReleases}, {Step: 700, Releases: 1723}} {
+		marks := k.marks()
+		if len(marks) > 4*18 || !slices.IsSorted(marks) {
+			t.Errorf("%+v: marks %v", k, marks)
+		}
+		for _, want := range []uint64{k.Step, k.Step + 1, k.Releases, k.Releases - 1} {
+			if !slices.Contains(marks, int(want-1)) {
+				t.Errorf("%+v: release %d is not looked at", k, want)
+			}
+		}
+	}
+}
+
+// Canary events are counted in prefix sums, and seen alone in single steps.
+func TestSignalCountsCanaryEvents(t *testing.T) {
+	k := Canary{Step: 2, Releases: 9, Count: 3, Spacing: 3}
+	if got := k.signal(false); !slices.Equal(got, []float64{0, 1, 1, 1, 2, 2, 2, 3, 3}) {
+		t.Errorf("prefix sums: %v", got)
+	}
+	if got := k.signal(true); !slices.Equal(got, []float64{0, 1, 0, 0, 1, 0, 0, 1, 0}) {
+		t.Errorf("single steps: %v", got)
+	}
+}

@@ -1,0 +1,91 @@
+package blt
+
+import (
+	"fmt"
+	"math/big"
+	"math/bits"
+
+	"oriel/mechanisms/dp"
+)
+
+// TableRow compares one filter of age weight 0 with the optimum and the window tree, at equal µ(W). Variances are those of a coordinate of a
+// release in units (Δ/µ(W))², rounded up but for Optimum; η, which depends on Δ and n, is left out.
+type TableRow struct {
+	Window    uint64  // W, steps
+	Poles     int     // m
+	Variance  float64 // Σb²·Σ_{j<W}d², certified
+	Optimum   float64 // S_W², rounded down
+	Ratio     float64 // Variance over Optimum
+	TreeMean  float64 // of tree-gaussian as accounted, over the places of a block; its window is the next power of two
+	TreeWorst float64 // the same at its worst place
+}
+
+// FrontierRow is one compromise between the variance of a release and how the guarantee ages. Figures are certified, rounded up, without η.
+type FrontierRow struct {
+	Weight                      float64 // age weight w
+	Ratio                       float64 // Σb²·Σ_{j<W}d² over S_W²
+	Two, Ten, Hundred, Thousand float64 // µ(2W), µ(10W), µ(100W), µ(1000W), each over µ(W)
+}
+
+// Table returns the rows of all windows and of m = MinPoles … MaxPoles, in this order. It fits each filter: some milliseconds a row.
+func Table(windows []uint64) ([]TableRow, error) {
+	var rows []TableRow
+	for _, window := range windows {
+		for poles := MinPoles; poles <= MaxPoles; poles++ {
+			r, err := fittedResponse(window, 0, poles)
+			if err != nil {
+				return nil, err
+			}
+			mean, worst := treeVariance(window)
+			rows = append(rows, TableRow{
+				Window: window, Poles: poles,
+				Variance: r.Variance(window), Optimum: Optimum(window), Ratio: r.ratio(window),
+				TreeMean: mean, TreeWorst: worst,
+			})
+		}
+	}
+	return rows, nil
+}
+
+// Frontier returns a row for each age weight, of the filter that Fit returns for window, weight and poles (0: automatic).
+func Frontier(window uint64, poles int, weights []float64) ([]FrontierRow, error) {
+	var rows []FrontierRow
+	for _, weight := range weights {
+		r, err := fittedResponse(window, weight, poles)
+		if err != nil {
+			return nil, err
+		}
+		rows = append(rows, FrontierRow{
+			Weight: weight, Ratio: r.ratio(window),
+			Two: r.Growth(window, 2), Ten: r.Growth(window, 10), Hundred: r.Growth(window, 100), Thousand: r.Growth(window, 1000),
+		})
+	}
+	return rows, nil
+}
+
+func fittedResponse(window uint64, weight float64, poles int) (*Response, error) {
+	f, err := Fit(window, weight, poles)
+	if err != nil {
+		return nil, err
+	}
+	r, err := NewResponse(f)
+	if err != nil {
+		return nil, fmt.Errorf("blt: window %d, age weight %g, %d poles: %w", window, weight, poles, err)
+	}
+	return r, nil
+}
+
+// ratio returns Σb²·Σ_{j<W}d²/S_W², rounded up.
+func (r *Response) ratio(window uint64) float64 {
+	return dp.RoundUp(up().Quo(r.noise().mul(r.energy(r.weights, window)).hi, new(big.Float).SetFloat64(Optimum(window))))
+}
+
+// treeVariance returns mean and largest variance of tree-gaussian in units (Δ/µ)²: σ² = h·(Δ/µ)² a node, h = L+1 with W = 2^L. At place
+// p < W of a block the nodes of [1, p] and of [p+1, W] number L + 1 − (zeros that end p), at p = W one: in the mean L + 1/W.
+func treeVariance(window uint64) (mean, worst float64) {
+	levels := bits.Len64(window - 1)
+	h := float64(levels + 1)
+	block := new(big.Float).SetMantExp(big.NewFloat(1), -levels)
+	block.Add(block, big.NewFloat(float64(levels)))
+	return dp.RoundUp(block.Mul(block, big.NewFloat(h))), float64(h * h)
+}

@@ -1,0 +1,131 @@
+package blt
+
+import (
+	"math"
+	"testing"
+
+	"oriel/mechanisms/noise"
+)
+
+// measurement is a run of a carry without data, beyond its start.
+type measurement struct {
+	steps, width int     // releases, and coordinates of each, which are independent
+	settled      float64 // share of Σb² that the variance of the first of them has, at least 1 − 2⁻¹⁰
+	mean         float64 // square of a coordinate, units of s²
+}
+
+// measure runs the shipped carry, chain and sampler; s is the scale to divide by.
+func measure(t *testing.T, f Filter, s float64, sampler noise.Sampler, steps, width int) measurement {
+	t.Helper()
+	c := newCarry(t, f, s, width, sampler)
+	chain, dst, leaf := noise.NewChain([32]byte{1, 6}), make([]float64, width), make([]int64, width)
+	whole, start := noiseFrom(f, 0), uint64(1)
+	for noiseFrom(f, start) > 0x1p-10*whole {
+		start += start/8 + 1
+	}
+	sum := 0.0
+	for c.Steps() < start+uint64(steps) {
+		chain.Absorb(c.Steps()+1, 0, noise.Identity{}, nil)
+		c.Add(dst, leaf, chain)
+		if c.Steps() > start {
+			for _, y := range dst {
+				sum += y * y
+			}
+		}
+	}
+	return measurement{steps, width, 1 - noiseFrom(f, start)/whole, sum / (s * s * float64(steps*width))}
+}
+
+// noiseFrom returns Σ_{j≥from} b_j², from closed sums.
+func noiseFrom(f Filter, from uint64) (sum float64) {
+	if from == 0 {
+		return 1 + noiseFrom(f, 1)
+	}
+	return overlap(f, from, from)
+}
+
+// overlap returns Σ_{j≥0} b_{i+j}·b_{k+j} for i, k ≥ 1.
+func overlap(f Filter, i, k uint64) (sum float64) {
+	for x := range f.Count {
+		for y := range f.Count {
+			p, q := float64(f.Poles[x])/unit, float64(f.Poles[y])/unit
+			sum += float64(f.Residues[x]) / unit * float64(f.Residues[y]) / unit * math.Pow(p, float64(i-1)) * math.Pow(q, float64(k-1)) / (1 - p*q)
+		}
+	}
+	return sum
+}
+
+// margins returns how far the mean square of stationary releases is from Σb² on either side with probability at most 1e-9. It is ΣλZ², Z
+// normal, with 2Σλ² = v its variance by the exact autocovariance γ, and λ ≤ L = (Σ|b|)²/(steps·n). So for x = ln(2·10⁹) it is above its mean by
+// √(2vx) + 2Lx, or below by √(2vx), with probability e^−x each (Laurent and Massart 2000, Lemma 1). Releases that are not quite settled lack an
+// independent part, so their λ are smaller.
+func (m measurement) margins(f Filter) (below, above float64) {
+	steps, terms := float64(m.steps), float64(m.steps*m.width)
+	b, zero := impulse(f, m.steps), noiseFrom(f, 0)
+	v, sum := steps*zero*zero, 0.0
+	for _, x := range b {
+		sum += math.Abs(x)
+	}
+	for lag := 1; lag < m.steps; lag++ {
+		gamma := b[lag] + overlap(f, 1, 1+uint64(lag))
+		v += 2 * (steps - float64(lag)) * gamma * gamma
+	}
+	v *= 2 / (steps * terms)
+	x := math.Log(2e9)
+	below = math.Sqrt(2 * v * x)
+	return below, below + 2*sum*sum/terms*x
+}
+
+// isOf reports whether the measured variance is that of f.
+func (m measurement) isOf(f Filter) bool {
+	want := noiseFrom(f, 0)
+	below, above := m.margins(f)
+	return m.mean >= want*m.settled-below && m.mean <= want+above
+}
+
+// The variance of a release is s²Σb², as claimed, over 2¹⁷ releases for each window, by the carry, chain and sampler that ship. s = 2²⁰, so that
+// rounding adds some 2⁻²⁰ of it.
+func TestMeasuredVarianceIsTheFormula(t *testing.T) {
+	const s = 1 << 20
+	sampler := gaussian(t, s)
+	for _, c := range []struct {
+		window uint64
+		weight float64
+		width  int
+	}{{64, 0, 32}, {64, 0.3, 32}, {1024, 0.3, 96}, {16384, 0, 256}} {
+		f := fitFilter(t, c.window, c.weight, 4)
+		r, err := NewResponse(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, want := measure(t, f, s, sampler, 1<<17, c.width), r.Noise()
+		below, above := m.margins(f)
+		t.Logf("W=%d w=%g: %d releases of %d coordinates: variance %.5f s², formula %.5f, tolerance −%.4f +%.4f", c.window, c.weight, m.steps, m.width, m.mean, want, below, above)
+		if math.Abs(want-noiseFrom(f, 0)) > 1e-9*want {
+			t.Errorf("W=%d: Noise() = %g, Σb² = %g", c.window, want, noiseFrom(f, 0))
+		}
+		if above > 0.065*want {
+			t.Errorf("W=%d: tolerance %g of %g: the test tests little", c.window, above, want)
+		}
+		if !m.isOf(f) {
+			t.Errorf("W=%d: variance %g s², want %g", c.window, m.mean, want)
+		}
+	}
+	f := handmade(t)
+	fault := func(name string, run Filter, sampler noise.Sampler) {
+		t.Helper()
+		run.Shift, _ = run.shift()
+		if m := measure(t, run, s, sampler, 1<<13, 128); m.isOf(f) {
+			t.Errorf("%s: not caught: variance %g s², want %g", name, m.mean, noiseFrom(f, 0))
+		}
+	}
+	fault("half scale", f, gaussian(t, s/2))
+	bare, light := f, f
+	bare.Residues = [MaxPoles]int32{1, 1, 1}
+	light.Residues[0] = 1
+	fault("carry left out", bare, sampler)
+	fault("a buffer left out", light, sampler)
+	if m := measure(t, f, s, sampler, 1<<13, 128); !m.isOf(f) {
+		t.Errorf("no fault: variance %g s², want %g", m.mean, noiseFrom(f, 0))
+	}
+}

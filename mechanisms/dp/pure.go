@@ -1,0 +1,47 @@
+package dp
+
+import (
+	"fmt"
+	"math"
+)
+
+// PureRho returns the least ρ such that every ε-DP mechanism is ρ-zCDP, rounded up: ρ = ε·tanh(ε/2) (PROOF.md, Lemma 2), below the ε²/2 of
+// Bun and Steinke 2016, Proposition 1.4.
+func PureRho(epsilon float64) float64 {
+	mustBeLoss("PureRho", epsilon)
+	e := exact(epsilon)
+	switch {
+	case epsilon < 0x1p-30: // 1 − e^−ε cancels, and the two bounds differ by ε²/12 of themselves
+		return RoundUp(e.Mul(e, e).Quo(e, exact(2)))
+	case epsilon > maxExponent:
+		return epsilon
+	}
+	decay := exponential(newFloat().Neg(e))
+	e.Mul(e, newFloat().Sub(exact(1), decay))
+	return min(epsilon, RoundUp(outward(e.Quo(e, decay.Add(decay, exact(1))))))
+}
+
+// PureMu returns the least µ such that every ε-DP mechanism is µ-Gaussian-DP, rounded up: µ = 2Φ⁻¹(e^ε/(1+e^ε)), at which the trade-off
+// curve of normal laws touches the corner of randomised response (PROOF.md, Lemma 3). +Inf where ε > 790.
+func PureMu(epsilon float64) float64 {
+	mustBeLoss("PureMu", epsilon)
+	switch {
+	case epsilon == 0:
+		return 0
+	case epsilon > 790: // Φ(−tail) > e^−805: what follows stays inside its bounds
+		return math.Inf(1)
+	}
+	decay := exponential(newFloat().Neg(exact(epsilon)))
+	corner := decay.Quo(decay, newFloat().Add(exact(1), decay))
+	rough, _ := corner.Float64()
+	_, half := border(0, tail,
+		func(half float64) bool { return math.Erfc(half/math.Sqrt2)/2 > rough },
+		func(half float64) bool { return outward(upperTail(exact(half))).Cmp(corner) > 0 })
+	return 2 * half
+}
+
+func mustBeLoss(name string, x float64) {
+	if !(x >= 0) {
+		panic(fmt.Sprintf("BUG: dp: %s of %g: negative or NaN", name, x))
+	}
+}

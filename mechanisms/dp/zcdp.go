@@ -1,0 +1,133 @@
+package dp
+
+import (
+	"fmt"
+	"math"
+	"math/big"
+)
+
+// ZCDPDelta returns δ(ε) of a ρ-zCDP mechanism, rounded up:
+//
+//	δ = inf_{α>1} e^{(α−1)(αρ−ε)}/(α−1)·(1−1/α)^α            (Canonne, Kamath and Steinke 2020, v4, Proposition 12, Corollary 13)
+//
+// Every α proves a bound, so the best one is sought in floating point and its bound alone is evaluated with directed rounding.
+func ZCDPDelta(epsilon, rho float64) float64 {
+	if !(epsilon >= 0) || !(rho >= 0) {
+		panic(fmt.Sprintf("BUG: dp: ZCDPDelta of epsilon %g, rho %g: negative or NaN", epsilon, rho))
+	}
+	if rho == 0 || math.IsInf(epsilon, 1) {
+		return 0
+	}
+	return probability(renyi{rho: exact(rho)}.delta(epsilon))
+}
+
+// ZCDPEpsilon returns the ε that ρ-zCDP proves at δ by the bound of ZCDPDelta, rounded up; +Inf when there is none.
+func ZCDPEpsilon(rho, delta float64) float64 {
+	if !(rho >= 0) || !(delta >= 0) {
+		panic(fmt.Sprintf("BUG: dp: ZCDPEpsilon of rho %g at delta %g: negative or NaN", rho, delta))
+	}
+	switch {
+	case rho == 0 || delta >= 1:
+		return 0
+	case delta == 0 || math.IsInf(rho, 1):
+		return math.Inf(1)
+	}
+	return RoundUp(renyi{rho: exact(rho)}.epsilon(delta))
+}
+
+// ZCDPRho returns the largest float64 ρ with ZCDPDelta(ε, ρ) ≤ δ: noise calibrated to it proves the budget. It is 0 when δ is 0.
+func ZCDPRho(b Budget) float64 {
+	if !(b.Epsilon >= 0) || !(b.Delta >= 0 && b.Delta < 1) {
+		panic(fmt.Sprintf("BUG: dp: ZCDPRho of epsilon %g, delta %g: out of range", b.Epsilon, b.Delta))
+	}
+	rho, _ := border(0, math.Inf(1),
+		func(rho float64) bool { return roughRenyi{rho: rho}.delta(b.Epsilon) <= b.Delta },
+		func(rho float64) bool { return ZCDPDelta(b.Epsilon, rho) <= b.Delta })
+	return rho
+}
+
+// GaussianRho returns ρ = µ²/2 of a µ-Gaussian-DP mechanism, rounded up: D_α(N(µ,1)‖N(0,1)) = αµ²/2 (Bun and Steinke 2016,
+// Proposition 1.6), and every µ-Gaussian-DP pair is post-processing of these two laws.
+func GaussianRho(mu float64) float64 {
+	if !(mu >= 0) {
+		panic(fmt.Sprintf("BUG: dp: GaussianRho of mu %g: negative or NaN", mu))
+	}
+	square := newFloat().Mul(exact(mu), exact(mu))
+	return RoundUp(square.Quo(square, exact(2)))
+}
+
+// renyi is a mechanism with D_α ≤ αρ + Σ count·D_α(randomised response of loss) for every α > 1 (PROOF.md, Theorem 3); ρ is finite.
+//
+// Below t = α − 1 > 0, and K(t) = t·D_{1+t} ≤ ρt(1+t) + Σ count·(ln cosh((t+½)l) − ln cosh(l/2)) over the losses l. As coded that difference
+// is tl + ln(1+e^{−(2t+1)l}) − ln(1+e^{−l}), and Proposition 12 in terms of t
+//
+//	ln δ = K(t) − tε − t·ln(1+1/t) − ln(1+t)          ε = (K(t) + ln(1/δ) − ln(1+t))/t − ln(1+1/t)
+type renyi struct {
+	rho   *big.Float
+	pures []responses
+}
+
+// delta returns an upper bound on δ(ε), ε finite.
+func (r renyi) delta(epsilon float64) *big.Float {
+	t := exact(r.rough().orderOfDelta(epsilon))
+	b := newBound()
+	r.addK(b, t)
+	inverse := newFloat().Quo(exact(1), t)
+	b.add(
+		newFloat().Neg(newFloat().Mul(t, exact(epsilon))),
+		newFloat().Neg(newFloat().Mul(t, log1p(inverse))),
+		newFloat().Neg(log1p(t)),
+	)
+	switch log := b.up(); {
+	case log.Sign() >= 0:
+		return exact(1)
+	case log.Cmp(exact(-maxExponent)) < 0:
+		return negligible()
+	default:
+		return outward(exponential(log))
+	}
+}
+
+// epsilon returns an upper bound on ε at 0 < δ < 1; it is not negative.
+func (r renyi) epsilon(delta float64) *big.Float {
+	log := logarithm(exact(delta))
+	rough, _ := log.Float64()
+	t := exact(r.rough().orderOfEpsilon(-rough))
+	b := newBound()
+	r.addK(b, t)
+	b.add(newFloat().Neg(log), newFloat().Neg(log1p(t)))
+	b.value.Quo(b.value, t)
+	b.size.Quo(b.size, t)
+	b.add(newFloat().Neg(log1p(newFloat().Quo(exact(1), t))))
+	epsilon := b.up()
+	if epsilon.Sign() < 0 {
+		return newFloat()
+	}
+	return epsilon
+}
+
+// addK adds the terms of K(t).
+func (r renyi) addK(b bound, t *big.Float) {
+	next := newFloat().Add(exact(1), t)
+	b.add(next.Mul(next, t).Mul(next, r.rho))
+	for _, pure := range r.pures {
+		loss, count := exact(pure.loss), exact(pure.count)
+		term := newFloat().Mul(t, loss)
+		b.add(term.Mul(term, count))
+		odd := newFloat().Add(exact(1), newFloat().Add(t, t))
+		term = negligible() // ln(1+x) ≤ x
+		if odd.Mul(odd, loss); odd.Cmp(exact(maxExponent)) <= 0 {
+			term = log1p(exponential(odd.Neg(odd)))
+		}
+		b.add(term.Mul(term, count))
+		if pure.loss <= maxExponent { // else the last term only helps
+			term = log1p(exponential(loss.Neg(loss)))
+			b.add(term.Mul(term, count.Neg(count)))
+		}
+	}
+}
+
+func (r renyi) rough() roughRenyi {
+	rho, _ := r.rho.Float64()
+	return roughRenyi{rho, r.pures}
+}

@@ -1,0 +1,156 @@
+package mechanisms_test
+
+import (
+	"errors"
+	"math"
+	"math/big"
+	"strings"
+	"testing"
+
+	"oriel/mechanisms"
+	"oriel/mechanisms/dp"
+	"oriel/mechanisms/mechtest"
+)
+
+// claimHolds recomputes a plan's loss in rational arithmetic, from the numbers c_x of a unit's events under the nodes: loss²·s² ≥ Δ²·Σc_x²
+// (Gaussian), Δ²·(Σc_x)² (Gamma) or nΔ²·(Σc_x)² (Laplace).
+func claimHolds(p mechanisms.Plan, c mechanisms.Config, loss float64) bool {
+	square := func(x *big.Rat) *big.Rat { return new(big.Rat).Mul(x, x) }
+	s := new(big.Rat).SetInt(new(big.Int).SetUint64(p.Scale.Mant))
+	s.Mul(s, new(big.Rat).SetFloat64(math.Ldexp(1, p.Scale.Exp)))
+	delta, k := 2*p.Grid.Lambda, uint64(1)
+	if c.Separation > 0 {
+		k = (c.Window + c.Separation - 1) / c.Separation
+	} else if c.Adjacency == dp.ZeroOut {
+		delta = p.Grid.Lambda
+	}
+	squares, total := uint64(0), k*uint64(p.Levels)
+	for level := range p.Levels {
+		under := uint64(1)
+		if c.Separation > 0 {
+			under = (1<<level + c.Separation - 1) / c.Separation
+		}
+		squares += k * under
+	}
+	need := square(new(big.Rat).SetInt64(delta))
+	if strings.Contains(p.Name, "gaussian") {
+		need.Mul(need, new(big.Rat).SetInt64(int64(squares)))
+	} else {
+		need.Mul(need, new(big.Rat).SetInt64(int64(total*total)))
+	}
+	if p.Name == "tree-laplace" {
+		need.Mul(need, new(big.Rat).SetInt64(int64(c.Dimension)))
+	}
+	return new(big.Rat).Mul(square(new(big.Rat).SetFloat64(loss)), square(s)).Cmp(need) >= 0
+}
+
+func TestGuaranteeIsProvedByTheIntegers(t *testing.T) {
+	f := func(c mechanisms.Config) {
+		t.Helper()
+		plan := mechtest.Plan(t, c)
+		g, err := plan.Guarantee(c)
+		if err != nil {
+			t.Fatalf("%s: %v", c.Name, err)
+		}
+		paper, loss := strings.HasSuffix(c.Name, "-paper"), g.Epsilon
+		if g.Mu > 0 {
+			loss = g.Mu
+			if dp.GaussianDelta(g.Epsilon, g.Mu) > g.Delta || g.Delta != c.Budget.Delta {
+				t.Errorf("%s: (%g, %g) is not that of µ = %g", c.Name, g.Epsilon, g.Delta, g.Mu)
+			}
+			if !paper && dp.GaussianDelta(g.Epsilon, g.Mu*(1+1e-12)) < g.Delta {
+				t.Errorf("%s: µ = %g is less than the budget allows", c.Name, g.Mu)
+			}
+			if (g.Curve == nil) != (c.Window == 0) || g.Curve != nil && g.Curve.Mu(c.Window) != g.Mu {
+				t.Errorf("%s: µ(W) is not µ = %g", c.Name, g.Mu)
+			}
+		} else if g.Curve != nil || g.Delta != 0 {
+			t.Errorf("%s: guarantee %+v", c.Name, g)
+		}
+		if c.Name != "blt" && !claimHolds(plan, c, loss) { // blt: blt.TestMuIsTheSumOfTheTheorem, blt.TestUserMu
+			t.Errorf("%s: loss %g at clip %g is not proved by %+v", c.Name, loss, c.Clip, plan)
+		}
+		if !paper && g.Epsilon != c.Budget.Epsilon {
+			t.Errorf("%s: epsilon %g, want the configured %g", c.Name, g.Epsilon, c.Budget.Epsilon)
+		}
+		unit := "event"
+		if c.Separation > 0 {
+			unit = "user"
+		}
+		if g.Mechanism != c.Name || g.Window != c.Window || g.Batch != 1 || g.Adjacency != c.Adjacency || g.Unit != unit || g.Separation != c.Separation {
+			t.Errorf("%s: guarantee %+v", c.Name, g)
+		}
+	}
+	for _, name := range mechanisms.Names() {
+		for _, adjacency := range []dp.Adjacency{dp.Replace, dp.ZeroOut} {
+			for _, epsilon := range []float64{0.01, 1, 20} {
+				c := config(name, 7)
+				c.Adjacency, c.Budget.Epsilon, c.Window = adjacency, epsilon, min(c.Window, 1)*1024
+				for _, c.Clip = range []float64{1, 0.1, math.Pi, 1e6} {
+					f(c)
+				}
+				if hasUsers(name) {
+					c.Clip = 0.75
+					for _, c.Separation = range []uint64{1, 100, 5000} {
+						f(c)
+					}
+				}
+			}
+		}
+	}
+}
+
+// hasUsers reports whether a name has a user level.
+func hasUsers(name string) bool {
+	return !strings.HasSuffix(name, "-paper") && !strings.HasPrefix(name, "once-")
+}
+
+// [WDP] care point 1: the paper's sensitivity L + µD is no bound on a leaf. Option I is then ε·2L/(L + µD); Option II is loose enough.
+func TestPaperGuaranteeIsRecomputed(t *testing.T) {
+	c := config("tree-gamma-paper", 4)
+	c.PaperSensitivity = 1.25
+	g, err := mechtest.Plan(t, c).Guarantee(c)
+	if want := 2 / 1.25; err != nil || g.Epsilon < want*(1-1e-15) || g.Epsilon > want*(1+1e-15) {
+		t.Errorf("Gamma: epsilon %g, %v, want %g", g.Epsilon, err, want)
+	}
+	c = config("tree-gaussian-paper", 4)
+	c.PaperSensitivity = 1
+	g, err = mechtest.Plan(t, c).Guarantee(c)
+	if err != nil || g.Epsilon > 0.5 || g.Delta != 1e-6 {
+		t.Errorf("Gaussian: (%g, %g), %v, want epsilon well below 1", g.Epsilon, g.Delta, err)
+	}
+}
+
+func TestGuaranteeRefusesAnotherPlan(t *testing.T) {
+	for _, name := range []string{"tree-gaussian", "tree-gamma", "tree-laplace", "blt", "once-gaussian", "once-gamma"} {
+		c := config(name, 4)
+		plan := mechtest.Plan(t, c)
+		short := plan
+		short.Scale.Mant -= 2
+		if _, err := short.Guarantee(c); !errors.Is(err, mechanisms.ErrUnproved) {
+			t.Errorf("%s: a scale one step smaller: %v, want ErrUnproved", name, err)
+		}
+		if _, err := mechanisms.Open(c, short, [32]byte{}); !errors.Is(err, mechanisms.ErrUnproved) {
+			t.Errorf("%s: Open with a scale one step smaller: %v, want ErrUnproved", name, err)
+		}
+		f := func(what string, change func(*mechanisms.Config)) {
+			t.Helper()
+			other := c
+			change(&other)
+			if _, err := plan.Guarantee(other); err == nil {
+				t.Errorf("%s: a plan of another %s is accepted", name, what)
+			}
+		}
+		f("name", func(c *mechanisms.Config) { c.Name = "tree-gamma-paper"; c.PaperSensitivity = 1 })
+		f("clip", func(c *mechanisms.Config) { c.Clip = 1.5 })
+		f("window", func(c *mechanisms.Config) { c.Window = 16 })
+		f("epsilon", func(c *mechanisms.Config) { c.Budget.Epsilon *= 0.999999 })
+		f("failure", func(c *mechanisms.Config) { c.Failure = 0.1 })
+		f("adjacency", func(c *mechanisms.Config) { c.Adjacency = 3 })
+	}
+	c := config("tree-gamma", 4)
+	c.Budget.Epsilon = 1e-12
+	if _, err := mechanisms.NewPlan(c); err == nil || !strings.Contains(err.Error(), "epsilon 1e-12") {
+		t.Errorf("a budget beyond the sampler: %v", err)
+	}
+}

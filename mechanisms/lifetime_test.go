@@ -1,0 +1,133 @@
+package mechanisms_test
+
+import (
+	"bytes"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"oriel/mechanisms"
+	"oriel/mechanisms/dp"
+	"oriel/mechanisms/mechtest"
+	"oriel/mechanisms/noise"
+)
+
+// A stream with a horizon stops there, and takes no state from beyond. Its plan and its releases are those of one without.
+func TestStreamEndsAtItsHorizon(t *testing.T) {
+	endless := batched(t) // W = 4, B = 3
+	c, h := endless, records(13, 3)
+	c.Horizon = 3
+	if mechtest.Plan(t, c) != mechtest.Plan(t, endless) {
+		t.Error("the horizon changes the plan")
+	}
+	key := [32]byte{4}
+	stream, twin := mechtest.Open(t, c, key), mechtest.Open(t, endless, key)
+	if stream.Horizon() != 3 || twin.Horizon() != 0 {
+		t.Errorf("horizons %d and %d", stream.Horizon(), twin.Horizon())
+	}
+	for i := range 9 {
+		if stream.Add(h.ids[i], h.gradients[i]) != twin.Add(h.ids[i], h.gradients[i]) || !slices.Equal(stream.Sum(), twin.Sum()) {
+			t.Fatalf("record %d: the horizon changes a release", i)
+		}
+	}
+	last := stream.AppendState(nil)
+	if err := mechtest.Open(t, c, key).Restore(last); err != nil || !bytes.Equal(last, twin.AppendState(nil)) {
+		t.Errorf("the last state: %v", err)
+	}
+	for range 4 {
+		twin.Add(h.ids[9], h.gradients[9])
+		if err := stream.Restore(twin.AppendState(nil)); err == nil || !strings.Contains(err.Error(), "beyond the horizon of 3 steps") {
+			t.Errorf("a state of step %d: %v", twin.Step(), err)
+		}
+		if !bytes.Equal(stream.AppendState(nil), last) {
+			t.Error("a refused state changes the stream")
+		}
+	}
+	defer func() {
+		if r, _ := recover().(string); !strings.HasPrefix(r, "BUG: mechanisms: a record beyond the horizon") {
+			t.Errorf("a record beyond the horizon: %q", r)
+		}
+		if !bytes.Equal(stream.AppendState(nil), last) {
+			t.Error("a refused record changes the stream")
+		}
+	}()
+	stream.Add(h.ids[9], h.gradients[9])
+}
+
+// Restore reads the step before it changes anything: every sum's state starts with it.
+func TestStateOfASumStartsWithItsStep(t *testing.T) {
+	for _, name := range mechanisms.Names() {
+		stream := mechtest.Open(t, config(name, 3), [32]byte{1})
+		for range 5 {
+			stream.Add(noise.Identity{}, []float64{1, 0, 0})
+		}
+		if state := stream.AppendState(nil)[37+48:]; !bytes.Equal(state[:8], []byte{5, 0, 0, 0, 0, 0, 0, 0}) {
+			t.Errorf("%s: state of step 5 starts with %x", name, state[:8])
+		}
+	}
+}
+
+// With a window of at least the horizon the budget is that of the whole run, at event and user level.
+func TestHorizonMakesTheGuaranteeOneForEver(t *testing.T) {
+	for _, name := range []string{"tree-gaussian", "tree-gamma", "tree-gaussian-paper", "blt"} {
+		for _, separation := range []uint64{0, 3} {
+			c := config(name, 3)
+			c.Horizon, c.Separation = 6, separation
+			if separation > 0 && !hasUsers(name) {
+				continue
+			}
+			g, err := mechtest.Plan(t, c).Guarantee(c)
+			if err != nil || g.Horizon != 6 {
+				t.Fatalf("%s: %+v, %v", name, g, err)
+			}
+			last := g.At(6)
+			for _, age := range []uint64{6, 8, 9, 1000, math.MaxUint64} {
+				if got := g.At(age); got != last || got.Epsilon > g.Epsilon {
+					t.Errorf("%s: ε(%d) = %+v, want %+v", name, age, got, last)
+				}
+				if separation > 0 && g.AtAll(age) != last {
+					t.Errorf("%s: ε(%d) of all events = %+v, want %+v", name, age, g.AtAll(age), last)
+				}
+			}
+		}
+	}
+}
+
+// What is released once is the leaf sum of its own step, and has its budget for ever: σ = Δ/µ, θ = Δ/ε.
+func TestOnceIsOfSingleStepsForEver(t *testing.T) {
+	for _, name := range mechanisms.Names() {
+		if got := mechtest.ZeroStream(t, config(name, 3)).Once(); got != strings.HasPrefix(name, "once-") {
+			t.Errorf("%s: Once() = %v", name, got)
+		}
+	}
+	for name, scale := range map[string]float64{"once-gaussian": 2 / dp.GaussianMu(dp.Budget{Epsilon: 1, Delta: 1e-6}), "once-gamma": 2} {
+		c := config(name, 3)
+		c.Failure = 0.1
+		plan := mechtest.Plan(t, c)
+		if got := plan.Scale.Float64() * plan.Grid.Unit(); got < scale*(1-1e-15) || got > scale*(1+1e-15) {
+			t.Errorf("%s: scale %g, want %g", name, got, scale)
+		}
+		if b, err := plan.AppendBinary(nil); err != nil || b[0] != 1 {
+			t.Errorf("%s: plan %x, %v, want version 1", name, b, err)
+		}
+		stream := mechtest.ZeroStream(t, c)
+		for i := range 5 {
+			x := []float64{float64(i) / 8, 0, -0.5}
+			if !stream.Add(noise.Identity{Offset: int64(i)}, x) || !slices.Equal(stream.Sum(), x) {
+				t.Errorf("%s: release %v of step %v", name, stream.Sum(), x)
+			}
+		}
+		g := stream.Guarantee()
+		for _, age := range []uint64{1, 1000, math.MaxUint64} {
+			if g.Window != 0 || g.At(age).Epsilon != 1 || g.AtWindows(age).Epsilon != 1 {
+				t.Errorf("%s: at %d: %+v of %+v", name, age, g.At(age), g)
+			}
+		}
+		c.Adjacency = dp.ZeroOut
+		half := mechtest.Plan(t, c)
+		if got := half.Scale.Float64() * 2; got != plan.Scale.Float64() {
+			t.Errorf("%s: twice the scale under zero-out is %g, want %g", name, got, plan.Scale.Float64())
+		}
+	}
+}

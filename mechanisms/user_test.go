@@ -1,0 +1,116 @@
+package mechanisms_test
+
+import (
+	"errors"
+	"math"
+	"testing"
+
+	"oriel/mechanisms"
+	"oriel/mechanisms/dp"
+	"oriel/mechanisms/mechtest"
+)
+
+// user is a configuration of user level: W = 1024, at least 100 steps between a user's events, k = 11.
+func user(name string) mechanisms.Config {
+	c := config(name, 5)
+	c.Window, c.Separation = 1024, 100
+	return c
+}
+
+// PROOF.md, Theorems 1 to 3: the noise is that of k = 11 events, each of which moves a leaf by 2Λ whatever the adjacency says.
+func TestUserNoiseIsThatOfAllEventsOfAWindow(t *testing.T) {
+	squares, total := 0.0, 11.0*11
+	for size := 1.0; size <= 1024; size *= 2 {
+		squares += 11 * math.Ceil(size/100)
+	}
+	mu := dp.GaussianMu(dp.Budget{Epsilon: 1, Delta: 1e-6})
+	f := func(name string, want float64) {
+		t.Helper()
+		c := user(name)
+		plan := mechtest.Plan(t, c)
+		if got := plan.Scale.Float64() * plan.Grid.Unit(); got < want*(1-1e-15) || got > want*(1+1e-15) {
+			t.Errorf("%s: scale %.10g, want %.10g", name, got, want)
+		}
+		c.Adjacency = dp.ZeroOut
+		if other := mechtest.Plan(t, c); other != plan {
+			t.Errorf("%s: another plan under zero-out", name)
+		}
+	}
+	f("tree-gaussian", 2*math.Sqrt(squares)/mu)
+	f("tree-gamma", 2*total)
+	f("tree-laplace", 2*total*math.Sqrt(5))
+}
+
+// A plan of user level proves more for one event, and that is what EventGuarantee says; the plan of an event does not prove a user.
+func TestEventGuaranteeIsOfTheSamePlan(t *testing.T) {
+	for _, name := range []string{"tree-gaussian", "tree-gamma", "tree-laplace", "blt"} {
+		for _, adjacency := range []dp.Adjacency{dp.Replace, dp.ZeroOut} {
+			c := user(name)
+			c.Adjacency = adjacency
+			plan := mechtest.Plan(t, c)
+			of, err := plan.Guarantee(c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			g, err := plan.EventGuarantee(c)
+			if err != nil || g.Unit != "event" || g.Separation != 0 || g.Adjacency != adjacency || g.Delta != of.Delta || !(g.Epsilon < of.Epsilon/2) {
+				t.Errorf("%s: %+v, %v, of a user %+v", name, g, err, of)
+			}
+			c.Separation, c.Budget.Epsilon = 0, g.Epsilon*(1+1e-12)
+			again, err := plan.Guarantee(c)
+			if err != nil || again.Mu != g.Mu || again.Curve != g.Curve {
+				t.Errorf("%s: as a plan of an event: %+v, %v, want %+v", name, again, err, g)
+			}
+			c.Budget.Epsilon = g.Epsilon * (1 - 1e-9)
+			if _, err := plan.Guarantee(c); !errors.Is(err, mechanisms.ErrUnproved) {
+				t.Errorf("%s: proves less than the event's epsilon: %v", name, err)
+			}
+			c = user(name)
+			c.Separation = 93 // k = 12
+			if _, err := plan.Guarantee(c); !errors.Is(err, mechanisms.ErrUnproved) {
+				t.Errorf("%s: one event more in a window: %v, want ErrUnproved", name, err)
+			}
+			event := config(name, 5)
+			event.Window, event.Adjacency = 1024, adjacency
+			if _, err := mechtest.Plan(t, event).Guarantee(user(name)); !errors.Is(err, mechanisms.ErrUnproved) {
+				t.Errorf("%s: the plan of an event for a user: %v, want ErrUnproved", name, err)
+			}
+			if same, err := plan.EventGuarantee(event); err != nil || same != g {
+				t.Errorf("%s: asked by the configuration of an event: %+v, %v", name, same, err)
+			}
+		}
+	}
+}
+
+// The two losses by age are those of the structure, at user level and (At alone) at event level.
+func TestUserGuaranteeAges(t *testing.T) {
+	for _, name := range []string{"tree-gaussian", "tree-gamma", "blt"} {
+		c := user(name)
+		g, err := mechtest.Plan(t, c).Guarantee(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		claim := dp.Budget{Epsilon: 1, Delta: g.Delta}
+		if g.At(1024) != claim || g.AtAll(1024) != claim || g.AtWindows(1) != claim {
+			t.Errorf("%s: %v and %v at W", name, g.At(1024), g.AtAll(1024))
+		}
+		for _, m := range []float64{2, 10, 100} {
+			x, all := g.At(uint64(m)*1024), g.AtAll(uint64(m)*1024)
+			if !(all.Epsilon > x.Epsilon && x.Epsilon > 1) || x != g.AtWindows(uint64(m)) {
+				t.Errorf("%s: %v and %v after %g windows", name, x, all, m)
+			}
+			if name == "tree-gamma" && (x.Epsilon != m || all.Epsilon != m*(m+1)/2) {
+				t.Errorf("pure ε after %g windows: %v and %v", m, x, all)
+			}
+		}
+	}
+	event := config("tree-gaussian", 5)
+	event.Window = 1024
+	g, err := mechtest.Plan(t, event).Guarantee(event)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := g.Curve.Mu(100*1024)/g.Mu, math.Sqrt((10+100*(2-1/1024.0))/11); got < want || got > want*(1+1e-5) { // rounding of shifts
+		t.Errorf("µ(100W) of an event is %g µ(W), want %g", got, want)
+	}
+}

@@ -1,0 +1,80 @@
+package mechanisms_test
+
+import (
+	"math"
+	"testing"
+
+	"oriel/mechanisms"
+	"oriel/mechanisms/blt"
+	"oriel/mechanisms/mechtest"
+	"oriel/mechanisms/noise"
+)
+
+// released returns the mean square of a release without data over 2¹⁷ steps after the first, in units (Δ/µ)², and its standard error, from n
+// coordinates, which are independent.
+func released(t *testing.T, stream *mechanisms.Stream, first uint64) (mean, spread float64) {
+	t.Helper()
+	const delta = 2.0 // L = 1, replace
+	n := stream.Dimension()
+	squares, id := make([]float64, n), noise.Identity{}
+	for id.Offset = 1; id.Offset <= int64(first+1<<17); id.Offset++ {
+		stream.Add(id, nil)
+		if stream.Step() > first {
+			for i, y := range stream.Sum() {
+				squares[i] += y * y
+			}
+		}
+	}
+	factor := stream.Guarantee().Mu / delta
+	factor *= factor / (1 << 17)
+	for _, x := range squares {
+		mean += x * factor / float64(n)
+	}
+	for _, x := range squares {
+		spread += (x*factor - mean) * (x*factor - mean) / float64(n*(n-1))
+	}
+	return mean, math.Sqrt(spread)
+}
+
+// Variance of a release at equal µ(W), the figure of blt.Table, measured end to end over 2¹⁷ releases: whole blocks of the tree after the first
+// one, and blt after eight windows, when it has settled. Mean squares of coordinates are near enough to normal for 6.11 standard errors to be
+// passed with probability below 10⁻⁸.
+func TestVarianceIsThatOfTheTable(t *testing.T) {
+	for _, c := range []struct {
+		window uint64
+		n      int
+	}{{64, 16}, {1024, 32}, {16384, 64}} {
+		rows, err := blt.Table([]uint64{c.window})
+		if err != nil {
+			t.Fatal(err)
+		}
+		row := rows[len(rows)-1] // m = 4
+		f := func(name string, first uint64, want float64) {
+			t.Helper()
+			config := config(name, c.n)
+			config.Window = c.window
+			if name == "blt" {
+				config.Poles = blt.MaxPoles
+			}
+			mean, spread := released(t, mechtest.Open(t, config, [32]byte{9}), first)
+			t.Logf("%s W=%d: %.3f ± %.3f (Δ/µ)², table %.3f", name, c.window, mean, spread, want)
+			if math.Abs(mean-want) > 6.11*spread || spread > 0.04*want {
+				t.Errorf("%s W=%d: %g ± %g, want %g", name, c.window, mean, spread, want)
+			}
+		}
+		f("tree-gaussian", c.window, row.TreeMean)
+		f("blt", 8*c.window, row.Variance)
+	}
+	for _, name := range []string{"tree-gaussian", "blt"} {
+		config := config(name, 16)
+		plan := mechtest.Plan(t, config)
+		whole, _ := released(t, mechtest.Open(t, config, [32]byte{9}), 64)
+		half, err := noise.NewGaussian(noise.Scale{Mant: plan.Scale.Mant, Exp: plan.Scale.Exp - 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if mean, spread := released(t, mechtest.Planted(t, config, plan, half), 64); mean > whole/3 || spread > 0.01*whole {
+			t.Errorf("%s at half scale: %g ± %g, at full scale %g", name, mean, spread, whole)
+		}
+	}
+}

@@ -1,0 +1,164 @@
+package coco
+
+import (
+	"errors"
+	"math"
+	"testing"
+
+	"oriel/mechanisms"
+	"oriel/mechanisms/audit"
+	"oriel/mechanisms/dp"
+	"oriel/mechanisms/mechtest"
+	"oriel/mechanisms/noise"
+	"oriel/mechanisms/windowtree"
+	"oriel/operators"
+	"oriel/operators/loss"
+)
+
+// The audit of mechanisms/audit through the whole machine: an event whose gradient is far outside the clip, by its weight, exchanged for one
+// of the opposite label. Seeds are fixed; an honest machine is refuted with probability auditAlpha.
+const (
+	auditAlpha = 1e-4
+	auditRuns  = 5000
+)
+
+func auditConfigs(t *testing.T, update string) (Config, mechanisms.Config) {
+	t.Helper()
+	c := sample(t, "box", 2)
+	c.Update, c.Loss = update, mustLoss(t, "logistic")
+	m := mechanism(c, 8, 2)
+	m.Budget = dp.Budget{Epsilon: 20, Delta: 1e-6}
+	return c, m
+}
+
+// auditMachine runs a machine over a stream on a canary at a step of a window of 8, against the claim and the law of m's own plan.
+func auditMachine(t *testing.T, c Config, m mechanisms.Config, stream *mechanisms.Stream, step uint64) audit.Report {
+	t.Helper()
+	plan := mechtest.Plan(t, m)
+	guarantee, err := plan.Guarantee(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	k, err := audit.NewCanary(m, step, 8)
+	if err != nil {
+		t.Fatal(err)
+	}
+	half := math.Sqrt(0.5) * m.Clip // of the features (½, ½), on which |⟨a, x⟩| ≤ 1 all over the box
+	k.With, k.Without = []float64{half, half}, []float64{-half, -half}
+	law, err := audit.NewLaw(m, plan, k)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := audit.New(law, guarantee, auditRuns, auditAlpha)
+	if err != nil {
+		t.Fatal(err)
+	}
+	machine, err := New(c, mustPlan(t, c, m), stream)
+	if err != nil {
+		t.Fatal(err)
+	}
+	start, observer := machine.AppendState(nil), law.Observe()
+	var decisions []operators.Decision
+	for run := range uint64(auditRuns) {
+		if err := machine.Restore(start); err != nil {
+			t.Fatal(err)
+		}
+		coin := audit.Coin([32]byte{8}, run)
+		for now := uint64(1); now <= k.Releases; now++ {
+			for place := range m.Batch {
+				r := operators.Record{Identity: noise.Identity{Partition: int32(run), Offset: int64(now*m.Batch + place)}, Null: place != 0 || !k.At(now)}
+				if !r.Null {
+					r.Event = operators.Event{Vector: operators.Vector{Values: []float64{0.5, 0.5}}, Label: 1, Weight: 100}
+					if coin {
+						r.Event.Label = -1
+					}
+				}
+				decisions = machine.Add(decisions[:0], r)
+			}
+			observer.Release(stream.Sum())
+		}
+		a.Add(observer.Result(coin))
+	}
+	return a.Report()
+}
+
+// An honest machine comes to 0.9 of what its canary can show, at the first decision and at later ones, and not above it.
+func TestAuditOfTheMachineReachesTheClaim(t *testing.T) {
+	for _, update := range []string{Projection, LLO, OGD} {
+		for _, step := range []uint64{1, 5} {
+			c, m := auditConfigs(t, update)
+			r := auditMachine(t, c, m, mechtest.Open(t, m, [32]byte{3}), step)
+			if bound := r.Bounds[0].Value; r.Err() != nil || bound < 0.9*r.Reach {
+				t.Errorf("%s, canary at step %d: bound %g of %g: %v", update, step, bound, r.Reach, r.Err())
+			}
+		}
+	}
+}
+
+// unweighted plants a loss that leaves the weight to the sum.
+type unweighted struct {
+	loss.Loss
+	weight *float64
+}
+
+func (u unweighted) Gradient(dst, x []float64, e operators.Event) bool {
+	*u.weight, e.Weight = e.Weight, 1
+	return u.Loss.Gradient(dst, x, e)
+}
+
+// weighted plants a sum that multiplies the clipped leaf by the weight.
+type weighted struct {
+	mechanisms.Sum
+	weight *float64
+}
+
+func (w weighted) Add(dst []float64, v []int64, chain *noise.Chain) {
+	heavy := make([]int64, len(v))
+	for i, x := range v {
+		heavy[i] = int64(*w.weight * float64(x))
+	}
+	w.Sum.Add(dst, heavy, chain)
+}
+
+func TestAuditCatchesFaultsOfTheMachine(t *testing.T) {
+	c, m := auditConfigs(t, Projection)
+	plan := mechtest.Plan(t, m)
+	gaussian, err := noise.NewGaussian(plan.Scale)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := func(what string, c Config, m mechanisms.Config, stream *mechanisms.Stream) {
+		t.Helper()
+		r := auditMachine(t, c, m, stream, 1)
+		if err := r.Err(); !errors.Is(err, audit.ErrClaim) {
+			t.Errorf("%s: not caught: %+v", what, r.Bounds)
+		}
+	}
+	tree := func(p mechanisms.Plan) mechanisms.Sum {
+		sum, err := windowtree.New(m.Window, p.Grid, m.Dimension, gaussian, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return sum
+	}
+	planted := func(m mechanisms.Config, p mechanisms.Plan, sum mechanisms.Sum) *mechanisms.Stream {
+		stream, err := mechanisms.NewStream(m, p, [32]byte{5}, sum)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return stream
+	}
+
+	after, weight := c, 0.0
+	after.Loss = unweighted{c.Loss, &weight}
+	f("weight after the clip", after, m, planted(m, plan, weighted{tree(plan), &weight}))
+
+	// The clip of 1.25·L on the same lattice, over noise for L.
+	wide := m
+	wide.Clip *= 1.25
+	widePlan := mechtest.Plan(t, wide)
+	if widePlan.Grid.Exp != plan.Grid.Exp {
+		t.Fatal("another lattice")
+	}
+	f("clip off by a quarter", c, m, planted(wide, widePlan, tree(widePlan)))
+}

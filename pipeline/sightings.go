@@ -1,0 +1,196 @@
+package pipeline
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"maps"
+	"sync"
+
+	"oriel/pipeline/kafka"
+	"oriel/state"
+	"oriel/state/users"
+)
+
+// sightings knows in which partition each remembered user was seen: in this process at once, in others as of their last look at the
+// changelog. A user in two partitions is protected by two streams, whose losses compose: no printed figure counts that, so the service
+// stops.
+type sightings struct {
+	mu    sync.Mutex
+	where map[users.ID]int32
+
+	elsewhere map[int32]*remembered // used by the goroutine that looks around only
+}
+
+// see notes a user, before the record is taken.
+func (s *sightings) see(partition int32, user *users.ID) error {
+	if user == nil {
+		return nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.note(partition, *user)
+}
+
+func (s *sightings) note(partition int32, user users.ID) error {
+	if other, seen := s.where[user]; seen && other != partition {
+		return stop(fmt.Sprintf("one user has events in partitions %d and %d, and the printed guarantee is that of one", min(other, partition), max(other, partition)),
+			"Key the input by user, with one partitioner and a fixed number of partitions, and open a new deployment under another ORIEL_NAME on it")
+	}
+	if s.where == nil {
+		s.where = map[users.ID]int32{}
+	}
+	s.where[user] = partition
+	return nil
+}
+
+// replace notes who is remembered in a partition, in place of what was known of it.
+func (s *sightings) replace(partition int32, all iter.Seq[users.ID]) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.drop(partition)
+	for user := range all {
+		if err := s.note(partition, user); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *sightings) drop(partition int32) {
+	maps.DeleteFunc(s.where, func(_ users.ID, p int32) bool { return p == partition })
+}
+
+// enter notes the users that a restored stream remembers, and lets go whom it forgets.
+func (s *sightings) enter(partition int32, stream *Stream) error {
+	if stream.limiter == nil {
+		return nil
+	}
+	stream.forgotten = func(user users.ID) {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		delete(s.where, user)
+	}
+	return s.replace(partition, stream.limiter.Remembered())
+}
+
+// leave lets go the users of a partition that is handed over.
+func (s *sightings) leave(partition int32) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.drop(partition)
+}
+
+// remembered is what a partition's changelog says about its users.
+type remembered struct {
+	view     *changelog
+	stateKey []byte
+	sealer   *state.Sealer
+	limiter  *users.Limiter
+}
+
+// lookAround notes who is remembered in all partitions but those of skip, by their committed states.
+func (s *Service) lookAround(ctx context.Context, skip map[int32]bool) error {
+	if s.model.Users.Separation == 0 {
+		return nil
+	}
+	if s.sightings.elsewhere == nil {
+		s.sightings.elsewhere = map[int32]*remembered{}
+	}
+	for p := range int32(s.topics.Changelog.Partitions) {
+		if skip[p] {
+			continue
+		}
+		r, err := s.remember(ctx, p)
+		if err != nil {
+			return err
+		}
+		if r == nil {
+			continue
+		}
+		if err := s.sightings.replace(p, r.limiter.Remembered()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// latest is how many offsets at the end of a changelog partition hold its last state: some parts and the ends of transactions.
+const latest = 1000
+
+// remember reads the last committed state of a partition; nil when it was never opened.
+func (s *Service) remember(ctx context.Context, p int32) (*remembered, error) {
+	bounds, err := s.client.Bounds(ctx, s.topics.Changelog.Name, p)
+	if err != nil {
+		return nil, fmt.Errorf("pipeline: bounds of the changelog, partition %d: %w", p, err)
+	}
+	r := s.sightings.elsewhere[p]
+	if r == nil {
+		if r, err = s.firstLook(ctx, p, bounds); r == nil || err != nil {
+			return nil, err
+		}
+		s.sightings.elsewhere[p] = r
+	} else {
+		r.view.next = max(r.view.next, bounds.Stable-latest)
+		if err := r.view.read(ctx, s.client, s.topics.Changelog, p, bounds.Stable); err != nil {
+			return nil, err
+		}
+	}
+	sealed, err := r.view.sealed(r.stateKey)
+	if err != nil {
+		return nil, unsealing(p, err)
+	}
+	_, private, err := r.sealer.Open(sealed)
+	if err != nil {
+		return nil, unsealing(p, err)
+	}
+	if err := r.limiter.Restore(private[max(0, len(private)-r.limiter.StateLen()):]); err != nil {
+		return nil, unsealing(p, err)
+	}
+	return r, nil
+}
+
+func (s *Service) firstLook(ctx context.Context, p int32, bounds kafka.Bounds) (*remembered, error) {
+	view, err := readChangelog(ctx, s.client, s.topics.Changelog, p, bounds, nil)
+	if err != nil {
+		return nil, err
+	}
+	manifest, err := openManifest(view.values[string(state.ManifestKey())], p, manifestText(s.config, s.model), s.master)
+	if err != nil {
+		return nil, err
+	}
+	record := view.values[string(manifest.NameKey.Key(state.KindIncarnation, streamName(p)))]
+	if record == nil {
+		return nil, nil
+	}
+	inc, err := state.OpenIncarnation(record, s.master)
+	if err != nil {
+		return nil, unsealing(p, err)
+	}
+	r := &remembered{view: view, stateKey: manifest.NameKey.Key(state.KindState, streamName(p))}
+	if r.sealer, err = inc.Sealer(); err != nil {
+		return nil, unsealing(p, err)
+	}
+	r.limiter, err = s.model.Users.limiter(manifest.NameKey.Users())
+	return r, err
+}
+
+// watchUsers looks at the partitions of other processes beside the work.
+func (s *Service) watchUsers(ctx context.Context, own []int32, end func(error)) {
+	if s.model.Users.Separation == 0 {
+		return
+	}
+	skip := map[int32]bool{}
+	for _, p := range own {
+		skip[p] = true
+	}
+	for pause(ctx, usersInterval) == nil {
+		if err := s.lookAround(ctx, skip); err != nil && Kind(err) == Stopped {
+			end(err)
+			return
+		}
+	}
+}
+
+// usersInterval is how long a user in partitions of two processes may go unnoticed, but for the time of a commit.
+const usersInterval = topicsInterval

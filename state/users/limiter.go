@@ -1,0 +1,113 @@
+package users
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"fmt"
+	"hash"
+	"iter"
+	"math/bits"
+)
+
+// MaxRemembered bounds B·s: a state of 3 MiB, below the largest record that changelogs take.
+const MaxRemembered = 1 << 17
+
+// ID is a user as Oriel remembers it.
+type ID [16]byte
+
+// entry is the last accepted event of a user.
+type entry struct {
+	id   ID
+	step uint64
+}
+
+// Limiter is not safe for concurrent use.
+//
+// Invariant: remembered has one entry for each user accepted in the last s steps, in order of acceptance, and last has their steps.
+type Limiter struct {
+	separation uint64
+	key        [32]byte
+	mac        hash.Hash
+	sum        []byte
+
+	remembered []entry // a ring of capacity B·s
+	first, len int
+	last       map[ID]uint64
+}
+
+// Validate checks a separation and a batch size before anything is opened.
+func Validate(separation, batch uint64) error {
+	if separation < 1 || batch < 1 {
+		return fmt.Errorf("users: separation %d, batch %d: below 1", separation, batch)
+	}
+	if high, low := bits.Mul64(separation, batch); high != 0 || low > MaxRemembered {
+		return fmt.Errorf("users: separation %d times batch %d: above %d users to remember", separation, batch, MaxRemembered)
+	}
+	return nil
+}
+
+// New returns a limiter that has seen nobody. Limiters with one key give a user one ID.
+func New(separation, batch uint64, key [32]byte) (*Limiter, error) {
+	if err := Validate(separation, batch); err != nil {
+		return nil, err
+	}
+	l := &Limiter{separation: separation, remembered: make([]entry, separation*batch), last: map[ID]uint64{}}
+	l.rekey(key)
+	return l, nil
+}
+
+func (l *Limiter) rekey(key [32]byte) {
+	l.key, l.mac = key, hmac.New(sha256.New, key[:])
+}
+
+var domain = []byte("oriel user")
+
+// ID returns HMAC-SHA-256(key, "oriel user" ‖ user), first 128 bits.
+func (l *Limiter) ID(user []byte) (id ID) {
+	l.mac.Reset()
+	l.mac.Write(domain)
+	l.mac.Write(user)
+	l.sum = l.mac.Sum(l.sum[:0])
+	copy(id[:], l.sum)
+	return id
+}
+
+// Forget drops the users whose last accepted event lies s or more steps before step, and tells each to dropped.
+func (l *Limiter) Forget(step uint64, dropped func(ID)) {
+	for l.len > 0 {
+		e := l.remembered[l.first]
+		if step-e.step < l.separation {
+			return
+		}
+		delete(l.last, e.id)
+		l.first = (l.first + 1) % len(l.remembered)
+		l.len--
+		dropped(e.id)
+	}
+}
+
+// Admit reports whether an event of a user in a step is accepted, and remembers it. Steps never go back, and a step has at most B calls.
+// BEFORE, Forget has been called with the step.
+func (l *Limiter) Admit(step uint64, id ID) bool {
+	if _, near := l.last[id]; near {
+		return false
+	}
+	if l.len == len(l.remembered) {
+		panic("BUG: users: more accepted events than steps hold")
+	}
+	l.remembered[(l.first+l.len)%len(l.remembered)] = entry{id, step}
+	l.last[id] = step
+	l.len++
+	return true
+}
+
+// Remembered lists the users of the last s steps.
+func (l *Limiter) Remembered() iter.Seq[ID] {
+	return func(yield func(ID) bool) {
+		for i := range l.len {
+			if !yield(l.remembered[(l.first+i)%len(l.remembered)].id) {
+				return
+			}
+		}
+	}
+}
