@@ -99,7 +99,7 @@ func (c *computer) take(work context.Context, batch *kafka.Batch, limit int) err
 			c.segment.letter(t.service.config.Input, t.partition, r, code, maxBytes, t.service.topics.letterLimit, c.now)
 		}
 		c.segment.records++
-		c.segment.taken += recordBytes(r.Key, r.Value, r.Headers)
+		c.segment.taken += r.Length + recordOverhead
 		c.position.Next, c.position.LeaderEpoch = r.Offset+1, r.LeaderEpoch
 		if c.segment.bytes() >= limit {
 			c.hand(true)

@@ -22,7 +22,7 @@ type segment struct {
 	position  state.Position // after the last record taken
 	sealed    []byte         // state at position
 	records   int
-	taken     int // bytes of the records taken, valid or not: public
+	taken     int // bytes of the records taken, whatever is in them: public
 	count     int // decisions
 	steps     uint64
 	end       int64 // end of the input when its last records were fetched
@@ -92,9 +92,12 @@ func (b *batches) append(key, value []byte, headers []kafka.Header, now int64) {
 	b.bytes += size
 }
 
+// recordOverhead bounds what a record takes beside its key, value and headers.
+const recordOverhead = 32
+
 // recordBytes bounds what a record takes in a batch.
 func recordBytes(key, value []byte, headers []kafka.Header) int {
-	size := len(key) + len(value) + 32
+	size := len(key) + len(value) + recordOverhead
 	for _, h := range headers {
 		size += len(h.Key) + len(h.Value) + 10
 	}

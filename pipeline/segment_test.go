@@ -40,7 +40,7 @@ func TestWhereATransactionClosesDependsOnPublicSizes(t *testing.T) {
 	r := kafka.Record{Value: make([]byte, 1000)}
 	valid, invalid := new(segment), new(segment)
 	for _, g := range []*segment{valid, invalid} {
-		g.taken += recordBytes(r.Key, r.Value, r.Headers)
+		g.taken += 1000 + recordOverhead
 		g.decide([]byte("0"), make([]byte, 500), 1)
 	}
 	invalid.letter("topic", 0, &r, schemas.Empty, 10_000, 1<<20, 1)

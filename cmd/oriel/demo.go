@@ -55,13 +55,17 @@ func readDemoFlights() ([]flights.Flight, error) {
 	return flights.Read(unzipped)
 }
 
-// demoSettings are the settings of mechanisms.md §5: a user would give them as ORIEL_* variables.
+// demoSettings are what a user would give as ORIEL_* variables.
 func demoSettings(mechanism string) (settings.Settings, error) {
+	update, window := "projection", "1024"
+	if mechanism == "once-gaussian" {
+		update, window = "ogd", "lifetime"
+	}
 	return settings.Load([]string{
 		"ORIEL_NAME=" + mechanism, "ORIEL_INPUT_TOPIC=" + demoInput, "ORIEL_START=earliest", "ORIEL_ALLOW_SINGLE_REPLICA=true",
-		"ORIEL_OPERATOR=coco", "ORIEL_UPDATE=projection", "ORIEL_LOSS=logistic", "ORIEL_SET=l2-ball", "ORIEL_RADIUS=5",
+		"ORIEL_OPERATOR=coco", "ORIEL_UPDATE=" + update, "ORIEL_LOSS=logistic", "ORIEL_SET=l2-ball", "ORIEL_RADIUS=5",
 		fmt.Sprintf("ORIEL_DIMENSION=%d", flights.Dimension), "ORIEL_STRONG_CONVEXITY=0.001",
-		"ORIEL_MECHANISM=" + mechanism, "ORIEL_WINDOW=1024", "ORIEL_EPSILON=1", "ORIEL_DELTA=1e-6", "ORIEL_CLIP=1",
+		"ORIEL_MECHANISM=" + mechanism, "ORIEL_WINDOW=" + window, "ORIEL_EPSILON=1", "ORIEL_DELTA=1e-6", "ORIEL_CLIP=1",
 	}, settings.Events, settings.Operator)
 }
 
@@ -89,7 +93,7 @@ func demo(ctx context.Context, out, progress io.Writer, all []flights.Flight, ke
 		return err
 	}
 	table := demoTable{streams: streams}
-	for _, mechanism := range []string{"blt", "tree-gaussian", "tree-gaussian-paper"} {
+	for _, mechanism := range []string{"blt", "tree-gaussian", "tree-gaussian-paper", "once-gaussian"} {
 		s, err := demoSettings(mechanism)
 		if err != nil {
 			return err

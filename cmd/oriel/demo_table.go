@@ -111,10 +111,10 @@ func (d *demoTable) print(out io.Writer) {
 	for i := range d.rows {
 		r := &d.rows[i]
 		g := r.guarantee
-		fmt.Fprintf(w, "%s\t%.4f\t%.3f\t%s\t%s\t%d\t%s\t%s\t%.0f\t%s\t\n", g.Mechanism, r.score.LogLoss(), r.score.AUC(0),
-			plan.Upper(g.Epsilon), plan.Upper(g.Delta), g.Window, plan.Upper(g.AtWindows(10).Epsilon), plan.Upper(g.AtWindows(100).Epsilon), r.rate, r.topic)
+		fmt.Fprintf(w, "%s\t%.4f\t%.3f\t%s\t%s\t%s\t%s\t%s\t%.0f\t%s\t\n", g.Mechanism, r.score.LogLoss(), r.score.AUC(0),
+			plan.Upper(g.Epsilon), plan.Upper(g.Delta), windowText(g.Window), plan.Upper(g.AtWindows(10).Epsilon), plan.Upper(g.AtWindows(100).Epsilon), r.rate, r.topic)
 	}
 	fmt.Fprintf(w, "no privacy\t%.4f\t%.3f\t∞\t\t\t\t\t\tnot published\t\n", open.LogLoss(), open.AUC(0))
 	_ = w.Flush()
-	fmt.Fprintln(out, "\nε and δ are what is proved for the newest W events of each stream (adjacency replace, one event); an event that leaves the\nwindow is not forgotten, its ε grows with age as shown. Mechanisms named -paper use the constants and the sensitivity that\nthe paper prints; their ε is recomputed from the noise that they really add.")
+	fmt.Fprintln(out, "\nε and δ are what is proved for the newest W events of each stream (adjacency replace, one event); an event that leaves the\nwindow is not forgotten, its ε grows with age as shown. once-gaussian (noisy online gradient descent) uses each event once,\nfor a guarantee without a window. Mechanisms named -paper use the constants and the sensitivity that\nthe paper prints; their ε is recomputed from the noise that they really add.")
 }

@@ -64,7 +64,7 @@ func replayCommand() *cobra.Command {
 	f.BoolVar(&o.check, "check", false, "compare with the decision topic")
 	f.StringVar(&o.from, "from", "", "checkpoint file to start from")
 	f.StringVar(&o.save, "save", "", "write the partition's sealed state to a checkpoint file")
-	f.StringVar(&o.separator, "key-separator", "", keySeparatorHelp+"; for ORIEL_USER_ID")
+	f.StringVar(&o.separator, "key-separator", "", "each line is a user id, this text, and an event, as kcat -K has keys; for ORIEL_USER_ID, whether it says key or header:NAME")
 	for _, name := range []string{"out", "seed", "key-separator"} { // of --events
 		cmd.MarkFlagsMutuallyExclusive(name, "check", "save")
 	}
@@ -80,8 +80,11 @@ func replayFile(cmd *cobra.Command, o replayOptions) (err error) {
 	if err != nil {
 		return err
 	}
-	if (o.separator != "") != (s.UserID != "") {
-		return errors.New("--key-separator: given with ORIEL_USER_ID, whose user it parts from the event, and not without it")
+	switch {
+	case o.separator == "" && s.UserID != "":
+		return errors.New("--key-separator: missing; ORIEL_USER_ID is set, and each line must say its user before the event")
+	case o.separator != "" && s.UserID == "":
+		return errors.New("--key-separator: given, but ORIEL_USER_ID is not set")
 	}
 	stream, err := openReplay(model, o)
 	if err != nil {

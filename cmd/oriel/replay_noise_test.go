@@ -26,7 +26,7 @@ type law struct {
 	variance, fourth, together float64
 }
 
-// laws are those of window-coco §4 and mechanisms §4 for ε = 1, δ = 1e-6, L = 1, replace (so Δ = 2L), h = log₂W + 1 levels:
+// laws are those of window-coco §4 and windowtree/PROOF.md for ε = 1, δ = 1e-6, L = 1, replace (so Δ = 2L), h = log₂W + 1 levels:
 //
 //	Gaussian  σ = Δ√h/µ             σ² a coordinate
 //	Gamma     θ = Δh/ε              θ²(n+1): the vector is θ·χ_{n+1}·Z, and Eχ⁴ = (n+1)(n+3)

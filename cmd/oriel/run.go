@@ -187,6 +187,9 @@ func announce(log *slog.Logger, s settings.Settings, g dp.Guarantee, addr net.Ad
 	if text := dp.DeltaWarning(g.Delta, min(steps, math.MaxUint64/g.Batch)*g.Batch); text != "" {
 		log.Warn(text)
 	}
+	if g.Separation > 0 && g.Separation < g.Window {
+		log.Warn("users are compared across partitions for ORIEL_USER_SEPARATION steps, which is less than the window", "separation_steps", g.Separation)
+	}
 	if s.SingleReplica {
 		log.Warn("ORIEL_ALLOW_SINGLE_REPLICA: one lost broker can lose acknowledged records, and with them the guarantee above")
 	}

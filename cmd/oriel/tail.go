@@ -99,13 +99,17 @@ func show(out io.Writer, line []byte, raw bool) error {
 	if err != nil {
 		return errors.New("not a decision")
 	}
-	window := "life"
-	if d.Window > 0 {
-		window = strconv.FormatUint(d.Window, 10)
-	}
 	_, err = fmt.Fprintf(out, "%-8s %10d %-20s %10s %8s %10s  %s\n",
-		d.Stream, d.Step, d.Mechanism, window, plan.Upper(d.Epsilon), plan.Upper(d.Delta), abbreviate(d.Point))
+		d.Stream, d.Step, d.Mechanism, windowText(d.Window), plan.Upper(d.Epsilon), plan.Upper(d.Delta), abbreviate(d.Point))
 	return err
+}
+
+// windowText writes W, in steps; 0 is a guarantee without one.
+func windowText(window uint64) string {
+	if window == 0 {
+		return "life"
+	}
+	return strconv.FormatUint(window, 10)
 }
 
 // abbreviate shows the first coordinates of a decision.

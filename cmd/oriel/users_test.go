@@ -30,6 +30,8 @@ func crowd(n int) []kafka.Record {
 			all[i].Value = []byte("no event")
 		case 8:
 			all[i].Key = nil
+		case 10: // unreadable behind its key
+			all[i].Headers = make([]kafka.Header, kafka.MaxHeaders+1)
 		}
 	}
 	return all
@@ -47,7 +49,10 @@ func expected(records []kafka.Record, separation int) (reasons []string) {
 			reasons = append(reasons, fmt.Sprintf("%d too_soon", i))
 		default:
 			last[string(r.Key)] = i
-			if !bytes.HasPrefix(r.Value, []byte("{")) {
+			switch {
+			case len(r.Headers) > kafka.MaxHeaders:
+				reasons = append(reasons, fmt.Sprintf("%d too_large", i))
+			case !bytes.HasPrefix(r.Value, []byte("{")):
 				reasons = append(reasons, fmt.Sprintf("%d json_syntax", i))
 			}
 		}
@@ -86,7 +91,7 @@ func TestUsersAreKeptApart(t *testing.T) {
 	if strings.Join(got, "\n") != strings.Join(want, "\n") {
 		t.Errorf("dead letters:\n%q, want\n%q", got, want)
 	}
-	for _, reason := range []string{"too_soon", "no_user", "json_syntax"} {
+	for _, reason := range []string{"too_soon", "no_user", "json_syntax", "too_large"} {
 		if !strings.Contains(strings.Join(want, "\n"), reason) {
 			t.Errorf("no record of the test is %s", reason)
 		}
@@ -187,6 +192,9 @@ func TestUserOfAHeader(t *testing.T) {
 func TestReplayKnowsUsers(t *testing.T) {
 	f := offline(t, byUser)
 	records := crowd(60)
+	for i := range records {
+		records[i].Headers = nil // a file has none
+	}
 	nulls := map[int]bool{}
 	for _, reason := range expected(records, 5) {
 		var at int

@@ -14,7 +14,7 @@
 //
 // Guarantee: PROOF.md, Theorem 1, for every event and every age A, adaptively, at start-up too: µ(A)-GDP,
 //
-//	µ(A) = √(Σ_{j<A} (d_jΔ + 2η√n·Σ_{l<j}|β_l|)²)/s      Δ: ℓ2 distance of two neighbouring leaf sums in lattice units
+//	µ(A) = √(Σ_{j<A} (d_jΔ + 2η√n·B_j)²)/s      Δ: ℓ2 distance of two neighbouring leaf sums in lattice units; B_j ≥ Σ_{l<j}|β_l|
 //
 // computed by Loss in directed rounding from the very dyadics that the carry uses. The variance of a release is s²·Σb_j² at most, for ever.
 //

@@ -19,13 +19,15 @@ const (
 	// cent. Each pole saved is n integers of state and a fifth of the filter's time.
 	enough = 0.005
 
-	// short windows gain less than 0.1 % by a third pole, but at weight 0; its fit is degenerate and slow.
+	// short windows gain less than 0.1 % by a third pole; its fit is degenerate and slow.
 	short = 8
 )
 
 // Fit returns the filter of a window and an age weight w in [0, 1], the compromise between the guarantee of one window (0) and of ten or more
 // (1): it minimises log Σb² + (1−w)·log Σ_{j<W}d² + w·(0.96·log Σ_{j<10W}d² + 0.04·log Σ_{j<100W}d²). poles is m, or 0 for the smallest that is
-// as good as MaxPoles. Results may differ between platforms: store the filter, and use Fit once.
+// as good as MaxPoles. Residues are positive, but of both signs when four poles are asked for, at weight 0 and W ≤ 512: this has the least
+// variance for events, but not for users, and the automatic choice leaves it. Results may differ between platforms: store the filter, and
+// use Fit once.
 func Fit(window uint64, weight float64, poles int) (Filter, error) {
 	if window < 1 || window > MaxWindow {
 		return Filter{}, fmt.Errorf("blt: window %d: not in [1, 2^22]", window)
@@ -36,40 +38,36 @@ func Fit(window uint64, weight float64, poles int) (Filter, error) {
 	if poles != 0 && (poles < MinPoles || poles > MaxPoles) {
 		return Filter{}, fmt.Errorf("blt: %d poles: not in [%d, %d], nor 0 for automatic", poles, MinPoles, MaxPoles)
 	}
-	if poles != 0 {
-		filter, _, err := fitted(window, weight, poles)
-		return filter, err
+	least, most := poles, poles
+	if poles == 0 {
+		least, most = MinPoles, MaxPoles
+		if window <= short {
+			most = MinPoles
+		}
 	}
 	var best Filter
-	bound, err := math.Inf(1), error(nil)
-	most := MaxPoles
-	if window <= short && weight > 0 {
-		most = MinPoles
-	}
-	for m := most; m >= MinPoles; m-- { // what is nearly as good with fewer replaces what was
-		filter, loss, e := fitted(window, weight, m)
-		if e == nil && loss <= bound {
-			best, bound = filter, math.Min(bound, loss+enough)
-		} else if e != nil {
-			err = e
+	bound, err := math.Inf(1), errors.New("blt: no filter fits")
+	take := func(rates fit.Rates, loss float64, ok bool) {
+		if !ok || loss > bound {
+			return
 		}
+		f, e := freeze(rates)
+		if e != nil {
+			err = fmt.Errorf("blt: window %d, age weight %g, %d poles: %w", window, weight, len(rates.Poles), e)
+			return
+		}
+		best, bound = f, min(bound, loss+enough)
+	}
+	for m := most; m >= least; m-- { // what is nearly as good with fewer replaces what was
+		take(fit.Fit(float64(window), weight, m))
+	}
+	if poles == fit.MixedPoles && weight == 0 {
+		take(fit.Mixed(float64(window)))
 	}
 	if best.Count == 0 {
 		return Filter{}, err
 	}
 	return best, nil
-}
-
-func fitted(window uint64, weight float64, poles int) (Filter, float64, error) {
-	rates, loss, ok := fit.Fit(float64(window), weight, poles)
-	if !ok {
-		return Filter{}, 0, errors.New("blt: no filter fits")
-	}
-	filter, err := freeze(rates)
-	if err != nil {
-		return Filter{}, 0, fmt.Errorf("blt: window %d, age weight %g, %d poles: %w", window, weight, poles, err)
-	}
-	return filter, loss, nil
 }
 
 // freeze rounds poles and residues to dyadics and certifies them. Poles that fall together are moved apart, and residues that vanish are

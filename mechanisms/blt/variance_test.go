@@ -41,18 +41,38 @@ func noiseFrom(f Filter, from uint64) (sum float64) {
 	if from == 0 {
 		return 1 + noiseFrom(f, 1)
 	}
-	return overlap(f, from, from)
-}
-
-// overlap returns Σ_{j≥0} b_{i+j}·b_{k+j} for i, k ≥ 1.
-func overlap(f Filter, i, k uint64) (sum float64) {
-	for x := range f.Count {
-		for y := range f.Count {
-			p, q := float64(f.Poles[x])/unit, float64(f.Poles[y])/unit
-			sum += float64(f.Residues[x]) / unit * float64(f.Residues[y]) / unit * math.Pow(p, float64(i-1)) * math.Pow(q, float64(k-1)) / (1 - p*q)
+	for k, x := range overlaps(f) {
+		for l := range f.Count {
+			sum += x[l] * math.Pow(float64(f.Poles[k])/unit*float64(f.Poles[l])/unit, float64(from-1))
 		}
 	}
 	return sum
+}
+
+// overlaps returns R_kR_l/(1 − q_kq_l) = Σ_{j≥1} R_kq_k^{j−1}·R_lq_l^{j−1}.
+func overlaps(f Filter) (x [MaxPoles][MaxPoles]float64) {
+	for k := range f.Count {
+		for l := range f.Count {
+			x[k][l] = float64(f.Residues[k]) / unit * float64(f.Residues[l]) / unit / (1 - float64(f.Poles[k])/unit*float64(f.Poles[l])/unit)
+		}
+	}
+	return x
+}
+
+// autocovariance returns γ_τ = Σ_{j≥0} b_j·b_{j+τ} for τ < terms.
+func autocovariance(f Filter, terms int) []float64 {
+	gamma := impulse(f, terms) // the term of b_0
+	for k, x := range overlaps(f) {
+		sum, q, power := 0.0, float64(f.Poles[k])/unit, 1.0
+		for _, y := range x {
+			sum += y
+		}
+		for lag := range gamma {
+			gamma[lag] += sum * power
+			power *= q
+		}
+	}
+	return gamma
 }
 
 // margins returns how far the mean square of stationary releases is from Σb² on either side with probability at most 1e-9. It is ΣλZ², Z
@@ -61,14 +81,15 @@ func overlap(f Filter, i, k uint64) (sum float64) {
 // independent part, so their λ are smaller.
 func (m measurement) margins(f Filter) (below, above float64) {
 	steps, terms := float64(m.steps), float64(m.steps*m.width)
-	b, zero := impulse(f, m.steps), noiseFrom(f, 0)
-	v, sum := steps*zero*zero, 0.0
-	for _, x := range b {
+	v, sum := 0.0, 0.0
+	for _, x := range impulse(f, m.steps) {
 		sum += math.Abs(x)
 	}
-	for lag := 1; lag < m.steps; lag++ {
-		gamma := b[lag] + overlap(f, 1, 1+uint64(lag))
+	for lag, gamma := range autocovariance(f, m.steps) {
 		v += 2 * (steps - float64(lag)) * gamma * gamma
+		if lag == 0 {
+			v /= 2
+		}
 	}
 	v *= 2 / (steps * terms)
 	x := math.Log(2e9)

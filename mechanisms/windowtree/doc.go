@@ -1,5 +1,5 @@
 // Package windowtree releases private prefix sums under window-DP from a forest of dyadic trees ([WDP] §3, window tree mechanism),
-// in O(n·log W) state.
+// in O(n·log W) memory.
 //
 //	t = kW + p, 1 ≤ p ≤ W    step, block (from 0) and position      v_t  leaf sum of step t, lattice units      n  coordinates
 //	W  window, steps, a power of two      h = log₂W + 1  levels of a tree      s  noise scale of a node, lattice units

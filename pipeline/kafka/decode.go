@@ -18,8 +18,10 @@ type Record struct {
 	Timestamp   int64 // ms; the producer's or the broker's, as the topic says
 	Key, Value  []byte
 	Headers     []Header
+	Length      int // bytes of the record in its decompressed batch; 0 when nobody knows where it ends
 
-	// Unreadable marks a record that is there but cannot be had. Key, Value and Headers are nil. Why is not told apart:
+	// Unreadable marks a record that is there but cannot be had. Value and Headers are nil; Key is what could be read of it, so that what
+	// follows a key does not decide whether it is there. Why is not told apart:
 	//   - it does not parse, its offset is out of order, or it has more than MaxHeaders headers;
 	//   - a record before it in its batch lies about its own length, so that nobody knows where this one starts;
 	//   - its batch does not decompress, or is beyond MaxBatchBytes.
@@ -119,12 +121,14 @@ func (c *cursor) done() bool { return c.index >= min(c.header.count, MaxBatchByt
 // lowest that is free if that cannot be.
 func (c *cursor) next(dst *Record, headers []Header) []Header {
 	var record wireReader
+	*dst = Record{}
 	if !c.lost {
 		all := wireReader{b: c.body}
 		size := all.varint()
 		if all.err == nil && size >= 0 && size <= int64(len(all.b)) {
 			record.b = all.take(int(size))
 			c.body = all.b
+			dst.Length = int(size)
 		} else {
 			c.lost, c.body = true, nil
 		}
@@ -141,9 +145,10 @@ func (c *cursor) next(dst *Record, headers []Header) []Header {
 	c.index++
 	c.lastDelta = int32(delta)
 	start := len(headers)
-	*dst = Record{Offset: c.header.base + delta, LeaderEpoch: c.header.leaderEpoch, Timestamp: timestamp}
+	dst.Offset, dst.LeaderEpoch, dst.Timestamp = c.header.base+delta, c.header.leaderEpoch, timestamp
+	dst.Key = record.nullable()
 	if ok {
-		dst.Key, dst.Value = record.nullable(), record.nullable()
+		dst.Value = record.nullable()
 		headers, ok = record.headers(headers)
 	}
 	if c.header.attributes&logAppendTimeBit != 0 {
@@ -151,7 +156,7 @@ func (c *cursor) next(dst *Record, headers []Header) []Header {
 	}
 	if !ok {
 		clear(headers[start:])
-		dst.Key, dst.Value, dst.Timestamp, dst.Unreadable = nil, nil, c.header.first, true
+		dst.Value, dst.Timestamp, dst.Unreadable = nil, c.header.first, true
 		return headers[:start]
 	}
 	if len(headers) > start {

@@ -146,7 +146,7 @@ func (r *Reader) take(b *Batch) {
 	switch {
 	case r.plain != nil:
 		b.hold(r.plain)
-	case r.answer.records != nil && !b.Records[n].Unreadable:
+	case r.answer.records != nil && (!b.Records[n].Unreadable || b.Records[n].Key != nil):
 		b.hold(r.answer.records)
 	}
 }

@@ -38,10 +38,10 @@ type Limiter struct {
 // Validate checks a separation and a batch size before anything is opened.
 func Validate(separation, batch uint64) error {
 	if separation < 1 || batch < 1 {
-		return fmt.Errorf("users: separation %d, batch %d: below 1", separation, batch)
+		return fmt.Errorf("separation %d, batch %d: not at least 1", separation, batch)
 	}
 	if high, low := bits.Mul64(separation, batch); high != 0 || low > MaxRemembered {
-		return fmt.Errorf("users: separation %d times batch %d: above %d users to remember", separation, batch, MaxRemembered)
+		return fmt.Errorf("separation %d times batch %d: above %d, the most users that are remembered", separation, batch, MaxRemembered)
 	}
 	return nil
 }
@@ -49,7 +49,7 @@ func Validate(separation, batch uint64) error {
 // New returns a limiter that has seen nobody. Limiters with one key give a user one ID.
 func New(separation, batch uint64, key [32]byte) (*Limiter, error) {
 	if err := Validate(separation, batch); err != nil {
-		return nil, err
+		return nil, fmt.Errorf("users: %w", err)
 	}
 	l := &Limiter{separation: separation, remembered: make([]entry, separation*batch), last: map[ID]uint64{}}
 	l.rekey(key)

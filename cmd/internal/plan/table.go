@@ -22,7 +22,7 @@ func (r *Report) Print(out io.Writer) error {
 	part("Error of a release: the published sum against the true one, loss units", r.errorRows())
 	if r.Setting.Separation == 0 {
 		part("ε by age: the loss of everything released until an event is so old", r.ageRows(func(l Loss) Number { return l.Epsilon }))
-		part("ε of a group: k events of one person in one window, exchanged together", r.groupRows())
+		part(r.groupTitle(), r.groupRows())
 	} else {
 		part("ε by age: a user's events of one window, everything released until its first step is so old", r.ageRows(func(l Loss) Number { return l.Epsilon }))
 		part("ε of all of a user's events of so many steps, everything released in them", r.ageRows(func(l Loss) Number { return l.All }))
@@ -32,6 +32,14 @@ func (r *Report) Print(out io.Writer) error {
 	b.WriteString("\n" + r.notes())
 	_, err := io.WriteString(out, b.String())
 	return err
+}
+
+// groupTitle says which events a group has.
+func (r *Report) groupTitle() string {
+	if r.Setting.Window == 0 {
+		return "ε of a group: k events of one person, all there ever are, exchanged together"
+	}
+	return "ε of a group: k events of one person in one window, exchanged together"
 }
 
 // headline is the setting in one line.
@@ -78,7 +86,7 @@ func (r *Report) sensitivityLine() string {
 	s := r.Setting
 	unit := "unit event"
 	if s.Separation > 0 {
-		unit = fmt.Sprintf("unit user, events of one user at least %s apart", counted(s.Separation, "step"))
+		unit = fmt.Sprintf("unit user (2L under both), events of one user at least %s apart", counted(s.Separation, "step"))
 	}
 	text := fmt.Sprintf("adjacency %s, %s, clip %g\none event exchanged moves the sum of a step by Δ ≤ %g: %d lattice units of 2^%d",
 		s.Adjacency, unit, s.Clip, s.Sensitivity, s.LatticeUnits, math.Ilogb(s.LatticeUnit))
@@ -96,6 +104,9 @@ func (m *Mechanism) label() string {
 	}
 	if m.Poles > 0 {
 		return mark + fmt.Sprintf("%s, %d poles", m.Name, m.Poles)
+	}
+	if strings.HasPrefix(m.Name, oncePrefix) {
+		return mark + m.Name + ", one step"
 	}
 	return mark + m.Name
 }

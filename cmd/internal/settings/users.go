@@ -21,6 +21,10 @@ func (s Settings) checkUsers(c *checker) {
 	}
 	header, isHeader := strings.CutPrefix(s.UserID, byHeader)
 	c.want("USER_ID", s.UserID == byKey || isHeader && header != "", "%q: not key or header:NAME", s.UserID)
+	if s.UserSeparation == 0 {
+		c.want("USER_SEPARATION", false, "not set; ORIEL_USER_ID needs the least steps between two events of one user")
+		return
+	}
 	err := users.Validate(s.UserSeparation, s.Batch)
 	c.want("USER_SEPARATION", err == nil, "%w", err)
 }

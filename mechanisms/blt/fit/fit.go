@@ -121,50 +121,59 @@ func spread(low, high float64, m int) []float64 {
 	return x
 }
 
-// Fit minimises Loss over m poles and zeros, from several log-spaced starts. They alternate, a pole first; but for m = Mixed, at weight 0,
-// when another order is better. ok is false when no start gave a finite loss.
+// Fit minimises Loss over m poles and zeros that alternate, a pole first, from several log-spaced starts. ok is false when no start gave a
+// finite loss.
 func Fit(window, weight float64, m int) (best Rates, loss float64, ok bool) {
 	loss = math.Inf(1)
-	try := func(o order, slow float64, price func(Rates) float64) {
-		x, _ := minimise(func(x []float64) float64 {
-			r := o.decode(x)
-			if min(r.Poles[0], r.Zeros[0]) < slowest || max(r.Poles[m-1], r.Zeros[m-1]) > fastest {
-				return math.Inf(1)
-			}
-			if y := r.Loss(window, weight) + price(r); !math.IsNaN(y) {
-				return y
-			}
-			return math.Inf(1)
-		}, spread(slow/(window+2), 0.7, m))
-		r := o.decode(x)
+	for _, slow := range []float64{1, 0.1} {
+		r := order(strings.Repeat("PZ", m)).search(window, slow, func(r Rates) float64 { return r.Loss(window, weight) })
 		if y := r.Loss(window, weight); y < loss {
 			best, loss, ok = r, y, true
 		}
-	}
-	alternating := order(strings.Repeat("PZ", m))
-	for _, slow := range []float64{1, 0.1} {
-		try(alternating, slow, func(Rates) float64 { return 0 })
-	}
-	switch {
-	case m != Mixed || weight != 0 || window < 2 || window > longest:
-	case window < 100:
-		try("ZPPPZZPZ", 1, crowding)
-	default:
-		try("ZPPZPZPZ", 1, crowding)
 	}
 	return best, loss, ok
 }
 
 const (
-	// Mixed is the number of poles with which filters of residues of both signs are tried, too. Their d falls below its limit at the end of the
-	// window, which makes the variance up to 1 % smaller at weight 0 and is no good for later windows.
-	Mixed = 4
+	// MixedPoles is the number of poles of Mixed.
+	MixedPoles = 4
 
-	// longest is the longest window for which they gain more than a sixth of a per cent.
+	// longest is the longest window for which Mixed gains more than a sixth of a per cent.
 	longest = 512
 )
 
-// crowding is a small price of what the loss of mixed filters alone does not see: their poles and zeros would meet in one, with infinite
+// Mixed minimises Loss at weight 0 over poles and zeros that do not alternate, and give residues of both signs. d then falls below its limit
+// at the end of the window, which makes the variance up to 1 % smaller, and rises after it. ok is false when that gains nothing.
+func Mixed(window float64) (best Rates, loss float64, ok bool) {
+	if window < 2 || window > longest {
+		return best, loss, false
+	}
+	o := order("ZPPZPZPZ")
+	if window < 100 {
+		o = "ZPPPZZPZ"
+	}
+	best = o.search(window, 1, func(r Rates) float64 { return r.Loss(window, 0) + crowding(r) })
+	loss = best.Loss(window, 0)
+	return best, loss, loss < math.Inf(1)
+}
+
+// search minimises price over the rates of an order, from log-spaced ones between slow/window and 0.7.
+func (o order) search(window, slow float64, price func(Rates) float64) Rates {
+	m := len(o) / 2
+	x, _ := minimise(func(x []float64) float64 {
+		r := o.decode(x)
+		if min(r.Poles[0], r.Zeros[0]) < slowest || max(r.Poles[m-1], r.Zeros[m-1]) > fastest {
+			return math.Inf(1)
+		}
+		if y := price(r); !math.IsNaN(y) {
+			return y
+		}
+		return math.Inf(1)
+	}, spread(slow/(window+2), 0.7, m))
+	return o.decode(x)
+}
+
+// crowding is a small price of what Loss alone does not see in Mixed: their poles and zeros would meet in one, with infinite
 // residues, or the last zero leave (0, 1). It costs some 10⁻⁴ of loss.
 func crowding(r Rates) float64 {
 	price := 0x1p-20 / (1 - r.Zeros[len(r.Zeros)-1])

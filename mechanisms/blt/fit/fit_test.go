@@ -1,6 +1,7 @@
 package fit
 
 import (
+	"fmt"
 	"maps"
 	"math"
 	"slices"
@@ -71,55 +72,50 @@ func TestLossIsThatOfTheSeries(t *testing.T) {
 	}
 }
 
-// Poles and zeros alternate, whatever the window; but where another order is better, which starts with a zero.
+// Poles and zeros have their order, whatever the window.
 func TestOrderOfPolesAndZeros(t *testing.T) {
-	of := func(window, weight float64, m int) string {
+	f := func(what, want string, r Rates, _ float64, ok bool) {
 		t.Helper()
-		r, _, ok := Fit(window, weight, m)
-		if !ok || len(r.Poles) != m || len(r.Zeros) != m {
-			t.Fatalf("W=%g w=%g m=%d: no fit: %+v", window, weight, m, r)
+		if !ok {
+			t.Fatalf("%s: no fit", what)
 		}
 		at := map[float64]string{}
-		for i := range m {
+		for i := range r.Poles {
 			at[r.Poles[i]], at[r.Zeros[i]] = "P", "Z"
 		}
-		order, before := "", 0.0
+		order := ""
 		for _, rate := range slices.Sorted(maps.Keys(at)) {
-			if !(before < rate && rate < 1) {
-				t.Errorf("W=%g: rate %g after %g", window, rate, before)
+			if !(rate > 0 && rate < 1) {
+				t.Errorf("%s: rate %g", what, rate)
 			}
-			order, before = order+at[rate], rate
+			order += at[rate]
 		}
-		return order
-	}
-	f := func(window, weight float64, m int, want string) {
-		t.Helper()
-		if got := of(window, weight, m); got != want {
-			t.Errorf("W=%g w=%g m=%d: %s, want %s", window, weight, m, got, want)
+		if order != want {
+			t.Errorf("%s: %s, want %s", what, order, want)
 		}
 	}
-	f(1, 0.3, 3, "PZPZPZ")
-	f(100, 0.3, 3, "PZPZPZ")
-	f(64, 0.3, Mixed, "PZPZPZPZ")
-	f(1<<20, 0.3, 3, "PZPZPZ")
-	f(1<<20, 0, Mixed, "PZPZPZPZ")
-	f(64, 0, 3, "PZPZPZ")
-	f(64, 0, Mixed, "ZPPPZZPZ")
-	f(longest, 0, Mixed, "ZPPZPZPZ")
-	f(longest+1, 0, Mixed, "PZPZPZPZ")
-}
-
-// The price of crowding stays a small part of the loss, and residues below 2.
-func TestCrowdingIsCheap(t *testing.T) {
-	for _, window := range []float64{2, 64, 100, longest} {
-		r, _, ok := Fit(window, 0, Mixed)
-		if !ok || crowding(r) > 2e-3 {
-			t.Errorf("W=%g: price %g", window, crowding(r))
+	for _, window := range []float64{1, 100, 1 << 20} {
+		r, loss, ok := Fit(window, 0.3, 3)
+		f(fmt.Sprintf("W=%g", window), "PZPZPZ", r, loss, ok)
+	}
+	for window, want := range map[float64]string{2: "ZPPPZZPZ", 64: "ZPPPZZPZ", 100: "ZPPZPZPZ", longest: "ZPPZPZPZ"} {
+		r, loss, ok := Mixed(window)
+		f(fmt.Sprintf("mixed, W=%g", window), want, r, loss, ok)
+		if _, alternating, _ := Fit(window, 0, MixedPoles); loss > alternating-0.0016 {
+			t.Errorf("W=%g: loss %g, alternating %g", window, loss, alternating)
+		}
+		if crowding(r) > 2e-3 {
+			t.Errorf("W=%g: price of crowding %g", window, crowding(r))
 		}
 		for _, x := range r.Residues() {
 			if math.Abs(x) >= 2 {
 				t.Errorf("W=%g: residue %g", window, x)
 			}
+		}
+	}
+	for _, window := range []float64{1, longest + 1} {
+		if r, _, ok := Mixed(window); ok {
+			t.Errorf("W=%g: %+v", window, r)
 		}
 	}
 }
