@@ -57,7 +57,7 @@ func exportedMetrics() exported {
 // The grammar of PromQL as far as names go: strings, durations and numbers are dropped, then what is left is a function (followed by a
 // parenthesis), a keyword, a label (between braces, or after by, without, on) or a metric.
 var (
-	literals = regexp.MustCompile(`"[^"]*"|\$__rate_interval|\[[^\]]*\]|\b[0-9][0-9a-z.e]*\b`)
+	literals = regexp.MustCompile(`"[^"]*"|\$__rate_interval|\$__range|\[[^\]]*\]|\b[0-9][0-9a-z.e]*\b`)
 	matchers = regexp.MustCompile(`([a-z_:]+)\s*\{([^}]*)\}`)
 	groups   = regexp.MustCompile(`\b(by|without|on|ignoring)\s*\(([^)]*)\)`)
 	words    = regexp.MustCompile(`[a-zA-Z_:][a-zA-Z0-9_:]*(\s*\()?`)

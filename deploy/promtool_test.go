@@ -34,7 +34,7 @@ func TestPromtoolPlaysAlerts(t *testing.T) {
 func TestPromtoolParsesDashboard(t *testing.T) {
 	type rule struct{ Record, Expr string }
 	var rules []rule
-	variables := strings.NewReplacer("$__rate_interval", "1m", "$partition", ".*")
+	variables := strings.NewReplacer("$__rate_interval", "1m", "$__range", "1h", "$partition", ".*")
 	for _, panel := range loadDashboard(t).Panels {
 		for _, target := range panel.Targets {
 			rules = append(rules, rule{fmt.Sprintf("panel:%d:%s", panel.ID, target.RefID), variables.Replace(target.Expr)})

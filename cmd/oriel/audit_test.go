@@ -56,6 +56,12 @@ func auditSettings(t *testing.T, more ...string) settings.Settings {
 // runAuditCommand runs `oriel audit` in this process.
 func runAuditCommand(t *testing.T, args ...string) (string, error) {
 	t.Helper()
+	for _, line := range os.Environ() { // what the test itself was run with is no setting
+		if name, _, _ := strings.Cut(line, "="); strings.HasPrefix(name, "ORIEL_") {
+			t.Setenv(name, "") // put back at the end
+			_ = os.Unsetenv(name)
+		}
+	}
 	for _, line := range auditEnv() {
 		name, value, _ := strings.Cut(line, "=")
 		t.Setenv(name, value)
