@@ -35,7 +35,7 @@ func readChangelog(ctx context.Context, c *kafka.Client, topic kafka.Topic, p in
 	return view, view.read(ctx, c, topic, p, bounds.Stable)
 }
 
-// read goes on to an end.
+// read goes on to an end, and takes nothing beyond it: a fetch may hold the first records of a transaction that others belong to.
 func (view *changelog) read(ctx context.Context, c *kafka.Client, topic kafka.Topic, p int32, end int64) error {
 	reader := c.NewReader(topic.Name, p, view.next, kafka.ReaderOptions{ID: topic.ID, MaxBytes: 4 << 20, MaxWait: 100 * time.Millisecond})
 	for view.next < end {
@@ -44,9 +44,11 @@ func (view *changelog) read(ctx context.Context, c *kafka.Client, topic kafka.To
 			return fmt.Errorf("pipeline: read changelog partition %d: %w", p, err)
 		}
 		for _, r := range batch.Records {
-			view.values[string(r.Key)] = append(view.values[string(r.Key)][:0], r.Value...)
+			if r.Offset < end {
+				view.values[string(r.Key)] = append(view.values[string(r.Key)][:0], r.Value...)
+			}
 		}
-		view.next = batch.Next
+		view.next = min(batch.Next, end)
 		batch.Release()
 	}
 	return nil

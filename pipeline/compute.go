@@ -92,6 +92,7 @@ func (c *computer) take(work context.Context, batch *kafka.Batch, limit int) err
 		r := &batch.Records[i]
 		in.Identity.Offset, in.Identity.LeaderEpoch = r.Offset, r.LeaderEpoch
 		in.Value, in.Unreadable, in.User = r.Value, r.Unreadable, c.stream.User(r)
+		c.stream.Forget()
 		if err := t.service.sightings.see(t.partition, in.User); err != nil {
 			return err
 		}

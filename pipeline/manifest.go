@@ -64,13 +64,24 @@ func second(_ int64, err error) error { return err }
 
 // CheckManifests refuses a deployment that was opened with another configuration or another master key.
 func CheckManifests(ctx context.Context, client *kafka.Client, c Config, topics Topics, model Model, master *state.MasterKey) error {
+	var names state.NameKey
 	for p := range int32(topics.Changelog.Partitions) {
 		found, err := findManifest(ctx, client, topics.Changelog, p)
 		if err != nil {
 			return err
 		}
-		if _, err := openManifest(found, p, manifestText(c, model), master); err != nil {
+		m, err := openManifest(found, p, manifestText(c, model), master)
+		if err != nil {
 			return err
+		}
+		if p == 0 {
+			names = m.NameKey
+		}
+		if model.Users.Separation > 0 && m.NameKey != names {
+			return &StopError{
+				Partition: p, Reason: "its manifest has another name key than partition 0, so that users could not be compared",
+				Remedy: "Two `oriel topics` ran at once; open a new deployment under another ORIEL_NAME",
+			}
 		}
 	}
 	return nil

@@ -117,7 +117,10 @@ const topicsInterval = 5 * time.Second
 // generation runs one task for each assigned partition until the generation or ctx ends, and waits for all of them.
 func (s *Service) generation(ctx context.Context, g *kafka.Generation) error {
 	s.listener.assigned(g.Partitions)
-	if err := s.lookAround(ctx, nil); err != nil {
+	if err := s.lookBefore(ctx, g); err != nil {
+		if ctx.Err() == nil && errors.Is(err, context.Canceled) {
+			return nil // the generation ended meanwhile
+		}
 		return err
 	}
 	alive, cancel := context.WithCancelCause(ctx)
@@ -135,6 +138,7 @@ func (s *Service) generation(ctx context.Context, g *kafka.Generation) error {
 		}
 		tasks.Go(func() {
 			defer s.listener.closed(p)
+			defer s.sightings.leave(p) // a partition that has stopped, or tries again, still remembers
 			err := t.keepRunning(alive)
 			if err == nil {
 				return

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"iter"
-	"maps"
 	"sync"
 
 	"oriel/pipeline/kafka"
@@ -16,10 +15,12 @@ import (
 // changelog. A user in two partitions is protected by two streams, whose losses compose: no printed figure counts that, so the service
 // stops.
 type sightings struct {
-	mu    sync.Mutex
-	where map[users.ID]int32
+	mu      sync.Mutex
+	where   map[users.ID]int32
+	members map[int32]map[users.ID]bool // where, the other way round
 
 	elsewhere map[int32]*remembered // used by the goroutine that looks around only
+	unread    map[int32]bool        // partitions whose users could not be read at the last look; the same
 }
 
 // see notes a user, before the record is taken.
@@ -38,27 +39,39 @@ func (s *sightings) note(partition int32, user users.ID) error {
 			"Key the input by user, with one partitioner and a fixed number of partitions, and open a new deployment under another ORIEL_NAME on it")
 	}
 	if s.where == nil {
-		s.where = map[users.ID]int32{}
+		s.where, s.members = map[users.ID]int32{}, map[int32]map[users.ID]bool{}
 	}
-	s.where[user] = partition
+	if s.members[partition] == nil {
+		s.members[partition] = map[users.ID]bool{}
+	}
+	s.where[user], s.members[partition][user] = partition, true
 	return nil
+}
+
+func (s *sightings) forget(partition int32, user users.ID) {
+	delete(s.where, user)
+	delete(s.members[partition], user)
 }
 
 // replace notes who is remembered in a partition, in place of what was known of it.
 func (s *sightings) replace(partition int32, all iter.Seq[users.ID]) error {
+	current := map[users.ID]bool{}
+	for user := range all {
+		current[user] = true
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.drop(partition)
-	for user := range all {
+	for user := range s.members[partition] {
+		if !current[user] {
+			s.forget(partition, user)
+		}
+	}
+	for user := range current {
 		if err := s.note(partition, user); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-func (s *sightings) drop(partition int32) {
-	maps.DeleteFunc(s.where, func(_ users.ID, p int32) bool { return p == partition })
 }
 
 // enter notes the users that a restored stream remembers, and lets go whom it forgets.
@@ -69,7 +82,7 @@ func (s *sightings) enter(partition int32, stream *Stream) error {
 	stream.forgotten = func(user users.ID) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		delete(s.where, user)
+		s.forget(partition, user)
 	}
 	return s.replace(partition, stream.limiter.Remembered())
 }
@@ -78,7 +91,9 @@ func (s *sightings) enter(partition int32, stream *Stream) error {
 func (s *sightings) leave(partition int32) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.drop(partition)
+	for user := range s.members[partition] {
+		s.forget(partition, user)
+	}
 }
 
 // remembered is what a partition's changelog says about its users.
@@ -89,36 +104,59 @@ type remembered struct {
 	limiter  *users.Limiter
 }
 
-// lookAround notes who is remembered in all partitions but those of skip, by their committed states.
+// lookBefore looks at all partitions before a generation works, as long as it lasts.
+func (s *Service) lookBefore(ctx context.Context, g *kafka.Generation) error {
+	look, end := context.WithCancel(ctx)
+	var watch sync.WaitGroup
+	watch.Go(func() {
+		select {
+		case <-g.Done():
+			end()
+		case <-look.Done():
+		}
+	})
+	err := s.lookAround(look, nil)
+	end()
+	watch.Wait()
+	return err
+}
+
+// lookAround notes who is remembered in all partitions but those of skip, by their committed states. A partition that cannot be read is
+// left out, and said so: the others are compared.
 func (s *Service) lookAround(ctx context.Context, skip map[int32]bool) error {
 	if s.model.Users.Separation == 0 {
 		return nil
 	}
-	if s.sightings.elsewhere == nil {
-		s.sightings.elsewhere = map[int32]*remembered{}
+	seen := &s.sightings
+	if seen.elsewhere == nil {
+		seen.elsewhere, seen.unread = map[int32]*remembered{}, map[int32]bool{}
 	}
 	for p := range int32(s.topics.Changelog.Partitions) {
 		if skip[p] {
 			continue
 		}
 		r, err := s.remember(ctx, p)
-		if err != nil {
-			return err
+		if ctx.Err() != nil {
+			return ctx.Err()
 		}
+		if err != nil && !seen.unread[p] {
+			s.listener.note(p, "the users that this partition remembers cannot be read; they are not compared with those of others for now")
+		}
+		seen.unread[p] = err != nil
 		if r == nil {
 			continue
 		}
-		if err := s.sightings.replace(p, r.limiter.Remembered()); err != nil {
+		if err := seen.replace(p, r.limiter.Remembered()); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// latest is how many offsets at the end of a changelog partition hold its last state: some parts and the ends of transactions.
+// latest is how many offsets at the end of a changelog partition are looked at first: the last state is nearly always among them.
 const latest = 1000
 
-// remember reads the last committed state of a partition; nil when it was never opened.
+// remember reads the last committed state of a partition; nil when it was never opened, or cannot be read.
 func (s *Service) remember(ctx context.Context, p int32) (*remembered, error) {
 	bounds, err := s.client.Bounds(ctx, s.topics.Changelog.Name, p)
 	if err != nil {
@@ -130,24 +168,42 @@ func (s *Service) remember(ctx context.Context, p int32) (*remembered, error) {
 			return nil, err
 		}
 		s.sightings.elsewhere[p] = r
-	} else {
-		r.view.next = max(r.view.next, bounds.Stable-latest)
-		if err := r.view.read(ctx, s.client, s.topics.Changelog, p, bounds.Stable); err != nil {
-			return nil, err
+		return r, r.open(p)
+	}
+	from := r.view.next
+	r.view.next = max(from, bounds.Stable-latest)
+	jumped := r.view.next > from
+	err = r.view.read(ctx, s.client, s.topics.Changelog, p, bounds.Stable)
+	if err == nil {
+		err = r.open(p)
+	}
+	if err != nil && jumped { // parts of two states: read what was passed over
+		r.view.next = from
+		if err = r.view.read(ctx, s.client, s.topics.Changelog, p, bounds.Stable); err == nil {
+			err = r.open(p)
 		}
 	}
+	if err != nil {
+		delete(s.sightings.elsewhere, p) // the next look is a first one
+		return nil, err
+	}
+	return r, nil
+}
+
+// open puts the limiter where the state has it.
+func (r *remembered) open(p int32) error {
 	sealed, err := r.view.sealed(r.stateKey)
 	if err != nil {
-		return nil, unsealing(p, err)
+		return unsealing(p, err)
 	}
 	_, private, err := r.sealer.Open(sealed)
 	if err != nil {
-		return nil, unsealing(p, err)
+		return unsealing(p, err)
 	}
 	if err := r.limiter.Restore(private[max(0, len(private)-r.limiter.StateLen()):]); err != nil {
-		return nil, unsealing(p, err)
+		return unsealing(p, err)
 	}
-	return r, nil
+	return nil
 }
 
 func (s *Service) firstLook(ctx context.Context, p int32, bounds kafka.Bounds) (*remembered, error) {

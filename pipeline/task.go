@@ -34,7 +34,6 @@ func (t *task) run(ctx context.Context) error {
 	if err := t.service.sightings.enter(t.partition, o.stream); err != nil {
 		return err
 	}
-	defer t.service.sightings.leave(t.partition)
 	t.service.listener.proves(t.partition, o.stream.Guarantee())
 	t.service.listener.state(t.partition, Running)
 	work, fail := context.WithCancelCause(ctx)

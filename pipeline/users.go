@@ -51,17 +51,24 @@ func (s *Stream) Named(name []byte) *users.ID {
 	return &s.user
 }
 
+// Forget lets go of the users whose last accepted event lies s steps before the open one. It comes BEFORE a record's user is looked up among
+// those remembered.
+func (s *Stream) Forget() {
+	if s.limiter != nil {
+		s.limiter.Forget(s.machine.Steps()+1, s.forgotten)
+	}
+}
+
 // admit applies the separation. Whether the event says anything does not matter: an accepted user has had the turn.
 func (s *Stream) admit(user *users.ID) schemas.Code {
 	if s.limiter == nil {
 		return schemas.OK
 	}
-	step := s.machine.Steps() + 1
-	s.limiter.Forget(step, s.forgotten)
+	s.Forget()
 	switch {
 	case user == nil:
 		return schemas.NoUser
-	case !s.limiter.Admit(step, *user):
+	case !s.limiter.Admit(s.machine.Steps()+1, *user):
 		return schemas.TooSoon
 	}
 	return schemas.OK

@@ -44,6 +44,14 @@ func (d *disk) change(do func() error) error {
 	return d.heard(do())
 }
 
+// attempt does what Pebble can do without: to reserve space, which some file systems cannot, and to delete.
+func (d *disk) attempt(do func() error) error {
+	if d.lost() != nil {
+		return nil
+	}
+	return do()
+}
+
 // make opens a file for writing, in memory if the disk is lost or is by this.
 func (d *disk) make(name string, open func() (vfs.File, error)) (vfs.File, error) {
 	if d.lost() == nil {
@@ -94,10 +102,10 @@ func (d *disk) Link(from, to string) error {
 	return d.change(func() error { return d.FS.Link(from, to) })
 }
 
-func (d *disk) Remove(name string) error { return d.change(func() error { return d.FS.Remove(name) }) }
+func (d *disk) Remove(name string) error { return d.attempt(func() error { return d.FS.Remove(name) }) }
 
 func (d *disk) RemoveAll(name string) error {
-	return d.change(func() error { return d.FS.RemoveAll(name) })
+	return d.attempt(func() error { return d.FS.RemoveAll(name) })
 }
 
 func (d *disk) Rename(from, to string) error {
@@ -136,7 +144,7 @@ func (f *file) written(p []byte, write func() (int, error)) (int, error) {
 }
 
 func (f *file) Preallocate(offset, length int64) error {
-	return f.disk.change(func() error { return f.File.Preallocate(offset, length) })
+	return f.disk.attempt(func() error { return f.File.Preallocate(offset, length) })
 }
 
 func (f *file) Sync() error { return f.disk.change(f.File.Sync) }

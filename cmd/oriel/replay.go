@@ -185,7 +185,9 @@ func replayLines(ctx context.Context, w io.Writer, in io.Reader, stream *pipelin
 		in := pipeline.Input{Identity: noise.Identity{Partition: o.partition, Offset: line.Number}, Value: line.Value}
 		if o.separator != "" {
 			var key []byte
-			key, in.Value = cutKey(line.Value, o.separator)
+			if key, in.Value = cutKey(line.Value, o.separator); len(key)+len(o.separator) > keyBytes {
+				return r, fmt.Errorf("line %d: a key of more than %d bytes", r.lines, keyBytes-len(o.separator))
+			}
 			in.User = stream.Named(key)
 		}
 		code := stream.Take(in, emit)

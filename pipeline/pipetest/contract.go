@@ -155,6 +155,14 @@ func (e *env) settle(topic string) kafka.Bounds {
 // log reads partition 0 from offset to the end; unless uncommitted, no transaction may stay open.
 func (e *env) log(c *kafka.Client, topic string, offset int64, o kafka.ReaderOptions) []kafka.Record {
 	e.Helper()
+	records, err := e.tryLog(c, topic, offset, o)
+	e.check(err)
+	return records
+}
+
+// tryLog is log for a reader that the broker may refuse.
+func (e *env) tryLog(c *kafka.Client, topic string, offset int64, o kafka.ReaderOptions) ([]kafka.Record, error) {
+	e.Helper()
 	var b kafka.Bounds
 	if o.Uncommitted {
 		b = e.bounds(topic)
@@ -166,7 +174,9 @@ func (e *env) log(c *kafka.Client, topic string, offset int64, o kafka.ReaderOpt
 	var records []kafka.Record
 	for next := offset; next < b.High; {
 		batch, err := r.Fetch(e.ctx)
-		e.check(err)
+		if err != nil {
+			return nil, err
+		}
 		for _, record := range batch.Records {
 			record.Key, record.Value = clone(record.Key), clone(record.Value)
 			for i, h := range record.Headers {
@@ -181,7 +191,7 @@ func (e *env) log(c *kafka.Client, topic string, offset int64, o kafka.ReaderOpt
 		next = batch.Next
 		batch.Release()
 	}
-	return records
+	return records, nil
 }
 
 // clone keeps nil apart from empty.
