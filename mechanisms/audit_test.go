@@ -5,10 +5,8 @@ import (
 	"slices"
 	"testing"
 
-	"gonum.org/v1/gonum/mathext"
-	"gonum.org/v1/gonum/stat/distuv"
-
 	"oriel/mechanisms"
+	"oriel/mechanisms/audit/bound"
 	"oriel/mechanisms/blt"
 	"oriel/mechanisms/dp"
 	"oriel/mechanisms/mechtest"
@@ -52,10 +50,10 @@ func scores(t *testing.T, stream *mechanisms.Stream, canary []float64, weights [
 	return out
 }
 
-// gaussianBound returns a lower bound on µ at confidence 1 − 2·auditAlpha: with the threshold half way between the two means, which the
-// linear statistic of the canaries fixes before any run, µ ≥ Φ⁻¹(TPR) − Φ⁻¹(FPR) for every test (Dong, Roth and Su 2022).
+// gaussianBound returns a lower bound on µ at confidence 1 − 2·auditAlpha, with the threshold half way between the two means, which the linear
+// statistic of the canaries fixes before any run.
 func gaussianBound(high, low []float64, threshold float64) float64 {
-	above := func(scores []float64) (k float64) {
+	above := func(scores []float64) (k int) {
 		for _, x := range scores {
 			if x > threshold {
 				k++
@@ -63,28 +61,7 @@ func gaussianBound(high, low []float64, threshold float64) float64 {
 		}
 		return k
 	}
-	n, truePositive, falsePositive := float64(auditRuns), above(high), above(low)
-	tpr, fpr := 0.0, 1.0
-	if truePositive > 0 {
-		tpr = betaQuantile(truePositive, n-truePositive+1, auditAlpha)
-	}
-	if falsePositive < n {
-		fpr = 1 - betaQuantile(n-falsePositive, falsePositive+1, auditAlpha)
-	}
-	return distuv.UnitNormal.Quantile(tpr) - distuv.UnitNormal.Quantile(fpr)
-}
-
-// betaQuantile bisects the beta distribution; gonum's own quantile is far off in the tails.
-func betaQuantile(a, b, p float64) float64 {
-	low, high := 0.0, 1.0
-	for range 60 {
-		if middle := (low + high) / 2; mathext.RegIncBeta(a, b, middle) < p {
-			low = middle
-		} else {
-			high = middle
-		}
-	}
-	return low
+	return bound.Rates(above(high), above(low), auditRuns, auditAlpha)
 }
 
 func auditConfig(adjacency dp.Adjacency) mechanisms.Config {
@@ -100,11 +77,11 @@ func TestAuditReachesTheClaim(t *testing.T) {
 	f := func(name string, adjacency dp.Adjacency, high, low []float64, threshold float64) {
 		t.Helper()
 		stream := mechtest.Open(t, auditConfig(adjacency), [32]byte{6})
-		bound := gaussianBound(scores(t, stream, high, attained, 1), scores(t, stream, low, attained, 2), threshold)
+		got := gaussianBound(scores(t, stream, high, attained, 1), scores(t, stream, low, attained, 2), threshold)
 		claim := stream.Guarantee().Mu
-		t.Logf("%s: bound %.4f, claim %.4f, ratio %.3f", name, bound, claim, bound/claim)
-		if bound < 0.9*claim || bound > claim {
-			t.Errorf("%s: bound %g, claim %g", name, bound, claim)
+		t.Logf("%s: bound %.4f, claim %.4f, ratio %.3f", name, got, claim, got/claim)
+		if got < 0.9*claim || got > claim {
+			t.Errorf("%s: bound %g, claim %g", name, got, claim)
 		}
 	}
 	f("replace", dp.Replace, []float64{1}, []float64{-1}, 0)
@@ -146,21 +123,21 @@ func TestAuditOfAUserReachesTheClaim(t *testing.T) {
 	plan := mechtest.Plan(t, c)
 	stream := mechtest.Open(t, c, [32]byte{7})
 	claim := stream.Guarantee().Mu
-	bound := func(stream *mechanisms.Stream, places ...int) float64 {
+	found := func(stream *mechanisms.Stream, places ...int) float64 {
 		weights := likelihood(plan.Filter, 12, places)
 		return gaussianBound(scores(t, stream, []float64{1}, weights, 1, places...), scores(t, stream, []float64{-1}, weights, 2, places...), 0)
 	}
-	worst := bound(stream, 0, 5, 10)
+	worst := found(stream, 0, 5, 10)
 	t.Logf("bound %.4f, claim %.4f, ratio %.3f", worst, claim, worst/claim)
 	if worst < 0.9*claim || worst > claim {
 		t.Errorf("bound %g, claim %g", worst, claim)
 	}
-	if got := bound(stream, 0, 7, 11); got > claim {
+	if got := found(stream, 0, 7, 11); got > claim {
 		t.Errorf("a user with other places: bound %g, claim %g", got, claim)
 	}
 	c.Separation = 6 // k = 2: noise for one event less
 	few := mechtest.Open(t, c, [32]byte{7})
-	if got := bound(few, 0, 5, 10); !(got > few.Guarantee().Mu) {
+	if got := found(few, 0, 5, 10); !(got > few.Guarantee().Mu) {
 		t.Errorf("an event too many: not caught: bound %g, claim %g", got, few.Guarantee().Mu)
 	}
 }
@@ -192,11 +169,11 @@ func TestAuditCatchesPlantedFaults(t *testing.T) {
 		fault := &bent{fill: fill}
 		stream := mechtest.Planted(t, c, plan, fault)
 		fault.stream = stream
-		bound := gaussianBound(scores(t, stream, []float64{1}, weights, 1), scores(t, stream, []float64{-1}, weights, 2), 0)
+		got := gaussianBound(scores(t, stream, []float64{1}, weights, 1), scores(t, stream, []float64{-1}, weights, 2), 0)
 		claim := stream.Guarantee().Mu
-		t.Logf("%s: bound %.4f, claim %.4f", name, bound, claim)
-		if !(bound > claim) {
-			t.Errorf("%s: not caught: bound %g, claim %g", name, bound, claim)
+		t.Logf("%s: bound %.4f, claim %.4f", name, got, claim)
+		if !(got > claim) {
+			t.Errorf("%s: not caught: bound %g, claim %g", name, got, claim)
 		}
 	}
 	f("noise at half scale", attained, func(dst []int64, seed noise.Seed, _ uint64) { half.Fill(dst, seed) })

@@ -134,7 +134,7 @@ func (s *Service) generation(ctx context.Context, g *kafka.Generation) error {
 	for _, p := range g.Partitions {
 		t := &task{
 			service: s, partition: p, stream: streamName(p),
-			membership: kafka.Membership{Group: s.config.Group, Generation: g.ID, Member: g.Member},
+			membership: g.Membership(),
 		}
 		tasks.Go(func() {
 			defer s.listener.closed(p)

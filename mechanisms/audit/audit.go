@@ -9,6 +9,7 @@ import (
 
 	"gonum.org/v1/gonum/stat/distuv"
 
+	"oriel/mechanisms/audit/bound"
 	"oriel/mechanisms/dp"
 )
 
@@ -158,11 +159,11 @@ func (a *Audit) Report() Report {
 	r := Report{Runs: a.runs, WithCanary: a.with, Alpha: a.alpha, Claim: a.claim, Reach: a.law.reach}
 	limitMu, limitEpsilon := a.law.limits(a.claim)
 	mu := func(statistic string, g guesses) {
-		value := MuBound(g.right, g.made, a.share())
+		value := bound.Mu(g.right, g.made, a.share())
 		r.Bounds = append(r.Bounds, Bound{statistic, "mu", g.made, g.right, value, a.claim.Mu, limitMu})
 	}
 	epsilon := func(statistic string, g guesses) {
-		value := EpsilonBound(g.right, g.made, a.runs, a.claim.Delta, a.share())
+		value := bound.Epsilon(g.right, g.made, a.runs, a.claim.Delta, a.share())
 		r.Bounds = append(r.Bounds, Bound{statistic, "epsilon", g.made, g.right, value, a.claim.Epsilon, limitEpsilon})
 	}
 	if a.law.Gaussian() {
@@ -195,7 +196,7 @@ func (l *Law) RunsFor(share, delta, alpha float64) (runs int, ok bool) {
 	alpha /= l.bounds()
 	enough := func(n int) bool {
 		right := distuv.UnitNormal.CDF(l.reach / 2)
-		return MuBound(expected(right, n), n, alpha) >= share*l.reach
+		return bound.Mu(expected(right, n), n, alpha) >= share*l.reach
 	}
 	if !l.Gaussian() {
 		o := l.odds()

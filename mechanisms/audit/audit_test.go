@@ -78,7 +78,7 @@ func TestAuditCatchesEventNoiseForAUser(t *testing.T) {
 	event := mechtest.Plan(t, c)
 	c.Separation = 3
 	catch(t, "noise of the event level", c, 1, func(t *testing.T, c mechanisms.Config, _ mechanisms.Plan) mechanisms.Sum {
-		return sumOver(t, c, event, sampler(t, c, event.Scale))
+		return mechtest.Sum(t, c, event, sampler(t, c, event.Scale))
 	}, audit.ErrClaim)
 }
 

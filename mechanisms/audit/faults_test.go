@@ -9,13 +9,10 @@ import (
 
 	"oriel/mechanisms"
 	"oriel/mechanisms/audit"
-	"oriel/mechanisms/blt"
 	"oriel/mechanisms/dp"
 	"oriel/mechanisms/lattice"
 	"oriel/mechanisms/mechtest"
 	"oriel/mechanisms/noise"
-	"oriel/mechanisms/once"
-	"oriel/mechanisms/windowtree"
 )
 
 // caughtRuns are enough for every fault here: their losses are a quarter above the claim, or without limit.
@@ -45,25 +42,6 @@ func (b *bentSum) Restore(state []byte) error {
 }
 
 func (b *bentSum) Add(dst []float64, v []int64, chain *noise.Chain) { b.add(dst, v, chain) }
-
-// sumOver is the plan's mechanism over another sampler.
-func sumOver(t *testing.T, c mechanisms.Config, p mechanisms.Plan, s noise.Sampler) mechanisms.Sum {
-	t.Helper()
-	var sum mechanisms.Sum
-	var err error
-	switch {
-	case p.Filter.Count > 0:
-		sum, err = blt.New(p.Filter, p.Scale, p.Grid, c.Dimension, s, 0)
-	case c.Window == 0:
-		sum, err = once.New(p.Grid, c.Dimension, s, 0)
-	default:
-		sum, err = windowtree.New(c.Window, p.Grid, c.Dimension, s, 0)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	return sum
-}
 
 func open(t *testing.T, c mechanisms.Config, p mechanisms.Plan, sum mechanisms.Sum) *mechanisms.Stream {
 	t.Helper()
@@ -100,7 +78,7 @@ type fault func(t *testing.T, c mechanisms.Config, p mechanisms.Plan) mechanisms
 func drawn(bend func(t *testing.T, c mechanisms.Config, p mechanisms.Plan) func(dst []int64, seed noise.Seed, draw int)) fault {
 	return func(t *testing.T, c mechanisms.Config, p mechanisms.Plan) mechanisms.Sum {
 		bent := &bentSampler{fill: bend(t, c, p)}
-		sum := sumOver(t, c, p, bent)
+		sum := mechtest.Sum(t, c, p, bent)
 		return &bentSum{Sum: sum, restore: func() { bent.draw = 0 }, add: sum.Add}
 	}
 }
@@ -140,7 +118,7 @@ var (
 
 // longLeaves plants leaves of 1.25 times their length: a clip that is off by this factor.
 func longLeaves(t *testing.T, c mechanisms.Config, p mechanisms.Plan) mechanisms.Sum {
-	sum, longer := sumOver(t, c, p, sampler(t, c, p.Scale)), make([]int64, c.Dimension)
+	sum, longer := mechtest.Sum(t, c, p, sampler(t, c, p.Scale)), make([]int64, c.Dimension)
 	return &bentSum{Sum: sum, restore: func() {}, add: func(dst []float64, v []int64, chain *noise.Chain) {
 		for i, x := range v {
 			longer[i] = x + x/4
@@ -261,7 +239,7 @@ func TestNoiseThatLeavesAStepEarlyIsCaught(t *testing.T) {
 		}
 		return releases
 	}
-	if twin, tree := record(newSlowTree(t, c, p, activeNodes)), record(sumOver(t, c, p, sampler(t, c, p.Scale))); !slices.EqualFunc(twin, tree, slices.Equal[[]float64]) {
+	if twin, tree := record(newSlowTree(t, c, p, activeNodes)), record(mechtest.Sum(t, c, p, sampler(t, c, p.Scale))); !slices.EqualFunc(twin, tree, slices.Equal[[]float64]) {
 		t.Fatal("the twin of the window tree has other releases")
 	}
 	early := func(window, t uint64) []noise.NodeID {

@@ -18,7 +18,7 @@ import (
 // rekeyed plants noise of another chain than the stream's: one that starts at key in each run and does not see leaves.
 func rekeyed(t *testing.T, c mechanisms.Config, p mechanisms.Plan, k audit.Canary, key func(run uint64) uint64) audit.Play {
 	t.Helper()
-	sum := sumOver(t, c, p, sampler(t, c, p.Scale))
+	sum := mechtest.Sum(t, c, p, sampler(t, c, p.Scale))
 	var own *noise.Chain
 	play := player(open(t, c, p, &bentSum{Sum: sum, restore: func() {}, add: func(dst []float64, v []int64, _ *noise.Chain) {
 		own.Absorb(sum.Steps()+1, 0, noise.Identity{}, nil)
@@ -54,7 +54,7 @@ func TestCheckHistoryCatchesPlantedFaults(t *testing.T) {
 				}
 			}
 			f("no fault", player(mechtest.Open(t, c, [32]byte{1}), c, k), nil)
-			f("no noise", player(open(t, c, p, sumOver(t, c, p, mechtest.Zero{})), c, k), audit.ErrShared)
+			f("no noise", player(open(t, c, p, mechtest.Sum(t, c, p, mechtest.Zero{})), c, k), audit.ErrShared)
 			f("identity left out of the chain", rekeyed(t, c, p, k, func(uint64) uint64 { return 1 }), audit.ErrShared)
 			f("v_t left out of k_t", rekeyed(t, c, p, k, func(run uint64) uint64 { return run }), audit.ErrReused)
 			f("a redraw on a retry", rekeyed(t, c, p, k, anew()), audit.ErrRedrawn)
@@ -177,7 +177,7 @@ func TestNoiseIsRecoveredFromReleases(t *testing.T) {
 		}
 		return count
 	}
-	if n := wrong(sumOver(t, c, p, recorder)); n != 0 {
+	if n := wrong(mechtest.Sum(t, c, p, recorder)); n != 0 {
 		t.Errorf("%d draws are not recovered", n)
 	}
 	if n := wrong(&continuous{p: p, sampler: recorder}); n < 20 {

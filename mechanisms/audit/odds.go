@@ -8,6 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/stat/distuv"
 
+	"oriel/mechanisms/audit/bound"
 	"oriel/mechanisms/noise"
 )
 
@@ -81,13 +82,13 @@ func (l *Law) sampler() (noise.Sampler, error) {
 }
 
 // best returns the threshold of |score| at which guesses promise the largest bound on ε in so many runs, and that bound.
-func (o odds) best(runs int, delta, alpha float64) (threshold, bound float64) {
+func (o odds) best(runs int, delta, alpha float64) (threshold, epsilon float64) {
 	threshold = math.Inf(1)
 	for i := len(o.losses); i > 0; i = i * 7 / 8 {
 		r := int(float64(runs) * float64(i) / float64(len(o.losses)))
-		if b := EpsilonBound(expected(o.right[i-1], r), r, runs, delta, alpha); b > bound {
-			threshold, bound = o.losses[i-1], b
+		if b := bound.Epsilon(expected(o.right[i-1], r), r, runs, delta, alpha); b > epsilon {
+			threshold, epsilon = o.losses[i-1], b
 		}
 	}
-	return threshold, bound
+	return threshold, epsilon
 }

@@ -6,9 +6,7 @@ import (
 	"math"
 	"testing"
 
-	"gonum.org/v1/gonum/mathext"
-	"gonum.org/v1/gonum/stat/distuv"
-
+	"oriel/mechanisms/audit/bound"
 	"oriel/mechanisms/noise"
 )
 
@@ -119,12 +117,12 @@ const (
 	auditMu     = 2.9  // a bound within a tenth of it takes few runs
 )
 
-// auditBound returns a lower bound on µ at confidence 1 − 2·auditAlpha: µ ≥ Φ⁻¹(TPR) − Φ⁻¹(FPR) for every test (Dong, Roth and Su 2022); the
+// auditBound returns a lower bound on µ at confidence 1 − 2·auditAlpha; the
 // threshold is half way between the two means.
 func auditBound(t *testing.T, c *Carry, i int, weights []float64) float64 {
 	t.Helper()
 	start, lambda := c.AppendState(nil), grid.Lambda
-	above := func(canary int64, world byte) (k float64) {
+	above := func(canary int64, world byte) (k int) {
 		dst := make([]float64, 1)
 		for run := range auditRuns {
 			if err := c.Restore(start); err != nil {
@@ -147,28 +145,7 @@ func auditBound(t *testing.T, c *Carry, i int, weights []float64) float64 {
 		}
 		return k
 	}
-	n, truePositive, falsePositive := float64(auditRuns), above(lambda, 1), above(-lambda, 2)
-	tpr, fpr := 0.0, 1.0
-	if truePositive > 0 {
-		tpr = betaQuantile(truePositive, n-truePositive+1, auditAlpha)
-	}
-	if falsePositive < n {
-		fpr = 1 - betaQuantile(n-falsePositive, falsePositive+1, auditAlpha)
-	}
-	return distuv.UnitNormal.Quantile(tpr) - distuv.UnitNormal.Quantile(fpr)
-}
-
-// betaQuantile bisects the beta distribution; gonum's own quantile is far off in the tails.
-func betaQuantile(a, b, p float64) float64 {
-	low, high := 0.0, 1.0
-	for range 60 {
-		if middle := (low + high) / 2; mathext.RegIncBeta(a, b, middle) < p {
-			low = middle
-		} else {
-			high = middle
-		}
-	}
-	return low
+	return bound.Rates(above(lambda, 1), above(-lambda, 2), auditRuns, auditAlpha)
 }
 
 // likelihood weighs releases 1 … i+W−1 into the statistic of the likelihood ratio: Σ_j d_j·(β∗y)_{i+j}.
@@ -194,16 +171,16 @@ func TestAuditReachesTheClaim(t *testing.T) {
 	s := scale.Float64()
 	sampler := gaussian(t, s)
 	for _, i := range []int{1, 2, 11} {
-		bound := auditBound(t, newCarry(t, f, s, 1, sampler), i, likelihood(f, i))
-		t.Logf("event %d: bound %.4f, claim %.4f, ratio %.3f", i, bound, auditMu, bound/auditMu)
-		if bound < 0.9*auditMu || bound > auditMu {
-			t.Errorf("event %d: bound %g, claim %g", i, bound, auditMu)
+		got := auditBound(t, newCarry(t, f, s, 1, sampler), i, likelihood(f, i))
+		t.Logf("event %d: bound %.4f, claim %.4f, ratio %.3f", i, got, auditMu, got/auditMu)
+		if got < 0.9*auditMu || got > auditMu {
+			t.Errorf("event %d: bound %g, claim %g", i, got, auditMu)
 		}
 	}
 	fault := func(name string, f Filter, sampler noise.Sampler, weights []float64) {
 		t.Helper()
-		if bound := auditBound(t, newCarry(t, f, s, 1, sampler), 1, weights); !(bound > auditMu) {
-			t.Errorf("%s: not caught: bound %g, claim %g", name, bound, auditMu)
+		if got := auditBound(t, newCarry(t, f, s, 1, sampler), 1, weights); !(got > auditMu) {
+			t.Errorf("%s: not caught: bound %g, claim %g", name, got, auditMu)
 		}
 	}
 	fault("half scale, or L for 2L", f, gaussian(t, s/2), likelihood(f, 1))

@@ -57,8 +57,8 @@ func Open(tb testing.TB, c mechanisms.Config, key [32]byte) *mechanisms.Stream {
 	return stream
 }
 
-// Planted opens a stream whose mechanism draws from sampler instead of the plan's.
-func Planted(tb testing.TB, c mechanisms.Config, p mechanisms.Plan, sampler noise.Sampler) *mechanisms.Stream {
+// Sum returns the plan's mechanism over sampler in place of the plan's.
+func Sum(tb testing.TB, c mechanisms.Config, p mechanisms.Plan, sampler noise.Sampler) mechanisms.Sum {
 	tb.Helper()
 	var sum mechanisms.Sum
 	var err error
@@ -73,7 +73,13 @@ func Planted(tb testing.TB, c mechanisms.Config, p mechanisms.Plan, sampler nois
 	if err != nil {
 		tb.Fatal(err)
 	}
-	stream, err := mechanisms.NewStream(c, p, [32]byte{1}, sum)
+	return sum
+}
+
+// Planted opens a stream whose mechanism draws from sampler instead of the plan's.
+func Planted(tb testing.TB, c mechanisms.Config, p mechanisms.Plan, sampler noise.Sampler) *mechanisms.Stream {
+	tb.Helper()
+	stream, err := mechanisms.NewStream(c, p, [32]byte{1}, Sum(tb, c, p, sampler))
 	if err != nil {
 		tb.Fatal(err)
 	}

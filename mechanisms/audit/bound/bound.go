@@ -1,4 +1,4 @@
-package audit
+package bound
 
 import (
 	"math"
@@ -28,16 +28,16 @@ func Lower(k, n int, alpha float64) float64 {
 	return low * (1 - 0x1p-30) // the incomplete beta function is good to some 1e-11
 }
 
-// MuBound returns the largest µ that k right guesses of n fair coins refute at confidence 1 − α: any guess of a µ-GDP mechanism's coin is
+// Mu returns the largest µ that k right guesses of n fair coins refute at confidence 1 − α: any guess of a µ-GDP mechanism's coin is
 // right with probability Φ(µ/2) at most.
-func MuBound(k, n int, alpha float64) float64 {
+func Mu(k, n int, alpha float64) float64 {
 	return max(0, 2*distuv.UnitNormal.Quantile(Lower(k, n, alpha)))
 }
 
-// EpsilonBound returns the largest ε that k right ones of r guesses in n runs refute at confidence 1 − α. Under (ε, δ)-DP at most T of the
+// Epsilon returns the largest ε that k right ones of r guesses in n runs refute at confidence 1 − α. Under (ε, δ)-DP at most T of the
 // runs tell their coin, T ~ Binomial(n, δ), and all other guesses are right with probability e^ε/(1 + e^ε) at most. A tenth of α is for T
 // to be larger than what is taken off k here.
-func EpsilonBound(k, r, n int, delta, alpha float64) float64 {
+func Epsilon(k, r, n int, delta, alpha float64) float64 {
 	if delta > 0 {
 		told := 0
 		for told < n && mathext.RegIncBeta(float64(told+1), float64(n-told), delta) > alpha/10 { // P(T ≥ told + 1)
@@ -49,25 +49,8 @@ func EpsilonBound(k, r, n int, delta, alpha float64) float64 {
 	return max(0, math.Log(p)-math.Log1p(-p))
 }
 
-// least returns the smallest n in [1, limit] for which enough holds; enough holds from some n on. It is limit if there is none.
-func least(limit int, enough func(n int) bool) int {
-	high := 1
-	for high < limit && !enough(high) {
-		high = min(2*high, limit)
-	}
-	low := high / 2
-	for high-low > 1 {
-		if middle := low + (high-low)/2; enough(middle) {
-			high = middle
-		} else {
-			low = middle
-		}
-	}
-	return high
-}
-
-// expected returns the right guesses of r at rate p that one sees with probability 0.84 at least: one standard deviation below the mean.
-func expected(p float64, r int) int {
-	n := float64(r)
-	return max(0, int(n*p-math.Sqrt(n*p*(1-p))))
+// Rates returns the largest µ that a test refutes at confidence 1 − 2α which said yes to yes of n streams with the canary and to no of n without:
+// Φ⁻¹(TPR) − Φ⁻¹(FPR) is µ at most for every test of a µ-GDP mechanism (Dong, Roth and Su 2022).
+func Rates(yes, no, n int, alpha float64) float64 {
+	return distuv.UnitNormal.Quantile(Lower(yes, n, alpha)) - distuv.UnitNormal.Quantile(1-Lower(n-no, n, alpha))
 }

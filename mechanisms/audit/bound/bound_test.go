@@ -1,4 +1,4 @@
-package audit
+package bound
 
 import (
 	"math"
@@ -73,11 +73,11 @@ func TestMuBoundIsOfTheTradeOffCurve(t *testing.T) {
 	for _, mu := range []float64{0.2, 1, 3} {
 		const n = 1_000_000
 		right := int(n * distuv.UnitNormal.CDF(mu/2))
-		if got := MuBound(right, n, 0.01); got > mu || got < 0.95*mu {
+		if got := Mu(right, n, 0.01); got > mu || got < 0.95*mu {
 			t.Errorf("µ = %g: bound %g", mu, got)
 		}
 	}
-	if MuBound(40, 100, 0.01) != 0 {
+	if Mu(40, 100, 0.01) != 0 {
 		t.Error("fewer right guesses than a coin's give a bound")
 	}
 }
@@ -91,7 +91,7 @@ func TestEpsilonBoundAllowsWhatDeltaTells(t *testing.T) {
 			rate := delta + (1-delta)*p
 			wrong := 0.0
 			for k := range n + 1 {
-				if EpsilonBound(k, n, n, delta, alpha) > epsilon {
+				if Epsilon(k, n, n, delta, alpha) > epsilon {
 					wrong = binomialTail(k, n, rate)
 					break
 				}
@@ -101,42 +101,22 @@ func TestEpsilonBoundAllowsWhatDeltaTells(t *testing.T) {
 			}
 		}
 	}
-	if with, without := EpsilonBound(180, n, n, 0.01, alpha), EpsilonBound(180, n, n, 0, alpha); with >= without {
+	if with, without := Epsilon(180, n, n, 0.01, alpha), Epsilon(180, n, n, 0, alpha); with >= without {
 		t.Errorf("δ = 0.01 is worth nothing: %g, %g", with, without)
 	}
-	if EpsilonBound(5, n, n, 0.5, alpha) != 0 {
+	if Epsilon(5, n, n, 0.5, alpha) != 0 {
 		t.Error("all right guesses may have been told: not 0")
 	}
 }
 
-func TestLeast(t *testing.T) {
-	for _, limit := range []int{1, 2, 9, 100} {
-		for want := 1; want <= limit; want++ {
-			if got := least(limit, func(n int) bool { return n >= want }); got != want {
-				t.Errorf("least of %d within %d: %d", want, limit, got)
-			}
-		}
+// Rates of a Gaussian shift, counts as expected, come to a little less than it.
+func TestRatesAreBelowTheShift(t *testing.T) {
+	const n, mu = 100_000, 2.0
+	hit := int(n * distuv.UnitNormal.CDF(mu/2))
+	if got := Rates(hit, n-hit, n, 1e-6); got > mu || got < 0.95*mu {
+		t.Errorf("bound %g, shift %g", got, mu)
 	}
-	if got := least(100, func(int) bool { return false }); got != 100 {
-		t.Errorf("never enough: %d", got)
-	}
-}
-
-// Coins are fair, and each run's own: 6.11 standard errors, 1e-9.
-func TestCoinIsFair(t *testing.T) {
-	const n = 100_000
-	heads, changes := 0.0, 0.0
-	for run := range uint64(n) {
-		if Coin([32]byte{1}, run) {
-			heads++
-		}
-		if Coin([32]byte{1}, run) != Coin([32]byte{2}, run) {
-			changes++
-		}
-	}
-	for _, count := range []float64{heads, changes} {
-		if z := math.Abs(count-n/2) / math.Sqrt(n/4); z > 6.11 {
-			t.Errorf("%g of %d: %.1f standard errors off", count, n, z)
-		}
+	if got := Rates(n/2, n/2, n, 1e-6); got > 0 {
+		t.Errorf("a coin gives %g", got)
 	}
 }
