@@ -2,12 +2,14 @@ package pipeline
 
 import (
 	"context"
-	"math/rand/v2"
 	"time"
 )
 
 // backoff doubles from its first pause to its last, with jitter so that members that failed together do not retry together.
-type backoff struct{ next time.Duration }
+type backoff struct {
+	next   time.Duration
+	jitter func(n time.Duration) time.Duration
+}
 
 const (
 	firstPause = 100 * time.Millisecond
@@ -16,7 +18,7 @@ const (
 
 func (b *backoff) wait(ctx context.Context) error {
 	b.next = min(max(2*b.next, firstPause), lastPause)
-	return pause(ctx, b.next/2+rand.N(b.next/2))
+	return pause(ctx, b.next/2+b.jitter(b.next/2))
 }
 
 func (b *backoff) reset() { b.next = 0 }

@@ -49,7 +49,7 @@ func (s *Service) Run(ctx context.Context) error {
 		return fmt.Errorf("pipeline: join group: %w", err)
 	}
 	defer func() { _ = group.Close() }() // an unanswered goodbye costs the others a session timeout, nothing else
-	var retry backoff
+	retry := backoff{jitter: s.client.Jitter}
 	for {
 		generation, err := group.Next(ctx)
 		if err == nil {
@@ -178,7 +178,7 @@ func (s *Service) generation(ctx context.Context, g *kafka.Generation) error {
 // keepRunning takes the partition over again after every failure that a retry can mend. It returns nil when the
 // partition is handed over, and an error when it must stop.
 func (t *task) keepRunning(ctx context.Context) error {
-	var retry backoff
+	retry := backoff{jitter: t.service.client.Jitter}
 	for {
 		err := t.run(ctx)
 		if ctx.Err() != nil {

@@ -49,7 +49,8 @@ func replayCheck(cmd *cobra.Command, o replayOptions) error {
 }
 
 func openDeployment(cmd *cobra.Command) (pipeline.Deployment, error) {
-	s, err := settings.Load(os.Environ(), settings.Kafka, settings.Deployment, settings.Events, settings.Operator)
+	h := thisHost()
+	s, err := settings.Load(h.environ, settings.Kafka, settings.Deployment, settings.Events, settings.Operator)
 	if err != nil {
 		return pipeline.Deployment{}, err
 	}
@@ -57,7 +58,7 @@ func openDeployment(cmd *cobra.Command) (pipeline.Deployment, error) {
 	if err != nil {
 		return pipeline.Deployment{}, err
 	}
-	c, err := connect(cmd.Context(), s, retrying(logger("warn"), nil))
+	c, err := h.connect(cmd.Context(), s, retrying(h.logger("warn"), nil))
 	if err != nil {
 		return pipeline.Deployment{}, err
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"os"
 	"sync"
 	"time"
 
@@ -23,12 +22,12 @@ type deployment struct {
 }
 
 // connect reads the master key and checks the deployment's topics. onRetry hears of each request that is tried again.
-func connect(ctx context.Context, s settings.Settings, onRetry func(string, error)) (deployment, error) {
+func (h host) connect(ctx context.Context, s settings.Settings, onRetry func(string, error)) (deployment, error) {
 	master, err := state.LoadMasterKey(s.MasterKeyFile)
 	if err != nil {
 		return deployment{}, fmt.Errorf("ORIEL_MASTER_KEY_FILE: %w", err)
 	}
-	client, err := dial(s, onRetry)
+	client, err := h.dial(s, onRetry)
 	if err != nil {
 		return deployment{}, err
 	}
@@ -39,22 +38,24 @@ func connect(ctx context.Context, s settings.Settings, onRetry func(string, erro
 	return deployment{client, topics, master}, nil
 }
 
-func dial(s settings.Settings, onRetry func(string, error)) (*kafka.Client, error) {
+func (h host) dial(s settings.Settings, onRetry func(string, error)) (*kafka.Client, error) {
 	config, err := s.Client()
 	if err != nil {
 		return nil, err
 	}
 	config.OnRetry = onRetry
+	h.client(&config)
 	return kafka.New(config)
 }
 
 // withClient gives a command that needs nothing but the brokers its client.
 func withClient(f func(*kafka.Client) error) error {
-	s, err := settings.Load(os.Environ(), settings.Kafka)
+	h := thisHost()
+	s, err := settings.Load(h.environ, settings.Kafka)
 	if err != nil {
 		return err
 	}
-	client, err := dial(s, retrying(logger("warn"), nil))
+	client, err := h.dial(s, retrying(h.logger("warn"), nil))
 	if err != nil {
 		return err
 	}

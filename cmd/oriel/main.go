@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
 	"syscall"
@@ -14,12 +15,9 @@ import (
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // a second signal ends the process at once
-	defer stop()
-	if err := root().ExecuteContext(ctx); err != nil {
-		report(err)
-		stop()
-		os.Exit(1)
-	}
+	code := report(os.Stderr, root().ExecuteContext(ctx))
+	stop()
+	os.Exit(code)
 }
 
 func root() *cobra.Command {
@@ -36,15 +34,19 @@ func root() *cobra.Command {
 	return cmd
 }
 
-// report prints each problem of a joined error on a line of its own.
-func report(err error) {
+// report prints each problem of a joined error on a line of its own, and returns the code that the process exits with.
+func report(w io.Writer, err error) (code int) {
+	if err == nil {
+		return 0
+	}
 	var joined interface{ Unwrap() []error }
 	if errors.As(err, &joined) && len(joined.Unwrap()) > 1 && fmt.Sprint(err) == fmt.Sprint(errors.Join(joined.Unwrap()...)) {
-		fmt.Fprintf(os.Stderr, "oriel: %d problems\n", len(joined.Unwrap()))
+		fmt.Fprintf(w, "oriel: %d problems\n", len(joined.Unwrap()))
 		for _, e := range joined.Unwrap() {
-			fmt.Fprintf(os.Stderr, "  %v\n", e)
+			fmt.Fprintf(w, "  %v\n", e)
 		}
-		return
+		return 1
 	}
-	fmt.Fprintf(os.Stderr, "oriel: %v\n", err)
+	fmt.Fprintf(w, "oriel: %v\n", err)
+	return 1
 }

@@ -22,16 +22,14 @@ func TestMain(m *testing.M) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	var err error
 	if kill := os.Getenv("TEST_KILL"); kill != "" {
-		err = run(ctx, pipeline.Listener{Reached: killAt(kill)})
+		h := thisHost()
+		h.heard = pipeline.Listener{Reached: killAt(kill)}
+		err = run(ctx, h)
 	} else {
 		err = root().ExecuteContext(ctx)
 	}
 	stop()
-	if err != nil {
-		report(err)
-		os.Exit(1)
-	}
-	os.Exit(0)
+	os.Exit(report(os.Stderr, err))
 }
 
 func killAt(text string) func(int32, pipeline.Point) {

@@ -8,12 +8,9 @@ import (
 	"math"
 	"net"
 	"net/http"
-	"os"
 	"runtime"
-	"runtime/debug"
 	"strings"
 	"sync"
-	"syscall"
 	"text/tabwriter"
 	"time"
 
@@ -36,7 +33,10 @@ func runCommand() *cobra.Command {
 		Long:  "Run takes its share of the input's partitions, restores or opens their streams, and commits decisions until it is\ntold to stop (SIGTERM). Run `oriel topics` with the same settings once before.\n\nSettings:\n" + settingsHelp(),
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return run(cmd.Context(), pipeline.Listener{})
+			if err := tune(); err != nil {
+				return err
+			}
+			return run(cmd.Context(), thisHost())
 		},
 	}
 }
@@ -55,21 +55,14 @@ func settingsHelp() string {
 	return b.String()
 }
 
-// run is the service. extra hears what happens beside the log, the metrics and the pages.
-func run(ctx context.Context, extra pipeline.Listener) error {
-	s, err := settings.Load(os.Environ(), settings.Kafka, settings.Deployment, settings.Service, settings.Events, settings.Operator)
+// run is the service.
+func run(ctx context.Context, h host) error {
+	s, err := settings.Load(h.environ, settings.Kafka, settings.Deployment, settings.Service, settings.Events, settings.Operator)
 	if err != nil {
 		return err
 	}
-	// A core dump would hold the events and keys that are in memory.
-	if err := syscall.Setrlimit(syscall.RLIMIT_CORE, &syscall.Rlimit{}); err != nil {
-		return fmt.Errorf("forbid core dumps: %w", err)
-	}
-	// What is allocated is short-lived (fetched batches, and ciphers where the processor has no AES) and small beside the buffers of a few MiB a
-	// partition: a heap of five times the live data costs little memory and saves a tenth of the processor.
-	debug.SetGCPercent(400)
-	log := logger(s.LogLevel)
-	model, err := s.Model()
+	log := h.logger(s.LogLevel)
+	model, err := h.model(s)
 	if err != nil {
 		return err
 	}
@@ -77,7 +70,7 @@ func run(ctx context.Context, extra pipeline.Listener) error {
 	if err != nil {
 		return err
 	}
-	listener, err := net.Listen("tcp", s.HTTPAddr)
+	listener, err := h.listen("tcp", s.HTTPAddr)
 	if err != nil {
 		return fmt.Errorf("ORIEL_HTTP_ADDR: %w", err)
 	}
@@ -89,7 +82,7 @@ func run(ctx context.Context, extra pipeline.Listener) error {
 		registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	}
 	pages := console.New()
-	hear := pages.Listen(metrics.New(registry, guarantee, version(), runtime.Version()).Listen(logging(log, extra)))
+	hear := pages.Listen(metrics.New(registry, guarantee, version(), runtime.Version()).Listen(logging(log, h.heard)))
 	server := pages.Server(registry)
 	go func() {
 		if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
@@ -98,12 +91,13 @@ func run(ctx context.Context, extra pipeline.Listener) error {
 	}()
 	defer func() { _ = server.Close() }()
 
-	d, err := connect(ctx, s, retrying(log, pages.Retrying))
+	d, err := h.connect(ctx, s, retrying(log, pages.Retrying))
 	if err != nil {
 		return err
 	}
 	defer func() { _ = d.client.Close() }()
-	store, err := state.Options{DiskFull: pages.DiskFull}.Open(s.StateDir, state.Identity{Cluster: d.topics.Cluster, Name: s.Name, Topic: d.topics.Input.ID})
+	h.store.DiskFull = pages.DiskFull
+	store, err := h.store.Open(s.StateDir, state.Identity{Cluster: d.topics.Cluster, Name: s.Name, Topic: d.topics.Input.ID})
 	if err != nil {
 		return fmt.Errorf("ORIEL_STATE_DIR: %w", err)
 	}
@@ -128,12 +122,6 @@ func run(ctx context.Context, extra pipeline.Listener) error {
 
 // closeGrace is how long a service that is told to end may wait for its local store.
 const closeGrace = 15 * time.Second
-
-func logger(level string) *slog.Logger {
-	var l slog.Level
-	_ = l.UnmarshalText([]byte(level)) // one of the four that settings accept
-	return slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: l}))
-}
 
 // logging turns what the pipeline tells into log lines of public facts.
 func logging(log *slog.Logger, l pipeline.Listener) pipeline.Listener {

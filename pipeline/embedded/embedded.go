@@ -3,6 +3,7 @@ package embedded
 import (
 	"errors"
 	"fmt"
+	"net"
 	"strings"
 
 	"github.com/twmb/franz-go/pkg/kfake"
@@ -13,9 +14,13 @@ const compactEvery = "3000"
 
 // Options say where a broker keeps its data and listens.
 type Options struct {
-	Dir     string // data directory, created if needed, reopened if used before. Required: memory stays small.
+	Dir     string // data directory, created if needed, reopened if used before. Required unless Memory: memory stays small.
+	Memory  bool   // keep everything in memory instead, for a test that writes little; Close loses it
 	Port    int    // on 127.0.0.1; the first of as many as there are brokers. 0: any
 	Brokers int    // 0: one
+
+	// Listen opens the listeners; nil means net.Listen.
+	Listen func(network, address string) (net.Listener, error)
 }
 
 // Broker is a running broker, or several as one cluster.
@@ -23,8 +28,11 @@ type Broker struct{ cluster *kfake.Cluster }
 
 // Start opens the data directory and listens.
 func Start(o Options) (*Broker, error) {
-	if o.Dir == "" {
-		return nil, errors.New("embedded: directory: none given")
+	if (o.Dir == "") != o.Memory {
+		return nil, errors.New("embedded: directory: none given, or one beside Memory")
+	}
+	if o.Listen == nil {
+		o.Listen = net.Listen
 	}
 	n := max(o.Brokers, 1)
 	ports := make([]int, n)
@@ -37,7 +45,7 @@ func Start(o Options) (*Broker, error) {
 		kfake.NumBrokers(n),
 		kfake.Ports(ports...),
 		kfake.DataDir(o.Dir),
-		kfake.ListenFn(listen),
+		kfake.ListenFn(lingering(o.Listen)),
 		kfake.BrokerConfigs(map[string]string{"log.cleaner.backoff.ms": compactEvery}),
 	)
 	if err != nil {

@@ -82,7 +82,9 @@ func TestReopenedDirectoryHasTheLogAndTheOffsets(t *testing.T) {
 }
 
 func TestDirectoryIsRequired(t *testing.T) {
-	if _, err := embedded.Start(embedded.Options{}); err == nil {
-		t.Fatal("started without a directory")
+	for _, o := range []embedded.Options{{}, {Dir: t.TempDir(), Memory: true}} {
+		if _, err := embedded.Start(o); err == nil {
+			t.Fatalf("started with %+v", o)
+		}
 	}
 }

@@ -15,12 +15,14 @@ const linger = time.Minute
 // listener makes connections whose end shows after linger.
 type listener struct{ net.Listener }
 
-func listen(network, address string) (net.Listener, error) {
-	l, err := net.Listen(network, address)
-	if err != nil {
-		return nil, err
+func lingering(listen func(network, address string) (net.Listener, error)) func(network, address string) (net.Listener, error) {
+	return func(network, address string) (net.Listener, error) {
+		l, err := listen(network, address)
+		if err != nil {
+			return nil, err
+		}
+		return listener{l}, nil
 	}
-	return listener{l}, nil
 }
 
 // Accept waits for the next connection.

@@ -2,7 +2,6 @@ package kafka
 
 import (
 	"context"
-	"math/rand/v2"
 	"time"
 )
 
@@ -15,13 +14,18 @@ const (
 )
 
 // backoff doubles its pause from firstPause to lastPause, each taken at random from its upper half.
-type backoff struct{ next time.Duration }
+type backoff struct {
+	next   time.Duration
+	jitter func(n time.Duration) time.Duration
+}
 
-func newBackoff() *backoff { return &backoff{next: firstPause} }
+func newBackoff(jitter func(n time.Duration) time.Duration) *backoff {
+	return &backoff{next: firstPause, jitter: jitter}
+}
 
 // wait sleeps, and reports why ctx ended if it did before the pause was over.
 func (b *backoff) wait(ctx context.Context) error {
-	pause := b.next/2 + rand.N(b.next/2+1)
+	pause := b.next/2 + b.jitter(b.next/2+1)
 	b.next = min(2*b.next, lastPause)
 	timer := time.NewTimer(pause)
 	defer timer.Stop()

@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"strings"
 	"sync"
@@ -37,6 +38,10 @@ type Config struct {
 
 	// Dial opens connections; nil means TCP with a 3 s limit. Tests cut, delay and damage connections here.
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
+
+	// Jitter draws a duration from [0, n), at random if nil. It decides how long pauses between attempts are, nothing else. Tests
+	// fix it, so that two runs pause alike.
+	Jitter func(n time.Duration) time.Duration
 
 	// OnRetry, if set, hears of each transient error BEFORE its back-off. It must not block. It does not hear what is the rule:
 	// that members join and leave, and that the transaction before is being finished (error 51), unless that lasts.
@@ -81,6 +86,9 @@ func New(config Config) (*Client, error) {
 	if config.Dial == nil {
 		config.Dial = (&net.Dialer{Timeout: 3 * time.Second}).DialContext
 	}
+	if config.Jitter == nil {
+		config.Jitter = rand.N[time.Duration]
+	}
 	addr := kafkago.TCP(config.Brokers...)
 	transport := &kafkago.Transport{
 		Dial:        config.Dial,
@@ -103,6 +111,9 @@ func (c *Client) Close() error {
 	return nil
 }
 
+// Jitter draws a duration from [0, n) for a pause of the caller's own, as the client's are drawn.
+func (c *Client) Jitter(n time.Duration) time.Duration { return c.config.Jitter(n) }
+
 // refresh makes the next request look up the cluster layout again. Transport offers no such call; a closed pool is
 // replaced by one that starts with a lookup, and requests in flight keep theirs.
 func (c *Client) refresh() {
@@ -124,7 +135,7 @@ func (c *Client) roundTrip(ctx context.Context, timeout time.Duration, req proto
 // retry calls attempt until it succeeds, fails for good, or ctx ends; then the last error says why it had not succeeded.
 // attempt must be safe to repeat when the outcome of the last call is not known.
 func (c *Client) retry(ctx context.Context, operation string, attempt func(context.Context) error) error {
-	for pause := newBackoff(); ; {
+	for pause := newBackoff(c.Jitter); ; {
 		err := attempt(ctx)
 		if err == nil {
 			return nil

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"testing"
 	"time"
 
@@ -89,7 +90,7 @@ func TestSequenceWrapsToZero(t *testing.T) {
 func TestBackoffGrowsWithJitterAndHonoursContext(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Millisecond)
 	defer cancel()
-	pause, waits := newBackoff(), 0
+	pause, waits := newBackoff(rand.N[time.Duration]), 0
 	for pause.wait(ctx) == nil {
 		waits++
 	}
