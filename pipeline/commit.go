@@ -9,9 +9,10 @@ import (
 	"oriel/state"
 )
 
-// commit is the only code that makes anything readable outside: one transaction with the segment's decisions, the sealed
-// state, its dead letters and the input offset, and after it the local store. Every transaction touches the same
-// partitions, whether or not they get records, so that their control records tell nothing.
+// commit is the only code that makes anything readable outside: one transaction with the segment's decisions, its sealed
+// verdicts, the sealed state and the input offset, and after it the local store. Its requests, their order and their sizes
+// are a function of the published decisions and of public facts (offsets, sizes of records): every transaction touches the
+// same partitions, and nothing is sent because an event was bad.
 //
 // BEFORE the first decision is sent is the place of the durable intent (architecture §4.1): nothing may be produced above
 // Produce(decisions) that depends on it.
@@ -46,16 +47,13 @@ func (t *task) commit(ctx context.Context, o *owned, g *segment, extra ...state.
 
 func (t *task) transact(ctx context.Context, o *owned, g *segment, began time.Time, log []state.Record) error {
 	c, p := t.service.config, t.partition
-	parts := []kafka.TopicPartition{
-		{Topic: c.Decisions, Partition: p}, {Topic: c.Changelog, Partition: p}, {Topic: c.DeadLetter, Partition: p},
-	}
-	if err := o.producer.Begin(ctx, parts); err != nil {
+	if err := o.producer.Begin(ctx, c.parts(p)); err != nil {
 		return err
 	}
 	if err := produce(ctx, o.producer, c.Decisions, p, g.decisions.all()); err != nil {
 		return err
 	}
-	if err := produce(ctx, o.producer, c.DeadLetter, p, g.letters.all()); err != nil {
+	if err := produce(ctx, o.producer, c.Verdicts, p, g.rows.all()); err != nil {
 		return err
 	}
 	var changes batches

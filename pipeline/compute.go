@@ -7,7 +7,6 @@ import (
 
 	"oriel/mechanisms/noise"
 	"oriel/pipeline/kafka"
-	"oriel/schemas"
 	"oriel/state"
 )
 
@@ -82,7 +81,7 @@ func (c *computer) take(work context.Context, batch *kafka.Batch, limit int) err
 	if batch.From != c.position.Next {
 		panic(fmt.Sprintf("BUG: pipeline: batch starts at offset %d, the state stands at %d", batch.From, c.position.Next))
 	}
-	t, maxBytes := c.task, c.task.service.model.Events.MaxBytes
+	t := c.task
 	in := Input{Identity: noise.Identity{Topic: c.position.Topic, Partition: t.partition}}
 	c.segment.end = batch.Stable
 	for i := range batch.Records {
@@ -96,9 +95,7 @@ func (c *computer) take(work context.Context, batch *kafka.Batch, limit int) err
 		if err := t.service.sightings.see(t.partition, in.User); err != nil {
 			return err
 		}
-		if code := c.stream.Take(in, c.emit); code != schemas.OK {
-			c.segment.letter(t.service.config.Input, t.partition, r, code, maxBytes, t.service.topics.letterLimit, c.now)
-		}
+		c.segment.judge(r.Offset-c.position.Next, c.stream.Take(in, c.emit))
 		c.segment.records++
 		c.segment.taken += r.Length + recordOverhead
 		c.position.Next, c.position.LeaderEpoch = r.Offset+1, r.LeaderEpoch
@@ -110,7 +107,11 @@ func (c *computer) take(work context.Context, batch *kafka.Batch, limit int) err
 			return nil
 		}
 	}
+	c.segment.pass(batch.Next - c.position.Next)
 	c.position.Next, c.position.LeaderEpoch = batch.Next, batch.LeaderEpoch
+	if c.segment.bytes() >= limit {
+		c.hand(true)
+	}
 	return nil
 }
 
@@ -129,6 +130,7 @@ func (c *computer) hand(force bool) bool {
 	c.segment.position = c.position
 	c.segment.steps = c.position.Step - before
 	c.segment.sealed = c.sealer.Seal(c.segment.sealed[:0], c.position, c.private)
+	c.segment.seal(c.sealer, c.sent, c.now)
 	c.segments <- c.segment
 	c.sent = c.position.Next
 	c.segment, c.now = <-c.free, time.Now().UnixMilli()

@@ -18,8 +18,9 @@ type Config struct {
 	Group      string // consumer group. Required.
 	Input      string // topic of events. Required.
 	Decisions  string // topic of decisions. Required.
+	Verdicts   string // topic of sealed verdicts, a byte an offset of the input. Required.
 	Changelog  string // topic of sealed state. Required.
-	DeadLetter string // topic of records that took their place as null events. Required.
+	DeadLetter string // topic of records that took their place as null events. Required by `oriel letters`; the service never names it.
 	Start      string // earliest or latest: where a partition's first incarnation starts. Required by Service.
 
 	CommitInterval   time.Duration // time between commits of a busy partition, 1 ms to 60 s. Required.
@@ -28,29 +29,13 @@ type Config struct {
 	SingleReplica    bool          // accept topics with fewer than 3 replicas or fewer than 2 in sync
 }
 
-// Validate reports every problem at once, each with its field and value.
+// Validate reports every problem of a service's configuration at once, each with its field and value.
 func (c Config) Validate() error {
-	var errs []error
-	for _, f := range []struct{ name, value string }{
-		{"name", c.Name},
-		{"group", c.Group},
-		{"input", c.Input},
-		{"decisions", c.Decisions},
-		{"changelog", c.Changelog},
-		{"dead letter", c.DeadLetter},
-	} {
+	errs := c.validateTopics(ByService)
+	for _, f := range []struct{ name, value string }{{"name", c.Name}, {"group", c.Group}} {
 		if f.value == "" {
 			errs = append(errs, fmt.Errorf("pipeline: %s: empty", f.name))
 		}
-	}
-	topics := map[string]string{}
-	for _, f := range []struct{ name, topic string }{
-		{"input", c.Input}, {"decisions", c.Decisions}, {"changelog", c.Changelog}, {"dead letter", c.DeadLetter},
-	} {
-		if other, taken := topics[f.topic]; taken && f.topic != "" {
-			errs = append(errs, fmt.Errorf("pipeline: %s: same topic %q as %s", f.name, f.topic, other))
-		}
-		topics[f.topic] = f.name
 	}
 	if c.CommitInterval < time.Millisecond || c.CommitInterval > time.Minute {
 		errs = append(errs, fmt.Errorf("pipeline: commit interval %v: not within 1ms..1m", c.CommitInterval))

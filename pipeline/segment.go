@@ -1,10 +1,7 @@
 package pipeline
 
 import (
-	"strconv"
-
 	"oriel/pipeline/kafka"
-	"oriel/schemas"
 	"oriel/state"
 )
 
@@ -12,13 +9,12 @@ import (
 // that is larger by itself gets a batch of its own.
 const batchBytes = 1_000_000
 
-// letterBytes is how much of the value, and of the key, a dead letter keeps of a record that is too large to keep whole.
-const letterBytes = 64 << 10
-
 // segment is everything that one transaction will make readable, in the order it was computed.
 type segment struct {
 	decisions batches
-	letters   batches
+	verdicts  []byte         // of each offset since the segment before
+	rows      batches        // the verdicts, sealed
+	row       []byte         // one of them, under construction
 	position  state.Position // after the last record taken
 	sealed    []byte         // state at position
 	records   int
@@ -30,47 +26,19 @@ type segment struct {
 
 func (g *segment) reset() {
 	g.decisions.reset()
-	g.letters.reset()
+	g.rows.reset()
+	g.verdicts = g.verdicts[:0]
 	g.sealed = g.sealed[:0]
 	g.records, g.taken, g.count, g.steps = 0, 0, 0, 0
 }
 
-// bytes bounds the segment's output by public sizes: where a transaction closes must not tell how many records became
-// dead letters.
-func (g *segment) bytes() int { return g.decisions.bytes + g.taken }
+// bytes bounds the segment's output by public sizes: where a transaction closes must not tell what records were.
+func (g *segment) bytes() int { return g.decisions.bytes + g.taken + len(g.verdicts) }
 
 // decide adds one decision; its line is copied.
 func (g *segment) decide(stream, line []byte, now int64) {
 	g.decisions.append(stream, line, nil, now)
 	g.count++
-}
-
-// letter keeps a record that took its place as a null event: original headers, key and value, then why and where. A value
-// above the size limit keeps letterBytes; a record that the dead-letter topic could not take (limit bytes) loses its headers,
-// and keeps letterBytes of key and value.
-func (g *segment) letter(topic string, partition int32, r *kafka.Record, code schemas.Code, maxBytes, limit int, now int64) {
-	key, value, headers := r.Key, r.Value, append([]kafka.Header(nil), r.Headers...)
-	cut := len(value) > maxBytes
-	if cut {
-		value = value[:min(len(value), letterBytes)]
-	}
-	if recordBytes(key, value, headers) > limit {
-		cut, headers = true, nil
-		key, value = key[:min(len(key), letterBytes)], value[:min(len(value), letterBytes)]
-	}
-	if cut {
-		headers = append(headers,
-			kafka.Header{Key: "oriel-truncated", Value: []byte("true")},
-			kafka.Header{Key: "oriel-length", Value: strconv.AppendInt(nil, int64(len(r.Value)), 10)},
-		)
-	}
-	headers = append(headers,
-		kafka.Header{Key: "oriel-reason", Value: []byte(code.String())},
-		kafka.Header{Key: "oriel-topic", Value: []byte(topic)},
-		kafka.Header{Key: "oriel-partition", Value: strconv.AppendInt(nil, int64(partition), 10)},
-		kafka.Header{Key: "oriel-offset", Value: strconv.AppendInt(nil, r.Offset, 10)},
-	)
-	g.letters.append(key, value, headers, now)
 }
 
 // batches are record batches for one partition, each within the broker's limit, reused from transaction to transaction.

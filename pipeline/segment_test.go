@@ -4,7 +4,6 @@ import (
 	"testing"
 
 	"oriel/pipeline/kafka"
-	"oriel/schemas"
 )
 
 func TestBatchesStayWithinTheBrokersLimit(t *testing.T) {
@@ -32,39 +31,5 @@ func TestBatchesStayWithinTheBrokersLimit(t *testing.T) {
 	b.append(nil, []byte("x"), nil, 1)
 	if b.bytes == 0 || len(b.all()) != 1 || b.all()[0].Count() != 1 || len(b.builders) != builders {
 		t.Error("a reset does not start over with the same builders")
-	}
-}
-
-// TestWhereATransactionClosesDependsOnPublicSizes: a segment of dead letters is as full as one of valid records.
-func TestWhereATransactionClosesDependsOnPublicSizes(t *testing.T) {
-	r := kafka.Record{Value: make([]byte, 1000)}
-	valid, invalid := new(segment), new(segment)
-	for _, g := range []*segment{valid, invalid} {
-		g.taken += 1000 + recordOverhead
-		g.decide([]byte("0"), make([]byte, 500), 1)
-	}
-	invalid.letter("topic", 0, &r, schemas.Empty, 10_000, 1<<20, 1)
-	if valid.bytes() != invalid.bytes() {
-		t.Errorf("%d and %d bytes for records of one size", valid.bytes(), invalid.bytes())
-	}
-}
-
-// TestALetterFitsItsTopic: a key or headers as large as a compressed batch can hide must not make a letter that the broker
-// refuses for ever.
-func TestALetterFitsItsTopic(t *testing.T) {
-	const limit = 300_000
-	large := make([]byte, 3<<20)
-	for name, r := range map[string]kafka.Record{
-		"key":     {Key: large, Value: []byte("x")},
-		"value":   {Value: large},
-		"headers": {Value: []byte("x"), Headers: []kafka.Header{{Key: "h", Value: large}}},
-		"many":    {Value: []byte("x"), Headers: make([]kafka.Header, 100_000)},
-		"all":     {Key: large, Value: large, Headers: []kafka.Header{{Key: string(large), Value: large}}},
-	} {
-		var g segment
-		g.letter("topic", 0, &r, schemas.Empty, 10<<20, limit, 1)
-		if size := g.letters.all()[0].Bytes(); size > limit {
-			t.Errorf("%s: a letter of %d bytes, want at most %d", name, size, limit)
-		}
 	}
 }

@@ -90,7 +90,7 @@ func (s *Service) checkTopics(ctx context.Context) error {
 }
 
 func (s *Service) compareTopics(ctx context.Context) error {
-	topics, err := CheckTopics(ctx, s.client, s.config)
+	topics, err := CheckTopics(ctx, s.client, s.config, ByService)
 	if err != nil {
 		return err
 	}

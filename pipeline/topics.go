@@ -4,62 +4,52 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"strconv"
-	"strings"
 
 	"oriel/pipeline/kafka"
 )
 
-// Topics are the described topics of a deployment.
+// Topics are the described topics of a deployment; one that a use does not name is zero.
 type Topics struct {
-	Cluster                                 string
-	Input, Decisions, Changelog, DeadLetter kafka.Topic
-	letterLimit                             int // largest dead letter that its topic takes, bytes
+	Cluster                                           string
+	Input, Decisions, Verdicts, Changelog, DeadLetter kafka.Topic
 }
 
 // same tells whether o describes the same topics; how often they are replicated may change.
 func (t Topics) same(o Topics) bool {
-	for _, topics := range []*Topics{&t, &o} {
-		topics.letterLimit = 0
-		topics.Input.Replication, topics.Decisions.Replication = 0, 0
-		topics.Changelog.Replication, topics.DeadLetter.Replication = 0, 0
+	for _, r := range roles {
+		r.described(&t).Replication, r.described(&o).Replication = 0, 0
 	}
 	return t == o
 }
 
-// letterMargin is how much larger a dead letter may be than the record it keeps (formats §5): its own headers, and a batch
-// around it. leastLetters is room for a record that is cut.
-const (
-	letterMargin = 64 << 10
-	leastLetters = 256 << 10
-)
-
-// output is a topic of ours and the settings that Oriel needs of it.
-type output struct {
-	name     string
-	settings map[string]string
-}
-
-// outputs lists the topics that CreateTopics makes. The changelog is compacted often, because a start reads all of it.
-func (c Config) outputs(inputMaxBytes int) []output {
-	return []output{
-		{c.Decisions, map[string]string{"cleanup.policy": "delete", "max.message.bytes": "8388608"}},
-		{c.Changelog, map[string]string{
-			"cleanup.policy": "compact", "segment.bytes": "67108864", "segment.ms": "600000",
-			"min.cleanable.dirty.ratio": "0.1", "max.message.bytes": "8388608",
-		}},
-		{c.DeadLetter, map[string]string{
-			"cleanup.policy": "delete", "max.message.bytes": strconv.Itoa(max(inputMaxBytes, 1<<20) + letterMargin),
-		}},
+// CreateInput makes the input topic with a partition count, durable like ours. One that exists must have that count.
+func CreateInput(ctx context.Context, client *kafka.Client, c Config, partitions int, made func(topic string)) error {
+	cluster, err := client.Describe(ctx, c.Input)
+	if err != nil {
+		return fmt.Errorf("pipeline: describe topics: %w", err)
 	}
+	if topic, exists := cluster.Topics[c.Input]; exists {
+		if topic.Partitions != partitions {
+			return stop(fmt.Sprintf("input topic %q exists and has %d partitions, not %d", c.Input, topic.Partitions, partitions),
+				"Leave the count out, or give the one it has")
+		}
+		return nil
+	}
+	return create(ctx, client, c, cluster, c.Input, partitions, nil, made)
 }
 
 // CreateTopics makes the topics of a deployment that are missing, with the input's partition count, and tells each one
 // through made. Existing topics are left as they are; CheckTopics says what is wrong with them.
 func CreateTopics(ctx context.Context, client *kafka.Client, c Config, made func(topic string)) error {
-	cluster, err := client.Describe(ctx, c.Input, c.Decisions, c.Changelog, c.DeadLetter)
+	used := usedBy(ByService | ByLetters)
+	if err := errors.Join(c.validateTopics(ByService | ByLetters)...); err != nil {
+		return err
+	}
+	cluster, err := describe(ctx, client, c, used)
 	if err != nil {
-		return fmt.Errorf("pipeline: describe topics: %w", err)
+		return err
 	}
 	input, ok := cluster.Topics[c.Input]
 	if !ok {
@@ -69,109 +59,113 @@ func CreateTopics(ctx context.Context, client *kafka.Client, c Config, made func
 	if err != nil {
 		return fmt.Errorf("pipeline: settings of %s: %w", c.Input, err)
 	}
-	replication := min(3, cluster.Brokers)
-	if replication < 3 && !c.SingleReplica {
-		return fewReplicas("the cluster", cluster.Brokers)
-	}
-	inputMax, _ := strconv.Atoi(settings["max.message.bytes"])
-	for _, o := range c.outputs(inputMax) {
-		if _, exists := cluster.Topics[o.name]; exists {
+	for _, r := range used {
+		name := r.topic(&c)
+		if _, exists := cluster.Topics[name]; exists || r.settings == nil {
 			continue
 		}
-		o.settings["min.insync.replicas"] = strconv.Itoa(max(1, replication-1))
-		o.settings["unclean.leader.election.enable"] = "false"
-		if err := client.CreateTopic(ctx, o.name, input.Partitions, replication, o.settings); err != nil && !errors.Is(err, kafka.ErrTopicExists) {
-			return fmt.Errorf("pipeline: create %s: %w", o.name, err)
+		if err := create(ctx, client, c, cluster, name, input.Partitions, r.settings(settings), made); err != nil {
+			return err
 		}
-		made(o.name)
 	}
 	return nil
 }
 
-// CheckTopics describes the topics of a deployment and refuses settings under which a guarantee would not hold. It
-// reports every problem at once.
-func CheckTopics(ctx context.Context, client *kafka.Client, c Config) (Topics, error) {
-	names := []string{c.Input, c.Decisions, c.Changelog, c.DeadLetter}
+// create makes one topic as durable as the cluster allows, if that is enough.
+func create(ctx context.Context, client *kafka.Client, c Config, cluster kafka.Cluster, name string, partitions int, settings map[string]string, made func(string)) error {
+	replication := min(3, cluster.Brokers)
+	if replication < 3 && !c.SingleReplica {
+		e := fewReplicas("the cluster", cluster.Brokers)
+		e.Remedy = "Use 3 brokers, or accept the risk with ORIEL_ALLOW_SINGLE_REPLICA=true"
+		return e
+	}
+	all := map[string]string{
+		"min.insync.replicas":            strconv.Itoa(max(1, replication-1)),
+		"unclean.leader.election.enable": "false",
+	}
+	maps.Copy(all, settings)
+	if err := client.CreateTopic(ctx, name, partitions, replication, all); err != nil && !errors.Is(err, kafka.ErrTopicExists) {
+		return fmt.Errorf("pipeline: create %s: %w", name, err)
+	}
+	made(name)
+	return nil
+}
+
+func describe(ctx context.Context, client *kafka.Client, c Config, used []role) (kafka.Cluster, error) {
+	names := make([]string, len(used))
+	for i, r := range used {
+		names[i] = r.topic(&c)
+	}
 	cluster, err := client.Describe(ctx, names...)
 	if err != nil {
-		return Topics{}, fmt.Errorf("pipeline: describe topics: %w", err)
+		return cluster, fmt.Errorf("pipeline: describe topics: %w", err)
 	}
-	var errs []error
-	settings := map[string]map[string]string{}
-	for _, name := range names {
-		topic, ok := cluster.Topics[name]
-		switch {
-		case !ok && name == c.Input:
-			errs = append(errs, missingInput(name))
-			continue
-		case !ok:
-			errs = append(errs, stop(fmt.Sprintf("topic %q does not exist", name), "Run `oriel topics` with this configuration once"))
+	return cluster, nil
+}
+
+// CheckTopics describes the topics that a use names and refuses settings under which a guarantee would not hold. It
+// reports every problem at once.
+func CheckTopics(ctx context.Context, client *kafka.Client, c Config, use Use) (Topics, error) {
+	errs := c.validateTopics(use)
+	if errs != nil {
+		return Topics{}, errors.Join(errs...)
+	}
+	used := usedBy(use)
+	cluster, err := describe(ctx, client, c, used)
+	if err != nil {
+		return Topics{}, err
+	}
+	topics := Topics{Cluster: cluster.ID}
+	var input found
+	for _, r := range used {
+		name := r.topic(&c)
+		topic, exists := cluster.Topics[name]
+		if !exists {
+			errs = append(errs, missing(r, name))
 			continue
 		}
-		if settings[name], err = client.Settings(ctx, name); err != nil {
+		*r.described(&topics) = topic
+		own := found{role: r, topic: topic}
+		if own.settings, err = client.Settings(ctx, name); err != nil {
 			return Topics{}, fmt.Errorf("pipeline: settings of %s: %w", name, err)
 		}
-		if want := cluster.Topics[c.Input].Partitions; topic.Partitions != want && want > 0 {
-			errs = append(errs, stop(fmt.Sprintf("topic %q has %d partitions, the input %q has %d", name, topic.Partitions, c.Input, want),
-				"Give both the same number; partitions added to an input later need the same number added to each topic of ours, and `oriel topics` again"))
+		if r.settings == nil {
+			input = own
 		}
-		if !c.SingleReplica && name != c.Input {
-			if insync, _ := strconv.Atoi(settings[name]["min.insync.replicas"]); topic.Replication < 3 || insync < 2 {
-				errs = append(errs, fewReplicas(fmt.Sprintf("topic %q", name), topic.Replication))
-			}
-		}
+		errs = append(errs, checkTopic(c, input, own)...)
 	}
-	errs = append(errs, checkPolicies(c, settings)...)
-	return Topics{
-		letterLimit: letterLimit(settings[c.DeadLetter]["max.message.bytes"]),
-		Cluster:     cluster.ID, Input: cluster.Topics[c.Input], Decisions: cluster.Topics[c.Decisions],
-		Changelog: cluster.Topics[c.Changelog], DeadLetter: cluster.Topics[c.DeadLetter],
-	}, errors.Join(errs...)
+	return topics, errors.Join(errs...)
 }
 
-// letterLimit is the largest dead letter that a topic takes, with room for our headers and the batch around it.
-func letterLimit(maxMessageBytes string) int {
-	limit, err := strconv.Atoi(maxMessageBytes)
-	if err != nil {
-		limit = 1 << 20 // a broker's default
-	}
-	return limit - letterMargin/2
-}
-
-func checkPolicies(c Config, settings map[string]map[string]string) []error {
+// checkTopic finds everything that is wrong with one topic beside a given input, which is zero if it does not exist.
+func checkTopic(c Config, input, own found) []error {
 	var errs []error
-	if strings.Contains(settings[c.Input]["cleanup.policy"], "compact") {
-		errs = append(errs, stop(fmt.Sprintf("input topic %q is compacted: records may vanish between an attempt and its repetition, and the repetition would be a second history", c.Input),
-			"Set cleanup.policy=delete on the input topic"))
+	if want := input.topic.Partitions; own.topic.Partitions != want && want > 0 {
+		errs = append(errs, stop(fmt.Sprintf("%s topic %q has %d partitions, the input %q has %d", own.role.name, own.topic.Name, own.topic.Partitions, c.Input, want),
+			"Give both the same number; partitions added to an input later need the same number added to each topic of ours, and `oriel topics` again"))
 	}
-	for _, name := range []string{c.Input, c.Decisions, c.Changelog, c.DeadLetter} {
-		if settings[name]["unclean.leader.election.enable"] == "true" && !c.SingleReplica {
-			errs = append(errs, stop(fmt.Sprintf("topic %q allows unclean leader election: acknowledged records may vanish and others take their offsets", name),
-				"Set unclean.leader.election.enable=false on it, or accept the risk with ORIEL_ALLOW_SINGLE_REPLICA=true"))
-		}
+	if !c.SingleReplica {
+		errs = append(errs, checkDurable(own)...)
 	}
-	if policy, ok := settings[c.Changelog]["cleanup.policy"]; ok && policy != "compact" {
-		errs = append(errs, stop(fmt.Sprintf("changelog topic %q has cleanup.policy=%s: the state would be deleted", c.Changelog, policy),
-			"Set cleanup.policy=compact on it"))
-	}
-	input, errInput := strconv.Atoi(settings[c.Input]["max.message.bytes"])
-	letter, errLetter := strconv.Atoi(settings[c.DeadLetter]["max.message.bytes"])
-	if need := max(input+letterMargin, leastLetters); errInput == nil && errLetter == nil && letter < need {
-		errs = append(errs, stop(fmt.Sprintf("dead-letter topic %q has max.message.bytes=%d: a record of the input (limit %d) and its reason may not fit", c.DeadLetter, letter, input),
-			fmt.Sprintf("Set it to at least %d", need)))
-	}
-	return errs
+	return append(errs, own.role.check(input, own)...)
 }
 
 func stop(reason, remedy string) *StopError {
 	return &StopError{Partition: -1, Reason: reason, Remedy: remedy}
 }
 
+func missing(r role, topic string) error {
+	if r.settings == nil {
+		return missingInput(topic)
+	}
+	return stop(fmt.Sprintf("%s topic %q does not exist", r.name, topic), "Run `oriel topics` with this configuration once")
+}
+
 func missingInput(topic string) error {
 	return stop(fmt.Sprintf("input topic %q does not exist", topic), "Create it, with the partition count that you want to keep, or correct ORIEL_INPUT_TOPIC")
 }
 
-func fewReplicas(what string, replicas int) error {
-	return stop(fmt.Sprintf("%s has %d replicas: an acknowledged record could be lost with one broker", what, replicas),
-		"Use 3 replicas and min.insync.replicas=2, or accept the risk with ORIEL_ALLOW_SINGLE_REPLICA=true")
+func fewReplicas(what string, replicas int) *StopError {
+	return stop(fmt.Sprintf("%s has %d replicas, want 3: one lost broker could take acknowledged records with it", what, replicas),
+		"Reassign its partitions to 3 brokers (kafka-reassign-partitions.sh)")
 }

@@ -3,7 +3,7 @@ package schemas
 // Code is the outcome of decoding a record: OK, or the rule that the record breaks. Its String goes into dead-letter headers and is stable.
 type Code uint8
 
-// The codes. Values may be renumbered between versions; the strings may not.
+// The codes. Numbers and strings are stored, in verdicts and in dead letters: a new code goes to the end, and none is renumbered.
 const (
 	OK Code = iota
 	Empty

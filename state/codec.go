@@ -17,9 +17,10 @@ const (
 	KindState       Kind = 3 // a stream's sealed state
 	KindPart        Kind = 4 // a slice of a sealed state
 	kindIdentity    Kind = 5 // the owner of a local store
+	KindVerdicts    Kind = 6 // a row of a stream's verdicts
 )
 
-var kindNames = [...]string{"", "manifest", "incarnation", "sealed state", "part of a sealed state", "store identity"}
+var kindNames = [...]string{"", "manifest", "incarnation", "sealed state", "part of a sealed state", "store identity", "row of verdicts"}
 
 // String names the kind as error texts do.
 func (k Kind) String() string {

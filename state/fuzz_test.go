@@ -79,6 +79,24 @@ func FuzzSealerOpen(f *testing.F) {
 	})
 }
 
+// FuzzOpenVerdicts: as FuzzSealerOpen.
+func FuzzOpenVerdicts(f *testing.F) {
+	f.Add(testSealer(f).sealVerdicts(nil, testNonce(), 77, fill(40, 0)))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		for _, b := range closed(b) {
+			s := testSealer(t)
+			row, err := s.OpenVerdicts(b)
+			if err != nil {
+				refuse(t, err, row)
+				continue
+			}
+			if again := s.sealVerdicts(nil, nonce(b[rowHeader:]), row.From, row.Verdicts); !bytes.Equal(again, b) {
+				t.Fatal("roundtrip gives other bytes")
+			}
+		}
+	})
+}
+
 // FuzzJoin: no panic; what joins splits into the same parts. The input is cut into parts where cuts says, with
 // lengths in steps of 256 bytes.
 func FuzzJoin(f *testing.F) {

@@ -19,6 +19,10 @@ func TestGoldenBytes(t *testing.T) {
 	if p, machine, err := testSealer(t).Open(unhex(t, "state-1.hex")); err != nil || p != testPosition() || string(machine) != string(fill(40, 0)) {
 		t.Errorf("state: %+v, %x, %v", p, machine, err)
 	}
+	golden(t, "verdicts-1.hex", testSealer(t).sealVerdicts(nil, testNonce(), 77, fill(40, 0)))
+	if row, err := testSealer(t).OpenVerdicts(unhex(t, "verdicts-1.hex")); err != nil || row.From != 77 || row.To != 117 || string(row.Verdicts) != string(fill(40, 0)) {
+		t.Errorf("verdicts: %+v, %v", row, err)
+	}
 	large := Parts(fill(MaxValue+1, 0))
 	golden(t, "part-1.hex", large[1])
 	golden(t, "identity-1.hex", testIdentity().append(nil))

@@ -100,14 +100,14 @@ func (i Incarnation) InitialKey(secret [32]byte) [32]byte {
 func SeededID(seed [32]byte) [16]byte { return [16]byte(expand(seed[:], "id", 16)) }
 
 // belongs says why a record with these public fields is not one of i, or nil.
-func (i Incarnation) belongs(id [16]byte, partition int32, keyVersion uint32) error {
+func (i Incarnation) belongs(k Kind, id [16]byte, partition int32, keyVersion uint32) error {
 	switch {
 	case partition != i.Partition:
-		return fmt.Errorf("%w: sealed state of partition %d, want partition %d", ErrForeign, partition, i.Partition)
+		return fmt.Errorf("%w: %v of partition %d, want partition %d", ErrForeign, k, partition, i.Partition)
 	case id != i.ID:
-		return fmt.Errorf("%w: sealed state of incarnation %x, want %x", ErrForeign, id, i.ID)
+		return fmt.Errorf("%w: %v of incarnation %x, want %x", ErrForeign, k, id, i.ID)
 	case keyVersion != i.KeyVersion:
-		return fmt.Errorf("%w: sealed state under key version %d, want %d", ErrForeign, keyVersion, i.KeyVersion)
+		return fmt.Errorf("%w: %v under key version %d, want %d", ErrForeign, k, keyVersion, i.KeyVersion)
 	}
 	return nil
 }

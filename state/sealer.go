@@ -17,7 +17,7 @@ type Position struct {
 	Step        uint64   // closed steps
 }
 
-// Sealer seals and opens the states of one incarnation. It is not safe for concurrent use.
+// Sealer seals and opens the states and verdicts of one incarnation. It is not safe for concurrent use.
 //
 //	format u8 ‖ kind u8 ‖ incarnation 16 ‖ partition i32 ‖ key version u32 ‖ topic 16 ‖ next i64 ‖ leader epoch i32
 //	‖ step u64 ‖ length of the machine state u32 ‖ nonce 24 ‖ machine state, encrypted ‖ tag 16 ‖ CRC-32C u32
@@ -72,18 +72,28 @@ func (s *Sealer) seal(dst []byte, n nonce, p Position, machine []byte) []byte {
 		panic(fmt.Sprintf("BUG: state: machine state has %d bytes, want %d", len(machine), s.machine))
 	}
 	start := len(dst)
-	dst = appendHeader(dst, KindState)
-	dst = append(dst, s.incarnation.ID[:]...)
-	dst = binary.LittleEndian.AppendUint32(dst, uint32(s.incarnation.Partition))
-	dst = binary.LittleEndian.AppendUint32(dst, s.incarnation.KeyVersion)
+	dst = s.appendOwner(dst, KindState)
 	dst = append(dst, p.Topic[:]...)
 	dst = binary.LittleEndian.AppendUint64(dst, uint64(p.Next))
 	dst = binary.LittleEndian.AppendUint32(dst, uint32(p.LeaderEpoch))
 	dst = binary.LittleEndian.AppendUint64(dst, p.Step)
 	dst = binary.LittleEndian.AppendUint32(dst, uint32(len(machine)))
+	return s.close(dst, start, n, machine)
+}
+
+// appendOwner appends how each sealed record of the incarnation begins.
+func (s *Sealer) appendOwner(dst []byte, k Kind) []byte {
+	dst = appendHeader(dst, k)
+	dst = append(dst, s.incarnation.ID[:]...)
+	dst = binary.LittleEndian.AppendUint32(dst, uint32(s.incarnation.Partition))
+	return binary.LittleEndian.AppendUint32(dst, s.incarnation.KeyVersion)
+}
+
+// close seals private behind the header that starts at dst[start:].
+func (s *Sealer) close(dst []byte, start int, n nonce, private []byte) []byte {
 	data := s.associated(dst[start:])
 	dst = append(dst, n[:]...)
-	dst = s.aead().Seal(dst, n[:], machine, data)
+	dst = s.aead().Seal(dst, n[:], private, data)
 	return appendChecksum(dst, start)
 }
 
@@ -101,7 +111,7 @@ func (s *Sealer) Open(value []byte) (Position, []byte, error) {
 	if r.bad || uint64(len(sealed)) != uint64(length)+chacha20poly1305.Overhead {
 		return Position{}, nil, malformed(KindState)
 	}
-	if err := s.incarnation.belongs(id, partition, keyVersion); err != nil {
+	if err := s.incarnation.belongs(KindState, id, partition, keyVersion); err != nil {
 		return Position{}, nil, err
 	}
 	if s.machine >= 0 && int(length) != s.machine {

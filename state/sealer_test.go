@@ -30,44 +30,59 @@ func TestSealedStateOpens(t *testing.T) {
 
 // TestSealedStateRefusesEveryFlippedBit, by accident (the checksum tells) and by an adversary who computes the checksum.
 func TestSealedStateRefusesEveryFlippedBit(t *testing.T) {
-	value := testSealer(t).Seal(nil, testPosition(), fill(40, 0))
+	refuseEveryFlippedBit(t, testSealer(t).Seal(nil, testPosition(), fill(40, 0)), func(b []byte) (bool, error) {
+		_, machine, err := testSealer(t).Open(b)
+		return machine != nil, err
+	})
+}
+
+// refuseEveryFlippedBit plays every flipped bit and every cut of a sealed value; open tells whether it gave anything private.
+func refuseEveryFlippedBit(t *testing.T, value []byte, open func([]byte) (bool, error)) {
+	t.Helper()
 	for i := range value {
 		for bit := range 8 {
 			b := bytes.Clone(value)
 			b[i] ^= 1 << bit
-			if _, _, err := testSealer(t).Open(b); !errors.Is(err, ErrCorrupt) && (i >= 2 || !errors.Is(err, ErrFormat)) {
+			if _, err := open(b); !errors.Is(err, ErrCorrupt) && (i >= 2 || !errors.Is(err, ErrFormat)) {
 				t.Errorf("bit %d of byte %d flipped: %v", bit, i, err)
 			}
 			if i >= 2 && i < len(b)-checksumSize {
 				b = appendChecksum(b[:len(b)-checksumSize], 0)
 			}
-			if _, machine, err := testSealer(t).Open(b); err == nil || machine != nil {
+			if private, err := open(b); err == nil || private {
 				t.Errorf("bit %d of byte %d forged: opens", bit, i)
 			}
 		}
-		if _, _, err := testSealer(t).Open(value[:i]); !errors.Is(err, ErrCorrupt) {
+		if _, err := open(value[:i]); !errors.Is(err, ErrCorrupt) {
 			t.Errorf("cut at %d: %v", i, err)
 		}
 	}
-	if _, _, err := testSealer(t).Open(append(bytes.Clone(value), 0)); !errors.Is(err, ErrCorrupt) {
+	if _, err := open(append(bytes.Clone(value), 0)); !errors.Is(err, ErrCorrupt) {
 		t.Errorf("longer: %v", err)
+	}
+}
+
+// foreigner is an incarnation that must not open what another one sealed, and what is said then.
+type foreigner struct {
+	name   string
+	change func(*Incarnation)
+	want   error
+	text   string
+}
+
+func foreigners(kind string) []foreigner {
+	return []foreigner{
+		{"partition", func(i *Incarnation) { i.Partition = 4 }, ErrForeign, kind + " of partition 3, want partition 4"},
+		{"incarnation", func(i *Incarnation) { i.ID[0]++ }, ErrForeign, kind + " of incarnation 0a0b"},
+		{"key version", func(i *Incarnation) { i.KeyVersion = 8 }, ErrForeign, kind + " under key version 7, want 8"},
+		{"stream", func(i *Incarnation) { i.Stream = "3/JFK" }, ErrCorrupt, kind + " fails authentication"},
+		{"seal key", func(i *Incarnation) { i.SealKey[0]++ }, ErrCorrupt, kind + " fails authentication"},
 	}
 }
 
 func TestSealedStateRefusesOthers(t *testing.T) {
 	value := testSealer(t).Seal(nil, testPosition(), fill(40, 0))
-	for _, c := range []struct {
-		name   string
-		change func(*Incarnation)
-		want   error
-		text   string
-	}{
-		{"partition", func(i *Incarnation) { i.Partition = 4 }, ErrForeign, "partition 3, want partition 4"},
-		{"incarnation", func(i *Incarnation) { i.ID[0]++ }, ErrForeign, "of incarnation 0a0b"},
-		{"key version", func(i *Incarnation) { i.KeyVersion = 8 }, ErrForeign, "key version 7, want 8"},
-		{"stream", func(i *Incarnation) { i.Stream = "3/JFK" }, ErrCorrupt, "authentication"},
-		{"seal key", func(i *Incarnation) { i.SealKey[0]++ }, ErrCorrupt, "authentication"},
-	} {
+	for _, c := range foreigners("sealed state") {
 		i := testIncarnation()
 		c.change(&i)
 		s, err := i.Sealer()

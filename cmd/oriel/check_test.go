@@ -147,7 +147,7 @@ func (f *fixture) deployment() pipeline.Deployment {
 	if err != nil {
 		f.t.Fatal(err)
 	}
-	topics, err := pipeline.CheckTopics(f.ctx(), f.client, s.Deployment())
+	topics, err := pipeline.CheckTopics(f.ctx(), f.client, s.Deployment(), pipeline.ByService)
 	if err != nil {
 		f.t.Fatal(err)
 	}

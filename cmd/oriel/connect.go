@@ -31,7 +31,7 @@ func (h host) connect(ctx context.Context, s settings.Settings, onRetry func(str
 	if err != nil {
 		return deployment{}, err
 	}
-	topics, err := pipeline.CheckTopics(ctx, client, s.Deployment())
+	topics, err := pipeline.CheckTopics(ctx, client, s.Deployment(), pipeline.ByService)
 	if err != nil {
 		return deployment{}, errors.Join(err, client.Close())
 	}

@@ -157,7 +157,7 @@ func demoRun(ctx context.Context, client *kafka.Client, s settings.Settings, dir
 	if err := pipeline.CreateTopics(ctx, client, c, func(string) {}); err != nil {
 		return 0, err
 	}
-	topics, err := pipeline.CheckTopics(ctx, client, c)
+	topics, err := pipeline.CheckTopics(ctx, client, c, pipeline.ByService)
 	if err != nil {
 		return 0, err
 	}

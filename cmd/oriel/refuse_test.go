@@ -92,7 +92,7 @@ func TestRefuseLostState(t *testing.T) {
 func TestRefuseToOpenAgainWhatTheLocalStoreKnows(t *testing.T) {
 	f := served(t)
 	fresh := map[string]string{"ORIEL_GROUP": f.name + ".group2"}
-	for _, kind := range []string{"changelog", "decision"} {
+	for _, kind := range []string{"changelog", "decision", "verdicts"} {
 		fresh["ORIEL_"+strings.ToUpper(kind)+"_TOPIC"] = f.name + "." + kind + "2"
 	}
 	if p := f.start(fresh, "topics"); !p.finish(time.Minute) {
@@ -107,7 +107,7 @@ func TestRefuseTopicsOfAnotherName(t *testing.T) {
 	f := served(t)
 	f.refused(map[string]string{
 		"ORIEL_NAME": f.name + "x", "ORIEL_GROUP": f.name + "x", "ORIEL_STATE_DIR": filepath.Join(t.TempDir(), "other"),
-		"ORIEL_CHANGELOG_TOPIC": f.topic("changelog"), "ORIEL_DECISION_TOPIC": f.topic("decisions"), "ORIEL_DEAD_LETTER_TOPIC": f.topic("dead-letter"),
+		"ORIEL_CHANGELOG_TOPIC": f.topic("changelog"), "ORIEL_DECISION_TOPIC": f.topic("decisions"), "ORIEL_VERDICTS_TOPIC": f.topic("verdicts"),
 	}, "NAME")
 	f.goesOn(50)
 }
@@ -136,7 +136,7 @@ func (f *fixture) commitOffset(offset int64) {
 		f.t.Fatal(err)
 	}
 	// Every transaction needs a partition of its own to be committed on.
-	if err := producer.Begin(f.ctx(), []kafka.TopicPartition{{Topic: f.topic("dead-letter")}}); err != nil {
+	if err := producer.Begin(f.ctx(), []kafka.TopicPartition{{Topic: f.topic("verdicts")}}); err != nil {
 		f.t.Fatal(err)
 	}
 	if err := producer.CommitOffset(f.ctx(), kafka.Membership{Group: f.name, Generation: -1}, f.env["ORIEL_INPUT_TOPIC"], 0, offset); err != nil {

@@ -8,7 +8,6 @@ import (
 
 	"oriel/cmd/internal/settings"
 	"oriel/pipeline"
-	"oriel/pipeline/kafka"
 	"oriel/state"
 )
 
@@ -17,7 +16,7 @@ func topicsCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "topics",
 		Short: "Create or check the deployment's topics, and write its manifest",
-		Long:  "Topics creates the decision, changelog and dead-letter topics that are missing, with as many partitions as the input,\nchecks the settings of those that exist, and writes the manifest (configuration and wrapped name key) to each\nchangelog partition that has none. It is safe to run again; with another configuration it refuses.\n\nIt needs the settings of `oriel run`, except ORIEL_START and ORIEL_STATE_DIR.\n\nThe input topic is yours: it must exist, unless --input-partitions says how to create it.",
+		Long:  "Topics creates the decision, verdict, changelog and dead-letter topics that are missing, with as many partitions as the input,\nchecks the settings of those that exist, and writes the manifest (configuration and wrapped name key) to each\nchangelog partition that has none. It is safe to run again; with another configuration it refuses.\n\nIt needs the settings of `oriel run`, except ORIEL_START and ORIEL_STATE_DIR.\n\nThe input topic is yours: it must exist, unless --input-partitions says how to create it.",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return prepare(cmd.Context(), thisHost(), inputPartitions)
@@ -51,13 +50,15 @@ func prepare(ctx context.Context, h host, inputPartitions int) error {
 	defer func() { _ = client.Close() }()
 	made := func(topic string) { fmt.Fprintln(h.stderr, "created", topic) }
 	c := s.Deployment()
-	if err := createInput(ctx, client, c, inputPartitions, made); err != nil {
-		return err
+	if inputPartitions > 0 {
+		if err := pipeline.CreateInput(ctx, client, c, inputPartitions, made); err != nil {
+			return err
+		}
 	}
 	if err := pipeline.CreateTopics(ctx, client, c, made); err != nil {
 		return err
 	}
-	topics, err := pipeline.CheckTopics(ctx, client, c)
+	topics, err := pipeline.CheckTopics(ctx, client, c, pipeline.ByService|pipeline.ByLetters)
 	if err != nil {
 		return err
 	}
@@ -65,27 +66,5 @@ func prepare(ctx context.Context, h host, inputPartitions int) error {
 		return err
 	}
 	fmt.Fprintf(h.stderr, "%s is ready (partitions: %d)\n", c.Name, topics.Input.Partitions)
-	return nil
-}
-
-// createInput makes the input topic where --input-partitions asks for it and it is missing.
-func createInput(ctx context.Context, client *kafka.Client, c pipeline.Config, partitions int, made func(topic string)) error {
-	if partitions == 0 {
-		return nil
-	}
-	cluster, err := client.Describe(ctx, c.Input)
-	if err != nil {
-		return err
-	}
-	if topic, exists := cluster.Topics[c.Input]; exists {
-		if topic.Partitions != partitions {
-			return fmt.Errorf("--input-partitions %d: topic %q exists and has %d", partitions, c.Input, topic.Partitions)
-		}
-		return nil
-	}
-	if err := client.CreateTopic(ctx, c.Input, partitions, min(3, cluster.Brokers), nil); err != nil {
-		return fmt.Errorf("create %s: %w", c.Input, err)
-	}
-	made(c.Input)
 	return nil
 }

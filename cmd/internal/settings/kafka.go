@@ -59,6 +59,7 @@ func (s Settings) Deployment() pipeline.Config {
 	return pipeline.Config{
 		Name: s.Name, Group: or(s.Group, s.Name), Input: s.InputTopic,
 		Decisions:  or(s.DecisionTopic, s.Name+".decisions"),
+		Verdicts:   or(s.VerdictsTopic, s.Name+".verdicts"),
 		Changelog:  or(s.ChangelogTopic, s.Name+".changelog"),
 		DeadLetter: or(s.DeadLetterTopic, s.Name+".dead-letter"),
 		Start:      s.Start, CommitInterval: s.CommitInterval, TransactionBytes: transactionBytes,

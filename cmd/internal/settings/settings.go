@@ -19,6 +19,7 @@ type Settings struct {
 	Name             string        `env:"NAME" need:"deployment" unit:"name" range:"letters, digits, . _ -" text:"deployment name: part of topic names and transactional ids"`
 	InputTopic       string        `env:"INPUT_TOPIC" need:"deployment" unit:"topic" text:"events to read; must not be compacted"`
 	DecisionTopic    string        `env:"DECISION_TOPIC" unit:"topic" text:"decisions; <name>.decisions when empty"`
+	VerdictsTopic    string        `env:"VERDICTS_TOPIC" unit:"topic" text:"sealed verdicts, one byte an offset of the input; <name>.verdicts when empty"`
 	ChangelogTopic   string        `env:"CHANGELOG_TOPIC" unit:"topic" text:"sealed state; <name>.changelog when empty"`
 	DeadLetterTopic  string        `env:"DEAD_LETTER_TOPIC" unit:"topic" text:"records that took their place as null events; <name>.dead-letter when empty"`
 	MasterKeyFile    string        `env:"MASTER_KEY_FILE" need:"deployment" unit:"file" range:"64 hex digits, mode 0600 or 0400" text:"key that wraps the keys of sealed state"`

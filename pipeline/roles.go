@@ -1,0 +1,139 @@
+package pipeline
+
+import (
+	"fmt"
+	"strconv"
+
+	"oriel/pipeline/kafka"
+	"oriel/state"
+)
+
+// Use says who of a deployment's commands works with a topic.
+type Use uint8
+
+// The commands that name topics; `oriel topics` makes and checks them for both.
+const (
+	ByService Use = 1 << iota // oriel run
+	ByLetters                 // oriel letters
+)
+
+// role is what a topic of a deployment is for. roles is the one place that lists them: configuration, creation, checks and
+// transactions follow it.
+type role struct {
+	name      string // as messages call it
+	setting   string // the variable that names the topic
+	topic     func(*Config) string
+	described func(*Topics) *kafka.Topic
+	uses      Use
+
+	// transactional topics are named by every transaction of the service, whether or not they get records: which ones a
+	// transaction touches tells nothing.
+	transactional bool
+
+	// settings are what CreateTopics gives beside durability, derived from the input's; nil for the input, which is not ours.
+	settings func(input map[string]string) map[string]string
+
+	// check finds the settings under which a guarantee would not hold, beside those of durability.
+	check func(input, own found) []error
+}
+
+// roles lists the topics of a deployment; the input comes first.
+var roles = []role{
+	{
+		name: "input", setting: "ORIEL_INPUT_TOPIC", uses: ByService | ByLetters,
+		topic: func(c *Config) string { return c.Input }, described: func(t *Topics) *kafka.Topic { return &t.Input },
+		check: checkInput,
+	},
+	{
+		name: "decision", setting: "ORIEL_DECISION_TOPIC", uses: ByService, transactional: true,
+		topic: func(c *Config) string { return c.Decisions }, described: func(t *Topics) *kafka.Topic { return &t.Decisions },
+		settings: func(map[string]string) map[string]string {
+			return map[string]string{"cleanup.policy": "delete", "max.message.bytes": "8388608"}
+		},
+		check: checkDecisions,
+	},
+	{
+		name: "verdict", setting: "ORIEL_VERDICTS_TOPIC", uses: ByService | ByLetters, transactional: true,
+		topic: func(c *Config) string { return c.Verdicts }, described: func(t *Topics) *kafka.Topic { return &t.Verdicts },
+		settings: func(input map[string]string) map[string]string {
+			return map[string]string{
+				"cleanup.policy": "delete", "max.message.bytes": "8388608",
+				"retention.ms": orText(input["retention.ms"], "-1"), "retention.bytes": "-1",
+			}
+		},
+		check: checkVerdicts,
+	},
+	{
+		name: "changelog", setting: "ORIEL_CHANGELOG_TOPIC", uses: ByService | ByLetters, transactional: true,
+		topic: func(c *Config) string { return c.Changelog }, described: func(t *Topics) *kafka.Topic { return &t.Changelog },
+		settings: func(map[string]string) map[string]string { // compacted often, because a start reads all of it
+			return map[string]string{
+				"cleanup.policy": "compact", "segment.bytes": "67108864", "segment.ms": "600000",
+				"min.cleanable.dirty.ratio": "0.1", "max.message.bytes": "8388608",
+			}
+		},
+		check: checkChangelog,
+	},
+	{
+		name: "dead-letter", setting: "ORIEL_DEAD_LETTER_TOPIC", uses: ByLetters,
+		topic: func(c *Config) string { return c.DeadLetter }, described: func(t *Topics) *kafka.Topic { return &t.DeadLetter },
+		settings: func(input map[string]string) map[string]string {
+			largest, _ := strconv.Atoi(input["max.message.bytes"])
+			return map[string]string{"cleanup.policy": "delete", "max.message.bytes": strconv.Itoa(max(largest, 1<<20) + letterMargin)}
+		},
+		check: checkDeadLetter,
+	},
+}
+
+// letterMargin is how much larger a dead letter may be than the record it keeps: its own headers, and a batch around it.
+const letterMargin = 64 << 10
+
+// largestBatch is what the topics of a transaction must take: a batch of ours, or a state's part, with what lies around it.
+const largestBatch = state.MaxValue + 64<<10
+
+// usedBy lists the roles of a use, the input first.
+func usedBy(use Use) []role {
+	var used []role
+	for _, r := range roles {
+		if r.uses&use != 0 {
+			used = append(used, r)
+		}
+	}
+	return used
+}
+
+// validateTopics reports topics without a name, and one topic in two roles.
+func (c Config) validateTopics(use Use) []error {
+	var errs []error
+	taken := map[string]string{}
+	for _, r := range usedBy(use) {
+		topic := r.topic(&c)
+		other, twice := taken[topic]
+		switch {
+		case topic == "":
+			errs = append(errs, fmt.Errorf("pipeline: %s topic (%s): empty", r.name, r.setting))
+		case twice:
+			errs = append(errs, fmt.Errorf("pipeline: %s topic (%s): same topic %q as %s", r.name, r.setting, topic, other))
+		}
+		taken[topic] = r.name
+	}
+	return errs
+}
+
+// parts are what every transaction of partition p names.
+func (c Config) parts(p int32) []kafka.TopicPartition {
+	var parts []kafka.TopicPartition
+	for _, r := range roles {
+		if r.transactional {
+			parts = append(parts, kafka.TopicPartition{Topic: r.topic(&c), Partition: p})
+		}
+	}
+	return parts
+}
+
+func orText(value, otherwise string) string {
+	if value == "" {
+		return otherwise
+	}
+	return value
+}

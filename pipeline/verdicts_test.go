@@ -1,0 +1,73 @@
+package pipeline
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"oriel/schemas"
+	"oriel/state"
+)
+
+// rowSealer seals for an incarnation of the test's own.
+func rowSealer(t *testing.T) *state.Sealer {
+	t.Helper()
+	s, err := state.NewIncarnation(state.Incarnation{Stream: "0"}).Sealer()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// TestVerdictsShowTheirNumberAlone: two segments of the same offsets, one all valid and one of every reason and gaps, are equally
+// full and seal to rows of equal sizes and places.
+func TestVerdictsShowTheirNumberAlone(t *testing.T) {
+	valid, mixed := new(segment), new(segment)
+	for offset := range int64(3*state.MaxVerdicts + 5) {
+		valid.judge(0, schemas.OK)
+		if offset%7 == 3 {
+			mixed.pass(1)
+		} else {
+			mixed.judge(0, schemas.Code(offset%int64(schemas.TooSoon+1)))
+		}
+	}
+	if valid.bytes() != mixed.bytes() {
+		t.Errorf("%d and %d bytes for records of one size", valid.bytes(), mixed.bytes())
+	}
+	const from = 1000
+	for _, g := range []*segment{valid, mixed} {
+		g.position.Next = from + 3*state.MaxVerdicts + 5
+		g.seal(rowSealer(t), from, 1)
+	}
+	if a, b := len(valid.rows.all()), len(mixed.rows.all()); a != b || a < 3 {
+		t.Fatalf("%d and %d batches", a, b)
+	}
+	for i, b := range valid.rows.all() {
+		if o := mixed.rows.all()[i]; b.Bytes() != o.Bytes() || b.Count() != o.Count() {
+			t.Errorf("batch %d: %d and %d bytes, %d and %d rows", i, b.Bytes(), o.Bytes(), b.Count(), o.Count())
+		}
+		if b.Bytes() > batchBytes {
+			t.Errorf("batch %d has %d bytes", i, b.Bytes())
+		}
+	}
+}
+
+// TestVerdictsCoverEveryOffset: rows join to the segment's offsets, and verdicts of other offsets than the position says are a bug.
+func TestVerdictsCoverEveryOffset(t *testing.T) {
+	g := new(segment)
+	g.judge(0, schemas.OK)
+	g.judge(2, schemas.TooLarge)
+	g.pass(3)
+	if want := []byte{1, 0, 0, 3, 0, 0, 0}; !slices.Equal(g.verdicts, want) {
+		t.Fatalf("verdicts %v, want %v", g.verdicts, want)
+	}
+	g.position.Next = 17
+	g.seal(rowSealer(t), 10, 1)
+	defer func() {
+		if r, _ := recover().(string); !strings.HasPrefix(r, "BUG: pipeline: ") {
+			t.Errorf("panic %q", r)
+		}
+	}()
+	g.seal(rowSealer(t), 11, 1)
+	t.Error("verdicts of other offsets were sealed")
+}
