@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"testing"
 
+	"oriel/mechanisms/mechtest/sumtest"
 	"oriel/mechanisms/noise"
 )
 
@@ -16,7 +17,7 @@ func TestAddAllocatesOnlyTheCipher(t *testing.T) {
 	clear(leaf)
 	for want, c := range map[float64]*Carry{
 		cipher: newCarry(t, f, 1<<30, 32, sampler),
-		0:      newCarry(t, f, 1<<30, 32, &script{values: []int64{1, -3}}),
+		0:      newCarry(t, f, 1<<30, 32, &sumtest.Script{Values: []int64{1, -3}}),
 	} {
 		got := testing.AllocsPerRun(1000, func() {
 			chain.Absorb(c.steps+1, 0, noise.Identity{}, leaf)

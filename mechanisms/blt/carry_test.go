@@ -7,23 +7,11 @@ import (
 	"testing"
 
 	"oriel/mechanisms/lattice"
+	"oriel/mechanisms/mechtest/sumtest"
 	"oriel/mechanisms/noise"
 )
 
 var grid = lattice.Grid{Exp: 0, Lambda: 1 << 24} // q = 1: releases are the integers themselves
-
-// script is a sampler of given integers, repeated for ever; the seed is ignored.
-type script struct {
-	values []int64
-	next   int
-}
-
-func (s *script) Fill(dst []int64, _ noise.Seed) {
-	for i := range dst {
-		dst[i] = s.values[s.next%len(s.values)]
-		s.next++
-	}
-}
 
 func gaussian(t testing.TB, s float64) noise.Sampler {
 	t.Helper()
@@ -210,15 +198,13 @@ func TestBuffersStayWithinTheirLimits(t *testing.T) {
 	}
 }
 
-// y_t = G_t + M_t + n_t with no rounding of sums, for leaves and noise of any sign.
+// y_t = G_t + M_t + n_t with no rounding of sums, for leaves and noise of any sign and up to the sampler's reach.
 func TestReleaseIsTotalCarryAndNoise(t *testing.T) {
 	f, rng := handmade(t), rand.New(rand.NewPCG(5, 6))
 	const n = 3
-	draws := make([]int64, 100*n)
-	for i := range draws {
-		draws[i] = rng.Int64N(1<<20) - 1<<19
-	}
-	c := newCarry(t, f, 1<<20, n, &script{values: draws})
+	draws := sumtest.Tails(29, 1<<20)
+	rng.Shuffle(len(draws), func(i, j int) { draws[i], draws[j] = draws[j], draws[i] })
+	c := newCarry(t, f, 1<<20, n, &sumtest.Script{Values: draws})
 	chain, dst := noise.NewChain([32]byte{}), make([]float64, n)
 	var total [n]int64
 	var slow [n]twin
@@ -226,13 +212,13 @@ func TestReleaseIsTotalCarryAndNoise(t *testing.T) {
 		slow[i].filter = f
 	}
 	eta, _ := f.Slack().Float64()
-	for now := range 100 {
+	for now := range len(draws) {
 		leaf := []int64{rng.Int64N(1<<24) - 1<<23, 1 << 24, -int64(now)}
 		step(c, chain, dst, leaf...)
 		for i := range n {
 			total[i] += leaf[i]
-			m, _ := slow[i].carry(draws[now*n+i]).Float64()
-			if off := dst[i] - float64(total[i]) - float64(draws[now*n+i]) - m; off > eta || off < -eta {
+			m, _ := slow[i].carry(draws[(now*n+i)%len(draws)]).Float64()
+			if off := dst[i] - float64(total[i]) - float64(draws[(now*n+i)%len(draws)]) - m; off > eta || off < -eta {
 				t.Fatalf("step %d: release is %g off", now+1, off)
 			}
 		}
@@ -243,7 +229,7 @@ func TestNewRefuses(t *testing.T) {
 	good, s := handmade(t), noise.ScaleUp(1024)
 	f := func(name string, filter Filter, s noise.Scale, g lattice.Grid, n int) {
 		t.Helper()
-		if _, err := New(filter, s, g, n, &script{values: []int64{0}}, 0); err == nil {
+		if _, err := New(filter, s, g, n, &sumtest.Script{Values: []int64{0}}, 0); err == nil {
 			t.Errorf("%s: accepted", name)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"testing"
 
+	"oriel/mechanisms/mechtest/sumtest"
 	"oriel/mechanisms/noise"
 )
 
@@ -14,7 +15,7 @@ func TestAddAllocatesOnlyTheCipher(t *testing.T) {
 	seed := chain.Seed(noise.NodeID{})
 	cipher := testing.AllocsPerRun(100, func() { sampler.Fill(leaf, seed) })
 	clear(leaf)
-	for want, o := range map[float64]*Once{cipher: newOnce(t, 32, sampler), 0: newOnce(t, 32, &script{values: []int64{1, -3}})} {
+	for want, o := range map[float64]*Once{cipher: newOnce(t, 32, sampler), 0: newOnce(t, 32, &sumtest.Script{Values: []int64{1, -3}})} {
 		got := testing.AllocsPerRun(1000, func() {
 			chain.Absorb(o.steps+1, 0, noise.Identity{}, leaf)
 			o.Add(dst, leaf, chain)

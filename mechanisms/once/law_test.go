@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"oriel/mechanisms/dp"
+	"oriel/mechanisms/mechtest/sumtest"
 	"oriel/mechanisms/noise"
 )
 
@@ -100,7 +101,7 @@ func exactDeltas(t *testing.T, s float64, x, y world, steps int, epsilons []floa
 		return (math.Erfc((a-0.5)/s/math.Sqrt2) - math.Erfc((a+0.5)/s/math.Sqrt2)) / 2
 	}
 	deltas := make([]float64, len(epsilons))
-	draws, dst := &script{values: []int64{0}}, make([]float64, 1)
+	draws, dst := &sumtest.Script{Values: []int64{0}}, make([]float64, 1)
 	o, chain := newOnce(t, 1, draws), noise.NewChain([32]byte{})
 	var walk func(releases []float64, p, q float64)
 	walk = func(releases []float64, p, q float64) {
@@ -112,7 +113,7 @@ func exactDeltas(t *testing.T, s float64, x, y world, steps int, epsilons []floa
 			return
 		}
 		for n := -reach; n <= reach; n++ {
-			draws.values[0] = n
+			draws.Values[0] = n
 			step(o, chain, dst, x(now, releases))
 			release := dst[0]
 			walk(append(releases, release), p*cell(n), q*cell(int64(release)-y(now, releases)))

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"oriel/mechanisms/lattice"
+	"oriel/mechanisms/mechtest/sumtest"
 	"oriel/mechanisms/noise"
 )
 
@@ -15,19 +16,6 @@ var unit = lattice.Grid{Exp: 0, Lambda: 1 << 24} // q = 1: releases are the inte
 type silence struct{}
 
 func (silence) Fill(dst []int64, _ noise.Seed) { clear(dst) }
-
-// script is a sampler of given integers, repeated for ever; the seed is ignored.
-type script struct {
-	values []int64
-	next   int
-}
-
-func (s *script) Fill(dst []int64, _ noise.Seed) {
-	for i := range dst {
-		dst[i] = s.values[s.next%len(s.values)]
-		s.next++
-	}
-}
 
 // listening keeps the seeds that a sampler is given.
 type listening struct {
@@ -119,7 +107,7 @@ func TestZeroNoiseGivesTheLeafOfItsStep(t *testing.T) {
 // Leaf and noise at the ends of their ranges do not wrap: |v| < 2⁵⁶, |n| < 2⁶², and more.
 func TestSumIsWiderThanAWord(t *testing.T) {
 	const most = 1<<63 - 1
-	o, chain, dst := newOnce(t, 2, &script{values: []int64{most, -most - 1}}), noise.NewChain([32]byte{}), make([]float64, 2)
+	o, chain, dst := newOnce(t, 2, &sumtest.Script{Values: []int64{most, -most - 1}}), noise.NewChain([32]byte{}), make([]float64, 2)
 	step(o, chain, dst, most, -most-1)
 	if want := []float64{0x1p64, -0x1p64}; !slices.Equal(dst, want) {
 		t.Errorf("release %v, want %v", dst, want)

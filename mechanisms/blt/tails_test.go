@@ -1,0 +1,44 @@
+package blt
+
+import (
+	"testing"
+
+	"oriel/mechanisms/lattice"
+	"oriel/mechanisms/mechtest/sumtest"
+	"oriel/mechanisms/noise"
+)
+
+// What is drawn in a step is in its release exactly, at the sampler's reach.
+func TestDrawsReachTheRelease(t *testing.T) {
+	for _, f := range []Filter{handmade(t), mixed(t), fitFilter(t, 1, 0.3, 0), fitFilter(t, 1024, 0.3, 4)} {
+		for _, scale := range []int64{3, 1 << 40} {
+			sumtest.DrawsReachTheRelease(t, 29, scale, 4, func(sampler noise.Sampler) sumtest.Sum {
+				return newCarry(t, f, float64(scale), 4, sampler)
+			})
+		}
+	}
+}
+
+// y_t − G_t − M_t = n_t exactly, at the sampler's reach, with the carry of the very integers that were drawn.
+func TestNoiseIsWhatTheReleaseExceedsTotalAndCarryBy(t *testing.T) {
+	const n, scale = 4, 1 << 40
+	f, draws := handmade(t), sumtest.Tails(29, scale)
+	c := newCarry(t, f, scale, n, &sumtest.Script{Values: draws})
+	chain, dst, leaf := noise.NewChain([32]byte{3}), make([]float64, n), make([]int64, n)
+	var total [n]int64
+	var buffers [n][MaxPoles]lattice.Int128
+	for now := range 2 * len(draws) {
+		for i := range leaf {
+			leaf[i] = int64((now+1)*(i+3)%7) - 3
+			total[i] += leaf[i]
+		}
+		step(c, chain, dst, leaf...)
+		for i, y := range dst {
+			drawn := draws[(now*n+i)%len(draws)]
+			m := integer(f.carry(&buffers[i], drawn))
+			if got := int64(y) - total[i] - m.Int64(); got != drawn {
+				t.Fatalf("step %d, coordinate %d: release exceeds total and carry by %d, drawn was %d", now+1, i+1, got, drawn)
+			}
+		}
+	}
+}

@@ -1,0 +1,55 @@
+package sumtest
+
+import "oriel/mechanisms/noise"
+
+// Script is a sampler of given integers, repeated for ever; the seed is ignored.
+type Script struct {
+	Values []int64
+	next   int
+}
+
+// Fill writes the next integers.
+func (s *Script) Fill(dst []int64, _ noise.Seed) {
+	for i := range dst {
+		dst[i] = s.Values[s.next%len(s.Values)]
+		s.next++
+	}
+}
+
+// Tails returns integers all over ±reach·scale: k times the scale, the integers beside it and others that no power of two divides, for
+// each k up to reach.
+func Tails(reach, scale int64) []int64 {
+	var out []int64
+	for k := int64(1); k <= reach; k++ {
+		for _, beside := range []int64{0, 1, -1, scale/2 | 1, -(scale/3 | 1)} {
+			if x := k*scale + beside; x <= reach*scale {
+				out = append(out, x, -x)
+			}
+		}
+	}
+	return append(out, 0, 1, -1)
+}
+
+// bySeed gives each new seed the next vector of a script and each old one its own again, as a sampler does that a restored sum asks.
+type bySeed struct {
+	script Script
+	drawn  map[noise.Seed][]int64
+	fresh  []int64 // Σ of the vectors of new seeds since it was cleared
+	silent bool    // new seeds get zeros, and are forgotten
+}
+
+func (b *bySeed) Fill(dst []int64, seed noise.Seed) {
+	if old, known := b.drawn[seed]; known {
+		copy(dst, old)
+		return
+	}
+	if b.silent {
+		clear(dst)
+		return
+	}
+	b.script.Fill(dst, seed)
+	b.drawn[seed] = append([]int64(nil), dst...)
+	for i, x := range dst {
+		b.fresh[i] += x
+	}
+}

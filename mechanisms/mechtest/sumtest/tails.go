@@ -1,0 +1,49 @@
+package sumtest
+
+import (
+	"testing"
+
+	"oriel/mechanisms/noise"
+)
+
+// Sum is mechanisms.Sum, over a lattice of unit 1: its releases are integers.
+type Sum interface {
+	Add(dst []float64, v []int64, chain *noise.Chain)
+	Steps() uint64
+	AppendState(dst []byte) []byte
+	Restore(state []byte) error
+}
+
+// DrawsReachTheRelease plays sums of n coordinates over a script of Tails(reach, scale). At every step, the same record is played from
+// the same state with the step's draws and with zeros in their place: the two releases differ by exactly what was drawn in the step, so that
+// a release is the total, what earlier steps carry, and the draw. Releases must stay within 2⁵³, and newSum makes sums of one kind.
+func DrawsReachTheRelease(t testing.TB, reach, scale int64, n int, newSum func(sampler noise.Sampler) Sum) {
+	t.Helper()
+	const rounds = 4 // of the script in each coordinate
+	values := Tails(reach, scale)
+	if len(values)%2 == 0 || len(values)%n == 0 {
+		t.Fatalf("BUG: sumtest: %d values: the same ones would meet the same nodes and coordinates again", len(values))
+	}
+	sampler := &bySeed{script: Script{Values: values}, drawn: map[noise.Seed][]int64{}, fresh: make([]int64, n)}
+	loud, quiet := newSum(sampler), newSum(sampler)
+	chain, with, without, leaf := noise.NewChain([32]byte{1}), make([]float64, n), make([]float64, n), make([]int64, n)
+	for now := range rounds * len(values) {
+		for i := range leaf {
+			leaf[i] = int64((now+1)*(i+3)%7) - 3
+		}
+		chain.Absorb(loud.Steps()+1, 0, noise.Identity{Offset: int64(now)}, leaf)
+		if err := quiet.Restore(loud.AppendState(nil)); err != nil {
+			t.Fatal(err)
+		}
+		sampler.silent = true
+		quiet.Add(without, leaf, chain)
+		sampler.silent = false
+		clear(sampler.fresh)
+		loud.Add(with, leaf, chain)
+		for i, want := range sampler.fresh {
+			if got := with[i] - without[i]; got != float64(want) {
+				t.Fatalf("step %d, coordinate %d: of the draw %d = %.4g scales, %.0f reaches the release", now+1, i+1, want, float64(want)/float64(scale), got)
+			}
+		}
+	}
+}

@@ -1,0 +1,52 @@
+package mechanisms_test
+
+import (
+	"math"
+	"testing"
+
+	"oriel/mechanisms"
+	"oriel/mechanisms/mechtest"
+	"oriel/mechanisms/mechtest/sumtest"
+	"oriel/mechanisms/noise"
+)
+
+// units is a stream seen from outside as a sum over a lattice of unit 1: a step is a record and null records up to the batch.
+type units struct {
+	*mechanisms.Stream
+	exp int
+}
+
+func (u units) Steps() uint64 { return u.Step() }
+
+func (u units) Add(dst []float64, v []int64, _ *noise.Chain) {
+	gradient := make([]float64, len(v))
+	for i, x := range v {
+		gradient[i] = math.Ldexp(float64(x), u.exp)
+	}
+	id := noise.Identity{Offset: int64(u.Step() * u.Batch())}
+	for !u.Stream.Add(id, gradient) {
+		id.Offset, gradient = id.Offset+1, nil
+	}
+	for i, y := range u.Sum() {
+		dst[i] = math.Ldexp(y, -u.exp)
+	}
+}
+
+// What the sampler draws reaches the public sums whole: under every name, at the scale of its plan, out to the sampler's reach and within 2⁵³
+// units.
+func TestDrawsReachTheSums(t *testing.T) {
+	for _, name := range mechanisms.Names() {
+		c := config(name, 4)
+		c.Window, c.Batch = min(c.Window, 8), 3
+		plan := mechtest.Plan(t, c)
+		scale := int64(math.Ceil(plan.Scale.Float64()))
+		if limit := int64(1<<52) / (29 * 8); scale > limit {
+			t.Fatalf("%s: scale %d leaves no room for exact sums below 2^53", name, scale)
+		}
+		t.Run(name, func(t *testing.T) {
+			sumtest.DrawsReachTheRelease(t, 29, scale, c.Dimension, func(sampler noise.Sampler) sumtest.Sum {
+				return units{mechtest.Planted(t, c, plan, sampler), plan.Grid.Exp}
+			})
+		})
+	}
+}

@@ -1,0 +1,77 @@
+package windowtree
+
+import (
+	"slices"
+	"testing"
+
+	"oriel/mechanisms/mechtest/sumtest"
+	"oriel/mechanisms/noise"
+)
+
+// What is drawn for the nodes of a step is in its release exactly, at the reach of each sampler: 29 s for Gaussian noise, 400 s for Laplace
+// noise and the factors of Gamma noise.
+func TestDrawsReachTheRelease(t *testing.T) {
+	for _, window := range []uint64{1, 8} {
+		for _, c := range []struct{ reach, scale int64 }{{29, 3}, {29, 1 << 40}, {400, 1 << 40}} {
+			sumtest.DrawsReachTheRelease(t, c.reach, c.scale, 4, func(sampler noise.Sampler) sumtest.Sum { return newTree(t, window, 4, sampler) })
+		}
+	}
+}
+
+// y_t is the total and the draws of the active nodes, all of them and whole: PROOF.md, "What the types guarantee", 3. Which nodes are active is
+// the definition's to say, and which draw is whose the chain's.
+func TestReleaseIsTotalAndActiveNoise(t *testing.T) {
+	const window, n, scale = 8, 4, 1 << 40
+	values := sumtest.Tails(29, scale)
+	script := &sumtest.Script{Values: values}
+	drawn := map[noise.Seed][]int64{}
+	tree := newTree(t, window, n, recording{script, drawn})
+	chain, dst, leaf := noise.NewChain([32]byte{3}), make([]float64, n), make([]int64, n)
+	seeds := map[noise.NodeID]noise.Seed{} // of active nodes
+	var total [n]int64
+	for now := range 4 * len(values) {
+		for i := range leaf {
+			leaf[i] = int64((now+1)*(i+3)%7) - 3
+			total[i] += leaf[i]
+		}
+		step(tree, chain, dst, leaf...)
+		suffix, prefix := tree.active(uint64(now + 1))
+		active := slices.Concat(suffix, prefix)
+		for id := range seeds {
+			if !slices.Contains(active, id) {
+				delete(seeds, id)
+			}
+		}
+		want := total
+		for _, id := range active {
+			if _, known := seeds[id]; !known {
+				keyed := id
+				keyed.Instance = 3
+				seeds[id] = chain.Seed(keyed)
+			}
+			noise, known := drawn[seeds[id]]
+			if !known {
+				t.Fatalf("step %d: node %v has noise of another seed", now+1, id)
+			}
+			for i, x := range noise {
+				want[i] += x
+			}
+		}
+		for i, y := range dst {
+			if y != float64(want[i]) {
+				t.Fatalf("step %d, coordinate %d: release %.0f, total and noise are %d", now+1, i+1, y, want[i])
+			}
+		}
+	}
+}
+
+// recording keeps what a sampler draws, by seed.
+type recording struct {
+	noise.Sampler
+	drawn map[noise.Seed][]int64
+}
+
+func (r recording) Fill(dst []int64, seed noise.Seed) {
+	r.Sampler.Fill(dst, seed)
+	r.drawn[seed] = slices.Clone(dst)
+}
