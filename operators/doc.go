@@ -7,7 +7,8 @@
 //
 // A machine owns no goroutine, lock, clock, logger or global randomness: equal state and equal records give equal
 // bytes, on any CPU. Data reaches a decision through the private sum of a mechanisms.Stream only, so everything a
-// machine does after that sum is post-processing and costs no privacy.
+// machine does after that sum is post-processing and costs no privacy: operators/optest plays other events over the same
+// sums, and wants the same bytes.
 //
 // What the caller owes:
 //

@@ -5,12 +5,12 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"oriel/mechanisms/mechtest"
 	"oriel/operators"
+	"oriel/operators/loss"
 	"oriel/operators/optest"
 )
 
-// TestConformance runs the suite with noise, over updates, sets, batches and the two meanings of µ.
+// TestConformance runs the suite over updates, sets and losses, each with batches of 1 and 3 and with the two meanings of µ.
 func TestConformance(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	for _, update := range []string{Projection, LLO, OGD} {
@@ -18,12 +18,11 @@ func TestConformance(t *testing.T) {
 			if update == LLO && set == "l2-ball" {
 				continue
 			}
-			for _, batch := range []uint64{1, 3} {
+			for i, lossName := range loss.Names() {
+				batch := uint64(1 + i%2*2)
 				c := sample(t, set, 3)
 				c.Update, c.OwnConvexity, c.StartRegularizer = update, batch == 3, float64(batch-1)
-				c.EmitEvery = 1 + batch/2
-				lossName := map[string]string{"l2-ball": "logistic", "l1-ball": "squared", "simplex": "portfolio", "box": "linear"}[set]
-				c.Loss = mustLoss(t, lossName)
+				c.EmitEvery, c.Loss = 1+batch/2, mustLoss(t, lossName)
 				events := make([]operators.Event, 30)
 				for i := range events {
 					v := operators.Vector{Values: []float64{0.5 + rng.Float64(), 0.5 + rng.Float64(), 0.5 + rng.Float64()}}
@@ -33,10 +32,9 @@ func TestConformance(t *testing.T) {
 					events[i] = operators.Event{Vector: v, Label: float64(1 - i%2*2), Weight: rng.Float64()}
 				}
 				m := mechanism(c, 4, batch)
-				plan := mechtest.Plan(t, m) // made once, as at an opening
-				t.Run(fmt.Sprintf("%s/%s/B=%d", update, set, batch), func(t *testing.T) {
-					optest.Run(t, func(tb testing.TB) operators.Machine {
-						return openPlan(tb, c, m, plan, 7)
+				t.Run(fmt.Sprintf("%s/%s/%s/B=%d", update, set, lossName, batch), func(t *testing.T) {
+					optest.Run(t, func(tb testing.TB, open optest.Open) operators.Machine {
+						return newMachine(tb, c, m, open(m))
 					}, events)
 				})
 			}

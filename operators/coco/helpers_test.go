@@ -65,6 +65,12 @@ func openPlan(t testing.TB, c Config, m mechanisms.Config, plan mechanisms.Plan,
 	if err != nil {
 		t.Fatal(err)
 	}
+	return newMachine(t, c, m, stream)
+}
+
+// newMachine makes a machine over a stream of m.
+func newMachine(t testing.TB, c Config, m mechanisms.Config, stream *mechanisms.Stream) *Machine {
+	t.Helper()
 	machine, err := New(c, mustPlan(t, c, m), stream)
 	if err != nil {
 		t.Fatal(err)

@@ -1,8 +1,9 @@
-// Package optest is what every operators.Machine must pass, whatever it learns: the contract of the interface, and
-// metamorphic runs in which one log of events is played in different ways and must give the same bytes.
+// Package optest is what every operators.Machine must pass, whatever it learns: the contract of the interface, metamorphic
+// runs in which one log of events is played in different ways and must give the same bytes, and runs over given sums, in
+// which different events must give the same bytes.
 //
-//	Run(t, func(tb testing.TB) operators.Machine { … }, events)
+//	Run(t, func(tb testing.TB, open optest.Open) operators.Machine { … New(config, open(mechanism)) … }, events)
 //
-// The machine should have noise and a batch of more than one, so that restarts fall inside batches and a shifted noise
-// would show. Run adds null records, records that no machine can use, and identities of its own.
+// The batch should be more than one, so that restarts fall inside batches and a shifted noise would show. Run adds null
+// records, records that no machine can use, and identities of its own.
 package optest

@@ -35,6 +35,21 @@ func (s suite) nullTakesItsPlace(t *testing.T) {
 	wantSame(t, play(s.newMachine(t), ghosts), play(s.newMachine(t), nulls))
 }
 
+// useless makes events that no machine can use.
+var useless = map[string]func(*operators.Event){
+	"weight not a number": func(e *operators.Event) { e.Weight = math.NaN() },
+	"weight negative":     func(e *operators.Event) { e.Weight = -1 },
+	"values not finite": func(e *operators.Event) {
+		e.Vector.Values = slices.Repeat([]float64{math.NaN()}, len(e.Vector.Values))
+	},
+	"other dimension": func(e *operators.Event) {
+		e.Vector = operators.Vector{Values: slices.Repeat([]float64{1}, len(e.Vector.Values)+1000)}
+	},
+	"index out of range": func(e *operators.Event) {
+		e.Vector = operators.Vector{Indices: []int32{math.MaxInt32}, Values: []float64{1}}
+	},
+}
+
 // uselessRecordIsNull wants events that no machine can use to leave the bytes of a null record.
 func (s suite) uselessRecordIsNull(t *testing.T) {
 	nulls := slices.Clone(s.records)
@@ -44,19 +59,7 @@ func (s suite) uselessRecordIsNull(t *testing.T) {
 		}
 	}
 	want := play(s.newMachine(t), nulls)
-	for name, spoil := range map[string]func(*operators.Event){
-		"weight not a number": func(e *operators.Event) { e.Weight = math.NaN() },
-		"weight negative":     func(e *operators.Event) { e.Weight = -1 },
-		"values not finite": func(e *operators.Event) {
-			e.Vector.Values = slices.Repeat([]float64{math.NaN()}, len(e.Vector.Values))
-		},
-		"other dimension": func(e *operators.Event) {
-			e.Vector = operators.Vector{Values: slices.Repeat([]float64{1}, len(e.Vector.Values)+1000)}
-		},
-		"index out of range": func(e *operators.Event) {
-			e.Vector = operators.Vector{Indices: []int32{math.MaxInt32}, Values: []float64{1}}
-		},
-	} {
+	for name, spoil := range useless {
 		t.Run(name, func(t *testing.T) {
 			spoiled := slices.Clone(s.records)
 			for i := range spoiled {

@@ -6,18 +6,21 @@ import (
 	"slices"
 	"testing"
 
+	"oriel/mechanisms"
 	"oriel/mechanisms/noise"
 	"oriel/operators"
 )
 
-// Run plays the events, of which there must be at least 20, on machines made by newMachine. Each call of newMachine must
-// return a machine at step 0 of the same stream: same configuration, same key.
-func Run(t *testing.T, newMachine func(tb testing.TB) operators.Machine, events []operators.Event) {
+// Make returns a machine at step 0, always of the same configuration. Every private sum that it has is a stream of open.
+type Make func(tb testing.TB, open Open) operators.Machine
+
+// Run plays the events, of which there must be at least 20, on machines of newMachine.
+func Run(t *testing.T, newMachine Make, events []operators.Event) {
 	t.Helper()
 	if len(events) < 20 {
 		t.Fatalf("BUG: optest: %d events are too few to tell machines apart", len(events))
 	}
-	s := suite{newMachine: newMachine, records: records(events)}
+	s := suite{make: newMachine, plans: plans{}, records: records(events)}
 	for _, c := range []struct {
 		name  string
 		check func(*testing.T)
@@ -31,6 +34,7 @@ func Run(t *testing.T, newMachine func(tb testing.TB) operators.Machine, events 
 		{"NullTakesItsPlace", s.nullTakesItsPlace},
 		{"UselessRecordIsNull", s.uselessRecordIsNull},
 		{"LaterRecordsChangeNoEarlierDecision", s.laterRecordsChangeNothingEarlier},
+		{"DecisionsArePostProcessing", s.decisionsArePostProcessing},
 		{"EventsAreNotKept", s.eventsAreNotKept},
 		{"DestinationIsAppendedTo", s.destinationIsAppendedTo},
 	} {
@@ -39,8 +43,24 @@ func Run(t *testing.T, newMachine func(tb testing.TB) operators.Machine, events 
 }
 
 type suite struct {
-	newMachine func(tb testing.TB) operators.Machine
-	records    []operators.Record
+	make    Make
+	plans   plans
+	records []operators.Record
+}
+
+// newMachine returns a machine over streams with their true noise, of the same keys at every call.
+func (s suite) newMachine(tb testing.TB) operators.Machine {
+	tb.Helper()
+	key := [32]byte{7}
+	return s.make(tb, func(c mechanisms.Config) *mechanisms.Stream {
+		tb.Helper()
+		key[1]++
+		stream, err := mechanisms.Open(c, s.plans.of(tb, c), key)
+		if err != nil {
+			tb.Fatal(err)
+		}
+		return stream
+	})
 }
 
 // records gives events their places in a log and puts a null record after every sixth.
