@@ -21,6 +21,9 @@ type EventConfig struct {
 	Dimension int           // coordinates of the vector, 1 to MaxDimension. Required.
 	MaxBytes  int           // longest valid record, bytes, ≥ 1. Required.
 	Features  FeatureConfig // how named features are hashed; not used by linear and portfolio.
+
+	// Unlabelled lets a label be left out: for scoring, where nobody has one yet. What is learned from always has one.
+	Unlabelled bool
 }
 
 // FeatureConfig is the public part of feature hashing, see HashFeatures.
@@ -77,6 +80,18 @@ const (
 	bodyLinear         // gradient or cost
 	bodyPortfolio      // relatives
 )
+
+// vector is the name of the member with the vector.
+func (b body) vector() string {
+	switch b {
+	case bodyLinear:
+		return "gradient"
+	case bodyPortfolio:
+		return "relatives"
+	default:
+		return "features"
+	}
+}
 
 func bodyOf(loss string) body {
 	switch loss {

@@ -22,6 +22,10 @@ type Decoder struct {
 	values    []float64
 	names     nameSet
 	arena     []byte // strings that hold escapes
+
+	need member // a valid event has all of these
+	seen member // of the event decoded last
+	last member // the one being read last
 }
 
 // NewDecoder returns a decoder, or every problem of the configuration.
@@ -29,10 +33,38 @@ func NewDecoder(c EventConfig) (*Decoder, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
-	return &Decoder{
+	d := &Decoder{
 		body: bodyOf(c.Loss), dimension: c.Dimension, maxBytes: c.MaxBytes,
 		hasher: newHasher(c.Dimension, c.Features), values: make([]float64, 0, c.Dimension),
-	}, nil
+	}
+	d.need = d.required()
+	if c.Unlabelled {
+		d.need &^= memberLabel
+	}
+	return d, nil
+}
+
+// Labelled says whether the event decoded last had a label.
+func (d *Decoder) Labelled() bool { return d.seen&memberLabel != 0 }
+
+// Member names the top-level member that broke the rule of the last Decode, or that is missing; empty where no single one did.
+func (d *Decoder) Member(code Code) string {
+	broken := d.last
+	switch {
+	case code == OK, code == JSONSyntax, code == TrailingData:
+		return ""
+	case code == MissingMember && broken == 0:
+		broken = d.need &^ d.seen
+	}
+	switch {
+	case broken&memberVector != 0:
+		return d.body.vector()
+	case broken&memberLabel != 0:
+		return "label"
+	case broken&memberWeight != 0:
+		return "weight"
+	}
+	return ""
 }
 
 // member is a set of top-level members.
@@ -47,6 +79,7 @@ const (
 
 // Decode turns the value of a record into dst. With any code but OK, dst is unspecified and the record is a null event.
 func (d *Decoder) Decode(dst *Event, value []byte) Code {
+	d.seen, d.last = 0, 0
 	switch {
 	case len(value) == 0:
 		return Empty
@@ -78,7 +111,6 @@ func (d *Decoder) members(dst *Event, b []byte, i int) (next int, code Code) {
 	if i < len(b) && b[i] == '}' {
 		return i, MissingMember
 	}
-	var seen member
 	for done := false; !done; {
 		if i == len(b) || b[i] != '"' {
 			return i, JSONSyntax
@@ -88,15 +120,16 @@ func (d *Decoder) members(dst *Event, b []byte, i int) (next int, code Code) {
 			return i, code
 		}
 		m := d.member(name)
+		d.last = m
 		switch {
 		case m == 0:
 			return i, UnknownName
-		case m&seen == memberVector && (m^seen)&memberCost != 0:
+		case m&d.seen == memberVector && (m^d.seen)&memberCost != 0:
 			return i, ConflictingMembers
-		case m&seen != 0:
+		case m&d.seen != 0:
 			return i, DuplicateName
 		}
-		seen |= m
+		d.seen |= m
 		if i, code = skipTo(b, i, ':'); code != OK {
 			return i, code
 		}
@@ -114,7 +147,8 @@ func (d *Decoder) members(dst *Event, b []byte, i int) (next int, code Code) {
 			return i, code
 		}
 	}
-	if need := d.required(); seen&need != need {
+	if d.seen&d.need != d.need {
+		d.last = 0 // what is missing stands nowhere
 		return i, MissingMember
 	}
 	return i, OK

@@ -2,6 +2,7 @@ package schemas
 
 import (
 	"bufio"
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -26,6 +27,12 @@ type Lines struct {
 // NewLines reads from r. maxBytes is that of the EventConfig, so that Decode says TooLarge of exactly the lines that were cut.
 func NewLines(r io.Reader, maxBytes int) *Lines {
 	return &Lines{reader: bufio.NewReaderSize(r, 1<<16), limit: maxBytes}
+}
+
+// Ready says whether Next has a whole line without waiting for the reader.
+func (l *Lines) Ready() bool {
+	waiting, _ := l.reader.Peek(l.reader.Buffered())
+	return bytes.IndexByte(waiting, '\n') >= 0
 }
 
 // Next returns the next line, or io.EOF behind the last one, or an error of the reader; a line that the error cuts is not returned.

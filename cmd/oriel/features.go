@@ -17,8 +17,13 @@ func featuresCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "features [FILE.ndjson]",
 		Short: "Print the vector that each event line is learned as",
-		Long:  "Features decodes event lines (of a file, or of standard input) exactly as `oriel run` does and prints each one's vector,\nsparse, with label and weight: so that consumers can score with the vectors that Oriel learns from. It needs\nORIEL_LOSS, ORIEL_DIMENSION and, if they differ from the defaults, ORIEL_FEATURES_*. A line that is no event prints\nits reason. The output holds event contents: treat it like the input.",
-		Args:  cobra.MaximumNArgs(1),
+		Long: "Features decodes event lines (of a file, or of standard input) exactly as `oriel run` does and prints each one's vector,\n" +
+			"sparse, with label and weight, one line for a line: so that consumers can score with the vectors that Oriel learns from.\n" +
+			"It answers as soon as a line is in, and can stay beside a service that writes and reads line by line. An event to score\n" +
+			"needs no label. It needs ORIEL_LOSS, ORIEL_DIMENSION and, if they differ from the defaults, ORIEL_FEATURES_*.\n\n" +
+			"A line that is no event prints null; its number, member and rule go to standard error, and the exit code is 1 in the end.\n" +
+			"The output holds event contents: treat it like the input. schemas/testdata/hashing.py computes the same vectors in Python.",
+		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			s, err := settings.Load(os.Environ(), settings.Events)
 			if err != nil {
@@ -33,44 +38,63 @@ func featuresCommand() *cobra.Command {
 				defer func() { _ = f.Close() }()
 				in = f
 			}
-			out := bufio.NewWriter(cmd.OutOrStdout())
-			return errors.Join(printFeatures(out, in, s), out.Flush())
+			return printFeatures(cmd.OutOrStdout(), cmd.ErrOrStderr(), in, s)
 		},
 	}
 }
 
-func printFeatures(out io.Writer, in io.Reader, s settings.Settings) error {
+// printFeatures answers each line before it waits for the next one.
+func printFeatures(w, problems io.Writer, in io.Reader, s settings.Settings) error {
 	config, err := s.EventConfig()
 	if err != nil {
 		return err
 	}
+	config.Unlabelled = true
 	decoder, err := schemas.NewDecoder(config)
 	if err != nil {
 		return err
 	}
-	lines := schemas.NewLines(in, config.MaxBytes)
+	lines, out := schemas.NewLines(in, config.MaxBytes), bufio.NewWriter(w)
 	var event schemas.Event
-	for {
+	var answer []byte
+	for bad, total := 0, 0; ; total++ {
+		if !lines.Ready() {
+			if err := out.Flush(); err != nil {
+				return err
+			}
+		}
 		line, err := lines.Next()
 		if errors.Is(err, io.EOF) {
+			if bad > 0 {
+				return fmt.Errorf("%d of %d lines are no events", bad, total)
+			}
 			return nil
 		}
 		if err != nil {
 			return err
 		}
 		if code := decoder.Decode(&event, line.Value); code != schemas.OK {
-			if _, err := fmt.Fprintf(out, `{"line":%d,"reason":%q,"rule":%q}`+"\n", line.Number, code.String(), code.Rule()); err != nil {
-				return err
-			}
-			continue
+			bad++
+			fmt.Fprintf(problems, "line %d: %s\n", line.Number+1, problem(code, decoder.Member(code)))
+			answer = append(answer[:0], "null\n"...)
+		} else {
+			answer = appendVector(answer[:0], event, decoder.Labelled())
 		}
-		if _, err := out.Write(appendVector(nil, event)); err != nil {
+		if _, err := out.Write(answer); err != nil {
 			return err
 		}
 	}
 }
 
-func appendVector(dst []byte, e schemas.Event) []byte {
+// problem says which rule a line breaks and where, and nothing of what it says.
+func problem(code schemas.Code, member string) string {
+	if member == "" {
+		return fmt.Sprintf("%s: %s", code, code.Rule())
+	}
+	return fmt.Sprintf("%s: %s: %s", member, code, code.Rule())
+}
+
+func appendVector(dst []byte, e schemas.Event, labelled bool) []byte {
 	if e.Indices != nil {
 		dst = append(dst, `{"indices":[`...)
 		for i, index := range e.Indices {
@@ -84,7 +108,10 @@ func appendVector(dst []byte, e schemas.Event) []byte {
 	for i, v := range e.Values {
 		dst = schemas.AppendFloat(comma(dst, i), v)
 	}
-	dst = schemas.AppendFloat(append(dst, `],"label":`...), e.Label)
+	dst = append(dst, ']')
+	if labelled {
+		dst = schemas.AppendFloat(append(dst, `,"label":`...), e.Label)
+	}
 	dst = schemas.AppendFloat(append(dst, `,"weight":`...), e.Weight)
 	return append(dst, "}\n"...)
 }

@@ -20,16 +20,16 @@ func TestMain(m *testing.M) {
 		os.Exit(m.Run())
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	var err error
-	if kill := os.Getenv("TEST_KILL"); kill != "" {
+	code := 0
+	if kill := os.Getenv("TEST_KILL"); kill == "" {
+		code = execute(ctx, root())
+	} else {
 		h := thisHost()
 		h.heard = pipeline.Listener{Reached: killAt(kill)}
-		err = run(ctx, h)
-	} else {
-		err = root().ExecuteContext(ctx)
+		code = report(os.Stderr, run(ctx, h))
 	}
 	stop()
-	os.Exit(report(os.Stderr, err))
+	os.Exit(code)
 }
 
 func killAt(text string) func(int32, pipeline.Point) {

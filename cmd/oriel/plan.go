@@ -2,7 +2,6 @@ package main
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -63,11 +62,11 @@ func planCommand() *cobra.Command {
 
 func runPlan(out io.Writer, environ []string, o planOptions) error {
 	if !(o.rate >= 0) || math.IsInf(o.rate, 1) {
-		return errors.New("--rate: not a finite number of events a second")
+		return wrongUse("--rate: not a finite number of events a second")
 	}
 	if o.plot != "" {
 		if err := plan.CheckFile(o.plot); err != nil {
-			return fmt.Errorf("--plot: %w", err)
+			return wrongUse("--plot: %w", err)
 		}
 	}
 	s, err := settings.Load(environ, settings.Events, settings.Operator)

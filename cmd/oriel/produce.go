@@ -1,11 +1,13 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"time"
 
@@ -22,23 +24,27 @@ type produceOptions struct {
 	partition int32
 	maxBytes  int
 	separator string
+	dryRun    bool
+	stdout    bool
+	rate      float64
 	table     tableOptions
 }
 
 func produceCommand() *cobra.Command {
 	var o produceOptions
 	cmd := &cobra.Command{
-		Use:   "produce --topic TOPIC (--ndjson FILE | --csv FILE …)",
+		Use:   "produce --topic TOPIC (--ndjson FILE | --csv FILE …)\n  oriel produce (--dry-run | --stdout) (--ndjson FILE | --csv FILE …)",
 		Short: "Send a file of events to a topic",
 		Long: "Produce sends each line of an NDJSON file, or each row of a CSV file mapped to an event, to an existing topic. Lines go to\n" +
 			"--partition, or round robin, or by their key where Kafka's default partitioner puts it if --key-separator gives them one; rows with --partition-by go where Kafka's default partitioner puts that value.\n" +
 			"It needs ORIEL_BROKERS only.\n\n" +
+			"A log takes nothing back, so the whole file is read and mapped once before the first record is sent: a line that breaks a\n" +
+			"rule leaves the topic as it was. --dry-run ends there and shows the first event; --stdout prints the events as NDJSON\n" +
+			"instead, for `oriel features` or `oriel replay`; neither needs brokers.\n\n" +
 			"CSV example: --csv flights.csv --where 'arr_delay!=NA' --label 'arr_delay>15' --feature origin --feature hour:number\n" +
 			"             --partition-by origin --sort year,month,day,sched_dep_time",
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return withClient(func(client *kafka.Client) error { return produce(cmd, client, o) })
-		},
+		RunE: func(cmd *cobra.Command, _ []string) error { return produce(cmd, o) },
 	}
 	f := cmd.Flags()
 	f.StringVar(&o.topic, "topic", "", "topic to send to")
@@ -46,11 +52,16 @@ func produceCommand() *cobra.Command {
 	f.Int32Var(&o.partition, "partition", -1, "partition for every record; -1 spreads them")
 	f.IntVar(&o.maxBytes, "max-bytes", 1<<20, "longest line, bytes; a longer one is refused")
 	f.StringVar(&o.separator, "key-separator", "", keySeparatorHelp)
+	f.BoolVar(&o.dryRun, "dry-run", false, "check the file, show the first event, and send nothing")
+	f.BoolVar(&o.stdout, "stdout", false, "print the events instead of sending them")
+	f.Float64Var(&o.rate, "rate", 0, "send at most so many records a second; 0 sends as fast as the brokers take them")
 	o.table.flags(f)
-	_ = cmd.MarkFlagRequired("topic")
 	cmd.MarkFlagsOneRequired("ndjson", "csv")
+	cmd.MarkFlagsOneRequired("topic", "dry-run", "stdout")
+	cmd.MarkFlagsMutuallyExclusive("topic", "stdout")
+	cmd.MarkFlagsMutuallyExclusive("dry-run", "stdout")
 	cmd.MarkFlagsMutuallyExclusive("partition", "partition-by")
-	for _, name := range append(mappingFlags, "map", "csv") {
+	for _, name := range append(mappingFlags, "map", "csv", "delimiter") {
 		cmd.MarkFlagsMutuallyExclusive("ndjson", name)
 	}
 	for _, name := range mappingFlags {
@@ -59,46 +70,109 @@ func produceCommand() *cobra.Command {
 	return cmd
 }
 
-func produce(cmd *cobra.Command, client *kafka.Client, o produceOptions) error {
-	ctx := cmd.Context()
-	topic, err := describe(ctx, client, o.topic)
+func produce(cmd *cobra.Command, o produceOptions) error {
+	if !(o.rate >= 0) || math.IsInf(o.rate, 1) {
+		return wrongUse("--rate: not a finite number of records a second")
+	}
+	each := o.lines
+	if o.table.file != "" {
+		mapping, err := o.table.resolve()
+		if err != nil {
+			return err
+		}
+		each = mapping.each
+	}
+	switch {
+	case o.stdout:
+		out := bufio.NewWriter(cmd.OutOrStdout())
+		err := o.read(cmd.Context(), -1, io.Discard, each, func(e outgoing) error {
+			_, err := out.Write(append(append(withKey(e.key, o.separator), e.value...), '\n'))
+			return err
+		})
+		return errors.Join(err, out.Flush())
+	case o.dryRun:
+		count, first, err := o.check(cmd.Context(), each)
+		if err != nil {
+			return err
+		}
+		_, err = fmt.Fprintf(cmd.OutOrStdout(), "%d records, nothing was sent; the first event:\n%s\n", count, first)
+		return err
+	}
+	return withClient(func(client *kafka.Client) error { return o.send(cmd, client, each) })
+}
+
+// outgoing is a record to send. Its slices are valid until the next one.
+type outgoing struct {
+	key, value []byte
+	place      []byte // decides the partition; nil: the fixed one, or the next in turn
+}
+
+// eachRecord calls f for each record of a file, in order.
+type eachRecord func(in io.Reader, f func(outgoing) error) error
+
+func (o produceOptions) file() string { return o.ndjson + o.table.file }
+
+// read goes through the file. It is opened anew each time: what is checked first and sent then must be read twice.
+func (o produceOptions) read(ctx context.Context, total int64, progress io.Writer, each eachRecord, f func(outgoing) error) error {
+	in, err := os.Open(o.file())
 	if err != nil {
 		return err
 	}
+	defer func() { _ = in.Close() }()
+	if info, err := in.Stat(); err != nil || !info.Mode().IsRegular() && !o.stdout {
+		return wrongUse("%s: not a file that can be read twice, to check it before it is sent", o.file())
+	}
+	bar := newBar(progress, total, "produce", false)
+	defer func() { _ = bar.Finish() }()
+	if err := each(in, func(e outgoing) error { return errors.Join(ctx.Err(), f(e), bar.Add(1)) }); err != nil {
+		return fmt.Errorf("%s: %w", o.file(), err)
+	}
+	return nil
+}
+
+// check reads the whole file, so that a broken line is found before anything is sent, and returns its records' number and the first one.
+func (o produceOptions) check(ctx context.Context, each eachRecord) (count int, first string, err error) {
+	err = o.read(ctx, -1, io.Discard, each, func(e outgoing) error {
+		if count++; count == 1 {
+			first = string(e.value)
+		}
+		return nil
+	})
+	if err != nil {
+		err = fmt.Errorf("nothing was sent: %w", err)
+	}
+	return count, first, err
+}
+
+func (o produceOptions) send(cmd *cobra.Command, client *kafka.Client, each eachRecord) error {
+	ctx := cmd.Context()
+	topic, err := describe(ctx, client, o.topic)
+	if err != nil {
+		return fmt.Errorf("--topic: %w; `oriel topics --input-partitions N` makes the input of a deployment", err)
+	}
 	if o.partition >= int32(topic.Partitions) {
-		return fmt.Errorf("--partition %d: topic %q has %d partitions", o.partition, o.topic, topic.Partitions)
+		return wrongUse("--partition %d: topic %q has %d partitions", o.partition, o.topic, topic.Partitions)
+	}
+	count, _, err := o.check(ctx, each)
+	if err != nil {
+		return err
 	}
 	producer, err := client.NewProducer(ctx, "", time.Minute)
 	if err != nil {
 		return err
 	}
-	out := &sender{client: producer, topic: o.topic, builders: make([]kafka.Builder, topic.Partitions), fixed: o.partition}
-	file := o.ndjson + o.table.file
-	in, err := os.Open(file)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = in.Close() }()
-	size := int64(-1)
-	if info, err := in.Stat(); err == nil {
-		size = info.Size()
-	}
-	bar := newBar(cmd.ErrOrStderr(), size, "produce", true)
-	if o.ndjson != "" {
-		err = sendLines(ctx, io.TeeReader(in, bar), out, o.maxBytes, o.separator)
-	} else {
-		err = o.table.send(ctx, io.TeeReader(in, bar), out)
-	}
-	_ = bar.Finish()
+	out := newSender(producer, o.topic, topic.Partitions, o.partition, o.rate)
+	err = o.read(ctx, int64(count), cmd.ErrOrStderr(), each, func(e outgoing) error { return out.send(ctx, e) })
 	if err = errors.Join(err, out.flush(ctx)); err != nil {
-		return fmt.Errorf("%s: after %d records: %w", file, out.sent, err)
+		return fmt.Errorf("after %d records: %w", out.sent, err)
 	}
 	_, err = fmt.Fprintf(cmd.OutOrStdout(), "%d records sent to %s (%d partitions)\n", out.sent, o.topic, topic.Partitions)
 	return err
 }
 
-func sendLines(ctx context.Context, in io.Reader, out *sender, maxBytes int, separator string) error {
-	lines := schemas.NewLines(in, maxBytes)
+// lines are the records of an NDJSON file.
+func (o produceOptions) lines(in io.Reader, f func(outgoing) error) error {
+	lines := schemas.NewLines(in, o.maxBytes)
 	for {
 		line, err := lines.Next()
 		if errors.Is(err, io.EOF) {
@@ -107,75 +181,14 @@ func sendLines(ctx context.Context, in io.Reader, out *sender, maxBytes int, sep
 		if err != nil {
 			return err
 		}
-		if line.Length > int64(maxBytes) {
+		if line.Length > int64(o.maxBytes) {
 			return fmt.Errorf("line %d: %d bytes, longer than --max-bytes", line.Number+1, line.Length)
 		}
-		key, value := cutKey(line.Value, separator)
-		p := out.fixed
-		if p < 0 && key != nil {
-			p = kafka.PartitionOf(key, len(out.builders))
-		} else {
-			p = out.spread()
-		}
-		if err := out.send(ctx, p, key, value); err != nil {
+		key, value := cutKey(line.Value, o.separator)
+		if err := f(outgoing{key: key, value: value, place: key}); err != nil {
 			return err
 		}
 	}
-}
-
-// sender fills a batch for each partition and sends full ones.
-type sender struct {
-	client   *kafka.Producer
-	topic    string
-	builders []kafka.Builder
-	fixed    int32
-	turn     int32
-	sent     int
-}
-
-// sendBytes closes a batch: a broker's default limit is 1 MiB.
-const sendBytes = 512 << 10
-
-// spread is the fixed partition, or the next one in turn.
-func (s *sender) spread() int32 {
-	if s.fixed >= 0 {
-		return s.fixed
-	}
-	p := s.turn
-	s.turn = (s.turn + 1) % int32(len(s.builders))
-	return p
-}
-
-func (s *sender) send(ctx context.Context, partition int32, key, value []byte) error {
-	b := &s.builders[partition]
-	if b.Count() > 0 && b.Bytes()+len(key)+len(value) > sendBytes {
-		if err := s.sendBatch(ctx, partition); err != nil {
-			return err
-		}
-	}
-	b.Append(key, value, nil, time.Now().UnixMilli())
-	return nil
-}
-
-func (s *sender) sendBatch(ctx context.Context, partition int32) error {
-	b := &s.builders[partition]
-	if _, err := s.client.Produce(ctx, s.topic, partition, b); err != nil {
-		return err
-	}
-	s.sent += b.Count()
-	b.Reset()
-	return nil
-}
-
-func (s *sender) flush(ctx context.Context) error {
-	for p := range s.builders {
-		if s.builders[p].Count() > 0 {
-			if err := s.sendBatch(ctx, int32(p)); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
 }
 
 const keySeparatorHelp = "each line is a record key, this text, and an event, as kcat -K has it; without the text, the line has no key"
@@ -189,4 +202,12 @@ func cutKey(line []byte, separator string) (key, value []byte) {
 		return key, value
 	}
 	return nil, line
+}
+
+// withKey is what cutKey parts, but for the value.
+func withKey(key []byte, separator string) []byte {
+	if key == nil || separator == "" {
+		return nil
+	}
+	return append(bytes.Clone(key), separator...)
 }

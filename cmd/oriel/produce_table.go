@@ -1,22 +1,23 @@
 package main
 
 import (
-	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
+	"unicode/utf8"
 
 	"github.com/spf13/pflag"
 
-	"oriel/pipeline/kafka"
 	"oriel/schemas/table"
 )
 
 // tableOptions are the flags of `oriel produce` that map rows of a CSV file to events.
 type tableOptions struct {
-	file    string
-	mapFile string
-	mapping table.Mapping
+	file      string
+	delimiter string
+	mapFile   string
+	mapping   table.Mapping
 }
 
 // mappingFlags are the flags that --map stands in place of.
@@ -24,6 +25,7 @@ var mappingFlags = []string{"where", "label", "feature", "partition-by", "key", 
 
 func (o *tableOptions) flags(f *pflag.FlagSet) {
 	f.StringVar(&o.file, "csv", "", "CSV file; its first line names the columns")
+	f.StringVar(&o.delimiter, "delimiter", "", "character between the cells of a row; a comma when empty")
 	f.StringVar(&o.mapFile, "map", "", "JSON file with the mapping, in place of the flags below")
 	f.StringVar(&o.mapping.Where, "where", "", "rows to keep: a column, one of = != > >= < <=, and a constant")
 	f.StringVar(&o.mapping.Label, "label", "", "label: a comparison, or a column of numbers")
@@ -33,19 +35,57 @@ func (o *tableOptions) flags(f *pflag.FlagSet) {
 	f.StringSliceVar(&o.mapping.Sort, "sort", nil, "columns to sort by before sending; ties keep the file's order")
 }
 
-// send maps every row and sends it to the partition of its --partition-by value, to the fixed one, or in turn.
-func (o *tableOptions) send(ctx context.Context, in io.Reader, out *sender) error {
-	mapping := o.mapping
+// resolve checks the mapping of the flags, or reads that of a file.
+func (o *tableOptions) resolve() (tableMapping, error) {
+	m := tableMapping{o.mapping}
 	if o.mapFile != "" {
 		b, err := os.ReadFile(o.mapFile)
 		if err != nil {
-			return err
+			return m, fmt.Errorf("--map: %w", err)
 		}
-		if mapping, err = table.ParseMapping(b); err != nil {
-			return err
+		if m.Mapping, err = table.ParseMapping(b); err != nil {
+			return m, wrongUse("--map: %w", err)
 		}
+		m.Called = func(rule string) string {
+			if rule == "comma" {
+				return "--delimiter"
+			}
+			return rule
+		}
+	} else {
+		m.Called = flagOf
 	}
-	rows, err := mapping.Open(in)
+	if o.delimiter != "" {
+		comma, size := utf8.DecodeRuneInString(o.delimiter)
+		if size != len(o.delimiter) {
+			return m, wrongUse("--delimiter: not one character")
+		}
+		m.Comma = comma
+	}
+	if err := m.Validate(); err != nil {
+		return m, usageError{err}
+	}
+	return m, nil
+}
+
+// flagOf is the flag that gives a rule of the mapping.
+func flagOf(rule string) string {
+	switch rule {
+	case "features":
+		return "--feature"
+	case "partition_by":
+		return "--partition-by"
+	case "comma":
+		return "--delimiter"
+	}
+	return "--" + rule
+}
+
+// tableMapping reads the records of a CSV file.
+type tableMapping struct{ table.Mapping }
+
+func (m tableMapping) each(in io.Reader, f func(outgoing) error) error {
+	rows, err := m.Open(in)
 	if err != nil {
 		return err
 	}
@@ -57,13 +97,11 @@ func (o *tableOptions) send(ctx context.Context, in io.Reader, out *sender) erro
 		if err != nil {
 			return err
 		}
-		p := out.fixed
-		if p < 0 && mapping.PartitionBy != "" {
-			p = kafka.PartitionOf([]byte(row.Partition), len(out.builders))
-		} else {
-			p = out.spread()
+		e := outgoing{key: row.Key, value: row.Event}
+		if m.PartitionBy != "" {
+			e.place = []byte(row.Partition)
 		}
-		if err := out.send(ctx, p, row.Key, row.Event); err != nil {
+		if err := f(e); err != nil {
 			return err
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 func TestProduceRefusesFlagsItWouldNotUse(t *testing.T) {
@@ -93,5 +94,58 @@ func TestProduceMapsAsItsFlagsDo(t *testing.T) {
 	}
 	if count != 9*12 {
 		t.Errorf("%d records of 9 hours with 12 flights each", count)
+	}
+}
+
+// TestProduceChecksTheFileFirst: a line that breaks a rule, wherever it stands, leaves the topic empty, and the message names the flag.
+func TestProduceChecksTheFileFirst(t *testing.T) {
+	f := newFixture(t, 1, nil)
+	topic := f.env["ORIEL_INPUT_TOPIC"]
+	rows := strings.Repeat("1,2\n", 5000)
+	good := write(t, "good.csv", []byte("a,b\n"+rows))
+	bad := write(t, "bad.csv", []byte("a,b\n"+rows+",2\n"))
+	f.fails(`nothing was sent`, "produce", "--topic", topic, "--csv", bad, "--label", "a", "--feature", "b")
+	f.fails(`line 5002: --label: column "a"`, "produce", "--topic", topic, "--csv", bad, "--label", "a", "--feature", "b")
+	f.fails("--label: none given", "produce", "--topic", topic, "--csv", good, "--feature", "b")
+	f.fails(`--feature: no column "c"`, "produce", "--topic", topic, "--csv", good, "--label", "a", "--feature", "c")
+	f.fails("--delimiter may be wrong", "produce", "--topic", topic, "--csv", good, "--label", "a", "--feature", "b", "--delimiter", ";")
+	f.fails("--delimiter: not one character", "produce", "--topic", topic, "--csv", good, "--label", "a", "--feature", "b", "--delimiter", ";;")
+	if sent := f.read(topic, 0, true); len(sent) != 0 {
+		t.Fatalf("%d records of refused files were sent", len(sent))
+	}
+	f.must("produce", "--topic", topic, "--csv", good, "--label", "a", "--feature", "b")
+	if sent := f.read(topic, 0, true); len(sent) != 5000 {
+		t.Errorf("%d records of 5000", len(sent))
+	}
+}
+
+// TestProduceWithoutBrokers: --dry-run counts and shows the first event, --stdout prints what would be sent, keys included.
+func TestProduceWithoutBrokers(t *testing.T) {
+	f := &fixture{t: t}
+	file := write(t, "file.csv", []byte("a;b;k\n1;2;x\n3;4;\n"))
+	flags := []string{"produce", "--csv", file, "--delimiter", ";", "--label", "a", "--feature", "b:number", "--key", "k"}
+	if said := f.must(append(flags, "--dry-run")...); said != "2 records, nothing was sent; the first event:\n{\"features\":{\"b\":2},\"label\":1}\n" {
+		t.Errorf("dry run: %s", said)
+	}
+	if said := f.must(append(flags, "--stdout")...); said != "{\"features\":{\"b\":2},\"label\":1}\n{\"features\":{\"b\":4},\"label\":3}\n" {
+		t.Errorf("stdout: %s", said)
+	}
+	if said := f.must(append(flags, "--stdout", "--key-separator", "\t")...); !strings.HasPrefix(said, "x\t{") || !strings.Contains(said, "\n{") {
+		t.Errorf("stdout with keys: %s", said)
+	}
+	f.fails("topic", flags...)
+}
+
+// TestProduceKeepsItsRate: 30 records at 100 a second take at least 0.2 s, and all arrive.
+func TestProduceKeepsItsRate(t *testing.T) {
+	f := newFixture(t, 1, nil)
+	file := write(t, "lines", []byte(strings.Repeat("{}\n", 30)))
+	began := time.Now()
+	f.must("produce", "--topic", f.env["ORIEL_INPUT_TOPIC"], "--ndjson", file, "--rate", "100")
+	if took := time.Since(began); took < 200*time.Millisecond {
+		t.Errorf("30 records at 100 a second in %v", took)
+	}
+	if sent := f.read(f.env["ORIEL_INPUT_TOPIC"], 0, true); len(sent) != 30 {
+		t.Errorf("%d records of 30", len(sent))
 	}
 }

@@ -53,7 +53,7 @@ func replayCommand() *cobra.Command {
 			case o.save != "" && !o.check && o.from == "" && o.events == "":
 				return replaySave(cmd, o)
 			}
-			return errors.New("give one of --events FILE, --save FILE, or --check with --from FILE")
+			return wrongUse("give one of --events FILE, --save FILE, or --check with --from FILE")
 		},
 	}
 	f := cmd.Flags()
@@ -82,9 +82,9 @@ func replayFile(cmd *cobra.Command, o replayOptions) (err error) {
 	}
 	switch {
 	case o.separator == "" && s.UserID != "":
-		return errors.New("--key-separator: missing; ORIEL_USER_ID is set, and each line must say its user before the event")
+		return wrongUse("--key-separator: missing; ORIEL_USER_ID is set, and each line must say its user before the event")
 	case o.separator != "" && s.UserID == "":
-		return errors.New("--key-separator: given, but ORIEL_USER_ID is not set")
+		return wrongUse("--key-separator: given, but ORIEL_USER_ID is not set")
 	}
 	stream, err := openReplay(model, o)
 	if err != nil {
@@ -102,7 +102,7 @@ func replayFile(cmd *cobra.Command, o replayOptions) (err error) {
 	out := cmd.OutOrStdout()
 	if o.out != "" {
 		if existing, err := os.Stat(o.out); err == nil && os.SameFile(existing, info) {
-			return errors.New("--out: the file of events")
+			return wrongUse("--out: the file of events")
 		}
 		f, err := os.Create(o.out)
 		if err != nil {
@@ -118,6 +118,9 @@ func replayFile(cmd *cobra.Command, o replayOptions) (err error) {
 	if err = errors.Join(err, w.Flush()); err != nil {
 		return err
 	}
+	if r.lines > 0 && r.null == r.lines {
+		return fmt.Errorf("--events: none of %d lines is an event%s; is it NDJSON?", r.lines, r.firstNull)
+	}
 	if o.out == "" {
 		return nil
 	}
@@ -128,7 +131,7 @@ func replayFile(cmd *cobra.Command, o replayOptions) (err error) {
 // openReplay opens an incarnation of a file: cluster and topic are zero, so that its noise is never that of a service.
 func openReplay(model pipeline.Model, o replayOptions) (*pipeline.Stream, error) {
 	if o.partition < 0 {
-		return nil, errors.New("--partition: negative")
+		return nil, wrongUse("--partition: negative")
 	}
 	plan, err := model.Plan()
 	if err != nil {
@@ -141,7 +144,7 @@ func openReplay(model pipeline.Model, o replayOptions) (*pipeline.Stream, error)
 	if o.seed != "" {
 		raw, err := hex.DecodeString(o.seed)
 		if err != nil || len(raw) != len(secret) {
-			return nil, errors.New("--seed: not 64 hex digits")
+			return nil, wrongUse("--seed: not 64 hex digits")
 		}
 		secret = state.Secret(raw)
 		inc.ID = state.SeededID(secret)

@@ -1,10 +1,12 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -17,7 +19,7 @@ import (
 // tailOptions are the flags of `oriel tail`.
 type tailOptions struct {
 	topic     string
-	partition int32
+	partition int32 // −1: all
 	limit     int
 	begin     bool
 	follow    bool
@@ -29,17 +31,19 @@ func tailCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "tail --topic TOPIC",
 		Short: "Show decisions as they are committed",
-		Long:  "Tail reads a decision topic (read_committed) and prints a table, or each decision's bytes with --raw. It needs\nORIEL_BROKERS only.",
-		Args:  cobra.NoArgs,
+		Long: "Tail reads all partitions of a decision topic, or one, by committed records only, and prints a table, or each decision's\n" +
+			"bytes with --raw. It starts with what is published from now on, unless --from-beginning or --follow=false says otherwise.\n" +
+			"It needs ORIEL_BROKERS only.",
+		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return withClient(func(client *kafka.Client) error { return tail(cmd, client, o) })
 		},
 	}
 	f := cmd.Flags()
 	f.StringVar(&o.topic, "topic", "", "decision topic")
-	f.Int32Var(&o.partition, "partition", 0, "partition to read")
+	f.Int32Var(&o.partition, "partition", -1, "partition to read; -1 reads all")
 	f.IntVarP(&o.limit, "limit", "n", 0, "stop after so many decisions; 0 never stops")
-	f.BoolVar(&o.begin, "from-beginning", false, "start with the oldest decision that the topic still has")
+	f.BoolVar(&o.begin, "from-beginning", false, "start with the oldest decisions that the topic still has")
 	f.BoolVar(&o.follow, "follow", true, "wait for new decisions at the end of the topic; without it, all decisions that the topic has")
 	f.BoolVar(&o.raw, "raw", false, "print each decision's bytes as they are")
 	_ = cmd.MarkFlagRequired("topic")
@@ -47,45 +51,122 @@ func tailCommand() *cobra.Command {
 }
 
 func tail(cmd *cobra.Command, client *kafka.Client, o tailOptions) error {
-	ctx, out := cmd.Context(), cmd.OutOrStdout()
-	topic, err := describe(ctx, client, o.topic)
+	topic, err := describe(cmd.Context(), client, o.topic)
 	if err != nil {
 		return err
 	}
-	if o.partition < 0 || o.partition >= int32(topic.Partitions) {
-		return fmt.Errorf("--partition %d: topic %q has %d partitions", o.partition, o.topic, topic.Partitions)
+	partitions := []int32{o.partition}
+	switch {
+	case o.partition < -1 || o.partition >= int32(topic.Partitions):
+		return wrongUse("--partition %d: topic %q has %d partitions", o.partition, o.topic, topic.Partitions)
+	case o.partition == -1:
+		partitions = partitions[:0]
+		for p := range int32(topic.Partitions) {
+			partitions = append(partitions, p)
+		}
 	}
-	bounds, err := client.Bounds(ctx, o.topic, o.partition)
+	t := &tailing{options: o, client: client, out: cmd.OutOrStdout(), problems: cmd.ErrOrStderr()}
+	if !o.raw {
+		fmt.Fprintf(t.out, "%-8s %10s %-20s %10s %8s %10s  %s\n", "stream", "step", "mechanism", "window", "ε", "δ", "decision")
+	}
+	return t.read(cmd.Context(), partitions)
+}
+
+// tailing shows the records of several partitions, each in its order.
+type tailing struct {
+	options  tailOptions
+	client   *kafka.Client
+	problems io.Writer // what a person should know
+
+	mu    sync.Mutex // guards what follows
+	out   io.Writer
+	shown int
+	idle  int // partitions that have been read to their end
+}
+
+// errEnough ends the reading of all partitions.
+var errEnough = errors.New("as many decisions as asked for")
+
+// read goes through all partitions: one after the other where they end, beside each other where new decisions are waited for.
+func (t *tailing) read(ctx context.Context, partitions []int32) error {
+	if !t.options.follow {
+		for _, p := range partitions {
+			if err := t.partition(ctx, p, len(partitions)); errors.Is(err, errEnough) {
+				return nil
+			} else if err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	work, end := context.WithCancelCause(ctx)
+	defer end(nil)
+	var readers sync.WaitGroup
+	for _, p := range partitions {
+		readers.Go(func() {
+			if err := t.partition(work, p, len(partitions)); err != nil && work.Err() == nil {
+				end(err)
+			}
+		})
+	}
+	readers.Wait()
+	if err := context.Cause(work); ctx.Err() == nil && !errors.Is(err, errEnough) {
+		return err
+	}
+	return nil
+}
+
+func (t *tailing) partition(ctx context.Context, p int32, of int) error {
+	bounds, err := t.client.Bounds(ctx, t.options.topic, p)
 	if err != nil {
 		return err
 	}
 	next := bounds.Stable
-	if o.begin || !o.follow {
+	if t.options.begin || !t.options.follow {
 		next = bounds.Start
 	}
-	if !o.raw {
-		fmt.Fprintf(out, "%-8s %10s %-20s %10s %8s %10s  %s\n", "stream", "step", "mechanism", "window", "ε", "δ", "decision")
-	}
-	reader := client.NewReader(o.topic, o.partition, next, kafka.ReaderOptions{MaxWait: 250 * time.Millisecond})
-	for shown := 0; o.follow || next < bounds.Stable; {
-		batch, err := reader.Fetch(ctx)
-		if ctx.Err() != nil {
-			return nil
+	reader := t.client.NewReader(t.options.topic, p, next, kafka.ReaderOptions{MaxWait: 250 * time.Millisecond})
+	for waits := false; t.options.follow || next < bounds.Stable; {
+		if !waits && next >= bounds.Stable {
+			waits = true
+			t.waiting(of)
 		}
+		batch, err := reader.Fetch(ctx)
 		if err != nil {
 			return err
 		}
-		for _, r := range batch.Records {
-			if err := show(out, r.Value, o.raw); err != nil {
-				return fmt.Errorf("%s partition %d offset %d: %w", o.topic, o.partition, r.Offset, err)
-			}
-			if shown++; shown == o.limit {
-				batch.Release()
-				return nil
-			}
-		}
+		err = t.show(p, batch.Records)
 		next = batch.Next
 		batch.Release()
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// waiting tells a person once that the topic has nothing more for now.
+func (t *tailing) waiting(of int) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.idle++; t.idle == of {
+		fmt.Fprintln(t.problems, "waiting for new decisions; Ctrl-C ends")
+	}
+}
+
+func (t *tailing) show(p int32, records []kafka.Record) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, r := range records {
+		if t.options.limit > 0 && t.shown == t.options.limit {
+			return errEnough
+		}
+		if err := show(t.out, r.Value, t.options.raw); err != nil {
+			return fmt.Errorf("%s partition %d offset %d: %w", t.options.topic, p, r.Offset, err)
+		}
+		if t.shown++; t.shown == t.options.limit {
+			return errEnough
+		}
 	}
 	return nil
 }

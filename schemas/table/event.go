@@ -57,7 +57,7 @@ func (s *source) appendEvent(dst []byte, cells []string) ([]byte, error) {
 // cellError names the place of a cell of the line read last, and what is wrong with it, never what is in it.
 func (s *source) cellError(column int, rule, name, fault string) error {
 	line, _ := s.csv.FieldPos(column)
-	return fmt.Errorf("table: line %d: %s: column %q: %s", line, rule, name, fault)
+	return fmt.Errorf("table: line %d: %s: column %q: %s", line, s.mapping.called(rule), name, fault)
 }
 
 // appendJSONString prints a JSON string, and says false if the text is not UTF-8.

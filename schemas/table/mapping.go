@@ -17,6 +17,16 @@ type Mapping struct {
 	PartitionBy string   // column; empty: Row.Partition is empty
 	Key         string   // column; empty: Row.Key is nil
 	Sort        []string // columns; none: file order
+
+	Comma  rune                     // between cells; 0: a comma
+	Called func(rule string) string // how messages name where, label, …; nil: as a mapping file does
+}
+
+func (m Mapping) called(rule string) string {
+	if m.Called == nil {
+		return rule
+	}
+	return m.Called(rule)
 }
 
 // ParseMapping reads a mapping file: a JSON object with the members where, label, features, partition_by, key and sort, each optional here. A
@@ -110,7 +120,7 @@ func (m Mapping) compile() (plan, error) {
 		if c, ok := parseComparison(m.Where); ok {
 			p.where = &c
 		} else {
-			errs = append(errs, errors.New("table: where: not a column, one of = != > >= < <=, and a constant"))
+			errs = append(errs, fmt.Errorf("table: %s: not a column, one of = != > >= < <=, and a constant", m.called("where")))
 		}
 	}
 	switch c, ok := parseComparison(m.Label); {
@@ -118,20 +128,25 @@ func (m Mapping) compile() (plan, error) {
 		p.label = &c
 	case m.Label != "" && !strings.ContainsAny(m.Label, operatorBytes):
 		p.column = m.Label
+	case m.Label == "":
+		errs = append(errs, fmt.Errorf("table: %s: none given", m.called("label")))
 	default:
-		errs = append(errs, errors.New("table: label: not a column, nor a column, one of = != > >= < <=, and a constant"))
+		errs = append(errs, fmt.Errorf("table: %s: not a column, nor a column, one of = != > >= < <=, and a constant", m.called("label")))
 	}
 	if len(m.Features) == 0 {
-		errs = append(errs, errors.New("table: features: none given"))
+		errs = append(errs, fmt.Errorf("table: %s: none given", m.called("features")))
+	}
+	if m.Comma == '"' || m.Comma == '\n' || m.Comma == '\r' || m.Comma == utf8.RuneError {
+		errs = append(errs, fmt.Errorf("table: %s: cannot be a quote or a line end", m.called("comma")))
 	}
 	seen := map[string]bool{}
 	for _, text := range m.Features {
 		var f feature
 		if f.column, f.number = strings.CutSuffix(text, ":number"); f.column == "" {
-			errs = append(errs, errors.New("table: features: a column has no name"))
+			errs = append(errs, fmt.Errorf("table: %s: a column has no name", m.called("features")))
 		}
 		if seen[f.column] {
-			errs = append(errs, fmt.Errorf("table: features: column %q is given twice", f.column))
+			errs = append(errs, fmt.Errorf("table: %s: column %q is given twice", m.called("features"), f.column))
 		}
 		seen[f.column] = true
 		p.features = append(p.features, f)
@@ -139,7 +154,7 @@ func (m Mapping) compile() (plan, error) {
 	seen = map[string]bool{}
 	for _, column := range m.Sort {
 		if column == "" || seen[column] {
-			errs = append(errs, fmt.Errorf("table: sort: column %q is empty or given twice", column))
+			errs = append(errs, fmt.Errorf("table: %s: column %q is empty or given twice", m.called("sort"), column))
 		}
 		seen[column] = true
 	}

@@ -64,6 +64,7 @@ func (r *Reader) Next() (Row, error) {
 // source reads the lines that where keeps. A column that the mapping does not use is −1.
 type source struct {
 	csv       *csv.Reader
+	mapping   Mapping
 	plan      plan
 	where     int
 	label     int
@@ -82,8 +83,11 @@ func newSource(m Mapping, p plan, r io.Reader) (*source, error) {
 			return nil, fmt.Errorf("table: line 1: %w", err)
 		}
 	}
-	s := &source{csv: csv.NewReader(buffered), plan: p}
+	s := &source{csv: csv.NewReader(buffered), mapping: m, plan: p}
 	s.csv.ReuseRecord = true
+	if m.Comma != 0 {
+		s.csv.Comma = m.Comma
+	}
 	header, err := s.csv.Read()
 	if err == io.EOF {
 		return nil, errors.New("table: line 1: there is none, so columns have no names")
@@ -99,15 +103,19 @@ func newSource(m Mapping, p plan, r io.Reader) (*source, error) {
 		columns[strings.Clone(name)] = k
 	}
 	var errs []error
+	hint := ""
+	if len(header) == 1 {
+		hint = fmt.Sprintf("; the first line has one column, so %s may be wrong", m.called("comma"))
+	}
 	find := func(rule, name string) int {
 		if name == "" {
 			return -1
 		}
 		k, found := columns[name]
 		if !found {
-			errs = append(errs, fmt.Errorf("table: %s: no column %q", rule, name))
+			errs = append(errs, fmt.Errorf("table: %s: no column %q%s", m.called(rule), name, hint))
 		} else if k < 0 {
-			errs = append(errs, fmt.Errorf("table: %s: several columns %q", rule, name))
+			errs = append(errs, fmt.Errorf("table: %s: several columns %q", m.called(rule), name))
 		}
 		return k
 	}
@@ -124,7 +132,7 @@ func newSource(m Mapping, p plan, r io.Reader) (*source, error) {
 		s.features = append(s.features, find("features", f.column))
 		name, ok := appendJSONString(nil, f.column)
 		if !ok {
-			errs = append(errs, errors.New("table: features: a column name is not UTF-8"))
+			errs = append(errs, fmt.Errorf("table: %s: a column name is not UTF-8", m.called("features")))
 		}
 		s.names = append(s.names, append(name, ':'))
 	}

@@ -144,7 +144,7 @@ func TestSortIsStableNumericWhereItCanAndPutsMissingLast(t *testing.T) {
 
 func TestMappingFileIsStrict(t *testing.T) {
 	m, err := ParseMapping([]byte(` {"where":"a!=NA","label":"b>1","features":["c","d:number"],"partition_by":"e","key":"f","sort":["g"]} `))
-	want := Mapping{"a!=NA", "b>1", []string{"c", "d:number"}, "e", "f", []string{"g"}}
+	want := Mapping{Where: "a!=NA", Label: "b>1", Features: []string{"c", "d:number"}, PartitionBy: "e", Key: "f", Sort: []string{"g"}}
 	if err != nil || m.Where != want.Where || m.Label != want.Label || !slices.Equal(m.Features, want.Features) ||
 		m.PartitionBy != want.PartitionBy || m.Key != want.Key || !slices.Equal(m.Sort, want.Sort) {
 		t.Errorf("%+v, %v", m, err)

@@ -65,7 +65,20 @@ func Load(environ []string, needs ...Need) (Settings, error) {
 		s.AgeWeight = 0
 	}
 	errs = append(errs, s.check(needs, broken)...)
-	return s, errors.Join(errs...)
+	return s, invalid(errs...)
+}
+
+// Invalid is an error of the settings: all that is wrong with them, each problem with its variable.
+type Invalid struct{ error }
+
+// Unwrap gives the problems.
+func (e Invalid) Unwrap() error { return e.error }
+
+func invalid(errs ...error) error {
+	if err := errors.Join(errs...); err != nil {
+		return Invalid{err}
+	}
+	return nil
 }
 
 // unknown reports variables that do not exist, and those whose feature this version lacks.

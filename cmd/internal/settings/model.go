@@ -35,7 +35,7 @@ func (s Settings) EventConfig() (schemas.EventConfig, error) {
 func (s Settings) Model() (pipeline.Model, error) {
 	events, errEvents := s.EventConfig()
 	mechanism, operator, errOperator := s.configs()
-	if err := errors.Join(errEvents, errOperator); err != nil {
+	if err := invalid(errEvents, errOperator); err != nil {
 		return pipeline.Model{}, err
 	}
 	return pipeline.Model{
@@ -53,7 +53,7 @@ func (s Settings) Model() (pipeline.Model, error) {
 func (s Settings) Guarantee(m pipeline.Model) (dp.Guarantee, error) {
 	plan, err := m.Plan()
 	if err != nil {
-		return dp.Guarantee{}, err
+		return dp.Guarantee{}, invalid(err)
 	}
 	machine, err := m.Open(plan, [32]byte{})
 	if err != nil {
@@ -61,7 +61,7 @@ func (s Settings) Guarantee(m pipeline.Model) (dp.Guarantee, error) {
 	}
 	g := machine.Guarantee()
 	if math.IsInf(g.Epsilon, 1) {
-		return g, fmt.Errorf("ORIEL_MECHANISM: %s proves no finite epsilon at ORIEL_DELTA=%g with these settings", s.Mechanism, s.Delta)
+		return g, invalid(fmt.Errorf("ORIEL_MECHANISM: %s proves no finite epsilon at ORIEL_DELTA=%g with these settings", s.Mechanism, s.Delta))
 	}
 	return g, nil
 }

@@ -1,0 +1,59 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"oriel/cmd/internal/settings"
+)
+
+func configCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "config [--env-file FILE]",
+		Short: "Show the settings in force, and check them",
+		Long: "Config prints every setting with its value and whether it was given, as lines that --env-file takes, and checks them as\n" +
+			"`oriel run` does before it talks to anybody: all problems at once, exit code 2. It then says what each stream would promise.\n" +
+			"It needs no brokers and opens no file of secrets.",
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			out := cmd.OutOrStdout()
+			printSettings(out, os.Environ())
+			s, err := settings.Load(os.Environ(), settings.Kafka, settings.Deployment, settings.Service, settings.Events, settings.Operator)
+			if err != nil {
+				return err
+			}
+			model, err := s.Model()
+			if err != nil {
+				return err
+			}
+			g, err := s.Guarantee(model)
+			if err != nil {
+				return err
+			}
+			_, err = fmt.Fprintf(out, "\n# Each stream: mechanism %s, window %s, epsilon %g, delta %g, adjacency %s, unit %s\n",
+				g.Mechanism, windowText(g.Window), g.Epsilon, g.Delta, g.Adjacency, g.Unit)
+			return err
+		},
+	}
+}
+
+// printSettings prints a line a variable; what was not given stands behind #, with its default.
+func printSettings(out io.Writer, environ []string) {
+	given := map[string]string{}
+	for _, line := range environ {
+		if name, value, ok := strings.Cut(line, "="); ok {
+			given[name] = value
+		}
+	}
+	for _, v := range settings.Variables() {
+		if value, ok := given[v.Name]; ok {
+			fmt.Fprintf(out, "%s=%s\n", v.Name, value)
+		} else {
+			fmt.Fprintf(out, "# %s=%s\n", v.Name, v.Default)
+		}
+	}
+}

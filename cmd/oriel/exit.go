@@ -1,0 +1,73 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"oriel/cmd/internal/settings"
+)
+
+// Exit codes: 0 is success, exitFailure what went wrong while working, exitUsage a call or settings that no repetition makes right.
+const (
+	exitFailure = 1
+	exitUsage   = 2
+)
+
+// usageError is a wrong call.
+type usageError struct{ error }
+
+func (e usageError) Unwrap() error { return e.error }
+
+// wrongUse is an error of the caller's, in flags or their values.
+func wrongUse(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
+
+// execute runs the command line and returns the process's exit code.
+func execute(ctx context.Context, cmd *cobra.Command) int {
+	running := false
+	for _, c := range cmd.Commands() {
+		work := c.RunE
+		c.RunE = func(cmd *cobra.Command, args []string) error {
+			running = true
+			return work(cmd, args)
+		}
+	}
+	called, err := cmd.ExecuteContextC(ctx)
+	if err == nil {
+		return 0
+	}
+	if !running { // cobra's own: an unknown command or flag, a missing one, two that exclude each other
+		err = wrongUse("%w; `%s --help` says what it takes", err, called.CommandPath())
+	}
+	return report(os.Stderr, err)
+}
+
+func exitCode(err error) int {
+	var use usageError
+	var invalid settings.Invalid
+	if errors.As(err, &use) || errors.As(err, &invalid) {
+		return exitUsage
+	}
+	return exitFailure
+}
+
+// report prints each problem of a joined error on a line of its own, and returns the code that the process exits with.
+func report(w io.Writer, err error) (code int) {
+	if err == nil {
+		return 0
+	}
+	var joined interface{ Unwrap() []error }
+	if errors.As(err, &joined) && len(joined.Unwrap()) > 1 && fmt.Sprint(err) == fmt.Sprint(errors.Join(joined.Unwrap()...)) {
+		fmt.Fprintf(w, "oriel: %d problems\n", len(joined.Unwrap()))
+		for _, e := range joined.Unwrap() {
+			fmt.Fprintf(w, "  %v\n", e)
+		}
+		return exitCode(err)
+	}
+	fmt.Fprintf(w, "oriel: %v\n", err)
+	return exitCode(err)
+}

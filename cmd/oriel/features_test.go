@@ -1,0 +1,90 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+	"time"
+
+	"oriel/cmd/internal/settings"
+)
+
+func scoring(t *testing.T) settings.Settings {
+	t.Helper()
+	s, err := settings.Load([]string{"ORIEL_LOSS=logistic", "ORIEL_DIMENSION=8"}, settings.Events)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// TestFeaturesAnswersWhileItsInputIsOpen: a service writes a line and reads its vector, and then the next. It once answered at the end only.
+func TestFeaturesAnswersWhileItsInputIsOpen(t *testing.T) {
+	lines, in := io.Pipe()
+	answers, out := io.Pipe()
+	done := make(chan error, 1)
+	go func() {
+		done <- printFeatures(out, io.Discard, lines, scoring(t))
+		_ = out.Close()
+	}()
+	time.AfterFunc(time.Minute, func() { _ = answers.CloseWithError(fmt.Errorf("no answer within a minute")) })
+	r := bufio.NewReader(answers)
+	for i := range 3 {
+		for _, piece := range []string{`{"features":{"hour":`, fmt.Sprintf("%d}}\n", i)} { // a line may come in pieces
+			if _, err := io.WriteString(in, piece); err != nil {
+				t.Fatal(err)
+			}
+		}
+		answer, err := r.ReadString('\n')
+		if err != nil || !strings.HasPrefix(answer, `{"indices":[`) || strings.Contains(answer, "label") {
+			t.Fatalf("answer %q, %v", answer, err)
+		}
+	}
+	_ = in.Close()
+	if err := <-done; err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestFeaturesNamesProblemsAside: each line has one answer; what is wrong goes to the other stream, without the line's text.
+func TestFeaturesNamesProblemsAside(t *testing.T) {
+	var out, problems bytes.Buffer
+	in := `{"features":{"a":1},"label":1}
+{"features":{"a":"secret"},"label":7}
+{"label":1}
+{"features":{"indices":[0]}}
+{"features":{"a":1},"weight":-1}
+{"features":{"a":1},"secret":1}
+[1]
+{"features":{"a":2}}
+`
+	err := printFeatures(&out, &problems, strings.NewReader(in), scoring(t))
+	if err == nil || !strings.Contains(err.Error(), "6 of 8 lines") {
+		t.Errorf("error %v", err)
+	}
+	answers := strings.Split(strings.TrimSuffix(out.String(), "\n"), "\n")
+	if len(answers) != 8 || !strings.HasSuffix(answers[0], `"label":1,"weight":1}`) || !strings.HasSuffix(answers[7], `],"weight":1}`) {
+		t.Fatalf("answers %q", answers)
+	}
+	for i, a := range answers[1:7] {
+		if a != "null" {
+			t.Errorf("line %d: answer %s", i+2, a)
+		}
+	}
+	want := []string{
+		"line 2: label: label_range: ", "line 3: features: missing_member: ", "line 4: features: missing_member: ",
+		"line 5: weight: weight_range: ", "line 6: unknown_name: ", "line 7: not_object: ",
+	}
+	said := strings.Split(strings.TrimSuffix(problems.String(), "\n"), "\n")
+	if len(said) != len(want) {
+		t.Fatalf("said %q", said)
+	}
+	for i := range want {
+		if !strings.HasPrefix(said[i], want[i]) || strings.Contains(said[i], "secret") {
+			t.Errorf("said %q, want %q", said[i], want[i])
+		}
+	}
+}

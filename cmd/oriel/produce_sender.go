@@ -1,0 +1,97 @@
+package main
+
+import (
+	"context"
+	"time"
+
+	"oriel/pipeline/kafka"
+)
+
+// sender fills a batch for each partition and sends full ones, not faster than its rate.
+type sender struct {
+	client   *kafka.Producer
+	topic    string
+	builders []kafka.Builder
+	fixed    int32 // −1: none
+	turn     int32
+	rate     float64 // records a second; 0: any
+	began    time.Time
+	taken    int
+	sent     int
+}
+
+func newSender(client *kafka.Producer, topic string, partitions int, fixed int32, rate float64) *sender {
+	return &sender{client: client, topic: topic, builders: make([]kafka.Builder, partitions), fixed: fixed, rate: rate, began: time.Now()}
+}
+
+const (
+	sendBytes = 512 << 10              // closes a batch: a broker's default limit is 1 MiB
+	sendPause = 100 * time.Millisecond // a slow sender waits at least so long and then sends what is due, not record by record
+)
+
+func (s *sender) send(ctx context.Context, e outgoing) error {
+	partition := s.partition(e.place)
+	b := &s.builders[partition]
+	if b.Count() > 0 && b.Bytes()+len(e.key)+len(e.value) > sendBytes {
+		if err := s.sendBatch(ctx, partition); err != nil {
+			return err
+		}
+	}
+	b.Append(e.key, e.value, nil, time.Now().UnixMilli())
+	s.taken++
+	return s.keepRate(ctx)
+}
+
+// partition is the fixed one, that of a place, or the next in turn.
+func (s *sender) partition(place []byte) int32 {
+	switch {
+	case s.fixed >= 0:
+		return s.fixed
+	case place != nil:
+		return kafka.PartitionOf(place, len(s.builders))
+	}
+	p := s.turn
+	s.turn = (s.turn + 1) % int32(len(s.builders))
+	return p
+}
+
+// keepRate sends what is taken and waits, once the sender is ahead of its rate by a pause.
+func (s *sender) keepRate(ctx context.Context) error {
+	if s.rate == 0 {
+		return nil
+	}
+	ahead := time.Duration(float64(s.taken)/s.rate*float64(time.Second)) - time.Since(s.began)
+	if ahead < sendPause {
+		return nil
+	}
+	if err := s.flush(ctx); err != nil {
+		return err
+	}
+	select {
+	case <-time.After(ahead):
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (s *sender) sendBatch(ctx context.Context, partition int32) error {
+	b := &s.builders[partition]
+	if _, err := s.client.Produce(ctx, s.topic, partition, b); err != nil {
+		return err
+	}
+	s.sent += b.Count()
+	b.Reset()
+	return nil
+}
+
+func (s *sender) flush(ctx context.Context) error {
+	for p := range s.builders {
+		if s.builders[p].Count() > 0 {
+			if err := s.sendBatch(ctx, int32(p)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,40 @@
+package main
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"oriel/pipeline/kafka"
+)
+
+// TestTailReadsAllPartitions: without --partition every partition is shown, each in its order; -n counts all of them; and at the end it says
+// that it waits.
+func TestTailReadsAllPartitions(t *testing.T) {
+	f := newFixture(t, 3, nil)
+	topic := f.env["ORIEL_INPUT_TOPIC"]
+	for p, text := range []string{"a", "b", "c"} {
+		f.send(int32(p), kafka.Record{Value: []byte(text + "0")}, kafka.Record{Value: []byte(text + "1")})
+	}
+	if said := f.must("tail", "--topic", topic, "--raw", "--follow=false"); said != "a0\na1\nb0\nb1\nc0\nc1\n" {
+		t.Errorf("without following: %q", said)
+	}
+	if said := f.must("tail", "--topic", topic, "--raw", "--from-beginning", "-n", "4"); strings.Count(said, "\n") != 4 {
+		t.Errorf("four of six: %q", said)
+	}
+	p := f.start(nil, "tail", "--topic", topic, "--raw")
+	f.await(time.Minute, "a word that it waits", func() bool { return strings.Contains(p.output(), "waiting for new decisions") })
+	f.send(2, kafka.Record{Value: []byte("c2")})
+	f.await(time.Minute, "the new record", func() bool { return strings.Contains(p.output(), "c2\n") })
+	if strings.Contains(p.output(), "c1") {
+		t.Error("an old record is shown")
+	}
+}
+
+// TestReplayOfNoEventsFails: a file of another kind is no success of zero events.
+func TestReplayOfNoEventsFails(t *testing.T) {
+	f := offline(t, nil)
+	f.fails("none of 2 lines is an event; the first is line 1: not_object", "replay", "--events", write(t, "file.csv", []byte("1,2\n3,4\n")), "--out", t.TempDir()+"/out")
+	f.must("replay", "--events", write(t, "file.ndjson", append([]byte("no event\n"), event(1).Value...)))
+	f.must("replay", "--events", write(t, "empty.ndjson", nil))
+}
