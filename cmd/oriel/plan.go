@@ -6,12 +6,15 @@ import (
 	"io"
 	"math"
 	"os"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"oriel/cmd/internal/plan"
 	"oriel/cmd/internal/settings"
+	"oriel/operators/coco"
 	"oriel/pipeline"
 	"oriel/state"
 )
@@ -24,6 +27,8 @@ type planOptions struct {
 	age      uint64
 	measure  bool
 	frontier bool
+	epsilons []float64
+	windows  []uint64
 }
 
 // measureFor bounds what --measure takes, all mechanisms together.
@@ -32,11 +37,12 @@ const measureFor = 200 * time.Millisecond
 func planCommand() *cobra.Command {
 	var o planOptions
 	cmd := &cobra.Command{
-		Use:   "plan [--rate EVENTS_PER_SECOND] [--age STEPS] [--json] [--plot FILE.svg|FILE.png]\n  oriel plan --frontier [--json] [--plot FILE.svg|FILE.png]",
+		Use:   "plan [--rate EVENTS_PER_SECOND] [--age STEPS] [--json] [--plot FILE.svg|FILE.png]\n  oriel plan --epsilon LIST --window LIST [--rate EVENTS_PER_SECOND] [--json] [--plot FILE.svg|FILE.png]\n  oriel plan --frontier [--json] [--plot FILE.svg|FILE.png]",
 		Short: "See what settings cost and prove, before any event is read",
 		Long: "Plan computes from the settings of learning and privacy, for the configured mechanism and all others that fit: sensitivity,\n" +
-			"noise, error beside the least that any Gaussian mechanism can have, ε at every age, ε of a group, memory, and the cost of\n" +
-			"a step. It needs no brokers, topics or keys, and reads no data.\n\n" +
+			"noise, error beside the least that any Gaussian mechanism can have, the noise that is left in a decision, ε at every age,\n" +
+			"ε of a group, memory, and the cost of a step. It needs no brokers, topics or keys, and reads no data.\n\n" +
+			"With --epsilon or --window, lists separated by commas, it compares the configured mechanism at each of them instead.\n" +
 			"With --rate, the events that one stream takes a second, lengths are also times. With --plot it draws ε against age and the\n" +
 			"errors on a slide of 16:9. With --frontier it prints, instead, the certified variance of the filters of blt for windows and\n" +
 			"numbers of poles, and the compromises between variance and ageing (ORIEL_AGE_WEIGHT) for the configured window.\n\n" +
@@ -54,7 +60,13 @@ func planCommand() *cobra.Command {
 	f.Uint64Var(&o.age, "age", 0, "an age in steps, such as that of a stream, to show beside those of whole windows")
 	f.BoolVar(&o.measure, "measure", false, "measure the time of a step on this machine")
 	f.BoolVar(&o.frontier, "frontier", false, "print what the filters of blt reach")
-	for _, name := range []string{"rate", "age", "measure"} {
+	f.Float64SliceVar(&o.epsilons, "epsilon", nil, "compare these ε in place of ORIEL_EPSILON")
+	f.Var(&windowList{&o.windows}, "window", "compare these windows, steps, in place of ORIEL_WINDOW")
+	for _, name := range []string{"epsilon", "window"} {
+		cmd.MarkFlagsMutuallyExclusive(name, "age")
+		cmd.MarkFlagsMutuallyExclusive(name, "measure")
+	}
+	for _, name := range []string{"rate", "age", "measure", "epsilon", "window"} {
 		cmd.MarkFlagsMutuallyExclusive("frontier", name)
 	}
 	return cmd
@@ -111,6 +123,12 @@ func planAnswer(s settings.Settings, o planOptions) (planShown, error) {
 	if o.measure {
 		in.Measure = measureFor
 	}
+	if operator.Update == coco.Projection {
+		in.Learner = &plan.Learner{Convexity: operator.StrongConvexity * float64(mechanism.Batch), Start: operator.StartRegularizer, Radius: s.Radius}
+	}
+	if len(o.epsilons)+len(o.windows) > 0 {
+		return compare(in, o)
+	}
 	model, err := s.Model()
 	if err != nil {
 		return nil, err
@@ -120,6 +138,41 @@ func planAnswer(s settings.Settings, o planOptions) (planShown, error) {
 	}
 	return plan.New(in)
 }
+
+// compare sets the lists beside each other; a list that is not given is what is configured.
+func compare(in plan.Input, o planOptions) (planShown, error) {
+	if in.Configured.Window == 0 || in.Configured.Horizon > 0 {
+		return nil, wrongUse("--epsilon, --window: a comparison is of windows, and ORIEL_WINDOW asks for a whole life")
+	}
+	if len(o.epsilons) == 0 {
+		o.epsilons = []float64{in.Configured.Budget.Epsilon}
+	}
+	if len(o.windows) == 0 {
+		o.windows = []uint64{in.Configured.Window}
+	}
+	answer, err := plan.Compare(in, o.epsilons, o.windows)
+	if err != nil {
+		return nil, usageError{err}
+	}
+	return answer, nil
+}
+
+// windowList is a flag of numbers of steps.
+type windowList struct{ steps *[]uint64 }
+
+func (l *windowList) Set(text string) error {
+	for part := range strings.SplitSeq(text, ",") {
+		w, err := strconv.ParseUint(strings.TrimSpace(part), 10, 64)
+		if err != nil || w == 0 {
+			return fmt.Errorf("%q is not a number of steps", part)
+		}
+		*l.steps = append(*l.steps, w)
+	}
+	return nil
+}
+
+func (l *windowList) String() string { return "" }
+func (l *windowList) Type() string   { return "steps,…" }
 
 // sealedLen returns the length of every sealed state of a stream of the model, by sealing the first.
 func sealedLen(model pipeline.Model) (int, error) {

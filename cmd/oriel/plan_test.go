@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"image/png"
 	"os"
 	"path/filepath"
@@ -193,4 +194,57 @@ func BenchmarkPlan(b *testing.B) {
 			}
 		})
 	}
+}
+
+// TestPlanCompares: every ε with every window, each row that of a plan of its own; a bad list is a wrong call.
+func TestPlanCompares(t *testing.T) {
+	type row struct {
+		Epsilon float64  `json:"epsilon"`
+		Window  uint64   `json:"window_steps"`
+		RMS     float64  `json:"rms_coordinate"`
+		Settles *float64 `json:"steps_to_a_tenth_of_the_radius"`
+	}
+	var got struct {
+		Rows []row `json:"rows"`
+	}
+	var out bytes.Buffer
+	if err := runPlan(&out, planEnviron(), planOptions{json: true, epsilons: []float64{1, 2}, windows: []uint64{64, 256}}); err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(out.Bytes(), &got); err != nil {
+		t.Fatal(err)
+	}
+	if len(got.Rows) != 4 {
+		t.Fatalf("%d rows of 2 × 2", len(got.Rows))
+	}
+	for i, r := range got.Rows {
+		var single struct {
+			Mechanisms []struct {
+				RMS     float64  `json:"rms_coordinate"`
+				Settles *float64 `json:"steps_to_a_tenth_of_the_radius"`
+			} `json:"mechanisms"`
+		}
+		out.Reset()
+		window, epsilon := []uint64{64, 64, 256, 256}[i], []float64{1, 2, 1, 2}[i]
+		if err := runPlan(&out, planEnviron(fmt.Sprintf("ORIEL_WINDOW=%d", window), fmt.Sprintf("ORIEL_EPSILON=%g", epsilon)), planOptions{json: true}); err != nil {
+			t.Fatal(err)
+		}
+		if err := json.Unmarshal(out.Bytes(), &single); err != nil {
+			t.Fatal(err)
+		}
+		if m := single.Mechanisms[0]; r.Window != window || r.Epsilon != epsilon || r.RMS != m.RMS || r.Settles == nil || *r.Settles != *m.Settles {
+			t.Errorf("row %+v, alone %+v", r, m)
+		}
+	}
+	f := offline(t, nil)
+	plot := filepath.Join(t.TempDir(), "plot.svg")
+	if said := f.must("plan", "--epsilon", "0.5,1", "--window", "8,64,512", "--rate", "10", "--plot", plot); strings.Count(said, " steps\n") != 6 {
+		t.Errorf("said %s", said)
+	}
+	if svg, err := os.ReadFile(plot); err != nil || !bytes.Contains(svg, []byte("ε = 0.5")) {
+		t.Errorf("plot: %v", err)
+	}
+	f.fails("is not a number of steps", "plan", "--window", "8,a")
+	f.fails("epsilon -1, window 8", "plan", "--epsilon", "-1")
+	f.fails("window 9", "plan", "--window", "9") // no power of two
 }

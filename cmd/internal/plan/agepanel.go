@@ -18,10 +18,16 @@ type line struct {
 	names      []string
 	look       look
 	configured bool
+	all        bool // of all of a user's events, not of those of one window
 	points     plotter.XYs
 }
 
-func (l line) name() string { return strings.Join(l.names, ", ") }
+func (l line) name() string {
+	if l.all {
+		return l.names[0] + ", all of a user's events so far"
+	}
+	return strings.Join(l.names, ", ")
+}
 
 // lines returns the curves of mechanisms that prove the same budget for one window, and of the configured one whatever it proves: a curve
 // of printed constants, which proves another, would be no comparison. Equal curves are one line.
@@ -49,6 +55,12 @@ func (r *Report) lines() []line {
 			lines = append(lines, line{names: []string{m.Name}, look: lookOf(m.Name), configured: m.Configured, points: points[i]})
 		}
 	}
+	if r.Setting.Separation > 0 && r.Setting.Horizon == 0 {
+		m := &r.Mechanisms[0]
+		whole := line{names: []string{m.Name}, look: lookOf(m.Name), all: true, points: m.machine.allPoints(r.lastAge())}
+		whole.look.dashes = []vg.Length{2, 5}
+		lines = slices.Insert(lines, 1, whole)
+	}
 	return lines
 }
 
@@ -62,8 +74,9 @@ func (r *Report) lastAge() uint64 {
 }
 
 const (
-	stairs = 10 // windows whose steps are drawn one by one; later ones are hardly wider than the line
-	dense  = 4  // points a decade of a smooth curve
+	stairs  = 10 // windows whose steps are drawn one by one; later ones are hardly wider than the line
+	dense   = 4  // points a decade of a smooth curve
+	corners = 16 // steps a decade of a curve drawn in steps
 )
 
 // points returns ε from age 1 to last, where it is positive and finite. Steps are drawn by their upper corners, so that no point of the line is
@@ -80,7 +93,7 @@ func (m *machine) points(last uint64) plotter.XYs {
 	case w == 0:
 		add(1, 1)
 	case m.response != nil:
-		for _, age := range m.smoothAges(last) {
+		for _, age := range m.smoothAges(last, dense) {
 			add(age, age)
 		}
 	default:
@@ -99,11 +112,28 @@ func (m *machine) points(last uint64) plotter.XYs {
 	return xy
 }
 
-// smoothAges returns ages below last at which a smooth curve is drawn: log-spaced, and at user level where more of a user's events come in.
-func (m *machine) smoothAges(last uint64) []uint64 {
+// allPoints returns ε of all of a user's events of so many steps, drawn in steps by their upper corners: it is counted anew where more of a user's
+// events come in, and never falls.
+func (m *machine) allPoints(last uint64) plotter.XYs {
+	var xy plotter.XYs
+	for _, age := range append(m.smoothAges(last, corners), last) {
+		e := m.guarantee.AtAll(age).Epsilon
+		if !(e > 0) || math.IsInf(e, 1) {
+			continue
+		}
+		if n := len(xy); n > 0 {
+			xy = append(xy, plotter.XY{X: xy[n-1].X, Y: e})
+		}
+		xy = append(xy, plotter.XY{X: float64(age), Y: e})
+	}
+	return xy
+}
+
+// smoothAges returns ages below last at which a curve is drawn: so many a decade, and at user level where more of a user's events come in.
+func (m *machine) smoothAges(last, decade uint64) []uint64 {
 	var ages []uint64
-	for k := range int(math.Log10(float64(last))*dense) + 1 {
-		ages = append(ages, uint64(math.Round(math.Pow(10, float64(k)/dense))))
+	for k := range int(math.Log10(float64(last))*float64(decade)) + 1 {
+		ages = append(ages, uint64(math.Round(math.Pow(10, float64(k)/float64(decade)))))
 	}
 	for k := uint64(1); k <= 4 && m.config.Separation > 0; k++ {
 		if age := times(k, m.config.Separation); age < m.config.Window {
@@ -118,7 +148,7 @@ func (m *machine) smoothAges(last uint64) []uint64 {
 func (r *Report) agePanel(lines []line) panel {
 	age := "age of the event: steps since it was added"
 	if r.Setting.Separation > 0 {
-		age = "age of the user's events of one window, steps"
+		age = "age, steps: of a user's events of one window, or of all"
 	}
 	p := newPanel(age, "ε of everything released since")
 	p.X.Min, p.X.Max = 1, float64(r.lastAge())

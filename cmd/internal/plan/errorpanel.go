@@ -10,8 +10,8 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// errorPanel is the error of every mechanism of the age panel that releases prefix sums, beside the optimum. The length of a stem is the ratio of
-// errors: the axis is logarithmic.
+// errorPanel is the error of every mechanism of the age panel that releases prefix sums, beside the optimum. Rows are dots and no bars: the axis is
+// logarithmic, where the length of a bar would mean nothing.
 func (r *Report) errorPanel() panel {
 	p := newPanel("rms error of a coordinate of the sum, loss units", "")
 	d := &dots{optimum: float64(r.Optimum.RMSCoordinate), name: "optimum"}
@@ -62,11 +62,7 @@ func (d *dots) Plot(c draw.Canvas, p *plot.Plot) {
 		y := top - step*(vg.Length(i)+0.68)
 		l := lookOf(m.Name)
 		x := c.X(p.X.Norm(m.RMSCoordinate))
-		stem := draw.LineStyle{Color: faint, Width: 4}
-		if d.optimum > 0 {
-			stem.Color = l.color
-		}
-		c.StrokeLine2(stem, from, y, x, y)
+		c.StrokeLine2(draw.LineStyle{Color: faint, Width: 1.6}, c.Min.X, y, x, y)
 		c.DrawGlyph(draw.GlyphStyle{Color: l.color, Radius: 7, Shape: draw.CircleGlyph{}}, vg.Point{X: x, Y: y})
 		name := writing(labelSize, ink, text.XLeft, text.YBottom)
 		if m.Configured {

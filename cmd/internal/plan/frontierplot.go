@@ -19,7 +19,7 @@ var _ Figure = (*Frontier)(nil)
 
 func (f *Frontier) draw(c draw.Canvas) {
 	title := fmt.Sprintf("blt: a little more noise now, far less privacy loss later (W = %d)", f.Window)
-	left, right := slide(c, title, "each point is a filter, certified; the number is its age weight · optimum: the least variance of any Gaussian mechanism", 0.55)
+	left, right := slide(c, title, "each point is a filter, certified; the number is its age weight", []string{optimumNote}, 0.55)
 	f.compromisePanel().draw(left)
 	f.filterPanel().draw(right)
 }
@@ -118,6 +118,9 @@ func (f *Frontier) filterPanel() panel {
 	for m := blt.MinPoles; m <= blt.MaxPoles; m++ {
 		add(fmt.Sprintf("m = %d:", m), styles[m-blt.MinPoles], func(r Filter) (float64, bool) { return r.OverOptimum, r.Poles == m })
 	}
+	ends := plotter.XYs{{X: float64(f.Filters[0].Window), Y: 1}, {X: float64(f.Filters[len(f.Filters)-1].Window), Y: 1}}
+	p.Add(&plotter.Line{XYs: ends, LineStyle: draw.LineStyle{Color: ink, Width: 1.6}})
+	labels.add(1, "optimum", ink)
 	p.Add(labels)
 	p.X.Min, p.X.Max = float64(f.Filters[0].Window), float64(f.Filters[len(f.Filters)-1].Window)
 	p.Y.Min, p.Y.Max = 0.92, high*1.3

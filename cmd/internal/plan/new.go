@@ -9,7 +9,6 @@ import (
 	"sync"
 	"time"
 
-	"oriel/mechanisms"
 	"oriel/mechanisms/blt"
 	"oriel/mechanisms/dp"
 )
@@ -25,6 +24,9 @@ func New(in Input) (*Report, error) {
 		Epsilon: c.Budget.Epsilon, Delta: c.Budget.Delta, Adjacency: c.Adjacency.String(), Clip: c.Clip,
 		SealedStateBytes: in.SealedState, Separation: c.Separation, Horizon: c.Horizon, EventsPerSecond: none,
 	}}
+	if r.Setting.Radius = none; in.Learner != nil {
+		r.Setting.Radius = Number(in.Learner.Radius)
+	}
 	if in.Rate > 0 {
 		r.Setting.EventsPerSecond = Number(in.Rate)
 	}
@@ -37,7 +39,7 @@ func New(in Input) (*Report, error) {
 	}
 	r.Ages = in.ages()
 	r.LeftOut = []LeftOut{}
-	names := mechanisms.Names()
+	names := in.names()
 	rows := make([]answer, len(names))
 	var done sync.WaitGroup
 	for i, name := range names {
@@ -85,7 +87,7 @@ func (r *Report) answer(in Input, name string) answer {
 	if err != nil {
 		return answer{err: err}
 	}
-	row, err := r.row(m, note)
+	row, err := r.row(m, note, in.Learner)
 	return answer{row: row, err: err}
 }
 
@@ -116,7 +118,7 @@ func (r *Report) about(m *machine) {
 }
 
 // row describes a mechanism.
-func (r *Report) row(m *machine, note string) (Mechanism, error) {
+func (r *Report) row(m *machine, note string, l *Learner) (Mechanism, error) {
 	mean, worst := m.rms()
 	root := math.Sqrt(float64(m.config.Dimension))
 	memory, err := m.footprint()
@@ -148,6 +150,7 @@ func (r *Report) row(m *machine, note string) (Mechanism, error) {
 		}
 		row.Losses = append(row.Losses, loss)
 	}
+	r.decisions(&row, l)
 	for _, k := range groups {
 		row.Groups = append(row.Groups, Group{k, Number(m.guarantee.Group(k).Epsilon)})
 	}

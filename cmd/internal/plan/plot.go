@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"fmt"
 	"image/png"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"gonum.org/v1/plot/text"
@@ -62,7 +64,7 @@ func (r *Report) draw(c draw.Canvas) { r.drawLines(c, r.lines()) }
 
 // drawLines draws ε against age, and the error of every mechanism that is compared.
 func (r *Report) drawLines(c draw.Canvas, lines []line) {
-	left, right := slide(c, r.title(), r.subtitle(), 0.6)
+	left, right := slide(c, r.title(), r.subtitle(), r.footnote(), 0.6)
 	r.agePanel(lines).draw(left)
 	r.errorPanel().draw(right)
 }
@@ -72,8 +74,8 @@ const (
 	panelGap = 30
 )
 
-// slide clears a canvas, writes title and subtitle and returns the two parts of what is left; share is the left one's.
-func slide(c draw.Canvas, title, subtitle string, share vg.Length) (left, right draw.Canvas) {
+// slide clears a canvas, writes title, subtitle and footnote and returns the two parts of what is left; share is the left one's.
+func slide(c draw.Canvas, title, subtitle string, footnote []string, share vg.Length) (left, right draw.Canvas) {
 	c.SetColor(paper)
 	c.Fill(c.Rectangle.Path())
 	c = draw.Crop(c, margin, -margin, margin*0.7, -margin*0.8)
@@ -82,9 +84,33 @@ func slide(c draw.Canvas, title, subtitle string, share vg.Length) (left, right 
 	c.Max.Y -= titleSize * 1.45
 	c.FillText(fitting(writing(labelSize, quiet, text.XLeft, text.YTop), subtitle, width), vg.Point{X: c.Min.X, Y: c.Max.Y}, subtitle)
 	c.Max.Y -= labelSize * 2
+	small := writing(smallSize, quiet, text.XLeft, text.YBottom)
+	for _, line := range slices.Backward(wrapped(small, footnote, width)) {
+		c.FillText(small, c.Min, line)
+		c.Min.Y += smallSize * 1.4
+	}
+	if len(footnote) > 0 {
+		c.Min.Y += smallSize * 0.4
+	}
 	left, right = c, c
 	left.Max.X, right.Min.X = c.Min.X+width*share-panelGap/2, c.Min.X+width*share+panelGap/2
 	return left, right
+}
+
+// wrapped breaks lines that are wider than they may be, between words.
+func wrapped(style text.Style, lines []string, width vg.Length) []string {
+	var all []string
+	for _, line := range lines {
+		now := ""
+		for _, word := range strings.Fields(line) {
+			if now != "" && style.Width(now+" "+word) > width {
+				all, now = append(all, now), ""
+			}
+			now = strings.TrimPrefix(now+" "+word, " ")
+		}
+		all = append(all, now)
+	}
+	return all
 }
 
 // title is the claim.
@@ -103,7 +129,42 @@ func (r *Report) title() string {
 	case s.Window == 1:
 		return text + " of the newest step"
 	}
-	return text + fmt.Sprintf(" among the newest %d steps", s.Window)
+	return text + fmt.Sprintf(" among the newest %d steps, more for older ones", s.Window)
+}
+
+// optimumNote are the conditions under which nothing is better than the optimum.
+const optimumNote = "optimum: least variance of Gaussian noise, independent of the data, on every prefix sum, that proves as much for one event in the window"
+
+// footnote says what the optimum is, and which mechanisms are not drawn and why.
+func (r *Report) footnote() []string {
+	var lines []string
+	if r.Optimum.RMSCoordinate.known() {
+		lines = append(lines, optimumNote)
+	}
+	why := map[string][]string{}
+	for _, m := range r.Mechanisms {
+		switch {
+		case m.Configured:
+		case strings.HasSuffix(m.Name, paperSuffix):
+			const reason = "(printed constants prove another ε)"
+			why[reason] = append(why[reason], m.Name)
+		case strings.HasPrefix(m.Name, oncePrefix) != (r.Setting.Window == 0):
+			const reason = "(no prefix sums: ages only)"
+			why[reason] = append(why[reason], m.Name)
+		}
+	}
+	for _, l := range r.LeftOut {
+		const reason = "(do not fit the setting)"
+		why[reason] = append(why[reason], l.Name)
+	}
+	var parts []string
+	for _, reason := range slices.Sorted(maps.Keys(why)) {
+		parts = append(parts, strings.Join(why[reason], ", ")+" "+reason)
+	}
+	if len(parts) > 0 {
+		lines = append(lines, "not drawn: "+strings.Join(parts, "; "))
+	}
+	return lines
 }
 
 // subtitle is the rest of the setting.

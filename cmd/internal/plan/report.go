@@ -15,6 +15,9 @@ type Input struct {
 	Age              uint64        // steps, an age beside those of whole windows; 0 for none
 	Measure          time.Duration // for measuring steps, of all mechanisms together; 0 for no measurement
 	SealedState      int           // bytes of a sealed state of the configured stream
+	Learner          *Learner      // nil when the update is no projection
+
+	only bool // no mechanism but the configured one
 }
 
 // Report is the object that `oriel plan --json` prints. Lengths of time are null without a rate.
@@ -44,6 +47,7 @@ type Setting struct {
 	Sensitivity      float64 `json:"sensitivity"`               // Δ: how far one exchange moves the sum of one step, loss units
 	LatticeUnits     int64   `json:"sensitivity_lattice_units"` // Δ, exactly
 	LatticeUnit      float64 `json:"lattice_unit"`              // q, loss units
+	Radius           Number  `json:"radius"`                    // of the decisions' set; null when the update is no projection
 	EventsPerSecond  Number  `json:"events_per_second"`
 	SealedStateBytes int     `json:"sealed_state_bytes"` // of a stream, operator and users included
 }
@@ -65,26 +69,28 @@ type Age struct {
 
 // Mechanism is one row of every table. Losses are rounded up.
 type Mechanism struct {
-	Name            string  `json:"name"`
-	Configured      bool    `json:"configured"`
-	Note            string  `json:"note"`
-	Window          uint64  `json:"window_steps"`
-	Poles           int     `json:"poles"` // of blt, else 0
-	NoiseScale      float64 `json:"noise_scale"`
-	RMSCoordinate   float64 `json:"rms_coordinate"`       // of a release, mean over steps, loss units
-	WorstCoordinate float64 `json:"worst_rms_coordinate"` // at the worst step
-	RMSVector       float64 `json:"rms_vector"`
-	WorstVector     float64 `json:"worst_rms_vector"`
-	OverOptimum     Number  `json:"variance_over_optimum"` // null for pure ε
-	Mu              Number  `json:"mu"`                    // of one window; null for pure ε
-	Epsilon         Number  `json:"epsilon"`               // of one window; null when none is proved
-	EventEpsilon    Number  `json:"event_epsilon"`         // user level: of one event exchanged for another of its user; null at event level
-	Delta           float64 `json:"delta"`
-	Losses          []Loss  `json:"losses"`
-	Groups          []Group `json:"groups"`
-	StateBytes      int     `json:"state_bytes"`
-	MemoryBytes     uint64  `json:"memory_bytes"`
-	Cost            Cost    `json:"cost_of_a_step"`
+	Name            string          `json:"name"`
+	Configured      bool            `json:"configured"`
+	Note            string          `json:"note"`
+	Window          uint64          `json:"window_steps"`
+	Poles           int             `json:"poles"` // of blt, else 0
+	NoiseScale      float64         `json:"noise_scale"`
+	RMSCoordinate   float64         `json:"rms_coordinate"`       // of a release, mean over steps, loss units
+	WorstCoordinate float64         `json:"worst_rms_coordinate"` // at the worst step
+	RMSVector       float64         `json:"rms_vector"`
+	WorstVector     float64         `json:"worst_rms_vector"`
+	OverOptimum     Number          `json:"variance_over_optimum"` // null for pure ε
+	Mu              Number          `json:"mu"`                    // of one window; null for pure ε
+	Epsilon         Number          `json:"epsilon"`               // of one window; null when none is proved
+	EventEpsilon    Number          `json:"event_epsilon"`         // user level: of one event exchanged for another of its user; null at event level
+	Delta           float64         `json:"delta"`
+	Losses          []Loss          `json:"losses"`
+	Groups          []Group         `json:"groups"`
+	Decisions       []DecisionNoise `json:"decision_noise"`                 // after as many steps as ages have; empty where the update is no projection
+	Settles         Number          `json:"steps_to_a_tenth_of_the_radius"` // until a decision's noise is below R/10; null without Decisions
+	StateBytes      int             `json:"state_bytes"`
+	MemoryBytes     uint64          `json:"memory_bytes"`
+	Cost            Cost            `json:"cost_of_a_step"`
 
 	machine *machine
 }

@@ -135,6 +135,7 @@ type wireReport struct {
 		Sensitivity             float64  `json:"sensitivity"`
 		SensitivityLatticeUnits int64    `json:"sensitivity_lattice_units"`
 		LatticeUnit             float64  `json:"lattice_unit"`
+		Radius                  *float64 `json:"radius"`
 		EventsPerSecond         *float64 `json:"events_per_second"`
 		SealedStateBytes        int      `json:"sealed_state_bytes"`
 	} `json:"setting"`
@@ -174,6 +175,12 @@ type wireReport struct {
 			Size    uint64   `json:"size"`
 			Epsilon *float64 `json:"epsilon"`
 		} `json:"groups"`
+		DecisionNoise []struct {
+			Steps     uint64   `json:"steps"`
+			RMSVector *float64 `json:"rms_vector"`
+		} `json:"decision_noise"`
+		StepsToATenthOfTheRadius *float64 `json:"steps_to_a_tenth_of_the_radius"`
+
 		StateBytes  int    `json:"state_bytes"`
 		MemoryBytes uint64 `json:"memory_bytes"`
 		CostOfAStep struct {

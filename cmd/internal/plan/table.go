@@ -20,6 +20,9 @@ func (r *Report) Print(out io.Writer) error {
 		_ = rows.print(&b)
 	}
 	part("Error of a release: the published sum against the true one, loss units", r.errorRows())
+	if len(r.Mechanisms[0].Decisions) > 0 {
+		part(fmt.Sprintf("Noise of the decision after T steps, rms of the vector before projection; the radius R is %g", r.Setting.Radius), r.decisionRows())
+	}
 	if r.Setting.Separation == 0 {
 		part("ε by age: the loss of everything released until an event is so old", r.ageRows(func(l Loss) Number { return l.Epsilon }))
 		part(r.groupTitle(), r.groupRows())

@@ -1,0 +1,83 @@
+package plan
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"oriel/mechanisms"
+)
+
+// Comparison is the configured mechanism at several ε and windows.
+type Comparison struct {
+	Mechanism string  `json:"mechanism"`
+	Delta     float64 `json:"delta"`
+	Rows      []Point `json:"rows"` // by window, then by ε, in the order given
+}
+
+// Point is one row of a comparison. Losses and ratios are rounded up in print.
+type Point struct {
+	Epsilon       float64 `json:"epsilon"`
+	Window        uint64  `json:"window_steps"`
+	WindowSeconds Number  `json:"window_seconds"`
+	RMSCoordinate float64 `json:"rms_coordinate"` // of a release, loss units
+	RMSVector     float64 `json:"rms_vector"`
+	OverOptimum   Number  `json:"variance_over_optimum"`
+	Ten           Number  `json:"epsilon_at_10_windows"`
+	Hundred       Number  `json:"epsilon_at_100_windows"`
+	Settles       Number  `json:"steps_to_a_tenth_of_the_radius"` // noise of the decision; null where the update is no projection
+}
+
+// Compare computes a report's main figures for each window and ε. It fails when no plan fits one of them.
+func Compare(in Input, epsilons []float64, windows []uint64) (*Comparison, error) {
+	c := &Comparison{Mechanism: in.Configured.Name, Delta: in.Configured.Budget.Delta}
+	in.only, in.Measure, in.Age = true, 0, 0
+	for _, w := range windows {
+		for _, e := range epsilons {
+			at := in
+			at.Configured.Window, at.Configured.Budget.Epsilon = w, e
+			r, err := New(at)
+			if err != nil {
+				return nil, fmt.Errorf("epsilon %g, window %d: %w", e, w, err)
+			}
+			m := &r.Mechanisms[0]
+			c.Rows = append(c.Rows, Point{
+				Epsilon: e, Window: w, WindowSeconds: r.Setting.WindowSeconds, RMSCoordinate: m.RMSCoordinate, RMSVector: m.RMSVector,
+				OverOptimum: m.OverOptimum, Ten: m.Losses[1].Epsilon, Hundred: m.Losses[2].Epsilon, Settles: m.Settles,
+			})
+		}
+	}
+	return c, nil
+}
+
+// names are the mechanisms that a report looks at.
+func (in Input) names() []string {
+	if in.only {
+		return []string{in.Configured.Name}
+	}
+	return mechanisms.Names()
+}
+
+// Print prints the comparison for a person.
+func (c *Comparison) Print(out io.Writer) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s at δ = %g\n\n", c.Mechanism, c.Delta)
+	g := &grid{}
+	g.add("", "", "", "rms of a", "rms of the", "variance over", "ε at", "ε at", "decision's noise")
+	g.add("ε", "W", "time", "coordinate", "vector", "the optimum", "10 W", "100 W", "below R/10 after")
+	for _, p := range c.Rows {
+		time, settles := "–", "–"
+		if p.WindowSeconds.known() {
+			time = Duration(float64(p.WindowSeconds))
+		}
+		if p.Settles.known() {
+			settles = digits(p.Settles) + " steps"
+		}
+		g.add(fmt.Sprintf("%g", p.Epsilon), count(p.Window), time, digits(Number(p.RMSCoordinate)), digits(Number(p.RMSVector)),
+			Upper(p.OverOptimum), Upper(p.Ten), Upper(p.Hundred), settles)
+	}
+	_ = g.print(&b)
+	b.WriteString("\nErrors are of the sum, loss units. Losses and ratios are rounded up.\n")
+	_, err := io.WriteString(out, b.String())
+	return err
+}

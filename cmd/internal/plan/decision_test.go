@@ -1,0 +1,35 @@
+package plan
+
+import (
+	"math"
+	"testing"
+)
+
+// The noise of a decision is that of the release over λ₀ + µBT, and falls below a tenth of the radius just where the plan says.
+func TestDecisionNoise(t *testing.T) {
+	each(t, func(t *testing.T, in Input, _ *Report) {
+		in.Learner, in.only = &Learner{Convexity: 0.001 * float64(in.Configured.Batch), Start: 3, Radius: 5}, true
+		r, err := New(in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m := r.Mechanisms[0]
+		if m.machine.stream.Once() {
+			if len(m.Decisions) != 0 || m.Settles.known() {
+				t.Error("single steps have no prefix sums to divide")
+			}
+			return
+		}
+		at := func(steps float64) float64 {
+			return m.RMSVector / (3 + 0.001*float64(in.Configured.Batch)*steps)
+		}
+		for i, d := range m.Decisions {
+			if d.Steps != r.Ages[i].Steps || math.Abs(float64(d.RMSVector)/at(float64(d.Steps))-1) > 1e-12 {
+				t.Errorf("after %d steps %g, want %g", d.Steps, d.RMSVector, at(float64(d.Steps)))
+			}
+		}
+		if s := float64(m.Settles); at(s) > 0.5*(1+1e-12) || s > 1 && at(s-1) <= 0.5 {
+			t.Errorf("settles after %g steps with %g, a step before %g", s, at(s), at(s-1))
+		}
+	})
+}
