@@ -50,35 +50,24 @@ func (t *task) transact(ctx context.Context, o *owned, g *segment, began time.Ti
 	if err := o.producer.Begin(ctx, c.parts(p)); err != nil {
 		return err
 	}
-	if err := produce(ctx, o.producer, c.Decisions, p, g.decisions.all()); err != nil {
+	if _, err := o.producer.ProduceAll(ctx, c.Decisions, p, &g.decisions); err != nil {
 		return err
 	}
-	if err := produce(ctx, o.producer, c.Verdicts, p, g.rows.all()); err != nil {
+	if _, err := o.producer.ProduceAll(ctx, c.Verdicts, p, &g.rows); err != nil {
 		return err
 	}
-	var changes batches
+	var changes kafka.Pack
 	for _, r := range log {
-		changes.append(r.Key, r.Value, nil, began.UnixMilli())
+		changes.Append(r.Key, r.Value, nil, began.UnixMilli())
 	}
-	for _, b := range changes.all() {
-		base, err := o.producer.Produce(ctx, c.Changelog, p, b)
-		if err != nil {
-			return err
-		}
-		o.view.next = base + int64(b.Count())
+	next, err := o.producer.ProduceAll(ctx, c.Changelog, p, &changes)
+	if err != nil {
+		return err
 	}
+	o.view.next = next
 	t.service.listener.reached(p, PointProduced)
 	if err := o.producer.CommitOffset(ctx, t.membership, c.Input, p, g.position.Next); err != nil {
 		return err
 	}
 	return o.producer.End(ctx, true)
-}
-
-func produce(ctx context.Context, producer *kafka.Producer, topic string, p int32, builders []*kafka.Builder) error {
-	for _, b := range builders {
-		if _, err := producer.Produce(ctx, topic, p, b); err != nil {
-			return err
-		}
-	}
-	return nil
 }

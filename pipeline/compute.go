@@ -97,7 +97,7 @@ func (c *computer) take(work context.Context, batch *kafka.Batch, limit int) err
 		}
 		c.segment.judge(r.Offset-c.position.Next, c.stream.Take(in, c.emit))
 		c.segment.records++
-		c.segment.taken += r.Length + recordOverhead
+		c.segment.taken += r.Length + kafka.RecordOverhead
 		c.position.Next, c.position.LeaderEpoch = r.Offset+1, r.LeaderEpoch
 		if c.segment.bytes() >= limit {
 			c.hand(true)

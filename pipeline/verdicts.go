@@ -31,7 +31,7 @@ func (g *segment) seal(sealer *state.Sealer, from int64, now int64) {
 	for rest := g.verdicts; len(rest) > 0; {
 		n := min(len(rest), state.MaxVerdicts)
 		g.row = sealer.SealVerdicts(g.row[:0], from, rest[:n])
-		g.rows.append(nil, g.row, nil, now)
+		g.rows.Append(nil, g.row, nil, now)
 		from, rest = from+int64(n), rest[n:]
 	}
 }

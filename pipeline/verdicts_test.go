@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"oriel/pipeline/kafka"
 	"oriel/schemas"
 	"oriel/state"
 )
@@ -39,14 +40,14 @@ func TestVerdictsShowTheirNumberAlone(t *testing.T) {
 		g.position.Next = from + 3*state.MaxVerdicts + 5
 		g.seal(rowSealer(t), from, 1)
 	}
-	if a, b := len(valid.rows.all()), len(mixed.rows.all()); a != b || a < 3 {
+	if a, b := len(valid.rows.Batches()), len(mixed.rows.Batches()); a != b || a < 3 {
 		t.Fatalf("%d and %d batches", a, b)
 	}
-	for i, b := range valid.rows.all() {
-		if o := mixed.rows.all()[i]; b.Bytes() != o.Bytes() || b.Count() != o.Count() {
+	for i, b := range valid.rows.Batches() {
+		if o := mixed.rows.Batches()[i]; b.Bytes() != o.Bytes() || b.Count() != o.Count() {
 			t.Errorf("batch %d: %d and %d bytes, %d and %d rows", i, b.Bytes(), o.Bytes(), b.Count(), o.Count())
 		}
-		if b.Bytes() > batchBytes {
+		if b.Bytes() > kafka.DefaultPack {
 			t.Errorf("batch %d has %d bytes", i, b.Bytes())
 		}
 	}

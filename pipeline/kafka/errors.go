@@ -111,6 +111,11 @@ func lost(code Code) bool {
 	}
 }
 
+// TooLarge reports whether a produce was refused because its batch is larger than the topic takes.
+func TooLarge(err error) bool {
+	return errors.Is(err, kafkago.MessageSizeTooLarge) || errors.Is(err, kafkago.RecordListTooLarge)
+}
+
 // transient reports whether the same request may succeed later.
 func transient(err error) bool {
 	var code Code

@@ -126,10 +126,23 @@ func parseEpochEnd(r *wireReader) (epoch int32, end int64, code int16) {
 	return epoch, end, code
 }
 
-// CommittedOffset is a group's committed offset for a partition, -1 if it has none. It waits for a transaction that is
-// about to change it (require_stable).
+// Place is a group's committed offset for a partition, and what its owner has noted with it: at most some thousand bytes,
+// readable for whoever may describe the group.
+type Place struct {
+	Offset int64
+	Note   string
+}
+
+// CommittedOffset is the offset of CommittedPlace.
 func (c *Client) CommittedOffset(ctx context.Context, group, topic string, partition int32) (int64, error) {
-	offset := int64(-1)
+	at, err := c.CommittedPlace(ctx, group, topic, partition)
+	return at.Offset, err
+}
+
+// CommittedPlace is a group's committed place for a partition, of offset -1 if it has none. It waits for a transaction that
+// is about to change it (require_stable).
+func (c *Client) CommittedPlace(ctx context.Context, group, topic string, partition int32) (Place, error) {
+	at := Place{Offset: -1}
 	err := c.retry(ctx, "offset of group "+group+" for "+place(topic, partition), func(ctx context.Context) error {
 		body := appendCompactString(nil, group)
 		body = append(body, 2) // one topic
@@ -138,31 +151,31 @@ func (c *Client) CommittedOffset(ctx context.Context, group, topic string, parti
 		body = binary.BigEndian.AppendUint32(body, uint32(partition))
 		body = append(body, 0, 1, 0) // topic tags; require stable; tags
 		req := &groupCall{call: c.newCall(protocol.OffsetFetch, 7, true, body), group: group}
-		found, code := int64(-1), int16(0)
+		found, code := Place{Offset: -1}, int16(0)
 		req.whole(func(r *wireReader) { found, code = parseOffsetFetch(r) })
 		if _, err := c.roundTrip(ctx, attemptTimeout, req); err != nil {
 			return err
 		}
 		if Code(code) == codeGroupNotFound {
-			found, code = -1, 0
+			found, code = Place{Offset: -1}, 0
 		}
-		offset = found
+		at = found
 		return codeError(code)
 	})
-	return offset, err
+	return at, err
 }
 
 // parseOffsetFetch reads an OffsetFetch 7 answer for one partition.
-func parseOffsetFetch(r *wireReader) (offset int64, code int16) {
-	offset = -1
+func parseOffsetFetch(r *wireReader) (at Place, code int16) {
+	at.Offset = -1
 	r.int32() // throttle
 	for n := r.compactArray(3); n > 0; n-- {
 		r.compactString()
 		for m := r.compactArray(20); m > 0; m-- {
 			r.int32() // partition
-			offset = r.int64()
+			at.Offset = r.int64()
 			r.int32() // leader epoch
-			r.compactString()
+			at.Note = r.compactString()
 			code = r.int16()
 			r.tags()
 		}
@@ -172,7 +185,7 @@ func parseOffsetFetch(r *wireReader) (offset int64, code int16) {
 		code = whole
 	}
 	r.tags()
-	return offset, code
+	return at, code
 }
 
 // AlterOffset sets a group's committed offset outside any transaction, as an operator's reset tool does. The group must

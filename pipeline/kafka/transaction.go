@@ -48,6 +48,11 @@ func (p *Producer) Begin(ctx context.Context, parts []TopicPartition) error {
 
 // CommitOffset makes a group's offset part of the transaction. A member whose generation is over is refused (Fenced).
 func (p *Producer) CommitOffset(ctx context.Context, m Membership, topic string, partition int32, offset int64) error {
+	return p.CommitPlace(ctx, m, topic, partition, Place{Offset: offset})
+}
+
+// CommitPlace is CommitOffset with a note.
+func (p *Producer) CommitPlace(ctx context.Context, m Membership, topic string, partition int32, at Place) error {
 	if err := p.check("commit offset", true); err != nil {
 		return err
 	}
@@ -75,7 +80,7 @@ func (p *Producer) CommitOffset(ctx context.Context, m Membership, topic string,
 			GenerationID:    int(m.Generation),
 			MemberID:        m.Member,
 			Topics: map[string][]kafkago.TxnOffsetCommit{
-				topic: {{Partition: int(partition), Offset: offset}},
+				topic: {{Partition: int(partition), Offset: at.Offset, Metadata: at.Note}},
 			},
 		})
 		if err != nil {

@@ -32,10 +32,11 @@ func transactionVisible(e *env) {
 	if got := e.committed(group, topic); got != -1 {
 		e.Fatalf("offset %d of a group that has none", got)
 	}
-	e.check(p.CommitOffset(e.ctx, kafka.Membership{Group: group, Generation: -1}, topic, 0, 7))
+	place := kafka.Place{Offset: 7, Note: "a note"}
+	e.check(p.CommitPlace(e.ctx, kafka.Membership{Group: group, Generation: -1}, topic, 0, place))
 	e.check(p.End(e.ctx, true))
-	if got := e.committed(group, topic); got != 7 {
-		e.Fatalf("offset %d, want 7", got)
+	if got, err := e.c.CommittedPlace(e.ctx, group, topic, 0); err != nil || got != place {
+		e.Fatalf("place %+v, want %+v: %v", got, place, err)
 	}
 	e.wantLog(topic, "a", "b")
 	e.wantLog(other, "a", "b")
