@@ -10,7 +10,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -18,6 +17,7 @@ import (
 	"time"
 
 	"oriel/pipeline/kafka"
+	"oriel/pipeline/pipetest"
 )
 
 // fixture is a deployment of its own on the test's broker, worked on by child processes that are the real command.
@@ -42,17 +42,25 @@ func newFixture(t *testing.T, partitions int, more map[string]string) *fixture {
 	name := "t" + hex.EncodeToString(id[:])
 	key := filepath.Join(t.TempDir(), "master.key")
 	writeKey(t, key, 7)
-	f := &fixture{t: t, client: client, name: name, partitions: partitions, env: map[string]string{
-		"ORIEL_BROKERS": addr, "ORIEL_NAME": name, "ORIEL_INPUT_TOPIC": name + ".events", "ORIEL_START": "earliest",
-		"ORIEL_ALLOW_SINGLE_REPLICA": "true", "ORIEL_OPERATOR": "coco", "ORIEL_UPDATE": "projection", "ORIEL_LOSS": "logistic",
-		"ORIEL_SET": "l2-ball", "ORIEL_RADIUS": "5", "ORIEL_DIMENSION": "8", "ORIEL_STRONG_CONVEXITY": "0.001",
-		"ORIEL_MECHANISM": "tree-gaussian", "ORIEL_WINDOW": "64", "ORIEL_EPSILON": "1", "ORIEL_DELTA": "1e-6", "ORIEL_CLIP": "1",
-		"ORIEL_STATE_DIR": filepath.Join(t.TempDir(), "state"), "ORIEL_MASTER_KEY_FILE": key, "ORIEL_HTTP_ADDR": "127.0.0.1:0",
-		"ORIEL_COMMIT_INTERVAL": "20ms",
-	}}
+	f := &fixture{
+		t: t, client: client, name: name, partitions: partitions,
+		env: deploymentEnv(name, addr, key, filepath.Join(t.TempDir(), "state")),
+	}
 	maps.Copy(f.env, more)
 	f.createTopic(f.env["ORIEL_INPUT_TOPIC"], partitions, nil)
 	return f
+}
+
+// deploymentEnv are the settings of a small deployment.
+func deploymentEnv(name, brokers, key, stateDir string) map[string]string {
+	return map[string]string{
+		"ORIEL_BROKERS": brokers, "ORIEL_NAME": name, "ORIEL_INPUT_TOPIC": name + ".events", "ORIEL_START": "earliest",
+		"ORIEL_ALLOW_SINGLE_REPLICA": "true", "ORIEL_OPERATOR": "coco", "ORIEL_UPDATE": "projection", "ORIEL_LOSS": "logistic",
+		"ORIEL_SET": "l2-ball", "ORIEL_RADIUS": "5", "ORIEL_DIMENSION": "8", "ORIEL_STRONG_CONVEXITY": "0.001",
+		"ORIEL_MECHANISM": "tree-gaussian", "ORIEL_WINDOW": "64", "ORIEL_EPSILON": "1", "ORIEL_DELTA": "1e-6", "ORIEL_CLIP": "1",
+		"ORIEL_STATE_DIR": stateDir, "ORIEL_MASTER_KEY_FILE": key, "ORIEL_HTTP_ADDR": "127.0.0.1:0",
+		"ORIEL_COMMIT_INTERVAL": "20ms",
+	}
 }
 
 func writeKey(t *testing.T, path string, fill byte) {
@@ -76,50 +84,17 @@ func (f *fixture) topic(kind string) string { return f.name + "." + kind }
 // send appends records to a partition of the input.
 func (f *fixture) send(partition int32, records ...kafka.Record) {
 	f.t.Helper()
-	producer, err := f.client.NewProducer(f.ctx(), "", time.Minute)
-	if err != nil {
+	if err := pipetest.Send(f.ctx(), f.client, f.env["ORIEL_INPUT_TOPIC"], partition, records...); err != nil {
 		f.t.Fatal(err)
-	}
-	var b kafka.Builder
-	for i, r := range records {
-		b.Append(r.Key, r.Value, r.Headers, time.Now().UnixMilli())
-		if i == len(records)-1 || b.Bytes()+len(records[i+1].Value) > 500_000 {
-			if _, err := producer.Produce(f.ctx(), f.env["ORIEL_INPUT_TOPIC"], partition, &b); err != nil {
-				f.t.Fatal(err)
-			}
-			b.Reset()
-		}
 	}
 }
 
 // read gives all records of a partition of a topic.
 func (f *fixture) read(topic string, partition int32, uncommitted bool) []kafka.Record {
 	f.t.Helper()
-	bounds, err := f.client.Bounds(f.ctx(), topic, partition)
+	all, err := pipetest.Read(f.ctx(), f.client, topic, partition, -1, kafka.ReaderOptions{Uncommitted: uncommitted})
 	if err != nil {
 		f.t.Fatal(err)
-	}
-	end := bounds.Stable
-	if uncommitted {
-		end = bounds.High
-	}
-	reader := f.client.NewReader(topic, partition, bounds.Start, kafka.ReaderOptions{Uncommitted: uncommitted, MaxWait: 50 * time.Millisecond})
-	var all []kafka.Record
-	for next := bounds.Start; next < end; {
-		batch, err := reader.Fetch(f.ctx())
-		if err != nil {
-			f.t.Fatal(err)
-		}
-		for _, r := range batch.Records {
-			r.Key, r.Value = bytes.Clone(r.Key), bytes.Clone(r.Value)
-			r.Headers = slices.Clone(r.Headers)
-			for i := range r.Headers {
-				r.Headers[i].Value = bytes.Clone(r.Headers[i].Value)
-			}
-			all = append(all, r)
-		}
-		next = batch.Next
-		batch.Release()
 	}
 	return all
 }
@@ -130,21 +105,27 @@ type process struct {
 	cmd  *exec.Cmd
 	done chan struct{}
 	err  error
+	out  output // both streams
+}
 
+func (p *process) output() string { return p.out.String() }
+
+// output is what a process has written.
+type output struct {
 	mu  sync.Mutex
-	out bytes.Buffer // both streams
+	buf bytes.Buffer
 }
 
-func (p *process) Write(b []byte) (int, error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.out.Write(b)
+func (o *output) Write(b []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.buf.Write(b)
 }
 
-func (p *process) output() string {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.out.String()
+func (o *output) String() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.buf.String()
 }
 
 // start runs a command as a child; more are further variables.
@@ -157,7 +138,7 @@ func (f *fixture) start(more map[string]string, args ...string) *process {
 	for k, v := range env {
 		p.cmd.Env = append(p.cmd.Env, k+"="+v)
 	}
-	p.cmd.Stdout, p.cmd.Stderr = p, p
+	p.cmd.Stdout, p.cmd.Stderr = &p.out, &p.out
 	if err := p.cmd.Start(); err != nil {
 		f.t.Fatal(err)
 	}

@@ -61,7 +61,7 @@ type env struct {
 	c    *kafka.Client
 }
 
-func client(t *testing.T, addr string, change func(*kafka.Config)) *kafka.Client {
+func client(t testing.TB, addr string, change func(*kafka.Config)) *kafka.Client {
 	t.Helper()
 	config := kafka.Config{Brokers: strings.Split(addr, ","), ClientID: "oriel-contract"}
 	if change != nil {
@@ -163,35 +163,10 @@ func (e *env) log(c *kafka.Client, topic string, offset int64, o kafka.ReaderOpt
 // tryLog is log for a reader that the broker may refuse.
 func (e *env) tryLog(c *kafka.Client, topic string, offset int64, o kafka.ReaderOptions) ([]kafka.Record, error) {
 	e.Helper()
-	var b kafka.Bounds
-	if o.Uncommitted {
-		b = e.bounds(topic)
-	} else {
-		b = e.settle(topic)
+	if !o.Uncommitted {
+		e.settle(topic)
 	}
-	o.MaxWait = 50 * time.Millisecond
-	r := c.NewReader(topic, 0, offset, o)
-	var records []kafka.Record
-	for next := offset; next < b.High; {
-		batch, err := r.Fetch(e.ctx)
-		if err != nil {
-			return nil, err
-		}
-		for _, record := range batch.Records {
-			record.Key, record.Value = clone(record.Key), clone(record.Value)
-			for i, h := range record.Headers {
-				record.Headers[i].Value = clone(h.Value)
-			}
-			record.Headers = append([]kafka.Header(nil), record.Headers...)
-			records = append(records, record)
-		}
-		if batch.Next < next {
-			e.Fatalf("next offset went from %d back to %d", next, batch.Next)
-		}
-		next = batch.Next
-		batch.Release()
-	}
-	return records, nil
+	return Read(e.ctx, c, topic, 0, offset, o)
 }
 
 // clone keeps nil apart from empty.

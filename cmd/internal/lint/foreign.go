@@ -18,6 +18,7 @@ var foreign = []struct {
 	{"github.com/pierrec/lz4/v4", []string{"pipeline/kafka"}, "record batches are decompressed in one place"},
 	{"github.com/twmb/franz-go/pkg/kfake", []string{"pipeline/embedded"}, "the embedded broker is a test double, kept in one place"},
 	{"github.com/twmb/franz-go/pkg/kmsg", []string{"pipeline/kafka", "pipeline/embedded"}, "Kafka's wire is spoken in one place"},
+	{"github.com/twmb/franz-go/pkg/kerr", []string{"pipeline/pipetest"}, "names of error codes are for traces of tests"},
 	{"github.com/cockroachdb/pebble/v2", []string{"state"}, "the local store is one package"},
 	{"github.com/prometheus", []string{"pipeline/metrics", "pipeline/console", "cmd"}, "what is exported is decided in pipeline/metrics, served by the console, wired by cmd"},
 	{"gonum.org/v1/gonum", []string{"mechanisms", "operators"}, "numerics belong to the mathematical packages, and there not where bytes are decided"},

@@ -1,0 +1,126 @@
+package pipetest
+
+import (
+	"context"
+	"net"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"oriel/pipeline/embedded"
+	"oriel/pipeline/kafka"
+)
+
+// Deployment is a broker and the processes of a service in a bubble of testing/synctest: pipes for connections, memory for
+// disks, and a clock that moves when everybody waits. It records each request of its members, and fails those it is told to.
+type Deployment struct {
+	t       testing.TB
+	network network
+	broker  *embedded.Broker
+	began   time.Time
+
+	mu       sync.Mutex
+	members  []*Member
+	rules    []*rule
+	requests []*Request
+	topics   topicNames
+}
+
+// New starts a broker. It must be called in a bubble; the deployment ends with the test's own clean-up.
+func New(t testing.TB) *Deployment {
+	t.Helper()
+	d := &Deployment{t: t, began: time.Now(), topics: topicNames{}}
+	var err error
+	if d.broker, err = embedded.Start(embedded.Options{Memory: true, Listen: d.network.Listen}); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(d.close)
+	return d
+}
+
+// settled is longer than anything still sleeps when a deployment has closed. The clock stops with the test's own goroutine, so
+// that what sleeps then would never end.
+const settled = 2 * time.Minute
+
+// close ends every goroutine: a bubble waits for its own.
+func (d *Deployment) close() {
+	for _, m := range d.members {
+		select {
+		case <-m.Done():
+		default:
+			m.Kill()
+		}
+	}
+	d.broker.Close()
+	time.Sleep(settled)
+}
+
+// Addr is where the broker listens.
+func (d *Deployment) Addr() string { return d.broker.Addr() }
+
+// Client is the test's own client: its requests take no time, are not recorded and do not fail.
+func (d *Deployment) Client() *kafka.Client {
+	d.t.Helper()
+	return client(d.t, d.Addr(), func(c *kafka.Config) {
+		c.Dial = d.Dial
+	})
+}
+
+// Dial connects the test to a listener of the deployment.
+func (d *Deployment) Dial(ctx context.Context, _, address string) (net.Conn, error) {
+	return d.network.dial(ctx, address)
+}
+
+// Fail lets requests fail from here on.
+func (d *Deployment) Fail(faults ...Fault) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, f := range faults {
+		d.rules = append(d.rules, &rule{Fault: f})
+	}
+}
+
+// Mend ends every fault.
+func (d *Deployment) Mend() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.rules = nil
+}
+
+// Requests are those that have ended, in an order that two runs of one input share.
+func (d *Deployment) Requests() []Request {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	var all []Request
+	for _, r := range d.requests {
+		if r.Outcome != "" {
+			all = append(all, *r)
+		}
+	}
+	slices.SortStableFunc(all, order)
+	return all
+}
+
+func (d *Deployment) sent(m *Member, request kmsg.Request, bytes int) (*Request, Effect) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	entry := &Request{At: time.Since(d.began), Member: m.Name, API: kmsg.NameForKey(request.Key()), Bytes: bytes}
+	entry.Topic, entry.Partition = d.topics.place(request)
+	d.requests = append(d.requests, entry)
+	return entry, d.effect(*entry)
+}
+
+func (d *Deployment) ended(entry *Request, outcome string, answer int) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	entry.Took, entry.Outcome, entry.Answer = time.Since(d.began)-entry.At, outcome, answer
+}
+
+func (d *Deployment) learn(answer kmsg.Response) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.topics.learn(answer)
+}

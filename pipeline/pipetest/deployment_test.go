@@ -1,0 +1,214 @@
+package pipetest_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	kafkago "github.com/segmentio/kafka-go"
+
+	"oriel/pipeline"
+	"oriel/pipeline/kafka"
+	"oriel/pipeline/pipetest"
+)
+
+// member is a process that only lends its network to the test.
+func member(t *testing.T, d *pipetest.Deployment) *kafka.Client {
+	t.Helper()
+	m := d.Start("a", pipetest.NewDisk(), func(ctx context.Context, _ *pipetest.Member) error {
+		<-ctx.Done()
+		return nil
+	})
+	config := kafka.Config{Brokers: []string{d.Addr()}}
+	m.Network(&config)
+	c, err := kafka.New(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.Close() })
+	return c
+}
+
+// TestEffectsAreWhatTheySay fails the first of two Produce requests, and looks at the log while the second is held up.
+func TestEffectsAreWhatTheySay(t *testing.T) {
+	for _, test := range []struct {
+		effect  pipetest.Effect
+		outcome string
+		after   time.Duration
+		done    int // records by then, from the first request alone
+	}{
+		{pipetest.Effect{}, "ok", 5 * time.Second, 1},
+		{pipetest.Lost, "lost", 5 * time.Second, 1},
+		{pipetest.Cut, "cut", 5 * time.Second, 0},
+		{pipetest.Refused(kafkago.NotEnoughReplicas), "NOT_ENOUGH_REPLICAS", 5 * time.Second, 0},
+		{pipetest.Late(20 * time.Second), "client gone", 22 * time.Second, 1}, // the client waits for 15 s
+	} {
+		t.Run(test.outcome, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				d := pipetest.New(t)
+				if err := d.Client().CreateTopic(t.Context(), "t", 1, 1, nil); err != nil {
+					t.Fatal(err)
+				}
+				produce := pipetest.Kind{API: "Produce", Partition: pipetest.AnyPartition}
+				d.Fail(
+					pipetest.Fault{Kind: produce, Effect: test.effect},
+					pipetest.Fault{Kind: produce, Skip: 1, Count: -1, Effect: pipetest.Late(10 * time.Second)},
+				)
+				sent := make(chan error, 1)
+				c := member(t, d)
+				go func() { sent <- pipetest.Send(t.Context(), c, "t", 0, kafka.Record{Value: []byte("v")}) }()
+				time.Sleep(test.after)
+				requests := d.Requests()
+				first := slices.IndexFunc(requests, func(r pipetest.Request) bool { return r.API == "Produce" })
+				if got := requests[first]; got.Outcome != test.outcome || got.Topic != "t" || got.Partition != 0 || got.Member != "a" {
+					t.Errorf("first: %v", got)
+				}
+				length := func() int {
+					records, err := pipetest.Read(t.Context(), d.Client(), "t", 0, -1, kafka.ReaderOptions{})
+					if err != nil {
+						t.Fatal(err)
+					}
+					return len(records)
+				}
+				if got := length(); got != test.done {
+					t.Errorf("%d records by the first request, want %d", got, test.done)
+				}
+				if err := <-sent; err != nil || length() != 1 {
+					t.Errorf("%d records in the end, %v", length(), err)
+				}
+			})
+		})
+	}
+}
+
+// trace runs a service over 40 events in two partitions, and gives what it did on the wire.
+func trace(t *testing.T, faults ...pipetest.Fault) (all []pipetest.Request) {
+	synctest.Test(t, func(t *testing.T) {
+		d, setup := prepared(t, 2)
+		d.Fail(faults...)
+		a := d.Start("a", pipetest.NewDisk(), setup.Run)
+		for range 4 {
+			for p := range int32(2) {
+				send(t, d, setup, p, 5)
+			}
+			time.Sleep(time.Second)
+		}
+		time.Sleep(20 * time.Second)
+		if err := a.Stop(); err != nil {
+			t.Errorf("%v: %v", faults, err)
+		}
+		for p := range int32(2) {
+			wantTaken(t, d, setup, p, 20)
+		}
+		all = d.Requests()
+	})
+	return all
+}
+
+func prepared(t *testing.T, partitions int) (*pipetest.Deployment, pipetest.Setup) {
+	t.Helper()
+	d, setup := pipetest.New(t), pipetest.NewSetup()
+	if err := setup.Prepare(t.Context(), d.Client(), partitions); err != nil {
+		t.Fatal(err)
+	}
+	return d, setup
+}
+
+func send(t *testing.T, d *pipetest.Deployment, s pipetest.Setup, p int32, n int) {
+	t.Helper()
+	if err := pipetest.Send(t.Context(), d.Client(), s.Config.Input, p, make([]kafka.Record, n)...); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// wantTaken wants a decision for each of the first n offsets, once and in order.
+func wantTaken(t *testing.T, d *pipetest.Deployment, s pipetest.Setup, p int32, n int) {
+	t.Helper()
+	records, err := pipetest.Read(t.Context(), d.Client(), s.Config.Decisions, p, -1, kafka.ReaderOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(records) != n {
+		t.Errorf("partition %d: %d decisions, want %d", p, len(records), n)
+	}
+	for i, r := range records {
+		if want := fmt.Sprintf(`"decision":[%d,%d]`, i+1, i); !strings.Contains(string(r.Value), want) {
+			t.Errorf("partition %d: decision %d is %s, want %s", p, i, r.Value, want)
+		}
+	}
+}
+
+// TestRunsOfOneInputAreOneTrace: to the nanosecond, whatever goroutine the scheduler lets go first.
+func TestRunsOfOneInputAreOneTrace(t *testing.T) {
+	want := trace(t)
+	for range runs {
+		if got := trace(t); !slices.Equal(got, want) {
+			t.Fatalf("%s", pipetest.Difference(want, got))
+		}
+	}
+}
+
+// runs is small because it was large: two hundred were equal.
+const runs = 5
+
+// TestEveryRequestCanBeRefused: an answer with an error code for each API that the service uses; it retries or starts over, and
+// nothing is lost or twice.
+func TestEveryRequestCanBeRefused(t *testing.T) {
+	seen := map[string]bool{}
+	for _, r := range trace(t) {
+		if seen[r.API] {
+			continue
+		}
+		seen[r.API] = true
+		first := pipetest.Kind{API: r.API, Partition: pipetest.AnyPartition}
+		refused := trace(t, pipetest.Fault{Kind: first, Effect: pipetest.Refused(kafkago.NotEnoughReplicas)})
+		at := slices.IndexFunc(refused, func(r pipetest.Request) bool { return r.API == first.API })
+		want := "NOT_ENOUGH_REPLICAS"
+		if r.API == "Metadata" && r.Topic == "" {
+			want = "cut" // of all topics: the answer has no place for a code
+		}
+		if got := refused[at].Outcome; got != want {
+			t.Errorf("%v: %s, want %s", first, got, want)
+		}
+	}
+	if len(seen) < 15 {
+		t.Errorf("the service used %d APIs", len(seen))
+	}
+}
+
+// TestAKilledMemberIsReplaced: at every point, by another process or by its own restart on what its disk has kept.
+func TestAKilledMemberIsReplaced(t *testing.T) {
+	points := []pipeline.Point{pipeline.PointFenced, pipeline.PointRestored, pipeline.PointProduced, pipeline.PointEnded}
+	for _, point := range points {
+		for _, next := range []string{"a", "b"} {
+			t.Run(fmt.Sprintf("%s/%s", point, next), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					d, setup := prepared(t, 2)
+					a := d.Start("a", pipetest.NewDisk(), setup.Run)
+					a.KillAt(point, 2)
+					send(t, d, setup, 0, 5)
+					time.Sleep(2 * time.Second)
+					if point == pipeline.PointFenced || point == pipeline.PointRestored {
+						wantTaken(t, d, setup, 0, 0)
+					}
+					<-a.Done()
+					disk := a.Disk()
+					if next != a.Name {
+						disk = pipetest.NewDisk()
+					}
+					b := d.Start(next, disk, setup.Run)
+					send(t, d, setup, 0, 5)
+					time.Sleep(20 * time.Second)
+					if err := b.Stop(); err != nil {
+						t.Error(err)
+					}
+					wantTaken(t, d, setup, 0, 10)
+				})
+			})
+		}
+	}
+}

@@ -1,0 +1,83 @@
+package pipetest
+
+import (
+	"time"
+
+	"oriel/pipeline/kafka"
+)
+
+// Effect is what becomes of a request. The zero value lets it pass.
+type Effect struct {
+	kind  effectKind
+	code  kafka.Code
+	delay time.Duration
+}
+
+type effectKind int
+
+const (
+	pass effectKind = iota
+	lose
+	refuse
+	cut
+	hold
+)
+
+// Lost: the broker does it, and the connection ends before the answer.
+var Lost = Effect{kind: lose}
+
+// Cut: the connection ends before the broker hears of it.
+var Cut = Effect{kind: cut}
+
+// Refused: the broker answers with a code and does nothing.
+func Refused(code kafka.Code) Effect { return Effect{kind: refuse, code: code} }
+
+// Late: the broker hears of it after a delay. Beyond the client's time limit it is done unheard.
+func Late(delay time.Duration) Effect { return Effect{kind: hold, delay: delay} }
+
+func (e Effect) String() string {
+	switch e.kind {
+	case lose:
+		return "lost"
+	case cut:
+		return "cut"
+	case refuse:
+		return codeName(int16(e.code))
+	case hold:
+		return "late"
+	default:
+		return "ok"
+	}
+}
+
+// Fault gives requests of a kind an effect: Count of them, after the first Skip.
+type Fault struct {
+	Kind   Kind
+	Skip   int
+	Count  int // 0: one; negative: all that follow
+	Effect Effect
+}
+
+// AnyPartition in a Kind takes requests of every partition and of none.
+const AnyPartition = -1
+
+// rule is a fault at work.
+type rule struct {
+	Fault
+	seen int
+}
+
+// effect counts a request, and says what becomes of it. The first rule that has one decides.
+func (d *Deployment) effect(r Request) Effect {
+	var found Effect
+	for _, rule := range d.rules {
+		if !rule.Kind.takes(r) {
+			continue
+		}
+		rule.seen++
+		if n := rule.seen - rule.Skip; found.kind == pass && n > 0 && (rule.Count < 0 || n <= max(rule.Count, 1)) {
+			found = rule.Effect
+		}
+	}
+	return found
+}

@@ -1,0 +1,86 @@
+package pipetest
+
+import (
+	"reflect"
+
+	"github.com/twmb/franz-go/pkg/kmsg"
+)
+
+// Kafka's messages name the same things alike, so that one walk over their fields serves all of them.
+
+// fields calls visit for each field of a message and of what is nested in it.
+func fields(v reflect.Value, visit func(name string, v reflect.Value)) {
+	switch v.Kind() {
+	case reflect.Pointer:
+		fields(v.Elem(), visit)
+	case reflect.Slice:
+		for i := range v.Len() {
+			fields(v.Index(i), visit)
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			if field := v.Type().Field(i); field.IsExported() {
+				visit(field.Name, v.Field(i))
+				fields(v.Field(i), visit)
+			}
+		}
+	default:
+	}
+}
+
+// firstCode is the first error code of an answer, 0 if there is none.
+func firstCode(answer kmsg.Response) int16 {
+	var first int16
+	fields(reflect.ValueOf(answer), func(name string, v reflect.Value) {
+		if name == "ErrorCode" && v.Kind() == reflect.Int16 && first == 0 {
+			first = int16(v.Int())
+		}
+	})
+	return first
+}
+
+// refusal answers a request with an error code: for each thing that the request names, or as a whole where it names nothing.
+// It is nil when the answer has no place for a code.
+func refusal(request kmsg.Request, code int16) kmsg.Response {
+	answer := request.ResponseKind()
+	mirror(reflect.ValueOf(answer).Elem(), reflect.ValueOf(request).Elem())
+	whole := reflect.ValueOf(answer).Elem().FieldByName("ErrorCode")
+	inner := false
+	fields(reflect.ValueOf(answer), func(name string, v reflect.Value) {
+		if name == "ErrorCode" && v != whole {
+			v.SetInt(int64(code))
+			inner = true
+		}
+	})
+	if whole.IsValid() && !inner {
+		whole.SetInt(int64(code))
+	}
+	// Fields of later versions are not on the wire.
+	if told, err := parseAnswer(request, answerFrame(answer, make([]byte, 4))); err != nil || firstCode(told) != code {
+		return nil
+	}
+	return answer
+}
+
+// mirror gives an answer an entry for each of the request's, under the same names. Partitions may be plain numbers in requests.
+func mirror(answer, request reflect.Value) {
+	for i := range answer.NumField() {
+		name, to := answer.Type().Field(i).Name, answer.Field(i)
+		from := request.FieldByName(name)
+		switch {
+		case name == "Version" || name == "UnknownTags" || !from.IsValid():
+		case from.Type() == to.Type():
+			to.Set(from)
+		case to.Kind() == reflect.Slice && from.Kind() == reflect.Slice && to.Type().Elem().Kind() == reflect.Struct:
+			to.Set(reflect.MakeSlice(to.Type(), from.Len(), from.Len()))
+			for i := range from.Len() {
+				to.Index(i).Addr().Interface().(interface{ Default() }).Default()
+				if entry := from.Index(i); entry.Kind() == reflect.Struct {
+					mirror(to.Index(i), entry)
+				} else {
+					to.Index(i).FieldByName("Partition").Set(entry)
+				}
+			}
+		}
+	}
+}

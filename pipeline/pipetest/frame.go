@@ -1,0 +1,80 @@
+package pipetest
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+
+	"github.com/twmb/franz-go/pkg/kmsg"
+)
+
+// readFrame reads a request or an answer with its length.
+func readFrame(c net.Conn) ([]byte, error) {
+	var length [4]byte
+	if _, err := io.ReadFull(c, length[:]); err != nil {
+		return nil, err
+	}
+	frame := make([]byte, 4+int(binary.BigEndian.Uint32(length[:])))
+	copy(frame, length[:])
+	_, err := io.ReadFull(c, frame[4:])
+	return frame, err
+}
+
+var errFrame = errors.New("pipetest: a frame that is no message of Kafka's protocol")
+
+// parseRequest reads a request's frame: length, API key, version, correlation id, client id, tagged fields, body.
+func parseRequest(frame []byte) (request kmsg.Request, correlation []byte, err error) {
+	if len(frame) < 14 {
+		return nil, nil, errFrame
+	}
+	if request = kmsg.RequestForKey(int16(binary.BigEndian.Uint16(frame[4:]))); request == nil {
+		return nil, nil, errFrame
+	}
+	request.SetVersion(int16(binary.BigEndian.Uint16(frame[6:])))
+	at := 14 + max(0, int(int16(binary.BigEndian.Uint16(frame[12:]))))
+	if request.IsFlexible() {
+		at++ // no tagged fields: the client has none
+	}
+	if at > len(frame) {
+		return nil, nil, errFrame
+	}
+	if err := request.ReadFrom(frame[at:]); err != nil {
+		return nil, nil, fmt.Errorf("%w: %w", errFrame, err)
+	}
+	return request, frame[8:12], nil
+}
+
+// parseAnswer reads an answer's frame: length, correlation id, tagged fields, body.
+func parseAnswer(request kmsg.Request, frame []byte) (kmsg.Response, error) {
+	answer := request.ResponseKind()
+	at := 8
+	if hasTags(answer) {
+		at++
+	}
+	if at > len(frame) {
+		return nil, errFrame
+	}
+	if err := answer.ReadFrom(frame[at:]); err != nil {
+		return nil, fmt.Errorf("%w: %w", errFrame, err)
+	}
+	return answer, nil
+}
+
+// answerFrame is an answer on the wire.
+func answerFrame(answer kmsg.Response, correlation []byte) []byte {
+	frame := append(make([]byte, 4), correlation...)
+	if hasTags(answer) {
+		frame = append(frame, 0)
+	}
+	frame = answer.AppendTo(frame)
+	binary.BigEndian.PutUint32(frame, uint32(len(frame)-4))
+	return frame
+}
+
+// hasTags tells whether tagged fields stand between an answer's header and body. The answer to ApiVersions never has them: who
+// asks does not know yet what the broker speaks.
+func hasTags(answer kmsg.Response) bool {
+	return answer.IsFlexible() && answer.Key() != int16(kmsg.ApiVersions)
+}

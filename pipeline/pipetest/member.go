@@ -1,0 +1,150 @@
+package pipetest
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"sync"
+	"time"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"oriel/pipeline"
+	"oriel/pipeline/kafka"
+)
+
+// Member is a process of the service: what it does on the network and on its disk is the deployment's.
+type Member struct {
+	Name string
+
+	d      *Deployment
+	number int
+	cancel context.CancelFunc
+	done   chan struct{}
+	err    error
+
+	mu    sync.Mutex
+	disk  *vfs.MemFS
+	dead  bool
+	wires []*wire
+	kills []*kill
+}
+
+// kill is a place that a member does not leave alive.
+type kill struct {
+	point pipeline.Point
+	left  int
+}
+
+// NewDisk is an empty disk that can crash.
+func NewDisk() *vfs.MemFS { return vfs.NewCrashableMem() }
+
+// Start runs a process on a disk. run is the service; it ends when ctx does.
+func (d *Deployment) Start(name string, disk *vfs.MemFS, run func(ctx context.Context, m *Member) error) *Member {
+	ctx, cancel := context.WithCancel(context.Background())
+	d.mu.Lock()
+	m := &Member{Name: name, d: d, number: len(d.members), cancel: cancel, done: make(chan struct{}), disk: disk}
+	d.members = append(d.members, m)
+	d.mu.Unlock()
+	go func() {
+		defer close(m.done)
+		m.err = run(ctx, m)
+	}()
+	return m
+}
+
+// Network makes a client of the member's go through the deployment. Its pauses have no jitter.
+func (m *Member) Network(c *kafka.Config) {
+	c.Dial = m.dial
+	c.Jitter = func(n time.Duration) time.Duration { return n / 2 }
+}
+
+func (m *Member) dial(ctx context.Context, _, address string) (net.Conn, error) {
+	m.mu.Lock()
+	dead := m.dead
+	m.mu.Unlock()
+	if dead {
+		return nil, fmt.Errorf("dial %s: %w", address, errRefused)
+	}
+	broker, err := m.d.network.dial(ctx, address)
+	if err != nil {
+		return nil, err
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	w, client := m.d.newWire(m, broker)
+	if m.dead {
+		w.hangUp()
+	}
+	m.wires = append(m.wires, w)
+	return client, nil
+}
+
+// Listen opens a listener of the member's.
+func (m *Member) Listen(network, address string) (net.Listener, error) {
+	return m.d.network.Listen(network, address)
+}
+
+// Disk is what the next process on this machine finds: after a kill, what was on the disk then.
+func (m *Member) Disk() *vfs.MemFS {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.disk
+}
+
+// KillAt kills the member when one of its partitions reaches a point for the n-th time from here on.
+func (m *Member) KillAt(point pipeline.Point, n int) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.kills = append(m.kills, &kill{point, n})
+}
+
+// Reached goes into the listener of the member's service.
+func (m *Member) Reached(_ int32, point pipeline.Point) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, k := range m.kills {
+		if k.point == point {
+			if k.left--; k.left == 0 {
+				m.die()
+			}
+		}
+	}
+}
+
+// Kill ends the process as SIGKILL does: its connections end without a goodbye, its disk keeps what was written, and nothing
+// that it still does leaves it. It returns once the process has noticed.
+func (m *Member) Kill() {
+	m.mu.Lock()
+	m.die()
+	m.mu.Unlock()
+	<-m.done
+}
+
+func (m *Member) die() {
+	if m.dead {
+		return
+	}
+	m.dead = true
+	for _, w := range m.wires {
+		w.hangUp()
+	}
+	m.disk = m.disk.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: 100, RNG: rand.New(rand.NewPCG(1, 2))})
+	m.cancel()
+}
+
+// Stop ends the process as SIGTERM does, and returns what it ends with.
+func (m *Member) Stop() error {
+	m.cancel()
+	return m.Wait()
+}
+
+// Wait waits for the end of the process, and returns what it ends with.
+func (m *Member) Wait() error {
+	<-m.done
+	return m.err
+}
+
+// Done is closed when the process has ended.
+func (m *Member) Done() <-chan struct{} { return m.done }

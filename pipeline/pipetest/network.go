@@ -1,0 +1,87 @@
+package pipetest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"sync"
+)
+
+// network joins listeners and callers by pipes, so that no socket and no real time is in a test. Its addresses are those of
+// a loopback, handed out in order.
+type network struct {
+	mu        sync.Mutex
+	listeners map[string]*listener
+}
+
+// firstPort is what the first listener gets.
+const firstPort = 9001
+
+// Listen is net.Listen; the port asked for is not looked at.
+func (n *network) Listen(string, string) (net.Listener, error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	l := &listener{
+		addr: fmt.Sprintf("127.0.0.1:%d", firstPort+len(n.listeners)), calls: make(chan net.Conn), closed: make(chan struct{}),
+	}
+	if n.listeners == nil {
+		n.listeners = map[string]*listener{}
+	}
+	n.listeners[l.addr] = l
+	return l, nil
+}
+
+var errRefused = errors.New("connection refused")
+
+// dial connects to a listener.
+func (n *network) dial(ctx context.Context, address string) (net.Conn, error) {
+	n.mu.Lock()
+	l := n.listeners[address]
+	n.mu.Unlock()
+	if l == nil {
+		return nil, fmt.Errorf("dial %s: %w", address, errRefused)
+	}
+	here, there := net.Pipe()
+	select {
+	case l.calls <- there:
+		return here, nil
+	case <-l.closed:
+		return nil, fmt.Errorf("dial %s: %w", address, errRefused)
+	case <-ctx.Done():
+		return nil, fmt.Errorf("dial %s: %w", address, ctx.Err())
+	}
+}
+
+type listener struct {
+	addr   string
+	calls  chan net.Conn
+	closed chan struct{}
+	once   sync.Once
+}
+
+// Accept waits for the next caller.
+func (l *listener) Accept() (net.Conn, error) {
+	select {
+	case c := <-l.calls:
+		return c, nil
+	case <-l.closed:
+		return nil, net.ErrClosed
+	}
+}
+
+// Close refuses callers from then on.
+func (l *listener) Close() error {
+	l.once.Do(func() { close(l.closed) })
+	return nil
+}
+
+// Addr is where it listens.
+func (l *listener) Addr() net.Addr { return address(l.addr) }
+
+type address string
+
+// Network is the one that addresses of brokers have.
+func (address) Network() string { return "tcp" }
+
+func (a address) String() string { return string(a) }

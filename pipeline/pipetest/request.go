@@ -1,0 +1,155 @@
+package pipetest
+
+import (
+	"cmp"
+	"fmt"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kmsg"
+)
+
+// Request is what can be seen of a request on the wire, without its contents.
+type Request struct {
+	At        time.Duration // when it was sent, since the deployment began
+	Took      time.Duration // until its answer was there, or its connection ended
+	Member    string        // who sent it
+	API       string        // as Kafka names it
+	Topic     string        // or topics, sorted; "" if it names none
+	Partition int32         // of the topic, or of the transactional id; −1 if it names none
+	Bytes     int           // of the request, with its length
+	Answer    int           // bytes of the answer, 0 without one
+	Outcome   string        // "ok", the first error code of the answer, or what became of the connection
+}
+
+// String is a line of a trace.
+func (r Request) String() string {
+	place := r.Topic
+	if r.Partition >= 0 {
+		place += "/" + strconv.Itoa(int(r.Partition))
+	}
+	return fmt.Sprintf("%v +%v %s %s %s %d → %d %s", r.At, r.Took, r.Member, r.API, place, r.Bytes, r.Answer, r.Outcome)
+}
+
+// Kind is what requests of one kind have in common.
+func (r Request) Kind() Kind { return Kind{r.Member, r.API, r.Topic, r.Partition} }
+
+// Kind names requests that do the same to the same. In a Fault, what is empty or negative stands for any.
+type Kind struct {
+	Member, API, Topic string
+	Partition          int32
+}
+
+// takes tells whether a request is of the kind.
+func (k Kind) takes(r Request) bool {
+	return (k.Member == "" || k.Member == r.Member) && (k.API == "" || k.API == r.API) &&
+		(k.Topic == "" || k.Topic == r.Topic) && (k.Partition < 0 || k.Partition == r.Partition)
+}
+
+// order puts requests into an order that two runs of one input share: goroutines that run at the same moment may send in any.
+func order(a, b Request) int {
+	return cmp.Or(cmp.Compare(a.At, b.At), cmp.Compare(a.Member, b.Member), cmp.Compare(a.API, b.API), cmp.Compare(a.Topic, b.Topic),
+		cmp.Compare(a.Partition, b.Partition), cmp.Compare(a.Took, b.Took), cmp.Compare(a.Bytes, b.Bytes))
+}
+
+// Difference shows where two traces part, with what came before; "" if they are equal.
+func Difference(want, got []Request) string {
+	for i := range max(len(want), len(got)) {
+		var a, b string
+		if i < len(want) {
+			a = want[i].String()
+		}
+		if i < len(got) {
+			b = got[i].String()
+		}
+		if a != b {
+			var before strings.Builder
+			for _, r := range want[max(0, i-5):min(i, len(want))] {
+				fmt.Fprintf(&before, "  %v\n", r)
+			}
+			return fmt.Sprintf("request %d of %d and %d:\n%s- %s\n+ %s", i, len(want), len(got), before.String(), a, b)
+		}
+	}
+	return ""
+}
+
+// apiVersions is asked on each new connection. Whether a connection is new depends on which goroutine the scheduler lets go
+// first, so those requests take no time and are not recorded.
+const apiVersions = int16(kmsg.ApiVersions)
+
+// topicNames learns what topic ids stand for from the answers that tell it.
+type topicNames map[[16]byte]string
+
+func (names topicNames) learn(answer kmsg.Response) {
+	if metadata, ok := answer.(*kmsg.MetadataResponse); ok {
+		for _, t := range metadata.Topics {
+			if t.Topic != nil && t.TopicID != [16]byte{} {
+				names[t.TopicID] = *t.Topic
+			}
+		}
+	}
+}
+
+// place finds what a request is about: its topics, and its partition.
+func (names topicNames) place(request kmsg.Request) (topic string, partition int32) {
+	var topics []string
+	partition = -1
+	fields(reflect.ValueOf(request), func(name string, v reflect.Value) {
+		switch value := v.Interface().(type) {
+		case string:
+			switch name {
+			case "Topic", "ResourceName":
+				topics = append(topics, value)
+			case "TransactionalID", "CoordinatorKey":
+				partition = max(partition, ofTransaction(value))
+			}
+		case *string:
+			switch {
+			case value == nil:
+			case name == "Topic":
+				topics = append(topics, *value)
+			case name == "TransactionalID" && partition < 0:
+				partition = ofTransaction(*value)
+			}
+		case [16]byte:
+			if name == "TopicID" && names[value] != "" {
+				topics = append(topics, names[value])
+			}
+		case int32:
+			if name == "Partition" {
+				partition = value
+			}
+		case []int32:
+			if name == "Partitions" && len(value) > 0 {
+				partition = value[0]
+			}
+		}
+	})
+	topics = slices.DeleteFunc(topics, func(t string) bool { return t == "" })
+	slices.Sort(topics)
+	return strings.Join(slices.Compact(topics), ","), partition
+}
+
+// ofTransaction is the partition that a transactional id of the service ends with, −1 for another id.
+func ofTransaction(id string) int32 {
+	p, err := strconv.ParseInt(id[strings.LastIndexByte(id, '/')+1:], 10, 32)
+	if err != nil || !strings.Contains(id, "/") {
+		return -1
+	}
+	return int32(p)
+}
+
+// codeName is how Kafka's documentation calls an error code.
+func codeName(code int16) string {
+	if code == 0 {
+		return "ok"
+	}
+	if known := kerr.TypedErrorForCode(code); known != nil {
+		return known.Message
+	}
+	return strconv.Itoa(int(code))
+}

@@ -1,0 +1,145 @@
+package pipetest
+
+import (
+	"net"
+	"sync"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kmsg"
+)
+
+// wire is a member's connection to a broker. It carries one request after the other, as Kafka's connections do.
+type wire struct {
+	d              *Deployment
+	member         *Member
+	client, broker net.Conn
+	requests       chan []byte
+	gone           chan struct{} // closed when the client's side has ended
+	once           sync.Once
+}
+
+func (d *Deployment) newWire(m *Member, broker net.Conn) (*wire, net.Conn) {
+	client, far := net.Pipe()
+	w := &wire{d: d, member: m, client: far, broker: broker, requests: make(chan []byte), gone: make(chan struct{})}
+	go w.listen()
+	go w.carry()
+	return w, client
+}
+
+// listen takes requests off the client.
+func (w *wire) listen() {
+	defer close(w.requests)
+	for {
+		frame, err := readFrame(w.client)
+		if err != nil {
+			w.hangUp()
+			return
+		}
+		select {
+		case w.requests <- frame:
+		case <-w.gone:
+			return
+		}
+	}
+}
+
+// hangUp ends the client's side; what was sent arrives.
+func (w *wire) hangUp() {
+	w.once.Do(func() { close(w.gone) })
+	_ = w.client.Close()
+}
+
+func (w *wire) carry() {
+	defer func() {
+		w.hangUp()
+		_ = w.broker.Close()
+	}()
+	for frame := range w.requests {
+		if !w.exchange(frame) {
+			return
+		}
+	}
+}
+
+// exchange carries a request and its answer, and tells whether the connection lives on.
+func (w *wire) exchange(frame []byte) bool {
+	request, correlation, err := parseRequest(frame)
+	if err != nil {
+		panic("BUG: pipetest: " + err.Error())
+	}
+	if request.Key() == apiVersions {
+		_, answer := w.ask(frame)
+		return answer != nil && w.answer(answer)
+	}
+	entry, effect := w.d.sent(w.member, request, len(frame))
+	way := latency(w.member, request, entry.Partition)
+	time.Sleep(way + effect.delay)
+	end := func(outcome string, answer []byte) bool {
+		time.Sleep(way)
+		w.d.ended(entry, outcome, len(answer))
+		return answer != nil && w.answer(answer)
+	}
+	switch effect.kind {
+	case cut:
+		return end("cut", nil)
+	case refuse:
+		refused := refusal(request, int16(effect.code))
+		if refused == nil {
+			return end("cut", nil) // the protocol has no place for the code
+		}
+		return end(effect.String(), answerFrame(refused, correlation))
+	default:
+	}
+	outcome, answer := w.ask(frame)
+	if answer == nil {
+		return end(outcome, nil)
+	}
+	parsed, err := parseAnswer(request, answer)
+	if err != nil {
+		panic("BUG: pipetest: " + err.Error())
+	}
+	w.d.learn(parsed)
+	if effect.kind == lose {
+		return end("lost", nil)
+	}
+	return end(codeName(firstCode(parsed)), answer)
+}
+
+// ask passes a request on and waits for its answer; nil when either side ends before.
+func (w *wire) ask(frame []byte) (outcome string, answer []byte) {
+	if _, err := w.broker.Write(frame); err != nil {
+		return "broker gone", nil
+	}
+	answers := make(chan []byte, 1)
+	go func() {
+		answer, err := readFrame(w.broker)
+		if err != nil {
+			answer = nil
+		}
+		answers <- answer
+	}()
+	select {
+	case answer := <-answers:
+		if answer == nil {
+			return "broker gone", nil
+		}
+		return "", answer
+	case <-w.gone:
+		_ = w.broker.Close()
+		<-answers
+		return "client gone", nil
+	}
+}
+
+func (w *wire) answer(frame []byte) bool {
+	_, err := w.client.Write(frame)
+	return err == nil
+}
+
+// latency is how long a message is on its way, half a millisecond and a little more. The little more differs from member to
+// member, partition to partition and request to request, so that hardly anything of two goroutines happens at the same moment, and what
+// follows from what never depends on the scheduler.
+func latency(m *Member, request kmsg.Request, partition int32) time.Duration {
+	const base = 500 * time.Microsecond
+	return base + time.Duration(m.number)*10_007 + time.Duration(partition+1)*1_009 + time.Duration(request.Key())*11
+}
