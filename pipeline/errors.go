@@ -27,6 +27,7 @@ type StopError struct {
 	Reason    string // what was found
 	Remedy    string // what to do
 	Cause     error  // may be nil
+	Loss      bool   // the reason is that brokers say something is gone: believed if found again for a while, kafka.Doubt
 }
 
 func (e *StopError) Error() string {
@@ -42,6 +43,12 @@ func (e *StopError) Error() string {
 }
 
 func (e *StopError) Unwrap() error { return e.Cause }
+
+// ofLoss tells whether an error says that something is lost, so that another look may find that it is not.
+func ofLoss(err error) bool {
+	var stop *StopError
+	return errors.As(err, &stop) && stop.Loss
+}
 
 // ofAll tells whether an error stops the whole deployment and not one partition.
 func ofAll(err error) bool {

@@ -77,17 +77,28 @@ func (s *Service) Run(ctx context.Context) error {
 // checkTopics refuses topics that changed under the service: other settings, other partition counts, and topics that were
 // deleted and made again, whose offsets mean other records.
 //
-// A broker that has just started may not know all topics yet: what would stop the service must be found twice.
+// A broker that has just started may not know all topics yet, and one that was away may know old ones: what would stop the
+// service must be found again for a while.
 func (s *Service) checkTopics(ctx context.Context) error {
-	err := s.compareTopics(ctx)
-	if err == nil || Kind(err) != Stopped {
-		return err
+	for doubt := (kafka.Doubt{}); ; {
+		err := s.compareTopics(ctx)
+		if err == nil || Kind(err) != Stopped || doubt.Over() {
+			return err
+		}
+		if err := s.beforeNextLook(ctx); err != nil {
+			return err
+		}
 	}
-	if err := pause(ctx, topicsInterval); err != nil {
-		return err
-	}
-	return s.compareTopics(ctx)
 }
+
+// beforeNextLook pauses, and forgets which brokers were asked.
+func (s *Service) beforeNextLook(ctx context.Context) error {
+	s.client.Refresh()
+	return pause(ctx, lookInterval)
+}
+
+// lookInterval is the time from one look at a loss to the next, of some ten that it must be found at.
+const lookInterval = time.Second
 
 func (s *Service) compareTopics(ctx context.Context) error {
 	topics, err := CheckTopics(ctx, s.client, s.config, ByService)
@@ -179,6 +190,7 @@ func (s *Service) generation(ctx context.Context, g *kafka.Generation) error {
 // partition is handed over, and an error when it must stop.
 func (t *task) keepRunning(ctx context.Context) error {
 	retry := backoff{jitter: t.service.client.Jitter}
+	var doubt kafka.Doubt
 	for {
 		err := t.run(ctx)
 		if ctx.Err() != nil {
@@ -186,7 +198,13 @@ func (t *task) keepRunning(ctx context.Context) error {
 		}
 		switch Kind(err) {
 		case Stopped:
-			return t.explain(err)
+			if !ofLoss(err) || doubt.Over() {
+				return t.explain(err)
+			}
+			t.service.listener.restarted(t.partition, err)
+			if t.service.beforeNextLook(ctx) != nil {
+				return nil
+			}
 		case Lost: // the generation that replaces ours is on its way; if it does not come, the other owner has gone
 			t.service.listener.state(t.partition, Restoring)
 			if pause(ctx, t.service.config.SessionTimeout) != nil {
@@ -219,8 +237,7 @@ func (t *task) explain(err error) error {
 		e.Reason = "the input topic was deleted or made again"
 		e.Remedy = "Its offsets mean other records now: open a new deployment under another ORIEL_NAME"
 	case errors.Is(err, kafka.ErrTruncated):
-		e.Reason = "the input was truncated below what the state has taken"
-		e.Remedy = "Acknowledged events were lost on the brokers; open a new deployment under another ORIEL_NAME"
+		e.Reason, e.Remedy = truncated, truncatedRemedy
 	case errors.Is(err, state.ErrFailed):
 		e.Reason = "the local store cannot be used any more"
 		e.Remedy = "Mend the disk under ORIEL_STATE_DIR and start again; the changelog has everything"

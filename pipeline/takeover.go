@@ -64,7 +64,7 @@ func (t *task) takeOver(ctx context.Context) (*owned, error) {
 	case incarnation == nil && sealed == nil:
 		err = t.open(ctx, o, incarnationKey, known)
 	default:
-		err = t.stop("the changelog holds an incarnation without its state, or a state without its incarnation",
+		err = t.lost("the changelog holds an incarnation without its state, or a state without its incarnation",
 			"Restore the changelog topic and its compaction settings, or open a new deployment under another ORIEL_NAME")
 	}
 	if err != nil {
@@ -79,6 +79,11 @@ func (t *task) takeOver(ctx context.Context) (*owned, error) {
 
 func (t *task) stop(reason, remedy string) error {
 	return &StopError{Partition: t.partition, Reason: reason, Remedy: remedy}
+}
+
+// lost is a stop for something that brokers say is gone.
+func (t *task) lost(reason, remedy string) error {
+	return &StopError{Partition: t.partition, Reason: reason, Remedy: remedy, Loss: true}
 }
 
 // restore continues the incarnation at its committed state and checks that the input still has what comes next.
@@ -97,6 +102,12 @@ func (t *task) restore(ctx context.Context, o *owned, record, sealed []byte) err
 	return t.checkInput(ctx, o.position)
 }
 
+// What is said of an input that lost what the state has taken.
+const (
+	truncated       = "the input was truncated below what the state has taken"
+	truncatedRemedy = "Acknowledged events were lost on the brokers; open a new deployment under another ORIEL_NAME"
+)
+
 // checkInput refuses to go on when the input or the group does not continue where the state ends.
 func (t *task) checkInput(ctx context.Context, at state.Position) error {
 	s, next := t.service, at.Next
@@ -105,7 +116,7 @@ func (t *task) checkInput(ctx context.Context, at state.Position) error {
 		return fmt.Errorf("pipeline: partition %d: group offset: %w", t.partition, err)
 	}
 	if group != -1 && group != next {
-		return t.stop(fmt.Sprintf("offsets were reset: the group stands at %d, the state at %d", group, next),
+		return t.lost(fmt.Sprintf("offsets were reset: the group stands at %d, the state at %d", group, next),
 			fmt.Sprintf("Events cannot be taken twice or left out. Stop all members and set the offset back: kafka-consumer-groups.sh --group %s --topic %s:%d --reset-offsets --to-offset %d --execute",
 				s.config.Group, s.config.Input, t.partition, next))
 	}
@@ -114,20 +125,23 @@ func (t *task) checkInput(ctx context.Context, at state.Position) error {
 		return fmt.Errorf("pipeline: partition %d: bounds of the input: %w", t.partition, err)
 	}
 	if bounds.Start > next {
-		return t.stop(fmt.Sprintf("events were deleted before they were taken: the input starts at %d, the state needs %d", bounds.Start, next),
+		return t.lost(fmt.Sprintf("events were deleted before they were taken: the input starts at %d, the state needs %d", bounds.Start, next),
 			"Open a new deployment under another ORIEL_NAME, and keep events longer than the longest outage")
 	}
 	end := bounds.High
 	if at.LeaderEpoch >= 0 {
-		if known, err := s.client.EpochEnd(ctx, s.config.Input, t.partition, at.LeaderEpoch); err != nil {
+		known, err := s.client.EpochEnd(ctx, s.config.Input, t.partition, at.LeaderEpoch)
+		switch {
+		case errors.Is(err, kafka.ErrTruncated):
+			return &StopError{Partition: t.partition, Reason: truncated, Remedy: truncatedRemedy, Cause: err, Loss: true}
+		case err != nil:
 			return fmt.Errorf("pipeline: partition %d: epoch of the input: %w", t.partition, err)
-		} else if known >= 0 {
+		case known >= 0:
 			end = min(end, known)
 		}
 	}
 	if end < next {
-		return t.stop(fmt.Sprintf("the input was truncated: what the state has taken ends at %d, the state stands at %d", end, next),
-			"Acknowledged events were lost on the brokers; open a new deployment under another ORIEL_NAME")
+		return t.lost(fmt.Sprintf("the input was truncated: what the state has taken ends at %d, the state stands at %d", end, next), truncatedRemedy)
 	}
 	return nil
 }
@@ -148,14 +162,14 @@ func (t *task) open(ctx context.Context, o *owned, incarnationKey []byte, known 
 	const remedy = "Restore the changelog topic, or open a new deployment under another ORIEL_NAME; its privacy loss adds to the old one's for events that both read"
 	switch {
 	case len(o.view.values) > 1: // beyond the manifest
-		return t.stop(lost+"the changelog holds records that this master key's names do not explain", remedy)
+		return t.lost(lost+"the changelog holds records that this master key's names do not explain", remedy)
 	case released:
-		return t.stop(lost+"decisions were released, but the changelog has no state", remedy)
+		return t.lost(lost+"decisions were released, but the changelog has no state", remedy)
 	case known:
-		return t.stop(lost+"the local store holds a state of it, or was damaged, but the changelog has none", remedy+
+		return t.lost(lost+"the local store holds a state of it, or was damaged, but the changelog has none", remedy+
 			"; if this partition was really never opened, empty ORIEL_STATE_DIR")
 	case group != -1:
-		return t.stop(lost+"the group has committed an offset, but the changelog has no state", remedy)
+		return t.lost(lost+"the group has committed an offset, but the changelog has no state", remedy)
 	}
 	bounds, err := s.client.Bounds(ctx, s.config.Input, t.partition)
 	if err != nil {

@@ -31,7 +31,11 @@ type fixture struct {
 
 func newFixture(t *testing.T, partitions int, more map[string]string) *fixture {
 	t.Helper()
-	addr := testBroker(t)
+	return fixtureAt(t, testBroker(t), partitions, more)
+}
+
+func fixtureAt(t *testing.T, addr string, partitions int, more map[string]string) *fixture {
+	t.Helper()
 	client, err := kafka.New(kafka.Config{Brokers: []string{addr}})
 	if err != nil {
 		t.Fatal(err)

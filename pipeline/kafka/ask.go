@@ -2,19 +2,12 @@ package kafka
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
-	"time"
 
 	kafkago "github.com/segmentio/kafka-go"
 	"github.com/segmentio/kafka-go/protocol"
-)
-
-// Brokers hear of topics one after the other. Before a topic counts as gone, its name must have had another id, or none,
-// for this long.
-const (
-	otherAfter = time.Second
-	noneAfter  = 5 * time.Second
 )
 
 // ask gets the next answer from the leader.
@@ -25,7 +18,10 @@ func (r *Reader) ask(ctx context.Context) error {
 			return err
 		}
 		var a answer
-		_, err := r.client.roundTrip(ctx, timeout, r.newFetch(&a))
+		leader, err := r.client.leaderEpoch(ctx, r.topic, r.partition)
+		if err == nil {
+			_, err = r.client.roundTrip(ctx, timeout, r.newFetch(leader, &a))
+		}
 		if err == nil {
 			err = codeError(a.code)
 		}
@@ -38,17 +34,33 @@ func (r *Reader) ask(ctx context.Context) error {
 			return err
 		case a.id != r.id:
 			return fmt.Errorf("kafka: answer for topic id %x to a request for %x", a.id, r.id)
-		case a.diverged:
-			return fmt.Errorf("%w: offset %d of epoch %d is not in it", ErrTruncated, r.offset-1, r.epoch)
+		}
+		if loss := r.lost(&a); loss != nil {
+			a.records.release()
+			return r.doubt.verdict(loss)
 		}
 		r.answer, r.at = a, 0
-		r.pinned, r.gone = true, time.Time{}
+		r.pinned = true
+		r.doubt.Clear()
 		if len(r.aborted) > 1024 {
 			r.aborted = map[int64]bool{} // a cleared map keeps its memory
 		}
 		clear(r.aborted)
 		return nil
 	})
+}
+
+// lost says what an answer shows to be missing from the log, beside what codes tell: nil if nothing.
+func (r *Reader) lost(a *answer) error {
+	if a.diverged {
+		return fmt.Errorf("%w: offset %d of epoch %d is not in it", ErrTruncated, r.offset-1, r.epoch)
+	}
+	if b := a.records.b; len(b) >= batchHeaderLen && b[magicAt] == formatTwo {
+		if epoch := int32(binary.BigEndian.Uint32(b[leaderEpochAt:])); epoch >= 0 && epoch < r.epoch {
+			return fmt.Errorf("%w: epoch %d at offset %d, after epoch %d", ErrTruncated, epoch, r.offset, r.epoch)
+		}
+	}
+	return nil
 }
 
 // identify makes sure that there is an id to ask by.
@@ -97,22 +109,15 @@ func (r *Reader) missing(ctx context.Context, cause error) error {
 	topic, found := cluster.Topics[r.topic]
 	switch {
 	case found && topic.ID == r.id:
-		r.gone = time.Time{} // it has not got around yet
+		r.doubt.Clear() // it has not got around yet
 		return cause
 	case !r.pinned:
 		r.id = [16]byte{} // nothing was read under it: look again
 		return cause
-	case r.gone.IsZero():
-		r.gone = time.Now()
+	case found:
+		return r.doubt.verdict(fmt.Errorf("%w: id %x, was %x", ErrTopicRecreated, topic.ID, r.id))
 	}
-	since := time.Since(r.gone)
-	switch {
-	case found && since >= otherAfter:
-		return fmt.Errorf("%w: id %x, was %x", ErrTopicRecreated, topic.ID, r.id)
-	case since >= noneAfter:
-		return fmt.Errorf("%w: id %x is gone", ErrTopicRecreated, r.id)
-	}
-	return cause
+	return r.doubt.verdict(fmt.Errorf("%w: id %x is gone", ErrTopicRecreated, r.id))
 }
 
 // outside says why an offset is refused. A broker that knows nothing of the epoch that was read last gives the same answer
@@ -124,8 +129,8 @@ func (r *Reader) outside(ctx context.Context) error {
 			return err
 		}
 		if b.Start <= r.offset && r.offset <= b.High {
-			return fmt.Errorf("%w: offset %d, and no epoch %d in it", ErrTruncated, r.offset, r.epoch)
+			return r.doubt.verdict(fmt.Errorf("%w: offset %d, and no epoch %d in it", ErrTruncated, r.offset, r.epoch))
 		}
 	}
-	return fmt.Errorf("%w: offset %d", ErrOffsetOutOfRange, r.offset)
+	return r.doubt.verdict(fmt.Errorf("%w: offset %d", ErrOffsetOutOfRange, r.offset))
 }

@@ -70,6 +70,7 @@ type Client struct {
 	kafka     *kafkago.Client
 	ids       atomic.Int32 // correlation ids
 	buffers   bufferPool
+	leaders   leaders
 
 	mu        sync.Mutex
 	refreshed time.Time
@@ -113,6 +114,9 @@ func (c *Client) Close() error {
 
 // Jitter draws a duration from [0, n) for a pause of the caller's own, as the client's are drawn.
 func (c *Client) Jitter(n time.Duration) time.Duration { return c.config.Jitter(n) }
+
+// Refresh makes the next request look up the cluster layout again, for a caller that doubts what brokers said.
+func (c *Client) Refresh() { c.refresh() }
 
 // refresh makes the next request look up the cluster layout again. Transport offers no such call; a closed pool is
 // replaced by one that starts with a lookup, and requests in flight keep theirs.

@@ -19,6 +19,9 @@
 //     epoch of its batch. Offsets that hold no record are stepped over in Batch.Next and nowhere else.
 //   - Nothing is reset: an offset outside the log is ErrOffsetOutOfRange. Nothing of another log is read: a topic made again
 //     under the same name is ErrTopicRecreated, a log that lost what was read before is ErrTruncated.
+//   - None of these losses is taken from one answer. Requests name the leader epoch of the layout by which they are routed, and
+//     no layout older than one heard of before is followed, so that a leader that was replaced without hearing of it answers
+//     "unknown epoch"; a loss is an error once it was found for ten seconds on end (Doubt), and a retry before.
 //   - Memory is bounded by MaxBatchBytes, MaxHeaders and counts per Batch, whatever a producer has sent; a record that lies
 //     beyond or does not parse is flagged Unreadable, a pure function of its batch's bytes.
 //   - Errors name places and codes, never keys, values or headers.
@@ -27,6 +30,6 @@
 // What callers owe: one goroutine per Reader and per partition of a Producer; Release for each Batch; a fresh Producer
 // after ErrBroken; Generation.Close once everything that belongs to the generation has stopped.
 //
-// Requires Kafka 3.1 or later (fetch by topic id). The embedded broker ignores the epoch of a Fetch, so there only batches
-// whose epoch goes back tell of a truncation; its EpochEnd counts batches, so an epoch that compaction has emptied is lost.
+// Requires Kafka 3.1 or later (fetch by topic id). The embedded broker ignores the epoch of what was read last, so there
+// only batches whose epoch goes back tell of a truncation; its EpochEnd counts batches, so an epoch that compaction has emptied is lost.
 package kafka

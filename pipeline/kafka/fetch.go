@@ -32,7 +32,8 @@ type answer struct {
 // abortedTxn says that batches of a producer from an offset up to its next control record were aborted.
 type abortedTxn struct{ producer, first int64 }
 
-func (r *Reader) newFetch(into *answer) *leaderCall {
+// newFetch asks the leader of an epoch.
+func (r *Reader) newFetch(leader int32, into *answer) *leaderCall {
 	be := binary.BigEndian
 	body := be.AppendUint32(nil, ^uint32(0)) // not a replica
 	body = be.AppendUint32(body, uint32(r.options.MaxWait.Milliseconds()))
@@ -51,7 +52,7 @@ func (r *Reader) newFetch(into *answer) *leaderCall {
 	body = append(body, r.id[:]...)
 	body = append(body, 2) // one partition
 	body = be.AppendUint32(body, uint32(r.partition))
-	body = be.AppendUint32(body, ^uint32(0)) // whatever the leader's epoch is now
+	body = be.AppendUint32(body, uint32(leader))
 	body = be.AppendUint64(body, uint64(r.offset))
 	body = be.AppendUint32(body, uint32(r.epoch)) // of what was read last
 	body = be.AppendUint64(body, ^uint64(0))      // not a replica's log start

@@ -38,13 +38,17 @@ func (c *Client) Bounds(ctx context.Context, topic string, partition int32) (Bou
 func (c *Client) listOffset(
 	ctx context.Context, topic string, partition int32, at int64, level kafkago.IsolationLevel,
 ) (int64, error) {
+	epoch, err := c.leaderEpoch(ctx, topic, partition)
+	if err != nil {
+		return -1, err
+	}
 	body := binary.BigEndian.AppendUint32(nil, ^uint32(0)) // not a replica
 	body = append(body, byte(level))
 	body = binary.BigEndian.AppendUint32(body, 1)
 	body = appendString(body, topic)
 	body = binary.BigEndian.AppendUint32(body, 1)
 	body = binary.BigEndian.AppendUint32(body, uint32(partition))
-	body = binary.BigEndian.AppendUint32(body, ^uint32(0)) // any leader epoch
+	body = binary.BigEndian.AppendUint32(body, uint32(epoch)) // of the leader that is asked
 	body = binary.BigEndian.AppendUint64(body, uint64(at))
 	req := &leaderCall{call: c.newCall(protocol.ListOffsets, 5, false, body), topic: topic, partition: partition}
 	offset, code := int64(-1), int16(0)
@@ -84,12 +88,16 @@ func parseListOffset(r *wireReader) (offset int64, code int16) {
 func (c *Client) EpochEnd(ctx context.Context, topic string, partition, epoch int32) (int64, error) {
 	answer := int64(-1)
 	err := c.retry(ctx, "end of epoch of "+place(topic, partition), func(ctx context.Context) error {
+		current, err := c.leaderEpoch(ctx, topic, partition)
+		if err != nil {
+			return err
+		}
 		body := binary.BigEndian.AppendUint32(nil, ^uint32(0)) // not a replica
 		body = binary.BigEndian.AppendUint32(body, 1)
 		body = appendString(body, topic)
 		body = binary.BigEndian.AppendUint32(body, 1)
 		body = binary.BigEndian.AppendUint32(body, uint32(partition))
-		body = binary.BigEndian.AppendUint32(body, ^uint32(0)) // whatever the leader's epoch is now
+		body = binary.BigEndian.AppendUint32(body, uint32(current)) // of the leader that is asked
 		body = binary.BigEndian.AppendUint32(body, uint32(epoch))
 		req := &leaderCall{call: c.newCall(protocol.OffsetForLeaderEpoch, 3, false, body), topic: topic, partition: partition}
 		got, end, code := int32(-1), int64(-1), int16(0)

@@ -44,10 +44,10 @@ type Reader struct {
 	offset    int64 // of the next record wanted
 	epoch     int32 // of the last batch met, or -1
 
-	id     [16]byte  // of the topic; zero if not looked up yet
-	pinned bool      // id is the caller's, or was fetched under
-	spoken bool      // the broker speaks fetchVersion
-	gone   time.Time // since when the name has had another id, or none
+	id     [16]byte // of the topic; zero if not looked up yet
+	pinned bool     // id is the caller's, or was fetched under
+	spoken bool     // the broker speaks fetchVersion
+	doubt  Doubt    // of what answers say was lost
 
 	answer  answer // in hand; its records are nil when used up
 	at      int    // next batch in answer.records
@@ -67,6 +67,7 @@ func (c *Client) NewReader(topic string, partition int32, offset int64, o Reader
 	}
 	if o.LastEpoch != nil {
 		r.epoch = max(*o.LastEpoch, -1)
+		c.leaders.heard(TopicPartition{Topic: topic, Partition: partition}, r.epoch)
 	}
 	return r
 }
@@ -193,7 +194,10 @@ func (r *Reader) openBatch() error {
 	if h.leaderEpoch < r.epoch {
 		return fmt.Errorf("%w: epoch %d at offset %d, after epoch %d", ErrTruncated, h.leaderEpoch, h.base, r.epoch)
 	}
-	r.epoch = h.leaderEpoch
+	if h.leaderEpoch > r.epoch {
+		r.epoch = h.leaderEpoch
+		r.client.leaders.heard(TopicPartition{Topic: r.topic, Partition: r.partition}, r.epoch)
+	}
 	body := wire[batchHeaderLen:min(h.length, len(wire))]
 	r.at += min(h.length, len(wire))
 	skip := cursor{header: h, index: h.count}

@@ -1,0 +1,98 @@
+//go:build !kafka
+
+package main
+
+import (
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kfake"
+	"github.com/twmb/franz-go/pkg/kmsg"
+)
+
+// short answers a request for the ends of a topic's partitions as a leader does that was stopped and has not heard of its
+// successor: from the log that it had then. It reports false for every other request.
+func short(request kmsg.Request, topic string) (kmsg.Response, bool) {
+	switch r := request.(type) {
+	case *kmsg.ListOffsetsRequest:
+		if r.Topics[0].Topic != topic || r.Topics[0].Partitions[0].Timestamp != -1 {
+			return nil, false
+		}
+		p := kmsg.NewListOffsetsResponseTopicPartition()
+		p.Offset = 2
+		answer, _ := r.ResponseKind().(*kmsg.ListOffsetsResponse)
+		answer.Topics = []kmsg.ListOffsetsResponseTopic{{Topic: topic, Partitions: []kmsg.ListOffsetsResponseTopicPartition{p}}}
+		return answer, true
+	case *kmsg.OffsetForLeaderEpochRequest:
+		p := kmsg.NewOffsetForLeaderEpochResponseTopicPartition()
+		p.LeaderEpoch, p.EndOffset = r.Topics[0].Partitions[0].LeaderEpoch-1, 2
+		answer, _ := r.ResponseKind().(*kmsg.OffsetForLeaderEpochResponse)
+		answer.Topics = []kmsg.OffsetForLeaderEpochResponseTopic{{Topic: topic, Partitions: []kmsg.OffsetForLeaderEpochResponseTopicPartition{p}}}
+		return answer, true
+	default:
+		return nil, false
+	}
+}
+
+// TestAWokenLeadersLogEndsNothing: at take-over, brokers tell for seconds that what the state has taken is gone. The partition
+// is not given up, and goes on when they know better.
+func TestAWokenLeadersLogEndsNothing(t *testing.T) {
+	const listOffsets, offsetForLeaderEpoch = 2, 23
+	for name, c := range map[string]struct {
+		kind string
+		key  int16
+	}{
+		"input":               {"events", listOffsets},
+		"epochs of the input": {"events", offsetForLeaderEpoch},
+		"changelog":           {"changelog", listOffsets},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			cluster, err := kfake.NewCluster(kfake.NumBrokers(1))
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(cluster.Close)
+			f := fixtureAt(t, cluster.ListenAddrs()[0], 1, nil)
+			f.must("topics")
+			f.send(0, events(0, 50)...)
+			if err := cluster.MoveTopicPartition(f.topic("events"), 0, 0); err != nil { // another epoch
+				t.Fatal(err)
+			}
+			f.send(0, events(50, 1)...)
+			p := f.start(nil, "run")
+			f.awaitTaken(time.Minute, 51)
+			p.terminate()
+
+			var stale atomic.Bool
+			var answers atomic.Int32
+			stale.Store(true)
+			cluster.ControlKey(c.key, func(request kmsg.Request) (kmsg.Response, error, bool) {
+				cluster.KeepControl()
+				if !stale.Load() {
+					return nil, nil, false
+				}
+				answer, ok := short(request, f.topic(c.kind))
+				if ok {
+					answers.Add(1)
+				}
+				return answer, nil, ok
+			})
+			p = f.start(nil, "run")
+			f.await(20*time.Second, "three takes-over that found a loss", func() bool {
+				return strings.Count(p.output(), "taking the partition over again") >= 3
+			})
+			stale.Store(false)
+			f.awaitTaken(20*time.Second, 51)
+			f.send(0, events(51, 9)...)
+			f.awaitTaken(20*time.Second, 60)
+			p.terminate()
+			checkHistory(t, f, 0, 60)
+			if answers.Load() == 0 {
+				t.Error("no answer was stale")
+			}
+		})
+	}
+}

@@ -1,0 +1,83 @@
+package kafka
+
+import (
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	kafkago "github.com/segmentio/kafka-go"
+)
+
+// TestALossIsBelievedWhenItLasts: not at the first look, not at a second one soon after, and not when looks are too far apart
+// to say that the loss was there between them.
+func TestALossIsBelievedWhenItLasts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var d Doubt
+		for range 10 {
+			if d.Over() {
+				t.Fatal("believed before ten seconds of looks")
+			}
+			time.Sleep(time.Second)
+		}
+		if !d.Over() {
+			t.Fatal("not believed after ten seconds of looks")
+		}
+		d.Clear()
+		if d.Over() {
+			t.Fatal("believed at once, after a look that found nothing wrong")
+		}
+		time.Sleep(doubtFor + time.Nanosecond)
+		if d.Over() {
+			t.Fatal("believed at a second look after a long silence")
+		}
+		time.Sleep(doubtFor)
+		if !d.Over() {
+			t.Fatal("not believed at a look ten seconds later")
+		}
+	})
+}
+
+func TestADoubtedLossIsTransient(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var d Doubt
+		for _, loss := range []error{ErrTruncated, ErrOffsetOutOfRange, ErrTopicRecreated} {
+			if err := d.verdict(loss); Classify(err) != Retry || !moved(err) {
+				t.Errorf("%v at the first look: %v, moved %t", loss, Classify(err), moved(err))
+			}
+		}
+		time.Sleep(doubtFor)
+		if err := d.verdict(ErrTruncated); !errors.Is(err, ErrTruncated) || Classify(err) != Fatal {
+			t.Errorf("at the last look: %v", err)
+		}
+	})
+}
+
+// TestAnOlderLeaderIsNotAsked: a layout that is behind what was heard makes the client look for another, as long as it may be
+// one of a broker that was away. A topic that was made again starts from epoch 0, and is asked in the end.
+func TestAnOlderLeaderIsNotAsked(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var l leaders
+		p := TopicPartition{Topic: "t", Partition: 1}
+		want := func(epoch int32, want error) {
+			t.Helper()
+			if err := l.take(p, epoch); !errors.Is(err, want) {
+				t.Fatalf("layout of epoch %d: %v, want %v", epoch, err, want)
+			}
+		}
+		want(3, nil)
+		l.heard(p, 5)
+		l.heard(p, 4)
+		want(4, kafkago.UnknownLeaderEpoch)
+		if err := l.take(TopicPartition{Topic: "t"}, 0); err != nil {
+			t.Fatalf("another partition: %v", err)
+		}
+		want(6, nil)
+		time.Sleep(doubtFor)
+		want(5, kafkago.UnknownLeaderEpoch)
+		time.Sleep(doubtFor / 2)
+		want(5, kafkago.UnknownLeaderEpoch)
+		time.Sleep(doubtFor / 2)
+		want(5, nil)
+	})
+}

@@ -1,0 +1,76 @@
+package kafka
+
+import (
+	"context"
+	"sync"
+
+	kafkago "github.com/segmentio/kafka-go"
+	"github.com/segmentio/kafka-go/protocol/metadata"
+)
+
+// leaders remembers the newest leader epoch that was heard of for each partition, from cluster layouts and from batches. A
+// layout that is behind comes from a broker that has not heard of a change: what it calls the leader may be the one before.
+type leaders struct {
+	mu    sync.Mutex
+	known map[TopicPartition]*known
+}
+
+type known struct {
+	epoch  int32
+	behind Doubt // that layouts say an older epoch: the topic was made again, or the whole cluster put back
+}
+
+// heard notes an epoch that a partition's log has.
+func (l *leaders) heard(p TopicPartition, epoch int32) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if k := l.at(p); epoch > k.epoch {
+		*k = known{epoch: epoch}
+	}
+}
+
+// take compares the epoch of a layout with what is known. One that stays behind is taken all the same in the end: what is lost
+// then is for others to find, by offsets, epochs and topic ids.
+func (l *leaders) take(p TopicPartition, epoch int32) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	switch k := l.at(p); {
+	case epoch >= k.epoch:
+		*k = known{epoch: epoch}
+	case k.behind.Over():
+		*k = known{epoch: epoch}
+	default:
+		return kafkago.UnknownLeaderEpoch
+	}
+	return nil
+}
+
+func (l *leaders) at(p TopicPartition) *known {
+	if l.known == nil {
+		l.known = map[TopicPartition]*known{}
+	}
+	if l.known[p] == nil {
+		l.known[p] = &known{epoch: -1}
+	}
+	return l.known[p]
+}
+
+// leaderEpoch is the epoch under which the partition has its leader, as the layout says by which requests are routed. A
+// broker that is asked under it refuses if it knows an older one, as a leader does that was replaced without having heard
+// of it, or a newer one: both codes are transient, and make the layout be looked up again.
+func (c *Client) leaderEpoch(ctx context.Context, topic string, partition int32) (int32, error) {
+	answer, err := c.roundTrip(ctx, attemptTimeout, &metadata.Request{TopicNames: []string{topic}}) // from the layout; nothing is sent
+	if err != nil {
+		return -1, err
+	}
+	layout, ok := answer.(*metadata.Response)
+	if !ok || len(layout.Topics) != 1 {
+		return -1, errShort
+	}
+	for _, p := range layout.Topics[0].Partitions {
+		if p.PartitionIndex == partition {
+			return p.LeaderEpoch, c.leaders.take(TopicPartition{Topic: topic, Partition: partition}, p.LeaderEpoch)
+		}
+	}
+	return -1, kafkago.UnknownTopicOrPartition
+}

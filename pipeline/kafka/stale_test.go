@@ -1,0 +1,193 @@
+package kafka_test
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kfake"
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"oriel/pipeline/kafka"
+)
+
+// scripted is a cluster of three brokers whose answers a test may replace, with a topic of one partition that has changed its
+// leader and holds one record of each of two epochs.
+func scripted(t *testing.T) (context.Context, *kfake.Cluster, *kafka.Client) {
+	t.Helper()
+	cluster, err := kfake.NewCluster(kfake.NumBrokers(3), kfake.SeedTopics(1, "t"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(cluster.Close)
+	c, err := kafka.New(kafka.Config{Brokers: cluster.ListenAddrs()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.Close() })
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	t.Cleanup(cancel)
+	for _, node := range []int32{1, 2} {
+		if err := cluster.MoveTopicPartition("t", 0, node); err != nil {
+			t.Fatal(err)
+		}
+		p, err := c.NewProducer(ctx, "", time.Minute)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var b kafka.Builder
+		b.Append(nil, []byte("v"), nil, time.Now().UnixMilli())
+		if _, err := p.Produce(ctx, "t", 0, &b); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return ctx, cluster, c
+}
+
+// epochsAsked are the leader epochs that a request names.
+func epochsAsked(request kmsg.Request) (epochs []int32) {
+	switch r := request.(type) {
+	case *kmsg.FetchRequest:
+		for _, topic := range r.Topics {
+			for _, p := range topic.Partitions {
+				epochs = append(epochs, p.CurrentLeaderEpoch)
+			}
+		}
+	case *kmsg.ListOffsetsRequest:
+		for _, topic := range r.Topics {
+			for _, p := range topic.Partitions {
+				epochs = append(epochs, p.CurrentLeaderEpoch)
+			}
+		}
+	case *kmsg.OffsetForLeaderEpochRequest:
+		for _, topic := range r.Topics {
+			for _, p := range topic.Partitions {
+				epochs = append(epochs, p.CurrentLeaderEpoch)
+			}
+		}
+	}
+	return epochs
+}
+
+// TestRequestsNameTheLeadersEpoch: whoever asks under "any epoch" is answered by a leader that was replaced without having
+// heard of it. A leader that is ahead or behind says so, and the request is sent again by a fresh layout.
+func TestRequestsNameTheLeadersEpoch(t *testing.T) {
+	ctx, cluster, c := scripted(t)
+	var mu sync.Mutex
+	asked := map[int16][]int32{}
+	for _, key := range []int16{1, 2, 23} {
+		cluster.ControlKey(key, func(r kmsg.Request) (kmsg.Response, error, bool) {
+			cluster.KeepControl()
+			mu.Lock()
+			defer mu.Unlock()
+			asked[key] = append(asked[key], epochsAsked(r)...)
+			return nil, nil, false
+		})
+	}
+	r := c.NewReader("t", 0, 0, kafka.ReaderOptions{MaxWait: time.Millisecond})
+	epoch := cluster.PartitionInfo("t", 0).Epoch
+	for round := range 2 {
+		if _, err := r.Fetch(ctx); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := c.Bounds(ctx, "t", 0); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := c.EpochEnd(ctx, "t", 0, 0); err != nil {
+			t.Fatal(err)
+		}
+		mu.Lock()
+		for key, name := range map[int16]string{1: "Fetch", 2: "ListOffsets", 23: "OffsetForLeaderEpoch"} {
+			if n := len(asked[key]); n == 0 || asked[key][n-1] != epoch {
+				t.Errorf("round %d: %s asked leaders of epochs %v, want %d at last", round, name, asked[key], epoch)
+			}
+			asked[key] = nil
+		}
+		mu.Unlock()
+		if err := cluster.MoveTopicPartition("t", 0, int32(round)); err != nil {
+			t.Fatal(err)
+		}
+		epoch++
+	}
+}
+
+// TestAWokenLeadersAnswerIsNoVerdict: a leader that was stopped answers from a shorter log until it has heard of its successor.
+func TestAWokenLeadersAnswerIsNoVerdict(t *testing.T) {
+	for name, answer := range map[string]func(*kmsg.FetchResponseTopicPartition){
+		"offset out of range": func(p *kmsg.FetchResponseTopicPartition) { p.ErrorCode = kerr.OffsetOutOfRange.Code },
+		"diverging epoch":     func(p *kmsg.FetchResponseTopicPartition) { p.DivergingEpoch.Epoch, p.DivergingEpoch.EndOffset = 0, 0 },
+		"unknown epoch":       func(p *kmsg.FetchResponseTopicPartition) { p.ErrorCode = kerr.UnknownLeaderEpoch.Code },
+		"fenced epoch":        func(p *kmsg.FetchResponseTopicPartition) { p.ErrorCode = kerr.FencedLeaderEpoch.Code },
+	} {
+		t.Run(name, func(t *testing.T) {
+			ctx, cluster, c := scripted(t)
+			r := c.NewReader("t", 0, 0, kafka.ReaderOptions{MaxWait: time.Millisecond})
+			first, err := r.Fetch(ctx)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(first.Records) != 2 {
+				t.Fatalf("%d records, want 2", len(first.Records))
+			}
+			first.Release()
+			left := 3
+			cluster.ControlKey(1, func(request kmsg.Request) (kmsg.Response, error, bool) {
+				cluster.KeepControl()
+				if left--; left == 0 {
+					cluster.DropControl()
+				}
+				fetch, _ := request.(*kmsg.FetchRequest)
+				response, _ := fetch.ResponseKind().(*kmsg.FetchResponse)
+				topic, p := kmsg.NewFetchResponseTopic(), kmsg.NewFetchResponseTopicPartition()
+				answer(&p)
+				topic.TopicID, topic.Partitions = fetch.Topics[0].TopicID, append(topic.Partitions, p)
+				response.Topics = append(response.Topics, topic)
+				return response, nil, true
+			})
+			again, err := r.Fetch(ctx)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if left != 0 || again.From != 2 || again.High != 2 {
+				t.Errorf("%d answers unheard; read from %d of a log that ends at %d", left, again.From, again.High)
+			}
+		})
+	}
+}
+
+// TestAWokenLeadersTailIsNotRead: what a replaced leader has beyond its successor's log was never acknowledged. It is not asked
+// while the layout names it, and its batches are not taken when they show an older epoch than what was read.
+func TestAWokenLeadersTailIsNotRead(t *testing.T) {
+	ctx, cluster, c := scripted(t)
+	ahead := cluster.PartitionInfo("t", 0).Epoch + 1 // of a leader that this cluster has not heard of
+	r := c.NewReader("t", 0, 1, kafka.ReaderOptions{MaxWait: time.Millisecond, LastEpoch: &ahead})
+	refused := func(what string) {
+		t.Helper()
+		short, cancel := context.WithTimeout(ctx, time.Second)
+		defer cancel()
+		if b, err := r.Fetch(short); err == nil {
+			t.Fatalf("%s: %d records of epochs before the one that was read", what, len(b.Records))
+		} else if kafka.Classify(err) != kafka.Retry {
+			t.Fatalf("%s: given up within a second: %v", what, err)
+		}
+	}
+	fetches := 0
+	cluster.ControlKey(1, func(kmsg.Request) (kmsg.Response, error, bool) {
+		cluster.KeepControl()
+		fetches++
+		return nil, nil, false
+	})
+	refused("a layout of older epochs")
+	if fetches > 0 {
+		t.Errorf("a leader of an older epoch was asked %d times", fetches)
+	}
+	if err := cluster.MoveTopicPartition("t", 0, 0); err != nil {
+		t.Fatal(err)
+	}
+	refused("a log of older epochs")
+	if fetches == 0 {
+		t.Error("the leader of that epoch was not asked")
+	}
+}
