@@ -2,6 +2,7 @@ package mechanisms_test
 
 import (
 	"math"
+	"strings"
 	"testing"
 
 	"oriel/mechanisms"
@@ -48,5 +49,46 @@ func TestDrawsReachTheSums(t *testing.T) {
 				return units{mechtest.Planted(t, c, plan, sampler), plan.Grid.Exp}
 			})
 		})
+	}
+}
+
+// A stream that is opened as any is, with the sampler of its plan: its first release is that sampler's vector, to beyond 6 standard deviations of
+// normal noise. No other test looks behind Open with noise that far out.
+func TestFarDrawsReachTheSums(t *testing.T) {
+	for _, name := range mechanisms.Names() {
+		c, node := config(name, sumtest.FarDimension), noise.NodeID{}
+		if name == "blt" || c.Window == 0 {
+			node.Block = 1
+		}
+		plan := mechtest.Plan(t, c)
+		var sampler noise.Sampler
+		var err error
+		switch {
+		case strings.Contains(name, "gamma"):
+			sampler, err = noise.NewGamma(plan.Scale, c.Dimension)
+		case strings.Contains(name, "laplace"):
+			sampler, err = noise.NewLaplace(plan.Scale)
+		default:
+			sampler, err = noise.NewGaussian(plan.Scale)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		drawn, _ := sumtest.FarVector(t, node, sampler)
+		stream, err := mechanisms.Open(c, plan, sumtest.FarKey(t, node))
+		if err != nil {
+			t.Fatal(err)
+		}
+		stream.Add(noise.Identity{}, nil)
+		farthest := 0.0
+		for i, y := range stream.Sum() {
+			if want := float64(drawn[i]) * plan.Grid.Unit(); y != want {
+				t.Fatalf("%s, coordinate %d: release %g, drawn was %g", name, i+1, y, want)
+			}
+			farthest = max(farthest, math.Abs(float64(drawn[i]))/plan.Scale.Float64())
+		}
+		if farthest < 6 {
+			t.Errorf("%s: the farthest draw is %.4g scales: the test tests no tail", name, farthest)
+		}
 	}
 }

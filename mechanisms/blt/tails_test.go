@@ -42,3 +42,13 @@ func TestNoiseIsWhatTheReleaseExceedsTotalAndCarryBy(t *testing.T) {
 		}
 	}
 }
+
+func TestFarDrawsReachTheRelease(t *testing.T) {
+	sumtest.FarDrawsReachTheRelease(t, noise.NodeID{Block: 1}, func(n int, sampler noise.Sampler) sumtest.Sum {
+		c, err := New(handmade(t), noise.Scale{Mant: 1, Exp: 40}, grid, n, sampler, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c
+	})
+}

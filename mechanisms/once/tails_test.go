@@ -13,3 +13,13 @@ func TestReleaseIsLeafAndNoiseInTheTails(t *testing.T) {
 		sumtest.DrawsReachTheRelease(t, c.reach, c.scale, 4, func(sampler noise.Sampler) sumtest.Sum { return newOnce(t, 4, sampler) })
 	}
 }
+
+func TestFarDrawsReachTheRelease(t *testing.T) {
+	sumtest.FarDrawsReachTheRelease(t, noise.NodeID{Block: 1}, func(n int, sampler noise.Sampler) sumtest.Sum {
+		o, err := New(unit, n, sampler, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return o
+	})
+}
