@@ -10,10 +10,10 @@ import (
 	"oriel/mechanisms/noise"
 )
 
-// world is one of two neighbouring streams of one coordinate: its carry, and its clean total at each step.
+// world is one of two neighbouring streams of one coordinate: its carry, and its clean total.
 type world struct {
 	buffer [MaxPoles]lattice.Int128
-	totals []int64
+	total  int64
 }
 
 // law enumerates every history n_1 … n_T of a stream, with |n_t| ≤ reach, beside the noise n' that gives the same releases in its neighbour.
@@ -22,24 +22,32 @@ type law struct {
 	filter Filter
 	cell   func(n int64) float64 // P(round(s·Z) = n)
 	reach  int64
+	moved  func(step int, releases []int64) int64 // how far the neighbour's leaf of a step is away, after the releases before it
 	leaf   func(p, q, shift float64)
 }
 
-func (l law) walk(x, y world, step int, p, q, shift float64) {
-	if step == len(x.totals) {
+func (l law) walk(x, y world, releases []int64, step int, p, q, shift float64) {
+	if step == len(releases) {
 		l.leaf(p, q, shift)
 		return
 	}
+	y.total += l.moved(step, releases[:step])
 	for n := -l.reach; n <= l.reach; n++ {
 		a, b := x, y
 		// The carry does not see n: it is the same for every n of this loop, which TestCarryIsAFunctionOfThePast says.
-		release := a.totals[step] + int64(l.filter.carry(&a.buffer, n).Lo) + n
+		release := a.total + int64(l.filter.carry(&a.buffer, n).Lo) + n
 		peek := b.buffer
-		other := release - b.totals[step] - int64(l.filter.carry(&peek, 0).Lo)
+		other := release - b.total - int64(l.filter.carry(&peek, 0).Lo)
 		l.filter.carry(&b.buffer, other)
 		off := float64(n - other)
-		l.walk(a, b, step+1, p*l.cell(n), q*l.cell(other), shift+off*off)
+		releases[step] = release
+		l.walk(a, b, releases, step+1, p*l.cell(n), q*l.cell(other), shift+off*off)
 	}
+}
+
+// fixed moves the leaves of given steps, from 0.
+func fixed(moved map[int]int64) func(int, []int64) int64 {
+	return func(step int, _ []int64) int64 { return moved[step] }
 }
 
 func cellOf(s float64) func(int64) float64 {
@@ -55,18 +63,14 @@ func cellOf(s float64) func(int64) float64 {
 // exactLaw returns δ(ε) of two neighbours that differ by Δ from step i on, over T steps, on a grid of ε, and the largest shift
 // √Σ(n_t − n'_t)²/s that any history realises.
 func exactLaw(f Filter, s float64, delta int64, i, steps int, epsilons []float64) (deltas []float64, worst float64) {
-	x, y := world{totals: make([]int64, steps)}, world{totals: make([]int64, steps)}
-	for now := i - 1; now < steps; now++ {
-		y.totals[now] = delta
-	}
 	deltas = make([]float64, len(epsilons))
-	l := law{filter: f, cell: cellOf(s), reach: int64(math.Ceil(5.5 * s)), leaf: func(p, q, shift float64) {
+	l := law{filter: f, cell: cellOf(s), reach: int64(math.Ceil(5.5 * s)), moved: fixed(map[int]int64{i - 1: delta}), leaf: func(p, q, shift float64) {
 		worst = max(worst, shift)
 		for k, epsilon := range epsilons {
 			deltas[k] += max(0, p-math.Exp(epsilon)*q)
 		}
 	}}
-	l.walk(x, y, 0, 1, 1, 0)
+	l.walk(world{}, world{}, make([]int64, steps), 0, 1, 1, 0)
 	return deltas, math.Sqrt(worst) / s
 }
 

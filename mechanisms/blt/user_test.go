@@ -245,16 +245,13 @@ func TestExactUserShiftIsWithinTheClaim(t *testing.T) {
 			separation, steps int
 			signs             []int64
 		}{{1, 1, 1, 4, []int64{1, 1, 1, 1}}, {1, 1, 2, 4, []int64{1, 0, 1}}, {1, 1, 2, 4, []int64{0, 1, 0, -1}}, {2, 3, 3, 4, []int64{1, 0, 0, 1}}, {1.5, 2, 1, 3, []int64{1, -1, 1}}} {
-			x, y := world{totals: make([]int64, c.steps)}, world{totals: make([]int64, c.steps)}
+			moved, worst := map[int]int64{}, 0.0
 			for p, sign := range c.signs {
-				for now := p; now < c.steps; now++ {
-					y.totals[now] += sign * c.delta
-				}
+				moved[p] = sign * c.delta
 			}
-			worst := 0.0
-			law{filter: f, cell: func(int64) float64 { return 0 }, reach: int64(3 * c.s), leaf: func(_, _, shift float64) {
+			law{filter: f, cell: func(int64) float64 { return 0 }, reach: int64(3 * c.s), moved: fixed(moved), leaf: func(_, _, shift float64) {
 				worst = max(worst, math.Sqrt(shift)/c.s)
-			}}.walk(x, y, 0, 0, 0, 0)
+			}}.walk(world{}, world{}, make([]int64, c.steps), 0, 0, 0, 0)
 			l := Loss{Filter: f, Delta: c.delta, N: 1, Scale: noise.ScaleUp(c.s), Separation: uint64(c.separation), Window: uint64(c.steps)}
 			if claim := l.Mu(uint64(c.steps)); worst > claim*(1+1e-12) || l.MuAll(uint64(c.steps)) != claim {
 				t.Errorf("%+v: a history realises µ = %g, claimed %g, over all events %g", c, worst, claim, l.MuAll(uint64(c.steps)))

@@ -123,7 +123,7 @@ func exactDeltas(t *testing.T, s float64, x, y world, steps int, epsilons []floa
 	return deltas
 }
 
-// PROOF.md, Theorem 1, exactly: δ_exact ≤ δ(Δ/s) for the joint law of all releases, also when later leaves depend on releases; one
+// PROOF.md, Theorem 1, exactly: δ_exact ≤ δ(Δ/s) for the joint law of all releases, also when the event's step or later leaves depend on releases; one
 // release alone is below it by the rounding only. A leaf that shows twice is caught.
 func TestExactLawIsWithinTheClaim(t *testing.T) {
 	epsilons := []float64{0, 0.1, 0.5, 1, 2, 4}
@@ -136,6 +136,14 @@ func TestExactLawIsWithinTheClaim(t *testing.T) {
 				return int64(releases[step-1]) % 3
 			}
 			return 1
+		}
+	}
+	invited := func(leaf int64) world { // the event comes in the second or the third step, as the first release says
+		return func(step int, releases []float64) int64 {
+			if step > 0 && (releases[0] > 0) == (step == 1) {
+				return leaf
+			}
+			return 0
 		}
 	}
 	twice := func(leaf int64) world { return func(int, []float64) int64 { return leaf } }
@@ -152,6 +160,13 @@ func TestExactLawIsWithinTheClaim(t *testing.T) {
 			for k, delta := range exactDeltas(t, c.s, follow(at, 0), follow(at, c.delta), steps, epsilons) {
 				if bound := dp.GaussianDelta(epsilons[k], claim); delta > bound*(1+1e-9) {
 					t.Errorf("s=%g Δ=%d, step %d: δ(%g) = %g, claimed %g", c.s, c.delta, at+1, epsilons[k], delta, bound)
+				}
+			}
+		}
+		if c.s <= 1 {
+			for k, delta := range exactDeltas(t, c.s, invited(0), invited(c.delta), 3, epsilons) {
+				if bound := dp.GaussianDelta(epsilons[k], claim); delta > bound*(1+1e-9) {
+					t.Errorf("s=%g Δ=%d, a step that releases choose: δ(%g) = %g, claimed %g", c.s, c.delta, epsilons[k], delta, bound)
 				}
 			}
 		}

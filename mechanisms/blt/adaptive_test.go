@@ -1,0 +1,66 @@
+package blt
+
+import (
+	"fmt"
+	"math"
+	"testing"
+
+	"oriel/mechanisms/mechtest/sumtest"
+	"oriel/mechanisms/noise"
+)
+
+// comings are rules by which a user comes in view of earlier releases, from step 0, two steps apart or more, and at most twice in four steps.
+// A rule says whether the user comes in a step.
+var comings = map[string]func(step int, y []int64) bool{
+	"again at once or later": func(step int, y []int64) bool {
+		return step == 0 || step == 2 && y[0] > 0 || step == 3 && y[0] <= 0
+	},
+	"again after a large release, or never": func(step int, y []int64) bool {
+		return step == 0 || step == 2 && y[1] >= 2
+	},
+	"first when a release invites it": func(step int, y []int64) bool {
+		return step == 1 && y[0] >= 1 || step == 2 && y[0] < 1 && y[1] > 0 || step == 3 && y[0] >= 1 && y[2] < 0
+	},
+}
+
+// mechanisms/PROOF.md, Theorem 1 with adaptive participation, exactly, on the shipped carry: the steps in which a user comes depend on
+// releases, and so does the sign of what the user's event changes.
+func TestExactLawOfAnAdaptiveUserIsWithinTheClaim(t *testing.T) {
+	const separation = 2
+	for rule, comes := range comings {
+		red := 0
+		for _, f := range []Filter{handmade(t), mixed(t), fitFilter(t, 4, 0.3, 2)} {
+			for _, c := range []struct {
+				s     float64
+				delta int64
+				steps int
+			}{{0.7, 1, 4}, {1, 1, 4}, {1, 2, 4}, {4, 4, 3}} {
+				var found sumtest.Histories
+				law{
+					filter: f, cell: cellOf(c.s), reach: int64(math.Ceil(5.5 * c.s)),
+					moved: func(step int, y []int64) int64 {
+						switch {
+						case !comes(step, y):
+							return 0
+						case step > 0 && y[step-1]%2 != 0:
+							return -c.delta
+						}
+						return c.delta
+					},
+					leaf: func(p, q, shift float64) { found.Add(p, q, shift/(c.s*c.s)) },
+				}.walk(world{}, world{}, make([]int64, c.steps), 0, 1, 1, 0)
+				l := Loss{Filter: f, Delta: c.delta, N: 1, Scale: noise.ScaleUp(c.s), Separation: separation, Window: uint64(c.steps)}
+				what := fmt.Sprintf("%s: s=%g Δ=%d", rule, c.s, c.delta)
+				if found.AreWithin(t, what, l.Mu(uint64(c.steps))) {
+					red++
+				}
+				if c.s == 4 { // √(1 + 1/(12·16)) = 1.0026
+					found.AreNormalWithOneMoreStep(t, what, 0.004)
+				}
+			}
+		}
+		if red == 0 {
+			t.Errorf("%s: the mean of squares over histories is never too small a claim: the test tests nothing", rule)
+		}
+	}
+}

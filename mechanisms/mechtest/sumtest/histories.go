@@ -1,0 +1,83 @@
+package sumtest
+
+import (
+	"math"
+	"testing"
+
+	"oriel/mechanisms/dp"
+)
+
+// Histories is an enumerated law of releases under two neighbours, with the shifts that make the one of the other.
+type Histories struct{ list []history }
+
+type history struct{ p, q, squares float64 }
+
+// Add counts a history of probability p here and q in the neighbour, whose shifts have Σα_t² = squares, in units of the noise.
+func (h *Histories) Add(p, q, squares float64) { h.list = append(h.list, history{p, q, squares}) }
+
+// divergence returns H_s of here and there, s = e^ε. A closed history has one more step, whose shift makes Σα_t² the same for all.
+func (h *Histories) divergence(epsilon float64, here, there func(history) float64, closed float64) (sum float64) {
+	for _, x := range h.list {
+		p, q := here(x), math.Exp(epsilon)*there(x)
+		a := math.Sqrt(max(0, closed-x.squares))
+		if a == 0 || p == 0 || q == 0 {
+			sum += max(0, p-q)
+			continue
+		}
+		// ∫ (p·φ(z) − q·φ(z − a))₊ dz: the integrand is positive below c.
+		c := math.Log(p/q)/a + a/2
+		sum += p*math.Erfc(-c/math.Sqrt2)/2 - q*math.Erfc((a-c)/math.Sqrt2)/2
+	}
+	return sum
+}
+
+// largest returns µ*: √Σα_t² of the history where it is largest.
+func (h *Histories) largest() float64 {
+	worst := 0.0
+	for _, x := range h.list {
+		worst = max(worst, x.squares)
+	}
+	return math.Sqrt(worst)
+}
+
+var (
+	here  = func(x history) float64 { return x.p }
+	there = func(x history) float64 { return x.q }
+
+	epsilons = []float64{0, 0.1, 0.5, 1, 2, 4}
+)
+
+// AreWithin fails unless all that dp/PROOF.md, Lemma 5 says of shifts that depend on releases holds: no history has √Σα_t² above the
+// claim, and δ(ε) is at most that of the largest, µ*, in both orders. It reports whether the mean of Σα_t² over histories would have been
+// too small in the place of the largest.
+func (h *Histories) AreWithin(t testing.TB, what string, claim float64) (meanIsShort bool) {
+	t.Helper()
+	worst, mean := h.largest(), 0.0
+	for _, x := range h.list {
+		mean += x.p * x.squares
+	}
+	if worst > claim*(1+1e-12) {
+		t.Errorf("%s: a history realises µ = %g, claimed %g", what, worst, claim)
+	}
+	for _, epsilon := range epsilons {
+		forth, back := h.divergence(epsilon, here, there, 0), h.divergence(epsilon, there, here, 0)
+		if bound := dp.GaussianDelta(epsilon, worst); max(forth, back) > bound*(1+1e-9) {
+			t.Errorf("%s: δ(%g) = %g and %g, above %g of µ* = %g", what, epsilon, forth, back, bound, worst)
+		}
+		meanIsShort = meanIsShort || max(forth, back) > dp.GaussianDelta(epsilon, math.Sqrt(mean))
+	}
+	return meanIsShort
+}
+
+// AreNormalWithOneMoreStep fails unless one more step, whose shift uses up on every history what it leaves of µ*², makes δ(ε) that of µ*
+// but for a share: the proof's own step, exact for continuous noise. Noise of integers has the variance s² + 1/12.
+func (h *Histories) AreNormalWithOneMoreStep(t testing.TB, what string, share float64) {
+	t.Helper()
+	worst := h.largest()
+	for _, epsilon := range epsilons {
+		most, least := dp.GaussianDelta(epsilon, worst), dp.GaussianDelta(epsilon, worst*(1-share))
+		if closed := h.divergence(epsilon, here, there, worst*worst); closed > most*(1+1e-9) || closed < least {
+			t.Errorf("%s: δ(%g) = %g with one more step, want %g to %g", what, epsilon, closed, least, most)
+		}
+	}
+}
