@@ -37,6 +37,12 @@ const (
 	PointEnded    Point = "committed" // transaction committed, local store behind
 )
 
+// Ending is what a service that was told to end has left behind.
+type Ending struct {
+	Committed bool // all that was computed is known to be committed; if not, whoever takes over computes the rest again
+	Left      bool // the group was told; if not, the partitions are free after the session timeout
+}
+
 // Listener is told what happens, from the task's own goroutines: its functions must be quick and safe for concurrent
 // use. A nil function is not called.
 type Listener struct {
@@ -51,6 +57,7 @@ type Listener struct {
 	Reached   func(partition int32, p Point)
 	Stopped   func(partition int32, err error)   // the partition is parked; err says why and what to do
 	Note      func(partition int32, text string) // an event a person should see once; never holds payload
+	Ended     func(Ending)                       // the service was told to end, and has
 }
 
 func (l Listener) assigned(partitions []int32) {
@@ -116,5 +123,11 @@ func (l Listener) reached(partition int32, p Point) {
 func (l Listener) note(partition int32, text string) {
 	if l.Note != nil {
 		l.Note(partition, text)
+	}
+}
+
+func (l Listener) ended(e Ending) {
+	if l.Ended != nil {
+		l.Ended(e)
 	}
 }

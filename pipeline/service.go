@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"oriel/pipeline/kafka"
@@ -21,7 +22,8 @@ type Service struct {
 	store    *state.Store
 	listener Listener
 
-	sightings sightings
+	sightings  sightings
+	unfinished atomic.Bool // a task that was told to end could not commit all that it had computed
 }
 
 // NewService checks the deployment's topics and configuration records, and changes nothing. topics is what CheckTopics
@@ -39,8 +41,8 @@ func NewService(ctx context.Context, client *kafka.Client, c Config, m Model, to
 	return &Service{config: c, model: m, client: client, topics: topics, master: master, store: store, listener: l}, nil
 }
 
-// Run works until ctx ends, then commits what is computed, leaves the group and returns nil. It returns an error only
-// when the process cannot go on: every partition it was given has stopped.
+// Run works until ctx ends, then commits what is computed, leaves the group, tells how that went, and returns nil. It returns
+// an error only when the process cannot go on: every partition it was given has stopped.
 func (s *Service) Run(ctx context.Context) error {
 	group, err := s.client.Join(kafka.GroupConfig{
 		ID: s.config.Group, Topic: s.config.Input, SessionTimeout: s.config.SessionTimeout,
@@ -48,7 +50,16 @@ func (s *Service) Run(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("pipeline: join group: %w", err)
 	}
-	defer func() { _ = group.Close() }() // an unanswered goodbye costs the others a session timeout, nothing else
+	err = s.serve(ctx, group)
+	unheard := group.Close() // costs the others a session timeout, nothing else
+	if err == nil {
+		s.listener.ended(Ending{Committed: !s.unfinished.Load(), Left: unheard == nil})
+	}
+	return err
+}
+
+// serve works through the generations of the group.
+func (s *Service) serve(ctx context.Context, group *kafka.Group) error {
 	retry := backoff{jitter: s.client.Jitter}
 	for {
 		generation, err := group.Next(ctx)

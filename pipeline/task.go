@@ -67,6 +67,9 @@ func (t *task) run(ctx context.Context) error {
 					failed = true
 				}
 			}
+			if failed && ctx.Err() != nil {
+				t.service.unfinished.Store(true)
+			}
 			g.reset()
 			free <- g
 		}

@@ -13,11 +13,12 @@ import (
 type disk struct {
 	vfs.FS
 	memory *vfs.MemFS // files made after the failure
+	wrote  func()     // hears of each write that went through
 	opened atomic.Bool
 	failed atomic.Pointer[error]
 }
 
-func newDisk(fs vfs.FS) *disk { return &disk{FS: fs, memory: vfs.NewMem()} }
+func newDisk(fs vfs.FS, wrote func()) *disk { return &disk{FS: fs, memory: vfs.NewMem(), wrote: wrote} }
 
 // lost returns the first write error, or nil.
 func (d *disk) lost() error {
@@ -137,6 +138,9 @@ func (f *file) written(p []byte, write func() (int, error)) (int, error) {
 		return len(p), nil
 	}
 	n, err := write()
+	if err == nil {
+		f.disk.wrote()
+	}
 	if err = f.disk.heard(err); err != nil {
 		return n, err
 	}

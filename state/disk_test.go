@@ -17,7 +17,7 @@ func (refusing) Preallocate(_, _ int64) error { return syscall.EOPNOTSUPP }
 // told.
 func TestOnlyFailedWritesLoseTheDisk(t *testing.T) {
 	_, failing, fail := failingDisk(syscall.EIO)
-	d := newDisk(failing)
+	d := newDisk(failing, func() {})
 	f, err := d.Create("a", vfs.WriteCategoryUnspecified)
 	if err != nil {
 		t.Fatal(err)

@@ -15,7 +15,7 @@ import (
 // Options are the settings of a Store. The zero value is what the service uses.
 type Options struct {
 	FS       vfs.FS          // where the files are; nil is the machine's file system
-	DiskFull func(full bool) // told when writes start to wait for space, and when they go on; nil is nobody
+	DiskFull func(full bool) // told when writes start to wait for space, now and then while they do, and when one went through; nil is nobody
 }
 
 // storeName is the directory of the files within the one that is given. The given one may be a mounted volume,
@@ -107,7 +107,7 @@ func (o Options) openFiles(dir, files string, id Identity) (*Store, error) {
 		return nil, err
 	}
 	space := newSpace(o.FS, files, o.DiskFull)
-	lasting := newDisk(vfs.OnDiskFull(o.FS, space.wait))
+	lasting := newDisk(vfs.OnDiskFull(o.FS, space.wait), space.wrote)
 	db, err := openPebble(files, pebbleOptions(lasting))
 	if err != nil {
 		return nil, damagedOr(dir, err)

@@ -1,10 +1,6 @@
 package state
 
 import (
-	"sync"
-	"sync/atomic"
-	"time"
-
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
@@ -45,59 +41,3 @@ type fatal struct{}
 func (fatal) Error() string {
 	return "FATAL: state: the local store cannot be written; check the disk, then start again: the changelog has everything"
 }
-
-// minimumSpace must be free before writes go on after the disk was full: flushed tables and the log beside them. On a
-// disk where that is much, a sixteenth of the disk.
-const minimumSpace = 64 << 20
-
-// pollSpace is the interval at which a full disk is looked at.
-const pollSpace = 200 * time.Millisecond
-
-// space makes writes wait while the disk is full. Pebble would take the error as fatal, and a full disk is not: the
-// pipeline stops fetching while Follow waits, and goes on when someone has made room. While the store is being opened
-// nothing waits: Open returns the error, and its caller decides.
-type space struct {
-	disk   vfs.FS
-	path   string
-	tell   func(full bool)
-	opened atomic.Bool
-	ended  chan struct{}
-	once   sync.Once
-}
-
-func newSpace(disk vfs.FS, path string, tell func(bool)) *space {
-	if tell == nil {
-		tell = func(bool) {}
-	}
-	return &space{disk: disk, path: path, tell: tell, ended: make(chan struct{})}
-}
-
-// wait is called when a write found no space; when it returns, the write is tried once more.
-func (s *space) wait() {
-	if !s.opened.Load() {
-		return
-	}
-	select {
-	case <-s.ended:
-		return
-	default:
-	}
-	s.tell(true)
-	defer s.tell(false)
-	tick := time.NewTicker(pollSpace)
-	defer tick.Stop()
-	for {
-		usage, err := s.disk.GetDiskUsage(s.path)
-		if err != nil || usage.AvailBytes >= min(minimumSpace, usage.TotalBytes/16) {
-			return
-		}
-		select {
-		case <-s.ended:
-			return
-		case <-tick.C:
-		}
-	}
-}
-
-// giveUp ends the wait: the write fails.
-func (s *space) giveUp() { s.once.Do(func() { close(s.ended) }) }

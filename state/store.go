@@ -83,7 +83,7 @@ func (s *Store) Load(partition int32) ([]Record, error) {
 }
 
 // Follow writes records over those of equal key, all or none. It comes AFTER the commit of the transaction that
-// holds them. While the disk is full it waits, until there is space or Close; on ErrFailed the process goes on
+// holds them. While the disk is full it waits, until there is space or StopWaiting; on ErrFailed the process goes on
 // without a local copy or starts again, the changelog has everything.
 func (s *Store) Follow(partition int32, records []Record) error {
 	return s.write(partition, records, false)
@@ -131,6 +131,10 @@ func (s *Store) commit(b *pebble.Batch) error {
 	}
 	return nil
 }
+
+// StopWaiting ends the wait of writes for space on a full disk, and lets later ones fail at once: for a service that is told
+// to end. The changelog has what they would have written.
+func (s *Store) StopWaiting() { s.space.giveUp() }
 
 // Close writes everything to the disk and releases the directory.
 func (s *Store) Close() error {

@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"runtime"
 	"strings"
-	"sync"
 	"text/tabwriter"
 	"time"
 
@@ -92,11 +91,15 @@ func run(ctx context.Context, h host) error {
 	defer func() { _ = server.Close() }()
 
 	d, err := h.connect(ctx, s, retrying(log, pages.Retrying))
+	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
+		log.Info("told to end before the brokers had answered: nothing was taken")
+		return nil
+	}
 	if err != nil {
 		return err
 	}
 	defer func() { _ = d.client.Close() }()
-	h.store.DiskFull = pages.DiskFull
+	h.store.DiskFull = diskFull(log, pages.DiskFull)
 	store, err := h.store.Open(s.StateDir, state.Identity{Cluster: d.topics.Cluster, Name: s.Name, Topic: d.topics.Input.ID})
 	if err != nil {
 		return fmt.Errorf("ORIEL_STATE_DIR: %w", err)
@@ -109,19 +112,45 @@ func run(ctx context.Context, h host) error {
 		return errors.Join(err, store.Close())
 	}
 	announce(log, s, guarantee, listener.Addr())
-	closeStore := sync.OnceValue(store.Close)
-	context.AfterFunc(ctx, func() {
-		time.AfterFunc(closeGrace, func() { _ = closeStore() }) // ends a write that waits for room on a full disk
-	})
-	err = errors.Join(service.Run(ctx), closeStore())
-	if err == nil {
-		log.Info("told to end: what was computed is committed, the group is left")
+	defer context.AfterFunc(ctx, store.StopWaiting)() // whoever is told to end does not wait for room on a full disk
+	err = service.Run(ctx)
+	unclosed := store.Close()
+	if err != nil {
+		return errors.Join(err, unclosed)
 	}
-	return err
+	if unclosed != nil { // no failure: it is a copy
+		log.Warn("the local store is behind the changelog, from which the next start completes it", "error", unclosed)
+	}
+	return nil
 }
 
-// closeGrace is how long a service that is told to end may wait for its local store.
-const closeGrace = 15 * time.Second
+// diskFull logs that the local store waits for room, as often as it says so, and tells hear.
+func diskFull(log *slog.Logger, hear func(bool)) func(bool) {
+	return func(full bool) {
+		hear(full)
+		if full {
+			log.Warn("ORIEL_STATE_DIR: the disk is full: the local store waits for room, and partitions with it; nothing is lost")
+		} else {
+			log.Info("ORIEL_STATE_DIR: the disk has room again")
+		}
+	}
+}
+
+// ended logs what a service that was told to end has left behind.
+func ended(log *slog.Logger) func(pipeline.Ending) {
+	return func(e pipeline.Ending) {
+		if e.Committed && e.Left {
+			log.Info("told to end: what was computed is committed, the group is left")
+			return
+		}
+		if !e.Committed {
+			log.Warn("told to end: not all that was computed is known to be committed; whoever takes over computes it again, with the same bytes")
+		}
+		if !e.Left {
+			log.Warn("told to end: the group was not reached; others take the partitions over after ORIEL_SESSION_TIMEOUT")
+		}
+	}
+}
 
 // logging turns what the pipeline tells into log lines of public facts.
 func logging(log *slog.Logger, l pipeline.Listener) pipeline.Listener {
@@ -143,6 +172,7 @@ func logging(log *slog.Logger, l pipeline.Listener) pipeline.Listener {
 	l.Opened = func(p int32) { log.Info("opened the partition's first incarnation", "partition", p) }
 	l.Restarted = func(p int32, err error) { log.Warn("taking the partition over again", "partition", p, "error", err) }
 	l.Stopped = func(p int32, err error) { log.Error("stopped", "partition", p, "error", err) }
+	l.Ended = ended(log)
 	l.Note = func(p int32, text string) { log.Warn(text, "partition", p) }
 	l.Committed = func(c pipeline.Commit) {
 		log.Debug("committed", "partition", c.Partition, "records", c.Records, "decisions", c.Decisions, "lag", c.Lag, "duration", c.Duration)

@@ -1,0 +1,83 @@
+package state
+
+import (
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+)
+
+// minimumSpace must be free before writes go on after the disk was full: flushed tables and the log beside them. On a
+// disk where that is much, a sixteenth of the disk.
+const minimumSpace = 64 << 20
+
+// A full disk is looked at each pollSpace, and whoever is told hears of it again each remindSpace.
+const (
+	pollSpace   = 200 * time.Millisecond
+	remindSpace = 10 * time.Second
+)
+
+// space makes writes wait while the disk is full. Pebble would take the error as fatal, and a full disk is not: the
+// pipeline stops fetching while Follow waits, and goes on when someone has made room. While the store is being opened
+// nothing waits: Open returns the error, and its caller decides.
+type space struct {
+	disk   vfs.FS
+	path   string
+	tell   func(full bool)
+	opened atomic.Bool
+	ended  chan struct{}
+	once   sync.Once
+
+	waiting atomic.Bool // a write waits
+	full    atomic.Bool // the last write that found no space has not gone through, nor any after it
+}
+
+func newSpace(disk vfs.FS, path string, tell func(bool)) *space {
+	if tell == nil {
+		tell = func(bool) {}
+	}
+	return &space{disk: disk, path: path, tell: tell, ended: make(chan struct{})}
+}
+
+// wait is called when a write found no space; when it returns, the write is tried once more.
+func (s *space) wait() {
+	if !s.opened.Load() {
+		return
+	}
+	select {
+	case <-s.ended:
+		return
+	default:
+	}
+	s.waiting.Store(true)
+	defer s.waiting.Store(false)
+	s.full.Store(true)
+	s.tell(true)
+	tick, remind := time.NewTicker(pollSpace), time.NewTicker(remindSpace)
+	defer tick.Stop()
+	defer remind.Stop()
+	for {
+		usage, err := s.disk.GetDiskUsage(s.path)
+		if err != nil || usage.AvailBytes >= min(minimumSpace, usage.TotalBytes/16) {
+			return
+		}
+		select {
+		case <-s.ended:
+			return
+		case <-tick.C:
+		case <-remind.C:
+			s.tell(true)
+		}
+	}
+}
+
+// wrote is called when a write went through. One that began before the disk was full says nothing.
+func (s *space) wrote() {
+	if s.full.Load() && !s.waiting.Load() && s.full.CompareAndSwap(true, false) {
+		s.tell(false)
+	}
+}
+
+// giveUp ends the wait: the write fails.
+func (s *space) giveUp() { s.once.Do(func() { close(s.ended) }) }
