@@ -35,6 +35,9 @@ func NewService(ctx context.Context, client *kafka.Client, c Config, m Model, to
 	if c.Start != StartEarliest && c.Start != StartLatest {
 		return nil, fmt.Errorf("pipeline: start %q: not earliest or latest", c.Start)
 	}
+	if err := m.versioned(); err != nil {
+		return nil, err
+	}
 	if err := CheckManifests(ctx, client, c, topics, m, master); err != nil {
 		return nil, err
 	}

@@ -43,6 +43,8 @@ func (m *least) Add(dst []operators.Decision, r operators.Record) []operators.De
 
 func (m *least) Steps() uint64 { return m.stream.Step() }
 
+func (m *least) Due(step uint64) (uint64, int) { return step, int(min(step, 1)) }
+
 func (m *least) StateLen() int { return 2 + m.stream.StateLen() }
 
 func (m *least) AppendState(dst []byte) []byte {
