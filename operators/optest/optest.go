@@ -11,7 +11,8 @@ import (
 	"oriel/operators"
 )
 
-// Make returns a machine at step 0, always of the same configuration. Every private sum that it has is a stream of open.
+// Make returns a machine at step 0, always of the same configuration. Every private sum that it has is a stream of
+// open.
 type Make func(tb testing.TB, open Open) operators.Machine
 
 // Run plays the events, of which there must be at least 20, on machines of newMachine.

@@ -82,7 +82,8 @@ func leastEvents() []operators.Event {
 
 func TestLeastMachinePasses(t *testing.T) { Run(t, makeLeast(nil), leastEvents()) }
 
-// What a machine takes from its events past the private sum is found, in decisions, in their last bits, and in what it keeps.
+// What a machine takes from its events past the private sum is found, in decisions, in their last bits, and in what it
+// keeps.
 func TestWhatPassesThePrivateSumIsFound(t *testing.T) {
 	f := func(fault, want string, leak func(m *least, r operators.Record), changes ...string) {
 		t.Helper()
