@@ -34,7 +34,7 @@ func (t *task) commit(ctx context.Context, o *owned, g *segment, extra ...state.
 	if len(extra) > 0 {
 		s.listener.opened(p)
 	}
-	kept = append(kept, state.Record{Key: localPosition, Value: appendLocalPosition(s.topics.Changelog.ID, o.view.last)})
+	kept = append(kept, state.Record{Key: localPosition, Value: appendLocalPosition(s.topics.Changelog.ID, o.view.next)})
 	if err := s.store.Follow(p, kept); err != nil {
 		return fmt.Errorf("pipeline: partition %d: local state: %w", p, err)
 	}
@@ -60,11 +60,11 @@ func (t *task) transact(ctx context.Context, o *owned, g *segment, began time.Ti
 	for _, r := range log {
 		changes.Append(r.Key, r.Value, nil, began.UnixMilli())
 	}
-	last, err := o.producer.ProduceAll(ctx, c.Changelog, p, &changes)
+	next, err := o.producer.ProduceAll(ctx, c.Changelog, p, &changes)
 	if err != nil {
 		return err
 	}
-	o.view.last = last
+	o.view.next = next
 	t.service.listener.reached(p, PointProduced)
 	if err := o.producer.CommitOffset(ctx, t.membership, c.Input, p, g.position.Next); err != nil {
 		return err

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"oriel/mechanisms"
-	"oriel/mechanisms/audit/definition"
 	"oriel/mechanisms/noise"
 )
 
@@ -55,9 +54,9 @@ func NewLaw(c mechanisms.Config, p mechanisms.Plan, k Canary) (*Law, error) {
 	case once:
 		l.gaussian(white{})
 	case p.Filter.Count > 0:
-		l.gaussian(filtered{definition.NewFilter(p.Filter)})
+		l.gaussian(newFiltered(p.Filter))
 	default:
-		l.gaussian(forest{definition.NewForest(c.Window, int(k.Releases))})
+		l.gaussian(newForest(c.Window, int(k.Releases)))
 	}
 	return l, nil
 }

@@ -56,25 +56,32 @@ func order(a, b Request) int {
 		cmp.Compare(a.Partition, b.Partition), cmp.Compare(a.Took, b.Took), cmp.Compare(a.Bytes, b.Bytes))
 }
 
-// Difference shows where two traces part, with what came before; "" if they are equal.
-func Difference(want, got []Request) string {
-	for i := range max(len(want), len(got)) {
-		var a, b string
-		if i < len(want) {
-			a = want[i].String()
-		}
-		if i < len(got) {
-			b = got[i].String()
-		}
-		if a != b {
-			var before strings.Builder
-			for _, r := range want[max(0, i-5):min(i, len(want))] {
-				fmt.Fprintf(&before, "  %v\n", r)
-			}
-			return fmt.Sprintf("request %d of %d and %d:\n%s- %s\n+ %s", i, len(want), len(got), before.String(), a, b)
-		}
+// Lines are a trace as text.
+func Lines(trace []Request) []string {
+	lines := make([]string, len(trace))
+	for i, r := range trace {
+		lines[i] = r.String()
 	}
-	return ""
+	return lines
+}
+
+// Difference shows where two texts part, with what came before; "" if they are equal.
+func Difference(want, got []string) string {
+	at := 0
+	for at < min(len(want), len(got)) && want[at] == got[at] {
+		at++
+	}
+	if at == len(want) && at == len(got) {
+		return ""
+	}
+	line := func(text []string) string {
+		if at == len(text) {
+			return "(the end)"
+		}
+		return text[at]
+	}
+	before := strings.Join(want[max(0, at-3):at], "\n  ")
+	return fmt.Sprintf("line %d of %d and %d:\n  %s\n- %s\n+ %s", at+1, len(want), len(got), before, line(want), line(got))
 }
 
 // apiVersions is asked on each new connection. Whether a connection is new depends on which goroutine the scheduler lets go

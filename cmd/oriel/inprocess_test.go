@@ -1,0 +1,130 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"maps"
+	"net"
+	"net/http"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"oriel/cmd/internal/settings"
+	"oriel/mechanisms/dp"
+	"oriel/operators"
+	"oriel/pipeline"
+	"oriel/pipeline/kafka"
+	"oriel/pipeline/pipetest"
+)
+
+// inprocess is a deployment whose commands run within the test, in a bubble.
+type inprocess struct {
+	*pipetest.Deployment
+	t      *testing.T
+	client *kafka.Client
+	env    map[string]string
+	model  func(settings.Settings) (pipeline.Model, error)
+}
+
+// newInprocess makes the input and, by `oriel topics`, the other topics.
+func newInprocess(t *testing.T, partitions int, more map[string]string, model func(settings.Settings) (pipeline.Model, error)) *inprocess {
+	t.Helper()
+	d := &inprocess{Deployment: pipetest.New(t), t: t, model: model}
+	d.client = d.Client()
+	key := filepath.Join(t.TempDir(), "master.key")
+	writeKey(t, key, 7)
+	d.env = deploymentEnv("late", d.Addr(), key, "state")
+	maps.Copy(d.env, more)
+	if err := d.client.CreateTopic(t.Context(), d.env["ORIEL_INPUT_TOPIC"], partitions, 1, nil); err != nil {
+		t.Fatal(err)
+	}
+	topics := d.start("topics", pipetest.NewDisk(), func(ctx context.Context, h host) error { return prepare(ctx, h, 0) })
+	if err := topics.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// child is a command at work, as a process of its own would be.
+type child struct {
+	*pipetest.Member
+	out  *output
+	page string // address of its pages
+	code int
+}
+
+func (d *inprocess) start(name string, disk *vfs.MemFS, command func(context.Context, host) error) *child {
+	c := &child{out: new(output)}
+	h := host{stderr: c.out, model: d.model}
+	for _, k := range slices.Sorted(maps.Keys(d.env)) {
+		h.environ = append(h.environ, k+"="+d.env[k])
+	}
+	c.Member = d.Start(name, disk, func(ctx context.Context, m *pipetest.Member) error {
+		h.client, h.store.FS, h.heard.Reached = m.Network, disk, m.Reached
+		h.listen = func(network, address string) (net.Listener, error) {
+			l, err := m.Listen(network, address)
+			if err == nil {
+				c.page = l.Addr().String()
+			}
+			return l, err
+		}
+		err := command(ctx, h)
+		c.code = report(c.out, err)
+		return err
+	})
+	return c
+}
+
+func (c *child) ended() bool {
+	select {
+	case <-c.Done():
+		return true
+	default:
+		return false
+	}
+}
+
+// get reads a page of a service: status and body, or why there is none.
+func (d *inprocess) get(c *child, path string) string {
+	transport := &http.Transport{DialContext: d.Dial, DisableKeepAlives: true}
+	answer, err := (&http.Client{Transport: transport}).Get("http://" + c.page + path)
+	if err != nil {
+		return err.Error()
+	}
+	defer func() { _ = answer.Body.Close() }()
+	body, err := io.ReadAll(answer.Body)
+	if err != nil {
+		return err.Error()
+	}
+	return fmt.Sprintf("%d\n%s", answer.StatusCode, body)
+}
+
+// blind is the configured model with a machine that does not look at events. Its plan, which takes a while, is made once.
+func blind() func(settings.Settings) (pipeline.Model, error) {
+	plans := map[string][]byte{}
+	guarantees := map[string]dp.Guarantee{}
+	return func(s settings.Settings) (pipeline.Model, error) {
+		m, err := s.Model()
+		if err != nil {
+			return m, err
+		}
+		plan, known := plans[m.Settings]
+		if !known {
+			if plan, err = m.Plan(); err != nil {
+				return m, err
+			}
+			if guarantees[m.Settings], err = s.Guarantee(m); err != nil {
+				return m, err
+			}
+			plans[m.Settings] = plan
+		}
+		guarantee := guarantees[m.Settings]
+		m.Plan = func() ([]byte, error) { return plan, nil }
+		m.Open = func([]byte, [32]byte) (operators.Machine, error) { return &pipetest.Blind{States: guarantee}, nil }
+		return m, nil
+	}
+}
