@@ -11,7 +11,8 @@ import (
 	"oriel/mechanisms/noise"
 )
 
-// units is a stream seen from outside as a sum over a lattice of unit 1: a step is a record and null records up to the batch.
+// units is a stream seen from outside as a sum over a lattice of unit 1: a step is a record and null records up to the
+// batch.
 type units struct {
 	*mechanisms.Stream
 	exp int
@@ -33,8 +34,8 @@ func (u units) Add(dst []float64, v []int64, _ *noise.Chain) {
 	}
 }
 
-// What the sampler draws reaches the public sums whole: under every name, at the scale of its plan, out to the sampler's reach and within 2⁵³
-// units.
+// What the sampler draws reaches the public sums whole: under every name, at the scale of its plan, out to the
+// sampler's reach and within 2⁵³ units.
 func TestDrawsReachTheSums(t *testing.T) {
 	for _, name := range mechanisms.Names() {
 		c := config(name, 4)
@@ -52,8 +53,8 @@ func TestDrawsReachTheSums(t *testing.T) {
 	}
 }
 
-// A stream that is opened as any is, with the sampler of its plan: its first release is that sampler's vector, to beyond 6 standard deviations of
-// normal noise. No other test looks behind Open with noise that far out.
+// A stream that is opened as any is, with the sampler of its plan: its first release is that sampler's vector, to
+// beyond 6 standard deviations of normal noise. No other test looks behind Open with noise that far out.
 func TestFarDrawsReachTheSums(t *testing.T) {
 	for _, name := range mechanisms.Names() {
 		c, node := config(name, sumtest.FarDimension), noise.NodeID{}

@@ -21,6 +21,10 @@ type Machine interface {
 	// Steps counts the closed steps. It depends on how many records were added, not on what they say.
 	Steps() uint64
 
+	// Due tells the indices of a step's decisions: count of them from first on. Step 0 is Open. It is a function of the
+	// configuration, so that whoever reads the published decisions can tell which are missing.
+	Due(step uint64) (first uint64, count int)
+
 	// AppendState appends the whole state, always StateLen bytes. It is private, also between steps.
 	AppendState(dst []byte) []byte
 	StateLen() int

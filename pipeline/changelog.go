@@ -1,10 +1,10 @@
 package pipeline
 
 import (
+	"bytes"
 	"context"
 	"encoding/binary"
 	"fmt"
-	"time"
 
 	"oriel/pipeline/kafka"
 	"oriel/state"
@@ -13,7 +13,8 @@ import (
 // changelog is what one partition of the changelog topic says: the latest value of every key.
 type changelog struct {
 	values map[string][]byte
-	next   int64 // offset after the last record seen
+	next   int64 // offset after everything seen
+	last   int64 // offset after the last record seen, −1 before one
 }
 
 // localPosition is the key under which the local store remembers how far it has followed the changelog.
@@ -21,54 +22,69 @@ var localPosition = []byte("changelog")
 
 // readChangelog reads what is committed in partition p, starting from what the local store already holds.
 func readChangelog(ctx context.Context, c *kafka.Client, topic kafka.Topic, p int32, bounds kafka.Bounds, local []state.Record) (*changelog, error) {
-	view := &changelog{values: map[string][]byte{}}
+	view := &changelog{values: map[string][]byte{}, next: bounds.Start, last: -1}
 	for _, r := range local {
 		view.values[string(r.Key)] = r.Value
 	}
-	from := parseLocalPosition(view.values[string(localPosition)], topic.ID)
+	at := parseLocalPosition(view.values[string(localPosition)], topic.ID)
 	delete(view.values, string(localPosition))
-	if from < 0 || from > bounds.Stable { // nothing local, or a store that followed another changelog
-		clear(view.values)
-		from = 0
+	follows, err := view.follows(ctx, c, topic, p, at, bounds)
+	if err != nil {
+		return nil, err
 	}
-	view.next = max(from, bounds.Start)
+	if follows {
+		view.next, view.last = at, at
+	} else {
+		clear(view.values)
+	}
 	return view, view.read(ctx, c, topic, p, bounds.Stable)
+}
+
+// follows tells whether the local copy, which stands at an offset, ends with a record that is committed before it. If the
+// record is not there, the copy is only of no use: it followed another topic, the record was compacted away, or the broker
+// acknowledged a commit and crashed before it had written it here.
+//
+// A copy that stands behind the end of the log, or ends with another record than the log has there, proves that the brokers
+// lost records that they had acknowledged: the copy follows after an acknowledgement and never leads, and the topic id is the
+// same. What the input and the decisions have lost with them is unknown.
+func (view *changelog) follows(ctx context.Context, c *kafka.Client, topic kafka.Topic, p int32, at int64, bounds kafka.Bounds) (bool, error) {
+	if at <= bounds.Start {
+		return false, nil
+	}
+	if at > bounds.High {
+		return false, lostRecords(p, fmt.Sprintf("the local store has followed the changelog to offset %d, and it ends at %d", at, bounds.High))
+	}
+	for r, err := range recordsOf(ctx, c, topic, p, at-1, min(at, bounds.Stable), false) {
+		if err != nil {
+			return false, err
+		}
+		if !bytes.Equal(view.values[string(r.Key)], r.Value) {
+			return false, lostRecords(p, fmt.Sprintf("the changelog has another record at offset %d than the one that the local store has followed", r.Offset))
+		}
+		return true, nil
+	}
+	return false, nil
+}
+
+func lostRecords(p int32, found string) error {
+	return &StopError{
+		Partition: p, Loss: true, Reason: "the brokers have lost records that they had acknowledged: " + found,
+		Remedy: "The input may have lost events, too, and others may take their offsets: going on could protect events by two noises. Bring the lost records back, " +
+			"or open a new deployment under another ORIEL_NAME; its privacy loss adds to the old one's for events that both read",
+	}
 }
 
 // read goes on to an end, and takes nothing beyond it: a fetch may hold the first records of a transaction that others belong to.
 func (view *changelog) read(ctx context.Context, c *kafka.Client, topic kafka.Topic, p int32, end int64) error {
-	reader := c.NewReader(topic.Name, p, view.next, kafka.ReaderOptions{ID: topic.ID, MaxBytes: 4 << 20, MaxWait: 100 * time.Millisecond})
-	for view.next < end {
-		batch, err := reader.Fetch(ctx)
+	for r, err := range recordsOf(ctx, c, topic, p, view.next, end, false) {
 		if err != nil {
-			return fmt.Errorf("pipeline: read changelog partition %d: %w", p, err)
+			return err
 		}
-		for _, r := range batch.Records {
-			if r.Offset < end {
-				view.values[string(r.Key)] = append(view.values[string(r.Key)][:0], r.Value...)
-			}
-		}
-		view.next = min(batch.Next, end)
-		batch.Release()
+		view.values[string(r.Key)] = append(view.values[string(r.Key)][:0], r.Value...)
+		view.last = r.Offset + 1
 	}
+	view.next = max(view.next, end)
 	return nil
-}
-
-// stableEnd waits until every transaction on the partition is decided, so that a read_committed reader sees it all. The
-// caller has fenced every earlier producer: nothing can be appended behind this end.
-func stableEnd(ctx context.Context, c *kafka.Client, topic string, p int32) (kafka.Bounds, error) {
-	for {
-		b, err := c.Bounds(ctx, topic, p)
-		if err != nil {
-			return b, fmt.Errorf("pipeline: bounds of %s partition %d: %w", topic, p, err)
-		}
-		if b.Stable == b.High {
-			return b, nil
-		}
-		if err := pause(ctx, 20*time.Millisecond); err != nil {
-			return b, err
-		}
-	}
 }
 
 func appendLocalPosition(topic [16]byte, next int64) []byte {
@@ -112,7 +128,7 @@ func stateRecords(key, sealed []byte) []state.Record {
 
 // records gives the view as the local store keeps it.
 func (view *changelog) records(topic [16]byte) []state.Record {
-	records := []state.Record{{Key: localPosition, Value: appendLocalPosition(topic, view.next)}}
+	records := []state.Record{{Key: localPosition, Value: appendLocalPosition(topic, view.last)}}
 	for k, value := range view.values {
 		records = append(records, state.Record{Key: []byte(k), Value: value})
 	}

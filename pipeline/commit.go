@@ -34,7 +34,7 @@ func (t *task) commit(ctx context.Context, o *owned, g *segment, extra ...state.
 	if len(extra) > 0 {
 		s.listener.opened(p)
 	}
-	kept = append(kept, state.Record{Key: localPosition, Value: appendLocalPosition(s.topics.Changelog.ID, o.view.next)})
+	kept = append(kept, state.Record{Key: localPosition, Value: appendLocalPosition(s.topics.Changelog.ID, o.view.last)})
 	if err := s.store.Follow(p, kept); err != nil {
 		return fmt.Errorf("pipeline: partition %d: local state: %w", p, err)
 	}
@@ -60,11 +60,11 @@ func (t *task) transact(ctx context.Context, o *owned, g *segment, began time.Ti
 	for _, r := range log {
 		changes.Append(r.Key, r.Value, nil, began.UnixMilli())
 	}
-	next, err := o.producer.ProduceAll(ctx, c.Changelog, p, &changes)
+	last, err := o.producer.ProduceAll(ctx, c.Changelog, p, &changes)
 	if err != nil {
 		return err
 	}
-	o.view.next = next
+	o.view.last = last
 	t.service.listener.reached(p, PointProduced)
 	if err := o.producer.CommitOffset(ctx, t.membership, c.Input, p, g.position.Next); err != nil {
 		return err

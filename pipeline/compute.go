@@ -124,6 +124,15 @@ func (c *computer) hand(force bool) bool {
 	if !force && len(c.free) == 0 { // the committer holds the other segment
 		return false
 	}
+	c.close()
+	c.segments <- c.segment
+	c.sent = c.position.Next
+	c.segment, c.now = <-c.free, time.Now().UnixMilli()
+	return true
+}
+
+// close completes the segment: the state at its end, and its verdicts, which start where the segment before ended.
+func (c *computer) close() {
 	before := c.position.Step
 	c.position.Step = c.stream.Steps()
 	c.private = c.stream.AppendState(c.private[:0])
@@ -131,8 +140,4 @@ func (c *computer) hand(force bool) bool {
 	c.segment.steps = c.position.Step - before
 	c.segment.sealed = c.sealer.Seal(c.segment.sealed[:0], c.position, c.private)
 	c.segment.seal(c.sealer, c.sent, c.now)
-	c.segments <- c.segment
-	c.sent = c.position.Next
-	c.segment, c.now = <-c.free, time.Now().UnixMilli()
-	return true
 }

@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -24,62 +25,126 @@ func transactionalID(name string, input [16]byte, partition int32) string {
 // to the transactional ids that fence their writers.
 func manifestText(c Config, m Model) string { return "NAME=" + c.Name + "\n" + m.Settings }
 
-// WriteManifests gives every changelog partition that has none its manifest record: the configuration and the key that
-// hides stream ids. One that exists must say the same configuration. It must not run beside a Service of another
-// deployment of the same name; it fences nothing where a manifest stands.
+// WriteManifests gives every changelog partition that has none its manifest record: the configuration, the input and the key
+// that hides stream ids. One that exists must say the same; all are looked at BEFORE the first is written. It must not run
+// beside a Service of another deployment of the same name; it fences nothing where a manifest stands.
 func WriteManifests(ctx context.Context, client *kafka.Client, c Config, topics Topics, model Model, master *state.MasterKey) error {
-	text, names := manifestText(c, model), state.NewNameKey()
-	for p := range int32(topics.Changelog.Partitions) {
-		found, err := findManifest(ctx, client, topics.Changelog, p)
-		if err != nil {
-			return err
+	if err := model.versioned(); err != nil {
+		return err
+	}
+	found, err := readManifests(ctx, client, c, topics, model, master)
+	if err != nil {
+		return err
+	}
+	manifest := state.Manifest{
+		Config: manifestText(c, model), Semantics: model.Semantics,
+		Input: state.Input{ID: topics.Input.ID, Name: c.Input}, NameKey: state.NewNameKey(),
+	}
+	for _, m := range found {
+		if m != nil {
+			manifest.NameKey = m.NameKey
 		}
-		if found != nil {
-			m, err := openManifest(found, p, text, master)
-			if err != nil {
-				return err
-			}
-			names = m.NameKey
+	}
+	for p, m := range found {
+		if m != nil {
 			continue
 		}
-		producer, err := client.NewProducer(ctx, transactionalID(c.Name, topics.Input.ID, p), transactionTimeout)
-		if err != nil {
-			return fmt.Errorf("pipeline: manifest of partition %d: %w", p, err)
-		}
-		var b kafka.Builder
-		b.Append(state.ManifestKey(), state.Manifest{Config: text, NameKey: names}.Seal(master), nil, time.Now().UnixMilli())
-		part := kafka.TopicPartition{Topic: c.Changelog, Partition: p}
-		if err := errors.Join(
-			producer.Begin(ctx, []kafka.TopicPartition{part}),
-			second(producer.Produce(ctx, c.Changelog, p, &b)),
-			producer.End(ctx, true),
-		); err != nil {
+		if err := writeManifest(ctx, client, c, topics, int32(p), manifest.Seal(master)); err != nil {
 			return fmt.Errorf("pipeline: manifest of partition %d: %w", p, err)
 		}
 	}
 	return nil
 }
 
+func writeManifest(ctx context.Context, client *kafka.Client, c Config, topics Topics, p int32, sealed []byte) error {
+	producer, err := client.NewProducer(ctx, transactionalID(c.Name, topics.Input.ID, p), transactionTimeout)
+	if err != nil {
+		return err
+	}
+	var b kafka.Builder
+	b.Append(state.ManifestKey(), sealed, nil, time.Now().UnixMilli())
+	part := kafka.TopicPartition{Topic: c.Changelog, Partition: p}
+	return errors.Join(
+		producer.Begin(ctx, []kafka.TopicPartition{part}),
+		second(producer.Produce(ctx, c.Changelog, p, &b)),
+		producer.End(ctx, true),
+	)
+}
+
 func second(_ int64, err error) error { return err }
 
-// CheckManifests refuses a deployment that was opened with another configuration or another master key.
+// readManifests opens the manifest of each changelog partition, nil where there is none. It refuses those of another
+// configuration, master key or input.
+func readManifests(ctx context.Context, client *kafka.Client, c Config, topics Topics, model Model, master *state.MasterKey) ([]*state.Manifest, error) {
+	found := make([]*state.Manifest, topics.Changelog.Partitions)
+	for i := range found {
+		p := int32(i)
+		value, err := findRecord(ctx, client, topics.Changelog, p, state.ManifestKey())
+		if err != nil {
+			return nil, err
+		}
+		if value == nil {
+			continue
+		}
+		m, err := openManifest(value, p, manifestText(c, model), master)
+		if err == nil {
+			err = checkManifestInput(ctx, client, topics, p, m, master)
+		}
+		if err != nil {
+			return nil, err
+		}
+		found[p] = &m
+	}
+	return found, nil
+}
+
+// checkManifestInput refuses a deployment of another input, whose transactional ids are others, so that nothing would fence. A manifest
+// of the first format names none: then the incarnation tells, if the partition has one.
+func checkManifestInput(ctx context.Context, client *kafka.Client, topics Topics, p int32, m state.Manifest, master *state.MasterKey) error {
+	input := m.Input
+	if input == (state.Input{}) {
+		record, err := findRecord(ctx, client, topics.Changelog, p, m.NameKey.Key(state.KindIncarnation, streamName(p)))
+		if err != nil || record == nil {
+			return err
+		}
+		inc, err := state.OpenIncarnation(record, master)
+		if err != nil {
+			return unsealing(p, err)
+		}
+		input.ID = inc.Topic
+	}
+	if input.ID == topics.Input.ID {
+		return nil
+	}
+	e := &StopError{
+		Partition: p, Reason: fmt.Sprintf("this deployment belongs to the input topic %q, not to %q", input.Name, topics.Input.Name),
+		Remedy: "Set ORIEL_INPUT_TOPIC to it, or give this input a deployment of its own, under another ORIEL_NAME with its own topics",
+	}
+	if input.Name == topics.Input.Name || input.Name == "" {
+		e.Remedy = "Its offsets mean other records than those that were taken: open a new deployment under another ORIEL_NAME with its own topics"
+	}
+	switch input.Name {
+	case topics.Input.Name:
+		e.Reason = fmt.Sprintf("the input topic %q was deleted and made again since this deployment was opened", input.Name)
+	case "":
+		e.Reason = fmt.Sprintf("this deployment belongs to another input topic than %q, or to one of this name that was deleted and made again", topics.Input.Name)
+	}
+	return e
+}
+
+// CheckManifests refuses a deployment that was opened with another configuration, another master key or another input.
 func CheckManifests(ctx context.Context, client *kafka.Client, c Config, topics Topics, model Model, master *state.MasterKey) error {
-	var names state.NameKey
-	for p := range int32(topics.Changelog.Partitions) {
-		found, err := findManifest(ctx, client, topics.Changelog, p)
-		if err != nil {
-			return err
+	found, err := readManifests(ctx, client, c, topics, model, master)
+	if err != nil {
+		return err
+	}
+	for i, m := range found {
+		if m == nil {
+			return missingManifest(int32(i))
 		}
-		m, err := openManifest(found, p, manifestText(c, model), master)
-		if err != nil {
-			return err
-		}
-		if p == 0 {
-			names = m.NameKey
-		}
-		if model.Users.Separation > 0 && m.NameKey != names {
+		if model.Users.Separation > 0 && m.NameKey != found[0].NameKey {
 			return &StopError{
-				Partition: p, Reason: "its manifest has another name key than partition 0, so that users could not be compared",
+				Partition: int32(i), Reason: "its manifest has another name key than partition 0, so that users could not be compared",
 				Remedy: "Two `oriel topics` ran at once; open a new deployment under another ORIEL_NAME",
 			}
 		}
@@ -87,38 +152,34 @@ func CheckManifests(ctx context.Context, client *kafka.Client, c Config, topics 
 	return nil
 }
 
-// findManifest reads from the start of the partition, where the manifest stands: it is written first and compaction keeps
-// order. It is nil when the partition has records of other keys only, or none.
-func findManifest(ctx context.Context, client *kafka.Client, topic kafka.Topic, p int32) ([]byte, error) {
+// findRecord reads the first record of a key. Manifest and incarnation are written once, in this order and before all others,
+// and compaction keeps order: they stand at the start. It is nil when the partition has none.
+func findRecord(ctx context.Context, client *kafka.Client, topic kafka.Topic, p int32, key []byte) ([]byte, error) {
 	bounds, err := client.Bounds(ctx, topic.Name, p)
 	if err != nil {
 		return nil, fmt.Errorf("pipeline: bounds of %s partition %d: %w", topic.Name, p, err)
 	}
-	reader := client.NewReader(topic.Name, p, bounds.Start, kafka.ReaderOptions{ID: topic.ID, MaxBytes: 1 << 20, MaxWait: 100 * time.Millisecond})
-	for next := bounds.Start; next < bounds.Stable; {
-		batch, err := reader.Fetch(ctx)
+	for r, err := range recordsOf(ctx, client, topic, p, bounds.Start, bounds.Stable, false) {
 		if err != nil {
-			return nil, fmt.Errorf("pipeline: read manifest of partition %d: %w", p, err)
+			return nil, err
 		}
-		for _, r := range batch.Records {
-			if string(r.Key) == string(state.ManifestKey()) {
-				value := append([]byte(nil), r.Value...)
-				batch.Release()
-				return value, nil
-			}
+		if bytes.Equal(r.Key, key) {
+			return bytes.Clone(r.Value), nil
 		}
-		next = batch.Next
-		batch.Release()
 	}
 	return nil, nil
 }
 
+func missingManifest(p int32) error {
+	return &StopError{
+		Partition: p, Reason: "the changelog partition has no manifest record",
+		Remedy: "Run `oriel topics` with this configuration once before `oriel run`; if it ran before, the changelog was emptied: restore it, or open a new deployment under another ORIEL_NAME",
+	}
+}
+
 func openManifest(value []byte, p int32, text string, master *state.MasterKey) (state.Manifest, error) {
 	if value == nil {
-		return state.Manifest{}, &StopError{
-			Partition: p, Reason: "the changelog partition has no manifest record",
-			Remedy: "Run `oriel topics` with this configuration once before `oriel run`; if it ran before, the changelog was emptied: restore it, or open a new deployment under another ORIEL_NAME",
-		}
+		return state.Manifest{}, missingManifest(p)
 	}
 	m, err := state.OpenManifest(value, master)
 	if err != nil {

@@ -35,6 +35,9 @@ func NewService(ctx context.Context, client *kafka.Client, c Config, m Model, to
 	if c.Start != StartEarliest && c.Start != StartLatest {
 		return nil, fmt.Errorf("pipeline: start %q: not earliest or latest", c.Start)
 	}
+	if err := m.versioned(); err != nil {
+		return nil, err
+	}
 	if err := CheckManifests(ctx, client, c, topics, m, master); err != nil {
 		return nil, err
 	}
@@ -202,6 +205,7 @@ func (s *Service) generation(ctx context.Context, g *kafka.Generation) error {
 func (t *task) keepRunning(ctx context.Context) error {
 	retry := backoff{jitter: t.service.client.Jitter}
 	var doubt kafka.Doubt
+	doubted := false
 	for {
 		err := t.run(ctx)
 		if ctx.Err() != nil {
@@ -212,7 +216,10 @@ func (t *task) keepRunning(ctx context.Context) error {
 			if !ofLoss(err) || doubt.Over() {
 				return t.explain(err)
 			}
-			t.service.listener.restarted(t.partition, err)
+			if !doubted {
+				doubted = true
+				t.service.listener.note(t.partition, "the brokers say that something is gone; it is looked at again before it is believed")
+			}
 			if t.service.beforeNextLook(ctx) != nil {
 				return nil
 			}

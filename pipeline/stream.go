@@ -16,6 +16,9 @@ type Model struct {
 	Settings string              // canonical configuration (formats v1), public
 	Events   schemas.EventConfig // how records are decoded
 	Users    Users               // user-level privacy; the zero value is none
+
+	Semantics uint32 // of decoding, leaves and decompression: the constant of that name, from 1. Tests play another version.
+
 	// Plan computes everything that calibration decides, once, at opening; it is frozen in the incarnation record.
 	Plan func() ([]byte, error)
 	// Open gives a machine at step 0, or an error if the frozen plan proves less than the configuration asks for.
@@ -114,6 +117,9 @@ func (s *Stream) emit(emit func(line []byte)) {
 
 // Steps counts the closed steps: a function of how many records were taken, and so public.
 func (s *Stream) Steps() uint64 { return s.machine.Steps() }
+
+// Due tells the indices of a step's decisions, as operators.Machine does.
+func (s *Stream) Due(step uint64) (first uint64, count int) { return s.machine.Due(step) }
 
 // Guarantee is what every decision of the stream prints.
 func (s *Stream) Guarantee() dp.Guarantee { return s.machine.Guarantee() }

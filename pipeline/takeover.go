@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
-	"time"
 
 	"oriel/pipeline/kafka"
 	"oriel/state"
@@ -13,37 +12,37 @@ import (
 
 // owned is a partition after take-over: fenced, restored, and proved to be continued where the last owner committed.
 type owned struct {
-	producer *kafka.Producer
-	sealer   *state.Sealer
-	stateKey []byte
-	people   [32]byte // secret under which users are remembered
-	stream   *Stream
-	position state.Position // of the committed state
-	view     *changelog
+	producer    *kafka.Producer
+	sealer      *state.Sealer
+	stateKey    []byte
+	people      [32]byte // secret under which users are remembered
+	stream      *Stream
+	incarnation [16]byte
+	position    state.Position // of the committed state
+	sealed      []byte         // the committed state
+	view        *changelog
 }
 
-// takeOver makes this task the partition's only owner and restores its state, or opens its first incarnation
-// (formats §6). It never fetches an event.
+// ends are where the partitions that a transaction touches end, every transaction on them decided.
+type ends struct {
+	decisions, verdicts, changelog kafka.Bounds
+	group                          int64 // committed offset, −1 for none
+}
+
+// takeOver makes this task the partition's only owner and restores its state, or opens its first incarnation. It fetches
+// events only to repeat a transaction that has ended in some topics and not in others.
+//
+//	fence       no earlier owner can write any more, and what it left open is ended (takeover.go)
+//	load        the committed state, from the changelog and the local store (changelog.go)
+//	open        without a state: the first incarnation, if there never was one (open.go)
+//	reconcile   with one: compare decisions, verdicts and group offset with it (outcome.go), bring all to one end (repair.go)
 func (t *task) takeOver(ctx context.Context) (*owned, error) {
 	s := t.service
-	producer, err := s.client.NewProducer(ctx, transactionalID(s.config.Name, s.topics.Input.ID, t.partition), transactionTimeout)
-	if err != nil {
-		return nil, fmt.Errorf("pipeline: partition %d: %w", t.partition, err)
-	}
-	s.listener.reached(t.partition, PointFenced)
-	local, err := s.store.Load(t.partition)
-	known := len(local) > 0 || s.store.SetAside() != nil // this process, or one before it, has had a state of the partition
-	if errors.Is(err, state.ErrCorrupt) {
-		s.listener.note(t.partition, "the local state is damaged; it is set aside and restored from the changelog")
-		local, known = nil, true
-	} else if err != nil {
-		return nil, fmt.Errorf("pipeline: partition %d: local state: %w", t.partition, err)
-	}
-	bounds, err := stableEnd(ctx, s.client, s.topics.Changelog.Name, t.partition)
+	producer, e, err := t.fence(ctx)
 	if err != nil {
 		return nil, err
 	}
-	view, err := readChangelog(ctx, s.client, s.topics.Changelog, t.partition, bounds, local)
+	view, known, err := t.load(ctx, e.changelog)
 	if err != nil {
 		return nil, err
 	}
@@ -60,9 +59,9 @@ func (t *task) takeOver(ctx context.Context) (*owned, error) {
 	}
 	switch {
 	case incarnation != nil && sealed != nil:
-		err = t.restore(ctx, o, incarnation, sealed)
+		err = t.restore(ctx, o, e, incarnation, sealed)
 	case incarnation == nil && sealed == nil:
-		err = t.open(ctx, o, incarnationKey, known)
+		err = t.open(ctx, o, e, incarnationKey, known)
 	default:
 		err = t.lost("the changelog holds an incarnation without its state, or a state without its incarnation",
 			"Restore the changelog topic and its compaction settings, or open a new deployment under another ORIEL_NAME")
@@ -86,8 +85,54 @@ func (t *task) lost(reason, remedy string) error {
 	return &StopError{Partition: t.partition, Reason: reason, Remedy: remedy, Loss: true}
 }
 
-// restore continues the incarnation at its committed state and checks that the input still has what comes next.
-func (t *task) restore(ctx context.Context, o *owned, record, sealed []byte) error {
+// fence ends the ownership of everybody else. When it returns, the last transaction has an outcome in each topic, though not
+// always the same in all: see outcome.
+func (t *task) fence(ctx context.Context) (*kafka.Producer, ends, error) {
+	var e ends
+	s, p := t.service, t.partition
+	failed := func(err error) (*kafka.Producer, ends, error) {
+		return nil, e, fmt.Errorf("pipeline: partition %d: %w", p, err)
+	}
+	producer, err := s.client.NewProducer(ctx, transactionalID(s.config.Name, s.topics.Input.ID, p), transactionTimeout)
+	if err != nil {
+		return failed(err)
+	}
+	s.listener.reached(p, PointFenced)
+	if err := producer.Settle(ctx, s.config.parts(p), s.config.Group); err != nil {
+		return failed(err)
+	}
+	if e.decisions, err = s.client.StableEnd(ctx, s.config.Decisions, p); err != nil {
+		return failed(err)
+	}
+	if e.verdicts, err = s.client.StableEnd(ctx, s.config.Verdicts, p); err != nil {
+		return failed(err)
+	}
+	if e.changelog, err = s.client.StableEnd(ctx, s.config.Changelog, p); err != nil {
+		return failed(err)
+	}
+	if e.group, err = s.client.CommittedOffset(ctx, s.config.Group, s.config.Input, p); err != nil {
+		return failed(err)
+	}
+	return producer, e, nil
+}
+
+// load gives the committed records of the partition, and whether the local store has, or may have had, any of it.
+func (t *task) load(ctx context.Context, bounds kafka.Bounds) (view *changelog, known bool, err error) {
+	s := t.service
+	local, err := s.store.Load(t.partition)
+	known = len(local) > 0 || s.store.SetAside() != nil // this process, or one before it, has had a state of the partition
+	if errors.Is(err, state.ErrCorrupt) {
+		s.listener.note(t.partition, "the local state is damaged; it is set aside and restored from the changelog")
+		local, known = nil, true
+	} else if err != nil {
+		return nil, false, fmt.Errorf("pipeline: partition %d: local state: %w", t.partition, err)
+	}
+	view, err = readChangelog(ctx, s.client, s.topics.Changelog, t.partition, bounds, local)
+	return view, known, err
+}
+
+// restore continues the incarnation at its committed state. extra are records that the changelog must have beside it.
+func (t *task) restore(ctx context.Context, o *owned, e ends, record, sealed []byte, extra ...state.Record) error {
 	s := t.service
 	at, err := openSealed(s.model, s.master, t.partition, record, sealed)
 	if err != nil {
@@ -98,8 +143,9 @@ func (t *task) restore(ctx context.Context, o *owned, record, sealed []byte) err
 		return t.stop("the state belongs to another input: its cluster, topic id or partition differs from the input topic's",
 			"The input topic was recreated or mirrored: open a new deployment under another ORIEL_NAME")
 	}
-	o.sealer, o.stream, o.position = at.sealer, at.stream, at.position
-	return t.checkInput(ctx, o.position)
+	o.sealer, o.stream, o.incarnation = at.sealer, at.stream, inc.ID
+	o.position, o.sealed = at.position, sealed
+	return t.reconcile(ctx, o, e, extra)
 }
 
 // What is said of an input that lost what the state has taken.
@@ -108,18 +154,10 @@ const (
 	truncatedRemedy = "Acknowledged events were lost on the brokers; open a new deployment under another ORIEL_NAME"
 )
 
-// checkInput refuses to go on when the input or the group does not continue where the state ends.
-func (t *task) checkInput(ctx context.Context, at state.Position) error {
+// checkInput refuses to go on when the input does not continue where the state ends, or does not reach to an end that was
+// taken before.
+func (t *task) checkInput(ctx context.Context, at state.Position, taken int64) error {
 	s, next := t.service, at.Next
-	group, err := s.client.CommittedOffset(ctx, s.config.Group, s.config.Input, t.partition)
-	if err != nil {
-		return fmt.Errorf("pipeline: partition %d: group offset: %w", t.partition, err)
-	}
-	if group != -1 && group != next {
-		return t.lost(fmt.Sprintf("offsets were reset: the group stands at %d, the state at %d", group, next),
-			fmt.Sprintf("Events cannot be taken twice or left out. Stop all members and set the offset back: kafka-consumer-groups.sh --group %s --topic %s:%d --reset-offsets --to-offset %d --execute",
-				s.config.Group, s.config.Input, t.partition, next))
-	}
 	bounds, err := s.client.Bounds(ctx, s.config.Input, t.partition)
 	if err != nil {
 		return fmt.Errorf("pipeline: partition %d: bounds of the input: %w", t.partition, err)
@@ -136,93 +174,14 @@ func (t *task) checkInput(ctx context.Context, at state.Position) error {
 			return &StopError{Partition: t.partition, Reason: truncated, Remedy: truncatedRemedy, Cause: err, Loss: true}
 		case err != nil:
 			return fmt.Errorf("pipeline: partition %d: epoch of the input: %w", t.partition, err)
-		case known >= 0:
-			end = min(end, known)
+		case known >= 0 && known < next:
+			end = min(end, known) // what follows is of another history
 		}
 	}
-	if end < next {
-		return t.lost(fmt.Sprintf("the input was truncated: what the state has taken ends at %d, the state stands at %d", end, next), truncatedRemedy)
+	if end < taken {
+		return t.lost(fmt.Sprintf("the input was truncated: what is left of what was taken ends at %d, and events were taken up to %d", end, taken), truncatedRemedy)
 	}
 	return nil
-}
-
-// open starts the partition's first incarnation. Anything left of an earlier one means that a state was lost: then
-// nothing may start from zero in silence. known says that the local store has, or may have had, a state.
-func (t *task) open(ctx context.Context, o *owned, incarnationKey []byte, known bool) error {
-	s := t.service
-	group, err := s.client.CommittedOffset(ctx, s.config.Group, s.config.Input, t.partition)
-	if err != nil {
-		return fmt.Errorf("pipeline: partition %d: group offset: %w", t.partition, err)
-	}
-	released, err := hasRecords(ctx, s.client, s.topics.Decisions, t.partition)
-	if err != nil {
-		return err
-	}
-	const lost = "the state of this partition is lost: "
-	const remedy = "Restore the changelog topic, or open a new deployment under another ORIEL_NAME; its privacy loss adds to the old one's for events that both read"
-	switch {
-	case len(o.view.values) > 1: // beyond the manifest
-		return t.lost(lost+"the changelog holds records that this master key's names do not explain", remedy)
-	case released:
-		return t.lost(lost+"decisions were released, but the changelog has no state", remedy)
-	case known:
-		return t.lost(lost+"the local store holds a state of it, or was damaged, but the changelog has none", remedy+
-			"; if this partition was really never opened, empty ORIEL_STATE_DIR")
-	case group != -1:
-		return t.lost(lost+"the group has committed an offset, but the changelog has no state", remedy)
-	}
-	bounds, err := s.client.Bounds(ctx, s.config.Input, t.partition)
-	if err != nil {
-		return fmt.Errorf("pipeline: partition %d: bounds of the input: %w", t.partition, err)
-	}
-	start := bounds.Start
-	if s.config.Start == StartLatest {
-		start = bounds.Stable
-	}
-	plan, err := s.model.Plan()
-	if err != nil {
-		return &StopError{Partition: t.partition, Reason: "no plan fits the configuration", Remedy: "Correct the settings that the cause names", Cause: err}
-	}
-	inc := state.NewIncarnation(state.Incarnation{
-		Stream: t.stream, Cluster: s.topics.Cluster, Topic: s.topics.Input.ID, Partition: t.partition,
-		Config: s.model.Settings, Plan: plan, Start: start,
-	})
-	if o.sealer, err = inc.Sealer(); err != nil {
-		return fmt.Errorf("pipeline: partition %d: %w", t.partition, err)
-	}
-	key := inc.InitialKey(state.NewSecret())
-	if o.stream, err = OpenStream(s.model, plan, key, o.people, t.stream, inc.ID); err != nil {
-		return &StopError{Partition: t.partition, Reason: "the plan does not prove the configured guarantee", Remedy: "Correct the settings that the cause names", Cause: err}
-	}
-	g := &segment{position: state.Position{Topic: s.topics.Input.ID, Next: start, LeaderEpoch: -1}}
-	o.stream.Start(func(line []byte) { g.decide([]byte(t.stream), line, time.Now().UnixMilli()) })
-	g.sealed = o.sealer.Seal(nil, g.position, o.stream.AppendState(nil))
-	return t.commit(ctx, o, g, state.Record{Key: incarnationKey, Value: inc.Seal(s.master)})
-}
-
-// hasRecords tells whether any record was ever readable in the partition, committed or not.
-func hasRecords(ctx context.Context, client *kafka.Client, topic kafka.Topic, p int32) (bool, error) {
-	bounds, err := client.Bounds(ctx, topic.Name, p)
-	if err != nil {
-		return false, fmt.Errorf("pipeline: bounds of %s partition %d: %w", topic.Name, p, err)
-	}
-	if bounds.Start > 0 {
-		return true, nil // deleted by retention
-	}
-	reader := client.NewReader(topic.Name, p, 0, kafka.ReaderOptions{ID: topic.ID, Uncommitted: true, MaxBytes: 64 << 10, MaxWait: 100 * time.Millisecond})
-	for next := int64(0); next < bounds.High; {
-		batch, err := reader.Fetch(ctx)
-		if err != nil {
-			return false, fmt.Errorf("pipeline: read %s partition %d: %w", topic.Name, p, err)
-		}
-		found := len(batch.Records) > 0
-		next = batch.Next
-		batch.Release()
-		if found {
-			return true, nil
-		}
-	}
-	return false, nil
 }
 
 func streamName(partition int32) string { return strconv.Itoa(int(partition)) }

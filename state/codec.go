@@ -30,8 +30,20 @@ func (k Kind) String() string {
 	return kindNames[k]
 }
 
-// format1 is the format of every record that this version writes. A change of bytes is a new number beside it.
-const format1 = 1
+// format1 is the format of every kind of record, and format2 one that a manifest and a sealed state may have beside it: with
+// the number of the semantics, and in a manifest the input. A change of bytes is a new number beside them.
+const (
+	format1 = 1
+	format2 = 2
+)
+
+// newest is the highest format of a kind that this version reads; it reads all below.
+func newest(k Kind) byte {
+	if k == KindManifest || k == KindState {
+		return format2
+	}
+	return format1
+}
 
 const (
 	checksumSize = 4
@@ -59,9 +71,9 @@ func unframe(b []byte, k Kind) (reader, error) {
 	if len(b) < frameSize {
 		return reader{}, fmt.Errorf("%w: %v has %d bytes", ErrCorrupt, k, len(b))
 	}
-	if b[0] != format1 {
-		return reader{}, fmt.Errorf("%w: %v has format %d, this version reads format %d; start the version that wrote it",
-			ErrFormat, k, b[0], format1)
+	if b[0] < format1 || b[0] > newest(k) {
+		return reader{}, fmt.Errorf("%w: %v has format %d, this version reads formats up to %d; start the version that wrote it",
+			ErrFormat, k, b[0], newest(k))
 	}
 	if Kind(b[1]) != k {
 		return reader{}, fmt.Errorf("%w: found a %v where a %v belongs", ErrFormat, Kind(b[1]), k)
@@ -70,11 +82,12 @@ func unframe(b []byte, k Kind) (reader, error) {
 	if crc32.Checksum(b[:end], castagnoli) != binary.LittleEndian.Uint32(b[end:]) {
 		return reader{}, fmt.Errorf("%w: %v does not match its checksum", ErrCorrupt, k)
 	}
-	return reader{record: b[:end], at: 2}, nil
+	return reader{format: b[0], record: b[:end], at: 2}, nil
 }
 
 // reader takes fields off a record. The first field that does not fit makes it bad, and all later ones zero.
 type reader struct {
+	format byte
 	record []byte
 	at     int
 	bad    bool

@@ -1,14 +1,16 @@
 package state
 
 import (
+	"errors"
 	"reflect"
+	"strings"
 	"testing"
 )
 
 // TestGoldenBytes: what version 1 writes, and that it reads what version 1 wrote.
 func TestGoldenBytes(t *testing.T) {
-	golden(t, "manifest-1.hex", testManifest().seal(testMaster(), testNonce()))
-	if m, err := OpenManifest(unhex(t, "manifest-1.hex"), testMaster()); err != nil || m != testManifest() {
+	golden(t, "manifest-1.hex", firstManifest().seal(testMaster(), testNonce()))
+	if m, err := OpenManifest(unhex(t, "manifest-1.hex"), testMaster()); err != nil || m != firstManifest() {
 		t.Errorf("manifest: %v, %v", m.Config, err)
 	}
 	golden(t, "incarnation-1.hex", testIncarnation().seal(testMaster(), testNonce()))
@@ -28,6 +30,27 @@ func TestGoldenBytes(t *testing.T) {
 	golden(t, "identity-1.hex", testIdentity().append(nil))
 	if i, err := parseIdentity(unhex(t, "identity-1.hex")); err != nil || i != testIdentity() {
 		t.Errorf("identity: %+v, %v", i, err)
+	}
+}
+
+// TestGoldenBytesOfFormat2: a manifest with its input, and a state of other semantics than the first.
+func TestGoldenBytesOfFormat2(t *testing.T) {
+	golden(t, "manifest-2.hex", testManifest().seal(testMaster(), testNonce()))
+	if m, err := OpenManifest(unhex(t, "manifest-2.hex"), testMaster()); err != nil || m != testManifest() {
+		t.Errorf("manifest: %+v, %v", m, err)
+	}
+	golden(t, "state-2.hex", testSealer(t).seal(nil, testNonce(), laterPosition(), fill(40, 0)))
+	if p, machine, err := testSealer(t).Open(unhex(t, "state-2.hex")); err != nil || p != laterPosition() || string(machine) != string(fill(40, 0)) {
+		t.Errorf("state: %+v, %x, %v", p, machine, err)
+	}
+}
+
+// TestSemanticsOneHasOneForm: format 2 with what format 1 says would be a second way to write the same.
+func TestSemanticsOneHasOneForm(t *testing.T) {
+	b := testSealer(t).seal(nil, testNonce(), laterPosition(), fill(40, 0))
+	b[sealedHeader-4] = 1
+	if _, _, err := testSealer(t).Open(appendChecksum(b[:len(b)-checksumSize], 0)); !errors.Is(err, ErrCorrupt) || !strings.Contains(err.Error(), "fields") {
+		t.Errorf("a state of format 2 and semantics 1: %v", err)
 	}
 }
 

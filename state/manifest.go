@@ -3,6 +3,7 @@ package state
 import (
 	"crypto/hmac"
 	"crypto/sha256"
+	"encoding/binary"
 	"fmt"
 	"io"
 )
@@ -10,10 +11,21 @@ import (
 // Manifest is what all members of a deployment agree on. One is written to each changelog partition before any
 // stream is opened; a member with another configuration refuses.
 //
-//	format u8 ‖ kind u8 ‖ SHA-256 of config 32 ‖ config var ‖ nonce 24 ‖ key check 16 ‖ wrapped name key 48 ‖ CRC-32C u32
+//	format u8 ‖ kind u8 ‖ SHA-256 of config 32 ‖ config var ‖ [semantics u32 ‖ input id 16 ‖ input name var]
+//	‖ nonce 24 ‖ key check 16 ‖ wrapped name key 48 ‖ CRC-32C u32
+//
+// The fields in brackets are those of format 2. A manifest of format 1 names no input, and its semantics are 1.
 type Manifest struct {
-	Config  string  // canonical configuration, lines NAME=value; stored in clear: settings are public
-	NameKey NameKey // hides stream names in keys of topics and stores; stored wrapped
+	Config    string  // canonical configuration, lines NAME=value; stored in clear: settings are public
+	Semantics uint32  // of the version that wrote the manifest, from 1
+	Input     Input   // the topic whose events the deployment takes; zero when it is not known
+	NameKey   NameKey // hides stream names in keys of topics and stores; stored wrapped
+}
+
+// Input is an input topic: the name it had, and the id that it keeps until it is deleted.
+type Input struct {
+	ID   [16]byte
+	Name string
 }
 
 // ManifestKey returns the Kafka key of the manifest record. It is clear text, and no NameKey.Key has its length.
@@ -24,9 +36,18 @@ func (m Manifest) Seal(master *MasterKey) []byte { return m.seal(master, newNonc
 
 func (m Manifest) seal(master *MasterKey, n nonce) []byte {
 	hash := sha256.Sum256([]byte(m.Config))
-	b := appendHeader(nil, KindManifest)
+	format := byte(format1)
+	if m.Semantics > 1 || m.Input != (Input{}) {
+		format = format2
+	}
+	b := append([]byte(nil), format, byte(KindManifest))
 	b = append(b, hash[:]...)
 	b = appendVariable(b, m.Config)
+	if format == format2 {
+		b = binary.LittleEndian.AppendUint32(b, m.Semantics)
+		b = append(b, m.Input.ID[:]...)
+		b = appendVariable(b, m.Input.Name)
+	}
 	b = master.wrap(b, n, Secret(m.NameKey))
 	return appendChecksum(b, 0)
 }
@@ -38,7 +59,11 @@ func OpenManifest(b []byte, master *MasterKey) (Manifest, error) {
 		return Manifest{}, err
 	}
 	hash, config := r.array32(), r.variable()
-	if r.bad {
+	m := Manifest{Config: string(config), Semantics: 1}
+	if r.format == format2 {
+		m.Semantics, m.Input = r.uint32(), Input{ID: r.array16(), Name: string(r.variable())}
+	}
+	if r.bad || m.Semantics < 1 {
 		return Manifest{}, malformed(KindManifest)
 	}
 	key, err := master.unwrap(&r, KindManifest)
@@ -48,7 +73,8 @@ func OpenManifest(b []byte, master *MasterKey) (Manifest, error) {
 	if hash != sha256.Sum256(config) {
 		return Manifest{}, fmt.Errorf("%w: configuration of the manifest does not match its hash", ErrCorrupt)
 	}
-	return Manifest{Config: string(config), NameKey: NameKey(key)}, nil
+	m.NameKey = NameKey(key)
+	return m, nil
 }
 
 // NameKey is the key under which stream names are hashed. It prints as "[redacted]", see Secret: with it, names in

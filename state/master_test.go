@@ -21,6 +21,7 @@ func TestMasterKeyFile(t *testing.T) {
 		{"plain", keyText, 0o600, ""},
 		{"newline", keyText + "\n", 0o400, ""},
 		{"group reads", keyText, 0o440, ""},
+		{"group reads, owner writes", keyText, 0o640, ""},
 		{"others read", keyText, 0o604, "0604 lets others read"},
 		{"others write", keyText, 0o602, "0602 lets others read"},
 		{"group writes", keyText, 0o620, "0620 lets its group write"},

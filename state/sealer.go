@@ -15,12 +15,15 @@ type Position struct {
 	Next        int64    // next input offset to process
 	LeaderEpoch int32    // leader epoch of the last processed record, or −1
 	Step        uint64   // closed steps
+	Semantics   uint32   // of the version that computed the state; 0 is written as 1
 }
 
 // Sealer seals and opens the states and verdicts of one incarnation. It is not safe for concurrent use.
 //
 //	format u8 ‖ kind u8 ‖ incarnation 16 ‖ partition i32 ‖ key version u32 ‖ topic 16 ‖ next i64 ‖ leader epoch i32
-//	‖ step u64 ‖ length of the machine state u32 ‖ nonce 24 ‖ machine state, encrypted ‖ tag 16 ‖ CRC-32C u32
+//	‖ step u64 ‖ [semantics u32] ‖ length of the machine state u32 ‖ nonce 24 ‖ machine state, encrypted ‖ tag 16 ‖ CRC-32C u32
+//
+// The field in brackets is that of format 2. A state of format 1 has semantics 1, and one of semantics 1 has format 1.
 //
 // XChaCha20-Poly1305 under the seal key, a random nonce; associated data = everything before the nonce, then the
 // stream's name after its length. Never compressed: a compressed length tells about the content.
@@ -31,8 +34,11 @@ type Sealer struct {
 	data        []byte
 }
 
-// sealedHeader is the length of what comes before the nonce.
-const sealedHeader = 2 + 16 + 4 + 4 + 16 + 8 + 4 + 8 + 4
+// sealedHeader is the length of what comes before the nonce in format 1; semanticsSize is what format 2 adds.
+const (
+	sealedHeader  = 2 + 16 + 4 + 4 + 16 + 8 + 4 + 8 + 4
+	semanticsSize = 4
+)
 
 // sealedOverhead is what a sealed state is longer than its machine state.
 const sealedOverhead = sealedHeader + len(nonce{}) + chacha20poly1305.Overhead + checksumSize
@@ -50,7 +56,7 @@ func (i Incarnation) Sealer() (*Sealer, error) {
 	return &Sealer{incarnation: &i, aead: func() cipher.AEAD { return aead }, machine: -1}, nil
 }
 
-// Width returns the length of every sealed state of this sealer, or 0 before the first Seal or Open.
+// Width returns the length of every sealed state of this sealer in format 1, or 0 before the first Seal or Open.
 func (s *Sealer) Width() int {
 	if s.machine < 0 {
 		return 0
@@ -77,6 +83,10 @@ func (s *Sealer) seal(dst []byte, n nonce, p Position, machine []byte) []byte {
 	dst = binary.LittleEndian.AppendUint64(dst, uint64(p.Next))
 	dst = binary.LittleEndian.AppendUint32(dst, uint32(p.LeaderEpoch))
 	dst = binary.LittleEndian.AppendUint64(dst, p.Step)
+	if p.Semantics > 1 {
+		dst[start] = format2
+		dst = binary.LittleEndian.AppendUint32(dst, p.Semantics)
+	}
 	dst = binary.LittleEndian.AppendUint32(dst, uint32(len(machine)))
 	return s.close(dst, start, n, machine)
 }
@@ -105,10 +115,13 @@ func (s *Sealer) Open(value []byte) (Position, []byte, error) {
 		return Position{}, nil, err
 	}
 	id, partition, keyVersion := r.array16(), int32(r.uint32()), r.uint32()
-	p := Position{Topic: r.array16(), Next: int64(r.uint64()), LeaderEpoch: int32(r.uint32()), Step: r.uint64()}
-	length := r.uint32()
+	p := Position{Topic: r.array16(), Next: int64(r.uint64()), LeaderEpoch: int32(r.uint32()), Step: r.uint64(), Semantics: 1}
+	if r.format == format2 {
+		p.Semantics = r.uint32()
+	}
+	length, header := r.uint32(), value[:r.at]
 	n, sealed := r.bytes(len(nonce{})), r.rest()
-	if r.bad || uint64(len(sealed)) != uint64(length)+chacha20poly1305.Overhead {
+	if r.bad || r.format == format2 && p.Semantics < 2 || uint64(len(sealed)) != uint64(length)+chacha20poly1305.Overhead {
 		return Position{}, nil, malformed(KindState)
 	}
 	if err := s.incarnation.belongs(KindState, id, partition, keyVersion); err != nil {
@@ -117,7 +130,7 @@ func (s *Sealer) Open(value []byte) (Position, []byte, error) {
 	if s.machine >= 0 && int(length) != s.machine {
 		return Position{}, nil, fmt.Errorf("%w: machine state has %d bytes, want %d", ErrForeign, length, s.machine)
 	}
-	machine, err := s.aead().Open(make([]byte, 0, length), n, sealed, s.associated(value[:sealedHeader]))
+	machine, err := s.aead().Open(make([]byte, 0, length), n, sealed, s.associated(header))
 	if err != nil {
 		return Position{}, nil, fmt.Errorf("%w: sealed state fails authentication", ErrCorrupt)
 	}

@@ -30,10 +30,12 @@ func TestSealedStateOpens(t *testing.T) {
 
 // TestSealedStateRefusesEveryFlippedBit, by accident (the checksum tells) and by an adversary who computes the checksum.
 func TestSealedStateRefusesEveryFlippedBit(t *testing.T) {
-	refuseEveryFlippedBit(t, testSealer(t).Seal(nil, testPosition(), fill(40, 0)), func(b []byte) (bool, error) {
-		_, machine, err := testSealer(t).Open(b)
-		return machine != nil, err
-	})
+	for _, p := range []Position{testPosition(), laterPosition()} {
+		refuseEveryFlippedBit(t, testSealer(t).Seal(nil, p, fill(40, 0)), func(b []byte) (bool, error) {
+			_, machine, err := testSealer(t).Open(b)
+			return machine != nil, err
+		})
+	}
 }
 
 // refuseEveryFlippedBit plays every flipped bit and every cut of a sealed value; open tells whether it gave anything private.
@@ -96,9 +98,9 @@ func TestSealedStateRefusesOthers(t *testing.T) {
 			t.Errorf("other %s: a refused state fixes the width", c.name)
 		}
 	}
-	format2 := append([]byte{2}, value[1:]...)
-	if _, _, err := testSealer(t).Open(format2); !errors.Is(err, ErrFormat) || !strings.Contains(err.Error(), "format 2") {
-		t.Errorf("format 2: %v", err)
+	unknown := append([]byte{3}, value[1:]...)
+	if _, _, err := testSealer(t).Open(unknown); !errors.Is(err, ErrFormat) || !strings.Contains(err.Error(), "format 3") {
+		t.Errorf("format 3: %v", err)
 	}
 	if _, _, err := testSealer(t).Open(testIncarnation().Seal(testMaster())); !errors.Is(err, ErrFormat) {
 		t.Errorf("incarnation as state: %v", err)

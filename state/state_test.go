@@ -25,8 +25,15 @@ func testMaster() *MasterKey { return NewMasterKey([32]byte(fill(32, 1))) }
 
 func testNonce() nonce { return nonce(fill(24, 200)) }
 
+// firstManifest is one as format 1 can say it.
+func firstManifest() Manifest {
+	return Manifest{Config: "DELTA=1e-06\nEPSILON=1\n", Semantics: 1, NameKey: NameKey(fill(32, 50))}
+}
+
 func testManifest() Manifest {
-	return Manifest{Config: "DELTA=1e-06\nEPSILON=1\n", NameKey: NameKey(fill(32, 50))}
+	m := firstManifest()
+	m.Semantics, m.Input = 3, Input{ID: [16]byte(fill(16, 30)), Name: "trips"}
+	return m
 }
 
 func testIncarnation() Incarnation {
@@ -37,7 +44,13 @@ func testIncarnation() Incarnation {
 }
 
 func testPosition() Position {
-	return Position{Topic: [16]byte(fill(16, 30)), Next: 1<<40 + 5, LeaderEpoch: 2, Step: 4}
+	return Position{Topic: [16]byte(fill(16, 30)), Next: 1<<40 + 5, LeaderEpoch: 2, Step: 4, Semantics: 1}
+}
+
+func laterPosition() Position {
+	p := testPosition()
+	p.Semantics = 3
+	return p
 }
 
 func testSealer(t testing.TB) *Sealer {

@@ -1,24 +1,18 @@
 package main
 
 import (
-	"context"
-	"crypto/sha256"
 	"encoding/hex"
 	"errors"
-	"fmt"
 	"io"
-	"math"
 	"os"
-	"runtime"
 	"strconv"
-	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"oriel/cmd/internal/auditor"
 	"oriel/cmd/internal/settings"
 	"oriel/mechanisms/audit"
-	"oriel/mechanisms/dp"
 	"oriel/state"
 )
 
@@ -40,48 +34,47 @@ func auditCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "audit [--runs N | --time D] [--steps A] [--position P] [--epsilon E] [--scores FILE] [--json]",
 		Short: "Try to catch the configured machine losing more privacy than it claims",
-		Long: "Audit runs the machine that the settings configure many times, on two neighbouring streams that differ in one event,\n" +
-			"the canary (at user level: in all events of one user in a window), made to move the private sum as far as the clip\n" +
-			"allows. It then guesses from the released sums which stream each run had. How often it is right bounds the privacy\n" +
-			"loss from below; a bound above the claim refutes the claim, and the command fails. The bounds trust no formula: they\n" +
-			"are exact binomial limits (Clopper-Pearson), read as Gaussian DP (µ) and as (ε, δ).\n\n" +
-			"It needs the settings of `oriel run` about learning and privacy, and no brokers. It reads no events: all but the canary\n" +
-			"are null. Every run has noise of its own, under a key that no service uses.\n\n" +
+		Long: "Audit runs the machine that the settings configure many times and looks at what leaves it. It needs the settings of\n" +
+			"`oriel run` about learning and privacy, and no brokers; events are its own, and every run has noise of its own, under\n" +
+			"a key that no service uses. The command fails when anything is refuted.\n\n" +
+			"Attack: two neighbouring streams differ in one event, the canary (at user level: in all events of one user in a window),\n" +
+			"made to move the private sum as far as the clip allows, in a random direction; at step 1 and in the middle of the second\n" +
+			"block. How often releases tell which stream a run had bounds the privacy loss from below, by exact binomial limits\n" +
+			"(Clopper-Pearson), read as Gaussian DP (µ) and as (ε, δ). A bound above the claim refutes it, whatever the cause.\n" +
+			"Checks: the same records have one noise, and the least change of one gives another; a restart anywhere changes no byte;\n" +
+			"decisions are computed from releases alone. Residuals: events of all kinds, whose leaves are known; the noise, rebuilt\n" +
+			"draw by draw, is tested for law, tails, and independence across steps, coordinates and runs.\n\n" +
 			"A bound is never above what N runs can show: ε near ln N, and with δ = 1e-6 the bound on ε that trusts no Gaussian shape stays\n" +
-			"far below the claim, so read µ. At ε = 1 nine tenths of the claim takes some 200 000 runs;\n" +
+			"far below the claim, so read µ. At ε = 1 nine tenths of the claim takes some 250 000 runs;\n" +
 			"--epsilon 20 audits the same machine at another budget with far fewer, and is more sensitive to faults. Runs of blt and of\n" +
-			"tree-gaussian at --position 1 can come to the claim itself; a later event of a tree loses less than is claimed, and pure noise\n" +
+			"tree-gaussian at step 1 can come to the claim itself; a later event of a tree loses less than is claimed, and pure noise\n" +
 			"comes to its ε in few dimensions only. --steps below the window makes runs cheaper, and shows the loss up to that age.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runAudit(cmd, o) },
 	}
 	f := cmd.Flags()
-	f.IntVar(&o.runs, "runs", 0, "number of runs; 0: as many as nine tenths of the claim need, within --time")
-	f.DurationVar(&o.time, "time", time.Minute, "stop after so long, whatever the scores are; not with --runs")
-	f.Uint64Var(&o.position, "position", 1, "step of the canary, from 1")
+	f.IntVar(&o.runs, "runs", 0, "number of runs of each attack and of the residuals; 0: what --time allows")
+	f.DurationVar(&o.time, "time", 3*time.Minute, "time for all runs, whatever they show: a quarter for attacks, less when nine tenths of the claim take less; not with --runs")
+	f.Uint64Var(&o.position, "position", 0, "step of the canary, from 1; 0: step 1, and the middle of the second block")
 	f.Uint64Var(&o.steps, "steps", 0, "releases from the canary's step on; 0: the window, at most 1024")
 	f.Float64Var(&o.alpha, "alpha", 0.001, "probability of a false alarm, at most")
 	f.Float64Var(&o.epsilon, "epsilon", 0, "audit the machine of this budget in place of ORIEL_EPSILON")
 	f.StringVar(&o.seed, "seed", "", "secret of all runs, 64 hex digits, to repeat an audit (with --runs); random when empty")
-	f.StringVar(&o.scores, "scores", "", "write a line canary,score for each run, for other auditors: 1 with the canary, log-likelihood ratio in nats")
+	f.StringVar(&o.scores, "scores", "", "write a line canary,score for each run of the first attack, for other auditors: 1 with the canary, log-likelihood ratio in nats")
 	f.BoolVar(&o.json, "json", false, "print JSON")
 	cmd.MarkFlagsMutuallyExclusive("runs", "time")
 	return cmd
 }
 
-// maxAuditRuns bounds what is planned, and so the memory for scores.
-const maxAuditRuns = 1 << 22
-
 func (o auditOptions) validate() error {
 	var errs []error
 	bad := func(ok bool, format string, args ...any) {
 		if !ok {
-			errs = append(errs, fmt.Errorf(format, args...))
+			errs = append(errs, wrongUse(format, args...))
 		}
 	}
-	bad(o.runs == 0 || o.runs >= 2 && o.runs <= maxAuditRuns, "--runs %d: not 0, nor within 2 to %d", o.runs, maxAuditRuns)
+	bad(o.runs == 0 || o.runs >= 2 && o.runs <= auditor.MaxRuns, "--runs %d: not 0, nor within 2 to %d", o.runs, auditor.MaxRuns)
 	bad(o.time > 0, "--time %v: not positive", o.time)
-	bad(o.position >= 1, "--position 0: not at least 1")
 	bad(o.alpha > 0 && o.alpha < 1, "--alpha %g: not between 0 and 1", o.alpha)
 	bad(o.epsilon >= 0, "--epsilon %g: negative", o.epsilon)
 	return errors.Join(errs...)
@@ -95,172 +88,46 @@ func runAudit(cmd *cobra.Command, o auditOptions) error {
 	if o.epsilon > 0 {
 		s.Epsilon = o.epsilon
 	}
-	secret := state.NewSecret()
+	secret := [32]byte(state.NewSecret())
 	if o.seed != "" {
 		raw, err := hex.DecodeString(o.seed)
 		if err != nil || len(raw) != len(secret) {
-			return errors.New("--seed: not 64 hex digits")
+			return wrongUse("--seed: not 64 hex digits")
 		}
-		secret = state.Secret(raw)
+		secret = [32]byte(raw)
 	}
-	subject, err := newAuditSubject(s, o)
+	subject, err := auditor.NewSubject(s, secret)
 	if err != nil {
 		return err
 	}
-	result, err := subject.audit(cmd.Context(), cmd.ErrOrStderr(), o, secret)
+	result, err := subject.Audit(cmd.Context(), auditor.Options{
+		Runs: o.runs, Time: o.time, Position: o.position, Steps: o.steps, Alpha: o.alpha, Progress: progressOn(cmd.ErrOrStderr()),
+	})
 	if err != nil {
 		return err
 	}
 	if o.scores != "" {
-		if err := writeScores(o.scores, result.all); err != nil {
+		if err := writeScores(o.scores, result.Scores()); err != nil {
 			return err
 		}
 	}
 	if o.json {
-		err = result.printJSON(cmd.OutOrStdout())
+		err = result.PrintJSON(cmd.OutOrStdout())
 	} else {
-		err = result.print(cmd.OutOrStdout())
+		err = result.Print(cmd.OutOrStdout())
 	}
-	return errors.Join(err, result.verdict())
+	return errors.Join(err, result.Verdict())
 }
 
-// auditResult is what an audit found, and about what.
-type auditResult struct {
-	subject   *auditSubject
-	guarantee dp.Guarantee
-	report    audit.Report
-	all       []audit.Run
-	took      time.Duration
-	needed    int  // runs for nine tenths of Reach
-	reachable bool // needed is a number of runs
-}
-
-// audit checks the history of noise, then plays runs on all processors. Runs are counted in order, so that a seed repeats an audit.
-func (a *auditSubject) audit(ctx context.Context, progress io.Writer, o auditOptions, secret [32]byte) (auditResult, error) {
-	r := auditResult{subject: a}
-	key := sha256.Sum256(append([]byte("oriel audit: machine"), secret[:]...))
-	first, err := a.open(key)
-	if err != nil {
-		return r, err
-	}
-	start := time.Now()
-	if err := audit.CheckHistory(first.play, a.canary); err != nil {
-		return r, err
-	}
-	each := time.Since(start) / 4 // it plays four runs
-	if r.guarantee = first.stream.Guarantee(); math.IsInf(r.guarantee.Epsilon, 1) {
-		return r, fmt.Errorf("audit: %s proves no finite epsilon at delta %g: there is no claim to refute", r.guarantee.Mechanism, r.guarantee.Delta)
-	}
-	r.needed, r.reachable = a.law.RunsFor(0.9, r.guarantee.Delta, o.alpha)
-	runs := o.runs
-	if runs == 0 {
-		possible := int(o.time / max(1, each/time.Duration(runtime.GOMAXPROCS(0))))
-		runs = max(2, min(r.needed, possible, maxAuditRuns))
-	}
-	count, err := audit.New(a.law, r.guarantee, runs, o.alpha)
-	if err != nil {
-		return r, err
-	}
-	players := []*auditPlayer{first}
-	for len(players) < runtime.GOMAXPROCS(0) {
-		p, err := a.open(key)
-		if err != nil {
-			return r, err
+// progressOn shows the progress of one thing after the other. How many runs a time allows is not known: no total.
+func progressOn(w io.Writer) auditor.Progress {
+	return func(what string, total int) (set func(int), finish func()) {
+		if total > auditor.MaxRuns {
+			total = -1
 		}
-		players = append(players, p)
+		bar := newBar(w, int64(total), what, false)
+		return func(done int) { _ = bar.Set(done) }, func() { _ = bar.Finish() }
 	}
-	start = time.Now()
-	work := auditWork{players: players, law: a.law, secret: secret, runs: uint64(runs)}
-	if o.runs == 0 {
-		work.deadline = start.Add(o.time)
-	}
-	bar := newBar(progress, int64(runs), "runs", false)
-	err = work.do(ctx, func(run audit.Run) {
-		count.Add(run)
-		r.all = append(r.all, run.WithoutReleases())
-		if len(r.all)%64 == 0 {
-			_ = bar.Set(len(r.all))
-		}
-	})
-	_ = bar.Finish()
-	r.took, r.report = time.Since(start), count.Report()
-	return r, err
-}
-
-// auditWork is runs to be played by several players, each in a goroutine of its own.
-type auditWork struct {
-	players  []*auditPlayer
-	law      *audit.Law
-	secret   [32]byte
-	runs     uint64
-	deadline time.Time // zero: none. It is looked at without regard to scores, and so costs no confidence
-}
-
-// do hands runs 0, 1, 2, … to take, in order, without a gap.
-func (w auditWork) do(ctx context.Context, take func(audit.Run)) error {
-	type numbered struct {
-		number uint64
-		run    audit.Run
-		err    error
-	}
-	var next struct {
-		sync.Mutex
-		number uint64
-		failed bool
-	}
-	claim := func() (number uint64, ok bool) {
-		next.Lock()
-		defer next.Unlock()
-		late := !w.deadline.IsZero() && next.number >= 2 && time.Now().After(w.deadline)
-		if late || next.failed || next.number == w.runs || ctx.Err() != nil {
-			return 0, false
-		}
-		next.number++
-		return next.number - 1, true
-	}
-	done := make(chan numbered, 64)
-	var group sync.WaitGroup
-	for _, player := range w.players {
-		group.Go(func() {
-			observer := w.law.Observe()
-			for {
-				number, ok := claim()
-				if !ok {
-					return
-				}
-				coin := audit.Coin(w.secret, number)
-				if err := player.play(number, coin, observer.Release); err != nil {
-					next.Lock()
-					next.failed = true
-					next.Unlock()
-					done <- numbered{number: number, err: err}
-					return
-				}
-				done <- numbered{number: number, run: observer.Result(coin)}
-			}
-		})
-	}
-	go func() {
-		group.Wait()
-		close(done)
-	}()
-	var failed error
-	waiting, turn := map[uint64]audit.Run{}, uint64(0)
-	for r := range done {
-		if failed = errors.Join(failed, r.err); failed != nil {
-			continue
-		}
-		waiting[r.number] = r.run
-		for run, ok := waiting[turn]; ok; run, ok = waiting[turn] {
-			delete(waiting, turn)
-			take(run)
-			turn++
-		}
-	}
-	if ctx.Err() != nil {
-		return errors.New("interrupted")
-	}
-	return failed
 }
 
 // writeScores writes the scores of all runs as CSV.

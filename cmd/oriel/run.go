@@ -78,10 +78,13 @@ func run(ctx context.Context, h host) error {
 	registry := prometheus.NewRegistry()
 	if s.RuntimeMetrics {
 		log.Warn("go and process metrics are exported; they depend on the contents of events")
-		registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+		prometheus.WrapRegistererWith(prometheus.Labels{"deployment": s.Name}, registry).MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	}
 	pages := console.New()
-	hear := pages.Listen(metrics.New(registry, guarantee, version(), runtime.Version()).Listen(logging(log, h.heard)))
+	counts := metrics.New(registry, guarantee, metrics.Process{
+		Deployment: s.Name, Version: version(), GoVersion: runtime.Version(), Waiting: pages.Waiting,
+	})
+	hear := pages.Listen(counts.Listen(logging(log, h.heard)))
 	server := pages.Server(registry)
 	go func() {
 		if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
@@ -100,6 +103,7 @@ func run(ctx context.Context, h host) error {
 	}
 	defer func() { _ = d.client.Close() }()
 	h.store.DiskFull = diskFull(log, pages.DiskFull)
+	counts.InputPartitions(d.topics.Input.Partitions)
 	store, err := h.store.Open(s.StateDir, state.Identity{Cluster: d.topics.Cluster, Name: s.Name, Topic: d.topics.Input.ID})
 	if err != nil {
 		return fmt.Errorf("ORIEL_STATE_DIR: %w", err)

@@ -20,7 +20,11 @@
 // the runs that they are used on: by the claimed law, or by the first runs. All bounds hold at once with probability 1 − α.
 //
 // What it cannot show: a bound of N runs is below 2·Φ⁻¹(α^{1/N}), or ln N or so, whatever leaks; other events are null; only the sums are
-// looked at, since decisions are computed from them alone. A fault that changes no law but that of a second history is CheckHistory's.
+// looked at, in the direction of one canary. So there is more than bounds:
+//
+//   - CheckHistory and CheckChain: noise is a function of the whole history, and of the least of its parts. A fault there changes no law of one run.
+//   - package residual: the noise of all coordinates and steps, rebuilt and compared with the plan's.
+//   - Script: sums that are given, to see what decisions owe to the events beside them.
 //
 // References: Clopper and Pearson, "The use of confidence or fiducial limits illustrated in the case of the binomial" (Biometrika 1934);
 // Dong, Roth and Su, "Gaussian differential privacy" (JRSS B 2022); Kairouz, Oh and Viswanath, "The composition theorem for differential

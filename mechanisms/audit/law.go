@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"oriel/mechanisms"
+	"oriel/mechanisms/audit/definition"
 	"oriel/mechanisms/noise"
 )
 
@@ -54,9 +55,9 @@ func NewLaw(c mechanisms.Config, p mechanisms.Plan, k Canary) (*Law, error) {
 	case once:
 		l.gaussian(white{})
 	case p.Filter.Count > 0:
-		l.gaussian(newFiltered(p.Filter))
+		l.gaussian(filtered{definition.NewFilter(p.Filter)})
 	default:
-		l.gaussian(newForest(c.Window, int(k.Releases)))
+		l.gaussian(forest{definition.NewForest(c.Window, int(k.Releases))})
 	}
 	return l, nil
 }

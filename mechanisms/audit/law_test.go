@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"oriel/mechanisms"
+	"oriel/mechanisms/audit/definition"
 	"oriel/mechanisms/blt"
 	"oriel/mechanisms/dp"
 	"oriel/mechanisms/mechtest"
@@ -23,8 +24,8 @@ func dense(c covariance, n int) *mat.SymDense {
 		for s := range n {
 			for t := s; t < n; t++ {
 				shared := 0.0
-				for _, i := range c.active[s] {
-					if slices.Contains(c.active[t], i) {
+				for _, i := range c.Active[s] {
+					if slices.Contains(c.Active[t], i) {
 						shared++
 					}
 				}
@@ -34,9 +35,9 @@ func dense(c covariance, n int) *mat.SymDense {
 	case filtered:
 		b := make([]float64, n)
 		b[0] = 1
-		for k, q := range c.poles {
+		for k, q := range c.Poles {
 			for j := 1; j < n; j++ {
-				b[j] += c.residues[k] * math.Pow(q, float64(j-1))
+				b[j] += c.Residues[k] * math.Pow(q, float64(j-1))
 			}
 		}
 		for s := range n {
@@ -55,10 +56,10 @@ func TestWeightsAreThoseOfTheCovariance(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, kinds := range map[string]func(n int) covariance{
-		"tree, W = 1":  func(n int) covariance { return newForest(1, n) },
-		"tree, W = 16": func(n int) covariance { return newForest(16, n) },
-		"tree, W = 64": func(n int) covariance { return newForest(64, n) },
-		"blt":          func(int) covariance { return newFiltered(filter) },
+		"tree, W = 1":  func(n int) covariance { return forest{definition.NewForest(1, n)} },
+		"tree, W = 16": func(n int) covariance { return forest{definition.NewForest(16, n)} },
+		"tree, W = 64": func(n int) covariance { return forest{definition.NewForest(64, n)} },
+		"blt":          func(int) covariance { return filtered{definition.NewFilter(filter)} },
 	} {
 		for _, k := range []Canary{
 			{Step: 1, Releases: 64, Count: 1, Spacing: 1},

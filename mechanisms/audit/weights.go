@@ -1,10 +1,9 @@
 package audit
 
 import (
-	"math/bits"
 	"slices"
 
-	"oriel/mechanisms/blt"
+	"oriel/mechanisms/audit/definition"
 )
 
 // covariance is C of one coordinate's releases, in units of the noise variance of a node or a step.
@@ -23,16 +22,7 @@ func (white) solve(m []float64) []float64 { return slices.Clone(m) }
 func (white) form(x []float64) float64 { return dot(x, x) }
 
 // filtered is C = BBᵀ with B the lower Toeplitz matrix of b (mechanisms/blt).
-type filtered struct{ poles, residues []float64 }
-
-func newFiltered(f blt.Filter) filtered {
-	var c filtered
-	for k := range f.Count {
-		c.poles = append(c.poles, float64(f.Poles[k])/(1<<30))
-		c.residues = append(c.residues, float64(f.Residues[k])/(1<<30))
-	}
-	return c
-}
+type filtered struct{ definition.Filter }
 
 // solve is x = B⁻ᵀB⁻¹m.
 func (c filtered) solve(m []float64) []float64 {
@@ -51,70 +41,26 @@ func (c filtered) form(x []float64) float64 {
 	return dot(x, x)
 }
 
-// run returns b∗x for sign 1 and β∗x, β = 1/b, for sign −1. Σ_{j≥1} b_j·n_{t−j} is ΣR_k·s_k with s_k ← q_k·s_k + n_t, and n is the filter's
-// input: x, or the output.
+// run returns b∗x for sign 1 and β∗x, β = 1/b, for sign −1: n is the filter's input, x or the output.
 func (c filtered) run(x []float64, sign float64) []float64 {
-	out, states := make([]float64, len(x)), make([]float64, len(c.poles))
+	out, states := make([]float64, len(x)), make([]float64, len(c.Poles))
 	for t, value := range x {
-		carry := 0.0
-		for k, s := range states {
-			carry += c.residues[k] * s
-		}
-		out[t] = value + sign*carry
-		input := value
+		out[t] = value + sign*c.Carry(states)
 		if sign < 0 {
-			input = out[t]
+			value = out[t]
 		}
-		for k := range states {
-			states[k] = c.poles[k]*states[k] + input
-		}
+		c.Take(states, value)
 	}
 	return out
 }
 
 // forest is C = AAᵀ with A the incidence of releases and nodes of a window tree: C_st = |active(s) ∩ active(t)|.
-type forest struct {
-	active [][]int32 // by release
-	nodes  int
-}
-
-// newForest numbers the nodes of the definition ([WDP] §3): at position p of block k, the dyadic prefix of [1, p] in k and the dyadic suffix
-// of [p+1, W] in k−1.
-func newForest(window uint64, releases int) forest {
-	type node struct{ block, level, index uint64 }
-	f, known := forest{active: make([][]int32, releases)}, map[node]int32{}
-	for t := range f.active {
-		block, p := uint64(t)/window, uint64(t)%window+1
-		add := func(x node) {
-			number, ok := known[x]
-			if !ok {
-				number = int32(len(known))
-				known[x] = number
-			}
-			f.active[t] = append(f.active[t], number)
-		}
-		start := p
-		for left := window - p; block > 0 && left > 0; left &= left - 1 {
-			level := uint64(bits.TrailingZeros64(left))
-			add(node{block - 1, level, start >> level})
-			start += 1 << level
-		}
-		start = 0
-		for left := p; left > 0; {
-			level := uint64(bits.Len64(left) - 1)
-			add(node{block, level, start >> level})
-			start += 1 << level
-			left &^= 1 << level
-		}
-	}
-	f.nodes = len(known)
-	return f
-}
+type forest struct{ definition.Forest }
 
 // nodesOf returns Aᵀx.
 func (f forest) nodesOf(x []float64) []float64 {
-	out := make([]float64, f.nodes)
-	for t, active := range f.active {
+	out := make([]float64, f.Nodes)
+	for t, active := range f.Active {
 		for _, i := range active {
 			out[i] += x[t]
 		}
@@ -138,7 +84,7 @@ func (f forest) solve(m []float64) []float64 {
 	goal := left * 1e-20
 	for i := 0; i < rounds && left > goal; i++ {
 		image, nodes := make([]float64, len(m)), f.nodesOf(way)
-		for t, active := range f.active {
+		for t, active := range f.Active {
 			for _, k := range active {
 				image[t] += nodes[k]
 			}

@@ -9,8 +9,8 @@ import (
 	"oriel/mechanisms/noise"
 )
 
-// comings are rules by which a user comes in view of earlier releases, from step 0, two steps apart or more, and at most twice in four steps.
-// A rule says whether the user comes in a step.
+// comings are rules by which a user comes in view of earlier releases, from step 0, two steps apart or more, and at
+// most twice in four steps. A rule says whether the user comes in a step.
 var comings = map[string]func(step int, y []int64) bool{
 	"again at once or later": func(step int, y []int64) bool {
 		return step == 0 || step == 2 && y[0] > 0 || step == 3 && y[0] <= 0
@@ -23,8 +23,8 @@ var comings = map[string]func(step int, y []int64) bool{
 	},
 }
 
-// mechanisms/PROOF.md, Theorem 1 with adaptive participation, exactly, on the shipped carry: the steps in which a user comes depend on
-// releases, and so does the sign of what the user's event changes.
+// mechanisms/PROOF.md, Theorem 1 with adaptive participation, exactly, on the shipped carry: the steps in which a user
+// comes depend on releases, and so does the sign of what the user's event changes.
 func TestExactLawOfAnAdaptiveUserIsWithinTheClaim(t *testing.T) {
 	const separation = 2
 	for rule, comes := range comings {
@@ -49,7 +49,8 @@ func TestExactLawOfAnAdaptiveUserIsWithinTheClaim(t *testing.T) {
 					},
 					leaf: func(p, q, shift float64) { found.Add(p, q, shift/(c.s*c.s)) },
 				}.walk(world{}, world{}, make([]int64, c.steps), 0, 1, 1, 0)
-				l := Loss{Filter: f, Delta: c.delta, N: 1, Scale: noise.ScaleUp(c.s), Separation: separation, Window: uint64(c.steps)}
+				l := Loss{Filter: f, Delta: c.delta, N: 1, Scale: noise.ScaleUp(c.s)}
+				l.Separation, l.Window = separation, uint64(c.steps)
 				what := fmt.Sprintf("%s: s=%g Δ=%d", rule, c.s, c.delta)
 				if found.AreWithin(t, what, l.Mu(uint64(c.steps))) {
 					red++

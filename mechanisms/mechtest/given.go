@@ -9,15 +9,17 @@ import (
 	"oriel/mechanisms/noise"
 )
 
-// given is a sum whose releases are given, whatever its leaves are: release writes that of a step. A machine over it sees nothing of its
-// events but what it takes from them past the private sum.
+// given is a sum whose releases are given, whatever its leaves are: release writes that of a step. A machine over it
+// sees nothing of its events but what it takes from them past the private sum.
 type given struct {
 	release func(dst []float64, step uint64)
 	steps   uint64
 }
 
 // GivenStream opens a stream whose public sums are those of release. Its Guarantee is the plan's, and says nothing.
-func GivenStream(tb testing.TB, c mechanisms.Config, p mechanisms.Plan, release func(dst []float64, step uint64)) *mechanisms.Stream {
+func GivenStream(
+	tb testing.TB, c mechanisms.Config, p mechanisms.Plan, release func(dst []float64, step uint64),
+) *mechanisms.Stream {
 	tb.Helper()
 	stream, err := mechanisms.NewStream(c, p, [32]byte{2}, &given{release: release})
 	if err != nil {

@@ -24,17 +24,28 @@ func isQuantile(t *testing.T, what string, got int64, want float64) {
 	}
 }
 
-// TestDrawsAreTheQuantilesOfTheirWords: every entry of a vector, whichever path it takes, and out to 6 standard deviations, which these seeds
-// were searched for: no draw is clamped, redrawn or mixed with its neighbours.
+// TestDrawsAreTheQuantilesOfTheirWords: every entry of a vector, whichever path it takes, and out to 6 standard
+// deviations, which these seeds were searched for: no draw is clamped, redrawn or mixed with its neighbours.
 func TestDrawsAreTheQuantilesOfTheirWords(t *testing.T) {
 	const n = 4096
-	gauss, laplace := newSampler(t, "gaussian", Scale{Mant: 1, Exp: 40}, n), newSampler(t, "laplace", Scale{Mant: 1, Exp: 40}, n)
+	s := Scale{Mant: 1, Exp: 40}
+	gauss, laplace := newSampler(t, "gaussian", s, n), newSampler(t, "laplace", s, n)
 	normal, other, words := make([]int64, n), make([]int64, n), make([]int64, n)
 	for _, far := range []struct {
 		seed  uint32
 		place int
 		want  float64 // scales, as found
-	}{{4, 3349, 4.0448}, {6, 1748, -4.0051}, {21, 2342, 4.5294}, {34, 4002, -4.5164}, {1431, 4046, 5.1259}, {1107, 14, -5.0061}, {1292, 3440, 5.5205}, {7, 2212, -5.5138}, {141647, 2714, -6.0378}} {
+	}{
+		{4, 3349, 4.0448},
+		{6, 1748, -4.0051},
+		{21, 2342, 4.5294},
+		{34, 4002, -4.5164},
+		{1431, 4046, 5.1259},
+		{1107, 14, -5.0061},
+		{1292, 3440, 5.5205},
+		{7, 2212, -5.5138},
+		{141647, 2714, -6.0378},
+	} {
 		var seed Seed
 		binary.LittleEndian.PutUint32(seed[:], far.seed)
 		gauss.Fill(normal, seed)
@@ -60,7 +71,8 @@ func TestDrawsAreTheQuantilesOfTheirWords(t *testing.T) {
 // TestGammaDrawsAreTheProductOfTheirWords: θ·χ_{n+1}·z of each vector, out to where 2^16 vectors go.
 func TestGammaDrawsAreTheProductOfTheirWords(t *testing.T) {
 	for _, n := range []int{1, 3} {
-		sampler, draws, words, most := newSampler(t, "gamma", Scale{Mant: 1, Exp: 40}, n), make([]int64, n), make([]int64, 2*n+1), 0.0
+		sampler, most := newSampler(t, "gamma", Scale{Mant: 1, Exp: 40}, n), 0.0
+		draws, words := make([]int64, n), make([]int64, 2*n+1)
 		for i := range uint32(1 << 16) {
 			seed := Seed{31: byte(n)}
 			binary.LittleEndian.PutUint32(seed[:], i)

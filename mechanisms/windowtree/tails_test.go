@@ -8,18 +8,20 @@ import (
 	"oriel/mechanisms/noise"
 )
 
-// What is drawn for the nodes of a step is in its release exactly, at the reach of each sampler: 29 s for Gaussian noise, 400 s for Laplace
-// noise and the factors of Gamma noise.
+// What is drawn for the nodes of a step is in its release exactly, at the reach of each sampler: 29 s for Gaussian
+// noise, 400 s for Laplace noise and the factors of Gamma noise.
 func TestDrawsReachTheRelease(t *testing.T) {
 	for _, window := range []uint64{1, 8} {
 		for _, c := range []struct{ reach, scale int64 }{{29, 3}, {29, 1 << 40}, {400, 1 << 40}} {
-			sumtest.DrawsReachTheRelease(t, c.reach, c.scale, 4, func(sampler noise.Sampler) sumtest.Sum { return newTree(t, window, 4, sampler) })
+			sumtest.DrawsReachTheRelease(t, c.reach, c.scale, 4, func(sampler noise.Sampler) sumtest.Sum {
+				return newTree(t, window, 4, sampler)
+			})
 		}
 	}
 }
 
-// y_t is the total and the draws of the active nodes, all of them and whole: PROOF.md, "What the types guarantee", 3. Which nodes are active is
-// the definition's to say, and which draw is whose the chain's.
+// y_t is the total and the draws of the active nodes, all of them and whole: PROOF.md, "What the types guarantee", 3.
+// Which nodes are active is the definition's to say, and which draw is whose the chain's.
 func TestReleaseIsTotalAndActiveNoise(t *testing.T) {
 	const window, n, scale = 8, 4, 1 << 40
 	values := sumtest.Tails(29, scale)

@@ -109,5 +109,13 @@ func (m *Machine) Add(dst []operators.Decision, r operators.Record) []operators.
 // Steps counts the closed steps.
 func (m *Machine) Steps() uint64 { return m.stream.Step() }
 
+// Due gives the decision of step t the index t, where one is emitted.
+func (m *Machine) Due(step uint64) (first uint64, count int) {
+	if step == 0 || step%m.emitEvery != 0 {
+		return 0, 0
+	}
+	return step, 1
+}
+
 // Guarantee is the stream's: what happens here after the private sum is post-processing.
 func (m *Machine) Guarantee() dp.Guarantee { return m.stream.Guarantee() }

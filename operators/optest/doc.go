@@ -1,6 +1,6 @@
-// Package optest is what every operators.Machine must pass, whatever it learns: the contract of the interface, metamorphic
-// runs in which one log of events is played in different ways and must give the same bytes, and runs over given sums, in
-// which different events must give the same bytes.
+// Package optest is what every operators.Machine must pass, whatever it learns: the contract of the interface,
+// metamorphic runs in which one log of events is played in different ways and must give the same bytes, and runs over
+// given sums, in which different events must give the same bytes.
 //
 //	Run(t, func(tb testing.TB, open optest.Open) operators.Machine { … New(config, open(mechanism)) … }, events)
 //

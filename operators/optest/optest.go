@@ -11,7 +11,8 @@ import (
 	"oriel/operators"
 )
 
-// Make returns a machine at step 0, always of the same configuration. Every private sum that it has is a stream of open.
+// Make returns a machine at step 0, always of the same configuration. Every private sum that it has is a stream of
+// open.
 type Make func(tb testing.TB, open Open) operators.Machine
 
 // Run plays the events, of which there must be at least 20, on machines of newMachine.
@@ -27,6 +28,7 @@ func Run(t *testing.T, newMachine Make, events []operators.Event) {
 	}{
 		{"SameRecordsSameBytes", s.sameRecordsSameBytes},
 		{"IndicesAscend", s.indicesAscend},
+		{"DueIsWhatComes", s.dueIsWhatComes},
 		{"RestartAfterAnyRecord", s.restartAfterAnyRecord},
 		{"RestartOnce", s.restartOnce},
 		{"StateHasFixedWidth", s.stateHasFixedWidth},
@@ -165,6 +167,35 @@ func (s suite) indicesAscend(t *testing.T) {
 		}
 		if m.Guarantee() != guarantee {
 			t.Fatalf("record %d changes the guarantee", i)
+		}
+	}
+}
+
+// dueIsWhatComes: the decisions of each step have exactly the indices that Due tells, before the step as after it.
+func (s suite) dueIsWhatComes(t *testing.T) {
+	m := s.newMachine(t)
+	got := map[uint64][]uint64{}
+	note := func(decisions []operators.Decision) {
+		for _, d := range decisions {
+			got[d.Step] = append(got[d.Step], d.Index)
+		}
+	}
+	note(m.Open(nil))
+	for _, r := range s.records {
+		note(m.Add(nil, r))
+	}
+	for _, from := range []operators.Machine{s.newMachine(t), m} {
+		for step := range m.Steps() + 1 {
+			first, count := from.Due(step)
+			want := got[step]
+			if count != len(want) {
+				t.Fatalf("step %d has %d decisions, %d are due", step, len(want), count)
+			}
+			for i, index := range want {
+				if index != first+uint64(i) {
+					t.Fatalf("step %d has index %d where %d is due", step, index, first+uint64(i))
+				}
+			}
 		}
 	}
 }

@@ -43,6 +43,8 @@ func (m *least) Add(dst []operators.Decision, r operators.Record) []operators.De
 
 func (m *least) Steps() uint64 { return m.stream.Step() }
 
+func (m *least) Due(step uint64) (uint64, int) { return step, int(min(step, 1)) }
+
 func (m *least) StateLen() int { return 2 + m.stream.StateLen() }
 
 func (m *least) AppendState(dst []byte) []byte {
@@ -80,7 +82,8 @@ func leastEvents() []operators.Event {
 
 func TestLeastMachinePasses(t *testing.T) { Run(t, makeLeast(nil), leastEvents()) }
 
-// What a machine takes from its events past the private sum is found, in decisions, in their last bits, and in what it keeps.
+// What a machine takes from its events past the private sum is found, in decisions, in their last bits, and in what it
+// keeps.
 func TestWhatPassesThePrivateSumIsFound(t *testing.T) {
 	f := func(fault, want string, leak func(m *least, r operators.Record), changes ...string) {
 		t.Helper()

@@ -13,8 +13,9 @@ import (
 	"oriel/operators"
 )
 
-// decisionsArePostProcessing wants machines whose private sums are equal to publish equal bytes and to keep equal state outside their
-// streams, whatever their events say. All privacy is proved of the sums, so it holds of decisions for just this reason.
+// decisionsArePostProcessing wants machines whose private sums are equal to publish equal bytes and to keep equal state
+// outside their streams, whatever their events say. All privacy is proved of the sums, so it holds of decisions for
+// just this reason.
 func (s suite) decisionsArePostProcessing(t *testing.T) {
 	for name, change := range otherEvents() {
 		t.Run(name, func(t *testing.T) {
@@ -51,8 +52,9 @@ func scale(e *operators.Event, by float64) {
 	}
 }
 
-// differsOverGivenSums plays the records on one machine and changed ones on another, and says what differs: nothing, or the first
-// difference. Records are changed in stretches, so that what a machine keeps of one event shows at the next as well.
+// differsOverGivenSums plays the records on one machine and changed ones on another, and says what differs: nothing, or
+// the first difference. Records are changed in stretches, so that what a machine keeps of one event shows at the next
+// as well.
 func (s suite) differsOverGivenSums(tb testing.TB, change func(r *operators.Record)) string {
 	tb.Helper()
 	plain, changed := s.overGivenSums(tb), s.overGivenSums(tb)
@@ -65,7 +67,8 @@ func (s suite) differsOverGivenSums(tb testing.TB, change func(r *operators.Reco
 		changed.add(tb, r)
 		switch {
 		case !slices.EqualFunc(plain.last.decisions, changed.last.decisions, sameDecision):
-			return fmt.Sprintf("record %d: decisions %v of other events over the same sums, want %v", i, changed.last.decisions, plain.last.decisions)
+			return fmt.Sprintf("record %d: decisions %v of other events over the same sums, want %v",
+				i, changed.last.decisions, plain.last.decisions)
 		case !bytes.Equal(plain.last.state, changed.last.state):
 			return fmt.Sprintf("record %d: the state outside the stream depends on the event", i)
 		case plain.fault != "" || changed.fault != "":
@@ -83,7 +86,8 @@ type overGiven struct {
 	fault   string
 }
 
-// overGivenSums returns a machine whose sums are random, ever larger as sums are, at times zero or far beyond what a sum can be.
+// overGivenSums returns a machine whose sums are random, ever larger as sums are, at times zero or far beyond what a
+// sum can be.
 func (s suite) overGivenSums(tb testing.TB) *overGiven {
 	tb.Helper()
 	g := &overGiven{}

@@ -87,25 +87,52 @@ func (c *Console) Server(g prometheus.Gatherer) *http.Server {
 	return &http.Server{Handler: c.Handler(g), ReadHeaderTimeout: 5 * time.Second, MaxHeaderBytes: 16 << 10}
 }
 
+// Reasons for which a process is not ready, as the metric oriel_waiting has them.
+const (
+	reasonPartitions = "partitions" // one is being restored, or has stopped
+	reasonDisk       = "disk"
+	reasonGroup      = "group"
+	reasonBrokers    = "brokers"
+)
+
+// Waiting says for each reason whether it keeps the process from being ready.
+func (c *Console) Waiting() map[string]bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	lines := c.waiting()
+	reasons := map[string]bool{}
+	for _, r := range []string{reasonPartitions, reasonDisk, reasonGroup, reasonBrokers} {
+		reasons[r] = len(lines[r]) > 0
+	}
+	return reasons
+}
+
+// waiting gives the lines of /readyz by reason.
+func (c *Console) waiting() map[string][]string {
+	lines := map[string][]string{}
+	for p, s := range c.states {
+		if s != pipeline.Running {
+			lines[reasonPartitions] = append(lines[reasonPartitions], fmt.Sprintf("partition %d: %s", p, s))
+		}
+	}
+	slices.Sort(lines[reasonPartitions])
+	if c.full {
+		lines[reasonDisk] = []string{"disk: the local store waits for room"}
+	}
+	if !c.joined {
+		lines[reasonGroup] = []string{"not a member of the group"}
+	}
+	if !c.retry.IsZero() && time.Since(c.retry) < retryWindow {
+		lines[reasonBrokers] = []string{"brokers: requests are being retried"}
+	}
+	return lines
+}
+
 func (c *Console) ready(w http.ResponseWriter, _ *http.Request) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	var waiting []string
-	for p, s := range c.states {
-		if s != pipeline.Running {
-			waiting = append(waiting, fmt.Sprintf("partition %d: %s", p, s))
-		}
-	}
-	slices.Sort(waiting)
-	if c.full {
-		waiting = append(waiting, "disk: the local store waits for room")
-	}
-	if !c.joined {
-		waiting = append(waiting, "not a member of the group")
-	}
-	if !c.retry.IsZero() && time.Since(c.retry) < retryWindow {
-		waiting = append(waiting, "brokers: requests are being retried")
-	}
+	lines := c.waiting()
+	waiting := slices.Concat(lines[reasonPartitions], lines[reasonDisk], lines[reasonGroup], lines[reasonBrokers])
 	if len(waiting) == 0 {
 		fmt.Fprintln(w, "ready")
 		return

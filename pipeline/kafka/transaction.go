@@ -56,19 +56,7 @@ func (p *Producer) CommitPlace(ctx context.Context, m Membership, topic string, 
 	if err := p.check("commit offset", true); err != nil {
 		return err
 	}
-	err := p.do(ctx, "add offsets", func(ctx context.Context) error {
-		res, err := p.client.kafka.AddOffsetsToTxn(ctx, &kafkago.AddOffsetsToTxnRequest{
-			TransactionalID: p.transactionalID,
-			ProducerID:      int(p.id),
-			ProducerEpoch:   int(p.epoch),
-			GroupID:         m.Group,
-		})
-		if err != nil {
-			return err
-		}
-		return res.Error
-	})
-	if err != nil {
+	if err := p.addOffsets(ctx, m.Group); err != nil {
 		return err
 	}
 	return p.do(ctx, "commit offset", func(ctx context.Context) error {
@@ -94,6 +82,22 @@ func (p *Producer) CommitPlace(ctx context.Context, m Membership, topic string, 
 			}
 		}
 		return nil
+	})
+}
+
+// addOffsets names a group's offsets as part of the transaction.
+func (p *Producer) addOffsets(ctx context.Context, group string) error {
+	return p.do(ctx, "add offsets", func(ctx context.Context) error {
+		res, err := p.client.kafka.AddOffsetsToTxn(ctx, &kafkago.AddOffsetsToTxnRequest{
+			TransactionalID: p.transactionalID,
+			ProducerID:      int(p.id),
+			ProducerEpoch:   int(p.epoch),
+			GroupID:         group,
+		})
+		if err != nil {
+			return err
+		}
+		return res.Error
 	})
 }
 

@@ -1,8 +1,11 @@
 package metrics
 
 import (
+	"maps"
 	"math"
+	"slices"
 	"strconv"
+	"sync"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -16,10 +19,22 @@ type Metrics struct {
 	transactions                        *prometheus.CounterVec
 	commits                             *prometheus.HistogramVec
 	lag, state                          *prometheus.GaugeVec
+	inputs, owned                       *prometheus.GaugeVec
+
+	mu    sync.Mutex
+	tasks map[int32]bool // partitions that this process owns, stopped ones too
+}
+
+// Process is what the metrics say of the whole process.
+type Process struct {
+	Deployment         string // a label of every metric, so that two deployments never mix
+	Version, GoVersion string
+	Waiting            func() map[string]bool // for each reason that a process can have for not being ready, whether it has it
 }
 
 // New registers the collectors. The guarantee is what every stream of the deployment states for one window.
-func New(r prometheus.Registerer, g dp.Guarantee, version, goVersion string) *Metrics {
+func New(r prometheus.Registerer, g dp.Guarantee, about Process) *Metrics {
+	r = prometheus.WrapRegistererWith(prometheus.Labels{"deployment": about.Deployment}, r)
 	counter := func(name, help string, labels ...string) *prometheus.CounterVec {
 		c := prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, labels)
 		r.MustRegister(c)
@@ -38,6 +53,9 @@ func New(r prometheus.Registerer, g dp.Guarantee, version, goVersion string) *Me
 		restarts:     counter("oriel_restarts_total", "Times a partition was taken over again after an error.", "partition"),
 		lag:          gauge("oriel_input_lag_records", "Offsets between the committed position and the stable end of the input.", "partition"),
 		state:        gauge("oriel_task_state", "1 for the state that the partition's task is in.", "partition", "state"),
+		inputs:       gauge("oriel_input_partitions", "Partitions of the input topic."),
+		owned:        gauge("oriel_partitions_owned", "Partitions that this process owns."),
+		tasks:        map[int32]bool{},
 		commits: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name: "oriel_commit_duration_seconds", Help: "Time from the first request of a transaction to its acknowledged end.",
 			Buckets: prometheus.ExponentialBuckets(0.001, 2, 14),
@@ -51,8 +69,43 @@ func New(r prometheus.Registerer, g dp.Guarantee, version, goVersion string) *Me
 	gauge("oriel_window_steps", "W, the newest steps of each stream that are protected; +Inf if all are, for ever.").WithLabelValues().Set(window)
 	gauge("oriel_epsilon", "Proved epsilon of one window of one stream.").WithLabelValues().Set(g.Epsilon)
 	gauge("oriel_delta", "Delta of one window of one stream.").WithLabelValues().Set(g.Delta)
-	gauge("oriel_build_info", "1; the labels name the build.", "version", "goversion").WithLabelValues(version, goVersion).Set(1)
+	gauge("oriel_build_info", "1; the labels name the build.", "version", "goversion").WithLabelValues(about.Version, about.GoVersion).Set(1)
+	m.owned.WithLabelValues().Set(0)
+	ready(r, about.Waiting)
 	return m
+}
+
+// ready shows readiness as /readyz does. It is asked at each scrape, and there whether or not the brokers are.
+func ready(r prometheus.Registerer, waiting func() map[string]bool) {
+	value := func(yes bool) float64 {
+		if yes {
+			return 1
+		}
+		return 0
+	}
+	r.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "oriel_ready", Help: "1 when /readyz says ready."}, func() float64 {
+		return value(!slices.Contains(slices.Collect(maps.Values(waiting())), true))
+	}))
+	for reason := range waiting() {
+		r.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Name: "oriel_waiting", Help: "1 while the process is not ready for this reason.", ConstLabels: prometheus.Labels{"reason": reason},
+		}, func() float64 { return value(waiting()[reason]) }))
+	}
+}
+
+// InputPartitions says how many partitions the input has, once that is known.
+func (m *Metrics) InputPartitions(n int) { m.inputs.WithLabelValues().Set(float64(n)) }
+
+// own follows which partitions the process owns.
+func (m *Metrics) own(p int32, yes bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if yes {
+		m.tasks[p] = true
+	} else {
+		delete(m.tasks, p)
+	}
+	m.owned.WithLabelValues().Set(float64(len(m.tasks)))
 }
 
 // Listen completes a listener with functions that count; functions already set are called as well.
@@ -72,6 +125,7 @@ func (m *Metrics) Listen(l pipeline.Listener) pipeline.Listener {
 	}
 	l.State = func(p int32, s pipeline.TaskState) {
 		m.begin(p)
+		m.own(p, true)
 		for _, other := range []pipeline.TaskState{pipeline.Restoring, pipeline.Running, pipeline.Halted} {
 			value := 0.0
 			if other == s {
@@ -84,6 +138,7 @@ func (m *Metrics) Listen(l pipeline.Listener) pipeline.Listener {
 		}
 	}
 	l.Closed = func(p int32) {
+		m.own(p, false)
 		for _, v := range []*prometheus.GaugeVec{m.lag, m.state} {
 			v.DeletePartialMatch(prometheus.Labels{"partition": label(p)})
 		}

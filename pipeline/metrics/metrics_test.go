@@ -22,7 +22,11 @@ var guarantee = dp.Guarantee{Window: 64, Batch: 1, Epsilon: 0.5, Delta: 1e-6, Ad
 // played is a registry after a fixed run of two partitions.
 func played(l pipeline.Listener) *prometheus.Registry {
 	r := prometheus.NewRegistry()
-	l = metrics.New(r, guarantee, "v1", "go1").Listen(l)
+	m := metrics.New(r, guarantee, metrics.Process{
+		Deployment: "d", Version: "v1", GoVersion: "go1", Waiting: func() map[string]bool { return map[string]bool{"brokers": true, "disk": false} },
+	})
+	m.InputPartitions(3)
+	l = m.Listen(l)
 	l.State(0, pipeline.Restoring)
 	l.State(0, pipeline.Running)
 	l.State(1, pipeline.Running)
@@ -39,90 +43,103 @@ func played(l pipeline.Listener) *prometheus.Registry {
 const wanted = `
 # HELP oriel_build_info 1; the labels name the build.
 # TYPE oriel_build_info gauge
-oriel_build_info{goversion="go1",version="v1"} 1
+oriel_build_info{deployment="d",goversion="go1",version="v1"} 1
 # HELP oriel_commit_duration_seconds Time from the first request of a transaction to its acknowledged end.
 # TYPE oriel_commit_duration_seconds histogram
-oriel_commit_duration_seconds_bucket{partition="0",le="0.001"} 0
-oriel_commit_duration_seconds_bucket{partition="0",le="0.002"} 0
-oriel_commit_duration_seconds_bucket{partition="0",le="0.004"} 1
-oriel_commit_duration_seconds_bucket{partition="0",le="0.008"} 1
-oriel_commit_duration_seconds_bucket{partition="0",le="0.016"} 1
-oriel_commit_duration_seconds_bucket{partition="0",le="0.032"} 1
-oriel_commit_duration_seconds_bucket{partition="0",le="0.064"} 1
-oriel_commit_duration_seconds_bucket{partition="0",le="0.128"} 1
-oriel_commit_duration_seconds_bucket{partition="0",le="0.256"} 1
-oriel_commit_duration_seconds_bucket{partition="0",le="0.512"} 1
-oriel_commit_duration_seconds_bucket{partition="0",le="1.024"} 1
-oriel_commit_duration_seconds_bucket{partition="0",le="2.048"} 1
-oriel_commit_duration_seconds_bucket{partition="0",le="4.096"} 1
-oriel_commit_duration_seconds_bucket{partition="0",le="8.192"} 1
-oriel_commit_duration_seconds_bucket{partition="0",le="+Inf"} 2
-oriel_commit_duration_seconds_sum{partition="0"} 20.003
-oriel_commit_duration_seconds_count{partition="0"} 2
-oriel_commit_duration_seconds_bucket{partition="1",le="0.001"} 1
-oriel_commit_duration_seconds_bucket{partition="1",le="0.002"} 1
-oriel_commit_duration_seconds_bucket{partition="1",le="0.004"} 1
-oriel_commit_duration_seconds_bucket{partition="1",le="0.008"} 1
-oriel_commit_duration_seconds_bucket{partition="1",le="0.016"} 1
-oriel_commit_duration_seconds_bucket{partition="1",le="0.032"} 1
-oriel_commit_duration_seconds_bucket{partition="1",le="0.064"} 1
-oriel_commit_duration_seconds_bucket{partition="1",le="0.128"} 1
-oriel_commit_duration_seconds_bucket{partition="1",le="0.256"} 1
-oriel_commit_duration_seconds_bucket{partition="1",le="0.512"} 1
-oriel_commit_duration_seconds_bucket{partition="1",le="1.024"} 1
-oriel_commit_duration_seconds_bucket{partition="1",le="2.048"} 1
-oriel_commit_duration_seconds_bucket{partition="1",le="4.096"} 1
-oriel_commit_duration_seconds_bucket{partition="1",le="8.192"} 1
-oriel_commit_duration_seconds_bucket{partition="1",le="+Inf"} 1
-oriel_commit_duration_seconds_sum{partition="1"} 0.001
-oriel_commit_duration_seconds_count{partition="1"} 1
+oriel_commit_duration_seconds_bucket{deployment="d",partition="0",le="0.001"} 0
+oriel_commit_duration_seconds_bucket{deployment="d",partition="0",le="0.002"} 0
+oriel_commit_duration_seconds_bucket{deployment="d",partition="0",le="0.004"} 1
+oriel_commit_duration_seconds_bucket{deployment="d",partition="0",le="0.008"} 1
+oriel_commit_duration_seconds_bucket{deployment="d",partition="0",le="0.016"} 1
+oriel_commit_duration_seconds_bucket{deployment="d",partition="0",le="0.032"} 1
+oriel_commit_duration_seconds_bucket{deployment="d",partition="0",le="0.064"} 1
+oriel_commit_duration_seconds_bucket{deployment="d",partition="0",le="0.128"} 1
+oriel_commit_duration_seconds_bucket{deployment="d",partition="0",le="0.256"} 1
+oriel_commit_duration_seconds_bucket{deployment="d",partition="0",le="0.512"} 1
+oriel_commit_duration_seconds_bucket{deployment="d",partition="0",le="1.024"} 1
+oriel_commit_duration_seconds_bucket{deployment="d",partition="0",le="2.048"} 1
+oriel_commit_duration_seconds_bucket{deployment="d",partition="0",le="4.096"} 1
+oriel_commit_duration_seconds_bucket{deployment="d",partition="0",le="8.192"} 1
+oriel_commit_duration_seconds_bucket{deployment="d",partition="0",le="+Inf"} 2
+oriel_commit_duration_seconds_sum{deployment="d",partition="0"} 20.003
+oriel_commit_duration_seconds_count{deployment="d",partition="0"} 2
+oriel_commit_duration_seconds_bucket{deployment="d",partition="1",le="0.001"} 1
+oriel_commit_duration_seconds_bucket{deployment="d",partition="1",le="0.002"} 1
+oriel_commit_duration_seconds_bucket{deployment="d",partition="1",le="0.004"} 1
+oriel_commit_duration_seconds_bucket{deployment="d",partition="1",le="0.008"} 1
+oriel_commit_duration_seconds_bucket{deployment="d",partition="1",le="0.016"} 1
+oriel_commit_duration_seconds_bucket{deployment="d",partition="1",le="0.032"} 1
+oriel_commit_duration_seconds_bucket{deployment="d",partition="1",le="0.064"} 1
+oriel_commit_duration_seconds_bucket{deployment="d",partition="1",le="0.128"} 1
+oriel_commit_duration_seconds_bucket{deployment="d",partition="1",le="0.256"} 1
+oriel_commit_duration_seconds_bucket{deployment="d",partition="1",le="0.512"} 1
+oriel_commit_duration_seconds_bucket{deployment="d",partition="1",le="1.024"} 1
+oriel_commit_duration_seconds_bucket{deployment="d",partition="1",le="2.048"} 1
+oriel_commit_duration_seconds_bucket{deployment="d",partition="1",le="4.096"} 1
+oriel_commit_duration_seconds_bucket{deployment="d",partition="1",le="8.192"} 1
+oriel_commit_duration_seconds_bucket{deployment="d",partition="1",le="+Inf"} 1
+oriel_commit_duration_seconds_sum{deployment="d",partition="1"} 0.001
+oriel_commit_duration_seconds_count{deployment="d",partition="1"} 1
 # HELP oriel_decisions_total Decisions committed.
 # TYPE oriel_decisions_total counter
-oriel_decisions_total{partition="0"} 4
-oriel_decisions_total{partition="1"} 2
+oriel_decisions_total{deployment="d",partition="0"} 4
+oriel_decisions_total{deployment="d",partition="1"} 2
 # HELP oriel_delta Delta of one window of one stream.
 # TYPE oriel_delta gauge
-oriel_delta 1e-06
+oriel_delta{deployment="d"} 1e-06
 # HELP oriel_epsilon Proved epsilon of one window of one stream.
 # TYPE oriel_epsilon gauge
-oriel_epsilon 0.5
+oriel_epsilon{deployment="d"} 0.5
 # HELP oriel_input_lag_records Offsets between the committed position and the stable end of the input.
 # TYPE oriel_input_lag_records gauge
-oriel_input_lag_records{partition="0"} 6
+oriel_input_lag_records{deployment="d",partition="0"} 6
+# HELP oriel_input_partitions Partitions of the input topic.
+# TYPE oriel_input_partitions gauge
+oriel_input_partitions{deployment="d"} 3
+# HELP oriel_partitions_owned Partitions that this process owns.
+# TYPE oriel_partitions_owned gauge
+oriel_partitions_owned{deployment="d"} 1
+# HELP oriel_ready 1 when /readyz says ready.
+# TYPE oriel_ready gauge
+oriel_ready{deployment="d"} 0
 # HELP oriel_records_total Input records taken, valid or not.
 # TYPE oriel_records_total counter
-oriel_records_total{partition="0"} 6
-oriel_records_total{partition="1"} 2
+oriel_records_total{deployment="d",partition="0"} 6
+oriel_records_total{deployment="d",partition="1"} 2
 # HELP oriel_restarts_total Times a partition was taken over again after an error.
 # TYPE oriel_restarts_total counter
-oriel_restarts_total{partition="0"} 1
-oriel_restarts_total{partition="1"} 0
+oriel_restarts_total{deployment="d",partition="0"} 1
+oriel_restarts_total{deployment="d",partition="1"} 0
 # HELP oriel_steps_total Steps closed.
 # TYPE oriel_steps_total counter
-oriel_steps_total{partition="0"} 5
-oriel_steps_total{partition="1"} 2
+oriel_steps_total{deployment="d",partition="0"} 5
+oriel_steps_total{deployment="d",partition="1"} 2
 # HELP oriel_task_state 1 for the state that the partition's task is in.
 # TYPE oriel_task_state gauge
-oriel_task_state{partition="0",state="restoring"} 0
-oriel_task_state{partition="0",state="running"} 1
-oriel_task_state{partition="0",state="stopped"} 0
+oriel_task_state{deployment="d",partition="0",state="restoring"} 0
+oriel_task_state{deployment="d",partition="0",state="running"} 1
+oriel_task_state{deployment="d",partition="0",state="stopped"} 0
 # HELP oriel_transactions_total Kafka transactions by outcome.
 # TYPE oriel_transactions_total counter
-oriel_transactions_total{outcome="aborted",partition="0"} 1
-oriel_transactions_total{outcome="aborted",partition="1"} 0
-oriel_transactions_total{outcome="committed",partition="0"} 2
-oriel_transactions_total{outcome="committed",partition="1"} 1
+oriel_transactions_total{deployment="d",outcome="aborted",partition="0"} 1
+oriel_transactions_total{deployment="d",outcome="aborted",partition="1"} 0
+oriel_transactions_total{deployment="d",outcome="committed",partition="0"} 2
+oriel_transactions_total{deployment="d",outcome="committed",partition="1"} 1
+# HELP oriel_waiting 1 while the process is not ready for this reason.
+# TYPE oriel_waiting gauge
+oriel_waiting{deployment="d",reason="brokers"} 1
+oriel_waiting{deployment="d",reason="disk"} 0
 # HELP oriel_window_steps W, the newest steps of each stream that are protected; +Inf if all are, for ever.
 # TYPE oriel_window_steps gauge
-oriel_window_steps 64
+oriel_window_steps{deployment="d"} 64
 `
 
 // TestWindowOfAWholeLifeIsInfinite: what is protected for ever has no width, whatever window the mechanism runs with.
 func TestWindowOfAWholeLifeIsInfinite(t *testing.T) {
 	for _, g := range []dp.Guarantee{{Mechanism: "once-gaussian"}, {Mechanism: "blt", Window: 64, Horizon: 50}} {
 		r := prometheus.NewRegistry()
-		metrics.New(r, g, "", "")
-		if shown := exposition(r); !strings.Contains(shown, "\noriel_window_steps +Inf\n") {
+		metrics.New(r, g, metrics.Process{Deployment: "d", Waiting: func() map[string]bool { return nil }})
+		if shown := exposition(r); !strings.Contains(shown, "\noriel_window_steps{deployment=\"d\"} +Inf\n") {
 			t.Errorf("%+v: %s", g, shown)
 		}
 	}

@@ -28,6 +28,9 @@ func (b *Blind) Add(dst []operators.Decision, r operators.Record) []operators.De
 // Steps counts records.
 func (b *Blind) Steps() uint64 { return b.steps }
 
+// Due is one decision a step.
+func (b *Blind) Due(step uint64) (first uint64, count int) { return step, int(min(step, 1)) }
+
 // StateLen is that of a number.
 func (b *Blind) StateLen() int { return 8 }
 

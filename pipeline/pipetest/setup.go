@@ -36,9 +36,10 @@ func NewSetup() Setup {
 			CommitInterval: 100 * time.Millisecond, TransactionBytes: 1 << 20, SessionTimeout: 6 * time.Second, SingleReplica: true,
 		},
 		Model: pipeline.Model{
-			Settings: "OPERATOR=blind\n",
-			Events:   schemas.EventConfig{Loss: "logistic", Dimension: 4, MaxBytes: 1000, Features: schemas.FeatureConfig{Norm: "none"}},
-			Plan:     func() ([]byte, error) { return nil, nil },
+			Settings:  "OPERATOR=blind\n",
+			Events:    schemas.EventConfig{Loss: "logistic", Dimension: 4, MaxBytes: 1000, Features: schemas.FeatureConfig{Norm: "none"}},
+			Semantics: pipeline.Semantics,
+			Plan:      func() ([]byte, error) { return nil, nil },
 			Open: func([]byte, [32]byte) (operators.Machine, error) {
 				return &Blind{States: guarantee}, nil
 			},

@@ -71,6 +71,19 @@ func TestModuleTree(t *testing.T) {
 	report(t, found)
 }
 
+func TestModuleEvidence(t *testing.T) {
+	root := moduleRoot(t)
+	files, err := Tracked(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	found, err := CheckEvidence(os.DirFS(root), files)
+	if err != nil {
+		t.Fatal(err)
+	}
+	report(t, found)
+}
+
 // TestExceptionsHaveReasons keeps the tables honest: every row says why, and every excused file exists.
 func TestExceptionsHaveReasons(t *testing.T) {
 	root := moduleRoot(t)

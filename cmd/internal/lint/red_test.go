@@ -165,6 +165,30 @@ func TestTreeFlagsPlantedFaults(t *testing.T) {
 	}
 }
 
+func TestEvidenceFlagsTestsThatAreGone(t *testing.T) {
+	for text, want := range map[string]int{
+		"shown by `TestSum`, `blt.FuzzSum`, `BenchmarkSum`": 0,
+		"shown by `TestSums`":                               1,
+		"`sum.TestAdd` and `TestSum`, `FuzzAdd`":            2,
+		"`go test ./sum -run Sum`":                          0,
+		"| `go test ./sum -run 'Su\\|Ad'` |":                1,
+		"`go test -run 'Sum|Fuzz'`":                         0,
+		"Tests and Testing, tested":                         0,
+	} {
+		tree := fstest.MapFS{
+			"PROOF.md":    {Data: []byte("# Proof\n\n" + text + "\n")},
+			"sum_test.go": {Data: []byte("func TestSum(t *testing.T) {}\nfunc FuzzSum(f *testing.F) {}\nfunc BenchmarkSum(b *testing.B) {}\n")},
+		}
+		found, err := CheckEvidence(tree, []string{"PROOF.md", "sum_test.go"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(found) != want || want > 0 && found[0].Place != "PROOF.md:3" {
+			t.Errorf("%q: %v, want %d findings", text, found, want)
+		}
+	}
+}
+
 // TestTrackedSeesThisFile guards against an empty list, on which every tree rule would hold.
 func TestTrackedSeesThisFile(t *testing.T) {
 	files, err := Tracked(moduleRoot(t))

@@ -53,8 +53,12 @@ func (m *machine) cost() Cost {
 	return c
 }
 
+// leastRecords are taken whatever the time is: a process that waits for a processor may have closed no step in it, and
+// is not at its limit.
+const leastRecords = 64
+
 // measure returns the nanoseconds of a step on this machine, over so much time: gradients of half the clip in every coordinate's share.
-// It is none when the time was too short for a step.
+// It is none when the time and leastRecords were too few for a step.
 func (m *machine) measure(limit time.Duration) (Number, error) {
 	c := m.config
 	c.Horizon = 0 // of a stream that does not end
@@ -67,12 +71,12 @@ func (m *machine) measure(limit time.Duration) (Number, error) {
 		gradient[i] = m.config.Clip / float64(2*len(gradient))
 	}
 	start, id := time.Now(), noise.Identity{}
-	for {
+	for records := 1; ; records++ {
 		id.Offset++
 		closed := stream.Add(id, gradient)
 		if spent := time.Since(start); closed && spent >= limit/2 {
 			return Number(float64(spent.Nanoseconds()) / float64(stream.Step())), nil
-		} else if spent >= limit {
+		} else if spent >= limit && records >= leastRecords {
 			return none, nil
 		}
 	}

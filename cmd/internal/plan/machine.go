@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/bits"
+	"slices"
 	"strings"
 
 	"oriel/mechanisms"
@@ -37,6 +38,12 @@ func open(c mechanisms.Config) (*machine, error) {
 		}
 	}
 	return m, nil
+}
+
+// bothSigns reports whether the filter has residues of both signs: the response then rises after falling
+// (mechanisms/blt, PROOF.md, Lemma 1), which costs the account of a user more than the user loses.
+func (m *machine) bothSigns() bool {
+	return slices.ContainsFunc(m.plan.Filter.Residues[:m.plan.Filter.Count], func(r int32) bool { return r < 0 })
 }
 
 type noiseKind uint8

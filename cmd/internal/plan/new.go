@@ -191,6 +191,10 @@ func (r *Report) warn(in Input) {
 		r.Warnings = append(r.Warnings, fmt.Sprintf("the window is %s, less than a day of traffic (%s steps): a large window is cheap",
 			Duration(float64(s.WindowSeconds)), count(uint64(min(steps, 1e18)))))
 	}
+	if in.Configured.Separation > 0 && r.Mechanisms[0].machine.bothSigns() {
+		r.Warnings = append(r.Warnings, "four poles at age weight 0 give this window a filter whose account of a user is "+
+			"5 to 13 % above what the user loses: leave ORIEL_POLES at 0, or take ORIEL_AGE_WEIGHT=0.3")
+	}
 	if !r.Mechanisms[0].Epsilon.finite() {
 		r.Warnings = append(r.Warnings, fmt.Sprintf("%s proves no finite ε at δ = %g with these settings", s.Mechanism, s.Delta))
 	}

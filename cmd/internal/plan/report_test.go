@@ -354,3 +354,34 @@ func TestWarnings(t *testing.T) {
 	f(1000, 86, 1e-6, 1, "less than a day of traffic (1005 steps)")
 	f(864, 100, 1e-6, 1)
 }
+
+// Four poles at weight 0 are better for events and worse for users: the plan of a user says so, and names what is better.
+func TestWarningOfFiltersOfBothSigns(t *testing.T) {
+	report := func(separation uint64, poles int, weight float64) *Report {
+		t.Helper()
+		in := settings[0].input()
+		c := &in.Configured
+		c.Name, c.Window, c.Horizon, c.Batch, c.Budget.Delta = "blt", 64, 0, 1, 1e-9
+		c.Separation, c.Poles, c.AgeWeight = separation, poles, weight
+		r, err := New(in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	f := func(separation uint64, poles int, weight float64, want bool) {
+		t.Helper()
+		warnings := strings.Join(report(separation, poles, weight).Warnings, "\n")
+		if got := strings.Contains(warnings, "leave ORIEL_POLES at 0"); got != want {
+			t.Errorf("separation %d, %d poles, weight %g: warned %v", separation, poles, weight, got)
+		}
+	}
+	f(4, 4, 0, true)
+	f(0, 4, 0, false)
+	f(4, 0, 0, false)
+	f(4, 4, 0.3, false)
+	both, positive := report(4, 4, 0).Mechanisms[0].RMSCoordinate, report(4, 0, 0).Mechanisms[0].RMSCoordinate
+	if both <= positive {
+		t.Errorf("noise %g of residues of both signs, %g of positive ones", both, positive)
+	}
+}

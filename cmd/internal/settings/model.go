@@ -39,10 +39,11 @@ func (s Settings) Model() (pipeline.Model, error) {
 		return pipeline.Model{}, err
 	}
 	return pipeline.Model{
-		Settings: s.Canonical(),
-		Events:   events,
-		Users:    s.users(),
-		Plan:     sync.OnceValues(func() ([]byte, error) { return newPlan(mechanism, operator) }), // fits a filter: once for all partitions
+		Settings:  s.Canonical(),
+		Events:    events,
+		Users:     s.users(),
+		Semantics: pipeline.Semantics,
+		Plan:      sync.OnceValues(func() ([]byte, error) { return newPlan(mechanism, operator) }), // fits a filter: once for all partitions
 		Open: func(plan []byte, key [32]byte) (operators.Machine, error) {
 			return open(mechanism, operator, plan, key)
 		},

@@ -22,7 +22,7 @@ type Settings struct {
 	VerdictsTopic    string        `env:"VERDICTS_TOPIC" unit:"topic" text:"sealed verdicts, one byte an offset of the input; <name>.verdicts when empty"`
 	ChangelogTopic   string        `env:"CHANGELOG_TOPIC" unit:"topic" text:"sealed state; <name>.changelog when empty"`
 	DeadLetterTopic  string        `env:"DEAD_LETTER_TOPIC" unit:"topic" text:"records that took their place as null events; <name>.dead-letter when empty"`
-	MasterKeyFile    string        `env:"MASTER_KEY_FILE" need:"deployment" unit:"file" range:"64 hex digits, mode 0600 or 0400" text:"key that wraps the keys of sealed state"`
+	MasterKeyFile    string        `env:"MASTER_KEY_FILE" need:"deployment" unit:"file" range:"64 hex digits; its group may read it, others may not: mode 0400, 0440, 0600 or 0640" text:"key that wraps the keys of sealed state"`
 	SingleReplica    bool          `env:"ALLOW_SINGLE_REPLICA" envDefault:"false" unit:"bool" text:"accept fewer than 3 replicas or 2 in sync: one lost broker can then lose acknowledged records, and with them the guarantee"`
 	Group            string        `env:"GROUP" unit:"name" text:"consumer group; the deployment name when empty"`
 	Start            string        `env:"START" need:"service" unit:"name" range:"earliest, latest" text:"where the first incarnation of a partition starts; later ones start where the last ended"`
@@ -38,10 +38,10 @@ type Settings struct {
 	Constants        string  `env:"CONSTANTS" envDefault:"proved" unit:"name" range:"proved, paper" text:"constants of the llo update: proved here, or as the paper prints them"`
 	Loss             string  `env:"LOSS" need:"events" unit:"name" range:"linear, logistic, hinge, squared, absolute, portfolio" text:"loss of one event"`
 	Set              string  `env:"SET" need:"operator" unit:"name" range:"l2-ball, l1-ball, simplex, box" text:"feasible set of decisions; llo needs l1-ball, simplex or box"`
-	Radius           float64 `env:"RADIUS" need:"operator" unit:"length" range:"> 0" text:"ball radius; scale of the simplex; box [-R, R]^d"`
+	Radius           float64 `env:"RADIUS" need:"operator" unit:"length" range:"1e-15 to 1e15" text:"ball radius; scale of the simplex; box [-R, R]^d"`
 	Dimension        int     `env:"DIMENSION" need:"events" unit:"coordinates" range:"1 to 262144" text:"dimension d of decisions and feature vectors"`
-	StrongConvexity  float64 `env:"STRONG_CONVEXITY" need:"operator" unit:"1/length²" range:"> 0" text:"µ of the public regulariser µ/2·|x|² added to each event's loss; choose it without looking at private data"`
-	StartRegularizer float64 `env:"START_REGULARIZER" envDefault:"0" unit:"1/length²" range:"≥ 0" text:"λ₀, public regulariser that damps the first steps"`
+	StrongConvexity  float64 `env:"STRONG_CONVEXITY" need:"operator" unit:"1/length²" range:"1e-12 to 1e12" text:"µ of the public regulariser µ/2·|x|² added to each event's loss; choose it without looking at private data"`
+	StartRegularizer float64 `env:"START_REGULARIZER" envDefault:"0" unit:"1/length²" range:"0 to 1e12" text:"λ₀, public regulariser that damps the first steps"`
 	OwnConvexity     bool    `env:"OWN_CONVEXITY" envDefault:"false" unit:"bool" text:"the losses are µ-strongly convex by themselves: no regulariser is added"`
 	Horizon          uint64  `env:"HORIZON" envDefault:"0" unit:"steps" range:"≥ 1 for llo and ORIEL_WINDOW=horizon" text:"steps over which the llo update's error bound must hold; with ORIEL_WINDOW=horizon, steps after which each stream ends"`
 	Confidence       float64 `env:"CONFIDENCE" envDefault:"0.99" unit:"probability" range:"above 0, below 1" text:"probability that the llo update's error bound holds over the horizon; concerns accuracy, never privacy"`
@@ -54,7 +54,7 @@ type Settings struct {
 	Window    string  `env:"WINDOW" need:"operator" unit:"steps" range:"≥ 1; a power of two for trees; at most 4194304 for blt; horizon; lifetime" text:"W: the newest W steps of each stream are protected; choose at least a day of traffic. horizon: each stream ends after ORIEL_HORIZON steps, and all of it is protected for ever. lifetime (or nothing): once-gaussian and once-gamma, which have no window"`
 	Epsilon   float64 `env:"EPSILON" need:"operator" unit:"nats" range:"> 0" text:"ε of one window"`
 	Delta     float64 `env:"DELTA" unit:"probability" range:"above 0, below 1; any for pure-ε mechanisms" text:"δ of one window; choose it well below 1/(events in the window)"`
-	Clip      float64 `env:"CLIP" need:"operator" unit:"loss/length" range:"> 0" text:"L: each event's gradient is clipped to this Euclidean norm"`
+	Clip      float64 `env:"CLIP" need:"operator" unit:"loss/length" range:"above 0, at most 1e12" text:"L: each event's gradient is clipped to this Euclidean norm"`
 	Adjacency string  `env:"ADJACENCY" envDefault:"replace" unit:"name" range:"replace, zero-out" text:"neighbouring streams: one event exchanged for any other (sensitivity 2L), or for the null event (L)"`
 
 	UserID         string `env:"USER_ID" unit:"name" range:"key, header:NAME" text:"user level: where a record names its user, in its key or in one header; events are then protected user by user. Key the input by user, so that a user has one partition"`

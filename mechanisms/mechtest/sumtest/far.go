@@ -10,8 +10,9 @@ import (
 // FarDimension is the number of coordinates of far vectors.
 const FarDimension = 1 << 16
 
-// FarKey returns a chain key that was searched for: a normal vector of the node has an entry beyond 6 standard deviations, if the node is
-// activated in step 1 after a null record of the zero identity. Nodes are the first of a tree, and those of step 1 of blt and once.
+// FarKey returns a chain key that was searched for: a normal vector of the node has an entry beyond 6 standard
+// deviations, if the node is activated in step 1 after a null record of the zero identity. Nodes are the first of a
+// tree, and those of step 1 of blt and once.
 func FarKey(t testing.TB, node noise.NodeID) (key [32]byte) {
 	t.Helper()
 	number, known := map[noise.NodeID]uint32{{}: 22563, {Block: 1}: 5091}[node]
@@ -31,8 +32,8 @@ func FarVector(t testing.TB, node noise.NodeID, sampler noise.Sampler) ([]int64,
 	return drawn, chain
 }
 
-// FarDrawsReachTheRelease wants the first release of a sum of FarDimension coordinates over the true sampler, which a script is not, to be
-// what the sampler draws, to beyond 6 standard deviations.
+// FarDrawsReachTheRelease wants the first release of a sum of FarDimension coordinates over the true sampler, which a
+// script is not, to be what the sampler draws, to beyond 6 standard deviations.
 func FarDrawsReachTheRelease(t testing.TB, node noise.NodeID, newSum func(n int, sampler noise.Sampler) Sum) {
 	t.Helper()
 	const scale = 1 << 40
@@ -45,7 +46,8 @@ func FarDrawsReachTheRelease(t testing.TB, node noise.NodeID, newSum func(n int,
 	newSum(FarDimension, sampler).Add(released, make([]int64, FarDimension), chain)
 	for i, want := range drawn {
 		if farthest = max(farthest, want, -want); released[i] != float64(want) {
-			t.Fatalf("coordinate %d: the draw %d = %.4g scales is released as %.0f", i+1, want, float64(want)/scale, released[i])
+			t.Fatalf("coordinate %d: the draw of %.4g scales, %d, is released as %.0f",
+				i+1, float64(want)/scale, want, released[i])
 		}
 	}
 	if farthest < 6*scale {

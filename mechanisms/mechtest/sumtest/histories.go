@@ -12,10 +12,12 @@ type Histories struct{ list []history }
 
 type history struct{ p, q, squares float64 }
 
-// Add counts a history of probability p here and q in the neighbour, whose shifts have Σα_t² = squares, in units of the noise.
+// Add counts a history of probability p here and q in the neighbour, whose shifts have Σα_t² = squares, in units of the
+// noise.
 func (h *Histories) Add(p, q, squares float64) { h.list = append(h.list, history{p, q, squares}) }
 
-// divergence returns H_s of here and there, s = e^ε. A closed history has one more step, whose shift makes Σα_t² the same for all.
+// divergence returns H_s of here and there, s = e^ε. A closed history has one more step, whose shift makes Σα_t² the
+// same for all.
 func (h *Histories) divergence(epsilon float64, here, there func(history) float64, closed float64) (sum float64) {
 	for _, x := range h.list {
 		p, q := here(x), math.Exp(epsilon)*there(x)
@@ -47,9 +49,9 @@ var (
 	epsilons = []float64{0, 0.1, 0.5, 1, 2, 4}
 )
 
-// AreWithin fails unless all that dp/PROOF.md, Lemma 5 says of shifts that depend on releases holds: no history has √Σα_t² above the
-// claim, and δ(ε) is at most that of the largest, µ*, in both orders. It reports whether the mean of Σα_t² over histories would have been
-// too small in the place of the largest.
+// AreWithin fails unless all that dp/PROOF.md, Lemma 5 says of shifts that depend on releases holds: no history has
+// √Σα_t² above the claim, and δ(ε) is at most that of the largest, µ*, in both orders. It reports whether the mean of
+// Σα_t² over histories would have been too small in the place of the largest.
 func (h *Histories) AreWithin(t testing.TB, what string, claim float64) (meanIsShort bool) {
 	t.Helper()
 	worst, mean := h.largest(), 0.0
@@ -69,8 +71,9 @@ func (h *Histories) AreWithin(t testing.TB, what string, claim float64) (meanIsS
 	return meanIsShort
 }
 
-// AreNormalWithOneMoreStep fails unless one more step, whose shift uses up on every history what it leaves of µ*², makes δ(ε) that of µ*
-// but for a share: the proof's own step, exact for continuous noise. Noise of integers has the variance s² + 1/12.
+// AreNormalWithOneMoreStep fails unless one more step, whose shift uses up on every history what it leaves of µ*²,
+// makes δ(ε) that of µ* but for a share: the proof's own step, exact for continuous noise. Noise of integers has the
+// variance s² + 1/12.
 func (h *Histories) AreNormalWithOneMoreStep(t testing.TB, what string, share float64) {
 	t.Helper()
 	worst := h.largest()

@@ -16,8 +16,8 @@ func (s *Script) Fill(dst []int64, _ noise.Seed) {
 	}
 }
 
-// Tails returns integers all over ±reach·scale: k times the scale, the integers beside it and others that no power of two divides, for
-// each k up to reach.
+// Tails returns integers all over ±reach·scale: k times the scale, the integers beside it and others that no power of
+// two divides, for each k up to reach.
 func Tails(reach, scale int64) []int64 {
 	var out []int64
 	for k := int64(1); k <= reach; k++ {
@@ -30,7 +30,8 @@ func Tails(reach, scale int64) []int64 {
 	return append(out, 0, 1, -1)
 }
 
-// bySeed gives each new seed the next vector of a script and each old one its own again, as a sampler does that a restored sum asks.
+// bySeed gives each new seed the next vector of a script and each old one its own again, as a sampler does that a
+// restored sum asks.
 type bySeed struct {
 	script Script
 	drawn  map[noise.Seed][]int64

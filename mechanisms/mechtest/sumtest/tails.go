@@ -14,9 +14,10 @@ type Sum interface {
 	Restore(state []byte) error
 }
 
-// DrawsReachTheRelease plays sums of n coordinates over a script of Tails(reach, scale). At every step, the same record is played from
-// the same state with the step's draws and with zeros in their place: the two releases differ by exactly what was drawn in the step, so that
-// a release is the total, what earlier steps carry, and the draw. Releases must stay within 2⁵³, and newSum makes sums of one kind.
+// DrawsReachTheRelease plays sums of n coordinates over a script of Tails(reach, scale). At every step, the same record
+// is played from the same state with the step's draws and with zeros in their place: the two releases differ by exactly
+// what was drawn in the step, so that a release is the total, what earlier steps carry, and the draw. Releases must
+// stay within 2⁵³, and newSum makes sums of one kind.
 func DrawsReachTheRelease(t testing.TB, reach, scale int64, n int, newSum func(sampler noise.Sampler) Sum) {
 	t.Helper()
 	const rounds = 4 // of the script in each coordinate
@@ -42,7 +43,8 @@ func DrawsReachTheRelease(t testing.TB, reach, scale int64, n int, newSum func(s
 		loud.Add(with, leaf, chain)
 		for i, want := range sampler.fresh {
 			if got := with[i] - without[i]; got != float64(want) {
-				t.Fatalf("step %d, coordinate %d: of the draw %d = %.4g scales, %.0f reaches the release", now+1, i+1, want, float64(want)/float64(scale), got)
+				t.Fatalf("step %d, coordinate %d: of draws of %.4g scales, %d, %.0f reaches the release",
+					now+1, i+1, float64(want)/float64(scale), want, got)
 			}
 		}
 	}

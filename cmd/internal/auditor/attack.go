@@ -1,0 +1,172 @@
+package auditor
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"runtime"
+	"time"
+
+	"oriel/mechanisms/audit"
+	"oriel/operators"
+)
+
+// Attack is the attempt to tell two streams apart that differ in one canary.
+type Attack struct {
+	Canary audit.Canary
+	Report audit.Report
+	Needed int // runs for nine tenths of Reach; 0 where no number of runs is enough
+	Took   time.Duration
+
+	law           *audit.Law
+	with, without operators.Record
+}
+
+// Where the canary is, unless the caller says it.
+const (
+	longestAttack = 1024    // releases that it is followed for
+	farthest      = 1 << 14 // releases of a run: a second position beyond is left to the residuals
+	afterFirst    = 9       // step of the second one where there are no blocks
+)
+
+// positions returns the steps of the canaries: the first of the stream; and one in the middle of the second block, where a tree also shows noise of
+// the block before.
+func (a *Subject) positions(o Options) []uint64 {
+	if o.Position > 0 {
+		return []uint64{o.Position}
+	}
+	m := a.mechanism
+	switch second := m.Window + m.Window/2 + 1; {
+	case a.guarantee.Mu == 0 && m.Window > 0:
+		return []uint64{1} // pure noise of a tree has its worst leaf there, and releases that show single nodes
+	case m.Window == 0:
+		return []uint64{1, afterFirst}
+	case m.Horizon > 1:
+		return []uint64{1, m.Horizon/2 + 1}
+	case m.Horizon > 0 || second+a.followed(second, o) > farthest:
+		return []uint64{1}
+	default:
+		return []uint64{1, second}
+	}
+}
+
+// followed is for how many releases a canary is followed.
+func (a *Subject) followed(step uint64, o Options) uint64 {
+	if o.Steps > 0 {
+		return o.Steps
+	}
+	steps := max(1, min(a.mechanism.Window, longestAttack))
+	if a.mechanism.Horizon >= step {
+		steps = min(steps, a.mechanism.Horizon-step+1)
+	}
+	return steps
+}
+
+// newAttack aims at a step.
+func (a *Subject) newAttack(step uint64, u []float64, o Options) (*Attack, error) {
+	k, err := audit.NewCanary(a.mechanism, step, a.followed(step, o))
+	if err != nil {
+		return nil, fmt.Errorf("--position %d, --steps %d: %w", step, o.Steps, err)
+	}
+	t := &Attack{}
+	var leaves [2][]float64
+	if t.with, t.without, leaves, err = a.pair(u); err != nil {
+		return nil, err
+	}
+	k.With, k.Without = leaves[0], leaves[1]
+	t.Canary = k
+	t.law, err = audit.NewLaw(a.mechanism, a.plan, k)
+	return t, err
+}
+
+// play returns an audit.Play on a machine.
+func (t *Attack) play(p *player) audit.Play {
+	return func(run uint64, canary bool, observe func(release []float64)) error {
+		if err := p.begin(); err != nil {
+			return err
+		}
+		at := placesOf(run)
+		for step := uint64(1); step <= t.Canary.Releases; step++ {
+			for place := range p.subject.mechanism.Batch {
+				r := operators.Record{Null: true}
+				if place == 0 && t.Canary.At(step) {
+					if r = t.without; canary {
+						r = t.with
+					}
+				}
+				r.Identity = at.next()
+				p.add(r)
+			}
+			observe(p.sum())
+		}
+		return nil
+	}
+}
+
+// MaxRuns bounds what is planned, and so the memory for scores.
+const MaxRuns = 1 << 22
+
+// run plays the attack, at a share of α and for a share of the time. take gets each run without its releases.
+func (t *Attack) run(ctx context.Context, a *Subject, o Options, share float64, limit time.Duration, take func(audit.Run)) error {
+	alpha := o.Alpha * share
+	if needed, ok := t.law.RunsFor(0.9, a.guarantee.Delta, alpha); ok {
+		t.Needed = needed
+	}
+	runs, start := o.Runs, time.Now()
+	if runs == 0 {
+		each, err := t.cost(a)
+		if err != nil {
+			return err
+		}
+		needed := t.Needed
+		if needed == 0 {
+			needed = MaxRuns
+		}
+		runs = max(leastRuns, min(needed, int(limit/each), MaxRuns))
+	}
+	count, err := audit.New(t.law, a.guarantee, runs, alpha)
+	if err != nil {
+		return err
+	}
+	w := work{what: fmt.Sprintf("attack at step %d, runs", t.Canary.Step), runs: uint64(runs), progress: o.Progress}
+	if o.Runs == 0 {
+		w.deadline = start.Add(limit)
+	}
+	err = do(ctx, w, func() (func(uint64) (audit.Run, error), error) {
+		p, err := a.open()
+		if err != nil {
+			return nil, err
+		}
+		play, observer := t.play(p), t.law.Observe()
+		return func(number uint64) (audit.Run, error) {
+			coin := audit.Coin(a.secret, number)
+			if err := play(number, coin, observer.Release); err != nil {
+				return audit.Run{}, err
+			}
+			return observer.Result(coin), nil
+		}, nil
+	}, func(r audit.Run) {
+		count.Add(r)
+		take(r.WithoutReleases())
+	})
+	t.Report, t.Took = count.Report(), time.Since(start)
+	return err
+}
+
+// cost is the time of a run where all processors play.
+func (t *Attack) cost(a *Subject) (time.Duration, error) {
+	p, err := a.open()
+	if err != nil {
+		return 0, err
+	}
+	const tries = 4
+	play, observer := t.play(p), t.law.Observe()
+	start := time.Now()
+	for range tries {
+		if err := play(math.MaxUint64, true, observer.Release); err != nil {
+			return 0, err
+		}
+		observer.Result(true)
+	}
+	return max(1, time.Since(start)/tries/time.Duration(runtime.GOMAXPROCS(0))), nil
+}

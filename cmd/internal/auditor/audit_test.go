@@ -1,0 +1,124 @@
+package auditor
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"oriel/mechanisms"
+	"oriel/mechanisms/audit"
+	"oriel/mechanisms/noise"
+	"oriel/mechanisms/windowtree"
+)
+
+// halfNoise plants noise at half scale under the configured machine.
+func halfNoise(c mechanisms.Config, p mechanisms.Plan, key [32]byte) (*mechanisms.Stream, error) {
+	sampler, err := noise.NewGaussian(noise.Scale{Mant: p.Scale.Mant, Exp: p.Scale.Exp - 1})
+	if err != nil {
+		return nil, err
+	}
+	sum, err := windowtree.New(c.Window, p.Grid, c.Dimension, sampler, 0)
+	if err != nil {
+		return nil, err
+	}
+	return mechanisms.NewStream(c, p, key, sum)
+}
+
+// A refuted claim is an error that says so, after the table.
+func TestAuditFailsWhenAClaimIsRefuted(t *testing.T) {
+	a := subject(t, "ORIEL_MECHANISM=tree-gaussian")
+	a.stream = halfNoise
+	result := audited(t, a, 3000)
+	var table, document bytes.Buffer
+	if err := errors.Join(result.Print(&table), result.PrintJSON(&document)); err != nil {
+		t.Fatal(err)
+	}
+	err := result.Verdict()
+	if !errors.Is(err, audit.ErrClaim) || !errors.Is(err, ErrNoise) || !strings.Contains(err.Error(), "0.001") {
+		t.Errorf("verdict %v", err)
+	}
+	if strings.Contains(table.String(), "Not refuted.") || !strings.Contains(table.String(), "REFUTED") || !strings.Contains(document.String(), `"verdict": "refuted"`) {
+		t.Errorf("%s%s", table.String(), document.String())
+	}
+}
+
+// Settings of every kind. .ci/run's own audits, and TestAuditCommand, are longer.
+var settingsOfAllKinds = [][]string{
+	{"ORIEL_MECHANISM=tree-gaussian", "ORIEL_BATCH=3", "ORIEL_ADJACENCY=zero-out"},
+	{"ORIEL_MECHANISM=tree-gamma", "ORIEL_LOSS=portfolio", "ORIEL_SET=simplex", "ORIEL_RADIUS=1"},
+	{"ORIEL_MECHANISM=tree-laplace", "ORIEL_LOSS=hinge", "ORIEL_SET=box"},
+	{"ORIEL_MECHANISM=tree-gaussian-paper"},
+	{"ORIEL_UPDATE=ogd", "ORIEL_MECHANISM=once-gaussian", "ORIEL_WINDOW=lifetime", "ORIEL_LOSS=squared"},
+	{"ORIEL_UPDATE=ogd", "ORIEL_MECHANISM=once-gamma", "ORIEL_WINDOW=lifetime", "ORIEL_LOSS=absolute", "ORIEL_DIMENSION=1"},
+	{"ORIEL_WINDOW=horizon", "ORIEL_HORIZON=6", "ORIEL_AGE_WEIGHT=0", "ORIEL_UPDATE=llo", "ORIEL_SET=l1-ball"},
+	{"ORIEL_WINDOW=horizon", "ORIEL_HORIZON=1", "ORIEL_AGE_WEIGHT=0", "ORIEL_MECHANISM=blt"},
+	{"ORIEL_USER_ID=key", "ORIEL_USER_SEPARATION=3", "ORIEL_LOSS=linear"},
+	{"ORIEL_BATCH=200", "ORIEL_EMIT_EVERY=5"},
+	{"ORIEL_WINDOW=1", "ORIEL_MECHANISM=tree-gaussian", "ORIEL_DIMENSION=1"},
+	{"ORIEL_OWN_CONVEXITY=true", "ORIEL_WINDOW=27"},
+}
+
+// The whole way: nothing is refuted, and everything is tried.
+func TestAuditOfAllKindsOfSettings(t *testing.T) {
+	for _, more := range settingsOfAllKinds {
+		r := audited(t, subject(t, more...), 200)
+		var table, document bytes.Buffer
+		if err := errors.Join(r.Verdict(), r.Print(&table), r.PrintJSON(&document)); err != nil {
+			t.Errorf("%v: %v", more, err)
+		}
+		if len(r.checks) != 3 || len(r.tests) < 8 || len(r.left) > 0 || r.runs != 200 ||
+			!json.Valid(document.Bytes()) || !strings.HasSuffix(table.String(), "\nNot refuted.\n") {
+			t.Errorf("%v: %s%s", more, table.String(), document.String())
+		}
+		t.Logf("%v\n%s", more, table.String())
+	}
+}
+
+// Noise that is not large beside the lattice is not rebuilt, and the table says so.
+func TestAuditSaysWhatItLeaves(t *testing.T) {
+	r := audited(t, subject(t, "ORIEL_MECHANISM=tree-laplace", "ORIEL_EPSILON=1e6"), 50)
+	var table bytes.Buffer
+	if err := errors.Join(r.Verdict(), r.Print(&table)); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(table.String(), "Not tested with these settings: residual: noise of scale") {
+		t.Errorf("%s", table.String())
+	}
+	r = audited(t, subject(t, "ORIEL_MECHANISM=tree-gaussian", "ORIEL_WINDOW=524288", "ORIEL_DIMENSION=1"), 2)
+	if err := r.Verdict(); err != nil || len(r.left) != 1 || !strings.Contains(r.left[0], "blocks after the first") {
+		t.Errorf("%v, left %v", err, r.left)
+	}
+}
+
+func TestPositions(t *testing.T) {
+	for _, c := range []struct {
+		more []string
+		want []uint64
+	}{
+		{nil, []uint64{1, 13}},
+		{[]string{"ORIEL_WINDOW=1024"}, []uint64{1, 1537}},
+		{[]string{"ORIEL_WINDOW=65536"}, []uint64{1}},
+		{[]string{"ORIEL_MECHANISM=tree-gamma"}, []uint64{1}},
+		{[]string{"ORIEL_WINDOW=horizon", "ORIEL_HORIZON=6", "ORIEL_AGE_WEIGHT=0"}, []uint64{1, 4}},
+		{[]string{"ORIEL_UPDATE=ogd", "ORIEL_MECHANISM=once-gaussian", "ORIEL_WINDOW=lifetime"}, []uint64{1, 9}},
+	} {
+		a := subject(t, c.more...)
+		if got := a.positions(Options{}); !slices.Equal(got, c.want) {
+			t.Errorf("%v: %v, want %v", c.more, got, c.want)
+		}
+		if got := a.positions(Options{Position: 7}); !slices.Equal(got, []uint64{7}) {
+			t.Errorf("%v: %v, want the one asked for", c.more, got)
+		}
+	}
+}
+
+func TestLowerNeverRoundsUp(t *testing.T) {
+	for x, want := range map[float64]string{0: "0", 1: "1", 0.123456: "0.1234", 0.99999: "0.9999", 12345: "1.234e+04", 2.9999999: "2.999"} {
+		if got := lower(x); got != want {
+			t.Errorf("lower(%g) = %s, want %s", x, got, want)
+		}
+	}
+}

@@ -1,0 +1,173 @@
+package auditor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"oriel/mechanisms/audit"
+	"oriel/mechanisms/audit/residual"
+)
+
+// Options are how an audit is made. Runs and Time exclude each other.
+type Options struct {
+	Runs     int           // of each attack, and of the residuals; 0: what Time allows
+	Time     time.Duration // for all runs
+	Position uint64        // step of the canary; 0: 1, and the middle of the second block
+	Steps    uint64        // releases that a canary is followed for; 0: the window, at most 1024
+	Alpha    float64       // probability of a false alarm, at most
+	Progress Progress
+}
+
+// How α and Time are shared.
+const (
+	alphaOfAttacks  = 0.5
+	timeOfAttacks   = 0.25
+	timeOfResiduals = 0.25    // the rest is for the far tails
+	tailDraws       = 1 << 14 // with Runs, for each of them
+)
+
+// Result is what an audit found, and about what.
+type Result struct {
+	subject  *Subject
+	options  Options
+	attacks  []*Attack
+	scores   []audit.Run // of the first attack
+	checks   []Check
+	tests    []residual.Test
+	left     []string // what was not tested with these settings, and why
+	steps    uint64   // of a run of the residuals
+	restarts bool     // a machine can be taken up again, so half of those runs are
+	runs     uint64
+	reach    float64 // of the far tails, scales; 0: not known
+	took     time.Duration
+}
+
+// Audit tries everything on the subject.
+func (a *Subject) Audit(ctx context.Context, o Options) (*Result, error) {
+	r, start := &Result{subject: a, options: o}, time.Now()
+	u := a.dense(a.random("direction", 0))
+	for _, step := range a.positions(o) {
+		t, err := a.newAttack(step, u, o)
+		if err != nil {
+			return nil, err
+		}
+		r.attacks = append(r.attacks, t)
+	}
+	r.steps = a.crowdedSteps(r.attacks)
+	for _, stage := range []func(context.Context) error{r.compare, r.attack, r.rebuild} {
+		if err := stage(ctx); err != nil {
+			return nil, err
+		}
+	}
+	r.took = time.Since(start)
+	return r, nil
+}
+
+// compare makes the exact checks.
+func (r *Result) compare(context.Context) error {
+	repetition, errRepetition := r.subject.repetition(r.attacks[0])
+	restart, errRestart := r.subject.restart(r.steps)
+	decisions, errDecisions := r.subject.decisions(r.steps)
+	r.checks = append(r.checks, repetition, restart, decisions)
+	r.restarts = restart.Holds
+	return errors.Join(errRepetition, errRestart, errDecisions)
+}
+
+func (r *Result) attack(ctx context.Context) error {
+	share := 1 / float64(len(r.attacks))
+	for i, t := range r.attacks {
+		limit := time.Duration(float64(r.options.Time) * timeOfAttacks * share)
+		err := t.run(ctx, r.subject, r.options, alphaOfAttacks*share, limit, func(run audit.Run) {
+			if i == 0 {
+				r.scores = append(r.scores, run)
+			}
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// rebuild makes the tests of the noise.
+func (r *Result) rebuild(ctx context.Context) error {
+	a, o := r.subject, r.options
+	x, err := residual.New(a.mechanism, a.plan, int(r.steps))
+	if err != nil {
+		r.left = append(r.left, err.Error())
+		return nil
+	}
+	if m := a.mechanism; a.plan.Levels > 1 && m.Window >= r.steps && m.Horizon == 0 {
+		r.left = append(r.left, fmt.Sprintf("blocks after the first: a window of %d steps is longer than a run", m.Window))
+	}
+	history, err := a.chain()
+	if err != nil {
+		return err
+	}
+	wide, widens := a.widen()
+	limit := time.Duration(float64(o.Time) * timeOfResiduals)
+	if !widens {
+		limit = time.Duration(float64(o.Time) * (1 - timeOfAttacks))
+	}
+	tests, runs, err := a.residuals(ctx, x, r.restarts, o.work("residuals, runs", o.Runs, limit))
+	if err != nil {
+		return err
+	}
+	r.tests, r.runs = append([]residual.Test{history}, tests...), runs
+	if !widens {
+		return nil
+	}
+	limit = time.Duration(float64(o.Time) * (1 - timeOfAttacks - timeOfResiduals))
+	tails, err := a.farTails(ctx, wide, o.work("far tails, runs", wide.runs(o.Runs*tailDraws), limit))
+	if err != nil {
+		return err
+	}
+	r.tests = append(r.tests, tails.Test("far tails"))
+	r.reach = tails.Reach(r.limit())
+	return nil
+}
+
+// limit is the p-value below which a test fails.
+func (r *Result) limit() float64 {
+	return r.options.Alpha * (1 - alphaOfAttacks) / float64(max(1, len(r.tests)))
+}
+
+// What a result can refute beside audit.ErrClaim and audit.ErrLaw.
+var (
+	ErrCheck = errors.New("audit: the machine is not what its proof is about")
+	ErrNoise = errors.New("audit: the noise is not the plan's")
+)
+
+// Err is nil, or all that is refuted. An honest machine has an error with probability Alpha at most.
+func (r *Result) Err() error {
+	var errs []error
+	for _, c := range r.checks {
+		if !c.Holds {
+			errs = append(errs, fmt.Errorf("%w: %s: %s", ErrCheck, c.Name, c.Found))
+		}
+	}
+	for _, t := range r.attacks {
+		if err := t.Report.Err(); err != nil {
+			errs = append(errs, fmt.Errorf("canary at step %d: %w", t.Canary.Step, err))
+		}
+	}
+	for _, t := range r.tests {
+		if t.P < r.limit() {
+			errs = append(errs, fmt.Errorf("%w: %s: %s (p below %.2g)", ErrNoise, t.Name, t.Worst, t.P))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// Verdict is Err with what to do about it.
+func (r *Result) Verdict() error {
+	if err := r.Err(); err != nil {
+		return fmt.Errorf("%w\na false alarm has probability %g at most: repeat with another seed, and stop the service if it stays", err, r.options.Alpha)
+	}
+	return nil
+}
+
+// Scores are the runs of the first attack.
+func (r *Result) Scores() []audit.Run { return r.scores }

@@ -1,0 +1,158 @@
+package auditor
+
+import (
+	"errors"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"oriel/mechanisms"
+	"oriel/mechanisms/lattice"
+	"oriel/mechanisms/mechtest"
+	"oriel/mechanisms/noise"
+	"oriel/operators"
+)
+
+// leaky plants a fault in the decisions of a machine: what an event says reaches them beside the sums.
+type leaky struct {
+	operators.Machine
+	leak func(point []float64, r operators.Record)
+}
+
+func (l *leaky) Add(dst []operators.Decision, r operators.Record) []operators.Decision {
+	dst = l.Machine.Add(dst, r)
+	for _, d := range dst {
+		l.leak(d.Point, r)
+	}
+	return dst
+}
+
+// refutes wants an audit of few runs to refute the check or the test of that name.
+func refutes(t *testing.T, what string, a *Subject, name string, want error) {
+	t.Helper()
+	r := audited(t, a, 200)
+	err := r.Err()
+	t.Logf("%s: %v", what, err)
+	if !errors.Is(err, want) || !strings.Contains(err.Error(), ": "+name+": ") {
+		t.Errorf("%s: not caught by %s: %v", what, name, err)
+	}
+}
+
+func TestAuditCatchesDecisionsThatLeak(t *testing.T) {
+	for what, leak := range map[string]func(point []float64, r operators.Record){
+		"a millionth of a number of the event": func(point []float64, r operators.Record) {
+			if len(r.Event.Vector.Values) > 0 {
+				point[0] += 1e-6 * r.Event.Vector.Values[0]
+			}
+		},
+		"the null flag in a last bit": func(point []float64, r operators.Record) {
+			point[1] = math.Float64frombits(math.Float64bits(point[1]) &^ 1)
+			if r.Null {
+				point[1] = math.Float64frombits(math.Float64bits(point[1]) | 1)
+			}
+		},
+	} {
+		a := subject(t)
+		whole := a.machine
+		a.machine = func(s *mechanisms.Stream) (operators.Machine, error) {
+			m, err := whole(s)
+			return &leaky{Machine: m, leak: leak}, err
+		}
+		refutes(t, what, a, "decisions", ErrCheck)
+	}
+}
+
+// bent plants a fault in the private sum. A nil function is the true one.
+type bent struct {
+	mechanisms.Sum
+	add     func(dst []float64, v []int64, chain *noise.Chain, sum mechanisms.Sum)
+	restore func(state []byte) []byte
+}
+
+func (b *bent) Add(dst []float64, v []int64, chain *noise.Chain) {
+	if b.add == nil {
+		b.Sum.Add(dst, v, chain)
+		return
+	}
+	b.add(dst, v, chain, b.Sum)
+}
+
+func (b *bent) Restore(state []byte) error {
+	if b.restore != nil {
+		state = b.restore(slices.Clone(state))
+	}
+	return b.Sum.Restore(state)
+}
+
+// bend plants a fault in the sum of every stream that the subject opens.
+func bend(t *testing.T, a *Subject, f func(c mechanisms.Config, p mechanisms.Plan) bent) {
+	a.stream = func(c mechanisms.Config, p mechanisms.Plan, key [32]byte) (*mechanisms.Stream, error) {
+		b := f(c, p)
+		b.Sum = mechtest.Sum(t, c, p, gaussian(t, p))
+		return mechanisms.NewStream(c, p, key, &b)
+	}
+}
+
+func gaussian(t *testing.T, p mechanisms.Plan) noise.Sampler {
+	t.Helper()
+	sampler, err := noise.NewGaussian(p.Scale)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return sampler
+}
+
+func TestAuditCatchesARestoreThatDropsBuffers(t *testing.T) {
+	a := subject(t)
+	bend(t, a, func(c mechanisms.Config, _ mechanisms.Plan) bent {
+		return bent{restore: func(state []byte) []byte {
+			clear(state[8+lattice.Int128Len*c.Dimension:])
+			return state
+		}}
+	})
+	refutes(t, "Restore zeroes the buffers of blt", a, "restart", ErrCheck)
+}
+
+// The last coordinate of a leaf that the clip has cut is as long as it was before.
+func TestAuditCatchesACoordinateWithoutClip(t *testing.T) {
+	a := subject(t)
+	bend(t, a, func(c mechanisms.Config, p mechanisms.Plan) bent {
+		return bent{add: func(dst []float64, v []int64, chain *noise.Chain, sum mechanisms.Sum) {
+			longer, last := slices.Clone(v), c.Dimension-1
+			if x := longer[last]; x > p.Grid.Lambda*9/10 || x < -p.Grid.Lambda*9/10 {
+				longer[last] *= beyond
+			}
+			sum.Add(dst, longer, chain)
+		}}
+	})
+	refutes(t, "the last coordinate is not clipped", a, "leaves", ErrNoise)
+}
+
+// A clamp of draws at 4.5 scales, after the sampler: of three million draws here 22 are beyond.
+func TestAuditCatchesAClampOfDraws(t *testing.T) {
+	for _, more := range [][]string{
+		{"ORIEL_MECHANISM=blt"},
+		{"ORIEL_MECHANISM=tree-gaussian"},
+		{"ORIEL_MECHANISM=once-gaussian", "ORIEL_UPDATE=ogd", "ORIEL_WINDOW=lifetime"},
+	} {
+		a := subject(t, more...)
+		a.stream = func(c mechanisms.Config, p mechanisms.Plan, key [32]byte) (*mechanisms.Stream, error) {
+			sum := mechtest.Sum(t, c, p, &clamped{gaussian(t, p), int64(4.5 * p.Scale.Float64())})
+			return mechanisms.NewStream(c, p, key, sum)
+		}
+		refutes(t, strings.Join(more, " "), a, "far tails", ErrNoise)
+	}
+}
+
+type clamped struct {
+	noise.Sampler
+	at int64
+}
+
+func (c *clamped) Fill(dst []int64, seed noise.Seed) {
+	c.Sampler.Fill(dst, seed)
+	for i, x := range dst {
+		dst[i] = max(-c.at, min(c.at, x))
+	}
+}

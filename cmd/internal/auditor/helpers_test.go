@@ -1,0 +1,60 @@
+package auditor
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"oriel/cmd/internal/settings"
+)
+
+// alpha of the audits here. Seeds are fixed: what is green stays green.
+const alpha = 0.001
+
+// auditSettings is a small deployment at ε = 20: µ is 3.2, and some thousand runs bound it to a tenth.
+func auditSettings(t *testing.T, more ...string) settings.Settings {
+	t.Helper()
+	given := map[string]string{}
+	for _, line := range append([]string{
+		"ORIEL_OPERATOR=coco", "ORIEL_UPDATE=projection", "ORIEL_LOSS=logistic", "ORIEL_SET=l2-ball", "ORIEL_RADIUS=5", "ORIEL_DIMENSION=4",
+		"ORIEL_STRONG_CONVEXITY=0.01", "ORIEL_MECHANISM=blt", "ORIEL_WINDOW=8", "ORIEL_EPSILON=20", "ORIEL_DELTA=1e-6", "ORIEL_CLIP=1.5",
+	}, more...) {
+		name, value, _ := strings.Cut(line, "=")
+		given[name] = value
+	}
+	var lines []string
+	for name, value := range given {
+		lines = append(lines, name+"="+value)
+	}
+	s, err := settings.Load(lines, settings.Events, settings.Operator)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func subject(t *testing.T, more ...string) *Subject {
+	t.Helper()
+	a, err := NewSubject(auditSettings(t, more...), [32]byte{1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+// options are so many runs, without a progress bar.
+func options(runs int) Options {
+	return Options{
+		Runs: runs, Time: time.Minute, Alpha: alpha,
+		Progress: func(string, int) (func(int), func()) { return func(int) {}, func() {} },
+	}
+}
+
+func audited(t *testing.T, a *Subject, runs int) *Result {
+	t.Helper()
+	r, err := a.Audit(t.Context(), options(runs))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}

@@ -1,0 +1,72 @@
+package auditor
+
+import (
+	"encoding/json"
+	"io"
+
+	"oriel/mechanisms/audit"
+	"oriel/mechanisms/audit/residual"
+)
+
+// Verdicts of a whole audit in JSON.
+const (
+	notRefuted = "not refuted"
+	refuted    = "refuted"
+)
+
+type canaryJSON struct {
+	Step        uint64  `json:"step"`
+	Age         uint64  `json:"age"`
+	Events      uint64  `json:"events"`
+	Spacing     uint64  `json:"spacing"`
+	Distance    float64 `json:"distance"`
+	Sensitivity float64 `json:"sensitivity"`
+}
+
+type attackJSON struct {
+	Canary  canaryJSON `json:"canary"`
+	Seconds float64    `json:"seconds"`
+	Needed  int        `json:"runs_for_nine_tenths,omitempty"` // absent where no number of runs is enough
+	audit.Report
+}
+
+// PrintJSON writes one object.
+func (r *Result) PrintJSON(out io.Writer) error {
+	g := r.subject.guarantee
+	var attacks []attackJSON
+	for _, t := range r.attacks {
+		k := t.Canary
+		attacks = append(attacks, attackJSON{
+			Canary:  canaryJSON{k.Step, k.Age(), k.Count, k.Spacing, k.Distance(), r.farthest()},
+			Seconds: t.Took.Seconds(), Needed: t.Needed, Report: t.Report,
+		})
+	}
+	verdict := notRefuted
+	if r.Err() != nil {
+		verdict = refuted
+	}
+	encoder := json.NewEncoder(out)
+	encoder.SetIndent("", "  ")
+	return encoder.Encode(struct {
+		Mechanism string          `json:"mechanism"`
+		Window    uint64          `json:"window"`
+		Batch     uint64          `json:"batch"`
+		Dimension int             `json:"dimension"`
+		Adjacency string          `json:"adjacency"`
+		Unit      string          `json:"unit"`
+		Seconds   float64         `json:"seconds"`
+		Alpha     float64         `json:"alpha"`
+		Attacks   []attackJSON    `json:"attacks"`
+		Checks    []Check         `json:"checks"`
+		Tests     []residual.Test `json:"tests"`
+		Fails     float64         `json:"test_fails_below"`
+		Runs      uint64          `json:"residual_runs"`
+		Steps     uint64          `json:"residual_steps"`
+		Reach     float64         `json:"clamp_that_would_show,omitempty"`
+		Left      []string        `json:"not_tested,omitempty"`
+		Verdict   string          `json:"verdict"`
+	}{
+		g.Mechanism, g.Window, g.Batch, r.subject.mechanism.Dimension, g.Adjacency.String(), g.Unit,
+		r.took.Seconds(), r.options.Alpha, attacks, r.checks, r.tests, r.limit(), r.runs, r.steps, r.reach, r.left, verdict,
+	})
+}

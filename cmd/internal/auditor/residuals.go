@@ -1,0 +1,69 @@
+package auditor
+
+import (
+	"context"
+	"time"
+
+	"oriel/mechanisms/audit"
+	"oriel/mechanisms/audit/residual"
+)
+
+// Bounds of a run of events of all kinds.
+const (
+	shortestCrowd = 64      // steps: enough to compare steps
+	longestCrowd  = 1 << 20 // records
+	oneBlock      = 1 << 12 // steps, where later blocks are out of reach
+)
+
+// crowdedSteps is how long such a run is: to the middle of the second block and a window more, as the second attack.
+func (a *Subject) crowdedSteps(attacks []*Attack) uint64 {
+	m := a.mechanism
+	steps := max(shortestCrowd, m.Window+m.Window/2+min(m.Window, longestAttack))
+	if steps > min(residual.MaxSteps, longestCrowd/m.Batch) {
+		steps = min(oneBlock, max(shortestCrowd, longestCrowd/m.Batch))
+	}
+	for _, t := range attacks {
+		if t.Canary.Releases*m.Batch <= longestCrowd {
+			steps = max(steps, t.Canary.Releases)
+		}
+	}
+	if m.Horizon > 0 {
+		steps = min(steps, m.Horizon)
+	}
+	return steps
+}
+
+// residuals plays runs, with restarts half of them broken off and taken up again, and tests what their releases hold beside their leaves.
+func (a *Subject) residuals(ctx context.Context, x *residual.Noise, restarts bool, w work) ([]residual.Test, uint64, error) {
+	battery := residual.NewBattery(x)
+	err := do(ctx, w, func() (func(uint64) (*residual.Run, error), error) {
+		c, err := a.openCrowded(uint64(x.Steps()))
+		if err != nil {
+			return nil, err
+		}
+		observer := x.Observe()
+		return func(number uint64) (*residual.Run, error) {
+			err := c.play("crowd", number, restarts && number%2 == 1, func(s step) { observer.Release(s.release, s.leaves, s.along) })
+			return observer.Result(number), err
+		}, nil
+	}, battery.Add)
+	return battery.Tests(), battery.Runs(), err
+}
+
+// chain plays the least changes of a history.
+func (a *Subject) chain() (residual.Test, error) {
+	stream, err := a.stream(a.mechanism, a.plan, a.key())
+	if err != nil {
+		return residual.Test{}, err
+	}
+	return audit.CheckChain(a.mechanism, a.plan, stream)
+}
+
+// work returns runs that take so long, or that are so many.
+func (o Options) work(what string, runs int, limit time.Duration) work {
+	w := work{what: what, runs: uint64(runs), progress: o.Progress}
+	if runs == 0 {
+		w.runs, w.deadline = 1<<62, time.Now().Add(limit)
+	}
+	return w
+}

@@ -1,0 +1,144 @@
+package auditor
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"oriel/cmd/internal/plan"
+	"oriel/mechanisms/dp"
+)
+
+// lower writes a lower bound with four significant digits, never above its value.
+func lower(x float64) string {
+	text := strconv.FormatFloat(x, 'g', 4, 64)
+	if shown, err := strconv.ParseFloat(text, 64); err != nil || shown <= x {
+		return text
+	}
+	unit := math.Pow(10, math.Floor(math.Log10(x))-3)
+	return strconv.FormatFloat(x-unit/2, 'g', 4, 64) // rounds to the next four digits below
+}
+
+// Print writes what was tried and what was found, for a person.
+func (r *Result) Print(out io.Writer) error {
+	g := r.subject.guarantee
+	window := fmt.Sprintf("W = %d", g.Window)
+	if g.Window == 0 {
+		window = "each event released once"
+	}
+	fmt.Fprintf(out, "%s, %s, B = %d, d = %d, adjacency %s, unit %s\n", g.Mechanism, window, g.Batch, r.subject.mechanism.Dimension, g.Adjacency, g.Unit)
+	fmt.Fprintf(out, "%s; a false alarm in any of what follows has probability %g at most\n\n", r.took.Round(10*time.Millisecond), r.options.Alpha)
+	for _, part := range []func(io.Writer) error{r.printAttacks, r.printChecks, r.printLeft} {
+		if err := part(out); err != nil {
+			return err
+		}
+	}
+	if r.Err() == nil {
+		fmt.Fprintln(out, "\nNot refuted.")
+	}
+	return nil
+}
+
+// printAttacks writes the bounds, and how far they can get.
+func (r *Result) printAttacks(out io.Writer) error {
+	w := tabwriter.NewWriter(out, 0, 4, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(w, "attack\tloss\tstatistic\tclaim\tthis canary\tlower bound\tof the claim\tright guesses\t")
+	for _, t := range r.attacks {
+		for _, b := range t.Report.Bounds {
+			name := "µ"
+			if b.Currency == "epsilon" {
+				name = t.epsilonName()
+			}
+			fmt.Fprintf(w, "step %d\t%s\t%s\t%s\t%s\t%s\t%.3f\t%d of %d\t\n", t.Canary.Step, name, b.Statistic,
+				plan.Upper(b.Claim), plan.Upper(b.Law), lower(b.Value), b.Value/b.Claim, b.Right, b.Guesses)
+		}
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	k := r.attacks[0].Canary
+	events := "one event"
+	if k.Count > 1 {
+		events = fmt.Sprintf("%d events of one user, %d steps apart", k.Count, k.Spacing)
+	}
+	fmt.Fprintf(out, "\nA canary is %s, followed to age %d; each leaf moves by %.6g of %.6g. This canary: the most that any test can find there, if the noise is the plan's.\n",
+		events, k.Age(), k.Distance(), r.farthest())
+	for _, t := range r.attacks {
+		t.printReach(out)
+	}
+	fmt.Fprintln(out)
+	return nil
+}
+
+// printReach says what a first bound means, and what a better one takes.
+func (t *Attack) printReach(out io.Writer) {
+	first := t.Report.Bounds[0]
+	share := first.Value / t.Report.Reach
+	fmt.Fprintf(out, "Step %d: the first bound", t.Canary.Step)
+	if first.Currency == "mu" && first.Value > 0 {
+		fmt.Fprintf(out, ", %s of %s,", t.epsilonName(), lower(dp.GaussianEpsilon(first.Value*(1-1e-12), t.Report.Claim.Delta)))
+	}
+	fmt.Fprintf(out, " comes to %.2f of what this canary can show", share)
+	switch more := max(t.Needed, t.Report.Runs*3/2); {
+	case share >= 0.9:
+		fmt.Fprintln(out, ".")
+	case t.Needed > 0:
+		took := max(time.Second, time.Duration(float64(t.Took)/float64(t.Report.Runs)*float64(more)).Round(time.Second))
+		fmt.Fprintf(out, "; 0.9 takes about %d runs, %s here: --runs %d\n", more, took, more)
+	default:
+		fmt.Fprintln(out, "; no number of runs comes to 0.9: pure noise too rarely shows all of its loss at once.")
+	}
+}
+
+func (t *Attack) epsilonName() string {
+	if t.Report.Claim.Delta == 0 {
+		return "ε"
+	}
+	return "ε at δ = " + plan.Upper(t.Report.Claim.Delta)
+}
+
+// farthest is the sensitivity, loss units.
+func (r *Result) farthest() float64 {
+	if g := r.subject.guarantee; g.Adjacency == dp.ZeroOut && g.Separation == 0 {
+		return r.subject.plan.Grid.Clip()
+	}
+	return 2 * r.subject.plan.Grid.Clip()
+}
+
+// printChecks writes a line for each exact check and each test.
+func (r *Result) printChecks(out io.Writer) error {
+	w := tabwriter.NewWriter(out, 0, 4, 2, ' ', 0)
+	fmt.Fprintln(w, "check\tlooked at\tcount\tp\tverdict\tfound, or the farthest off")
+	verdict := func(holds bool) string {
+		if holds {
+			return "not refuted"
+		}
+		return "REFUTED"
+	}
+	for _, c := range r.checks {
+		fmt.Fprintf(w, "%s\t%s\t%d\texact\t%s\t%s\n", c.Name, c.Looked, c.Count, verdict(c.Holds), strings.TrimPrefix(c.Found, "audit: "))
+	}
+	for _, t := range r.tests {
+		fmt.Fprintf(w, "%s\t%s\t%d\t%.2g\t%s\t%s\n", t.Name, t.Looked, t.Count, t.P, verdict(t.P >= r.limit()), t.Worst)
+	}
+	return w.Flush()
+}
+
+// printLeft says what the checks do not reach.
+func (r *Result) printLeft(out io.Writer) error {
+	if len(r.tests) > 0 {
+		fmt.Fprintf(out, "\nA test fails below p = %.2g. Noise rebuilt from %d runs of %d steps", r.limit(), r.runs, r.steps)
+		if r.reach > 0 {
+			fmt.Fprintf(out, "; a clamp of draws at up to %.2f of their scale would have shown", r.reach)
+		}
+		fmt.Fprintln(out, ".")
+	}
+	for _, what := range r.left {
+		fmt.Fprintf(out, "Not tested with these settings: %s.\n", what)
+	}
+	return nil
+}

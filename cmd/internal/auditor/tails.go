@@ -1,0 +1,79 @@
+package auditor
+
+import (
+	"context"
+	"strings"
+
+	"oriel/mechanisms"
+	"oriel/mechanisms/audit/residual"
+	"oriel/mechanisms/noise"
+)
+
+// Far tails are looked for where draws are cheap: at a dimension of wide, in streams of null events, wideSteps long.
+const (
+	wide      = 4096
+	wideSteps = 256
+)
+
+// widened is the subject's mechanism at a large dimension.
+type widened struct {
+	config mechanisms.Config
+	plan   mechanisms.Plan
+	noise  *residual.Noise
+}
+
+// widen returns false where it does not help: Gamma noise is one draw of its vector's length, however many entries there are; nor where noise at
+// that dimension has no sampler.
+func (a *Subject) widen() (widened, bool) {
+	if strings.Contains(a.mechanism.Name, "gamma") {
+		return widened{}, false
+	}
+	x := widened{config: a.mechanism}
+	x.config.Dimension, x.config.Batch, x.config.Failure = max(wide, a.mechanism.Dimension), 1, 0
+	var err error
+	if x.plan, err = mechanisms.NewPlan(x.config); err != nil {
+		return widened{}, false
+	}
+	steps := uint64(wideSteps)
+	if w := x.config.Window; w > 0 && x.plan.Filter.Count == 0 {
+		steps = min(steps, w) // single nodes
+	}
+	if x.config.Horizon > 0 {
+		steps = min(steps, x.config.Horizon)
+	}
+	x.noise, err = residual.New(x.config, x.plan, int(steps))
+	return x, err == nil
+}
+
+// runs is how many have so many draws.
+func (x widened) runs(draws int) int {
+	each := x.config.Dimension * x.noise.Steps()
+	return (draws + each - 1) / each
+}
+
+// farTails counts draws far out.
+func (a *Subject) farTails(ctx context.Context, x widened, w work) (residual.Tails, error) {
+	var total residual.Tails
+	none := make([]float64, x.config.Dimension)
+	err := do(ctx, w, func() (func(uint64) (residual.Tails, error), error) {
+		stream, err := a.stream(x.config, x.plan, a.derived("wide machine", 0))
+		if err != nil {
+			return nil, err
+		}
+		start, z, rebuild := stream.AppendState(nil), make([]float64, x.config.Dimension), x.noise.Rebuilder()
+		return func(number uint64) (residual.Tails, error) {
+			var run residual.Tails
+			if err := stream.Restore(start); err != nil {
+				return run, err
+			}
+			rebuild.Start()
+			for at := placesOf(number); int(stream.Step()) < x.noise.Steps(); {
+				stream.Add(noise.Identity(at.next()), nil)
+				rebuild.Next(z, stream.Sum(), none)
+				run.Add(z)
+			}
+			return run, nil
+		}, nil
+	}, func(run residual.Tails) { total.Merge(run) })
+	return total, err
+}

@@ -1,0 +1,100 @@
+package auditor
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"sync"
+	"time"
+)
+
+// Progress shows how far something is that takes a while: total 0 when it is not known.
+type Progress func(what string, total int) (set func(done int), finish func())
+
+// work is runs to be played on all processors, each worker in a goroutine of its own.
+type work struct {
+	what     string
+	runs     uint64
+	deadline time.Time // zero: none. It is looked at without regard to what was found, and so costs no confidence
+	progress Progress
+}
+
+// leastRuns are played whatever the time.
+const leastRuns = 2
+
+// do hands the results of runs 0, 1, 2, … to take, in order, without a gap. Each worker plays with a function of its own.
+func do[R any](ctx context.Context, w work, worker func() (func(number uint64) (R, error), error), take func(R)) error {
+	type numbered struct {
+		number uint64
+		result R
+		err    error
+	}
+	var next struct {
+		sync.Mutex
+		number uint64
+		failed bool
+	}
+	claim := func() (number uint64, ok bool) {
+		next.Lock()
+		defer next.Unlock()
+		late := !w.deadline.IsZero() && next.number >= leastRuns && time.Now().After(w.deadline)
+		if late || next.failed || next.number == w.runs || ctx.Err() != nil {
+			return 0, false
+		}
+		next.number++
+		return next.number - 1, true
+	}
+	done := make(chan numbered, 64)
+	plays := make([]func(uint64) (R, error), runtime.GOMAXPROCS(0))
+	for i := range plays {
+		var err error
+		if plays[i], err = worker(); err != nil {
+			return err
+		}
+	}
+	var group sync.WaitGroup
+	for _, play := range plays {
+		group.Go(func() {
+			for {
+				number, ok := claim()
+				if !ok {
+					return
+				}
+				r := numbered{number: number}
+				if r.result, r.err = play(number); r.err != nil {
+					next.Lock()
+					next.failed = true
+					next.Unlock()
+				}
+				if done <- r; r.err != nil {
+					return
+				}
+			}
+		})
+	}
+	go func() {
+		group.Wait()
+		close(done)
+	}()
+	set, finish := w.progress(w.what, int(w.runs))
+	defer finish()
+	var failed error
+	waiting, turn := map[uint64]R{}, uint64(0)
+	for r := range done {
+		if failed = errors.Join(failed, r.err); failed != nil {
+			continue
+		}
+		waiting[r.number] = r.result
+		for result, ok := waiting[turn]; ok; result, ok = waiting[turn] {
+			delete(waiting, turn)
+			take(result)
+			if turn++; turn%64 == 0 {
+				set(int(turn))
+			}
+		}
+	}
+	if ctx.Err() != nil {
+		return errors.New("interrupted")
+	}
+	return failed
+}

@@ -1,0 +1,381 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"oriel/pipeline"
+	"oriel/pipeline/kafka"
+	"oriel/schemas"
+	"oriel/state"
+)
+
+// A transaction that is torn has ended in some of its parts and not in others. Each of the sixteen ways is played here: a
+// service is cut off when all its records are acknowledged, and what some of the parts were to be is committed by hand.
+
+// part is a bit for each part of a transaction.
+type parts uint
+
+const (
+	decisionsPart parts = 1 << iota
+	verdictsPart
+	changelogPart
+	offsetPart
+	allParts = 1<<iota - 1
+)
+
+func (p parts) String() string {
+	var names []string
+	for i, name := range []string{"decisions", "verdicts", "changelog", "offset"} {
+		if p&(1<<i) != 0 {
+			names = append(names, name)
+		}
+	}
+	if names == nil {
+		return "nothing"
+	}
+	return strings.Join(names, "+")
+}
+
+// inProcess is the service in the test's own process.
+type inProcess struct {
+	t      *testing.T
+	cancel context.CancelFunc
+	done   chan struct{}
+	err    error
+
+	mu  sync.Mutex
+	out bytes.Buffer
+}
+
+func (s *inProcess) Write(b []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.out.Write(b)
+}
+
+func (s *inProcess) output() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.out.String()
+}
+
+// serve runs the service here; heard and more are further listeners and settings, change changes its host.
+func (f *fixture) serve(change func(*host), more map[string]string) *inProcess {
+	f.t.Helper()
+	ctx, cancel := context.WithCancel(f.ctx())
+	s := &inProcess{t: f.t, cancel: cancel, done: make(chan struct{})}
+	h := thisHost()
+	env := maps.Clone(f.env)
+	maps.Copy(env, more)
+	h.environ = nil
+	for k, v := range env {
+		h.environ = append(h.environ, k+"="+v)
+	}
+	h.stderr = s
+	if change != nil {
+		change(&h)
+	}
+	go func() {
+		defer close(s.done)
+		s.err = run(ctx, h)
+	}()
+	f.t.Cleanup(func() {
+		cancel()
+		<-s.done
+		if f.t.Failed() {
+			f.t.Logf("output of the service:\n%s", tailOf(s.output()))
+		}
+	})
+	return s
+}
+
+// running waits until partition 0 is taken over.
+func (s *inProcess) running() {
+	s.t.Helper()
+	for end := time.Now().Add(time.Minute); !strings.Contains(s.output(), "state=running"); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(end) {
+			s.t.Fatal("the service did not start to work within a minute")
+		}
+	}
+}
+
+// stop ends a service that is to end well.
+func (s *inProcess) stop() {
+	s.t.Helper()
+	s.running()
+	s.cancel()
+	select {
+	case <-s.done:
+	case <-time.After(time.Minute):
+		s.t.Fatal("the service did not end")
+	}
+	if s.err != nil {
+		s.t.Fatalf("the service ended with %v", s.err)
+	}
+}
+
+// prepare makes the topics of a fixture in this process.
+func (f *fixture) prepare() {
+	f.t.Helper()
+	h := thisHost()
+	h.environ, h.stderr = nil, new(bytes.Buffer)
+	for k, v := range f.env {
+		h.environ = append(h.environ, k+"="+v)
+	}
+	if err := prepare(f.ctx(), h, 0); err != nil {
+		f.t.Fatal(err)
+	}
+}
+
+// transactionalTopics are those of a transaction, by part.
+func (f *fixture) transactionalTopics() map[parts]string {
+	return map[parts]string{decisionsPart: f.topic("decisions"), verdictsPart: f.topic("verdicts"), changelogPart: f.topic("changelog")}
+}
+
+// takeOver fences the service's producer of partition 0, which aborts what it has sent and not committed.
+func (f *fixture) takeOver() (*kafka.Producer, error) {
+	id := f.deployment().Topics.Input.ID
+	return f.client.NewProducer(f.ctx(), fmt.Sprintf("%s/%x/0", f.name, id), time.Minute)
+}
+
+// tear runs a service until all records of its next transaction are acknowledged, cuts it off there, and commits some of its
+// parts. Its local store then stands as if the commit had been acknowledged.
+func (f *fixture) tear(committed parts, more map[string]string) {
+	f.t.Helper()
+	before := map[parts]int64{}
+	for part, topic := range f.transactionalTopics() {
+		bounds, err := f.client.StableEnd(f.ctx(), topic, 0)
+		if err != nil {
+			f.t.Fatal(err)
+		}
+		before[part] = bounds.High
+	}
+	produced, cut := make(chan struct{}), make(chan struct{})
+	var once sync.Once
+	s := f.serve(func(h *host) {
+		h.heard.Reached = func(_ int32, p pipeline.Point) {
+			if p == pipeline.PointProduced {
+				once.Do(func() { close(produced) })
+				<-cut
+			}
+		}
+	}, more)
+	select {
+	case <-produced:
+	case <-s.done:
+		f.t.Fatalf("the service ended before it had sent a transaction: %v", s.err)
+	case <-time.After(time.Minute):
+		f.t.Fatal("no transaction was sent")
+	}
+	producer, err := f.takeOver()
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	s.cancel()
+	close(cut)
+	<-s.done
+	f.follow(before[changelogPart], more)
+	var topics []kafka.TopicPartition
+	for _, topic := range f.transactionalTopics() {
+		topics = append(topics, kafka.TopicPartition{Topic: topic})
+	}
+	if err := producer.Begin(f.ctx(), topics); err != nil {
+		f.t.Fatal(err)
+	}
+	end := int64(-1) // of the transaction, in the input
+	for part, topic := range f.transactionalTopics() {
+		for _, r := range f.read(topic, 0, true) {
+			if r.Offset < before[part] {
+				continue
+			}
+			if part == changelogPart {
+				end = int64(binary.LittleEndian.Uint64(r.Value[42:])) // of a sealed state: where it stands
+			}
+			if committed&part == 0 {
+				continue
+			}
+			var b kafka.Builder
+			b.Append(r.Key, r.Value, r.Headers, time.Now().UnixMilli())
+			if _, err := producer.Produce(f.ctx(), topic, 0, &b); err != nil {
+				f.t.Fatal(err)
+			}
+		}
+	}
+	if committed&offsetPart != 0 {
+		if err := producer.CommitOffset(f.ctx(), kafka.Membership{Group: f.name, Generation: -1}, f.env["ORIEL_INPUT_TOPIC"], 0, end); err != nil {
+			f.t.Fatal(err)
+		}
+	}
+	if err := producer.End(f.ctx(), true); err != nil {
+		f.t.Fatal(err)
+	}
+}
+
+// follow gives a local store the records that were sent to the changelog from an offset on.
+func (f *fixture) follow(from int64, more map[string]string) {
+	f.t.Helper()
+	dir, d := f.env["ORIEL_STATE_DIR"], f.deployment()
+	if other := more["ORIEL_STATE_DIR"]; other != "" {
+		dir = other
+	}
+	store, err := state.Open(dir, state.Identity{Cluster: d.Topics.Cluster, Name: f.name, Topic: d.Topics.Input.ID})
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	var records []state.Record
+	next := from
+	for _, r := range f.read(f.topic("changelog"), 0, true) {
+		if r.Offset >= from {
+			records = append(records, state.Record{Key: r.Key, Value: r.Value})
+			next = r.Offset + 1
+		}
+	}
+	records = append(records, localPosition(d, next))
+	if err := errors.Join(store.Follow(0, records), store.Close()); err != nil {
+		f.t.Fatal(err)
+	}
+}
+
+// localPosition is the record by which a local store knows how far it has followed the changelog.
+func localPosition(d pipeline.Deployment, next int64) state.Record {
+	return state.Record{Key: []byte("changelog"), Value: binary.LittleEndian.AppendUint64(d.Topics.Changelog.ID[:], uint64(next))}
+}
+
+// opened is a deployment of one partition that has been opened and has taken events, and its checkpoint of step 0.
+func opened(t *testing.T, more map[string]string, records []kafka.Record) (*fixture, []byte) {
+	t.Helper()
+	f := newFixture(t, 1, more)
+	f.prepare()
+	s := f.serve(nil, nil)
+	s.running()
+	checkpoint, err := f.deployment().Checkpoint(f.ctx(), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.send(0, records...)
+	f.awaitTaken(time.Minute, int64(len(records)))
+	s.stop()
+	return f, checkpoint
+}
+
+// wholeHistory checks what a deployment has committed of its events: each decision that is due, once, in order, with the bytes
+// that a replay from step 0 gives; no other value of it even uncommitted; each offset's verdict once; the group at the end.
+func (f *fixture) wholeHistory(checkpoint []byte, taken, batch, every int) {
+	f.t.Helper()
+	values := map[uint64][]byte{}
+	for _, r := range f.read(f.topic("decisions"), 0, true) {
+		d, err := schemas.ParseDecision(r.Value)
+		if err != nil {
+			f.t.Fatal(err)
+		}
+		if earlier, seen := values[d.Index]; seen && !bytes.Equal(earlier, r.Value) {
+			f.t.Errorf("decision %d has two values", d.Index)
+		}
+		values[d.Index] = r.Value
+	}
+	committed := f.read(f.topic("decisions"), 0, false)
+	if want := taken / batch / every; len(committed) != want {
+		f.t.Errorf("%d decisions are committed, want %d", len(committed), want)
+	}
+	for i, r := range committed {
+		if d, err := schemas.ParseDecision(r.Value); err != nil || d.Index != uint64((i+1)*every) {
+			f.t.Fatalf("place %d holds decision %d", i, d.Index)
+		}
+	}
+	if n, err := f.deployment().Check(f.ctx(), 0, checkpoint, func(int) {}); err != nil || n != len(committed) {
+		f.t.Errorf("%d decisions recomputed: %v", n, err)
+	}
+	next := int64(0)
+	for _, r := range f.read(f.topic("verdicts"), 0, false) {
+		from, to := int64(binary.LittleEndian.Uint64(r.Value[26:])), int64(binary.LittleEndian.Uint64(r.Value[34:]))
+		if from != next {
+			f.t.Errorf("verdicts of the offsets %d to %d follow those up to %d", from, to, next)
+		}
+		next = to
+	}
+	if next != int64(taken) {
+		f.t.Errorf("verdicts up to %d, want %d", next, taken)
+	}
+	if offset, err := f.client.CommittedOffset(f.ctx(), f.name, f.env["ORIEL_INPUT_TOPIC"], 0); err != nil || offset != int64(taken) {
+		f.t.Errorf("the group stands at %d, %v, want %d", offset, err, taken)
+	}
+}
+
+// stateDir is the state directory of the n-th service: each second one has none.
+func stateDir(t *testing.T, f *fixture, n int) map[string]string {
+	if n%2 == 0 {
+		return nil
+	}
+	return map[string]string{"ORIEL_STATE_DIR": filepath.Join(t.TempDir(), "state")}
+}
+
+// TestTornTransactionIsMadeWhole: users saw a partition wait for ever, and decisions stand twice after it was freed. Each of the
+// sixteen ways a transaction can be torn is followed by another tear, of the repair or, where nothing is to be repaired, of the next transaction.
+func TestTornTransactionIsMadeWhole(t *testing.T) {
+	for _, c := range []struct {
+		name         string
+		batch, every int
+		more         map[string]string
+		events       func(n int) []kafka.Record
+	}{
+		{"each", 1, 1, nil, func(n int) []kafka.Record { return events(0, n) }},
+		{"batch", 3, 2, map[string]string{"ORIEL_BATCH": "3", "ORIEL_EMIT_EVERY": "2"}, func(n int) []kafka.Record { return events(0, n) }},
+		{"users", 1, 1, byUser, crowd},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			for committed := range parts(allParts + 1) {
+				t.Run(committed.String(), func(t *testing.T) {
+					t.Parallel()
+					const before, torn, after = 20, 37, 50
+					all := c.events(after)
+					f, checkpoint := opened(t, c.more, all[:before])
+					f.send(0, all[before:torn]...)
+					f.tear(committed, stateDir(t, f, int(committed)))
+					f.send(0, all[torn:]...)
+					f.tear((7*committed+5)%(allParts+1), stateDir(t, f, int(committed)/2))
+					s := f.serve(nil, stateDir(t, f, int(committed)/4))
+					f.awaitTaken(time.Minute, after)
+					s.stop()
+					f.wholeHistory(checkpoint, after, c.batch, c.every)
+				})
+			}
+		})
+	}
+}
+
+// TestTornOpeningIsMadeWhole: a partition whose opening was acknowledged, and stands in some parts only, has lost nothing.
+func TestTornOpeningIsMadeWhole(t *testing.T) {
+	for _, committed := range []parts{0, offsetPart, changelogPart, changelogPart | offsetPart} {
+		for _, again := range []parts{0, offsetPart, changelogPart} {
+			t.Run(committed.String()+" "+again.String(), func(t *testing.T) {
+				t.Parallel()
+				f := newFixture(t, 1, nil)
+				f.prepare()
+				f.tear(committed, nil)
+				if committed&changelogPart == 0 {
+					f.tear(again, nil)
+				}
+				s := f.serve(nil, nil)
+				s.running()
+				checkpoint, err := f.deployment().Checkpoint(f.ctx(), 0)
+				if err != nil {
+					t.Fatal(err)
+				}
+				f.send(0, events(0, 20)...)
+				f.awaitTaken(time.Minute, 20)
+				s.stop()
+				f.wholeHistory(checkpoint, 20, 1, 1)
+			})
+		}
+	}
+}

@@ -1,0 +1,190 @@
+package audit
+
+import (
+	"fmt"
+	"iter"
+	"math"
+	"slices"
+
+	"oriel/mechanisms"
+	"oriel/mechanisms/audit/residual"
+	"oriel/mechanisms/noise"
+)
+
+// change is one thing in which two histories differ: one record, which the second one has in place of the first one's.
+type change struct {
+	what     string
+	place    uint64  // in its batch
+	leaf     []int64 // lattice units; nil is the null event
+	other    []int64
+	identity func(*noise.Identity) // of the second; nil leaves it
+}
+
+const (
+	// mostPlaces bounds the coordinates that are changed one by one, and mostNumbers what is added up for them.
+	mostPlaces  = 256
+	mostNumbers = 1 << 22
+	// longBatch bounds what is played for a change: of a longer batch, only the changed step is looked at.
+	longBatch = 64
+	// density of standardised noise is below this: of a node or step, ½ at most; of a forecast's error, ½ of its standard deviation, √63 nodes' at most.
+	density = 4
+)
+
+// Stream is what CheckChain looks at: a *mechanisms.Stream.
+type Stream interface {
+	Add(id noise.Identity, gradient []float64) (closed bool)
+	Sum() []float64
+	AppendState(dst []byte) []byte
+	Restore(state []byte) error
+}
+
+// CheckChain plays pairs of short histories that differ in one record, and there in as little as can be: one lattice unit of one coordinate, one byte of
+// it, a null event for a leaf of zeros, one field of the record's identity. All noise from the record's step on must be new. True noises agree at a
+// coordinate in about one of s cases, s the scale in lattice units: the p-value is that of as many as were found, or more.
+func CheckChain(c mechanisms.Config, p mechanisms.Plan, stream Stream) (residual.Test, error) {
+	h, err := newHistorian(c, p, stream)
+	if err != nil {
+		return residual.Test{}, err
+	}
+	f := residual.Test{Name: "history", Looked: "noise after the least change of one record: is it new", P: 1, Worst: "all is new"}
+	equal, compared := 0, 0
+	for x := range changes(c.Dimension, c.Batch) {
+		first, err := h.play(x.place, x.leaf, nil)
+		if err != nil {
+			return residual.Test{}, err
+		}
+		second, err := h.play(x.place, x.other, x.identity)
+		if err != nil {
+			return residual.Test{}, err
+		}
+		same := 0
+		for i := range first {
+			if math.Abs(first[i]-second[i]) <= h.tolerance {
+				same++
+			}
+		}
+		if same > 0 && equal == 0 {
+			f.Worst = fmt.Sprintf("%s: %d of %d draws stay", x.what, same, len(first))
+		}
+		equal, compared = equal+same, compared+len(first)
+		f.Count++
+	}
+	// Whatever was drawn before, a true draw is within a tolerance of a given number with probability 2·tolerance times the largest density at most.
+	f.P = residual.AtLeast(uint64(equal), uint64(compared), min(1, 2*density*h.tolerance))
+	return f, nil
+}
+
+// changes are all that are tried.
+func changes(n int, batch uint64) iter.Seq[change] {
+	base, zero := make([]int64, n), make([]int64, n)
+	for i := range base {
+		base[i] = int64(i*7%13) + 1
+	}
+	last := batch - 1
+	few := []change{
+		{"another topic", last, base, base, func(id *noise.Identity) { id.Topic[15]++ }},
+		{"another partition", last, base, base, func(id *noise.Identity) { id.Partition++ }},
+		{"another offset", last, base, base, func(id *noise.Identity) { id.Offset += 1 << 32 }},
+		{"another leader epoch", last, base, base, func(id *noise.Identity) { id.LeaderEpoch++ }},
+	}
+	places := slices.Compact([]uint64{0, batch / 2, last})
+	for _, place := range places {
+		few = append(few, change{"a null event for a leaf of zeros", place, zero, nil, nil})
+	}
+	every := max(1, n/mostPlaces, n/max(1, mostNumbers/n))
+	return func(yield func(change) bool) {
+		for _, x := range few {
+			if !yield(x) {
+				return
+			}
+		}
+		for _, place := range places {
+			for i := 0; i < n && (i == 0 || place == last); i += every {
+				if !changesAt(i, place, base, yield) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// changesAt are those of one coordinate: one byte of it, or its sign.
+func changesAt(i int, place uint64, base []int64, yield func(change) bool) bool {
+	to := func(what string, x int64) bool {
+		other := slices.Clone(base)
+		other[i] = x
+		return yield(change{fmt.Sprintf("%s at coordinate %d", what, i+1), place, base, other, nil})
+	}
+	return to("1 lattice unit more", base[i]+1) && to("256 lattice units more", base[i]+1<<8) &&
+		to("65536 lattice units more", base[i]+1<<16) && to("another sign", -base[i])
+}
+
+// historian plays short histories on one stream. All their records but one are null.
+type historian struct {
+	config        mechanisms.Config
+	plan          mechanisms.Plan
+	stream        Stream
+	rebuild       *residual.Rebuilder
+	tolerance     float64 // how far rounding may take equal draws apart, scales
+	changed, last uint64  // steps: of the record, and of the last release
+	start         []byte
+}
+
+func newHistorian(c mechanisms.Config, p mechanisms.Plan, stream Stream) (*historian, error) {
+	h := &historian{
+		config: c, plan: p, stream: stream, tolerance: 4 / p.Scale.Float64(), changed: 2, last: 3,
+		start: stream.AppendState(nil),
+	}
+	if c.Batch > longBatch {
+		h.changed, h.last = 1, 1
+	}
+	if c.Horizon > 0 {
+		h.last = min(h.last, c.Horizon)
+		h.changed = min(h.changed, h.last)
+	}
+	law, err := residual.New(c, p, int(h.last))
+	if err != nil {
+		return nil, err
+	}
+	h.rebuild = law.Rebuilder()
+	return h, nil
+}
+
+// play returns the noise of the changed step and those after it, standardised.
+func (h *historian) play(place uint64, units []int64, identity func(*noise.Identity)) ([]float64, error) {
+	if err := h.stream.Restore(h.start); err != nil {
+		return nil, err
+	}
+	var out []float64
+	n := h.config.Dimension
+	leaf, none, z := make([]float64, n), make([]float64, n), make([]float64, n)
+	for i, v := range units {
+		leaf[i] = float64(v) * h.plan.Grid.Unit()
+	}
+	id := noise.Identity{Partition: 1}
+	h.rebuild.Start()
+	for step := uint64(1); step <= h.last; step++ {
+		sum := none
+		for at := range h.config.Batch {
+			id.Offset++
+			if step != h.changed || at != place {
+				h.stream.Add(id, nil)
+				continue
+			}
+			other := id
+			if identity != nil {
+				identity(&other)
+			}
+			if units == nil {
+				h.stream.Add(other, nil)
+				continue
+			}
+			sum = leaf
+			h.stream.Add(other, leaf)
+		}
+		if h.rebuild.Next(z, h.stream.Sum(), sum); step >= h.changed {
+			out = append(out, z...)
+		}
+	}
+	return out, nil
+}

@@ -1,0 +1,154 @@
+package audit_test
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"oriel/mechanisms"
+	"oriel/mechanisms/audit"
+	"oriel/mechanisms/mechtest"
+	"oriel/mechanisms/noise"
+)
+
+// deaf plants a chain that does not hear everything: hear says what is left of a record, and what is lost of its leaf comes back after the noise.
+type deaf struct {
+	*mechanisms.Stream
+	hear func(id noise.Identity, gradient []float64) (noise.Identity, []float64)
+	lost []float64
+	sum  []float64
+}
+
+func (d *deaf) Add(id noise.Identity, gradient []float64) bool {
+	id, heard := d.hear(id, gradient)
+	for i, x := range gradient {
+		if d.lost[i] += x; heard != nil {
+			d.lost[i] -= heard[i]
+		}
+	}
+	return d.Stream.Add(id, heard)
+}
+
+func (d *deaf) Sum() []float64 {
+	d.sum = slices.Clone(d.Stream.Sum())
+	for i, x := range d.lost {
+		d.sum[i] += x
+	}
+	return d.sum
+}
+
+func (d *deaf) Restore(state []byte) error {
+	clear(d.lost)
+	return d.Stream.Restore(state)
+}
+
+// withoutByte hears lattice units without one byte, in the coordinates from first on.
+func withoutByte(unit float64, first int, mask int64) func(noise.Identity, []float64) (noise.Identity, []float64) {
+	return func(id noise.Identity, gradient []float64) (noise.Identity, []float64) {
+		heard := slices.Clone(gradient)
+		for i := first; i < len(heard); i++ {
+			heard[i] = float64(int64(heard[i]/unit)&^mask) * unit
+		}
+		return id, heard
+	}
+}
+
+func identity(change func(*noise.Identity)) func(noise.Identity, []float64) (noise.Identity, []float64) {
+	return func(id noise.Identity, gradient []float64) (noise.Identity, []float64) {
+		change(&id)
+		return id, gradient
+	}
+}
+
+func TestCheckChainCatchesWhatTheChainDoesNotHear(t *testing.T) {
+	for _, name := range []string{"blt", "tree-gaussian", "tree-laplace", "tree-gamma", "once-gaussian"} {
+		for _, batch := range []uint64{1, 3} {
+			c := config(name)
+			c.Dimension, c.Batch, c.Budget.Epsilon = 3, batch, 1
+			p := mechtest.Plan(t, c)
+			try := func(what string, hear func(noise.Identity, []float64) (noise.Identity, []float64), caught bool) {
+				t.Helper()
+				var stream audit.Stream = mechtest.Open(t, c, [32]byte{3})
+				if hear != nil {
+					stream = &deaf{Stream: mechtest.Open(t, c, [32]byte{3}), hear: hear, lost: make([]float64, 3)}
+				}
+				test, err := audit.CheckChain(c, p, stream)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if test.P < 1e-5 != caught || caught && !strings.Contains(test.Worst, what) || !caught && test.P < 1 {
+					t.Errorf("%s, B = %d, %s: %+v", name, batch, what, test)
+				}
+			}
+			unit := p.Grid.Unit()
+			try("no fault", nil, false)
+			try("1 lattice unit more at coordinate 1", withoutByte(unit, 0, 0xff), true)
+			try("256 lattice units more at coordinate 3", withoutByte(unit, 2, 0xff00), true)
+			try("65536 lattice units more at coordinate 3", withoutByte(unit, 2, 0xff0000), true)
+			try("another sign at coordinate 1", func(id noise.Identity, gradient []float64) (noise.Identity, []float64) {
+				heard := slices.Clone(gradient)
+				for i, x := range heard {
+					heard[i] = math.Abs(x)
+				}
+				return id, heard
+			}, true)
+			try("a null event for a leaf of zeros", func(id noise.Identity, gradient []float64) (noise.Identity, []float64) {
+				if !slices.ContainsFunc(gradient, func(x float64) bool { return x != 0 }) {
+					gradient = nil
+				}
+				return id, gradient
+			}, true)
+			try("another topic", identity(func(id *noise.Identity) { id.Topic = [16]byte{} }), true)
+			try("another partition", identity(func(id *noise.Identity) { id.Partition = 0 }), true)
+			try("another offset", identity(func(id *noise.Identity) { id.Offset &= 1<<32 - 1 }), true)
+			try("another leader epoch", identity(func(id *noise.Identity) { id.LeaderEpoch = 0 }), true)
+		}
+	}
+}
+
+// Batches, horizons and dimensions of any size.
+func TestCheckChainIsHonest(t *testing.T) {
+	for _, change := range []func(*mechanisms.Config){
+		func(c *mechanisms.Config) { c.Batch = 1000 },
+		func(c *mechanisms.Config) { c.Horizon = 1 },
+		func(c *mechanisms.Config) { c.Horizon = 2 },
+		func(c *mechanisms.Config) { c.Dimension = 1 },
+		func(c *mechanisms.Config) { c.Dimension = 600 },
+		func(c *mechanisms.Config) { c.Name, c.Window = "tree-laplace", 1 },
+	} {
+		c := config("blt")
+		change(&c)
+		test, err := audit.CheckChain(c, mechtest.Plan(t, c), mechtest.Open(t, c, [32]byte{4}))
+		if err != nil || test.P < 1 || test.Count < 8 {
+			t.Errorf("%+v: %+v, %v", c, test, err)
+		}
+	}
+	c := config("once-gaussian")
+	c.Budget.Epsilon = 1e9
+	if _, err := audit.CheckChain(c, mechtest.Plan(t, c), mechtest.Open(t, c, [32]byte{})); err == nil {
+		t.Error("noise that is small beside the lattice")
+	}
+}
+
+// A script shows its lines whatever it is given, from any of them on.
+func TestScript(t *testing.T) {
+	c := config("blt")
+	lines := [][]float64{{1, 2}, {3, 4}, {5, 6}}
+	s := audit.NewScript(lines)
+	stream := open(t, c, mechtest.Plan(t, c), s)
+	start := stream.AppendState(nil)
+	for range 2 {
+		for i, line := range lines {
+			if stream.Add(noise.Identity{Offset: int64(i)}, []float64{float64(i), -1}); !slices.Equal(stream.Sum(), line) || s.Steps() != uint64(i+1) {
+				t.Errorf("line %d: %v", i, stream.Sum())
+			}
+		}
+		if err := stream.Restore(start); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := s.Restore([]byte{9, 0, 0, 0, 0, 0, 0, 0}); err == nil {
+		t.Error("a line beyond the last")
+	}
+}

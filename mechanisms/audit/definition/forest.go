@@ -1,0 +1,42 @@
+package definition
+
+import "math/bits"
+
+// Forest is the nodes of a window tree that each release shows.
+type Forest struct {
+	Active [][]int32 // by release, numbers of nodes; a node is active in releases that follow one another
+	Nodes  int
+}
+
+// NewForest numbers the nodes of the definition ([WDP] §3): at position p of block k, the dyadic prefix of [1, p] in k and the dyadic suffix
+// of [p+1, W] in k−1.
+func NewForest(window uint64, releases int) Forest {
+	type node struct{ block, level, index uint64 }
+	f, known := Forest{Active: make([][]int32, releases)}, map[node]int32{}
+	for t := range f.Active {
+		block, p := uint64(t)/window, uint64(t)%window+1
+		add := func(x node) {
+			number, ok := known[x]
+			if !ok {
+				number = int32(len(known))
+				known[x] = number
+			}
+			f.Active[t] = append(f.Active[t], number)
+		}
+		start := p
+		for left := window - p; block > 0 && left > 0; left &= left - 1 {
+			level := uint64(bits.TrailingZeros64(left))
+			add(node{block - 1, level, start >> level})
+			start += 1 << level
+		}
+		start = 0
+		for left := p; left > 0; {
+			level := uint64(bits.Len64(left) - 1)
+			add(node{block, level, start >> level})
+			start += 1 << level
+			left &^= 1 << level
+		}
+	}
+	f.Nodes = len(known)
+	return f
+}

@@ -1,0 +1,100 @@
+package residual
+
+import "math"
+
+// Battery adds up runs.
+type Battery struct {
+	noise *Noise
+	runs  uint64
+
+	total      Run      // sums over runs
+	lags       []int    // of steps
+	apart      []int    // distances of coordinates
+	bySteps    []agrees // by lag
+	byDistance []agrees
+	byRuns     agrees
+	before     *Run
+	louder     [quarters]uint64 // runs whose later releases have larger squares than their twin's
+	repeats    repeats
+}
+
+// agrees counts pairs of fair coins, of signs and of sizes, and those that differ.
+type agrees struct{ pairs, signs, sizes uint64 }
+
+// nearSteps and nearCoordinates are the distances all of which are looked at.
+const nearSteps, nearCoordinates = 64, 64
+
+// NewBattery returns the battery before its first run.
+func NewBattery(x *Noise) *Battery {
+	compared := min(x.n, most)
+	b := &Battery{noise: x}
+	w := int(min(x.config.Window, math.MaxInt32))
+	b.lags = distances(x.single, nearSteps, w-1, w, w+1)
+	b.apart = distances(compared, nearCoordinates, compared/2)
+	b.bySteps, b.byDistance = make([]agrees, len(b.lags)), make([]agrees, len(b.apart))
+	b.total = Run{
+		sum: make([]float64, x.single), square: make([]float64, x.single),
+		sumAt: make([]float64, x.n), squareAt: make([]float64, x.n),
+		alongAt: make([]float64, x.n), leavesAt: make([]uint64, x.n),
+	}
+	return b
+}
+
+// Add takes the next run. Equal runs in equal order give equal figures.
+func (b *Battery) Add(r *Run) {
+	t := &b.total
+	t.draws += r.draws
+	plus(t.sum, r.sum)
+	plus(t.square, r.square)
+	plus(t.sumAt, r.sumAt)
+	plus(t.squareAt, r.squareAt)
+	for i, count := range r.cells {
+		t.cells[i] += count
+	}
+	t.tails.Merge(r.tails)
+	t.along += r.along
+	t.leaves += r.leaves
+	plus(t.alongAt, r.alongAt)
+	for i, count := range r.leavesAt {
+		t.leavesAt[i] += count
+	}
+	for i, lag := range b.lags {
+		for k := range r.signs.of {
+			b.bySteps[i].add(r, r, k, k, lag)
+		}
+	}
+	for i, apart := range b.apart {
+		for k := apart; k < len(r.signs.of); k++ {
+			b.byDistance[i].add(r, r, k, k-apart, 0)
+		}
+	}
+	if b.before != nil {
+		for k := range r.signs.of {
+			b.byRuns.add(r, b.before, k, k, 0)
+		}
+	}
+	for i := range r.later {
+		if r.later[i] > r.laterOfRef[i] {
+			b.louder[i]++
+		}
+	}
+	b.repeats.add(r.kept)
+	b.before = r
+	b.runs++
+}
+
+// add compares coordinate i of x, lag steps later, with coordinate j of y.
+func (a *agrees) add(x, y *Run, i, j, lag int) {
+	a.pairs += uint64(x.signs.steps - lag)
+	a.signs += x.signs.differ(x.signs.of[i], y.signs.of[j], lag)
+	a.sizes += x.sizes.differ(x.sizes.of[i], y.sizes.of[j], lag)
+}
+
+func plus(dst, x []float64) {
+	for i, v := range x {
+		dst[i] += v
+	}
+}
+
+// Runs is how many were added.
+func (b *Battery) Runs() uint64 { return b.runs }

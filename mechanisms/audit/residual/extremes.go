@@ -1,0 +1,57 @@
+package residual
+
+import (
+	"fmt"
+	"math"
+)
+
+// Tails counts draws, and how many of them are beyond each level, in size.
+type Tails struct {
+	Draws  uint64
+	beyond [len(levels)]uint64
+}
+
+// Add counts standardised draws.
+func (t *Tails) Add(z []float64) {
+	t.Draws += uint64(len(z))
+	for _, v := range z {
+		if v = math.Abs(v); v > levels[0] {
+			for k, level := range levels {
+				if v > level {
+					t.beyond[k]++
+				}
+			}
+		}
+	}
+}
+
+// Merge adds what another one counted.
+func (t *Tails) Merge(other Tails) {
+	t.Draws += other.Draws
+	for k, count := range other.beyond {
+		t.beyond[k] += count
+	}
+}
+
+// Test asks at each level whether there are too few, as when draws are clamped, or too many.
+func (t Tails) Test(name string) Test {
+	f := newFinder(name, fmt.Sprintf("draws beyond %.1f … %.1f of their scale", levels[0], levels[len(levels)-1]), t.Draws)
+	for k, level := range levels {
+		f.look(binomialTail(t.beyond[k], t.Draws, beyond(level)), "%d beyond %.1f, %.4g expected", t.beyond[k], level, float64(t.Draws)*beyond(level))
+	}
+	return f.test()
+}
+
+// Reach returns the largest clamp, in scales, that so many draws show at level p: above it, nothing beyond it is no surprise.
+func (t Tails) Reach(p float64) float64 {
+	low, high := 0.0, 40.0
+	for range 60 {
+		middle := (low + high) / 2
+		if float64(len(levels))*binomialTail(0, t.Draws, beyond(middle)) < p {
+			low = middle
+		} else {
+			high = middle
+		}
+	}
+	return low
+}

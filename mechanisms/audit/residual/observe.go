@@ -1,0 +1,152 @@
+package residual
+
+import (
+	"math"
+	"slices"
+)
+
+// NoCoordinate says that a step's leaves point along no single coordinate.
+const NoCoordinate = -1
+
+// most coordinates are compared with one another: the first and the last half of so many.
+const most = 1024
+
+// Cells of the law: a quarter wide each, from −edge to edge.
+const (
+	cells = 32
+	edge  = 4.0
+)
+
+// levels of the tails: just beyond numbers at which one would clamp, where rounding does not lift what is clamped.
+var levels = [...]float64{3.501, 4.001, 4.501, 5.001, 5.501, 6.001, 6.501, 7.001}
+
+// median of |Z|.
+const median = 0.67448975019608171
+
+// Run is what a battery keeps of a run.
+type Run struct {
+	draws             uint64
+	sum, square       []float64 // by step
+	sumAt, squareAt   []float64 // by coordinate
+	cells             [cells]uint64
+	tails             Tails
+	signs, sizes      fair
+	along             float64 // Σ of z along the leaves
+	leaves            uint64
+	alongAt           []float64 // by coordinate, of leaves along it alone
+	leavesAt          []uint64
+	kept              [][]float64 // z of the first steps, where repeats are looked for
+	later, laterOfRef [quarters]float64
+}
+
+// quarters of the releases after the single draws, whose squares are compared with a twin's.
+const quarters = 4
+
+// Observer takes the releases of one run after the other. It belongs to one goroutine; a Noise may have many.
+type Observer struct {
+	noise    *Noise
+	rebuild  *Rebuilder
+	twin     *twin // of pure noise that has later blocks, else nil
+	z        []float64
+	compared []int // coordinates
+	run      *Run
+}
+
+// Observe returns an observer before its first release.
+func (x *Noise) Observe() *Observer {
+	o := &Observer{noise: x, rebuild: x.Rebuilder(), z: make([]float64, x.n)}
+	for i := range x.n {
+		if x.n <= most || i < most/2 || i >= x.n-most/2 {
+			o.compared = append(o.compared, i)
+		}
+	}
+	if x.single < x.steps {
+		o.twin = newTwin(x)
+	}
+	o.start()
+	return o
+}
+
+func (o *Observer) start() {
+	x := o.noise
+	o.rebuild.Start()
+	o.run = &Run{
+		sum: make([]float64, x.single), square: make([]float64, x.single),
+		sumAt: make([]float64, x.n), squareAt: make([]float64, x.n),
+		signs: newFair(len(o.compared), x.single), sizes: newFair(len(o.compared), x.single),
+		alongAt: make([]float64, x.n), leavesAt: make([]uint64, x.n),
+	}
+}
+
+// Release takes the next release of the run and what its step's leaves add up to, loss units; along is the coordinate of which they are a
+// multiple, or NoCoordinate.
+func (o *Observer) Release(release, leaf []float64, along int) {
+	x, r, t := o.noise, o.run, o.rebuild.step
+	o.rebuild.Next(o.z, release, leaf)
+	if t >= x.single {
+		r.later[x.quarter(t)] += squares(o.z)
+		return
+	}
+	r.draws += uint64(x.n)
+	for i, z := range o.z {
+		r.sum[t] += z
+		r.square[t] += z * z
+		r.sumAt[i] += z
+		r.squareAt[i] += z * z
+		if c := math.Floor((z + edge) * cells / (2 * edge)); c >= 0 && c < cells {
+			r.cells[int(c)]++
+		}
+	}
+	r.tails.Add(o.z)
+	for k, i := range o.compared {
+		if o.z[i] > 0 {
+			r.signs.set(k, t)
+		}
+		if math.Abs(o.z[i]) > median {
+			r.sizes.set(k, t)
+		}
+	}
+	if t < keptSteps(x.n) {
+		r.kept = append(r.kept, slices.Clone(o.z[:min(x.n, keptCoordinates)]))
+	}
+	o.leaf(leaf, along)
+}
+
+// leaf adds z along the step's leaf: the leaf is known before the step's noise, so this is a standard normal whatever it depends on.
+func (o *Observer) leaf(leaf []float64, along int) {
+	length := math.Sqrt(squares(leaf))
+	if length == 0 {
+		return
+	}
+	sum := 0.0
+	for i, v := range leaf {
+		sum += o.z[i] * v
+	}
+	o.run.along += sum / length
+	o.run.leaves++
+	if along != NoCoordinate {
+		o.run.alongAt[along] += sum / length
+		o.run.leavesAt[along]++
+	}
+}
+
+// Result returns the run that has ended, and makes the observer ready for the next. number decides the draws of the twin.
+func (o *Observer) Result(number uint64) *Run {
+	r := o.run
+	if o.twin != nil {
+		r.laterOfRef = o.twin.play(number)
+	}
+	o.start()
+	return r
+}
+
+// quarter of the later releases that release t, from 0, is in.
+func (x *Noise) quarter(t int) int { return (t - x.single) * quarters / (x.steps - x.single) }
+
+func squares(x []float64) float64 {
+	sum := 0.0
+	for _, v := range x {
+		sum += v * v
+	}
+	return sum
+}

@@ -1,0 +1,120 @@
+package residual
+
+import (
+	"fmt"
+	"math"
+
+	"oriel/mechanisms/audit/definition"
+)
+
+// Rebuilder rebuilds the noise of one run after the other. It belongs to one goroutine; a Noise may have many.
+type Rebuilder struct {
+	noise *Noise
+	parts parts
+	step  int
+	clean []float64 // G_t, loss units
+}
+
+// parts is what releases so far say of the noise of later ones, all of it in units of σ.
+type parts interface {
+	start()
+	// next turns the noise of the next release into what it adds to the forecast, and returns that one's standard deviation, in units of a node's.
+	next(rest []float64) (spread float64)
+}
+
+// Rebuilder returns one before a first release.
+func (x *Noise) Rebuilder() *Rebuilder {
+	r := &Rebuilder{noise: x, clean: make([]float64, x.n)}
+	switch {
+	case x.filter != nil:
+		r.parts = &filtered{filter: x.filter, states: vectors(len(x.filter.Poles), x.n)}
+	case x.forecasts != nil:
+		r.parts = &forested{forecasts: x.forecasts, known: vectors(slots(x.forecasts), x.n)}
+	default:
+		r.parts = white{}
+	}
+	r.Start()
+	return r
+}
+
+// Start begins another run.
+func (r *Rebuilder) Start() {
+	r.step = 0
+	clear(r.clean)
+	r.parts.start()
+}
+
+// absurd is in the place of a draw that no noise has, or that is not a number.
+const absurd = 1e6
+
+// Next writes z of the next release to dst. leaf is what the step's leaves add up to, loss units. It panics beyond the last release.
+func (r *Rebuilder) Next(dst, release, leaf []float64) {
+	x := r.noise
+	if r.step == x.steps || len(dst) != x.n || len(release) != x.n || len(leaf) != x.n {
+		panic(fmt.Sprintf("BUG: residual: release %d of %d with %d entries", r.step+1, x.steps, len(release)))
+	}
+	if x.once {
+		clear(r.clean)
+	}
+	for i, v := range leaf {
+		r.clean[i] += v
+		dst[i] = (release[i] - r.clean[i]) / x.unit
+	}
+	spread := r.parts.next(dst)
+	if r.step < x.single && x.normal != nil {
+		x.normal(dst)
+	} else if spread != 1 {
+		for i := range dst {
+			dst[i] /= spread
+		}
+	}
+	for i, z := range dst {
+		if !(math.Abs(z) <= absurd) {
+			dst[i] = absurd
+		}
+	}
+	r.step++
+}
+
+// white is releases that share no noise.
+type white struct{}
+
+func (white) start() {}
+
+func (white) next([]float64) float64 { return 1 }
+
+// filtered is the inverse of b∗.
+type filtered struct {
+	filter *definition.Filter
+	states [][]float64 // by pole and coordinate
+}
+
+func (f *filtered) start() {
+	for _, s := range f.states {
+		clear(s)
+	}
+}
+
+func (f *filtered) next(rest []float64) float64 {
+	for k, states := range f.states {
+		residue := f.filter.Residues[k]
+		for i, s := range states {
+			rest[i] -= residue * s
+		}
+	}
+	for k, states := range f.states {
+		pole := f.filter.Poles[k]
+		for i, s := range states {
+			states[i] = pole*s + rest[i]
+		}
+	}
+	return 1
+}
+
+func vectors(count, n int) [][]float64 {
+	out := make([][]float64, count)
+	for i := range out {
+		out[i] = make([]float64, n)
+	}
+	return out
+}

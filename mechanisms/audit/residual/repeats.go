@@ -1,0 +1,77 @@
+package residual
+
+import (
+	"cmp"
+	"math"
+	"slices"
+)
+
+// What is kept to look for repeats: of the first runs, so many draws each.
+const (
+	keptRuns        = 4
+	keptDraws       = 4096
+	keptCoordinates = 1024
+)
+
+// keptSteps of a run are kept: two at least, to have pairs in time.
+func keptSteps(n int) int { return max(2, keptDraws/min(n, keptCoordinates)) }
+
+// pair is two draws beside each other, in time at one coordinate or in coordinates at one step: shared noise brings a pair back elsewhere.
+type pair struct{ first, second float64 }
+
+type repeats struct {
+	runs         int
+	inTime, side []pair
+}
+
+func (r *repeats) add(kept [][]float64) {
+	if r.runs == keptRuns {
+		return
+	}
+	r.runs++
+	for t, row := range kept {
+		for i, z := range row {
+			if t > 0 {
+				r.inTime = append(r.inTime, pair{kept[t-1][i], z})
+			}
+			if i > 0 {
+				r.side = append(r.side, pair{row[i-1], z})
+			}
+		}
+	}
+}
+
+// found counts pairs of pairs, each taken once in sorted order, that are equal to within the tolerance.
+func found(pairs []pair, tolerance float64) (count int) {
+	slices.SortFunc(pairs, func(x, y pair) int { return cmp.Or(cmp.Compare(x.first, y.first), cmp.Compare(x.second, y.second)) })
+	for i, x := range pairs {
+		for _, y := range pairs[i+1:] {
+			if y.first-x.first > tolerance {
+				break
+			}
+			if math.Abs(y.second-x.second) <= tolerance {
+				count++
+				break
+			}
+		}
+	}
+	return count
+}
+
+// test: a normal is within the tolerance of a given number with probability 2·tolerance·φ(0) at most, so two independent pairs are equal
+// with the square of that, and the expected number of such pairs of pairs is λ at most; k or more have probability λ/k at most (Markov).
+func (r *repeats) test(tolerance float64) Test {
+	f := newFinder("repeats", "pairs of neighbouring draws that come again", uint64(len(r.inTime)+len(r.side)))
+	p := min(1, 2*tolerance/math.Sqrt(2*math.Pi))
+	look := func(where string, pairs []pair) {
+		n := float64(len(pairs))
+		if k := found(pairs, tolerance); k > 0 {
+			f.look(n*(n-1)/2*p*p/float64(k), "%d come again, neighbours %s", k, where)
+		} else {
+			f.look(1, "none")
+		}
+	}
+	look("in time", r.inTime)
+	look("across coordinates", r.side)
+	return f.test()
+}

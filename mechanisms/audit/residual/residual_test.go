@@ -1,0 +1,100 @@
+package residual_test
+
+import (
+	"testing"
+
+	"oriel/mechanisms"
+	"oriel/mechanisms/audit/residual"
+	"oriel/mechanisms/dp"
+	"oriel/mechanisms/mechtest"
+	"oriel/mechanisms/noise"
+)
+
+// alpha of each battery here. Seeds are fixed: what is green stays green.
+const alpha = 1e-4
+
+func config(name string, n int, window uint64) mechanisms.Config {
+	c := mechtest.Config(n)
+	c.Name, c.Window = name, window
+	if name == "once-gaussian" || name == "once-gamma" {
+		c.Window = 0
+	}
+	if name == "tree-gaussian-paper" || name == "tree-gamma-paper" {
+		c.PaperSensitivity = 2
+	}
+	return c
+}
+
+func newNoise(t *testing.T, c mechanisms.Config, p mechanisms.Plan, steps int) *residual.Noise {
+	t.Helper()
+	x, err := residual.New(c, p, steps)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return x
+}
+
+// play adds runs of a stream whose leaves follow its releases: the sign of the last release decides the next leaf.
+func play(t *testing.T, stream *mechanisms.Stream, x *residual.Noise, runs int) *residual.Battery {
+	t.Helper()
+	battery, observer := residual.NewBattery(x), x.Observe()
+	start, n := stream.AppendState(nil), stream.Dimension()
+	leaf, sum := make([]float64, n), make([]float64, n)
+	for run := range runs {
+		if err := stream.Restore(start); err != nil {
+			t.Fatal(err)
+		}
+		id := noise.Identity{Partition: int32(run)}
+		for step := range x.Steps() {
+			clear(sum)
+			for range stream.Batch() {
+				along := residual.NoCoordinate
+				clear(leaf)
+				if stream.Sum()[0] > 0 || step%3 == 0 {
+					along = step % n
+					leaf[along] = 1
+				}
+				stream.Add(id, leaf)
+				id.Offset++
+				for i, v := range leaf {
+					sum[i] += v
+				}
+				if id.Offset%int64(stream.Batch()) == 0 {
+					if stream.Batch() > 1 {
+						along = residual.NoCoordinate
+					}
+					observer.Release(stream.Sum(), sum, along)
+				}
+			}
+		}
+		battery.Add(observer.Result(uint64(run)))
+	}
+	return battery
+}
+
+// alarms returns the tests that fail.
+func alarms(b *residual.Battery) (failed []residual.Test) {
+	tests := b.Tests()
+	for _, test := range tests {
+		if test.P < alpha/float64(len(tests)) {
+			failed = append(failed, test)
+		}
+	}
+	return failed
+}
+
+func TestHonestNoisePasses(t *testing.T) {
+	for _, name := range mechanisms.Names() {
+		for _, n := range []int{1, 3, 8} {
+			for _, window := range []uint64{1, 2, 16} {
+				c := config(name, n, window)
+				c.Batch = uint64(n%2 + 1)
+				c.Adjacency = []dp.Adjacency{dp.Replace, dp.ZeroOut}[n%2]
+				b := play(t, mechtest.Open(t, c, [32]byte{byte(n), byte(window)}), newNoise(t, c, mechtest.Plan(t, c), 41), 300)
+				for _, test := range alarms(b) {
+					t.Errorf("%s, n = %d, W = %d: %+v", name, n, window, test)
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,158 @@
+package residual
+
+import (
+	"fmt"
+	"math"
+)
+
+// Test is what one test found.
+type Test struct {
+	Name   string  `json:"test"`
+	Looked string  `json:"looked_at"`
+	Count  uint64  `json:"count"` // of what was looked at
+	P      float64 `json:"p"`     // of something as far off as what was found, or farther, at most
+	Worst  string  `json:"worst"` // what is farthest off
+}
+
+// finder keeps the worst of several places, each of which may raise a false alarm.
+type finder struct {
+	out    Test
+	places float64
+}
+
+func newFinder(name, looked string, count uint64) *finder {
+	return &finder{out: Test{Name: name, Looked: looked, Count: count, P: 2}}
+}
+
+// look takes the p-value of one place.
+func (f *finder) look(p float64, format string, args ...any) {
+	f.places++
+	if !(p >= f.out.P) {
+		f.out.P, f.out.Worst = p, fmt.Sprintf(format, args...)
+	}
+}
+
+// test returns the worst p-value times the number of places (Bonferroni).
+func (f *finder) test() Test {
+	t := f.out
+	t.P = min(1, t.P*max(1, f.places))
+	return t
+}
+
+// Tests returns what the runs so far show.
+func (b *Battery) Tests() []Test {
+	out := []Test{b.mean(), b.scale(), b.law(), b.total.tails.Test("tails"), b.leaves()}
+	if len(b.lags) > 0 {
+		out = append(out, b.steps())
+	}
+	if len(b.apart) > 0 {
+		out = append(out, b.coordinates())
+	}
+	out = append(out, b.acrossRuns(), b.repeats.test(b.noise.tolerance()))
+	if b.noise.single < b.noise.steps {
+		out = append(out, b.later())
+	}
+	return out
+}
+
+// tolerance is how far rounding may take equal draws apart: some lattice units.
+func (x *Noise) tolerance() float64 { return 16 / x.plan.Scale.Float64() }
+
+func (b *Battery) mean() Test {
+	f := newFinder("mean", "sums of draws, by step and coordinate", b.total.draws)
+	b.each(b.total.sum, b.total.sumAt, func(sum float64, n uint64, what string, at int) {
+		z := sum / math.Sqrt(float64(n))
+		f.look(normalTail(z), "%s %d: %.2f standard errors off", what, at, z)
+	})
+	return f.test()
+}
+
+func (b *Battery) scale() Test {
+	f := newFinder("scale", "sums of squares, by step and coordinate", b.total.draws)
+	total := 0.0
+	b.each(b.total.square, b.total.squareAt, func(sum float64, n uint64, what string, at int) {
+		f.look(squaresTail(sum, n), "%s %d: %.5g of the plan's scale", what, at, math.Sqrt(sum/float64(n)))
+		if what == "step" {
+			total += sum
+		}
+	})
+	f.look(squaresTail(total, b.total.draws), "%.6g of the plan's scale", math.Sqrt(total/float64(b.total.draws)))
+	return f.test()
+}
+
+// each calls do for each step and each coordinate, with how many draws it has.
+func (b *Battery) each(bySteps, byCoordinate []float64, do func(sum float64, n uint64, what string, at int)) {
+	for t, sum := range bySteps {
+		do(sum, b.runs*uint64(b.noise.n), "step", t+1)
+	}
+	for i, sum := range byCoordinate {
+		do(sum, b.runs*uint64(b.noise.single), "coordinate", i+1)
+	}
+}
+
+func (b *Battery) law() Test {
+	f := newFinder("law", fmt.Sprintf("counts in %d cells from %g to %g", cells, -edge, edge), b.total.draws)
+	const width = 2 * edge / cells
+	for i, count := range b.total.cells {
+		low := -edge + float64(i)*width
+		p := (math.Erfc(low/math.Sqrt2) - math.Erfc((low+width)/math.Sqrt2)) / 2
+		f.look(binomialTail(count, b.total.draws, p), "%d between %g and %g, %.6g expected", count, low, low+width, p*float64(b.total.draws))
+	}
+	return f.test()
+}
+
+func (b *Battery) leaves() Test {
+	f := newFinder("leaves", "draws along known leaves, and along each coordinate alone", b.total.leaves)
+	look := func(sum float64, n uint64, what string, args ...any) {
+		if n > 0 {
+			z := sum / math.Sqrt(float64(n))
+			f.look(normalTail(z), what+": %.2f standard errors off", append(args, z)...)
+		}
+	}
+	look(b.total.along, b.total.leaves, "along the leaves")
+	for i, sum := range b.total.alongAt {
+		look(sum, b.total.leavesAt[i], "along coordinate %d", i+1)
+	}
+	return f.test()
+}
+
+func (b *Battery) steps() Test {
+	f := newFinder("steps", fmt.Sprintf("signs and sizes of draws at one coordinate, %d distances in time", len(b.lags)), 0)
+	for i, lag := range b.lags {
+		f.fair(b.bySteps[i], "%d steps apart", lag)
+	}
+	return f.test()
+}
+
+func (b *Battery) coordinates() Test {
+	f := newFinder("coordinates", fmt.Sprintf("signs and sizes of draws of one step, %d distances", len(b.apart)), 0)
+	for i, apart := range b.apart {
+		f.fair(b.byDistance[i], "%d coordinates apart", apart)
+	}
+	return f.test()
+}
+
+func (b *Battery) acrossRuns() Test {
+	f := newFinder("runs", "signs and sizes of the same draw in two runs", 0)
+	f.fair(b.byRuns, "one run apart")
+	return f.test()
+}
+
+// fair looks at two kinds of coins.
+func (f *finder) fair(a agrees, where string, args ...any) {
+	f.out.Count += a.pairs
+	say := func(what string, differ uint64) {
+		share := 1 - float64(differ)/float64(max(1, a.pairs))
+		f.look(binomialTail(differ, a.pairs, 0.5), where+": %s agree in %.5f of %d", append(args, what, share, a.pairs)...)
+	}
+	say("signs", a.signs)
+	say("sizes", a.sizes)
+}
+
+func (b *Battery) later() Test {
+	f := newFinder("later blocks", "squares of later releases beside a twin's, drawn by the definition", b.runs)
+	for i, louder := range b.louder {
+		f.look(binomialTail(louder, b.runs, 0.5), "quarter %d: larger than the twin's in %d of %d runs", i+1, louder, b.runs)
+	}
+	return f.test()
+}

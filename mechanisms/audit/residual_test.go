@@ -1,0 +1,189 @@
+package audit_test
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"oriel/mechanisms"
+	"oriel/mechanisms/audit/residual"
+	"oriel/mechanisms/dp"
+	"oriel/mechanisms/mechtest"
+	"oriel/mechanisms/noise"
+)
+
+// rebuilt runs a planted sum for so many releases and returns what the residual tests say.
+func rebuilt(t *testing.T, c mechanisms.Config, steps, runs int, f fault) []residual.Test {
+	t.Helper()
+	p := mechtest.Plan(t, c)
+	x, err := residual.New(c, p, steps)
+	if err != nil {
+		t.Fatal(err)
+	}
+	stream := open(t, c, p, f(t, c, p))
+	start, battery, observer := stream.AppendState(nil), residual.NewBattery(x), x.Observe()
+	none, leaf := make([]float64, c.Dimension), make([]float64, c.Dimension)
+	for run := range runs {
+		if err := stream.Restore(start); err != nil {
+			t.Fatal(err)
+		}
+		for step := range steps {
+			id := noise.Identity{Partition: int32(run), Offset: int64(step)}
+			if step%2 == 0 {
+				stream.Add(id, nil)
+				observer.Release(stream.Sum(), none, residual.NoCoordinate)
+				continue
+			}
+			clear(leaf)
+			leaf[step/2%len(leaf)] = c.Clip
+			stream.Add(id, leaf)
+			observer.Release(stream.Sum(), leaf, step/2%len(leaf))
+		}
+		battery.Add(observer.Result(uint64(run)))
+	}
+	return battery.Tests()
+}
+
+// bend plants a fault in each draw of a node or step, numbered from 0 in each run.
+func bend(change func(dst []int64, draw int, scale float64)) fault {
+	return drawn(func(t *testing.T, c mechanisms.Config, p mechanisms.Plan) func([]int64, noise.Seed, int) {
+		whole := sampler(t, c, p.Scale)
+		return func(dst []int64, seed noise.Seed, draw int) {
+			whole.Fill(dst, seed)
+			change(dst, draw, p.Scale.Float64())
+		}
+	})
+}
+
+func each(f func(x float64) float64) func(dst []int64, _ int, scale float64) {
+	return func(dst []int64, _ int, scale float64) {
+		for i, x := range dst {
+			dst[i] = int64(f(float64(x)/scale) * scale)
+		}
+	}
+}
+
+// kept plants draws that are remembered: change may take those of the draws before.
+func kept(change func(dst []int64, before [][]int64)) fault {
+	return func(t *testing.T, c mechanisms.Config, p mechanisms.Plan) mechanisms.Sum {
+		var before [][]int64
+		whole := sampler(t, c, p.Scale)
+		bent := &bentSampler{fill: func(dst []int64, seed noise.Seed, _ int) {
+			whole.Fill(dst, seed)
+			change(dst, before)
+			before = append(before, append([]int64(nil), dst...))
+		}}
+		sum := mechtest.Sum(t, c, p, bent)
+		return &bentSum{Sum: sum, restore: func() { before = nil }, add: sum.Add}
+	}
+}
+
+// unlike the plan in ways that no attack of a canary along one direction would show, or not in so few runs.
+var unlikePlan = []struct {
+	what, name string // of the fault, and of a test that finds it
+	fault      fault
+}{
+	{"noise a tenth too small", "scale", bend(each(func(x float64) float64 { return 0.9 * x }))},
+	{"noise shared by pairs of coordinates", "coordinates", bend(func(dst []int64, _ int, _ float64) { dst[1] = dst[0] })},
+	{"noise of two coordinates far apart shared", "repeats", bend(func(dst []int64, _ int, _ float64) { dst[3] = dst[0] })},
+	{"sizes shared, signs not", "coordinates", bend(func(dst []int64, draw int, _ float64) {
+		if dst[2] = dst[1]; draw%2 == 0 {
+			dst[2] = -dst[1]
+		}
+	})},
+	{"the first coordinate smaller than the rest", "scale", bend(func(dst []int64, _ int, _ float64) { dst[0] /= 2 })},
+	{"one seed for two draws", "repeats", kept(func(dst []int64, before [][]int64) {
+		if n := len(before); n%2 == 1 {
+			copy(dst, before[n-1])
+		}
+	})},
+	{"a part of the draw before", "steps", kept(func(dst []int64, before [][]int64) {
+		if n := len(before); n > 0 {
+			for i := range dst {
+				dst[i] = int64(0.98*float64(dst[i]) + 0.2*float64(before[n-1][i]))
+			}
+		}
+	})},
+	{"the same noise in all runs", "runs", drawn(func(t *testing.T, c mechanisms.Config, p mechanisms.Plan) func([]int64, noise.Seed, int) {
+		whole := sampler(t, c, p.Scale)
+		return func(dst []int64, _ noise.Seed, draw int) { whole.Fill(dst, noise.Seed{byte(draw), byte(draw >> 8)}) }
+	})},
+	{"a clamp at 3 scales", "tails", bend(each(func(x float64) float64 { return max(-3, min(3, x)) }))},
+	{"uniform noise of the same variance", "law", bend(each(func(x float64) float64 { return math.Erf(x/math.Sqrt2) * math.Sqrt(3) }))},
+	{"a mean of a tenth", "mean", bend(each(func(x float64) float64 { return x + 0.1 }))},
+	{"leaves of 1.25 times their length", "leaves", longLeaves},
+}
+
+func TestResidualsCatchPlantedFaults(t *testing.T) {
+	for _, name := range []string{"blt", "tree-gaussian", "once-gaussian"} {
+		c := config(name)
+		if c.Dimension = 4; name == "tree-gaussian" {
+			c.Window = 64 // single nodes
+		}
+		for _, x := range unlikePlan {
+			finds(t, name+", "+x.what, rebuilt(t, c, 40, 600, x.fault), x.name)
+		}
+	}
+	for _, name := range []string{"tree-laplace", "tree-gamma", "once-gamma"} {
+		c := config(name)
+		c.Dimension = 4
+		for _, what := range []string{"scale", "coordinates", "runs", "leaves"} {
+			for _, x := range unlikePlan {
+				if x.name == what {
+					finds(t, name+", "+x.what, rebuilt(t, c, 8, 600, x.fault), what)
+				}
+			}
+		}
+	}
+}
+
+// finds wants a test to fail.
+func finds(t *testing.T, what string, tests []residual.Test, name string) {
+	t.Helper()
+	for _, test := range tests {
+		if test.Name == name {
+			t.Logf("%s: %s, p %.2g, %s", what, name, test.P, test.Worst)
+			if test.P < alpha/float64(len(tests)) {
+				return
+			}
+		}
+	}
+	t.Errorf("%s: not caught by %s: %+v", what, name, tests)
+}
+
+// Noise of nodes that are missing, or half as large as they should be, in blocks after the first: of the block before, and one level of it. Releases of
+// the first block, where a canary at step 1 is, show none of them.
+func TestResidualsCatchMissingNodesOfLaterBlocks(t *testing.T) {
+	without := func(missing func(id noise.NodeID) bool) fault {
+		return func(t *testing.T, c mechanisms.Config, p mechanisms.Plan) mechanisms.Sum {
+			return newSlowTree(t, c, p, func(window, step uint64) (shown []noise.NodeID) {
+				for _, id := range activeNodes(window, step) {
+					if id.Block == (step-1)/window || !missing(id) {
+						shown = append(shown, id)
+					}
+				}
+				return shown
+			})
+		}
+	}
+	all := without(func(noise.NodeID) bool { return true })
+	leaves := without(func(id noise.NodeID) bool { return id.Level == 0 })
+	for _, name := range []string{"tree-gaussian", "tree-gaussian, zero-out", "tree-gamma", "tree-laplace"} {
+		kind, more, _ := strings.Cut(name, ", ")
+		c := config(kind)
+		test := "scale"
+		if kind != "tree-gaussian" {
+			test = "later blocks"
+		}
+		if more != "" {
+			c.Adjacency = dp.ZeroOut
+		}
+		finds(t, name+", noise of the block before missing", rebuilt(t, c, 20, 900, all), test)
+		finds(t, name+", its leaves' noise missing", rebuilt(t, c, 20, 900, leaves), test)
+		for _, honest := range rebuilt(t, c, 20, 900, without(func(noise.NodeID) bool { return false })) {
+			if honest.P < alpha/12 {
+				t.Errorf("%s: a false alarm: %+v", name, honest)
+			}
+		}
+	}
+}

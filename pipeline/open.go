@@ -1,0 +1,103 @@
+package pipeline
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"time"
+
+	"oriel/pipeline/kafka"
+	"oriel/state"
+)
+
+// open starts the partition's first incarnation. Anything left of an earlier one means that a state was lost: then
+// nothing may start from zero in silence. known says that the local store has, or may have had, a state.
+func (t *task) open(ctx context.Context, o *owned, e ends, incarnationKey []byte, known bool) error {
+	s := t.service
+	const lost = "the state of this partition is lost: "
+	const remedy = "Restore the changelog topic, or open a new deployment under another ORIEL_NAME; its privacy loss adds to the old one's for events that both read"
+	if len(o.view.values) > 1 { // beyond the manifest
+		return t.lost(lost+"the changelog holds records that this master key's names do not explain", remedy)
+	}
+	if sent, err := t.sentOpening(ctx, o, e, incarnationKey); err != nil || sent {
+		return err
+	}
+	released, err := hasRecords(ctx, s.client, s.topics.Decisions, t.partition, e.decisions)
+	switch {
+	case err != nil:
+		return err
+	case released:
+		return t.lost(lost+"decisions were released, but the changelog has no state", remedy)
+	case known:
+		return t.lost(lost+"the local store holds a state of it, or was damaged, but the changelog has none", remedy+
+			"; if this partition was really never opened, empty ORIEL_STATE_DIR")
+	case e.group != -1:
+		return t.lost(lost+"the group has committed an offset, but the changelog has no state", remedy)
+	}
+	bounds, err := s.client.Bounds(ctx, s.config.Input, t.partition)
+	if err != nil {
+		return fmt.Errorf("pipeline: partition %d: bounds of the input: %w", t.partition, err)
+	}
+	start := bounds.Start
+	if s.config.Start == StartLatest {
+		start = bounds.Stable
+	}
+	plan, err := s.model.Plan()
+	if err != nil {
+		return &StopError{Partition: t.partition, Reason: "no plan fits the configuration", Remedy: "Correct the settings that the cause names", Cause: err}
+	}
+	inc := state.NewIncarnation(state.Incarnation{
+		Stream: t.stream, Cluster: s.topics.Cluster, Topic: s.topics.Input.ID, Partition: t.partition,
+		Config: s.model.Settings, Plan: plan, Start: start,
+	})
+	if o.sealer, err = inc.Sealer(); err != nil {
+		return fmt.Errorf("pipeline: partition %d: %w", t.partition, err)
+	}
+	key := inc.InitialKey(state.NewSecret())
+	if o.stream, err = OpenStream(s.model, plan, key, o.people, t.stream, inc.ID); err != nil {
+		return &StopError{Partition: t.partition, Reason: "the plan does not prove the configured guarantee", Remedy: "Correct the settings that the cause names", Cause: err}
+	}
+	o.incarnation = inc.ID
+	g := &segment{position: state.Position{Topic: s.topics.Input.ID, Next: start, LeaderEpoch: -1, Semantics: s.model.Semantics}}
+	o.stream.Start(func(line []byte) { g.decide([]byte(t.stream), line, time.Now().UnixMilli()) })
+	g.sealed = o.sealer.Seal(nil, g.position, o.stream.AppendState(nil))
+	return t.commit(ctx, o, g, state.Record{Key: incarnationKey, Value: inc.Seal(s.master)})
+}
+
+// sentOpening continues an opening that was sent and has been aborted in the changelog, if there is one: its commit may have
+// been acknowledged, and other parts of it may stand. Records of a state are sent after the decisions before it, so that these
+// are in their topic. No other incarnation can have released anything: an opening is sent only where nothing was released.
+func (t *task) sentOpening(ctx context.Context, o *owned, e ends, incarnationKey []byte) (bool, error) {
+	s, b := t.service, e.changelog
+	sent := &changelog{values: map[string][]byte{}}
+	for r, err := range recordsOf(ctx, s.client, s.topics.Changelog, t.partition, b.Start, b.High, true) {
+		if err != nil {
+			return false, err
+		}
+		if bytes.Equal(r.Key, incarnationKey) { // of several attempts the last one counts, whole or not
+			clear(sent.values)
+		}
+		sent.values[string(r.Key)] = bytes.Clone(r.Value)
+	}
+	record := sent.values[string(incarnationKey)]
+	sealed, err := sent.sealed(o.stateKey)
+	if err != nil || record == nil || sealed == nil {
+		return false, nil // cut short, and so not committed anywhere
+	}
+	for _, r := range stateRecords(o.stateKey, sealed) {
+		o.view.values[string(r.Key)] = bytes.Clone(r.Value)
+	}
+	opening := state.Record{Key: incarnationKey, Value: record}
+	return true, t.restore(ctx, o, e, record, sealed, opening)
+}
+
+// hasRecords tells whether any record was ever readable in the partition, committed or not.
+func hasRecords(ctx context.Context, client *kafka.Client, topic kafka.Topic, p int32, bounds kafka.Bounds) (bool, error) {
+	if bounds.Start > 0 {
+		return true, nil // deleted by retention
+	}
+	for _, err := range recordsOf(ctx, client, topic, p, bounds.Start, bounds.High, true) {
+		return err == nil, err
+	}
+	return false, nil
+}

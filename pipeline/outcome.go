@@ -1,0 +1,70 @@
+package pipeline
+
+import (
+	"context"
+	"fmt"
+)
+
+// outcome is how the transactions of earlier owners have ended, seen from the committed state.
+//
+// A transaction is to end equally in all its topics, and a coordinator that crashes after it has decided may never tell some
+// of them: then they are aborted at the take-over (kafka.Producer.Settle). So decisions, verdicts and group offset may each
+// stand before the state, at it, or behind it. Each part stands at the end of some transaction, because only a take-over aborts,
+// and it repairs before anything else is sent.
+//
+//   - Before the state: the missing bytes are in their topic, aborted: the state was sent after them, and committed.
+//   - Behind the state: the transaction was decided, or its commit could not stand anywhere. Its events are taken again.
+//
+// All of it is public: offsets, indices and decisions. What a take-over does is a function of them alone.
+type outcome struct {
+	decisions decisionsFound
+	verdicts  verdictsFound
+	group     int64
+	end       int64 // of the input offsets that the committed parts stand on; more if decisions.beyond needs it
+}
+
+// whole tells that nothing has to be sent.
+func (f *outcome) whole(next int64) bool {
+	return !f.ahead(next) && len(f.decisions.resend) == 0 && len(f.verdicts.resend) == 0 && (f.group == -1 || f.group == next)
+}
+
+// ahead tells that something committed stands behind the state.
+func (f *outcome) ahead(next int64) bool { return f.end > next || len(f.decisions.beyond) > 0 }
+
+// look finds how everything stands beside the committed state.
+func (t *task) look(ctx context.Context, o *owned, e ends) (*outcome, error) {
+	decisions, err := t.lookAtDecisions(ctx, o, e.decisions)
+	if err != nil {
+		return nil, err
+	}
+	verdicts, err := t.lookAtVerdicts(ctx, o, e.verdicts)
+	if err != nil {
+		return nil, err
+	}
+	f := &outcome{decisions: decisions, verdicts: verdicts, group: e.group, end: max(o.position.Next, verdicts.end)}
+	return f, t.lookAtGroup(o.position.Next, f)
+}
+
+// lookAtGroup tells an offset of the group that a transaction has left from one that somebody has set. The state is right in
+// either case, and neither takes an event twice or leaves one out; but who sets offsets expects something else, and is told so.
+// A transaction leaves the offset where it began, if only its offset was aborted, or where it ends, if only its state was; its
+// verdicts, sealed, say what these are.
+func (t *task) lookAtGroup(next int64, f *outcome) error {
+	c := t.service.config
+	switch {
+	case f.group == -1, f.group == next:
+		return nil
+	case f.group < next && f.verdicts.began(next, f.group):
+		return nil
+	case f.group > next && f.verdicts.ended(f.group):
+		f.end = max(f.end, f.group)
+		return nil
+	case f.ahead(next): // the right offset is not known before the events are taken again; without one, it is set then
+		return t.lost(fmt.Sprintf("offsets were reset: the group stands at %d, the state at %d, and more than the state has is committed", f.group, next),
+			fmt.Sprintf("Events cannot be taken twice or left out. Stop all members and delete the offset, which is then set: kafka-consumer-groups.sh --group %s --topic %s:%d --delete-offsets",
+				c.Group, c.Input, t.partition))
+	}
+	return t.lost(fmt.Sprintf("offsets were reset: the group stands at %d, the state at %d", f.group, next),
+		fmt.Sprintf("Events cannot be taken twice or left out. Stop all members and set the offset back: kafka-consumer-groups.sh --group %s --topic %s:%d --reset-offsets --to-offset %d --execute",
+			c.Group, c.Input, t.partition, next))
+}

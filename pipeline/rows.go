@@ -1,0 +1,95 @@
+package pipeline
+
+import (
+	"bytes"
+	"context"
+
+	"oriel/pipeline/kafka"
+	"oriel/state"
+)
+
+// verdictsFound are the verdict rows of the incarnation beside its state.
+type verdictsFound struct {
+	end    int64 // of the last committed row, −1 if none can be read
+	rows   []row // those that were looked at, aborted ones behind the last committed one included, in order
+	beyond []row // the committed ones behind the state
+	resend []row // those up to the state that are not committed, in order
+}
+
+type row struct {
+	state.VerdictRow
+	sealed []byte
+}
+
+// lookAtVerdicts reads the end of the verdict topic.
+func (t *task) lookAtVerdicts(ctx context.Context, o *owned, b kafka.Bounds) (verdictsFound, error) {
+	topic, next := t.service.topics.Verdicts, o.position.Next
+	var f verdictsFound
+	behind := b.Start // the last committed row
+	collect := func(from, end int64, uncommitted bool, each func(r row, offset int64)) error {
+		for r, err := range recordsOf(ctx, t.service.client, topic, t.partition, from, end, uncommitted) {
+			if err != nil {
+				return err
+			}
+			if opened, err := o.sealer.OpenVerdicts(r.Value); err == nil { // else it is of another incarnation, or of somebody else
+				each(row{opened, bytes.Clone(r.Value)}, r.Offset)
+			}
+		}
+		return nil
+	}
+	for from := range backwards(b.Start, b.Stable) {
+		f, behind = verdictsFound{end: -1}, b.Start
+		if err := collect(from, b.Stable, false, func(r row, offset int64) {
+			f.end, f.rows, behind = r.To, append(f.rows, r), offset+1
+			if r.To > next {
+				f.beyond = append(f.beyond, r)
+			}
+		}); err != nil {
+			return f, err
+		}
+		if len(f.rows) > 0 && f.rows[0].To <= next {
+			break
+		}
+	}
+	committed := len(f.rows)
+	if err := collect(behind, b.High, true, func(r row, _ int64) { f.rows = append(f.rows, r) }); err != nil {
+		return f, err
+	}
+	// The rows up to the state, from the last one back to where the committed ones end. A state of a version without verdicts
+	// has none.
+	for at, i := next, len(f.rows)-1; i >= committed && at > f.end; i-- {
+		if f.rows[i].To == at {
+			f.resend = append([]row{f.rows[i]}, f.resend...)
+			at = f.rows[i].From
+		}
+	}
+	return f, nil
+}
+
+// began tells whether a transaction that ended at an offset of the input may have begun at another, by the rows that were sent
+// for it: all but the last of one transaction are full.
+func (f *verdictsFound) began(end, at int64) bool {
+	for i := len(f.rows) - 1; i >= 0; i-- {
+		if r := f.rows[i]; r.To == end {
+			if r.From == at {
+				return true
+			}
+			for j := i - 1; j >= 0 && f.rows[j].To == f.rows[j+1].From && len(f.rows[j].Verdicts) == state.MaxVerdicts; j-- {
+				if f.rows[j].From == at {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// ended tells whether a transaction was sent that ended at an offset of the input.
+func (f *verdictsFound) ended(at int64) bool {
+	for _, r := range f.rows {
+		if r.To == at {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,48 @@
+package pipeline
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"oriel/pipeline/kafka"
+)
+
+// Semantics numbers what becomes of a record's bytes: how a batch is decompressed, how an event is decoded and how its
+// gradient is laid on the lattice. The noise of a step depends on every bit of it, so a version that reads one record
+// otherwise must not repeat steps that another version has made readable. The number is raised by hand when a golden file
+// of testdata/semantics changes here or in pipeline/kafka; their test says so. It is stored with every state.
+const Semantics uint32 = 1
+
+// versioned refuses a model that does not say its semantics.
+func (m Model) versioned() error {
+	if m.Semantics == 0 {
+		return errors.New("pipeline: model: semantics: none")
+	}
+	return nil
+}
+
+// checkSemantics lets a version of other semantics go on only where nothing can be read that it would have to repeat.
+func (t *task) checkSemantics(ctx context.Context, o *owned, f *outcome, b kafka.Bounds) error {
+	was, is := o.position.Semantics, t.service.model.Semantics
+	if was == is {
+		return nil
+	}
+	tail := !f.decisions.some && b.Start > 0 // the last decisions were deleted: nobody can tell
+	for r, err := range recordsOf(ctx, t.service.client, t.service.topics.Decisions, t.partition, b.Start, b.High, true) {
+		if err != nil {
+			return err
+		}
+		if d, ours := o.decision(r.Value, t.stream); ours && d.Step > o.position.Step {
+			tail = true
+			break
+		}
+	}
+	if tail {
+		return t.stop(fmt.Sprintf("the state was computed under semantics %d, this version has %d, and decisions behind the state can be read: a repetition could differ from them", was, is),
+			"Start the old version once, until it has committed and is told to end; then start this one")
+	}
+	t.service.listener.note(t.partition, fmt.Sprintf("the state was computed under semantics %d; nothing behind it can be read, so it goes on under %d", was, is))
+	o.position.Semantics = is
+	return nil
+}
