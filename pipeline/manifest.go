@@ -23,7 +23,9 @@ func transactionalID(name string, input [16]byte, partition int32) string {
 
 // manifestText is what a manifest holds: the deployment's name before its canonical configuration. The name binds the topics
 // to the transactional ids that fence their writers.
-func manifestText(c Config, m Model) string { return "NAME=" + c.Name + "\n" + m.Settings }
+func manifestText(c Config, m Model) string { return nameLine(c) + m.Settings }
+
+func nameLine(c Config) string { return "NAME=" + c.Name + "\n" }
 
 // WriteManifests gives every changelog partition that has none its manifest record: the configuration, the input and the key
 // that hides stream ids. One that exists must say the same; all are looked at BEFORE the first is written. It must not run

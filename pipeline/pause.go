@@ -18,13 +18,13 @@ const (
 
 func (b *backoff) wait(ctx context.Context) error {
 	b.next = min(max(2*b.next, firstPause), lastPause)
-	return pause(ctx, b.next/2+b.jitter(b.next/2))
+	return Pause(ctx, b.next/2+b.jitter(b.next/2))
 }
 
 func (b *backoff) reset() { b.next = 0 }
 
-// pause waits for d or until ctx ends.
-func pause(ctx context.Context, d time.Duration) error {
+// Pause waits for d or until ctx ends.
+func Pause(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {

@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 
@@ -58,7 +59,7 @@ var roles = []role{
 		settings: func(input map[string]string) map[string]string {
 			return map[string]string{
 				"cleanup.policy": "delete", "max.message.bytes": "8388608",
-				"retention.ms": orText(input["retention.ms"], "-1"), "retention.bytes": "-1",
+				"retention.ms": cmp.Or(input["retention.ms"], "-1"), "retention.bytes": "-1",
 			}
 		},
 		check: checkVerdicts,
@@ -129,11 +130,4 @@ func (c Config) parts(p int32) []kafka.TopicPartition {
 		}
 	}
 	return parts
-}
-
-func orText(value, otherwise string) string {
-	if value == "" {
-		return otherwise
-	}
-	return value
 }

@@ -108,7 +108,7 @@ func (s *Service) checkTopics(ctx context.Context) error {
 // beforeNextLook pauses, and forgets which brokers were asked.
 func (s *Service) beforeNextLook(ctx context.Context) error {
 	s.client.Refresh()
-	return pause(ctx, lookInterval)
+	return Pause(ctx, lookInterval)
 }
 
 // lookInterval is the time from one look at a loss to the next, of some ten that it must be found at.
@@ -128,7 +128,7 @@ func (s *Service) compareTopics(ctx context.Context) error {
 
 // watchTopics ends the generation when a topic is made again while tasks read it.
 func (s *Service) watchTopics(ctx context.Context, end func(error)) {
-	for pause(ctx, topicsInterval) == nil {
+	for Pause(ctx, topicsInterval) == nil {
 		if err := s.checkTopics(ctx); err != nil && Kind(err) == Stopped {
 			end(err)
 			return
@@ -225,7 +225,7 @@ func (t *task) keepRunning(ctx context.Context) error {
 			}
 		case Lost: // the generation that replaces ours is on its way; if it does not come, the other owner has gone
 			t.service.listener.state(t.partition, Restoring)
-			if pause(ctx, t.service.config.SessionTimeout) != nil {
+			if Pause(ctx, t.service.config.SessionTimeout) != nil {
 				return nil
 			}
 		case Retry, Finished:

@@ -7,19 +7,15 @@ import (
 	"oriel/state"
 )
 
-// verdictOf is the stored byte that says what became of a record: its code plus one, because 0 says that an offset holds no
-// record.
-func verdictOf(code schemas.Code) byte { return byte(code) + 1 }
-
 // judge adds the verdict of a record that lies gap offsets behind the record before.
 func (g *segment) judge(gap int64, code schemas.Code) {
 	g.pass(gap)
-	g.verdicts = append(g.verdicts, verdictOf(code))
+	g.verdicts = append(g.verdicts, code.Verdict())
 }
 
 // pass adds the verdicts of offsets that hold no record for us: markers and records of aborted transactions.
 func (g *segment) pass(offsets int64) {
-	g.verdicts = append(g.verdicts, make([]byte, offsets)...)
+	g.verdicts = append(g.verdicts, make([]byte, offsets)...) // 0: no record
 }
 
 // seal makes rows of the verdicts, which start at offset from and end where the segment does. Where one row ends and the

@@ -34,6 +34,9 @@ func ConfigDiff(stored, configured string) []string {
 	return diff
 }
 
+// ConfigValue is the value of a setting in a canonical configuration, empty when the text does not name it.
+func ConfigValue(config, name string) string { return settings(config)[name] }
+
 func settings(config string) map[string]string {
 	m := make(map[string]string)
 	for line := range strings.Lines(config) {

@@ -98,6 +98,7 @@ func TestCanaryShowsUpNowhere(t *testing.T) {
 		look("file "+d.Name(), b)
 		return err
 	})
+	checkLetters(f, 0, f.letters(0), at(10, bad), 900_000)
 }
 
 func (f *fixture) pages(p *process) string {
@@ -165,4 +166,9 @@ func TestPoisonDoesNotHaltAPartition(t *testing.T) {
 	f.awaitTaken(time.Minute, 12)
 	p.terminate()
 	checkHistory(t, f, 0, 12)
+	for _, letter := range f.letters(0) {
+		if len(letter.Key) > 64<<10 || len(letter.Value) > 64<<10 {
+			t.Errorf("a letter of %d and %d bytes", len(letter.Key), len(letter.Value))
+		}
+	}
 }

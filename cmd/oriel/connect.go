@@ -21,8 +21,8 @@ type deployment struct {
 	master *state.MasterKey
 }
 
-// connect reads the master key and checks the deployment's topics. onRetry hears of each request that is tried again.
-func (h host) connect(ctx context.Context, s settings.Settings, onRetry func(string, error)) (deployment, error) {
+// connect reads the master key and checks those of the deployment's topics that a use names. onRetry hears of each request that is tried again.
+func (h host) connect(ctx context.Context, s settings.Settings, c pipeline.Config, use pipeline.Use, onRetry func(string, error)) (deployment, error) {
 	master, err := state.LoadMasterKey(s.MasterKeyFile)
 	if err != nil {
 		return deployment{}, fmt.Errorf("ORIEL_MASTER_KEY_FILE: %w", err)
@@ -31,7 +31,7 @@ func (h host) connect(ctx context.Context, s settings.Settings, onRetry func(str
 	if err != nil {
 		return deployment{}, err
 	}
-	topics, err := pipeline.CheckTopics(ctx, client, s.Deployment(), pipeline.ByService)
+	topics, err := pipeline.CheckTopics(ctx, client, c, use)
 	if err != nil {
 		return deployment{}, errors.Join(err, client.Close())
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"fmt"
 	"math/rand/v2"
 	"os"
 	"strconv"
@@ -9,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"oriel/pipeline/kafka"
 	"oriel/schemas"
 )
 
@@ -44,7 +46,7 @@ func TestCrashLosesNothingAndRepeatsNothing(t *testing.T) {
 		defer close(sent)
 		for c := range chunks {
 			for p := range int32(partitions) {
-				f.send(p, events(c*(each/chunks), each/chunks)...)
+				f.send(p, withBad(c*(each/chunks), each/chunks)...)
 			}
 			select {
 			case <-f.ctx().Done():
@@ -94,8 +96,69 @@ func TestCrashLosesNothingAndRepeatsNothing(t *testing.T) {
 	for _, p := range slots {
 		p.terminate()
 	}
+	f.must("letters", "--once")
 	for p := range int32(partitions) {
 		checkHistory(t, f, p, each)
+		checkLetters(f, p, f.read(f.topic("dead-letter"), p, false), badOf(each), 1<<20)
+	}
+}
+
+// withBad are events, and a bad record in each ten.
+func withBad(from, n int) []kafka.Record {
+	all := events(from, n)
+	for i := range all {
+		if bad, ok := badAt(from + i); ok {
+			all[i] = bad
+		}
+	}
+	return all
+}
+
+func badAt(i int) (kafka.Record, bool) {
+	return kafka.Record{Key: []byte("k"), Value: fmt.Appendf(nil, "bad %d", i)}, i%10 == 7
+}
+
+// badOf are the bad ones of the first n.
+func badOf(n int) map[int64]kafka.Record {
+	bad := map[int64]kafka.Record{}
+	for i := range n {
+		if r, ok := badAt(i); ok {
+			bad[int64(i)] = r
+		}
+	}
+	return bad
+}
+
+// TestCrashLosesNoLetterAndWritesNoneTwice kills two processes of the letters' group at each of their points while a service writes
+// verdicts.
+func TestCrashLosesNoLetterAndWritesNoneTwice(t *testing.T) {
+	const partitions, each = 2, 2000
+	f := newFixture(t, partitions, nil)
+	f.must("topics")
+	service := f.start(nil, "run")
+	start := func(kill string) *process { return f.start(map[string]string{"TEST_KILL": kill}, "letters") }
+	places := []string{"fenced:1", "restored:1", "produced:1", "committed:1", "produced:1", "committed:1"}
+	slots := [2]*process{start(places[0]), start(places[1])}
+	for k := range places {
+		for p := range int32(partitions) {
+			f.send(p, withBad(k*each/len(places), (k+1)*each/len(places)-k*each/len(places))...)
+		}
+		slot := slots[k%2]
+		select { // it kills itself, once it has joined and has work
+		case <-slot.done:
+			t.Logf("killed at %s", places[k])
+		case <-time.After(25 * time.Second):
+			t.Errorf("not killed at %s", places[k])
+		}
+		if k+2 < len(places) {
+			slots[k%2] = start(places[k+2])
+		}
+	}
+	f.awaitTaken(time.Minute, each, each)
+	service.terminate()
+	f.must("letters", "--once")
+	for p := range int32(partitions) {
+		checkLetters(f, p, f.read(f.topic("dead-letter"), p, false), badOf(each), 1<<20)
 	}
 }
 

@@ -11,12 +11,14 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"oriel/pipeline/embedded"
 	"oriel/pipeline/kafka"
+	"oriel/schemas"
 )
 
 // Deployments as earlier versions left them: testdata/deployments/VERSION.tar.gz is the embedded broker's data directory, the state
@@ -119,10 +121,38 @@ func earlierGoesOn(t *testing.T, dir, addr, name string, partitions int, setting
 	}
 	f.awaitTaken(time.Minute, taken...)
 	run.terminate()
+	f.must("letters", "--once")
 	for p := range partitions {
+		earlierLetters(f, int32(p))
 		for _, r := range f.read(f.topic("decisions"), int32(p), false) {
 			fmt.Fprintf(got, "%s\n", r.Value)
 		}
+	}
+}
+
+// earlierLetters checks that `oriel letters` goes on where the earlier version, which wrote letters itself, has stopped: each bad event
+// has its letter once, in order.
+func earlierLetters(f *fixture, p int32) {
+	f.t.Helper()
+	last, bad := -1, 0
+	for _, letter := range f.read(f.topic("dead-letter"), p, false) {
+		offset, err := strconv.Atoi(ours(letter)["oriel-offset"])
+		if err != nil || offset <= last || offset >= 80 {
+			f.t.Errorf("%s partition %d: a letter of offset %d behind one of %d: %v", f.name, p, offset, last, err)
+		}
+		last = offset
+		if ours(letter)["oriel-reason"] == schemas.JSONSyntax.String() {
+			bad++
+		}
+	}
+	want := 0
+	for i := range 80 {
+		if _, taken := strings.CutPrefix(string(earlierEvent(f.name, 100*int(p)+i).Value), "no event"); taken {
+			want++
+		}
+	}
+	if bad < want && f.name != "users" || bad == 0 { // of users, some come too soon
+		f.t.Errorf("%s partition %d: %d letters of malformed events, want %d", f.name, p, bad, want)
 	}
 }
 

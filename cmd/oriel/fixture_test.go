@@ -36,7 +36,7 @@ func newFixture(t *testing.T, partitions int, more map[string]string) *fixture {
 
 func fixtureAt(t *testing.T, addr string, partitions int, more map[string]string) *fixture {
 	t.Helper()
-	client, err := kafka.New(kafka.Config{Brokers: []string{addr}})
+	client, err := kafka.New(kafka.Config{Brokers: strings.Split(addr, ",")})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -31,7 +31,7 @@ func root() *cobra.Command {
 		},
 	}
 	cmd.PersistentFlags().StringVar(&envFile, "env-file", "", "read settings from a file of lines NAME=value, where the environment does not have them")
-	cmd.AddCommand(demoCommand(), keyCommand(), configCommand(), runCommand(), topicsCommand(), produceCommand(), tailCommand(), featuresCommand(), replayCommand(),
+	cmd.AddCommand(demoCommand(), keyCommand(), configCommand(), runCommand(), lettersCommand(), topicsCommand(), produceCommand(), tailCommand(), featuresCommand(), replayCommand(),
 		planCommand(), auditCommand())
 	return cmd
 }

@@ -93,7 +93,7 @@ func run(ctx context.Context, h host) error {
 	}()
 	defer func() { _ = server.Close() }()
 
-	d, err := h.connect(ctx, s, retrying(log, pages.Retrying))
+	d, err := h.connect(ctx, s, s.Deployment(), pipeline.ByService, retrying(log, pages.Retrying))
 	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
 		log.Info("told to end before the brokers had answered: nothing was taken")
 		return nil

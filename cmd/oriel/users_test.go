@@ -79,7 +79,10 @@ func TestUsersAreKeptApart(t *testing.T) {
 		}
 	}
 	checkHistory(t, f, 0, len(records))
-	want := expected(records, 5)
+	got, want := reasons(f.letters(0)), expected(records, 5)
+	if strings.Join(got, "\n") != strings.Join(want, "\n") {
+		t.Errorf("dead letters:\n%q, want\n%q", got, want)
+	}
 	for _, reason := range []string{"too_soon", "no_user", "json_syntax", "too_large"} {
 		if !strings.Contains(strings.Join(want, "\n"), reason) {
 			t.Errorf("no record of the test is %s", reason)
@@ -194,6 +197,9 @@ func TestUserOfAHeader(t *testing.T) {
 	p := f.start(nil, "run")
 	f.awaitTaken(time.Minute, 7)
 	p.terminate()
+	if got, want := strings.Join(reasons(f.letters(0)), "; "), "2 too_soon; 3 no_user; 4 no_user"; got != want {
+		t.Errorf("dead letters %q, want %q", got, want)
+	}
 }
 
 // TestReplayKnowsUsers: a file with keys gives the bytes that the same file gives with its null events made by hand.

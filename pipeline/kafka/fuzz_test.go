@@ -65,6 +65,7 @@ func FuzzAnswers(f *testing.F) {
 			func(r *wireReader) { parseListOffset(r) },
 			func(r *wireReader) { parseEpochEnd(r) },
 			func(r *wireReader) { parseOffsetFetch(r) },
+			func(r *wireReader) { parseDeleteRecords(r) },
 			func(r *wireReader) { parseJoin(r) },
 			func(r *wireReader) { parseSync(r, "t") },
 			func(r *wireReader) {

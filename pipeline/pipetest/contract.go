@@ -34,6 +34,7 @@ func Contract(t *testing.T, addr string) {
 		"CompactedOffsetsAreSteppedOver":           compacted,
 		"LogIdentityIsKnown":                       identity,
 		"OffsetsOutsideTheLogAreRefused":           outOfRange,
+		"OperatorsAlterATopicAndItsStart":          altered,
 		"DamagedBytesNeverBecomeRecords":           damaged,
 		"TopicMadeAgainIsNotReadUnderItsOldId":     recreated,
 		"DeletedTopicEndsItsReader":                deleted,

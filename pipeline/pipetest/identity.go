@@ -2,6 +2,7 @@ package pipetest
 
 import (
 	"errors"
+	"strings"
 	"time"
 
 	"oriel/pipeline/kafka"
@@ -143,5 +144,39 @@ func manyHeaders(e *env) {
 		if r.Unreadable != (i == 2) || (r.Value == nil) != r.Unreadable || r.Offset != int64(i) {
 			e.Fatalf("record %d at offset %d: unreadable is %t", i, r.Offset, r.Unreadable)
 		}
+	}
+}
+
+func altered(e *env) {
+	topic := e.topic(1, map[string]string{"max.message.bytes": "5000", "retention.ms": "100000000"})
+	p := e.producer(e.name("txn"))
+	e.transact(p, topic, true, "a")
+	e.transact(p, topic, true, "b")
+	e.settle(topic)
+	e.check(e.c.AlterTopic(e.ctx, topic, map[string]string{"max.message.bytes": "6000"}))
+	settings, err := e.c.Settings(e.ctx, topic)
+	e.check(err)
+	if settings["max.message.bytes"] != "6000" || settings["retention.ms"] != "100000000" {
+		e.Fatalf("settings %v", settings)
+	}
+	e.check(p.Begin(e.ctx, []kafka.TopicPartition{{Topic: topic}}))
+	if _, err := p.Produce(e.ctx, topic, 0, batch(strings.Repeat("x", 5900))); err != nil {
+		e.Fatalf("a batch below the limit: %v", err)
+	}
+	if _, err := p.Produce(e.ctx, topic, 0, batch(strings.Repeat("x", 6000))); !kafka.TooLarge(err) {
+		e.Fatalf("a batch above the limit: %v", err)
+	}
+	e.check(e.c.DeleteRecords(e.ctx, topic, 0, 2))
+	if b := e.bounds(topic); b.Start != 2 {
+		e.Fatalf("bounds %+v after records were deleted", b)
+	}
+	b, err := e.c.NewReader(topic, 0, 2, kafka.ReaderOptions{MaxWait: time.Millisecond}).Fetch(e.ctx)
+	e.check(err)
+	if len(b.Records) != 1 || string(b.Records[0].Value) != "b" {
+		e.Fatalf("after the deletion: %+v", b)
+	}
+	b.Release()
+	if err := e.c.DeleteRecords(e.ctx, topic, 0, 1<<40); !errors.Is(err, kafka.Code(1)) { // OFFSET_OUT_OF_RANGE
+		e.Fatalf("records beyond the end: %v", err)
 	}
 }

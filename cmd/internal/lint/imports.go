@@ -21,6 +21,7 @@ var direction = []struct {
 	{"pipeline/embedded", []string{"pipeline"}, "the embedded broker knows Kafka alone"},
 	{"pipeline/metrics", []string{"pipeline", "mechanisms/dp"}, "metrics see what a listener is told: counts and times"},
 	{"pipeline/console", []string{"pipeline", "mechanisms/dp"}, "HTTP shows what is public"},
+	{"pipeline/letters", []string{"=pipeline", "pipeline/kafka", "state", "schemas"}, "letters open what the service has sealed, and know no algorithm"},
 	{"pipeline/pipetest", []string{"pipeline", "operators", "mechanisms", "state", "schemas"}, "test helpers may see the layers below"},
 	{"pipeline", []string{"operators", "mechanisms", "state", "schemas"}, "pipeline drives the layers below"},
 	{"operators/optest", []string{"operators", "mechanisms"}, "the conformance suite runs any operator"},

@@ -61,9 +61,12 @@ func (s Settings) check(needs []Need, broken map[string]bool) []error {
 		_, _, err := net.SplitHostPort(s.HTTPAddr)
 		c.want("HTTP_ADDR", err == nil, "%q: not host:port", s.HTTPAddr)
 		c.oneOf("START", s.Start, "earliest", "latest")
-		c.oneOf("LOG_LEVEL", s.LogLevel, "debug", "info", "warn", "error")
 		c.want("COMMIT_INTERVAL", s.CommitInterval >= 1e6 && s.CommitInterval <= 60e9, "%v: not within 1ms to 1m", s.CommitInterval)
+	}
+	if slices.Contains(needs, Service) || slices.Contains(needs, Letters) {
+		c.oneOf("LOG_LEVEL", s.LogLevel, "debug", "info", "warn", "error")
 		c.want("SESSION_TIMEOUT", s.SessionTimeout >= 1e9 && s.SessionTimeout <= 1800e9, "%v: not within 1s to 30m", s.SessionTimeout)
+		c.want("LETTERS_GROUP", s.Name == "" || s.LettersDeployment().Group != s.Deployment().Group, "the same as the group of oriel run")
 	}
 	if slices.Contains(needs, Events) || slices.Contains(needs, Operator) {
 		c.oneOf("LOSS", s.Loss, "linear", "logistic", "hinge", "squared", "absolute", "portfolio")

@@ -1,6 +1,7 @@
 package settings
 
 import (
+	"cmp"
 	"crypto/tls"
 	"crypto/x509"
 	"fmt"
@@ -50,19 +51,20 @@ const transactionBytes = 32 << 20
 
 // Deployment gives the names and intervals that the pipeline takes, with the defaults that depend on the name.
 func (s Settings) Deployment() pipeline.Config {
-	or := func(value, otherwise string) string {
-		if value == "" {
-			return otherwise
-		}
-		return value
-	}
 	return pipeline.Config{
-		Name: s.Name, Group: or(s.Group, s.Name), Input: s.InputTopic,
-		Decisions:  or(s.DecisionTopic, s.Name+".decisions"),
-		Verdicts:   or(s.VerdictsTopic, s.Name+".verdicts"),
-		Changelog:  or(s.ChangelogTopic, s.Name+".changelog"),
-		DeadLetter: or(s.DeadLetterTopic, s.Name+".dead-letter"),
+		Name: s.Name, Group: cmp.Or(s.Group, s.Name), Input: s.InputTopic,
+		Decisions:  cmp.Or(s.DecisionTopic, s.Name+".decisions"),
+		Verdicts:   cmp.Or(s.VerdictsTopic, s.Name+".verdicts"),
+		Changelog:  cmp.Or(s.ChangelogTopic, s.Name+".changelog"),
+		DeadLetter: cmp.Or(s.DeadLetterTopic, s.Name+".dead-letter"),
 		Start:      s.Start, CommitInterval: s.CommitInterval, TransactionBytes: transactionBytes,
 		SessionTimeout: s.SessionTimeout, SingleReplica: s.SingleReplica,
 	}
+}
+
+// LettersDeployment is Deployment with the group of `oriel letters`.
+func (s Settings) LettersDeployment() pipeline.Config {
+	c := s.Deployment()
+	c.Group = cmp.Or(s.LettersGroup, s.Name+".letters")
+	return c
 }

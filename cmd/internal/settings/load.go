@@ -18,6 +18,7 @@ const (
 	Kafka      Need = "kafka"      // reach the brokers
 	Deployment Need = "deployment" // name a deployment and open what it sealed
 	Service    Need = "service"    // run it
+	Letters    Need = "letters"    // write its letters
 	Events     Need = "events"     // decode events
 	Operator   Need = "operator"   // step over events and release decisions
 )

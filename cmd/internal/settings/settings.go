@@ -25,6 +25,7 @@ type Settings struct {
 	MasterKeyFile    string        `env:"MASTER_KEY_FILE" need:"deployment" unit:"file" range:"64 hex digits; its group may read it, others may not: mode 0400, 0440, 0600 or 0640" text:"key that wraps the keys of sealed state"`
 	SingleReplica    bool          `env:"ALLOW_SINGLE_REPLICA" envDefault:"false" unit:"bool" text:"accept fewer than 3 replicas or 2 in sync: one lost broker can then lose acknowledged records, and with them the guarantee"`
 	Group            string        `env:"GROUP" unit:"name" text:"consumer group; the deployment name when empty"`
+	LettersGroup     string        `env:"LETTERS_GROUP" unit:"name" text:"consumer group of oriel letters; <name>.letters when empty"`
 	Start            string        `env:"START" need:"service" unit:"name" range:"earliest, latest" text:"where the first incarnation of a partition starts; later ones start where the last ended"`
 	StateDir         string        `env:"STATE_DIR" need:"service" unit:"directory" text:"embedded store (Pebble), one directory a process; a cache of the changelog"`
 	CommitInterval   time.Duration `env:"COMMIT_INTERVAL" envDefault:"100ms" unit:"duration" range:"1ms to 1m" text:"time between transactions of a busy partition"`

@@ -1,0 +1,83 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+
+	"github.com/spf13/cobra"
+
+	"oriel/cmd/internal/settings"
+	"oriel/pipeline"
+	"oriel/pipeline/letters"
+)
+
+func lettersCommand() *cobra.Command {
+	var once bool
+	cmd := &cobra.Command{
+		Use:   "letters",
+		Short: "Write records that were no events to the dead-letter topic",
+		Long: "Letters opens the sealed verdicts that `oriel run` writes beside its decisions, joins them with the input, and writes each\n" +
+			"record that took its place as a null event to the dead-letter topic: key, value and headers, then oriel-reason,\n" +
+			"oriel-topic, oriel-partition and oriel-offset. A letter that the topic would not take is cut and has oriel-truncated and\n" +
+			"oriel-length; one whose record retention has deleted has oriel-lost and no content. Each is written once, whatever\n" +
+			"crashes; any number of processes may run.\n\n" +
+			"It is a process of its own, so that nothing about `oriel run` tells which events were bad. What this one logs and\n" +
+			"writes does: it is for whoever may read the input, and so are its topic and its group.\n\n" +
+			"It needs ORIEL_BROKERS, ORIEL_NAME, ORIEL_INPUT_TOPIC, ORIEL_MASTER_KEY_FILE and the names of topics that are not the\n" +
+			"default ones; of rights, to read the input, the verdicts and the changelog, and to write the dead-letter topic (to read it, too,\n" +
+			"where the topic has letters and the group no offset). Run `oriel topics` once before.",
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := tune(); err != nil {
+				return err
+			}
+			return writeLetters(cmd.Context(), thisHost(), once)
+		},
+	}
+	cmd.Flags().BoolVar(&once, "once", false, "end when the letters of all verdicts that there are have been written")
+	return cmd
+}
+
+func writeLetters(ctx context.Context, h host, once bool) error {
+	s, err := settings.Load(h.environ, settings.Kafka, settings.Deployment, settings.Letters)
+	if err != nil {
+		return err
+	}
+	log := h.logger(s.LogLevel)
+	c := s.LettersDeployment()
+	d, err := h.connect(ctx, s, c, pipeline.ByLetters, retrying(log, nil))
+	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
+		log.Info("told to end before the brokers had answered")
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer func() { _ = d.client.Close() }()
+	listen := loggingLetters(log)
+	listen.Reached = h.heard.Reached
+	log.Info("writing letters", "to", c.DeadLetter, "group", c.Group, "version", version())
+	err = letters.New(pipeline.Deployment{Client: d.client, Config: c, Topics: d.topics, Master: d.master}, letters.Options{Once: once, Listen: listen}).Run(ctx)
+	if err == nil {
+		log.Info("letters are written as far as committed, the group is left")
+	}
+	return err
+}
+
+// loggingLetters turns what is told into log lines. They are as private as the input.
+func loggingLetters(log *slog.Logger) letters.Listener {
+	return letters.Listener{
+		Assigned: func(partitions []int32) { log.Info("partitions assigned", "partitions", partitions) },
+		Written: func(w letters.Written) {
+			level := slog.LevelInfo
+			if w.Letters == 0 {
+				level = slog.LevelDebug
+			}
+			log.Log(context.Background(), level, "letters written", "partition", w.Partition, "letters", w.Letters, "lost", w.Lost, "up_to", w.To)
+		},
+		Noted:   func(p int32, text string) { log.Warn(text, "partition", p) },
+		Retried: func(p int32, err error) { log.Warn("taking the partition over again", "partition", p, "error", err) },
+		Stopped: func(p int32, err error) { log.Error("stopped", "partition", p, "error", err) },
+	}
+}

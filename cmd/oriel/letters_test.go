@@ -1,0 +1,268 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"oriel/pipeline/kafka"
+)
+
+// letters writes what is owed and gives the letters of a partition.
+func (f *fixture) letters(p int32) []kafka.Record {
+	f.t.Helper()
+	f.must("letters", "--once")
+	return f.read(f.topic("dead-letter"), p, false)
+}
+
+// ours are the headers that a letter has after the record's own.
+func ours(letter kafka.Record) map[string]string {
+	headers := map[string]string{}
+	for _, h := range letter.Headers {
+		headers[h.Key] = string(h.Value)
+	}
+	return headers
+}
+
+// reasons are the places and reasons of letters.
+func reasons(letters []kafka.Record) []string {
+	var all []string
+	for _, letter := range letters {
+		h := ours(letter)
+		all = append(all, h["oriel-offset"]+" "+h["oriel-reason"])
+	}
+	return all
+}
+
+// checkLetters holds letters of a partition to the bad records of its offsets: each one once, in order, whole but for a value above
+// maxRecord bytes.
+func checkLetters(f *fixture, p int32, letters []kafka.Record, bad map[int64]kafka.Record, maxRecord int) {
+	f.t.Helper()
+	var offsets []int64
+	for offset := range bad {
+		offsets = append(offsets, offset)
+	}
+	slices.Sort(offsets)
+	if len(letters) != len(bad) {
+		f.t.Fatalf("partition %d: %d letters for %d bad records: %v", p, len(letters), len(bad), reasons(letters))
+	}
+	for i, letter := range letters {
+		want, h := bad[offsets[i]], ours(letter)
+		if h["oriel-reason"] == "" || h["oriel-reason"] == "ok" || h["oriel-topic"] != f.env["ORIEL_INPUT_TOPIC"] ||
+			h["oriel-partition"] != fmt.Sprint(p) || h["oriel-offset"] != fmt.Sprint(offsets[i]) {
+			f.t.Errorf("letter %d: headers %v, want those of offset %d", i, h, offsets[i])
+		}
+		value := want.Value
+		if len(value) > maxRecord {
+			value = value[:64<<10]
+			if h["oriel-truncated"] != "true" || h["oriel-length"] != fmt.Sprint(len(want.Value)) {
+				f.t.Errorf("letter %d: not marked as truncated", i)
+			}
+		}
+		if !bytes.Equal(letter.Value, value) || !bytes.Equal(letter.Key, want.Key) || (letter.Value == nil) != (value == nil) {
+			f.t.Errorf("letter %d: key or value are not the original's", i)
+		}
+		for j, header := range want.Headers {
+			if len(letter.Headers) <= j || letter.Headers[j].Key != header.Key || !bytes.Equal(letter.Headers[j].Value, header.Value) {
+				f.t.Errorf("letter %d: header %d is not the original's", i, j)
+			}
+		}
+	}
+}
+
+// take runs the service until it has taken so many offsets of partition 0.
+func (f *fixture) take(offsets int64) {
+	f.t.Helper()
+	p := f.start(nil, "run")
+	f.awaitTaken(time.Minute, offsets)
+	p.terminate()
+}
+
+// at gives records the offsets from first on.
+func at(first int64, records []kafka.Record) map[int64]kafka.Record {
+	m := map[int64]kafka.Record{}
+	for i, r := range records {
+		m[first+int64(i)] = r
+	}
+	return m
+}
+
+// TestLettersOfEveryKind: every kind of bad record has its letter, whatever its codec; records of aborted transactions have none.
+func TestLettersOfEveryKind(t *testing.T) {
+	f := newFixture(t, 1, map[string]string{"ORIEL_MAX_RECORD_BYTES": "900000"})
+	f.must("topics")
+	bad := badRecords()
+	f.send(0, events(0, 10)...)
+	f.send(0, bad...)
+	want, next := at(10, bad), int64(10+len(bad))
+	producer, err := f.client.NewProducer(f.ctx(), f.name+"-input", time.Minute)
+	if err != nil {
+		t.Fatal(err)
+	}
+	input := kafka.TopicPartition{Topic: f.env["ORIEL_INPUT_TOPIC"]}
+	for i, codec := range []kafka.Codec{kafka.Gzip, kafka.Snappy, kafka.LZ4, kafka.Zstd, kafka.NoCompression} {
+		for _, commit := range []bool{false, true} {
+			records := []kafka.Record{{Key: []byte("k"), Value: fmt.Appendf(nil, "bad %d %t", i, commit)}, event(i)}
+			var b kafka.Builder
+			b.Compress(codec)
+			for _, r := range records {
+				b.Append(r.Key, r.Value, r.Headers, time.Now().UnixMilli())
+			}
+			if err := producer.Begin(f.ctx(), []kafka.TopicPartition{input}); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := producer.Produce(f.ctx(), input.Topic, 0, &b); err != nil {
+				t.Fatal(err)
+			}
+			if err := producer.End(f.ctx(), commit); err != nil {
+				t.Fatal(err)
+			}
+			if commit {
+				want[next] = records[0]
+			}
+			next += 3 // two records and a marker
+		}
+	}
+	garbage := kafka.Record{Value: bytes.Repeat([]byte{0xff}, 60_000)}
+	many := kafka.Record{Value: []byte("x"), Headers: make([]kafka.Header, 1500)}
+	f.send(0, garbage, many)
+	want[next], want[next+1] = garbage, many
+	f.take(next + 2)
+	letters := f.letters(0)
+	for i := range letters {
+		if h := ours(letters[i]); h["oriel-offset"] == fmt.Sprint(next+1) { // beyond the headers that are read, see pipeline/kafka
+			many.Value, many.Headers = letters[i].Value, nil
+			want[next+1] = many
+		}
+	}
+	checkLetters(f, 0, letters, want, 900_000)
+	if again := f.letters(0); len(again) != len(letters) {
+		t.Errorf("%d letters after another run, %d before", len(again), len(letters))
+	}
+}
+
+// TestServiceDoesNotKnowTheDeadLetterTopic: it goes on where there is none, and `oriel letters` says what to do.
+func TestServiceDoesNotKnowTheDeadLetterTopic(t *testing.T) {
+	f := newFixture(t, 1, nil)
+	f.must("topics")
+	if err := f.client.DeleteTopic(f.ctx(), f.topic("dead-letter")); err != nil {
+		t.Fatal(err)
+	}
+	f.send(0, append(events(0, 5), kafka.Record{Value: []byte("bad")})...)
+	f.take(6)
+	checkHistory(t, f, 0, 6)
+	f.fails("does not exist", "letters", "--once")
+	f.must("topics")
+	checkLetters(f, 0, f.letters(0), map[int64]kafka.Record{5: {Value: []byte("bad")}}, 1<<20)
+}
+
+// TestLettersFitTheirTopic: whatever the dead-letter topic takes, at whatever time, letters are cut to it and none is missing. One
+// event of the service was once enough to stop it for good, when letters that did not fit were its business.
+func TestLettersFitTheirTopic(t *testing.T) {
+	for _, limit := range []int{262144, 1000} {
+		t.Run(strconv.Itoa(limit), func(t *testing.T) {
+			f := newFixture(t, 1, nil)
+			f.createTopic(f.topic("dead-letter"), 1, map[string]string{"max.message.bytes": strconv.Itoa(limit)})
+			f.must("topics")
+			var bad []kafka.Record
+			for i := range 12 {
+				bad = append(bad, kafka.Record{Key: fmt.Appendf(nil, "key %d", i), Value: bytes.Repeat([]byte{'x'}, 90_000)})
+			}
+			f.send(0, bad...)
+			f.take(12)
+			checkHistory(t, f, 0, 12)
+			letters := f.letters(0)
+			if limit > 100_000 {
+				checkLetters(f, 0, letters, at(0, bad), 1<<20)
+				return
+			}
+			for i, letter := range letters {
+				h := ours(letter)
+				if h["oriel-offset"] != strconv.Itoa(i) || h["oriel-truncated"] != "true" || h["oriel-length"] != "90000" ||
+					!bytes.Equal(letter.Key, bad[i].Key) || len(letter.Value) < 300 || !bytes.HasPrefix(bad[i].Value, letter.Value) {
+					t.Errorf("letter %d: %v, key %q, %d bytes", i, h, letter.Key, len(letter.Value))
+				}
+			}
+			if len(letters) != len(bad) {
+				t.Errorf("%d letters, want %d", len(letters), len(bad))
+			}
+		})
+	}
+}
+
+// TestLettersFollowTheLimitOfTheirTopic: it is lowered and raised while they are written.
+func TestLettersFollowTheLimitOfTheirTopic(t *testing.T) {
+	f := newFixture(t, 1, nil)
+	f.must("topics")
+	run := f.start(nil, "run")
+	writing := f.start(nil, "letters")
+	large := kafka.Record{Value: bytes.Repeat([]byte{'x'}, 200_000)}
+	limits := []int{1 << 20, 150_000, 400_000, 1000}
+	for i, limit := range limits {
+		if err := f.client.AlterTopic(f.ctx(), f.topic("dead-letter"), map[string]string{"max.message.bytes": strconv.Itoa(limit)}); err != nil {
+			t.Fatal(err)
+		}
+		f.send(0, large, large, large)
+		f.await(time.Minute, fmt.Sprintf("letters under a limit of %d", limit), func() bool {
+			return len(f.read(f.topic("dead-letter"), 0, false)) == 3*(i+1)
+		})
+	}
+	run.terminate()
+	writing.end()
+	letters := f.read(f.topic("dead-letter"), 0, false)
+	for i, letter := range letters {
+		limit := limits[i/3]
+		whole := limit > len(large.Value)
+		if h := ours(letter); h["oriel-offset"] != strconv.Itoa(i) || (h["oriel-truncated"] == "true") == whole || (len(letter.Value) == len(large.Value)) != whole {
+			t.Errorf("limit %d: %v, %d bytes", limit, h, len(letter.Value))
+		}
+	}
+	if err := f.client.AlterTopic(f.ctx(), f.topic("dead-letter"), map[string]string{"max.message.bytes": "100"}); err != nil {
+		t.Fatal(err)
+	}
+	f.send(0, large)
+	f.take(13)
+	f.fails("without content", "letters", "--once")
+}
+
+// TestLettersOfRecordsThatAreGone have the reason and the place, and no content.
+func TestLettersOfRecordsThatAreGone(t *testing.T) {
+	f := newFixture(t, 1, nil)
+	f.must("topics")
+	bad := []kafka.Record{{Value: []byte("a")}, {Value: []byte("b")}, {Value: []byte("c")}}
+	f.send(0, bad...)
+	f.take(3)
+	if err := f.client.DeleteRecords(f.ctx(), f.env["ORIEL_INPUT_TOPIC"], 0, 2); err != nil {
+		t.Fatal(err)
+	}
+	letters := f.letters(0)
+	if len(letters) != 3 {
+		t.Fatalf("%d letters", len(letters))
+	}
+	for i, letter := range letters {
+		h := ours(letter)
+		gone := i < 2
+		if (h["oriel-lost"] == "true") != gone || (letter.Value == nil) != gone || h["oriel-offset"] != strconv.Itoa(i) || h["oriel-reason"] != "json_syntax" {
+			t.Errorf("letter %d: %v, value %q", i, h, letter.Value)
+		}
+	}
+}
+
+// end asks `oriel letters` to end, and checks that it does so well.
+func (p *process) end() {
+	p.t.Helper()
+	for end := time.Now().Add(time.Minute); !strings.Contains(p.output(), "writing letters"); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(end) {
+			p.t.Fatal("letters did not start within a minute")
+		}
+	}
+	_ = p.cmd.Process.Signal(syscall.SIGTERM)
+	if !p.finish(30 * time.Second) {
+		p.t.Fatalf("letters ended badly: %v", p.err)
+	}
+}

@@ -1,0 +1,90 @@
+package letters
+
+import (
+	"strconv"
+
+	"oriel/pipeline/kafka"
+	"oriel/schemas"
+)
+
+// The headers that a letter has after those of its record. Their names are read by others: they do not change.
+const (
+	headerReason    = "oriel-reason"    // a schemas.Code
+	headerTopic     = "oriel-topic"     // where the record is, or was
+	headerPartition = "oriel-partition" //
+	headerOffset    = "oriel-offset"    //
+	headerTruncated = "oriel-truncated" // true when the letter does not hold all of the record
+	headerLength    = "oriel-length"    // then: bytes of the record's value
+	headerLost      = "oriel-lost"      // true when the record was deleted before its letter was written
+)
+
+// keptBytes is how much of the value, and of the key, a letter keeps of a record that is too large to keep whole.
+const keptBytes = 64 << 10
+
+// letter is a dead letter.
+type letter struct {
+	key, value []byte
+	headers    []kafka.Header
+}
+
+// place is what every letter says.
+func (l *letter) place(topic string, partition int32, offset int64, code schemas.Code) {
+	l.headers = append(l.headers,
+		kafka.Header{Key: headerReason, Value: []byte(code.String())},
+		kafka.Header{Key: headerTopic, Value: []byte(topic)},
+		kafka.Header{Key: headerPartition, Value: strconv.AppendInt(nil, int64(partition), 10)},
+		kafka.Header{Key: headerOffset, Value: strconv.AppendInt(nil, offset, 10)},
+	)
+}
+
+// lostLetter is the letter of a record that is gone.
+func lostLetter(topic string, partition int32, offset int64, code schemas.Code) letter {
+	l := letter{headers: []kafka.Header{{Key: headerLost, Value: []byte("true")}}}
+	l.place(topic, partition, offset, code)
+	return l
+}
+
+// newLetter keeps a record: its headers, key and value, then why and where. A value above maxRecord bytes keeps keptBytes; a
+// record that a batch of limit bytes does not hold loses its headers, and keeps what there is room for of key and value, at
+// most keptBytes of each. It is false if there is no room even for why and where.
+func newLetter(topic string, partition int32, r *kafka.Record, code schemas.Code, maxRecord, limit int) (letter, bool) {
+	whole := letter{key: r.Key, value: r.Value, headers: append([]kafka.Header(nil), r.Headers...)}
+	if len(r.Value) <= maxRecord {
+		whole.place(topic, partition, r.Offset, code)
+		if whole.size() <= limit {
+			return whole, true
+		}
+	} else {
+		whole.value = cut(r.Value, keptBytes)
+		whole.truncated(len(r.Value))
+		whole.place(topic, partition, r.Offset, code)
+		if whole.size() <= limit {
+			return whole, true
+		}
+	}
+	var l letter
+	l.truncated(len(r.Value))
+	l.place(topic, partition, r.Offset, code)
+	room := limit - l.size()
+	if room < 0 {
+		return l, false
+	}
+	l.key = cut(r.Key, min(keptBytes, room/2))
+	l.value = cut(r.Value, min(keptBytes, room-len(l.key)))
+	return l, true
+}
+
+func (l *letter) truncated(length int) {
+	l.headers = append(l.headers,
+		kafka.Header{Key: headerTruncated, Value: []byte("true")},
+		kafka.Header{Key: headerLength, Value: strconv.AppendInt(nil, int64(length), 10)},
+	)
+}
+
+// size is what a batch of this letter alone has at most.
+func (l *letter) size() int {
+	return kafka.BatchOverhead + kafka.RecordBytes(l.key, l.value, l.headers)
+}
+
+// cut keeps the first bytes; what was null stays null, and what was empty stays empty.
+func cut(b []byte, most int) []byte { return b[:min(len(b), most)] }

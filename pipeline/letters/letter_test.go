@@ -1,0 +1,72 @@
+package letters
+
+import (
+	"bytes"
+	"testing"
+
+	"oriel/pipeline/kafka"
+	"oriel/schemas"
+)
+
+// TestALetterFitsItsBatch: a key or headers as large as a compressed batch can hide must not make a letter that the broker refuses
+// for ever.
+func TestALetterFitsItsBatch(t *testing.T) {
+	huge := make([]byte, 3<<20)
+	for name, r := range map[string]kafka.Record{
+		"small":   {Key: []byte("k"), Value: []byte("x"), Headers: []kafka.Header{{Key: "h", Value: []byte("v")}}},
+		"key":     {Key: huge, Value: []byte("x")},
+		"value":   {Value: huge},
+		"headers": {Value: []byte("x"), Headers: []kafka.Header{{Key: "h", Value: huge}}},
+		"many":    {Value: []byte("x"), Headers: make([]kafka.Header, 100_000)},
+		"all":     {Key: huge, Value: huge, Headers: []kafka.Header{{Key: string(huge), Value: huge}}},
+		"nothing": {},
+	} {
+		for _, limit := range []int{400, 1000, 200_000, 300_000, 4 << 20} {
+			for _, most := range []int{1000, 10 << 20} {
+				l, ok := newLetter("topic", 3, &r, schemas.Empty, most, limit)
+				if !ok {
+					t.Fatalf("%s, limit %d: no letter", name, limit)
+				}
+				var b kafka.Builder
+				b.Append(l.key, l.value, l.headers, 1)
+				if b.Bytes() > limit {
+					t.Errorf("%s: a batch of %d bytes, want at most %d", name, b.Bytes(), limit)
+				}
+				whole := bytes.Equal(l.key, r.Key) && bytes.Equal(l.value, r.Value) && len(l.headers) == len(r.Headers)+4
+				if marked := hasHeader(l.headers, headerTruncated); marked == whole {
+					t.Errorf("%s, limit %d: whole %t, marked as truncated %t", name, limit, whole, marked)
+				}
+				if limit == 300_000 && len(r.Key)+len(r.Value) > limit && len(l.key)+len(l.value) < keptBytes {
+					t.Errorf("%s: %d and %d bytes are kept", name, len(l.key), len(l.value))
+				}
+				if (l.key == nil) != (r.Key == nil) || (l.value == nil) != (r.Value == nil) {
+					t.Errorf("%s: null is not null any more", name)
+				}
+			}
+		}
+		if _, ok := newLetter("topic", 3, &r, schemas.Empty, 0, 100); ok {
+			t.Errorf("%s: a letter in 100 bytes", name)
+		}
+	}
+}
+
+func hasHeader(headers []kafka.Header, name string) bool {
+	for _, h := range headers {
+		if h.Key == name {
+			return true
+		}
+	}
+	return false
+}
+
+func TestPlacesAreNotedAndRead(t *testing.T) {
+	id := [16]byte{1, 2, 15: 9}
+	if got, covered, ok := parseNote(note(id, 1<<40)); got != id || covered != 1<<40 || !ok {
+		t.Errorf("%x, %d, %t", got, covered, ok)
+	}
+	for _, text := range []string{"", " ", "x", "0102", note(id, 3)[2:], note(id, -1), note(id, 3) + "x", note(id, 3) + " 4"} {
+		if _, _, ok := parseNote(text); ok {
+			t.Errorf("%q is read as a note", text)
+		}
+	}
+}

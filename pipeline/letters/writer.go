@@ -1,0 +1,171 @@
+package letters
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"oriel/pipeline"
+	"oriel/pipeline/kafka"
+	"oriel/schemas"
+	"oriel/state"
+)
+
+// transactionBytes closes a transaction in the middle of a row: a row may have half a million letters.
+const transactionBytes = 8 << 20
+
+// writer has taken a partition over.
+type writer struct {
+	task     *task
+	producer *kafka.Producer
+	rows     *rows
+	input    input
+	target   int64 // end of the verdicts when the partition was taken over
+
+	limit   int // of a batch in this transaction; 0 before its first letter
+	letters kafka.Pack
+	count   int
+	lost    int
+}
+
+func (w *writer) release() { w.input.release() }
+
+// advance writes the letters of the rows that come next, in one transaction or several. It reports whether the end of the
+// verdicts is reached.
+func (w *writer) advance(ctx context.Context) (caughtUp bool, err error) {
+	batch, err := w.rows.reader.Fetch(ctx)
+	if errors.Is(err, kafka.ErrOffsetOutOfRange) { // retention may have come by; the next row tells whether one is missing
+		return false, errors.New("letters: the verdicts do not have the offset where reading stands")
+	}
+	if err != nil {
+		return false, err
+	}
+	defer batch.Release()
+	for i := range batch.Records {
+		record := &batch.Records[i]
+		row, err := w.rows.open(ctx, record)
+		if err != nil {
+			return false, err
+		}
+		if err := w.take(ctx, record, row); err != nil {
+			return false, err
+		}
+	}
+	w.rows.next = batch.Next
+	if len(batch.Records) > 0 {
+		if err := w.commit(ctx, batch.Next); err != nil {
+			return false, err
+		}
+	}
+	return batch.Next >= batch.Stable, nil
+}
+
+// take adds the letters of one row. Where it commits in the middle, the place is the row itself and how far it was taken.
+func (w *writer) take(ctx context.Context, record *kafka.Record, row state.VerdictRow) error {
+	for i, verdict := range row.Verdicts {
+		code, err := w.rows.reason(record, verdict)
+		if err != nil {
+			return err
+		}
+		if code == schemas.OK {
+			continue
+		}
+		if w.letters.Bytes() >= transactionBytes {
+			w.rows.covered = row.From + int64(i)
+			if err := w.commit(ctx, record.Offset); err != nil {
+				return err
+			}
+		}
+		if err := w.write(ctx, row.From+int64(i), code); err != nil {
+			return err
+		}
+	}
+	w.rows.covered = max(w.rows.covered, row.To)
+	return nil
+}
+
+// write adds one letter.
+func (w *writer) write(ctx context.Context, offset int64, code schemas.Code) error {
+	c, p := w.task.service.deployment.Config, w.task.partition
+	if w.limit == 0 {
+		if err := w.askLimit(ctx); err != nil {
+			return err
+		}
+	}
+	r, err := w.input.record(ctx, offset)
+	if err != nil {
+		return err
+	}
+	l, fits := lostLetter(c.Input, p, offset, code), true
+	if r != nil {
+		l, fits = newLetter(c.Input, p, r, code, w.rows.maxRecord, w.limit)
+	} else {
+		w.lost++
+	}
+	if !fits || l.size() > w.limit {
+		return w.task.stop(fmt.Sprintf("dead-letter topic %q has max.message.bytes=%d, which is less than a letter without content has", c.DeadLetter, w.limit),
+			"Alter it: kafka-configs.sh --alter --entity-type topics --entity-name "+c.DeadLetter+" --add-config max.message.bytes="+strconv.Itoa(2*l.size()))
+	}
+	w.letters.Append(l.key, l.value, l.headers, time.Now().UnixMilli())
+	w.count++
+	return nil
+}
+
+// askLimit looks up what the dead-letter topic takes, once a transaction: it may be altered at any time.
+func (w *writer) askLimit(ctx context.Context) error {
+	d := w.task.service.deployment
+	settings, err := d.Client.Settings(ctx, d.Config.DeadLetter)
+	if err != nil {
+		return err
+	}
+	limit, err := strconv.Atoi(settings["max.message.bytes"])
+	if err != nil {
+		limit = kafka.DefaultPack
+	}
+	if refused := w.task.refused; refused > 0 && limit >= refused { // brokers may count otherwise, as after compressing again
+		limit = refused / 4 * 3
+	}
+	w.limit = limit
+	w.letters.Limit(limit)
+	return nil
+}
+
+// commit ends a transaction: its letters and the place behind them, in the middle of a row or after one.
+func (w *writer) commit(ctx context.Context, row int64) error {
+	t := w.task
+	d, p := t.service.deployment, t.partition
+	c := d.Config
+	// Told to end, a transaction that has all of its letters goes through.
+	work, expire := context.WithCancelCause(context.WithoutCancel(ctx))
+	defer expire(nil)
+	defer context.AfterFunc(ctx, func() {
+		time.AfterFunc(commitGrace, func() { expire(errors.New("letters: closing took too long")) })
+	})()
+	if err := w.producer.Begin(work, []kafka.TopicPartition{{Topic: c.DeadLetter, Partition: p}}); err != nil {
+		return err
+	}
+	if _, err := w.producer.ProduceAll(work, c.DeadLetter, p, &w.letters); err != nil {
+		if kafka.TooLarge(err) {
+			t.refused = w.limit
+		}
+		return err
+	}
+	t.reached(pipeline.PointProduced)
+	at := kafka.Place{Offset: row, Note: note(d.Topics.Verdicts.ID, w.rows.covered)}
+	if err := w.producer.CommitPlace(work, t.membership, c.Verdicts, p, at); err != nil {
+		return err
+	}
+	if err := w.producer.End(work, true); err != nil {
+		return err
+	}
+	t.reached(pipeline.PointEnded)
+	t.refused = 0
+	if listen := t.service.options.Listen; listen.Written != nil {
+		listen.Written(Written{Partition: p, Letters: w.count, Lost: w.lost, To: w.rows.covered})
+	}
+	w.letters.Reset()
+	w.limit, w.count, w.lost = 0, 0, 0
+	return nil
+}

@@ -1,0 +1,37 @@
+package schemas
+
+import "testing"
+
+// storedCodes are the numbers and names as they are stored in verdicts and dead letters. A new code goes to the end.
+var storedCodes = []string{
+	"ok", "empty", "too_large", "invalid_utf8", "byte_order_mark", "json_syntax", "trailing_data", "lone_surrogate", "too_deep",
+	"not_object", "wrong_type", "null_value", "duplicate_name", "unknown_name", "missing_member", "conflicting_members",
+	"number_overflow", "wrong_dimension", "index_range", "duplicate_index", "too_many_names", "label_range", "weight_range",
+	"relative_range", "feature_overflow", "no_user", "too_soon",
+}
+
+func TestVerdictsAreStoredNumbers(t *testing.T) {
+	if len(codes) != len(storedCodes) || len(codes) >= 1<<8-verdictFirst {
+		t.Fatalf("%d codes, %d are pinned, %d fit a verdict", len(codes), len(storedCodes), 1<<8-verdictFirst-1)
+	}
+	for i, name := range storedCodes {
+		code := Code(i)
+		if code.String() != name {
+			t.Errorf("code %d is %s, was stored as %s", i, code, name)
+		}
+		if v := code.Verdict(); v != byte(i+1) {
+			t.Errorf("%s has the verdict %d, want %d", name, v, i+1)
+		}
+		if got, known := OfVerdict(byte(i + 1)); got != code || !known {
+			t.Errorf("verdict %d is %s, want %s", i+1, got, name)
+		}
+	}
+	if got, known := OfVerdict(0); got != OK || !known {
+		t.Errorf("no record is %s", got)
+	}
+	for v := len(storedCodes) + 1; v < 1<<8; v++ {
+		if _, known := OfVerdict(byte(v)); known {
+			t.Errorf("verdict %d is known", v)
+		}
+	}
+}
