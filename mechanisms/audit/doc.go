@@ -23,6 +23,7 @@
 // looked at, in the direction of one canary. So there is more than bounds:
 //
 //   - CheckHistory and CheckChain: noise is a function of the whole history, and of the least of its parts. A fault there changes no law of one run.
+//   - CheckClip: no coordinate escapes the clip.
 //   - package residual: the noise of all coordinates and steps, rebuilt and compared with the plan's.
 //   - Script: sums that are given, to see what decisions owe to the events beside them.
 //

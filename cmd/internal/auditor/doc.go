@@ -5,6 +5,7 @@
 //	history      the same records twice, and records that differ in next to nothing: noise is a function of all of them
 //	restart      a machine that is written down and read back anywhere gives the same bytes as one that is not
 //	decisions    other events over the same releases: equal decisions, so nothing but releases is in them
+//	clip         a gradient far beyond it along each coordinate alone
 //	residuals    events of all kinds whose leaves are known: is the rest the plan's noise?               mechanisms/audit/residual
 //	far tails    the same mechanism at a large dimension, where draws are cheap
 //
