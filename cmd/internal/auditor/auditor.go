@@ -70,9 +70,10 @@ func (r *Result) compare(context.Context) error {
 	repetition, errRepetition := r.subject.repetition(r.attacks[0])
 	restart, errRestart := r.subject.restart(r.steps)
 	decisions, errDecisions := r.subject.decisions(r.steps)
-	r.checks = append(r.checks, repetition, restart, decisions)
+	far, errFar := r.subject.far()
+	r.checks = append(r.checks, repetition, restart, decisions, far)
 	r.restarts = restart.Holds
-	return errors.Join(errRepetition, errRestart, errDecisions)
+	return errors.Join(errRepetition, errRestart, errDecisions, errFar)
 }
 
 func (r *Result) attack(ctx context.Context) error {
