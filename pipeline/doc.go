@@ -13,5 +13,8 @@
 // a null event (G6), bounded memory (G7).
 //
 // Errors are of four kinds (Kind): retry, lost (another member owns the partition), stop, and bug, which panics.
+// A take-over ends what an earlier owner left open, and makes a transaction whole that has ended in some topics and not in others
+// (takeOver). What it does is a function of public facts: offsets, indices and published decisions.
+//
 // A record that can never be decoded is no error: it is stepped as a null event and goes to the dead-letter topic.
 package pipeline

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	"oriel/pipeline/kafka"
 	"oriel/state"
 )
 
@@ -22,7 +21,9 @@ func (t *task) open(ctx context.Context, o *owned, e ends, incarnationKey []byte
 	if sent, err := t.sentOpening(ctx, o, e, incarnationKey); err != nil || sent {
 		return err
 	}
-	released, err := hasRecords(ctx, s.client, s.topics.Decisions, t.partition, e.decisions)
+	d := e.decisions
+	released, err := hasRecord(ctx, s.client, s.topics.Decisions, t.partition, d.Start, d.High, true)
+	released = released || d.Start > 0 // retention has deleted some
 	switch {
 	case err != nil:
 		return err
@@ -89,15 +90,4 @@ func (t *task) sentOpening(ctx context.Context, o *owned, e ends, incarnationKey
 	}
 	opening := state.Record{Key: incarnationKey, Value: record}
 	return true, t.restore(ctx, o, e, record, sealed, opening)
-}
-
-// hasRecords tells whether any record was ever readable in the partition, committed or not.
-func hasRecords(ctx context.Context, client *kafka.Client, topic kafka.Topic, p int32, bounds kafka.Bounds) (bool, error) {
-	if bounds.Start > 0 {
-		return true, nil // deleted by retention
-	}
-	for _, err := range recordsOf(ctx, client, topic, p, bounds.Start, bounds.High, true) {
-		return err == nil, err
-	}
-	return false, nil
 }

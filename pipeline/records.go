@@ -32,6 +32,14 @@ func recordsOf(ctx context.Context, c *kafka.Client, topic kafka.Topic, p int32,
 	}
 }
 
+// hasRecord tells whether a partition has a record between two offsets.
+func hasRecord(ctx context.Context, c *kafka.Client, topic kafka.Topic, p int32, from, end int64, uncommitted bool) (bool, error) {
+	for _, err := range recordsOf(ctx, c, topic, p, from, end, uncommitted) {
+		return err == nil, err
+	}
+	return false, nil
+}
+
 // backwards gives windows [from, end) of a partition that reach further and further back from its end, the last one to its
 // start.
 func backwards(start, end int64) iter.Seq[int64] {

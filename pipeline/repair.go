@@ -21,6 +21,9 @@ func (t *task) reconcile(ctx context.Context, o *owned, e ends, extra []state.Re
 	if err != nil {
 		return err
 	}
+	if err := t.checkUnconfirmed(o, f); err != nil {
+		return err
+	}
 	if err := t.checkInput(ctx, o.position, f.end); err != nil {
 		return err
 	}

@@ -8,10 +8,10 @@ import (
 	"oriel/pipeline/kafka"
 )
 
-// Semantics numbers what becomes of a record's bytes: how a batch is decompressed, how an event is decoded and how its
-// gradient is laid on the lattice. The noise of a step depends on every bit of it, so a version that reads one record
-// otherwise must not repeat steps that another version has made readable. The number is raised by hand when a golden file
-// of testdata/semantics changes here or in pipeline/kafka; their test says so. It is stored with every state.
+// Semantics numbers what becomes of a record's bytes: how a batch is decompressed, how an event is decoded, how its gradient is
+// laid on the lattice, what noise is drawn for it and which decision follows. The noise of a step depends on every bit before it,
+// so a version that computes one record otherwise must not repeat steps that another version has made readable. The number is raised
+// by hand when a golden file of these changes; the test of this constant lists them and says so. It is stored with every state.
 const Semantics uint32 = 1
 
 // versioned refuses a model that does not say its semantics.

@@ -102,6 +102,10 @@ func run(ctx context.Context, h host) error {
 		return err
 	}
 	defer func() { _ = d.client.Close() }()
+	// Before the state directory: it does not fit another input either, and says nothing of what to do then.
+	if err := pipeline.CheckManifests(ctx, d.client, s.Deployment(), d.topics, model, d.master); err != nil {
+		return err
+	}
 	h.store.DiskFull = diskFull(log, pages.DiskFull)
 	counts.InputPartitions(d.topics.Input.Partitions)
 	store, err := h.store.Open(s.StateDir, state.Identity{Cluster: d.topics.Cluster, Name: s.Name, Topic: d.topics.Input.ID})

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"maps"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -152,6 +153,12 @@ func (f *fixture) takeOver() (*kafka.Producer, error) {
 // parts. Its local store then stands as if the commit had been acknowledged.
 func (f *fixture) tear(committed parts, more map[string]string) {
 	f.t.Helper()
+	f.forge(committed, more, func(kafka.Record) []byte { return nil })
+}
+
+// forge is tear, but that what is committed of a record is another value where other gives one.
+func (f *fixture) forge(committed parts, more map[string]string, other func(r kafka.Record) []byte) {
+	f.t.Helper()
 	before := map[parts]int64{}
 	for part, topic := range f.transactionalTopics() {
 		bounds, err := f.client.StableEnd(f.ctx(), topic, 0)
@@ -204,6 +211,9 @@ func (f *fixture) tear(committed parts, more map[string]string) {
 			if committed&part == 0 {
 				continue
 			}
+			if value := other(r); value != nil {
+				r.Value = value
+			}
 			var b kafka.Builder
 			b.Append(r.Key, r.Value, r.Headers, time.Now().UnixMilli())
 			if _, err := producer.Produce(f.ctx(), topic, 0, &b); err != nil {
@@ -248,7 +258,7 @@ func (f *fixture) follow(from int64, more map[string]string) {
 
 // localPosition is the record by which a local store knows how far it has followed the changelog.
 func localPosition(d pipeline.Deployment, next int64) state.Record {
-	return state.Record{Key: []byte("changelog"), Value: binary.LittleEndian.AppendUint64(d.Topics.Changelog.ID[:], uint64(next))}
+	return state.Record{Key: []byte("changelog"), Value: append(binary.LittleEndian.AppendUint64(d.Topics.Changelog.ID[:], uint64(next)), 2)}
 }
 
 // opened is a deployment of one partition that has been opened and has taken events, and its checkpoint of step 0.
@@ -378,4 +388,105 @@ func TestTornOpeningIsMadeWhole(t *testing.T) {
 			})
 		}
 	}
+}
+
+// TestTornTransactionOfOtherBytesStops: what is committed ahead of the state and does not come out again is a second history, and nothing
+// is sent on top of it.
+func TestTornTransactionOfOtherBytesStops(t *testing.T) {
+	first := map[parts]string{decisionsPart: "differs from the one that its events give", verdictsPart: "verdicts of the offsets"}
+	for part, says := range first {
+		t.Run(part.String(), func(t *testing.T) {
+			t.Parallel()
+			f, _ := opened(t, nil, events(0, 20))
+			f.send(0, events(20, 10)...)
+			f.forge(part, nil, func(r kafka.Record) []byte {
+				if d, err := schemas.ParseDecision(r.Value); err == nil && d.Index == 25 {
+					return otherDecision(r.Value)
+				}
+				if part == verdictsPart {
+					return f.otherVerdicts(r.Value)
+				}
+				return nil
+			})
+			f.refused(nil, says, "ORIEL_NAME")
+		})
+	}
+}
+
+// otherDecision has another first number.
+func otherDecision(line []byte) []byte {
+	return regexp.MustCompile(`"decision":\[[^,]*`).ReplaceAll(line, []byte(`"decision":[0.125`))
+}
+
+// otherVerdicts is a row of the same offsets that says something else.
+func (f *fixture) otherVerdicts(sealed []byte) []byte {
+	f.t.Helper()
+	sealer := f.sealer()
+	row, err := sealer.OpenVerdicts(sealed)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	row.Verdicts[3]++
+	return sealer.SealVerdicts(nil, row.From, row.Verdicts)
+}
+
+// sealer opens what partition 0 has sealed.
+func (f *fixture) sealer() *state.Sealer {
+	f.t.Helper()
+	master, err := state.LoadMasterKey(f.env["ORIEL_MASTER_KEY_FILE"])
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	for _, r := range f.read(f.topic("changelog"), 0, false) {
+		if inc, err := state.OpenIncarnation(r.Value, master); err == nil {
+			sealer, err := inc.Sealer()
+			if err != nil {
+				f.t.Fatal(err)
+			}
+			return sealer
+		}
+	}
+	f.t.Fatal("no incarnation in the changelog")
+	return nil
+}
+
+// TestTwoValuesOfAnAbortedDecisionStop: then nobody can tell which of them the state stands on.
+func TestTwoValuesOfAnAbortedDecisionStop(t *testing.T) {
+	t.Parallel()
+	f, _ := opened(t, nil, events(0, 20))
+	f.send(0, events(20, 10)...)
+	f.tear(changelogPart|verdictsPart|offsetPart, nil)
+	all := f.read(f.topic("decisions"), 0, true)
+	producer, err := f.takeOver()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := producer.Begin(f.ctx(), []kafka.TopicPartition{{Topic: f.topic("decisions")}}); err != nil {
+		t.Fatal(err)
+	}
+	var b kafka.Builder
+	b.Append([]byte("0"), otherDecision(all[24].Value), nil, time.Now().UnixMilli())
+	if _, err := producer.Produce(f.ctx(), f.topic("decisions"), 0, &b); err != nil {
+		t.Fatal(err)
+	}
+	if err := producer.End(f.ctx(), false); err != nil {
+		t.Fatal(err)
+	}
+	f.refused(nil, "decision 25 can be read with two values", "ORIEL_NAME")
+}
+
+// TestResetOffsetsBesideATornTransaction: where decisions stand ahead of the state, setting the offset back would have doubled them. The
+// message says what to do, and that is enough.
+func TestResetOffsetsBesideATornTransaction(t *testing.T) {
+	t.Parallel()
+	f, checkpoint := opened(t, nil, events(0, 20))
+	f.send(0, events(20, 10)...)
+	f.tear(decisionsPart, nil)
+	f.commitOffset(7)
+	f.refused(nil, "offsets were reset", "--delete-offsets")
+	f.commitOffset(20)
+	s := f.serve(nil, nil)
+	f.awaitTaken(time.Minute, 30)
+	s.stop()
+	f.wholeHistory(checkpoint, 30, 1, 1)
 }
