@@ -26,6 +26,7 @@ type Config struct {
 	CommitInterval   time.Duration // time between commits of a busy partition, 1 ms to 60 s. Required.
 	TransactionBytes int           // a transaction closes at this many bytes of output, 1 MiB to 256 MiB. Required.
 	SessionTimeout   time.Duration // of the group member, at least the broker's minimum (6 s). Required.
+	Instance         string        // this process's place in the group, the same at each start and no other's. "": none that lasts
 	SingleReplica    bool          // accept topics with fewer than 3 replicas or fewer than 2 in sync
 }
 

@@ -57,6 +57,7 @@ type Listener struct {
 	Reached   func(partition int32, p Point)
 	Stopped   func(partition int32, err error)   // the partition is parked; err says why and what to do
 	Note      func(partition int32, text string) // an event a person should see once; never holds payload
+	Company   func(problems []string)            // what is wrong with the group's members, when that changes; none when all is well
 	Ended     func(Ending)                       // the service was told to end, and has
 }
 
@@ -129,5 +130,11 @@ func (l Listener) note(partition int32, text string) {
 func (l Listener) ended(e Ending) {
 	if l.Ended != nil {
 		l.Ended(e)
+	}
+}
+
+func (l Listener) company(problems []string) {
+	if l.Company != nil {
+		l.Company(problems)
 	}
 }

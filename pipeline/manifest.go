@@ -174,7 +174,7 @@ func findRecord(ctx context.Context, client *kafka.Client, topic kafka.Topic, p 
 
 func missingManifest(p int32) error {
 	return &StopError{
-		Partition: p, Reason: "the changelog partition has no manifest record",
+		Partition: p, Loss: true, Reason: "the changelog partition has no manifest record",
 		Remedy: "Run `oriel topics` with this configuration once before `oriel run`; if it ran before, the changelog was emptied: restore it, or open a new deployment under another ORIEL_NAME",
 	}
 }

@@ -23,6 +23,7 @@ type Service struct {
 	listener Listener
 
 	sightings  sightings
+	company    []string    // what the last look at the group found wrong; used by the goroutine that looks only
 	unfinished atomic.Bool // a task that was told to end could not commit all that it had computed
 }
 
@@ -47,9 +48,7 @@ func NewService(ctx context.Context, client *kafka.Client, c Config, m Model, to
 // Run works until ctx ends, then commits what is computed, leaves the group, tells how that went, and returns nil. It returns
 // an error only when the process cannot go on: every partition it was given has stopped.
 func (s *Service) Run(ctx context.Context) error {
-	group, err := s.client.Join(kafka.GroupConfig{
-		ID: s.config.Group, Topic: s.config.Input, SessionTimeout: s.config.SessionTimeout,
-	})
+	group, err := s.client.Join(s.groupConfig())
 	if err != nil {
 		return fmt.Errorf("pipeline: join group: %w", err)
 	}
@@ -184,6 +183,7 @@ func (s *Service) generation(ctx context.Context, g *kafka.Generation) error {
 		})
 	}
 	tasks.Go(func() { s.watchTopics(alive, cancel) })
+	tasks.Go(func() { s.watchCompany(alive) })
 	tasks.Go(func() { s.watchUsers(alive, g.Partitions, cancel) })
 	select {
 	case <-g.Done():

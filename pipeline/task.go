@@ -10,9 +10,15 @@ import (
 	"oriel/state"
 )
 
-// commitGrace is how long a closing task may take to commit what it has computed. It is below the group's rebalance
-// timeout, so that the generation that a commit names is still alive.
-const commitGrace = 5 * time.Second
+// rebalanceTimeout is how long the group waits for a process to close its tasks and to join again, and for a leader that died
+// before it had shared the partitions out. Not longer than a session: a group that forms should not wait longer for a dead
+// member than one that has formed.
+func (c Config) rebalanceTimeout() time.Duration { return min(c.SessionTimeout, 10*time.Second) }
+
+// commitGrace is how long a closing task may take to commit what it has computed: two thirds of the rebalance timeout, so that
+// the generation that a commit names is still alive. The rest is for the heartbeat that tells of the rebalance, a second at
+// most, and for the way back into the group.
+func (c Config) commitGrace() time.Duration { return c.rebalanceTimeout() * 2 / 3 }
 
 // task owns one input partition in this process for one generation of the group.
 type task struct {
@@ -41,7 +47,7 @@ func (t *task) run(ctx context.Context) error {
 	commits, expire := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer expire(nil)
 	defer context.AfterFunc(ctx, func() {
-		timer := time.AfterFunc(commitGrace, func() { expire(errors.New("pipeline: closing took too long")) })
+		timer := time.AfterFunc(t.service.config.commitGrace(), func() { expire(errors.New("pipeline: closing took too long")) })
 		context.AfterFunc(commits, func() { timer.Stop() })
 	})()
 

@@ -152,6 +152,7 @@ func TestAFullDiskIsSaidAndFailsNothing(t *testing.T) {
 	s.says("the local store is behind the changelog")
 	space(false, 1<<30)
 	s = f.inside(func(h *host) { h.store.FS = disk })
+	take()
 	f.awaitTaken(time.Minute, int64(taken))
 	s.endsWell()
 	s.says("what was computed is committed, the group is left")
@@ -209,10 +210,11 @@ func TestEndingWithoutBrokersClaimsNothing(t *testing.T) {
 		t.Error("the log says that all is committed")
 	}
 	s = f.inside(func(*host) {})
-	f.awaitTaken(time.Minute, 20)
+	f.send(0, events(20, 5)...)
+	f.awaitTaken(time.Minute, 25)
 	s.endsWell()
 	s.says("what was computed is committed, the group is left")
-	checkHistory(t, f, 0, 20)
+	checkHistory(t, f, 0, 25)
 }
 
 func TestEndingBeforeTheBrokersAnswerIsNoFailure(t *testing.T) {

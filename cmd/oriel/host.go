@@ -1,11 +1,14 @@
 package main
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"io"
 	"log/slog"
 	"net"
 	"os"
+	"path/filepath"
 	"runtime/debug"
 	"syscall"
 
@@ -23,6 +26,7 @@ type host struct {
 	listen  func(network, address string) (net.Listener, error)
 	client  func(*kafka.Config) // changes how the brokers are reached
 	store   state.Options
+	place   func(stateDir string) string // this process's place in the group, the same at each start; nil: none that lasts
 	model   func(settings.Settings) (pipeline.Model, error)
 	heard   pipeline.Listener // hears what happens beside the log, the metrics and the pages
 }
@@ -30,8 +34,24 @@ type host struct {
 // thisHost is the machine that main was started on.
 func thisHost() host {
 	return host{
-		environ: os.Environ(), stderr: os.Stderr, listen: net.Listen, client: func(*kafka.Config) {}, model: settings.Settings.Model,
+		environ: os.Environ(), stderr: os.Stderr, listen: net.Listen, client: func(*kafka.Config) {}, place: placeOf,
+		model: settings.Settings.Model,
 	}
+}
+
+// placeOf is made of what a process has at each start and no other has meanwhile: the machine's name, and the directory that it
+// locks. Where both are the same all the same, as in containers that were all given one host name, the group says so.
+func placeOf(stateDir string) string {
+	machine, err := os.Hostname()
+	if err != nil {
+		return ""
+	}
+	dir, err := filepath.Abs(stateDir)
+	if err != nil {
+		return ""
+	}
+	sum := sha256.Sum256([]byte(machine + "\x00" + dir))
+	return "oriel-" + hex.EncodeToString(sum[:8])
 }
 
 // tune sets what belongs to the whole process of the service.

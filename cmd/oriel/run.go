@@ -115,7 +115,11 @@ func run(ctx context.Context, h host) error {
 	if aside := store.SetAside(); aside != nil {
 		log.Warn("the local store was damaged and is set aside; it is restored from the changelog", "reason", aside.Reason, "moved_to", aside.Path)
 	}
-	service, err := pipeline.NewService(ctx, d.client, s.Deployment(), model, d.topics, d.master, store, hear)
+	deployment := s.Deployment()
+	if h.place != nil {
+		deployment.Instance = h.place(s.StateDir)
+	}
+	service, err := pipeline.NewService(ctx, d.client, deployment, model, d.topics, d.master, store, hear)
 	if err != nil {
 		return errors.Join(err, store.Close())
 	}
@@ -180,6 +184,14 @@ func logging(log *slog.Logger, l pipeline.Listener) pipeline.Listener {
 	l.Opened = func(p int32) { log.Info("opened the partition's first incarnation", "partition", p) }
 	l.Restarted = func(p int32, err error) { log.Warn("taking the partition over again", "partition", p, "error", err) }
 	l.Stopped = func(p int32, err error) { log.Error("stopped", "partition", p, "error", err) }
+	l.Company = func(problems []string) {
+		for _, text := range problems {
+			log.Warn(text)
+		}
+		if len(problems) == 0 {
+			log.Info("the group is this deployment's alone again")
+		}
+	}
 	l.Ended = ended(log)
 	l.Note = func(p int32, text string) { log.Warn(text, "partition", p) }
 	l.Committed = func(c pipeline.Commit) {

@@ -81,8 +81,8 @@ func TestAWokenLeadersLogEndsNothing(t *testing.T) {
 				return answer, nil, ok
 			})
 			p = f.start(nil, "run")
-			f.await(20*time.Second, "three takes-over that found a loss", func() bool {
-				return strings.Count(p.output(), "taking the partition over again") >= 3
+			f.await(20*time.Second, "three looks that found a loss", func() bool {
+				return answers.Load() >= 3 && strings.Contains(p.output(), "looked at again before it is believed")
 			})
 			stale.Store(false)
 			f.awaitTaken(20*time.Second, 51)
@@ -90,9 +90,6 @@ func TestAWokenLeadersLogEndsNothing(t *testing.T) {
 			f.awaitTaken(20*time.Second, 60)
 			p.terminate()
 			checkHistory(t, f, 0, 60)
-			if answers.Load() == 0 {
-				t.Error("no answer was stale")
-			}
 		})
 	}
 }

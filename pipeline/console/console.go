@@ -24,6 +24,7 @@ type Console struct {
 	joined bool
 	full   bool      // the disk of the local store
 	retry  time.Time // the latest; zero if there was none
+	group  []string  // what is wrong with the group's members
 }
 
 // New returns a console of a process that has not joined its group.
@@ -31,13 +32,21 @@ func New() *Console { return &Console{states: map[int32]pipeline.TaskState{}} }
 
 // Listen completes a listener so that the console follows it; functions already set are called as well.
 func (c *Console) Listen(l pipeline.Listener) pipeline.Listener {
-	assigned, state, closed := l.Assigned, l.State, l.Closed
+	assigned, state, closed, company := l.Assigned, l.State, l.Closed, l.Company
 	l.Assigned = func(partitions []int32) {
 		c.mu.Lock()
 		c.joined = true
 		c.mu.Unlock()
 		if assigned != nil {
 			assigned(partitions)
+		}
+	}
+	l.Company = func(problems []string) {
+		c.mu.Lock()
+		c.group = problems
+		c.mu.Unlock()
+		if company != nil {
+			company(problems)
 		}
 	}
 	l.State = func(p int32, s pipeline.TaskState) {
@@ -119,8 +128,9 @@ func (c *Console) waiting() map[string][]string {
 	if c.full {
 		lines[reasonDisk] = []string{"disk: the local store waits for room"}
 	}
+	lines[reasonGroup] = slices.Clone(c.group)
 	if !c.joined {
-		lines[reasonGroup] = []string{"not a member of the group"}
+		lines[reasonGroup] = append(lines[reasonGroup], "not a member of the group")
 	}
 	if !c.retry.IsZero() && time.Since(c.retry) < retryWindow {
 		lines[reasonBrokers] = []string{"brokers: requests are being retried"}

@@ -3,6 +3,7 @@ package console_test
 import (
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -50,6 +51,10 @@ func TestReadyFollowsThePartitions(t *testing.T) {
 	want("the disk is full", 503, "disk: the local store waits for room\n")
 	c.DiskFull(false)
 	want("there is room again", 200, "ready\n")
+	l.Company([]string{"a stranger", "and its partition"})
+	want("a stranger is in the group", 503, "a stranger\nand its partition\n")
+	l.Company(nil)
+	want("it has left", 200, "ready\n")
 }
 
 func TestRetriesEndReadinessForFiveSeconds(t *testing.T) {
@@ -82,11 +87,13 @@ func TestListenKeepsTheListener(t *testing.T) {
 		Assigned: func([]int32) { heard = append(heard, "assigned") },
 		State:    func(int32, pipeline.TaskState) { heard = append(heard, "state") },
 		Closed:   func(int32) { heard = append(heard, "closed") },
+		Company:  func([]string) { heard = append(heard, "company") },
 	})
 	l.Assigned(nil)
 	l.State(0, pipeline.Running)
 	l.Closed(0)
-	if len(heard) != 3 || heard[0] != "assigned" || heard[1] != "state" || heard[2] != "closed" {
+	l.Company(nil)
+	if strings.Join(heard, " ") != "assigned state closed company" {
 		t.Fatalf("heard %v", heard)
 	}
 }

@@ -15,4 +15,7 @@
 //     kafka.Group sends heartbeats meanwhile, and joins anew when one says that it is not known.
 //   - Each join starts the rebalance timeout again. kafka.Group takes up a join that it gave up under the same member id,
 //     and only after more than two such timeouts.
+//
+// A fourth does no harm: a leader that takes its place in the group again is told that it is the leader, as a real broker does from
+// a later version of the request on; the shares that kafka.Group sends then change nothing.
 package embedded

@@ -6,11 +6,14 @@ import (
 )
 
 func TestAssignGivesEachPartitionOnce(t *testing.T) {
-	a, b, c := subscriber{"a", []string{"t"}}, subscriber{"b", []string{"u", "t"}}, subscriber{"c", []string{"t"}}
-	other := subscriber{"aa", []string{"u"}}
+	wants := func(member, mark string, topics ...string) subscriber {
+		return subscriber{member, subscription{topics, mark}}
+	}
+	a, b, c := wants("a", "m", "t"), wants("b", "m", "u", "t"), wants("c", "m", "t")
+	other, unmarked, foreign := wants("aa", "m", "u"), wants("ab", "", "t"), wants("bb", "n", "t")
 	f := func(partitions int, members []subscriber, want string) {
 		t.Helper()
-		if got := fmt.Sprint(assign("t", partitions, members)); got != want {
+		if got := fmt.Sprint(assign("t", "m", partitions, members)); got != want {
 			t.Errorf("%d partitions: %s, want %s", partitions, got, want)
 		}
 	}
@@ -20,13 +23,20 @@ func TestAssignGivesEachPartitionOnce(t *testing.T) {
 	f(4, []subscriber{other, b, a}, "[{a [0 1]} {aa []} {b [2 3]}]")
 	f(0, []subscriber{a, b}, "[{a []} {b []}]")
 	f(3, []subscriber{other}, "[{aa []}]")
+	f(4, []subscriber{foreign, b, unmarked, a}, "[{a [0 1]} {ab []} {b [2 3]} {bb []}]")
+	f(4, []subscriber{unmarked}, "[{ab []}]")
 }
 
 // TestGroupBytesComeBack reads what the group requests carry, and what other clients append to it.
 func TestGroupBytesComeBack(t *testing.T) {
-	topics := parseSubscription(&wireReader{b: append(appendSubscription(nil, "t"), 1, 2, 3)})
-	if fmt.Sprint(topics) != "[t]" {
-		t.Errorf("topics %v", topics)
+	for _, mark := range []string{"", "name/id"} {
+		s := parseSubscription(&wireReader{b: append(appendSubscription(nil, "t", mark), 1, 2, 3)})
+		if fmt.Sprint(s.topics) != "[t]" || s.mark != mark {
+			t.Errorf("topics %v, mark %q, want t and %q", s.topics, s.mark, mark)
+		}
+	}
+	if s := parseSubscription(&wireReader{b: []byte{0, 0, 0, 0, 0, 1, 0, 1, 't', 0xff, 0xff, 0xff, 0xff}}); fmt.Sprint(s.topics) != "[t]" || s.mark != "" {
+		t.Errorf("topics %v, mark %q of a consumer that says nothing more", s.topics, s.mark)
 	}
 	share := appendAssignment(nil, "t", []int32{5, 2})
 	answer := appendSized([]byte{0, 0, 0, 0, 0, 0}, share) // throttle, code

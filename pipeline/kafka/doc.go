@@ -3,7 +3,8 @@
 // It stands on kafka-go's Transport (dial, connection pool, TLS, SASL, routing), and brings its own record-batch codec,
 // because kafka-go's producer is not transactional and its readers show aborted and control records. It brings its own group
 // membership, because kafka-go's ConsumerGroup joins without a member id, so that each join that it gives up stays behind as
-// a member that nobody is; because it sends no heartbeat while it rejoins; and because its Close waits for a join in progress.
+// a member that nobody is; because it sends no heartbeat while it rejoins; because its Close waits for a join in progress; and
+// because it has no places that last (GroupConfig.Instance), under which a process that was killed goes on where it was.
 //
 //	c, err := kafka.New(kafka.Config{Brokers: brokers})
 //	r := c.NewReader("events", 0, offset, kafka.ReaderOptions{})       // read_committed, one partition

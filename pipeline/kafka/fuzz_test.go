@@ -68,6 +68,8 @@ func FuzzAnswers(f *testing.F) {
 			func(r *wireReader) { parseDeleteRecords(r) },
 			func(r *wireReader) { parseJoin(r) },
 			func(r *wireReader) { parseSync(r, "t") },
+			func(r *wireReader) { parseLeave(r) },
+			func(r *wireReader) { parseDescribeGroup(r, "t") },
 			func(r *wireReader) {
 				cluster, _ := parseMetadata(r)
 				if r.err == nil && len(cluster.Topics) > len(b)/25 {

@@ -8,13 +8,14 @@ import (
 	"github.com/segmentio/kafka-go/protocol"
 )
 
-// The group requests, at the last versions before flexible ones and static members. JoinGroup 4 is the first to hand out the
-// member id BEFORE the join waits for others (KIP-394): a join that is given up is taken up again, or left, under its id.
+// The group requests, at the last versions before flexible ones, and the first with static members (KIP-345). A join without an
+// instance gets its member id BEFORE it waits for others (KIP-394): one that is given up is taken up again, or left, under its
+// id; a join with an instance is taken up, or left, by that.
 const (
-	joinVersion      = 4
-	syncVersion      = 2
-	heartbeatVersion = 2
-	leaveVersion     = 2
+	joinVersion      = 5
+	syncVersion      = 3
+	heartbeatVersion = 3
+	leaveVersion     = 3
 )
 
 const (
@@ -31,10 +32,16 @@ type joinAnswer struct {
 	members    []subscriber // told to the leader only
 }
 
-// subscriber is a member and the topics that it wants.
+// subscriber is a member, and what it says of itself.
 type subscriber struct {
 	member string
+	subscription
+}
+
+// subscription is the topics that a member wants, and its mark.
+type subscription struct {
 	topics []string
+	mark   string
 }
 
 // groupRequest sends one request to the group's coordinator and waits for the answer.
@@ -45,15 +52,15 @@ func (g *Group) groupRequest(ctx context.Context, key protocol.ApiKey, version i
 	return err
 }
 
-func (g *Group) joinRequest(ctx context.Context, member string) (joinAnswer, error) {
+func (g *Group) joinRequest(ctx context.Context) (joinAnswer, error) {
 	body := appendString(nil, g.config.ID)
 	body = binary.BigEndian.AppendUint32(body, uint32(g.config.SessionTimeout.Milliseconds()))
 	body = binary.BigEndian.AppendUint32(body, uint32(g.config.RebalanceTimeout.Milliseconds()))
-	body = appendString(body, member)
+	body = appendMember(body, g.member, g.instance)
 	body = appendString(body, consumerProtocol)
 	body = binary.BigEndian.AppendUint32(body, 1)
 	body = appendString(body, rangeProtocol)
-	body = appendSized(body, appendSubscription(nil, g.config.Topic))
+	body = appendSized(body, appendSubscription(nil, g.config.Topic, g.config.Mark))
 	var answer joinAnswer
 	if err := g.groupRequest(ctx, protocol.JoinGroup, joinVersion, body, func(r *wireReader) { answer = parseJoin(r) }); err != nil {
 		return joinAnswer{}, err
@@ -62,10 +69,10 @@ func (g *Group) joinRequest(ctx context.Context, member string) (joinAnswer, err
 }
 
 // syncRequest waits for the leader's assignments; the leader brings them. A member without any has no partitions.
-func (g *Group) syncRequest(ctx context.Context, member string, generation int32, assigned []assignment) ([]int32, error) {
+func (g *Group) syncRequest(ctx context.Context, generation int32, assigned []assignment) ([]int32, error) {
 	body := appendString(nil, g.config.ID)
 	body = binary.BigEndian.AppendUint32(body, uint32(generation))
-	body = appendString(body, member)
+	body = appendMember(body, g.member, g.instance)
 	body = binary.BigEndian.AppendUint32(body, uint32(len(assigned)))
 	for _, a := range assigned {
 		body = appendString(body, a.member)
@@ -83,17 +90,31 @@ func (g *Group) syncRequest(ctx context.Context, member string, generation int32
 	return partitions, codeError(code)
 }
 
-func (g *Group) heartbeatRequest(ctx context.Context, member string, generation int32) error {
+// heartbeat is the body of the member's heartbeats in a generation.
+func (g *Group) heartbeat(generation int32) []byte {
 	body := appendString(nil, g.config.ID)
 	body = binary.BigEndian.AppendUint32(body, uint32(generation))
-	body = appendString(body, member)
-	return g.codeRequest(ctx, protocol.Heartbeat, heartbeatVersion, body)
+	return appendMember(body, g.member, g.instance)
 }
 
-func (g *Group) leaveRequest(ctx context.Context, member string) error {
+func (g *Group) leaveRequest(ctx context.Context, member, instance string) error {
 	body := appendString(nil, g.config.ID)
-	body = appendString(body, member)
-	return g.codeRequest(ctx, protocol.LeaveGroup, leaveVersion, body)
+	body = binary.BigEndian.AppendUint32(body, 1)
+	body = appendMember(body, member, instance)
+	var code int16
+	if err := g.groupRequest(ctx, protocol.LeaveGroup, leaveVersion, body, func(r *wireReader) { code = parseLeave(r) }); err != nil {
+		return err
+	}
+	return codeError(code)
+}
+
+// appendMember appends who speaks. Without an instance the second string is null.
+func appendMember(dst []byte, member, instance string) []byte {
+	dst = appendString(dst, member)
+	if instance == "" {
+		return append(dst, 0xff, 0xff)
+	}
+	return appendString(dst, instance)
 }
 
 // codeRequest is for the requests that are answered by a code alone.
@@ -114,21 +135,37 @@ func parseJoin(r *wireReader) joinAnswer {
 	a := joinAnswer{code: r.int16(), generation: r.int32()}
 	r.string() // protocol: only one was offered
 	a.leader, a.member = r.string(), r.string()
-	for n := r.array(6); n > 0; n-- {
+	for n := r.array(8); n > 0; n-- {
 		member := r.string()
+		r.string() // instance
 		a.members = append(a.members, subscriber{member, parseSubscription(&wireReader{b: r.sized()})})
 	}
 	return a
 }
 
-// parseSubscription reads the topics of a member's metadata. Bytes that are none ask for no topic.
-func parseSubscription(r *wireReader) []string {
-	r.int16() // version: later ones only append
-	var topics []string
-	for n := r.array(2); n > 0; n-- {
-		topics = append(topics, r.string())
+// parseLeave reads a LeaveGroup answer of leaveVersion, for one member: its code, unless the whole has one.
+func parseLeave(r *wireReader) int16 {
+	r.int32() // throttle
+	code := r.int16()
+	for n := r.array(6); n > 0; n-- {
+		r.string() // member
+		r.string() // instance
+		if own := r.int16(); code == 0 {
+			code = own
+		}
 	}
-	return topics
+	return code
+}
+
+// parseSubscription reads a member's metadata. Bytes that are none ask for no topic.
+func parseSubscription(r *wireReader) subscription {
+	var s subscription
+	r.int16() // version: later ones only append
+	for n := r.array(2); n > 0; n-- {
+		s.topics = append(s.topics, r.string())
+	}
+	s.mark = string(r.sized())
+	return s
 }
 
 // parseSync reads a SyncGroup answer of syncVersion, down to the partitions of one topic.
@@ -140,27 +177,33 @@ func parseSync(r *wireReader, topic string) (code int16, partitions []int32) {
 		return code, nil
 	}
 	in := &wireReader{b: b}
-	in.int16() // version: later ones only append
-	for n := in.array(6); n > 0; n-- {
-		wanted := in.string() == topic
-		for m := in.array(4); m > 0; m-- {
-			if p := in.int32(); wanted {
+	partitions = parseAssignment(in, topic)
+	if in.err != nil {
+		r.err = in.err
+	}
+	return code, partitions
+}
+
+// parseAssignment reads a member's share of one topic, ascending.
+func parseAssignment(r *wireReader, topic string) (partitions []int32) {
+	r.int16() // version: later ones only append
+	for n := r.array(6); n > 0; n-- {
+		wanted := r.string() == topic
+		for m := r.array(4); m > 0; m-- {
+			if p := r.int32(); wanted {
 				partitions = append(partitions, p)
 			}
 		}
 	}
-	if in.err != nil {
-		r.err = in.err
-	}
 	slices.Sort(partitions)
-	return code, partitions
+	return partitions
 }
 
-// appendSubscription appends a member's metadata of the consumer protocol, version 0.
-func appendSubscription(dst []byte, topic string) []byte {
+// appendSubscription appends a member's metadata of the consumer protocol, version 0: one topic, and the mark as user data.
+func appendSubscription(dst []byte, topic, mark string) []byte {
 	dst = append(dst, 0, 0, 0, 0, 0, 1) // version, one topic
 	dst = appendString(dst, topic)
-	return append(dst, 0xff, 0xff, 0xff, 0xff) // no user data
+	return appendSized(dst, []byte(mark))
 }
 
 // appendAssignment appends a member's share of the consumer protocol, version 0.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	kafkago "github.com/segmentio/kafka-go"
+	"github.com/segmentio/kafka-go/protocol"
 )
 
 // watchInterval is how soon partitions that are added to the topic are noticed.
@@ -17,16 +18,18 @@ const watchInterval = 5 * time.Second
 type pulse struct {
 	over     chan struct{} // closed when the share is over, whatever the reason
 	expelled chan struct{} // closed when the coordinator does not know the member: what it waits for never comes
+	verdict  error         // why, once expelled is closed
 	once     sync.Once
 	cancel   context.CancelFunc
 	workers  sync.WaitGroup
 }
 
 // beat starts a pulse. partitions is what the leader has assigned, and watches; negative for the others.
-func (g *Group) beat(member string, generation int32, partitions int) *pulse {
+func (g *Group) beat(generation int32, partitions int) *pulse {
 	ctx, cancel := context.WithCancel(context.Background())
 	p := &pulse{over: make(chan struct{}), expelled: make(chan struct{}), cancel: cancel}
-	p.workers.Go(func() { p.beat(ctx, g, member, generation) })
+	body := g.heartbeat(generation) // the group's fields change only after the pulse has stopped
+	p.workers.Go(func() { p.beat(ctx, g, body) })
 	if partitions >= 0 {
 		p.workers.Go(func() { p.watch(ctx, g, partitions) })
 	}
@@ -45,7 +48,7 @@ func (p *pulse) stop() {
 	}
 }
 
-func (p *pulse) beat(ctx context.Context, g *Group, member string, generation int32) {
+func (p *pulse) beat(ctx context.Context, g *Group, body []byte) {
 	ticker := time.NewTicker(min(time.Second, g.config.SessionTimeout/4))
 	defer ticker.Stop()
 	for heard := time.Now(); ; {
@@ -55,7 +58,7 @@ func (p *pulse) beat(ctx context.Context, g *Group, member string, generation in
 		case <-ticker.C:
 		}
 		request, cancel := context.WithTimeout(ctx, g.config.SessionTimeout/2)
-		err := g.heartbeatRequest(request, member, generation)
+		err := g.codeRequest(request, protocol.Heartbeat, heartbeatVersion, body)
 		cancel()
 		switch {
 		case ctx.Err() != nil:
@@ -67,6 +70,7 @@ func (p *pulse) beat(ctx context.Context, g *Group, member string, generation in
 			p.end()
 		case errors.Is(err, kafkago.UnknownMemberId), errors.Is(err, kafkago.FencedInstanceID):
 			p.end()
+			p.verdict = err
 			close(p.expelled)
 			return
 		case errors.Is(err, kafkago.IllegalGeneration), !transient(err):

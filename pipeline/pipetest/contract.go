@@ -43,6 +43,11 @@ func Contract(t *testing.T, addr string) {
 		"TwoMembersShareAndTakeOver":               twoMembers,
 		"MemberRejoinsOnlyAfterGenerationIsClosed": rejoinAfterClose,
 		"MemberKilledWhileJoiningLosesItsShare":    killedWhileJoining,
+		"RestartedMemberTakesItsPlaceAgain":        placeTakenAgain,
+		"RestartedJoinerLeavesNoGhost":             joinerRestarted,
+		"AllMembersRestartedAtOnce":                allRestarted,
+		"OnePlaceForTwoIsSharedByNobody":           onePlaceForTwo,
+		"LeaverFreesItsPlaceAtOnce":                leaverFreesPlace,
 		"MembersKilledInTurnsDoNotBlockTheGroup":   killedInTurns,
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -62,7 +62,8 @@ func refusal(request kmsg.Request, code int16) kmsg.Response {
 	return answer
 }
 
-// mirror gives an answer an entry for each of the request's, under the same names. Partitions may be plain numbers in requests.
+// mirror gives an answer an entry for each of the request's, under the same names. Partitions may be plain numbers in requests, and
+// groups plain names.
 func mirror(answer, request reflect.Value) {
 	for i := range answer.NumField() {
 		name, to := answer.Type().Field(i).Name, answer.Field(i)
@@ -77,6 +78,8 @@ func mirror(answer, request reflect.Value) {
 				to.Index(i).Addr().Interface().(interface{ Default() }).Default()
 				if entry := from.Index(i); entry.Kind() == reflect.Struct {
 					mirror(to.Index(i), entry)
+				} else if entry.Kind() == reflect.String {
+					to.Index(i).FieldByName("Group").Set(entry)
 				} else {
 					to.Index(i).FieldByName("Partition").Set(entry)
 				}

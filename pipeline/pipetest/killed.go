@@ -71,6 +71,13 @@ func (w *worker) hold(g *kafka.Generation) {
 	w.generation = g
 }
 
+// held is the generation that the worker is in, nil between two.
+func (w *worker) held() *kafka.Generation {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.generation
+}
+
 func (w *worker) dial(ctx context.Context, network, address string) (net.Conn, error) {
 	var d net.Dialer
 	c, err := d.DialContext(ctx, network, address)
@@ -100,7 +107,12 @@ func (w *worker) kill() {
 // held waits until the workers are in one generation that owns all partitions between them.
 func (e *env) held(partitions int, workers ...*worker) {
 	e.Helper()
-	end := time.Now().Add(recovery)
+	e.heldWithin(recovery, partitions, workers...)
+}
+
+func (e *env) heldWithin(limit time.Duration, partitions int, workers ...*worker) {
+	e.Helper()
+	end := time.Now().Add(limit)
 	for {
 		var all []int32
 		var ids []int32
@@ -117,7 +129,7 @@ func (e *env) held(partitions int, workers ...*worker) {
 			return
 		}
 		if time.Now().After(end) {
-			e.Fatalf("not within %v: %d of %d workers have partitions %v", recovery, len(ids), len(workers), all)
+			e.Fatalf("not within %v: %d of %d workers have partitions %v", limit, len(ids), len(workers), all)
 		}
 		e.pause(20 * time.Millisecond)
 	}

@@ -1,0 +1,76 @@
+package main
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kgo"
+)
+
+// consumer is a plain consumer of the input that was given the deployment's group by mistake. It commits nothing.
+func (f *fixture) consumer() *kgo.Client {
+	f.t.Helper()
+	c, err := kgo.NewClient(
+		kgo.SeedBrokers(f.env["ORIEL_BROKERS"]), kgo.ClientID("mistaken"), kgo.ConsumerGroup(f.name), kgo.ConsumeTopics(f.env["ORIEL_INPUT_TOPIC"]),
+		kgo.Balancers(kgo.RangeBalancer()), kgo.DisableAutoCommit(), kgo.HeartbeatInterval(300*time.Millisecond),
+	)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	f.t.Cleanup(c.Close)
+	return c
+}
+
+// TestAForeignMemberGetsNothing: a plain consumer in the group was given a partition, whose events were then taken by nobody,
+// while /readyz said ready.
+func TestAForeignMemberGetsNothing(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, 2, nil)
+	f.must("topics")
+	s := f.inside(func(*host) {})
+	f.send(0, events(0, 10)...)
+	f.send(1, events(0, 10)...)
+	f.awaitTaken(time.Minute, 10, 10)
+	f.await(10*time.Second, "ready while alone", func() bool { return s.ready() == "ready\n" })
+
+	c := f.consumer()
+	s.says("has a member that is not of this deployment, client \\\"mistaken\\\"")
+	f.await(10*time.Second, "/readyz shows the stranger", func() bool {
+		return strings.Contains(s.ready(), "has a member that is not of this deployment") && !strings.Contains(s.ready(), "with no process")
+	})
+	f.send(0, events(10, 10)...)
+	f.send(1, events(10, 10)...)
+	f.awaitTaken(20*time.Second, 20, 20)
+	c.Close()
+	s.says("alone again")
+	f.await(10*time.Second, "ready when alone again", func() bool { return s.ready() == "ready\n" })
+	s.endsWell()
+}
+
+// TestAForeignLeaderIsNoticed: it shares the partitions out as it likes, so that the one with nobody of this deployment is named.
+func TestAForeignLeaderIsNoticed(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, 2, nil)
+	f.must("topics")
+	f.send(0, events(0, 10)...)
+	f.send(1, events(0, 10)...)
+	c := f.consumer()
+	for got := 0; got < 20; { // it has all partitions
+		fetched := c.PollFetches(f.ctx())
+		if err := fetched.Err(); err != nil {
+			t.Fatal(err)
+		}
+		got += fetched.NumRecords()
+	}
+	s := f.inside(func(*host) {})
+	s.says("of the input are with no process of this deployment")
+	page := s.ready()
+	if !strings.Contains(page, "partitions [0]") && !strings.Contains(page, "partitions [1]") {
+		t.Errorf("/readyz says %q: want it to name the partition that the stranger has", page)
+	}
+	c.Close()
+	f.awaitTaken(20*time.Second, 10, 10)
+	s.says("alone again")
+	s.endsWell()
+}

@@ -1,0 +1,116 @@
+package pipetest
+
+import (
+	"sync/atomic"
+	"time"
+
+	"oriel/pipeline/kafka"
+)
+
+// promptly is well below the session of the member that died, which others wait for.
+const promptly = 4 * time.Second
+
+// placed are configurations of one group, each with a place of its own.
+func (e *env) placed(topic string, n int) []kafka.GroupConfig {
+	group := e.name("group")
+	configs := make([]kafka.GroupConfig, n)
+	for i := range configs {
+		configs[i] = kafka.GroupConfig{ID: group, Topic: topic, Instance: e.name("place")}
+	}
+	return configs
+}
+
+// placeTakenAgain kills each of two members, of which one is the leader, and starts it again. The other keeps its generation
+// where the broker lets it, and the group does not wait for the dead.
+func placeTakenAgain(e *env) {
+	configs := e.placed(e.topic(4, nil), 2)
+	workers := []*worker{e.work(configs[0]), e.work(configs[1])}
+	e.held(4, workers...)
+	for i := range workers {
+		workers[i].kill()
+		workers[i] = e.work(configs[i])
+		e.heldWithin(promptly, 4, workers...)
+	}
+	e.pause(7 * time.Second) // the session of the dead ends, and nobody misses them
+	e.heldWithin(promptly, 4, workers...)
+}
+
+// joinerRestarted kills a member whose join waits for another, and starts it again: the join that nobody waits for any more is
+// given no share.
+func joinerRestarted(e *env) {
+	configs := e.placed(e.topic(4, nil), 2)
+	slow := make(chan struct{})
+	first := e.slowWork(configs[0], slow)
+	e.held(4, first)
+	doomed := e.work(configs[1])
+	e.pause(time.Second)
+	doomed.kill()
+	second := e.work(configs[1])
+	e.pause(time.Second)
+	close(slow)
+	e.heldWithin(promptly, 4, first, second)
+}
+
+// allRestarted kills all members at once, again before they have joined, and starts them again.
+func allRestarted(e *env) {
+	configs := e.placed(e.topic(4, nil), 3)
+	workers := make([]*worker, len(configs))
+	start := func() {
+		for i, c := range configs {
+			workers[i] = e.work(c)
+		}
+	}
+	start()
+	e.held(4, workers...)
+	for _, wait := range []time.Duration{0, 30 * time.Millisecond, 100 * time.Millisecond} {
+		e.pause(wait)
+		for _, w := range workers {
+			w.kill()
+		}
+		start()
+	}
+	e.heldWithin(promptly, 4, workers...)
+}
+
+// onePlaceForTwo gives two live processes one place, as two containers of one host name and directory would have. The first
+// goes on without, and they share.
+func onePlaceForTwo(e *env) {
+	config := e.placed(e.topic(4, nil), 1)[0]
+	var fenced atomic.Int32
+	config.OnFenced = func() { fenced.Add(1) }
+	first := e.work(config)
+	e.held(4, first)
+	second := e.work(config)
+	e.heldWithin(recovery/2, 4, first, second)
+	if n := fenced.Load(); n != 1 {
+		e.Errorf("%d were told that another has their place, want 1", n)
+	}
+}
+
+// leaverFreesPlace closes members: one whose join is not answered yet, and one that has a share. Nobody waits for their
+// sessions to end.
+func leaverFreesPlace(e *env) {
+	configs := e.placed(e.topic(2, nil), 3)
+	slow := make(chan struct{})
+	first := e.slowWork(configs[0], slow)
+	e.held(2, first)
+	old := first.held()
+	joining, err := client(e.T, e.addr, nil).Join(configs[1])
+	e.check(err)
+	answer := e.next(joining)
+	e.pause(time.Second) // its join waits for the first
+	e.check(joining.Close())
+	<-answer
+	close(slow)
+	for first.held() == old {
+		e.pause(time.Millisecond)
+	}
+	e.heldWithin(promptly, 2, first)
+	sharing, err := client(e.T, e.addr, nil).Join(configs[2])
+	e.check(err)
+	generation, err := sharing.Next(e.ctx)
+	e.check(err)
+	generation.Close()
+	e.check(sharing.Close())
+	e.heldWithin(promptly, 2, first)
+}
