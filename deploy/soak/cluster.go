@@ -1,0 +1,198 @@
+//go:build soak
+
+package main
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"oriel/pipeline/kafka"
+)
+
+// cluster is a Kafka cluster of brokers that are their own controllers.
+type cluster struct {
+	jars    string
+	brokers []*broker
+	client  *kafka.Client // past the proxies
+}
+
+// broker is one of them. It has a listener for each process under test, whose advertised address is that process's proxy.
+type broker struct {
+	*process
+	id    int
+	dir   string
+	addr  string            // past the proxies
+	inner map[string]string // listener behind a proxy's address
+}
+
+const template = ".ci/kafka/server.properties"
+
+// newCluster formats n brokers below dir. proxied[b][s] is where the proxy of process s before broker b will be.
+func newCluster(ctx context.Context, jars, dir string, n int, proxied [][]string, ports *ports) (*cluster, error) {
+	text, err := os.ReadFile(template)
+	if err != nil {
+		return nil, err
+	}
+	c := &cluster{jars: jars}
+	var id [16]byte
+	for i := range id {
+		id[i] = byte(rand.Uint32()) // clusters need different ids, not reproducible ones
+	}
+	var voters, addresses []string
+	controllers := make([]string, n)
+	for i := range n {
+		controllers[i] = ports.address()
+		voters = append(voters, fmt.Sprintf("%d@%s", i+1, controllers[i]))
+	}
+	for i := range n {
+		b := &broker{id: i + 1, dir: filepath.Join(dir, fmt.Sprintf("broker%d", i+1)), addr: ports.address(), inner: map[string]string{}}
+		if err := os.MkdirAll(b.dir, 0o700); err != nil {
+			return nil, err
+		}
+		config := b.properties(string(text), controllers[i], voters, proxied[i], ports)
+		path := filepath.Join(b.dir, "server.properties")
+		if err := os.WriteFile(path, []byte(config), 0o600); err != nil {
+			return nil, err
+		}
+		format := exec.CommandContext(ctx, "java", "-cp", jars+"/*", "kafka.tools.StorageTool", "format",
+			"-t", base64.RawURLEncoding.EncodeToString(id[:]), "-c", path)
+		if said, err := format.CombinedOutput(); err != nil {
+			return nil, fmt.Errorf("format broker %d: %w: %s", b.id, err, said)
+		}
+		b.process = newProcess(fmt.Sprintf("broker %d", b.id), filepath.Join(b.dir, "log"), os.Environ(), "java",
+			"-Xms384m", "-Xmx384m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-cp", jars+"/*", "kafka.Kafka", path)
+		c.brokers = append(c.brokers, b)
+		addresses = append(addresses, b.addr)
+	}
+	c.client, err = kafka.New(kafka.Config{Brokers: addresses})
+	return c, err
+}
+
+// properties fills the template of continuous integration in, and adds what differs; of two equal names the last counts.
+func (b *broker) properties(text, controller string, voters, proxied []string, ports *ports) string {
+	more := []string{
+		"node.id=" + strconv.Itoa(b.id), "controller.quorum.bootstrap.servers=", "controller.quorum.voters=" + strings.Join(voters, ","),
+	}
+	listeners, advertised := []string{"PLAINTEXT://" + b.addr, "CONTROLLER://" + controller}, []string{"PLAINTEXT://" + b.addr}
+	protocols := []string{"PLAINTEXT:PLAINTEXT", "CONTROLLER:PLAINTEXT"}
+	for i, addr := range proxied {
+		b.inner[addr] = ports.address()
+		listeners = append(listeners, fmt.Sprintf("P%d://%s", i, b.inner[addr]))
+		advertised = append(advertised, fmt.Sprintf("P%d://%s", i, addr))
+		protocols = append(protocols, fmt.Sprintf("P%d:PLAINTEXT", i))
+	}
+	more = append(more, "listeners="+strings.Join(listeners, ","), "advertised.listeners="+strings.Join(advertised, ","),
+		"listener.security.protocol.map="+strings.Join(protocols, ","))
+	if n := len(voters); n > 1 {
+		for _, topic := range []string{"offsets.topic", "transaction.state.log", "share.coordinator.state.topic"} {
+			more = append(more, fmt.Sprintf("%s.replication.factor=%d", topic, n))
+		}
+		more = append(more, "transaction.state.log.min.isr=2", "share.coordinator.state.topic.min.isr=2", "min.insync.replicas=2")
+	}
+	text = strings.NewReplacer("@DIR@", b.dir, "@BROKER_PORT@", "0", "@CONTROLLER_PORT@", "0").Replace(text)
+	return text + "\n" + strings.Join(more, "\n") + "\n"
+}
+
+// start starts all brokers and waits until they are one cluster.
+func (c *cluster) start(ctx context.Context) error {
+	for _, b := range c.brokers {
+		if err := b.start(); err != nil {
+			return err
+		}
+	}
+	return c.whole(ctx)
+}
+
+// startLimit is ten times what three brokers take to start on two idle cores.
+const startLimit = 2 * time.Minute
+
+// whole waits until every broker is there.
+func (c *cluster) whole(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, startLimit)
+	defer cancel()
+	for {
+		described, err := c.client.Describe(ctx)
+		if err == nil && described.Brokers == len(c.brokers) {
+			return nil
+		}
+		if err := sleep(ctx, 100*time.Millisecond); err != nil {
+			return fmt.Errorf("the cluster is not whole within %v; logs are in broker*/log: %w", startLimit, err)
+		}
+	}
+}
+
+// leader asks the brokers other than one, if given, who leads a partition.
+func (c *cluster) leader(ctx context.Context, topic string, partition int, except *broker) (int, error) {
+	var addresses []string
+	for _, b := range c.brokers {
+		if b != except {
+			addresses = append(addresses, b.addr)
+		}
+	}
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	said, err := exec.CommandContext(ctx, "kcat", "-L", "-J", "-m", "4", "-t", topic, "-b", strings.Join(addresses, ",")).Output()
+	if err != nil {
+		return -1, fmt.Errorf("kcat: %w", err)
+	}
+	var metadata struct {
+		Topics []struct {
+			Partitions []struct{ Partition, Leader int }
+		}
+	}
+	if err := json.Unmarshal(said, &metadata); err != nil {
+		return -1, fmt.Errorf("kcat: %w", err)
+	}
+	for _, t := range metadata.Topics {
+		for _, p := range t.Partitions {
+			if p.Partition == partition {
+				return p.Leader, nil
+			}
+		}
+	}
+	return -1, errors.New("kcat: no such partition")
+}
+
+// stop ends what runs. A frozen broker must be woken to hear it.
+func (c *cluster) stop() {
+	for _, b := range c.brokers {
+		b.signal(syscall.SIGCONT)
+		b.signal(syscall.SIGTERM)
+	}
+	for _, b := range c.brokers {
+		if !b.ends(15 * time.Second) {
+			b.kill()
+		}
+	}
+	if c.client != nil {
+		_ = c.client.Close()
+	}
+}
+
+// ports gives addresses below Linux's range for outgoing connections, so that none is taken between this look and its use.
+type ports struct{ given map[int]bool }
+
+func (p *ports) address() string {
+	for {
+		port := 20000 + rand.IntN(12000)
+		listener, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port))
+		if err != nil || p.given[port] {
+			continue
+		}
+		_ = listener.Close()
+		p.given[port] = true
+		return fmt.Sprintf("127.0.0.1:%d", port)
+	}
+}

@@ -1,0 +1,207 @@
+//go:build soak
+
+package main
+
+import (
+	"context"
+	"encoding/hex"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"oriel/pipeline/kafka"
+)
+
+// partitions of the input: as many as processes, so that each has one while all are well.
+const partitions = 3
+
+const (
+	deploymentName = "soak"
+	inputTopic     = "soak-events"
+)
+
+// separation of a user's events, in the user-level configuration; check.py is told.
+const separation = 16
+
+// deployment is the service under test.
+type deployment struct {
+	cluster *cluster
+	binary  string
+	dir     string
+	env     []string // of every process, without the broker's address and what is one process's own
+	slots   []*slot
+
+	diskless error // why no process has a disk that can be filled
+}
+
+// copies is where older copies of state directories are kept.
+func (d *deployment) copies() string { return filepath.Join(d.dir, "copies") }
+
+// Topics of the deployment, by their default names.
+const (
+	decisions   = deploymentName + ".decisions"
+	changelog   = deploymentName + ".changelog"
+	verdicts    = deploymentName + ".verdicts"
+	deadLetters = deploymentName + ".dead-letter"
+)
+
+// leaderTopics are those whose leaders are worth freezing.
+var leaderTopics = []string{inputTopic, decisions, changelog, verdicts}
+
+// settings are those of all processes. Without users: a step's event can be read off the decisions, and the noise is far below an event's
+// smallest difference.
+func settings(dir string, users, single bool) ([]string, error) {
+	key := filepath.Join(dir, "master.key")
+	if err := os.WriteFile(key, []byte(hex.EncodeToString(make([]byte, 32))), 0o600); err != nil {
+		return nil, err
+	}
+	env := []string{
+		"PATH=" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME"), "ORIEL_NAME=" + deploymentName, "ORIEL_INPUT_TOPIC=" + inputTopic,
+		"ORIEL_START=earliest", "ORIEL_MASTER_KEY_FILE=" + key, "ORIEL_OPERATOR=coco", "ORIEL_UPDATE=projection", "ORIEL_WINDOW=1024",
+		"ORIEL_DELTA=1e-6", "ORIEL_CLIP=1", "ORIEL_MAX_RECORD_BYTES=20000",
+	}
+	if single {
+		env = append(env, "ORIEL_ALLOW_SINGLE_REPLICA=true")
+	}
+	if users {
+		return append(env, "ORIEL_MECHANISM=tree-gaussian", "ORIEL_LOSS=logistic", "ORIEL_SET=l2-ball", "ORIEL_RADIUS=5",
+			"ORIEL_DIMENSION=8", "ORIEL_STRONG_CONVEXITY=0.001", "ORIEL_EPSILON=1", "ORIEL_USER_ID=header:user",
+			fmt.Sprint("ORIEL_USER_SEPARATION=", separation)), nil
+	}
+	return append(env, "ORIEL_MECHANISM=blt", "ORIEL_LOSS=linear", "ORIEL_SET=box", "ORIEL_RADIUS=1e9", "ORIEL_DIMENSION=4",
+		"ORIEL_STRONG_CONVEXITY=1", "ORIEL_EPSILON=1e8"), nil
+}
+
+// place makes a slot. Its process sees the brokers at addresses, where its proxies will be.
+func (d *deployment) place(command string, addresses []string, ports *ports) (*slot, error) {
+	title := fmt.Sprintf("%s%d", command, len(d.slots))
+	s := &slot{dir: filepath.Join(d.dir, title), pages: ports.address(), letters: command == "letters"}
+	if err := os.MkdirAll(s.dir, 0o700); err != nil {
+		return nil, err
+	}
+	env := append(append([]string{}, d.env...), "ORIEL_BROKERS="+strings.Join(addresses, ","), "ORIEL_STATE_DIR="+s.state(),
+		"ORIEL_HTTP_ADDR="+s.pages)
+	s.process = newProcess(title, filepath.Join(d.dir, title+".log"), env, d.binary, command)
+	d.slots = append(d.slots, s)
+	return s, nil
+}
+
+// command runs a command of the binary to its end, past the proxies.
+func (d *deployment) command(ctx context.Context, arguments ...string) error {
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute) // a partition that hangs hangs these, too
+	defer cancel()
+	cmd := exec.CommandContext(ctx, d.binary, arguments...)
+	cmd.Env = append(append([]string{}, d.env...), "ORIEL_BROKERS="+d.direct())
+	if said, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("oriel %s: %w: %s", strings.Join(arguments, " "), err, said)
+	}
+	return nil
+}
+
+// opened waits until every partition has committed its first state.
+func (d *deployment) opened(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	for p := 0; p < partitions; {
+		offset, err := d.cluster.client.CommittedOffset(ctx, deploymentName, inputTopic, int32(p))
+		if err == nil && offset >= 0 {
+			p++
+			continue
+		}
+		if err := sleep(ctx, 50*time.Millisecond); err != nil {
+			return fmt.Errorf("partition %d was not opened within a minute; see %s", p, d.dir)
+		}
+	}
+	return nil
+}
+
+// drained waits until a group has taken all that is committed in a topic.
+func (d *deployment) drained(ctx context.Context, group, topic string) error {
+	ctx, cancel := context.WithTimeout(ctx, drainLimit)
+	defer cancel()
+	for p := range int32(partitions) {
+		for taken := int64(-1); ; {
+			at, err := d.cluster.client.CommittedOffset(ctx, group, topic, p)
+			if err == nil {
+				taken = at
+				var rest bool
+				if rest, err = d.anyAfter(ctx, topic, p, max(taken, 0)); err == nil && !rest {
+					break
+				}
+			}
+			if sleep(ctx, 50*time.Millisecond) != nil {
+				return fmt.Errorf("group %s hangs: not at the end of %s partition %d within %v, but at %d (%w)", group, topic, p, drainLimit, taken, err)
+			}
+		}
+	}
+	return nil
+}
+
+// anyAfter tells whether a topic has a committed record from an offset on. Markers of transactions are none.
+func (d *deployment) anyAfter(ctx context.Context, topic string, p int32, from int64) (bool, error) {
+	end, err := d.cluster.client.Bounds(ctx, topic, p)
+	if err != nil {
+		return false, err
+	}
+	reader := d.cluster.client.NewReader(topic, p, from, kafka.ReaderOptions{MaxWait: 50 * time.Millisecond})
+	for from < end.Stable {
+		batch, err := reader.Fetch(ctx)
+		if err != nil {
+			return false, err
+		}
+		some := len(batch.Records) > 0
+		from = batch.Next
+		batch.Release()
+		if some {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+func (d *deployment) checkpoint(p int) string {
+	return filepath.Join(d.dir, fmt.Sprintf("checkpoint%d", p))
+}
+
+// save keeps the first state of every partition, for replay.
+func (d *deployment) save(ctx context.Context) error {
+	for p := range partitions {
+		if err := d.command(ctx, "replay", "--save", d.checkpoint(p), "--partition", fmt.Sprint(p)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// replay recomputes every decision from the first state on.
+func (d *deployment) replay(ctx context.Context, violation func(string, ...any)) {
+	for p := range partitions {
+		if err := d.command(ctx, "replay", "--check", "--from", d.checkpoint(p), "--partition", fmt.Sprint(p)); err != nil {
+			violation("%v", err)
+		}
+	}
+}
+
+// end tells all processes to end.
+func (d *deployment) end(violation func(string, ...any)) {
+	var all sync.WaitGroup
+	for _, s := range d.slots {
+		all.Go(func() { s.terminate(violation) })
+	}
+	all.Wait()
+}
+
+// close ends everything, whatever state it is in.
+func (d *deployment) close() {
+	for _, s := range d.slots {
+		s.kill()
+		for _, p := range s.proxies {
+			p.close()
+		}
+		_ = s.leaveDisk()
+	}
+}

@@ -1,0 +1,132 @@
+//go:build soak
+
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+	"time"
+)
+
+// options are the flags.
+type options struct {
+	brokers int
+	users   bool
+	seed    uint64
+	length  time.Duration
+	rate    int
+	jars    string
+	python  string
+	binary  string
+	dir     string
+	keep    bool
+}
+
+func main() {
+	var o options
+	flag.IntVar(&o.brokers, "brokers", 1, "1, or 3 with three replicas and two in sync")
+	flag.BoolVar(&o.users, "users", false, "user level, named features, ε = 1")
+	flag.Uint64Var(&o.seed, "seed", 1, "of the faults and the events")
+	flag.DurationVar(&o.length, "for", 4*time.Minute, "how long faults are made")
+	flag.IntVar(&o.rate, "rate", 150, "records a second")
+	flag.StringVar(&o.jars, "jars", "", "directory of the brokers' jars, as .ci/kafka/jars prints it")
+	flag.StringVar(&o.python, "python", "python3", "a Python that has requirements.txt")
+	flag.StringVar(&o.binary, "binary", "", "the command to test; built from this tree when empty")
+	flag.StringVar(&o.dir, "dir", "", "directory of the run; one below TMPDIR when empty")
+	flag.BoolVar(&o.keep, "keep", false, "leave the directory of a run without violations")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	r, err := soak(ctx, o)
+	stop()
+	if r != nil {
+		fmt.Println("\n" + r.markdown())
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "soak: cut short:", err)
+	}
+	if err != nil || r.failed() {
+		os.Exit(1)
+	}
+}
+
+// soak does a whole run. An error means that it could not be done; what it found is in the report.
+func soak(ctx context.Context, o options) (r *report, err error) {
+	if o.brokers != 1 && o.brokers != 3 {
+		return nil, errors.New("--brokers: not 1 or 3")
+	}
+	if o.dir == "" {
+		o.dir, err = os.MkdirTemp("", "oriel-soak-")
+	} else {
+		err = os.MkdirAll(o.dir, 0o700)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if o.dir, err = filepath.Abs(o.dir); err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err == nil && !r.failed() && !o.keep {
+			_ = os.RemoveAll(o.dir)
+		}
+	}()
+	fmt.Println("soak: everything is below", o.dir)
+	if o.binary == "" {
+		o.binary = filepath.Join(o.dir, "oriel")
+		build := exec.CommandContext(ctx, "go", "build", "-o", o.binary, "./cmd/oriel")
+		build.Stderr = os.Stderr
+		if err := build.Run(); err != nil {
+			return nil, fmt.Errorf("build: %w", err)
+		}
+	}
+	r = newReport(os.Stdout, fmt.Sprintf("%d broker(s), users %v, seed %d, %v of faults", o.brokers, o.users, o.seed, o.length))
+	d, err := build(ctx, o)
+	if err != nil {
+		return r, err
+	}
+	defer d.close()
+	defer d.cluster.stop()
+	return r, d.run(ctx, o, r)
+}
+
+// build lays brokers, proxies and processes out; nothing runs yet.
+func build(ctx context.Context, o options) (*deployment, error) {
+	env, err := settings(o.dir, o.users, o.brokers == 1)
+	if err != nil {
+		return nil, err
+	}
+	d, used := &deployment{binary: o.binary, dir: o.dir, env: env}, &ports{given: map[int]bool{}}
+	proxied := make([][]string, o.brokers) // by broker, then process
+	for _, command := range []string{"run", "run", "run", "letters"} {
+		var addresses []string
+		for b := range proxied {
+			addr := used.address()
+			proxied[b] = append(proxied[b], addr)
+			addresses = append(addresses, addr)
+		}
+		if _, err := d.place(command, addresses, used); err != nil {
+			return nil, err
+		}
+	}
+	d.cluster, err = newCluster(ctx, o.jars, o.dir, o.brokers, proxied, used)
+	if err != nil {
+		return nil, err
+	}
+	for i, s := range d.slots {
+		for b, broker := range d.cluster.brokers {
+			p, err := newProxy(broker, proxied[b][i], &s.trap)
+			if err != nil {
+				return nil, err
+			}
+			s.proxies = append(s.proxies, p)
+		}
+	}
+	return d, nil
+}

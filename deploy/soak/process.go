@@ -1,0 +1,153 @@
+//go:build soak
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// process is a child that can be started again and again. Its output goes to one log.
+type process struct {
+	name string
+	log  string
+	env  []string
+	args []string
+
+	mu     sync.Mutex
+	cmd    *exec.Cmd
+	done   chan struct{} // of the child that runs or ran last
+	asked  bool          // its end was asked for
+	err    error         // of its end
+	peakKB int           // greatest resident size of all so far
+}
+
+func newProcess(name, log string, env []string, args ...string) *process {
+	return &process{name: name, log: log, env: env, args: args}
+}
+
+// start does nothing while a child runs.
+func (p *process) start() error {
+	if p.running() {
+		return nil
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	out, err := os.OpenFile(p.log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = out.Close() }()
+	cmd := exec.Command(p.args[0], p.args[1:]...)
+	cmd.Env, cmd.Stdout, cmd.Stderr = p.env, out, out
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL} // nothing survives the soak, however it ends
+	if err := cmd.Start(); err != nil {
+		return fmt.Errorf("%s: %w", p.name, err)
+	}
+	fmt.Fprintf(out, "--- soak: pid %d starts at %s\n", cmd.Process.Pid, clock(time.Now()))
+	done := make(chan struct{})
+	p.cmd, p.done, p.asked, p.err = cmd, done, false, nil
+	go func() {
+		err := cmd.Wait()
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.err = err
+		close(done)
+	}()
+	return nil
+}
+
+// child gives the end of the child that runs or ran last; nil before the first.
+func (p *process) child() <-chan struct{} {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.done
+}
+
+func (p *process) running() bool {
+	select {
+	case <-p.child():
+		return false
+	default:
+		return p.child() != nil
+	}
+}
+
+// outcome says how the last child ended and whether that was asked for.
+func (p *process) outcome() (err error, asked bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.err, p.asked
+}
+
+// signal is for the child that runs. One that ends it says so BEFORE, so that the end is not a surprise.
+func (p *process) signal(s syscall.Signal) {
+	if !p.running() {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if s == syscall.SIGKILL || s == syscall.SIGTERM {
+		p.asked = true
+	}
+	_ = p.cmd.Process.Signal(s)
+}
+
+// ends waits for the child's end.
+func (p *process) ends(within time.Duration) bool {
+	if p.child() == nil {
+		return true
+	}
+	select {
+	case <-p.child():
+		return true
+	case <-time.After(within):
+		return false
+	}
+}
+
+func (p *process) kill() {
+	p.signal(syscall.SIGKILL)
+	if p.child() != nil {
+		<-p.child()
+	}
+}
+
+// measure notes the child's peak resident size so far.
+func (p *process) measure() {
+	if !p.running() {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.cmd.Process.Pid))
+	if err != nil {
+		return // it has just ended
+	}
+	for line := range strings.Lines(string(status)) {
+		if rest, ok := strings.CutPrefix(line, "VmHWM:"); ok {
+			kb, _ := strconv.Atoi(strings.Fields(rest)[0])
+			p.peakKB = max(p.peakKB, kb)
+		}
+	}
+}
+
+func sleep(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func clock(t time.Time) string { return t.UTC().Format("15:04:05.000") }

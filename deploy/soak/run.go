@@ -1,0 +1,179 @@
+//go:build soak
+
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// run is a run from the start of the brokers to the judgement.
+func (d *deployment) run(ctx context.Context, o options, r *report) error {
+	if err := d.begin(ctx); err != nil {
+		return err
+	}
+	if err := d.suffer(ctx, o, r); err != nil {
+		return err
+	}
+	d.end(r.violation)
+	for _, s := range d.slots {
+		r.fact("peak resident size of %s: %d MB", s.name, s.peakKB/1000)
+		if err := s.complaints(r.violation); err != nil {
+			return err
+		}
+	}
+	d.replay(ctx, r.violation)
+	return d.judge(ctx, o, r)
+}
+
+// begin starts brokers and processes, and keeps the first state of every partition.
+func (d *deployment) begin(ctx context.Context) error {
+	if err := d.cluster.start(ctx); err != nil {
+		return err
+	}
+	if err := d.command(ctx, "topics", "--input-partitions", fmt.Sprint(partitions)); err != nil {
+		return err
+	}
+	d.diskless = d.slots[0].ownDisk(ctx)
+	for _, s := range d.slots {
+		if err := s.start(); err != nil {
+			return err
+		}
+	}
+	if err := d.opened(ctx); err != nil {
+		return err
+	}
+	return d.save(ctx)
+}
+
+// suffer makes events flow, makes faults, and waits until everything is got over and the input has been taken to its end.
+func (d *deployment) suffer(ctx context.Context, o options, r *report) error {
+	beside, cancel := context.WithCancel(ctx)
+	var besides sync.WaitGroup
+	defer besides.Wait()
+	defer cancel() // nobody starts a process again from here on
+	for _, s := range d.slots {
+		besides.Go(func() { s.supervise(beside, r.violation) })
+	}
+	besides.Go(func() { d.observe(beside) })
+	feeder, err := d.feed(o)
+	if err != nil {
+		return err
+	}
+	defer feeder.kill()
+	in := &injector{
+		deployment: d, random: newSchedule(o.seed + 1<<32).random, report: r, states: archive{dir: d.copies()},
+		decisions: watchTopic(beside, d.cluster.client, decisions, &besides), letters: watchTopic(beside, d.cluster.client, deadLetters, &besides),
+	}
+	if err := os.Mkdir(d.copies(), 0o700); err != nil {
+		return err
+	}
+	if _, _, err := in.settled(ctx, time.Now()); err != nil {
+		return fmt.Errorf("before any fault: %w; logs are in %s", err, d.dir)
+	}
+	if err := in.run(ctx, newSchedule(o.seed, d.kinds(r)...), time.Now().Add(o.length)); err != nil {
+		return err
+	}
+	last := time.Now()
+	feeder.signal(syscall.SIGTERM)
+	if !feeder.ends(drainLimit) {
+		return fmt.Errorf("the producer does not end; see %s", feeder.log)
+	}
+	if err, _ := feeder.outcome(); err != nil {
+		return fmt.Errorf("the producer failed: %w; see %s", err, feeder.log)
+	}
+	if err := errors.Join(d.drained(ctx, deploymentName, inputTopic), d.drained(ctx, deploymentName+".letters", verdicts)); err != nil {
+		r.violation("%v; logs are in %s", err, d.dir)
+	} else {
+		r.fact("after the last fault the ends of input and verdicts were reached in %.1f s", time.Since(last).Seconds())
+	}
+	return nil
+}
+
+// drainLimit is how long the end of a topic may take to be reached after the last fault.
+const drainLimit = time.Minute
+
+// kinds are the faults that this cluster and this machine allow.
+func (d *deployment) kinds(r *report) [][]weight {
+	kinds := [][]weight{ofProcesses, ofNetworks, ofOne}
+	if len(d.cluster.brokers) > 1 {
+		kinds[2] = ofThree
+	}
+	if d.diskless != nil {
+		r.fact("full disks are left out: %v", d.diskless)
+		return kinds
+	}
+	return append(kinds, ofDisks)
+}
+
+// observe measures processes and reads their pages.
+func (d *deployment) observe(ctx context.Context) {
+	for n := 0; sleep(ctx, 500*time.Millisecond) == nil; n++ {
+		for _, s := range d.slots {
+			s.measure()
+			if n%10 == 0 {
+				s.savePages(ctx)
+			}
+		}
+	}
+}
+
+// direct are the brokers' addresses past the proxies.
+func (d *deployment) direct() string {
+	var addresses []string
+	for _, b := range d.cluster.brokers {
+		addresses = append(addresses, b.addr)
+	}
+	return strings.Join(addresses, ",")
+}
+
+// feed starts the producer.
+func (d *deployment) feed(o options) (*process, error) {
+	arguments := []string{
+		o.python, "-B", "deploy/soak/feed.py", "--brokers", d.direct(), "--topic", inputTopic, "--partitions", fmt.Sprint(partitions),
+		"--rate", fmt.Sprint(o.rate), "--seed", fmt.Sprint(o.seed),
+	}
+	if o.users {
+		arguments = append(arguments, "--users")
+	}
+	feeder := newProcess("producer", filepath.Join(d.dir, "feed.log"), os.Environ(), arguments...)
+	return feeder, feeder.start()
+}
+
+// judge hears what check.py says: lines of the report, and violations.
+func (d *deployment) judge(ctx context.Context, o options, r *report) error {
+	arguments := []string{"-B", "deploy/soak/check.py", "--brokers", d.direct(), "--name", deploymentName, "--topic", inputTopic}
+	if o.users {
+		arguments = append(arguments, "--separation", fmt.Sprint(separation))
+	}
+	for _, s := range d.slots {
+		arguments = append(arguments, "--search", s.dir, "--search", s.log)
+		if !s.letters {
+			arguments = append(arguments, "--search", s.pagesFile())
+		}
+	}
+	arguments = append(arguments, "--search", d.copies())
+	check := exec.CommandContext(ctx, o.python, arguments...)
+	check.Stderr = os.Stderr
+	said, err := check.Output()
+	for lines := bufio.NewScanner(strings.NewReader(string(said))); lines.Scan(); {
+		if text, bad := strings.CutPrefix(lines.Text(), "violation: "); bad {
+			r.violation("%s", text)
+		} else {
+			r.fact("%s", lines.Text())
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("check.py: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,215 @@
+//go:build soak
+
+package main
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"io/fs"
+	"math/rand/v2"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"time"
+)
+
+// slot is the place of one process under test: its state directory, its proxies, its log.
+type slot struct {
+	*process
+	dir     string
+	pages   string // host:port
+	letters bool   // it is `oriel letters`
+	proxies []*proxy
+	trap    atomic.Pointer[trap]
+	disk    bool // the state directory has a disk of its own, which can be filled
+}
+
+func (s *slot) state() string { return filepath.Join(s.dir, "state") }
+
+// ownDisk puts a small disk below the state directory.
+func (s *slot) ownDisk(ctx context.Context) error {
+	said, err := exec.CommandContext(ctx, "mount", "-t", "tmpfs", "-o", "size=96m,mode=700", "tmpfs", s.dir).CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("%s", strings.TrimSpace(string(said)))
+	}
+	s.disk = true
+	return nil
+}
+
+func (s *slot) leaveDisk() error {
+	if !s.disk {
+		return nil
+	}
+	return syscall.Unmount(s.dir, 0)
+}
+
+// fill leaves no room on the slot's disk; the function that it returns makes room again.
+func (s *slot) fill() (release func() error, err error) {
+	path := filepath.Join(s.dir, "ballast")
+	f, err := os.Create(path)
+	if err != nil {
+		return nil, err
+	}
+	for block := make([]byte, 1<<16); len(block) > 0; {
+		if _, err := f.Write(block); err != nil {
+			block = block[:len(block)/2] // the last bytes, too
+		}
+	}
+	return func() error { return os.Remove(path) }, f.Close()
+}
+
+// supervise starts the process again when it ends by itself, and tells of it.
+func (s *slot) supervise(ctx context.Context, violation func(string, ...any)) {
+	for ctx.Err() == nil {
+		select {
+		case <-s.child():
+		case <-ctx.Done():
+			return
+		}
+		if err, asked := s.outcome(); !asked {
+			violation("%s ended by itself (%v); see %s", s.name, err, s.log)
+			if sleep(ctx, time.Second) == nil {
+				_ = s.start()
+			}
+		}
+		_ = sleep(ctx, 100*time.Millisecond)
+	}
+}
+
+// terminate tells the process to end and checks that it does, well.
+func (s *slot) terminate(violation func(string, ...any)) {
+	if !s.running() {
+		return
+	}
+	s.signal(syscall.SIGTERM)
+	if !s.ends(30 * time.Second) {
+		violation("%s did not end within 30 s of SIGTERM; see %s", s.name, s.log)
+		s.kill()
+	} else if err, _ := s.outcome(); err != nil {
+		violation("%s told to end: %v; see %s", s.name, err, s.log)
+	}
+}
+
+// complaints tells of what the log calls an error: a partition that has stopped for a person to act, above all.
+func (s *slot) complaints(violation func(string, ...any)) error {
+	log, err := os.Open(s.log)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = log.Close() }()
+	lines := bufio.NewScanner(log)
+	for lines.Scan() {
+		if strings.Contains(lines.Text(), "level=ERROR") {
+			violation("%s says %s; see %s", s.name, lines.Text(), s.log)
+		}
+	}
+	return lines.Err()
+}
+
+func (s *slot) pagesFile() string { return s.log + ".pages" }
+
+// savePages appends what the process shows to a file, to be searched for canaries.
+func (s *slot) savePages(ctx context.Context) {
+	if s.letters {
+		return // it shows nothing
+	}
+	ctx, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	f, err := os.OpenFile(s.pagesFile(), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return
+	}
+	defer func() { _ = f.Close() }()
+	for _, page := range []string{"metrics", "readyz", "healthz"} {
+		request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+s.pages+"/"+page, nil)
+		if err != nil {
+			return
+		}
+		response, err := http.DefaultClient.Do(request)
+		if err != nil {
+			return // it is down, or frozen
+		}
+		fmt.Fprintf(f, "--- %s %s %s\n", clock(time.Now()), page, response.Status)
+		_, _ = io.Copy(f, io.LimitReader(response.Body, 1<<20))
+		_ = response.Body.Close()
+	}
+}
+
+// archive keeps copies of state directories, of all processes together.
+type archive struct {
+	dir    string
+	copies []string
+}
+
+// keep copies the state directory of a process that is down.
+func (a *archive) keep(s *slot) error {
+	if _, err := os.Stat(s.state()); err != nil {
+		return nil // it has none yet
+	}
+	path := filepath.Join(a.dir, fmt.Sprintf("copy%d", len(a.copies)))
+	if err := os.CopyFS(path, os.DirFS(s.state())); err != nil {
+		return fmt.Errorf("copy of a state directory: %w", err)
+	}
+	a.copies = append(a.copies, path)
+	return nil
+}
+
+// damage does to a state directory what a fault asks for. The process must be down.
+func (a *archive) damage(s *slot, how damage, r *rand.Rand) error {
+	if _, err := os.Stat(s.state()); err != nil {
+		return nil // it has none yet
+	}
+	switch how {
+	case deleted:
+		return os.RemoveAll(s.state())
+	case older:
+		copied := a.copies[r.IntN(len(a.copies))]
+		if err := os.RemoveAll(s.state()); err != nil {
+			return err
+		}
+		return os.CopyFS(s.state(), os.DirFS(copied))
+	case flipped, cut:
+		return spoil(s.state(), how, r)
+	default:
+		return nil
+	}
+}
+
+// spoil damages one file of a directory.
+func spoil(dir string, how damage, r *rand.Rand) error {
+	var files []string
+	err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+		if err != nil || !e.Type().IsRegular() {
+			return err
+		}
+		info, err := e.Info()
+		if err == nil && info.Size() > 0 {
+			files = append(files, path)
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if len(files) == 0 {
+		return nil
+	}
+	path := files[r.IntN(len(files))]
+	content, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	if how == cut {
+		return os.Truncate(path, int64(r.IntN(len(content))))
+	}
+	for range 8 {
+		content[r.IntN(len(content))] ^= 1 << r.IntN(8)
+	}
+	return os.WriteFile(path, content, 0o600)
+}

@@ -1,0 +1,80 @@
+//go:build soak
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"oriel/pipeline/kafka"
+)
+
+// watch follows the committed records of every partition of a topic, past the proxies, to tell when a fault is got over.
+type watch struct {
+	topic string
+
+	mu    sync.Mutex
+	marks [][]mark // by partition
+}
+
+// mark is a batch of records: when the newest of them was made and when they arrived. Service and soak share a clock.
+type mark struct{ made, arrived time.Time }
+
+// watchTopic returns at once and ends with ctx.
+func watchTopic(ctx context.Context, client *kafka.Client, topic string, done *sync.WaitGroup) *watch {
+	w := &watch{topic: topic, marks: make([][]mark, partitions)}
+	for p := range partitions {
+		done.Go(func() { w.follow(ctx, client, int32(p)) })
+	}
+	return w
+}
+
+func (w *watch) follow(ctx context.Context, client *kafka.Client, p int32) {
+	for next := int64(0); ctx.Err() == nil; {
+		reader := client.NewReader(w.topic, p, next, kafka.ReaderOptions{MaxWait: 50 * time.Millisecond})
+		for {
+			batch, err := reader.Fetch(ctx)
+			if err != nil {
+				_ = sleep(ctx, 100*time.Millisecond)
+				break // stale leaders give such answers; the judgement is another program's
+			}
+			if n := len(batch.Records); n > 0 {
+				w.mu.Lock()
+				w.marks[p] = append(w.marks[p], mark{time.UnixMilli(batch.Records[n-1].Timestamp), time.Now()})
+				w.mu.Unlock()
+			}
+			next = batch.Next
+			batch.Release()
+		}
+	}
+}
+
+// after waits until every partition has a committed record that was made after a moment, and returns when the last of these arrived.
+func (w *watch) after(ctx context.Context, from time.Time) (time.Time, error) {
+	for {
+		last, missing := w.arrival(from)
+		if len(missing) == 0 {
+			return last, nil
+		}
+		if err := sleep(ctx, 20*time.Millisecond); err != nil {
+			return last, fmt.Errorf("nothing new is committed in %s, partitions %v, within %v", w.topic, missing, recoveryLimit)
+		}
+	}
+}
+
+func (w *watch) arrival(from time.Time) (last time.Time, missing []int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for p, marks := range w.marks {
+		i := slices.IndexFunc(marks, func(m mark) bool { return m.made.After(from) })
+		if i < 0 {
+			missing = append(missing, p)
+		} else if marks[i].arrived.After(last) {
+			last = marks[i].arrived
+		}
+	}
+	return last, missing
+}
