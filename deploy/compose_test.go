@@ -37,7 +37,7 @@ func TestComposeRunsEveryExample(t *testing.T) {
 		example := strings.TrimSuffix(filepath.Base(file), ".env")
 		t.Run(example, func(t *testing.T) {
 			p := project(t, example)
-			for _, name := range []string{"topics", "oriel"} {
+			for _, name := range []string{"topics", "oriel", "letters"} {
 				checkOriel(t, p, p.Services[name])
 			}
 		})
@@ -93,6 +93,7 @@ func TestComposeOrder(t *testing.T) {
 		{"input", "kafka", types.ServiceConditionHealthy},
 		{"topics", "input", types.ServiceConditionCompletedSuccessfully},
 		{"oriel", "topics", types.ServiceConditionCompletedSuccessfully},
+		{"letters", "topics", types.ServiceConditionCompletedSuccessfully},
 		{"grafana", "prometheus", types.ServiceConditionHealthy},
 	} {
 		if got := p.Services[c.service].DependsOn[c.after].Condition; got != c.condition {
