@@ -9,25 +9,11 @@ import (
 	"oriel/mechanisms/noise"
 )
 
-// comings are rules by which a user comes in view of earlier releases, from step 0, two steps apart or more, and at
-// most twice in four steps. A rule says whether the user comes in a step.
-var comings = map[string]func(step int, y []int64) bool{
-	"again at once or later": func(step int, y []int64) bool {
-		return step == 0 || step == 2 && y[0] > 0 || step == 3 && y[0] <= 0
-	},
-	"again after a large release, or never": func(step int, y []int64) bool {
-		return step == 0 || step == 2 && y[1] >= 2
-	},
-	"first when a release invites it": func(step int, y []int64) bool {
-		return step == 1 && y[0] >= 1 || step == 2 && y[0] < 1 && y[1] > 0 || step == 3 && y[0] >= 1 && y[2] < 0
-	},
-}
-
 // mechanisms/PROOF.md, Theorem 1 with adaptive participation, exactly, on the shipped carry: the steps in which a user
 // comes depend on releases, and so does the sign of what the user's event changes.
 func TestExactLawOfAnAdaptiveUserIsWithinTheClaim(t *testing.T) {
 	const separation = 2
-	for rule, comes := range comings {
+	for rule, comes := range sumtest.Comings[int64]() {
 		red := 0
 		for _, f := range []Filter{handmade(t), mixed(t), fitFilter(t, 4, 0.3, 2)} {
 			for _, c := range []struct {
@@ -37,7 +23,7 @@ func TestExactLawOfAnAdaptiveUserIsWithinTheClaim(t *testing.T) {
 			}{{0.7, 1, 4}, {1, 1, 4}, {1, 2, 4}, {4, 4, 3}} {
 				var found sumtest.Histories
 				law{
-					filter: f, cell: cellOf(c.s), reach: int64(math.Ceil(5.5 * c.s)),
+					filter: f, cell: sumtest.NormalCell(c.s), reach: int64(math.Ceil(5.5 * c.s)),
 					moved: func(step int, y []int64) int64 {
 						switch {
 						case !comes(step, y):

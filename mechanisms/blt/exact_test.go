@@ -7,6 +7,7 @@ import (
 
 	"oriel/mechanisms/dp"
 	"oriel/mechanisms/lattice"
+	"oriel/mechanisms/mechtest/sumtest"
 	"oriel/mechanisms/noise"
 )
 
@@ -50,21 +51,11 @@ func fixed(moved map[int]int64) func(int, []int64) int64 {
 	return func(step int, _ []int64) int64 { return moved[step] }
 }
 
-func cellOf(s float64) func(int64) float64 {
-	return func(n int64) float64 {
-		if n < 0 {
-			n = -n // the upper tail has no cancellation
-		}
-		x := float64(n)
-		return (math.Erfc((x-0.5)/s/math.Sqrt2) - math.Erfc((x+0.5)/s/math.Sqrt2)) / 2
-	}
-}
-
 // exactLaw returns δ(ε) of two neighbours that differ by Δ from step i on, over T steps, on a grid of ε, and the largest shift
 // √Σ(n_t − n'_t)²/s that any history realises.
 func exactLaw(f Filter, s float64, delta int64, i, steps int, epsilons []float64) (deltas []float64, worst float64) {
 	deltas = make([]float64, len(epsilons))
-	l := law{filter: f, cell: cellOf(s), reach: int64(math.Ceil(5.5 * s)), moved: fixed(map[int]int64{i - 1: delta}), leaf: func(p, q, shift float64) {
+	l := law{filter: f, cell: sumtest.NormalCell(s), reach: int64(math.Ceil(5.5 * s)), moved: fixed(map[int]int64{i - 1: delta}), leaf: func(p, q, shift float64) {
 		worst = max(worst, shift)
 		for k, epsilon := range epsilons {
 			deltas[k] += max(0, p-math.Exp(epsilon)*q)

@@ -28,9 +28,9 @@ func TestNoiseIsWhatTheReleaseExceedsTotalAndCarryBy(t *testing.T) {
 	var total [n]int64
 	var buffers [n][MaxPoles]lattice.Int128
 	for now := range 2 * len(draws) {
-		for i := range leaf {
-			leaf[i] = int64((now+1)*(i+3)%7) - 3
-			total[i] += leaf[i]
+		sumtest.Leaf(leaf, now)
+		for i, x := range leaf {
+			total[i] += x
 		}
 		step(c, chain, dst, leaf...)
 		for i, y := range dst {

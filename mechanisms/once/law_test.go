@@ -96,10 +96,7 @@ type world func(step int, releases []float64) int64
 func exactDeltas(t *testing.T, s float64, x, y world, steps int, epsilons []float64) []float64 {
 	t.Helper()
 	reach := int64(math.Ceil(6 * s))
-	cell := func(n int64) float64 {
-		a := math.Abs(float64(n)) // the upper tail has no cancellation
-		return (math.Erfc((a-0.5)/s/math.Sqrt2) - math.Erfc((a+0.5)/s/math.Sqrt2)) / 2
-	}
+	cell := sumtest.NormalCell(s)
 	deltas := make([]float64, len(epsilons))
 	draws, dst := &sumtest.Script{Values: []int64{0}}, make([]float64, 1)
 	o, chain := newOnce(t, 1, draws), noise.NewChain([32]byte{})

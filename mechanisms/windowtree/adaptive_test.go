@@ -8,20 +8,6 @@ import (
 	"oriel/mechanisms/noise"
 )
 
-// A user comes in view of earlier releases, at most twice in the four steps of a window, from step 0 and two apart or
-// more.
-var comings = map[string]func(step int, y []float64) bool{
-	"again at once or later": func(step int, y []float64) bool {
-		return step == 0 || step == 2 && y[0] > 0 || step == 3 && y[0] <= 0
-	},
-	"again after a large release, or never": func(step int, y []float64) bool {
-		return step == 0 || step == 2 && y[1] >= 2
-	},
-	"first when a release invites it": func(step int, y []float64) bool {
-		return step == 1 && y[0] >= 1 || step == 2 && y[0] < 1 && y[1] > 0 || step == 3 && y[0] >= 1 && y[2] < 0
-	},
-}
-
 // enumerate runs every history of node noises |n| ≤ reach of the first block of W = 4 through the shipped tree. There a
 // step activates one node, so releases and noises determine each other: it finds the noises that give the same releases
 // in the neighbour, whose leaves differ by moved, and calls each with both.
@@ -71,10 +57,7 @@ func TestExactLawOfAnAdaptiveUserIsWithinTheClaim(t *testing.T) {
 	const separation, s, reach, delta = 2, 1.5, 7, 1
 	l := Loss{Window: 4, Separation: separation, Delta: delta, N: 1, Scale: noise.ScaleUp(s)}
 	pure := float64(Events(4, separation)) * float64(Depth(4)) * delta / s
-	normal := func(n int64) float64 {
-		x := math.Abs(float64(n)) // the upper tail has no cancellation
-		return (math.Erfc((x-0.5)/s/math.Sqrt2) - math.Erfc((x+0.5)/s/math.Sqrt2)) / 2
-	}
+	normal := sumtest.NormalCell(s)
 	double := func(n int64) float64 { // of density e^(−|x|/s)/2s, which Laplace and Gamma noise of one coordinate have
 		if n == 0 {
 			return 1 - math.Exp(-0.5/s)
@@ -82,7 +65,7 @@ func TestExactLawOfAnAdaptiveUserIsWithinTheClaim(t *testing.T) {
 		x := math.Abs(float64(n))
 		return (math.Exp((0.5-x)/s) - math.Exp((-0.5-x)/s)) / 2
 	}
-	for rule, comes := range comings {
+	for rule, comes := range sumtest.Comings[float64]() {
 		var found sumtest.Histories
 		ratio := 0.0
 		enumerate(t, reach, func(step int, y []float64) int64 {

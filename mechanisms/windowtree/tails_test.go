@@ -32,9 +32,9 @@ func TestReleaseIsTotalAndActiveNoise(t *testing.T) {
 	seeds := map[noise.NodeID]noise.Seed{} // of active nodes
 	var total [n]int64
 	for now := range 4 * len(values) {
-		for i := range leaf {
-			leaf[i] = int64((now+1)*(i+3)%7) - 3
-			total[i] += leaf[i]
+		sumtest.Leaf(leaf, now)
+		for i, x := range leaf {
+			total[i] += x
 		}
 		step(tree, chain, dst, leaf...)
 		suffix, prefix := tree.active(uint64(now + 1))

@@ -30,6 +30,13 @@ func Tails(reach, scale int64) []int64 {
 	return append(out, 0, 1, -1)
 }
 
+// Leaf writes a small leaf for a step.
+func Leaf(dst []int64, step int) {
+	for i := range dst {
+		dst[i] = int64((step+1)*(i+3)%7) - 3
+	}
+}
+
 // bySeed gives each new seed the next vector of a script and each old one its own again, as a sampler does that a
 // restored sum asks.
 type bySeed struct {

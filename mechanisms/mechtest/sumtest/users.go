@@ -1,0 +1,27 @@
+package sumtest
+
+import "math"
+
+// Comings are rules by which a user comes in view of earlier releases: from step 0, two steps apart or more, at most twice
+// in four steps. A rule says whether the user comes in a step, after the releases before it.
+func Comings[N int64 | float64]() map[string]func(step int, y []N) bool {
+	return map[string]func(step int, y []N) bool{
+		"again at once or later": func(step int, y []N) bool {
+			return step == 0 || step == 2 && y[0] > 0 || step == 3 && y[0] <= 0
+		},
+		"again after a large release, or never": func(step int, y []N) bool {
+			return step == 0 || step == 2 && y[1] >= 2
+		},
+		"first when a release invites it": func(step int, y []N) bool {
+			return step == 1 && y[0] >= 1 || step == 2 && y[0] < 1 && y[1] > 0 || step == 3 && y[0] >= 1 && y[2] < 0
+		},
+	}
+}
+
+// NormalCell returns P(round(s·Z) = n), Z standard normal.
+func NormalCell(s float64) func(n int64) float64 {
+	return func(n int64) float64 {
+		x := math.Abs(float64(n)) // the upper tail has no cancellation
+		return (math.Erfc((x-0.5)/s/math.Sqrt2) - math.Erfc((x+0.5)/s/math.Sqrt2)) / 2
+	}
+}
