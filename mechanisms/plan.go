@@ -139,6 +139,16 @@ func (p Plan) newSum(c Config) (Sum, error) {
 	return kind.structure.newSum(p, c, sampler)
 }
 
+// SumOver returns the mechanism of a plan before its first step, which draws from sampler in place of the plan's: for audits and tests, which know
+// what it draws. It has no privacy of its own; Open is the way to get a stream.
+func (p Plan) SumOver(c Config, sampler noise.Sampler) (Sum, error) {
+	if err := p.matches(c); err != nil {
+		return nil, err
+	}
+	kind, _ := familyOf(p.Name)
+	return kind.structure.newSum(p, c, sampler)
+}
+
 // newSampler returns the sampler of a plan.
 func newSampler(kind family, s noise.Scale, n int) (noise.Sampler, error) {
 	switch kind.noise {

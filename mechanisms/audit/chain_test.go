@@ -130,25 +130,3 @@ func TestCheckChainIsHonest(t *testing.T) {
 		t.Error("noise that is small beside the lattice")
 	}
 }
-
-// A script shows its lines whatever it is given, from any of them on.
-func TestScript(t *testing.T) {
-	c := config("blt")
-	lines := [][]float64{{1, 2}, {3, 4}, {5, 6}}
-	s := audit.NewScript(lines)
-	stream := open(t, c, mechtest.Plan(t, c), s)
-	start := stream.AppendState(nil)
-	for range 2 {
-		for i, line := range lines {
-			if stream.Add(noise.Identity{Offset: int64(i)}, []float64{float64(i), -1}); !slices.Equal(stream.Sum(), line) || s.Steps() != uint64(i+1) {
-				t.Errorf("line %d: %v", i, stream.Sum())
-			}
-		}
-		if err := stream.Restore(start); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := s.Restore([]byte{9, 0, 0, 0, 0, 0, 0, 0}); err == nil {
-		t.Error("a line beyond the last")
-	}
-}

@@ -23,8 +23,9 @@
 // looked at, in the direction of one canary. So there is more than bounds:
 //
 //   - CheckHistory and CheckChain: noise is a function of the whole history, and of the least of its parts. A fault there changes no law of one run.
+//   - CheckClip: no coordinate escapes the clip. CheckFar: no draw is changed between sampler and release.
 //   - package residual: the noise of all coordinates and steps, rebuilt and compared with the plan's.
-//   - Script: sums that are given, to see what decisions owe to the events beside them.
+//   - package given: sums that are given, to see what decisions owe to the events beside them.
 //
 // References: Clopper and Pearson, "The use of confidence or fiducial limits illustrated in the case of the binomial" (Biometrika 1934);
 // Dong, Roth and Su, "Gaussian differential privacy" (JRSS B 2022); Kairouz, Oh and Viswanath, "The composition theorem for differential

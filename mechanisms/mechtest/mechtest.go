@@ -4,11 +4,8 @@ import (
 	"testing"
 
 	"oriel/mechanisms"
-	"oriel/mechanisms/blt"
 	"oriel/mechanisms/dp"
 	"oriel/mechanisms/noise"
-	"oriel/mechanisms/once"
-	"oriel/mechanisms/windowtree"
 )
 
 // Zero is the sampler of no noise.
@@ -60,16 +57,7 @@ func Open(tb testing.TB, c mechanisms.Config, key [32]byte) *mechanisms.Stream {
 // Sum returns the plan's mechanism over sampler in place of the plan's.
 func Sum(tb testing.TB, c mechanisms.Config, p mechanisms.Plan, sampler noise.Sampler) mechanisms.Sum {
 	tb.Helper()
-	var sum mechanisms.Sum
-	var err error
-	switch {
-	case p.Filter.Count > 0:
-		sum, err = blt.New(p.Filter, p.Scale, p.Grid, c.Dimension, sampler, 0)
-	case c.Window == 0:
-		sum, err = once.New(p.Grid, c.Dimension, sampler, 0)
-	default:
-		sum, err = windowtree.New(c.Window, p.Grid, c.Dimension, sampler, 0)
-	}
+	sum, err := p.SumOver(c, sampler)
 	if err != nil {
 		tb.Fatal(err)
 	}

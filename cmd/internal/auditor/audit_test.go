@@ -69,7 +69,7 @@ func TestAuditOfAllKindsOfSettings(t *testing.T) {
 		if err := errors.Join(r.Verdict(), r.Print(&table), r.PrintJSON(&document)); err != nil {
 			t.Errorf("%v: %v", more, err)
 		}
-		if len(r.checks) != 3 || len(r.tests) < 8 || len(r.left) > 0 || r.runs != 200 ||
+		if len(r.checks) != 4 || len(r.tests) < 9 || len(r.left) > 0 || r.runs != 200 ||
 			!json.Valid(document.Bytes()) || !strings.HasSuffix(table.String(), "\nNot refuted.\n") {
 			t.Errorf("%v: %s%s", more, table.String(), document.String())
 		}

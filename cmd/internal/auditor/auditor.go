@@ -23,8 +23,8 @@ type Options struct {
 // How α and Time are shared.
 const (
 	alphaOfAttacks  = 0.5
-	timeOfAttacks   = 0.25
-	timeOfResiduals = 0.25    // the rest is for the far tails
+	timeOfAttacks   = 0.2
+	timeOfResiduals = 0.2     // the rest is for the far tails
 	tailDraws       = 1 << 14 // with Runs, for each of them
 )
 
@@ -70,9 +70,10 @@ func (r *Result) compare(context.Context) error {
 	repetition, errRepetition := r.subject.repetition(r.attacks[0])
 	restart, errRestart := r.subject.restart(r.steps)
 	decisions, errDecisions := r.subject.decisions(r.steps)
-	r.checks = append(r.checks, repetition, restart, decisions)
+	far, errFar := r.subject.far()
+	r.checks = append(r.checks, repetition, restart, decisions, far)
 	r.restarts = restart.Holds
-	return errors.Join(errRepetition, errRestart, errDecisions)
+	return errors.Join(errRepetition, errRestart, errDecisions, errFar)
 }
 
 func (r *Result) attack(ctx context.Context) error {
@@ -102,7 +103,7 @@ func (r *Result) rebuild(ctx context.Context) error {
 	if m := a.mechanism; a.plan.Levels > 1 && m.Window >= r.steps && m.Horizon == 0 {
 		r.left = append(r.left, fmt.Sprintf("blocks after the first: a window of %d steps is longer than a run", m.Window))
 	}
-	history, err := a.chain()
+	short, err := a.short()
 	if err != nil {
 		return err
 	}
@@ -115,7 +116,7 @@ func (r *Result) rebuild(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	r.tests, r.runs = append([]residual.Test{history}, tests...), runs
+	r.tests, r.runs = append(short, tests...), runs
 	if !widens {
 		return nil
 	}

@@ -127,6 +127,7 @@ func TestAuditCatchesACoordinateWithoutClip(t *testing.T) {
 		}}
 	})
 	refutes(t, "the last coordinate is not clipped", a, "leaves", ErrNoise)
+	refutes(t, "the last coordinate is not clipped", a, "clip", ErrNoise)
 }
 
 // A clamp of draws at 4.5 scales, after the sampler: of three million draws here 22 are beyond.

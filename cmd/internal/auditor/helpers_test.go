@@ -12,7 +12,7 @@ import (
 const alpha = 0.001
 
 // auditSettings is a small deployment at ε = 20: µ is 3.2, and some thousand runs bound it to a tenth.
-func auditSettings(t *testing.T, more ...string) settings.Settings {
+func auditSettings(t testing.TB, more ...string) settings.Settings {
 	t.Helper()
 	given := map[string]string{}
 	for _, line := range append([]string{
@@ -33,7 +33,7 @@ func auditSettings(t *testing.T, more ...string) settings.Settings {
 	return s
 }
 
-func subject(t *testing.T, more ...string) *Subject {
+func subject(t testing.TB, more ...string) *Subject {
 	t.Helper()
 	a, err := NewSubject(auditSettings(t, more...), [32]byte{1})
 	if err != nil {

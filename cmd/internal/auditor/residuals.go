@@ -2,6 +2,7 @@ package auditor
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"oriel/mechanisms/audit"
@@ -36,27 +37,37 @@ func (a *Subject) crowdedSteps(attacks []*Attack) uint64 {
 // residuals plays runs, with restarts half of them broken off and taken up again, and tests what their releases hold beside their leaves.
 func (a *Subject) residuals(ctx context.Context, x *residual.Noise, restarts bool, w work) ([]residual.Test, uint64, error) {
 	battery := residual.NewBattery(x)
-	err := do(ctx, w, func() (func(uint64) (*residual.Run, error), error) {
-		c, err := a.openCrowded(uint64(x.Steps()))
-		if err != nil {
-			return nil, err
-		}
-		observer := x.Observe()
-		return func(number uint64) (*residual.Run, error) {
-			err := c.play("crowd", number, restarts && number%2 == 1, func(s step) { observer.Release(s.release, s.leaves, s.along) })
-			return observer.Result(number), err
-		}, nil
-	}, battery.Add)
+	err := do(ctx, w, func() (func(uint64) (*residual.Run, error), error) { return a.crowdRuns(x, restarts) }, battery.Add)
 	return battery.Tests(), battery.Runs(), err
 }
 
-// chain plays the least changes of a history.
-func (a *Subject) chain() (residual.Test, error) {
+// crowdRuns returns what one worker plays.
+func (a *Subject) crowdRuns(x *residual.Noise, restarts bool) (func(number uint64) (*residual.Run, error), error) {
+	c, err := a.openCrowded(uint64(x.Steps()))
+	if err != nil {
+		return nil, err
+	}
+	observer := x.Observe()
+	return func(number uint64) (*residual.Run, error) {
+		err := c.play("crowd", number, restarts && number%2 == 1, func(s step) { observer.Release(s.release, s.leaves, s.along) })
+		if err != nil {
+			return nil, err
+		}
+		return observer.Result(number), nil
+	}, nil
+}
+
+// short plays what takes a moment on the private sum alone: the least changes of a history, and the clip.
+func (a *Subject) short() ([]residual.Test, error) {
 	stream, err := a.stream(a.mechanism, a.plan, a.key())
 	if err != nil {
-		return residual.Test{}, err
+		return nil, err
 	}
-	return audit.CheckChain(a.mechanism, a.plan, stream)
+	start := stream.AppendState(nil)
+	history, errHistory := audit.CheckChain(a.mechanism, a.plan, stream)
+	errRestore := stream.Restore(start)
+	clip, errClip := audit.CheckClip(a.mechanism, a.plan, stream)
+	return []residual.Test{history, clip}, errors.Join(errHistory, errRestore, errClip)
 }
 
 // work returns runs that take so long, or that are so many.

@@ -8,6 +8,8 @@ import (
 
 	"oriel/mechanisms"
 	"oriel/mechanisms/audit"
+	"oriel/mechanisms/audit/given"
+	"oriel/mechanisms/noise"
 )
 
 // Check is an exact one: it holds, or it is refuted.
@@ -100,7 +102,7 @@ func (a *Subject) decisions(steps uint64) (Check, error) {
 		}
 		scripted := *a
 		scripted.stream = func(m mechanisms.Config, p mechanisms.Plan, key [32]byte) (*mechanisms.Stream, error) {
-			return mechanisms.NewStream(m, p, key, audit.NewScript(original.releases))
+			return mechanisms.NewStream(m, p, key, given.New(func(dst []float64, step uint64) { copy(dst, original.releases[step-1]) }))
 		}
 		other, err := scripted.openCrowded(steps)
 		if err != nil {
@@ -131,6 +133,18 @@ func (a *Subject) repetition(t *Attack) (Check, error) {
 			check.Holds, check.Found = false, err.Error()
 			return check, nil
 		}
+	}
+	return check, err
+}
+
+// far sends draws of all sizes through the sum, over a sampler of the auditor's.
+func (a *Subject) far() (Check, error) {
+	check := Check{Name: "far draws", Looked: "draws of 1 to 29 scales, from sampler to release", Found: "all reach the release as they were drawn", Holds: true}
+	var err error
+	check.Count, err = audit.CheckFar(a.mechanism, a.plan, func(s noise.Sampler) (mechanisms.Sum, error) { return a.plan.SumOver(a.mechanism, s) })
+	if errors.Is(err, audit.ErrFar) {
+		check.Holds, check.Found = false, err.Error()
+		return check, nil
 	}
 	return check, err
 }

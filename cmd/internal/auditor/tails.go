@@ -6,7 +6,6 @@ import (
 
 	"oriel/mechanisms"
 	"oriel/mechanisms/audit/residual"
-	"oriel/mechanisms/noise"
 )
 
 // Far tails are looked for where draws are cheap: at a dimension of wide, in streams of null events, wideSteps long.
@@ -54,26 +53,29 @@ func (x widened) runs(draws int) int {
 // farTails counts draws far out.
 func (a *Subject) farTails(ctx context.Context, x widened, w work) (residual.Tails, error) {
 	var total residual.Tails
-	none := make([]float64, x.config.Dimension)
-	err := do(ctx, w, func() (func(uint64) (residual.Tails, error), error) {
-		stream, err := a.stream(x.config, x.plan, a.derived("wide machine", 0))
-		if err != nil {
-			return nil, err
-		}
-		start, z, rebuild := stream.AppendState(nil), make([]float64, x.config.Dimension), x.noise.Rebuilder()
-		return func(number uint64) (residual.Tails, error) {
-			var run residual.Tails
-			if err := stream.Restore(start); err != nil {
-				return run, err
-			}
-			rebuild.Start()
-			for at := placesOf(number); int(stream.Step()) < x.noise.Steps(); {
-				stream.Add(noise.Identity(at.next()), nil)
-				rebuild.Next(z, stream.Sum(), none)
-				run.Add(z)
-			}
-			return run, nil
-		}, nil
-	}, func(run residual.Tails) { total.Merge(run) })
+	err := do(ctx, w, func() (func(uint64) (residual.Tails, error), error) { return a.wideRuns(x) }, func(run residual.Tails) { total.Merge(run) })
 	return total, err
+}
+
+// wideRuns returns what one worker plays.
+func (a *Subject) wideRuns(x widened) (func(number uint64) (residual.Tails, error), error) {
+	stream, err := a.stream(x.config, x.plan, a.derived("wide machine", 0))
+	if err != nil {
+		return nil, err
+	}
+	none := make([]float64, x.config.Dimension)
+	start, z, rebuild := stream.AppendState(nil), make([]float64, x.config.Dimension), x.noise.Rebuilder()
+	return func(number uint64) (residual.Tails, error) {
+		var run residual.Tails
+		if err := stream.Restore(start); err != nil {
+			return run, err
+		}
+		rebuild.Start()
+		for at := placesOf(number); int(stream.Step()) < x.noise.Steps(); {
+			stream.Add(at.next(), nil)
+			rebuild.Next(z, stream.Sum(), none)
+			run.Add(z)
+		}
+		return run, nil
+	}, nil
 }

@@ -39,6 +39,19 @@ func (f *finder) test() Test {
 	return t
 }
 
+// Normals asks of independent standard normals whether one of them, or their sum, is too far off.
+func Normals(name, looked, place string, z []float64) Test {
+	f := newFinder(name, looked, uint64(len(z)))
+	sum := 0.0
+	for i, v := range z {
+		sum += v
+		f.look(normalTail(v), "%s %d: %.3g standard deviations off", place, i+1, v)
+	}
+	sum /= math.Sqrt(float64(len(z)))
+	f.look(normalTail(sum), "the sum: %.3g standard deviations off", sum)
+	return f.test()
+}
+
 // Tests returns what the runs so far show.
 func (b *Battery) Tests() []Test {
 	out := []Test{b.mean(), b.scale(), b.law(), b.total.tails.Test("tails"), b.leaves()}

@@ -1,0 +1,55 @@
+package auditor
+
+import (
+	"testing"
+
+	"oriel/mechanisms/audit/residual"
+)
+
+// What a draw of the far tails costs, which decides how far out an audit sees, and a step of a crowded run.
+func BenchmarkFarTails(b *testing.B) {
+	for _, name := range []string{"blt", "tree-gaussian", "tree-laplace"} {
+		b.Run("mechanism="+name, func(b *testing.B) {
+			a := subject(b, "ORIEL_MECHANISM="+name, "ORIEL_WINDOW=64")
+			x, ok := a.widen()
+			if !ok {
+				b.Fatal("not widened")
+			}
+			play, err := a.wideRuns(x)
+			if err != nil {
+				b.Fatal(err)
+			}
+			draws := 0
+			for number := uint64(0); b.Loop(); number++ {
+				run, err := play(number)
+				if err != nil {
+					b.Fatal(err)
+				}
+				draws += int(run.Draws)
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(draws), "ns/draw")
+		})
+	}
+}
+
+func BenchmarkCrowd(b *testing.B) {
+	for _, name := range []string{"blt", "tree-gaussian", "tree-gamma"} {
+		b.Run("mechanism="+name, func(b *testing.B) {
+			a := subject(b, "ORIEL_MECHANISM="+name, "ORIEL_WINDOW=64", "ORIEL_DIMENSION=32")
+			x, err := residual.New(a.mechanism, a.plan, 160)
+			if err != nil {
+				b.Fatal(err)
+			}
+			play, err := a.crowdRuns(x, true)
+			if err != nil {
+				b.Fatal(err)
+			}
+			for number := uint64(0); b.Loop(); number++ {
+				if _, err := play(number); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/160, "ns/step")
+		})
+	}
+}

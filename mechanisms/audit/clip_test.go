@@ -1,0 +1,69 @@
+package audit_test
+
+import (
+	"testing"
+
+	"oriel/mechanisms"
+	"oriel/mechanisms/audit"
+	"oriel/mechanisms/mechtest"
+	"oriel/mechanisms/noise"
+)
+
+// unclipped plants one coordinate that the clip does not see: what is too long of it is added after the noise.
+type unclipped struct {
+	*mechanisms.Stream
+	coordinate int
+	clip       float64
+	more       float64
+}
+
+func (u *unclipped) Add(id noise.Identity, gradient []float64) bool {
+	if gradient != nil {
+		x := gradient[u.coordinate]
+		u.more += x - max(-u.clip, min(u.clip, x))
+	}
+	return u.Stream.Add(id, gradient)
+}
+
+func (u *unclipped) Sum() []float64 {
+	sum := append([]float64(nil), u.Stream.Sum()...)
+	sum[u.coordinate] += u.more
+	return sum
+}
+
+func (u *unclipped) Restore(state []byte) error {
+	u.more = 0
+	return u.Stream.Restore(state)
+}
+
+func TestCheckClip(t *testing.T) {
+	for _, change := range []func(*mechanisms.Config){
+		func(*mechanisms.Config) {},
+		func(c *mechanisms.Config) { c.Name, c.Batch = "tree-gaussian", 5 },
+		func(c *mechanisms.Config) { c.Name, c.Dimension = "tree-laplace", 30 },
+		func(c *mechanisms.Config) { c.Name = "tree-gamma" },
+		func(c *mechanisms.Config) { c.Name, c.Window = "once-gaussian", 0 },
+		func(c *mechanisms.Config) { c.Horizon, c.Dimension = 2, 7 },
+		func(c *mechanisms.Config) { c.Dimension = 1 },
+	} {
+		c := config("blt")
+		c.Budget.Epsilon, c.Clip = 1, 0.7
+		change(&c)
+		p := mechtest.Plan(t, c)
+		honest, err := audit.CheckClip(c, p, mechtest.Open(t, c, [32]byte{6}))
+		if err != nil || honest.P < alpha || honest.Count != uint64(c.Dimension) {
+			t.Errorf("%+v: %+v, %v", c, honest, err)
+		}
+		for _, coordinate := range []int{0, c.Dimension - 1} {
+			found, err := audit.CheckClip(c, p, &unclipped{Stream: mechtest.Open(t, c, [32]byte{6}), coordinate: coordinate, clip: c.Clip})
+			if err != nil || !(found.P < 1e-9) {
+				t.Errorf("%+v, coordinate %d: not caught: %+v, %v", c, coordinate+1, found, err)
+			}
+		}
+	}
+	c := config("blt")
+	c.Dimension = 1 << 16
+	if test, err := audit.CheckClip(c, mechtest.Plan(t, c), mechtest.Open(t, c, [32]byte{6})); err != nil || test.Count != 1<<10 || test.P < alpha {
+		t.Errorf("a large dimension: %+v, %v", test, err)
+	}
+}

@@ -1,0 +1,36 @@
+package given_test
+
+import (
+	"slices"
+	"testing"
+
+	"oriel/mechanisms"
+	"oriel/mechanisms/audit/given"
+	"oriel/mechanisms/mechtest"
+	"oriel/mechanisms/noise"
+)
+
+// A given sum shows its lines whatever it takes, and goes back to any of them.
+func TestSum(t *testing.T) {
+	lines := [][]float64{{1, 2}, {3, 4}, {5, 6}}
+	sum := given.New(func(dst []float64, step uint64) { copy(dst, lines[step-1]) })
+	c := mechtest.Config(2)
+	stream, err := mechanisms.NewStream(c, mechtest.Plan(t, c), [32]byte{1}, sum)
+	if err != nil {
+		t.Fatal(err)
+	}
+	start := stream.AppendState(nil)
+	for range 2 {
+		for i, line := range lines {
+			if stream.Add(noise.Identity{Offset: int64(i)}, []float64{float64(i), -1}); !slices.Equal(stream.Sum(), line) || sum.Steps() != uint64(i+1) {
+				t.Errorf("line %d: %v", i, stream.Sum())
+			}
+		}
+		if err := stream.Restore(start); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := sum.Restore([]byte{1}); err == nil {
+		t.Error("a state of one byte")
+	}
+}
