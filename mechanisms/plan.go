@@ -10,8 +10,9 @@ import (
 	"oriel/mechanisms/noise"
 )
 
-// Plan is what decides a stream's bytes beyond its data: computed once, at opening, and stored with it. Calibration depends on the
-// platform's functions, so a restart reads the plan and only checks, by Guarantee, that it proves what is configured.
+// Plan is what decides a stream's bytes beyond its data: computed once, at opening, and stored with it. Calibration
+// depends on the platform's functions, so a restart reads the plan and only checks, by Guarantee, that it proves what
+// is configured.
 type Plan struct {
 	Name       string
 	Grid       lattice.Grid
@@ -47,9 +48,9 @@ func NewPlan(c Config) (Plan, error) {
 	return p, nil
 }
 
-// Guarantee returns what this plan proves under c, from the plan's integers, rounded against the claim. It is an error when the plan
-// is not one of c, or, but for the -paper names, when it proves less than c.Budget. For those names ε is the recomputed one, with
-// the true sensitivity, at c.Budget.Delta. Pure-ε mechanisms prove δ = 0.
+// Guarantee returns what this plan proves under c, from the plan's integers, rounded against the claim. It is an error
+// when the plan is not one of c, or, but for the -paper names, when it proves less than c.Budget. For those names ε is
+// the recomputed one, with the true sensitivity, at c.Budget.Delta. Pure-ε mechanisms prove δ = 0.
 func (p Plan) Guarantee(c Config) (dp.Guarantee, error) {
 	if err := p.matches(c); err != nil {
 		return dp.Guarantee{}, err
@@ -72,8 +73,9 @@ func (p Plan) Guarantee(c Config) (dp.Guarantee, error) {
 	return g, nil
 }
 
-// EventGuarantee returns what the plan of a user level proves of one event exchanged for another of the same user id, under c.Adjacency: ε
-// recomputed at c.Budget.Delta. Exchange across ids is not covered: it changes which later events of both users are accepted.
+// EventGuarantee returns what the plan of a user level proves of one event exchanged for another of the same user id,
+// under c.Adjacency: ε recomputed at c.Budget.Delta. Exchange across ids is not covered: it changes which later events
+// of both users are accepted.
 func (p Plan) EventGuarantee(c Config) (dp.Guarantee, error) {
 	if _, err := p.Guarantee(c); err != nil {
 		return dp.Guarantee{}, err
@@ -139,8 +141,8 @@ func (p Plan) newSum(c Config) (Sum, error) {
 	return kind.structure.newSum(p, c, sampler)
 }
 
-// SumOver returns the mechanism of a plan before its first step, which draws from sampler in place of the plan's: for audits and tests, which know
-// what it draws. It has no privacy of its own; Open is the way to get a stream.
+// SumOver returns the mechanism of a plan before its first step, which draws from sampler in place of the plan's: for
+// audits and tests, which know what it draws. It has no privacy of its own; Open is the way to get a stream.
 func (p Plan) SumOver(c Config, sampler noise.Sampler) (Sum, error) {
 	if err := p.matches(c); err != nil {
 		return nil, err

@@ -59,8 +59,8 @@ type auditJSON struct {
 	Verdict string
 }
 
-// An honest machine comes to nine tenths of its claim and not beyond, in words, in JSON, and in the scores that other auditors read; a seed
-// repeats every figure.
+// An honest machine comes to nine tenths of its claim and not beyond, in words, in JSON, and in the scores that other
+// auditors read; a seed repeats every figure.
 func TestAuditCommand(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "scores.csv")
 	args := []string{"--runs", "5000", "--seed", seedText, "--position", "3"}

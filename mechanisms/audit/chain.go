@@ -26,7 +26,8 @@ const (
 	mostNumbers = 1 << 22
 	// longBatch bounds what is played for a change: of a longer batch, only the changed step is looked at.
 	longBatch = 64
-	// density of standardised noise is below this: of a node or step, ½ at most; of a forecast's error, ½ of its standard deviation, √63 nodes' at most.
+	// density of standardised noise is below this: of a node or step, ½ at most; of a forecast's error, ½ of its
+	// standard deviation, √63 nodes' at most.
 	density = 4
 )
 
@@ -38,9 +39,10 @@ type Stream interface {
 	Restore(state []byte) error
 }
 
-// CheckChain plays pairs of short histories that differ in one record, and there in as little as can be: one lattice unit of one coordinate, one byte of
-// it, a null event for a leaf of zeros, one field of the record's identity. All noise from the record's step on must be new. True noises agree at a
-// coordinate in about one of s cases, s the scale in lattice units: the p-value is that of as many as were found, or more.
+// CheckChain plays pairs of short histories that differ in one record, and there in as little as can be: one lattice
+// unit of one coordinate, one byte of it, a null event for a leaf of zeros, one field of the record's identity. All
+// noise from the record's step on must be new. True noises agree at a coordinate in about one of s cases, s the scale
+// in lattice units: the p-value is that of as many as were found, or more.
 func CheckChain(c mechanisms.Config, p mechanisms.Plan, stream Stream) (residual.Test, error) {
 	h, err := newHistorian(c, p, stream)
 	if err != nil {
@@ -69,7 +71,8 @@ func CheckChain(c mechanisms.Config, p mechanisms.Plan, stream Stream) (residual
 		equal, compared = equal+same, compared+len(first)
 		f.Count++
 	}
-	// Whatever was drawn before, a true draw is within a tolerance of a given number with probability 2·tolerance times the largest density at most.
+	// Whatever was drawn before, a true draw is within a tolerance of a given number with probability 2·tolerance times
+	// the largest density at most.
 	f.P = residual.AtLeast(uint64(equal), uint64(compared), min(1, 2*density*h.tolerance))
 	return f, nil
 }

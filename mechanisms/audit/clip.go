@@ -16,8 +16,8 @@ const (
 // huge is how many times the clip a gradient is long.
 const huge = 1 << 40
 
-// CheckClip sends a gradient far beyond the clip along each coordinate alone, one a step. What the release holds beside a leaf at the clip is noise: a
-// standard normal for each, and nothing like 2⁴⁰ clips.
+// CheckClip sends a gradient far beyond the clip along each coordinate alone, one a step. What the release holds beside
+// a leaf at the clip is noise: a standard normal for each, and nothing like 2⁴⁰ clips.
 func CheckClip(c mechanisms.Config, p mechanisms.Plan, stream Stream) (residual.Test, error) {
 	n := c.Dimension
 	count := max(1, min(n, clippedPlaces, clippedNumbers/n, int(clippedRecords/c.Batch)))

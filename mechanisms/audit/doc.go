@@ -1,5 +1,5 @@
-// Package audit bounds from below what a mechanism loses, from many runs and nothing else: no proof, no formula of the mechanism and no
-// trust in its noise enters a bound, so that a bound above the claim refutes it.
+// Package audit bounds from below what a mechanism loses, from many runs and nothing else: no proof, no formula of the
+// mechanism and no trust in its noise enters a bound, so that a bound above the claim refutes it.
 //
 //	run        one stream from its first record, noise of its own, with or without the canary by a fair coin
 //	canary     the event, or the user's events, in which two neighbouring streams differ
@@ -8,32 +8,36 @@
 //	score      log-likelihood ratio of a run's releases, with over without, nats, under the claimed law
 //	N, r, k    runs, guesses of the coin, right guesses
 //
-// Bounds. A guess of the coin is right with probability at most Φ(µ/2) under µ-GDP (the trade-off curve's fixed point, Dong, Roth and Su
-// 2022, Definition 2.6), and a guess that may abstain at most e^ε/(1 + e^ε) under ε-DP; under (ε, δ)-DP a further Binomial(N, δ) of the
-// guesses may be right (Kairouz, Oh and Viswanath 2015: such a pair is a function of randomised response that tells all with probability δ).
-// The lower confidence limit of the rate is Clopper and Pearson's (1934): exact at any N. Both are those of Steinke, Nasr and Jagielski
-// 2023 for one canary a run; the audit by µ is that of Nasr and others 2023.
+// Bounds. A guess of the coin is right with probability at most Φ(µ/2) under µ-GDP (the trade-off curve's fixed point,
+// Dong, Roth and Su 2022, Definition 2.6), and a guess that may abstain at most e^ε/(1 + e^ε) under ε-DP; under (ε,
+// δ)-DP a further Binomial(N, δ) of the guesses may be right (Kairouz, Oh and Viswanath 2015: such a pair is a function
+// of randomised response that tells all with probability δ). The lower confidence limit of the rate is Clopper and
+// Pearson's (1934): exact at any N. Both are those of Steinke, Nasr and Jagielski 2023 for one canary a run; the audit
+// by µ is that of Nasr and others 2023.
 //
-// Statistics. The score is the most powerful one against the claimed law: Gaussian noise, a weight a release, C⁻¹m; pure noise at the worst
-// leaf, step 1 of a tree, whose releases 1, 2, 4, … are single nodes. It misses faults that move information elsewhere, so a second one,
-// learned, takes the covariance of chosen releases from the first runs and weighs the later ones by its inverse. Thresholds are fixed before
-// the runs that they are used on: by the claimed law, or by the first runs. All bounds hold at once with probability 1 − α.
+// Statistics. The score is the most powerful one against the claimed law: Gaussian noise, a weight a release, C⁻¹m;
+// pure noise at the worst leaf, step 1 of a tree, whose releases 1, 2, 4, … are single nodes. It misses faults that
+// move information elsewhere, so a second one, learned, takes the covariance of chosen releases from the first runs and
+// weighs the later ones by its inverse. Thresholds are fixed before the runs that they are used on: by the claimed law,
+// or by the first runs. All bounds hold at once with probability 1 − α.
 //
-// What it cannot show: a bound of N runs is below 2·Φ⁻¹(α^{1/N}), or ln N or so, whatever leaks; other events are null; only the sums are
-// looked at, in the direction of one canary. So there is more than bounds:
+// What it cannot show: a bound of N runs is below 2·Φ⁻¹(α^{1/N}), or ln N or so, whatever leaks; other events are null;
+// only the sums are looked at, in the direction of one canary. So there is more than bounds:
 //
-//   - CheckHistory and CheckChain: noise is a function of the whole history, and of the least of its parts. A fault there changes no law of one run.
+//   - CheckHistory and CheckChain: noise is a function of the whole history, and of the least of its parts. A fault there
+//     changes no law of one run.
 //   - CheckClip: no coordinate escapes the clip. CheckFar: no draw is changed between sampler and release.
 //   - package residual: the noise of all coordinates and steps, rebuilt and compared with the plan's.
 //   - package given: sums that are given, to see what decisions owe to the events beside them.
 //
-// References: Clopper and Pearson, "The use of confidence or fiducial limits illustrated in the case of the binomial" (Biometrika 1934);
-// Dong, Roth and Su, "Gaussian differential privacy" (JRSS B 2022); Kairouz, Oh and Viswanath, "The composition theorem for differential
-// privacy" (ICML 2015); Nasr and others, "Tight auditing of differentially private machine learning" (USENIX Security 2023); Steinke,
-// Nasr and Jagielski, "Privacy auditing with one (1) training run" (NeurIPS 2023).
+// References: Clopper and Pearson, "The use of confidence or fiducial limits illustrated in the case of the binomial"
+// (Biometrika 1934); Dong, Roth and Su, "Gaussian differential privacy" (JRSS B 2022); Kairouz, Oh and Viswanath, "The
+// composition theorem for differential privacy" (ICML 2015); Nasr and others, "Tight auditing of differentially private
+// machine learning" (USENIX Security 2023); Steinke, Nasr and Jagielski, "Privacy auditing with one (1) training run"
+// (NeurIPS 2023).
 //
-// Cost: a run's steps, and n products a release. What the caller owes: coins are fair and secret from the machine, runs are independent, and
-// Runs are added in order.
+// Cost: a run's steps, and n products a release. What the caller owes: coins are fair and secret from the machine, runs
+// are independent, and Runs are added in order.
 //
 //	law, err := audit.NewLaw(config, plan, canary)
 //	a, err := audit.New(law, stream.Guarantee(), runs, 0.001)

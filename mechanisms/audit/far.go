@@ -10,7 +10,8 @@ import (
 	"oriel/mechanisms/noise"
 )
 
-// ErrFar is a draw that does not reach the release as it was drawn: clamped, dropped or changed on the way, which shows what is beside it.
+// ErrFar is a draw that does not reach the release as it was drawn: clamped, dropped or changed on the way, which shows
+// what is beside it.
 var ErrFar = errors.New("audit: a draw does not reach the release as it was drawn")
 
 // farthest draws, in scales: what noise.Gaussian can draw, and so what a mechanism has to take.
@@ -35,12 +36,14 @@ func (s *farSampler) Fill(dst []int64, _ noise.Seed) {
 	}
 }
 
-// CheckFar plays streams of null events whose draws are all of one size, from 1 to 29 scales of either sign, even and odd, and wants each release to hold
-// exactly these: far draws, which no number of runs would see, must pass between sampler and release as near ones do. over opens the
-// stream's sum over a sampler, as mechanisms.Plan.SumOver does. It returns how many draws it saw.
+// CheckFar plays streams of null events whose draws are all of one size, from 1 to 29 scales of either sign, even and
+// odd, and wants each release to hold exactly these: far draws, which no number of runs would see, must pass between
+// sampler and release as near ones do. over opens the stream's sum over a sampler, as mechanisms.Plan.SumOver does. It
+// returns how many draws it saw.
 func CheckFar(c mechanisms.Config, p mechanisms.Plan, over func(noise.Sampler) (mechanisms.Sum, error)) (draws uint64, err error) {
 	sizes := 4 * farthest
-	steps := int(min(farSteps, max(8, 2*c.Window+c.Window/2), max(2, farRecords/c.Batch/uint64(sizes)), max(2, farNumbers/uint64(c.Dimension*sizes))))
+	records, numbers := farRecords/c.Batch/uint64(sizes), farNumbers/uint64(c.Dimension*sizes)
+	steps := int(min(farSteps, max(8, 2*c.Window+c.Window/2), max(2, records), max(2, numbers)))
 	if c.Horizon > 0 {
 		steps = min(steps, int(c.Horizon))
 	}

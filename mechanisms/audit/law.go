@@ -12,7 +12,8 @@ import (
 	"oriel/mechanisms/noise"
 )
 
-// Law is the claimed joint law of a run's releases with and without the canary: what a plan's integers say, and no measurement.
+// Law is the claimed joint law of a run's releases with and without the canary: what a plan's integers say, and no
+// measurement.
 type Law struct {
 	canary    Canary
 	config    mechanisms.Config
@@ -32,7 +33,8 @@ type Law struct {
 	draws   func(k int) []float64
 }
 
-// NewLaw works out the score of a canary under a plan. Pure noise of a tree is audited at its worst leaf: the canary has to be at step 1.
+// NewLaw works out the score of a canary under a plan. Pure noise of a tree is audited at its worst leaf: the canary
+// has to be at step 1.
 func NewLaw(c mechanisms.Config, p mechanisms.Plan, k Canary) (*Law, error) {
 	if err := errors.Join(c.Validate(), k.validate(c.Dimension)); err != nil {
 		return nil, err
@@ -62,7 +64,8 @@ func NewLaw(c mechanisms.Config, p mechanisms.Plan, k Canary) (*Law, error) {
 	return l, nil
 }
 
-// gaussian weighs release t by x_t·D·(xᵀm)/(σ²·xᵀCx), x = C⁻¹m: the score is then normal with means ±µ²/2 and variance µ², µ = D·xᵀm/(σ√(xᵀCx)).
+// gaussian weighs release t by x_t·D·(xᵀm)/(σ²·xᵀCx), x = C⁻¹m: the score is then normal with means ±µ²/2 and variance
+// µ², µ = D·xᵀm/(σ√(xᵀCx)).
 func (l *Law) gaussian(c covariance) {
 	l.weights = c.solve(l.signal)
 	slope, variance := dot(l.weights, l.signal)*l.distance/l.scale, c.form(l.weights)
@@ -73,8 +76,8 @@ func (l *Law) gaussian(c covariance) {
 	l.draws = l.normalDraws
 }
 
-// pure looks at the releases that are the canary and one node: 1, 2, 4, …, W of a tree; of single steps, each. A node with m_t canary events
-// adds (‖y − m_t·Without‖ − ‖y − m_t·With‖)/θ to the score, m_t·‖With − Without‖/θ at most.
+// pure looks at the releases that are the canary and one node: 1, 2, 4, …, W of a tree; of single steps, each. A node
+// with m_t canary events adds (‖y − m_t·Without‖ − ‖y − m_t·With‖)/θ to the score, m_t·‖With − Without‖/θ at most.
 func (l *Law) pure(once bool, norm func([]float64) float64) error {
 	if !once && l.canary.Step != 1 {
 		return fmt.Errorf("audit: step %d of the canary: %s is audited at step 1, its worst leaf, where releases 1, 2, 4, … are single nodes", l.canary.Step, l.config.Name)
@@ -94,7 +97,8 @@ func (l *Law) pure(once bool, norm func([]float64) float64) error {
 // Gaussian reports whether claims are in µ; else they are in pure ε.
 func (l *Law) Gaussian() bool { return l.weights != nil }
 
-// Reach is the most that any test can find at this canary and age under the claimed law: µ exactly, or the largest score there is.
+// Reach is the most that any test can find at this canary and age under the claimed law: µ exactly, or the largest
+// score there is.
 func (l *Law) Reach() float64 { return l.reach }
 
 // Observer takes the releases of one run after the other. It belongs to one goroutine; a Law may have many.

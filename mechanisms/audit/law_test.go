@@ -155,7 +155,8 @@ func TestReachIsTheExactFigure(t *testing.T) {
 	}
 }
 
-// The predicted law of scores is that of scores: mean and the share above a threshold, from runs of the machine itself; 6.11 standard errors.
+// The predicted law of scores is that of scores: mean and the share above a threshold, from runs of the machine itself;
+// 6.11 standard errors.
 func TestOddsAreThoseOfScores(t *testing.T) {
 	for _, name := range []string{"blt", "tree-gamma", "tree-laplace"} {
 		c := mechtest.Config(3)

@@ -151,8 +151,8 @@ func finds(t *testing.T, what string, tests []residual.Test, name string) {
 	t.Errorf("%s: not caught by %s: %+v", what, name, tests)
 }
 
-// Noise of nodes that are missing, or half as large as they should be, in blocks after the first: of the block before, and one level of it. Releases of
-// the first block, where a canary at step 1 is, show none of them.
+// Noise of nodes that are missing, or half as large as they should be, in blocks after the first: of the block before,
+// and one level of it. Releases of the first block, where a canary at step 1 is, show none of them.
 func TestResidualsCatchMissingNodesOfLaterBlocks(t *testing.T) {
 	without := func(missing func(id noise.NodeID) bool) fault {
 		return func(t *testing.T, c mechanisms.Config, p mechanisms.Plan) mechanisms.Sum {

@@ -73,8 +73,8 @@ func (f forest) form(x []float64) float64 {
 	return dot(y, y)
 }
 
-// rounds bounds the conjugate gradients; a test compares them with a dense solution. What they leave undone costs the statistic power and
-// nothing else: any weights give a valid audit.
+// rounds bounds the conjugate gradients; a test compares them with a dense solution. What they leave undone costs the
+// statistic power and nothing else: any weights give a valid audit.
 const rounds = 400
 
 // solve is the method of conjugate gradients (Hestenes and Stiefel 1952).

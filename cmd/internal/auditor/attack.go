@@ -29,8 +29,8 @@ const (
 	afterFirst    = 9       // step of the second one where there are no blocks
 )
 
-// positions returns the steps of the canaries: the first of the stream; and one in the middle of the second block, where a tree also shows noise of
-// the block before.
+// positions returns the steps of the canaries: the first of the stream; and one in the middle of the second block,
+// where a tree also shows noise of the block before.
 func (a *Subject) positions(o Options) []uint64 {
 	if o.Position > 0 {
 		return []uint64{o.Position}

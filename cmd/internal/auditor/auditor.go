@@ -165,7 +165,8 @@ func (r *Result) Err() error {
 // Verdict is Err with what to do about it.
 func (r *Result) Verdict() error {
 	if err := r.Err(); err != nil {
-		return fmt.Errorf("%w\na false alarm has probability %g at most: repeat with another seed, and stop the service if it stays", err, r.options.Alpha)
+		return fmt.Errorf("%w\na false alarm has probability %g at most: repeat with another seed, and stop the service if it stays",
+			err, r.options.Alpha)
 	}
 	return nil
 }

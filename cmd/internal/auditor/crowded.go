@@ -38,7 +38,8 @@ func (a *Subject) openCrowded(steps uint64) (*crowded, error) {
 // restarts is how many times on average a run is broken off, when it is.
 const restarts = 8
 
-// play plays the run of a number, whose events are those of its purpose. With broken, the machine is written down and read back some times, anywhere.
+// play plays the run of a number, whose events are those of its purpose. With broken, the machine is written down and
+// read back some times, anywhere.
 func (c *crowded) play(purpose string, number uint64, broken bool, observe func(step)) error {
 	if err := c.begin(); err != nil {
 		return err

@@ -8,8 +8,8 @@ import (
 	"oriel/operators"
 )
 
-// crowd makes events of all kinds, whose leaves an auditor knows: far beyond the clip in a random direction or along one coordinate, about the
-// clip, far below it, of weight 0, and none at all.
+// crowd makes events of all kinds, whose leaves an auditor knows: far beyond the clip in a random direction or along
+// one coordinate, about the clip, far below it, of weight 0, and none at all.
 type crowd struct {
 	subject    *Subject
 	rng        *rand.Rand

@@ -62,7 +62,8 @@ func (p *player) restart() error {
 	return p.both[p.now].Restore(p.state)
 }
 
-// places counts the log places of a run. The run's number stands where a topic's id does, so that each run has noise of its own.
+// places counts the log places of a run. The run's number stands where a topic's id does, so that each run has noise of
+// its own.
 type places struct{ id noise.Identity }
 
 func placesOf(run uint64) places {

@@ -84,7 +84,8 @@ func (a *Subject) restart(steps uint64) (Check, error) {
 	return check, nil
 }
 
-// decisions plays other events over the releases of a run: a decision is computed from releases alone, or it is another one.
+// decisions plays other events over the releases of a run: a decision is computed from releases alone, or it is another
+// one.
 func (a *Subject) decisions(steps uint64) (Check, error) {
 	runs, steps := a.repetitions(steps)
 	check := Check{
@@ -102,7 +103,8 @@ func (a *Subject) decisions(steps uint64) (Check, error) {
 		}
 		scripted := *a
 		scripted.stream = func(m mechanisms.Config, p mechanisms.Plan, key [32]byte) (*mechanisms.Stream, error) {
-			return mechanisms.NewStream(m, p, key, given.New(func(dst []float64, step uint64) { copy(dst, original.releases[step-1]) }))
+			release := func(dst []float64, step uint64) { copy(dst, original.releases[step-1]) }
+			return mechanisms.NewStream(m, p, key, given.New(release))
 		}
 		other, err := scripted.openCrowded(steps)
 		if err != nil {
@@ -113,7 +115,7 @@ func (a *Subject) decisions(steps uint64) (Check, error) {
 			return check, err
 		}
 		if t := differ(original.decisions, again.decisions); t > 0 {
-			check.Holds, check.Found = false, fmt.Sprintf("run %d, step %d: the decision depends on events other than through releases", run, t)
+			check.Holds, check.Found = false, fmt.Sprintf("run %d, step %d: the decision owes something to events beside releases", run, t)
 			return check, nil
 		}
 	}
@@ -122,7 +124,10 @@ func (a *Subject) decisions(steps uint64) (Check, error) {
 
 // repetition plays the canary of an attack twice, and its neighbour.
 func (a *Subject) repetition(t *Attack) (Check, error) {
-	check := Check{Name: "repetition", Looked: "runs under the same identities, and under others", Count: 4, Found: "the same records have one noise, others another", Holds: true}
+	check := Check{
+		Name: "repetition", Looked: "runs under the same identities, and under others", Count: 4,
+		Found: "the same records have one noise, others another", Holds: true,
+	}
 	p, err := a.open()
 	if err != nil {
 		return check, err
@@ -139,9 +144,13 @@ func (a *Subject) repetition(t *Attack) (Check, error) {
 
 // far sends draws of all sizes through the sum, over a sampler of the auditor's.
 func (a *Subject) far() (Check, error) {
-	check := Check{Name: "far draws", Looked: "draws of 1 to 29 scales, from sampler to release", Found: "all reach the release as they were drawn", Holds: true}
+	check := Check{
+		Name: "far draws", Looked: "draws of 1 to 29 scales, from sampler to release",
+		Found: "all reach the release as they were drawn", Holds: true,
+	}
+	over := func(s noise.Sampler) (mechanisms.Sum, error) { return a.plan.SumOver(a.mechanism, s) }
 	var err error
-	check.Count, err = audit.CheckFar(a.mechanism, a.plan, func(s noise.Sampler) (mechanisms.Sum, error) { return a.plan.SumOver(a.mechanism, s) })
+	check.Count, err = audit.CheckFar(a.mechanism, a.plan, over)
 	if errors.Is(err, audit.ErrFar) {
 		check.Holds, check.Found = false, err.Error()
 		return check, nil

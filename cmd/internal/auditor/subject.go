@@ -25,7 +25,8 @@ type Subject struct {
 	public    coco.Plan
 	guarantee dp.Guarantee
 	secret    [32]byte
-	// stream opens the machine's private sum: mechanisms.Open, or in tests one with a planted fault. So does machine with the operator.
+	// stream opens the machine's private sum: mechanisms.Open, or in tests one with a planted fault. So does machine
+	// with the operator.
 	stream  func(mechanisms.Config, mechanisms.Plan, [32]byte) (*mechanisms.Stream, error)
 	machine func(*mechanisms.Stream) (operators.Machine, error)
 }
@@ -49,7 +50,8 @@ func NewSubject(s settings.Settings, secret [32]byte) (*Subject, error) {
 		return nil, err
 	}
 	if math.IsInf(a.guarantee.Epsilon, 1) {
-		return nil, fmt.Errorf("audit: %s proves no finite epsilon at delta %g: there is no claim to refute", a.guarantee.Mechanism, a.guarantee.Delta)
+		return nil, fmt.Errorf("audit: %s proves no finite epsilon at delta %g: there is no claim to refute",
+			a.guarantee.Mechanism, a.guarantee.Delta)
 	}
 	return a, nil
 }
@@ -70,8 +72,8 @@ func (a *Subject) key() [32]byte { return a.derived("machine", 0) }
 // first writes the decision before the first, x_1.
 func (a *Subject) first(x []float64) { a.operator.Set.Start(x) }
 
-// leaf writes the leaf that a record should have at decision x, loss units: its gradient clipped and rounded to the lattice, by code of its own. It
-// reports false for a record without a gradient.
+// leaf writes the leaf that a record should have at decision x, loss units: its gradient clipped and rounded to the
+// lattice, by code of its own. It reports false for a record without a gradient.
 func (a *Subject) leaf(dst, x []float64, r operators.Record) bool {
 	if r.Null || !a.operator.Loss.Gradient(dst, x, r.Event) {
 		clear(dst)
@@ -86,7 +88,8 @@ func (a *Subject) leaf(dst, x []float64, r operators.Record) bool {
 	return true
 }
 
-// pair returns the records of a canary along u in both streams, and their leaves at the first decision, which are those at every other.
+// pair returns the records of a canary along u in both streams, and their leaves at the first decision, which are those
+// at every other.
 func (a *Subject) pair(u []float64) (with, without operators.Record, leaves [2][]float64, err error) {
 	first, second := canaryEvents(a.operator, u)
 	with, without = operators.Record{Event: first}, operators.Record{Event: second}
@@ -104,8 +107,8 @@ func (a *Subject) pair(u []float64) (with, without operators.Record, leaves [2][
 	return with, without, leaves, err
 }
 
-// dense returns a unit vector, within the set's directions, along which a canary moves the sum: a random one, or, for noise whose worst case is
-// in the ℓ1 norm, one of entries of equal size and random signs, as many of either.
+// dense returns a unit vector, within the set's directions, along which a canary moves the sum: a random one, or, for
+// noise whose worst case is in the ℓ1 norm, one of entries of equal size and random signs, as many of either.
 func (a *Subject) dense(rng *rand.Rand) []float64 {
 	u := make([]float64, a.mechanism.Dimension)
 	for i := range u {
@@ -134,11 +137,12 @@ func (a *Subject) unit(u []float64) []float64 {
 	return u
 }
 
-// beyond is how many times the clip a canary's gradient is long at least, by its weight and, where the loss allows it, without the weight too: so a
-// clip that is off, or that comes before the weight, shows.
+// beyond is how many times the clip a canary's gradient is long at least, by its weight and, where the loss allows it,
+// without the weight too: so a clip that is off, or that comes before the weight, shows.
 const beyond = 64
 
-// canaryEvents returns two events whose gradients, at every decision of the set, are longer than the clip and point along u and −u. With |x| ≤ M:
+// canaryEvents returns two events whose gradients, at every decision of the set, are longer than the clip and point
+// along u and −u. With |x| ≤ M:
 //
 //	linear             ±u itself
 //	logistic           features u/M, so |⟨a, x⟩| ≤ 1 and the slope is 1/(1 + e) at least; the label turns the sign

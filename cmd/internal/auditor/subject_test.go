@@ -12,8 +12,8 @@ import (
 	"oriel/operators/loss"
 )
 
-// Every configuration has a canary that moves a leaf by the whole sensitivity, whatever was decided before, and whose gradient is far longer
-// than the clip with its weight. Without it the weight alone is.
+// Every configuration has a canary that moves a leaf by the whole sensitivity, whatever was decided before, and whose
+// gradient is far longer than the clip with its weight. Without it the weight alone is.
 func TestCanaryMovesTheLeafByTheWholeSensitivity(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	for _, mechanism := range []string{"blt", "tree-laplace"} {

@@ -30,8 +30,10 @@ func (r *Result) Print(out io.Writer) error {
 	if g.Window == 0 {
 		window = "each event released once"
 	}
-	fmt.Fprintf(out, "%s, %s, B = %d, d = %d, adjacency %s, unit %s\n", g.Mechanism, window, g.Batch, r.subject.mechanism.Dimension, g.Adjacency, g.Unit)
-	fmt.Fprintf(out, "%s; a false alarm in any of what follows has probability %g at most\n\n", r.took.Round(10*time.Millisecond), r.options.Alpha)
+	fmt.Fprintf(out, "%s, %s, B = %d, d = %d, adjacency %s, unit %s\n",
+		g.Mechanism, window, g.Batch, r.subject.mechanism.Dimension, g.Adjacency, g.Unit)
+	fmt.Fprintf(out, "%s; a false alarm in any of what follows has probability %g at most\n\n",
+		r.took.Round(10*time.Millisecond), r.options.Alpha)
 	for _, part := range []func(io.Writer) error{r.printAttacks, r.printChecks, r.printLeft} {
 		if err := part(out); err != nil {
 			return err
@@ -65,7 +67,8 @@ func (r *Result) printAttacks(out io.Writer) error {
 	if k.Count > 1 {
 		events = fmt.Sprintf("%d events of one user, %d steps apart", k.Count, k.Spacing)
 	}
-	fmt.Fprintf(out, "\nA canary is %s, followed to age %d; each leaf moves by %.6g of %.6g. This canary: the most that any test can find there, if the noise is the plan's.\n",
+	fmt.Fprintf(out, "\nA canary is %s, followed to age %d; each leaf moves by %.6g of %.6g. "+
+		"This canary: the most that any test can find there, if the noise is the plan's.\n",
 		events, k.Age(), k.Distance(), r.farthest())
 	for _, t := range r.attacks {
 		t.printReach(out)

@@ -21,8 +21,8 @@ type widened struct {
 	noise  *residual.Noise
 }
 
-// widen returns false where it does not help: Gamma noise is one draw of its vector's length, however many entries there are; nor where noise at
-// that dimension has no sampler.
+// widen returns false where it does not help: Gamma noise is one draw of its vector's length, however many entries
+// there are; nor where noise at that dimension has no sampler.
 func (a *Subject) widen() (widened, bool) {
 	if strings.Contains(a.mechanism.Name, "gamma") {
 		return widened{}, false
@@ -53,7 +53,8 @@ func (x widened) runs(draws int) int {
 // farTails counts draws far out.
 func (a *Subject) farTails(ctx context.Context, x widened, w work) (residual.Tails, error) {
 	var total residual.Tails
-	err := do(ctx, w, func() (func(uint64) (residual.Tails, error), error) { return a.wideRuns(x) }, func(run residual.Tails) { total.Merge(run) })
+	worker := func() (func(uint64) (residual.Tails, error), error) { return a.wideRuns(x) }
+	err := do(ctx, w, worker, func(run residual.Tails) { total.Merge(run) })
 	return total, err
 }
 

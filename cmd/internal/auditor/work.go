@@ -22,7 +22,8 @@ type work struct {
 // leastRuns are played whatever the time.
 const leastRuns = 2
 
-// do hands the results of runs 0, 1, 2, … to take, in order, without a gap. Each worker plays with a function of its own.
+// do hands the results of runs 0, 1, 2, … to take, in order, without a gap. Each worker plays with a function of its
+// own.
 func do[R any](ctx context.Context, w work, worker func() (func(number uint64) (R, error), error), take func(R)) error {
 	type numbered struct {
 		number uint64

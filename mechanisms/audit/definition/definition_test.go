@@ -10,8 +10,9 @@ import (
 	"oriel/mechanisms/blt"
 )
 
-// At position p of a block a release shows the nodes of p's binary digits, and after the first block those of W − p's beside them; each node is
-// shown in releases that follow one another, and every step brings one node that no release before has.
+// At position p of a block a release shows the nodes of p's binary digits, and after the first block those of W − p's
+// beside them; each node is shown in releases that follow one another, and every step brings one node that no release
+// before has.
 func TestForest(t *testing.T) {
 	for _, window := range []uint64{1, 2, 8, 64} {
 		f := definition.NewForest(window, 200)

@@ -8,8 +8,8 @@ type Forest struct {
 	Nodes  int
 }
 
-// NewForest numbers the nodes of the definition ([WDP] §3): at position p of block k, the dyadic prefix of [1, p] in k and the dyadic suffix
-// of [p+1, W] in k−1.
+// NewForest numbers the nodes of the definition ([WDP] §3): at position p of block k, the dyadic prefix of [1, p] in k
+// and the dyadic suffix of [p+1, W] in k−1.
 func NewForest(window uint64, releases int) Forest {
 	type node struct{ block, level, index uint64 }
 	f, known := Forest{Active: make([][]int32, releases)}, map[node]int32{}

@@ -2,7 +2,8 @@ package definition
 
 import "oriel/mechanisms"
 
-// Held returns what releases 1 … steps hold of noise all of whose draws are 1: 1 of single steps, the nodes that a tree shows, Σ_{j<t} b_j of blt.
+// Held returns what releases 1 … steps hold of noise all of whose draws are 1: 1 of single steps, the nodes that a tree
+// shows, Σ_{j<t} b_j of blt.
 func Held(c mechanisms.Config, p mechanisms.Plan, steps int) []float64 {
 	held := make([]float64, steps)
 	switch {

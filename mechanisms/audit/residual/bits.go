@@ -2,8 +2,9 @@ package residual
 
 import "math/bits"
 
-// fair is fair coins of a run: of each coordinate a bit a step. Signs of independent normals are some, and sizes above their median others. Whether
-// two of them agree is a fair coin again; and so are, independently, all pairs of one distance, since each brings a coin that no earlier pair had.
+// fair is fair coins of a run: of each coordinate a bit a step. Signs of independent normals are some, and sizes above
+// their median others. Whether two of them agree is a fair coin again; and so are, independently, all pairs of one
+// distance, since each brings a coin that no earlier pair had.
 type fair struct {
 	words int
 	steps int

@@ -2,7 +2,8 @@ package residual
 
 import "slices"
 
-// distances returns which distances of two of n things are looked at: all up to near, powers of two and their neighbours, and the given ones.
+// distances returns which distances of two of n things are looked at: all up to near, powers of two and their
+// neighbours, and the given ones.
 func distances(n, near int, more ...int) []int {
 	var out []int
 	for d := 1; d <= near; d++ {

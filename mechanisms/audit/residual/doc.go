@@ -1,38 +1,44 @@
-// Package residual rebuilds the noise of a stream from its releases and from leaves that the auditor knows, and asks whether it is that of the plan:
-// every draw, in law, tails and independence. Where package audit bounds what one canary shows, this one sees any departure from the plan's noise,
-// whoever it endangers.
+// Package residual rebuilds the noise of a stream from its releases and from leaves that the auditor knows, and asks
+// whether it is that of the plan: every draw, in law, tails and independence. Where package audit bounds what one
+// canary shows, this one sees any departure from the plan's noise, whoever it endangers.
 //
-//	y_t  release     G_t  what it should be without noise: prefix sum, or the step's own sum     n  coordinates     T  releases of a run
+//	y_t  release     G_t  what it should be without noise: prefix sum, or the step's own     n  coordinates     T  releases
 //	σ, θ  noise scale of a node or a step     z  rebuilt noise, standardised     W  window, steps
 //
 // Rebuilding (package definition says which noise a release shows, none of the code here is the mechanisms'):
 //
-//	once        z = (y_t − G_t)/σ
-//	blt         y − G = b∗n, and b∗ has an inverse: z = β∗(y − G)/σ, but for the lattice's rounding
-//	tree        in the first block release p shows one node that no release before it did, so differences are single nodes. Later there are two
-//	            new nodes a step, and no release tells them apart: z is then the innovation, what release t adds to the best forecast of it from
-//	            the ones before (Kalman 1960), over its standard deviation
-//	Laplace, Gamma   single nodes only, mapped to normals by their distribution functions (Rosenblatt 1952): of a Gamma vector its norm, with the sign
-//	            of the first entry, and each entry over the length of those before it, which is Student's
+//	once     z = (y_t − G_t)/σ
+//	blt      y − G = b∗n, and b∗ has an inverse: z = β∗(y − G)/σ, but for the lattice's rounding
+//	tree     in the first block release p shows one node that no release before it did: differences are single nodes.
+//	         Later there are two new nodes a step, and no release tells them apart: z is the innovation, what release t
+//	         adds to its best forecast from those before (Kalman 1960), over its standard deviation
+//	Laplace, Gamma
+//	         single nodes only, mapped to normals by their distribution functions (Rosenblatt 1952): of a Gamma vector
+//	         its norm, with the sign of the first entry, and each entry over the length of those before it
 //
-// If the plan's noise is true, all z are independent standard normals, given all leaves, also leaves that adapt to releases: for each test that is
-// all there is to assume. Innovations of pure noise are uncorrelated and not normal; they are compared with those of a twin, drawn by the
-// definition, run by run.
+// If the plan's noise is true, all z are independent standard normals, given all leaves, also leaves that adapt to
+// releases: for each test that is all there is to assume. Innovations of pure noise are uncorrelated and not normal;
+// they are compared with those of a twin, drawn by the definition, run by run.
 //
-// Tests. Every p-value is an upper bound of the true probability at any number of draws: exact normal tails, or Chernoff's bound (1952) of a binomial
-// count or a chi-square sum, or Markov's inequality, times the number of places that a test looks at. A test fails when its p-value is
-// below a share of α fixed in advance, so false alarms of all tests together have probability α at most.
+// Tests. Every p-value is an upper bound of the true probability at any number of draws: exact normal tails, or
+// Chernoff's bound (1952) of a binomial count or a chi-square sum, or Markov's inequality, times the number of places
+// that a test looks at. A test fails when its p-value is below a share of α fixed in advance, so false alarms of all
+// tests together have probability α at most.
 //
-//	mean, scale    sums and sums of squares, by step and by coordinate          law     counts in 32 cells of a quarter
-//	tails          counts beyond 3.5 … 7, too few or too many                   leaves  z along known leaves, and along each coordinate alone
-//	steps, coordinates, runs   do signs, and sizes above the median, of two draws agree more or less than half the time
-//	repeats        pairs of neighbouring draws that return elsewhere            later blocks   pure noise, beside its twin
+//	mean, scale    sums and sums of squares, by step and by coordinate
+//	law, tails     counts in 32 cells of a quarter; counts beyond 3.5 … 7, too few or too many
+//	leaves         z along known leaves, and along each coordinate alone
+//	steps, coordinates, runs
+//	               do signs, and sizes above the median, of two draws agree more or less than half the time
+//	repeats        pairs of neighbouring draws that return elsewhere
+//	later blocks   innovations of pure noise, beside those of their twin
 //
-// What it cannot show: tails beyond what the number of draws reaches (Reach); dependence of draws far apart, or of coordinates beyond 1024, that leaves
-// signs and sizes of the compared pairs fair; anything where the scale is below 2¹² lattice units (New refuses).
+// What it cannot show: tails beyond what the number of draws reaches (Reach); dependence of draws far apart, or of
+// coordinates beyond 1024, that leaves signs and sizes of the compared pairs fair; anything where the scale is below
+// 2¹² lattice units (New refuses).
 //
-// References: Chernoff, "A measure of asymptotic efficiency for tests of a hypothesis" (1952); Kalman, "A new approach to linear filtering and
-// prediction problems" (1960); Rosenblatt, "Remarks on a multivariate transformation" (1952).
+// References: Chernoff, "A measure of asymptotic efficiency for tests of a hypothesis" (1952); Kalman, "A new approach
+// to linear filtering and prediction problems" (1960); Rosenblatt, "Remarks on a multivariate transformation" (1952).
 //
 //	noise, err := residual.New(config, plan, steps)
 //	battery, observer := residual.NewBattery(noise), noise.Observe()

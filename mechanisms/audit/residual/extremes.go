@@ -37,12 +37,14 @@ func (t *Tails) Merge(other Tails) {
 func (t Tails) Test(name string) Test {
 	f := newFinder(name, fmt.Sprintf("draws beyond %.1f … %.1f of their scale", levels[0], levels[len(levels)-1]), t.Draws)
 	for k, level := range levels {
-		f.look(binomialTail(t.beyond[k], t.Draws, beyond(level)), "%d beyond %.1f, %.4g expected", t.beyond[k], level, float64(t.Draws)*beyond(level))
+		p := beyond(level)
+		f.look(binomialTail(t.beyond[k], t.Draws, p), "%d beyond %.1f, %.4g expected", t.beyond[k], level, float64(t.Draws)*p)
 	}
 	return f.test()
 }
 
-// Reach returns the largest clamp, in scales, that so many draws show at level p: above it, nothing beyond it is no surprise.
+// Reach returns the largest clamp, in scales, that so many draws show at level p: above it, nothing beyond it is no
+// surprise.
 func (t Tails) Reach(p float64) float64 {
 	low, high := 0.0, 40.0
 	for range 60 {

@@ -7,8 +7,8 @@ import (
 	"oriel/mechanisms/audit/definition"
 )
 
-// forecast is how the noise of release t is foretold from those before, the same for every coordinate: the nodes that it shows are independent of
-// variance 1, known so far with some covariance P, and with 1 the vector of ones
+// forecast is how the noise of release t is foretold from those before, the same for every coordinate: the nodes that
+// it shows are independent of variance 1, known so far with some covariance P, and with 1 the vector of ones
 //
 //	spread² = 1ᵀP1,   gain = P1/spread²,   P ← P − gain·gainᵀ·spread²
 //

@@ -19,8 +19,9 @@ func laplaceNormals(x []float64) {
 	}
 }
 
-// gammaNormals maps a vector of density ∝ e^{−‖x‖₂} to independent normals: the norm has the law Gamma(n), the direction is uniform and
-// independent of it, and so x_i over the length of x_1 … x_{i−1} is Student's of i − 1 degrees of freedom, up to √(i−1), and independent of all before.
+// gammaNormals maps a vector of density ∝ e^{−‖x‖₂} to independent normals: the norm has the law Gamma(n), the
+// direction is uniform and independent of it, and so x_i over the length of x_1 … x_{i−1} is Student's of i − 1 degrees
+// of freedom, up to √(i−1), and independent of all before.
 func gammaNormals(n int) func(x []float64) {
 	return func(x []float64) {
 		length := x[0] * x[0] // squared

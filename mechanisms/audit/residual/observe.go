@@ -78,8 +78,8 @@ func (o *Observer) start() {
 	}
 }
 
-// Release takes the next release of the run and what its step's leaves add up to, loss units; along is the coordinate of which they are a
-// multiple, or NoCoordinate.
+// Release takes the next release of the run and what its step's leaves add up to, loss units; along is the coordinate
+// of which they are a multiple, or NoCoordinate.
 func (o *Observer) Release(release, leaf []float64, along int) {
 	x, r, t := o.noise, o.run, o.rebuild.step
 	o.rebuild.Next(o.z, release, leaf)
@@ -112,7 +112,8 @@ func (o *Observer) Release(release, leaf []float64, along int) {
 	o.leaf(leaf, along)
 }
 
-// leaf adds z along the step's leaf: the leaf is known before the step's noise, so this is a standard normal whatever it depends on.
+// leaf adds z along the step's leaf: the leaf is known before the step's noise, so this is a standard normal whatever
+// it depends on.
 func (o *Observer) leaf(leaf []float64, along int) {
 	length := math.Sqrt(squares(leaf))
 	if length == 0 {
@@ -130,7 +131,8 @@ func (o *Observer) leaf(leaf []float64, along int) {
 	}
 }
 
-// Result returns the run that has ended, and makes the observer ready for the next. number decides the draws of the twin.
+// Result returns the run that has ended, and makes the observer ready for the next. number decides the draws of the
+// twin.
 func (o *Observer) Result(number uint64) *Run {
 	r := o.run
 	if o.twin != nil {

@@ -25,7 +25,8 @@ func (r *recorder) Fill(dst []int64, seed noise.Seed) {
 	r.drawn = append(r.drawn, slices.Clone(dst))
 }
 
-// Releases and leaves give back the integers that were drawn, each but for a few units: of once and blt always, of a tree in its first block.
+// Releases and leaves give back the integers that were drawn, each but for a few units: of once and blt always, of a
+// tree in its first block.
 func TestDrawsAreRebuilt(t *testing.T) {
 	for _, name := range []string{"once-gaussian", "blt", "tree-gaussian"} {
 		c := config(name, 3, 64)
@@ -49,7 +50,8 @@ func TestDrawsAreRebuilt(t *testing.T) {
 	}
 }
 
-// What a tree's release adds to its forecast is L⁻¹ν of the covariance LLᵀ of releases: by a dense solution, with any nodes.
+// What a tree's release adds to its forecast is L⁻¹ν of the covariance LLᵀ of releases: by a dense solution, with any
+// nodes.
 func TestForecastsAreThoseOfTheCovariance(t *testing.T) {
 	for _, window := range []uint64{1, 2, 4, 16, 32} {
 		const steps = 90

@@ -16,7 +16,8 @@ const (
 // keptSteps of a run are kept: two at least, to have pairs in time.
 func keptSteps(n int) int { return max(2, keptDraws/min(n, keptCoordinates)) }
 
-// pair is two draws beside each other, in time at one coordinate or in coordinates at one step: shared noise brings a pair back elsewhere.
+// pair is two draws beside each other, in time at one coordinate or in coordinates at one step: shared noise brings a
+// pair back elsewhere.
 type pair struct{ first, second float64 }
 
 type repeats struct {
@@ -58,8 +59,9 @@ func found(pairs []pair, tolerance float64) (count int) {
 	return count
 }
 
-// test: a normal is within the tolerance of a given number with probability 2·tolerance·φ(0) at most, so two independent pairs are equal
-// with the square of that, and the expected number of such pairs of pairs is λ at most; k or more have probability λ/k at most (Markov).
+// test: a normal is within the tolerance of a given number with probability 2·tolerance·φ(0) at most, so two
+// independent pairs are equal with the square of that, and the expected number of such pairs of pairs is λ at most; k
+// or more have probability λ/k at most (Markov).
 func (r *repeats) test(tolerance float64) Test {
 	f := newFinder("repeats", "pairs of neighbouring draws that come again", uint64(len(r.inTime)+len(r.side)))
 	p := min(1, 2*tolerance/math.Sqrt(2*math.Pi))

@@ -10,7 +10,8 @@ func normalTail(x float64) float64 { return math.Erfc(math.Abs(x) / math.Sqrt2) 
 // beyond returns P(|Z| > k).
 func beyond(k float64) float64 { return normalTail(k) }
 
-// binomialTail bounds the probability that a Binomial(n, p) is as far from np as k is, on either side: 2e^{−n·KL(k/n‖p)} (Chernoff 1952).
+// binomialTail bounds the probability that a Binomial(n, p) is as far from np as k is, on either side:
+// 2e^{−n·KL(k/n‖p)} (Chernoff 1952).
 func binomialTail(k, n uint64, p float64) float64 {
 	if n == 0 {
 		return 1
@@ -39,8 +40,8 @@ func divergence(q, p float64) float64 {
 	return max(0, a+b-1e-15*(math.Abs(a)+math.Abs(b)))
 }
 
-// squaresTail bounds the probability that a chi-square of n degrees of freedom is as far from n as x is, on either side: with r = x/n,
-// 2(r·e^{1−r})^{n/2}.
+// squaresTail bounds the probability that a chi-square of n degrees of freedom is as far from n as x is, on either
+// side: with r = x/n, 2(r·e^{1−r})^{n/2}.
 func squaresTail(x float64, n uint64) float64 {
 	if n == 0 {
 		return 1

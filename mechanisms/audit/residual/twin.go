@@ -7,8 +7,8 @@ import (
 	"oriel/mechanisms/noise"
 )
 
-// twin draws the noise of a tree by its definition, node by node, under public seeds. It draws by the sampler of the plan: that one's law is for the
-// single draws to show.
+// twin draws the noise of a tree by its definition, node by node, under public seeds. It draws by the sampler of the
+// plan: that one's law is for the single draws to show.
 type twin struct {
 	noise   *Noise
 	rebuild *Rebuilder
