@@ -245,7 +245,7 @@ func (t *task) explain(err error) error {
 	}
 	e := &StopError{
 		Partition: t.partition, Reason: "a request is refused and would be refused again", Cause: err,
-		Remedy: "Correct what the cause names on the brokers or in the settings, and start again; nothing of it was released",
+		Remedy: "Correct what the cause names on the brokers or in the settings, and start again; nothing of it was committed",
 	}
 	switch {
 	case errors.Is(err, kafka.ErrOffsetOutOfRange):

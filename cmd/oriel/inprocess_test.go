@@ -33,20 +33,40 @@ type inprocess struct {
 // newInprocess makes the input and, by `oriel topics`, the other topics.
 func newInprocess(t *testing.T, partitions int, more map[string]string, model func(settings.Settings) (pipeline.Model, error)) *inprocess {
 	t.Helper()
-	d := &inprocess{Deployment: pipetest.New(t), t: t, model: model}
+	d := onDeployment(t, pipetest.New(t), more, model)
+	d.create(partitions)
+	return d
+}
+
+func onDeployment(
+	t *testing.T, on *pipetest.Deployment, more map[string]string, model func(settings.Settings) (pipeline.Model, error),
+) *inprocess {
+	t.Helper()
+	d := &inprocess{Deployment: on, t: t, model: model}
 	d.client = d.Client()
 	key := filepath.Join(t.TempDir(), "master.key")
 	writeKey(t, key, 7)
 	d.env = deploymentEnv("late", d.Addr(), key, "state")
 	maps.Copy(d.env, more)
-	if err := d.client.CreateTopic(t.Context(), d.env["ORIEL_INPUT_TOPIC"], partitions, 1, nil); err != nil {
-		t.Fatal(err)
+	return d
+}
+
+func (d *inprocess) create(partitions int) {
+	d.t.Helper()
+	if err := d.client.CreateTopic(d.t.Context(), d.env["ORIEL_INPUT_TOPIC"], partitions, 1, nil); err != nil {
+		d.t.Fatal(err)
 	}
 	topics := d.start("topics", pipetest.NewDisk(), func(ctx context.Context, h host) error { return prepare(ctx, h, 0) })
 	if err := topics.Wait(); err != nil {
-		t.Fatal(err)
+		d.t.Fatal(err)
 	}
-	return d
+}
+
+func (d *inprocess) send(p int32, records ...kafka.Record) {
+	d.t.Helper()
+	if err := pipetest.Send(d.t.Context(), d.client, d.env["ORIEL_INPUT_TOPIC"], p, records...); err != nil {
+		d.t.Fatal(err)
+	}
 }
 
 // child is a command at work, as a process of its own would be.

@@ -84,9 +84,7 @@ func (d *inprocess) sendBurst(in neighbour, p int32, n int) {
 		key := fmt.Appendf(nil, "user-%d-%d-%d", p, n, i)
 		records = append(records, kafka.Record{Key: key, Value: padded(in.value(n, i))})
 	}
-	if err := pipetest.Send(d.t.Context(), d.client, d.env["ORIEL_INPUT_TOPIC"], p, records...); err != nil {
-		d.t.Fatal(err)
-	}
+	d.send(p, records...)
 }
 
 // taken tells whether every event has been.

@@ -29,12 +29,25 @@ type Deployment struct {
 	topics   topicNames
 }
 
-// New starts a broker. It must be called in a bubble; the deployment ends with the test's own clean-up.
+// New starts an empty broker. It must be called in a bubble; the deployment ends with the test's own clean-up.
 func New(t testing.TB) *Deployment {
 	t.Helper()
+	return start(t, embedded.Options{Memory: true})
+}
+
+// NewIn starts a broker on a data directory. Copies of a directory that a deployment has left are the same topics, with the same ids,
+// secrets and states: what goes on from them can be compared byte for byte.
+func NewIn(t testing.TB, dir string) *Deployment {
+	t.Helper()
+	return start(t, embedded.Options{Dir: dir})
+}
+
+func start(t testing.TB, o embedded.Options) *Deployment {
+	t.Helper()
 	d := &Deployment{t: t, began: time.Now(), topics: topicNames{}}
+	o.Listen = d.network.Listen
 	var err error
-	if d.broker, err = embedded.Start(embedded.Options{Memory: true, Listen: d.network.Listen}); err != nil {
+	if d.broker, err = embedded.Start(o); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(d.close)

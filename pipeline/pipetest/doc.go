@@ -24,8 +24,10 @@
 //   - Pauses have no jitter (kafka.Config.Jitter). kafka-go's own is seeded by the clock, which is the bubble's.
 //   - ApiVersions is not recorded and takes no time: kafka-go asks it on a new connection, and whether it needs one depends on which of
 //     two goroutines comes first.
-//   - Nonces, keys, ids of topics, members and incarnations are random, but of one width. Compare sizes; or set the random source of
-//     the whole test with testing/cryptotest, where at most one goroutine at a time draws from it.
+//   - Nonces, keys, ids of topics, members and incarnations are random, but of one width. Compare sizes; or let each run go on from a
+//     copy of one data directory (NewIn), which holds the same topics and secrets.
+//
+// Package storytest plays transcripts of such a deployment: a command, and what followed.
 //
 // What to beware of:
 //   - A bubble must be left by all its goroutines, and its clock stops with the test's own: New leaves a clean-up that kills the

@@ -40,6 +40,9 @@ type kill struct {
 // NewDisk is an empty disk that can crash.
 func NewDisk() *vfs.MemFS { return vfs.NewCrashableMem() }
 
+// AfterPowerLoss is a disk as a power cut leaves it: nothing that was not synced.
+func AfterPowerLoss(disk *vfs.MemFS) *vfs.MemFS { return disk.CrashClone(vfs.CrashCloneCfg{}) }
+
 // Start runs a process on a disk. run is the service; it ends when ctx does.
 func (d *Deployment) Start(name string, disk *vfs.MemFS, run func(ctx context.Context, m *Member) error) *Member {
 	ctx, cancel := context.WithCancel(context.Background())
@@ -54,17 +57,16 @@ func (d *Deployment) Start(name string, disk *vfs.MemFS, run func(ctx context.Co
 	return m
 }
 
-// Network makes a client of the member's go through the deployment. Its pauses have no jitter.
+// Network makes a client of the member's go through the deployment. Its pauses have no jitter, and the ids that a group gives it sort by its
+// name, so that shares do.
 func (m *Member) Network(c *kafka.Config) {
+	c.ClientID = m.Name
 	c.Dial = m.dial
 	c.Jitter = func(n time.Duration) time.Duration { return n / 2 }
 }
 
 func (m *Member) dial(ctx context.Context, _, address string) (net.Conn, error) {
-	m.mu.Lock()
-	dead := m.dead
-	m.mu.Unlock()
-	if dead {
+	if !m.Alive() {
 		return nil, fmt.Errorf("dial %s: %w", address, errRefused)
 	}
 	broker, err := m.d.network.dial(ctx, address)
@@ -132,6 +134,13 @@ func (m *Member) die() {
 	}
 	m.disk = m.disk.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: 100, RNG: rand.New(rand.NewPCG(1, 2))})
 	m.cancel()
+}
+
+// Alive tells whether the process has not been killed. One that was goes on for a moment, with nobody to hear it.
+func (m *Member) Alive() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return !m.dead
 }
 
 // Stop ends the process as SIGTERM does, and returns what it ends with.

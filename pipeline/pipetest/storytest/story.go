@@ -1,0 +1,215 @@
+package storytest
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/cockroachdb/datadriven"
+	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"oriel/pipeline"
+	"oriel/pipeline/kafka"
+	"oriel/pipeline/pipetest"
+)
+
+// Run plays every story of a directory.
+func Run(t *testing.T, dir string) {
+	t.Helper()
+	paths, err := filepath.Glob(filepath.Join(dir, "*.txt"))
+	if err != nil || len(paths) == 0 {
+		t.Fatalf("no stories in %s: %v", dir, err)
+	}
+	for _, path := range paths {
+		t.Run(strings.TrimSuffix(filepath.Base(path), ".txt"), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := &story{members: map[string]*pipetest.Member{}}
+				datadriven.RunTest(t, path, s.play)
+			})
+		})
+	}
+}
+
+// story is a deployment and what has been told of it.
+type story struct {
+	*pipetest.Deployment
+	setup   pipetest.Setup
+	members map[string]*pipetest.Member // the last of each name
+	told    int                         // requests that were listed
+
+	mu   sync.Mutex
+	said []saying
+}
+
+// saying is what a process said at a moment.
+type saying struct {
+	at        time.Time
+	member    string
+	partition int32
+	text      string
+}
+
+// random are the digits of an id that differs from run to run.
+var random = regexp.MustCompile(`[0-9a-f]{32}`)
+
+// play does one command.
+func (s *story) play(t *testing.T, c *datadriven.TestData) string {
+	t.Helper()
+	if (s.Deployment == nil) != (c.Cmd == "deployment") {
+		c.Fatalf(t, "a story begins with one deployment")
+	}
+	command, known := map[string]func(*testing.T, *datadriven.TestData) string{
+		"deployment": s.deployment, "start": s.start, "stop": s.stop, "kill": s.kill, "append": s.append, "wait": s.wait,
+		"fail": s.fail, "mend": s.mend, "requests": s.requests, "decisions": s.decisions, "group": s.group,
+	}[c.Cmd]
+	if !known {
+		c.Fatalf(t, "no such command")
+	}
+	return command(t, c)
+}
+
+func (s *story) deployment(t *testing.T, c *datadriven.TestData) string {
+	partitions := 1
+	c.MaybeScanArgs(t, "partitions", &partitions)
+	s.Deployment, s.setup = pipetest.New(t), pipetest.NewSetup()
+	if err := s.setup.Prepare(t.Context(), s.Client(), partitions); err != nil {
+		c.Fatalf(t, "%v", err)
+	}
+	return ""
+}
+
+func (s *story) start(_ *testing.T, c *datadriven.TestData) string {
+	name := c.CmdArgs[0].Key
+	owner := name
+	if disk, given := c.Arg("disk"); given {
+		owner = disk.Vals[0]
+	}
+	disk := pipetest.NewDisk()
+	if last := s.members[owner]; last != nil {
+		disk = last.Disk()
+	}
+	s.members[name] = s.run(name, disk)
+	return ""
+}
+
+// run starts a process that says what its service tells, as long as it lives.
+func (s *story) run(name string, disk *vfs.MemFS) *pipetest.Member {
+	return s.Start(name, disk, func(ctx context.Context, m *pipetest.Member) error {
+		setup := s.setup
+		setup.Listener = s.listener(m)
+		return setup.Run(ctx, m)
+	})
+}
+
+// process stands for the partition where a process speaks of itself.
+const process = -1
+
+func (s *story) listener(m *pipetest.Member) pipeline.Listener {
+	say := func(p int32, format string, args ...any) {
+		if !m.Alive() {
+			return
+		}
+		text := m.Name + ": "
+		if p >= 0 {
+			text += fmt.Sprintf("partition %d: ", p)
+		}
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.said = append(s.said, saying{time.Now(), m.Name, p, text + random.ReplaceAllString(fmt.Sprintf(format, args...), "…")})
+	}
+	return pipeline.Listener{
+		Assigned:  func(partitions []int32) { say(process, "assigned %v", partitions) },
+		Opened:    func(p int32) { say(p, "opened") },
+		State:     func(p int32, state pipeline.TaskState) { say(p, "%s", state) },
+		Committed: func(c pipeline.Commit) { say(c.Partition, "committed %d records", c.Records) },
+		Aborted:   func(p int32) { say(p, "aborted") },
+		Restarted: func(p int32, err error) { say(p, "taken over again: %v", err) },
+		Stopped:   func(p int32, err error) { say(p, "%v", err) },
+		Note:      func(p int32, text string) { say(p, "note: %s", text) },
+		Ended:     func(e pipeline.Ending) { say(process, "ended, committed: %t, left: %t", e.Committed, e.Left) },
+	}
+}
+
+func (s *story) member(t *testing.T, c *datadriven.TestData) *pipetest.Member {
+	m := s.members[c.CmdArgs[0].Key]
+	if m == nil {
+		c.Fatalf(t, "no such member")
+	}
+	return m
+}
+
+func (s *story) stop(t *testing.T, c *datadriven.TestData) string {
+	if err := s.member(t, c).Stop(); err != nil {
+		return err.Error()
+	}
+	return s.meanwhile()
+}
+
+func (s *story) kill(t *testing.T, c *datadriven.TestData) string {
+	m := s.member(t, c)
+	at, later := c.Arg("at")
+	if !later {
+		m.Kill()
+		return s.meanwhile()
+	}
+	nth := 1
+	c.MaybeScanArgs(t, "nth", &nth)
+	m.KillAt(pipeline.Point(at.Vals[0]), nth)
+	return ""
+}
+
+func (s *story) append(t *testing.T, c *datadriven.TestData) string {
+	var n int
+	c.ScanArgs(t, "n", &n)
+	if err := pipetest.Send(t.Context(), s.Client(), s.setup.Config.Input, partition(t, c), make([]kafka.Record, n)...); err != nil {
+		c.Fatalf(t, "%v", err)
+	}
+	return ""
+}
+
+func partition(t *testing.T, c *datadriven.TestData) int32 {
+	var p int
+	c.MaybeScanArgs(t, "partition", &p)
+	return int32(p)
+}
+
+func (s *story) wait(t *testing.T, c *datadriven.TestData) string {
+	d, err := time.ParseDuration(c.CmdArgs[0].Key)
+	if err != nil {
+		c.Fatalf(t, "%v", err)
+	}
+	time.Sleep(d)
+	return s.meanwhile()
+}
+
+// meanwhile is what the processes have said since the last time; what partitions say at one moment, they say in any order.
+func (s *story) meanwhile() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	slices.SortStableFunc(s.said, func(a, b saying) int {
+		return cmp.Or(a.at.Compare(b.at), strings.Compare(a.member, b.member), cmp.Compare(a.partition, b.partition))
+	})
+	var lines strings.Builder
+	for _, said := range s.said {
+		fmt.Fprintln(&lines, said.text)
+	}
+	s.said = nil
+	return lines.String()
+}
+
+func (s *story) group(t *testing.T, c *datadriven.TestData) string {
+	offset, err := s.Client().CommittedOffset(t.Context(), s.setup.Config.Group, s.setup.Config.Input, partition(t, c))
+	if err != nil {
+		c.Fatalf(t, "%v", err)
+	}
+	return strconv.FormatInt(offset, 10)
+}

@@ -1,0 +1,93 @@
+package storytest
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cockroachdb/datadriven"
+
+	"oriel/pipeline/kafka"
+	"oriel/pipeline/pipetest"
+)
+
+func (s *story) fail(t *testing.T, c *datadriven.TestData) string {
+	fault := pipetest.Fault{Kind: pipetest.Kind{Partition: pipetest.AnyPartition}}
+	var effect, delay string
+	var of int
+	c.MaybeScanArgs(t, "member", &fault.Kind.Member)
+	c.MaybeScanArgs(t, "api", &fault.Kind.API)
+	c.MaybeScanArgs(t, "topic", &fault.Kind.Topic)
+	if c.MaybeScanArgs(t, "partition", &of) {
+		fault.Kind.Partition = int32(of)
+	}
+	c.MaybeScanArgs(t, "skip", &fault.Skip)
+	c.MaybeScanArgs(t, "count", &fault.Count)
+	c.MaybeScanArgs(t, "delay", &delay)
+	c.ScanArgs(t, "effect", &effect)
+	code, errCode := strconv.Atoi(effect)
+	late, errLate := time.ParseDuration(delay)
+	switch {
+	case effect == "lost":
+		fault.Effect = pipetest.Lost
+	case effect == "cut":
+		fault.Effect = pipetest.Cut
+	case effect == "late" && errLate == nil:
+		fault.Effect = pipetest.Late(late)
+	case errCode == nil:
+		fault.Effect = pipetest.Refused(kafka.Code(code))
+	default:
+		c.Fatalf(t, "no such effect")
+	}
+	s.Fail(fault)
+	return ""
+}
+
+func (s *story) mend(*testing.T, *datadriven.TestData) string {
+	s.Mend()
+	return ""
+}
+
+// ofTransactions are the requests that a transaction takes, and a take-over before it.
+var ofTransactions = []string{"InitProducerID", "AddPartitionsToTxn", "Produce", "AddOffsetsToTxn", "TxnOffsetCommit", "EndTxn"}
+
+// requests lists without times and sizes: those of a story change with each request that any part of the service learns to make.
+func (s *story) requests(_ *testing.T, c *datadriven.TestData) string {
+	apis := ofTransactions
+	if given, ok := c.Arg("api"); ok {
+		apis = given.Vals
+	}
+	all := s.Requests()
+	var lines strings.Builder
+	for _, r := range all[s.told:] {
+		if slices.Contains(apis, r.API) {
+			fmt.Fprintf(&lines, "%s %s %s/%d %s\n", r.Member, r.API, r.Topic, r.Partition, r.Outcome)
+		}
+	}
+	s.told = len(all)
+	return lines.String()
+}
+
+// decided finds what a blind machine has decided: its index, and the offset of the record that it saw.
+var decided = regexp.MustCompile(`"decision":\[(\d+),(\d+)\]`)
+
+func (s *story) decisions(t *testing.T, c *datadriven.TestData) string {
+	o := kafka.ReaderOptions{Uncommitted: c.HasArg("uncommitted")}
+	records, err := pipetest.Read(t.Context(), s.Client(), s.setup.Config.Decisions, partition(t, c), -1, o)
+	if err != nil {
+		c.Fatalf(t, "%v", err)
+	}
+	var line []string
+	for _, r := range records {
+		of := decided.FindSubmatch(r.Value)
+		if of == nil {
+			c.Fatalf(t, "no decision of a blind machine: %s", r.Value)
+		}
+		line = append(line, fmt.Sprintf("%s of %s", of[1], of[2]))
+	}
+	return strings.Join(line, ", ")
+}
