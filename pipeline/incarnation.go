@@ -7,8 +7,8 @@ import (
 	"oriel/state"
 )
 
-// Incarnation reads the incarnation whose records a partition of the deployment holds. It needs neither Model nor the right to
-// write.
+// Incarnation reads the incarnation whose records a partition of the deployment holds. It needs neither Model nor the
+// right to write.
 func (d Deployment) Incarnation(ctx context.Context, p int32) (state.Incarnation, error) {
 	var none state.Incarnation
 	sealed, err := findRecord(ctx, d.Client, d.Topics.Changelog, p, state.ManifestKey())
@@ -23,7 +23,10 @@ func (d Deployment) Incarnation(ctx context.Context, p int32) (state.Incarnation
 		return none, unsealing(p, err)
 	}
 	if !strings.HasPrefix(manifest.Config, nameLine(d.Config)) {
-		return none, &StopError{Partition: p, Reason: "the changelog is of a deployment of another name", Remedy: "Correct ORIEL_NAME or ORIEL_CHANGELOG_TOPIC"}
+		return none, &StopError{
+			Partition: p, Reason: "the changelog is of a deployment of another name",
+			Remedy: "Correct ORIEL_NAME or ORIEL_CHANGELOG_TOPIC",
+		}
 	}
 	if err := checkManifestInput(ctx, d.Client, d.Topics, p, manifest, d.Master); err != nil {
 		return none, err

@@ -17,11 +17,14 @@ type found struct {
 
 // wrong says which setting of a topic breaks what, and what to set.
 func (f found) wrong(setting, want, why string) *StopError {
-	return stop(fmt.Sprintf("%s topic %q has %s=%s, want %s: %s", f.role.name, f.topic.Name, setting, f.settings[setting], want, why),
-		fmt.Sprintf("Alter it: kafka-configs.sh --alter --entity-type topics --entity-name %s --add-config %s=%s", f.topic.Name, setting, want))
+	return stop(
+		fmt.Sprintf("%s topic %q has %s=%s, want %s: %s", f.role.name, f.topic.Name, setting, f.settings[setting], want, why),
+		fmt.Sprintf("Alter it: kafka-configs.sh --alter --entity-type topics --entity-name %s --add-config %s=%s",
+			f.topic.Name, setting, want))
 }
 
-// number is a setting that is a whole number; a broker that does not say it has its default, which is for the caller to know.
+// number is a setting that is a whole number; a broker that does not say it has its default, which is for the caller to
+// know.
 func (f found) number(setting string, otherwise int64) int64 {
 	n, err := strconv.ParseInt(f.settings[setting], 10, 64)
 	if err != nil {
@@ -30,8 +33,8 @@ func (f found) number(setting string, otherwise int64) int64 {
 	return n
 }
 
-// checkDurable refuses a topic that one broker can lose acknowledged records of. The input comes first: that its log stays as
-// it is carries the guarantee itself.
+// checkDurable refuses a topic that one broker can lose acknowledged records of. The input comes first: that its log
+// stays as it is carries the guarantee itself.
 func checkDurable(f found) []error {
 	var errs []error
 	refuse := func(e *StopError) {
@@ -45,7 +48,8 @@ func checkDurable(f found) []error {
 		refuse(f.wrong("min.insync.replicas", "2", "one broker alone could acknowledge a record, and lose it"))
 	}
 	if f.settings["unclean.leader.election.enable"] == "true" {
-		refuse(f.wrong("unclean.leader.election.enable", "false", "acknowledged records may vanish and others take their offsets"))
+		refuse(f.wrong("unclean.leader.election.enable", "false",
+			"acknowledged records may vanish and others take their offsets"))
 	}
 	return errs
 }
@@ -55,7 +59,8 @@ func checkBatches(f found) []error {
 	if f.number("max.message.bytes", largestBatch) >= largestBatch {
 		return nil
 	}
-	return []error{f.wrong("max.message.bytes", strconv.Itoa(largestBatch), "a transaction may need a larger batch, which would be refused for ever")}
+	return []error{f.wrong("max.message.bytes", strconv.Itoa(largestBatch),
+		"a transaction may need a larger batch, which would be refused for ever")}
 }
 
 func checkInput(_, own found) []error {
@@ -63,7 +68,8 @@ func checkInput(_, own found) []error {
 		return nil
 	}
 	return []error{own.wrong("cleanup.policy", "delete",
-		"the input topic is compacted, so records may vanish between an attempt and its repetition, and the repetition would be a second history")}
+		"the input topic is compacted, so records may vanish between an attempt and its repetition, "+
+			"and the repetition would be a second history")}
 }
 
 // checkDecisions asks for no policy: a topic that keeps the latest decision of each stream is a table of them.
@@ -99,7 +105,8 @@ func checkDeadLetter(_, own found) []error {
 	if !own.compacted() {
 		return nil
 	}
-	return []error{own.wrong("cleanup.policy", "delete", "brokers would refuse letters of records without a key, and drop others")}
+	return []error{own.wrong("cleanup.policy", "delete",
+		"brokers would refuse letters of records without a key, and drop others")}
 }
 
 func (f found) compacted() bool { return strings.Contains(f.settings["cleanup.policy"], "compact") }

@@ -30,8 +30,9 @@ func foundAs(name string, more map[string]string) found {
 	panic("BUG: no role " + name)
 }
 
-// TestEveryTopicIsChecked: each topic, and the input first of all, is refused when one lost broker could lose acknowledged records of it,
-// and when its policy would lose what is needed. The message says topic, setting, what it is and what it must be.
+// TestEveryTopicIsChecked: each topic, and the input first of all, is refused when one lost broker could lose
+// acknowledged records of it, and when its policy would lose what is needed. The message says topic, setting, what it
+// is and what it must be.
 func TestEveryTopicIsChecked(t *testing.T) {
 	all := []string{"input", "decision", "verdict", "changelog", "dead-letter"}
 	ours := all[1:]

@@ -18,8 +18,8 @@ const (
 	ByLetters                 // oriel letters
 )
 
-// role is what a topic of a deployment is for. roles is the one place that lists them: configuration, creation, checks and
-// transactions follow it.
+// role is what a topic of a deployment is for. roles is the one place that lists them: configuration, creation, checks
+// and transactions follow it.
 type role struct {
 	name      string // as messages call it
 	setting   string // the variable that names the topic
@@ -31,7 +31,8 @@ type role struct {
 	// transaction touches tells nothing.
 	transactional bool
 
-	// settings are what CreateTopics gives beside durability, derived from the input's; nil for the input, which is not ours.
+	// settings are what CreateTopics gives beside durability, derived from the input's; nil for the input, which is not
+	// ours.
 	settings func(input map[string]string) map[string]string
 
 	// check finds the settings under which a guarantee would not hold, beside those of durability.
@@ -42,12 +43,14 @@ type role struct {
 var roles = []role{
 	{
 		name: "input", setting: "ORIEL_INPUT_TOPIC", uses: ByService | ByLetters,
-		topic: func(c *Config) string { return c.Input }, described: func(t *Topics) *kafka.Topic { return &t.Input },
-		check: checkInput,
+		topic:     func(c *Config) string { return c.Input },
+		described: func(t *Topics) *kafka.Topic { return &t.Input },
+		check:     checkInput,
 	},
 	{
 		name: "decision", setting: "ORIEL_DECISION_TOPIC", uses: ByService, transactional: true,
-		topic: func(c *Config) string { return c.Decisions }, described: func(t *Topics) *kafka.Topic { return &t.Decisions },
+		topic:     func(c *Config) string { return c.Decisions },
+		described: func(t *Topics) *kafka.Topic { return &t.Decisions },
 		settings: func(map[string]string) map[string]string {
 			return map[string]string{"cleanup.policy": "delete", "max.message.bytes": "8388608"}
 		},
@@ -55,7 +58,8 @@ var roles = []role{
 	},
 	{
 		name: "verdict", setting: "ORIEL_VERDICTS_TOPIC", uses: ByService | ByLetters, transactional: true,
-		topic: func(c *Config) string { return c.Verdicts }, described: func(t *Topics) *kafka.Topic { return &t.Verdicts },
+		topic:     func(c *Config) string { return c.Verdicts },
+		described: func(t *Topics) *kafka.Topic { return &t.Verdicts },
 		settings: func(input map[string]string) map[string]string {
 			return map[string]string{
 				"cleanup.policy": "delete", "max.message.bytes": "8388608",
@@ -66,7 +70,8 @@ var roles = []role{
 	},
 	{
 		name: "changelog", setting: "ORIEL_CHANGELOG_TOPIC", uses: ByService | ByLetters, transactional: true,
-		topic: func(c *Config) string { return c.Changelog }, described: func(t *Topics) *kafka.Topic { return &t.Changelog },
+		topic:     func(c *Config) string { return c.Changelog },
+		described: func(t *Topics) *kafka.Topic { return &t.Changelog },
 		settings: func(map[string]string) map[string]string { // compacted often, because a start reads all of it
 			return map[string]string{
 				"cleanup.policy": "compact", "segment.bytes": "67108864", "segment.ms": "600000",
@@ -77,19 +82,24 @@ var roles = []role{
 	},
 	{
 		name: "dead-letter", setting: "ORIEL_DEAD_LETTER_TOPIC", uses: ByLetters,
-		topic: func(c *Config) string { return c.DeadLetter }, described: func(t *Topics) *kafka.Topic { return &t.DeadLetter },
+		topic:     func(c *Config) string { return c.DeadLetter },
+		described: func(t *Topics) *kafka.Topic { return &t.DeadLetter },
 		settings: func(input map[string]string) map[string]string {
 			largest, _ := strconv.Atoi(input["max.message.bytes"])
-			return map[string]string{"cleanup.policy": "delete", "max.message.bytes": strconv.Itoa(max(largest, 1<<20) + letterMargin)}
+			return map[string]string{
+				"cleanup.policy": "delete", "max.message.bytes": strconv.Itoa(max(largest, 1<<20) + letterMargin),
+			}
 		},
 		check: checkDeadLetter,
 	},
 }
 
-// letterMargin is how much larger a dead letter may be than the record it keeps: its own headers, and a batch around it.
+// letterMargin is how much larger a dead letter may be than the record it keeps: its own headers, and a batch around
+// it.
 const letterMargin = 64 << 10
 
-// largestBatch is what the topics of a transaction must take: a batch of ours, or a state's part, with what lies around it.
+// largestBatch is what the topics of a transaction must take: a batch of ours, or a state's part, with what lies around
+// it.
 const largestBatch = state.MaxValue + 64<<10
 
 // usedBy lists the roles of a use, the input first.

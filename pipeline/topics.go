@@ -32,7 +32,8 @@ func CreateInput(ctx context.Context, client *kafka.Client, c Config, partitions
 	}
 	if topic, exists := cluster.Topics[c.Input]; exists {
 		if topic.Partitions != partitions {
-			return stop(fmt.Sprintf("input topic %q exists and has %d partitions, not %d", c.Input, topic.Partitions, partitions),
+			return stop(
+				fmt.Sprintf("input topic %q exists and has %d partitions, not %d", c.Input, topic.Partitions, partitions),
 				"Leave the count out, or give the one it has")
 		}
 		return nil
@@ -72,7 +73,10 @@ func CreateTopics(ctx context.Context, client *kafka.Client, c Config, made func
 }
 
 // create makes one topic as durable as the cluster allows, if that is enough.
-func create(ctx context.Context, client *kafka.Client, c Config, cluster kafka.Cluster, name string, partitions int, settings map[string]string, made func(string)) error {
+func create(
+	ctx context.Context, client *kafka.Client, c Config, cluster kafka.Cluster,
+	name string, partitions int, settings map[string]string, made func(string),
+) error {
 	replication := min(3, cluster.Brokers)
 	if replication < 3 && !c.SingleReplica {
 		e := fewReplicas("the cluster", cluster.Brokers)
@@ -84,7 +88,8 @@ func create(ctx context.Context, client *kafka.Client, c Config, cluster kafka.C
 		"unclean.leader.election.enable": "false",
 	}
 	maps.Copy(all, settings)
-	if err := client.CreateTopic(ctx, name, partitions, replication, all); err != nil && !errors.Is(err, kafka.ErrTopicExists) {
+	err := client.CreateTopic(ctx, name, partitions, replication, all)
+	if err != nil && !errors.Is(err, kafka.ErrTopicExists) {
 		return fmt.Errorf("pipeline: create %s: %w", name, err)
 	}
 	made(name)
@@ -141,8 +146,11 @@ func CheckTopics(ctx context.Context, client *kafka.Client, c Config, use Use) (
 func checkTopic(c Config, input, own found) []error {
 	var errs []error
 	if want := input.topic.Partitions; own.topic.Partitions != want && want > 0 {
-		errs = append(errs, stop(fmt.Sprintf("%s topic %q has %d partitions, the input %q has %d", own.role.name, own.topic.Name, own.topic.Partitions, c.Input, want),
-			"Give both the same number; partitions added to an input later need the same number added to each topic of ours, and `oriel topics` again"))
+		errs = append(errs, stop(
+			fmt.Sprintf("%s topic %q has %d partitions, the input %q has %d",
+				own.role.name, own.topic.Name, own.topic.Partitions, c.Input, want),
+			"Give both the same number; partitions added to an input later need the same number added to each topic of ours, "+
+				"and `oriel topics` again"))
 	}
 	if !c.SingleReplica {
 		errs = append(errs, checkDurable(own)...)
@@ -162,7 +170,8 @@ func missing(r role, topic string) error {
 }
 
 func missingInput(topic string) error {
-	return stop(fmt.Sprintf("input topic %q does not exist", topic), "Create it, with the partition count that you want to keep, or correct ORIEL_INPUT_TOPIC")
+	return stop(fmt.Sprintf("input topic %q does not exist", topic),
+		"Create it, with the partition count that you want to keep, or correct ORIEL_INPUT_TOPIC")
 }
 
 func fewReplicas(what string, replicas int) *StopError {

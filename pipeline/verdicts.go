@@ -18,8 +18,8 @@ func (g *segment) pass(offsets int64) {
 	g.verdicts = append(g.verdicts, make([]byte, offsets)...) // 0: no record
 }
 
-// seal makes rows of the verdicts, which start at offset from and end where the segment does. Where one row ends and the
-// next begins depends on the number of offsets alone.
+// seal makes rows of the verdicts, which start at offset from and end where the segment does. Where one row ends and
+// the next begins depends on the number of offsets alone.
 func (g *segment) seal(sealer *state.Sealer, from int64, now int64) {
 	if end := from + int64(len(g.verdicts)); end != g.position.Next {
 		panic(fmt.Sprintf("BUG: pipeline: verdicts of the offsets %d to %d, the state stands at %d", from, end, g.position.Next))

@@ -9,8 +9,8 @@ const (
 // Verdict is the verdict of a record.
 func (c Code) Verdict() byte { return byte(c) + verdictFirst }
 
-// OfVerdict returns the code of a verdict, which is OK where there is nothing to tell: at a valid record, and at no record. It
-// is false for a verdict that this version does not know.
+// OfVerdict returns the code of a verdict, which is OK where there is nothing to tell: at a valid record, and at no
+// record. It is false for a verdict that this version does not know.
 func OfVerdict(v byte) (Code, bool) {
 	switch {
 	case v == verdictNone:

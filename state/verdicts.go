@@ -7,8 +7,8 @@ import (
 	"golang.org/x/crypto/chacha20poly1305"
 )
 
-// VerdictRow says what became of the input's offsets [From, To) in one incarnation, a byte an offset. What the bytes mean is
-// the caller's; that there are To − From of them shows, and nothing else.
+// VerdictRow says what became of the input's offsets [From, To) in one incarnation, a byte an offset. What the bytes
+// mean is the caller's; that there are To − From of them shows, and nothing else.
 type VerdictRow struct {
 	From, To int64 // public: stored in clear, and authenticated
 	Verdicts []byte
@@ -18,8 +18,8 @@ const (
 	rowHeader   = 2 + 16 + 4 + 4 + 8 + 8
 	rowOverhead = rowHeader + len(nonce{}) + chacha20poly1305.Overhead + checksumSize
 
-	// MaxVerdicts is the most that one row holds: half of a broker's default limit of 1 MiB, so that a row and what lies
-	// around it fit whatever else shares its batch.
+	// MaxVerdicts is the most that one row holds: half of a broker's default limit of 1 MiB, so that a row and what
+	// lies around it fit whatever else shares its batch.
 	MaxVerdicts = 512 << 10
 )
 
@@ -28,8 +28,8 @@ const (
 //	format u8 ‖ kind u8 ‖ incarnation 16 ‖ partition i32 ‖ key version u32 ‖ from i64 ‖ to i64
 //	‖ nonce 24 ‖ verdicts, encrypted ‖ tag 16 ‖ CRC-32C u32
 //
-// It is sealed as a state is: XChaCha20-Poly1305 under the seal key, a random nonce; associated data = everything before the
-// nonce, then the stream's name after its length. More than MaxVerdicts, or none, are a bug and panic.
+// It is sealed as a state is: XChaCha20-Poly1305 under the seal key, a random nonce; associated data = everything
+// before the nonce, then the stream's name after its length. More than MaxVerdicts, or none, are a bug and panic.
 func (s *Sealer) SealVerdicts(dst []byte, from int64, verdicts []byte) []byte {
 	return s.sealVerdicts(dst, newNonce(), from, verdicts)
 }
@@ -45,8 +45,8 @@ func (s *Sealer) sealVerdicts(dst []byte, n nonce, from int64, verdicts []byte) 
 	return s.close(dst, start, n, verdicts)
 }
 
-// OpenVerdicts opens a row of the same incarnation and key version; its verdicts are a copy. Errors: ErrFormat, ErrCorrupt,
-// ErrForeign.
+// OpenVerdicts opens a row of the same incarnation and key version; its verdicts are a copy. Errors: ErrFormat,
+// ErrCorrupt, ErrForeign.
 func (s *Sealer) OpenVerdicts(value []byte) (VerdictRow, error) {
 	r, err := unframe(value, KindVerdicts)
 	if err != nil {

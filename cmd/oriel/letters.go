@@ -35,7 +35,7 @@ func lettersCommand() *cobra.Command {
 			return writeLetters(cmd.Context(), thisHost(), once)
 		},
 	}
-	cmd.Flags().BoolVar(&once, "once", false, "end when the letters of all verdicts that there are have been written")
+	cmd.Flags().BoolVar(&once, "once", false, "end when the letters of all verdicts that there are, of this process's share of partitions, have been written")
 	return cmd
 }
 
@@ -58,7 +58,8 @@ func writeLetters(ctx context.Context, h host, once bool) error {
 	listen := loggingLetters(log)
 	listen.Reached = h.heard.Reached
 	log.Info("writing letters", "to", c.DeadLetter, "group", c.Group, "version", version())
-	err = letters.New(pipeline.Deployment{Client: d.client, Config: c, Topics: d.topics, Master: d.master}, letters.Options{Once: once, Listen: listen}).Run(ctx)
+	deployment := pipeline.Deployment{Client: d.client, Config: c, Topics: d.topics, Master: d.master}
+	err = letters.New(deployment, letters.Options{Once: once, Listen: listen}).Run(ctx)
 	if err == nil {
 		log.Info("letters are written as far as committed, the group is left")
 	}
@@ -74,7 +75,8 @@ func loggingLetters(log *slog.Logger) letters.Listener {
 			if w.Letters == 0 {
 				level = slog.LevelDebug
 			}
-			log.Log(context.Background(), level, "letters written", "partition", w.Partition, "letters", w.Letters, "lost", w.Lost, "up_to", w.To)
+			log.Log(context.Background(), level, "letters written",
+				"partition", w.Partition, "letters", w.Letters, "lost", w.Lost, "up_to", w.To)
 		},
 		Noted:   func(p int32, text string) { log.Warn(text, "partition", p) },
 		Retried: func(p int32, err error) { log.Warn("taking the partition over again", "partition", p, "error", err) },

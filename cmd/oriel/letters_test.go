@@ -39,8 +39,8 @@ func reasons(letters []kafka.Record) []string {
 	return all
 }
 
-// checkLetters holds letters of a partition to the bad records of its offsets: each one once, in order, whole but for a value above
-// maxRecord bytes.
+// checkLetters holds letters of a partition to the bad records of its offsets: each one once, in order, whole but for a
+// value above maxRecord bytes.
 func checkLetters(f *fixture, p int32, letters []kafka.Record, bad map[int64]kafka.Record, maxRecord int) {
 	f.t.Helper()
 	var offsets []int64
@@ -92,7 +92,8 @@ func at(first int64, records []kafka.Record) map[int64]kafka.Record {
 	return m
 }
 
-// TestLettersOfEveryKind: every kind of bad record has its letter, whatever its codec; records of aborted transactions have none.
+// TestLettersOfEveryKind: every kind of bad record has its letter, whatever its codec; records of aborted transactions
+// have none.
 func TestLettersOfEveryKind(t *testing.T) {
 	f := newFixture(t, 1, map[string]string{"ORIEL_MAX_RECORD_BYTES": "900000"})
 	f.must("topics")
@@ -161,8 +162,9 @@ func TestServiceDoesNotKnowTheDeadLetterTopic(t *testing.T) {
 	checkLetters(f, 0, f.letters(0), map[int64]kafka.Record{5: {Value: []byte("bad")}}, 1<<20)
 }
 
-// TestLettersFitTheirTopic: whatever the dead-letter topic takes, at whatever time, letters are cut to it and none is missing. One
-// event of the service was once enough to stop it for good, when letters that did not fit were its business.
+// TestLettersFitTheirTopic: whatever the dead-letter topic takes, at whatever time, letters are cut to it and none is
+// missing. One event of the service was once enough to stop it for good, when letters that did not fit were its
+// business.
 func TestLettersFitTheirTopic(t *testing.T) {
 	for _, limit := range []int{262144, 1000} {
 		t.Run(strconv.Itoa(limit), func(t *testing.T) {

@@ -46,7 +46,9 @@ func (c *Client) DeleteRecords(ctx context.Context, topic string, partition int3
 	body = binary.BigEndian.AppendUint64(body, uint64(before))
 	body = binary.BigEndian.AppendUint32(body, uint32(attemptTimeout.Milliseconds()))
 	return c.retry(ctx, "delete records of "+place(topic, partition), func(ctx context.Context) error {
-		req := &leaderCall{call: c.newCall(protocol.DeleteRecords, deleteRecordsVersion, false, body), topic: topic, partition: partition}
+		req := &leaderCall{
+			call: c.newCall(protocol.DeleteRecords, deleteRecordsVersion, false, body), topic: topic, partition: partition,
+		}
 		code := int16(0)
 		req.whole(func(r *wireReader) { code = parseDeleteRecords(r) })
 		if _, err := c.roundTrip(ctx, attemptTimeout, req); err != nil {

@@ -65,8 +65,8 @@ func RecordBytes(key, value []byte, headers []Header) int {
 	return size
 }
 
-// ProduceAll appends a pack to a partition, batch by batch, as Produce does. It returns the offset after the last record: −1
-// if the pack is empty, or if only a repeat of its last batch was answered.
+// ProduceAll appends a pack to a partition, batch by batch, as Produce does. It returns the offset after the last
+// record: −1 if the pack is empty, or if only a repeat of its last batch was answered.
 func (p *Producer) ProduceAll(ctx context.Context, topic string, partition int32, pack *Pack) (next int64, err error) {
 	next = -1
 	for _, b := range pack.Batches() {

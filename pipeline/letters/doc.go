@@ -1,8 +1,9 @@
 // Package letters brings records that took their place as null events to the dead-letter topic, exactly once.
 //
-// The service publishes nothing that depends on whether a record was bad: it seals a row of verdicts into each transaction, one
-// byte an offset, whatever the bytes say. This package is another process, of whoever may read the input anyway. It reads the
-// rows, joins them with the input by offset, and writes a letter for each record that has a reason:
+// The service publishes nothing that depends on whether a record was bad: it seals a row of verdicts into each
+// transaction, one byte an offset, whatever the bytes say. This package is another process, of whoever may read the
+// input anyway. It reads the rows, joins them with the input by offset, and writes a letter for each record that has a
+// reason:
 //
 //	verdicts (read_committed) -> open -> join with the input -> one Kafka transaction {letters, place in the verdicts}
 //
@@ -15,6 +16,6 @@
 //   - Fail closed: rows that do not continue, rows of another incarnation, verdicts of a newer version, records that the input
 //     does not have though it must. The partition stops, with a message; the others go on.
 //
-// Everything about it (what it writes, when, how long it takes, where it stands) tells which events were bad. Who may read or
-// describe the dead-letter topic or the group must be who may read the input.
+// Everything about it (what it writes, when, how long it takes, where it stands) tells which events were bad. Who may
+// read or describe the dead-letter topic or the group must be who may read the input.
 package letters

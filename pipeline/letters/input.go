@@ -21,19 +21,29 @@ type input struct {
 	reader *kafka.Reader
 	batch  *kafka.Batch // in hand
 	next   int64        // where reader stands
-	start  int64        // of the log, as far as it is known: retention has deleted what lies before
+	start  int64        // of the log when it was looked at: retention has deleted what lies before
+	asked  bool         // start was looked at
 }
 
-// inputPatience is how long the input may not show a record that the service has taken: a broker that has just become leader
-// may lag behind for a moment.
+// inputPatience is how long the input may not show a record that the service has taken: a broker that has just become
+// leader may lag behind for a moment.
 const inputPatience = 10 * time.Second
 
-// record returns the record at an offset, valid until the next call, or nil if retention has deleted it. That it is not there
-// for another reason is an error: the service has read it, committed.
+// record returns the record at an offset, valid until the next call, or nil if retention has deleted it. That it is not
+// there for another reason is an error: the service has read it, committed.
 func (in *input) record(ctx context.Context, offset int64) (*kafka.Record, error) {
+	if !in.asked { // once: a fetch below the start is believed only when it has failed for some time
+		bounds, err := in.client.Bounds(ctx, in.topic.Name, in.partition)
+		if err != nil {
+			return nil, err
+		}
+		in.start, in.asked = bounds.Start, true
+	}
 	for since := time.Now(); offset >= in.start; {
 		if b := in.batch; b != nil && b.From <= offset && offset < b.Next {
-			at, found := slices.BinarySearchFunc(b.Records, offset, func(r kafka.Record, offset int64) int { return cmp.Compare(r.Offset, offset) })
+			at, found := slices.BinarySearchFunc(b.Records, offset, func(r kafka.Record, offset int64) int {
+				return cmp.Compare(r.Offset, offset)
+			})
 			if !found {
 				return nil, in.missing(offset, "the input has no record there")
 			}
@@ -41,7 +51,9 @@ func (in *input) record(ctx context.Context, offset int64) (*kafka.Record, error
 		}
 		in.release()
 		if in.reader == nil || in.next != offset {
-			in.reader = in.client.NewReader(in.topic.Name, in.partition, offset, kafka.ReaderOptions{ID: in.topic.ID, MaxWait: 250 * time.Millisecond})
+			in.reader = in.client.NewReader(in.topic.Name, in.partition, offset, kafka.ReaderOptions{
+				ID: in.topic.ID, MaxWait: 250 * time.Millisecond,
+			})
 			in.next = offset
 		}
 		batch, err := in.reader.Fetch(ctx)
@@ -67,8 +79,10 @@ func (in *input) record(ctx context.Context, offset int64) (*kafka.Record, error
 
 func (in *input) missing(offset int64, found string) error {
 	return &pipeline.StopError{
-		Partition: in.partition, Reason: fmt.Sprintf("the service took a record at offset %d of topic %q, but %s", offset, in.topic.Name, found),
-		Remedy: "Records were removed or replaced on the brokers; restore the topic, or open a new deployment under another ORIEL_NAME",
+		Partition: in.partition,
+		Reason:    fmt.Sprintf("the service took a record at offset %d of topic %q, but %s", offset, in.topic.Name, found),
+		Remedy: "Records were removed or replaced on the brokers; " +
+			"restore the topic, or open a new deployment under another ORIEL_NAME",
 	}
 }
 

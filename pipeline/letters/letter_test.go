@@ -8,8 +8,8 @@ import (
 	"oriel/schemas"
 )
 
-// TestALetterFitsItsBatch: a key or headers as large as a compressed batch can hide must not make a letter that the broker refuses
-// for ever.
+// TestALetterFitsItsBatch: a key or headers as large as a compressed batch can hide must not make a letter that the
+// broker refuses for ever.
 func TestALetterFitsItsBatch(t *testing.T) {
 	huge := make([]byte, 3<<20)
 	for name, r := range map[string]kafka.Record{

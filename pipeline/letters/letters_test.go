@@ -292,8 +292,8 @@ func TestVerdictsMadeAgainAreRefused(t *testing.T) {
 	e.refuses("was made again")
 }
 
-// TestForgottenGroupGoesOnBehindTheLastLetter: brokers forget the offsets of a group that was away for a week, and an earlier version
-// wrote letters without one.
+// TestForgottenGroupGoesOnBehindTheLastLetter: brokers forget the offsets of a group that was away for a week, and an
+// earlier version wrote letters without one.
 func TestForgottenGroupGoesOnBehindTheLastLetter(t *testing.T) {
 	e := newEnv(t)
 	e.events(20)

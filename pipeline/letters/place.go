@@ -18,8 +18,8 @@ type place struct {
 	written int64 // offset of the input up to which letters are written
 }
 
-// note is what stands beside the committed offset: the verdict topic's id, so that a topic made again is noticed, and how far
-// into the input letters are written, which may be in the middle of a row.
+// note is what stands beside the committed offset: the verdict topic's id, so that a topic made again is noticed, and
+// how far into the input letters are written, which may be in the middle of a row.
 func note(verdicts [16]byte, covered int64) string { return fmt.Sprintf("%x %d", verdicts, covered) }
 
 func parseNote(text string) (verdicts [16]byte, covered int64, ok bool) {
@@ -47,18 +47,21 @@ func (t *task) place(ctx context.Context) (place, error) {
 	verdicts, covered, ok := parseNote(committed.Note)
 	switch {
 	case !ok:
-		return place{}, t.stop(fmt.Sprintf("offset %d of group %q for topic %q was not set by `oriel letters`", committed.Offset, c.Group, c.Verdicts),
-			"Letters would be missing or written twice. Stop all members and delete the offset (kafka-consumer-groups.sh --delete-offsets): letters then go on behind the last one in the dead-letter topic")
+		return place{}, t.stop(
+			fmt.Sprintf("offset %d of group %q for topic %q was not set by `oriel letters`", committed.Offset, c.Group, c.Verdicts),
+			"Letters would be missing or written twice. Stop all members and delete the offset "+
+				"(kafka-consumer-groups.sh --delete-offsets): letters then go on behind the last one in the dead-letter topic")
 	case verdicts != d.Topics.Verdicts.ID:
 		return place{}, t.stop(fmt.Sprintf("topic %q was made again since letters were written", c.Verdicts),
-			"Verdicts are lost with it; to go on with those that there are, stop all members and delete the group's offset (kafka-consumer-groups.sh --delete-offsets)")
+			"Verdicts are lost with it; to go on with those that there are, stop all members and delete the group's offset "+
+				"(kafka-consumer-groups.sh --delete-offsets)")
 	}
 	return place{row: committed.Offset, covered: covered, written: covered}, nil
 }
 
-// lastLetter returns the offset of the input after the last letter that the dead-letter topic has of this partition, 0 if it
-// has none. That is asked when the group has no offset: at the first start, and when a group that was away for long was
-// forgotten by the brokers.
+// lastLetter returns the offset of the input after the last letter that the dead-letter topic has of this partition, 0
+// if it has none. That is asked when the group has no offset: at the first start, and when a group that was away for
+// long was forgotten by the brokers.
 func (t *task) lastLetter(ctx context.Context) (int64, error) {
 	d, p := t.service.deployment, t.partition
 	topic := d.Topics.DeadLetter
@@ -95,8 +98,8 @@ func (t *task) lastLetterFrom(ctx context.Context, from, end int64) (written int
 	return written, nil
 }
 
-// letterOf returns which offset a letter is of, if it is one of this input and partition. A record may have had headers of
-// these names itself; ours come after them.
+// letterOf returns which offset a letter is of, if it is one of this input and partition. A record may have had headers
+// of these names itself; ours come after them.
 func letterOf(input string, p int32, headers []kafka.Header) (offset int64, ok bool) {
 	last := map[string]string{}
 	for _, h := range headers {

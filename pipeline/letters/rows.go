@@ -36,8 +36,8 @@ func (t *task) newRows(next, covered, written int64) *rows {
 	}
 }
 
-// open opens a row and checks that it continues the rows before. What it repeats of them, as a transaction that was sent
-// again does, is cut off; nothing may be left.
+// open opens a row and checks that it continues the rows before. What it repeats of them, as a transaction that was
+// sent again does, is cut off; nothing may be left.
 func (r *rows) open(ctx context.Context, record *kafka.Record) (state.VerdictRow, error) {
 	if r.sealer == nil {
 		inc, err := r.deployment.Incarnation(ctx, r.partition)
@@ -45,7 +45,8 @@ func (r *rows) open(ctx context.Context, record *kafka.Record) (state.VerdictRow
 			return state.VerdictRow{}, err
 		}
 		if r.maxRecord, err = strconv.Atoi(state.ConfigValue(inc.Config, "MAX_RECORD_BYTES")); err != nil {
-			return state.VerdictRow{}, r.stop(record, err, "is of a configuration without a limit of a record", "Use the version of Oriel that opened the deployment")
+			return state.VerdictRow{}, r.stop(record, err, "is of a configuration without a limit of a record",
+				"Use the version of Oriel that opened the deployment")
 		}
 		r.start = inc.Start
 		if r.sealer, err = inc.Sealer(); err != nil {
@@ -55,14 +56,18 @@ func (r *rows) open(ctx context.Context, record *kafka.Record) (state.VerdictRow
 	row, err := r.sealer.OpenVerdicts(record.Value)
 	if err != nil {
 		return row, r.stop(record, err, "is no row of this partition's incarnation",
-			"Keep other writers off the topic; rows of another deployment or of an earlier life of this one cannot be joined. Name the right topic in ORIEL_VERDICTS_TOPIC")
+			"Keep other writers off the topic; rows of another deployment or of an earlier life of this one cannot be joined. "+
+				"Name the right topic in ORIEL_VERDICTS_TOPIC")
 	}
 	if r.covered >= 0 && row.From > r.covered {
-		return row, r.stop(record, nil, fmt.Sprintf("starts at offset %d of the input, the row before it ended at %d", row.From, r.covered),
-			"Verdicts between them are gone, deleted before they were read or lost on the brokers: some letters cannot be written. To go on without them, stop all members and delete the group's offset (kafka-consumer-groups.sh --delete-offsets)")
+		return row, r.stop(record, nil,
+			fmt.Sprintf("starts at offset %d of the input, the row before it ended at %d", row.From, r.covered),
+			"Verdicts between them are gone, deleted before they were read or lost on the brokers: some letters cannot be written. "+
+				"To go on without them, stop all members and delete the group's offset (kafka-consumer-groups.sh --delete-offsets)")
 	}
 	if r.covered < 0 && row.From > max(r.start, r.written) && r.noted != nil {
-		r.noted(r.partition, fmt.Sprintf("the first row of verdicts starts at offset %d of the input: letters of records before it are those of an earlier version, if any", row.From))
+		r.noted(r.partition, fmt.Sprintf("the first row of verdicts starts at offset %d of the input: "+
+			"letters of records before it are those of an earlier version, if any", row.From))
 	}
 	known := max(r.covered, r.written)
 	if row.From < known {
@@ -84,7 +89,7 @@ func (r *rows) reason(record *kafka.Record, verdict byte) (schemas.Code, error) 
 
 func (r *rows) stop(record *kafka.Record, cause error, what, remedy string) error {
 	return &pipeline.StopError{
-		Partition: r.partition, Reason: fmt.Sprintf("the record at offset %d of %q %s", record.Offset, r.deployment.Config.Verdicts, what),
-		Remedy: remedy, Cause: cause,
+		Partition: r.partition, Remedy: remedy, Cause: cause,
+		Reason: fmt.Sprintf("the record at offset %d of %q %s", record.Offset, r.deployment.Config.Verdicts, what),
 	}
 }

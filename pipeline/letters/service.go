@@ -17,8 +17,8 @@ type Options struct {
 	Listen Listener
 }
 
-// Listener is told what happens; its functions must be safe for concurrent use. A nil function is not called. Nothing that it
-// hears is public.
+// Listener is told what happens; its functions must be safe for concurrent use. A nil function is not called. Nothing
+// that it hears is public.
 type Listener struct {
 	Assigned func(partitions []int32)
 	Written  func(Written)
@@ -48,11 +48,12 @@ func New(d pipeline.Deployment, o Options) *Service { return &Service{deployment
 // errEnd means that everything is written, with Options.Once.
 var errEnd = errors.New("letters: everything is written")
 
-// Run works until ctx ends, or with Options.Once until everything is written; then it leaves the group and returns nil. It
-// returns an error when it cannot go on: every partition that it was given has stopped, or with Options.Once any.
+// Run works until ctx ends, or with Options.Once until everything is written; then it leaves the group and returns nil.
+// It returns an error when it cannot go on: every partition that it was given has stopped, or with Options.Once any.
 func (s *Service) Run(ctx context.Context) error {
 	d := s.deployment
-	group, err := d.Client.Join(kafka.GroupConfig{ID: d.Config.Group, Topic: d.Config.Verdicts, SessionTimeout: d.Config.SessionTimeout})
+	c := d.Config
+	group, err := d.Client.Join(kafka.GroupConfig{ID: c.Group, Topic: c.Verdicts, SessionTimeout: c.SessionTimeout})
 	if err != nil {
 		return fmt.Errorf("letters: join group: %w", err)
 	}
@@ -81,7 +82,6 @@ func (s *Service) share(ctx context.Context, g *kafka.Generation) error {
 		s.options.Listen.Assigned(g.Partitions)
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
 	results := make(chan error, len(g.Partitions))
 	var tasks sync.WaitGroup
 	for _, p := range g.Partitions {

@@ -47,8 +47,8 @@ func (t *task) keepRunning(ctx context.Context) error {
 	}
 }
 
-// run takes the partition over and writes letters until ctx ends, everything is written, or something fails. What was not
-// committed then is as if it had never been.
+// run takes the partition over and writes letters until ctx ends, everything is written, or something fails. What was
+// not committed then is as if it had never been.
 func (t *task) run(ctx context.Context) error {
 	w, err := t.takeOver(ctx)
 	if err != nil {
@@ -72,8 +72,8 @@ func (t *task) run(ctx context.Context) error {
 }
 
 const (
-	// commitPause comes after a transaction that has reached the end of the verdicts: rows come with every transaction of the
-	// service, and letters need not be as quick.
+	// commitPause comes after a transaction that has reached the end of the verdicts: rows come with every transaction
+	// of the service, and letters need not be as quick.
 	commitPause = time.Second
 
 	// commitGrace is how long a transaction may take after the process was told to end.
@@ -105,7 +105,8 @@ func (t *task) takeOver(ctx context.Context) (*writer, error) {
 	}
 	if at.row > bounds.High {
 		if t.short++; t.short < shortLimit {
-			return nil, fmt.Errorf("letters: %s partition %d ends at offset %d, rows up to %d were read", c.Verdicts, p, bounds.High, at.row)
+			return nil, fmt.Errorf("letters: %s partition %d ends at offset %d, rows up to %d were read",
+				c.Verdicts, p, bounds.High, at.row)
 		}
 		return nil, fmt.Errorf("letters: %s partition %d: %w", c.Verdicts, p, kafka.ErrTruncated)
 	}
@@ -119,8 +120,8 @@ func (t *task) takeOver(ctx context.Context) (*writer, error) {
 	return w, nil
 }
 
-// transactionalID is static per deployment, verdict topic and partition, so that a new owner fences the old one, whatever
-// their groups are.
+// transactionalID is static per deployment, verdict topic and partition, so that a new owner fences the old one,
+// whatever their groups are.
 func transactionalID(name string, verdicts [16]byte, partition int32) string {
 	return fmt.Sprintf("%s.letters/%x/%d", name, verdicts, partition)
 }
@@ -143,7 +144,8 @@ func (t *task) explain(err error) error {
 	}
 	e := &pipeline.StopError{
 		Partition: t.partition, Reason: "a request is refused and would be refused again", Cause: err,
-		Remedy: "Correct what the cause names on the brokers or in the settings, and start again; letters go on where they stopped",
+		Remedy: "Correct what the cause names on the brokers or in the settings, and start again; " +
+			"letters go on where they stopped",
 	}
 	switch {
 	case errors.Is(err, kafka.ErrTopicRecreated):
@@ -151,7 +153,8 @@ func (t *task) explain(err error) error {
 		e.Remedy = "Its offsets mean other records now: open a new deployment under another ORIEL_NAME"
 	case errors.Is(err, kafka.ErrTruncated), errors.Is(err, kafka.ErrOffsetOutOfRange):
 		e.Reason = "a topic lost records that were there"
-		e.Remedy = "Acknowledged records were lost on the brokers; restore them, or open a new deployment under another ORIEL_NAME"
+		e.Remedy = "Acknowledged records were lost on the brokers; " +
+			"restore them, or open a new deployment under another ORIEL_NAME"
 	}
 	return e
 }

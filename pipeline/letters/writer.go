@@ -32,8 +32,8 @@ type writer struct {
 
 func (w *writer) release() { w.input.release() }
 
-// advance writes the letters of the rows that come next, in one transaction or several. It reports whether the end of the
-// verdicts is reached.
+// advance writes the letters of the rows that come next, in one transaction or several. It reports whether the end of
+// the verdicts is reached.
 func (w *writer) advance(ctx context.Context) (caughtUp bool, err error) {
 	batch, err := w.rows.reader.Fetch(ctx)
 	if errors.Is(err, kafka.ErrOffsetOutOfRange) { // retention may have come by; the next row tells whether one is missing
@@ -62,7 +62,8 @@ func (w *writer) advance(ctx context.Context) (caughtUp bool, err error) {
 	return batch.Next >= batch.Stable, nil
 }
 
-// take adds the letters of one row. Where it commits in the middle, the place is the row itself and how far it was taken.
+// take adds the letters of one row. Where it commits in the middle, the place is the row itself and how far it was
+// taken.
 func (w *writer) take(ctx context.Context, record *kafka.Record, row state.VerdictRow) error {
 	for i, verdict := range row.Verdicts {
 		code, err := w.rows.reason(record, verdict)
@@ -105,8 +106,10 @@ func (w *writer) write(ctx context.Context, offset int64, code schemas.Code) err
 		w.lost++
 	}
 	if !fits || l.size() > w.limit {
-		return w.task.stop(fmt.Sprintf("dead-letter topic %q has max.message.bytes=%d, which is less than a letter without content has", c.DeadLetter, w.limit),
-			"Alter it: kafka-configs.sh --alter --entity-type topics --entity-name "+c.DeadLetter+" --add-config max.message.bytes="+strconv.Itoa(2*l.size()))
+		return w.task.stop(
+			fmt.Sprintf("dead-letter topic %q has max.message.bytes=%d, less than a letter without content has", c.DeadLetter, w.limit),
+			fmt.Sprintf("Alter it: kafka-configs.sh --alter --entity-type topics --entity-name %s --add-config max.message.bytes=%d",
+				c.DeadLetter, 2*l.size()))
 	}
 	w.letters.Append(l.key, l.value, l.headers, time.Now().UnixMilli())
 	w.count++
@@ -124,7 +127,7 @@ func (w *writer) askLimit(ctx context.Context) error {
 	if err != nil {
 		limit = kafka.DefaultPack
 	}
-	if refused := w.task.refused; refused > 0 && limit >= refused { // brokers may count otherwise, as after compressing again
+	if refused := w.task.refused; refused > 0 && limit >= refused { // a broker that compresses again counts otherwise
 		limit = refused / 4 * 3
 	}
 	w.limit = limit

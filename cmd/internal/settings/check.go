@@ -66,6 +66,8 @@ func (s Settings) check(needs []Need, broken map[string]bool) []error {
 	if slices.Contains(needs, Service) || slices.Contains(needs, Letters) {
 		c.oneOf("LOG_LEVEL", s.LogLevel, "debug", "info", "warn", "error")
 		c.want("SESSION_TIMEOUT", s.SessionTimeout >= 1e9 && s.SessionTimeout <= 1800e9, "%v: not within 1s to 30m", s.SessionTimeout)
+	}
+	if slices.Contains(needs, Letters) {
 		c.want("LETTERS_GROUP", s.Name == "" || s.LettersDeployment().Group != s.Deployment().Group, "the same as the group of oriel run")
 	}
 	if slices.Contains(needs, Events) || slices.Contains(needs, Operator) {

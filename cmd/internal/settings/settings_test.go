@@ -161,3 +161,29 @@ func TestCanonicalConfigurationOfVersion1(t *testing.T) {
 		t.Errorf("canonical configuration:\n%s", got)
 	}
 }
+
+// TestLettersNeedNoModel: whoever writes letters needs neither the settings of learning nor those of privacy, and never the group of the
+// service.
+func TestLettersNeedNoModel(t *testing.T) {
+	environ := []string{
+		"ORIEL_BROKERS=localhost:9092", "ORIEL_NAME=late", "ORIEL_INPUT_TOPIC=trips", "ORIEL_MASTER_KEY_FILE=/key",
+	}
+	s, err := Load(environ, Kafka, Deployment, Letters)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c := s.LettersDeployment(); c.Group != "late.letters" || c.Verdicts != "late.verdicts" || c.DeadLetter != "late.dead-letter" {
+		t.Errorf("%+v", c)
+	}
+	if s.Deployment().Group != "late" {
+		t.Errorf("the service's group is %q", s.Deployment().Group)
+	}
+	for _, more := range []string{"ORIEL_LETTERS_GROUP=late", "ORIEL_GROUP=late.letters", "ORIEL_SESSION_TIMEOUT=1ms", "ORIEL_LOG_LEVEL=loud"} {
+		if _, err := Load(append(environ, more), Kafka, Deployment, Letters); err == nil {
+			t.Errorf("%s is accepted", more)
+		}
+	}
+	if _, err := Load(environ[1:], Kafka, Deployment, Letters); err == nil || !strings.Contains(err.Error(), "ORIEL_BROKERS") {
+		t.Errorf("without brokers: %v", err)
+	}
+}
