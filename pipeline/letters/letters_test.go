@@ -251,6 +251,32 @@ func TestRowsThatDoNotContinueAreRefused(t *testing.T) {
 	})
 }
 
+// TestProcessEndsWhenEveryPartitionHasStopped, with the reason, and not before it is told to while one goes on.
+func TestProcessEndsWhenEveryPartitionHasStopped(t *testing.T) {
+	e := newEnv(t)
+	e.events(20)
+	e.row(0, bad)
+	written := make(chan Written, 1)
+	ended := make(chan error, 1)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	service := New(e.deployment, Options{Listen: Listener{Written: func(w Written) { written <- w }}})
+	go func() { ended <- service.Run(ctx) }()
+	if w := <-written; w.Letters != 1 || w.To != 1 {
+		t.Errorf("%+v", w)
+	}
+	select {
+	case err := <-ended:
+		t.Fatalf("ended at the end of the verdicts: %v", err)
+	case <-time.After(2 * commitPause):
+	}
+	e.row(5, bad)
+	if err := <-ended; err == nil || ctx.Err() != nil || pipeline.Kind(err) != pipeline.Stopped {
+		t.Errorf("ended with %v", err)
+	}
+	e.wantWritten("0 json_syntax 0")
+}
+
 // aborted sends one record in a transaction that aborts: two offsets without records.
 func (e *env) aborted(value string) {
 	e.t.Helper()
