@@ -42,8 +42,9 @@ func auditCommand() *cobra.Command {
 			"block. How often releases tell which stream a run had bounds the privacy loss from below, by exact binomial limits\n" +
 			"(Clopper-Pearson), read as Gaussian DP (µ) and as (ε, δ). A bound above the claim refutes it, whatever the cause.\n" +
 			"Checks: the same records have one noise, and the least change of one gives another; a restart anywhere changes no byte;\n" +
-			"decisions are computed from releases alone. Residuals: events of all kinds, whose leaves are known; the noise, rebuilt\n" +
-			"draw by draw, is tested for law, tails, and independence across steps, coordinates and runs.\n\n" +
+			"decisions are computed from releases alone; draws of any size reach the release; no coordinate escapes the clip.\n" +
+			"Residuals: events of all kinds, whose leaves are known; the noise, rebuilt draw by draw, is tested for law, tails, and\n" +
+			"independence across steps, coordinates and runs.\n\n" +
 			"A bound is never above what N runs can show: ε near ln N, and with δ = 1e-6 the bound on ε that trusts no Gaussian shape stays\n" +
 			"far below the claim, so read µ. At ε = 1 nine tenths of the claim takes some 250 000 runs;\n" +
 			"--epsilon 20 audits the same machine at another budget with far fewer, and is more sensitive to faults. Runs of blt and of\n" +
