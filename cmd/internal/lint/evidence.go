@@ -14,7 +14,7 @@ import (
 var (
 	declared = regexp.MustCompile(`(?m)^func ((?:Test|Fuzz|Benchmark)\w*)\(`)
 	named    = regexp.MustCompile(`\b(?:Test|Fuzz|Benchmark)[A-Z0-9]\w*`)
-	selected = regexp.MustCompile("-run '?([A-Z][\\w|\\\\]*)")
+	selected = regexp.MustCompile(`-run '?([A-Z][\w|\\]*)`)
 )
 
 // CheckEvidence checks the tests that texts name: each is a function of some test file, and each alternative of a -run
