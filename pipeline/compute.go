@@ -21,6 +21,8 @@ type computer struct {
 	segment  *segment       // nil while both segments are with the committer
 	segments chan<- *segment
 	free     chan *segment
+	memory   int // segments close at so many bytes of what they hold,
+	input    int // and of what they are over
 	key      []byte
 	private  []byte
 	now      int64 // timestamp of the segment's records, ms: a commit tick, so that no event's own time shows
@@ -46,7 +48,7 @@ func (c *computer) run(work context.Context, batches <-chan *kafka.Batch) error 
 			}
 			var err error
 			if work.Err() == nil {
-				err = c.take(work, batch, config.TransactionBytes)
+				err = c.take(work, batch)
 			}
 			batch.Release()
 			if err != nil {
@@ -77,7 +79,7 @@ func (c *computer) tick(now time.Time) bool {
 
 // take steps over a batch, which must start where the last one ended: an event left out would be a second history. It stops
 // early when work has ended, and with an error before a record that must not be taken.
-func (c *computer) take(work context.Context, batch *kafka.Batch, limit int) error {
+func (c *computer) take(work context.Context, batch *kafka.Batch) error {
 	if batch.From != c.position.Next {
 		panic(fmt.Sprintf("BUG: pipeline: batch starts at offset %d, the state stands at %d", batch.From, c.position.Next))
 	}
@@ -99,7 +101,7 @@ func (c *computer) take(work context.Context, batch *kafka.Batch, limit int) err
 		c.segment.records++
 		c.segment.taken += r.Length + kafka.RecordOverhead
 		c.position.Next, c.position.LeaderEpoch = r.Offset+1, r.LeaderEpoch
-		if c.segment.bytes() >= limit {
+		if c.segment.full(c.memory, c.input) {
 			c.hand(true)
 			c.segment.end = batch.Stable
 		}
@@ -109,7 +111,7 @@ func (c *computer) take(work context.Context, batch *kafka.Batch, limit int) err
 	}
 	c.segment.pass(batch.Next - c.position.Next)
 	c.position.Next, c.position.LeaderEpoch = batch.Next, batch.LeaderEpoch
-	if c.segment.bytes() >= limit {
+	if c.segment.full(c.memory, c.input) {
 		c.hand(true)
 	}
 	return nil

@@ -24,7 +24,8 @@ type Config struct {
 	Start      string // earliest or latest: where a partition's first incarnation starts. Required by Service.
 
 	CommitInterval   time.Duration // time between commits of a busy partition, 1 ms to 60 s. Required.
-	TransactionBytes int           // a transaction closes at this many bytes of output, 1 MiB to 256 MiB. Required.
+	TransactionBytes int           // a transaction closes at so many bytes of input, or of output, 1 MiB to 256 MiB. Required.
+	Memory           Memory        // what all partitions hold together; transactions close at less output for it. 0: no bound
 	SessionTimeout   time.Duration // of the group member, at least the broker's minimum (6 s). Required.
 	Instance         string        // this process's place in the group, the same at each start and no other's. "": none that lasts
 	SingleReplica    bool          // accept topics with fewer than 3 replicas or fewer than 2 in sync
@@ -43,6 +44,9 @@ func (c Config) Validate() error {
 	}
 	if c.TransactionBytes < 1<<20 || c.TransactionBytes > 256<<20 {
 		errs = append(errs, fmt.Errorf("pipeline: transaction bytes %d: not within 1 MiB..256 MiB", c.TransactionBytes))
+	}
+	if c.Memory < 0 || c.Memory > MostMemory {
+		errs = append(errs, fmt.Errorf("pipeline: memory %d: not within 0..%d", c.Memory, MostMemory))
 	}
 	return errors.Join(errs...)
 }

@@ -51,6 +51,7 @@ type Listener struct {
 	Aborted   func(partition int32)
 	State     func(partition int32, s TaskState)
 	Proves    func(partition int32, g dp.Guarantee) // the partition's stream is taken over; its frozen plan proves g
+	Holds     func(partition int32, bytes int)      // the partition's state is in memory, so large; it does not grow
 	Opened    func(partition int32)                 // the partition's first incarnation was opened
 	Closed    func(partition int32)                 // the partition was handed over
 	Restarted func(partition int32, err error)      // the task takes its partition over again after err
@@ -88,6 +89,12 @@ func (l Listener) state(partition int32, s TaskState) {
 func (l Listener) proves(partition int32, g dp.Guarantee) {
 	if l.Proves != nil {
 		l.Proves(partition, g)
+	}
+}
+
+func (l Listener) holds(partition int32, bytes int) {
+	if l.Holds != nil {
+		l.Holds(partition, bytes)
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 func recordsOf(ctx context.Context, c *kafka.Client, topic kafka.Topic, p int32, from, end int64, uncommitted bool) iter.Seq2[kafka.Record, error] {
 	return func(yield func(kafka.Record, error) bool) {
 		reader := c.NewReader(topic.Name, p, from, kafka.ReaderOptions{ID: topic.ID, Uncommitted: uncommitted, MaxBytes: 4 << 20, MaxWait: 100 * time.Millisecond})
+		defer reader.Close()
 		for next := from; next < end; {
 			batch, err := reader.Fetch(ctx)
 			if err != nil {

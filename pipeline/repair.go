@@ -56,7 +56,7 @@ func (t *task) reconcile(ctx context.Context, o *owned, e ends, extra []state.Re
 func (t *task) redo(ctx context.Context, o *owned, f *outcome, g *segment, now int64) error {
 	next, reached := o.position.Next, uint64(0)
 	var differs error
-	c := &computer{task: t, stream: o.stream, sealer: o.sealer, position: o.position, segment: g, now: now}
+	c := &computer{task: t, stream: o.stream, sealer: o.sealer, position: o.position, segment: g, now: now, memory: math.MaxInt, input: math.MaxInt}
 	c.emit = func(line []byte) {
 		d, ours := o.decision(line, t.stream)
 		if !ours {
@@ -74,6 +74,7 @@ func (t *task) redo(ctx context.Context, o *owned, f *outcome, g *segment, now i
 	reader := t.service.client.NewReader(t.service.config.Input, t.partition, next, kafka.ReaderOptions{
 		ID: o.position.Topic, LastEpoch: &o.position.LeaderEpoch, MaxBytes: fetchBytes, MaxWait: 100 * time.Millisecond,
 	})
+	defer reader.Close()
 	due := func() bool { return len(f.decisions.beyond) > 0 && reached < f.decisions.index }
 	for c.position.Next < f.end || due() {
 		batch, err := reader.Fetch(ctx)
@@ -113,7 +114,7 @@ func (c *computer) takeUntil(ctx context.Context, batch *kafka.Batch, end int64,
 			break
 		}
 		one := kafka.Batch{From: c.position.Next, Next: r.Offset + 1, LeaderEpoch: r.LeaderEpoch, Stable: batch.Stable, Records: batch.Records[i : i+1]}
-		if err := c.take(ctx, &one, math.MaxInt); err != nil {
+		if err := c.take(ctx, &one); err != nil {
 			return err
 		}
 	}
@@ -121,5 +122,5 @@ func (c *computer) takeUntil(ctx context.Context, batch *kafka.Batch, end int64,
 	if !due() {
 		gap.Next = max(gap.From, min(gap.Next, end))
 	}
-	return c.take(ctx, &gap, math.MaxInt)
+	return c.take(ctx, &gap)
 }

@@ -28,8 +28,11 @@ func (g *segment) reset() {
 	g.records, g.taken, g.count, g.steps = 0, 0, 0, 0
 }
 
-// bytes bounds the segment's output by public sizes: where a transaction closes must not tell what records were.
-func (g *segment) bytes() int { return g.decisions.Bytes() + g.taken + len(g.verdicts) }
+// full tells whether the transaction closes: it holds as much as there is memory for, or is over as much input as is to be computed again
+// when it fails. Both are public sizes: where a transaction closes must not tell what records were.
+func (g *segment) full(memory, input int) bool {
+	return g.decisions.Bytes()+len(g.verdicts) >= memory || g.taken >= input
+}
 
 // decide adds one decision; its line is copied.
 func (g *segment) decide(stream, line []byte, now int64) {

@@ -158,7 +158,7 @@ func (s *Service) generation(ctx context.Context, g *kafka.Generation) error {
 	for _, p := range g.Partitions {
 		t := &task{
 			service: s, partition: p, stream: streamName(p),
-			membership: g.Membership(),
+			membership: g.Membership(), memory: s.config.Memory.transaction(len(g.Partitions), s.config.TransactionBytes),
 		}
 		tasks.Go(func() {
 			defer s.listener.closed(p)

@@ -26,6 +26,7 @@ type task struct {
 	partition  int32
 	stream     string
 	membership kafka.Membership
+	memory     int // bytes, for a transaction
 }
 
 // run takes the partition over and works until ctx ends or something fails. Three goroutines pass work on in one
@@ -40,6 +41,7 @@ func (t *task) run(ctx context.Context) error {
 	if err := t.service.sightings.enter(t.partition, o.stream); err != nil {
 		return err
 	}
+	t.service.listener.holds(t.partition, len(o.stream.AppendState(nil)))
 	t.service.listener.proves(t.partition, o.stream.Guarantee())
 	t.service.listener.state(t.partition, Running)
 	work, fail := context.WithCancelCause(ctx)
@@ -80,7 +82,10 @@ func (t *task) run(ctx context.Context) error {
 			free <- g
 		}
 	})
-	compute := &computer{task: t, stream: o.stream, sealer: o.sealer, position: o.position, segments: segments, free: free}
+	compute := &computer{
+		task: t, stream: o.stream, sealer: o.sealer, position: o.position, segments: segments, free: free,
+		memory: t.memory, input: t.service.config.TransactionBytes,
+	}
 	stopped := compute.run(work, batches)
 	close(segments)
 	committer.Wait() // a failed commit comes before a stop: what precedes the stop must be committed first
@@ -88,6 +93,9 @@ func (t *task) run(ctx context.Context) error {
 		fail(stopped)
 	}
 	fetcher.Wait()
+	for batch := range batches { // fetched, and not taken because of the stop
+		batch.Release()
+	}
 	if err := context.Cause(work); !errors.Is(err, context.Canceled) {
 		return err
 	}
@@ -100,6 +108,7 @@ func (t *task) fetch(work context.Context, from state.Position, batches chan<- *
 	reader := t.service.client.NewReader(t.service.config.Input, t.partition, from.Next, kafka.ReaderOptions{
 		MaxBytes: fetchBytes, MaxWait: 250 * time.Millisecond, ID: from.Topic, LastEpoch: &from.LeaderEpoch,
 	})
+	defer reader.Close()
 	for {
 		batch, err := reader.Fetch(work)
 		if err != nil {

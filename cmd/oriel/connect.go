@@ -27,7 +27,11 @@ func (h host) connect(ctx context.Context, s settings.Settings, c pipeline.Confi
 	if err != nil {
 		return deployment{}, fmt.Errorf("ORIEL_MASTER_KEY_FILE: %w", err)
 	}
-	client, err := h.dial(s, onRetry)
+	var budget *kafka.Budget
+	if use == pipeline.ByService { // others hold a batch of one topic while they fetch from another
+		budget = pipeline.Memory(s.Memory).Fetching()
+	}
+	client, err := h.dial(s, budget, onRetry)
 	if err != nil {
 		return deployment{}, err
 	}
@@ -38,12 +42,12 @@ func (h host) connect(ctx context.Context, s settings.Settings, c pipeline.Confi
 	return deployment{client, topics, master}, nil
 }
 
-func (h host) dial(s settings.Settings, onRetry func(string, error)) (*kafka.Client, error) {
+func (h host) dial(s settings.Settings, budget *kafka.Budget, onRetry func(string, error)) (*kafka.Client, error) {
 	config, err := s.Client()
 	if err != nil {
 		return nil, err
 	}
-	config.OnRetry = onRetry
+	config.OnRetry, config.Budget = onRetry, budget
 	h.client(&config)
 	return kafka.New(config)
 }
@@ -55,7 +59,7 @@ func withClient(f func(*kafka.Client) error) error {
 	if err != nil {
 		return err
 	}
-	client, err := h.dial(s, retrying(h.logger("warn"), nil))
+	client, err := h.dial(s, nil, retrying(h.logger("warn"), nil))
 	if err != nil {
 		return err
 	}

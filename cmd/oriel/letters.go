@@ -29,10 +29,11 @@ func lettersCommand() *cobra.Command {
 			"where the topic has letters and the group no offset). Run `oriel topics` once before.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := tune(); err != nil {
+			h := thisHost()
+			if err := h.tune(); err != nil {
 				return err
 			}
-			return writeLetters(cmd.Context(), thisHost(), once)
+			return writeLetters(cmd.Context(), h, once)
 		},
 	}
 	cmd.Flags().BoolVar(&once, "once", false, "end when the letters of all verdicts that there are, of this process's share of partitions, have been written")

@@ -32,10 +32,11 @@ func runCommand() *cobra.Command {
 		Long:  "Run takes its share of the input's partitions, restores or opens their streams, and commits decisions until it is\ntold to stop (SIGTERM). Run `oriel topics` with the same settings once before.\n\nSettings:\n" + settingsHelp(),
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := tune(); err != nil {
+			h := thisHost()
+			if err := h.tune(); err != nil {
 				return err
 			}
-			return run(cmd.Context(), thisHost())
+			return run(cmd.Context(), h)
 		},
 	}
 }
@@ -84,7 +85,7 @@ func run(ctx context.Context, h host) error {
 	counts := metrics.New(registry, guarantee, metrics.Process{
 		Deployment: s.Name, Version: version(), GoVersion: runtime.Version(), Waiting: pages.Waiting,
 	})
-	hear := pages.Listen(counts.Listen(logging(log, h.heard)))
+	hear := h.limitMemory(pages.Listen(counts.Listen(logging(log, h.heard))), pipeline.Memory(s.Memory))
 	server := pages.Server(registry)
 	go func() {
 		if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {

@@ -17,11 +17,7 @@ func (r *Reader) ask(ctx context.Context) error {
 		if err := r.identify(ctx); err != nil {
 			return err
 		}
-		var a answer
-		leader, err := r.client.leaderEpoch(ctx, r.topic, r.partition)
-		if err == nil {
-			_, err = r.client.roundTrip(ctx, timeout, r.newFetch(leader, &a))
-		}
+		a, err := r.receive(ctx, timeout)
 		if err == nil {
 			err = codeError(a.code)
 		}
@@ -33,6 +29,7 @@ func (r *Reader) ask(ctx context.Context) error {
 		case err != nil:
 			return err
 		case a.id != r.id:
+			a.records.release()
 			return fmt.Errorf("kafka: answer for topic id %x to a request for %x", a.id, r.id)
 		}
 		if loss := r.lost(&a); loss != nil {

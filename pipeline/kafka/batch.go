@@ -3,14 +3,14 @@ package kafka
 import "sync"
 
 const (
-	// batchRecords ends a Batch: a few hundred bytes of bookkeeping per record, however small a hostile producer makes them.
-	batchRecords = 1 << 15
+	// batchRecords ends a Batch: more than a hundred bytes of bookkeeping per record, however small a hostile producer makes them.
+	batchRecords = 2 << 10
 
 	// batchHeaders ends a Batch before the next record, for the same reason. A slice that grew beyond it is not kept.
-	batchHeaders = 1 << 15
+	batchHeaders = 2 << 10
 
 	// batchHold ends a Batch after the record batch that brings its decompressed bytes to this.
-	batchHold = 8 << 20
+	batchHold = 1 << 20
 
 	// leastHold is what a decompressed batch counts at least: the memory that a small one takes.
 	leastHold = 4 << 10

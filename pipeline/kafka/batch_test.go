@@ -2,6 +2,7 @@ package kafka
 
 import (
 	"bytes"
+	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -69,17 +70,20 @@ func build(codec Codec, records []Record) *Builder {
 func local(offset int64, wire []byte, aborted ...abortedTxn) *Reader {
 	c := &Client{}
 	r := c.NewReader("t", 0, offset, ReaderOptions{})
-	buf := c.buffers.get()
+	buf := c.buffers.get(len(wire))
 	buf.b = append(buf.b, wire...)
 	r.answer = answer{start: 0, stable: 1 << 40, high: 1 << 40, aborted: aborted, records: buf}
 	return r
 }
 
+// plenty is room for any answer.
+func plenty(bytes int) *buffer { return new(bufferPool).get(min(bytes, keepBytes)) }
+
 // drain takes Batches until the bytes are used up.
 func drain(r *Reader) (records []Record, err error) {
 	for r.answer.records != nil || !r.cursor.done() {
 		b := new(Batch)
-		err = r.fill(b)
+		err = r.fill(context.Background(), b)
 		records = append(records, b.Records...)
 		if err != nil {
 			r.drop()

@@ -43,6 +43,9 @@ type Config struct {
 	// fix it, so that two runs pause alike.
 	Jitter func(n time.Duration) time.Duration
 
+	// Budget bounds what the Readers of this and of other clients hold in memory together; nil does not.
+	Budget *Budget
+
 	// OnRetry, if set, hears of each transient error BEFORE its back-off. It must not block. It does not hear what is the rule:
 	// that members join and leave, and that the transaction before is being finished (error 51), unless that lasts.
 	OnRetry func(operation string, err error)
@@ -71,6 +74,7 @@ type Client struct {
 	ids       atomic.Int32 // correlation ids
 	buffers   bufferPool
 	leaders   leaders
+	unpacker  unpacker
 
 	mu        sync.Mutex
 	refreshed time.Time

@@ -23,13 +23,14 @@
 //   - None of these losses is taken from one answer. Requests name the leader epoch of the layout by which they are routed, and
 //     no layout older than one heard of before is followed, so that a leader that was replaced without hearing of it answers
 //     "unknown epoch"; a loss is an error once it was found for ten seconds on end (Doubt), and a retry before.
-//   - Memory is bounded by MaxBatchBytes, MaxHeaders and counts per Batch, whatever a producer has sent; a record that lies
-//     beyond or does not parse is flagged Unreadable, a pure function of its batch's bytes.
+//   - Memory is bounded by Config.Budget for all Readers together, and for each by MaxBatchBytes, MaxHeaders and counts per
+//     Batch, whatever a producer has sent; a record that lies beyond or does not parse is flagged Unreadable, a pure function
+//     of its batch's bytes.
 //   - Errors name places and codes, never keys, values or headers.
 //   - Transient errors are retried with jittered back-off until ctx ends; Classify says what the rest means.
 //
-// What callers owe: one goroutine per Reader and per partition of a Producer; Release for each Batch; a fresh Producer
-// after ErrBroken; Generation.Close once everything that belongs to the generation has stopped.
+// What callers owe: one goroutine per Reader and per partition of a Producer; Release for each Batch, and Close for each
+// Reader; under a Budget, no Fetch while a Batch of another Reader is held; a fresh Producer after ErrBroken; Generation.Close once everything that belongs to the generation has stopped.
 //
 // Requires Kafka 3.1 or later (fetch by topic id). The embedded broker ignores the epoch of what was read last, so there
 // only batches whose epoch goes back tell of a truncation; its EpochEnd counts batches, so an epoch that compaction has emptied is lost.

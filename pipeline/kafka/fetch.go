@@ -26,6 +26,7 @@ type answer struct {
 	aborted             []abortedTxn // by first offset
 	records             *buffer      // whole batches, perhaps a cut one at the end; nil if the code is not 0
 	headerOnly          bool         // records is one header; its body was beyond the limit, and its checksum holds
+	refused             int          // bytes of records there was no room for; then there are none
 	diverged            bool         // the log does not hold what was read last
 }
 
@@ -33,7 +34,7 @@ type answer struct {
 type abortedTxn struct{ producer, first int64 }
 
 // newFetch asks the leader of an epoch.
-func (r *Reader) newFetch(leader int32, into *answer) *leaderCall {
+func (r *Reader) newFetch(leader int32, d *delivery) *leaderCall {
 	be := binary.BigEndian
 	body := be.AppendUint32(nil, ^uint32(0)) // not a replica
 	body = be.AppendUint32(body, uint32(r.options.MaxWait.Milliseconds()))
@@ -61,16 +62,16 @@ func (r *Reader) newFetch(leader int32, into *answer) *leaderCall {
 	c := r.client
 	req := &leaderCall{call: c.newCall(protocol.Fetch, fetchVersion, true, body), topic: r.topic, partition: r.partition}
 	req.read = func(from io.Reader, remaining int) error {
-		a, err := readFetch(from, remaining, &c.buffers, MaxBatchBytes)
-		*into = a
+		a, err := readFetch(from, remaining, d.room, MaxBatchBytes)
+		d.put(a)
 		return err
 	}
 	return req
 }
 
 // readFetch reads a Fetch 13 answer of remaining bytes for one partition. Everything it allocates is bounded by what has
-// arrived and by limit.
-func readFetch(r io.Reader, remaining int, pool *bufferPool, limit int) (answer, error) {
+// arrived, by limit and, beyond keepBytes, by what room gives; room gives nil when there is none now.
+func readFetch(r io.Reader, remaining int, room func(bytes int) *buffer, limit int) (answer, error) {
 	f := frame{r: r, remaining: remaining}
 	a := answer{start: -1, stable: -1, high: -1}
 	f.tags()
@@ -109,9 +110,8 @@ func readFetch(r io.Reader, remaining int, pool *bufferPool, limit int) (answer,
 	if size == 0 {
 		a.diverged = f.tags() // an answer that says so has no records
 	}
-	a.records = pool.get()
 	if f.err == nil {
-		f.records(&a, size, limit)
+		f.records(&a, size, limit, room)
 	}
 	return a, f.err
 }

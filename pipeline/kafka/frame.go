@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
-	"slices"
 )
 
 // frame takes pieces off an answer that is still arriving. After the first that does not come or does not fit, err is set
@@ -73,32 +72,38 @@ func (f *frame) tags() (zero bool) {
 }
 
 // records reads size bytes of batches. A first batch beyond limit is checked and let go while it arrives; other batches
-// beyond limit are left for the next request, which starts with them.
-func (f *frame) records(a *answer, size, limit int) {
-	buf := a.records
+// beyond limit are left for the next request, which starts with them. So are all when there is no room for them.
+func (f *frame) records(a *answer, size, limit int, room func(bytes int) *buffer) {
+	var head []byte
+	beyond := false
 	if size > limit {
-		f.fill(buf, batchHeaderLen)
-		if f.err != nil {
+		head = make([]byte, batchHeaderLen)
+		if !f.read(head) {
 			return
 		}
-		length := int64(int32(binary.BigEndian.Uint32(buf.b[batchLengthAt:]))) + batchPrefixLen
-		if length > int64(limit) {
-			if length > int64(size) {
-				f.err = errShort
-				return
-			}
-			f.check(buf, int(length)-batchHeaderLen)
-			a.headerOnly = true
+		length := int64(int32(binary.BigEndian.Uint32(head[batchLengthAt:]))) + batchPrefixLen
+		if beyond = length > int64(limit); beyond && length > int64(size) {
+			f.err = errShort
 			return
 		}
-		size = limit
+		if size = limit; beyond {
+			size = batchHeaderLen
+			f.check(head, int(length)-batchHeaderLen)
+		}
 	}
+	buf := room(size)
+	if buf == nil {
+		a.refused = size
+		return
+	}
+	buf.b = append(buf.b, head...)
 	f.fill(buf, size)
+	a.records, a.headerOnly = buf, beyond && f.err == nil
 }
 
-// check reads the rest of the batch whose header is in buf and keeps nothing but its checksum.
-func (f *frame) check(buf *buffer, rest int) {
-	sum := crc32.Checksum(buf.b[attributesAt:], castagnoli)
+// check reads the rest of the batch that head begins and keeps nothing but its checksum.
+func (f *frame) check(head []byte, rest int) {
+	sum := crc32.Checksum(head[attributesAt:], castagnoli)
 	chunk := make([]byte, 64<<10)
 	for rest > 0 {
 		piece := chunk[:min(rest, len(chunk))]
@@ -108,7 +113,7 @@ func (f *frame) check(buf *buffer, rest int) {
 		sum = crc32.Update(sum, castagnoli, piece)
 		rest -= len(piece)
 	}
-	if sum != binary.BigEndian.Uint32(buf.b[crcAt:]) {
+	if sum != binary.BigEndian.Uint32(head[crcAt:]) {
 		f.err = ErrCorrupt
 	}
 }
@@ -117,7 +122,9 @@ func (f *frame) check(buf *buffer, rest int) {
 func (f *frame) fill(buf *buffer, size int) {
 	for len(buf.b) < size {
 		if len(buf.b) == cap(buf.b) {
-			buf.b = slices.Grow(buf.b, min(size-len(buf.b), max(len(buf.b), 1<<20)))
+			grown := make([]byte, len(buf.b), min(size, 2*cap(buf.b)))
+			copy(grown, buf.b)
+			buf.b = grown
 		}
 		end := len(buf.b)
 		if !f.read(buf.b[end:min(cap(buf.b), size)]) {

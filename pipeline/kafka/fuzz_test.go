@@ -80,31 +80,9 @@ func FuzzAnswers(f *testing.F) {
 		} {
 			parse(&wireReader{b: b})
 		}
-		a, err := readFetch(bytes.NewReader(b), len(b), new(bufferPool), 4096)
+		a, err := readFetch(bytes.NewReader(b), len(b), plenty, 4096)
 		if err == nil && a.records != nil && cap(a.records.b) > 2<<20 {
 			t.Fatalf("%d bytes held for %d", cap(a.records.b), len(b))
-		}
-	})
-}
-
-// FuzzUnpack feeds the decompressors. None makes more than its limit.
-func FuzzUnpack(f *testing.F) {
-	for codec := Gzip; codec <= Zstd; codec++ {
-		packed, err := codec.compress(nil, bytes.Repeat([]byte("abc"), 1000))
-		if err != nil {
-			f.Fatal(err)
-		}
-		f.Add(uint8(codec), packed)
-	}
-	var u unpacker
-	f.Fuzz(func(t *testing.T, codec uint8, src []byte) {
-		const limit = 1 << 16
-		if u.zstd != nil && codec != uint8(Zstd) {
-			u = unpacker{}
-		}
-		out, err := u.unpack(Codec(codec), nil, src, limit)
-		if err == nil && len(out) > limit {
-			t.Fatalf("%d bytes", len(out))
 		}
 	})
 }

@@ -52,11 +52,13 @@ type Reader struct {
 	answer  answer // in hand; its records are nil when used up
 	at      int    // next batch in answer.records
 	corrupt int    // in a row
+	expect  int    // bytes of records in the next answer, as the last one makes likely
 
-	aborted  map[int64]bool // producers whose batches are being skipped
-	cursor   cursor         // in the batch before at
-	plain    *buffer        // what cursor's records alias, if decompressed
-	unpacker unpacker
+	aborted map[int64]bool // producers whose batches are being skipped
+	cursor  cursor         // in the batch before at
+	packed  []byte         // its compressed records, until there is room to decompress them
+	plain   *buffer        // what cursor's records alias, if decompressed
+	made    int            // bytes that the last batch decompressed to
 }
 
 // NewReader starts at offset, which Fetch checks.
@@ -72,6 +74,9 @@ func (c *Client) NewReader(topic string, partition int32, offset int64, o Reader
 	return r
 }
 
+// Close gives back what the Reader holds. Batches that it returned stay valid until their Release.
+func (r *Reader) Close() { r.drop() }
+
 // Fetch returns the records that follow, waiting up to MaxWait for some. A Batch without records is no end: its Next may
 // have moved over control records and aborted transactions. After an error the Reader still stands where it stood.
 func (r *Reader) Fetch(ctx context.Context) (*Batch, error) {
@@ -83,7 +88,7 @@ func (r *Reader) Fetch(ctx context.Context) (*Batch, error) {
 	b, _ := batches.Get().(*Batch)
 	b.From = r.offset
 	b.Start, b.Stable, b.High = r.answer.start, r.answer.stable, r.answer.high
-	err := r.fill(b)
+	err := r.fill(ctx, b)
 	b.Next, b.LeaderEpoch = r.offset, r.epoch
 	if err == nil {
 		r.corrupt = 0
@@ -95,7 +100,7 @@ func (r *Reader) Fetch(ctx context.Context) (*Batch, error) {
 	}
 	b.Release()
 	err = fmt.Errorf("kafka: fetch %s: %w", place(r.topic, r.partition), err)
-	if errors.Is(err, ErrFormat) || errors.Is(err, ErrTruncated) {
+	if errors.Is(err, ErrFormat) || errors.Is(err, ErrTruncated) || ctx.Err() != nil {
 		return nil, err
 	}
 	if r.corrupt++; r.corrupt >= corruptLimit {
@@ -105,10 +110,16 @@ func (r *Reader) Fetch(ctx context.Context) (*Batch, error) {
 	return r.Fetch(ctx)
 }
 
-// fill moves records from the answer to b, until either is full or used up.
-func (r *Reader) fill(b *Batch) error {
+// fill moves records from the answer to b, until either is full or used up. It waits for room to decompress only while b is empty: a
+// Batch that waits holds what others may need.
+func (r *Reader) fill(ctx context.Context, b *Batch) error {
 	hold := 0
 	for {
+		if r.packed != nil {
+			if ok, err := r.unpack(ctx, len(b.Records) == 0); !ok {
+				return err
+			}
+		}
 		for !r.cursor.done() {
 			if len(b.Records) == batchRecords || len(b.headers) >= batchHeaders {
 				return nil
@@ -154,7 +165,7 @@ func (r *Reader) take(b *Batch) {
 
 // endBatch forgets the batch that is used up and returns how much memory it decompressed to.
 func (r *Reader) endBatch() int {
-	r.cursor = cursor{}
+	r.cursor, r.packed = cursor{}, nil
 	if r.plain == nil {
 		return 0
 	}
@@ -218,17 +229,8 @@ func (r *Reader) openBatch() error {
 	}
 	r.cursor = newCursor(h, body)
 	r.cursor.lost = r.answer.headerOnly
-	if h.codec() == NoCompression || r.cursor.lost {
-		return nil
+	if h.codec() != NoCompression && !r.cursor.lost {
+		r.cursor.body, r.packed = nil, body
 	}
-	plain := r.client.buffers.get()
-	plain.b, err = r.unpacker.unpack(h.codec(), plain.b, body, MaxBatchBytes)
-	if err != nil {
-		plain.release()
-		r.cursor.body, r.cursor.lost = nil, true
-		return nil
-	}
-	r.plain = plain
-	r.cursor.body = plain.b
 	return nil
 }

@@ -109,7 +109,7 @@ func spent(t *testing.T, batch []byte) (bytes uint64, records, unreadable, heade
 	r := local(0, batch)
 	for r.answer.records != nil || !r.cursor.done() {
 		b, _ := batches.Get().(*Batch)
-		if err := r.fill(b); err != nil {
+		if err := r.fill(t.Context(), b); err != nil {
 			t.Fatal(err)
 		}
 		for i := range b.Records {
@@ -170,7 +170,7 @@ func TestManyAbortedTransactionsCostWhatArrives(t *testing.T) {
 	wire := fetchAnswer(nil, make([]abortedTxn, 200_000)...)
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	a, err := readFetch(bytes.NewReader(wire), len(wire), new(bufferPool), MaxBatchBytes)
+	a, err := readFetch(bytes.NewReader(wire), len(wire), plenty, MaxBatchBytes)
 	runtime.ReadMemStats(&after)
 	if made := after.TotalAlloc - before.TotalAlloc; err != nil || len(a.aborted) != 200_000 || made > uint64(8*len(wire)) {
 		t.Fatalf("%d entries of %d bytes, %d allocated, %v", len(a.aborted), len(wire), made, err)
@@ -178,7 +178,7 @@ func TestManyAbortedTransactionsCostWhatArrives(t *testing.T) {
 	claim := bytes.Clone(wire[:64])
 	copy(claim[59:], []byte{0xff, 0xff, 0xff, 0xff, 0x0f}) // four billion entries
 	runtime.ReadMemStats(&before)
-	_, err = readFetch(bytes.NewReader(claim), 1<<31-1, new(bufferPool), MaxBatchBytes)
+	_, err = readFetch(bytes.NewReader(claim), 1<<31-1, plenty, MaxBatchBytes)
 	runtime.ReadMemStats(&after)
 	if made := after.TotalAlloc - before.TotalAlloc; err == nil || made > 1<<20 {
 		t.Fatalf("%d bytes allocated for a claim, %v", made, err)
@@ -188,7 +188,7 @@ func TestManyAbortedTransactionsCostWhatArrives(t *testing.T) {
 func TestDivergingAnswerIsNoticed(t *testing.T) {
 	wire := fetchAnswer(nil)
 	wire = append(wire[:len(wire)-3], 1, 0, 13, 0, 0, 0, 3, 0, 0, 0, 0, 0, 0, 0, 50, 0, 0, 0)
-	a, err := readFetch(bytes.NewReader(wire), len(wire), new(bufferPool), MaxBatchBytes)
+	a, err := readFetch(bytes.NewReader(wire), len(wire), plenty, MaxBatchBytes)
 	if err != nil || !a.diverged {
 		t.Fatalf("diverged is %t, %v", a.diverged, err)
 	}

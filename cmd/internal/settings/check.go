@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"oriel/mechanisms"
+	"oriel/pipeline"
 	"oriel/schemas"
 )
 
@@ -62,6 +63,8 @@ func (s Settings) check(needs []Need, broken map[string]bool) []error {
 		c.want("HTTP_ADDR", err == nil, "%q: not host:port", s.HTTPAddr)
 		c.oneOf("START", s.Start, "earliest", "latest")
 		c.want("COMMIT_INTERVAL", s.CommitInterval >= 1e6 && s.CommitInterval <= 60e9, "%v: not within 1ms to 1m", s.CommitInterval)
+		c.want("MEMORY", s.Memory >= int(pipeline.LeastMemory) && s.Memory <= int(pipeline.MostMemory), "%d: not within %d to %d",
+			s.Memory, pipeline.LeastMemory, pipeline.MostMemory)
 	}
 	if slices.Contains(needs, Service) || slices.Contains(needs, Letters) {
 		c.oneOf("LOG_LEVEL", s.LogLevel, "debug", "info", "warn", "error")

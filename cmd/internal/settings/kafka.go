@@ -46,7 +46,7 @@ func (s Settings) Client() (kafka.Config, error) {
 	return c, err
 }
 
-// transactionBytes closes a transaction (formats §5).
+// transactionBytes closes a transaction, however much memory there is: a longer one makes decisions wait and costs no less.
 const transactionBytes = 32 << 20
 
 // Deployment gives the names and intervals that the pipeline takes, with the defaults that depend on the name.
@@ -57,7 +57,7 @@ func (s Settings) Deployment() pipeline.Config {
 		Verdicts:   cmp.Or(s.VerdictsTopic, s.Name+".verdicts"),
 		Changelog:  cmp.Or(s.ChangelogTopic, s.Name+".changelog"),
 		DeadLetter: cmp.Or(s.DeadLetterTopic, s.Name+".dead-letter"),
-		Start:      s.Start, CommitInterval: s.CommitInterval, TransactionBytes: transactionBytes,
+		Start:      s.Start, CommitInterval: s.CommitInterval, TransactionBytes: transactionBytes, Memory: pipeline.Memory(s.Memory),
 		SessionTimeout: s.SessionTimeout, SingleReplica: s.SingleReplica,
 	}
 }

@@ -1,0 +1,77 @@
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"oriel/pipeline/kafka"
+)
+
+// bombBytes is below what a batch is read to, so that all of it is unpacked.
+const bombBytes = 60 << 20
+
+// sendBomb appends a batch of one record of zeros, compressed to some kilobytes.
+func (f *fixture) sendBomb(partition int32, codec kafka.Codec) {
+	f.t.Helper()
+	producer, err := f.client.NewProducer(f.ctx(), "", time.Minute)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	var b kafka.Builder
+	b.Compress(codec)
+	b.Append(nil, make([]byte, bombBytes), nil, time.Now().UnixMilli())
+	if _, err := producer.Produce(f.ctx(), f.env["ORIEL_INPUT_TOPIC"], partition, &b); err != nil {
+		f.t.Fatal(err)
+	}
+}
+
+// peakMemory is the most RAM that a process ever had, bytes.
+func peakMemory(t *testing.T, pid int) int {
+	t.Helper()
+	status, err := os.Open(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = status.Close() }()
+	for lines := bufio.NewScanner(status); lines.Scan(); {
+		if value, ok := strings.CutPrefix(lines.Text(), "VmHWM:"); ok {
+			kibibytes, err := strconv.Atoi(strings.TrimSuffix(strings.TrimSpace(value), " kB"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			return kibibytes << 10
+		}
+	}
+	t.Fatal("no VmHWM")
+	return 0
+}
+
+// TestMemoryIsBoundedWhateverArrives: a service with default settings once took 750 MB on a backlog, and 2.3 GB when bombs lay in it.
+func TestMemoryIsBoundedWhateverArrives(t *testing.T) {
+	const partitions, backlog, most = 4, 40_000, 256_000_000
+	f := newFixture(t, partitions, map[string]string{"ORIEL_DIMENSION": "32", "ORIEL_WINDOW": "1024", "ORIEL_COMMIT_INTERVAL": "1s"})
+	f.must("topics")
+	for p := range int32(partitions) {
+		for i, codec := range []kafka.Codec{kafka.Gzip, kafka.LZ4, kafka.Zstd, kafka.Gzip} {
+			f.send(p, events(i*backlog/4, backlog/4)...)
+			f.sendBomb(p, codec)
+		}
+	}
+	run := f.start(nil, "run")
+	const taken = backlog + 4
+	f.awaitTaken(3*time.Minute, taken, taken, taken, taken)
+	peak := peakMemory(t, run.cmd.Process.Pid)
+	run.terminate()
+	t.Logf("%.1f MB", float64(peak)/1e6)
+	if peak > slack*most {
+		t.Errorf("the service took %.1f MB, at most %.1f are allowed", float64(peak)/1e6, slack*most/1e6)
+	}
+	for p := range int32(partitions) {
+		checkHistory(t, f, p, taken)
+	}
+}

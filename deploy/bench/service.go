@@ -1,0 +1,91 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"oriel/pipeline/kafka"
+)
+
+// service is one deployment, run by one process.
+type service struct {
+	binary, name, input, brokers, key, dir string
+}
+
+// result is what one run took.
+type result struct {
+	took      time.Duration
+	processor time.Duration // of the service alone
+	peak      int64         // bytes of RAM
+}
+
+func (s *service) command(ctx context.Context, arg string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, s.binary, arg)
+	cmd.Stderr = os.Stderr
+	cmd.Env = append(os.Environ(),
+		"ORIEL_BROKERS="+s.brokers, "ORIEL_NAME="+s.name, "ORIEL_INPUT_TOPIC="+s.input, "ORIEL_START=earliest",
+		"ORIEL_ALLOW_SINGLE_REPLICA=true", "ORIEL_OPERATOR=coco", "ORIEL_UPDATE=projection", "ORIEL_LOSS=logistic",
+		"ORIEL_SET=l2-ball", "ORIEL_RADIUS=5", "ORIEL_DIMENSION=32", "ORIEL_STRONG_CONVEXITY=0.001",
+		"ORIEL_FEATURES_RANGE=distance:0:5000,hour:0:24:cyclic,month:1:13:cyclic",
+		"ORIEL_MECHANISM=tree-gaussian", "ORIEL_WINDOW=1024", "ORIEL_EPSILON=1", "ORIEL_DELTA=1e-6", "ORIEL_CLIP=1",
+		"ORIEL_STATE_DIR="+s.dir, "ORIEL_MASTER_KEY_FILE="+s.key, "ORIEL_HTTP_ADDR=127.0.0.1:0", "ORIEL_LOG_LEVEL=warn",
+	)
+	return cmd
+}
+
+// measure runs the service over the whole input. The clock starts when the first partition's state is committed, which is
+// before the first fetch, and stops when the last offset is.
+func (s *service) measure(ctx context.Context, client *kafka.Client, ends []int64) (r result, err error) {
+	if err := s.command(ctx, "topics").Run(); err != nil {
+		return r, err
+	}
+	run := s.command(ctx, "run")
+	if err := run.Start(); err != nil {
+		return r, err
+	}
+	var began time.Time
+	for done := 0; done < len(ends); time.Sleep(5 * time.Millisecond) {
+		offset, err := client.CommittedOffset(ctx, s.name, s.input, int32(done))
+		if err != nil {
+			return r, err
+		}
+		if began.IsZero() && offset >= 0 {
+			began = time.Now()
+		}
+		if offset >= ends[done] {
+			done++
+		}
+	}
+	r.took = time.Since(began)
+	if r.peak, err = peakMemory(run.Process.Pid); err != nil {
+		return r, err
+	}
+	if err := run.Process.Signal(syscall.SIGTERM); err != nil {
+		return r, err
+	}
+	err = run.Wait()
+	r.processor = run.ProcessState.UserTime() + run.ProcessState.SystemTime()
+	return r, err
+}
+
+// peakMemory is the most that a process ever had in RAM, bytes: VmHWM of Linux.
+func peakMemory(pid int) (int64, error) {
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		return 0, err
+	}
+	for line := range strings.Lines(string(status)) {
+		if value, ok := strings.CutPrefix(line, "VmHWM:"); ok {
+			kibibytes, err := strconv.ParseInt(strings.TrimSuffix(strings.TrimSpace(value), " kB"), 10, 64)
+			return kibibytes << 10, err
+		}
+	}
+	return 0, errors.New("no VmHWM in /proc; it takes Linux")
+}

@@ -1,0 +1,145 @@
+package kafka
+
+import (
+	"context"
+	"slices"
+	"sync"
+)
+
+// Budget bounds what the Readers that share it hold in fetched and decompressed batches, bytes together. A Reader waits for its share
+// before it asks a broker or decompresses. It decides when a record is read, never what the record is.
+//
+// Whatever the size, everybody gets on. What has been handed out as a Batch is released without waiting for anything here. A Reader waits
+// with one answer in hand at most, for room to decompress it; and beside the size there is one place for a single decompressed batch,
+// however large, which all who wait for such room take in turn. So decompression bombs are unpacked one after the other.
+//
+// A Batch that is held while its holder waits for another Reader of the same Budget breaks that.
+type Budget struct {
+	mu      sync.Mutex
+	size    int
+	used    int
+	aside   bool      // the place beside the size is taken
+	waiting []*waiter // in the order they came
+}
+
+// NewBudget gives a budget of so many bytes, at least one. A nil Budget has no bound.
+func NewBudget(size int) *Budget { return &Budget{size: max(size, 1)} }
+
+// waiter is a call of take.
+type waiter struct {
+	bytes int
+	aside bool       // may take the place beside the size
+	ready chan share // of one
+}
+
+// share is a part of a budget in somebody's hands. The zero value is no part of any.
+type share struct {
+	budget *Budget
+	bytes  int
+	aside  bool
+}
+
+// take waits for room to read an answer. One that is larger than all of the budget waits until it is alone.
+func (b *Budget) take(ctx context.Context, bytes int) (share, error) {
+	if b == nil || bytes == 0 {
+		return share{}, nil
+	}
+	return b.wait(ctx, &waiter{bytes: min(bytes, b.size)})
+}
+
+// takeOrAside waits for room to decompress, within the budget or in the place beside it.
+func (b *Budget) takeOrAside(ctx context.Context, bytes int) (share, error) {
+	if b == nil {
+		return share{}, nil
+	}
+	return b.wait(ctx, &waiter{bytes: bytes, aside: true})
+}
+
+// try takes room if there is some now and nobody waits for it.
+func (b *Budget) try(bytes int) (share, bool) {
+	if b == nil {
+		return share{}, true
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.used+bytes > b.size || slices.ContainsFunc(b.waiting, b.canFit) {
+		return share{}, false
+	}
+	b.used += bytes
+	return share{budget: b, bytes: bytes}, true
+}
+
+// canFit tells those who wait for room from those who are too large for the whole budget.
+func (b *Budget) canFit(w *waiter) bool { return w.bytes <= b.size }
+
+func (b *Budget) wait(ctx context.Context, w *waiter) (share, error) {
+	w.ready = make(chan share, 1)
+	b.mu.Lock()
+	b.waiting = append(b.waiting, w)
+	b.serve()
+	b.mu.Unlock()
+	select {
+	case s := <-w.ready:
+		return s, nil
+	case <-ctx.Done():
+	}
+	b.mu.Lock()
+	b.waiting = slices.DeleteFunc(b.waiting, func(other *waiter) bool { return other == w })
+	b.serve() // those behind may fit
+	b.mu.Unlock()
+	select {
+	case s := <-w.ready:
+		s.release()
+	default:
+	}
+	return share{}, ctx.Err()
+}
+
+// serve gives room in the order of arrival. Who has to wait for it keeps it from all who came later, or a large share would
+// never come together; who is too large for the whole budget waits for the place beside it and keeps nothing from anybody.
+func (b *Budget) serve() {
+	full := false
+	b.waiting = slices.DeleteFunc(b.waiting, func(w *waiter) bool {
+		switch {
+		case !full && b.used+w.bytes <= b.size:
+			b.used += w.bytes
+			w.ready <- share{budget: b, bytes: w.bytes}
+		case w.aside && !b.aside:
+			b.aside = true
+			w.ready <- share{budget: b, bytes: w.bytes, aside: true}
+		default:
+			full = full || b.canFit(w)
+			return false
+		}
+		return true
+	})
+}
+
+// shrink gives back what is beyond so many bytes.
+func (s *share) shrink(bytes int) {
+	if s.budget == nil || s.aside || bytes >= s.bytes {
+		return
+	}
+	s.budget.mu.Lock()
+	defer s.budget.mu.Unlock()
+	s.budget.used -= s.bytes - bytes
+	s.bytes = bytes
+	s.budget.serve()
+}
+
+// release gives all of the share back; a second call does nothing.
+func (s *share) release() {
+	b := s.budget
+	if b == nil {
+		return
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if s.aside {
+		b.aside = false
+	} else {
+		b.used -= s.bytes
+	}
+	*s = share{}
+	b.serve()
+}

@@ -1,0 +1,154 @@
+package kafka
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+func TestBudgetServesInOrderAndLetsTheLargeTakeTurns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := NewBudget(100)
+		var order []string
+		held := map[string]share{}
+		want := func(name string, take func(context.Context, int) (share, error), bytes int) {
+			go func() {
+				s, err := take(t.Context(), bytes)
+				if err == nil {
+					order, held[name] = append(order, name), s
+				}
+			}()
+			synctest.Wait()
+		}
+		release := func(name string) {
+			s := held[name]
+			s.release()
+			s.release() // a second time does nothing
+			synctest.Wait()
+		}
+		check := func(expected ...string) {
+			t.Helper()
+			slices.Sort(order) // several are served at once
+			if slices.Sort(expected); !slices.Equal(order, expected) {
+				t.Fatalf("served %v, want %v", order, expected)
+			}
+		}
+		want("a", b.take, 80)
+		want("b", b.take, 40)
+		want("c", b.take, 10) // fits, but b came first
+		check("a")
+		want("bomb 1", b.takeOrAside, 1000)
+		want("bomb 2", b.takeOrAside, 1000)
+		want("small", b.takeOrAside, 30)
+		check("a", "bomb 1")
+		if _, ok := b.try(1); ok {
+			t.Fatal("one who tries overtakes those who wait")
+		}
+		release("bomb 1")
+		check("a", "bomb 1", "bomb 2")
+		release("a")
+		check("a", "bomb 1", "bomb 2", "b", "c", "small")
+		want("all", b.take, 1000) // more than there is: alone
+		release("b")
+		release("c")
+		release("bomb 2")
+		check("a", "bomb 1", "bomb 2", "b", "c", "small")
+		release("small")
+		check("a", "bomb 1", "bomb 2", "b", "c", "small", "all")
+		release("all")
+		if b.used != 0 || b.aside || len(b.waiting) != 0 {
+			t.Fatalf("%d bytes are held, place beside taken: %t, %d wait", b.used, b.aside, len(b.waiting))
+		}
+	})
+}
+
+func TestWhoGivesUpLetsTheNextOneGo(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := NewBudget(100)
+		first, _ := b.take(t.Context(), 60)
+		ctx, cancel := context.WithCancel(t.Context())
+		gone := make(chan error, 1)
+		go func() {
+			_, err := b.take(ctx, 90)
+			gone <- err
+		}()
+		synctest.Wait()
+		served := false
+		go func() {
+			s, _ := b.take(t.Context(), 40)
+			served = true
+			s.release()
+		}()
+		synctest.Wait()
+		if served {
+			t.Fatal("one who came later was served first")
+		}
+		cancel()
+		if err := <-gone; !errors.Is(err, context.Canceled) {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		first.release()
+		if !served || b.used != 0 {
+			t.Fatalf("the next one was served: %t; %d bytes held", served, b.used)
+		}
+	})
+}
+
+// TestEverybodyGetsOn: Readers as they are, two hundred on a budget that is far too small for one. In a bubble a deadlock ends the test.
+func TestEverybodyGetsOn(t *testing.T) {
+	for _, size := range []int{0, 1, 1000, 100_000} {
+		synctest.Test(t, func(t *testing.T) {
+			b := NewBudget(size)
+			most := 0
+			done := make(chan bool)
+			for id := range uint64(200) {
+				go func() {
+					random := rand.New(rand.NewPCG(id, uint64(size)))
+					out := make(chan share, 3) // Batches on their way
+					go func() {
+						for s := range out {
+							time.Sleep(time.Duration(random.IntN(100)) * time.Microsecond)
+							s.release()
+						}
+						done <- true
+					}()
+					for range 20 {
+						wire, err := b.take(t.Context(), random.IntN(3000))
+						if err != nil {
+							t.Error(err)
+						}
+						for first, batches := true, random.IntN(4); batches > 0; batches-- {
+							plain, ok := b.try(random.IntN(50_000))
+							if !ok && !first {
+								continue
+							}
+							if !ok {
+								if plain, err = b.takeOrAside(t.Context(), 1+random.IntN(50_000)); err != nil {
+									t.Error(err)
+								}
+							}
+							b.mu.Lock()
+							most = max(most, b.used)
+							b.mu.Unlock()
+							out <- plain
+							first = random.IntN(2) == 0
+						}
+						wire.release()
+					}
+					close(out)
+				}()
+			}
+			for range 200 {
+				<-done
+			}
+			if most > max(size, 1) || b.used != 0 || b.aside {
+				t.Errorf("size %d: %d bytes held at once; at the end %d, place beside taken: %t", size, most, b.used, b.aside)
+			}
+		})
+	}
+}

@@ -1,0 +1,57 @@
+package kafka
+
+import "testing"
+
+// TestAbandonedAnswerGivesItsMemoryBack whenever the Reader gives up: before there is room, while the answer arrives, and after.
+func TestAbandonedAnswerGivesItsMemoryBack(t *testing.T) {
+	for _, when := range []string{"before", "while", "after", "never"} {
+		budget := NewBudget(1 << 20)
+		reserved, _ := budget.take(t.Context(), 5000)
+		d := &delivery{pool: new(bufferPool), budget: budget, share: reserved}
+		if when == "before" {
+			d.abandon()
+		}
+		a := answer{records: d.room(100_000)}
+		if (a.records == nil) != (when == "before") {
+			t.Fatalf("%s: room is given: %t", when, a.records != nil)
+		}
+		if when == "while" {
+			d.abandon()
+		}
+		if a.records != nil && budget.used != capacityFor(100_000) {
+			t.Fatalf("%s: %d bytes held for a buffer of %d", when, budget.used, cap(a.records.b))
+		}
+		d.put(a)
+		switch when {
+		case "after":
+			d.abandon()
+		case "never":
+			got := d.take()
+			got.records.release()
+		}
+		if budget.used != 0 {
+			t.Errorf("%s: %d bytes are not given back", when, budget.used)
+		}
+	}
+}
+
+// TestAnswerWithoutRoomIsRefused and keeps nothing, not even its reservation.
+func TestAnswerWithoutRoomIsRefused(t *testing.T) {
+	budget := NewBudget(10_000)
+	other, _ := budget.take(t.Context(), 4000)
+	reserved, _ := budget.take(t.Context(), 5000)
+	d := &delivery{pool: new(bufferPool), budget: budget, share: reserved}
+	if d.room(9000) != nil {
+		t.Fatal("room beyond the budget")
+	}
+	d.put(answer{refused: 9000})
+	if a := d.take(); a.refused != 9000 || budget.used != 4000 {
+		t.Fatalf("%d refused, %d bytes held", a.refused, budget.used)
+	}
+	other.release()
+	alone, _ := budget.take(t.Context(), capacityFor(9000)) // more than all of it: what comes is taken all the same
+	d = &delivery{pool: new(bufferPool), budget: budget, share: alone}
+	if b := d.room(9000); b == nil || cap(b.b) < 9000 {
+		t.Fatal("no room for an answer that has the whole budget")
+	}
+}

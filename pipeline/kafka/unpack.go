@@ -1,0 +1,191 @@
+package kafka
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/klauspost/compress/snappy"
+	"github.com/segmentio/kafka-go/compress"
+)
+
+const (
+	// unpackStep is how much more room a batch gets that did not fit into what was guessed.
+	unpackStep = 8
+
+	// unpackSlack lies behind the largest room: zstd is stopped by the block of 128 KiB that goes beyond the limit, and is not to move all
+	// that it has made to a larger slice for it.
+	unpackSlack = 256 << 10
+)
+
+// unpack decompresses the batch under the cursor, or makes it lost. It reports false if there is no room now and it may not wait.
+//
+// How large a batch is nobody knows before it is decompressed, so it is tried in more and more room, up to MaxBatchBytes. What fits is
+// the same in any room, and so is what is damaged.
+func (r *Reader) unpack(ctx context.Context, wait bool) (bool, error) {
+	for room := capacityFor(min(max(len(r.packed), r.made), keepBytes)); ; {
+		plain, err := r.room(ctx, room, wait)
+		if plain == nil {
+			return false, err
+		}
+		plain.b, err = r.client.unpacker.unpack(r.cursor.header.codec(), plain.b, r.packed, MaxBatchBytes)
+		if err == nil {
+			r.plain = r.fit(plain)
+			r.cursor.body, r.packed, r.made = r.plain.b, nil, len(r.plain.b)
+			return true, nil
+		}
+		plain.release()
+		if room == MaxBatchBytes || !errors.Is(err, errTooLarge) {
+			r.packed, r.cursor.lost = nil, true
+			return true, nil
+		}
+		room = nextRoom(room)
+	}
+}
+
+// nextRoom is the room that follows when a batch did not fit: few sizes, so that large buffers are used again.
+func nextRoom(room int) int {
+	switch {
+	case room < keepBytes:
+		return min(unpackStep*room, keepBytes)
+	case room < largeBytes:
+		return largeBytes
+	default:
+		return MaxBatchBytes
+	}
+}
+
+// room gives a buffer to decompress to, or nil.
+func (r *Reader) room(ctx context.Context, bytes int, wait bool) (*buffer, error) {
+	if bytes == MaxBatchBytes {
+		bytes = hugeBytes
+	}
+	part, ok := r.client.config.Budget.try(bytes)
+	if !ok {
+		if !wait {
+			return nil, nil
+		}
+		var err error
+		if part, err = r.client.config.Budget.takeOrAside(ctx, bytes); err != nil {
+			return nil, err
+		}
+	}
+	b := r.client.buffers.get(bytes)
+	b.share = part
+	return b, nil
+}
+
+// fit moves contents that would keep a large buffer for little to a small one.
+func (r *Reader) fit(b *buffer) *buffer {
+	need := capacityFor(len(b.b))
+	if cap(b.b) <= keepBytes || need > cap(b.b)/2 {
+		return b
+	}
+	part, ok := r.client.config.Budget.try(need)
+	if !ok {
+		return b
+	}
+	small := r.client.buffers.get(need)
+	small.b, small.share = append(small.b, b.b...), part
+	b.release()
+	return small
+}
+
+// errTooLarge marks contents for which there is not enough room.
+var errTooLarge = errors.New("kafka: contents beyond the limit")
+
+// errUnpack replaces the codecs' own errors, which may quote what they read.
+var errUnpack = fmt.Errorf("%w: compressed records do not unpack", ErrCorrupt)
+
+// unpacker decompresses batches of producers that may be hostile: no more than there is room for is ever made. kafka-go's own
+// snappy and zstd readers first make what a header claims, up to gigabytes, so those two are called directly. It is ready as its zero
+// value and safe for concurrent use.
+type unpacker struct{ frames zstdFrames }
+
+// unpack returns the contents of src in the memory of dst, or in new memory if that is nil. They are too large beyond the room of
+// dst, and beyond limit in any room.
+func (u *unpacker) unpack(codec Codec, dst, src []byte, limit int) ([]byte, error) {
+	if dst == nil {
+		dst = make([]byte, 0, limit+unpackSlack)
+	}
+	if codec == Zstd {
+		return u.frames.unpack(dst[:0], src, limit)
+	}
+	dst = dst[:0:min(cap(dst), limit)]
+	switch codec {
+	case Gzip, LZ4:
+		r := compress.Compression(codec).Codec().NewReader(bytes.NewReader(src))
+		defer r.Close() //nolint:errcheck // nothing to flush
+		return readInto(dst, r)
+	case Snappy:
+		return unpackSnappy(dst, src)
+	default:
+		return dst, fmt.Errorf("%w: %s", ErrCorrupt, codec)
+	}
+}
+
+// readInto appends all of r to dst.
+func readInto(dst []byte, r io.Reader) ([]byte, error) {
+	var beyond [1]byte
+	for {
+		free := dst[len(dst):cap(dst)]
+		if len(free) == 0 {
+			free = beyond[:]
+		}
+		n, err := r.Read(free)
+		if n > cap(dst)-len(dst) {
+			return dst, errTooLarge
+		}
+		dst = dst[:len(dst)+n]
+		if errors.Is(err, io.EOF) {
+			return dst, nil
+		}
+		if err != nil {
+			return dst, errUnpack
+		}
+	}
+}
+
+// xerialMagic opens the framing that the Java client puts around snappy blocks; librdkafka sends one bare block.
+var xerialMagic = []byte{0x82, 'S', 'N', 'A', 'P', 'P', 'Y', 0}
+
+func unpackSnappy(dst, src []byte) ([]byte, error) {
+	if !bytes.HasPrefix(src, xerialMagic) {
+		return appendSnappy(dst, src)
+	}
+	if len(src) < 16 {
+		return dst, errUnpack
+	}
+	for src = src[16:]; len(src) > 0; {
+		if len(src) < 4 {
+			return dst, errUnpack
+		}
+		n := int64(binary.BigEndian.Uint32(src))
+		if src = src[4:]; n > int64(len(src)) {
+			return dst, errUnpack
+		}
+		var err error
+		if dst, err = appendSnappy(dst, src[:n]); err != nil {
+			return dst, err
+		}
+		src = src[n:]
+	}
+	return dst, nil
+}
+
+func appendSnappy(dst, block []byte) ([]byte, error) {
+	n, err := snappy.DecodedLen(block)
+	if err != nil {
+		return dst, errUnpack
+	}
+	if n > cap(dst)-len(dst) {
+		return dst, errTooLarge
+	}
+	if _, err := snappy.Decode(dst[len(dst):len(dst)+n], block); err != nil {
+		return dst, errUnpack
+	}
+	return dst[:len(dst)+n], nil
+}

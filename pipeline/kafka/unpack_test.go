@@ -1,0 +1,151 @@
+package kafka
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"io"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/klauspost/compress/snappy"
+	"github.com/klauspost/compress/zstd"
+	"github.com/segmentio/kafka-go/compress"
+)
+
+// unpackSlowly is how batches were decompressed before there were budgets: in one go, to a slice that grows. What it cannot unpack
+// within limit is lost, and nothing else.
+func unpackSlowly(codec Codec, src []byte, limit int) ([]byte, error) {
+	switch codec {
+	case Gzip, LZ4:
+		made, err := io.ReadAll(io.LimitReader(compress.Compression(codec).Codec().NewReader(bytes.NewReader(src)), int64(limit)+1))
+		if len(made) > limit {
+			err = errTooLarge
+		}
+		return made, err
+	case Snappy:
+		blocks := [][]byte{src}
+		if bytes.HasPrefix(src, xerialMagic) {
+			if len(src) < 16 {
+				return nil, errUnpack
+			}
+			blocks = nil
+			for src = src[16:]; len(src) > 0; {
+				if len(src) < 4 || int64(binary.BigEndian.Uint32(src)) > int64(len(src)-4) {
+					return nil, errUnpack
+				}
+				n := int(binary.BigEndian.Uint32(src)) + 4
+				blocks, src = append(blocks, src[4:n]), src[n:]
+			}
+		}
+		var made []byte
+		for _, block := range blocks {
+			if n, err := snappy.DecodedLen(block); err != nil || n > limit-len(made) {
+				return nil, errTooLarge
+			}
+			part, err := snappy.Decode(nil, block)
+			if err != nil {
+				return nil, err
+			}
+			made = append(made, part...)
+		}
+		return made, nil
+	case Zstd:
+		d, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(uint64(limit)))
+		if err != nil {
+			return nil, err
+		}
+		defer d.Close()
+		return d.DecodeAll(src, nil)
+	default:
+		return nil, ErrCorrupt
+	}
+}
+
+// sameVerdict unpacks src as a Reader of c does, in steps, and compares with the slow way.
+func sameVerdict(tb testing.TB, c *Client, codec Codec, src []byte) {
+	tb.Helper()
+	want, lost := unpackSlowly(codec, src, MaxBatchBytes)
+	r := c.NewReader("t", 0, 0, ReaderOptions{})
+	r.packed, r.cursor = src, cursor{header: batchHeader{attributes: uint16(codec), count: 1}}
+	if ok, err := r.unpack(tb.Context(), true); !ok || err != nil {
+		tb.Fatalf("%s: no room: %v", codec, err)
+	}
+	switch {
+	case r.cursor.lost != (lost != nil):
+		tb.Fatalf("%s, %d bytes: lost is %t, the slow way says %v", codec, len(src), r.cursor.lost, lost)
+	case lost == nil && !bytes.Equal(r.cursor.body, want):
+		tb.Fatalf("%s: %d bytes, the slow way has %d", codec, len(r.cursor.body), len(want))
+	}
+	r.Close()
+	if b := c.config.Budget; b.used != 0 || b.aside {
+		tb.Fatalf("%s: %d bytes of the budget are not given back, place beside taken: %t", codec, b.used, b.aside)
+	}
+}
+
+// FuzzUnpackSteps holds the decompressors in steps against the slow way: whether a batch is lost decides which records take a null place.
+func FuzzUnpackSteps(f *testing.F) {
+	for codec := Gzip; codec <= Zstd; codec++ {
+		for _, n := range []int{0, 1000, 100_000} {
+			packed, err := codec.compress(nil, bytes.Repeat([]byte("abc"), n))
+			if err != nil {
+				f.Fatal(err)
+			}
+			f.Add(uint8(codec), packed)
+			f.Add(uint8(codec), append(bytes.Clone(packed), packed...))
+			f.Add(uint8(codec), append(bytes.Clone(packed), 0x28, 0xb5))
+		}
+	}
+	f.Add(uint8(Zstd), append([]byte{0x50, 0x2a, 0x4d, 0x18, 3, 0, 0, 0, 1, 2, 3}, []byte{0x50, 0x2a, 0x4d, 0x18, 0, 0, 0, 0}...))
+	c := &Client{config: Config{Budget: NewBudget(1 << 20)}}
+	f.Fuzz(func(t *testing.T, codec uint8, src []byte) {
+		sameVerdict(t, c, Codec(codec%8), src)
+	})
+}
+
+// TestUnpackingAroundTheLimit also crosses every step on the way.
+func TestUnpackingAroundTheLimit(t *testing.T) {
+	random := rand.New(rand.NewPCG(21, 21))
+	c := &Client{config: Config{Budget: NewBudget(1 << 20)}}
+	noise := make([]byte, 1<<20)
+	for i := range noise {
+		noise[i] = byte(random.Uint32())
+	}
+	sizes := []int{0, 1, leastBytes, leastBytes + 1, keepBytes, keepBytes + 1, unpackStep * keepBytes, unpackStep*keepBytes + 1}
+	for _, size := range append(sizes, MaxBatchBytes, MaxBatchBytes+1) {
+		plain := make([]byte, size)
+		copy(plain[size/2:], noise)
+		for codec := Gzip; codec <= Zstd; codec++ {
+			packed, err := codec.compress(nil, plain)
+			if err != nil {
+				t.Fatal(err)
+			}
+			sameVerdict(t, c, codec, packed)
+		}
+		halves := [2][]byte{}
+		for i, half := range [][]byte{plain[:size/2], plain[size/2:]} {
+			var err error
+			if halves[i], err = Zstd.compress(nil, half); err != nil {
+				t.Fatal(err)
+			}
+		}
+		sameVerdict(t, c, Zstd, append(halves[0], halves[1]...))
+	}
+}
+
+func TestUnpackingMakesNoMoreThanThereIsRoomFor(t *testing.T) {
+	const limit = 1 << 16
+	var u unpacker
+	for codec := Gzip; codec <= Zstd; codec++ {
+		for _, size := range []int{limit, limit + 1, 50 * limit} {
+			packed, err := codec.compress(nil, make([]byte, size))
+			if err != nil {
+				t.Fatal(err)
+			}
+			out, err := u.unpack(codec, make([]byte, 0, limit), packed, MaxBatchBytes)
+			if size == limit && (err != nil || len(out) != limit) || size > limit && !errors.Is(err, errTooLarge) || len(out) > limit {
+				t.Errorf("%s: %d bytes of %d, %v", codec, len(out), size, err)
+			}
+		}
+	}
+}

@@ -1,0 +1,55 @@
+package pipeline
+
+import "oriel/pipeline/kafka"
+
+// Memory is how many bytes a process may hold in what it has fetched and computed and not yet committed, all partitions together. It decides
+// when events are fetched and where transactions close, both by public sizes; never what a decision says, nor which record takes its place
+// as a null event.
+//
+// A third of what is left beside one record batch of the largest size is for fetched and decompressed batches; Readers wait for
+// their share of it, and the large ones take turns (kafka.Budget). Two thirds are for transactions, the same for each partition, so that
+// where one closes does not depend on what the others do.
+type Memory int
+
+const (
+	// LeastMemory keeps room for transactions of a few MiB beside the largest batch.
+	LeastMemory Memory = 80 << 20
+
+	// MostMemory is more than any machine has; sums with it do not overflow.
+	MostMemory Memory = 1 << 40
+
+	// processMemory is what the rest of a process takes: the local store's tables, connections, and garbage.
+	processMemory = 40 << 20
+
+	// partitionMemory is what a partition takes beside batches and transactions: goroutines, decoder and encoder, records of fetched batches.
+	partitionMemory = 1 << 20
+
+	// stateCopies is how often a state is in memory: the stream, what is sealed, two transactions, the changelog's view, the store and its
+	// log.
+	stateCopies = 8
+
+	// leastTransaction keeps the requests of a transaction, some ten, worth their while when there are very many partitions.
+	leastTransaction = 64 << 10
+)
+
+// Fetching is the bound for all Readers of the process.
+func (m Memory) Fetching() *kafka.Budget {
+	if m == 0 {
+		return nil
+	}
+	return kafka.NewBudget(int(max(0, m-kafka.MaxBatchBytes) / 3))
+}
+
+// transaction is where one closes, bytes, when the process has so many partitions: each computes one while the one before it commits.
+func (m Memory) transaction(partitions, most int) int {
+	if m == 0 {
+		return most
+	}
+	share := int(max(0, m-kafka.MaxBatchBytes)) / 3 * 2 / (2 * max(partitions, 1))
+	return min(max(share, leastTransaction), most)
+}
+
+// Limit is what the memory of the Go runtime may grow to when the process has partitions with states of so many bytes together.
+func (m Memory) Limit(partitions, states int) int64 {
+	return int64(m) + processMemory + int64(partitions)*partitionMemory + int64(states)*stateCopies
+}
