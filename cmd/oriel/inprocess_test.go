@@ -79,12 +79,12 @@ type child struct {
 
 func (d *inprocess) start(name string, disk *vfs.MemFS, command func(context.Context, host) error) *child {
 	c := &child{out: new(output)}
-	h := host{stderr: c.out, model: d.model}
+	h := host{model: d.model}
 	for _, k := range slices.Sorted(maps.Keys(d.env)) {
 		h.environ = append(h.environ, k+"="+d.env[k])
 	}
 	c.Member = d.Start(name, disk, func(ctx context.Context, m *pipetest.Member) error {
-		h.client, h.store.FS, h.heard.Reached = m.Network, disk, m.Reached
+		h.stderr, h.client, h.store.FS, h.heard.Reached = m.Writer(c.out), m.Network, disk, m.Reached
 		h.listen = func(network, address string) (net.Listener, error) {
 			l, err := m.Listen(network, address)
 			if err == nil {
@@ -93,7 +93,7 @@ func (d *inprocess) start(name string, disk *vfs.MemFS, command func(context.Con
 			return l, err
 		}
 		err := command(ctx, h)
-		c.code = report(c.out, err)
+		c.code = report(h.stderr, err)
 		return err
 	})
 	return c

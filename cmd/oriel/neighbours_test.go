@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"maps"
 	"slices"
+	"strings"
 	"testing"
 
 	kafkago "github.com/segmentio/kafka-go"
 
+	"oriel/pipeline"
 	"oriel/pipeline/pipetest"
 	"oriel/schemas"
 )
@@ -74,6 +76,8 @@ type neighbour struct {
 	burst      int // events of one
 	env        map[string]string
 	value      func(n, i int) string // of the n-th burst
+	kill       pipeline.Point        // where the process dies, to be started again
+	at         int                   // the how manyth time
 }
 
 const bursts = 4
@@ -139,6 +143,30 @@ func TestNeighboursLookAlike(t *testing.T) {
 			if text := pipetest.Difference(want, got); text != "" {
 				t.Errorf("%s, %s: %s", name, what, text)
 			}
+		}
+	}
+}
+
+// TestNeighboursLookAlikeThroughACrash kills the process at each point, and starts it again on its disk.
+func TestNeighboursLookAlikeThroughACrash(t *testing.T) {
+	model := blind()
+	for _, at := range []neighbour{
+		{kill: pipeline.PointFenced, at: 1},
+		{kill: pipeline.PointRestored, at: 1},
+		{kill: pipeline.PointProduced, at: 1}, // the incarnation is opened
+		{kill: pipeline.PointProduced, at: 3},
+		{kill: pipeline.PointEnded, at: 1},
+		{kill: pipeline.PointEnded, at: 3},
+	} {
+		at.partitions, at.burst, at.value = 1, 6, valid
+		want, _ := observe(t, model, at)
+		at.value = mixed
+		got, _ := observe(t, model, at)
+		if text := pipetest.Difference(want, got); text != "" {
+			t.Errorf("%s, number %d: %s", at.kill, at.at, text)
+		}
+		if !slices.ContainsFunc(got, func(line string) bool { return strings.Contains(line, "killed") }) {
+			t.Errorf("%s, number %d: not killed", at.kill, at.at)
 		}
 	}
 }

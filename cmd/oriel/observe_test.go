@@ -28,6 +28,18 @@ func (s *sight) see(what, text string) {
 	}
 }
 
+// seeEnd adds what a process has said, and how it ended.
+func (s *sight) seeEnd(c *child) {
+	for _, line := range byMoment(c.out.String()) {
+		s.see("log", line)
+	}
+	if c.Alive() {
+		s.see("exit code", fmt.Sprint(c.code))
+	} else {
+		s.see("exit code", "killed")
+	}
+}
+
 // patience is how long a run may take to get over a fault.
 const patience = time.Minute
 
@@ -42,6 +54,9 @@ func observe(
 		d := newInprocess(t, in.partitions, env, model)
 		d.Fail(faults...)
 		a := d.start("a", pipetest.NewDisk(), run)
+		if in.kill != "" {
+			a.KillAt(in.kill, in.at)
+		}
 		began := time.Now()
 		over := false
 		for tick := 1; !over && time.Since(began) < patience; tick++ {
@@ -54,13 +69,14 @@ func observe(
 			if tick%2 == 0 {
 				seen.see(time.Since(began).String(), d.get(a, "/readyz")+d.get(a, "/metrics"))
 			}
+			if !a.Alive() && a.ended() {
+				seen.seeEnd(a)
+				a = d.start("a", a.Disk(), run)
+			}
 			over = tick > bursts && (d.taken(in) || a.ended())
 		}
 		_ = a.Stop()
-		seen.see("exit code", fmt.Sprint(a.code))
-		for _, line := range byMoment(a.out.String()) {
-			seen.see("log", line)
-		}
+		seen.seeEnd(a)
 		for p := range int32(in.partitions) {
 			for _, topic := range []string{"decisions", "verdicts", "changelog"} {
 				d.seeTopic(&seen, "late."+topic, p)

@@ -3,6 +3,7 @@ package pipetest
 import (
 	"context"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"net"
 	"sync"
@@ -24,11 +25,12 @@ type Member struct {
 	done   chan struct{}
 	err    error
 
-	mu    sync.Mutex
-	disk  *vfs.MemFS
-	dead  bool
-	wires []*wire
-	kills []*kill
+	mu        sync.Mutex
+	disk      *vfs.MemFS
+	dead      bool
+	wires     []*wire
+	listeners []net.Listener
+	kills     []*kill
 }
 
 // kill is a place that a member does not leave alive.
@@ -85,7 +87,26 @@ func (m *Member) dial(ctx context.Context, _, address string) (net.Conn, error) 
 
 // Listen opens a listener of the member's.
 func (m *Member) Listen(network, address string) (net.Listener, error) {
-	return m.d.network.Listen(network, address)
+	l, err := m.d.network.Listen(network, address)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.listeners = append(m.listeners, l)
+	return l, err
+}
+
+// Writer is w as long as the member lives.
+func (m *Member) Writer(w io.Writer) io.Writer { return written{m, w} }
+
+type written struct {
+	by *Member
+	io.Writer
+}
+
+func (w written) Write(b []byte) (int, error) {
+	if !w.by.Alive() {
+		return len(b), nil
+	}
+	return w.Writer.Write(b)
 }
 
 // Disk is what the next process on this machine finds: after a kill, what was on the disk then.
@@ -131,6 +152,9 @@ func (m *Member) die() {
 	m.dead = true
 	for _, w := range m.wires {
 		w.hangUp()
+	}
+	for _, l := range m.listeners {
+		_ = l.Close()
 	}
 	m.disk = m.disk.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: 100, RNG: rand.New(rand.NewPCG(1, 2))})
 	m.cancel()
