@@ -50,6 +50,7 @@ func newCluster(ctx context.Context, jars, dir string, n int, proxied [][]string
 	for i := range id {
 		id[i] = byte(rand.Uint32()) // clusters need different ids, not reproducible ones
 	}
+	id[0] &= 0x7f // so that its text does not start with a dash, which the tool takes for an option
 	var voters, addresses []string
 	controllers := make([]string, n)
 	for i := range n {
