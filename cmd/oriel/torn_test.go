@@ -352,7 +352,7 @@ func TestTornTransactionIsMadeWhole(t *testing.T) {
 					f.send(0, all[before:torn]...)
 					f.tear(committed, stateDir(t, f, int(committed)))
 					f.send(0, all[torn:]...)
-					f.tear((7*committed+5)%(allParts+1), stateDir(t, f, int(committed)/2))
+					f.tear((5*committed+committed/4)%(allParts+1), stateDir(t, f, int(committed)/2))
 					s := f.serve(nil, stateDir(t, f, int(committed)/4))
 					f.awaitTaken(time.Minute, after)
 					s.stop()
