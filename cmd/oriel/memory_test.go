@@ -75,3 +75,27 @@ func TestMemoryIsBoundedWhateverArrives(t *testing.T) {
 		checkHistory(t, f, p, taken)
 	}
 }
+
+// TestManyPartitionsGetOnWithLittleMemory: the least that the setting allows, a sixth of a MiB of it for each partition's fetches, and a bomb
+// in each.
+func TestManyPartitionsGetOnWithLittleMemory(t *testing.T) {
+	const partitions, backlog, most = 32, 4000, 256_000_000
+	f := newFixture(t, partitions, map[string]string{"ORIEL_MEMORY": "83886080"})
+	f.must("topics")
+	want := make([]int64, partitions)
+	for p := range want {
+		f.send(int32(p), events(0, backlog/2)...)
+		f.sendBomb(int32(p), kafka.Zstd)
+		f.send(int32(p), events(backlog/2, backlog/2)...)
+		want[p] = backlog + 1
+	}
+	run := f.start(nil, "run")
+	f.awaitTaken(3*time.Minute, want...)
+	if peak := peakMemory(t, run.cmd.Process.Pid); peak > slack*most {
+		t.Errorf("the service took %.1f MB, at most %.1f are allowed", float64(peak)/1e6, slack*most/1e6)
+	}
+	run.terminate()
+	for p := range int32(partitions) {
+		checkHistory(t, f, p, backlog+1)
+	}
+}
