@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"path/filepath"
 	"slices"
+	"sync/atomic"
 	"testing"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
@@ -73,7 +74,7 @@ func (d *inprocess) send(p int32, records ...kafka.Record) {
 type child struct {
 	*pipetest.Member
 	out  *output
-	page string // address of its pages
+	page atomic.Value // address of its pages, a string
 	code int
 }
 
@@ -88,7 +89,7 @@ func (d *inprocess) start(name string, disk *vfs.MemFS, command func(context.Con
 		h.listen = func(network, address string) (net.Listener, error) {
 			l, err := m.Listen(network, address)
 			if err == nil {
-				c.page = l.Addr().String()
+				c.page.Store(l.Addr().String())
 			}
 			return l, err
 		}
@@ -110,8 +111,9 @@ func (c *child) ended() bool {
 
 // get reads a page of a service: status and body, or why there is none.
 func (d *inprocess) get(c *child, path string) string {
+	page, _ := c.page.Load().(string)
 	transport := &http.Transport{DialContext: d.Dial, DisableKeepAlives: true}
-	answer, err := (&http.Client{Transport: transport}).Get("http://" + c.page + path)
+	answer, err := (&http.Client{Transport: transport}).Get("http://" + page + path)
 	if err != nil {
 		return err.Error()
 	}
