@@ -151,7 +151,7 @@ func Variables() []Variable {
 	return rows
 }
 
-// Table is the settings table in Markdown, as the README holds it.
+// Table is the settings table in Markdown, as deploy/SETTINGS.md holds it.
 func Table() string {
 	var b strings.Builder
 	b.WriteString("| setting | unit | range | default | meaning |\n|---|---|---|---|---|\n")

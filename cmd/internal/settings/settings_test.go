@@ -12,14 +12,14 @@ import (
 	"oriel/mechanisms/dp"
 )
 
-var rewrite = flag.Bool("rewrite", false, "write the settings table into the README")
+var rewrite = flag.Bool("rewrite", false, "write the settings table into deploy/SETTINGS.md")
 
 // all is every group of settings.
 var all = []Need{Kafka, Deployment, Service, Events, Operator}
 
-// TestReadmeHoldsTheSettingsTable keeps README and code equal; -rewrite mends the README.
-func TestReadmeHoldsTheSettingsTable(t *testing.T) {
-	const path, begin, end = "../../../README.md", "<!-- settings: kept equal to the code by `go test ./cmd/internal/settings` -->\n", "<!-- end of settings -->"
+// TestTheSettingsTableIsThatOfTheCode keeps deploy/SETTINGS.md and code equal; -rewrite mends it.
+func TestTheSettingsTableIsThatOfTheCode(t *testing.T) {
+	const path, begin, end = "../../../deploy/SETTINGS.md", "<!-- settings: kept equal to the code by `go test ./cmd/internal/settings` -->\n", "<!-- end of settings -->"
 	b, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
@@ -27,13 +27,13 @@ func TestReadmeHoldsTheSettingsTable(t *testing.T) {
 	before, rest, ok := strings.Cut(string(b), begin)
 	table, after, closed := strings.Cut(rest, end)
 	if !ok || !closed {
-		t.Fatal("the README has no place for the settings")
+		t.Fatal("deploy/SETTINGS.md has no place for the settings")
 	}
 	if table == Table() {
 		return
 	}
 	if !*rewrite {
-		t.Fatal("the README's settings table differs from the code; run go test ./cmd/internal/settings -rewrite")
+		t.Fatal("the settings table of deploy/SETTINGS.md differs from the code; run go test ./cmd/internal/settings -rewrite")
 	}
 	if err := os.WriteFile(path, []byte(before+begin+Table()+end+after), 0o644); err != nil {
 		t.Fatal(err)

@@ -1,0 +1,116 @@
+package plan
+
+import (
+	"math"
+	"os"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"oriel/mechanisms"
+	"oriel/mechanisms/dp"
+)
+
+// A figure as texts have it: 1 849, 3.7·10⁵.
+var figure = regexp.MustCompile(`^(\d+(?: \d{3})*(?:\.\d+)?)(?:·10(\p{No}+))?$`)
+
+// shown reads a figure and the unit of its last digit.
+func shown(t *testing.T, text string) (value, unit float64) {
+	t.Helper()
+	parts := figure.FindStringSubmatch(strings.TrimSpace(text))
+	if parts == nil {
+		t.Fatalf("%q is no figure", text)
+	}
+	digits := strings.ReplaceAll(parts[1], " ", "")
+	value, err := strconv.ParseFloat(digits, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, fraction, _ := strings.Cut(digits, ".")
+	unit = math.Pow(10, -float64(len(fraction)))
+	scale := math.Pow(10, float64(superscript(parts[2])))
+	return value * scale, unit * scale
+}
+
+func superscript(text string) int {
+	n := 0
+	for _, c := range text {
+		for digit, s := range []rune("⁰¹²³⁴⁵⁶⁷⁸⁹") {
+			if c == s {
+				n = 10*n + digit
+			}
+		}
+	}
+	return n
+}
+
+// TestFiguresOfTheTexts: ε by age and of groups in README.md and deploy/PRIVACY.md are those of the guarantees, rounded up in their last digit.
+func TestFiguresOfTheTexts(t *testing.T) {
+	guarantee := func(name string, change func(*mechanisms.Config)) dp.Guarantee {
+		t.Helper()
+		c := mechanisms.Config{
+			Name: name, Window: 1024, Batch: 1, Dimension: 8, Budget: dp.Budget{Epsilon: 1, Delta: 1e-6}, Clip: 1, Adjacency: dp.Replace,
+		}
+		if name == filtered {
+			c.AgeWeight = 0.3
+		}
+		change(&c)
+		m, err := open(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return m.guarantee
+	}
+	event := func(*mechanisms.Config) {}
+	users := func(s uint64) func(*mechanisms.Config) { return func(c *mechanisms.Config) { c.Separation = s } }
+	at := func(loss func(uint64) dp.Budget) (all []float64) {
+		for _, windows := range []uint64{1, 10, 100, 1000} {
+			all = append(all, loss(windows*1024).Epsilon)
+		}
+		return all
+	}
+	blt, tree, laplace := guarantee(filtered, event), guarantee("tree-gaussian", event), guarantee("tree-laplace", event)
+	daily, often := guarantee(filtered, users(1024)), guarantee(filtered, users(100))
+	check := func(what string, texts []string, want []float64) {
+		t.Helper()
+		if len(texts) != len(want) {
+			t.Fatalf("%s: %d figures, want %d", what, len(texts), len(want))
+		}
+		for i, text := range texts {
+			if value, unit := shown(t, text); value < want[i]*(1-1e-9) || value-want[i] >= unit {
+				t.Errorf("%s: %s is shown, the guarantee is %g", what, text, want[i])
+			}
+		}
+	}
+	privacy, readme := source(t, "deploy/PRIVACY.md"), source(t, "README.md")
+	row := func(start string) []string {
+		t.Helper()
+		_, rest, found := strings.Cut(privacy, "\n| "+start+" |")
+		if !found {
+			t.Fatalf("no row %q", start)
+		}
+		line, _, _ := strings.Cut(rest, "|\n")
+		return strings.Split(line, "|")
+	}
+	check("blt", row("`blt`"), at(blt.At))
+	check("tree-gaussian", row("`tree-gaussian`"), at(tree.At))
+	check("pure", row("`tree-gamma`, `tree-laplace`"), at(laplace.At))
+	check("users, s = W", row("`blt`, all events of a user, one a window (s = W)"), at(daily.AtAll))
+	check("users, s = 100", row("`blt`, all events of a user, s = 100"), at(often.AtAll))
+	groups := regexp.MustCompile(`For ε = 1, δ = 10⁻⁶: ([\d.]+), ([\d.]+), ([\d.]+) for k = 2, 5, 10`).FindStringSubmatch(privacy)
+	check("groups", groups[1:], []float64{blt.Group(2).Epsilon, blt.Group(5).Epsilon, blt.Group(10).Epsilon})
+	ages := regexp.MustCompile("has lost ([\\d.]+), ([\\d.]+) and ([\\d.]+) after 10, 100 and 1000 windows under `blt` \\(`tree-gaussian` ([\\d.]+), ([\\d.]+), ([\\d.]+);").FindStringSubmatch(readme)
+	check("README, events", ages[1:], append(at(blt.At)[1:], at(tree.At)[1:]...))
+	whole := regexp.MustCompile(`once a window ([\d.]+), ([\d.]+) and (\S+): only`).FindStringSubmatch(readme)
+	check("README, users", whole[1:], at(daily.AtAll)[1:])
+}
+
+func source(t *testing.T, name string) string {
+	t.Helper()
+	content, err := os.ReadFile("../../../" + name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(content)
+}
