@@ -14,8 +14,8 @@ import (
 // are a function of the published decisions and of public facts (offsets, sizes of records): every transaction touches the
 // same partitions, and nothing is sent because an event was bad.
 //
-// BEFORE the first decision is sent is the place of the durable intent (architecture §4.1): nothing may be produced above
-// Produce(decisions) that depends on it.
+// BEFORE the first decision is sent is the place of a durable intent, the promise of which history the transaction stands on:
+// nothing may be produced above Produce(decisions) that depends on it.
 //
 // An error leaves the outcome unknown: the owner must drop everything in memory and take the partition over again.
 func (t *task) commit(ctx context.Context, o *owned, g *segment, extra ...state.Record) error {

@@ -10,7 +10,7 @@ import (
 //
 //	x = θ·χ·Z,   χ² = Y_0² + … + Y_n²,   Z and Y independent standard normals
 //
-// (window-coco.md §4.1: this density is that scale mixture of Gaussians). Words 0 … n of the keystream give Y, words
+// (window-coco §4.1, operators/coco/SPEC.md: this density is that scale mixture of Gaussians). Words 0 … n of the keystream give Y, words
 // n+1 … 2n give Z. Nothing is rejected, so every draw takes the same words.
 type Gamma struct {
 	scale Scale
