@@ -47,19 +47,26 @@ func (s *inside) log() string {
 func (f *fixture) inside(change func(*host)) *inside {
 	f.t.Helper()
 	ctx, cancel := context.WithCancel(f.ctx())
-	s := &inside{fixture: f, end: cancel, done: make(chan error, 1)}
-	h := host{stderr: s, listen: net.Listen, client: func(*kafka.Config) {}, model: settings.Settings.Model}
-	for name, value := range f.env {
-		h.environ = append(h.environ, name+"="+value)
-	}
-	change(&h)
-	go func() { s.done <- run(ctx, h) }()
+	s := f.insideOf(ctx, run, change)
+	s.end = cancel
 	f.t.Cleanup(func() {
 		cancel()
 		if f.t.Failed() {
 			f.t.Logf("log: %s", tailOf(s.log()))
 		}
 	})
+	return s
+}
+
+// insideOf starts a command, which ends when ctx does.
+func (f *fixture) insideOf(ctx context.Context, command func(context.Context, host) error, change func(*host)) *inside {
+	s := &inside{fixture: f, done: make(chan error, 1)}
+	h := host{stderr: s, listen: net.Listen, client: func(*kafka.Config) {}, model: settings.Settings.Model}
+	for name, value := range f.env {
+		h.environ = append(h.environ, name+"="+value)
+	}
+	change(&h)
+	go func() { s.done <- command(ctx, h) }()
 	return s
 }
 
@@ -224,4 +231,53 @@ func TestEndingBeforeTheBrokersAnswerIsNoFailure(t *testing.T) {
 	s.says("still trying")
 	s.endsWell()
 	s.says("nothing was taken")
+}
+
+// countedConn hears of each request before it is sent.
+type countedConn struct {
+	net.Conn
+	sends func()
+}
+
+func (c countedConn) Write(b []byte) (int, error) {
+	c.sends()
+	return c.Conn.Write(b)
+}
+
+// TestEndingWhileStartingIsNoFailure: a service or a writer of letters that was told to end while it looked its topics and
+// manifests up once exited with code 1, as if a person had to act. Each is told to end at its first request, at its second, and so on
+// until it is at work.
+func TestEndingWhileStartingIsNoFailure(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, 1, nil)
+	f.must("topics")
+	for name, command := range map[string]struct {
+		run    func(context.Context, host) error
+		atWork string
+	}{
+		"run":     {run, "msg=task"},
+		"letters": {func(ctx context.Context, h host) error { return writeLetters(ctx, h, false) }, "partitions assigned"},
+	} {
+		for n, working := int32(1), false; !working; n++ {
+			ctx, cancel := context.WithCancel(t.Context())
+			var sent atomic.Int32
+			s := f.insideOf(ctx, command.run, func(h *host) {
+				h.client = func(c *kafka.Config) {
+					c.Dial = func(ctx context.Context, network, address string) (net.Conn, error) {
+						var d net.Dialer
+						conn, err := d.DialContext(ctx, network, address)
+						return countedConn{conn, func() {
+							if sent.Add(1) == n {
+								cancel()
+							}
+						}}, err
+					}
+				}
+			})
+			if err := <-s.done; err != nil {
+				t.Errorf("%s: told to end at request %d: %v", name, n, err)
+			}
+			working = strings.Contains(s.log(), command.atWork)
+		}
+	}
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"log/slog"
 
 	"github.com/spf13/cobra"
@@ -48,7 +47,7 @@ func writeLetters(ctx context.Context, h host, once bool) error {
 	log := h.logger(s.LogLevel)
 	c := s.LettersDeployment()
 	d, err := h.connect(ctx, s, c, pipeline.ByLetters, retrying(log, nil))
-	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
+	if cancelled(ctx, err) {
 		log.Info("told to end before the brokers had answered")
 		return nil
 	}

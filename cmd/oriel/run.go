@@ -56,12 +56,19 @@ func settingsHelp() string {
 }
 
 // run is the service.
-func run(ctx context.Context, h host) error {
+func run(ctx context.Context, h host) (err error) {
 	s, err := settings.Load(h.environ, settings.Kafka, settings.Deployment, settings.Service, settings.Events, settings.Operator)
 	if err != nil {
 		return err
 	}
 	log := h.logger(s.LogLevel)
+	working := false
+	defer func() {
+		if !working && cancelled(ctx, err) {
+			log.Info("told to end before a partition was assigned: nothing was taken")
+			err = nil
+		}
+	}()
 	model, err := h.model(s)
 	if err != nil {
 		return err
@@ -95,10 +102,6 @@ func run(ctx context.Context, h host) error {
 	defer func() { _ = server.Close() }()
 
 	d, err := h.connect(ctx, s, s.Deployment(), pipeline.ByService, retrying(log, pages.Retrying))
-	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
-		log.Info("told to end before the brokers had answered: nothing was taken")
-		return nil
-	}
 	if err != nil {
 		return err
 	}
@@ -126,6 +129,7 @@ func run(ctx context.Context, h host) error {
 	}
 	announce(log, s, guarantee, listener.Addr())
 	defer context.AfterFunc(ctx, store.StopWaiting)() // whoever is told to end does not wait for room on a full disk
+	working = true
 	err = service.Run(ctx)
 	unclosed := store.Close()
 	if err != nil {
@@ -135,6 +139,11 @@ func run(ctx context.Context, h host) error {
 		log.Warn("the local store is behind the changelog, from which the next start completes it", "error", unclosed)
 	}
 	return nil
+}
+
+// cancelled tells whether a command got no further because it was told to end, which is no failure.
+func cancelled(ctx context.Context, err error) bool {
+	return ctx.Err() != nil && errors.Is(err, context.Canceled)
 }
 
 // diskFull logs that the local store waits for room, as often as it says so, and tells hear.
