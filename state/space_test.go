@@ -154,24 +154,34 @@ func TestAFullDiskIsToldUntilAWriteGoesThrough(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		memory := vfs.NewMem()
 		memory.TestingSetDiskUsage(vfs.DiskUsage{AvailBytes: 0, TotalBytes: 1 << 40})
-		var told []bool
-		s := newSpace(memory, "", func(full bool) { told = append(told, full) })
+		var mu sync.Mutex
+		var all []bool
+		told := func() []bool {
+			mu.Lock()
+			defer mu.Unlock()
+			return slices.Clone(all)
+		}
+		s := newSpace(memory, "", func(full bool) {
+			mu.Lock()
+			defer mu.Unlock()
+			all = append(all, full)
+		})
 		s.opened.Store(true)
 		go s.wait()
 		time.Sleep(2*remindSpace + remindSpace/2)
 		s.wrote() // one that began before the disk was full
-		if want := []bool{true, true, true}; !slices.Equal(told, want) {
-			t.Errorf("told %v while a write waits, want %v", told, want)
+		if want := []bool{true, true, true}; !slices.Equal(told(), want) {
+			t.Errorf("told %v while a write waits, want %v", told(), want)
 		}
 		memory.TestingSetDiskUsage(vfs.DiskUsage{AvailBytes: 1 << 30, TotalBytes: 1 << 40})
 		time.Sleep(2 * pollSpace)
-		if len(told) != 3 {
-			t.Errorf("told %v before a write went through", told)
+		if len(told()) != 3 {
+			t.Errorf("told %v before a write went through", told())
 		}
 		s.wrote()
 		s.wrote()
-		if want := []bool{true, true, true, false}; !slices.Equal(told, want) {
-			t.Errorf("told %v after a write went through, want %v", told, want)
+		if want := []bool{true, true, true, false}; !slices.Equal(told(), want) {
+			t.Errorf("told %v after a write went through, want %v", told(), want)
 		}
 	})
 }

@@ -137,8 +137,10 @@ func TestMetricsDependOnCountsOnly(t *testing.T) {
 		f.send(0, all...)
 		p := f.start(nil, "run")
 		f.awaitTaken(time.Minute, 30)
-		f.await(10*time.Second, "counted", func() bool { return strings.Contains(f.pages(p), `oriel_decisions_total{partition="0"} 30`) })
+		counted := fmt.Sprintf(`oriel_decisions_total{deployment=%q,partition="0"} 30`, f.name)
+		f.await(10*time.Second, "counted", func() bool { return strings.Contains(f.pages(p), counted) })
 		texts[i] = regexp.MustCompile(`(?m)^oriel_commit_duration_seconds_(bucket|sum).*$`).ReplaceAllString(f.pages(p), "")
+		texts[i] = strings.ReplaceAll(texts[i], f.name, "NAME")
 		p.terminate()
 	}
 	if texts[0] != texts[1] {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math/rand/v2"
 	"slices"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -13,25 +14,32 @@ import (
 func TestBudgetServesInOrderAndLetsTheLargeTakeTurns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := NewBudget(100)
+		var mu sync.Mutex // of several who are served at once
 		var order []string
 		held := map[string]share{}
 		want := func(name string, take func(context.Context, int) (share, error), bytes int) {
 			go func() {
 				s, err := take(t.Context(), bytes)
 				if err == nil {
+					mu.Lock()
+					defer mu.Unlock()
 					order, held[name] = append(order, name), s
 				}
 			}()
 			synctest.Wait()
 		}
 		release := func(name string) {
+			mu.Lock()
 			s := held[name]
+			mu.Unlock()
 			s.release()
 			s.release() // a second time does nothing
 			synctest.Wait()
 		}
 		check := func(expected ...string) {
 			t.Helper()
+			mu.Lock()
+			defer mu.Unlock()
 			slices.Sort(order) // several are served at once
 			if slices.Sort(expected); !slices.Equal(order, expected) {
 				t.Fatalf("served %v, want %v", order, expected)
@@ -108,11 +116,11 @@ func TestEverybodyGetsOn(t *testing.T) {
 			done := make(chan bool)
 			for id := range uint64(200) {
 				go func() {
-					random := rand.New(rand.NewPCG(id, uint64(size)))
+					random, pace := rand.New(rand.NewPCG(id, uint64(size))), rand.New(rand.NewPCG(uint64(size), id))
 					out := make(chan share, 3) // Batches on their way
 					go func() {
 						for s := range out {
-							time.Sleep(time.Duration(random.IntN(100)) * time.Microsecond)
+							time.Sleep(time.Duration(pace.IntN(100)) * time.Microsecond)
 							s.release()
 						}
 						done <- true
