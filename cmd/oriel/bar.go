@@ -22,5 +22,6 @@ func newBar(w io.Writer, total int64, what string, bytes bool) *progressbar.Prog
 		progressbar.OptionThrottle(100*time.Millisecond),
 		progressbar.OptionClearOnFinish(),
 		progressbar.OptionSpinnerType(14),
+		progressbar.OptionSetSpinnerChangeInterval(0), // no goroutine of the bar's own, which reads its state without a lock
 	)
 }
