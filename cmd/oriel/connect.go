@@ -21,15 +21,14 @@ type deployment struct {
 	master *state.MasterKey
 }
 
-// connect reads the master key and checks those of the deployment's topics that a use names. onRetry hears of each request that is tried again.
-func (h host) connect(ctx context.Context, s settings.Settings, c pipeline.Config, use pipeline.Use, onRetry func(string, error)) (deployment, error) {
+// connect reads the master key and checks those of the deployment's topics that a use names. budget is nil for a command that holds a batch of one
+// topic while it fetches from another: it would wait for itself. onRetry hears of each request that is tried again.
+func (h host) connect(
+	ctx context.Context, s settings.Settings, c pipeline.Config, use pipeline.Use, budget *kafka.Budget, onRetry func(string, error),
+) (deployment, error) {
 	master, err := state.LoadMasterKey(s.MasterKeyFile)
 	if err != nil {
 		return deployment{}, fmt.Errorf("ORIEL_MASTER_KEY_FILE: %w", err)
-	}
-	var budget *kafka.Budget
-	if use == pipeline.ByService { // others hold a batch of one topic while they fetch from another
-		budget = pipeline.Memory(s.Memory).Fetching()
 	}
 	client, err := h.dial(s, budget, onRetry)
 	if err != nil {

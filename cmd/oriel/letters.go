@@ -46,7 +46,7 @@ func writeLetters(ctx context.Context, h host, once bool) error {
 	}
 	log := h.logger(s.LogLevel)
 	c := s.LettersDeployment()
-	d, err := h.connect(ctx, s, c, pipeline.ByLetters, retrying(log, nil))
+	d, err := h.connect(ctx, s, c, pipeline.ByLetters, nil, retrying(log, nil))
 	if cancelled(ctx, err) {
 		log.Info("told to end before the brokers had answered")
 		return nil

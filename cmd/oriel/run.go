@@ -101,7 +101,7 @@ func run(ctx context.Context, h host) (err error) {
 	}()
 	defer func() { _ = server.Close() }()
 
-	d, err := h.connect(ctx, s, s.Deployment(), pipeline.ByService, retrying(log, pages.Retrying))
+	d, err := h.connect(ctx, s, s.Deployment(), pipeline.ByService, pipeline.Memory(s.Memory).Fetching(), retrying(log, pages.Retrying))
 	if err != nil {
 		return err
 	}
