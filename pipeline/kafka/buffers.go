@@ -105,15 +105,19 @@ func (p *bufferPool) slot(capacity int) *weak.Pointer[buffer] {
 
 func (b *buffer) retain() { b.refs.Add(1) }
 
+// release gives a reference back. With the last one the buffer is in its pool first, so that whoever waits for the share finds it there; from
+// then on it may be another's, with another share.
 func (b *buffer) release() {
 	if b.refs.Add(-1) != 0 {
 		return
 	}
+	mine := b.share
+	b.share = share{}
 	switch c := cap(b.b); {
 	case c > keepBytes:
 		b.pool.putLarge(b)
 	case c == capacityFor(c): // it did not grow beyond what get gave
-		defer b.pool.free[class(c)].Put(b)
+		b.pool.free[class(c)].Put(b)
 	}
-	b.share.release()
+	mine.release()
 }
