@@ -97,11 +97,7 @@ func (s *Stream) Take(in Input, emit func(line []byte)) schemas.Code {
 	}
 	record := operators.Record{Identity: in.Identity, Null: code != schemas.OK}
 	if !record.Null {
-		record.Event = operators.Event{
-			Vector: operators.Vector{Indices: s.event.Indices, Values: s.event.Values},
-			Label:  s.event.Label,
-			Weight: s.event.Weight,
-		}
+		record.Event = s.event
 	}
 	s.decisions = s.machine.Add(s.decisions[:0], record)
 	s.emit(emit)

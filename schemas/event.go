@@ -5,12 +5,20 @@ import (
 	"unicode/utf8"
 )
 
-// Event is a valid record. Its slices belong to the Decoder, which overwrites them in its next Decode.
+// Event is what a valid record says: the one form in which decoder, operators and losses see it. Its slices belong to the
+// Decoder, which overwrites them in its next Decode.
 type Event struct {
-	Indices []int32 // nil: Values is dense. Else distinct, in order of appearance, beside Values of equal length.
+	Vector  Vector    // features; gradient or cost; price relatives
+	Label   float64   // −1 or 1 for two classes; any finite number for a real label; 0 without one
+	Weight  float64   // ≥ 0, finite; 1 where the record has none
+	Numbers []float64 // the body's further members, in its order; nil where it has none
+}
+
+// Vector is dense, with the values at their own positions, or sparse: then it names the position of each value, in
+// [0, dimension), and everything that it leaves out is zero. A Decoder gives distinct positions, in order of appearance.
+type Vector struct {
+	Indices []int32 // nil: dense. Else as long as Values.
 	Values  []float64
-	Label   float64 // −1 or 1 for two classes; any finite number for a real label; 0 without one
-	Weight  float64 // ≥ 0, finite
 }
 
 // Decoder decodes events of one configuration. It is not safe for concurrent use.

@@ -98,8 +98,9 @@ func newTestDecoder(tb testing.TB, c EventConfig) *Decoder {
 }
 
 func sameEvent(a, b Event) bool {
-	return (a.Indices == nil) == (b.Indices == nil) && slices.Equal(a.Indices, b.Indices) && sameBits(a.Values, b.Values) &&
-		sameBits([]float64{a.Label, a.Weight}, []float64{b.Label, b.Weight})
+	u, v := a.Vector, b.Vector
+	return (u.Indices == nil) == (v.Indices == nil) && slices.Equal(u.Indices, v.Indices) && sameBits(u.Values, v.Values) &&
+		sameBits([]float64{a.Label, a.Weight}, []float64{b.Label, b.Weight}) && sameBits(a.Numbers, b.Numbers)
 }
 
 func TestDecodeFollowsTheTableOfDocuments(t *testing.T) {
@@ -110,7 +111,7 @@ func TestDecodeFollowsTheTableOfDocuments(t *testing.T) {
 	for _, doc := range docs {
 		t.Run(doc.Name, func(t *testing.T) {
 			d := newTestDecoder(t, doc.config(t))
-			want := Event{Indices: doc.Indices, Values: doc.Values, Label: doc.Label, Weight: doc.Weight}
+			want := Event{Vector: Vector{doc.Indices, doc.Values}, Label: doc.Label, Weight: doc.Weight}
 			for range 2 { // the second time with used memory
 				var got Event
 				if code := d.Decode(&got, doc.value(t)); code.String() != doc.Code {

@@ -65,8 +65,8 @@ func TestHashFeaturesAgreesWithTheVectors(t *testing.T) {
 			t.Fatal(err)
 		}
 		var e Event
-		if code := d.Decode(&e, c.document(t)); code != OK || !reflect.DeepEqual(e.Indices, c.Indices) || !sameBits(e.Values, c.Values) {
-			t.Errorf("case %d: Decode: %v %v %v, want %v %v", k, code, e.Indices, e.Values, c.Indices, c.Values)
+		if code := d.Decode(&e, c.document(t)); code != OK || !reflect.DeepEqual(e.Vector.Indices, c.Indices) || !sameBits(e.Vector.Values, c.Values) {
+			t.Errorf("case %d: Decode: %v %v %v, want %v %v", k, code, e.Vector.Indices, e.Vector.Values, c.Indices, c.Values)
 		}
 	}
 }

@@ -57,7 +57,7 @@ func twinDecode(c EventConfig, doc []byte) (Event, faults) {
 		switch {
 		case slices.Contains(allowed, m.name):
 			vectors[m.name] = true
-			e.Indices, e.Values = twinVector(c, m.value, bad)
+			e.Vector.Indices, e.Vector.Values = twinVector(c, m.value, bad)
 		case m.name == "label" && needsLabel:
 			hasLabel = true
 			e.Label = twinLabel(c.Loss, m.value, bad)

@@ -8,7 +8,7 @@ func (d *Decoder) vector(dst *Event, b []byte, i int) (next int, code Code) {
 		if code != OK {
 			return next, code
 		}
-		dst.Values = d.values
+		dst.Vector.Values = d.values
 		if len(d.values) != d.dimension {
 			return next, WrongDimension
 		}
@@ -19,7 +19,7 @@ func (d *Decoder) vector(dst *Event, b []byte, i int) (next int, code Code) {
 	case i < len(b) && b[i] == '{' && d.body != bodyPortfolio:
 		d.hasher.reset()
 		next, code = d.object(b, i)
-		dst.Indices, dst.Values = d.hasher.indices, d.hasher.values
+		dst.Vector = Vector{d.hasher.indices, d.hasher.values}
 		return next, code
 	default:
 		return i, unexpected(b, i, 2, WrongType)

@@ -95,9 +95,9 @@ func problem(code schemas.Code, member string) string {
 }
 
 func appendVector(dst []byte, e schemas.Event, labelled bool) []byte {
-	if e.Indices != nil {
+	if e.Vector.Indices != nil {
 		dst = append(dst, `{"indices":[`...)
-		for i, index := range e.Indices {
+		for i, index := range e.Vector.Indices {
 			dst = comma(dst, i)
 			dst = fmt.Appendf(dst, "%d", index)
 		}
@@ -105,7 +105,7 @@ func appendVector(dst []byte, e schemas.Event, labelled bool) []byte {
 	} else {
 		dst = append(dst, `{"values":[`...)
 	}
-	for i, v := range e.Values {
+	for i, v := range e.Vector.Values {
 		dst = schemas.AppendFloat(comma(dst, i), v)
 	}
 	dst = append(dst, ']')

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"oriel/operators"
+	"oriel/schemas"
 )
 
 // BenchmarkAdd is one event, one step, one decision: logistic loss, dense features, W = 1024, with the tree's noise.
@@ -35,9 +36,9 @@ func BenchmarkAdd(b *testing.B) {
 
 func benchmark(b *testing.B, m *Machine) {
 	rng := rand.New(rand.NewPCG(1, 1))
-	events := make([]operators.Event, 64)
+	events := make([]schemas.Event, 64)
 	for i := range events {
-		events[i] = operators.Event{Vector: operators.Vector{Values: direction(rng, 32, 1)}, Label: float64(1 - i%2*2), Weight: 1}
+		events[i] = schemas.Event{Vector: schemas.Vector{Values: direction(rng, 32, 1)}, Label: float64(1 - i%2*2), Weight: 1}
 	}
 	var dst []operators.Decision
 	i := 0

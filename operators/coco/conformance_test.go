@@ -8,6 +8,7 @@ import (
 	"oriel/operators"
 	"oriel/operators/loss"
 	"oriel/operators/optest"
+	"oriel/schemas"
 )
 
 // TestConformance runs the suite over updates, sets and losses, each with batches of 1 and 3 and with the two meanings of µ.
@@ -23,13 +24,13 @@ func TestConformance(t *testing.T) {
 				c := sample(t, set, 3)
 				c.Update, c.OwnConvexity, c.StartRegularizer = update, batch == 3, float64(batch-1)
 				c.EmitEvery, c.Loss = 1+batch/2, mustLoss(t, lossName)
-				events := make([]operators.Event, 30)
+				events := make([]schemas.Event, 30)
 				for i := range events {
-					v := operators.Vector{Values: []float64{0.5 + rng.Float64(), 0.5 + rng.Float64(), 0.5 + rng.Float64()}}
+					v := schemas.Vector{Values: []float64{0.5 + rng.Float64(), 0.5 + rng.Float64(), 0.5 + rng.Float64()}}
 					if i%4 == 3 {
-						v = operators.Vector{Indices: []int32{0, 2}, Values: v.Values[:2]}
+						v = schemas.Vector{Indices: []int32{0, 2}, Values: v.Values[:2]}
 					}
-					events[i] = operators.Event{Vector: v, Label: float64(1 - i%2*2), Weight: rng.Float64()}
+					events[i] = schemas.Event{Vector: v, Label: float64(1 - i%2*2), Weight: rng.Float64()}
 				}
 				m := mechanism(c, 4, batch)
 				t.Run(fmt.Sprintf("%s/%s/%s/B=%d", update, set, lossName, batch), func(t *testing.T) {

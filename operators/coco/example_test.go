@@ -10,6 +10,7 @@ import (
 	"oriel/operators/coco"
 	"oriel/operators/convex"
 	"oriel/operators/loss"
+	"oriel/schemas"
 )
 
 // A stream of two-dimensional logistic events in steps of two, learned in the unit ball under window (1, 1e-6)-DP.
@@ -35,7 +36,7 @@ func Example() {
 		panic(err)
 	}
 	for offset := range 4 {
-		event := operators.Event{Vector: operators.Vector{Values: []float64{0.6, 0.8}}, Label: 1, Weight: 1}
+		event := schemas.Event{Vector: schemas.Vector{Values: []float64{0.6, 0.8}}, Label: 1, Weight: 1}
 		record := operators.Record{Identity: noise.Identity{Offset: int64(offset)}, Event: event}
 		for _, d := range machine.Add(nil, record) {
 			fmt.Println("decision", d.Index, "of dimension", len(d.Point), "after event", offset)

@@ -13,6 +13,7 @@ import (
 	"oriel/mechanisms/windowtree"
 	"oriel/operators"
 	"oriel/operators/loss"
+	"oriel/schemas"
 )
 
 // The audit of mechanisms/audit through the whole machine: an event whose gradient is far outside the clip, by its weight, exchanged for one
@@ -68,7 +69,7 @@ func auditMachine(t *testing.T, c Config, m mechanisms.Config, stream *mechanism
 			for place := range m.Batch {
 				r := operators.Record{Identity: noise.Identity{Partition: int32(run), Offset: int64(now*m.Batch + place)}, Null: place != 0 || !k.At(now)}
 				if !r.Null {
-					r.Event = operators.Event{Vector: operators.Vector{Values: []float64{0.5, 0.5}}, Label: 1, Weight: 100}
+					r.Event = schemas.Event{Vector: schemas.Vector{Values: []float64{0.5, 0.5}}, Label: 1, Weight: 100}
 					if coin {
 						r.Event.Label = -1
 					}
@@ -101,7 +102,7 @@ type unweighted struct {
 	weight *float64
 }
 
-func (u unweighted) Gradient(dst, x []float64, e operators.Event) bool {
+func (u unweighted) Gradient(dst, x []float64, e schemas.Event) bool {
 	*u.weight, e.Weight = e.Weight, 1
 	return u.Loss.Gradient(dst, x, e)
 }

@@ -13,8 +13,8 @@ import (
 	"strings"
 	"testing"
 
-	"oriel/operators"
 	"oriel/operators/loss"
+	"oriel/schemas"
 )
 
 var rewrite = flag.Bool("rewrite", false, "write testdata/golden.txt")
@@ -64,7 +64,7 @@ func digest(m *Machine) string {
 	hash := sha256.New()
 	var word [8]byte
 	for step := range 300 {
-		e := operators.Event{Weight: float64(1+rng.IntN(4)) / 4, Label: float64(1 - 2*rng.IntN(2))}
+		e := schemas.Event{Weight: float64(1+rng.IntN(4)) / 4, Label: float64(1 - 2*rng.IntN(2))}
 		for range 7 {
 			e.Vector.Values = append(e.Vector.Values, float64(1+rng.IntN(1000))/300)
 		}

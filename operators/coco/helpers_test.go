@@ -12,6 +12,7 @@ import (
 	"oriel/operators"
 	"oriel/operators/convex"
 	"oriel/operators/loss"
+	"oriel/schemas"
 )
 
 func mustLoss(t testing.TB, name string) loss.Loss {
@@ -102,12 +103,12 @@ func mustPlan(t testing.TB, c Config, m mechanisms.Config) Plan {
 	return plan
 }
 
-func record(offset int, e operators.Event) operators.Record {
+func record(offset int, e schemas.Event) operators.Record {
 	return operators.Record{Identity: noise.Identity{Offset: int64(offset), LeaderEpoch: 1}, Event: e}
 }
 
-func linear(v []float64) operators.Event {
-	return operators.Event{Vector: operators.Vector{Values: v}, Weight: 1}
+func linear(v []float64) schemas.Event {
+	return schemas.Event{Vector: schemas.Vector{Values: v}, Weight: 1}
 }
 
 // direction is uniform on the sphere of radius norm.

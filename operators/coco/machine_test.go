@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"oriel/operators"
+	"oriel/schemas"
 )
 
 // TestFirstStepsByHand: ball of radius 1, µ = ½, λ_0 = 0, no noise: x_2 = Π(−v_1/½), x_3 = Π(−(v_1+v_2)/1).
@@ -38,7 +39,7 @@ func TestFirstStepsByHand(t *testing.T) {
 func TestOrderIsWeightThenTangentThenClip(t *testing.T) {
 	c := sample(t, "simplex", 2)
 	m := quiet(t, c, mechanism(c, 4, 1))
-	m.Add(nil, record(0, operators.Event{Vector: operators.Vector{Values: []float64{3, -1}}, Weight: 0.5}))
+	m.Add(nil, record(0, schemas.Event{Vector: schemas.Vector{Values: []float64{3, -1}}, Weight: 0.5}))
 	want := []float64{1 / math.Sqrt2, -1 / math.Sqrt2}
 	if got := m.stream.Sum(); distance(got, want) > 1e-6 {
 		t.Errorf("the stream sums %v, want %v", got, want)
@@ -54,7 +55,7 @@ func TestBatchTakesAllGradientsAtOneDecision(t *testing.T) {
 	c := sample(t, "box", 1)
 	c.Loss, c.StrongConvexity = mustLoss(t, "squared"), 1
 	m := quiet(t, c, mechanism(c, 4, 2))
-	e := operators.Event{Vector: operators.Vector{Values: []float64{1}}, Label: 0.5, Weight: 1}
+	e := schemas.Event{Vector: schemas.Vector{Values: []float64{1}}, Label: 0.5, Weight: 1}
 	// x_1 = 0: both gradients −0.5, µB = 2: x_2 = 0.5. Then both are 0: x_3 = 1/4. Then −0.25 and null: x_4 = 1.25/6.
 	for i, want := range []float64{0, 0.5, 0.5, 0.25, 0.25, 1.25 / 6} {
 		r := record(i, e)
@@ -139,7 +140,7 @@ func TestAddAllocatesNothingOfItsOwn(t *testing.T) {
 			c.Update, c.Loss = update, mustLoss(t, "logistic")
 			m := mechanism(c, 1024, 1)
 			machine, bare := open(t, c, m, 1), open(t, c, m, 1).stream
-			e := operators.Event{Vector: operators.Vector{Values: direction(rand.New(rand.NewPCG(1, 1)), 32, 1)}, Label: 1, Weight: 1}
+			e := schemas.Event{Vector: schemas.Vector{Values: direction(rand.New(rand.NewPCG(1, 1)), 32, 1)}, Label: 1, Weight: 1}
 			dst, i := make([]operators.Decision, 0, 1), 0
 			with := testing.AllocsPerRun(1024, func() {
 				dst = machine.Add(dst[:0], record(i, e))

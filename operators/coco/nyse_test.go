@@ -8,7 +8,7 @@ import (
 	"os"
 	"testing"
 
-	"oriel/operators"
+	"oriel/schemas"
 )
 
 const nyseStocks, nyseDays = 36, 5651
@@ -45,7 +45,7 @@ func logWealth(m *Machine, days [][]float64) float64 {
 	total := 0.0
 	for day, relatives := range days {
 		total += math.Log(dot(m.update.point(), relatives))
-		m.Add(nil, record(day, operators.Event{Vector: operators.Vector{Values: relatives}, Weight: 1}))
+		m.Add(nil, record(day, schemas.Event{Vector: schemas.Vector{Values: relatives}, Weight: 1}))
 	}
 	return total
 }

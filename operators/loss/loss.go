@@ -5,7 +5,7 @@ import (
 	"math"
 	"strings"
 
-	"oriel/operators"
+	"oriel/schemas"
 )
 
 // Loss is a convex loss with its subgradient. It holds no state and may be shared.
@@ -13,10 +13,10 @@ type Loss interface {
 	// Gradient writes w·∇ℓ(x) over the whole of dst, which is as long as x. It reports false, and leaves dst
 	// unspecified, where the loss is not defined (a label that is no class, ⟨x, r⟩ ≤ 0, another dimension, a negative
 	// weight) or an entry is not finite: such an event counts as null.
-	Gradient(dst, x []float64, e operators.Event) bool
+	Gradient(dst, x []float64, e schemas.Event) bool
 
 	// Value is w·ℓ(x), and NaN where the loss is not defined.
-	Value(x []float64, e operators.Event) float64
+	Value(x []float64, e schemas.Event) float64
 }
 
 // Names lists the losses that Parse knows.

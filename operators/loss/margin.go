@@ -3,7 +3,7 @@ package loss
 import (
 	"math"
 
-	"oriel/operators"
+	"oriel/schemas"
 )
 
 // Logistic is ℓ(x) = log(1 + e^{−y⟨a,x⟩}), y ∈ {−1, 1}.
@@ -11,7 +11,7 @@ type Logistic struct{}
 
 // Gradient is −w·y·σ(−y⟨a,x⟩)·a with σ(z) = 1/(1+e^{−z}). The exponential is taken of −|z| only, so that it
 // saturates at 0 and never overflows.
-func (Logistic) Gradient(dst, x []float64, e operators.Event) bool {
+func (Logistic) Gradient(dst, x []float64, e schemas.Event) bool {
 	m, ok := inner(e.Vector, x)
 	if !ok || !class(e.Label) || !valid(e.Weight) || m != m {
 		return false
@@ -26,7 +26,7 @@ func (Logistic) Gradient(dst, x []float64, e operators.Event) bool {
 }
 
 // Value is w·log(1 + e^{−z}) = w·(max(−z, 0) + log1p(e^{−|z|})), z = y⟨a,x⟩.
-func (Logistic) Value(x []float64, e operators.Event) float64 {
+func (Logistic) Value(x []float64, e schemas.Event) float64 {
 	m, ok := inner(e.Vector, x)
 	if !ok || !class(e.Label) || !valid(e.Weight) {
 		return math.NaN()
@@ -39,7 +39,7 @@ func (Logistic) Value(x []float64, e operators.Event) float64 {
 type Hinge struct{}
 
 // Gradient is −w·y·a where y⟨a,x⟩ < 1, and zero elsewhere.
-func (Hinge) Gradient(dst, x []float64, e operators.Event) bool {
+func (Hinge) Gradient(dst, x []float64, e schemas.Event) bool {
 	m, ok := inner(e.Vector, x)
 	if !ok || !class(e.Label) || !valid(e.Weight) || m != m {
 		return false
@@ -52,7 +52,7 @@ func (Hinge) Gradient(dst, x []float64, e operators.Event) bool {
 }
 
 // Value is w·max(0, 1 − y⟨a,x⟩).
-func (Hinge) Value(x []float64, e operators.Event) float64 {
+func (Hinge) Value(x []float64, e schemas.Event) float64 {
 	m, ok := inner(e.Vector, x)
 	if !ok || !class(e.Label) || !valid(e.Weight) {
 		return math.NaN()

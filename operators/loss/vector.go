@@ -4,11 +4,11 @@ import (
 	"math"
 
 	"oriel/mechanisms/lattice"
-	"oriel/operators"
+	"oriel/schemas"
 )
 
 // inner returns ⟨v, x⟩ and whether v lies in the space of x. The sum runs in the order of v's values.
-func inner(v operators.Vector, x []float64) (float64, bool) {
+func inner(v schemas.Vector, x []float64) (float64, bool) {
 	if v.Indices == nil {
 		if len(v.Values) != len(x) {
 			return 0, false
@@ -29,7 +29,7 @@ func inner(v operators.Vector, x []float64) (float64, bool) {
 }
 
 // scaled writes factor·v over dst and reports whether every entry is finite. inner has accepted v.
-func scaled(dst []float64, factor float64, v operators.Vector) bool {
+func scaled(dst []float64, factor float64, v schemas.Vector) bool {
 	if v.Indices == nil {
 		for i, a := range v.Values {
 			dst[i] = float64(factor * a)

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"oriel/operators"
+	"oriel/schemas"
 )
 
 // nullTakesItsPlace wants a null record to close steps like any other, and its event not to be read.
@@ -28,7 +29,7 @@ func (s suite) nullTakesItsPlace(t *testing.T) {
 	nulls, ghosts := slices.Clone(s.records), slices.Clone(s.records)
 	for i := range nulls {
 		if i%3 == 0 {
-			nulls[i].Null, nulls[i].Event = true, operators.Event{}
+			nulls[i].Null, nulls[i].Event = true, schemas.Event{}
 			ghosts[i].Null = true
 		}
 	}
@@ -36,17 +37,17 @@ func (s suite) nullTakesItsPlace(t *testing.T) {
 }
 
 // useless makes events that no machine can use.
-var useless = map[string]func(*operators.Event){
-	"weight not a number": func(e *operators.Event) { e.Weight = math.NaN() },
-	"weight negative":     func(e *operators.Event) { e.Weight = -1 },
-	"values not finite": func(e *operators.Event) {
+var useless = map[string]func(*schemas.Event){
+	"weight not a number": func(e *schemas.Event) { e.Weight = math.NaN() },
+	"weight negative":     func(e *schemas.Event) { e.Weight = -1 },
+	"values not finite": func(e *schemas.Event) {
 		e.Vector.Values = slices.Repeat([]float64{math.NaN()}, len(e.Vector.Values))
 	},
-	"other dimension": func(e *operators.Event) {
-		e.Vector = operators.Vector{Values: slices.Repeat([]float64{1}, len(e.Vector.Values)+1000)}
+	"other dimension": func(e *schemas.Event) {
+		e.Vector = schemas.Vector{Values: slices.Repeat([]float64{1}, len(e.Vector.Values)+1000)}
 	},
-	"index out of range": func(e *operators.Event) {
-		e.Vector = operators.Vector{Indices: []int32{math.MaxInt32}, Values: []float64{1}}
+	"index out of range": func(e *schemas.Event) {
+		e.Vector = schemas.Vector{Indices: []int32{math.MaxInt32}, Values: []float64{1}}
 	},
 }
 
@@ -55,7 +56,7 @@ func (s suite) uselessRecordIsNull(t *testing.T) {
 	nulls := slices.Clone(s.records)
 	for i := range nulls {
 		if i%4 == 1 {
-			nulls[i].Null, nulls[i].Event = true, operators.Event{}
+			nulls[i].Null, nulls[i].Event = true, schemas.Event{}
 		}
 	}
 	want := play(s.newMachine(t), nulls)

@@ -9,6 +9,7 @@ import (
 	"oriel/mechanisms"
 	"oriel/mechanisms/noise"
 	"oriel/operators"
+	"oriel/schemas"
 )
 
 // Make returns a machine at step 0, always of the same configuration. Every private sum that it has is a stream of
@@ -16,7 +17,7 @@ import (
 type Make func(tb testing.TB, open Open) operators.Machine
 
 // Run plays the events, of which there must be at least 20, on machines of newMachine.
-func Run(t *testing.T, newMachine Make, events []operators.Event) {
+func Run(t *testing.T, newMachine Make, events []schemas.Event) {
 	t.Helper()
 	if len(events) < 20 {
 		t.Fatalf("BUG: optest: %d events are too few to tell machines apart", len(events))
@@ -66,7 +67,7 @@ func (s suite) newMachine(tb testing.TB) operators.Machine {
 }
 
 // records gives events their places in a log and puts a null record after every sixth.
-func records(events []operators.Event) []operators.Record {
+func records(events []schemas.Event) []operators.Record {
 	var list []operators.Record
 	add := func(r operators.Record) {
 		r.Identity = noise.Identity{Topic: [16]byte{1}, Partition: 2, Offset: int64(len(list)), LeaderEpoch: 3}

@@ -10,6 +10,7 @@ import (
 	"oriel/mechanisms/dp"
 	"oriel/mechanisms/mechtest"
 	"oriel/operators"
+	"oriel/schemas"
 )
 
 // least is the least machine: a step is two records, the decision the private sum of their weighted values so far.
@@ -72,10 +73,10 @@ func makeLeast(leak func(m *least, r operators.Record)) Make {
 	}
 }
 
-func leastEvents() []operators.Event {
-	events := make([]operators.Event, 25)
+func leastEvents() []schemas.Event {
+	events := make([]schemas.Event, 25)
 	for i := range events {
-		events[i] = operators.Event{Vector: operators.Vector{Values: []float64{float64(i) - 7}}, Weight: 1}
+		events[i] = schemas.Event{Vector: schemas.Vector{Values: []float64{float64(i) - 7}}, Weight: 1}
 	}
 	return events
 }

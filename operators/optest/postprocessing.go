@@ -11,6 +11,7 @@ import (
 	"oriel/mechanisms"
 	"oriel/mechanisms/mechtest"
 	"oriel/operators"
+	"oriel/schemas"
 )
 
 // decisionsArePostProcessing wants machines whose private sums are equal to publish equal bytes and to keep equal state
@@ -29,7 +30,7 @@ func (s suite) decisionsArePostProcessing(t *testing.T) {
 // otherEvents change what records say and nothing else of them.
 func otherEvents() map[string]func(r *operators.Record) {
 	changes := map[string]func(r *operators.Record){
-		"null":      func(r *operators.Record) { r.Null, r.Event = true, operators.Event{} },
+		"null":      func(r *operators.Record) { r.Null, r.Event = true, schemas.Event{} },
 		"not null":  func(r *operators.Record) { r.Null, r.Event.Weight = false, 1 },
 		"zero leaf": func(r *operators.Record) { r.Event.Weight = 0 },
 		"heavy":     func(r *operators.Record) { r.Event.Weight = 1e300 },
@@ -45,7 +46,7 @@ func otherEvents() map[string]func(r *operators.Record) {
 	return changes
 }
 
-func scale(e *operators.Event, by float64) {
+func scale(e *schemas.Event, by float64) {
 	e.Vector.Values = slices.Clone(e.Vector.Values)
 	for i := range e.Vector.Values {
 		e.Vector.Values[i] *= by

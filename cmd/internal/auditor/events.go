@@ -6,6 +6,7 @@ import (
 
 	"oriel/mechanisms/audit/residual"
 	"oriel/operators"
+	"oriel/schemas"
 )
 
 // crowd makes events of all kinds, whose leaves an auditor knows: far beyond the clip in a random direction or along
@@ -15,14 +16,14 @@ type crowd struct {
 	rng        *rand.Rand
 	coordinate int
 	dense      []float64
-	canaries   map[int][2]operators.Event // by coordinate
+	canaries   map[int][2]schemas.Event // by coordinate
 }
 
 // remembered bounds what is kept of events along coordinates, numbers.
 const remembered = 1 << 20
 
 func (a *Subject) newCrowd() *crowd {
-	c := &crowd{subject: a, canaries: map[int][2]operators.Event{}}
+	c := &crowd{subject: a, canaries: map[int][2]schemas.Event{}}
 	c.dense = a.dense(a.random("direction", 1))
 	return c
 }
@@ -36,7 +37,7 @@ func (c *crowd) begin(purpose string, run uint64) {
 // next returns a record and the coordinate that its leaf is along, or residual.NoCoordinate.
 func (c *crowd) next() (r operators.Record, along int) {
 	along = residual.NoCoordinate
-	var two [2]operators.Event
+	var two [2]schemas.Event
 	factor := 1.0
 	switch kind := c.rng.IntN(8); kind {
 	case 0:
@@ -60,11 +61,11 @@ func (c *crowd) next() (r operators.Record, along int) {
 	return operators.Record{Event: event}, along
 }
 
-func (c *crowd) alongCoordinate(i int) [2]operators.Event {
+func (c *crowd) alongCoordinate(i int) [2]schemas.Event {
 	if two, ok := c.canaries[i]; ok {
 		return two
 	}
-	var two [2]operators.Event
+	var two [2]schemas.Event
 	two[0], two[1] = canaryEvents(c.subject.operator, c.subject.along(i))
 	if (len(c.canaries)+1)*c.subject.mechanism.Dimension <= remembered {
 		c.canaries[i] = two

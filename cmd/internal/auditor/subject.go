@@ -15,6 +15,7 @@ import (
 	"oriel/operators"
 	"oriel/operators/coco"
 	"oriel/operators/loss"
+	"oriel/schemas"
 )
 
 // Subject is the configured machine. What an audit knows of its operator is in this file.
@@ -149,15 +150,15 @@ const beyond = 64
 //	hinge              features u/2M, inside the margin at every x
 //	squared, absolute  features u/M, label ∓2: a residual of 1 at least
 //	portfolio          relatives u up to a constant, which is no direction of the simplex; ⟨x, r⟩ is between 1 and the largest of r, times the scale
-func canaryEvents(c coco.Config, u []float64) (with, without operators.Event) {
+func canaryEvents(c coco.Config, u []float64) (with, without schemas.Event) {
 	reach, clip := c.Set.MaxNorm(), c.Clip
-	event := func(factor, label, slope float64) operators.Event {
+	event := func(factor, label, slope float64) schemas.Event {
 		values := make([]float64, len(u))
 		for i, x := range u {
 			values[i] = factor * x
 		}
 		length := max(factor, -factor) * slope // of the gradient without its weight
-		return operators.Event{Vector: operators.Vector{Values: values}, Label: label, Weight: beyond * max(1, clip/length)}
+		return schemas.Event{Vector: schemas.Vector{Values: values}, Label: label, Weight: beyond * max(1, clip/length)}
 	}
 	switch c.Loss.(type) {
 	case loss.Linear:
@@ -170,7 +171,7 @@ func canaryEvents(c coco.Config, u []float64) (with, without operators.Event) {
 		return event(1/reach, -2, 1), event(1/reach, 2, 1)
 	case loss.Portfolio:
 		with, without = event(-1, 0, 1), event(1, 0, 1) // the gradient is −r/⟨x, r⟩
-		for _, e := range []*operators.Event{&with, &without} {
+		for _, e := range []*schemas.Event{&with, &without} {
 			least := slices.Min(e.Vector.Values)
 			for i := range e.Vector.Values {
 				e.Vector.Values[i] += 1 - least

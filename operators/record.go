@@ -1,0 +1,13 @@
+package operators
+
+import (
+	"oriel/mechanisms/noise"
+	"oriel/schemas"
+)
+
+// Record is an input record after decoding. A machine hands Identity to the noise and never reads it.
+type Record struct {
+	Identity noise.Identity
+	Event    schemas.Event
+	Null     bool // malformed, over limit, or not accepted: takes its place with the neutral element; Event is not read
+}
