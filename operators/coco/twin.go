@@ -1,0 +1,85 @@
+package coco
+
+import (
+	"fmt"
+	"slices"
+
+	"oriel/operators"
+	"oriel/operators/loss"
+	"oriel/schemas"
+)
+
+// twin is the operators.Twin of a machine that publishes every decision: a record adds the gradient of its loss at the
+// decision before it.
+type twin struct {
+	config   Config
+	decision []float64
+}
+
+func (t *twin) Begin() { t.config.Set.Start(t.decision) }
+
+func (t *twin) Decided(decisions []operators.Decision) {
+	for _, d := range decisions {
+		copy(t.decision, d.Point)
+	}
+}
+
+func (t *twin) Leaf(dst []float64, r operators.Record) bool {
+	if r.Null || !t.config.Loss.Gradient(dst, t.decision, r.Event) {
+		return false
+	}
+	t.config.Set.Tangent(dst)
+	return true
+}
+
+func (t *twin) Direct(u []float64) { t.config.Set.Tangent(u) }
+
+func (t *twin) Canary(u []float64, factor float64) (with, without operators.Record) {
+	first, second := canaries(t.config, u)
+	first.Weight = float64(first.Weight * factor)
+	second.Weight = float64(second.Weight * factor)
+	return operators.Record{Event: first}, operators.Record{Event: second}
+}
+
+// canaries returns two events whose gradients, at every decision of the set, are longer than the clip and point along u
+// and −u. With |x| ≤ M:
+//
+//	linear             ±u itself
+//	logistic           features u/M, so |⟨a, x⟩| ≤ 1 and the slope is 1/(1 + e) at least; the label turns the sign
+//	hinge              features u/2M, inside the margin at every x
+//	squared, absolute  features u/M, label ∓2: a residual of 1 at least
+//	portfolio          relatives u up to a constant, which is no direction of the simplex; ⟨x, r⟩ is between 1 and the
+//	                   largest of r, times the scale
+func canaries(c Config, u []float64) (with, without schemas.Event) {
+	reach, clip := c.Set.MaxNorm(), c.Clip
+	event := func(factor, label, slope float64) schemas.Event {
+		values := make([]float64, len(u))
+		for i, x := range u {
+			values[i] = float64(factor * x)
+		}
+		length := float64(max(factor, -factor) * slope) // of the gradient without its weight
+		weight := float64(operators.Beyond * max(1, clip/length))
+		return schemas.Event{Vector: schemas.Vector{Values: values}, Label: label, Weight: weight}
+	}
+	switch c.Loss.(type) {
+	case loss.Linear:
+		return event(float64(operators.Beyond*clip), 0, 1), event(float64(-operators.Beyond*clip), 0, 1)
+	case loss.Logistic:
+		return event(1/reach, -1, 0.25), event(1/reach, 1, 0.25)
+	case loss.Hinge:
+		return event(0.5/reach, -1, 1), event(0.5/reach, 1, 1)
+	case loss.Squared, loss.Absolute:
+		return event(1/reach, -2, 1), event(1/reach, 2, 1)
+	case loss.Portfolio:
+		with, without = event(-1, 0, 1), event(1, 0, 1) // the gradient is −r/⟨x, r⟩
+		for _, e := range []*schemas.Event{&with, &without} {
+			least := slices.Min(e.Vector.Values)
+			for i := range e.Vector.Values {
+				e.Vector.Values[i] += 1 - least
+			}
+			e.Weight = float64(operators.Beyond * max(1, float64(clip*reach*slices.Max(e.Vector.Values))))
+		}
+		return with, without
+	}
+	panic(fmt.Sprintf("BUG: coco: no canary for the loss %T", c.Loss))
+}

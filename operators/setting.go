@@ -1,0 +1,53 @@
+package operators
+
+import "strings"
+
+// Prefix starts the name of every environment variable of ours.
+const Prefix = "ORIEL_"
+
+// Kind says how the text of a setting is read.
+type Kind uint8
+
+// The kinds.
+const (
+	Text   Kind = iota + 1 // as it stands; one of Choices, where there are any
+	Number                 // a float64
+	Count                  // a whole number, 0 or more
+	Flag                   // true or false
+	List                   // entries with commas between them
+	File                   // the name of a file, whose lines are the entries; empty lines and those that start with # are left out
+)
+
+// Setting is one variable of an operator, and its row in the settings table. Its name, and the meaning of a value, stay:
+// both are part of what identifies a deployment.
+type Setting struct {
+	Name     string // without Prefix; other operators may have one of the same name
+	Kind     Kind
+	Unit     string
+	Range    string // for people; empty: Choices
+	Default  string // never changes
+	Text     string
+	Required bool     // no default: it must be set
+	Decodes  bool     // of Family.Events, which sees no others
+	Choices  []string // of Text
+
+	// Entry brings an entry of a List or File to the form that is hashed and handed out, or says that it breaks the rule
+	// in Range. Where it is nil, entries stay as they stand.
+	Entry func(text string) (canonical string, ok bool)
+
+	// Later marks a setting that came after the operator's first version. It has no line in the canonical configuration
+	// while it is at its default, so that its arrival changed no deployment.
+	Later bool
+}
+
+// Limits is Range, or the choices.
+func (s Setting) Limits() string {
+	if s.Range == "" {
+		return strings.Join(s.Choices, ", ")
+	}
+	return s.Range
+}
+
+func (k Kind) String() string {
+	return [...]string{"", "text", "a number", "a whole number", "true or false", "entries with commas between them", "a file"}[k]
+}

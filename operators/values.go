@@ -1,0 +1,184 @@
+package operators
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"oriel/schemas"
+)
+
+// Values are an operator's settings as they were given, read by kind. Asking for a setting that is not in the table, or as
+// another kind, is a mistake in the operator, and panics.
+type Values struct {
+	*Problems
+	Common
+
+	table  []Setting
+	values map[string]value
+}
+
+// Common is what settings that every operator has say.
+type Common struct {
+	Mechanism string // not checked yet
+	Batch     uint64 // B
+	Horizon   uint64 // ORIEL_HORIZON; 0: not set
+}
+
+type value struct {
+	text    string // trimmed
+	number  float64
+	count   uint64
+	flag    bool
+	entries []string
+}
+
+// Source is where values come from.
+type Source struct {
+	Given    map[string]string // by variable, with Prefix
+	ReadFile func(name string) ([]byte, error)
+	Common   Common
+}
+
+// Read reads what is given of a table, and reports to p what is malformed. Of the settings that are needed it also reports
+// what is missing, not among the choices, or breaks an entry's rule; the lists and files of others are not looked at. Files
+// are read here and never again.
+func (s Source) Read(p *Problems, table []Setting, need func(Setting) bool) *Values {
+	v := &Values{Problems: p, Common: s.Common, table: table, values: make(map[string]value, len(table))}
+	for _, setting := range table {
+		text, needed := strings.TrimSpace(s.Given[Prefix+setting.Name]), need(setting)
+		if text == "" {
+			text = setting.Default
+		}
+		switch {
+		case text == "" && setting.Required && needed:
+			p.Break(setting.Name, "not set; %s", setting.Text)
+		case text != "":
+			v.values[setting.Name] = s.parse(p, setting, text, needed)
+		}
+	}
+	return v
+}
+
+// parse reads one value; of a malformed one it reports the rule.
+func (s Source) parse(p *Problems, setting Setting, text string, needed bool) value {
+	v := value{text: text}
+	var err error
+	switch setting.Kind {
+	case Text:
+		if setting.Choices != nil && needed {
+			p.OneOf(setting.Name, text, setting.Choices...)
+		}
+	case Number:
+		v.number, err = strconv.ParseFloat(text, 64)
+	case Count:
+		v.count, err = strconv.ParseUint(text, 10, 64)
+	case Flag:
+		v.flag, err = strconv.ParseBool(text)
+	case List:
+		if needed {
+			v.entries = entries(p, setting, strings.Split(text, ","), "entry")
+		}
+	case File:
+		if !needed {
+			break
+		}
+		content, err := s.ReadFile(text)
+		if err != nil {
+			p.Break(setting.Name, "%w", err)
+			return v
+		}
+		v.entries = entries(p, setting, strings.Split(string(content), "\n"), text+": line")
+	}
+	if err != nil {
+		p.Break(setting.Name, "not a value of kind %s (%s)", setting.Unit, setting.Kind)
+	}
+	return v
+}
+
+// entries brings each piece to its canonical form. A piece that breaks the rule is named by its place, never quoted: files
+// may be private.
+func entries(p *Problems, setting Setting, pieces []string, place string) []string {
+	var list []string
+	for i, piece := range pieces {
+		piece = strings.TrimSpace(piece)
+		if setting.Kind == File && (piece == "" || strings.HasPrefix(piece, "#")) {
+			continue
+		}
+		ok := piece != "" && !strings.ContainsRune(piece, '\n')
+		if ok && setting.Entry != nil {
+			piece, ok = setting.Entry(piece)
+		}
+		if !ok {
+			p.Break(setting.Name, "%s %d: not %s", place, i+1, setting.Limits())
+			return nil
+		}
+		list = append(list, piece)
+	}
+	return list
+}
+
+// get returns the value of a setting of the kind.
+func (v *Values) get(name string, kind ...Kind) value {
+	i := slices.IndexFunc(v.table, func(s Setting) bool { return s.Name == name && slices.Contains(kind, s.Kind) })
+	if i < 0 {
+		panic(fmt.Sprintf("BUG: operators: no setting %s of kind %v", name, kind))
+	}
+	return v.values[name]
+}
+
+// Text returns the value of a setting of kind Text; a wrong one is empty.
+func (v *Values) Text(name string) string { return v.get(name, Text).text }
+
+// Number returns the value of a setting of kind Number.
+func (v *Values) Number(name string) float64 { return v.get(name, Number).number }
+
+// Count returns the value of a setting of kind Count.
+func (v *Values) Count(name string) uint64 { return v.get(name, Count).count }
+
+// Flag returns the value of a setting of kind Flag.
+func (v *Values) Flag(name string) bool { return v.get(name, Flag).flag }
+
+// Entries returns those of a setting of kind List or File, in their order and canonical form.
+func (v *Values) Entries(name string) []string { return v.get(name, List, File).entries }
+
+// Canonical returns the lines NAME=value of all settings, but for later ones at their default: what identifies a
+// deployment. Lists and files stand there as a hash of their entries.
+func (v *Values) Canonical() []string {
+	var lines []string
+	for _, s := range v.table {
+		if text := v.values[s.Name].canonical(s.Kind); !s.Later || text != byDefault(s) {
+			lines = append(lines, s.Name+"="+text)
+		}
+	}
+	return lines
+}
+
+func (x value) canonical(k Kind) string {
+	switch k {
+	case Number:
+		return string(schemas.AppendFloat(nil, x.number))
+	case Count:
+		return strconv.FormatUint(x.count, 10)
+	case Flag:
+		return strconv.FormatBool(x.flag)
+	case List, File:
+		if x.entries == nil {
+			return ""
+		}
+		digest := sha256.Sum256([]byte(strings.Join(x.entries, "\n")))
+		return "sha256:" + hex.EncodeToString(digest[:])
+	default:
+		return x.text
+	}
+}
+
+// byDefault is the canonical form of a setting that is not set.
+func byDefault(s Setting) string {
+	always := func(Setting) bool { return true }
+	v := Source{}.Read(&Problems{}, []Setting{s}, always)
+	return v.values[s.Name].canonical(s.Kind)
+}

@@ -1,0 +1,126 @@
+package operators
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// letters is a rule for entries: lower-case words, whatever their case in the text.
+func letters(text string) (string, bool) {
+	text = strings.ToLower(text)
+	return text, strings.Trim(text, "abcdefghijklmnopqrstuvwxyz") == ""
+}
+
+var table = []Setting{
+	{Name: "KIND", Kind: Text, Unit: "name", Choices: []string{"plain", "fancy"}, Default: "plain"},
+	{Name: "RATE", Kind: Number, Unit: "1/s", Required: true, Text: "how often"},
+	{Name: "DIMENSION", Kind: Count, Unit: "coordinates", Required: true, Decodes: true, Text: "how many"},
+	{Name: "STRICT", Kind: Flag, Unit: "bool", Default: "false"},
+	{Name: "ARMS", Kind: List, Unit: "name,…", Range: "words", Entry: letters, Default: "a,b"},
+	{Name: "CELLS", Kind: File, Unit: "file", Range: "words", Entry: letters},
+	{Name: "BONUS", Kind: Number, Unit: "nats", Default: "0.50", Later: true},
+	{Name: "MORE", Kind: List, Unit: "name,…", Default: "x", Later: true},
+}
+
+var files = map[string]string{"cells.txt": "# cells\nNorth\n\n  south \n", "bad.txt": "north\nsecret 17\n"}
+
+// read gives the values of lines NAME=value, and what is wrong with them.
+func read(need func(Setting) bool, lines ...string) (*Values, *Problems) {
+	given := map[string]string{}
+	for _, line := range lines {
+		name, value, _ := strings.Cut(line, "=")
+		given[Prefix+name] = value
+	}
+	p := &Problems{}
+	open := func(name string) ([]byte, error) {
+		if text, ok := files[name]; ok {
+			return []byte(text), nil
+		}
+		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
+	}
+	return Source{Given: given, ReadFile: open}.Read(p, table, need), p
+}
+
+func all(Setting) bool { return true }
+
+func none(Setting) bool { return false }
+
+func TestValuesAreReadByKind(t *testing.T) {
+	v, p := read(all, "RATE= 0.25 ", "DIMENSION=7", "STRICT=true", "ARMS=Left, right", "CELLS=cells.txt")
+	if err := p.Err(); err != nil {
+		t.Fatal(err)
+	}
+	got := fmt.Sprint(v.Text("KIND"), v.Number("RATE"), v.Count("DIMENSION"), v.Flag("STRICT"), v.Entries("ARMS"), v.Entries("CELLS"))
+	if want := fmt.Sprint("plain", 0.25, 7, true, []string{"left", "right"}, []string{"north", "south"}); got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}
+
+// TestEachProblemIsReportedOnceByItsVariable also shows that no text of a file is quoted.
+func TestEachProblemIsReportedOnceByItsVariable(t *testing.T) {
+	v, p := read(all, "KIND=odd", "RATE=often", "ARMS=left,2", "CELLS=bad.txt", "STRICT=perhaps", "BONUS=1")
+	v.Positive("RATE", v.Number("RATE"))
+	v.Want("BONUS", false, "%d is too much", 1)
+	want := []string{
+		`ORIEL_KIND: "odd": not one of plain, fancy`,
+		"ORIEL_RATE: not a value of kind 1/s (a number)",
+		"ORIEL_DIMENSION: not set; how many",
+		"ORIEL_STRICT: not a value of kind bool (true or false)",
+		"ORIEL_ARMS: entry 2: not words",
+		"ORIEL_CELLS: bad.txt: line 2: not words",
+		"ORIEL_BONUS: 1 is too much",
+	}
+	if got := strings.Split(fmt.Sprint(p.Err()), "\n"); !slices.Equal(got, want) {
+		t.Errorf("problems\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+	if _, p := read(all, "RATE=1", "DIMENSION=1", "CELLS=gone.txt"); !errors.Is(p.Err(), fs.ErrNotExist) {
+		t.Errorf("a file that is not there: %v", p.Err())
+	}
+}
+
+// TestWhatIsNotNeededIsNotAskedFor: nor is a file opened, or a choice checked; a number is a number all the same.
+func TestWhatIsNotNeededIsNotAskedFor(t *testing.T) {
+	if _, p := read(none, "KIND=odd", "CELLS=gone.txt", "ARMS=2"); p.Err() != nil {
+		t.Error(p.Err())
+	}
+	if _, p := read(none, "RATE=often"); p.Err() == nil {
+		t.Error("a malformed number is accepted")
+	}
+	if _, p := read(func(s Setting) bool { return s.Decodes }); fmt.Sprint(p.Err()) != "ORIEL_DIMENSION: not set; how many" {
+		t.Error(p.Err())
+	}
+}
+
+// TestCanonicalLines: equal values are equal lines, however they are written; later settings appear when they are not at
+// their default.
+func TestCanonicalLines(t *testing.T) {
+	lines := func(more ...string) string {
+		v, p := read(all, append([]string{"RATE=1e-3", "DIMENSION=07"}, more...)...)
+		if err := p.Err(); err != nil {
+			t.Fatal(err)
+		}
+		return strings.Join(v.Canonical(), "\n")
+	}
+	const left = "sha256:96e7ae6fca908dd4b33c795f596c58d8f56c92f36be557d65f8b5d79cf0e98a4"
+	first := lines("ARMS=left,right")
+	want := "KIND=plain\nRATE=0.001\nDIMENSION=7\nSTRICT=false\nARMS=" + left + "\nCELLS="
+	if first != want {
+		t.Errorf("canonical lines\n%s\nwant\n%s", first, want)
+	}
+	if again := lines("ARMS= Left ,RIGHT", "BONUS=5e-1", "MORE=x"); again != first {
+		t.Errorf("the same values are other lines:\n%s", again)
+	}
+	if other := lines("ARMS=right,left"); other == first {
+		t.Error("the order of entries changes no line")
+	}
+	if other := lines("ARMS=left,right", "BONUS=0.25", "MORE=x,y"); !strings.HasPrefix(other, first+"\nBONUS=0.25\nMORE=sha256:") {
+		t.Errorf("later settings that are set: %s", other)
+	}
+	if a, b := lines("CELLS=cells.txt"), lines(); a == b || strings.Contains(a, "north") {
+		t.Errorf("a file's canonical line: %s", a)
+	}
+}
