@@ -33,7 +33,7 @@ var ErrCheckpoint = errors.New("pipeline: not a checkpoint file")
 
 // Checkpoint copies the committed records of a partition, still sealed and wrapped. It changes nothing.
 func (d Deployment) Checkpoint(ctx context.Context, p int32) ([]byte, error) {
-	bounds, err := d.Client.Bounds(ctx, d.Topics.Changelog.Name, p)
+	bounds, err := d.Client.ReadableEnd(ctx, d.Topics.Changelog.Name, p)
 	if err != nil {
 		return nil, err
 	}
@@ -136,7 +136,7 @@ func (d Deployment) Check(ctx context.Context, p int32, checkpoint []byte, progr
 
 // published calls f for each committed decision of the incarnation behind the checkpoint, in order.
 func (d Deployment) published(ctx context.Context, p int32, o opened, f func(offset int64, line []byte, index uint64) error) error {
-	bounds, err := d.Client.Bounds(ctx, d.Config.Decisions, p)
+	bounds, err := d.Client.ReadableEnd(ctx, d.Config.Decisions, p)
 	if err != nil {
 		return err
 	}

@@ -93,9 +93,14 @@ func (f *fixture) send(partition int32, records ...kafka.Record) {
 	}
 }
 
-// read gives all records of a partition of a topic.
+// read gives all records of a partition of a topic, what was committed just before as well.
 func (f *fixture) read(topic string, partition int32, uncommitted bool) []kafka.Record {
 	f.t.Helper()
+	if !uncommitted {
+		if _, err := f.client.ReadableEnd(f.ctx(), topic, partition); err != nil {
+			f.t.Fatal(err)
+		}
+	}
 	all, err := pipetest.Read(f.ctx(), f.client, topic, partition, -1, kafka.ReaderOptions{Uncommitted: uncommitted})
 	if err != nil {
 		f.t.Fatal(err)

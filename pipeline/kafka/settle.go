@@ -1,9 +1,11 @@
 package kafka
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"time"
 )
 
 // errUndecided reports a partition with an open transaction. It is transient: the transaction is ended by its producer, by
@@ -39,4 +41,22 @@ func (c *Client) StableEnd(ctx context.Context, topic string, partition int32) (
 		return nil
 	})
 	return bounds, err
+}
+
+// readablePatience bounds the wait of ReadableEnd for a transaction that nobody ends.
+const readablePatience = 10 * time.Second
+
+// ReadableEnd waits until every transaction that has written to a partition so far is decided; later ones may be open behind
+// it. A commit is acknowledged before its markers are in the log, and until they are a read_committed reader sees nothing of
+// it: whoever reads what others have committed just before has to wait for them. A transaction that stays open is not waited
+// for for ever; the stable end is then before it.
+func (c *Client) ReadableEnd(ctx context.Context, topic string, partition int32) (Bounds, error) {
+	bounds, err := c.Bounds(ctx, topic, partition)
+	patient, cancel := context.WithTimeout(ctx, readablePatience)
+	defer cancel()
+	written, pause := bounds.High, newBackoff(c.Jitter)
+	for err == nil && bounds.Stable < written && pause.wait(patient) == nil {
+		bounds, err = c.Bounds(ctx, topic, partition)
+	}
+	return bounds, cmp.Or(err, ctx.Err())
 }

@@ -19,6 +19,7 @@ func Contract(t *testing.T, addr string) {
 	for name, test := range map[string]func(*env){
 		"TransactionBecomesVisibleAsAWhole":        transactionVisible,
 		"AbortLeavesNothing":                       abortLeavesNothing,
+		"ReadableEndWaitsForWhatIsOpen":            readableEnd,
 		"TakeoverFencesEveryCallOfTheZombie":       takeoverFences,
 		"TakeoverAbortsTheOpenTransaction":         takeoverAborts,
 		"StaleGenerationCannotCommit":              staleGeneration,

@@ -67,6 +67,40 @@ func abortLeavesNothing(e *env) {
 	}
 }
 
+// readableEnd: whoever reads beside a commit that is on its way gets it, and is kept by no later one.
+func readableEnd(e *env) {
+	topic := e.topic(1, nil)
+	first, later := e.producer(e.name("txn")), e.producer(e.name("txn"))
+	for _, p := range []*kafka.Producer{first, later} {
+		e.check(p.Begin(e.ctx, []kafka.TopicPartition{{Topic: topic}}))
+	}
+	_, err := first.Produce(e.ctx, topic, 0, batch("a", "b"))
+	e.check(err)
+	found := make(chan kafka.Bounds, 1)
+	go func() {
+		b, err := e.c.ReadableEnd(e.ctx, topic, 0)
+		if err != nil {
+			e.Error(err)
+		}
+		found <- b
+	}()
+	select {
+	case b := <-found:
+		e.Fatalf("bounds %+v while the transaction is open", b)
+	case <-time.After(200 * time.Millisecond):
+	}
+	_, err = later.Produce(e.ctx, topic, 0, batch("c"))
+	e.check(err)
+	e.check(first.End(e.ctx, true))
+	if b := <-found; b.Stable != 2 || b.High < 3 {
+		e.Fatalf("bounds %+v when the first transaction is committed and a later one is open", b)
+	}
+	if b, err := e.c.ReadableEnd(e.ctx, topic, 0); err != nil || b.Stable != 2 {
+		e.Fatalf("bounds %+v, %v of a transaction that stays open: its start is not given", b, err)
+	}
+	e.check(later.End(e.ctx, true))
+}
+
 func takeoverFences(e *env) {
 	topic := e.topic(1, nil)
 	parts := []kafka.TopicPartition{{Topic: topic}}
