@@ -42,3 +42,33 @@ func TestForgottenTransactionIsEnded(t *testing.T) {
 	s.stop()
 	f.wholeHistory(checkpoint, 40, 1, 1)
 }
+
+// TestForgottenLettersAreEnded: letters waited for ever for the place that such a transaction was to commit, through every restart, and
+// readers of the dead-letter topic for its markers.
+func TestForgottenLettersAreEnded(t *testing.T) {
+	f := newFixture(t, 1, map[string]string{"ORIEL_MAX_RECORD_BYTES": "900000"})
+	f.prepare()
+	bad := badRecords()
+	half := len(bad) / 2
+	take := func(records []kafka.Record, end int) {
+		s := f.serve(nil, nil)
+		f.send(0, records...)
+		f.awaitTaken(time.Minute, int64(end))
+		s.stop()
+	}
+	take(bad[:half], half)
+	letters := f.letters(0)
+	forgotten := pipetest.Forgotten{
+		TransactionalID: fmt.Sprintf("%s.letters/%x/0", f.name, f.deployment().Topics.Verdicts.ID),
+		Records:         map[kafka.TopicPartition]kafka.Record{{Topic: f.topic("dead-letter")}: letters[0]},
+		Group:           f.name + ".letters", Input: f.topic("verdicts"), Offset: 1,
+	}
+	if err := forgotten.Leave(f.ctx(), f.env["ORIEL_BROKERS"], f.client); err != nil {
+		t.Fatal(err)
+	}
+	if b, err := f.client.Bounds(f.ctx(), f.topic("dead-letter"), 0); err != nil || b.Stable == b.High {
+		t.Fatalf("bounds %+v, %v: nothing hangs", b, err)
+	}
+	take(bad[half:], len(bad))
+	checkLetters(f, 0, f.letters(0), at(0, bad), 900_000)
+}

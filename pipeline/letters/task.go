@@ -95,6 +95,9 @@ func (t *task) takeOver(ctx context.Context) (*writer, error) {
 		return nil, err
 	}
 	t.reached(pipeline.PointFenced)
+	if err := producer.Settle(ctx, []kafka.TopicPartition{{Topic: c.DeadLetter, Partition: p}}, c.Group); err != nil {
+		return nil, err
+	}
 	bounds, err := d.Client.Bounds(ctx, c.Verdicts, p)
 	if err != nil {
 		return nil, err
