@@ -10,8 +10,6 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io"
-	"io/fs"
-	"os"
 
 	"golang.org/x/crypto/chacha20poly1305"
 )
@@ -33,51 +31,23 @@ func NewMasterKey(b [32]byte) *MasterKey {
 	return &MasterKey{func() (cipher.AEAD, Secret) { return wrapping, check }}
 }
 
-// LoadMasterKey reads a master key of 64 hexadecimal digits and an optional newline. A file that others may read
-// or write, or that its group may write, is refused: who can write it can choose the key. Errors name the path and the
-// rule, never the content.
+// LoadMasterKey reads a master key of 64 hexadecimal digits and an optional newline, as ReadSecretFile does. Errors name the
+// path and the rule, never the content.
 func LoadMasterKey(path string) (*MasterKey, error) {
-	info, err := os.Stat(path) // before opening: opening a pipe waits for a writer
-	if err != nil {
-		return nil, fmt.Errorf("state: master key: %w", err)
-	}
-	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("state: master key file %s: not a regular file", path)
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, fmt.Errorf("state: master key: %w", err)
-	}
-	defer func() { _ = f.Close() }() // read only: nothing is lost by an error
-	if info, err = f.Stat(); err != nil {
-		return nil, fmt.Errorf("state: master key: %w", err)
-	}
-	if err := checkMode(info.Mode().Perm()); err != nil {
-		return nil, fmt.Errorf("state: master key file %s: %w", path, err)
-	}
-	text, err := io.ReadAll(io.LimitReader(f, 66)) // one more than a key and its newline
+	const length = 64
+	text, err := ReadSecretFile(path, length+2) // one more than a key and its newline
 	if err != nil {
 		return nil, fmt.Errorf("state: master key: %w", err)
 	}
 	text = bytes.TrimSuffix(text, []byte("\n"))
-	var key [32]byte
-	if len(text) != 64 {
+	var key [length / 2]byte
+	if len(text) != length {
 		return nil, fmt.Errorf("state: master key file %s: must hold 64 hexadecimal digits and at most one newline", path)
 	}
 	if _, err := hex.Decode(key[:], text); err != nil { // its text quotes the content
 		return nil, fmt.Errorf("state: master key file %s: must hold hexadecimal digits only", path)
 	}
 	return NewMasterKey(key), nil
-}
-
-func checkMode(mode fs.FileMode) error {
-	switch {
-	case mode&0o006 != 0:
-		return fmt.Errorf("mode %04o lets others read or write it; use chmod 0400", mode)
-	case mode&0o020 != 0:
-		return fmt.Errorf("mode %04o lets its group write it; use chmod 0400 or 0440", mode)
-	}
-	return nil
 }
 
 // String hides the content.

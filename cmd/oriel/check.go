@@ -58,7 +58,7 @@ func openDeployment(cmd *cobra.Command) (pipeline.Deployment, error) {
 	if err != nil {
 		return pipeline.Deployment{}, err
 	}
-	c, err := h.connect(cmd.Context(), s, s.Deployment(), pipeline.ByService, nil, retrying(h.logger("warn"), nil))
+	c, err := h.connect(cmd.Context(), s, s.Deployment(), pipeline.ByService, nil, retrying(h.logger("warn", s.LogFormat), nil))
 	if err != nil {
 		return pipeline.Deployment{}, err
 	}

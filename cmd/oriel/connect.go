@@ -46,6 +46,9 @@ func (h host) dial(s settings.Settings, budget *kafka.Budget, onRetry func(strin
 	if err != nil {
 		return nil, err
 	}
+	if s.SASLMechanism == "plain" && !s.TLS {
+		h.logger("warn", s.LogFormat).Warn("the password goes to the brokers in the clear: ORIEL_SASL_MECHANISM=plain without ORIEL_TLS=true")
+	}
 	config.OnRetry, config.Budget = onRetry, budget
 	h.client(&config)
 	return kafka.New(config)
@@ -58,7 +61,7 @@ func withClient(f func(*kafka.Client) error) error {
 	if err != nil {
 		return err
 	}
-	client, err := h.dial(s, nil, retrying(h.logger("warn"), nil))
+	client, err := h.dial(s, nil, retrying(h.logger("warn", s.LogFormat), nil))
 	if err != nil {
 		return err
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"oriel/cmd/internal/settings"
+	"oriel/pipeline/kafka"
 )
 
 // Exit codes: 0 is success, exitFailure what went wrong while working, exitUsage a call or settings that no repetition makes right.
@@ -69,5 +70,17 @@ func report(w io.Writer, err error) (code int) {
 		return exitCode(err)
 	}
 	fmt.Fprintf(w, "oriel: %v\n", err)
+	if refused, is := errors.AsType[*kafka.RefusedError](err); is {
+		fmt.Fprintf(w, "  %s\n", remedies[refused.Why])
+	}
 	return exitCode(err)
+}
+
+// remedies name the settings that let a client in.
+var remedies = map[kafka.Refusal]string{
+	kafka.NotTrusted:       "ORIEL_TLS_CA_FILE names the authorities to trust; the certificate must be for the host in ORIEL_BROKERS",
+	kafka.NoTLS:            "leave out ORIEL_TLS, or name a port that speaks TLS in ORIEL_BROKERS",
+	kafka.CertificateAsked: "ORIEL_TLS_CERT_FILE and ORIEL_TLS_KEY_FILE give a certificate that the brokers trust",
+	kafka.HungUp: "if the listener speaks TLS, set ORIEL_TLS=true; if it wants a login, set ORIEL_SASL_MECHANISM, ORIEL_SASL_USER and " +
+		"ORIEL_SASL_PASSWORD_FILE",
 }

@@ -70,8 +70,13 @@ func (h *host) tune() error {
 	return nil
 }
 
-func (h host) logger(level string) *slog.Logger {
+// logger writes lines from a level on, in the format that settings accept: logfmt or json.
+func (h host) logger(level, format string) *slog.Logger {
 	var l slog.Level
 	_ = l.UnmarshalText([]byte(level)) // one of the four that settings accept
-	return slog.New(slog.NewTextHandler(h.stderr, &slog.HandlerOptions{Level: l}))
+	options := &slog.HandlerOptions{Level: l}
+	if format == "json" {
+		return slog.New(slog.NewJSONHandler(h.stderr, options))
+	}
+	return slog.New(slog.NewTextHandler(h.stderr, options))
 }

@@ -44,7 +44,7 @@ func writeLetters(ctx context.Context, h host, once bool) error {
 	if err != nil {
 		return err
 	}
-	log := h.logger(s.LogLevel)
+	log := h.logger(s.LogLevel, s.LogFormat)
 	c := s.LettersDeployment()
 	d, err := h.connect(ctx, s, c, pipeline.ByLetters, nil, retrying(log, nil))
 	if cancelled(ctx, err) {

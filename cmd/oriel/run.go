@@ -61,7 +61,7 @@ func run(ctx context.Context, h host) (err error) {
 	if err != nil {
 		return err
 	}
-	log := h.logger(s.LogLevel)
+	log := h.logger(s.LogLevel, s.LogFormat)
 	working := false
 	defer func() {
 		if !working && cancelled(ctx, err) {

@@ -43,7 +43,7 @@ func prepare(ctx context.Context, h host, inputPartitions int) error {
 	if err != nil {
 		return fmt.Errorf("ORIEL_MASTER_KEY_FILE: %w", err)
 	}
-	client, err := h.dial(s, nil, retrying(h.logger("warn"), nil))
+	client, err := h.dial(s, nil, retrying(h.logger("warn", s.LogFormat), nil))
 	if err != nil {
 		return err
 	}

@@ -75,6 +75,7 @@ type Client struct {
 	buffers   bufferPool
 	leaders   leaders
 	unpacker  unpacker
+	reach     reach
 
 	mu        sync.Mutex
 	refreshed time.Time
@@ -140,12 +141,14 @@ func (c *Client) roundTrip(ctx context.Context, timeout time.Duration, req proto
 	return c.transport.RoundTrip(ctx, c.addr, req)
 }
 
-// retry calls attempt until it succeeds, fails for good, or ctx ends; then the last error says why it had not succeeded.
+// retry calls attempt until it succeeds, fails for good, or ctx ends; then the last error says why it had not succeeded. A
+// client that no broker ever answered does not try for ever what only other settings mend: RefusedError.
 // attempt must be safe to repeat when the outcome of the last call is not known.
 func (c *Client) retry(ctx context.Context, operation string, attempt func(context.Context) error) error {
 	for pause := newBackoff(c.Jitter); ; {
 		err := attempt(ctx)
 		if err == nil {
+			c.reach.answer()
 			return nil
 		}
 		if ended := ctx.Err(); ended != nil {
@@ -153,6 +156,9 @@ func (c *Client) retry(ctx context.Context, operation string, attempt func(conte
 		}
 		if !transient(err) {
 			return fmt.Errorf("kafka: %s: %w", operation, err)
+		}
+		if refused := c.reach.judge(err, time.Now()); refused != nil {
+			return fmt.Errorf("kafka: %s: %w", operation, refused)
 		}
 		if !errors.Is(err, kafkago.ConcurrentTransactions) || pause.next == lastPause {
 			c.tell(operation, err)

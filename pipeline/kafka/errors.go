@@ -118,6 +118,9 @@ func TooLarge(err error) bool {
 
 // transient reports whether the same request may succeed later.
 func transient(err error) bool {
+	if _, refused := errors.AsType[*RefusedError](err); refused {
+		return false
+	}
 	var code Code
 	if errors.As(err, &code) {
 		switch code {

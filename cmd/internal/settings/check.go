@@ -54,6 +54,7 @@ func (s Settings) check(needs []Need, broken map[string]bool) []error {
 			c.want("BROKERS", err == nil && host != "" && port != "", "%q: not host:port", broker)
 		}
 		s.checkSecurity(c)
+		c.oneOf("LOG_FORMAT", s.LogFormat, "logfmt", "json")
 	}
 	if slices.Contains(needs, Deployment) {
 		c.want("NAME", deploymentName.MatchString(s.Name), "%q: not 1 to 200 letters, digits, dots, underscores and hyphens", s.Name)

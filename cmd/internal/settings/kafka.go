@@ -10,6 +10,7 @@ import (
 
 	"oriel/pipeline"
 	"oriel/pipeline/kafka"
+	"oriel/state"
 )
 
 // Client gives what a connection to the brokers takes. It reads the secret files that the settings name.
@@ -38,7 +39,8 @@ func (s Settings) Client() (kafka.Config, error) {
 	if s.SASLMechanism == "" {
 		return c, nil
 	}
-	secret, err := os.ReadFile(s.SASLPasswordFile)
+	const mostPassword = 64 << 10
+	secret, err := state.ReadSecretFile(s.SASLPasswordFile, mostPassword)
 	if err != nil {
 		return c, fmt.Errorf("ORIEL_SASL_PASSWORD_FILE: %w", err)
 	}

@@ -15,7 +15,7 @@ type Settings struct {
 	TLSKeyFile       string        `env:"TLS_KEY_FILE" unit:"file" text:"PEM key of the client certificate"`
 	SASLMechanism    string        `env:"SASL_MECHANISM" unit:"name" range:"plain, scram-sha-256, scram-sha-512" text:"how to log in to the brokers; none when empty"`
 	SASLUser         string        `env:"SASL_USER" unit:"name" text:"user to log in as"`
-	SASLPasswordFile string        `env:"SASL_PASSWORD_FILE" unit:"file" text:"file with the password, one line"`
+	SASLPasswordFile string        `env:"SASL_PASSWORD_FILE" unit:"file" range:"mode as ORIEL_MASTER_KEY_FILE" text:"file with the password, one line; one that others may read is refused"`
 	Name             string        `env:"NAME" need:"deployment" unit:"name" range:"letters, digits, . _ -" text:"deployment name: part of topic names and transactional ids"`
 	InputTopic       string        `env:"INPUT_TOPIC" need:"deployment" unit:"topic" text:"events to read; must not be compacted"`
 	DecisionTopic    string        `env:"DECISION_TOPIC" unit:"topic" text:"decisions; <name>.decisions when empty"`
@@ -33,6 +33,7 @@ type Settings struct {
 	Memory           int           `env:"MEMORY" envDefault:"134217728" unit:"bytes" range:"83886080 to 1099511627776" text:"what the process holds in events fetched and decisions computed, all partitions together, a record batch of the largest size included; Go's memory limit follows from it, unless GOMEMLIMIT is set. It decides when events are taken, never what a decision says or which record becomes a null event"`
 	HTTPAddr         string        `env:"HTTP_ADDR" envDefault:"127.0.0.1:9464" unit:"host:port" text:"where /metrics, /healthz and /readyz are served"`
 	LogLevel         string        `env:"LOG_LEVEL" envDefault:"info" unit:"name" range:"debug, info, warn, error" text:"least level that is logged"`
+	LogFormat        string        `env:"LOG_FORMAT" envDefault:"logfmt" unit:"name" range:"logfmt, json" text:"how a line of the log is written"`
 	RuntimeMetrics   bool          `env:"RUNTIME_METRICS" envDefault:"false" unit:"bool" text:"also export Go and process metrics; memory and CPU use depend on the contents of events, so this leaks"`
 
 	Operator         string  `env:"OPERATOR" need:"operator" unit:"name" range:"coco" text:"algorithm"`

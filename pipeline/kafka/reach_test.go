@@ -1,0 +1,180 @@
+package kafka
+
+import (
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"errors"
+	"io"
+	"math/big"
+	"net"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	kafkago "github.com/segmentio/kafka-go"
+)
+
+// selfSigned gives a certificate for the name broker, valid in a bubble's time and in ours.
+func selfSigned(t *testing.T) (tls.Certificate, *x509.CertPool) {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "broker"}, DNSNames: []string{"broker"}, IsCA: true, BasicConstraintsValid: true,
+		NotBefore: time.Date(1999, 1, 1, 0, 0, 0, 0, time.UTC), NotAfter: time.Date(2999, 1, 1, 0, 0, 0, 0, time.UTC),
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	parsed, err := x509.ParseCertificate(der)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pool := x509.NewCertPool()
+	pool.AddCert(parsed)
+	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, pool
+}
+
+// TestWhoNeverGotInIsToldWhy: each of these was tried again for ever, with words that named no cause.
+func TestWhoNeverGotInIsToldWhy(t *testing.T) {
+	certificate, pool := selfSigned(t)
+	handshake := func(config *tls.Config) func(net.Conn) {
+		return func(c net.Conn) {
+			secured := tls.Server(c, config)
+			_ = secured.Handshake()
+			_, _ = io.Copy(io.Discard, secured)
+		}
+	}
+	for name, c := range map[string]struct {
+		serve  func(net.Conn) // before the connection is closed
+		client *tls.Config
+		want   Refusal
+		within time.Duration
+	}{
+		"no authority":       {handshake(&tls.Config{Certificates: []tls.Certificate{certificate}}), &tls.Config{}, NotTrusted, 10 * time.Second},
+		"another name":       {handshake(&tls.Config{Certificates: []tls.Certificate{certificate}}), &tls.Config{RootCAs: pool, ServerName: "other"}, NotTrusted, 10 * time.Second},
+		"client certificate": {handshake(&tls.Config{Certificates: []tls.Certificate{certificate}, ClientAuth: tls.RequireAnyClientCert}), &tls.Config{RootCAs: pool}, CertificateAsked, 10 * time.Second},
+		"no TLS there": {func(c net.Conn) {
+			_, _ = c.Write([]byte("HTTP/1.1 400 Bad Request\r\n\r\n"))
+		}, &tls.Config{RootCAs: pool}, NoTLS, 10 * time.Second},
+		"hung up": {func(c net.Conn) { _, _ = c.Read(make([]byte, 1<<10)) }, nil, HungUp, 40 * time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				client := clientOf(t, c.client, c.serve)
+				defer time.Sleep(time.Minute) // a pipe holds nothing: who writes an alert to nobody waits for its deadline
+				defer func() { _ = client.Close() }()
+				began := time.Now()
+				ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+				defer cancel()
+				_, err := client.Describe(ctx, "topic")
+				var refused *RefusedError
+				if !errors.As(err, &refused) || refused.Why != c.want {
+					t.Fatalf("%v, want: %s", err, c.want)
+				}
+				if took := time.Since(began); took > c.within || took < certificatePatience {
+					t.Errorf("it took %v", took)
+				}
+				if Classify(err) != Fatal {
+					t.Errorf("class %v", Classify(err))
+				}
+			})
+		})
+	}
+}
+
+// clientOf gives a client whose connections are served and closed.
+func clientOf(t *testing.T, config *tls.Config, serve func(net.Conn)) *Client {
+	t.Helper()
+	client, err := New(Config{Brokers: []string{"broker:9092"}, TLS: config, Dial: func(context.Context, string, string) (net.Conn, error) {
+		here, there := net.Pipe()
+		go func() {
+			_ = there.SetDeadline(time.Now().Add(time.Second))
+			serve(newEager(there))
+			_ = there.Close()
+		}()
+		return here, nil
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return client
+}
+
+// eager is a connection whose other side never waits for its reads, as with a socket's buffers.
+type eager struct {
+	net.Conn
+	came chan []byte
+	rest []byte
+}
+
+func newEager(c net.Conn) *eager {
+	e := &eager{Conn: c, came: make(chan []byte, 1<<10)}
+	go func() {
+		defer close(e.came)
+		for {
+			b := make([]byte, 1<<14)
+			n, err := c.Read(b)
+			if err != nil {
+				return
+			}
+			e.came <- b[:n]
+		}
+	}()
+	return e
+}
+
+func (e *eager) Read(b []byte) (int, error) {
+	if len(e.rest) == 0 {
+		e.rest = <-e.came
+	}
+	if len(e.rest) == 0 {
+		return 0, io.EOF
+	}
+	n := copy(b, e.rest)
+	e.rest = e.rest[n:]
+	return n, nil
+}
+
+func TestWhoWasAnsweredWaitsForTheBrokers(t *testing.T) {
+	began := time.Unix(0, 0)
+	for name, c := range map[string]struct {
+		first error
+		want  bool
+	}{
+		"never answered":              {nil, true},
+		"answered with a code":        {kafkago.NotLeaderForPartition, false},
+		"answered":                    {errAnswered, false},
+		"away, and not refused":       {&net.OpError{Op: "dial", Err: errors.New("connection refused")}, true},
+		"another refusal just before": {&tls.CertificateVerificationError{Err: errors.New("expired")}, true},
+	} {
+		var r reach
+		switch {
+		case errors.Is(c.first, errAnswered):
+			r.answer()
+		case c.first != nil:
+			if err := r.judge(c.first, began); err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+		}
+		at := began.Add(time.Hour)
+		for _, step := range []struct {
+			after time.Duration
+			ends  bool
+		}{{0, false}, {hungUpPatience - 1, false}, {hungUpPatience, c.want}} {
+			if err := r.judge(io.ErrUnexpectedEOF, at.Add(step.after)); (err != nil) != step.ends {
+				t.Errorf("%s: after %v: %v", name, step.after, err)
+			}
+		}
+	}
+}
+
+var errAnswered = errors.New("no error")

@@ -1,0 +1,42 @@
+package state
+
+import (
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+)
+
+// ReadSecretFile reads at most so many bytes of a file that holds a secret. One that others may read or write, or that its
+// group may write, is refused: who can write it can choose the secret. Errors name the path and the rule, never the content.
+func ReadSecretFile(path string, most int64) ([]byte, error) {
+	info, err := os.Stat(path) // before opening: opening a pipe waits for a writer
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("file %s: not a regular file", path)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }() // read only: nothing is lost by an error
+	if info, err = f.Stat(); err != nil {
+		return nil, err
+	}
+	if err := checkMode(info.Mode().Perm()); err != nil {
+		return nil, fmt.Errorf("file %s: %w", path, err)
+	}
+	return io.ReadAll(io.LimitReader(f, most))
+}
+
+func checkMode(mode fs.FileMode) error {
+	switch {
+	case mode&0o006 != 0:
+		return fmt.Errorf("mode %04o lets others read or write it; use chmod 0400", mode)
+	case mode&0o020 != 0:
+		return fmt.Errorf("mode %04o lets its group write it; use chmod 0400 or 0440", mode)
+	}
+	return nil
+}
