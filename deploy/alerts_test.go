@@ -14,10 +14,12 @@ import (
 	"go.yaml.in/yaml/v4"
 )
 
-// played are the series of one process as it exports them, by name and labels, in promtool's notation: "1x60" is 1 for half an hour.
+// played are the series of one process as it exports them, by name and labels, in promtool's notation: "1x60" is 1 for
+// half an hour.
 type played map[string]string
 
-// wellProcess is a process of a deployment that is well and owns partitions 0 and 1. outage_test.go has the states of a real one.
+// wellProcess is a process of a deployment that is well and owns partitions 0 and 1. outage_test.go has the states of a
+// real one.
 func wellProcess(deployment, instance string) played {
 	p := played{fmt.Sprintf("up{job=%q, instance=%q}", "oriel", instance): "1x60"}
 	set := func(name, values string, labels ...string) {

@@ -102,7 +102,8 @@ func TestComposeOrder(t *testing.T) {
 	}
 }
 
-// TestComposeIsLocalAndPinned: ports on loopback, images with a version, a health check where one is waited for, mounts that exist.
+// TestComposeIsLocalAndPinned: ports on loopback, images with a version, a health check where one is waited for, mounts
+// that exist.
 func TestComposeIsLocalAndPinned(t *testing.T) {
 	p := project(t, "flights")
 	pinned := regexp.MustCompile(`:v?[0-9]+\.[0-9]+\.[0-9]+$`)
@@ -131,7 +132,24 @@ func TestComposeIsLocalAndPinned(t *testing.T) {
 	}
 }
 
-// TestDockerfileMatchesModule: the builder has exactly the Go version of go.mod, and the last stage is static and not root.
+// TestTheImageKnowsItsVersion: git is not in the build's context, so the version is an argument, which the linker gives
+// to a variable of the command.
+func TestTheImageKnowsItsVersion(t *testing.T) {
+	dockerfile := read(t, "Dockerfile")
+	given := regexp.MustCompile(`-X main\.([a-z]+)=\$\{VERSION\}`).FindStringSubmatch(dockerfile)
+	if given == nil || !strings.Contains(dockerfile, "\nARG VERSION=") {
+		t.Fatal("the build is not given a version")
+	}
+	if source := read(t, "../cmd/oriel/version.go"); !strings.Contains(source, "\nvar "+given[1]+" string\n") {
+		t.Errorf("the linker sets main.%s, which is no variable without a value", given[1])
+	}
+	if args := project(t, "flights").Services["oriel"].Build.Args; args["VERSION"] == nil {
+		t.Error("compose.yaml does not pass a version on")
+	}
+}
+
+// TestDockerfileMatchesModule: the builder has exactly the Go version of go.mod, and the last stage is static and not
+// root.
 func TestDockerfileMatchesModule(t *testing.T) {
 	module := read(t, "../go.mod")
 	version := regexp.MustCompile(`(?m)^go (\S+)$`).FindStringSubmatch(module)

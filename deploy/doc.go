@@ -1,5 +1,6 @@
-// Package deploy holds what runs Oriel and its surroundings: Dockerfile, compose.yaml, example settings, Prometheus rules and a Grafana
-// dashboard. It has no code of its own; its tests load every file and compare it with the program, so that none of them can rot:
+// Package deploy holds what runs Oriel and its surroundings: Dockerfile, compose.yaml, example settings, Prometheus
+// rules and a Grafana dashboard. It has no code of its own; its tests load every file and compare it with the program,
+// so that none of them can rot:
 //
 //	compose.yaml   loads, and keeps what the service needs (loopback ports, health, key, order of start)
 //	Dockerfile     builds with the Go version of go.mod, runs as a user who is not root

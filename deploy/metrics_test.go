@@ -26,7 +26,7 @@ var (
 
 // service collects what the service registers.
 func (e exported) service() {
-	metrics.New(e, dp.Guarantee{}, metrics.Process{Deployment: "d", Waiting: console.New().Waiting})
+	metrics.New(e, dp.Guarantee{}, metrics.Process{Deployment: "d", Coordinates: 1, Waiting: console.New().Waiting})
 }
 
 func (e exported) Register(c prometheus.Collector) error {
@@ -51,7 +51,8 @@ func (e exported) MustRegister(collectors ...prometheus.Collector) {
 
 func (e exported) Unregister(prometheus.Collector) bool { return false }
 
-// exportedMetrics are the metrics of the service, a histogram also under the names its samples have, and Prometheus's own up.
+// exportedMetrics are the metrics of the service, a histogram also under the names its samples have, and Prometheus's
+// own up.
 func exportedMetrics() exported {
 	e := exported{}
 	e.service()
@@ -67,8 +68,8 @@ func exportedMetrics() exported {
 	return e
 }
 
-// The grammar of PromQL as far as names go: strings, durations and numbers are dropped, then what is left is a function (followed by a
-// parenthesis), a keyword, a label (between braces, or after by, without, on) or a metric.
+// The grammar of PromQL as far as names go: strings, durations and numbers are dropped, then what is left is a function
+// (followed by a parenthesis), a keyword, a label (between braces, or after by, without, on) or a metric.
 var (
 	literals = regexp.MustCompile(`"[^"]*"|\$__rate_interval|\$__range|\[[^\]]*\]|\b[0-9][0-9a-z.e]*\b`)
 	matchers = regexp.MustCompile(`([a-z_:]+)\s*\{([^}]*)\}`)

@@ -5,6 +5,7 @@ package deploy
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net"
 	"net/http"
@@ -34,8 +35,8 @@ type outage struct {
 	targets    []string
 }
 
-// TestAlertsOfARealOutage kills what can be killed and asks a real Prometheus which alerts fire: each fault its own, of its own deployment. The
-// rules are those of rules.yml with all times divided by twenty.
+// TestAlertsOfARealOutage kills what can be killed and asks a real Prometheus which alerts fire: each fault its own, of
+// its own deployment. The rules are those of rules.yml with all times divided by twenty.
 func TestAlertsOfARealOutage(t *testing.T) {
 	o := newOutage(t)
 	o.topic("events", 2)
@@ -69,11 +70,72 @@ func TestAlertsOfARealOutage(t *testing.T) {
 	o.fires("a partition has stopped", "OrielTaskStopped late")
 	o.stop(process, syscall.SIGTERM)
 	o.forget(process)
+	o.fullDisk(settings)
+	o.restoringForLong(settings)
 
 	o.topic("elsewhere", 1)
 	o.start(settings("other", "ORIEL_INPUT_TOPIC=elsewhere", "ORIEL_EPSILON=3", "ORIEL_DECISION_TOPIC=d", "ORIEL_CHANGELOG_TOPIC=c",
 		"ORIEL_VERDICTS_TOPIC=v", "ORIEL_DEAD_LETTER_TOPIC=l", "ORIEL_GROUP=g", "ORIEL_STATE_DIR="+filepath.Join(o.dir, "state-3")), "topics")
 	o.fires("a member states other privacy", "OrielMembersDisagree other")
+}
+
+// fullDisk leaves no room under the state directory of a deployment, and then makes room.
+func (o *outage) fullDisk(settings func(string, ...string) []string) {
+	o.t.Helper()
+	dir := filepath.Join(o.dir, "disk")
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		o.t.Fatal(err)
+	}
+	if out, err := exec.Command("mount", "-t", "tmpfs", "-o", "size=64m,mode=700", "tmpfs", dir).CombinedOutput(); err != nil {
+		o.t.Logf("left out: a full disk needs the right to mount a tmpfs: %s", out)
+		return
+	}
+	o.t.Cleanup(func() { _ = syscall.Unmount(dir, syscall.MNT_DETACH) })
+	process := o.start(settings("full", "ORIEL_STATE_DIR="+filepath.Join(dir, "state")), "topics")
+	o.fires("a third deployment with a disk of its own")
+	ballast, err := os.Create(filepath.Join(dir, "ballast"))
+	for block := make([]byte, 1<<16); err == nil && len(block) > 0; {
+		if _, full := ballast.Write(block); full != nil {
+			block = block[:len(block)/2] // the last bytes, too
+		}
+	}
+	if err != nil {
+		o.t.Fatal(err)
+	}
+	o.fires("a disk is full", "OrielDiskFull full")
+	if err := errors.Join(ballast.Close(), os.Remove(ballast.Name())); err != nil {
+		o.t.Fatal(err)
+	}
+	o.fires("the disk has room")
+	o.stop(process, syscall.SIGTERM)
+	o.forget(process)
+}
+
+// restoringForLong leaves a transaction of another program open on a changelog, whose end the service waits for.
+func (o *outage) restoringForLong(settings func(string, ...string) []string) {
+	o.t.Helper()
+	environ := settings("slow")
+	o.run(environ, "topics")
+	p, err := o.client().NewProducer(o.t.Context(), "a stranger", 10*time.Minute)
+	if err == nil {
+		err = p.Begin(o.t.Context(), []kafka.TopicPartition{{Topic: "slow.changelog", Partition: 1}})
+	}
+	if err == nil {
+		var b kafka.Builder
+		b.Append(nil, []byte("?"), nil, time.Now().UnixMilli())
+		_, err = p.Produce(o.t.Context(), "slow.changelog", 1, &b)
+	}
+	if err != nil {
+		o.t.Fatal(err)
+	}
+	process := o.start(environ)
+	o.fires("a partition is restoring for long", "OrielRestoring slow")
+	if err := p.End(o.t.Context(), false); err != nil {
+		o.t.Fatal(err)
+	}
+	o.fires("the partition is restored")
+	o.stop(process, syscall.SIGTERM)
+	o.forget(process)
 }
 
 func newOutage(t *testing.T) *outage {

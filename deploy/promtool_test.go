@@ -26,7 +26,8 @@ func TestPromtoolAcceptsConfiguration(t *testing.T) {
 	promtool(t, "check", "config", "prometheus/prometheus.yml")
 }
 
-// TestPromtoolParsesDashboard lets promtool read the dashboard's queries as recording rules, Grafana's variables filled in.
+// TestPromtoolParsesDashboard lets promtool read the dashboard's queries as recording rules, Grafana's variables filled
+// in.
 func TestPromtoolParsesDashboard(t *testing.T) {
 	type rule struct{ Record, Expr string }
 	var rules []rule

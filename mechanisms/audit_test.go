@@ -41,7 +41,7 @@ func scores(t *testing.T, stream *mechanisms.Stream, canary []float64, weights [
 		id := noise.Identity{Topic: [16]byte{topic}, Offset: int64(i)}
 		for step, weight := range weights {
 			stream.Add(id, gradients[step])
-			out[i] += float64(weight * stream.Sum()[0])
+			out[i] += float64(weight * stream.Sum(0)[0])
 		}
 	}
 	if err := stream.Restore(start); err != nil {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/hex"
 	"math"
+	"reflect"
 	"testing"
 
 	"oriel/mechanisms"
@@ -36,7 +37,7 @@ func TestFilterPlanEncodingIsGolden(t *testing.T) {
 		t.Fatalf("encoding %x, %v, want %s", got, err, golden)
 	}
 	b := got[1:]
-	if back, err := mechanisms.ParsePlan(b); err != nil || back != goldenFilterPlan {
+	if back, err := mechanisms.ParsePlan(b); err != nil || !reflect.DeepEqual(back, goldenFilterPlan) {
 		t.Errorf("ParsePlan = %+v, %v", back, err)
 	}
 	with := func(i int, x byte) []byte {

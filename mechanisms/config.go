@@ -7,27 +7,25 @@ import (
 
 	"oriel/mechanisms/blt"
 	"oriel/mechanisms/dp"
-	"oriel/mechanisms/lattice"
 )
 
 // Limits of a Config.
 const (
 	// maxBatch keeps a partial sum, B·Λ < 2⁵⁶, in int64, and every total, steps·B·Λ ≤ 2¹²⁰, in 128 bits: with steps < 2⁶⁴ and Λ < 2²⁵
-	// no check at run time is needed, least of all one that looks at a private sum.
-	maxBatch = 1 << 31
-	// maxDimension bounds what a configuration can make a process allocate; a sealed state is far smaller.
-	maxDimension = 1 << 24
+	// no check at run time is needed, least of all one that looks at a private sum. A finer lattice, where Memory asks for one, makes it
+	// less: maxPartial.
+	maxBatch   = 1 << 31
+	maxPartial = 1 << 56
 )
 
 // Config is what a user asks of a stream. Privacy parameters have no default.
 type Config struct {
 	Name      string       // mechanism, one of Names
-	Window    uint64       // W, steps: a power of two for a tree, up to 2²² for blt, 0 for the once- names
+	Window    uint64       // W, steps: a power of two for a tree, up to 2²² for blt, 0 with Memory and for the once- names
 	Batch     uint64       // B, events a step, 1 to 2³¹
-	Dimension int          // n, entries of a gradient
+	Leaf      Leaf         // what a record adds
 	Budget    dp.Budget    // of one window, or of the whole run; δ is used by Gaussian noise only
-	Clip      float64      // L, ℓ2 bound on one gradient, loss units
-	Adjacency dp.Adjacency // sensitivity 2L under replace, L under zero-out
+	Adjacency dp.Adjacency // how far two leaves may be apart, or a leaf and the null one
 
 	// PaperSensitivity is the sensitivity the paper prints, L + µD, loss units: required by the -paper names, 0 for all others.
 	PaperSensitivity float64
@@ -36,6 +34,10 @@ type Config struct {
 	// for all other names.
 	AgeWeight float64
 	Poles     int
+
+	// Memory is H, steps: blt then releases sums that decay by γ = 1 − 1/H a step, and its guarantee never ends: there is no Window,
+	// Horizon, AgeWeight, Poles or Separation. 0 forgets nothing.
+	Memory uint64
 
 	// Separation is s ≥ 1 for the user level: the caller guarantees that accepted events of one user are at least s steps apart (in one step, one
 	// at most), where acceptance depends on user ids and steps alone and every other event is null. Budget is then that of exchanging all
@@ -49,6 +51,9 @@ type Config struct {
 	Failure float64
 }
 
+// Span returns in how many steps an event is mostly at stake: of a window, or of a memory; 0 where each step is released once.
+func (c Config) Span() uint64 { return max(c.Window, c.Memory) }
+
 // Validate reports every problem at once.
 func (c Config) Validate() error {
 	var errs []error
@@ -60,32 +65,30 @@ func (c Config) Validate() error {
 		bad("name %q: not one of %v", c.Name, Names())
 	}
 	if known {
-		kind.structure.problems(c, bad)
+		kind.structure(c.Memory).problems(c, bad)
 	}
 	if c.Batch < 1 || c.Batch > maxBatch {
 		bad("batch %d: not in [1, 2^31]", c.Batch)
 	}
-	if c.Dimension < 1 || c.Dimension > maxDimension {
-		bad("dimension %d: not in [1, 2^24]", c.Dimension)
-	}
-	if _, err := lattice.NewGrid(c.Clip); err != nil {
-		bad("%w", err)
+	c.Leaf.problems(bad)
+	if known && kind.Paper && !c.Leaf.plain() && len(c.Leaf.Parts) > 0 {
+		bad("leaf: %s has the default one alone", c.Name)
 	}
 	if err := c.Budget.Validate(); err != nil {
 		bad("budget: %w", err)
-	} else if known && !kind.pure && c.Budget.Delta == 0 {
+	} else if known && !kind.Pure() && c.Budget.Delta == 0 {
 		bad("budget: delta 0: %s needs a positive delta", c.Name)
 	}
 	if err := c.Adjacency.Validate(); err != nil {
 		bad("%w", err)
 	}
 	switch {
-	case known && !kind.paper && c.PaperSensitivity != 0:
+	case known && !kind.Paper && c.PaperSensitivity != 0:
 		bad("paper sensitivity %g: %s takes none", c.PaperSensitivity, c.Name)
-	case known && kind.paper && (!(c.PaperSensitivity > 0) || math.IsInf(c.PaperSensitivity, 1)):
+	case known && kind.Paper && (!(c.PaperSensitivity > 0) || math.IsInf(c.PaperSensitivity, 1)):
 		bad("paper sensitivity %g: not positive and finite", c.PaperSensitivity)
 	}
-	if c.Separation > 0 && kind.paper {
+	if c.Separation > 0 && kind.Paper {
 		bad("separation %d: %s has no user level", c.Separation, c.Name)
 	}
 	if c.Window > 0 && c.Horizon > c.Window {

@@ -4,6 +4,9 @@
 //	W  window, steps         B  events a step        h = log₂W + 1        s  noise scale of a node, units     σ = qs, θ = qs
 //	Δ  ℓ2 distance of two neighbouring leaf sums in units: 2Λ under replace, Λ under zero-out
 //
+// A record adds a Leaf of one or more parts, each a private sum of its own on the one chain. OnePart(n, L) is the leaf that the table
+// below is of: a vector clipped to L. Other parts have a Quantiser, which makes integers and knows how far apart they can be.
+//
 // A Config is what a user asks for. NewPlan turns it into a Plan: the integers that decide bytes, noise rounded up, computed once
 // at the opening of a stream and stored. Plan.Guarantee computes from those integers alone what they prove, and refuses a plan
 // that proves less than was asked. Open makes a Stream of both: release and guarantee are one value.
@@ -16,6 +19,7 @@
 //	tree-gamma            θ = Δh/ε                               ε
 //	tree-laplace          √n·Δh/ε a coordinate                   ε
 //	blt                   σ of the step noise: blt/PROOF.md      µ-GDP, (ε,δ), nearly optimal
+//	  with Memory         the same of forget/PROOF.md            µ-GDP, (ε,δ), for ever; sums decay by 1 − 1/H a step
 //	tree-gaussian-paper   σ² = 8Δ'²h²ln²(2/δ)/ε²                 recomputed: as printed, Δ' = L + µD
 //	tree-gamma-paper      θ = Δ'h/ε                              recomputed: as printed, Δ' = L + µD
 //	once-gaussian         σ = Δ/µ of single steps, no sums       µ-GDP, (ε,δ), for ever
@@ -28,13 +32,17 @@
 // The -paper names reproduce the constants of [WDP] ((11), (13), (15), (16)) with its printed sensitivity, which is not that of a leaf:
 // their Guarantee is the true one, and may be worse than the budget. Proofs of the parts: windowtree, blt, once and lattice.
 //
-// What the caller owes: each gradient is a function of its own event, of released sums and of public data, never of other events;
+// What the caller owes: each vector is a function of its own event, of released sums and of public data, never of other events;
 // a record is added once in one history (its identity is in the chain); a state is sealed and never shown. At user level, that accepted events of
 // one user are as far apart as configured.
 //
+// Many streams of one configuration and plan have a Seat, which checks and computes once what they share: a further stream takes
+// microseconds and its own numbers. Draws (Stream.Choose) and tags (Stream.Tag) come from the chain as noise does.
+//
 //	plan, err := mechanisms.NewPlan(config)
-//	stream, err := mechanisms.Open(config, plan, key)
-//	if stream.Add(identity, gradient) {
-//		decide(stream.Sum())
+//	seat, err := mechanisms.NewSeat(config, plan)
+//	stream := seat.Open(key)
+//	if stream.Add(identity, vector) {
+//		decide(stream.Sum(0))
 //	}
 package mechanisms

@@ -15,7 +15,11 @@ import (
 const (
 	planVersion       = 1 // of nodes: the tree- and once- names
 	filterPlanVersion = 2 // of blt
-	stateVersion      = 1
+	partsPlanVersion  = 3 // of leaves other than the default one, of any name without memory
+	memoryPlanVersion = 4 // of blt with memory, of all leaves
+
+	stateVersion      = 1 // of one part
+	partsStateVersion = 2 // of several
 )
 
 // planTail is the length of a plan after its name: grid exponent i32, Λ i64, scale mantissa u64 and exponent i32, levels u8, error
@@ -35,6 +39,12 @@ func (p Plan) AppendBinary(dst []byte) ([]byte, error) {
 	if err := p.validate(); err != nil {
 		return dst, err
 	}
+	if p.Forget.Memory > 0 {
+		return p.appendMemory(dst), nil
+	}
+	if p.Parts != nil {
+		return p.appendParts(dst), nil
+	}
 	version := byte(planVersion)
 	if p.Filter.Count > 0 {
 		version = filterPlanVersion
@@ -50,12 +60,17 @@ func (p Plan) AppendBinary(dst []byte) ([]byte, error) {
 		return binary.LittleEndian.AppendUint64(dst, math.Float64bits(p.ErrorBound)), nil
 	}
 	dst = binary.LittleEndian.AppendUint64(dst, math.Float64bits(p.ErrorBound))
-	dst = append(dst, p.Filter.Count, p.Filter.Shift)
-	for k := range p.Filter.Count {
-		dst = binary.LittleEndian.AppendUint32(dst, p.Filter.Poles[k])
-		dst = binary.LittleEndian.AppendUint32(dst, uint32(p.Filter.Residues[k]))
+	return appendFilter(dst, p.Filter), nil
+}
+
+// appendFilter appends m u8, f u8, and m poles and residues, u32 each, in pairs.
+func appendFilter(dst []byte, f blt.Filter) []byte {
+	dst = append(dst, f.Count, f.Shift)
+	for k := range f.Count {
+		dst = binary.LittleEndian.AppendUint32(dst, f.Poles[k])
+		dst = binary.LittleEndian.AppendUint32(dst, uint32(f.Residues[k]))
 	}
-	return dst, nil
+	return dst
 }
 
 // ParsePlan is the inverse of AppendBinary and accepts nothing else.
@@ -64,8 +79,14 @@ func ParsePlan(b []byte) (Plan, error) {
 		return Plan{}, errors.New("mechanisms: plan: too short")
 	}
 	version, head := b[0], 2+int(b[1])
-	if version != planVersion && version != filterPlanVersion {
-		return Plan{}, fmt.Errorf("mechanisms: plan: version %d, this software reads %d and %d", version, planVersion, filterPlanVersion)
+	switch version {
+	case partsPlanVersion:
+		return parseParts(b[1:])
+	case memoryPlanVersion:
+		return parseMemory(b[1:])
+	case planVersion, filterPlanVersion:
+	default:
+		return Plan{}, fmt.Errorf("mechanisms: plan: version %d, this software reads %d to %d", version, planVersion, memoryPlanVersion)
 	}
 	want := head + planTail
 	if version == filterPlanVersion {
@@ -109,14 +130,33 @@ func (p Plan) validate() error {
 	if !known {
 		return fmt.Errorf("mechanisms: plan: name is not one of %v", Names())
 	}
-	if err := p.Grid.Validate(); err != nil {
-		return fmt.Errorf("mechanisms: plan: %w", err)
+	for i := range max(1, len(p.Parts)) {
+		if err := p.Part(i).validate(p.Forget.Memory > 0); err != nil {
+			return fmt.Errorf("mechanisms: plan: %w", err)
+		}
+	}
+	if p.Parts != nil {
+		if err := p.checkParts(); err != nil {
+			return err
+		}
+	}
+	return p.structure(kind).check(p)
+}
+
+// validate checks what every part has. The lattice may be a fine one where sums decay.
+func (p PartPlan) validate(fine bool) error {
+	err := p.Grid.ValidateFine()
+	if !fine {
+		err = p.Grid.Validate()
+	}
+	if err != nil {
+		return err
 	}
 	switch {
 	case p.Scale.Mant&1 == 0 || p.Scale.Exp < -1100 || p.Scale.Exp > 1100:
-		return errors.New("mechanisms: plan: scale is not an odd integer times a power of two")
+		return errors.New("scale is not an odd integer times a power of two")
 	case !(p.ErrorBound >= 0) || math.IsInf(p.ErrorBound, 1) || math.Float64bits(p.ErrorBound)>>63 != 0:
-		return fmt.Errorf("mechanisms: plan: error bound %g: not finite and at least 0", p.ErrorBound)
+		return fmt.Errorf("error bound %g: not finite and at least 0", p.ErrorBound)
 	}
-	return kind.structure.check(p)
+	return nil
 }

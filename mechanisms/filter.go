@@ -5,6 +5,7 @@ import (
 
 	"oriel/mechanisms/blt"
 	"oriel/mechanisms/dp"
+	"oriel/mechanisms/lattice"
 	"oriel/mechanisms/noise"
 )
 
@@ -17,15 +18,18 @@ func (filter) problems(c Config, bad func(format string, args ...any)) {
 	}
 }
 
-func (filter) calibrate(p *Plan, c Config, _ family) (err error) {
+func (filter) shape(p *Plan, c Config) (bits int, err error) {
 	if p.Filter, err = blt.Fit(c.Window, c.AgeWeight, c.Poles); err != nil {
-		return fmt.Errorf("mechanisms: %w", err)
+		return 0, fmt.Errorf("mechanisms: %w", err)
 	}
-	if p.Scale, err = lossByAge(*p, c).ScaleFor(c.Window, dp.GaussianMu(c.Budget)); err != nil {
-		return fmt.Errorf("mechanisms: %w", err)
+	return lattice.CoarseBits, nil
+}
+
+func (filter) calibrate(x *piece, p Plan, c Config, _ family) (bound float64, err error) {
+	if x.scale, err = lossByAge(*x, p, c).ScaleFor(c.Window, x.budget); err != nil {
+		return 0, fmt.Errorf("mechanisms: %w", err)
 	}
-	p.ErrorBound, err = filterErrorBound(c, p.Grid, p.Scale, p.Filter)
-	return err
+	return filterErrorBound(*x, p.Filter, c.Failure)
 }
 
 func (filter) check(p Plan) error {
@@ -45,18 +49,19 @@ func (filter) matches(p Plan, c Config) error {
 	return nil
 }
 
-func (filter) loss(p Plan, c Config, _ family) (float64, dp.Curve) {
-	curve := lossByAge(p, c)
+func (filter) loss(x piece, p Plan, c Config, _ family) (float64, dp.Curve) {
+	curve := lossByAge(x, p, c)
 	return curve.Mu(c.Window), curve
 }
 
-func (filter) newSum(p Plan, c Config, sampler noise.Sampler) (Sum, error) {
-	return blt.New(p.Filter, p.Scale, p.Grid, c.Dimension, sampler, 0)
+func (filter) sums(x piece, p Plan, _ Config, sampler noise.Sampler) (func() Sum, error) {
+	first, err := blt.New(p.Filter, x.scale, x.grid, x.n, sampler, x.instance)
+	return func() Sum { return first.Fresh() }, err
 }
 
-// lossByAge is the loss of the unit that c names.
-func lossByAge(p Plan, c Config) blt.Loss {
-	l := blt.Loss{Filter: p.Filter, Delta: sensitivity(p.Grid, c), N: c.Dimension, Scale: p.Scale}
+// lossByAge is a part's loss of the unit that c names.
+func lossByAge(x piece, p Plan, c Config) blt.Loss {
+	l := blt.Loss{Filter: p.Filter, Square: x.square.Lo, N: x.n, Scale: x.scale}
 	if c.Separation > 0 {
 		l.Separation, l.Window = c.Separation, c.Window
 	}

@@ -24,14 +24,27 @@ func goldenPlans() []mechanisms.Plan {
 	}
 }
 
+// goldenMemories are plans with a memory, on a coarse and on a fine lattice.
+func goldenMemories() []mechanisms.Plan {
+	grid := lattice.Grid{Exp: -25, Lambda: 1<<25 - 1<<22} // of clip 0.875
+	return []mechanisms.Plan{
+		{Name: "blt", Grid: grid, Scale: noise.Scale{Mant: 12345679, Exp: 9}, Forget: goldenMemory},
+		{Name: "blt", Grid: lattice.Grid{Exp: -31, Lambda: 7 << 28}, Scale: noise.Scale{Mant: 12345679, Exp: 15}, Forget: goldenMemory},
+	}
+}
+
 // TestGoldenStreams pins plan, releases and states of a stream with W = 4, B = 3, within a batch and behind one, through null events,
 // clipping and vectors that are no numbers. The same bytes are due on every CPU and build.
 func TestGoldenStreams(t *testing.T) {
 	var lines []string
-	for _, plan := range goldenPlans() {
+	for _, plan := range append(goldenPlans(), goldenMemories()...) {
 		c := batched(t)
-		c.Name, c.Clip, c.Dimension = plan.Name, 0.875, 2
+		c.Name, c.Leaf = plan.Name, mechanisms.OnePart(2, 0.875)
+		name := plan.Name
 		c.Window = min(config(plan.Name, 2).Window, c.Window)
+		if plan.Forget.Memory > 0 {
+			c.Window, c.Memory, name = 0, plan.Forget.Memory, fmt.Sprintf("blt memory, lattice of %d bits,", plan.Grid.Bits())
+		}
 		stream, err := mechanisms.Open(c, plan, [32]byte{3, 31: 9})
 		if err != nil {
 			t.Fatal(err)
@@ -40,7 +53,7 @@ func TestGoldenStreams(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		lines = append(lines, fmt.Sprintf("%s plan %x", plan.Name, binary))
+		lines = append(lines, fmt.Sprintf("%s plan %x", name, binary))
 		for i := range 3*9 + 2 {
 			id := noise.Identity{Topic: [16]byte{1, 15: 2}, Partition: 3, Offset: int64(7 * i), LeaderEpoch: int32(i / 5)}
 			gradient := []float64{float64(i-14) / 16, float64(i*i%23) / 32}
@@ -51,10 +64,10 @@ func TestGoldenStreams(t *testing.T) {
 				gradient[1] = math.NaN()
 			}
 			if stream.Add(id, gradient) {
-				lines = append(lines, fmt.Sprintf("%s t=%d %x", plan.Name, stream.Step(), stream.Sum()))
+				lines = append(lines, fmt.Sprintf("%s t=%d %x", name, stream.Step(), stream.Sum(0)))
 			}
 			if i == 0 || i == 26 || i == 28 {
-				lines = append(lines, fmt.Sprintf("%s record %d state %x", plan.Name, i+1, stream.AppendState(nil)))
+				lines = append(lines, fmt.Sprintf("%s record %d state %x", name, i+1, stream.AppendState(nil)))
 			}
 		}
 	}

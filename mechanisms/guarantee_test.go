@@ -39,7 +39,7 @@ func claimHolds(p mechanisms.Plan, c mechanisms.Config, loss float64) bool {
 		need.Mul(need, new(big.Rat).SetInt64(int64(total*total)))
 	}
 	if p.Name == "tree-laplace" {
-		need.Mul(need, new(big.Rat).SetInt64(int64(c.Dimension)))
+		need.Mul(need, new(big.Rat).SetInt64(int64(c.Dimension())))
 	}
 	return new(big.Rat).Mul(square(new(big.Rat).SetFloat64(loss)), square(s)).Cmp(need) >= 0
 }
@@ -68,7 +68,7 @@ func TestGuaranteeIsProvedByTheIntegers(t *testing.T) {
 			t.Errorf("%s: guarantee %+v", c.Name, g)
 		}
 		if c.Name != "blt" && !claimHolds(plan, c, loss) { // blt: blt.TestMuIsTheSumOfTheTheorem, blt.TestUserMu
-			t.Errorf("%s: loss %g at clip %g is not proved by %+v", c.Name, loss, c.Clip, plan)
+			t.Errorf("%s: loss %g at clip %g is not proved by %+v", c.Name, loss, c.Clip(), plan)
 		}
 		if !paper && g.Epsilon != c.Budget.Epsilon {
 			t.Errorf("%s: epsilon %g, want the configured %g", c.Name, g.Epsilon, c.Budget.Epsilon)
@@ -86,11 +86,12 @@ func TestGuaranteeIsProvedByTheIntegers(t *testing.T) {
 			for _, epsilon := range []float64{0.01, 1, 20} {
 				c := config(name, 7)
 				c.Adjacency, c.Budget.Epsilon, c.Window = adjacency, epsilon, min(c.Window, 1)*1024
-				for _, c.Clip = range []float64{1, 0.1, math.Pi, 1e6} {
+				for _, clip := range []float64{1, 0.1, math.Pi, 1e6} {
+					c.Leaf = mechanisms.OnePart(c.Dimension(), clip)
 					f(c)
 				}
 				if hasUsers(name) {
-					c.Clip = 0.75
+					c.Leaf = mechanisms.OnePart(c.Dimension(), 0.75)
 					for _, c.Separation = range []uint64{1, 100, 5000} {
 						f(c)
 					}
@@ -142,7 +143,7 @@ func TestGuaranteeRefusesAnotherPlan(t *testing.T) {
 			}
 		}
 		f("name", func(c *mechanisms.Config) { c.Name = "tree-gamma-paper"; c.PaperSensitivity = 1 })
-		f("clip", func(c *mechanisms.Config) { c.Clip = 1.5 })
+		f("clip", func(c *mechanisms.Config) { c.Leaf = mechanisms.OnePart(c.Dimension(), 1.5) })
 		f("window", func(c *mechanisms.Config) { c.Window = 16 })
 		f("epsilon", func(c *mechanisms.Config) { c.Budget.Epsilon *= 0.999999 })
 		f("failure", func(c *mechanisms.Config) { c.Failure = 0.1 })

@@ -3,9 +3,11 @@ package mechanisms
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"oriel/mechanisms/blt"
 	"oriel/mechanisms/dp"
+	"oriel/mechanisms/forget"
 	"oriel/mechanisms/lattice"
 	"oriel/mechanisms/noise"
 )
@@ -13,13 +15,30 @@ import (
 // Plan is what decides a stream's bytes beyond its data: computed once, at opening, and stored with it. Calibration
 // depends on the platform's functions, so a restart reads the plan and only checks, by Guarantee, that it proves what
 // is configured.
+//
+// Grid, Scale and ErrorBound are of the first part; levels and filter of all.
 type Plan struct {
 	Name       string
 	Grid       lattice.Grid
-	Scale      noise.Scale // s, of a node or a step, lattice units
-	Levels     uint8       // h of a tree, 1 of single steps, 0 of blt
-	Filter     blt.Filter  // b of blt, else zero
-	ErrorBound float64     // E ≥ ‖ν_t‖₂ with probability 1 − Config.Failure for any one step, loss units; 0 when not asked for
+	Scale      noise.Scale   // s, of a node or a step, lattice units
+	Levels     uint8         // h of a tree, 1 of single steps, 0 of blt
+	Filter     blt.Filter    // b of blt without memory, else zero
+	Forget     forget.Filter // e of blt with memory, else zero
+	ErrorBound float64       // E ≥ ‖ν_t‖₂ with probability 1 − Config.Failure for any one step, loss units; 0 when not asked for
+	Parts      []PartPlan    // every part, the first too; nil for the default leaf
+}
+
+// PartPlan is what a plan holds of a part: its shape, which has to be that of the configuration, and what calibration decides.
+type PartPlan struct {
+	Name             string
+	Size, Entries    int
+	Grid             lattice.Grid
+	Replace, ZeroOut uint64 // squares of the quantiser's distances, units²
+	Share            uint32
+	Scales           []uint32
+
+	Scale      noise.Scale
+	ErrorBound float64
 }
 
 // ErrUnproved marks a plan that proves less than the configured budget.
@@ -31,15 +50,28 @@ func NewPlan(c Config) (Plan, error) {
 		return Plan{}, err
 	}
 	kind, _ := familyOf(c.Name)
-	grid, err := lattice.NewGrid(c.Clip)
+	p, structure := Plan{Name: c.Name}, kind.structure(c.Memory)
+	size, err := structure.shape(&p, c)
 	if err != nil {
 		return Plan{}, err
 	}
-	p := Plan{Name: c.Name, Grid: grid}
-	if err := kind.structure.calibrate(&p, c, kind); err != nil {
+	pieces, err := c.pieces(size)
+	if err != nil {
 		return Plan{}, err
 	}
-	if _, err := p.newSum(c); err != nil {
+	c.share(pieces, kind.Law)
+	parts := c.shapes(pieces)
+	for i := range pieces {
+		if parts[i].ErrorBound, err = structure.calibrate(&pieces[i], p, c, kind); err != nil {
+			return Plan{}, err
+		}
+		parts[i].Scale = pieces[i].scale
+	}
+	p.Grid, p.Scale, p.ErrorBound = parts[0].Grid, parts[0].Scale, parts[0].ErrorBound
+	if !c.Leaf.plain() {
+		p.Parts = parts
+	}
+	if _, err := p.sums(c, nil); err != nil {
 		return Plan{}, fmt.Errorf("mechanisms: epsilon %g, delta %g, window %d: %w", c.Budget.Epsilon, c.Budget.Delta, c.Window, err)
 	}
 	if _, err := p.Guarantee(c); err != nil {
@@ -47,6 +79,9 @@ func NewPlan(c Config) (Plan, error) {
 	}
 	return p, nil
 }
+
+// structure returns where noise enters.
+func (p Plan) structure(kind family) structure { return kind.structure(p.Forget.Memory) }
 
 // Guarantee returns what this plan proves under c, from the plan's integers, rounded against the claim. It is an error
 // when the plan is not one of c, or, but for the -paper names, when it proves less than c.Budget. For those names ε is
@@ -57,10 +92,10 @@ func (p Plan) Guarantee(c Config) (dp.Guarantee, error) {
 	}
 	g, loss := p.proves(c)
 	switch kind, _ := familyOf(p.Name); {
-	case kind.paper:
+	case kind.Paper:
 		g.Epsilon = recomputed(g, loss)
 		return g, nil
-	case kind.pure:
+	case kind.Pure():
 		if loss > c.Budget.Epsilon {
 			return dp.Guarantee{}, fmt.Errorf("%w: epsilon %g of %g", ErrUnproved, loss, c.Budget.Epsilon)
 		}
@@ -91,16 +126,83 @@ func (p Plan) proves(c Config) (g dp.Guarantee, loss float64) {
 	kind, _ := familyOf(p.Name)
 	g = dp.Guarantee{
 		Mechanism: p.Name, Window: c.Window, Batch: c.Batch, Adjacency: c.Adjacency,
-		Unit: "event", Separation: c.Separation, Horizon: c.Horizon,
+		Unit: "event", Separation: c.Separation, Horizon: c.Horizon, Memory: c.Memory,
 	}
 	if c.Separation > 0 {
 		g.Unit = "user"
 	}
-	loss, g.Curve = kind.structure.loss(p, c, kind)
-	if !kind.pure {
+	loss, g.Curve = p.loss(c, kind)
+	if !kind.Pure() {
 		g.Mu, g.Delta = loss, c.Budget.Delta
 	}
 	return g, loss
+}
+
+// loss returns µ or ε of one window, rounded up, and the curve: of all parts, whose noises are independent. µ² adds, and ε.
+func (p Plan) loss(c Config, kind family) (float64, dp.Curve) {
+	var total dp.Total
+	var curves []dp.Curve
+	pieces := p.pieces(c)
+	for _, x := range pieces {
+		loss, curve := p.structure(kind).loss(x, p, c, kind)
+		if len(pieces) == 1 {
+			return loss, curve
+		}
+		if kind.Pure() {
+			total.AddPure(loss)
+		} else {
+			total.AddMu(loss)
+		}
+		if curve != nil {
+			curves = append(curves, curve)
+		}
+	}
+	switch {
+	case kind.Pure():
+		return total.Pure(), nil
+	case curves == nil:
+		return total.Mu(), nil
+	}
+	return total.Mu(), dp.Together(curves...)
+}
+
+// pieces returns the parts of a plan that matches c.
+func (p Plan) pieces(c Config) []piece {
+	pieces, err := c.pieces(p.Grid.Bits())
+	if err != nil {
+		panic("BUG: mechanisms: a plan matches an invalid configuration")
+	}
+	for i := range pieces {
+		pieces[i].scale = p.Part(i).Scale
+	}
+	return pieces
+}
+
+// Part returns part i, of the default leaf with grid, scale and error bound alone.
+func (p Plan) Part(i int) PartPlan {
+	if p.Parts == nil && i == 0 {
+		return PartPlan{Grid: p.Grid, Scale: p.Scale, ErrorBound: p.ErrorBound}
+	}
+	return p.Parts[i]
+}
+
+// shapes returns what plans say of the parts of a configuration beyond scales and error bounds.
+func (c Config) shapes(pieces []piece) []PartPlan {
+	out := make([]PartPlan, len(pieces))
+	for i, p := range c.Leaf.Parts {
+		replace, zeroOut := p.distances(pieces[i].grid)
+		out[i] = PartPlan{
+			Name: p.Name, Size: p.Size, Entries: p.Entries(), Grid: pieces[i].grid, Replace: replace, ZeroOut: zeroOut, Share: p.Share,
+			Scales: p.Scales,
+		}
+	}
+	return out
+}
+
+// same reports whether two parts have one shape.
+func (p PartPlan) same(q PartPlan) bool {
+	return p.Name == q.Name && p.Size == q.Size && p.Entries == q.Entries && p.Grid == q.Grid && p.Replace == q.Replace &&
+		p.ZeroOut == q.ZeroOut && p.Share == q.Share && slices.Equal(p.Scales, q.Scales)
 }
 
 // recomputed returns the ε of a loss at the guarantee's δ.
@@ -116,49 +218,79 @@ func (p Plan) matches(c Config) error {
 	if err := errors.Join(c.Validate(), p.validate()); err != nil {
 		return err
 	}
-	grid, err := lattice.NewGrid(c.Clip)
+	size := lattice.CoarseBits
+	if p.Forget.Memory > 0 {
+		size = p.Grid.Bits()
+	}
+	pieces, err := c.pieces(size)
 	switch {
 	case err != nil:
 		return err
+	case p.Forget.Memory != c.Memory:
+		return fmt.Errorf("mechanisms: plan has memory %d, configured is %d", p.Forget.Memory, c.Memory)
 	case p.Name != c.Name:
 		return fmt.Errorf("mechanisms: plan is of %q, configured is %q", p.Name, c.Name)
-	case p.Grid != grid:
-		return fmt.Errorf("mechanisms: plan has another lattice than clip %g", c.Clip)
+	case c.Leaf.plain() != (p.Parts == nil):
+		return errors.New("mechanisms: one of plan and configuration has the default leaf, the other has not")
+	case p.Grid != pieces[0].grid:
+		return fmt.Errorf("mechanisms: plan has another lattice than clip %g", c.Clip())
+	case p.Parts != nil && !slices.EqualFunc(p.Parts, c.shapes(pieces), PartPlan.same):
+		return errors.New("mechanisms: plan has other parts than are configured")
 	case c.Failure > 0 && p.ErrorBound == 0:
 		return fmt.Errorf("mechanisms: plan has no error bound, failure %g needs one", c.Failure)
 	}
 	kind, _ := familyOf(p.Name)
-	return kind.structure.matches(p, c)
+	return p.structure(kind).matches(p, c)
 }
 
-// newSum returns the mechanism of a plan before its first step.
-func (p Plan) newSum(c Config) (Sum, error) {
+// sums returns what makes the mechanisms of a plan, one a part, before their first step. They draw from sampler, unless it is nil, or
+// from the plan's.
+func (p Plan) sums(c Config, sampler noise.Sampler) (func() []Sum, error) {
 	kind, _ := familyOf(p.Name)
-	sampler, err := newSampler(kind, p.Scale, c.Dimension)
-	if err != nil {
-		return nil, err
+	pieces := p.pieces(c)
+	fresh := make([]func() Sum, len(pieces))
+	for i, x := range pieces {
+		of, err := sampler, error(nil)
+		if sampler == nil {
+			of, err = newSampler(kind, x.scale, x.n)
+		}
+		if err != nil {
+			return nil, err
+		}
+		if fresh[i], err = p.structure(kind).sums(x, p, c, of); err != nil {
+			return nil, err
+		}
 	}
-	return kind.structure.newSum(p, c, sampler)
+	return func() []Sum {
+		sums := make([]Sum, len(fresh))
+		for i := range fresh {
+			sums[i] = fresh[i]()
+		}
+		return sums
+	}, nil
 }
 
-// SumOver returns the mechanism of a plan before its first step, which draws from sampler in place of the plan's: for
-// audits and tests, which know what it draws. It has no privacy of its own; Open is the way to get a stream.
-func (p Plan) SumOver(c Config, sampler noise.Sampler) (Sum, error) {
+// SumsOver returns the mechanisms of a plan, one a part, before their first step, which draw from sampler in place of the plan's: for
+// audits and tests, which know what it draws. They have no privacy of their own; Open is the way to get a stream.
+func (p Plan) SumsOver(c Config, sampler noise.Sampler) ([]Sum, error) {
 	if err := p.matches(c); err != nil {
 		return nil, err
 	}
-	kind, _ := familyOf(p.Name)
-	return kind.structure.newSum(p, c, sampler)
+	fresh, err := p.sums(c, sampler)
+	if err != nil {
+		return nil, err
+	}
+	return fresh(), nil
 }
 
 // newSampler returns the sampler of a plan.
 func newSampler(kind family, s noise.Scale, n int) (noise.Sampler, error) {
-	switch kind.noise {
-	case gaussianNoise:
+	switch kind.Law {
+	case Gaussian:
 		return noise.NewGaussian(s)
-	case gammaNoise:
+	case Gamma:
 		return noise.NewGamma(s, n)
-	case laplaceNoise:
+	case Laplace:
 		return noise.NewLaplace(s)
 	}
 	panic(fmt.Sprintf("BUG: mechanisms: no sampler for %s", kind.name))

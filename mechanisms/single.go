@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"oriel/mechanisms/dp"
+	"oriel/mechanisms/lattice"
 	"oriel/mechanisms/noise"
 	"oriel/mechanisms/once"
 )
@@ -24,11 +25,14 @@ func (single) problems(c Config, bad func(format string, args ...any)) {
 	noFilter(c, bad)
 }
 
-func (single) calibrate(p *Plan, c Config, kind family) error {
+func (single) shape(p *Plan, _ Config) (bits int, err error) {
 	p.Levels = 1
-	p.Scale = nodeScale(c, kind, p.Grid, oneNode())
-	p.ErrorBound = errorBound(c, kind, p.Grid, p.Scale, 1)
-	return nil
+	return lattice.CoarseBits, nil
+}
+
+func (single) calibrate(x *piece, _ Plan, c Config, kind family) (float64, error) {
+	x.scale = nodeScale(*x, kind.Law, oneNode())
+	return errorBound(*x, kind.Law, c.Failure, 1), nil
 }
 
 func (single) check(p Plan) error {
@@ -40,12 +44,13 @@ func (single) check(p Plan) error {
 
 func (single) matches(Plan, Config) error { return nil }
 
-func (single) loss(p Plan, c Config, kind family) (float64, dp.Curve) {
-	return nodeLoss(p, c, kind, oneNode()), nil
+func (single) loss(x piece, _ Plan, _ Config, kind family) (float64, dp.Curve) {
+	return nodeLoss(x, kind.Law, oneNode()), nil
 }
 
-func (single) newSum(p Plan, c Config, sampler noise.Sampler) (Sum, error) {
-	return once.New(p.Grid, c.Dimension, sampler, 0)
+func (single) sums(x piece, _ Plan, _ Config, sampler noise.Sampler) (func() Sum, error) {
+	first, err := once.New(x.grid, x.n, sampler, x.instance)
+	return func() Sum { return first.Fresh() }, err
 }
 
-func oneNode() load { return load{squares: exact(1), total: exact(1)} }
+func oneNode() load { return load{squares: dp.Exact(1), total: dp.Exact(1)} }

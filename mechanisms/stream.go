@@ -1,12 +1,8 @@
 package mechanisms
 
 import (
-	"encoding/binary"
-	"errors"
 	"fmt"
-	"math"
 
-	"oriel/mechanisms/dp"
 	"oriel/mechanisms/noise"
 )
 
@@ -22,67 +18,62 @@ type Sum interface {
 	Restore(state []byte) error
 }
 
-// Stream is a private stream of sums and the guarantee they have. It is not safe for concurrent use.
+// Stream is a private stream of sums and the guarantee they have. It is not safe for concurrent use, nor are two streams of a Seat.
 type Stream struct {
-	config    Config
-	plan      Plan
-	guarantee dp.Guarantee
-	chain     *noise.Chain
-	sum       Sum
+	*frame
+	chain noise.Chain
+	sums  []Sum // one a part
 
 	place    uint32    // records of the open batch
-	partial  []int64   // their leaf sum
-	leaf     []int64   // of the last record, scratch
+	partial  []int64   // their leaf sum, the parts one behind the other
 	released []float64 // the last release
+
+	drawBy func(d Draw, drawn int) int // of DrawBy; nil: draws are the mechanism's own
 }
 
-// Open opens a stream before its first record. key is k₀, 256 secret random bits for this stream and no other.
+// Open opens a stream before its first record, with a Seat of its own. key is k₀, 256 secret random bits for this stream and no other.
 func Open(c Config, p Plan, key [32]byte) (*Stream, error) {
-	if err := errors.Join(c.Validate(), p.validate()); err != nil {
-		return nil, err
-	}
-	sum, err := p.newSum(c)
-	if err != nil {
-		return nil, fmt.Errorf("mechanisms: plan: %w", err)
-	}
-	return NewStream(c, p, key, sum)
-}
-
-// NewStream opens a stream over a given sum. The guarantee is the plan's: the caller answers for sum having the plan's noise. Open is
-// the way to get a stream; this one is for tests, which put zero noise or a planted fault in its place.
-func NewStream(c Config, p Plan, key [32]byte, sum Sum) (*Stream, error) {
-	guarantee, err := p.Guarantee(c)
+	seat, err := NewSeat(c, p)
 	if err != nil {
 		return nil, err
 	}
-	return &Stream{
-		config:    c,
-		plan:      p,
-		guarantee: guarantee,
-		chain:     noise.NewChain(key),
-		sum:       sum,
-		partial:   make([]int64, c.Dimension),
-		leaf:      make([]int64, c.Dimension),
-		released:  make([]float64, c.Dimension),
-	}, nil
+	return seat.Open(key), nil
 }
 
-// Add takes one record: quantise, absorb, accumulate. It reports whether the record closed a step, after which Sum is the release
-// of step Step. A nil gradient is the null event: it takes its place in the batch with a zero leaf, and is told apart in the chain.
-func (s *Stream) Add(id noise.Identity, gradient []float64) (closed bool) {
-	if s.ended(s.sum.Steps() + 1) {
+// NewStream opens a stream over given sums, one a part. The guarantee is the plan's: the caller answers for the sums having the plan's
+// noise. Open is the way to get a stream; this one is for tests, which put zero noise or a planted fault in its place.
+func NewStream(c Config, p Plan, key [32]byte, sums ...Sum) (*Stream, error) {
+	frame, err := newFrame(c, p)
+	if err != nil {
+		return nil, err
+	}
+	if len(sums) != len(frame.parts) {
+		return nil, fmt.Errorf("mechanisms: %d sums of %d parts", len(sums), len(frame.parts))
+	}
+	return frame.over(key, sums), nil
+}
+
+// Add takes one record, the numbers of the parts one behind the other: quantise, absorb, accumulate. It reports whether the record
+// closed a step, after which Sum is the release of step Step. A nil vector is the null event: it takes its place in the batch with a
+// zero leaf, and is told apart in the chain.
+func (s *Stream) Add(id noise.Identity, v []float64) (closed bool) {
+	if s.Ended() {
 		panic(fmt.Sprintf("BUG: mechanisms: a record beyond the horizon of %d steps", s.config.Horizon))
 	}
-	leaf := s.leaf
-	if gradient == nil {
+	leaf := s.leaf // scratch of the seat
+	if v == nil {
 		leaf = nil
 	} else {
-		if len(gradient) != len(leaf) {
-			panic(fmt.Sprintf("BUG: mechanisms: gradient has %d entries, want %d", len(gradient), len(leaf)))
+		if len(v) != s.entries {
+			panic(fmt.Sprintf("BUG: mechanisms: vector has %d entries, want %d", len(v), s.entries))
 		}
-		s.plan.Grid.Quantise(leaf, gradient)
+		for i := range s.parts {
+			x := &s.parts[i]
+			x.quantise(leaf[x.from:x.to], v[:x.entries])
+			v = v[x.entries:]
+		}
 	}
-	s.chain.Absorb(s.sum.Steps()+1, s.place, id, leaf)
+	s.chain.Absorb(s.Step()+1, s.place, id, leaf)
 	for i, x := range leaf {
 		s.partial[i] += x
 	}
@@ -90,98 +81,35 @@ func (s *Stream) Add(id noise.Identity, gradient []float64) (closed bool) {
 	if uint64(s.place) < s.config.Batch {
 		return false
 	}
-	s.sum.Add(s.released, s.partial, s.chain)
+	for i, sum := range s.sums {
+		x := &s.parts[i]
+		sum.Add(s.released[x.from:x.to], s.partial[x.from:x.to], &s.chain)
+		for j, root := range x.roots {
+			s.released[x.from+j] = float64(s.released[x.from+j] * root)
+		}
+	}
 	s.place = 0
 	clear(s.partial)
 	return true
 }
 
+// Ended reports whether the last step of the horizon has closed: a machine then draws nothing more, and is given no
+// record.
+func (s *Stream) Ended() bool { return s.ended(s.Step() + 1) }
+
 // ended reports whether a step is beyond the horizon.
 func (s *Stream) ended(step uint64) bool { return s.config.Horizon > 0 && step > s.config.Horizon }
 
-// Sum returns the private prefix sum after the last closed step, zeros before the first. It is valid until the next Add and must not be
-// written to.
-func (s *Stream) Sum() []float64 { return s.released }
+// Sum returns the private prefix sum of a part after the last closed step, loss units, zeros before the first. It is valid until the
+// next Add and must not be written to.
+func (s *Stream) Sum(part int) []float64 {
+	x := &s.parts[part]
+	return s.released[x.from:x.to:x.to]
+}
 
 // Step returns the number of closed steps.
-func (s *Stream) Step() uint64 { return s.sum.Steps() }
+func (s *Stream) Step() uint64 { return s.sums[0].Steps() }
 
-// Dimension returns n.
-func (s *Stream) Dimension() int { return s.config.Dimension }
-
-// Batch returns B.
-func (s *Stream) Batch() uint64 { return s.config.Batch }
-
-// Once reports whether releases are of single steps, and not prefix sums.
-func (s *Stream) Once() bool {
-	kind, _ := familyOf(s.plan.Name)
-	return kind.structure == single{}
-}
-
-// Horizon returns T, after which Add panics; 0 means no end.
-func (s *Stream) Horizon() uint64 { return s.config.Horizon }
-
-// ErrorBound returns Plan.ErrorBound.
-func (s *Stream) ErrorBound() float64 { return s.plan.ErrorBound }
-
-// Guarantee returns what the stream proves.
-func (s *Stream) Guarantee() dp.Guarantee { return s.guarantee }
-
-// A state is, little-endian: version u8, chain key 32 bytes, place u32, partial sum n × i64, last release n × f64, state of the sum.
-const stateHead = 1 + 32 + 4
-
-// StateLen returns the length of every state of this stream.
-func (s *Stream) StateLen() int { return stateHead + 16*s.config.Dimension + s.sum.StateLen() }
-
-// AppendState appends the state. It is private: it holds the chain key and clean sums, and is only ever sealed.
-func (s *Stream) AppendState(dst []byte) []byte {
-	key := s.chain.Key()
-	dst = append(append(dst, stateVersion), key[:]...)
-	dst = binary.LittleEndian.AppendUint32(dst, s.place)
-	for _, x := range s.partial {
-		dst = binary.LittleEndian.AppendUint64(dst, uint64(x))
-	}
-	for _, x := range s.released {
-		dst = binary.LittleEndian.AppendUint64(dst, math.Float64bits(x))
-	}
-	return s.sum.AppendState(dst)
-}
-
-// Restore makes the stream the one whose AppendState wrote state. It refuses, and leaves the stream as it was, when version, length,
-// place or any bound is not what this stream writes.
-func (s *Stream) Restore(state []byte) error {
-	if len(state) == 0 || state[0] != stateVersion {
-		return fmt.Errorf("mechanisms: state: not of version %d", stateVersion)
-	}
-	if len(state) != s.StateLen() {
-		return fmt.Errorf("mechanisms: state: %d bytes, want %d", len(state), s.StateLen())
-	}
-	n := s.config.Dimension
-	key, place := [32]byte(state[1:]), binary.LittleEndian.Uint32(state[33:])
-	partial, released, rest := state[stateHead:], state[stateHead+8*n:], state[stateHead+16*n:]
-	if uint64(place) >= s.config.Batch {
-		return fmt.Errorf("mechanisms: state: place %d in a batch of %d", place, s.config.Batch)
-	}
-	steps := binary.LittleEndian.Uint64(rest)
-	if s.ended(steps) || place > 0 && s.ended(steps+1) {
-		return fmt.Errorf("mechanisms: state: beyond the horizon of %d steps", s.config.Horizon)
-	}
-	limit := int64(place) * s.plan.Grid.Lambda
-	for i := range n {
-		if x := int64(binary.LittleEndian.Uint64(partial[8*i:])); x > limit || x < -limit {
-			return errors.New("mechanisms: state: partial sum is beyond its bound")
-		}
-		if x := math.Float64frombits(binary.LittleEndian.Uint64(released[8*i:])); math.IsNaN(x) || math.IsInf(x, 0) {
-			return errors.New("mechanisms: state: release is not finite")
-		}
-	}
-	if err := s.sum.Restore(rest); err != nil {
-		return fmt.Errorf("mechanisms: state: %w", err)
-	}
-	s.chain, s.place = noise.NewChain(key), place
-	for i := range n {
-		s.partial[i] = int64(binary.LittleEndian.Uint64(partial[8*i:]))
-		s.released[i] = math.Float64frombits(binary.LittleEndian.Uint64(released[8*i:]))
-	}
-	return nil
-}
+// Tag returns a digest of the history that the stream has absorbed, under a name: what an intent promises. Equal histories under
+// equal keys give equal tags, and to all who do not hold the state a tag looks like random bits, whatever the events are.
+func (s *Stream) Tag(name string) [32]byte { return s.chain.Tag(name) }

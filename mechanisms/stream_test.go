@@ -47,7 +47,7 @@ func (h history) with(i int, change func(id *noise.Identity, g *[]float64)) hist
 func run(s *mechanisms.Stream, h history) (out [][]float64) {
 	for i, id := range h.ids {
 		if s.Add(id, h.gradients[i]) {
-			out = append(out, slices.Clone(s.Sum()))
+			out = append(out, slices.Clone(s.Sum(0)))
 		}
 	}
 	return out
@@ -143,10 +143,10 @@ func TestRestoreAfterAnyRecordGivesTheSameBytes(t *testing.T) {
 			if err := twin.Restore(state); err != nil {
 				t.Fatal(err)
 			}
-			if !bytes.Equal(twin.AppendState(nil), state) || !slices.Equal(twin.Sum(), stream.Sum()) {
+			if !bytes.Equal(twin.AppendState(nil), state) || !slices.Equal(twin.Sum(0), stream.Sum(0)) {
 				t.Fatalf("%s: record %d: a restored stream is another", name, i)
 			}
-			if stream.Add(id, h.gradients[i]) != twin.Add(id, h.gradients[i]) || !slices.Equal(stream.Sum(), twin.Sum()) {
+			if stream.Add(id, h.gradients[i]) != twin.Add(id, h.gradients[i]) || !slices.Equal(stream.Sum(0), twin.Sum(0)) {
 				t.Fatalf("%s: record %d: a restored stream goes on differently", name, i)
 			}
 		}
@@ -208,15 +208,15 @@ func TestNeighboursDifferByAtMostTheSensitivity(t *testing.T) {
 	r := rand.New(rand.NewPCG(12, 0))
 	for trial := range 300 {
 		c := mechtest.Config(n)
-		c.Window, c.Batch, c.Clip = 4, uint64(1+trial%4), math.Ldexp(1+r.Float64(), r.IntN(20)-10)
+		c.Window, c.Batch, c.Leaf = 4, uint64(1+trial%4), mechanisms.OnePart(n, math.Ldexp(1+r.Float64(), r.IntN(20)-10))
 		plan := mechtest.Plan(t, mechanisms.Config{
-			Name: "tree-gamma", Window: 4, Batch: c.Batch, Dimension: n, Budget: dp.Budget{Epsilon: 1}, Clip: c.Clip, Adjacency: dp.Replace,
+			Name: "tree-gamma", Window: 4, Batch: c.Batch, Leaf: mechanisms.OnePart(n, c.Clip()), Budget: dp.Budget{Epsilon: 1}, Adjacency: dp.Replace,
 		})
 		c.Name, c.Budget.Delta = "tree-gamma", 0
 		h := records(24, n)
 		for _, g := range h.gradients {
 			for j := range g {
-				g[j] *= c.Clip
+				g[j] *= c.Clip()
 			}
 		}
 		at := r.IntN(24)
@@ -257,8 +257,8 @@ func TestStreamReportsItsShape(t *testing.T) {
 	if stream.Dimension() != 3 || stream.Batch() != 3 || stream.Step() != 0 || !(stream.ErrorBound() > 0) {
 		t.Errorf("dimension %d, batch %d, step %d, error bound %g", stream.Dimension(), stream.Batch(), stream.Step(), stream.ErrorBound())
 	}
-	if !slices.Equal(stream.Sum(), []float64{0, 0, 0}) {
-		t.Errorf("sum %v before the first step", stream.Sum())
+	if !slices.Equal(stream.Sum(0), []float64{0, 0, 0}) {
+		t.Errorf("sum %v before the first step", stream.Sum(0))
 	}
 	closed := 0
 	for i := range 7 {
@@ -266,8 +266,8 @@ func TestStreamReportsItsShape(t *testing.T) {
 			closed++
 		}
 	}
-	if closed != 2 || stream.Step() != 2 || !slices.Equal(stream.Sum(), []float64{1.5, 0, -3}) {
-		t.Errorf("%d steps closed, sum %v", closed, stream.Sum())
+	if closed != 2 || stream.Step() != 2 || !slices.Equal(stream.Sum(0), []float64{1.5, 0, -3}) {
+		t.Errorf("%d steps closed, sum %v", closed, stream.Sum(0))
 	}
 	if g := stream.Guarantee(); g.Epsilon != 1 || g.Batch != 3 || g.Window != 4 {
 		t.Errorf("guarantee %+v", g)

@@ -29,7 +29,7 @@ func (u units) Add(dst []float64, v []int64, _ *noise.Chain) {
 	for !u.Stream.Add(id, gradient) {
 		id.Offset, gradient = id.Offset+1, nil
 	}
-	for i, y := range u.Sum() {
+	for i, y := range u.Sum(0) {
 		dst[i] = math.Ldexp(y, -u.exp)
 	}
 }
@@ -46,7 +46,7 @@ func TestDrawsReachTheSums(t *testing.T) {
 			t.Fatalf("%s: scale %d leaves no room for exact sums below 2^53", name, scale)
 		}
 		t.Run(name, func(t *testing.T) {
-			sumtest.DrawsReachTheRelease(t, 29, scale, c.Dimension, func(sampler noise.Sampler) sumtest.Sum {
+			sumtest.DrawsReachTheRelease(t, 29, scale, c.Dimension(), func(sampler noise.Sampler) sumtest.Sum {
 				return units{mechtest.Planted(t, c, plan, sampler), plan.Grid.Exp}
 			})
 		})
@@ -66,7 +66,7 @@ func TestFarDrawsReachTheSums(t *testing.T) {
 		var err error
 		switch {
 		case strings.Contains(name, "gamma"):
-			sampler, err = noise.NewGamma(plan.Scale, c.Dimension)
+			sampler, err = noise.NewGamma(plan.Scale, c.Dimension())
 		case strings.Contains(name, "laplace"):
 			sampler, err = noise.NewLaplace(plan.Scale)
 		default:
@@ -82,7 +82,7 @@ func TestFarDrawsReachTheSums(t *testing.T) {
 		}
 		stream.Add(noise.Identity{}, nil)
 		farthest := 0.0
-		for i, y := range stream.Sum() {
+		for i, y := range stream.Sum(0) {
 			if want := float64(drawn[i]) * plan.Grid.Unit(); y != want {
 				t.Fatalf("%s, coordinate %d: release %g, drawn was %g", name, i+1, y, want)
 			}

@@ -2,11 +2,12 @@ package mechanisms
 
 import (
 	"fmt"
-	"math/big"
 	"math/bits"
 
 	"oriel/mechanisms/blt"
 	"oriel/mechanisms/dp"
+	"oriel/mechanisms/forget"
+	"oriel/mechanisms/lattice"
 	"oriel/mechanisms/noise"
 	"oriel/mechanisms/windowtree"
 )
@@ -29,15 +30,17 @@ func (tree) problems(c Config, bad func(format string, args ...any)) {
 	noFilter(c, bad)
 }
 
-func (tree) calibrate(p *Plan, c Config, kind family) error {
-	h := windowtree.Depth(c.Window)
-	p.Levels = uint8(h)
-	p.Scale = nodeScale(c, kind, p.Grid, treeLoad(c))
-	if kind.paper {
-		p.Scale = paperScale(c, kind, p.Grid, h)
+func (tree) shape(p *Plan, c Config) (bits int, err error) {
+	p.Levels = uint8(windowtree.Depth(c.Window))
+	return lattice.CoarseBits, nil
+}
+
+func (tree) calibrate(x *piece, p Plan, c Config, kind family) (float64, error) {
+	x.scale = nodeScale(*x, kind.Law, treeLoad(c))
+	if kind.Paper {
+		x.scale = paperScale(c, kind.Law, x.grid, int(p.Levels))
 	}
-	p.ErrorBound = errorBound(c, kind, p.Grid, p.Scale, h)
-	return nil
+	return errorBound(*x, kind.Law, c.Failure, int(p.Levels)), nil
 }
 
 func (tree) check(p Plan) error {
@@ -54,18 +57,19 @@ func (tree) matches(p Plan, c Config) error {
 	return nil
 }
 
-func (tree) loss(p Plan, c Config, kind family) (float64, dp.Curve) {
-	loss := nodeLoss(p, c, kind, treeLoad(c))
-	if kind.noise != gaussianNoise {
+func (tree) loss(x piece, _ Plan, c Config, kind family) (float64, dp.Curve) {
+	loss := nodeLoss(x, kind.Law, treeLoad(c))
+	if kind.Law != Gaussian {
 		return loss, nil
 	}
 	return loss, windowtree.Loss{
-		Window: c.Window, Separation: separation(c), Delta: sensitivity(p.Grid, c), N: c.Dimension, Scale: p.Scale,
+		Window: c.Window, Separation: separation(c), Square: x.square.Lo, N: x.n, Scale: x.scale,
 	}
 }
 
-func (tree) newSum(p Plan, c Config, sampler noise.Sampler) (Sum, error) {
-	return windowtree.New(c.Window, p.Grid, c.Dimension, sampler, 0)
+func (tree) sums(x piece, _ Plan, c Config, sampler noise.Sampler) (func() Sum, error) {
+	first, err := windowtree.New(c.Window, x.grid, x.n, sampler, x.instance)
+	return func() Sum { return first.Fresh() }, err
 }
 
 // separation is that of the unit's events: one event is a user with one event in a window.
@@ -78,10 +82,10 @@ func separation(c Config) uint64 {
 
 // treeLoad is h nodes for one event, and for a user PROOF.md, Lemma 1.
 func treeLoad(c Config) load {
-	total := new(big.Float).SetPrec(precision).SetUint64(windowtree.Events(c.Window, separation(c)))
+	total := dp.Float().SetUint64(windowtree.Events(c.Window, separation(c)))
 	return load{
-		squares: new(big.Float).SetPrec(precision).SetInt(windowtree.Squares(c.Window, separation(c))),
-		total:   total.Mul(total, exact(float64(windowtree.Depth(c.Window)))),
+		squares: dp.Float().SetInt(windowtree.Squares(c.Window, separation(c))),
+		total:   total.Mul(total, dp.Exact(float64(windowtree.Depth(c.Window)))),
 	}
 }
 
@@ -89,10 +93,13 @@ func noFilter(c Config, bad func(format string, args ...any)) {
 	if c.AgeWeight != 0 || c.Poles != 0 {
 		bad("age weight %g, poles %d: %s has no filter", c.AgeWeight, c.Poles, c.Name)
 	}
+	if c.Memory != 0 {
+		bad("memory %d: %s forgets nothing, blt can", c.Memory, c.Name)
+	}
 }
 
 func withoutFilter(p Plan) error {
-	if p.Filter != (blt.Filter{}) {
+	if p.Filter != (blt.Filter{}) || p.Forget != (forget.Filter{}) {
 		return fmt.Errorf("mechanisms: plan: %s has either levels or a filter", p.Name)
 	}
 	return nil

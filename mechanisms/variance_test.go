@@ -20,7 +20,7 @@ func released(t *testing.T, stream *mechanisms.Stream, first uint64) (mean, spre
 	for id.Offset = 1; id.Offset <= int64(first+1<<17); id.Offset++ {
 		stream.Add(id, nil)
 		if stream.Step() > first {
-			for i, y := range stream.Sum() {
+			for i, y := range stream.Sum(0) {
 				squares[i] += y * y
 			}
 		}

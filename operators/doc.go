@@ -7,8 +7,8 @@
 //
 // A machine owns no goroutine, lock, clock, logger or global randomness: equal state and equal records give equal
 // bytes, on any CPU. Data reaches a decision through the private sum of a mechanisms.Stream only, so everything a
-// machine does after that sum is post-processing and costs no privacy: operators/optest plays other events over the same
-// sums, and wants the same bytes.
+// machine does after that sum is post-processing and costs no privacy: operators/optest plays other events over the
+// same sums, and wants the same bytes.
 //
 // What the caller owes:
 //
@@ -18,4 +18,27 @@
 //  3. Copy or encode a Decision's Point BEFORE the machine's next call.
 //  4. Save AppendState with the decisions it belongs to, in one transaction; the state is private and must be sealed.
 //  5. Use one machine from one goroutine.
+//
+// # A new operator
+//
+// It is a folder here, a row in cmd/internal/families and a row in the table of algorithms of cmd/internal/lint;
+// nothing else names it. In the folder, with operators/coco as the example:
+//
+//	Family      name, settings, how events are decoded (a schemas.Body, whether record keys are read), and New, which
+//	            reports all that is wrong with the settings at once
+//	Configured  what a record adds (mechanisms.Leaf, set by Mechanism), the plan, further members of decisions, a second
+//	            topic, a descriptor, how decisions are scored; Plain answers for an operator that has none of them
+//	Machine     the algorithm; what waits for feedback waits in a pending.Table, draws come from Stream.Choose, which refuses
+//	            them behind a horizon (Stream.Ended); what a draw costs, if its scores owe anything to events beside
+//	            releases, its Guarantee adds. It decides bytes on every CPU: lint names products that may
+//	            fuse and functions that differ
+//	Twin        what a record should add, by plain code: the audit compares the machine with it, all parts at once
+//	PROOF.md    why decisions are post-processing of the sums, what a draw costs, what an exchanged event moves; it
+//	            names the tests that would turn red
+//	tests       optest.Run, golden decisions, a slow twin of each fast path, a planted fault for each claim
+//
+// A list or a file among the settings stands in the canonical configuration as a digest: what it says goes into the
+// plan. A setting that comes after the first release is marked Later, and a default never changes: both keep the bytes
+// of deployments. `oriel config`, schema, plan, audit, topics, run, replay and tail, and the settings table follow from
+// the folder; cmd/oriel/toy_test.go shows it with an operator that has one of everything.
 package operators

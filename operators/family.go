@@ -2,6 +2,7 @@ package operators
 
 import (
 	"oriel/mechanisms"
+	"oriel/mechanisms/forget"
 	"oriel/schemas"
 )
 
@@ -21,8 +22,9 @@ type Family struct {
 
 // Events says how the events of an operator are decoded.
 type Events struct {
-	Loss      string // names their body
-	Dimension int    // of their vector
+	Body      schemas.Body
+	Dimension int  // of their vector; not read when the body has none
+	Keyed     bool // the machine reads the keys of records: public names, such as that of a play
 }
 
 // MaxDimension keeps a decision of 24 bytes a coordinate within the 8 MiB that the decision topic takes a record.
@@ -40,8 +42,10 @@ type Configured interface {
 	// nothing. It is published.
 	Descriptor() []byte
 
-	// Mechanism adds what the operator asks of a mechanism by its name: a bound on its error, a printed sensitivity.
-	Mechanism(c *mechanisms.Config)
+	// Mechanism adds what the operator asks of a mechanism by its name: a leaf, a bound on its error, a printed sensitivity.
+	// plan is the one that Plan has made when the incarnation was opened, or nil before: what a later version would choose
+	// otherwise stays as it was.
+	Mechanism(c *mechanisms.Config, plan []byte) error
 
 	// Plan freezes what a machine needs beside its configuration: what only a platform's math library can compute, and
 	// what lists and files say. It is made once, when an incarnation is opened, and read back ever after.
@@ -53,12 +57,15 @@ type Configured interface {
 	// Describe says, for a mechanism, what people want to know before any event is read.
 	Describe(c mechanisms.Config) Description
 
+	// Score says how decisions are scored on the events that follow them; nil: events alone do not tell.
+	Score() *Score
+
 	// Every is the same operator without settings that thin decisions out: each one that it computes is published. An
 	// audit plays this one, since it wants to see them.
 	Every() Configured
 
-	// Twin returns what an audit compares the machine of Every with.
-	Twin() Twin
+	// Twin returns what an audit compares the machine of Every with that has the plan.
+	Twin(plan []byte) (Twin, error)
 }
 
 // Output is a second topic, for decisions that are not for all who read the first: those whose Output is 1.
@@ -67,7 +74,7 @@ type Output struct {
 	Text   string // what is in it, and who may read it
 }
 
-// Plain is embedded by operators whose decisions have one topic and no descriptor and which ask nothing of the
+// Plain is embedded by operators whose decisions have one topic, no descriptor and no score, and which ask nothing of the
 // mechanism.
 type Plain struct{}
 
@@ -80,17 +87,35 @@ func (Plain) Output() *Output { return nil }
 // Descriptor returns nil.
 func (Plain) Descriptor() []byte { return nil }
 
+// Score returns nil.
+func (Plain) Score() *Score { return nil }
+
 // Mechanism adds nothing.
-func (Plain) Mechanism(*mechanisms.Config) {}
+func (Plain) Mechanism(*mechanisms.Config, []byte) error { return nil }
 
 // Description is what `oriel plan` tells of an operator.
 type Description struct {
 	Radius  float64  // of the set that decisions are in, length; 0: there is none
+	Clip    float64  // that is configured, if the leaf has another; 0: the leaf's
+	Leaves  string   // what bounds how far an exchange moves a leaf, in words; empty: nothing more than the leaf says
 	Damping *Damping // nil: unknown, or different from release to release
+
+	// Draws says that decisions hold draws of the stream's own (mechanisms.Stream.Choose): other events over the same
+	// releases then make other decisions.
+	Draws bool
 }
 
 // Damping says how much of a release's noise stands in a decision, before it is projected: after t steps, the noise
-// divided by Start + Step·t.
+// divided by Start + Step·t, or with a Memory by Start + Step·N_t, N_t = Σ_{s≤t} γ^{t−s}.
 type Damping struct {
 	Start, Step float64
+	Memory      uint64
+}
+
+// After returns what noise is divided by after so many steps.
+func (d Damping) After(steps uint64) float64 {
+	if d.Memory > 0 {
+		return d.Start + float64(d.Step*forget.Weight(d.Memory, steps))
+	}
+	return d.Start + float64(d.Step*float64(steps))
 }

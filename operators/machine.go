@@ -1,12 +1,17 @@
 package operators
 
-import "oriel/mechanisms/dp"
+import (
+	"oriel/mechanisms/dp"
+	"oriel/schemas"
+)
 
-// Decision is what a machine publishes.
+// Decision is what a machine publishes. Its slices are the machine's, valid until its next call.
 type Decision struct {
-	Index uint64    // identity within the stream and incarnation; public, ascending
-	Step  uint64    // the step t that closed; Point is x_{t+1}
-	Point []float64 // owned by the machine, valid until its next call
+	Index  uint64               // identity within the stream and incarnation; public, ascending
+	Step   uint64               // the step t that closed; Point is x_{t+1}
+	Point  []float64            // the decision itself
+	Extras []schemas.ExtraValue // of Configured.Extras, in their order; all of them or none
+	Output uint8                // the topic: 0, or 1 for Configured.Output
 }
 
 // Machine is an online-learning algorithm as a state machine. Methods that take dst append to it and return it.

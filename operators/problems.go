@@ -15,14 +15,23 @@ type Problems struct {
 	errs   []error
 }
 
-// Break reports a value that is missing or cannot be read. Nothing else is said of its variable: what would be checked is
-// not what was meant.
+// Break reports a value that is missing or cannot be read. Nothing else is said of its variable: what would be checked
+// is not what was meant.
 func (p *Problems) Break(name, format string, args ...any) {
 	p.Want(name, false, format, args...)
 	if p.broken == nil {
 		p.broken = map[string]bool{}
 	}
 	p.broken[name] = true
+}
+
+// Malformed reports a value that is not of its kind, such as "a number".
+func (p *Problems) Malformed(name, kind, unit string) {
+	if unit == "bool" { // says what the kind says
+		p.Break(name, "not %s", kind)
+		return
+	}
+	p.Break(name, "not %s (unit: %s)", kind, unit)
 }
 
 // Want reports what does not hold of a variable.

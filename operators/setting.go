@@ -18,8 +18,8 @@ const (
 	File                   // the name of a file, whose lines are the entries; empty lines and those that start with # are left out
 )
 
-// Setting is one variable of an operator, and its row in the settings table. Its name, and the meaning of a value, stay:
-// both are part of what identifies a deployment.
+// Setting is one variable of an operator, and its row in the settings table. Its name, and the meaning of a value,
+// stay: both are part of what identifies a deployment.
 type Setting struct {
 	Name     string // without Prefix; other operators may have one of the same name
 	Kind     Kind

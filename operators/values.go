@@ -26,6 +26,8 @@ type Common struct {
 	Mechanism string // not checked yet
 	Batch     uint64 // B
 	Horizon   uint64 // ORIEL_HORIZON; 0: not set
+	Memory    uint64 // ORIEL_MEMORY where sums decay; 0: they do not
+	Norm      string // ORIEL_FEATURES_NORM, not checked yet
 }
 
 type value struct {
@@ -94,7 +96,7 @@ func (s Source) parse(p *Problems, setting Setting, text string, needed bool) va
 		v.entries = entries(p, setting, strings.Split(string(content), "\n"), text+": line")
 	}
 	if err != nil {
-		p.Break(setting.Name, "not a value of kind %s (%s)", setting.Unit, setting.Kind)
+		p.Malformed(setting.Name, setting.Kind.String(), setting.Unit)
 	}
 	return v
 }

@@ -67,9 +67,9 @@ func TestEachProblemIsReportedOnceByItsVariable(t *testing.T) {
 	v.Want("BONUS", false, "%d is too much", 1)
 	want := []string{
 		`ORIEL_KIND: "odd": not one of plain, fancy`,
-		"ORIEL_RATE: not a value of kind 1/s (a number)",
+		"ORIEL_RATE: not a number (unit: 1/s)",
 		"ORIEL_DIMENSION: not set; how many",
-		"ORIEL_STRICT: not a value of kind bool (true or false)",
+		"ORIEL_STRICT: not true or false",
 		"ORIEL_ARMS: entry 2: not words",
 		"ORIEL_CELLS: bad.txt: line 2: not words",
 		"ORIEL_BONUS: 1 is too much",
@@ -95,8 +95,8 @@ func TestWhatIsNotNeededIsNotAskedFor(t *testing.T) {
 	}
 }
 
-// TestCanonicalLines: equal values are equal lines, however they are written; later settings appear when they are not at
-// their default.
+// TestCanonicalLines: equal values are equal lines, however they are written; later settings appear when they are not
+// at their default.
 func TestCanonicalLines(t *testing.T) {
 	lines := func(more ...string) string {
 		v, p := read(all, append([]string{"RATE=1e-3", "DIMENSION=07"}, more...)...)

@@ -10,11 +10,12 @@ import (
 	"oriel/state"
 )
 
-// changelog is what one partition of the changelog topic says: the latest value of every key.
+// changelog is what one partition of the changelog topic says: the latest value of every key, until the partition is
+// taken over. From then on the local store alone follows what is committed.
 type changelog struct {
-	values map[string][]byte
-	next   int64 // offset after everything seen
-	last   int64 // offset after the last record seen, −1 before one
+	values map[string][]byte // nil once let go
+	next   int64             // offset after everything seen
+	last   int64             // offset after the last record seen, −1 before one
 
 	unconfirmed map[string][]byte // a local copy of which the log no longer has the last record, see checkUnconfirmed
 }
@@ -45,9 +46,9 @@ func readChangelog(ctx context.Context, c *kafka.Client, topic kafka.Topic, p in
 	return view, view.read(ctx, c, topic, p, bounds.Stable)
 }
 
-// follows tells whether the local copy, which has followed the log up to a record before an offset, ends with what is committed
-// there. If the record was aborted, or is gone, the copy is only of no use: a broker may acknowledge a commit and crash before it
-// has written it here, and what was superseded or aborted is compacted away.
+// follows tells whether the local copy, which has followed the log up to a record before an offset, ends with what is
+// committed there. If the record was aborted, or is gone, the copy is only of no use: a broker may acknowledge a commit
+// and crash before it has written it here, and what was superseded or aborted is compacted away.
 //
 // A log that ends before the record, or has another in its place, proves that the brokers lost records that they had
 // acknowledged: the copy follows after an acknowledgement and never leads, and the topic id is the same.
@@ -70,9 +71,9 @@ func (view *changelog) follows(ctx context.Context, c *kafka.Client, topic kafka
 	return false, nil
 }
 
-// checkUnconfirmed refuses a state of the local store that stands behind the committed one, unless the transaction that brought
-// it was sent: then it is one that was aborted here. Take-overs write markers, which soon fill a small gap at the end of a log that
-// lost records: its length does not tell.
+// checkUnconfirmed refuses a state of the local store that stands behind the committed one, unless the transaction that
+// brought it was sent: then it is one that was aborted here. Take-overs write markers, which soon fill a small gap at
+// the end of a log that lost records: its length does not tell.
 func (t *task) checkUnconfirmed(o *owned, f *outcome) error {
 	local := changelog{values: o.view.unconfirmed}
 	sealed, err := local.sealed(o.stateKey)
@@ -94,7 +95,8 @@ func lostRecords(p int32, found string) error {
 	}
 }
 
-// read goes on to an end, and takes nothing beyond it: a fetch may hold the first records of a transaction that others belong to.
+// read goes on to an end, and takes nothing beyond it: a fetch may hold the first records of a transaction that others
+// belong to.
 func (view *changelog) read(ctx context.Context, c *kafka.Client, topic kafka.Topic, p int32, end int64) error {
 	for r, err := range recordsOf(ctx, c, topic, p, view.next, end, false) {
 		if err != nil {
@@ -107,7 +109,21 @@ func (view *changelog) read(ctx context.Context, c *kafka.Client, topic kafka.To
 	return nil
 }
 
-// localPositionLen is that of topic id, offset and a byte of format. The first format had none and may stand behind a marker.
+// follow takes over what was committed, unless the view was let go.
+func (view *changelog) follow(committed []state.Record) {
+	if view.values == nil {
+		return
+	}
+	for _, r := range committed {
+		view.values[string(r.Key)] = append(view.values[string(r.Key)][:0], r.Value...)
+	}
+}
+
+// letGo drops the values: a copy of the sealed state, above all.
+func (view *changelog) letGo() { view.values, view.unconfirmed = nil, nil }
+
+// localPositionLen is that of topic id, offset and a byte of format. The first format had none and may stand behind a
+// marker.
 const localPositionLen = 16 + 8 + 1
 
 func appendLocalPosition(topic [16]byte, last int64) []byte {

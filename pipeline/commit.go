@@ -9,13 +9,14 @@ import (
 	"oriel/state"
 )
 
-// commit is the only code that makes anything readable outside: one transaction with the segment's decisions, its sealed
-// verdicts, the sealed state and the input offset, and after it the local store. Its requests, their order and their sizes
-// are a function of the published decisions and of public facts (offsets, sizes of records): every transaction touches the
-// same partitions, and nothing is sent because an event was bad.
+// commit is the only code that makes anything readable outside: one transaction with the segment's decisions, its
+// sealed verdicts, the sealed state and the input offset, and after it the local store. Its requests, their order and
+// their sizes are a function of the published decisions and of public facts (offsets, sizes of records): every
+// transaction touches the same partitions, and nothing is sent because an event was bad. Which topic a decision is for
+// is as public as the decision.
 //
-// BEFORE the first decision is sent is the place of a durable intent, the promise of which history the transaction stands on:
-// nothing may be produced above Produce(decisions) that depends on it.
+// BEFORE the first decision is sent is the place of a durable intent, the promise of which history the transaction
+// stands on: nothing may be produced above Produce(decisions) that depends on it.
 //
 // An error leaves the outcome unknown: the owner must drop everything in memory and take the partition over again.
 func (t *task) commit(ctx context.Context, o *owned, g *segment, extra ...state.Record) error {
@@ -28,9 +29,7 @@ func (t *task) commit(ctx context.Context, o *owned, g *segment, extra ...state.
 	}
 	s.listener.reached(p, PointEnded)
 	o.position = g.position
-	for _, r := range kept {
-		o.view.values[string(r.Key)] = append(o.view.values[string(r.Key)][:0], r.Value...)
-	}
+	o.view.follow(kept)
 	if len(extra) > 0 {
 		s.listener.opened(p)
 	}
@@ -38,6 +37,7 @@ func (t *task) commit(ctx context.Context, o *owned, g *segment, extra ...state.
 	if err := s.store.Follow(p, kept); err != nil {
 		return fmt.Errorf("pipeline: partition %d: local state: %w", p, err)
 	}
+	s.listener.decided(p, g.newest)
 	s.listener.committed(Commit{
 		Partition: p, Records: g.records, Steps: g.steps, Decisions: g.count,
 		Lag: max(0, g.end-g.position.Next), Duration: time.Since(began),
@@ -50,8 +50,10 @@ func (t *task) transact(ctx context.Context, o *owned, g *segment, began time.Ti
 	if err := o.producer.Begin(ctx, c.parts(p)); err != nil {
 		return err
 	}
-	if _, err := o.producer.ProduceAll(ctx, c.Decisions, p, &g.decisions); err != nil {
-		return err
+	for i, topic := range t.service.topics.outputs() {
+		if _, err := o.producer.ProduceAll(ctx, topic.Name, p, &g.decisions[i]); err != nil {
+			return err
+		}
 	}
 	if _, err := o.producer.ProduceAll(ctx, c.Verdicts, p, &g.rows); err != nil {
 		return err

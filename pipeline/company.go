@@ -9,8 +9,8 @@ import (
 	"oriel/pipeline/kafka"
 )
 
-// groupConfig is this process's membership. The mark tells members of this deployment from others: the name and the input's id,
-// which are in the transactional ids as well.
+// groupConfig is this process's membership. The mark tells members of this deployment from others: the name and the
+// input's id, which are in the transactional ids as well.
 func (s *Service) groupConfig() kafka.GroupConfig {
 	return kafka.GroupConfig{
 		ID: s.config.Group, Topic: s.config.Input,
@@ -29,12 +29,13 @@ const (
 	companyInterval = 5 * time.Second
 )
 
-// watchCompany looks for members of the group that are not of this deployment, and for partitions that none of its processes has,
-// and tells what it finds when that changes. Nothing stops for it: the partitions that are left go on.
-func (s *Service) watchCompany(ctx context.Context) {
+// watchCompany looks for members of the group that are not of this deployment, and for partitions that none of its
+// processes has, and tells what it finds when that changes. Nothing stops for it: the partitions that are left go on. A
+// group of ours alone that has left one over for long shares anew: the generation ends.
+func (s *Service) watchCompany(ctx context.Context, end func()) {
 	gone := false
 	for wait := companyFirst; Pause(ctx, wait) == nil; wait = companyInterval {
-		company, err := s.client.Company(ctx, s.groupConfig(), s.topics.Input.Partitions)
+		company, err := s.client.Company(ctx, s.groupConfig(), int(s.inputs.Load()))
 		switch {
 		case err != nil, !company.Stable && !company.Gone:
 			continue
@@ -46,6 +47,10 @@ func (s *Service) watchCompany(ctx context.Context) {
 		if problems := strangers(company, s.config.Group); !slices.Equal(problems, s.company) {
 			s.company = problems
 			s.listener.company(problems)
+		}
+		if s.idle.over(company) {
+			end()
+			return
 		}
 	}
 }

@@ -2,40 +2,52 @@ package pipeline
 
 import (
 	"context"
-	"fmt"
+	"errors"
+	"math"
 	"time"
 
-	"oriel/mechanisms/noise"
 	"oriel/pipeline/kafka"
+	"oriel/schemas"
 	"oriel/state"
 )
 
-// computer steps over fetched records and fills segments. It is the only user of its stream; what it computed and the
+// computer walks over fetched records and fills segments. It is the only user of its stream; what it computed and the
 // committer has not taken is lost with it, and no harm done.
 type computer struct {
 	task     *task
-	stream   *Stream
+	walk     *Walk
 	sealer   *state.Sealer
-	position state.Position // after the last record taken
-	sent     int64          // position.Next of the last segment handed on
+	sent     state.Position // where the last segment handed on ends
 	segment  *segment       // nil while both segments are with the committer
 	segments chan<- *segment
 	free     chan *segment
 	memory   int // segments close at so many bytes of what they hold,
 	input    int // and of what they are over
-	key      []byte
 	private  []byte
 	now      int64 // timestamp of the segment's records, ms: a commit tick, so that no event's own time shows
-	emit     func(line []byte)
 }
 
-// run ends when batches closes: then everything taken is handed on. Once work has ended, what is still fetched is let go
-// untaken: the next owner fetches it again, from where the state ends. It ends with an error before a record that must not be
-// taken; everything before it is handed on.
+// newComputer starts at the state of a partition that is owned.
+func (t *task) newComputer(o *owned) *computer {
+	c := &computer{task: t, sealer: o.sealer, sent: o.position}
+	key := []byte(t.stream)
+	c.walk = &Walk{
+		Stream: o.stream, Partition: t.partition, Position: o.position, sightings: &t.service.sightings,
+		Decided: func(output uint8, line []byte) { c.segment.decide(output, key, line, c.now) },
+		Taken: func(r *kafka.Record, gap int64, code schemas.Code) {
+			c.segment.judge(gap, code)
+			c.segment.records++
+			c.segment.taken += r.Length + kafka.RecordOverhead
+		},
+	}
+	return c
+}
+
+// run ends when batches closes: then everything taken is handed on. Once work has ended, what is still fetched is let
+// go untaken: the next owner fetches it again, from where the state ends. It ends with an error before a record that
+// must not be taken; everything before it is handed on.
 func (c *computer) run(work context.Context, batches <-chan *kafka.Batch) error {
 	config := c.task.service.config
-	c.sent, c.key = c.position.Next, []byte(c.task.stream)
-	c.emit = func(line []byte) { c.segment.decide(c.key, line, c.now) }
 	c.segment, c.now = <-c.free, time.Now().UnixMilli()
 	ticks := time.NewTicker(config.CommitInterval)
 	defer ticks.Stop()
@@ -77,50 +89,48 @@ func (c *computer) tick(now time.Time) bool {
 	return true
 }
 
-// take steps over a batch, which must start where the last one ended: an event left out would be a second history. It stops
-// early when work has ended, and with an error before a record that must not be taken.
+// untaken is an offset that no log reaches.
+const untaken = math.MaxInt64
+
+// take walks over a batch. It stops early when work has ended, and with an error before a record that must not be
+// taken.
 func (c *computer) take(work context.Context, batch *kafka.Batch) error {
-	if batch.From != c.position.Next {
-		panic(fmt.Sprintf("BUG: pipeline: batch starts at offset %d, the state stands at %d", batch.From, c.position.Next))
-	}
-	t := c.task
-	in := Input{Identity: noise.Identity{Topic: c.position.Topic, Partition: t.partition}}
+	asked := 0
 	c.segment.end = batch.Stable
-	for i := range batch.Records {
-		if c.stream.Ended() {
-			return ended(t.partition, c.stream.horizon)
+	err := c.walk.Take(batch, func() int64 {
+		c.handFull(batch.Stable)
+		if asked++; asked%256 == 0 && work.Err() != nil {
+			return 0
 		}
-		r := &batch.Records[i]
-		in.Identity.Offset, in.Identity.LeaderEpoch = r.Offset, r.LeaderEpoch
-		in.Value, in.Unreadable, in.User = r.Value, r.Unreadable, c.stream.User(r)
-		c.stream.Forget()
-		if err := t.service.sightings.see(t.partition, in.User); err != nil {
-			return err
-		}
-		c.segment.judge(r.Offset-c.position.Next, c.stream.Take(in, c.emit))
-		c.segment.records++
-		c.segment.taken += r.Length + kafka.RecordOverhead
-		c.position.Next, c.position.LeaderEpoch = r.Offset+1, r.LeaderEpoch
-		if c.segment.full(c.memory, c.input) {
-			c.hand(true)
-			c.segment.end = batch.Stable
-		}
-		if i%256 == 255 && work.Err() != nil {
-			return nil
-		}
+		return untaken
+	})
+	if errors.Is(err, ErrEnded) {
+		return ended(c.task.partition, c.walk.Stream.horizon())
 	}
-	c.segment.pass(batch.Next - c.position.Next)
-	c.position.Next, c.position.LeaderEpoch = batch.Next, batch.LeaderEpoch
+	if err == nil {
+		c.pass()
+		c.handFull(batch.Stable)
+	}
+	return err
+}
+
+// pass gives the segment the verdicts of the offsets behind its last record.
+func (c *computer) pass() {
+	c.segment.pass(c.walk.Position.Next - c.sent.Next - int64(len(c.segment.verdicts)))
+}
+
+// handFull hands a full segment on. The input ends at end.
+func (c *computer) handFull(end int64) {
 	if c.segment.full(c.memory, c.input) {
 		c.hand(true)
+		c.segment.end = end
 	}
-	return nil
 }
 
 // hand gives the segment to the committer. Unless force, it keeps filling the segment while a commit is under way. It
 // reports whether nothing is left to hand on.
 func (c *computer) hand(force bool) bool {
-	if c.position.Next == c.sent {
+	if c.walk.Position.Next == c.sent.Next {
 		return true
 	}
 	if !force && len(c.free) == 0 { // the committer holds the other segment
@@ -128,18 +138,17 @@ func (c *computer) hand(force bool) bool {
 	}
 	c.close()
 	c.segments <- c.segment
-	c.sent = c.position.Next
 	c.segment, c.now = <-c.free, time.Now().UnixMilli()
 	return true
 }
 
 // close completes the segment: the state at its end, and its verdicts, which start where the segment before ended.
 func (c *computer) close() {
-	before := c.position.Step
-	c.position.Step = c.stream.Steps()
-	c.private = c.stream.AppendState(c.private[:0])
-	c.segment.position = c.position
-	c.segment.steps = c.position.Step - before
-	c.segment.sealed = c.sealer.Seal(c.segment.sealed[:0], c.position, c.private)
-	c.segment.seal(c.sealer, c.sent, c.now)
+	at := c.walk.Position
+	c.private = c.walk.Stream.AppendState(c.private[:0])
+	c.segment.position = at
+	c.segment.steps = at.Step - c.sent.Step
+	c.segment.sealed = c.sealer.Seal(c.segment.sealed[:0], at, c.private)
+	c.segment.seal(c.sealer, c.sent.Next, c.now)
+	c.sent = at
 }

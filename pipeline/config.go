@@ -12,15 +12,18 @@ const (
 	StartLatest   = "latest"
 )
 
-// Config says what a deployment reads, writes and keeps. Topic partition p of Input belongs to partition p of the others.
+// Config says what a deployment reads, writes and keeps. Topic partition p of Input belongs to partition p of the
+// others.
 type Config struct {
 	Name       string // of the deployment; part of transactional ids. Required.
 	Group      string // consumer group. Required.
 	Input      string // topic of events. Required.
 	Decisions  string // topic of decisions. Required.
+	Second     string // topic of decisions whose Output is 1. Required by a Model with an Output, "" for any other.
 	Verdicts   string // topic of sealed verdicts, a byte an offset of the input. Required.
 	Changelog  string // topic of sealed state. Required.
 	DeadLetter string // topic of records that took their place as null events. Required by `oriel letters`; the service never names it.
+	Descriptor string // topic of the Model's Descriptor. Required by one that has one, "" for any other; the service never names it.
 	Start      string // earliest or latest: where a partition's first incarnation starts. Required by Service.
 
 	CommitInterval   time.Duration // time between commits of a busy partition, 1 ms to 60 s. Required.
@@ -28,7 +31,17 @@ type Config struct {
 	Memory           Memory        // what all partitions hold together; transactions close at less output for it. 0: no bound
 	SessionTimeout   time.Duration // of the group member, at least the broker's minimum (6 s). Required.
 	Instance         string        // this process's place in the group, the same at each start and no other's. "": none that lasts
+	FixedPartitions  bool          // the input must keep its partitions: set at user level, see grown.go
 	SingleReplica    bool          // accept topics with fewer than 3 replicas or fewer than 2 in sync
+}
+
+// fits refuses a configuration that names topics for another operator: a decision must never go to a topic that its
+// readers were not given for it.
+func (c Config) fits(m Model) error {
+	if (c.Second != "") != (m.Output != nil) {
+		return fmt.Errorf("pipeline: second decision topic %q: an operator with a second output needs one, any other must have none", c.Second)
+	}
+	return nil
 }
 
 // Validate reports every problem of a service's configuration at once, each with its field and value.

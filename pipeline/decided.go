@@ -9,7 +9,18 @@ import (
 	"oriel/schemas"
 )
 
-// decisionsFound are the decisions of the incarnation beside its state.
+// outputs is how many topics of decisions an operator may have: operators.Decision.Output says which one is for whom.
+const outputs = 2
+
+// outputs are the topics of decisions of a deployment, in the order of operators.Decision.Output.
+func (t Topics) outputs() []kafka.Topic {
+	if t.Second.Name == "" {
+		return []kafka.Topic{t.Decisions}
+	}
+	return []kafka.Topic{t.Decisions, t.Second}
+}
+
+// decisionsFound are the decisions of the incarnation in one of its topics, beside its state.
 type decisionsFound struct {
 	some   bool              // a committed one can be read
 	last   uint64            // the step of the last committed one
@@ -18,17 +29,32 @@ type decisionsFound struct {
 	resend [][]byte          // those up to the state's that are not committed, in order
 }
 
-// lookAtDecisions reads the end of the decision topic.
-func (t *task) lookAtDecisions(ctx context.Context, o *owned, b kafka.Bounds) (decisionsFound, error) {
-	topic := t.service.topics.Decisions
-	var f decisionsFound
-	behind := b.Start // the last committed one
+// lookAtDecisions reads the ends of the topics of decisions.
+func (t *task) lookAtDecisions(ctx context.Context, o *owned, bounds []kafka.Bounds) ([]decisionsFound, error) {
+	topics := t.service.topics.outputs()
+	found := make([]decisionsFound, len(topics))
+	lack := aborted{from: o.position.Step + 1, lines: make([]map[uint64][]byte, len(topics))}
+	for i, topic := range topics {
+		f, behind, err := t.lookAtOutput(ctx, o, topic, bounds[i])
+		if err == nil && f.last < o.position.Step {
+			err = t.lookAtAborted(ctx, o, topic, i, f, bounds[i], behind, &lack)
+		}
+		if err != nil {
+			return nil, err
+		}
+		found[i] = f
+	}
+	return found, t.resend(ctx, o, bounds, found, lack)
+}
+
+// lookAtOutput reads the committed end of one topic, and tells the offset behind the last decision that is ours.
+func (t *task) lookAtOutput(ctx context.Context, o *owned, topic kafka.Topic, b kafka.Bounds) (f decisionsFound, behind int64, err error) {
 	for from := range backwards(b.Start, b.Stable) {
 		f, behind = decisionsFound{beyond: map[uint64][]byte{}}, b.Start
 		before := false // a decision of the state or before it was seen
 		for r, err := range recordsOf(ctx, t.service.client, topic, t.partition, from, b.Stable, false) {
 			if err != nil {
-				return f, err
+				return f, behind, err
 			}
 			d, ours := o.decision(r.Value, t.stream)
 			if !ours {
@@ -45,56 +71,122 @@ func (t *task) lookAtDecisions(ctx context.Context, o *owned, b kafka.Bounds) (d
 			break
 		}
 	}
-	var err error
-	if f.last < o.position.Step {
-		f.resend, err = t.aborted(ctx, o, f, b, behind)
-	}
-	return f, err
+	return f, behind, nil
 }
 
-// decision reads a record of the decision topic, and tells whether it is of this stream and incarnation.
+// decision reads a record of a topic of decisions, and tells whether it is of this stream and incarnation.
 func (o *owned) decision(value []byte, stream string) (schemas.Decision, bool) {
 	d, err := schemas.ParseDecision(value)
 	return d, err == nil && d.Incarnation == o.incarnation && d.Stream == stream
 }
 
-// aborted finds the decisions between the last committed one and the state's, behind the former. Their bytes are those that belong
-// to the state: nobody but the owner of the transactional id writes here, the state was sent after them, and a decision has one
-// value for ever. That they are all there, one value each, is checked; without the state before them nothing else can be.
-func (t *task) aborted(ctx context.Context, o *owned, f decisionsFound, b kafka.Bounds, from int64) ([][]byte, error) {
+// aborted are decisions up to the state's that stand behind the last committed one of their topic.
+type aborted struct {
+	from  uint64              // the first step of which a decision may be missing from some topic; behind the state's: none is
+	whole uint64              // the first step that retention has left in every topic, as far as is known
+	lines []map[uint64][]byte // by output and index
+}
+
+// lookAtAborted finds the decisions between the last committed one and the state's, behind the former. Their bytes are
+// those that belong to the state: nobody but the owner of the transactional id writes here, the state was sent after
+// them, and a decision has one value for ever.
+func (t *task) lookAtAborted(
+	ctx context.Context, o *owned, topic kafka.Topic, output int, f decisionsFound, b kafka.Bounds, behind int64, lack *aborted,
+) error {
 	step := f.last + 1
 	if !f.some {
 		step = 0
 	}
 	found, first := map[uint64][]byte{}, o.position.Step+1
-	for r, err := range recordsOf(ctx, t.service.client, t.service.topics.Decisions, t.partition, from, b.High, true) {
+	for r, err := range recordsOf(ctx, t.service.client, topic, t.partition, behind, b.High, true) {
 		if err != nil {
-			return nil, err
+			return err
 		}
 		d, ours := o.decision(r.Value, t.stream)
 		if !ours || d.Step < step || d.Step > o.position.Step {
 			continue
 		}
 		if other, seen := found[d.Index]; seen && !bytes.Equal(other, r.Value) {
-			return nil, t.stop(fmt.Sprintf("decision %d can be read with two values from aborted transactions", d.Index),
+			return t.stop(fmt.Sprintf("decision %d can be read with two values from aborted transactions", d.Index),
 				"The privacy loss of the events that both stand on composes. Open a new deployment under another ORIEL_NAME, and tell whoever accounts for privacy")
 		}
 		found[d.Index], first = bytes.Clone(r.Value), min(first, d.Step)
 	}
 	if !f.some && b.Start > 0 { // retention has deleted what came before, and a committed one is never deleted before an aborted copy of it
-		step = first
+		step, lack.whole = first, max(lack.whole, first)
 	}
-	var lines [][]byte
-	for ; step <= o.position.Step; step++ {
+	lack.from, lack.lines[output] = min(lack.from, step), found
+	return nil
+}
+
+// resend lists what each topic lacks up to the state. That every decision that is due is there, in one topic or the
+// other, is checked as far as retention lets it be; without the state before them nothing else can be.
+func (t *task) resend(ctx context.Context, o *owned, bounds []kafka.Bounds, found []decisionsFound, lack aborted) error {
+	committed, whole, err := t.committed(ctx, o, bounds, lack.from)
+	if err != nil {
+		return err
+	}
+	whole = max(whole, lack.whole)
+	for step := lack.from; step <= o.position.Step; step++ {
 		index, count := o.stream.Due(step)
 		for ; count > 0; index, count = index+1, count-1 {
-			line := found[index]
-			if line == nil {
-				return nil, t.lost(fmt.Sprintf("decision %d of step %d is not in its topic, and the state stands at step %d", index, step, o.position.Step),
+			is := committed[index]
+			for output := range found {
+				if line := lack.lines[output][index]; line != nil {
+					found[output].resend, is = append(found[output].resend, line), true
+				}
+			}
+			if !is && step >= whole {
+				return t.lost(fmt.Sprintf("decision %d of step %d is not in its topic, and the state stands at step %d", index, step, o.position.Step),
 					"The decision topic has lost records: restore it, or open a new deployment under another ORIEL_NAME")
 			}
-			lines = append(lines, line)
 		}
 	}
-	return lines, nil
+	return nil
+}
+
+// committed finds, of an operator with two topics, the decisions of steps from one on that are committed in either, and
+// the step from which on retention has left all of them. Only which topic has the last step follows from a topic's end:
+// the other may have had nothing to say.
+func (t *task) committed(ctx context.Context, o *owned, bounds []kafka.Bounds, step uint64) (is map[uint64]bool, whole uint64, err error) {
+	topics := t.service.topics.outputs()
+	if len(topics) == 1 || step > o.position.Step {
+		return nil, step, nil
+	}
+	is, whole = map[uint64]bool{}, step
+	for i, topic := range topics {
+		first, err := t.committedIn(ctx, o, topic, bounds[i], step, is)
+		if err != nil {
+			return nil, 0, err
+		}
+		whole = max(whole, first)
+	}
+	return is, whole, nil
+}
+
+// committedIn adds those of one topic, and tells the step from which on it has them all.
+func (t *task) committedIn(ctx context.Context, o *owned, topic kafka.Topic, b kafka.Bounds, step uint64, is map[uint64]bool) (uint64, error) {
+	whole := step // unless retention has deleted some
+	for from := range backwards(b.Start, b.Stable) {
+		some, before := false, false
+		for r, err := range recordsOf(ctx, t.service.client, topic, t.partition, from, b.Stable, false) {
+			if err != nil {
+				return 0, err
+			}
+			d, ours := o.decision(r.Value, t.stream)
+			if !ours {
+				continue
+			}
+			if !some && b.Start > 0 {
+				whole = d.Step + 1 // of the oldest one's step others may have been deleted
+			}
+			some = true
+			before = before || d.Step < step
+			is[d.Index] = is[d.Index] || d.Step >= step
+		}
+		if before {
+			return step, nil
+		}
+	}
+	return max(whole, step), nil
 }

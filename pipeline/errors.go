@@ -12,8 +12,8 @@ import (
 // ErrorKind is what a task does about an error.
 type ErrorKind int
 
-// The kinds of error a task can meet. The zero value is Retry: an unknown error never loses or repeats anything, because
-// every retry starts again from the committed state.
+// The kinds of error a task can meet. The zero value is Retry: an unknown error never loses or repeats anything,
+// because every retry starts again from the committed state.
 const (
 	Retry    ErrorKind = iota // the broker is away or the outcome unknown: take the partition over again, after a pause
 	Lost                      // another member owns the partition: close quietly

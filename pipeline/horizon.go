@@ -2,9 +2,6 @@ package pipeline
 
 import "fmt"
 
-// Ended tells whether the stream has closed all the steps that its guarantee is for: the next record must not be taken.
-func (s *Stream) Ended() bool { return s.horizon > 0 && s.machine.Steps() >= s.horizon }
-
 // ended stops a partition at its stream's horizon. The input offset stays at the first record that was not taken.
 func ended(partition int32, horizon uint64) error {
 	return &StopError{

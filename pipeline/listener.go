@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"oriel/mechanisms/dp"
+	"oriel/schemas"
 )
 
 // TaskState is the public state of one partition's task.
@@ -24,6 +25,13 @@ type Commit struct {
 	Decisions int           // decisions made readable
 	Lag       int64         // records between the committed position and the end of the input
 	Duration  time.Duration // from the first request of the transaction to its acknowledged end
+}
+
+// Decided is a committed decision.
+type Decided struct {
+	Stream      string
+	Index, Step uint64
+	Point       []float64 // the listener's own
 }
 
 // Point is a place in a transaction or a take-over where a crash must do no harm. Tests kill the process there.
@@ -49,6 +57,10 @@ type Listener struct {
 	Assigned  func(partitions []int32) // a generation of the group begins
 	Committed func(Commit)
 	Aborted   func(partition int32)
+
+	// Decided hears, after a commit that published decisions, of the newest one. It hears of the first topic only:
+	// metrics and pages are for all who read that one.
+	Decided   func(partition int32, newest Decided)
 	State     func(partition int32, s TaskState)
 	Proves    func(partition int32, g dp.Guarantee) // the partition's stream is taken over; its frozen plan proves g
 	Holds     func(partition int32, bytes int)      // the partition's state is in memory, so large; it does not grow
@@ -59,7 +71,9 @@ type Listener struct {
 	Stopped   func(partition int32, err error)   // the partition is parked; err says why and what to do
 	Note      func(partition int32, text string) // an event a person should see once; never holds payload
 	Company   func(problems []string)            // what is wrong with the group's members, when that changes; none when all is well
-	Ended     func(Ending)                       // the service was told to end, and has
+	// Partitions hears how many partitions the input has: at the start, and when some were added.
+	Partitions func(input int)
+	Ended      func(Ending) // the service was told to end, and has
 }
 
 func (l Listener) assigned(partitions []int32) {
@@ -71,6 +85,15 @@ func (l Listener) assigned(partitions []int32) {
 func (l Listener) committed(c Commit) {
 	if l.Committed != nil {
 		l.Committed(c)
+	}
+}
+
+func (l Listener) decided(partition int32, newest []byte) {
+	if l.Decided == nil || len(newest) == 0 {
+		return
+	}
+	if d, err := schemas.ParseDecision(newest); err == nil { // always: it is ours
+		l.Decided(partition, Decided{Stream: d.Stream, Index: d.Index, Step: d.Step, Point: d.Point})
 	}
 }
 
@@ -131,6 +154,12 @@ func (l Listener) reached(partition int32, p Point) {
 func (l Listener) note(partition int32, text string) {
 	if l.Note != nil {
 		l.Note(partition, text)
+	}
+}
+
+func (l Listener) partitions(input int) {
+	if l.Partitions != nil {
+		l.Partitions(input)
 	}
 }
 

@@ -21,15 +21,15 @@ func transactionalID(name string, input [16]byte, partition int32) string {
 	return fmt.Sprintf("%s/%x/%d", name, input, partition)
 }
 
-// manifestText is what a manifest holds: the deployment's name before its canonical configuration. The name binds the topics
-// to the transactional ids that fence their writers.
+// manifestText is what a manifest holds: the deployment's name before its canonical configuration. The name binds the
+// topics to the transactional ids that fence their writers.
 func manifestText(c Config, m Model) string { return nameLine(c) + m.Settings }
 
 func nameLine(c Config) string { return "NAME=" + c.Name + "\n" }
 
-// WriteManifests gives every changelog partition that has none its manifest record: the configuration, the input and the key
-// that hides stream ids. One that exists must say the same; all are looked at BEFORE the first is written. It must not run
-// beside a Service of another deployment of the same name; it fences nothing where a manifest stands.
+// WriteManifests gives every changelog partition that has none its manifest record: the configuration, the input and
+// the key that hides stream ids. One that exists must say the same; all are looked at BEFORE the first is written. It
+// must not run beside a Service of another deployment of the same name; it fences nothing where a manifest stands.
 func WriteManifests(ctx context.Context, client *kafka.Client, c Config, topics Topics, model Model, master *state.MasterKey) error {
 	if err := model.versioned(); err != nil {
 		return err
@@ -100,8 +100,8 @@ func readManifests(ctx context.Context, client *kafka.Client, c Config, topics T
 	return found, nil
 }
 
-// checkManifestInput refuses a deployment of another input, whose transactional ids are others, so that nothing would fence. A manifest
-// of the first format names none: then the incarnation tells, if the partition has one.
+// checkManifestInput refuses a deployment of another input, whose transactional ids are others, so that nothing would
+// fence. A manifest of the first format names none: then the incarnation tells, if the partition has one.
 func checkManifestInput(ctx context.Context, client *kafka.Client, topics Topics, p int32, m state.Manifest, master *state.MasterKey) error {
 	input := m.Input
 	if input == (state.Input{}) {
@@ -154,14 +154,27 @@ func CheckManifests(ctx context.Context, client *kafka.Client, c Config, topics 
 	return nil
 }
 
-// findRecord reads the first record of a key. Manifest and incarnation are written once, in this order and before all others,
-// and compaction keeps order: they stand at the start. It is nil when the partition has none.
+// findRecord reads the first record of a key. Manifest and incarnation are written once, in this order and before all
+// others, and compaction keeps order: they stand at the start. It is nil when the partition has none, nor has one in a
+// transaction that another process has committed just before.
 func findRecord(ctx context.Context, client *kafka.Client, topic kafka.Topic, p int32, key []byte) ([]byte, error) {
 	bounds, err := client.Bounds(ctx, topic.Name, p)
 	if err != nil {
 		return nil, fmt.Errorf("pipeline: bounds of %s partition %d: %w", topic.Name, p, err)
 	}
-	for r, err := range recordsOf(ctx, client, topic, p, bounds.Start, bounds.Stable, false) {
+	value, err := findWithin(ctx, client, topic, p, key, bounds)
+	if err != nil || value != nil || bounds.Stable == bounds.High {
+		return value, err
+	}
+	if bounds, err = client.ReadableEnd(ctx, topic.Name, p); err != nil {
+		return nil, fmt.Errorf("pipeline: readable end of %s partition %d: %w", topic.Name, p, err)
+	}
+	return findWithin(ctx, client, topic, p, key, bounds)
+}
+
+// findWithin reads the first committed record of a key between bounds.
+func findWithin(ctx context.Context, client *kafka.Client, topic kafka.Topic, p int32, key []byte, within kafka.Bounds) ([]byte, error) {
+	for r, err := range recordsOf(ctx, client, topic, p, within.Start, within.Stable, false) {
 		if err != nil {
 			return nil, err
 		}

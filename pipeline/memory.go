@@ -24,7 +24,7 @@ const (
 	// partitionMemory is what a partition takes beside batches and transactions: goroutines, decoder and encoder, records of fetched batches.
 	partitionMemory = 1 << 20
 
-	// stateCopies is how often a state is in memory: the stream, what is sealed, two transactions, the changelog's view, the store and its
+	// stateCopies is how often a state is in memory: the stream, what is sealed, two transactions with their requests, the store and its
 	// log.
 	stateCopies = 8
 
@@ -40,8 +40,17 @@ func (m Memory) Fetching() *kafka.Budget {
 	return kafka.NewBudget(int(max(0, m-kafka.MaxBatchBytes) / 3))
 }
 
-// transaction is where one closes, bytes, when the process has so many partitions: each computes one while the one before it commits.
-func (m Memory) transaction(partitions, most int) int {
+// Joining is Fetching in two halves, for a process that reads records of one topic, inner, while it holds some of another, outer.
+func (m Memory) Joining() (outer, inner *kafka.Budget) {
+	if m == 0 {
+		return nil, nil
+	}
+	half := int(max(0, m-kafka.MaxBatchBytes) / 6)
+	return kafka.NewBudget(half), kafka.NewBudget(half)
+}
+
+// Transaction is where one closes, bytes, when the process has so many partitions: each computes one while the one before it commits.
+func (m Memory) Transaction(partitions, most int) int {
 	if m == 0 {
 		return most
 	}

@@ -21,9 +21,7 @@ func (t *task) open(ctx context.Context, o *owned, e ends, incarnationKey []byte
 	if sent, err := t.sentOpening(ctx, o, e, incarnationKey); err != nil || sent {
 		return err
 	}
-	d := e.decisions
-	released, err := hasRecord(ctx, s.client, s.topics.Decisions, t.partition, d.Start, d.High, true)
-	released = released || d.Start > 0 // retention has deleted some
+	released, err := t.released(ctx, e)
 	switch {
 	case err != nil:
 		return err
@@ -59,15 +57,28 @@ func (t *task) open(ctx context.Context, o *owned, e ends, incarnationKey []byte
 		return &StopError{Partition: t.partition, Reason: "the plan does not prove the configured guarantee", Remedy: "Correct the settings that the cause names", Cause: err}
 	}
 	o.incarnation = inc.ID
-	g := &segment{position: state.Position{Topic: s.topics.Input.ID, Next: start, LeaderEpoch: -1, Semantics: s.model.Semantics}}
-	o.stream.Start(func(line []byte) { g.decide([]byte(t.stream), line, time.Now().UnixMilli()) })
+	g := s.newSegment()
+	g.position = state.Position{Topic: s.topics.Input.ID, Next: start, LeaderEpoch: -1, Semantics: s.model.Semantics}
+	first := Walk{Stream: o.stream, Decided: func(output uint8, line []byte) { g.decide(output, []byte(t.stream), line, time.Now().UnixMilli()) }}
+	first.Start()
 	g.sealed = o.sealer.Seal(nil, g.position, o.stream.AppendState(nil))
 	return t.commit(ctx, o, g, state.Record{Key: incarnationKey, Value: inc.Seal(s.master)})
 }
 
-// sentOpening continues an opening that was sent and has been aborted in the changelog, if there is one: its commit may have
-// been acknowledged, and other parts of it may stand. Records of a state are sent after the decisions before it, so that these
-// are in their topic. No other incarnation can have released anything: an opening is sent only where nothing was released.
+// released tells whether a topic of decisions has, or has had, a record.
+func (t *task) released(ctx context.Context, e ends) (bool, error) {
+	for i, topic := range t.service.topics.outputs() {
+		if has, err := everWritten(ctx, t.service.client, topic, t.partition, e.decisions[i]); has || err != nil {
+			return has, err
+		}
+	}
+	return false, nil
+}
+
+// sentOpening continues an opening that was sent and has been aborted in the changelog, if there is one: its commit may
+// have been acknowledged, and other parts of it may stand. Records of a state are sent after the decisions before it,
+// so that these are in their topic. No other incarnation can have released anything: an opening is sent only where
+// nothing was released.
 func (t *task) sentOpening(ctx context.Context, o *owned, e ends, incarnationKey []byte) (bool, error) {
 	s, b := t.service, e.changelog
 	sent := &changelog{values: map[string][]byte{}}

@@ -3,33 +3,48 @@ package pipeline
 import (
 	"context"
 	"fmt"
+	"slices"
 )
 
 // outcome is how the transactions of earlier owners have ended, seen from the committed state.
 //
-// A transaction is to end equally in all its topics, and a coordinator that crashes after it has decided may never tell some
-// of them: then they are aborted at the take-over (kafka.Producer.Settle). So decisions, verdicts and group offset may each
-// stand before the state, at it, or behind it. Each part stands at the end of some transaction, because only a take-over aborts,
-// and it repairs before anything else is sent.
+// A transaction is to end equally in all its topics, and a coordinator that crashes after it has decided may never tell
+// some of them: then they are aborted at the take-over (kafka.Producer.Settle). So decisions, verdicts and group offset
+// may each stand before the state, at it, or behind it. Each part stands at the end of some transaction, because only a
+// take-over aborts, and it repairs before anything else is sent.
 //
 //   - Before the state: the missing bytes are in their topic, aborted: the state was sent after them, and committed.
 //   - Behind the state: the transaction was decided, or its commit could not stand anywhere. Its events are taken again.
 //
 // All of it is public: offsets, indices and decisions. What a take-over does is a function of them alone.
 type outcome struct {
-	decisions decisionsFound
+	decisions []decisionsFound // by output
 	verdicts  verdictsFound
 	group     int64
-	end       int64 // of the input offsets that the committed parts stand on; more if decisions.beyond needs it
+	end       int64 // of the input offsets that the committed parts stand on; more if decisions beyond the state need it
 }
 
 // whole tells that nothing has to be sent.
 func (f *outcome) whole(next int64) bool {
-	return !f.ahead(next) && len(f.decisions.resend) == 0 && len(f.verdicts.resend) == 0 && (f.group == -1 || f.group == next)
+	aborted := slices.ContainsFunc(f.decisions, func(d decisionsFound) bool { return len(d.resend) > 0 })
+	return !f.ahead(next) && !aborted && len(f.verdicts.resend) == 0 && (f.group == -1 || f.group == next)
 }
 
 // ahead tells that something committed stands behind the state.
-func (f *outcome) ahead(next int64) bool { return f.end > next || len(f.decisions.beyond) > 0 }
+func (f *outcome) ahead(next int64) bool {
+	_, beyond := f.reach()
+	return f.end > next || beyond
+}
+
+// reach is the index of the last committed decision behind the state, and whether there is one.
+func (f *outcome) reach() (index uint64, beyond bool) {
+	for _, d := range f.decisions {
+		if len(d.beyond) > 0 {
+			index, beyond = max(index, d.index), true
+		}
+	}
+	return index, beyond
+}
 
 // look finds how everything stands beside the committed state.
 func (t *task) look(ctx context.Context, o *owned, e ends) (*outcome, error) {
@@ -45,10 +60,10 @@ func (t *task) look(ctx context.Context, o *owned, e ends) (*outcome, error) {
 	return f, t.lookAtGroup(o.position.Next, f)
 }
 
-// lookAtGroup tells an offset of the group that a transaction has left from one that somebody has set. The state is right in
-// either case, and neither takes an event twice or leaves one out; but who sets offsets expects something else, and is told so.
-// A transaction leaves the offset where it began, if only its offset was aborted, or where it ends, if only its state was; its
-// verdicts, sealed, say what these are.
+// lookAtGroup tells an offset of the group that a transaction has left from one that somebody has set. The state is
+// right in either case, and neither takes an event twice or leaves one out; but who sets offsets expects something
+// else, and is told so. A transaction leaves the offset where it began, if only its offset was aborted, or where it
+// ends, if only its state was; its verdicts, sealed, say what these are.
 func (t *task) lookAtGroup(next int64, f *outcome) error {
 	c := t.service.config
 	switch {

@@ -5,7 +5,8 @@ import (
 	"time"
 )
 
-// backoff doubles from its first pause to its last, with jitter so that members that failed together do not retry together.
+// backoff doubles from its first pause to its last, with jitter so that members that failed together do not retry
+// together.
 type backoff struct {
 	next   time.Duration
 	jitter func(n time.Duration) time.Duration

@@ -83,7 +83,7 @@ func checkVerdicts(input, own found) []error {
 	}
 	const why = "`oriel letters` could lose verdicts of records that the input still has"
 	want, has := input.number("retention.ms", -1), own.number("retention.ms", -1)
-	if has >= 0 && (want < 0 || has < want) {
+	if input.settings != nil && has >= 0 && (want < 0 || has < want) {
 		errs = append(errs, own.wrong("retention.ms", strconv.FormatInt(want, 10), why))
 	}
 	if own.number("retention.bytes", -1) >= 0 {
@@ -98,6 +98,14 @@ func checkChangelog(_, own found) []error {
 		errs = append(errs, own.wrong("cleanup.policy", "compact", "the state would be deleted"))
 	}
 	return errs
+}
+
+// checkDescriptor keeps the one record.
+func checkDescriptor(_, own found) []error {
+	if policy, said := own.settings["cleanup.policy"]; said && policy != "compact" {
+		return []error{own.wrong("cleanup.policy", "compact", "its record would be deleted, and readers that come later would find none")}
+	}
+	return nil
 }
 
 // checkDeadLetter leaves max.message.bytes alone: letters are cut to it.

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"oriel/operators"
 	"oriel/pipeline/kafka"
 )
 
@@ -34,9 +35,9 @@ func foundAs(name string, more map[string]string) found {
 // acknowledged records of it, and when its policy would lose what is needed. The message says topic, setting, what it
 // is and what it must be.
 func TestEveryTopicIsChecked(t *testing.T) {
-	all := []string{"input", "decision", "verdict", "changelog", "dead-letter"}
+	all := []string{"input", "decision", "second decision", "verdict", "changelog", "dead-letter", "descriptor"}
 	ours := all[1:]
-	inTransactions := []string{"decision", "verdict", "changelog"}
+	inTransactions := []string{"decision", "second decision", "verdict", "changelog"}
 	for _, c := range []struct {
 		roles          []string
 		setting, value string
@@ -48,8 +49,8 @@ func TestEveryTopicIsChecked(t *testing.T) {
 		{roles: all, setting: "unclean.leader.election.enable", value: "true", want: "false", risk: true},
 		{roles: []string{"input", "verdict", "dead-letter"}, setting: "cleanup.policy", value: "compact", want: "delete"},
 		{roles: []string{"input", "verdict", "dead-letter"}, setting: "cleanup.policy", value: "compact,delete", want: "delete"},
-		{roles: []string{"changelog"}, setting: "cleanup.policy", value: "delete", want: "compact"},
-		{roles: []string{"changelog"}, setting: "cleanup.policy", value: "compact,delete", want: "compact"},
+		{roles: []string{"changelog", "descriptor"}, setting: "cleanup.policy", value: "delete", want: "compact"},
+		{roles: []string{"changelog", "descriptor"}, setting: "cleanup.policy", value: "compact,delete", want: "compact"},
 		{roles: []string{"changelog", "decision"}, setting: "cleanup.policy", value: "compact"},
 		{roles: inTransactions, setting: "max.message.bytes", value: "1048575", want: "1048576"},
 		{roles: inTransactions, setting: "max.message.bytes", value: "1048576"},
@@ -62,7 +63,7 @@ func TestEveryTopicIsChecked(t *testing.T) {
 		{roles: append(ours, "input"), setting: "retention.ms", value: "-1"},
 	} {
 		for _, name := range c.roles {
-			own := foundAs(name, map[string]string{"cleanup.policy": map[bool]string{true: "compact", false: "delete"}[name == "changelog"]})
+			own := foundAs(name, map[string]string{"cleanup.policy": map[bool]string{true: "compact", false: "delete"}[name == "changelog" || name == "descriptor"]})
 			input := foundAs("input", c.input)
 			if errs := checkTopic(Config{}, input, own); c.input == nil && errs != nil {
 				t.Fatalf("%s: a good topic is refused: %v", name, errs)
@@ -92,8 +93,12 @@ func TestEveryTopicIsChecked(t *testing.T) {
 			}
 		}
 	}
+	// Users were told to keep verdicts for ever because the input was missing.
+	if errs := checkTopic(Config{}, found{}, foundAs("verdict", map[string]string{"retention.ms": "1000"})); errs != nil {
+		t.Errorf("verdicts without an input: %v", errs)
+	}
 	for _, name := range all {
-		own := foundAs(name, map[string]string{"cleanup.policy": map[bool]string{true: "compact", false: "delete"}[name == "changelog"]})
+		own := foundAs(name, map[string]string{"cleanup.policy": map[bool]string{true: "compact", false: "delete"}[name == "changelog" || name == "descriptor"]})
 		own.topic.Replication = 2
 		if errs := checkTopic(Config{}, foundAs("input", nil), own); len(errs) != 1 || !strings.Contains(errs[0].Error(), fmt.Sprintf("%s topic %q has 2 replicas, want 3", name, "t."+name)) {
 			t.Errorf("%s topic of two replicas: %v", name, errs)
@@ -111,9 +116,51 @@ func TestEveryTransactionNamesTheSamePartitions(t *testing.T) {
 	if got := c.parts(3); !slices.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}
-	for _, r := range usedBy(ByService) {
+	for _, r := range c.usedBy(ByService) {
 		if r.name == "dead-letter" {
 			t.Error("the service names the dead-letter topic")
+		}
+	}
+}
+
+// TestASecondTopicIsNamedByThoseWhoHaveOne: its partition stands in each transaction behind that of the decisions, and
+// without one nothing is another than it was.
+func TestASecondTopicIsNamedByThoseWhoHaveOne(t *testing.T) {
+	names := func(c Config) (names []string) {
+		for _, r := range c.usedBy(ByService) {
+			names = append(names, r.topic(&c))
+		}
+		return names
+	}
+	c := Config{Input: "i", Decisions: "d", Verdicts: "v", Changelog: "c", DeadLetter: "l"}
+	if got := names(c); !slices.Equal(got, []string{"i", "d", "v", "c"}) {
+		t.Errorf("one topic of decisions: %v", got)
+	}
+	if err := c.validateTopics(ByService); err != nil {
+		t.Error(err)
+	}
+	c.Second = "s"
+	want := []kafka.TopicPartition{{Topic: "d", Partition: 3}, {Topic: "s", Partition: 3}, {Topic: "v", Partition: 3}, {Topic: "c", Partition: 3}}
+	if got := c.parts(3); !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+	if got := names(c); !slices.Equal(got, []string{"i", "d", "s", "v", "c"}) {
+		t.Errorf("two topics of decisions: %v", got)
+	}
+	c.Second, c.Descriptor = "d", "about"
+	if parts := c.parts(3); len(parts) != 4 {
+		t.Errorf("a transaction names %v: the descriptor is no part of it", parts)
+	}
+	if err := fmt.Sprint(c.validateTopics(ByService)); !strings.Contains(err, `second decision topic (ORIEL_SECOND_TOPIC): same topic "d" as decision`) {
+		t.Error(err)
+	}
+	for _, refused := range []struct {
+		second string
+		output *operators.Output
+	}{{"", &operators.Output{Suffix: "s"}}, {"s", nil}} {
+		c.Second = refused.second
+		if c.fits(Model{Output: refused.output}) == nil {
+			t.Errorf("second topic %q with output %v is accepted", refused.second, refused.output)
 		}
 	}
 }
@@ -137,7 +184,11 @@ func TestCreatedTopicsPassTheChecks(t *testing.T) {
 	for _, input := range []map[string]string{nil, {"retention.ms": "1000"}, {"retention.ms": "-1", "max.message.bytes": "20000000"}, {"retention.bytes": "5"}} {
 		in := foundAs("input", input)
 		for _, r := range roles[1:] {
-			own := foundAs(r.name, r.settings(in.settings))
+			made := r.settings(in.settings)
+			if strings.HasSuffix(r.name, "decision") && (made["retention.ms"] != "-1" || made["retention.bytes"] != "-1") {
+				t.Errorf("%s topic: the newest decision of a quiet stream is deleted: %v", r.name, made)
+			}
+			own := foundAs(r.name, made)
 			if errs := checkTopic(Config{}, in, own); errs != nil {
 				t.Errorf("input %v: %v", input, errs)
 			}

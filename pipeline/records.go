@@ -9,8 +9,8 @@ import (
 	"oriel/pipeline/kafka"
 )
 
-// recordsOf gives the records of a partition from an offset up to an end that exists, committed ones or all. A record is
-// valid until the next one.
+// recordsOf gives the records of a partition from an offset up to an end that exists, committed ones or all. A record
+// is valid until the next one.
 func recordsOf(ctx context.Context, c *kafka.Client, topic kafka.Topic, p int32, from, end int64, uncommitted bool) iter.Seq2[kafka.Record, error] {
 	return func(yield func(kafka.Record, error) bool) {
 		reader := c.NewReader(topic.Name, p, from, kafka.ReaderOptions{ID: topic.ID, Uncommitted: uncommitted, MaxBytes: 4 << 20, MaxWait: 100 * time.Millisecond})
@@ -41,8 +41,8 @@ func hasRecord(ctx context.Context, c *kafka.Client, topic kafka.Topic, p int32,
 	return false, nil
 }
 
-// backwards gives windows [from, end) of a partition that reach further and further back from its end, the last one to its
-// start.
+// backwards gives windows [from, end) of a partition that reach further and further back from its end, the last one to
+// its start.
 func backwards(start, end int64) iter.Seq[int64] {
 	return func(yield func(int64) bool) {
 		for width := int64(64); ; width *= 8 {

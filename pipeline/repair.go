@@ -3,19 +3,20 @@ package pipeline
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
-	"math"
 	"time"
 
 	"oriel/pipeline/kafka"
 	"oriel/state"
 )
 
-// reconcile brings state, decisions, verdicts and group offset to one end, in one transaction, and sends in it what is missing
-// and nothing else. It changes nothing where all stand at the state. extra are records that the changelog must have beside it.
+// reconcile brings state, decisions, verdicts and group offset to one end, in one transaction, and sends in it what is
+// missing and nothing else. It changes nothing where all stand at the state. extra are records that the changelog must
+// have beside it.
 //
-// It may be cut off anywhere, and its transaction may end differently in its topics like any other: the next one starts from
-// what is committed then.
+// It may be cut off anywhere, and its transaction may end differently in its topics like any other: the next one starts
+// from what is committed then.
 func (t *task) reconcile(ctx context.Context, o *owned, e ends, extra []state.Record) error {
 	f, err := t.look(ctx, o, e)
 	if err != nil {
@@ -33,9 +34,11 @@ func (t *task) reconcile(ctx context.Context, o *owned, e ends, extra []state.Re
 	if f.whole(o.position.Next) && len(extra) == 0 {
 		return nil
 	}
-	g, now := new(segment), time.Now().UnixMilli()
-	for _, line := range f.decisions.resend {
-		g.decide([]byte(t.stream), line, now)
+	g, now := t.service.newSegment(), time.Now().UnixMilli()
+	for output, found := range f.decisions {
+		for _, line := range found.resend {
+			g.decide(uint8(output), []byte(t.stream), line, now)
+		}
 	}
 	for _, r := range f.verdicts.resend {
 		g.rows.Append(nil, r.sealed, nil, now)
@@ -51,49 +54,74 @@ func (t *task) reconcile(ctx context.Context, o *owned, e ends, extra []state.Re
 	return t.commit(ctx, o, g, extra...)
 }
 
-// redo takes the events behind the state again, as far as anything of them is committed and not further, into g. What is
-// committed must come out the same and is left out.
+// redo takes the events behind the state again, as far as anything of them is committed and not further, into g. What
+// is committed must come out the same and is left out.
 func (t *task) redo(ctx context.Context, o *owned, f *outcome, g *segment, now int64) error {
 	next, reached := o.position.Next, uint64(0)
+	last, due := f.reach()
+	var again [outputs]int // how many of the committed ones came out
 	var differs error
-	c := &computer{task: t, stream: o.stream, sealer: o.sealer, position: o.position, segment: g, now: now, memory: math.MaxInt, input: math.MaxInt}
-	c.emit = func(line []byte) {
+	c := t.newComputer(o)
+	c.segment, c.now = g, now
+	c.walk.Decided = func(output uint8, line []byte) {
 		d, ours := o.decision(line, t.stream)
 		if !ours {
 			panic("BUG: pipeline: a decision of the stream does not read as one")
 		}
 		reached = d.Index
-		switch committed, is := f.decisions.beyond[d.Index]; {
+		found := &f.decisions[output]
+		committed, is := found.beyond[d.Index]
+		if is {
+			again[output]++
+		}
+		switch {
+		case differs != nil: // the first one is told
 		case is && !bytes.Equal(committed, line):
 			differs = t.stop(fmt.Sprintf("the committed decision %d differs from the one that its events give now", d.Index),
 				"The input has changed under its offsets, or another version made it: start the version that ran before, or open a new deployment under another ORIEL_NAME")
-		case !is && (len(f.decisions.beyond) == 0 || d.Index > f.decisions.index): // an earlier one was deleted by retention
-			g.decide([]byte(t.stream), line, now)
+		case !is && (len(found.beyond) == 0 || d.Index > found.index): // an earlier one was deleted by retention
+			g.decide(output, []byte(t.stream), line, now)
 		}
 	}
 	reader := t.service.client.NewReader(t.service.config.Input, t.partition, next, kafka.ReaderOptions{
 		ID: o.position.Topic, LastEpoch: &o.position.LeaderEpoch, MaxBytes: fetchBytes, MaxWait: 100 * time.Millisecond,
 	})
 	defer reader.Close()
-	due := func() bool { return len(f.decisions.beyond) > 0 && reached < f.decisions.index }
-	for c.position.Next < f.end || due() {
+	until := func() int64 {
+		if due && reached < last {
+			return untaken
+		}
+		return f.end
+	}
+	for c.walk.Position.Next < until() {
 		batch, err := reader.Fetch(ctx)
 		if err != nil {
 			return fmt.Errorf("pipeline: partition %d: take events again: %w", t.partition, err)
 		}
-		err = c.takeUntil(ctx, batch, f.end, due)
-		short := len(batch.Records) == 0 && batch.Next >= batch.Stable && (c.position.Next < f.end || due())
+		g.end = batch.Stable
+		err = c.walk.Take(batch, until)
+		short := len(batch.Records) == 0 && batch.Next >= batch.Stable && c.walk.Position.Next < until()
 		batch.Release()
 		switch {
+		case errors.Is(err, ErrEnded):
+			return ended(t.partition, o.stream.horizon())
 		case err != nil:
 			return err
 		case differs != nil:
 			return differs
 		case short:
-			return t.lost(fmt.Sprintf("decisions are committed for events that the input does not have: it ends at %d", c.position.Next),
+			return t.lost(fmt.Sprintf("decisions are committed for events that the input does not have: it ends at %d", c.walk.Position.Next),
 				"Acknowledged events were lost on the brokers; open a new deployment under another ORIEL_NAME")
 		}
 	}
+	for output, found := range f.decisions {
+		if again[output] != len(found.beyond) {
+			return t.stop(fmt.Sprintf("of %d committed decisions in topic %s, %d come out of their events now",
+				len(found.beyond), t.service.topics.outputs()[output].Name, again[output]),
+				"The input has changed under its offsets, or another version made them: start the version that ran before, or open a new deployment under another ORIEL_NAME")
+		}
+	}
+	c.pass()
 	// The verdicts that are committed must be those of now, and the rows that follow start where they end.
 	for _, r := range f.verdicts.beyond {
 		if r.From >= next && !bytes.Equal(r.Verdicts, g.verdicts[r.From-next:r.To-next]) {
@@ -101,26 +129,8 @@ func (t *task) redo(ctx context.Context, o *owned, f *outcome, g *segment, now i
 				"The input has changed under its offsets, or another version made them: start the version that ran before, or open a new deployment under another ORIEL_NAME")
 		}
 	}
-	c.sent = max(next, f.verdicts.end)
-	g.verdicts = g.verdicts[c.sent-next:]
+	c.sent.Next = max(next, f.verdicts.end)
+	g.verdicts = g.verdicts[c.sent.Next-next:]
 	c.close()
 	return nil
-}
-
-// takeUntil takes the records of a batch up to an offset, and further while a decision is due.
-func (c *computer) takeUntil(ctx context.Context, batch *kafka.Batch, end int64, due func() bool) error {
-	for i, r := range batch.Records {
-		if r.Offset >= end && !due() {
-			break
-		}
-		one := kafka.Batch{From: c.position.Next, Next: r.Offset + 1, LeaderEpoch: r.LeaderEpoch, Stable: batch.Stable, Records: batch.Records[i : i+1]}
-		if err := c.take(ctx, &one); err != nil {
-			return err
-		}
-	}
-	gap := kafka.Batch{From: c.position.Next, Next: batch.Next, LeaderEpoch: batch.LeaderEpoch, Stable: batch.Stable}
-	if !due() {
-		gap.Next = max(gap.From, min(gap.Next, end))
-	}
-	return c.take(ctx, &gap)
 }

@@ -12,10 +12,13 @@ import (
 // Use says who of a deployment's commands works with a topic.
 type Use uint8
 
-// The commands that name topics; `oriel topics` makes and checks them for both.
+// The commands that name topics; `oriel topics` makes and checks them for all.
 const (
 	ByService Use = 1 << iota // oriel run
 	ByLetters                 // oriel letters
+	ByTopics                  // oriel topics alone
+
+	ByAll = ByService | ByLetters | ByTopics
 )
 
 // role is what a topic of a deployment is for. roles is the one place that lists them: configuration, creation, checks
@@ -26,6 +29,8 @@ type role struct {
 	topic     func(*Config) string
 	described func(*Topics) *kafka.Topic
 	uses      Use
+	single    bool // one partition, however many the input has
+	optional  bool // a deployment whose operator has no use for the topic does not name it
 
 	// transactional topics are named by every transaction of the service, whether or not they get records: which ones a
 	// transaction touches tells nothing.
@@ -51,10 +56,15 @@ var roles = []role{
 		name: "decision", setting: "ORIEL_DECISION_TOPIC", uses: ByService, transactional: true,
 		topic:     func(c *Config) string { return c.Decisions },
 		described: func(t *Topics) *kafka.Topic { return &t.Decisions },
-		settings: func(map[string]string) map[string]string {
-			return map[string]string{"cleanup.policy": "delete", "max.message.bytes": "8388608"}
-		},
-		check: checkDecisions,
+		settings:  decisionSettings,
+		check:     checkDecisions,
+	},
+	{
+		name: "second decision", setting: "ORIEL_SECOND_TOPIC", uses: ByService, transactional: true, optional: true,
+		topic:     func(c *Config) string { return c.Second },
+		described: func(t *Topics) *kafka.Topic { return &t.Second },
+		settings:  decisionSettings,
+		check:     checkDecisions,
 	},
 	{
 		name: "verdict", setting: "ORIEL_VERDICTS_TOPIC", uses: ByService | ByLetters, transactional: true,
@@ -92,6 +102,24 @@ var roles = []role{
 		},
 		check: checkDeadLetter,
 	},
+	{
+		name: "descriptor", setting: "ORIEL_DESCRIPTOR_TOPIC", uses: ByTopics, optional: true, single: true,
+		topic:     func(c *Config) string { return c.Descriptor },
+		described: func(t *Topics) *kafka.Topic { return &t.Descriptor },
+		settings: func(map[string]string) map[string]string {
+			return map[string]string{"cleanup.policy": "compact", "max.message.bytes": "8388608"}
+		},
+		check: checkDescriptor,
+	},
+}
+
+// decisionSettings are those of the topics that decisions are published in. All decisions stay: with a bound in time a
+// stream that is quiet for so long has none left, and whoever comes then finds no model. Topics that have another
+// policy are not refused.
+func decisionSettings(map[string]string) map[string]string {
+	return map[string]string{
+		"cleanup.policy": "delete", "retention.ms": "-1", "retention.bytes": "-1", "max.message.bytes": "8388608",
+	}
 }
 
 // letterMargin is how much larger a dead letter may be than the record it keeps: its own headers, and a batch around
@@ -102,22 +130,32 @@ const letterMargin = 64 << 10
 // it.
 const largestBatch = state.MaxValue + 64<<10
 
-// usedBy lists the roles of a use, the input first.
-func usedBy(use Use) []role {
+// usedBy lists the roles of a use, the input first, without those that the deployment has no topic for.
+func (c Config) usedBy(use Use) []role {
 	var used []role
 	for _, r := range roles {
-		if r.uses&use != 0 {
+		if r.uses&use != 0 && !c.lacks(r) {
 			used = append(used, r)
 		}
 	}
 	return used
 }
 
+// partitions is how many CreateTopics gives a topic.
+func (r role) partitions(input kafka.Topic) int {
+	if r.single {
+		return 1
+	}
+	return input.Partitions
+}
+
+func (c Config) lacks(r role) bool { return r.optional && r.topic(&c) == "" }
+
 // validateTopics reports topics without a name, and one topic in two roles.
 func (c Config) validateTopics(use Use) []error {
 	var errs []error
 	taken := map[string]string{}
-	for _, r := range usedBy(use) {
+	for _, r := range c.usedBy(use) {
 		topic := r.topic(&c)
 		other, twice := taken[topic]
 		switch {
@@ -135,7 +173,7 @@ func (c Config) validateTopics(use Use) []error {
 func (c Config) parts(p int32) []kafka.TopicPartition {
 	var parts []kafka.TopicPartition
 	for _, r := range roles {
-		if r.transactional {
+		if r.transactional && !c.lacks(r) {
 			parts = append(parts, kafka.TopicPartition{Topic: r.topic(&c), Partition: p})
 		}
 	}

@@ -55,8 +55,8 @@ func (t *task) lookAtVerdicts(ctx context.Context, o *owned, b kafka.Bounds) (ve
 	if err := collect(behind, b.High, true, func(r row, _ int64) { f.rows = append(f.rows, r) }); err != nil {
 		return f, err
 	}
-	// The rows up to the state, from the last one back to where the committed ones end. A state of a version without verdicts
-	// has none.
+	// The rows up to the state, from the last one back to where the committed ones end. A state of a version without
+	// verdicts has none.
 	for at, i := next, len(f.rows)-1; i >= committed && at > f.end; i-- {
 		if f.rows[i].To == at {
 			f.resend = append([]row{f.rows[i]}, f.resend...)
@@ -66,8 +66,8 @@ func (t *task) lookAtVerdicts(ctx context.Context, o *owned, b kafka.Bounds) (ve
 	return f, nil
 }
 
-// began tells whether a transaction that ended at an offset of the input may have begun at another, by the rows that were sent
-// for it: all but the last of one transaction are full.
+// began tells whether a transaction that ended at an offset of the input may have begun at another, by the rows that
+// were sent for it: all but the last of one transaction are full.
 func (f *verdictsFound) began(end, at int64) bool {
 	for i := len(f.rows) - 1; i >= 0; i-- {
 		if r := f.rows[i]; r.To == end {

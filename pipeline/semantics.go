@@ -8,10 +8,11 @@ import (
 	"oriel/pipeline/kafka"
 )
 
-// Semantics numbers what becomes of a record's bytes: how a batch is decompressed, how an event is decoded, how its gradient is
-// laid on the lattice, what noise is drawn for it and which decision follows. The noise of a step depends on every bit before it,
-// so a version that computes one record otherwise must not repeat steps that another version has made readable. The number is raised
-// by hand when a golden file of these changes; the test of this constant lists them and says so. It is stored with every state.
+// Semantics numbers what becomes of a record's bytes: how a batch is decompressed, how an event is decoded, how its
+// gradient is laid on the lattice, what noise is drawn for it and which decision follows. The noise of a step depends
+// on every bit before it, so a version that computes one record otherwise must not repeat steps that another version
+// has made readable. The number is raised by hand when a golden file of these changes; the test of this constant lists
+// them and says so. It is stored with every state.
 const Semantics uint32 = 1
 
 // versioned refuses a model that does not say its semantics.
@@ -23,19 +24,23 @@ func (m Model) versioned() error {
 }
 
 // checkSemantics lets a version of other semantics go on only where nothing can be read that it would have to repeat.
-func (t *task) checkSemantics(ctx context.Context, o *owned, f *outcome, b kafka.Bounds) error {
+func (t *task) checkSemantics(ctx context.Context, o *owned, f *outcome, bounds []kafka.Bounds) error {
 	was, is := o.position.Semantics, t.service.model.Semantics
 	if was == is {
 		return nil
 	}
-	tail := !f.decisions.some && b.Start > 0 // the last decisions were deleted: nobody can tell
-	for r, err := range recordsOf(ctx, t.service.client, t.service.topics.Decisions, t.partition, b.Start, b.High, true) {
-		if err != nil {
-			return err
-		}
-		if d, ours := o.decision(r.Value, t.stream); ours && d.Step > o.position.Step {
-			tail = true
-			break
+	tail := false
+	for i, topic := range t.service.topics.outputs() {
+		b := bounds[i]
+		tail = tail || !f.decisions[i].some && b.Start > 0 // the last decisions were deleted: nobody can tell
+		for r, err := range recordsOf(ctx, t.service.client, topic, t.partition, b.Start, b.High, true) {
+			if err != nil {
+				return err
+			}
+			if d, ours := o.decision(r.Value, t.stream); ours && d.Step > o.position.Step {
+				tail = true
+				break
+			}
 		}
 	}
 	if tail {

@@ -12,12 +12,13 @@ import (
 
 var rewrite = flag.Bool("rewrite", false, "write testdata/semantics.txt for a raised pipeline.Semantics, or with lines that were added")
 
-// semanticsOf are the golden files that say what becomes of a record's bytes, up to the decision; tests beside them hold the
-// code to them.
+// semanticsOf are the golden files that say what becomes of a record's bytes, up to the decision; tests beside them
+// hold the code to them.
 var semanticsOf = []string{
 	"pipeline/kafka/testdata/decompression.txt",
 	"schemas/testdata/documents.jsonl",
 	"schemas/testdata/hashing.json",
+	"schemas/testdata/members.jsonl",
 	"operators/loss/testdata/golden.txt",
 	"mechanisms/lattice/testdata/golden.sha256",
 	"mechanisms/noise/testdata/chain.txt",
@@ -44,9 +45,9 @@ func fingerprint(t *testing.T, file string, lines int) (digest string, n int) {
 	return fmt.Sprintf("%x", sha256.Sum256(bytes.Join(all[:lines], nil))), lines
 }
 
-// TestSemanticsBelongToTheirGoldenFiles: testdata/semantics.txt says which number has which golden files. One that changes means that
-// records are read otherwise, and that noise would be drawn a second time for steps that an older version has made readable.
-// Lines may be added at the end of a file: nothing that was is read otherwise.
+// TestSemanticsBelongToTheirGoldenFiles: testdata/semantics.txt says which number has which golden files. One that
+// changes means that records are read otherwise, and that noise would be drawn a second time for steps that an older
+// version has made readable. Lines may be added at the end of a file: nothing that was is read otherwise.
 func TestSemanticsBelongToTheirGoldenFiles(t *testing.T) {
 	const path = "testdata/semantics.txt"
 	stored, err := os.ReadFile(path)

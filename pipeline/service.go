@@ -23,8 +23,11 @@ type Service struct {
 	listener Listener
 
 	sightings  sightings
-	company    []string    // what the last look at the group found wrong; used by the goroutine that looks only
-	unfinished atomic.Bool // a task that was told to end could not commit all that it had computed
+	company    []string     // what the last look at the group found wrong; used by the goroutine that looks only
+	idle       idle         // the same
+	inputs     atomic.Int32 // partitions of the input as of the last look at the topics
+	covered    atomic.Int32 // of them, those that all of our topics have
+	unfinished atomic.Bool  // a task that was told to end could not commit all that it had computed
 }
 
 // NewService checks the deployment's topics and configuration records, and changes nothing. topics is what CheckTopics
@@ -36,18 +39,20 @@ func NewService(ctx context.Context, client *kafka.Client, c Config, m Model, to
 	if c.Start != StartEarliest && c.Start != StartLatest {
 		return nil, fmt.Errorf("pipeline: start %q: not earliest or latest", c.Start)
 	}
-	if err := m.versioned(); err != nil {
+	if err := errors.Join(m.versioned(), c.fits(m)); err != nil {
 		return nil, err
 	}
 	if err := CheckManifests(ctx, client, c, topics, m, master); err != nil {
 		return nil, err
 	}
+	c.FixedPartitions = m.Users.Separation > 0
 	return &Service{config: c, model: m, client: client, topics: topics, master: master, store: store, listener: l}, nil
 }
 
-// Run works until ctx ends, then commits what is computed, leaves the group, tells how that went, and returns nil. It returns
-// an error only when the process cannot go on: every partition it was given has stopped.
+// Run works until ctx ends, then commits what is computed, leaves the group, tells how that went, and returns nil. It
+// returns an error only when the process cannot go on: every partition it was given has stopped.
 func (s *Service) Run(ctx context.Context) error {
+	s.describedAs(s.topics)
 	group, err := s.client.Join(s.groupConfig())
 	if err != nil {
 		return fmt.Errorf("pipeline: join group: %w", err)
@@ -87,11 +92,11 @@ func (s *Service) serve(ctx context.Context, group *kafka.Group) error {
 	}
 }
 
-// checkTopics refuses topics that changed under the service: other settings, other partition counts, and topics that were
-// deleted and made again, whose offsets mean other records.
+// checkTopics refuses topics that changed under the service: other settings, other partition counts, and topics that
+// were deleted and made again, whose offsets mean other records.
 //
-// A broker that has just started may not know all topics yet, and one that was away may know old ones: what would stop the
-// service must be found again for a while.
+// A broker that has just started may not know all topics yet, and one that was away may know old ones: what would stop
+// the service must be found again for a while.
 func (s *Service) checkTopics(ctx context.Context) error {
 	for doubt := (kafka.Doubt{}); ; {
 		err := s.compareTopics(ctx)
@@ -118,10 +123,10 @@ func (s *Service) compareTopics(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if !topics.same(s.topics) {
-		return stop("a topic was made again or changed its partitions since this process started",
-			"Start the process again; it says what can be continued")
+	if !topics.continues(s.topics) {
+		return stop("a topic was made again since this process started", "Start the process again; it says what can be continued")
 	}
+	s.describedAs(topics)
 	return nil
 }
 
@@ -158,11 +163,12 @@ func (s *Service) generation(ctx context.Context, g *kafka.Generation) error {
 	for _, p := range g.Partitions {
 		t := &task{
 			service: s, partition: p, stream: streamName(p),
-			membership: g.Membership(), memory: s.config.Memory.transaction(len(g.Partitions), s.config.TransactionBytes),
+			membership: g.Membership(), memory: s.config.Memory.Transaction(len(g.Partitions), s.config.TransactionBytes),
 		}
 		tasks.Go(func() {
 			defer s.listener.closed(p)
 			defer s.sightings.leave(p) // a partition that has stopped, or tries again, still remembers
+			t.awaitTopics(alive)
 			err := t.keepRunning(alive)
 			if err == nil {
 				return
@@ -183,7 +189,7 @@ func (s *Service) generation(ctx context.Context, g *kafka.Generation) error {
 		})
 	}
 	tasks.Go(func() { s.watchTopics(alive, cancel) })
-	tasks.Go(func() { s.watchCompany(alive) })
+	tasks.Go(func() { s.watchCompany(alive, end) })
 	tasks.Go(func() { s.watchUsers(alive, g.Partitions, cancel) })
 	select {
 	case <-g.Done():

@@ -11,9 +11,9 @@ import (
 	"oriel/state/users"
 )
 
-// sightings knows in which partition each remembered user was seen: in this process at once, in others as of their last look at the
-// changelog. A user in two partitions is protected by two streams, whose losses compose: no printed figure counts that, so the service
-// stops.
+// sightings knows in which partition each remembered user was seen: in this process at once, in others as of their last
+// look at the changelog. A user in two partitions is protected by two streams, whose losses compose: no printed figure
+// counts that, so the service stops.
 type sightings struct {
 	mu      sync.Mutex
 	where   map[users.ID]int32
@@ -24,13 +24,23 @@ type sightings struct {
 }
 
 // see notes a user, before the record is taken.
-func (s *sightings) see(partition int32, user *users.ID) error {
-	if user == nil {
+func (s *sightings) see(partition int32, user users.ID) error {
+	if s == nil {
 		return nil
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.note(partition, *user)
+	return s.note(partition, user)
+}
+
+// forget lets go of a user whom a partition remembers no longer.
+func (s *sightings) forget(partition int32, user users.ID) {
+	if s == nil {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.drop(partition, user)
 }
 
 func (s *sightings) note(partition int32, user users.ID) error {
@@ -48,9 +58,11 @@ func (s *sightings) note(partition int32, user users.ID) error {
 	return nil
 }
 
-func (s *sightings) forget(partition int32, user users.ID) {
-	delete(s.where, user)
-	delete(s.members[partition], user)
+func (s *sightings) drop(partition int32, user users.ID) {
+	if s.members[partition][user] { // else the user may be another partition's by now
+		delete(s.where, user)
+		delete(s.members[partition], user)
+	}
 }
 
 // replace notes who is remembered in a partition, in place of what was known of it.
@@ -63,7 +75,7 @@ func (s *sightings) replace(partition int32, all iter.Seq[users.ID]) error {
 	defer s.mu.Unlock()
 	for user := range s.members[partition] {
 		if !current[user] {
-			s.forget(partition, user)
+			s.drop(partition, user)
 		}
 	}
 	for user := range current {
@@ -74,15 +86,10 @@ func (s *sightings) replace(partition int32, all iter.Seq[users.ID]) error {
 	return nil
 }
 
-// enter notes the users that a restored stream remembers, and lets go whom it forgets.
+// enter notes the users that a restored stream remembers.
 func (s *sightings) enter(partition int32, stream *Stream) error {
 	if stream.limiter == nil {
 		return nil
-	}
-	stream.forgotten = func(user users.ID) {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		s.forget(partition, user)
 	}
 	return s.replace(partition, stream.limiter.Remembered())
 }
@@ -92,7 +99,7 @@ func (s *sightings) leave(partition int32) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for user := range s.members[partition] {
-		s.forget(partition, user)
+		s.drop(partition, user)
 	}
 }
 
@@ -121,8 +128,8 @@ func (s *Service) lookBefore(ctx context.Context, g *kafka.Generation) error {
 	return err
 }
 
-// lookAround notes who is remembered in all partitions but those of skip, by their committed states. A partition that cannot be read is
-// left out, and said so: the others are compared.
+// lookAround notes who is remembered in all partitions but those of skip, by their committed states. A partition that
+// cannot be read is left out, and said so: the others are compared.
 func (s *Service) lookAround(ctx context.Context, skip map[int32]bool) error {
 	if s.model.Users.Separation == 0 {
 		return nil
@@ -153,7 +160,8 @@ func (s *Service) lookAround(ctx context.Context, skip map[int32]bool) error {
 	return nil
 }
 
-// latest is how many offsets at the end of a changelog partition are looked at first: the last state is nearly always among them.
+// latest is how many offsets at the end of a changelog partition are looked at first: the last state is nearly always
+// among them.
 const latest = 1000
 
 // remember reads the last committed state of a partition; nil when it was never opened, or cannot be read.

@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"oriel/mechanisms/dp"
-	"oriel/mechanisms/noise"
 	"oriel/operators"
 	"oriel/schemas"
 	"oriel/state/users"
@@ -13,38 +12,43 @@ import (
 
 // Model is the configured operator as the pipeline sees it; cmd builds it from settings.
 type Model struct {
-	Settings string              // canonical configuration (formats v1), public
+	Settings string              // canonical configuration, a line a setting; public
 	Events   schemas.EventConfig // how records are decoded
 	Users    Users               // user-level privacy; the zero value is none
+	Extras   []schemas.Extra     // the members of decisions behind those of all operators
+	Keyed    bool                // the machine reads record keys: public names, such as that of a play
+
+	// Output is the second topic of decisions; nil for an operator that has one topic. Config.Second names it.
+	Output *operators.Output
+
+	// Descriptor is a JSON object of what a consumer needs beside decisions; nil: nothing. It is published as it is.
+	Descriptor []byte
 
 	Semantics uint32 // of decoding, leaves and decompression: the constant of that name, from 1. Tests play another version.
 
 	// Plan computes everything that calibration decides, once, at opening; it is frozen in the incarnation record.
 	Plan func() ([]byte, error)
-	// Open gives a machine at step 0, or an error if the frozen plan proves less than the configuration asks for.
-	Open func(plan []byte, key [32]byte) (operators.Machine, error)
+	// Seat checks a frozen plan, which must prove what the configuration asks for, and opens what all streams of it have
+	// in common. What it returns gives the machine of a stream at step 0, cheaply; machines of one seat are used one at a
+	// time.
+	Seat func(plan []byte) (func(key [32]byte) (operators.Machine, error), error)
 }
 
-// Stream is the pure way of one stream's records: decode, step, encode. The same Stream runs in a task and in a replay,
-// so that both give the same bytes. It is not safe for concurrent use.
-type Stream struct {
-	machine   operators.Machine
-	horizon   uint64 // the last step; 0 for a stream without end
-	users     Users
-	limiter   *users.Limiter // nil at event level
-	forgotten func(users.ID) // hears of each user that the limiter forgets
-	user      users.ID
+// Seat is what all streams of one model and frozen plan have in common: configuration, plan, guarantee, decoder and
+// scratch, opened once a task. Streams are passengers: opening a further one costs what only that stream holds. Streams
+// of one seat are used one at a time.
+type Seat struct {
+	model     Model
+	machine   func(key [32]byte) (operators.Machine, error)
+	guarantee dp.Guarantee
 	decoder   *schemas.Decoder
-	encoder   *schemas.Encoder
-	event     schemas.Event
-	decisions []operators.Decision
-	line      []byte
+	encoder   *schemas.Encoder // of no stream
+	event     schemas.Event    // of the record that is taken
 }
 
-// OpenStream opens the model's machine at step 0 with a frozen plan and the stream's first key. people is the secret under which users are
-// remembered, the same in all partitions.
-func OpenStream(m Model, plan []byte, key, people [32]byte, stream string, incarnation [16]byte) (*Stream, error) {
-	machine, err := m.Open(plan, key)
+// NewSeat checks a frozen plan.
+func NewSeat(m Model, plan []byte) (*Seat, error) {
+	machine, err := m.Seat(plan)
 	if err != nil {
 		return nil, fmt.Errorf("pipeline: open operator: %w", err)
 	}
@@ -52,75 +56,74 @@ func OpenStream(m Model, plan []byte, key, people [32]byte, stream string, incar
 	if err != nil {
 		return nil, fmt.Errorf("pipeline: open decoder: %w", err)
 	}
-	limiter, err := m.Users.limiter(people)
+	first, err := machine([32]byte{}) // says the guarantee of all
+	if err != nil {
+		return nil, fmt.Errorf("pipeline: open operator: %w", err)
+	}
+	guarantee := first.Guarantee()
+	encoder := schemas.NewEncoder(decisionConfig(guarantee), m.Extras)
+	return &Seat{model: m, machine: machine, guarantee: guarantee, decoder: decoder, encoder: encoder}, nil
+}
+
+// Guarantee is what every decision of its streams prints.
+func (s *Seat) Guarantee() dp.Guarantee { return s.guarantee }
+
+// Stream is what one stream has computed so far; a Walk takes it over its records. It is not safe for concurrent use.
+type Stream struct {
+	seat    *Seat
+	machine operators.Machine
+	limiter *users.Limiter // nil at event level
+	encoder *schemas.Encoder
+}
+
+// Open gives a stream at step 0 with its first key. people is the secret under which users are remembered, the same in
+// all partitions.
+func (s *Seat) Open(key, people [32]byte, stream string, incarnation [16]byte) (*Stream, error) {
+	machine, err := s.machine(key)
+	if err != nil {
+		return nil, fmt.Errorf("pipeline: open operator: %w", err)
+	}
+	limiter, err := s.model.Users.limiter(people)
 	if err != nil {
 		return nil, fmt.Errorf("pipeline: open users: %w", err)
 	}
-	guarantee := machine.Guarantee()
-	encoder := schemas.NewEncoder(decisionConfig(guarantee, stream, incarnation))
-	return &Stream{
-		machine: machine, horizon: guarantee.Horizon, users: m.Users, limiter: limiter, forgotten: func(users.ID) {}, decoder: decoder, encoder: encoder,
-	}, nil
+	return &Stream{seat: s, machine: machine, limiter: limiter, encoder: s.encoder.Of(stream, incarnation)}, nil
 }
 
-func decisionConfig(g dp.Guarantee, stream string, incarnation [16]byte) schemas.DecisionConfig {
+// OpenStream opens a stream with a seat of its own.
+func OpenStream(m Model, plan []byte, key, people [32]byte, stream string, incarnation [16]byte) (*Stream, error) {
+	seat, err := NewSeat(m, plan)
+	if err != nil {
+		return nil, err
+	}
+	return seat.Open(key, people, stream, incarnation)
+}
+
+// decisionConfig is what the decisions of all streams repeat.
+func decisionConfig(g dp.Guarantee) schemas.DecisionConfig {
 	return schemas.DecisionConfig{
-		Stream: stream, Incarnation: incarnation, Mechanism: g.Mechanism, Window: g.Window, Batch: g.Batch,
+		Mechanism: g.Mechanism, Window: g.Window, Batch: g.Batch,
 		Epsilon: g.Epsilon, Delta: g.Delta, Adjacency: g.Adjacency.String(), Unit: g.Unit,
-	}
-}
-
-// Start hands the decisions owed before the first record to emit; their bytes are valid during the call only.
-func (s *Stream) Start(emit func(line []byte)) {
-	s.decisions = s.machine.Open(s.decisions[:0])
-	s.emit(emit)
-}
-
-// Input is a record as a stream takes it.
-type Input struct {
-	Identity   noise.Identity
-	User       *users.ID // of a stream with user-level privacy; nil when the record names none
-	Value      []byte
-	Unreadable bool // the value could not be had from its batch within the size limit
-}
-
-// Take steps over one record and hands the decisions it causes to emit; their bytes are valid during the call only. It
-// returns why the record takes its place as a null event, schemas.OK when it is valid.
-func (s *Stream) Take(in Input, emit func(line []byte)) schemas.Code {
-	code := s.admit(in.User)
-	switch {
-	case code != schemas.OK:
-	case in.Unreadable:
-		code = schemas.TooLarge
-	default:
-		code = s.decoder.Decode(&s.event, in.Value)
-	}
-	record := operators.Record{Identity: in.Identity, Null: code != schemas.OK}
-	if !record.Null {
-		record.Event = s.event
-	}
-	s.decisions = s.machine.Add(s.decisions[:0], record)
-	s.emit(emit)
-	return code
-}
-
-func (s *Stream) emit(emit func(line []byte)) {
-	for _, d := range s.decisions {
-		s.line = s.encoder.Append(s.line[:0], d.Index, d.Step, d.Point)
-		emit(s.line)
 	}
 }
 
 // Steps counts the closed steps: a function of how many records were taken, and so public.
 func (s *Stream) Steps() uint64 { return s.machine.Steps() }
 
+// ended tells whether the stream has closed all the steps that its guarantee is for: the next record must not be taken.
+func (s *Stream) ended() bool { return s.horizon() > 0 && s.machine.Steps() >= s.horizon() }
+
+// horizon is the last step; 0 for a stream without end.
+func (s *Stream) horizon() uint64 { return s.seat.guarantee.Horizon }
+
 // Due tells the indices of a step's decisions, as operators.Machine does.
 func (s *Stream) Due(step uint64) (first uint64, count int) { return s.machine.Due(step) }
 
 // Guarantee is what every decision of the stream prints.
-func (s *Stream) Guarantee() dp.Guarantee { return s.machine.Guarantee() }
+func (s *Stream) Guarantee() dp.Guarantee { return s.seat.guarantee }
 
-// AppendState appends the private state, of constant length for a configuration: the machine's, then the users'. It must be sealed.
+// AppendState appends the private state, of constant length for a configuration: the machine's, then the users'. It
+// must be sealed.
 func (s *Stream) AppendState(dst []byte) []byte {
 	dst = s.machine.AppendState(dst)
 	if s.limiter != nil {

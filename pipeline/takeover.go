@@ -25,12 +25,13 @@ type owned struct {
 
 // ends are where the partitions that a transaction touches end, every transaction on them decided.
 type ends struct {
-	decisions, verdicts, changelog kafka.Bounds
-	group                          int64 // committed offset, −1 for none
+	decisions           []kafka.Bounds // by output
+	verdicts, changelog kafka.Bounds
+	group               int64 // committed offset, −1 for none
 }
 
-// takeOver makes this task the partition's only owner and restores its state, or opens its first incarnation. It fetches
-// events only to repeat a transaction that has ended in some topics and not in others.
+// takeOver makes this task the partition's only owner and restores its state, or opens its first incarnation. It
+// fetches events only to repeat a transaction that has ended in some topics and not in others.
 //
 //	fence       no earlier owner can write any more, and what it left open is ended (takeover.go)
 //	load        the committed state, from the changelog and the local store (changelog.go)
@@ -72,6 +73,7 @@ func (t *task) takeOver(ctx context.Context) (*owned, error) {
 	if err := s.store.Replace(t.partition, view.records(s.topics.Changelog.ID)); err != nil {
 		return nil, fmt.Errorf("pipeline: partition %d: local state: %w", t.partition, err)
 	}
+	view.letGo()
 	s.listener.reached(t.partition, PointRestored)
 	return o, nil
 }
@@ -85,8 +87,8 @@ func (t *task) lost(reason, remedy string) error {
 	return &StopError{Partition: t.partition, Reason: reason, Remedy: remedy, Loss: true}
 }
 
-// fence ends the ownership of everybody else. When it returns, the last transaction has an outcome in each topic, though not
-// always the same in all: see outcome.
+// fence ends the ownership of everybody else. When it returns, the last transaction has an outcome in each topic,
+// though not always the same in all: see outcome.
 func (t *task) fence(ctx context.Context) (*kafka.Producer, ends, error) {
 	var e ends
 	s, p := t.service, t.partition
@@ -101,8 +103,12 @@ func (t *task) fence(ctx context.Context) (*kafka.Producer, ends, error) {
 	if err := producer.Settle(ctx, s.config.parts(p), s.config.Group); err != nil {
 		return failed(err)
 	}
-	if e.decisions, err = s.client.StableEnd(ctx, s.config.Decisions, p); err != nil {
-		return failed(err)
+	for _, topic := range s.topics.outputs() {
+		b, err := s.client.StableEnd(ctx, topic.Name, p)
+		if err != nil {
+			return failed(err)
+		}
+		e.decisions = append(e.decisions, b)
 	}
 	if e.verdicts, err = s.client.StableEnd(ctx, s.config.Verdicts, p); err != nil {
 		return failed(err)
@@ -154,8 +160,8 @@ const (
 	truncatedRemedy = "Acknowledged events were lost on the brokers; open a new deployment under another ORIEL_NAME"
 )
 
-// checkInput refuses to go on when the input does not continue where the state ends, or does not reach to an end that was
-// taken before.
+// checkInput refuses to go on when the input does not continue where the state ends, or does not reach to an end that
+// was taken before.
 func (t *task) checkInput(ctx context.Context, at state.Position, taken int64) error {
 	s, next := t.service, at.Next
 	bounds, err := s.client.Bounds(ctx, s.config.Input, t.partition)

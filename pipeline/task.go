@@ -10,14 +10,14 @@ import (
 	"oriel/state"
 )
 
-// rebalanceTimeout is how long the group waits for a process to close its tasks and to join again, and for a leader that died
-// before it had shared the partitions out. Not longer than a session: a group that forms should not wait longer for a dead
-// member than one that has formed.
+// rebalanceTimeout is how long the group waits for a process to close its tasks and to join again, and for a leader
+// that died before it had shared the partitions out. Not longer than a session: a group that forms should not wait
+// longer for a dead member than one that has formed.
 func (c Config) rebalanceTimeout() time.Duration { return min(c.SessionTimeout, 10*time.Second) }
 
-// commitGrace is how long a closing task may take to commit what it has computed: two thirds of the rebalance timeout, so that
-// the generation that a commit names is still alive. The rest is for the heartbeat that tells of the rebalance, a second at
-// most, and for the way back into the group.
+// commitGrace is how long a closing task may take to commit what it has computed: two thirds of the rebalance timeout,
+// so that the generation that a commit names is still alive. The rest is for the heartbeat that tells of the rebalance,
+// a second at most, and for the way back into the group.
 func (c Config) commitGrace() time.Duration { return c.rebalanceTimeout() * 2 / 3 }
 
 // task owns one input partition in this process for one generation of the group.
@@ -56,8 +56,8 @@ func (t *task) run(ctx context.Context) error {
 	batches := make(chan *kafka.Batch, 2)
 	segments := make(chan *segment)
 	free := make(chan *segment, 2)
-	free <- new(segment)
-	free <- new(segment)
+	free <- t.service.newSegment()
+	free <- t.service.newSegment()
 	start := o.position
 	var fetcher, committer sync.WaitGroup
 	fetcher.Go(func() {
@@ -82,10 +82,9 @@ func (t *task) run(ctx context.Context) error {
 			free <- g
 		}
 	})
-	compute := &computer{
-		task: t, stream: o.stream, sealer: o.sealer, position: o.position, segments: segments, free: free,
-		memory: t.memory, input: t.service.config.TransactionBytes,
-	}
+	compute := t.newComputer(o)
+	compute.segments, compute.free = segments, free
+	compute.memory, compute.input = t.memory, t.service.config.TransactionBytes
 	stopped := compute.run(work, batches)
 	close(segments)
 	committer.Wait() // a failed commit comes before a stop: what precedes the stop must be committed first
@@ -102,8 +101,8 @@ func (t *task) run(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// fetch reads the input from a position on, until work ends. It reads the topic that the state stands on, by id, and stops
-// when the log has lost what the state has taken.
+// fetch reads the input from a position on, until work ends. It reads the topic that the state stands on, by id, and
+// stops when the log has lost what the state has taken.
 func (t *task) fetch(work context.Context, from state.Position, batches chan<- *kafka.Batch) error {
 	reader := t.service.client.NewReader(t.service.config.Input, t.partition, from.Next, kafka.ReaderOptions{
 		MaxBytes: fetchBytes, MaxWait: 250 * time.Millisecond, ID: from.Topic, LastEpoch: &from.LeaderEpoch,
@@ -123,6 +122,6 @@ func (t *task) fetch(work context.Context, from state.Position, batches chan<- *
 	}
 }
 
-// fetchBytes is what one fetch asks for: some thousands of events, so that a commit interval holds several fetches and a
-// partition's buffers stay within a few MiB.
+// fetchBytes is what one fetch asks for: some thousands of events, so that a commit interval holds several fetches and
+// a partition's buffers stay within a few MiB.
 const fetchBytes = 1 << 20

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"strconv"
 
 	"oriel/pipeline/kafka"
@@ -12,21 +13,27 @@ import (
 
 // Topics are the described topics of a deployment; one that a use does not name is zero.
 type Topics struct {
-	Cluster                                           string
-	Input, Decisions, Verdicts, Changelog, DeadLetter kafka.Topic
+	Cluster                                                               string
+	Input, Decisions, Second, Verdicts, Changelog, DeadLetter, Descriptor kafka.Topic
 }
 
-// same tells whether o describes the same topics; how often they are replicated may change.
-func (t Topics) same(o Topics) bool {
+// continues tells whether t describes the topics of o later on: how often they are replicated may change, and
+// partitions may be added.
+func (t Topics) continues(o Topics) bool {
 	for _, r := range roles {
-		r.described(&t).Replication, r.described(&o).Replication = 0, 0
+		later, before := r.described(&t), r.described(&o)
+		if later.Name != before.Name || later.ID != before.ID || later.Partitions < before.Partitions {
+			return false
+		}
 	}
-	return t == o
+	return t.Cluster == o.Cluster
 }
 
-// CreateInput makes the input topic with a partition count, durable like ours. One that exists must have that count.
-func CreateInput(ctx context.Context, client *kafka.Client, c Config, partitions int, made func(topic string)) error {
-	cluster, err := client.Describe(ctx, c.Input)
+// CreateInput makes the input topic with a partition count, durable like ours. One that exists must have that count,
+// and one that this deployment has read before is not made again: its offsets would mean other records. done is told
+// what was made.
+func CreateInput(ctx context.Context, client *kafka.Client, c Config, partitions int, done func(what string)) error {
+	cluster, err := client.Describe(ctx, c.Input, c.Changelog)
 	if err != nil {
 		return fmt.Errorf("pipeline: describe topics: %w", err)
 	}
@@ -38,44 +45,61 @@ func CreateInput(ctx context.Context, client *kafka.Client, c Config, partitions
 		}
 		return nil
 	}
-	return create(ctx, client, c, cluster, c.Input, partitions, nil, made)
+	if used, err := everOpened(ctx, client, cluster.Topics[c.Changelog]); err != nil || used {
+		return errors.Join(err, missingInput(c.Input, used))
+	}
+	return create(ctx, client, c, cluster, c.Input, partitions, nil, done)
 }
 
-// CreateTopics makes the topics of a deployment that are missing, with the input's partition count, and tells each one
-// through made. Existing topics are left as they are; CheckTopics says what is wrong with them.
-func CreateTopics(ctx context.Context, client *kafka.Client, c Config, made func(topic string)) error {
-	used := usedBy(ByService | ByLetters)
-	if err := errors.Join(c.validateTopics(ByService | ByLetters)...); err != nil {
+// CreateTopics makes the topics of a deployment that are missing, with the input's partition count, adds partitions to
+// those that have fewer, and tells done what it did. Whatever else is wrong with existing topics, it leaves to
+// CheckTopics. It makes no changelog for a deployment that has lost one.
+func CreateTopics(ctx context.Context, client *kafka.Client, c Config, done func(what string)) error {
+	used := c.usedBy(ByAll)
+	if err := errors.Join(c.validateTopics(ByAll)...); err != nil {
 		return err
 	}
 	cluster, err := describe(ctx, client, c, used)
 	if err != nil {
 		return err
 	}
-	input, ok := cluster.Topics[c.Input]
-	if !ok {
-		return missingInput(c.Input)
+	if problem, err := absence(ctx, client, c, used, cluster); err != nil || problem != nil {
+		return errors.Join(problem, err)
 	}
+	input := cluster.Topics[c.Input]
 	settings, err := client.Settings(ctx, c.Input)
 	if err != nil {
 		return fmt.Errorf("pipeline: settings of %s: %w", c.Input, err)
 	}
-	for _, r := range used {
+	for _, r := range slices.Backward(used[1:]) { // verdicts after dead letters, which `oriel letters` makes of them
 		name := r.topic(&c)
-		if _, exists := cluster.Topics[name]; exists || r.settings == nil {
-			continue
+		topic, exists := cluster.Topics[name]
+		switch {
+		case !exists:
+			err = create(ctx, client, c, cluster, name, r.partitions(input), r.settings(settings), done)
+		case r.single:
+		case topic.Partitions < input.Partitions && !c.FixedPartitions:
+			err = grow(ctx, client, topic, input.Partitions, done)
 		}
-		if err := create(ctx, client, c, cluster, name, input.Partitions, r.settings(settings), made); err != nil {
+		if err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
+func grow(ctx context.Context, client *kafka.Client, topic kafka.Topic, partitions int, done func(string)) error {
+	if err := client.AddPartitions(ctx, topic.Name, partitions); err != nil {
+		return fmt.Errorf("pipeline: add partitions to %s: %w", topic.Name, err)
+	}
+	done(fmt.Sprintf("added partitions to %s: it had %d, and has %d like the input", topic.Name, topic.Partitions, partitions))
+	return nil
+}
+
 // create makes one topic as durable as the cluster allows, if that is enough.
 func create(
 	ctx context.Context, client *kafka.Client, c Config, cluster kafka.Cluster,
-	name string, partitions int, settings map[string]string, made func(string),
+	name string, partitions int, settings map[string]string, done func(string),
 ) error {
 	replication := min(3, cluster.Brokers)
 	if replication < 3 && !c.SingleReplica {
@@ -92,7 +116,7 @@ func create(
 	if err != nil && !errors.Is(err, kafka.ErrTopicExists) {
 		return fmt.Errorf("pipeline: create %s: %w", name, err)
 	}
-	made(name)
+	done("created " + name)
 	return nil
 }
 
@@ -115,10 +139,17 @@ func CheckTopics(ctx context.Context, client *kafka.Client, c Config, use Use) (
 	if errs != nil {
 		return Topics{}, errors.Join(errs...)
 	}
-	used := usedBy(use)
+	used := c.usedBy(use)
 	cluster, err := describe(ctx, client, c, used)
 	if err != nil {
 		return Topics{}, err
+	}
+	problem, err := absence(ctx, client, c, used, cluster)
+	if err != nil {
+		return Topics{}, err
+	}
+	if problem != nil {
+		errs = append(errs, problem)
 	}
 	topics := Topics{Cluster: cluster.ID}
 	var input found
@@ -126,7 +157,9 @@ func CheckTopics(ctx context.Context, client *kafka.Client, c Config, use Use) (
 		name := r.topic(&c)
 		topic, exists := cluster.Topics[name]
 		if !exists {
-			errs = append(errs, missing(r, name))
+			if problem == nil {
+				errs = append(errs, missing(r, name))
+			}
 			continue
 		}
 		*r.described(&topics) = topic
@@ -145,12 +178,8 @@ func CheckTopics(ctx context.Context, client *kafka.Client, c Config, use Use) (
 // checkTopic finds everything that is wrong with one topic beside a given input, which is zero if it does not exist.
 func checkTopic(c Config, input, own found) []error {
 	var errs []error
-	if want := input.topic.Partitions; own.topic.Partitions != want && want > 0 {
-		errs = append(errs, stop(
-			fmt.Sprintf("%s topic %q has %d partitions, the input %q has %d",
-				own.role.name, own.topic.Name, own.topic.Partitions, c.Input, want),
-			"Give both the same number; partitions added to an input later need the same number added to each topic of ours, "+
-				"and `oriel topics` again"))
+	if want := input.topic.Partitions; want > 0 && !own.role.single {
+		errs = append(errs, checkPartitions(c, want, own)...)
 	}
 	if !c.SingleReplica {
 		errs = append(errs, checkDurable(own)...)
@@ -158,20 +187,30 @@ func checkTopic(c Config, input, own found) []error {
 	return append(errs, own.role.check(input, own)...)
 }
 
+// checkPartitions refuses a topic with partitions that the input lacks, and at user level one that lacks some of the
+// input's: there a fixed number is part of what is promised.
+func checkPartitions(c Config, want int, own found) []error {
+	reason := fmt.Sprintf("%s topic %q has %d partitions, the input %q has %d",
+		own.role.name, own.topic.Name, own.topic.Partitions, c.Input, want)
+	switch {
+	case own.topic.Partitions > want:
+		return []error{stop(reason,
+			"Name the input that this topic was made for, or add partitions to the input until both have the same number")}
+	case own.topic.Partitions < want && c.FixedPartitions:
+		return []error{stop(reason,
+			"With ORIEL_USER_ID the number of partitions is fixed: a user whose events go to another partition from now on "+
+				"has two streams, and the printed guarantee counts one. Open a new deployment under another ORIEL_NAME, "+
+				"on an input keyed by user that keeps its partitions")}
+	}
+	return nil
+}
+
 func stop(reason, remedy string) *StopError {
 	return &StopError{Partition: -1, Reason: reason, Remedy: remedy}
 }
 
 func missing(r role, topic string) error {
-	if r.settings == nil {
-		return missingInput(topic)
-	}
 	return stop(fmt.Sprintf("%s topic %q does not exist", r.name, topic), "Run `oriel topics` with this configuration once")
-}
-
-func missingInput(topic string) error {
-	return stop(fmt.Sprintf("input topic %q does not exist", topic),
-		"Create it, with the partition count that you want to keep, or correct ORIEL_INPUT_TOPIC")
 }
 
 func fewReplicas(what string, replicas int) *StopError {

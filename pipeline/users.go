@@ -2,7 +2,6 @@ package pipeline
 
 import (
 	"oriel/pipeline/kafka"
-	"oriel/schemas"
 	"oriel/state/users"
 )
 
@@ -20,56 +19,22 @@ func (u Users) limiter(key [32]byte) (*users.Limiter, error) {
 	return users.New(u.Separation, u.Batch, key)
 }
 
-// User returns who a record is of: its key, or its one header of the configured name, if it has at least one byte. It is nil at event
-// level, and for a record that names nobody.
-func (s *Stream) User(r *kafka.Record) *users.ID {
-	if s.limiter == nil {
-		return nil
+// name returns who a record is of: its key, or its one header of the configured name. It is empty for a record that
+// names nobody.
+func (u Users) name(r *kafka.Record) []byte {
+	if u.Header == "" {
+		return r.Key
 	}
-	name := r.Key
-	if s.users.Header != "" {
-		found := 0
-		for _, h := range r.Headers {
-			if h.Key == s.users.Header {
-				name = h.Value
-				found++
-			}
-		}
-		if found != 1 {
-			return nil
+	var name []byte
+	found := 0
+	for _, h := range r.Headers {
+		if h.Key == u.Header {
+			name = h.Value
+			found++
 		}
 	}
-	return s.Named(name)
-}
-
-// Named returns a user of a user-level stream by name; an empty name is nobody's.
-func (s *Stream) Named(name []byte) *users.ID {
-	if len(name) == 0 {
+	if found != 1 {
 		return nil
 	}
-	s.user = s.limiter.ID(name)
-	return &s.user
-}
-
-// Forget lets go of the users whose last accepted event lies s steps before the open one. It comes BEFORE a record's user is looked up among
-// those remembered.
-func (s *Stream) Forget() {
-	if s.limiter != nil {
-		s.limiter.Forget(s.machine.Steps()+1, s.forgotten)
-	}
-}
-
-// admit applies the separation. Whether the event says anything does not matter: an accepted user has had the turn.
-func (s *Stream) admit(user *users.ID) schemas.Code {
-	if s.limiter == nil {
-		return schemas.OK
-	}
-	s.Forget()
-	switch {
-	case user == nil:
-		return schemas.NoUser
-	case !s.limiter.Admit(s.machine.Steps()+1, *user):
-		return schemas.TooSoon
-	}
-	return schemas.OK
+	return name
 }

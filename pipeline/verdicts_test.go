@@ -20,8 +20,8 @@ func rowSealer(t *testing.T) *state.Sealer {
 	return s
 }
 
-// TestVerdictsShowTheirNumberAlone: two segments of the same offsets, one all valid and one of every reason and gaps, are equally
-// full and seal to rows of equal sizes and places.
+// TestVerdictsShowTheirNumberAlone: two segments of the same offsets, one all valid and one of every reason and gaps,
+// are equally full and seal to rows of equal sizes and places.
 func TestVerdictsShowTheirNumberAlone(t *testing.T) {
 	valid, mixed := new(segment), new(segment)
 	for offset := range int64(3*state.MaxVerdicts + 5) {
@@ -29,7 +29,7 @@ func TestVerdictsShowTheirNumberAlone(t *testing.T) {
 		if offset%7 == 3 {
 			mixed.pass(1)
 		} else {
-			mixed.judge(0, schemas.Code(offset%int64(schemas.TooSoon+1)))
+			mixed.judge(0, schemas.Code(offset%int64(schemas.UnknownChoice+1)))
 		}
 	}
 	if n := len(valid.verdicts); !valid.full(n, 1) || valid.full(n+1, 1) || !mixed.full(n, 1) || mixed.full(n+1, 1) {
@@ -53,7 +53,8 @@ func TestVerdictsShowTheirNumberAlone(t *testing.T) {
 	}
 }
 
-// TestVerdictsCoverEveryOffset: rows join to the segment's offsets, and verdicts of other offsets than the position says are a bug.
+// TestVerdictsCoverEveryOffset: rows join to the segment's offsets, and verdicts of other offsets than the position
+// says are a bug.
 func TestVerdictsCoverEveryOffset(t *testing.T) {
 	g := new(segment)
 	g.judge(0, schemas.OK)

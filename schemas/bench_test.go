@@ -7,11 +7,7 @@ import (
 
 func BenchmarkDecode(b *testing.B) {
 	for doc, d := range benchmarkDecoders(b) {
-		name := "named=6"
-		if doc == denseDocument {
-			name = "dense=27"
-		}
-		b.Run(name, func(b *testing.B) {
+		b.Run(map[string]string{namedDocument: "named=6", denseDocument: "dense=27", playDocument: "further=3"}[doc], func(b *testing.B) {
 			value := []byte(doc)
 			var e Event
 			b.SetBytes(int64(len(value)))
@@ -35,7 +31,7 @@ func BenchmarkDecodeDense17Digits(b *testing.B) {
 		doc = AppendFloat(doc, rng.NormFloat64())
 	}
 	doc = append(doc, `]}`...)
-	d := newTestDecoder(b, EventConfig{Loss: "squared", Dimension: 27, MaxBytes: 1 << 20, Features: FeatureConfig{Norm: "unit"}})
+	d := newTestDecoder(b, EventConfig{Body: testBody("squared"), Dimension: 27, MaxBytes: 1 << 20, Features: FeatureConfig{Norm: "unit"}})
 	var e Event
 	b.SetBytes(int64(len(doc)))
 	b.ReportAllocs()
@@ -57,12 +53,12 @@ func BenchmarkAppendDecision(b *testing.B) {
 			for k := range x {
 				x[k] = rng.NormFloat64() / 8
 			}
-			e := NewEncoder(testDecision.DecisionConfig)
-			dst := e.Append(nil, 1<<40, 1<<40, x)
+			e := NewEncoder(testDecision.DecisionConfig, nil)
+			dst := e.Append(nil, 1<<40, 1<<40, x, nil)
 			b.SetBytes(int64(len(dst)))
 			b.ReportAllocs()
 			for b.Loop() {
-				dst = e.Append(dst[:0], 1<<40, 1<<40, x)
+				dst = e.Append(dst[:0], 1<<40, 1<<40, x, nil)
 			}
 		})
 	}
@@ -74,7 +70,7 @@ func BenchmarkParseDecision(b *testing.B) {
 	for k := range x {
 		x[k] = rng.NormFloat64() / 8
 	}
-	line := NewEncoder(testDecision.DecisionConfig).Append(nil, 7, 7, x)
+	line := NewEncoder(testDecision.DecisionConfig, nil).Append(nil, 7, 7, x, nil)
 	b.ReportAllocs()
 	for b.Loop() {
 		if _, err := ParseDecision(line); err != nil {

@@ -1,23 +1,40 @@
 package schemas
 
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"unicode/utf8"
+)
+
+const (
+	// MaxMembers bounds the members of a body: a Decoder keeps which of them it has seen in one word.
+	MaxMembers = 32
+	// MaxCount bounds a Count: all whole numbers up to it are float64s.
+	MaxCount = 1 << 53
+)
+
 // Body says which members the events of an operator have. What decodes, describes or makes events follows from it.
 type Body struct {
-	Name    string // lower case; "loss" gives the JSON Schema event-loss. Required.
+	Name    string // lower case, digits and _; "loss" gives the JSON Schema event-loss. Required.
 	Text    string // one sentence for the JSON Schema
 	Members []Member
 }
 
 // Member is a top-level member of an event.
 type Member struct {
-	Name string // lower case. Required.
+	Name string // lower case, digits and _; none twice in a body. Required.
 	Also string // another name of the same member (cost beside gradient); an event has one of the two
 	Kind Kind   // Required.
 	Text string // one sentence for the JSON Schema
 
-	Optional bool    // an event may leave it out
-	Default  float64 // what then stands in the Event: a number of any size, so that it can tell absence; of a choice its position, or −1
+	// Optional says that an event may leave the member out. In the Event then stands Default: a finite number of any
+	// size, so that it can tell absence; of a choice its position, or −1. A vector that is left out has nil Values.
+	Optional bool
+	Default  float64
 
-	Least, Most float64  // bounds of a Number or Count, both included; both 0: any finite number, any count up to 2^53 in size
+	Least, Most float64  // bounds of a Number or Count, both included; both 0: any finite number, any count to ±MaxCount
 	Choices     []string // of a Choice: the public list, none twice
 }
 
@@ -36,3 +53,115 @@ const (
 	KindCount                     // Event.Numbers: a whole number within bounds, written without fraction or exponent
 	KindChoice                    // Event.Numbers: a text of a list; the number is its position there
 )
+
+// Vector is the member that becomes Event.Vector.
+func (b Body) Vector() (m Member, found bool) { return b.first(Kind.isVector) }
+
+// Label is the member that becomes Event.Label.
+func (b Body) Label() (m Member, found bool) { return b.first(Kind.isLabel) }
+
+func (b Body) first(is func(Kind) bool) (Member, bool) {
+	for _, m := range b.Members {
+		if is(m.Kind) {
+			return m, true
+		}
+	}
+	return Member{}, false
+}
+
+func (k Kind) isVector() bool { return k >= KindVector && k <= KindRelatives }
+func (k Kind) isLabel() bool  { return k == KindClass || k == KindTarget }
+
+// Further says whether the member goes to Event.Numbers.
+func (k Kind) Further() bool { return k >= KindNumber && k <= KindChoice }
+
+// Validate reports every problem at once.
+func (b Body) Validate() error {
+	var errs []error
+	if !isName(b.Name) {
+		errs = append(errs, fmt.Errorf("schemas: body %q: a name has lower-case letters, digits and _, a letter first", b.Name))
+	}
+	if n := len(b.Members); n < 1 || n > MaxMembers {
+		errs = append(errs, fmt.Errorf("schemas: body %q: %d members, not from 1 to %d", b.Name, n, MaxMembers))
+	}
+	vectors, labels, weights := 0, 0, 0
+	var names []string
+	for _, m := range b.Members {
+		if fault := m.fault(names); fault != "" {
+			errs = append(errs, fmt.Errorf("schemas: body %q: member %q: %s", b.Name, m.Name, fault))
+		}
+		if names = append(names, m.Name); m.Also != "" {
+			names = append(names, m.Also)
+		}
+		switch {
+		case m.Kind.isVector():
+			vectors++
+		case m.Kind.isLabel():
+			labels++
+		case m.Kind == KindWeight:
+			weights++
+		}
+	}
+	if max(vectors, labels, weights) > 1 {
+		errs = append(errs, fmt.Errorf("schemas: body %q: more than one vector, label or weight", b.Name))
+	}
+	return errors.Join(errs...)
+}
+
+// fault is the first rule that a member breaks behind members of the given names.
+func (m Member) fault(names []string) string {
+	bounded := m.Least != 0 || m.Most != 0
+	switch {
+	case !isName(m.Name) || m.Also != "" && !isName(m.Also):
+		return "a name has lower-case letters, digits and _, a letter first"
+	case m.Name == m.Also || slices.Contains(names, m.Name) || m.Also != "" && slices.Contains(names, m.Also):
+		return "a name is given twice"
+	case m.Kind < KindVector || m.Kind > KindChoice:
+		return "no such kind"
+	case bounded && m.Kind != KindNumber && m.Kind != KindCount:
+		return "only numbers and counts have bounds"
+	case bounded && !(m.Least <= m.Most && isFinite(m.Least) && isFinite(m.Most)):
+		return "bounds are finite, the lower one first"
+	case bounded && m.Kind == KindCount && !(isCount(m.Least) && isCount(m.Most)):
+		return "bounds of a count are whole numbers up to 2^53 in size"
+	case (m.Kind == KindChoice) != (len(m.Choices) > 0):
+		return "choices have a list, and they alone"
+	case !distinct(m.Choices):
+		return "a choice is given twice, or is not UTF-8"
+	}
+	return m.defaultFault()
+}
+
+func (m Member) defaultFault() string {
+	d := m.Default
+	switch {
+	case d == 0:
+		return ""
+	case !m.Optional:
+		return "a default is for what may be left out"
+	case !isFinite(d) || m.Kind.isVector():
+		return "a default is a finite number"
+	case m.Kind == KindClass && d != 1 && d != -1:
+		return "the default of a class is -1 or 1, or 0 for none"
+	case m.Kind == KindWeight && d < 0:
+		return "a weight is at least 0"
+	case m.Kind == KindChoice && !(isCount(d) && d >= -1 && d < float64(len(m.Choices))):
+		return "the default of a choice is its position, or -1"
+	}
+	return ""
+}
+
+func isFinite(f float64) bool { return !math.IsInf(f, 0) && !math.IsNaN(f) }
+
+func isCount(f float64) bool { return f == math.Trunc(f) && math.Abs(f) <= MaxCount }
+
+func distinct(texts []string) bool {
+	seen := make(map[string]bool, len(texts))
+	for _, text := range texts {
+		if seen[text] || !utf8.ValidString(text) {
+			return false
+		}
+		seen[text] = true
+	}
+	return true
+}

@@ -1,9 +1,11 @@
 package schemas
 
-// Code is the outcome of decoding a record: OK, or the rule that the record breaks. Its String goes into dead-letter headers and is stable.
+// Code is the outcome of decoding a record: OK, or the rule that the record breaks. Its String goes into dead-letter
+// headers and is stable.
 type Code uint8
 
-// The codes. Numbers and strings are stored, in verdicts and in dead letters: a new code goes to the end, and none is renumbered.
+// The codes. Numbers and strings are stored, in verdicts and in dead letters: a new code goes to the end, and none is
+// renumbered.
 const (
 	OK Code = iota
 	Empty
@@ -32,6 +34,9 @@ const (
 	FeatureOverflow
 	NoUser
 	TooSoon
+	NumberRange
+	CountRange
+	UnknownChoice
 )
 
 var codes = [...]struct{ name, rule string }{
@@ -50,18 +55,21 @@ var codes = [...]struct{ name, rule string }{
 	DuplicateName:      {"duplicate_name", "an object has no name twice"},
 	UnknownName:        {"unknown_name", "an object has only the members of its body, spelt in lower case"},
 	MissingMember:      {"missing_member", "an object has every required member of its body"},
-	ConflictingMembers: {"conflicting_members", "an event has gradient or cost, not both"},
+	ConflictingMembers: {"conflicting_members", "an event has one of two names of a member, such as gradient and cost, not both"},
 	NumberOverflow:     {"number_overflow", "a number is finite as a float64"},
 	WrongDimension:     {"wrong_dimension", "a dense vector has exactly the configured dimension; indices and values have one length"},
 	IndexRange:         {"index_range", "an index is an integer from 0 to dimension-1, without fraction or exponent"},
 	DuplicateIndex:     {"duplicate_index", "a sparse vector has no index twice"},
 	TooManyNames:       {"too_many_names", "an event has at most 4096 named features"},
-	LabelRange:         {"label_range", "a label of this loss is -1, 0, 1, false or true"},
+	LabelRange:         {"label_range", "a label of two classes is -1, 0, 1, false or true"},
 	WeightRange:        {"weight_range", "a weight is at least 0"},
 	RelativeRange:      {"relative_range", "relatives are at least 0, and one is above 0"},
 	FeatureOverflow:    {"feature_overflow", "the hashed features and their squared norm are finite"},
 	NoUser:             {"no_user", "a record names its user, by its key or by one header as ORIEL_USER_ID says, in at least one byte"},
 	TooSoon:            {"too_soon", "events of one user are at least ORIEL_USER_SEPARATION steps apart"},
+	NumberRange:        {"number_range", "a number lies within the bounds of its member"},
+	CountRange:         {"count_range", "a count is a whole number within the bounds of its member, without fraction or exponent"},
+	UnknownChoice:      {"unknown_choice", "a choice is a text of its member's list"},
 }
 
 // String is the reason code: lower case, words joined by underscores.

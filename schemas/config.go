@@ -9,7 +9,8 @@ import (
 const (
 	// MaxDimension bounds Dimension: a Decoder holds 12 bytes for each coordinate.
 	MaxDimension = 1 << 24
-	// MaxNames bounds the named features of one event. Real events have tens; the bound keeps the duplicate check of a hostile one small.
+	// MaxNames bounds the named features of one event. Real events have tens; the bound keeps the duplicate check of
+	// a hostile one small.
 	MaxNames = 4096
 
 	maxDepth = 8
@@ -17,10 +18,10 @@ const (
 
 // EventConfig says which events a Decoder takes. It holds public settings only.
 type EventConfig struct {
-	Loss      string        // linear, logistic, hinge, squared, absolute or portfolio; decides the body. Required.
-	Dimension int           // coordinates of the vector, 1 to MaxDimension. Required.
+	Body      Body          // which members they have. Required.
+	Dimension int           // coordinates of the vector, 1 to MaxDimension. Required by a body with a vector, else not read.
 	MaxBytes  int           // longest valid record, bytes, ≥ 1. Required.
-	Features  FeatureConfig // how named features are hashed; not used by linear and portfolio.
+	Features  FeatureConfig // how named features are hashed. Required by a body with features, else not read.
 
 	// Unlabelled lets a label be left out: for scoring, where nobody has one yet. What is learned from always has one.
 	Unlabelled bool
@@ -35,17 +36,15 @@ type FeatureConfig struct {
 
 // Validate reports every problem at once.
 func (c EventConfig) Validate() error {
-	var errs []error
-	if bodyOf(c.Loss) == bodyInvalid {
-		errs = append(errs, fmt.Errorf("schemas: loss %q: not linear, logistic, hinge, squared, absolute or portfolio", c.Loss))
-	}
-	if c.Dimension < 1 || c.Dimension > MaxDimension {
+	errs := []error{c.Body.Validate()}
+	vector, some := c.Body.Vector()
+	if some && (c.Dimension < 1 || c.Dimension > MaxDimension) {
 		errs = append(errs, fmt.Errorf("schemas: dimension %d: not from 1 to %d", c.Dimension, MaxDimension))
 	}
 	if c.MaxBytes < 1 {
 		errs = append(errs, fmt.Errorf("schemas: max bytes %d: not positive", c.MaxBytes))
 	}
-	if b := bodyOf(c.Loss); b == bodyClass || b == bodyReal {
+	if vector.Kind == KindFeatures {
 		errs = append(errs, c.Features.Validate())
 	}
 	return errors.Join(errs...)
@@ -68,42 +67,4 @@ func (c FeatureConfig) Validate() error {
 		}
 	}
 	return errors.Join(errs...)
-}
-
-// body is the kind of event that a loss asks for.
-type body uint8
-
-const (
-	bodyInvalid   body = iota
-	bodyClass          // features and a label of two classes
-	bodyReal           // features and a real label
-	bodyLinear         // gradient or cost
-	bodyPortfolio      // relatives
-)
-
-// vector is the name of the member with the vector.
-func (b body) vector() string {
-	switch b {
-	case bodyLinear:
-		return "gradient"
-	case bodyPortfolio:
-		return "relatives"
-	default:
-		return "features"
-	}
-}
-
-func bodyOf(loss string) body {
-	switch loss {
-	case "logistic", "hinge":
-		return bodyClass
-	case "squared", "absolute":
-		return bodyReal
-	case "linear":
-		return bodyLinear
-	case "portfolio":
-		return bodyPortfolio
-	default:
-		return bodyInvalid
-	}
 }

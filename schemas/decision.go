@@ -1,9 +1,7 @@
 package schemas
 
 import (
-	"bytes"
 	"encoding/hex"
-	"encoding/json"
 	"strconv"
 )
 
@@ -21,25 +19,26 @@ type DecisionConfig struct {
 // Decision is one line of a decision topic.
 type Decision struct {
 	DecisionConfig
-	Index, Step uint64    // Index counts the decisions of a stream; Step is the step whose decision it is, x_{Step+1}
-	Point       []float64 // dense
+	Index, Step uint64        // Index counts the decisions of a stream; Step is the step whose decision it is, x_{Step+1}
+	Point       []float64     // dense
+	Extras      []ExtraMember // what stands behind the members of all decisions, in its order; nil for nothing
 }
 
-// Encoder prints the decisions of one stream. What does not change from decision to decision is printed once, by NewEncoder.
+// Encoder prints the decisions of one stream. What does not change from decision to decision is printed once, by
+// NewEncoder.
 type Encoder struct {
 	prefix, suffix []byte
+	extras         []Extra
+	names          [][]byte // of the extras, as they stand between two values
 }
 
-// NewEncoder panics if Epsilon or Delta is not finite.
-func NewEncoder(c DecisionConfig) *Encoder {
-	e := &Encoder{}
-	e.prefix = append(e.prefix, `{"stream":`...)
-	e.prefix = appendString(e.prefix, c.Stream)
-	e.prefix = append(e.prefix, `,"incarnation":"`...)
-	e.prefix = hex.AppendEncode(e.prefix, c.Incarnation[:])
-	e.prefix = append(e.prefix, `","index":`...)
-
-	e.suffix = append(e.suffix, `],"mechanism":`...)
+// NewEncoder panics if Epsilon or Delta is not finite, or if the extras break a rule of Extra.
+func NewEncoder(c DecisionConfig, extras []Extra) *Encoder {
+	if err := checkExtras(extras); err != nil {
+		panic("BUG: " + err.Error())
+	}
+	e := &Encoder{prefix: prefix(c.Stream, c.Incarnation), extras: extras}
+	e.suffix = append(e.suffix, `,"mechanism":`...)
 	e.suffix = appendString(e.suffix, c.Mechanism)
 	e.suffix = append(e.suffix, `,"window":`...)
 	e.suffix = strconv.AppendUint(e.suffix, c.Window, 10)
@@ -53,33 +52,55 @@ func NewEncoder(c DecisionConfig) *Encoder {
 	e.suffix = appendString(e.suffix, c.Adjacency)
 	e.suffix = append(e.suffix, `,"unit":`...)
 	e.suffix = appendString(e.suffix, c.Unit)
-	e.suffix = append(e.suffix, '}')
+	for _, x := range extras {
+		e.names = append(e.names, []byte(`,"`+x.Name+`":`))
+	}
 	return e
 }
 
-// Append appends one decision, without a line end. The point must be finite.
-func (e *Encoder) Append(dst []byte, index, step uint64, point []float64) []byte {
+// Of returns an encoder of another stream, which repeats everything else that e does.
+func (e *Encoder) Of(stream string, incarnation [16]byte) *Encoder {
+	other := *e
+	other.prefix = prefix(stream, incarnation)
+	return &other
+}
+
+func prefix(stream string, incarnation [16]byte) []byte {
+	b := make([]byte, 0, len(`{"stream":"","incarnation":"","index":`)+len(stream)+2*len(incarnation))
+	b = append(b, `{"stream":`...)
+	b = appendString(b, stream)
+	b = append(b, `,"incarnation":"`...)
+	b = hex.AppendEncode(b, incarnation[:])
+	return append(b, `","index":`...)
+}
+
+// Append appends one decision, without a line end. The point must be finite. extras are the values of all extras, in
+// their order, or none.
+func (e *Encoder) Append(dst []byte, index, step uint64, point []float64, extras []ExtraValue) []byte {
+	if len(extras) != 0 && len(extras) != len(e.extras) {
+		panic("BUG: schemas: a decision has some extra members and not the others")
+	}
 	dst = append(dst, e.prefix...)
 	dst = strconv.AppendUint(dst, index, 10)
 	dst = append(dst, `,"step":`...)
 	dst = strconv.AppendUint(dst, step, 10)
-	dst = append(dst, `,"decision":[`...)
-	for k, x := range point {
+	dst = append(dst, `,"decision":`...)
+	dst = appendNumbers(dst, point)
+	dst = append(dst, e.suffix...)
+	for i := range extras {
+		dst = append(dst, e.names[i]...)
+		dst = extras[i].append(dst, e.extras[i].Kind)
+	}
+	return append(dst, '}')
+}
+
+func appendNumbers(dst []byte, numbers []float64) []byte {
+	dst = append(dst, '[')
+	for k, x := range numbers {
 		if k > 0 {
 			dst = append(dst, ',')
 		}
 		dst = AppendFloat(dst, x)
 	}
-	return append(dst, e.suffix...)
-}
-
-// appendString prints a JSON string with the fewest escapes; bytes that are not UTF-8 become U+FFFD.
-func appendString(dst []byte, s string) []byte {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(s); err != nil {
-		panic("BUG: schemas: a string has no JSON form")
-	}
-	return append(dst, bytes.TrimSuffix(b.Bytes(), []byte("\n"))...)
+	return append(dst, ']')
 }

@@ -24,7 +24,7 @@ const goldenDecision = `{"stream":"0","incarnation":"ab0100000000000000000000000
 	`"mechanism":"tree-gaussian","window":1024,"batch":1,"epsilon":1,"delta":0.000001,"adjacency":"replace","unit":"event"}`
 
 func TestEncoderWritesTheGoldenDecision(t *testing.T) {
-	got := NewEncoder(testDecision.DecisionConfig).Append([]byte("x"), testDecision.Index, testDecision.Step, testDecision.Point)
+	got := NewEncoder(testDecision.DecisionConfig, nil).Append([]byte("x"), testDecision.Index, testDecision.Step, testDecision.Point, nil)
 	if string(got) != "x"+goldenDecision {
 		t.Errorf("%s", got)
 	}
@@ -63,7 +63,7 @@ func TestEncoderAgreesWithEncodingJSON(t *testing.T) {
 		}); err != nil {
 			t.Fatal(err)
 		}
-		got := NewEncoder(d.DecisionConfig).Append(nil, d.Index, d.Step, d.Point)
+		got := NewEncoder(d.DecisionConfig, nil).Append(nil, d.Index, d.Step, d.Point, nil)
 		if string(got)+"\n" != want.String() {
 			t.Fatalf("%s\n%s", got, want.String())
 		}
@@ -103,7 +103,22 @@ func TestParseDecisionRefuses(t *testing.T) {
 	f(`,"unit":"event"`, ``)
 	f(`"event"}`, `"event"`)
 	f(`"event"}`, "\"event\"}\n\n")
-	f(`"event"}`, `"event","x":1}`)
+	f(`"event"}`, `"event",}`)
+	f(`"event"}`, `"event",x:1}`)
+	f(`"event"}`, `"event","x"}`)
+	f(`"event"}`, `"event","x":}`)
+	f(`"event"}`, `"event","x": 1}`)
+	f(`"event"}`, `"event","x":1,"x":2}`)
+	f(`"event"}`, `"event","x":1,"\u0078":2}`)
+	f(`"event"}`, `"event","step":8}`)
+	f(`"event"}`, `"event","x":nul}`)
+	f(`"event"}`, `"event","x":01}`)
+	f(`"event"}`, `"event","x":[1}}`)
+	f(`"event"}`, `"event","x":{"a" 1}}`)
+	f(`"event"}`, `"event","x":{1:2}}`)
+	f(`"event"}`, `"event","x":"\ud800"}`)
+	f(`"event"}`, `"event","x":`+strings.Repeat("[", 8)+strings.Repeat("]", 8)+`}`)
+	f(`"mechanism"`, `"x":1,"mechanism"`)
 	f(`event`, "\xff")
 	f(`event`, `\ud800`)
 	if _, err := ParseDecision(nil); err == nil {
@@ -111,10 +126,21 @@ func TestParseDecisionRefuses(t *testing.T) {
 	}
 }
 
+// printDecision is what ParseDecision reads; Encoder.Append knows the kinds of extra members, a reader only their text.
+func printDecision(d Decision) []byte {
+	line := NewEncoder(d.DecisionConfig, nil).Append(nil, d.Index, d.Step, d.Point, nil)
+	line = line[:len(line)-1]
+	for _, x := range d.Extras {
+		line = append(append(appendString(append(line, ','), x.Name), ':'), x.JSON...)
+	}
+	return append(line, '}')
+}
+
 func FuzzParseDecision(f *testing.F) {
 	f.Add([]byte(goldenDecision))
 	f.Add([]byte(goldenDecision + "\n"))
 	f.Add([]byte(strings.Replace(goldenDecision, "0.5,-1e-7,0,3", "", 1)))
+	f.Add(append([]byte(goldenDecision[:len(goldenDecision)-1]), `,"arm":"a\u0062","more":[1e999, {"x":null}]}`...))
 	f.Fuzz(func(t *testing.T, line []byte) {
 		d, err := ParseDecision(line)
 		if err != nil {
@@ -123,22 +149,22 @@ func FuzzParseDecision(f *testing.F) {
 		if !json.Valid(line) {
 			t.Fatal("not JSON")
 		}
-		canonical := NewEncoder(d.DecisionConfig).Append(nil, d.Index, d.Step, d.Point)
+		canonical := printDecision(d)
 		again, err := ParseDecision(canonical)
 		if err != nil {
 			t.Fatalf("own output refused: %s", canonical)
 		}
-		if second := NewEncoder(again.DecisionConfig).Append(nil, again.Index, again.Step, again.Point); !bytes.Equal(canonical, second) {
+		if second := printDecision(again); !bytes.Equal(canonical, second) {
 			t.Fatalf("%s\n%s", canonical, second)
 		}
 	})
 }
 
 func TestAppendAllocatesNothing(t *testing.T) {
-	e := NewEncoder(testDecision.DecisionConfig)
+	e := NewEncoder(testDecision.DecisionConfig, testExtras)
 	point := []float64{0.1, 1e-9, 3, math.Pi}
-	dst := e.Append(nil, 1, 1, point)
-	if n := testing.AllocsPerRun(100, func() { dst = e.Append(dst[:0], 1, 1, point) }); n != 0 {
+	dst := e.Append(nil, 1, 1, point, testValues)
+	if n := testing.AllocsPerRun(100, func() { dst = e.Append(dst[:0], 1, 1, point, testValues) }); n != 0 {
 		t.Errorf("%v allocations", n)
 	}
 }

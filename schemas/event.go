@@ -2,20 +2,23 @@ package schemas
 
 import (
 	"bytes"
+	"math"
+	"math/bits"
 	"unicode/utf8"
 )
 
-// Event is what a valid record says: the one form in which decoder, operators and losses see it. Its slices belong to the
-// Decoder, which overwrites them in its next Decode.
+// Event is what a valid record says: the one form in which decoder, operators and losses see it. Its slices belong to
+// the Decoder, which overwrites them in its next Decode.
 type Event struct {
 	Vector  Vector    // features; gradient or cost; price relatives
 	Label   float64   // −1 or 1 for two classes; any finite number for a real label; 0 without one
 	Weight  float64   // ≥ 0, finite; 1 where the record has none
-	Numbers []float64 // the body's further members, in its order; nil where it has none
+	Numbers []float64 // the body's numbers, counts and choices, in its order; nil where it has none
 }
 
 // Vector is dense, with the values at their own positions, or sparse: then it names the position of each value, in
-// [0, dimension), and everything that it leaves out is zero. A Decoder gives distinct positions, in order of appearance.
+// [0, dimension), and everything that it leaves out is zero. A Decoder gives distinct positions, in order of
+// appearance.
 type Vector struct {
 	Indices []int32 // nil: dense. Else as long as Values.
 	Values  []float64
@@ -23,17 +26,53 @@ type Vector struct {
 
 // Decoder decodes events of one configuration. It is not safe for concurrent use.
 type Decoder struct {
-	body      body
+	fields    []field
+	called    []fieldName // in the order of the body, both names of a member side by side
+	vector    Kind        // of the vector; 0: the body has none
 	dimension int
 	maxBytes  int
 	hasher    *hasher // also holds the entries of sparse vectors
 	values    []float64
+	further   []float64 // Event.Numbers
 	names     nameSet
 	arena     []byte // strings that hold escapes
 
-	need member // a valid event has all of these
-	seen member // of the event decoded last
-	last member // the one being read last
+	absent       []float64 // what stands for members that are left out
+	absentLabel  float64
+	absentWeight float64
+
+	need  memberSet // a valid event has all of these
+	label memberSet
+
+	seen  memberSet // of the event decoded last
+	also  memberSet // those that it has by their other name
+	last  int       // the member read last, or noMember
+	guess int       // where in called the next name is likely to stand
+}
+
+// memberSet has a bit for each member of a body.
+type memberSet uint32
+
+const noMember = -1
+
+// field is a member as the decoder needs it.
+type field struct {
+	name        string
+	kind        Kind
+	place       int // in Event.Numbers
+	least, most float64
+	choices     map[string]int
+}
+
+type fieldName struct {
+	name   string
+	quoted string // as it stands in an event that escapes nothing
+	member int
+	also   bool
+}
+
+func newFieldName(name string, member int, also bool) fieldName {
+	return fieldName{name: name, quoted: `"` + name + `"`, member: member, also: also}
 }
 
 // NewDecoder returns a decoder, or every problem of the configuration.
@@ -41,53 +80,73 @@ func NewDecoder(c EventConfig) (*Decoder, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
-	d := &Decoder{
-		body: bodyOf(c.Loss), dimension: c.Dimension, maxBytes: c.MaxBytes,
-		hasher: newHasher(c.Dimension, c.Features), values: make([]float64, 0, c.Dimension),
+	d := &Decoder{maxBytes: c.MaxBytes, absentWeight: 1, last: noMember}
+	if vector, some := c.Body.Vector(); some {
+		d.vector, d.dimension = vector.Kind, c.Dimension
+		d.hasher, d.values = newHasher(c.Dimension, c.Features), make([]float64, 0, c.Dimension)
 	}
-	d.need = d.required()
+	for i, m := range c.Body.Members {
+		d.add(i, m)
+	}
 	if c.Unlabelled {
-		d.need &^= memberLabel
+		d.need &^= d.label
+	}
+	if len(d.absent) > 0 {
+		d.further = make([]float64, len(d.absent))
 	}
 	return d, nil
 }
 
-// Labelled says whether the event decoded last had a label.
-func (d *Decoder) Labelled() bool { return d.seen&memberLabel != 0 }
+// add makes a member known; it is the i-th of the body.
+func (d *Decoder) add(i int, m Member) {
+	f := field{name: m.Name, kind: m.Kind, place: len(d.absent), least: -math.MaxFloat64, most: math.MaxFloat64}
+	if least, most, bounded := m.Bounds(); bounded {
+		f.least, f.most = least, most
+	}
+	switch {
+	case m.Kind.Further():
+		d.absent = append(d.absent, m.Default)
+	case m.Kind.isLabel():
+		d.label, d.absentLabel = 1<<i, m.Default
+	case m.Kind == KindWeight && m.Optional:
+		d.absentWeight = m.Default
+	}
+	if m.Kind == KindChoice {
+		f.choices = make(map[string]int, len(m.Choices))
+		for place, text := range m.Choices {
+			f.choices[text] = place
+		}
+	}
+	d.fields = append(d.fields, f)
+	d.called = append(d.called, newFieldName(m.Name, i, false))
+	if m.Also != "" {
+		d.called = append(d.called, newFieldName(m.Also, i, true))
+	}
+	if !m.Optional {
+		d.need |= 1 << i
+	}
+}
 
-// Member names the top-level member that broke the rule of the last Decode, or that is missing; empty where no single one did.
+// Labelled says whether the event decoded last had a label.
+func (d *Decoder) Labelled() bool { return d.seen&d.label != 0 }
+
+// Member names the top-level member that broke the rule of the last Decode, or that is missing; empty where no single
+// one did.
 func (d *Decoder) Member(code Code) string {
-	broken := d.last
 	switch {
 	case code == OK, code == JSONSyntax, code == TrailingData:
 		return ""
-	case code == MissingMember && broken == 0:
-		broken = d.need &^ d.seen
-	}
-	switch {
-	case broken&memberVector != 0:
-		return d.body.vector()
-	case broken&memberLabel != 0:
-		return "label"
-	case broken&memberWeight != 0:
-		return "weight"
+	case d.last != noMember:
+		return d.fields[d.last].name
+	case code == MissingMember:
+		return d.fields[bits.TrailingZeros32(uint32(d.need&^d.seen))].name
 	}
 	return ""
 }
 
-// member is a set of top-level members.
-type member uint8
-
-const (
-	memberVector member = 1 << iota
-	memberCost          // the other name of the gradient; memberVector is then set too
-	memberLabel
-	memberWeight
-)
-
 // Decode turns the value of a record into dst. With any code but OK, dst is unspecified and the record is a null event.
 func (d *Decoder) Decode(dst *Event, value []byte) Code {
-	d.seen, d.last = 0, 0
+	d.seen, d.also, d.last, d.guess = 0, 0, noMember, 0
 	switch {
 	case len(value) == 0:
 		return Empty
@@ -103,7 +162,8 @@ func (d *Decoder) Decode(dst *Event, value []byte) Code {
 		return unexpected(value, i, 1, NotObject)
 	}
 	d.arena = d.arena[:0]
-	*dst = Event{Weight: 1}
+	*dst = Event{Label: d.absentLabel, Weight: d.absentWeight, Numbers: d.further}
+	copy(d.further, d.absent)
 	i, code := d.members(dst, value, skipSpace(value, i+1))
 	if code != OK {
 		return code
@@ -116,39 +176,18 @@ func (d *Decoder) Decode(dst *Event, value []byte) Code {
 
 // members reads the top-level members; b[i] is the first byte after the brace and white space.
 func (d *Decoder) members(dst *Event, b []byte, i int) (next int, code Code) {
-	if i < len(b) && b[i] == '}' {
-		return i, MissingMember
+	done := i < len(b) && b[i] == '}'
+	if done {
+		i++
 	}
-	for done := false; !done; {
-		if i == len(b) || b[i] != '"' {
-			return i, JSONSyntax
-		}
-		var name []byte
-		if name, i, d.arena, code = readString(b, i, d.arena); code != OK {
+	for !done {
+		if i, code = d.name(b, i); code != OK {
 			return i, code
 		}
-		m := d.member(name)
-		d.last = m
-		switch {
-		case m == 0:
-			return i, UnknownName
-		case m&d.seen == memberVector && (m^d.seen)&memberCost != 0:
-			return i, ConflictingMembers
-		case m&d.seen != 0:
-			return i, DuplicateName
-		}
-		d.seen |= m
 		if i, code = skipTo(b, i, ':'); code != OK {
 			return i, code
 		}
-		if m&memberVector != 0 {
-			i, code = d.vector(dst, b, i)
-		} else if m == memberLabel {
-			dst.Label, i, code = d.label(b, i)
-		} else if dst.Weight, i, code = parseNumber(b, i, 2); code == OK && dst.Weight < 0 {
-			code = WeightRange
-		}
-		if code != OK {
+		if i, code = d.member(dst, b, i); code != OK {
 			return i, code
 		}
 		if i, done, code = nextMember(b, i, '}'); code != OK {
@@ -156,59 +195,95 @@ func (d *Decoder) members(dst *Event, b []byte, i int) (next int, code Code) {
 		}
 	}
 	if d.seen&d.need != d.need {
-		d.last = 0 // what is missing stands nowhere
+		d.last = noMember // what is missing stands nowhere
 		return i, MissingMember
 	}
 	return i, OK
 }
 
-// member is 0 for a name that the body does not have.
-func (d *Decoder) member(name []byte) member {
-	switch string(name) {
-	case "weight":
-		return memberWeight
-	case "features":
-		if d.body == bodyClass || d.body == bodyReal {
-			return memberVector
+// name reads a member's name at b[i] and finds the member. Most events have their members in the order of the body,
+// so the next one's name is looked for as it would stand there.
+func (d *Decoder) name(b []byte, i int) (next int, code Code) {
+	at := d.guess
+	if hasLiteral(b, i, d.called[at].quoted) {
+		i += len(d.called[at].quoted)
+	} else {
+		if i == len(b) || b[i] != '"' {
+			return i, JSONSyntax
 		}
-	case "label":
-		if d.body == bodyClass || d.body == bodyReal {
-			return memberLabel
+		var name []byte
+		if name, i, d.arena, code = readString(b, i, d.arena); code != OK {
+			return i, code
 		}
-	case "gradient":
-		if d.body == bodyLinear {
-			return memberVector
-		}
-	case "cost":
-		if d.body == bodyLinear {
-			return memberVector | memberCost
-		}
-	case "relatives":
-		if d.body == bodyPortfolio {
-			return memberVector
+		if at = d.find(name); at < 0 {
+			d.last = noMember
+			return i, UnknownName
 		}
 	}
-	return 0
+	if d.guess = at + 1; d.guess == len(d.called) {
+		d.guess = 0
+	}
+	return i, d.open(&d.called[at])
 }
 
-func (d *Decoder) required() member {
-	if d.body == bodyClass || d.body == bodyReal {
-		return memberVector | memberLabel
+func (d *Decoder) find(name []byte) int {
+	for at := range d.called {
+		if d.called[at].name == string(name) {
+			return at
+		}
 	}
-	return memberVector
+	return -1
 }
 
-func (d *Decoder) label(b []byte, i int) (f float64, next int, code Code) {
-	if d.body == bodyClass && i < len(b) {
-		if hasLiteral(b, i, "true") {
-			return 1, i + len("true"), OK
-		}
-		if hasLiteral(b, i, "false") {
-			return -1, i + len("false"), OK
-		}
+// open notes that a member is there.
+func (d *Decoder) open(called *fieldName) Code {
+	d.last = called.member
+	bit := memberSet(1) << called.member
+	switch {
+	case d.seen&bit == 0:
+	case (d.also&bit != 0) != called.also:
+		return ConflictingMembers
+	default:
+		return DuplicateName
 	}
-	f, next, code = parseNumber(b, i, 2)
-	if code != OK || d.body != bodyClass {
+	if d.seen |= bit; called.also {
+		d.also |= bit
+	}
+	return OK
+}
+
+// member reads the value of the last member at b[i].
+func (d *Decoder) member(dst *Event, b []byte, i int) (next int, code Code) {
+	m := &d.fields[d.last]
+	switch m.kind {
+	case KindVector, KindFeatures, KindRelatives:
+		return d.readVector(dst, b, i)
+	case KindClass:
+		dst.Label, next, code = readClass(b, i)
+	case KindTarget:
+		dst.Label, next, code = parseNumber(b, i, 2)
+	case KindWeight:
+		if dst.Weight, next, code = parseNumber(b, i, 2); code == OK && dst.Weight < 0 {
+			code = WeightRange
+		}
+	case KindNumber:
+		d.further[m.place], next, code = m.number(b, i)
+	case KindCount:
+		d.further[m.place], next, code = m.count(b, i)
+	case KindChoice:
+		d.further[m.place], next, code = d.choice(m, b, i)
+	}
+	return next, code
+}
+
+func readClass(b []byte, i int) (f float64, next int, code Code) {
+	if hasLiteral(b, i, "true") {
+		return 1, i + len("true"), OK
+	}
+	if hasLiteral(b, i, "false") {
+		return -1, i + len("false"), OK
+	}
+	if f, next, code = parseNumber(b, i, 2); code != OK {
 		return f, next, code
 	}
 	switch f {

@@ -12,11 +12,12 @@ import (
 	"testing"
 )
 
-// document is a line of testdata/documents.jsonl, the definition of a valid event. The value of the record is doc, or hex, or repeat: what
-// stands in front, what is repeated, how often, what follows.
+// document is a line of testdata/documents.jsonl, the definition of a valid event. The value of the record is doc, or
+// hex, or repeat: what stands in front, what is repeated, how often, what follows.
 type document struct {
 	Name      string
-	Loss      string
+	Loss      string        // whose body it is,
+	Body      []namedMember // or the body itself
 	Dimension int
 	MaxBytes  int `json:"max_bytes"` // 0: 2 MiB
 	Bias      *bool
@@ -32,6 +33,28 @@ type document struct {
 	Values  []float64
 	Label   float64
 	Weight  float64
+	Numbers []float64
+}
+
+// namedMember is a Member with the name of its kind.
+type namedMember struct {
+	Kind string
+	Member
+}
+
+var kindNames = []string{"", "vector", "features", "relatives", "class", "target", "weight", "number", "count", "choice"}
+
+// testBody has the members of a loss. What operators/loss says is tested there.
+func testBody(loss string) Body {
+	features := Member{Name: "features", Kind: KindFeatures}
+	b := Body{Name: "test", Members: map[string][]Member{
+		"logistic": {features, {Name: "label", Kind: KindClass}}, "hinge": {features, {Name: "label", Kind: KindClass}},
+		"squared": {features, {Name: "label", Kind: KindTarget}}, "absolute": {features, {Name: "label", Kind: KindTarget}},
+		"threshold": {{Name: "label", Kind: KindTarget}, {Name: "features", Kind: KindFeatures, Optional: true}},
+		"linear":    {{Name: "gradient", Also: "cost", Kind: KindVector}}, "portfolio": {{Name: "relatives", Kind: KindRelatives}},
+	}[loss]}
+	b.Members = append(b.Members, Member{Name: "weight", Kind: KindWeight, Optional: true, Default: 1})
+	return b
 }
 
 func (d document) config(tb testing.TB) EventConfig {
@@ -40,8 +63,16 @@ func (d document) config(tb testing.TB) EventConfig {
 	if err != nil {
 		tb.Fatalf("%s: %v", d.Name, err)
 	}
+	body := testBody(d.Loss)
+	if d.Body != nil {
+		body = Body{Name: "test"}
+		for _, m := range d.Body {
+			m.Member.Kind = Kind(slices.Index(kindNames, m.Kind))
+			body.Members = append(body.Members, m.Member)
+		}
+	}
 	c := EventConfig{
-		Loss: d.Loss, Dimension: d.Dimension, MaxBytes: d.MaxBytes,
+		Body: body, Dimension: d.Dimension, MaxBytes: d.MaxBytes,
 		Features: FeatureConfig{Bias: d.Bias == nil || *d.Bias, Norm: d.Norm, Ranges: ranges},
 	}
 	if c.MaxBytes == 0 {
@@ -71,17 +102,25 @@ func (d document) value(tb testing.TB) []byte {
 
 func readDocuments(tb testing.TB) []document {
 	tb.Helper()
-	b, err := os.ReadFile("testdata/documents.jsonl")
+	var docs []document
+	for _, file := range []string{"documents.jsonl", "members.jsonl"} {
+		docs = append(docs, readLines(tb, file)...)
+	}
+	return docs
+}
+
+func readLines(tb testing.TB, file string) (docs []document) {
+	tb.Helper()
+	b, err := os.ReadFile("testdata/" + file)
 	if err != nil {
 		tb.Fatal(err)
 	}
-	var docs []document
 	for k, line := range bytes.Split(bytes.TrimSpace(b), []byte("\n")) {
 		dec := json.NewDecoder(bytes.NewReader(line))
 		dec.DisallowUnknownFields()
 		var d document
 		if err := dec.Decode(&d); err != nil {
-			tb.Fatalf("documents.jsonl:%d: %v", k+1, err)
+			tb.Fatalf("%s:%d: %v", file, k+1, err)
 		}
 		docs = append(docs, d)
 	}
@@ -111,7 +150,7 @@ func TestDecodeFollowsTheTableOfDocuments(t *testing.T) {
 	for _, doc := range docs {
 		t.Run(doc.Name, func(t *testing.T) {
 			d := newTestDecoder(t, doc.config(t))
-			want := Event{Vector: Vector{doc.Indices, doc.Values}, Label: doc.Label, Weight: doc.Weight}
+			want := Event{Vector: Vector{doc.Indices, doc.Values}, Label: doc.Label, Weight: doc.Weight, Numbers: doc.Numbers}
 			for range 2 { // the second time with used memory
 				var got Event
 				if code := d.Decode(&got, doc.value(t)); code.String() != doc.Code {
@@ -125,8 +164,8 @@ func TestDecodeFollowsTheTableOfDocuments(t *testing.T) {
 	}
 }
 
-// checkTwin fails unless the decoder and its slow twin say the same: both valid and equal, or a fault that the twin found too. In an invalid
-// JSON text the decoder may find another fault before the syntax error.
+// checkTwin fails unless the decoder and its slow twin say the same: both valid and equal, or a fault that the twin
+// found too. In an invalid JSON text the decoder may find another fault before the syntax error.
 func checkTwin(t *testing.T, c EventConfig, d *Decoder, value []byte) {
 	t.Helper()
 	var got Event
@@ -142,21 +181,30 @@ func checkTwin(t *testing.T, c EventConfig, d *Decoder, value []byte) {
 
 func FuzzDecode(f *testing.F) {
 	losses := []string{"logistic", "squared", "linear", "portfolio"}
-	var decoders []*Decoder
 	var configs []EventConfig
 	ranges := []Range{{"distance", 0, 5000, false}, {"hour", 0, 24, true}}
 	for _, loss := range losses {
 		for _, dimension := range []int{1, 2, 5, 16} {
-			c := EventConfig{Loss: loss, Dimension: dimension, MaxBytes: 1 << 12, Features: FeatureConfig{Bias: dimension > 2, Norm: "unit", Ranges: ranges}}
-			configs = append(configs, c)
-			decoders = append(decoders, newTestDecoder(f, c))
+			features := FeatureConfig{Bias: dimension > 2, Norm: "unit", Ranges: ranges}
+			configs = append(configs, EventConfig{Body: testBody(loss), Dimension: dimension, MaxBytes: 1 << 12, Features: features})
 		}
 	}
 	for k, doc := range readDocuments(f) {
+		own := 4*slices.Index(losses, doc.Loss) + doc.Dimension%4
+		if c := doc.config(f); doc.Body != nil {
+			c.MaxBytes = 1 << 12
+			if own = slices.IndexFunc(configs, func(other EventConfig) bool { return reflect.DeepEqual(c, other) }); own < 0 {
+				own, configs = len(configs), append(configs, c)
+			}
+		}
 		if value := doc.value(f); len(value) < 1<<12 {
 			f.Add(value, uint8(k))
-			f.Add(value, uint8(4*slices.Index(losses, doc.Loss)+doc.Dimension%4))
+			f.Add(value, uint8(own))
 		}
+	}
+	var decoders []*Decoder
+	for _, c := range configs {
+		decoders = append(decoders, newTestDecoder(f, c))
 	}
 	f.Fuzz(func(t *testing.T, value []byte, which uint8) {
 		k := int(which) % len(configs)
@@ -171,7 +219,7 @@ func TestManyNamesAreCheckedInLinearTime(t *testing.T) {
 		fmt.Fprintf(&b, `,"n%d":1`, k)
 	}
 	b.WriteString(`}}`)
-	d := newTestDecoder(t, EventConfig{Loss: "hinge", Dimension: 32, MaxBytes: 16 << 20, Features: FeatureConfig{Norm: "unit"}})
+	d := newTestDecoder(t, EventConfig{Body: testBody("hinge"), Dimension: 32, MaxBytes: 16 << 20, Features: FeatureConfig{Norm: "unit"}})
 	var e Event
 	if code := d.Decode(&e, []byte(b.String())); code != TooManyNames {
 		t.Errorf("a million names: %v", code)
@@ -203,8 +251,9 @@ const (
 func benchmarkDecoders(tb testing.TB) map[string]*Decoder {
 	features := FeatureConfig{Bias: true, Norm: "unit"}
 	return map[string]*Decoder{
-		namedDocument: newTestDecoder(tb, EventConfig{Loss: "logistic", Dimension: 32, MaxBytes: 1 << 20, Features: features}),
-		denseDocument: newTestDecoder(tb, EventConfig{Loss: "logistic", Dimension: 27, MaxBytes: 1 << 20, Features: features}),
+		namedDocument: newTestDecoder(tb, EventConfig{Body: testBody("logistic"), Dimension: 32, MaxBytes: 1 << 20, Features: features}),
+		denseDocument: newTestDecoder(tb, EventConfig{Body: testBody("logistic"), Dimension: 27, MaxBytes: 1 << 20, Features: features}),
+		playDocument:  newTestDecoder(tb, EventConfig{Body: playBody, MaxBytes: 1 << 20}),
 	}
 }
 
@@ -223,29 +272,29 @@ func TestDecodeAllocatesNothing(t *testing.T) {
 }
 
 func TestEventConfigReportsEveryProblem(t *testing.T) {
-	err := EventConfig{Loss: "log", Dimension: 0, MaxBytes: 0}.Validate()
-	for _, word := range []string{"loss", "dimension", "max bytes"} {
+	err := EventConfig{Body: Body{Members: []Member{{Name: "a", Kind: KindVector}, {Name: "B", Kind: KindNumber}}}}.Validate()
+	for _, word := range []string{`body ""`, `member "B"`, "dimension", "max bytes"} {
 		if err == nil || !strings.Contains(err.Error(), word) {
 			t.Errorf("%v: %s is not named", err, word)
 		}
 	}
-	if err := (EventConfig{Loss: "hinge", Dimension: 1, MaxBytes: 1}).Validate(); err == nil {
-		t.Error("a loss on features without a norm is taken")
+	if err := (EventConfig{Body: testBody("hinge"), Dimension: 1, MaxBytes: 1}).Validate(); err == nil {
+		t.Error("a body with features without a norm is taken")
 	}
-	if err := (EventConfig{Loss: "linear", Dimension: 1, MaxBytes: 1}).Validate(); err != nil {
+	if err := (EventConfig{Body: testBody("linear"), Dimension: 1, MaxBytes: 1}).Validate(); err != nil {
 		t.Error(err)
 	}
 }
 
 func TestCodesHaveDistinctNamesAndRules(t *testing.T) {
 	seen := map[string]bool{}
-	for c := OK; c <= TooSoon; c++ {
+	for c := OK; c <= UnknownChoice; c++ {
 		if c.String() == "" || c.Rule() == "" || seen[c.String()] || seen[c.Rule()] {
 			t.Errorf("code %d: %q, %q", c, c.String(), c.Rule())
 		}
 		seen[c.String()], seen[c.Rule()] = true, true
 	}
-	if reflect.TypeOf(codes).Len() != int(TooSoon)+1 {
+	if reflect.TypeOf(codes).Len() != int(UnknownChoice)+1 {
 		t.Error("the last code has changed: the loop above misses some")
 	}
 }

@@ -1,9 +1,14 @@
 package schemas
 
-// Extra is a member that an operator's decisions have behind those of all decisions. Its name and kind never change while
-// a deployment of the operator lives: a stream knows its own decisions by their whole text.
+import (
+	"fmt"
+	"slices"
+)
+
+// Extra is a member that an operator's decisions have behind those of all decisions. Its name and kind never change
+// while a deployment of the operator lives: a stream knows its own decisions by their whole text.
 type Extra struct {
-	Name string // lower case, none that all decisions have
+	Name string // lower case, digits and _; none that all decisions have, none twice
 	Kind ExtraKind
 	Text string // one sentence for the JSON Schema
 }
@@ -23,4 +28,54 @@ type ExtraValue struct {
 	Number  float64
 	Numbers []float64
 	Text    string
+}
+
+// ExtraMember is a member of a decision behind those of all decisions, as it was found. Who does not know its name
+// passes over it.
+type ExtraMember struct {
+	Name string
+	JSON string // the value, as it stands there
+}
+
+func (v *ExtraValue) append(dst []byte, kind ExtraKind) []byte {
+	switch kind {
+	case ExtraNumber:
+		return AppendFloat(dst, v.Number)
+	case ExtraNumbers:
+		return appendNumbers(dst, v.Numbers)
+	default: // ExtraText: checkExtras lets no other pass
+		return appendString(dst, v.Text)
+	}
+}
+
+// decisionMembers are those of all decisions, in their order.
+var decisionMembers = [...]string{
+	"stream", "incarnation", "index", "step", "decision", "mechanism", "window", "batch", "epsilon", "delta", "adjacency", "unit",
+}
+
+// checkExtras says which rule of Extra is broken.
+func checkExtras(extras []Extra) error {
+	seen := slices.Clone(decisionMembers[:])
+	for _, x := range extras {
+		switch {
+		case !isName(x.Name):
+			return fmt.Errorf("schemas: extra member %q: a name has lower-case letters, digits and _, a letter first", x.Name)
+		case slices.Contains(seen, x.Name):
+			return fmt.Errorf("schemas: extra member %q: given twice, or one of all decisions", x.Name)
+		case x.Kind < ExtraNumber || x.Kind > ExtraText:
+			return fmt.Errorf("schemas: extra member %q: no such kind", x.Name)
+		}
+		seen = append(seen, x.Name)
+	}
+	return nil
+}
+
+// isName says whether the name of a member needs no escape and no quoting anywhere.
+func isName(name string) bool {
+	for i, c := range []byte(name) {
+		if !(c >= 'a' && c <= 'z' || i > 0 && (c >= '0' && c <= '9' || c == '_')) {
+			return false
+		}
+	}
+	return name != ""
 }

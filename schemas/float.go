@@ -5,8 +5,9 @@ import (
 	"strconv"
 )
 
-// AppendFloat appends the shortest decimal that reads back as f, the closest to f among those, as encoding/json prints a float64: with an
-// exponent only below 1e-6 and from 1e21 on, without a leading zero in it. −0 is printed as 0. f must be finite.
+// AppendFloat appends the shortest decimal that reads back as f, the closest to f among those, as encoding/json
+// prints a float64: with an exponent only below 1e-6 and from 1e21 on, without a leading zero in it. −0 is printed as
+// 0. f must be finite.
 func AppendFloat(dst []byte, f float64) []byte {
 	if math.IsNaN(f) || math.IsInf(f, 0) {
 		panic("BUG: schemas: a number of a decision is not finite")

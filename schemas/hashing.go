@@ -25,8 +25,9 @@ const (
 	FeatureTrue
 )
 
-// HashFeatures maps named features to a sparse vector: feature hashing, version 1, which never changes. Whoever scores with a decision hashes
-// the same way; testdata/hashing.json holds vectors and testdata/hashing.py a second implementation.
+// HashFeatures maps named features to a sparse vector: feature hashing, version 1, which never changes. Whoever
+// scores with a decision hashes the same way; testdata/hashing.json holds vectors and testdata/hashing.py a second
+// implementation.
 //
 // Each feature, in order of appearance, contributes values v under tokens:
 //
@@ -37,10 +38,11 @@ const (
 //	                  under name ‖ 0x00 ‖ "cos", both as sinCosTurn says
 //	true              1 under name, range or not; false nothing
 //
-// and at the end, if Bias, 1 under the empty token. With h = XXH64(token, seed 0), v goes to index ⌊h·d / 2^64⌋, negated if h is odd.
-// An index takes its place in the result when it first appears; its value starts at +0 and contributions are added one by one in order.
-// With Norm unit, s = Σ value² is added in that order, each product rounded by itself; if s > 0 each value is divided by √s.
-// The code is OK, or FeatureOverflow if a value or, with Norm unit, s is not finite. Both results are non-nil.
+// and at the end, if Bias, 1 under the empty token. With h = XXH64(token, seed 0), v goes to index ⌊h·d / 2^64⌋,
+// negated if h is odd. An index takes its place in the result when it first appears; its value starts at +0 and
+// contributions are added one by one in order. With Norm unit, s = Σ value² is added in that order, each product
+// rounded by itself; if s > 0 each value is divided by √s. The code is OK, or FeatureOverflow if a value or, with
+// Norm unit, s is not finite. Both results are non-nil.
 func HashFeatures(features []Feature, dimension int, c FeatureConfig) (indices []int32, values []float64, code Code) {
 	h := newHasher(dimension, c)
 	for _, f := range features {

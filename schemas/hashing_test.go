@@ -33,7 +33,8 @@ func (c hashingCase) config() FeatureConfig {
 	return FeatureConfig{Bias: c.Bias, Norm: c.Norm, Ranges: c.Ranges}
 }
 
-// TestHashFeaturesAgreesWithTheVectors compares with testdata/hashing.py to the bit: consumers in other languages rely on it.
+// TestHashFeaturesAgreesWithTheVectors compares with testdata/hashing.py to the bit: consumers in other languages
+// rely on it.
 func TestHashFeaturesAgreesWithTheVectors(t *testing.T) {
 	var cases []hashingCase
 	readJSON(t, "testdata/hashing.json", &cases)
@@ -60,7 +61,7 @@ func TestHashFeaturesAgreesWithTheVectors(t *testing.T) {
 			t.Errorf("case %d: HashFeatures: %v %v %v, want %v %v", k, code, indices, values, c.Indices, c.Values)
 		}
 
-		d, err := NewDecoder(EventConfig{Loss: "squared", Dimension: c.Dimension, MaxBytes: 1 << 20, Features: c.config()})
+		d, err := NewDecoder(EventConfig{Body: testBody("squared"), Dimension: c.Dimension, MaxBytes: 1 << 20, Features: c.config()})
 		if err != nil {
 			t.Fatal(err)
 		}

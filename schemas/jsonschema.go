@@ -1,19 +1,62 @@
 package schemas
 
 import (
+	"bytes"
 	"embed"
 	"io/fs"
+	"strings"
 )
 
 //go:embed jsonschema/*.schema.json
 var schemaFiles embed.FS
 
-// JSONSchemas holds the published JSON Schemas (draft 2020-12): event-loss, event-linear, event-portfolio and decision, each with the suffix
-// .schema.json. They describe the shape; what JSON Schema cannot say (the dimension, duplicate names, a number's size) only the Decoder checks.
+// JSONSchemas holds the published JSON Schemas (draft 2020-12), each with the suffix .schema.json: decision, and those
+// of the bodies of losses, event-loss, event-target, event-level, event-linear and event-portfolio, which EventSchema
+// has made.
 func JSONSchemas() fs.FS {
 	sub, err := fs.Sub(schemaFiles, "jsonschema")
 	if err != nil {
 		panic("BUG: schemas: the embedded folder is gone")
 	}
 	return sub
+}
+
+// DecisionSchema is the published JSON Schema of decisions with the extra members of an operator. It panics if they
+// break a rule of Extra. A decision has all of them or none, so that none is required.
+func DecisionSchema(extras []Extra) []byte {
+	if err := checkExtras(extras); err != nil {
+		panic("BUG: " + err.Error())
+	}
+	schema, err := schemaFiles.ReadFile("jsonschema/decision.schema.json")
+	if err != nil {
+		panic("BUG: schemas: the embedded schema of decisions is gone")
+	}
+	if len(extras) == 0 {
+		return schema
+	}
+	var properties schemaText
+	var together []string
+	for i, x := range extras {
+		properties.WriteString(",\n    " + quote(x.Name) + `: ` + x.schema())
+		next := quote(extras[(i+1)%len(extras)].Name)
+		together = append(together, quote(x.Name)+`: [`+next+`]`)
+	}
+	const end, last = "\n  },\n", "]\n}\n"
+	schema = bytes.Replace(schema, []byte(end), []byte(properties.String()+end), 1)
+	return append(bytes.TrimSuffix(schema, []byte(last)), "],\n  \"dependentRequired\": { "+strings.Join(together, ", ")+" }\n}\n"...)
+}
+
+func (x Extra) schema() string {
+	text := `"type": "string"`
+	switch x.Kind {
+	case ExtraNumber:
+		text = `"type": "number"`
+	case ExtraNumbers:
+		text = `"type": "array", "items": { "type": "number" }`
+	case ExtraText:
+	}
+	if x.Text != "" {
+		text = `"description": ` + quote(x.Text) + `, ` + text
+	}
+	return `{ ` + text + ` }`
 }

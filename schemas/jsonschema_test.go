@@ -2,9 +2,11 @@ package schemas
 
 import (
 	"bytes"
+	"encoding/json"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -44,9 +46,12 @@ func compileSchemas(t *testing.T) map[string]*jsonschema.Schema {
 }
 
 // exampleLoss is the loss whose decoder takes the examples of a schema.
-var exampleLoss = map[string]string{"event-loss": "logistic", "event-linear": "linear", "event-portfolio": "portfolio"}
+var exampleLoss = map[string]string{
+	"event-loss": "logistic", "event-target": "squared", "event-level": "threshold", "event-linear": "linear", "event-portfolio": "portfolio",
+}
 
-// TestExamplesAgreeWithSchemaAndDecoder takes examples/<schema>.<what it shows>.json; those in examples/invalid must fail both.
+// TestExamplesAgreeWithSchemaAndDecoder takes examples/<schema>.<what it shows>.json; those in examples/invalid must
+// fail both.
 func TestExamplesAgreeWithSchemaAndDecoder(t *testing.T) {
 	schemas := compileSchemas(t)
 	seen := map[string]bool{}
@@ -82,7 +87,7 @@ func TestExamplesAgreeWithSchemaAndDecoder(t *testing.T) {
 				}
 				continue
 			}
-			d := newTestDecoder(t, EventConfig{Loss: exampleLoss[name], Dimension: 4, MaxBytes: 1 << 12, Features: FeatureConfig{Bias: true, Norm: "unit"}})
+			d := newTestDecoder(t, EventConfig{Body: testBody(exampleLoss[name]), Dimension: 4, MaxBytes: 1 << 12, Features: FeatureConfig{Bias: true, Norm: "unit"}})
 			var e Event
 			if code := d.Decode(&e, b); (code == OK) != valid {
 				t.Errorf("%s: the decoder says %v", file, code)
@@ -100,7 +105,7 @@ func TestExamplesAgreeWithSchemaAndDecoder(t *testing.T) {
 func TestSchemasTakeEveryValidDocument(t *testing.T) {
 	schemas := compileSchemas(t)
 	for _, doc := range readDocuments(t) {
-		if doc.Code != OK.String() || doc.Repeat != nil {
+		if doc.Code != OK.String() || doc.Repeat != nil || doc.Body != nil {
 			continue
 		}
 		name, found := "", false
@@ -122,12 +127,135 @@ func TestSchemasTakeEveryValidDocument(t *testing.T) {
 	}
 }
 
-func TestSchemaTakesEncodedDecisions(t *testing.T) {
-	value, err := jsonschema.UnmarshalJSON(strings.NewReader(goldenDecision))
+// compile reads a schema that was made.
+func compile(t *testing.T, text []byte) *jsonschema.Schema {
+	t.Helper()
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
 	if err != nil {
+		t.Fatalf("%v: %s", err, text)
+	}
+	compiler := jsonschema.NewCompiler()
+	compiler.DefaultDraft(jsonschema.Draft2020)
+	if err := compiler.AddResource("made", doc); err != nil {
 		t.Fatal(err)
 	}
-	if err := compileSchemas(t)["decision"].Validate(value); err != nil {
-		t.Error(err)
+	schema, err := compiler.Compile("made")
+	if err != nil {
+		t.Fatalf("%v: %s", err, text)
+	}
+	return schema
+}
+
+func validate(t *testing.T, schema *jsonschema.Schema, doc []byte) error {
+	t.Helper()
+	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(doc))
+	if err != nil {
+		t.Fatalf("%v: %s", err, doc)
+	}
+	return schema.Validate(value)
+}
+
+// TestSchemaOfABodySaysWhatItsDecoderTakes: every valid document, and none of those with a fault that JSON Schema can
+// say.
+func TestSchemaOfABodySaysWhatItsDecoderTakes(t *testing.T) {
+	said := map[Code]int{
+		UnknownChoice: 0, NumberRange: 0, UnknownName: 0, NullValue: 0, MissingMember: 0, ConflictingMembers: 0, NotObject: 0,
+	}
+	for _, doc := range readDocuments(t) {
+		value := doc.value(t)
+		if !json.Valid(value) || doc.Repeat != nil {
+			continue
+		}
+		err := validate(t, compile(t, EventSchema(doc.config(t).Body)), value)
+		for code := range said {
+			if doc.Code == code.String() {
+				said[code]++
+				if err == nil {
+					t.Errorf("%s: the schema takes it", doc.Name)
+				}
+			}
+		}
+		if doc.Code == OK.String() && err != nil {
+			t.Errorf("%s: %v", doc.Name, err)
+		}
+	}
+	for code, n := range said {
+		if n == 0 {
+			t.Errorf("no document breaks %v", code)
+		}
+	}
+}
+
+func TestSchemaOfABody(t *testing.T) {
+	got := string(EventSchema(Body{Name: "two_part", Text: "A \"play\".", Members: []Member{
+		{Name: "arm", Kind: KindChoice, Choices: []string{"a", "b\\"}, Optional: true, Default: 1, Text: "Which."},
+		{Name: "reward", Also: "gain", Kind: KindNumber, Least: -0.5, Most: 1, Optional: true, Default: -0.25},
+		{Name: "tries", Also: "pulls", Kind: KindCount, Optional: true, Default: -1e300},
+		{Name: "cost", Also: "price", Kind: KindTarget},
+		{Name: "weight", Kind: KindWeight},
+	}}))
+	const want = `{
+  "$schema": "https://json-schema.org/draft/2020-12/schema",
+  "$id": "urn:oriel:schemas:v1:event-two_part",
+  "title": "Two part event",
+  "description": "A \"play\".",
+  "type": "object",
+  "properties": {
+    "arm": { "description": "Which.", "enum": ["a", "b\\"], "default": "b\\" },
+    "reward": { "type": "number", "minimum": -0.5, "maximum": 1, "default": -0.25 },
+    "gain": { "type": "number", "minimum": -0.5, "maximum": 1, "default": -0.25 },
+    "tries": { "type": "integer", "minimum": -9007199254740992, "maximum": 9007199254740992 },
+    "pulls": { "type": "integer", "minimum": -9007199254740992, "maximum": 9007199254740992 },
+    "cost": { "type": "number" },
+    "price": { "type": "number" },
+    "weight": { "type": "number", "minimum": 0 }
+  },
+  "required": ["weight"],
+  "allOf": [{ "not": { "required": ["reward", "gain"] } }, { "not": { "required": ["tries", "pulls"] } }, ` +
+		`{ "oneOf": [{ "required": ["cost"] }, { "required": ["price"] }] }],
+  "additionalProperties": false
+}
+`
+	if got != want {
+		t.Errorf("%s", got)
+	}
+	compile(t, []byte(got))
+}
+
+func TestSchemaTakesEncodedDecisions(t *testing.T) {
+	f := func(extras []Extra, members string, valid bool) {
+		t.Helper()
+		line := []byte(strings.TrimSuffix(goldenDecision, "}") + members)
+		if err := validate(t, compile(t, DecisionSchema(extras)), line); (err == nil) != valid {
+			t.Errorf("%s: %v", line, err)
+		}
+	}
+	f(nil, `}`, true)
+	f(nil, goldenExtras, true)
+	f(testExtras, `}`, true)
+	f(testExtras, goldenExtras, true)
+	f(testExtras, `,"width":"0.25","scores":[1],"arm":"a"}`, false)
+	f(testExtras, `,"width":0.25,"scores":["1"],"arm":"a"}`, false)
+	f(testExtras, `,"width":0.25,"scores":[1],"arm":0}`, false)
+	f(testExtras, `,"width":0.25,"scores":[1]}`, false)
+	f(testExtras, `,"arm":"a"}`, false)
+	f(testExtras[2:], `,"arm":"a"}`, true)
+}
+
+func TestSchemaOfDecisionsRequiresTheMembersOfAll(t *testing.T) {
+	for _, extras := range [][]Extra{nil, testExtras} {
+		var schema struct {
+			Properties map[string]any
+			Required   []string
+		}
+		if err := json.Unmarshal(DecisionSchema(extras), &schema); err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(schema.Required, decisionMembers[:]) {
+			t.Errorf("%q are required", schema.Required)
+		}
+		if len(schema.Properties) != len(decisionMembers)+len(extras) {
+			t.Errorf("%d properties", len(schema.Properties))
+		}
 	}
 }

@@ -15,8 +15,9 @@ type Line struct {
 	Length int64  // of the whole line without its line end
 }
 
-// Lines reads NDJSON: each line ended by \n is one record, an empty line an empty value, and a last line without \n counts.
-// \r is an ordinary byte (white space to JSON). However long a line is, memory stays within the limit plus a fixed buffer.
+// Lines reads NDJSON: each line ended by \n is one record, an empty line an empty value, and a last line without \n
+// counts. \r is an ordinary byte (white space to JSON). However long a line is, memory stays within the limit plus a
+// fixed buffer.
 type Lines struct {
 	reader *bufio.Reader
 	limit  int
@@ -24,7 +25,8 @@ type Lines struct {
 	next   int64
 }
 
-// NewLines reads from r. maxBytes is that of the EventConfig, so that Decode says TooLarge of exactly the lines that were cut.
+// NewLines reads from r. maxBytes is that of the EventConfig, so that Decode says TooLarge of exactly the lines that
+// were cut.
 func NewLines(r io.Reader, maxBytes int) *Lines {
 	return &Lines{reader: bufio.NewReaderSize(r, 1<<16), limit: maxBytes}
 }
@@ -35,7 +37,8 @@ func (l *Lines) Ready() bool {
 	return bytes.IndexByte(waiting, '\n') >= 0
 }
 
-// Next returns the next line, or io.EOF behind the last one, or an error of the reader; a line that the error cuts is not returned.
+// Next returns the next line, or io.EOF behind the last one, or an error of the reader; a line that the error cuts is
+// not returned.
 func (l *Lines) Next() (Line, error) {
 	part, err := l.reader.ReadSlice('\n')
 	line := Line{Number: l.next}

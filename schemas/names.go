@@ -5,8 +5,9 @@ import (
 	"hash/maphash"
 )
 
-// nameSet holds the names of one object. Up to fewNames it compares one by one, the fastest for real events; then by a hash table with a
-// random seed, so that nobody can choose names that collide. The seed decides how long a look-up takes and never what it finds.
+// nameSet holds the names of one object. Up to fewNames it compares one by one, the fastest for real events; then by
+// a hash table with a random seed, so that nobody can choose names that collide. The seed decides how long a look-up
+// takes and never what it finds.
 type nameSet struct {
 	seed  maphash.Seed
 	names [][]byte

@@ -10,7 +10,10 @@ import (
 // ErrDecision is the only error of ParseDecision.
 var ErrDecision = errors.New("schemas: not a decision: members, their order or their types differ")
 
-// ParseDecision reads what Encoder.Append writes: every member, in that order, without white space between them. A line end may follow.
+// ParseDecision reads what Encoder.Append writes: every member, in that order, without white space between them. A
+// line end may follow. Behind the members of all decisions others may stand, of whatever name and value: those of an
+// operator, or of a later version. So the published schema promises it. No name stands twice; arrays and objects are
+// nested at most 8 deep.
 func ParseDecision(b []byte) (Decision, error) {
 	p := decisionParser{b: bytes.TrimSuffix(b, []byte("\n")), ok: utf8.Valid(b)}
 	var d Decision
@@ -38,6 +41,7 @@ func ParseDecision(b []byte) (Decision, error) {
 	d.Adjacency = p.string()
 	p.literal(`,"unit":`)
 	d.Unit = p.string()
+	d.Extras = p.extras()
 	p.literal(`}`)
 	if !p.ok || p.i != len(p.b) {
 		return Decision{}, ErrDecision
@@ -115,4 +119,27 @@ func (p *decisionParser) point() []float64 {
 		p.i++
 	}
 	return point
+}
+
+// extras returns nil where nothing stands behind the members of all decisions.
+func (p *decisionParser) extras() []ExtraMember {
+	var found []ExtraMember
+	var names nameSet
+	for p.ok && p.i < len(p.b) && p.b[p.i] == ',' {
+		if found == nil {
+			for _, name := range decisionMembers {
+				names.add([]byte(name))
+			}
+		}
+		p.i++
+		name := p.string()
+		p.ok = p.ok && names.add([]byte(name)) == OK
+		p.literal(`:`)
+		start := p.i
+		if p.ok {
+			p.i, p.ok = skipValue(p.b, start, 2)
+		}
+		found = append(found, ExtraMember{Name: name, JSON: string(p.b[start:p.i])})
+	}
+	return found
 }

@@ -2,8 +2,8 @@ package schemas
 
 import "unicode/utf8"
 
-// The scanning functions take the document and a position and return the position after what they read, so that the position stays in a
-// register. The document is UTF-8: Decode checks that first.
+// The scanning functions take the document and a position and return the position after what they read, so that the
+// position stays in a register. The document is UTF-8: Decode checks that first.
 
 func skipSpace(b []byte, i int) int {
 	for i < len(b) && (b[i] == ' ' || b[i] == '\t' || b[i] == '\n' || b[i] == '\r') {
@@ -37,7 +37,8 @@ func nextMember(b []byte, i int, closing byte) (next int, done bool, code Code) 
 	}
 }
 
-// scanString finds the closing quote of the string whose first character is b[i]. The bytes after a backslash are judged by unescape.
+// scanString finds the closing quote of the string whose first character is b[i]. The bytes after a backslash are
+// judged by unescape.
 func scanString(b []byte, i int) (end int, escaped bool, code Code) {
 	for ; i < len(b); i++ {
 		switch c := b[i]; {
@@ -53,7 +54,8 @@ func scanString(b []byte, i int) (end int, escaped bool, code Code) {
 	return i, false, JSONSyntax
 }
 
-// readString reads the string that opens at b[i]. The result lies in b, or, when it holds an escape, at the end of arena, which is returned.
+// readString reads the string that opens at b[i]. The result lies in b, or, when it holds an escape, at the end of
+// arena, which is returned.
 func readString(b []byte, i int, arena []byte) (text []byte, next int, grown []byte, code Code) {
 	end, escaped, code := scanString(b, i+1)
 	if code != OK {
@@ -144,8 +146,8 @@ func hasLiteral(b []byte, i int, literal string) bool {
 	return len(b)-i >= len(literal) && string(b[i:i+len(literal)]) == literal
 }
 
-// unexpected names the fault of a value at b[i] that is not of the type asked for; it would stand at the given depth if it is a container.
-// code is the fault when it is a value at all.
+// unexpected names the fault of a value at b[i] that is not of the type asked for; it would stand at the given depth
+// if it is a container. code is the fault when it is a value at all.
 func unexpected(b []byte, i, depth int, code Code) Code {
 	if i >= len(b) {
 		return JSONSyntax
@@ -165,7 +167,8 @@ func unexpected(b []byte, i, depth int, code Code) Code {
 	}
 }
 
-// nestsTooDeep walks the container that opens at b[i], the depth-th from outside, without a stack: brackets are counted, not matched.
+// nestsTooDeep walks the container that opens at b[i], the depth-th from outside, without a stack: brackets are
+// counted, not matched.
 func nestsTooDeep(b []byte, i, depth int) bool {
 	for level := depth - 1; i < len(b); i++ {
 		switch b[i] {
@@ -188,4 +191,59 @@ func nestsTooDeep(b []byte, i, depth int) bool {
 		}
 	}
 	return false
+}
+
+// skipValue passes over the JSON value at b[i], whatever it is; a container there would be the depth-th from outside.
+// It is false if none stands there, or one that nests too deep.
+func skipValue(b []byte, i, depth int) (next int, ok bool) {
+	if i == len(b) {
+		return i, false
+	}
+	switch c := b[i]; c {
+	case '"':
+		_, next, _, code := readString(b, i, nil)
+		return next, code == OK
+	case '[', '{':
+		if depth > maxDepth {
+			return i, false
+		}
+		return skipItems(b, i, depth)
+	}
+	for _, literal := range []string{"null", "true", "false"} {
+		if hasLiteral(b, i, literal) {
+			return i + len(literal), true
+		}
+	}
+	_, next, code := parseNumber(b, i, depth)
+	return next, code == OK || code == NumberOverflow
+}
+
+// skipItems passes over the array or object that opens at b[i].
+func skipItems(b []byte, i, depth int) (next int, ok bool) {
+	object := b[i] == '{'
+	closing := b[i] + 2 // in ASCII, ] and } stand two behind [ and {
+	if i = skipSpace(b, i+1); i < len(b) && b[i] == closing {
+		return i + 1, true
+	}
+	for done := false; !done; {
+		code := OK
+		if object {
+			if i == len(b) || b[i] != '"' {
+				return i, false
+			}
+			if _, i, _, code = readString(b, i, nil); code == OK {
+				i, code = skipTo(b, i, ':')
+			}
+		}
+		if code != OK {
+			return i, false
+		}
+		if i, ok = skipValue(b, i, depth+1); !ok {
+			return i, false
+		}
+		if i, done, code = nextMember(b, i, closing); code != OK {
+			return i, false
+		}
+	}
+	return i, true
 }

@@ -6,13 +6,14 @@ import (
 	"math/bits"
 )
 
-// shortestDecimal returns digits and e with digits·10^e the shortest decimal that rounds to f > 0, the closest to f if there are several, and
-// digits not a multiple of 10.
+// shortestDecimal returns digits and e with digits·10^e the shortest decimal that rounds to f > 0, the closest to f
+// if there are several, and digits not a multiple of 10.
 //
-// This is Schubfach (R. Giulietti, "The Schubfach way to render doubles", 2021, §9). strconv does the same in twice the time, and a decision of
-// 32 coordinates is mostly this. f = c·2^q; everything that rounds to f lies between (4c−2)·2^(q−2), or 4c−1 at a power of two, and (4c+2)·2^(q−2),
-// the ends included if c is even. With 10^k the largest power of ten not above the width, s = ⌊f/10^k⌋ or s+1 lies in there, and at most one
-// multiple of 10 does. The three products are taken times 4 and rounded to odd, so that comparisons with them are exact.
+// This is Schubfach (R. Giulietti, "The Schubfach way to render doubles", 2021, §9). strconv does the same in twice
+// the time, and a decision of 32 coordinates is mostly this. f = c·2^q; everything that rounds to f lies between
+// (4c−2)·2^(q−2), or 4c−1 at a power of two, and (4c+2)·2^(q−2), the ends included if c is even. With 10^k the
+// largest power of ten not above the width, s = ⌊f/10^k⌋ or s+1 lies in there, and at most one multiple of 10 does.
+// The three products are taken times 4 and rounded to odd, so that comparisons with them are exact.
 func shortestDecimal(f float64) (digits uint64, e int) {
 	b := math.Float64bits(f)
 	c := b & (1<<52 - 1)

@@ -2,8 +2,9 @@ package schemas
 
 import "math"
 
-// sinCosTurn returns the sine and cosine of a turn t in [0, 1], that is of the angle 2πt, with the same bits on every CPU and in every language
-// with IEEE doubles (math.Sin differs between CPUs). Each line below is one rounded operation:
+// sinCosTurn returns the sine and cosine of a turn t in [0, 1], that is of the angle 2πt, with the same bits on every
+// CPU and in every language with IEEE doubles (math.Sin differs between CPUs). Each line below is one rounded
+// operation:
 //
 //	q = ⌊4t + ½⌋, f = t − q/4 (exact, |f| ≤ 1/8), x = f·6.283185307179586, z = x·x
 //	s = x·(1 − z·(1/3! − z·(1/5! − … z·(1/17!)…))), c = 1 − z·(1/2! − z·(1/4! − … z·(1/16!)…)), each 1/n! as a float64

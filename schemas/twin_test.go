@@ -11,8 +11,9 @@ import (
 	"unicode/utf8"
 )
 
-// The slow twin of Decoder, on encoding/json: it reads the whole document into a tree, then checks one rule after the other. It returns every
-// rule broken (an invalid JSON text breaks only that rule), because which fault is found first is not part of the format.
+// The slow twin of Decoder, on encoding/json: it reads the whole document into a tree, then checks one rule after the
+// other. It returns every rule broken (an invalid JSON text breaks only that rule), because which fault is found
+// first is not part of the format.
 
 type faults map[Code]bool
 
@@ -46,51 +47,97 @@ func twinDecode(c EventConfig, doc []byte) (Event, faults) {
 	}
 	bad.checkNames(root)
 
-	allowed := map[string][]string{
-		"linear": {"gradient", "cost"}, "portfolio": {"relatives"},
-		"logistic": {"features"}, "hinge": {"features"}, "squared": {"features"}, "absolute": {"features"},
-	}[c.Loss]
-	needsLabel := allowed[0] == "features"
-	vectors := map[string]bool{}
-	hasLabel := false
-	for _, m := range root.members {
-		switch {
-		case slices.Contains(allowed, m.name):
-			vectors[m.name] = true
-			e.Vector.Indices, e.Vector.Values = twinVector(c, m.value, bad)
-		case m.name == "label" && needsLabel:
-			hasLabel = true
-			e.Label = twinLabel(c.Loss, m.value, bad)
-		case m.name == "weight":
-			if e.Weight = bad.number(m.value); e.Weight < 0 {
-				bad[WeightRange] = true
+	known := map[string]bool{}
+	for _, m := range c.Body.Members {
+		found := map[string]bool{}
+		for _, got := range root.members {
+			if got.name == m.Name || got.name == m.Also && m.Also != "" {
+				found[got.name] = true
+				twinMember(&e, c, m, got.value, true, bad)
 			}
-		default:
-			bad[UnknownName] = true
+		}
+		known[m.Name], known[m.Also] = true, m.Also != ""
+		switch {
+		case len(found) == 2:
+			bad[ConflictingMembers] = true
+		case len(found) == 0 && !m.Optional:
+			bad[MissingMember] = true
+		case len(found) == 0:
+			twinMember(&e, c, m, node{}, false, bad)
 		}
 	}
-	switch {
-	case len(vectors) == 0 || needsLabel && !hasLabel:
-		bad[MissingMember] = true
-	case len(vectors) == 2:
-		bad[ConflictingMembers] = true
+	for _, m := range root.members {
+		if !known[m.name] {
+			bad[UnknownName] = true
+		}
 	}
 	return e, bad
 }
 
-func twinVector(c EventConfig, n node, bad faults) ([]int32, []float64) {
+// twinMember puts a member where its kind says, or its default.
+func twinMember(e *Event, c EventConfig, m Member, n node, found bool, bad faults) {
+	number := func(value func() float64) float64 {
+		if found {
+			return value()
+		}
+		return m.Default
+	}
+	switch m.Kind {
+	case KindVector, KindFeatures, KindRelatives:
+		if found {
+			e.Vector.Indices, e.Vector.Values = twinVector(c, m.Kind, n, bad)
+		}
+	case KindClass:
+		e.Label = number(func() float64 { return twinClass(n, bad) })
+	case KindTarget:
+		e.Label = number(func() float64 { return bad.number(n) })
+	case KindWeight:
+		e.Weight = number(func() float64 { return bad.number(n) })
+		if e.Weight < 0 {
+			bad[WeightRange] = true
+		}
+	case KindNumber, KindCount, KindChoice:
+		e.Numbers = append(e.Numbers, number(func() float64 { return twinFurther(m, n, bad) }))
+	}
+}
+
+// twinFurther is a number, a count, or the position of a choice.
+func twinFurther(m Member, n node, bad faults) float64 {
+	if m.Kind == KindChoice {
+		bad.check(n, "s", WrongType)
+		k := slices.Index(m.Choices, n.text)
+		if n.kind == 's' && k < 0 {
+			bad[UnknownChoice] = true
+		}
+		return float64(k)
+	}
+	f := bad.number(n)
+	outside := (m.Least != 0 || m.Most != 0) && (f < m.Least || f > m.Most)
+	switch {
+	case m.Kind == KindNumber && outside:
+		bad[NumberRange] = true
+	case m.Kind == KindCount && n.kind == 'f':
+		exact, whole := new(big.Int).SetString(n.text, 10)
+		if f += 0; !whole || exact.CmpAbs(big.NewInt(1<<53)) > 0 || outside {
+			bad[CountRange] = true
+		}
+	}
+	return f
+}
+
+func twinVector(c EventConfig, kind Kind, n node, bad faults) ([]int32, []float64) {
 	if n.kind == 'a' {
 		values := bad.numbers(n)
 		if len(values) != c.Dimension {
 			bad[WrongDimension] = true
 		}
-		if c.Loss == "portfolio" && (len(values) == 0 || slices.Min(values) < 0 || slices.Max(values) <= 0) {
+		if kind == KindRelatives && (len(values) == 0 || slices.Min(values) < 0 || slices.Max(values) <= 0) {
 			bad[RelativeRange] = true
 		}
 		return nil, values
 	}
 	bad.check(n, "o", WrongType)
-	if n.kind != 'o' || c.Loss == "portfolio" {
+	if n.kind != 'o' || kind == KindRelatives {
 		bad[WrongType] = true
 		return nil, nil
 	}
@@ -99,7 +146,7 @@ func twinVector(c EventConfig, n node, bad faults) ([]int32, []float64) {
 		bad[TooManyNames] = true
 	}
 	parts := map[string]node{}
-	sparse := c.Loss == "linear"
+	sparse := kind == KindVector
 	for k, m := range n.members {
 		parts[m.name] = m.value
 		sparse = sparse || k == 0 && (m.name == "indices" || m.name == "values") && m.value.kind == 'a'
@@ -161,19 +208,14 @@ func twinSparse(c EventConfig, n node, parts map[string]node, bad faults) ([]int
 	return indices, values
 }
 
-func twinLabel(loss string, n node, bad faults) float64 {
-	two := loss == "logistic" || loss == "hinge"
-	if n.kind == 'b' && two {
+func twinClass(n node, bad faults) float64 {
+	if n.kind == 'b' {
 		if n.truth {
 			return 1
 		}
 		return -1
 	}
-	f := bad.number(n)
-	if !two {
-		return f
-	}
-	switch f {
+	switch bad.number(n) {
 	case 1:
 		return 1
 	case 0, -1:

@@ -1,7 +1,7 @@
 package schemas
 
-// vector reads the vector of the body at b[i].
-func (d *Decoder) vector(dst *Event, b []byte, i int) (next int, code Code) {
+// readVector reads the vector of the body at b[i].
+func (d *Decoder) readVector(dst *Event, b []byte, i int) (next int, code Code) {
 	switch {
 	case i < len(b) && b[i] == '[':
 		d.values, next, code = d.numbers(d.values[:0], b, i, 2)
@@ -12,11 +12,11 @@ func (d *Decoder) vector(dst *Event, b []byte, i int) (next int, code Code) {
 		if len(d.values) != d.dimension {
 			return next, WrongDimension
 		}
-		if d.body == bodyPortfolio {
+		if d.vector == KindRelatives {
 			return next, checkRelatives(d.values)
 		}
 		return next, OK
-	case i < len(b) && b[i] == '{' && d.body != bodyPortfolio:
+	case i < len(b) && b[i] == '{' && d.vector != KindRelatives:
 		d.hasher.reset()
 		next, code = d.object(b, i)
 		dst.Vector = Vector{d.hasher.indices, d.hasher.values}
@@ -40,7 +40,8 @@ func checkRelatives(relatives []float64) Code {
 	return OK
 }
 
-// numbers appends the array of numbers that opens at b[i], the depth-th from outside. It stops at the first one beyond the dimension.
+// numbers appends the array of numbers that opens at b[i], the depth-th from outside. It stops at the first one
+// beyond the dimension.
 func (d *Decoder) numbers(dst []float64, b []byte, i, depth int) (values []float64, next int, code Code) {
 	i = skipSpace(b, i+1)
 	if i < len(b) && b[i] == ']' {
@@ -62,12 +63,13 @@ func (d *Decoder) numbers(dst []float64, b []byte, i, depth int) (values []float
 	return dst, i, OK
 }
 
-// object reads the object that opens at b[i]: named features, or the sparse form as soon as one of its two names has an array.
+// object reads the object that opens at b[i]: named features, or the sparse form as soon as one of its two names has
+// an array.
 func (d *Decoder) object(b []byte, i int) (next int, code Code) {
 	d.names.reset()
 	i = skipSpace(b, i+1)
 	if i < len(b) && b[i] == '}' {
-		if d.body == bodyLinear {
+		if d.vector == KindVector {
 			return i, MissingMember
 		}
 		return i + 1, d.hasher.finish()
@@ -87,7 +89,9 @@ func (d *Decoder) object(b []byte, i int) (next int, code Code) {
 		if i, code = skipTo(b, i, ':'); code != OK {
 			return i, code
 		}
-		if part := sparsePartOf(name); parts != 0 || d.body == bodyLinear || part != 0 && len(d.names.names) == 1 && i < len(b) && b[i] == '[' {
+		part := sparsePartOf(name)
+		opens := part != 0 && len(d.names.names) == 1 && i < len(b) && b[i] == '['
+		if opens || parts != 0 || d.vector == KindVector {
 			parts |= part
 			i, code = d.sparsePart(part, b, i)
 		} else {

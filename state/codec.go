@@ -30,21 +30,6 @@ func (k Kind) String() string {
 	return kindNames[k]
 }
 
-// format1 is the format of every kind of record, and format2 one that a manifest and a sealed state may have beside it: with
-// the number of the semantics, and in a manifest the input. A change of bytes is a new number beside them.
-const (
-	format1 = 1
-	format2 = 2
-)
-
-// newest is the highest format of a kind that this version reads; it reads all below.
-func newest(k Kind) byte {
-	if k == KindManifest || k == KindState {
-		return format2
-	}
-	return format1
-}
-
 const (
 	checksumSize = 4
 	frameSize    = 2 + checksumSize // format, kind, checksum

@@ -7,9 +7,9 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
-// disk is a file system that stays as it is from the first write that fails on, as if the machine had crashed there: later writes go to
-// memory, and Pebble hears of none of it. It would panic over most write errors, in goroutines of its own or with its locks in a state in
-// which the process ends. Until opened is set, an error is an error.
+// disk is a file system that stays as it is from the first write that fails on, as if the machine had crashed there:
+// later writes go to memory, and Pebble hears of none of it. It would panic over most write errors, in goroutines of
+// its own or with its locks in a state in which the process ends. Until opened is set, an error is an error.
 type disk struct {
 	vfs.FS
 	memory *vfs.MemFS // files made after the failure

@@ -13,8 +13,8 @@ type refusing struct{ vfs.File }
 
 func (refusing) Preallocate(_, _ int64) error { return syscall.EOPNOTSUPP }
 
-// TestOnlyFailedWritesLoseTheDisk: space that cannot be reserved and files that cannot be deleted are no loss; a failed write is, and is not
-// told.
+// TestOnlyFailedWritesLoseTheDisk: space that cannot be reserved and files that cannot be deleted are no loss; a failed
+// write is, and is not told.
 func TestOnlyFailedWritesLoseTheDisk(t *testing.T) {
 	_, failing, fail := failingDisk(syscall.EIO)
 	d := newDisk(failing, func() {})

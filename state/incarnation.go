@@ -80,10 +80,10 @@ func OpenIncarnation(b []byte, master *MasterKey) (Incarnation, error) {
 	return i, nil
 }
 
-// InitialKey returns k_0, where the stream's noise chain starts: HKDF-SHA-256 without salt of
-// secret, which is drawn at opening, never stored and unrelated to the seal key. Its info is "k0" and then cluster,
-// topic UUID, partition i32, stream, incarnation id, configuration and plan, each after its length u32. k_0 lives in the
-// sealed state of step 0 and nowhere else.
+// InitialKey returns k_0, where the stream's noise chain starts: HKDF-SHA-256 without salt of secret, which is drawn at
+// opening, never stored and unrelated to the seal key. Its info is "k0" and then cluster, topic UUID, partition i32,
+// stream, incarnation id, configuration and plan, each after its length u32. k_0 lives in the sealed state of step 0
+// and nowhere else.
 func (i Incarnation) InitialKey(secret [32]byte) [32]byte {
 	info := []byte("k0")
 	info = appendVariable(info, i.Cluster)

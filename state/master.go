@@ -31,8 +31,8 @@ func NewMasterKey(b [32]byte) *MasterKey {
 	return &MasterKey{func() (cipher.AEAD, Secret) { return wrapping, check }}
 }
 
-// LoadMasterKey reads a master key of 64 hexadecimal digits and an optional newline, as ReadSecretFile does. Errors name the
-// path and the rule, never the content.
+// LoadMasterKey reads a master key of 64 hexadecimal digits and an optional newline, as ReadSecretFile does. Errors
+// name the path and the rule, never the content.
 func LoadMasterKey(path string) (*MasterKey, error) {
 	const length = 64
 	text, err := ReadSecretFile(path, length+2) // one more than a key and its newline

@@ -64,8 +64,8 @@ func TestMasterKeyFile(t *testing.T) {
 	}
 }
 
-// TestRecordsUnderTheMasterKey holds manifest and incarnation to the same rules: the right key opens, another one is named as
-// such, and a flipped bit anywhere is refused, also by whoever can compute the checksum.
+// TestRecordsUnderTheMasterKey holds manifest and incarnation to the same rules: the right key opens, another one is
+// named as such, and a flipped bit anywhere is refused, also by whoever can compute the checksum.
 func TestRecordsUnderTheMasterKey(t *testing.T) {
 	other := NewMasterKey([32]byte(fill(32, 2)))
 	for _, c := range []struct {

@@ -25,10 +25,10 @@ const storeName = "store"
 // Open opens the local store in dir, or begins one, as the service does: Options{}.Open.
 func Open(dir string, id Identity) (*Store, error) { return Options{}.Open(dir, id) }
 
-// Open opens the local store in dir, or begins one, for the deployment id. Files of a deployment that differs are
-// not touched (ErrForeign), nor those that someone has open (ErrLocked). Files that are damaged are renamed within dir, see
-// Store.SetAside, and an empty store begins: all it had is in the changelog. Every block is read once, so
-// that damage is found here and not in the middle of the work. An error of the operating system is returned as such.
+// Open opens the local store in dir, or begins one, for the deployment id. Files of a deployment that differs are not
+// touched (ErrForeign), nor those that someone has open (ErrLocked). Files that are damaged are renamed within dir, see
+// Store.SetAside, and an empty store begins: all it had is in the changelog. Every block is read once, so that damage
+// is found here and not in the middle of the work. An error of the operating system is returned as such.
 func (o Options) Open(dir string, id Identity) (*Store, error) {
 	if o.FS == nil {
 		o.FS = vfs.Default
@@ -142,8 +142,8 @@ func closePebble(db *pebble.DB) error {
 	return nil
 }
 
-// damagedOr tells an error of the operating system, where nothing is wrong with the files, from one about what they hold.
-// A file that is missing is one of the latter.
+// damagedOr tells an error of the operating system, where nothing is wrong with the files, from one about what they
+// hold. A file that is missing is one of the latter.
 func damagedOr(dir string, err error) error {
 	if errors.Is(err, ErrFailed) {
 		return fmt.Errorf("%w: directory %s cannot be written", ErrFailed, dir)

@@ -31,8 +31,9 @@ type quiet struct{}
 func (quiet) Infof(string, ...any)  {}
 func (quiet) Errorf(string, ...any) {}
 
-// Fatalf must not return. Pebble calls it when a file cannot be written, which an open store does not let it see, or cannot be found. In Open
-// the panic becomes ErrFailed; in a goroutine of Pebble's it ends the process: nothing is lost, and nothing better can be done.
+// Fatalf must not return. Pebble calls it when a file cannot be written, which an open store does not let it see, or
+// cannot be found. In Open the panic becomes ErrFailed; in a goroutine of Pebble's it ends the process: nothing is
+// lost, and nothing better can be done.
 func (quiet) Fatalf(string, ...any) { panic(fatal{}) }
 
 type fatal struct{}

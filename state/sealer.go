@@ -64,8 +64,8 @@ func (s *Sealer) Width() int {
 	return s.machine + sealedOverhead
 }
 
-// Seal appends the sealed state to dst and returns it. The first machine state that the sealer sees, sealed or
-// opened, fixes the length; another one is a bug and panics, as it would show in the width. dst and machine must not overlap.
+// Seal appends the sealed state to dst and returns it. The first machine state that the sealer sees, sealed or opened,
+// fixes the length; another one is a bug and panics, as it would show in the width. dst and machine must not overlap.
 func (s *Sealer) Seal(dst []byte, p Position, machine []byte) []byte {
 	return s.seal(dst, newNonce(), p, machine)
 }

@@ -28,7 +28,8 @@ func TestSealedStateOpens(t *testing.T) {
 	}
 }
 
-// TestSealedStateRefusesEveryFlippedBit, by accident (the checksum tells) and by an adversary who computes the checksum.
+// TestSealedStateRefusesEveryFlippedBit, by accident (the checksum tells) and by an adversary who computes the
+// checksum.
 func TestSealedStateRefusesEveryFlippedBit(t *testing.T) {
 	for _, p := range []Position{testPosition(), laterPosition()} {
 		refuseEveryFlippedBit(t, testSealer(t).Seal(nil, p, fill(40, 0)), func(b []byte) (bool, error) {
@@ -38,7 +39,8 @@ func TestSealedStateRefusesEveryFlippedBit(t *testing.T) {
 	}
 }
 
-// refuseEveryFlippedBit plays every flipped bit and every cut of a sealed value; open tells whether it gave anything private.
+// refuseEveryFlippedBit plays every flipped bit and every cut of a sealed value; open tells whether it gave anything
+// private.
 func refuseEveryFlippedBit(t *testing.T, value []byte, open func([]byte) (bool, error)) {
 	t.Helper()
 	for i := range value {

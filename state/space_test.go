@@ -149,7 +149,8 @@ func TestAFullDiskAtOpenIsAnError(t *testing.T) {
 	}
 }
 
-// TestAFullDiskIsToldUntilAWriteGoesThrough: again and again while a write waits, and room that is seen is not yet a write.
+// TestAFullDiskIsToldUntilAWriteGoesThrough: again and again while a write waits, and room that is seen is not yet a
+// write.
 func TestAFullDiskIsToldUntilAWriteGoesThrough(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		memory := vfs.NewMem()

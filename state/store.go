@@ -132,8 +132,8 @@ func (s *Store) commit(b *pebble.Batch) error {
 	return nil
 }
 
-// StopWaiting ends the wait of writes for space on a full disk, and lets later ones fail at once: for a service that is told
-// to end. The changelog has what they would have written.
+// StopWaiting ends the wait of writes for space on a full disk, and lets later ones fail at once: for a service that is
+// told to end. The changelog has what they would have written.
 func (s *Store) StopWaiting() { s.space.giveUp() }
 
 // Close writes everything to the disk and releases the directory.

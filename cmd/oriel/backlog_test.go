@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// TestEndingWithABacklogLeavesNoGap: a service that was told to end while fetches were waiting once dropped the rest of one
-// and stepped over the next: events were left out, and after a kill the same indices came again with other values.
+// TestEndingWithABacklogLeavesNoGap: a service that was told to end while fetches were waiting once dropped the rest of
+// one and stepped over the next: events were left out, and after a kill the same indices came again with other values.
 func TestEndingWithABacklogLeavesNoGap(t *testing.T) {
 	const total = 60_000
 	f := newFixture(t, 2, nil)

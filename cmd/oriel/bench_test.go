@@ -4,8 +4,9 @@ import (
 	"testing"
 
 	"oriel/cmd/internal/settings"
-	"oriel/mechanisms/noise"
 	"oriel/pipeline"
+	"oriel/pipeline/kafka"
+	"oriel/schemas"
 )
 
 // BenchmarkTake is the whole step path of one record without Kafka: decode six named features, gradient, chain, noise,
@@ -33,10 +34,18 @@ func BenchmarkTake(b *testing.B) {
 	}
 	event := []byte(`{"features":{"carrier":"UA","origin":"EWR","dest":"IAH","hour":5,"month":1,"distance":1400},"label":1}`)
 	length := 0
-	emit := func(line []byte) { length += len(line) }
+	walk := pipeline.Walk{
+		Stream:  stream,
+		Decided: func(_ uint8, line []byte) { length += len(line) },
+		Taken:   func(*kafka.Record, int64, schemas.Code) {},
+	}
+	batch := kafka.Batch{Records: make([]kafka.Record, 1)}
 	b.ReportAllocs()
 	for i := int64(0); b.Loop(); i++ {
-		stream.Take(pipeline.Input{Identity: noise.Identity{Offset: i}, Value: event}, emit)
+		batch.From, batch.Next, batch.Records[0] = i, i+1, kafka.Record{Offset: i, Value: event}
+		if err := walk.Take(&batch, func() int64 { return batch.Next }); err != nil {
+			b.Fatal(err)
+		}
 	}
 	b.ReportMetric(float64(length)/float64(b.N), "B/decision")
 }

@@ -55,8 +55,8 @@ func badRecords() []kafka.Record {
 	return records
 }
 
-// TestCanaryShowsUpNowhere is G5 and G6: nothing of an event leaves but through the mechanism, bad records take their place
-// and stand whole in the dead-letter topic.
+// TestCanaryShowsUpNowhere is G5 and G6: nothing of an event leaves but through the mechanism, bad records take their
+// place and stand whole in the dead-letter topic.
 func TestCanaryShowsUpNowhere(t *testing.T) {
 	f := newFixture(t, 1, map[string]string{"ORIEL_MAX_RECORD_BYTES": "900000", "ORIEL_LOG_LEVEL": "debug"})
 	f.must("topics")
@@ -123,8 +123,8 @@ func (f *fixture) pages(p *process) string {
 	return all.String()
 }
 
-// TestMetricsDependOnCountsOnly: two inputs of equal counts, one all valid and one all bad, give the same metrics. Times
-// are left out: they are the clock's.
+// TestMetricsDependOnCountsOnly: two inputs of equal counts, one all valid and one all bad, give the same metrics.
+// Times are left out: they are the clock's.
 func TestMetricsDependOnCountsOnly(t *testing.T) {
 	texts := [2]string{}
 	for i, record := range []kafka.Record{event(1), {Value: []byte(`{"features":{"carrier":"` + canary + `"},"label":`)}} {

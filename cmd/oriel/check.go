@@ -58,9 +58,13 @@ func openDeployment(cmd *cobra.Command) (pipeline.Deployment, error) {
 	if err != nil {
 		return pipeline.Deployment{}, err
 	}
-	c, err := h.connect(cmd.Context(), s, s.Deployment(), pipeline.ByService, nil, retrying(h.logger("warn", s.LogFormat), nil))
+	config, err := s.DeploymentOf(model)
 	if err != nil {
 		return pipeline.Deployment{}, err
 	}
-	return pipeline.Deployment{Client: c.client, Config: s.Deployment(), Topics: c.topics, Model: model, Master: c.master}, nil
+	c, err := h.connect(cmd.Context(), s, config, pipeline.ByService, nil, retrying(h.logger("warn", s.LogFormat), nil))
+	if err != nil {
+		return pipeline.Deployment{}, err
+	}
+	return pipeline.Deployment{Client: c.client, Config: config, Topics: c.topics, Model: model, Master: c.master}, nil
 }

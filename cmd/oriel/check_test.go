@@ -158,8 +158,8 @@ func (f *fixture) deployment() pipeline.Deployment {
 	return pipeline.Deployment{Client: f.client, Config: s.Deployment(), Topics: topics, Model: model(f.t, s), Master: master}
 }
 
-// checkRefusesTampering: a checkpoint with one byte changed, or with its end cut off, is refused before a decision is compared. Every third
-// byte is tried, and so some byte of every field.
+// checkRefusesTampering: a checkpoint with one byte changed, or with its end cut off, is refused before a decision is
+// compared. Every third byte is tried, and so some byte of every field.
 func (f *fixture) checkRefusesTampering(p int32, file string) {
 	f.t.Helper()
 	good, err := os.ReadFile(file)
@@ -185,7 +185,8 @@ func (f *fixture) checkRefusesTampering(p int32, file string) {
 	}
 }
 
-// checkFindsForgery: decisions that are not the recomputed ones, or not the next ones, are found, behind all the equal ones.
+// checkFindsForgery: decisions that are not the recomputed ones, or not the next ones, are found, behind all the equal
+// ones.
 func (f *fixture) checkFindsForgery(p int32, file string, compared int) {
 	f.t.Helper()
 	f.send(p, events(0, 4)...)
@@ -213,8 +214,8 @@ func (f *fixture) checkFindsForgery(p int32, file string, compared int) {
 		{"a decision without its events", forge(step + 100), "was due"},
 	} {
 		d := f.deployment()
-		d.Config.Decisions = fmt.Sprintf("%s.forged%d", f.name, i)
-		f.createTopic(d.Config.Decisions, f.partitions, nil)
+		d.Topics.Decisions = kafka.Topic{Name: fmt.Sprintf("%s.forged%d", f.name, i)}
+		f.createTopic(d.Topics.Decisions.Name, f.partitions, nil)
 		producer, err := f.client.NewProducer(f.ctx(), "", time.Minute)
 		if err != nil {
 			f.t.Fatal(err)
@@ -224,7 +225,7 @@ func (f *fixture) checkFindsForgery(p int32, file string, compared int) {
 			b.Append(r.Key, r.Value, nil, time.Now().UnixMilli())
 		}
 		b.Append(published[0].Key, c.value, nil, time.Now().UnixMilli())
-		if _, err := producer.Produce(f.ctx(), d.Config.Decisions, p, &b); err != nil {
+		if _, err := producer.Produce(f.ctx(), d.Topics.Decisions.Name, p, &b); err != nil {
 			f.t.Fatal(err)
 		}
 		n, err := d.Check(f.ctx(), p, good, func(int) {})

@@ -22,16 +22,11 @@ func (f *fixture) consumer() *kgo.Client {
 	return c
 }
 
-// TestAForeignMemberGetsNothing: a plain consumer in the group was given a partition, whose events were then taken by nobody,
-// while /readyz said ready.
+// TestAForeignMemberGetsNothing: a plain consumer in the group was given a partition, whose events were then taken by
+// nobody, while /readyz said ready.
 func TestAForeignMemberGetsNothing(t *testing.T) {
 	t.Parallel()
-	f := newFixture(t, 2, nil)
-	f.must("topics")
-	s := f.inside(func(*host) {})
-	f.send(0, events(0, 10)...)
-	f.send(1, events(0, 10)...)
-	f.awaitTaken(time.Minute, 10, 10)
+	f, s := twoAtWork(t)
 	f.await(10*time.Second, "ready while alone", func() bool { return s.ready() == "ready\n" })
 
 	c := f.consumer()
@@ -39,8 +34,7 @@ func TestAForeignMemberGetsNothing(t *testing.T) {
 	f.await(10*time.Second, "/readyz shows the stranger", func() bool {
 		return strings.Contains(s.ready(), "has a member that is not of this deployment") && !strings.Contains(s.ready(), "with no process")
 	})
-	f.send(0, events(10, 10)...)
-	f.send(1, events(10, 10)...)
+	f.sendAll(10, 10)
 	f.awaitTaken(20*time.Second, 20, 20)
 	c.Close()
 	s.says("alone again")
@@ -48,13 +42,13 @@ func TestAForeignMemberGetsNothing(t *testing.T) {
 	s.endsWell()
 }
 
-// TestAForeignLeaderIsNoticed: it shares the partitions out as it likes, so that the one with nobody of this deployment is named.
+// TestAForeignLeaderIsNoticed: it shares the partitions out as it likes, so that the one with nobody of this deployment
+// is named.
 func TestAForeignLeaderIsNoticed(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, 2, nil)
 	f.must("topics")
-	f.send(0, events(0, 10)...)
-	f.send(1, events(0, 10)...)
+	f.sendAll(0, 10)
 	c := f.consumer()
 	for got := 0; got < 20; { // it has all partitions
 		fetched := c.PollFetches(f.ctx())

@@ -34,14 +34,24 @@ func configCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			_, err = fmt.Fprintf(out, "\n# Each stream: mechanism %s, window %s, epsilon %g, delta %g, adjacency %s, unit %s\n",
-				g.Mechanism, windowText(g.Window), g.Epsilon, g.Delta, g.Adjacency, g.Unit)
+			_, err = fmt.Fprintf(out, "\n"+
+				"# Each stream: mechanism %s, window %s, %sepsilon %g, delta %g, adjacency %s, unit %s\n",
+				g.Mechanism, windowText(g.Window), memoryText(g.Memory), g.Epsilon, g.Delta, g.Adjacency, g.Unit)
 			return err
 		},
 	}
 }
 
-// printSettings prints a line a variable; what was not given stands behind #, with its default.
+// memoryText writes H, in steps, where sums forget.
+func memoryText(memory uint64) string {
+	if memory == 0 {
+		return ""
+	}
+	return fmt.Sprintf("memory %d, ", memory)
+}
+
+// printSettings prints a line a variable; what was not given stands behind #, with its default. Of operators it shows
+// the settings of the one that is named.
 func printSettings(out io.Writer, environ []string) {
 	given := map[string]string{}
 	for _, line := range environ {
@@ -49,11 +59,19 @@ func printSettings(out io.Writer, environ []string) {
 			given[name] = value
 		}
 	}
-	for _, v := range settings.Variables() {
-		if value, ok := given[v.Name]; ok {
-			fmt.Fprintf(out, "%s=%s\n", v.Name, value)
-		} else {
-			fmt.Fprintf(out, "# %s=%s\n", v.Name, v.Default)
+	for _, g := range settings.Groups() {
+		if g.Operator != "" && g.Operator != given["ORIEL_OPERATOR"] {
+			continue
+		}
+		if title := g.Title(); title != "" {
+			fmt.Fprintf(out, "\n# %s\n", title)
+		}
+		for _, v := range g.Variables {
+			if value, ok := given[v.Name]; ok {
+				fmt.Fprintf(out, "%s=%s\n", v.Name, value)
+			} else {
+				fmt.Fprintf(out, "# %s=%s\n", v.Name, v.Default)
+			}
 		}
 	}
 }

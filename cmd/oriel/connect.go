@@ -21,8 +21,9 @@ type deployment struct {
 	master *state.MasterKey
 }
 
-// connect reads the master key and checks those of the deployment's topics that a use names. budget is nil for a command that holds a batch of one
-// topic while it fetches from another: it would wait for itself. onRetry hears of each request that is tried again.
+// connect reads the master key and checks those of the deployment's topics that a use names. budget is nil for a
+// command that holds a batch of one topic while it fetches from another: it would wait for itself. onRetry hears of
+// each request that is tried again.
 func (h host) connect(
 	ctx context.Context, s settings.Settings, c pipeline.Config, use pipeline.Use, budget *kafka.Budget, onRetry func(string, error),
 ) (deployment, error) {
@@ -81,20 +82,21 @@ func describe(ctx context.Context, client *kafka.Client, name string) (kafka.Top
 	return topic, nil
 }
 
-// An operation is logged when it has been tried for retryLogAfter, and then once in retryLogInterval: one slip is no news,
-// and an outage has ten a second and partition.
+// An operation is logged when it has been tried for retryLogAfter, and then once in retryLogInterval: one slip is no
+// news, and an outage has ten a second and partition.
 const (
 	retryLogAfter    = 2 * time.Second
 	retryLogInterval = 10 * time.Second
 )
 
-// retrying logs operations that keep being tried again, and tells hear, if it is not nil, of every retry.
+// retrying logs operations that keep being tried again, and tells hear, if it is not nil, of every retry that the
+// brokers are the cause of.
 func retrying(log *slog.Logger, hear func()) func(string, error) {
 	var mu sync.Mutex
 	next := map[string]time.Time{} // when an operation is logged
 	last := map[string]time.Time{}
 	return func(operation string, err error) {
-		if hear != nil {
+		if hear != nil && !errors.Is(err, kafka.ErrUndecided) {
 			hear()
 		}
 		mu.Lock()

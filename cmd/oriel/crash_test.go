@@ -129,8 +129,8 @@ func badOf(n int) map[int64]kafka.Record {
 	return bad
 }
 
-// TestCrashLosesNoLetterAndWritesNoneTwice kills two processes of the letters' group at each of their points while a service writes
-// verdicts.
+// TestCrashLosesNoLetterAndWritesNoneTwice kills two processes of the letters' group at each of their points while a
+// service writes verdicts.
 func TestCrashLosesNoLetterAndWritesNoneTwice(t *testing.T) {
 	const partitions, each = 2, 2000
 	f := newFixture(t, partitions, nil)

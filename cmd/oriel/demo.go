@@ -10,11 +10,13 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"oriel/cmd/internal/flights"
+	"oriel/cmd/internal/plan"
 	"oriel/cmd/internal/settings"
 	"oriel/pipeline"
 	"oriel/pipeline/embedded"
@@ -29,21 +31,26 @@ var demoFlights []byte
 const demoInput = "flights"
 
 func demoCommand() *cobra.Command {
-	var keep bool
+	var o demoOptions
 	cmd := &cobra.Command{
 		Use:   "demo",
 		Short: "See it work: real flights through a broker in this process, with and without privacy",
-		Long:  "Demo starts an embedded broker, sends it flights that left New York in 2013, and runs the service over them once for each\nmechanism: the pipeline of `oriel run`, no short cut. It then reads the decision topics back and scores every decision on\nthe next flight. It needs nothing installed and leaves nothing behind.",
-		Args:  cobra.NoArgs,
+		Long: "Demo starts an embedded broker, sends it flights that left New York in 2013, and runs the service over them once for each\n" +
+			"mechanism: the pipeline of `oriel run`, no short cut. It then reads the decision topics back, scores every decision on the\n" +
+			"next flight, and draws how fast each has learned. It needs nothing installed and leaves one picture behind.\n\n" +
+			"Noise follows from --seed, so that the same call gives the same figures: these flights are public. A service draws its own.",
+		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			all, err := readDemoFlights()
 			if err != nil {
 				return err
 			}
-			return demo(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr(), all, keep)
+			return demo(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr(), all, o)
 		},
 	}
-	cmd.Flags().BoolVar(&keep, "keep", false, "leave the broker running until interrupted, for tail and kcat")
+	cmd.Flags().BoolVar(&o.keep, "keep", false, "leave the broker running until interrupted, for tail and kcat")
+	cmd.Flags().Uint64Var(&o.seed, "seed", 1, "another number gives other noise")
+	cmd.Flags().StringVar(&o.out, "out", "oriel-demo", "folder for the picture, learning.png; made if missing")
 	return cmd
 }
 
@@ -55,21 +62,63 @@ func readDemoFlights() ([]flights.Flight, error) {
 	return flights.Read(unzipped)
 }
 
-// demoSettings are what a user would give as ORIEL_* variables.
-func demoSettings(mechanism string) (settings.Settings, error) {
-	update, window := "projection", "1024"
-	if mechanism == "once-gaussian" {
-		update, window = "ogd", "lifetime"
-	}
-	return settings.Load([]string{
-		"ORIEL_NAME=" + mechanism, "ORIEL_INPUT_TOPIC=" + demoInput, "ORIEL_START=earliest", "ORIEL_ALLOW_SINGLE_REPLICA=true",
-		"ORIEL_OPERATOR=coco", "ORIEL_UPDATE=" + update, "ORIEL_LOSS=logistic", "ORIEL_SET=l2-ball", "ORIEL_RADIUS=5",
-		fmt.Sprintf("ORIEL_DIMENSION=%d", flights.Dimension), "ORIEL_STRONG_CONVEXITY=0.001",
-		"ORIEL_MECHANISM=" + mechanism, "ORIEL_WINDOW=" + window, "ORIEL_EPSILON=1", "ORIEL_DELTA=1e-6", "ORIEL_CLIP=1",
-	}, settings.Events, settings.Operator)
+// demoOptions are the flags of `oriel demo`.
+type demoOptions struct {
+	keep bool
+	seed uint64
+	out  string
 }
 
-func demo(ctx context.Context, out, progress io.Writer, all []flights.Flight, keep bool) error {
+// demoRow is a deployment of the demo. Its settings are public: none was found by looking at flights.
+type demoRow struct {
+	name      string
+	mechanism string
+	epsilon   float64
+	length    []string // settings of what is protected, and for how long
+}
+
+// demoRows are in the order of the table. The printed constants come last: they prove less than they were asked for, and learn nothing.
+func demoRows() []demoRow {
+	window, life := []string{"ORIEL_WINDOW=1024"}, []string{"ORIEL_WINDOW=lifetime", "ORIEL_MEMORY=65536"}
+	return []demoRow{
+		{"life", "blt", 1, life},
+		{"life", "blt", 4, life},
+		{"blt", "blt", 1, window},
+		{"blt", "blt", 4, window},
+		{"tree-gaussian", "tree-gaussian", 1, window},
+		{"tree-gaussian-paper", "tree-gaussian-paper", 1, window},
+	}
+}
+
+// settings are what a user would give as ORIEL_* variables, with the regulariser that `oriel plan` advises.
+func (r demoRow) settings() (settings.Settings, error) {
+	lines := append([]string{
+		fmt.Sprintf("ORIEL_NAME=%s-%g", r.name, r.epsilon), "ORIEL_INPUT_TOPIC=" + demoInput, "ORIEL_START=earliest",
+		"ORIEL_ALLOW_SINGLE_REPLICA=true",
+		"ORIEL_OPERATOR=coco", "ORIEL_UPDATE=projection", "ORIEL_LOSS=logistic", "ORIEL_SET=l2-ball", "ORIEL_RADIUS=5",
+		fmt.Sprintf("ORIEL_DIMENSION=%d", flights.Dimension),
+		"ORIEL_MECHANISM=" + r.mechanism, fmt.Sprintf("ORIEL_EPSILON=%g", r.epsilon), "ORIEL_DELTA=1e-6", "ORIEL_CLIP=1",
+	}, r.length...)
+	with := func(advice plan.Advice) (settings.Settings, error) {
+		return settings.Load(append(lines, fmt.Sprintf("ORIEL_START_REGULARIZER=%g", float64(advice.StartRegularizer)),
+			fmt.Sprintf("ORIEL_STRONG_CONVEXITY=%g", float64(advice.StrongConvexity))), settings.Events, settings.Operator)
+	}
+	s, err := with(plan.Advice{StrongConvexity: 1})
+	if err != nil {
+		return s, err
+	}
+	mechanism, operator, err := s.Parts()
+	if err != nil {
+		return s, err
+	}
+	advice, ok, err := plan.Advise(mechanism, operator)
+	if err != nil || !ok {
+		return s, errors.Join(err, errors.New("no advice for the demo"))
+	}
+	return with(advice)
+}
+
+func demo(ctx context.Context, out, progress io.Writer, all []flights.Flight, o demoOptions) error {
 	dir, err := os.MkdirTemp("", "oriel-demo-")
 	if err != nil {
 		return err
@@ -85,37 +134,51 @@ func demo(ctx context.Context, out, progress io.Writer, all []flights.Flight, ke
 		return err
 	}
 	defer func() { _ = client.Close() }()
-	streams := make([][]flights.Flight, len(flights.Origins))
-	for _, f := range all {
-		streams[f.Origin] = append(streams[f.Origin], f)
-	}
-	if err := sendFlights(ctx, client, streams, progress); err != nil {
+	events := newDemoEvents(all)
+	if err := sendFlights(ctx, client, events.streams, progress); err != nil {
 		return err
 	}
-	table := demoTable{streams: streams}
-	for _, mechanism := range []string{"blt", "tree-gaussian", "tree-gaussian-paper", "once-gaussian"} {
-		s, err := demoSettings(mechanism)
+	table := demoTable{events: events}
+	for _, row := range demoRows() {
+		s, err := row.settings()
 		if err != nil {
 			return err
 		}
-		took, err := demoRun(ctx, client, s, dir, len(all), progress)
+		took, err := demoRun(ctx, client, s, dir, len(all), o.seed, progress)
 		if err != nil {
-			return fmt.Errorf("%s: %w", mechanism, err)
+			return fmt.Errorf("%s: %w", s.Name, err)
 		}
-		if err := table.add(ctx, client, s, took); err != nil {
-			return fmt.Errorf("%s: %w", mechanism, err)
-		}
+		table.rows = append(table.rows, s)
+		table.rates = append(table.rates, float64(len(all))/took.Seconds())
 	}
-	table.print(out)
-	if keep {
-		fmt.Fprintf(out, "\nThe broker runs at %s until you press Ctrl-C:\n"+
-			"  ORIEL_BROKERS=%s go run ./cmd/oriel tail --topic tree-gaussian.decisions --from-beginning\n"+
-			"  kcat -b %s -C -t tree-gaussian.decisions -p 0 -X isolation.level=read_committed\n", broker.Addr(), broker.Addr(), broker.Addr())
+	if err := table.print(ctx, out, client, o.out); err != nil {
+		return err
+	}
+	if o.keep {
+		self, err := os.Executable()
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(out, "\nThe broker runs at %s until you press Ctrl-C. In another terminal:\n", broker.Addr())
+		for _, command := range demoCommands(self, broker.Addr(), table.rows[0].Deployment().Decisions) {
+			fmt.Fprintln(out, " ", command)
+		}
 		<-ctx.Done()
 		return nil
 	}
-	fmt.Fprintln(out, "\nThe broker is gone with this process; `oriel demo --keep` leaves it running for tail and kcat.")
+	fmt.Fprintln(out, "\n"+
+		"The broker is gone with this process; `oriel demo --keep` leaves it running for tail and kcat.")
 	return nil
+}
+
+// demoCommands are lines for a shell in any directory that show decisions of the demo's broker and end. The binary of
+// `go run` is there as long as the demo runs.
+func demoCommands(self, broker, topic string) []string {
+	return []string{
+		fmt.Sprintf("ORIEL_BROKERS=%s '%s' tail --topic %s --from-beginning -n 5",
+			broker, strings.ReplaceAll(self, "'", `'\''`), topic),
+		fmt.Sprintf("kcat -b %s -C -t %s -p 0 -c 5 -q -X isolation.level=read_committed", broker, topic),
+	}
 }
 
 // sendFlights fills the input topic, partition by partition.
@@ -148,11 +211,14 @@ func sendFlights(ctx context.Context, client *kafka.Client, streams [][]flights.
 }
 
 // demoRun runs the service until it has committed a decision for every event, and tells how long that took.
-func demoRun(ctx context.Context, client *kafka.Client, s settings.Settings, dir string, events int, progress io.Writer) (time.Duration, error) {
+func demoRun(
+	ctx context.Context, client *kafka.Client, s settings.Settings, dir string, events int, seed uint64, progress io.Writer,
+) (time.Duration, error) {
 	model, err := s.Model()
 	if err != nil {
 		return 0, err
 	}
+	model.Seat = seeded(model.Seat, s.Name, seed)
 	c, master := s.Deployment(), state.NewMasterKey(state.NewSecret())
 	if err := pipeline.CreateTopics(ctx, client, c, func(string) {}); err != nil {
 		return 0, err
@@ -164,11 +230,12 @@ func demoRun(ctx context.Context, client *kafka.Client, s settings.Settings, dir
 	if err := pipeline.WriteManifests(ctx, client, c, topics, model, master); err != nil {
 		return 0, err
 	}
-	store, err := state.Open(filepath.Join(dir, s.Name), state.Identity{Cluster: topics.Cluster, Name: s.Name, Topic: topics.Input.ID})
+	identity := state.Identity{Cluster: topics.Cluster, Name: s.Name, Topic: topics.Input.ID}
+	store, err := state.Open(filepath.Join(dir, s.Name), identity)
 	if err != nil {
 		return 0, err
 	}
-	bar := newBar(progress, int64(events), s.Mechanism, false)
+	bar := newBar(progress, int64(events), s.Name, false)
 	work, done := context.WithCancel(ctx)
 	defer done()
 	committed := make(chan pipeline.Commit, 64)

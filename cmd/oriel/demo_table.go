@@ -1,120 +1,178 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
-	"text/tabwriter"
-	"time"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
 
+	"oriel/cmd/internal/eval"
 	"oriel/cmd/internal/flights"
 	"oriel/cmd/internal/plan"
 	"oriel/cmd/internal/settings"
-	"oriel/mechanisms/dp"
 	"oriel/pipeline/kafka"
 	"oriel/schemas"
 )
 
-// demoTable is the closing table. Its figures come from the decision topics, read back as any consumer would.
-type demoTable struct {
-	streams [][]flights.Flight
-	rows    []demoRow
+// demoEvents are the flights of each airport as eval takes them.
+type demoEvents struct{ streams [][]flights.Flight }
+
+func newDemoEvents(all []flights.Flight) demoEvents {
+	streams := make([][]flights.Flight, len(flights.Origins))
+	for _, f := range all {
+		streams[f.Origin] = append(streams[f.Origin], f)
+	}
+	return demoEvents{streams}
 }
 
-type demoRow struct {
-	guarantee dp.Guarantee
-	score     flights.Score
-	rate      float64 // events a second
-	topic     string
+// Totals counts the flights of each airport.
+func (d demoEvents) Totals() []int64 {
+	var totals []int64
+	for _, stream := range d.streams {
+		totals = append(totals, int64(len(stream)))
+	}
+	return totals
 }
 
-// add scores a deployment: the decision of step t predicts flight t + 1, and nothing the first one.
-func (d *demoTable) add(ctx context.Context, client *kafka.Client, s settings.Settings, took time.Duration) error {
-	model, err := s.Model()
-	if err != nil {
-		return err
-	}
-	guarantee, err := s.Guarantee(model)
-	if err != nil {
-		return err
-	}
-	row := demoRow{guarantee: guarantee, topic: s.Deployment().Decisions}
+// Each gives the records that were sent.
+func (d demoEvents) Each(_ context.Context, f func(eval.Item) error) error {
 	for p, stream := range d.streams {
-		points, err := readDecisions(ctx, client, row.topic, int32(p))
-		if err != nil {
-			return err
+		for i := range stream {
+			r := kafka.Record{Offset: int64(i), Value: stream[i].AppendEvent(nil)}
+			if err := f(eval.Item{Stream: int32(p), Record: r}); err != nil {
+				return err
+			}
 		}
-		if len(points) != len(stream) {
-			return fmt.Errorf("partition %d: %d decisions for %d events", p, len(points), len(stream))
-		}
-		var score flights.Score
-		score.Add(nil, &stream[0])
-		for t := 1; t < len(stream); t++ {
-			score.Add(points[t-1], &stream[t])
-		}
-		row.score.Merge(&score)
 	}
-	row.rate = float64(row.score.Count()) / took.Seconds()
-	d.rows = append(d.rows, row)
 	return nil
 }
 
-// readDecisions reads a partition's committed decisions and checks that their steps are 1, 2, 3, ….
-func readDecisions(ctx context.Context, client *kafka.Client, topic string, p int32) ([][]float64, error) {
-	bounds, err := client.Bounds(ctx, topic, p)
-	if err != nil {
-		return nil, err
-	}
-	reader := client.NewReader(topic, p, bounds.Start, kafka.ReaderOptions{MaxBytes: 4 << 20})
-	var points [][]float64
-	for next := bounds.Start; next < bounds.Stable; {
-		batch, err := reader.Fetch(ctx)
-		if err != nil {
-			return nil, err
+// demoTable is the closing table. Its figures come from the decision topics, read back as any consumer would.
+type demoTable struct {
+	events demoEvents
+	rows   []settings.Settings
+	rates  []float64 // events a second
+	last   [][][]float64
+}
+
+const demoNotes = `
+for life: what a step says counts for less with each later step (memory, ORIEL_MEMORY), and ε holds for every flight for ever. The others
+protect the newest W flights of each stream; a flight that leaves the window is not forgotten, and its ε grows with age as shown.
+Adjacency replace, one flight, δ = 1e-6. Settings are public: the regulariser follows from the noise, as ` + "`oriel plan`" + ` advises, and from
+no flight; so each row has a learner of its own, whose loss without noise stands beside it. A window of 1024 flights is for show.
+Mechanisms named -paper use the constants and the sensitivity that the paper prints; their ε is recomputed from the noise they add.`
+
+// print scores the decisions, draws, and says in the end what it comes to.
+func (d *demoTable) print(ctx context.Context, out io.Writer, client *kafka.Client, folder string) error {
+	in := eval.Input{Settings: d.rows, Seeds: 1, Progress: func(int) {}}
+	d.last = make([][][]float64, len(d.rows))
+	for i, s := range d.rows {
+		d.last[i] = make([][]float64, len(d.events.streams))
+		var streams []eval.Published
+		for p := range d.events.streams {
+			next := publishedDecisions(ctx, client, s.Deployment().Decisions, int32(p))
+			streams = append(streams, func() ([]float64, error) {
+				x, err := next()
+				d.last[i][p] = x
+				return x, err
+			})
 		}
-		for _, r := range batch.Records {
-			d, err := schemas.ParseDecision(r.Value)
+		in.Read = append(in.Read, streams)
+	}
+	report, err := eval.New(ctx, in, d.events)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "\n%d flights of 2013 in %d streams, one an airport (%s): will it arrive more than 15 minutes late?\n"+
+		"Each decision is scored on the flight after it.\n\n", report.Events, report.Streams, strings.Join(flights.Origins, ", "))
+	report.PrintRows(out)
+	fmt.Fprintln(out, demoNotes)
+	fmt.Fprintln(out, "\nDecisions, and events a second:")
+	for i, s := range d.rows {
+		fmt.Fprintf(out, "  %-32s %8.0f\n", s.Deployment().Decisions, d.rates[i])
+	}
+	fmt.Fprintf(out, "\nLearned under privacy (%s): the last weights, what makes a flight late first\n", d.rows[0].Deployment().Decisions)
+	for p, x := range d.last[0] {
+		fmt.Fprintf(out, "  %s  %s\n", flights.Origins[p], strongest(x))
+	}
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		return err
+	}
+	picture := filepath.Join(folder, "learning.png")
+	if err := plan.Save(report.Figure("Late flights: what is learned, and what privacy costs"), picture); err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "\nLearning curves: %s\n\n%s\n", picture, closing(report))
+	return nil
+}
+
+// publishedDecisions reads a partition's committed decisions one by one and checks that their steps are 1, 2, 3, ….
+func publishedDecisions(ctx context.Context, client *kafka.Client, topic string, p int32) eval.Published {
+	var waiting []schemas.Decision
+	var reader *kafka.Reader
+	step := uint64(0)
+	return func() ([]float64, error) {
+		for len(waiting) == 0 {
+			if reader == nil {
+				bounds, err := client.Bounds(ctx, topic, p)
+				if err != nil {
+					return nil, err
+				}
+				reader = client.NewReader(topic, p, bounds.Start, kafka.ReaderOptions{MaxBytes: 1 << 20})
+			}
+			batch, err := reader.Fetch(ctx)
 			if err != nil {
 				return nil, err
 			}
-			points = append(points, d.Point)
-			if d.Step != uint64(len(points)) {
-				return nil, fmt.Errorf("%s partition %d: step %d stands at place %d", topic, p, d.Step, len(points))
+			for _, r := range batch.Records {
+				d, err := schemas.ParseDecision(r.Value)
+				if err != nil {
+					return nil, err
+				}
+				waiting = append(waiting, d)
 			}
+			batch.Release()
 		}
-		next = batch.Next
-		batch.Release()
+		d := waiting[0]
+		waiting = waiting[1:]
+		if step++; d.Step != step {
+			return nil, fmt.Errorf("%s partition %d: step %d stands at place %d", topic, p, d.Step, step)
+		}
+		return d.Point, nil
 	}
-	return points, nil
 }
 
-// withoutPrivacy scores the same learner over exact sums.
-func (d *demoTable) withoutPrivacy() *flights.Score {
-	all := &flights.Score{}
-	for _, stream := range d.streams {
-		baseline, score := flights.NewBaseline(0.001, 0, 5), &flights.Score{}
-		for i := range stream {
-			score.Add(baseline.Weights(), &stream[i])
-			baseline.Learn(&stream[i])
-		}
-		all.Merge(score)
+// strongest names the coordinates of the largest weights but the constant's.
+func strongest(x []float64) string {
+	names := flights.Names()
+	order := make([]int, 0, len(x))
+	for i := 1; i < len(x); i++ {
+		order = append(order, i)
 	}
-	return all
+	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(math.Abs(x[b]), math.Abs(x[a])) })
+	order = order[:min(5, len(order))]
+	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(x[b], x[a]) })
+	var parts []string
+	for _, i := range order {
+		parts = append(parts, fmt.Sprintf("%s %+.2f", names[i], x[i]))
+	}
+	return strings.Join(parts, ", ")
 }
 
-func (d *demoTable) print(out io.Writer) {
-	open := d.withoutPrivacy()
-	fmt.Fprintf(out, "\n%d flights in %d streams: will it arrive more than 15 minutes late? Each decision is scored on the flight after it.\n\n",
-		open.Count(), len(d.streams))
-	w := tabwriter.NewWriter(out, 0, 4, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(w, "mechanism\tlog loss\tAUC\tε\tδ\tW\tε at 10 W\tε at 100 W\tevents/s\tdecisions\t")
-	for i := range d.rows {
-		r := &d.rows[i]
-		g := r.guarantee
-		fmt.Fprintf(w, "%s\t%.4f\t%.3f\t%s\t%s\t%s\t%s\t%s\t%.0f\t%s\t\n", g.Mechanism, r.score.LogLoss(), r.score.AUC(0),
-			plan.Upper(g.Epsilon), plan.Upper(g.Delta), windowText(g.Window), plan.Upper(g.AtWindows(10).Epsilon), plan.Upper(g.AtWindows(100).Epsilon), r.rate, r.topic)
+// closing is what somebody takes home who has read nothing else: the first row, whose guarantee is the one to take.
+func closing(r *eval.Report) string {
+	row := &r.Rows[0]
+	whom := "any one flight"
+	if row.Window > 0 {
+		whom = fmt.Sprintf("any one of the newest %d flights", row.Window)
 	}
-	fmt.Fprintf(w, "no privacy\t%.4f\t%.3f\t∞\t\t\t\t\t\tnot published\t\n", open.LogLoss(), open.AUC(0))
-	_ = w.Flush()
-	fmt.Fprintln(out, "\nε and δ are what is proved for the newest W events of each stream (adjacency replace, one event); an event that leaves the\nwindow is not forgotten, its ε grows with age as shown. once-gaussian (noisy online gradient descent) uses each event once,\nfor a guarantee without a window. Mechanisms named -paper use the constants and the sensitivity that\nthe paper prints; their ε is recomputed from the noise that they really add.")
+	return fmt.Sprintf("In plain words: whatever you believe about %s, and whatever else you know, all forecasts of the first row together change\n"+
+		"your odds by a factor of at most %.1f (but for a chance of one in %.0f), and yet they keep %.0f %% of what the same method\n"+
+		"learns without any privacy beyond knowing how many flights are late.",
+		whom, math.Ceil(10*math.Exp(row.Epsilon))/10, 1/row.Delta, 100*row.Gain)
 }

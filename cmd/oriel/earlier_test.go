@@ -21,12 +21,12 @@ import (
 	"oriel/schemas"
 )
 
-// Deployments as earlier versions left them: testdata/deployments/VERSION.tar.gz is the embedded broker's data directory, the state
-// directories and the master key after the first 40 events of each partition; VERSION.ndjson.gz is what that version itself had decided after 80.
-// They are never made again.
+// Deployments as earlier versions left them: testdata/deployments/VERSION.tar.gz is the embedded broker's data
+// directory, the state directories and the master key after the first 40 events of each partition; VERSION.ndjson.gz is
+// what that version itself had decided after 80. They are never made again.
 
 // earlierVersions are the commits that wrote them.
-var earlierVersions = []string{"3492c95"}
+var earlierVersions = []string{"3492c95", "9cc46ce"}
 
 // earlierDeployments are the settings that they were opened with.
 var earlierDeployments = []struct {
@@ -63,8 +63,8 @@ func earlierEvent(name string, i int) kafka.Record {
 	}
 }
 
-// TestEarlierDeploymentsGoOn: a service of this version takes over what an earlier one left, needs no hand but `oriel topics`, and decides
-// what the earlier one would have: from the state directory, and from the changelog alone.
+// TestEarlierDeploymentsGoOn: a service of this version takes over what an earlier one left, needs no hand but
+// `oriel topics`, and decides what the earlier one would have: from the state directory, and from the changelog alone.
 func TestEarlierDeploymentsGoOn(t *testing.T) {
 	for _, version := range earlierVersions {
 		for _, without := range []string{"nothing", "state"} {
@@ -130,8 +130,8 @@ func earlierGoesOn(t *testing.T, dir, addr, name string, partitions int, setting
 	}
 }
 
-// earlierLetters checks that `oriel letters` goes on where the earlier version, which wrote letters itself, has stopped: each bad event
-// has its letter once, in order.
+// earlierLetters checks that `oriel letters` goes on where the earlier version, which wrote letters itself, has
+// stopped: each bad event has its letter once, in order.
 func earlierLetters(f *fixture, p int32) {
 	f.t.Helper()
 	last, bad := -1, 0

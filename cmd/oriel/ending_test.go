@@ -111,8 +111,8 @@ func (s *inside) endsWell() {
 	}
 }
 
-// TestAFullDiskIsSaidAndFailsNothing: the log and /readyz say that the store waits, and that it goes on; whoever is told to end
-// meanwhile has not failed, since the changelog has everything.
+// TestAFullDiskIsSaidAndFailsNothing: the log and /readyz say that the store waits, and that it goes on; whoever is
+// told to end meanwhile has not failed, since the changelog has everything.
 func TestAFullDiskIsSaidAndFailsNothing(t *testing.T) {
 	t.Parallel()
 	memory, full := vfs.NewMem(), new(atomic.Bool)
@@ -181,8 +181,8 @@ func (c cutConn) Write(b []byte) (int, error) {
 	}
 }
 
-// TestEndingWithoutBrokersClaimsNothing: a service whose brokers go away in the middle of a transaction, and that is told to
-// end then, knows neither that it is committed nor that the group has heard.
+// TestEndingWithoutBrokersClaimsNothing: a service whose brokers go away in the middle of a transaction, and that is
+// told to end then, knows neither that it is committed nor that the group has heard.
 func TestEndingWithoutBrokersClaimsNothing(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, 1, nil)
@@ -244,9 +244,9 @@ func (c countedConn) Write(b []byte) (int, error) {
 	return c.Conn.Write(b)
 }
 
-// TestEndingWhileStartingIsNoFailure: a service or a writer of letters that was told to end while it looked its topics and
-// manifests up once exited with code 1, as if a person had to act. Each is told to end at its first request, at its second, and so on
-// until it is at work.
+// TestEndingWhileStartingIsNoFailure: a service or a writer of letters that was told to end while it looked its topics
+// and manifests up once exited with code 1, as if a person had to act. Each is told to end at its first request, at its
+// second, and so on until it is at work.
 func TestEndingWhileStartingIsNoFailure(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, 1, nil)

@@ -7,8 +7,9 @@ import (
 	"strings"
 )
 
-// readEnvFile sets the variables that a file gives and the environment lacks. Each line is NAME=value, as `docker run --env-file` takes it: the
-// value is all that follows the first =, without quotes or expansion; lines that are empty or start with # do not count.
+// readEnvFile sets the variables that a file gives and the environment lacks. Each line is NAME=value, as
+// `docker run --env-file` takes it: the value is all that follows the first =, without quotes or expansion; lines that
+// are empty or start with # do not count.
 func readEnvFile(path string) error {
 	if path == "" {
 		return nil

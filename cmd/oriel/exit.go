@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -61,19 +62,41 @@ func report(w io.Writer, err error) (code int) {
 	if err == nil {
 		return 0
 	}
-	var joined interface{ Unwrap() []error }
-	if errors.As(err, &joined) && len(joined.Unwrap()) > 1 && fmt.Sprint(err) == fmt.Sprint(errors.Join(joined.Unwrap()...)) {
-		fmt.Fprintf(w, "oriel: %d problems\n", len(joined.Unwrap()))
-		for _, e := range joined.Unwrap() {
-			fmt.Fprintf(w, "  %v\n", e)
+	if all := problems(err); len(all) > 1 {
+		fmt.Fprintf(w, "oriel: %d problems\n", len(all))
+		for _, e := range all {
+			fmt.Fprintf(w, "  %s\n", plain(e))
 		}
 		return exitCode(err)
 	}
-	fmt.Fprintf(w, "oriel: %v\n", err)
+	fmt.Fprintf(w, "oriel: %s\n", plain(err))
 	if refused, is := errors.AsType[*kafka.RefusedError](err); is {
 		fmt.Fprintf(w, "  %s\n", remedies[refused.Why])
 	}
+	if _, denied := errors.AsType[*kafka.DeniedError](err); denied {
+		fmt.Fprintln(w, "  deploy/README.md lists the rights (ACLs) that each command needs")
+	}
 	return exitCode(err)
+}
+
+// problems are the errors that errors.Join, and nothing else, has put together.
+func problems(err error) []error {
+	joined, is := err.(interface{ Unwrap() []error })
+	if !is || fmt.Sprint(err) != fmt.Sprint(errors.Join(joined.Unwrap()...)) {
+		return []error{err}
+	}
+	var all []error
+	for _, e := range joined.Unwrap() {
+		all = append(all, problems(e)...)
+	}
+	return all
+}
+
+// plain leaves out the package that an error comes from, which says nothing at a terminal, and that it concerns the whole
+// deployment.
+func plain(err error) string {
+	text := strings.TrimPrefix(err.Error(), "pipeline: ")
+	return strings.TrimPrefix(text, "deployment: ")
 }
 
 // remedies name the settings that let a client in.
@@ -81,6 +104,7 @@ var remedies = map[kafka.Refusal]string{
 	kafka.NotTrusted:       "ORIEL_TLS_CA_FILE names the authorities to trust; the certificate must be for the host in ORIEL_BROKERS",
 	kafka.NoTLS:            "leave out ORIEL_TLS, or name a port that speaks TLS in ORIEL_BROKERS",
 	kafka.CertificateAsked: "ORIEL_TLS_CERT_FILE and ORIEL_TLS_KEY_FILE give a certificate that the brokers trust",
-	kafka.HungUp: "if the listener speaks TLS, set ORIEL_TLS=true; if it wants a login, set ORIEL_SASL_MECHANISM, ORIEL_SASL_USER and " +
+	kafka.LoginRefused:     "ORIEL_SASL_MECHANISM, ORIEL_SASL_USER and ORIEL_SASL_PASSWORD_FILE must be of a user that the brokers know",
+	kafka.HungUp: "if the listener speaks TLS, set ORIEL_TLS=true; if it does not, leave out ORIEL_TLS; if it wants a login, set ORIEL_SASL_MECHANISM, ORIEL_SASL_USER and " +
 		"ORIEL_SASL_PASSWORD_FILE",
 }

@@ -1,11 +1,16 @@
 package main
 
 import (
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
+
+	"oriel/pipeline"
 )
 
 // TestExitCodes: 2 for a wrong call or wrong settings, 1 for what fails while working, 0 for what is done.
@@ -19,6 +24,8 @@ func TestExitCodes(t *testing.T) {
 	}{
 		{"plan", 0, ""},
 		{"--help", 0, "Exit codes"},
+		{"version", 0, "oriel version "},
+		{"plan --help", 0, "--epsilon LIST   compare this LIST of ε in place of ORIEL_EPSILON\n"},
 		{"plann", exitUsage, "oriel --help"},
 		{"plan --epsilom 1", exitUsage, "`oriel plan --help`"},
 		{"plan stray", exitUsage, "`oriel plan --help`"},
@@ -37,6 +44,46 @@ func TestExitCodes(t *testing.T) {
 		if code := p.cmd.ProcessState.ExitCode(); code != c.code || !strings.Contains(p.output(), c.says) {
 			t.Errorf("oriel %s: exit code %d, want %d and %q: %s", c.args, code, c.code, c.says, p.output())
 		}
+	}
+}
+
+// TestReport: each problem on a line of its own, however they were joined, without the package that found it.
+func TestReport(t *testing.T) {
+	one := &pipeline.StopError{Partition: -1, Reason: "a is missing", Remedy: "Make it"}
+	two := &pipeline.StopError{Partition: 3, Reason: "b is away", Remedy: "Wait"}
+	for _, c := range []struct {
+		err  error
+		want string
+	}{
+		{one, "oriel: a is missing. Make it\n"},
+		{errors.Join(nil, two), "oriel: partition 3: b is away. Wait\n"},
+		{errors.Join(errors.Join(one, two), nil), "oriel: 2 problems\n  a is missing. Make it\n  partition 3: b is away. Wait\n"},
+		{fmt.Errorf("while at it: %w", two), "oriel: while at it: pipeline: partition 3: b is away. Wait\n"},
+	} {
+		var said strings.Builder
+		if code := report(&said, c.err); code != exitFailure || said.String() != c.want {
+			t.Errorf("code %d, said %q, want %q", code, said.String(), c.want)
+		}
+	}
+}
+
+// TestTwoSignalsAtOnceAreOne: users of timeout(1) and of supervisors that signal a process and its group lost the clean
+// end.
+func TestTwoSignalsAtOnceAreOne(t *testing.T) {
+	f := newFixture(t, 1, nil)
+	f.must("topics")
+	p := f.start(nil, "run")
+	for end := time.Now().Add(time.Minute); !strings.Contains(p.output(), "state=running"); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("the service did not start within a minute")
+		}
+	}
+	for _, s := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT} {
+		_ = p.cmd.Process.Signal(s)
+		time.Sleep(time.Millisecond) // so that the first one is heard first
+	}
+	if !p.finish(30*time.Second) || !strings.Contains(p.output(), "the group is left") {
+		t.Errorf("ended badly: %v", p.err)
 	}
 }
 

@@ -20,7 +20,8 @@ func featuresCommand() *cobra.Command {
 		Long: "Features decodes event lines (of a file, or of standard input) exactly as `oriel run` does and prints each one's vector,\n" +
 			"sparse, with label and weight, one line for a line: so that consumers can score with the vectors that Oriel learns from.\n" +
 			"It answers as soon as a line is in, and can stay beside a service that writes and reads line by line. An event to score\n" +
-			"needs no label. It needs ORIEL_LOSS, ORIEL_DIMENSION and, if they differ from the defaults, ORIEL_FEATURES_*.\n\n" +
+			"needs no label. It needs the settings that decode events: of coco ORIEL_LOSS, ORIEL_DIMENSION and, if they differ from the\n" +
+			"defaults, ORIEL_FEATURES_*. " + decodesAsFirst + "\n\n" +
 			"A line that is no event prints null; its number, member and rule go to standard error, and the exit code is 1 in the end.\n" +
 			"The output holds event contents: treat it like the input. schemas/testdata/hashing.py computes the same vectors in Python.",
 		Args: cobra.MaximumNArgs(1),
@@ -94,26 +95,37 @@ func problem(code schemas.Code, member string) string {
 	return fmt.Sprintf("%s: %s: %s", member, code, code.Rule())
 }
 
+// appendVector prints what an event is learned as: numbers are those behind vector, label and weight, in the body's
+// order, a choice by its position.
 func appendVector(dst []byte, e schemas.Event, labelled bool) []byte {
+	dst = append(dst, '{')
 	if e.Vector.Indices != nil {
-		dst = append(dst, `{"indices":[`...)
+		dst = append(dst, `"indices":[`...)
 		for i, index := range e.Vector.Indices {
 			dst = comma(dst, i)
 			dst = fmt.Appendf(dst, "%d", index)
 		}
-		dst = append(dst, `],"values":[`...)
-	} else {
-		dst = append(dst, `{"values":[`...)
+		dst = append(dst, `],`...)
 	}
-	for i, v := range e.Vector.Values {
+	if e.Vector.Values != nil {
+		dst = append(appendNumbers(append(dst, `"values":`...), e.Vector.Values), ',')
+	}
+	if labelled {
+		dst = append(schemas.AppendFloat(append(dst, `"label":`...), e.Label), ',')
+	}
+	dst = schemas.AppendFloat(append(dst, `"weight":`...), e.Weight)
+	if e.Numbers != nil {
+		dst = appendNumbers(append(dst, `,"numbers":`...), e.Numbers)
+	}
+	return append(dst, "}\n"...)
+}
+
+func appendNumbers(dst []byte, numbers []float64) []byte {
+	dst = append(dst, '[')
+	for i, v := range numbers {
 		dst = schemas.AppendFloat(comma(dst, i), v)
 	}
-	dst = append(dst, ']')
-	if labelled {
-		dst = schemas.AppendFloat(append(dst, `,"label":`...), e.Label)
-	}
-	dst = schemas.AppendFloat(append(dst, `,"weight":`...), e.Weight)
-	return append(dst, "}\n"...)
+	return append(dst, ']')
 }
 
 func comma(dst []byte, i int) []byte {

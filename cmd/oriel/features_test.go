@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"oriel/cmd/internal/settings"
+	"oriel/schemas"
 )
 
 func scoring(t *testing.T) settings.Settings {
@@ -21,7 +22,8 @@ func scoring(t *testing.T) settings.Settings {
 	return s
 }
 
-// TestFeaturesAnswersWhileItsInputIsOpen: a service writes a line and reads its vector, and then the next. It once answered at the end only.
+// TestFeaturesAnswersWhileItsInputIsOpen: a service writes a line and reads its vector, and then the next. It once
+// answered at the end only.
 func TestFeaturesAnswersWhileItsInputIsOpen(t *testing.T) {
 	lines, in := io.Pipe()
 	answers, out := io.Pipe()
@@ -49,7 +51,8 @@ func TestFeaturesAnswersWhileItsInputIsOpen(t *testing.T) {
 	}
 }
 
-// TestFeaturesNamesProblemsAside: each line has one answer; what is wrong goes to the other stream, without the line's text.
+// TestFeaturesNamesProblemsAside: each line has one answer; what is wrong goes to the other stream, without the line's
+// text.
 func TestFeaturesNamesProblemsAside(t *testing.T) {
 	var out, problems bytes.Buffer
 	in := `{"features":{"a":1},"label":1}
@@ -87,4 +90,19 @@ func TestFeaturesNamesProblemsAside(t *testing.T) {
 			t.Errorf("said %q, want %q", said[i], want[i])
 		}
 	}
+}
+
+// TestFeaturesPrintsEveryPartOfAnEvent, whatever its body has.
+func TestFeaturesPrintsEveryPartOfAnEvent(t *testing.T) {
+	f := func(e schemas.Event, labelled bool, want string) {
+		t.Helper()
+		if got := string(appendVector(nil, e, labelled)); got != want+"\n" {
+			t.Errorf("%s, want %s", got, want)
+		}
+	}
+	dense := schemas.Vector{Values: []float64{1, -0.5}}
+	f(schemas.Event{Vector: dense, Weight: 1}, false, `{"values":[1,-0.5],"weight":1}`)
+	f(schemas.Event{Vector: dense, Label: -1, Weight: 2, Numbers: []float64{3}}, true, `{"values":[1,-0.5],"label":-1,"weight":2,"numbers":[3]}`)
+	f(schemas.Event{Vector: schemas.Vector{Indices: []int32{}, Values: []float64{}}, Weight: 1}, false, `{"indices":[],"values":[],"weight":1}`)
+	f(schemas.Event{Weight: 1, Numbers: []float64{0, 0.25}}, false, `{"weight":1,"numbers":[0,0.25]}`)
 }

@@ -93,6 +93,24 @@ func (f *fixture) send(partition int32, records ...kafka.Record) {
 	}
 }
 
+// sendAll appends the same events to each partition of the input.
+func (f *fixture) sendAll(from, n int) {
+	f.t.Helper()
+	for p := range int32(f.partitions) {
+		f.send(p, events(from, n)...)
+	}
+}
+
+// hasTakenTen starts the service of a new deployment, which has taken ten events of its first partition.
+func (f *fixture) hasTakenTen() *process {
+	f.t.Helper()
+	f.must("topics")
+	f.send(0, events(0, 10)...)
+	running := f.start(nil, "run")
+	f.awaitTaken(time.Minute, 10)
+	return running
+}
+
 // read gives all records of a partition of a topic, what was committed just before as well.
 func (f *fixture) read(topic string, partition int32, uncommitted bool) []kafka.Record {
 	f.t.Helper()
@@ -140,12 +158,28 @@ func (o *output) String() string {
 // start runs a command as a child; more are further variables.
 func (f *fixture) start(more map[string]string, args ...string) *process {
 	f.t.Helper()
-	p := &process{t: f.t, cmd: exec.Command(os.Args[0], args...), done: make(chan struct{})}
-	p.cmd.Env = []string{"TEST_CHILD=1", "PATH=" + os.Getenv("PATH"), "TMPDIR=" + os.TempDir(), "HOME=" + os.Getenv("HOME")}
+	return f.launch(f.child(more, args...))
+}
+
+// child is the command, not started yet.
+func (f *fixture) child(more map[string]string, args ...string) *exec.Cmd {
+	cmd := exec.Command(os.Args[0], args...)
+	cmd.Env = []string{
+		"TEST_CHILD=1", "PATH=" + os.Getenv("PATH"), "TMPDIR=" + os.TempDir(), "HOME=" + os.Getenv("HOME"),
+	}
 	env := maps.Clone(f.env)
 	maps.Copy(env, more)
 	for k, v := range env {
-		p.cmd.Env = append(p.cmd.Env, k+"="+v)
+		cmd.Env = append(cmd.Env, k+"="+v)
+	}
+	return cmd
+}
+
+func (f *fixture) launch(cmd *exec.Cmd) *process {
+	f.t.Helper()
+	p := &process{t: f.t, cmd: cmd, done: make(chan struct{})}
+	if testing.CoverMode() != "" { // else the child ends with a warning
+		p.cmd.Env = append(p.cmd.Env, "GOCOVERDIR="+f.t.TempDir())
 	}
 	p.cmd.Stdout, p.cmd.Stderr = &p.out, &p.out
 	if err := p.cmd.Start(); err != nil {
@@ -159,7 +193,7 @@ func (f *fixture) start(more map[string]string, args ...string) *process {
 		_ = p.cmd.Process.Kill()
 		<-p.done
 		if f.t.Failed() {
-			f.t.Logf("output of %s:\n%s", strings.Join(args, " "), tailOf(p.output()))
+			f.t.Logf("output of %s:\n%s", strings.Join(cmd.Args[1:], " "), tailOf(p.output()))
 		}
 	})
 	return p

@@ -11,10 +11,7 @@ import (
 func TestGoldenPlansAreStillComputed(t *testing.T) {
 	blocks := goldenBlocks(t)
 	for _, c := range goldenCases(t) {
-		plan, err := model(t, c.settings).Plan()
-		if err != nil {
-			t.Fatal(err)
-		}
+		plan := c.plan(t)
 		if want := goldenPlan(t, blocks[c.String()]); !bytes.Equal(plan, want) {
 			t.Errorf("%v: plan %x, want %x", c, plan, want)
 		}

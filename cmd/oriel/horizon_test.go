@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// TestStreamEndsAtItsHorizon: a partition stops before the first event of the step behind the horizon, with all before it committed
-// and the offset on that event; the others go on; a restart refuses again and releases nothing.
+// TestStreamEndsAtItsHorizon: a partition stops before the first event of the step behind the horizon, with all before
+// it committed and the offset on that event; the others go on; a restart refuses again and releases nothing.
 func TestStreamEndsAtItsHorizon(t *testing.T) {
 	f := newFixture(t, 2, map[string]string{"ORIEL_WINDOW": "horizon", "ORIEL_HORIZON": "40", "ORIEL_MECHANISM": "blt"})
 	f.must("topics")

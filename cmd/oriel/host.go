@@ -18,8 +18,8 @@ import (
 	"oriel/state"
 )
 
-// host is what a command has from the machine that it runs on. A test gives it pipes, a memory disk and a buffer, so that
-// the service runs within the test as it does alone.
+// host is what a command has from the machine that it runs on. A test gives it pipes, a memory disk and a buffer, so
+// that the service runs within the test as it does alone.
 type host struct {
 	environ []string
 	stderr  io.Writer
@@ -40,8 +40,9 @@ func thisHost() host {
 	}
 }
 
-// placeOf is made of what a process has at each start and no other has meanwhile: the machine's name, and the directory that it
-// locks. Where both are the same all the same, as in containers that were all given one host name, the group says so.
+// placeOf is made of what a process has at each start and no other has meanwhile: the machine's name, and the directory
+// that it locks. Where both are the same all the same, as in containers that were all given one host name, the group
+// says so.
 func placeOf(stateDir string) string {
 	machine, err := os.Hostname()
 	if err != nil {
@@ -61,8 +62,9 @@ func (h *host) tune() error {
 	if err := syscall.Setrlimit(syscall.RLIMIT_CORE, &syscall.Rlimit{}); err != nil {
 		return fmt.Errorf("forbid core dumps: %w", err)
 	}
-	// What is allocated is short-lived (requests, and ciphers where the processor has no AES) and small beside the buffers, which are kept: a
-	// heap of five times the live data, as far as the limit below lets it grow, saves a tenth of the processor.
+	// What is allocated is short-lived (requests, and ciphers where the processor has no AES) and small beside the
+	// buffers, which are kept: a heap of five times the live data, as far as the limit below lets it grow, saves a
+	// tenth of the processor.
 	debug.SetGCPercent(400)
 	if os.Getenv("GOMEMLIMIT") == "" { // whoever sets it knows better
 		h.limit = func(bytes int64) { debug.SetMemoryLimit(bytes) }

@@ -16,7 +16,6 @@ import (
 
 	"oriel/cmd/internal/settings"
 	"oriel/mechanisms/dp"
-	"oriel/operators"
 	"oriel/pipeline"
 	"oriel/pipeline/kafka"
 	"oriel/pipeline/pipetest"
@@ -146,7 +145,7 @@ func blind() func(settings.Settings) (pipeline.Model, error) {
 		}
 		guarantee := guarantees[m.Settings]
 		m.Plan = func() ([]byte, error) { return plan, nil }
-		m.Open = func([]byte, [32]byte) (operators.Machine, error) { return &pipetest.Blind{States: guarantee}, nil }
+		m.Seat = pipetest.Blind{States: guarantee}.Seat
 		return m, nil
 	}
 }

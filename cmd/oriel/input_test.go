@@ -9,8 +9,8 @@ import (
 	"oriel/state"
 )
 
-// TestRefuseASecondInputUnderOneName: transactional ids are made of the input's id, so that nothing would fence; users saw a
-// second service that was ready and got no events.
+// TestRefuseASecondInputUnderOneName: transactional ids are made of the input's id, so that nothing would fence; users
+// saw a second service that was ready and got no events.
 func TestRefuseASecondInputUnderOneName(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, 1, nil)
@@ -62,7 +62,8 @@ func TestRefuseASecondInputOfAnEarlierVersion(t *testing.T) {
 	f.goesOn(50)
 }
 
-// refusesInputs checks that neither `oriel topics` nor `oriel run` takes another input, and that neither writes anything.
+// refusesInputs checks that neither `oriel topics` nor `oriel run` takes another input, and that neither writes
+// anything.
 func (f *fixture) refusesInputs() {
 	f.t.Helper()
 	other := f.name + ".other"

@@ -46,7 +46,8 @@ func writeLetters(ctx context.Context, h host, once bool) error {
 	}
 	log := h.logger(s.LogLevel, s.LogFormat)
 	c := s.LettersDeployment()
-	d, err := h.connect(ctx, s, c, pipeline.ByLetters, nil, retrying(log, nil))
+	verdicts, others := c.Memory.Joining()
+	d, err := h.connect(ctx, s, c, pipeline.ByLetters, others, retrying(log, nil))
 	if cancelled(ctx, err) {
 		log.Info("told to end before the brokers had answered")
 		return nil
@@ -56,10 +57,17 @@ func writeLetters(ctx context.Context, h host, once bool) error {
 	}
 	defer func() { _ = d.client.Close() }()
 	listen := loggingLetters(log)
+	if h.limit != nil {
+		assigned := listen.Assigned
+		listen.Assigned = func(partitions []int32) {
+			assigned(partitions)
+			h.limit(c.Memory.Limit(len(partitions), 0))
+		}
+	}
 	listen.Reached = h.heard.Reached
 	log.Info("writing letters", "to", c.DeadLetter, "group", c.Group, "version", version())
 	deployment := pipeline.Deployment{Client: d.client, Config: c, Topics: d.topics, Master: d.master}
-	err = letters.New(deployment, letters.Options{Once: once, Listen: listen}).Run(ctx)
+	err = letters.New(deployment, letters.Options{Once: once, Listen: listen, Verdicts: verdicts}).Run(ctx)
 	if err == nil {
 		log.Info("letters are written as far as committed, the group is left")
 	}

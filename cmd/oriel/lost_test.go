@@ -24,8 +24,8 @@ func (f *fixture) store(change func(s *state.Store) error) {
 	}
 }
 
-// TestRefuseLocalStoreAheadOfTheChangelog: a broker was put back to a backup, under the same topic id. The store was the only one to
-// know, and was cleared in silence: 60 decisions got a second value.
+// TestRefuseLocalStoreAheadOfTheChangelog: a broker was put back to a backup, under the same topic id. The store was
+// the only one to know, and was cleared in silence: 60 decisions got a second value.
 func TestRefuseLocalStoreAheadOfTheChangelog(t *testing.T) {
 	for _, ahead := range []int64{1, 1000} { // the markers of take-overs soon fill a small gap
 		t.Run(strconv.FormatInt(ahead, 10), func(t *testing.T) {
@@ -82,7 +82,8 @@ func TestRefuseAnotherChangelogUnderTheLocalStore(t *testing.T) {
 	f.goesOn(50)
 }
 
-// TestLocalStoreOfAnEarlierVersionIsReadAgain: it noted a place that may lie behind a marker, of which nothing can be told.
+// TestLocalStoreOfAnEarlierVersionIsReadAgain: it noted a place that may lie behind a marker, of which nothing can be
+// told.
 func TestLocalStoreOfAnEarlierVersionIsReadAgain(t *testing.T) {
 	t.Parallel()
 	f := served(t)

@@ -1,9 +1,7 @@
 package main
 
 import (
-	"context"
 	"os"
-	"os/signal"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -13,13 +11,14 @@ import (
 	"oriel/pipeline"
 )
 
-// TestMain lets a test start this binary again as the real command: with TEST_CHILD set it is oriel, with its arguments,
-// environment and exit code. TEST_KILL=point:n makes it kill itself when it reaches a point for the n-th time.
+// TestMain lets a test start this binary again as the real command: with TEST_CHILD set it is oriel, with its
+// arguments, environment and exit code. TEST_KILL=point:n makes it kill itself when it reaches a point for the n-th
+// time.
 func TestMain(m *testing.M) {
 	if os.Getenv("TEST_CHILD") == "" {
 		os.Exit(m.Run())
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := interruption()
 	code := 0
 	if kill := os.Getenv("TEST_KILL"); kill == "" {
 		code = execute(ctx, root())

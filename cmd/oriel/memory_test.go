@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -51,7 +52,8 @@ func peakMemory(t *testing.T, pid int) int {
 	return 0
 }
 
-// TestMemoryIsBoundedWhateverArrives: a service with default settings once took 750 MB on a backlog, and 2.3 GB when bombs lay in it.
+// TestMemoryIsBoundedWhateverArrives: a service with default settings once took 750 MB on a backlog, and 2.3 GB when
+// bombs lay in it.
 func TestMemoryIsBoundedWhateverArrives(t *testing.T) {
 	const partitions, backlog, most = 4, 40_000, 256_000_000
 	f := newFixture(t, partitions, map[string]string{"ORIEL_DIMENSION": "32", "ORIEL_WINDOW": "1024", "ORIEL_COMMIT_INTERVAL": "1s"})
@@ -76,11 +78,11 @@ func TestMemoryIsBoundedWhateverArrives(t *testing.T) {
 	}
 }
 
-// TestManyPartitionsGetOnWithLittleMemory: the least that the setting allows, a sixth of a MiB of it for each partition's fetches, and a bomb
-// in each.
+// TestManyPartitionsGetOnWithLittleMemory: the least that the setting allows, a sixth of a MiB of it for each
+// partition's fetches, and a bomb in each.
 func TestManyPartitionsGetOnWithLittleMemory(t *testing.T) {
 	const partitions, backlog, most = 32, 4000, 256_000_000
-	f := newFixture(t, partitions, map[string]string{"ORIEL_MEMORY": "83886080"})
+	f := newFixture(t, partitions, map[string]string{"ORIEL_MEMORY_LIMIT": "83886080"})
 	f.must("topics")
 	want := make([]int64, partitions)
 	for p := range want {
@@ -97,5 +99,31 @@ func TestManyPartitionsGetOnWithLittleMemory(t *testing.T) {
 	run.terminate()
 	for p := range int32(partitions) {
 		checkHistory(t, f, p, backlog+1)
+	}
+	f.lettersWithin(partitions, backlog/2, most)
+}
+
+// lettersWithin has one process write a letter for the bomb of each partition, which lies at an offset.
+func (f *fixture) lettersWithin(partitions, bomb int, most float64) {
+	f.t.Helper()
+	letters := f.start(nil, "letters")
+	f.await(3*time.Minute, "a letter in each partition", func() bool {
+		for p := range int32(partitions) {
+			if len(f.read(f.topic("dead-letter"), p, false)) == 0 {
+				return false
+			}
+		}
+		return true
+	})
+	if peak := peakMemory(f.t, letters.cmd.Process.Pid); float64(peak) > slack*most {
+		f.t.Errorf("oriel letters took %.1f MB, at most %.1f are allowed", float64(peak)/1e6, slack*most/1e6)
+	} else {
+		f.t.Logf("oriel letters took %.1f MB", float64(peak)/1e6)
+	}
+	letters.end()
+	for p := range int32(partitions) {
+		if got := reasons(f.read(f.topic("dead-letter"), p, false)); !slices.Equal(got, []string{fmt.Sprintf("%d too_large", bomb)}) {
+			f.t.Errorf("partition %d: letters %q, want one for the bomb", p, got)
+		}
 	}
 }

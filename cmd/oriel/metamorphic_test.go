@@ -17,9 +17,9 @@ import (
 	"oriel/pipeline/pipetest"
 )
 
-// TestDecisionsDependOnTheInputAlone continues one deployment many times over one input: in other transactions and fetches, with
-// crashes at each point and lost disks, moved between processes. What is committed is the same bytes each time, and so is whatever
-// was readable before it was aborted.
+// TestDecisionsDependOnTheInputAlone continues one deployment many times over one input: in other transactions and
+// fetches, with crashes at each point and lost disks, moved between processes. What is committed is the same bytes each
+// time, and so is whatever was readable before it was aborted.
 func TestDecisionsDependOnTheInputAlone(t *testing.T) {
 	opened := filepath.Join(t.TempDir(), "opened")
 	synctest.Test(t, func(t *testing.T) {

@@ -84,7 +84,8 @@ const bursts = 4
 
 func valid(int, int) string { return validEvent }
 
-// neighbours are publicly equal to inputs of valid events only: as many events, as large, of the same keys, at the same time.
+// neighbours are publicly equal to inputs of valid events only: as many events, as large, of the same keys, at the same
+// time.
 func neighbours() map[string]func(n, i int) string {
 	all := map[string]func(n, i int) string{
 		"another content": func(n, i int) string { return `{"features":{"hour":-3},"label":-1,"weight":1e9}` },
@@ -125,8 +126,9 @@ func mixed(n, i int) string {
 	return validEvent
 }
 
-// TestNeighboursLookAlike is the claim that nothing but the decisions depends on events, with decisions that do not: whatever events say, and
-// whether they can be read at all, every request has the same kind, size, time and outcome, and log, metrics and pages are the same bytes.
+// TestNeighboursLookAlike is the claim that nothing but the decisions depends on events, with decisions that do not:
+// whatever events say, and whether they can be read at all, every request has the same kind, size, time and outcome,
+// and log, metrics and pages are the same bytes.
 func TestNeighboursLookAlike(t *testing.T) {
 	model := blind()
 	for name, in := range map[string]neighbour{

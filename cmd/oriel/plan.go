@@ -14,7 +14,6 @@ import (
 
 	"oriel/cmd/internal/plan"
 	"oriel/cmd/internal/settings"
-	"oriel/operators/coco"
 	"oriel/pipeline"
 	"oriel/state"
 )
@@ -37,7 +36,9 @@ const measureFor = 200 * time.Millisecond
 func planCommand() *cobra.Command {
 	var o planOptions
 	cmd := &cobra.Command{
-		Use:   "plan [--rate EVENTS_PER_SECOND] [--age STEPS] [--json] [--plot FILE.svg|FILE.png]\n  oriel plan --epsilon LIST --window LIST [--rate EVENTS_PER_SECOND] [--json] [--plot FILE.svg|FILE.png]\n  oriel plan --frontier [--json] [--plot FILE.svg|FILE.png]",
+		Use: "plan [--rate EVENTS_PER_SECOND] [--age STEPS] [--json] [--plot FILE.svg|FILE.png]\n" +
+			"  oriel plan --epsilon LIST --window LIST [--rate EVENTS_PER_SECOND] [--json] [--plot FILE.svg|FILE.png]\n" +
+			"  oriel plan --frontier [--json] [--plot FILE.svg|FILE.png]",
 		Short: "See what settings cost and prove, before any event is read",
 		Long: "Plan computes from the settings of learning and privacy, for the configured mechanism and all others that fit: sensitivity,\n" +
 			"noise, error beside the least that any Gaussian mechanism can have, the noise that is left in a decision, ε at every age,\n" +
@@ -60,8 +61,9 @@ func planCommand() *cobra.Command {
 	f.Uint64Var(&o.age, "age", 0, "an age in steps, such as that of a stream, to show beside those of whole windows")
 	f.BoolVar(&o.measure, "measure", false, "measure the time of a step on this machine")
 	f.BoolVar(&o.frontier, "frontier", false, "print what the filters of blt reach")
-	f.Float64SliceVar(&o.epsilons, "epsilon", nil, "compare these ε in place of ORIEL_EPSILON")
-	f.Var(&windowList{&o.windows}, "window", "compare these windows, steps, in place of ORIEL_WINDOW")
+	f.Float64SliceVar(&o.epsilons, "epsilon", nil, "compare this `LIST` of ε in place of ORIEL_EPSILON")
+	f.Lookup("epsilon").DefValue = "" // not []
+	f.Var(&windowList{&o.windows}, "window", "compare this `LIST` of windows, steps, in place of ORIEL_WINDOW")
 	for _, name := range []string{"epsilon", "window"} {
 		cmd.MarkFlagsMutuallyExclusive(name, "age")
 		cmd.MarkFlagsMutuallyExclusive(name, "measure")
@@ -118,13 +120,10 @@ func planAnswer(s settings.Settings, o planOptions) (planShown, error) {
 		return plan.NewFrontier(mechanism.Window, mechanism.Poles, s.AgeWeight)
 	}
 	in := plan.Input{
-		Configured: mechanism, PaperSensitivity: operator.PaperSensitivity(), AgeWeight: s.AgeWeight, Rate: o.rate, Age: o.age,
+		Configured: mechanism, Operator: operator, AgeWeight: s.AgeWeight, Rate: o.rate, Age: o.age,
 	}
 	if o.measure {
 		in.Measure = measureFor
-	}
-	if operator.Update == coco.Projection {
-		in.Learner = &plan.Learner{Convexity: operator.StrongConvexity * float64(mechanism.Batch), Start: operator.StartRegularizer, Radius: s.Radius}
 	}
 	if len(o.epsilons)+len(o.windows) > 0 {
 		return compare(in, o)

@@ -25,6 +25,7 @@ type produceOptions struct {
 	maxBytes  int
 	separator string
 	dryRun    bool
+	decode    bool
 	stdout    bool
 	rate      float64
 	table     tableOptions
@@ -37,12 +38,14 @@ func produceCommand() *cobra.Command {
 		Short: "Send a file of events to a topic",
 		Long: "Produce sends each line of an NDJSON file, or each row of a CSV file mapped to an event, to an existing topic. Lines go to\n" +
 			"--partition, or round robin, or by their key where Kafka's default partitioner puts it if --key-separator gives them one; rows with --partition-by go where Kafka's default partitioner puts that value.\n" +
-			"It needs ORIEL_BROKERS only.\n\n" +
+			"It needs ORIEL_BROKERS only; with --decode or --member also the settings that decode events, as `oriel features` does.\n" +
+			decodesAsFirst + "\n\n" +
 			"A log takes nothing back, so the whole file is read and mapped once before the first record is sent: a line that breaks a\n" +
 			"rule leaves the topic as it was. --dry-run ends there and shows the first event; --stdout prints the events as NDJSON\n" +
 			"instead, for `oriel features` or `oriel replay`; neither needs brokers.\n\n" +
 			"CSV example: --csv flights.csv --where 'arr_delay!=NA' --label 'arr_delay>15' --feature origin --feature hour:number\n" +
-			"             --partition-by origin --sort year,month,day,sched_dep_time",
+			"             --partition-by origin --sort year,month,day,sched_dep_time\n" +
+			"Any member of the configured operator's events (`oriel schema events`): --member weight=seats --member relatives=a,b,c",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return produce(cmd, o) },
 	}
@@ -53,6 +56,7 @@ func produceCommand() *cobra.Command {
 	f.IntVar(&o.maxBytes, "max-bytes", 1<<20, "longest line, bytes; a longer one is refused")
 	f.StringVar(&o.separator, "key-separator", "", keySeparatorHelp)
 	f.BoolVar(&o.dryRun, "dry-run", false, "check the file, show the first event, and send nothing")
+	f.BoolVar(&o.decode, "decode", false, "refuse what is no event of the configured operator; always so with --member")
 	f.BoolVar(&o.stdout, "stdout", false, "print the events instead of sending them")
 	f.Float64Var(&o.rate, "rate", 0, "send at most so many records a second; 0 sends as fast as the brokers take them")
 	o.table.flags(f)
@@ -76,11 +80,18 @@ func produce(cmd *cobra.Command, o produceOptions) error {
 	}
 	each := o.lines
 	if o.table.file != "" {
-		mapping, err := o.table.resolve()
+		mapping, err := o.table.resolve(configuredBody)
 		if err != nil {
 			return err
 		}
-		each = mapping.each
+		each, o.decode = mapping.each, o.decode || len(mapping.Members) > 0
+	}
+	if o.decode {
+		decoder, err := configuredDecoder()
+		if err != nil {
+			return err
+		}
+		each = decoded(each, decoder)
 	}
 	switch {
 	case o.stdout:
@@ -130,7 +141,8 @@ func (o produceOptions) read(ctx context.Context, total int64, progress io.Write
 	return nil
 }
 
-// check reads the whole file, so that a broken line is found before anything is sent, and returns its records' number and the first one.
+// check reads the whole file, so that a broken line is found before anything is sent, and returns its records' number
+// and the first one.
 func (o produceOptions) check(ctx context.Context, each eachRecord) (count int, first string, err error) {
 	err = o.read(ctx, -1, io.Discard, each, func(e outgoing) error {
 		if count++; count == 1 {

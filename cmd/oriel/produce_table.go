@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"oriel/schemas"
 	"oriel/schemas/table"
 )
 
@@ -21,7 +22,7 @@ type tableOptions struct {
 }
 
 // mappingFlags are the flags that --map stands in place of.
-var mappingFlags = []string{"where", "label", "feature", "partition-by", "key", "sort"}
+var mappingFlags = []string{"where", "label", "feature", "member", "partition-by", "key", "sort"}
 
 func (o *tableOptions) flags(f *pflag.FlagSet) {
 	f.StringVar(&o.file, "csv", "", "CSV file; its first line names the columns")
@@ -30,13 +31,14 @@ func (o *tableOptions) flags(f *pflag.FlagSet) {
 	f.StringVar(&o.mapping.Where, "where", "", "rows to keep: a column, one of = != > >= < <=, and a constant")
 	f.StringVar(&o.mapping.Label, "label", "", "label: a comparison, or a column of numbers")
 	f.StringArrayVar(&o.mapping.Features, "feature", nil, "a column (text), or column:number; a missing value is an absent feature")
+	f.StringArrayVar(&o.mapping.Members, "member", nil, "member=column of the configured operator's events, or member=column,column,… for a dense vector")
 	f.StringVar(&o.mapping.PartitionBy, "partition-by", "", "column that decides the partition")
 	f.StringVar(&o.mapping.Key, "key", "", "column that becomes the record key")
 	f.StringSliceVar(&o.mapping.Sort, "sort", nil, "columns to sort by before sending; ties keep the file's order")
 }
 
-// resolve checks the mapping of the flags, or reads that of a file.
-func (o *tableOptions) resolve() (tableMapping, error) {
+// resolve checks the mapping of the flags, or reads that of a file. body is asked when members are mapped.
+func (o *tableOptions) resolve(body func() (schemas.Body, error)) (tableMapping, error) {
 	m := tableMapping{o.mapping}
 	if o.mapFile != "" {
 		b, err := os.ReadFile(o.mapFile)
@@ -62,6 +64,12 @@ func (o *tableOptions) resolve() (tableMapping, error) {
 		}
 		m.Comma = comma
 	}
+	if len(m.Members) > 0 {
+		var err error
+		if m.Body, err = body(); err != nil {
+			return m, err
+		}
+	}
 	if err := m.Validate(); err != nil {
 		return m, usageError{err}
 	}
@@ -73,6 +81,8 @@ func flagOf(rule string) string {
 	switch rule {
 	case "features":
 		return "--feature"
+	case "members":
+		return "--member"
 	case "partition_by":
 		return "--partition-by"
 	case "comma":

@@ -21,7 +21,8 @@ func TestProduceRefusesFlagsItWouldNotUse(t *testing.T) {
 	f.fails("partition partition-by", "produce", "--topic", "t", "--csv", file, "--label", "a", "--feature", "b", "--partition", "0", "--partition-by", "a")
 }
 
-// TestProduceSendsEachLineOnce: lines in their order, empty ones and one without end among them, to one partition or in turn.
+// TestProduceSendsEachLineOnce: lines in their order, empty ones and one without end among them, to one partition or in
+// turn.
 func TestProduceSendsEachLineOnce(t *testing.T) {
 	f := newFixture(t, 2, nil)
 	topic := f.env["ORIEL_INPUT_TOPIC"]
@@ -97,7 +98,8 @@ func TestProduceMapsAsItsFlagsDo(t *testing.T) {
 	}
 }
 
-// TestProduceChecksTheFileFirst: a line that breaks a rule, wherever it stands, leaves the topic empty, and the message names the flag.
+// TestProduceChecksTheFileFirst: a line that breaks a rule, wherever it stands, leaves the topic empty, and the message
+// names the flag.
 func TestProduceChecksTheFileFirst(t *testing.T) {
 	f := newFixture(t, 1, nil)
 	topic := f.env["ORIEL_INPUT_TOPIC"]
@@ -119,7 +121,8 @@ func TestProduceChecksTheFileFirst(t *testing.T) {
 	}
 }
 
-// TestProduceWithoutBrokers: --dry-run counts and shows the first event, --stdout prints what would be sent, keys included.
+// TestProduceWithoutBrokers: --dry-run counts and shows the first event, --stdout prints what would be sent, keys
+// included.
 func TestProduceWithoutBrokers(t *testing.T) {
 	f := &fixture{t: t}
 	file := write(t, "file.csv", []byte("a;b;k\n1;2;x\n3;4;\n"))
@@ -148,4 +151,32 @@ func TestProduceKeepsItsRate(t *testing.T) {
 	if sent := f.read(f.env["ORIEL_INPUT_TOPIC"], 0, true); len(sent) != 30 {
 		t.Errorf("%d records of 30", len(sent))
 	}
+}
+
+// TestProduceMapsColumnsToMembersOfTheConfiguredEvents, and checks what they say by the decoder of the service.
+func TestProduceMapsColumnsToMembersOfTheConfiguredEvents(t *testing.T) {
+	f := offline(t, map[string]string{"ORIEL_LOSS": "portfolio", "ORIEL_SET": "simplex", "ORIEL_DIMENSION": "2"})
+	file := write(t, "prices.csv", []byte("a,b,w,day\n1.5,0.5,2,mon\n1,2,,tue\n"))
+	call := func(more ...string) []string { return append([]string{"produce", "--csv", file, "--stdout"}, more...) }
+	want := `{"relatives":[1.5,0.5],"weight":2}` + "\n" + `{"relatives":[1,2]}` + "\n"
+	if said := f.must(call("--member", "relatives=a,b", "--member", "weight=w")...); said != want {
+		t.Errorf("%q", said)
+	}
+	if said := f.must(call("--member", "relatives=a,b", "--key", "day", "--key-separator", "|")...); !strings.HasPrefix(said, "mon|{") {
+		t.Errorf("with keys: %q", said)
+	}
+	mapping := write(t, "map.json", []byte(`{"members":["relatives=a,b","weight=w"]}`))
+	if said := f.must(call("--map", mapping)...); said != want {
+		t.Errorf("by a mapping file: %q", said)
+	}
+	f.fails(`--member: events of body portfolio have no member "cost"`, call("--member", "cost=a")...)
+	f.fails(`--member: nothing gives the member "relatives"`, call("--member", "weight=w")...)
+	f.fails(`line 2: --member: column "day": missing or not a number`, call("--member", "relatives=a,day")...)
+	f.fails("record 1: relatives: wrong_dimension", call("--member", "relatives=a,b,w")...)
+
+	lines := write(t, "lines.ndjson", []byte("{\"relatives\":[1,2]}\n{\"relatives\":[0,0]}\n"))
+	f.must("produce", "--dry-run", "--ndjson", lines)
+	f.fails("record 2: relatives: relative_range", "produce", "--dry-run", "--ndjson", lines, "--decode")
+	delete(f.env, "ORIEL_DIMENSION")
+	f.fails("ORIEL_DIMENSION: not set", "produce", "--dry-run", "--ndjson", lines, "--decode")
 }

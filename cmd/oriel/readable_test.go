@@ -7,8 +7,9 @@ import (
 	"oriel/pipeline"
 )
 
-// TestReplayWaitsForCommitsOnTheirWay: a broker acknowledges a commit before it can be read. A checkpoint that was asked for just after a
-// partition's opening was refused, as if there had been none, and a check just after a service left its last decisions out.
+// TestReplayWaitsForCommitsOnTheirWay: a broker acknowledges a commit before it can be read. A checkpoint that was
+// asked for just after a partition's opening was refused, as if there had been none, and a check just after a service
+// left its last decisions out.
 func TestReplayWaitsForCommitsOnTheirWay(t *testing.T) {
 	f := newFixture(t, 1, nil)
 	f.prepare()

@@ -54,8 +54,8 @@ func (h history) with(at int, cost []float64) history {
 	return h
 }
 
-// noisy are settings under which a release can be read off its decision: with linear losses, µ = 1 and a set that is never reached, it
-// is x_{t+1} = −ĝ_t/(Bt).
+// noisy are settings under which a release can be read off its decision: with linear losses, µ = 1 and a set that is
+// never reached, it is x_{t+1} = −ĝ_t/(Bt).
 func noisy(t *testing.T, more ...string) settings.Settings {
 	t.Helper()
 	return load(t, append([]string{
@@ -67,33 +67,35 @@ func noisy(t *testing.T, more ...string) settings.Settings {
 // leaves are the quantised gradients of a history, which the mechanism sums.
 func (h history) leaves(t *testing.T, s settings.Settings) (leaves [][]int64, grid lattice.Grid) {
 	t.Helper()
-	grid, err := lattice.NewGrid(s.Clip)
+	m := mechanismOf(t, s)
+	grid, err := lattice.NewGrid(m.Clip())
 	if err != nil {
 		t.Fatal(err)
 	}
 	leaves = make([][]int64, len(h))
 	for i, cost := range h {
 		if cost != nil {
-			leaves[i] = make([]int64, s.Dimension)
+			leaves[i] = make([]int64, m.Dimension())
 			grid.Quantise(leaves[i], cost)
 		}
 	}
 	return leaves, grid
 }
 
-// recovered takes the noise out of decisions, in lattice units: releases less exact sums. A decision is rounded to 53 bits, which is
-// far finer than the lattice.
+// recovered takes the noise out of decisions, in lattice units: releases less exact sums. A decision is rounded to 53
+// bits, which is far finer than the lattice.
 func recovered(t *testing.T, s settings.Settings, h history, out []byte) (released [][]int64) {
 	t.Helper()
 	leaves, grid := h.leaves(t, s)
-	sum := make([]int64, s.Dimension)
+	dimension := mechanismOf(t, s).Dimension()
+	sum := make([]int64, dimension)
 	lines := bytes.Split(bytes.TrimSuffix(out, []byte("\n")), []byte("\n"))
 	if want := len(h) / int(s.Batch); len(lines) != want {
 		t.Fatalf("%d decisions, want %d", len(lines), want)
 	}
 	for i, line := range lines {
 		d, err := schemas.ParseDecision(line)
-		if err != nil || d.Step != uint64(i+1) || d.Index != d.Step || len(d.Point) != s.Dimension {
+		if err != nil || d.Step != uint64(i+1) || d.Index != d.Step || len(d.Point) != dimension {
 			t.Fatalf("line %d: step %d, index %d, %d coordinates, %v", i+1, d.Step, d.Index, len(d.Point), err)
 		}
 		for _, leaf := range leaves[i*int(s.Batch) : (i+1)*int(s.Batch)] {
@@ -101,7 +103,7 @@ func recovered(t *testing.T, s settings.Settings, h history, out []byte) (releas
 				sum[k] += x
 			}
 		}
-		release := make([]int64, s.Dimension)
+		release := make([]int64, dimension)
 		for k, x := range d.Point {
 			units := -x * float64(s.Batch*d.Step) / grid.Unit()
 			if math.Abs(units-math.Round(units)) > 1e-3 {
@@ -114,8 +116,8 @@ func recovered(t *testing.T, s settings.Settings, h history, out []byte) (releas
 	return released
 }
 
-// active are the nodes whose noise is in release t, by definition: the dyadic pieces of steps [1, p] of the current block, and those of
-// [p+1, W] of the block before.
+// active are the nodes whose noise is in release t, by definition: the dyadic pieces of steps [1, p] of the current
+// block, and those of [p+1, W] of the block before.
 func active(window, t uint64) (nodes []noise.NodeID) {
 	block, p := (t-1)/window, (t-1)%window+1
 	pieces := func(block, from, to uint64) {
@@ -132,14 +134,14 @@ func active(window, t uint64) (nodes []noise.NodeID) {
 	return nodes
 }
 
-// window is W of the mechanism that the settings ask for.
-func window(t *testing.T, s settings.Settings) uint64 {
+// mechanismOf is the mechanism that the settings ask for.
+func mechanismOf(t *testing.T, s settings.Settings) mechanisms.Config {
 	t.Helper()
 	mechanism, _, err := s.Parts()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return mechanism.Window
+	return mechanism
 }
 
 // node is a node's noise and the step at which it is drawn.
@@ -148,13 +150,14 @@ type node struct {
 	values []int64
 }
 
-// drawn is a slow twin of the mechanism behind a replay of partition 0: the noise of each node that a history ever activates.
+// drawn is a slow twin of the mechanism behind a replay of partition 0: the noise of each node that a history ever
+// activates.
 func drawn(t *testing.T, s settings.Settings, m pipeline.Model, seed [32]byte, h history) map[noise.NodeID]node {
 	t.Helper()
 	plan, sampler := plannedSampler(t, s, m)
 	inc := state.Incarnation{ID: state.SeededID(seed), Stream: "0", Config: m.Settings, Plan: plan}
 	chain := noise.NewChain(inc.InitialKey(seed))
-	nodes := map[noise.NodeID]node{}
+	mechanism, nodes := mechanismOf(t, s), map[noise.NodeID]node{}
 	leaves, _ := h.leaves(t, s)
 	for i, leaf := range leaves {
 		step, place := uint64(i)/s.Batch+1, uint64(i)%s.Batch
@@ -162,9 +165,9 @@ func drawn(t *testing.T, s settings.Settings, m pipeline.Model, seed [32]byte, h
 		if place+1 < s.Batch {
 			continue
 		}
-		for _, id := range active(window(t, s), step) {
+		for _, id := range active(mechanism.Window, step) {
 			if _, known := nodes[id]; !known {
-				nodes[id] = node{step, make([]int64, s.Dimension)}
+				nodes[id] = node{step, make([]int64, mechanism.Dimension())}
 				sampler.Fill(nodes[id].values, chain.Seed(id))
 			}
 		}
@@ -194,7 +197,7 @@ func plannedSampler(t *testing.T, s settings.Settings, m pipeline.Model) (plan [
 	case "tree-gaussian":
 		sampler, err = noise.NewGaussian(private.Scale)
 	case "tree-gamma":
-		sampler, err = noise.NewGamma(private.Scale, s.Dimension)
+		sampler, err = noise.NewGamma(private.Scale, mechanismOf(t, s).Dimension())
 	default:
 		sampler, err = noise.NewLaplace(private.Scale)
 	}

@@ -13,8 +13,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"oriel/cmd/internal/settings"
-	"oriel/mechanisms/noise"
 	"oriel/pipeline"
+	"oriel/pipeline/kafka"
 	"oriel/schemas"
 	"oriel/state"
 )
@@ -34,7 +34,9 @@ type replayOptions struct {
 func replayCommand() *cobra.Command {
 	var o replayOptions
 	cmd := &cobra.Command{
-		Use:   "replay --events FILE.ndjson [--partition P] [--out FILE] [--seed HEX]\n  oriel replay --save FILE [--partition P]\n  oriel replay --check --from FILE [--partition P]",
+		Use: "replay --events FILE.ndjson [--partition P] [--out FILE] [--seed HEX]\n" +
+			"  oriel replay --save FILE [--partition P]\n" +
+			"  oriel replay --check --from FILE [--partition P]",
 		Short: "Recompute decisions: of a file, or of a partition against what was published",
 		Long: "With --events, replay steps over a file of event lines as an incarnation of its own and writes one line a decision; with\n" +
 			"--seed (64 hex digits) the same bytes come out each time. It needs the settings of\n" +
@@ -42,7 +44,8 @@ func replayCommand() *cobra.Command {
 			"With --save, it copies the partition's committed state, still sealed, to a checkpoint file. With --check, it starts from\n" +
 			"such a checkpoint, recomputes all later decisions of the partition from the input topic and compares them byte for\n" +
 			"byte with the decision topic.\n\n" +
-			"--save and --check need what `oriel topics` needs.\n\nFor the data's owner only: whoever can replay guessed events has no privacy guarantee against them.",
+			"--save and --check need what `oriel topics` needs.\n\n" +
+			"For the data's owner only: whoever can replay guessed events has no privacy guarantee against them.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			switch {
@@ -57,14 +60,15 @@ func replayCommand() *cobra.Command {
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&o.events, "events", "", "file of event lines (NDJSON)")
+	f.StringVar(&o.events, "events", "", "file of event lines (NDJSON); - reads standard input")
 	f.StringVar(&o.out, "out", "", "file for the decisions; standard output when empty")
 	f.StringVar(&o.seed, "seed", "", "secret of the incarnation, 64 hex digits; random when empty")
 	f.Int32Var(&o.partition, "partition", 0, "partition: part of the stream's identity")
 	f.BoolVar(&o.check, "check", false, "compare with the decision topic")
 	f.StringVar(&o.from, "from", "", "checkpoint file to start from")
 	f.StringVar(&o.save, "save", "", "write the partition's sealed state to a checkpoint file")
-	f.StringVar(&o.separator, "key-separator", "", "each line is a user id, this text, and an event, as kcat -K has keys; for ORIEL_USER_ID, whether it says key or header:NAME")
+	f.StringVar(&o.separator, "key-separator", "", "each line is a user id, this text, and an event, as kcat -K has keys; for ORIEL_USER_ID, whether it says key or header:NAME. "+
+		"An operator that reads record keys has its key there, after a user id that is a header's")
 	for _, name := range []string{"out", "seed", "key-separator"} { // of --events
 		cmd.MarkFlagsMutuallyExclusive(name, "check", "save")
 	}
@@ -83,18 +87,22 @@ func replayFile(cmd *cobra.Command, o replayOptions) (err error) {
 	switch {
 	case o.separator == "" && s.UserID != "":
 		return wrongUse("--key-separator: missing; ORIEL_USER_ID is set, and each line must say its user before the event")
-	case o.separator != "" && s.UserID == "":
+	case o.separator == "" && model.Keyed:
+		return wrongUse("--key-separator: missing; ORIEL_OPERATOR reads record keys, and each line must say its key before the event")
+	case o.separator != "" && s.UserID == "" && !model.Keyed:
 		return wrongUse("--key-separator: given, but ORIEL_USER_ID is not set")
 	}
 	stream, err := openReplay(model, o)
 	if err != nil {
 		return err
 	}
-	in, err := os.Open(o.events)
-	if err != nil {
-		return err
+	in := os.Stdin
+	if o.events != "-" {
+		if in, err = os.Open(o.events); err != nil {
+			return err
+		}
+		defer func() { _ = in.Close() }()
 	}
-	defer func() { _ = in.Close() }()
 	info, err := in.Stat()
 	if err != nil {
 		return err
@@ -111,10 +119,14 @@ func replayFile(cmd *cobra.Command, o replayOptions) (err error) {
 		defer func() { err = errors.Join(err, f.Close()) }()
 		out = f
 	}
-	bar := newBar(cmd.ErrOrStderr(), info.Size(), "replay", true)
+	total := info.Size()
+	if !info.Mode().IsRegular() {
+		total = -1 // a pipe
+	}
+	bar := newBar(cmd.ErrOrStderr(), total, "replay", true)
 	defer func() { _ = bar.Finish() }()
 	w := bufio.NewWriterSize(out, 1<<20)
-	r, err := replayLines(cmd.Context(), w, io.TeeReader(in, bar), stream, s.MaxRecordBytes, o)
+	r, err := replayLines(cmd.Context(), w, io.TeeReader(in, bar), model, stream, s.MaxRecordBytes, o)
 	if err = errors.Join(err, w.Flush()); err != nil {
 		return err
 	}
@@ -158,21 +170,33 @@ type replayed struct {
 	firstNull              string // place and reason
 }
 
-// replayLines steps over each line and writes each decision as a line.
-func replayLines(ctx context.Context, w io.Writer, in io.Reader, stream *pipeline.Stream, maxBytes int, o replayOptions) (replayed, error) {
+// replayLines walks over the lines and writes each decision as a line.
+func replayLines(ctx context.Context, w io.Writer, in io.Reader, model pipeline.Model, stream *pipeline.Stream, maxBytes int, o replayOptions) (replayed, error) {
 	var r replayed
 	var failed error
-	emit := func(line []byte) {
-		r.decisions++
-		if _, err := w.Write(append(line, '\n')); err != nil && failed == nil {
-			failed = err
-		}
+	walk := pipeline.Walk{
+		Stream: stream, Partition: o.partition,
+		Decided: func(_ uint8, line []byte) {
+			r.decisions++
+			if _, err := w.Write(append(line, '\n')); err != nil && failed == nil {
+				failed = err
+			}
+		},
+		Taken: func(_ *kafka.Record, _ int64, code schemas.Code) {
+			if r.lines++; code == schemas.OK {
+				return
+			}
+			if r.null++; r.null == 1 {
+				r.firstNull = fmt.Sprintf("; the first is line %d: %s", r.lines, code)
+			}
+		},
 	}
-	stream.Start(emit)
+	walk.Start()
 	if o.separator != "" {
 		maxBytes += keyBytes
 	}
 	lines := schemas.NewLines(in, maxBytes)
+	record := make([]kafka.Record, 1)
 	for failed == nil {
 		line, err := lines.Next()
 		if errors.Is(err, io.EOF) {
@@ -181,26 +205,33 @@ func replayLines(ctx context.Context, w io.Writer, in io.Reader, stream *pipelin
 		if err = errors.Join(err, ctx.Err()); err != nil {
 			return r, err
 		}
-		if stream.Ended() {
+		record[0] = named(model, line, o.separator)
+		if len(line.Value)-len(record[0].Value) > keyBytes {
+			return r, fmt.Errorf("line %d: a key of more than %d bytes", line.Number+1, keyBytes-len(o.separator))
+		}
+		one := kafka.Batch{From: line.Number, Next: line.Number + 1, Records: record}
+		switch err := walk.Take(&one, func() int64 { return one.Next }); {
+		case errors.Is(err, pipeline.ErrEnded):
 			return r, fmt.Errorf("line %d: the horizon is reached: the stream ends after %d steps (ORIEL_HORIZON), whose decisions are written", line.Number+1, stream.Steps())
-		}
-		r.lines++
-		in := pipeline.Input{Identity: noise.Identity{Partition: o.partition, Offset: line.Number}, Value: line.Value}
-		if o.separator != "" {
-			var key []byte
-			if key, in.Value = cutKey(line.Value, o.separator); len(key)+len(o.separator) > keyBytes {
-				return r, fmt.Errorf("line %d: a key of more than %d bytes", r.lines, keyBytes-len(o.separator))
-			}
-			in.User = stream.Named(key)
-		}
-		code := stream.Take(in, emit)
-		if code != schemas.OK {
-			if r.null++; r.null == 1 {
-				r.firstNull = fmt.Sprintf("; the first is line %d: %s", r.lines, code)
-			}
+		case err != nil:
+			return r, err
 		}
 	}
 	return r, fmt.Errorf("write decisions: %w", failed)
+}
+
+// named parts a line: a user that a header would name, and a key, are each before a separator, if the model asks for
+// them.
+func named(m pipeline.Model, line schemas.Line, separator string) kafka.Record {
+	r := kafka.Record{Offset: line.Number, Value: line.Value}
+	if m.Users.Header != "" {
+		r.Headers = []kafka.Header{{Key: m.Users.Header}}
+		r.Headers[0].Value, r.Value = cutKey(r.Value, separator)
+	}
+	if m.Keyed || m.Users.Separation > 0 && m.Users.Header == "" {
+		r.Key, r.Value = cutKey(r.Value, separator)
+	}
+	return r
 }
 
 // keyBytes is what a line may be longer by when it has a key.

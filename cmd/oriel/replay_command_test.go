@@ -71,6 +71,11 @@ func TestReplayWritesToAFileWhatItPrints(t *testing.T) {
 	}
 	in, out := write(t, "events.ndjson", file), filepath.Join(t.TempDir(), "decisions")
 	printed := f.must("replay", "--events", in, "--seed", seedText)
+	piped := f.child(nil, "replay", "--events", "-", "--seed", seedText)
+	piped.Stdin = bytes.NewReader(file)
+	if p := f.launch(piped); !p.finish(time.Minute) || p.output() != printed {
+		t.Errorf("from standard input: %s", tailOf(p.output()))
+	}
 	if strings.Count(printed, "\n") != 20 || !strings.HasSuffix(printed, "\n") {
 		t.Errorf("%d lines for 20 events", strings.Count(printed, "\n"))
 	}
@@ -82,8 +87,8 @@ func TestReplayWritesToAFileWhatItPrints(t *testing.T) {
 	}
 }
 
-// TestReplayTakesEachLine: an empty line and a last line without its end are a record each; an empty, a malformed and a too long line
-// are the null event, in the same place with the same bytes.
+// TestReplayTakesEachLine: an empty line and a last line without its end are a record each; an empty, a malformed and a
+// too long line are the null event, in the same place with the same bytes.
 func TestReplayTakesEachLine(t *testing.T) {
 	s := load(t, "OPERATOR=coco", "UPDATE=projection", "LOSS=logistic", "SET=l2-ball", "RADIUS=5", "DIMENSION=6", "STRONG_CONVEXITY=0.01",
 		"MECHANISM=tree-gaussian", "WINDOW=8", "EPSILON=1", "DELTA=1e-6", "CLIP=1", "MAX_RECORD_BYTES=100")

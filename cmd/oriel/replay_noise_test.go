@@ -9,8 +9,9 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Tests here compare a mean over replays of one file, each under a seed of its own, with its claimed value: a statistic that is normal
-// for so many seeds. A limit of 6.11 standard errors rejects falsely once in 10⁹. Seeds are fixed, so a red run stays red.
+// Tests here compare a mean over replays of one file, each under a seed of its own, with its claimed value: a statistic
+// that is normal for so many seeds. A limit of 6.11 standard errors rejects falsely once in 10⁹. Seeds are fixed, so a
+// red run stays red.
 const (
 	limit       = 6.11
 	noiseWindow = 8
@@ -18,15 +19,16 @@ const (
 	noiseN      = 4
 )
 
-// law is the claimed noise of a node's vector: scale in loss units; a coordinate's variance and fourth cumulant, and the cumulant κ(xᵢ,
-// xᵢ, xⱼ, xⱼ) of two coordinates of one node, all in units of the scale.
+// law is the claimed noise of a node's vector: scale in loss units; a coordinate's variance and fourth cumulant, and
+// the cumulant κ(xᵢ, xᵢ, xⱼ, xⱼ) of two coordinates of one node, all in units of the scale.
 type law struct {
 	mechanism                  string
 	scale                      float64
 	variance, fourth, together float64
 }
 
-// laws are those of window-coco §4 and windowtree/PROOF.md for ε = 1, δ = 1e-6, L = 1, replace (so Δ = 2L), h = log₂W + 1 levels:
+// laws are those of operators/coco/SPEC.md §4 and windowtree/PROOF.md for ε = 1, δ = 1e-6, L = 1, replace (so Δ = 2L),
+// h = log₂W + 1 levels:
 //
 //	Gaussian  σ = Δ√h/µ             σ² a coordinate
 //	Gamma     θ = Δh/ε              θ²(n+1): the vector is θ·χ_{n+1}·Z, and Eχ⁴ = (n+1)(n+3)
@@ -55,8 +57,8 @@ func gaussianMu(epsilon, delta float64) float64 {
 	return low
 }
 
-// replayedNoise replays one file under many seeds and gives the recovered noise of each release in units of the claimed scale:
-// by seed, step and coordinate.
+// replayedNoise replays one file under many seeds and gives the recovered noise of each release in units of the claimed
+// scale: by seed, step and coordinate.
 func replayedNoise(t *testing.T, l law, seeds int) [][][]float64 {
 	t.Helper()
 	s := noisy(t, "MECHANISM="+l.mechanism, fmt.Sprintf("DIMENSION=%d", noiseN), fmt.Sprintf("WINDOW=%d", noiseWindow))
@@ -93,9 +95,10 @@ func sharedNodes(s, t int) (count float64) {
 	return count
 }
 
-// TestReplayNoiseHasTheClaimedCovariance: noise recovered from the decisions of replays has mean 0, is uncorrelated between coordinates,
-// and two releases have the variance of the nodes that both have active in common, and nothing else: at a block's last step one node, the
-// root, and none in common with the step W earlier. TEST_SEEDS sets the number of replays.
+// TestReplayNoiseHasTheClaimedCovariance: noise recovered from the decisions of replays has mean 0, is uncorrelated
+// between coordinates, and two releases have the variance of the nodes that both have active in common, and nothing
+// else: at a block's last step one node, the root, and none in common with the step W earlier. TEST_SEEDS sets the
+// number of replays.
 func TestReplayNoiseHasTheClaimedCovariance(t *testing.T) {
 	seeds := number(t, "TEST_SEEDS", 300)
 	for _, l := range laws() {
@@ -127,7 +130,8 @@ func TestReplayNoiseHasTheClaimedCovariance(t *testing.T) {
 				}
 			}
 			for u := range s + 1 {
-				// ⟨x_s, x_u⟩ of one seed: mean n·c·v, variance by Isserlis' theorem plus the cumulants of the c nodes in common.
+				// ⟨x_s, x_u⟩ of one seed: mean n·c·v, variance by Isserlis' theorem plus the cumulants of the c nodes
+				// in common.
 				b, c := sharedNodes(u, u), sharedNodes(s, u)
 				sum := 0.0
 				for _, x := range samples {
@@ -148,8 +152,9 @@ func TestReplayNoiseHasTheClaimedCovariance(t *testing.T) {
 	}
 }
 
-// TestReplayNoiseIsWhite looks at all releases at once: Gaussian noise times the inverse root of its claimed covariance is T·n independent
-// standard normals a seed, whose squares sum to a chi-square. This tells a scale that is wrong by a few per cent.
+// TestReplayNoiseIsWhite looks at all releases at once: Gaussian noise times the inverse root of its claimed covariance
+// is T·n independent standard normals a seed, whose squares sum to a chi-square. This tells a scale that is wrong by a
+// few per cent.
 func TestReplayNoiseIsWhite(t *testing.T) {
 	seeds := number(t, "TEST_SEEDS", 300)
 	samples := replayedNoise(t, laws()[0], seeds)

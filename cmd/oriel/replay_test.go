@@ -33,9 +33,10 @@ func TestReplayOfOneSeedGivesTheSameBytes(t *testing.T) {
 	}
 }
 
-// TestReplayOfAChangedEventHasNewNoise: a changed event leaves every byte before its step and every node drawn before it alone; every
-// node drawn from its step on is new, and so is the noise of every release from there on. Each release is exactly the sum of quantised
-// gradients and of its active nodes' noise, under both histories: noise that expired is out to the last bit.
+// TestReplayOfAChangedEventHasNewNoise: a changed event leaves every byte before its step and every node drawn before
+// it alone; every node drawn from its step on is new, and so is the noise of every release from there on. Each release
+// is exactly the sum of quantised gradients and of its active nodes' noise, under both histories: noise that expired is
+// out to the last bit.
 func TestReplayOfAChangedEventHasNewNoise(t *testing.T) {
 	const events, n = 48, 3
 	for _, name := range []string{"tree-gaussian", "tree-gamma", "tree-laplace"} {
@@ -48,7 +49,7 @@ func TestReplayOfAChangedEventHasNewNoise(t *testing.T) {
 				released, nodes = recovered(t, s, h, out), drawn(t, s, m, seed, h)
 				for i, release := range released {
 					want := make([]int64, n)
-					for _, id := range active(window(t, s), uint64(i+1)) {
+					for _, id := range active(mechanismOf(t, s).Window, uint64(i+1)) {
 						for k, x := range nodes[id].values {
 							want[k] += x
 						}

@@ -17,6 +17,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/spf13/cobra"
 
+	"oriel/cmd/internal/plan"
 	"oriel/cmd/internal/settings"
 	"oriel/mechanisms/dp"
 	"oriel/pipeline"
@@ -29,8 +30,10 @@ func runCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "run",
 		Short: "Run the service: events in, decisions out",
-		Long:  "Run takes its share of the input's partitions, restores or opens their streams, and commits decisions until it is\ntold to stop (SIGTERM). Run `oriel topics` with the same settings once before.\n\nSettings:\n" + settingsHelp(),
-		Args:  cobra.NoArgs,
+		Long: "Run takes its share of the input's partitions, restores or opens their streams, and commits decisions until it is\n" +
+			"told to stop (SIGTERM). Run `oriel topics` with the same settings once before.\n\n" +
+			"Settings:\n" + settingsHelp(),
+		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			h := thisHost()
 			if err := h.tune(); err != nil {
@@ -43,15 +46,16 @@ func runCommand() *cobra.Command {
 
 func settingsHelp() string {
 	var b strings.Builder
-	w := tabwriter.NewWriter(&b, 0, 4, 2, ' ', 0)
-	for _, v := range settings.Variables() {
-		def := v.Default
-		if v.Need != "" {
-			def = "required"
+	for _, g := range settings.Groups() {
+		if title := g.Title(); title != "" {
+			fmt.Fprintf(&b, "\n%s\n", title)
 		}
-		fmt.Fprintf(w, "  %s\t%s\t%s\t%s\n\t  %s\n", v.Name, v.Unit, v.Range, def, v.Text)
+		w := tabwriter.NewWriter(&b, 0, 4, 2, ' ', 0)
+		for _, v := range g.Variables {
+			fmt.Fprintf(w, "  %s\t%s\t%s\t%s\n\t  %s\n", v.Name, v.Unit, v.Range, v.Initial(), v.Text)
+		}
+		_ = w.Flush()
 	}
-	_ = w.Flush()
 	return b.String()
 }
 
@@ -73,6 +77,10 @@ func run(ctx context.Context, h host) (err error) {
 	if err != nil {
 		return err
 	}
+	deployment, err := s.DeploymentOf(model)
+	if err != nil {
+		return err
+	}
 	guarantee, err := s.Guarantee(model)
 	if err != nil {
 		return err
@@ -90,9 +98,9 @@ func run(ctx context.Context, h host) (err error) {
 	}
 	pages := console.New()
 	counts := metrics.New(registry, guarantee, metrics.Process{
-		Deployment: s.Name, Version: version(), GoVersion: runtime.Version(), Waiting: pages.Waiting,
+		Deployment: s.Name, Version: version(), GoVersion: runtime.Version(), Waiting: pages.Waiting, Coordinates: s.DecisionGauges,
 	})
-	hear := h.limitMemory(pages.Listen(counts.Listen(logging(log, h.heard))), pipeline.Memory(s.Memory))
+	hear := h.limitMemory(pages.Listen(counts.Listen(logging(log, h.heard))), pipeline.Memory(s.MemoryLimit))
 	server := pages.Server(registry)
 	go func() {
 		if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
@@ -101,17 +109,16 @@ func run(ctx context.Context, h host) (err error) {
 	}()
 	defer func() { _ = server.Close() }()
 
-	d, err := h.connect(ctx, s, s.Deployment(), pipeline.ByService, pipeline.Memory(s.Memory).Fetching(), retrying(log, pages.Retrying))
+	d, err := h.connect(ctx, s, deployment, pipeline.ByService, pipeline.Memory(s.MemoryLimit).Fetching(), retrying(log, pages.Retrying))
 	if err != nil {
 		return err
 	}
 	defer func() { _ = d.client.Close() }()
 	// Before the state directory: it does not fit another input either, and says nothing of what to do then.
-	if err := pipeline.CheckManifests(ctx, d.client, s.Deployment(), d.topics, model, d.master); err != nil {
+	if err := pipeline.CheckManifests(ctx, d.client, deployment, d.topics, model, d.master); err != nil {
 		return err
 	}
 	h.store.DiskFull = diskFull(log, pages.DiskFull)
-	counts.InputPartitions(d.topics.Input.Partitions)
 	store, err := h.store.Open(s.StateDir, state.Identity{Cluster: d.topics.Cluster, Name: s.Name, Topic: d.topics.Input.ID})
 	if err != nil {
 		return fmt.Errorf("ORIEL_STATE_DIR: %w", err)
@@ -119,7 +126,6 @@ func run(ctx context.Context, h host) (err error) {
 	if aside := store.SetAside(); aside != nil {
 		log.Warn("the local store was damaged and is set aside; it is restored from the changelog", "reason", aside.Reason, "moved_to", aside.Path)
 	}
-	deployment := s.Deployment()
 	if h.place != nil {
 		deployment.Instance = h.place(s.StateDir)
 	}
@@ -183,14 +189,18 @@ func logging(log *slog.Logger, l pipeline.Listener) pipeline.Listener {
 			log.Info("epsilon at every age", "partition", p, "epsilon", g.Epsilon, "delta", g.Delta)
 			return
 		}
-		log.Info("epsilon by age", "partition", p, "W", g.Epsilon, "10W", g.AtWindows(10).Epsilon, "100W", g.AtWindows(100).Epsilon,
-			"1000W", g.AtWindows(1000).Epsilon, "delta", g.Delta, "of", agedUnit(g))
+		byAge := func(of string, at func(windows uint64) float64) {
+			log.Info("epsilon by age", "partition", p, "W", plan.Upper(g.Epsilon), "10W", plan.Upper(at(10)),
+				"100W", plan.Upper(at(100)), "1000W", plan.Upper(at(1000)), "delta", g.Delta, "of", of)
+		}
+		byAge(agedUnit(g), func(windows uint64) float64 { return g.AtWindows(windows).Epsilon })
 		if g.Separation > 0 {
-			all := func(windows uint64) float64 { return g.AtAll(min(windows, math.MaxUint64/g.Window) * g.Window).Epsilon }
-			log.Info("epsilon by age", "partition", p, "W", g.Epsilon, "10W", all(10), "100W", all(100), "1000W", all(1000), "delta", g.Delta,
-				"of", "all events of a user since the first")
+			byAge("all events of a user since the first", func(windows uint64) float64 {
+				return g.AtAll(min(windows, math.MaxUint64/g.Window) * g.Window).Epsilon
+			})
 		}
 	}
+	l.Partitions = func(input int) { log.Info("input", "partitions", input) }
 	l.Opened = func(p int32) { log.Info("opened the partition's first incarnation", "partition", p) }
 	l.Restarted = func(p int32, err error) { log.Warn("taking the partition over again", "partition", p, "error", err) }
 	l.Stopped = func(p int32, err error) { log.Error("stopped", "partition", p, "error", err) }
@@ -221,6 +231,8 @@ func agedUnit(g dp.Guarantee) string {
 func announce(log *slog.Logger, s settings.Settings, g dp.Guarantee, addr net.Addr) {
 	promise, steps, span := "window differential privacy for each stream", g.Window, slog.Uint64("window_steps", g.Window)
 	switch {
+	case g.Memory > 0:
+		promise, span = "differential privacy of each stream's whole life: sums forget", slog.Uint64("memory_steps", g.Memory)
 	case g.Window == 0:
 		promise, span = "differential privacy of each stream's whole life: every event is in one release", slog.Attr{}
 	case g.Horizon > 0:

@@ -44,8 +44,8 @@ func (f *fixture) takes(number uint32, from, to int) {
 	}
 }
 
-// TestOtherSemanticsRepeatNothing: a version that reads a record otherwise would redraw the noise of steps whose decisions stand readable
-// in an aborted transaction.
+// TestOtherSemanticsRepeatNothing: a version that reads a record otherwise would redraw the noise of steps whose
+// decisions stand readable in an aborted transaction.
 func TestOtherSemanticsRepeatNothing(t *testing.T) {
 	t.Parallel()
 	f, checkpoint := opened(t, nil, events(0, 20))

@@ -12,8 +12,8 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
-// short answers a request for the ends of a topic's partitions as a leader does that was stopped and has not heard of its
-// successor: from the log that it had then. It reports false for every other request.
+// short answers a request for the ends of a topic's partitions as a leader does that was stopped and has not heard of
+// its successor: from the log that it had then. It reports false for every other request.
 func short(request kmsg.Request, topic string) (kmsg.Response, bool) {
 	switch r := request.(type) {
 	case *kmsg.ListOffsetsRequest:
@@ -36,8 +36,8 @@ func short(request kmsg.Request, topic string) (kmsg.Response, bool) {
 	}
 }
 
-// TestAWokenLeadersLogEndsNothing: at take-over, brokers tell for seconds that what the state has taken is gone. The partition
-// is not given up, and goes on when they know better.
+// TestAWokenLeadersLogEndsNothing: at take-over, brokers tell for seconds that what the state has taken is gone. The
+// partition is not given up, and goes on when they know better.
 func TestAWokenLeadersLogEndsNothing(t *testing.T) {
 	const listOffsets, offsetForLeaderEpoch = 2, 23
 	for name, c := range map[string]struct {

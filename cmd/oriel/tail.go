@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"io"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
+	"unicode"
 
 	"github.com/spf13/cobra"
 
@@ -87,7 +89,8 @@ type tailing struct {
 // errEnough ends the reading of all partitions.
 var errEnough = errors.New("as many decisions as asked for")
 
-// read goes through all partitions: one after the other where they end, beside each other where new decisions are waited for.
+// read goes through all partitions: one after the other where they end, beside each other where new decisions are
+// waited for.
 func (t *tailing) read(ctx context.Context, partitions []int32) error {
 	if !t.options.follow {
 		for _, p := range partitions {
@@ -180,9 +183,28 @@ func show(out io.Writer, line []byte, raw bool) error {
 	if err != nil {
 		return errors.New("not a decision")
 	}
-	_, err = fmt.Fprintf(out, "%-8s %10d %-20s %10s %8s %10s  %s\n",
-		d.Stream, d.Step, d.Mechanism, windowText(d.Window), plan.Upper(d.Epsilon), plan.Upper(d.Delta), abbreviate(d.Point))
+	_, err = fmt.Fprintf(out, "%-8s %10d %-20s %10s %8s %10s  %s%s\n", d.Stream, d.Step, d.Mechanism,
+		windowText(d.Window), plan.Upper(d.Epsilon), plan.Upper(d.Delta), abbreviate(d.Point), further(d.Extras))
 	return err
+}
+
+// further shows the members that not all operators' decisions have, each as name=value. What they say moves no cursor.
+func further(extras []schemas.ExtraMember) string {
+	const shown = 60 // characters of a value
+	text := ""
+	for _, x := range extras {
+		value := []rune(x.JSON)
+		if len(value) > shown {
+			value = append(value[:shown], '…')
+		}
+		text += "  " + x.Name + "=" + string(value)
+	}
+	return strings.Map(func(r rune) rune {
+		if unicode.IsPrint(r) {
+			return r
+		}
+		return '\uFFFD'
+	}, text)
 }
 
 // windowText writes W, in steps; 0 is a guarantee without one.

@@ -6,10 +6,11 @@ import (
 	"time"
 
 	"oriel/pipeline/kafka"
+	"oriel/schemas"
 )
 
-// TestTailReadsAllPartitions: without --partition every partition is shown, each in its order; -n counts all of them; and at the end it says
-// that it waits.
+// TestTailReadsAllPartitions: without --partition every partition is shown, each in its order; -n counts all of them;
+// and at the end it says that it waits.
 func TestTailReadsAllPartitions(t *testing.T) {
 	f := newFixture(t, 3, nil)
 	topic := f.env["ORIEL_INPUT_TOPIC"]
@@ -28,6 +29,21 @@ func TestTailReadsAllPartitions(t *testing.T) {
 	f.await(time.Minute, "the new record", func() bool { return strings.Contains(p.output(), "c2\n") })
 	if strings.Contains(p.output(), "c1") {
 		t.Error("an old record is shown")
+	}
+}
+
+// TestTailShowsExtraMembers: those of an operator, and those of a version that this one does not know.
+func TestTailShowsExtraMembers(t *testing.T) {
+	encoder := schemas.NewEncoder(schemas.DecisionConfig{Stream: "0", Mechanism: "blt", Adjacency: "replace", Unit: "event"},
+		[]schemas.Extra{{Name: "arm", Kind: schemas.ExtraText}, {Name: "scores", Kind: schemas.ExtraNumbers}})
+	line := encoder.Append(nil, 1, 1, []float64{1}, []schemas.ExtraValue{{Text: "north\u009b31m"}, {Numbers: make([]float64, 99)}})
+	var out strings.Builder
+	if err := show(&out, line, false); err != nil {
+		t.Fatal(err)
+	}
+	want := "  [1]  arm=\"north\uFFFD31m\"  scores=[" + strings.Repeat("0,", 29) + "0…\n"
+	if !strings.HasSuffix(out.String(), want) {
+		t.Errorf("%q does not end in %q", out.String(), want)
 	}
 }
 

@@ -16,8 +16,13 @@ func topicsCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "topics",
 		Short: "Create or check the deployment's topics, and write its manifest",
-		Long:  "Topics creates the decision, verdict, changelog and dead-letter topics that are missing, with as many partitions as the input,\nchecks the settings of those that exist, and writes the manifest (configuration and wrapped name key) to each\nchangelog partition that has none. It is safe to run again; with another configuration it refuses.\n\nIt needs the settings of `oriel run`, except ORIEL_START and ORIEL_STATE_DIR.\n\nThe input topic is yours: it must exist, unless --input-partitions says how to create it.",
-		Args:  cobra.NoArgs,
+		Long: "Topics creates the decision, verdict, changelog and dead-letter topics that are missing, with as many partitions as the input,\n" +
+			"adds partitions to them when the input has grown (it never takes any away; with ORIEL_USER_ID it refuses), checks the\n" +
+			"settings of those that exist, and writes the manifest (configuration and wrapped name key) to each changelog partition\n" +
+			"that has none. It is safe to run again; with another configuration it refuses.\n\n" +
+			"It needs the settings of `oriel run`, except ORIEL_START and ORIEL_STATE_DIR.\n\n" +
+			"The input topic is yours: it must exist, unless --input-partitions says how to create it.",
+		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return prepare(cmd.Context(), thisHost(), inputPartitions)
 		},
@@ -48,22 +53,32 @@ func prepare(ctx context.Context, h host, inputPartitions int) error {
 		return err
 	}
 	defer func() { _ = client.Close() }()
-	made := func(topic string) { fmt.Fprintln(h.stderr, "created", topic) }
-	c := s.Deployment()
+	done := func(what string) { fmt.Fprintln(h.stderr, what) }
+	c, err := s.DeploymentOf(model)
+	if err != nil {
+		return err
+	}
 	if inputPartitions > 0 {
-		if err := pipeline.CreateInput(ctx, client, c, inputPartitions, made); err != nil {
+		if err := pipeline.CreateInput(ctx, client, c, inputPartitions, done); err != nil {
 			return err
 		}
 	}
-	if err := pipeline.CreateTopics(ctx, client, c, made); err != nil {
+	if err := pipeline.CreateTopics(ctx, client, c, done); err != nil {
 		return err
 	}
-	topics, err := pipeline.CheckTopics(ctx, client, c, pipeline.ByService|pipeline.ByLetters)
+	topics, err := pipeline.CheckTopics(ctx, client, c, pipeline.ByAll)
 	if err != nil {
 		return err
 	}
 	if err := pipeline.WriteManifests(ctx, client, c, topics, model, master); err != nil {
 		return err
+	}
+	written, err := pipeline.WriteDescriptor(ctx, client, c, topics, model)
+	if err != nil {
+		return err
+	}
+	if written {
+		done("published the descriptor in " + c.Descriptor)
 	}
 	fmt.Fprintf(h.stderr, "%s is ready (partitions: %d)\n", c.Name, topics.Input.Partitions)
 	return nil

@@ -11,8 +11,8 @@ import (
 	"oriel/pipeline/pipetest"
 )
 
-// TestForgottenTransactionIsEnded: a broker that crashed had forgotten the markers of a partition; it hung through every restart,
-// and when somebody freed the changelog only, the next commit made the old decisions readable, too.
+// TestForgottenTransactionIsEnded: a broker that crashed had forgotten the markers of a partition; it hung through
+// every restart, and when somebody freed the changelog only, the next commit made the old decisions readable, too.
 func TestForgottenTransactionIsEnded(t *testing.T) {
 	f, checkpoint := opened(t, nil, events(0, 20))
 	f.send(0, events(20, 10)...)
@@ -43,8 +43,8 @@ func TestForgottenTransactionIsEnded(t *testing.T) {
 	f.wholeHistory(checkpoint, 40, 1, 1)
 }
 
-// TestForgottenLettersAreEnded: letters waited for ever for the place that such a transaction was to commit, through every restart, and
-// readers of the dead-letter topic for its markers.
+// TestForgottenLettersAreEnded: letters waited for ever for the place that such a transaction was to commit, through
+// every restart, and readers of the dead-letter topic for its markers.
 func TestForgottenLettersAreEnded(t *testing.T) {
 	f := newFixture(t, 1, map[string]string{"ORIEL_MAX_RECORD_BYTES": "900000"})
 	f.prepare()

@@ -2,11 +2,9 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"maps"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -20,8 +18,9 @@ import (
 	"oriel/state"
 )
 
-// A transaction that is torn has ended in some of its parts and not in others. Each of the sixteen ways is played here: a
-// service is cut off when all its records are acknowledged, and what some of the parts were to be is committed by hand.
+// A transaction that is torn has ended in some of its parts and not in others. Each of the sixteen ways is played here:
+// a service is cut off when all its records are acknowledged, and what some of the parts were to be is committed by
+// hand.
 
 // part is a bit for each part of a transaction.
 type parts uint
@@ -45,84 +44,6 @@ func (p parts) String() string {
 		return "nothing"
 	}
 	return strings.Join(names, "+")
-}
-
-// inProcess is the service in the test's own process.
-type inProcess struct {
-	t      *testing.T
-	cancel context.CancelFunc
-	done   chan struct{}
-	err    error
-
-	mu  sync.Mutex
-	out bytes.Buffer
-}
-
-func (s *inProcess) Write(b []byte) (int, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.out.Write(b)
-}
-
-func (s *inProcess) output() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.out.String()
-}
-
-// serve runs the service here; heard and more are further listeners and settings, change changes its host.
-func (f *fixture) serve(change func(*host), more map[string]string) *inProcess {
-	f.t.Helper()
-	ctx, cancel := context.WithCancel(f.ctx())
-	s := &inProcess{t: f.t, cancel: cancel, done: make(chan struct{})}
-	h := thisHost()
-	env := maps.Clone(f.env)
-	maps.Copy(env, more)
-	h.environ = nil
-	for k, v := range env {
-		h.environ = append(h.environ, k+"="+v)
-	}
-	h.stderr = s
-	if change != nil {
-		change(&h)
-	}
-	go func() {
-		defer close(s.done)
-		s.err = run(ctx, h)
-	}()
-	f.t.Cleanup(func() {
-		cancel()
-		<-s.done
-		if f.t.Failed() {
-			f.t.Logf("output of the service:\n%s", tailOf(s.output()))
-		}
-	})
-	return s
-}
-
-// running waits until partition 0 is taken over.
-func (s *inProcess) running() {
-	s.t.Helper()
-	for end := time.Now().Add(time.Minute); !strings.Contains(s.output(), "state=running"); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(end) {
-			s.t.Fatal("the service did not start to work within a minute")
-		}
-	}
-}
-
-// stop ends a service that is to end well.
-func (s *inProcess) stop() {
-	s.t.Helper()
-	s.running()
-	s.cancel()
-	select {
-	case <-s.done:
-	case <-time.After(time.Minute):
-		s.t.Fatal("the service did not end")
-	}
-	if s.err != nil {
-		s.t.Fatalf("the service ended with %v", s.err)
-	}
 }
 
 // prepare makes the topics of a fixture in this process.
@@ -149,8 +70,8 @@ func (f *fixture) takeOver() (*kafka.Producer, error) {
 	return f.client.NewProducer(f.ctx(), fmt.Sprintf("%s/%x/0", f.name, id), time.Minute)
 }
 
-// tear runs a service until all records of its next transaction are acknowledged, cuts it off there, and commits some of its
-// parts. Its local store then stands as if the commit had been acknowledged.
+// tear runs a service until all records of its next transaction are acknowledged, cuts it off there, and commits some
+// of its parts. Its local store then stands as if the commit had been acknowledged.
 func (f *fixture) tear(committed parts, more map[string]string) {
 	f.t.Helper()
 	f.forge(committed, more, func(kafka.Record) []byte { return nil })
@@ -278,8 +199,9 @@ func opened(t *testing.T, more map[string]string, records []kafka.Record) (*fixt
 	return f, checkpoint
 }
 
-// wholeHistory checks what a deployment has committed of its events: each decision that is due, once, in order, with the bytes
-// that a replay from step 0 gives; no other value of it even uncommitted; each offset's verdict once; the group at the end.
+// wholeHistory checks what a deployment has committed of its events: each decision that is due, once, in order, with
+// the bytes that a replay from step 0 gives; no other value of it even uncommitted; each offset's verdict once; the
+// group at the end.
 func (f *fixture) wholeHistory(checkpoint []byte, taken, batch, every int) {
 	f.t.Helper()
 	values := map[uint64][]byte{}
@@ -329,8 +251,9 @@ func stateDir(t *testing.T, f *fixture, n int) map[string]string {
 	return map[string]string{"ORIEL_STATE_DIR": filepath.Join(t.TempDir(), "state")}
 }
 
-// TestTornTransactionIsMadeWhole: users saw a partition wait for ever, and decisions stand twice after it was freed. Each of the
-// sixteen ways a transaction can be torn is followed by another tear, of the repair or, where nothing is to be repaired, of the next transaction.
+// TestTornTransactionIsMadeWhole: users saw a partition wait for ever, and decisions stand twice after it was freed.
+// Each of the sixteen ways a transaction can be torn is followed by another tear, of the repair or, where nothing is to
+// be repaired, of the next transaction.
 func TestTornTransactionIsMadeWhole(t *testing.T) {
 	for _, c := range []struct {
 		name         string
@@ -363,7 +286,8 @@ func TestTornTransactionIsMadeWhole(t *testing.T) {
 	}
 }
 
-// TestTornOpeningIsMadeWhole: a partition whose opening was acknowledged, and stands in some parts only, has lost nothing.
+// TestTornOpeningIsMadeWhole: a partition whose opening was acknowledged, and stands in some parts only, has lost
+// nothing.
 func TestTornOpeningIsMadeWhole(t *testing.T) {
 	for _, committed := range []parts{0, offsetPart, changelogPart, changelogPart | offsetPart} {
 		for _, again := range []parts{0, offsetPart, changelogPart} {
@@ -390,8 +314,8 @@ func TestTornOpeningIsMadeWhole(t *testing.T) {
 	}
 }
 
-// TestTornTransactionOfOtherBytesStops: what is committed ahead of the state and does not come out again is a second history, and nothing
-// is sent on top of it.
+// TestTornTransactionOfOtherBytesStops: what is committed ahead of the state and does not come out again is a second
+// history, and nothing is sent on top of it.
 func TestTornTransactionOfOtherBytesStops(t *testing.T) {
 	first := map[parts]string{decisionsPart: "differs from the one that its events give", verdictsPart: "verdicts of the offsets"}
 	for part, says := range first {
@@ -475,8 +399,8 @@ func TestTwoValuesOfAnAbortedDecisionStop(t *testing.T) {
 	f.refused(nil, "decision 25 can be read with two values", "ORIEL_NAME")
 }
 
-// TestResetOffsetsBesideATornTransaction: where decisions stand ahead of the state, setting the offset back would have doubled them. The
-// message says what to do, and that is enough.
+// TestResetOffsetsBesideATornTransaction: where decisions stand ahead of the state, setting the offset back would have
+// doubled them. The message says what to do, and that is enough.
 func TestResetOffsetsBesideATornTransaction(t *testing.T) {
 	t.Parallel()
 	f, checkpoint := opened(t, nil, events(0, 20))

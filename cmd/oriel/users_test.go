@@ -18,7 +18,8 @@ func of(user string, r kafka.Record) kafka.Record {
 	return r
 }
 
-// crowd are events of 9 users in turn, each for one step with a malformed value, and 4 steps apart at times; a few name nobody.
+// crowd are events of 9 users in turn, each for one step with a malformed value, and 4 steps apart at times; a few name
+// nobody.
 func crowd(n int) []kafka.Record {
 	all := make([]kafka.Record, n)
 	for i := range all {
@@ -60,8 +61,8 @@ func expected(records []kafka.Record, separation int) (reasons []string) {
 	return reasons
 }
 
-// TestUsersAreKeptApart: an event too close to its user's last one, or of nobody, takes its place as a null event with its reason; a
-// malformed event has had its user's turn; kills and restarts change nothing.
+// TestUsersAreKeptApart: an event too close to its user's last one, or of nobody, takes its place as a null event with
+// its reason; a malformed event has had its user's turn; kills and restarts change nothing.
 func TestUsersAreKeptApart(t *testing.T) {
 	f := newFixture(t, 1, byUser)
 	f.must("topics")
@@ -133,7 +134,8 @@ func TestUserInTwoPartitionsStopsTheService(t *testing.T) {
 	}
 }
 
-// TestUserInPartitionsIsFoundWhenSeenAgain: a user whose separation has just passed is forgotten and remembered in one step.
+// TestUserInPartitionsIsFoundWhenSeenAgain: a user whose separation has just passed is forgotten and remembered in one
+// step.
 func TestUserInPartitionsIsFoundWhenSeenAgain(t *testing.T) {
 	f := newFixture(t, 2, byUser)
 	f.must("topics")

@@ -13,7 +13,8 @@ import (
 	"oriel/schemas/table"
 )
 
-// bombBytes is what the value of a bomb unpacks to: below the 64 MiB that the service reads a batch to, so that all of it is unpacked.
+// bombBytes is what the value of a bomb unpacks to: below the 64 MiB that the service reads a batch to, so that all of
+// it is unpacked.
 const bombBytes = 60 << 20
 
 // readEvents maps flights to events with named features, hashed by the service.

@@ -83,7 +83,8 @@ func bench(ctx context.Context, o options) error {
 		return fmt.Errorf("fill: %w", err)
 	}
 	for n := range o.runs {
-		for _, c := range contenders {
+		for i := range contenders {
+			c := contenders[(i+n)%len(contenders)] // a broker that warms up, or tidies up behind the run before, favours nobody
 			s := &service{
 				binary: c.binary, name: fmt.Sprintf("%s-%d-%s", input, n, c.name), input: input, brokers: o.brokers,
 				key: key, dir: filepath.Join(dir, fmt.Sprint(n, c.name)),

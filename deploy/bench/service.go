@@ -40,8 +40,8 @@ func (s *service) command(ctx context.Context, arg string) *exec.Cmd {
 	return cmd
 }
 
-// measure runs the service over the whole input. The clock starts when the first partition's state is committed, which is
-// before the first fetch, and stops when the last offset is.
+// measure runs the service over the whole input. The clock starts when the first partition's state is committed, which
+// is before the first fetch, and stops when the last offset is.
 func (s *service) measure(ctx context.Context, client *kafka.Client, ends []int64) (r result, err error) {
 	if err := s.command(ctx, "topics").Run(); err != nil {
 		return r, err

@@ -1,12 +1,12 @@
-// Command peers measures the exact Gaussian sampler beside its peers, in one run, so that a machine whose speed swings does not
-// decide: math/rand/v2's NormFloat64 on ChaCha8, which is fast and not exact, and OpenDP's integer Gaussian, which is exact up to
-// where its caller rounds the scale. Then a whole step of blt.
+// Command peers measures the exact Gaussian sampler beside its peers, in one run, so that a machine whose speed swings
+// does not decide: math/rand/v2's NormFloat64 on ChaCha8, which is fast and not exact, and OpenDP's integer Gaussian,
+// which is exact up to where its caller rounds the scale. Then a whole step of blt.
 //
 //	python3 -m venv venv && venv/bin/pip install opendp==0.16.0
 //	go run ./deploy/peers [--python venv/bin/python3] [--rounds 40]
 //
-// Each round measures every line of the table once, for a millisecond or so; a figure is the median over the rounds, a ratio the median
-// of the ratios within a round. It fails when a draw of ours takes more than 1.25 times NormFloat64 or more than a 500th of OpenDP's, when
-// a step of blt, quantisation included, takes more than 250 times NormFloat64 (2.5 µs where that is 10 ns) or more than 1.1 times as
-// long at W = 2²⁰ as at 2¹⁰, and when there is no OpenDP to ask.
+// Each round measures every line of the table once, for a millisecond or so; a figure is the median over the rounds, a
+// ratio the median of the ratios within a round. It fails when a draw of ours takes more than 1.25 times NormFloat64 or
+// more than a 500th of OpenDP's, when a step of blt, quantisation included, takes more than 250 times NormFloat64 (2.5
+// µs where that is 10 ns) or more than 1.1 times as long at W = 2²⁰ as at 2¹⁰, and when there is no OpenDP to ask.
 package main

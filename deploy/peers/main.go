@@ -149,8 +149,8 @@ func exact(n int) (*line, error) {
 func step(windowLog int) (*line, error) {
 	const d = 32
 	c := mechanisms.Config{
-		Name: "blt", Window: 1 << windowLog, Batch: 1, Dimension: d, Budget: dp.Budget{Epsilon: 1, Delta: 1e-6},
-		Clip: 1, Adjacency: dp.Replace, AgeWeight: 0.3,
+		Name: "blt", Window: 1 << windowLog, Batch: 1, Leaf: mechanisms.OnePart(d, 1), Budget: dp.Budget{Epsilon: 1, Delta: 1e-6},
+		Adjacency: dp.Replace, AgeWeight: 0.3,
 	}
 	plan, err := mechanisms.NewPlan(c)
 	if err != nil {

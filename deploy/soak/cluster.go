@@ -18,6 +18,7 @@ import (
 	"syscall"
 	"time"
 
+	"oriel/pipeline"
 	"oriel/pipeline/kafka"
 )
 
@@ -28,7 +29,8 @@ type cluster struct {
 	client  *kafka.Client // past the proxies
 }
 
-// broker is one of them. It has a listener for each process under test, whose advertised address is that process's proxy.
+// broker is one of them. It has a listener for each process under test, whose advertised address is that process's
+// proxy.
 type broker struct {
 	*process
 	id    int
@@ -81,7 +83,8 @@ func newCluster(ctx context.Context, jars, dir string, n int, proxied [][]string
 	return c, err
 }
 
-// properties fills the template of continuous integration in, and adds what differs; of two equal names the last counts.
+// properties fills the template of continuous integration in, and adds what differs; of two equal names the last
+// counts.
 func (b *broker) properties(text, controller string, voters, proxied []string, ports *ports) string {
 	more := []string{
 		"node.id=" + strconv.Itoa(b.id), "controller.quorum.bootstrap.servers=", "controller.quorum.voters=" + strings.Join(voters, ","),
@@ -106,14 +109,24 @@ func (b *broker) properties(text, controller string, voters, proxied []string, p
 	return text + "\n" + strings.Join(more, "\n") + "\n"
 }
 
-// start starts all brokers and waits until they are one cluster.
+// start starts all brokers and waits until they are one cluster. One that ends over a port that somebody else holds for
+// a moment is started again.
 func (c *cluster) start(ctx context.Context) error {
-	for _, b := range c.brokers {
-		if err := b.start(); err != nil {
+	ctx, cancel := context.WithTimeout(ctx, startLimit)
+	defer cancel()
+	for {
+		for _, b := range c.brokers {
+			if err := b.start(); err != nil {
+				return err
+			}
+		}
+		attempt, end := context.WithTimeout(ctx, startLimit/8)
+		err := c.whole(attempt)
+		end()
+		if err == nil || ctx.Err() != nil {
 			return err
 		}
 	}
-	return c.whole(ctx)
 }
 
 // startLimit is ten times what three brokers take to start on two idle cores.
@@ -128,7 +141,7 @@ func (c *cluster) whole(ctx context.Context) error {
 		if err == nil && described.Brokers == len(c.brokers) {
 			return nil
 		}
-		if err := sleep(ctx, 100*time.Millisecond); err != nil {
+		if err := pipeline.Pause(ctx, 100*time.Millisecond); err != nil {
 			return fmt.Errorf("the cluster is not whole within %v; logs are in broker*/log: %w", startLimit, err)
 		}
 	}
@@ -182,7 +195,8 @@ func (c *cluster) stop() {
 	}
 }
 
-// ports gives addresses below Linux's range for outgoing connections, so that none is taken between this look and its use.
+// ports gives addresses below Linux's range for outgoing connections, so that none is taken between this look and its
+// use.
 type ports struct{ given map[int]bool }
 
 func (p *ports) address() string {

@@ -13,6 +13,7 @@ import (
 	"sync"
 	"time"
 
+	"oriel/pipeline"
 	"oriel/pipeline/kafka"
 )
 
@@ -52,8 +53,8 @@ const (
 // leaderTopics are those whose leaders are worth freezing.
 var leaderTopics = []string{inputTopic, decisions, changelog, verdicts}
 
-// settings are those of all processes. Without users: a step's event can be read off the decisions, and the noise is far below an event's
-// smallest difference.
+// settings are those of all processes. Without users: a step's event can be read off the decisions, and the noise is
+// far below an event's smallest difference.
 func settings(dir string, users, single bool) ([]string, error) {
 	key := filepath.Join(dir, "master.key")
 	if err := os.WriteFile(key, []byte(hex.EncodeToString(make([]byte, 32))), 0o600); err != nil {
@@ -112,7 +113,7 @@ func (d *deployment) opened(ctx context.Context) error {
 			p++
 			continue
 		}
-		if err := sleep(ctx, 50*time.Millisecond); err != nil {
+		if err := pipeline.Pause(ctx, 50*time.Millisecond); err != nil {
 			return fmt.Errorf("partition %d was not opened within a minute; see %s", p, d.dir)
 		}
 	}
@@ -133,7 +134,7 @@ func (d *deployment) drained(ctx context.Context, group, topic string) error {
 					break
 				}
 			}
-			if sleep(ctx, 50*time.Millisecond) != nil {
+			if pipeline.Pause(ctx, 50*time.Millisecond) != nil {
 				return fmt.Errorf("group %s hangs: not at the end of %s partition %d within %v, but at %d (%w)", group, topic, p, drainLimit, taken, err)
 			}
 		}

@@ -4,9 +4,10 @@
 //
 //	.ci/soak CACHE [--brokers 1|3] [--users] [--seed 1] [--for 4m]
 //
-// installs what is needed below CACHE, starts a cluster of one broker or of three (three replicas, two in sync), three `oriel run` of one
-// group and an `oriel letters`, each behind a proxy of its own, and a producer (feed.py) that mixes bad records of many kinds, canaries,
-// codecs and aborted transactions into the events. Then, for the time given, one fault after the other, drawn from the seed:
+// installs what is needed below CACHE, starts a cluster of one broker or of three (three replicas, two in sync), three
+// `oriel run` of one group and an `oriel letters`, each behind a proxy of its own, and a producer (feed.py) that mixes
+// bad records of many kinds, canaries, codecs and aborted transactions into the events. Then, for the time given, one
+// fault after the other, drawn from the seed:
 //
 //	processes   killed, at any time or between a decision's first readability and its commit; all killed; frozen for longer than the session
 //	            or shorter; told to end; one fewer for a while. Meanwhile the state directory stays, is deleted, is replaced by an older copy of
@@ -15,8 +16,8 @@
 //	network     of one process or all, all connections or every second one: delay, silence, answers lost, refused, reset; what was held
 //	            arrives late or never
 //
-// At the end everything is drained, and check.py reads every topic through librdkafka. It knows no code of Oriel's: with linear losses, ε = 10⁸
-// and µ = 1, t·x_{t+1} − (t−1)·x_t spells the event that step t counted.
+// At the end everything is drained, and check.py reads every topic through librdkafka. It knows no code of Oriel's:
+// with linear losses, ε = 10⁸ and µ = 1, t·x_{t+1} − (t−1)·x_t spells the event that step t counted.
 //
 //	one value      no (stream, incarnation, index) has two values, read uncommitted
 //	exactly once   committed decisions are 1, 2, …, n in order, each of the right event, n the records below the group's offset
@@ -25,9 +26,10 @@
 //	no hang        the end of the input is reached within a minute of the last fault, and after a fault that is waited for within 45 s
 //	no refusal     no process ends by itself or with a code other than 0 when told to, no partition stops
 //
-// With --users: user level, named features, ε = 1; steps are compared with `oriel replay --check` from the first state on.
+// With --users: user level, named features, ε = 1; steps are compared with `oriel replay --check` from the first state
+// on.
 //
-// A run prints its faults and a report; the exit code is 1 when a line of it is a violation. Equal seeds give equal faults, not equal timing.
-// Everything it writes is below one directory, which stays if something is wrong; everything it starts it ends. Linux, and for full disks the right
-// to mount a tmpfs; the report says when these are left out.
+// A run prints its faults and a report; the exit code is 1 when a line of it is a violation. Equal seeds give equal
+// faults, not equal timing. Everything it writes is below one directory, which stays if something is wrong; everything
+// it starts it ends. Linux, and for full disks the right to mount a tmpfs; the report says when these are left out.
 package main

@@ -9,6 +9,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"oriel/pipeline"
 )
 
 // recoveryLimit is how long a fault that is waited for may take to be got over: several sessions.
@@ -46,14 +48,15 @@ func (in *injector) run(ctx context.Context, s *schedule, until time.Time) error
 			}
 		}
 		alone = f.settles
-		if err := sleep(ctx, f.gap); err != nil {
+		if err := pipeline.Pause(ctx, f.gap); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// settled waits until every partition has a decision and a letter that were made after a moment, and returns when the last arrived.
+// settled waits until every partition has a decision and a letter that were made after a moment, and returns when the
+// last arrived.
 func (in *injector) settled(ctx context.Context, from time.Time) (decided, lettered time.Time, err error) {
 	ctx, cancel := context.WithTimeout(ctx, recoveryLimit)
 	defer cancel()
@@ -85,7 +88,8 @@ func (in *injector) row(f fault) string {
 	return string(f.kind)
 }
 
-// do does one fault and returns the moment from which getting over it counts: its begin, or the end of one that nobody can get over before.
+// do does one fault and returns the moment from which getting over it counts: its begin, or the end of one that nobody
+// can get over before.
 func (in *injector) do(ctx context.Context, n int, f fault) (time.Time, error) {
 	victim := in.victim(f)
 	b := in.cluster.brokers[f.broker%len(in.cluster.brokers)]
@@ -96,7 +100,7 @@ func (in *injector) do(ctx context.Context, n int, f fault) (time.Time, error) {
 		in.report.fault(n, in.row(f), f, victim.name)
 		victim.signal(syscall.SIGSTOP)
 		from := time.Now()
-		err := sleep(ctx, f.hold)
+		err := pipeline.Pause(ctx, f.hold)
 		victim.signal(syscall.SIGCONT)
 		return from, err
 	case fullDisk:
@@ -139,7 +143,7 @@ func (in *injector) end(ctx context.Context, n int, f fault, victim *slot) (time
 			return from, err
 		}
 	}
-	if err := sleep(ctx, f.hold+f.down); err != nil {
+	if err := pipeline.Pause(ctx, f.hold+f.down); err != nil {
 		return from, err
 	}
 	for _, s := range victims {
@@ -159,7 +163,8 @@ const (
 // aimLimit is how long an aimed fault waits for its moment; a process without partitions never has one.
 const aimLimit = 5 * time.Second
 
-// spring does something at the next such request or answer of some processes, or when there is none for a while, and returns when.
+// spring does something at the next such request or answer of some processes, or when there is none for a while, and
+// returns when.
 func (in *injector) spring(ctx context.Context, api uint16, answer bool, slots []*slot, do func(*proxy)) time.Time {
 	sprung := make(chan time.Time, 1)
 	t := &trap{api: api, answer: answer, spring: func(at *proxy) {
@@ -170,7 +175,7 @@ func (in *injector) spring(ctx context.Context, api uint16, answer bool, slots [
 		s.trap.Store(t)
 		defer s.trap.Store(nil)
 	}
-	_ = sleep(ctx, time.Duration(in.random.IntN(300))*time.Millisecond) // not always right after the fault before
+	_ = pipeline.Pause(ctx, time.Duration(in.random.IntN(300))*time.Millisecond) // not always right after the fault before
 	select {
 	case at := <-sprung:
 		return at
@@ -189,7 +194,7 @@ func (in *injector) fillDisk(ctx context.Context, n int, f fault) (time.Time, er
 			if err != nil {
 				return time.Now(), err
 			}
-			err = sleep(ctx, f.hold)
+			err = pipeline.Pause(ctx, f.hold)
 			if failed := release(); failed != nil {
 				return time.Now(), failed
 			}
@@ -220,7 +225,7 @@ func (in *injector) endBroker(ctx context.Context, n int, f fault, b *broker) (t
 	default:
 		b.kill()
 	}
-	if err := sleep(ctx, f.hold); err != nil {
+	if err := pipeline.Pause(ctx, f.hold); err != nil {
 		return from, err
 	}
 	if err := b.start(); err != nil {
@@ -254,11 +259,11 @@ func (in *injector) stale(ctx context.Context, n int, f fault) (time.Time, error
 		if now, err := in.cluster.leader(ctx, topic, p, b); err == nil && now > 0 && now != id {
 			break
 		}
-		if err := sleep(ctx, 200*time.Millisecond); err != nil {
+		if err := pipeline.Pause(ctx, 200*time.Millisecond); err != nil {
 			return time.Now(), err
 		}
 	}
-	err = sleep(ctx, f.hold)
+	err = pipeline.Pause(ctx, f.hold)
 	return time.Now(), err
 }
 
@@ -289,7 +294,7 @@ func (in *injector) disturb(ctx context.Context, n int, f fault, victim *slot) (
 	for _, p := range proxies {
 		p.disturb(d)
 	}
-	err := sleep(ctx, f.hold)
+	err := pipeline.Pause(ctx, f.hold)
 	close(d.over)
 	var healing sync.WaitGroup
 	failed := make([]error, len(proxies))

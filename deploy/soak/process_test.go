@@ -12,6 +12,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"oriel/pipeline"
 )
 
 // shell is a slot whose process is a script; $0 is a path of its own.
@@ -60,7 +62,7 @@ func TestAProcessThatEndsByItselfIsToldOfAndStartedAgain(t *testing.T) {
 	done.Go(func() { s.supervise(ctx, v.violation) })
 	<-s.child()
 	for end := time.Now().Add(10 * time.Second); !s.running() && time.Now().Before(end); {
-		_ = sleep(ctx, 10*time.Millisecond)
+		_ = pipeline.Pause(ctx, 10*time.Millisecond)
 	}
 	s.signal(syscall.SIGKILL) // asked for: not told of
 	cancel()

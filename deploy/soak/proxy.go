@@ -32,7 +32,8 @@ type trap struct {
 	spring func(at *proxy)
 }
 
-// proxy stands between one process and one broker, and knows of the protocol only where a request or an answer ends, and its kind.
+// proxy stands between one process and one broker, and knows of the protocol only where a request or an answer ends,
+// and its kind.
 type proxy struct {
 	broker *broker
 	addr   string

@@ -14,6 +14,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"oriel/pipeline"
 )
 
 // run is a run from the start of the brokers to the judgement.
@@ -55,7 +57,8 @@ func (d *deployment) begin(ctx context.Context) error {
 	return d.save(ctx)
 }
 
-// suffer makes events flow, makes faults, and waits until everything is got over and the input has been taken to its end.
+// suffer makes events flow, makes faults, and waits until everything is got over and the input has been taken to its
+// end.
 func (d *deployment) suffer(ctx context.Context, o options, r *report) error {
 	beside, cancel := context.WithCancel(ctx)
 	var besides sync.WaitGroup
@@ -117,7 +120,7 @@ func (d *deployment) kinds(r *report) [][]weight {
 
 // observe measures processes and reads their pages.
 func (d *deployment) observe(ctx context.Context) {
-	for n := 0; sleep(ctx, 500*time.Millisecond) == nil; n++ {
+	for n := 0; pipeline.Pause(ctx, 500*time.Millisecond) == nil; n++ {
 		for _, s := range d.slots {
 			s.measure()
 			if n%10 == 0 {

@@ -43,7 +43,8 @@ const (
 	cut     damage = "file cut"
 )
 
-// fault is one of the schedule. Every field is drawn for every fault, so that a kind's own needs move nothing behind it.
+// fault is one of the schedule. Every field is drawn for every fault, so that a kind's own needs move nothing behind
+// it.
 type fault struct {
 	kind    kind
 	victim  int           // process, modulo those that there are

@@ -17,6 +17,8 @@ import (
 	"sync/atomic"
 	"syscall"
 	"time"
+
+	"oriel/pipeline"
 )
 
 // slot is the place of one process under test: its state directory, its proxies, its log.
@@ -74,11 +76,11 @@ func (s *slot) supervise(ctx context.Context, violation func(string, ...any)) {
 		}
 		if err, asked := s.outcome(); !asked {
 			violation("%s ended by itself (%v); see %s", s.name, err, s.log)
-			if sleep(ctx, time.Second) == nil {
+			if pipeline.Pause(ctx, time.Second) == nil {
 				_ = s.start()
 			}
 		}
-		_ = sleep(ctx, 100*time.Millisecond)
+		_ = pipeline.Pause(ctx, 100*time.Millisecond)
 	}
 }
 

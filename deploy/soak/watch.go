@@ -9,10 +9,12 @@ import (
 	"sync"
 	"time"
 
+	"oriel/pipeline"
 	"oriel/pipeline/kafka"
 )
 
-// watch follows the committed records of every partition of a topic, past the proxies, to tell when a fault is got over.
+// watch follows the committed records of every partition of a topic, past the proxies, to tell when a fault is got
+// over.
 type watch struct {
 	topic string
 
@@ -38,7 +40,7 @@ func (w *watch) follow(ctx context.Context, client *kafka.Client, p int32) {
 		for {
 			batch, err := reader.Fetch(ctx)
 			if err != nil {
-				_ = sleep(ctx, 100*time.Millisecond)
+				_ = pipeline.Pause(ctx, 100*time.Millisecond)
 				break // stale leaders give such answers; the judgement is another program's
 			}
 			if n := len(batch.Records); n > 0 {
@@ -52,14 +54,15 @@ func (w *watch) follow(ctx context.Context, client *kafka.Client, p int32) {
 	}
 }
 
-// after waits until every partition has a committed record that was made after a moment, and returns when the last of these arrived.
+// after waits until every partition has a committed record that was made after a moment, and returns when the last of
+// these arrived.
 func (w *watch) after(ctx context.Context, from time.Time) (time.Time, error) {
 	for {
 		last, missing := w.arrival(from)
 		if len(missing) == 0 {
 			return last, nil
 		}
-		if err := sleep(ctx, 20*time.Millisecond); err != nil {
+		if err := pipeline.Pause(ctx, 20*time.Millisecond); err != nil {
 			return last, fmt.Errorf("nothing new is committed in %s, partitions %v, within %v", w.topic, missing, recoveryLimit)
 		}
 	}

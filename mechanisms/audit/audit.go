@@ -43,7 +43,7 @@ func (g *guesses) add(guess, coin bool) {
 	}
 }
 
-// Claim is what is audited: of releases up to the age of the canary, but of a window at least. Mu is 0 for pure ε.
+// Claim is what is audited: of releases up to the age of the canary, but of a window at least where there is one. Mu is 0 for pure ε.
 type Claim struct {
 	Mu      float64 `json:"mu"`
 	Epsilon float64 `json:"epsilon"`
@@ -53,7 +53,7 @@ type Claim struct {
 // ClaimAt returns what a guarantee says of an age.
 func ClaimAt(g dp.Guarantee, age uint64) Claim {
 	c := Claim{Mu: g.Mu, Epsilon: g.Epsilon, Delta: g.Delta}
-	if g.Window == 0 || age <= g.Window {
+	if g.Curve == nil && g.Window == 0 || age <= g.Window {
 		return c
 	}
 	c.Epsilon = g.At(age).Epsilon

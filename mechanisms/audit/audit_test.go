@@ -11,7 +11,8 @@ import (
 	"oriel/mechanisms/mechtest"
 )
 
-// reaches wants an audit of an honest mechanism to come to 0.9 of what its canary can show, to a share of the claim, and not above either.
+// reaches wants an audit of an honest mechanism to come to 0.9 of what its canary can show, to a share of the claim,
+// and not above either.
 func reaches(t *testing.T, what string, c mechanisms.Config, step, age uint64, ofClaim float64) {
 	t.Helper()
 	p, k, stream := mechtest.Plan(t, c), canary(t, c, step, age), mechtest.Open(t, c, [32]byte{16})
@@ -43,7 +44,7 @@ func TestAuditReachesTheClaim(t *testing.T) {
 	reaches(t, "once-gaussian", config("once-gaussian"), 3, 2, 0.9)
 	for name, window := range map[string]uint64{"tree-gamma": 4, "tree-laplace": 2, "once-gamma": 0} {
 		c := config(name)
-		c.Dimension, c.Budget, c.Window = 1, dp.Budget{Epsilon: 2}, window
+		c.Leaf, c.Budget, c.Window = mechanisms.OnePart(1, c.Clip()), dp.Budget{Epsilon: 2}, window
 		reaches(t, name, c, 1, max(1, window), 0.9)
 	}
 }
@@ -96,7 +97,7 @@ func TestRunsForIsHonest(t *testing.T) {
 	}
 	// A large dimension hides the largest score of pure noise from any number of runs.
 	c = config("tree-gamma")
-	c.Dimension, c.Budget = 64, dp.Budget{Epsilon: 1}
+	c.Leaf, c.Budget = mechanisms.OnePart(64, c.Clip()), dp.Budget{Epsilon: 1}
 	k = canary(t, c, 1, 8)
 	if runs, ok := newLaw(t, c, mechtest.Plan(t, c), k).RunsFor(0.9, 0, alpha); ok {
 		t.Errorf("gamma noise in 64 dimensions: %d runs", runs)

@@ -49,21 +49,20 @@ func (k Canary) At(step uint64) bool {
 	return step >= k.Step && (step-k.Step)%k.Spacing == 0 && (step-k.Step)/k.Spacing < k.Count
 }
 
-// signal returns m_t of releases 1 … Releases: of prefix sums, or of single steps.
-func (k Canary) signal(once bool) []float64 {
+// signal returns m_t of releases 1 … Releases, where a release keeps so much of the one before: 1 in prefix sums, 0 in single steps.
+func (k Canary) signal(kept float64) []float64 {
 	m, sum := make([]float64, k.Releases), 0.0
 	for t := range m {
+		sum *= kept
 		if k.At(uint64(t + 1)) {
 			sum++
-		} else if once {
-			sum = 0
 		}
 		m[t] = sum
 	}
 	return m
 }
 
-// Distance returns the ℓ2 distance of the two leaves, loss units.
+// Distance returns the ℓ2 distance of the two leaves, loss units; scales of coordinates do not count.
 func (k Canary) Distance() float64 { return norm2(difference(k.With, k.Without)) }
 
 func (k Canary) validate(n int) error {

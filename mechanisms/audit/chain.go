@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"oriel/mechanisms"
+	"oriel/mechanisms/audit/definition"
 	"oriel/mechanisms/audit/residual"
 	"oriel/mechanisms/noise"
 )
@@ -34,15 +35,29 @@ const (
 // Stream is what CheckChain looks at: a *mechanisms.Stream.
 type Stream interface {
 	Add(id noise.Identity, gradient []float64) (closed bool)
-	Sum() []float64
+	Sum(part int) []float64
 	AppendState(dst []byte) []byte
 	Restore(state []byte) error
+}
+
+// sums returns the last releases of all parts, one behind the other.
+func sums(stream Stream, c mechanisms.Config) []float64 {
+	if len(c.Leaf.Parts) == 1 {
+		return stream.Sum(0)
+	}
+	var out []float64
+	for i := range c.Leaf.Parts {
+		out = append(out, stream.Sum(i)...)
+	}
+	return out
 }
 
 // CheckChain plays pairs of short histories that differ in one record, and there in as little as can be: one lattice
 // unit of one coordinate, one byte of it, a null event for a leaf of zeros, one field of the record's identity. All
 // noise from the record's step on must be new. True noises agree at a coordinate in about one of s cases, s the scale
 // in lattice units: the p-value is that of as many as were found, or more.
+//
+// A part's numbers have to be those of its leaf: Bare makes it so of a part with a quantiser.
 func CheckChain(c mechanisms.Config, p mechanisms.Plan, stream Stream) (residual.Test, error) {
 	h, err := newHistorian(c, p, stream)
 	if err != nil {
@@ -50,7 +65,8 @@ func CheckChain(c mechanisms.Config, p mechanisms.Plan, stream Stream) (residual
 	}
 	f := residual.Test{Name: "history", Looked: "noise after the least change of one record: is it new", P: 1, Worst: "all is new"}
 	equal, compared := 0, 0
-	for x := range changes(c.Dimension, c.Batch) {
+	base, largest := bases(c, p)
+	for x := range changes(base, largest, c.Batch) {
 		first, err := h.play(x.place, x.leaf, nil)
 		if err != nil {
 			return residual.Test{}, err
@@ -77,12 +93,29 @@ func CheckChain(c mechanisms.Config, p mechanisms.Plan, stream Stream) (residual
 	return f, nil
 }
 
-// changes are all that are tried.
-func changes(n int, batch uint64) iter.Seq[change] {
-	base, zero := make([]int64, n), make([]int64, n)
-	for i := range base {
-		base[i] = int64(i*7%13) + 1
+// bases is a leaf from which changes go out, and the largest number at each coordinate that a leaf may have there: a
+// quantiser may allow leaves that are much shorter than the grid does, and then the base is zero there.
+func bases(c mechanisms.Config, p mechanisms.Plan) (base, largest []int64) {
+	base = make([]int64, c.Dimension())
+	for k, part := range definition.Parts(c, p) {
+		limit := part.Grid.Lambda
+		if q := c.Leaf.Parts[k].Quantiser; q != nil {
+			_, zeroOut := q.Distances(part.Grid)
+			limit = int64(math.Sqrt(float64(zeroOut)) / 2)
+		}
+		for i := part.From; i < part.To; i++ {
+			if float64(limit) > 16*math.Sqrt(float64(part.To-part.From)) {
+				base[i] = int64(i*7%13) + 1
+			}
+			largest = append(largest, max(1, limit))
+		}
 	}
+	return base, largest
+}
+
+// changes are all that are tried.
+func changes(base, largest []int64, batch uint64) iter.Seq[change] {
+	n, zero := len(base), make([]int64, len(base))
 	last := batch - 1
 	few := []change{
 		{"another topic", last, base, base, func(id *noise.Identity) { id.Topic[15]++ }},
@@ -103,7 +136,7 @@ func changes(n int, batch uint64) iter.Seq[change] {
 		}
 		for _, place := range places {
 			for i := 0; i < n && (i == 0 || place == last); i += every {
-				if !changesAt(i, place, base, yield) {
+				if !changesAt(i, place, base, largest[i], yield) {
 					return
 				}
 			}
@@ -112,8 +145,11 @@ func changes(n int, batch uint64) iter.Seq[change] {
 }
 
 // changesAt are those of one coordinate: one byte of it, or its sign.
-func changesAt(i int, place uint64, base []int64, yield func(change) bool) bool {
+func changesAt(i int, place uint64, base []int64, largest int64, yield func(change) bool) bool {
 	to := func(what string, x int64) bool {
+		if x == base[i] || x > largest {
+			return true
+		}
 		other := slices.Clone(base)
 		other[i] = x
 		return yield(change{fmt.Sprintf("%s at coordinate %d", what, i+1), place, base, other, nil})
@@ -125,8 +161,8 @@ func changesAt(i int, place uint64, base []int64, yield func(change) bool) bool 
 // historian plays short histories on one stream. All their records but one are null.
 type historian struct {
 	config        mechanisms.Config
-	plan          mechanisms.Plan
 	stream        Stream
+	integers      []float64 // one of each coordinate, loss units
 	rebuild       *residual.Rebuilder
 	tolerance     float64 // how far rounding may take equal draws apart, scales
 	changed, last uint64  // steps: of the record, and of the last release
@@ -135,8 +171,10 @@ type historian struct {
 
 func newHistorian(c mechanisms.Config, p mechanisms.Plan, stream Stream) (*historian, error) {
 	h := &historian{
-		config: c, plan: p, stream: stream, tolerance: 4 / p.Scale.Float64(), changed: 2, last: 3,
-		start: stream.AppendState(nil),
+		config: c, stream: stream, integers: definition.Integers(c, p), changed: 2, last: 3, start: stream.AppendState(nil),
+	}
+	for _, part := range definition.Parts(c, p) {
+		h.tolerance = max(h.tolerance, 4/part.Scale.Float64())
 	}
 	if c.Batch > longBatch {
 		h.changed, h.last = 1, 1
@@ -159,10 +197,10 @@ func (h *historian) play(place uint64, units []int64, identity func(*noise.Ident
 		return nil, err
 	}
 	var out []float64
-	n := h.config.Dimension
+	n := h.config.Dimension()
 	leaf, none, z := make([]float64, n), make([]float64, n), make([]float64, n)
 	for i, v := range units {
-		leaf[i] = float64(v) * h.plan.Grid.Unit()
+		leaf[i] = float64(v) * h.integers[i]
 	}
 	id := noise.Identity{Partition: 1}
 	h.rebuild.Start()
@@ -185,7 +223,7 @@ func (h *historian) play(place uint64, units []int64, identity func(*noise.Ident
 			sum = leaf
 			h.stream.Add(other, leaf)
 		}
-		if h.rebuild.Next(z, h.stream.Sum(), sum); step >= h.changed {
+		if h.rebuild.Next(z, sums(h.stream, h.config), sum); step >= h.changed {
 			out = append(out, z...)
 		}
 	}

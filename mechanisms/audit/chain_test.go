@@ -31,8 +31,8 @@ func (d *deaf) Add(id noise.Identity, gradient []float64) bool {
 	return d.Stream.Add(id, heard)
 }
 
-func (d *deaf) Sum() []float64 {
-	d.sum = slices.Clone(d.Stream.Sum())
+func (d *deaf) Sum(int) []float64 {
+	d.sum = slices.Clone(d.Stream.Sum(0))
 	for i, x := range d.lost {
 		d.sum[i] += x
 	}
@@ -66,7 +66,7 @@ func TestCheckChainCatchesWhatTheChainDoesNotHear(t *testing.T) {
 	for _, name := range []string{"blt", "tree-gaussian", "tree-laplace", "tree-gamma", "once-gaussian"} {
 		for _, batch := range []uint64{1, 3} {
 			c := config(name)
-			c.Dimension, c.Batch, c.Budget.Epsilon = 3, batch, 1
+			c.Leaf, c.Batch, c.Budget.Epsilon = mechanisms.OnePart(3, c.Clip()), batch, 1
 			p := mechtest.Plan(t, c)
 			try := func(what string, hear func(noise.Identity, []float64) (noise.Identity, []float64), caught bool) {
 				t.Helper()
@@ -114,8 +114,8 @@ func TestCheckChainIsHonest(t *testing.T) {
 		func(c *mechanisms.Config) { c.Batch = 1000 },
 		func(c *mechanisms.Config) { c.Horizon = 1 },
 		func(c *mechanisms.Config) { c.Horizon = 2 },
-		func(c *mechanisms.Config) { c.Dimension = 1 },
-		func(c *mechanisms.Config) { c.Dimension = 600 },
+		func(c *mechanisms.Config) { c.Leaf = mechanisms.OnePart(1, c.Clip()) },
+		func(c *mechanisms.Config) { c.Leaf = mechanisms.OnePart(600, c.Clip()) },
 		func(c *mechanisms.Config) { c.Name, c.Window = "tree-laplace", 1 },
 	} {
 		c := config("blt")

@@ -25,8 +25,8 @@ func (u *unclipped) Add(id noise.Identity, gradient []float64) bool {
 	return u.Stream.Add(id, gradient)
 }
 
-func (u *unclipped) Sum() []float64 {
-	sum := append([]float64(nil), u.Stream.Sum()...)
+func (u *unclipped) Sum(int) []float64 {
+	sum := append([]float64(nil), u.Stream.Sum(0)...)
 	sum[u.coordinate] += u.more
 	return sum
 }
@@ -40,29 +40,29 @@ func TestCheckClip(t *testing.T) {
 	for _, change := range []func(*mechanisms.Config){
 		func(*mechanisms.Config) {},
 		func(c *mechanisms.Config) { c.Name, c.Batch = "tree-gaussian", 5 },
-		func(c *mechanisms.Config) { c.Name, c.Dimension = "tree-laplace", 30 },
+		func(c *mechanisms.Config) { c.Name, c.Leaf = "tree-laplace", mechanisms.OnePart(30, c.Clip()) },
 		func(c *mechanisms.Config) { c.Name = "tree-gamma" },
 		func(c *mechanisms.Config) { c.Name, c.Window = "once-gaussian", 0 },
-		func(c *mechanisms.Config) { c.Horizon, c.Dimension = 2, 7 },
-		func(c *mechanisms.Config) { c.Dimension = 1 },
+		func(c *mechanisms.Config) { c.Horizon, c.Leaf = 2, mechanisms.OnePart(7, c.Clip()) },
+		func(c *mechanisms.Config) { c.Leaf = mechanisms.OnePart(1, c.Clip()) },
 	} {
 		c := config("blt")
-		c.Budget.Epsilon, c.Clip = 1, 0.7
+		c.Budget.Epsilon, c.Leaf = 1, mechanisms.OnePart(c.Dimension(), 0.7)
 		change(&c)
 		p := mechtest.Plan(t, c)
 		honest, err := audit.CheckClip(c, p, mechtest.Open(t, c, [32]byte{6}))
-		if err != nil || honest.P < alpha || honest.Count != uint64(c.Dimension) {
+		if err != nil || honest.P < alpha || honest.Count != uint64(c.Dimension()) {
 			t.Errorf("%+v: %+v, %v", c, honest, err)
 		}
-		for _, coordinate := range []int{0, c.Dimension - 1} {
-			found, err := audit.CheckClip(c, p, &unclipped{Stream: mechtest.Open(t, c, [32]byte{6}), coordinate: coordinate, clip: c.Clip})
+		for _, coordinate := range []int{0, c.Dimension() - 1} {
+			found, err := audit.CheckClip(c, p, &unclipped{Stream: mechtest.Open(t, c, [32]byte{6}), coordinate: coordinate, clip: c.Clip()})
 			if err != nil || !(found.P < 1e-9) {
 				t.Errorf("%+v, coordinate %d: not caught: %+v, %v", c, coordinate+1, found, err)
 			}
 		}
 	}
 	c := config("blt")
-	c.Dimension = 1 << 16
+	c.Leaf = mechanisms.OnePart(1<<16, c.Clip())
 	if test, err := audit.CheckClip(c, mechtest.Plan(t, c), mechtest.Open(t, c, [32]byte{6})); err != nil || test.Count != 1<<10 || test.P < alpha {
 		t.Errorf("a large dimension: %+v, %v", test, err)
 	}

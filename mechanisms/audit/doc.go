@@ -42,7 +42,7 @@
 //	law, err := audit.NewLaw(config, plan, canary)
 //	a, err := audit.New(law, stream.Guarantee(), runs, 0.001)
 //	observer := law.Observe()
-//	observer.Release(stream.Sum()) // after every step
+//	observer.Release(stream.Sum(0)) // after every step
 //	a.Add(observer.Result(audit.Coin(key, run)))
 //	report := a.Report()
 package audit

@@ -38,25 +38,25 @@ func (s *farSampler) Fill(dst []int64, _ noise.Seed) {
 
 // CheckFar plays streams of null events whose draws are all of one size, from 1 to 29 scales of either sign, even and
 // odd, and wants each release to hold exactly these: far draws, which no number of runs would see, must pass between
-// sampler and release as near ones do. over opens the stream's sum over a sampler, as mechanisms.Plan.SumOver does. It
-// returns how many draws it saw.
-func CheckFar(c mechanisms.Config, p mechanisms.Plan, over func(noise.Sampler) (mechanisms.Sum, error)) (draws uint64, err error) {
+// sampler and release as near ones do. over opens the stream's sums over a sampler, as mechanisms.Plan.SumsOver does. It
+// returns how many draws it saw. The leaf has one part.
+func CheckFar(c mechanisms.Config, p mechanisms.Plan, over func(noise.Sampler) ([]mechanisms.Sum, error)) (draws uint64, err error) {
 	sizes := 4 * farthest
-	records, numbers := farRecords/c.Batch/uint64(sizes), farNumbers/uint64(c.Dimension*sizes)
-	steps := int(min(farSteps, max(8, 2*c.Window+c.Window/2), max(2, records), max(2, numbers)))
+	records, numbers := farRecords/c.Batch/uint64(sizes), farNumbers/uint64(c.Dimension()*sizes)
+	steps := int(min(farSteps, max(8, 2*c.Span()+c.Span()/2), max(2, records), max(2, numbers)))
 	if c.Horizon > 0 {
 		steps = min(steps, int(c.Horizon))
 	}
 	sampler := &farSampler{}
-	sum, err := over(sampler)
+	sums, err := over(sampler)
 	if err != nil {
 		return 0, err
 	}
-	stream, err := mechanisms.NewStream(c, p, [32]byte{}, sum)
+	stream, err := mechanisms.NewStream(c, p, [32]byte{}, sums...)
 	if err != nil {
 		return 0, err
 	}
-	start, held := stream.AppendState(nil), definition.Held(c, p, steps)
+	start, held, integers := stream.AppendState(nil), definition.Held(c, p, steps), definition.Integers(c, p)
 	for k := range sizes {
 		sampler.size = int64(float64(1+k/4)*p.Scale.Float64()) - int64(k%2)
 		if k/2%2 == 1 {
@@ -71,10 +71,11 @@ func CheckFar(c mechanisms.Config, p mechanisms.Plan, over func(noise.Sampler) (
 				id.Offset++
 				stream.Add(id, nil)
 			}
-			draws += uint64(c.Dimension)
-			for i, y := range stream.Sum() {
+			draws += uint64(c.Dimension())
+			for i, y := range stream.Sum(0) {
 				want := times * float64(sampler.size*int64(1-2*(i%2)))
-				if !(math.Abs(y/p.Grid.Unit()-want) <= 4+math.Abs(want)*0x1p-40) {
+				rounding := 4 + float64(min(uint64(t), c.Memory)) // sums that decay keep that of earlier steps
+				if !(math.Abs(y/integers[i]-want) <= rounding+math.Abs(want)*0x1p-40) {
 					return draws, fmt.Errorf("%w: of %.4g scales, at step %d", ErrFar, float64(sampler.size)/p.Scale.Float64(), t+1)
 				}
 			}

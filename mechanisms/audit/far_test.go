@@ -28,7 +28,9 @@ func TestCheckFar(t *testing.T) {
 	for _, name := range mechanisms.Names() {
 		for _, change := range []func(*mechanisms.Config){
 			func(*mechanisms.Config) {},
-			func(c *mechanisms.Config) { c.Dimension, c.Batch, c.Budget.Epsilon = 1, 3, 0.01 },
+			func(c *mechanisms.Config) {
+				c.Leaf, c.Batch, c.Budget.Epsilon = mechanisms.OnePart(1, c.Clip()), 3, 0.01
+			},
 			func(c *mechanisms.Config) {
 				if c.Window > 0 {
 					c.Window = 64
@@ -43,7 +45,7 @@ func TestCheckFar(t *testing.T) {
 			change(&c)
 			p := mechtest.Plan(t, c)
 			check := func(plant func(noise.Sampler) noise.Sampler) error {
-				draws, err := audit.CheckFar(c, p, func(s noise.Sampler) (mechanisms.Sum, error) { return p.SumOver(c, plant(s)) })
+				draws, err := audit.CheckFar(c, p, func(s noise.Sampler) ([]mechanisms.Sum, error) { return p.SumsOver(c, plant(s)) })
 				if draws == 0 {
 					t.Errorf("%s: no draws", name)
 				}
@@ -72,7 +74,7 @@ func TestCheckFar(t *testing.T) {
 	}
 	c := config("blt")
 	broken := errors.New("broken")
-	if _, err := audit.CheckFar(c, mechtest.Plan(t, c), func(noise.Sampler) (mechanisms.Sum, error) { return nil, broken }); !errors.Is(err, broken) {
+	if _, err := audit.CheckFar(c, mechtest.Plan(t, c), func(noise.Sampler) ([]mechanisms.Sum, error) { return nil, broken }); !errors.Is(err, broken) {
 		t.Errorf("a sum that cannot be opened: %v", err)
 	}
 }

@@ -59,7 +59,7 @@ func sampler(t *testing.T, c mechanisms.Config, s noise.Scale) noise.Sampler {
 	var err error
 	switch c.Name {
 	case "tree-gamma", "once-gamma":
-		out, err = noise.NewGamma(s, c.Dimension)
+		out, err = noise.NewGamma(s, c.Dimension())
 	case "tree-laplace":
 		out, err = noise.NewLaplace(s)
 	default:
@@ -118,7 +118,7 @@ var (
 
 // longLeaves plants leaves of 1.25 times their length: a clip that is off by this factor.
 func longLeaves(t *testing.T, c mechanisms.Config, p mechanisms.Plan) mechanisms.Sum {
-	sum, longer := mechtest.Sum(t, c, p, sampler(t, c, p.Scale)), make([]int64, c.Dimension)
+	sum, longer := mechtest.Sum(t, c, p, sampler(t, c, p.Scale)), make([]int64, c.Dimension())
 	return &bentSum{Sum: sum, restore: func() {}, add: func(dst []float64, v []int64, chain *noise.Chain) {
 		for i, x := range v {
 			longer[i] = x + x/4
@@ -146,7 +146,7 @@ func catch(t *testing.T, what string, c mechanisms.Config, step uint64, f fault,
 
 func TestAuditCatchesPlantedFaults(t *testing.T) {
 	gamma := config("tree-gamma")
-	gamma.Dimension, gamma.Budget = 1, dp.Budget{Epsilon: 2}
+	gamma.Leaf, gamma.Budget = mechanisms.OnePart(1, gamma.Clip()), dp.Budget{Epsilon: 2}
 	for _, c := range []mechanisms.Config{config("tree-gaussian"), config("blt"), config("once-gaussian"), gamma} {
 		catch(t, "noise at half scale", c, 1, halfScale, audit.ErrClaim)
 		catch(t, "noise for L where 2L is due", c, 1, noiseOfL, audit.ErrClaim)
@@ -160,13 +160,14 @@ func TestAuditCatchesPlantedFaults(t *testing.T) {
 	}
 }
 
-// A tree is calibrated for its worst leaf, and a later one has slack: there a fault can stay within the claim, and still not be what the noise
-// allows.
+// A tree is calibrated for its worst leaf, and a later one has slack: there a fault can stay within the claim, and
+// still not be what the noise allows.
 func TestAuditComparesWithTheLawOfItsCanary(t *testing.T) {
 	catch(t, "clip off by a quarter", config("tree-gaussian"), 12, longLeaves, audit.ErrLaw)
 }
 
-// slowTree is a window tree by its definition ([WDP] §3): the noise of each node is kept for ever, and shown where active says so.
+// slowTree is a window tree by its definition ([WDP] §3): the noise of each node is kept for ever, and shown where
+// active says so.
 type slowTree struct {
 	window, steps uint64
 	plan          mechanisms.Plan
@@ -178,7 +179,7 @@ type slowTree struct {
 
 func newSlowTree(t *testing.T, c mechanisms.Config, p mechanisms.Plan, active func(window, t uint64) []noise.NodeID) *slowTree {
 	t.Helper()
-	tree := &slowTree{window: c.Window, plan: p, sampler: sampler(t, c, p.Scale), total: make([]lattice.Int128, c.Dimension), active: active}
+	tree := &slowTree{window: c.Window, plan: p, sampler: sampler(t, c, p.Scale), total: make([]lattice.Int128, c.Dimension()), active: active}
 	_ = tree.Restore(nil)
 	return tree
 }
@@ -228,8 +229,9 @@ func activeNodes(window, t uint64) (nodes []noise.NodeID) {
 	return nodes
 }
 
-// An expired step's noise leaves with the release after its last. A step early, before other nodes take over, it leaves the total bare: what
-// goes at step t+1 is missing at t. (A step early together with those that take over is no loss: any noise covers the total.)
+// An expired step's noise leaves with the release after its last. A step early, before other nodes take over, it leaves
+// the total bare: what goes at step t+1 is missing at t. (A step early together with those that take over is no loss:
+// any noise covers the total.)
 func TestNoiseThatLeavesAStepEarlyIsCaught(t *testing.T) {
 	c := config("tree-gaussian")
 	p, k := mechtest.Plan(t, c), canary(t, c, 3, 20)

@@ -30,11 +30,11 @@ func canary(t *testing.T, c mechanisms.Config, step, age uint64) audit.Canary {
 	if err != nil {
 		t.Fatal(err)
 	}
-	leaf := []float64{0.6 * c.Clip, -0.8 * c.Clip}
-	if c.Dimension == 1 {
-		leaf = []float64{c.Clip}
+	leaf := []float64{0.6 * c.Clip(), -0.8 * c.Clip()}
+	if c.Dimension() == 1 {
+		leaf = []float64{c.Clip()}
 	}
-	k.With, k.Without = make([]float64, c.Dimension), make([]float64, c.Dimension)
+	k.With, k.Without = make([]float64, c.Dimension()), make([]float64, c.Dimension())
 	for i, x := range leaf {
 		k.With[i] = x
 		if c.Adjacency == dp.Replace || c.Separation > 0 {
@@ -74,7 +74,7 @@ func player(stream *mechanisms.Stream, c mechanisms.Config, k audit.Canary) audi
 				stream.Add(id, gradient)
 				id.Offset++
 			}
-			observe(stream.Sum())
+			observe(stream.Sum(0))
 		}
 		return nil
 	}

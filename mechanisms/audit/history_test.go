@@ -64,7 +64,8 @@ func TestCheckHistoryCatchesPlantedFaults(t *testing.T) {
 	}
 }
 
-// A reader of two attempts at one run takes their mean: the same release where one history has one noise, and µ√2 where it is drawn anew.
+// A reader of two attempts at one run takes their mean: the same release where one history has one noise, and µ√2 where
+// it is drawn anew.
 func TestRedrawOnARetryIsWorthTwoWindows(t *testing.T) {
 	c := config("blt")
 	p, k := mechtest.Plan(t, c), canary(t, c, 1, 8)
@@ -113,7 +114,8 @@ func (c *carry) take(n int64) {
 	}
 }
 
-// continuous plants a filter that is fed w where round(w) is due: w is the integer that was drawn and a fraction of it that nothing shows.
+// continuous plants a filter that is fed w where round(w) is due: w is the integer that was drawn and a fraction of it
+// that nothing shows.
 type continuous struct {
 	p       mechanisms.Plan
 	sampler noise.Sampler
@@ -147,11 +149,12 @@ func (c *continuous) Restore([]byte) error {
 	return nil
 }
 
-// Releases and data give back the integers that were drawn: only these are filtered, which is what the claim of blt rests on. A filter of the
-// continuous w does not, and its loss is above the claim where s is small (blt/PROOF.md); at a plan's scale no audit could see it.
+// Releases and data give back the integers that were drawn: only these are filtered, which is what the claim of blt
+// rests on. A filter of the continuous w does not, and its loss is above the claim where s is small (blt/PROOF.md); at
+// a plan's scale no audit could see it.
 func TestNoiseIsRecoveredFromReleases(t *testing.T) {
 	c := config("blt")
-	c.Dimension = 1
+	c.Leaf = mechanisms.OnePart(1, c.Clip())
 	p, k := mechtest.Plan(t, c), canary(t, c, 5, 200)
 	whole := sampler(t, c, p.Scale)
 	var drawn []int64

@@ -5,28 +5,25 @@ import (
 	"fmt"
 	"math"
 	"math/bits"
-	"strings"
 
 	"oriel/mechanisms"
 	"oriel/mechanisms/audit/definition"
-	"oriel/mechanisms/noise"
 )
 
 // Law is the claimed joint law of a run's releases with and without the canary: what a plan's integers say, and no
 // measurement.
 type Law struct {
-	canary    Canary
-	config    mechanisms.Config
-	signal    []float64 // m_t
-	distance  float64   // D
-	direction []float64 // (With − Without)/D
-	middle    float64   // of the two leaves, along direction
-	scale     float64   // σ or θ
-	node      noise.Scale
-	unit      float64 // of the lattice
-	marks     []int
+	canary   Canary
+	config   mechanisms.Config
+	signal   []float64 // m_t
+	parts    []definition.Part
+	scales   []float64 // σ or θ of each coordinate, loss units
+	distance float64   // of the two leaves, in scales
+	along    []float64 // what gives a release's number of scales in the direction With − Without
+	middle   float64   // of the two leaves, in that direction
+	marks    []int
 
-	weights []float64                 // Gaussian noise: of each release in the score, nats a loss unit; else nil
+	weights []float64                 // Gaussian noise: of each release in the score, nats a scale; else nil
 	alone   []bool                    // pure noise: releases that show one node
 	norm    func(x []float64) float64 // pure noise: density ∝ e^{−norm/θ}
 	reach   float64
@@ -36,27 +33,30 @@ type Law struct {
 // NewLaw works out the score of a canary under a plan. Pure noise of a tree is audited at its worst leaf: the canary
 // has to be at step 1.
 func NewLaw(c mechanisms.Config, p mechanisms.Plan, k Canary) (*Law, error) {
-	if err := errors.Join(c.Validate(), k.validate(c.Dimension)); err != nil {
+	if err := errors.Join(c.Validate(), k.validate(c.Dimension())); err != nil {
 		return nil, err
 	}
-	once := strings.HasPrefix(c.Name, "once-")
+	facts, _ := mechanisms.FactsOf(c.Name)
+	once := facts.Once
 	l := &Law{
-		canary: k, config: c, signal: k.signal(once), distance: k.Distance(),
-		scale: p.Scale.Float64() * p.Grid.Unit(), node: p.Scale, unit: p.Grid.Unit(), marks: k.marks(),
+		canary: k, config: c, signal: k.signal(definition.Kept(p)), parts: definition.Parts(c, p), scales: definition.Scales(c, p), marks: k.marks(),
 	}
-	l.direction = difference(k.With, k.Without)
-	for i := range l.direction {
-		l.direction[i] /= l.distance
+	l.along = l.apart()
+	l.distance = norm2(l.along)
+	for i := range l.along {
+		l.along[i] /= l.distance * l.scales[i]
 	}
-	l.middle = (dot(l.direction, k.With) + dot(l.direction, k.Without)) / 2
+	l.middle = (dot(l.along, k.With) + dot(l.along, k.Without)) / 2
 	switch {
-	case strings.Contains(c.Name, "gamma"):
-		return l, l.pure(once, norm2)
-	case strings.Contains(c.Name, "laplace"):
+	case facts.Law == mechanisms.Gamma:
+		return l, l.pure(once, l.norms2)
+	case facts.Law == mechanisms.Laplace:
 		return l, l.pure(once, norm1)
 	case once:
 		l.gaussian(white{})
-	case p.Filter.Count > 0:
+	case p.Forget.Memory > 0:
+		l.gaussian(fading{definition.NewFading(p.Forget)})
+	case facts.Filter:
 		l.gaussian(filtered{definition.NewFilter(p.Filter)})
 	default:
 		l.gaussian(forest{definition.NewForest(c.Window, int(k.Releases))})
@@ -64,26 +64,45 @@ func NewLaw(c mechanisms.Config, p mechanisms.Plan, k Canary) (*Law, error) {
 	return l, nil
 }
 
-// gaussian weighs release t by x_t·D·(xᵀm)/(σ²·xᵀCx), x = C⁻¹m: the score is then normal with means ±µ²/2 and variance
-// µ², µ = D·xᵀm/(σ√(xᵀCx)).
+// apart returns the difference of the two leaves, in scales.
+func (l *Law) apart() []float64 {
+	out := difference(l.canary.With, l.canary.Without)
+	for i := range out {
+		out[i] /= l.scales[i]
+	}
+	return out
+}
+
+// norms2 adds up the ℓ2 norms of the parts, each of which has a noise vector of its own.
+func (l *Law) norms2(x []float64) float64 {
+	sum := 0.0
+	for _, p := range l.parts {
+		sum += norm2(x[p.From:p.To])
+	}
+	return sum
+}
+
+// gaussian weighs release t, in scales, by x_t·D·(xᵀm)/xᵀCx, x = C⁻¹m: the score is then normal with means ±µ²/2 and
+// variance µ², µ = D·xᵀm/√(xᵀCx). D is the distance of the leaves of all parts, in scales.
 func (l *Law) gaussian(c covariance) {
 	l.weights = c.solve(l.signal)
-	slope, variance := dot(l.weights, l.signal)*l.distance/l.scale, c.form(l.weights)
+	slope, variance := dot(l.weights, l.signal)*l.distance, c.form(l.weights)
 	l.reach = slope / math.Sqrt(variance)
 	for t := range l.weights {
-		l.weights[t] *= slope / variance / l.scale
+		l.weights[t] *= slope / variance
 	}
 	l.draws = l.normalDraws
 }
 
 // pure looks at the releases that are the canary and one node: 1, 2, 4, …, W of a tree; of single steps, each. A node
-// with m_t canary events adds (‖y − m_t·Without‖ − ‖y − m_t·With‖)/θ to the score, m_t·‖With − Without‖/θ at most.
+// with m_t canary events adds ‖y − m_t·Without‖ − ‖y − m_t·With‖ to the score, in scales and summed over parts, and
+// m_t·‖With − Without‖ at most.
 func (l *Law) pure(once bool, norm func([]float64) float64) error {
 	if !once && l.canary.Step != 1 {
 		return fmt.Errorf("audit: step %d of the canary: %s is audited at step 1, its worst leaf, where releases 1, 2, 4, … are single nodes", l.canary.Step, l.config.Name)
 	}
 	l.norm, l.alone = norm, make([]bool, len(l.signal))
-	largest := norm(difference(l.canary.With, l.canary.Without)) / l.scale
+	largest := norm(l.apart())
 	for t, m := range l.signal {
 		if step := uint64(t + 1); m > 0 && (once || step <= l.config.Window && bits.OnesCount64(step) == 1) {
 			l.alone[t] = true
@@ -106,25 +125,25 @@ type Observer struct {
 	law     *Law
 	release int
 	score   float64
-	seen    []float64 // along direction, at the marks
+	seen    []float64 // along the canary, at the marks
 	scratch []float64
 }
 
 // Observe returns an observer before its first release.
 func (l *Law) Observe() *Observer {
-	return &Observer{law: l, scratch: make([]float64, len(l.direction))}
+	return &Observer{law: l, scratch: make([]float64, len(l.along))}
 }
 
 // Release takes the next release of the run. It panics beyond the last.
 func (o *Observer) Release(y []float64) {
 	l, t := o.law, o.release
-	if t >= len(l.signal) || len(y) != len(l.direction) {
+	if t >= len(l.signal) || len(y) != len(l.along) {
 		panic(fmt.Sprintf("BUG: audit: release %d of %d with %d entries", t+1, len(l.signal), len(y)))
 	}
 	o.release++
 	marked := len(o.seen) < len(l.marks) && l.marks[len(o.seen)] == t
 	if marked || l.weights != nil {
-		z := dot(l.direction, y) - l.signal[t]*l.middle
+		z := dot(l.along, y) - l.signal[t]*l.middle
 		if marked {
 			o.seen = append(o.seen, z)
 		}
@@ -133,14 +152,14 @@ func (o *Observer) Release(y []float64) {
 		}
 	}
 	if l.alone != nil && l.alone[t] {
-		o.score += (o.away(y, l.canary.Without, l.signal[t]) - o.away(y, l.canary.With, l.signal[t])) / l.scale
+		o.score += o.away(y, l.canary.Without, l.signal[t]) - o.away(y, l.canary.With, l.signal[t])
 	}
 }
 
-// away returns the norm of y − m·leaf.
+// away returns the norm of y − m·leaf, in scales.
 func (o *Observer) away(y, leaf []float64, m float64) float64 {
 	for i := range y {
-		o.scratch[i] = y[i] - m*leaf[i]
+		o.scratch[i] = (y[i] - m*leaf[i]) / o.law.scales[i]
 	}
 	return o.law.norm(o.scratch)
 }

@@ -32,6 +32,26 @@ func dense(c covariance, n int) *mat.SymDense {
 				out.SetSym(s, t, shared)
 			}
 		}
+	case fading: // what release s holds of the draw of step t, by the definition
+		b := mat.NewDense(n, n, nil)
+		for t := range n {
+			for s := t; s < n; s++ {
+				e := 0.0
+				switch {
+				case s == t:
+					e = 1
+				case s/int(c.Period) == t/int(c.Period):
+					for k, q := range c.Poles {
+						e += c.Residues[k] * math.Pow(q, float64(s-t-1))
+					}
+				}
+				if s > 0 {
+					e += c.Decay * b.At(s-1, t)
+				}
+				b.Set(s, t, e)
+			}
+		}
+		out.SymOuterK(1, b)
 	case filtered:
 		b := make([]float64, n)
 		b[0] = 1
@@ -60,6 +80,9 @@ func TestWeightsAreThoseOfTheCovariance(t *testing.T) {
 		"tree, W = 16": func(n int) covariance { return forest{definition.NewForest(16, n)} },
 		"tree, W = 64": func(n int) covariance { return forest{definition.NewForest(64, n)} },
 		"blt":          func(int) covariance { return filtered{definition.NewFilter(filter)} },
+		"memory": func(int) covariance {
+			return fading{definition.Fading{Decay: 0.9, Period: 32, Filter: definition.Filter{Poles: []float64{0.8, 0.2}, Residues: []float64{-0.06, -0.3}}}}
+		},
 	} {
 		for _, k := range []Canary{
 			{Step: 1, Releases: 64, Count: 1, Spacing: 1},
@@ -67,7 +90,7 @@ func TestWeightsAreThoseOfTheCovariance(t *testing.T) {
 			{Step: 5, Releases: 100, Count: 7, Spacing: 10},
 		} {
 			n := int(k.Releases)
-			c, m := kinds(n), k.signal(false)
+			c, m := kinds(n), k.signal(1)
 			var factor mat.Cholesky
 			if !factor.Factorize(dense(c, n)) {
 				t.Fatalf("%s: singular", name)
@@ -104,8 +127,8 @@ func laws(t *testing.T, c mechanisms.Config, at ...[2]uint64) ([]*Law, dp.Guaran
 		if err != nil {
 			t.Fatal(err)
 		}
-		k.With, k.Without = make([]float64, c.Dimension), make([]float64, c.Dimension)
-		k.With[0], k.Without[0] = c.Clip, -c.Clip
+		k.With, k.Without = make([]float64, c.Dimension()), make([]float64, c.Dimension())
+		k.With[0], k.Without[0] = c.Clip(), -c.Clip()
 		l, err := NewLaw(c, p, k)
 		if err != nil {
 			t.Fatal(err)
@@ -182,7 +205,7 @@ func TestOddsAreThoseOfScores(t *testing.T) {
 					}
 				}
 				stream.Add(noise.Identity{Partition: int32(run)}, gradient)
-				observer.Release(stream.Sum())
+				observer.Release(stream.Sum(0))
 			}
 			r := observer.Result(coin)
 			if r.Score > 0 == coin {
@@ -234,10 +257,13 @@ func TestMarksAreAroundTheCanary(t *testing.T) {
 // Canary events are counted in prefix sums, and seen alone in single steps.
 func TestSignalCountsCanaryEvents(t *testing.T) {
 	k := Canary{Step: 2, Releases: 9, Count: 3, Spacing: 3}
-	if got := k.signal(false); !slices.Equal(got, []float64{0, 1, 1, 1, 2, 2, 2, 3, 3}) {
+	if got := k.signal(1); !slices.Equal(got, []float64{0, 1, 1, 1, 2, 2, 2, 3, 3}) {
 		t.Errorf("prefix sums: %v", got)
 	}
-	if got := k.signal(true); !slices.Equal(got, []float64{0, 1, 0, 0, 1, 0, 0, 1, 0}) {
+	if got := k.signal(0); !slices.Equal(got, []float64{0, 1, 0, 0, 1, 0, 0, 1, 0}) {
 		t.Errorf("single steps: %v", got)
+	}
+	if got := k.signal(0.5); !slices.Equal(got, []float64{0, 1, 0.5, 0.25, 1.125, 0.5625, 0.28125, 1.140625, 0.5703125}) {
+		t.Errorf("sums that decay: %v", got)
 	}
 }

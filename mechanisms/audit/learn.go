@@ -4,8 +4,9 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// learner finds the linear statistic that best tells the coins of its runs apart, taking the signal as claimed and the noise as it is: Fisher's
-// discriminant (1936), weights Ĉ⁻¹m with Ĉ the covariance of the marked releases within the two kinds of runs.
+// learner finds the linear statistic that best tells the coins of its runs apart, taking the signal as claimed and the
+// noise as it is: Fisher's discriminant (1936), weights Ĉ⁻¹m with Ĉ the covariance of the marked releases within the
+// two kinds of runs.
 type learner struct {
 	signal  []float64 // of the marked releases
 	count   [2]float64
@@ -36,8 +37,8 @@ func (e *learner) add(r Run) {
 	e.product.SymRankOne(e.product, 1, mat.NewVecDense(len(r.seen), r.seen))
 }
 
-// ridge keeps a covariance that a fault has made singular solvable, relative to its mean diagonal: the statistic then finds the combination
-// without noise to a part in 10⁴, and no weight is infinite.
+// ridge keeps a covariance that a fault has made singular solvable, relative to its mean diagonal: the statistic then
+// finds the combination without noise to a part in 10⁴, and no weight is infinite.
 const ridge = 1e-9
 
 // fit ends the learning.

@@ -4,23 +4,25 @@ import (
 	"encoding/binary"
 	"math"
 	"slices"
-	"strings"
 
 	"gonum.org/v1/gonum/stat/distuv"
 
+	"oriel/mechanisms"
 	"oriel/mechanisms/audit/bound"
+	"oriel/mechanisms/audit/definition"
 	"oriel/mechanisms/noise"
 )
 
-// odds is the law of |score| under the claim, by draws: a guess of the coin by the score's sign is right with probability 1/(1 + e^{−|score|}),
-// also for a canary against the null event, since mirroring the noise at the middle of the two leaves exchanges the two streams.
+// odds is the law of |score| under the claim, by draws: a guess of the coin by the score's sign is right with
+// probability 1/(1 + e^{−|score|}), also for a canary against the null event, since mirroring the noise at the middle
+// of the two leaves exchanges the two streams.
 type odds struct {
 	losses []float64 // |score|, largest first
 	right  []float64 // mean probability of a right guess over losses[:i+1]
 }
 
 func (l *Law) odds() odds {
-	o := odds{losses: l.draws(drawCount(len(l.direction)))}
+	o := odds{losses: l.draws(drawCount(len(l.along)))}
 	slices.Sort(o.losses)
 	slices.Reverse(o.losses)
 	sum := 0.0
@@ -45,43 +47,56 @@ func (l *Law) normalDraws(k int) []float64 {
 
 // nodeDraws draws noise of the claimed law under public seeds. It returns nil where no sampler has this scale.
 func (l *Law) nodeDraws(k int) []float64 {
-	sampler, err := l.sampler()
-	if err != nil {
-		return nil
+	var samplers []noise.Sampler
+	for _, p := range l.parts {
+		sampler, err := l.sampler(p)
+		if err != nil {
+			return nil
+		}
+		samplers = append(samplers, sampler)
 	}
-	n := len(l.direction)
-	apart, values := difference(l.canary.With, l.canary.Without), make([]int64, n)
-	here, there := make([]float64, n), make([]float64, n)
+	n, apart := len(l.along), l.apart()
+	values, here, there := make([]int64, n), make([]float64, n), make([]float64, n)
 	out := make([]float64, k)
-	seed := noise.Seed{}
-	copy(seed[8:], "oriel audit: claimed law")
 	for i := range out {
 		for t, m := range l.signal {
 			if !l.alone[t] {
 				continue
 			}
-			binary.LittleEndian.PutUint64(seed[:], uint64(i)<<32|uint64(t))
-			sampler.Fill(values, seed)
-			for j, x := range values {
-				here[j] = float64(x) * l.unit
-				there[j] = here[j] + m*apart[j]
+			for at, p := range l.parts {
+				samplers[at].Fill(values[p.From:p.To], drawSeed(uint64(i)<<32|uint64(t), at))
+				for j := p.From; j < p.To; j++ {
+					here[j] = float64(values[j]) / p.Scale.Float64()
+					there[j] = here[j] + m*apart[j]
+				}
 			}
-			out[i] += (l.norm(there) - l.norm(here)) / l.scale
+			out[i] += l.norm(there) - l.norm(here)
 		}
 		out[i] = math.Abs(out[i])
 	}
 	return out
 }
 
-// sampler returns the sampler of pure noise.
-func (l *Law) sampler() (noise.Sampler, error) {
-	if strings.Contains(l.config.Name, "gamma") {
-		return noise.NewGamma(l.node, len(l.direction))
-	}
-	return noise.NewLaplace(l.node)
+// drawSeed is the public seed of a draw of a part.
+func drawSeed(number uint64, part int) noise.Seed {
+	seed := noise.Seed{}
+	binary.LittleEndian.PutUint64(seed[:], number)
+	copy(seed[8:], "oriel audit: claimed law")
+	seed[30] ^= byte(part >> 8)
+	seed[31] ^= byte(part)
+	return seed
 }
 
-// best returns the threshold of |score| at which guesses promise the largest bound on ε in so many runs, and that bound.
+// sampler returns the sampler of a part's pure noise.
+func (l *Law) sampler(p definition.Part) (noise.Sampler, error) {
+	if facts, _ := mechanisms.FactsOf(l.config.Name); facts.Law == mechanisms.Gamma {
+		return noise.NewGamma(p.Scale, p.To-p.From)
+	}
+	return noise.NewLaplace(p.Scale)
+}
+
+// best returns the threshold of |score| at which guesses promise the largest bound on ε in so many runs, and that
+// bound.
 func (o odds) best(runs int, delta, alpha float64) (threshold, epsilon float64) {
 	threshold = math.Inf(1)
 	for i := len(o.losses); i > 0; i = i * 7 / 8 {

@@ -22,7 +22,7 @@ func rebuilt(t *testing.T, c mechanisms.Config, steps, runs int, f fault) []resi
 	}
 	stream := open(t, c, p, f(t, c, p))
 	start, battery, observer := stream.AppendState(nil), residual.NewBattery(x), x.Observe()
-	none, leaf := make([]float64, c.Dimension), make([]float64, c.Dimension)
+	none, leaf := make([]float64, c.Dimension()), make([]float64, c.Dimension())
 	for run := range runs {
 		if err := stream.Restore(start); err != nil {
 			t.Fatal(err)
@@ -31,13 +31,13 @@ func rebuilt(t *testing.T, c mechanisms.Config, steps, runs int, f fault) []resi
 			id := noise.Identity{Partition: int32(run), Offset: int64(step)}
 			if step%2 == 0 {
 				stream.Add(id, nil)
-				observer.Release(stream.Sum(), none, residual.NoCoordinate)
+				observer.Release(stream.Sum(0), none)
 				continue
 			}
 			clear(leaf)
-			leaf[step/2%len(leaf)] = c.Clip
+			leaf[step/2%len(leaf)] = c.Clip()
 			stream.Add(id, leaf)
-			observer.Release(stream.Sum(), leaf, step/2%len(leaf))
+			observer.Release(stream.Sum(0), leaf)
 		}
 		battery.Add(observer.Result(uint64(run)))
 	}
@@ -117,7 +117,7 @@ var unlikePlan = []struct {
 func TestResidualsCatchPlantedFaults(t *testing.T) {
 	for _, name := range []string{"blt", "tree-gaussian", "once-gaussian"} {
 		c := config(name)
-		if c.Dimension = 4; name == "tree-gaussian" {
+		if c.Leaf = mechanisms.OnePart(4, c.Clip()); name == "tree-gaussian" {
 			c.Window = 64 // single nodes
 		}
 		for _, x := range unlikePlan {
@@ -126,7 +126,7 @@ func TestResidualsCatchPlantedFaults(t *testing.T) {
 	}
 	for _, name := range []string{"tree-laplace", "tree-gamma", "once-gamma"} {
 		c := config(name)
-		c.Dimension = 4
+		c.Leaf = mechanisms.OnePart(4, c.Clip())
 		for _, what := range []string{"scale", "coordinates", "runs", "leaves"} {
 			for _, x := range unlikePlan {
 				if x.name == what {

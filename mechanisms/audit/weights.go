@@ -54,6 +54,57 @@ func (c filtered) run(x []float64, sign float64) []float64 {
 	return out
 }
 
+// fading is C = BBᵀ with B = DE: D the decaying sum, E lower Toeplitz of e from reset to reset (mechanisms/forget).
+type fading struct{ definition.Fading }
+
+// solve is x = D⁻ᵀE⁻ᵀE⁻¹D⁻¹m.
+func (c fading) solve(m []float64) []float64 {
+	x := slices.Clone(m)
+	for t := len(x) - 1; t > 0; t-- {
+		x[t] -= c.Decay * x[t-1]
+	}
+	x = c.backwards(c.blocks(x, -1), -1)
+	for t := range len(x) - 1 {
+		x[t] -= c.Decay * x[t+1]
+	}
+	return x
+}
+
+// form is |EᵀDᵀx|².
+func (c fading) form(x []float64) float64 {
+	x = slices.Clone(x)
+	for t := len(x) - 2; t >= 0; t-- {
+		x[t] += c.Decay * x[t+1]
+	}
+	x = c.backwards(x, 1)
+	return dot(x, x)
+}
+
+// blocks returns Ex for sign 1 and E⁻¹x for −1.
+func (c fading) blocks(x []float64, sign float64) []float64 {
+	var out []float64
+	for len(x) > 0 {
+		n := int(min(c.Period, uint64(len(x))))
+		out = append(out, filtered{c.Filter}.run(x[:n], sign)...)
+		x = x[n:]
+	}
+	return out
+}
+
+// backwards returns Eᵀx for sign 1 and E⁻ᵀx for −1: each block forwards in the other direction.
+func (c fading) backwards(x []float64, sign float64) []float64 {
+	var out []float64
+	for len(x) > 0 {
+		n := int(min(c.Period, uint64(len(x))))
+		block := slices.Clone(x[:n])
+		slices.Reverse(block)
+		block = filtered{c.Filter}.run(block, sign)
+		slices.Reverse(block)
+		out, x = append(out, block...), x[n:]
+	}
+	return out
+}
+
 // forest is C = AAᵀ with A the incidence of releases and nodes of a window tree: C_st = |active(s) ∩ active(t)|.
 type forest struct{ definition.Forest }
 

@@ -29,10 +29,10 @@ func TestAddAllocatesOnlyTheCipher(t *testing.T) {
 	}
 }
 
-// BenchmarkAdd is Absorb and Add. At d = 32, where NormFloat64 on ChaCha8 takes 10 ns, a step takes 1.8 µs. Half is HMAC: eleven SHA-256
-// blocks, each waiting for the one before, at 50 ns and a third as much for calls; the encoding of chain and seed fixes their number. A quarter is the
-// carry, two multiplications of 128 bits a pole and coordinate; a sixth the draws, 25 ns of them the cipher's key; the rest totals and
-// conversions. Nothing depends on W.
+// BenchmarkAdd is Absorb and Add. At d = 32, where NormFloat64 on ChaCha8 takes 10 ns, a step takes 1.8 µs. Half is
+// HMAC: eleven SHA-256 blocks, each waiting for the one before, at 50 ns and a third as much for calls; the encoding of
+// chain and seed fixes their number. A quarter is the carry, two multiplications of 128 bits a pole and coordinate; a
+// sixth the draws, 25 ns of them the cipher's key; the rest totals and conversions. Nothing depends on W.
 func BenchmarkAdd(b *testing.B) {
 	for _, n := range []int{8, 32, 256} {
 		for _, window := range []uint64{1 << 10, 1 << 20} {
@@ -74,7 +74,7 @@ func BenchmarkFit(b *testing.B) {
 }
 
 func BenchmarkMu(b *testing.B) {
-	l := Loss{Filter: fitFilter(b, 1024, 0.3, 4), Delta: 1 << 25, N: 32, Scale: noise.ScaleUp(1 << 28)}
+	l := Loss{Filter: fitFilter(b, 1024, 0.3, 4), Square: 1 << 50, N: 32, Scale: noise.ScaleUp(1 << 28)}
 	for b.Loop() {
 		l.Mu(1 << 40)
 	}

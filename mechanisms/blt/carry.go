@@ -2,8 +2,8 @@ package blt
 
 import (
 	"fmt"
-	"math/bits"
 
+	"oriel/mechanisms/buffer"
 	"oriel/mechanisms/lattice"
 	"oriel/mechanisms/noise"
 )
@@ -13,16 +13,20 @@ import (
 // Invariant: after step t, buffer k of a coordinate is C_k with 0 ≤ Σ_{j≥1} q_k^{j−1}·n_{t+1−j} − 2^{−f}·C_k ≤ 2^{−f}/(1 − q_k), and within
 // limit[k]: nothing overflows.
 type Carry struct {
+	*shared
+	steps   uint64
+	total   []lattice.Int128           // Σ v_i, exact
+	buffers [][MaxPoles]lattice.Int128 // by coordinate
+}
+
+// shared is what the carries of one plan have in common.
+type shared struct {
 	filter   Filter
 	grid     lattice.Grid
 	sampler  noise.Sampler
 	instance uint16
 	limit    [MaxPoles]lattice.Int128 // of a buffer, inclusive
-
-	steps   uint64
-	total   []lattice.Int128           // Σ v_i, exact
-	buffers [][MaxPoles]lattice.Int128 // by coordinate
-	drawn   []int64                    // n_t, scratch
+	drawn    []int64                  // n_t, scratch
 }
 
 // New returns a carry before its first step. sampler draws integers of scale s from coordinates within 29s, as noise.Gaussian does; instance
@@ -41,16 +45,15 @@ func New(f Filter, s noise.Scale, grid lattice.Grid, n int, sampler noise.Sample
 	if err != nil {
 		return nil, err
 	}
-	return &Carry{
-		filter:   f,
-		grid:     grid,
-		sampler:  sampler,
-		instance: instance,
-		limit:    limit,
-		total:    make([]lattice.Int128, n),
-		buffers:  make([][MaxPoles]lattice.Int128, n),
-		drawn:    make([]int64, n),
-	}, nil
+	all := &shared{filter: f, grid: grid, sampler: sampler, instance: instance, limit: limit, drawn: make([]int64, n)}
+	return all.carry(n), nil
+}
+
+// Fresh returns the carry before its first step, as New made it. The two share sampler and scratch: they are used one at a time.
+func (c *Carry) Fresh() *Carry { return c.carry(len(c.total)) }
+
+func (s *shared) carry(n int) *Carry {
+	return &Carry{shared: s, total: make([]lattice.Int128, n), buffers: make([][MaxPoles]lattice.Int128, n)}
 }
 
 // Add takes the leaf sum v of step Steps()+1 and writes the release to dst. BEFORE, chain has absorbed every record of the step. The
@@ -74,47 +77,29 @@ func (c *Carry) Add(dst []float64, v []int64, chain *noise.Chain) {
 //
 // M depends on n_1 … n_{t−1} alone, which is what PROOF.md, Theorem 1 needs of it. Products stay below 2¹²⁷: limits. The poles are written
 // out because a loop over them takes a third longer.
-func (f *Filter) carry(buffer *[MaxPoles]lattice.Int128, n int64) (m lattice.Int128) {
+func (f *Filter) carry(buffers *[MaxPoles]lattice.Int128, n int64) (m lattice.Int128) {
 	shift := uint(f.Shift) & 63 // 8 … 33
 	scaled := lattice.Int128{Hi: n >> ((64 - shift) & 63), Lo: uint64(n) << shift}
 	sum := lattice.Int128{Lo: 1 << ((fractionBits - 1 + shift) & 63)}
 	switch f.Count {
 	case 4:
-		sum = plus(sum, buffer[3], int64(f.Residues[3]))
-		buffer[3] = decayed(buffer[3], f.Poles[3], scaled)
+		sum = buffer.Plus(sum, buffers[3], int64(f.Residues[3]))
+		buffers[3] = buffer.Decayed(buffers[3], f.Poles[3], scaled)
 		fallthrough
 	case 3:
-		sum = plus(sum, buffer[2], int64(f.Residues[2]))
-		buffer[2] = decayed(buffer[2], f.Poles[2], scaled)
+		sum = buffer.Plus(sum, buffers[2], int64(f.Residues[2]))
+		buffers[2] = buffer.Decayed(buffers[2], f.Poles[2], scaled)
 		fallthrough
 	case 2:
-		sum = plus(sum, buffer[1], int64(f.Residues[1]))
-		buffer[1] = decayed(buffer[1], f.Poles[1], scaled)
+		sum = buffer.Plus(sum, buffers[1], int64(f.Residues[1]))
+		buffers[1] = buffer.Decayed(buffers[1], f.Poles[1], scaled)
 		fallthrough
 	default:
-		sum = plus(sum, buffer[0], int64(f.Residues[0]))
-		buffer[0] = decayed(buffer[0], f.Poles[0], scaled)
+		sum = buffer.Plus(sum, buffers[0], int64(f.Residues[0]))
+		buffers[0] = buffer.Decayed(buffers[0], f.Poles[0], scaled)
 	}
 	down := (fractionBits + shift) & 63
 	return lattice.Int128{Hi: sum.Hi >> down, Lo: sum.Lo>>down | uint64(sum.Hi)<<(64-down)}
-}
-
-// plus returns sum + r·c. In two's complement the high words wrap, and come out right because the product fits.
-func plus(sum, c lattice.Int128, r int64) lattice.Int128 {
-	hi, lo := bits.Mul64(c.Lo, uint64(r))
-	hi += uint64(c.Hi*r) - c.Lo&uint64(r>>63)
-	lo, carry := bits.Add64(sum.Lo, lo, 0)
-	hi, _ = bits.Add64(uint64(sum.Hi), hi, carry)
-	return lattice.Int128{Hi: int64(hi), Lo: lo}
-}
-
-// decayed returns ⌊q·c/2³⁰⌋ + x.
-func decayed(c lattice.Int128, q uint32, x lattice.Int128) lattice.Int128 {
-	hi, lo := bits.Mul64(c.Lo, uint64(q))
-	hi += uint64(c.Hi) * uint64(q)
-	lo, carry := bits.Add64(lo>>fractionBits|hi<<(64-fractionBits), x.Lo, 0)
-	hi, _ = bits.Add64(uint64(int64(hi)>>fractionBits), uint64(x.Hi), carry)
-	return lattice.Int128{Hi: int64(hi), Lo: lo}
 }
 
 // Steps returns the number of the last step, 0 before the first.

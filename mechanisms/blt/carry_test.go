@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"oriel/mechanisms/buffer"
 	"oriel/mechanisms/lattice"
 	"oriel/mechanisms/mechtest/sumtest"
 	"oriel/mechanisms/noise"
@@ -182,16 +183,16 @@ func TestBuffersStayWithinTheirLimits(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var buffer [MaxPoles]lattice.Int128
+	var buffers [MaxPoles]lattice.Int128
 	top := int64(29) << scale.Exp
 	for range 1 << 22 {
-		f.carry(&buffer, top)
+		f.carry(&buffers, top)
 	}
 	for k := range f.Count {
-		if !within(buffer[k], limit[k]) {
-			t.Errorf("buffer %d: %v is beyond %v", k, buffer[k], limit[k])
+		if !buffer.Within(buffers[k], limit[k]) {
+			t.Errorf("buffer %d: %v is beyond %v", k, buffers[k], limit[k])
 		}
-		share := new(big.Float).Quo(new(big.Float).SetInt(integer(buffer[k])), new(big.Float).SetInt(integer(limit[k])))
+		share := new(big.Float).Quo(new(big.Float).SetInt(integer(buffers[k])), new(big.Float).SetInt(integer(limit[k])))
 		if x, _ := share.Float64(); x < 0.2 {
 			t.Errorf("buffer %d: reaches only %g of its limit", k, x)
 		}

@@ -17,8 +17,9 @@ type world struct {
 	total  int64
 }
 
-// law enumerates every history n_1 … n_T of a stream, with |n_t| ≤ reach, beside the noise n' that gives the same releases in its neighbour.
-// By the chain rule P(y) is the product of the cells of n, P'(y) of those of n'. It calls leaf with both and with Σ(n_t − n'_t)².
+// law enumerates every history n_1 … n_T of a stream, with |n_t| ≤ reach, beside the noise n' that gives the same
+// releases in its neighbour. By the chain rule P(y) is the product of the cells of n, P'(y) of those of n'. It calls
+// leaf with both and with Σ(n_t − n'_t)².
 type law struct {
 	filter Filter
 	cell   func(n int64) float64 // P(round(s·Z) = n)
@@ -51,8 +52,8 @@ func fixed(moved map[int]int64) func(int, []int64) int64 {
 	return func(step int, _ []int64) int64 { return moved[step] }
 }
 
-// exactLaw returns δ(ε) of two neighbours that differ by Δ from step i on, over T steps, on a grid of ε, and the largest shift
-// √Σ(n_t − n'_t)²/s that any history realises.
+// exactLaw returns δ(ε) of two neighbours that differ by Δ from step i on, over T steps, on a grid of ε, and the
+// largest shift √Σ(n_t − n'_t)²/s that any history realises.
 func exactLaw(f Filter, s float64, delta int64, i, steps int, epsilons []float64) (deltas []float64, worst float64) {
 	deltas = make([]float64, len(epsilons))
 	l := law{filter: f, cell: sumtest.NormalCell(s), reach: int64(math.Ceil(5.5 * s)), moved: fixed(map[int]int64{i - 1: delta}), leaf: func(p, q, shift float64) {
@@ -75,8 +76,9 @@ func withoutSlack(t *testing.T, f Filter, s float64, delta int64, age uint64) fl
 	return float64(delta) * math.Sqrt(r.Sensitivity(age)) / s
 }
 
-// PROOF.md, Theorem 1 on the shipped carry, exactly: δ_exact ≤ δ(µ*) ≤ δ(claim), µ* ≤ claim, at start-up and later, at scales where η is
-// of the size of the noise. Histories beyond 5.5 s are left out, which only makes δ_exact smaller, by less than 2e-7.
+// PROOF.md, Theorem 1 on the shipped carry, exactly: δ_exact ≤ δ(µ*) ≤ δ(claim), µ* ≤ claim, at start-up and later, at
+// scales where η is of the size of the noise. Histories beyond 5.5 s are left out, which only makes δ_exact smaller, by
+// less than 2e-7.
 func TestExactLawIsWithinTheClaim(t *testing.T) {
 	epsilons := []float64{0, 0.1, 0.5, 1, 2, 4}
 	red := 0
@@ -88,7 +90,7 @@ func TestExactLawIsWithinTheClaim(t *testing.T) {
 		}{{0.7, 1, 1, 4}, {1, 1, 1, 4}, {1, 1, 2, 4}, {1.5, 1, 3, 4}, {1.5, 3, 1, 4}, {2, 2, 2, 3}, {4, 5, 1, 3}} {
 			deltas, worst := exactLaw(f, c.s, c.delta, c.i, c.steps, epsilons)
 			age := uint64(c.steps - c.i + 1)
-			claim := Loss{Filter: f, Delta: c.delta, N: 1, Scale: noise.ScaleUp(c.s)}.Mu(age)
+			claim := Loss{Filter: f, Square: uint64(c.delta * c.delta), N: 1, Scale: noise.ScaleUp(c.s)}.Mu(age)
 			if worst > claim*(1+1e-12) {
 				t.Errorf("%+v: a history realises µ = %g, claimed %g", c, worst, claim)
 			}
@@ -135,8 +137,8 @@ func recovered(f Filter, releases []float64, totals []int64) []int64 {
 	return out
 }
 
-// PROOF.md, Theorem 1 needs that releases and noise determine each other, given the data. A filter that is fed the continuous w
-// instead of round(w) has hidden state, and is caught.
+// PROOF.md, Theorem 1 needs that releases and noise determine each other, given the data. A filter that is fed the
+// continuous w instead of round(w) has hidden state, and is caught.
 func TestNoiseIsRecoveredFromReleases(t *testing.T) {
 	f, sampler := handmade(t), gaussian(t, 5)
 	c := newCarry(t, f, 5, 1, sampler)

@@ -5,14 +5,18 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+
+	"oriel/mechanisms/rational"
 )
 
 const (
-	// MaxPoles bounds m: four come within 6 % of the optimum for every window up to 2²², and each costs n integers of state.
+	// MaxPoles bounds m: four come within 6 % of the optimum for every window up to 2²², and each costs n integers of
+	// state.
 	MaxPoles = 4
 
-	// fractionBits of poles and residues. 1 − q is about 1/4W of the slowest pole: at W = 2²⁰ its last bit is still below 1 %.
-	fractionBits = 30
+	// fractionBits of poles and residues. 1 − q is about 1/4W of the slowest pole: at W = 2²⁰ its last bit is still below
+	// 1 %.
+	fractionBits = rational.Bits
 	unit         = 1 << fractionBits
 
 	// guardBits keep the carry's truncation below 2⁻⁸ of a lattice unit, beside the half unit of rounding.
@@ -38,8 +42,9 @@ var errShape = errors.New("blt: filter: not 1 > q_1 > … > q_m > 0 with residue
 // errSigns is a Filter whose response is not that of PROOF.md, Lemma 1, or is not certain to be.
 var errSigns = errors.New("blt: filter: its inverse is not certain to have m rates in (0, 1), and sums that fall, rise at most once, and stay in (0, 1]")
 
-// Validate checks that the filter is one of PROOF.md, Lemma 1: 1 > q_1 > … > q_m > 0; residues that are all positive with ΣR_k/q_k < 1, in exact
-// arithmetic, or of both signs with the certificates of NewResponse; and that Shift is the one of these dyadics.
+// Validate checks that the filter is one of PROOF.md, Lemma 1: 1 > q_1 > … > q_m > 0; residues that are all positive
+// with ΣR_k/q_k < 1, in exact arithmetic, or of both signs with the certificates of NewResponse; and that Shift is the
+// one of these dyadics.
 func (f Filter) Validate() error {
 	if err := f.shape(); err != nil {
 		return err
@@ -83,7 +88,8 @@ func (f Filter) shape() error {
 	return nil
 }
 
-// Sum returns 1 + Σ|R_k|/(1 − q_k) ≥ Σ_{j≥0} |b_j|, exactly: twice how far the rounding of single draws, ½ each, can move a release.
+// Sum returns 1 + Σ|R_k|/(1 − q_k) ≥ Σ_{j≥0} |b_j|, exactly: twice how far the rounding of single draws, ½ each, can
+// move a release.
 func (f Filter) Sum() *big.Rat { return new(big.Rat).Add(big.NewRat(1, 1), f.gain()) }
 
 // gain returns Σ|R_k|/(1 − q_k), exactly.
@@ -108,7 +114,8 @@ func (f Filter) shift() (shift uint8, ok bool) {
 	return 0, false
 }
 
-// Slack returns η = ½ + 2^{−f}·Σ|R_k|/(1 − q_k), exactly: the carry of a step is that far at most from Σ_{j≥1} b_j·n_{t−j}.
+// Slack returns η = ½ + 2^{−f}·Σ|R_k|/(1 − q_k), exactly: the carry of a step is that far at most from Σ_{j≥1}
+// b_j·n_{t−j}.
 func (f Filter) Slack() *big.Rat {
 	x := new(big.Rat).Quo(f.gain(), new(big.Rat).SetInt64(1<<f.Shift))
 	return x.Add(x, big.NewRat(1, 2))

@@ -8,8 +8,8 @@ import (
 	"oriel/mechanisms/noise"
 )
 
-// TestGoldenReleases pins noisy releases, in lattice units, and states. The same bytes are due on every CPU and build. Filters are
-// written out, since fits may differ between platforms.
+// TestGoldenReleases pins noisy releases, in lattice units, and states. The same bytes are due on every CPU and build.
+// Filters are written out, since fits may differ between platforms.
 func TestGoldenReleases(t *testing.T) {
 	const n = 3
 	slow := Filter{

@@ -10,12 +10,13 @@ import (
 	"oriel/mechanisms/noise"
 )
 
-// limit of a standardised statistic: a normal one passes it with probability 1e-9. Matrices of up to 100 entries then have a false
-// rejection below 1e-7, and the seed is fixed.
+// limit of a standardised statistic: a normal one passes it with probability 1e-9. Matrices of up to 100 entries then
+// have a false rejection below 1e-7, and the seed is fixed.
 const limit = 6.11
 
-// covarianceError returns how many standard errors the worst of the chosen covariances is away from s²·Σ_j b_j·b_{j+t−u}, sums over the
-// steps there have been. The mean is known to be zero; Var(xy) of normal x, y is c_xx·c_yy + c_xy².
+// covarianceError returns how many standard errors the worst of the chosen covariances is away from s²·Σ_j
+// b_j·b_{j+t−u}, sums over the steps there have been. The mean is known to be zero; Var(xy) of normal x, y is
+// c_xx·c_yy + c_xy².
 func covarianceError(t *testing.T, f Filter, sampler noise.Sampler, s float64, steps, n int, at []int) (worst float64, where string) {
 	t.Helper()
 	c := newCarry(t, f, s, n, sampler)
@@ -109,7 +110,8 @@ func (s *stuck) Fill(dst []int64, seed noise.Seed) {
 	s.Sampler.Fill(dst, *s.seed)
 }
 
-// A canary pair has leaves +Λ and −Λ at one step and zeros elsewhere; the statistic is that of the likelihood ratio over the window, Σ d_j·(β∗y)_{i+j}.
+// A canary pair has leaves +Λ and −Λ at one step and zeros elsewhere; the statistic is that of the likelihood ratio
+// over the window, Σ d_j·(β∗y)_{i+j}.
 const (
 	auditRuns   = 10_000 // for each of the two
 	auditWindow = 8
@@ -164,7 +166,7 @@ func likelihood(f Filter, i int) []float64 {
 // The guarantee is attained, by the first event and by later ones, and not passed; and the audit is able to fail.
 func TestAuditReachesTheClaim(t *testing.T) {
 	f := fitFilter(t, auditWindow, 0.3, 0)
-	scale, err := Loss{Filter: f, Delta: 2 * grid.Lambda, N: 1}.ScaleFor(auditWindow, auditMu)
+	scale, err := Loss{Filter: f, Square: uint64(4 * grid.Lambda * grid.Lambda), N: 1}.ScaleFor(auditWindow, auditMu)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,27 +5,28 @@ import (
 
 	"oriel/mechanisms/dp"
 	"oriel/mechanisms/noise"
+	"oriel/mechanisms/rational"
 )
 
-// scaleMargin moves a scale up by a relative 2^scaleMargin beyond what its loss needs, so that a loss recomputed from it is not above
-// what it was calibrated to.
+// scaleMargin moves a scale up by a relative 2^scaleMargin beyond what its loss needs, so that a loss recomputed from
+// it is not above what it was calibrated to.
 const scaleMargin = -200
 
-// Loss is the exact ε(age) of one plan: everything that PROOF.md, Theorem 1 needs, and at user level mechanisms/PROOF.md, Theorem 1. It is
-// comparable, a dp.Curve, and at user level a dp.UserCurve.
+// Loss is the exact ε(age) of one plan: everything that PROOF.md, Theorem 1 needs, and at user level
+// mechanisms/PROOF.md, Theorem 1. It is comparable, a dp.Curve, and at user level a dp.UserCurve.
 type Loss struct {
 	Filter Filter
-	Delta  int64 // Δ, ℓ2 distance of two leaf sums that differ in one event, lattice units
-	N      int   // n, coordinates
+	Square uint64 // Δ², Δ the ℓ2 distance of two leaf sums that differ in one event, lattice units
+	N      int    // n, coordinates
 	Scale  noise.Scale
 
-	// Separation is s, steps between events of one user, and Window is W, steps among which a user's events are exchanged. Both are 0 at
-	// event level.
+	// Separation is s, steps between events of one user, and Window is W, steps among which a user's events are exchanged.
+	// Both are 0 at event level.
 	Separation, Window uint64
 }
 
-// Mu returns µ of all releases of age steps, rounded up, from the step of an event on or, at user level, from the first step of a window on.
-// It panics unless Filter is valid and Scale is positive. At event level
+// Mu returns µ of all releases of age steps, rounded up, from the step of an event on or, at user level, from the first
+// step of a window on. It panics unless Filter is valid and Scale is positive. At event level
 //
 //	µ = √(Σ_{j<age} (d_jΔ + 2η√n·Σ_{l<j}|β_l|)²)/scale.
 func (l Loss) Mu(age uint64) float64 {
@@ -36,27 +37,30 @@ func (l Loss) Mu(age uint64) float64 {
 	return l.mu(l.moved(r, age))
 }
 
-// ScaleFor returns the scale, rounded up, at which the releases of age steps are µ-GDP, whatever l.Scale. It is not valid when µ is 0.
+// ScaleFor returns the scale, rounded up, at which the releases of age steps are µ-GDP, whatever l.Scale. It is not
+// valid when µ is 0.
 func (l Loss) ScaleFor(age uint64, mu float64) (noise.Scale, error) {
 	r, err := NewResponse(l.Filter)
 	if err != nil || !(mu > 0) {
 		return noise.Scale{}, err
 	}
-	s := up().Quo(l.moved(r, age).hi, new(big.Float).SetFloat64(mu))
-	return noise.ScaleUp(dp.RoundUp(up().Add(s, up().SetMantExp(s, scaleMargin)))), nil
+	return noise.ScaleUp(dp.Up(rational.Up().Quo(l.moved(r, age).Hi, dp.Exact(mu)), scaleMargin)), nil
 }
 
 // moved returns how far the means of the step noises move, lattice units.
-func (l Loss) moved(r *Response, age uint64) interval {
+func (l Loss) moved(r *Response, age uint64) rational.Interval {
 	if l.Separation == 0 {
-		return r.shift(l.Delta, l.N, age)
+		return r.shift(l.delta(), l.N, age)
 	}
-	return r.userShift(l.Delta, l.N, age, l.Separation, events(l.Window, l.Separation))
+	return r.userShift(l.delta(), l.N, age, l.Separation, rational.Events(l.Window, l.Separation))
+}
+
+// delta returns Δ.
+func (l Loss) delta() rational.Interval {
+	return rational.Distance(new(big.Int).SetUint64(l.Square))
 }
 
 // mu returns the µ of a move, rounded up.
-func (l Loss) mu(moved interval) float64 {
-	s := up().SetUint64(l.Scale.Mant)
-	s.SetMantExp(s, l.Scale.Exp)
-	return dp.RoundUp(up().Quo(moved.hi, s))
+func (l Loss) mu(moved rational.Interval) float64 {
+	return dp.RoundUp(rational.Up().Quo(moved.Hi, dp.Dyadic(l.Scale.Mant, l.Scale.Exp)))
 }

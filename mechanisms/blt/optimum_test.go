@@ -77,8 +77,8 @@ func cost(b [][]float64, window int) float64 {
 	return variance * worst
 }
 
-// PROOF.md, Theorem 2 by trial: no mechanism at hand beats the bound, random perturbations of the optimum among them, nor restarts and
-// independent noise; the finite square-root filter attains it in the limit.
+// PROOF.md, Theorem 2 by trial: no mechanism at hand beats the bound, random perturbations of the optimum among them,
+// nor restarts and independent noise; the finite square-root filter attains it in the limit.
 func TestNoMechanismBeatsTheOptimum(t *testing.T) {
 	const window, steps = 8, 400
 	bound := Optimum(window) * (1 - (window-1.0)/steps) * (1 - (window-1.0)/steps)

@@ -4,14 +4,16 @@ import (
 	"fmt"
 	"math"
 	"math/big"
-	"math/rand/v2"
 	"slices"
 	"testing"
 
+	"oriel/mechanisms/mechtest/sumtest"
 	"oriel/mechanisms/noise"
+	"oriel/mechanisms/rational"
 )
 
-// series returns b, β and d of a filter by their recurrences: b_j by its definition, β = 1/b term by term, d by summing β.
+// series returns b, β and d of a filter by their recurrences: b_j by its definition, β = 1/b term by term, d by summing
+// β.
 func series(f Filter, terms int) (b, beta, d []*big.Float) {
 	f64 := func() *big.Float { return new(big.Float).SetPrec(400) }
 	part := make([]*big.Float, f.Count) // R_k·q_k^{j−1}
@@ -77,7 +79,7 @@ func TestPartialFractionsAreTheSeries(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, beta, d := series(f, terms)
-		weights := slices.Clone(r.weights)
+		weights := slices.Clone(r.d.Weights)
 		energy, absolute, trough := new(big.Float).SetPrec(400), new(big.Float).SetPrec(400), 0
 		for j := range terms {
 			if d[j].Sign() <= 0 || d[j].Cmp(d[0]) > 0 {
@@ -89,30 +91,32 @@ func TestPartialFractionsAreTheSeries(t *testing.T) {
 				}
 				trough = j
 			}
-			sum := whole(0)
+			sum := rational.Whole(0)
 			for i := range weights {
-				sum = sum.add(weights[i])
-				weights[i] = weights[i].mul(r.rates[i])
+				sum = sum.Add(weights[i])
+				weights[i] = weights[i].Mul(r.d.Rates[i])
 			}
-			inside(t, fmt.Sprintf("%v: d_%d", f, j), d[j], sum)
+			sumtest.Inside(t, fmt.Sprintf("%v: d_%d", f, j), d[j], sum)
 			energy.Add(energy, new(big.Float).Mul(d[j], d[j]))
 			if j%37 == 0 || j < 3 {
-				inside(t, fmt.Sprintf("%v: Σ_{j<%d}d²", f, j+1), energy, r.energy(r.weights, uint64(j+1)))
-				inside(t, fmt.Sprintf("%v: d_%d at once", f, j), d[j], r.at(uint64(j)))
+				sumtest.Inside(t, fmt.Sprintf("%v: Σ_{j<%d}d²", f, j+1), energy, r.d.Energy(uint64(j+1)))
+				sumtest.Inside(t, fmt.Sprintf("%v: d_%d at once", f, j), d[j], r.d.At(uint64(j)))
 			}
-			// Σ_{l≤j}|β_l| ≤ 2 + 2E − d_j, with equality in the limit of a filter that rises, and everywhere of one that does not.
+			// Σ_{l≤j}|β_l| ≤ 2 + 2E − d_j, with equality in the limit of a filter that rises, and everywhere of one that does
+			// not.
 			absolute.Add(absolute, new(big.Float).Abs(beta[j]))
 			bound := new(big.Float).Add(d[j], absolute)
 			bound.Sub(bound, big.NewFloat(2))
-			if excess := bound.Sub(bound, new(big.Float).Add(r.rise.hi, r.rise.hi)); excess.Sign() > 0 && excess.MantExp(nil) > -150 {
+			if excess := bound.Sub(bound, new(big.Float).Add(r.rise.Hi, r.rise.Hi)); excess.Sign() > 0 && excess.MantExp(nil) > -150 {
 				t.Fatalf("%v: Σ|β| to %d is %g above its bound", f, j, excess)
 			}
 		}
-		if signed := slices.Min(f.Residues[:]) < 0; signed != (r.rise.lo.Sign() > 0) {
-			t.Errorf("%v: rises by %g", f, r.rise.lo)
+		if signed := slices.Min(f.Residues[:]) < 0; signed != (r.rise.Lo.Sign() > 0) {
+			t.Errorf("%v: rises by %g", f, r.rise.Lo)
 		} else if signed {
-			inside(t, fmt.Sprintf("%v: rise", f), new(big.Float).Sub(r.weights[0].lo, d[trough]), interval{
-				down().Sub(r.rise.lo, new(big.Float).SetMantExp(r.rise.lo, -145)), up().Add(r.rise.hi, new(big.Float).SetMantExp(r.rise.hi, -145)),
+			sumtest.Inside(t, fmt.Sprintf("%v: rise", f), new(big.Float).Sub(r.d.Weights[0].Lo, d[trough]), rational.Interval{
+				Lo: rational.Down().Sub(r.rise.Lo, new(big.Float).SetMantExp(r.rise.Lo, -145)),
+				Hi: rational.Up().Add(r.rise.Hi, new(big.Float).SetMantExp(r.rise.Hi, -145)),
 			})
 			if trough == 0 || trough == terms-1 {
 				t.Errorf("%v: trough at %d", f, trough)
@@ -146,8 +150,8 @@ func TestTrainCoversEveryPlace(t *testing.T) {
 		}
 		return sum
 	}
-	two, _ := r.train(age, separation, 2).hi.Float64()
-	three, _ := r.train(age, separation, 3).hi.Float64()
+	two, _ := r.majorant.Train(age, separation, 2).Hi.Float64()
+	three, _ := r.majorant.Train(age, separation, 3).Hi.Float64()
 	for p := separation; p < age; p++ {
 		if x := energy(0, p); x > two {
 			t.Errorf("events at 0 and %d move %g, bound %g", p, x, two)
@@ -157,48 +161,6 @@ func TestTrainCoversEveryPlace(t *testing.T) {
 				t.Errorf("events at 0, %d and %d move %g, bound %g", p, q, x, three)
 			}
 		}
-	}
-}
-
-// inside fails unless x is in the interval, which is narrow: to 2⁻¹⁴⁰ of x.
-func inside(t *testing.T, what string, x *big.Float, in interval) {
-	t.Helper()
-	if x.Cmp(in.lo) < 0 || x.Cmp(in.hi) > 0 {
-		t.Fatalf("%s: %g is not in [%g, %g]", what, x, in.lo, in.hi)
-	}
-	width := new(big.Float).Sub(in.hi, in.lo)
-	if width.Sign() > 0 && width.MantExp(nil)-x.MantExp(nil) > -140 {
-		t.Fatalf("%s: interval [%g, %g] is wide", what, in.lo, in.hi)
-	}
-}
-
-func TestIntervalsHoldTheirResults(t *testing.T) {
-	rng := rand.New(rand.NewPCG(3, 4))
-	for range 2000 {
-		a, b := 4*rng.Float64()-2, 4*rng.Float64()-2
-		at := func(x float64) interval { return interval{down().SetFloat64(x), up().SetFloat64(x)} }
-		x, y := at(a), at(b)
-		p, q := new(big.Rat).SetFloat64(a), new(big.Rat).SetFloat64(b)
-		f := func(what string, got interval, want *big.Rat) {
-			t.Helper()
-			lo, _ := got.lo.Rat(nil)
-			hi, _ := got.hi.Rat(nil)
-			if lo.Cmp(want) > 0 || hi.Cmp(want) < 0 {
-				t.Fatalf("%s of %g, %g: [%g, %g]", what, a, b, got.lo, got.hi)
-			}
-		}
-		f("sum", x.add(y), new(big.Rat).Add(p, q))
-		f("difference", x.sub(y), new(big.Rat).Sub(p, q))
-		f("product", x.mul(y), new(big.Rat).Mul(p, q))
-		f("inverse", x.inverse(), new(big.Rat).Inv(p))
-		square := x.mul(x)
-		root := square.root()
-		if root.lo.Cmp(down().SetFloat64(math.Abs(a))) > 0 || root.hi.Cmp(up().SetFloat64(math.Abs(a))) < 0 {
-			t.Fatalf("root of %g²: [%g, %g]", a, root.lo, root.hi)
-		}
-	}
-	if x := dyadic(1, -1).power(1 << 60); x.lo.Sign() != 0 || x.hi.MantExp(nil) > tiny+1 {
-		t.Errorf("2^-2^60 is in [%g, %g]", x.lo, x.hi)
 	}
 }
 
@@ -212,12 +174,12 @@ func TestMuIsTheSumOfTheTheorem(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		rise, _ := r.rise.hi.Float64()
+		rise, _ := r.rise.Hi.Float64()
 		for _, c := range []struct {
 			delta int64
 			n     int
 		}{{1 << 25, 27}, {1 << 24, 1}, {1, 1}, {3, 10000}} {
-			l := Loss{Filter: f, Delta: c.delta, N: c.n, Scale: noise.Scale{Mant: 3, Exp: 20}}
+			l := Loss{Filter: f, Square: uint64(c.delta * c.delta), N: c.n, Scale: noise.Scale{Mant: 3, Exp: 20}}
 			sum, absolute := 0.0, 0.0 // absolute is 1 + what d has fallen and may have risen
 			for j := range terms {
 				x, _ := d[j].Float64()
@@ -237,7 +199,7 @@ func TestMuIsTheSumOfTheTheorem(t *testing.T) {
 
 // µ grows with age, without a jump, up to ages that no sum could reach; age 0 is before the first release.
 func TestMuOfAnyAge(t *testing.T) {
-	l := Loss{Filter: fitFilter(t, 1024, 0.3, 4), Delta: 1 << 25, N: 32, Scale: noise.Scale{Mant: 1, Exp: 28}}
+	l := Loss{Filter: fitFilter(t, 1024, 0.3, 4), Square: 1 << 50, N: 32, Scale: noise.Scale{Mant: 1, Exp: 28}}
 	if got := l.Mu(0); got != 0 {
 		t.Errorf("µ(0) = %g", got)
 	}
@@ -260,11 +222,11 @@ func TestMuOfAnyAge(t *testing.T) {
 func TestScaleProvesWhatItWasMadeFor(t *testing.T) {
 	for _, f := range filters(t) {
 		for _, mu := range []float64{1e-3, 0.2, math.Pi} {
-			s, err := Loss{Filter: f, Delta: 1 << 25, N: 27}.ScaleFor(1024, mu)
+			s, err := Loss{Filter: f, Square: 1 << 50, N: 27}.ScaleFor(1024, mu)
 			if err != nil {
 				t.Fatal(err)
 			}
-			l := Loss{Filter: f, Delta: 1 << 25, N: 27, Scale: s}
+			l := Loss{Filter: f, Square: 1 << 50, N: 27, Scale: s}
 			if got := l.Mu(1024); got > mu || got < mu*(1-1e-15) {
 				t.Errorf("scale for µ = %g proves %g", mu, got)
 			}
@@ -274,7 +236,7 @@ func TestScaleProvesWhatItWasMadeFor(t *testing.T) {
 			}
 		}
 	}
-	if s, err := (Loss{Filter: handmade(t), Delta: 1, N: 1}).ScaleFor(1, 0); err != nil || s != (noise.Scale{}) {
+	if s, err := (Loss{Filter: handmade(t), Square: 1, N: 1}).ScaleFor(1, 0); err != nil || s != (noise.Scale{}) {
 		t.Errorf("scale for µ = 0: %v, %v", s, err)
 	}
 }

@@ -75,10 +75,10 @@ func autocovariance(f Filter, terms int) []float64 {
 	return gamma
 }
 
-// margins returns how far the mean square of stationary releases is from Σb² on either side with probability at most 1e-9. It is ΣλZ², Z
-// normal, with 2Σλ² = v its variance by the exact autocovariance γ, and λ ≤ L = (Σ|b|)²/(steps·n). So for x = ln(2·10⁹) it is above its mean by
-// √(2vx) + 2Lx, or below by √(2vx), with probability e^−x each (Laurent and Massart 2000, Lemma 1). Releases that are not quite settled lack an
-// independent part, so their λ are smaller.
+// margins returns how far the mean square of stationary releases is from Σb² on either side with probability at most
+// 1e-9. It is ΣλZ², Z normal, with 2Σλ² = v its variance by the exact autocovariance γ, and λ ≤ L = (Σ|b|)²/(steps·n).
+// So for x = ln(2·10⁹) it is above its mean by √(2vx) + 2Lx, or below by √(2vx), with probability e^−x each (Laurent
+// and Massart 2000, Lemma 1). Releases that are not quite settled lack an independent part, so their λ are smaller.
 func (m measurement) margins(f Filter) (below, above float64) {
 	steps, terms := float64(m.steps), float64(m.steps*m.width)
 	v, sum := 0.0, 0.0
@@ -104,8 +104,8 @@ func (m measurement) isOf(f Filter) bool {
 	return m.mean >= want*m.settled-below && m.mean <= want+above
 }
 
-// The variance of a release is s²Σb², as claimed, over 2¹⁷ releases for each window, by the carry, chain and sampler that ship. s = 2²⁰, so that
-// rounding adds some 2⁻²⁰ of it.
+// The variance of a release is s²Σb², as claimed, over 2¹⁷ releases for each window, by the carry, chain and sampler
+// that ship. s = 2²⁰, so that rounding adds some 2⁻²⁰ of it.
 func TestMeasuredVarianceIsTheFormula(t *testing.T) {
 	const s = 1 << 20
 	sampler := gaussian(t, s)

@@ -63,7 +63,8 @@ func claims() []claim {
 	return all
 }
 
-// TestClaimsForOutsideAccountants writes the claims that .ci/auditors/accounting.py checks; here, that there are some of each kind.
+// TestClaimsForOutsideAccountants writes the claims that .ci/auditors/accounting.py checks; here, that there are some
+// of each kind.
 func TestClaimsForOutsideAccountants(t *testing.T) {
 	var lines strings.Builder
 	kinds := make(map[string]int)

@@ -1,23 +1,28 @@
-// Package dp states privacy guarantees, composes them, and converts between their currencies: exact Gaussian differential privacy (µ), zCDP (ρ),
-// pure ε, and (ε,δ).
+// Package dp states privacy guarantees, composes them, and converts between their currencies: exact Gaussian
+// differential privacy (µ), zCDP (ρ), pure ε, and (ε,δ).
 //
 //	ε, δ  budget of one window      µ  Gaussian-DP parameter: sensitivity over noise scale, both in the ℓ2 norm
 //	W     window, steps             A  age of an event: all releases of its first A steps
 //	ρ     zCDP parameter: Rényi divergence of every order α is at most αρ
 //
-// Losses are added in their own currency, in a Total, and converted once. Every conversion is rounded against the claim: a δ or an ε is
-// rounded up, a µ or ρ that noise is calibrated to is rounded down (PROOF.md). The arithmetic is math/big at 192 bits with a margin of 2⁻¹⁴⁰,
-// so a figure is also tight: for µ above 10⁻²⁰ nothing between it and the true value is a float64. A conversion takes some milliseconds, of a
-// total with several currencies some tens, and is made at opening or for people, never on the event path; its result is frozen in a plan and
-// never recomputed into bytes.
+// Losses are added in their own currency, in a Total, and converted once. Every conversion is rounded against the
+// claim: a δ or an ε is rounded up, a µ or ρ that noise is calibrated to is rounded down (PROOF.md). The arithmetic is
+// math/big at 192 bits with a margin of 2⁻¹⁴⁰, so a figure is also tight: for µ above 10⁻²⁰ nothing between it and the
+// true value is a float64. A conversion takes some milliseconds, of a total with several currencies some tens, and is
+// made at opening or for people, never on the event path; its result is frozen in a plan and never recomputed into
+// bytes.
 //
 // What a figure means is said by Guarantee: the adjacency, the unit, the window in steps. Guarantees hold against
 // polynomial-time adversaries, because noise comes from a pseudorandom function.
 //
-// References: Balle and Wang, "Improving the Gaussian Mechanism for Differential Privacy" (ICML 2018), Theorem 8; Dong, Roth and
-// Su, "Gaussian Differential Privacy" (JRSS B 2022), Corollary 2.13; Bun and Steinke, "Concentrated Differential Privacy" (TCC 2016); Canonne,
-// Kamath and Steinke, "The Discrete Gaussian for Differential Privacy" (NeurIPS 2020), Proposition 12; Kairouz, Oh and Viswanath, "The
-// Composition Theorem for Differential Privacy" (ICML 2015).
+// AppendGuarantee stores a Guarantee as JSON for a ledger and other programs; a stored curve is a table of ages, each
+// with µ and the ε that it proves, and bounds what lies between.
+//
+// References: Balle and Wang, "Improving the Gaussian Mechanism for Differential Privacy" (ICML 2018), Theorem 8; Dong,
+// Roth and Su, "Gaussian Differential Privacy" (JRSS B 2022), Corollary 2.13; Bun and Steinke, "Concentrated
+// Differential Privacy" (TCC 2016); Canonne, Kamath and Steinke, "The Discrete Gaussian for Differential Privacy"
+// (NeurIPS 2020), Proposition 12; Kairouz, Oh and Viswanath, "The Composition Theorem for Differential Privacy" (ICML
+// 2015).
 //
 //	mu := dp.GaussianMu(dp.Budget{Epsilon: 1, Delta: 1e-6}) // 0.2367…
 //	var total dp.Total                                       // of two streams with that µ and a mechanism of pure ε = 0.1

@@ -6,7 +6,8 @@ import (
 	"math/big"
 )
 
-// Beyond |a| = tail, Φ(−a) < 2⁻¹¹⁵⁴ is below the least float64, or above 1 − 2⁻⁵³; beyond µ = maxMu every a of interest is.
+// Beyond |a| = tail, Φ(−a) < 2⁻¹¹⁵⁴ is below the least float64, or above 1 − 2⁻⁵³; beyond µ = maxMu every a of interest
+// is.
 const (
 	tail  = 40
 	maxMu = 1 << 20
@@ -16,12 +17,13 @@ const (
 //
 //	δ = Φ(−ε/µ + µ/2) − e^ε·Φ(−ε/µ − µ/2)              (Balle and Wang 2018, Theorem 8; Dong, Roth and Su, Corollary 2.13)
 //
-// As coded, with a = ε/µ − µ/2, b = ε/µ + µ/2: since e^ε·φ(b) = φ(a) for the normal density φ, the second term is φ(a)·R(b) with
-// the Mills ratio R(x) = Φ(−x)/φ(x); nothing overflows and no logarithm is needed, because exponents of big.Float have 32 bits.
+// As coded, with a = ε/µ − µ/2, b = ε/µ + µ/2: since e^ε·φ(b) = φ(a) for the normal density φ, the second term is
+// φ(a)·R(b) with the Mills ratio R(x) = Φ(−x)/φ(x); nothing overflows and no logarithm is needed, because exponents of
+// big.Float have 32 bits.
 //
-// Rounding: |a| ≤ 40 and ε/µ, µ ≤ 2²¹ here, so at 192 bits a has an absolute error below 2⁻¹⁶⁹, and each term a relative error
-// below 2⁻¹⁵⁰ (arguments 2⁻¹⁶³, exponential 2⁻¹⁶⁴, series and fraction 2⁻¹⁵³). 2⁻¹⁴⁰ of both terms is added before the result is
-// rounded up, so cancellation cannot turn into a claim.
+// Rounding: |a| ≤ 40 and ε/µ, µ ≤ 2²¹ here, so at 192 bits a has an absolute error below 2⁻¹⁶⁹, and each term a
+// relative error below 2⁻¹⁵⁰ (arguments 2⁻¹⁶³, exponential 2⁻¹⁶⁴, series and fraction 2⁻¹⁵³). 2⁻¹⁴⁰ of both terms is
+// added before the result is rounded up, so cancellation cannot turn into a claim.
 //
 // It panics on a negative or NaN argument.
 func GaussianDelta(epsilon, mu float64) float64 {
@@ -34,8 +36,8 @@ func GaussianDelta(epsilon, mu float64) float64 {
 	return probability(gaussianDelta(exact(epsilon), mu))
 }
 
-// gaussianDelta is GaussianDelta before it is rounded, and at any finite ε: the hockey-stick divergence of order e^ε of a pair P, Q with
-// H(e^ε; P‖Q) = 1 − e^ε + e^ε·H(e^−ε; Q‖P), where normal laws let P and Q change places.
+// gaussianDelta is GaussianDelta before it is rounded, and at any finite ε: the hockey-stick divergence of order e^ε of
+// a pair P, Q with H(e^ε; P‖Q) = 1 − e^ε + e^ε·H(e^−ε; Q‖P), where normal laws let P and Q change places.
 func gaussianDelta(epsilon *big.Float, mu float64) *big.Float {
 	if epsilon.Sign() < 0 {
 		if epsilon.Cmp(exact(-maxExponent)) < 0 {
@@ -70,8 +72,8 @@ func gaussianDelta(epsilon *big.Float, mu float64) *big.Float {
 // probability returns the least float64 that is at least x, but not above 1.
 func probability(x *big.Float) float64 { return math.Min(1, RoundUp(x)) }
 
-// GaussianEpsilon returns the ε that µ-Gaussian-DP proves at δ, rounded up: the least float64 with GaussianDelta(ε, µ) ≤ δ, or
-// +Inf when there is none.
+// GaussianEpsilon returns the ε that µ-Gaussian-DP proves at δ, rounded up: the least float64 with GaussianDelta(ε, µ)
+// ≤ δ, or +Inf when there is none.
 func GaussianEpsilon(mu, delta float64) float64 {
 	if !(mu >= 0) || !(delta >= 0) {
 		panic(fmt.Sprintf("BUG: dp: GaussianEpsilon of mu %g at delta %g: negative or NaN", mu, delta))
@@ -79,8 +81,8 @@ func GaussianEpsilon(mu, delta float64) float64 {
 	return mixedEpsilon(certain(), mu, delta)
 }
 
-// GaussianMu returns the largest float64 µ with GaussianDelta(ε, µ) ≤ δ: noise calibrated to it proves the budget. It is 0, which
-// no finite noise reaches, when δ is 0.
+// GaussianMu returns the largest float64 µ with GaussianDelta(ε, µ) ≤ δ: noise calibrated to it proves the budget. It
+// is 0, which no finite noise reaches, when δ is 0.
 func GaussianMu(b Budget) float64 {
 	if !(b.Delta >= 0 && b.Delta < 1) {
 		panic(fmt.Sprintf("BUG: dp: GaussianMu at delta %g: not in [0, 1)", b.Delta))
@@ -91,9 +93,9 @@ func GaussianMu(b Budget) float64 {
 	return mu
 }
 
-// border returns adjacent float64 x < y between low and high, 0 ≤ low < high, such that exact holds at x and not at y; it holds at low
-// and not at high by the caller's word, is not asked there, and holds up to one point and not after it. rough is a cheap guess of
-// exact: where it turns, the search starts, and only a wrong guess costs time.
+// border returns adjacent float64 x < y between low and high, 0 ≤ low < high, such that exact holds at x and not at y;
+// it holds at low and not at high by the caller's word, is not asked there, and holds up to one point and not after it.
+// rough is a cheap guess of exact: where it turns, the search starts, and only a wrong guess costs time.
 func border(low, high float64, rough, exact func(float64) bool) (x, y float64) {
 	// Bits of floats that are not negative are ordered as the floats are.
 	a, b := math.Float64bits(low), math.Float64bits(high)

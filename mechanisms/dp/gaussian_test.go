@@ -40,7 +40,8 @@ func grid(t *testing.T, name string, rows int, check func(x []float64, want *big
 	}
 }
 
-// The figures of mpmath have 40 digits, so the least float64 above them is known but when a figure is within 1e-39 of a float64.
+// The figures of mpmath have 40 digits, so the least float64 above them is known but when a figure is within 1e-39 of a
+// float64.
 func TestDeltaIsTheLeastFloatAboveTheTruth(t *testing.T) {
 	grid(t, "delta.csv", 87, func(x []float64, want *big.Float) {
 		epsilon, mu := x[0], x[1]
@@ -118,8 +119,8 @@ func TestConversionPanicsOnNonsense(t *testing.T) {
 	f(func() { GaussianMu(Budget{Epsilon: nan, Delta: 0.1}) })
 }
 
-// The truncation of the continued fraction is far below the margin: doubling its length changes nothing above 2⁻¹⁵⁸, and the
-// series agrees with it where both are good.
+// The truncation of the continued fraction is far below the margin: doubling its length changes nothing above 2⁻¹⁵⁸,
+// and the series agrees with it where both are good.
 func TestMillsMethodsAgree(t *testing.T) {
 	for _, x := range []float64{6, 6.5, 8, 12.25, 25, 40, 1000, 1 << 20} {
 		short := mills(exact(x))

@@ -71,7 +71,8 @@ func (b Budget) Validate() error {
 // At event level the unit is one event. At user level it is all events of one user, each exchanged for any other of the same user id or for
 // a null event, under both adjacencies; accepted events of one user are at least Separation steps apart.
 //
-// Window 0 means that a unit is released once: the loss does not grow with age. With a Horizon, which is at most Window, there is no release
+// Window 0 means that the guarantee is one for ever: a unit is released once, or with a Memory in sums that decay, whose noise starts anew
+// at public steps. The loss then grows to what is proved, with age if there is a Curve, and not beyond. With a Horizon, which is at most Window, there is no release
 // after step Horizon, and the guarantee is one for ever.
 type Guarantee struct {
 	Mechanism      string
@@ -81,8 +82,9 @@ type Guarantee struct {
 	Unit           string  // "event", or "user" when Separation > 0
 	Separation     uint64  // s, steps between accepted events of one user; 0 at event level
 	Horizon        uint64  // T, the last step; 0 for a stream without end
+	Memory         uint64  // H, steps: sums decay by 1 − 1/H a step; 0 for those that do not
 	Mu             float64 // Gaussian-DP parameter of one window, rounded up; 0 for a pure-ε mechanism
-	Curve          Curve   // of a Gaussian mechanism with a window, a UserCurve at user level; else nil
+	Curve          Curve   // of a Gaussian mechanism with a window or a memory, a UserCurve at user level; else nil
 }
 
 // Curve is µ of a Gaussian mechanism as a function of age. Its dynamic type is comparable, so that guarantees are.
@@ -108,7 +110,9 @@ func (g Guarantee) At(age uint64) Budget {
 	switch {
 	case age == 0:
 		return Budget{}
-	case g.Window == 0 || age == g.Window:
+	case g.Window == 0:
+		return g.forLife(age)
+	case age == g.Window:
 		return Budget{Epsilon: g.Epsilon, Delta: g.Delta}
 	case g.Mu > 0:
 		return g.gaussian(g.Curve.Mu(age))
@@ -117,13 +121,27 @@ func (g Guarantee) At(age uint64) Budget {
 	}
 }
 
-// AtWindows returns At for an age of so many whole windows, however many steps those are; at least 1.
+// forLife is At of a guarantee for ever: all of it where there is no curve, or where the curve has come to its end.
+func (g Guarantee) forLife(age uint64) Budget {
+	whole := Budget{Epsilon: g.Epsilon, Delta: g.Delta}
+	if g.Curve == nil {
+		return whole
+	}
+	mu := g.Curve.Mu(age)
+	if mu >= g.Mu {
+		return whole
+	}
+	part := g.gaussian(mu)
+	return Budget{Epsilon: min(part.Epsilon, g.Epsilon), Delta: g.Delta}
+}
+
+// AtWindows returns At for an age of so many whole windows, or memories, however many steps those are; at least 1.
 func (g Guarantee) AtWindows(windows uint64) Budget {
 	if g.Mu == 0 && g.Horizon == 0 && g.Window > 0 {
 		return g.times(whole(windows))
 	}
 	age := uint64(math.MaxUint64) // no stream has more steps
-	if high, low := bits.Mul64(windows, max(g.Window, 1)); high == 0 {
+	if high, low := bits.Mul64(windows, max(g.Window, g.Memory, 1)); high == 0 {
 		age = low
 	}
 	return g.At(age)

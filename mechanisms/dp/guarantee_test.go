@@ -41,8 +41,8 @@ func TestBudgetValidate(t *testing.T) {
 	f(1, math.NaN(), false)
 }
 
-// m windows of pure ε cost mε; all events of a user over m windows m(m+1)/2 times ε: the first window's are followed for m windows, the next
-// one's for m − 1, and so on.
+// m windows of pure ε cost mε; all events of a user over m windows m(m+1)/2 times ε: the first window's are followed
+// for m windows, the next one's for m − 1, and so on.
 func TestPureGuaranteeFollowsTheWindows(t *testing.T) {
 	g := Guarantee{Window: 8, Epsilon: 0.1, Unit: "user", Separation: 3}
 	if g.At(0) != (Budget{}) || g.AtAll(0) != (Budget{}) {
@@ -161,7 +161,8 @@ func (l linear) Mu(age uint64) float64 { return float64(l) * float64(age) }
 // MuAll is more than Mu beyond a window of 1000.
 func (l linear) MuAll(age uint64) float64 { return l.Mu(age) * max(1, float64(age)/1000) }
 
-// A curve decides at every age but the window, where the claim is what was configured; AtWindows is At, also beyond 2⁶⁴ steps.
+// A curve decides at every age but the window, where the claim is what was configured; AtWindows is At, also beyond 2⁶⁴
+// steps.
 func TestGuaranteeFollowsItsCurve(t *testing.T) {
 	g := Guarantee{Window: 1000, Epsilon: 1.25, Delta: 1e-6, Mu: 0.25, Curve: linear(0.25 / 1000)}
 	for _, age := range []uint64{1, 999, 1001, 8000} {

@@ -15,7 +15,8 @@ func LogUp(x float64) float64 {
 	return RoundUp(newFloat().Add(logarithm(exact(x)), exact(0x1p-140)))
 }
 
-// logarithm returns ln x for x > 0, within a relative 2⁻¹⁸⁰: x = m·2^k with ⅔ ≤ m < 4⁄3, and k·ln 2 + ln m does not cancel.
+// logarithm returns ln x for x > 0, within a relative 2⁻¹⁸⁰: x = m·2^k with ⅔ ≤ m < 4⁄3, and k·ln 2 + ln m does not
+// cancel.
 func logarithm(x *big.Float) *big.Float {
 	m := newFloat()
 	k := x.MantExp(m)

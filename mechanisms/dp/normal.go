@@ -5,10 +5,6 @@ import (
 	"math/big"
 )
 
-// precision is the width of all arithmetic here, bits. A float64 result needs 53, the worst cancellation of a useful claim some
-// 60 more, and the margin sits at 140: 192 leaves each function 50 bits of rounding to spend. A third of the time of 320 bits.
-const precision = 192
-
 // seriesLimit parts the two methods of mills: below it the series needs fewer terms than the fraction.
 const seriesLimit = 6
 
@@ -16,11 +12,6 @@ var (
 	pi      = constant("3.1415926535897932384626433832795028841971693993751058209749445923078164062862089986280348253421170679821480865132823066470938446095505")
 	root2Pi = newFloat().Sqrt(newFloat().Mul(exact(2), pi)) // √(2π)
 )
-
-func newFloat() *big.Float { return new(big.Float).SetPrec(precision) }
-
-// exact returns x without rounding.
-func exact(x float64) *big.Float { return newFloat().SetFloat64(x) }
 
 func constant(digits string) *big.Float {
 	x, _, err := big.ParseFloat(digits, 10, precision, big.ToNearestEven)
@@ -30,19 +21,11 @@ func constant(digits string) *big.Float {
 	return x
 }
 
-// RoundUp returns the least float64 that is at least x, for figures that are stated upper bounds.
-func RoundUp(x *big.Float) float64 {
-	f, accuracy := x.Float64()
-	if accuracy == big.Below {
-		f = math.Nextafter(f, math.Inf(1))
-	}
-	return f
-}
-
 // margin is the relative outward margin of every bound, 2^margin of each of its terms.
 const margin = -140
 
-// A bound is a sum of terms each of which has a relative error below 2^(margin−1). up returns what the true sum does not exceed.
+// A bound is a sum of terms each of which has a relative error below 2^(margin−1). up returns what the true sum does
+// not exceed.
 type bound struct{ value, size *big.Float }
 
 func newBound() bound { return bound{newFloat(), newFloat()} }
@@ -99,9 +82,9 @@ func exponential(x *big.Float) *big.Float {
 
 // mills returns the Mills ratio R(x) = Φ(−x)/φ(x) for x ≥ 0.
 //
-// Below seriesLimit: R(x) = 1/(2φ(x)) − Σ_{k≥0} x^{2k+1}/(2k+1)!! (Abramowitz and Stegun 26.2.11), all terms positive; the
-// difference loses 29 bits at x = 6. Above: Laplace's continued fraction R(x) = 1/(x + 1/(x + 2/(x + 3/(x + …)))) (26.2.14),
-// evaluated backwards; n = 30 + 5 000/x² terms leave less than 2⁻¹⁶⁰, which a test checks by doubling n.
+// Below seriesLimit: R(x) = 1/(2φ(x)) − Σ_{k≥0} x^{2k+1}/(2k+1)!! (Abramowitz and Stegun 26.2.11), all terms positive;
+// the difference loses 29 bits at x = 6. Above: Laplace's continued fraction R(x) = 1/(x + 1/(x + 2/(x + 3/(x + …))))
+// (26.2.14), evaluated backwards; n = 30 + 5 000/x² terms leave less than 2⁻¹⁶⁰, which a test checks by doubling n.
 func mills(x *big.Float) *big.Float {
 	if x.Cmp(exact(seriesLimit)) >= 0 {
 		approximate, _ := x.Float64()

@@ -2,8 +2,9 @@ package dp
 
 import "math"
 
-// roughRenyi is renyi without care for rounding. Its orders t = α − 1 are where the bounds of renyi are least, and a bad one costs
-// tightness alone: ln δ is convex in t, since K is, so either order is the one root of an increasing function.
+// roughRenyi is renyi without care for rounding. Its orders t = α − 1 are where the bounds of renyi are least, and a
+// bad one costs tightness alone: ln δ is convex in t, since K is, so either order is the one root of an increasing
+// function.
 type roughRenyi struct {
 	rho   float64
 	pures []responses

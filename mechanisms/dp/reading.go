@@ -8,7 +8,8 @@ type reading interface {
 	epsilon(delta float64) float64
 }
 
-// Laws of pure losses are enumerated up to so many outcomes, at a tenth of a millisecond each with a Gaussian part, a hundredth without.
+// Laws of pure losses are enumerated up to so many outcomes, at a tenth of a millisecond each with a Gaussian part, a
+// hundredth without.
 const (
 	maxOutcomes         = 128
 	maxGaussianOutcomes = 16
@@ -122,7 +123,8 @@ func (s asSplit) epsilon(delta float64) float64 {
 	return mixedEpsilon(plus(s.law, s.zcdp.epsilon(first), 1), s.mu, rest)
 }
 
-// least returns a point between low and high, 0 < low < high, near which f is least, by golden section on a logarithmic scale.
+// least returns a point between low and high, 0 < low < high, near which f is least, by golden section on a logarithmic
+// scale.
 func least(low, high float64, f func(float64) float64) float64 {
 	const section = 0.6180339887498949 // (√5 − 1)/2
 	a, b := math.Log(low), math.Log(high)

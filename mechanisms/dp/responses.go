@@ -5,8 +5,9 @@ import (
 	"math/big"
 )
 
-// responses are count independent randomised responses of one loss: each has the loss with probability p = 1/(1+e^−loss), else minus the
-// loss. No ε-DP mechanism loses more than the one of loss ε (Kairouz, Oh and Viswanath 2015).
+// responses are count independent randomised responses of one loss: each has the loss with probability p =
+// 1/(1+e^−loss), else minus the loss. No ε-DP mechanism loses more than the one of loss ε (Kairouz, Oh and Viswanath
+// 2015).
 type responses struct{ loss, count float64 }
 
 // outcome is a privacy loss and its probability: exact or rounded up, with a relative error below 2⁻¹⁷⁰.
@@ -25,7 +26,8 @@ func newOutcome(weight, loss *big.Float) outcome {
 // certain is the law of no loss.
 func certain() []outcome { return []outcome{newOutcome(exact(1), newFloat())} }
 
-// plus returns the law of the sum of a loss that law has and of the loss of count responses; count is at most some hundred.
+// plus returns the law of the sum of a loss that law has and of the loss of count responses; count is at most some
+// hundred.
 func plus(law []outcome, loss *big.Float, count int) []outcome {
 	if loss.Cmp(exact(maxExponent)) > 0 { // p = 1 loses more
 		return shifted(nil, law, exact(1), loss, count)
@@ -53,8 +55,8 @@ func shifted(dst, law []outcome, weight, loss *big.Float, times int) []outcome {
 	return dst
 }
 
-// mixedDelta bounds δ(ε), ε ≥ 0 finite, of the composition of mechanisms whose loss has the law and of a µ-Gaussian-DP one: Σ p_j·δ_µ(ε − l_j)
-// over the outcomes (PROOF.md, Theorem 2).
+// mixedDelta bounds δ(ε), ε ≥ 0 finite, of the composition of mechanisms whose loss has the law and of a µ-Gaussian-DP
+// one: Σ p_j·δ_µ(ε − l_j) over the outcomes (PROOF.md, Theorem 2).
 func mixedDelta(epsilon *big.Float, law []outcome, mu float64) *big.Float {
 	sum := newFloat()
 	for _, o := range law {

@@ -5,8 +5,8 @@ import (
 	"math/big"
 )
 
-// sum is a number ≥ 0, high + low: the nearest float64, and the rest rounded up. A value, unlike big.Float, and it holds the square of a
-// float64 exactly.
+// sum is a number ≥ 0, high + low: the nearest float64, and the rest rounded up. A value, unlike big.Float, and it
+// holds the square of a float64 exactly.
 type sum struct{ high, low float64 }
 
 // plus returns s + x, rounded up.

@@ -8,11 +8,13 @@ import (
 	"slices"
 )
 
-// Total is the loss of adaptively composed mechanisms that may all see the event, in three currencies: Gaussian µ's in quadrature, zCDP ρ's and
-// pure ε's in sum. It is converted once, at the end. The zero value has lost nothing; a copy is independent. Sums are rounded up.
+// Total is the loss of adaptively composed mechanisms that may all see the event, in three currencies: Gaussian µ's in
+// quadrature, zCDP ρ's and pure ε's in sum. It is converted once, at the end. The zero value has lost nothing; a copy
+// is independent. Sums are rounded up.
 //
-// Each loss must be fixed before the first release. Losses of mechanisms that see disjoint events do not add up: the total of an event is that
-// of the mechanisms that see it.
+// A loss may depend on what was released before it, if on every history the losses of its currency add up to no more
+// than the total was told (PROOF.md, Lemmas 4 to 6). Losses of mechanisms that see disjoint events do not add up: the
+// total of an event is that of the mechanisms that see it.
 type Total struct {
 	squares sum // Σµ²
 	rho     sum
@@ -112,8 +114,8 @@ func (t Total) Delta(epsilon float64) float64 {
 	return delta
 }
 
-// Epsilon returns ε at δ, rounded up: the least of the bounds of PROOF.md, Theorem 3. +Inf when there is none, as at δ = 0 for all but
-// pure losses.
+// Epsilon returns ε at δ, rounded up: the least of the bounds of PROOF.md, Theorem 3. +Inf when there is none, as at
+// δ = 0 for all but pure losses.
 func (t Total) Epsilon(delta float64) float64 {
 	switch {
 	case !(delta >= 0):

@@ -10,7 +10,8 @@ import (
 //
 //	δ = inf_{α>1} e^{(α−1)(αρ−ε)}/(α−1)·(1−1/α)^α            (Canonne, Kamath and Steinke 2020, v4, Proposition 12, Corollary 13)
 //
-// Every α proves a bound, so the best one is sought in floating point and its bound alone is evaluated with directed rounding.
+// Every α proves a bound, so the best one is sought in floating point and its bound alone is evaluated with directed
+// rounding.
 func ZCDPDelta(epsilon, rho float64) float64 {
 	if !(epsilon >= 0) || !(rho >= 0) {
 		panic(fmt.Sprintf("BUG: dp: ZCDPDelta of epsilon %g, rho %g: negative or NaN", epsilon, rho))
@@ -35,7 +36,8 @@ func ZCDPEpsilon(rho, delta float64) float64 {
 	return RoundUp(renyi{rho: exact(rho)}.epsilon(delta))
 }
 
-// ZCDPRho returns the largest float64 ρ with ZCDPDelta(ε, ρ) ≤ δ: noise calibrated to it proves the budget. It is 0 when δ is 0.
+// ZCDPRho returns the largest float64 ρ with ZCDPDelta(ε, ρ) ≤ δ: noise calibrated to it proves the budget. It is 0
+// when δ is 0.
 func ZCDPRho(b Budget) float64 {
 	if !(b.Epsilon >= 0) || !(b.Delta >= 0 && b.Delta < 1) {
 		panic(fmt.Sprintf("BUG: dp: ZCDPRho of epsilon %g, delta %g: out of range", b.Epsilon, b.Delta))
@@ -46,8 +48,8 @@ func ZCDPRho(b Budget) float64 {
 	return rho
 }
 
-// GaussianRho returns ρ = µ²/2 of a µ-Gaussian-DP mechanism, rounded up: D_α(N(µ,1)‖N(0,1)) = αµ²/2 (Bun and Steinke 2016,
-// Proposition 1.6), and every µ-Gaussian-DP pair is post-processing of these two laws.
+// GaussianRho returns ρ = µ²/2 of a µ-Gaussian-DP mechanism, rounded up: D_α(N(µ,1)‖N(0,1)) = αµ²/2 (Bun and Steinke
+// 2016, Proposition 1.6), and every µ-Gaussian-DP pair is post-processing of these two laws.
 func GaussianRho(mu float64) float64 {
 	if !(mu >= 0) {
 		panic(fmt.Sprintf("BUG: dp: GaussianRho of mu %g: negative or NaN", mu))
@@ -56,10 +58,25 @@ func GaussianRho(mu float64) float64 {
 	return RoundUp(square.Quo(square, exact(2)))
 }
 
-// renyi is a mechanism with D_α ≤ αρ + Σ count·D_α(randomised response of loss) for every α > 1 (PROOF.md, Theorem 3); ρ is finite.
+// ExponentialRho returns ρ = ε²/8 of one draw of the exponential mechanism that is ε-DP, rounded up: it has bounded
+// range ε, and every such mechanism is ε²/8-zCDP (Cesar and Rogers, "Bounding, Concentrating, and Truncating: Unifying
+// Privacy Loss Composition for Data Analytics", ALT 2021, Lemma 3.4, from Dong, Durfee and Rogers, "Optimal
+// Differential Privacy Composition for Exponential Mechanisms", ICML 2020). Pure ε-DP alone gives PureRho, about four
+// times as much.
+func ExponentialRho(epsilon float64) float64 {
+	mustBeLoss("ExponentialRho", epsilon)
+	if math.IsInf(epsilon, 1) {
+		return epsilon
+	}
+	rho := exact(epsilon)
+	return RoundUp(rho.Mul(rho, rho).Quo(rho, exact(8)))
+}
+
+// renyi is a mechanism with D_α ≤ αρ + Σ count·D_α(randomised response of loss) for every α > 1 (PROOF.md, Theorem 3);
+// ρ is finite.
 //
-// Below t = α − 1 > 0, and K(t) = t·D_{1+t} ≤ ρt(1+t) + Σ count·(ln cosh((t+½)l) − ln cosh(l/2)) over the losses l. As coded that difference
-// is tl + ln(1+e^{−(2t+1)l}) − ln(1+e^{−l}), and Proposition 12 in terms of t
+// Below t = α − 1 > 0, and K(t) = t·D_{1+t} ≤ ρt(1+t) + Σ count·(ln cosh((t+½)l) − ln cosh(l/2)) over the losses l. As
+// coded that difference is tl + ln(1+e^{−(2t+1)l}) − ln(1+e^{−l}), and Proposition 12 in terms of t
 //
 //	ln δ = K(t) − tε − t·ln(1+1/t) − ln(1+t)          ε = (K(t) + ln(1/δ) − ln(1+t))/t − ln(1+1/t)
 type renyi struct {

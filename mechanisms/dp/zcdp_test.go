@@ -14,7 +14,8 @@ func atLeastZero(x *big.Float) *big.Float {
 	return x
 }
 
-// The figures are infima over all orders at 120 digits, so the order found in floating point is good to the last bit of the result.
+// The figures are infima over all orders at 120 digits, so the order found in floating point is good to the last bit of
+// the result.
 func TestRenyiBoundsAreTheLeastFloatsAboveTheTruth(t *testing.T) {
 	grid(t, "renyi-delta.csv", 150, func(x []float64, want *big.Float) {
 		got := probability(renyi{exact(x[1]), []responses{{x[2], 1}}}.delta(x[0]))
@@ -71,7 +72,8 @@ func TestZCDPRhoIsTheLargestThatProvesTheBudget(t *testing.T) {
 	}
 }
 
-// A Gaussian mechanism is µ²/2-zCDP and its exact conversion is known: the zCDP conversion is above it, and not by much.
+// A Gaussian mechanism is µ²/2-zCDP and its exact conversion is known: the zCDP conversion is above it, and not by
+// much.
 func TestZCDPConversionIsAboveTheGaussianOne(t *testing.T) {
 	for _, mu := range []float64{1e-3, 0.02, 0.2, 1, 4} {
 		for _, delta := range []float64{1e-12, 1e-6, 1e-3} {

@@ -1,6 +1,6 @@
 // Package lattice turns clipped gradients into integers, so that floating point cannot leak.
 //
-//	L  clip, loss units      q = 2^Exp  lattice unit, loss units      Λ = ⌊L/q⌋ ∈ [2²⁴, 2²⁵)      n  dimension of a leaf
+//	L  clip, loss units      q = 2^Exp  lattice unit, loss units      Λ = ⌊L/q⌋ ∈ [2²⁴, 2²⁵), finer where rounding adds up      n  dimension of a leaf
 //
 // A leaf is an integer vector with Σnᵢ² ≤ Λ², checked last, in exact 128-bit arithmetic. The sensitivity is therefore a fact about
 // integers: two leaves differ by at most 2Λ in the ℓ2 norm, a leaf and the null leaf by at most Λ. Sums are exact 128-bit integers

@@ -62,8 +62,8 @@ func TestNormSurvivesTheWholeRange(t *testing.T) {
 	f(math.NaN(), 1, math.NaN())
 }
 
-// golden hashes what these functions return on fixed inputs: other builds and CPUs must give the same bytes. Inputs come from
-// integers, never from math functions, which differ between CPUs.
+// golden hashes what these functions return on fixed inputs: other builds and CPUs must give the same bytes. Inputs
+// come from integers, never from math functions, which differ between CPUs.
 func golden() string {
 	h := sha256.New()
 	state := uint64(1)

@@ -6,9 +6,13 @@ import (
 	"math/bits"
 )
 
-// Λ has lambdaBits bits: quantisation moves a coordinate by at most 2⁻²⁵·L, far below any noise of use, and the squares of a leaf
-// of 2³⁰ coordinates still fit in 81 bits.
-const lambdaBits = 25
+const (
+	// CoarseBits are those of Λ where nothing asks for more: quantisation moves a coordinate by at most 2⁻²⁵·L, far below any noise of use.
+	CoarseBits = 25
+
+	// FineBits are the most that Λ has. The squares of a leaf of 2³⁰ coordinates still fit in 116 bits, and a rounded coordinate in 53.
+	FineBits = 43
+)
 
 // maxClipExponent bounds the clip to [2⁻⁵¹², 2⁵¹²]: then q, 1/q and every 128-bit multiple of q are normal float64.
 const maxClipExponent = 512
@@ -27,31 +31,49 @@ type Grid struct {
 }
 
 // NewGrid returns the grid whose Λ = ⌊clip/q⌋ lies in [2²⁴, 2²⁵). The clip that holds is Λq ≤ clip.
-func NewGrid(clip float64) (Grid, error) {
+func NewGrid(clip float64) (Grid, error) { return NewFineGrid(clip, CoarseBits) }
+
+// NewFineGrid returns the grid whose Λ = ⌊clip/q⌋ has so many bits, CoarseBits to FineBits. The clip that holds is Λq ≤ clip.
+func NewFineGrid(clip float64, size int) (Grid, error) {
+	if size < CoarseBits || size > FineBits {
+		return Grid{}, fmt.Errorf("lattice: lambda of %d bits: not between %d and %d", size, CoarseBits, FineBits)
+	}
 	if !(clip >= powerOfTwo(-maxClipExponent) && clip <= powerOfTwo(maxClipExponent)) {
 		return Grid{}, fmt.Errorf("lattice: clip %g: not between 2^-%d and 2^%d", clip, maxClipExponent, maxClipExponent)
 	}
 	b := math.Float64bits(clip)
 	significand := b&(1<<fractionBits-1) | 1<<fractionBits // 53 bits
 	return Grid{
-		Exp:    int(b>>fractionBits) - bias - (lambdaBits - 1),
-		Lambda: int64(significand >> (fractionBits + 1 - lambdaBits)),
+		Exp:    int(b>>fractionBits) - bias - (size - 1),
+		Lambda: int64(significand >> (fractionBits + 1 - size)),
 	}, nil
 }
 
 // Validate accepts exactly the grids that NewGrid returns.
 func (g Grid) Validate() error {
-	if low, high := -maxClipExponent-lambdaBits+1, maxClipExponent-lambdaBits+1; g.Exp < low || g.Exp > high {
+	if g.Lambda < 1<<(CoarseBits-1) || g.Lambda >= 1<<CoarseBits {
+		return fmt.Errorf("lattice: lambda %d: not in [2^%d, 2^%d)", g.Lambda, CoarseBits-1, CoarseBits)
+	}
+	return g.ValidateFine()
+}
+
+// ValidateFine accepts exactly the grids that NewFineGrid returns.
+func (g Grid) ValidateFine() error {
+	if g.Lambda < 1<<(CoarseBits-1) || g.Lambda >= 1<<FineBits {
+		return fmt.Errorf("lattice: lambda %d: not in [2^%d, 2^%d)", g.Lambda, CoarseBits-1, FineBits)
+	}
+	high := maxClipExponent - g.Bits() + 1
+	if low := -maxClipExponent - g.Bits() + 1; g.Exp < low || g.Exp > high {
 		return fmt.Errorf("lattice: exponent %d: not between %d and %d", g.Exp, low, high)
 	}
-	if g.Lambda < 1<<(lambdaBits-1) || g.Lambda >= 1<<lambdaBits {
-		return fmt.Errorf("lattice: lambda %d: not in [2^%d, 2^%d)", g.Lambda, lambdaBits-1, lambdaBits)
-	}
-	if g.Exp == maxClipExponent-lambdaBits+1 && g.Lambda != 1<<(lambdaBits-1) {
+	if g.Exp == high && g.Lambda != 1<<(g.Bits()-1) {
 		return fmt.Errorf("lattice: lambda %d: clip above 2^%d", g.Lambda, maxClipExponent)
 	}
 	return nil
 }
+
+// Bits returns the bits of Λ.
+func (g Grid) Bits() int { return bits.Len64(uint64(g.Lambda)) }
 
 // Unit returns q.
 func (g Grid) Unit() float64 { return powerOfTwo(g.Exp) }
@@ -60,7 +82,7 @@ func (g Grid) Unit() float64 { return powerOfTwo(g.Exp) }
 func (g Grid) Clip() float64 { return float64(float64(g.Lambda) * powerOfTwo(g.Exp)) }
 
 // Contains reports whether Σnᵢ² ≤ Λ² in exact 128-bit arithmetic: the sensitivity of every mechanism rests on it.
-// It holds for up to 2⁶⁴ coordinates: a coordinate beyond Λ is refused before it is squared, so the sum stays below 2¹¹⁴.
+// It holds for up to 2⁴¹ coordinates: a coordinate beyond Λ is refused before it is squared, so the sum stays below 2¹²⁷.
 func (g Grid) Contains(leaf []int64) bool {
 	var high, low, carry uint64
 	limit := uint64(g.Lambda)
@@ -72,10 +94,12 @@ func (g Grid) Contains(leaf []int64) bool {
 		if magnitude > limit {
 			return false
 		}
-		low, carry = bits.Add64(low, magnitude*magnitude, 0) // below 2⁵⁰
-		high += carry
+		squareHigh, squareLow := bits.Mul64(magnitude, magnitude) // below 2⁸⁶
+		low, carry = bits.Add64(low, squareLow, 0)
+		high += squareHigh + carry
 	}
-	return high == 0 && low <= limit*limit
+	mostHigh, mostLow := bits.Mul64(limit, limit)
+	return high < mostHigh || high == mostHigh && low <= mostLow
 }
 
 // powerOfTwo returns 2^k for a normal result, -1022 ≤ k ≤ 1023.

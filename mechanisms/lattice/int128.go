@@ -6,8 +6,9 @@ import (
 	"math/bits"
 )
 
-// Int128 is a two's complement integer of two words, Hi·2⁶⁴ + Lo. A sum of leaves needs more than 64 bits after 16 days at 10⁵
-// events a second, and never more than 121: steps < 2⁶⁴, batch ≤ 2³¹, Λ < 2²⁵, and noise below 2⁷⁰ in a tree, 2⁸⁸ in a carry.
+// Int128 is a two's complement integer of two words, Hi·2⁶⁴ + Lo. A sum of leaves needs more than 64 bits after 16 days
+// at 10⁵ events a second, and never more than 121: steps < 2⁶⁴, batch ≤ 2³¹, Λ < 2²⁵, and noise below 2⁷⁰ in a tree,
+// 2⁸⁸ in a carry.
 type Int128 struct {
 	Hi int64
 	Lo uint64
@@ -44,7 +45,8 @@ func ParseInt128(b []byte) Int128 {
 	return Int128{Lo: binary.LittleEndian.Uint64(b), Hi: int64(binary.LittleEndian.Uint64(b[8:]))}
 }
 
-// Float64 returns q·x rounded once, to nearest, ties to even. The project's only way from a released integer to a float64.
+// Float64 returns q·x rounded once, to nearest, ties to even. The project's only way from a released integer to a
+// float64.
 func (g Grid) Float64(x Int128) float64 {
 	if x.Hi == int64(x.Lo)>>63 {
 		// One word: the conversion rounds, and scaling stays normal, so exact.

@@ -106,8 +106,8 @@ func TestContainsIsExact(t *testing.T) {
 	f(full...)
 }
 
-// A vector inside the clip is rounded coordinate by coordinate to the nearest even, exactly; one outside is scaled to it within
-// half a unit of rounding, the shrinking and float error.
+// A vector inside the clip is rounded coordinate by coordinate to the nearest even, exactly; one outside is scaled to
+// it within half a unit of rounding, the shrinking and float error.
 func TestQuantiseIsNearestOrClipped(t *testing.T) {
 	r := source(t, 3)
 	for range 4000 {

@@ -5,19 +5,19 @@ import (
 	"math"
 )
 
-// headroom, in binary exponents above the unit: below it, squares of coordinates in units do not overflow; above it a vector is
-// clipped whatever its other coordinates are.
+// headroom, in binary exponents above the unit: below it, squares of coordinates in units do not overflow; above it a
+// vector is clipped whatever its other coordinates are.
 const headroom = 400
 
 // tries bounds the shrinking: the last radius is Λ − 2²³, and a vector that fails there becomes the zero vector.
 const tries = 26
 
-// Quantise writes to dst the leaf of a gradient v: clipped to Λq in the ℓ2 norm, rounded to the nearest lattice point, checked.
-// Any NaN or ±Inf gives the zero vector. It panics when the lengths differ.
+// Quantise writes to dst the leaf of a gradient v: clipped to Λq in the ℓ2 norm, rounded to the nearest lattice point,
+// checked. Any NaN or ±Inf gives the zero vector. It panics when the lengths differ.
 //
-// Order: clip → nearest → Σnᵢ² ≤ Λ² by Contains, which is last; while the check fails the radius is shrunk and the vector rounded
-// again (radii Λ, Λ−½, Λ−1, Λ−2, Λ−4, …; rounding moves a norm by about 0.3, so the second try nearly always ends it). A function
-// of v alone.
+// Order: clip → nearest → Σnᵢ² ≤ Λ² by Contains, which is last; while the check fails the radius is shrunk and the
+// vector rounded again (radii Λ, Λ−½, Λ−1, Λ−2, Λ−4, …; rounding moves a norm by about 0.3, so the second try nearly
+// always ends it). A function of v alone.
 func (g Grid) Quantise(dst []int64, v []float64) {
 	if len(dst) != len(v) {
 		panic(fmt.Sprintf("BUG: lattice: gradient has %d entries, want %d", len(v), len(dst)))
@@ -32,8 +32,8 @@ func (g Grid) Quantise(dst []int64, v []float64) {
 		clear(dst)
 		return
 	}
-	// Work in lattice units when squares fit, else in units of the largest entry. Either is an exact scaling, but for entries
-	// that underflow and are far below one unit.
+	// Work in lattice units when squares fit, else in units of the largest entry. Either is an exact scaling, but for
+	// entries that underflow and are far below one unit.
 	scale, factor := powerOfTwo(-g.Exp), 1.0
 	if exponent > g.Exp+headroom {
 		scale, factor = powerOfTwo(-min(exponent, bias-1)), math.Inf(1)
@@ -77,8 +77,8 @@ func largest(v []float64) uint64 {
 	return top
 }
 
-// nearest rounds to the nearest integer, ties to even, for |x| < 2⁵¹: adding 3·2⁵¹ leaves no fraction bits, and one IEEE addition
-// rounds to even on every CPU.
+// nearest rounds to the nearest integer, ties to even, for |x| < 2⁵¹: adding 3·2⁵¹ leaves no fraction bits, and one
+// IEEE addition rounds to even on every CPU.
 func nearest(x float64) int64 {
 	const shift = 3 << 51
 	return int64(math.Float64bits(x+shift)) - int64(math.Float64bits(shift))

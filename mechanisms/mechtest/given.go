@@ -7,12 +7,16 @@ import (
 	"oriel/mechanisms/audit/given"
 )
 
-// GivenStream opens a stream whose public sums are those of release. Its Guarantee is the plan's, and says nothing.
+// GivenStream opens a stream whose public sums are those of release, which is asked for each part in turn. Its Guarantee is the plan's, and says nothing.
 func GivenStream(
 	tb testing.TB, c mechanisms.Config, p mechanisms.Plan, release func(dst []float64, step uint64),
 ) *mechanisms.Stream {
 	tb.Helper()
-	stream, err := mechanisms.NewStream(c, p, [32]byte{2}, given.New(release))
+	var sums []mechanisms.Sum
+	for range c.Leaf.Parts {
+		sums = append(sums, given.New(release))
+	}
+	stream, err := mechanisms.NewStream(c, p, [32]byte{2}, sums...)
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -21,9 +21,8 @@ func Config(n int) mechanisms.Config {
 		Name:      "tree-gaussian",
 		Window:    8,
 		Batch:     1,
-		Dimension: n,
+		Leaf:      mechanisms.OnePart(n, 1),
 		Budget:    dp.Budget{Epsilon: 1, Delta: 1e-6},
-		Clip:      1,
 		Adjacency: dp.Replace,
 	}
 }
@@ -54,20 +53,26 @@ func Open(tb testing.TB, c mechanisms.Config, key [32]byte) *mechanisms.Stream {
 	return stream
 }
 
-// Sum returns the plan's mechanism over sampler in place of the plan's.
+// Sum returns the plan's mechanism of the first part over sampler in place of the plan's.
 func Sum(tb testing.TB, c mechanisms.Config, p mechanisms.Plan, sampler noise.Sampler) mechanisms.Sum {
 	tb.Helper()
-	sum, err := p.SumOver(c, sampler)
+	return Sums(tb, c, p, sampler)[0]
+}
+
+// Sums returns the plan's mechanisms, one a part, over sampler in place of the plan's.
+func Sums(tb testing.TB, c mechanisms.Config, p mechanisms.Plan, sampler noise.Sampler) []mechanisms.Sum {
+	tb.Helper()
+	sums, err := p.SumsOver(c, sampler)
 	if err != nil {
 		tb.Fatal(err)
 	}
-	return sum
+	return sums
 }
 
 // Planted opens a stream whose mechanism draws from sampler instead of the plan's.
 func Planted(tb testing.TB, c mechanisms.Config, p mechanisms.Plan, sampler noise.Sampler) *mechanisms.Stream {
 	tb.Helper()
-	stream, err := mechanisms.NewStream(c, p, [32]byte{1}, Sum(tb, c, p, sampler))
+	stream, err := mechanisms.NewStream(c, p, [32]byte{1}, Sums(tb, c, p, sampler)...)
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -8,8 +8,9 @@ import (
 	"time"
 )
 
-// BenchmarkGaussian fills vectors. A draw is 1.6 ns of keystream and 5.5 ns of polynomial, rounding and certificate on a machine where
-// NormFloat64 takes 10 ns; a vector adds 25 ns for the key and what its last group of 16 words leaves unused.
+// BenchmarkGaussian fills vectors. A draw is 1.6 ns of keystream and 5.5 ns of polynomial, rounding and certificate on
+// a machine where NormFloat64 takes 10 ns; a vector adds 25 ns for the key and what its last group of 16 words leaves
+// unused.
 func BenchmarkGaussian(b *testing.B) {
 	for _, exp := range []int{0, 10, 29, 40} {
 		for _, n := range []int{8, 32, 1024, 16384} {
@@ -24,8 +25,9 @@ func BenchmarkGaussian(b *testing.B) {
 	}
 }
 
-// BenchmarkGaussianBesideNormFloat64 alternates with the standard library's inexact normal sampler on its cryptographic generator, so
-// that the ratio holds on a machine whose speed swings: medians of the rounds. An op is 16384 draws of each.
+// BenchmarkGaussianBesideNormFloat64 alternates with the standard library's inexact normal sampler on its cryptographic
+// generator, so that the ratio holds on a machine whose speed swings: medians of the rounds. An op is 16384 draws of
+// each.
 func BenchmarkGaussianBesideNormFloat64(b *testing.B) {
 	for _, n := range []int{32, 1024} {
 		b.Run(fmt.Sprintf("s=2^29/n=%d", n), func(b *testing.B) {

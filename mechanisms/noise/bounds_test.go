@@ -19,9 +19,10 @@ const (
 //	+ half the range of the floors (the bias is in their middle)
 //	+ |x'| times the distance of the t that is used from that of any v in the cell.
 //
-// Independent of the generator: x is expanded by the differential equation of the quantile, x' = y, y' = x·y² (Gaussian)
-// or y' = y² (Laplace), not interpolated. All derivatives by t are positive (the equation shows it) and so increase: the
-// remainder's derivative is largest at t = 1. With -short, every eighth segment and both ends of each octave.
+// Independent of the generator: x is expanded by the differential equation of the quantile, x' = y, y' = x·y²
+// (Gaussian) or y' = y² (Laplace), not interpolated. All derivatives by t are positive (the equation shows it) and so
+// increase: the remainder's derivative is largest at t = 1. With -short, every eighth segment and both ends of each
+// octave.
 func TestSegmentErrorBounds(t *testing.T) {
 	for name, c := range map[string]*curve{"gaussian": &gaussianCurve, "laplace": &laplaceCurve} {
 		worst, worstCoarse := 0.0, 0.0
@@ -59,17 +60,18 @@ func (c *curve) expand(octave, segment int) expansion {
 	return expansion{c.taylor(octave, segment, 0.5), c.taylor(octave, segment, 1)}
 }
 
-// fineError bounds |x − x(v)| of curve.fine, for every v of the cell, over one segment, in units of 2^-frac. A cell is 2^-64 of
-// v, and 2^(octave+8) times that of t.
+// fineError bounds |x − x(v)| of curve.fine, for every v of the cell, over one segment, in units of 2^-frac. A cell is
+// 2^-64 of v, and 2^(octave+8) times that of t.
 func (c *curve) fineError(t *testing.T, x expansion, octave, segment int) float64 {
 	row := c.table[octave*segments+segment]
 	floors := 1 + float64(degree)/(1<<guard)
 	return c.segmentError(t, x, row[:], guard, floors) + toFloat(scaled(x.end[1], c.frac+octave+8-64))
 }
 
-// coarseError is that of coarse.go. A float64 beside v·2^64 is 2^(10−octave) from it at most, its t one unit in 2^64 of a segment,
-// so less than a 64th of a cell, further on, and v anywhere in a cell of one: together below 2^(10−octave) + 1 + 2^-6 cells. v may
-// be in the next segment, or in the one before; the slope is largest at the end of the next, t = 2.
+// coarseError is that of coarse.go. A float64 beside v·2^64 is 2^(10−octave) from it at most, its t one unit in 2^64 of
+// a segment, so less than a 64th of a cell, further on, and v anywhere in a cell of one: together below 2^(10−octave) +
+// 1 + 2^-6 cells. v may be in the next segment, or in the one before; the slope is largest at the end of the next, t
+// = 2.
 func (c *curve) coarseError(t *testing.T, x expansion, octave, segment int) float64 {
 	row := c.coarse[(coarseOctaves-1-octave)*segments+segment]
 	distance := big.NewFloat(float64(int(1)<<(10-octave)) + 1 + 1.0/64)
@@ -77,8 +79,8 @@ func (c *curve) coarseError(t *testing.T, x expansion, octave, segment int) floa
 	return c.segmentError(t, x, row[:], 0, coarseDegree) + toFloat(scaled(distance, c.frac+octave+8-64))
 }
 
-// segmentError bounds |x − x(t)| over one segment, for the polynomial of row, whose coefficients but the first have guard bits
-// more, evaluated with floors that take away up to the given number of units of 2^-frac.
+// segmentError bounds |x − x(t)| over one segment, for the polynomial of row, whose coefficients but the first have
+// guard bits more, evaluated with floors that take away up to the given number of units of 2^-frac.
 func (c *curve) segmentError(t *testing.T, x expansion, row []uint64, guard int, floors float64) float64 {
 	t.Helper()
 	var sum uint64
@@ -200,8 +202,8 @@ func toFloat(x *big.Float) float64 {
 	return f
 }
 
-// TestEvaluationStaysWithinItsBound compares both tables with the enclosure of the slow path, at the ends of segments and
-// between. The upper ends round to the next segment's float64.
+// TestEvaluationStaysWithinItsBound compares both tables with the enclosure of the slow path, at the ends of segments
+// and between. The upper ends round to the next segment's float64.
 func TestEvaluationStaysWithinItsBound(t *testing.T) {
 	for name, c := range map[string]*curve{"gaussian": &gaussianCurve, "laplace": &laplaceCurve} {
 		for octave := range octaves {

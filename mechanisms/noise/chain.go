@@ -34,16 +34,27 @@ func (Seed) String() string { return "noise.Seed(hidden)" }
 func (Seed) GoString() string { return "noise.Seed(hidden)" }
 
 // Chain is the keyed ratchet k_0, k_1, … that ties noise to the history it protects; doc.go defines every byte. It
-// allocates nothing after NewChain. It is not safe for concurrent use.
+// allocates nothing. It is not safe for concurrent use.
 type Chain struct {
-	key  [sha256.Size]byte
+	key [sha256.Size]byte
+	*hasher
+}
+
+// Scratch is what chains hash with: many chains may share one, as long as they are used one at a time. It is as secret
+// as they are: the last message and its HMAC stay in it until the next call overwrites them. No call reads what another
+// chain has left: hash states of a key are taken for that key alone.
+type Scratch struct{ hasher }
+
+// hasher hashes messages under the key of a chain.
+type hasher struct {
 	hash digest
 	sum  [sha256.Size]byte
 	buf  [8 * sha256.BlockSize]byte // bytes not yet hashed
 	used int
 
-	// States of hash after the inner and the outer block of key, kept from the first Seed to the next Absorb: between them two blocks
-	// a call need not be hashed again. Empty otherwise.
+	// States of hash after the inner and the outer block of the key named of, kept from the first Seed to the next Absorb:
+	// between them two blocks a call need not be hashed again. Empty otherwise.
+	of           [sha256.Size]byte
 	inner, outer []byte
 }
 
@@ -54,10 +65,19 @@ type digest interface {
 	encoding.BinaryUnmarshaler
 }
 
-// NewChain starts a chain at key, which is k_0 of a stream or the key of a sealed state.
-func NewChain(key [32]byte) *Chain {
+// NewScratch returns what chains share.
+func NewScratch() *Scratch {
 	const room = 2 * sha256.BlockSize
-	return &Chain{key: key, hash: sha256.New().(digest), inner: make([]byte, 0, room), outer: make([]byte, 0, room)}
+	return &Scratch{hasher{hash: sha256.New().(digest), inner: make([]byte, 0, room), outer: make([]byte, 0, room)}}
+}
+
+// Chain starts a chain at key, which is k_0 of a stream or the key of a sealed state.
+func (s *Scratch) Chain(key [32]byte) Chain { return Chain{key, &s.hasher} }
+
+// NewChain starts a chain at key with a Scratch of its own.
+func NewChain(key [32]byte) *Chain {
+	c := NewScratch().Chain(key)
+	return &c
 }
 
 // Key returns the key of the chain as it stands. It belongs in sealed state and nowhere else.
@@ -71,11 +91,13 @@ const (
 	tagIdentity = 4 // 16 bytes, i32, i64, i32
 	tagLeaf     = 5 // null flag u8, u32 count, count × i64
 	tagNode     = 6 // u16, u64, u8, u64
+	tagName     = 7 // u32 length, bytes
+	tagChoice   = 8 // u16, 4 × u64, u32 count, count × i64
 )
 
-// Absorb ratchets the key over one record: k ← HMAC(k, "record" ‖ step ‖ place ‖ id ‖ leaf). step is the number t of the
-// step the record belongs to, from 1; place is its place j in the batch. A nil leaf is the null event's flag; it differs
-// from a leaf of zeros. Every private quantity of the record must be in leaf.
+// Absorb ratchets the key over one record: k ← HMAC(k, "record" ‖ step ‖ place ‖ id ‖ leaf). step is the number t of
+// the step the record belongs to, from 1; place is its place j in the batch. A nil leaf is the null event's flag; it
+// differs from a leaf of zeros. Every private quantity of the record must be in leaf.
 func (c *Chain) Absorb(step uint64, place uint32, id Identity, leaf []int64) {
 	c.begin("record")
 	b := append(c.buf[:c.used], tagStep)
@@ -94,30 +116,86 @@ func (c *Chain) Absorb(step uint64, place uint32, id Identity, leaf []int64) {
 	b = append(b, tagLeaf, null)
 	b = binary.LittleEndian.AppendUint32(b, uint32(len(leaf)))
 	c.used = len(b)
-	for len(leaf) > 0 {
+	c.numbers(leaf)
+	c.ratchet()
+}
+
+// Draw ratchets the key over the scores of a choice, k ← HMAC(k, "choice" ‖ step ‖ place ‖ choice), and returns the
+// seed of its draw, HMAC(k, "draw"). So no two draws have one seed, whatever their instances are. rate is numerator and
+// denominator of ε and of the sensitivity. Every private quantity that the choice looks at must be in scores.
+func (c *Chain) Draw(step uint64, place uint32, instance uint16, rate [4]uint64, scores []int64) Seed {
+	c.begin("choice")
+	b := append(c.buf[:c.used], tagStep)
+	b = binary.LittleEndian.AppendUint64(b, step)
+	b = append(b, tagPlace)
+	b = binary.LittleEndian.AppendUint32(b, place)
+	b = append(b, tagChoice)
+	b = binary.LittleEndian.AppendUint16(b, instance)
+	for _, x := range rate {
+		b = binary.LittleEndian.AppendUint64(b, x)
+	}
+	b = binary.LittleEndian.AppendUint32(b, uint32(len(scores)))
+	c.used = len(b)
+	c.numbers(scores)
+	c.ratchet()
+	c.begin("draw")
+	return c.finish()
+}
+
+// numbers puts integers of any number into the message.
+func (c *Chain) numbers(v []int64) {
+	for len(v) > 0 {
 		room := c.buf[c.used:]
-		n := min(len(leaf), len(room)/8)
-		for _, v := range leaf[:n] {
-			binary.LittleEndian.PutUint64(room, uint64(v))
+		n := min(len(v), len(room)/8)
+		for _, x := range v[:n] {
+			binary.LittleEndian.PutUint64(room, uint64(x))
 			room = room[8:]
 		}
 		c.used += 8 * n
-		if leaf = leaf[n:]; len(leaf) > 0 {
+		if v = v[n:]; len(v) > 0 {
 			c.flush()
 		}
 	}
+}
+
+// ratchet makes the message's HMAC the key.
+func (c *Chain) ratchet() {
 	c.key = c.finish()
-	clear(c.inner)
-	clear(c.outer)
-	c.inner, c.outer = c.inner[:0], c.outer[:0]
+	c.forget()
+}
+
+// Tag returns HMAC(k, "tag" ‖ name): a name's digest of the whole history so far, that nobody without k can tell from
+// random bits. It is in a domain of its own, so that publishing it says nothing of a key or a seed.
+func (c *Chain) Tag(name string) [32]byte {
+	c.begin("tag")
+	b := append(c.buf[:c.used], tagName)
+	b = binary.LittleEndian.AppendUint32(b, uint32(len(name)))
+	c.used = len(b)
+	c.write([]byte(name))
+	return c.finish()
+}
+
+// write puts bytes of any number into the message.
+func (c *Chain) write(b []byte) {
+	for len(b) > 0 {
+		n := copy(c.buf[c.used:], b)
+		c.used += n
+		if b = b[n:]; len(b) > 0 {
+			c.flush()
+		}
+	}
+}
+
+// forget drops the states of a key.
+func (h *hasher) forget() {
+	clear(h.inner)
+	clear(h.outer)
+	h.inner, h.outer, h.of = h.inner[:0], h.outer[:0], [sha256.Size]byte{}
 }
 
 // Seed returns the seed of node x, activated at the step whose last record was just absorbed: HMAC(k, "noise" ‖ x).
 func (c *Chain) Seed(x NodeID) Seed {
-	if len(c.inner) == 0 {
-		c.outer = c.keyed(c.outer, 0x5c)
-		c.inner = c.keyed(c.inner, 0x36)
-	}
+	c.remember()
 	c.begin("noise")
 	b := append(c.buf[:c.used], tagNode)
 	b = binary.LittleEndian.AppendUint16(b, x.Instance)
@@ -126,6 +204,17 @@ func (c *Chain) Seed(x NodeID) Seed {
 	b = binary.LittleEndian.AppendUint64(b, x.Index)
 	c.used = len(b)
 	return c.finish()
+}
+
+// remember keeps the states of the key.
+func (c *Chain) remember() {
+	if len(c.inner) > 0 && c.of == c.key {
+		return
+	}
+	c.forget()
+	c.outer = c.keyed(c.outer, 0x5c)
+	c.inner = c.keyed(c.inner, 0x36)
+	c.of = c.key
 }
 
 // keyed appends to dst the state of hash after the key's block, xor the byte x.
@@ -139,7 +228,8 @@ func (c *Chain) keyed(dst []byte, x uint64) []byte {
 	return dst
 }
 
-// start makes the key's block, xor the byte x, the first of the hash: from its state, or unless there is one in the buffer.
+// start makes the key's block, xor the byte x, the first of the hash: from its state, or unless there is one in the
+// buffer.
 func (c *Chain) start(state []byte, x uint64) {
 	c.used = 0
 	if len(state) > 0 {
@@ -161,6 +251,9 @@ func (c *Chain) start(state []byte, x uint64) {
 
 // begin starts the inner hash of HMAC-SHA-256 (RFC 2104) and the message with its domain.
 func (c *Chain) begin(domain string) {
+	if len(c.inner) > 0 && c.of != c.key {
+		c.forget() // another chain's
+	}
 	c.start(c.inner, 0x36)
 	b := append(c.buf[:c.used], tagDomain)
 	b = binary.LittleEndian.AppendUint32(b, uint32(len(domain)))
@@ -169,9 +262,9 @@ func (c *Chain) begin(domain string) {
 }
 
 // flush hashes what is in the buffer: much at a time, since a call costs as much as a third of a block.
-func (c *Chain) flush() {
-	c.hash.Write(c.buf[:c.used])
-	c.used = 0
+func (h *hasher) flush() {
+	h.hash.Write(h.buf[:h.used])
+	h.used = 0
 }
 
 // finish ends the inner hash and returns the outer one.

@@ -5,11 +5,11 @@ import (
 	"math/bits"
 )
 
-// The coarse table: eight octaves of the fine one's segments with polynomials of degree 5. It is read through v·2^64 rounded to
-// a float64: exponent and six bits of the fraction are a segment's number, the rest of the fraction is h. Which neighbour the
-// rounding gives does not matter, even in the next segment, since segment and h come from one float; the error bound covers
-// the distance. One bound for all octaves, near 2^-50, makes the loop of round short. It leaves one draw in 2^8 in doubt, and
-// more only for scales above 2^40; the fine table is for those.
+// The coarse table: eight octaves of the fine one's segments with polynomials of degree 5. It is read through v·2^64
+// rounded to a float64: exponent and six bits of the fraction are a segment's number, the rest of the fraction is h.
+// Which neighbour the rounding gives does not matter, even in the next segment, since segment and h come from one
+// float; the error bound covers the distance. One bound for all octaves, near 2^-50, makes the loop of round short. It
+// leaves one draw in 2^8 in doubt, and more only for scales above 2^40; the fine table is for those.
 const (
 	coarseOctaves = 8
 	coarseDegree  = 5
@@ -50,7 +50,8 @@ func (c *curve) rounder(f factor) rounder {
 	return rounder{table: c.coarse, mant: f.mant, shift: f.shift, window: f.window(c.coarseSlack)}
 }
 
-// round replaces the words in dst by their draws, and returns the index after the last one: the end, or a word whose draw is in doubt.
+// round replaces the words in dst by their draws, and returns the index after the last one: the end, or a word whose
+// draw is in doubt.
 func (r *rounder) round(dst []int64) int {
 	table, mant, shift, offset, low, width := r.table, r.mant, r.shift, r.offset, r.low, r.width
 	for i, word := range dst {

@@ -119,8 +119,8 @@ func (c *curve) times(m uint64, e int, slack uint64) (f factor, ok bool) {
 	return factor{mant: m, shift: uint(shift), slack: slack + 2}, true
 }
 
-// window is where y = floor(x·mant/2^64) + offset, of a factor and an error bound of x, rounds without doubt: x·s rounds to
-// y>>shift if the bits of y below shift are less than width.
+// window is where y = floor(x·mant/2^64) + offset, of a factor and an error bound of x, rounds without doubt: x·s
+// rounds to y>>shift if the bits of y below shift are less than width.
 type window struct{ offset, low, width uint64 }
 
 // window returns that of x within slack: offset is half a unit minus both errors, and width what they leave of a unit.

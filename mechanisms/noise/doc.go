@@ -15,15 +15,20 @@
 //
 // All integers are little-endian, fixed width; each field starts with a tag byte; variable parts have a u32 length.
 //
-//	domain    0x01  u32 length  bytes ("record" or "noise")
+//	domain    0x01  u32 length  bytes ("record", "noise", "tag", "choice" or "draw")
 //	step      0x02  u64                                           t, from 1
 //	place     0x03  u32                                           j, in the batch
 //	identity  0x04  16 bytes topic UUID, i32 partition, i64 offset, i32 leader epoch
 //	leaf      0x05  u8 null flag, u32 count, count × i64          null: flag 1, count 0
 //	node      0x06  u16 instance, u64 block, u8 level, u64 index
+//	name      0x07  u32 length  bytes
+//	choice    0x08  u16 instance, 2 × u64 ε, 2 × u64 sensitivity (numerator, denominator), u32 count, count × i64 scores
 //
 //	k       ← HMAC-SHA-256(k, domain "record" ‖ step ‖ place ‖ identity ‖ leaf)     one per record
 //	seed(x) = HMAC-SHA-256(k, domain "noise" ‖ node x)
+//	k       ← HMAC-SHA-256(k, domain "choice" ‖ step ‖ place ‖ choice)              one per draw of a choice, whose
+//	seed    = HMAC-SHA-256(k, domain "draw"), k the new one; step is the number of the last closed step
+//	tag(n)  = HMAC-SHA-256(k, domain "tag" ‖ name n)                                may be published
 //
 // # Keystream, format 1
 //
@@ -35,28 +40,33 @@
 // in blocks that the counter never reaches: 32 bytes restore a vector completely, extension included. Extension words
 // are made only when a draw needs them.
 //
+// # Choices
+//
+// An index is drawn from a finite set by comparing words, in order from word 0, with the digits of rational
+// probabilities: choice.go has every comparison.
+//
 // # Samplers
 //
 //	u  a number in [0,1), binary digits 0.word extension …, infinitely long      s, θ  scale, an exact dyadic
 //	v  the lower-tail half of u: u or 1−u, all digits complemented               x     −F⁻¹(v) ≥ 0
 //
-// Gaussian and Laplace give round(F⁻¹(u)·s), one word a coordinate; Gamma gives round(θ·χ·z_i) with words 0 … n for χ and
-// n+1 … 2n for z. The result is defined by the infinite numbers. Three paths compute it, each with a proven bound, and a
-// path that finds a rounding boundary within its bound leaves the draw to the next:
+// Gaussian and Laplace give round(F⁻¹(u)·s), one word a coordinate; Gamma gives round(θ·χ·z_i) with words 0 … n for χ
+// and n+1 … 2n for z. The result is defined by the infinite numbers. Three paths compute it, each with a proven bound,
+// and a path that finds a rounding boundary within its bound leaves the draw to the next:
 //
 //	coarse  a polynomial of degree 5 in 64-bit integers, good to 2^-50; in doubt once in 256 draws, from s = 2^40 on more often
 //	fine    one of degree 7, good to 2^-60; in doubt once in 10^8 draws at s = 2^29, in 10^5 at 2^40 (Laplace: 2·10^4), in 100 at
 //	        the top of the range
 //	slow    extends the words and decides in math/big
 //
-// All compute the same integers on every CPU, so which of them runs never shows in a draw. (It shows in time, as a function
-// of the seed alone.) Floating point only finds a word's place in the coarse table, where the bound covers how it rounds,
-// and guesses one integer square root.
+// All compute the same integers on every CPU, so which of them runs never shows in a draw. (It shows in time, as a
+// function of the seed alone.) Floating point only finds a word's place in the coarse table, where the bound covers how
+// it rounds, and guesses one integer square root.
 //
 // Magnitudes round half up; a tie has probability zero. |draw| stays below 2^62: scales are limited to [2^-32, 2^50).
 // The fine table ends at 24 octaves, one word in 2^23 at any scale. The slow path takes some 70 µs and allocates; Fill
-// allocates nothing else where the processor has AES instructions (amd64, without the build tag purego), and the two objects of
-// crypto/aes a vector elsewhere.
+// allocates nothing else where the processor has AES instructions (amd64, without the build tag purego), and the two
+// objects of crypto/aes a vector elsewhere.
 //
 // Cost where math/rand/v2's NormFloat64 on ChaCha8 takes 10 ns: 7 ns a draw, 9 in a vector of 32.
 //
@@ -67,5 +77,6 @@
 //	gamma.go slowgamma.go         the Gamma sampler         scale.go                 dyadic scales
 //	coarse.go coarse_*.go         coarse path and tables    curve.go tables_*.go     fine path and tables
 //	enclose.go tail.go            slow path                 wide.go                  integers of more than 64 bits
+//	choice.go                     exact choices
 //	internal/gen                  makes the tables          testdata                 known answers and the script that makes them
 package noise

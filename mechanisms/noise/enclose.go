@@ -2,8 +2,8 @@ package noise
 
 import "math/big"
 
-// maxExtension is how many words may extend one word. A draw that needs more has probability below 2^-400; it means that
-// the keystream is none. With it every |x| is below 29 (Gaussian) and 400 (Laplace).
+// maxExtension is how many words may extend one word. A draw that needs more has probability below 2^-400; it means
+// that the keystream is none. With it every |x| is below 29 (Gaussian) and 400 (Laplace).
 const maxExtension = 8
 
 // digits is the folded value of one word as far as it is known: v lies in [value, value+1]·2^-bits, v ≤ 1/2. It is the

@@ -10,8 +10,8 @@ import (
 //
 //	x = θ·χ·Z,   χ² = Y_0² + … + Y_n²,   Z and Y independent standard normals
 //
-// (window-coco §4.1, operators/coco/SPEC.md: this density is that scale mixture of Gaussians). Words 0 … n of the keystream give Y, words
-// n+1 … 2n give Z. Nothing is rejected, so every draw takes the same words.
+// (operators/coco/SPEC.md §4.1: this density is that scale mixture of Gaussians). Words 0 … n of the keystream give Y,
+// words n+1 … 2n give Z. Nothing is rejected, so every draw takes the same words.
 type Gamma struct {
 	scale Scale
 	n     int
@@ -104,7 +104,8 @@ func (s *squares) add(y, slack uint64) {
 	s.off[1] += hi + carry
 }
 
-// times returns θ·√sum as a factor, the zero one if its error bound would be of no use. See PROOF.md, Lemma 4, for the slack.
+// times returns θ·√sum as a factor, the zero one if its error bound would be of no use. See PROOF.md, Lemma 4, for the
+// slack.
 func (s *squares) times(theta Scale) factor {
 	length := 128 + bits.Len64(s.sum[2])
 	if s.sum[2] == 0 {

@@ -6,8 +6,8 @@ import (
 	"encoding/binary"
 )
 
-// keystream is the words of one seed: AES-256 in counter mode from a zero IV, words little-endian. The word at position i
-// may be extended to any length by words from counter blocks that the mode never reaches.
+// keystream is the words of one seed: AES-256 in counter mode from a zero IV, words little-endian. The word at position
+// i may be extended to any length by words from counter blocks that the mode never reaches.
 type keystream struct {
 	seed Seed
 	words

@@ -87,7 +87,8 @@ func TestGaussianLaw(t *testing.T) {
 	near(t, "fourth moment", moment(draws, 1<<29, 4), 3, math.Sqrt(96), len(draws))
 
 	upper := func(x float64) float64 { return math.Erfc(x/math.Sqrt2) / 2 }
-	// Draws beyond 4 s are 66 in a million, which no moment misses: a sampler that clamps there is 8 standard errors off here.
+	// Draws beyond 4 s are 66 in a million, which no moment misses: a sampler that clamps there is 8 standard errors off
+	// here.
 	for _, k := range []float64{2, 3, 3.5, 4} {
 		beyond := 0.0
 		for _, v := range draws {

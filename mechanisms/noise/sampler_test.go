@@ -109,8 +109,8 @@ func TestGammaRadiusHoldsTheExactOne(t *testing.T) {
 	}
 }
 
-// TestFactorHoldsTheProduct: floor(x·mant/2^64) is x·s·2^shift within the slack of the factor; and round answers just where x·s rounds to
-// one integer for all products within the slack of both.
+// TestFactorHoldsTheProduct: floor(x·mant/2^64) is x·s·2^shift within the slack of the factor; and round answers just
+// where x·s rounds to one integer for all products within the slack of both.
 func TestFactorHoldsTheProduct(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))
 	for range 20000 {

@@ -14,8 +14,8 @@ type Scale struct {
 	Exp  int
 }
 
-// Range of the scales a sampler takes. Below, every draw would be zero; above, a draw could leave int64: no curve reaches
-// 2^13 (see maxExtension). Towards the top more draws take the slow path: doc.go.
+// Range of the scales a sampler takes. Below, every draw would be zero; above, a draw could leave int64: no curve
+// reaches 2^13 (see maxExtension). Towards the top more draws take the slow path: doc.go.
 const (
 	minScaleLog = -32 // s ≥ 2^-32
 	maxScaleLog = 50  // s < 2^50
@@ -24,9 +24,9 @@ const (
 // errScale is the rule of every sampler's scale.
 var errScale = errors.New("noise: scale: not in [2^-32, 2^50)")
 
-// ScaleUp returns the smallest scale that is at least x, which for a float64 is x itself. A privacy proof needs noise not
-// below its σ; the rounding up has to happen BEFORE, where x is computed. It returns the invalid zero Scale unless x is
-// positive and finite.
+// ScaleUp returns the smallest scale that is at least x, which for a float64 is x itself. A privacy proof needs noise
+// not below its σ; the rounding up has to happen BEFORE, where x is computed. It returns the invalid zero Scale unless
+// x is positive and finite.
 func ScaleUp(x float64) Scale {
 	if !(x > 0) || math.IsInf(x, 1) {
 		return Scale{}

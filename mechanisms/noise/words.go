@@ -6,8 +6,9 @@ import (
 	"encoding/binary"
 )
 
-// portableWords are the words of AES-256 in counter mode by crypto/cipher. It costs two allocations a key: aes.NewCipher and
-// cipher.NewCTR are too large to be inlined, so what they return is on the heap, and nothing can key it again.
+// portableWords are the words of AES-256 in counter mode by crypto/cipher. It costs two allocations a key:
+// aes.NewCipher and cipher.NewCTR are too large to be inlined, so what they return is on the heap, and nothing can key
+// it again.
 type portableWords struct {
 	stream cipher.Stream
 	buf    [8 * chunkWords]byte

@@ -32,8 +32,9 @@ func (w *words) read(dst []int64) {
 // groupWords is the number of words of the eight blocks that encrypt makes at a time.
 const groupWords = 16
 
-// nativeWords are the words of AES-256 in counter mode by words_amd64.s: no allocation, and a key is set up in the time of two or
-// three draws, where aes.NewCipher and cipher.NewCTR take that of thirty. The running time depends on no secret.
+// nativeWords are the words of AES-256 in counter mode by words_amd64.s: no allocation, and a key is set up in the time
+// of two or three draws, where aes.NewCipher and cipher.NewCTR take that of thirty. The running time depends on no
+// secret.
 type nativeWords struct {
 	schedule [15][2]uint64     // round keys
 	used     uint64            // words read

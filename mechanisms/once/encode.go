@@ -16,7 +16,8 @@ func (o *Once) AppendState(dst []byte) []byte {
 	return binary.LittleEndian.AppendUint64(dst, o.steps)
 }
 
-// Restore makes the mechanism the one whose AppendState wrote state. It refuses another length, and leaves the mechanism as it was.
+// Restore makes the mechanism the one whose AppendState wrote state. It refuses another length, and leaves the
+// mechanism as it was.
 func (o *Once) Restore(state []byte) error {
 	if len(state) != stateLen {
 		return fmt.Errorf("once: state: %d bytes, want %d", len(state), stateLen)

@@ -114,7 +114,8 @@ func TestSumIsWiderThanAWord(t *testing.T) {
 	}
 }
 
-// Noise of step t is the vector of node {instance, t} under the chain after that step's records, and is recovered from the release.
+// Noise of step t is the vector of node {instance, t} under the chain after that step's records, and is recovered from
+// the release.
 func TestNoiseIsRecoveredFromReleases(t *testing.T) {
 	const n = 3
 	sampler := gaussian(t, 1<<20)
@@ -132,7 +133,8 @@ func TestNoiseIsRecoveredFromReleases(t *testing.T) {
 	}
 }
 
-// Each step has one noise vector of its own: one seed a step, all different; other instances and other histories have others.
+// Each step has one noise vector of its own: one seed a step, all different; other instances and other histories have
+// others.
 func TestNoiseIsKeyedByTheHistory(t *testing.T) {
 	const steps = 60
 	run := func(instance uint16, changed int) []noise.Seed {

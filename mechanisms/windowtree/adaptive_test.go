@@ -55,7 +55,7 @@ func enumerate(t *testing.T, reach int64, moved func(step int, y []float64) int6
 // its divergences, pure noise by the ratio of each history.
 func TestExactLawOfAnAdaptiveUserIsWithinTheClaim(t *testing.T) {
 	const separation, s, reach, delta = 2, 1.5, 7, 1
-	l := Loss{Window: 4, Separation: separation, Delta: delta, N: 1, Scale: noise.ScaleUp(s)}
+	l := Loss{Window: 4, Separation: separation, Square: uint64(delta * delta), N: 1, Scale: noise.ScaleUp(s)}
 	pure := float64(Events(4, separation)) * float64(Depth(4)) * delta / s
 	normal := sumtest.NormalCell(s)
 	double := func(n int64) float64 { // of density e^(−|x|/s)/2s, which Laplace and Gamma noise of one coordinate have

@@ -27,8 +27,8 @@ func releases(t *testing.T, window uint64, steps, keys, n int, sampler noise.Sam
 }
 
 // covarianceError returns how many standard errors the worst entry of the covariance matrix of the samples is away from
-// variance·|active(s) ∩ active(t)|, and which entry it is. The mean is known to be zero. kurtosis is that of the node noise, for
-// the variance of a product: Var(xy) = c_ss·c_tt + c_st² + (kurtosis − 3)·variance²·|active(s) ∩ active(t)|.
+// variance·|active(s) ∩ active(t)|, and which entry it is. The mean is known to be zero. kurtosis is that of the node
+// noise, for the variance of a product: Var(xy) = c_ss·c_tt + c_st² + (kurtosis − 3)·variance²·|active(s) ∩ active(t)|.
 func covarianceError(t *testing.T, window uint64, samples [][]float64, variance, kurtosis float64) (worst float64, where string) {
 	t.Helper()
 	tree := newTree(t, window, 1, silence{})
@@ -62,11 +62,12 @@ func covarianceError(t *testing.T, window uint64, samples [][]float64, variance,
 	return worst, where
 }
 
-// limit is the two-sided normal quantile at 1e-9/400, for a matrix of up to 400 entries; keys are fixed, so a red run stays red.
+// limit is the two-sided normal quantile at 1e-9/400, for a matrix of up to 400 entries; keys are fixed, so a red run
+// stays red.
 const limit = 7.02
 
-// [WDP] §3: releases of different steps share the nodes active in both, and nothing else. 51 200 samples an entry; false rejection
-// 1e-9 for a matrix. s = 2²⁰, so that rounding adds 2⁻⁴⁴ to a relative variance.
+// [WDP] §3: releases of different steps share the nodes active in both, and nothing else. 51 200 samples an entry;
+// false rejection 1e-9 for a matrix. s = 2²⁰, so that rounding adds 2⁻⁴⁴ to a relative variance.
 func TestCovarianceIsThatOfSharedNodes(t *testing.T) {
 	const s = 1 << 20
 	for _, window := range []uint64{1, 2, 4, 8} {
@@ -91,8 +92,8 @@ func TestCovarianceOfLaplaceNoise(t *testing.T) {
 	}
 }
 
-// A Gamma node has E‖x‖² = θ²n(n+1); a release with j nodes j times that ([WDP] §4.1). Each of 4 000 keys gives one norm a step; with
-// ‖ν‖² = θ²χ²_{j(n+1)}χ²_n, the variance of ‖ν‖²/θ² is ab((a+2)(b+2) − ab) for a = j(n+1), b = n.
+// A Gamma node has E‖x‖² = θ²n(n+1); a release with j nodes j times that ([WDP] §4.1). Each of 4 000 keys gives one
+// norm a step; with ‖ν‖² = θ²χ²_{j(n+1)}χ²_n, the variance of ‖ν‖²/θ² is ab((a+2)(b+2) − ab) for a = j(n+1), b = n.
 func TestNormOfGammaNoise(t *testing.T) {
 	const theta, n, window, keys = 1 << 20, 5, 4, 4000
 	gamma, err := noise.NewGamma(noise.ScaleUp(theta), n)

@@ -10,9 +10,9 @@ import (
 	"oriel/mechanisms/noise"
 )
 
-// A state is, little-endian: the step, u64; the total, n × 16 bytes; h slots of a node each: instance u16, block u64, level u8,
-// index u64, seed 32 bytes. Active nodes stand in order of the steps they cover, oldest first; unused slots are zero. The width
-// depends on n and W alone, so that a sealed state shows nothing.
+// A state is, little-endian: the step, u64; the total, n × 16 bytes; h slots of a node each: instance u16, block u64,
+// level u8, index u64, seed 32 bytes. Active nodes stand in order of the steps they cover, oldest first; unused slots
+// are zero. The width depends on n and W alone, so that a sealed state shows nothing.
 const (
 	idLen   = 2 + 8 + 1 + 8
 	slotLen = idLen + 32
@@ -21,7 +21,8 @@ const (
 // StateLen returns the length of every state of this tree.
 func (t *Tree) StateLen() int { return 8 + len(t.total)*lattice.Int128Len + len(t.slots)*slotLen }
 
-// AppendState appends the state. It holds the clean total and the seeds of active nodes: it is private, and is only ever sealed.
+// AppendState appends the state. It holds the clean total and the seeds of active nodes: it is private, and is only
+// ever sealed.
 func (t *Tree) AppendState(dst []byte) []byte {
 	end := len(dst) + t.StateLen()
 	dst = binary.LittleEndian.AppendUint64(dst, t.steps)
@@ -52,8 +53,8 @@ func appendID(dst []byte, id noise.NodeID) []byte {
 	return binary.LittleEndian.AppendUint64(dst, id.Index)
 }
 
-// Restore makes the tree the one whose AppendState wrote state. It refuses, and leaves the tree as it was, when the length, a
-// node's place or an unused byte is not what a tree of this window and dimension writes.
+// Restore makes the tree the one whose AppendState wrote state. It refuses, and leaves the tree as it was, when the
+// length, a node's place or an unused byte is not what a tree of this window and dimension writes.
 func (t *Tree) Restore(state []byte) error {
 	if len(state) != t.StateLen() {
 		return fmt.Errorf("windowtree: state: %d bytes, want %d", len(state), t.StateLen())
@@ -105,8 +106,8 @@ func (t *Tree) reset(steps uint64, totals []byte) {
 	t.vacate()
 }
 
-// active returns the nodes of active(steps) from its definition, oldest first: the dyadic suffix of [p+1, W] in the previous
-// block, smallest node first, and the dyadic prefix of [1, p] in the current one, largest first.
+// active returns the nodes of active(steps) from its definition, oldest first: the dyadic suffix of [p+1, W] in the
+// previous block, smallest node first, and the dyadic prefix of [1, p] in the current one, largest first.
 func (t *Tree) active(steps uint64) (suffix, prefix []noise.NodeID) {
 	if steps == 0 {
 		return nil, nil

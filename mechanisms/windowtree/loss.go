@@ -7,17 +7,15 @@ import (
 	"oriel/mechanisms/noise"
 )
 
-// A loss ends in a few operations at precision bits, and is moved up by a relative 2^margin, which covers them.
-const (
-	precision = 256
-	margin    = -240
-)
+// margin is the relative 2^margin by which a loss is moved up: it covers the few operations at dp.Precision bits that
+// it ends in.
+const margin = -240
 
 // Events returns k = ⌈window/separation⌉: so many events that are at least separation steps apart fit into one window.
 func Events(window, separation uint64) uint64 { return ceil(window, separation) }
 
-// Squares returns U = Σ_l k·⌈2^l/s⌉ over the levels l of a tree, s the separation: at least Σc_x² of the numbers c_x of a user's events in
-// one window under each node x (mechanisms/PROOF.md, Lemma 1). It is h for a single event, s ≥ W.
+// Squares returns U = Σ_l k·⌈2^l/s⌉ over the levels l of a tree, s the separation: at least Σc_x² of the numbers c_x of
+// a user's events in one window under each node x (mechanisms/PROOF.md, Lemma 1). It is h for a single event, s ≥ W.
 func Squares(window, separation uint64) *big.Int {
 	sum := new(big.Int)
 	for level := range Depth(window) {
@@ -30,13 +28,13 @@ func Squares(window, separation uint64) *big.Int {
 type Loss struct {
 	Window     uint64 // W, steps
 	Separation uint64 // s, steps between events of one user; W or more for a single event
-	Delta      int64  // Δ, ℓ2 distance of two leaf sums that differ in one event, lattice units
+	Square     uint64 // Δ², Δ the ℓ2 distance of two leaf sums that differ in one event, lattice units
 	N          int    // n, coordinates
 	Scale      noise.Scale
 }
 
-// Mu returns µ of all releases of age steps, rounded up, from the first step of a window on, among whose steps a user's events are exchanged.
-// With m = ⌈age/W⌉ windows it is Δ√U/scale for m = 1, and for m > 1
+// Mu returns µ of all releases of age steps, rounded up, from the first step of a window on, among whose steps a user's
+// events are exchanged. With m = ⌈age/W⌉ windows it is Δ√U/scale for m = 1, and for m > 1
 //
 //	(Δ·√(U − k² + k²·m(2W − 1)/W) + √(2nm(W − 1)))/scale.
 func (l Loss) Mu(age uint64) float64 {
@@ -49,8 +47,8 @@ func (l Loss) Mu(age uint64) float64 {
 	return l.mu(l.own(whole(1)), spread.Mul(spread, square(k)), m)
 }
 
-// MuAll returns µ of all releases of age steps, rounded up, among all of which a user's events are exchanged. It is Mu for m = 1, and for
-// m > 1, with Q = m(m+1)(2m+1)/6,
+// MuAll returns µ of all releases of age steps, rounded up, among all of which a user's events are exchanged. It is Mu
+// for m = 1, and for m > 1, with Q = m(m+1)(2m+1)/6,
 //
 //	(Δ·√(m(U − k²) + k²·((2W − 1)Q + (W − 1)m²)/W) + √(2nm(W − 1)))/scale.
 func (l Loss) MuAll(age uint64) float64 {
@@ -88,18 +86,13 @@ func (l Loss) own(m *big.Int) *big.Int {
 func (l Loss) mu(own, spread, windows *big.Int) float64 {
 	w := whole(l.Window)
 	square := new(big.Int).Mul(own, w)
-	x := float().SetInt(square.Add(square, spread))
-	x.Quo(x, float().SetInt(w)).Sqrt(x).Mul(x, float().SetInt64(l.Delta))
+	x := dp.Float().SetInt(square.Add(square, spread))
+	x.Quo(x, dp.Float().SetInt(w)).Sqrt(x).Mul(x, dp.Root(dp.Float().SetUint64(l.Square)))
 	parts := w.Sub(w, whole(1))
 	parts.Mul(parts, windows).Mul(parts, whole(2*uint64(l.N)))
-	x.Add(x, float().Sqrt(float().SetInt(parts)))
-	scale := float().SetUint64(l.Scale.Mant)
-	x.Quo(x, scale.SetMantExp(scale, l.Scale.Exp))
-	slack := float().SetMantExp(x, margin)
-	return dp.RoundUp(slack.Add(slack, x))
+	x.Add(x, dp.Root(dp.Float().SetInt(parts)))
+	return dp.Up(x.Quo(x, dp.Dyadic(l.Scale.Mant, l.Scale.Exp)), margin)
 }
-
-func float() *big.Float { return new(big.Float).SetPrec(precision) }
 
 func whole(x uint64) *big.Int { return new(big.Int).SetUint64(x) }
 

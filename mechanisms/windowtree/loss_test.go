@@ -10,8 +10,8 @@ import (
 	"oriel/mechanisms/noise"
 )
 
-// squaresOf returns µ²·s²/Δ² of Loss.Mu and Loss.MuAll in float64, but for the rounding of shifts, straight from mechanisms/PROOF.md, Lemma 1 and
-// Theorem 2.
+// squaresOf returns µ²·s²/Δ² of Loss.Mu and Loss.MuAll in float64, but for the rounding of shifts, straight from
+// mechanisms/PROOF.md, Lemma 1 and Theorem 2.
 func squaresOf(window, separation, windows uint64) (of, all float64) {
 	w, k, m := float64(window), math.Ceil(float64(window)/float64(separation)), float64(windows)
 	for size := uint64(1); size <= window; size *= 2 {
@@ -27,7 +27,7 @@ func squaresOf(window, separation, windows uint64) (of, all float64) {
 func TestLossIsTheFormula(t *testing.T) {
 	for _, window := range []uint64{1, 2, 16, 1024, 1 << 30} {
 		for _, separation := range []uint64{1, 2, 3, 100, 1023, 1024, 1 << 20, 1 << 62} {
-			l := Loss{Window: window, Separation: separation, Delta: 1 << 25, N: 27, Scale: noise.Scale{Mant: 3, Exp: 20}}
+			l := Loss{Window: window, Separation: separation, Square: 1 << 50, N: 27, Scale: noise.Scale{Mant: 3, Exp: 20}}
 			if l.Mu(0) != 0 || l.MuAll(0) != 0 {
 				t.Errorf("%+v: µ at age 0", l)
 			}
@@ -54,7 +54,7 @@ func TestLossIsTheFormula(t *testing.T) {
 		}
 	}
 	// Rounded up: 3/√8 is irrational, and above its nearest float64 below.
-	l := Loss{Window: 4, Separation: 4, Delta: 1, N: 1, Scale: noise.Scale{Mant: 1}}
+	l := Loss{Window: 4, Separation: 4, Square: 1, N: 1, Scale: noise.Scale{Mant: 1}}
 	if got := l.Mu(4); got*got < 3 || got > math.Nextafter(math.Sqrt(3), 2) {
 		t.Errorf("√3 rounded up is %g", got)
 	}
@@ -85,8 +85,9 @@ func count(places []int, last int) *mat.VecDense {
 	return d
 }
 
-// mechanisms/PROOF.md, Lemma 1 and Theorem 2 against dense linear algebra: only sums leave, so that µ² is dᵀC⁻¹d in units of (Δ/s)², C_st =
-// |active(s) ∩ active(t)|. Windows at all places of two blocks, among them those that straddle. With one event less in the account it is exceeded.
+// mechanisms/PROOF.md, Lemma 1 and Theorem 2 against dense linear algebra: only sums leave, so that µ² is dᵀC⁻¹d in
+// units of (Δ/s)², C_st = |active(s) ∩ active(t)|. Windows at all places of two blocks, among them those that straddle.
+// With one event less in the account it is exceeded.
 func TestExactUserLossIsWithinTheClaim(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	red := 0
@@ -146,9 +147,10 @@ func covariance(tree *Tree, last int) *mat.SymDense {
 	return c
 }
 
-// The shifts of the proof, at windows that dense algebra does not reach: integers that cancel the difference of the sums at every step, of a norm
-// within the claim. Within one window a node is shifted by its events. Over more, steps first … last of a block, as left child or root, are shifted by
-// their events and their part of all events of earlier blocks, and as a right child by their part of all events of blocks up to their own.
+// The shifts of the proof, at windows that dense algebra does not reach: integers that cancel the difference of the
+// sums at every step, of a norm within the claim. Within one window a node is shifted by its events. Over more, steps
+// first … last of a block, as left child or root, are shifted by their events and their part of all events of earlier
+// blocks, and as a right child by their part of all events of blocks up to their own.
 func TestShiftsOfTheProof(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	for range 400 {
@@ -156,7 +158,7 @@ func TestShiftsOfTheProof(t *testing.T) {
 		tree := newTree(t, uint64(window), 1, silence{})
 		i := 1 + rng.IntN(2*window)
 		last := i + m*window - 1
-		l := Loss{Window: uint64(window), Separation: uint64(separation), Delta: int64(delta), N: 1, Scale: noise.Scale{Mant: 1}}
+		l := Loss{Window: uint64(window), Separation: uint64(separation), Square: uint64(delta * delta), N: 1, Scale: noise.Scale{Mant: 1}}
 		for _, c := range []struct {
 			places []int
 			claim  float64

@@ -11,7 +11,8 @@ import (
 // maxLevels bounds the window by 2⁶²: blocks and positions are then exact in uint64 with room for one more.
 const maxLevels = 63
 
-// Depth returns h = log₂(window) + 1, the levels of a tree and the nodes above a leaf. It panics unless window is a power of two.
+// Depth returns h = log₂(window) + 1, the levels of a tree and the nodes above a leaf. It panics unless window is a
+// power of two.
 func Depth(window uint64) int {
 	if window == 0 || window&(window-1) != 0 {
 		panic(fmt.Sprintf("BUG: windowtree: window %d is not a power of two", window))
@@ -21,8 +22,8 @@ func Depth(window uint64) int {
 
 // Tree is the mechanism of one stream. It is not safe for concurrent use.
 //
-// Invariant: after step t, noise = Σ noise(x) over active(t); prefix[l] and suffix[l] hold the slot of the active node of level l
-// in the current and in the previous block, or none; every other slot is in free, zeroed.
+// Invariant: after step t, noise = Σ noise(x) over active(t); prefix[l] and suffix[l] hold the slot of the active node
+// of level l in the current and in the previous block, or none; every other slot is in free, zeroed.
 type Tree struct {
 	window   uint64
 	grid     lattice.Grid
@@ -47,8 +48,8 @@ type node struct {
 
 const none = -1
 
-// New returns a tree before its first step. Window is a power of two up to 2⁶²; sampler has the plan's scale and dimension n;
-// instance parts the noise of several trees on one chain.
+// New returns a tree before its first step. Window is a power of two up to 2⁶²; sampler has the plan's scale and
+// dimension n; instance parts the noise of several trees on one chain.
 func New(window uint64, grid lattice.Grid, n int, sampler noise.Sampler, instance uint16) (*Tree, error) {
 	switch {
 	case window == 0 || window&(window-1) != 0:
@@ -61,6 +62,14 @@ func New(window uint64, grid lattice.Grid, n int, sampler noise.Sampler, instanc
 	if err := grid.Validate(); err != nil {
 		return nil, fmt.Errorf("windowtree: grid: %w", err)
 	}
+	return vacant(window, grid, n, sampler, instance), nil
+}
+
+// Fresh returns the tree before its first step, as New made it. The two share the sampler: they are used one at a time.
+func (t *Tree) Fresh() *Tree { return vacant(t.window, t.grid, len(t.total), t.sampler, t.instance) }
+
+// vacant is New of arguments that are checked.
+func vacant(window uint64, grid lattice.Grid, n int, sampler noise.Sampler, instance uint16) *Tree {
 	h := Depth(window)
 	t := &Tree{
 		window:   window,
@@ -79,7 +88,7 @@ func New(window uint64, grid lattice.Grid, n int, sampler noise.Sampler, instanc
 		t.slots[i].values = values[i*n : (i+1)*n : (i+1)*n]
 	}
 	t.vacate()
-	return t, nil
+	return t
 }
 
 // vacate marks every slot as unused.
@@ -91,7 +100,8 @@ func (t *Tree) vacate() {
 	}
 }
 
-// Add takes the leaf sum v of step Steps()+1 and writes the release to dst. BEFORE, chain has absorbed every record of the step.
+// Add takes the leaf sum v of step Steps()+1 and writes the release to dst. BEFORE, chain has absorbed every record of
+// the step.
 func (t *Tree) Add(dst []float64, v []int64, chain *noise.Chain) {
 	if len(v) != len(t.total) || len(dst) != len(t.total) {
 		panic(fmt.Sprintf("BUG: windowtree: leaf has %d entries and release %d, want %d", len(v), len(dst), len(t.total)))
@@ -104,8 +114,8 @@ func (t *Tree) Add(dst []float64, v []int64, chain *noise.Chain) {
 	}
 }
 
-// turn makes the active nodes of step steps−1 those of step steps: two binary counters, one counting [1, p] up in the current
-// block, one counting [p+1, W] down in the previous block. Nodes leave first, so that h slots suffice.
+// turn makes the active nodes of step steps−1 those of step steps: two binary counters, one counting [1, p] up in the
+// current block, one counting [p+1, W] down in the previous block. Nodes leave first, so that h slots suffice.
 func (t *Tree) turn(chain *noise.Chain) {
 	block, p := t.place()
 	if p == 1 {

@@ -75,8 +75,9 @@ func TestNewRefuses(t *testing.T) {
 	}
 }
 
-// [WDP] §3 and its facts, by brute force for W ≤ 64, t ≤ 5W: the counters hold exactly the sets of the definition; they cover the W
-// newest steps once each; at most h nodes; every step under h nodes in all; every node active for one run of steps.
+// [WDP] §3 and its facts, by brute force for W ≤ 64, t ≤ 5W: the counters hold exactly the sets of the definition; they
+// cover the W newest steps once each; at most h nodes; every step under h nodes in all; every node active for one run
+// of steps.
 func TestActiveNodesAreThoseOfTheDefinition(t *testing.T) {
 	for window := uint64(1); window <= 64; window *= 2 {
 		tree := newTree(t, window, 1, silence{})
@@ -154,8 +155,8 @@ func (b bitmask) Fill(dst []int64, _ noise.Seed) {
 	*b.next++
 }
 
-// The expired part of a release has exactly zero noise: a release is the total plus the noise of its active nodes and nothing
-// else, for noise that any residue would show.
+// The expired part of a release has exactly zero noise: a release is the total plus the noise of its active nodes and
+// nothing else, for noise that any residue would show.
 func TestExpiredStepLeavesNoNoise(t *testing.T) {
 	const window = 4
 	next := 0

@@ -27,6 +27,10 @@ func BenchmarkAdd(b *testing.B) {
 			benchmark(b, open(b, config, mechanism(config, 1024, 1), 1))
 		})
 	}
+	b.Run("update=projection/set=l2-ball/leaves=centre/d=32", func(b *testing.B) {
+		config := logistic(b, 32)
+		benchmark(b, open(b, config, sharpest(config, mechanism(config, 1024, 1)), 1))
+	})
 	b.Run("noise=none/update=projection/set=l2-ball/d=32", func(b *testing.B) {
 		config := sample(b, "l2-ball", 32)
 		config.Loss = mustLoss(b, "logistic")

@@ -12,10 +12,10 @@ import (
 const (
 	Projection = "projection" // Algorithm 1, WDP-COCOP
 	LLO        = "llo"        // Algorithm 2, WDP-COCOL
-	OGD        = "ogd"        // online gradient descent on noisy gradients, window-coco care point 3; needs a mechanism of single steps
+	OGD        = "ogd"        // online gradient descent on noisy gradients, SPEC.md, care point 3; needs a mechanism of single steps
 
-	Proved = "proved" // C_1 = 10(ρ²G + ρE), window-coco §11
-	Paper  = "paper"  // C_1 = 26ρ²G(1 + C_W) as printed, window-coco §6 reading A; not proved
+	Proved = "proved" // C_1 = 10(ρ²G + ρE), SPEC.md §11
+	Paper  = "paper"  // C_1 = 26ρ²G(1 + C_W) as printed, SPEC.md §6 reading A; not proved
 )
 
 // Config decides every byte of a machine, together with the stream's. Privacy is the stream's own.
@@ -29,6 +29,12 @@ type Config struct {
 	StrongConvexity  float64 // µ, per event, in [1e-12, 1e12]. Required.
 	StartRegularizer float64 // λ_0, of the whole run, in [0, 1e12]. 0 means none.
 	OwnConvexity     bool    // the losses are µ-strongly convex by themselves: no regulariser is added
+
+	// Public bounds of events, from which a bound on leaves follows that is sharper than the clip's. An event beyond them
+	// costs no privacy: its leaf is drawn into the bound. In [0, 1e12]; 0 means unknown, of the weight what the clip allows.
+	FeaturesMax float64 // X, the largest norm of features
+	WeightMax   float64
+	LabelMax    float64 // Y, the largest |y|, of the squared loss
 
 	Horizon   uint64  // T, steps for which the noise bound E is asked. Required for LLO with Proved constants.
 	Failure   float64 // β, probability that some step up to T breaks the bound, in (0, 1). Required for LLO.
@@ -59,6 +65,11 @@ func (c Config) Validate() error {
 	if !(c.StartRegularizer >= 0 && c.StartRegularizer <= maxConvexity) {
 		fail("start regularizer %g: not in [0, %g]", c.StartRegularizer, maxConvexity)
 	}
+	for i, bound := range []float64{c.FeaturesMax, c.WeightMax, c.LabelMax} {
+		if !(bound >= 0 && bound <= maxConvexity) {
+			fail("%s max %g: not in [0, %g]", []string{"features", "weight", "label"}[i], bound, maxConvexity)
+		}
+	}
 	if c.EmitEvery == 0 {
 		fail("emit every 0: less than 1")
 	}
@@ -88,7 +99,7 @@ func (c Config) validateLocal() []error {
 }
 
 // PaperSensitivity is G = L' + µD, the bound on the gradient of one event's model that the paper prints as the sensitivity;
-// L' = L + µ·max|x| counts the public regulariser. It is not the sensitivity of what the stream sums: that is 2L.
+// L' = L + µ·max|x| counts the public regulariser. It is not the sensitivity of what the stream sums: that is 2L at most.
 func (c Config) PaperSensitivity() float64 {
 	clip := c.Clip
 	if !c.OwnConvexity {

@@ -36,7 +36,7 @@ func TestValidateReportsEveryProblemAtOnce(t *testing.T) {
 	}
 }
 
-// TestDerivedConstants is window-coco §5.1, §6 and §11 by hand on the simplex of 8: ρ = 2, D = √2, max|x| = 1.
+// TestDerivedConstants is SPEC.md §5.1, §6 and §11 by hand on the simplex of 8: ρ = 2, D = √2, max|x| = 1.
 func TestDerivedConstants(t *testing.T) {
 	near := func(name string, got, want float64) {
 		t.Helper()

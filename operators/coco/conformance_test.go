@@ -11,7 +11,8 @@ import (
 	"oriel/schemas"
 )
 
-// TestConformance runs the suite over updates, sets and losses, each with batches of 1 and 3 and with the two meanings of µ.
+// TestConformance runs the suite over updates, sets and losses, each with batches of 1 and 3 and with the two meanings
+// of µ.
 func TestConformance(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	for _, update := range []string{Projection, LLO, OGD} {

@@ -1,12 +1,12 @@
 package coco
 
-// descent is online gradient descent on the private gradient of each step (window-coco care point 3; Hazan, Agarwal and Kale 2007,
-// Theorem 1, for steps of 1/(µt)): with y_t the release of step t's gradient sum alone,
+// descent is online gradient descent on the private gradient of each step (SPEC.md, care point 3; Hazan, Agarwal and
+// Kale 2007, Theorem 1, for steps of 1/(µt)): with y_t the release of step t's gradient sum alone,
 //
 //	x_{t+1} = Π_C( x_t − (y_t + µB·x_t)/(µBt + λ_0) )
 //
-// where µB·x_t is the gradient of the public regulariser, absent under OwnConvexity. Past gradients act through x_t, so it wants no
-// prefix sum, and averages the noise of its steps by itself.
+// where µB·x_t is the gradient of the public regulariser, absent under OwnConvexity. Past gradients act through x_t, so
+// it wants no prefix sum, and averages the noise of its steps by itself.
 type descent struct {
 	*projected
 	regularizer float64 // µB, or 0

@@ -12,10 +12,10 @@ import (
 	"oriel/operators/convex"
 )
 
-// The tests of this file are of window-coco care point 3, noisy OGD, in step units.
+// The tests of this file are of SPEC.md, care point 3, noisy OGD, in step units.
 
-// x_{t+1} = Π_C(x_t − η_t·∇̃f_t(x_t)), η_t = 1/(µt + λ_0), as a textbook has it: from the released gradient at every step, and without
-// noise along a whole run of its own.
+// x_{t+1} = Π_C(x_t − η_t·∇̃f_t(x_t)), η_t = 1/(µt + λ_0), as a textbook has it: from the released gradient at every
+// step, and without noise along a whole run of its own.
 func TestDescentIsTheTextbooks(t *testing.T) {
 	for _, s := range scenarios("l2-ball", "l1-ball", "simplex", "box") {
 		t.Run(s.name, func(t *testing.T) {
@@ -53,7 +53,7 @@ func TestDescentIsTheTextbooks(t *testing.T) {
 						sum[i] += v[i]
 					}
 				}
-				if d := distance(descend(before, noisy.stream.Sum(), step), noisy.update.point()); d > 1e-12 {
+				if d := distance(descend(before, noisy.stream.Sum(0), step), noisy.update.point()); d > 1e-12 {
 					t.Fatalf("step %d: decision is %g from the step along its release", step, d)
 				}
 				x = descend(x, sum, step)
@@ -65,7 +65,8 @@ func TestDescentIsTheTextbooks(t *testing.T) {
 	}
 }
 
-// PROOF.md, claim 4: in a set so large that no projection acts, descent is Algorithm 1 on the sum of all noisy releases.
+// PROOF.md, claim 4: in a set so large that no projection acts, descent is Algorithm 1 on the sum of all noisy
+// releases.
 func TestDescentIsProjectionOnNaiveSums(t *testing.T) {
 	for _, own := range []bool{false, true} {
 		c := sample(t, "l2-ball", 3)
@@ -77,7 +78,7 @@ func TestDescentIsProjectionOnNaiveSums(t *testing.T) {
 			m.Add(nil, record(2*step, linear(costs.cost(x))))
 			m.Add(nil, record(2*step+1, linear(costs.cost(x))))
 			want := make([]float64, 3)
-			for i, y := range m.stream.Sum() {
+			for i, y := range m.stream.Sum(0) {
 				sum[i] += y
 				plays[i] += x[i]
 				want[i] = -sum[i]
@@ -93,7 +94,8 @@ func TestDescentIsProjectionOnNaiveSums(t *testing.T) {
 	}
 }
 
-// fixedCosts are the linear losses of a run, fixed in advance: a drift and its opposite by turns, and something at random.
+// fixedCosts are the linear losses of a run, fixed in advance: a drift and its opposite by turns, and something at
+// random.
 func fixedCosts(seed uint64, steps, n int, clip float64) [][]float64 {
 	rng := rand.New(rand.NewPCG(seed, 12))
 	drift, costs := direction(rng, n, 0.5*clip), make([][]float64, steps)
@@ -111,7 +113,8 @@ func fixedCosts(seed uint64, steps, n int, clip float64) [][]float64 {
 	return costs
 }
 
-// regretOf plays linear losses with the public regulariser, in steps of batch events, and returns the regret against the best fixed point.
+// regretOf plays linear losses with the public regulariser, in steps of batch events, and returns the regret against
+// the best fixed point.
 func regretOf(t *testing.T, c Config, m *Machine, batch int, costs [][]float64) float64 {
 	t.Helper()
 	n, events := c.Set.Dimension(), float64(len(costs))
@@ -139,8 +142,8 @@ func regretOf(t *testing.T, c Config, m *Machine, batch int, costs [][]float64) 
 	return paid - dot(sum, best) - events*c.StrongConvexity/2*dot(best, best)
 }
 
-// E Regret ≤ (λ_0/2)D² + (H² + E|n_t|²)(1 + ln T)/(2µB): the mean over seeds, with six standard errors to spare. The noise term is
-// needed: in a ball that seldom projects, the mean is above the bound without it by as much.
+// E Regret ≤ (λ_0/2)D² + (H² + E|n_t|²)(1 + ln T)/(2µB): the mean over seeds, with six standard errors to spare. The
+// noise term is needed: in a ball that seldom projects, the mean is above the bound without it by as much.
 func TestDescentRegretInExpectation(t *testing.T) {
 	const events, seeds, n = 3000, 40, 4
 	for i, test := range []struct {
@@ -191,7 +194,8 @@ func TestDescentRegretInExpectation(t *testing.T) {
 	}
 }
 
-// Single steps and prefix sums are different things to learn from: what is not the update's own is refused, and both sides are named.
+// Single steps and prefix sums are different things to learn from: what is not the update's own is refused, and both
+// sides are named.
 func TestNewRefusesAStreamOfTheOtherKind(t *testing.T) {
 	for _, test := range []struct{ update, mechanism string }{
 		{OGD, "tree-gaussian"},

@@ -1,39 +1,41 @@
-// Package coco is window-private constrained online convex optimisation, WDP-COCO: Algorithm 1 (projection) and Algorithm 2
-// (llo, local linear oracle) of window-coco §5 and §6, over the private sum of a mechanisms.Stream; and noisy online gradient
-// descent (ogd), its baseline of care point 3, over a stream that releases each step once.
+// Package coco is window-private constrained online convex optimisation, WDP-COCO: Algorithm 1 (projection) and
+// Algorithm 2 (llo, local linear oracle) of SPEC.md §5 and §6, over the private sum of a mechanisms.Stream; and noisy
+// online gradient descent (ogd), its baseline of care point 3, over a stream that releases each step once.
 //
 //	ℓ  an event's loss, convex      v  its gradient at the released decision, clipped to L     B  events a step
 //	y_t  private Σ of the v of step t alone
 //	ĝ_t  private Σ of all v up to step t      t  steps      µ  strong convexity, per event      λ_0  start regulariser
 //	C  the set, diameter D, |x| ≤ M           E ≥ |ĝ_t − g_t|      ρ  ratio of the set's local oracle
 //
-// Losses that users bring are convex, not strongly convex, so each event is charged ℓ(x) + (µ/2)|x|². The regulariser is public:
-// only ∇ℓ is clipped and summed privately (window-coco §5.1). With it the sums of past decisions cancel:
+// Losses that users bring are convex, not strongly convex, so each event is charged ℓ(x) + (µ/2)|x|². The regulariser
+// is public: only ∇ℓ is clipped and summed privately (SPEC.md §5.1). With it the sums of past decisions cancel:
 //
 //	projection   x_{t+1} = Π_C( −ĝ_t / (µBt + λ_0) )
 //	llo          c = ĝ_t + (µBt + λ_0)·x_t + µBC_0·(x_t − x_1);   x_{t+1} = (1−α)x_t + α·LLOO(x_t, r_t, c)
 //	ogd          x_{t+1} = Π_C( x_t − (y_t + µB·x_t)/(µBt + λ_0) )
 //
-// With OwnConvexity the losses are µ-strongly convex by themselves and the algorithms run as printed, with S = Σ x_τ in the state:
+// With OwnConvexity the losses are µ-strongly convex by themselves and the algorithms run as printed, with S = Σ x_τ in
+// the state:
 //
 //	projection   x_{t+1} = Π_C( (µB·S − ĝ_t) / (µBt + λ_0) )
 //	llo          c as above, less µB·S
 //	ogd          x_{t+1} = Π_C( x_t − y_t/(µBt + λ_0) )
 //
-// projection and llo take prefix sums, ogd takes the sums of single steps: New refuses a stream of the other kind. A stream of
-// single steps uses each event once and is private for ever, with no window. The price: while no projection acts, ogd is the
-// projection update on a sum of t noises, of norm √t·σ, where a window's prefix sum has one of polylog W for ever (PROOF.md, claim 4).
+// projection and llo take prefix sums, ogd takes the sums of single steps: New refuses a stream of the other kind. A
+// stream of single steps uses each event once and is private for ever, with no window. The price: while no projection
+// acts, ogd is the projection update on a sum of t noises, of norm √t·σ, where a window's prefix sum has one of polylog
+// W for ever (PROOF.md, claim 4).
 //
-// A batch is one step whose loss is the sum of its B events at one x_t: strong convexity µB, gradient bound BG with
-// G = L' + µD, and L' = L + µM (L under OwnConvexity). E is in units of the sum already and does not scale. A null event adds
-// zero to the sum and counts in B like any other.
+// A batch is one step whose loss is the sum of its B events at one x_t: strong convexity µB, gradient bound BG with G =
+// L' + µD, and L' = L + µM (L under OwnConvexity). E is in units of the sum already and does not scale. A null event
+// adds zero to the sum and counts in B like any other.
 //
 // Guarantee: PROOF.md. Decisions are post-processing of the private sum, so they have its guarantee, whatever is
-// computed here; constants only move regret. Cost of a step: one projection or one linear minimisation, O(n) besides; no
-// allocation. The order for an event is: weight, tangent projection, then the stream clips, quantises and sums.
+// computed here; constants only move regret. Cost of a step: one projection or one linear minimisation, O(n) besides;
+// no allocation. The order for an event is: weight, tangent projection, then the stream clips, quantises and sums.
 //
 // What the caller owes: a Config and a mechanisms.Config with the same clip, dimension and batch; for llo with proved
-// constants a mechanisms.Config.Failure of StepFailure, so that E holds at every step up to the horizon at once; the Plan of the
-// stream's opening at every later start. After the horizon the run goes on with the same privacy, and only the
-// probability of the regret bound is no longer claimed.
+// constants a mechanisms.Config.Failure of StepFailure, so that E holds at every step up to the horizon at once; the
+// Plan of the stream's opening at every later start. After the horizon the run goes on with the same privacy, and only
+// the probability of the regret bound is no longer claimed.
 package coco

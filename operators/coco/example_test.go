@@ -16,13 +16,13 @@ import (
 // A stream of two-dimensional logistic events in steps of two, learned in the unit ball under window (1, 1e-6)-DP.
 func Example() {
 	set, _ := convex.Parse("l2-ball", 2, 1)
-	logistic, _ := loss.Parse("logistic")
+	logistic, _ := loss.Parse("logistic", 0)
 	operator := coco.Config{
 		Update: coco.Projection, Loss: logistic, Set: set, Clip: 1, StrongConvexity: 1e-3, EmitEvery: 1,
 	}
 	mechanism := mechanisms.Config{
-		Name: "tree-gaussian", Window: 1024, Batch: 2, Dimension: 2,
-		Budget: dp.Budget{Epsilon: 1, Delta: 1e-6}, Clip: operator.Clip, Adjacency: dp.Replace, Failure: operator.StepFailure(),
+		Name: "tree-gaussian", Window: 1024, Batch: 2, Leaf: mechanisms.OnePart(2, operator.Clip),
+		Budget: dp.Budget{Epsilon: 1, Delta: 1e-6}, Adjacency: dp.Replace, Failure: operator.StepFailure(),
 	}
 	// Both plans are made once, when the stream is opened, and stored.
 	sums, _ := mechanisms.NewPlan(mechanism)

@@ -2,12 +2,12 @@ package coco
 
 import (
 	"math"
-	"strings"
 
 	"oriel/mechanisms"
 	"oriel/operators"
 	"oriel/operators/convex"
 	"oriel/operators/loss"
+	"oriel/schemas"
 )
 
 // Family is coco in the table of operators.
@@ -31,6 +31,11 @@ var settings = []operators.Setting{
 		Text: "loss of one event",
 	},
 	{
+		Name: "QUANTILE", Kind: operators.Number, Unit: "probability", Range: "above 0, below 1; quantile", Later: true,
+		Text: "τ of the quantile loss, which needs it: the share of labels that a decision lies above. With ORIEL_DIMENSION=1 and events " +
+			"of a label alone the decision is a threshold that follows the stream",
+	},
+	{
 		Name: "SET", Kind: operators.Text, Unit: "name", Choices: convex.Names(), Required: true,
 		Text: "feasible set of decisions; llo needs l1-ball, simplex or box",
 	},
@@ -45,6 +50,20 @@ var settings = []operators.Setting{
 	{
 		Name: "CLIP", Kind: operators.Number, Unit: "loss/length", Range: "above 0, at most 1e12", Required: true,
 		Text: "L: each event's gradient is clipped to this Euclidean norm",
+	},
+	{
+		Name: "FEATURES_MAX", Kind: operators.Number, Unit: "feature norm", Range: "0 to 1e12", Default: "0", Later: true,
+		Text: "largest norm of features: with it the logistic and quantile losses, and with ORIEL_LABEL_MAX the squared one, need less noise " +
+			"than the clip asks for; longer ones cost accuracy, never privacy. 0: 1 with ORIEL_FEATURES_NORM=unit (lists of numbers are " +
+			"not scaled to it), else unknown, and the clip is what counts",
+	},
+	{
+		Name: "WEIGHT_MAX", Kind: operators.Number, Unit: "weight", Range: "0 to 1e12", Default: "0", Later: true,
+		Text: "largest weight, beside ORIEL_FEATURES_MAX. 0: 1, or of the logistic and quantile losses what the clip has room for",
+	},
+	{
+		Name: "LABEL_MAX", Kind: operators.Number, Unit: "label", Range: "0 to 1e12", Default: "0", Later: true,
+		Text: "largest size of a label of the squared loss, beside ORIEL_FEATURES_MAX. 0: unknown",
 	},
 	{
 		Name: "STRONG_CONVEXITY", Kind: operators.Number, Unit: "1/length²", Range: "1e-12 to 1e12", Required: true,
@@ -71,12 +90,17 @@ var settings = []operators.Setting{
 func events(v *operators.Values) operators.Events {
 	d := v.Count("DIMENSION")
 	v.Want("DIMENSION", d >= 1 && d <= operators.MaxDimension, "%d: not within 1 to %d", d, operators.MaxDimension)
-	return operators.Events{Loss: v.Text("LOSS"), Dimension: int(min(d, operators.MaxDimension))}
+	d = min(d, operators.MaxDimension)
+	body, _ := loss.Body(v.Text("LOSS"), int(d)) // LOSS is one of its Choices
+	return operators.Events{Body: body, Dimension: int(d)}
 }
 
 func configure(v *operators.Values) (operators.Configured, error) {
 	v.Want("SET", v.Text("LOSS") != "portfolio" || v.Text("SET") == "simplex",
 		"%q: the portfolio loss is defined on the simplex only", v.Text("SET"))
+	quantile := v.Number("QUANTILE")
+	v.Want("QUANTILE", v.Text("LOSS") != "quantile" || quantile > 0 && quantile < 1, "%g: not between 0 and 1, which ORIEL_LOSS=quantile needs",
+		quantile)
 	for _, name := range []string{"RADIUS", "STRONG_CONVEXITY", "CLIP"} {
 		v.Positive(name, v.Number(name))
 	}
@@ -86,11 +110,18 @@ func configure(v *operators.Values) (operators.Configured, error) {
 	v.Want("EMIT_EVERY", every >= 1, "%d: not at least 1", every)
 	v.Want("HORIZON", v.Text("UPDATE") != LLO || v.Horizon >= 1,
 		"not set; ORIEL_UPDATE=llo needs the number of steps over which its error bound holds")
+	for _, name := range []string{"FEATURES_MAX", "WEIGHT_MAX", "LABEL_MAX"} {
+		v.Want(name, v.Number(name) >= 0 && v.Number(name) <= maxConvexity, "%g: not from 0 to 1e12", v.Number(name))
+	}
+	features := v.Number("FEATURES_MAX")
+	if features == 0 && v.Norm == "unit" {
+		features = 1
+	}
 	wantReleases(v)
 	if err := v.Err(); err != nil {
 		return nil, err
 	}
-	l, err := loss.Parse(v.Text("LOSS"))
+	l, err := loss.Parse(v.Text("LOSS"), quantile)
 	if err != nil {
 		return nil, err
 	}
@@ -101,16 +132,21 @@ func configure(v *operators.Values) (operators.Configured, error) {
 	c := Config{
 		Update: v.Text("UPDATE"), Constants: v.Text("CONSTANTS"), Loss: l, Set: set,
 		Clip: v.Number("CLIP"), StrongConvexity: v.Number("STRONG_CONVEXITY"), StartRegularizer: start,
+		FeaturesMax: features, WeightMax: v.Number("WEIGHT_MAX"), LabelMax: v.Number("LABEL_MAX"),
 		OwnConvexity: v.Flag("OWN_CONVEXITY"), Horizon: v.Horizon, Failure: 1 - confidence, EmitEvery: every,
 	}
-	return configured{Config: c, radius: v.Number("RADIUS")}, c.Validate()
+	return configured{Config: c, radius: v.Number("RADIUS"), memory: v.Memory}, c.Validate()
 }
 
 // wantReleases refuses an update with releases that it cannot learn from.
 func wantReleases(v *operators.Values) {
-	update, once := v.Text("UPDATE"), strings.HasPrefix(v.Mechanism, "once-")
+	facts, _ := mechanisms.FactsOf(v.Mechanism)
+	update, once := v.Text("UPDATE"), facts.Once
 	v.Want("UPDATE", update != OGD || once, "ogd: learns from releases of single steps, ORIEL_MECHANISM=%s releases prefix "+
 		"sums; take once-gaussian or once-gamma, or ORIEL_UPDATE=projection", v.Mechanism)
+	v.Want("UPDATE", v.Memory == 0 || update == Projection, "%s: with ORIEL_MEMORY sums decay, and only ORIEL_UPDATE=projection "+
+		"learns from such", update)
+	v.Want("OWN_CONVEXITY", v.Memory == 0 || !v.Flag("OWN_CONVEXITY"), "true: with ORIEL_MEMORY the regulariser is the public one")
 	v.Want("UPDATE", update == OGD || !once, "%s: learns from prefix sums, ORIEL_MECHANISM=%s releases single steps; take "+
 		"ORIEL_UPDATE=ogd, or blt", update, v.Mechanism)
 }
@@ -121,16 +157,37 @@ type configured struct {
 	Config
 
 	radius float64 // of the set
+	memory uint64  // H; 0: sums do not decay
 }
 
 var _ operators.Configured = configured{}
 
-// Mechanism asks for the error bound that proved constants need, and tells the sensitivity that the paper prints.
-func (c configured) Mechanism(m *mechanisms.Config) {
-	m.Dimension, m.Clip, m.Failure = c.Set.Dimension(), c.Clip, c.StepFailure()
-	if strings.HasSuffix(m.Name, "-paper") {
+// Extras are the memory, where there is one: the window that decisions state is then 0.
+func (c configured) Extras() []schemas.Extra {
+	if c.memory == 0 {
+		return nil
+	}
+	return []schemas.Extra{{
+		Name: "memory", Kind: schemas.ExtraNumber, Text: "H: what a step says counts for 1 − 1/H of it a step later.",
+	}}
+}
+
+// Mechanism tells the leaf, by the rule of the stored plan or the sharpest one, asks for the error bound that proved
+// constants need, and tells the sensitivity that the paper prints.
+func (c configured) Mechanism(m *mechanisms.Config, plan []byte) error {
+	leaves := c.leaves(*m)
+	if plan != nil {
+		p, err := ParsePlan(plan)
+		if err != nil {
+			return err
+		}
+		leaves = p.Leaves
+	}
+	m.Leaf, m.Failure = leaves.leaf(c.Config), c.StepFailure()
+	if facts, _ := mechanisms.FactsOf(m.Name); facts.Paper {
 		m.PaperSensitivity = c.PaperSensitivity()
 	}
+	return nil
 }
 
 // Plan freezes the paper's C_W.
@@ -151,11 +208,12 @@ func (c configured) Open(plan []byte, sums *mechanisms.Stream) (operators.Machin
 	return New(c.Config, p, sums)
 }
 
-// Describe tells how much noise a decision of the projection update holds: it is the projection of −ĝ_t/(µBt + λ₀).
+// Describe tells how much noise a decision of the projection update holds: it is the projection of −ĝ_t/(µBt + λ₀),
+// with N_t in the place of t where sums decay.
 func (c configured) Describe(m mechanisms.Config) operators.Description {
-	d := operators.Description{Radius: c.radius}
+	d := operators.Description{Radius: c.radius, Clip: c.Clip, Leaves: c.leaves(m).String()}
 	if c.Update == Projection {
-		d.Damping = &operators.Damping{Start: c.StartRegularizer, Step: float64(c.StrongConvexity * float64(m.Batch))}
+		d.Damping = &operators.Damping{Start: c.StartRegularizer, Step: float64(c.StrongConvexity * float64(m.Batch)), Memory: m.Memory}
 	}
 	return d
 }
@@ -167,6 +225,7 @@ func (c configured) Every() operators.Configured {
 }
 
 // Twin returns what an audit compares machines with.
-func (c configured) Twin() operators.Twin {
-	return &twin{config: c.Config, decision: make([]float64, c.Set.Dimension())}
+func (c configured) Twin(plan []byte) (operators.Twin, error) {
+	p, err := ParsePlan(plan)
+	return &twin{config: c.Config, leaves: p.Leaves, decision: make([]float64, c.Set.Dimension())}, err
 }

@@ -16,8 +16,9 @@ import (
 	"oriel/schemas"
 )
 
-// The audit of mechanisms/audit through the whole machine: an event whose gradient is far outside the clip, by its weight, exchanged for one
-// of the opposite label. Seeds are fixed; an honest machine is refuted with probability auditAlpha.
+// The audit of mechanisms/audit through the whole machine: an event whose gradient is far outside the clip, by its
+// weight, exchanged for one of the opposite label. Seeds are fixed; an honest machine is refuted with probability
+// auditAlpha.
 const (
 	auditAlpha = 1e-4
 	auditRuns  = 5000
@@ -32,7 +33,8 @@ func auditConfigs(t *testing.T, update string) (Config, mechanisms.Config) {
 	return c, m
 }
 
-// auditMachine runs a machine over a stream on a canary at a step of a window of 8, against the claim and the law of m's own plan.
+// auditMachine runs a machine over a stream on a canary at a step of a window of 8, against the claim and the law of
+// m's own plan.
 func auditMachine(t *testing.T, c Config, m mechanisms.Config, stream *mechanisms.Stream, step uint64) audit.Report {
 	t.Helper()
 	plan := mechtest.Plan(t, m)
@@ -44,7 +46,7 @@ func auditMachine(t *testing.T, c Config, m mechanisms.Config, stream *mechanism
 	if err != nil {
 		t.Fatal(err)
 	}
-	half := math.Sqrt(0.5) * m.Clip // of the features (½, ½), on which |⟨a, x⟩| ≤ 1 all over the box
+	half := math.Sqrt(0.5) * m.Clip() // of the features (½, ½), on which |⟨a, x⟩| ≤ 1 all over the box
 	k.With, k.Without = []float64{half, half}, []float64{-half, -half}
 	law, err := audit.NewLaw(m, plan, k)
 	if err != nil {
@@ -76,14 +78,15 @@ func auditMachine(t *testing.T, c Config, m mechanisms.Config, stream *mechanism
 				}
 				decisions = machine.Add(decisions[:0], r)
 			}
-			observer.Release(stream.Sum())
+			observer.Release(stream.Sum(0))
 		}
 		a.Add(observer.Result(coin))
 	}
 	return a.Report()
 }
 
-// An honest machine comes to 0.9 of what its canary can show, at the first decision and at later ones, and not above it.
+// An honest machine comes to 0.9 of what its canary can show, at the first decision and at later ones, and not above
+// it.
 func TestAuditOfTheMachineReachesTheClaim(t *testing.T) {
 	for _, update := range []string{Projection, LLO, OGD} {
 		for _, step := range []uint64{1, 5} {
@@ -136,7 +139,7 @@ func TestAuditCatchesFaultsOfTheMachine(t *testing.T) {
 		}
 	}
 	tree := func(p mechanisms.Plan) mechanisms.Sum {
-		sum, err := windowtree.New(m.Window, p.Grid, m.Dimension, gaussian, 0)
+		sum, err := windowtree.New(m.Window, p.Grid, m.Dimension(), gaussian, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -156,7 +159,7 @@ func TestAuditCatchesFaultsOfTheMachine(t *testing.T) {
 
 	// The clip of 1.25·L on the same lattice, over noise for L.
 	wide := m
-	wide.Clip *= 1.25
+	wide.Leaf = mechanisms.OnePart(wide.Dimension(), 1.25*wide.Clip())
 	widePlan := mechtest.Plan(t, wide)
 	if widePlan.Grid.Exp != plan.Grid.Exp {
 		t.Fatal("another lattice")

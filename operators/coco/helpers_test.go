@@ -17,7 +17,7 @@ import (
 
 func mustLoss(t testing.TB, name string) loss.Loss {
 	t.Helper()
-	l, err := loss.Parse(name)
+	l, err := loss.Parse(name, 0.9)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,8 +45,8 @@ func sample(t testing.TB, set string, n int) Config {
 // mechanism is one that fits the update; ogd has no window.
 func mechanism(c Config, window, batch uint64) mechanisms.Config {
 	m := mechanisms.Config{
-		Name: "tree-gaussian", Window: window, Batch: batch, Dimension: c.Set.Dimension(),
-		Budget: dp.Budget{Epsilon: 1, Delta: 1e-6}, Clip: c.Clip, Adjacency: dp.Replace, Failure: c.StepFailure(),
+		Name: "tree-gaussian", Window: window, Batch: batch, Leaf: mechanisms.OnePart(c.Set.Dimension(), c.Clip),
+		Budget: dp.Budget{Epsilon: 1, Delta: 1e-6}, Adjacency: dp.Replace, Failure: c.StepFailure(),
 	}
 	if c.Update == OGD {
 		m.Name, m.Window = "once-gaussian", 0

@@ -6,7 +6,8 @@ import (
 	"oriel/operators/convex"
 )
 
-// local is Algorithm 2: one move of the local oracle along ∇Ĵ_t(x_t) a step, with the anchor (µBC_0/2)|x − x_1|² in Ĵ_t.
+// local is Algorithm 2: one move of the local oracle along ∇Ĵ_t(x_t) a step, with the anchor (µBC_0/2)|x − x_1|² in
+// Ĵ_t.
 type local struct {
 	objective *objective
 	constants constants
@@ -33,8 +34,8 @@ func newLocal(c Config, o *objective, batch uint64, bound, cw float64) (*local, 
 
 func (u *local) point() []float64 { return u.oracle.Point() }
 
-// step takes c = ∇Ĵ_t(x_t) = ĝ_t − µB·S + (µBt + λ_0)x_t + µBC_0(x_t − x_1): line 7 with the sign and the x_t term that the
-// printed one lacks.
+// step takes c = ∇Ĵ_t(x_t) = ĝ_t − µB·S + (µBt + λ_0)x_t + µBC_0(x_t − x_1): line 7 with the sign and the x_t term that
+// the printed one lacks.
 func (u *local) step(t uint64, sum []float64) {
 	u.objective.pull(u.slope, sum)
 	curvature, x := u.objective.curvature(t), u.oracle.Point()

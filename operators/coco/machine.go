@@ -10,6 +10,7 @@ import (
 	"oriel/operators"
 	"oriel/operators/convex"
 	"oriel/operators/loss"
+	"oriel/schemas"
 )
 
 // update is the part in which the algorithms differ. It owns the released decision x_t.
@@ -30,7 +31,9 @@ type Machine struct {
 	stream    *mechanisms.Stream
 	objective *objective
 	update    update
-	gradient  []float64
+	extras    []schemas.ExtraValue
+	pull      float64 // of the centre of leaves, where they have one
+	offset    float64
 }
 
 var _ operators.Machine = (*Machine)(nil)
@@ -43,9 +46,15 @@ func New(c Config, p Plan, stream *mechanisms.Stream) (*Machine, error) {
 	if n := c.Set.Dimension(); stream.Dimension() != n {
 		return nil, fmt.Errorf("coco: dimension %d: the stream has %d", n, stream.Dimension())
 	}
+	if want := p.Leaves.entries(c.Set.Dimension()); len(stream.Scratch()) != want {
+		return nil, fmt.Errorf("coco: plan: leaves of %d numbers: the stream takes %d", want, len(stream.Scratch()))
+	}
 	if stream.Once() != (c.Update == OGD) {
 		return nil, fmt.Errorf("coco: update %s with mechanism %s: ogd goes with once-gaussian and once-gamma, which release single steps, and these with ogd alone",
 			c.Update, stream.Guarantee().Mechanism)
+	}
+	if stream.Memory() > 0 && (c.Update != Projection || c.OwnConvexity) {
+		return nil, fmt.Errorf("coco: update %s with memory %d: only projection with the public regulariser has one", c.Update, stream.Memory())
 	}
 	bound := stream.ErrorBound()
 	if !(bound >= 0 && bound <= math.MaxFloat64) {
@@ -60,13 +69,19 @@ func New(c Config, p Plan, stream *mechanisms.Stream) (*Machine, error) {
 // build is New without its checks: tests run without noise, where the bound is truly 0.
 func build(c Config, p Plan, stream *mechanisms.Stream, bound float64) (*Machine, error) {
 	n := c.Set.Dimension()
-	o := &objective{convexity: float64(c.StrongConvexity * float64(stream.Batch())), start: c.StartRegularizer}
+	c.Clip = p.Leaves.longest(c) // G of llo's constants
+	o := &objective{
+		convexity: float64(c.StrongConvexity * float64(stream.Batch())), start: c.StartRegularizer, memory: stream.Memory(),
+	}
 	if c.OwnConvexity && c.Update != OGD {
 		o.plays = make([]float64, n)
 	}
 	m := &Machine{
 		loss: c.Loss, set: c.Set, emitEvery: c.EmitEvery,
-		stream: stream, objective: o, gradient: make([]float64, n),
+		stream: stream, objective: o, pull: p.Leaves.Pull, offset: p.Leaves.Offset,
+	}
+	if o.memory > 0 {
+		m.extras = []schemas.ExtraValue{{Number: float64(o.memory)}}
 	}
 	var err error
 	switch c.Update {
@@ -89,21 +104,29 @@ func (m *Machine) Open(dst []operators.Decision) []operators.Decision { return d
 // Add takes the gradient of the record at the released decision, which is the same x_t for all B records of a step. A record
 // without a gradient is a null one.
 func (m *Machine) Add(dst []operators.Decision, r operators.Record) []operators.Decision {
-	var gradient []float64
-	if !r.Null && m.loss.Gradient(m.gradient, m.update.point(), r.Event) {
-		m.set.Tangent(m.gradient)
-		gradient = m.gradient
+	var adds []float64
+	x, scratch := m.update.point(), m.stream.Scratch()
+	gradient, centre := scratch[:len(x)], scratch[len(x):]
+	if !r.Null && m.loss.Gradient(gradient, x, r.Event) {
+		m.set.Tangent(gradient)
+		if len(centre) > 0 {
+			for i, v := range x {
+				centre[i] = float64(m.pull*v) + m.offset
+			}
+			m.set.Tangent(centre)
+		}
+		adds = scratch
 	}
-	if !m.stream.Add(r.Identity, gradient) {
+	if !m.stream.Add(r.Identity, adds) {
 		return dst
 	}
 	t := m.stream.Step()
 	m.objective.played(m.update.point())
-	m.update.step(t, m.stream.Sum())
+	m.update.step(t, m.stream.Sum(0))
 	if t%m.emitEvery != 0 {
 		return dst
 	}
-	return append(dst, operators.Decision{Index: t, Step: t, Point: m.update.point()})
+	return append(dst, operators.Decision{Index: t, Step: t, Point: m.update.point(), Extras: m.extras})
 }
 
 // Steps counts the closed steps.

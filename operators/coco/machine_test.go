@@ -41,11 +41,11 @@ func TestOrderIsWeightThenTangentThenClip(t *testing.T) {
 	m := quiet(t, c, mechanism(c, 4, 1))
 	m.Add(nil, record(0, schemas.Event{Vector: schemas.Vector{Values: []float64{3, -1}}, Weight: 0.5}))
 	want := []float64{1 / math.Sqrt2, -1 / math.Sqrt2}
-	if got := m.stream.Sum(); distance(got, want) > 1e-6 {
+	if got := m.stream.Sum(0); distance(got, want) > 1e-6 {
 		t.Errorf("the stream sums %v, want %v", got, want)
 	}
 	m.Add(nil, record(1, linear([]float64{5, 5})))
-	if got := m.stream.Sum(); distance(got, want) > 1e-6 {
+	if got := m.stream.Sum(0); distance(got, want) > 1e-6 {
 		t.Errorf("a cost that is constant on the set changes the sum to %v", got)
 	}
 }

@@ -50,8 +50,8 @@ func logWealth(m *Machine, days [][]float64) float64 {
 	return total
 }
 
-// TestNYSE reproduces the known figures of the data set: −log⟨x, r⟩ on the simplex, L = 1, µ = 1, no noise, λ_0 = 0, all
-// from the uniform start. The uniform portfolio rebalanced every day reaches log wealth 3.299.
+// TestNYSE reproduces the known figures of the data set: −log⟨x, r⟩ on the simplex, L = 1, µ = 1, no noise, λ_0 = 0,
+// all from the uniform start. The uniform portfolio rebalanced every day reaches log wealth 3.299.
 func TestNYSE(t *testing.T) {
 	days := readNYSE(t)
 	uniform := 0.0

@@ -9,7 +9,8 @@ import (
 	"oriel/operators/convex"
 )
 
-// The tests of this file walk window-coco §5, §6 and §11, in step units: a round is a step of B events, so µ is µB and G is BG.
+// The tests of this file walk SPEC.md §5, §6 and §11, in step units: a round is a step of B events, so µ is µB and G is
+// BG.
 
 type scenario struct {
 	name  string
@@ -50,7 +51,7 @@ func TestAlgorithm1Line3MinimisesTheNoisyObjective(t *testing.T) {
 			r := newRun(t, c, open(t, c, mechanism(c, 64, s.batch), 1), s.batch, 1)
 			for range 500 {
 				r.next()
-				if d := distance(r.centre(r.machine.stream.Sum(), s.start, 0), r.machine.update.point()); d > 1e-11 {
+				if d := distance(r.centre(r.machine.stream.Sum(0), s.start, 0), r.machine.update.point()); d > 1e-11 {
 					t.Fatalf("step %d: decision is %g from the minimiser", r.step, d)
 				}
 			}
@@ -87,8 +88,8 @@ func TestPublicRegulariserCancelsTheSumOfPlays(t *testing.T) {
 	}
 }
 
-// §11: Alg 1 has Regret ≤ GD + (G²/µ) ln T + (G/µ) Σ_{t<T}|ν_t|/t on every run, given the noise that was drawn; without noise it
-// is the bound of FTAL.
+// §11: Alg 1 has Regret ≤ GD + (G²/µ) ln T + (G/µ) Σ_{t<T}|ν_t|/t on every run, given the noise that was drawn; without
+// noise it is the bound of FTAL.
 func TestAlgorithm1RegretBoundPathwise(t *testing.T) {
 	const steps = 4000
 	for _, s := range scenarios("l2-ball", "l1-ball", "simplex", "box") {
@@ -118,8 +119,8 @@ func TestAlgorithm1RegretBoundPathwise(t *testing.T) {
 	}
 }
 
-// §11, Alg 2 with proved constants, on the event |ν_t| ≤ E for all t: |x_t − z_t| ≤ r_t and J_t(x_{t+1}) − J_t(z_t) ≤ C_1²/b_t at
-// every t, z_t the minimiser of the clean J_t; and the regret bound.
+// §11, Alg 2 with proved constants, on the event |ν_t| ≤ E for all t: |x_t − z_t| ≤ r_t and J_t(x_{t+1}) − J_t(z_t) ≤
+// C_1²/b_t at every t, z_t the minimiser of the clean J_t; and the regret bound.
 func TestAlgorithm2InvariantsPathwise(t *testing.T) {
 	const steps = 4000
 	for _, s := range scenarios("l1-ball", "simplex", "box") {
@@ -194,7 +195,7 @@ func TestAlgorithm2CallsItsOracleOnceWithTheGradient(t *testing.T) {
 				if oracle.moves != int(r.step) {
 					t.Fatalf("%d calls in %d steps", oracle.moves, r.step)
 				}
-				want := slices.Clone(m.stream.Sum())
+				want := slices.Clone(m.stream.Sum(0))
 				for i := range want {
 					want[i] += s.start*x[i] + r.mu*25*rho*rho*(x[i]-r.first[i])
 					for _, o := range origins {
@@ -213,8 +214,8 @@ func TestAlgorithm2CallsItsOracleOnceWithTheGradient(t *testing.T) {
 }
 
 // Th. 3, 4, 6 and 7 in their visible form: at fixed W, regret grows like ln T. √T would grow regret/ln T six times over
-// this range, T 40 times. Algorithm 2 first takes whole steps across the set, until r_t < D at about t = 14ρ(ρG+E)/(µD); its
-// budget is large so that this ends before the range.
+// this range, T 40 times. Algorithm 2 first takes whole steps across the set, until r_t < D at about t =
+// 14ρ(ρG+E)/(µD); its budget is large so that this ends before the range.
 func TestRegretOverLogTIsFlat(t *testing.T) {
 	const first, last = 11, 17
 	for update, epsilon := range map[string]float64{Projection: 1, LLO: 50} {

@@ -96,7 +96,7 @@ func (r *run) next() {
 	if r.machine.Steps() != r.step {
 		r.t.Fatalf("%d steps closed, want %d", r.machine.Steps(), r.step)
 	}
-	r.nu = distance(r.machine.stream.Sum(), r.g)
+	r.nu = distance(r.machine.stream.Sum(0), r.g)
 }
 
 func (r *run) project(x []float64) []float64 {

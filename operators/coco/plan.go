@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"reflect"
+	"slices"
 
 	"oriel/mechanisms"
 	"oriel/operators/convex"
@@ -13,31 +15,38 @@ import (
 // Plan holds what a machine needs and only a platform's math library can compute. It is made once, when a stream is opened,
 // stored with the mechanism's plan, and read back ever after: recomputing it elsewhere could move a bit.
 type Plan struct {
-	CW float64 // C_W of the paper's constants; 0 where they are not used
+	CW     float64 // C_W of the paper's constants; 0 where they are not used
+	Leaves Leaves  // zero: the ball of the clip, of every plan of version 1
 }
 
 const (
-	planVersion = 1
+	planVersion = 1 // C_W
 	planLen     = 1 + 8
+
+	leavesVersion = 2 // and a rule for leaves
+	leavesLen     = planLen + 1 + 4*8
 )
 
-// NewPlan makes the plan of c over the mechanism m.
+// NewPlan makes the plan of c over the mechanism m: with the rule for leaves that m has.
 func (c Config) NewPlan(m mechanisms.Config) (Plan, error) {
 	if err := c.Validate(); err != nil {
 		return Plan{}, err
 	}
-	if c.Update != LLO || c.Constants != Paper {
-		return Plan{}, nil
+	var p Plan
+	if sharp := c.leaves(m); reflect.DeepEqual(m.Leaf, sharp.leaf(c)) {
+		p.Leaves = sharp
 	}
-	cw, err := c.paperCW(m)
-	if err != nil {
-		return Plan{}, err
+	if c.Update == LLO && c.Constants == Paper {
+		cw, err := c.paperCW(m)
+		if err != nil {
+			return Plan{}, err
+		}
+		p.CW = cw
 	}
-	p := Plan{CW: cw}
 	return p, p.validate()
 }
 
-// paperCW is C_W as window-coco §6 prints it, reading A (a = α = 1/(2ρ²)), n for the paper's d:
+// paperCW is C_W as SPEC.md §6 prints it, reading A (a = α = 1/(2ρ²)), n for the paper's d:
 //
 //	Gamma  2a·n·log2(W)^1.5·ln(n/β)/ε        Gauss  2a·√n·log2(W)^1.5·ln(1/δ)·√ln(1/β)/ε
 //
@@ -50,10 +59,11 @@ func (c Config) paperCW(m mechanisms.Config) (float64, error) {
 	n := float64(c.Set.Dimension())
 	a := 1 / (2 * oracle.Ratio() * oracle.Ratio())
 	shape := 2 * a * math.Pow(math.Log2(float64(m.Window)), 1.5) / m.Budget.Epsilon
-	switch m.Name {
-	case "tree-gamma", "tree-gamma-paper":
+	facts, _ := mechanisms.FactsOf(m.Name)
+	switch {
+	case facts.Tree && facts.Law == mechanisms.Gamma:
 		return shape * n * math.Log(n/c.Failure), nil
-	case "tree-gaussian", "tree-gaussian-paper":
+	case facts.Tree && facts.Law == mechanisms.Gaussian:
 		return shape * math.Sqrt(n) * math.Log(1/m.Budget.Delta) * math.Sqrt(math.Log(1/c.Failure)), nil
 	}
 	return 0, fmt.Errorf("coco: constants paper: the paper has none for mechanism %q, only for tree-gaussian and tree-gamma", m.Name)
@@ -63,7 +73,20 @@ func (p Plan) validate() error {
 	if !(p.CW >= 0 && p.CW <= math.MaxFloat64) {
 		return fmt.Errorf("coco: plan: C_W %g: negative or not finite", p.CW)
 	}
-	return nil
+	return p.Leaves.validate()
+}
+
+// validate accepts what Config.leaves can have chosen.
+func (l Leaves) validate() error {
+	if l == (Leaves{}) {
+		return nil
+	}
+	centred := l.Rule == ruleCentre && l.Reach > 0 && l.Pull >= 0 && math.Abs(l.Pull)+math.Abs(l.Offset) <= math.MaxFloat64
+	around := l.Rule == ruleNorm && l.Reach == 0 && l.Pull == 0 && l.Offset == 0
+	if !centred && !around {
+		return fmt.Errorf("coco: plan: rule %d of leaves with other numbers than it has", l.Rule)
+	}
+	return mechanisms.Ball{Radius: l.Radius, Reach: l.Reach}.Validate()
 }
 
 // AppendBinary appends the plan's stored form.
@@ -71,19 +94,37 @@ func (p Plan) AppendBinary(dst []byte) ([]byte, error) {
 	if err := p.validate(); err != nil {
 		return dst, err
 	}
-	dst = append(dst, planVersion)
-	return binary.LittleEndian.AppendUint64(dst, math.Float64bits(p.CW)), nil
+	if p.Leaves.Rule == ruleClip {
+		dst = append(dst, planVersion)
+		return binary.LittleEndian.AppendUint64(dst, math.Float64bits(p.CW)), nil
+	}
+	l := p.Leaves
+	dst = append(dst, leavesVersion)
+	dst = appendFloats(dst, []float64{p.CW})
+	return appendFloats(append(dst, l.Rule), []float64{l.Pull, l.Offset, l.Radius, l.Reach}), nil
 }
 
 // ParsePlan reads what AppendBinary has written.
 func ParsePlan(b []byte) (Plan, error) {
-	if len(b) != planLen {
-		return Plan{}, fmt.Errorf("coco: plan: %d bytes, want %d", len(b), planLen)
+	want := planLen
+	switch {
+	case len(b) > 0 && b[0] == leavesVersion:
+		want = leavesLen
+	case len(b) > 0 && b[0] != planVersion:
+		return Plan{}, fmt.Errorf("coco: plan: version %d, this software knows %d and %d", b[0], planVersion, leavesVersion)
 	}
-	if b[0] != planVersion {
-		return Plan{}, fmt.Errorf("coco: plan: version %d, this software knows %d", b[0], planVersion)
+	if len(b) != want {
+		return Plan{}, fmt.Errorf("coco: plan: %d bytes, want %d", len(b), want)
 	}
 	p := Plan{CW: math.Float64frombits(binary.LittleEndian.Uint64(b[1:]))}
+	if b[0] == leavesVersion {
+		var f [4]float64
+		readFloats(f[:], b[planLen+1:])
+		p.Leaves = Leaves{Rule: b[planLen], Pull: f[0], Offset: f[1], Radius: f[2], Reach: f[3]}
+		if p.Leaves.Rule == ruleClip || slices.ContainsFunc(f[:], func(x float64) bool { return x == 0 && math.Signbit(x) }) {
+			return Plan{}, errors.New("coco: plan: not the form in which rules of leaves are written")
+		}
+	}
 	if math.Signbit(p.CW) {
 		return Plan{}, errors.New("coco: plan: C_W negative")
 	}

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestPaperCW compares with 25-digit values of window-coco §6, reading A: n = 8 on the simplex (ρ = 2, a = 1/8), W = 128,
+// TestPaperCW compares with 25-digit values of SPEC.md §6, reading A: n = 8 on the simplex (ρ = 2, a = 1/8), W = 128,
 // ε = 2, δ = 1e-6, β = 0.01.
 func TestPaperCW(t *testing.T) {
 	c := sample(t, "simplex", 8)

@@ -13,6 +13,7 @@ import (
 // decision before it.
 type twin struct {
 	config   Config
+	leaves   Leaves
 	decision []float64
 }
 
@@ -25,17 +26,27 @@ func (t *twin) Decided(decisions []operators.Decision) {
 }
 
 func (t *twin) Leaf(dst []float64, r operators.Record) bool {
-	if r.Null || !t.config.Loss.Gradient(dst, t.decision, r.Event) {
+	gradient, centre := dst[:len(t.decision)], dst[len(t.decision):]
+	if r.Null || !t.config.Loss.Gradient(gradient, t.decision, r.Event) {
 		return false
 	}
-	t.config.Set.Tangent(dst)
+	t.config.Set.Tangent(gradient)
+	if len(centre) > 0 {
+		for i, x := range t.decision {
+			centre[i] = t.leaves.Offset + float64(t.leaves.Pull*x)
+		}
+		t.config.Set.Tangent(centre)
+	}
 	return true
 }
 
-func (t *twin) Direct(u []float64) { t.config.Set.Tangent(u) }
+func (t *twin) Direct(u []float64) {
+	t.config.Set.Tangent(u[:len(t.decision)])
+	clear(u[len(t.decision):]) // the centre is no direction
+}
 
 func (t *twin) Canary(u []float64, factor float64) (with, without operators.Record) {
-	first, second := canaries(t.config, u)
+	first, second := canaries(t.config, u[:len(t.decision)])
 	first.Weight = float64(first.Weight * factor)
 	second.Weight = float64(second.Weight * factor)
 	return operators.Record{Event: first}, operators.Record{Event: second}
@@ -48,6 +59,7 @@ func (t *twin) Canary(u []float64, factor float64) (with, without operators.Reco
 //	logistic           features u/M, so |⟨a, x⟩| ≤ 1 and the slope is 1/(1 + e) at least; the label turns the sign
 //	hinge              features u/2M, inside the margin at every x
 //	squared, absolute  features u/M, label ∓2: a residual of 1 at least
+//	quantile           the same, with a slope of −τ or 1−τ
 //	portfolio          relatives u up to a constant, which is no direction of the simplex; ⟨x, r⟩ is between 1 and the
 //	                   largest of r, times the scale
 func canaries(c Config, u []float64) (with, without schemas.Event) {
@@ -61,7 +73,7 @@ func canaries(c Config, u []float64) (with, without schemas.Event) {
 		weight := float64(operators.Beyond * max(1, clip/length))
 		return schemas.Event{Vector: schemas.Vector{Values: values}, Label: label, Weight: weight}
 	}
-	switch c.Loss.(type) {
+	switch l := c.Loss.(type) {
 	case loss.Linear:
 		return event(float64(operators.Beyond*clip), 0, 1), event(float64(-operators.Beyond*clip), 0, 1)
 	case loss.Logistic:
@@ -70,6 +82,8 @@ func canaries(c Config, u []float64) (with, without schemas.Event) {
 		return event(0.5/reach, -1, 1), event(0.5/reach, 1, 1)
 	case loss.Squared, loss.Absolute:
 		return event(1/reach, -2, 1), event(1/reach, 2, 1)
+	case loss.Quantile:
+		return event(1/reach, -2, 1-l.Tau), event(1/reach, 2, l.Tau)
 	case loss.Portfolio:
 		with, without = event(-1, 0, 1), event(1, 0, 1) // the gradient is −r/⟨x, r⟩
 		for _, e := range []*schemas.Event{&with, &without} {

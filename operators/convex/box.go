@@ -60,7 +60,7 @@ func (b Box) Minimise(dst, c []float64) {
 	}
 }
 
-// LocalOracle is the direct form of window-coco §7.4, without decomposition.
+// LocalOracle is the direct form of operators/coco/SPEC.md §7.4, without decomposition.
 func (b Box) LocalOracle() LocalOracle { return &localBox{box: b, x: make([]float64, b.n)} }
 
 // localBox takes p_i = clip(x_i − r·sign(c_i)): the exact minimiser over the box and |x−y|_∞ ≤ r, which contains the

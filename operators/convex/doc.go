@@ -15,10 +15,11 @@
 //
 // A Set is a value and may be shared. A Projection or LocalOracle owns scratch space: one machine, one of each.
 //
-// Everything here decides published bytes: fixed order of summation, ties by lowest index, products rounded before they are
-// added, no function of package math but Sqrt, Abs and their like. Points stay feasible to a few ulp for ever: sums
+// Everything here decides published bytes: fixed order of summation, ties by lowest index, products rounded before they
+// are added, no function of package math but Sqrt, Abs and their like. Points stay feasible to a few ulp for ever: sums
 // are renormalised after each move, in the same way each time.
 //
-// References: window-coco §7 and §8; Garber and Hazan, "A linearly convergent variant of the conditional gradient
-// algorithm" (2013), for the local oracle; Duchi and others, ICML 2008, for the projection on simplex and ℓ1 ball.
+// References: operators/coco/SPEC.md §7 and §8; Garber and Hazan, "A linearly convergent variant of the conditional
+// gradient algorithm" (2013), for the local oracle; Duchi and others, ICML 2008, for the projection on simplex and ℓ1
+// ball.
 package convex

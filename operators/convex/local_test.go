@@ -31,8 +31,8 @@ func forms(t testing.TB, n int, radius float64) map[string]func() (Set, LocalOra
 	}
 }
 
-// localOptimum is the least ⟨y, c⟩ over the points y of the set within r of x. With a multiplier 1/(2t) on the distance the
-// minimiser is Π(x − t·c), and |Π(x − t·c) − x| grows with t.
+// localOptimum is the least ⟨y, c⟩ over the points y of the set within r of x. With a multiplier 1/(2t) on the distance
+// the minimiser is Π(x − t·c), and |Π(x − t·c) − x| grows with t.
 func localOptimum(s Set, x, c []float64, r float64) float64 {
 	at := func(t float64) []float64 {
 		y := slices.Clone(x)
@@ -227,7 +227,7 @@ func TestStateGoesOnWithTheSameBits(t *testing.T) {
 	}
 }
 
-// TestRatio is the table of window-coco §7.4.
+// TestRatio is the table of operators/coco/SPEC.md §7.4.
 func TestRatio(t *testing.T) {
 	for n := 2; n <= 9; n++ {
 		root := math.Sqrt(float64(n))

@@ -16,8 +16,8 @@ func sum(v []float64) float64 {
 	return total
 }
 
-// dust is the part of a mix that normalise drops. A part that is taken from again and again shrinks by 1−α each time and
-// would crawl through the subnormal numbers; n·dust is far below the rounding of the sum.
+// dust is the part of a mix that normalise drops. A part that is taken from again and again shrinks by 1−α each time
+// and would crawl through the subnormal numbers; n·dust is far below the rounding of the sum.
 const dust = 0x1p-80
 
 // normalise drops dust and scales a mix so that its parts sum to total, to n ulp. Rounding in the moves before it would

@@ -14,8 +14,8 @@ type Set interface {
 	MaxNorm() float64    // the largest |x|₂
 	Start(dst []float64) // x_1
 
-	// Tangent projects v, in place, onto the directions in which the set extends. The rest of a gradient changes nothing
-	// on the set, and would only waste what the clip allows.
+	// Tangent projects v, in place, onto the directions in which the set extends. The rest of a gradient changes
+	// nothing on the set, and would only waste what the clip allows.
 	Tangent(v []float64)
 }
 
@@ -29,13 +29,14 @@ type LinearOracle interface {
 	Minimise(dst, c []float64)
 }
 
-// LocalOracle moves a point x of a polytope towards the local minimisers of linear costs. A new one is at the set's start.
+// LocalOracle moves a point x of a polytope towards the local minimisers of linear costs. A new one is at the set's
+// start.
 type LocalOracle interface {
 	Point() []float64 // x, valid until the next Move or Restore; not to be modified
 	Ratio() float64   // ρ ≥ 1
 
-	// Move finds p with ⟨p, c⟩ ≤ ⟨y, c⟩ for every y of the set with |x−y| ≤ r, and |x−p| ≤ ρ·r, at the cost of one linear
-	// minimisation over the set; then x ← (1−α)x + αp. r ≥ 0, α in (0, 1].
+	// Move finds p with ⟨p, c⟩ ≤ ⟨y, c⟩ for every y of the set with |x−y| ≤ r, and |x−p| ≤ ρ·r, at the cost of one
+	// linear minimisation over the set; then x ← (1−α)x + αp. r ≥ 0, α in (0, 1].
 	Move(alpha, r float64, c []float64)
 
 	// AppendState appends what x and the next moves depend on, always StateLen bytes.

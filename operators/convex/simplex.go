@@ -46,8 +46,8 @@ func (s Simplex) Projection() Projection {
 	return &threshold{scale: s.scale, order: newDescending(s.n)}
 }
 
-// threshold projects on {x ≥ 0, Σx = scale}: x_i ← max(x_i − τ, 0) with τ = (Σ_{i≤k} u_i − scale)/k, u descending, k the
-// last place with u_k > τ (Duchi and others 2008, figure 1). Only the k largest entries are ever sorted out.
+// threshold projects on {x ≥ 0, Σx = scale}: x_i ← max(x_i − τ, 0) with τ = (Σ_{i≤k} u_i − scale)/k, u descending, k
+// the last place with u_k > τ (Duchi and others 2008, figure 1). Only the k largest entries are ever sorted out.
 type threshold struct {
 	scale float64
 	order descending
@@ -79,7 +79,7 @@ func (p *threshold) Project(dst, x []float64) {
 	normalise(dst, p.scale)
 }
 
-// LocalOracle is the direct form of window-coco §7.3, without decomposition.
+// LocalOracle is the direct form of operators/coco/SPEC.md §7.3, without decomposition.
 func (s Simplex) LocalOracle() LocalOracle {
 	o := &localSimplex{simplex: s, x: make([]float64, s.n), order: newDescending(s.n)}
 	s.Start(o.x)
@@ -87,8 +87,9 @@ func (s Simplex) LocalOracle() LocalOracle {
 	return o
 }
 
-// localSimplex moves mass m = min(√n·r/2, s) from the coordinates of largest cost to that of smallest. Any y of the simplex
-// with |x−y|₂ ≤ r moves at most |x−y|₁/2 ≤ √n·r/2, so none is better; and |x−p|₂ ≤ √2·m, hence ρ = √(n/2), or 1 if less.
+// localSimplex moves mass m = min(√n·r/2, s) from the coordinates of largest cost to that of smallest. Any y of the
+// simplex with |x−y|₂ ≤ r moves at most |x−y|₁/2 ≤ √n·r/2, so none is better; and |x−p|₂ ≤ √2·m, hence ρ = √(n/2), or 1
+// if less.
 type localSimplex struct {
 	simplex Simplex
 	x       []float64

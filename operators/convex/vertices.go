@@ -5,15 +5,15 @@ type vertices interface {
 	dimension() int
 	count() int
 	start(weights []float64)                   // weights of the starting point; the others are zero
-	kappa() float64                            // κ of window-coco §7.4: mass κ·r reaches every point within r
+	kappa() float64                            // κ of operators/coco/SPEC.md §7.4: mass κ·r reaches every point within r
 	diameter() float64                         // D
 	cost(id int, c []float64) float64          // ⟨v, c⟩
 	add(dst []float64, id int, weight float64) // dst += weight·v
 	minimiser(c []float64) int                 // the linear oracle
 }
 
-// localVertices is the general local oracle, window-coco §7.2, with x = Σ λ_i v_i. Equal vertices are one by construction and
-// a vertex of weight zero is none, so a move adds at most one to the support.
+// localVertices is the general local oracle, operators/coco/SPEC.md §7.2, with x = Σ λ_i v_i. Equal vertices are one by
+// construction and a vertex of weight zero is none, so a move adds at most one to the support.
 type localVertices struct {
 	polytope vertices
 	weights  []float64 // λ, by vertex
@@ -42,8 +42,8 @@ func (o *localVertices) Ratio() float64 {
 	return max(1, float64(o.polytope.kappa()*o.polytope.diameter()))
 }
 
-// Move takes mass Δ = min(κ·r, 1) from the vertices of largest cost and gives it to the one of smallest. Only the fraction
-// α of it moves: (1−α)x + αp.
+// Move takes mass Δ = min(κ·r, 1) from the vertices of largest cost and gives it to the one of smallest. Only the
+// fraction α of it moves: (1−α)x + αp.
 func (o *localVertices) Move(alpha, r float64, c []float64) {
 	mass := min(float64(o.polytope.kappa()*r), 1)
 	o.order.start(o.costs)

@@ -7,12 +7,13 @@
 //	hinge      max(0, 1 − y·m)           gradient  −y·a where y·m < 1     y ∈ {−1, 1}
 //	squared    ½(y − m)²                 gradient  (m − y)·a
 //	absolute   |y − m|                   gradient  sign(m − y)·a
+//	quantile   max(τ(y−m), (τ−1)(y−m))   gradient  (1−τ)·a where y < m, −τ·a where y > m     τ ∈ (0, 1)
 //	portfolio  −log m                    gradient  −a/m                   m > 0
 //
 // All are convex, and all but linear depend on x through m alone: a gradient is a number times a. Value and Gradient
-// carry the weight. At a kink (hinge at 1, absolute at 0) the subgradient is zero.
+// carry the weight. At a kink (hinge at 1, absolute and quantile at y = m) the subgradient is zero.
 //
-// A gradient decides published bytes, so it uses the exp, log1p and log of this package: additions, products and quotients
-// rounded one by one, the same on every CPU. Cost: one pass over the event's values and one over the dimension;
-// nothing is allocated.
+// A gradient decides published bytes, so it uses the exp, log1p and log of this package: additions, products and
+// quotients rounded one by one, the same on every CPU. Cost: one pass over the event's values and one over the
+// dimension; nothing is allocated.
 package loss

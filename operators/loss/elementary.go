@@ -28,7 +28,8 @@ var expTerms = [12]float64{
 
 // exp is e^x. It is 0 below the smallest subnormal, +Inf beyond the largest float, NaN of NaN.
 //
-// With k = round(x/ln 2) and r = x − k·ln 2, |r| ≤ ½ ln 2, e^x = 2^k·(1 + r + r²(1/2! + r/3! + …)). r is kept as hi − lo.
+// With k = round(x/ln 2) and r = x − k·ln 2, |r| ≤ ½ ln 2, e^x = 2^k·(1 + r + r²(1/2! + r/3! + …)). r is kept as hi −
+// lo.
 func exp(x float64) float64 {
 	switch {
 	case x != x:
@@ -72,8 +73,8 @@ var logTerms = [12]float64{
 
 // logFactor is k·ln 2 + log(1+f) for −0.3 ≤ f ≤ 0.5 and |k| < 2^11.
 //
-// With s = f/(2+f) and z = s², log(1+f) = 2s + s·R with R = 2z/3 + 2z²/5 + …, and 2s = f − f²/2 + s·f²/2: the leading f is
-// exact and everything that is rounded is at most a quarter of it.
+// With s = f/(2+f) and z = s², log(1+f) = 2s + s·R with R = 2z/3 + 2z²/5 + …, and 2s = f − f²/2 + s·f²/2: the leading f
+// is exact and everything that is rounded is at most a quarter of it.
 func logFactor(k, f float64) float64 {
 	s := f / (2 + f)
 	z := float64(s * s)

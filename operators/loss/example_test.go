@@ -8,7 +8,7 @@ import (
 )
 
 func Example() {
-	squared, err := loss.Parse("squared")
+	squared, err := loss.Parse("squared", 0)
 	if err != nil {
 		panic(err)
 	}

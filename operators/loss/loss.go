@@ -21,11 +21,11 @@ type Loss interface {
 
 // Names lists the losses that Parse knows.
 func Names() []string {
-	return []string{"linear", "logistic", "hinge", "squared", "absolute", "portfolio"}
+	return []string{"linear", "logistic", "hinge", "squared", "absolute", "portfolio", "quantile"}
 }
 
-// Parse returns the loss of that name.
-func Parse(name string) (Loss, error) {
+// Parse returns the loss of that name. quantile is τ in (0, 1) of the loss of that name; others do not read it.
+func Parse(name string, quantile float64) (Loss, error) {
 	switch name {
 	case "linear":
 		return Linear{}, nil
@@ -39,6 +39,11 @@ func Parse(name string) (Loss, error) {
 		return Absolute{}, nil
 	case "portfolio":
 		return Portfolio{}, nil
+	case "quantile":
+		if !(quantile > 0 && quantile < 1) {
+			return nil, fmt.Errorf("loss: quantile %g: not between 0 and 1", quantile)
+		}
+		return Quantile{quantile}, nil
 	}
 	return nil, fmt.Errorf("loss: name %q: not one of %s", name, strings.Join(Names(), ", "))
 }

@@ -13,7 +13,7 @@ func dense(v ...float64) schemas.Vector { return schemas.Vector{Values: v} }
 
 func mustParse(t testing.TB, name string) Loss {
 	t.Helper()
-	l, err := Parse(name)
+	l, err := Parse(name, 0.9)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,6 +60,11 @@ func TestGradientTable(t *testing.T) {
 	f("absolute", x, schemas.Event{Vector: sparse, Label: 1, Weight: 2}, []float64{4, 0, 8}, 6)
 	f("absolute", x, schemas.Event{Vector: a, Label: 5, Weight: 1}, []float64{-2, 0, -4}, 1)
 	f("absolute", x, schemas.Event{Vector: a, Label: 4, Weight: 1}, []float64{0, 0, 0}, 0)
+	f("quantile", x, schemas.Event{Vector: a, Label: 1, Weight: 2}, []float64{0.4, 0, 0.8}, 0.6) // τ = 0.9
+	f("quantile", x, schemas.Event{Vector: sparse, Label: 5, Weight: 1}, []float64{-1.8, 0, -3.6}, 0.9)
+	f("quantile", x, schemas.Event{Vector: a, Label: 4, Weight: 1}, []float64{0, 0, 0}, 0)
+	f("quantile", []float64{3}, schemas.Event{Label: 5, Weight: 2}, []float64{-1.8}, 3.6) // a threshold
+	f("quantile", []float64{3}, schemas.Event{Label: 1, Weight: 1}, []float64{0.1}, 0.2)
 	f("portfolio", x, schemas.Event{Vector: a, Weight: 2}, []float64{-1, 0, -2}, -2*math.Log(4))
 	f("portfolio", x, schemas.Event{Vector: sparse, Weight: 0}, []float64{0, 0, 0}, 0)
 	f("linear", x, schemas.Event{Vector: schemas.Vector{Indices: []int32{}}, Weight: 1}, []float64{0, 0, 0}, 0)
@@ -97,7 +102,8 @@ func TestUndefinedOrNotFiniteIsNull(t *testing.T) {
 		case "logistic", "hinge":
 			bad["label no class"] = with(func(e *schemas.Event) { e.Label = 0 })
 			bad["label NaN"] = with(func(e *schemas.Event) { e.Label = nan })
-		case "squared", "absolute":
+		case "squared", "absolute", "quantile":
+			bad["no vector"] = with(func(e *schemas.Event) { e.Vector = schemas.Vector{} })
 			bad["label NaN"] = with(func(e *schemas.Event) { e.Label = nan })
 		case "portfolio":
 			bad["wealth zero"] = with(func(e *schemas.Event) { e.Vector = dense(1, -1) })
@@ -206,8 +212,13 @@ func TestGradientDoesNotAllocate(t *testing.T) {
 }
 
 func TestParseNamesTheChoices(t *testing.T) {
-	_, err := Parse("huber")
+	_, err := Parse("huber", 0)
 	if err == nil || !strings.Contains(err.Error(), "portfolio") {
 		t.Errorf("error %v does not list the losses", err)
+	}
+	for _, tau := range []float64{0, 1, -1, math.NaN(), math.Inf(1)} {
+		if _, err := Parse("quantile", tau); err == nil {
+			t.Errorf("%g is a quantile", tau)
+		}
 	}
 }

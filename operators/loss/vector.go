@@ -7,6 +7,15 @@ import (
 	"oriel/schemas"
 )
 
+// Predict returns ⟨a, x⟩, and NaN where a does not lie in the space of x.
+func Predict(x []float64, e schemas.Event) float64 {
+	m, ok := inner(e.Vector, x)
+	if !ok {
+		return math.NaN()
+	}
+	return m
+}
+
 // inner returns ⟨v, x⟩ and whether v lies in the space of x. The sum runs in the order of v's values.
 func inner(v schemas.Vector, x []float64) (float64, bool) {
 	if v.Indices == nil {

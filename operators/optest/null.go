@@ -36,39 +36,50 @@ func (s suite) nullTakesItsPlace(t *testing.T) {
 	wantSame(t, play(s.newMachine(t), ghosts), play(s.newMachine(t), nulls))
 }
 
-// useless makes events that no machine can use.
-var useless = map[string]func(*schemas.Event){
-	"weight not a number": func(e *schemas.Event) { e.Weight = math.NaN() },
-	"weight negative":     func(e *schemas.Event) { e.Weight = -1 },
-	"values not finite": func(e *schemas.Event) {
+// useless makes events that no machine can use, of those that have what is spoiled: a machine that reads no weight need
+// not look at one. It reports whether it did.
+var useless = map[string]func(*schemas.Event) bool{
+	"weight not a number": func(e *schemas.Event) bool { return spoil(&e.Weight, math.NaN()) },
+	"weight negative":     func(e *schemas.Event) bool { return spoil(&e.Weight, -1) },
+	"numbers not finite": func(e *schemas.Event) bool {
+		e.Numbers = slices.Repeat([]float64{math.NaN()}, len(e.Numbers))
+		return len(e.Numbers) > 0
+	},
+	"values not finite": func(e *schemas.Event) bool {
 		e.Vector.Values = slices.Repeat([]float64{math.NaN()}, len(e.Vector.Values))
+		return len(e.Vector.Values) > 0
 	},
-	"other dimension": func(e *schemas.Event) {
+	"other dimension": func(e *schemas.Event) bool {
+		has := len(e.Vector.Values) > 0
 		e.Vector = schemas.Vector{Values: slices.Repeat([]float64{1}, len(e.Vector.Values)+1000)}
+		return has
 	},
-	"index out of range": func(e *schemas.Event) {
+	"index out of range": func(e *schemas.Event) bool {
+		has := len(e.Vector.Values) > 0
 		e.Vector = schemas.Vector{Indices: []int32{math.MaxInt32}, Values: []float64{1}}
+		return has
 	},
+}
+
+func spoil(weight *float64, with float64) bool {
+	has := *weight != 0
+	*weight = with
+	return has
 }
 
 // uselessRecordIsNull wants events that no machine can use to leave the bytes of a null record.
 func (s suite) uselessRecordIsNull(t *testing.T) {
-	nulls := slices.Clone(s.records)
-	for i := range nulls {
-		if i%4 == 1 {
-			nulls[i].Null, nulls[i].Event = true, schemas.Event{}
-		}
-	}
-	want := play(s.newMachine(t), nulls)
 	for name, spoil := range useless {
-		t.Run(name, func(t *testing.T) {
-			spoiled := slices.Clone(s.records)
-			for i := range spoiled {
-				if i%4 == 1 && !spoiled[i].Null {
-					spoil(&spoiled[i].Event)
-				}
+		spoiled, nulls, count := slices.Clone(s.records), slices.Clone(s.records), 0
+		for i := range spoiled {
+			if e := spoiled[i].Event; i%4 == 1 && !spoiled[i].Null && spoil(&e) {
+				spoiled[i].Event = e
+				nulls[i].Null, nulls[i].Event = true, schemas.Event{}
+				count++
 			}
-			wantSame(t, play(s.newMachine(t), spoiled), want)
-		})
+		}
+		if count > 0 {
+			t.Run(name, func(t *testing.T) { wantSame(t, play(s.newMachine(t), spoiled), play(s.newMachine(t), nulls)) })
+		}
 	}
 }

@@ -19,10 +19,22 @@ type Make func(tb testing.TB, open Open) operators.Machine
 // Run plays the events, of which there must be at least 20, on machines of newMachine.
 func Run(t *testing.T, newMachine Make, events []schemas.Event) {
 	t.Helper()
+	RunKeyed(t, newMachine, nil, events)
+}
+
+// RunKeyed is Run for machines that read the keys of records: key is that of the record at a place, null records
+// included, from 0. nil: no record has one.
+func RunKeyed(t *testing.T, newMachine Make, key func(place int) []byte, events []schemas.Event) {
+	t.Helper()
 	if len(events) < 20 {
 		t.Fatalf("BUG: optest: %d events are too few to tell machines apart", len(events))
 	}
 	s := suite{make: newMachine, plans: plans{}, records: records(events)}
+	for i := range s.records {
+		if key != nil {
+			s.records[i].Key = key(i)
+		}
+	}
 	for _, c := range []struct {
 		name  string
 		check func(*testing.T)
@@ -90,7 +102,10 @@ type history struct {
 
 func appendCopies(dst, decisions []operators.Decision) []operators.Decision {
 	for _, d := range decisions {
-		d.Point = slices.Clone(d.Point)
+		d.Point, d.Extras = slices.Clone(d.Point), slices.Clone(d.Extras)
+		for i := range d.Extras {
+			d.Extras[i].Numbers = slices.Clone(d.Extras[i].Numbers)
+		}
 		dst = append(dst, d)
 	}
 	return dst
@@ -109,10 +124,13 @@ func play(m operators.Machine, list []operators.Record) history {
 
 // sameDecision compares bits: 0 and −0 differ, as they could in published bytes.
 func sameDecision(a, b operators.Decision) bool {
-	return a.Index == b.Index && a.Step == b.Step && slices.EqualFunc(a.Point, b.Point, func(x, y float64) bool {
-		return math.Float64bits(x) == math.Float64bits(y)
-	})
+	return a.Index == b.Index && a.Step == b.Step && a.Output == b.Output && slices.EqualFunc(a.Point, b.Point, sameBits) &&
+		slices.EqualFunc(a.Extras, b.Extras, func(x, y schemas.ExtraValue) bool {
+			return x.Text == y.Text && sameBits(x.Number, y.Number) && slices.EqualFunc(x.Numbers, y.Numbers, sameBits)
+		})
 }
+
+func sameBits(x, y float64) bool { return math.Float64bits(x) == math.Float64bits(y) }
 
 func wantSame(t *testing.T, got, want history) {
 	t.Helper()
@@ -140,7 +158,7 @@ func (s suite) sameRecordsSameBytes(t *testing.T) {
 func (s suite) indicesAscend(t *testing.T) {
 	m := s.newMachine(t)
 	guarantee := m.Guarantee()
-	last, n := uint64(0), 0
+	last, sizes := uint64(0), map[uint8]int{} // of points, by topic
 	for i, r := range s.records {
 		before := m.Steps()
 		for _, d := range m.Add(nil, r) {
@@ -150,10 +168,10 @@ func (s suite) indicesAscend(t *testing.T) {
 			if d.Step > m.Steps() {
 				t.Fatalf("decision of step %d, of %d closed", d.Step, m.Steps())
 			}
-			if n == 0 {
-				n = len(d.Point)
+			if sizes[d.Output] == 0 {
+				sizes[d.Output] = len(d.Point)
 			}
-			if len(d.Point) != n || n == 0 {
+			if n := sizes[d.Output]; len(d.Point) != n || n == 0 {
 				t.Fatalf("decision of %d entries after %d", len(d.Point), n)
 			}
 			for _, x := range d.Point {
@@ -230,9 +248,11 @@ func (s suite) eventsAreNotKept(t *testing.T) {
 	for i, r := range s.records {
 		r.Event.Vector.Values = slices.Clone(r.Event.Vector.Values)
 		r.Event.Vector.Indices = slices.Clone(r.Event.Vector.Indices)
+		r.Event.Numbers, r.Key = slices.Clone(r.Event.Numbers), slices.Clone(r.Key)
 		published := m.Add(nil, r)
 		if !slices.Equal(r.Event.Vector.Values, s.records[i].Event.Vector.Values) ||
-			!slices.Equal(r.Event.Vector.Indices, s.records[i].Event.Vector.Indices) {
+			!slices.Equal(r.Event.Vector.Indices, s.records[i].Event.Vector.Indices) ||
+			!slices.Equal(r.Event.Numbers, s.records[i].Event.Numbers) || !slices.Equal(r.Key, s.records[i].Key) {
 			t.Fatalf("Add writes into event %d", i)
 		}
 		for j := range r.Event.Vector.Values {
@@ -240,6 +260,12 @@ func (s suite) eventsAreNotKept(t *testing.T) {
 		}
 		for j := range r.Event.Vector.Indices {
 			r.Event.Vector.Indices[j] = -1
+		}
+		for j := range r.Event.Numbers {
+			r.Event.Numbers[j] = math.NaN()
+		}
+		for j := range r.Key {
+			r.Key[j] ^= 0xff
 		}
 		got.decisions = appendCopies(got.decisions, published)
 	}

@@ -31,7 +31,7 @@ func (m *least) Add(dst []operators.Decision, r operators.Record) []operators.De
 	}
 	closed := m.stream.Add(r.Identity, gradient)
 	if closed {
-		m.point[0] = m.stream.Sum()[0]
+		m.point[0] = m.stream.Sum(0)[0]
 	}
 	if m.leak != nil {
 		m.leak(m, r)
@@ -64,6 +64,53 @@ func (m *least) Restore(state []byte) error {
 }
 
 func (m *least) Guarantee() dp.Guarantee { return m.stream.Guarantee() }
+
+// drawing plants what a machine may do with draws: law, scores and whether one comes, by the last event.
+func drawing(when func(r operators.Record) bool, scores func(r operators.Record) []int64) func(m *least, r operators.Record) {
+	return func(m *least, r operators.Record) {
+		if when(r) {
+			m.point[0] = float64(m.stream.Choose(0, scores(r), mechanisms.Exponential{
+				Epsilon: mechanisms.Ratio{Num: 1, Den: 1}, Sensitivity: mechanisms.Ratio{Num: 1, Den: 1},
+			}))
+		}
+	}
+}
+
+func always(operators.Record) bool { return true }
+
+func equal(operators.Record) []int64 { return make([]int64, 100) }
+
+// A machine that draws passes, over sums of its own as over given ones.
+func TestMachineThatDrawsPasses(t *testing.T) {
+	Run(t, makeLeast(drawing(always, equal)), leastEvents())
+}
+
+// Keys reach the machine, and it must not keep them; numbers of events are changed alone.
+func TestKeysAndNumbersAreLookedAt(t *testing.T) {
+	keys := 0
+	RunKeyed(t, makeLeast(func(_ *least, r operators.Record) {
+		if len(r.Key) == 1 {
+			keys++
+		}
+	}), func(place int) []byte { return []byte{byte(place)} }, leastEvents())
+	if keys == 0 {
+		t.Error("no record had a key")
+	}
+	events := leastEvents()
+	for i := range events {
+		events[i].Numbers = []float64{float64(i) + 0.5}
+	}
+	s := suite{plans: plans{}, records: records(events), make: makeLeast(func(m *least, r operators.Record) {
+		if len(r.Event.Numbers) > 0 {
+			m.point[0] = math.Nextafter(m.point[0], r.Event.Numbers[0])
+		}
+	})}
+	for _, name := range []string{"numbers opposite", "numbers zero"} {
+		if got := s.differsOverGivenSums(t, otherEvents()[name]); !strings.Contains(got, "of other events") {
+			t.Errorf("%s: found %q", name, got)
+		}
+	}
+}
 
 func makeLeast(leak func(m *least, r operators.Record)) Make {
 	return func(_ testing.TB, open Open) operators.Machine {
@@ -113,4 +160,8 @@ func TestWhatPassesThePrivateSumIsFound(t *testing.T) {
 	f("last weight in the state", "outside the stream", func(m *least, r operators.Record) {
 		m.kept = byte(r.Event.Weight)
 	}, "null", "zero leaf")
+	f("draws that come where an event is heavy", "draws of other events", drawing(
+		func(r operators.Record) bool { return r.Event.Weight > 1 }, equal), "heavy")
+	f("more scores where there is an event", "another one", drawing(
+		always, func(r operators.Record) []int64 { return make([]int64, 2+int(min(1, r.Event.Weight))) }), "null", "zero leaf")
 }

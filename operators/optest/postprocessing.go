@@ -39,11 +39,26 @@ func otherEvents() map[string]func(r *operators.Record) {
 		"one ulp":   func(r *operators.Record) { scale(&r.Event, 1+0x1p-52) },
 		"opposite":  func(r *operators.Record) { scale(&r.Event, -1) },
 		"label":     func(r *operators.Record) { r.Event.Label *= -1 },
+
+		"numbers opposite": numbers(func(x float64) float64 { return -x }),
+		"numbers zero":     numbers(func(float64) float64 { return 0 }),
+		"numbers huge":     numbers(func(x float64) float64 { return 1e150 * x }),
+		"numbers one ulp":  numbers(func(x float64) float64 { return math.Nextafter(x, math.Inf(1)) }),
 	}
 	for name, spoil := range useless {
-		changes[name] = func(r *operators.Record) { spoil(&r.Event) }
+		changes[name] = func(r *operators.Record) { _ = spoil(&r.Event) }
 	}
 	return changes
+}
+
+// numbers changes the numbers of events and nothing else.
+func numbers(change func(x float64) float64) func(r *operators.Record) {
+	return func(r *operators.Record) {
+		r.Event.Numbers = slices.Clone(r.Event.Numbers)
+		for i, x := range r.Event.Numbers {
+			r.Event.Numbers[i] = change(x)
+		}
+	}
 }
 
 func scale(e *schemas.Event, by float64) {
@@ -59,6 +74,10 @@ func scale(e *schemas.Event, by float64) {
 func (s suite) differsOverGivenSums(tb testing.TB, change func(r *operators.Record)) string {
 	tb.Helper()
 	plain, changed := s.overGivenSums(tb), s.overGivenSums(tb)
+	plain.draws, changed.draws = &told{}, &told{}
+	changed.draws.script = plain.draws
+	plain.open()
+	changed.open()
 	for i, r := range s.records {
 		plain.add(tb, r)
 		if i/5%2 == 0 {
@@ -75,6 +94,44 @@ func (s suite) differsOverGivenSums(tb testing.TB, change func(r *operators.Reco
 		case plain.fault != "" || changed.fault != "":
 			return fmt.Sprintf("record %d: %s%s", i, plain.fault, changed.fault)
 		}
+		if fault := changed.draws.differs(); fault != "" {
+			return fmt.Sprintf("record %d: %s", i, fault)
+		}
+	}
+	return ""
+}
+
+// told are the draws of a machine: as its stream draws them, or as they were in another run, its script.
+type told struct {
+	draws  []mechanisms.Draw
+	drawn  []int
+	script *told
+}
+
+// draw takes note of a call of Stream.Choose, and says what it returns.
+func (d *told) draw(x mechanisms.Draw, drawn int) int {
+	x.Scores = slices.Clone(x.Scores)
+	if at := len(d.draws); d.script != nil {
+		if drawn = 0; at < len(d.script.drawn) && d.script.drawn[at] < len(x.Scores) {
+			drawn = d.script.drawn[at]
+		}
+	}
+	d.draws, d.drawn = append(d.draws, x), append(d.drawn, drawn)
+	return drawn
+}
+
+// differs says in what the draws so far are not those of the script. Scores may owe something to events, at a price
+// that the machine's guarantee states; that a draw comes, its law, and among how many it chooses may not.
+func (d *told) differs() string {
+	if len(d.draws) != len(d.script.draws) {
+		return fmt.Sprintf("%d draws of other events over the same sums, want %d", len(d.draws), len(d.script.draws))
+	}
+	for i, x := range d.draws {
+		want := d.script.draws[i]
+		if x.Step != want.Step || x.Place != want.Place || x.Instance != want.Instance || x.Law != want.Law ||
+			len(x.Scores) != len(want.Scores) {
+			return fmt.Sprintf("draw %d is another one: its place, its law or its number of scores depends on events", i)
+		}
 	}
 	return ""
 }
@@ -83,8 +140,17 @@ func (s suite) differsOverGivenSums(tb testing.TB, change func(r *operators.Reco
 type overGiven struct {
 	machine operators.Machine
 	streams []*mechanisms.Stream
+	draws   *told
 	last    history
 	fault   string
+}
+
+// open makes the decisions that are owed before the first record, and with them the first draws.
+func (g *overGiven) open() {
+	for _, stream := range g.streams {
+		stream.DrawBy(g.draws.draw)
+	}
+	g.last.decisions = appendCopies(nil, g.machine.Open(nil))
 }
 
 // overGivenSums returns a machine whose sums are random, ever larger as sums are, at times zero or far beyond what a
@@ -96,7 +162,7 @@ func (s suite) overGivenSums(tb testing.TB) *overGiven {
 		tb.Helper()
 		rng := rand.New(rand.NewPCG(uint64(len(g.streams)), 17))
 		stream := mechtest.GivenStream(tb, c, s.plans.of(tb, c), func(dst []float64, step uint64) {
-			size := c.Clip * math.Sqrt(float64(step*c.Batch))
+			size := c.Clip() * math.Sqrt(float64(step*c.Batch))
 			switch step % 11 {
 			case 5:
 				size = 0

@@ -1,6 +1,7 @@
 package optest
 
 import (
+	"fmt"
 	"testing"
 
 	"oriel/mechanisms"
@@ -10,15 +11,16 @@ import (
 // Open opens a stream of a machine. What stands behind it, noise of its own or given sums, is the suite's to choose.
 type Open func(c mechanisms.Config) *mechanisms.Stream
 
-// plans are made once, as at an opening.
-type plans map[mechanisms.Config]mechanisms.Plan
+// plans are made once, as at an opening, and found by the configuration as it prints.
+type plans map[string]mechanisms.Plan
 
 func (p plans) of(tb testing.TB, c mechanisms.Config) mechanisms.Plan {
 	tb.Helper()
-	plan, made := p[c]
+	key := fmt.Sprintf("%#v", c)
+	plan, made := p[key]
 	if !made {
 		plan = mechtest.Plan(tb, c)
-		p[c] = plan
+		p[key] = plan
 	}
 	return plan
 }

@@ -13,8 +13,8 @@ import (
 	"oriel/pipeline"
 )
 
-// retryWindow is how long a retried request keeps the process from being ready: some twenty pauses at their longest, so that
-// a trouble that lasts does not flicker.
+// retryWindow is how long a retried request keeps the process from being ready: some twenty pauses at their longest, so
+// that a trouble that lasts does not flicker.
 const retryWindow = 5 * time.Second
 
 // Console keeps the state of each partition for /readyz. It is safe for concurrent use.

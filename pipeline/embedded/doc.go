@@ -3,10 +3,10 @@
 // It is franz-go's kfake on a data directory: records live in files and memory stays small. The broker contract in
 // pipeline/pipetest holds for it as for Apache Kafka.
 //
-// What it is not: a Kafka. It is one event loop without replication or authentication; files are not synced, so power loss
-// may lose records; transaction markers are written at once and coordinators are never loading, so the retries that a real
-// cluster asks for (errors 14, 15, 16, 51) are never seen; its speed says nothing about Kafka's. It takes records that a
-// real broker's default limits refuse. Run nothing on it that must survive.
+// What it is not: a Kafka. It is one event loop without replication or authentication; files are not synced, so power
+// loss may lose records; transaction markers are written at once and coordinators are never loading, so the retries
+// that a real cluster asks for (errors 14, 15, 16, 51) are never seen; its speed says nothing about Kafka's. It takes
+// records that a real broker's default limits refuse. Run nothing on it that must survive.
 //
 // Its groups differ from a real broker's in three ways, each of which could leave a group without owners for ever:
 //   - A member whose connection ends while its join or sync waits gets no session timeout. Here the end of a connection is
@@ -16,6 +16,6 @@
 //   - Each join starts the rebalance timeout again. kafka.Group takes up a join that it gave up under the same member id,
 //     and only after more than two such timeouts.
 //
-// A fourth does no harm: a leader that takes its place in the group again is told that it is the leader, as a real broker does from
-// a later version of the request on; the shares that kafka.Group sends then change nothing.
+// A fourth does no harm: a leader that takes its place in the group again is told that it is the leader, as a real
+// broker does from a later version of the request on; the shares that kafka.Group sends then change nothing.
 package embedded

@@ -6,10 +6,11 @@ import (
 	"time"
 )
 
-// linger is how long the end of a connection is kept from kfake, which treats one wrongly: a member of a group that died
-// while its join or sync was unanswered gets no session timeout once the answer fails, and holds partitions, or the group,
-// for ever. To a broker that has not noticed yet the answer goes out, and the session of the dead member runs and ends, as
-// after a power cut. A minute is longer than any join waits: sessions and rebalances end within seconds.
+// linger is how long the end of a connection is kept from kfake, which treats one wrongly: a member of a group that
+// died while its join or sync was unanswered gets no session timeout once the answer fails, and holds partitions, or
+// the group, for ever. To a broker that has not noticed yet the answer goes out, and the session of the dead member
+// runs and ends, as after a power cut. A minute is longer than any join waits: sessions and rebalances end within
+// seconds.
 const linger = time.Minute
 
 // listener makes connections whose end shows after linger.

@@ -38,9 +38,9 @@ func (c *Client) Settings(ctx context.Context, topic string) (map[string]string,
 	return settings, err
 }
 
-// CreateTopic creates a topic and waits until it can be described and its partitions have leaders. ErrTopicExists is also
-// the answer when an earlier attempt of this call succeeded unheard, so a caller that takes it as success must check the
-// topic's shape.
+// CreateTopic creates a topic and waits until it can be described and its partitions have leaders. ErrTopicExists is
+// also the answer when an earlier attempt of this call succeeded unheard, so a caller that takes it as success must
+// check the topic's shape.
 func (c *Client) CreateTopic(ctx context.Context, name string, partitions, replication int, settings map[string]string) error {
 	config := kafkago.TopicConfig{Topic: name, NumPartitions: partitions, ReplicationFactor: replication}
 	for k, v := range settings {
@@ -70,6 +70,50 @@ func (c *Client) CreateTopic(ctx context.Context, name string, partitions, repli
 	}
 	return nil
 }
+
+// AddPartitions gives a topic more partitions, up to a total, and waits until they have leaders. A topic that has so
+// many, or more, is left as it is: partitions are never taken away.
+func (c *Client) AddPartitions(ctx context.Context, topic string, total int) error {
+	operation := "add partitions to topic " + topic
+	had := 0
+	err := c.retry(ctx, operation, func(ctx context.Context) error {
+		ctx, cancel := context.WithTimeout(ctx, attemptTimeout)
+		defer cancel()
+		cluster, err := c.Describe(ctx, topic)
+		if err != nil {
+			return err
+		}
+		if had = cluster.Topics[topic].Partitions; had >= total {
+			return nil
+		}
+		if had == 0 {
+			return kafkago.UnknownTopicOrPartition
+		}
+		res, err := c.kafka.CreatePartitions(ctx, &kafkago.CreatePartitionsRequest{
+			Topics: []kafkago.TopicPartitionsConfig{{Name: topic, Count: int32(total)}},
+		})
+		if err != nil {
+			return err
+		}
+		if err := res.Errors[topic]; !errors.Is(err, kafkago.InvalidPartitionNumber) {
+			return err
+		}
+		return errGrown
+	})
+	if err != nil {
+		return err
+	}
+	for p := had; p < total; p++ {
+		if _, err := c.Bounds(ctx, topic, int32(p)); err != nil {
+			return fmt.Errorf("kafka: %s: %w", operation, err)
+		}
+	}
+	return nil
+}
+
+// errGrown is transient: the topic had so many partitions already, by an attempt that went unheard, and the next look
+// sees them.
+var errGrown = errors.New("the topic has grown meanwhile")
 
 // DeleteTopic deletes a topic. One that does not exist is no error: an earlier attempt of this call may have succeeded
 // unheard. Brokers forget the topic within moments, not at once.

@@ -117,8 +117,8 @@ func (r *Reader) missing(ctx context.Context, cause error) error {
 	return r.doubt.verdict(fmt.Errorf("%w: id %x is gone", ErrTopicRecreated, r.id))
 }
 
-// outside says why an offset is refused. A broker that knows nothing of the epoch that was read last gives the same answer
-// for an offset that its log has.
+// outside says why an offset is refused. A broker that knows nothing of the epoch that was read last gives the same
+// answer for an offset that its log has.
 func (r *Reader) outside(ctx context.Context) error {
 	if r.epoch >= 0 {
 		b, err := r.client.Bounds(ctx, r.topic, r.partition)

@@ -11,8 +11,8 @@ type assignment struct {
 	partitions []int32 // ascending
 }
 
-// assign gives each subscriber of the topic a range of its partitions: consecutive ones, in the order of member ids, sizes
-// differing by one at most. Members that do not want the topic, or have another mark, get none of it.
+// assign gives each subscriber of the topic a range of its partitions: consecutive ones, in the order of member ids,
+// sizes differing by one at most. Members that do not want the topic, or have another mark, get none of it.
 func assign(topic, mark string, partitions int, members []subscriber) []assignment {
 	wants := func(s subscriber) bool { return s.mark == mark && slices.Contains(s.topics, topic) }
 	members = slices.Clone(members)

@@ -3,7 +3,8 @@ package kafka
 import "sync"
 
 const (
-	// batchRecords ends a Batch: more than a hundred bytes of bookkeeping per record, however small a hostile producer makes them.
+	// batchRecords ends a Batch: more than a hundred bytes of bookkeeping per record, however small a hostile producer
+	// makes them.
 	batchRecords = 2 << 10
 
 	// batchHeaders ends a Batch before the next record, for the same reason. A slice that grew beyond it is not kept.
@@ -25,8 +26,8 @@ type Batch struct {
 	Stable  int64
 	High    int64
 
-	// LeaderEpoch is that of the last record batch this Reader has met, whether it held records for the caller or not; before
-	// any, ReaderOptions.LastEpoch, else -1. A reader that takes over at Next takes it over as well.
+	// LeaderEpoch is that of the last record batch this Reader has met, whether it held records for the caller or not;
+	// before any, ReaderOptions.LastEpoch, else -1. A reader that takes over at Next takes it over as well.
 	LeaderEpoch int32
 
 	headers []Header

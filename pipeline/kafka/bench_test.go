@@ -109,7 +109,8 @@ func BenchmarkFetch(b *testing.B) {
 	perSecond(b, benchPartitions*b.N)
 }
 
-// BenchmarkCopy is the floor of the pipeline: fetch, transactional produce, offset, commit every 100 ms, and nothing else.
+// BenchmarkCopy is the floor of the pipeline: fetch, transactional produce, offset, commit every 100 ms, and nothing
+// else.
 func BenchmarkCopy(b *testing.B) {
 	c := benchCluster(b)
 	in, out := benchTopic(b, c), benchTopic(b, c)

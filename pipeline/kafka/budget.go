@@ -6,14 +6,16 @@ import (
 	"sync"
 )
 
-// Budget bounds what the Readers that share it hold in fetched and decompressed batches, bytes together. A Reader waits for its share
-// before it asks a broker or decompresses. It decides when a record is read, never what the record is.
+// Budget bounds what the Readers that share it hold in fetched and decompressed batches, bytes together. A Reader waits
+// for its share before it asks a broker or decompresses. It decides when a record is read, never what the record is.
 //
-// Whatever the size, everybody gets on. What has been handed out as a Batch is released without waiting for anything here. A Reader waits
-// with one answer in hand at most, for room to decompress it; and beside the size there is one place for a single decompressed batch,
-// however large, which all who wait for such room take in turn. So decompression bombs are unpacked one after the other.
+// Whatever the size, everybody gets on. What has been handed out as a Batch is released without waiting for anything
+// here. A Reader waits with one answer in hand at most, for room to decompress it; and beside the size there is one
+// place for a single decompressed batch, however large, which all who wait for such room take in turn. So decompression
+// bombs are unpacked one after the other.
 //
-// A Batch that is held while its holder waits for another Reader of the same Budget breaks that.
+// A Batch that is held while its holder waits for another Reader of the same Budget breaks that: ReaderOptions.Budget
+// gives the first of the two Readers a Budget of its own, and it is the first with everybody.
 type Budget struct {
 	mu      sync.Mutex
 	size    int
@@ -95,8 +97,9 @@ func (b *Budget) wait(ctx context.Context, w *waiter) (share, error) {
 	return share{}, ctx.Err()
 }
 
-// serve gives room in the order of arrival. Who has to wait for it keeps it from all who came later, or a large share would
-// never come together; who is too large for the whole budget waits for the place beside it and keeps nothing from anybody.
+// serve gives room in the order of arrival. Who has to wait for it keeps it from all who came later, or a large share
+// would never come together; who is too large for the whole budget waits for the place beside it and keeps nothing from
+// anybody.
 func (b *Budget) serve() {
 	full := false
 	b.waiting = slices.DeleteFunc(b.waiting, func(w *waiter) bool {

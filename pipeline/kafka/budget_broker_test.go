@@ -8,7 +8,8 @@ import (
 	"oriel/pipeline/kafka"
 )
 
-// TestReadersGetOnWithTheLeastBudget: batches of every codec, small ones and bombs, in partitions that share a single byte.
+// TestReadersGetOnWithTheLeastBudget: batches of every codec, small ones and bombs, in partitions that share a single
+// byte.
 func TestReadersGetOnWithTheLeastBudget(t *testing.T) {
 	c, err := kafka.New(kafka.Config{Brokers: []string{startEmbedded(t)}, Budget: kafka.NewBudget(1)})
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 )
 
 const (
-	// leastBytes and keepBytes are the smallest and the largest capacity of a buffer that is kept for later: powers of two, so that one
-	// which held a large answer does not come back for a small one.
+	// leastBytes and keepBytes are the smallest and the largest capacity of a buffer that is kept for later: powers of
+	// two, so that one which held a large answer does not come back for a small one.
 	leastBytes = 4 << 10
 	keepBytes  = 1 << 20
 
@@ -20,12 +20,14 @@ const (
 	largeBytes = 8 << 20
 	hugeBytes  = MaxBatchBytes + unpackSlack
 
-	// collectBytes is where the collector runs BEFORE a buffer is made. It bounds the heap from behind: it would begin when the buffer is
-	// there, beside all the garbage that was tolerable before. Buffers so large are rare, and reading into one takes longer.
+	// collectBytes is where the collector runs BEFORE a buffer is made. It bounds the heap from behind: it would begin
+	// when the buffer is there, beside all the garbage that was tolerable before. Buffers so large are rare, and
+	// reading into one takes longer.
 	collectBytes = 16 << 20
 )
 
-// buffer is memory that several Batches may alias. The last release returns it to its pool, and its share to the budget.
+// buffer is memory that several Batches may alias. The last release returns it to its pool, and its share to the
+// budget.
 type buffer struct {
 	b     []byte
 	refs  atomic.Int32
@@ -105,8 +107,8 @@ func (p *bufferPool) slot(capacity int) *weak.Pointer[buffer] {
 
 func (b *buffer) retain() { b.refs.Add(1) }
 
-// release gives a reference back. With the last one the buffer is in its pool first, so that whoever waits for the share finds it there; from
-// then on it may be another's, with another share.
+// release gives a reference back. With the last one the buffer is in its pool first, so that whoever waits for the
+// share finds it there; from then on it may be another's, with another share.
 func (b *buffer) release() {
 	if b.refs.Add(-1) != 0 {
 		return

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// TestReleaseTouchesNothingOfTheNextOwner: between its return to the pool and the return of its share, a buffer may be taken by another. Its new
-// share was once given back in place of the old one, which stayed taken for ever.
+// TestReleaseTouchesNothingOfTheNextOwner: between its return to the pool and the return of its share, a buffer may be
+// taken by another. Its new share was once given back in place of the old one, which stayed taken for ever.
 func TestReleaseTouchesNothingOfTheNextOwner(t *testing.T) {
 	for _, bytes := range []int{largeBytes, hugeBytes} {
 		var pool bufferPool

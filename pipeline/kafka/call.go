@@ -12,9 +12,9 @@ import (
 // maxAnswer bounds an answer that is read as a whole. Metadata of a topic with 100 000 partitions has some 5 MB.
 const maxAnswer = 32 << 20
 
-// call is one request spoken over a connection of kafka-go's pool in this package's own bytes: protocol.RawExchanger gets
-// the connection after routing, TLS and SASL. Once sent, a call belongs to the connection's goroutine until the round trip
-// returns it; if ctx ends first, nothing of it may be touched again.
+// call is one request spoken over a connection of kafka-go's pool in this package's own bytes: protocol.RawExchanger
+// gets the connection after routing, TLS and SASL. Once sent, a call belongs to the connection's goroutine until the
+// round trip returns it; if ctx ends first, nothing of it may be touched again.
 type call struct {
 	key      protocol.ApiKey
 	version  int16

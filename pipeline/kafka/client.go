@@ -18,8 +18,8 @@ import (
 )
 
 const (
-	// attemptTimeout ends one request that gets no answer. Above the broker's own produce timeout (produceTimeout), so that
-	// a slow acknowledgement is the broker's error and not a lost connection.
+	// attemptTimeout ends one request that gets no answer. Above the broker's own produce timeout (produceTimeout), so
+	// that a slow acknowledgement is the broker's error and not a lost connection.
 	attemptTimeout = 15 * time.Second
 
 	// metadataTTL bounds how old the cached cluster layout may be. Leader moves do not wait for it: see refresh.
@@ -39,15 +39,16 @@ type Config struct {
 	// Dial opens connections; nil means TCP with a 3 s limit. Tests cut, delay and damage connections here.
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
 
-	// Jitter draws a duration from [0, n), at random if nil. It decides how long pauses between attempts are, nothing else. Tests
-	// fix it, so that two runs pause alike.
+	// Jitter draws a duration from [0, n), at random if nil. It decides how long pauses between attempts are, nothing
+	// else. Tests fix it, so that two runs pause alike.
 	Jitter func(n time.Duration) time.Duration
 
 	// Budget bounds what the Readers of this and of other clients hold in memory together; nil does not.
 	Budget *Budget
 
-	// OnRetry, if set, hears of each transient error BEFORE its back-off. It must not block. It does not hear what is the rule:
-	// that members join and leave, and that the transaction before is being finished (error 51), unless that lasts.
+	// OnRetry, if set, hears of each transient error BEFORE its back-off. It must not block. It does not hear what is
+	// the rule: that members join and leave, and that the transaction before is being finished (error 51), unless that
+	// lasts.
 	OnRetry func(operation string, err error)
 }
 
@@ -141,8 +142,8 @@ func (c *Client) roundTrip(ctx context.Context, timeout time.Duration, req proto
 	return c.transport.RoundTrip(ctx, c.addr, req)
 }
 
-// retry calls attempt until it succeeds, fails for good, or ctx ends; then the last error says why it had not succeeded. A
-// client that no broker ever answered does not try for ever what only other settings mend: RefusedError.
+// retry calls attempt until it succeeds, fails for good, or ctx ends; then the last error says why it had not
+// succeeded. A client that no broker ever answered does not try for ever what only other settings mend: RefusedError.
 // attempt must be safe to repeat when the outcome of the last call is not known.
 func (c *Client) retry(ctx context.Context, operation string, attempt func(context.Context) error) error {
 	for pause := newBackoff(c.Jitter); ; {
@@ -155,7 +156,7 @@ func (c *Client) retry(ctx context.Context, operation string, attempt func(conte
 			return fmt.Errorf("kafka: %s: %w (last: %w)", operation, ended, err)
 		}
 		if !transient(err) {
-			return fmt.Errorf("kafka: %s: %w", operation, err)
+			return fmt.Errorf("kafka: %s: %w", operation, lacking(operation, err))
 		}
 		if refused := c.reach.judge(err, time.Now()); refused != nil {
 			return fmt.Errorf("kafka: %s: %w", operation, refused)

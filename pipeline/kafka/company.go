@@ -87,8 +87,8 @@ func (d described) company(mark string, partitions int) Company {
 	return c
 }
 
-// parseDescribeGroup reads a DescribeGroups answer of describeVersion for one group, shares down to one topic. What a stranger
-// says of itself may be anything: bytes that are no share are none.
+// parseDescribeGroup reads a DescribeGroups answer of describeVersion for one group, shares down to one topic. What a
+// stranger says of itself may be anything: bytes that are no share are none.
 func parseDescribeGroup(r *wireReader, topic string) described {
 	var d described
 	r.int32() // throttle

@@ -7,8 +7,9 @@ import (
 	"hash/crc32"
 )
 
-// MaxHeaders bounds the headers of a record; one with more is Unreadable. A header may cost a producer two bytes, hardly any
-// when compressed, and costs a reader some fifty. It decides which records take a null place, so it is a constant.
+// MaxHeaders bounds the headers of a record; one with more is Unreadable. A header may cost a producer two bytes,
+// hardly any when compressed, and costs a reader some fifty. It decides which records take a null place, so it is a
+// constant.
 const MaxHeaders = 1024
 
 // Record is one record of the log.
@@ -20,8 +21,8 @@ type Record struct {
 	Headers     []Header
 	Length      int // bytes of the record in its decompressed batch; 0 when nobody knows where it ends
 
-	// Unreadable marks a record that is there but cannot be had. Value and Headers are nil; Key is what could be read of it, so that what
-	// follows a key does not decide whether it is there. Why is not told apart:
+	// Unreadable marks a record that is there but cannot be had. Value and Headers are nil; Key is what could be read
+	// of it, so that what follows a key does not decide whether it is there. Why is not told apart:
 	//   - it does not parse, its offset is out of order, or it has more than MaxHeaders headers;
 	//   - a record before it in its batch lies about its own length, so that nobody knows where this one starts;
 	//   - its batch does not decompress, or is beyond MaxBatchBytes.
@@ -117,8 +118,8 @@ func newCursor(h batchHeader, body []byte) cursor {
 // done also ends a batch that claims more records than any batch within MaxBatchBytes has.
 func (c *cursor) done() bool { return c.index >= min(c.header.count, MaxBatchBytes/minRecordLen) }
 
-// next reads a record into dst and appends its headers to headers. An unreadable record takes the offset it claims, or the
-// lowest that is free if that cannot be.
+// next reads a record into dst and appends its headers to headers. An unreadable record takes the offset it claims, or
+// the lowest that is free if that cannot be.
 func (c *cursor) next(dst *Record, headers []Header) []Header {
 	var record wireReader
 	*dst = Record{}
@@ -191,8 +192,8 @@ func (r *wireReader) nullable() []byte {
 	return r.take(int(n))
 }
 
-// abortMarker reports whether the records of a control batch end a transaction by abort. Control batches hold one record,
-// its key is version and type, and type 0 is abort. One that does not parse ends nothing.
+// abortMarker reports whether the records of a control batch end a transaction by abort. Control batches hold one
+// record, its key is version and type, and type 0 is abort. One that does not parse ends nothing.
 func abortMarker(h batchHeader, body []byte) bool {
 	c := newCursor(h, body)
 	var r Record

@@ -6,7 +6,8 @@ import (
 	"time"
 )
 
-// delivery hands an answer from a connection's goroutine to the Reader that asked, or gives its memory back if that has given up.
+// delivery hands an answer from a connection's goroutine to the Reader that asked, or gives its memory back if that has
+// given up.
 type delivery struct {
 	pool   *bufferPool
 	budget *Budget
@@ -75,15 +76,16 @@ func (d *delivery) drop() {
 	}
 }
 
-// receive asks the leader once, with room for an answer like the last one reserved: a partition in which nothing happens holds nothing. If
-// the answer finds no room, its records are not kept, and it is asked for again with all the room that it takes.
+// receive asks the leader once, with room for an answer like the last one reserved: a partition in which nothing
+// happens holds nothing. If the answer finds no room, its records are not kept, and it is asked for again with all the
+// room that it takes.
 func (r *Reader) receive(ctx context.Context, timeout time.Duration) (answer, error) {
 	for {
-		reserved, err := r.client.config.Budget.take(ctx, r.expect)
+		reserved, err := r.budget.take(ctx, r.expect)
 		if err != nil {
 			return answer{}, err
 		}
-		d := &delivery{pool: &r.client.buffers, budget: r.client.config.Budget, share: reserved}
+		d := &delivery{pool: &r.client.buffers, budget: r.budget, share: reserved}
 		leader, err := r.client.leaderEpoch(ctx, r.topic, r.partition)
 		if err == nil {
 			_, err = r.client.roundTrip(ctx, timeout, r.newFetch(leader, d))

@@ -2,7 +2,8 @@ package kafka
 
 import "testing"
 
-// TestAbandonedAnswerGivesItsMemoryBack whenever the Reader gives up: before there is room, while the answer arrives, and after.
+// TestAbandonedAnswerGivesItsMemoryBack whenever the Reader gives up: before there is room, while the answer arrives,
+// and after.
 func TestAbandonedAnswerGivesItsMemoryBack(t *testing.T) {
 	for _, when := range []string{"before", "while", "after", "never"} {
 		budget := NewBudget(1 << 20)

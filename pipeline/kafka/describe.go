@@ -27,8 +27,8 @@ type Cluster struct {
 	Topics  map[string]Topic // without those that do not exist
 }
 
-// Describe looks up the named topics, past every cache. A topic that does not exist is absent from the result; a topic that
-// has just been created may be, for a moment.
+// Describe looks up the named topics, past every cache. A topic that does not exist is absent from the result; a topic
+// that has just been created may be, for a moment.
 func (c *Client) Describe(ctx context.Context, names ...string) (Cluster, error) {
 	var cluster Cluster
 	err := c.retry(ctx, "describe topics", func(ctx context.Context) error {
@@ -59,7 +59,8 @@ func (c *Client) Describe(ctx context.Context, names ...string) (Cluster, error)
 	return cluster, err
 }
 
-// parseMetadata reads a Metadata answer of metadataVersion. The error is the first of a topic that exists but cannot be told.
+// parseMetadata reads a Metadata answer of metadataVersion. The error is the first of a topic that exists but cannot be
+// told.
 func parseMetadata(r *wireReader) (Cluster, error) {
 	var failed error
 	fail := func(what string, code int16) {

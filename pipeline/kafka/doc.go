@@ -1,10 +1,11 @@
 // Package kafka speaks to Kafka: batches in, transactions out, group membership, topic identity and administration.
 //
 // It stands on kafka-go's Transport (dial, connection pool, TLS, SASL, routing), and brings its own record-batch codec,
-// because kafka-go's producer is not transactional and its readers show aborted and control records. It brings its own group
-// membership, because kafka-go's ConsumerGroup joins without a member id, so that each join that it gives up stays behind as
-// a member that nobody is; because it sends no heartbeat while it rejoins; because its Close waits for a join in progress; and
-// because it has no places that last (GroupConfig.Instance), under which a process that was killed goes on where it was.
+// because kafka-go's producer is not transactional and its readers show aborted and control records. It brings its own
+// group membership, because kafka-go's ConsumerGroup joins without a member id, so that each join that it gives up
+// stays behind as a member that nobody is; because it sends no heartbeat while it rejoins; because its Close waits for
+// a join in progress; and because it has no places that last (GroupConfig.Instance), under which a process that was
+// killed goes on where it was.
 //
 //	c, err := kafka.New(kafka.Config{Brokers: brokers})
 //	r := c.NewReader("events", 0, offset, kafka.ReaderOptions{})       // read_committed, one partition
@@ -29,9 +30,11 @@
 //   - Errors name places and codes, never keys, values or headers.
 //   - Transient errors are retried with jittered back-off until ctx ends; Classify says what the rest means.
 //
-// What callers owe: one goroutine per Reader and per partition of a Producer; Release for each Batch, and Close for each
-// Reader; under a Budget, no Fetch while a Batch of another Reader is held; a fresh Producer after ErrBroken; Generation.Close once everything that belongs to the generation has stopped.
+// What callers owe: one goroutine per Reader and per partition of a Producer; Release for each Batch, and Close for
+// each Reader; under a Budget, no Fetch while a Batch of another Reader is held; a fresh Producer after ErrBroken;
+// Generation.Close once everything that belongs to the generation has stopped.
 //
-// Requires Kafka 3.1 or later (fetch by topic id). The embedded broker ignores the epoch of what was read last, so there
-// only batches whose epoch goes back tell of a truncation; its EpochEnd counts batches, so an epoch that compaction has emptied is lost.
+// Requires Kafka 3.1 or later (fetch by topic id). The embedded broker ignores the epoch of what was read last, so
+// there only batches whose epoch goes back tell of a truncation; its EpochEnd counts batches, so an epoch that
+// compaction has emptied is lost.
 package kafka

@@ -5,20 +5,21 @@ import (
 	"time"
 )
 
-// doubtFor is how long a loss must be found again and again before it is believed. A broker that was stopped, or cut off, and
-// is back takes itself for the leader until it has heard of its successor, and answers from a shorter log meanwhile. It hears
-// within seconds: it asks the controller every 2 s and gives a request up after 2 s (controller.quorum.request.timeout.ms). 10 s
-// leave room for a slow machine, and are above the 9 s after which partitions of a silent broker go to others
-// (broker.session.timeout.ms). A longer doubt would only delay a message that somebody must read anyway.
+// doubtFor is how long a loss must be found again and again before it is believed. A broker that was stopped, or cut
+// off, and is back takes itself for the leader until it has heard of its successor, and answers from a shorter log
+// meanwhile. It hears within seconds: it asks the controller every 2 s and gives a request up after 2 s
+// (controller.quorum.request.timeout.ms). 10 s leave room for a slow machine, and are above the 9 s after which
+// partitions of a silent broker go to others (broker.session.timeout.ms). A longer doubt would only delay a message
+// that somebody must read anyway.
 const doubtFor = 10 * time.Second
 
-// Doubt keeps a verdict of loss from being taken from one answer: offsets outside the log, a log that lost what was read, a
-// topic that is gone. The caller looks again, each time by a fresh cluster layout, until a look finds nothing wrong (Clear) or
-// the doubt is Over. The zero value has heard of nothing.
+// Doubt keeps a verdict of loss from being taken from one answer: offsets outside the log, a log that lost what was
+// read, a topic that is gone. The caller looks again, each time by a fresh cluster layout, until a look finds nothing
+// wrong (Clear) or the doubt is Over. The zero value has heard of nothing.
 type Doubt struct{ since, last time.Time }
 
-// Over notes that a loss was found, and reports whether it has been found for doubtFor. Looks further apart than that count as
-// the first: nobody knows what an answer between them would have been.
+// Over notes that a loss was found, and reports whether it has been found for doubtFor. Looks further apart than that
+// count as the first: nobody knows what an answer between them would have been.
 func (d *Doubt) Over() bool {
 	now := time.Now()
 	if d.since.IsZero() || now.Sub(d.last) > doubtFor {

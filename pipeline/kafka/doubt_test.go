@@ -9,8 +9,8 @@ import (
 	kafkago "github.com/segmentio/kafka-go"
 )
 
-// TestALossIsBelievedWhenItLasts: not at the first look, not at a second one soon after, and not when looks are too far apart
-// to say that the loss was there between them.
+// TestALossIsBelievedWhenItLasts: not at the first look, not at a second one soon after, and not when looks are too far
+// apart to say that the loss was there between them.
 func TestALossIsBelievedWhenItLasts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var d Doubt
@@ -53,8 +53,8 @@ func TestADoubtedLossIsTransient(t *testing.T) {
 	})
 }
 
-// TestAnOlderLeaderIsNotAsked: a layout that is behind what was heard makes the client look for another, as long as it may be
-// one of a broker that was away. A topic that was made again starts from epoch 0, and is asked in the end.
+// TestAnOlderLeaderIsNotAsked: a layout that is behind what was heard makes the client look for another, as long as it
+// may be one of a broker that was away. A topic that was made again starts from epoch 0, and is asked in the end.
 func TestAnOlderLeaderIsNotAsked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var l leaders

@@ -15,12 +15,12 @@ var (
 	// automatic reset.
 	ErrOffsetOutOfRange = errors.New("kafka: offset out of range")
 
-	// ErrTopicRecreated reports a topic that was deleted under a reader, whether it was made again or not. What the name
-	// stands for now is another log.
+	// ErrTopicRecreated reports a topic that was deleted under a reader, whether it was made again or not. What the
+	// name stands for now is another log.
 	ErrTopicRecreated = errors.New("kafka: topic deleted or made again")
 
-	// ErrTruncated reports a log that lost records after they were read: an unclean leader election, or storage that went
-	// back in time. What follows continues another history than the one read so far.
+	// ErrTruncated reports a log that lost records after they were read: an unclean leader election, or storage that
+	// went back in time. What follows continues another history than the one read so far.
 	ErrTruncated = errors.New("kafka: log truncated below what was read")
 
 	// ErrCorrupt reports bytes that are no record batch or fail their checksum. It is transient to the reader, since a
@@ -93,8 +93,8 @@ func fenced(code Code) bool {
 		kafkago.IllegalGeneration, kafkago.UnknownMemberId, kafkago.RebalanceInProgress, kafkago.FencedInstanceID:
 		return true
 	case kafkago.InvalidTransactionState:
-		// The embedded broker answers a zombie so. From a broker that keeps the rules only a zombie can get here: Producer
-		// never sends outside a transaction.
+		// The embedded broker answers a zombie so. From a broker that keeps the rules only a zombie can get here:
+		// Producer never sends outside a transaction.
 		return true
 	default:
 		return false

@@ -10,12 +10,13 @@ import (
 	"github.com/segmentio/kafka-go/protocol"
 )
 
-// MaxBatchBytes bounds a record batch, on the wire and decompressed. The records of a larger one are Unreadable. It decides
-// which records take a null place, so it is a constant and no setting. 64 MiB holds what the default limit of a topic
-// (1 MiB) decompresses to at 64:1; a larger value only costs memory.
+// MaxBatchBytes bounds a record batch, on the wire and decompressed. The records of a larger one are Unreadable. It
+// decides which records take a null place, so it is a constant and no setting. 64 MiB holds what the default limit of a
+// topic (1 MiB) decompresses to at 64:1; a larger value only costs memory.
 const MaxBatchBytes = 64 << 20
 
-// fetchVersion is the first that asks by topic id (Kafka 3.1): a topic made again under an old name is refused by the broker.
+// fetchVersion is the first that asks by topic id (Kafka 3.1): a topic made again under an old name is refused by the
+// broker.
 const fetchVersion = 13
 
 // answer is the part of a Fetch answer that belongs to the one partition asked for.
@@ -39,8 +40,8 @@ func (r *Reader) newFetch(leader int32, d *delivery) *leaderCall {
 	body := be.AppendUint32(nil, ^uint32(0)) // not a replica
 	body = be.AppendUint32(body, uint32(r.options.MaxWait.Milliseconds()))
 	body = be.AppendUint32(body, 1) // answer as soon as there is anything
-	// The partition's own limit decides. The embedded broker leaves out the aborted transactions of an answer that meets this
-	// limit first, which would show their records.
+	// The partition's own limit decides. The embedded broker leaves out the aborted transactions of an answer that
+	// meets this limit first, which would show their records.
 	body = be.AppendUint32(body, math.MaxInt32)
 	if r.options.Uncommitted {
 		body = append(body, 0)
@@ -69,8 +70,8 @@ func (r *Reader) newFetch(leader int32, d *delivery) *leaderCall {
 	return req
 }
 
-// readFetch reads a Fetch 13 answer of remaining bytes for one partition. Everything it allocates is bounded by what has
-// arrived, by limit and, beyond keepBytes, by what room gives; room gives nil when there is none now.
+// readFetch reads a Fetch 13 answer of remaining bytes for one partition. Everything it allocates is bounded by what
+// has arrived, by limit and, beyond keepBytes, by what room gives; room gives nil when there is none now.
 func readFetch(r io.Reader, remaining int, room func(bytes int) *buffer, limit int) (answer, error) {
 	f := frame{r: r, remaining: remaining}
 	a := answer{start: -1, stable: -1, high: -1}

@@ -7,8 +7,8 @@ import (
 	"io"
 )
 
-// frame takes pieces off an answer that is still arriving. After the first that does not come or does not fit, err is set
-// and every further piece is zeros.
+// frame takes pieces off an answer that is still arriving. After the first that does not come or does not fit, err is
+// set and every further piece is zeros.
 type frame struct {
 	r         io.Reader
 	remaining int

@@ -8,7 +8,8 @@ import (
 )
 
 // FuzzBatches feeds the decoder bytes whose checksum is right, so that what lies behind it is reached. It never panics,
-// yields records in order of offset within the batches' bounds, and yields the same ones again from any of their offsets.
+// yields records in order of offset within the batches' bounds, and yields the same ones again from any of their
+// offsets.
 func FuzzBatches(f *testing.F) {
 	random := rand.New(rand.NewPCG(9, 9))
 	for codec := NoCompression; codec <= Zstd; codec++ {

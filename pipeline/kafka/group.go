@@ -17,21 +17,23 @@ type GroupConfig struct {
 	ID    string // Required.
 	Topic string // Required.
 
-	// SessionTimeout is how long a member may be silent before its partitions go to others. 0: 6 s, the least that a broker
-	// takes by default (group.min.session.timeout.ms).
+	// SessionTimeout is how long a member may be silent before its partitions go to others. 0: 6 s, the least that a
+	// broker takes by default (group.min.session.timeout.ms).
 	SessionTimeout time.Duration
 
-	// RebalanceTimeout is how long the group waits for a member to close its tasks and rejoin. 0: the session timeout, and 10 s
-	// at most. It is also how long a group waits for a leader that died before it had shared the partitions out.
+	// RebalanceTimeout is how long the group waits for a member to close its tasks and rejoin. 0: the session timeout,
+	// and 10 s at most. It is also how long a group waits for a leader that died before it had shared the partitions
+	// out.
 	RebalanceTimeout time.Duration
 
-	// Instance names this process's place in the group (group.instance.id), the same at each start, and no other process's. A
-	// process that was killed takes its place again as soon as it is back, instead of waiting for the session of its dead self
-	// to end; nobody else is disturbed. "": a place of its own at each start.
+	// Instance names this process's place in the group (group.instance.id), the same at each start, and no other
+	// process's. A process that was killed takes its place again as soon as it is back, instead of waiting for the
+	// session of its dead self to end; nobody else is disturbed. "": a place of its own at each start.
 	Instance string
 
-	// Mark is what the members that share the topic have in common. A leader gives no partition to a member with another mark,
-	// or none, as a consumer of something else has that was given this group by mistake; Client.Company shows such.
+	// Mark is what the members that share the topic have in common. A leader gives no partition to a member with
+	// another mark, or none, as a consumer of something else has that was given this group by mistake; Client.Company
+	// shows such.
 	Mark string
 
 	// OnFenced, if set, hears that another process has joined under Instance. This one goes on without.
@@ -66,8 +68,8 @@ func (c GroupConfig) Validate() error {
 	return errors.Join(errs...)
 }
 
-// Group is a membership in a consumer group with eager rebalancing: at each change every member gives up all partitions and
-// is given its share again. The loop of its owner:
+// Group is a membership in a consumer group with eager rebalancing: at each change every member gives up all partitions
+// and is given its share again. The loop of its owner:
 //
 //	for {
 //		generation, err := group.Next(ctx)      // 1. wait for a share
@@ -113,8 +115,8 @@ func (c *Client) Join(config GroupConfig) (*Group, error) {
 	}, nil
 }
 
-// Next waits for the next generation, through every transient error. The one before must be closed, or Next waits for it.
-// After ctx has ended the member is still in the group, and Next may be called again.
+// Next waits for the next generation, through every transient error. The one before must be closed, or Next waits for
+// it. After ctx has ended the member is still in the group, and Next may be called again.
 func (g *Group) Next(ctx context.Context) (*Generation, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -158,7 +160,8 @@ func (g *Group) next(ctx context.Context) (*Generation, error) {
 	return g.current, nil
 }
 
-// join goes through join and sync, again at once if others came or went meanwhile: the coordinator makes each join wait.
+// join goes through join and sync, again at once if others came or went meanwhile: the coordinator makes each join
+// wait.
 func (g *Group) join(ctx context.Context) error {
 	for {
 		err := g.attempt(ctx)
@@ -235,7 +238,8 @@ func (g *Group) attempt(ctx context.Context) error {
 	return nil
 }
 
-// partitions counts the topic's partitions, 0 if there is no such topic. It takes less than a session, which no pulse keeps.
+// partitions counts the topic's partitions, 0 if there is no such topic. It takes less than a session, which no pulse
+// keeps.
 func (g *Group) partitions(ctx context.Context) (int, error) {
 	ctx, cancel := context.WithTimeout(ctx, g.config.SessionTimeout/2)
 	defer cancel()
@@ -243,8 +247,9 @@ func (g *Group) partitions(ctx context.Context) (int, error) {
 	return cluster.Topics[g.config.Topic].Partitions, err
 }
 
-// unlessExpelled sends a request whose answer waits for other members. If the coordinator says meanwhile that it does not
-// know this one, or that another has its place, the answer never comes, at some brokers, and the result is that code.
+// unlessExpelled sends a request whose answer waits for other members. If the coordinator says meanwhile that it does
+// not know this one, or that another has its place, the answer never comes, at some brokers, and the result is that
+// code.
 func (g *Group) unlessExpelled(ctx context.Context, request func(context.Context) error) error {
 	if g.pulse == nil {
 		return request(ctx)
@@ -271,8 +276,8 @@ func (g *Generation) Membership() Membership {
 	return Membership{Group: g.group, Generation: g.ID, Member: g.Member}
 }
 
-// Done is closed when the share is over: another member came or went, partitions were added, the coordinator was silent for
-// a session, or Close.
+// Done is closed when the share is over: another member came or went, partitions were added, the coordinator was silent
+// for a session, or Close.
 func (g *Generation) Done() <-chan struct{} { return g.pulse.over }
 
 // Close lets the member rejoin. Nothing that belongs to the generation may run AFTER it.
@@ -283,8 +288,8 @@ func (g *Generation) Close() {
 	})
 }
 
-// Close leaves the group, so that others take over at once, and closes the last generation. Tasks must have stopped BEFORE.
-// It takes leaveTimeout at most, in whatever state the member or the broker is.
+// Close leaves the group, so that others take over at once, and closes the last generation. Tasks must have stopped
+// BEFORE. It takes leaveTimeout at most, in whatever state the member or the broker is.
 func (g *Group) Close() error {
 	g.once.Do(func() { close(g.closing) })
 	g.turn <- struct{}{}

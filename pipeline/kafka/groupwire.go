@@ -8,9 +8,9 @@ import (
 	"github.com/segmentio/kafka-go/protocol"
 )
 
-// The group requests, at the last versions before flexible ones, and the first with static members (KIP-345). A join without an
-// instance gets its member id BEFORE it waits for others (KIP-394): one that is given up is taken up again, or left, under its
-// id; a join with an instance is taken up, or left, by that.
+// The group requests, at the last versions before flexible ones, and the first with static members (KIP-345). A join
+// without an instance gets its member id BEFORE it waits for others (KIP-394): one that is given up is taken up again,
+// or left, under its id; a join with an instance is taken up, or left, by that.
 const (
 	joinVersion      = 5
 	syncVersion      = 3
@@ -199,7 +199,8 @@ func parseAssignment(r *wireReader, topic string) (partitions []int32) {
 	return partitions
 }
 
-// appendSubscription appends a member's metadata of the consumer protocol, version 0: one topic, and the mark as user data.
+// appendSubscription appends a member's metadata of the consumer protocol, version 0: one topic, and the mark as user
+// data.
 func appendSubscription(dst []byte, topic, mark string) []byte {
 	dst = append(dst, 0, 0, 0, 0, 0, 1) // version, one topic
 	dst = appendString(dst, topic)

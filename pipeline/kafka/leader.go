@@ -8,8 +8,9 @@ import (
 	"github.com/segmentio/kafka-go/protocol/metadata"
 )
 
-// leaders remembers the newest leader epoch that was heard of for each partition, from cluster layouts and from batches. A
-// layout that is behind comes from a broker that has not heard of a change: what it calls the leader may be the one before.
+// leaders remembers the newest leader epoch that was heard of for each partition, from cluster layouts and from
+// batches. A layout that is behind comes from a broker that has not heard of a change: what it calls the leader may be
+// the one before.
 type leaders struct {
 	mu    sync.Mutex
 	known map[TopicPartition]*known
@@ -29,8 +30,8 @@ func (l *leaders) heard(p TopicPartition, epoch int32) {
 	}
 }
 
-// take compares the epoch of a layout with what is known. One that stays behind is taken all the same in the end: what is lost
-// then is for others to find, by offsets, epochs and topic ids.
+// take compares the epoch of a layout with what is known. One that stays behind is taken all the same in the end: what
+// is lost then is for others to find, by offsets, epochs and topic ids.
 func (l *leaders) take(p TopicPartition, epoch int32) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -56,8 +57,8 @@ func (l *leaders) at(p TopicPartition) *known {
 }
 
 // leaderEpoch is the epoch under which the partition has its leader, as the layout says by which requests are routed. A
-// broker that is asked under it refuses if it knows an older one, as a leader does that was replaced without having heard
-// of it, or a newer one: both codes are transient, and make the layout be looked up again.
+// broker that is asked under it refuses if it knows an older one, as a leader does that was replaced without having
+// heard of it, or a newer one: both codes are transient, and make the layout be looked up again.
 func (c *Client) leaderEpoch(ctx context.Context, topic string, partition int32) (int32, error) {
 	answer, err := c.roundTrip(ctx, attemptTimeout, &metadata.Request{TopicNames: []string{topic}}) // from the layout; nothing is sent
 	if err != nil {

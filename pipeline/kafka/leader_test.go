@@ -11,8 +11,8 @@ import (
 	"oriel/pipeline/kafka"
 )
 
-// TestLeaderMovesLoseNothing moves the leader before every transaction. Without a fresh lookup at once, each move would cost
-// the age of the cached layout: seconds.
+// TestLeaderMovesLoseNothing moves the leader before every transaction. Without a fresh lookup at once, each move would
+// cost the age of the cached layout: seconds.
 func TestLeaderMovesLoseNothing(t *testing.T) {
 	broker, err := embedded.Start(embedded.Options{Dir: t.TempDir(), Brokers: 3})
 	if err != nil {

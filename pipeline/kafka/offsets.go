@@ -9,16 +9,17 @@ import (
 	"github.com/segmentio/kafka-go/protocol"
 )
 
-// Bounds are the ends of a partition's log. They are asked for one after the other, so High may already lie further than it
-// did when Stable was taken; Start ≤ Stable ≤ High always holds for a log that only grows.
+// Bounds are the ends of a partition's log. They are asked for one after the other, so High may already lie further
+// than it did when Stable was taken; Start ≤ Stable ≤ High always holds for a log that only grows.
 type Bounds struct {
 	Start  int64 // first offset that is still there
 	Stable int64 // end for read_committed: no transaction before it is open
 	High   int64 // end of what is replicated
 }
 
-// Bounds asks the leader for the ends of a partition, waiting for one while there is none. That a topic does not exist looks
-// the same as that it is new: Describe tells. After a commit Stable follows High within milliseconds, not at once.
+// Bounds asks the leader for the ends of a partition, waiting for one while there is none. That a topic does not exist
+// looks the same as that it is new: Describe tells. After a commit Stable follows High within milliseconds, not at
+// once.
 func (c *Client) Bounds(ctx context.Context, topic string, partition int32) (Bounds, error) {
 	var b Bounds
 	err := c.retry(ctx, "bounds of "+place(topic, partition), func(ctx context.Context) error {
@@ -82,8 +83,8 @@ func parseListOffset(r *wireReader) (offset int64, code int16) {
 	return offset, code
 }
 
-// EpochEnd is the offset at which a leader epoch ends in the log: where the next one starts, or the end of the log. It is -1
-// if the broker cannot tell, as for an epoch that is yet to come. A log that has older epochs but not this one is
+// EpochEnd is the offset at which a leader epoch ends in the log: where the next one starts, or the end of the log. It
+// is -1 if the broker cannot tell, as for an epoch that is yet to come. A log that has older epochs but not this one is
 // ErrTruncated: an epoch that had records stays known until retention has passed it, and then ends at the log's start.
 func (c *Client) EpochEnd(ctx context.Context, topic string, partition, epoch int32) (int64, error) {
 	answer := int64(-1)
@@ -134,8 +135,8 @@ func parseEpochEnd(r *wireReader) (epoch int32, end int64, code int16) {
 	return epoch, end, code
 }
 
-// Place is a group's committed offset for a partition, and what its owner has noted with it: at most some thousand bytes,
-// readable for whoever may describe the group.
+// Place is a group's committed offset for a partition, and what its owner has noted with it: at most some thousand
+// bytes, readable for whoever may describe the group.
 type Place struct {
 	Offset int64
 	Note   string
@@ -147,8 +148,8 @@ func (c *Client) CommittedOffset(ctx context.Context, group, topic string, parti
 	return at.Offset, err
 }
 
-// CommittedPlace is a group's committed place for a partition, of offset -1 if it has none. It waits for a transaction that
-// is about to change it (require_stable).
+// CommittedPlace is a group's committed place for a partition, of offset -1 if it has none. It waits for a transaction
+// that is about to change it (require_stable).
 func (c *Client) CommittedPlace(ctx context.Context, group, topic string, partition int32) (Place, error) {
 	at := Place{Offset: -1}
 	err := c.retry(ctx, "offset of group "+group+" for "+place(topic, partition), func(ctx context.Context) error {

@@ -18,9 +18,9 @@ const (
 	produceTimeout = 10 * time.Second
 )
 
-// Send appends a batch under a given stamp, once and without retry, acknowledged by all in-sync replicas. Producer keeps
-// the stamps; Send itself is for those who must break the rules, such as the broker contract. An error without a Code
-// leaves the outcome unknown.
+// Send appends a batch under a given stamp, once and without retry, acknowledged by all in-sync replicas. Producer
+// keeps the stamps; Send itself is for those who must break the rules, such as the broker contract. An error without a
+// Code leaves the outcome unknown.
 func (c *Client) Send(
 	ctx context.Context, transactionalID, topic string, partition int32, b *Builder, s Stamp,
 ) (baseOffset int64, err error) {
@@ -69,9 +69,9 @@ func parseProduce(r *wireReader) (base int64, code int16) {
 	return base, code
 }
 
-// Produce appends a batch to a partition that Begin named. The same sequence is sent again until the broker has answered, so
-// the batch is in the log once. baseOffset is −1 if only a repeat was answered. b may be Reset and reused afterwards.
-// One goroutine per partition; different partitions at once are fine.
+// Produce appends a batch to a partition that Begin named. The same sequence is sent again until the broker has
+// answered, so the batch is in the log once. baseOffset is −1 if only a repeat was answered. b may be Reset and reused
+// afterwards. One goroutine per partition; different partitions at once are fine.
 func (p *Producer) Produce(ctx context.Context, topic string, partition int32, b *Builder) (baseOffset int64, err error) {
 	if b.Count() == 0 {
 		return -1, fmt.Errorf("kafka: produce: %w: empty batch", errUsage)

@@ -23,12 +23,12 @@ type Membership struct {
 	Member     string
 }
 
-// Producer writes batches exactly once, and in transactions if it has a transactional id. Begin, CommitOffset and End are
-// called by one goroutine; see Produce for its own rule.
+// Producer writes batches exactly once, and in transactions if it has a transactional id. Begin, CommitOffset and End
+// are called by one goroutine; see Produce for its own rule.
 //
 // A call that fails without a definite answer breaks the producer: it and all later calls return ErrBroken. The next
-// NewProducer of the same id ends the transaction that was open and bumps the epoch, so that a late batch of this one is
-// refused and cannot slip into another transaction.
+// NewProducer of the same id ends the transaction that was open and bumps the epoch, so that a late batch of this one
+// is refused and cannot slip into another transaction.
 type Producer struct {
 	client          *Client
 	transactionalID string
@@ -43,8 +43,8 @@ type Producer struct {
 }
 
 // NewProducer takes over a transactional id, which fences every earlier producer of it and aborts what it left open; it
-// tries until that succeeds or ctx ends. An empty id makes a producer that is idempotent without transactions. timeout is
-// how long the broker lets a transaction be open, and how long one call is retried; at most the broker's
+// tries until that succeeds or ctx ends. An empty id makes a producer that is idempotent without transactions. timeout
+// is how long the broker lets a transaction be open, and how long one call is retried; at most the broker's
 // transaction.max.timeout.ms (15 minutes).
 func (c *Client) NewProducer(ctx context.Context, transactionalID string, timeout time.Duration) (*Producer, error) {
 	p := &Producer{
@@ -57,8 +57,8 @@ func (c *Client) NewProducer(ctx context.Context, transactionalID string, timeou
 	return p, nil
 }
 
-// initialise gets an epoch from the coordinator: the first for −1, −1, which fences everybody else; the one after p's own
-// otherwise, which fails if somebody has fenced p.
+// initialise gets an epoch from the coordinator: the first for −1, −1, which fences everybody else; the one after p's
+// own otherwise, which fails if somebody has fenced p.
 func (p *Producer) initialise(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, attemptTimeout)
 	defer cancel()
@@ -116,8 +116,8 @@ func (p *Producer) advance(target TopicPartition, count int32) {
 	p.sequence[target] = (p.sequence[target] + count) & 0x7fffffff
 }
 
-// fail breaks the producer. A refusal by the broker is definite, but leaves a transaction that can only be aborted, and the
-// next owner's takeover does that too: so one rule serves all.
+// fail breaks the producer. A refusal by the broker is definite, but leaves a transaction that can only be aborted, and
+// the next owner's takeover does that too: so one rule serves all.
 func (p *Producer) fail(err error) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()

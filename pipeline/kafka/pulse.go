@@ -13,8 +13,9 @@ import (
 // watchInterval is how soon partitions that are added to the topic are noticed.
 const watchInterval = 5 * time.Second
 
-// pulse keeps one member of one generation alive at the coordinator. It beats from the answer to the join until the answer to
-// the next one, hence also while the member closes its tasks, rejoins and syncs: none of these takes time from its session.
+// pulse keeps one member of one generation alive at the coordinator. It beats from the answer to the join until the
+// answer to the next one, hence also while the member closes its tasks, rejoins and syncs: none of these takes time
+// from its session.
 type pulse struct {
 	over     chan struct{} // closed when the share is over, whatever the reason
 	expelled chan struct{} // closed when the coordinator does not know the member: what it waits for never comes
@@ -85,8 +86,8 @@ func (p *pulse) beat(ctx context.Context, g *Group, body []byte) {
 	}
 }
 
-// watch ends the share when the topic has another number of partitions. The leader alone does: only its rejoin makes the
-// coordinator ask for new assignments.
+// watch ends the share when the topic has another number of partitions. The leader alone does: only its rejoin makes
+// the coordinator ask for new assignments.
 func (p *pulse) watch(ctx context.Context, g *Group, partitions int) {
 	ticker := time.NewTicker(watchInterval)
 	defer ticker.Stop()

@@ -20,7 +20,8 @@ const (
 	NotTrusted       Refusal = "the broker's certificate is not trusted"
 	NoTLS            Refusal = "the listener does not speak TLS"
 	CertificateAsked Refusal = "the broker refuses the client's certificate, or that there is none"
-	HungUp           Refusal = "the broker closes each connection without an answer, as a listener does that wants TLS or a login"
+	LoginRefused     Refusal = "the brokers refuse the login"
+	HungUp           Refusal = "the broker closes each connection without an answer, as a listener does that speaks TLS, or does not, where the client expects otherwise, or wants a login"
 )
 
 // RefusedError ends the calls of a client that no broker ever answered.
@@ -42,8 +43,8 @@ const (
 )
 
 // reach tells a cluster that is away from one that will never let this client in. Once a broker has answered, every
-// trouble is an outage and is waited out: certificates are renewed, listeners come back, and a service that runs must not
-// end for it. It is ready as its zero value.
+// trouble is an outage and is waited out: certificates are renewed, listeners come back, and a service that runs must
+// not end for it. It is ready as its zero value.
 type reach struct {
 	mu       sync.Mutex
 	answered bool
@@ -99,8 +100,8 @@ func refusal(err error) Refusal {
 	return ""
 }
 
-// asksForCertificate reads the alerts of RFC 8446, 6.2, that a broker sends about a client's certificate. crypto/tls has no exported type for
-// an alert of the other side.
+// asksForCertificate reads the alerts of RFC 8446, 6.2, that a broker sends about a client's certificate. crypto/tls
+// has no exported type for an alert of the other side.
 func asksForCertificate(err error) bool {
 	const remote = "remote error: tls: "
 	for _, alert := range []string{

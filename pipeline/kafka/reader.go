@@ -1,6 +1,7 @@
 package kafka
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,13 +17,17 @@ type ReaderOptions struct {
 	MaxBytes    int           // of one answer, unless its first batch is larger. 0: 1 MiB
 	MaxWait     time.Duration // how long the broker waits for anything to arrive. 0: 500 ms
 
-	// ID is the topic's id. Records of another topic under the same name are never returned: ErrTopicRecreated. Zero: the id
-	// the name has at the first Fetch.
+	// ID is the topic's id. Records of another topic under the same name are never returned: ErrTopicRecreated. Zero:
+	// the id the name has at the first Fetch.
 	ID [16]byte
 
-	// LastEpoch is Batch.LeaderEpoch of the reader that was at this offset before. If the log has lost what that one had
-	// read, the broker says so: ErrTruncated. Nil or -1: not known. NewReader copies it.
+	// LastEpoch is Batch.LeaderEpoch of the reader that was at this offset before. If the log has lost what that one
+	// had read, the broker says so: ErrTruncated. Nil or -1: not known. NewReader copies it.
 	LastEpoch *int32
+
+	// Budget is what this Reader's batches count in. Nil: in Config.Budget. Whoever holds a Batch of one Reader while
+	// it waits for another gives the two a Budget each.
+	Budget *Budget
 }
 
 func (o ReaderOptions) withDefaults() ReaderOptions {
@@ -41,6 +46,7 @@ type Reader struct {
 	topic     string
 	partition int32
 	options   ReaderOptions
+	budget    *Budget
 	offset    int64 // of the next record wanted
 	epoch     int32 // of the last batch met, or -1
 
@@ -65,7 +71,8 @@ type Reader struct {
 func (c *Client) NewReader(topic string, partition int32, offset int64, o ReaderOptions) *Reader {
 	r := &Reader{
 		client: c, topic: topic, partition: partition, options: o.withDefaults(), offset: offset, epoch: -1,
-		id: o.ID, pinned: o.ID != [16]byte{}, aborted: map[int64]bool{},
+		budget: cmp.Or(o.Budget, c.config.Budget),
+		id:     o.ID, pinned: o.ID != [16]byte{}, aborted: map[int64]bool{},
 	}
 	if o.LastEpoch != nil {
 		r.epoch = max(*o.LastEpoch, -1)
@@ -77,8 +84,8 @@ func (c *Client) NewReader(topic string, partition int32, offset int64, o Reader
 // Close gives back what the Reader holds. Batches that it returned stay valid until their Release.
 func (r *Reader) Close() { r.drop() }
 
-// Fetch returns the records that follow, waiting up to MaxWait for some. A Batch without records is no end: its Next may
-// have moved over control records and aborted transactions. After an error the Reader still stands where it stood.
+// Fetch returns the records that follow, waiting up to MaxWait for some. A Batch without records is no end: its Next
+// may have moved over control records and aborted transactions. After an error the Reader still stands where it stood.
 func (r *Reader) Fetch(ctx context.Context) (*Batch, error) {
 	if r.answer.records == nil && r.cursor.done() {
 		if err := r.ask(ctx); err != nil {
@@ -110,8 +117,8 @@ func (r *Reader) Fetch(ctx context.Context) (*Batch, error) {
 	return r.Fetch(ctx)
 }
 
-// fill moves records from the answer to b, until either is full or used up. It waits for room to decompress only while b is empty: a
-// Batch that waits holds what others may need.
+// fill moves records from the answer to b, until either is full or used up. It waits for room to decompress only while
+// b is empty: a Batch that waits holds what others may need.
 func (r *Reader) fill(ctx context.Context, b *Batch) error {
 	hold := 0
 	for {
@@ -188,7 +195,8 @@ func (r *Reader) drop() {
 	r.endAnswer()
 }
 
-// openBatch puts the cursor on the next batch of the answer, or leaves it done for one that holds nothing for the caller.
+// openBatch puts the cursor on the next batch of the answer, or leaves it done for one that holds nothing for the
+// caller.
 func (r *Reader) openBatch() error {
 	wire := r.answer.records.b[r.at:]
 	if len(wire) == 0 {

@@ -13,8 +13,8 @@ import (
 	"oriel/pipeline/pipetest"
 )
 
-// TestSettleEndsWhatACoordinatorForgot: taking the id over leaves such a transaction open; Settle ends it, the group's offset
-// as well, though it commits none.
+// TestSettleEndsWhatACoordinatorForgot: taking the id over leaves such a transaction open; Settle ends it, the group's
+// offset as well, though it commits none.
 func TestSettleEndsWhatACoordinatorForgot(t *testing.T) {
 	addr := os.Getenv("ORIEL_TEST_BROKERS")
 	if addr == "" {

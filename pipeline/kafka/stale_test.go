@@ -13,8 +13,8 @@ import (
 	"oriel/pipeline/kafka"
 )
 
-// scripted is a cluster of three brokers whose answers a test may replace, with a topic of one partition that has changed its
-// leader and holds one record of each of two epochs.
+// scripted is a cluster of three brokers whose answers a test may replace, with a topic of one partition that has
+// changed its leader and holds one record of each of two epochs.
 func scripted(t *testing.T) (context.Context, *kfake.Cluster, *kafka.Client) {
 	t.Helper()
 	cluster, err := kfake.NewCluster(kfake.NumBrokers(3), kfake.SeedTopics(1, "t"))
@@ -71,8 +71,8 @@ func epochsAsked(request kmsg.Request) (epochs []int32) {
 	return epochs
 }
 
-// TestRequestsNameTheLeadersEpoch: whoever asks under "any epoch" is answered by a leader that was replaced without having
-// heard of it. A leader that is ahead or behind says so, and the request is sent again by a fresh layout.
+// TestRequestsNameTheLeadersEpoch: whoever asks under "any epoch" is answered by a leader that was replaced without
+// having heard of it. A leader that is ahead or behind says so, and the request is sent again by a fresh layout.
 func TestRequestsNameTheLeadersEpoch(t *testing.T) {
 	ctx, cluster, c := scripted(t)
 	var mu sync.Mutex
@@ -113,7 +113,8 @@ func TestRequestsNameTheLeadersEpoch(t *testing.T) {
 	}
 }
 
-// TestAWokenLeadersAnswerIsNoVerdict: a leader that was stopped answers from a shorter log until it has heard of its successor.
+// TestAWokenLeadersAnswerIsNoVerdict: a leader that was stopped answers from a shorter log until it has heard of its
+// successor.
 func TestAWokenLeadersAnswerIsNoVerdict(t *testing.T) {
 	for name, answer := range map[string]func(*kmsg.FetchResponseTopicPartition){
 		"offset out of range": func(p *kmsg.FetchResponseTopicPartition) { p.ErrorCode = kerr.OffsetOutOfRange.Code },
@@ -157,8 +158,8 @@ func TestAWokenLeadersAnswerIsNoVerdict(t *testing.T) {
 	}
 }
 
-// TestAWokenLeadersTailIsNotRead: what a replaced leader has beyond its successor's log was never acknowledged. It is not asked
-// while the layout names it, and its batches are not taken when they show an older epoch than what was read.
+// TestAWokenLeadersTailIsNotRead: what a replaced leader has beyond its successor's log was never acknowledged. It is
+// not asked while the layout names it, and its batches are not taken when they show an older epoch than what was read.
 func TestAWokenLeadersTailIsNotRead(t *testing.T) {
 	ctx, cluster, c := scripted(t)
 	ahead := cluster.PartitionInfo("t", 0).Epoch + 1 // of a leader that this cluster has not heard of

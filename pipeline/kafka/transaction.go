@@ -3,12 +3,13 @@ package kafka
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	kafkago "github.com/segmentio/kafka-go"
 )
 
-// codeNotAttempted is the answer for partitions beside one that was refused (OPERATION_NOT_ATTEMPTED; kafka-go's name for
-// the number is another).
+// codeNotAttempted is the answer for partitions beside one that was refused (OPERATION_NOT_ATTEMPTED; kafka-go's name
+// for the number is another).
 const codeNotAttempted = Code(55)
 
 // Begin opens a transaction over the given partitions; Produce to another is refused by the broker.
@@ -31,10 +32,10 @@ func (p *Producer) Begin(ctx context.Context, parts []TopicPartition) error {
 			return err
 		}
 		var refused error
-		for _, partitions := range res.Topics {
-			for _, partition := range partitions {
-				if refused == nil || errors.Is(refused, codeNotAttempted) {
-					refused = partition.Error
+		for _, tp := range parts { // in this order: the message must not depend on that of a map
+			for _, partition := range res.Topics[tp.Topic] {
+				if partition.Error != nil && (refused == nil || errors.Is(refused, codeNotAttempted)) {
+					refused = fmt.Errorf("topic %s: %w", tp.Topic, partition.Error)
 				}
 			}
 		}
@@ -77,7 +78,7 @@ func (p *Producer) CommitPlace(ctx context.Context, m Membership, topic string, 
 		for _, partitions := range res.Topics {
 			for _, partition := range partitions {
 				if partition.Error != nil {
-					return partition.Error
+					return fmt.Errorf("topic %s: %w", topic, partition.Error)
 				}
 			}
 		}
@@ -101,8 +102,8 @@ func (p *Producer) addOffsets(ctx context.Context, group string) error {
 	})
 }
 
-// End commits or aborts. After a commit that is not answered, the owner cannot know (ErrBroken). An abort also takes the
-// next epoch, so that a late batch of the aborted transaction is refused.
+// End commits or aborts. After a commit that is not answered, the owner cannot know (ErrBroken). An abort also takes
+// the next epoch, so that a late batch of the aborted transaction is refused.
 func (p *Producer) End(ctx context.Context, commit bool) error {
 	if err := p.check("end", true); err != nil {
 		return err

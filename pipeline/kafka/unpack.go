@@ -16,15 +16,16 @@ const (
 	// unpackStep is how much more room a batch gets that did not fit into what was guessed.
 	unpackStep = 8
 
-	// unpackSlack lies behind the largest room: zstd is stopped by the block of 128 KiB that goes beyond the limit, and is not to move all
-	// that it has made to a larger slice for it.
+	// unpackSlack lies behind the largest room: zstd is stopped by the block of 128 KiB that goes beyond the limit, and
+	// is not to move all that it has made to a larger slice for it.
 	unpackSlack = 256 << 10
 )
 
-// unpack decompresses the batch under the cursor, or makes it lost. It reports false if there is no room now and it may not wait.
+// unpack decompresses the batch under the cursor, or makes it lost. It reports false if there is no room now and it may
+// not wait.
 //
-// How large a batch is nobody knows before it is decompressed, so it is tried in more and more room, up to MaxBatchBytes. What fits is
-// the same in any room, and so is what is damaged.
+// How large a batch is nobody knows before it is decompressed, so it is tried in more and more room, up to
+// MaxBatchBytes. What fits is the same in any room, and so is what is damaged.
 func (r *Reader) unpack(ctx context.Context, wait bool) (bool, error) {
 	for room := capacityFor(min(max(len(r.packed), r.made), keepBytes)); ; {
 		plain, err := r.room(ctx, room, wait)
@@ -63,13 +64,13 @@ func (r *Reader) room(ctx context.Context, bytes int, wait bool) (*buffer, error
 	if bytes == MaxBatchBytes {
 		bytes = hugeBytes
 	}
-	part, ok := r.client.config.Budget.try(bytes)
+	part, ok := r.budget.try(bytes)
 	if !ok {
 		if !wait {
 			return nil, nil
 		}
 		var err error
-		if part, err = r.client.config.Budget.takeOrAside(ctx, bytes); err != nil {
+		if part, err = r.budget.takeOrAside(ctx, bytes); err != nil {
 			return nil, err
 		}
 	}
@@ -84,7 +85,7 @@ func (r *Reader) fit(b *buffer) *buffer {
 	if cap(b.b) <= keepBytes || need > cap(b.b)/2 {
 		return b
 	}
-	part, ok := r.client.config.Budget.try(need)
+	part, ok := r.budget.try(need)
 	if !ok {
 		return b
 	}
@@ -100,13 +101,13 @@ var errTooLarge = errors.New("kafka: contents beyond the limit")
 // errUnpack replaces the codecs' own errors, which may quote what they read.
 var errUnpack = fmt.Errorf("%w: compressed records do not unpack", ErrCorrupt)
 
-// unpacker decompresses batches of producers that may be hostile: no more than there is room for is ever made. kafka-go's own
-// snappy and zstd readers first make what a header claims, up to gigabytes, so those two are called directly. It is ready as its zero
-// value and safe for concurrent use.
+// unpacker decompresses batches of producers that may be hostile: no more than there is room for is ever made.
+// kafka-go's own snappy and zstd readers first make what a header claims, up to gigabytes, so those two are called
+// directly. It is ready as its zero value and safe for concurrent use.
 type unpacker struct{ frames zstdFrames }
 
-// unpack returns the contents of src in the memory of dst, or in new memory if that is nil. They are too large beyond the room of
-// dst, and beyond limit in any room.
+// unpack returns the contents of src in the memory of dst, or in new memory if that is nil. They are too large beyond
+// the room of dst, and beyond limit in any room.
 func (u *unpacker) unpack(codec Codec, dst, src []byte, limit int) ([]byte, error) {
 	if dst == nil {
 		dst = make([]byte, 0, limit+unpackSlack)

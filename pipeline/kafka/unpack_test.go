@@ -13,8 +13,8 @@ import (
 	"github.com/segmentio/kafka-go/compress"
 )
 
-// unpackSlowly is how batches were decompressed before there were budgets: in one go, to a slice that grows. What it cannot unpack
-// within limit is lost, and nothing else.
+// unpackSlowly is how batches were decompressed before there were budgets: in one go, to a slice that grows. What it
+// cannot unpack within limit is lost, and nothing else.
 func unpackSlowly(codec Codec, src []byte, limit int) ([]byte, error) {
 	switch codec {
 	case Gzip, LZ4:
@@ -83,7 +83,8 @@ func sameVerdict(tb testing.TB, c *Client, codec Codec, src []byte) {
 	}
 }
 
-// FuzzUnpackSteps holds the decompressors in steps against the slow way: whether a batch is lost decides which records take a null place.
+// FuzzUnpackSteps holds the decompressors in steps against the slow way: whether a batch is lost decides which records
+// take a null place.
 func FuzzUnpackSteps(f *testing.F) {
 	for codec := Gzip; codec <= Zstd; codec++ {
 		for _, n := range []int{0, 1000, 100_000} {

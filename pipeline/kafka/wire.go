@@ -36,8 +36,8 @@ func appendSized(dst, b []byte) []byte {
 	return append(dst, b...)
 }
 
-// wireReader takes values off the front of bytes that came from the network. After the first value that does not fit, err
-// is set and every further value is zero; so a parser checks once, at its end, and BEFORE it allocates by a length.
+// wireReader takes values off the front of bytes that came from the network. After the first value that does not fit,
+// err is set and every further value is zero; so a parser checks once, at its end, and BEFORE it allocates by a length.
 type wireReader struct {
 	b   []byte
 	err error

@@ -8,7 +8,8 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// zstdFrames decompresses zstd. The decoder is made at first use: it has tables of some hundred KiB, and most inputs have no zstd.
+// zstdFrames decompresses zstd. The decoder is made at first use: it has tables of some hundred KiB, and most inputs
+// have no zstd.
 type zstdFrames struct {
 	once    sync.Once
 	decoder *zstd.Decoder
@@ -19,8 +20,8 @@ func (z *zstdFrames) open() {
 	z.decoder, z.err = zstd.NewReader(nil, zstd.WithDecoderMaxMemory(MaxBatchBytes), zstd.WithDecodeAllCapLimit(true))
 }
 
-// unpack appends the contents of all frames of src. They are decompressed one by one: the library bounds what the first frame makes by the
-// room there is, and bounds a frame behind others by something else.
+// unpack appends the contents of all frames of src. They are decompressed one by one: the library bounds what the first
+// frame makes by the room there is, and bounds a frame behind others by something else.
 func (z *zstdFrames) unpack(dst, src []byte, limit int) ([]byte, error) {
 	if z.once.Do(z.open); z.err != nil {
 		return dst, fmt.Errorf("kafka: zstd: %w", z.err)
@@ -45,8 +46,8 @@ func (z *zstdFrames) unpack(dst, src []byte, limit int) ([]byte, error) {
 	return dst, nil
 }
 
-// zstdFrame is the length of the first frame of src, or of all of src if it has no whole one: the decoder says what that is. Its window is how
-// far back it may refer.
+// zstdFrame is the length of the first frame of src, or of all of src if it has no whole one: the decoder says what
+// that is. Its window is how far back it may refer.
 func zstdFrame(src []byte) (length int, window uint64) {
 	var h zstd.Header
 	if h.Decode(src) != nil {

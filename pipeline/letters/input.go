@@ -49,8 +49,9 @@ func (in *input) record(ctx context.Context, offset int64) (*kafka.Record, error
 			}
 			return &b.Records[at], nil
 		}
-		in.release()
+		in.letGo()
 		if in.reader == nil || in.next != offset {
+			in.release()
 			in.reader = in.client.NewReader(in.topic.Name, in.partition, offset, kafka.ReaderOptions{
 				ID: in.topic.ID, MaxWait: 250 * time.Millisecond,
 			})
@@ -86,7 +87,16 @@ func (in *input) missing(offset int64, found string) error {
 	}
 }
 
+// release gives back all that is held; records are found again.
 func (in *input) release() {
+	in.letGo()
+	if in.reader != nil {
+		in.reader.Close()
+		in.reader = nil
+	}
+}
+
+func (in *input) letGo() {
 	if in.batch != nil {
 		in.batch.Release()
 		in.batch = nil

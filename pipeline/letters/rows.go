@@ -32,7 +32,9 @@ func (t *task) newRows(next, covered, written int64) *rows {
 	topic := d.Topics.Verdicts
 	return &rows{
 		deployment: d, partition: p, next: next, covered: covered, written: written, noted: t.service.options.Listen.Noted,
-		reader: d.Client.NewReader(topic.Name, p, next, kafka.ReaderOptions{ID: topic.ID, MaxWait: 250 * time.Millisecond}),
+		reader: d.Client.NewReader(topic.Name, p, next, kafka.ReaderOptions{
+			ID: topic.ID, MaxWait: 250 * time.Millisecond, Budget: t.service.options.Verdicts,
+		}),
 	}
 }
 

@@ -15,6 +15,10 @@ import (
 type Options struct {
 	Once   bool // end when everything is written that the verdicts held at the start of each partition
 	Listen Listener
+
+	// Verdicts is what batches of the verdict topic count in, which are held while records of the input are read: not the
+	// client's. Nil: no bound.
+	Verdicts *kafka.Budget
 }
 
 // Listener is told what happens; its functions must be safe for concurrent use. A nil function is not called. Nothing
@@ -84,8 +88,9 @@ func (s *Service) share(ctx context.Context, g *kafka.Generation) error {
 	ctx, cancel := context.WithCancel(ctx)
 	results := make(chan error, len(g.Partitions))
 	var tasks sync.WaitGroup
+	most := s.deployment.Config.Memory.Transaction(len(g.Partitions), transactionBytes)
 	for _, p := range g.Partitions {
-		t := &task{service: s, partition: p, membership: g.Membership()}
+		t := &task{service: s, partition: p, membership: g.Membership(), memory: most}
 		tasks.Go(func() { results <- t.keepRunning(ctx) })
 	}
 	defer tasks.Wait()

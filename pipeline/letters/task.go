@@ -15,6 +15,7 @@ type task struct {
 	service    *Service
 	partition  int32
 	membership kafka.Membership
+	memory     int // bytes of letters, where a transaction closes
 	short      int // attempts in a row that found the verdicts shorter than what was read of them
 	refused    int // limit of the batches that were refused as too large; 0 once others were taken
 }

@@ -13,7 +13,8 @@ import (
 	"oriel/state"
 )
 
-// transactionBytes closes a transaction in the middle of a row: a row may have half a million letters.
+// transactionBytes closes a transaction in the middle of a row, or earlier where there is less memory: a row may have
+// half a million letters.
 const transactionBytes = 8 << 20
 
 // writer has taken a partition over.
@@ -43,6 +44,7 @@ func (w *writer) advance(ctx context.Context) (caughtUp bool, err error) {
 		return false, err
 	}
 	defer batch.Release()
+	defer w.input.release() // whoever waits for verdicts holds nothing of the input: the two would wait for each other
 	for i := range batch.Records {
 		record := &batch.Records[i]
 		row, err := w.rows.open(ctx, record)
@@ -73,7 +75,7 @@ func (w *writer) take(ctx context.Context, record *kafka.Record, row state.Verdi
 		if code == schemas.OK {
 			continue
 		}
-		if w.letters.Bytes() >= transactionBytes {
+		if w.letters.Bytes() >= w.task.memory {
 			w.rows.covered = row.From + int64(i)
 			if err := w.commit(ctx, record.Offset); err != nil {
 				return err

@@ -21,6 +21,8 @@ type Metrics struct {
 	lag, state                          *prometheus.GaugeVec
 	inputs, owned                       *prometheus.GaugeVec
 
+	newest *decisions // nil: not shown
+
 	mu    sync.Mutex
 	tasks map[int32]bool // partitions that this process owns, stopped ones too
 }
@@ -29,6 +31,7 @@ type Metrics struct {
 type Process struct {
 	Deployment         string // a label of every metric, so that two deployments never mix
 	Version, GoVersion string
+	Coordinates        int                    // of the newest decision of each stream that are shown; 0 shows none
 	Waiting            func() map[string]bool // for each reason that a process can have for not being ready, whether it has it
 }
 
@@ -71,6 +74,10 @@ func New(r prometheus.Registerer, g dp.Guarantee, about Process) *Metrics {
 	gauge("oriel_delta", "Delta of one window of one stream.").WithLabelValues().Set(g.Delta)
 	gauge("oriel_build_info", "1; the labels name the build.", "version", "goversion").WithLabelValues(about.Version, about.GoVersion).Set(1)
 	m.owned.WithLabelValues().Set(0)
+	if about.Coordinates > 0 {
+		m.newest = newDecisions(about.Coordinates)
+		r.MustRegister(m.newest)
+	}
 	ready(r, about.Waiting)
 	return m
 }
@@ -93,9 +100,6 @@ func ready(r prometheus.Registerer, waiting func() map[string]bool) {
 	}
 }
 
-// InputPartitions says how many partitions the input has, once that is known.
-func (m *Metrics) InputPartitions(n int) { m.inputs.WithLabelValues().Set(float64(n)) }
-
 // own follows which partitions the process owns.
 func (m *Metrics) own(p int32, yes bool) {
 	m.mu.Lock()
@@ -110,7 +114,13 @@ func (m *Metrics) own(p int32, yes bool) {
 
 // Listen completes a listener with functions that count; functions already set are called as well.
 func (m *Metrics) Listen(l pipeline.Listener) pipeline.Listener {
-	committed, aborted, state, closed, restarted := l.Committed, l.Aborted, l.State, l.Closed, l.Restarted
+	committed, aborted, state, closed, restarted, partitions := l.Committed, l.Aborted, l.State, l.Closed, l.Restarted, l.Partitions
+	l.Partitions = func(input int) {
+		m.inputs.WithLabelValues().Set(float64(input))
+		if partitions != nil {
+			partitions(input)
+		}
+	}
 	l.Committed = func(c pipeline.Commit) {
 		m.committed(c)
 		if committed != nil {
@@ -139,11 +149,22 @@ func (m *Metrics) Listen(l pipeline.Listener) pipeline.Listener {
 	}
 	l.Closed = func(p int32) {
 		m.own(p, false)
+		if m.newest != nil {
+			m.newest.closed(p)
+		}
 		for _, v := range []*prometheus.GaugeVec{m.lag, m.state} {
 			v.DeletePartialMatch(prometheus.Labels{"partition": label(p)})
 		}
 		if closed != nil {
 			closed(p)
+		}
+	}
+	if decided := l.Decided; m.newest != nil {
+		l.Decided = func(p int32, newest pipeline.Decided) {
+			m.newest.committed(p, newest)
+			if decided != nil {
+				decided(p, newest)
+			}
 		}
 	}
 	l.Restarted = func(p int32, err error) {

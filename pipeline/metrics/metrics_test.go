@@ -25,8 +25,8 @@ func played(l pipeline.Listener) *prometheus.Registry {
 	m := metrics.New(r, guarantee, metrics.Process{
 		Deployment: "d", Version: "v1", GoVersion: "go1", Waiting: func() map[string]bool { return map[string]bool{"brokers": true, "disk": false} },
 	})
-	m.InputPartitions(3)
 	l = m.Listen(l)
+	l.Partitions(3)
 	l.State(0, pipeline.Restoring)
 	l.State(0, pipeline.Running)
 	l.State(1, pipeline.Running)

@@ -50,8 +50,8 @@ func dialer(wrap func(net.Conn) net.Conn) func(*kafka.Config) {
 	}
 }
 
-// damaged flips bits in the records of answers: the reader asks again, and gives up with an error that says so when it never
-// gets better; it never returns a record that was not written.
+// damaged flips bits in the records of answers: the reader asks again, and gives up with an error that says so when it
+// never gets better; it never returns a record that was not written.
 func damaged(e *env) {
 	topic := e.topic(1, nil)
 	p := e.producer("")
@@ -94,8 +94,8 @@ func damaged(e *env) {
 	}
 }
 
-// lostConnections cuts connections before requests and before answers. A producer resends under the same sequence; after
-// ErrBroken its owner takes over and reads what was committed. Nothing is lost, repeated or out of order.
+// lostConnections cuts connections before requests and before answers. A producer resends under the same sequence;
+// after ErrBroken its owner takes over and reads what was committed. Nothing is lost, repeated or out of order.
 func lostConnections(e *env) {
 	topic, id := e.topic(1, nil), e.name("txn")
 	var dice atomic.Uint64

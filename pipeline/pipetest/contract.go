@@ -36,6 +36,7 @@ func Contract(t *testing.T, addr string) {
 		"LogIdentityIsKnown":                       identity,
 		"OffsetsOutsideTheLogAreRefused":           outOfRange,
 		"OperatorsAlterATopicAndItsStart":          altered,
+		"PartitionsAreAddedAndNeverTaken":          partitionsAdded,
 		"DamagedBytesNeverBecomeRecords":           damaged,
 		"TopicMadeAgainIsNotReadUnderItsOldId":     recreated,
 		"DeletedTopicEndsItsReader":                deleted,
@@ -125,8 +126,8 @@ func (e *env) committed(group, topic string) int64 {
 	return offset
 }
 
-// batch holds one record per value; the key is the value's number. The time is the present: older records are deleted by
-// retention while a test runs.
+// batch holds one record per value; the key is the value's number. The time is the present: older records are deleted
+// by retention while a test runs.
 func batch(values ...string) *kafka.Builder {
 	b := new(kafka.Builder)
 	for i, v := range values {

@@ -14,8 +14,9 @@ import (
 	"oriel/pipeline/kafka"
 )
 
-// Deployment is a broker and the processes of a service in a bubble of testing/synctest: pipes for connections, memory for
-// disks, and a clock that moves when everybody waits. It records each request of its members, and fails those it is told to.
+// Deployment is a broker and the processes of a service in a bubble of testing/synctest: pipes for connections, memory
+// for disks, and a clock that moves when everybody waits. It records each request of its members, and fails those it is
+// told to.
 type Deployment struct {
 	t       testing.TB
 	network network
@@ -35,8 +36,8 @@ func New(t testing.TB) *Deployment {
 	return start(t, embedded.Options{Memory: true})
 }
 
-// NewIn starts a broker on a data directory. Copies of a directory that a deployment has left are the same topics, with the same ids,
-// secrets and states: what goes on from them can be compared byte for byte.
+// NewIn starts a broker on a data directory. Copies of a directory that a deployment has left are the same topics, with
+// the same ids, secrets and states: what goes on from them can be compared byte for byte.
 func NewIn(t testing.TB, dir string) *Deployment {
 	t.Helper()
 	return start(t, embedded.Options{Dir: dir})
@@ -54,8 +55,8 @@ func start(t testing.TB, o embedded.Options) *Deployment {
 	return d
 }
 
-// settled is longer than anything still sleeps when a deployment has closed. The clock stops with the test's own goroutine, so
-// that what sleeps then would never end.
+// settled is longer than anything still sleeps when a deployment has closed. The clock stops with the test's own
+// goroutine, so that what sleeps then would never end.
 const settled = 2 * time.Minute
 
 // close ends every goroutine: a bubble waits for its own.

@@ -155,8 +155,8 @@ func TestRunsOfOneInputAreOneTrace(t *testing.T) {
 // runs is small because it was large: two hundred were equal.
 const runs = 5
 
-// TestEveryRequestCanBeRefused: an answer with an error code for each API that the service uses; it retries or starts over, and
-// nothing is lost or twice.
+// TestEveryRequestCanBeRefused: an answer with an error code for each API that the service uses; it retries or starts
+// over, and nothing is lost or twice.
 func TestEveryRequestCanBeRefused(t *testing.T) {
 	seen := map[string]bool{}
 	for _, r := range trace(t) {

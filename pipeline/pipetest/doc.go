@@ -1,11 +1,11 @@
 // Package pipetest holds what proves the pipeline against a broker.
 //
-// Contract states what Oriel needs of a Kafka broker and of package kafka on top of it. It runs against the embedded broker
-// in every test run and, with the build tag kafka, against a real one: a fake that passes what the real one passes. It makes
-// topics, groups and transactional ids of its own, with random names, and removes nothing.
+// Contract states what Oriel needs of a Kafka broker and of package kafka on top of it. It runs against the embedded
+// broker in every test run and, with the build tag kafka, against a real one: a fake that passes what the real one
+// passes. It makes topics, groups and transactional ids of its own, with random names, and removes nothing.
 //
-// Deployment is a whole service within a test, in a bubble of testing/synctest: the embedded broker, pipes for connections,
-// memory for disks, and a clock that moves when everybody waits.
+// Deployment is a whole service within a test, in a bubble of testing/synctest: the embedded broker, pipes for
+// connections, memory for disks, and a clock that moves when everybody waits.
 //
 //	synctest.Test(t, func(t *testing.T) {
 //		d, setup := pipetest.New(t), pipetest.NewSetup()

@@ -39,8 +39,8 @@ func firstCode(answer kmsg.Response) int16 {
 	return first
 }
 
-// refusal answers a request with an error code: for each thing that the request names, or as a whole where it names nothing.
-// It is nil when the answer has no place for a code.
+// refusal answers a request with an error code: for each thing that the request names, or as a whole where it names
+// nothing. It is nil when the answer has no place for a code.
 func refusal(request kmsg.Request, code int16) kmsg.Response {
 	answer := request.ResponseKind()
 	mirror(reflect.ValueOf(answer).Elem(), reflect.ValueOf(request).Elem())
@@ -62,8 +62,8 @@ func refusal(request kmsg.Request, code int16) kmsg.Response {
 	return answer
 }
 
-// mirror gives an answer an entry for each of the request's, under the same names. Partitions may be plain numbers in requests, and
-// groups plain names.
+// mirror gives an answer an entry for each of the request's, under the same names. Partitions may be plain numbers in
+// requests, and groups plain names.
 func mirror(answer, request reflect.Value) {
 	for i := range answer.NumField() {
 		name, to := answer.Type().Field(i).Name, answer.Field(i)

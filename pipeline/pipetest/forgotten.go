@@ -13,8 +13,8 @@ import (
 	"oriel/pipeline/kafka"
 )
 
-// Forgotten is a transaction that a real broker's coordinator knows nothing of, as after a crash between its decision and its
-// markers: records and an offset that are open, and that nothing will end.
+// Forgotten is a transaction that a real broker's coordinator knows nothing of, as after a crash between its decision
+// and its markers: records and an offset that are open, and that nothing will end.
 type Forgotten struct {
 	TransactionalID string
 	Records         map[kafka.TopicPartition]kafka.Record
@@ -22,8 +22,8 @@ type Forgotten struct {
 	Offset          int64
 }
 
-// Leave makes it on the brokers at addr, taking the transactional id over. Brokers that ask the coordinator about each batch would
-// not take it, so they are told not to meanwhile.
+// Leave makes it on the brokers at addr, taking the transactional id over. Brokers that ask the coordinator about each
+// batch would not take it, so they are told not to meanwhile.
 func (f Forgotten) Leave(ctx context.Context, addr string, c *kafka.Client) (err error) {
 	raw := &kafkago.Client{Addr: kafkago.TCP(strings.Split(addr, ",")...)}
 	if err := verification(ctx, raw, false); err != nil {
@@ -53,7 +53,8 @@ func (f Forgotten) Leave(ctx context.Context, addr string, c *kafka.Client) (err
 	return res.Topics[f.Input][0].Error
 }
 
-// verification says whether brokers ask the coordinator about each batch of a transaction. They hear of it within moments.
+// verification says whether brokers ask the coordinator about each batch of a transaction. They hear of it within
+// moments.
 func verification(ctx context.Context, raw *kafkago.Client, enabled bool) error {
 	cluster, err := raw.Metadata(ctx, &kafkago.MetadataRequest{Topics: []string{}})
 	if err != nil {

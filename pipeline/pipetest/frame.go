@@ -73,8 +73,8 @@ func answerFrame(answer kmsg.Response, correlation []byte) []byte {
 	return frame
 }
 
-// hasTags tells whether tagged fields stand between an answer's header and body. The answer to ApiVersions never has them: who
-// asks does not know yet what the broker speaks.
+// hasTags tells whether tagged fields stand between an answer's header and body. The answer to ApiVersions never has
+// them: who asks does not know yet what the broker speaks.
 func hasTags(answer kmsg.Response) bool {
 	return answer.IsFlexible() && answer.Key() != int16(kmsg.ApiVersions)
 }

@@ -1,6 +1,7 @@
 package pipetest
 
 import (
+	"context"
 	"errors"
 	"strings"
 	"time"
@@ -8,8 +9,8 @@ import (
 	"oriel/pipeline/kafka"
 )
 
-// recreated deletes a topic under two readers, one that was told the id and one that looked it up. Neither returns a record
-// of the topic that is made under the old name.
+// recreated deletes a topic under two readers, one that was told the id and one that looked it up. Neither returns a
+// record of the topic that is made under the old name.
 func recreated(e *env) {
 	topic := e.topic(1, nil)
 	p := e.producer("")
@@ -144,6 +145,32 @@ func manyHeaders(e *env) {
 		if r.Unreadable != (i == 2) || (r.Value == nil) != r.Unreadable || r.Offset != int64(i) {
 			e.Fatalf("record %d at offset %d: unreadable is %t", i, r.Offset, r.Unreadable)
 		}
+	}
+}
+
+// partitionsAdded: a topic keeps its id and its records when it grows, and asking for what it has, or less, changes
+// nothing.
+func partitionsAdded(e *env) {
+	topic := e.topic(1, nil)
+	e.transact(e.producer(e.name("txn")), topic, true, "a")
+	shape := func() kafka.Topic {
+		cluster, err := e.c.Describe(e.ctx, topic)
+		e.check(err)
+		return cluster.Topics[topic]
+	}
+	before := shape()
+	for _, total := range []int{3, 3, 2} {
+		e.check(e.c.AddPartitions(e.ctx, topic, total))
+		if got := shape(); got.ID != before.ID || got.Partitions != 3 {
+			e.Fatalf("%+v after %d partitions were asked for, it was %+v", got, total, before)
+		}
+	}
+	e.wantLog(topic, "a")
+	e.check(Send(e.ctx, e.c, topic, 2, kafka.Record{Value: []byte("b")}))
+	ctx, cancel := context.WithTimeout(e.ctx, time.Second)
+	defer cancel()
+	if err := e.c.AddPartitions(ctx, e.name("missing"), 2); err == nil {
+		e.Fatal("a topic that does not exist has grown")
 	}
 }
 

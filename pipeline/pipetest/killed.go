@@ -11,12 +11,12 @@ import (
 	"oriel/pipeline/kafka"
 )
 
-// recovery is how long a group may need to take over what killed members held: their session timeout, a rebalance timeout
-// for one that never rejoins, and both once more for a leader that dies between join and sync.
+// recovery is how long a group may need to take over what killed members held: their session timeout, a rebalance
+// timeout for one that never rejoins, and both once more for a leader that dies between join and sync.
 const recovery = 40 * time.Second
 
-// worker is a process that is a member of a group and has nothing to do. It can be killed: then every connection is cut,
-// and none is made again.
+// worker is a process that is a member of a group and has nothing to do. It can be killed: then every connection is
+// cut, and none is made again.
 type worker struct {
 	stop context.CancelFunc
 	loop sync.WaitGroup
@@ -144,8 +144,8 @@ func (e *env) pause(d time.Duration) {
 	}
 }
 
-// killedWhileJoining kills a member whose join is not answered yet, since the first has not rejoined. It is answered into
-// the void, and must lose its share after a session timeout like any other.
+// killedWhileJoining kills a member whose join is not answered yet, since the first has not rejoined. It is answered
+// into the void, and must lose its share after a session timeout like any other.
 func killedWhileJoining(e *env) {
 	topic := e.topic(4, nil)
 	config := kafka.GroupConfig{ID: e.name("group"), Topic: topic}
@@ -160,8 +160,8 @@ func killedWhileJoining(e *env) {
 	e.held(4, first, second)
 }
 
-// killedInTurns replaces the two members of a group again and again at all moments of a rebalance, as a crash loop does.
-// Whoever lives at the end has all partitions soon.
+// killedInTurns replaces the two members of a group again and again at all moments of a rebalance, as a crash loop
+// does. Whoever lives at the end has all partitions soon.
 func killedInTurns(e *env) {
 	topic := e.topic(4, nil)
 	config := kafka.GroupConfig{ID: e.name("group"), Topic: topic}

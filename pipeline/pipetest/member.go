@@ -59,8 +59,8 @@ func (d *Deployment) Start(name string, disk *vfs.MemFS, run func(ctx context.Co
 	return m
 }
 
-// Network makes a client of the member's go through the deployment. Its pauses have no jitter, and the ids that a group gives it sort by its
-// name, so that shares do.
+// Network makes a client of the member's go through the deployment. Its pauses have no jitter, and the ids that a group
+// gives it sort by its name, so that shares do.
 func (m *Member) Network(c *kafka.Config) {
 	c.ClientID = m.Name
 	c.Dial = m.dial
@@ -136,8 +136,8 @@ func (m *Member) Reached(_ int32, point pipeline.Point) {
 	}
 }
 
-// Kill ends the process as SIGKILL does: its connections end without a goodbye, its disk keeps what was written, and nothing
-// that it still does leaves it. It returns once the process has noticed.
+// Kill ends the process as SIGKILL does: its connections end without a goodbye, its disk keeps what was written, and
+// nothing that it still does leaves it. It returns once the process has noticed.
 func (m *Member) Kill() {
 	m.mu.Lock()
 	m.die()

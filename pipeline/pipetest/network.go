@@ -8,8 +8,8 @@ import (
 	"sync"
 )
 
-// network joins listeners and callers by pipes, so that no socket and no real time is in a test. Its addresses are those of
-// a loopback, handed out in order.
+// network joins listeners and callers by pipes, so that no socket and no real time is in a test. Its addresses are
+// those of a loopback, handed out in order.
 type network struct {
 	mu        sync.Mutex
 	listeners map[string]*listener

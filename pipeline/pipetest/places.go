@@ -20,8 +20,8 @@ func (e *env) placed(topic string, n int) []kafka.GroupConfig {
 	return configs
 }
 
-// placeTakenAgain kills each of two members, of which one is the leader, and starts it again. The other keeps its generation
-// where the broker lets it, and the group does not wait for the dead.
+// placeTakenAgain kills each of two members, of which one is the leader, and starts it again. The other keeps its
+// generation where the broker lets it, and the group does not wait for the dead.
 func placeTakenAgain(e *env) {
 	configs := e.placed(e.topic(4, nil), 2)
 	workers := []*worker{e.work(configs[0]), e.work(configs[1])}
@@ -35,8 +35,8 @@ func placeTakenAgain(e *env) {
 	e.heldWithin(promptly, 4, workers...)
 }
 
-// joinerRestarted kills a member whose join waits for another, and starts it again: the join that nobody waits for any more is
-// given no share.
+// joinerRestarted kills a member whose join waits for another, and starts it again: the join that nobody waits for any
+// more is given no share.
 func joinerRestarted(e *env) {
 	configs := e.placed(e.topic(4, nil), 2)
 	slow := make(chan struct{})
@@ -72,8 +72,8 @@ func allRestarted(e *env) {
 	e.heldWithin(promptly, 4, workers...)
 }
 
-// onePlaceForTwo gives two live processes one place, as two containers of one host name and directory would have. The first
-// goes on without, and they share.
+// onePlaceForTwo gives two live processes one place, as two containers of one host name and directory would have. The
+// first goes on without, and they share.
 func onePlaceForTwo(e *env) {
 	config := e.placed(e.topic(4, nil), 1)[0]
 	var fenced atomic.Int32

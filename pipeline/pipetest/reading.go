@@ -12,8 +12,8 @@ import (
 	"oriel/pipeline/kafka"
 )
 
-// committedFromEveryOffset writes committed, aborted and plain batches in turns of several producers, and compares what a
-// reader sees from each offset with what was written.
+// committedFromEveryOffset writes committed, aborted and plain batches in turns of several producers, and compares what
+// a reader sees from each offset with what was written.
 func committedFromEveryOffset(e *env) {
 	topic := e.topic(1, nil)
 	var want []string

@@ -50,7 +50,8 @@ func (k Kind) takes(r Request) bool {
 		(k.Topic == "" || k.Topic == r.Topic) && (k.Partition < 0 || k.Partition == r.Partition)
 }
 
-// order puts requests into an order that two runs of one input share: goroutines that run at the same moment may send in any.
+// order puts requests into an order that two runs of one input share: goroutines that run at the same moment may send
+// in any.
 func order(a, b Request) int {
 	return cmp.Or(cmp.Compare(a.At, b.At), cmp.Compare(a.Member, b.Member), cmp.Compare(a.API, b.API), cmp.Compare(a.Topic, b.Topic),
 		cmp.Compare(a.Partition, b.Partition), cmp.Compare(a.Took, b.Took), cmp.Compare(a.Bytes, b.Bytes))
@@ -84,8 +85,8 @@ func Difference(want, got []string) string {
 	return fmt.Sprintf("line %d of %d and %d:\n  %s\n- %s\n+ %s", at+1, len(want), len(got), before, line(want), line(got))
 }
 
-// apiVersions is asked on each new connection. Whether a connection is new depends on which goroutine the scheduler lets go
-// first, so those requests take no time and are not recorded.
+// apiVersions is asked on each new connection. Whether a connection is new depends on which goroutine the scheduler
+// lets go first, so those requests take no time and are not recorded.
 const apiVersions = int16(kmsg.ApiVersions)
 
 // topicNames learns what topic ids stand for from the answers that tell it.

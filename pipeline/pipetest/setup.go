@@ -7,14 +7,15 @@ import (
 
 	"oriel/mechanisms/dp"
 	"oriel/operators"
+	"oriel/operators/loss"
 	"oriel/pipeline"
 	"oriel/pipeline/kafka"
 	"oriel/schemas"
 	"oriel/state"
 )
 
-// Setup is what the processes of a service share, for tests of the pipeline alone. What cmd adds (settings, log, pages, exit
-// codes) is tested there.
+// Setup is what the processes of a service share, for tests of the pipeline alone. What cmd adds (settings, log, pages,
+// exit codes) is tested there.
 type Setup struct {
 	Config   pipeline.Config
 	Model    pipeline.Model
@@ -24,11 +25,14 @@ type Setup struct {
 	master *state.MasterKey
 }
 
+// states is what the decisions of a blind machine print.
+var states = dp.Guarantee{
+	Mechanism: "blind", Window: 16, Batch: 1, Epsilon: 1, Delta: 1e-6, Adjacency: dp.Replace, Unit: "event", Mu: 1,
+}
+
 // NewSetup is a small deployment with a blind machine.
 func NewSetup() Setup {
-	guarantee := dp.Guarantee{
-		Mechanism: "blind", Window: 16, Batch: 1, Epsilon: 1, Delta: 1e-6, Adjacency: dp.Replace, Unit: "event", Mu: 1,
-	}
+	body, _ := loss.Body("logistic", 1)
 	return Setup{
 		Config: pipeline.Config{
 			Name: "late", Group: "late", Input: "trips", Decisions: "late.decisions", Verdicts: "late.verdicts",
@@ -37,30 +41,74 @@ func NewSetup() Setup {
 		},
 		Model: pipeline.Model{
 			Settings:  "OPERATOR=blind\n",
-			Events:    schemas.EventConfig{Loss: "logistic", Dimension: 4, MaxBytes: 1000, Features: schemas.FeatureConfig{Norm: "none"}},
+			Events:    schemas.EventConfig{Body: body, Dimension: 4, MaxBytes: 1000, Features: schemas.FeatureConfig{Norm: "none"}},
 			Semantics: pipeline.Semantics,
 			Plan:      func() ([]byte, error) { return nil, nil },
-			Open: func([]byte, [32]byte) (operators.Machine, error) {
-				return &Blind{States: guarantee}, nil
-			},
 		},
 		master: state.NewMasterKey([32]byte{7}),
-	}
+	}.With(Blind{States: states})
 }
 
-// Prepare makes the topics and writes the manifests, as `oriel topics` does.
+// With is a deployment of other blind machines.
+func (s Setup) With(b Blind) Setup {
+	s.Model.Seat = b.Seat
+	if b.Second > 0 {
+		s.Model.Output = &operators.Output{Suffix: "plays"}
+		s.Config.Second = s.Config.Name + "." + s.Model.Output.Suffix
+	}
+	return s
+}
+
+// Plays is a deployment whose machines have a further decision for a second topic each so many steps.
+func (s Setup) Plays(every uint64) Setup { return s.With(Blind{States: states, Second: every}) }
+
+// Ending is a deployment whose streams end after so many steps.
+func (s Setup) Ending(horizon uint64) Setup {
+	end := states
+	end.Horizon = horizon
+	return s.With(Blind{States: end})
+}
+
+// Deployment is what reading the sealed records of the deployment takes.
+func (s Setup) Deployment(ctx context.Context, client *kafka.Client) (pipeline.Deployment, error) {
+	topics, err := pipeline.CheckTopics(ctx, client, s.Config, pipeline.ByService)
+	return pipeline.Deployment{Client: client, Config: s.Config, Topics: topics, Model: s.Model, Master: s.master}, err
+}
+
+// Prepare makes the input, and then what `oriel topics` makes.
 func (s Setup) Prepare(ctx context.Context, client *kafka.Client, partitions int) error {
 	if err := client.CreateTopic(ctx, s.Config.Input, partitions, 1, nil); err != nil {
 		return err
 	}
-	if err := pipeline.CreateTopics(ctx, client, s.Config, func(string) {}); err != nil {
+	return s.Topics(ctx, client, func(string) {})
+}
+
+// Topics is `oriel topics`; done hears what it did.
+func (s Setup) Topics(ctx context.Context, client *kafka.Client, done func(what string)) error {
+	if err := pipeline.CreateTopics(ctx, client, s.Config, done); err != nil {
 		return err
 	}
+	topics, err := pipeline.CheckTopics(ctx, client, s.Config, pipeline.ByAll)
+	if err != nil {
+		return err
+	}
+	if err := pipeline.WriteManifests(ctx, client, s.Config, topics, s.Model, s.master); err != nil {
+		return err
+	}
+	written, err := pipeline.WriteDescriptor(ctx, client, s.Config, topics, s.Model)
+	if written {
+		done("published the descriptor")
+	}
+	return err
+}
+
+// CheckManifests is what `oriel run` looks at first.
+func (s Setup) CheckManifests(ctx context.Context, client *kafka.Client) error {
 	topics, err := pipeline.CheckTopics(ctx, client, s.Config, pipeline.ByService)
 	if err != nil {
 		return err
 	}
-	return pipeline.WriteManifests(ctx, client, s.Config, topics, s.Model, s.master)
+	return pipeline.CheckManifests(ctx, client, s.Config, topics, s.Model, s.master)
 }
 
 // Run is a process of the service, for Deployment.Start: what `oriel run` does between its settings and its pages.

@@ -136,9 +136,9 @@ func (w *wire) answer(frame []byte) bool {
 	return err == nil
 }
 
-// latency is how long a message is on its way, half a millisecond and a little more. The little more differs from member to
-// member, partition to partition and request to request, so that hardly anything of two goroutines happens at the same moment, and what
-// follows from what never depends on the scheduler.
+// latency is how long a message is on its way, half a millisecond and a little more. The little more differs from
+// member to member, partition to partition and request to request, so that hardly anything of two goroutines happens at
+// the same moment, and what follows from what never depends on the scheduler.
 func latency(m *Member, request kmsg.Request, partition int32) time.Duration {
 	const base = 500 * time.Microsecond
 	return base + time.Duration(m.number)*10_007 + time.Duration(partition+1)*1_009 + time.Duration(request.Key())*11

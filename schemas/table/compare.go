@@ -18,8 +18,8 @@ type comparison struct {
 	isNumber bool
 }
 
-// parseComparison splits at the first operator: the column holds none, and the constant does not start with one, so that == is refused instead
-// of never being true. Spaces around both are dropped.
+// parseComparison splits at the first operator: the column holds none, and the constant does not start with one, so
+// that == is refused instead of never being true. Spaces around both are dropped.
 func parseComparison(text string) (comparison, bool) {
 	k := strings.IndexAny(text, operatorBytes)
 	if k < 0 {
@@ -67,7 +67,8 @@ func missing(cell string) bool {
 	return cell == "" || cell == "NA"
 }
 
-// parseDecimal reads a finite decimal number. strconv also knows hexadecimal, underscores, Inf and NaN, which no column of numbers means.
+// parseDecimal reads a finite decimal number. strconv also knows hexadecimal, underscores, Inf and NaN, which no
+// column of numbers means.
 func parseDecimal(cell string) (float64, bool) {
 	for k := range len(cell) {
 		if c := cell[k]; (c < '0' || c > '9') && c != '.' && c != '-' && c != '+' && c != 'e' && c != 'E' {

@@ -9,7 +9,29 @@ import (
 
 // appendEvent prints the event of a line.
 func (s *source) appendEvent(dst []byte, cells []string) ([]byte, error) {
-	dst = append(dst, `{"features":{`...)
+	var err error
+	dst = append(dst, '{')
+	if len(s.features) > 0 {
+		if dst, err = s.appendFeatures(appendName(dst, s.plan.featuresName), cells); err != nil {
+			return dst, err
+		}
+	}
+	if s.label >= 0 {
+		if dst, err = s.appendLabel(appendName(dst, s.plan.labelName), cells); err != nil {
+			return dst, err
+		}
+	}
+	for i, m := range s.plan.members {
+		if dst, err = s.appendMember(dst, cells, m, s.members[i]); err != nil {
+			return dst, err
+		}
+	}
+	return append(dst, '}'), nil
+}
+
+// appendFeatures prints named features; a missing cell is an absent one.
+func (s *source) appendFeatures(dst []byte, cells []string) ([]byte, error) {
+	dst = append(dst, '{')
 	first := true
 	for k, column := range s.features {
 		text := cells[column]
@@ -34,7 +56,10 @@ func (s *source) appendEvent(dst []byte, cells []string) ([]byte, error) {
 			return dst, s.cellError(column, "features", s.plan.features[k].column, "not UTF-8")
 		}
 	}
-	dst = append(dst, `},"label":`...)
+	return append(dst, '}'), nil
+}
+
+func (s *source) appendLabel(dst []byte, cells []string) ([]byte, error) {
 	text := cells[s.label]
 	if c := s.plan.label; c != nil {
 		switch {
@@ -45,13 +70,13 @@ func (s *source) appendEvent(dst []byte, cells []string) ([]byte, error) {
 		default:
 			dst = append(dst, `false`...)
 		}
-		return append(dst, '}'), nil
+		return dst, nil
 	}
 	f, ok := parseDecimal(text)
 	if !ok {
 		return dst, s.cellError(s.label, "label", s.plan.column, "missing or not a number")
 	}
-	return append(schemas.AppendFloat(dst, f), '}'), nil
+	return schemas.AppendFloat(dst, f), nil
 }
 
 // cellError names the place of a cell of the line read last, and what is wrong with it, never what is in it.

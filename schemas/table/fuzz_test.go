@@ -9,14 +9,15 @@ import (
 	"oriel/schemas"
 )
 
-// FuzzTable: no panic; and what comes out are events that the decoder takes (a name may be hashed to an overflow, so squares stay out).
+// FuzzTable: no panic; and what comes out are events that the decoder takes (a name may be hashed to an overflow, so
+// squares stay out).
 func FuzzTable(f *testing.F) {
 	f.Add("a,b\n1,2\n", "a!=NA", "b>1", "a", "b")
 	f.Add("a,b\n\"x\n\",NA\n", "", "b", "a:number", "")
 	f.Fuzz(func(t *testing.T, text, where, label, feature, sort string) {
 		m := Mapping{Where: where, Label: label, Features: []string{feature}}
 		streamed, err := readAll(m, text)
-		d, errDecoder := schemas.NewDecoder(schemas.EventConfig{Loss: "squared", Dimension: 8, MaxBytes: 1 << 20, Features: schemas.FeatureConfig{Norm: "none"}})
+		d, errDecoder := schemas.NewDecoder(schemas.EventConfig{Body: eventBody(schemas.KindTarget), Dimension: 8, MaxBytes: 1 << 20, Features: schemas.FeatureConfig{Norm: "none"}})
 		if errDecoder != nil {
 			t.Fatal(errDecoder)
 		}

@@ -7,17 +7,22 @@ import (
 	"fmt"
 	"strings"
 	"unicode/utf8"
+
+	"oriel/schemas"
 )
 
-// Mapping says how rows become events. The package comment has the syntax of each text. Columns are those of the first line, case counts.
+// Mapping says how rows become events. The package comment has the syntax of each text. Columns are those of the
+// first line, case counts.
 type Mapping struct {
 	Where       string   // comparison; empty: every row
-	Label       string   // comparison or column. Required.
-	Features    []string // at least one, no column twice
+	Label       string   // comparison or column. Required without Body.
+	Features    []string // no column twice; at least one without Body
+	Members     []string // member=column, or member=column,column,… for a vector. They need a Body.
 	PartitionBy string   // column; empty: Row.Partition is empty
 	Key         string   // column; empty: Row.Key is nil
 	Sort        []string // columns; none: file order
 
+	Body   schemas.Body             // of the events; the zero value is features and label of any loss on them
 	Comma  rune                     // between cells; 0: a comma
 	Called func(rule string) string // how messages name where, label, …; nil: as a mapping file does
 }
@@ -29,15 +34,16 @@ func (m Mapping) called(rule string) string {
 	return m.Called(rule)
 }
 
-// ParseMapping reads a mapping file: a JSON object with the members where, label, features, partition_by, key and sort, each optional here. A
-// name that is unknown, given twice or spelt with capitals is an error, and so are null and anything after the object.
+// ParseMapping reads a mapping file: a JSON object with the members where, label, features, members, partition_by,
+// key and sort, each optional here. A name that is unknown, given twice or spelt with capitals is an error, and so
+// are null and anything after the object.
 func ParseMapping(b []byte) (Mapping, error) {
 	var m Mapping
 	if !utf8.Valid(b) || !json.Valid(b) {
 		return m, errors.New("table: mapping: not one JSON value in UTF-8")
 	}
 	texts := map[string]*string{"where": &m.Where, "label": &m.Label, "partition_by": &m.PartitionBy, "key": &m.Key}
-	lists := map[string]*[]string{"features": &m.Features, "sort": &m.Sort}
+	lists := map[string]*[]string{"features": &m.Features, "members": &m.Members, "sort": &m.Sort}
 	d := json.NewDecoder(bytes.NewReader(b))
 	if token, err := d.Token(); err != nil || token != json.Delim('{') {
 		return m, errors.New("table: mapping: not an object")
@@ -106,6 +112,9 @@ type plan struct {
 	label    *comparison // nil: the label is the number in column
 	column   string      // of a label without comparison
 	features []feature
+	members  []member
+
+	labelName, featuresName string // in the event
 }
 
 type feature struct {
@@ -128,12 +137,13 @@ func (m Mapping) compile() (plan, error) {
 		p.label = &c
 	case m.Label != "" && !strings.ContainsAny(m.Label, operatorBytes):
 		p.column = m.Label
+	case m.Label == "" && m.Body.Name != "":
 	case m.Label == "":
 		errs = append(errs, fmt.Errorf("table: %s: none given", m.called("label")))
 	default:
 		errs = append(errs, fmt.Errorf("table: %s: not a column, nor a column, one of = != > >= < <=, and a constant", m.called("label")))
 	}
-	if len(m.Features) == 0 {
+	if len(m.Features) == 0 && m.Body.Name == "" {
 		errs = append(errs, fmt.Errorf("table: %s: none given", m.called("features")))
 	}
 	if m.Comma == '"' || m.Comma == '\n' || m.Comma == '\r' || m.Comma == utf8.RuneError {
@@ -158,5 +168,5 @@ func (m Mapping) compile() (plan, error) {
 		}
 		seen[column] = true
 	}
-	return p, errors.Join(errs...)
+	return p, errors.Join(append(errs, m.compileMembers(&p))...)
 }

@@ -23,7 +23,8 @@ type Reader struct {
 	event  []byte
 }
 
-// Open reads the first line, which names the columns, and, if the mapping sorts, all the rest. A byte order mark in front is skipped.
+// Open reads the first line, which names the columns, and, if the mapping sorts, all the rest. A byte order mark in
+// front is skipped.
 func (m Mapping) Open(r io.Reader) (*Reader, error) {
 	p, err := m.compile()
 	if err != nil {
@@ -69,6 +70,7 @@ type source struct {
 	where     int
 	label     int
 	features  []int
+	members   [][]int  // of each member its columns
 	names     [][]byte // of the features, as JSON strings with colon
 	partition int
 	key       int
@@ -135,6 +137,13 @@ func newSource(m Mapping, p plan, r io.Reader) (*source, error) {
 			errs = append(errs, fmt.Errorf("table: %s: a column name is not UTF-8", m.called("features")))
 		}
 		s.names = append(s.names, append(name, ':'))
+	}
+	for _, member := range p.members {
+		var of []int
+		for _, column := range member.columns {
+			of = append(of, find("members", column))
+		}
+		s.members = append(s.members, of)
 	}
 	s.partition = find("partition_by", m.PartitionBy)
 	s.key = find("key", m.Key)

@@ -7,7 +7,8 @@ import (
 	"slices"
 )
 
-// sorted holds the events of a table in their order. Texts lie in one arena: a million small allocations would cost more than the sort.
+// sorted holds the events of a table in their order. Texts lie in one arena: a million small allocations would cost
+// more than the sort.
 type sorted struct {
 	arena []byte
 	rows  []sortedRow

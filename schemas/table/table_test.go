@@ -211,7 +211,8 @@ func TestErrorsNamePlaceAndRuleAndNeverACell(t *testing.T) {
 		`key: no column "k"`, `partition_by: no column "p"`, `where: no column "w"`)
 }
 
-// TestFlights maps real lines as the README does and compares with a slow twin; every event is one that the decoder takes.
+// TestFlights maps real lines as the README does and compares with a slow twin; every event is one that the decoder
+// takes.
 func TestFlights(t *testing.T) {
 	b, err := os.ReadFile(filepath.Join("testdata", "flights.csv"))
 	if err != nil {
@@ -249,7 +250,7 @@ func TestFlights(t *testing.T) {
 	if len(rows) != len(want) || len(want) == len(lines)-1 {
 		t.Fatalf("%d rows, want %d of %d", len(rows), len(want), len(lines)-1)
 	}
-	d, err := schemas.NewDecoder(schemas.EventConfig{Loss: "logistic", Dimension: 32, MaxBytes: 1 << 12, Features: schemas.FeatureConfig{Bias: true, Norm: "unit"}})
+	d, err := schemas.NewDecoder(schemas.EventConfig{Body: eventBody(schemas.KindClass), Dimension: 32, MaxBytes: 1 << 12, Features: schemas.FeatureConfig{Bias: true, Norm: "unit"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -272,5 +273,95 @@ func TestFlights(t *testing.T) {
 		if code := d.Decode(&event, rows[k].Event); code != schemas.OK {
 			t.Fatalf("row %d: %v", k, code)
 		}
+	}
+}
+
+// eventBody has features and a label of the kind.
+func eventBody(label schemas.Kind) schemas.Body {
+	return schemas.Body{Name: "test", Members: []schemas.Member{{Name: "features", Kind: schemas.KindFeatures}, {Name: "label", Kind: label}}}
+}
+
+var playBody = schemas.Body{Name: "play", Members: []schemas.Member{
+	{Name: "arm", Kind: schemas.KindChoice, Choices: []string{"north", "so\"uth"}},
+	{Name: "reward", Also: "gain", Kind: schemas.KindNumber, Most: 1},
+	{Name: "tries", Kind: schemas.KindCount, Optional: true, Default: -1},
+	{Name: "context", Kind: schemas.KindVector, Optional: true},
+	{Name: "weight", Kind: schemas.KindWeight, Optional: true, Default: 1},
+}}
+
+// TestMembersOfABodyBecomeEvents that its decoder takes.
+func TestMembersOfABodyBecomeEvents(t *testing.T) {
+	const text = "where,paid,n,x,y,play,w\nnorth,0.25,3.0,1,-2e3,p1,2\n\"so\"\"uth\",1,NA,0,+.5,p2,\n"
+	m := Mapping{Body: playBody, Members: []string{"arm=where", "gain=paid", "tries=n", "context=x,y", "weight=w"}, Key: "play"}
+	d, err := schemas.NewDecoder(schemas.EventConfig{Body: playBody, Dimension: 2, MaxBytes: 1 << 12})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := `{"arm":"north","reward":0.25,"tries":3,"context":[1,-2000],"weight":2}` + "\n" +
+		`{"arm":"so\"uth","reward":1,"context":[0,0.5]}`
+	for _, sort := range [][]string{nil, {"play"}} {
+		m.Sort = sort
+		rows, err := readAll(m, text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if events(rows) != want || string(rows[0].Key) != "p1" || string(rows[1].Key) != "p2" {
+			t.Errorf("%s, keys %s %s", events(rows), rows[0].Key, rows[1].Key)
+		}
+		var e schemas.Event
+		for _, row := range rows {
+			if code := d.Decode(&e, row.Event); code != schemas.OK {
+				t.Errorf("%s: %v", row.Event, code)
+			}
+		}
+	}
+}
+
+// TestLabelAndFeaturesGoWhereTheBodyHasThem, whatever they are called there.
+func TestLabelAndFeaturesGoWhereTheBodyHasThem(t *testing.T) {
+	body := schemas.Body{Name: "click", Members: []schemas.Member{
+		{Name: "page", Kind: schemas.KindFeatures}, {Name: "clicked", Kind: schemas.KindClass}, {Name: "n", Kind: schemas.KindCount, Optional: true},
+	}}
+	m := Mapping{Body: body, Label: "c=yes", Features: []string{"a", "b:number"}, Members: []string{"n=d"}}
+	rows, err := readAll(m, "a,b,c,d\nx,1,yes,4\n,2,no,\n")
+	want := `{"page":{"a":"x","b":1},"clicked":true,"n":4}` + "\n" + `{"page":{"b":2},"clicked":false}`
+	if err != nil || events(rows) != want {
+		t.Errorf("%v: %s", err, events(rows))
+	}
+}
+
+func TestMembersRefuse(t *testing.T) {
+	target := schemas.Body{Name: "test", Members: []schemas.Member{{Name: "y", Kind: schemas.KindTarget}}}
+	flags := func(rule string) string { return "--" + rule }
+	f := func(want string, m Mapping) {
+		t.Helper()
+		if m.Called = flags; m.Body.Name == "" {
+			m.Body = playBody
+		}
+		_, err := readAll(m, "a,p,n\nnorth,0.5,1\nsecret,7,0.5\n")
+		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "secret") {
+			t.Errorf("%+v: %v, want %q", m.Members, err, want)
+		}
+	}
+	f(`--members: nothing gives the member "arm" of body play`, Mapping{Members: []string{"reward=p"}})
+	f(`--members: events of body play have no member "prize"`, Mapping{Members: []string{"arm=a", "reward=p", "prize=p"}})
+	f(`--members: member "reward" is given twice`, Mapping{Members: []string{"arm=a", "reward=p", "gain=n"}})
+	f(`--members: not a member, =, and a column`, Mapping{Members: []string{"arm"}})
+	f(`--members: not a member, =, and a column`, Mapping{Members: []string{"=a"}})
+	f(`--members: not a member, =, and a column`, Mapping{Members: []string{"arm="}})
+	f(`--members: no column "z"`, Mapping{Members: []string{"arm=a", "reward=z"}})
+	f(`--label: events of body play have no label`, Mapping{Label: "p", Members: []string{"arm=a", "reward=p"}})
+	f(`--features: events of body play have no named features`, Mapping{Features: []string{"p"}, Members: []string{"arm=a", "reward=p"}})
+	f(`--label: a comparison is true or false, and y is a number`, Mapping{Body: target, Label: "p>1"})
+	f(`--members: member "y" is given twice`, Mapping{Body: target, Label: "p", Members: []string{"y=n"}})
+	f(`line 3: --members: column "a": not a choice of member arm`, Mapping{Members: []string{"arm=a", "reward=n"}})
+	f(`line 3: --members: column "p": outside the bounds of member reward`, Mapping{Where: "n<1", Members: []string{"reward=p", "arm=a"}})
+	f(`line 2: --members: column "a": missing or not a number`, Mapping{Members: []string{"arm=a", "reward=a"}})
+	f(`line 3: --members: column "n": not a whole number`, Mapping{Members: []string{"tries=n", "arm=a", "reward=n"}, Body: schemas.Body{
+		Name: "play", Members: []schemas.Member{playBody.Members[2], playBody.Members[1], {Name: "arm", Kind: schemas.KindChoice, Choices: []string{"north", "secret"}}},
+	}})
+	unknown := Mapping{Label: "p", Features: []string{"a"}, Members: []string{"arm=a"}, Called: flags}
+	if err := unknown.Validate(); err == nil || !strings.Contains(err.Error(), "--members: the members of events are not known") {
+		t.Errorf("without a body: %v", err)
 	}
 }

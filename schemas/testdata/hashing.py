@@ -1,5 +1,12 @@
 """Feature hashing v1 written a second time, from the description of HashFeatures and the XXH64 specification.
 
+A scorer needs this file alone, in its path, and no packages:
+
+    from hashing import hash_features
+    indices, values = hash_features([("carrier", "UA"), ("hour", 17)], 32, ranges=[
+        {"name": "hour", "low": 0, "high": 24, "cyclic": True}])
+    score = sum(v * decision[i] for i, v in zip(indices, values))
+
 python3 hashing.py writes hashing.json (vectors) and turns.json (sine and cosine of a turn, correctly rounded; needs mpmath).
 """
 
@@ -64,6 +71,11 @@ def sin_cos_turn(t):
 
 
 def hash_features(features, d, bias=True, norm="unit", ranges=()):
+    """Gives the indices (below d) and values of the vector that Oriel learns from, to the bit.
+
+    features are pairs of a name and a text, number or boolean. d, bias, norm and ranges are ORIEL_DIMENSION, ORIEL_FEATURES_BIAS,
+    ORIEL_FEATURES_NORM and ORIEL_FEATURES_RANGE, with a dictionary of name, low, high, cyclic for each range.
+    """
     indices, values = [], []
 
     def add(token, v):

@@ -7,7 +7,8 @@ import (
 	"slices"
 )
 
-// A state is, little-endian: version u8, key 32 bytes, count u32, then B·s entries of user 16 bytes and step u64, unused ones zero.
+// A state is, little-endian: version u8, key 32 bytes, count u32, then B·s entries of user 16 bytes and step u64,
+// unused ones zero.
 const (
 	stateVersion = 1
 	stateHead    = 1 + 32 + 4

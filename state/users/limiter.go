@@ -23,7 +23,8 @@ type entry struct {
 
 // Limiter is not safe for concurrent use.
 //
-// Invariant: remembered has one entry for each user accepted in the last s steps, in order of acceptance, and last has their steps.
+// Invariant: remembered has one entry for each user accepted in the last s steps, in order of acceptance, and last has
+// their steps.
 type Limiter struct {
 	separation uint64
 	key        [32]byte
@@ -86,8 +87,8 @@ func (l *Limiter) Forget(step uint64, dropped func(ID)) {
 	}
 }
 
-// Admit reports whether an event of a user in a step is accepted, and remembers it. Steps never go back, and a step has at most B calls.
-// BEFORE, Forget has been called with the step.
+// Admit reports whether an event of a user in a step is accepted, and remembers it. Steps never go back, and a step has
+// at most B calls. BEFORE, Forget has been called with the step.
 func (l *Limiter) Admit(step uint64, id ID) bool {
 	if _, near := l.last[id]; near {
 		return false

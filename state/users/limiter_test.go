@@ -68,7 +68,8 @@ func TestAcceptanceIsThatOfTheDefinition(t *testing.T) {
 	}
 }
 
-// The state is all there is: a limiter of another key, restored before every event, decides alike, and writes states of one length.
+// The state is all there is: a limiter of another key, restored before every event, decides alike, and writes states of
+// one length.
 func TestRestoreAtEveryEventDecidesAlike(t *testing.T) {
 	for _, separation := range []uint64{1, 2, 5} {
 		history(t, separation, 3, 40, 9, func(l *users.Limiter) *users.Limiter {

@@ -24,11 +24,12 @@ type ctx struct {
 // NewCtx returns a context that allocates what it needs at its first use.
 func NewCtx() Ctx { return new(ctx) }
 
-// CompressBound is room for the compressed form of n bytes: a frame header, a block header each 128 KiB at least, and the
-// bytes themselves where they do not compress.
+// CompressBound is room for the compressed form of n bytes: a frame header, a block header each 128 KiB at least, and
+// the bytes themselves where they do not compress.
 func CompressBound(n int) int { return n + n>>7 + 512 }
 
-// CompressLevel writes to dst when the result fits, as it does in CompressBound bytes; level is that of the zstd command.
+// CompressLevel writes to dst when the result fits, as it does in CompressBound bytes; level is that of the zstd
+// command.
 func (c *ctx) CompressLevel(dst, src []byte, level int) ([]byte, error) {
 	if at := zstd.EncoderLevelFromZstd(level); c.encoder == nil || at != c.level {
 		encoder, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(at), zstd.WithEncoderConcurrency(1))

@@ -18,8 +18,8 @@ type Attack struct {
 	Needed int // runs for nine tenths of Reach; 0 where no number of runs is enough
 	Took   time.Duration
 
-	law           *audit.Law
-	with, without operators.Record
+	law   *audit.Law
+	along []float64 // the canary's direction
 }
 
 // Where the canary is, unless the caller says it.
@@ -36,10 +36,10 @@ func (a *Subject) positions(o Options) []uint64 {
 		return []uint64{o.Position}
 	}
 	m := a.mechanism
-	switch second := m.Window + m.Window/2 + 1; {
+	switch second := m.Span() + m.Span()/2 + 1; {
 	case a.guarantee.Mu == 0 && m.Window > 0:
 		return []uint64{1} // pure noise of a tree has its worst leaf there, and releases that show single nodes
-	case m.Window == 0:
+	case m.Span() == 0:
 		return []uint64{1, afterFirst}
 	case m.Horizon > 1:
 		return []uint64{1, m.Horizon/2 + 1}
@@ -55,7 +55,7 @@ func (a *Subject) followed(step uint64, o Options) uint64 {
 	if o.Steps > 0 {
 		return o.Steps
 	}
-	steps := max(1, min(a.mechanism.Window, longestAttack))
+	steps := max(1, min(a.mechanism.Span(), longestAttack))
 	if a.mechanism.Horizon >= step {
 		steps = min(steps, a.mechanism.Horizon-step+1)
 	}
@@ -68,13 +68,10 @@ func (a *Subject) newAttack(step uint64, u []float64, o Options) (*Attack, error
 	if err != nil {
 		return nil, fmt.Errorf("--position %d, --steps %d: %w", step, o.Steps, err)
 	}
-	t := &Attack{}
-	var leaves [2][]float64
-	if t.with, t.without, leaves, err = a.pair(u); err != nil {
+	if k.With, k.Without, err = a.leaves(u); err != nil {
 		return nil, err
 	}
-	k.With, k.Without = leaves[0], leaves[1]
-	t.Canary = k
+	t := &Attack{Canary: k, along: u}
 	t.law, err = audit.NewLaw(a.mechanism, a.plan, k)
 	return t, err
 }
@@ -85,19 +82,27 @@ func (t *Attack) play(p *player) audit.Play {
 		if err := p.begin(); err != nil {
 			return err
 		}
-		at := placesOf(run)
+		at, seen := placesOf(run), make([]float64, len(p.leaf))
+		moved := make([]float64, len(p.leaf)) // by the centres of the leaves that a release holds
 		for step := uint64(1); step <= t.Canary.Releases; step++ {
+			for i := range moved {
+				moved[i] *= p.subject.kept()
+			}
 			for place := range p.subject.mechanism.Batch {
 				r := operators.Record{Null: true}
 				if place == 0 && t.Canary.At(step) {
-					if r = t.without; canary {
-						r = t.with
-					}
+					r = p.subject.pair(p.twin, t.along, canary)
 				}
 				r.Identity = at.next()
 				p.add(r)
+				for i, m := range p.centre {
+					moved[i] += m
+				}
 			}
-			observe(p.sum())
+			for i, y := range p.sum() {
+				seen[i] = y - moved[i]
+			}
+			observe(seen)
 		}
 		return nil
 	}

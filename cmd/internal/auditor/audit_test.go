@@ -20,7 +20,7 @@ func halfNoise(c mechanisms.Config, p mechanisms.Plan, key [32]byte) (*mechanism
 	if err != nil {
 		return nil, err
 	}
-	sum, err := windowtree.New(c.Window, p.Grid, c.Dimension, sampler, 0)
+	sum, err := windowtree.New(c.Window, p.Grid, c.Dimension(), sampler, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -64,12 +64,16 @@ var settingsOfAllKinds = [][]string{
 // The whole way: nothing is refuted, and everything is tried.
 func TestAuditOfAllKindsOfSettings(t *testing.T) {
 	for _, more := range settingsOfAllKinds {
-		r := audited(t, subject(t, more...), 200)
+		a, checks := subject(t, more...), 4
+		if a.hasQuantiser() {
+			checks++ // distances
+		}
+		r := audited(t, a, 200)
 		var table, document bytes.Buffer
 		if err := errors.Join(r.Verdict(), r.Print(&table), r.PrintJSON(&document)); err != nil {
 			t.Errorf("%v: %v", more, err)
 		}
-		if len(r.checks) != 4 || len(r.tests) < 9 || len(r.left) > 0 || r.runs != 200 ||
+		if len(r.checks) != checks || len(r.tests) < 9 || len(r.left) > 0 || r.runs != 200 ||
 			!json.Valid(document.Bytes()) || !strings.HasSuffix(table.String(), "\nNot refuted.\n") {
 			t.Errorf("%v: %s%s", more, table.String(), document.String())
 		}
@@ -120,5 +124,45 @@ func TestLowerNeverRoundsUp(t *testing.T) {
 		if got := lower(x); got != want {
 			t.Errorf("lower(%g) = %s, want %s", x, got, want)
 		}
+	}
+}
+
+// Leaves around a public centre: canaries can show all of the claim with the diameter of leaves, which is less than the clip's,
+// at the first step, later, and for all events of a user; and one attack is long enough to bound nine tenths.
+func TestAuditOfLeavesAroundACentreReachesTheClaim(t *testing.T) {
+	for _, more := range [][]string{
+		{"ORIEL_CLIP=1"},
+		{"ORIEL_CLIP=1", "ORIEL_ADJACENCY=zero-out"},
+		{"ORIEL_CLIP=1", "ORIEL_USER_ID=key", "ORIEL_USER_SEPARATION=3"},
+		{"ORIEL_CLIP=1", "ORIEL_LOSS=quantile", "ORIEL_DIMENSION=1"},
+		{"ORIEL_CLIP=9", "ORIEL_LOSS=squared", "ORIEL_LABEL_MAX=1", "ORIEL_RADIUS=1"},
+	} {
+		a := subject(t, more...)
+		r := audited(t, a, 300)
+		if err := r.Verdict(); err != nil {
+			t.Errorf("%v: %v", more, err)
+		}
+		for _, attack := range r.attacks {
+			claim := a.guarantee.Mu
+			if reach := attack.law.Reach(); reach > claim*(1+1e-9) || reach < 0.9*claim {
+				t.Errorf("%v, step %d: a canary reaches %g of %g", more, attack.Canary.Step, reach, claim)
+			}
+		}
+		if clipped := 2 * a.operator.Describe(a.mechanism).Clip; a.plan.Sensitivity(a.mechanism) > 0.9*clipped {
+			t.Errorf("%v: nothing gained", more)
+		}
+	}
+	a := subject(t, "ORIEL_CLIP=1")
+	attack, err := a.newAttack(13, a.dense(a.random("direction", 0)), options(8000))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := attack.run(t.Context(), a, options(8000), 1, 0, func(audit.Run) {}); err != nil {
+		t.Fatal(err)
+	}
+	first := attack.Report.Bounds[0]
+	t.Logf("%+v", first)
+	if err := attack.Report.Err(); err != nil || first.Value < 0.9*first.Claim || first.Value > first.Claim {
+		t.Errorf("%v: bound %+v", err, first)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"oriel/mechanisms/audit"
@@ -46,7 +47,7 @@ type Result struct {
 
 // Audit tries everything on the subject.
 func (a *Subject) Audit(ctx context.Context, o Options) (*Result, error) {
-	r, start := &Result{subject: a, options: o}, time.Now()
+	r, start := &Result{subject: a, options: o, left: a.otherParts()}, time.Now()
 	u := a.dense(a.random("direction", 0))
 	for _, step := range a.positions(o) {
 		t, err := a.newAttack(step, u, o)
@@ -65,15 +66,25 @@ func (a *Subject) Audit(ctx context.Context, o Options) (*Result, error) {
 	return r, nil
 }
 
-// compare makes the exact checks.
+// compare makes the exact checks, and the test of draws that comes with them.
 func (r *Result) compare(context.Context) error {
 	repetition, errRepetition := r.subject.repetition(r.attacks[0])
 	restart, errRestart := r.subject.restart(r.steps)
-	decisions, errDecisions := r.subject.decisions(r.steps)
-	far, errFar := r.subject.far()
-	r.checks = append(r.checks, repetition, restart, decisions, far)
+	r.checks = append(r.checks, repetition, restart)
 	r.restarts = restart.Holds
-	return errors.Join(errRepetition, errRestart, errDecisions, errFar)
+	decisions, draws, errDecisions := r.subject.decisions(r.steps)
+	if len(draws) > 0 {
+		r.tests = append(r.tests, r.subject.drawTest(draws))
+	}
+	far, errFar := r.subject.far()
+	r.checks = append(r.checks, decisions, far)
+	var errDistances error
+	if r.subject.hasQuantiser() {
+		var distances Check
+		distances, errDistances = r.subject.distances()
+		r.checks = append(r.checks, distances)
+	}
+	return errors.Join(errRepetition, errRestart, errDecisions, errFar, errDistances)
 }
 
 func (r *Result) attack(ctx context.Context) error {
@@ -116,7 +127,7 @@ func (r *Result) rebuild(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	r.tests, r.runs = append(short, tests...), runs
+	r.tests, r.runs = slices.Concat(r.tests, short, tests), runs
 	if !widens {
 		return nil
 	}

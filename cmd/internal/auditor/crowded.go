@@ -1,26 +1,20 @@
 package auditor
 
-import (
-	"oriel/mechanisms/audit/residual"
-	"oriel/operators"
-)
+import "oriel/operators"
 
 // step is what one step of a crowded run looks like from outside, valid during a call.
 type step struct {
-	release  []float64
-	decision []float64
-	leaves   []float64 // what its leaves should add up to, loss units
-	along    int       // the coordinate that they are along, or residual.NoCoordinate
+	release []float64
+	made    []operators.Decision
+	leaves  []float64 // what its leaves should add up to, loss units
 }
 
 // crowded plays runs in which there are events at every step.
 type crowded struct {
 	*player
-	crowd    *crowd
-	steps    uint64
-	decision []float64
-	leaf     []float64
-	leaves   []float64
+	crowd  *crowd
+	steps  uint64
+	leaves []float64
 }
 
 func (a *Subject) openCrowded(steps uint64) (*crowded, error) {
@@ -28,11 +22,7 @@ func (a *Subject) openCrowded(steps uint64) (*crowded, error) {
 	if err != nil {
 		return nil, err
 	}
-	n := a.mechanism.Dimension
-	return &crowded{
-		player: p, crowd: a.newCrowd(), steps: steps,
-		decision: make([]float64, n), leaf: make([]float64, n), leaves: make([]float64, n),
-	}, nil
+	return &crowded{player: p, crowd: a.newCrowd(p.twin), steps: steps, leaves: make([]float64, len(p.leaf))}, nil
 }
 
 // restarts is how many times on average a run is broken off, when it is.
@@ -46,38 +36,30 @@ func (c *crowded) play(purpose string, number uint64, broken bool, observe func(
 	}
 	c.crowd.begin(purpose, number)
 	a, at := c.subject, placesOf(number)
-	a.first(c.decision)
 	batch := a.mechanism.Batch
 	breaks := a.random("restarts", number)
 	rate := restarts / float64(c.steps*batch)
 	for range c.steps {
 		clear(c.leaves)
-		along := residual.NoCoordinate
 		first, second := c.crowd.rng.Uint64N(batch), c.crowd.rng.Uint64N(batch)
-		var decision []float64
 		for k := range batch {
 			r := operators.Record{Null: true}
 			if k == first || k == second {
-				var toward int
-				r, toward = c.crowd.next()
-				a.leaf(c.leaf, c.decision, r)
+				r = c.crowd.next()
+			}
+			r.Identity = at.next()
+			if c.add(r) {
 				for i, v := range c.leaf {
 					c.leaves[i] += v
 				}
-				if along = toward; first != second {
-					along = residual.NoCoordinate
-				}
 			}
-			r.Identity = at.next()
-			decision = c.add(r)
 			if broken && breaks.Float64() < rate {
 				if err := c.restart(); err != nil {
 					return err
 				}
 			}
 		}
-		copy(c.decision, decision)
-		observe(step{release: c.sum(), decision: c.decision, leaves: c.leaves, along: along})
+		observe(step{release: c.sum(), made: c.made, leaves: c.leaves})
 	}
 	return nil
 }

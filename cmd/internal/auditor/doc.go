@@ -5,11 +5,16 @@
 //	attack       two streams that differ in one canary: which one had a run? A bound on the loss
 //	history      the same records twice, and records that differ in next to nothing: noise is a function of all
 //	restart      a machine that is written down and read back anywhere gives the bytes of one that is not
-//	decisions    other events over the same releases: equal decisions, so nothing but releases is in them
+//	decisions    other events over the same releases and draws: equal decisions, so nothing else is in them
+//	draws        indices drawn: have they the law of the exponential mechanism, and do their scores owe nothing to events?
+//	distances    leaves of parts with a quantiser, in pairs: is any farther from another than is claimed?
 //	far draws    a sampler of the auditor's, whose draws are up to 29 scales: they reach the release unchanged
 //	clip         a gradient far beyond it along each coordinate alone
 //	residuals    events of all kinds whose leaves are known: is the rest the plan's noise?
 //	far tails    the mechanism at a large dimension, where draws are cheap: are there as many far out as there should be?
+//
+// All parts of a leaf are audited at once, against the guarantee of the whole, or one against its share: noise of all
+// parts has one law in units of each coordinate's own.
 //
 // What is played is here, what is made of it in mechanisms/audit and mechanisms/audit/residual.
 //

@@ -107,7 +107,7 @@ func TestAuditCatchesARestoreThatDropsBuffers(t *testing.T) {
 	a := subject(t)
 	bend(t, a, func(c mechanisms.Config, _ mechanisms.Plan) bent {
 		return bent{restore: func(state []byte) []byte {
-			clear(state[8+lattice.Int128Len*c.Dimension:])
+			clear(state[8+lattice.Int128Len*c.Dimension():])
 			return state
 		}}
 	})
@@ -116,12 +116,12 @@ func TestAuditCatchesARestoreThatDropsBuffers(t *testing.T) {
 
 // The last coordinate of a leaf that the clip has cut is as long as it was before.
 func TestAuditCatchesACoordinateWithoutClip(t *testing.T) {
-	a := subject(t)
+	a := subject(t, "ORIEL_LOSS=hinge") // whose leaves are the clip's
 	bend(t, a, func(c mechanisms.Config, p mechanisms.Plan) bent {
 		return bent{add: func(dst []float64, v []int64, chain *noise.Chain, sum mechanisms.Sum) {
-			longer, last := slices.Clone(v), c.Dimension-1
+			longer, last := slices.Clone(v), c.Dimension()-1
 			if x := longer[last]; x > p.Grid.Lambda*9/10 || x < -p.Grid.Lambda*9/10 {
-				longer[last] *= beyond
+				longer[last] *= operators.Beyond
 			}
 			sum.Add(dst, longer, chain)
 		}}

@@ -18,6 +18,7 @@ func auditSettings(t testing.TB, more ...string) settings.Settings {
 	for _, line := range append([]string{
 		"ORIEL_OPERATOR=coco", "ORIEL_UPDATE=projection", "ORIEL_LOSS=logistic", "ORIEL_SET=l2-ball", "ORIEL_RADIUS=5", "ORIEL_DIMENSION=4",
 		"ORIEL_STRONG_CONVEXITY=0.01", "ORIEL_MECHANISM=blt", "ORIEL_WINDOW=8", "ORIEL_EPSILON=20", "ORIEL_DELTA=1e-6", "ORIEL_CLIP=1.5",
+		"ORIEL_QUANTILE=0.9",
 	}, more...) {
 		name, value, _ := strings.Cut(line, "=")
 		given[name] = value
@@ -35,7 +36,7 @@ func auditSettings(t testing.TB, more ...string) settings.Settings {
 
 func subject(t testing.TB, more ...string) *Subject {
 	t.Helper()
-	a, err := NewSubject(auditSettings(t, more...), [32]byte{1})
+	a, err := NewSubject(auditSettings(t, more...), [32]byte{1}, AllParts)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -21,6 +21,7 @@ type canaryJSON struct {
 	Spacing     uint64  `json:"spacing"`
 	Distance    float64 `json:"distance"`
 	Sensitivity float64 `json:"sensitivity"`
+	Parts       []move  `json:"parts,omitempty"` // where there are several, of which the two before are the first's
 }
 
 type attackJSON struct {
@@ -35,11 +36,15 @@ func (r *Result) PrintJSON(out io.Writer) error {
 	g := r.subject.guarantee
 	var attacks []attackJSON
 	for _, t := range r.attacks {
-		k := t.Canary
-		attacks = append(attacks, attackJSON{
-			Canary:  canaryJSON{k.Step, k.Age(), k.Count, k.Spacing, k.Distance(), r.farthest()},
-			Seconds: t.Took.Seconds(), Needed: t.Needed, Report: t.Report,
-		})
+		k, moves := t.Canary, r.subject.moves(t.Canary)
+		canary := canaryJSON{
+			Step: k.Step, Age: k.Age(), Events: k.Count, Spacing: k.Spacing,
+			Distance: moves[0].Distance, Sensitivity: moves[0].Sensitivity,
+		}
+		if len(moves) > 1 {
+			canary.Parts = moves
+		}
+		attacks = append(attacks, attackJSON{Canary: canary, Seconds: t.Took.Seconds(), Needed: t.Needed, Report: t.Report})
 	}
 	verdict := notRefuted
 	if r.Err() != nil {
@@ -50,6 +55,7 @@ func (r *Result) PrintJSON(out io.Writer) error {
 	return encoder.Encode(struct {
 		Mechanism string          `json:"mechanism"`
 		Window    uint64          `json:"window"`
+		Memory    uint64          `json:"memory,omitempty"`
 		Batch     uint64          `json:"batch"`
 		Dimension int             `json:"dimension"`
 		Adjacency string          `json:"adjacency"`
@@ -66,7 +72,7 @@ func (r *Result) PrintJSON(out io.Writer) error {
 		Left      []string        `json:"not_tested,omitempty"`
 		Verdict   string          `json:"verdict"`
 	}{
-		g.Mechanism, g.Window, g.Batch, r.subject.mechanism.Dimension, g.Adjacency.String(), g.Unit,
+		g.Mechanism, g.Window, g.Memory, g.Batch, r.subject.mechanism.Dimension(), g.Adjacency.String(), g.Unit,
 		r.took.Seconds(), r.options.Alpha, attacks, r.checks, r.tests, r.limit(), r.runs, r.steps, r.reach, r.left, verdict,
 	})
 }

@@ -8,22 +8,33 @@ import (
 	"oriel/operators"
 )
 
-// player is one machine of the subject, for one goroutine, and a second one that it can move to.
+// player is one machine of the subject, for one goroutine, and a second one that it can move to; and a twin beside them.
 type player struct {
 	subject *Subject
+	twin    operators.Twin
+	leaf    []float64 // what the last record should have added to the audited parts, loss units
+	centre  []float64 // of the leaves before it, public; zeros where they have none
+	all     []float64 // what the twin says of all parts
 	streams [2]*mechanisms.Stream
 	both    [2]operators.Machine
 	now     int // which of both runs
 	start   []byte
 	state   []byte
+	release []float64
 	made    []operators.Decision
 }
 
 func (a *Subject) open() (*player, error) {
-	p := &player{subject: a}
+	twin, err := a.operator.Twin(a.public)
+	if err != nil {
+		return nil, err
+	}
+	n := a.mechanism.Dimension()
+	p := &player{
+		subject: a, twin: twin, leaf: make([]float64, n), centre: make([]float64, n), all: make([]float64, a.whole.Leaf.Entries()),
+	}
 	for i := range p.both {
-		var err error
-		if p.streams[i], err = a.stream(a.mechanism, a.plan, a.key()); err != nil {
+		if p.streams[i], err = a.stream(a.whole, a.wholePlan, a.key()); err != nil {
 			return nil, err
 		}
 		if p.both[i], err = a.machine(p.streams[i]); err != nil {
@@ -41,19 +52,37 @@ func (p *player) begin() error {
 		return err
 	}
 	p.made = p.both[0].Open(p.made[:0])
+	p.twin.Begin()
+	p.twin.Decided(p.made)
 	return nil
 }
 
-// add takes one record and returns the decision it brings about, or nil.
-func (p *player) add(r operators.Record) []float64 {
-	if p.made = p.both[p.now].Add(p.made[:0], r); len(p.made) == 0 {
-		return nil
-	}
-	return p.made[0].Point
+// add takes one record, after which leaf is what it should have added, and made the decisions that it brought about. It
+// reports whether the record should have added anything.
+func (p *player) add(r operators.Record) bool {
+	adds := p.subject.leaf(p.leaf, p.all, p.twin, r)
+	p.subject.centres(p.centre, p.all, adds)
+	p.made = p.both[p.now].Add(p.made[:0], r)
+	p.twin.Decided(p.made)
+	return adds
 }
 
-// sum is the last release.
-func (p *player) sum() []float64 { return p.streams[p.now].Sum() }
+// sum is the last release of the audited parts, valid until the next call.
+func (p *player) sum() []float64 {
+	p.release = p.release[:0]
+	for k := range p.subject.parts {
+		p.release = append(p.release, p.streams[p.now].Sum(p.subject.first+k)...)
+	}
+	return p.release
+}
+
+// appendSums appends the last releases of all parts.
+func (p *player) appendSums(dst []byte) []byte {
+	for i := range p.subject.whole.Leaf.Parts {
+		dst = appendNumbers(dst, p.streams[p.now].Sum(i))
+	}
+	return dst
+}
 
 // restart writes the machine down and reads it back as another one, which has been elsewhere.
 func (p *player) restart() error {

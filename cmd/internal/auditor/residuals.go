@@ -19,7 +19,7 @@ const (
 // crowdedSteps is how long such a run is: to the middle of the second block and a window more, as the second attack.
 func (a *Subject) crowdedSteps(attacks []*Attack) uint64 {
 	m := a.mechanism
-	steps := max(shortestCrowd, m.Window+m.Window/2+min(m.Window, longestAttack))
+	steps := max(shortestCrowd, m.Span()+m.Span()/2+min(m.Span(), longestAttack))
 	if steps > min(residual.MaxSteps, longestCrowd/m.Batch) {
 		steps = min(oneBlock, max(shortestCrowd, longestCrowd/m.Batch))
 	}
@@ -50,7 +50,7 @@ func (a *Subject) crowdRuns(x *residual.Noise, restarts bool) (func(number uint6
 	}
 	observer := x.Observe()
 	return func(number uint64) (*residual.Run, error) {
-		err := c.play("crowd", number, restarts && number%2 == 1, func(s step) { observer.Release(s.release, s.leaves, s.along) })
+		err := c.play("crowd", number, restarts && number%2 == 1, func(s step) { observer.Release(s.release, s.leaves) })
 		if err != nil {
 			return nil, err
 		}
@@ -58,17 +58,23 @@ func (a *Subject) crowdRuns(x *residual.Noise, restarts bool) (func(number uint6
 	}, nil
 }
 
-// short plays what takes a moment on the private sum alone: the least changes of a history, and the clip.
+// short plays what takes a moment on the private sum alone: the least changes of a history, and the clip of parts that
+// have one.
 func (a *Subject) short() ([]residual.Test, error) {
-	stream, err := a.stream(a.mechanism, a.plan, a.key())
+	bare, plan := audit.Bare(a.mechanism, a.plan)
+	stream, err := a.stream(bare, plan, a.key())
 	if err != nil {
 		return nil, err
 	}
 	start := stream.AppendState(nil)
-	history, errHistory := audit.CheckChain(a.mechanism, a.plan, stream)
+	history, errHistory := audit.CheckChain(bare, plan, stream)
+	tests := []residual.Test{history}
 	errRestore := stream.Restore(start)
-	clip, errClip := audit.CheckClip(a.mechanism, a.plan, stream)
-	return []residual.Test{history, clip}, errors.Join(errHistory, errRestore, errClip)
+	clip, errClip := audit.CheckClip(bare, plan, stream)
+	if clip.Count > 0 {
+		tests = append(tests, clip)
+	}
+	return tests, errors.Join(errHistory, errRestore, errClip)
 }
 
 // work returns runs that take so long, or that are so many.

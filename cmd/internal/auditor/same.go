@@ -1,6 +1,8 @@
 package auditor
 
 import (
+	"bytes"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"math"
@@ -10,6 +12,7 @@ import (
 	"oriel/mechanisms/audit"
 	"oriel/mechanisms/audit/given"
 	"oriel/mechanisms/noise"
+	"oriel/operators"
 )
 
 // Check is an exact one: it holds, or it is refuted.
@@ -30,29 +33,96 @@ const (
 
 // repetitions is how many runs of how many steps a check plays.
 func (a *Subject) repetitions(steps uint64) (runs, each uint64) {
-	each = min(steps, max(2, repeatedNumbers/uint64(a.mechanism.Dimension)))
+	each = min(steps, max(2, repeatedNumbers/uint64(a.mechanism.Dimension())))
 	return max(2, min(mostRepeated, repeatedRecords/(each*a.mechanism.Batch))), each
 }
 
-// recorded is a run's releases and decisions.
-type recorded struct{ releases, decisions [][]float64 }
+// recorded is a run's releases and decisions, step by step, as bytes, and its draws.
+type recorded struct {
+	releases, decisions [][]byte
+	draws               []drawn
+}
 
 func record(c *crowded, purpose string, number uint64, broken bool) (out recorded, err error) {
-	err = c.play(purpose, number, broken, func(s step) {
-		out.releases = append(out.releases, slices.Clone(s.release))
-		out.decisions = append(out.decisions, slices.Clone(s.decision))
+	c.hear(func(d mechanisms.Draw, index int) int {
+		out.draws = append(out.draws, clone(d, index))
+		return index
 	})
+	defer c.hear(nil)
+	err = c.record(&out, purpose, number, broken)
 	return out, err
 }
 
-// differ returns the first step, from 1, at which two recordings are not equal bit for bit, or 0.
-func differ(x, y [][]float64) int {
+// record adds what a run looks like from outside, but for its draws.
+func (c *crowded) record(out *recorded, purpose string, number uint64, broken bool) error {
+	return c.play(purpose, number, broken, func(s step) {
+		out.releases = append(out.releases, c.appendSums(nil))
+		out.decisions = append(out.decisions, appendDecisions(nil, s.made))
+	})
+}
+
+func appendNumbers(dst []byte, numbers []float64) []byte {
+	dst = slices.Grow(dst, 8*len(numbers))
+	for _, x := range numbers {
+		dst = binary.LittleEndian.AppendUint64(dst, math.Float64bits(x))
+	}
+	return dst
+}
+
+// appendDecisions writes all that decisions say, so that decisions which differ are different bytes.
+func appendDecisions(dst []byte, decisions []operators.Decision) []byte {
+	for _, d := range decisions {
+		dst = binary.LittleEndian.AppendUint64(dst, d.Index)
+		dst = binary.LittleEndian.AppendUint64(dst, d.Step)
+		dst = append(dst, d.Output)
+		dst = appendNumbers(binary.LittleEndian.AppendUint32(dst, uint32(len(d.Point))), d.Point)
+		for _, x := range d.Extras {
+			dst = appendNumbers(dst, []float64{x.Number})
+			dst = appendNumbers(binary.LittleEndian.AppendUint32(dst, uint32(len(x.Numbers))), x.Numbers)
+			dst = append(binary.LittleEndian.AppendUint32(dst, uint32(len(x.Text))), x.Text...)
+		}
+	}
+	return dst
+}
+
+// differ returns the first step, from 1, at which two recordings are not equal, or 0.
+func differ(x, y [][]byte) int {
 	for t := range x {
-		if !slices.EqualFunc(x[t], y[t], func(a, b float64) bool { return math.Float64bits(a) == math.Float64bits(b) }) {
+		if !bytes.Equal(x[t], y[t]) {
 			return t + 1
 		}
 	}
 	return 0
+}
+
+// sums are sums of the parts, which release what is recorded once the stream has scaled it.
+func (r recorded) sums(leaf mechanisms.Leaf) []mechanisms.Sum {
+	var sums []mechanisms.Sum
+	at := 0
+	for _, part := range leaf.Parts {
+		from := at
+		sums = append(sums, given.New(func(dst []float64, step uint64) {
+			for i := range dst {
+				dst[i] = math.Float64frombits(binary.LittleEndian.Uint64(r.releases[step-1][8*(from+i):]))
+				if part.Scales != nil {
+					dst[i] = unscaled(dst[i], math.Sqrt(float64(part.Scales[i])))
+				}
+			}
+		}))
+		at += part.Size
+	}
+	return sums
+}
+
+// unscaled returns the number whose product with the root, rounded, is y.
+func unscaled(y, root float64) float64 {
+	x := y / root
+	for _, near := range []float64{x, math.Nextafter(x, math.Inf(1)), math.Nextafter(x, math.Inf(-1))} {
+		if float64(near*root) == y {
+			return near
+		}
+	}
+	panic("BUG: auditor: a release that no sum has")
 }
 
 // restart plays runs with and without breaking them off.
@@ -84,9 +154,9 @@ func (a *Subject) restart(steps uint64) (Check, error) {
 	return check, nil
 }
 
-// decisions plays other events over the releases of a run: a decision is computed from releases alone, or it is another
-// one.
-func (a *Subject) decisions(steps uint64) (Check, error) {
+// decisions plays other events over the releases and the draws of a run: a decision is computed from them alone, or it
+// is another one. It returns the draws of all runs.
+func (a *Subject) decisions(steps uint64) (Check, []drawn, error) {
 	runs, steps := a.repetitions(steps)
 	check := Check{
 		Name: "decisions", Looked: "runs of other events over the same releases", Count: runs,
@@ -94,32 +164,56 @@ func (a *Subject) decisions(steps uint64) (Check, error) {
 	}
 	c, err := a.openCrowded(steps)
 	if err != nil {
-		return check, err
+		return check, nil, err
 	}
+	var draws []drawn
 	for run := range runs {
 		original, err := record(c, "crowd", run, false)
 		if err != nil {
-			return check, err
+			return check, nil, err
 		}
-		scripted := *a
-		scripted.stream = func(m mechanisms.Config, p mechanisms.Plan, key [32]byte) (*mechanisms.Stream, error) {
-			release := func(dst []float64, step uint64) { copy(dst, original.releases[step-1]) }
-			return mechanisms.NewStream(m, p, key, given.New(release))
-		}
-		other, err := scripted.openCrowded(steps)
+		draws = append(draws, original.draws...)
+		fault, err := a.again(original, run, steps)
 		if err != nil {
-			return check, err
+			return check, nil, err
 		}
-		again, err := record(other, "other crowd", run, false)
-		if err != nil {
-			return check, err
-		}
-		if t := differ(original.decisions, again.decisions); t > 0 {
-			check.Holds, check.Found = false, fmt.Sprintf("run %d, step %d: the decision owes something to events beside releases", run, t)
-			return check, nil
+		if fault != "" {
+			check.Holds, check.Found = false, fmt.Sprintf("run %d, %s", run, fault)
+			return check, draws, nil
 		}
 	}
-	return check, nil
+	if len(draws) > 0 {
+		check.Looked = "runs of other events over the same releases and draws"
+	}
+	return check, draws, nil
+}
+
+// again plays other events over the releases and draws of a run, and says what is not as it was.
+func (a *Subject) again(original recorded, run, steps uint64) (fault string, err error) {
+	scripted := *a
+	scripted.stream = func(m mechanisms.Config, p mechanisms.Plan, key [32]byte) (*mechanisms.Stream, error) {
+		return mechanisms.NewStream(m, p, key, original.sums(m.Leaf)...)
+	}
+	c, err := scripted.openCrowded(steps)
+	if err != nil {
+		return "", err
+	}
+	draws := &script{draws: original.draws}
+	c.hear(draws.choose)
+	var again recorded
+	if err := c.record(&again, "other crowd", run, false); err != nil {
+		return "", err
+	}
+	if fault := draws.end(); fault != "" {
+		return fmt.Sprintf("draw %d: %s", draws.next, fault), nil
+	}
+	if t := differ(original.decisions, again.decisions); t > 0 {
+		return fmt.Sprintf("step %d: the decision owes something to events beside releases", t), nil
+	}
+	if err := c.costs(); draws.moved && err != nil {
+		return err.Error(), nil
+	}
+	return "", nil
 }
 
 // repetition plays the canary of an attack twice, and its neighbour.
@@ -142,18 +236,27 @@ func (a *Subject) repetition(t *Attack) (Check, error) {
 	return check, err
 }
 
-// far sends draws of all sizes through the sum, over a sampler of the auditor's.
+// far sends draws of all sizes through the sum of each part, over a sampler of the auditor's.
 func (a *Subject) far() (Check, error) {
 	check := Check{
 		Name: "far draws", Looked: "draws of 1 to 29 scales, from sampler to release",
 		Found: "all reach the release as they were drawn", Holds: true,
 	}
-	over := func(s noise.Sampler) (mechanisms.Sum, error) { return a.plan.SumOver(a.mechanism, s) }
-	var err error
-	check.Count, err = audit.CheckFar(a.mechanism, a.plan, over)
-	if errors.Is(err, audit.ErrFar) {
-		check.Holds, check.Found = false, err.Error()
-		return check, nil
+	for k := range a.parts {
+		c, p, err := partOf(a.mechanism, a.plan, k)
+		if err != nil {
+			return check, err
+		}
+		over := func(s noise.Sampler) ([]mechanisms.Sum, error) { return p.SumsOver(c, s) }
+		draws, err := audit.CheckFar(c, p, over)
+		check.Count += draws
+		if errors.Is(err, audit.ErrFar) {
+			check.Holds, check.Found = false, err.Error()
+			return check, nil
+		}
+		if err != nil {
+			return check, err
+		}
 	}
-	return check, err
+	return check, nil
 }

@@ -5,25 +5,30 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"slices"
-	"strings"
 
 	"oriel/cmd/internal/settings"
 	"oriel/mechanisms"
+	"oriel/mechanisms/audit/definition"
 	"oriel/mechanisms/dp"
+	"oriel/mechanisms/forget"
 	"oriel/mechanisms/lattice"
 	"oriel/operators"
-	"oriel/operators/coco"
-	"oriel/operators/loss"
-	"oriel/schemas"
 )
 
-// Subject is the configured machine. What an audit knows of its operator is in this file.
+// Subject is the configured machine. What an audit knows of its operator is an operators.Twin.
+//
+// Of a leaf of several parts it attacks all at once, or one: then mechanism, plan and guarantee are that part's alone, as if it
+// had a stream of its own. The machine runs over all.
 type Subject struct {
+	whole     mechanisms.Config
+	wholePlan mechanisms.Plan
+	first     int               // of the parts that are audited
+	parts     []definition.Part // they
+	integers  []float64         // one of each of their coordinates, loss units
 	mechanism mechanisms.Config
-	operator  coco.Config
+	operator  operators.Configured // which publishes every decision
 	plan      mechanisms.Plan
-	public    coco.Plan
+	public    []byte // the operator's plan
 	guarantee dp.Guarantee
 	secret    [32]byte
 	// stream opens the machine's private sum: mechanisms.Open, or in tests one with a planted fault. So does machine
@@ -32,22 +37,31 @@ type Subject struct {
 	machine func(*mechanisms.Stream) (operators.Machine, error)
 }
 
-// NewSubject calibrates the machine of the settings. secret is the audit's, and decides all that is drawn.
-func NewSubject(s settings.Settings, secret [32]byte) (*Subject, error) {
+// NewSubject calibrates the machine of the settings. secret is the audit's, and decides all that is drawn. part is that of the
+// leaf, from 0, or AllParts.
+func NewSubject(s settings.Settings, secret [32]byte, part int) (*Subject, error) {
 	m, c, err := s.Parts()
 	if err != nil {
 		return nil, err
 	}
-	c.EmitEvery = 1 // an auditor wants to see every decision
-	a := &Subject{mechanism: m, operator: c, secret: secret, stream: mechanisms.Open}
-	if a.plan, err = mechanisms.NewPlan(m); err != nil {
+	return newSubject(m, c.Every(), secret, part)
+}
+
+func newSubject(m mechanisms.Config, c operators.Configured, secret [32]byte, part int) (*Subject, error) {
+	var err error
+	a := &Subject{whole: m, first: max(0, part), operator: c, secret: secret, stream: mechanisms.Open}
+	if a.wholePlan, err = mechanisms.NewPlan(m); err != nil {
 		return nil, err
 	}
-	if a.public, err = c.NewPlan(m); err != nil {
+	if a.mechanism, a.plan, err = partOf(m, a.wholePlan, part); err != nil {
 		return nil, err
 	}
-	a.machine = func(stream *mechanisms.Stream) (operators.Machine, error) { return coco.New(c, a.public, stream) }
-	if a.guarantee, err = a.plan.Guarantee(m); err != nil {
+	a.parts, a.integers = definition.Parts(a.mechanism, a.plan), definition.Integers(a.mechanism, a.plan)
+	if a.public, err = c.Plan(m); err != nil {
+		return nil, err
+	}
+	a.machine = func(stream *mechanisms.Stream) (operators.Machine, error) { return c.Open(a.public, stream) }
+	if a.guarantee, err = a.plan.Guarantee(a.mechanism); err != nil {
 		return nil, err
 	}
 	if math.IsInf(a.guarantee.Epsilon, 1) {
@@ -70,115 +84,176 @@ func (a *Subject) random(purpose string, number uint64) *rand.Rand {
 // key is k₀ of all machines.
 func (a *Subject) key() [32]byte { return a.derived("machine", 0) }
 
-// first writes the decision before the first, x_1.
-func (a *Subject) first(x []float64) { a.operator.Set.Start(x) }
-
-// leaf writes the leaf that a record should have at decision x, loss units: its gradient clipped and rounded to the
-// lattice, by code of its own. It reports false for a record without a gradient.
-func (a *Subject) leaf(dst, x []float64, r operators.Record) bool {
-	if r.Null || !a.operator.Loss.Gradient(dst, x, r.Event) {
-		clear(dst)
+// leaf writes the leaf that a record should have in the audited parts, loss units: what the twin says of all parts, clipped
+// and rounded to the lattice by code of its own. It reports false, and zeros, for a record that adds nothing.
+func (a *Subject) leaf(dst, all []float64, twin operators.Twin, r operators.Record) bool {
+	clear(dst)
+	if !twin.Leaf(all, r) {
 		return false
 	}
-	a.operator.Set.Tangent(dst)
-	unit := a.plan.Grid.Unit()
-	factor := min(1, a.plan.Grid.Clip()/lattice.Norm(dst))
-	for i, g := range dst {
-		dst[i] = math.RoundToEven(g*factor/unit) * unit
+	for k, of := range a.parts {
+		from, to := a.bounds(a.first + k)
+		a.partLeaf(dst[of.From:of.To], all[from:to], k)
 	}
 	return true
 }
 
-// pair returns the records of a canary along u in both streams, and their leaves at the first decision, which are those
-// at every other.
-func (a *Subject) pair(u []float64) (with, without operators.Record, leaves [2][]float64, err error) {
-	first, second := canaryEvents(a.operator, u)
-	with, without = operators.Record{Event: first}, operators.Record{Event: second}
-	if a.mechanism.Adjacency == dp.ZeroOut && a.mechanism.Separation == 0 {
-		without = operators.Record{Null: true}
-	}
-	x := make([]float64, a.mechanism.Dimension)
-	a.first(x)
-	for i, r := range []operators.Record{with, without} {
-		leaves[i] = make([]float64, len(x))
-		if !a.leaf(leaves[i], x, r) && !r.Null {
-			err = fmt.Errorf("audit: a canary with a gradient beyond the clip %g is not representable with these settings", a.mechanism.Clip)
+// partLeaf writes what numbers become in a part. What a quantiser makes of them is the operator's to say: distances asks
+// whether that is within its claim.
+func (a *Subject) partLeaf(dst, numbers []float64, k int) {
+	grid, integers := a.parts[k].Grid, a.integers[a.parts[k].From:a.parts[k].To]
+	unit := grid.Unit()
+	q := a.mechanism.Leaf.Parts[k].Quantiser
+	if _, ball := q.(mechanisms.Ball); ball {
+		// Half the distance that is accounted is how far a leaf is from the centre at most.
+		limit, away := math.Sqrt(float64(a.plan.Part(k).Replace))/2*unit, make([]float64, len(dst))
+		for i := range dst {
+			dst[i] = math.RoundToEven(numbers[len(dst)+i]/unit) * unit
+			away[i] = numbers[i] - dst[i]
 		}
+		factor := min(1, limit/lattice.Norm(away))
+		for i, d := range away {
+			dst[i] += math.RoundToEven(d*factor/unit) * unit
+		}
+		return
 	}
-	return with, without, leaves, err
+	if q != nil {
+		for i, n := range quantised(q, grid, len(dst), numbers) {
+			dst[i] = float64(n) * integers[i]
+		}
+		return
+	}
+	for i, v := range numbers {
+		dst[i] = v * unit / integers[i] // over √k
+	}
+	factor := min(1, grid.Clip()/lattice.Norm(dst))
+	for i, g := range dst {
+		dst[i] = math.RoundToEven(g*factor/unit) * integers[i]
+	}
 }
 
-// dense returns a unit vector, within the set's directions, along which a canary moves the sum: a random one, or, for
-// noise whose worst case is in the ℓ1 norm, one of entries of equal size and random signs, as many of either.
+// centres writes the public centres of the leaves that a record adds, as twins say them; zeros where a leaf has none.
+func (a *Subject) centres(dst, all []float64, adds bool) {
+	clear(dst)
+	for k, of := range a.parts {
+		if _, ball := a.mechanism.Leaf.Parts[k].Quantiser.(mechanisms.Ball); !ball || !adds {
+			continue
+		}
+		from, to := a.bounds(a.first + k)
+		for i, x := range all[from+of.To-of.From : to] {
+			dst[of.From+i] = math.RoundToEven(x/of.Grid.Unit()) * of.Grid.Unit()
+		}
+	}
+}
+
+// kept is how much of a leaf a release holds one step later: all of a sum, nothing where steps are released alone, γ with a memory.
+func (a *Subject) kept() float64 {
+	switch facts, _ := mechanisms.FactsOf(a.mechanism.Name); {
+	case a.mechanism.Memory > 0:
+		return float64(forget.Decay(a.mechanism.Memory)) / (1 << 30)
+	case facts.Once:
+		return 0
+	}
+	return 1
+}
+
+// pair returns the record of a canary along u that comes next, with it or without.
+func (a *Subject) pair(twin operators.Twin, u []float64, with bool) operators.Record {
+	first, second := twin.Canary(u, 1)
+	switch {
+	case with:
+		return first
+	case a.mechanism.AgainstNull():
+		return operators.Record{Null: true}
+	default:
+		return second
+	}
+}
+
+// leaves returns the leaves of a canary along u with it and without, about their centre, at the start of a stream: they are
+// those at every other place.
+func (a *Subject) leaves(u []float64) (with, without []float64, err error) {
+	var both [2][]float64
+	for i, canary := range []bool{true, false} {
+		p, err := a.open()
+		if err != nil {
+			return nil, nil, err
+		}
+		if err := p.begin(); err != nil {
+			return nil, nil, err
+		}
+		r := a.pair(p.twin, u, canary)
+		adds := a.leaf(p.leaf, p.all, p.twin, r)
+		if !adds && !r.Null {
+			return nil, nil, fmt.Errorf("audit: a canary with a gradient beyond the clip %g is not representable with these settings",
+				a.mechanism.Clip())
+		}
+		a.centres(p.centre, p.all, adds)
+		for j, m := range p.centre {
+			p.leaf[j] -= m // which the attack subtracts, since it is public
+		}
+		both[i] = p.leaf
+	}
+	return both[0], both[1], nil
+}
+
+// dense returns a vector, of norm 1 in each part and within the directions of leaves, along which a canary moves the sums: a
+// random one, or, for noise whose worst case is in the ℓ1 norm, one of entries of equal size and random signs, as many of
+// either.
 func (a *Subject) dense(rng *rand.Rand) []float64 {
-	u := make([]float64, a.mechanism.Dimension)
-	for i := range u {
-		u[i] = rng.NormFloat64()
-		if strings.Contains(a.mechanism.Name, "laplace") {
-			u[i] = float64(1 - 2*(i%2))
-		}
-	}
-	rng.Shuffle(len(u), func(i, j int) { u[i], u[j] = u[j], u[i] })
-	return a.unit(u)
-}
-
-// along returns the unit vector of one coordinate, within the set's directions.
-func (a *Subject) along(coordinate int) []float64 {
-	u := make([]float64, a.mechanism.Dimension)
-	u[coordinate] = 1
-	return a.unit(u)
-}
-
-func (a *Subject) unit(u []float64) []float64 {
-	a.operator.Set.Tangent(u)
-	norm := lattice.Norm(u)
-	for i := range u {
-		u[i] /= norm
-	}
-	return u
-}
-
-// beyond is how many times the clip a canary's gradient is long at least, by its weight and, where the loss allows it,
-// without the weight too: so a clip that is off, or that comes before the weight, shows.
-const beyond = 64
-
-// canaryEvents returns two events whose gradients, at every decision of the set, are longer than the clip and point
-// along u and −u. With |x| ≤ M:
-//
-//	linear             ±u itself
-//	logistic           features u/M, so |⟨a, x⟩| ≤ 1 and the slope is 1/(1 + e) at least; the label turns the sign
-//	hinge              features u/2M, inside the margin at every x
-//	squared, absolute  features u/M, label ∓2: a residual of 1 at least
-//	portfolio          relatives u up to a constant, which is no direction of the simplex; ⟨x, r⟩ is between 1 and the largest of r, times the scale
-func canaryEvents(c coco.Config, u []float64) (with, without schemas.Event) {
-	reach, clip := c.Set.MaxNorm(), c.Clip
-	event := func(factor, label, slope float64) schemas.Event {
-		values := make([]float64, len(u))
-		for i, x := range u {
-			values[i] = factor * x
-		}
-		length := max(factor, -factor) * slope // of the gradient without its weight
-		return schemas.Event{Vector: schemas.Vector{Values: values}, Label: label, Weight: beyond * max(1, clip/length)}
-	}
-	switch c.Loss.(type) {
-	case loss.Linear:
-		return event(beyond*clip, 0, 1), event(-beyond*clip, 0, 1)
-	case loss.Logistic:
-		return event(1/reach, -1, 0.25), event(1/reach, 1, 0.25)
-	case loss.Hinge:
-		return event(0.5/reach, -1, 1), event(0.5/reach, 1, 1)
-	case loss.Squared, loss.Absolute:
-		return event(1/reach, -2, 1), event(1/reach, 2, 1)
-	case loss.Portfolio:
-		with, without = event(-1, 0, 1), event(1, 0, 1) // the gradient is −r/⟨x, r⟩
-		for _, e := range []*schemas.Event{&with, &without} {
-			least := slices.Min(e.Vector.Values)
-			for i := range e.Vector.Values {
-				e.Vector.Values[i] += 1 - least
+	facts, _ := mechanisms.FactsOf(a.mechanism.Name)
+	return a.units(func(_ int, u []float64) {
+		for i := range u {
+			u[i] = rng.NormFloat64()
+			if facts.Law == mechanisms.Laplace {
+				u[i] = float64(1 - 2*(i%2))
 			}
-			e.Weight = beyond * max(1, clip*reach*slices.Max(e.Vector.Values))
 		}
-		return with, without
+		rng.Shuffle(len(u), func(i, j int) { u[i], u[j] = u[j], u[i] })
+	})
+}
+
+// along returns the vector of one number of the audited parts, and of the first of each other part, within the directions of
+// leaves.
+func (a *Subject) along(number int) []float64 {
+	return a.units(func(part int, u []float64) {
+		from, _ := a.bounds(part)
+		start, _ := a.bounds(a.first)
+		if at := number - (from - start); part >= a.first && at >= 0 && at < len(u) {
+			u[at] = 1
+		} else {
+			u[0] = 1
+		}
+	})
+}
+
+// numbers is how many numbers the audited parts take.
+func (a *Subject) numbers() int { return a.mechanism.Leaf.Entries() }
+
+// units fills a vector part by part, and scales each to norm 1.
+func (a *Subject) units(fill func(part int, u []float64)) []float64 {
+	all := make([]float64, a.whole.Leaf.Entries())
+	vector := func(i int) []float64 { // without public numbers
+		from, to := a.bounds(i)
+		if ball, centred := a.whole.Leaf.Parts[i].Quantiser.(mechanisms.Ball); centred {
+			to = from + ball.Size
+		}
+		return all[from:to]
 	}
-	panic(fmt.Sprintf("BUG: main: no canary for the loss %T", c.Loss))
+	for i := range a.whole.Leaf.Parts {
+		fill(i, vector(i))
+	}
+	twin, err := a.operator.Twin(a.public)
+	if err != nil {
+		panic("BUG: auditor: the operator refuses its own plan: " + err.Error())
+	}
+	twin.Direct(all)
+	for i := range a.whole.Leaf.Parts {
+		u := vector(i)
+		norm := lattice.Norm(u)
+		for j := range u {
+			u[j] /= norm
+		}
+	}
+	return all
 }

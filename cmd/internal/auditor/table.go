@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"oriel/cmd/internal/plan"
+	"oriel/mechanisms/audit"
 	"oriel/mechanisms/dp"
 )
 
@@ -27,11 +28,14 @@ func lower(x float64) string {
 func (r *Result) Print(out io.Writer) error {
 	g := r.subject.guarantee
 	window := fmt.Sprintf("W = %d", g.Window)
-	if g.Window == 0 {
+	switch {
+	case g.Memory > 0:
+		window = fmt.Sprintf("for life, memory H = %d", g.Memory)
+	case g.Window == 0:
 		window = "each event released once"
 	}
-	fmt.Fprintf(out, "%s, %s, B = %d, d = %d, adjacency %s, unit %s\n",
-		g.Mechanism, window, g.Batch, r.subject.mechanism.Dimension, g.Adjacency, g.Unit)
+	fmt.Fprintf(out, "%s, %s, B = %d, d = %s, adjacency %s, unit %s\n",
+		g.Mechanism, window, g.Batch, r.subject.dimensions(), g.Adjacency, g.Unit)
 	fmt.Fprintf(out, "%s; a false alarm in any of what follows has probability %g at most\n\n",
 		r.took.Round(10*time.Millisecond), r.options.Alpha)
 	for _, part := range []func(io.Writer) error{r.printAttacks, r.printChecks, r.printLeft} {
@@ -67,9 +71,17 @@ func (r *Result) printAttacks(out io.Writer) error {
 	if k.Count > 1 {
 		events = fmt.Sprintf("%d events of one user, %d steps apart", k.Count, k.Spacing)
 	}
-	fmt.Fprintf(out, "\nA canary is %s, followed to age %d; each leaf moves by %.6g of %.6g. "+
+	var moves []string
+	for _, m := range r.subject.moves(k) {
+		text := fmt.Sprintf("%.6g of %.6g", m.Distance, m.Sensitivity)
+		if m.Name != "" && len(r.subject.parts) > 1 {
+			text += " (" + m.Name + ")"
+		}
+		moves = append(moves, text)
+	}
+	fmt.Fprintf(out, "\nA canary is %s, followed to age %d; each leaf moves by %s. "+
 		"This canary: the most that any test can find there, if the noise is the plan's.\n",
-		events, k.Age(), k.Distance(), r.farthest())
+		events, k.Age(), strings.Join(moves, " and "))
 	for _, t := range r.attacks {
 		t.printReach(out)
 	}
@@ -104,12 +116,35 @@ func (t *Attack) epsilonName() string {
 	return "ε at δ = " + plan.Upper(t.Report.Claim.Delta)
 }
 
-// farthest is the sensitivity, loss units.
-func (r *Result) farthest() float64 {
-	if g := r.subject.guarantee; g.Adjacency == dp.ZeroOut && g.Separation == 0 {
-		return r.subject.plan.Grid.Clip()
+// dimensions are those of the audited parts, such as 1 + 3.
+func (a *Subject) dimensions() string {
+	var all []string
+	for _, p := range a.parts {
+		all = append(all, strconv.Itoa(p.To-p.From))
 	}
-	return 2 * r.subject.plan.Grid.Clip()
+	return strings.Join(all, " + ")
+}
+
+// move is how far a canary moves the leaf of a part, and how far one can, in scaled coordinates and loss units.
+type move struct {
+	Name        string  `json:"name"`
+	Distance    float64 `json:"distance"`
+	Sensitivity float64 `json:"sensitivity"`
+}
+
+func (a *Subject) moves(k audit.Canary) []move {
+	var out []move
+	for i, of := range a.parts {
+		unit, squares := of.Grid.Unit(), 0.0
+		for j := of.From; j < of.To; j++ {
+			d := (k.With[j] - k.Without[j]) / a.integers[j]
+			squares += d * d
+		}
+		c, p := a.mechanism, a.plan
+		c.Leaf.Parts, p.Grid = c.Leaf.Parts[i:i+1], of.Grid
+		out = append(out, move{c.Leaf.Parts[0].Name, math.Sqrt(squares) * unit, p.Sensitivity(c)})
+	}
+	return out
 }
 
 // printChecks writes a line for each exact check and each test.

@@ -2,7 +2,6 @@ package auditor
 
 import (
 	"context"
-	"strings"
 
 	"oriel/mechanisms"
 	"oriel/mechanisms/audit/residual"
@@ -24,11 +23,12 @@ type widened struct {
 // widen returns false where it does not help: Gamma noise is one draw of its vector's length, however many entries
 // there are; nor where noise at that dimension has no sampler.
 func (a *Subject) widen() (widened, bool) {
-	if strings.Contains(a.mechanism.Name, "gamma") {
+	if facts, _ := mechanisms.FactsOf(a.mechanism.Name); facts.Law == mechanisms.Gamma {
 		return widened{}, false
 	}
 	x := widened{config: a.mechanism}
-	x.config.Dimension, x.config.Batch, x.config.Failure = max(wide, a.mechanism.Dimension), 1, 0
+	x.config.Leaf = mechanisms.OnePart(max(wide, a.mechanism.Dimension()), a.mechanism.Clip())
+	x.config.Batch, x.config.Failure = 1, 0
 	var err error
 	if x.plan, err = mechanisms.NewPlan(x.config); err != nil {
 		return widened{}, false
@@ -46,7 +46,7 @@ func (a *Subject) widen() (widened, bool) {
 
 // runs is how many have so many draws.
 func (x widened) runs(draws int) int {
-	each := x.config.Dimension * x.noise.Steps()
+	each := x.config.Dimension() * x.noise.Steps()
 	return (draws + each - 1) / each
 }
 
@@ -64,8 +64,8 @@ func (a *Subject) wideRuns(x widened) (func(number uint64) (residual.Tails, erro
 	if err != nil {
 		return nil, err
 	}
-	none := make([]float64, x.config.Dimension)
-	start, z, rebuild := stream.AppendState(nil), make([]float64, x.config.Dimension), x.noise.Rebuilder()
+	none := make([]float64, x.config.Dimension())
+	start, z, rebuild := stream.AppendState(nil), make([]float64, x.config.Dimension()), x.noise.Rebuilder()
 	return func(number uint64) (residual.Tails, error) {
 		var run residual.Tails
 		if err := stream.Restore(start); err != nil {
@@ -74,7 +74,7 @@ func (a *Subject) wideRuns(x widened) (func(number uint64) (residual.Tails, erro
 		rebuild.Start()
 		for at := placesOf(number); int(stream.Step()) < x.noise.Steps(); {
 			stream.Add(at.next(), nil)
-			rebuild.Next(z, stream.Sum(), none)
+			rebuild.Next(z, stream.Sum(0), none)
 			run.Add(z)
 		}
 		return run, nil

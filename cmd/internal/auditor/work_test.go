@@ -9,7 +9,8 @@ import (
 	"time"
 )
 
-// Results are taken in order and without a gap, whichever worker is first; an error, an interruption or the time ends the work.
+// Results are taken in order and without a gap, whichever worker is first; an error, an interruption or the time ends
+// the work.
 func TestWorkIsTakenInOrder(t *testing.T) {
 	silent := options(0).Progress
 	identity := func() (func(uint64) (uint64, error), error) {

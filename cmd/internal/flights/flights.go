@@ -12,14 +12,30 @@ import (
 	"oriel/schemas"
 )
 
-// Dimension is the number of features: a constant, two harmonics of the scheduled hour, the distance, the origin, the
-// carrier, one harmonic of the month.
+// Dimension is the number of features: a constant of three, two harmonics of the scheduled hour, the distance, the
+// origin, the carrier, one harmonic of the month.
 const Dimension = 27
 
 // Origins are New York's airports in the order of their partitions.
 var Origins = []string{"EWR", "JFK", "LGA"}
 
 var carriers = []string{"9E", "AA", "AS", "B6", "DL", "EV", "F9", "FL", "HA", "MQ", "OO", "UA", "US", "VX", "WN", "YV"}
+
+// Names are those of the features, which are the coordinates of decisions.
+func Names() []string {
+	names := []string{"constant", "hour, sine", "hour, cosine", "half days, sine", "half days, cosine", "distance"}
+	for _, origin := range Origins {
+		names = append(names, "from "+origin)
+	}
+	for _, carrier := range carriers {
+		names = append(names, "carrier "+carrier)
+	}
+	return append(names, "month, sine", "month, cosine")
+}
+
+// constant is the first feature before all are scaled to norm 1, beside which the others are at most 1: `oriel plan`
+// says why it is large.
+const constant = 3
 
 // Flight is one event.
 type Flight struct {
@@ -86,7 +102,7 @@ func parse(row []string, columns map[string]int) (Flight, error) {
 	f := Flight{Origin: index("origin", Origins), Late: number("arr_delay") > 15}
 	x := f.Features[:0]
 	hour, month := 2*math.Pi*number("hour")/24, 2*math.Pi*number("month")/12
-	x = append(x, 1, math.Sin(hour), math.Cos(hour), math.Sin(2*hour), math.Cos(2*hour), number("distance")/2500)
+	x = append(x, constant, math.Sin(hour), math.Cos(hour), math.Sin(2*hour), math.Cos(2*hour), number("distance")/2500)
 	x = x[:len(x)+len(Origins)+len(carriers)]
 	x[6+f.Origin] = 1
 	x[6+len(Origins)+index("carrier", carriers)] = 1

@@ -38,20 +38,3 @@ func TestReadNamesColumnAndLineWithoutTheCell(t *testing.T) {
 		}
 	}
 }
-
-func TestAUCOfKnownOrders(t *testing.T) {
-	f := func(margins []float64, late []bool, want float64) {
-		t.Helper()
-		var s Score
-		for i := range margins {
-			s.pairs = append(s.pairs, prediction{margins[i], late[i]})
-		}
-		if got := s.AUC(0); math.Abs(got-want) > 1e-15 {
-			t.Errorf("AUC of %v %v = %g, want %g", margins, late, got, want)
-		}
-	}
-	f([]float64{1, 2, 3}, []bool{false, false, true}, 1)
-	f([]float64{1, 2, 3}, []bool{true, false, false}, 0)
-	f([]float64{1, 1, 1, 1}, []bool{true, false, true, false}, 0.5)
-	f([]float64{1, 2, 2, 3}, []bool{false, true, false, true}, 0.875)
-}

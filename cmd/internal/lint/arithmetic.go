@@ -12,8 +12,8 @@ import (
 
 // decidesBytes are the folders in which a float can reach a decision, a state or a hash: there the arithmetic must be the same on every CPU.
 var decidesBytes = []string{
-	"mechanisms", "mechanisms/blt", "mechanisms/lattice", "mechanisms/noise", "mechanisms/once", "mechanisms/windowtree",
-	"operators", "operators/coco", "operators/convex", "operators/loss",
+	"mechanisms", "mechanisms/blt", "mechanisms/buffer", "mechanisms/forget", "mechanisms/lattice", "mechanisms/noise", "mechanisms/once", "mechanisms/rational", "mechanisms/windowtree",
+	"operators", "operators/convex", "operators/loss",
 	"schemas",
 }
 
@@ -22,6 +22,8 @@ var frozen = []struct{ file, reason string }{
 	{"mechanisms/calibrate.go", "noise scales and error bounds are computed when a stream is opened, rounded up, stored in its plan and read back ever after"},
 	{"mechanisms/blt/freeze.go", "poles and residues are fitted when a stream is opened, rounded to dyadics, stored in its plan and read back ever after"},
 	{"mechanisms/blt/optimum.go", "the least variance there is, a figure for people"},
+	{"mechanisms/forget/freeze.go", "poles and residues are fitted when a stream is opened, rounded to dyadics, stored in its plan and read back ever after"},
+	{"mechanisms/forget/optimum.go", "the least variance there is, a figure for people"},
 	{"operators/coco/plan.go", "the paper's C_W is computed when a stream is opened, stored in its plan and read back ever after"},
 }
 
@@ -40,7 +42,7 @@ var exactMath = []string{
 //   - a function of math that is not in exactMath, since per-CPU assembly differs in the last bit;
 //   - ranging over a map or its maps iterators (unless sorted at once), select and goroutines: their order is random.
 func CheckArithmetic(p Typed) []Finding {
-	if !slices.Contains(decidesBytes, p.Folder) {
+	if !slices.Contains(decidesBytes, p.Folder) && !slices.Contains(algorithms, p.Folder) {
 		return nil
 	}
 	var found []Finding

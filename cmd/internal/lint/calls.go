@@ -29,7 +29,8 @@ var reserved = []struct {
 // goroutines are the folders that may start one; what they start they wait for.
 var goroutines = []string{"pipeline", "cmd", "deploy/bench"}
 
-// CheckCalls parses every non-test file of the packages (test helpers and generators left out), of any build, and reports reserved functions, printing builtins and goroutines.
+// CheckCalls parses every non-test file of the packages (test helpers and generators left out), of any build, and
+// reports reserved functions, printing builtins and goroutines.
 func CheckCalls(packages []Package) ([]Finding, error) {
 	var found []Finding
 	for _, p := range packages {
@@ -85,7 +86,8 @@ func callsIn(fset *token.FileSet, file *ast.File, dir string) []Finding {
 	return found
 }
 
-// importNames maps the names under which a file knows its imports to their paths; right for std, whose names are their last elements.
+// importNames maps the names under which a file knows its imports to their paths; right for std, whose names are their
+// last elements.
 func importNames(file *ast.File) map[string]string {
 	names := make(map[string]string)
 	for _, spec := range file.Imports {

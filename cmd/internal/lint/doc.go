@@ -1,4 +1,5 @@
-// Package lint holds the structure tests of this module: rules that the compiler does not know and that a reviewer would miss.
+// Package lint holds the structure tests of this module: rules that the compiler does not know and that a reviewer
+// would miss.
 //
 //	imports      which package may import which, ours and others', and what a machine must not see (CheckImports)
 //	calls        who may read the environment, print, exit and start goroutines (CheckCalls)
@@ -6,8 +7,9 @@
 //	tree         top-level entries, doc.go, file length, words that have no place in the text (CheckTree)
 //	evidence     tests that proofs and other texts name exist (CheckEvidence)
 //
-// Each check is a function from what it reads to findings, so that its tests also run it on a planted fault; every rule carries its
-// reason and prints it. Rules are tables at the top of their file: an exception is a row with a reason, never a comment in the code it excuses.
+// Each check is a function from what it reads to findings, so that its tests also run it on a planted fault; every rule
+// carries its reason and prints it. Rules are tables at the top of their file: an exception is a row with a reason,
+// never a comment in the code it excuses.
 //
 // The tests read the whole module, so run them without the cache:
 //

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// foreign says where a third-party package may be used. The longest matching path counts; a package without a row is a finding, so that
-// no dependency comes in unseen. Tests may use any package that go.mod has.
+// foreign says where a third-party package may be used. The longest matching path counts; a package without a row is a
+// finding, so that no dependency comes in unseen. Tests may use any package that go.mod has.
 var foreign = []struct {
 	path    string
 	folders []string
@@ -39,7 +39,8 @@ var foreign = []struct {
 	{"github.com/cockroachdb/datadriven", []string{"mechanisms/mechtest", "operators/optest", "pipeline/pipetest"}, "transcripts are tests"},
 }
 
-// impure are the std packages through which a machine would see a clock, a scheduler, a disk, the network or global randomness.
+// impure are the std packages through which a machine would see a clock, a scheduler, a disk, the network or global
+// randomness.
 var impure = []string{
 	"time", "os", "context", "log", "sync", "math/rand", "crypto/rand", "net", "syscall", "testing",
 }

@@ -7,19 +7,22 @@ import (
 	"strings"
 )
 
-// direction says what a folder may import of ours: its own subfolders and these with theirs ("=x" means x without its subfolders). The first
-// row that holds the folder counts; it stands for the subfolders too, which may not import each other through it.
-var direction = []struct {
+// rule is a row of direction.
+type rule struct {
 	folder  string
 	imports []string
 	reason  string
-}{
+}
+
+// direction says what a folder may import of ours: its own subfolders and these with theirs ("=x" means x without its subfolders). The first
+// row that holds the folder counts; it stands for the subfolders too, which may not import each other through it.
+var direction = []rule{
 	{"cmd/internal/lint", nil, "the structure tests read every package and belong to none"},
 	{"cmd", []string{"cmd", "pipeline", "operators", "mechanisms", "state", "schemas"}, "cmd wires everything"},
 	{"deploy", []string{"deploy", "cmd", "pipeline", "operators", "mechanisms", "state", "schemas"}, "deploy measures and checks everything"},
 	{"pipeline/kafka", []string{"pipeline"}, "Kafka code sees bytes and offsets, never events, gradients or state"},
 	{"pipeline/embedded", []string{"pipeline"}, "the embedded broker knows Kafka alone"},
-	{"pipeline/metrics", []string{"pipeline", "mechanisms/dp"}, "metrics see what a listener is told: counts and times"},
+	{"pipeline/metrics", []string{"pipeline", "mechanisms/dp"}, "metrics see what a listener is told: counts, times, and what is published"},
 	{"pipeline/console", []string{"pipeline", "mechanisms/dp"}, "HTTP shows what is public"},
 	{"pipeline/letters", []string{"=pipeline", "pipeline/kafka", "state", "schemas"}, "letters open what the service has sealed, and know no algorithm"},
 	{"pipeline/pipetest", []string{"pipeline", "operators", "mechanisms", "state", "schemas"}, "test helpers may see the layers below"},
@@ -27,14 +30,16 @@ var direction = []struct {
 	{"operators/optest", []string{"operators", "mechanisms", "=schemas"}, "the conformance suite runs any operator"},
 	{"operators/loss", []string{"operators", "mechanisms", "=schemas"}, "losses know no algorithm"},
 	{"operators/convex", []string{"operators", "mechanisms"}, "sets know no algorithm"},
-	{"operators", []string{"=operators", "operators/loss", "operators/convex", "mechanisms", "=schemas"}, "operators stand on mechanisms and the form of events, and no algorithm family on another"},
+	{"operators/pending", nil, "rows that wait know no algorithm"},
+	{"operators", []string{"=operators", "operators/loss", "operators/convex", "operators/pending", "mechanisms", "=schemas"}, "operators stand on mechanisms and the form of events, and no algorithm family on another"},
 	{"mechanisms/dp", nil, "accounting is a leaf"},
 	{"mechanisms/lattice", nil, "the lattice is a leaf"},
 	{"mechanisms/noise", []string{"mechanisms/lattice"}, "noise knows integers, not mechanisms"},
 	{"mechanisms/mechtest", []string{"mechanisms"}, "test helpers may see every mechanism"},
 	{"mechanisms/audit", []string{"mechanisms"}, "an audit may see every mechanism"},
+	{"mechanisms/rational", []string{"mechanisms/dp"}, "the mathematics of filters knows numbers, not mechanisms"},
 	// The root is above its families: it makes them by name.
-	{"mechanisms", []string{"mechanisms/dp", "mechanisms/lattice", "mechanisms/noise", "mechanisms/mechtest"}, "mechanisms import nothing above, and no family another"},
+	{"mechanisms", []string{"mechanisms/buffer", "mechanisms/dp", "mechanisms/lattice", "mechanisms/noise", "mechanisms/rational", "mechanisms/mechtest"}, "mechanisms import nothing above, and no family another"},
 	{"state", []string{"state"}, "state keeps sealed bytes and knows nothing else of ours"},
 	{"schemas", []string{"schemas"}, "wire formats know nothing else of ours"},
 }
@@ -67,6 +72,9 @@ func refusedImport(from, imported string) string {
 	if isTestHelper(to) && !isTestHelper(from) {
 		return "test helpers are imported by _test files only"
 	}
+	if reason := refusedAlgorithm(from, to); reason != "" {
+		return reason
+	}
 	return refusedDirection(from, to)
 }
 
@@ -82,16 +90,24 @@ func refusedTestImport(from, imported string) string {
 }
 
 func refusedDirection(from, to string) string {
-	for _, rule := range direction {
-		if !within(from, rule.folder) {
-			continue
-		}
-		if within(to, from) || slices.Contains(rule.imports, "="+to) || withinAny(to, rule.imports) {
-			return ""
-		}
-		return rule.reason
+	rule := ruleOf(from)
+	switch {
+	case rule.folder == "":
+		return "the folder has no row in the table of import direction"
+	case within(to, from), slices.Contains(rule.imports, "="+to), withinAny(to, rule.imports):
+		return ""
 	}
-	return "the folder has no row in the table of import direction"
+	return rule.reason
+}
+
+// ruleOf returns the row that holds a folder, or one without a folder.
+func ruleOf(from string) rule {
+	for _, rule := range direction {
+		if within(from, rule.folder) {
+			return rule
+		}
+	}
+	return rule{}
 }
 
 // top is the first element of a folder.

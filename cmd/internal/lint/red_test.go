@@ -54,7 +54,8 @@ func TestArithmeticFlagsPlantedFaults(t *testing.T) {
 	}
 }
 
-// TestImportsFlagPlantedFaults has one row a rule: the importing folder, the import, and whether it is refused, in code and in tests.
+// TestImportsFlagPlantedFaults has one row a rule: the importing folder, the import, and whether it is refused, in code
+// and in tests.
 func TestImportsFlagPlantedFaults(t *testing.T) {
 	for _, c := range []struct {
 		from, imported string
@@ -63,7 +64,12 @@ func TestImportsFlagPlantedFaults(t *testing.T) {
 		{"cmd/oriel", "oriel/pipeline", false, false},
 		{"cmd/internal/lint", "oriel/pipeline", true, false},
 		{"pipeline", "oriel/cmd/oriel", true, true},
-		{"pipeline", "oriel/operators/coco", false, false},
+		{"pipeline", "oriel/operators/coco", true, false},
+		{"cmd/oriel", "oriel/operators/coco", true, false},
+		{"cmd/internal/families", "oriel/operators/coco", false, false},
+		{"cmd/internal/settings", "oriel/operators/coco", true, false},
+		{"operators/optest", "oriel/operators/coco", true, false},
+		{"operators/bandit", "oriel/operators", true, false}, // has no row
 		{"pipeline/kafka", "oriel/operators", true, false},
 		{"pipeline/kafka", "oriel/state", true, false},
 		{"pipeline", "oriel/pipeline/pipetest", true, false},
@@ -152,6 +158,12 @@ func TestTreeFlagsPlantedFaults(t *testing.T) {
 		{"deploy/run", "export GOPROXY=https://proxy.gol" + "ang.org\n", "registry"},
 		{"README.md", "see shared/des" + "ign/a.md\n", "not in the repository"},
 		{"README.md", "Oriel works for roots.\n", ""},
+		{"state/DESIGN.md", strings.Repeat("word ", 25) + "\n", "125 columns"},
+		{"state/DESIGN.md", "| " + strings.Repeat("cell ", 30) + "|\n", ""},
+		{"state/DESIGN.md", "```\n" + strings.Repeat("code ", 30) + "\n```\n", ""},
+		{"state/DESIGN.md", strings.Repeat("§", 120) + "\n", ""},
+		{"state/doc.go", clean + "\n// " + strings.Repeat("word ", 25) + "\n", "128 columns"},
+		{"state/doc.go", clean + "\n//\t" + strings.Repeat("set apart ", 25) + "\n", ""},
 	} {
 		found, err := CheckTree(fstest.MapFS{c.name: {Data: []byte(c.content)}}, []string{c.name})
 		if err != nil {

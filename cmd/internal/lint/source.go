@@ -19,7 +19,8 @@ type Typed struct {
 	Info   *types.Info
 }
 
-// source type-checks packages from source, dependencies without function bodies: nothing is compiled, for any architecture.
+// source type-checks packages from source, dependencies without function bodies: nothing is compiled, for any
+// architecture.
 type source struct {
 	fset    *token.FileSet
 	sizes   types.Sizes
@@ -28,8 +29,8 @@ type source struct {
 	typed   []Typed
 }
 
-// Check type-checks the listed packages (go list -deps) and returns those of ours that are not mere dependencies. A package that does not
-// check is in the error, the others are returned all the same.
+// Check type-checks the listed packages (go list -deps) and returns those of ours that are not mere dependencies. A
+// package that does not check is in the error, the others are returned all the same.
 func Check(packages []Package, b Build) ([]Typed, error) {
 	s := &source{
 		fset: token.NewFileSet(), sizes: types.SizesFor("gc", b.Arch),

@@ -25,7 +25,8 @@ var topLevel = []string{
 // maxLines is the length a Go file stays below; the aim is 300.
 const maxLines = 500
 
-// unwanted are words that have no place in tracked text. They are put together here so that this file does not hold them.
+// unwanted are words that have no place in tracked text. They are put together here so that this file does not hold
+// them.
 var unwanted = []struct {
 	pattern *regexp.Regexp
 	reason  string
@@ -53,7 +54,8 @@ func Tracked(root string) ([]string, error) {
 	return slices.Compact(files), nil
 }
 
-// CheckTree checks top-level entries, that each package has a doc.go with its comment, the length of Go files, and unwanted words.
+// CheckTree checks top-level entries, that each package has a doc.go with its comment, the length of Go files and of
+// their comments' lines, and unwanted words.
 func CheckTree(tree fs.FS, files []string) ([]Finding, error) {
 	var found []Finding
 	packages := make(map[string]bool)
@@ -76,6 +78,7 @@ func CheckTree(tree fs.FS, files []string) ([]Finding, error) {
 		}
 		if !slices.Contains(notText, path.Ext(name)) && !strings.Contains(name, "testdata/fuzz/") {
 			found = append(found, wordsIn(name, content)...)
+			found = append(found, columnsIn(name, content)...)
 		}
 	}
 	for dir := range packages {

@@ -34,7 +34,7 @@ func (l line) name() string {
 func (r *Report) lines() []line {
 	var all []*Mechanism
 	for i := range r.Mechanisms {
-		if m := &r.Mechanisms[i]; m.Configured || !strings.HasSuffix(m.Name, paperSuffix) {
+		if m := &r.Mechanisms[i]; m.Configured || !factsOf(m.Name).Paper {
 			all = append(all, m)
 		}
 	}
@@ -50,9 +50,9 @@ func (r *Report) lines() []line {
 		switch {
 		case len(points[i]) == 0:
 		case same >= 0:
-			lines[same].names = append(lines[same].names, m.Name)
+			lines[same].names = append(lines[same].names, m.called())
 		default:
-			lines = append(lines, line{names: []string{m.Name}, look: lookOf(m.Name), configured: m.Configured, points: points[i]})
+			lines = append(lines, line{names: []string{m.called()}, look: lookOf(m.Name), configured: m.Configured, points: points[i]})
 		}
 	}
 	if r.Setting.Separation > 0 && r.Setting.Horizon == 0 {
@@ -67,7 +67,7 @@ func (r *Report) lines() []line {
 // lastAge is where the age panel ends: at the oldest age of the table, and where all ages are one, after as many steps as a window often has.
 func (r *Report) lastAge() uint64 {
 	last := r.Ages[len(r.Ages)-1].Steps
-	if r.Setting.Window == 0 {
+	if r.Setting.span() == 0 {
 		last = max(last, 1_000_000)
 	}
 	return max(last, 2)
@@ -90,9 +90,9 @@ func (m *machine) points(last uint64) plotter.XYs {
 	}
 	w := m.config.Window
 	switch {
-	case w == 0:
+	case w == 0 && m.config.Memory == 0:
 		add(1, 1)
-	case m.response != nil:
+	case m.response != nil || m.config.Memory > 0:
 		for _, age := range m.smoothAges(last, dense) {
 			add(age, age)
 		}
@@ -234,6 +234,8 @@ func (m claimPoint) Plot(c draw.Canvas, p *plot.Plot) {
 	}
 	age, where := float64(s.Window), " at W"
 	switch {
+	case s.Memory > 0:
+		age, where = min(10*float64(s.Memory), p.X.Max), " for ever"
 	case s.Window == 0:
 		age, where = math.Sqrt(p.X.Max), " for ever"
 	case s.Horizon > 0:

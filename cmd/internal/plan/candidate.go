@@ -9,49 +9,54 @@ import (
 	"strings"
 
 	"oriel/mechanisms"
-	"oriel/mechanisms/blt"
 )
 
 // printed is the note of constants that prove another ε than was asked for.
 func printed(name string) string {
-	if noiseOf(name).pure() {
+	if factsOf(name).Pure() {
 		return "printed constants: ε is recomputed"
 	}
 	return "printed constants: ε is recomputed, and the ratio is to the optimum at that ε"
 }
 
 // candidate returns the configuration of a mechanism at the given setting: what note says is different, or why it does not fit.
-func (in Input) candidate(name string) (c mechanisms.Config, note, reason string) {
+func (in Input) candidate(v variant) (c mechanisms.Config, note, reason string) {
 	c = in.Configured
+	name, facts := v.name, factsOf(v.name)
 	switch {
-	case name == c.Name && strings.HasSuffix(name, paperSuffix):
+	case in.configured(v) && facts.Paper:
 		return c, printed(name), ""
-	case name == c.Name:
+	case in.configured(v):
 		return c, "", ""
 	}
+	if c.Memory > 0 {
+		c.Window, c.Memory = c.Memory, 0
+		note = fmt.Sprintf("prefix sums, and a window of %d steps, as long as the memory", c.Window)
+	}
 	c.Name, c.PaperSensitivity, c.AgeWeight, c.Poles = name, 0, 0, 0
-	once := strings.HasPrefix(name, oncePrefix)
 	switch {
-	case c.Budget.Delta == 0 && !noiseOf(name).pure():
+	case c.Budget.Delta == 0 && !facts.Pure():
 		return c, "", "needs ORIEL_DELTA"
-	case once && c.Separation > 0:
+	case facts.Once && c.Separation > 0:
 		return c, "", "has no user level: a user's events over a whole life have no bound"
-	case once:
+	case facts.Once:
 		c.Window, c.Horizon = 0, 0
 		return c, "releases the sum of each step alone, once, and no prefix sum; its ε holds for ever", ""
 	case c.Window == 0:
 		return c, "", "needs a window"
-	case strings.HasSuffix(name, paperSuffix):
-		c.PaperSensitivity = in.PaperSensitivity
-		note = printed(name)
+	case facts.Paper:
+		note = strings.TrimPrefix(note+"; "+printed(name), "; ")
+	}
+	if err := in.Operator.Mechanism(&c, nil); err != nil {
+		return c, "", err.Error()
 	}
 	if c.Horizon > 0 {
 		c.Window = c.Horizon
 	}
 	switch {
-	case name == filtered && c.Window > blt.MaxWindow:
-		return c, "", fmt.Sprintf("its windows end at %d steps", uint64(blt.MaxWindow))
-	case name == filtered:
+	case facts.Filter && c.Window > facts.MaxWindow:
+		return c, "", fmt.Sprintf("its windows end at %d steps", facts.MaxWindow)
+	case facts.Filter:
 		c.AgeWeight = in.AgeWeight
 	case c.Window&(c.Window-1) != 0:
 		c.Window = uint64(1) << bits.Len64(c.Window)
@@ -68,14 +73,14 @@ func (in Input) ages() []Age {
 		ages = append(ages, Age{windows, steps, in.seconds(steps)})
 	}
 	switch c := in.Configured; {
-	case c.Window == 0:
+	case c.Span() == 0:
 		add(0, max(1, in.Age))
 		return ages
 	case c.Horizon > 0:
 		add(0, c.Horizon)
 	default:
 		for _, k := range []uint64{1, 10, 100, 1000} {
-			add(k, times(k, c.Window))
+			add(k, times(k, c.Span()))
 		}
 	}
 	if c := in.Configured; in.Age > 0 && (c.Horizon == 0 || in.Age < c.Horizon) && !slices.ContainsFunc(ages, func(a Age) bool { return a.Steps == in.Age }) {

@@ -25,7 +25,7 @@ type Point struct {
 	OverOptimum   Number  `json:"variance_over_optimum"`
 	Ten           Number  `json:"epsilon_at_10_windows"`
 	Hundred       Number  `json:"epsilon_at_100_windows"`
-	Settles       Number  `json:"steps_to_a_tenth_of_the_radius"` // noise of the decision; null where the update is no projection
+	Settles       Number  `json:"steps_to_a_tenth_of_the_radius"` // noise of the decision; null where the operator does not say
 }
 
 // Compare computes a report's main figures for each window and ε. It fails when no plan fits one of them.
@@ -50,13 +50,29 @@ func Compare(in Input, epsilons []float64, windows []uint64) (*Comparison, error
 	return c, nil
 }
 
-// names are the mechanisms that a report looks at.
-func (in Input) names() []string {
+// variants are the mechanisms that a report looks at.
+func (in Input) variants() []variant {
 	if in.only {
-		return []string{in.Configured.Name}
+		return []variant{{name: in.Configured.Name}}
 	}
-	return mechanisms.Names()
+	var all []variant
+	for _, name := range mechanisms.Names() {
+		all = append(all, variant{name: name})
+		if name == in.Configured.Name && in.Configured.Memory > 0 {
+			all = append(all, variant{name: name, windowed: true})
+		}
+	}
+	return all
 }
+
+// variant is a mechanism in a report. Where the configured one has a memory it is there a second time, with a window.
+type variant struct {
+	name     string
+	windowed bool
+}
+
+// configured reports whether it is the configured one.
+func (in Input) configured(v variant) bool { return v.name == in.Configured.Name && !v.windowed }
 
 // Print prints the comparison for a person.
 func (c *Comparison) Print(out io.Writer) error {

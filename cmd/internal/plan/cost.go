@@ -37,19 +37,27 @@ func authentications(message int) uint64 {
 // life before a horizon, one a step.
 func (m *machine) cost() Cost {
 	c := Cost{Vectors: 1, WorstVectors: 1, Nanoseconds: none}
-	n := uint64(m.config.Dimension)
+	n, parts := uint64(m.config.Dimension()), uint64(len(m.config.Leaf.Parts))
 	if m.plan.Levels > 0 && m.config.Horizon == 0 && !m.stream.Once() {
 		c.Vectors = Number(2 - 1/float64(m.config.Window))
 		c.WorstVectors = uint64(m.plan.Levels)
 	}
-	words := n
-	if m.noise == gamma {
-		words = 2*n + 1
+	blocks := uint64(0) // of one vector of each part
+	for _, p := range m.config.Leaf.Parts {
+		words := uint64(p.Size)
+		if m.facts.Law == mechanisms.Gamma {
+			words = 2*words + 1
+		}
+		blocks += (words + 1) / 2
 	}
-	record := authentications(recordLen + 8*m.config.Dimension)
+	c.CipherBlocks = c.Vectors * Number(blocks)
+	c.Vectors, c.WorstVectors = c.Vectors*Number(parts), c.WorstVectors*parts
+	record := authentications(recordLen + 8*m.config.Dimension())
 	c.HashBlocks = Number(float64(m.config.Batch*record) + float64(c.Vectors)*float64(authentications(noiseLen)))
-	c.CipherBlocks = c.Vectors * Number((words+1)/2)
-	c.Products = 2 * uint64(m.plan.Filter.Count) * n
+	c.Products = 2 * uint64(m.poles()) * n
+	if m.config.Memory > 0 {
+		c.Products += n // of the sum
+	}
 	return c
 }
 
@@ -57,43 +65,41 @@ func (m *machine) cost() Cost {
 // is not at its limit.
 const leastRecords = 64
 
-// measure returns the nanoseconds of a step on this machine, over so much time: gradients of half the clip in every coordinate's share.
-// It is none when the time and leastRecords were too few for a step.
-func (m *machine) measure(limit time.Duration) (Number, error) {
+// measure returns the nanoseconds of a step on this machine, over so much time: gradients of half the clip in every
+// coordinate's share; spent tells the time since the call. It is none when the time and leastRecords were too few for a step.
+func (m *machine) measure(limit time.Duration, spent func() time.Duration) (Number, error) {
 	c := m.config
 	c.Horizon = 0 // of a stream that does not end
 	stream, err := mechanisms.Open(c, m.plan, [32]byte{})
 	if err != nil {
 		return none, err
 	}
-	gradient := make([]float64, m.config.Dimension)
+	gradient := make([]float64, m.config.Leaf.Entries())
 	for i := range gradient {
-		gradient[i] = m.config.Clip / float64(2*len(gradient))
+		gradient[i] = m.config.Clip() / float64(2*len(gradient))
 	}
-	start, id := time.Now(), noise.Identity{}
+	took, id := none, noise.Identity{} // took is as of the last step
 	for records := 1; ; records++ {
 		id.Offset++
 		closed := stream.Add(id, gradient)
-		if spent := time.Since(start); closed && spent >= limit/2 {
-			return Number(float64(spent.Nanoseconds()) / float64(stream.Step())), nil
-		} else if spent >= limit && records >= leastRecords {
-			return none, nil
+		now := spent()
+		if closed {
+			took = Number(float64(now.Nanoseconds()) / float64(stream.Step()))
+		}
+		if closed && now >= limit/2 || now >= limit && records >= leastRecords {
+			return took, nil
 		}
 	}
 }
 
 // footprint returns the bytes that one more stream takes in memory: all that is reachable from the second and not from the first, so that
 // what streams share, such as the tables of a sampler, does not count.
-func (m *machine) footprint() (uint64, error) {
-	other, err := mechanisms.Open(m.config, m.plan, [32]byte{1})
-	if err != nil {
-		return 0, err
-	}
+func (m *machine) footprint() uint64 {
 	w := walker{seen: map[allocation]bool{}}
 	w.walk(reflect.ValueOf(m.stream))
 	before := w.bytes
-	w.walk(reflect.ValueOf(other))
-	return w.bytes - before, nil
+	w.walk(reflect.ValueOf(m.seat.Open([32]byte{1})))
+	return w.bytes - before
 }
 
 // walker adds up allocations that it has not seen.

@@ -1,14 +1,11 @@
 package plan
 
-import "math"
+import (
+	"math"
+	"sort"
 
-// Learner is what the projection update makes of a release: x_{T+1} is the projection of −ĝ_T/(λ₀ + µBT) on a set of radius R, so that the noise of a
-// release stands in the decision divided by λ₀ + µBT (operators/coco, SPEC.md).
-type Learner struct {
-	Convexity float64 // µB, that a step adds, 1/length²
-	Start     float64 // λ₀
-	Radius    float64 // R, length
-}
+	"oriel/operators"
+)
 
 // DecisionNoise is the noise of the decision after so many steps, before projection.
 type DecisionNoise struct {
@@ -19,26 +16,38 @@ type DecisionNoise struct {
 // tenth is the share of the radius at which noise stops to drown what is learned.
 const tenth = 0.1
 
-// noise is the rms of a decision's noise vector after T steps, for releases of a given rms.
-func (l Learner) noise(release float64, steps uint64) float64 {
-	return release / (l.Start + l.Convexity*float64(steps))
+// noiseAfter is the rms of a decision's noise vector after T steps, for releases of a given rms.
+func noiseAfter(d operators.Damping, release float64, steps uint64) float64 {
+	return release / d.After(steps)
 }
 
-// settles returns the first step after which a decision's noise is below a tenth of the radius.
-func (l Learner) settles(release float64) float64 {
-	return math.Ceil(max(1, (release/(tenth*l.Radius)-l.Start)/l.Convexity))
+// settles returns the first step after which a decision's noise is below a tenth of the radius, +Inf where there is none.
+func settles(d operators.Damping, release, radius float64) float64 {
+	if d.Memory > 0 {
+		enough := func(steps int) bool { return noiseAfter(d, release, uint64(steps)) < tenth*radius }
+		last := int(min(100*d.Memory, math.MaxInt32)) // all of the weight there will be
+		if !enough(last) {
+			return math.Inf(1)
+		}
+		return float64(max(1, sort.Search(last, enough)))
+	}
+	return math.Ceil(max(1, (release/(tenth*radius)-d.Start)/d.Step))
 }
 
-// decisions fills in what the releases of a row mean for decisions; rows that release no prefix sums have none.
-func (r *Report) decisions(row *Mechanism, l *Learner) {
+// decisions fills in what the releases of a row mean for decisions, where the operator knows; rows that release no prefix
+// sums have none.
+func (r *Report) decisions(row *Mechanism, o Operator) {
 	row.Decisions, row.Settles = []DecisionNoise{}, none
-	if l == nil || row.machine.stream.Once() {
+	d := o.Describe(row.machine.config)
+	if d.Damping == nil || row.machine.stream.Once() {
 		return
 	}
 	for _, age := range r.Ages {
-		row.Decisions = append(row.Decisions, DecisionNoise{age.Steps, Number(l.noise(row.RMSVector, age.Steps))})
+		row.Decisions = append(row.Decisions, DecisionNoise{age.Steps, Number(noiseAfter(*d.Damping, row.RMSVector, age.Steps))})
 	}
-	row.Settles = Number(l.settles(row.RMSVector))
+	if d.Radius > 0 {
+		row.Settles = Number(settles(*d.Damping, row.RMSVector, d.Radius))
+	}
 }
 
 func (r *Report) decisionRows() *grid {
@@ -56,7 +65,9 @@ func (r *Report) decisionRows() *grid {
 			continue
 		}
 		after := digits(m.Settles) + " steps"
-		if step := r.stepSeconds(); step > 0 {
+		if math.IsInf(float64(m.Settles), 1) {
+			after = "never"
+		} else if step := r.stepSeconds(); step > 0 {
 			after += ", " + Duration(float64(m.Settles)*step)
 		}
 		row := []string{m.label(), after}

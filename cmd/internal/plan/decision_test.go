@@ -3,12 +3,16 @@ package plan
 import (
 	"math"
 	"testing"
+
+	"oriel/operators"
 )
 
-// The noise of a decision is that of the release over λ₀ + µBT, and falls below a tenth of the radius just where the plan says.
+// The noise of a decision is that of the release over λ₀ + µBT, and falls below a tenth of the radius just where the
+// plan says.
 func TestDecisionNoise(t *testing.T) {
 	each(t, func(t *testing.T, in Input, _ *Report) {
-		in.Learner, in.only = &Learner{Convexity: 0.001 * float64(in.Configured.Batch), Start: 3, Radius: 5}, true
+		damping := &operators.Damping{Start: 3, Step: 0.001 * float64(in.Configured.Batch)}
+		in.Operator, in.only = learner{operators.Description{Radius: 5, Damping: damping}}, true
 		r, err := New(in)
 		if err != nil {
 			t.Fatal(err)

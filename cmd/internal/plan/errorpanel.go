@@ -2,7 +2,6 @@ package plan
 
 import (
 	"math"
-	"strings"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/text"
@@ -19,10 +18,10 @@ func (r *Report) errorPanel() panel {
 		d.name = "optimum for one event"
 	}
 	low, high := math.Inf(1), 0.0
-	once := r.Setting.Window == 0
+	once := r.Setting.span() == 0
 	for i := range r.Mechanisms {
 		m := &r.Mechanisms[i]
-		if !m.Configured && (strings.HasSuffix(m.Name, paperSuffix) || strings.HasPrefix(m.Name, oncePrefix) != once) {
+		if !m.Configured && (factsOf(m.Name).Paper || factsOf(m.Name).Once != once) {
 			continue
 		}
 		d.rows = append(d.rows, m)
@@ -70,21 +69,21 @@ func (d *dots) Plot(c draw.Canvas, p *plot.Plot) {
 		}
 		aside := ""
 		switch {
-		case strings.HasSuffix(m.Name, paperSuffix): // the optimum shown is another ε's
+		case factsOf(m.Name).Paper: // the optimum shown is another ε's
 			aside = "  at ε = " + Upper(m.Epsilon)
 		case m.OverOptimum.known():
 			aside = "  variance " + Upper(m.OverOptimum) + " × optimum"
 		}
 		small := writing(smallSize, quiet, text.XLeft, text.YBottom)
-		wide := name.Width(m.Name) + small.Width(aside)
+		wide := name.Width(m.called()) + small.Width(aside)
 		at := vg.Point{X: max(c.Min.X, min(from+6, c.Max.X-wide)), Y: y + 11}
 		if at.X < from { // over the line of the optimum
 			box := vg.Rectangle{Min: vg.Point{X: at.X - 3, Y: at.Y - 2}, Max: vg.Point{X: at.X + wide + 3, Y: at.Y + labelSize}}
 			c.SetColor(paper)
 			c.Fill(box.Path())
 		}
-		c.FillText(name, at, m.Name)
-		at.X += name.Width(m.Name)
+		c.FillText(name, at, m.called())
+		at.X += name.Width(m.called())
 		c.FillText(small, at, aside)
 		value := heavy(writing(smallSize, l.color, text.XLeft, text.YCenter))
 		level(c, value, vg.Point{X: max(x, from) + 12, Y: y}, digits(Number(m.RMSCoordinate)))

@@ -6,7 +6,8 @@ import (
 	"strings"
 )
 
-// none stands where a figure does not exist: NaN, null in JSON, a dash in tables. A loss that is not finite is +Inf, and null in JSON.
+// none stands where a figure does not exist: NaN, null in JSON, a dash in tables. A loss that is not finite is +Inf,
+// and null in JSON.
 var none = Number(math.NaN())
 
 // Number is a figure that JSON writes as null unless it is finite.
@@ -74,7 +75,8 @@ var spans = []struct {
 	{"y", 365 * 86400}, {"d", 86400}, {"h", 3600}, {"min", 60}, {"s", 1},
 }
 
-// Duration writes seconds in the two largest units that fit, a year of 365 days: 2 d 3 h. Less than the smaller unit is dropped.
+// Duration writes seconds in the two largest units that fit, a year of 365 days: 2 d 3 h. Less than the smaller unit is
+// dropped.
 func Duration(seconds float64) string {
 	switch {
 	case seconds >= 1e4*spans[0].seconds:

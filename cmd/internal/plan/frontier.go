@@ -11,8 +11,9 @@ import (
 	"oriel/mechanisms/blt"
 )
 
-// Frontier is the object that `oriel plan --frontier --json` prints: what the filters of blt reach. Figures are certified in directed rounding,
-// rounded up, and leave out η, which depends on clip and dimension and is far below the digits shown.
+// Frontier is the object that `oriel plan --frontier --json` prints: what the filters of blt reach. Figures are
+// certified in directed rounding, rounded up, and leave out η, which depends on clip and dimension and is far below the
+// digits shown.
 type Frontier struct {
 	Window      uint64       `json:"window_steps"`
 	Poles       int          `json:"poles"` // of the compromises; 0: chosen for each
@@ -20,7 +21,8 @@ type Frontier struct {
 	Compromises []Compromise `json:"compromises"`
 }
 
-// Filter is a filter of age weight 0: variances of a coordinate of a release at equal guarantee of one window, in units of (Δ/µ(W))².
+// Filter is a filter of age weight 0: variances of a coordinate of a release at equal guarantee of one window, in units
+// of (Δ/µ(W))².
 type Filter struct {
 	Window      uint64  `json:"window_steps"`
 	Poles       int     `json:"poles"`

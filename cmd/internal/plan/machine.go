@@ -5,7 +5,6 @@ import (
 	"math"
 	"math/bits"
 	"slices"
-	"strings"
 
 	"oriel/mechanisms"
 	"oriel/mechanisms/blt"
@@ -16,9 +15,10 @@ import (
 type machine struct {
 	config    mechanisms.Config
 	plan      mechanisms.Plan
+	seat      *mechanisms.Seat
 	stream    *mechanisms.Stream
 	guarantee dp.Guarantee
-	noise     noiseKind
+	facts     mechanisms.Facts
 	response  *blt.Response // of blt, else nil
 }
 
@@ -27,11 +27,12 @@ func open(c mechanisms.Config) (*machine, error) {
 	if err != nil {
 		return nil, err
 	}
-	stream, err := mechanisms.Open(c, p, [32]byte{})
+	seat, err := mechanisms.NewSeat(c, p)
 	if err != nil {
 		return nil, err
 	}
-	m := &machine{config: c, plan: p, stream: stream, guarantee: stream.Guarantee(), noise: noiseOf(c.Name)}
+	stream := seat.Open([32]byte{})
+	m := &machine{config: c, plan: p, seat: seat, stream: stream, guarantee: stream.Guarantee(), facts: factsOf(c.Name)}
 	if p.Filter.Count > 0 {
 		if m.response, err = blt.NewResponse(p.Filter); err != nil {
 			return nil, err
@@ -40,74 +41,41 @@ func open(c mechanisms.Config) (*machine, error) {
 	return m, nil
 }
 
+// poles returns those of a filter.
+func (m *machine) poles() int { return int(m.plan.Filter.Count + m.plan.Forget.Count) }
+
 // bothSigns reports whether the filter has residues of both signs: the response then rises after falling
 // (mechanisms/blt, PROOF.md, Lemma 1), which costs the account of a user more than the user loses.
 func (m *machine) bothSigns() bool {
 	return slices.ContainsFunc(m.plan.Filter.Residues[:m.plan.Filter.Count], func(r int32) bool { return r < 0 })
 }
 
-type noiseKind uint8
-
-const (
-	gaussian noiseKind = iota + 1
-	gamma
-	laplace
-)
-
-// noiseOf returns the law of a mechanism's noise vectors, which its name says.
-func noiseOf(name string) noiseKind {
-	switch {
-	case strings.Contains(name, "gamma"):
-		return gamma
-	case strings.Contains(name, "laplace"):
-		return laplace
-	case strings.Contains(name, "gaussian"), name == filtered:
-		return gaussian
+// factsOf returns the facts of a mechanism that there is.
+func factsOf(name string) mechanisms.Facts {
+	facts, known := mechanisms.FactsOf(name)
+	if !known {
+		panic(fmt.Sprintf("BUG: plan: mechanism %q", name))
 	}
-	panic(fmt.Sprintf("BUG: plan: noise of mechanism %q", name))
+	return facts
 }
 
-// pure reports whether a law proves δ = 0, and so needs none.
-func (k noiseKind) pure() bool { return k != gaussian }
-
-// Names that need care of their own.
-const (
-	filtered    = "blt"
-	paperSuffix = "-paper"
-	oncePrefix  = "once-"
-)
-
-// lattice returns Δ in lattice units: 2Λ under replace, Λ under zero-out. At user level it is 2Λ under both, of each of a user's events.
-func (m *machine) lattice() int64 {
-	if m.config.Adjacency == dp.ZeroOut && m.config.Separation == 0 {
-		return m.plan.Grid.Lambda
-	}
-	return 2 * m.plan.Grid.Lambda
-}
+// filtered is the mechanism of a fitted filter, whose figures are drawn beside the optimum's.
+const filtered = "blt"
 
 // sensitivity returns Δ in loss units, exactly.
-func (m *machine) sensitivity() float64 { return float64(m.lattice()) * m.plan.Grid.Unit() }
+func (m *machine) sensitivity() float64 { return m.plan.Sensitivity(m.config) }
 
-// scale returns σ or θ of a noise vector, loss units.
+// lattice returns Δ in lattice units.
+func (m *machine) lattice() int64 { return int64(m.sensitivity() / m.plan.Grid.Unit()) }
+
+// scale returns σ or θ of a noise vector, loss units; of several parts that of the first.
 func (m *machine) scale() float64 { return m.plan.Scale.Float64() * m.plan.Grid.Unit() }
-
-// vectorVariance returns the variance of one coordinate of a noise vector over the square of its scale: 1 of the Gaussian; n + 1 of the density
-// e^(−‖x‖/θ), whose norm is Gamma of shape n, E‖x‖² = n(n+1)θ²; 2 of Laplace.
-func (m *machine) vectorVariance() float64 {
-	switch m.noise {
-	case gamma:
-		return float64(m.config.Dimension + 1)
-	case laplace:
-		return 2
-	case gaussian:
-	}
-	return 1
-}
 
 // vectors returns how many noise vectors' variance a release holds: mean over steps, and largest.
 //
 //	tree   a block's place p < W has nodes for the bits of p and of W − p: h less the zeros that end p; p = W has one: h − 1 + 1/W in the mean
 //	blt    Σb², which releases approach from below
+//	       with a memory that of e/(1 − γx), and at most that of the bump after a reset
 //	once   1
 //
 // With a horizon T ≤ W the mean is over the T steps there are: the bits of p in the only block, and Σ_{j<t} b_j².
@@ -115,6 +83,8 @@ func (m *machine) vectors() (mean, most float64) {
 	t := m.config.Horizon
 	switch {
 	case m.stream.Once():
+	case m.config.Memory > 0:
+		return m.plan.Forget.Variance(), m.plan.Forget.Peak()
 	case m.plan.Levels > 0 && t > 0:
 		return float64(bitsUpTo(t)) / float64(t), float64(bits.Len64(t+1) - 1)
 	case m.plan.Levels > 0:
@@ -161,19 +131,26 @@ func filterUpTo(f blt.Filter, horizon uint64) (mean, most float64) {
 }
 
 // rms returns the root mean square of the noise of one coordinate of a release, loss units: mean over steps, and at the worst step. Rounding
-// to the lattice adds less than a unit, 2⁻²⁴ of the clip, and is left out.
+// to the lattice adds less than a unit, 2⁻²⁴ of the clip, and is left out. Of several parts it is over all their coordinates.
 func (m *machine) rms() (mean, worst float64) {
+	if m.several() {
+		all := together(m.parts())
+		return all.RMSCoordinate, all.WorstCoordinate
+	}
 	average, most := m.vectors()
-	one := m.scale() * math.Sqrt(m.vectorVariance())
+	one := m.scale() * math.Sqrt(vectorVariance(m.facts, m.config.Dimension()))
 	return one * math.Sqrt(average), one * math.Sqrt(most)
 }
 
 // overOptimum returns the variance of a release over the least that any Gaussian mechanism can have that proves µ for the window (mechanisms/blt,
-// PROOF.md, Theorem 2): S_W²(Δ/µ)². At user level that is a bound still, since a user may have one event. It is none for pure ε, for which
+// PROOF.md, Theorem 2): S_W²(Δ/µ)², or with a memory for ever. At user level that is a bound still, since a user may have one event. It is none for pure ε, for which
 // no such bound is known, where no prefix sum is released, and for streams that end, of which the theorem says nothing.
 func (m *machine) overOptimum(factor Number) Number {
 	if m.guarantee.Mu == 0 || m.stream.Once() {
 		return none
+	}
+	if m.several() {
+		return Number(m.overLeast()) / factor
 	}
 	mean, _ := m.rms()
 	least := m.sensitivity() / m.guarantee.Mu

@@ -11,6 +11,7 @@ import (
 
 	"oriel/mechanisms/blt"
 	"oriel/mechanisms/dp"
+	"oriel/mechanisms/forget"
 )
 
 // groups are the sizes of the group table.
@@ -20,44 +21,56 @@ var groups = []uint64{2, 5, 10}
 func New(in Input) (*Report, error) {
 	c := in.Configured
 	r := &Report{Setting: Setting{
-		Mechanism: c.Name, Window: c.Window, Batch: c.Batch, Dimension: c.Dimension,
-		Epsilon: c.Budget.Epsilon, Delta: c.Budget.Delta, Adjacency: c.Adjacency.String(), Clip: c.Clip,
-		SealedStateBytes: in.SealedState, Separation: c.Separation, Horizon: c.Horizon, EventsPerSecond: none,
+		Mechanism: c.Name, Window: c.Window, Batch: c.Batch, Dimension: c.Dimension(),
+		Epsilon: c.Budget.Epsilon, Delta: c.Budget.Delta, Adjacency: c.Adjacency.String(), Clip: c.Clip(),
+		SealedStateBytes: in.SealedState, Separation: c.Separation, Horizon: c.Horizon, Memory: c.Memory, EventsPerSecond: none,
 	}}
-	if r.Setting.Radius = none; in.Learner != nil {
-		r.Setting.Radius = Number(in.Learner.Radius)
+	d := in.Operator.Describe(c)
+	r.Setting.Radius, r.Setting.Rule = none, d.Leaves
+	if d.Damping != nil && d.Radius > 0 {
+		r.Setting.Radius = Number(d.Radius)
 	}
+	if d.Clip > 0 {
+		r.Setting.Clip = d.Clip
+	}
+	r.Setting.Draws = in.Operator.Describe(c).Draws
 	if in.Rate > 0 {
 		r.Setting.EventsPerSecond = Number(in.Rate)
 	}
-	r.Setting.WindowSeconds, r.Optimum.Factor = none, none
-	if c.Window > 0 {
+	r.Setting.WindowSeconds, r.Setting.MemorySeconds, r.Optimum.Factor = none, none, none
+	switch {
+	case c.Memory > 0:
+		r.Setting.MemorySeconds, r.Optimum.Factor = in.seconds(c.Memory), Number(forget.Optimum(c.Memory))
+	case c.Window > 0:
 		r.Setting.WindowSeconds = in.seconds(c.Window)
-	}
-	if c.Window > 0 && c.Horizon == 0 {
-		r.Optimum.Factor = Number(blt.Optimum(c.Window))
+		if c.Horizon == 0 {
+			r.Optimum.Factor = Number(blt.Optimum(c.Window))
+		}
 	}
 	r.Ages = in.ages()
 	r.LeftOut = []LeftOut{}
-	names := in.names()
-	rows := make([]answer, len(names))
+	variants := in.variants()
+	rows := make([]answer, len(variants))
 	var done sync.WaitGroup
-	for i, name := range names {
-		done.Go(func() { rows[i] = r.answer(in, name) })
+	for i, v := range variants {
+		done.Go(func() { rows[i] = r.answer(in, v) })
 	}
 	done.Wait()
 	for i, a := range rows {
 		switch {
-		case a.err != nil && names[i] == c.Name:
+		case a.err != nil && in.configured(variants[i]):
 			return nil, a.err
 		case a.err != nil:
 			a.reason = strings.ReplaceAll(a.err.Error(), "mechanisms: ", "")
 			fallthrough
 		case a.reason != "":
-			r.LeftOut = append(r.LeftOut, LeftOut{names[i], a.reason})
+			r.LeftOut = append(r.LeftOut, LeftOut{variants[i].name, a.reason})
 			continue
-		case names[i] == c.Name:
+		case in.configured(variants[i]):
 			r.about(a.row.machine)
+			if advice, ok := a.row.machine.advice(in.Operator); ok {
+				r.Advice = &advice
+			}
 		}
 		r.Mechanisms = append(r.Mechanisms, a.row)
 	}
@@ -78,8 +91,8 @@ type answer struct {
 	err    error
 }
 
-func (r *Report) answer(in Input, name string) answer {
-	candidate, note, reason := in.candidate(name)
+func (r *Report) answer(in Input, v variant) answer {
+	candidate, note, reason := in.candidate(v)
 	if reason != "" {
 		return answer{reason: reason}
 	}
@@ -87,7 +100,7 @@ func (r *Report) answer(in Input, name string) answer {
 	if err != nil {
 		return answer{err: err}
 	}
-	row, err := r.row(m, note, in.Learner)
+	row, err := r.row(m, note, in.Operator)
 	return answer{row: row, err: err}
 }
 
@@ -95,7 +108,8 @@ func (r *Report) answer(in Input, name string) answer {
 func (r *Report) measureAll(limit time.Duration) error {
 	for i := range r.Mechanisms {
 		row := &r.Mechanisms[i]
-		took, err := row.machine.measure(limit / time.Duration(len(r.Mechanisms)))
+		start := time.Now()
+		took, err := row.machine.measure(limit/time.Duration(len(r.Mechanisms)), func() time.Duration { return time.Since(start) })
 		if err != nil {
 			return err
 		}
@@ -113,25 +127,33 @@ func (r *Report) about(m *machine) {
 		mu := dp.GaussianMu(m.config.Budget)
 		r.Optimum.Mu = Number(mu)
 		r.Optimum.RMSCoordinate = Number(math.Sqrt(float64(r.Optimum.Factor)) * m.sensitivity() / mu)
-		r.Optimum.RMSVector = r.Optimum.RMSCoordinate * Number(math.Sqrt(float64(m.config.Dimension)))
+		r.Optimum.RMSVector = r.Optimum.RMSCoordinate * Number(math.Sqrt(float64(m.config.Dimension())))
+		if m.several() { // every part's error is as much above its least one
+			mean, _ := m.rms()
+			r.Optimum.RMSCoordinate = Number(mean / math.Sqrt(m.overLeast()/float64(r.Optimum.Factor)))
+			r.Optimum.RMSVector = r.Optimum.RMSCoordinate * Number(math.Sqrt(float64(m.config.Dimension())))
+		}
 	}
 }
 
 // row describes a mechanism.
-func (r *Report) row(m *machine, note string, l *Learner) (Mechanism, error) {
+func (r *Report) row(m *machine, note string, o Operator) (Mechanism, error) {
 	mean, worst := m.rms()
-	root := math.Sqrt(float64(m.config.Dimension))
-	memory, err := m.footprint()
-	if err != nil {
-		return Mechanism{}, err
-	}
+	root := math.Sqrt(float64(m.config.Dimension()))
 	row := Mechanism{
-		Name: m.config.Name, Configured: m.config.Name == r.Setting.Mechanism, Note: note,
-		Window: m.config.Window, Poles: int(m.plan.Filter.Count),
+		Name: m.config.Name, Note: note,
+		Configured: m.config.Name == r.Setting.Mechanism && m.config.Memory == r.Setting.Memory,
+		Window:     m.config.Window, Memory: m.config.Memory, Poles: m.poles(),
 		NoiseScale: m.scale(), RMSCoordinate: mean, WorstCoordinate: worst, RMSVector: mean * root, WorstVector: worst * root,
-		OverOptimum: m.overOptimum(r.Optimum.Factor),
+		OverOptimum: none,
 		Mu:          none, Epsilon: Number(m.guarantee.Epsilon), EventEpsilon: none, Delta: m.guarantee.Delta,
-		StateBytes: m.stream.StateLen(), MemoryBytes: memory, Cost: m.cost(), machine: m,
+		StateBytes: m.stream.StateLen(), MemoryBytes: m.footprint(), Cost: m.cost(), machine: m,
+	}
+	if m.config.Memory == r.Setting.Memory { // the optimum is of one kind of sums
+		row.OverOptimum = m.overOptimum(r.Optimum.Factor)
+	}
+	if m.several() {
+		row.Parts = m.parts()
 	}
 	if m.guarantee.Mu > 0 {
 		row.Mu = Number(m.guarantee.Mu)
@@ -150,7 +172,7 @@ func (r *Report) row(m *machine, note string, l *Learner) (Mechanism, error) {
 		}
 		row.Losses = append(row.Losses, loss)
 	}
-	r.decisions(&row, l)
+	r.decisions(&row, o)
 	for _, k := range groups {
 		row.Groups = append(row.Groups, Group{k, Number(m.guarantee.Group(k).Epsilon)})
 	}
@@ -164,9 +186,9 @@ func (r *Report) sort() {
 		switch {
 		case m.Configured:
 			return 0
-		case strings.HasSuffix(m.Name, paperSuffix):
+		case factsOf(m.Name).Paper:
 			return 2
-		case strings.HasPrefix(m.Name, oncePrefix):
+		case factsOf(m.Name).Once:
 			return 3
 		}
 		return 1

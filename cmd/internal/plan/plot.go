@@ -122,6 +122,8 @@ func (r *Report) title() string {
 	}
 	text := fmt.Sprintf("%s: ε = %s for %s", s.Mechanism, Upper(r.Mechanisms[0].Epsilon), whose)
 	switch {
+	case s.Memory > 0:
+		return text + fmt.Sprintf(", for ever, with a memory of %d steps", s.Memory)
 	case s.Window == 0:
 		return text + ", for ever"
 	case s.Horizon > 0:
@@ -135,20 +137,25 @@ func (r *Report) title() string {
 // optimumNote are the conditions under which nothing is better than the optimum.
 const optimumNote = "optimum: least variance of Gaussian noise, independent of the data, on every prefix sum, that proves as much for one event in the window"
 
+const decayingNote = "optimum: least variance of Gaussian noise, independent of the data, on every decaying sum, that proves as much for ever; other rows: prefix sums of a window of H steps"
+
 // footnote says what the optimum is, and which mechanisms are not drawn and why.
 func (r *Report) footnote() []string {
 	var lines []string
-	if r.Optimum.RMSCoordinate.known() {
+	switch {
+	case r.Setting.Memory > 0:
+		lines = append(lines, decayingNote)
+	case r.Optimum.RMSCoordinate.known():
 		lines = append(lines, optimumNote)
 	}
 	why := map[string][]string{}
 	for _, m := range r.Mechanisms {
 		switch {
 		case m.Configured:
-		case strings.HasSuffix(m.Name, paperSuffix):
+		case factsOf(m.Name).Paper:
 			const reason = "(printed constants prove another ε)"
 			why[reason] = append(why[reason], m.Name)
-		case strings.HasPrefix(m.Name, oncePrefix) != (r.Setting.Window == 0):
+		case factsOf(m.Name).Once != (r.Setting.span() == 0):
 			const reason = "(no prefix sums: ages only)"
 			why[reason] = append(why[reason], m.Name)
 		}
@@ -183,7 +190,7 @@ func (r *Report) subtitle() string {
 		parts = append(parts, counted(s.Batch, "event")+" a step")
 	}
 	if long := r.lasting(); long != "" {
-		name := "W"
+		name := s.letter()
 		if s.Horizon > 0 {
 			name = "T"
 		}

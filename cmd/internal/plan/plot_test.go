@@ -124,7 +124,8 @@ type box struct {
 	left, right, bottom, top vg.Length
 }
 
-// boxes returns where a figure writes, from what it draws on a recorder. Rotated text keeps its middle and exchanges its sides.
+// boxes returns where a figure writes, from what it draws on a recorder. Rotated text keeps its middle and exchanges
+// its sides.
 func boxes(f Figure) []box {
 	var canvas recorder.Canvas
 	f.draw(draw.NewCanvas(&canvas, slideWidth, slideHeight))

@@ -4,20 +4,30 @@ import (
 	"time"
 
 	"oriel/mechanisms"
+	"oriel/operators"
 )
 
 // Input is what a report is about.
 type Input struct {
-	Configured       mechanisms.Config
-	PaperSensitivity float64       // of the operator, for the -paper names
-	AgeWeight        float64       // of blt, when another mechanism is configured
-	Rate             float64       // events a second of one stream; 0 when not known
-	Age              uint64        // steps, an age beside those of whole windows; 0 for none
-	Measure          time.Duration // for measuring steps, of all mechanisms together; 0 for no measurement
-	SealedState      int           // bytes of a sealed state of the configured stream
-	Learner          *Learner      // nil when the update is no projection
+	Configured  mechanisms.Config
+	Operator    Operator
+	AgeWeight   float64       // of blt, when another mechanism is configured
+	Rate        float64       // events a second of one stream; 0 when not known
+	Age         uint64        // steps, an age beside those of whole windows; 0 for none
+	Measure     time.Duration // for measuring steps, of all mechanisms together; 0 for no measurement
+	SealedState int           // bytes of a sealed state of the configured stream
 
 	only bool // no mechanism but the configured one
+}
+
+// Operator is what a report asks of an operators.Configured.
+type Operator interface {
+	// Mechanism adds what the operator asks of a mechanism by its name.
+	Mechanism(c *mechanisms.Config, plan []byte) error
+	// Describe says, for a mechanism, what becomes of a release.
+	Describe(c mechanisms.Config) operators.Description
+	// Score says what decisions predict.
+	Score() *operators.Score
 }
 
 // Report is the object that `oriel plan --json` prints. Lengths of time are null without a rate.
@@ -27,6 +37,7 @@ type Report struct {
 	Ages       []Age       `json:"ages"`
 	Mechanisms []Mechanism `json:"mechanisms"` // the configured one first, then by error; -paper and once-* last
 	LeftOut    []LeftOut   `json:"left_out"`
+	Advice     *Advice     `json:"advice"` // public settings for the configured mechanism; null where there is none
 	Warnings   []string    `json:"warnings"`
 }
 
@@ -36,6 +47,8 @@ type Setting struct {
 	Window           uint64  `json:"window_steps"`  // 0: no window, the claim holds for ever
 	Horizon          uint64  `json:"horizon_steps"` // the stream ends there, and the claim is one for its whole life; 0: no end
 	WindowSeconds    Number  `json:"window_seconds"`
+	Memory           uint64  `json:"memory_steps"` // H: sums forget, and the claim holds for ever; 0: nothing is forgotten
+	MemorySeconds    Number  `json:"memory_seconds"`
 	Batch            uint64  `json:"batch_events"`
 	Dimension        int     `json:"dimension"`
 	Epsilon          float64 `json:"epsilon"`
@@ -44,17 +57,20 @@ type Setting struct {
 	Unit             string  `json:"unit"`
 	Separation       uint64  `json:"separation_steps"` // between two events of a user; 0 at event level
 	Clip             float64 `json:"clip"`
-	Sensitivity      float64 `json:"sensitivity"`               // Δ: how far one exchange moves the sum of one step, loss units
-	LatticeUnits     int64   `json:"sensitivity_lattice_units"` // Δ, exactly
-	LatticeUnit      float64 `json:"lattice_unit"`              // q, loss units
-	Radius           Number  `json:"radius"`                    // of the decisions' set; null when the update is no projection
+	Sensitivity      float64 `json:"sensitivity"`                // Δ: how far one exchange moves the sum of one step, loss units
+	Rule             string  `json:"sensitivity_rule,omitempty"` // what Δ follows from
+	LatticeUnits     int64   `json:"sensitivity_lattice_units"`  // Δ, exactly
+	LatticeUnit      float64 `json:"lattice_unit"`               // q, loss units
+	Radius           Number  `json:"radius"`                     // of the decisions' set; null when it is not known what noise becomes there
 	EventsPerSecond  Number  `json:"events_per_second"`
 	SealedStateBytes int     `json:"sealed_state_bytes"` // of a stream, operator and users included
+	Draws            bool    `json:"draws,omitempty"`    // decisions hold draws, of which the sums' ε does not speak
 }
 
-// Optimum is the least error of any Gaussian mechanism for the window and the budget (mechanisms/blt, PROOF.md, Theorem 2).
+// Optimum is the least error of any Gaussian mechanism for the window and the budget (mechanisms/blt, PROOF.md, Theorem 2), or for the memory in
+// the long run (mechanisms/forget, PROOF.md, Theorem 2).
 type Optimum struct {
-	Factor        Number `json:"variance_factor"` // S_W², in units of (Δ/µ)²
+	Factor        Number `json:"variance_factor"` // S_W², or for sums that forget ((2/π)K(γ))², in units of (Δ/µ)²
 	Mu            Number `json:"mu"`              // of the budget; null when δ is 0
 	RMSCoordinate Number `json:"rms_coordinate"`  // S_W·Δ/µ, loss units
 	RMSVector     Number `json:"rms_vector"`
@@ -73,6 +89,7 @@ type Mechanism struct {
 	Configured      bool            `json:"configured"`
 	Note            string          `json:"note"`
 	Window          uint64          `json:"window_steps"`
+	Memory          uint64          `json:"memory_steps"`
 	Poles           int             `json:"poles"` // of blt, else 0
 	NoiseScale      float64         `json:"noise_scale"`
 	RMSCoordinate   float64         `json:"rms_coordinate"`       // of a release, mean over steps, loss units
@@ -91,8 +108,28 @@ type Mechanism struct {
 	StateBytes      int             `json:"state_bytes"`
 	MemoryBytes     uint64          `json:"memory_bytes"`
 	Cost            Cost            `json:"cost_of_a_step"`
+	Parts           []Part          `json:"parts,omitempty"` // where the figures above, but for the noise scale, are over several
 
 	machine *machine
+}
+
+// span is in how many steps an event is mostly at stake: of a window, or of a memory; 0 where each step is released once.
+func (s Setting) span() uint64 { return max(s.Window, s.Memory) }
+
+// letter is what the span is called.
+func (s Setting) letter() string {
+	if s.Memory > 0 {
+		return "H"
+	}
+	return "W"
+}
+
+// called names a mechanism among others, of which one may be of the same name with a window.
+func (m *Mechanism) called() string {
+	if m.Memory > 0 {
+		return m.Name + " for life"
+	}
+	return m.Name
 }
 
 // Loss is ε at an age.

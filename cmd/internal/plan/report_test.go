@@ -16,9 +16,9 @@ import (
 func TestSensitivity(t *testing.T) {
 	each(t, func(t *testing.T, in Input, r *Report) {
 		c, s := in.Configured, r.Setting
-		want := 2 * c.Clip
+		want := 2 * c.Clip()
 		if c.Adjacency == dp.ZeroOut && c.Separation == 0 {
-			want = c.Clip
+			want = c.Clip()
 		}
 		if s.Sensitivity > want || s.Sensitivity < want*(1-0x1p-24) || s.Sensitivity != float64(s.LatticeUnits)*s.LatticeUnit {
 			t.Errorf("sensitivity %g = %d · %g, want %g", s.Sensitivity, s.LatticeUnits, s.LatticeUnit, want)
@@ -33,7 +33,7 @@ func TestSensitivity(t *testing.T) {
 func TestNoiseScale(t *testing.T) {
 	each(t, func(t *testing.T, in Input, r *Report) {
 		for _, m := range r.Mechanisms {
-			budget, n := in.Configured.Budget, math.Sqrt(float64(in.Configured.Dimension))
+			budget, n := in.Configured.Budget, math.Sqrt(float64(in.Configured.Dimension()))
 			h := math.Log2(float64(max(m.Window, 1))) + 1
 			squaresMoved, moved, tolerance := h, h, 1e-9
 			if s := in.Configured.Separation; s > 0 { // k events of a user: under a node of 2^l steps at most ⌈2^l/s⌉ of them
@@ -69,9 +69,9 @@ func TestNoiseScale(t *testing.T) {
 			case "once-gamma":
 				want = 1 / budget.Epsilon
 			case "tree-gaussian-paper":
-				want = math.Sqrt(8) * in.PaperSensitivity * h * math.Log(2/budget.Delta) / budget.Epsilon / r.Setting.Sensitivity
+				want = math.Sqrt(8) * paperSensitivity * h * math.Log(2/budget.Delta) / budget.Epsilon / r.Setting.Sensitivity
 			case "tree-gamma-paper":
-				want = in.PaperSensitivity * h / budget.Epsilon / r.Setting.Sensitivity
+				want = paperSensitivity * h / budget.Epsilon / r.Setting.Sensitivity
 			default:
 				t.Fatalf("%s: no twin", m.Name)
 			}
@@ -84,8 +84,8 @@ func TestNoiseScale(t *testing.T) {
 func TestError(t *testing.T) {
 	each(t, func(t *testing.T, in Input, r *Report) {
 		for _, m := range r.Mechanisms {
-			n := float64(in.Configured.Dimension)
-			one := map[noiseKind]float64{gaussian: 1, gamma: n + 1, laplace: 2}[noiseOf(m.Name)]
+			n := float64(in.Configured.Dimension())
+			one := map[mechanisms.Law]float64{mechanisms.Gaussian: 1, mechanisms.Gamma: n + 1, mechanisms.Laplace: 2}[factsOf(m.Name).Law]
 			mean, worst := 1.0, 1.0
 			from, to := m.Window, 3*m.Window // steps from+1 … to: whole blocks, not the first
 			if in.Configured.Horizon > 0 {
@@ -138,10 +138,10 @@ func TestVarianceOfAVector(t *testing.T) {
 		sum, before := 0.0, 0.0
 		for i := range vectors {
 			stream.Add(noise.Identity{Offset: int64(i)}, nil)
-			x := stream.Sum()[0] - before
+			x := stream.Sum(0)[0] - before
 			sum += x * x
 		}
-		near(t, name, sum/vectors, m.vectorVariance()*m.scale()*m.scale(), 0.1)
+		near(t, name, sum/vectors, vectorVariance(m.facts, m.config.Dimension())*m.scale()*m.scale(), 0.1)
 	}
 }
 
@@ -158,7 +158,7 @@ func TestOptimum(t *testing.T) {
 			near(t, "µ", float64(r.Optimum.Mu), mu, 1e-9)
 			near(t, "factor", float64(r.Optimum.Factor), optimum(c.Window), 1e-9)
 			near(t, "rms", float64(r.Optimum.RMSCoordinate), math.Sqrt(optimum(c.Window))*r.Setting.Sensitivity/mu, 1e-9)
-			near(t, "rms of the vector", float64(r.Optimum.RMSVector), float64(r.Optimum.RMSCoordinate)*math.Sqrt(float64(c.Dimension)), 1e-12)
+			near(t, "rms of the vector", float64(r.Optimum.RMSVector), float64(r.Optimum.RMSCoordinate)*math.Sqrt(float64(c.Dimension())), 1e-12)
 		}
 		for _, m := range r.Mechanisms {
 			prefix := !strings.HasPrefix(m.Name, "once")
@@ -203,7 +203,7 @@ func TestLosses(t *testing.T) {
 				case m.Name != "blt" && c.Separation == 0:
 					h, w := math.Log2(float64(m.Window))+1, float64(m.Window)
 					if windows > 1 {
-						shift := float64(r.Setting.LatticeUnits)*math.Sqrt(h-1+windows*(2*w-1)/w) + math.Sqrt(2*float64(c.Dimension)*windows*(w-1))
+						shift := float64(r.Setting.LatticeUnits)*math.Sqrt(h-1+windows*(2*w-1)/w) + math.Sqrt(2*float64(c.Dimension())*windows*(w-1))
 						want = epsilonOf(shift*r.Setting.LatticeUnit/m.NoiseScale, m.Delta)
 					}
 				default:
@@ -231,7 +231,7 @@ func TestClaims(t *testing.T) {
 			if !strings.HasSuffix(m.Name, "-paper") {
 				near(t, m.Name+": ε", float64(m.Epsilon), c.Budget.Epsilon, 0)
 			}
-			if pure := noiseOf(m.Name) != gaussian; m.Mu.known() == pure || (m.Delta == 0) != pure {
+			if pure := factsOf(m.Name).Pure(); m.Mu.known() == pure || (m.Delta == 0) != pure {
 				t.Errorf("%s: µ %g, δ %g", m.Name, float64(m.Mu), m.Delta)
 			}
 			if m.Mu.known() {
@@ -262,7 +262,7 @@ func TestPrintedConstantsProveAnotherLoss(t *testing.T) {
 		t.Fatal(err)
 	}
 	i := slices.IndexFunc(r.Mechanisms, func(m Mechanism) bool { return m.Name == "tree-gamma-paper" })
-	near(t, "ε", float64(r.Mechanisms[i].Epsilon), 2*in.Configured.Clip/in.PaperSensitivity, 1e-9)
+	near(t, "ε", float64(r.Mechanisms[i].Epsilon), 2*in.Configured.Clip()/paperSensitivity, 1e-9)
 }
 
 // Every mechanism has a row or a reason; the configured one is first and marked, alone.
@@ -295,7 +295,7 @@ func TestCandidates(t *testing.T) {
 		t.Helper()
 		in := settings[0].input()
 		change(&in.Configured)
-		c, note, reason := in.candidate(name)
+		c, note, reason := in.candidate(variant{name: name})
 		if !strings.Contains(reason, wantReason) || (reason == "") != (wantReason == "") || !strings.Contains(note, wantNote) || wantReason == "" && c.Window != wantWindow {
 			t.Errorf("%s, %s: window %d, note %q, reason %q", what, name, c.Window, note, reason)
 		}

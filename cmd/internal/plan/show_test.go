@@ -124,6 +124,8 @@ type wireReport struct {
 		WindowSteps             uint64   `json:"window_steps"`
 		HorizonSteps            uint64   `json:"horizon_steps"`
 		WindowSeconds           *float64 `json:"window_seconds"`
+		MemorySteps             uint64   `json:"memory_steps"`
+		MemorySeconds           *float64 `json:"memory_seconds"`
 		BatchEvents             uint64   `json:"batch_events"`
 		Dimension               int      `json:"dimension"`
 		Epsilon                 float64  `json:"epsilon"`
@@ -155,6 +157,7 @@ type wireReport struct {
 		Configured          bool     `json:"configured"`
 		Note                string   `json:"note"`
 		WindowSteps         uint64   `json:"window_steps"`
+		MemorySteps         uint64   `json:"memory_steps"`
 		Poles               int      `json:"poles"`
 		NoiseScale          float64  `json:"noise_scale"`
 		RMSCoordinate       float64  `json:"rms_coordinate"`
@@ -196,6 +199,13 @@ type wireReport struct {
 		Name   string `json:"name"`
 		Reason string `json:"reason"`
 	} `json:"left_out"`
+	Advice *struct {
+		StartRegularizer float64  `json:"start_regularizer"`
+		StrongConvexity  float64  `json:"strong_convexity"`
+		Clip             *float64 `json:"clip"`
+		ConstantFeature  float64  `json:"constant_feature"`
+		MemorySteps      uint64   `json:"memory_steps"`
+	} `json:"advice"`
 	Warnings []string `json:"warnings"`
 }
 

@@ -34,8 +34,8 @@ var (
 	paper = color.NRGBA{A: 0xff, R: 0xff, G: 0xff, B: 0xff}
 )
 
-// look is how one mechanism is drawn. Colours are those of Okabe and Ito, Color Universal Design (2008), told apart by colour-blind readers; the
-// dashes tell them apart without colour.
+// look is how one mechanism is drawn. Colours are those of Okabe and Ito, Color Universal Design (2008), told apart by
+// colour-blind readers; the dashes tell them apart without colour.
 type look struct {
 	color  color.NRGBA
 	dashes []vg.Length
@@ -91,7 +91,8 @@ func fitting(style text.Style, label string, width vg.Length) text.Style {
 	return style
 }
 
-// panel is a plot with the names of its axes beside it: gonum/plot shrinks logarithmic axes to make room for names it takes to be elsewhere.
+// panel is a plot with the names of its axes beside it: gonum/plot shrinks logarithmic axes to make room for names it
+// takes to be elsewhere.
 type panel struct {
 	*plot.Plot
 	x, y string
@@ -134,7 +135,8 @@ func (p panel) draw(c draw.Canvas) {
 	p.Draw(inner)
 }
 
-// logTicks marks 1, 2 and 5 of each decade of a short range, whole decades of a long one, and as many as fit of a very long one.
+// logTicks marks 1, 2 and 5 of each decade of a short range, whole decades of a long one, and as many as fit of a very
+// long one.
 func logTicks(low, high float64, most int, label func(float64) string) plot.ConstantTicks {
 	var ticks plot.ConstantTicks
 	decades := math.Log10(high / low)
@@ -217,7 +219,8 @@ func level(c draw.Canvas, style text.Style, at vg.Point, label string) {
 	c.FillText(style, at, label)
 }
 
-// apart moves heights, as little as it can, so that neighbours are at least a gap apart and all stay within [low, high]; their order stays.
+// apart moves heights, as little as it can, so that neighbours are at least a gap apart and all stay within [low,
+// high]; their order stays.
 func apart(heights []vg.Length, gap, low, high vg.Length) []vg.Length {
 	order := make([]int, len(heights))
 	for i := range order {

@@ -20,6 +20,9 @@ func (r *Report) Print(out io.Writer) error {
 		_ = rows.print(&b)
 	}
 	part("Error of a release: the published sum against the true one, loss units", r.errorRows())
+	if len(r.Mechanisms[0].Parts) > 0 {
+		part("Parts of a record's leaf: how far one event moves each, and the error of its release, loss units", r.partRows())
+	}
 	if len(r.Mechanisms[0].Decisions) > 0 {
 		part(fmt.Sprintf("Noise of the decision after T steps, rms of the vector before projection; the radius R is %g", r.Setting.Radius), r.decisionRows())
 	}
@@ -32,6 +35,9 @@ func (r *Report) Print(out io.Writer) error {
 		part("ε of one window: of one event, of a user, of k users together", r.groupRows())
 	}
 	part("Memory of a stream, and cost of a step", r.costRows())
+	if r.Advice != nil {
+		fmt.Fprintf(&b, "\nAdvised, from the noise and the radius alone: public, whatever the data\n%s", r.Advice.lines())
+	}
 	b.WriteString("\n" + r.notes())
 	_, err := io.WriteString(out, b.String())
 	return err
@@ -50,6 +56,8 @@ func (r *Report) headline() string {
 	s := r.Setting
 	length := "W = " + counted(s.Window, "step")
 	switch {
+	case s.Memory > 0:
+		length = "for life, memory H = " + counted(s.Memory, "step")
 	case s.Window == 0:
 		length = "no window"
 	case s.Horizon > 0:
@@ -70,8 +78,10 @@ func (r *Report) headline() string {
 func (r *Report) lasting() string {
 	s := r.Setting
 	switch {
-	case !s.EventsPerSecond.known() || s.Window == 0:
+	case !s.EventsPerSecond.known() || s.span() == 0:
 		return ""
+	case s.Memory > 0:
+		return Duration(float64(s.MemorySeconds))
 	case s.Horizon > 0:
 		return Duration(float64(s.Horizon) * r.stepSeconds())
 	}
@@ -93,6 +103,12 @@ func (r *Report) sensitivityLine() string {
 	}
 	text := fmt.Sprintf("adjacency %s, %s, clip %g\none event exchanged moves the sum of a step by Δ ≤ %g: %d lattice units of 2^%d",
 		s.Adjacency, unit, s.Clip, s.Sensitivity, s.LatticeUnits, math.Ilogb(s.LatticeUnit))
+	if parts := r.Mechanisms[0].Parts; len(parts) > 1 {
+		text = fmt.Sprintf("adjacency %s, %s, a leaf of %d parts", s.Adjacency, unit, len(parts))
+	}
+	if s.Rule != "" {
+		text += "\nΔ follows from " + s.Rule
+	}
 	if s.SealedStateBytes > 0 {
 		text += "\nsealed state of a stream, all included: " + bytesOf(uint64(s.SealedStateBytes))
 	}
@@ -106,9 +122,9 @@ func (m *Mechanism) label() string {
 		mark = "* "
 	}
 	if m.Poles > 0 {
-		return mark + fmt.Sprintf("%s, %d poles", m.Name, m.Poles)
+		return mark + fmt.Sprintf("%s, %d poles", m.called(), m.Poles)
 	}
-	if strings.HasPrefix(m.Name, oncePrefix) {
+	if factsOf(m.Name).Once {
 		return mark + m.Name + ", one step"
 	}
 	return mark + m.Name
@@ -120,7 +136,11 @@ func (r *Report) errorRows() *grid {
 	g.add("", "scale", "coordinate", "worst step", "vector", "the optimum")
 	for i := range r.Mechanisms {
 		m := &r.Mechanisms[i]
-		g.add(m.label(), digits(Number(m.NoiseScale)), digits(Number(m.RMSCoordinate)), digits(Number(m.WorstCoordinate)),
+		scale := Number(m.NoiseScale)
+		if len(m.Parts) > 1 {
+			scale = none // each has its own
+		}
+		g.add(m.label(), digits(scale), digits(Number(m.RMSCoordinate)), digits(Number(m.WorstCoordinate)),
 			digits(Number(m.RMSVector)), Upper(m.OverOptimum))
 	}
 	if r.Optimum.RMSCoordinate.known() {
@@ -135,17 +155,17 @@ func (r *Report) ageRows(loss func(Loss) Number) *grid {
 	for _, age := range r.Ages {
 		name := "age"
 		switch {
-		case r.Setting.Window == 0:
+		case r.Setting.span() == 0:
 			name = "at every age"
 		case age.Steps == r.Setting.Horizon:
 			name = "at the end"
 		case age.Windows == 1:
-			name = "W"
+			name = r.Setting.letter()
 		case age.Windows > 1:
-			name = fmt.Sprintf("%d W", age.Windows)
+			name = fmt.Sprintf("%d %s", age.Windows, r.Setting.letter())
 		}
 		head = append(head, name)
-		if r.Setting.Window == 0 {
+		if r.Setting.span() == 0 {
 			continue
 		}
 		steps = append(steps, count(age.Steps))
@@ -238,16 +258,22 @@ func stepTime(nanoseconds Number) string {
 // notes explain what the tables cannot say.
 func (r *Report) notes() string {
 	lines := []string{"* configured. Losses and ratios are rounded up."}
-	if r.Optimum.RMSCoordinate.known() {
+	if r.Setting.Memory > 0 {
+		lines = append(lines, "Optimum: the least variance in the long run that any Gaussian mechanism can have which releases every decaying sum and protects each",
+			"event as much for ever. With a memory an event's loss rises for some H steps, and then never again; outside a window it goes on.")
+	} else if r.Optimum.RMSCoordinate.known() {
 		lines = append(lines, "Optimum: the least variance that any Gaussian mechanism can have which releases every prefix sum and proves as much for a window",
 			"of W steps, one event a user; no such bound is known for pure ε.")
 	}
 	if r.Setting.Window > 0 && r.Setting.Horizon == 0 {
 		lines = append(lines, "An event that left its window is not forgotten: its loss grows with age as shown.")
 	}
+	if r.Setting.Draws {
+		lines = append(lines, "Decisions hold draws of the stream's own; where their scores owe more to events than releases do, they lose more than ε here.")
+	}
 	for i := range r.Mechanisms {
 		if m := &r.Mechanisms[i]; m.Note != "" {
-			lines = append(lines, m.Name+": "+m.Note)
+			lines = append(lines, m.called()+": "+m.Note)
 		}
 	}
 	for _, l := range r.LeftOut {

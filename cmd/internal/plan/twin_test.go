@@ -8,6 +8,7 @@ import (
 	"oriel/mechanisms"
 	"oriel/mechanisms/blt"
 	"oriel/mechanisms/dp"
+	"oriel/operators"
 )
 
 // The twins: every figure again, by another route, in plain float64.
@@ -101,12 +102,16 @@ var settings = []setting{
 	{"gamma", func(in *Input) {
 		in.Configured.Name, in.Configured.AgeWeight, in.Configured.Budget.Delta, in.Configured.Batch = "tree-gamma", 0, 0, 10
 	}},
-	{"zero-out", func(in *Input) { in.Configured.Adjacency, in.Configured.Clip = dp.ZeroOut, 2.5 }},
+	{"zero-out", func(in *Input) {
+		in.Configured.Adjacency, in.Configured.Leaf = dp.ZeroOut, mechanisms.OnePart(in.Configured.Dimension(), 2.5)
+	}},
 	{"paper", func(in *Input) {
-		in.Configured.Name, in.Configured.AgeWeight, in.Configured.PaperSensitivity = "tree-gaussian-paper", 0, in.PaperSensitivity
+		in.Configured.Name, in.Configured.AgeWeight, in.Configured.PaperSensitivity = "tree-gaussian-paper", 0, paperSensitivity
 	}},
 	{"odd window", func(in *Input) { in.Configured.Window, in.Rate, in.Age = 1000, 3, 7 }},
-	{"one step", func(in *Input) { in.Configured.Window, in.Configured.Dimension = 1, 1 }},
+	{"one step", func(in *Input) {
+		in.Configured.Window, in.Configured.Leaf = 1, mechanisms.OnePart(1, in.Configured.Clip())
+	}},
 	{"two poles", func(in *Input) { in.Configured.Poles, in.Configured.Budget.Epsilon = 2, 5 }},
 	{"users", func(in *Input) { in.Configured.Separation, in.Rate, in.Age = 100, 0.01, 50_000 }},
 	{"horizon", func(in *Input) { in.Configured.Window, in.Configured.Horizon, in.Rate = 1000, 1000, 1 }},
@@ -118,13 +123,30 @@ var settings = []setting{
 	}},
 }
 
+// paperSensitivity is what the paper prints for a learner.
+const paperSensitivity = 1.015
+
+// learner is an operator of which this is known.
+type learner struct{ operators.Description }
+
+func (learner) Score() *operators.Score { return nil }
+
+func (l learner) Mechanism(c *mechanisms.Config, _ []byte) error {
+	if facts, _ := mechanisms.FactsOf(c.Name); facts.Paper {
+		c.PaperSensitivity = paperSensitivity
+	}
+	return nil
+}
+
+func (l learner) Describe(mechanisms.Config) operators.Description { return l.Description }
+
 func (s setting) input() Input {
 	in := Input{
 		Configured: mechanisms.Config{
-			Name: "blt", Window: 1024, Batch: 1, Dimension: 27, Budget: dp.Budget{Epsilon: 1, Delta: 1e-6}, Clip: 1, Adjacency: dp.Replace, AgeWeight: 0.3,
+			Name: "blt", Window: 1024, Batch: 1, Leaf: mechanisms.OnePart(27, 1), Budget: dp.Budget{Epsilon: 1, Delta: 1e-6}, Adjacency: dp.Replace, AgeWeight: 0.3,
 		},
-		PaperSensitivity: 1.015,
-		AgeWeight:        0.3,
+		Operator:  learner{},
+		AgeWeight: 0.3,
 	}
 	s.change(&in)
 	return in

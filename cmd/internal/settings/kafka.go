@@ -48,7 +48,8 @@ func (s Settings) Client() (kafka.Config, error) {
 	return c, err
 }
 
-// transactionBytes closes a transaction, however much memory there is: a longer one makes decisions wait and costs no less.
+// transactionBytes closes a transaction, however much memory there is: a longer one makes decisions wait and costs no
+// less.
 const transactionBytes = 32 << 20
 
 // Deployment gives the names and intervals that the pipeline takes, with the defaults that depend on the name.
@@ -59,9 +60,32 @@ func (s Settings) Deployment() pipeline.Config {
 		Verdicts:   cmp.Or(s.VerdictsTopic, s.Name+".verdicts"),
 		Changelog:  cmp.Or(s.ChangelogTopic, s.Name+".changelog"),
 		DeadLetter: cmp.Or(s.DeadLetterTopic, s.Name+".dead-letter"),
-		Start:      s.Start, CommitInterval: s.CommitInterval, TransactionBytes: transactionBytes, Memory: pipeline.Memory(s.Memory),
+		Start:      s.Start, CommitInterval: s.CommitInterval, TransactionBytes: transactionBytes, Memory: pipeline.Memory(s.MemoryLimit),
 		SessionTimeout: s.SessionTimeout, SingleReplica: s.SingleReplica,
 	}
+}
+
+// DeploymentOf is Deployment with the topics that only some operators have.
+func (s Settings) DeploymentOf(m pipeline.Model) (pipeline.Config, error) {
+	c := s.Deployment()
+	c.FixedPartitions = m.Users.Separation > 0
+	var errs []error
+	name := func(setting, given, otherwise string, has bool) string {
+		switch {
+		case has:
+			return cmp.Or(given, otherwise)
+		case given != "":
+			errs = append(errs, fmt.Errorf("%s: set, but the operator has nothing to publish there", setting))
+		}
+		return ""
+	}
+	suffix := ""
+	if m.Output != nil {
+		suffix = m.Output.Suffix
+	}
+	c.Second = name("ORIEL_SECOND_TOPIC", s.SecondTopic, s.Name+"."+suffix, m.Output != nil)
+	c.Descriptor = name("ORIEL_DESCRIPTOR_TOPIC", s.DescriptorTopic, s.Name+".descriptor", m.Descriptor != nil)
+	return c, invalid(errs...)
 }
 
 // LettersDeployment is Deployment with the group of `oriel letters`.

@@ -8,6 +8,9 @@ import (
 	"strings"
 
 	"github.com/caarlos0/env/v11"
+
+	"oriel/cmd/internal/families"
+	"oriel/operators"
 )
 
 // Need is a group of settings that a command cannot do without.
@@ -25,6 +28,10 @@ const (
 
 // Load reads the environment (as os.Environ gives it) and checks it as a whole for a command that needs the groups.
 func Load(environ []string, needs ...Need) (Settings, error) {
+	return load(families.All, environ, needs...)
+}
+
+func load(table families.Table, environ []string, needs ...Need) (Settings, error) {
 	given := map[string]string{}
 	for _, line := range environ {
 		if name, value, ok := strings.Cut(line, "="); ok && strings.HasPrefix(name, prefix) {
@@ -32,41 +39,59 @@ func Load(environ []string, needs ...Need) (Settings, error) {
 		}
 	}
 	var s Settings
-	errs := unknown(given)
-	err := env.ParseWithOptions(&s, env.Options{Environment: given, Prefix: prefix})
-	broken := map[string]bool{}
-	var all env.AggregateError
-	if errors.As(err, &all) {
-		for _, e := range all.Errors {
-			name, problem := parseProblem(e)
-			broken[name] = true
-			errs = append(errs, problem)
-		}
-	} else if err != nil {
-		errs = append(errs, fmt.Errorf("settings: %w", err))
-	}
-	for _, v := range Variables() {
+	p := &operators.Problems{}
+	s.parse(p, given)
+	s.SASLMechanism = strings.ToLower(s.SASLMechanism) // Kafka's own settings have PLAIN and SCRAM-SHA-256
+	p.Add(unknown(table, s.Operator, given)...)
+	for _, v := range common() {
 		if v.Name == prefix+"WINDOW" && s.once() {
 			continue
 		}
 		if v.Need != "" && slices.Contains(needs, v.Need) && strings.TrimSpace(given[v.Name]) == "" {
-			errs = append(errs, fmt.Errorf("%s: not set; %s", v.Name, v.Text))
-			broken[v.Name] = true
+			p.Break(strings.TrimPrefix(v.Name, prefix), "not set; %s", v.Text)
 		}
 	}
+	s.readFilter(p, given, slices.Contains(needs, Operator))
+	family := s.readOperator(p, table, given, needs)
+	s.check(needs, p)
+	s.configure(p, family, needs)
+	return s, invalid(p.Err())
+}
+
+// parse reads the settings that every operator has.
+func (s *Settings) parse(p *operators.Problems, given map[string]string) {
+	err := env.ParseWithOptions(s, env.Options{Environment: given, Prefix: prefix})
+	var all env.AggregateError
+	if !errors.As(err, &all) {
+		if err != nil {
+			p.Add(fmt.Errorf("settings: %w", err))
+		}
+		return
+	}
+	for _, e := range all.Errors {
+		var malformed env.ParseError
+		if !errors.As(e, &malformed) {
+			p.Add(fmt.Errorf("settings: %w", e))
+			continue
+		}
+		field, _ := reflect.TypeFor[Settings]().FieldByName(malformed.Name) // the library's own text would name it
+		p.Malformed(field.Tag.Get("env"), kindOf(malformed.Type), field.Tag.Get("unit"))
+	}
+}
+
+// readFilter settles what shapes a filter, for mechanisms that have one.
+func (s *Settings) readFilter(p *operators.Problems, given map[string]string, needed bool) {
 	for _, name := range []string{"AGE_WEIGHT", "POLES"} {
-		if _, set := given[prefix+name]; set && s.Mechanism != blt && slices.Contains(needs, Operator) {
-			errs = append(errs, fmt.Errorf("%s%s: set, but only ORIEL_MECHANISM=blt has a filter that it shapes", prefix, name))
-		}
+		_, set := given[prefix+name]
+		p.Want(name, !set || s.facts().Filter || !needed, "set, but only ORIEL_MECHANISM=blt has a filter that it shapes")
 	}
-	if s.Window == horizon {
-		if _, set := given[prefix+"AGE_WEIGHT"]; set && s.Mechanism == blt && s.AgeWeight != 0 {
-			errs = append(errs, fmt.Errorf("%sAGE_WEIGHT: %g: with ORIEL_WINDOW=horizon no event outlives the window; leave it out", prefix, s.AgeWeight))
-		}
+	if s.Window == horizon || s.forgets() {
+		_, set := given[prefix+"AGE_WEIGHT"]
+		p.Want("AGE_WEIGHT", !set || !s.facts().Filter || s.AgeWeight == 0,
+			"%g: with ORIEL_WINDOW=%s no event outlives the window; leave it out", s.AgeWeight, s.Window)
 		s.AgeWeight = 0
 	}
-	errs = append(errs, s.check(needs, broken)...)
-	return s, invalid(errs...)
+	p.Want("POLES", s.Poles == 0 || !s.forgets(), "%d: with ORIEL_WINDOW=lifetime the memory decides; leave it out", s.Poles)
 }
 
 // Invalid is an error of the settings: all that is wrong with them, each problem with its variable.
@@ -82,39 +107,30 @@ func invalid(errs ...error) error {
 	return nil
 }
 
-// unknown reports variables that do not exist, and those whose feature this version lacks.
-func unknown(given map[string]string) []error {
+// unknown reports variables that do not exist, those of other operators than the chosen one, and those whose feature this
+// version lacks.
+func unknown(table families.Table, chosen string, given map[string]string) []error {
 	known := map[string]bool{}
-	for _, v := range Variables() {
+	for _, v := range common() {
 		known[v.Name] = true
 	}
+	_, found := table.Find(chosen)
 	var errs []error
 	for name := range given {
-		if known[name] {
-			continue
-		}
-		if feature, ok := later[strings.TrimPrefix(name, prefix)]; ok {
+		short := strings.TrimPrefix(name, prefix)
+		owners, feature := table.Owners(short), later[short]
+		switch {
+		case known[name], slices.Contains(owners, chosen), len(owners) > 0 && !found:
+		case len(owners) > 0:
+			errs = append(errs, fmt.Errorf("%s: not a setting of ORIEL_OPERATOR=%s, but of %s", name, chosen, strings.Join(owners, ", ")))
+		case feature != "":
 			errs = append(errs, fmt.Errorf("%s: this version does not have %s", name, feature))
-			continue
+		default:
+			errs = append(errs, fmt.Errorf("%s: no such setting; `oriel run --help` lists them", name))
 		}
-		errs = append(errs, fmt.Errorf("%s: no such setting; `oriel run --help` lists them", name))
 	}
 	slices.SortFunc(errs, func(a, b error) int { return strings.Compare(a.Error(), b.Error()) })
 	return errs
-}
-
-// parseProblem names the variable and its kind of value; the library's own text would name the Go field.
-func parseProblem(err error) (name string, problem error) {
-	var p env.ParseError
-	if !errors.As(err, &p) {
-		return "", fmt.Errorf("settings: %w", err)
-	}
-	for _, v := range Variables() {
-		if v.field == p.Name {
-			return v.Name, fmt.Errorf("%s: not a value of kind %s (%s)", v.Name, v.Unit, kindOf(p.Type))
-		}
-	}
-	return "", fmt.Errorf("settings: %w", err)
 }
 
 func kindOf(t reflect.Type) string {
@@ -128,39 +144,4 @@ func kindOf(t reflect.Type) string {
 	default:
 		return "a number"
 	}
-}
-
-// Variable is one row of the settings table.
-type Variable struct {
-	Name, Unit, Range, Default, Text string
-	Need                             Need // the group that requires it; empty when it is optional or has a default
-	field                            string
-}
-
-// Variables lists every setting in the order of the struct.
-func Variables() []Variable {
-	t := reflect.TypeFor[Settings]()
-	rows := make([]Variable, 0, t.NumField())
-	for i := range t.NumField() {
-		f := t.Field(i)
-		rows = append(rows, Variable{
-			Name: prefix + f.Tag.Get("env"), Unit: f.Tag.Get("unit"), Range: f.Tag.Get("range"),
-			Default: f.Tag.Get("envDefault"), Text: f.Tag.Get("text"), Need: Need(f.Tag.Get("need")), field: f.Name,
-		})
-	}
-	return rows
-}
-
-// Table is the settings table in Markdown, as deploy/SETTINGS.md holds it.
-func Table() string {
-	var b strings.Builder
-	b.WriteString("| setting | unit | range | default | meaning |\n|---|---|---|---|---|\n")
-	for _, v := range Variables() {
-		def := v.Default
-		if v.Need != "" {
-			def = "required"
-		}
-		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s |\n", v.Name, v.Unit, v.Range, def, v.Text)
-	}
-	return b.String()
 }

@@ -5,15 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"strings"
 	"sync"
 
 	"oriel/mechanisms"
 	"oriel/mechanisms/dp"
 	"oriel/operators"
-	"oriel/operators/coco"
-	"oriel/operators/convex"
-	"oriel/operators/loss"
 	"oriel/pipeline"
 	"oriel/schemas"
 )
@@ -25,7 +21,7 @@ func (s Settings) EventConfig() (schemas.EventConfig, error) {
 		return schemas.EventConfig{}, fmt.Errorf("ORIEL_FEATURES_RANGE: %w", err)
 	}
 	c := schemas.EventConfig{
-		Loss: s.Loss, Dimension: s.Dimension, MaxBytes: s.MaxRecordBytes,
+		Body: s.events.Body, Dimension: s.events.Dimension, MaxBytes: s.MaxRecordBytes,
 		Features: schemas.FeatureConfig{Bias: s.FeaturesBias, Norm: s.FeaturesNorm, Ranges: ranges},
 	}
 	return c, c.Validate()
@@ -34,18 +30,22 @@ func (s Settings) EventConfig() (schemas.EventConfig, error) {
 // Model gives the configured operator to the pipeline.
 func (s Settings) Model() (pipeline.Model, error) {
 	events, errEvents := s.EventConfig()
-	mechanism, operator, errOperator := s.configs()
+	mechanism, operator, errOperator := s.Parts()
 	if err := invalid(errEvents, errOperator); err != nil {
 		return pipeline.Model{}, err
 	}
 	return pipeline.Model{
-		Settings:  s.Canonical(),
-		Events:    events,
-		Users:     s.users(),
-		Semantics: pipeline.Semantics,
-		Plan:      sync.OnceValues(func() ([]byte, error) { return newPlan(mechanism, operator) }), // fits a filter: once for all partitions
-		Open: func(plan []byte, key [32]byte) (operators.Machine, error) {
-			return open(mechanism, operator, plan, key)
+		Settings:   s.Canonical(),
+		Events:     events,
+		Users:      s.users(),
+		Extras:     operator.Extras(),
+		Keyed:      s.events.Keyed,
+		Output:     operator.Output(),
+		Descriptor: operator.Descriptor(),
+		Semantics:  pipeline.Semantics,
+		Plan:       sync.OnceValues(func() ([]byte, error) { return newPlan(mechanism, operator) }), // fits a filter: once for all partitions
+		Seat: func(plan []byte) (func([32]byte) (operators.Machine, error), error) {
+			return seat(mechanism, operator, plan)
 		},
 	}, nil
 }
@@ -56,57 +56,47 @@ func (s Settings) Guarantee(m pipeline.Model) (dp.Guarantee, error) {
 	if err != nil {
 		return dp.Guarantee{}, invalid(err)
 	}
-	machine, err := m.Open(plan, [32]byte{})
+	seat, err := pipeline.NewSeat(m, plan)
 	if err != nil {
 		return dp.Guarantee{}, err
 	}
-	g := machine.Guarantee()
+	g := seat.Guarantee()
 	if math.IsInf(g.Epsilon, 1) {
 		return g, invalid(fmt.Errorf("ORIEL_MECHANISM: %s proves no finite epsilon at ORIEL_DELTA=%g with these settings", s.Mechanism, s.Delta))
 	}
 	return g, nil
 }
 
-func (s Settings) configs() (mechanisms.Config, coco.Config, error) {
-	adjacency, errAdjacency := dp.ParseAdjacency(s.Adjacency)
-	l, errLoss := loss.Parse(s.Loss)
-	set, errSet := convex.Parse(s.Set, s.Dimension, s.Radius)
-	if err := errors.Join(errAdjacency, errLoss, errSet); err != nil {
-		return mechanisms.Config{}, coco.Config{}, err
-	}
-	operator := coco.Config{
-		Update: s.Update, Constants: s.Constants, Loss: l, Set: set,
-		Clip: s.Clip, StrongConvexity: s.StrongConvexity, StartRegularizer: s.StartRegularizer, OwnConvexity: s.OwnConvexity,
-		Horizon: s.Horizon, Failure: 1 - s.Confidence, EmitEvery: s.EmitEvery,
-	}
-	if err := operator.Validate(); err != nil {
-		return mechanisms.Config{}, coco.Config{}, err
+// Parts returns the mechanism and the operator that Model wires, for commands that look at one of them alone.
+func (s Settings) Parts() (mechanisms.Config, operators.Configured, error) {
+	adjacency, err := dp.ParseAdjacency(s.Adjacency)
+	if err != nil {
+		return mechanisms.Config{}, nil, err
 	}
 	window, end := s.window()
-	mechanism := mechanisms.Config{
-		Name: s.Mechanism, Window: window, Horizon: end, Batch: s.Batch, Dimension: s.Dimension,
-		Budget: dp.Budget{Epsilon: s.Epsilon, Delta: s.Delta}, Clip: s.Clip, Adjacency: adjacency,
-		Failure: operator.StepFailure(),
+	m := mechanisms.Config{
+		Name: s.Mechanism, Window: window, Horizon: end, Memory: s.memory(), Batch: s.Batch,
+		Budget: dp.Budget{Epsilon: s.Epsilon, Delta: s.Delta}, Adjacency: adjacency,
 	}
 	if s.UserID != "" {
-		mechanism.Separation = s.UserSeparation
+		m.Separation = s.UserSeparation
 	}
-	if s.Mechanism == blt {
-		mechanism.AgeWeight, mechanism.Poles = s.AgeWeight, s.Poles
+	if s.facts().Filter {
+		m.AgeWeight, m.Poles = s.AgeWeight, s.Poles
 	}
-	if strings.HasSuffix(s.Mechanism, "-paper") {
-		mechanism.PaperSensitivity = operator.PaperSensitivity()
+	if err := s.operator.Mechanism(&m, nil); err != nil {
+		return m, nil, err
 	}
-	return mechanism, operator, mechanism.Validate()
+	return m, s.operator, m.Validate()
 }
 
 // newPlan freezes what calibration decides: the mechanism's plan behind its u32 length, then the operator's.
-func newPlan(m mechanisms.Config, c coco.Config) ([]byte, error) {
+func newPlan(m mechanisms.Config, c operators.Configured) ([]byte, error) {
 	private, err := mechanisms.NewPlan(m)
 	if err != nil {
 		return nil, err
 	}
-	public, err := c.NewPlan(m)
+	public, err := c.Plan(m)
 	if err != nil {
 		return nil, err
 	}
@@ -114,13 +104,14 @@ func newPlan(m mechanisms.Config, c coco.Config) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return public.AppendBinary(append(binary.LittleEndian.AppendUint32(nil, uint32(len(first))), first...))
+	return append(append(binary.LittleEndian.AppendUint32(nil, uint32(len(first))), first...), public...), nil
 }
 
 // errPlan means that the stored plan is not one of this version's.
 var errPlan = errors.New("settings: stored plan: malformed")
 
-func open(m mechanisms.Config, c coco.Config, plan []byte, key [32]byte) (operators.Machine, error) {
+// seat opens what machines have in common, and returns what opens one of them. The leaf is that of the stored plan.
+func seat(m mechanisms.Config, c operators.Configured, plan []byte) (func(key [32]byte) (operators.Machine, error), error) {
 	if len(plan) < 4 || uint64(binary.LittleEndian.Uint32(plan)) > uint64(len(plan)-4) {
 		return nil, errPlan
 	}
@@ -129,13 +120,12 @@ func open(m mechanisms.Config, c coco.Config, plan []byte, key [32]byte) (operat
 	if err != nil {
 		return nil, err
 	}
-	public, err := coco.ParsePlan(plan[split:])
+	if err := c.Mechanism(&m, plan[split:]); err != nil {
+		return nil, err
+	}
+	streams, err := mechanisms.NewSeat(m, private)
 	if err != nil {
 		return nil, err
 	}
-	stream, err := mechanisms.Open(m, private, key)
-	if err != nil {
-		return nil, err
-	}
-	return coco.New(c, public, stream)
+	return func(key [32]byte) (operators.Machine, error) { return c.Open(plan[split:], streams.Open(key)) }, nil
 }

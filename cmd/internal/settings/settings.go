@@ -1,12 +1,16 @@
 package settings
 
-import "time"
+import (
+	"time"
 
-// prefix starts the name of every variable.
-const prefix = "ORIEL_"
+	"oriel/operators"
+)
 
-// Settings are the variables as they were given. Tags: env, the name behind ORIEL_; envDefault, the default; unit, range and
-// text, what the table says; need, the groups that cannot do without it ("*" marks one that has a default).
+const prefix = operators.Prefix
+
+// Settings are the variables as they were given: those that every operator has, and the operator with its own. Tags: env,
+// the name behind ORIEL_; envDefault, the default; unit, range and text, what the table says; need, the group that cannot
+// do without it.
 type Settings struct {
 	Brokers          []string      `env:"BROKERS" need:"kafka" unit:"host:port,…" range:"at least one" text:"Kafka brokers to start from"`
 	TLS              bool          `env:"TLS" envDefault:"false" unit:"bool" text:"encrypt connections to the brokers"`
@@ -19,9 +23,11 @@ type Settings struct {
 	Name             string        `env:"NAME" need:"deployment" unit:"name" range:"letters, digits, . _ -" text:"deployment name: part of topic names and transactional ids"`
 	InputTopic       string        `env:"INPUT_TOPIC" need:"deployment" unit:"topic" text:"events to read; must not be compacted"`
 	DecisionTopic    string        `env:"DECISION_TOPIC" unit:"topic" text:"decisions; <name>.decisions when empty"`
+	SecondTopic      string        `env:"SECOND_TOPIC" unit:"topic" text:"decisions that are not for all who read the first topic, of an operator that has such; <name>.<its suffix> when empty"`
 	VerdictsTopic    string        `env:"VERDICTS_TOPIC" unit:"topic" text:"sealed verdicts, one byte an offset of the input; <name>.verdicts when empty"`
 	ChangelogTopic   string        `env:"CHANGELOG_TOPIC" unit:"topic" text:"sealed state; <name>.changelog when empty"`
 	DeadLetterTopic  string        `env:"DEAD_LETTER_TOPIC" unit:"topic" text:"records that took their place as null events; <name>.dead-letter when empty"`
+	DescriptorTopic  string        `env:"DESCRIPTOR_TOPIC" unit:"topic" text:"what a consumer needs beside decisions (settings of vectors, names of coordinates), one record, of an operator that has such; <name>.descriptor when empty"`
 	MasterKeyFile    string        `env:"MASTER_KEY_FILE" need:"deployment" unit:"file" range:"64 hex digits; its group may read it, others may not: mode 0400, 0440, 0600 or 0640" text:"key that wraps the keys of sealed state"`
 	SingleReplica    bool          `env:"ALLOW_SINGLE_REPLICA" envDefault:"false" unit:"bool" text:"accept fewer than 3 replicas or 2 in sync: one lost broker can then lose acknowledged records, and with them the guarantee"`
 	Group            string        `env:"GROUP" unit:"name" text:"consumer group; the deployment name when empty"`
@@ -30,35 +36,26 @@ type Settings struct {
 	StateDir         string        `env:"STATE_DIR" need:"service" unit:"directory" text:"embedded store (Pebble), one directory a process; a cache of the changelog"`
 	CommitInterval   time.Duration `env:"COMMIT_INTERVAL" envDefault:"100ms" unit:"duration" range:"1ms to 1m" text:"time between transactions of a busy partition"`
 	SessionTimeout   time.Duration `env:"SESSION_TIMEOUT" envDefault:"6s" unit:"duration" range:"the broker's limits, 6s to 30m by default" text:"a member that is silent for so long loses its partitions"`
-	Memory           int           `env:"MEMORY" envDefault:"134217728" unit:"bytes" range:"83886080 to 1099511627776" text:"what the process holds in events fetched and decisions computed, all partitions together, a record batch of the largest size included; Go's memory limit follows from it, unless GOMEMLIMIT is set. It decides when events are taken, never what a decision says or which record becomes a null event"`
+	MemoryLimit      int           `env:"MEMORY_LIMIT" envDefault:"134217728" unit:"bytes" range:"83886080 to 1099511627776" text:"what the process holds in events fetched and decisions computed, all partitions together, a record batch of the largest size included; Go's memory limit follows from it, unless GOMEMLIMIT is set. It decides when events are taken, never what a decision says or which record becomes a null event"`
 	HTTPAddr         string        `env:"HTTP_ADDR" envDefault:"127.0.0.1:9464" unit:"host:port" text:"where /metrics, /healthz and /readyz are served"`
 	LogLevel         string        `env:"LOG_LEVEL" envDefault:"info" unit:"name" range:"debug, info, warn, error" text:"least level that is logged"`
 	LogFormat        string        `env:"LOG_FORMAT" envDefault:"logfmt" unit:"name" range:"logfmt, json" text:"how a line of the log is written"`
 	RuntimeMetrics   bool          `env:"RUNTIME_METRICS" envDefault:"false" unit:"bool" text:"also export Go and process metrics; memory and CPU use depend on the contents of events, so this leaks"`
 
-	Operator         string  `env:"OPERATOR" need:"operator" unit:"name" range:"coco" text:"algorithm"`
-	Update           string  `env:"UPDATE" need:"operator" unit:"name" range:"projection, llo, ogd" text:"how the next decision is found: Euclidean projection, one call of a local linear oracle, or online gradient descent on each step's own noisy gradient (once-gaussian and once-gamma only)"`
-	Constants        string  `env:"CONSTANTS" envDefault:"proved" unit:"name" range:"proved, paper" text:"constants of the llo update: proved here, or as the paper prints them"`
-	Loss             string  `env:"LOSS" need:"events" unit:"name" range:"linear, logistic, hinge, squared, absolute, portfolio" text:"loss of one event"`
-	Set              string  `env:"SET" need:"operator" unit:"name" range:"l2-ball, l1-ball, simplex, box" text:"feasible set of decisions; llo needs l1-ball, simplex or box"`
-	Radius           float64 `env:"RADIUS" need:"operator" unit:"length" range:"1e-15 to 1e15" text:"ball radius; scale of the simplex; box [-R, R]^d"`
-	Dimension        int     `env:"DIMENSION" need:"events" unit:"coordinates" range:"1 to 262144" text:"dimension d of decisions and feature vectors"`
-	StrongConvexity  float64 `env:"STRONG_CONVEXITY" need:"operator" unit:"1/length²" range:"1e-12 to 1e12" text:"µ of the public regulariser µ/2·|x|² added to each event's loss; choose it without looking at private data"`
-	StartRegularizer float64 `env:"START_REGULARIZER" envDefault:"0" unit:"1/length²" range:"0 to 1e12" text:"λ₀, public regulariser that damps the first steps"`
-	OwnConvexity     bool    `env:"OWN_CONVEXITY" envDefault:"false" unit:"bool" text:"the losses are µ-strongly convex by themselves: no regulariser is added"`
-	Horizon          uint64  `env:"HORIZON" envDefault:"0" unit:"steps" range:"≥ 1 for llo and ORIEL_WINDOW=horizon" text:"steps over which the llo update's error bound must hold; with ORIEL_WINDOW=horizon, steps after which each stream ends"`
-	Confidence       float64 `env:"CONFIDENCE" envDefault:"0.99" unit:"probability" range:"above 0, below 1" text:"probability that the llo update's error bound holds over the horizon; concerns accuracy, never privacy"`
-	Batch            uint64  `env:"BATCH" envDefault:"1" unit:"events" range:"1 to 2147483648" text:"events a step"`
-	EmitEvery        uint64  `env:"EMIT_EVERY" envDefault:"1" unit:"steps" range:"≥ 1" text:"a decision is emitted every so many steps; the privacy account covers all steps"`
+	DecisionGauges int `env:"DECISION_GAUGES" envDefault:"0" unit:"coordinates" range:"0 to 1000" text:"how many coordinates of each stream's newest committed decision /metrics shows; a process shows 1000 at most, whole streams first to last"`
+
+	Operator string `env:"OPERATOR" need:"operator" unit:"name" text:"algorithm; each has further settings, in a table of its own"`
+	Horizon  uint64 `env:"HORIZON" envDefault:"0" unit:"steps" range:"≥ 1 for llo and ORIEL_WINDOW=horizon" text:"steps over which the llo update's error bound must hold; with ORIEL_WINDOW=horizon, steps after which each stream ends"`
+	Batch    uint64 `env:"BATCH" envDefault:"1" unit:"events" range:"1 to 2147483648" text:"events a step"`
 
 	Mechanism string  `env:"MECHANISM" need:"operator" unit:"name" range:"blt, tree-gaussian, tree-gamma, tree-laplace, tree-gaussian-paper, tree-gamma-paper, once-gaussian, once-gamma" text:"private running sum; once-gaussian and once-gamma release each step's own sum instead, for ORIEL_UPDATE=ogd"`
-	AgeWeight float64 `env:"AGE_WEIGHT" envDefault:"0.3" unit:"weight" range:"0 to 1" text:"blt: how much the loss of events that left the window counts beside the error, when the filter is fitted; 0 with ORIEL_WINDOW=horizon"`
-	Poles     int     `env:"POLES" envDefault:"0" unit:"poles" range:"0, 2, 3, 4" text:"blt: poles of the filter, and buffers of its state; 0 chooses"`
-	Window    string  `env:"WINDOW" need:"operator" unit:"steps" range:"≥ 1; a power of two for trees; at most 4194304 for blt; horizon; lifetime" text:"W: the newest W steps of each stream are protected; choose at least a day of traffic. horizon: each stream ends after ORIEL_HORIZON steps, and all of it is protected for ever. lifetime (or nothing): once-gaussian and once-gamma, which have no window"`
-	Epsilon   float64 `env:"EPSILON" need:"operator" unit:"nats" range:"> 0" text:"ε of one window"`
+	AgeWeight float64 `env:"AGE_WEIGHT" envDefault:"0.3" unit:"weight" range:"0 to 1" text:"blt: how much the loss of events that left the window counts beside the error, when the filter is fitted; 0 with ORIEL_WINDOW=horizon or lifetime"`
+	Poles     int     `env:"POLES" envDefault:"0" unit:"poles" range:"0, 2, 3, 4" text:"blt: poles of the filter, and buffers of its state; 0 chooses, as ORIEL_MEMORY does"`
+	Window    string  `env:"WINDOW" need:"operator" unit:"steps" range:"≥ 1; a power of two for trees; at most 4194304 for blt; horizon; lifetime" text:"W: the newest W steps of each stream are protected; choose at least a day of traffic. horizon: each stream ends after ORIEL_HORIZON steps, and all of it is protected for ever. lifetime: blt with ORIEL_MEMORY, whose sums forget, and (or nothing) once-gaussian and once-gamma: each event is protected for ever"`
+	Memory    uint64  `env:"MEMORY" envDefault:"0" unit:"steps" range:"2 to 1048576 with ORIEL_WINDOW=lifetime and blt" text:"H: sums forget, what a step says counts for 1 − 1/H of it a step later; that makes the guarantee of an event one for ever. Choose how long ago is worth learning from"`
+	Epsilon   float64 `env:"EPSILON" need:"operator" unit:"nats" range:"> 0" text:"ε of one window, or for ever where there is none"`
 	Delta     float64 `env:"DELTA" unit:"probability" range:"above 0, below 1; any for pure-ε mechanisms" text:"δ of one window; choose it well below 1/(events in the window)"`
-	Clip      float64 `env:"CLIP" need:"operator" unit:"loss/length" range:"above 0, at most 1e12" text:"L: each event's gradient is clipped to this Euclidean norm"`
-	Adjacency string  `env:"ADJACENCY" envDefault:"replace" unit:"name" range:"replace, zero-out" text:"neighbouring streams: one event exchanged for any other (sensitivity 2L), or for the null event (L)"`
+	Adjacency string  `env:"ADJACENCY" envDefault:"replace" unit:"name" range:"replace, zero-out" text:"neighbouring streams: one event exchanged for any other (sensitivity at most 2L), or for the null event (at most L); oriel plan prints it"`
 
 	UserID         string `env:"USER_ID" unit:"name" range:"key, header:NAME" text:"user level: where a record names its user, in its key or in one header; events are then protected user by user. Key the input by user, so that a user has one partition"`
 	UserSeparation uint64 `env:"USER_SEPARATION" envDefault:"0" unit:"steps" range:"≥ 1 with ORIEL_USER_ID; times the batch at most 131072" text:"user level: an event closer than this to its user's last accepted one takes its place as a null event"`
@@ -68,6 +65,10 @@ type Settings struct {
 	FeaturesBias   bool   `env:"FEATURES_BIAS" envDefault:"true" unit:"bool" text:"named features: add a constant 1"`
 	FeaturesNorm   string `env:"FEATURES_NORM" envDefault:"unit" unit:"name" range:"unit, none" text:"named features: scale the hashed vector to norm 1, or leave it"`
 	FeaturesRange  string `env:"FEATURES_RANGE" unit:"name:low:high[:cyclic],…" text:"named features: public ranges of numbers, mapped to [0, 1] or to a sine and cosine"`
+
+	own      *operators.Values    // the operator's settings
+	events   operators.Events     // of the groups Events and Operator
+	operator operators.Configured // of the group Operator, else nil
 }
 
 // later are variables that the plan of record names and this version has no feature for. They are refused with this reason.

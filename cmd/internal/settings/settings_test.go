@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"oriel/mechanisms/dp"
+	"oriel/operators"
+	"oriel/pipeline"
 )
 
 var rewrite = flag.Bool("rewrite", false, "write the settings table into deploy/SETTINGS.md")
@@ -113,10 +115,12 @@ func TestProblemsAreReportedAtOnceEachByItsVariable(t *testing.T) {
 		}
 	}
 	f("ORIEL_WINDOW: 1000: not a power of two; the next one is 1024", "ORIEL_WINDOW=1000")
-	f("ORIEL_EPSILON: not a value of kind nats (a number)", "ORIEL_EPSILON=one")
+	f("ORIEL_EPSILON: not a number (unit: nats)", "ORIEL_EPSILON=one")
 	f("ORIEL_EPSILON: NaN: not positive", "ORIEL_EPSILON=NaN")
 	f("ORIEL_DELTA", "ORIEL_DELTA=0")
 	f("ORIEL_HORIZON: not set", "ORIEL_UPDATE=llo", "ORIEL_SET=simplex")
+	f("ORIEL_MEMORY: 134217728: the bound on the bytes that a process holds is ORIEL_MEMORY_LIMIT", "ORIEL_MEMORY=134217728")
+	f("ORIEL_MEMORY_LIMIT: 1: not within 83886080 to", "ORIEL_MEMORY_LIMIT=1")
 	f("ORIEL_EPSILLON: no such setting", "ORIEL_EPSILLON=1")
 	f("ORIEL_STREAM_KEYS: this version does not have", "ORIEL_STREAM_KEYS=a,b")
 	f("ORIEL_USER_SEPARATION: set, but ORIEL_USER_ID", "ORIEL_USER_SEPARATION=5")
@@ -159,6 +163,31 @@ func TestCanonicalConfigurationOfVersion1(t *testing.T) {
 	}
 	if got := s.Canonical(); got != string(want) {
 		t.Errorf("canonical configuration:\n%s", got)
+	}
+}
+
+// TestTheSecondTopicIsTheOperators: its name follows from the deployment's, and one that no operator fills is refused.
+func TestTheSecondTopicIsTheOperators(t *testing.T) {
+	plays := pipeline.Model{Output: &operators.Output{Suffix: "plays"}}
+	for _, c := range []struct {
+		given string
+		model pipeline.Model
+		want  string
+	}{{"", pipeline.Model{}, ""}, {"", plays, "late.plays"}, {"mine", plays, "mine"}} {
+		deployment, err := Settings{Name: "late", SecondTopic: c.given}.DeploymentOf(c.model)
+		if err != nil || deployment.Second != c.want {
+			t.Errorf("given %q: %q, %v; want %q", c.given, deployment.Second, err, c.want)
+		}
+	}
+	about := pipeline.Model{Descriptor: []byte("{}")}
+	if c, err := (Settings{Name: "late"}).DeploymentOf(about); err != nil || c.Descriptor != "late.descriptor" || c.Second != "" {
+		t.Errorf("%+v, %v", c, err)
+	}
+	if _, err := (Settings{Name: "late", DescriptorTopic: "mine"}).DeploymentOf(plays); err == nil || !strings.Contains(err.Error(), "ORIEL_DESCRIPTOR_TOPIC") {
+		t.Errorf("a topic for a descriptor that there is not: %v", err)
+	}
+	if _, err := (Settings{Name: "late", SecondTopic: "mine"}).DeploymentOf(pipeline.Model{}); err == nil || !strings.Contains(err.Error(), "ORIEL_SECOND_TOPIC") {
+		t.Errorf("a second topic without an output: %v", err)
 	}
 }
 

@@ -3,6 +3,7 @@ package settings
 import (
 	"strings"
 
+	"oriel/operators"
 	"oriel/pipeline"
 	"oriel/state/users"
 )
@@ -14,19 +15,23 @@ const (
 )
 
 // checkUsers asks for both settings of user-level privacy or none.
-func (s Settings) checkUsers(c *checker) {
+func (s Settings) checkUsers(p *operators.Problems) {
 	if s.UserID == "" {
-		c.want("USER_SEPARATION", s.UserSeparation == 0, "set, but ORIEL_USER_ID does not say who a user is")
+		p.Want("USER_SEPARATION", s.UserSeparation == 0, "set, but ORIEL_USER_ID does not say who a user is")
 		return
 	}
+	p.Want("MECHANISM", !s.once(), "%s: has no user level, and ORIEL_USER_ID is set: a user's events over a whole life have "+
+		"no bound", s.Mechanism)
+	p.Want("WINDOW", !s.forgets(), "lifetime: has no user level, and ORIEL_USER_ID is set: nothing bounds what a user loses who "+
+		"comes for ever")
 	header, isHeader := strings.CutPrefix(s.UserID, byHeader)
-	c.want("USER_ID", s.UserID == byKey || isHeader && header != "", "%q: not key or header:NAME", s.UserID)
+	p.Want("USER_ID", s.UserID == byKey || isHeader && header != "", "%q: not key or header:NAME", s.UserID)
 	if s.UserSeparation == 0 {
-		c.want("USER_SEPARATION", false, "not set; ORIEL_USER_ID needs the least steps between two events of one user")
+		p.Want("USER_SEPARATION", false, "not set; ORIEL_USER_ID needs the least steps between two events of one user")
 		return
 	}
 	err := users.Validate(s.UserSeparation, s.Batch)
-	c.want("USER_SEPARATION", err == nil, "%w", err)
+	p.Want("USER_SEPARATION", err == nil, "%w", err)
 }
 
 // users configures user-level privacy in the pipeline.

@@ -3,20 +3,38 @@ package settings
 import (
 	"math/bits"
 	"strconv"
-	"strings"
+
+	"oriel/mechanisms"
+	"oriel/mechanisms/forget"
+	"oriel/operators"
+	"oriel/pipeline"
 )
 
 // Words that ORIEL_WINDOW takes beside a number of steps.
 const (
 	horizon  = "horizon"  // as many as ORIEL_HORIZON, after which the stream ends
-	lifetime = "lifetime" // all there will ever be: of the mechanisms that release each step once
+	lifetime = "lifetime" // all there will ever be: of the mechanisms that release each step once, and of sums that forget
 )
 
-// ogd is the update that learns from releases of single steps.
-const ogd = "ogd"
+// facts are those of the mechanism, zero if there is none of that name.
+func (s Settings) facts() mechanisms.Facts {
+	facts, _ := mechanisms.FactsOf(s.Mechanism)
+	return facts
+}
 
 // once tells whether the mechanism releases each step once, and so has no window.
-func (s Settings) once() bool { return strings.HasPrefix(s.Mechanism, "once-") }
+func (s Settings) once() bool { return s.facts().Once }
+
+// forgets tells whether the mechanism's sums decay, so that there is no window either.
+func (s Settings) forgets() bool { return s.Window == lifetime && s.facts().Filter }
+
+// memory is H, 0 where nothing is forgotten.
+func (s Settings) memory() uint64 {
+	if !s.forgets() {
+		return 0
+	}
+	return s.Memory
+}
 
 // steps is the number in ORIEL_WINDOW, 0 if it is a word.
 func (s Settings) steps() uint64 {
@@ -30,11 +48,11 @@ func (s Settings) steps() uint64 {
 // window gives W and the horizon T, as the mechanism takes them: W is 0 when there is no window, T when the stream does not end.
 func (s Settings) window() (window, end uint64) {
 	switch {
-	case s.once():
+	case s.once(), s.forgets():
 		return 0, 0
 	case s.Window != horizon:
 		return s.steps(), 0
-	case s.Mechanism == blt:
+	case s.facts().Filter:
 		return s.Horizon, s.Horizon
 	default: // of a tree
 		return powerAbove(s.Horizon), s.Horizon
@@ -45,7 +63,7 @@ func (s Settings) window() (window, end uint64) {
 // one that goes on.
 func (s Settings) canonicalWindow() string {
 	switch {
-	case s.once():
+	case s.once(), s.forgets():
 		return lifetime
 	case s.Window == horizon:
 		return horizon
@@ -55,38 +73,32 @@ func (s Settings) canonicalWindow() string {
 }
 
 // checkWindow checks ORIEL_WINDOW for the mechanism, and ORIEL_HORIZON where it stands for it.
-func (s Settings) checkWindow(c *checker) {
-	n := s.steps()
-	most := uint64(1) << 62
-	if s.Mechanism == blt {
-		most = maxFilter
-	}
+func (s Settings) checkWindow(p *operators.Problems) {
+	n, facts := s.steps(), s.facts()
+	most := facts.MaxWindow
+	p.Want("MEMORY", s.Memory == 0 || s.Memory >= uint64(pipeline.LeastMemory) || s.forgets(),
+		"set, but only ORIEL_MECHANISM=blt with ORIEL_WINDOW=lifetime forgets; the bound on the bytes of a process is ORIEL_MEMORY_LIMIT")
 	switch {
+	case s.forgets() && s.Memory == 0:
+		p.Want("MEMORY", false, "not set; ORIEL_WINDOW=lifetime needs the number of steps that sums remember")
+	case s.forgets():
+		p.Want("MEMORY", s.Memory >= forget.MinMemory && (s.Memory <= forget.MaxMemory || s.Memory >= uint64(pipeline.LeastMemory)),
+			"%d: not within %d to %d", s.Memory, forget.MinMemory, forget.MaxMemory)
 	case s.once():
-		c.want("WINDOW", s.Window == "" || s.Window == lifetime, "%q: ORIEL_MECHANISM=%s has no window, it protects for ever: leave it out, or say lifetime", s.Window, s.Mechanism)
+		p.Want("WINDOW", s.Window == "" || s.Window == lifetime, "%q: ORIEL_MECHANISM=%s has no window, it protects for ever: leave it out, or say lifetime", s.Window, s.Mechanism)
 	case s.Window == lifetime:
-		c.want("WINDOW", false, "lifetime: ORIEL_MECHANISM=%s has a window; say horizon for a stream that ends after ORIEL_HORIZON steps", s.Mechanism)
+		p.Want("WINDOW", false, "lifetime: ORIEL_MECHANISM=%s has a window; take blt, or say horizon for a stream that ends after ORIEL_HORIZON steps", s.Mechanism)
 	case s.Window == horizon && s.Horizon == 0:
-		c.want("HORIZON", false, "not set; ORIEL_WINDOW=horizon needs the number of steps after which the stream ends")
+		p.Want("HORIZON", false, "not set; ORIEL_WINDOW=horizon needs the number of steps after which the stream ends")
 	case s.Window == horizon:
-		c.want("HORIZON", s.Horizon <= most, "%d: above %d, the largest window of ORIEL_MECHANISM=%s", s.Horizon, most, s.Mechanism)
+		p.Want("HORIZON", s.Horizon <= most, "%d: above %d, the largest window of ORIEL_MECHANISM=%s", s.Horizon, most, s.Mechanism)
 	case n == 0 && s.Window != "0":
-		c.want("WINDOW", false, "%q: not a number of steps, horizon or lifetime", s.Window)
-	case s.Mechanism == blt:
-		c.want("WINDOW", n >= 1 && n <= most, "%d: not within 1 to %d", n, most)
+		p.Want("WINDOW", false, "%q: not a number of steps, horizon or lifetime", s.Window)
+	case facts.Filter:
+		p.Want("WINDOW", n >= 1 && n <= most, "%d: not within 1 to %d", n, most)
 	default:
-		c.want("WINDOW", n >= 1 && n&(n-1) == 0, "%d: not a power of two; the next one is %d", n, powerAbove(n))
+		p.Want("WINDOW", n >= 1 && n&(n-1) == 0, "%d: not a power of two; the next one is %d", n, powerAbove(n))
 	}
-}
-
-// checkPair refuses an update with releases that it cannot learn from.
-func (s Settings) checkPair(c *checker) {
-	if s.Update == ogd {
-		c.want("UPDATE", s.once(), "ogd: learns from releases of single steps, ORIEL_MECHANISM=%s releases prefix sums; take once-gaussian or once-gamma, or ORIEL_UPDATE=projection", s.Mechanism)
-	} else {
-		c.want("UPDATE", !s.once(), "%s: learns from prefix sums, ORIEL_MECHANISM=%s releases single steps; take ORIEL_UPDATE=ogd, or blt", s.Update, s.Mechanism)
-	}
-	c.want("MECHANISM", !s.once() || s.UserID == "", "%s: has no user level, and ORIEL_USER_ID is set: a user's events over a whole life have no bound", s.Mechanism)
 }
 
 // powerAbove is the least power of two that is at least n, up to 2⁶².

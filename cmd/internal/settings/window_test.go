@@ -35,11 +35,16 @@ func TestWindowIsANumberOrAWord(t *testing.T) {
 		{[]string{"ORIEL_WINDOW=horizon", "ORIEL_HORIZON=4194304", "ORIEL_MECHANISM=blt"}, 1 << 22, 1 << 22, "horizon"},
 		{append(once, "ORIEL_WINDOW=lifetime"), 0, 0, "lifetime"},
 		{append(once, "ORIEL_WINDOW="), 0, 0, "lifetime"},
+		{[]string{"ORIEL_WINDOW=lifetime", "ORIEL_MECHANISM=blt", "ORIEL_MEMORY=64"}, 0, 0, "lifetime"},
 	} {
 		s := loaded(t, test.lines...)
 		m, _, err := s.Parts()
 		if err != nil {
 			t.Fatalf("%v: %v", test.lines, err)
+		}
+		if wants := strings.Contains(strings.Join(test.lines, " "), "ORIEL_MEMORY=64"); wants != (m.Memory == 64) ||
+			wants != strings.Contains(s.Canonical(), "\nMEMORY=64\n") {
+			t.Errorf("%v: memory %d; canonical configuration %s", test.lines, m.Memory, s.Canonical())
 		}
 		if m.Window != test.window || m.Horizon != test.horizon {
 			t.Errorf("%v: window %d, horizon %d, want %d and %d", test.lines, m.Window, m.Horizon, test.window, test.horizon)
@@ -94,6 +99,24 @@ func TestWindowsThatDoNotFitAreRefused(t *testing.T) {
 	f("ORIEL_HORIZON: 4194305: above 4194304, the largest window of ORIEL_MECHANISM=blt", "ORIEL_WINDOW=horizon", "ORIEL_HORIZON=4194305", "ORIEL_MECHANISM=blt")
 	f("ORIEL_HORIZON: 4611686018427387905: above", "ORIEL_WINDOW=horizon", "ORIEL_HORIZON=4611686018427387905")
 	f("ORIEL_WINDOW: lifetime: ORIEL_MECHANISM=tree-gaussian has a window", "ORIEL_WINDOW=lifetime")
+	forgets := func(want string, lines ...string) {
+		t.Helper()
+		f(want, append([]string{"ORIEL_WINDOW=lifetime", "ORIEL_MECHANISM=blt"}, lines...)...)
+	}
+	forgets("ORIEL_MEMORY: not set; ORIEL_WINDOW=lifetime")
+	forgets("ORIEL_MEMORY: 1: not within 2 to 1048576", "ORIEL_MEMORY=1")
+	forgets("ORIEL_MEMORY: 1048577: not within 2 to 1048576", "ORIEL_MEMORY=1048577")
+	forgets("ORIEL_MEMORY: 134217728: the bound on the bytes that a process holds is ORIEL_MEMORY_LIMIT", "ORIEL_MEMORY=134217728")
+	forgets("ORIEL_MEMORY: not a whole number (unit: steps)", "ORIEL_MEMORY=128MiB")
+	forgets("ORIEL_AGE_WEIGHT: 0.3: with ORIEL_WINDOW=lifetime", "ORIEL_MEMORY=64", "ORIEL_AGE_WEIGHT=0.3")
+	forgets("ORIEL_POLES: 3: with ORIEL_WINDOW=lifetime", "ORIEL_MEMORY=64", "ORIEL_POLES=3")
+	forgets("ORIEL_WINDOW: lifetime: has no user level", "ORIEL_MEMORY=64", "ORIEL_USER_ID=key", "ORIEL_USER_SEPARATION=5")
+	forgets("ORIEL_UPDATE: llo: with ORIEL_MEMORY sums decay", "ORIEL_MEMORY=64", "ORIEL_UPDATE=llo", "ORIEL_SET=simplex", "ORIEL_HORIZON=9")
+	forgets("ORIEL_UPDATE: ogd: with ORIEL_MEMORY sums decay", "ORIEL_MEMORY=64", "ORIEL_UPDATE=ogd")
+	forgets("ORIEL_OWN_CONVEXITY: true: with ORIEL_MEMORY", "ORIEL_MEMORY=64", "ORIEL_OWN_CONVEXITY=true")
+	f("ORIEL_MEMORY: set, but only ORIEL_MECHANISM=blt with ORIEL_WINDOW=lifetime forgets", "ORIEL_MEMORY=64")
+	f("ORIEL_MEMORY: set, but only", "ORIEL_MEMORY=64", "ORIEL_MECHANISM=blt")
+	f("ORIEL_MEMORY: 83886080: the bound on the bytes that a process holds is ORIEL_MEMORY_LIMIT", "ORIEL_MEMORY=83886080")
 	f("ORIEL_WINDOW: \"1024\": ORIEL_MECHANISM=once-gaussian has no window", "ORIEL_UPDATE=ogd", "ORIEL_MECHANISM=once-gaussian")
 	f("ORIEL_WINDOW: \"horizon\": ORIEL_MECHANISM=once-gaussian has no window", "ORIEL_UPDATE=ogd", "ORIEL_MECHANISM=once-gaussian", "ORIEL_WINDOW=horizon")
 	f("ORIEL_DELTA", "ORIEL_UPDATE=ogd", "ORIEL_MECHANISM=once-gaussian", "ORIEL_WINDOW=", "ORIEL_DELTA=0")

@@ -7,9 +7,9 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// Lower returns the lower Clopper-Pearson limit at confidence 1 − α of a rate of which k of n trials came out: the p with
-// P(Binomial(n, p) ≥ k) = α, that is I_p(k, n−k+1) = α, rounded down. It also holds for trials whose rates, given the trials before, are
-// p at most. 0 ≤ k ≤ n.
+// Lower returns the lower Clopper-Pearson limit at confidence 1 − α of a rate of which k of n trials came out: the p
+// with P(Binomial(n, p) ≥ k) = α, that is I_p(k, n−k+1) = α, rounded down. It also holds for trials whose rates, given
+// the trials before, are p at most. 0 ≤ k ≤ n.
 func Lower(k, n int, alpha float64) float64 {
 	switch {
 	case k <= 0 || n <= 0:
@@ -28,15 +28,15 @@ func Lower(k, n int, alpha float64) float64 {
 	return low * (1 - 0x1p-30) // the incomplete beta function is good to some 1e-11
 }
 
-// Mu returns the largest µ that k right guesses of n fair coins refute at confidence 1 − α: any guess of a µ-GDP mechanism's coin is
-// right with probability Φ(µ/2) at most.
+// Mu returns the largest µ that k right guesses of n fair coins refute at confidence 1 − α: any guess of a µ-GDP
+// mechanism's coin is right with probability Φ(µ/2) at most.
 func Mu(k, n int, alpha float64) float64 {
 	return max(0, 2*distuv.UnitNormal.Quantile(Lower(k, n, alpha)))
 }
 
-// Epsilon returns the largest ε that k right ones of r guesses in n runs refute at confidence 1 − α. Under (ε, δ)-DP at most T of the
-// runs tell their coin, T ~ Binomial(n, δ), and all other guesses are right with probability e^ε/(1 + e^ε) at most. A tenth of α is for T
-// to be larger than what is taken off k here.
+// Epsilon returns the largest ε that k right ones of r guesses in n runs refute at confidence 1 − α. Under (ε, δ)-DP at
+// most T of the runs tell their coin, T ~ Binomial(n, δ), and all other guesses are right with probability e^ε/(1 +
+// e^ε) at most. A tenth of α is for T to be larger than what is taken off k here.
 func Epsilon(k, r, n int, delta, alpha float64) float64 {
 	if delta > 0 {
 		told := 0
@@ -49,8 +49,9 @@ func Epsilon(k, r, n int, delta, alpha float64) float64 {
 	return max(0, math.Log(p)-math.Log1p(-p))
 }
 
-// Rates returns the largest µ that a test refutes at confidence 1 − 2α which said yes to yes of n streams with the canary and to no of n without:
-// Φ⁻¹(TPR) − Φ⁻¹(FPR) is µ at most for every test of a µ-GDP mechanism (Dong, Roth and Su 2022).
+// Rates returns the largest µ that a test refutes at confidence 1 − 2α which said yes to yes of n streams with the
+// canary and to no of n without: Φ⁻¹(TPR) − Φ⁻¹(FPR) is µ at most for every test of a µ-GDP mechanism (Dong, Roth and
+// Su 2022).
 func Rates(yes, no, n int, alpha float64) float64 {
 	return distuv.UnitNormal.Quantile(Lower(yes, n, alpha)) - distuv.UnitNormal.Quantile(1-Lower(n-no, n, alpha))
 }

@@ -68,7 +68,8 @@ func TestLowerCovers(t *testing.T) {
 	}
 }
 
-// MuBound: with the best guess of a µ-GDP mechanism, right at Φ(µ/2), it is above µ with probability α at most, and tends to µ.
+// MuBound: with the best guess of a µ-GDP mechanism, right at Φ(µ/2), it is above µ with probability α at most, and
+// tends to µ.
 func TestMuBoundIsOfTheTradeOffCurve(t *testing.T) {
 	for _, mu := range []float64{0.2, 1, 3} {
 		const n = 1_000_000
@@ -82,7 +83,8 @@ func TestMuBoundIsOfTheTradeOffCurve(t *testing.T) {
 	}
 }
 
-// epsilonDeltaGuess is the best there is under (ε, δ): with probability δ the coin is told, else it is randomised response.
+// epsilonDeltaGuess is the best there is under (ε, δ): with probability δ the coin is told, else it is randomised
+// response.
 func TestEpsilonBoundAllowsWhatDeltaTells(t *testing.T) {
 	const n, alpha = 200, 0.01
 	for _, epsilon := range []float64{0.5, 1, 3} {

@@ -28,14 +28,14 @@ const nearSteps, nearCoordinates = 64, 64
 func NewBattery(x *Noise) *Battery {
 	compared := min(x.n, most)
 	b := &Battery{noise: x}
-	w := int(min(x.config.Window, math.MaxInt32))
+	w := int(min(x.config.Span(), math.MaxInt32))
 	b.lags = distances(x.single, nearSteps, w-1, w, w+1)
-	b.apart = distances(compared, nearCoordinates, compared/2)
+	b.apart = distances(compared, nearCoordinates, append(x.starts(), compared/2)...)
 	b.bySteps, b.byDistance = make([]agrees, len(b.lags)), make([]agrees, len(b.apart))
 	b.total = Run{
 		sum: make([]float64, x.single), square: make([]float64, x.single),
 		sumAt: make([]float64, x.n), squareAt: make([]float64, x.n),
-		alongAt: make([]float64, x.n), leavesAt: make([]uint64, x.n),
+		alongAt: make([]float64, x.n), weightAt: make([]float64, x.n),
 	}
 	return b
 }
@@ -55,9 +55,7 @@ func (b *Battery) Add(r *Run) {
 	t.along += r.along
 	t.leaves += r.leaves
 	plus(t.alongAt, r.alongAt)
-	for i, count := range r.leavesAt {
-		t.leavesAt[i] += count
-	}
+	plus(t.weightAt, r.weightAt)
 	for i, lag := range b.lags {
 		for k := range r.signs.of {
 			b.bySteps[i].add(r, r, k, k, lag)

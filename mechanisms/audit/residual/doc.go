@@ -9,6 +9,7 @@
 //
 //	once     z = (y_t − G_t)/σ
 //	blt      y − G = b∗n, and b∗ has an inverse: z = β∗(y − G)/σ, but for the lattice's rounding
+//	         with a memory y_t − γy_{t−1} is what a step adds, and the same of e from reset to reset
 //	tree     in the first block release p shows one node that no release before it did: differences are single nodes.
 //	         Later there are two new nodes a step, and no release tells them apart: z is the innovation, what release t
 //	         adds to its best forecast from those before (Kalman 1960), over its standard deviation
@@ -42,7 +43,7 @@
 //
 //	noise, err := residual.New(config, plan, steps)
 //	battery, observer := residual.NewBattery(noise), noise.Observe()
-//	observer.Release(stream.Sum(), leafSum, residual.NoCoordinate) // after every step
+//	observer.Release(stream.Sum(0), leafSum) // after every step
 //	battery.Add(observer.Result(run))                              // after every run, in order
 //	tests := battery.Tests()
 package residual

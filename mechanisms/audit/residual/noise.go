@@ -3,7 +3,7 @@ package residual
 import (
 	"errors"
 	"fmt"
-	"strings"
+	"math"
 
 	"oriel/mechanisms"
 	"oriel/mechanisms/audit/definition"
@@ -19,16 +19,19 @@ const MaxSteps = 1 << 18
 type Noise struct {
 	config mechanisms.Config
 	plan   mechanisms.Plan
+	parts  []definition.Part
 	n      int
 	steps  int
-	single int     // releases from the first on whose z are single draws, mapped to normals; T for Gaussian noise
-	unit   float64 // σ or θ, loss units
-	once   bool
+	single int       // releases from the first on whose z are single draws, mapped to normals; T for Gaussian noise
+	scales []float64 // σ or θ at each coordinate, loss units
+	least  float64   // of the parts' scales, lattice units
+	kept   float64   // what a release has of the one before
 
 	forecasts []forecast // of a tree
 	filter    *definition.Filter
+	fading    *definition.Fading // of a filter with memory
 	forest    definition.Forest
-	normal    func(x []float64) // draws in units of θ to standard normals; nil for Gaussian noise
+	normal    []func(x []float64) // by part: draws in units of θ to standard normals; nil for Gaussian noise
 }
 
 // New returns the noise of the first steps releases.
@@ -39,25 +42,34 @@ func New(c mechanisms.Config, p mechanisms.Plan, steps int) (*Noise, error) {
 	if steps < 1 || steps > MaxSteps {
 		return nil, fmt.Errorf("residual: %d steps: not in [1, %d]", steps, MaxSteps)
 	}
-	if s := p.Scale.Float64(); s < leastScale {
-		return nil, fmt.Errorf("residual: noise of scale %.3g lattice units: below %d, where rounding is not small beside it", s, leastScale)
-	}
+	facts, _ := mechanisms.FactsOf(c.Name)
 	x := &Noise{
-		config: c, plan: p, n: c.Dimension, steps: steps, single: steps,
-		unit: p.Scale.Float64() * p.Grid.Unit(), once: strings.HasPrefix(c.Name, "once-"),
+		config: c, plan: p, parts: definition.Parts(c, p), n: c.Dimension(), steps: steps, single: steps,
+		scales: definition.Scales(c, p), least: math.Inf(1), kept: definition.Kept(p),
+	}
+	for _, part := range x.parts {
+		s := part.Scale.Float64()
+		if s < leastScale {
+			return nil, fmt.Errorf("residual: noise of scale %.3g lattice units: below %d, where rounding is not small beside it", s, leastScale)
+		}
+		x.least = min(x.least, s)
+		switch facts.Law {
+		case mechanisms.Gaussian:
+		case mechanisms.Gamma:
+			x.normal = append(x.normal, gammaNormals(part.To-part.From))
+		case mechanisms.Laplace:
+			x.normal = append(x.normal, laplaceNormals)
+		}
 	}
 	switch {
-	case strings.Contains(c.Name, "gamma"):
-		x.normal = gammaNormals(c.Dimension)
-	case strings.Contains(c.Name, "laplace"):
-		x.normal = laplaceNormals
-	}
-	switch {
-	case x.once:
-	case p.Filter.Count > 0:
+	case facts.Once:
+	case p.Forget.Memory > 0:
+		f := definition.NewFading(p.Forget)
+		x.fading = &f
+	case facts.Filter:
 		f := definition.NewFilter(p.Filter)
 		x.filter = &f
-	case c.Window > 0:
+	case facts.Tree:
 		x.forest = definition.NewForest(c.Window, steps)
 		x.forecasts = newForecasts(x.forest)
 		if x.normal != nil {
@@ -74,3 +86,15 @@ func (x *Noise) Steps() int { return x.steps }
 
 // Single is how many releases, from the first on, give single draws or, of Gaussian noise, independent normals.
 func (x *Noise) Single() int { return x.single }
+
+// starts is how far apart coordinates of equal places in two parts are, among those that are compared: parts that share
+// noise by mistake agree there.
+func (x *Noise) starts() []int {
+	var out []int
+	for i, part := range x.parts {
+		for _, before := range x.parts[max(0, i-8):i] {
+			out = append(out, part.From-before.From)
+		}
+	}
+	return out
+}

@@ -5,9 +5,6 @@ import (
 	"slices"
 )
 
-// NoCoordinate says that a step's leaves point along no single coordinate.
-const NoCoordinate = -1
-
 // most coordinates are compared with one another: the first and the last half of so many.
 const most = 1024
 
@@ -33,8 +30,8 @@ type Run struct {
 	signs, sizes      fair
 	along             float64 // Σ of z along the leaves
 	leaves            uint64
-	alongAt           []float64 // by coordinate, of leaves along it alone
-	leavesAt          []uint64
+	alongAt           []float64   // by coordinate, Σ of z·w, where w is the leaf there over its part's length
+	weightAt          []float64   // Σw²
 	kept              [][]float64 // z of the first steps, where repeats are looked for
 	later, laterOfRef [quarters]float64
 }
@@ -74,13 +71,12 @@ func (o *Observer) start() {
 		sum: make([]float64, x.single), square: make([]float64, x.single),
 		sumAt: make([]float64, x.n), squareAt: make([]float64, x.n),
 		signs: newFair(len(o.compared), x.single), sizes: newFair(len(o.compared), x.single),
-		alongAt: make([]float64, x.n), leavesAt: make([]uint64, x.n),
+		alongAt: make([]float64, x.n), weightAt: make([]float64, x.n),
 	}
 }
 
-// Release takes the next release of the run and what its step's leaves add up to, loss units; along is the coordinate
-// of which they are a multiple, or NoCoordinate.
-func (o *Observer) Release(release, leaf []float64, along int) {
+// Release takes the next release of the run and what its step's leaves add up to, loss units.
+func (o *Observer) Release(release, leaf []float64) {
 	x, r, t := o.noise, o.run, o.rebuild.step
 	o.rebuild.Next(o.z, release, leaf)
 	if t >= x.single {
@@ -109,25 +105,33 @@ func (o *Observer) Release(release, leaf []float64, along int) {
 	if t < keptSteps(x.n) {
 		r.kept = append(r.kept, slices.Clone(o.z[:min(x.n, keptCoordinates)]))
 	}
-	o.leaf(leaf, along)
+	o.leaf(leaf)
 }
 
-// leaf adds z along the step's leaf: the leaf is known before the step's noise, so this is a standard normal whatever
-// it depends on.
-func (o *Observer) leaf(leaf []float64, along int) {
-	length := math.Sqrt(squares(leaf))
-	if length == 0 {
-		return
+// leaf adds z along the step's leaf, and at each of its coordinates: the leaf is known before the step's noise, so this
+// is a standard normal whatever it depends on, and at a coordinate one of variance w².
+func (o *Observer) leaf(leaf []float64) {
+	x, sum, length := o.noise, 0.0, 0.0
+	for _, part := range x.parts {
+		own := 0.0
+		for i := part.From; i < part.To; i++ {
+			v := leaf[i] / x.scales[i]
+			own += v * v
+			sum += o.z[i] * v
+		}
+		if own == 0 {
+			continue
+		}
+		length += own
+		for i := part.From; i < part.To; i++ {
+			v := leaf[i] / x.scales[i]
+			o.run.alongAt[i] += o.z[i] * v / math.Sqrt(own)
+			o.run.weightAt[i] += v * v / own
+		}
 	}
-	sum := 0.0
-	for i, v := range leaf {
-		sum += o.z[i] * v
-	}
-	o.run.along += sum / length
-	o.run.leaves++
-	if along != NoCoordinate {
-		o.run.alongAt[along] += sum / length
-		o.run.leavesAt[along]++
+	if length > 0 {
+		o.run.along += sum / math.Sqrt(length)
+		o.run.leaves++
 	}
 }
 

@@ -27,6 +27,9 @@ type parts interface {
 func (x *Noise) Rebuilder() *Rebuilder {
 	r := &Rebuilder{noise: x, clean: make([]float64, x.n)}
 	switch {
+	case x.fading != nil:
+		f := &filtered{filter: &x.fading.Filter, states: vectors(len(x.fading.Poles), x.n)}
+		r.parts = &fading{filtered: f, fading: x.fading, before: make([]float64, x.n)}
 	case x.filter != nil:
 		r.parts = &filtered{filter: x.filter, states: vectors(len(x.filter.Poles), x.n)}
 	case x.forecasts != nil:
@@ -55,16 +58,15 @@ func (r *Rebuilder) Next(dst, release, leaf []float64) {
 	if r.step == x.steps || len(dst) != x.n || len(release) != x.n || len(leaf) != x.n {
 		panic(fmt.Sprintf("BUG: residual: release %d of %d with %d entries", r.step+1, x.steps, len(release)))
 	}
-	if x.once {
-		clear(r.clean)
-	}
 	for i, v := range leaf {
-		r.clean[i] += v
-		dst[i] = (release[i] - r.clean[i]) / x.unit
+		r.clean[i] = x.kept*r.clean[i] + v
+		dst[i] = (release[i] - r.clean[i]) / x.scales[i]
 	}
 	spread := r.parts.next(dst)
 	if r.step < x.single && x.normal != nil {
-		x.normal(dst)
+		for i, part := range x.parts {
+			x.normal[i](dst[part.From:part.To])
+		}
 	} else if spread != 1 {
 		for i := range dst {
 			dst[i] /= spread
@@ -111,6 +113,32 @@ func (f *filtered) next(rest []float64) float64 {
 		}
 	}
 	return 1
+}
+
+// fading is the inverse of what decays, and of e∗ from reset to reset.
+type fading struct {
+	*filtered
+	fading *definition.Fading
+	step   uint64
+	before []float64 // the last release's noise
+}
+
+func (f *fading) start() {
+	f.step = 0
+	clear(f.before)
+	f.filtered.start()
+}
+
+func (f *fading) next(rest []float64) float64 {
+	for i, x := range rest {
+		rest[i] = x - f.fading.Decay*f.before[i]
+		f.before[i] = x
+	}
+	spread := f.filtered.next(rest)
+	if f.step++; f.step%f.fading.Period == 0 {
+		f.filtered.start()
+	}
+	return spread
 }
 
 func vectors(count, n int) [][]float64 {

@@ -40,7 +40,7 @@ func TestDrawsAreRebuilt(t *testing.T) {
 		z, leaf := make([]float64, 3), []float64{0.5, -0.5, 0.25}
 		for step := range 64 {
 			stream.Add(noise.Identity{Offset: int64(step)}, leaf)
-			rebuild.Next(z, stream.Sum(), leaf)
+			rebuild.Next(z, stream.Sum(0), leaf)
 			for i, n := range keeps.drawn[step] {
 				if off := z[i]*p.Scale.Float64() - float64(n); math.Abs(off) > 4 {
 					t.Fatalf("%s, step %d: a draw of %d is rebuilt as %g", name, step+1, n, z[i]*p.Scale.Float64())
@@ -122,7 +122,7 @@ func TestAbsurdReleases(t *testing.T) {
 		x := newNoise(t, c, mechtest.Plan(t, c), 8)
 		b, o := residual.NewBattery(x), x.Observe()
 		for range 8 {
-			o.Release([]float64{0, bad}, []float64{0, 0}, residual.NoCoordinate)
+			o.Release([]float64{0, bad}, []float64{0, 0})
 		}
 		b.Add(o.Result(0))
 		if len(alarms(b)) == 0 {

@@ -48,11 +48,9 @@ func play(t *testing.T, stream *mechanisms.Stream, x *residual.Noise, runs int) 
 		for step := range x.Steps() {
 			clear(sum)
 			for range stream.Batch() {
-				along := residual.NoCoordinate
 				clear(leaf)
-				if stream.Sum()[0] > 0 || step%3 == 0 {
-					along = step % n
-					leaf[along] = 1
+				if stream.Sum(0)[0] > 0 || step%3 == 0 {
+					leaf[step%n] = 1
 				}
 				stream.Add(id, leaf)
 				id.Offset++
@@ -60,10 +58,7 @@ func play(t *testing.T, stream *mechanisms.Stream, x *residual.Noise, runs int) 
 					sum[i] += v
 				}
 				if id.Offset%int64(stream.Batch()) == 0 {
-					if stream.Batch() > 1 {
-						along = residual.NoCoordinate
-					}
-					observer.Release(stream.Sum(), sum, along)
+					observer.Release(stream.Sum(0), sum)
 				}
 			}
 		}

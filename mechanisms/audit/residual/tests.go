@@ -69,7 +69,7 @@ func (b *Battery) Tests() []Test {
 }
 
 // tolerance is how far rounding may take equal draws apart: some lattice units.
-func (x *Noise) tolerance() float64 { return 16 / x.plan.Scale.Float64() }
+func (x *Noise) tolerance() float64 { return 16 / x.least }
 
 func (b *Battery) mean() Test {
 	f := newFinder("mean", "sums of draws, by step and coordinate", b.total.draws)
@@ -115,16 +115,16 @@ func (b *Battery) law() Test {
 }
 
 func (b *Battery) leaves() Test {
-	f := newFinder("leaves", "draws along known leaves, and along each coordinate alone", b.total.leaves)
-	look := func(sum float64, n uint64, what string, args ...any) {
-		if n > 0 {
-			z := sum / math.Sqrt(float64(n))
+	f := newFinder("leaves", "draws along known leaves, and at each of their coordinates", b.total.leaves)
+	look := func(sum, squares float64, what string, args ...any) {
+		if squares > 0 {
+			z := sum / math.Sqrt(squares)
 			f.look(normalTail(z), what+": %.2f standard errors off", append(args, z)...)
 		}
 	}
-	look(b.total.along, b.total.leaves, "along the leaves")
+	look(b.total.along, float64(b.total.leaves), "along the leaves")
 	for i, sum := range b.total.alongAt {
-		look(sum, b.total.leavesAt[i], "along coordinate %d", i+1)
+		look(sum, b.total.weightAt[i], "at coordinate %d", i+1)
 	}
 	return f.test()
 }

@@ -2,22 +2,22 @@ package residual
 
 import (
 	"encoding/binary"
-	"strings"
 
+	"oriel/mechanisms"
 	"oriel/mechanisms/noise"
 )
 
 // twin draws the noise of a tree by its definition, node by node, under public seeds. It draws by the sampler of the
 // plan: that one's law is for the single draws to show.
 type twin struct {
-	noise   *Noise
-	rebuild *Rebuilder
-	sampler noise.Sampler
-	nodes   map[int32][]float64 // loss units
-	drawn   []int64
-	release []float64
-	zero    []float64
-	z       []float64
+	noise    *Noise
+	rebuild  *Rebuilder
+	samplers []noise.Sampler     // by part
+	nodes    map[int32][]float64 // loss units
+	drawn    []int64
+	release  []float64
+	zero     []float64
+	z        []float64
 }
 
 func newTwin(x *Noise) *twin {
@@ -25,14 +25,19 @@ func newTwin(x *Noise) *twin {
 		noise: x, rebuild: x.Rebuilder(), nodes: map[int32][]float64{}, drawn: make([]int64, x.n),
 		release: make([]float64, x.n), zero: make([]float64, x.n), z: make([]float64, x.n),
 	}
-	var err error
-	if strings.Contains(x.config.Name, "gamma") {
-		t.sampler, err = noise.NewGamma(x.plan.Scale, x.n)
-	} else {
-		t.sampler, err = noise.NewLaplace(x.plan.Scale)
-	}
-	if err != nil {
-		panic("BUG: residual: a valid plan has no sampler: " + err.Error())
+	facts, _ := mechanisms.FactsOf(x.config.Name)
+	for _, part := range x.parts {
+		var sampler noise.Sampler
+		var err error
+		if facts.Law == mechanisms.Gamma {
+			sampler, err = noise.NewGamma(part.Scale, part.To-part.From)
+		} else {
+			sampler, err = noise.NewLaplace(part.Scale)
+		}
+		if err != nil {
+			panic("BUG: residual: a valid plan has no sampler: " + err.Error())
+		}
+		t.samplers = append(t.samplers, sampler)
 	}
 	return t
 }
@@ -64,10 +69,13 @@ func (t *twin) draw(run uint64, node int32) []float64 {
 	copy(seed[12:], "oriel audit: twin")
 	binary.LittleEndian.PutUint64(seed[:], run)
 	binary.LittleEndian.PutUint32(seed[8:], uint32(node))
-	t.sampler.Fill(t.drawn, seed)
 	out := make([]float64, len(t.drawn))
-	for i, v := range t.drawn {
-		out[i] = float64(v) * t.noise.plan.Grid.Unit()
+	for k, part := range t.noise.parts {
+		binary.LittleEndian.PutUint16(seed[30:], uint16(k))
+		t.samplers[k].Fill(t.drawn[part.From:part.To], seed)
+		for i := part.From; i < part.To; i++ {
+			out[i] = float64(t.drawn[i]) / part.Scale.Float64() * t.noise.scales[i]
+		}
 	}
 	return out
 }

@@ -3,18 +3,23 @@ package goldentest
 import (
 	"flag"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 )
 
-var rewrite = flag.Bool("rewrite", false, "write testdata/golden.txt")
-
-// file stands in the folder of the test's own package.
-const file = "testdata/golden.txt"
+var rewrite = flag.Bool("rewrite", false, "write golden files of testdata")
 
 // Check fails t for each line that differs from the stored one, and if there are more or fewer.
 func Check(t testing.TB, lines []string) {
 	t.Helper()
+	CheckFile(t, "golden.txt", lines)
+}
+
+// CheckFile is Check against a file of testdata, in the folder of the test's own package.
+func CheckFile(t testing.TB, name string, lines []string) {
+	t.Helper()
+	file := filepath.Join("testdata", name)
 	if *rewrite {
 		if err := os.WriteFile(file, []byte(strings.Join(lines, "\n")+"\n"), 0o644); err != nil {
 			t.Fatal(err)

@@ -46,6 +46,10 @@ type story struct {
 	members map[string]*pipetest.Member // the last of each name
 	told    int                         // requests that were listed
 
+	partitions int
+	torn       map[int32]pipetest.Torn
+	checkpoint []byte
+
 	mu   sync.Mutex
 	said []saying
 }
@@ -69,7 +73,8 @@ func (s *story) play(t *testing.T, c *datadriven.TestData) string {
 	}
 	command, known := map[string]func(*testing.T, *datadriven.TestData) string{
 		"deployment": s.deployment, "start": s.start, "stop": s.stop, "kill": s.kill, "append": s.append, "wait": s.wait,
-		"fail": s.fail, "mend": s.mend, "requests": s.requests, "decisions": s.decisions, "group": s.group,
+		"grow": s.grow, "topics": s.topics, "fail": s.fail, "mend": s.mend, "requests": s.requests, "decisions": s.decisions, "group": s.group,
+		"tear": s.tear, "reset": s.reset, "delete": s.delete, "upgrade": s.upgrade, "save": s.save, "check": s.check,
 	}[c.Cmd]
 	if !known {
 		c.Fatalf(t, "no such command")
@@ -81,10 +86,29 @@ func (s *story) deployment(t *testing.T, c *datadriven.TestData) string {
 	partitions := 1
 	c.MaybeScanArgs(t, "partitions", &partitions)
 	s.Deployment, s.setup = pipetest.New(t), pipetest.NewSetup()
+	s.shape(t, c)
+	s.partitions, s.torn = partitions, map[int32]pipetest.Torn{}
 	if err := s.setup.Prepare(t.Context(), s.Client(), partitions); err != nil {
 		c.Fatalf(t, "%v", err)
 	}
 	return ""
+}
+
+func (s *story) grow(t *testing.T, c *datadriven.TestData) string {
+	var partitions int
+	c.ScanArgs(t, "partitions", &partitions)
+	if err := s.Client().AddPartitions(t.Context(), s.setup.Config.Input, partitions); err != nil {
+		c.Fatalf(t, "%v", err)
+	}
+	return ""
+}
+
+func (s *story) topics(t *testing.T, _ *datadriven.TestData) string {
+	var said strings.Builder
+	if err := s.setup.Topics(t.Context(), s.Client(), func(what string) { fmt.Fprintln(&said, what) }); err != nil {
+		return err.Error()
+	}
+	return said.String()
 }
 
 func (s *story) start(_ *testing.T, c *datadriven.TestData) string {
@@ -163,14 +187,22 @@ func (s *story) kill(t *testing.T, c *datadriven.TestData) string {
 	}
 	nth := 1
 	c.MaybeScanArgs(t, "nth", &nth)
+	s.watch(t, c)
 	m.KillAt(pipeline.Point(at.Vals[0]), nth)
 	return ""
 }
 
 func (s *story) append(t *testing.T, c *datadriven.TestData) string {
-	var n int
+	var n, size int
+	var key string
 	c.ScanArgs(t, "n", &n)
-	if err := pipetest.Send(t.Context(), s.Client(), s.setup.Config.Input, partition(t, c), make([]kafka.Record, n)...); err != nil {
+	c.MaybeScanArgs(t, "size", &size)
+	c.MaybeScanArgs(t, "key", &key)
+	record := kafka.Record{Value: make([]byte, size)}
+	if key != "" {
+		record.Key = []byte(key)
+	}
+	if err := pipetest.Send(t.Context(), s.Client(), s.setup.Config.Input, partition(t, c), slices.Repeat([]kafka.Record{record}, n)...); err != nil {
 		c.Fatalf(t, "%v", err)
 	}
 	return ""
@@ -191,7 +223,8 @@ func (s *story) wait(t *testing.T, c *datadriven.TestData) string {
 	return s.meanwhile()
 }
 
-// meanwhile is what the processes have said since the last time; what partitions say at one moment, they say in any order.
+// meanwhile is what the processes have said since the last time; what partitions say at one moment, they say in any
+// order.
 func (s *story) meanwhile() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()

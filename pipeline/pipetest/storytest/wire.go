@@ -55,7 +55,8 @@ func (s *story) mend(*testing.T, *datadriven.TestData) string {
 // ofTransactions are the requests that a transaction takes, and a take-over before it.
 var ofTransactions = []string{"InitProducerID", "AddPartitionsToTxn", "Produce", "AddOffsetsToTxn", "TxnOffsetCommit", "EndTxn"}
 
-// requests lists without times and sizes: those of a story change with each request that any part of the service learns to make.
+// requests lists without times and sizes: those of a story change with each request that any part of the service learns
+// to make.
 func (s *story) requests(_ *testing.T, c *datadriven.TestData) string {
 	apis := ofTransactions
 	if given, ok := c.Arg("api"); ok {
@@ -77,7 +78,11 @@ var decided = regexp.MustCompile(`"decision":\[(\d+),(\d+)\]`)
 
 func (s *story) decisions(t *testing.T, c *datadriven.TestData) string {
 	o := kafka.ReaderOptions{Uncommitted: c.HasArg("uncommitted")}
-	records, err := pipetest.Read(t.Context(), s.Client(), s.setup.Config.Decisions, partition(t, c), -1, o)
+	topic := s.setup.Config.Decisions
+	if c.HasArg("second") {
+		topic = s.setup.Config.Second
+	}
+	records, err := pipetest.Read(t.Context(), s.Client(), topic, partition(t, c), -1, o)
 	if err != nil {
 		c.Fatalf(t, "%v", err)
 	}

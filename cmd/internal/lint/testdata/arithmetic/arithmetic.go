@@ -1,4 +1,5 @@
-// Package arithmetic holds what CheckArithmetic must flag: a finding in exactly the lines that end in "want", and in no other.
+// Package arithmetic holds what CheckArithmetic must flag: a finding in exactly the lines that end in "want", and in no
+// other.
 package arithmetic
 
 import (

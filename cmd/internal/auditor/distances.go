@@ -1,0 +1,137 @@
+package auditor
+
+import (
+	"fmt"
+	"math"
+
+	"oriel/mechanisms"
+	"oriel/mechanisms/lattice"
+)
+
+// What distances plays: pairs, each at the end of a run of up to shortRun steps.
+const (
+	pairs       = 64
+	shortRun    = 8
+	mostHostile = 64 // numbers that are spoiled one by one
+)
+
+// hasQuantiser reports whether an audited part says itself what its leaves are.
+func (a *Subject) hasQuantiser() bool {
+	for _, p := range a.mechanism.Leaf.Parts {
+		if p.Quantiser != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// distances compares leaves of two events that may come at the same moment with one another and with zero, in integers:
+// no pair is farther apart than the quantiser claims, whose proof the noise rests on. Numbers that no event should give
+// are among them.
+func (a *Subject) distances() (Check, error) {
+	check := Check{
+		Name: "distances", Looked: "leaves of quantisers, of two events in each other's place", Count: pairs,
+		Found: "none is farther from another or from zero than is claimed", Holds: true,
+	}
+	for pair := range uint64(pairs) {
+		first, second, err := a.pairOf(pair)
+		if err != nil {
+			return check, err
+		}
+		for k := range a.parts {
+			q := a.mechanism.Leaf.Parts[k].Quantiser
+			if q == nil {
+				continue
+			}
+			from, to := a.bounds(a.first + k)
+			if fault := a.tooFar(q, k, first[from:to], second[from:to]); fault != "" {
+				check.Holds, check.Found = false, fmt.Sprintf("pair %d, part %d: %s", pair, a.first+k, fault)
+				return check, nil
+			}
+		}
+	}
+	return check, nil
+}
+
+// pairOf returns the numbers of two events that come after the same history.
+func (a *Subject) pairOf(pair uint64) (first, second []float64, err error) {
+	var both [2][]float64
+	steps := 1 + pair%shortRun
+	if end := a.whole.Horizon; end > 0 {
+		steps = min(steps, end)
+	}
+	for i := range both {
+		c, err := a.openCrowded(steps)
+		if err != nil {
+			return nil, nil, err
+		}
+		if err := c.play("pair", pair, false, func(step) {}); err != nil {
+			return nil, nil, err
+		}
+		u, factor := a.dense(c.crowd.rng), math.Exp2(float64(c.crowd.rng.IntN(8)-6))
+		if pair%2 == 0 {
+			u, factor = a.along(int(pair/2)%a.numbers()), 1
+		}
+		r, other := c.twin.Canary(u, factor)
+		if i == 1 {
+			r = other
+		}
+		both[i] = make([]float64, len(c.all))
+		if !c.twin.Leaf(both[i], r) {
+			return nil, nil, fmt.Errorf("audit: a canary of pair %d adds nothing", pair)
+		}
+	}
+	return both[0], both[1], nil
+}
+
+// tooFar says which claim of a quantiser two vectors of numbers break, if any. The second takes hostile numbers
+// afterwards, for its distance from zero alone: they may stand in the place of public ones.
+func (a *Subject) tooFar(q mechanisms.Quantiser, k int, first, second []float64) string {
+	grid, size := a.parts[k].Grid, a.parts[k].To-a.parts[k].From
+	replace, zeroOut := q.Distances(grid)
+	x, y := quantised(q, grid, size, first), quantised(q, grid, size, second)
+	if d := square(x, y); d > float64(replace) {
+		return fmt.Sprintf("leaves are %.9g lattice units apart, claimed is %.9g", math.Sqrt(d), math.Sqrt(float64(replace)))
+	}
+	none := make([]int64, size)
+	far := func(leaf []int64) string {
+		if d := square(leaf, none); d > float64(zeroOut) {
+			return fmt.Sprintf("a leaf is %.9g lattice units long, claimed is %.9g", math.Sqrt(d), math.Sqrt(float64(zeroOut)))
+		}
+		return ""
+	}
+	for _, leaf := range [][]int64{x, y} {
+		if fault := far(leaf); fault != "" {
+			return fault
+		}
+	}
+	for i := range min(len(second), mostHostile) {
+		kept := second[i]
+		for _, bad := range []float64{math.NaN(), math.Inf(1), math.Inf(-1), 1e300, -1e300, 1e-300, 0x1p62, 1, -1} {
+			second[i] = bad
+			if fault := far(quantised(q, grid, size, second)); fault != "" {
+				return fault
+			}
+		}
+		second[i] = kept
+	}
+	return ""
+}
+
+// quantised returns the leaf of numbers in integers.
+func quantised(q mechanisms.Quantiser, grid lattice.Grid, size int, numbers []float64) []int64 {
+	leaf := make([]int64, size)
+	q.Quantise(grid, leaf, numbers)
+	return leaf
+}
+
+// square returns the square of a distance; leaves are below 2²⁵, and it is exact to far better than a difference that
+// counts.
+func square(x, y []int64) float64 {
+	sum := 0.0
+	for i := range x {
+		d := float64(x[i] - y[i])
+		sum += d * d
+	}
+	return sum
+}

@@ -1,0 +1,101 @@
+package auditor
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"oriel/mechanisms"
+	"oriel/mechanisms/audit/residual"
+)
+
+// drawn is a call of Stream.Choose, and what it returned.
+type drawn struct {
+	mechanisms.Draw
+	index int
+}
+
+// hear lets choose decide, or nobody but the mechanism, what the player's streams draw.
+func (p *player) hear(choose func(d mechanisms.Draw, index int) int) {
+	for _, s := range p.streams {
+		s.DrawBy(choose)
+	}
+}
+
+// script repeats the draws of a run, in order, over other events. What a draw is has to be the same there: when it
+// comes, by which law, and among how many scores. Scores may differ, and then the draw costs.
+type script struct {
+	draws []drawn
+	next  int
+	fault string
+	moved bool // scores depend on events beside releases and draws
+}
+
+func (s *script) choose(d mechanisms.Draw, _ int) int {
+	if s.next == len(s.draws) {
+		s.fault = "a draw that the run had not"
+		return 0
+	}
+	original := s.draws[s.next]
+	s.next++
+	if original.Step != d.Step || original.Place != d.Place || original.Instance != d.Instance || original.Law != d.Law ||
+		len(original.Scores) != len(d.Scores) {
+		s.fault = "another draw than the run had: at another place, by another law or among another number of scores"
+		return 0
+	}
+	s.moved = s.moved || !slices.Equal(original.Scores, d.Scores)
+	return original.index
+}
+
+// end returns what is wrong when a run is over.
+func (s *script) end() string {
+	if s.fault == "" && s.next < len(s.draws) {
+		return "a draw is left out that the run had"
+	}
+	return s.fault
+}
+
+// drawTest asks whether draws have the law of the exponential mechanism: where an index falls in the distribution
+// function of its draw, better scores first, is uniform, once the step at the index itself is filled by chance.
+func (a *Subject) drawTest(draws []drawn) residual.Test {
+	rng, normals := a.random("places of draws", 0), make([]float64, 0, len(draws))
+	for _, d := range draws {
+		normals = append(normals, math.Sqrt2*math.Erfinv(2*d.place(rng.Float64())-1))
+	}
+	return residual.Normals("draws", "indices drawn, by their scores", "draw", normals)
+}
+
+// place returns the probability of what is better than the index, and of a share of the index itself.
+func (d drawn) place(share float64) float64 {
+	order, best := make([]int, len(d.Scores)), slices.Max(d.Scores)
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(d.Scores[j], d.Scores[i]) })
+	rate := float64(d.Law.Epsilon.Num) / float64(d.Law.Epsilon.Den) / 2 *
+		float64(d.Law.Sensitivity.Den) / float64(d.Law.Sensitivity.Num)
+	before, own, total := 0.0, 0.0, 0.0
+	for _, i := range order {
+		weight := math.Exp(-rate * (float64(best) - float64(d.Scores[i])))
+		if i == d.index {
+			before, own = total, weight
+		}
+		total += weight
+	}
+	return (before + share*own) / total
+}
+
+// clone is the draw with scores of its own.
+func clone(d mechanisms.Draw, index int) drawn {
+	d.Scores = slices.Clone(d.Scores)
+	return drawn{Draw: d, index: index}
+}
+
+// costs says how a machine may draw by scores that depend on events: its guarantee says more than its sums lose.
+func (p *player) costs() error {
+	if p.both[0].Guarantee() == p.streams[0].Guarantee() {
+		return fmt.Errorf("scores of a draw depend on events, and the guarantee is that of the sums alone")
+	}
+	return nil
+}

@@ -1,0 +1,64 @@
+package auditor
+
+import (
+	"fmt"
+
+	"oriel/mechanisms"
+	"oriel/mechanisms/dp"
+)
+
+// AllParts audits all parts of a leaf at once.
+const AllParts = -1
+
+// partOf returns the configuration and the plan of one part of a leaf, as those of a stream that has no other, and the
+// part's share of the budget; or, of AllParts, those of the whole.
+func partOf(c mechanisms.Config, p mechanisms.Plan, part int) (mechanisms.Config, mechanisms.Plan, error) {
+	switch {
+	case part == AllParts:
+		return c, p, nil
+	case part < 0 || part >= len(c.Leaf.Parts):
+		return c, p, fmt.Errorf("audit: part %d of a leaf that has %d, from 0", part, len(c.Leaf.Parts))
+	case p.Parts == nil || len(p.Parts) == 1:
+		return c, p, nil
+	}
+	leaf, plan, shares := c.Leaf.Parts[part], p.Parts[part], 0.0
+	for _, x := range c.Leaf.Parts {
+		shares += float64(x.Share)
+	}
+	c.Leaf = mechanisms.Leaf{Parts: []mechanisms.Part{leaf}}
+	one := mechanisms.Plan{
+		Name: p.Name, Grid: plan.Grid, Scale: plan.Scale, Levels: p.Levels, Filter: p.Filter, ErrorBound: plan.ErrorBound,
+	}
+	if leaf.Quantiser != nil || leaf.Scales != nil {
+		one.Parts = []mechanisms.PartPlan{plan}
+	}
+	if facts, _ := mechanisms.FactsOf(c.Name); facts.Pure() {
+		c.Budget.Epsilon *= float64(leaf.Share) / shares
+		return c, one, nil
+	}
+	alone, err := one.Guarantee(c)
+	if err != nil {
+		return c, p, err
+	}
+	c.Budget.Epsilon = dp.GaussianEpsilon(alone.Mu, c.Budget.Delta)
+	return c, one, nil
+}
+
+// bounds says where the numbers of a part are among all that a record adds.
+func (a *Subject) bounds(part int) (from, to int) {
+	for i := range part {
+		from += a.whole.Leaf.Parts[i].Entries()
+	}
+	return from, from + a.whole.Leaf.Parts[part].Entries()
+}
+
+// otherParts says what an audit of one part leaves.
+func (a *Subject) otherParts() []string {
+	var left []string
+	for i, p := range a.whole.Leaf.Parts {
+		if i < a.first || i >= a.first+len(a.parts) {
+			left = append(left, fmt.Sprintf("part %d of the leaf (%s): --part %d", i, p.Name, i))
+		}
+	}
+	return left
+}

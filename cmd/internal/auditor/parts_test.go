@@ -1,0 +1,331 @@
+package auditor
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"oriel/mechanisms"
+	"oriel/mechanisms/dp"
+	"oriel/mechanisms/lattice"
+	"oriel/mechanisms/noise"
+	"oriel/mechanisms/once"
+	"oriel/operators"
+	"oriel/schemas"
+)
+
+// varied is an operator whose leaf has all that a leaf may have, and which draws: a gradient with a scale a coordinate, a cell of
+// a count that a quantiser sets to Λ, and a number that a quantiser centres at one that the last release gives.
+type varied struct {
+	operators.Plain
+	cells   oneHot
+	leaks   bool // scores of draws depend on events
+	draws   func(m *variedMachine) bool
+	chooses mechanisms.Exponential // by which law it draws
+}
+
+// oneHot takes the number of a cell and makes Λ of its coordinate: two leaves are Λ√2 apart.
+type oneHot struct{ short bool }
+
+func (oneHot) Entries() int { return 1 }
+
+func (q oneHot) Distances(g lattice.Grid) (replace, zeroOut uint64) {
+	square := uint64(g.Lambda) * uint64(g.Lambda)
+	if q.short {
+		return square, square
+	}
+	return 2 * square, square
+}
+
+func (oneHot) Quantise(g lattice.Grid, dst []int64, v []float64) {
+	if v[0] >= 0 && v[0] < float64(len(dst)) {
+		dst[int(v[0])] = g.Lambda
+	}
+}
+
+// centred takes a number and a public centre, and makes the difference, clamped to Λ.
+type centred struct{}
+
+func (centred) Entries() int { return 2 }
+
+func (centred) Distances(g lattice.Grid) (replace, zeroOut uint64) {
+	square := uint64(g.Lambda) * uint64(g.Lambda)
+	return 4 * square, square
+}
+
+func (centred) Quantise(g lattice.Grid, dst []int64, v []float64) {
+	x := (v[0] - v[1]) / g.Unit()
+	if x == x {
+		dst[0] = int64(max(-float64(g.Lambda), min(float64(g.Lambda), math.RoundToEven(x))))
+	}
+}
+
+func (v varied) Mechanism(m *mechanisms.Config, _ []byte) error {
+	m.Leaf = mechanisms.Leaf{Parts: []mechanisms.Part{
+		{Name: "gradient", Size: 2, Clip: 0.75, Scales: []uint32{4, 1}, Share: 2},
+		{Name: "cells", Size: 3, Clip: 1, Quantiser: v.cells, Share: 1},
+		{Name: "centred", Size: 1, Clip: 2, Quantiser: centred{}, Scales: []uint32{3}, Share: 3},
+	}}
+	return nil
+}
+
+func (varied) Plan(mechanisms.Config) ([]byte, error) { return nil, nil }
+
+func (v varied) Open(_ []byte, sums *mechanisms.Stream) (operators.Machine, error) {
+	return &variedMachine{varied: v, Stream: sums}, nil
+}
+
+func (varied) Describe(mechanisms.Config) operators.Description {
+	return operators.Description{Draws: true}
+}
+
+func (v varied) Every() operators.Configured { return v }
+
+func (v varied) Twin([]byte) (operators.Twin, error) { return &variedTwin{varied: v}, nil }
+
+type variedMachine struct {
+	varied
+	*mechanisms.Stream
+	last float64 // of the events' numbers; no part of the state, as a fault may have it
+}
+
+func (m *variedMachine) Open(dst []operators.Decision) []operators.Decision { return dst }
+
+func (m *variedMachine) Add(dst []operators.Decision, r operators.Record) []operators.Decision {
+	var v []float64
+	if !r.Null {
+		v = slices.Concat(r.Event.Vector.Values, r.Event.Numbers, []float64{centre(m.Sum(0))})
+		m.last = r.Event.Numbers[0]
+	}
+	if !m.Stream.Add(r.Identity, v) {
+		return dst
+	}
+	scores := []int64{int64(10 * math.Tanh(m.Sum(0)[0])), 0, 3}
+	if m.leaks {
+		scores[1] = int64(m.last)
+	}
+	drawn := 0
+	if m.draws == nil || m.draws(m) {
+		drawn = m.Choose(0, scores, m.chooses)
+	}
+	t := m.Steps()
+	return append(dst, operators.Decision{Index: t, Step: t, Point: slices.Concat(m.Sum(0), m.Sum(1), m.Sum(2), []float64{float64(drawn)})})
+}
+
+// centre is a public number: of releases alone.
+func centre(release []float64) float64 { return 0.01 * math.Tanh(release[0]) }
+
+func (m *variedMachine) Steps() uint64 { return m.Step() }
+
+func (m *variedMachine) Due(step uint64) (uint64, int) { return step, int(min(step, 1)) }
+
+// variedTwin knows the releases from the decisions.
+type variedTwin struct {
+	varied
+	release [2]float64
+}
+
+func (t *variedTwin) Begin() { t.release = [2]float64{} }
+
+func (t *variedTwin) Decided(decisions []operators.Decision) {
+	for _, d := range decisions {
+		copy(t.release[:], d.Point)
+	}
+}
+
+func (t *variedTwin) Leaf(dst []float64, r operators.Record) bool {
+	if r.Null {
+		return false
+	}
+	copy(dst, slices.Concat(r.Event.Vector.Values, r.Event.Numbers, []float64{centre(t.release[:])}))
+	return true
+}
+
+// Canary has gradients beyond the clip, two cells, and numbers beyond both ends.
+func (t *variedTwin) Canary(u []float64, factor float64) (with, without operators.Record) {
+	record := func(sign, cell float64) operators.Record {
+		far := sign * operators.Beyond * factor
+		return operators.Record{Event: schemas.Event{
+			Vector: schemas.Vector{Values: []float64{far * u[0], far * u[1], cell}}, Numbers: []float64{4 * far},
+		}}
+	}
+	return record(1, 0), record(-1, 2)
+}
+
+func (t *variedTwin) Direct(u []float64) {}
+
+// lawOfDraws moves by 10 at most, so that draws are of all indices.
+var lawOfDraws = mechanisms.Exponential{
+	Epsilon: mechanisms.Ratio{Num: 1, Den: 1}, Sensitivity: mechanisms.Ratio{Num: 4, Den: 1},
+}
+
+// variedSubject is an audit of v at ε = 20.
+func variedSubject(t *testing.T, v varied, part int, change func(*mechanisms.Config)) *Subject {
+	t.Helper()
+	m := mechanisms.Config{
+		Name: "tree-gaussian", Window: 8, Batch: 2, Budget: dp.Budget{Epsilon: 20, Delta: 1e-6}, Adjacency: dp.Replace,
+	}
+	if v.chooses == (mechanisms.Exponential{}) {
+		v.chooses = lawOfDraws
+	}
+	if err := v.Mechanism(&m, nil); err != nil {
+		t.Fatal(err)
+	}
+	change(&m)
+	a, err := newSubject(m, v, [32]byte{1}, part)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+// All parts at once come to nine tenths of the whole claim and not beyond, and so does each alone of its share; whatever makes
+// the noise, nothing is refuted, and nothing is left out.
+func TestAuditOfPartsReachesTheClaim(t *testing.T) {
+	for _, x := range []struct {
+		name   string
+		part   int
+		runs   int
+		change func(*mechanisms.Config)
+	}{
+		{"blt", AllParts, 4000, func(*mechanisms.Config) {}},
+		{"blt", AllParts, 4000, func(m *mechanisms.Config) { m.Adjacency, m.Batch = dp.ZeroOut, 1 }},
+		{"blt", AllParts, 100, func(m *mechanisms.Config) { m.Separation = 3 }},
+		{"blt", 0, 100, func(*mechanisms.Config) {}},
+		{"blt", 1, 100, func(*mechanisms.Config) {}},
+		{"blt", 2, 6000, func(m *mechanisms.Config) { m.Batch = 1 }},
+		{"tree-gaussian", AllParts, 4000, func(m *mechanisms.Config) { m.Batch = 1 }},
+		{"once-gaussian", AllParts, 4000, func(m *mechanisms.Config) { m.Window, m.Batch = 0, 1 }},
+		{"tree-gamma", AllParts, 100, func(*mechanisms.Config) {}},
+		{"tree-laplace", AllParts, 100, func(*mechanisms.Config) {}},
+		{"once-gamma", AllParts, 100, func(m *mechanisms.Config) { m.Window = 0 }},
+	} {
+		what := fmt.Sprintf("%s, part %d", x.name, x.part)
+		a := variedSubject(t, varied{}, x.part, func(m *mechanisms.Config) { m.Name = x.name; x.change(m) })
+		o := options(x.runs)
+		o.Position = 1
+		r, err := a.Audit(t.Context(), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var table bytes.Buffer
+		if err := errors.Join(r.Err(), r.Print(&table)); err != nil {
+			t.Errorf("%s: %v", what, err)
+		}
+		t.Logf("%s\n%s", what, table.String())
+		if x.part == AllParts && len(r.left) > 0 || x.part != AllParts && len(r.left) != 2 {
+			t.Errorf("%s: left out: %v", what, r.left)
+		}
+		if !strings.Contains(table.String(), "leaves of quantisers") != (x.part == 0) || !strings.Contains(table.String(), "draws") {
+			t.Errorf("%s: not all was looked at\n%s", what, table.String())
+		}
+		first := r.attacks[0].Report.Bounds[0]
+		if first.Value > first.Claim || x.runs >= 4000 && first.Value < 0.9*first.Claim {
+			t.Errorf("%s: %.4g of %.4g\n%s", what, first.Value, first.Claim, table.String())
+		}
+	}
+}
+
+// Faults of parts are found by the tests that are of them.
+func TestAuditCatchesFaultsOfParts(t *testing.T) {
+	plain := func(*mechanisms.Config) {}
+	a := variedSubject(t, varied{cells: oneHot{short: true}}, AllParts, plain)
+	refutes(t, "a distance short by √2", a, "distances", ErrCheck)
+
+	a = variedSubject(t, varied{leaks: true}, AllParts, plain)
+	refutes(t, "scores of events, and a guarantee of sums", a, "decisions", ErrCheck)
+
+	a = variedSubject(t, varied{draws: func(m *variedMachine) bool { return m.last > 0 }}, AllParts, plain)
+	refutes(t, "draws that come or not as events say", a, "decisions", ErrCheck)
+
+	for part := range 3 {
+		for what, fault := range map[string]struct {
+			name string
+			bend func(s *noise.Scale, instance *uint16)
+		}{
+			"half the noise":         {"scale", func(s *noise.Scale, _ *uint16) { s.Exp-- }},
+			"an instance of another": {"coordinates", func(_ *noise.Scale, i *uint16) { *i = (*i + 1) % 3 }},
+		} {
+			a := variedSubject(t, varied{}, AllParts, func(m *mechanisms.Config) { m.Name, m.Window = "once-gaussian", 0 })
+			a.stream = onceWith(t, part, fault.bend)
+			refutes(t, fmt.Sprintf("%s in part %d", what, part), a, fault.name, ErrNoise)
+		}
+	}
+}
+
+// onceWith opens streams of single steps in which a part's noise is bent.
+func onceWith(t *testing.T, bent int, bend func(s *noise.Scale, instance *uint16)) func(
+	mechanisms.Config, mechanisms.Plan, [32]byte,
+) (*mechanisms.Stream, error) {
+	return func(c mechanisms.Config, p mechanisms.Plan, key [32]byte) (*mechanisms.Stream, error) {
+		var sums []mechanisms.Sum
+		for k, part := range c.Leaf.Parts {
+			scale, instance := p.Part(k).Scale, uint16(k)
+			if k == bent {
+				bend(&scale, &instance)
+			}
+			sampler, err := noise.NewGaussian(scale)
+			if err != nil {
+				t.Fatal(err)
+			}
+			sum, err := once.New(p.Part(k).Grid, part.Size, sampler, instance)
+			if err != nil {
+				t.Fatal(err)
+			}
+			sums = append(sums, sum)
+		}
+		return mechanisms.NewStream(c, p, key, sums...)
+	}
+}
+
+// A draw at four times its rate.
+func TestAuditCatchesDrawsOfAnotherLaw(t *testing.T) {
+	a := variedSubject(t, varied{}, AllParts, func(*mechanisms.Config) {})
+	steep := lawOfDraws
+	steep.Sensitivity.Den = 4
+	draws := func(law mechanisms.Exponential) []drawn {
+		stream, err := mechanisms.Open(a.whole, a.wholePlan, [32]byte{3})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var out []drawn
+		for i := range 2000 {
+			scores := []int64{int64(i % 9), 4, int64(i % 5)}
+			out = append(out, drawn{
+				Draw: mechanisms.Draw{Law: lawOfDraws, Scores: scores}, index: stream.Choose(0, scores, law),
+			})
+		}
+		return out
+	}
+	if test := a.drawTest(draws(lawOfDraws)); test.P < alpha || test.Count != 2000 {
+		t.Errorf("honest draws: %+v", test)
+	}
+	if test := a.drawTest(draws(steep)); test.P > 1e-9 {
+		t.Errorf("at four times the rate: %+v", test)
+	}
+}
+
+// One part can be attacked alone; its claim is its share.
+func TestAuditOfAPartThatIsNotThere(t *testing.T) {
+	m := mechanisms.Config{
+		Name: "blt", Window: 8, Batch: 1, Budget: dp.Budget{Epsilon: 20, Delta: 1e-6}, Adjacency: dp.Replace,
+	}
+	if err := (varied{}).Mechanism(&m, nil); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := newSubject(m, varied{}, [32]byte{1}, 3); err == nil || !strings.Contains(err.Error(), "part 3 of a leaf that has 3") {
+		t.Errorf("%v", err)
+	}
+	whole := variedSubject(t, varied{}, AllParts, func(*mechanisms.Config) {}).guarantee
+	squares := 0.0
+	for part := range 3 {
+		squares += math.Pow(variedSubject(t, varied{}, part, func(*mechanisms.Config) {}).guarantee.Mu, 2)
+	}
+	if math.Abs(math.Sqrt(squares)-whole.Mu) > 1e-9 {
+		t.Errorf("parts have µ = %g together, the whole %g", math.Sqrt(squares), whole.Mu)
+	}
+}

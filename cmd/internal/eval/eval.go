@@ -1,0 +1,247 @@
+package eval
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"slices"
+	"sync"
+	"time"
+
+	"oriel/cmd/internal/settings"
+	"oriel/operators"
+	"oriel/pipeline/kafka"
+	"oriel/schemas"
+)
+
+// Item is one record of a stream. The record is the package's from then on.
+type Item struct {
+	Stream int32
+	Record kafka.Record
+}
+
+// Source is where the events are.
+type Source interface {
+	// Totals says about how many records each stream has: that is where halves and stretches end.
+	Totals() []int64
+	// Each calls f for each record, each stream's in order.
+	Each(ctx context.Context, f func(Item) error) error
+}
+
+// Delay is when a label is known: so many events of its stream later, or so long after its event. Only then is the event learned from.
+type Delay struct {
+	Events int
+	Time   time.Duration
+}
+
+func (d Delay) String() string {
+	switch {
+	case d.Time > 0:
+		return d.Time.String()
+	case d.Events == 1:
+		return "1 event"
+	}
+	return fmt.Sprintf("%d events", d.Events)
+}
+
+// Input is what to compare.
+type Input struct {
+	Settings []settings.Settings // one a row; they decode events alike
+	Seeds    int                 // runs of each
+	Read     [][]Published       // by row and stream: decisions of a service in place of runs; nil: none
+	Delay    Delay
+	Progress func(events int)
+}
+
+// chunk is how many turns all contenders take before the next are read.
+const chunk = 2048
+
+// turn is an event that is predicted, or one whose label is known.
+type turn struct {
+	*event
+	learn bool
+}
+
+// racer is a contender with its score.
+type racer struct {
+	contender
+	score score
+}
+
+// New reads the source once and returns what each contender came to. Contenders run beside each other.
+func New(ctx context.Context, in Input, source Source) (*Report, error) {
+	f, err := newField(in, source.Totals())
+	if err != nil {
+		return nil, err
+	}
+	if err := source.Each(ctx, func(i Item) error { return errors.Join(ctx.Err(), f.take(i)) }); err != nil {
+		return nil, err
+	}
+	if err := f.run(); err != nil {
+		return nil, err
+	}
+	return f.report()
+}
+
+// field holds all contenders and the turns that they have not taken yet.
+type field struct {
+	in       Input
+	totals   []int64
+	rows     []entry
+	racers   []*racer
+	decoder  *schemas.Decoder
+	waiting  [][]*event // of each stream, those whose label is not known yet
+	seen     []int64
+	turns    []turn
+	progress int
+}
+
+// entry is a row of the report before it is computed.
+type entry struct {
+	Row
+	rule   *operators.Score
+	racers []*racer // one a seed
+}
+
+func newField(in Input, totals []int64) (*field, error) {
+	f := &field{in: in, totals: totals, waiting: make([][]*event, len(totals)), seen: make([]int64, len(totals))}
+	var references []entry
+	for i, s := range in.Settings {
+		row, err := f.private(i)
+		if err != nil {
+			return nil, err
+		}
+		f.rows = append(f.rows, row)
+		if slices.ContainsFunc(references, func(r entry) bool { return r.learner == row.learner }) {
+			continue
+		}
+		exact, err := withoutNoise(s)
+		if err != nil {
+			return nil, err
+		}
+		c, err := newMachine(exact, row.rule, len(totals), 0)
+		if err != nil {
+			return nil, err
+		}
+		references = append(references, entry{
+			Row{Name: NoPrivacy, Kind: KindReference, Memory: row.Memory, learner: row.learner}, row.rule, racing(row.rule, c),
+		})
+	}
+	rule := f.rows[0].rule
+	f.rows = append(f.rows, references...)
+	f.rows = append(f.rows, entry{Row{Name: BaseRate, Kind: KindBase}, rule, racing(rule, newBase(rule, len(totals)))})
+	for _, e := range f.rows {
+		f.racers = append(f.racers, e.racers...)
+	}
+	return f, nil
+}
+
+func racing(rule *operators.Score, c contender) []*racer { return []*racer{{c, score{rule: rule}}} }
+
+// private is the row of the i-th settings, with a contender a seed, or one that reads.
+func (f *field) private(i int) (entry, error) {
+	s := f.in.Settings[i]
+	model, err := s.Model()
+	if err != nil {
+		return entry{}, err
+	}
+	_, operator, err := s.Parts()
+	if err != nil {
+		return entry{}, err
+	}
+	e := entry{Row: newRow(s), rule: operator.Score()}
+	if e.rule == nil {
+		return e, fmt.Errorf("ORIEL_OPERATOR: %s: events alone do not tell what its decisions are worth", s.Operator)
+	}
+	guarantee, err := s.Guarantee(model)
+	if err != nil {
+		return e, err
+	}
+	e.guaranteed(guarantee)
+	if f.decoder == nil {
+		if f.decoder, err = schemas.NewDecoder(model.Events); err != nil {
+			return e, err
+		}
+	}
+	if f.in.Read != nil {
+		e.racers = racing(e.rule, newReader(e.rule, f.in.Read[i]))
+		return e, nil
+	}
+	for seed := range f.in.Seeds {
+		c, err := newMachine(model, e.rule, len(f.totals), seed+1)
+		if err != nil {
+			return e, err
+		}
+		e.racers = append(e.racers, racing(e.rule, c)...)
+	}
+	return e, nil
+}
+
+// take decodes a record, and puts it and those whose labels are due by it into turns.
+func (f *field) take(i Item) error {
+	e := &event{Item: i}
+	if !i.Record.Unreadable {
+		e.valid = f.decoder.Decode(&e.decoded, i.Record.Value) == schemas.OK
+	}
+	if e.valid {
+		e.decoded.Vector.Indices = slices.Clone(e.decoded.Vector.Indices)
+		e.decoded.Vector.Values = slices.Clone(e.decoded.Vector.Values)
+		e.decoded.Numbers = slices.Clone(e.decoded.Numbers)
+	}
+	e.stretch = int(min(f.seen[i.Stream]*Stretches/max(f.totals[i.Stream], 1), Stretches-1))
+	f.seen[i.Stream]++
+	f.due(i.Stream, func(waiting []*event) bool {
+		return f.in.Delay.Time > 0 && e.Record.Timestamp-waiting[0].Record.Timestamp >= f.in.Delay.Time.Milliseconds()
+	})
+	if e.valid {
+		f.turns = append(f.turns, turn{e, false})
+	}
+	f.waiting[i.Stream] = append(f.waiting[i.Stream], e)
+	f.due(i.Stream, func(waiting []*event) bool { return f.in.Delay.Time == 0 && len(waiting) > f.in.Delay.Events })
+	f.progress++
+	if len(f.turns) < chunk {
+		return nil
+	}
+	return f.run()
+}
+
+// due lets go of the events of a stream whose labels are known.
+func (f *field) due(stream int32, known func([]*event) bool) {
+	for len(f.waiting[stream]) > 0 && known(f.waiting[stream]) {
+		f.turns = append(f.turns, turn{f.waiting[stream][0], true})
+		f.waiting[stream] = f.waiting[stream][1:]
+	}
+}
+
+// run lets all contenders take the turns that wait, as many at a time as there are processors.
+func (f *field) run() error {
+	workers := min(runtime.GOMAXPROCS(0), len(f.racers))
+	failed := make([]error, workers)
+	var all sync.WaitGroup
+	for w := range workers {
+		all.Go(func() {
+			for i := w; i < len(f.racers) && failed[w] == nil; i += workers {
+				failed[w] = f.racers[i].run(f.turns)
+			}
+		})
+	}
+	all.Wait()
+	f.in.Progress(f.progress)
+	f.turns, f.progress = f.turns[:0], 0
+	return errors.Join(failed...)
+}
+
+func (r *racer) run(turns []turn) error {
+	for _, t := range turns {
+		if t.learn {
+			if err := r.learn(t.event); err != nil {
+				return err
+			}
+			continue
+		}
+		loss, prediction := r.predict(t.event)
+		r.score.add(t.stretch, &t.decoded, loss, prediction)
+	}
+	return nil
+}

@@ -1,0 +1,30 @@
+package eval
+
+import "oriel/operators"
+
+// Published returns the decisions of a stream that a service has published, one after the other, in the order of steps.
+type Published func() ([]float64, error)
+
+// reader is a contender whose decisions were made elsewhere, one a record.
+type reader struct {
+	rule   *operators.Score
+	next   []Published // of each stream
+	points [][]float64
+}
+
+func newReader(rule *operators.Score, next []Published) *reader {
+	r := &reader{rule: rule, next: next}
+	for range next {
+		r.points = append(r.points, rule.Start)
+	}
+	return r
+}
+
+func (r *reader) predict(e *event) (loss, prediction float64) {
+	return predict(r.rule, r.points[e.Stream], e)
+}
+
+func (r *reader) learn(e *event) (err error) {
+	r.points[e.Stream], err = r.next[e.Stream]()
+	return err
+}

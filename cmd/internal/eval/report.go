@@ -1,0 +1,256 @@
+package eval
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"oriel/cmd/internal/plan"
+	"oriel/cmd/internal/settings"
+	"oriel/mechanisms/dp"
+	"oriel/operators"
+)
+
+// What rows are.
+const (
+	KindPrivate   = "private"   // configured
+	KindReference = "reference" // the same learner over the same leaves, without noise
+	KindBase      = "base"      // the running base rate
+
+	NoPrivacy = "no privacy"
+	BaseRate  = "base rate"
+)
+
+// Report is the object that `oriel eval --json` prints. A figure that does not exist is null.
+type Report struct {
+	Warning   string `json:"warning"`
+	Events    int    `json:"events"` // scored
+	Undefined int    `json:"undefined_events"`
+	Null      int    `json:"null_events"` // took their place and taught nothing
+	Streams   int    `json:"streams"`
+	Seeds     int    `json:"seeds"`
+	Delay     string `json:"delay"`
+	Predicts  string `json:"predicts"`
+
+	Reasons map[string]int `json:"null_reasons"`
+	Rows    []Row          `json:"rows"` // private ones as configured, references, the base rate last
+
+	first string // null event
+}
+
+// Row is one contender.
+type Row struct {
+	Name      string  `json:"name"`
+	Kind      string  `json:"kind"`
+	Mechanism string  `json:"mechanism"`
+	Epsilon   float64 `json:"epsilon"` // proved; 0 of rows without privacy, which have none
+	Delta     float64 `json:"delta"`
+	Window    uint64  `json:"window_steps"` // 0: none
+	Memory    uint64  `json:"memory_steps"` // 0: what was learned is not forgotten
+	Aged      Number  `json:"epsilon_after_1e6_steps"`
+
+	Loss     Figure `json:"loss"`
+	AUC      Figure `json:"auc"`
+	LateAUC  Figure `json:"auc_second_half"`
+	Accuracy Figure `json:"accuracy"`
+	ECE      Figure `json:"calibration_error"`
+	R2       Figure `json:"r_squared"`
+	Coverage Figure `json:"coverage"`           // share of labels at or below the prediction
+	Bare     Number `json:"loss_without_noise"` // of the same learner
+	Gain     Number `json:"gain"`               // share of what the learner without privacy gains over the base rate, by the mean loss
+
+	Curve       []Number `json:"loss_so_far"`     // after each of Stretches equal parts of the streams
+	Stretch     []Number `json:"loss_by_stretch"` // within each
+	Reliability []Bin    `json:"reliability"`     // by predicted probability
+
+	learner string // what decides decisions beside noise
+}
+
+// Number is null in JSON where it does not exist.
+type Number = plan.Number
+
+// Figure is over the seeds.
+type Figure struct {
+	Mean  Number `json:"mean"`
+	Worst Number `json:"worst"`
+}
+
+// Bin compares probabilities with what came true.
+type Bin struct {
+	Weight    float64 `json:"weight"`
+	Predicted Number  `json:"predicted"`
+	Share     Number  `json:"share"`
+}
+
+func newRow(s settings.Settings) Row {
+	name := s.Mechanism
+	if s.Memory > 0 {
+		name += ", for life"
+	}
+	return Row{Name: name, Kind: KindPrivate, Mechanism: s.Mechanism, Memory: s.Memory, learner: learner(s)}
+}
+
+// learner is the canonical configuration without what decides the noise alone.
+func learner(s settings.Settings) string {
+	var lines []string
+	for line := range strings.Lines(s.Canonical()) {
+		name, _, _ := strings.Cut(line, "=")
+		switch name {
+		case "ADJACENCY", "AGE_WEIGHT", "DELTA", "EPSILON", "HORIZON", "MECHANISM", "POLES", "WINDOW":
+		default:
+			lines = append(lines, line)
+		}
+	}
+	return strings.Join(lines, "")
+}
+
+func (row *Row) guaranteed(g dp.Guarantee) {
+	row.Epsilon, row.Delta, row.Window, row.Aged = g.Epsilon, g.Delta, g.Window, Number(g.At(1e6).Epsilon)
+}
+
+// report turns scores into figures.
+func (f *field) report() (*Report, error) {
+	rule, exact := f.rows[0].rule, f.exact()
+	r := &Report{
+		Warning: Warning,
+		Streams: len(f.totals), Seeds: f.in.Seeds, Delay: f.in.Delay.String(), Predicts: predicts[rule.Predicts],
+		Events: f.racers[len(f.racers)-1].score.total().count, Reasons: map[string]int{}, first: exact.first,
+	}
+	for code, n := range exact.reasons {
+		r.Reasons[code.String()] = n
+		r.Null += n
+	}
+	for _, e := range f.rows {
+		row := e.Row
+		row.figures(e.racers)
+		r.Rows = append(r.Rows, row)
+		for _, x := range e.racers {
+			r.Undefined = max(r.Undefined, x.score.undefined)
+		}
+	}
+	if r.Events == 0 {
+		return nil, fmt.Errorf("no event can be scored: %d null events%s", r.Null, r.reasons())
+	}
+	r.gains()
+	return r, nil
+}
+
+// exact is the first reference: it has seen every record, whether the private rows run or are read.
+func (f *field) exact() *machine {
+	for _, e := range f.rows {
+		if m, ok := e.racers[0].contender.(*machine); ok && e.Kind == KindReference {
+			return m
+		}
+	}
+	panic("BUG: eval: no reference")
+}
+
+var predicts = map[operators.Prediction]string{
+	operators.Nothing: "nothing", operators.LogOdds: "log-odds", operators.Side: "class", operators.Mean: "mean", operators.Quantile: "quantile",
+}
+
+// figures are means over seeds, and the worst of them.
+func (row *Row) figures(racers []*racer) {
+	figure := func(of func(*score) float64, worst func(...float64) float64) Figure {
+		var all []float64
+		sum := 0.0
+		for _, r := range racers {
+			x := of(&r.score)
+			all, sum = append(all, x), sum+x
+		}
+		return Figure{Number(sum / float64(len(all))), Number(worst(all...))}
+	}
+	none := func(*score) float64 { return math.NaN() }
+	when := func(ok bool, of func(*score) float64) func(*score) float64 {
+		if ok {
+			return of
+		}
+		return none
+	}
+	p := racers[0].score.rule.Predicts
+	classes, odds := p == operators.LogOdds || p == operators.Side, p == operators.LogOdds
+	row.Loss = figure(func(s *score) float64 { return s.total().mean() }, most)
+	row.AUC = figure(when(classes, func(s *score) float64 { return auc(&s.halves[0], &s.halves[1]) }), least)
+	row.LateAUC = figure(when(classes, func(s *score) float64 { return auc(&s.halves[1]) }), least)
+	row.Accuracy = figure(when(classes, func(s *score) float64 { return s.right / s.total().weight }), least)
+	row.ECE = figure(when(odds, (*score).calibration), most)
+	row.R2 = figure(when(p == operators.Mean, func(s *score) float64 { return 1 - s.squares/s.labels.squares }), least)
+	row.Coverage = figure(when(p == operators.Quantile, func(s *score) float64 { return s.covered / s.labels.weight }), least)
+	row.curves(racers, odds)
+}
+
+func most(x ...float64) float64  { return slices.Max(x) }
+func least(x ...float64) float64 { return slices.Min(x) }
+
+// curves are means over the seeds.
+func (row *Row) curves(racers []*racer, odds bool) {
+	so := make([]tally, len(racers))
+	for k := range Stretches {
+		var curve, stretch float64
+		for i, r := range racers {
+			so[i].add(r.score.stretches[k])
+			curve += so[i].mean() / float64(len(racers))
+			stretch += r.score.stretches[k].mean() / float64(len(racers))
+		}
+		row.Curve, row.Stretch = append(row.Curve, Number(curve)), append(row.Stretch, Number(stretch))
+	}
+	for k := 0; odds && k < reliable; k++ {
+		var b bin
+		for _, r := range racers {
+			x := r.score.bins[k]
+			b = bin{b.weight + x.weight, b.predicted + x.predicted, b.ones + x.ones}
+		}
+		n := float64(len(racers))
+		row.Reliability = append(row.Reliability, Bin{b.weight / n, Number(b.predicted / b.weight), Number(b.ones / b.weight)})
+	}
+}
+
+// gains sets each row's gain over the base rate beside that of its reference.
+func (r *Report) gains() {
+	base := float64(r.Rows[len(r.Rows)-1].Loss.Mean)
+	for i := range r.Rows {
+		row := &r.Rows[i]
+		row.Gain, row.Bare = Number(math.NaN()), Number(math.NaN())
+		for _, reference := range r.Rows {
+			if reference.Kind != KindReference || row.Kind != KindPrivate || reference.learner != row.learner {
+				continue
+			}
+			row.Bare = reference.Loss.Mean
+			if whole := base - float64(row.Bare); whole > 0 {
+				row.Gain = Number((base - float64(row.Loss.Mean)) / whole)
+			}
+		}
+	}
+}
+
+// references counts the learners.
+func (r *Report) references() (n int) {
+	for i := range r.Rows {
+		if r.Rows[i].Kind == KindReference {
+			n++
+		}
+	}
+	return n
+}
+
+// reasons lists why events were null, most frequent first.
+func (r *Report) reasons() string {
+	if r.Null == 0 {
+		return ""
+	}
+	var names []string
+	for name := range r.Reasons {
+		names = append(names, name)
+	}
+	slices.SortFunc(names, func(a, b string) int {
+		if d := r.Reasons[b] - r.Reasons[a]; d != 0 {
+			return d
+		}
+		return strings.Compare(a, b)
+	})
+	for i, name := range names {
+		names[i] = fmt.Sprintf("%s %d", name, r.Reasons[name])
+	}
+	return " (" + strings.Join(names, ", ") + "); the first is " + r.first
+}

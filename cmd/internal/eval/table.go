@@ -1,0 +1,177 @@
+package eval
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+
+	"oriel/cmd/internal/plan"
+)
+
+// Warning is said wherever figures are shown.
+const Warning = "These figures are computed from the events themselves, with noise that anyone can compute: they are for the data's owner.\n" +
+	"Settings that were chosen by trying them on private data are outside the guarantee: choose on public or old data."
+
+// Print prints the report for a person.
+func (r *Report) Print(out io.Writer) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%d events in %s, each scored with the decision that was public before it; labels %s later; %s.\n",
+		r.Events, counted(r.Streams, "stream"), r.Delay, counted(r.Seeds, "seed"))
+	if r.Null > 0 {
+		fmt.Fprintf(&b, "null events: %d%s\n", r.Null, r.reasons())
+	}
+	if r.Undefined > 0 {
+		fmt.Fprintf(&b, "events without a finite loss at some decision, not scored there: %d\n", r.Undefined)
+	}
+	b.WriteString("\n")
+	r.PrintRows(&b)
+	name := NoPrivacy
+	if r.references() > 1 {
+		name = "without noise"
+	}
+	b.WriteString("\n" + name + ": the same learner over the same clipped gradients; computed without privacy.\n" +
+		"base rate: what fits all events before best and looks at no feature, running; computed without privacy.\n")
+	if known(r.Rows[0].Gain) {
+		b.WriteString("gain: the share of what " + name + " is gained over the base rate.\n")
+	}
+	r.printReliability(&b)
+	fmt.Fprintf(&b, "\n%s\n", Warning)
+	_, err := io.WriteString(out, b.String())
+	return err
+}
+
+func counted(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+// column is a figure of the table; those that no row has are left out.
+type column struct {
+	head string
+	of   func(*Row) string
+}
+
+// figure shows mean and, of several seeds, worst.
+func figure(head string, digits int, several bool, of func(*Row) Figure) column {
+	return column{head, func(row *Row) string {
+		f := of(row)
+		text := number(f.Mean, digits)
+		if several && row.Kind == KindPrivate && text != "" {
+			text += " (" + number(f.Worst, digits) + ")"
+		}
+		return text
+	}}
+}
+
+func known(x Number) bool { return !math.IsNaN(float64(x)) }
+
+func number(x Number, digits int) string {
+	if !known(x) {
+		return ""
+	}
+	return strconv.FormatFloat(float64(x), 'f', digits, 64)
+}
+
+func private(of func(*Row) string) func(*Row) string {
+	return func(row *Row) string {
+		if row.Kind != KindPrivate {
+			return ""
+		}
+		return of(row)
+	}
+}
+
+func steps(n uint64) string {
+	if n == 0 {
+		return ""
+	}
+	return strconv.FormatUint(n, 10)
+}
+
+func (r *Report) columns() []column {
+	several := r.Seeds > 1
+	return []column{
+		{"", func(row *Row) string { return row.Name }},
+		{"ε", private(func(row *Row) string { return plan.Upper(row.Epsilon) })},
+		{"W", func(row *Row) string { return steps(row.Window) }},
+		{"memory", func(row *Row) string { return steps(row.Memory) }},
+		{"ε at 10⁶ steps", private(func(row *Row) string { return plan.Upper(row.Aged) })},
+		figure("loss", 4, several, func(row *Row) Figure { return row.Loss }),
+		figure("AUC", 3, several, func(row *Row) Figure { return row.AUC }),
+		figure("AUC, 2nd half", 3, several, func(row *Row) Figure { return row.LateAUC }),
+		figure("accuracy", 3, several, func(row *Row) Figure { return row.Accuracy }),
+		figure("ECE", 4, several, func(row *Row) Figure { return row.ECE }),
+		figure("R²", 4, several, func(row *Row) Figure { return row.R2 }),
+		figure("coverage", 3, several, func(row *Row) Figure { return row.Coverage }),
+		{"without noise", func(row *Row) string {
+			if r.references() == 1 {
+				return "" // a row of its own
+			}
+			return number(row.Bare, 4)
+		}},
+		{"gain", func(row *Row) string {
+			if !known(row.Gain) {
+				return ""
+			}
+			return number(100*row.Gain, 0) + " %"
+		}},
+	}
+}
+
+// PrintRows prints the table of contenders.
+func (r *Report) PrintRows(out io.Writer) {
+	var used []column
+	for _, c := range r.columns() {
+		for i := range r.Rows {
+			if c.of(&r.Rows[i]) != "" {
+				used = append(used, c)
+				break
+			}
+		}
+	}
+	w := tabwriter.NewWriter(out, 0, 4, 2, ' ', tabwriter.AlignRight)
+	for _, c := range used {
+		head := c.head
+		if r.Seeds > 1 && (head == "loss" || head == "AUC") {
+			head += ", mean (worst)"
+		}
+		fmt.Fprintf(w, "%s\t", head)
+	}
+	fmt.Fprintln(w)
+	for i := range r.Rows {
+		if r.Rows[i].Kind == KindReference && r.references() > 1 {
+			continue // a column
+		}
+		for _, c := range used {
+			fmt.Fprintf(w, "%s\t", c.of(&r.Rows[i]))
+		}
+		fmt.Fprintln(w)
+	}
+	_ = w.Flush()
+}
+
+// printReliability compares predicted probabilities with shares, for the first row and its reference.
+func (r *Report) printReliability(out io.Writer) {
+	first := &r.Rows[0]
+	if first.Reliability == nil {
+		return
+	}
+	fmt.Fprintf(out, "\nCalibration of %s, ε = %g: events by predicted probability, and how many came true\n", first.Name, first.Epsilon)
+	w := tabwriter.NewWriter(out, 0, 4, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(w, "predicted\tmean\tcame true\tshare of events\t")
+	whole := 0.0
+	for _, b := range first.Reliability {
+		whole += b.Weight
+	}
+	for k, b := range first.Reliability {
+		if b.Weight > 0 {
+			fmt.Fprintf(w, "%.2f–%.2f\t%.3f\t%.3f\t%.1f %%\t\n", float64(k)/reliable, float64(k+1)/reliable, b.Predicted, b.Share, 100*b.Weight/whole)
+		}
+	}
+	_ = w.Flush()
+}

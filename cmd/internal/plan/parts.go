@@ -1,0 +1,109 @@
+package plan
+
+import (
+	"fmt"
+	"math"
+
+	"oriel/mechanisms"
+)
+
+// Part is what a mechanism makes of one part of a leaf.
+type Part struct {
+	Name            string  `json:"name"`
+	Size            int     `json:"coordinates"`
+	Sensitivity     float64 `json:"sensitivity"` // Δ, in scaled coordinates, loss units
+	NoiseScale      float64 `json:"noise_scale"` // of a coordinate of scale 1
+	RMSCoordinate   float64 `json:"rms_coordinate"`
+	WorstCoordinate float64 `json:"worst_rms_coordinate"`
+	RMSVector       float64 `json:"rms_vector"`
+	WorstVector     float64 `json:"worst_rms_vector"`
+}
+
+// several reports whether the figures of one part are not those of the leaf.
+func (m *machine) several() bool {
+	return len(m.config.Leaf.Parts) > 1 || m.config.Leaf.Parts[0].Scales != nil
+}
+
+// parts returns a row for each part.
+func (m *machine) parts() []Part {
+	average, most := m.vectors()
+	var rows []Part
+	for i, part := range m.config.Leaf.Parts {
+		of := m.plan.Part(i)
+		alone, plan := m.config, m.plan
+		alone.Leaf.Parts, plan.Grid = m.config.Leaf.Parts[i:i+1], of.Grid
+		scale := of.Scale.Float64() * of.Grid.Unit()
+		one, scales := scale*math.Sqrt(vectorVariance(m.facts, part.Size)), float64(part.Size)
+		if part.Scales != nil {
+			scales = 0
+			for _, k := range part.Scales {
+				scales += float64(k)
+			}
+		}
+		row := Part{
+			Name: part.Name, Size: part.Size, Sensitivity: plan.Sensitivity(alone), NoiseScale: scale,
+			RMSVector: one * math.Sqrt(average*scales), WorstVector: one * math.Sqrt(most*scales),
+		}
+		root := math.Sqrt(float64(part.Size))
+		row.RMSCoordinate, row.WorstCoordinate = row.RMSVector/root, row.WorstVector/root
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+// together returns the root mean square over the coordinates of all parts, and over their vectors, one behind the
+// other.
+func together(parts []Part) (all Part) {
+	for _, p := range parts {
+		all.Size += p.Size
+		all.RMSVector, all.WorstVector = math.Hypot(all.RMSVector, p.RMSVector), math.Hypot(all.WorstVector, p.WorstVector)
+	}
+	root := math.Sqrt(float64(all.Size))
+	all.RMSCoordinate, all.WorstCoordinate = all.RMSVector/root, all.WorstVector/root
+	return all
+}
+
+// overLeast returns the variance of a release over (Δ/µ)², in which every part is the same: µ is the part's share of
+// the budget's.
+func (m *machine) overLeast() float64 {
+	part, shares := m.config.Leaf.Parts[0], 0.0
+	for _, p := range m.config.Leaf.Parts {
+		shares += float64(p.Share)
+	}
+	mu := m.guarantee.Mu
+	if len(m.config.Leaf.Parts) > 1 {
+		mu *= math.Sqrt(float64(part.Share) / shares)
+	}
+	average, _ := m.vectors()
+	one := m.scale() * math.Sqrt(vectorVariance(m.facts, part.Size))
+	least := m.sensitivity() / mu
+	return one * one * average / (least * least)
+}
+
+// partRows are of the configured mechanism.
+func (r *Report) partRows() *grid {
+	g := &grid{}
+	g.add("part", "coordinates", "Δ", "noise", "coordinate", "worst", "vector", "worst")
+	for i, p := range r.Mechanisms[0].Parts {
+		name := p.Name
+		if name == "" {
+			name = fmt.Sprint(i)
+		}
+		g.add(name, fmt.Sprint(p.Size), digits(Number(p.Sensitivity)), digits(Number(p.NoiseScale)), digits(Number(p.RMSCoordinate)),
+			digits(Number(p.WorstCoordinate)), digits(Number(p.RMSVector)), digits(Number(p.WorstVector)))
+	}
+	return g
+}
+
+// vectorVariance returns the variance of one coordinate of a noise vector over the square of its scale: 1 of the
+// Gaussian; n + 1 of the density e^(−‖x‖/θ), whose norm is Gamma of shape n, E‖x‖² = n(n+1)θ²; 2 of Laplace.
+func vectorVariance(f mechanisms.Facts, n int) float64 {
+	switch f.Law {
+	case mechanisms.Gamma:
+		return float64(n + 1)
+	case mechanisms.Laplace:
+		return 2
+	case mechanisms.Gaussian:
+	}
+	return 1
+}

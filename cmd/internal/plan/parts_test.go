@@ -1,0 +1,109 @@
+package plan
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+
+	"oriel/mechanisms"
+	"oriel/mechanisms/mechtest"
+	"oriel/mechanisms/noise"
+	"oriel/operators"
+)
+
+// ofParts is an operator whose leaf has two parts, one with scales.
+type ofParts struct{ operators.Plain }
+
+func (ofParts) Describe(mechanisms.Config) operators.Description {
+	return operators.Description{Draws: true}
+}
+
+func partsInput(name string) Input {
+	c := mechtest.Config(1)
+	c.Name = name
+	if strings.HasPrefix(name, "once") {
+		c.Window = 0
+	}
+	c.Leaf = mechanisms.Leaf{Parts: []mechanisms.Part{
+		{Name: "small", Size: 2, Clip: 0.125, Scales: []uint32{4, 1}, Share: 3}, {Name: "large", Size: 3, Clip: 8, Share: 1},
+	}}
+	return Input{Configured: c, Operator: ofParts{}}
+}
+
+// The figures of each part are those of its noise, and those of the row are over all coordinates: over 20 000 steps of
+// noise alone, of which the squares have a relative standard error below 0.016 (see TestVarianceOfAVector), so that
+// 6.11 of them are below 0.1.
+func TestFiguresOfPartsAreOfTheirNoise(t *testing.T) {
+	for _, name := range []string{"once-gaussian", "once-gamma"} {
+		in := partsInput(name)
+		r, err := New(in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		row := r.Mechanisms[0]
+		stream := mechtest.Open(t, in.Configured, [32]byte{9})
+		const steps = 20_000
+		sums := make([]float64, 2)
+		for i := range steps {
+			stream.Add(noise.Identity{Offset: int64(i)}, nil)
+			for k := range sums {
+				for _, x := range stream.Sum(k) {
+					sums[k] += x * x / steps
+				}
+			}
+		}
+		for k, p := range row.Parts {
+			what := fmt.Sprintf("%s, part %d", name, k)
+			near(t, what+", vector", sums[k], p.RMSVector*p.RMSVector, 0.1)
+			near(t, what+", coordinate", p.RMSCoordinate*p.RMSCoordinate*float64(p.Size), p.RMSVector*p.RMSVector, 1e-12)
+			near(t, what+", Δ", p.Sensitivity, 2*[]float64{0.125, 8}[k], 1e-12)
+		}
+		near(t, name+", vector", sums[0]+sums[1], row.RMSVector*row.RMSVector, 0.1)
+		near(t, name+", coordinate", row.RMSCoordinate*math.Sqrt(5), row.RMSVector, 1e-12)
+	}
+}
+
+// Error over the optimum is that of the same mechanism of one part, whose budget is all of it; and nothing of the first
+// part's is said of all.
+func TestReportOfParts(t *testing.T) {
+	for _, name := range []string{"blt", "tree-gaussian", "tree-gamma"} {
+		in := partsInput(name)
+		r, err := New(in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		plain := in
+		plain.Configured.Leaf = mechanisms.OnePart(5, 1)
+		one, err := New(plain)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, want := r.Mechanisms[0].OverOptimum, one.Mechanisms[0].OverOptimum; want.known() {
+			near(t, name+", over the optimum", float64(got), float64(want), 1e-6)
+			least := float64(r.Mechanisms[0].RMSCoordinate) / float64(r.Optimum.RMSCoordinate)
+			near(t, name+", beside the optimum", least*least, float64(got), 1e-9)
+		}
+		if len(one.Mechanisms[0].Parts) > 0 || one.Setting.Draws != true {
+			t.Errorf("%s: one part: %+v", name, one.Mechanisms[0].Parts)
+		}
+		var out strings.Builder
+		if err := r.Print(&out); err != nil {
+			t.Fatal(err)
+		}
+		for _, want := range []string{"a leaf of 2 parts\n", "small", "large", "Decisions hold draws"} {
+			if !strings.Contains(out.String(), want) || strings.Contains(out.String(), "clip 0.125") {
+				t.Errorf("%s: lacks %q:\n%s", name, want, out.String())
+			}
+		}
+	}
+}
+
+// A step is measured with as many numbers as the leaf takes.
+func TestMeasureOfParts(t *testing.T) {
+	in := partsInput("blt")
+	in.Measure = 1
+	if r, err := New(in); err != nil || !r.Mechanisms[0].Cost.Nanoseconds.known() {
+		t.Errorf("%v", err)
+	}
+}

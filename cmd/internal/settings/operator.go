@@ -1,0 +1,72 @@
+package settings
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+
+	"oriel/cmd/internal/families"
+	"oriel/operators"
+)
+
+// readOperator reads the settings of the chosen operator and returns it. Events are decoded as the first of the table says
+// where no operator is named and none is needed; the operator without a name is returned where nothing is known of one.
+func (s *Settings) readOperator(
+	p *operators.Problems, table families.Table, given map[string]string, needs []Need,
+) operators.Family {
+	steps := slices.Contains(needs, Operator)
+	decodes := steps || slices.Contains(needs, Events)
+	if steps {
+		p.OneOf("OPERATOR", s.Operator, table.Names()...)
+	}
+	family, found := table.Find(s.Operator)
+	if !found && !steps && s.Operator == "" {
+		family = table[0]
+	}
+	source := operators.Source{
+		Given: given, ReadFile: readFile,
+		Common: operators.Common{
+			Mechanism: s.Mechanism, Batch: s.Batch, Horizon: s.Horizon, Memory: s.memory(), Norm: s.FeaturesNorm,
+		},
+	}
+	s.own = source.Read(p, family.Settings, func(v operators.Setting) bool { return steps || decodes && v.Decodes })
+	return family
+}
+
+// configure asks the operator for what the groups need.
+func (s *Settings) configure(p *operators.Problems, family operators.Family, needs []Need) {
+	steps := slices.Contains(needs, Operator)
+	if family.Name == "" || !steps && !slices.Contains(needs, Events) {
+		return
+	}
+	s.events = family.Events(s.own)
+	if !steps {
+		return
+	}
+	operator, err := family.New(s.own)
+	if s.operator = operator; p.Err() == nil && err != nil {
+		p.Add(err)
+	}
+}
+
+// mostFile bounds a file of settings, bytes.
+const mostFile = 64 << 20
+
+// readFile reads a file that a setting names.
+func readFile(name string) ([]byte, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }()
+	var content bytes.Buffer
+	if n, err := io.Copy(&content, io.LimitReader(f, mostFile+1)); err != nil || n > mostFile {
+		if err == nil {
+			err = fmt.Errorf("%s: longer than %d bytes", name, mostFile)
+		}
+		return nil, err
+	}
+	return content.Bytes(), nil
+}

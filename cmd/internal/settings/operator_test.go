@@ -1,0 +1,232 @@
+package settings
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"oriel/cmd/internal/families"
+	"oriel/mechanisms"
+	"oriel/operators"
+	"oriel/operators/coco"
+	"oriel/schemas"
+)
+
+// planted is an operator of this test. It has a setting of coco's name, a list, a file, and a setting that came later.
+var planted = operators.Family{
+	Name: "planted", Text: "an operator of a test",
+	Settings: []operators.Setting{
+		{Name: "DIMENSION", Kind: operators.Count, Unit: "entries", Required: true, Decodes: true, Text: "how many"},
+		{Name: "BONUS", Kind: operators.Number, Unit: "nats", Required: true, Text: "how much"},
+		{Name: "ARMS", Kind: operators.List, Unit: "name,…", Default: "left,right", Text: "which"},
+		{Name: "CELLS", Kind: operators.File, Unit: "file", Text: "where"},
+		{Name: "NEWER", Kind: operators.Flag, Unit: "bool", Default: "false", Text: "whether", Later: true},
+	},
+	Events: func(v *operators.Values) operators.Events {
+		body := schemas.Body{Name: "planted", Text: "an event of a test", Members: []schemas.Member{{Name: "reward", Kind: schemas.KindNumber}}}
+		return operators.Events{Body: body, Dimension: int(v.Count("DIMENSION")), Keyed: true}
+	},
+	New: func(v *operators.Values) (operators.Configured, error) {
+		v.Positive("BONUS", v.Number("BONUS"))
+		v.Want("BATCH", v.Batch == 1, "%d: planted takes events one by one", v.Batch)
+		entries := append(v.Entries("ARMS"), v.Entries("CELLS")...)
+		return plantedOperator{dimension: int(v.Count("DIMENSION")), entries: entries}, v.Err()
+	},
+}
+
+type plantedOperator struct {
+	operators.Configured
+	dimension int
+	entries   []string
+}
+
+func (o plantedOperator) Mechanism(c *mechanisms.Config, _ []byte) error {
+	c.Leaf = mechanisms.OnePart(o.dimension, 1)
+	return nil
+}
+
+func (o plantedOperator) Extras() []schemas.Extra {
+	return []schemas.Extra{{Name: "arm", Kind: schemas.ExtraText}}
+}
+
+func (o plantedOperator) Output() *operators.Output { return &operators.Output{Suffix: "plays"} }
+
+func (o plantedOperator) Descriptor() []byte { return []byte(`{"arms":["left"]}`) }
+
+func (o plantedOperator) Plan(mechanisms.Config) ([]byte, error) {
+	return []byte(strings.Join(o.entries, "\n")), nil
+}
+
+// both is a table with coco and the planted operator.
+var both = families.Table{coco.Family, planted}
+
+// ofPlanted is a deployment of the planted operator.
+func ofPlanted(more ...string) []string {
+	return append([]string{
+		"ORIEL_OPERATOR=planted", "ORIEL_DIMENSION=3", "ORIEL_BONUS=0.5", "ORIEL_MECHANISM=tree-gaussian", "ORIEL_WINDOW=64",
+		"ORIEL_EPSILON=1", "ORIEL_DELTA=1e-6",
+	}, more...)
+}
+
+func loadBoth(environ []string) (Settings, error) { return load(both, environ, Events, Operator) }
+
+// TestAnotherOperatorChangesNoByteOfCoco: neither its row, nor a later setting of coco's own that is not set.
+func TestAnotherOperatorChangesNoByteOfCoco(t *testing.T) {
+	want, err := os.ReadFile("testdata/canonical-v1.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	grown := coco.Family
+	grown.Settings = append(slices.Clone(grown.Settings), operators.Setting{
+		Name: "NEWER", Kind: operators.Count, Unit: "steps", Default: "7", Text: "how often", Later: true,
+	})
+	for _, test := range []struct {
+		table families.Table
+		more  []string
+		line  string
+	}{
+		{both, nil, ""},
+		{families.Table{grown, planted}, nil, ""},
+		{families.Table{grown, planted}, []string{"ORIEL_NEWER=007"}, ""},
+		{families.Table{grown, planted}, []string{"ORIEL_NEWER=8"}, "NEWER=8\n"},
+	} {
+		s, err := load(test.table, append(minimal(), test.more...), all...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := s.Canonical(); strings.Replace(got, test.line, "", 1) != string(want) || !strings.Contains(got, test.line) {
+			t.Errorf("%v: canonical configuration\n%s", test.more, got)
+		}
+	}
+}
+
+func TestCanonicalConfigurationOfAnotherOperator(t *testing.T) {
+	cells := filepath.Join(t.TempDir(), "cells")
+	if err := os.WriteFile(cells, []byte("# public\nnorth\n\nsouth\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s, err := loadBoth(ofPlanted("ORIEL_ARMS=up, down", "ORIEL_CELLS="+cells))
+	if err != nil {
+		t.Fatal(err)
+	}
+	digest := func(text string) string { return fmt.Sprintf("sha256:%x", sha256.Sum256([]byte(text))) }
+	want := strings.Join([]string{
+		"ADJACENCY=replace", "AGE_WEIGHT=", "ARMS=" + digest("up\ndown"), "BATCH=1", "BONUS=0.5", "CELLS=" + digest("north\nsouth"),
+		"DELTA=0.000001", "DIMENSION=3", "EPSILON=1", "FEATURES_BIAS=true", "FEATURES_NORM=unit", "FEATURES_RANGE=", "FORMAT=json",
+		"HORIZON=0", "MAX_RECORD_BYTES=1048576", "MECHANISM=tree-gaussian", "OPERATOR=planted", "POLES=", "STREAM_KEYS=",
+		"USER_ID=", "USER_SEPARATION=", "WINDOW=64", "",
+	}, "\n")
+	if got := s.Canonical(); got != want {
+		t.Errorf("canonical configuration\n%s\nwant\n%s", got, want)
+	}
+	// What lists and files say decides bytes, and stands in the plan behind the mechanism's.
+	m, err := s.Model()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if plan, err := m.Plan(); err != nil || !strings.HasSuffix(string(plan), "up\ndown\nnorth\nsouth") {
+		t.Errorf("plan %q: %v", plan, err)
+	}
+	if m.Events.Dimension != 3 || m.Events.Body.Name != "planted" || !m.Keyed {
+		t.Errorf("events %+v, keyed %t", m.Events, m.Keyed)
+	}
+	if len(m.Extras) != 1 || m.Output == nil || m.Output.Suffix != "plays" || string(m.Descriptor) != `{"arms":["left"]}` {
+		t.Errorf("extras %v, output %v, descriptor %s", m.Extras, m.Output, m.Descriptor)
+	}
+}
+
+// TestSettingsAreThoseOfTheChosenOperator: what is required of one operator is not of another, and none takes another's.
+func TestSettingsAreThoseOfTheChosenOperator(t *testing.T) {
+	f := func(environ []string, want ...string) {
+		t.Helper()
+		_, err := loadBoth(environ)
+		got := strings.Split(fmt.Sprint(err), "\n")
+		slices.Sort(got)
+		if slices.Sort(want); !slices.Equal(got, want) {
+			t.Errorf("problems\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+		}
+	}
+	f(ofPlanted(), "<nil>")
+	f(ofPlanted("ORIEL_BONUS=", "ORIEL_SET=box", "ORIEL_BONNUS=1", "ORIEL_BATCH=4", "ORIEL_ARMS=,", "ORIEL_EPSILON=0", "ORIEL_NEWER=perhaps"),
+		"ORIEL_ARMS: entry 1: not ",
+		"ORIEL_BATCH: 4: planted takes events one by one",
+		"ORIEL_BONNUS: no such setting; `oriel run --help` lists them",
+		"ORIEL_BONUS: not set; how much",
+		"ORIEL_EPSILON: 0: not positive and finite",
+		"ORIEL_NEWER: not true or false",
+		"ORIEL_SET: not a setting of ORIEL_OPERATOR=planted, but of coco",
+	)
+	f(append(minimal(), "ORIEL_BONUS=1", "ORIEL_ARMS=a"),
+		"ORIEL_ARMS: not a setting of ORIEL_OPERATOR=coco, but of planted",
+		"ORIEL_BONUS: not a setting of ORIEL_OPERATOR=coco, but of planted",
+	)
+	f(ofPlanted("ORIEL_OPERATOR=plantain"), `ORIEL_OPERATOR: "plantain": not one of coco, planted`)
+}
+
+// TestAProgramThatScoresNamesNoOperator: it decodes events as the first operator does, or as the one that is named, and needs
+// no other settings of it.
+func TestAProgramThatScoresNamesNoOperator(t *testing.T) {
+	for _, test := range []struct {
+		environ []string
+		body    string
+	}{
+		{[]string{"ORIEL_LOSS=logistic", "ORIEL_DIMENSION=8"}, "loss"},
+		{[]string{"ORIEL_OPERATOR=planted", "ORIEL_DIMENSION=8", "ORIEL_CELLS=gone"}, "planted"},
+	} {
+		s, err := load(both, test.environ, Events)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c, err := s.EventConfig(); err != nil || c.Body.Name != test.body || c.Dimension != 8 {
+			t.Errorf("%v: %+v, %v", test.environ, c, err)
+		}
+	}
+	if _, err := load(both, []string{"ORIEL_LOSS=logistic"}, Events); err == nil || !strings.Contains(err.Error(), "ORIEL_DIMENSION: not set") {
+		t.Errorf("without a dimension: %v", err)
+	}
+}
+
+// TestEachOperatorHasATableOfItsOwn: and none of them has a setting that all have, or that a feature to come will need.
+func TestEachOperatorHasATableOfItsOwn(t *testing.T) {
+	text := markdown(groups(both))
+	for _, want := range []string{
+		"| `ORIEL_OPERATOR` | name | coco, planted | required |",
+		"\n**ORIEL_OPERATOR=coco: ", "\n**ORIEL_OPERATOR=planted: an operator of a test**\n\n| setting |",
+		"| `ORIEL_BONUS` | nats |  | required | how much |\n", "| `ORIEL_ARMS` | name,… |  | left,right | which |\n",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the settings table lacks %q:\n%s", want, text)
+		}
+	}
+	taken := map[string]bool{}
+	for _, v := range common() {
+		taken[strings.TrimPrefix(v.Name, prefix)] = true
+	}
+	for name := range later {
+		taken[name] = true
+	}
+	for _, f := range families.All {
+		for _, s := range f.Settings {
+			if taken[s.Name] {
+				t.Errorf("%s: %s%s is not free", f.Name, prefix, s.Name)
+			}
+		}
+	}
+}
+
+func TestALongFileIsNotRead(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "long")
+	if err := os.WriteFile(name, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Truncate(name, mostFile+1); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := readFile(name); err == nil || !strings.Contains(err.Error(), "longer than") {
+		t.Errorf("a file of %d bytes: %v", mostFile+1, err)
+	}
+}

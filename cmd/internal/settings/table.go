@@ -1,0 +1,104 @@
+package settings
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+
+	"oriel/cmd/internal/families"
+	"oriel/operators"
+)
+
+// Variable is one row of the settings table.
+type Variable struct {
+	Name, Unit, Range, Default, Text string
+	Need                             Need   // the group that requires it; empty when it is optional or has a default
+	Operator                         string // whose it is; empty: every operator's
+}
+
+// Group is a part of the settings table: the settings that every operator has, or those of one.
+type Group struct {
+	Operator, Text string // empty: every operator's
+	Variables      []Variable
+}
+
+// Groups lists every setting: those of all operators first, then operator by operator.
+func Groups() []Group { return groups(families.All) }
+
+func groups(table families.Table) []Group {
+	all := []Group{{Variables: common()}}
+	for i := range all[0].Variables {
+		if v := &all[0].Variables[i]; v.Name == prefix+"OPERATOR" {
+			v.Range = strings.Join(table.Names(), ", ")
+		}
+	}
+	for _, family := range table {
+		g := Group{Operator: family.Name, Text: family.Text}
+		for _, s := range family.Settings {
+			g.Variables = append(g.Variables, ownVariable(family.Name, s))
+		}
+		all = append(all, g)
+	}
+	return all
+}
+
+// common lists the settings that every operator has, in the order of the struct.
+func common() []Variable {
+	t := reflect.TypeFor[Settings]()
+	var rows []Variable
+	for i := range t.NumField() {
+		if f := t.Field(i); f.IsExported() {
+			rows = append(rows, Variable{
+				Name: prefix + f.Tag.Get("env"), Unit: f.Tag.Get("unit"), Range: f.Tag.Get("range"),
+				Default: f.Tag.Get("envDefault"), Text: f.Tag.Get("text"), Need: Need(f.Tag.Get("need")),
+			})
+		}
+	}
+	return rows
+}
+
+func ownVariable(operator string, s operators.Setting) Variable {
+	v := Variable{
+		Name: prefix + s.Name, Unit: s.Unit, Range: s.Limits(), Default: s.Default, Text: s.Text, Operator: operator,
+	}
+	switch {
+	case s.Required && s.Decodes:
+		v.Need = Events
+	case s.Required:
+		v.Need = Operator
+	}
+	return v
+}
+
+// Title heads the group; empty for the one of every operator.
+func (g Group) Title() string {
+	if g.Operator == "" {
+		return ""
+	}
+	return fmt.Sprintf("%sOPERATOR=%s: %s", prefix, g.Operator, g.Text)
+}
+
+// Initial is the default as the table shows it.
+func (v Variable) Initial() string {
+	if v.Need != "" {
+		return "required"
+	}
+	return v.Default
+}
+
+// Table is the settings table in Markdown, as deploy/SETTINGS.md holds it.
+func Table() string { return markdown(Groups()) }
+
+func markdown(groups []Group) string {
+	var b strings.Builder
+	for _, g := range groups {
+		if title := g.Title(); title != "" {
+			fmt.Fprintf(&b, "\n**%s**\n\n", title)
+		}
+		b.WriteString("| setting | unit | range | default | meaning |\n|---|---|---|---|---|\n")
+		for _, v := range g.Variables {
+			fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s |\n", v.Name, v.Unit, v.Range, v.Initial(), v.Text)
+		}
+	}
+	return b.String()
+}

@@ -1,0 +1,190 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"oriel/cmd/internal/eval"
+	"oriel/cmd/internal/plan"
+	"oriel/cmd/internal/settings"
+	"oriel/pipeline/kafka"
+)
+
+// evalOptions are the flags of `oriel eval`.
+type evalOptions struct {
+	ndjson     string
+	topic      string
+	separator  string
+	partitions int
+	table      tableOptions
+
+	epsilons []float64
+	windows  []uint64
+	memories []uint64
+	seeds    int
+	delay    string
+	json     bool
+	plot     string
+}
+
+func evalCommand() *cobra.Command {
+	var o evalOptions
+	cmd := &cobra.Command{
+		Use:   "eval (--ndjson FILE | --csv FILE … | --topic TOPIC) [--epsilon LIST] [--window LIST] [--memory LIST] [--seeds N] [--delay N] [--plot FILE.svg|FILE.png]",
+		Short: "See how well settings do on events that you have",
+		Long: "Eval runs the configured operator over events as the service would, and scores each event with the decision that was public\n" +
+			"before it: loss, and for labels of two classes AUC, accuracy and calibration; along the streams, too. Beside it stand the same\n" +
+			"learner without noise and the running base rate, both computed without privacy. With --epsilon, --window and --memory, lists\n" +
+			"separated by commas, it compares all of them in one pass. Decoding, null events, batches, users and noise are those of `oriel run`.\n\n" +
+			"It needs the settings of `oriel run` about learning and privacy, and brokers for --topic only: of a topic it reads what is there\n" +
+			"when it starts. Files map to events as `oriel produce` maps them, are read twice, and make one stream, or --partitions of them.\n" +
+			"Seeds are numbered: the same call gives the same figures. Memory does not grow with the file.\n\n" +
+			"For the data's owner only. " + eval.Warning + "\n\n" +
+			"CSV example: --csv flights.csv --where 'arr_delay!=NA' --label 'arr_delay>15' --feature origin --feature hour:number \\\n" +
+			"             --epsilon 1,4 --window 1024 --memory 65536 --seeds 3 --plot flights.svg",
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return runEval(cmd, o) },
+	}
+	f := cmd.Flags()
+	f.StringVar(&o.ndjson, "ndjson", "", "file of event lines")
+	f.StringVar(&o.topic, "topic", "", "topic of events; each partition is a stream")
+	f.StringVar(&o.separator, "key-separator", "", "of --ndjson: each line is a user id or key, this text, and an event, as `oriel replay` has it")
+	f.IntVar(&o.partitions, "partitions", 1, "streams of a file: events go where `oriel produce` would put them in a topic of so many partitions")
+	f.Float64SliceVar(&o.epsilons, "epsilon", nil, "compare this `LIST` of ε in place of ORIEL_EPSILON")
+	f.Lookup("epsilon").DefValue = "" // not []
+	f.Var(&windowList{&o.windows}, "window", "compare this `LIST` of windows, steps, in place of ORIEL_WINDOW")
+	f.Var(&windowList{&o.memories}, "memory", "compare this `LIST` of memories, steps, as ORIEL_MEMORY with ORIEL_WINDOW=lifetime; beside those of --window")
+	f.IntVar(&o.seeds, "seeds", 1, "runs of each setting, with noise of their own: mean and worst are shown")
+	f.StringVar(&o.delay, "delay", "0", "when a label is known and its event learned from: so many events of its stream later, or, of a topic, a duration by the records' times")
+	f.BoolVar(&o.json, "json", false, "print JSON")
+	f.StringVar(&o.plot, "plot", "", "draw to a file, .svg or .png")
+	o.table.flags(f)
+	cmd.MarkFlagsOneRequired("ndjson", "csv", "topic")
+	cmd.MarkFlagsMutuallyExclusive("ndjson", "csv", "topic")
+	cmd.MarkFlagsMutuallyExclusive("partitions", "topic")
+	cmd.MarkFlagsMutuallyExclusive("key-separator", "csv", "topic")
+	for _, name := range append(mappingFlags, "map", "delimiter") {
+		cmd.MarkFlagsMutuallyExclusive("ndjson", name)
+		cmd.MarkFlagsMutuallyExclusive("topic", name)
+	}
+	for _, name := range mappingFlags {
+		cmd.MarkFlagsMutuallyExclusive("map", name)
+	}
+	return cmd
+}
+
+func runEval(cmd *cobra.Command, o evalOptions) error {
+	if o.plot != "" {
+		if err := plan.CheckFile(o.plot); err != nil {
+			return wrongUse("--plot: %w", err)
+		}
+	}
+	if o.seeds < 1 {
+		return wrongUse("--seeds: below 1")
+	}
+	if o.partitions < 1 {
+		return wrongUse("--partitions: below 1")
+	}
+	delay, err := o.parseDelay()
+	if err != nil {
+		return err
+	}
+	rows, err := o.rows(os.Environ())
+	if err != nil {
+		return err
+	}
+	in := eval.Input{Settings: rows, Seeds: o.seeds, Delay: delay}
+	if o.topic != "" {
+		return withClient(func(client *kafka.Client) error {
+			source, err := newTopicEvents(cmd.Context(), client, o.topic)
+			if err != nil {
+				return err
+			}
+			return o.show(cmd, in, source)
+		})
+	}
+	source, err := newFileEvents(cmd, o, rows[0])
+	if err != nil {
+		return err
+	}
+	return o.show(cmd, in, source)
+}
+
+// show runs, draws and prints.
+func (o evalOptions) show(cmd *cobra.Command, in eval.Input, source eval.Source) error {
+	total := int64(0)
+	for _, n := range source.Totals() {
+		total += n
+	}
+	bar := newBar(cmd.ErrOrStderr(), total, "eval", false)
+	in.Progress = func(events int) { _ = bar.Add(events) }
+	report, err := eval.New(cmd.Context(), in, source)
+	_ = bar.Finish()
+	if err != nil {
+		return err
+	}
+	if o.plot != "" {
+		if err := plan.Save(report.Figure("What privacy costs: "+in.Settings[0].Mechanism), o.plot); err != nil {
+			return fmt.Errorf("--plot: %w", err)
+		}
+	}
+	if !o.json {
+		return report.Print(cmd.OutOrStdout())
+	}
+	encoder := json.NewEncoder(cmd.OutOrStdout())
+	encoder.SetEscapeHTML(false)
+	encoder.SetIndent("", "  ")
+	return encoder.Encode(report)
+}
+
+// rows are the settings of each ε, window and memory: the environment with one of each list in the place of what it says.
+func (o evalOptions) rows(environ []string) ([]settings.Settings, error) {
+	lengths := [][]string{nil}
+	if len(o.windows)+len(o.memories) > 0 {
+		lengths = lengths[:0]
+	}
+	for _, w := range o.windows {
+		lengths = append(lengths, []string{"ORIEL_WINDOW=" + strconv.FormatUint(w, 10), "ORIEL_MEMORY=0"})
+	}
+	for _, h := range o.memories {
+		lengths = append(lengths, []string{"ORIEL_WINDOW=lifetime", "ORIEL_MEMORY=" + strconv.FormatUint(h, 10)})
+	}
+	epsilons := [][]string{nil}
+	if len(o.epsilons) > 0 {
+		epsilons = epsilons[:0]
+	}
+	for _, e := range o.epsilons {
+		epsilons = append(epsilons, []string{"ORIEL_EPSILON=" + strconv.FormatFloat(e, 'g', -1, 64)})
+	}
+	var all []settings.Settings
+	for _, length := range lengths {
+		for _, e := range epsilons {
+			s, err := settings.Load(slices.Concat(environ, length, e), settings.Events, settings.Operator)
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, s)
+		}
+	}
+	return all, nil
+}
+
+func (o evalOptions) parseDelay() (eval.Delay, error) {
+	if n, err := strconv.Atoi(o.delay); err == nil && n >= 0 {
+		return eval.Delay{Events: n}, nil
+	}
+	d, err := time.ParseDuration(o.delay)
+	switch {
+	case err != nil || d < 0:
+		return eval.Delay{}, wrongUse("--delay: neither a number of events nor a duration such as 30m")
+	case o.topic == "":
+		return eval.Delay{}, wrongUse("--delay: events of a file have no times; give a number of events")
+	}
+	return eval.Delay{Time: d}, nil
+}

@@ -1,0 +1,183 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"oriel/cmd/internal/eval"
+	"oriel/cmd/internal/settings"
+	"oriel/pipeline"
+	"oriel/pipeline/kafka"
+	"oriel/schemas"
+)
+
+// fileEvents are those of an NDJSON or CSV file, in one stream or spread over several.
+type fileEvents struct {
+	name   string
+	model  pipeline.Model
+	each   func(in io.Reader, f func(r kafka.Record, place []byte) error) error
+	totals []int64
+}
+
+// newFileEvents counts the records, and so reads the file once.
+func newFileEvents(cmd *cobra.Command, o evalOptions, s settings.Settings) (*fileEvents, error) {
+	model, err := s.Model()
+	if err != nil {
+		return nil, err
+	}
+	e := &fileEvents{name: o.ndjson + o.table.file, model: model, totals: make([]int64, o.partitions)}
+	if o.table.file != "" {
+		mapping, err := o.table.resolve(configuredBody)
+		if err != nil {
+			return nil, err
+		}
+		e.each = e.rows(mapping)
+	} else {
+		if o.separator == "" && (s.UserID != "" || model.Keyed) {
+			return nil, wrongUse("--key-separator: missing; each line must say its user or key before the event")
+		}
+		e.each = e.lines(o.separator, s.MaxRecordBytes)
+	}
+	totals := make([]int64, o.partitions)
+	err = e.Each(cmd.Context(), func(i eval.Item) error {
+		totals[i.Stream]++
+		return nil
+	})
+	e.totals = totals
+	return e, err
+}
+
+// rows are the records of a CSV file.
+func (e *fileEvents) rows(mapping tableMapping) func(io.Reader, func(kafka.Record, []byte) error) error {
+	return func(in io.Reader, f func(kafka.Record, []byte) error) error {
+		return mapping.each(in, func(o outgoing) error {
+			r := kafka.Record{Key: o.key, Value: o.value}
+			if e.model.Users.Header != "" {
+				r.Headers = []kafka.Header{{Key: e.model.Users.Header, Value: o.key}}
+			}
+			place := o.place
+			if place == nil {
+				place = o.key
+			}
+			return f(r, place)
+		})
+	}
+}
+
+// lines are the records of an NDJSON file. A line that is too long becomes a null event, as the service would have it.
+func (e *fileEvents) lines(separator string, maxBytes int) func(io.Reader, func(kafka.Record, []byte) error) error {
+	if separator != "" {
+		maxBytes += keyBytes
+	}
+	return func(in io.Reader, f func(kafka.Record, []byte) error) error {
+		lines := schemas.NewLines(in, maxBytes)
+		for {
+			line, err := lines.Next()
+			if errors.Is(err, io.EOF) {
+				return nil
+			}
+			if err != nil {
+				return err
+			}
+			r := named(e.model, line, separator)
+			if err := f(r, r.Key); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// Totals counts the records of each stream.
+func (e *fileEvents) Totals() []int64 { return e.totals }
+
+// Each reads the file.
+func (e *fileEvents) Each(ctx context.Context, f func(eval.Item) error) error {
+	in, err := os.Open(e.name)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = in.Close() }()
+	if info, err := in.Stat(); err != nil || !info.Mode().IsRegular() {
+		return wrongUse("%s: not a file that can be read twice", e.name)
+	}
+	spread := sender{builders: make([]kafka.Builder, len(e.totals)), fixed: -1}
+	offsets := make([]int64, len(e.totals))
+	err = e.each(in, func(r kafka.Record, place []byte) error {
+		p := spread.partition(place)
+		r.Offset = offsets[p]
+		offsets[p]++
+		return errors.Join(ctx.Err(), f(eval.Item{Stream: p, Record: owned(r)}))
+	})
+	if err != nil {
+		return fmt.Errorf("%s: %w", e.name, err)
+	}
+	return nil
+}
+
+// owned copies what a reader will overwrite.
+func owned(r kafka.Record) kafka.Record {
+	r.Key, r.Value = bytes.Clone(r.Key), bytes.Clone(r.Value)
+	headers := r.Headers
+	r.Headers = nil
+	for _, h := range headers {
+		r.Headers = append(r.Headers, kafka.Header{Key: h.Key, Value: bytes.Clone(h.Value)})
+	}
+	return r
+}
+
+// topicEvents are those that the partitions of a topic have when it is opened.
+type topicEvents struct {
+	client *kafka.Client
+	topic  string
+	bounds []kafka.Bounds
+	totals []int64
+}
+
+func newTopicEvents(ctx context.Context, client *kafka.Client, name string) (*topicEvents, error) {
+	topic, err := describe(ctx, client, name)
+	if err != nil {
+		return nil, fmt.Errorf("--topic: %w", err)
+	}
+	e := &topicEvents{client: client, topic: name}
+	for p := range int32(topic.Partitions) {
+		b, err := client.ReadableEnd(ctx, name, p)
+		if err != nil {
+			return nil, err
+		}
+		e.bounds, e.totals = append(e.bounds, b), append(e.totals, b.Stable-b.Start)
+	}
+	return e, nil
+}
+
+// Totals are offsets: some of them may hold no record.
+func (e *topicEvents) Totals() []int64 { return e.totals }
+
+// Each reads partition by partition.
+func (e *topicEvents) Each(ctx context.Context, f func(eval.Item) error) error {
+	for p, bounds := range e.bounds {
+		reader := e.client.NewReader(e.topic, int32(p), bounds.Start, kafka.ReaderOptions{MaxBytes: 4 << 20})
+		for next := bounds.Start; next < bounds.Stable; {
+			batch, err := reader.Fetch(ctx)
+			if err != nil {
+				return err
+			}
+			for _, r := range batch.Records {
+				if r.Offset >= bounds.Stable {
+					break
+				}
+				if err := f(eval.Item{Stream: int32(p), Record: owned(r)}); err != nil {
+					return err
+				}
+			}
+			next = batch.Next
+			batch.Release()
+		}
+	}
+	return nil
+}

@@ -1,0 +1,134 @@
+package main
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"oriel/cmd/internal/eval"
+	"oriel/schemas"
+)
+
+// evalEvents are lines of two classes with the features' vectors and labels, one of them broken.
+func evalEvents(n int) (lines string, xs [][6]float64, ys []float64) {
+	rng := rand.New(rand.NewPCG(5, 5))
+	var b strings.Builder
+	for range n {
+		x, y := [6]float64{1}, -1.0
+		for i := 1; i < len(x); i++ {
+			x[i] = float64(rng.IntN(9))/8 - 0.5
+		}
+		if rng.Float64() < 0.5+x[1]-x[2]/2 {
+			y = 1
+		}
+		xs, ys = append(xs, x), append(ys, y)
+		text, _ := json.Marshal(x)
+		fmt.Fprintf(&b, "{\"features\":%s,\"label\":%g}\n", text, y)
+	}
+	return b.String(), xs, ys
+}
+
+func (f *fixture) evaluates(args ...string) eval.Report {
+	f.t.Helper()
+	said := f.must(append([]string{"eval", "--json"}, args...)...)
+	var r eval.Report
+	// null stands for figures that there are not
+	if err := json.Unmarshal([]byte(said[strings.IndexByte(said, '{'):strings.LastIndexByte(said, '}')+1]), &r); err != nil {
+		f.t.Fatalf("%v: %s", err, said)
+	}
+	return r
+}
+
+// TestEvalScoresTheDecisionsOfReplay: the loss is that of the decisions which a replay with the seed's secret publishes, each on the event
+// after it, delayed or not.
+func TestEvalScoresTheDecisionsOfReplay(t *testing.T) {
+	const n = 400
+	f := offline(t, nil)
+	lines, xs, ys := evalEvents(n)
+	file := write(t, "events.ndjson", []byte(lines))
+	secret := sha256.Sum256([]byte("oriel eval, seed 1"))
+	var points [][]float64
+	for _, line := range bytes.Split(bytes.TrimSpace([]byte(f.must("replay", "--events", file, "--seed", hex.EncodeToString(secret[:])))), []byte("\n")) {
+		d, err := schemas.ParseDecision(line)
+		if err != nil {
+			t.Fatal(err)
+		}
+		points = append(points, d.Point)
+	}
+	for _, delay := range []int{0, 25} {
+		want := 0.0
+		for i, x := range xs {
+			margin := 0.0
+			for k := range x {
+				if i > delay {
+					margin += x[k] * points[i-delay-1][k]
+				}
+			}
+			want += math.Log1p(math.Exp(-ys[i] * margin))
+		}
+		r := f.evaluates("--ndjson", file, "--delay", fmt.Sprint(delay))
+		if got := float64(r.Rows[0].Loss.Mean); r.Events != n || math.Abs(got-want/n) > 1e-12 {
+			t.Errorf("delay %d: %d events, loss %g, want %g", delay, r.Events, got, want/n)
+		}
+	}
+}
+
+// TestEvalComparesInOnePass: a row for each ε and window, a slide, the same figures from CSV and from a topic.
+func TestEvalComparesInOnePass(t *testing.T) {
+	f := newFixture(t, 2, map[string]string{"ORIEL_DIMENSION": "6"})
+	var csv strings.Builder
+	csv.WriteString("a,b,late\n")
+	rng := rand.New(rand.NewPCG(6, 6))
+	for range 900 {
+		fmt.Fprintf(&csv, "%d,%d,%d\n", rng.IntN(4), rng.IntN(10), rng.IntN(30))
+	}
+	file := write(t, "events.csv", []byte(csv.String()))
+	mapping := []string{"--csv", file, "--label", "late>20", "--feature", "a", "--feature", "b:number", "--partition-by", "a"}
+	slide := filepath.Join(t.TempDir(), "eval.svg")
+	r := f.evaluates(append(mapping, "--partitions", "2", "--epsilon", "1,4", "--window", "8,64", "--seeds", "2", "--plot", slide)...)
+	if len(r.Rows) != 6 || r.Rows[3].Epsilon != 4 || r.Rows[3].Window != 64 || r.Rows[4].Kind != eval.KindReference || r.Streams != 2 {
+		t.Fatalf("rows %+v", r.Rows)
+	}
+	if drawn, err := os.ReadFile(slide); err != nil || !bytes.Contains(drawn, []byte("ε = 4, W = 64")) || !bytes.Contains(drawn, []byte("base rate")) {
+		t.Errorf("the slide: %v", err)
+	}
+	topic := f.env["ORIEL_INPUT_TOPIC"]
+	f.must(append([]string{"produce", "--topic", topic}, mapping...)...)
+	of := f.evaluates("--topic", topic, "--epsilon", "1,4", "--window", "8,64", "--seeds", "2")
+	for i := range of.Rows {
+		a, b := of.Rows[i], r.Rows[i] // sums in another order: the file goes from stream to stream
+		if math.Abs(float64(a.Loss.Mean-b.Loss.Mean)) > 1e-12 || math.Abs(float64(a.AUC.Worst-b.AUC.Worst)) > 1e-12 {
+			t.Errorf("row %d: %v from the topic, %v from the file", i, a.Loss, b.Loss)
+		}
+	}
+	f.evaluates("--topic", topic, "--delay", "10ms")
+}
+
+func TestEvalRefusesBadFlags(t *testing.T) {
+	f := offline(t, nil)
+	lines, _, _ := evalEvents(9)
+	file := write(t, "events.ndjson", []byte(lines))
+	f.fails("ndjson csv topic", "eval")
+	f.fails("--delay", "eval", "--ndjson", file, "--delay", "10ms")
+	f.fails("--delay", "eval", "--ndjson", file, "--delay", "-1")
+	f.fails("--seeds", "eval", "--ndjson", file, "--seeds", "0")
+	f.fails("--plot", "eval", "--ndjson", file, "--plot", "a.pdf")
+	f.fails("ORIEL_EPSILON", "eval", "--ndjson", file, "--epsilon", "0")
+	f.fails("ORIEL_WINDOW", "eval", "--ndjson", file, "--window", "9")
+	f.fails("no event can be scored", "eval", "--ndjson", write(t, "none", []byte("{}\n")))
+	f.fails("no such file", "eval", "--ndjson", file+".missing")
+	said := f.must("eval", "--ndjson", file)
+	for _, want := range []string{"base rate", "no privacy", "outside the guarantee", "computed without privacy", "Calibration"} {
+		if !strings.Contains(said, want) {
+			t.Errorf("%q is not said: %s", want, said)
+		}
+	}
+}

@@ -1,0 +1,162 @@
+//go:build kafka
+
+package main
+
+import (
+	"bufio"
+	"context"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+)
+
+// The texts are pasted as a person would, with kcat and curl, which .ci/run has. Users saw an example that printed
+// nothing because kcat had left before the commit, and one that overwrote their master key when they pasted it again.
+
+// examples are the blocks of commands and of output of README.md.
+func examples(t *testing.T) []string {
+	t.Helper()
+	text, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var blocks []string
+	for i, part := range strings.Split(string(text), "\n```") {
+		if i%2 == 1 {
+			_, body, _ := strings.Cut(part, "\n")
+			blocks = append(blocks, body+"\n")
+		}
+	}
+	return blocks
+}
+
+// shell is a person's shell in an empty home, with the command as ./oriel.
+type shell struct {
+	t    *testing.T
+	home string
+	env  []string
+}
+
+func newShell(t *testing.T) *shell {
+	t.Helper()
+	s := &shell{t: t, home: t.TempDir()}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	addr := listener.Addr().String()
+	_ = listener.Close()
+	s.env = []string{"HOME=" + s.home, "PATH=" + os.Getenv("PATH"), "TMPDIR=" + s.home, "ORIEL_HTTP_ADDR=" + addr, "TEST_CHILD=1"}
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(self, filepath.Join(s.home, "oriel")); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// paste gives what the commands print, and fails where the last one does.
+func (s *shell) paste(text string) string {
+	s.t.Helper()
+	ctx, cancel := context.WithTimeout(s.t.Context(), 3*time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "bash")
+	cmd.Dir, cmd.Env, cmd.Stdin, cmd.WaitDelay = s.home, s.env, strings.NewReader(text), time.Second
+	said := &output{}
+	cmd.Stdout, cmd.Stderr = said, said
+	if err := cmd.Run(); err != nil {
+		s.t.Fatalf("%v\n%s\n%s", err, text, said.String())
+	}
+	return said.String()
+}
+
+// TestReadmeTwice: the worked example of README.md prints the first decision, at the second time as well, and the file of
+// flights behind it goes where it says.
+func TestReadmeTwice(t *testing.T) {
+	f, s := newFixture(t, 1, nil), newShell(t)
+	var example, file string
+	for _, block := range examples(t) {
+		switch {
+		case strings.Contains(block, "topics --input-partitions"):
+			example = block
+		case strings.Contains(block, "produce --topic"):
+			file = block
+		}
+	}
+	port := s.env[3][strings.LastIndex(s.env[3], ":"):]
+	own := strings.NewReplacer("localhost:9092", f.env["ORIEL_BROKERS"], ":9464", port, "go build -o oriel ./cmd/oriel\n", "",
+		"cmd/oriel/demodata/", mustAbs(t, "demodata")+"/", "/tmp/", s.home+"/")
+	names := regexp.MustCompile(`\b(late|trips)\b`)
+	adapt := func(text string) string { return names.ReplaceAllString(own.Replace(text), f.name+".${1}") }
+	for i := range 2 {
+		said := s.paste(adapt(example))
+		if !strings.Contains(said, `"step":1,"decision":[`) {
+			t.Fatalf("paste %d printed no decision: %s", i+1, said)
+		}
+		if n := len(f.read(f.name+".late.decisions", 0, false)); n != i+1 {
+			t.Errorf("after paste %d: %d decisions", i+1, n)
+		}
+		if key := strings.Contains(said, "keep a copy"); key != (i == 0) {
+			t.Errorf("paste %d made a key: %v", i+1, key)
+		}
+	}
+	before := len(f.read(f.name+".trips", 0, false))
+	said := s.paste("export ORIEL_BROKERS=" + f.env["ORIEL_BROKERS"] + "\n" + adapt(file))
+	total := -before
+	for p := range int32(3) {
+		total += len(f.read(f.name+".trips", p, false))
+	}
+	if total < 100_000 {
+		t.Errorf("%d flights were sent: %s", total, said)
+	}
+}
+
+func mustAbs(t *testing.T, path string) string {
+	t.Helper()
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return abs
+}
+
+// TestCommandsOfTheDemo: what `oriel demo --keep` prints at its end shows five decisions, in any directory, and ends.
+func TestCommandsOfTheDemo(t *testing.T) {
+	all, err := readDemoFlights()
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, w := io.Pipe()
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() {
+		err := demo(ctx, w, io.Discard, all[:900], demoOptions{keep: true, seed: 1, out: t.TempDir()})
+		_ = w.Close()
+		ended <- err
+	}()
+	lines := bufio.NewScanner(r)
+	var commands []string
+	for len(commands) < 2 && lines.Scan() {
+		if command, ok := strings.CutPrefix(lines.Text(), "  "); ok && strings.Contains(command, "blt-1.decisions ") {
+			commands = append(commands, command)
+		}
+	}
+	s := newShell(t)
+	for _, command := range commands {
+		if said := s.paste(command); strings.Count(said, "blt") != 5 {
+			t.Errorf("%s printed %s", command, said)
+		}
+	}
+	cancel()
+	if err := <-ended; err != nil || len(commands) != 2 {
+		t.Errorf("%d commands; %v", len(commands), err)
+	}
+}

@@ -1,0 +1,52 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+
+	"oriel/cmd/internal/families"
+	"oriel/cmd/internal/settings"
+	"oriel/schemas"
+)
+
+// decodesAsFirst says what commands do that decode events and step over none.
+var decodesAsFirst = "Without ORIEL_OPERATOR events are those of " + families.All[0].Name + "."
+
+// configuredEvents are the events of the environment's operator.
+func configuredEvents() (schemas.EventConfig, error) {
+	s, err := settings.Load(os.Environ(), settings.Events)
+	if err != nil {
+		return schemas.EventConfig{}, err
+	}
+	return s.EventConfig()
+}
+
+func configuredBody() (schemas.Body, error) {
+	c, err := configuredEvents()
+	return c.Body, err
+}
+
+func configuredDecoder() (*schemas.Decoder, error) {
+	c, err := configuredEvents()
+	if err != nil {
+		return nil, err
+	}
+	return schemas.NewDecoder(c)
+}
+
+// decoded stops at the first record that the service would take as a null event. The error names its place and rule,
+// and nothing of what it says.
+func decoded(each eachRecord, decoder *schemas.Decoder) eachRecord {
+	return func(in io.Reader, f func(outgoing) error) error {
+		var event schemas.Event
+		count := 0
+		return each(in, func(e outgoing) error {
+			count++
+			if code := decoder.Decode(&event, e.value); code != schemas.OK {
+				return fmt.Errorf("record %d: %s", count, problem(code, decoder.Member(code)))
+			}
+			return f(e)
+		})
+	}
+}

@@ -1,0 +1,56 @@
+package main
+
+import (
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"oriel/cmd/internal/settings"
+	"oriel/schemas"
+)
+
+func schemaCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "schema (events | decisions)",
+		Short: "Print the JSON Schema of the configured operator's events or decisions",
+		Long: "Schema prints a JSON Schema (draft 2020-12). Events: the members that records of the input topic have; it needs the settings\n" +
+			"that decode events, as `oriel features` does. " + decodesAsFirst + "\n" +
+			"Decisions: those of the decision topic, with the members that only decisions of\n" +
+			"the operator have. A schema tells the shape: what it cannot say (the dimension, a name given twice), the decoder checks.",
+		Args:      cobra.MatchAll(cobra.ExactArgs(1), cobra.OnlyValidArgs),
+		ValidArgs: []string{"events", "decisions"},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			schema, err := schemaOf(args[0], os.Environ())
+			if err != nil {
+				return err
+			}
+			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s", schema)
+			return err
+		},
+	}
+}
+
+// schemaOf describes events or decisions.
+func schemaOf(what string, environ []string) ([]byte, error) {
+	if what == "events" {
+		s, err := settings.Load(environ, settings.Events)
+		if err != nil {
+			return nil, err
+		}
+		events, err := s.EventConfig()
+		if err != nil {
+			return nil, err
+		}
+		return schemas.EventSchema(events.Body), nil
+	}
+	s, err := settings.Load(environ, settings.Events, settings.Operator)
+	if err != nil {
+		return nil, err
+	}
+	model, err := s.Model()
+	if err != nil {
+		return nil, err
+	}
+	return schemas.DecisionSchema(model.Extras), nil
+}

@@ -1,0 +1,82 @@
+package toy
+
+import (
+	"encoding/json"
+	"strings"
+
+	"oriel/operators"
+	"oriel/schemas"
+)
+
+// Family is the toy in the table of operators.
+var Family = operators.Family{
+	Name: "toy", Text: "an operator of a test",
+	Settings: []operators.Setting{
+		{
+			Name: "TOY_ARMS", Kind: operators.List, Unit: "name,…", Range: "at least two words", Required: true,
+			Text: "what can be played", Entry: entry,
+		},
+		{
+			Name: "TOY_DIMENSION", Kind: operators.Count, Unit: "coordinates", Range: "1 to 64", Required: true, Decodes: true,
+			Text: "of contexts",
+		},
+		{Name: "TOY_CLIP", Kind: operators.Number, Unit: "length", Range: "> 0", Default: "1", Text: "of rewards and of contexts"},
+		{Name: "TOY_TIMEOUT", Kind: operators.Count, Unit: "steps", Range: "1 to 1000", Default: "8", Text: "that a play waits"},
+		{
+			Name: "TOY_LABEL", Kind: operators.Text, Unit: "name", Default: "none", Later: true,
+			Text: "came later: it has a canonical line only where it is set",
+		},
+	},
+	Events: events, New: configure,
+}
+
+func entry(text string) (string, bool) {
+	return text, strings.Trim(text, "abcdefghijklmnopqrstuvwxyz") == ""
+}
+
+var body = schemas.Body{
+	Name: "toy", Text: "The feedback of a play; the record key names it.",
+	Members: []schemas.Member{
+		{Name: "context", Kind: schemas.KindVector, Text: "What was seen."},
+		{Name: "reward", Kind: schemas.KindNumber, Text: "What came of it."},
+	},
+}
+
+func events(v *operators.Values) operators.Events {
+	d := v.Count("TOY_DIMENSION")
+	v.Want("TOY_DIMENSION", d >= 1 && d <= 64, "%d: not within 1 to 64", d)
+	return operators.Events{Body: body, Dimension: int(min(d, 64)), Keyed: true}
+}
+
+func configure(v *operators.Values) (operators.Configured, error) {
+	arms, timeout := v.Entries("TOY_ARMS"), v.Count("TOY_TIMEOUT")
+	v.Want("TOY_ARMS", len(arms) >= 2, "%d arms: not at least two", len(arms))
+	v.Want("TOY_TIMEOUT", timeout >= 1 && timeout <= 1000, "%d: not within 1 to 1000", timeout)
+	v.Positive("TOY_CLIP", v.Number("TOY_CLIP"))
+	if err := v.Err(); err != nil {
+		return nil, err
+	}
+	return configured{
+		arms: arms, dimension: int(v.Count("TOY_DIMENSION")), clip: v.Number("TOY_CLIP"), timeout: timeout, batch: v.Batch,
+	}, nil
+}
+
+func (c configured) Extras() []schemas.Extra {
+	return []schemas.Extra{
+		{Name: "arm", Kind: schemas.ExtraText, Text: "What is played."},
+		{Name: "play", Kind: schemas.ExtraText, Text: "The key of the record that gives its feedback."},
+		{Name: "scores", Kind: schemas.ExtraNumbers, Text: "What the arm was drawn from."},
+	}
+}
+
+func (c configured) Output() *operators.Output {
+	return &operators.Output{Suffix: "plays", Text: "plays, for whoever carries them out"}
+}
+
+func (c configured) Descriptor() []byte {
+	text, err := json.Marshal(map[string]any{"arms": c.arms})
+	if err != nil {
+		panic("BUG: toy: " + err.Error())
+	}
+	return text
+}

@@ -1,0 +1,183 @@
+package toy
+
+import (
+	"errors"
+	"math"
+	"strconv"
+	"strings"
+
+	"oriel/mechanisms"
+	"oriel/mechanisms/dp"
+	"oriel/operators"
+	"oriel/operators/pending"
+	"oriel/schemas"
+)
+
+type configured struct {
+	operators.Plain
+
+	arms      []string
+	dimension int
+	clip      float64
+	timeout   uint64
+	batch     uint64
+}
+
+func (c configured) Mechanism(m *mechanisms.Config, _ []byte) error {
+	m.Leaf = mechanisms.Leaf{Parts: []mechanisms.Part{
+		{Name: "reward", Size: 1, Clip: c.clip, Share: 1},
+		{Name: "context", Size: c.dimension, Clip: c.clip, Share: 3},
+	}}
+	return nil
+}
+
+// Plan freezes what the list says.
+func (c configured) Plan(mechanisms.Config) ([]byte, error) {
+	return []byte(strings.Join(c.arms, "\n")), nil
+}
+
+func (c configured) Open(plan []byte, sums *mechanisms.Stream) (operators.Machine, error) {
+	rows, err := pending.New(pending.Config{Capacity: int(c.timeout) + 1, Width: 1, Name: 24, Timeout: c.timeout})
+	if err != nil {
+		return nil, err
+	}
+	arms := strings.Split(string(plan), "\n")
+	if len(arms) < 2 {
+		return nil, errors.New("toy: plan: fewer than two arms")
+	}
+	return &machine{stream: sums, rows: rows, arms: arms, leaf: make([]float64, 1+c.dimension)}, nil
+}
+
+func (c configured) Describe(mechanisms.Config) operators.Description {
+	return operators.Description{Draws: true}
+}
+
+func (c configured) Every() operators.Configured { return c }
+
+func (c configured) Twin([]byte) (operators.Twin, error) { return &twin{configured: c}, nil }
+
+type machine struct {
+	stream *mechanisms.Stream
+	rows   *pending.Table
+	arms   []string
+	leaf   []float64
+}
+
+// law is of draws from releases, which cost nothing.
+var law = mechanisms.Exponential{Epsilon: mechanisms.Ratio{Num: 1, Den: 1}, Sensitivity: mechanisms.Ratio{Num: 1000, Den: 1}}
+
+func (m *machine) Open(dst []operators.Decision) []operators.Decision { return m.play(dst, 0) }
+
+func (m *machine) Add(dst []operators.Decision, r operators.Record) []operators.Decision {
+	if !m.stream.Add(r.Identity, m.taken(r)) {
+		return dst
+	}
+	t := m.stream.Step()
+	for {
+		if _, ok := m.rows.Expired(t); !ok {
+			break
+		}
+	}
+	return m.play(append(dst, operators.Decision{Index: 2*t - 1, Step: t, Point: m.point()}), t)
+}
+
+// taken returns what a record adds; a key takes its row whatever the record says.
+func (m *machine) taken(r operators.Record) []float64 {
+	row, outcome := m.rows.Take(r.Key, m.stream.Step())
+	if outcome != pending.Done || r.Null || !usable(r.Event, len(m.leaf)-1) {
+		return nil
+	}
+	fill(m.leaf, r.Event, row.Values[0])
+	return m.leaf
+}
+
+// usable reports whether the decoder can have made an event: what it cannot makes no leaf.
+func usable(e schemas.Event, dimension int) bool {
+	ok := len(e.Numbers) == 1 && finite(e.Numbers) && finite(e.Vector.Values)
+	if e.Vector.Indices == nil {
+		return ok && len(e.Vector.Values) == dimension
+	}
+	for _, i := range e.Vector.Indices {
+		ok = ok && int(i) < dimension
+	}
+	return ok
+}
+
+func finite(values []float64) bool {
+	for _, x := range values {
+		if !(math.Abs(x) <= math.MaxFloat64) {
+			return false
+		}
+	}
+	return true
+}
+
+func fill(leaf []float64, e schemas.Event, arm float64) {
+	leaf[0] = float64(e.Numbers[0] * (1 + arm))
+	clear(leaf[1:])
+	for i, x := range e.Vector.Values {
+		at := i
+		if e.Vector.Indices != nil {
+			at = int(e.Vector.Indices[i])
+		}
+		leaf[1+at] = x
+	}
+}
+
+func (m *machine) point() []float64 { return append([]float64{m.stream.Sum(0)[0]}, m.stream.Sum(1)...) }
+
+// play draws an arm and lets the play wait, unless no record will come.
+func (m *machine) play(dst []operators.Decision, t uint64) []operators.Decision {
+	if m.stream.Ended() {
+		return dst
+	}
+	scores, shown := make([]int64, len(m.arms)), make([]float64, len(m.arms))
+	level := m.stream.Sum(0)[0] / float64(t+1)
+	for i := range scores {
+		scores[i] = int64(math.Floor(float64(1000 * max(-100, min(100, float64(level*float64(i)))))))
+		shown[i] = float64(scores[i])
+	}
+	arm := m.stream.Choose(0, scores, law)
+	name := "play-" + strconv.FormatUint(2*t, 10)
+	if m.rows.Put([]byte(name), t, []float64{float64(arm)}) != pending.Done {
+		panic("BUG: toy: a play does not wait")
+	}
+	return append(dst, operators.Decision{
+		Index: 2 * t, Step: t, Point: m.point()[1:], Output: 1,
+		Extras: []schemas.ExtraValue{{Text: m.arms[arm]}, {Text: name}, {Numbers: shown}},
+	})
+}
+
+func (m *machine) Steps() uint64 { return m.stream.Step() }
+
+func (m *machine) Due(step uint64) (first uint64, count int) {
+	switch step {
+	case 0:
+		return 0, 1
+	case m.stream.Horizon():
+		return 2*step - 1, 1
+	}
+	return 2*step - 1, 2
+}
+
+func (m *machine) Guarantee() dp.Guarantee { return m.stream.Guarantee() }
+
+func (m *machine) StateLen() int { return m.rows.StateLen() + m.stream.StateLen() }
+
+func (m *machine) AppendState(dst []byte) []byte {
+	return m.stream.AppendState(m.rows.AppendState(dst))
+}
+
+func (m *machine) Restore(state []byte) error {
+	if len(state) != m.StateLen() {
+		return errors.New("toy: state: of another length")
+	}
+	before, split := m.rows.AppendState(nil), m.rows.StateLen()
+	if err := m.rows.Restore(state[:split]); err != nil {
+		return err
+	}
+	if err := m.stream.Restore(state[split:]); err != nil {
+		return errors.Join(err, m.rows.Restore(before))
+	}
+	return nil
+}

@@ -1,0 +1,82 @@
+package toy
+
+import (
+	"strconv"
+	"testing"
+
+	"oriel/mechanisms"
+	"oriel/mechanisms/dp"
+	"oriel/operators"
+	"oriel/operators/optest"
+	"oriel/schemas"
+)
+
+// TestConformance runs the suite with and without a horizon, each record with the key of the play that waits, or of none.
+func TestConformance(t *testing.T) {
+	for _, horizon := range []uint64{0, 40} {
+		c := configured{arms: []string{"left", "right", "middle"}, dimension: 2, clip: 1, timeout: 3, batch: 2}
+		m := mechanisms.Config{
+			Name: "blt", Window: 64, Horizon: horizon, Batch: c.batch, Budget: dp.Budget{Epsilon: 1, Delta: 1e-6},
+			Adjacency: dp.Replace,
+		}
+		if horizon > 0 {
+			m.Window = horizon
+		}
+		if err := c.Mechanism(&m, nil); err != nil {
+			t.Fatal(err)
+		}
+		events := make([]schemas.Event, 30)
+		for i := range events {
+			v := schemas.Vector{Values: []float64{0.5, float64(i)}}
+			if i%3 == 1 {
+				v = schemas.Vector{Indices: []int32{1}, Values: []float64{2}}
+			}
+			events[i] = schemas.Event{Vector: v, Numbers: []float64{float64(i%5) - 1.5}}
+		}
+		plan, err := c.Plan(m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		optest.RunKeyed(t, func(tb testing.TB, open optest.Open) operators.Machine {
+			machine, err := c.Open(plan, open(m))
+			if err != nil {
+				tb.Fatal(err)
+			}
+			return machine
+		}, func(place int) []byte { return []byte("play-" + strconv.Itoa(place/2*2)) }, events)
+	}
+}
+
+// Behind the horizon nothing is played.
+func TestNothingIsPlayedBehindTheHorizon(t *testing.T) {
+	c := configured{arms: []string{"left", "right"}, dimension: 1, clip: 1, timeout: 3, batch: 1}
+	m := mechanisms.Config{
+		Name: "blt", Window: 3, Horizon: 3, Batch: 1, Budget: dp.Budget{Epsilon: 1, Delta: 1e-6}, Adjacency: dp.Replace,
+	}
+	if err := c.Mechanism(&m, nil); err != nil {
+		t.Fatal(err)
+	}
+	plan, err := mechanisms.NewPlan(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	stream, err := mechanisms.Open(m, plan, [32]byte{1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	public, err := c.Plan(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	machine, err := c.Open(public, stream)
+	if err != nil {
+		t.Fatal(err)
+	}
+	made := machine.Open(nil)
+	for range 3 {
+		made = machine.Add(made, operators.Record{Null: true})
+	}
+	if len(made) != 6 || made[5].Output != 0 {
+		t.Errorf("%d decisions, the last %+v", len(made), made[len(made)-1])
+	}
+}

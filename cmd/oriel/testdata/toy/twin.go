@@ -1,0 +1,67 @@
+package toy
+
+import (
+	"slices"
+
+	"oriel/operators"
+	"oriel/schemas"
+)
+
+// twin knows the plays that wait, as whoever reads decisions does.
+type twin struct {
+	configured
+	records uint64
+	waiting []waiting
+}
+
+type waiting struct {
+	name string
+	step uint64
+	arm  int
+}
+
+func (t *twin) Begin() { t.records, t.waiting = 0, nil }
+
+func (t *twin) Decided(decisions []operators.Decision) {
+	for _, d := range decisions {
+		if d.Extras != nil {
+			t.waiting = append(t.waiting, waiting{d.Extras[1].Text, d.Step, slices.Index(t.arms, d.Extras[0].Text)})
+		}
+	}
+}
+
+func (t *twin) Leaf(dst []float64, r operators.Record) bool {
+	step := t.records / t.batch
+	t.records++
+	t.waiting = slices.DeleteFunc(t.waiting, func(w waiting) bool { return step-w.step >= t.timeout })
+	i := slices.IndexFunc(t.waiting, func(w waiting) bool { return w.name == string(r.Key) })
+	if i < 0 {
+		return false
+	}
+	arm := t.waiting[i].arm
+	if t.waiting = slices.Delete(t.waiting, i, i+1); r.Null {
+		return false
+	}
+	fill(dst, r.Event, float64(arm))
+	return true
+}
+
+func (t *twin) Canary(u []float64, factor float64) (with, without operators.Record) {
+	var key []byte
+	if n := len(t.waiting); n > 0 {
+		key = []byte(t.waiting[n-1].name)
+	}
+	record := func(sign float64) operators.Record {
+		size := float64(sign * float64(operators.Beyond*t.clip) * factor)
+		values := make([]float64, len(u))
+		for i, x := range u {
+			values[i] = float64(x * size)
+		}
+		return operators.Record{Key: key, Event: schemas.Event{
+			Vector: schemas.Vector{Values: values[1:]}, Numbers: values[:1],
+		}}
+	}
+	return record(1), record(-1)
+}
+
+func (t *twin) Direct([]float64) {}

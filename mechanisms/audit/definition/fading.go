@@ -1,0 +1,36 @@
+package definition
+
+import (
+	"oriel/mechanisms"
+	"oriel/mechanisms/forget"
+)
+
+// Fading is e of forget in floating point, under sums that decay: Ŝ_t = γŜ_{t−1} + v_t + Σ_{j≥0} e_j·n_{t−j}, where draws up to the last
+// reset before step t are not there any more. Resets follow steps that Period divides.
+type Fading struct {
+	Filter
+	Decay  float64 // γ
+	Period uint64  // P
+}
+
+// NewFading returns the filter of these dyadics, whose residues count against the draws.
+func NewFading(f forget.Filter) Fading {
+	out := Fading{Decay: float64(forget.Decay(f.Memory)) / (1 << 30), Period: forget.Period(f.Memory)}
+	for k := range f.Count {
+		out.Poles = append(out.Poles, float64(f.Poles[k])/(1<<30))
+		out.Residues = append(out.Residues, -float64(f.Residues[k])/(1<<30))
+	}
+	return out
+}
+
+// Kept returns how much of the release before a release has: all of it in prefix sums, γ of it in sums that decay, nothing in single steps.
+func Kept(p mechanisms.Plan) float64 {
+	facts, _ := mechanisms.FactsOf(p.Name)
+	switch {
+	case facts.Once:
+		return 0
+	case p.Forget.Memory > 0:
+		return NewFading(p.Forget).Decay
+	}
+	return 1
+}

@@ -1,0 +1,56 @@
+package definition
+
+import (
+	"math"
+
+	"oriel/mechanisms"
+	"oriel/mechanisms/lattice"
+	"oriel/mechanisms/noise"
+)
+
+// Part is a part of a leaf as its noise is: the coordinates From … To−1 of all, each with noise of Scale in integers.
+type Part struct {
+	From, To int
+	Grid     lattice.Grid
+	Scale    noise.Scale
+}
+
+// Parts returns the parts of a plan of the configuration.
+func Parts(c mechanisms.Config, p mechanisms.Plan) []Part {
+	var parts []Part
+	at := 0
+	for i, part := range c.Leaf.Parts {
+		of := p.Part(i)
+		parts = append(parts, Part{From: at, To: at + part.Size, Grid: of.Grid, Scale: of.Scale})
+		at += part.Size
+	}
+	return parts
+}
+
+// Integers returns what one integer of each coordinate is in loss units: √k·q.
+func Integers(c mechanisms.Config, p mechanisms.Plan) []float64 {
+	out := make([]float64, 0, c.Dimension())
+	for i, part := range Parts(c, p) {
+		scales := c.Leaf.Parts[i].Scales
+		for j := range part.To - part.From {
+			unit := part.Grid.Unit()
+			if scales != nil {
+				unit *= math.Sqrt(float64(scales[j]))
+			}
+			out = append(out, unit)
+		}
+	}
+	return out
+}
+
+// Scales returns the noise scale of a node or a step at each coordinate, loss units: √k·q·s. Measured in it, noise of
+// all parts has one law.
+func Scales(c mechanisms.Config, p mechanisms.Plan) []float64 {
+	out := Integers(c, p)
+	for _, part := range Parts(c, p) {
+		for i := part.From; i < part.To; i++ {
+			out[i] *= part.Scale.Float64()
+		}
+	}
+	return out
+}

@@ -1,0 +1,60 @@
+package mechanisms
+
+import (
+	"fmt"
+	"math"
+
+	"oriel/mechanisms/lattice"
+)
+
+// Ball is the Quantiser of vectors that lie, at any one time, in a ball around a public centre: the leaf is the nearest
+// lattice point, and a vector beyond is drawn to the ball's centre until it is inside, in integers. So two leaves of one
+// centre are 2ρ apart at most, and so is a leaf from zero, whatever the vectors are; that of two vectors of the default
+// leaf is 2Λ.
+//
+// The centre's numbers stand behind those of the vector, and must be functions of releases and public data. One longer
+// than Reach counts as zero, so that zero is inside. Proof: lattice/PROOF.md, claim 5.
+type Ball struct {
+	Size   int     // n, coordinates
+	Radius float64 // loss units, > 0
+	Reach  float64 // the largest norm of a centre, loss units, at most Radius
+}
+
+// Entries is 2n.
+func (b Ball) Entries() int { return 2 * b.Size }
+
+// Part is a part that has the ball, on a grid that holds it wherever its centre is.
+func (b Ball) Part() Part {
+	room := 1 + float64((float64(2*math.Sqrt(float64(b.Size)))+4)*0x1p-24) // for both roundings up, on a grid of Λ ≥ 2²⁴
+	return Part{Size: b.Size, Clip: float64((b.Radius + b.Reach) * room), Quantiser: b}
+}
+
+// units returns ρ and the reach in units of g: rounding moves vector and centre by half a unit a coordinate each, √n in
+// all. One division by a power of two, one correctly rounded root and one sum: the same on every CPU.
+func (b Ball) units(g lattice.Grid) (radius, reach int64) {
+	up := func(length float64) int64 {
+		return int64(min(math.Ceil(float64(length/g.Unit())+math.Sqrt(float64(b.Size))), float64(g.Lambda)))
+	}
+	return up(b.Radius), up(b.Reach)
+}
+
+// Distances are 2ρ between two leaves, and from zero too, or Λ.
+func (b Ball) Distances(g lattice.Grid) (replace, zeroOut uint64) {
+	radius, _ := b.units(g)
+	square := 4 * uint64(radius) * uint64(radius)
+	return square, min(square, uint64(g.Lambda)*uint64(g.Lambda))
+}
+
+// Quantise is lattice.Grid.Around.
+func (b Ball) Quantise(g lattice.Grid, dst []int64, v []float64) {
+	radius, reach := b.units(g)
+	g.Around(dst, v[:b.Size], v[b.Size:], radius, reach)
+}
+
+// Validate reports what is wrong with a ball.
+func (b Ball) Validate() error {
+	if !(b.Radius > 0 && b.Reach >= 0 && b.Reach <= b.Radius && b.Radius <= math.MaxFloat64) {
+		return fmt.Errorf("mechanisms: ball of radius %g and reach %g: not finite, the first above 0 and not below the second", b.Radius, b.Reach)
+	}
+	return nil
+}

@@ -1,0 +1,107 @@
+package mechanisms_test
+
+import (
+	"encoding/binary"
+	"math"
+	"testing"
+
+	"oriel/mechanisms"
+	"oriel/mechanisms/dp"
+	"oriel/mechanisms/lattice"
+	"oriel/mechanisms/mechtest"
+	"oriel/mechanisms/noise"
+)
+
+// Within an open batch of one record each coordinate of each part holds one leaf at most, Λ of its own part, and releases
+// are finite: a state that says otherwise is refused, wherever the coordinate is. Red when the bounds of the first part
+// are those of all, or when only its coordinates are looked at.
+func TestRestoreKnowsTheBoundsOfEachPart(t *testing.T) {
+	c, v := withParts("tree-gaussian")
+	c.Batch = 2
+	plan := mechtest.Plan(t, c)
+	stream, err := mechanisms.Open(c, plan, [32]byte{4})
+	if err != nil {
+		t.Fatal(err)
+	}
+	stream.Add(noise.Identity{}, v)
+	good := stream.AppendState(nil)
+	const head, size = 1 + 32 + 4, 10
+	with := func(at int, x uint64) error {
+		state := append([]byte(nil), good...)
+		binary.LittleEndian.PutUint64(state[head+8*at:], x)
+		return stream.Restore(state)
+	}
+	from := 0
+	for k, part := range plan.Parts {
+		for i := from; i < from+part.Size; i++ {
+			for _, sign := range []int64{1, -1} {
+				if err := with(i, uint64(sign*part.Grid.Lambda)); err != nil {
+					t.Errorf("part %d, coordinate %d: a leaf of Λ is refused: %v", k, i, err)
+				}
+				if with(i, uint64(sign*(part.Grid.Lambda+1))) == nil {
+					t.Errorf("part %d, coordinate %d: a leaf beyond Λ is taken", k, i)
+				}
+			}
+			for _, x := range []float64{math.NaN(), math.Inf(-1)} {
+				if with(size+i, math.Float64bits(x)) == nil {
+					t.Errorf("part %d, coordinate %d: a release of %g is taken", k, i, x)
+				}
+			}
+		}
+		from += part.Size
+	}
+}
+
+// One lattice unit of a coordinate of scale k is √k·q, and so is its noise: the error bound of a part with scales is √max k
+// times that of the same part without, whatever makes the noise.
+func TestErrorBoundsAreOfTheLargestScale(t *testing.T) {
+	for _, name := range named() {
+		c := config(name, 1)
+		c.Failure = 0.01
+		bound := func(scales []uint32) float64 {
+			c.Leaf = mechanisms.Leaf{Parts: []mechanisms.Part{{Size: 3, Clip: 1, Scales: scales}}}
+			return mechtest.Plan(t, c).ErrorBound
+		}
+		plain, scaled := bound(nil), bound([]uint32{1, 7, 4})
+		if !(plain > 0) || math.Abs(scaled/plain-math.Sqrt(7)) > 1e-12 {
+			t.Errorf("%s: bound %g without scales, %g with: √7 = %g times it is right", name, plain, scaled, math.Sqrt(7))
+		}
+	}
+}
+
+// near makes leaves that are all near one another and far from zero.
+type near struct{}
+
+func (near) Entries() int { return 1 }
+
+func (near) Distances(g lattice.Grid) (replace, zeroOut uint64) {
+	return 4, uint64(g.Lambda) * uint64(g.Lambda)
+}
+
+func (near) Quantise(g lattice.Grid, dst []int64, v []float64) {
+	if dst[0] = g.Lambda; v[0] < 0 {
+		dst[0] -= 2
+	}
+}
+
+// Under replace an event may be exchanged for one that adds nothing, whose leaf is zero: where leaves are nearer to one
+// another than to zero, the latter distance decides. So the noise is that of zero-out, at user level too.
+func TestAnExchangeForNoLeafIsCounted(t *testing.T) {
+	for _, name := range named() {
+		c := config(name, 1)
+		c.Leaf = mechanisms.Leaf{Parts: []mechanisms.Part{{Size: 2, Clip: 1, Quantiser: near{}}}}
+		plan := mechtest.Plan(t, c)
+		against := c
+		against.Adjacency = dp.ZeroOut
+		if null := mechtest.Plan(t, against); plan.Scale != null.Scale || plan.Sensitivity(c) != 1 {
+			t.Errorf("%s: Δ = %g and scale %v, %v against the null event", name, plan.Sensitivity(c), plan.Scale, null.Scale)
+		}
+		if facts, _ := mechanisms.FactsOf(name); facts.Once {
+			continue
+		}
+		c.Separation = 3
+		if user := mechtest.Plan(t, c); user.Sensitivity(c) != 1 {
+			t.Errorf("%s: Δ = %g of a user's event", name, user.Sensitivity(c))
+		}
+	}
+}

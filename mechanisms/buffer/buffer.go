@@ -1,0 +1,81 @@
+package buffer
+
+import (
+	"errors"
+	"fmt"
+	"math/big"
+	"math/bits"
+
+	"oriel/mechanisms/lattice"
+	"oriel/mechanisms/noise"
+)
+
+// FractionBits are those of poles and residues.
+const (
+	FractionBits = 30
+	unit         = 1 << FractionBits
+)
+
+// Reach bounds a draw by Reach·s: noise.Gaussian stays below 29s, since it decides a draw with at most 576 bits or not at all.
+const Reach = 29
+
+// Plus returns sum + r·c. In two's complement the high words wrap, and come out right because the product fits.
+func Plus(sum, c lattice.Int128, r int64) lattice.Int128 {
+	hi, lo := bits.Mul64(c.Lo, uint64(r))
+	hi += uint64(c.Hi*r) - c.Lo&uint64(r>>63)
+	lo, carry := bits.Add64(sum.Lo, lo, 0)
+	hi, _ = bits.Add64(uint64(sum.Hi), hi, carry)
+	return lattice.Int128{Hi: int64(hi), Lo: lo}
+}
+
+// Decayed returns ⌊q·c/2³⁰⌋ + x.
+func Decayed(c lattice.Int128, q uint32, x lattice.Int128) lattice.Int128 {
+	hi, lo := bits.Mul64(c.Lo, uint64(q))
+	hi += uint64(c.Hi) * uint64(q)
+	lo, carry := bits.Add64(lo>>FractionBits|hi<<(64-FractionBits), x.Lo, 0)
+	hi, _ = bits.Add64(uint64(int64(hi)>>FractionBits), uint64(x.Hi), carry)
+	return lattice.Int128{Hi: int64(hi), Lo: lo}
+}
+
+// Within reports |x| ≤ limit.
+func Within(x, limit lattice.Int128) bool {
+	if x.Hi < 0 {
+		x = lattice.Int128{Hi: ^x.Hi, Lo: ^x.Lo} // |x| − 1
+		return x.Hi < limit.Hi || x.Hi == limit.Hi && x.Lo < limit.Lo
+	}
+	return x.Hi < limit.Hi || x.Hi == limit.Hi && x.Lo <= limit.Lo
+}
+
+// errScale is a scale that is not one.
+var errScale = errors.New("scale: not that of a sampler")
+
+// Limits writes bounds on the buffers of poles, inclusive, and refuses a scale at which Σ |r|·C, the products of a carry, could
+// pass 2¹²⁶ in units of 2^{−f−30}. With |n| ≤ N = ⌈29s⌉ + 1, |C| ≤ (2^f·N + 1)/(1 − q), since each step truncates by less than 1.
+func Limits(dst []lattice.Int128, poles []uint32, residue func(k int) int64, fraction uint, s noise.Scale) error {
+	if s.Mant == 0 || s.Exp > 64 || s.Exp < -1100 {
+		return errScale
+	}
+	n := new(big.Int).SetUint64(s.Mant)
+	n.Mul(n, big.NewInt(Reach))
+	if s.Exp >= 0 {
+		n.Lsh(n, uint(s.Exp))
+	} else {
+		n.Rsh(n, uint(-s.Exp)).Add(n, big.NewInt(1))
+	}
+	n.Add(n, big.NewInt(1))
+	overflow := n.BitLen() > 62 // a draw is an int64
+	n.Lsh(n, fraction).Add(n, big.NewInt(1)).Lsh(n, FractionBits)
+	products := new(big.Int) // and the rounding half
+	products.Lsh(big.NewInt(1), FractionBits+fraction)
+	for k, q := range poles {
+		c := new(big.Int).Quo(n, big.NewInt(unit-int64(q)))
+		overflow = overflow || c.BitLen() > 126-FractionBits
+		product := new(big.Int).Mul(c, big.NewInt(residue(k)))
+		products.Add(products, product.Abs(product))
+		dst[k] = lattice.Int128{Hi: new(big.Int).Rsh(c, 64).Int64(), Lo: new(big.Int).And(c, new(big.Int).SetUint64(1<<64-1)).Uint64()}
+	}
+	if overflow || products.BitLen() > 126 {
+		return fmt.Errorf("scale %s: too large for the buffers of this filter", s)
+	}
+	return nil
+}

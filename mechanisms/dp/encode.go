@@ -1,0 +1,261 @@
+package dp
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"math/bits"
+)
+
+// Versions of the stored form. A change adds a version, and old golden bytes stay.
+const (
+	guaranteeVersion = 1
+	memoryVersion    = 2 // with a memory
+)
+
+func versionOf(memory uint64) int {
+	if memory > 0 {
+		return memoryVersion
+	}
+	return guaranteeVersion
+}
+
+// stated is a Guarantee as it is stored: JSON with members in this order, numbers as short as they can be, no white
+// space. A loss that is not finite is null.
+type stated struct {
+	Version    int     `json:"version"`
+	Mechanism  string  `json:"mechanism"`
+	Unit       string  `json:"unit"`
+	Adjacency  string  `json:"adjacency"`
+	Window     uint64  `json:"window"`
+	Batch      uint64  `json:"batch"`
+	Separation uint64  `json:"separation"`
+	Horizon    uint64  `json:"horizon"`
+	Memory     uint64  `json:"memory,omitempty"` // absent where nothing is forgotten
+	Epsilon    finite  `json:"epsilon"`          // of one window, at delta
+	Delta      float64 `json:"delta"`
+	Mu         float64 `json:"mu,omitempty"` // of one window; absent when pure
+	Rho        finite  `json:"rho"`          // zCDP, of one window: µ²/2, or that of pure ε
+	Ages       []aged  `json:"ages"`         // ascending; empty without a window
+}
+
+// aged is the loss of the first Steps steps; All is of all events of a user among them.
+type aged struct {
+	Steps      uint64  `json:"steps"`
+	Mu         float64 `json:"mu,omitempty"`
+	Epsilon    finite  `json:"epsilon"`
+	MuAll      float64 `json:"mu_all,omitempty"`
+	EpsilonAll finite  `json:"epsilon_all,omitzero"`
+}
+
+// finite is a number whose infinity is null.
+type finite float64
+
+// MarshalJSON writes the number, or null.
+func (x finite) MarshalJSON() ([]byte, error) {
+	if math.IsInf(float64(x), 1) {
+		return []byte("null"), nil
+	}
+	return json.Marshal(float64(x))
+}
+
+// UnmarshalJSON reads a number, or null.
+func (x *finite) UnmarshalJSON(b []byte) error {
+	if string(b) == "null" {
+		*x = finite(math.Inf(1))
+		return nil
+	}
+	return json.Unmarshal(b, (*float64)(x))
+}
+
+// windows are the ages that are stored, in windows: 1, 2 and 5 times powers of ten, up to a million.
+var windows = []uint64{
+	1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000, 100_000, 200_000, 500_000, 1_000_000,
+}
+
+// maxAges is how many ages a Table has room for: one step, and windows.
+const maxAges = 20
+
+// Table is a Curve as it is stored: µ at some ages. Between two of them it is that of the later one, which bounds it;
+// after the last it is infinite. It is comparable.
+type Table struct {
+	count int
+	ages  [maxAges]point
+}
+
+type point struct {
+	steps                       uint64
+	mu, epsilon, all, allBudget float64
+}
+
+// Mu returns a bound on µ of all releases of age steps.
+func (t Table) Mu(age uint64) float64 { return t.at(age, func(p point) float64 { return p.mu }) }
+
+// MuAll returns a bound on µ of all releases of age steps, among all of which a user's events are exchanged.
+func (t Table) MuAll(age uint64) float64 { return t.at(age, func(p point) float64 { return p.all }) }
+
+func (t Table) at(age uint64, mu func(point) float64) float64 {
+	if age == 0 {
+		return 0
+	}
+	for _, p := range t.ages[:t.count] {
+		if age <= p.steps {
+			return mu(p)
+		}
+	}
+	return math.Inf(1)
+}
+
+// AppendGuarantee appends the stored form of g: JSON that other programs can read. Of a Gaussian mechanism with a
+// window it has µ, and ε at δ, at one step and at 1 to 10⁶ windows; of a user, those of all events beside. It takes
+// some milliseconds an age.
+func AppendGuarantee(dst []byte, g Guarantee) ([]byte, error) {
+	s := stated{
+		Version: versionOf(g.Memory), Mechanism: g.Mechanism, Unit: g.Unit, Adjacency: g.Adjacency.String(),
+		Window: g.Window, Batch: g.Batch, Separation: g.Separation, Horizon: g.Horizon, Memory: g.Memory,
+		Epsilon: finite(g.Epsilon), Delta: g.Delta, Mu: g.Mu, Rho: finite(PureRho(g.Epsilon)), Ages: g.ages(),
+	}
+	if g.Mu > 0 {
+		s.Rho = finite(GaussianRho(g.Mu))
+	}
+	if err := s.validate(); err != nil {
+		return dst, err
+	}
+	b, err := json.Marshal(s)
+	return append(dst, b...), err
+}
+
+// ages returns the losses that are stored, of a Table those that it has.
+func (g Guarantee) ages() []aged {
+	out := []aged{}
+	if table, stored := g.Curve.(Table); stored {
+		for _, p := range table.ages[:table.count] {
+			out = append(out, aged{p.steps, p.mu, finite(p.epsilon), p.all, finite(p.allBudget)})
+		}
+		return out
+	}
+	if g.Window == 0 {
+		return out
+	}
+	if g.Window > 1 && g.Mu > 0 {
+		out = append(out, g.aged(1))
+	}
+	for _, k := range windows {
+		high, age := bits.Mul64(k, g.Window)
+		if high > 0 {
+			break
+		}
+		if age = g.last(age); len(out) == 0 || out[len(out)-1].Steps < age {
+			out = append(out, g.aged(age))
+		}
+	}
+	return out
+}
+
+func (g Guarantee) aged(age uint64) aged {
+	a := aged{Steps: age, Epsilon: finite(g.At(age).Epsilon)}
+	if g.Mu > 0 {
+		a.Mu = g.Curve.Mu(age)
+	}
+	if g.Separation > 0 {
+		if a.EpsilonAll = finite(g.AtAll(age).Epsilon); g.Mu > 0 {
+			a.MuAll = g.Curve.(UserCurve).MuAll(age)
+		}
+	}
+	return a
+}
+
+// ErrGuarantee marks bytes that are no stored guarantee.
+var ErrGuarantee = errors.New("dp: stored guarantee")
+
+// ParseGuarantee is the inverse of AppendGuarantee and accepts nothing else. The Curve of a Gaussian mechanism with a
+// window is a Table, with the stored ages alone; a stored ε that its µ does not prove is refused.
+func ParseGuarantee(b []byte) (Guarantee, error) {
+	var s stated
+	decoder := json.NewDecoder(bytes.NewReader(b))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&s); err != nil {
+		return Guarantee{}, fmt.Errorf("%w: %w", ErrGuarantee, err)
+	}
+	if err := s.validate(); err != nil {
+		return Guarantee{}, err
+	}
+	adjacency, err := ParseAdjacency(s.Adjacency)
+	if err != nil {
+		return Guarantee{}, fmt.Errorf("%w: %w", ErrGuarantee, err)
+	}
+	g := Guarantee{
+		Mechanism: s.Mechanism, Window: s.Window, Batch: s.Batch, Epsilon: float64(s.Epsilon), Delta: s.Delta, Mu: s.Mu,
+		Adjacency: adjacency, Unit: s.Unit, Separation: s.Separation, Horizon: s.Horizon, Memory: s.Memory,
+	}
+	if s.Mu > 0 && s.Window > 0 {
+		g.Curve = s.table()
+	}
+	if again, err := AppendGuarantee(nil, g); err != nil || !bytes.Equal(again, b) {
+		return Guarantee{}, fmt.Errorf("%w: not as it is written", ErrGuarantee)
+	}
+	return g, nil
+}
+
+func (s stated) table() Table {
+	t := Table{count: len(s.Ages)}
+	for i, a := range s.Ages {
+		t.ages[i] = point{a.Steps, a.Mu, float64(a.Epsilon), a.MuAll, float64(a.EpsilonAll)}
+	}
+	return t
+}
+
+// validate checks what holds of every guarantee.
+func (s stated) validate() error {
+	bad := func(format string, args ...any) error {
+		return fmt.Errorf("%w: "+format, append([]any{ErrGuarantee}, args...)...)
+	}
+	unit := "event"
+	if s.Separation > 0 {
+		unit = "user"
+	}
+	switch {
+	case s.Version != versionOf(s.Memory):
+		return bad("version %d: not %d", s.Version, versionOf(s.Memory))
+	case s.Memory > 0 && (s.Window > 0 || s.Horizon > 0):
+		return bad("memory %d with a window or a horizon", s.Memory)
+	case s.Unit != unit:
+		return bad("unit %q at separation %d", s.Unit, s.Separation)
+	case !(s.Epsilon > 0) || !(s.Delta >= 0 && s.Delta < 1) || !(s.Mu >= 0) || math.IsInf(s.Mu, 1),
+		math.Signbit(s.Delta), math.Signbit(s.Mu):
+		return bad("epsilon %g, delta %g, mu %g: out of range", float64(s.Epsilon), s.Delta, s.Mu)
+	case s.Window > 0 && s.Horizon > s.Window:
+		return bad("horizon %d: above window %d", s.Horizon, s.Window)
+	case len(s.Ages) > maxAges || s.Window == 0 && len(s.Ages) > 0:
+		return bad("%d ages", len(s.Ages))
+	case s.Mu > 0 && !proves(s.Mu, s.Epsilon, s.Delta):
+		return bad("epsilon %g is not proved by mu %g", float64(s.Epsilon), s.Mu)
+	case s.Mu == 0 && s.Delta > 0:
+		return bad("delta %g without mu", s.Delta)
+	}
+	if _, err := ParseAdjacency(s.Adjacency); err != nil {
+		return fmt.Errorf("%w: %w", ErrGuarantee, err)
+	}
+	before := aged{}
+	for _, a := range s.Ages {
+		if a.Steps <= before.Steps || !(a.Mu >= before.Mu) || !(a.MuAll >= before.MuAll) || (a.Mu > 0) != (s.Mu > 0) ||
+			(a.MuAll > 0) != (s.Mu > 0 && s.Separation > 0) || a.EpsilonAll > 0 && s.Separation == 0 {
+			return bad("age %d: out of order", a.Steps)
+		}
+		if a.MuAll > 0 && a.MuAll < a.Mu || a.Steps >= s.Window && a.Mu < s.Mu {
+			return bad("age %d: mu is below that of a window", a.Steps)
+		}
+		if s.Mu > 0 && (!proves(a.Mu, a.Epsilon, s.Delta) || !proves(a.MuAll, a.EpsilonAll, s.Delta)) {
+			return bad("age %d: epsilon is not proved by mu", a.Steps)
+		}
+		before = a
+	}
+	return nil
+}
+
+// proves reports whether µ-GDP is (ε, δ)-DP.
+func proves(mu float64, epsilon finite, delta float64) bool {
+	return mu >= 0 && epsilon >= 0 && (math.IsInf(float64(epsilon), 1) || GaussianDelta(float64(epsilon), mu) <= delta)
+}

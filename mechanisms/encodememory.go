@@ -1,0 +1,58 @@
+package mechanisms
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+
+	"oriel/mechanisms/forget"
+	"oriel/mechanisms/lattice"
+	"oriel/mechanisms/noise"
+)
+
+// appendMemory appends a plan of version 4, little-endian: version u8; name; length u16 of the filter and the filter
+// (forget.Filter); parts u16 and each part as in version 3, or of the default leaf 0 parts and
+//
+//	grid exponent i32, Λ i64, scale mantissa u64 and exponent i32, error bound f64
+func (p Plan) appendMemory(dst []byte) []byte {
+	dst = appendName(append(dst, memoryPlanVersion), p.Name)
+	filter := p.Forget.AppendBinary(nil)
+	dst = append(binary.LittleEndian.AppendUint16(dst, uint16(len(filter))), filter...)
+	dst = p.appendPartList(dst)
+	if p.Parts != nil {
+		return dst
+	}
+	dst = binary.LittleEndian.AppendUint32(dst, uint32(int32(p.Grid.Exp)))
+	dst = binary.LittleEndian.AppendUint64(dst, uint64(p.Grid.Lambda))
+	dst = binary.LittleEndian.AppendUint64(dst, p.Scale.Mant)
+	dst = binary.LittleEndian.AppendUint32(dst, uint32(int32(p.Scale.Exp)))
+	return binary.LittleEndian.AppendUint64(dst, math.Float64bits(p.ErrorBound))
+}
+
+// parseMemory reads what appendMemory has written behind the version, and nothing else.
+func parseMemory(b []byte) (Plan, error) {
+	r := reader{rest: b}
+	p := Plan{Name: r.name()}
+	length := int(r.u16())
+	if r.short || length > len(r.rest) {
+		return Plan{}, errors.New("mechanisms: plan: not of its length")
+	}
+	var err error
+	if p.Forget, err = forget.ParseFilter(r.rest[:length]); err != nil {
+		return Plan{}, fmt.Errorf("mechanisms: plan: %w", err)
+	}
+	r.rest = r.rest[length:]
+	if parts := r.partList(); len(parts) > 0 {
+		first := parts[0]
+		p.Parts, p.Grid, p.Scale, p.ErrorBound = parts, first.Grid, first.Scale, first.ErrorBound
+	} else {
+		p.Grid = lattice.Grid{Exp: int(int32(r.u32())), Lambda: int64(r.u64())}
+		p.Scale = noise.Scale{Mant: r.u64(), Exp: int(int32(r.u32()))}
+		p.ErrorBound = math.Float64frombits(r.u64())
+	}
+	if r.short || len(r.rest) > 0 {
+		return Plan{}, errors.New("mechanisms: plan: not of its length")
+	}
+	return p, p.validate()
+}

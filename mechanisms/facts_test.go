@@ -1,0 +1,46 @@
+package mechanisms_test
+
+import (
+	"slices"
+	"testing"
+
+	"oriel/mechanisms"
+	"oriel/mechanisms/mechtest"
+)
+
+// The facts of each name, written out: what used to be read from the name is what the mechanism does.
+func TestFactsAreThoseOfTheMechanism(t *testing.T) {
+	tree := func(law mechanisms.Law, paper bool) mechanisms.Facts {
+		return mechanisms.Facts{Law: law, Paper: paper, Tree: true, MaxWindow: 1 << 62}
+	}
+	want := map[string]mechanisms.Facts{
+		"tree-gaussian":       tree(mechanisms.Gaussian, false),
+		"tree-gamma":          tree(mechanisms.Gamma, false),
+		"tree-laplace":        tree(mechanisms.Laplace, false),
+		"tree-gaussian-paper": tree(mechanisms.Gaussian, true),
+		"tree-gamma-paper":    tree(mechanisms.Gamma, true),
+		"blt":                 {Law: mechanisms.Gaussian, Filter: true, MaxWindow: 1 << 22},
+		"once-gaussian":       {Law: mechanisms.Gaussian, Once: true},
+		"once-gamma":          {Law: mechanisms.Gamma, Once: true},
+	}
+	for _, name := range mechanisms.Names() {
+		facts, known := mechanisms.FactsOf(name)
+		if !known || facts != want[name] {
+			t.Errorf("%s: %+v, want %+v", name, facts, want[name])
+		}
+		c := config(name, 2)
+		stream := mechtest.Open(t, c, [32]byte{})
+		if g := stream.Guarantee(); (g.Mu == 0) != facts.Pure() || stream.Once() != facts.Once || (g.Window == 0) != facts.Once {
+			t.Errorf("%s: guarantee %+v against facts %+v", name, g, facts)
+		}
+		if plan := mechtest.Plan(t, c); (plan.Filter.Count > 0) != facts.Filter {
+			t.Errorf("%s: a filter of %d poles", name, plan.Filter.Count)
+		}
+	}
+	if len(want) != len(mechanisms.Names()) || slices.Contains(mechanisms.Names(), "") {
+		t.Errorf("names %v", mechanisms.Names())
+	}
+	if facts, known := mechanisms.FactsOf("tree"); known || facts != (mechanisms.Facts{}) {
+		t.Errorf("a name of no mechanism has facts %+v", facts)
+	}
+}

@@ -1,0 +1,179 @@
+package mechanisms_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math"
+	"regexp"
+	"strings"
+	"testing"
+
+	"oriel/mechanisms"
+	"oriel/mechanisms/dp"
+	"oriel/mechanisms/mechtest"
+	"oriel/mechanisms/mechtest/goldentest"
+)
+
+// storedCases are guarantees of every mechanism, of events and users, with a horizon and of parts.
+func storedCases(t testing.TB) map[string]dp.Guarantee {
+	t.Helper()
+	all := map[string]dp.Guarantee{}
+	add := func(what string, c mechanisms.Config) {
+		g, err := mechtest.Plan(t, c).Guarantee(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all[what] = g
+	}
+	for _, name := range mechanisms.Names() {
+		c := config(name, 3)
+		add(name, c)
+		if facts, _ := mechanisms.FactsOf(name); facts.Once || facts.Paper {
+			continue
+		}
+		c.Separation = 3
+		add(name+" user", c)
+		c.Horizon = 5
+		add(name+" horizon", c)
+		c, _ = withParts(name)
+		add(name+" parts", c)
+	}
+	return all
+}
+
+// A stored guarantee comes back with the same losses at the stored ages, with a bound between them and none behind;
+// and its bytes are its own.
+func TestStoredGuaranteeComesBack(t *testing.T) {
+	for what, g := range storedCases(t) {
+		b, err := dp.AppendGuarantee([]byte{9}, g)
+		if err != nil || b[0] != 9 {
+			t.Fatalf("%s: %v", what, err)
+		}
+		back, err := dp.ParseGuarantee(b[1:])
+		if err != nil {
+			t.Fatalf("%s: %v: %s", what, err, b[1:])
+		}
+		again, err := dp.AppendGuarantee(nil, back)
+		if err != nil || !bytes.Equal(again, b[1:]) {
+			t.Errorf("%s: %s, %v, want %s", what, again, err, b[1:])
+		}
+		if twice, _ := dp.ParseGuarantee(again); twice != back {
+			t.Errorf("%s: parses as something else the second time", what)
+		}
+		whole := back
+		if whole.Curve = g.Curve; whole != g {
+			t.Errorf("%s: %+v, want %+v", what, back, g)
+		}
+		for _, age := range []uint64{0, 1, 8, 16, 80, 800} {
+			if got, want := back.At(age), g.At(age); got != want {
+				t.Errorf("%s: %v at %d steps, want %v", what, got, age, want)
+			}
+		}
+		if got, want := back.At(130), g.At(130); got.Epsilon < want.Epsilon {
+			t.Errorf("%s: %v between two ages, below %v", what, got, want)
+		}
+		if _, table := back.Curve.(dp.Table); table != (g.Curve != nil) {
+			t.Errorf("%s: a table: %v", what, table)
+		}
+		if far := back.At(1 << 60).Epsilon; back.Curve != nil && g.Horizon == 0 && !math.IsInf(far, 1) {
+			t.Errorf("%s: %g behind the last age", what, far)
+		}
+		if g.Separation > 0 && back.AtAll(80) != g.AtAll(80) {
+			t.Errorf("%s: all events: %v, want %v", what, back.AtAll(80), g.AtAll(80))
+		}
+	}
+}
+
+// goldenGuarantee has figures that no platform's functions decide: the plan's integers.
+func TestGoldenGuarantees(t *testing.T) {
+	var lines []string
+	for _, plan := range append(append(goldenPlans(), goldenParts()), goldenMemories()...) {
+		c := config(plan.Name, 3)
+		c.Leaf = mechanisms.OnePart(2, 0.875)
+		if plan.Parts != nil {
+			c, _ = withParts(plan.Name)
+		}
+		c.Batch, c.Window = 3, min(c.Window, 4)
+		if c.Memory = plan.Forget.Memory; c.Memory > 0 {
+			c.Window = 0
+		}
+		g, err := plan.Guarantee(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := dp.AppendGuarantee(nil, g)
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines = append(lines, string(b))
+	}
+	goldentest.CheckFile(t, "guarantees.txt", lines)
+}
+
+func TestStoredGuaranteeRefuses(t *testing.T) {
+	c := config("blt", 3)
+	c.Separation = 3
+	g, err := mechtest.Plan(t, c).Guarantee(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := dp.AppendGuarantee(nil, g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := func(what, old, replacement string) {
+		t.Helper()
+		text := strings.Replace(string(b), old, replacement, 1)
+		if text == string(b) {
+			t.Fatalf("%s: %q is not in %s", what, old, b)
+		}
+		if got, err := dp.ParseGuarantee([]byte(text)); !errors.Is(err, dp.ErrGuarantee) || got != (dp.Guarantee{}) {
+			t.Errorf("%s: %+v, %v", what, got, err)
+		}
+	}
+	f("version", `"version":1`, `"version":2`)
+	f("unit", `"unit":"user"`, `"unit":"event"`)
+	f("adjacency", `"replace"`, `"replaced"`)
+	f("unknown member", `"window"`, `"windows"`)
+	f("white space", `{"version"`, `{ "version"`)
+	f("less epsilon than is proved", `"epsilon":1,`, `"epsilon":0.99,`)
+	f("less epsilon at an age", `"steps":8,"mu":`+fmt.Sprint(g.Mu)+`,"epsilon":1`, `"steps":8,"mu":`+fmt.Sprint(g.Mu)+`,"epsilon":0.5`)
+	f("ages out of order", `"steps":16`, `"steps":8`)
+	f("a longer number", `"delta":0.000001`, `"delta":0.0000010`)
+	f("horizon", `"horizon":0`, `"horizon":9`)
+	shrunk := regexp.MustCompile(`("steps":\d+,"mu":)[^,]+`).ReplaceAll(b, []byte("${1}0.0001"))
+	for _, text := range []string{string(shrunk), "", "{}", "null", string(b) + " ", string(b[:len(b)-1]), string(b) + "{}"} {
+		if _, err := dp.ParseGuarantee([]byte(text)); err == nil {
+			t.Errorf("%q parses", text)
+		}
+	}
+	if _, err := dp.AppendGuarantee(nil, dp.Guarantee{}); err == nil {
+		t.Error("the empty guarantee is stored")
+	}
+}
+
+func FuzzParseGuarantee(f *testing.F) {
+	for _, name := range []string{"blt", "tree-gamma", "once-gaussian"} {
+		c := config(name, 3)
+		g, err := mechtest.Plan(f, c).Guarantee(c)
+		if err != nil {
+			f.Fatal(err)
+		}
+		b, err := dp.AppendGuarantee(nil, g)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(b)
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		g, err := dp.ParseGuarantee(b)
+		if err != nil {
+			return
+		}
+		if again, err := dp.AppendGuarantee(nil, g); err != nil || !bytes.Equal(again, b) {
+			t.Errorf("%s is written as %s, %v", b, again, err)
+		}
+		g.At(100)
+	})
+}

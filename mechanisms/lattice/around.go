@@ -1,0 +1,140 @@
+package lattice
+
+import (
+	"fmt"
+	"math"
+	"math/bits"
+)
+
+// far is the binary exponent, above the unit, from which a coordinate is beyond every ball here: Λ and radii are below 2⁴⁴.
+const far = 44
+
+// Around is Quantise into a ball around a public centre instead of the one around zero: it writes a lattice point n with
+// Σ(nᵢ−mᵢ)² ≤ radius², where m is the centre, loss units, rounded to the lattice. Two of one centre are 2·radius apart at
+// most, and so is zero from each. Radius and reach are in units, 0 ≤ reach ≤ radius and radius + reach ≤ Λ, so that Σnᵢ² ≤ Λ².
+//
+// A centre with Σmᵢ² > reach², or an entry that is not finite, is none that the caller foresaw: m is then zero.
+//
+// Order: nearest → the check, exact in 128 bits. A vector that fails is drawn towards m, to radii that shrink as those of
+// Quantise do, until it passes; one with a NaN or ±Inf becomes m. A function of v, centre and numbers that are public.
+func (g Grid) Around(dst []int64, v, centre []float64, radius, reach int64) {
+	if len(dst) != len(v) || len(centre) != len(v) {
+		panic(fmt.Sprintf("BUG: lattice: gradient has %d entries, centre %d, want %d", len(v), len(centre), len(dst)))
+	}
+	if !(0 <= reach && reach <= radius && radius <= g.Lambda-reach) {
+		panic(fmt.Sprintf("BUG: lattice: reach %d, radius %d, Lambda %d: not a ball within Lambda that holds zero", reach, radius, g.Lambda))
+	}
+	b := ball{g: g, unit: powerOfTwo(-g.Exp), radius: radius}
+	if b.allows(centre, reach) {
+		b.centre = centre
+	}
+	top := largest(v)
+	if top >= infinityBits {
+		b.middle(dst)
+		return
+	}
+	exponent := int(top>>fractionBits) - bias
+	if exponent < g.Exp+far {
+		for i, x := range v {
+			dst[i] = nearest(float64(x * b.unit))
+		}
+		if b.contains(dst) {
+			return
+		}
+	}
+	b.draw(dst, v, exponent)
+}
+
+// ball is the one of Around: its centre is the one given, or nil for zero.
+type ball struct {
+	g      Grid
+	unit   float64 // 1/q
+	centre []float64
+	radius int64
+}
+
+// at is mᵢ.
+func (b *ball) at(i int) int64 {
+	if b.centre == nil {
+		return 0
+	}
+	return nearest(float64(b.centre[i] * b.unit))
+}
+
+// allows reports whether a centre, rounded, is within the reach.
+func (b *ball) allows(centre []float64, reach int64) bool {
+	top := largest(centre)
+	if top >= infinityBits || int(top>>fractionBits)-bias >= b.g.Exp+far {
+		return false
+	}
+	var s squares
+	for _, x := range centre {
+		s.add(nearest(float64(x * b.unit)))
+	}
+	return s.within(reach)
+}
+
+// contains is the check that the sensitivity rests on.
+func (b *ball) contains(n []int64) bool {
+	var away squares
+	for i, x := range n {
+		away.add(x - b.at(i))
+	}
+	return away.within(b.radius)
+}
+
+func (b *ball) middle(dst []int64) {
+	for i := range dst {
+		dst[i] = b.at(i)
+	}
+}
+
+// draw writes a point of the ball for a finite v that is not in it; its largest entry has the binary exponent.
+func (b *ball) draw(dst []int64, v []float64, exponent int) {
+	// In units when squares do not overflow, else shorter by a power of two, which leaves a vector far outside.
+	scale := powerOfTwo(-max(b.g.Exp, min(exponent, bias-1)-headroom))
+	sum := 0.0
+	for i, x := range v {
+		d := float64(x*scale) - float64(b.at(i))
+		sum += float64(d * d)
+	}
+	distance := math.Sqrt(sum)
+	for try := range tries {
+		factor := min(1, Grid{Lambda: b.radius}.radius(try)/distance)
+		if factor <= 0 {
+			break
+		}
+		for i, x := range v {
+			m := b.at(i)
+			dst[i] = m + nearest(float64((float64(x*scale)-float64(m))*factor))
+		}
+		if b.contains(dst) {
+			return
+		}
+	}
+	b.middle(dst)
+}
+
+// squares is a sum of squares of fewer than 2⁶⁴ numbers of fewer than 2⁶³ in size, up to a bound beyond which it is lost.
+type squares struct {
+	low, high uint64
+	lost      bool
+}
+
+func (s *squares) add(x int64) {
+	magnitude := uint64(x)
+	if x < 0 {
+		magnitude = -magnitude
+	}
+	high, low := bits.Mul64(magnitude, magnitude)
+	var carry uint64
+	s.low, carry = bits.Add64(s.low, low, 0)
+	s.high, carry = bits.Add64(s.high, high, carry)
+	s.lost = s.lost || carry > 0
+}
+
+// within reports whether the sum is at most the square of r ≥ 0.
+func (s *squares) within(r int64) bool {
+	high, low := bits.Mul64(uint64(r), uint64(r))
+	return !s.lost && (s.high < high || s.high == high && s.low <= low)
+}

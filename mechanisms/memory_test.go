@@ -1,0 +1,179 @@
+package mechanisms_test
+
+import (
+	"bytes"
+	"math"
+	"reflect"
+	"strings"
+	"testing"
+
+	"oriel/mechanisms"
+	"oriel/mechanisms/dp"
+	"oriel/mechanisms/forget"
+	"oriel/mechanisms/lattice"
+	"oriel/mechanisms/mechtest"
+)
+
+// goldenMemory is written out, since fits may differ between platforms: that of H = 64.
+var goldenMemory = forget.Filter{
+	Memory: 64, Count: 2,
+	Poles:    [forget.MaxPoles]uint32{975_602_355, 328_632_580},
+	Residues: [forget.MaxPoles]uint32{21_170_073, 487_478_718},
+}
+
+func withMemory(n int, memory uint64) mechanisms.Config {
+	c := config("blt", n)
+	c.Window, c.Memory = 0, memory
+	return c
+}
+
+// ε rises with age for some memories and then never again: it is what was asked for, for ever, under both adjacencies.
+func TestTheGuaranteeOfAMemoryIsForLife(t *testing.T) {
+	for _, memory := range []uint64{2, 64, 1024, 65_536, 1 << 20} {
+		for _, adjacency := range []dp.Adjacency{dp.Replace, dp.ZeroOut} {
+			c := withMemory(32, memory)
+			c.Adjacency = adjacency
+			plan := mechtest.Plan(t, c)
+			g, err := plan.Guarantee(c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if g.Window != 0 || g.Memory != memory || g.Epsilon != 1 || g.Mu > dp.GaussianMu(c.Budget) || g.Mu < dp.GaussianMu(c.Budget)*(1-1e-12) {
+				t.Errorf("H = %d: %+v", memory, g)
+			}
+			before := 0.0
+			for _, age := range []uint64{1, 2, memory, 10 * memory, 1000 * memory, 1_000_000 * memory, math.MaxUint64} {
+				at := g.At(age)
+				if !(at.Epsilon >= before) || at.Epsilon > 1 || at.Delta != 1e-6 {
+					t.Errorf("H = %d: ε(%d) = %+v after %g", memory, age, at, before)
+				}
+				if before = at.Epsilon; age >= 10*memory && memory > 2 && math.Abs(at.Epsilon-1) > 5e-5 {
+					t.Errorf("H = %d: ε(%d) = %g", memory, age, at.Epsilon)
+				}
+			}
+			if memory > 2 && (math.Abs(g.AtWindows(10).Epsilon-1) > 5e-5 || g.AtWindows(10) != g.At(10*memory)) {
+				t.Errorf("H = %d: ε at ten memories is %g", memory, g.AtWindows(10).Epsilon)
+			}
+			if before != 1 {
+				t.Errorf("H = %d: ε for ever is %g", memory, before)
+			}
+		}
+	}
+}
+
+func TestPlansWithMemoryComeBack(t *testing.T) {
+	for _, c := range []mechanisms.Config{withMemory(3, 64), withMemory(1000, 1<<20), partsWithMemory()} {
+		c.Failure = 0.01
+		plan := mechtest.Plan(t, c)
+		b, err := plan.AppendBinary([]byte{9})
+		if err != nil || b[1] != 4 {
+			t.Fatalf("%x, %v", b, err)
+		}
+		back, err := mechanisms.ParsePlan(b[1:])
+		if err != nil || !reflect.DeepEqual(back, plan) {
+			t.Errorf("%+v, %v, want %+v", back, err, plan)
+		}
+		for i := range b[1:] {
+			if _, err := mechanisms.ParsePlan(b[1 : 1+i]); err == nil {
+				t.Errorf("%d bytes of a plan are one", i)
+			}
+		}
+		if _, err := mechanisms.ParsePlan(append(bytes.Clone(b[1:]), 0)); err == nil {
+			t.Error("a byte behind a plan is accepted")
+		}
+	}
+}
+
+func partsWithMemory() mechanisms.Config {
+	c, _ := withParts("blt")
+	c.Window, c.Memory = 0, 64
+	return c
+}
+
+// A plan of one memory is none of another, nor of a window, and a lattice coarser than the rule's is refused, as is a scale too small.
+func TestGuaranteeRefusesAPlanOfAnotherMemory(t *testing.T) {
+	c := withMemory(32, 65_536)
+	plan := mechtest.Plan(t, c)
+	if bits := plan.Grid.Bits(); bits < 27 || bits > 31 {
+		t.Errorf("a lattice of %d bits", bits)
+	}
+	f := func(want string, p mechanisms.Plan, c mechanisms.Config) {
+		t.Helper()
+		if _, err := p.Guarantee(c); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("want %q, got %v", want, err)
+		}
+	}
+	f("memory 65536, configured is 64", plan, withMemory(32, 64))
+	f("memory 65536, configured is 0", plan, config("blt", 32))
+	f("memory 0, configured is 64", mechtest.Plan(t, config("blt", 32)), withMemory(32, 64))
+	coarse := plan
+	coarse.Grid, _ = lattice.NewGrid(c.Clip())
+	f("coarser than its memory needs", coarse, c)
+	short := plan
+	short.Scale.Mant -= 2
+	f("proves less", short, c)
+	fine := mechtest.Plan(t, config("blt", 32))
+	fine.Grid = plan.Grid
+	f("lambda", fine, config("blt", 32))
+	both := plan
+	both.Filter = goldenFilter
+	f("one of them", both, c)
+}
+
+func TestConfigurationsWithMemoryAreChecked(t *testing.T) {
+	f := func(want string, change func(*mechanisms.Config)) {
+		t.Helper()
+		c := withMemory(3, 64)
+		change(&c)
+		if _, err := mechanisms.NewPlan(c); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("want %q, got %v", want, err)
+		}
+	}
+	f("memory 1:", func(c *mechanisms.Config) { c.Memory = 1 })
+	f("memory 1048577:", func(c *mechanisms.Config) { c.Memory = 1<<20 + 1 })
+	f("window 8, horizon 0: with a memory", func(c *mechanisms.Config) { c.Window = 8 })
+	f("with a memory there is no user level", func(c *mechanisms.Config) { c.Separation = 3 })
+	f("poles 3: with a memory", func(c *mechanisms.Config) { c.Poles = 3 })
+	f("tree-gaussian forgets nothing", func(c *mechanisms.Config) { c.Name, c.Window = "tree-gaussian", 8 })
+	f("once-gaussian forgets nothing", func(c *mechanisms.Config) { c.Name = "once-gaussian" })
+	f("batch 2147483648: above", func(c *mechanisms.Config) { c.Memory, c.Batch = 1<<20, 1<<31 })
+}
+
+// The error bound is above the noise of a release at every age, also just behind a reset.
+func TestErrorBoundOfAMemoryCoversTheBump(t *testing.T) {
+	c := withMemory(3, 64)
+	c.Failure = 1e-3
+	plan := mechtest.Plan(t, c)
+	unit := plan.Scale.Float64() * plan.Grid.Unit()
+	chi := math.Sqrt(3) + math.Sqrt(2*math.Log(1e3))
+	for _, step := range []uint64{1, 1000, 1 << 16, 1<<16 + 2, 1<<16 + 10, 1<<16 + 1000} {
+		if e := unit * math.Sqrt(plan.Forget.VarianceAt(step)) * chi; plan.ErrorBound < e || plan.ErrorBound > 2*unit*math.Sqrt(plan.Forget.Variance())*chi {
+			t.Errorf("step %d: noise %g, bound %g", step, e, plan.ErrorBound)
+		}
+	}
+}
+
+// A guarantee with a memory has a stored form of its own version, and comes back without its curve: as what holds for ever.
+func TestStoredGuaranteeOfAMemory(t *testing.T) {
+	c := withMemory(3, 64)
+	g, err := mechtest.Plan(t, c).Guarantee(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := dp.AppendGuarantee(nil, g)
+	if err != nil || !strings.HasPrefix(string(b), `{"version":2,`) || !strings.Contains(string(b), `"horizon":0,"memory":64,`) {
+		t.Fatalf("%s, %v", b, err)
+	}
+	back, err := dp.ParseGuarantee(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if g.Curve = nil; back != g || back.At(3).Epsilon != 1 {
+		t.Errorf("%+v, want %+v", back, g)
+	}
+	for old, replacement := range map[string]string{`"version":2`: `"version":1`, `"memory":64`: `"memory":0`, `"window":0`: `"window":8`} {
+		if _, err := dp.ParseGuarantee([]byte(strings.Replace(string(b), old, replacement, 1))); err == nil {
+			t.Errorf("%s in the place of %s is accepted", replacement, old)
+		}
+	}
+}

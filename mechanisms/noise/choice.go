@@ -1,0 +1,111 @@
+package noise
+
+import (
+	"fmt"
+	"math/big"
+)
+
+// Choose draws index i of gaps with probability proportional to e^(−gaps[i]·num/den), exactly, if the keystream's
+// bits are independent and uniform: num and den are positive, and one gap at least is 0. It is a pure function of its
+// arguments. No floating point decides: what is compared are integers, words of the seed's keystream against digits
+// of rational probabilities.
+//
+//	choose      i uniform; take it with probability e^(−γ_i), γ_i = gaps[i]·num/den, else again        (rejection)
+//	e^−γ        ⌊γ⌋ times e^−1, then e^−(γ−⌊γ⌋); of γ ≤ 1: the first k ≥ 1 at which a coin of γ/k fails is odd
+//	            (Canonne, Kamath and Steinke, "The Discrete Gaussian for Differential Privacy", NeurIPS 2020, Algorithm 1)
+//	coin of x/y words are the base-2⁶⁴ digits of a uniform number; it is below x/y
+//	uniform     the next word below ⌊2⁶⁴/n⌋·n, modulo n
+//
+// How long a draw takes depends on seed and gaps: some n/Σe^(−γ_i) ≤ n tries of a few words.
+func Choose(seed Seed, gaps []uint64, num, den *big.Int) int {
+	if len(gaps) == 0 || num.Sign() <= 0 || den.Sign() <= 0 {
+		panic(fmt.Sprintf("BUG: noise: choice of %d with rate %v/%v", len(gaps), num, den))
+	}
+	c := newCoins(seed)
+	gamma, whole, rest := new(big.Int), new(big.Int), new(big.Int)
+	for {
+		i := c.uniform(uint64(len(gaps)))
+		gamma.SetUint64(gaps[i]).Mul(gamma, num)
+		whole.QuoRem(gamma, den, rest)
+		if c.decays(whole) && c.fraction(rest, den) {
+			return int(i)
+		}
+	}
+}
+
+// coins are the words of one seed, read in order.
+type coins struct {
+	keys  keystream
+	words [16]int64
+	used  int
+
+	// of coin and fraction, scratch
+	digit, left, scaled, one *big.Int
+}
+
+func newCoins(seed Seed) *coins {
+	c := &coins{digit: new(big.Int), left: new(big.Int), scaled: new(big.Int), one: big.NewInt(1)}
+	c.keys.open(seed)
+	c.used = len(c.words)
+	return c
+}
+
+func (c *coins) word() uint64 {
+	if c.used == len(c.words) {
+		c.keys.read(c.words[:])
+		c.used = 0
+	}
+	c.used++
+	return uint64(c.words[c.used-1])
+}
+
+// uniform draws from 0 … n−1.
+func (c *coins) uniform(n uint64) uint64 {
+	over := -n % n // 2⁶⁴ mod n
+	for {
+		if w := c.word(); w <= ^uint64(0)-over {
+			return w % n
+		}
+	}
+}
+
+// coin is true with probability x/y, 0 ≤ x ≤ y.
+func (c *coins) coin(x, y *big.Int) bool {
+	if x.Cmp(y) == 0 {
+		return true
+	}
+	for c.left.Set(x); c.left.Sign() != 0; {
+		c.digit.QuoRem(c.left.Lsh(c.left, 64), y, c.left)
+		if digit, w := c.digit.Uint64(), c.word(); w != digit {
+			return w < digit
+		}
+	}
+	return false // the number is x/y so far, or above
+}
+
+// decays is true with probability e^−k.
+func (c *coins) decays(k *big.Int) bool {
+	for range limit(k) {
+		if !c.fraction(c.one, c.one) {
+			return false
+		}
+	}
+	return true
+}
+
+// fraction is true with probability e^(−x/y), 0 ≤ x ≤ y.
+func (c *coins) fraction(x, y *big.Int) bool {
+	k := int64(1)
+	for c.coin(x, c.scaled.Mul(y, big.NewInt(k))) {
+		k++
+	}
+	return k%2 == 1
+}
+
+// limit returns k, or so much that nobody sees the end of it: each round goes on with probability e^−1.
+func limit(k *big.Int) uint64 {
+	if k.IsUint64() {
+		return k.Uint64()
+	}
+	return 1<<64 - 1
+}

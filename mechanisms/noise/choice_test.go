@@ -1,0 +1,155 @@
+package noise
+
+import (
+	"encoding/binary"
+	"math"
+	"math/big"
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+// twinWords gives the words of a seed one by one, from its keystream read at once.
+func twinWords(seed Seed) func() *big.Int {
+	words := make([]int64, 4096)
+	var keys keystream
+	keys.open(seed)
+	keys.read(words)
+	next := 0
+	return func() *big.Int {
+		next++
+		return new(big.Int).SetUint64(uint64(words[next-1]))
+	}
+}
+
+// twinCoin draws a uniform number to ever more digits until it is certain on which side of p it is.
+func twinCoin(p *big.Rat, word func() *big.Int) bool {
+	low, width := new(big.Rat), big.NewRat(1, 1)
+	base := new(big.Rat).SetInt(new(big.Int).Lsh(big.NewInt(1), 64))
+	for {
+		if high := new(big.Rat).Add(low, width); low.Cmp(p) >= 0 {
+			return false
+		} else if high.Cmp(p) <= 0 {
+			return true
+		}
+		width.Quo(width, base)
+		low.Add(low, new(big.Rat).Mul(width, new(big.Rat).SetInt(word())))
+	}
+}
+
+// twinDecay is a coin of e^−γ, by the definition.
+func twinDecay(gamma *big.Rat, word func() *big.Int) bool {
+	one := big.NewRat(1, 1)
+	for ; gamma.Cmp(one) >= 0; gamma = new(big.Rat).Sub(gamma, one) {
+		if !twinFraction(one, word) {
+			return false
+		}
+	}
+	return twinFraction(gamma, word)
+}
+
+func twinFraction(gamma *big.Rat, word func() *big.Int) bool {
+	for k := int64(1); ; k++ {
+		if !twinCoin(new(big.Rat).Quo(gamma, big.NewRat(k, 1)), word) {
+			return k%2 == 1
+		}
+	}
+}
+
+// twinChoose is Choose in rational numbers.
+func twinChoose(seed Seed, gaps []uint64, num, den *big.Int) int {
+	word, n := twinWords(seed), big.NewInt(int64(len(gaps)))
+	limit := new(big.Int).Lsh(big.NewInt(1), 64)
+	limit.Sub(limit, new(big.Int).Mod(limit, n))
+	for {
+		w := word()
+		if w.Cmp(limit) >= 0 {
+			continue
+		}
+		i := int(w.Mod(w, n).Int64())
+		gamma := new(big.Rat).SetFrac(new(big.Int).Mul(new(big.Int).SetUint64(gaps[i]), num), den)
+		if twinDecay(gamma, word) {
+			return i
+		}
+	}
+}
+
+func choiceSeed(i uint64) (seed Seed) {
+	binary.LittleEndian.PutUint64(seed[:], i)
+	seed[31] = 5
+	return seed
+}
+
+func TestChooseIsItsTwin(t *testing.T) {
+	r := rand.New(rand.NewPCG(21, 0))
+	for trial := range uint64(3000) {
+		gaps := make([]uint64, 1+r.IntN(6))
+		for i := range gaps {
+			if gaps[i] = r.Uint64N(9); r.IntN(20) == 0 {
+				gaps[i] = 1<<64 - 1 - gaps[i]
+			}
+		}
+		gaps[r.IntN(len(gaps))] = 0
+		num, den := new(big.Int).SetUint64(1+r.Uint64N(40)), new(big.Int).SetUint64(1+r.Uint64N(40))
+		if trial%7 == 0 { // far beyond 64 bits
+			den.Mul(den, new(big.Int).SetUint64(1<<63+r.Uint64())).Mul(den, big.NewInt(3))
+			num.Mul(num, new(big.Int).SetUint64(r.Uint64()|1)).Mul(num, big.NewInt(2))
+		}
+		for k := range gaps { // a digit that a coin ends on exactly
+			if trial%11 == 0 {
+				gaps[k], num, den = min(gaps[k], 3), big.NewInt(1), big.NewInt(4)
+			}
+		}
+		if got, want := Choose(choiceSeed(trial), gaps, num, den), twinChoose(choiceSeed(trial), gaps, num, den); got != want {
+			t.Fatalf("trial %d: gaps %v at %v/%v: %d, want %d", trial, gaps, num, den, got, want)
+		}
+	}
+}
+
+// Frequencies of 200 000 draws: each is within 6.11 standard errors of its probability, but with probability 1e-9 for
+// each of the fifteen. It is red for the rate that is half or twice as large.
+func TestChooseFrequencies(t *testing.T) {
+	const draws = 200_000
+	fits := func(gaps []uint64, num, den int64, factor float64) bool {
+		count, total := make([]int, len(gaps)), 0.0
+		for i := range uint64(draws) {
+			count[Choose(choiceSeed(i), gaps, big.NewInt(num), big.NewInt(den))]++
+		}
+		for _, gap := range gaps {
+			total += math.Exp(-factor * float64(gap) * float64(num) / float64(den))
+		}
+		for i, gap := range gaps {
+			p := math.Exp(-factor*float64(gap)*float64(num)/float64(den)) / total
+			if math.Abs(float64(count[i])/draws-p) > 6.11*math.Sqrt(p*(1-p)/draws) {
+				return false
+			}
+		}
+		return true
+	}
+	gaps := []uint64{0, 1, 2, 7, 30}
+	for _, rate := range [][2]int64{{1, 10}, {1, 3}, {5, 4}} {
+		if !fits(gaps, rate[0], rate[1], 1) {
+			t.Errorf("rate %v: frequencies are not those of e^−γ", rate)
+		}
+	}
+	if fits(gaps, 1, 3, 2) || fits(gaps, 1, 3, 0.5) {
+		t.Error("the test does not tell a rate from its double")
+	}
+}
+
+// BenchmarkChoose draws among n equal scores, and among scores of which few have a chance.
+func BenchmarkChoose(b *testing.B) {
+	for _, c := range []struct {
+		name string
+		gaps []uint64
+	}{{"n=10/gap=0", make([]uint64, 10)}, {"n=1000/gap=40", append(slices.Repeat([]uint64{40}, 999), 0)}} {
+		b.Run(c.name, func(b *testing.B) {
+			b.ReportAllocs()
+			num, den, i := big.NewInt(1), big.NewInt(10), uint64(0)
+			for b.Loop() {
+				i++
+				Choose(choiceSeed(i), c.gaps, num, den)
+			}
+		})
+	}
+}

@@ -1,0 +1,109 @@
+package mechanisms
+
+import (
+	"fmt"
+	"math"
+	"math/bits"
+	"slices"
+
+	"oriel/mechanisms/dp"
+	"oriel/mechanisms/lattice"
+	"oriel/mechanisms/noise"
+)
+
+// piece is a part under a configuration, with all that its noise and its loss take.
+type piece struct {
+	instance uint16
+	n        int
+	grid     lattice.Grid
+	square   lattice.Int128 // Δ², units²
+	stretch  float64        // √max k_i
+	budget   float64        // µ or ε
+	scale    noise.Scale
+}
+
+// shareMargin is what parts leave of the budget, relative: so much more than the rounding of a share and of the sum
+// of losses that what is recomputed from the integers of all parts is not above what they were calibrated to.
+const shareMargin = 0x1p-48
+
+// pieces returns the parts of a valid configuration on their grids, whose Λ have so many bits, without scales and budgets. It refuses a
+// lattice on which a batch has no bound in 64 bits.
+func (c Config) pieces(size int) ([]piece, error) {
+	out := make([]piece, len(c.Leaf.Parts))
+	for i, p := range c.Leaf.Parts {
+		grid, err := lattice.NewFineGrid(p.Clip, size)
+		if err != nil {
+			return nil, err
+		}
+		if most := maxPartial / uint64(grid.Lambda); c.Batch > most {
+			return nil, fmt.Errorf("mechanisms: batch %d: above %d, the most on a lattice as fine as memory %d and dimension %d need",
+				c.Batch, most, c.Memory, p.Size)
+		}
+		if !c.Leaf.plain() && size > squareBits {
+			return nil, fmt.Errorf("mechanisms: memory %d: dimension %d needs a lattice of %d bits; leaves other than the default one have %d at most",
+				c.Memory, p.Size, size, squareBits)
+		}
+		out[i] = piece{instance: uint16(i), n: p.Size, grid: grid, square: c.square(p, grid), stretch: 1}
+		if p.Scales != nil {
+			out[i].stretch = math.Sqrt(float64(slices.Max(p.Scales)))
+		}
+	}
+	return out, nil
+}
+
+// share gives each piece its budget: all of it to one that is alone.
+func (c Config) share(pieces []piece, law Law) {
+	budget := c.Budget.Epsilon
+	if law == Gaussian {
+		budget = dp.GaussianMu(c.Budget)
+	}
+	shares := 0.0 // exact: below 2⁴²
+	for _, p := range c.Leaf.Parts {
+		shares += float64(p.Share)
+	}
+	for i, p := range c.Leaf.Parts {
+		pieces[i].budget = budget
+		if len(pieces) > 1 {
+			pieces[i].budget = float64(float64(budget*part(law, float64(p.Share)/shares)) * (1 - shareMargin))
+		}
+	}
+}
+
+// part returns how much of µ or ε a share of the budget is: µ² and ε are what is shared.
+func part(law Law, share float64) float64 {
+	if law == Gaussian {
+		return math.Sqrt(share)
+	}
+	return share
+}
+
+// squareBits of Λ keep squares of distances between two leaves in 64 bits, as plans of parts have them.
+const squareBits = 31
+
+// square returns Δ² in units². Under replace an event is exchanged for any other or for one that gives no leaf, whose
+// leaf is zero; at user level under both adjacencies.
+//
+// Of the default leaf Δ is 2Λ, or Λ against the null event: leaves have integer entries with Σnᵢ² ≤ Λ², checked last.
+// The distance of two batches is that of their one differing leaf.
+func (c Config) square(p Part, grid lattice.Grid) lattice.Int128 {
+	if p.Quantiser == nil {
+		distance := uint64(grid.Lambda)
+		if !c.AgainstNull() {
+			distance *= 2
+		}
+		high, low := bits.Mul64(distance, distance)
+		return lattice.Int128{Hi: int64(high), Lo: low}
+	}
+	replace, zeroOut := p.distances(grid)
+	if c.AgainstNull() {
+		return lattice.Int128{Lo: zeroOut}
+	}
+	return lattice.Int128{Lo: max(replace, zeroOut)}
+}
+
+// Sensitivity returns Δ of part 0 in loss units, exactly when it is the default leaf: how far the exchange of one
+// event moves the leaf sum of its step, in the ℓ2 norm of scaled coordinates.
+func (p Plan) Sensitivity(c Config) float64 {
+	square := c.square(c.Leaf.Parts[0], p.Grid)
+	return float64(math.Sqrt(lattice.Grid{}.Float64(square)) * p.Grid.Unit())
+}

@@ -1,0 +1,178 @@
+package mechanisms_test
+
+import (
+	"math"
+	"math/big"
+	"slices"
+	"testing"
+
+	"oriel/mechanisms"
+	"oriel/mechanisms/lattice"
+)
+
+// oneHot takes the number of a cell, 0 … n−1, and makes Λ of its coordinate; any other number is in no cell. Two
+// leaves are Λ√2 apart at most, and one is Λ from the null leaf.
+type oneHot struct{ short bool } // short: a fault, the replace distance of a count in one cell
+
+func (oneHot) Entries() int { return 1 }
+
+func (q oneHot) Distances(g lattice.Grid) (replace, zeroOut uint64) {
+	square := uint64(g.Lambda) * uint64(g.Lambda)
+	if q.short {
+		return square, square
+	}
+	return 2 * square, square
+}
+
+func (oneHot) Quantise(g lattice.Grid, dst []int64, v []float64) {
+	clear(dst)
+	if i := int(v[0]); v[0] >= 0 && v[0] < float64(len(dst)) {
+		dst[i] = g.Lambda
+	}
+}
+
+// moments takes a vector a of d numbers within [−1, 1], and makes the upper triangle of Aaᵀ of the nearest A in
+// Z^d·r⁻¹ with |A| ≤ 1: r² units off the diagonal are A_iA_j exactly, on it A_i²/√2 to the nearest. With those scales
+// |vech|² = ½|A|⁴ but for d halves, so two leaves are r² + √d apart, A and B orthogonal, and one is r²/√2 + √d/2 from
+// the null leaf.
+type moments struct {
+	d     int
+	r     int64
+	plain bool // a fault: the diagonal is not drawn together by √2
+}
+
+func (m moments) Entries() int { return m.d }
+
+func (m moments) size() int { return m.d * (m.d + 1) / 2 }
+
+// scales is 2 on the diagonal.
+func (m moments) scales() []uint32 {
+	out := make([]uint32, 0, m.size())
+	for i := range m.d {
+		for j := i; j < m.d; j++ {
+			out = append(out, 1+uint32(1-min(1, j-i)))
+		}
+	}
+	return out
+}
+
+func (m moments) Distances(lattice.Grid) (replace, zeroOut uint64) {
+	r, d := float64(m.r*m.r), math.Sqrt(float64(m.d))
+	return uint64(math.Ceil((r + d) * (r + d))), uint64(math.Ceil((r/math.Sqrt2 + d/2) * (r/math.Sqrt2 + d/2)))
+}
+
+func (m moments) Quantise(_ lattice.Grid, dst []int64, v []float64) {
+	a := make([]int64, m.d)
+	square := int64(0)
+	for i, x := range v {
+		if !(math.Abs(x) <= 1) {
+			clear(dst)
+			return
+		}
+		a[i] = int64(math.RoundToEven(x * float64(m.r)))
+		square += a[i] * a[i]
+	}
+	if square > m.r*m.r {
+		clear(a)
+	}
+	at := 0
+	for i := range m.d {
+		for j := i; j < m.d; j++ {
+			if dst[at] = a[i] * a[j]; i == j && !m.plain {
+				dst[at] = rootHalf(dst[at])
+			}
+			at++
+		}
+	}
+}
+
+// rootHalf returns x/√2 to the nearest integer, exactly, for x ≥ 0: ⌊(⌊√(2x²)⌋ + 1)/2⌋, since no half is a root.
+func rootHalf(x int64) int64 {
+	square := new(big.Int).Mul(big.NewInt(2*x), big.NewInt(x))
+	return (square.Sqrt(square).Int64() + 1) / 2
+}
+
+// farthest returns the squares of the largest distances that leaves have: of two, and of one from zero, over all
+// vectors given.
+func farthest(g lattice.Grid, q mechanisms.Quantiser, size int, vectors [][]float64) (replace, zeroOut uint64) {
+	square := func(x, y []int64) (sum uint64) {
+		for i := range x {
+			sum += uint64((x[i] - y[i]) * (x[i] - y[i]))
+		}
+		return sum
+	}
+	seen := map[string]bool{}
+	var leaves [][]int64
+	for _, v := range vectors {
+		leaf := make([]int64, size)
+		q.Quantise(g, leaf, v)
+		if key := string(appendLeaf(nil, leaf)); !seen[key] {
+			seen[key] = true
+			leaves = append(leaves, leaf)
+		}
+	}
+	zero := make([]int64, size)
+	for i, x := range leaves {
+		zeroOut = max(zeroOut, square(x, zero))
+		for _, y := range leaves[:i] {
+			replace = max(replace, square(x, y))
+		}
+	}
+	return replace, zeroOut
+}
+
+func appendLeaf(dst []byte, leaf []int64) []byte {
+	for _, x := range leaf {
+		for k := range 8 {
+			dst = append(dst, byte(x>>(8*k)))
+		}
+	}
+	return dst
+}
+
+// lattices returns all vectors of d numbers in −1 … 1 by steps of 1/r, and some that are none.
+func lattices(d int, r int64) [][]float64 {
+	out := [][]float64{make([]float64, d)}
+	for i := range d {
+		var next [][]float64
+		for _, v := range out {
+			for x := -r; x <= r; x++ {
+				w := slices.Clone(v)
+				w[i] = float64(x) / float64(r)
+				next = append(next, w)
+			}
+		}
+		out = next
+	}
+	nan, inf := slices.Repeat([]float64{math.NaN()}, d), slices.Repeat([]float64{math.Inf(-1)}, d)
+	return append(out, nan, inf, slices.Repeat([]float64{1e300}, d))
+}
+
+// No pair of leaves is farther apart, in the scaled norm, than is claimed, by enumeration of all of them; and the
+// claim is no waste. It is red for a distance that is short by √2, and for a diagonal that is not scaled.
+func TestDistancesByEnumeration(t *testing.T) {
+	g, err := lattice.NewGrid(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := func(what string, q mechanisms.Quantiser, size int, vectors [][]float64, holds bool) {
+		t.Helper()
+		replace, zeroOut := farthest(g, q, size, vectors)
+		claimReplace, claimZero := q.Distances(g)
+		if within := replace <= claimReplace && zeroOut <= claimZero; within != holds {
+			t.Errorf("%s: √%d and √%d, claimed √%d and √%d", what, replace, zeroOut, claimReplace, claimZero)
+		}
+		if holds && (float64(replace) < 0.8*float64(claimReplace) || float64(zeroOut) < 0.8*float64(claimZero)) {
+			t.Errorf("%s: √%d and √%d is much less than claimed, √%d and √%d", what, replace, zeroOut, claimReplace, claimZero)
+		}
+	}
+	cells := [][]float64{{0}, {1}, {2}, {2.5}, {3}, {-1}, {math.NaN()}, {math.Inf(1)}, {1e300}}
+	f("one-hot", oneHot{}, 3, cells, true)
+	f("one-hot, short by √2", oneHot{short: true}, 3, cells, false)
+	for _, m := range []moments{{d: 2, r: 20}, {d: 3, r: 20}} {
+		vectors := lattices(m.d, min(m.r, map[int]int64{2: 20, 3: 5}[m.d]))
+		f("second moments", m, m.size(), vectors, true)
+		m.plain = true
+		f("second moments, the diagonal not scaled", m, m.size(), vectors, false)
+	}
+}

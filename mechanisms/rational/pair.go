@@ -1,0 +1,45 @@
+package rational
+
+// pair is what n rows of two rates come to, with p = Pⁿ, q = Qⁿ and z_a, y_a as in Train: sums of positive terms, which two pairs give for the rows
+// of both, so that n rows take log n steps and nothing cancels, however near 1 the rates are.
+type pair struct {
+	p, q Interval
+	z, y Interval // Σ_{r<n} P^r, Σ_{r<n} Q^r
+	both Interval // Σ_{a<n} z_ay_a
+	zq   Interval // Σ_{a<n} z_aQ^{a+1}
+	yp   Interval // Σ_{a<n} y_aP^{a+1}
+	pq   Interval // Σ_{a<n} (PQ)^{a+1}
+}
+
+// first returns the pair of one row.
+func (a pair) first() pair {
+	one := Whole(1)
+	return pair{p: a.p, q: a.q, z: one, y: one, both: one, zq: a.q, yp: a.p, pq: a.p.Mul(a.q)}
+}
+
+// then returns the pair of a's rows and, after them, b's: their z is b's z_a + P^{a+1}·z of a, and so for y.
+func (a pair) then(b pair) pair {
+	return pair{
+		p:    a.p.Mul(b.p).floored(),
+		q:    a.q.Mul(b.q).floored(),
+		z:    a.z.Add(a.p.Mul(b.z)),
+		y:    a.y.Add(a.q.Mul(b.y)),
+		both: a.both.Add(b.both).Add(a.y.Mul(b.zq)).Add(a.z.Mul(b.yp)).Add(a.z.Mul(a.y).Mul(b.pq)),
+		zq:   a.zq.Add(a.q.Mul(b.zq.Add(a.z.Mul(b.pq)))),
+		yp:   a.yp.Add(a.p.Mul(b.yp.Add(a.y.Mul(b.pq)))),
+		pq:   a.pq.Add(a.p.Mul(a.q).Mul(b.pq)),
+	}
+}
+
+// times returns the pair of n times a's rows.
+func (a pair) times(n uint64) pair {
+	zero := Whole(0)
+	sum := pair{p: Whole(1), q: Whole(1), z: zero, y: zero, both: zero, zq: zero, yp: zero, pq: zero}
+	for ; n > 0; n >>= 1 {
+		if n&1 == 1 {
+			sum = sum.then(a)
+		}
+		a = a.then(a)
+	}
+	return sum
+}

@@ -1,0 +1,72 @@
+package rational
+
+// Sum is the sequence Σ_i w_i·p_i^j, j ≥ 0, of rates p_i in [0, 1] and weights w_i, with 0⁰ = 1: a rate 0 adds to the first term alone.
+type Sum struct {
+	Rates, Weights []Interval
+}
+
+// Add adds a rate with its weight.
+func (s *Sum) Add(rate, weight Interval) {
+	s.Rates, s.Weights = append(s.Rates, rate), append(s.Weights, weight)
+}
+
+// At returns term j.
+func (s Sum) At(j uint64) Interval {
+	sum := Whole(0)
+	for i, w := range s.Weights {
+		sum = sum.Add(w.Mul(s.Rates[i].Power(j)))
+	}
+	return sum
+}
+
+// Energy returns the sum of the squares of the first terms, by geometric sums.
+func (s Sum) Energy(terms uint64) Interval {
+	return s.pairs(func(x Interval, _, _ int) Interval { return geometric(x, terms) })
+}
+
+// pairs returns Σ_{i,k} w_iw_k·t(p_ip_k, i, k) of a symmetric t.
+func (s Sum) pairs(t func(x Interval, i, k int) Interval) Interval {
+	sum := Whole(0)
+	for i := range s.Rates {
+		for k := range i + 1 {
+			product := s.Weights[i].Mul(s.Weights[k])
+			if k < i {
+				product = product.Add(product)
+			}
+			sum = sum.Add(product.Mul(t(s.Rates[i].Mul(s.Rates[k]), i, k)))
+		}
+	}
+	return sum
+}
+
+// geometric returns Σ_{j<terms} x^j for 0 ≤ x < 1, or for x = 1.
+func geometric(x Interval, terms uint64) Interval {
+	if x.one() {
+		return Whole(terms)
+	}
+	return Whole(1).Sub(x.Power(terms)).Mul(Whole(1).Sub(x).Inverse())
+}
+
+// Train returns Σ_{j<age} (Σ_{r<count} x_{j−rs})² of the sequence x, zero before its first term, for s = separation. It is Σ_{i,k} w_iw_k·t_ik, and
+// with P = p_i^s, Q = p_k^s, z_a = Σ_{r≤a} P^r, y_a = Σ_{r≤a} Q^r and x = p_ip_k, by rows of s steps,
+//
+//	t_ik = Σ_{a<rows} z_ay_a·Σ_{b<s} x^b + the rest,    rows = min(⌊age/s⌋, count),
+//
+// where the rest is z_ay_a·Σ_b x^b of an incomplete row, or x^s·z_ay_a·Σ_b x^b of all steps after the last event's row. Every t_ik is a sum of
+// positive terms.
+func (s Sum) Train(age, separation, count uint64) Interval {
+	rows := min(age/separation, count)
+	rest := age - rows*separation
+	return s.pairs(func(x Interval, i, k int) Interval {
+		one := pair{p: s.Rates[i].Power(separation), q: s.Rates[k].Power(separation)}.first()
+		past := one.times(rows)
+		last, ahead := past, x.Power(separation)
+		if rows < count {
+			last, ahead = past.then(one), Whole(1)
+		}
+		return past.both.Mul(geometric(x, separation)).Add(last.z.Mul(last.y).Mul(ahead).Mul(geometric(x, rest)))
+	})
+}
+
+// Events returns ⌈steps/separation⌉, the most events in so many steps that are so far apart; steps ≥ 1.
+func Events(steps, separation uint64) uint64 { return (steps-1)/separation + 1 }

@@ -1,0 +1,122 @@
+package rational
+
+import (
+	"math/big"
+
+	"oriel/mechanisms/dp"
+)
+
+// zeroBits is the precision of zeros, bits after the binary point. Points are integers, in units of 2^−zeroBits, and signs at them exact.
+const zeroBits = 200
+
+// zeros encloses the zeros of F in z, falling. They are those of N(z) = F·Π(z − q_k), a polynomial of degree m: ok means that N changes
+// sign across m intervals in (0, 1) that lie apart, so that each holds one zero and there are no others.
+func (f Fraction) zeros() (zeros []Interval, ok bool) {
+	n := f.numerator()
+	below := new(big.Int).Lsh(big.NewInt(1), zeroBits) // 1, then the low end of the zero before
+	margin := big.NewInt(2)                            // of Newton's last step, and one
+	for _, z := range n.guesses() {
+		lo, hi := new(big.Int).Sub(z, margin), new(big.Int).Add(z, margin)
+		if n.at(lo).Sign()*n.at(hi).Sign() != -1 || hi.Cmp(below) >= 0 || lo.Sign() <= 0 {
+			return nil, false
+		}
+		zeros, below = append(zeros, Interval{point(lo), point(hi)}), lo
+	}
+	return zeros, len(zeros) == len(f.Poles)
+}
+
+// point returns a point as a number, exactly.
+func point(z *big.Int) *big.Float {
+	x := dp.Float().SetInt(z)
+	return x.SetMantExp(x, -zeroBits)
+}
+
+// polynomial holds integer coefficients from the lowest power on.
+type polynomial []*big.Int
+
+// numerator returns 2^{30m}·(Π(z − q_k) + Σ_k R_k·Π_{l≠k}(z − q_l)), by k: N ← N·(z − q_k) + R_k·P and P ← P·(z − q_k).
+func (f Fraction) numerator() polynomial {
+	times := func(p polynomial, q int64) polynomial { // 2³⁰·p·(z − q/2³⁰)
+		out := make(polynomial, len(p)+1)
+		for i := range out {
+			out[i] = new(big.Int)
+			if i > 0 {
+				out[i].Lsh(p[i-1], Bits)
+			}
+			if i < len(p) {
+				out[i].Sub(out[i], new(big.Int).Mul(p[i], big.NewInt(q)))
+			}
+		}
+		return out
+	}
+	n, p := polynomial{big.NewInt(1)}, polynomial{big.NewInt(1)}
+	for k := range f.Poles {
+		n = times(n, int64(f.Poles[k]))
+		for i, x := range p {
+			n[i].Add(n[i], new(big.Int).Mul(x, big.NewInt(f.Residues[k])))
+		}
+		p = times(p, int64(f.Poles[k]))
+	}
+	return n
+}
+
+// at returns the value at a point times 2^{zeroBits·degree}.
+func (p polynomial) at(z *big.Int) *big.Int {
+	sum, part := new(big.Int), new(big.Int)
+	for i := len(p) - 1; i >= 0; i-- {
+		sum.Mul(sum, z).Add(sum, part.Lsh(p[i], uint(zeroBits*(len(p)-1-i))))
+	}
+	return sum
+}
+
+func (p polynomial) derivative() polynomial {
+	out := make(polynomial, len(p)-1)
+	for i := range out {
+		out[i] = new(big.Int).Mul(p[i+1], big.NewInt(int64(i+1)))
+	}
+	return out
+}
+
+// Bits of a zero that bisection finds, and steps of Newton's method after it, which reach zeroBits when zeros lie 2⁻⁶⁰ apart.
+const (
+	bisections  = 80
+	newtonSteps = 4
+)
+
+// guesses returns points near zeros of p in (0, 1), falling: between two zeros of its derivative p has one zero at most. Nothing is claimed
+// of them.
+func (p polynomial) guesses() []*big.Int {
+	if len(p) < 2 {
+		return nil
+	}
+	var out []*big.Int
+	slope := p.derivative()
+	high := new(big.Int).Lsh(big.NewInt(1), zeroBits)
+	for _, low := range append(slope.guesses(), new(big.Int)) {
+		if a, b := p.at(low).Sign(), p.at(high).Sign(); a*b < 0 {
+			out = append(out, p.guess(slope, low, high, a))
+		}
+		high = low
+	}
+	return out
+}
+
+// guess returns a point near the zero of p between low, where p has the sign given, and high.
+func (p polynomial) guess(slope polynomial, low, high *big.Int, sign int) *big.Int {
+	for range bisections {
+		middle := new(big.Int).Add(low, high)
+		middle.Rsh(middle, 1)
+		if p.at(middle).Sign() == sign {
+			low = middle
+		} else {
+			high = middle
+		}
+	}
+	z := new(big.Int).Set(low)
+	for range newtonSteps {
+		if s := slope.at(z); s.Sign() != 0 {
+			z.Sub(z, s.Quo(p.at(z), s))
+		}
+	}
+	return z
+}

@@ -1,0 +1,152 @@
+package mechanisms
+
+import (
+	"fmt"
+
+	"oriel/mechanisms/dp"
+	"oriel/mechanisms/lattice"
+	"oriel/mechanisms/noise"
+)
+
+// Seat is what all streams of one configuration and plan have in common: guarantee, sampler, filter and scratch,
+// checked and computed once. A stream of it costs what only that stream holds.
+//
+// Streams of one seat are used one at a time: from one goroutine, or behind one lock. They share scratch, and nothing
+// that a call leaves there is read by another call.
+type Seat struct {
+	frame
+	fresh func() []Sum
+}
+
+// frame is the part of a seat that its streams read.
+type frame struct {
+	config    Config
+	plan      Plan
+	guarantee dp.Guarantee
+	scratch   *noise.Scratch
+	parts     []seated
+	entries   int     // numbers of a record
+	leaf      []int64 // of the last record, scratch
+	undo      []byte  // states of sums, scratch of Restore
+	callers   []float64
+}
+
+// seated is a part as streams use it.
+type seated struct {
+	from, to  int // its coordinates among all
+	entries   int
+	grid      lattice.Grid
+	quantiser Quantiser
+	zeroOut   uint64    // square of the quantiser's distance between a leaf and zero, units²
+	roots     []float64 // √k_i; nil when all are 1
+	scaled    []float64 // scratch of the default quantiser with roots
+}
+
+// quantise writes the leaf of v to dst. A leaf that is longer than a quantiser says becomes the zero leaf: then two
+// leaves are twice that apart at most, whatever is wrong with the quantiser, and sums of leaves cannot overflow.
+func (x *seated) quantise(dst []int64, v []float64) {
+	switch {
+	case x.quantiser != nil:
+		clear(dst) // the leaf of a record before is in it
+		x.quantiser.Quantise(x.grid, dst, v)
+		if !x.grid.Contains(dst) || square(dst) > x.zeroOut {
+			clear(dst)
+		}
+	case x.roots != nil:
+		for i, root := range x.roots {
+			x.scaled[i] = v[i] / root
+		}
+		x.grid.Quantise(dst, x.scaled)
+	default:
+		x.grid.Quantise(dst, v)
+	}
+}
+
+// square returns ‖leaf‖² of a leaf within Λ of 31 bits, exactly: below 2⁶².
+func square(leaf []int64) uint64 {
+	sum := uint64(0)
+	for _, n := range leaf {
+		sum += uint64(n * n)
+	}
+	return sum
+}
+
+// NewSeat checks a plan against a configuration, and computes what it proves.
+func NewSeat(c Config, p Plan) (*Seat, error) {
+	frame, err := newFrame(c, p)
+	if err != nil {
+		return nil, err
+	}
+	fresh, err := p.sums(c, nil)
+	if err != nil {
+		return nil, fmt.Errorf("mechanisms: plan: %w", err)
+	}
+	return &Seat{frame, fresh}, nil
+}
+
+func newFrame(c Config, p Plan) (frame, error) {
+	guarantee, err := p.Guarantee(c)
+	if err != nil {
+		return frame{}, err
+	}
+	f := frame{
+		config: c, plan: p, guarantee: guarantee, scratch: noise.NewScratch(), leaf: make([]int64, c.Dimension()),
+	}
+	from := 0
+	for i, part := range c.Leaf.Parts {
+		x := seated{
+			from: from, to: from + part.Size, entries: part.Entries(),
+			grid: p.Part(i).Grid, quantiser: part.Quantiser, roots: roots(part.Scales),
+		}
+		_, x.zeroOut = part.distances(x.grid)
+		if x.roots != nil && x.quantiser == nil {
+			x.scaled = make([]float64, part.Size)
+		}
+		f.parts = append(f.parts, x)
+		f.entries, from = f.entries+x.entries, x.to
+	}
+	f.callers = make([]float64, f.entries)
+	return f, nil
+}
+
+// Open opens a stream before its first record. key is k₀, 256 secret random bits for this stream and no other.
+func (s *Seat) Open(key [32]byte) *Stream { return s.over(key, s.fresh()) }
+
+// over returns a stream over mechanisms before their first step.
+func (s *frame) over(key [32]byte, sums []Sum) *Stream {
+	n := len(s.leaf)
+	return &Stream{
+		frame: s, chain: s.scratch.Chain(key), sums: sums, partial: make([]int64, n), released: make([]float64, n),
+	}
+}
+
+// Scratch is as long as what a record adds, for a caller to build it in. All streams of a seat share it: it holds what was put there until the
+// caller uses another of them.
+func (s *frame) Scratch() []float64 { return s.callers }
+
+// Dimension returns the coordinates of all parts: n of the default leaf.
+func (s *frame) Dimension() int { return len(s.leaf) }
+
+// Parts returns the number of parts.
+func (s *frame) Parts() int { return len(s.parts) }
+
+// Batch returns B.
+func (s *frame) Batch() uint64 { return s.config.Batch }
+
+// Once reports whether releases are of single steps, and not prefix sums.
+func (s *frame) Once() bool {
+	facts, _ := FactsOf(s.plan.Name)
+	return facts.Once
+}
+
+// Horizon returns T, after which Stream.Add panics; 0 means no end.
+func (s *frame) Horizon() uint64 { return s.config.Horizon }
+
+// Memory returns H: sums decay by 1 − 1/H a step. 0 means that they do not.
+func (s *frame) Memory() uint64 { return s.config.Memory }
+
+// ErrorBound returns Plan.ErrorBound, of the first part; Plan.Parts has the others'.
+func (s *frame) ErrorBound() float64 { return s.plan.ErrorBound }
+
+// Guarantee returns what each stream proves.
+func (s *frame) Guarantee() dp.Guarantee { return s.guarantee }

@@ -1,0 +1,104 @@
+package coco
+
+import (
+	"oriel/mechanisms"
+	"oriel/operators/loss"
+)
+
+// Rules by which a leaf is bounded. A plan stores which, so that a deployment keeps the one it was opened with.
+const (
+	ruleClip   = 0 // the ball of the clip around zero: 2L, or L against the null event
+	ruleCentre = 1 // the ball around a centre that the decision gives: its diameter
+	ruleNorm   = 2 // the ball around zero of the longest gradient that the loss has
+)
+
+// Leaves is what a plan says of leaves.
+type Leaves struct {
+	Rule   uint8
+	Pull   float64 // the centre at the decision x is Pull·x + Offset, in the set's directions
+	Offset float64
+	Radius float64
+	Reach  float64 // the largest norm of a centre; 0: there is none
+}
+
+// mostCentred is nH² up to which a memory of H steps leaves room for a centre: rounding of n coordinates over a life asks for
+// a lattice with Λ ∝ H√n, and leaves with a quantiser have one of 31 bits at most.
+const mostCentred = 1 << 38
+
+// leaves chooses the rule for a mechanism: what moves leaves least. Both rules hold for every event, since leaves beyond
+// them are drawn inside; that gradients are inside by themselves is loss/PROOF.md.
+func (c Config) leaves(m mechanisms.Config) Leaves {
+	if facts, _ := mechanisms.FactsOf(m.Name); facts.Paper {
+		return Leaves{}
+	}
+	b := loss.Bounds{
+		Decision: c.Set.MaxNorm(), Dimension: c.Set.Dimension(), Clip: c.Clip,
+		Features: c.FeaturesMax, Weight: c.weight(), Label: c.LabelMax,
+	}
+	l, sharp := loss.LeavesOf(c.Loss, b)
+	switch {
+	case !sharp:
+		return Leaves{}
+	case m.AgainstNull():
+		if !(l.Norm < c.Clip) {
+			return Leaves{}
+		}
+		return Leaves{Rule: ruleNorm, Radius: l.Norm}
+	case m.Memory > 0 && float64(c.Set.Dimension())*float64(float64(m.Memory)*float64(m.Memory)) > mostCentred:
+		return Leaves{}
+	case l.Reach == 0:
+		return Leaves{Rule: ruleNorm, Radius: l.Radius}
+	}
+	return Leaves{Rule: ruleCentre, Pull: l.Pull, Offset: l.Offset, Radius: l.Radius, Reach: l.Reach}
+}
+
+// weight is the largest weight that leaves are bounded for: the one that is set; else 1, or what the clip has room for where
+// gradients are no longer than weight times vector.
+func (c Config) weight() float64 {
+	if c.WeightMax > 0 {
+		return c.WeightMax
+	}
+	if _, squared := c.Loss.(loss.Squared); squared || !(c.FeaturesMax > 0) {
+		return 1
+	}
+	return max(1, c.Clip/c.FeaturesMax)
+}
+
+// leaf is what a record adds under the rule.
+func (l Leaves) leaf(c Config) mechanisms.Leaf {
+	n := c.Set.Dimension()
+	switch l.Rule {
+	case ruleCentre:
+		return mechanisms.Leaf{Parts: []mechanisms.Part{mechanisms.Ball{Size: n, Radius: l.Radius, Reach: l.Reach}.Part()}}
+	case ruleNorm:
+		return mechanisms.OnePart(n, l.Radius)
+	}
+	return mechanisms.OnePart(n, c.Clip)
+}
+
+// entries is how many numbers a record adds in n dimensions.
+func (l Leaves) entries(n int) int {
+	if l.Rule == ruleCentre {
+		return 2 * n
+	}
+	return n
+}
+
+// longest is the norm that no leaf exceeds.
+func (l Leaves) longest(c Config) float64 {
+	if l.Rule == ruleCentre {
+		return max(c.Clip, l.Radius+l.Reach)
+	}
+	return c.Clip
+}
+
+// String tells the rule to people.
+func (l Leaves) String() string {
+	switch l.Rule {
+	case ruleCentre:
+		return "the diameter of the loss's gradients, around a centre that the decision gives"
+	case ruleNorm:
+		return "the longest gradient that the loss has"
+	}
+	return "the clip"
+}

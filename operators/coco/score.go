@@ -1,0 +1,25 @@
+package coco
+
+import (
+	"oriel/operators"
+	"oriel/operators/loss"
+)
+
+// Score is the configured loss, without the public regulariser.
+func (c configured) Score() *operators.Score {
+	s := &operators.Score{Start: make([]float64, c.Set.Dimension()), Loss: c.Loss.Value, Predict: loss.Predict}
+	c.Set.Start(s.Start)
+	switch l := c.Loss.(type) {
+	case loss.Logistic:
+		s.Predicts = operators.LogOdds
+	case loss.Hinge:
+		s.Predicts = operators.Side
+	case loss.Squared:
+		s.Predicts = operators.Mean
+	case loss.Absolute:
+		s.Predicts, s.Level = operators.Quantile, 0.5
+	case loss.Quantile:
+		s.Predicts, s.Level, s.Predict = operators.Quantile, l.Tau, l.Predict
+	}
+	return s
+}

@@ -1,0 +1,94 @@
+package coco
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"oriel/operators"
+	"oriel/operators/convex"
+	"oriel/operators/loss"
+)
+
+// TestCanariesPointWhereTheyShould: for every loss and set, whatever was decided before, the gradient of a canary is longer
+// than the clip by Beyond, as its weight is, and points along u or −u; another factor scales it.
+func TestCanariesPointWhereTheyShould(t *testing.T) {
+	const n = 5
+	rng := rand.New(rand.NewPCG(1, 1))
+	for _, name := range loss.Names() {
+		for _, set := range convex.Names() {
+			if name == "portfolio" && set != "simplex" {
+				continue
+			}
+			for _, radius := range []float64{0.01, 7} {
+				c := sample(t, set, n)
+				c.Loss, c.Set, c.Clip = mustLoss(t, name), mustSet(t, set, n, radius), 1.5
+				checkCanaries(t, fmt.Sprintf("%s on the %s of radius %g", name, set, radius), c, rng)
+			}
+		}
+	}
+}
+
+func checkCanaries(t *testing.T, what string, c Config, rng *rand.Rand) {
+	t.Helper()
+	projection, err := convex.NewProjection(c.Set)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := c.Set.Dimension()
+	plan, err := Plan{}.AppendBinary(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	twin, err := configured{Config: c}.Twin(plan)
+	if err != nil {
+		t.Fatal(err)
+	}
+	u, x := make([]float64, n), make([]float64, n)
+	for i := range u {
+		u[i] = rng.NormFloat64()
+	}
+	twin.Direct(u)
+	length := norm(u)
+	for i := range u {
+		u[i] /= length
+	}
+	twin.Begin()
+	for range 15 {
+		for i := range x {
+			x[i] = 20 * rng.NormFloat64()
+		}
+		projection.Project(x, x)
+		twin.Decided([]operators.Decision{{Point: x}})
+		for _, factor := range []float64{1, 0.25} {
+			with, without := twin.Canary(u, factor)
+			for sign, r := range map[float64]operators.Record{1: with, -1: without} {
+				leaf := make([]float64, n)
+				if r.Event.Weight < operators.Beyond*factor || !twin.Leaf(leaf, r) {
+					t.Fatalf("%s: weight %g, or no leaf at %v", what, r.Event.Weight, x)
+				}
+				length := norm(leaf)
+				if length < 0.99*operators.Beyond*c.Clip*factor {
+					t.Errorf("%s: a gradient of length %g at %v", what, length, x)
+				}
+				for i := range leaf {
+					if off := math.Abs(leaf[i]/length - sign*u[i]); off > 1e-6 {
+						t.Fatalf("%s: the canary of sign %g points along %v, want %v", what, sign, leaf, u)
+					}
+				}
+			}
+		}
+	}
+	if twin.Leaf(x, operators.Record{Null: true}) {
+		t.Errorf("%s: a null record has a leaf", what)
+	}
+}
+
+func norm(v []float64) float64 {
+	sum := 0.0
+	for _, x := range v {
+		sum = math.Hypot(sum, x)
+	}
+	return sum
+}

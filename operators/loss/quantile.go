@@ -1,0 +1,65 @@
+package loss
+
+import (
+	"math"
+
+	"oriel/schemas"
+)
+
+// Quantile is the pinball loss ℓ(x) = max(τ(y − m), (τ−1)(y − m)), m = ⟨a,x⟩, whose least mean is at the τ-quantile of
+// y (Koenker and Bassett, "Regression quantiles", Econometrica 46, 1978).
+//
+// In one dimension an event may have no vector: a is then the constant 1, and x a threshold that a share τ of the
+// labels stays below.
+type Quantile struct {
+	Tau float64 // τ, in (0, 1)
+}
+
+// constant is the vector of an event that has none.
+var constant = schemas.Vector{Values: []float64{1}}
+
+// vectorOf returns the vector of an event for a point in n dimensions.
+func (Quantile) vectorOf(e schemas.Event, n int) schemas.Vector {
+	if n == 1 && e.Vector.Indices == nil && e.Vector.Values == nil {
+		return constant
+	}
+	return e.Vector
+}
+
+// Predict returns ⟨a, x⟩, and NaN where a does not lie in the space of x.
+func (q Quantile) Predict(x []float64, e schemas.Event) float64 {
+	m, ok := inner(q.vectorOf(e, len(x)), x)
+	if !ok {
+		return math.NaN()
+	}
+	return m
+}
+
+// Gradient is w·(1−τ)·a where the label lies below m, −w·τ·a above, and zero at it.
+func (q Quantile) Gradient(dst, x []float64, e schemas.Event) bool {
+	v := q.vectorOf(e, len(x))
+	m, ok := inner(v, x)
+	if !ok || !valid(e.Weight) {
+		return false
+	}
+	slope := 0.0
+	switch r := m - e.Label; {
+	case r > 0:
+		slope = 1 - q.Tau
+	case r < 0:
+		slope = -q.Tau
+	case r != r:
+		return false
+	}
+	return scaled(dst, float64(slope*e.Weight), v)
+}
+
+// Value is w·max(τ(y − m), (τ−1)(y − m)).
+func (q Quantile) Value(x []float64, e schemas.Event) float64 {
+	m, ok := inner(q.vectorOf(e, len(x)), x)
+	if !ok || !valid(e.Weight) {
+		return math.NaN()
+	}
+	r := e.Label - m
+	return float64(e.Weight * max(float64(q.Tau*r), float64((q.Tau-1)*r)))
+}

@@ -1,0 +1,160 @@
+package pending
+
+// Row is one that waits no more. Its slices are the table's, valid until the next call.
+type Row struct {
+	Name   []byte
+	Step   uint64    // at which it was put
+	Values []float64 // as long as Width
+}
+
+// Outcome says what became of a call.
+type Outcome uint8
+
+// The outcomes.
+const (
+	Done    Outcome = iota + 1 // put, or taken
+	Again                      // Put: a row of that name has not timed out; Take: the row was taken before
+	Late                       // Take: the row has timed out
+	Foreign                    // Take: no row of that name is known
+	Full                       // Put: Capacity rows have not timed out, or not been asked for by Expired
+	Unnamed                    // Put: the name is empty or longer than Config.Name
+)
+
+// Table holds rows that wait. It is not safe for concurrent use.
+type Table struct {
+	config Config
+	put    uint64 // rows ever put; the n-th is in place n mod Capacity
+	gone   uint64 // of these, the first that hold no place: they have timed out
+	steps  []uint64
+	marks  []mark
+	names  []byte // of each place Name bytes, zero behind its length
+	long   []uint8
+	values []float64
+
+	index, spare index
+	row          Row // given out; its slices have room
+}
+
+// mark says what a place holds.
+type mark uint8
+
+const (
+	empty   mark = iota
+	waiting      // values are the row's; zero in all other marks
+	taken
+	expired
+)
+
+// New returns an empty table.
+func New(c Config) (*Table, error) {
+	if err := c.Validate(); err != nil {
+		return nil, err
+	}
+	return &Table{
+		config: c,
+		steps:  make([]uint64, c.Capacity),
+		marks:  make([]mark, c.Capacity),
+		names:  make([]byte, c.Capacity*c.Name),
+		long:   make([]uint8, c.Capacity),
+		values: make([]float64, c.Capacity*c.Width),
+		index:  newIndex(c.Capacity),
+		spare:  newIndex(c.Capacity),
+		row:    Row{Name: make([]byte, 0, c.Name), Values: make([]float64, c.Width)},
+	}, nil
+}
+
+// Put lets a row wait under a name from a step on, not below that of the row before. The table keeps copies.
+func (t *Table) Put(name []byte, step uint64, values []float64) Outcome {
+	switch {
+	case len(values) != t.config.Width:
+		panic("BUG: pending: a row has another width")
+	case t.put > 0 && step < t.steps[t.place(t.put-1)]:
+		panic("BUG: pending: steps go back")
+	case len(name) == 0 || len(name) > t.config.Name:
+		return Unnamed
+	}
+	t.pass(step)
+	if at := t.find(name); at != none && !t.timedOut(at, step) {
+		return Again
+	}
+	if t.put-t.gone == uint64(t.config.Capacity) {
+		return Full
+	}
+	at := t.place(t.put)
+	if t.marks[at] != empty {
+		t.index.remove(t.nameAt(at), at)
+	}
+	n := t.config.Name
+	stored := t.names[at*n : (at+1)*n]
+	clear(stored[copy(stored, name):])
+	t.steps[at], t.marks[at], t.long[at] = step, waiting, uint8(len(name))
+	copy(t.valuesAt(at), values)
+	t.index.add(name, at)
+	t.put++
+	return Done
+}
+
+// Take gives out the row that waits under a name: Done, and anything else without a row.
+func (t *Table) Take(name []byte, step uint64) (Row, Outcome) {
+	at := t.find(name)
+	switch {
+	case at == none:
+		return Row{}, Foreign
+	case t.marks[at] == taken:
+		return Row{}, Again
+	case t.timedOut(at, step):
+		return Row{}, Late
+	}
+	return t.give(at, taken), Done
+}
+
+// Expired gives out the oldest row that has timed out at a step and was never taken, or false when there is none.
+func (t *Table) Expired(step uint64) (Row, bool) {
+	t.pass(step)
+	if t.gone == t.put || !t.timedOut(t.place(t.gone), step) {
+		return Row{}, false
+	}
+	t.gone++
+	return t.give(t.place(t.gone-1), expired), true
+}
+
+// pass frees the places of the oldest rows that were taken and have timed out.
+func (t *Table) pass(step uint64) {
+	for t.gone < t.put && t.marks[t.place(t.gone)] == taken && t.timedOut(t.place(t.gone), step) {
+		t.gone++
+	}
+}
+
+// give takes a row out of its place and leaves a mark there.
+func (t *Table) give(at int, m mark) Row {
+	t.row.Step, t.row.Name = t.steps[at], append(t.row.Name[:0], t.nameAt(at)...)
+	copy(t.row.Values, t.valuesAt(at))
+	clear(t.valuesAt(at))
+	t.marks[at] = m
+	return t.row
+}
+
+// timedOut tells it of the row in a place. The comparison cannot overflow.
+func (t *Table) timedOut(at int, step uint64) bool {
+	return step >= t.steps[at] && step-t.steps[at] >= t.config.Timeout
+}
+
+func (t *Table) place(n uint64) int { return int(n % uint64(t.config.Capacity)) }
+
+func (t *Table) nameAt(at int) []byte {
+	return t.names[at*t.config.Name:][:t.long[at]]
+}
+
+func (t *Table) valuesAt(at int) []float64 {
+	return t.values[at*t.config.Width : (at+1)*t.config.Width]
+}
+
+// find returns the place of the newest row of a name, or none.
+func (t *Table) find(name []byte) int {
+	for at := t.index.first(name); at != none; at = t.index.after(at) {
+		if string(t.nameAt(at)) == string(name) {
+			return at
+		}
+	}
+	return none
+}

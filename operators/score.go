@@ -1,0 +1,28 @@
+package operators
+
+import "oriel/schemas"
+
+// Prediction says what the inner product ⟨a, x⟩ of an event's features and a decision predicts of its label.
+type Prediction uint8
+
+// The predictions.
+const (
+	Nothing  Prediction = iota // the loss alone counts
+	LogOdds                    // of label 1 against −1
+	Side                       // its sign is the label
+	Mean                       // of the label
+	Quantile                   // of the label, at Score.Level
+)
+
+// Score says what a decision is worth on events that come after it, for programs that try settings. The service never
+// asks.
+type Score struct {
+	Predicts Prediction
+	Level    float64   // of Quantile, in (0, 1)
+	Start    []float64 // the decision before the first one; public
+
+	// Loss is that of one event, times its weight; NaN where it is not defined.
+	Loss func(x []float64, e schemas.Event) float64
+	// Predict is ⟨a, x⟩, NaN where the event has another dimension; not read where Predicts is Nothing.
+	Predict func(x []float64, e schemas.Event) float64
+}

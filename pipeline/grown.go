@@ -1,0 +1,72 @@
+package pipeline
+
+import (
+	"context"
+
+	"oriel/pipeline/kafka"
+	"oriel/state"
+)
+
+// Partitions may be added to the input of a running deployment: a stream is a partition, and a new one starts its own.
+// Ours then have fewer for a while. The partitions that they have go on; the others wait for `oriel topics`. At user
+// level nobody may add any: a producer that keys by user sends some users elsewhere from then on, and the printed
+// guarantee counts one stream a user.
+
+// describedAs notes a description of the topics: how many partitions the input has, and up to which ours have one.
+func (s *Service) describedAs(topics Topics) {
+	covered := int32(topics.Input.Partitions)
+	for _, r := range s.config.usedBy(ByService) {
+		covered = min(covered, int32(r.described(&topics).Partitions))
+	}
+	s.covered.Store(covered)
+	if s.inputs.Swap(int32(topics.Input.Partitions)) != int32(topics.Input.Partitions) {
+		s.listener.partitions(topics.Input.Partitions)
+	}
+}
+
+// awaitTopics waits, parked in everybody's eyes, until our topics have the task's partition and a manifest is in it.
+func (t *task) awaitTopics(ctx context.Context) {
+	s := t.service
+	if t.partition < s.covered.Load() {
+		return
+	}
+	s.listener.state(t.partition, Halted)
+	s.listener.stopped(t.partition, &StopError{
+		Partition: t.partition,
+		Reason:    "partitions were added to the input, and the topics of this deployment do not have this one",
+		Remedy: "Run `oriel topics` with the settings of this deployment: it adds them, and the partition goes on " +
+			"without a restart",
+	})
+	for Pause(ctx, lookInterval) == nil {
+		if t.partition >= s.covered.Load() {
+			continue
+		}
+		manifest, err := findRecord(ctx, s.client, s.topics.Changelog, t.partition, state.ManifestKey())
+		if manifest != nil || Kind(err) == Stopped { // a stop is found again by the take-over, which says it better
+			return
+		}
+	}
+}
+
+// outdated is how many looks in a row must find a partition free in a group of ours alone before the members join
+// again.
+const outdated = 3
+
+// idle counts looks at a group that has a partition left over though nobody else is in it: shares from before
+// partitions were added. A leader that joins under its old place is not told that it leads, and shares nothing out
+// anew; it does when it joins again. Each time that did not help, it takes twice as many looks.
+type idle struct{ looks, wait int }
+
+// over tells that the members should join again.
+func (i *idle) over(c kafka.Company) bool {
+	if len(c.Free) == 0 || len(c.Strangers) > 0 || c.Gone {
+		*i = idle{}
+		return false
+	}
+	i.wait = max(i.wait, outdated)
+	if i.looks++; i.looks < i.wait {
+		return false
+	}
+	i.looks, i.wait = 0, min(2*i.wait, 1000*outdated)
+	return true
+}

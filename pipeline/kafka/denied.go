@@ -1,0 +1,62 @@
+package kafka
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	kafkago "github.com/segmentio/kafka-go"
+)
+
+// DeniedError says which right the client's user lacks; an ACL on the brokers gives it.
+type DeniedError struct {
+	Right string // as ACLs call it, such as DESCRIBE_CONFIGS
+	On    string // the kind of thing that it is lacking on; operation and cause name it
+	Cause error
+}
+
+func (e *DeniedError) Error() string {
+	return fmt.Sprintf("the client's user has no right %s on the %s: %v", e.Right, e.On, e.Cause)
+}
+
+// Unwrap gives the broker's answer.
+func (e *DeniedError) Unwrap() error { return e.Cause }
+
+// rights are what brokers want for an operation, by how its name begins: on a topic, and on a group. DESCRIBE is wanted
+// for all others. Any operation of a producer with a transactional id wants WRITE on that.
+var rights = []struct{ operation, topic, group string }{
+	{"settings of topic ", "DESCRIBE_CONFIGS", ""},
+	{"create topic ", "CREATE", ""},
+	{"add partitions to topic ", "ALTER", ""},
+	{"alter topic ", "ALTER_CONFIGS", ""},
+	{"delete ", "DELETE", ""},
+	{"fetch ", "READ", ""},
+	{"produce to ", "WRITE", ""},
+	{"begin ", "WRITE", ""},
+	{"commit offset ", "READ", "READ"},
+	{"set offset ", "READ", "READ"},
+	{"add offsets ", "", "READ"},
+	{"join group ", "", "READ"},
+}
+
+// lacking tells what an operation was refused for, if it was for a right or a login; another error it gives back.
+func lacking(operation string, err error) error {
+	wants := struct{ topic, group string }{"DESCRIBE", "DESCRIBE"}
+	for _, r := range rights {
+		if strings.HasPrefix(operation, r.operation) {
+			wants.topic, wants.group = r.topic, r.group
+		}
+	}
+	denied := func(right, on string) error { return &DeniedError{Right: right, On: on, Cause: err} }
+	switch {
+	case errors.Is(err, kafkago.TopicAuthorizationFailed):
+		return denied(wants.topic, "topic")
+	case errors.Is(err, kafkago.GroupAuthorizationFailed):
+		return denied(wants.group, "group")
+	case errors.Is(err, kafkago.TransactionalIDAuthorizationFailed):
+		return denied("WRITE", "transactional id")
+	case errors.Is(err, kafkago.SASLAuthenticationFailed), errors.Is(err, kafkago.UnsupportedSASLMechanism):
+		return &RefusedError{Why: LoginRefused, Cause: err}
+	}
+	return err
+}

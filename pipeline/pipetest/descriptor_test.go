@@ -1,0 +1,73 @@
+package pipetest_test
+
+import (
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"oriel/pipeline"
+	"oriel/pipeline/kafka"
+	"oriel/pipeline/pipetest"
+)
+
+// TestADescriptorIsPublishedOnce: `oriel topics` sends it once, sends what a later version says in its place, and makes
+// no topic where there is nothing to say.
+func TestADescriptorIsPublishedOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d, s := pipetest.New(t), pipetest.NewSetup()
+		client := d.Client()
+		if err := s.Prepare(t.Context(), client, 2); err != nil {
+			t.Fatal(err)
+		}
+		if cluster, err := client.Describe(t.Context(), "late.descriptor"); err != nil || len(cluster.Topics) != 0 {
+			t.Fatalf("topics without a descriptor: %+v, %v", cluster, err)
+		}
+		s.Config.Descriptor = "late.descriptor"
+		s.Model.Descriptor = []byte(`{"coordinates":["a","b"]}`)
+		topics := func() string {
+			t.Helper()
+			var said []string
+			if err := s.Topics(t.Context(), client, func(what string) { said = append(said, what) }); err != nil {
+				t.Fatal(err)
+			}
+			return strings.Join(said, "; ")
+		}
+		records := func() []kafka.Record {
+			t.Helper()
+			all, err := pipetest.Read(t.Context(), client, "late.descriptor", 0, -1, kafka.ReaderOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return all
+		}
+		for _, want := range []string{"created late.descriptor; published the descriptor", "", ""} {
+			if said := topics(); said != want {
+				t.Errorf("said %q, want %q", said, want)
+			}
+		}
+		if all := records(); len(all) != 1 || string(all[0].Key) != "late" || string(all[0].Value) != `{"coordinates":["a","b"]}` {
+			t.Fatalf("records %+v", all)
+		}
+		s.Model.Descriptor = []byte(`{"coordinates":["a","b"],"unit":"m"}`)
+		for _, want := range []string{"published the descriptor", ""} {
+			if said := topics(); said != want {
+				t.Errorf("said %q, want %q", said, want)
+			}
+		}
+		if all := records(); len(all) != 2 || string(all[1].Value) != `{"coordinates":["a","b"],"unit":"m"}` {
+			t.Fatalf("records %+v", all)
+		}
+		if cluster, err := client.Describe(t.Context(), "late.descriptor"); err != nil || cluster.Topics["late.descriptor"].Partitions != 1 {
+			t.Errorf("%+v, %v: want one partition", cluster, err)
+		}
+		s.Model.Settings = "OPERATOR=another\n"
+		s.Model.Descriptor = []byte(`{"coordinates":["c"]}`)
+		if err := s.Topics(t.Context(), client, func(string) {}); err == nil || len(records()) != 2 {
+			t.Errorf("the descriptor of another configuration was published: %v", err)
+		}
+		s.Model.Descriptor = []byte(`[1]`)
+		if _, err := pipeline.WriteDescriptor(t.Context(), client, s.Config, pipeline.Topics{}, s.Model); err == nil {
+			t.Error("a descriptor that is no object was published")
+		}
+	})
+}

@@ -1,0 +1,31 @@
+package pipetest_test
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"oriel/pipeline/pipetest"
+)
+
+// TestManifestsJustCommittedAreWaitedFor: a broker acknowledges a commit before a reader sees it. Whoever started the
+// service at once after `oriel topics` was told that the deployment had no manifest.
+func TestManifestsJustCommittedAreWaitedFor(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d, s := pipetest.New(t), pipetest.NewSetup()
+		late := member(t, d)
+		d.Fail(pipetest.Fault{Kind: pipetest.Kind{API: "EndTxn", Partition: pipetest.AnyPartition}, Effect: pipetest.Late(3 * time.Second)})
+		written := make(chan error, 1)
+		go func() { written <- s.Prepare(t.Context(), late, 1) }()
+		time.Sleep(time.Second)
+		if b, err := d.Client().Bounds(t.Context(), s.Config.Changelog, 0); err != nil || b.Stable == b.High {
+			t.Fatalf("the manifest is not on its way: %+v, %v", b, err)
+		}
+		if err := s.CheckManifests(t.Context(), d.Client()); err != nil {
+			t.Error(err)
+		}
+		if err := <-written; err != nil {
+			t.Error(err)
+		}
+	})
+}

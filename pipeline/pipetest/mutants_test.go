@@ -1,0 +1,122 @@
+package pipetest_test
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// mutants are faults planted in the pipeline: a text of a file, what stands in its place, and what that breaks.
+var mutants = []struct{ file, text, other, breaks string }{
+	{"service.go", "if !ofLoss(err) || doubt.Over() {", "if !ofLoss(err) || !doubt.Over() {", "a loss is believed at the first look, which a broker that has just started gives"},
+	{"service.go", "if !ofLoss(err) || doubt.Over() {", "if doubt.Over() {", "a second history is looked at again and again before it stops the partition"},
+	{"service.go", "\t\t\t\tcancel(err)\n\t\t\t}\n\t\t\tmu.Lock()", "\t\t\t}\n\t\t\tmu.Lock()", "a problem of the whole deployment stops one partition only"},
+	{"service.go", "Committed: !s.unfinished.Load()", "Committed: s.unfinished.Load()", "a process says at its end that it has not committed what it has"},
+	{"service.go", "all := len(stopped) == len(g.Partitions)", "all := false", "a process all of whose partitions have stopped lives on"},
+	{"task.go", "from.Next, kafka.ReaderOptions{", "from.Next+1, kafka.ReaderOptions{", "an event is left out"},
+	{"task.go", "\t\tfail(stopped)\n", "", "a partition that must stop is taken over again instead"},
+	{"task.go", "\t\t\t\t\tfail(err)\n\t\t\t\t\tfailed = true", "\t\t\t\t\tfailed = true", "a failed commit is not noticed, and its segments are lost"},
+	{"commit.go", "c.Input, p, g.position.Next)", "c.Input, p, g.position.Next-1)", "the group's offset is not that of the state"},
+	{"commit.go", "return o.producer.End(ctx, true)", "return o.producer.End(ctx, false)", "what was sent is aborted, and taken for committed"},
+	{"commit.go", "topic.Name, p, &g.decisions[i]", "topic.Name, p, &g.decisions[(i+1)%outputs]", "decisions go to the topic of the others"},
+	{"commit.go", "\tt.service.listener.reached(p, PointProduced)\n", "", "nobody can die between sending and committing"},
+	{"commit.go", "\t\ts.listener.aborted(p)\n", "", "a commit whose outcome is unknown is not told"},
+	{"takeover.go", "err := producer.Settle(ctx, s.config.parts(p), s.config.Group)", "err := error(nil)", "a transaction that a coordinator forgot hangs for ever"},
+	{"takeover.go", "if bounds.Start > next {", "if bounds.Start > next+1000 {", "events that were deleted are stepped over"},
+	{"takeover.go", "return t.reconcile(ctx, o, e, extra)", "return nil", "a torn transaction stays torn"},
+	{"compute.go", "if !force && len(c.free) == 0 {", "if !force {", "nothing is committed before the end"},
+	{"compute.go", "\t\tc.hand(true)\n\t\tc.segment.end = end\n", "", "a transaction grows without bound"},
+	{"compute.go", "\t\t\tif err != nil {\n\t\t\t\tc.hand(true)\n", "\t\t\tif err != nil {\n", "what is before an event that must not be taken is lost"},
+	{"compute.go", "\tc.sent = at\n", "", "verdicts and steps are counted twice"},
+}
+
+// mostAlive is how many of them may go unnoticed.
+const mostAlive = 2
+
+// TestSeededMutantsAreKilled plants each fault and runs the tests of this package tree, stories first. It takes some
+// minutes: TEST_MUTANTS=all.
+func TestSeededMutantsAreKilled(t *testing.T) {
+	only := os.Getenv("TEST_MUTANTS")
+	if only == "" {
+		t.Skip("some minutes; set TEST_MUTANTS=all, as continuous integration does, or to a file")
+	}
+	alive := 0
+	for _, m := range mutants {
+		if only != "all" && only != m.file {
+			continue
+		}
+		overlay := plant(t, m.file, m.text, m.other)
+		if said, ok := goTool(t, "build", "-overlay", overlay, "oriel/pipeline"); !ok {
+			t.Fatalf("%s without %q does not build: %s", m.file, m.text, said)
+		}
+		killer := ""
+		for _, tests := range [][]string{
+			{"oriel/pipeline/pipetest/storytest"},
+			{"oriel/pipeline", "oriel/pipeline/pipetest", "-run", "Torn|Killed|Walk|Verdicts"},
+		} {
+			if _, ok := goTool(t, append([]string{"test", "-count=1", "-failfast", "-timeout=1m", "-overlay", overlay}, tests...)...); !ok {
+				killer = tests[0]
+				break
+			}
+		}
+		if killer == "" {
+			alive++
+		}
+		t.Logf("%s: %s: killed by %q", m.file, m.breaks, killer)
+	}
+	if alive > mostAlive {
+		t.Errorf("%d of %d mutants live, want %d at most", alive, len(mutants), mostAlive)
+	}
+}
+
+// plant writes an overlay for the go tool in which a file of the pipeline has another text, which it must have once.
+func plant(t *testing.T, file, text, other string) (overlay string) {
+	t.Helper()
+	path, err := filepath.Abs(filepath.Join("..", file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	source, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.Count(string(source), text) != 1 {
+		t.Fatalf("%s does not have %q once", file, text)
+	}
+	dir := t.TempDir()
+	mutant := filepath.Join(dir, file)
+	overlay = filepath.Join(dir, "overlay.json")
+	list, err := json.Marshal(map[string]map[string]string{"Replace": {path: mutant}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, content := range map[string]string{mutant: strings.Replace(string(source), text, other, 1), overlay: string(list)} {
+		if err := os.WriteFile(name, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return overlay
+}
+
+func goTool(t *testing.T, args ...string) (said string, ok bool) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+	defer cancel()
+	out, err := exec.CommandContext(ctx, "go", args...).CombinedOutput()
+	return string(out), err == nil
+}
+
+// TestMutantsStandInTheSource: a text that has changed would plant nothing.
+func TestMutantsStandInTheSource(t *testing.T) {
+	for _, m := range mutants {
+		plant(t, m.file, m.text, m.other)
+	}
+	if len(mutants) < 20 {
+		t.Errorf("%d mutants", len(mutants))
+	}
+}

@@ -1,0 +1,119 @@
+package storytest
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"testing"
+
+	"github.com/cockroachdb/datadriven"
+
+	"oriel/pipeline"
+	"oriel/pipeline/kafka"
+	"oriel/pipeline/pipetest"
+)
+
+// shape changes the deployment before its topics are made.
+func (s *story) shape(t *testing.T, c *datadriven.TestData) {
+	var plays, horizon, users int
+	if c.MaybeScanArgs(t, "plays", &plays) {
+		s.setup = s.setup.Plays(uint64(plays))
+	}
+	if c.MaybeScanArgs(t, "horizon", &horizon) {
+		s.setup = s.setup.Ending(uint64(horizon))
+	}
+	if c.MaybeScanArgs(t, "users", &users) {
+		s.setup.Model.Users = pipeline.Users{Separation: uint64(users), Batch: 1}
+	}
+}
+
+// tear commits some parts of what a dead process has sent, since it was told where to die.
+func (s *story) tear(t *testing.T, c *datadriven.TestData) string {
+	parts, _ := c.Arg("parts")
+	committed := slices.Collect(func(yield func(pipetest.Part) bool) {
+		for _, p := range parts.Vals {
+			if !yield(pipetest.Part(p)) {
+				return
+			}
+		}
+	})
+	other := pipetest.Whatever
+	if c.HasArg("forged") {
+		other = forged
+	}
+	torn := s.torn[partition(t, c)]
+	if err := torn.Commit(t.Context(), committed, other); err != nil {
+		c.Fatalf(t, "%v", err)
+	}
+	if m := s.members[c.CmdArgs[0].Key]; c.HasArg("followed") {
+		if err := torn.Follow(t.Context(), m.Disk()); err != nil {
+			c.Fatalf(t, "%v", err)
+		}
+	}
+	return ""
+}
+
+// forged are decisions that say something else.
+func forged(part pipetest.Part, r kafka.Record) []byte {
+	if part != pipetest.Decisions {
+		return nil
+	}
+	return regexp.MustCompile(`"decision":\[\d+`).ReplaceAll(r.Value, []byte(`"decision":[99`))
+}
+
+// watch notes, for tear, where the topics end before the transaction in which a process is to die.
+func (s *story) watch(t *testing.T, c *datadriven.TestData) {
+	for p := range int32(s.partitions) {
+		torn, err := s.setup.Tear(t.Context(), s.Client(), p)
+		if err != nil {
+			c.Fatalf(t, "%v", err)
+		}
+		s.torn[p] = torn
+	}
+}
+
+func (s *story) reset(t *testing.T, c *datadriven.TestData) string {
+	var to int
+	c.ScanArgs(t, "to", &to)
+	if err := s.Client().AlterOffset(t.Context(), s.setup.Config.Group, s.setup.Config.Input, partition(t, c), int64(to)); err != nil {
+		c.Fatalf(t, "%v", err)
+	}
+	return ""
+}
+
+func (s *story) delete(t *testing.T, c *datadriven.TestData) string {
+	var topic string
+	var before int
+	c.ScanArgs(t, "topic", &topic)
+	c.ScanArgs(t, "before", &before)
+	if err := s.Client().DeleteRecords(t.Context(), topic, partition(t, c), int64(before)); err != nil {
+		c.Fatalf(t, "%v", err)
+	}
+	return ""
+}
+
+// upgrade lets later processes read records otherwise.
+func (s *story) upgrade(*testing.T, *datadriven.TestData) string {
+	s.setup.Model.Semantics++
+	return ""
+}
+
+func (s *story) save(t *testing.T, c *datadriven.TestData) string {
+	d, err := s.setup.Deployment(t.Context(), s.Client())
+	if err == nil {
+		s.checkpoint, err = d.Checkpoint(t.Context(), partition(t, c))
+	}
+	if err != nil {
+		return err.Error()
+	}
+	return ""
+}
+
+func (s *story) check(t *testing.T, c *datadriven.TestData) string {
+	d, err := s.setup.Deployment(t.Context(), s.Client())
+	if err != nil {
+		c.Fatalf(t, "%v", err)
+	}
+	n, err := d.Check(t.Context(), partition(t, c), s.checkpoint, func(int) {})
+	return fmt.Sprintf("%d equal, %v", n, err)
+}

@@ -1,0 +1,148 @@
+package pipetest
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"oriel/pipeline"
+	"oriel/pipeline/kafka"
+	"oriel/state"
+)
+
+// Part is one of the things that a transaction of the service has, and may have ended in while it has not in others.
+type Part string
+
+// The parts of a transaction.
+const (
+	Decisions Part = "decisions"
+	Second    Part = "second" // of an operator with a second topic
+	Verdicts  Part = "verdicts"
+	Changelog Part = "changelog"
+	Offset    Part = "offset"
+)
+
+// Parts are those of the deployment's transactions.
+func (s Setup) Parts() []Part {
+	if s.Config.Second == "" {
+		return []Part{Decisions, Verdicts, Changelog, Offset}
+	}
+	return []Part{Decisions, Second, Verdicts, Changelog, Offset}
+}
+
+func (s Setup) topic(p Part) string {
+	return map[Part]string{Decisions: s.Config.Decisions, Second: s.Config.Second, Verdicts: s.Config.Verdicts, Changelog: s.Config.Changelog}[p]
+}
+
+// Torn is a partition whose next transaction ends in some of its parts and not in others: a service is cut off when all
+// its records are acknowledged (pipeline.PointProduced), and what some of the parts were to be is committed by hand.
+type Torn struct {
+	setup     Setup
+	client    *kafka.Client
+	partition int32
+	topics    pipeline.Topics
+	before    map[Part]int64 // where the topics end before the transaction
+}
+
+// Tear is called BEFORE the transaction is sent.
+func (s Setup) Tear(ctx context.Context, client *kafka.Client, partition int32) (Torn, error) {
+	t := Torn{setup: s, client: client, partition: partition, before: map[Part]int64{}}
+	var err error
+	if t.topics, err = pipeline.CheckTopics(ctx, client, s.Config, pipeline.ByService); err != nil {
+		return t, err
+	}
+	for _, part := range s.Parts() {
+		if topic := s.topic(part); topic != "" {
+			b, err := client.StableEnd(ctx, topic, partition)
+			if err != nil {
+				return t, err
+			}
+			t.before[part] = b.High
+		}
+	}
+	return t, nil
+}
+
+// sent are the records of the transaction in a topic.
+func (t Torn) sent(ctx context.Context, part Part) ([]kafka.Record, error) {
+	all, err := Read(ctx, t.client, t.setup.topic(part), t.partition, -1, kafka.ReaderOptions{Uncommitted: true})
+	return slices.DeleteFunc(all, func(r kafka.Record) bool { return r.Offset < t.before[part] }), err
+}
+
+// Commit takes the partition over when the service is cut off, which aborts what it has sent, and commits the given
+// parts of it. Where other gives a value for a record, that is what is committed in its place.
+func (t Torn) Commit(ctx context.Context, committed []Part, other func(part Part, r kafka.Record) []byte) error {
+	id := fmt.Sprintf("%s/%x/%d", t.setup.Config.Name, t.topics.Input.ID, t.partition)
+	producer, err := t.client.NewProducer(ctx, id, time.Minute)
+	if err != nil {
+		return err
+	}
+	var places []kafka.TopicPartition
+	for part := range t.before {
+		places = append(places, kafka.TopicPartition{Topic: t.setup.topic(part), Partition: t.partition})
+	}
+	if err := producer.Begin(ctx, places); err != nil {
+		return err
+	}
+	for _, part := range committed {
+		if err := t.commit(ctx, producer, part, other); err != nil {
+			return err
+		}
+	}
+	return producer.End(ctx, true)
+}
+
+func (t Torn) commit(ctx context.Context, producer *kafka.Producer, part Part, other func(part Part, r kafka.Record) []byte) error {
+	c := t.setup.Config
+	if part == Offset {
+		end, err := t.end(ctx)
+		return errors.Join(err, producer.CommitOffset(ctx, kafka.Membership{Group: c.Group, Generation: -1}, c.Input, t.partition, end))
+	}
+	sent, err := t.sent(ctx, part)
+	for _, r := range sent {
+		var b kafka.Builder
+		if value := other(part, r); value != nil {
+			r.Value = value
+		}
+		b.Append(r.Key, r.Value, r.Headers, time.Now().UnixMilli())
+		_, failed := producer.Produce(ctx, t.setup.topic(part), t.partition, &b)
+		err = errors.Join(err, failed)
+	}
+	return err
+}
+
+// end is where the transaction ends in the input: a sealed state says it in clear.
+func (t Torn) end(ctx context.Context) (int64, error) {
+	sent, err := t.sent(ctx, Changelog)
+	if err != nil || len(sent) == 0 {
+		return 0, errors.Join(err, errors.New("pipetest: a torn transaction without a state"))
+	}
+	return int64(binary.LittleEndian.Uint64(sent[len(sent)-1].Value[42:])), nil
+}
+
+// Follow gives the local store of a dead process what was sent to the changelog, as if the commit had been acknowledged
+// to it.
+func (t Torn) Follow(ctx context.Context, disk *vfs.MemFS) error {
+	identity := state.Identity{Cluster: t.topics.Cluster, Name: t.setup.Config.Name, Topic: t.topics.Input.ID}
+	store, err := state.Options{FS: disk}.Open("state", identity)
+	if err != nil {
+		return err
+	}
+	sent, err := t.sent(ctx, Changelog)
+	var records []state.Record
+	next := t.before[Changelog]
+	for _, r := range sent {
+		records, next = append(records, state.Record{Key: r.Key, Value: r.Value}), r.Offset+1
+	}
+	position := append(binary.LittleEndian.AppendUint64(t.topics.Changelog.ID[:], uint64(next)), 2)
+	records = append(records, state.Record{Key: []byte("changelog"), Value: position})
+	return errors.Join(err, store.Follow(t.partition, records), store.Close())
+}
+
+// Whatever commits what was sent.
+func Whatever(Part, kafka.Record) []byte { return nil }

@@ -1,0 +1,173 @@
+package pipetest_test
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"oriel/pipeline"
+	"oriel/pipeline/kafka"
+	"oriel/pipeline/pipetest"
+	"oriel/schemas"
+)
+
+// history is a deployment of one partition that is torn again and again.
+type history struct {
+	*pipetest.Deployment
+	t     *testing.T
+	setup pipetest.Setup
+	every uint64 // steps a decision of the second topic
+	taken int
+}
+
+// tear runs a process until all records of a transaction over n events are acknowledged, and commits some of its parts.
+func (h *history) tear(name string, n int, committed []pipetest.Part) {
+	h.t.Helper()
+	a := h.Start(name, pipetest.NewDisk(), h.setup.Run)
+	time.Sleep(15 * time.Second) // whatever is to be repaired is
+	torn, err := h.setup.Tear(h.t.Context(), h.Client(), 0)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	a.KillAt(pipeline.PointProduced, 1)
+	send(h.t, h.Deployment, h.setup, 0, n)
+	h.taken += n
+	<-a.Done()
+	if err := torn.Commit(h.t.Context(), committed, pipetest.Whatever); err != nil {
+		h.t.Fatal(err)
+	}
+}
+
+// whole checks what is committed: each decision that is due, once, in order, in its own topic and with the bytes of a
+// replay; no other value of it even uncommitted; each offset's verdict once; the group at the end.
+func (h *history) whole(checkpoint []byte) {
+	h.t.Helper()
+	blind := pipetest.Blind{Second: h.every}
+	var want [2][]uint64
+	for step := range uint64(h.taken) {
+		index, count := blind.Due(step + 1)
+		for i := range count {
+			want[i] = append(want[i], index+uint64(i))
+		}
+	}
+	values := map[uint64][]byte{}
+	for output, topic := range []string{h.setup.Config.Decisions, h.setup.Config.Second} {
+		if topic == "" {
+			continue
+		}
+		var got []uint64
+		for _, r := range h.read(topic, false) {
+			got = append(got, index(h.t, r))
+		}
+		if !slices.Equal(got, want[output]) {
+			h.t.Errorf("topic %s has the decisions %d, want %d", topic, got, want[output])
+		}
+		for _, r := range h.read(topic, true) {
+			i := index(h.t, r)
+			if other := values[i]; other != nil && !bytes.Equal(other, r.Value) {
+				h.t.Errorf("decision %d has two values", i)
+			}
+			values[i] = r.Value
+		}
+	}
+	next := int64(0)
+	for _, r := range h.read(h.setup.Config.Verdicts, false) {
+		from, to := int64(binary.LittleEndian.Uint64(r.Value[26:])), int64(binary.LittleEndian.Uint64(r.Value[34:]))
+		if from != next {
+			h.t.Errorf("verdicts of the offsets %d to %d follow those up to %d", from, to, next)
+		}
+		next = to
+	}
+	group, err := h.Client().CommittedOffset(h.t.Context(), h.setup.Config.Group, h.setup.Config.Input, 0)
+	if err != nil || next != int64(h.taken) || group != int64(h.taken) {
+		h.t.Errorf("verdicts up to %d, the group at %d, %v; want %d", next, group, err, h.taken)
+	}
+	if n, err := h.deployment().Check(h.t.Context(), 0, checkpoint, func(int) {}); err != nil || n != len(want[0])+len(want[1]) {
+		h.t.Errorf("%d decisions recomputed: %v; want %d and %d", n, err, len(want[0]), len(want[1]))
+	}
+}
+
+func index(t *testing.T, r kafka.Record) uint64 {
+	t.Helper()
+	d, err := schemas.ParseDecision(r.Value)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d.Index
+}
+
+func (h *history) read(topic string, uncommitted bool) []kafka.Record {
+	h.t.Helper()
+	records, err := pipetest.Read(h.t.Context(), h.Client(), topic, 0, -1, kafka.ReaderOptions{Uncommitted: uncommitted})
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return records
+}
+
+func (h *history) deployment() pipeline.Deployment {
+	h.t.Helper()
+	d, err := h.setup.Deployment(h.t.Context(), h.Client())
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return d
+}
+
+// subset are the parts of a number's bits.
+func subset(parts []pipetest.Part, bits int) (some []pipetest.Part) {
+	for i, p := range parts {
+		if bits>>i&1 != 0 {
+			some = append(some, p)
+		}
+	}
+	return some
+}
+
+// TestTornTransactionsAreMadeWhole plays each way in which a transaction may have ended in some of its parts and not in
+// others, each followed by another one. With a second topic whose decisions are few, one that has none is not one that
+// has lost some.
+func TestTornTransactionsAreMadeWhole(t *testing.T) {
+	for _, every := range []uint64{0, 1, 7, 1000} {
+		setup := pipetest.NewSetup()
+		if every > 0 {
+			setup = setup.Plays(every)
+		}
+		parts := setup.Parts()
+		for bits := range 1 << len(parts) {
+			again := (5*bits + bits/4 + 1) % (1 << len(parts))
+			t.Run(fmt.Sprintf("every %d/%v %v", every, subset(parts, bits), subset(parts, again)), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					h := &history{t: t, Deployment: pipetest.New(t), setup: setup, every: every}
+					if err := setup.Prepare(t.Context(), h.Client(), 1); err != nil {
+						t.Fatal(err)
+					}
+					a := h.Start("a", pipetest.NewDisk(), setup.Run)
+					time.Sleep(2 * time.Second)
+					checkpoint, err := h.deployment().Checkpoint(t.Context(), 0)
+					if err != nil {
+						t.Fatal(err)
+					}
+					h.taken = 20
+					send(t, h.Deployment, setup, 0, h.taken)
+					time.Sleep(2 * time.Second)
+					if err := a.Stop(); err != nil {
+						t.Fatal(err)
+					}
+					h.tear("b", 17, subset(parts, bits))
+					h.tear("c", 13, subset(parts, again))
+					last := h.Start("d", pipetest.NewDisk(), setup.Run)
+					time.Sleep(15 * time.Second)
+					if err := last.Stop(); err != nil {
+						t.Error(err)
+					}
+					h.whole(checkpoint)
+				})
+			})
+		}
+	}
+}

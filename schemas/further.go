@@ -1,0 +1,55 @@
+package schemas
+
+// number reads a number within the member's bounds at b[i].
+func (m *field) number(b []byte, i int) (f float64, next int, code Code) {
+	f, next, code = parseNumber(b, i, 2)
+	if code == OK && !(m.least <= f && f <= m.most) {
+		code = NumberRange
+	}
+	return f, next, code
+}
+
+// count reads a whole number within the member's bounds at b[i]. Its digits are counted exactly: one above MaxCount
+// would be rounded to it.
+func (m *field) count(b []byte, i int) (f float64, next int, code Code) {
+	start := i
+	if i < len(b) && b[i] == '-' {
+		i++
+	}
+	first := i
+	n := uint64(0)
+	for ; i < len(b) && b[i]-'0' < 10; i++ {
+		n = min(n*10+uint64(b[i]-'0'), MaxCount+1)
+	}
+	switch {
+	case i == start:
+		return 0, i, unexpected(b, i, 2, WrongType)
+	case i == first, i-first > 1 && b[first] == '0':
+		return 0, i, JSONSyntax
+	case n > MaxCount || i < len(b) && (b[i] == '.' || b[i]|0x20 == 'e'):
+		return 0, i, CountRange
+	}
+	if f = float64(n); first > start && n > 0 {
+		f = -f
+	}
+	if f < m.least || f > m.most {
+		return f, i, CountRange
+	}
+	return f, i, OK
+}
+
+// choice reads a text of the member's list at b[i], and returns its position there.
+func (d *Decoder) choice(m *field, b []byte, i int) (place float64, next int, code Code) {
+	if i == len(b) || b[i] != '"' {
+		return 0, i, unexpected(b, i, 2, WrongType)
+	}
+	var text []byte
+	if text, next, d.arena, code = readString(b, i, d.arena); code != OK {
+		return 0, next, code
+	}
+	k, known := m.choices[string(text)]
+	if !known {
+		return 0, next, UnknownChoice
+	}
+	return float64(k), next, OK
+}

@@ -1,0 +1,36 @@
+package state
+
+// Formats of records, their first byte. Each kind counts its own.
+const (
+	format1 = 1
+	format2 = 2
+)
+
+// formats are all forms in which a version of Oriel has kept records, in the order in which they came. This version
+// reads every one of them. A change of bytes is a new row at the end, with golden bytes in testdata; rows never change
+// and never go.
+var formats = []struct {
+	kind   Kind
+	format byte
+	brings string
+}{
+	{KindManifest, format1, "the settings, and the key that names are hashed under"},
+	{KindIncarnation, format1, "a stream's seal key, plan and start"},
+	{KindState, format1, "a machine's state and how far it has read"},
+	{KindPart, format1, "slices of a state that is larger than a record may be"},
+	{kindIdentity, format1, "whose a local store is"},
+	{KindManifest, format2, "the semantics, and the input by id and name"},
+	{KindState, format2, "the semantics, where they are not the first; else a state still has format 1"},
+	{KindVerdicts, format1, "a byte an offset of the input"},
+}
+
+// newest is the highest format of a kind that this version reads; it reads all below.
+func newest(k Kind) byte {
+	high := byte(0)
+	for i := range formats {
+		if formats[i].kind == k {
+			high = formats[i].format
+		}
+	}
+	return high
+}
