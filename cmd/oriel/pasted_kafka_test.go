@@ -143,11 +143,11 @@ func TestCommandsOfTheDemo(t *testing.T) {
 		ended <- err
 	}()
 	lines := bufio.NewScanner(r)
+	for lines.Scan() && !strings.HasSuffix(lines.Text(), "In another terminal:") {
+	}
 	var commands []string
 	for len(commands) < 2 && lines.Scan() {
-		if command, ok := strings.CutPrefix(lines.Text(), "  "); ok && strings.Contains(command, "blt-1.decisions ") {
-			commands = append(commands, command)
-		}
+		commands = append(commands, strings.TrimSpace(lines.Text()))
 	}
 	s := newShell(t)
 	for _, command := range commands {
