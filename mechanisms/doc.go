@@ -2,7 +2,7 @@
 //
 //	L  clip, loss units      q, Λ  lattice unit and norm bound of a leaf in units (mechanisms/lattice)      n  dimension
 //	W  window, steps         B  events a step        h = log₂W + 1        s  noise scale of a node, units     σ = qs, θ = qs
-//	Δ  ℓ2 distance of two neighbouring leaf sums in units: 2Λ under replace, Λ under zero-out
+//	Δ  ℓ2 distance of two neighbouring leaf sums in units: 2Λ under replace, Λ under zero-out; what a Quantiser says, 2ρ of a Ball
 //
 // A record adds a Leaf of one or more parts, each a private sum of its own on the one chain. OnePart(n, L) is the leaf that the table
 // below is of: a vector clipped to L. Other parts have a Quantiser, which makes integers and knows how far apart they can be.
@@ -26,7 +26,7 @@
 //	once-gamma            θ = Δ/ε of single steps, no sums       ε, for ever
 //
 // With Config.Separation the budget is that of a user, all of whose events in a window, k = ⌈W/Separation⌉ at most, are exchanged at once: Δ√h
-// becomes Δ√(Σ_l k·⌈2^l/Separation⌉) over the levels l, Δh becomes kΔh, and Δ is 2Λ. With Config.Horizon the stream ends within its first window,
+// becomes Δ√(Σ_l k·⌈2^l/Separation⌉) over the levels l, Δh becomes kΔh, and Δ is that of an exchange. With Config.Horizon the stream ends within its first window,
 // and the budget is one for its whole life. PROOF.md has both.
 //
 // The -paper names reproduce the constants of [WDP] ((11), (13), (15), (16)) with its printed sensitivity, which is not that of a leaf:

@@ -98,6 +98,8 @@ func TestFiguresOfTheTexts(t *testing.T) {
 	check("blt", row("`blt`"), at(blt.At))
 	check("tree-gaussian", row("`tree-gaussian`"), at(tree.At))
 	check("pure", row("`tree-gamma`, `tree-laplace`"), at(laplace.At))
+	life := guarantee(filtered, func(c *mechanisms.Config) { c.Window, c.AgeWeight, c.Memory = 0, 0, 1024 })
+	check("for life", row("`blt` with `ORIEL_WINDOW=lifetime`, at H, 10 H, 100 H and 1000 H for H = 1024"), at(life.At))
 	check("users, s = W", row("`blt`, all events of a user, one a window (s = W)"), at(daily.AtAll))
 	check("users, s = 100", row("`blt`, all events of a user, s = 100"), at(often.AtAll))
 	groups := regexp.MustCompile(`For ε = 1, δ = 10⁻⁶: ([\d.]+), ([\d.]+), ([\d.]+) for k = 2, 5, 10`).FindStringSubmatch(said(privacy))

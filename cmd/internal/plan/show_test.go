@@ -79,7 +79,7 @@ func TestTableSays(t *testing.T) {
 	}
 	f("blt", func(*Input) {}, "* blt, ", "W = 1024 steps, 1 event a step, ε = 1, δ = 1e-06, 27 coordinates", "Δ ≤ 2: 33554432 lattice units of 2^-24",
 		"  optimum", "is not forgotten")
-	f("users", func(in *Input) { in.Configured.Separation = 100 }, "unit user (2L under both), events of one user at least 100 steps apart", "ε of all of a user's events", "one event")
+	f("users", func(in *Input) { in.Configured.Separation = 100 }, "unit user (an exchange under both), events of one user at least 100 steps apart", "ε of all of a user's events", "one event")
 	f("horizon", func(in *Input) { in.Configured.Window, in.Configured.Horizon, in.Rate = 1000, 1000, 10 }, "a stream of T = 1000 steps (1 min 40 s)", "at the end")
 	f("once", func(in *Input) {
 		in.Configured.Name, in.Configured.Window, in.Configured.AgeWeight = "once-gamma", 0, 0

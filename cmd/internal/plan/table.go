@@ -99,7 +99,7 @@ func (r *Report) sensitivityLine() string {
 	s := r.Setting
 	unit := "unit event"
 	if s.Separation > 0 {
-		unit = fmt.Sprintf("unit user (2L under both), events of one user at least %s apart", counted(s.Separation, "step"))
+		unit = fmt.Sprintf("unit user (an exchange under both), events of one user at least %s apart", counted(s.Separation, "step"))
 	}
 	text := fmt.Sprintf("adjacency %s, %s, clip %g\none event exchanged moves the sum of a step by Δ ≤ %g: %d lattice units of 2^%d",
 		s.Adjacency, unit, s.Clip, s.Sensitivity, s.LatticeUnits, math.Ilogb(s.LatticeUnit))
