@@ -8,25 +8,10 @@ import (
 	"oriel/mechanisms/noise"
 )
 
-// One block cipher a step, where the processor does not make it without, and nothing else.
 func TestAddAllocatesOnlyTheCipher(t *testing.T) {
-	f, sampler := handmade(t), gaussian(t, 1<<30)
-	chain, dst, leaf := noise.NewChain([32]byte{}), make([]float64, 32), make([]int64, 32)
-	seed := chain.Seed(noise.NodeID{})
-	cipher := testing.AllocsPerRun(100, func() { sampler.Fill(leaf, seed) })
-	clear(leaf)
-	for want, c := range map[float64]*Carry{
-		cipher: newCarry(t, f, 1<<30, 32, sampler),
-		0:      newCarry(t, f, 1<<30, 32, &sumtest.Script{Values: []int64{1, -3}}),
-	} {
-		got := testing.AllocsPerRun(1000, func() {
-			chain.Absorb(c.steps+1, 0, noise.Identity{}, leaf)
-			c.Add(dst, leaf, chain)
-		})
-		if got > want {
-			t.Errorf("%g allocations a step, want at most %g", got, want)
-		}
-	}
+	sumtest.AddAllocatesOnlyTheCipher(t, 1000, func(n int, sampler noise.Sampler) sumtest.Sum {
+		return newCarry(t, handmade(t), 1<<30, n, sampler)
+	})
 }
 
 // BenchmarkAdd is Absorb and Add. At d = 32, where NormFloat64 on ChaCha8 takes 10 ns, a step takes 1.8 µs. Half is
@@ -37,7 +22,7 @@ func BenchmarkAdd(b *testing.B) {
 	for _, n := range []int{8, 32, 256} {
 		for _, window := range []uint64{1 << 10, 1 << 20} {
 			b.Run(fmt.Sprintf("d=%d/W=%d/m=4", n, window), func(b *testing.B) {
-				c := newCarry(b, fitFilter(b, window, 0.3, 4), 1<<30, n, gaussian(b, 1<<30))
+				c := newCarry(b, fitFilter(b, window, 0.3, 4), 1<<30, n, sumtest.Gaussian(b, 1<<30))
 				chain, dst, leaf := noise.NewChain([32]byte{}), make([]float64, n), make([]int64, n)
 				b.ReportAllocs()
 				for b.Loop() {
@@ -54,7 +39,7 @@ func BenchmarkCarry(b *testing.B) {
 	for _, poles := range []int{2, 3, 4} {
 		b.Run(fmt.Sprintf("m=%d", poles), func(b *testing.B) {
 			f := fitFilter(b, 1024, 0.3, poles)
-			c := newCarry(b, f, 1<<30, 1, gaussian(b, 1<<30))
+			c := newCarry(b, f, 1<<30, 1, sumtest.Gaussian(b, 1<<30))
 			b.ReportAllocs()
 			for b.Loop() {
 				f.carry(&c.buffers[0], 12345)

@@ -14,15 +14,6 @@ import (
 
 var grid = lattice.Grid{Exp: 0, Lambda: 1 << 24} // q = 1: releases are the integers themselves
 
-func gaussian(t testing.TB, s float64) noise.Sampler {
-	t.Helper()
-	g, err := noise.NewGaussian(noise.ScaleUp(s))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return g
-}
-
 func fitFilter(t testing.TB, window uint64, weight float64, poles int) Filter {
 	t.Helper()
 	f, err := Fit(window, weight, poles)
@@ -41,12 +32,6 @@ func newCarry(t testing.TB, f Filter, s float64, n int, sampler noise.Sampler) *
 	return c
 }
 
-// step absorbs a leaf and adds it.
-func step(c *Carry, chain *noise.Chain, dst []float64, leaf ...int64) {
-	chain.Absorb(c.Steps()+1, 0, noise.Identity{Offset: int64(c.Steps())}, leaf)
-	c.Add(dst, leaf, chain)
-}
-
 // handmade is written out, because fits may differ between platforms: that of W = 64 to few digits.
 func handmade(t testing.TB) Filter {
 	t.Helper()
@@ -62,45 +47,17 @@ func handmade(t testing.TB) Filter {
 	return f
 }
 
-func integer(x lattice.Int128) *big.Int {
-	z := new(big.Int).Lsh(big.NewInt(x.Hi), 64)
-	return z.Add(z, new(big.Int).SetUint64(x.Lo))
-}
-
-// twin is b by its definition: it returns Σ_{j≥1} b_j·n_{t−j} exactly, and takes n_t.
-type twin struct {
-	filter Filter
-	sums   [MaxPoles]*big.Rat
-}
-
-func (w *twin) carry(n int64) *big.Rat {
-	m := new(big.Rat)
-	for k := range w.filter.Count {
-		if w.sums[k] == nil {
-			w.sums[k] = new(big.Rat)
-		}
-		m.Add(m, new(big.Rat).Mul(big.NewRat(int64(w.filter.Residues[k]), unit), w.sums[k]))
-		w.sums[k].Mul(w.sums[k], big.NewRat(int64(w.filter.Poles[k]), unit))
-		w.sums[k].Add(w.sums[k], big.NewRat(n, 1))
-	}
-	return m
+// twin is b by its definition.
+func twin(f Filter) *sumtest.Carried {
+	return sumtest.NewCarried(f.Poles[:f.Count], func(k int) int64 { return int64(f.Residues[k]) })
 }
 
 // carryIsWithinSlack runs carry beside its definition, and reports the largest distance in units of η.
 func carryIsWithinSlack(t *testing.T, f Filter, draws []int64) float64 {
 	t.Helper()
-	slow, eta, worst := &twin{filter: f}, f.Slack(), 0.0
-	var buffer [MaxPoles]lattice.Int128
-	for i, n := range draws {
-		off := new(big.Rat).SetInt(integer(f.carry(&buffer, n)))
-		off.Sub(off, slow.carry(n)).Abs(off).Quo(off, eta)
-		if off.Cmp(big.NewRat(1, 1)) > 0 {
-			t.Fatalf("step %d: carry is %s η from its definition", i+1, off.FloatString(3))
-		}
-		x, _ := off.Float64()
-		worst = max(worst, x)
-	}
-	return worst
+	var buffers [MaxPoles]lattice.Int128
+	carry := func(n int64) lattice.Int128 { return f.carry(&buffers, n) }
+	return sumtest.CarryIsWithin(t, carry, twin(f), f.Slack(), draws)
 }
 
 // PROOF.md, Lemma 2. Draws are at the sampler's reach, small, constant, alternating and random; the bound is met from below.
@@ -115,18 +72,7 @@ func TestCarryIsWithinSlackOfItsDefinition(t *testing.T) {
 			t.Fatal(err)
 		}
 		worst := 0.0
-		for _, draw := range []func(i int) int64{
-			func(int) int64 { return top },
-			func(int) int64 { return -top },
-			func(i int) int64 { return top * int64(1-2*(i&1)) },
-			func(int) int64 { return 1 },
-			func(int) int64 { return rng.Int64N(9) - 4 },
-			func(int) int64 { return rng.Int64N(2*top) - top },
-		} {
-			draws := make([]int64, 100)
-			for i := range draws {
-				draws[i] = draw(i)
-			}
+		for _, draws := range sumtest.Extremes(rng, top, 100) {
 			worst = max(worst, carryIsWithinSlack(t, f, draws))
 		}
 		if worst < 0.9 {
@@ -192,7 +138,7 @@ func TestBuffersStayWithinTheirLimits(t *testing.T) {
 		if !buffer.Within(buffers[k], limit[k]) {
 			t.Errorf("buffer %d: %v is beyond %v", k, buffers[k], limit[k])
 		}
-		share := new(big.Float).Quo(new(big.Float).SetInt(integer(buffers[k])), new(big.Float).SetInt(integer(limit[k])))
+		share := new(big.Float).Quo(new(big.Float).SetInt(sumtest.Integer(buffers[k])), new(big.Float).SetInt(sumtest.Integer(limit[k])))
 		if x, _ := share.Float64(); x < 0.2 {
 			t.Errorf("buffer %d: reaches only %g of its limit", k, x)
 		}
@@ -208,17 +154,17 @@ func TestReleaseIsTotalCarryAndNoise(t *testing.T) {
 	c := newCarry(t, f, 1<<20, n, &sumtest.Script{Values: draws})
 	chain, dst := noise.NewChain([32]byte{}), make([]float64, n)
 	var total [n]int64
-	var slow [n]twin
+	var slow [n]*sumtest.Carried
 	for i := range n {
-		slow[i].filter = f
+		slow[i] = twin(f)
 	}
 	eta, _ := f.Slack().Float64()
 	for now := range len(draws) {
 		leaf := []int64{rng.Int64N(1<<24) - 1<<23, 1 << 24, -int64(now)}
-		step(c, chain, dst, leaf...)
+		sumtest.Step(c, chain, dst, leaf...)
 		for i := range n {
 			total[i] += leaf[i]
-			m, _ := slow[i].carry(draws[(now*n+i)%len(draws)]).Float64()
+			m, _ := slow[i].Next(draws[(now*n+i)%len(draws)]).Float64()
 			if off := dst[i] - float64(total[i]) - float64(draws[(now*n+i)%len(draws)]) - m; off > eta || off < -eta {
 				t.Fatalf("step %d: release is %g off", now+1, off)
 			}

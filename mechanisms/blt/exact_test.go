@@ -140,21 +140,19 @@ func recovered(f Filter, releases []float64, totals []int64) []int64 {
 // PROOF.md, Theorem 1 needs that releases and noise determine each other, given the data. A filter that is fed the
 // continuous w instead of round(w) has hidden state, and is caught.
 func TestNoiseIsRecoveredFromReleases(t *testing.T) {
-	f, sampler := handmade(t), gaussian(t, 5)
+	f, sampler := handmade(t), sumtest.Gaussian(t, 5)
 	c := newCarry(t, f, 5, 1, sampler)
 	chain, dst := noise.NewChain([32]byte{1}), make([]float64, 1)
 	var releases, planted []float64
 	var drawn, totals []int64
-	continuous, total := &twin{filter: f}, int64(0)
+	continuous, total := twin(f), int64(0)
 	for now := range int64(200) {
-		step(c, chain, dst, now*now%7-3)
+		sumtest.Step(c, chain, dst, now*now%7-3)
 		total += now*now%7 - 3
 		releases, totals, drawn = append(releases, dst[0]), append(totals, total), append(drawn, c.drawn[0])
 		// w = n + a fraction that no release shows
-		m := nearest(continuous.carry(c.drawn[0]))
-		for k := range f.Count {
-			continuous.sums[k].Add(continuous.sums[k], big.NewRat(4-8*(now/16%2), 9))
-		}
+		m := nearest(continuous.Next(c.drawn[0]))
+		continuous.Disturb(big.NewRat(4-8*(now/16%2), 9))
 		planted = append(planted, float64(total+m+c.drawn[0]))
 	}
 	count := func(releases []float64) (wrong int) {

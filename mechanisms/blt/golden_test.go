@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"oriel/mechanisms/mechtest/goldentest"
+	"oriel/mechanisms/mechtest/sumtest"
 	"oriel/mechanisms/noise"
 )
 
@@ -31,7 +32,7 @@ func TestGoldenReleases(t *testing.T) {
 		}
 		chain, dst := noise.NewChain([32]byte{8, 31: 5}), make([]float64, n)
 		for now := range int64(40) {
-			step(c, chain, dst, 1<<24-now, -5*now, 7)
+			sumtest.Step(c, chain, dst, 1<<24-now, -5*now, 7)
 			lines = append(lines, fmt.Sprintf("m=%d t=%d %d %d %d", f.Count, now+1, int64(dst[0]), int64(dst[1]), int64(dst[2])))
 			if now == 2 || now == 39 {
 				lines = append(lines, fmt.Sprintf("m=%d t=%d state %x", f.Count, now+1, c.AppendState(nil)))

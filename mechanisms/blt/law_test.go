@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"oriel/mechanisms/audit/bound"
+	"oriel/mechanisms/mechtest/sumtest"
 	"oriel/mechanisms/noise"
 )
 
@@ -23,7 +24,7 @@ func covarianceError(t *testing.T, f Filter, sampler noise.Sampler, s float64, s
 	chain, dst, leaf := noise.NewChain([32]byte{4, 2}), make([]float64, n), make([]int64, n)
 	samples := map[int][]float64{}
 	for now := 1; now <= steps; now++ {
-		step(c, chain, dst, leaf...)
+		sumtest.Step(c, chain, dst, leaf...)
 		for _, chosen := range at {
 			if chosen == now {
 				samples[now] = append([]float64(nil), dst...)
@@ -82,14 +83,14 @@ func inverse(f Filter, terms int) []float64 {
 // 100 000 coordinates, each an independent stream. s = 2²⁰, so that rounding adds 2⁻⁴⁰ to a relative variance.
 func TestCovarianceIsThatOfTheFilter(t *testing.T) {
 	const s = 1 << 20
-	sampler := gaussian(t, s)
+	sampler := sumtest.Gaussian(t, s)
 	for _, window := range []uint64{64, 1024, 16384} {
 		f := fitFilter(t, window, 0.3, 0)
 		if z, where := covarianceError(t, f, sampler, s, 130, 100_000, []int{1, 2, 3, 17, 64, 100, 129, 130}); z > limit {
 			t.Errorf("W=%d: covariance of %s is %.1f standard errors off", window, where, z)
 		}
 	}
-	faults := map[string]noise.Sampler{"half scale": gaussian(t, s/2), "reused": &stuck{Sampler: sampler}}
+	faults := map[string]noise.Sampler{"half scale": sumtest.Gaussian(t, s/2), "reused": &stuck{Sampler: sampler}}
 	for name, sampler := range faults {
 		if z, _ := covarianceError(t, handmade(t), sampler, s, 20, 20_000, []int{1, 2, 10, 20}); z < limit {
 			t.Errorf("%s: not caught, worst covariance %.1f standard errors off", name, z)
@@ -138,7 +139,7 @@ func auditBound(t *testing.T, c *Carry, i int, weights []float64) float64 {
 				if now == i-1 {
 					leaf = canary
 				}
-				step(c, chain, dst, leaf)
+				sumtest.Step(c, chain, dst, leaf)
 				score += weights[now] * dst[0]
 			}
 			if score > 0 {
@@ -171,7 +172,7 @@ func TestAuditReachesTheClaim(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := scale.Float64()
-	sampler := gaussian(t, s)
+	sampler := sumtest.Gaussian(t, s)
 	for _, i := range []int{1, 2, 11} {
 		got := auditBound(t, newCarry(t, f, s, 1, sampler), i, likelihood(f, i))
 		t.Logf("event %d: bound %.4f, claim %.4f, ratio %.3f", i, got, auditMu, got/auditMu)
@@ -185,7 +186,7 @@ func TestAuditReachesTheClaim(t *testing.T) {
 			t.Errorf("%s: not caught: bound %g, claim %g", name, got, auditMu)
 		}
 	}
-	fault("half scale, or L for 2L", f, gaussian(t, s/2), likelihood(f, 1))
+	fault("half scale, or L for 2L", f, sumtest.Gaussian(t, s/2), likelihood(f, 1))
 	white := f // nearly no carry: every release shows the event with noise of its own
 	white.Residues = [MaxPoles]int32{1, 1}
 	white.Shift, _ = white.shift()

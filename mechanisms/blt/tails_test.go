@@ -32,10 +32,10 @@ func TestNoiseIsWhatTheReleaseExceedsTotalAndCarryBy(t *testing.T) {
 		for i, x := range leaf {
 			total[i] += x
 		}
-		step(c, chain, dst, leaf...)
+		sumtest.Step(c, chain, dst, leaf...)
 		for i, y := range dst {
 			drawn := draws[(now*n+i)%len(draws)]
-			m := integer(f.carry(&buffers[i], drawn))
+			m := sumtest.Integer(f.carry(&buffers[i], drawn))
 			if got := int64(y) - total[i] - m.Int64(); got != drawn {
 				t.Fatalf("step %d, coordinate %d: release exceeds total and carry by %d, drawn was %d", now+1, i+1, got, drawn)
 			}

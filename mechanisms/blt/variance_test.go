@@ -4,6 +4,7 @@ import (
 	"math"
 	"testing"
 
+	"oriel/mechanisms/mechtest/sumtest"
 	"oriel/mechanisms/noise"
 )
 
@@ -108,7 +109,7 @@ func (m measurement) isOf(f Filter) bool {
 // that ship. s = 2²⁰, so that rounding adds some 2⁻²⁰ of it.
 func TestMeasuredVarianceIsTheFormula(t *testing.T) {
 	const s = 1 << 20
-	sampler := gaussian(t, s)
+	sampler := sumtest.Gaussian(t, s)
 	for _, c := range []struct {
 		window uint64
 		weight float64
@@ -140,7 +141,7 @@ func TestMeasuredVarianceIsTheFormula(t *testing.T) {
 			t.Errorf("%s: not caught: variance %g s², want %g", name, m.mean, noiseFrom(f, 0))
 		}
 	}
-	fault("half scale", f, gaussian(t, s/2))
+	fault("half scale", f, sumtest.Gaussian(t, s/2))
 	bare, light := f, f
 	bare.Residues = [MaxPoles]int32{1, 1, 1}
 	light.Residues[0] = 1

@@ -15,15 +15,6 @@ import (
 
 var grid = lattice.Grid{Exp: 0, Lambda: 1 << 26} // q = 1: releases are sums of integers
 
-func gaussian(t testing.TB, s float64) noise.Sampler {
-	t.Helper()
-	g, err := noise.NewGaussian(noise.ScaleUp(s))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return g
-}
-
 func newCarry(t testing.TB, f Filter, s float64, n int, sampler noise.Sampler) *Carry {
 	t.Helper()
 	c, err := New(f, noise.ScaleUp(s), grid, n, sampler, 3)
@@ -31,12 +22,6 @@ func newCarry(t testing.TB, f Filter, s float64, n int, sampler noise.Sampler) *
 		t.Fatal(err)
 	}
 	return c
-}
-
-// step absorbs a leaf and adds it.
-func step(c *Carry, chain *noise.Chain, dst []float64, leaf ...int64) {
-	chain.Absorb(c.Steps()+1, 0, noise.Identity{Offset: int64(c.Steps())}, leaf)
-	c.Add(dst, leaf, chain)
 }
 
 // written filters are written out, because fits may differ between platforms: those of H = 2, 64 and 2²⁰, and one of six poles.
@@ -68,45 +53,13 @@ func written(t testing.TB) []Filter {
 	return all
 }
 
-func integral(x lattice.Int128) *big.Int {
-	z := new(big.Int).Lsh(big.NewInt(x.Hi), 64)
-	return z.Add(z, new(big.Int).SetUint64(x.Lo))
-}
-
-// twin is e by its definition: it returns Σ_{j≥1} e_j·n_{t−j} exactly, and takes n_t.
-type twin struct {
-	filter Filter
-	sums   [MaxPoles]*big.Rat
-}
-
-func (w *twin) carry(n int64) *big.Rat {
-	m := new(big.Rat)
-	for k := range w.filter.Count {
-		if w.sums[k] == nil {
-			w.sums[k] = new(big.Rat)
-		}
-		m.Sub(m, new(big.Rat).Mul(big.NewRat(int64(w.filter.Residues[k]), unit), w.sums[k]))
-		w.sums[k].Mul(w.sums[k], big.NewRat(int64(w.filter.Poles[k]), unit))
-		w.sums[k].Add(w.sums[k], big.NewRat(n, 1))
-	}
-	return m
-}
-
-// carryIsWithinSlack runs carry beside its definition, and reports the largest distance in units of η.
+// carryIsWithinSlack runs carry beside e by its definition, and reports the largest distance in units of η.
 func carryIsWithinSlack(t *testing.T, f Filter, draws []int64) float64 {
 	t.Helper()
-	slow, eta, worst := &twin{filter: f}, f.Slack(), 0.0
 	var buffers [MaxPoles]lattice.Int128
-	for i, n := range draws {
-		off := new(big.Rat).SetInt(integral(f.carry(&buffers, n)))
-		off.Sub(off, slow.carry(n)).Abs(off).Quo(off, eta)
-		if off.Cmp(big.NewRat(1, 1)) > 0 {
-			t.Fatalf("step %d: carry is %s η from its definition", i+1, off.FloatString(3))
-		}
-		x, _ := off.Float64()
-		worst = max(worst, x)
-	}
-	return worst
+	carry := func(n int64) lattice.Int128 { return f.carry(&buffers, n) }
+	slow := sumtest.NewCarried(f.Poles[:f.Count], func(k int) int64 { return -int64(f.Residues[k]) })
+	return sumtest.CarryIsWithin(t, carry, slow, f.Slack(), draws)
 }
 
 // Draws are at the sampler's reach, small, constant, alternating and random; the bound is met from below.
@@ -114,18 +67,7 @@ func TestCarryIsWithinSlackOfItsDefinition(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for _, f := range written(t) {
 		top, worst := int64(29<<40), 0.0
-		for _, draw := range []func(i int) int64{
-			func(int) int64 { return top },
-			func(int) int64 { return -top },
-			func(i int) int64 { return top * int64(1-2*(i&1)) },
-			func(int) int64 { return 1 },
-			func(int) int64 { return rng.Int64N(9) - 4 },
-			func(int) int64 { return rng.Int64N(2*top) - top },
-		} {
-			draws := make([]int64, 80)
-			for i := range draws {
-				draws[i] = draw(i)
-			}
+		for _, draws := range sumtest.Extremes(rng, top, 80) {
 			worst = max(worst, carryIsWithinSlack(t, f, draws))
 		}
 		if worst < 0.9 {
@@ -168,7 +110,7 @@ func TestReleaseIsTheDecayingSumOfIncrements(t *testing.T) {
 		}
 		for now := range 400 {
 			leaf := []int64{rng.Int64N(1<<56) - 1<<55, 1 << 26, -int64(now)}
-			step(c, chain, dst, leaf...)
+			sumtest.Step(c, chain, dst, leaf...)
 			for i := range n {
 				_, want := slow[i].add(leaf[i], draws[(now*n+i)%len(draws)])
 				if off := dst[i] - want; math.Abs(off) > 0x1p-16*float64(now+1)+math.Abs(want)*0x1p-52 {
@@ -229,8 +171,8 @@ func recovered(f Filter, sums []lattice.Int128, leaves []int64) []int64 {
 	before := lattice.Int128{}
 	out := make([]int64, len(sums))
 	for i, sum := range sums {
-		old := integral(buffer.Decayed(before, Decay(f.Memory), lattice.Int128{}))
-		u := new(big.Int).Sub(integral(sum), old)
+		old := sumtest.Integer(buffer.Decayed(before, Decay(f.Memory), lattice.Int128{}))
+		u := new(big.Int).Sub(sumtest.Integer(sum), old)
 		u.Rsh(u, sumBits)
 		peek := buffers
 		out[i] = u.Int64() - leaves[i] - int64(f.carry(&peek, 0).Lo)
@@ -248,7 +190,7 @@ func TestNoiseIsRecoveredFromReleases(t *testing.T) {
 	f := written(t)[0] // P = 2048
 	const steps = 2*2048 + 50
 	play := func(fault string) (wrong, first int) {
-		c := newCarry(t, f, 5, 1, gaussian(t, 5))
+		c := newCarry(t, f, 5, 1, sumtest.Gaussian(t, 5))
 		sum := faulty{c, fault}
 		chain, dst := noise.NewChain([32]byte{1}), make([]float64, 1)
 		var sums []lattice.Int128
@@ -295,7 +237,7 @@ func TestNothingPassesAReset(t *testing.T) {
 	f := written(t)[1] // three poles
 	period := Period(f.Memory)
 	play := func(fault string, leaf int64) []byte {
-		c := newCarry(t, f, 5, 1, gaussian(t, 5))
+		c := newCarry(t, f, 5, 1, sumtest.Gaussian(t, 5))
 		c.steps = period - 3
 		for k := range f.Count { // as after many steps
 			c.buffers[0][k] = lattice.Int128{Lo: 1000 * (uint64(k) + 1)}
@@ -368,7 +310,7 @@ func TestSumsAndBuffersStayWithinTheirLimits(t *testing.T) {
 			t.Errorf("buffer %d is beyond its limit", k)
 		}
 	}
-	share := new(big.Float).Quo(new(big.Float).SetInt(integral(c.sums[0])), new(big.Float).SetInt(integral(c.sumLimit)))
+	share := new(big.Float).Quo(new(big.Float).SetInt(sumtest.Integer(c.sums[0])), new(big.Float).SetInt(sumtest.Integer(c.sumLimit)))
 	if x, _ := share.Float64(); !buffer.Within(c.sums[0], c.sumLimit) || x < 0.2 {
 		t.Errorf("the sum reaches %g of its limit", x)
 	}

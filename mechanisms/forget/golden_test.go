@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"oriel/mechanisms/mechtest/goldentest"
+	"oriel/mechanisms/mechtest/sumtest"
 	"oriel/mechanisms/noise"
 )
 
@@ -27,7 +28,7 @@ func TestGoldenReleases(t *testing.T) {
 			if now == 15 { // on to a reset
 				c.steps = Period(f.Memory) - 5
 			}
-			step(c, chain, dst, 1<<26-now, -5*now, 7)
+			sumtest.Step(c, chain, dst, 1<<26-now, -5*now, 7)
 			lines = append(lines, fmt.Sprintf("m=%d t=%d %x", f.Count, c.steps, dst))
 			if now == 2 || now == 29 {
 				lines = append(lines, fmt.Sprintf("m=%d t=%d state %x", f.Count, c.steps, c.AppendState(nil)))

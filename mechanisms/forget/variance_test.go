@@ -4,6 +4,7 @@ import (
 	"math"
 	"testing"
 
+	"oriel/mechanisms/mechtest/sumtest"
 	"oriel/mechanisms/noise"
 )
 
@@ -27,7 +28,7 @@ func stationary(t *testing.T, f Filter, s float64, sampler noise.Sampler, steps,
 	chain, dst, leaf := noise.NewChain([32]byte{1, 6}), make([]float64, n), make([]int64, n)
 	sum, count := 0.0, 0
 	for count < steps*n {
-		step(c, chain, dst, leaf...)
+		sumtest.Step(c, chain, dst, leaf...)
 		if (c.Steps()-1)%c.period < settle {
 			continue
 		}
@@ -58,7 +59,7 @@ func stationary(t *testing.T, f Filter, s float64, sampler noise.Sampler, steps,
 // The variance of releases between resets is s²Σb², over 2¹⁷ releases for each memory.
 func TestMeasuredVarianceIsTheFormula(t *testing.T) {
 	const s, steps = 1 << 30, 1 << 17
-	sampler := gaussian(t, s)
+	sampler := sumtest.Gaussian(t, s)
 	for _, f := range []Filter{written(t)[0], written(t)[1]} {
 		m := stationary(t, f, s, sampler, steps, 16, s)
 		t.Logf("H=%d: %d releases of 16 coordinates: variance %.5f s², formula %.5f, tolerance −%.4f +%.4f", f.Memory, steps, m.mean, m.want, m.below, m.above)
@@ -67,7 +68,7 @@ func TestMeasuredVarianceIsTheFormula(t *testing.T) {
 		}
 	}
 	f := written(t)[1]
-	if m := stationary(t, f, s, gaussian(t, s/2), 1<<12, 16, s); !m.wrong() {
+	if m := stationary(t, f, s, sumtest.Gaussian(t, s/2), 1<<12, 16, s); !m.wrong() {
 		t.Error("half scale: not caught")
 	}
 	bare := f
@@ -82,13 +83,13 @@ func TestMeasuredVarianceIsTheFormula(t *testing.T) {
 // reset, after which what it lacks of older noise is below e^−20 of the variance. fault may change the carry after a step.
 func rising(t *testing.T, f Filter, s float64, n int, ages []uint64, fault func(c *Carry)) []measured {
 	t.Helper()
-	c := newCarry(t, f, s, n, gaussian(t, s))
+	c := newCarry(t, f, s, n, sumtest.Gaussian(t, s))
 	c.steps = f.Period() - 10*f.Memory
 	chain, dst, leaf := noise.NewChain([32]byte{2, 6}), make([]float64, n), make([]int64, n)
 	var out []measured
 	for len(out) < len(ages) {
 		fault(c)
-		step(c, chain, dst, leaf...)
+		sumtest.Step(c, chain, dst, leaf...)
 		if c.Steps() != f.Period()+ages[len(out)] {
 			continue
 		}

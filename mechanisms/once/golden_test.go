@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"oriel/mechanisms/mechtest/goldentest"
+	"oriel/mechanisms/mechtest/sumtest"
 	"oriel/mechanisms/noise"
 )
 
@@ -16,10 +17,10 @@ func TestGoldenReleases(t *testing.T) {
 	for _, law := range []struct {
 		name    string
 		sampler noise.Sampler
-	}{{"gaussian", gaussian(t, scale)}, {"gamma", gamma(t, scale, n)}} {
+	}{{"gaussian", sumtest.Gaussian(t, scale)}, {"gamma", gamma(t, scale, n)}} {
 		o, chain, dst := newOnce(t, n, law.sampler), noise.NewChain([32]byte{8, 31: 5}), make([]float64, n)
 		for now := range int64(12) {
-			step(o, chain, dst, 1<<24-now, -5*now, 7)
+			sumtest.Step(o, chain, dst, 1<<24-now, -5*now, 7)
 			lines = append(lines, fmt.Sprintf("%s t=%d %d %d %d", law.name, now+1, int64(dst[0]), int64(dst[1]), int64(dst[2])))
 		}
 		lines = append(lines, fmt.Sprintf("%s state %x", law.name, o.AppendState(nil)))

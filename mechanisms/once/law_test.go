@@ -25,7 +25,7 @@ func covarianceError(t *testing.T, sampler noise.Sampler, variance float64) (wor
 	var samples [steps][]float64
 	for now := range samples {
 		samples[now] = make([]float64, n)
-		step(o, chain, samples[now], leaf...)
+		sumtest.Step(o, chain, samples[now], leaf...)
 	}
 	for s := range samples {
 		for u := range s + 1 {
@@ -60,10 +60,10 @@ func (r *reused) Fill(dst []int64, seed noise.Seed) {
 // s = 2²⁰, so that rounding adds 2⁻⁴⁴ to a relative variance.
 func TestNoiseIsFreshInEachStep(t *testing.T) {
 	const s = 1 << 20
-	if z, where := covarianceError(t, gaussian(t, s), s*s); z > limit {
+	if z, where := covarianceError(t, sumtest.Gaussian(t, s), s*s); z > limit {
 		t.Errorf("covariance of %s is %.1f standard errors off", where, z)
 	}
-	faults := map[string]noise.Sampler{"half scale": gaussian(t, s/2), "missing": silence{}, "reused": &reused{Sampler: gaussian(t, s)}}
+	faults := map[string]noise.Sampler{"half scale": sumtest.Gaussian(t, s/2), "missing": silence{}, "reused": &reused{Sampler: sumtest.Gaussian(t, s)}}
 	for name, sampler := range faults {
 		if z, _ := covarianceError(t, sampler, s*s); z < limit {
 			t.Errorf("%s: not caught, worst covariance %.1f standard errors off", name, z)
@@ -79,7 +79,7 @@ func TestNormOfGammaNoise(t *testing.T) {
 	for key := range keys {
 		var seed [32]byte
 		binary.LittleEndian.PutUint64(seed[:], uint64(key))
-		step(o, noise.NewChain(seed), dst, make([]int64, n)...)
+		sumtest.Step(o, noise.NewChain(seed), dst, make([]int64, n)...)
 		for _, x := range dst {
 			sum += x / theta * x / theta
 		}
@@ -115,7 +115,7 @@ func exactDeltas(t *testing.T, s float64, x, y world, steps int, epsilons []floa
 		}
 		for n := -reach; n <= reach; n++ {
 			draws.Values[0] = n
-			step(o, chain, dst, x(now, releases))
+			sumtest.Step(o, chain, dst, x(now, releases))
 			release := dst[0]
 			walk(append(releases, release), p*cell(n), q*cell(int64(release)-y(now, releases)))
 		}

@@ -28,15 +28,6 @@ func (l *listening) Fill(dst []int64, seed noise.Seed) {
 	l.Sampler.Fill(dst, seed)
 }
 
-func gaussian(t testing.TB, s float64) noise.Sampler {
-	t.Helper()
-	g, err := noise.NewGaussian(noise.ScaleUp(s))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return g
-}
-
 func gamma(t testing.TB, s float64, n int) noise.Sampler {
 	t.Helper()
 	g, err := noise.NewGamma(noise.ScaleUp(s), n)
@@ -53,12 +44,6 @@ func newOnce(t testing.TB, n int, sampler noise.Sampler) *Once {
 		t.Fatal(err)
 	}
 	return o
-}
-
-// step absorbs a leaf and adds it.
-func step(o *Once, chain *noise.Chain, dst []float64, leaf ...int64) {
-	chain.Absorb(o.Steps()+1, 0, noise.Identity{Offset: int64(o.Steps())}, leaf)
-	o.Add(dst, leaf, chain)
 }
 
 func TestNewRefuses(t *testing.T) {
@@ -97,7 +82,7 @@ func TestZeroNoiseGivesTheLeafOfItsStep(t *testing.T) {
 	chain, dst := noise.NewChain([32]byte{1}), make([]float64, 2)
 	for now := range 100 {
 		leaf := []int64{rng.Int64N(1<<40) - 1<<39, rng.Int64N(3) - 1}
-		step(o, chain, dst, leaf...)
+		sumtest.Step(o, chain, dst, leaf...)
 		if want := []float64{float64(leaf[0]) / 8, float64(leaf[1]) / 8}; !slices.Equal(dst, want) {
 			t.Fatalf("t=%d: release %v, want %v", now+1, dst, want)
 		}
@@ -108,7 +93,7 @@ func TestZeroNoiseGivesTheLeafOfItsStep(t *testing.T) {
 func TestSumIsWiderThanAWord(t *testing.T) {
 	const most = 1<<63 - 1
 	o, chain, dst := newOnce(t, 2, &sumtest.Script{Values: []int64{most, -most - 1}}), noise.NewChain([32]byte{}), make([]float64, 2)
-	step(o, chain, dst, most, -most-1)
+	sumtest.Step(o, chain, dst, most, -most-1)
 	if want := []float64{0x1p64, -0x1p64}; !slices.Equal(dst, want) {
 		t.Errorf("release %v, want %v", dst, want)
 	}
@@ -118,12 +103,12 @@ func TestSumIsWiderThanAWord(t *testing.T) {
 // the release.
 func TestNoiseIsRecoveredFromReleases(t *testing.T) {
 	const n = 3
-	sampler := gaussian(t, 1<<20)
+	sampler := sumtest.Gaussian(t, 1<<20)
 	o := newOnce(t, n, sampler)
 	chain, dst, want := noise.NewChain([32]byte{4}), make([]float64, n), make([]int64, n)
 	for now := range int64(50) {
 		leaf := []int64{now, -now * now, 7}
-		step(o, chain, dst, leaf...)
+		sumtest.Step(o, chain, dst, leaf...)
 		sampler.Fill(want, chain.Seed(noise.NodeID{Instance: 3, Block: uint64(now + 1)}))
 		for i := range want {
 			if got := int64(dst[i]) - leaf[i]; got != want[i] {
@@ -149,7 +134,7 @@ func TestNoiseIsKeyedByTheHistory(t *testing.T) {
 			if now == changed {
 				leaf = 2
 			}
-			step(o, chain, dst, leaf)
+			sumtest.Step(o, chain, dst, leaf)
 		}
 		return l.seeds
 	}

@@ -40,7 +40,7 @@ func enumerate(t *testing.T, reach int64, moved func(step int, y []float64) int6
 		tree, releases, distance := newTree(t, window, 1, script), make([]float64, 0, window), int64(0)
 		for now := range noises {
 			distance += moved(now, releases)
-			step(tree, chain, dst, leaf...)
+			sumtest.Step(tree, chain, dst, leaf...)
 			releases = append(releases, dst[0])
 			others[now] = noises[now] - distance
 			for _, at := range rest[now] {

@@ -7,12 +7,13 @@ import (
 	"testing"
 
 	"oriel/mechanisms/lattice"
+	"oriel/mechanisms/mechtest/sumtest"
 	"oriel/mechanisms/noise"
 )
 
 // What two fills allocate, a block cipher each where the processor has no AES, and nothing else.
 func TestAddAllocatesOnlyTheCipher(t *testing.T) {
-	tree := newTree(t, 1024, 32, gaussian(t, 1<<30))
+	tree := newTree(t, 1024, 32, sumtest.Gaussian(t, 1<<30))
 	silent := newTree(t, 1024, 32, silence{})
 	chain, dst, leaf := noise.NewChain([32]byte{}), make([]float64, 32), make([]int64, 32)
 	seed := chain.Seed(noise.NodeID{})
@@ -47,7 +48,7 @@ func BenchmarkAdd(b *testing.B) {
 	for _, n := range []int{8, 32, 256} {
 		for _, window := range []uint64{1 << 10, 1 << 20} {
 			b.Run(fmt.Sprintf("d=%d/W=%d", n, window), func(b *testing.B) {
-				tree := newTree(b, window, n, gaussian(b, 1<<30))
+				tree := newTree(b, window, n, sumtest.Gaussian(b, 1<<30))
 				if err := tree.Restore(stateAt(tree, window+window/2)); err != nil {
 					b.Fatal(err)
 				}

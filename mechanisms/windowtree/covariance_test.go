@@ -6,6 +6,7 @@ import (
 	"math"
 	"testing"
 
+	"oriel/mechanisms/mechtest/sumtest"
 	"oriel/mechanisms/noise"
 )
 
@@ -19,7 +20,7 @@ func releases(t *testing.T, window uint64, steps, keys, n int, sampler noise.Sam
 		binary.LittleEndian.PutUint64(seed[:], uint64(key))
 		tree, chain := newTree(t, window, n, sampler), noise.NewChain(seed)
 		for now := range samples {
-			step(tree, chain, dst, leaf...)
+			sumtest.Step(tree, chain, dst, leaf...)
 			samples[now] = append(samples[now], dst...)
 		}
 	}
@@ -72,7 +73,7 @@ func TestCovarianceIsThatOfSharedNodes(t *testing.T) {
 	const s = 1 << 20
 	for _, window := range []uint64{1, 2, 4, 8} {
 		steps := int(2*window + 3)
-		samples := releases(t, window, steps, 200, 256, gaussian(t, s))
+		samples := releases(t, window, steps, 200, 256, sumtest.Gaussian(t, s))
 		if z, where := covarianceError(t, window, samples, s*s, 3); z > limit {
 			t.Errorf("W=%d: covariance of %s is %.1f standard errors off", window, where, z)
 		}
@@ -128,14 +129,14 @@ func TestCovarianceTestCatchesPlantedFaults(t *testing.T) {
 	const s = 1 << 20
 	draws := 0
 	var last noise.Seed
-	reuse := faulty{gaussian(t, s), func(seed noise.Seed) noise.Seed {
+	reuse := faulty{sumtest.Gaussian(t, s), func(seed noise.Seed) noise.Seed {
 		if draws++; draws%16 == 5 { // a run has 16 draws: 11 of prefixes, 5 of suffixes; the fifth repeats the fourth
 			return last
 		}
 		last = seed
 		return seed
 	}}
-	faults := map[string]noise.Sampler{"reused": reuse, "half scale": gaussian(t, s/2), "missing": silence{}}
+	faults := map[string]noise.Sampler{"reused": reuse, "half scale": sumtest.Gaussian(t, s/2), "missing": silence{}}
 	for name, sampler := range faults {
 		samples := releases(t, 4, 11, 200, 256, sampler)
 		if z, _ := covarianceError(t, 4, samples, s*s, 3); z < limit {

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"oriel/mechanisms/mechtest/goldentest"
+	"oriel/mechanisms/mechtest/sumtest"
 	"oriel/mechanisms/noise"
 )
 
@@ -33,7 +34,7 @@ func TestGoldenReleases(t *testing.T) {
 		tree, dst := newTree(t, 4, n, law.sampler), make([]float64, n)
 		chain := noise.NewChain([32]byte{8, 31: 5})
 		for now := range int64(11) {
-			step(tree, chain, dst, 1<<24-now, -5*now, 7)
+			sumtest.Step(tree, chain, dst, 1<<24-now, -5*now, 7)
 			lines = append(lines, fmt.Sprintf("%s t=%d %d %d %d", law.name, now+1, int64(dst[0]), int64(dst[1]), int64(dst[2])))
 			if now == 2 || now == 10 {
 				lines = append(lines, fmt.Sprintf("%s t=%d state %x", law.name, now+1, tree.AppendState(nil)))

@@ -36,7 +36,7 @@ func TestReleaseIsTotalAndActiveNoise(t *testing.T) {
 		for i, x := range leaf {
 			total[i] += x
 		}
-		step(tree, chain, dst, leaf...)
+		sumtest.Step(tree, chain, dst, leaf...)
 		suffix, prefix := tree.active(uint64(now + 1))
 		active := slices.Concat(suffix, prefix)
 		for id := range seeds {

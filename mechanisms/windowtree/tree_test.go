@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"oriel/mechanisms/lattice"
+	"oriel/mechanisms/mechtest/sumtest"
 	"oriel/mechanisms/noise"
 )
 
@@ -23,12 +24,6 @@ func newTree(t testing.TB, window uint64, n int, sampler noise.Sampler) *Tree {
 		t.Fatal(err)
 	}
 	return tree
-}
-
-// step absorbs a leaf and adds it.
-func step(tree *Tree, chain *noise.Chain, dst []float64, leaf ...int64) {
-	chain.Absorb(tree.Steps()+1, 0, noise.Identity{Offset: int64(tree.Steps())}, leaf)
-	tree.Add(dst, leaf, chain)
 }
 
 // span is the steps a node covers, first and last.
@@ -86,7 +81,7 @@ func TestActiveNodesAreThoseOfTheDefinition(t *testing.T) {
 		seen := map[noise.NodeID]uint64{} // node → last step it was active
 		above := map[uint64]int{}         // step → nodes that covered it
 		for now := uint64(1); now <= 5*window; now++ {
-			step(tree, chain, dst, 1)
+			sumtest.Step(tree, chain, dst, 1)
 			suffix, prefix := tree.active(now)
 			ids := tree.held()
 			if !slices.Equal(ids, slices.Concat(suffix, prefix)) {
@@ -136,7 +131,7 @@ func TestZeroNoiseGivesExactPrefixSums(t *testing.T) {
 		want := make([]float64, 3)
 		for now := range 5 * window {
 			leaf := []int64{r.Int64N(1<<25) - 1<<24, int64(now), -1}
-			step(tree, chain, dst, leaf...)
+			sumtest.Step(tree, chain, dst, leaf...)
 			for i := range want {
 				want[i] += float64(leaf[i])
 			}
@@ -163,7 +158,7 @@ func TestExpiredStepLeavesNoNoise(t *testing.T) {
 	tree := newTree(t, window, 1, bitmask{&next})
 	chain, dst := noise.NewChain([32]byte{}), make([]float64, 1)
 	for now := uint64(1); now <= 5*window; now++ {
-		step(tree, chain, dst, 0)
+		sumtest.Step(tree, chain, dst, 0)
 		want := int64(0)
 		for _, slot := range slices.Concat(tree.prefix, tree.suffix) {
 			if slot != none {
@@ -183,7 +178,7 @@ func TestExpiredStepLeavesNoNoise(t *testing.T) {
 
 // Noise of a node is keyed at its activation: the same history gives the same bytes, another last leaf other noise.
 func TestNoiseIsKeyedByTheHistory(t *testing.T) {
-	sampler := gaussian(t, 1<<20)
+	sampler := sumtest.Gaussian(t, 1<<20)
 	run := func(changed uint64) (out []float64) {
 		tree := newTree(t, 4, 2, sampler)
 		chain, dst := noise.NewChain([32]byte{9}), make([]float64, 2)
@@ -194,7 +189,7 @@ func TestNoiseIsKeyedByTheHistory(t *testing.T) {
 				leaf++
 			}
 			sum += leaf
-			step(tree, chain, dst, leaf, 0)
+			sumtest.Step(tree, chain, dst, leaf, 0)
 			out = append(out, dst[0]-float64(sum), dst[1])
 		}
 		return out
@@ -224,13 +219,4 @@ func TestAddPanicsOnAWrongShape(t *testing.T) {
 		}
 	}()
 	tree.Add(make([]float64, 3), make([]int64, 2), noise.NewChain([32]byte{}))
-}
-
-func gaussian(t testing.TB, s float64) noise.Sampler {
-	t.Helper()
-	g, err := noise.NewGaussian(noise.ScaleUp(s))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return g
 }

@@ -10,6 +10,7 @@ import (
 type Sum interface {
 	Add(dst []float64, v []int64, chain *noise.Chain)
 	Steps() uint64
+	StateLen() int
 	AppendState(dst []byte) []byte
 	Restore(state []byte) error
 }

@@ -1,0 +1,149 @@
+package buffer_test
+
+import (
+	"math/big"
+	"math/rand/v2"
+	"testing"
+
+	"oriel/mechanisms/buffer"
+	"oriel/mechanisms/lattice"
+	"oriel/mechanisms/mechtest/sumtest"
+	"oriel/mechanisms/noise"
+)
+
+// two returns 2^n.
+func two(n uint) *big.Int { return new(big.Int).Lsh(big.NewInt(1), n) }
+
+// wrapped returns x modulo 2¹²⁸, from −2¹²⁷.
+func wrapped(x *big.Int) *big.Int {
+	x = new(big.Int).Add(x, two(127))
+	return x.Mod(x, two(128)).Sub(x, two(127))
+}
+
+// random returns an integer whose length is random: up to some bits, of either sign.
+func random(rng *rand.Rand, most int) lattice.Int128 {
+	x := lattice.Int128{Hi: int64(rng.Uint64()), Lo: rng.Uint64()}
+	for range 128 - most + rng.IntN(most) {
+		x.Lo = x.Lo>>1 | uint64(x.Hi)<<63
+		x.Hi >>= 1
+	}
+	return x
+}
+
+// Plus and Decayed are sum + r·c and ⌊q·c/2³⁰⌋ + x in unbounded integers, and Plus wraps as two's complement does.
+func TestArithmeticIsThatOfIntegers(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for range 200_000 {
+		sum, c, r := random(rng, 128), random(rng, 128), int64(rng.Uint64())>>rng.IntN(64)
+		want := new(big.Int).Mul(sumtest.Integer(c), big.NewInt(r))
+		want = wrapped(want.Add(want, sumtest.Integer(sum)))
+		if got := sumtest.Integer(buffer.Plus(sum, c, r)); got.Cmp(want) != 0 {
+			t.Fatalf("Plus(%v, %v, %d) = %d, want %d", sum, c, r, got, want)
+		}
+		c, x, q := random(rng, 97), random(rng, 125), rng.Uint32N(1<<buffer.FractionBits)
+		want = new(big.Int).Mul(sumtest.Integer(c), big.NewInt(int64(q)))
+		want.Rsh(want, buffer.FractionBits).Add(want, sumtest.Integer(x)) // Rsh rounds down, also below zero
+		if got := sumtest.Integer(buffer.Decayed(c, q, x)); got.Cmp(want) != 0 {
+			t.Fatalf("Decayed(%v, %d, %v) = %d, want %d", c, q, x, got, want)
+		}
+	}
+}
+
+// Within is |x| ≤ limit, at the limit and beside it, where |x| alone would not fit either.
+func TestWithinIsInclusive(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	check := func(x, limit lattice.Int128) {
+		t.Helper()
+		want := new(big.Int).Abs(sumtest.Integer(x)).Cmp(sumtest.Integer(limit)) <= 0
+		if got := buffer.Within(x, limit); got != want {
+			t.Fatalf("Within(%v, %v) = %v", x, limit, got)
+		}
+	}
+	for range 100_000 {
+		limit := random(rng, 128)
+		if limit.Hi < 0 {
+			limit = lattice.Int128{Hi: ^limit.Hi, Lo: ^limit.Lo}
+		}
+		minus := lattice.Int128{Hi: ^limit.Hi, Lo: ^limit.Lo}.AddInt64(1)
+		for _, x := range []lattice.Int128{
+			limit, limit.AddInt64(-1), minus, minus.AddInt64(1), random(rng, 128), {Hi: -1 << 63},
+		} {
+			check(x, limit)
+		}
+		if limit.Hi != 1<<63-1 {
+			check(limit.AddInt64(1), limit)
+			check(minus.AddInt64(-1), limit)
+		}
+	}
+}
+
+// A buffer that is fed draws at the reach for ever stays within its limit and comes near it, and no draw at the reach
+// leaves it.
+func TestLimitsHoldAndAreReached(t *testing.T) {
+	poles := []uint32{1 << 28, 1 << 29, 1<<30 - 1<<22}
+	residue := func(k int) int64 { return int64(k+1) << 20 }
+	for _, scale := range []uint64{1, 1000, 1 << 40} {
+		for _, fraction := range []uint{8, 20, 33} {
+			limits := make([]lattice.Int128, len(poles))
+			if err := buffer.Limits(limits, poles, residue, fraction, noise.Scale{Mant: scale}); err != nil {
+				t.Fatalf("scale %d, %d fraction bits: %v", scale, fraction, err)
+			}
+			for _, top := range []int64{buffer.Reach * int64(scale), -buffer.Reach * int64(scale)} {
+				x := lattice.Int128{Hi: top >> (64 - fraction), Lo: uint64(top) << fraction}
+				for k, q := range poles {
+					c := lattice.Int128{}
+					for range 1 << 13 {
+						if c = buffer.Decayed(c, q, x); !buffer.Within(c, limits[k]) {
+							t.Fatalf("scale %d: buffer %d leaves its limit", scale, k)
+						}
+					}
+					reached := new(big.Rat).SetFrac(sumtest.Integer(c), sumtest.Integer(limits[k]))
+					if part, _ := reached.Abs(reached).Float64(); part < 0.9 {
+						t.Errorf("scale %d: buffer %d reaches %g of its limit", scale, k, part)
+					}
+				}
+			}
+		}
+	}
+}
+
+// A limit is (2^f·N + 1)/(1 − q), rounded down, N = ⌈29s⌉ + 1.
+func TestLimitsAreTheFormula(t *testing.T) {
+	limit := make([]lattice.Int128, 1)
+	for _, c := range []struct {
+		scale noise.Scale
+		n     int64
+	}{
+		{noise.Scale{Mant: 1}, 30},
+		{noise.Scale{Mant: 3, Exp: 2}, 349},
+		{noise.Scale{Mant: 1, Exp: -1}, 16}, // ⌈14.5⌉ + 1
+	} {
+		if err := buffer.Limits(limit, []uint32{3 << 28}, func(int) int64 { return 1 }, 10, c.scale); err != nil {
+			t.Fatal(err)
+		}
+		if got, want := sumtest.Integer(limit[0]), big.NewInt((c.n<<10+1)*4); got.Cmp(want) != 0 {
+			t.Errorf("scale %v: limit %d, want %d", c.scale, got, want)
+		}
+	}
+}
+
+func TestLimitsRefuse(t *testing.T) {
+	one := func(int) int64 { return 1 }
+	for what, c := range map[string]struct {
+		pole    uint32
+		residue func(int) int64
+		scale   noise.Scale
+	}{
+		"no scale":                {1 << 29, one, noise.Scale{}},
+		"a scale of 2^65":         {1 << 29, one, noise.Scale{Mant: 1, Exp: 65}},
+		"a draw beyond 62 bits":   {1 << 29, one, noise.Scale{Mant: 1, Exp: 58}},
+		"a buffer beyond 96 bits": {1<<30 - 1, one, noise.Scale{Mant: 1, Exp: 50}},
+		"products beyond 2^126": {
+			1<<30 - 1<<14, func(int) int64 { return -1 << 62 }, noise.Scale{Mant: 1, Exp: 40},
+		},
+	} {
+		if buffer.Limits(make([]lattice.Int128, 1), []uint32{c.pole}, c.residue, 20, c.scale) == nil {
+			t.Errorf("%s: accepted", what)
+		}
+	}
+}
