@@ -11,7 +11,7 @@ import (
 // TestEndingWithABacklogLeavesNoGap: a service that was told to end while fetches were waiting once dropped the rest of
 // one and stepped over the next: events were left out, and after a kill the same indices came again with other values.
 func TestEndingWithABacklogLeavesNoGap(t *testing.T) {
-	const total = 60_000
+	const total = 60_000 / fewer
 	f := newFixture(t, 2, nil)
 	f.must("topics")
 	for p := range int32(2) {

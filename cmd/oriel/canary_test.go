@@ -150,6 +150,7 @@ func TestMetricsDependOnCountsOnly(t *testing.T) {
 
 // TestPoisonDoesNotHaltAPartition: a compressed record can unpack to a key that no topic takes.
 func TestPoisonDoesNotHaltAPartition(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t, 1, nil)
 	f.must("topics")
 	producer, err := f.client.NewProducer(f.ctx(), "", time.Minute)

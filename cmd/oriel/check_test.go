@@ -53,6 +53,7 @@ func delays(partitions int) (csv string, events [][]string) {
 
 // TestProducedEventsAreTakenShownAndRecomputed is the way of a user: produce, run, tail, save, produce more, check.
 func TestProducedEventsAreTakenShownAndRecomputed(t *testing.T) {
+	t.Parallel()
 	const partitions = 3
 	f := newFixture(t, partitions, map[string]string{"ORIEL_FEATURES_RANGE": "hour:0:24:cyclic", "ORIEL_BATCH": "2"})
 	csv, want := delays(partitions)

@@ -12,6 +12,7 @@ import (
 // TestRefuseAnInputThatOneBrokerCanLose: that acknowledged events stay is what one history rests on. On three brokers,
 // an input that is less durable than our own topics was once accepted without a word.
 func TestRefuseAnInputThatOneBrokerCanLose(t *testing.T) {
+	t.Parallel()
 	broker, err := embedded.Start(embedded.Options{Dir: t.TempDir(), Brokers: 3})
 	if err != nil {
 		t.Fatal(err)

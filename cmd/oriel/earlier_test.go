@@ -69,6 +69,7 @@ func TestEarlierDeploymentsGoOn(t *testing.T) {
 	for _, version := range earlierVersions {
 		for _, without := range []string{"nothing", "state"} {
 			t.Run(version+"/lost="+without, func(t *testing.T) {
+				t.Parallel()
 				dir := t.TempDir()
 				unpack(t, "testdata/deployments/"+version+".tar.gz", dir)
 				if err := os.RemoveAll(filepath.Join(dir, without)); err != nil {

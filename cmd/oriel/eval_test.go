@@ -83,6 +83,7 @@ func TestEvalScoresTheDecisionsOfReplay(t *testing.T) {
 
 // TestEvalComparesInOnePass: a row for each ε and window, a slide, the same figures from CSV and from a topic.
 func TestEvalComparesInOnePass(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t, 2, map[string]string{"ORIEL_DIMENSION": "6"})
 	var csv strings.Builder
 	csv.WriteString("a,b,late\n")

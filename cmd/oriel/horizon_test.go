@@ -11,6 +11,7 @@ import (
 // TestStreamEndsAtItsHorizon: a partition stops before the first event of the step behind the horizon, with all before
 // it committed and the offset on that event; the others go on; a restart refuses again and releases nothing.
 func TestStreamEndsAtItsHorizon(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t, 2, map[string]string{"ORIEL_WINDOW": "horizon", "ORIEL_HORIZON": "40", "ORIEL_MECHANISM": "blt"})
 	f.must("topics")
 	f.send(0, events(0, 30)...)
@@ -60,6 +61,7 @@ func TestStreamEndsAtItsHorizon(t *testing.T) {
 
 // TestOnceRunsWithoutAWindow: the service states a guarantee for the whole life.
 func TestOnceRunsWithoutAWindow(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t, 1, map[string]string{"ORIEL_UPDATE": "ogd", "ORIEL_MECHANISM": "once-gaussian", "ORIEL_WINDOW": "lifetime"})
 	f.must("topics")
 	f.send(0, events(0, 50)...)

@@ -95,6 +95,7 @@ func at(first int64, records []kafka.Record) map[int64]kafka.Record {
 // TestLettersOfEveryKind: every kind of bad record has its letter, whatever its codec; records of aborted transactions
 // have none.
 func TestLettersOfEveryKind(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t, 1, map[string]string{"ORIEL_MAX_RECORD_BYTES": "900000"})
 	f.must("topics")
 	bad := badRecords()
@@ -149,6 +150,7 @@ func TestLettersOfEveryKind(t *testing.T) {
 
 // TestServiceDoesNotKnowTheDeadLetterTopic: it goes on where there is none, and `oriel letters` says what to do.
 func TestServiceDoesNotKnowTheDeadLetterTopic(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t, 1, nil)
 	f.must("topics")
 	if err := f.client.DeleteTopic(f.ctx(), f.topic("dead-letter")); err != nil {
@@ -166,6 +168,7 @@ func TestServiceDoesNotKnowTheDeadLetterTopic(t *testing.T) {
 // missing. One event of the service was once enough to stop it for good, when letters that did not fit were its
 // business.
 func TestLettersFitTheirTopic(t *testing.T) {
+	t.Parallel()
 	for _, limit := range []int{262144, 1000} {
 		t.Run(strconv.Itoa(limit), func(t *testing.T) {
 			f := newFixture(t, 1, nil)
@@ -199,6 +202,7 @@ func TestLettersFitTheirTopic(t *testing.T) {
 
 // TestLettersFollowTheLimitOfTheirTopic: it is lowered and raised while they are written.
 func TestLettersFollowTheLimitOfTheirTopic(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t, 1, nil)
 	f.must("topics")
 	run := f.start(nil, "run")
@@ -234,6 +238,7 @@ func TestLettersFollowTheLimitOfTheirTopic(t *testing.T) {
 
 // TestLettersOfRecordsThatAreGone have the reason and the place, and no content.
 func TestLettersOfRecordsThatAreGone(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t, 1, nil)
 	f.must("topics")
 	bad := []kafka.Record{{Value: []byte("a")}, {Value: []byte("b")}, {Value: []byte("c")}}

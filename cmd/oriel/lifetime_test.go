@@ -10,6 +10,7 @@ import (
 // TestAMemoryThroughKillsAndResets: a deployment whose sums forget goes on with the same bytes through kills, before and behind a
 // reset of its noise; its decisions say no window and the memory; replay --check and tail know it; another memory is refused.
 func TestAMemoryThroughKillsAndResets(t *testing.T) {
+	t.Parallel()
 	const before, all = 2040, 2070 // resets follow each 2048 steps of a memory of 2
 	f := newFixture(t, 1, map[string]string{
 		"ORIEL_WINDOW": "lifetime", "ORIEL_MEMORY": "2", "ORIEL_MECHANISM": "blt", "ORIEL_START_REGULARIZER": "3",

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"flag"
 	"os"
+	"runtime"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -16,6 +18,10 @@ import (
 // time.
 func TestMain(m *testing.M) {
 	if os.Getenv("TEST_CHILD") == "" {
+		// Parallel tests wait for processes and brokers more than they compute. -parallel of the command line still counts.
+		if err := flag.Set("test.parallel", strconv.Itoa(2*runtime.GOMAXPROCS(0))); err != nil {
+			panic(err)
+		}
 		os.Exit(m.Run())
 	}
 	ctx, stop := interruption()

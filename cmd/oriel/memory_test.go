@@ -81,7 +81,7 @@ func TestMemoryIsBoundedWhateverArrives(t *testing.T) {
 // TestManyPartitionsGetOnWithLittleMemory: the least that the setting allows, a sixth of a MiB of it for each
 // partition's fetches, and a bomb in each.
 func TestManyPartitionsGetOnWithLittleMemory(t *testing.T) {
-	const partitions, backlog, most = 32, 4000, 256_000_000
+	const partitions, backlog, most = 32 / fewer, 4000, 256_000_000
 	f := newFixture(t, partitions, map[string]string{"ORIEL_MEMORY_LIMIT": "83886080"})
 	f.must("topics")
 	want := make([]int64, partitions)

@@ -24,6 +24,7 @@ func TestProduceRefusesFlagsItWouldNotUse(t *testing.T) {
 // TestProduceSendsEachLineOnce: lines in their order, empty ones and one without end among them, to one partition or in
 // turn.
 func TestProduceSendsEachLineOnce(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t, 2, nil)
 	topic := f.env["ORIEL_INPUT_TOPIC"]
 	read := func() (all [2][]string) {
@@ -68,6 +69,7 @@ func TestProduceSendsEachLineOnce(t *testing.T) {
 
 // TestProduceMapsAsItsFlagsDo: a mapping file gives the records of the flags that it stands for, keys included.
 func TestProduceMapsAsItsFlagsDo(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t, 2, nil)
 	csv, _ := delays(2)
 	file := write(t, "flights.csv", []byte(csv))
@@ -101,6 +103,7 @@ func TestProduceMapsAsItsFlagsDo(t *testing.T) {
 // TestProduceChecksTheFileFirst: a line that breaks a rule, wherever it stands, leaves the topic empty, and the message
 // names the flag.
 func TestProduceChecksTheFileFirst(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t, 1, nil)
 	topic := f.env["ORIEL_INPUT_TOPIC"]
 	rows := strings.Repeat("1,2\n", 5000)

@@ -11,6 +11,7 @@ import (
 // asked for just after a partition's opening was refused, as if there had been none, and a check just after a service
 // left its last decisions out.
 func TestReplayWaitsForCommitsOnTheirWay(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t, 1, nil)
 	f.prepare()
 	produced, commit := make(chan bool), make(chan bool)

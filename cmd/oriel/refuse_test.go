@@ -52,6 +52,7 @@ func (f *fixture) goesOn(from int) {
 }
 
 func TestRefuseChangedConfigurationAndKey(t *testing.T) {
+	t.Parallel()
 	f := served(t)
 	f.refused(map[string]string{"ORIEL_EPSILON": "2"}, "EPSILON", "ORIEL_NAME")
 	f.refused(map[string]string{"ORIEL_WINDOW": "128"}, "WINDOW")
@@ -70,6 +71,7 @@ func TestRefuseChangedConfigurationAndKey(t *testing.T) {
 }
 
 func TestRefuseLostState(t *testing.T) {
+	t.Parallel()
 	f := served(t)
 	if err := os.RemoveAll(f.env["ORIEL_STATE_DIR"]); err != nil { // the changelog has everything
 		t.Fatal(err)
@@ -95,6 +97,7 @@ func TestRefuseLostState(t *testing.T) {
 // TestRefuseToOpenAgainWhatTheLocalStoreKnows: with every topic and the group new, only the local store says that the
 // events were released before.
 func TestRefuseToOpenAgainWhatTheLocalStoreKnows(t *testing.T) {
+	t.Parallel()
 	f := served(t)
 	fresh := map[string]string{"ORIEL_GROUP": f.name + ".group2"}
 	for _, kind := range []string{"changelog", "decision", "verdicts"} {
@@ -109,6 +112,7 @@ func TestRefuseToOpenAgainWhatTheLocalStoreKnows(t *testing.T) {
 
 // TestRefuseTopicsOfAnotherName: the name is in the transactional ids, so that two names would not fence each other.
 func TestRefuseTopicsOfAnotherName(t *testing.T) {
+	t.Parallel()
 	f := served(t)
 	f.refused(map[string]string{
 		"ORIEL_NAME": f.name + "x", "ORIEL_GROUP": f.name + "x", "ORIEL_STATE_DIR": filepath.Join(t.TempDir(), "other"),
@@ -118,6 +122,7 @@ func TestRefuseTopicsOfAnotherName(t *testing.T) {
 }
 
 func TestRefuseForeignStateDirectory(t *testing.T) {
+	t.Parallel()
 	f := served(t)
 	other := newFixture(t, 1, map[string]string{"ORIEL_STATE_DIR": f.env["ORIEL_STATE_DIR"]})
 	other.must("topics")
@@ -126,6 +131,7 @@ func TestRefuseForeignStateDirectory(t *testing.T) {
 }
 
 func TestRefuseResetOffsets(t *testing.T) {
+	t.Parallel()
 	f := served(t)
 	f.commitOffset(10)
 	f.refused(nil, "offsets were reset", "50")
@@ -153,6 +159,7 @@ func (f *fixture) commitOffset(offset int64) {
 }
 
 func TestRefuseCompactedInput(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t, 1, nil)
 	f.env["ORIEL_INPUT_TOPIC"] = f.name + ".compacted"
 	f.createTopic(f.env["ORIEL_INPUT_TOPIC"], 1, map[string]string{"cleanup.policy": "compact"})
@@ -180,6 +187,7 @@ func TestRefuseSettingsAllAtOnceAndUnknownOnes(t *testing.T) {
 // TestRefuseAnInputMadeAgainUnderTheService: the new topic has other records under the same offsets, and none of them
 // may become a decision of the old incarnation.
 func TestRefuseAnInputMadeAgainUnderTheService(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t, 1, nil)
 	f.must("topics")
 	f.send(0, events(0, 50)...)

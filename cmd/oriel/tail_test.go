@@ -12,6 +12,7 @@ import (
 // TestTailReadsAllPartitions: without --partition every partition is shown, each in its order; -n counts all of them;
 // and at the end it says that it waits.
 func TestTailReadsAllPartitions(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t, 3, nil)
 	topic := f.env["ORIEL_INPUT_TOPIC"]
 	for p, text := range []string{"a", "b", "c"} {

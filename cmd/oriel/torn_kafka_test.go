@@ -46,6 +46,7 @@ func TestForgottenTransactionIsEnded(t *testing.T) {
 // TestForgottenLettersAreEnded: letters waited for ever for the place that such a transaction was to commit, through
 // every restart, and readers of the dead-letter topic for its markers.
 func TestForgottenLettersAreEnded(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t, 1, map[string]string{"ORIEL_MAX_RECORD_BYTES": "900000"})
 	f.prepare()
 	bad := badRecords()

@@ -64,6 +64,7 @@ func expected(records []kafka.Record, separation int) (reasons []string) {
 // TestUsersAreKeptApart: an event too close to its user's last one, or of nobody, takes its place as a null event with
 // its reason; a malformed event has had its user's turn; kills and restarts change nothing.
 func TestUsersAreKeptApart(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t, 1, byUser)
 	f.must("topics")
 	records := crowd(300)
@@ -106,6 +107,7 @@ func (f *fixture) checkpointOf(records []kafka.Record) (path string) {
 
 // TestUserInTwoPartitionsStopsTheService: the printed guarantee counts one partition a user.
 func TestUserInTwoPartitionsStopsTheService(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t, 2, byUser)
 	f.must("topics")
 	f.send(0, of("ann", event(0)), of("bob", event(1)))
@@ -137,6 +139,7 @@ func TestUserInTwoPartitionsStopsTheService(t *testing.T) {
 // TestUserInPartitionsIsFoundWhenSeenAgain: a user whose separation has just passed is forgotten and remembered in one
 // step.
 func TestUserInPartitionsIsFoundWhenSeenAgain(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t, 2, byUser)
 	f.must("topics")
 	for i, user := range []string{"ann", "bob", "cid", "dan", "eve", "ann"} {
@@ -152,6 +155,7 @@ func TestUserInPartitionsIsFoundWhenSeenAgain(t *testing.T) {
 
 // TestUserInPartitionsIsFoundWhenOneHasStopped: a parked partition still remembers.
 func TestUserInPartitionsIsFoundWhenOneHasStopped(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t, 2, map[string]string{
 		"ORIEL_USER_ID": "key", "ORIEL_USER_SEPARATION": "5", "ORIEL_MECHANISM": "blt", "ORIEL_WINDOW": "horizon", "ORIEL_HORIZON": "2",
 	})
@@ -167,6 +171,7 @@ func TestUserInPartitionsIsFoundWhenOneHasStopped(t *testing.T) {
 
 // TestUserInPartitionsOfTwoProcessesStopsThem: a process knows whom others remember.
 func TestUserInPartitionsOfTwoProcessesStopsThem(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t, 2, byUser)
 	f.must("topics")
 	f.send(0, of("ann", event(0)), of("bob", event(1)))
@@ -185,6 +190,7 @@ func TestUserInPartitionsOfTwoProcessesStopsThem(t *testing.T) {
 
 // TestUserOfAHeader: the record key is then any, and a record with two such headers names nobody.
 func TestUserOfAHeader(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t, 1, map[string]string{"ORIEL_USER_ID": "header:person", "ORIEL_USER_SEPARATION": "3"})
 	f.must("topics")
 	var records []kafka.Record
