@@ -1,0 +1,91 @@
+package auditor
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"oriel/mechanisms"
+	"oriel/mechanisms/lattice"
+)
+
+// askew is the ball around a centre with a fault: the leaf is of numbers that are changed before.
+type askew struct {
+	mechanisms.Ball
+	change func(b mechanisms.Ball, vector, centre []float64)
+	after  func(dst []int64)
+}
+
+func (q askew) Quantise(g lattice.Grid, dst []int64, v []float64) {
+	v = slices.Clone(v)
+	if q.change != nil {
+		q.change(q.Ball, v[:q.Size], v[q.Size:])
+	}
+	q.Ball.Quantise(g, dst, v)
+	if q.after != nil {
+		q.after(dst)
+	}
+}
+
+// in is a configuration with the fault in the ball of its leaf, if it has one.
+func (q askew) in(c mechanisms.Config) (mechanisms.Config, bool) {
+	ball, centred := c.Leaf.Parts[0].Quantiser.(mechanisms.Ball)
+	if centred {
+		c.Leaf.Parts = slices.Clone(c.Leaf.Parts)
+		q.Ball = ball
+		c.Leaf.Parts[0].Quantiser = q
+	}
+	return c, centred
+}
+
+// Faults of leaves around a centre, with a window and for life. Where the stream alone has one, the rebuilt noise has it; where the
+// audited quantiser has it, leaves of one history are farther apart than is claimed.
+func TestAuditCatchesFaultsOfDiameters(t *testing.T) {
+	half := func(dst []int64) { // a leaf of half the clip or so is 1.5 times as long: beyond the ball
+		for i := range dst {
+			dst[i] += dst[i] / 2
+		}
+	}
+	sign := func(_ mechanisms.Ball, _, centre []float64) {
+		for i := range centre {
+			centre[i] = -centre[i]
+		}
+	}
+	zero := func(_ mechanisms.Ball, _, centre []float64) { clear(centre) }
+	private := func(b mechanisms.Ball, vector, centre []float64) { // the centre is where the event is
+		norm := lattice.Norm(vector)
+		for i, x := range vector {
+			centre[i] = 0.999 * b.Reach * x / math.Max(norm, 1e-9)
+		}
+	}
+	for _, more := range [][]string{
+		{"ORIEL_CLIP=1"},
+		{"ORIEL_CLIP=1", "ORIEL_WINDOW=lifetime", "ORIEL_MEMORY=8"},
+	} {
+		for what, fault := range map[string]askew{
+			"a leaf beyond the diameter":      {after: half},
+			"a centre of the wrong sign":      {change: sign},
+			"no centre":                       {change: zero},
+			"a centre that the event decides": {change: private},
+		} {
+			a := subject(t, more...)
+			honest := a.stream
+			a.stream = func(c mechanisms.Config, p mechanisms.Plan, key [32]byte) (*mechanisms.Stream, error) {
+				c, _ = fault.in(c)
+				return honest(c, p, key)
+			}
+			refutes(t, what+", in the stream", a, "leaves", ErrNoise)
+		}
+		for what, fault := range map[string]askew{
+			"a leaf beyond the diameter":      {after: half},
+			"a centre that the event decides": {change: private},
+		} {
+			a := subject(t, more...)
+			centred := false
+			if a.mechanism, centred = fault.in(a.mechanism); !centred {
+				t.Fatalf("%v: leaves have no centre", more)
+			}
+			refutes(t, what+", in the quantiser", a, "distances", ErrCheck)
+		}
+	}
+}
