@@ -1,6 +1,6 @@
 """Compares Oriel's accounting with PyPI dp-accounting.
 
-    accounting.py CLAIMS
+    accounting.py CLAIMS MATRICES
 
 CLAIMS has one JSON object a line, as `go test ./mechanisms/dp -run Claims -args -grid CLAIMS` writes: losses composed in three currencies
 (mu, rho, pure), epsilon, delta, and which of the numbers Oriel answered. Each answer is bounded on both sides by theirs:
@@ -14,6 +14,11 @@ Closed formulas, and single Gaussian losses, have a relative tolerance of 1e-9, 
 
 The answer to a budget is compared with theirs (mu), or checked as the delta it proves by their account (rho). Prints all figures. Exits 1 when an answer
 is out of bounds, or when the bounds are too wide to tell a figure that is 1 % off: at least half of the answers must be told from it, on either side.
+
+MATRICES has what `go test ./mechanisms/forget -run Matrices -args -matrices MATRICES` writes: for sums that forget, the integers of a filter, and mu and epsilon
+of an event at some age. From the definition of the releases alone, without the response that Oriel computes with, numpy builds the matrix of their noise and
+solves for how far an event moves it: the mu of the Gaussian mechanism that the releases are, but for the rounding of the carry. It bounds the claim
+from below; from above, the same with the largest rounding there can be. dp-accounting turns both into epsilon.
 """
 
 import json
@@ -128,6 +133,41 @@ def text(losses):
     return "+".join(values) or "-"
 
 
+def dense(claim):
+    """mu of all releases up to an age without rounding, and with all that rounding can add."""
+    unit, steps = 2.0**30, claim["age"]
+    poles, residues = np.array(claim["poles"]) / unit, np.array(claim["residues"]) / unit
+    lags = np.subtract.outer(np.arange(steps), np.arange(steps))
+    filtered, decayed = np.eye(steps), np.where(lags >= 0, (claim["decay"] / unit) ** np.maximum(lags, 0), 0.0)
+    for q, r in zip(poles, residues):
+        filtered -= np.where(lags >= 1, r * q ** np.maximum(lags - 1, 0), 0.0)
+    shift = np.linalg.solve(decayed @ filtered, decayed[:, 0])
+    exact = claim["distance"] * shift
+    eta = 0.5 + 2.0**-8 * np.sum(residues / (1 - poles))
+    rounded = np.abs(exact) + 2 * eta * math.sqrt(claim["coordinates"]) * (np.cumsum(np.abs(shift)) - np.abs(shift))
+    return np.linalg.norm(exact) / claim["scale"], np.linalg.norm(rounded) / claim["scale"]
+
+
+def matrices(path):
+    with open(path, encoding="utf-8") as lines:
+        claims = [json.loads(line) for line in lines]
+    print(f"{'decay':>11} {'age':>5} {'mu':>14} {'not below':>14} {'not above':>14} {'epsilon':>12} {'not below':>12} {'not above':>12}")
+    wrong, loose = 0, 0
+    for claim in claims:
+        low, high = dense(claim)
+        low, high = low * (1 - FORMULA), high * (1 + FORMULA)
+        least, most = (get_epsilon_gaussian(1 / mu, claim["delta"]) for mu in (low, high))
+        right = low <= claim["mu"] <= high and least * (1 - FORMULA) <= claim["epsilon"] <= most * (1 + FORMULA)
+        wrong += not right
+        loose += high > 1.01 * low
+        print(
+            f"{claim['decay']:>11} {claim['age']:>5} {claim['mu']:>14.10g} {low:>14.10g} {high:>14.10g} "
+            f"{claim['epsilon']:>12.8g} {least:>12.8g} {most:>12.8g} {'' if right else 'WRONG'}"
+        )
+    print(f"{len(claims)} claims of dense matrices, {wrong} out of bounds, {loose} with bounds that are 1 % apart")
+    return 1 if wrong or loose or not claims else 0
+
+
 def main(path):
     with open(path, encoding="utf-8") as lines:
         claims = [{k: v if v is not None else [] for k, v in json.loads(line).items()} for line in lines]
@@ -148,6 +188,6 @@ def main(path):
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 2:
+    if len(sys.argv) != 3:
         sys.exit(__doc__)
-    sys.exit(main(sys.argv[1]))
+    sys.exit(main(sys.argv[1]) | matrices(sys.argv[2]))

@@ -1,0 +1,66 @@
+package forget
+
+import (
+	"encoding/json"
+	"flag"
+	"os"
+	"strings"
+	"testing"
+
+	"oriel/mechanisms/dp"
+	"oriel/mechanisms/lattice"
+)
+
+var matricesFile = flag.String("matrices", "", "file to write µ by age to, for .ci/auditors/accounting.py; relative to mechanisms/forget")
+
+// matrixClaim is what this package says of an age, and the integers that it says it of: enough to make the matrix of the noise.
+type matrixClaim struct {
+	Decay    uint32   `json:"decay"` // in units of 2⁻³⁰, as the two below
+	Poles    []uint32 `json:"poles"`
+	Residues []uint32 `json:"residues"`
+	Distance uint64   `json:"distance"` // Δ, lattice units
+	N        int      `json:"coordinates"`
+	Scale    float64  `json:"scale"` // s
+	Age      uint64   `json:"age"`
+	Mu       float64  `json:"mu"`
+	Delta    float64  `json:"delta"`
+	Epsilon  float64  `json:"epsilon"`
+}
+
+// TestMatricesForOutsideAccountants writes the claims that .ci/auditors/accounting.py checks against dense matrices, with noise for (1, 10⁻⁶); here, that
+// no age claims more than that, and that each is a claim of some size.
+func TestMatricesForOutsideAccountants(t *testing.T) {
+	const n, delta = 32, 1e-6
+	var lines strings.Builder
+	encoder := json.NewEncoder(&lines)
+	for _, memory := range []uint64{64, 256, 1024} {
+		f := fitFilter(t, memory)
+		square := func(bits int) lattice.Int128 { return power(2 + 2*bits) }
+		bits, err := f.Bits(n, square)
+		if err != nil {
+			t.Fatal(err)
+		}
+		l := Loss{Filter: f, Square: square(bits), N: n}
+		if l.Scale, err = l.ScaleFor(dp.GaussianMu(dp.Budget{Epsilon: 1, Delta: delta})); err != nil {
+			t.Fatal(err)
+		}
+		for _, age := range []uint64{1, memory / 4, memory, 3 * memory} {
+			mu := l.Mu(age)
+			c := matrixClaim{
+				Decay: f.Decay(), Poles: f.Poles[:f.Count], Residues: f.Residues[:f.Count], Distance: 2 << bits, N: n,
+				Scale: l.Scale.Float64(), Age: age, Mu: mu, Delta: delta, Epsilon: dp.GaussianEpsilon(mu, delta),
+			}
+			if !(c.Epsilon > 0.2 && c.Epsilon <= 1+1e-9) {
+				t.Errorf("H = %d: ε(%d) = %g", memory, age, c.Epsilon)
+			}
+			if err := encoder.Encode(c); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if *matricesFile != "" {
+		if err := os.WriteFile(*matricesFile, []byte(lines.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
