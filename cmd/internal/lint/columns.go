@@ -15,7 +15,8 @@ const maxColumns = 120
 var wrapped = []string{
 	"cmd/internal/families", "cmd/internal/flights", "deploy/bench", "deploy/peers", "deploy/soak",
 	"mechanisms/audit/bound", "mechanisms/audit/given", "mechanisms/noise",
-	"mechanisms/once", "mechanisms/windowtree", "operators/convex", "operators/optest", "operators/pending",
+	"mechanisms/once", "mechanisms/windowtree", "operators/aggregate/block",
+	"operators/convex", "operators/optest", "operators/pending",
 	"pipeline/console", "pipeline/embedded", "pipeline/kafka", "pipeline/letters", "pipeline/metrics",
 	"pipeline/pipetest", "pipeline/pipetest/storytest", "schemas", "schemas/table", "state", "state/users", "state/zstd",
 }

@@ -1,0 +1,97 @@
+package block
+
+import "fmt"
+
+// coefficientBits are those of a coefficient after the binary point.
+const coefficientBits = 30
+
+// coefficients are r_k·2³⁰ to the nearest, for r_k = C(2k, k)/4^k, the power series of (1−z)^{−1/2}.
+var coefficients = frozen()
+
+// frozen computes them by r_k = r_{k−1}·(2k−1)/(2k) in integers of 2⁻⁶²: each step rounds by less than one of these, so
+// that an error is below 2¹⁰·2⁻⁶². A test holds them to the exact fractions.
+func frozen() (out [MaxBins]int64) {
+	r := int64(1) << 62
+	for k := range out {
+		if k > 0 {
+			r -= r / int64(2*k)
+		}
+		out[k] = (r + 1<<(61-coefficientBits)) >> (62 - coefficientBits)
+	}
+	return out
+}
+
+// Coefficient returns r_k, exact in the bits that leaves use.
+func Coefficient(k int) float64 { return float64(coefficients[k]) / (1 << coefficientBits) }
+
+// Energy returns Σ_{k<m} r_k². The released columns of a cell have independent noise of one standard deviation σ; then
+// the running count at the end of bin i has the variance σ²·Energy(i+1)/w².
+func Energy(m int) float64 {
+	sum := 0.0
+	for k := range m {
+		r := Coefficient(k)
+		sum += float64(r * r)
+	}
+	return sum
+}
+
+// Cumulate writes the running counts of m bins, dst[i] events in bins 0 to i, from the m released columns divided by w:
+// dst = R·columns, since R·R is the matrix of prefix sums (Henzinger, Upadhyay and Upadhyay 2023, "Almost tight error
+// bounds on differentially private continual counting", section 3). It is O(m²). dst must not overlap columns.
+func Cumulate(dst, columns []float64) {
+	if len(dst) != len(columns) || len(dst) > MaxBins {
+		panic(fmt.Sprintf("BUG: block: %d counts of %d columns, at most %d", len(dst), len(columns), MaxBins))
+	}
+	for i := range dst {
+		sum := 0.0
+		for j, x := range columns[:i+1] {
+			sum += float64(Coefficient(i-j) * x)
+		}
+		dst[i] = sum
+	}
+}
+
+// Covariance returns what Cumulate makes of independent noise of variance 1: Σ_{k≤i} r_k·r_{k+j−i} for counts i ≤ j.
+func Covariance(i, j int) float64 {
+	if i > j {
+		i, j = j, i
+	}
+	sum := 0.0
+	for k := range i + 1 {
+		sum += float64(Coefficient(k) * Coefficient(k+j-i))
+	}
+	return sum
+}
+
+// farthest returns the square of the largest distance of two columns of R in units, K·r rounded down, exactly: for each
+// lag the inner products of columns are prefix sums.
+func farthest(m int, weight int64) (square uint64) {
+	entries := make([]uint64, m)
+	for k := range entries {
+		entries[k] = uint64(entry(weight, k))
+	}
+	norms := make([]uint64, m+1) // of the column with so many entries
+	for k, x := range entries {
+		norms[k+1] = norms[k] + x*x
+	}
+	for lag := 1; lag < m; lag++ {
+		product := uint64(0)
+		for k := range m - lag {
+			product += entries[k] * entries[k+lag]
+			square = max(square, norms[k+1]+norms[k+1+lag]-2*product)
+		}
+	}
+	return square
+}
+
+// longest returns the square of the norm of the longest column.
+func longest(m int, weight int64) (square uint64) {
+	for k := range m {
+		x := uint64(entry(weight, k))
+		square = add(square, x*x)
+	}
+	return square
+}
+
+// entry is K·r_k, rounded down, for 0 ≤ K < 2³³.
+func entry(weight int64, k int) int64 { return weight * coefficients[k] >> coefficientBits }

@@ -1,0 +1,74 @@
+package block_test
+
+import (
+	"math"
+	"math/big"
+	"testing"
+
+	"oriel/operators/aggregate/block"
+)
+
+// Coefficients are the exact fractions C(2k, k)/4^k to the nearest of 30 bits.
+func TestCoefficientsAreTheNearestDyadics(t *testing.T) {
+	exact := big.NewRat(1, 1)
+	half := big.NewRat(1, 1<<31)
+	for k := range block.MaxBins {
+		if k > 0 {
+			exact.Mul(exact, big.NewRat(int64(2*k-1), int64(2*k)))
+		}
+		away := new(big.Rat).SetFloat64(block.Coefficient(k))
+		if away.Sub(away, exact).Abs(away).Cmp(half) > 0 {
+			t.Errorf("coefficient %d: %g", k, block.Coefficient(k))
+		}
+	}
+}
+
+// The factor times the columns of an event's bin counts the event in that bin and all after it.
+func TestCumulateCounts(t *testing.T) {
+	const m = 300
+	columns, counts := make([]float64, m), make([]float64, m)
+	for bin := range m {
+		clear(columns)
+		for i := bin; i < m; i++ {
+			columns[i] = block.Coefficient(i - bin)
+		}
+		block.Cumulate(counts, columns)
+		for i, got := range counts {
+			want := 0.0
+			if i >= bin {
+				want = 1
+			}
+			if math.Abs(got-want) > 1e-7 {
+				t.Fatalf("an event in bin %d counts %g in bin %d", bin, got, i)
+			}
+		}
+	}
+}
+
+// Energy is the variance and Covariance the covariance of what Cumulate makes of independent noise.
+func TestCovarianceOfCumulate(t *testing.T) {
+	const m = 20
+	var rows [m][m]float64
+	for j := range m {
+		columns, counts := make([]float64, m), make([]float64, m)
+		columns[j] = 1
+		block.Cumulate(counts, columns)
+		for i := range m {
+			rows[i][j] = counts[i]
+		}
+	}
+	for i := range m {
+		for j := range m {
+			want := 0.0
+			for k := range m {
+				want += rows[i][k] * rows[j][k]
+			}
+			if got := block.Covariance(i, j); math.Abs(got-want) > 1e-12 {
+				t.Errorf("covariance of %d and %d: %g, want %g", i, j, got, want)
+			}
+		}
+		if got := block.Energy(i + 1); math.Abs(got-block.Covariance(i, i)) > 1e-12 {
+			t.Errorf("energy of %d: %g", i+1, got)
+		}
+	}
+}

@@ -1,0 +1,199 @@
+package block
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/bits"
+
+	"oriel/mechanisms"
+	"oriel/mechanisms/lattice"
+)
+
+// one is the integer of x = 1 and of the largest weight.
+const one = 1 << 30
+
+// OneHot is the Quantiser of events that are in one of several public cells. It takes three numbers: the cell, 0 to
+// Cells − 1, and −1 or anything else for none, whose leaf is zero; the value x, clamped to [−1, 1]; and the weight,
+// clamped to [0, Weight]. A NaN gives the zero leaf. Where Weight is 1 events have no weights and the third number is
+// not read.
+type OneHot struct {
+	Block
+	Cells  int     // 1 to 2²⁴
+	Weight float64 // the largest weight, > 0; 1: no weights
+}
+
+// Size returns the coordinates of all cells.
+func (h OneHot) Size() int { return h.Cells * h.Block.Size() }
+
+// Entries is 3: cell, value and weight.
+func (OneHot) Entries() int { return 3 }
+
+// Validate reports every problem at once.
+func (h OneHot) Validate() error {
+	errs := []error{h.Block.Validate()}
+	if h.Cells < 1 || h.Cells > 1<<24 || h.Block.Size() > 0 && h.Cells > 1<<24/h.Block.Size() {
+		errs = append(errs, fmt.Errorf("block: %d cells of %d coordinates: not in [1, 2^24] together", h.Cells, h.Block.Size()))
+	}
+	if !(h.Weight >= 0x1p-20 && h.Weight <= 0x1p20) {
+		errs = append(errs, fmt.Errorf("block: largest weight %g: not in [2^-20, 2^20]", h.Weight))
+	}
+	return errors.Join(errs...)
+}
+
+// Part is a part that has these leaves, on a grid that holds the longest. Of an invalid h it says nothing.
+func (h OneHot) Part() mechanisms.Part {
+	const room = 1 + 0x1p-22 // C/2 is rounded up, by less than a unit of which Λ has 2²⁴; the rest is float64's rounding
+	return mechanisms.Part{Size: h.Size(), Clip: float64(float64(h.Norm()*h.Weight) * room), Quantiser: h}
+}
+
+// units are the weights of the columns of an event of the largest weight, in units of a grid, rounded down.
+type units struct {
+	count, mean, square, quantile int64
+	bins                          int
+}
+
+func (h OneHot) units(g lattice.Grid) units {
+	down := func(weight float64) int64 {
+		// 2Λ, because half of C is in a leaf.
+		return int64(min(math.Floor(float64(weight*h.Weight)/g.Unit()), float64(2*float64(g.Lambda))))
+	}
+	return units{
+		count: down(h.Count), mean: down(h.Mean), square: down(h.Square), quantile: down(h.Quantile),
+		bins: h.bins(),
+	}
+}
+
+// Distances returns the squares of the distances of PROOF.md: replace of any two leaves, zeroOut of one from zero.
+// zeroOut is attained, and so is replace where it is √2 as far. On a lattice of 31 bits 4·zeroOut is below (2³² − 1)²,
+// so that what is cut off there is no less than the bound that the triangle inequality gives.
+func (h OneHot) Distances(g lattice.Grid) (replace, zeroOut uint64) {
+	u := h.units(g)
+	half := uint64(u.square+1) / 2
+	for _, square := range [...]uint64{
+		uint64(u.count) * uint64(u.count), uint64(u.mean) * uint64(u.mean), half * half, longest(u.bins, u.quantile),
+	} {
+		zeroOut = add(zeroOut, square)
+	}
+	if zeroOut > uint64(g.Lambda)*uint64(g.Lambda) {
+		return zeroOut, zeroOut // no grid of Part, and refused
+	}
+	within := moments(u.mean, u.square)
+	if u.bins > 0 {
+		within = add(within, farthest(u.bins, u.quantile))
+	}
+	within = min(within, 4*zeroOut)
+	if h.Weight != 1 { // rounding towards zero parts coordinates by less than 1 more
+		r := min(root(max(within, zeroOut))+root(uint64(h.Block.Size())), math.MaxUint32)
+		within = r * r
+	}
+	replace = max(within, zeroOut)
+	if h.Cells > 1 {
+		replace = max(replace, 2*zeroOut)
+	}
+	return min(replace, 4*zeroOut), zeroOut
+}
+
+// moments bounds the square of the distance of two (s, t) of one cell, s = Bx and t = C(x² − ½) rounded.
+//
+// In reals it is u²(B² + C²v²) for u = x − y and v = x + y, |u| + |v| ≤ 2, so at most F(v) = (2−v)²(B² + C²v²) of a
+// v in [0, 2], which has its maximum at 0 or, for C² > 2B², at v = (1 + √(1 − 2B²/C²))/2. Rounding moves the distance
+// by less than 4; without squares |s| ≤ B is all there is.
+func moments(mean, square int64) uint64 {
+	if square == 0 {
+		return 4 * uint64(mean) * uint64(mean)
+	}
+	b, c := float64(mean), float64(square)
+	distance := float64(2 * b)
+	ratio := b / c
+	if rest := 1 - float64(2*float64(ratio*ratio)); rest >= 0 {
+		v := (1 + math.Sqrt(rest)) / 2
+		distance = max(distance, float64((2-v)*math.Sqrt(float64(b*b)+float64(float64(c*v)*float64(c*v)))))
+	}
+	up := min(uint64(math.Ceil(float64(distance*(1+0x1p-40))))+4, math.MaxUint32)
+	return up * up
+}
+
+// add is the sum, or the largest number: squares beyond 64 bits are beyond Λ² and 4·zeroOut.
+func add(x, y uint64) uint64 {
+	sum, carry := bits.Add64(x, y, 0)
+	return sum | -carry
+}
+
+// root returns ⌈√x⌉ for x ≤ (2³² − 1)².
+func root(x uint64) uint64 {
+	r := uint64(math.Sqrt(float64(x)))
+	for r*r > x {
+		r--
+	}
+	for r*r < x {
+		r++
+	}
+	return r
+}
+
+// Quantise writes the leaf to dst, which is zero but in one cell.
+func (h OneHot) Quantise(g lattice.Grid, dst []int64, v []float64) {
+	clear(dst)
+	cell, x, weight := v[0], v[1], v[2]
+	if !(cell >= 0 && cell < float64(h.Cells)) || cell != math.Floor(cell) || math.IsNaN(x) {
+		return
+	}
+	share := int64(one)
+	if h.Weight != 1 {
+		if math.IsNaN(weight) {
+			return
+		}
+		share = int64(float64(min(max(weight, 0), h.Weight) / h.Weight * one))
+	}
+	value := nearest(min(max(x, -1), 1))
+	n := h.Block.Size()
+	h.units(g).write(dst[int(cell)*n:][:n], h.Block, min(max(value, -one), one), min(max(share, 0), one))
+}
+
+// nearest is x·2³⁰ to the nearest integer for |x| ≤ 1: the sum is exact but for its one rounding.
+func nearest(x float64) int64 { return int64(math.Floor(float64(x*one) + 0.5)) }
+
+// write writes the columns of one cell, value and share in integers, |value| ≤ one and 0 ≤ share ≤ one.
+func (u units) write(dst []int64, b Block, value, share int64) {
+	at := 0
+	put := func(present bool, x int64) {
+		if present {
+			dst[at] = weighted(x, share)
+			at++
+		}
+	}
+	put(b.Count > 0, u.count)
+	put(b.Mean > 0, (u.mean*value+one/2)>>30)
+	y := (2*value*value - one*one + one/2) >> 30
+	put(b.Square > 0, (u.square*y+one)>>31)
+	if u.bins == 0 {
+		return
+	}
+	bin := u.bin(value)
+	for k := range u.bins - bin {
+		dst[at+bin+k] = weighted(entry(u.quantile, k), share)
+	}
+}
+
+// bin returns ⌊(x+1)·m/2⌋, the last for x = 1.
+func (u units) bin(value int64) int {
+	return min(int((value+one)*int64(u.bins)>>31), u.bins-1)
+}
+
+// weighted is x·share/2³⁰, rounded towards zero.
+func weighted(x, share int64) int64 {
+	if share == one {
+		return x
+	}
+	negative := x < 0
+	if negative {
+		x = -x
+	}
+	high, low := bits.Mul64(uint64(x), uint64(share))
+	x = int64(high<<34 | low>>30)
+	if negative {
+		return -x
+	}
+	return x
+}

@@ -1,0 +1,289 @@
+package block_test
+
+import (
+	"fmt"
+	"math"
+	"testing"
+
+	"oriel/mechanisms"
+	"oriel/mechanisms/lattice"
+	"oriel/operators/aggregate/block"
+)
+
+// blocks are the shapes that distances are enumerated for: each column alone, small counts, squares far above means,
+// around the double root at c² = 2b², and all at once.
+func blocks() []block.Block {
+	return []block.Block{
+		{Count: 1},
+		{Mean: 1},
+		{Square: 1},
+		{Quantile: 1, Bins: 7},
+		{Count: 1, Mean: 1},
+		{Count: 0.3, Mean: 1},
+		{Count: 1, Mean: 0.1, Square: 3},
+		{Count: 0.1, Mean: 1, Square: math.Sqrt2},
+		{Mean: 1, Square: 1.5},
+		{Count: 0.1, Mean: 1, Square: 5},
+		{Mean: 0.2, Square: 1},
+		{Count: 1, Mean: 1, Square: 1, Bins: 5, Quantile: 0.5},
+		{Count: 0.2, Mean: 1, Square: 0.5, Bins: 16, Quantile: 1},
+	}
+}
+
+// entries are dense numbers of all three kinds, and some that are none.
+func entries(cells int, dense int) [][]float64 {
+	var out [][]float64
+	for cell := range cells {
+		for k := -dense; k <= dense; k++ {
+			for _, weight := range []float64{0, 0.01, 0.5, 0.99, 1, 2} {
+				out = append(out, []float64{float64(cell), float64(k) / float64(dense), weight})
+			}
+		}
+		for _, odd := range []float64{-1e300, 1e300, 1.5, -2, math.Inf(1), math.Inf(-1), math.NaN(), 5e-324} {
+			out = append(out, []float64{float64(cell), odd, 2}, []float64{float64(cell), 1, odd}, []float64{float64(cell), odd, odd})
+		}
+	}
+	for _, cell := range []float64{-1, 0.5, float64(cells), 1e300, math.NaN(), math.Inf(1), math.Inf(-1)} {
+		out = append(out, []float64{cell, 1, 2})
+	}
+	return out
+}
+
+// farthest returns the squares of the largest distances of the leaves of all entries given.
+func farthest(g lattice.Grid, q mechanisms.Quantiser, size int, entries [][]float64) (replace, zeroOut uint64) {
+	seen := map[string]bool{}
+	var leaves [][]int64
+	for _, v := range entries {
+		leaf := make([]int64, size)
+		q.Quantise(g, leaf, v)
+		if key := fmt.Sprint(leaf); !seen[key] {
+			seen[key] = true
+			leaves = append(leaves, leaf)
+		}
+	}
+	for i, x := range leaves {
+		sum := uint64(0)
+		for _, n := range x {
+			sum += uint64(n * n)
+		}
+		zeroOut = max(zeroOut, sum)
+		for _, y := range leaves[:i] {
+			sum := uint64(0)
+			for k := range x {
+				sum += uint64((x[k] - y[k]) * (x[k] - y[k]))
+			}
+			replace = max(replace, sum)
+		}
+	}
+	return replace, zeroOut
+}
+
+// fault is a quantiser with something wrong.
+type fault struct {
+	block.OneHot
+	twoCells, value, weight, short bool
+}
+
+func (f fault) Distances(g lattice.Grid) (replace, zeroOut uint64) {
+	replace, zeroOut = f.OneHot.Distances(g)
+	if f.short {
+		replace = max(replace/2, zeroOut)
+	}
+	return replace, zeroOut
+}
+
+func (f fault) Quantise(g lattice.Grid, dst []int64, v []float64) {
+	f.OneHot.Quantise(g, dst, v)
+	n := f.Block.Size()
+	switch {
+	case f.twoCells:
+		copy(dst[n:], dst[:n])
+	case f.value && v[1] == 1.5 && v[0] == 0:
+		dst[1] = dst[1] * 3 / 2
+	case f.weight && v[2] == 2:
+		for i := range dst {
+			dst[i] *= 2
+		}
+	}
+}
+
+// Every leaf of a coarse lattice, and a dense sample of a fine one, is no farther from another and from zero than is
+// claimed; the claims are no waste.
+func TestDistancesByEnumeration(t *testing.T) {
+	f := func(g lattice.Grid, q mechanisms.Quantiser, h block.OneHot, dense int, holds bool) {
+		t.Helper()
+		replace, zeroOut := farthest(g, q, h.Size(), entries(h.Cells, dense))
+		claimReplace, claimZero := q.Distances(g)
+		if within := replace <= claimReplace && zeroOut <= claimZero; within != holds {
+			t.Errorf("%+v: √%d and √%d, claimed √%d and √%d", q, replace, zeroOut, claimReplace, claimZero)
+		}
+		if !holds {
+			return
+		}
+		if zeroOut != claimZero {
+			t.Errorf("%+v: √%d from zero, claimed √%d", q, zeroOut, claimZero)
+		}
+		if h.Cells > 1 && claimReplace == 2*claimZero && replace != claimReplace {
+			t.Errorf("%+v: √%d apart, claimed √%d", q, replace, claimReplace)
+		}
+		slack := float64(8 + h.Block.Size()) // of both roundings, units
+		if h.Bins == 0 && math.Sqrt(float64(claimReplace)) > math.Sqrt(float64(replace))*1.0001+slack {
+			t.Errorf("%+v: √%d apart, claimed √%d", q, replace, claimReplace)
+		}
+	}
+	for _, b := range blocks() {
+		for _, cells := range []int{1, 2} {
+			for _, weight := range []float64{1, 1.75} {
+				h := block.OneHot{Block: b, Cells: cells, Weight: weight}
+				f(lattice.Grid{Exp: -6, Lambda: 1 << 20}, h, h, 150, true)
+				fine, err := lattice.NewGrid(h.Part().Clip)
+				if err != nil {
+					t.Fatal(err)
+				}
+				f(fine, h, h, 40, true)
+			}
+		}
+	}
+	g := lattice.Grid{Exp: -6, Lambda: 1 << 20}
+	h := block.OneHot{Block: block.Block{Count: 1, Mean: 1}, Cells: 2, Weight: 1}
+	f(g, fault{OneHot: h, twoCells: true}, h, 20, false)
+	f(g, fault{OneHot: h, value: true}, h, 20, false)
+	f(g, fault{OneHot: h, short: true}, h, 20, false)
+	h.Weight = 1.5
+	f(g, fault{OneHot: h, weight: true}, h, 20, false)
+}
+
+// A part is valid on every lattice that parts have, and its longest leaf is not beyond Λ.
+func TestPartHoldsEveryLeaf(t *testing.T) {
+	for _, b := range append(blocks(), block.Block{Count: 1, Mean: 0.3, Square: 0.7, Bins: block.MaxBins, Quantile: 2}) {
+		for _, weight := range []float64{1, 1e-3, 0.999, 3e5} {
+			h := block.OneHot{Block: b, Cells: 3, Weight: weight}
+			if err := h.Validate(); err != nil {
+				t.Fatal(err)
+			}
+			part := h.Part()
+			for size := lattice.CoarseBits; size <= 31; size++ {
+				g, err := lattice.NewFineGrid(part.Clip, size)
+				if err != nil {
+					t.Fatal(err)
+				}
+				replace, zeroOut := h.Distances(g)
+				square := uint64(g.Lambda) * uint64(g.Lambda)
+				if zeroOut > square || replace > 4*zeroOut || replace < zeroOut {
+					t.Errorf("%+v, %d bits: √%d and √%d, Λ² = %d", h, size, replace, zeroOut, square)
+				}
+				if float64(zeroOut) < (1-0x1p-18)*float64(square) {
+					t.Errorf("%+v, %d bits: √%d is much less than Λ² = %d", h, size, zeroOut, square)
+				}
+			}
+		}
+	}
+}
+
+// Leaves are those of the definition, computed in floating point, to a unit a coordinate.
+func TestQuantiseIsTheDefinition(t *testing.T) {
+	for _, b := range blocks() {
+		for _, most := range []float64{1, 2.5} {
+			h := block.OneHot{Block: b, Cells: 2, Weight: most}
+			g, err := lattice.NewGrid(h.Part().Clip)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for k := range 400 {
+				x, weight := math.Sin(float64(k))*1.1, math.Abs(math.Cos(float64(3*k)))*2
+				leaf := make([]int64, h.Size())
+				h.Quantise(g, leaf, []float64{1, x, weight})
+				if most == 1 {
+					weight = 1
+				}
+				want := make([]float64, 0, h.Block.Size())
+				x = min(max(x, -1), 1)
+				for _, column := range [][2]float64{{b.Count, 1}, {b.Mean, x}, {b.Square, x*x - 0.5}} {
+					if column[0] > 0 {
+						want = append(want, weight*column[0]*column[1]/g.Unit())
+					}
+				}
+				bin := min(int((x+1)/2*float64(b.Bins)), b.Bins-1)
+				for i := range b.Bins {
+					r := 0.0
+					if i >= bin {
+						r = math.Exp(lchoose(i - bin))
+					}
+					want = append(want, weight*b.Quantile*r/g.Unit())
+				}
+				for i, w := range want {
+					if got := leaf[b.Size()+i]; math.Abs(float64(got)-w) > 2.5 || leaf[i] != 0 {
+						t.Fatalf("%+v, x = %g, weight %g: coordinate %d is %d, want %g", h, x, weight, i, got, w)
+					}
+				}
+			}
+		}
+	}
+}
+
+// lchoose is log C(2k, k)/4^k.
+func lchoose(k int) float64 {
+	a, _ := math.Lgamma(float64(2*k + 1))
+	b, _ := math.Lgamma(float64(k + 1))
+	return a - 2*b - float64(2*k)*math.Ln2
+}
+
+func FuzzQuantise(f *testing.F) {
+	f.Add(1.0, 0.5, 1.0, 2.0)
+	f.Add(math.NaN(), math.Inf(1), -1.0, 1.0)
+	f.Add(0.0, 1e300, math.NaN(), 0.5)
+	h := block.OneHot{Block: block.Block{Count: 1, Mean: 0.5, Square: 2, Bins: 9, Quantile: 0.3}, Cells: 3}
+	f.Fuzz(func(t *testing.T, cell, x, weight, most float64) {
+		h := h
+		h.Weight = most
+		if h.Validate() != nil {
+			return
+		}
+		g, err := lattice.NewGrid(h.Part().Clip)
+		if err != nil {
+			t.Fatal(err)
+		}
+		leaf := make([]int64, h.Size())
+		h.Quantise(g, leaf, []float64{cell, x, weight})
+		_, zeroOut := h.Distances(g)
+		sum, inCells := uint64(0), 0
+		for i := 0; i < len(leaf); i += h.Block.Size() {
+			some := false
+			for _, n := range leaf[i:][:h.Block.Size()] {
+				sum += uint64(n * n)
+				some = some || n != 0
+			}
+			if some {
+				inCells++
+			}
+		}
+		if sum > zeroOut || inCells > 1 {
+			t.Errorf("cell %g, x %g, weight %g of %g: √%d from zero in %d cells, claimed √%d", cell, x, weight, most, sum, inCells, zeroOut)
+		}
+	})
+}
+
+func TestQuantiseDoesNotAllocate(t *testing.T) {
+	h := block.OneHot{Block: block.Block{Count: 1, Mean: 0.5, Bins: 64, Quantile: 1}, Cells: 384, Weight: 1}
+	g, err := lattice.NewGrid(h.Part().Clip)
+	if err != nil {
+		t.Fatal(err)
+	}
+	leaf, v := make([]int64, h.Size()), []float64{77, 0.25, 1}
+	if n := testing.AllocsPerRun(100, func() { h.Quantise(g, leaf, v) }); n != 0 {
+		t.Errorf("%g allocations", n)
+	}
+}
+
+func BenchmarkQuantise(b *testing.B) {
+	h := block.OneHot{Block: block.Block{Count: 1}, Cells: 384, Weight: 1}
+	g, err := lattice.NewGrid(h.Part().Clip)
+	if err != nil {
+		b.Fatal(err)
+	}
+	leaf, v := make([]int64, h.Size()), []float64{77, 0.25, 1}
+	b.ReportAllocs()
+	for b.Loop() {
+		h.Quantise(g, leaf, v)
+	}
+}
