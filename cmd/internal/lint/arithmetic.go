@@ -13,7 +13,7 @@ import (
 // decidesBytes are the folders in which a float can reach a decision, a state or a hash: there the arithmetic must be the same on every CPU.
 var decidesBytes = []string{
 	"mechanisms", "mechanisms/blt", "mechanisms/buffer", "mechanisms/forget", "mechanisms/lattice", "mechanisms/noise", "mechanisms/once", "mechanisms/rational", "mechanisms/windowtree",
-	"operators", "operators/aggregate/block", "operators/convex", "operators/loss",
+	"operators", "operators/aggregate/block", "operators/aggregate/interval", "operators/convex", "operators/loss",
 	"schemas",
 }
 

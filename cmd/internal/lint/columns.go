@@ -16,6 +16,7 @@ var wrapped = []string{
 	"cmd/internal/families", "cmd/internal/flights", "deploy/bench", "deploy/peers", "deploy/soak",
 	"mechanisms/audit/bound", "mechanisms/audit/given", "mechanisms/noise",
 	"mechanisms/once", "mechanisms/windowtree", "operators/aggregate/block",
+	"operators/aggregate/interval",
 	"operators/convex", "operators/optest", "operators/pending",
 	"pipeline/console", "pipeline/embedded", "pipeline/kafka", "pipeline/letters", "pipeline/metrics",
 	"pipeline/pipetest", "pipeline/pipetest/storytest", "schemas", "schemas/table", "state", "state/users", "state/zstd",

@@ -32,6 +32,7 @@ var direction = []rule{
 	{"operators/convex", []string{"operators", "mechanisms"}, "sets know no algorithm"},
 	{"operators/pending", nil, "rows that wait know no algorithm"},
 	{"operators/aggregate/block", []string{"=mechanisms", "mechanisms/lattice"}, "leaves know the lattice, and no operator"},
+	{"operators/aggregate/interval", nil, "intervals are functions of released numbers"},
 	{"operators", []string{"=operators", "operators/loss", "operators/convex", "operators/pending", "mechanisms", "=schemas"}, "operators stand on mechanisms and the form of events, and no algorithm family on another"},
 	{"mechanisms/dp", nil, "accounting is a leaf"},
 	{"mechanisms/lattice", nil, "the lattice is a leaf"},

@@ -1,6 +1,9 @@
 package block
 
-import "fmt"
+import (
+	"fmt"
+	"math"
+)
 
 // coefficientBits are those of a coefficient after the binary point.
 const coefficientBits = 30
@@ -8,8 +11,8 @@ const coefficientBits = 30
 // coefficients are r_k·2³⁰ to the nearest, for r_k = C(2k, k)/4^k, the power series of (1−z)^{−1/2}.
 var coefficients = frozen()
 
-// frozen computes them by r_k = r_{k−1}·(2k−1)/(2k) in integers of 2⁻⁶²: each step rounds by less than one of these, so
-// that an error is below 2¹⁰·2⁻⁶². A test holds them to the exact fractions.
+// frozen computes them by r_k = r_{k−1}·(2k−1)/(2k) in integers of 2⁻⁶²: each step rounds by less than one of
+// these, so that an error is below 2¹⁰·2⁻⁶². A test holds them to the exact fractions.
 func frozen() (out [MaxBins]int64) {
 	r := int64(1) << 62
 	for k := range out {
@@ -24,8 +27,8 @@ func frozen() (out [MaxBins]int64) {
 // Coefficient returns r_k, exact in the bits that leaves use.
 func Coefficient(k int) float64 { return float64(coefficients[k]) / (1 << coefficientBits) }
 
-// Energy returns Σ_{k<m} r_k². The released columns of a cell have independent noise of one standard deviation σ; then
-// the running count at the end of bin i has the variance σ²·Energy(i+1)/w².
+// Energy returns Σ_{k<m} r_k². The released columns of a cell have independent noise of one standard deviation σ;
+// then the running count at the end of bin i has the variance σ²·Energy(i+1)/w².
 func Energy(m int) float64 {
 	sum := 0.0
 	for k := range m {
@@ -35,9 +38,10 @@ func Energy(m int) float64 {
 	return sum
 }
 
-// Cumulate writes the running counts of m bins, dst[i] events in bins 0 to i, from the m released columns divided by w:
-// dst = R·columns, since R·R is the matrix of prefix sums (Henzinger, Upadhyay and Upadhyay 2023, "Almost tight error
-// bounds on differentially private continual counting", section 3). It is O(m²). dst must not overlap columns.
+// Cumulate writes the running counts of m bins, dst[i] events in bins 0 to i, from the m released columns divided
+// by w: dst = R·columns, since R·R is the matrix of prefix sums (Henzinger, Upadhyay and Upadhyay 2023, "Almost
+// tight error bounds on differentially private continual counting", section 3). It is O(m²). dst must not overlap
+// columns.
 func Cumulate(dst, columns []float64) {
 	if len(dst) != len(columns) || len(dst) > MaxBins {
 		panic(fmt.Sprintf("BUG: block: %d counts of %d columns, at most %d", len(dst), len(columns), MaxBins))
@@ -63,8 +67,8 @@ func Covariance(i, j int) float64 {
 	return sum
 }
 
-// farthest returns the square of the largest distance of two columns of R in units, K·r rounded down, exactly: for each
-// lag the inner products of columns are prefix sums.
+// farthest returns the square of the largest distance of two columns of R in units, K·r rounded down, exactly: for
+// each lag the inner products of columns are prefix sums.
 func farthest(m int, weight int64) (square uint64) {
 	entries := make([]uint64, m)
 	for k := range entries {
@@ -95,3 +99,15 @@ func longest(m int, weight int64) (square uint64) {
 
 // entry is K·r_k, rounded down, for 0 ≤ K < 2³³.
 func entry(weight int64, k int) int64 { return weight * coefficients[k] >> coefficientBits }
+
+// Deviations writes the standard deviations of counts[i] − level·counts[m−1] of Cumulate for columns of
+// independent noise of variance 1: what a test of a quantile divides by. m = len(dst); it is O(m²), once for all
+// cells.
+func Deviations(dst []float64, level float64) {
+	m := len(dst)
+	for i := range dst {
+		square := Covariance(i, i) - float64(float64(2*level)*Covariance(i, m-1))
+		square += float64(float64(level*level) * Covariance(m-1, m-1))
+		dst[i] = math.Sqrt(max(square, 0))
+	}
+}

@@ -1,0 +1,37 @@
+package interval
+
+import "math"
+
+// MeanPlan is a mean that somebody wants: of Events of a cell, over a public range of the width Range, user's
+// units, with public weights a and b, where the mean is expected at At in [−1, 1], 0 the middle of the range. The
+// noise of the count costs nothing in the middle and At² of its variance elsewhere, so a small a pays off only for
+// means near the middle.
+type MeanPlan struct {
+	Count, Mean float64 // a, b > 0
+	Range       float64 // > 0
+	Events      float64 // > 0
+	At          float64
+}
+
+// HalfWidth returns ± of the mean, user's units, to the first order in the noise (Fieller's set for a count far
+// beyond its noise): z·(Range/2)·σ·√(1/b² + At²/a²)/Events, where σ is the deviation of a released column, loss
+// units.
+func (p MeanPlan) HalfWidth(deviation, z float64) float64 { return float64(p.slope(z) * deviation) }
+
+// Deviation returns the deviation of a released column, loss units, that gives ± half: the inverse of HalfWidth.
+func (p MeanPlan) Deviation(half, z float64) float64 { return half / p.slope(z) }
+
+// EventsFor returns after how many events the mean is known to ± half.
+func (p MeanPlan) EventsFor(half, deviation, z float64) float64 {
+	return float64(p.Events*p.HalfWidth(deviation, z)) / half
+}
+
+func (p MeanPlan) slope(z float64) float64 {
+	at := p.At / p.Count
+	variance := 1/float64(p.Mean*p.Mean) + float64(at*at)
+	return float64(float64(z*p.Range)*math.Sqrt(variance)) / 2 / p.Events
+}
+
+// CountDeviation returns the deviation of a released column, loss units, with which a count of weight a is known
+// to ± half.
+func CountDeviation(half, count, z float64) float64 { return float64(half*count) / z }

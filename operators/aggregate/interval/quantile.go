@@ -1,0 +1,48 @@
+package interval
+
+import "fmt"
+
+// Quantile returns an interval in [−1, 1] of the quantile of a level p in (0, 1), in whole bins: the least x with
+// a share p of events up to it. counts are the released running counts of m bins of equal width; deviations those
+// of counts[i] − p·counts[m−1], which has mean at most 0 before the quantile's bin and at least 0 from it on.
+//
+// The test that the quantile is in bin j rejects when the figure of bin j−1 is above z deviations, or that of j
+// below −z: each with half of z's level at most, so that the set of bins that are not rejected covers with that of
+// z. The result is the smallest interval with all of them, and all of [−1, 1] where none is left.
+func Quantile(counts, deviations []float64, level, z float64) Interval {
+	m := len(counts)
+	if m == 0 || len(deviations) != m {
+		panic(fmt.Sprintf("BUG: interval: %d counts and %d deviations", m, len(deviations)))
+	}
+	total := float64(level * counts[m-1])
+	first, last := -1, -1
+	above := false // the figure of the bin before is above z deviations
+	for j, count := range counts {
+		figure, bound := count-total, float64(z*deviations[j])
+		if !above && !(figure < -bound) {
+			if first < 0 {
+				first = j
+			}
+			last = j
+		}
+		above = figure > bound
+	}
+	if first < 0 {
+		return Interval{-1, 1}
+	}
+	return Interval{edge(first, m), edge(last+1, m)}
+}
+
+// QuantileEstimate returns the upper edge of the first bin whose running count reaches a share p of all.
+func QuantileEstimate(counts []float64, level float64) float64 {
+	m := len(counts)
+	for j, count := range counts {
+		if count >= float64(level*counts[m-1]) {
+			return edge(j+1, m)
+		}
+	}
+	return 1
+}
+
+// edge is the lower edge of bin j of m.
+func edge(j, m int) float64 { return float64(2*j)/float64(m) - 1 }

@@ -1,0 +1,105 @@
+package interval
+
+import "math"
+
+// Two-sided normal quantiles: Φ(z) − Φ(−z) = 0.95, 0.955 and 0.995. Constants, as decisions have the same bytes
+// everywhere.
+const (
+	Z95  = 1.959963984540054
+	z955 = 2.0046544617651
+	z995 = 2.807033768343804
+)
+
+// shown is how many standard deviations a count has when a ratio over it is shown.
+const shown = 12
+
+// Noisy is a released number: its value, and the standard deviation of its noise, > 0.
+type Noisy struct{ Value, Deviation float64 }
+
+// Shown reports whether a mean or variance over a count is shown: the count is beyond 12 of its standard
+// deviations. The rule is a function of the release. Fieller's set is then bounded, and nearly symmetric.
+func (x Noisy) Shown() bool { return x.Value > float64(shown*x.Deviation) }
+
+// Minus is the difference of two numbers of independent noise: of counts or sums of two cells.
+func (x Noisy) Minus(y Noisy) Noisy {
+	square := float64(x.Deviation*x.Deviation) + float64(y.Deviation*y.Deviation)
+	return Noisy{x.Value - y.Value, math.Sqrt(square)}
+}
+
+// Interval is Value ± z·Deviation.
+func (x Noisy) Interval(z float64) Interval {
+	half := float64(z * x.Deviation)
+	return Interval{x.Value - half, x.Value + half}
+}
+
+// Interval is [Low, High].
+type Interval struct{ Low, High float64 }
+
+// Form says which points are in a Set.
+type Form uint8
+
+// Forms of a Set. The zero value is the one that says least.
+const (
+	Line    Form = iota // all numbers; Low and High are 0
+	Bounded             // [Low, High]
+	Outside             // all but those between Low and High: (−∞, Low] and [High, ∞)
+)
+
+// Set is a confidence set of a ratio.
+type Set struct {
+	Form      Form
+	Low, High float64
+}
+
+// Within returns the smallest interval that has all of the set that is in [low, high], the public range of the
+// ratio, and the range where that is nothing. It is what a decision prints: finite, with Low ≤ High, and it covers
+// what the set does.
+func (s Set) Within(low, high float64) Interval {
+	all := Interval{low, high}
+	switch {
+	case s.Form == Bounded && s.Low <= high && s.High >= low:
+		return Interval{max(low, s.Low), min(high, s.High)}
+	case s.Form == Outside && s.High > high && s.Low >= low:
+		return Interval{low, min(high, s.Low)}
+	case s.Form == Outside && s.Low < low && s.High <= high:
+		return Interval{max(low, s.High), high}
+	}
+	return all
+}
+
+// Ratio returns Fieller's set of y/x: all θ with (y − θx)² ≤ z²(s_y² + θ²s_x²), so that it covers with exactly the
+// level of z, whatever x and y are. With A = x² − z²s_x² the ends are (xy ± z·√(x²s_y² + y²s_x² − z²s_x²s_y²))/A:
+// the set is bounded for A > 0, else the outside of an interval, or the line where the root is not real.
+func Ratio(y, x Noisy, z float64) Set {
+	square := func(a float64) float64 { return float64(a * a) }
+	zx, zy := float64(z*x.Deviation), float64(z*y.Deviation)
+	a := square(x.Value) - square(zx)
+	rest := square(float64(x.Value*zy)) + square(float64(y.Value*zx)) - square(float64(zx*zy))
+	if a == 0 || a < 0 && rest <= 0 {
+		return Set{}
+	}
+	middle, half := float64(x.Value*y.Value), math.Sqrt(max(rest, 0))
+	low, high := (middle-half)/a, (middle+half)/a
+	if a < 0 {
+		return Set{Outside, high, low}
+	}
+	return Set{Bounded, low, high}
+}
+
+// Mean returns the interval of a mean in [−1, 1] from a sum and a count.
+func Mean(sum, count Noisy, z float64) Interval { return Ratio(sum, count, z).Within(-1, 1) }
+
+// MeanDifference returns the interval of the first mean less the second in [−2, 2], from the intervals of both by
+// Zou and Donner's (2008) square-and-add: l = d − √((m₁−l₁)² + (u₂−m₂)²), u = d + √((u₁−m₁)² + (m₂−l₂)²). It is
+// exact where both counts have no noise; where a count is not Shown it is the whole range, since the rule then
+// need not cover.
+func MeanDifference(sum1, count1, sum2, count2 Noisy, z float64) Interval {
+	if !count1.Shown() || !count2.Shown() {
+		return Interval{-2, 2}
+	}
+	first, second := Ratio(sum1, count1, z), Ratio(sum2, count2, z)
+	m1, m2 := sum1.Value/count1.Value, sum2.Value/count2.Value
+	add := func(a, b float64) float64 { return math.Sqrt(float64(a*a) + float64(b*b)) }
+	low, high := m1-m2-add(m1-first.Low, second.High-m2), m1-m2+add(first.High-m1, m2-second.Low)
+	return Set{Bounded, low, high}.Within(-2, 2)
+}
