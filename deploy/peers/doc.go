@@ -8,5 +8,6 @@
 // Each round measures every line of the table once, for a millisecond or so; a figure is the median over the rounds, a
 // ratio the median of the ratios within a round. It fails when a draw of ours takes more than 1.25 times NormFloat64 or
 // more than a 500th of OpenDP's, when a step of blt, quantisation included, takes more than 250 times NormFloat64 (2.5
-// µs where that is 10 ns) or more than 1.1 times as long at W = 2²⁰ as at 2¹⁰, and when there is no OpenDP to ask.
+// µs where that is 10 ns) or more than 1.1 times as long at W = 2²⁰ as at 2¹⁰, when a step for life, with a memory of
+// 2¹⁰, 2¹⁶ or 2²⁰ steps, takes more than 1.3 times as long as one with a window, and when there is no OpenDP to ask.
 package main

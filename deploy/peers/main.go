@@ -24,6 +24,7 @@ const (
 	peerFactor = 500
 	stepLimit  = 250
 	flatLimit  = 1.1
+	lifeLimit  = 1.3 // of a step that protects for life, in times of one with a window
 )
 
 func main() {
@@ -59,7 +60,14 @@ func run(ctx context.Context, python string, rounds int) error {
 		lines = append(lines, draws)
 	}
 	for _, log := range []int{10, 20} {
-		steps, err := step(log)
+		steps, err := step(fmt.Sprintf("blt step, d=32, W=2^%d", log), mechanisms.Config{Window: 1 << log, AgeWeight: 0.3})
+		if err != nil {
+			return err
+		}
+		lines = append(lines, steps)
+	}
+	for _, log := range []int{10, 16, 20} {
+		steps, err := step(fmt.Sprintf("blt step for life, d=32, H=2^%d", log), mechanisms.Config{Memory: 1 << log})
 		if err != nil {
 			return err
 		}
@@ -80,11 +88,11 @@ func run(ctx context.Context, python string, rounds int) error {
 	for _, l := range lines {
 		fmt.Printf("%-34s %10.1f ns %10.2f\n", l.name, median(l.times), median(l.ratios))
 	}
-	return judge(lines[1], lines[2:4], lines[4], lines[5])
+	return judge(lines[1], lines[2:4], lines[4], lines[5], lines[6:])
 }
 
 // judge compares medians with the limits.
-func judge(opendp *line, draws []*line, short, long *line) error {
+func judge(opendp *line, draws []*line, short, long *line, lives []*line) error {
 	var errs []error
 	for _, draw := range draws {
 		if ratio := median(draw.ratios); !(ratio <= drawLimit) {
@@ -103,6 +111,13 @@ func judge(opendp *line, draws []*line, short, long *line) error {
 	fmt.Printf("%-34s %24.2f times W = 2^10\n", long.name, flat)
 	if !(flat <= flatLimit) {
 		errs = append(errs, fmt.Errorf("%s: %.2f times W = 2^10, want at most %g", long.name, flat, flatLimit))
+	}
+	for _, life := range lives {
+		ratio := median(quotients(life.times, short.times))
+		fmt.Printf("%-34s %24.2f times W = 2^10\n", life.name, ratio)
+		if !(ratio <= lifeLimit) {
+			errs = append(errs, fmt.Errorf("%s: %.2f times W = 2^10, want at most %g", life.name, ratio, lifeLimit))
+		}
 	}
 	return errors.Join(errs...)
 }
@@ -146,12 +161,10 @@ func exact(n int) (*line, error) {
 }
 
 // step adds records to a stream of blt with d = 32 and B = 1: quantise, absorb, seed, draw, carry, release.
-func step(windowLog int) (*line, error) {
+func step(name string, c mechanisms.Config) (*line, error) {
 	const d = 32
-	c := mechanisms.Config{
-		Name: "blt", Window: 1 << windowLog, Batch: 1, Leaf: mechanisms.OnePart(d, 1), Budget: dp.Budget{Epsilon: 1, Delta: 1e-6},
-		Adjacency: dp.Replace, AgeWeight: 0.3,
-	}
+	c.Name, c.Batch, c.Leaf = "blt", 1, mechanisms.OnePart(d, 1)
+	c.Budget, c.Adjacency = dp.Budget{Epsilon: 1, Delta: 1e-6}, dp.Replace
 	plan, err := mechanisms.NewPlan(c)
 	if err != nil {
 		return nil, err
@@ -165,7 +178,7 @@ func step(windowLog int) (*line, error) {
 		gradient[i] = float64(i%7-3) / 16
 	}
 	id := noise.Identity{}
-	return &line{name: fmt.Sprintf("blt step, d=%d, W=2^%d", d, windowLog), time: func() (float64, error) {
+	return &line{name: name, time: func() (float64, error) {
 		return perCall(500, 1, func() {
 			id.Offset++
 			stream.Add(id, gradient)

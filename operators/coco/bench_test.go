@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"oriel/mechanisms"
 	"oriel/operators"
 	"oriel/schemas"
 )
@@ -31,6 +32,18 @@ func BenchmarkAdd(b *testing.B) {
 		config := logistic(b, 32)
 		benchmark(b, open(b, config, sharpest(config, mechanism(config, 1024, 1)), 1))
 	})
+	for name, change := range map[string]func(*mechanisms.Config){
+		"blt/W=1024":  func(m *mechanisms.Config) { m.AgeWeight = 0.3 },
+		"blt/H=65536": func(m *mechanisms.Config) { m.Window, m.Memory = 0, 65_536 },
+	} {
+		b.Run("update=projection/set=l2-ball/d=32/"+name, func(b *testing.B) {
+			config := logistic(b, 32)
+			m := mechanism(config, 1024, 1)
+			m.Name = "blt"
+			change(&m)
+			benchmark(b, open(b, config, m, 1))
+		})
+	}
 	b.Run("noise=none/update=projection/set=l2-ball/d=32", func(b *testing.B) {
 		config := sample(b, "l2-ball", 32)
 		config.Loss = mustLoss(b, "logistic")
