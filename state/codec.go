@@ -20,7 +20,9 @@ const (
 	KindVerdicts    Kind = 6 // a row of a stream's verdicts
 )
 
-var kindNames = [...]string{"", "manifest", "incarnation", "sealed state", "part of a sealed state", "store identity", "row of verdicts"}
+var kindNames = [...]string{
+	"", "manifest", "incarnation", "sealed state", "part of a sealed state", "store identity", "row of verdicts",
+}
 
 // String names the kind as error texts do.
 func (k Kind) String() string {

@@ -14,15 +14,18 @@ func TestGoldenBytes(t *testing.T) {
 		t.Errorf("manifest: %v, %v", m.Config, err)
 	}
 	golden(t, "incarnation-1.hex", testIncarnation().seal(testMaster(), testNonce()))
-	if i, err := OpenIncarnation(unhex(t, "incarnation-1.hex"), testMaster()); err != nil || !reflect.DeepEqual(i, testIncarnation()) {
+	if i, err := OpenIncarnation(unhex(t, "incarnation-1.hex"), testMaster()); err != nil ||
+		!reflect.DeepEqual(i, testIncarnation()) {
 		t.Errorf("incarnation: %+v, %v", i, err)
 	}
 	golden(t, "state-1.hex", testSealer(t).seal(nil, testNonce(), testPosition(), fill(40, 0)))
-	if p, machine, err := testSealer(t).Open(unhex(t, "state-1.hex")); err != nil || p != testPosition() || string(machine) != string(fill(40, 0)) {
+	if p, machine, err := testSealer(t).Open(unhex(t, "state-1.hex")); err != nil || p != testPosition() ||
+		string(machine) != string(fill(40, 0)) {
 		t.Errorf("state: %+v, %x, %v", p, machine, err)
 	}
 	golden(t, "verdicts-1.hex", testSealer(t).sealVerdicts(nil, testNonce(), 77, fill(40, 0)))
-	if row, err := testSealer(t).OpenVerdicts(unhex(t, "verdicts-1.hex")); err != nil || row.From != 77 || row.To != 117 || string(row.Verdicts) != string(fill(40, 0)) {
+	if row, err := testSealer(t).OpenVerdicts(unhex(t, "verdicts-1.hex")); err != nil || row.From != 77 || row.To != 117 ||
+		string(row.Verdicts) != string(fill(40, 0)) {
 		t.Errorf("verdicts: %+v, %v", row, err)
 	}
 	large := Parts(fill(MaxValue+1, 0))
@@ -40,7 +43,8 @@ func TestGoldenBytesOfFormat2(t *testing.T) {
 		t.Errorf("manifest: %+v, %v", m, err)
 	}
 	golden(t, "state-2.hex", testSealer(t).seal(nil, testNonce(), laterPosition(), fill(40, 0)))
-	if p, machine, err := testSealer(t).Open(unhex(t, "state-2.hex")); err != nil || p != laterPosition() || string(machine) != string(fill(40, 0)) {
+	if p, machine, err := testSealer(t).Open(unhex(t, "state-2.hex")); err != nil || p != laterPosition() ||
+		string(machine) != string(fill(40, 0)) {
 		t.Errorf("state: %+v, %x, %v", p, machine, err)
 	}
 }
@@ -49,7 +53,8 @@ func TestGoldenBytesOfFormat2(t *testing.T) {
 func TestSemanticsOneHasOneForm(t *testing.T) {
 	b := testSealer(t).seal(nil, testNonce(), laterPosition(), fill(40, 0))
 	b[sealedHeader-4] = 1
-	if _, _, err := testSealer(t).Open(appendChecksum(b[:len(b)-checksumSize], 0)); !errors.Is(err, ErrCorrupt) || !strings.Contains(err.Error(), "fields") {
+	if _, _, err := testSealer(t).Open(appendChecksum(b[:len(b)-checksumSize], 0)); !errors.Is(err, ErrCorrupt) ||
+		!strings.Contains(err.Error(), "fields") {
 		t.Errorf("a state of format 2 and semantics 1: %v", err)
 	}
 }

@@ -13,14 +13,16 @@ func TestInitialKeyDependsOnEveryField(t *testing.T) {
 	secret := [32]byte(fill(32, 5))
 	seen := map[[32]byte]string{testIncarnation().InitialKey(secret): "base"}
 	for name, change := range map[string]func(*Incarnation){
-		"id":               func(i *Incarnation) { i.ID[0]++ },
-		"stream":           func(i *Incarnation) { i.Stream += "x" },
-		"cluster":          func(i *Incarnation) { i.Cluster += "x" },
-		"topic":            func(i *Incarnation) { i.Topic[15]++ },
-		"partition":        func(i *Incarnation) { i.Partition++ },
-		"config":           func(i *Incarnation) { i.Config += "x" },
-		"plan":             func(i *Incarnation) { i.Plan = append(bytes.Clone(i.Plan), 0) },
-		"config into plan": func(i *Incarnation) { i.Plan, i.Config = append([]byte("\n"), i.Plan...), i.Config[:len(i.Config)-1] },
+		"id":        func(i *Incarnation) { i.ID[0]++ },
+		"stream":    func(i *Incarnation) { i.Stream += "x" },
+		"cluster":   func(i *Incarnation) { i.Cluster += "x" },
+		"topic":     func(i *Incarnation) { i.Topic[15]++ },
+		"partition": func(i *Incarnation) { i.Partition++ },
+		"config":    func(i *Incarnation) { i.Config += "x" },
+		"plan":      func(i *Incarnation) { i.Plan = append(bytes.Clone(i.Plan), 0) },
+		"config into plan": func(i *Incarnation) {
+			i.Plan, i.Config = append([]byte("\n"), i.Plan...), i.Config[:len(i.Config)-1]
+		},
 	} {
 		i := testIncarnation()
 		change(&i)
@@ -43,7 +45,8 @@ func TestInitialKeyDependsOnEveryField(t *testing.T) {
 func TestNameKeySeparatesKindsAndStreams(t *testing.T) {
 	k, other := testManifest().NameKey, NameKey(fill(32, 51))
 	keys := [][]byte{
-		k.Key(KindState, "0"), k.Key(KindIncarnation, "0"), k.Key(KindState, "00"), k.Key(KindState, ""), other.Key(KindState, "0"),
+		k.Key(KindState, "0"), k.Key(KindIncarnation, "0"), k.Key(KindState, "00"), k.Key(KindState, ""),
+		other.Key(KindState, "0"),
 	}
 	for i, a := range keys {
 		if len(a) != 32 {
@@ -69,7 +72,10 @@ func TestConfigDiff(t *testing.T) {
 		want                     []string
 	}{
 		{"equal", "A=1\n", "A=1\n", nil},
-		{"values", "B=2\nEPSILON=1\nSET=\n", "B=2\nEPSILON=2\nSET=box\n", []string{"EPSILON: stored 1, configured 2", "SET: stored nothing, configured box"}},
+		{
+			"values", "B=2\nEPSILON=1\nSET=\n", "B=2\nEPSILON=2\nSET=box\n",
+			[]string{"EPSILON: stored 1, configured 2", "SET: stored nothing, configured box"},
+		},
 		{"lines", "A=1\nC=3\n", "B=2\nC=3\n", []string{"A: stored 1, not configured", "B: not stored, configured 2"}},
 		{"equals sign in a value", "A=x=1\n", "A=x=2\n", []string{"A: stored x=1, configured x=2"}},
 		{"order", "A=1\nB=2\n", "B=2\nA=1\n", []string{"order or repetition of lines: differs, values are equal"}},

@@ -94,7 +94,8 @@ func (m *MasterKey) unwrap(r *reader, k Kind) (Secret, error) {
 	n := nonce(tail)
 	wrapping, check := m.material()
 	if !hmac.Equal(keyCheck(check, n), tail[len(n):len(n)+checkSize]) {
-		return Secret{}, fmt.Errorf("%w: the %v was sealed with another one; use the key file it was made with", ErrWrongKey, k)
+		return Secret{}, fmt.Errorf("%w: the %v was sealed with another one; use the key file it was made with", ErrWrongKey,
+			k)
 	}
 	b, err := wrapping.Open(nil, n[:], tail[len(n)+checkSize:], clear)
 	if err != nil {

@@ -50,7 +50,8 @@ func TestMasterKeyFile(t *testing.T) {
 			}
 			continue
 		}
-		if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), path) || !strings.HasPrefix(err.Error(), "state: ") {
+		if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), path) ||
+			!strings.HasPrefix(err.Error(), "state: ") {
 			t.Errorf("%s: %v", c.name, err)
 		} else if strings.Contains(err.Error(), "0011") || strings.Contains(err.Error(), "wxyz") {
 			t.Errorf("%s: shows the content: %v", c.name, err)
@@ -74,7 +75,10 @@ func TestRecordsUnderTheMasterKey(t *testing.T) {
 		open func([]byte, *MasterKey) error
 	}{
 		{"manifest", testManifest().Seal, func(b []byte, m *MasterKey) error { _, err := OpenManifest(b, m); return err }},
-		{"incarnation", testIncarnation().Seal, func(b []byte, m *MasterKey) error { _, err := OpenIncarnation(b, m); return err }},
+		{"incarnation", testIncarnation().Seal, func(b []byte, m *MasterKey) error {
+			_, err := OpenIncarnation(b, m)
+			return err
+		}},
 	} {
 		record := c.seal(testMaster())
 		if err := c.open(record, testMaster()); err != nil {

@@ -14,8 +14,11 @@ import (
 
 // Options are the settings of a Store. The zero value is what the service uses.
 type Options struct {
-	FS       vfs.FS          // where the files are; nil is the machine's file system
-	DiskFull func(full bool) // told when writes start to wait for space, now and then while they do, and when one went through; nil is nobody
+	FS vfs.FS // where the files are; nil is the machine's file system
+
+	// DiskFull is told when writes start to wait for space, now and then while they do, and when one went through; nil is
+	// nobody.
+	DiskFull func(full bool)
 }
 
 // storeName is the directory of the files within the one that is given. The given one may be a mounted volume,

@@ -150,7 +150,8 @@ func TestAFailingDiskIsNotFilledWithCopies(t *testing.T) {
 		}
 		closeStore(t, s)
 	}
-	if _, err := (Options{FS: disk}).Open("data", testIdentity()); !errors.Is(err, ErrFailed) || !strings.Contains(err.Error(), "check the disk") {
+	if _, err := (Options{FS: disk}).Open("data", testIdentity()); !errors.Is(err, ErrFailed) ||
+		!strings.Contains(err.Error(), "check the disk") {
 		t.Errorf("error %v", err)
 	}
 }

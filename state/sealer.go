@@ -115,7 +115,9 @@ func (s *Sealer) Open(value []byte) (Position, []byte, error) {
 		return Position{}, nil, err
 	}
 	id, partition, keyVersion := r.array16(), int32(r.uint32()), r.uint32()
-	p := Position{Topic: r.array16(), Next: int64(r.uint64()), LeaderEpoch: int32(r.uint32()), Step: r.uint64(), Semantics: 1}
+	p := Position{
+		Topic: r.array16(), Next: int64(r.uint64()), LeaderEpoch: int32(r.uint32()), Step: r.uint64(), Semantics: 1,
+	}
 	if r.format == format2 {
 		p.Semantics = r.uint32()
 	}

@@ -44,7 +44,8 @@ func TestSecretsPrintNothing(t *testing.T) {
 		for _, secret := range [][]byte{i.SealKey[:], m.NameKey[:], bits[:], check[:]} {
 			for _, shown := range []string{
 				hex.EncodeToString(secret[:4]), strings.ToUpper(hex.EncodeToString(secret[:4])),
-				fmt.Sprintf("%d %d %d %d", secret[0], secret[1], secret[2], secret[3]), fmt.Sprintf("%#x, %#x", secret[0], secret[1]), string(secret[:4]),
+				fmt.Sprintf("%d %d %d %d", secret[0], secret[1], secret[2], secret[3]),
+				fmt.Sprintf("%#x, %#x", secret[0], secret[1]), string(secret[:4]),
 			} {
 				if strings.Contains(out.String(), shown) {
 					t.Errorf("%s shows %q in:\n%s", name, shown, out.String())

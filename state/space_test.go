@@ -139,7 +139,8 @@ func TestAFullDiskAtOpenIsAnError(t *testing.T) {
 		follow(t, s, 1, 10)
 		closeStore(t, s)
 		fail.Store(true)
-		if s, err := (Options{FS: disk}).Open("data", testIdentity()); err == nil || errors.Is(err, errDamaged) || errors.Is(err, ErrLocked) {
+		if s, err := (Options{FS: disk}).Open("data", testIdentity()); err == nil || errors.Is(err, errDamaged) ||
+			errors.Is(err, ErrLocked) {
 			t.Errorf("%v: store %v, error %v", number, s, err)
 		}
 		fail.Store(false)

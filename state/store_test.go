@@ -159,7 +159,8 @@ func TestIdentityOfAStore(t *testing.T) {
 		id := testIdentity()
 		c.change(&id)
 		s, err := Options{FS: disk}.Open("data", id)
-		if s != nil || !errors.Is(err, ErrForeign) || !strings.Contains(err.Error(), c.text) || !strings.Contains(err.Error(), "directory data") {
+		if s != nil || !errors.Is(err, ErrForeign) || !strings.Contains(err.Error(), c.text) ||
+			!strings.Contains(err.Error(), "directory data") {
 			t.Errorf("other %s: %v", name, err)
 		}
 	}

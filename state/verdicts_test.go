@@ -22,7 +22,8 @@ func TestVerdictsOpen(t *testing.T) {
 			t.Errorf("width %d: verdicts in clear", width)
 		}
 	}
-	if a, b := testSealer(t).SealVerdicts(nil, 0, fill(9, 0)), testSealer(t).SealVerdicts(nil, 0, fill(9, 0)); bytes.Equal(a, b) {
+	if a, b := testSealer(t).SealVerdicts(nil, 0, fill(9, 0)),
+		testSealer(t).SealVerdicts(nil, 0, fill(9, 0)); bytes.Equal(a, b) {
 		t.Error("two seals have one nonce")
 	}
 }
@@ -48,7 +49,8 @@ func TestVerdictsRefuseOthers(t *testing.T) {
 			t.Errorf("other %s: %v", c.name, err)
 		}
 	}
-	if _, err := testSealer(t).OpenVerdicts(testSealer(t).Seal(nil, testPosition(), fill(40, 0))); !errors.Is(err, ErrFormat) {
+	if _, err := testSealer(t).OpenVerdicts(testSealer(t).Seal(nil, testPosition(), fill(40, 0))); !errors.Is(err,
+		ErrFormat) {
 		t.Errorf("a state as a row: %v", err)
 	}
 	if _, _, err := testSealer(t).Open(value); !errors.Is(err, ErrFormat) {

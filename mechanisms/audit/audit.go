@@ -43,7 +43,8 @@ func (g *guesses) add(guess, coin bool) {
 	}
 }
 
-// Claim is what is audited: of releases up to the age of the canary, but of a window at least where there is one. Mu is 0 for pure ε.
+// Claim is what is audited: of releases up to the age of the canary, but of a window at least where there is one. Mu is
+// 0 for pure ε.
 type Claim struct {
 	Mu      float64 `json:"mu"`
 	Epsilon float64 `json:"epsilon"`
@@ -63,8 +64,9 @@ func ClaimAt(g dp.Guarantee, age uint64) Claim {
 	return c
 }
 
-// New starts an audit of a law against a guarantee. runs is how many are planned: it decides how many of them are learned from and at which
-// score a guess for ε is made, both before the first run. All bounds together are wrong with probability α at most.
+// New starts an audit of a law against a guarantee. runs is how many are planned: it decides how many of them are
+// learned from and at which score a guess for ε is made, both before the first run. All bounds together are wrong with
+// probability α at most.
 func New(law *Law, g dp.Guarantee, runs int, alpha float64) (*Audit, error) {
 	if runs < 2 {
 		return nil, fmt.Errorf("audit: %d runs: below 2", runs)
@@ -122,8 +124,9 @@ type Report struct {
 	Bounds     []Bound `json:"bounds"`
 }
 
-// Bound is a lower bound on the loss. Claim is what the guarantee says of it, and Law what the claimed law says of this very canary, where it
-// is known and less: a mechanism that passes only the latter keeps its promise and is not the one that is configured.
+// Bound is a lower bound on the loss. Claim is what the guarantee says of it, and Law what the claimed law says of this
+// very canary, where it is known and less: a mechanism that passes only the latter keeps its promise and is not the one
+// that is configured.
 type Bound struct {
 	Statistic string  `json:"statistic"` // "likelihood ratio" or "learned"
 	Currency  string  `json:"currency"`  // "mu" or "epsilon"
@@ -148,7 +151,8 @@ func (r Report) Err() error {
 		case b.Value > b.Claim:
 			return fmt.Errorf("%w: %s, %s is at least %.4g, claimed %.4g", ErrClaim, b.Statistic, b.Currency, b.Value, b.Claim)
 		case b.Value > b.Law:
-			err = fmt.Errorf("%w: %s, %s is at least %.4g, expected at most %.4g", ErrLaw, b.Statistic, b.Currency, b.Value, b.Law)
+			err = fmt.Errorf("%w: %s, %s is at least %.4g, expected at most %.4g", ErrLaw, b.Statistic, b.Currency, b.Value,
+				b.Law)
 		}
 	}
 	return err
@@ -177,8 +181,9 @@ func (a *Audit) Report() Report {
 	return r
 }
 
-// limits returns Reach in both currencies, or the claim where that is less. The margin is for leaves and draws that are rounded to the lattice,
-// and for conjugate gradients. Of a user's events under pure noise, Reach counts the nodes that show alone, and is no limit.
+// limits returns Reach in both currencies, or the claim where that is less. The margin is for leaves and draws that are
+// rounded to the lattice, and for conjugate gradients. Of a user's events under pure noise, Reach counts the nodes that
+// show alone, and is no limit.
 func (l *Law) limits(c Claim) (mu, epsilon float64) {
 	const margin = 1.005
 	switch {
@@ -190,7 +195,8 @@ func (l *Law) limits(c Claim) (mu, epsilon float64) {
 	return 0, min(c.Epsilon, margin*l.reach)
 }
 
-// RunsFor returns how many runs bound the loss by a share of Reach, with probability 0.84, if the claimed law holds; false if more than 2³¹.
+// RunsFor returns how many runs bound the loss by a share of Reach, with probability 0.84, if the claimed law holds;
+// false if more than 2³¹.
 func (l *Law) RunsFor(share, delta, alpha float64) (runs int, ok bool) {
 	const limit = 1 << 31
 	alpha /= l.bounds()

@@ -23,7 +23,8 @@ func reaches(t *testing.T, what string, c mechanisms.Config, step, age uint64, o
 	}
 	r := run(t, player(stream, c, k), law, stream.Guarantee(), runs*8/5) // 0.9 in 99 of 100 audits
 	best := r.Bounds[0]
-	t.Logf("%s: %s at least %.4f, %.3f of %.4f at this canary, claimed %.4f; %d runs", what, best.Currency, best.Value, best.Value/r.Reach, r.Reach, best.Claim, r.Runs)
+	t.Logf("%s: %s at least %.4f, %.3f of %.4f at this canary, claimed %.4f; %d runs", what, best.Currency, best.Value,
+		best.Value/r.Reach, r.Reach, best.Claim, r.Runs)
 	if err := r.Err(); err != nil {
 		t.Errorf("%s: %v", what, err)
 	}
@@ -145,7 +146,9 @@ func TestAuditRefusesWhatItCannotDo(t *testing.T) {
 func TestReportSaysWhatItRefutes(t *testing.T) {
 	f := func(value float64, want error) {
 		t.Helper()
-		r := audit.Report{Bounds: []audit.Bound{{Value: 1, Claim: 2, Law: 2}, {Value: value, Claim: 2, Law: 1.5}, {Value: 1, Claim: 2, Law: 2}}}
+		r := audit.Report{Bounds: []audit.Bound{
+			{Value: 1, Claim: 2, Law: 2}, {Value: value, Claim: 2, Law: 1.5}, {Value: 1, Claim: 2, Law: 2},
+		}}
 		if err := r.Err(); !errors.Is(err, want) {
 			t.Errorf("bound %g: %v, want %v", value, err, want)
 		}

@@ -12,8 +12,9 @@ import (
 // maxReleases bounds the memory of a law and the time of its weights.
 const maxReleases = 1 << 17
 
-// Canary is what two neighbouring streams differ in, and how long they are looked at. With and Without are an event's leaves in the two
-// streams, loss units; at user level all Count events of one user, Spacing steps apart, are exchanged.
+// Canary is what two neighbouring streams differ in, and how long they are looked at. With and Without are an event's
+// leaves in the two streams, loss units; at user level all Count events of one user, Spacing steps apart, are
+// exchanged.
 type Canary struct {
 	Step     uint64 // of the first event, from 1
 	Releases uint64 // of a run, from step 1: the first event reaches the age Releases − Step + 1
@@ -23,8 +24,8 @@ type Canary struct {
 	Without  []float64
 }
 
-// NewCanary returns the canary of a configuration: one event, or as many events of one user as fit a window. The leaves are the caller's to
-// fill in.
+// NewCanary returns the canary of a configuration: one event, or as many events of one user as fit a window. The leaves
+// are the caller's to fill in.
 func NewCanary(c mechanisms.Config, step, age uint64) (Canary, error) {
 	k := Canary{Step: step, Releases: step - 1 + age, Count: 1, Spacing: 1}
 	switch {
@@ -49,7 +50,8 @@ func (k Canary) At(step uint64) bool {
 	return step >= k.Step && (step-k.Step)%k.Spacing == 0 && (step-k.Step)/k.Spacing < k.Count
 }
 
-// signal returns m_t of releases 1 … Releases, where a release keeps so much of the one before: 1 in prefix sums, 0 in single steps.
+// signal returns m_t of releases 1 … Releases, where a release keeps so much of the one before: 1 in prefix sums, 0 in
+// single steps.
 func (k Canary) signal(kept float64) []float64 {
 	m, sum := make([]float64, k.Releases), 0.0
 	for t := range m {
@@ -75,8 +77,9 @@ func (k Canary) validate(n int) error {
 	return nil
 }
 
-// marks returns the releases that the learned statistic looks at: those at and just before steps that are powers of two away from the canary,
-// in both directions, and the last ones. Noise that is missing, shared or retired at the border of a block or of a window shows there.
+// marks returns the releases that the learned statistic looks at: those at and just before steps that are powers of two
+// away from the canary, in both directions, and the last ones. Noise that is missing, shared or retired at the border
+// of a block or of a window shows there.
 func (k Canary) marks() []int {
 	var steps []int
 	first, last := int(k.Step), int(k.Releases)

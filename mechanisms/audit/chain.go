@@ -63,7 +63,9 @@ func CheckChain(c mechanisms.Config, p mechanisms.Plan, stream Stream) (residual
 	if err != nil {
 		return residual.Test{}, err
 	}
-	f := residual.Test{Name: "history", Looked: "noise after the least change of one record: is it new", P: 1, Worst: "all is new"}
+	f := residual.Test{
+		Name: "history", Looked: "noise after the least change of one record: is it new", P: 1, Worst: "all is new",
+	}
 	equal, compared := 0, 0
 	base, largest := bases(c, p)
 	for x := range changes(base, largest, c.Batch) {

@@ -55,7 +55,9 @@ func TestCheckClip(t *testing.T) {
 			t.Errorf("%+v: %+v, %v", c, honest, err)
 		}
 		for _, coordinate := range []int{0, c.Dimension() - 1} {
-			found, err := audit.CheckClip(c, p, &unclipped{Stream: mechtest.Open(t, c, [32]byte{6}), coordinate: coordinate, clip: c.Clip()})
+			found, err := audit.CheckClip(c, p, &unclipped{
+				Stream: mechtest.Open(t, c, [32]byte{6}), coordinate: coordinate, clip: c.Clip(),
+			})
 			if err != nil || !(found.P < 1e-9) {
 				t.Errorf("%+v, coordinate %d: not caught: %+v, %v", c, coordinate+1, found, err)
 			}
@@ -63,7 +65,8 @@ func TestCheckClip(t *testing.T) {
 	}
 	c := config("blt")
 	c.Leaf = mechanisms.OnePart(1<<16, c.Clip())
-	if test, err := audit.CheckClip(c, mechtest.Plan(t, c), mechtest.Open(t, c, [32]byte{6})); err != nil || test.Count != 1<<10 || test.P < alpha {
+	if test, err := audit.CheckClip(c, mechtest.Plan(t, c), mechtest.Open(t, c, [32]byte{6})); err != nil ||
+		test.Count != 1<<10 || test.P < alpha {
 		t.Errorf("a large dimension: %+v, %v", test, err)
 	}
 }

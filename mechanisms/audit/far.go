@@ -38,9 +38,11 @@ func (s *farSampler) Fill(dst []int64, _ noise.Seed) {
 
 // CheckFar plays streams of null events whose draws are all of one size, from 1 to 29 scales of either sign, even and
 // odd, and wants each release to hold exactly these: far draws, which no number of runs would see, must pass between
-// sampler and release as near ones do. over opens the stream's sums over a sampler, as mechanisms.Plan.SumsOver does. It
-// returns how many draws it saw. The leaf has one part.
-func CheckFar(c mechanisms.Config, p mechanisms.Plan, over func(noise.Sampler) ([]mechanisms.Sum, error)) (draws uint64, err error) {
+// sampler and release as near ones do. over opens the stream's sums over a sampler, as mechanisms.Plan.SumsOver does.
+// It returns how many draws it saw. The leaf has one part.
+func CheckFar(
+	c mechanisms.Config, p mechanisms.Plan, over func(noise.Sampler) ([]mechanisms.Sum, error),
+) (draws uint64, err error) {
 	sizes := 4 * farthest
 	records, numbers := farRecords/c.Batch/uint64(sizes), farNumbers/uint64(c.Dimension()*sizes)
 	steps := int(min(farSteps, max(8, 2*c.Span()+c.Span()/2), max(2, records), max(2, numbers)))

@@ -45,7 +45,9 @@ func TestCheckFar(t *testing.T) {
 			change(&c)
 			p := mechtest.Plan(t, c)
 			check := func(plant func(noise.Sampler) noise.Sampler) error {
-				draws, err := audit.CheckFar(c, p, func(s noise.Sampler) ([]mechanisms.Sum, error) { return p.SumsOver(c, plant(s)) })
+				draws, err := audit.CheckFar(c, p, func(s noise.Sampler) ([]mechanisms.Sum, error) {
+					return p.SumsOver(c, plant(s))
+				})
 				if draws == 0 {
 					t.Errorf("%s: no draws", name)
 				}
@@ -74,7 +76,8 @@ func TestCheckFar(t *testing.T) {
 	}
 	c := config("blt")
 	broken := errors.New("broken")
-	if _, err := audit.CheckFar(c, mechtest.Plan(t, c), func(noise.Sampler) ([]mechanisms.Sum, error) { return nil, broken }); !errors.Is(err, broken) {
+	if _, err := audit.CheckFar(c, mechtest.Plan(t, c),
+		func(noise.Sampler) ([]mechanisms.Sum, error) { return nil, broken }); !errors.Is(err, broken) {
 		t.Errorf("a sum that cannot be opened: %v", err)
 	}
 }

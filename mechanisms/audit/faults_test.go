@@ -75,7 +75,9 @@ func sampler(t *testing.T, c mechanisms.Config, s noise.Scale) noise.Sampler {
 type fault func(t *testing.T, c mechanisms.Config, p mechanisms.Plan) mechanisms.Sum
 
 // drawn plants a fault in the draws of a run.
-func drawn(bend func(t *testing.T, c mechanisms.Config, p mechanisms.Plan) func(dst []int64, seed noise.Seed, draw int)) fault {
+func drawn(
+	bend func(t *testing.T, c mechanisms.Config, p mechanisms.Plan) func(dst []int64, seed noise.Seed, draw int),
+) fault {
 	return func(t *testing.T, c mechanisms.Config, p mechanisms.Plan) mechanisms.Sum {
 		bent := &bentSampler{fill: bend(t, c, p)}
 		sum := mechtest.Sum(t, c, p, bent)
@@ -177,9 +179,14 @@ type slowTree struct {
 	active        func(window, t uint64) []noise.NodeID
 }
 
-func newSlowTree(t *testing.T, c mechanisms.Config, p mechanisms.Plan, active func(window, t uint64) []noise.NodeID) *slowTree {
+func newSlowTree(
+	t *testing.T, c mechanisms.Config, p mechanisms.Plan, active func(window, t uint64) []noise.NodeID,
+) *slowTree {
 	t.Helper()
-	tree := &slowTree{window: c.Window, plan: p, sampler: sampler(t, c, p.Scale), total: make([]lattice.Int128, c.Dimension()), active: active}
+	tree := &slowTree{
+		window: c.Window, plan: p, sampler: sampler(t, c, p.Scale), total: make([]lattice.Int128, c.Dimension()),
+		active: active,
+	}
 	_ = tree.Restore(nil)
 	return tree
 }
@@ -223,7 +230,9 @@ func activeNodes(window, t uint64) (nodes []noise.NodeID) {
 			nodes = append(nodes, noise.NodeID{Block: block, Level: level, Index: (p &^ (2*size - 1)) >> level})
 		}
 		if left := window - p; block > 0 && left&size != 0 { // from the right, in mirror image
-			nodes = append(nodes, noise.NodeID{Block: block - 1, Level: level, Index: window>>level - 1 - (left&^(2*size-1))>>level})
+			nodes = append(nodes, noise.NodeID{
+				Block: block - 1, Level: level, Index: window>>level - 1 - (left&^(2*size-1))>>level,
+			})
 		}
 	}
 	return nodes
@@ -236,12 +245,14 @@ func TestNoiseThatLeavesAStepEarlyIsCaught(t *testing.T) {
 	c := config("tree-gaussian")
 	p, k := mechtest.Plan(t, c), canary(t, c, 3, 20)
 	record := func(sum mechanisms.Sum) (releases [][]float64) {
-		if err := player(open(t, c, p, sum), c, k)(1, true, func(y []float64) { releases = append(releases, slices.Clone(y)) }); err != nil {
+		if err := player(open(t, c, p, sum), c, k)(1, true,
+			func(y []float64) { releases = append(releases, slices.Clone(y)) }); err != nil {
 			t.Fatal(err)
 		}
 		return releases
 	}
-	if twin, tree := record(newSlowTree(t, c, p, activeNodes)), record(mechtest.Sum(t, c, p, sampler(t, c, p.Scale))); !slices.EqualFunc(twin, tree, slices.Equal[[]float64]) {
+	if twin, tree := record(newSlowTree(t, c, p, activeNodes)),
+		record(mechtest.Sum(t, c, p, sampler(t, c, p.Scale))); !slices.EqualFunc(twin, tree, slices.Equal[[]float64]) {
 		t.Fatal("the twin of the window tree has other releases")
 	}
 	early := func(window, t uint64) []noise.NodeID {

@@ -16,7 +16,9 @@ import (
 )
 
 // rekeyed plants noise of another chain than the stream's: one that starts at key in each run and does not see leaves.
-func rekeyed(t *testing.T, c mechanisms.Config, p mechanisms.Plan, k audit.Canary, key func(run uint64) uint64) audit.Play {
+func rekeyed(
+	t *testing.T, c mechanisms.Config, p mechanisms.Plan, k audit.Canary, key func(run uint64) uint64,
+) audit.Play {
 	t.Helper()
 	sum := mechtest.Sum(t, c, p, sampler(t, c, p.Scale))
 	var own *noise.Chain

@@ -39,7 +39,8 @@ func NewLaw(c mechanisms.Config, p mechanisms.Plan, k Canary) (*Law, error) {
 	facts, _ := mechanisms.FactsOf(c.Name)
 	once := facts.Once
 	l := &Law{
-		canary: k, config: c, signal: k.signal(definition.Kept(p)), parts: definition.Parts(c, p), scales: definition.Scales(c, p), marks: k.marks(),
+		canary: k, config: c, signal: k.signal(definition.Kept(p)), parts: definition.Parts(c, p),
+		scales: definition.Scales(c, p), marks: k.marks(),
 	}
 	l.along = l.apart()
 	l.distance = norm2(l.along)

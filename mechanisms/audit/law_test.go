@@ -81,7 +81,9 @@ func TestWeightsAreThoseOfTheCovariance(t *testing.T) {
 		"tree, W = 64": func(n int) covariance { return forest{definition.NewForest(64, n)} },
 		"blt":          func(int) covariance { return filtered{definition.NewFilter(filter)} },
 		"memory": func(int) covariance {
-			return fading{definition.Fading{Decay: 0.9, Period: 32, Filter: definition.Filter{Poles: []float64{0.8, 0.2}, Residues: []float64{-0.06, -0.3}}}}
+			return fading{definition.Fading{
+				Decay: 0.9, Period: 32, Filter: definition.Filter{Poles: []float64{0.8, 0.2}, Residues: []float64{-0.06, -0.3}},
+			}}
 		},
 	} {
 		for _, k := range []Canary{
@@ -241,7 +243,9 @@ func TestMarksAreAroundTheCanary(t *testing.T) {
 			t.Errorf("%+v: %d marks", k, len(marks))
 		}
 	}
-	for _, k := range []Canary{{Step: 1, Releases: maxReleases}, {Step: maxReleases / 2, Releases: maxReleases}, {Step: 700, Releases: 1723}} {
+	for _, k := range []Canary{
+		{Step: 1, Releases: maxReleases}, {Step: maxReleases / 2, Releases: maxReleases}, {Step: 700, Releases: 1723},
+	} {
 		marks := k.marks()
 		if len(marks) > 4*18 || !slices.IsSorted(marks) {
 			t.Errorf("%+v: marks %v", k, marks)

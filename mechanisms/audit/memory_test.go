@@ -20,8 +20,8 @@ func remembers() mechanisms.Config {
 	return c
 }
 
-// The claim for life is reached to nine tenths and not passed, from the first step on and in the middle of a block; across a reset, where an
-// event loses a little less than is claimed, so is what its releases show.
+// The claim for life is reached to nine tenths and not passed, from the first step on and in the middle of a block;
+// across a reset, where an event loses a little less than is claimed, so is what its releases show.
 func TestTheClaimForLifeIsReachedAndNotPassed(t *testing.T) {
 	c := remembers()
 	period := forget.Period(c.Memory)
@@ -97,7 +97,8 @@ func (d *definedSum) Add(dst []float64, v []int64, chain *noise.Chain) {
 		dst[i] = d.sums[i] * d.plan.Grid.Unit()
 		reset := d.step%d.f.Period == 0
 		switch {
-		case d.fault == "reset that depends on data" && leaf > 0, reset && d.fault != "reset skipped" && d.fault != "buffers not zeroed":
+		case d.fault == "reset that depends on data" && leaf > 0,
+			reset && d.fault != "reset skipped" && d.fault != "buffers not zeroed":
 			clear(d.states[i])
 		case reset && d.fault == "buffers not zeroed":
 			for k := range d.states[i] {
@@ -110,7 +111,8 @@ func (d *definedSum) Add(dst []float64, v []int64, chain *noise.Chain) {
 func defined(fault string) fault {
 	return func(t *testing.T, c mechanisms.Config, p mechanisms.Plan) mechanisms.Sum {
 		d := &definedSum{
-			Sum: mechtest.Sum(t, c, p, mechtest.Zero{}), f: definition.NewFading(p.Forget), plan: p, sampler: sampler(t, c, p.Scale), fault: fault,
+			Sum: mechtest.Sum(t, c, p, mechtest.Zero{}), f: definition.NewFading(p.Forget), plan: p,
+			sampler: sampler(t, c, p.Scale), fault: fault,
 			sums: make([]float64, c.Dimension()), drawn: make([]int64, c.Dimension()),
 		}
 		for range c.Dimension() {
@@ -183,7 +185,9 @@ func TestTheMechanismIsTheDefinition(t *testing.T) {
 func TestFarDrawsOfAMemory(t *testing.T) {
 	c := remembers()
 	p := mechtest.Plan(t, c)
-	if _, err := audit.CheckFar(c, p, func(s noise.Sampler) ([]mechanisms.Sum, error) { return p.SumsOver(c, s) }); err != nil {
+	if _, err := audit.CheckFar(c, p, func(s noise.Sampler) ([]mechanisms.Sum, error) {
+		return p.SumsOver(c, s)
+	}); err != nil {
 		t.Error(err)
 	}
 }

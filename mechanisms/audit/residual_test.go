@@ -85,7 +85,9 @@ var unlikePlan = []struct {
 }{
 	{"noise a tenth too small", "scale", bend(each(func(x float64) float64 { return 0.9 * x }))},
 	{"noise shared by pairs of coordinates", "coordinates", bend(func(dst []int64, _ int, _ float64) { dst[1] = dst[0] })},
-	{"noise of two coordinates far apart shared", "repeats", bend(func(dst []int64, _ int, _ float64) { dst[3] = dst[0] })},
+	{
+		"noise of two coordinates far apart shared", "repeats", bend(func(dst []int64, _ int, _ float64) { dst[3] = dst[0] }),
+	},
 	{"sizes shared, signs not", "coordinates", bend(func(dst []int64, draw int, _ float64) {
 		if dst[2] = dst[1]; draw%2 == 0 {
 			dst[2] = -dst[1]

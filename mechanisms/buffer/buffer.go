@@ -16,7 +16,8 @@ const (
 	unit         = 1 << FractionBits
 )
 
-// Reach bounds a draw by Reach·s: noise.Gaussian stays below 29s, since it decides a draw with at most 576 bits or not at all.
+// Reach bounds a draw by Reach·s: noise.Gaussian stays below 29s, since it decides a draw with at most 576 bits or not
+// at all.
 const Reach = 29
 
 // Plus returns sum + r·c. In two's complement the high words wrap, and come out right because the product fits.
@@ -49,8 +50,9 @@ func Within(x, limit lattice.Int128) bool {
 // errScale is a scale that is not one.
 var errScale = errors.New("scale: not that of a sampler")
 
-// Limits writes bounds on the buffers of poles, inclusive, and refuses a scale at which Σ |r|·C, the products of a carry, could
-// pass 2¹²⁶ in units of 2^{−f−30}. With |n| ≤ N = ⌈29s⌉ + 1, |C| ≤ (2^f·N + 1)/(1 − q), since each step truncates by less than 1.
+// Limits writes bounds on the buffers of poles, inclusive, and refuses a scale at which Σ |r|·C, the products of a
+// carry, could pass 2¹²⁶ in units of 2^{−f−30}. With |n| ≤ N = ⌈29s⌉ + 1, |C| ≤ (2^f·N + 1)/(1 − q), since each step
+// truncates by less than 1.
 func Limits(dst []lattice.Int128, poles []uint32, residue func(k int) int64, fraction uint, s noise.Scale) error {
 	if s.Mant == 0 || s.Exp > 64 || s.Exp < -1100 {
 		return errScale
@@ -72,7 +74,9 @@ func Limits(dst []lattice.Int128, poles []uint32, residue func(k int) int64, fra
 		overflow = overflow || c.BitLen() > 126-FractionBits
 		product := new(big.Int).Mul(c, big.NewInt(residue(k)))
 		products.Add(products, product.Abs(product))
-		dst[k] = lattice.Int128{Hi: new(big.Int).Rsh(c, 64).Int64(), Lo: new(big.Int).And(c, new(big.Int).SetUint64(1<<64-1)).Uint64()}
+		dst[k] = lattice.Int128{
+			Hi: new(big.Int).Rsh(c, 64).Int64(), Lo: new(big.Int).And(c, new(big.Int).SetUint64(1<<64-1)).Uint64(),
+		}
 	}
 	if overflow || products.BitLen() > 126 {
 		return fmt.Errorf("scale %s: too large for the buffers of this filter", s)

@@ -11,8 +11,8 @@ import (
 // Adjacency says which two streams count as neighbours. The zero value is invalid: privacy has no default.
 type Adjacency uint8
 
-// Replace exchanges one event for any other with the same public attributes: a leaf moves by at most twice its norm bound.
-// ZeroOut exchanges it for the null event: a leaf moves by at most its norm bound.
+// Replace exchanges one event for any other with the same public attributes: a leaf moves by at most twice its norm
+// bound. ZeroOut exchanges it for the null event: a leaf moves by at most its norm bound.
 const (
 	Replace Adjacency = iota + 1
 	ZeroOut
@@ -65,15 +65,17 @@ func (b Budget) Validate() error {
 	return errors.Join(errs...)
 }
 
-// Guarantee is what a mechanism proves: the joint law of all releases up to the last of any Window steps changes by at most (Epsilon, Delta)
-// between neighbours that differ, among these steps, in one unit. A step holds Batch events.
+// Guarantee is what a mechanism proves: the joint law of all releases up to the last of any Window steps changes by at
+// most (Epsilon, Delta) between neighbours that differ, among these steps, in one unit. A step holds Batch events.
 //
-// At event level the unit is one event. At user level it is all events of one user, each exchanged for any other of the same user id or for
-// a null event, under both adjacencies; accepted events of one user are at least Separation steps apart.
+// At event level the unit is one event. At user level it is all events of one user, each exchanged for any other of the
+// same user id or for a null event, under both adjacencies; accepted events of one user are at least Separation steps
+// apart.
 //
-// Window 0 means that the guarantee is one for ever: a unit is released once, or with a Memory in sums that decay, whose noise starts anew
-// at public steps. The loss then grows to what is proved, with age if there is a Curve, and not beyond. With a Horizon, which is at most Window, there is no release
-// after step Horizon, and the guarantee is one for ever.
+// Window 0 means that the guarantee is one for ever: a unit is released once, or with a Memory in sums that decay,
+// whose noise starts anew at public steps. The loss then grows to what is proved, with age if there is a Curve, and not
+// beyond. With a Horizon, which is at most Window, there is no release after step Horizon, and the guarantee is one for
+// ever.
 type Guarantee struct {
 	Mechanism      string
 	Window, Batch  uint64
@@ -89,8 +91,8 @@ type Guarantee struct {
 
 // Curve is µ of a Gaussian mechanism as a function of age. Its dynamic type is comparable, so that guarantees are.
 type Curve interface {
-	// Mu returns µ of all releases of an event's first age steps, rounded up. At user level these are age steps from the first step of a window
-	// on, among whose steps the user's events are exchanged.
+	// Mu returns µ of all releases of an event's first age steps, rounded up. At user level these are age steps from the
+	// first step of a window on, among whose steps the user's events are exchanged.
 	Mu(age uint64) float64
 }
 
@@ -98,13 +100,15 @@ type Curve interface {
 type UserCurve interface {
 	Curve
 
-	// MuAll returns µ of all releases of age steps, rounded up, among all of which the user's events are exchanged. It is Mu up to the window.
+	// MuAll returns µ of all releases of age steps, rounded up, among all of which the user's events are exchanged. It is
+	// Mu up to the window.
 	MuAll(age uint64) float64
 }
 
-// At returns ε(age) at the same δ: the loss over all releases of a unit's first age steps, rounded up; at user level, of the events of one
-// window followed to that age. A Gaussian mechanism has its Curve. Pure ε has m = ⌈age/W⌉ windows for mε: an event that left its window stays
-// in the running sum, under the noise of the leaf that took its place. Age 0 is before the first release.
+// At returns ε(age) at the same δ: the loss over all releases of a unit's first age steps, rounded up; at user level,
+// of the events of one window followed to that age. A Gaussian mechanism has its Curve. Pure ε has m = ⌈age/W⌉ windows
+// for mε: an event that left its window stays in the running sum, under the noise of the leaf that took its place. Age
+// 0 is before the first release.
 func (g Guarantee) At(age uint64) Budget {
 	age = g.last(age)
 	switch {
@@ -147,9 +151,9 @@ func (g Guarantee) AtWindows(windows uint64) Budget {
 	return g.At(age)
 }
 
-// AtAll returns the loss over all releases of any age steps, rounded up, when all events of a user among them are exchanged: at user level
-// what At is for those of one window. Pure ε has ε·m(m+1)/2 for m = ⌈age/W⌉: the events of the first window cost mε, those of the next
-// (m−1)ε, and so on. It panics at event level.
+// AtAll returns the loss over all releases of any age steps, rounded up, when all events of a user among them are
+// exchanged: at user level what At is for those of one window. Pure ε has ε·m(m+1)/2 for m = ⌈age/W⌉: the events of the
+// first window cost mε, those of the next (m−1)ε, and so on. It panics at event level.
 func (g Guarantee) AtAll(age uint64) Budget {
 	if g.Separation == 0 {
 		panic("BUG: dp: all events of a user at event level")
@@ -167,8 +171,9 @@ func (g Guarantee) AtAll(age uint64) Budget {
 	}
 }
 
-// Group returns the loss of one window when units of it are exchanged at once, k events of one person, say, that no separation bounds:
-// kµ (Gaussian) or kε (pure), rounded up. Nothing smaller is true of every mechanism with that µ or ε (Dong, Roth and Su 2022, Theorem 2.14).
+// Group returns the loss of one window when units of it are exchanged at once, k events of one person, say, that no
+// separation bounds: kµ (Gaussian) or kε (pure), rounded up. Nothing smaller is true of every mechanism with that µ or
+// ε (Dong, Roth and Su 2022, Theorem 2.14).
 func (g Guarantee) Group(units uint64) Budget {
 	switch {
 	case units == 0:

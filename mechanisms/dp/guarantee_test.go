@@ -100,7 +100,9 @@ func TestGuaranteeWithoutWindowDoesNotAge(t *testing.T) {
 
 // With a horizon the loss stays what it is at the last step, whatever is asked, and is never above the claim.
 func TestNothingAgesBeyondTheHorizon(t *testing.T) {
-	curve := Guarantee{Window: 1000, Epsilon: 1.25, Delta: 1e-6, Mu: 0.25, Curve: linear(0.25 / 1000), Horizon: 800, Separation: 5}
+	curve := Guarantee{
+		Window: 1000, Epsilon: 1.25, Delta: 1e-6, Mu: 0.25, Curve: linear(0.25 / 1000), Horizon: 800, Separation: 5,
+	}
 	pure := Guarantee{Window: 1000, Epsilon: 0.5, Horizon: 1000, Separation: 5}
 	for _, g := range []Guarantee{curve, pure} {
 		last := g.At(g.Horizon)
@@ -128,7 +130,8 @@ func TestGroupIsLinear(t *testing.T) {
 	}
 	for _, k := range []uint64{2, 3, 5, 10, 1000} {
 		x, y := gaussian.Group(k), pure.Group(k)
-		if mu := gaussian.Mu * float64(k); x.Delta != 1e-6 || x.Epsilon < GaussianEpsilon(mu*(1-3e-16), 1e-6) || x.Epsilon > GaussianEpsilon(mu*(1+5e-16), 1e-6) {
+		if mu := gaussian.Mu * float64(k); x.Delta != 1e-6 || x.Epsilon < GaussianEpsilon(mu*(1-3e-16), 1e-6) ||
+			x.Epsilon > GaussianEpsilon(mu*(1+5e-16), 1e-6) {
 			t.Errorf("group of %d: %v", k, x)
 		}
 		if y != (Budget{Epsilon: 0.125 * float64(k)}) {

@@ -25,13 +25,15 @@ func total(mus, rhos, pures []float64) Total {
 }
 
 func TestOneCurrencyIsItsOwnConversion(t *testing.T) {
-	if four := total([]float64{1, 1, 1, 1}, nil, nil); four.Mu() != 2 || four.Epsilon(1e-6) != GaussianEpsilon(2, 1e-6) || four.Delta(3) != GaussianDelta(3, 2) {
+	if four := total([]float64{1, 1, 1, 1}, nil, nil); four.Mu() != 2 || four.Epsilon(1e-6) != GaussianEpsilon(2, 1e-6) ||
+		four.Delta(3) != GaussianDelta(3, 2) {
 		t.Errorf("four times mu 1 is mu %g, want 2", four.Mu())
 	}
 	for _, x := range []float64{1e-30, 1e-3, 0.1, 0.2064, 1 / 3.0, 1, math.Pi, 40} {
 		gaussian, zcdp, pure := total([]float64{x}, nil, nil), total(nil, []float64{x}, nil), total(nil, nil, []float64{x})
 		if gaussian.Mu() != x || zcdp.Rho() != x || pure.Pure() != x || pure.Epsilon(0) != x {
-			t.Errorf("one loss of %g is mu %g, rho %g, pure %g, epsilon %g", x, gaussian.Mu(), zcdp.Rho(), pure.Pure(), pure.Epsilon(0))
+			t.Errorf("one loss of %g is mu %g, rho %g, pure %g, epsilon %g", x, gaussian.Mu(), zcdp.Rho(), pure.Pure(),
+				pure.Epsilon(0))
 		}
 		for _, delta := range []float64{1e-12, 1e-6, 0.01} {
 			if got, want := gaussian.Epsilon(delta), GaussianEpsilon(x, delta); got != want {
@@ -135,7 +137,8 @@ func TestTotalIsAtMostEveryNaiveBound(t *testing.T) {
 						"as zCDP": ZCDPEpsilon(GaussianRho(mu)+rho+pure*pure, delta),
 					} {
 						if got > naive*(1+1e-12) {
-							t.Errorf("mu %g, rho %g, twice pure %g, delta %g: epsilon %g, %s composition %g", mu, rho, pure, delta, got, name, naive)
+							t.Errorf("mu %g, rho %g, twice pure %g, delta %g: epsilon %g, %s composition %g", mu, rho, pure, delta, got,
+								name, naive)
 						}
 					}
 					if rho == 0 {
@@ -161,7 +164,8 @@ func TestTotalIsMonotone(t *testing.T) {
 			t.Errorf("delta at epsilon %g is %g, %g before", epsilon, delta, last)
 		}
 		for name, more := range map[string]Total{
-			"mu": total([]float64{0.1}, nil, nil), "rho": total(nil, []float64{0.001}, nil), "pure": total(nil, nil, []float64{0.01}),
+			"mu": total([]float64{0.1}, nil, nil), "rho": total(nil, []float64{0.001}, nil),
+			"pure": total(nil, nil, []float64{0.01}),
 		} {
 			if more.Add(all); more.Delta(epsilon) < delta {
 				t.Errorf("more %s: delta at epsilon %g falls from %g to %g", name, epsilon, delta, more.Delta(epsilon))
@@ -178,11 +182,13 @@ func TestTimesAndGroup(t *testing.T) {
 		seven.Add(one)
 	}
 	near := func(got, want float64) bool { return got >= want && got <= want*(1+1e-15) }
-	if times := one.Times(7); !near(seven.Mu(), times.Mu()) || !near(seven.Rho(), times.Rho()) || !near(seven.Pure(), times.Pure()) {
+	if times := one.Times(7); !near(seven.Mu(), times.Mu()) || !near(seven.Rho(), times.Rho()) ||
+		!near(seven.Pure(), times.Pure()) {
 		t.Errorf("Times(7) is %+v, seven additions %+v", times, seven)
 	}
 	same := func(a, b Total) bool { return reflect.DeepEqual(a, b) }
-	if !same(one.Times(1), one) || !same(one.Group(1), one) || !same(one.Times(0), Total{}) || !same(one.Group(0), Total{}) {
+	if !same(one.Times(1), one) || !same(one.Group(1), one) || !same(one.Times(0), Total{}) ||
+		!same(one.Group(0), Total{}) {
 		t.Error("0 or 1 times a total is not none or itself")
 	}
 	group := one.Group(10)
@@ -191,11 +197,13 @@ func TestTimesAndGroup(t *testing.T) {
 	}
 	// A group of k events moves a Gaussian's mean k times as far, and a chain of k randomised responses is one of k times
 	// the loss.
-	if got := total([]float64{0.3}, nil, nil).Group(4); got.Epsilon(1e-6) != GaussianEpsilon(got.Mu(), 1e-6) || !near(got.Mu(), 1.2) {
+	if got := total([]float64{0.3}, nil, nil).Group(4); got.Epsilon(1e-6) != GaussianEpsilon(got.Mu(), 1e-6) ||
+		!near(got.Mu(), 1.2) {
 		t.Errorf("a group of 4 has mu %g, want 1.2", got.Mu())
 	}
 	for _, epsilon := range []float64{0, 0.3, 0.7} {
-		if got, truth := total(nil, nil, []float64{0.2}).Group(4).Delta(epsilon), trueDelta(epsilon, []float64{0.8}, 0); got < truth*(1-1e-12) {
+		if got, truth := total(nil, nil, []float64{0.2}).Group(4).Delta(epsilon),
+			trueDelta(epsilon, []float64{0.8}, 0); got < truth*(1-1e-12) {
 			t.Errorf("a group of 4 at pure 0.2 has delta %g at epsilon %g, the truth %g", got, epsilon, truth)
 		}
 	}
@@ -240,7 +248,8 @@ func TestSumsRoundUp(t *testing.T) {
 			t.Fatalf("rootUp(%.40g) = %g", got, root)
 		}
 	}
-	if rootUp(newFloat()) != 0 || rootUp(exact(2)) != math.Nextafter(math.Sqrt2, 2) && rootUp(exact(2)) != math.Sqrt2 || rootUp(exact(9)) != 3 {
+	if rootUp(newFloat()) != 0 || rootUp(exact(2)) != math.Nextafter(math.Sqrt2, 2) && rootUp(exact(2)) != math.Sqrt2 ||
+		rootUp(exact(9)) != 3 {
 		t.Error("rootUp of 0, 2 or 9")
 	}
 }
@@ -252,14 +261,17 @@ func TestTotalAtTheEdges(t *testing.T) {
 		t.Error("no loss has a loss")
 	}
 	for _, all := range []Total{
-		total([]float64{inf}, nil, nil), total(nil, []float64{inf}, nil), total(nil, nil, []float64{inf}), total([]float64{1e200, 1e200}, nil, nil),
-		total([]float64{1}, []float64{1e308, 1e308}, nil), total([]float64{inf}, []float64{inf}, []float64{inf}).Group(5).Times(9),
+		total([]float64{inf}, nil, nil), total(nil, []float64{inf}, nil), total(nil, nil, []float64{inf}),
+		total([]float64{1e200, 1e200}, nil, nil),
+		total([]float64{1}, []float64{1e308, 1e308}, nil),
+		total([]float64{inf}, []float64{inf}, []float64{inf}).Group(5).Times(9),
 	} {
 		if !math.IsInf(all.Epsilon(1e-6), 1) || all.Delta(10) != 1 || all.Delta(inf) != 0 || all.Epsilon(1) != 0 {
 			t.Errorf("infinite loss %+v: epsilon %g, delta %g", all, all.Epsilon(1e-6), all.Delta(10))
 		}
 	}
-	if large := total(nil, nil, []float64{5000}); large.Epsilon(0) != 5000 || large.Delta(4000) != 1 || large.Delta(5000) != 0 {
+	if large := total(nil, nil, []float64{5000}); large.Epsilon(0) != 5000 || large.Delta(4000) != 1 ||
+		large.Delta(5000) != 0 {
 		t.Errorf("pure 5000: epsilon %g, delta %g", large.Epsilon(0), large.Delta(5000))
 	}
 	if mixed := total([]float64{1}, []float64{1}, []float64{1}); !math.IsInf(mixed.Epsilon(0), 1) {
@@ -299,7 +311,9 @@ func TestDeltaWarning(t *testing.T) {
 		delta  float64
 		events uint64
 		want   bool
-	}{{1e-6, 1 << 19, false}, {1e-6, 1 << 20, true}, {0x1p-20, 1 << 20, false}, {0, math.MaxUint64, false}, {0.5, 1, false}} {
+	}{
+		{1e-6, 1 << 19, false}, {1e-6, 1 << 20, true}, {0x1p-20, 1 << 20, false}, {0, math.MaxUint64, false}, {0.5, 1, false},
+	} {
 		if got := DeltaWarning(c.delta, c.events); (got != "") != c.want {
 			t.Errorf("DeltaWarning(%g, %d) = %q", c.delta, c.events, got)
 		}

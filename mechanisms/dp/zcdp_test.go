@@ -63,7 +63,8 @@ func TestOrderIsTheBestOne(t *testing.T) {
 func TestZCDPRhoIsTheLargestThatProvesTheBudget(t *testing.T) {
 	for _, b := range []Budget{{0, 1e-6}, {1e-9, 1e-6}, {0.1, 1e-12}, {1, 1e-6}, {10, 0.3}, {1000, 1e-300}} {
 		rho := ZCDPRho(b)
-		if above := math.Nextafter(rho, 1e9); !(rho > 0) || ZCDPDelta(b.Epsilon, rho) > b.Delta || ZCDPDelta(b.Epsilon, above) <= b.Delta {
+		if above := math.Nextafter(rho, 1e9); !(rho > 0) || ZCDPDelta(b.Epsilon, rho) > b.Delta ||
+			ZCDPDelta(b.Epsilon, above) <= b.Delta {
 			t.Errorf("ZCDPRho(%+v) = %g: not the largest", b, rho)
 		}
 		if got := ZCDPEpsilon(rho, b.Delta); got > b.Epsilon || got < b.Epsilon*(1-1e-9)-1e-9 {
@@ -82,7 +83,8 @@ func TestZCDPConversionIsAboveTheGaussianOne(t *testing.T) {
 				t.Errorf("mu %g, delta %g: epsilon %g by zCDP, %g exactly", mu, delta, got, exact)
 			}
 			if standard := mu*mu/2 + mu*math.Sqrt(-2*math.Log(delta)); got > standard {
-				t.Errorf("mu %g, delta %g: epsilon %g above ρ + 2√(ρ ln 1/δ) = %g (Bun and Steinke 2016, Proposition 1.3)", mu, delta, got, standard)
+				t.Errorf("mu %g, delta %g: epsilon %g above ρ + 2√(ρ ln 1/δ) = %g (Bun and Steinke 2016, Proposition 1.3)", mu,
+					delta, got, standard)
 			}
 		}
 		for _, epsilon := range []float64{0, 0.1, 1, 10} {

@@ -6,23 +6,27 @@ import (
 	"math/bits"
 )
 
-// far is the binary exponent, above the unit, from which a coordinate is beyond every ball here: Λ and radii are below 2⁴⁴.
+// far is the binary exponent, above the unit, from which a coordinate is beyond every ball here: Λ and radii are below
+// 2⁴⁴.
 const far = 44
 
-// Around is Quantise into a ball around a public centre instead of the one around zero: it writes a lattice point n with
-// Σ(nᵢ−mᵢ)² ≤ radius², where m is the centre, loss units, rounded to the lattice. Two of one centre are 2·radius apart at
-// most, and so is zero from each. Radius and reach are in units, 0 ≤ reach ≤ radius and radius + reach ≤ Λ, so that Σnᵢ² ≤ Λ².
+// Around is Quantise into a ball around a public centre instead of the one around zero: it writes a lattice point n
+// with Σ(nᵢ−mᵢ)² ≤ radius², where m is the centre, loss units, rounded to the lattice. Two of one centre are 2·radius
+// apart at most, and so is zero from each. Radius and reach are in units, 0 ≤ reach ≤ radius and radius + reach ≤ Λ, so
+// that Σnᵢ² ≤ Λ².
 //
 // A centre with Σmᵢ² > reach², or an entry that is not finite, is none that the caller foresaw: m is then zero.
 //
-// Order: nearest → the check, exact in 128 bits. A vector that fails is drawn towards m, to radii that shrink as those of
-// Quantise do, until it passes; one with a NaN or ±Inf becomes m. A function of v, centre and numbers that are public.
+// Order: nearest → the check, exact in 128 bits. A vector that fails is drawn towards m, to radii that shrink as those
+// of Quantise do, until it passes; one with a NaN or ±Inf becomes m. A function of v, centre and numbers that are
+// public.
 func (g Grid) Around(dst []int64, v, centre []float64, radius, reach int64) {
 	if len(dst) != len(v) || len(centre) != len(v) {
 		panic(fmt.Sprintf("BUG: lattice: gradient has %d entries, centre %d, want %d", len(v), len(centre), len(dst)))
 	}
 	if !(0 <= reach && reach <= radius && radius <= g.Lambda-reach) {
-		panic(fmt.Sprintf("BUG: lattice: reach %d, radius %d, Lambda %d: not a ball within Lambda that holds zero", reach, radius, g.Lambda))
+		panic(fmt.Sprintf("BUG: lattice: reach %d, radius %d, Lambda %d: not a ball within Lambda that holds zero", reach,
+			radius, g.Lambda))
 	}
 	b := ball{g: g, unit: powerOfTwo(-g.Exp), radius: radius}
 	if b.allows(centre, reach) {
@@ -115,7 +119,8 @@ func (b *ball) draw(dst []int64, v []float64, exponent int) {
 	b.middle(dst)
 }
 
-// squares is a sum of squares of fewer than 2⁶⁴ numbers of fewer than 2⁶³ in size, up to a bound beyond which it is lost.
+// squares is a sum of squares of fewer than 2⁶⁴ numbers of fewer than 2⁶³ in size, up to a bound beyond which it is
+// lost.
 type squares struct {
 	low, high uint64
 	lost      bool

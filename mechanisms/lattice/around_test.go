@@ -23,13 +23,25 @@ func apart(a, b []int64) *big.Int {
 
 func square(r int64) *big.Int { return new(big.Int).Mul(big.NewInt(r), big.NewInt(r)) }
 
-// TestAroundByEnumeration visits every vector of a fine mesh in the plane, and floating point's worst, around every kind of
-// centre: no two leaves of one centre are farther apart than 2ρ, none is farther from zero, and some are that far apart.
+// TestAroundByEnumeration visits every vector of a fine mesh in the plane, and floating point's worst, around every
+// kind of centre: no two leaves of one centre are farther apart than 2ρ, none is farther from zero, and some are that
+// far apart.
 func TestAroundByEnumeration(t *testing.T) {
 	for _, size := range []struct{ radius, reach int64 }{{5, 4}, {7, 5}, {6, 0}, {1, 1}, {0, 0}} {
 		widest := new(big.Int)
 		centres := [][]float64{
-			{0, 0}, {3, 2.5}, {-3.4, 1.4}, {0.5, 0.5}, {-0.5, 1.5}, {4, 0}, {0, -4.49}, {5, 5}, {1e300, 0}, {math.NaN(), 1}, {1, math.Inf(-1)}, {0x1p62, 0},
+			{0, 0},
+			{3, 2.5},
+			{-3.4, 1.4},
+			{0.5, 0.5},
+			{-0.5, 1.5},
+			{4, 0},
+			{0, -4.49},
+			{5, 5},
+			{1e300, 0},
+			{math.NaN(), 1},
+			{1, math.Inf(-1)},
+			{0x1p62, 0},
 		}
 		for _, centre := range centres {
 			m := middle(size.reach, centre)
@@ -52,7 +64,10 @@ func TestAroundByEnumeration(t *testing.T) {
 					visit(x, y)
 				}
 			}
-			wild := []float64{0, math.Inf(1), math.Inf(-1), math.NaN(), math.MaxFloat64, -math.MaxFloat64, 5e-324, 0x1p43, -0x1p44, 0x1p51, 0x1p400, -0x1p450}
+			wild := []float64{
+				0, math.Inf(1), math.Inf(-1), math.NaN(), math.MaxFloat64, -math.MaxFloat64, 5e-324, 0x1p43, -0x1p44, 0x1p51,
+				0x1p400, -0x1p450,
+			}
 			for _, x := range wild {
 				for _, y := range wild {
 					visit(x, y)

@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// A finer grid holds the floor of the clip, quantises into its ball, next to it and to nothing beyond, and its Contains is exact.
+// A finer grid holds the floor of the clip, quantises into its ball, next to it and to nothing beyond, and its Contains
+// is exact.
 func TestFineGrids(t *testing.T) {
 	r := source(t, 9)
 	for _, size := range []int{CoarseBits, 27, 31, 32, 33, 40, FineBits} {
@@ -18,7 +19,8 @@ func TestFineGrids(t *testing.T) {
 			ratio := new(big.Rat).SetFloat64(clip)
 			ratio.Quo(ratio, new(big.Rat).SetFloat64(math.Ldexp(1, g.Exp)))
 			floor := new(big.Int).Quo(ratio.Num(), ratio.Denom())
-			if floor.Int64() != g.Lambda || g.Bits() != size || g.ValidateFine() != nil || (g.Validate() == nil) != (size == CoarseBits) {
+			if floor.Int64() != g.Lambda || g.Bits() != size || g.ValidateFine() != nil ||
+				(g.Validate() == nil) != (size == CoarseBits) {
 				t.Errorf("NewFineGrid(%g, %d) = %+v, want Lambda %v", clip, size, g, floor)
 			}
 			for range 200 {
@@ -52,7 +54,13 @@ func TestFineGrids(t *testing.T) {
 			t.Errorf("%d bits are accepted", size)
 		}
 	}
-	for _, g := range []Grid{{Exp: -30, Lambda: 1 << 43}, {Exp: -24, Lambda: 1<<24 - 1}, {Exp: 512 - 30 + 1, Lambda: 1 << 30}, {Exp: -512 - 31, Lambda: 1 << 30}, {Exp: 512 - 30, Lambda: 1<<30 + 1}} {
+	for _, g := range []Grid{
+		{Exp: -30, Lambda: 1 << 43},
+		{Exp: -24, Lambda: 1<<24 - 1},
+		{Exp: 512 - 30 + 1, Lambda: 1 << 30},
+		{Exp: -512 - 31, Lambda: 1 << 30},
+		{Exp: 512 - 30, Lambda: 1<<30 + 1},
+	} {
 		if g.ValidateFine() == nil {
 			t.Errorf("%+v is valid", g)
 		}

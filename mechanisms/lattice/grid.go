@@ -7,10 +7,12 @@ import (
 )
 
 const (
-	// CoarseBits are those of Λ where nothing asks for more: quantisation moves a coordinate by at most 2⁻²⁵·L, far below any noise of use.
+	// CoarseBits are those of Λ where nothing asks for more: quantisation moves a coordinate by at most 2⁻²⁵·L, far below
+	// any noise of use.
 	CoarseBits = 25
 
-	// FineBits are the most that Λ has. The squares of a leaf of 2³⁰ coordinates still fit in 116 bits, and a rounded coordinate in 53.
+	// FineBits are the most that Λ has. The squares of a leaf of 2³⁰ coordinates still fit in 116 bits, and a rounded
+	// coordinate in 53.
 	FineBits = 43
 )
 
@@ -33,7 +35,8 @@ type Grid struct {
 // NewGrid returns the grid whose Λ = ⌊clip/q⌋ lies in [2²⁴, 2²⁵). The clip that holds is Λq ≤ clip.
 func NewGrid(clip float64) (Grid, error) { return NewFineGrid(clip, CoarseBits) }
 
-// NewFineGrid returns the grid whose Λ = ⌊clip/q⌋ has so many bits, CoarseBits to FineBits. The clip that holds is Λq ≤ clip.
+// NewFineGrid returns the grid whose Λ = ⌊clip/q⌋ has so many bits, CoarseBits to FineBits. The clip that holds is Λq ≤
+// clip.
 func NewFineGrid(clip float64, size int) (Grid, error) {
 	if size < CoarseBits || size > FineBits {
 		return Grid{}, fmt.Errorf("lattice: lambda of %d bits: not between %d and %d", size, CoarseBits, FineBits)
@@ -82,7 +85,8 @@ func (g Grid) Unit() float64 { return powerOfTwo(g.Exp) }
 func (g Grid) Clip() float64 { return float64(float64(g.Lambda) * powerOfTwo(g.Exp)) }
 
 // Contains reports whether Σnᵢ² ≤ Λ² in exact 128-bit arithmetic: the sensitivity of every mechanism rests on it.
-// It holds for up to 2⁴¹ coordinates: a coordinate beyond Λ is refused before it is squared, so the sum stays below 2¹²⁷.
+// It holds for up to 2⁴¹ coordinates: a coordinate beyond Λ is refused before it is squared, so the sum stays below
+// 2¹²⁷.
 func (g Grid) Contains(leaf []int64) bool {
 	var high, low, carry uint64
 	limit := uint64(g.Lambda)

@@ -75,7 +75,10 @@ func TestFloat64RoundsOnceTiesToEven(t *testing.T) {
 			t.Fatalf("Float64(%v) = %x, want %x", value(x), got, want)
 		}
 	}
-	for _, lo := range []uint64{0, 1, 1<<53 - 1, 1 << 53, 1<<53 + 1, 1<<53 + 3, 1<<54 + 2, 1<<54 + 6, math.MaxUint64, math.MaxUint64 - 1023, math.MaxUint64 - 1024, 1 << 63} {
+	for _, lo := range []uint64{
+		0, 1, 1<<53 - 1, 1 << 53, 1<<53 + 1, 1<<53 + 3, 1<<54 + 2, 1<<54 + 6, math.MaxUint64, math.MaxUint64 - 1023,
+		math.MaxUint64 - 1024, 1 << 63,
+	} {
 		for _, hi := range []int64{0, -1, 1, math.MaxInt64, math.MinInt64, 1 << 52, 1<<53 + 1} {
 			f(Int128{Hi: hi, Lo: lo})
 		}

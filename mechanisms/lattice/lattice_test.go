@@ -34,7 +34,9 @@ func wild(r *rand.Rand, n, centre, spread int) []float64 {
 
 func TestGridHoldsTheFloorOfTheClip(t *testing.T) {
 	r := source(t, 1)
-	clips := []float64{1, 0.1, 5, math.Pi, 1 << 25, math.Nextafter(1, 0), math.Nextafter(2, 0), math.Ldexp(1, -512), math.Ldexp(1, 512)}
+	clips := []float64{
+		1, 0.1, 5, math.Pi, 1 << 25, math.Nextafter(1, 0), math.Nextafter(2, 0), math.Ldexp(1, -512), math.Ldexp(1, 512),
+	}
 	for range 2000 {
 		clips = append(clips, math.Ldexp(1+r.Float64(), r.IntN(1023)-512))
 	}
@@ -53,12 +55,22 @@ func TestGridHoldsTheFloorOfTheClip(t *testing.T) {
 }
 
 func TestGridRefusesClipsOutsideItsRange(t *testing.T) {
-	for _, clip := range []float64{0, -1, math.NaN(), math.Inf(1), math.Nextafter(math.Ldexp(1, 512), math.Inf(1)), math.Nextafter(math.Ldexp(1, -512), 0)} {
+	for _, clip := range []float64{
+		0, -1, math.NaN(), math.Inf(1), math.Nextafter(math.Ldexp(1, 512), math.Inf(1)),
+		math.Nextafter(math.Ldexp(1, -512), 0),
+	} {
 		if _, err := NewGrid(clip); err == nil {
 			t.Errorf("NewGrid(%g) succeeds", clip)
 		}
 	}
-	for _, g := range []Grid{{}, {Exp: -24, Lambda: 1<<24 - 1}, {Exp: -24, Lambda: 1 << 25}, {Exp: -537, Lambda: 1 << 24}, {Exp: 489, Lambda: 1 << 24}, {Exp: 488, Lambda: 1<<24 + 1}} {
+	for _, g := range []Grid{
+		{},
+		{Exp: -24, Lambda: 1<<24 - 1},
+		{Exp: -24, Lambda: 1 << 25},
+		{Exp: -537, Lambda: 1 << 24},
+		{Exp: 489, Lambda: 1 << 24},
+		{Exp: 488, Lambda: 1<<24 + 1},
+	} {
 		if g.Validate() == nil {
 			t.Errorf("%+v is valid", g)
 		}

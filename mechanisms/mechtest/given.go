@@ -7,7 +7,8 @@ import (
 	"oriel/mechanisms/audit/given"
 )
 
-// GivenStream opens a stream whose public sums are those of release, which is asked for each part in turn. Its Guarantee is the plan's, and says nothing.
+// GivenStream opens a stream whose public sums are those of release, which is asked for each part in turn. Its
+// Guarantee is the plan's, and says nothing.
 func GivenStream(
 	tb testing.TB, c mechanisms.Config, p mechanisms.Plan, release func(dst []float64, step uint64),
 ) *mechanisms.Stream {

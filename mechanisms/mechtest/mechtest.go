@@ -14,8 +14,8 @@ type Zero struct{}
 // Fill writes zeros.
 func (Zero) Fill(dst []int64, _ noise.Seed) { clear(dst) }
 
-// Config is a valid configuration of n coordinates, for tests that care for none of it: tree-gaussian, ε = 1, δ = 1e-6, W = 8,
-// B = 1, L = 1, replace.
+// Config is a valid configuration of n coordinates, for tests that care for none of it: tree-gaussian, ε = 1, δ = 1e-6,
+// W = 8, B = 1, L = 1, replace.
 func Config(n int) mechanisms.Config {
 	return mechanisms.Config{
 		Name:      "tree-gaussian",

@@ -63,7 +63,9 @@ func TestNoiseIsFreshInEachStep(t *testing.T) {
 	if z, where := covarianceError(t, sumtest.Gaussian(t, s), s*s); z > limit {
 		t.Errorf("covariance of %s is %.1f standard errors off", where, z)
 	}
-	faults := map[string]noise.Sampler{"half scale": sumtest.Gaussian(t, s/2), "missing": silence{}, "reused": &reused{Sampler: sumtest.Gaussian(t, s)}}
+	faults := map[string]noise.Sampler{
+		"half scale": sumtest.Gaussian(t, s/2), "missing": silence{}, "reused": &reused{Sampler: sumtest.Gaussian(t, s)},
+	}
 	for name, sampler := range faults {
 		if z, _ := covarianceError(t, sampler, s*s); z < limit {
 			t.Errorf("%s: not caught, worst covariance %.1f standard errors off", name, z)

@@ -6,8 +6,8 @@ const (
 	Unit = 1 << Bits
 )
 
-// Fraction is F(z) = 1 + Σ R_k/(z − q_k) for dyadics q_k = Poles[k]/2³⁰ in (0, 1), falling, and R_k = Residues[k]/2³⁰. As a power series in 1/z it
-// is the filter 1, ΣR_k, ΣR_kq_k, ΣR_kq_k², …
+// Fraction is F(z) = 1 + Σ R_k/(z − q_k) for dyadics q_k = Poles[k]/2³⁰ in (0, 1), falling, and R_k = Residues[k]/2³⁰.
+// As a power series in 1/z it is the filter 1, ΣR_k, ΣR_kq_k, ΣR_kq_k², …
 type Fraction struct {
 	Poles    []uint32
 	Residues []int64

@@ -6,8 +6,8 @@ import (
 	"oriel/mechanisms/dp"
 )
 
-// Interval is a set Lo ≤ x ≤ Hi of reals. Every operation returns an interval that holds each result of numbers in its arguments: low
-// ends round towards −∞, high ends towards +∞. Intervals are values; their ends are never written to.
+// Interval is a set Lo ≤ x ≤ Hi of reals. Every operation returns an interval that holds each result of numbers in its
+// arguments: low ends round towards −∞, high ends towards +∞. Intervals are values; their ends are never written to.
 type Interval struct {
 	Lo, Hi *big.Float
 }
@@ -91,7 +91,8 @@ func (x Interval) one() bool {
 	return x.Lo.Cmp(one) == 0 && x.Hi.Cmp(one) == 0
 }
 
-// tiny ends powers: what is below is only known to be so. Exponents of thousands of millions would make big.Float align as many bits.
+// tiny ends powers: what is below is only known to be so. Exponents of thousands of millions would make big.Float align
+// as many bits.
 const tiny = -1024
 
 // Power returns x^k for 0 ≤ x ≤ 1.
@@ -114,7 +115,8 @@ func (x Interval) floored() Interval {
 	return Interval{Down(), Up().SetMantExp(big.NewFloat(1), tiny)}
 }
 
-// rootMargin moves the ends of a square root outwards: big.Float.Sqrt is good to a few units, but does not promise its rounding.
+// rootMargin moves the ends of a square root outwards: big.Float.Sqrt is good to a few units, but does not promise its
+// rounding.
 const rootMargin = 16 - dp.Precision
 
 // Root returns √x of a number that is not negative: x may reach below 0 where its ends were rounded.

@@ -1,7 +1,8 @@
 package rational
 
-// pair is what n rows of two rates come to, with p = Pⁿ, q = Qⁿ and z_a, y_a as in Train: sums of positive terms, which two pairs give for the rows
-// of both, so that n rows take log n steps and nothing cancels, however near 1 the rates are.
+// pair is what n rows of two rates come to, with p = Pⁿ, q = Qⁿ and z_a, y_a as in Train: sums of positive terms, which
+// two pairs give for the rows of both, so that n rows take log n steps and nothing cancels, however near 1 the rates
+// are.
 type pair struct {
 	p, q Interval
 	z, y Interval // Σ_{r<n} P^r, Σ_{r<n} Q^r

@@ -1,6 +1,7 @@
 package rational
 
-// Sum is the sequence Σ_i w_i·p_i^j, j ≥ 0, of rates p_i in [0, 1] and weights w_i, with 0⁰ = 1: a rate 0 adds to the first term alone.
+// Sum is the sequence Σ_i w_i·p_i^j, j ≥ 0, of rates p_i in [0, 1] and weights w_i, with 0⁰ = 1: a rate 0 adds to the
+// first term alone.
 type Sum struct {
 	Rates, Weights []Interval
 }
@@ -47,13 +48,14 @@ func geometric(x Interval, terms uint64) Interval {
 	return Whole(1).Sub(x.Power(terms)).Mul(Whole(1).Sub(x).Inverse())
 }
 
-// Train returns Σ_{j<age} (Σ_{r<count} x_{j−rs})² of the sequence x, zero before its first term, for s = separation. It is Σ_{i,k} w_iw_k·t_ik, and
-// with P = p_i^s, Q = p_k^s, z_a = Σ_{r≤a} P^r, y_a = Σ_{r≤a} Q^r and x = p_ip_k, by rows of s steps,
+// Train returns Σ_{j<age} (Σ_{r<count} x_{j−rs})² of the sequence x, zero before its first term, for s = separation. It
+// is Σ_{i,k} w_iw_k·t_ik, and with P = p_i^s, Q = p_k^s, z_a = Σ_{r≤a} P^r, y_a = Σ_{r≤a} Q^r and x = p_ip_k, by rows
+// of s steps,
 //
 //	t_ik = Σ_{a<rows} z_ay_a·Σ_{b<s} x^b + the rest,    rows = min(⌊age/s⌋, count),
 //
-// where the rest is z_ay_a·Σ_b x^b of an incomplete row, or x^s·z_ay_a·Σ_b x^b of all steps after the last event's row. Every t_ik is a sum of
-// positive terms.
+// where the rest is z_ay_a·Σ_b x^b of an incomplete row, or x^s·z_ay_a·Σ_b x^b of all steps after the last event's row.
+// Every t_ik is a sum of positive terms.
 func (s Sum) Train(age, separation, count uint64) Interval {
 	rows := min(age/separation, count)
 	rest := age - rows*separation

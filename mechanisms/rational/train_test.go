@@ -8,8 +8,9 @@ import (
 	"oriel/mechanisms/dp"
 )
 
-// closed is Train of given rates and weights, the first rate 1, by geometric and arithmetic-geometric sums at so many bits that their
-// cancellation does not matter: with j = as + b, Σ_{r≤a} d_{b+rs} = (a+1)D_0 + Σ_i E_i·p_i^b(1 − P_i^{a+1}), E_i = D_i/(1 − P_i).
+// closed is Train of given rates and weights, the first rate 1, by geometric and arithmetic-geometric sums at so many
+// bits that their cancellation does not matter: with j = as + b, Σ_{r≤a} d_{b+rs} = (a+1)D_0 + Σ_i E_i·p_i^b(1 −
+// P_i^{a+1}), E_i = D_i/(1 − P_i).
 func closed(rates, weights []*big.Float, age, separation, count uint64) *big.Float {
 	f := func() *big.Float { return new(big.Float).SetPrec(3000) }
 	n := func(x uint64) *big.Float { return f().SetUint64(x) }
@@ -87,7 +88,9 @@ func TestTrainIsItsClosedForm(t *testing.T) {
 		return dp.Float().Sub(big.NewFloat(1), new(big.Float).SetMantExp(big.NewFloat(1), exp))
 	}
 	rates := []*big.Float{big.NewFloat(1), near(-30), near(-27), near(-3), big.NewFloat(0.125)}
-	weights := []*big.Float{big.NewFloat(0x1p-12), big.NewFloat(0x1p-9), big.NewFloat(0.25), big.NewFloat(0.125), big.NewFloat(0.5)}
+	weights := []*big.Float{
+		big.NewFloat(0x1p-12), big.NewFloat(0x1p-9), big.NewFloat(0.25), big.NewFloat(0.125), big.NewFloat(0.5),
+	}
 	var s Sum
 	for i := range rates {
 		s.Rates = append(s.Rates, Interval{rates[i], rates[i]})

@@ -6,11 +6,13 @@ import (
 	"oriel/mechanisms/dp"
 )
 
-// zeroBits is the precision of zeros, bits after the binary point. Points are integers, in units of 2^−zeroBits, and signs at them exact.
+// zeroBits is the precision of zeros, bits after the binary point. Points are integers, in units of 2^−zeroBits, and
+// signs at them exact.
 const zeroBits = 200
 
-// zeros encloses the zeros of F in z, falling. They are those of N(z) = F·Π(z − q_k), a polynomial of degree m: ok means that N changes
-// sign across m intervals in (0, 1) that lie apart, so that each holds one zero and there are no others.
+// zeros encloses the zeros of F in z, falling. They are those of N(z) = F·Π(z − q_k), a polynomial of degree m: ok
+// means that N changes sign across m intervals in (0, 1) that lie apart, so that each holds one zero and there are no
+// others.
 func (f Fraction) zeros() (zeros []Interval, ok bool) {
 	n := f.numerator()
 	below := new(big.Int).Lsh(big.NewInt(1), zeroBits) // 1, then the low end of the zero before
@@ -77,14 +79,15 @@ func (p polynomial) derivative() polynomial {
 	return out
 }
 
-// Bits of a zero that bisection finds, and steps of Newton's method after it, which reach zeroBits when zeros lie 2⁻⁶⁰ apart.
+// Bits of a zero that bisection finds, and steps of Newton's method after it, which reach zeroBits when zeros lie 2⁻⁶⁰
+// apart.
 const (
 	bisections  = 80
 	newtonSteps = 4
 )
 
-// guesses returns points near zeros of p in (0, 1), falling: between two zeros of its derivative p has one zero at most. Nothing is claimed
-// of them.
+// guesses returns points near zeros of p in (0, 1), falling: between two zeros of its derivative p has one zero at
+// most. Nothing is claimed of them.
 func (p polynomial) guesses() []*big.Int {
 	if len(p) < 2 {
 		return nil

@@ -96,8 +96,8 @@ func drawn(rng *rand.Rand) (f Fraction) {
 	return f
 }
 
-// Zeros are found exactly when Sturm's theorem counts m of them, and each interval holds a change of sign of the definition. The residue of the
-// inverse at each is 1/F′, by a difference.
+// Zeros are found exactly when Sturm's theorem counts m of them, and each interval holds a change of sign of the
+// definition. The residue of the inverse at each is 1/F′, by a difference.
 func TestZerosAreThoseSturmCounts(t *testing.T) {
 	rng := rand.New(rand.NewPCG(9, 10))
 	found := [2]int{}
@@ -153,7 +153,9 @@ func (f Fraction) checkResidues(t *testing.T) {
 
 // A rate 0 adds to the first term alone, and a rate 1 to all: sums of squares and trains by their definition.
 func TestSumsWithRatesAtTheEnds(t *testing.T) {
-	s := Sum{Rates: []Interval{Whole(1), Whole(0), Dyadic(3, -2)}, Weights: []Interval{Dyadic(-5, -3), Whole(7), Dyadic(9, -1)}}
+	s := Sum{
+		Rates: []Interval{Whole(1), Whole(0), Dyadic(3, -2)}, Weights: []Interval{Dyadic(-5, -3), Whole(7), Dyadic(9, -1)},
+	}
 	at := func(j int) float64 {
 		x := -0.625 + 4.5*math.Pow(0.75, float64(j))
 		if j == 0 {

@@ -30,7 +30,9 @@ func releases(t *testing.T, window uint64, steps, keys, n int, sampler noise.Sam
 // covarianceError returns how many standard errors the worst entry of the covariance matrix of the samples is away from
 // variance·|active(s) ∩ active(t)|, and which entry it is. The mean is known to be zero. kurtosis is that of the node
 // noise, for the variance of a product: Var(xy) = c_ss·c_tt + c_st² + (kurtosis − 3)·variance²·|active(s) ∩ active(t)|.
-func covarianceError(t *testing.T, window uint64, samples [][]float64, variance, kurtosis float64) (worst float64, where string) {
+func covarianceError(
+	t *testing.T, window uint64, samples [][]float64, variance, kurtosis float64,
+) (worst float64, where string) {
 	t.Helper()
 	tree := newTree(t, window, 1, silence{})
 	shared := func(s, u int) float64 {

@@ -117,7 +117,8 @@ func TestExactUserLossIsWithinTheClaim(t *testing.T) {
 							red++
 						}
 						if got := exact(places(rng, separation, i, last)); got > all*(1+1e-9) {
-							t.Fatalf("W=%d s=%d i=%d: µ² of all events = %g after %d windows, claimed %g", window, separation, i, got, m, all)
+							t.Fatalf("W=%d s=%d i=%d: µ² of all events = %g after %d windows, claimed %g", window, separation, i, got, m,
+								all)
 						}
 					}
 				}
@@ -158,11 +159,17 @@ func TestShiftsOfTheProof(t *testing.T) {
 		tree := newTree(t, uint64(window), 1, silence{})
 		i := 1 + rng.IntN(2*window)
 		last := i + m*window - 1
-		l := Loss{Window: uint64(window), Separation: uint64(separation), Square: uint64(delta * delta), N: 1, Scale: noise.Scale{Mant: 1}}
+		l := Loss{
+			Window: uint64(window), Separation: uint64(separation), Square: uint64(delta * delta), N: 1,
+			Scale: noise.Scale{Mant: 1},
+		}
 		for _, c := range []struct {
 			places []int
 			claim  float64
-		}{{places(rng, separation, i, i+window-1), l.Mu(uint64(m * window))}, {places(rng, separation, i, last), l.MuAll(uint64(m * window))}} {
+		}{
+			{places(rng, separation, i, i+window-1), l.Mu(uint64(m * window))},
+			{places(rng, separation, i, last), l.MuAll(uint64(m * window))},
+		} {
 			moved := make([]int, last+1) // moved[t]: how far apart the sums of step t are
 			for _, p := range c.places {
 				size := delta
@@ -206,7 +213,8 @@ func TestShiftsOfTheProof(t *testing.T) {
 				}
 			}
 			if math.Sqrt(norm) > c.claim*(1+1e-9) {
-				t.Fatalf("W=%d s=%d i=%d m=%d Δ=%d: shifts have norm %g, claimed %g", window, separation, i, m, delta, math.Sqrt(norm), c.claim)
+				t.Fatalf("W=%d s=%d i=%d m=%d Δ=%d: shifts have norm %g, claimed %g", window, separation, i, m, delta,
+					math.Sqrt(norm), c.claim)
 			}
 		}
 	}

@@ -232,7 +232,8 @@ func TestRatio(t *testing.T) {
 	for n := 2; n <= 9; n++ {
 		root := math.Sqrt(float64(n))
 		for name, want := range map[string]float64{
-			"box direct": root, "box general": float64(n), "simplex direct": max(1, root/math.Sqrt2), "simplex general": root / math.Sqrt2, "l1-ball": 2 * root,
+			"box direct": root, "box general": float64(n), "simplex direct": max(1, root/math.Sqrt2),
+			"simplex general": root / math.Sqrt2, "l1-ball": 2 * root,
 		} {
 			_, o := forms(t, n, 3)[name]()
 			if got := o.Ratio(); math.Abs(got-max(1, want)) > 1e-14*want {

@@ -24,7 +24,10 @@ var (
 		Text: "An event of the loss quantile in one dimension: the number that a threshold is learned of.",
 		Members: []schemas.Member{
 			{Name: "label", Kind: schemas.KindTarget, Text: "the number"},
-			{Name: "features", Kind: schemas.KindFeatures, Text: "what the threshold is multiplied with; 1 when left out", Optional: true},
+			{
+				Name: "features", Kind: schemas.KindFeatures, Text: "what the threshold is multiplied with; 1 when left out",
+				Optional: true,
+			},
 			weight,
 		},
 	}

@@ -20,7 +20,9 @@ func TestEveryLossTakesTheEventsOfItsBody(t *testing.T) {
 		if label, some := body.Label(); some {
 			value += fmt.Sprintf(`,%q:1`, label.Name)
 		}
-		d, err := schemas.NewDecoder(schemas.EventConfig{Body: body, Dimension: 2, MaxBytes: 100, Features: schemas.FeatureConfig{Norm: "none"}})
+		d, err := schemas.NewDecoder(schemas.EventConfig{
+			Body: body, Dimension: 2, MaxBytes: 100, Features: schemas.FeatureConfig{Norm: "none"},
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -40,7 +42,9 @@ func TestEveryLossTakesTheEventsOfItsBody(t *testing.T) {
 // TestAThresholdTakesEventsOfALabelAlone: in one dimension the quantile loss needs nothing else, and takes a feature.
 func TestAThresholdTakesEventsOfALabelAlone(t *testing.T) {
 	body, _ := Body("quantile", 1)
-	d, err := schemas.NewDecoder(schemas.EventConfig{Body: body, Dimension: 1, MaxBytes: 100, Features: schemas.FeatureConfig{Norm: "unit"}})
+	d, err := schemas.NewDecoder(schemas.EventConfig{
+		Body: body, Dimension: 1, MaxBytes: 100, Features: schemas.FeatureConfig{Norm: "unit"},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

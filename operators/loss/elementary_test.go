@@ -52,7 +52,9 @@ func TestElementary(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	// The bound on each is what the comments promise. The printed worst value says how much of it is used.
 	const bound = 1.0
-	run := func(name string, got func(float64) float64, want func(float64) *big.Float, draw func() float64, fixed ...float64) {
+	run := func(
+		name string, got func(float64) float64, want func(float64) *big.Float, draw func() float64, fixed ...float64,
+	) {
 		t.Helper()
 		worst, at := 0.0, 0.0
 		for i := range 5000 {
@@ -71,8 +73,10 @@ func TestElementary(t *testing.T) {
 	}
 	exact := func(x float64) *big.Float { return bigInt(0).SetFloat64(x) }
 	half := math.Ln2 / 2
-	run("exp near", exp, slowExp, func() float64 { return rng.Float64()*4 - 2 }, 0, half, -half, math.Nextafter(half, 1), 1, -1, 1e-300, -5e-324)
-	run("exp far", exp, slowExp, func() float64 { return rng.Float64()*1450 - 745 }, expMax, -708.3, -708.4, -744.4, -745.1)
+	run("exp near", exp, slowExp, func() float64 { return rng.Float64()*4 - 2 }, 0, half, -half, math.Nextafter(half, 1),
+		1, -1, 1e-300, -5e-324)
+	run("exp far", exp, slowExp, func() float64 { return rng.Float64()*1450 - 745 }, expMax, -708.3, -708.4, -744.4,
+		-745.1)
 	run("exp tiny", exp, slowExp, func() float64 { return -math.Exp(-40 * rng.Float64()) })
 	log1pTwin := func(x float64) *big.Float {
 		if x == 0 {
@@ -86,8 +90,10 @@ func TestElementary(t *testing.T) {
 	run("log1p", log1p, log1pTwin, rng.Float64, 0, 0.5, math.Nextafter(0.5, 0), 1, 5e-324)
 	run("log1p tiny", log1p, log1pTwin, func() float64 { return math.Exp(-60 * rng.Float64()) })
 	logTwin := func(x float64) *big.Float { return slowLog(exact(x)) }
-	run("log", log, logTwin, func() float64 { return math.Exp(rng.Float64()*1300 - 650) }, 1, 2, 0.5, sqrt2, math.MaxFloat64, 0x1p-1022)
-	run("log near 1", log, logTwin, func() float64 { return 1 + (rng.Float64()-0.5)*math.Exp(-30*rng.Float64()) }, math.Nextafter(1, 0), math.Nextafter(1, 2))
+	run("log", log, logTwin, func() float64 { return math.Exp(rng.Float64()*1300 - 650) }, 1, 2, 0.5, sqrt2,
+		math.MaxFloat64, 0x1p-1022)
+	run("log near 1", log, logTwin, func() float64 { return 1 + (rng.Float64()-0.5)*math.Exp(-30*rng.Float64()) },
+		math.Nextafter(1, 0), math.Nextafter(1, 2))
 }
 
 func TestExpSaturates(t *testing.T) {

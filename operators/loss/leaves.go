@@ -28,8 +28,8 @@ const rounding = 0x1p-40
 // up moves a length up by it.
 func up(length float64) float64 { return float64(length * (1 + rounding)) }
 
-// LeavesOf returns the leaves of a loss, or false where nothing better than the ball of the clip is known: of losses whose
-// leaves fill it, and within bounds that are unknown.
+// LeavesOf returns the leaves of a loss, or false where nothing better than the ball of the clip is known: of losses
+// whose leaves fill it, and within bounds that are unknown.
 func LeavesOf(l Loss, b Bounds) (Leaves, bool) {
 	var leaves Leaves
 	switch q := l.(type) {
@@ -70,13 +70,14 @@ func (b Bounds) logistic() Leaves {
 	size := float64(b.Weight * b.Features)
 	pull := float64(float64(size*b.Features)*slope) / all
 	return Leaves{
-		Pull: pull, Radius: up(float64(float64(size*slope) * math.Sqrt((1+grown)/all))), Reach: up(float64(pull * b.Decision)),
-		Norm: up(size / (1 + exp(-reach))),
+		Pull: pull, Radius: up(float64(float64(size*slope) * math.Sqrt((1+grown)/all))),
+		Reach: up(float64(pull * b.Decision)),
+		Norm:  up(size / (1 + exp(-reach))),
 	}
 }
 
-// squared is PROOF.md, Theorem 2: with Q = RX, C = L/(wX), t = min((√(Y² + 8Q²) − Y)/4, C − Y) = min(2Q²/(√(Y² + 8Q²) + Y), C − Y) and
-// S = t + Y,
+// squared is PROOF.md, Theorem 2: with Q = RX, C = L/(wX), t = min((√(Y² + 8Q²) − Y)/4, C − Y) = min(2Q²/(√(Y² + 8Q²) +
+// Y), C − Y) and S = t + Y,
 //
 //	κ = wX²·tS/Q²        radius wX·S·√(1 − t²/Q²)        norm wX·min(C, Q + Y)
 //
@@ -92,8 +93,9 @@ func (b Bounds) squared() Leaves {
 	share := t / reach
 	pull := float64(float64(size*b.Features) * float64(share*float64((t+y)/reach)))
 	return Leaves{
-		Pull: pull, Radius: up(float64(float64(size*(t+y)) * math.Sqrt(1-float64(share*share)))), Reach: up(float64(pull * b.Decision)),
-		Norm: up(float64(size * min(most, reach+y))),
+		Pull: pull, Radius: up(float64(float64(size*(t+y)) * math.Sqrt(1-float64(share*share)))),
+		Reach: up(float64(pull * b.Decision)),
+		Norm:  up(float64(size * min(most, reach+y))),
 	}
 }
 
@@ -102,7 +104,9 @@ func (b Bounds) quantile(tau float64) Leaves {
 	above, below := min(b.Clip, float64(b.Weight*(1-tau))), min(b.Clip, float64(b.Weight*tau))
 	if b.Dimension == 1 {
 		offset := float64((above - below) / 2)
-		return Leaves{Offset: offset, Reach: up(math.Abs(offset)), Radius: up((above + below) / 2), Norm: up(max(above, below))}
+		return Leaves{
+			Offset: offset, Reach: up(math.Abs(offset)), Radius: up((above + below) / 2), Norm: up(max(above, below)),
+		}
 	}
 	norm := up(float64(float64(b.Weight*b.Features) * max(tau, 1-tau)))
 	return Leaves{Radius: norm, Norm: norm}

@@ -88,9 +88,9 @@ func norm(v []float64) float64 {
 	return sum
 }
 
-// TestLeavesHoldEveryGradient walks decisions and events in the plane: all gradients are in the ball and none is longer than
-// Norm, nor is the centre than Reach; and at |x| = R some are 2·Radius apart and one is as long as Norm, so that neither bound
-// could be smaller. A direction stands for all, as does a plane: gradients turn with x.
+// TestLeavesHoldEveryGradient walks decisions and events in the plane: all gradients are in the ball and none is longer
+// than Norm, nor is the centre than Reach; and at |x| = R some are 2·Radius apart and one is as long as Norm, so that
+// neither bound could be smaller. A direction stands for all, as does a plane: gradients turn with x.
 func TestLeavesHoldEveryGradient(t *testing.T) {
 	for _, c := range sharp() {
 		what := fmt.Sprintf("%T %+v", c.loss, c.b)
@@ -112,7 +112,8 @@ func TestLeavesHoldEveryGradient(t *testing.T) {
 					away = math.Hypot(away, g[i]-l.Pull*x[i]-l.Offset)
 				}
 				if away > l.Radius || length > l.Norm*(1+1e-12) {
-					t.Fatalf("%s: at %v the gradient %v is %.12g from the centre and %.12g long: leaves %+v", what, x, g, away, length, l)
+					t.Fatalf("%s: at %v the gradient %v is %.12g from the centre and %.12g long: leaves %+v", what, x, g, away, length,
+						l)
 				}
 				longest = max(longest, length)
 				if away > 0.995*l.Radius && share == 1 {
@@ -162,8 +163,8 @@ func TestDiametersAreThoseOfTheTable(t *testing.T) {
 	}
 }
 
-// TestTheLemmasFaultsShow: a centre of the wrong sign, none, one that does not shrink with the decision, and a radius short by
-// a thousandth each leave gradients outside.
+// TestTheLemmasFaultsShow: a centre of the wrong sign, none, one that does not shrink with the decision, and a radius
+// short by a thousandth each leave gradients outside.
 func TestTheLemmasFaultsShow(t *testing.T) {
 	b := Bounds{Decision: 5, Dimension: 2, Clip: 1, Features: 1, Weight: 1}
 	l, _ := LeavesOf(Logistic{}, b)
@@ -216,7 +217,8 @@ func FuzzLeaves(f *testing.F) {
 	f.Add(5.0, 1.0, 1.0, 1.0, 0.0, 3, uint8(0))
 	rng := rand.New(rand.NewPCG(1, 1))
 	for range 20 {
-		f.Add(math.Exp(30*rng.NormFloat64()), math.Exp(5*rng.NormFloat64()), math.Exp(5*rng.NormFloat64()), math.Exp(5*rng.NormFloat64()), math.Exp(5*rng.NormFloat64()), 1+rng.IntN(5), uint8(rng.IntN(3)))
+		f.Add(math.Exp(30*rng.NormFloat64()), math.Exp(5*rng.NormFloat64()), math.Exp(5*rng.NormFloat64()),
+			math.Exp(5*rng.NormFloat64()), math.Exp(5*rng.NormFloat64()), 1+rng.IntN(5), uint8(rng.IntN(3)))
 	}
 	f.Fuzz(func(t *testing.T, r, clip, features, weight, label float64, n int, which uint8) {
 		for _, x := range []float64{r, clip, features, weight, label} {
@@ -224,9 +226,13 @@ func FuzzLeaves(f *testing.F) {
 				return
 			}
 		}
-		b := Bounds{Decision: max(r, 1e-15), Dimension: max(n, 1), Clip: max(clip, 1e-12), Features: features, Weight: weight, Label: label}
+		b := Bounds{
+			Decision: max(r, 1e-15), Dimension: max(n, 1), Clip: max(clip, 1e-12), Features: features, Weight: weight,
+			Label: label,
+		}
 		l, ok := LeavesOf([]Loss{Logistic{}, Squared{}, Quantile{0.9}}[which%3], b)
-		if ok && !(l.Radius > 0 && l.Reach >= 0 && l.Reach <= l.Radius && l.Radius < b.Clip && l.Norm <= b.Clip && l.Norm > 0 && l.Pull >= 0 && l.Pull < math.Inf(1)) {
+		if ok && !(l.Radius > 0 && l.Reach >= 0 && l.Reach <= l.Radius && l.Radius < b.Clip && l.Norm <= b.Clip &&
+			l.Norm > 0 && l.Pull >= 0 && l.Pull < math.Inf(1)) {
 			t.Errorf("%+v: %+v", b, l)
 		}
 	})

@@ -49,7 +49,8 @@ func TestGradientTable(t *testing.T) {
 	f("linear", x, schemas.Event{Vector: sparse, Weight: 3}, []float64{6, 0, 12}, 12)
 	s := 1 / (1 + math.Exp(4))
 	f("logistic", x, schemas.Event{Vector: a, Label: 1, Weight: 1}, []float64{-2 * s, 0, -4 * s}, math.Log1p(math.Exp(-4)))
-	f("logistic", x, schemas.Event{Vector: sparse, Label: -1, Weight: 2}, []float64{4 * (1 - s), 0, 8 * (1 - s)}, 2*(4+math.Log1p(math.Exp(-4))))
+	f("logistic", x, schemas.Event{Vector: sparse, Label: -1, Weight: 2}, []float64{4 * (1 - s), 0, 8 * (1 - s)},
+		2*(4+math.Log1p(math.Exp(-4))))
 	f("logistic", []float64{0}, schemas.Event{Vector: dense(1), Label: 1, Weight: 1}, []float64{-0.5}, math.Ln2)
 	f("logistic", []float64{1}, schemas.Event{Vector: dense(-1e9), Label: 1, Weight: 1}, []float64{1e9}, 1e9)
 	f("logistic", []float64{1}, schemas.Event{Vector: dense(1e9), Label: 1, Weight: 1}, []float64{0}, 0)
@@ -68,7 +69,8 @@ func TestGradientTable(t *testing.T) {
 	f("portfolio", x, schemas.Event{Vector: a, Weight: 2}, []float64{-1, 0, -2}, -2*math.Log(4))
 	f("portfolio", x, schemas.Event{Vector: sparse, Weight: 0}, []float64{0, 0, 0}, 0)
 	f("linear", x, schemas.Event{Vector: schemas.Vector{Indices: []int32{}}, Weight: 1}, []float64{0, 0, 0}, 0)
-	f("linear", x, schemas.Event{Vector: schemas.Vector{Indices: []int32{1, 1}, Values: []float64{2, 3}}, Weight: 1}, []float64{0, 5, 0}, -10)
+	f("linear", x, schemas.Event{Vector: schemas.Vector{Indices: []int32{1, 1}, Values: []float64{2, 3}}, Weight: 1},
+		[]float64{0, 5, 0}, -10)
 }
 
 func TestUndefinedOrNotFiniteIsNull(t *testing.T) {
@@ -87,16 +89,22 @@ func TestUndefinedOrNotFiniteIsNull(t *testing.T) {
 			t.Fatalf("%s: the plain event has no gradient", name)
 		}
 		bad := map[string]schemas.Event{
-			"too short":         with(func(e *schemas.Event) { e.Vector = dense(1) }),
-			"too long":          with(func(e *schemas.Event) { e.Vector = dense(1, 1, 1) }),
-			"index beyond":      with(func(e *schemas.Event) { e.Vector = schemas.Vector{Indices: []int32{2}, Values: []float64{1}} }),
-			"index negative":    with(func(e *schemas.Event) { e.Vector = schemas.Vector{Indices: []int32{-1}, Values: []float64{1}} }),
-			"indices unmatched": with(func(e *schemas.Event) { e.Vector = schemas.Vector{Indices: []int32{1}, Values: []float64{1, 2}} }),
-			"weight negative":   with(func(e *schemas.Event) { e.Weight = -1 }),
-			"weight NaN":        with(func(e *schemas.Event) { e.Weight = nan }),
-			"weight infinite":   with(func(e *schemas.Event) { e.Weight = inf }),
-			"value NaN":         with(func(e *schemas.Event) { e.Vector = dense(nan, 1) }),
-			"value infinite":    with(func(e *schemas.Event) { e.Vector = dense(1, inf); e.Label = -1 }),
+			"too short": with(func(e *schemas.Event) { e.Vector = dense(1) }),
+			"too long":  with(func(e *schemas.Event) { e.Vector = dense(1, 1, 1) }),
+			"index beyond": with(func(e *schemas.Event) {
+				e.Vector = schemas.Vector{Indices: []int32{2}, Values: []float64{1}}
+			}),
+			"index negative": with(func(e *schemas.Event) {
+				e.Vector = schemas.Vector{Indices: []int32{-1}, Values: []float64{1}}
+			}),
+			"indices unmatched": with(func(e *schemas.Event) {
+				e.Vector = schemas.Vector{Indices: []int32{1}, Values: []float64{1, 2}}
+			}),
+			"weight negative": with(func(e *schemas.Event) { e.Weight = -1 }),
+			"weight NaN":      with(func(e *schemas.Event) { e.Weight = nan }),
+			"weight infinite": with(func(e *schemas.Event) { e.Weight = inf }),
+			"value NaN":       with(func(e *schemas.Event) { e.Vector = dense(nan, 1) }),
+			"value infinite":  with(func(e *schemas.Event) { e.Vector = dense(1, inf); e.Label = -1 }),
 		}
 		switch name {
 		case "logistic", "hinge":

@@ -41,7 +41,9 @@ func TestPublishedSchemasAreThoseOfTheBodies(t *testing.T) {
 // invalid is not.
 func TestExamplesAreEventsOfTheirBody(t *testing.T) {
 	for _, body := range bodies() {
-		d, err := schemas.NewDecoder(schemas.EventConfig{Body: body, Dimension: 4, MaxBytes: 1 << 12, Features: schemas.FeatureConfig{Norm: "unit"}})
+		d, err := schemas.NewDecoder(schemas.EventConfig{
+			Body: body, Dimension: 4, MaxBytes: 1 << 12, Features: schemas.FeatureConfig{Norm: "unit"},
+		})
 		if err != nil {
 			t.Fatal(err)
 		}

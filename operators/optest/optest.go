@@ -124,7 +124,8 @@ func play(m operators.Machine, list []operators.Record) history {
 
 // sameDecision compares bits: 0 and −0 differ, as they could in published bytes.
 func sameDecision(a, b operators.Decision) bool {
-	return a.Index == b.Index && a.Step == b.Step && a.Output == b.Output && slices.EqualFunc(a.Point, b.Point, sameBits) &&
+	return a.Index == b.Index && a.Step == b.Step && a.Output == b.Output &&
+		slices.EqualFunc(a.Point, b.Point, sameBits) &&
 		slices.EqualFunc(a.Extras, b.Extras, func(x, y schemas.ExtraValue) bool {
 			return x.Text == y.Text && sameBits(x.Number, y.Number) && slices.EqualFunc(x.Numbers, y.Numbers, sameBits)
 		})

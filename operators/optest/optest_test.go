@@ -66,7 +66,9 @@ func (m *least) Restore(state []byte) error {
 func (m *least) Guarantee() dp.Guarantee { return m.stream.Guarantee() }
 
 // drawing plants what a machine may do with draws: law, scores and whether one comes, by the last event.
-func drawing(when func(r operators.Record) bool, scores func(r operators.Record) []int64) func(m *least, r operators.Record) {
+func drawing(
+	when func(r operators.Record) bool, scores func(r operators.Record) []int64,
+) func(m *least, r operators.Record) {
 	return func(m *least, r operators.Record) {
 		if when(r) {
 			m.point[0] = float64(m.stream.Choose(0, scores(r), mechanisms.Exponential{
@@ -163,5 +165,6 @@ func TestWhatPassesThePrivateSumIsFound(t *testing.T) {
 	f("draws that come where an event is heavy", "draws of other events", drawing(
 		func(r operators.Record) bool { return r.Event.Weight > 1 }, equal), "heavy")
 	f("more scores where there is an event", "another one", drawing(
-		always, func(r operators.Record) []int64 { return make([]int64, 2+int(min(1, r.Event.Weight))) }), "null", "zero leaf")
+		always, func(r operators.Record) []int64 { return make([]int64, 2+int(min(1, r.Event.Weight))) }), "null",
+		"zero leaf")
 }

@@ -68,7 +68,8 @@ func (s suite) refusedStateChangesNothing(t *testing.T) {
 	filled := bytes.Repeat([]byte{0xff}, len(good))
 	filled[0] = good[0]
 	for name, bad := range map[string][]byte{
-		"empty": nil, "short": good[:len(good)-1], "long": append(slices.Clone(good), 0), "other version": version, "filled": filled,
+		"empty": nil, "short": good[:len(good)-1], "long": append(slices.Clone(good), 0), "other version": version,
+		"filled": filled,
 	} {
 		if err := m.Restore(bad); err == nil {
 			t.Errorf("state %s accepted", name)

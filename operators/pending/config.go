@@ -39,7 +39,8 @@ func (c Config) Validate() error {
 		errs = append(errs, errors.New("pending: timeout 0: not positive"))
 	}
 	if len(errs) == 0 && c.StateLen() > MaxState {
-		errs = append(errs, fmt.Errorf("pending: capacity %d, width %d, name %d: a state is longer than %d bytes", c.Capacity, c.Width, c.Name, MaxState))
+		errs = append(errs, fmt.Errorf("pending: capacity %d, width %d, name %d: a state is longer than %d bytes", c.Capacity,
+			c.Width, c.Name, MaxState))
 	}
 	return errors.Join(errs...)
 }

@@ -71,7 +71,8 @@ func TestRestoreRefuses(t *testing.T) {
 			t.Fatalf("%s: the table has changed", what)
 		}
 	}
-	put, gone := func(s stateView, n uint64) { binary.LittleEndian.PutUint64(s.b, n) }, func(s stateView, n uint64) { binary.LittleEndian.PutUint64(s.b[8:], n) }
+	put, gone := func(s stateView, n uint64) { binary.LittleEndian.PutUint64(s.b, n) },
+		func(s stateView, n uint64) { binary.LittleEndian.PutUint64(s.b[8:], n) }
 	f("more gone than put", func(s stateView) { gone(s, 5) })
 	f("more than fit", func(s stateView) { gone(s, 0) })
 	f("a waiting row gone", func(s stateView) { gone(s, 4) })
@@ -87,7 +88,8 @@ func TestRestoreRefuses(t *testing.T) {
 	f("a name twice", func(s stateView) { s.row(0)[9] = 1; s.row(0)[10] = 'c'; s.row(0)[11] = 0 })
 	f("values of a taken row", func(s stateView) { s.row(2)[metaLen+2] = 1 })
 	f("values of an expired row", func(s stateView) { s.row(1)[metaLen+2] = 1 })
-	if table.Restore(state[1:]) == nil || table.Restore(append(bytes.Clone(state), 0)) == nil || table.Restore(nil) == nil {
+	if table.Restore(state[1:]) == nil || table.Restore(append(bytes.Clone(state), 0)) == nil ||
+		table.Restore(nil) == nil {
 		t.Error("a state of another length is taken")
 	}
 	if err := table.Restore(state); err != nil {

@@ -42,7 +42,8 @@ func Validate(separation, batch uint64) error {
 		return fmt.Errorf("separation %d, batch %d: not at least 1", separation, batch)
 	}
 	if high, low := bits.Mul64(separation, batch); high != 0 || low > MaxRemembered {
-		return fmt.Errorf("separation %d times batch %d: above %d, the most users that are remembered", separation, batch, MaxRemembered)
+		return fmt.Errorf("separation %d times batch %d: above %d, the most users that are remembered", separation, batch,
+			MaxRemembered)
 	}
 	return nil
 }

@@ -107,7 +107,9 @@ func TestIDDependsOnTheKey(t *testing.T) {
 }
 
 func TestLimitsAreNamed(t *testing.T) {
-	for _, c := range []struct{ separation, batch uint64 }{{0, 1}, {1, 0}, {users.MaxRemembered + 1, 1}, {1 << 40, 1 << 40}, {users.MaxRemembered/2 + 1, 2}} {
+	for _, c := range []struct{ separation, batch uint64 }{
+		{0, 1}, {1, 0}, {users.MaxRemembered + 1, 1}, {1 << 40, 1 << 40}, {users.MaxRemembered/2 + 1, 2},
+	} {
 		if _, err := users.New(c.separation, c.batch, [32]byte{}); err == nil {
 			t.Errorf("separation %d, batch %d: accepted", c.separation, c.batch)
 		}

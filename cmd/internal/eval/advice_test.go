@@ -42,7 +42,8 @@ func inner(x, w []float64, scale float64) (sum float64) {
 	return sum
 }
 
-// streams are as different as classes get: drift, rare labels, sparse one-hots, many coordinates, none that matters; and a target.
+// streams are as different as classes get: drift, rare labels, sparse one-hots, many coordinates, none that matters;
+// and a target.
 func streams() []stream {
 	fixed := rand.New(rand.NewPCG(77, 1))
 	w, v := normals(fixed, 200), normals(fixed, 200)
@@ -96,14 +97,15 @@ func (s stream) lines(n int) (l lines) {
 	return l
 }
 
-// TestAdviceHelpsOnEveryStream: at ε = 1, over 40 000 events, what `oriel plan` advises keeps half of what the same learner gains without
-// noise, or is within 0.02 of it; and it loses less than settings without it, or, where a label is so rare that the base rate cannot be beaten in so
-// many events, 0.005 more at most.
+// TestAdviceHelpsOnEveryStream: at ε = 1, over 40 000 events, what `oriel plan` advises keeps half of what the same
+// learner gains without noise, or is within 0.02 of it; and it loses less than settings without it, or, where a label
+// is so rare that the base rate cannot be beaten in so many events, 0.005 more at most.
 func TestAdviceHelpsOnEveryStream(t *testing.T) {
 	const events = 40_000
 	for _, s := range streams() {
 		given := []string{
-			"ORIEL_LOSS=" + s.loss, fmt.Sprintf("ORIEL_DIMENSION=%d", s.dimension), "ORIEL_EPSILON=1", "ORIEL_MECHANISM=blt", "ORIEL_WINDOW=1024",
+			"ORIEL_LOSS=" + s.loss, fmt.Sprintf("ORIEL_DIMENSION=%d", s.dimension), "ORIEL_EPSILON=1", "ORIEL_MECHANISM=blt",
+			"ORIEL_WINDOW=1024",
 			"ORIEL_STRONG_CONVEXITY=0.001", "ORIEL_START_REGULARIZER=0",
 		}
 		without := load(t, given...)
@@ -121,7 +123,8 @@ func TestAdviceHelpsOnEveryStream(t *testing.T) {
 		})...)
 		r := evaluate(t, Input{Settings: []settings.Settings{with, without}}, s.lines(events))
 		advised, plain := r.Rows[0], r.Rows[1]
-		t.Logf("%s: λ₀ %g: %.4f, without noise %.4f, gain %.2f; without advice %.4f; base rate %.4f", s.name, advice.StartRegularizer,
+		t.Logf("%s: λ₀ %g: %.4f, without noise %.4f, gain %.2f; without advice %.4f; base rate %.4f", s.name,
+			advice.StartRegularizer,
 			advised.Loss.Mean, advised.Bare, advised.Gain, plain.Loss.Mean, r.Rows[len(r.Rows)-1].Loss.Mean)
 		if !(advised.Gain >= 0.5) && !(advised.Loss.Mean <= advised.Bare+0.02) {
 			t.Errorf("%s: %.0f %% of the gain, %g beside %g", s.name, 100*advised.Gain, advised.Loss.Mean, advised.Bare)

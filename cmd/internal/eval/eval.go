@@ -29,7 +29,8 @@ type Source interface {
 	Each(ctx context.Context, f func(Item) error) error
 }
 
-// Delay is when a label is known: so many events of its stream later, or so long after its event. Only then is the event learned from.
+// Delay is when a label is known: so many events of its stream later, or so long after its event. Only then is the
+// event learned from.
 type Delay struct {
 	Events int
 	Time   time.Duration

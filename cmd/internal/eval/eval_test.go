@@ -22,7 +22,9 @@ func (l lines) Totals() []int64 { return []int64{int64(len(l))} }
 
 func (l lines) Each(_ context.Context, f func(Item) error) error {
 	for i, line := range l {
-		if err := f(Item{Record: kafka.Record{Offset: int64(i), Value: []byte(line), Timestamp: int64(1000 * i)}}); err != nil {
+		if err := f(Item{Record: kafka.Record{
+			Offset: int64(i), Value: []byte(line), Timestamp: int64(1000 * i),
+		}}); err != nil {
 			return err
 		}
 	}
@@ -32,7 +34,8 @@ func (l lines) Each(_ context.Context, f func(Item) error) error {
 func load(t *testing.T, more ...string) settings.Settings {
 	t.Helper()
 	s, err := settings.Load(append([]string{
-		"ORIEL_OPERATOR=coco", "ORIEL_UPDATE=projection", "ORIEL_LOSS=logistic", "ORIEL_SET=l2-ball", "ORIEL_RADIUS=5", "ORIEL_DIMENSION=3",
+		"ORIEL_OPERATOR=coco", "ORIEL_UPDATE=projection", "ORIEL_LOSS=logistic", "ORIEL_SET=l2-ball", "ORIEL_RADIUS=5",
+		"ORIEL_DIMENSION=3",
 		"ORIEL_STRONG_CONVEXITY=0.01", "ORIEL_START_REGULARIZER=3", "ORIEL_MECHANISM=tree-gaussian", "ORIEL_WINDOW=64",
 		"ORIEL_EPSILON=4", "ORIEL_DELTA=1e-6", "ORIEL_CLIP=1",
 	}, more...), settings.Events, settings.Operator)
@@ -139,7 +142,8 @@ func TestDelayByTime(t *testing.T) {
 	in.Delay = Delay{Events: 9}
 	events := evaluate(t, in, l)
 	in.Delay = Delay{Time: 10 * time.Second}
-	if times := evaluate(t, in, l); times.Rows[0].Loss != events.Rows[0].Loss || times.Rows[2].Loss != events.Rows[2].Loss {
+	if times := evaluate(t, in, l); times.Rows[0].Loss != events.Rows[0].Loss ||
+		times.Rows[2].Loss != events.Rows[2].Loss {
 		t.Errorf("10 s late %v, 9 events between %v", times.Rows[0].Loss, events.Rows[0].Loss)
 	}
 	in.Delay = Delay{}
@@ -177,11 +181,13 @@ func TestNullEventsTakeTheirPlace(t *testing.T) {
 		t.Errorf("%d events, %d null: %v", r.Events, r.Null, r.Reasons)
 	}
 	var said strings.Builder
-	if err := r.Print(&said); err != nil || !strings.Contains(said.String(), "(wrong_dimension 2, label_range 1); the first is record 7") ||
+	if err := r.Print(&said); err != nil || !strings.Contains(said.String(),
+		"(wrong_dimension 2, label_range 1); the first is record 7") ||
 		!strings.Contains(said.String(), "outside the guarantee") {
 		t.Errorf("%v: %s", err, said.String())
 	}
-	if _, err := New(t.Context(), Input{Settings: []settings.Settings{load(t)}, Seeds: 1, Progress: func(int) {}}, lines{"x"}); err == nil {
+	if _, err := New(t.Context(), Input{Settings: []settings.Settings{load(t)}, Seeds: 1, Progress: func(int) {}},
+		lines{"x"}); err == nil {
 		t.Error("nothing is scored, and nothing said")
 	}
 }
@@ -230,7 +236,8 @@ func TestEveryLossHasItsFigures(t *testing.T) {
 	for range 3000 {
 		threshold = append(threshold, fmt.Sprintf(`{"label":%v}`, rng.Float64()))
 	}
-	if share := f(threshold, "ORIEL_LOSS=quantile", "ORIEL_QUANTILE=0.9", "ORIEL_DIMENSION=1", "ORIEL_START_REGULARIZER=20",
+	if share := f(threshold, "ORIEL_LOSS=quantile", "ORIEL_QUANTILE=0.9", "ORIEL_DIMENSION=1",
+		"ORIEL_START_REGULARIZER=20",
 		"ORIEL_STRONG_CONVEXITY=1e-6").Coverage.Mean; math.Abs(float64(share)-0.9) > 0.03 {
 		t.Errorf("nine of ten labels are below the threshold: %g", share)
 	}

@@ -9,8 +9,8 @@ import (
 	"oriel/cmd/internal/plan"
 )
 
-// Figure is the slide: the loss so far along the streams, and how far predicted probabilities can be believed; of losses without
-// probabilities, the loss of each stretch.
+// Figure is the slide: the loss so far along the streams, and how far predicted probabilities can be believed; of
+// losses without probabilities, the loss of each stretch.
 func (r *Report) Figure(title string) *plan.Curves {
 	c := &plan.Curves{
 		Title: title,
@@ -21,7 +21,9 @@ func (r *Report) Figure(title string) *plan.Curves {
 	}
 	length := float64(r.Events) / float64(r.Streams)
 	odds := r.Rows[0].Reliability != nil
-	several := slices.ContainsFunc(r.Rows, func(row Row) bool { return row.Kind == KindPrivate && row.Mechanism != r.Rows[0].Mechanism })
+	several := slices.ContainsFunc(r.Rows, func(row Row) bool {
+		return row.Kind == KindPrivate && row.Mechanism != r.Rows[0].Mechanism
+	})
 	if odds {
 		c.Right = plan.Axes{X: "predicted probability", Y: "came true", Diagonal: true}
 	} else {
@@ -33,7 +35,8 @@ func (r *Report) Figure(title string) *plan.Curves {
 			bare = min(bare, r.Rows[i].Loss.Mean)
 		}
 	}
-	worst := max(base, bare) + max(base-bare, bare-base) // what is worse than learning nothing by so much would flatten the rest
+	// What is worse than learning nothing by so much would flatten the rest.
+	worst := max(base, bare) + max(base-bare, bare-base)
 	var left []string
 	for i := range r.Rows {
 		row := &r.Rows[i]

@@ -18,7 +18,8 @@ import (
 func open(m pipeline.Model, plan []byte, seat *pipeline.Seat, partition int32, seed int) (*pipeline.Stream, error) {
 	secret := sha256.Sum256(fmt.Appendf(nil, "oriel eval, seed %d", seed))
 	inc := state.Incarnation{
-		ID: state.SeededID(secret), Stream: strconv.Itoa(int(partition)), Partition: partition, Config: m.Settings, Plan: plan,
+		ID: state.SeededID(secret), Stream: strconv.Itoa(int(partition)), Partition: partition, Config: m.Settings,
+		Plan: plan,
 	}
 	return seat.Open(inc.InitialKey(secret), [32]byte{}, inc.Stream, inc.ID)
 }

@@ -147,7 +147,8 @@ func (f *field) exact() *machine {
 }
 
 var predicts = map[operators.Prediction]string{
-	operators.Nothing: "nothing", operators.LogOdds: "log-odds", operators.Side: "class", operators.Mean: "mean", operators.Quantile: "quantile",
+	operators.Nothing: "nothing", operators.LogOdds: "log-odds", operators.Side: "class", operators.Mean: "mean",
+	operators.Quantile: "quantile",
 }
 
 // figures are means over seeds, and the worst of them.
@@ -176,7 +177,8 @@ func (row *Row) figures(racers []*racer) {
 	row.Accuracy = figure(when(classes, func(s *score) float64 { return s.right / s.total().weight }), least)
 	row.ECE = figure(when(odds, (*score).calibration), most)
 	row.R2 = figure(when(p == operators.Mean, func(s *score) float64 { return 1 - s.squares/s.labels.squares }), least)
-	row.Coverage = figure(when(p == operators.Quantile, func(s *score) float64 { return s.covered / s.labels.weight }), least)
+	row.Coverage = figure(when(p == operators.Quantile, func(s *score) float64 { return s.covered / s.labels.weight }),
+		least)
 	row.curves(racers, odds)
 }
 
@@ -202,7 +204,9 @@ func (row *Row) curves(racers []*racer, odds bool) {
 			b = bin{b.weight + x.weight, b.predicted + x.predicted, b.ones + x.ones}
 		}
 		n := float64(len(racers))
-		row.Reliability = append(row.Reliability, Bin{b.weight / n, Number(b.predicted / b.weight), Number(b.ones / b.weight)})
+		row.Reliability = append(row.Reliability, Bin{
+			b.weight / n, Number(b.predicted / b.weight), Number(b.ones / b.weight),
+		})
 	}
 }
 

@@ -161,7 +161,8 @@ func (r *Report) printReliability(out io.Writer) {
 	if first.Reliability == nil {
 		return
 	}
-	fmt.Fprintf(out, "\nCalibration of %s, ε = %g: events by predicted probability, and how many came true\n", first.Name, first.Epsilon)
+	fmt.Fprintf(out, "\nCalibration of %s, ε = %g: events by predicted probability, and how many came true\n", first.Name,
+		first.Epsilon)
 	w := tabwriter.NewWriter(out, 0, 4, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(w, "predicted\tmean\tcame true\tshare of events\t")
 	whole := 0.0
@@ -170,7 +171,8 @@ func (r *Report) printReliability(out io.Writer) {
 	}
 	for k, b := range first.Reliability {
 		if b.Weight > 0 {
-			fmt.Fprintf(w, "%.2f–%.2f\t%.3f\t%.3f\t%.1f %%\t\n", float64(k)/reliable, float64(k+1)/reliable, b.Predicted, b.Share, 100*b.Weight/whole)
+			fmt.Fprintf(w, "%.2f–%.2f\t%.3f\t%.3f\t%.1f %%\t\n", float64(k)/reliable, float64(k+1)/reliable, b.Predicted,
+				b.Share, 100*b.Weight/whole)
 		}
 	}
 	_ = w.Flush()

@@ -5,8 +5,8 @@ import (
 	"oriel/mechanisms/forget"
 )
 
-// Fading is e of forget in floating point, under sums that decay: Ŝ_t = γŜ_{t−1} + v_t + Σ_{j≥0} e_j·n_{t−j}, where draws up to the last
-// reset before step t are not there any more. Resets follow steps that Period divides.
+// Fading is e of forget in floating point, under sums that decay: Ŝ_t = γŜ_{t−1} + v_t + Σ_{j≥0} e_j·n_{t−j}, where
+// draws up to the last reset before step t are not there any more. Resets follow steps that Period divides.
 type Fading struct {
 	Filter
 	Decay  float64 // γ
@@ -23,7 +23,8 @@ func NewFading(f forget.Filter) Fading {
 	return out
 }
 
-// Kept returns how much of the release before a release has: all of it in prefix sums, γ of it in sums that decay, nothing in single steps.
+// Kept returns how much of the release before a release has: all of it in prefix sums, γ of it in sums that decay,
+// nothing in single steps.
 func Kept(p mechanisms.Plan) float64 {
 	facts, _ := mechanisms.FactsOf(p.Name)
 	switch {

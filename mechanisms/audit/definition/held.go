@@ -3,7 +3,8 @@ package definition
 import "oriel/mechanisms"
 
 // Held returns what releases 1 … steps hold of noise all of whose draws are 1: 1 of single steps, the nodes that a tree
-// shows, Σ_{j<t} b_j of blt, and with a memory the same of e since the last reset and what is left of the release before.
+// shows, Σ_{j<t} b_j of blt, and with a memory the same of e since the last reset and what is left of the release
+// before.
 func Held(c mechanisms.Config, p mechanisms.Plan, steps int) []float64 {
 	held := make([]float64, steps)
 	switch {

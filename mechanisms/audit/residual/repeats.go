@@ -44,7 +44,9 @@ func (r *repeats) add(kept [][]float64) {
 
 // found counts pairs of pairs, each taken once in sorted order, that are equal to within the tolerance.
 func found(pairs []pair, tolerance float64) (count int) {
-	slices.SortFunc(pairs, func(x, y pair) int { return cmp.Or(cmp.Compare(x.first, y.first), cmp.Compare(x.second, y.second)) })
+	slices.SortFunc(pairs, func(x, y pair) int {
+		return cmp.Or(cmp.Compare(x.first, y.first), cmp.Compare(x.second, y.second))
+	})
 	for i, x := range pairs {
 		for _, y := range pairs[i+1:] {
 			if y.first-x.first > tolerance {

@@ -109,7 +109,8 @@ func (b *Battery) law() Test {
 	for i, count := range b.total.cells {
 		low := -edge + float64(i)*width
 		p := (math.Erfc(low/math.Sqrt2) - math.Erfc((low+width)/math.Sqrt2)) / 2
-		f.look(binomialTail(count, b.total.draws, p), "%d between %g and %g, %.6g expected", count, low, low+width, p*float64(b.total.draws))
+		f.look(binomialTail(count, b.total.draws, p), "%d between %g and %g, %.6g expected", count, low, low+width,
+			p*float64(b.total.draws))
 	}
 	return f.test()
 }
@@ -130,7 +131,8 @@ func (b *Battery) leaves() Test {
 }
 
 func (b *Battery) steps() Test {
-	f := newFinder("steps", fmt.Sprintf("signs and sizes of draws at one coordinate, %d distances in time", len(b.lags)), 0)
+	f := newFinder("steps", fmt.Sprintf("signs and sizes of draws at one coordinate, %d distances in time", len(b.lags)),
+		0)
 	for i, lag := range b.lags {
 		f.fair(b.bySteps[i], "%d steps apart", lag)
 	}

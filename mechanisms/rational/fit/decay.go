@@ -6,16 +6,16 @@ import (
 	"strings"
 )
 
-// DecayLoss is log Σb²·Σc² of e = Π(1 − p_i·x)/Π(1 − q_k·x), b = e/(1 − γx) and c = 1/e, γ = 1 − rate: the variance at equal guarantee for life
-// of a sum that forgets.
+// DecayLoss is log Σb²·Σc² of e = Π(1 − p_i·x)/Π(1 − q_k·x), b = e/(1 − γx) and c = 1/e, γ = 1 − rate: the variance at
+// equal guarantee for life of a sum that forgets.
 func (r Rates) DecayLoss(rate float64) float64 {
 	b := Rates{Poles: append(slices.Clone(r.Poles), rate), Zeros: append(slices.Clone(r.Zeros), 1)}
 	c := Rates{Poles: r.Zeros, Zeros: r.Poles}
 	return math.Log(b.energy()) + math.Log(c.energy())
 }
 
-// Decay minimises DecayLoss over m zeros and poles that alternate, a zero first, from several log-spaced starts. ok is false when no start gave a
-// finite loss.
+// Decay minimises DecayLoss over m zeros and poles that alternate, a zero first, from several log-spaced starts. ok is
+// false when no start gave a finite loss.
 func Decay(rate float64, m int) (best Rates, loss float64, ok bool) {
 	loss = math.Inf(1)
 	for _, slow := range []float64{1.5, 3} {

@@ -10,8 +10,8 @@ type Rates struct {
 	Poles, Zeros []float64
 }
 
-// Residues returns R_k of b = Π(z − p_i)/Π(z − q_k) = 1 + ΣR_k/(z − q_k), all positive when poles and zeros alternate, a pole
-// first.
+// Residues returns R_k of b = Π(z − p_i)/Π(z − q_k) = 1 + ΣR_k/(z − q_k), all positive when poles and zeros alternate,
+// a pole first.
 func (r Rates) Residues() []float64 {
 	out := make([]float64, len(r.Poles))
 	for k, q := range r.Poles {
@@ -59,12 +59,12 @@ func (r Rates) energy() float64 {
 	return sum
 }
 
-// late is the part of the age weight that looks at a hundred windows: the loss of ten is flat in the slowest pole, and without it
-// µ(100W) is 5 % larger for 0.2 % of variance.
+// late is the part of the age weight that looks at a hundred windows: the loss of ten is flat in the slowest pole, and
+// without it µ(100W) is 5 % larger for 0.2 % of variance.
 const late = 0.04
 
-// Loss is log Σb² + (1−w)·log Σ_{j<W}d² + w·((1−late)·log Σ_{j<10W}d² + late·log Σ_{j<100W}d²): the variance at equal guarantee of one window for
-// w = 0, of some ten for w = 1.
+// Loss is log Σb² + (1−w)·log Σ_{j<W}d² + w·((1−late)·log Σ_{j<10W}d² + late·log Σ_{j<100W}d²): the variance at equal
+// guarantee of one window for w = 0, of some ten for w = 1.
 func (r Rates) Loss(window, weight float64) float64 {
 	rates, d := append([]float64{0}, r.Zeros...), r.inverse()
 	logs := make([]float64, len(rates)) // of p_i
@@ -94,8 +94,8 @@ func (r Rates) Loss(window, weight float64) float64 {
 // order is a row of poles, P, and zeros, Z, by rising rate.
 type order string
 
-// The coordinates of the search: the logarithm of the odds of the smallest rate, then the logarithms of the steps, in log-odds, to the
-// next. Every point has the order.
+// The coordinates of the search: the logarithm of the odds of the smallest rate, then the logarithms of the steps, in
+// log-odds, to the next. Every point has the order.
 func (o order) decode(x []float64) Rates {
 	var r Rates
 	odds := 0.0
@@ -126,8 +126,8 @@ func spread(low, high float64, m int) []float64 {
 	return x
 }
 
-// Fit minimises Loss over m poles and zeros that alternate, a pole first, from several log-spaced starts. ok is false when no start gave a
-// finite loss.
+// Fit minimises Loss over m poles and zeros that alternate, a pole first, from several log-spaced starts. ok is false
+// when no start gave a finite loss.
 func Fit(window, weight float64, m int) (best Rates, loss float64, ok bool) {
 	loss = math.Inf(1)
 	for _, slow := range []float64{1, 0.1} {
@@ -147,8 +147,9 @@ const (
 	longest = 512
 )
 
-// Mixed minimises Loss at weight 0 over poles and zeros that do not alternate, and give residues of both signs. d then falls below its limit
-// at the end of the window, which makes the variance up to 1 % smaller, and rises after it. ok is false when that gains nothing.
+// Mixed minimises Loss at weight 0 over poles and zeros that do not alternate, and give residues of both signs. d then
+// falls below its limit at the end of the window, which makes the variance up to 1 % smaller, and rises after it. ok is
+// false when that gains nothing.
 func Mixed(window float64) (best Rates, loss float64, ok bool) {
 	if window < 2 || window > longest {
 		return best, loss, false
@@ -178,8 +179,8 @@ func (o order) search(window, slow float64, price func(Rates) float64) Rates {
 	return o.decode(x)
 }
 
-// crowding is a small price of what Loss alone does not see in Mixed: their poles and zeros would meet in one, with infinite
-// residues, or the last zero leave (0, 1). It costs some 10⁻⁴ of loss.
+// crowding is a small price of what Loss alone does not see in Mixed: their poles and zeros would meet in one, with
+// infinite residues, or the last zero leave (0, 1). It costs some 10⁻⁴ of loss.
 func crowding(r Rates) float64 {
 	price := 0x1p-20 / (1 - r.Zeros[len(r.Zeros)-1])
 	for _, x := range r.Residues() {
