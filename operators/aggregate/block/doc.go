@@ -9,9 +9,9 @@
 // three integers first, each in a public range, and all that follows is integers: distances hold for whatever arrives.
 // PROOF.md has the argument.
 //
-// R·R is the matrix of prefix sums, so the running counts of bins are R times the released columns (Block.Cumulate).
+// R·R is the matrix of prefix sums, so the running counts of bins are R times the released columns (Cumulate).
 //
-// Cost: Quantise is O(cells·size) for clearing what was there, and does not allocate. Distances is O(m²).
+// Cost: Quantise is O(size of a cell), and does not allocate. Distances is O(m²).
 //
 //	h := block.OneHot{Block: block.Block{Count: 1, Mean: 0.3}, Cells: 384, Weight: 1}
 //	leaf := mechanisms.Leaf{Parts: []mechanisms.Part{h.Part()}}

@@ -134,7 +134,6 @@ func root(x uint64) uint64 {
 
 // Quantise writes the leaf to dst, which is zero but in one cell.
 func (h OneHot) Quantise(g lattice.Grid, dst []int64, v []float64) {
-	clear(dst)
 	cell, x, weight := v[0], v[1], v[2]
 	if !(cell >= 0 && cell < float64(h.Cells)) || cell != math.Floor(cell) || math.IsNaN(x) {
 		return
