@@ -39,10 +39,9 @@ func (b Ball) units(g lattice.Grid) (radius, reach int64) {
 }
 
 // Distances are 2ρ between two leaves, and from zero too, or Λ.
-func (b Ball) Distances(g lattice.Grid) (replace, zeroOut uint64) {
+func (b Ball) Distances(g lattice.Grid) (replace, zeroOut lattice.Int128) {
 	radius, _ := b.units(g)
-	square := 4 * uint64(radius) * uint64(radius)
-	return square, min(square, uint64(g.Lambda)*uint64(g.Lambda))
+	return lattice.Square(2 * radius), lattice.Square(min(2*radius, g.Lambda))
 }
 
 // Quantise is lattice.Grid.Around.

@@ -66,7 +66,7 @@ func TestBallDistancesHoldForEveryVector(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		claimReplace, claimZero := b.Distances(g)
+		claimReplace, claimZero := claims(t, g, b)
 		most := uint64(0)
 		for _, centre := range [][]float64{{0, 0}, {b.Reach, 0}, {0, -b.Reach}, {0.6 * b.Reach, 0.8 * b.Reach}, {1.5 * b.Radius, 0}, {math.NaN(), 0}} {
 			vectors := [][]float64{{1e9, 0}, {-1e9, 0}, {math.Inf(1), 0}, {math.NaN(), math.NaN()}, {0, math.MaxFloat64}, {0, -math.MaxFloat64}}

@@ -74,8 +74,8 @@ type near struct{}
 
 func (near) Entries() int { return 1 }
 
-func (near) Distances(g lattice.Grid) (replace, zeroOut uint64) {
-	return 4, uint64(g.Lambda) * uint64(g.Lambda)
+func (near) Distances(g lattice.Grid) (replace, zeroOut lattice.Int128) {
+	return lattice.Square(2), lattice.Square(g.Lambda)
 }
 
 func (near) Quantise(g lattice.Grid, dst []int64, v []float64) {

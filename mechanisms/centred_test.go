@@ -20,8 +20,8 @@ type centred struct {
 
 func (q centred) Entries() int { return 2 * q.n }
 
-func (q centred) Distances(lattice.Grid) (replace, zeroOut uint64) {
-	square := uint64(4 * q.r * q.r)
+func (q centred) Distances(lattice.Grid) (replace, zeroOut lattice.Int128) {
+	square := lattice.Square(2 * q.r)
 	return square, square
 }
 
@@ -55,7 +55,7 @@ func TestDistancesAroundAPublicCentre(t *testing.T) {
 		t.Fatal(err)
 	}
 	q := centred{n: 2, r: 5}
-	claimReplace, claimZero := q.Distances(g)
+	claimReplace, claimZero := claims(t, g, q)
 	most := uint64(0)
 	for _, centre := range [][]float64{{0, 0}, {3, 4}, {-5, 0}, {1, -2}, {4, 4}, {1e300, 0}, {math.NaN(), 1}} {
 		vectors := [][]float64{{math.Inf(1), 0, centre[0] * g.Unit(), centre[1] * g.Unit()}}

@@ -17,6 +17,7 @@ const (
 	filterPlanVersion = 2 // of blt
 	partsPlanVersion  = 3 // of leaves other than the default one, of any name without memory
 	memoryPlanVersion = 4 // of blt with memory, of all leaves
+	finePlanVersion   = 5 // of blt with memory, where a square of a distance has more than 64 bits
 
 	stateVersion      = 1 // of one part
 	partsStateVersion = 2 // of several
@@ -83,10 +84,12 @@ func ParsePlan(b []byte) (Plan, error) {
 	case partsPlanVersion:
 		return parseParts(b[1:])
 	case memoryPlanVersion:
-		return parseMemory(b[1:])
+		return parseMemory(b[1:], false)
+	case finePlanVersion:
+		return parseMemory(b[1:], true)
 	case planVersion, filterPlanVersion:
 	default:
-		return Plan{}, fmt.Errorf("mechanisms: plan: version %d, this software reads %d to %d", version, planVersion, memoryPlanVersion)
+		return Plan{}, fmt.Errorf("mechanisms: plan: version %d, this software reads %d to %d", version, planVersion, finePlanVersion)
 	}
 	want := head + planTail
 	if version == filterPlanVersion {

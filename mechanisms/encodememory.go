@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"oriel/mechanisms/forget"
 	"oriel/mechanisms/lattice"
@@ -15,8 +16,14 @@ import (
 // (forget.Filter); parts u16 and each part as in version 3, or of the default leaf 0 parts and
 //
 //	grid exponent i32, Λ i64, scale mantissa u64 and exponent i32, error bound f64
+//
+// Version 5 has 16 bytes for each square of a distance, and is written exactly when one needs more than 8.
 func (p Plan) appendMemory(dst []byte) []byte {
-	dst = appendName(append(dst, memoryPlanVersion), p.Name)
+	version := byte(memoryPlanVersion)
+	if p.fine() {
+		version = finePlanVersion
+	}
+	dst = appendName(append(dst, version), p.Name)
 	filter := p.Forget.AppendBinary(nil)
 	dst = append(binary.LittleEndian.AppendUint16(dst, uint16(len(filter))), filter...)
 	dst = p.appendPartList(dst)
@@ -30,9 +37,14 @@ func (p Plan) appendMemory(dst []byte) []byte {
 	return binary.LittleEndian.AppendUint64(dst, math.Float64bits(p.ErrorBound))
 }
 
+// fine reports whether a square of a distance needs more than a word.
+func (p Plan) fine() bool {
+	return slices.ContainsFunc(p.Parts, func(x PartPlan) bool { return x.Replace.Hi != 0 || x.ZeroOut.Hi != 0 })
+}
+
 // parseMemory reads what appendMemory has written behind the version, and nothing else.
-func parseMemory(b []byte) (Plan, error) {
-	r := reader{rest: b}
+func parseMemory(b []byte, fine bool) (Plan, error) {
+	r := reader{rest: b, fine: fine}
 	p := Plan{Name: r.name()}
 	length := int(r.u16())
 	if r.short || length > len(r.rest) {
@@ -53,6 +65,9 @@ func parseMemory(b []byte) (Plan, error) {
 	}
 	if r.short || len(r.rest) > 0 {
 		return Plan{}, errors.New("mechanisms: plan: not of its length")
+	}
+	if fine != p.fine() {
+		return Plan{}, fmt.Errorf("mechanisms: plan: version %d, but every distance fits version %d", finePlanVersion, memoryPlanVersion)
 	}
 	return p, p.validate()
 }

@@ -25,6 +25,10 @@ func (p Plan) appendParts(dst []byte) []byte {
 }
 
 func (p Plan) appendPartList(dst []byte) []byte {
+	square := func(dst []byte, x lattice.Int128) []byte { return binary.LittleEndian.AppendUint64(dst, x.Lo) }
+	if p.fine() {
+		square = func(dst []byte, x lattice.Int128) []byte { return x.AppendBinary(dst) }
+	}
 	dst = binary.LittleEndian.AppendUint16(dst, uint16(len(p.Parts)))
 	for _, x := range p.Parts {
 		dst = appendName(dst, x.Name)
@@ -32,8 +36,7 @@ func (p Plan) appendPartList(dst []byte) []byte {
 		dst = binary.LittleEndian.AppendUint32(dst, uint32(x.Entries))
 		dst = binary.LittleEndian.AppendUint32(dst, uint32(int32(x.Grid.Exp)))
 		dst = binary.LittleEndian.AppendUint64(dst, uint64(x.Grid.Lambda))
-		dst = binary.LittleEndian.AppendUint64(dst, x.Replace)
-		dst = binary.LittleEndian.AppendUint64(dst, x.ZeroOut)
+		dst = square(square(dst, x.Replace), x.ZeroOut)
 		dst = binary.LittleEndian.AppendUint32(dst, x.Share)
 		dst = binary.LittleEndian.AppendUint64(dst, x.Scale.Mant)
 		dst = binary.LittleEndian.AppendUint32(dst, uint32(int32(x.Scale.Exp)))
@@ -89,6 +92,7 @@ func (p Plan) checkParts() error {
 type reader struct {
 	rest  []byte
 	short bool
+	fine  bool // squares have two words
 }
 
 var noBytes [maxName]byte
@@ -109,6 +113,13 @@ func (r *reader) u32() uint32  { return binary.LittleEndian.Uint32(r.take(4)) }
 func (r *reader) u64() uint64  { return binary.LittleEndian.Uint64(r.take(8)) }
 func (r *reader) name() string { return string(r.take(int(r.u8()))) }
 
+func (r *reader) square() lattice.Int128 {
+	if r.fine {
+		return lattice.ParseInt128(r.take(lattice.Int128Len))
+	}
+	return lattice.Int128{Lo: r.u64()}
+}
+
 func (r *reader) partList() []PartPlan {
 	list := make([]PartPlan, 0, 1)
 	for range r.u16() {
@@ -123,7 +134,7 @@ func (r *reader) partList() []PartPlan {
 func (r *reader) part() PartPlan {
 	x := PartPlan{Name: r.name(), Size: int(r.u32()), Entries: int(r.u32())}
 	x.Grid = lattice.Grid{Exp: int(int32(r.u32())), Lambda: int64(r.u64())}
-	x.Replace, x.ZeroOut, x.Share = r.u64(), r.u64(), r.u32()
+	x.Replace, x.ZeroOut, x.Share = r.square(), r.square(), r.u32()
 	x.Scale = noise.Scale{Mant: r.u64(), Exp: int(int32(r.u32()))}
 	x.ErrorBound = math.Float64frombits(r.u64())
 	count := int(r.u32())

@@ -57,7 +57,8 @@ type Quantiser interface {
 	// Distances returns squares of distances in units of g, ℓ2 norm of integers (so in scaled coordinates), that hold
 	// for all vectors whatever, also of NaNs: replace between two leaves with equal public numbers, zeroOut between a
 	// leaf and the null leaf, which is zero: at most Λ², and replace at most 4·zeroOut. A longer leaf is never added.
-	Distances(g lattice.Grid) (replace, zeroOut uint64)
+	// Λ has up to 43 bits, so squares may not fit a word: lattice.Square.
+	Distances(g lattice.Grid) (replace, zeroOut lattice.Int128)
 
 	// Quantise writes the leaf of v to dst, which is zero. An exact check in integers comes last, as in lattice.Grid.Quantise:
 	// Distances must not rest on floating point.
@@ -106,10 +107,9 @@ func (c Config) Dimension() int { return c.Leaf.Size() }
 func (c Config) Clip() float64 { return c.Leaf.Parts[0].Clip }
 
 // distances returns the squares of the part's distances in units of g.
-func (p Part) distances(g lattice.Grid) (replace, zeroOut uint64) {
-	square := uint64(g.Lambda) * uint64(g.Lambda)
+func (p Part) distances(g lattice.Grid) (replace, zeroOut lattice.Int128) {
 	if p.Quantiser == nil {
-		return 4 * square, square
+		return lattice.Square(2 * g.Lambda), lattice.Square(g.Lambda)
 	}
 	return p.Quantiser.Distances(g)
 }
@@ -172,12 +172,14 @@ func (p Part) problems(bad func(format string, args ...any)) {
 }
 
 // checkDistances checks squares of distances against Λ of a grid.
-func checkDistances(replace, zeroOut uint64) func(lattice.Grid) error {
+func checkDistances(replace, zeroOut lattice.Int128) func(lattice.Grid) error {
 	return func(g lattice.Grid) error {
-		square := uint64(g.Lambda) * uint64(g.Lambda)
-		if zeroOut < 1 || zeroOut > square || replace < 1 || replace > 4*zeroOut {
-			return fmt.Errorf("distances √%d and √%d: the second is not in [1, Λ], Λ = %d, or the first not in [1, twice the second]",
-				replace, zeroOut, g.Lambda)
+		one, most := lattice.Int128{Lo: 1}, lattice.Square(g.Lambda)
+		short := zeroOut.Less(one) || replace.Less(one)
+		if short || most.Less(zeroOut) || zeroOut.Add(zeroOut).Add(zeroOut).Add(zeroOut).Less(replace) {
+			units := lattice.Grid{}
+			return fmt.Errorf("distances √%.9g and √%.9g: the second is not in [1, Λ], Λ = %d, or the first not in [1, twice the second]",
+				units.Float64(replace), units.Float64(zeroOut), g.Lambda)
 		}
 		return nil
 	}

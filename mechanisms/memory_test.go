@@ -12,6 +12,7 @@ import (
 	"oriel/mechanisms/forget"
 	"oriel/mechanisms/lattice"
 	"oriel/mechanisms/mechtest"
+	"oriel/mechanisms/noise"
 )
 
 // goldenMemory is written out, since fits may differ between platforms: that of H = 64.
@@ -62,11 +63,16 @@ func TestTheGuaranteeOfAMemoryIsForLife(t *testing.T) {
 }
 
 func TestPlansWithMemoryComeBack(t *testing.T) {
-	for _, c := range []mechanisms.Config{withMemory(3, 64), withMemory(1000, 1<<20), partsWithMemory()} {
+	fine := withBall(384, 1<<20)
+	for _, c := range []mechanisms.Config{withMemory(3, 64), withMemory(1000, 1<<20), partsWithMemory(), withBall(3, 64), fine} {
 		c.Failure = 0.01
+		version := byte(4)
+		if c.Memory == fine.Memory && c.Leaf.Parts[0].Quantiser != nil {
+			version = 5 // squares of distances do not fit a word
+		}
 		plan := mechtest.Plan(t, c)
 		b, err := plan.AppendBinary([]byte{9})
-		if err != nil || b[1] != 4 {
+		if err != nil || b[1] != version {
 			t.Fatalf("%x, %v", b, err)
 		}
 		back, err := mechanisms.ParsePlan(b[1:])
@@ -81,6 +87,44 @@ func TestPlansWithMemoryComeBack(t *testing.T) {
 		if _, err := mechanisms.ParsePlan(append(bytes.Clone(b[1:]), 0)); err == nil {
 			t.Error("a byte behind a plan is accepted")
 		}
+	}
+}
+
+func withBall(n int, memory uint64) mechanisms.Config {
+	c := withMemory(n, memory)
+	c.Leaf = mechanisms.Leaf{Parts: []mechanisms.Part{mechanisms.Ball{Size: n, Radius: 0.8, Reach: 0.7}.Part()}}
+	return c
+}
+
+// On a lattice on which squares of distances do not fit a word, noise is that of the distance all the same: of a ball of radius 0.8 it
+// is 0.8 times that of the default leaf of length 1, and what is accounted is 2ρ. A plan of version 5 whose distances fit a word is none.
+func TestDistancesBeyondAWord(t *testing.T) {
+	ball, plain := withBall(384, 1<<20), withMemory(384, 1<<20)
+	p, q := mechtest.Plan(t, ball), mechtest.Plan(t, plain)
+	if p.Grid.Lambda>>32 == 0 || p.Parts[0].Replace.Hi == 0 {
+		t.Fatalf("Λ = %d and Δ² = %v are no example", p.Grid.Lambda, p.Parts[0].Replace)
+	}
+	sd := func(p mechanisms.Plan) float64 { return p.Scale.Float64() * p.Grid.Unit() }
+	if ratio := sd(p) / sd(q); math.Abs(ratio-0.8) > 1e-4 { // rounding over a life is up to 2⁻¹⁴ of the variance
+		t.Errorf("noise is %.9g times that of a leaf of length 1, want 0.8", ratio)
+	}
+	if got := p.Sensitivity(ball); math.Abs(got-1.6) > 1e-6 || got < 1.6 {
+		t.Errorf("Δ = %.9g, want a bit more than 1.6", got)
+	}
+	stream := mechtest.ZeroStream(t, ball)
+	long := make([]float64, 2*384)
+	long[0] = 1e9
+	stream.Add(noise.Identity{}, long)
+	if got := stream.Sum(0)[0]; math.Abs(got-0.8) > 1e-6 {
+		t.Errorf("a leaf drawn to the ball is %g long, want 0.8", got)
+	}
+	b, err := mechtest.Plan(t, withBall(3, 64)).AppendBinary(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b[0] = 5
+	if _, err := mechanisms.ParsePlan(b); err == nil {
+		t.Error("a plan of version 5 of words is accepted")
 	}
 }
 

@@ -146,7 +146,7 @@ func TestFaultsInPartsAreNotProved(t *testing.T) {
 			f("a bit less noise of a part", false, func(p *mechanisms.Plan) {
 				p.Parts[i].Scale = noise.ScaleUp(p.Parts[i].Scale.Float64() * (1 - 1e-9))
 			})
-			f("another distance", true, func(p *mechanisms.Plan) { p.Parts[i].Replace /= 2 })
+			f("another distance", true, func(p *mechanisms.Plan) { p.Parts[i].Replace.Lo /= 2 })
 			f("another share", true, func(p *mechanisms.Plan) { p.Parts[i].Share++ })
 			f("another name", true, func(p *mechanisms.Plan) { p.Parts[i].Name += "x" })
 			f("another size", true, func(p *mechanisms.Plan) { p.Parts[i].Size++; p.Parts[i].Scales = nil })
@@ -229,7 +229,9 @@ type counts struct {
 	length int64 // of what it writes, of which it says one unit
 }
 
-func (q counts) Distances(lattice.Grid) (replace, zeroOut uint64) { return 2, 1 }
+func (q counts) Distances(lattice.Grid) (replace, zeroOut lattice.Int128) {
+	return lattice.Int128{Lo: 2}, lattice.Int128{Lo: 1}
+}
 
 func (q counts) Quantise(_ lattice.Grid, dst []int64, v []float64) { dst[int(v[0])] = q.length }
 
@@ -412,13 +414,12 @@ func TestLeafProblemsAreNamed(t *testing.T) {
 func goldenParts() mechanisms.Plan {
 	half := lattice.Grid{Exp: -25, Lambda: 1<<25 - 1<<22} // of clip 0.875
 	one := lattice.Grid{Exp: -24, Lambda: 1 << 24}
-	square := uint64(one.Lambda) * uint64(one.Lambda)
+	square := lattice.Square(one.Lambda)
 	m := moments{d: 2, r: 1 << 12}
 	replace, zeroOut := m.Distances(one)
-	own := uint64(half.Lambda) * uint64(half.Lambda)
 	p := mechanisms.Plan{Name: "blt", Filter: goldenFilter, Parts: []mechanisms.PartPlan{
-		{Name: "gradient", Size: 3, Entries: 3, Grid: half, Replace: 4 * own, ZeroOut: own, Share: 5, Scale: noise.Scale{Mant: 12345679, Exp: 9}},
-		{Name: "cells", Size: 4, Entries: 1, Grid: one, Replace: 2 * square, ZeroOut: square, Share: 2, Scale: noise.Scale{Mant: 3, Exp: 31}},
+		{Name: "gradient", Size: 3, Entries: 3, Grid: half, Replace: lattice.Square(2 * half.Lambda), ZeroOut: lattice.Square(half.Lambda), Share: 5, Scale: noise.Scale{Mant: 12345679, Exp: 9}},
+		{Name: "cells", Size: 4, Entries: 1, Grid: one, Replace: square.Add(square), ZeroOut: square, Share: 2, Scale: noise.Scale{Mant: 3, Exp: 31}},
 		{
 			Name: "moments", Size: 3, Entries: 2, Grid: one, Replace: replace, ZeroOut: zeroOut, Share: 3, Scales: m.scales(),
 			Scale: noise.Scale{Mant: 5, Exp: 28}, ErrorBound: 2.5,

@@ -3,7 +3,6 @@ package mechanisms
 import (
 	"fmt"
 	"math"
-	"math/bits"
 	"slices"
 
 	"oriel/mechanisms/dp"
@@ -39,10 +38,6 @@ func (c Config) pieces(size int) ([]piece, error) {
 			return nil, fmt.Errorf("mechanisms: batch %d: above %d, the most on a lattice as fine as memory %d and dimension %d need",
 				c.Batch, most, c.Memory, p.Size)
 		}
-		if !c.Leaf.plain() && size > squareBits {
-			return nil, fmt.Errorf("mechanisms: memory %d: dimension %d needs a lattice of %d bits; leaves other than the default one have %d at most",
-				c.Memory, p.Size, size, squareBits)
-		}
 		out[i] = piece{instance: uint16(i), n: p.Size, grid: grid, square: c.square(p, grid), stretch: 1}
 		if p.Scales != nil {
 			out[i].stretch = math.Sqrt(float64(slices.Max(p.Scales)))
@@ -77,28 +72,17 @@ func part(law Law, share float64) float64 {
 	return share
 }
 
-// squareBits of Λ keep squares of distances between two leaves in 64 bits, as plans of parts have them.
-const squareBits = 31
-
 // square returns Δ² in units². Under replace an event is exchanged for any other or for one that gives no leaf, whose
 // leaf is zero; at user level under both adjacencies.
 //
 // Of the default leaf Δ is 2Λ, or Λ against the null event: leaves have integer entries with Σnᵢ² ≤ Λ², checked last.
 // The distance of two batches is that of their one differing leaf.
 func (c Config) square(p Part, grid lattice.Grid) lattice.Int128 {
-	if p.Quantiser == nil {
-		distance := uint64(grid.Lambda)
-		if !c.AgainstNull() {
-			distance *= 2
-		}
-		high, low := bits.Mul64(distance, distance)
-		return lattice.Int128{Hi: int64(high), Lo: low}
-	}
 	replace, zeroOut := p.distances(grid)
-	if c.AgainstNull() {
-		return lattice.Int128{Lo: zeroOut}
+	if c.AgainstNull() || replace.Less(zeroOut) {
+		return zeroOut
 	}
-	return lattice.Int128{Lo: max(replace, zeroOut)}
+	return replace
 }
 
 // Sensitivity returns Δ of part 0 in loss units, exactly when it is the default leaf: how far the exchange of one

@@ -33,7 +33,7 @@ type PartPlan struct {
 	Name             string
 	Size, Entries    int
 	Grid             lattice.Grid
-	Replace, ZeroOut uint64 // squares of the quantiser's distances, units²
+	Replace, ZeroOut lattice.Int128 // squares of the quantiser's distances, units²
 	Share            uint32
 	Scales           []uint32
 

@@ -16,12 +16,12 @@ type oneHot struct{ short bool } // short: a fault, the replace distance of a co
 
 func (oneHot) Entries() int { return 1 }
 
-func (q oneHot) Distances(g lattice.Grid) (replace, zeroOut uint64) {
-	square := uint64(g.Lambda) * uint64(g.Lambda)
+func (q oneHot) Distances(g lattice.Grid) (replace, zeroOut lattice.Int128) {
+	square := lattice.Square(g.Lambda)
 	if q.short {
 		return square, square
 	}
-	return 2 * square, square
+	return square.Add(square), square
 }
 
 func (oneHot) Quantise(g lattice.Grid, dst []int64, v []float64) {
@@ -56,9 +56,10 @@ func (m moments) scales() []uint32 {
 	return out
 }
 
-func (m moments) Distances(lattice.Grid) (replace, zeroOut uint64) {
+func (m moments) Distances(lattice.Grid) (replace, zeroOut lattice.Int128) {
 	r, d := float64(m.r*m.r), math.Sqrt(float64(m.d))
-	return uint64(math.Ceil((r + d) * (r + d))), uint64(math.Ceil((r/math.Sqrt2 + d/2) * (r/math.Sqrt2 + d/2)))
+	up := func(length float64) lattice.Int128 { return lattice.Int128{Lo: uint64(math.Ceil(length * length))} }
+	return up(r + d), up(r/math.Sqrt2 + d/2)
 }
 
 func (m moments) Quantise(_ lattice.Grid, dst []int64, v []float64) {
@@ -121,6 +122,16 @@ func farthest(g lattice.Grid, q mechanisms.Quantiser, size int, vectors [][]floa
 	return replace, zeroOut
 }
 
+// claims returns what a quantiser says of a grid on which squares fit a word.
+func claims(t *testing.T, g lattice.Grid, q mechanisms.Quantiser) (replace, zeroOut uint64) {
+	t.Helper()
+	squareReplace, squareZero := q.Distances(g)
+	if squareReplace.Hi != 0 || squareZero.Hi != 0 {
+		t.Fatalf("distances %v and %v do not fit a word", squareReplace, squareZero)
+	}
+	return squareReplace.Lo, squareZero.Lo
+}
+
 func appendLeaf(dst []byte, leaf []int64) []byte {
 	for _, x := range leaf {
 		for k := range 8 {
@@ -158,7 +169,7 @@ func TestDistancesByEnumeration(t *testing.T) {
 	f := func(what string, q mechanisms.Quantiser, size int, vectors [][]float64, holds bool) {
 		t.Helper()
 		replace, zeroOut := farthest(g, q, size, vectors)
-		claimReplace, claimZero := q.Distances(g)
+		claimReplace, claimZero := claims(t, g, q)
 		if within := replace <= claimReplace && zeroOut <= claimZero; within != holds {
 			t.Errorf("%s: √%d and √%d, claimed √%d and √%d", what, replace, zeroOut, claimReplace, claimZero)
 		}

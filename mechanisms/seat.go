@@ -37,9 +37,9 @@ type seated struct {
 	entries   int
 	grid      lattice.Grid
 	quantiser Quantiser
-	zeroOut   uint64    // square of the quantiser's distance between a leaf and zero, units²
-	roots     []float64 // √k_i; nil when all are 1
-	scaled    []float64 // scratch of the default quantiser with roots
+	zeroOut   lattice.Int128 // square of the quantiser's distance between a leaf and zero, units²
+	roots     []float64      // √k_i; nil when all are 1
+	scaled    []float64      // scratch of the default quantiser with roots
 }
 
 // quantise writes the leaf of v to dst. A leaf that is longer than a quantiser says becomes the zero leaf: then two
@@ -49,7 +49,7 @@ func (x *seated) quantise(dst []int64, v []float64) {
 	case x.quantiser != nil:
 		clear(dst) // the leaf of a record before is in it
 		x.quantiser.Quantise(x.grid, dst, v)
-		if !x.grid.Contains(dst) || square(dst) > x.zeroOut {
+		if !x.grid.Contains(dst) || x.zeroOut.Less(lattice.SquaredLength(dst)) {
 			clear(dst)
 		}
 	case x.roots != nil:
@@ -60,15 +60,6 @@ func (x *seated) quantise(dst []int64, v []float64) {
 	default:
 		x.grid.Quantise(dst, v)
 	}
-}
-
-// square returns ‖leaf‖² of a leaf within Λ of 31 bits, exactly: below 2⁶².
-func square(leaf []int64) uint64 {
-	sum := uint64(0)
-	for _, n := range leaf {
-		sum += uint64(n * n)
-	}
-	return sum
 }
 
 // NewSeat checks a plan against a configuration, and computes what it proves.

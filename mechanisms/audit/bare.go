@@ -34,7 +34,7 @@ type bare struct {
 func (b bare) Entries() int { return len(b.integers) }
 
 // Distances are those of the quantiser.
-func (b bare) Distances(g lattice.Grid) (replace, zeroOut uint64) { return b.of.Distances(g) }
+func (b bare) Distances(g lattice.Grid) (replace, zeroOut lattice.Int128) { return b.of.Distances(g) }
 
 // Quantise rounds.
 func (b bare) Quantise(_ lattice.Grid, dst []int64, v []float64) {

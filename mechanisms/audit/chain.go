@@ -9,6 +9,7 @@ import (
 	"oriel/mechanisms"
 	"oriel/mechanisms/audit/definition"
 	"oriel/mechanisms/audit/residual"
+	"oriel/mechanisms/lattice"
 	"oriel/mechanisms/noise"
 )
 
@@ -103,7 +104,7 @@ func bases(c mechanisms.Config, p mechanisms.Plan) (base, largest []int64) {
 		limit := part.Grid.Lambda
 		if q := c.Leaf.Parts[k].Quantiser; q != nil {
 			_, zeroOut := q.Distances(part.Grid)
-			limit = int64(math.Sqrt(float64(zeroOut)) / 2)
+			limit = int64(math.Sqrt(lattice.Grid{}.Float64(zeroOut)) / 2)
 		}
 		for i := part.From; i < part.To; i++ {
 			if float64(limit) > 16*math.Sqrt(float64(part.To-part.From)) {

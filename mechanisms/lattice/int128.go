@@ -35,6 +35,27 @@ func (x Int128) SubInt64(y int64) Int128 {
 	return Int128{Hi: x.Hi - y>>63 - int64(borrow), Lo: lo}
 }
 
+// Less reports whether x < y.
+func (x Int128) Less(y Int128) bool { return x.Hi < y.Hi || x.Hi == y.Hi && x.Lo < y.Lo }
+
+// Square returns x², exactly, for |x| < 2⁶³.
+func Square(x int64) Int128 {
+	magnitude := uint64(x)
+	if x < 0 {
+		magnitude = -magnitude
+	}
+	high, low := bits.Mul64(magnitude, magnitude)
+	return Int128{Hi: int64(high), Lo: low}
+}
+
+// SquaredLength returns Σnᵢ², exactly where it is below 2¹²⁷: of up to 2⁴¹ coordinates below 2⁴³.
+func SquaredLength(n []int64) (sum Int128) {
+	for _, x := range n {
+		sum = sum.Add(Square(x))
+	}
+	return sum
+}
+
 // AppendBinary appends the 16 bytes of x, little-endian.
 func (x Int128) AppendBinary(dst []byte) []byte {
 	return binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(dst, x.Lo), uint64(x.Hi))

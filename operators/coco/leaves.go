@@ -21,10 +21,6 @@ type Leaves struct {
 	Reach  float64 // the largest norm of a centre; 0: there is none
 }
 
-// mostCentred is nH² up to which a memory of H steps leaves room for a centre: rounding of n coordinates over a life asks for
-// a lattice with Λ ∝ H√n, and leaves with a quantiser have one of 31 bits at most.
-const mostCentred = 1 << 38
-
 // leaves chooses the rule for a mechanism: what moves leaves least. Both rules hold for every event, since leaves beyond
 // them are drawn inside; that gradients are inside by themselves is loss/PROOF.md.
 func (c Config) leaves(m mechanisms.Config) Leaves {
@@ -44,8 +40,6 @@ func (c Config) leaves(m mechanisms.Config) Leaves {
 			return Leaves{}
 		}
 		return Leaves{Rule: ruleNorm, Radius: l.Norm}
-	case m.Memory > 0 && float64(c.Set.Dimension())*float64(float64(m.Memory)*float64(m.Memory)) > mostCentred:
-		return Leaves{}
 	case l.Reach == 0:
 		return Leaves{Rule: ruleNorm, Radius: l.Radius}
 	}

@@ -88,15 +88,16 @@ func (a *Subject) pairOf(pair uint64) (first, second []float64, err error) {
 // afterwards, for its distance from zero alone: they may stand in the place of public ones.
 func (a *Subject) tooFar(q mechanisms.Quantiser, k int, first, second []float64) string {
 	grid, size := a.parts[k].Grid, a.parts[k].To-a.parts[k].From
-	replace, zeroOut := q.Distances(grid)
+	squareReplace, squareZero := q.Distances(grid)
+	replace, zeroOut := lattice.Grid{}.Float64(squareReplace), lattice.Grid{}.Float64(squareZero)
 	x, y := quantised(q, grid, size, first), quantised(q, grid, size, second)
-	if d := square(x, y); d > float64(replace) {
-		return fmt.Sprintf("leaves are %.9g lattice units apart, claimed is %.9g", math.Sqrt(d), math.Sqrt(float64(replace)))
+	if d := square(x, y); d > replace {
+		return fmt.Sprintf("leaves are %.9g lattice units apart, claimed is %.9g", math.Sqrt(d), math.Sqrt(replace))
 	}
 	none := make([]int64, size)
 	far := func(leaf []int64) string {
-		if d := square(leaf, none); d > float64(zeroOut) {
-			return fmt.Sprintf("a leaf is %.9g lattice units long, claimed is %.9g", math.Sqrt(d), math.Sqrt(float64(zeroOut)))
+		if d := square(leaf, none); d > zeroOut {
+			return fmt.Sprintf("a leaf is %.9g lattice units long, claimed is %.9g", math.Sqrt(d), math.Sqrt(zeroOut))
 		}
 		return ""
 	}
@@ -125,13 +126,11 @@ func quantised(q mechanisms.Quantiser, grid lattice.Grid, size int, numbers []fl
 	return leaf
 }
 
-// square returns the square of a distance; leaves are below 2²⁵, and it is exact to far better than a difference that
-// counts.
+// square returns the square of a distance, rounded once.
 func square(x, y []int64) float64 {
-	sum := 0.0
+	difference := make([]int64, len(x))
 	for i := range x {
-		d := float64(x[i] - y[i])
-		sum += d * d
+		difference[i] = x[i] - y[i]
 	}
-	return sum
+	return lattice.Grid{}.Float64(lattice.SquaredLength(difference))
 }

@@ -33,12 +33,12 @@ type oneHot struct{ short bool }
 
 func (oneHot) Entries() int { return 1 }
 
-func (q oneHot) Distances(g lattice.Grid) (replace, zeroOut uint64) {
-	square := uint64(g.Lambda) * uint64(g.Lambda)
+func (q oneHot) Distances(g lattice.Grid) (replace, zeroOut lattice.Int128) {
+	square := lattice.Square(g.Lambda)
 	if q.short {
 		return square, square
 	}
-	return 2 * square, square
+	return square.Add(square), square
 }
 
 func (oneHot) Quantise(g lattice.Grid, dst []int64, v []float64) {
@@ -52,9 +52,8 @@ type centred struct{}
 
 func (centred) Entries() int { return 2 }
 
-func (centred) Distances(g lattice.Grid) (replace, zeroOut uint64) {
-	square := uint64(g.Lambda) * uint64(g.Lambda)
-	return 4 * square, square
+func (centred) Distances(g lattice.Grid) (replace, zeroOut lattice.Int128) {
+	return lattice.Square(2 * g.Lambda), lattice.Square(g.Lambda)
 }
 
 func (centred) Quantise(g lattice.Grid, dst []int64, v []float64) {

@@ -106,7 +106,7 @@ func (a *Subject) partLeaf(dst, numbers []float64, k int) {
 	q := a.mechanism.Leaf.Parts[k].Quantiser
 	if _, ball := q.(mechanisms.Ball); ball {
 		// Half the distance that is accounted is how far a leaf is from the centre at most.
-		limit, away := math.Sqrt(float64(a.plan.Part(k).Replace))/2*unit, make([]float64, len(dst))
+		limit, away := math.Sqrt(lattice.Grid{}.Float64(a.plan.Part(k).Replace))/2*unit, make([]float64, len(dst))
 		for i := range dst {
 			dst[i] = math.RoundToEven(numbers[len(dst)+i]/unit) * unit
 			away[i] = numbers[i] - dst[i]
