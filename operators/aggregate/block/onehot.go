@@ -64,10 +64,27 @@ func (h OneHot) units(g lattice.Grid) units {
 	}
 }
 
+// coarsest has what leaves are computed in: on a finer lattice, which only noise needs, they are 2^shift times those of
+// the lattice of 31 bits, and so are distances.
+func coarsest(g lattice.Grid) (coarse lattice.Grid, shift uint) {
+	shift = uint(max(0, g.Bits()-31))
+	return lattice.Grid{Exp: g.Exp + int(shift), Lambda: g.Lambda >> shift}, shift
+}
+
 // Distances returns the squares of the distances of PROOF.md: replace of any two leaves, zeroOut of one from zero.
-// zeroOut is attained, and so is replace where it is √2 as far. On a lattice of 31 bits 4·zeroOut is below (2³² − 1)²,
-// so that what is cut off there is no less than the bound that the triangle inequality gives.
-func (h OneHot) Distances(g lattice.Grid) (replace, zeroOut uint64) {
+func (h OneHot) Distances(g lattice.Grid) (replace, zeroOut lattice.Int128) {
+	coarse, shift := coarsest(g)
+	near, far := h.distances(coarse)
+	scaled := func(square uint64) lattice.Int128 {
+		return lattice.Int128{Hi: int64(square >> (64 - 2*shift)), Lo: square << (2 * shift)}
+	}
+	return scaled(near), scaled(far)
+}
+
+// distances is Distances on a lattice of 31 bits at most. zeroOut is attained, and so is replace where it is √2 as far.
+// 4·zeroOut is below (2³² − 1)² there, so that what is cut off is no less than the bound that the triangle inequality
+// gives.
+func (h OneHot) distances(g lattice.Grid) (replace, zeroOut uint64) {
 	u := h.units(g)
 	half := uint64(u.square+1) / 2
 	for _, square := range [...]uint64{
@@ -147,7 +164,12 @@ func (h OneHot) Quantise(g lattice.Grid, dst []int64, v []float64) {
 	}
 	value := nearest(min(max(x, -1), 1))
 	n := h.Block.Size()
-	h.units(g).write(dst[int(cell)*n:][:n], h.Block, min(max(value, -one), one), min(max(share, 0), one))
+	coarse, shift := coarsest(g)
+	dst = dst[int(cell)*n:][:n]
+	h.units(coarse).write(dst, h.Block, min(max(value, -one), one), min(max(share, 0), one))
+	for i := range dst {
+		dst[i] <<= shift
+	}
 }
 
 // nearest is x·2³⁰ to the nearest integer for |x| ≤ 1: the sum is exact but for its one rounding.

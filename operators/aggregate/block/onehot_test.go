@@ -3,6 +3,7 @@ package block_test
 import (
 	"fmt"
 	"math"
+	"math/bits"
 	"testing"
 
 	"oriel/mechanisms"
@@ -84,12 +85,63 @@ type fault struct {
 	twoCells, value, weight, short bool
 }
 
-func (f fault) Distances(g lattice.Grid) (replace, zeroOut uint64) {
+func (f fault) Distances(g lattice.Grid) (replace, zeroOut lattice.Int128) {
 	replace, zeroOut = f.OneHot.Distances(g)
 	if f.short {
-		replace = max(replace/2, zeroOut)
+		replace.Lo = max(replace.Lo/2, zeroOut.Lo)
 	}
 	return replace, zeroOut
+}
+
+// claims returns distances on a lattice on which their squares fit a word.
+func claims(t *testing.T, g lattice.Grid, q mechanisms.Quantiser) (replace, zeroOut uint64) {
+	t.Helper()
+	near, far := q.Distances(g)
+	if near.Hi != 0 || far.Hi != 0 {
+		t.Fatalf("distances %v and %v do not fit a word", near, far)
+	}
+	return near.Lo, far.Lo
+}
+
+// On a lattice finer than that of 31 bits leaves and their distances are those of 31 bits, times a power of two.
+func TestFineLatticesHaveTheLeavesOfCoarseOnes(t *testing.T) {
+	for _, b := range blocks() {
+		for _, weight := range []float64{1, 1.75} {
+			h := block.OneHot{Block: b, Cells: 2, Weight: weight}
+			coarse, err := lattice.NewFineGrid(h.Part().Clip, 31)
+			if err != nil {
+				t.Fatal(err)
+			}
+			near, far := claims(t, coarse, h)
+			for _, size := range []int{32, 36, lattice.FineBits} {
+				fine, err := lattice.NewFineGrid(h.Part().Clip, size)
+				if err != nil {
+					t.Fatal(err)
+				}
+				factor := int64(1) << (size - 31)
+				one := func(square uint64) lattice.Int128 {
+					high, low := bits.Mul64(square, uint64(factor*factor))
+					return lattice.Int128{Hi: int64(high), Lo: low}
+				}
+				if x, y := h.Distances(fine); x != one(near) || y != one(far) {
+					t.Errorf("%+v at %d bits: distances %v and %v", h, size, x, y)
+				}
+				for _, v := range entries(h.Cells, 10) {
+					x, y := make([]int64, h.Size()), make([]int64, h.Size())
+					h.Quantise(coarse, x, v)
+					h.Quantise(fine, y, v)
+					for i := range x {
+						if y[i] != x[i]*factor {
+							t.Fatalf("%+v at %d bits: %v of %v, coarse %v", h, size, y, v, x)
+						}
+					}
+					if !fine.Contains(y) {
+						t.Fatalf("%+v at %d bits: %v is no leaf", h, size, y)
+					}
+				}
+			}
+		}
+	}
 }
 
 func (f fault) Quantise(g lattice.Grid, dst []int64, v []float64) {
@@ -113,7 +165,7 @@ func TestDistancesByEnumeration(t *testing.T) {
 	f := func(g lattice.Grid, q mechanisms.Quantiser, h block.OneHot, dense int, holds bool) {
 		t.Helper()
 		replace, zeroOut := farthest(g, q, h.Size(), entries(h.Cells, dense))
-		claimReplace, claimZero := q.Distances(g)
+		claimReplace, claimZero := claims(t, g, q)
 		if within := replace <= claimReplace && zeroOut <= claimZero; within != holds {
 			t.Errorf("%+v: √%d and √%d, claimed √%d and √%d", q, replace, zeroOut, claimReplace, claimZero)
 		}
@@ -167,7 +219,7 @@ func TestPartHoldsEveryLeaf(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				replace, zeroOut := h.Distances(g)
+				replace, zeroOut := claims(t, g, h)
 				square := uint64(g.Lambda) * uint64(g.Lambda)
 				if zeroOut > square || replace > 4*zeroOut || replace < zeroOut {
 					t.Errorf("%+v, %d bits: √%d and √%d, Λ² = %d", h, size, replace, zeroOut, square)
@@ -245,7 +297,7 @@ func FuzzQuantise(f *testing.F) {
 		}
 		leaf := make([]int64, h.Size())
 		h.Quantise(g, leaf, []float64{cell, x, weight})
-		_, zeroOut := h.Distances(g)
+		_, zeroOut := claims(t, g, h)
 		sum, inCells := uint64(0), 0
 		for i := 0; i < len(leaf); i += h.Block.Size() {
 			some := false
