@@ -36,6 +36,9 @@ type Member struct {
 
 	Least, Most float64  // bounds of a Number or Count, both included; both 0: any finite number, any count to ±MaxCount
 	Choices     []string // of a Choice: the public list, none twice
+
+	// Open says of a Choice that an event may have a text that is not in the list: its number is then −1.
+	Open bool
 }
 
 // Kind is what a member says, and where in an Event it goes.
@@ -126,6 +129,8 @@ func (m Member) fault(names []string) string {
 		return "bounds of a count are whole numbers up to 2^53 in size"
 	case (m.Kind == KindChoice) != (len(m.Choices) > 0):
 		return "choices have a list, and they alone"
+	case m.Open && m.Kind != KindChoice:
+		return "only choices are open"
 	case !distinct(m.Choices):
 		return "a choice is given twice, or is not UTF-8"
 	}

@@ -34,6 +34,7 @@ func TestBodyRefuses(t *testing.T) {
 	f("whole numbers", Member{Name: "a", Kind: KindCount, Most: 1 << 54})
 	f("have a list", Member{Name: "a", Kind: KindChoice})
 	f("have a list", Member{Name: "a", Kind: KindNumber, Choices: []string{"x"}})
+	f("only choices are open", Member{Name: "a", Kind: KindNumber, Open: true})
 	f("a choice is given twice", Member{Name: "a", Kind: KindChoice, Choices: []string{"x", "y", "x"}})
 	f("not UTF-8", Member{Name: "a", Kind: KindChoice, Choices: []string{"\xff"}})
 	f("may be left out", Member{Name: "a", Kind: KindNumber, Default: 1})
@@ -96,4 +97,28 @@ func TestTheBrokenMemberIsNamed(t *testing.T) {
 	f(`{"arm":"north","reward":1,"x":1}`, "")
 	f(`{"arm":"north","reward":1}}`, "")
 	f(`[]`, "")
+}
+
+// An open choice takes any text: one that is not in the list is at no place. Its schema names the list as examples.
+func TestOpenChoices(t *testing.T) {
+	body := Body{Name: "visit", Members: []Member{{Name: "arm", Kind: KindChoice, Choices: []string{"north", "south"}, Open: true}}}
+	d, err := NewDecoder(EventConfig{Body: body, MaxBytes: 100, Features: FeatureConfig{Norm: "none"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for text, want := range map[string]float64{`{"arm":"south"}`: 1, `{"arm":"west"}`: -1, `{"arm":""}`: -1, `{"arm":"s\u006futh"}`: 1} {
+		var e Event
+		if code := d.Decode(&e, []byte(text)); code != OK || e.Numbers[0] != want {
+			t.Errorf("%s: %v, %v", text, code, e.Numbers)
+		}
+	}
+	for _, text := range []string{`{"arm":1}`, `{"arm":null}`, `{"arm":"x}`} {
+		var e Event
+		if code := d.Decode(&e, []byte(text)); code == OK {
+			t.Errorf("%s is an event", text)
+		}
+	}
+	if schema := body.Members[0].typeSchema(); schema != `"type": "string", "examples": ["north", "south"]` {
+		t.Errorf("schema %s", schema)
+	}
 }

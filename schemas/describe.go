@@ -120,6 +120,9 @@ func (m Member) typeSchema() string {
 		for _, text := range m.Choices {
 			choices = append(choices, quote(text))
 		}
+		if m.Open {
+			return `"type": "string", "examples": [` + strings.Join(choices, ", ") + `]`
+		}
 		return `"enum": [` + strings.Join(choices, ", ") + `]`
 	default:
 		return `"type": "number"`

@@ -62,6 +62,7 @@ type field struct {
 	place       int // in Event.Numbers
 	least, most float64
 	choices     map[string]int
+	open        bool // other texts are −1
 }
 
 type fieldName struct {
@@ -112,7 +113,7 @@ func (d *Decoder) add(i int, m Member) {
 		d.absentWeight = m.Default
 	}
 	if m.Kind == KindChoice {
-		f.choices = make(map[string]int, len(m.Choices))
+		f.choices, f.open = make(map[string]int, len(m.Choices)), m.Open
 		for place, text := range m.Choices {
 			f.choices[text] = place
 		}

@@ -38,7 +38,7 @@ func (m *field) count(b []byte, i int) (f float64, next int, code Code) {
 	return f, i, OK
 }
 
-// choice reads a text of the member's list at b[i], and returns its position there.
+// choice reads a text of the member's list at b[i], and returns its position there; of an open list −1 for any other.
 func (d *Decoder) choice(m *field, b []byte, i int) (place float64, next int, code Code) {
 	if i == len(b) || b[i] != '"' {
 		return 0, i, unexpected(b, i, 2, WrongType)
@@ -48,7 +48,10 @@ func (d *Decoder) choice(m *field, b []byte, i int) (place float64, next int, co
 		return 0, next, code
 	}
 	k, known := m.choices[string(text)]
-	if !known {
+	switch {
+	case !known && m.open:
+		return -1, next, OK
+	case !known:
 		return 0, next, UnknownChoice
 	}
 	return float64(k), next, OK

@@ -26,6 +26,8 @@ type Carry struct {
 	steps   uint64
 	sums    []lattice.Int128           // Ŝ_t·2^sumBits: public, a function of releases
 	buffers [][MaxPoles]lattice.Int128 // by coordinate
+
+	increments []lattice.Int128 // u_t: public, and not kept over a restart
 }
 
 // shared is what the carries of one plan have in common.
@@ -80,7 +82,9 @@ func sumLimit(decay uint32) lattice.Int128 {
 func (c *Carry) Fresh() *Carry { return c.carry(len(c.sums)) }
 
 func (s *shared) carry(n int) *Carry {
-	return &Carry{shared: s, sums: make([]lattice.Int128, n), buffers: make([][MaxPoles]lattice.Int128, n)}
+	return &Carry{
+		shared: s, sums: make([]lattice.Int128, n), buffers: make([][MaxPoles]lattice.Int128, n), increments: make([]lattice.Int128, n),
+	}
 }
 
 // Add takes the leaf sum v of step Steps()+1, |v_i| ≤ 2⁵⁶, and writes Ŝ to dst. BEFORE, chain has absorbed every record of the step. The
@@ -94,7 +98,7 @@ func (c *Carry) Add(dst []float64, v []int64, chain *noise.Chain) {
 	for i, x := range v {
 		n := c.drawn[i]
 		u := c.filter.carry(&c.buffers[i], n).AddInt64(x).AddInt64(n)
-		c.sums[i] = remembered(c.sums[i], c.decay, u)
+		c.increments[i], c.sums[i] = u, remembered(c.sums[i], c.decay, u)
 		dst[i] = c.fine.Float64(c.sums[i])
 	}
 	if c.steps%c.period == 0 {
@@ -144,6 +148,10 @@ func (f *Filter) carry(buffers *[MaxPoles]lattice.Int128, n int64) (m lattice.In
 	const down = buffer.FractionBits + Shift
 	return lattice.Int128{Hi: sum.Hi >> down, Lo: sum.Lo>>down | uint64(sum.Hi)<<(64-down)}
 }
+
+// Increments returns u_t of the last step, lattice units: public, valid until the next Add or Restore, and not to be written to. It is for who has just
+// called Add: a restart keeps none.
+func (c *Carry) Increments() []lattice.Int128 { return c.increments }
 
 // Steps returns the number of the last step, 0 before the first.
 func (c *Carry) Steps() uint64 { return c.steps }

@@ -58,6 +58,7 @@ func (c *Carry) Restore(state []byte) error {
 		}
 	}
 	c.steps = steps
+	clear(c.increments)
 	for i := range c.sums {
 		c.sums[i] = sum(i)
 		for k := range m {

@@ -107,11 +107,14 @@ func (s *source) appendValue(dst []byte, cells []string, m member, column int, n
 	fault := func(text string) ([]byte, error) { return dst, s.cellError(column, "members", name, text) }
 	text := cells[column]
 	if m.Kind == schemas.KindChoice {
-		if !slices.Contains(m.Choices, text) {
+		if !m.Open && !slices.Contains(m.Choices, text) {
 			return fault("not a choice of member " + m.Name)
 		}
-		dst, _ = appendJSONString(dst, text) // choices are UTF-8
-		return dst, nil
+		printed, ok := appendJSONString(dst, text) // choices are UTF-8; what an open list lacks may not be
+		if !ok {
+			return fault("not UTF-8")
+		}
+		return printed, nil
 	}
 	f, ok := parseDecimal(text)
 	if !ok {

@@ -5,6 +5,7 @@ import "slices"
 // algorithms are the operators: one row each, its folder under operators. There floats decide bytes, and no code but
 // cmd/internal/families imports it: all else knows operators.Family and operators.Configured.
 var algorithms = []string{
+	"operators/aggregate",
 	"operators/coco",
 }
 

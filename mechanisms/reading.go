@@ -1,0 +1,126 @@
+package mechanisms
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"oriel/mechanisms/blt"
+	"oriel/mechanisms/forget"
+	"oriel/mechanisms/lattice"
+)
+
+// Incremental is a Sum whose increments are public: those of a memory are.
+type Incremental interface {
+	Sum
+	// Increments are those of the last Add, lattice units; valid until the next Add or Restore.
+	Increments() []lattice.Int128
+}
+
+// Reading is a sum of the increments of a part: under another memory than the one that the filter was fitted for, or plain. It is post-processing of
+// what a stream releases, exact in the stream's own fixed point, and its owner keeps its state.
+type Reading struct {
+	sum   Incremental
+	grid  lattice.Grid
+	roots []float64
+	tally *forget.Reading
+}
+
+// Reading returns one of a part, before the first step. A memory of 0 adds increments up, until Clear: after 2³² of them at the latest. Only sums that
+// decay have increments.
+func (s *Stream) Reading(part int, memory uint64) (*Reading, error) {
+	sum, ok := s.sums[part].(Incremental)
+	if !ok || s.config.Memory == 0 {
+		return nil, fmt.Errorf("mechanisms: %s without a memory has no increments to read", s.plan.Name)
+	}
+	x := &s.parts[part]
+	tally, err := forget.NewReading(memory, x.to-x.from)
+	if err != nil {
+		return nil, err
+	}
+	return &Reading{sum: sum, grid: x.grid, roots: x.roots, tally: tally}, nil
+}
+
+// Increments returns those of a part's last Add, lattice units, or nil where its sum has none; valid until the next Add or Restore.
+func (s *Stream) Increments(part int) []lattice.Int128 {
+	if sum, ok := s.sums[part].(Incremental); ok && s.config.Memory > 0 {
+		return sum.Increments()
+	}
+	return nil
+}
+
+// Take adds the increments of the step that has just closed: once, AFTER the Add that reported it.
+func (r *Reading) Take() { r.tally.Add(r.sum.Increments()) }
+
+// Write writes the sum, loss units.
+func (r *Reading) Write(dst []float64) {
+	r.tally.Write(dst, r.grid)
+	for i, root := range r.roots {
+		dst[i] = float64(dst[i] * root)
+	}
+}
+
+// Clear starts again from zero.
+func (r *Reading) Clear() { r.tally.Clear() }
+
+// StateLen returns the length of every state.
+func (r *Reading) StateLen() int { return r.tally.StateLen() }
+
+// AppendState appends the state.
+func (r *Reading) AppendState(dst []byte) []byte { return r.tally.AppendState(dst) }
+
+// Restore takes what AppendState has written, or refuses it and stays as it was; empty says that nothing was added.
+func (r *Reading) Restore(state []byte, empty bool) error { return r.tally.Restore(state, empty) }
+
+// Deviation tells the noise of releases: the standard deviation of a coordinate of scale 1, loss units, as a function of the step.
+type Deviation struct {
+	scale float64                   // of one draw, loss units
+	at    func(step uint64) float64 // variance, in units of the draw's
+}
+
+// errNoDeviation is of mechanisms whose noise is not Gaussian of a known filter.
+var errNoDeviation = errors.New("mechanisms: standard deviations are known of blt and once-gaussian")
+
+// Deviation returns that of the sums of a part, or, with a memory other than the stream's, of a Reading with it.
+func (s *frame) Deviation(part int, memory uint64) (Deviation, error) {
+	facts, _ := FactsOf(s.plan.Name)
+	if facts.Law != Gaussian || facts.Tree {
+		return Deviation{}, errNoDeviation
+	}
+	p := s.plan.Part(part)
+	d := Deviation{scale: float64(p.Scale.Float64() * p.Grid.Unit()), at: func(uint64) float64 { return 1 }}
+	switch {
+	case facts.Once && memory == 0:
+	case facts.Once, s.config.Memory == 0 && memory > 0:
+		return Deviation{}, fmt.Errorf("mechanisms: memory %d: %s without one has no increments to read", memory, s.plan.Name)
+	case s.config.Memory == 0:
+		spread, err := blt.NewSpread(s.plan.Filter)
+		if err != nil {
+			return Deviation{}, err
+		}
+		d.at = spread.At
+	default:
+		if memory == 0 {
+			memory = s.config.Memory
+		}
+		spread, err := forget.NewSpread(s.plan.Forget, memory)
+		if err != nil {
+			return Deviation{}, err
+		}
+		d.at = spread.At
+	}
+	return d, nil
+}
+
+// At returns the standard deviation after a step, counted from 1.
+func (d Deviation) At(step uint64) float64 { return float64(math.Sqrt(d.at(step)) * d.scale) }
+
+// WindowDeviation returns the standard deviation of a coordinate of the sum of the last w increments of a part, loss units, where the filter has
+// forgotten the start of its block; 0 without a memory.
+func (s *frame) WindowDeviation(part int, w uint64) float64 {
+	if s.config.Memory == 0 {
+		return 0
+	}
+	p := s.plan.Part(part)
+	return float64(math.Sqrt(s.plan.Forget.WindowVariance(w)) * float64(p.Scale.Float64()*p.Grid.Unit()))
+}

@@ -1,0 +1,60 @@
+package aggregate
+
+import (
+	"strconv"
+	"testing"
+
+	"oriel/mechanisms"
+	"oriel/mechanisms/dp"
+	"oriel/mechanisms/mechtest"
+	"oriel/mechanisms/noise"
+	"oriel/operators"
+)
+
+// BenchmarkAdd is an event of 384 cells, and of the 32 coordinates of a gradient over the same mechanism, for comparison.
+func BenchmarkAdd(b *testing.B) {
+	for _, batch := range []uint64{1, 64} {
+		for _, lines := range [][]string{
+			{"CELLS=carrier=A|B|C|D|E|F|G|H|I|J|K|L|M|N|O|P,hour=0:24:24"},
+			{
+				"CELLS=carrier=A|B|C|D|E|F|G|H|I|J|K|L|M|N|O|P,hour=0:24:24", "VALUE=delay=-60:180", "STATISTICS=count,mean*0.3",
+				"MEMORIES=64,1024,4096",
+			},
+		} {
+			b.Run("384 cells, "+strconv.Itoa(len(lines))+" settings, B = "+strconv.FormatUint(batch, 10), func(b *testing.B) {
+				m := life(1024, batch)
+				c, err := configOf(m, lines...)
+				if err != nil {
+					b.Fatal(err)
+				}
+				if err := c.Mechanism(&m, nil); err != nil {
+					b.Fatal(err)
+				}
+				machine, err := newMachine(c, mechtest.Open(b, m, [32]byte{1}))
+				if err != nil {
+					b.Fatal(err)
+				}
+				events, dst := drawn(&c.spec, 1024, 1), make([]operators.Decision, 0, 1)
+				b.ReportAllocs()
+				b.ResetTimer()
+				for i := range b.N {
+					dst = machine.Add(dst[:0], operators.Record{Event: events[i%1024], Identity: noise.Identity{Offset: int64(i)}})
+				}
+			})
+		}
+	}
+	b.Run("stream of 32 coordinates, B = 1", func(b *testing.B) {
+		stream := mechtest.Open(b, mechanisms.Config{
+			Name: "blt", Memory: 65536, Batch: 1, Leaf: mechanisms.OnePart(32, 1), Budget: dp.Budget{Epsilon: 1, Delta: 1e-6},
+			Adjacency: dp.Replace,
+		}, [32]byte{1})
+		v := make([]float64, 32)
+		for i := range v {
+			v[i] = 0.1
+		}
+		b.ResetTimer()
+		for i := range b.N {
+			stream.Add(noise.Identity{Offset: int64(i)}, v)
+		}
+	})
+}

@@ -1,0 +1,124 @@
+package aggregate
+
+import (
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"oriel/schemas"
+)
+
+// Limits of a specification.
+const (
+	maxCells = 1 << 20
+	maxEdge  = 1e12 // of the size of a range's ends, and of its length
+)
+
+// dimension is one column of events that cells are made of: a public list of texts, or bins of equal width of a public range.
+type dimension struct {
+	name     string
+	choices  []string
+	from, to float64 // of a range: bin j is from edge(j), included, to edge(j+1)
+	bins     int
+}
+
+// size is the number of places along the dimension.
+func (d dimension) size() int {
+	if d.choices != nil {
+		return len(d.choices)
+	}
+	return d.bins
+}
+
+// edge is where bin j starts.
+func (d dimension) edge(j int) float64 {
+	return d.from + float64(float64(float64(j)*(d.to-d.from))/float64(d.bins))
+}
+
+// place is where a number of an event falls along the dimension; −1: nowhere. ok is false for a number that no decoder gives.
+func (d dimension) place(x float64) (place int, ok bool) {
+	if d.choices != nil {
+		ok = x == math.Trunc(x) && x >= -1 && x < float64(len(d.choices))
+		if !ok {
+			return -1, false
+		}
+		return int(x), true
+	}
+	switch {
+	case !(math.Abs(x) <= math.MaxFloat64):
+		return -1, false
+	case x < d.from || x >= d.to:
+		return -1, true
+	}
+	// A guess that one rounding or two have moved, then the edges themselves.
+	j := max(0, min(d.bins-1, int(float64((x-d.from)/(d.to-d.from)*float64(d.bins)))))
+	for j > 0 && x < d.edge(j) {
+		j--
+	}
+	for j < d.bins-1 && x >= d.edge(j+1) {
+		j++
+	}
+	return j, true
+}
+
+// label names a place for people.
+func (d dimension) label(place int) string {
+	if d.choices != nil {
+		return d.name + "=" + d.choices[place]
+	}
+	return d.name + "=" + decimal(d.edge(place)) + ":" + decimal(d.edge(place+1))
+}
+
+func decimal(x float64) string { return string(schemas.AppendFloat(nil, x)) }
+
+// canonical is the text of the dimension in the specification.
+func (d dimension) canonical() string {
+	if d.choices != nil {
+		return d.name + "=" + strings.Join(d.choices, "|")
+	}
+	return d.name + "=" + decimal(d.from) + ":" + decimal(d.to) + ":" + strconv.Itoa(d.bins)
+}
+
+// parseDimension reads name=text|text|… or name=from:to:bins.
+func parseDimension(text string) (d dimension, ok bool) {
+	name, rest, found := strings.Cut(text, "=")
+	d.name = strings.TrimSpace(name)
+	if !found || !isName(d.name) {
+		return d, false
+	}
+	if parts := strings.Split(rest, ":"); len(parts) == 3 && !strings.Contains(rest, "|") {
+		bins, err := strconv.Atoi(strings.TrimSpace(parts[2]))
+		if d.from, d.to, ok = parseEnds(parts[0], parts[1]); ok && err == nil && bins >= 1 && bins <= maxCells {
+			d.bins = bins
+			return d, true
+		}
+		return d, false
+	}
+	for choice := range strings.SplitSeq(rest, "|") {
+		choice = strings.TrimSpace(choice)
+		if choice == "" || slices.Contains(d.choices, choice) {
+			return d, false
+		}
+		d.choices = append(d.choices, choice)
+	}
+	return d, true
+}
+
+// parseEnds reads the ends of a public range.
+func parseEnds(low, high string) (from, to float64, ok bool) {
+	from, err := strconv.ParseFloat(strings.TrimSpace(low), 64)
+	to, other := strconv.ParseFloat(strings.TrimSpace(high), 64)
+	ok = err == nil && other == nil && math.Abs(from) <= maxEdge && math.Abs(to) <= maxEdge && to-from >= 1/maxEdge
+	return from + 0, to + 0, ok // no −0
+}
+
+// isName says whether a text is the name of a member of events.
+func isName(text string) bool {
+	for i, c := range []byte(text) {
+		if !(c >= 'a' && c <= 'z' || i > 0 && (c >= '0' && c <= '9' || c == '_')) {
+			return false
+		}
+	}
+	return text != ""
+}

@@ -1,0 +1,115 @@
+package aggregate
+
+import (
+	"encoding/json"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"oriel/schemas"
+)
+
+// A number falls into the bin whose edges hold it, also at the edges and beside them, in ranges of all sizes.
+func TestPlacesAreThoseOfEdges(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 8))
+	for range 3000 {
+		from := math.Ldexp(rng.NormFloat64(), rng.IntN(20)-10)
+		d := dimension{name: "x", from: from, to: from + math.Ldexp(rng.Float64()+0.01, rng.IntN(20)-10), bins: 1 + rng.IntN(200)}
+		j := rng.IntN(d.bins + 1)
+		for _, x := range []float64{d.edge(j), math.Nextafter(d.edge(j), math.Inf(1)), math.Nextafter(d.edge(j), math.Inf(-1))} {
+			want := -1
+			for k := range d.bins {
+				if x >= d.edge(k) && (x < d.edge(k+1) || k == d.bins-1 && x < d.to) {
+					want = k
+				}
+			}
+			if x >= d.to {
+				want = -1
+			}
+			if got, ok := d.place(x); !ok || got != want {
+				t.Fatalf("%+v: %v is in bin %d, want %d", d, x, got, want)
+			}
+		}
+	}
+}
+
+// The canonical form of an entry is its own, and cells are named in their order.
+func TestEntries(t *testing.T) {
+	for text, want := range map[string]string{
+		"carrier=UA|AA":      "carrier=UA|AA",
+		" hour = 0:24.0:24 ": "hour=0:24:24",
+		"x=-0:1:2":           "x=0:1:2",
+		"ratio=a:b":          "ratio=a:b",
+	} {
+		got, ok := cellsEntry(text)
+		if again, fine := cellsEntry(got); !ok || got != want || !fine || again != got {
+			t.Errorf("%q becomes %q, %v", text, got, ok)
+		}
+	}
+	for _, text := range []string{"", "a", "a=", "A=x|y", "a=x||y", "a=x|x", "a=1:0:3", "a=0:1:0", "a=0:1:1.5", "a=NaN:1:2", "a=0:1e13:2", "=x|y"} {
+		if got, ok := cellsEntry(text); ok {
+			t.Errorf("%q is taken, as %q", text, got)
+		}
+	}
+	s := specification{dimensions: []dimension{{name: "a", choices: []string{"x", "y"}}, {name: "b", from: 0, to: 1, bins: 2}}, other: true}
+	want := []string{"a=x,b=0:0.5", "a=x,b=0.5:1", "a=y,b=0:0.5", "a=y,b=0.5:1", "other"}
+	if got := s.labels(); !slices.Equal(got, want) || len(got) != s.cells() {
+		t.Errorf("cells %v, want %v", got, want)
+	}
+	if cell, ok := s.cell([]float64{1, 0.75}); cell != 3 || !ok {
+		t.Errorf("the last cell is %d", cell)
+	}
+}
+
+// The descriptor has a name for every number of a decision, and events are those that the decoder makes of records.
+func TestDescriptorAndEvents(t *testing.T) {
+	c, _ := config(t, life(8, 1), "CELLS=carrier=UA|AA,hour=0:24:2", "VALUE=delay=0:10", "STATISTICS=count,mean", "MEMORIES=4,8", "ELSEWHERE=other",
+		"INCREMENTS=true", "WEIGHT_MAX=3")
+	var d struct {
+		Cells, Statistics, Increments []string
+		Views                         []struct{ Memory uint64 }
+	}
+	if err := json.Unmarshal(c.Descriptor(), &d); err != nil {
+		t.Fatal(err)
+	}
+	if n := len(d.Cells) * len(d.Statistics) * len(d.Views); n != 20 || d.Views[1].Memory != 8 || !slices.Equal(d.Increments, []string{"count", "sum"}) {
+		t.Errorf("descriptor %s", c.Descriptor())
+	}
+	decoder, err := schemas.NewDecoder(schemas.EventConfig{Body: c.spec.body(), MaxBytes: 1000, Features: schemas.FeatureConfig{Norm: "none"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for text, want := range map[string]int{
+		`{"carrier":"AA","hour":13,"delay":5}`:            3,
+		`{"carrier":"B6","hour":13,"delay":5}`:            4,
+		`{"carrier":"AA","hour":24,"delay":5,"weight":2}`: 4,
+		`{"hour":0,"carrier":"UA","delay":-1e300}`:        0,
+	} {
+		var e schemas.Event
+		if code := decoder.Decode(&e, []byte(text)); code != schemas.OK {
+			t.Fatalf("%s: %v", text, code)
+		}
+		if cell, ok := c.spec.cell(e.Numbers[:2]); cell != want || !ok {
+			t.Errorf("%s: cell %d, want %d", text, cell, want)
+		}
+	}
+}
+
+// FuzzEntries: what is taken has a canonical form that means the same.
+func FuzzEntries(f *testing.F) {
+	for _, text := range []string{"carrier=UA|AA", "hour=0:24:24", "a=1:2", "x=-1e9:1e9:7"} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		got, ok := cellsEntry(text)
+		if !ok {
+			return
+		}
+		one, _ := parseDimension(text)
+		two, fine := parseDimension(got)
+		if !fine || one.name != two.name || one.from != two.from || one.to != two.to || one.bins != two.bins || !slices.Equal(one.choices, two.choices) {
+			t.Errorf("%q: %+v, %q: %+v", text, one, got, two)
+		}
+	})
+}

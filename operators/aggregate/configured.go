@@ -1,0 +1,160 @@
+package aggregate
+
+import (
+	"encoding/json"
+	"errors"
+
+	"oriel/mechanisms"
+	"oriel/operators"
+	"oriel/schemas"
+)
+
+// configured is an operators.Configured.
+type configured struct {
+	operators.Plain
+
+	spec       specification
+	memory     uint64   // H; 0: sums do not decay
+	memories   []uint64 // of the views; one of 0: what the stream releases
+	once       bool     // steps are released alone
+	increments bool
+	every      uint64
+}
+
+var _ operators.Configured = configured{}
+
+// Extras are the noise of a count at each view; with a memory, it; and increments, where they are asked for, with the noise of their sums.
+func (c configured) Extras() []schemas.Extra {
+	extras := []schemas.Extra{{
+		Name: "count_deviation", Kind: schemas.ExtraNumbers, Text: "Standard deviation of the noise of a count, by view.",
+	}}
+	if c.spec.value != "" {
+		extras = append(extras, schemas.Extra{
+			Name: "sum_deviation", Kind: schemas.ExtraNumbers, Text: "Standard deviation of the noise of a sum of values, by view.",
+		})
+	}
+	if c.memory > 0 {
+		extras = append(extras, schemas.Extra{
+			Name: "memory", Kind: schemas.ExtraNumber, Text: "H: what a step says counts for 1 − 1/H of it a step later.",
+		})
+	}
+	if c.increments {
+		extras = append(extras, schemas.Extra{
+			Name: "increments", Kind: schemas.ExtraNumbers, Text: "Sum of the increments since the decision before: by column, then cell.",
+		}, schemas.Extra{
+			Name: "window_deviation", Kind: schemas.ExtraNumbers,
+			Text: "Standard deviation of the noise in a sum of the last 1, 2, 4, … steps' increments of a count.",
+		})
+	}
+	return extras
+}
+
+// descriptor names what decisions hold.
+type descriptor struct {
+	Cells      []string       `json:"cells"`
+	Statistics []string       `json:"statistics"`
+	Views      []view         `json:"views"`
+	Order      string         `json:"order"`
+	Value      *public        `json:"value,omitempty"`
+	Increments []string       `json:"increments,omitempty"`
+	Weights    map[string]any `json:"weights"`
+	EmitEvery  uint64         `json:"emit_every"`
+}
+
+type view struct {
+	Memory uint64 `json:"memory,omitempty"` // steps
+	Of     string `json:"of"`
+}
+
+type public struct {
+	Column string  `json:"column"`
+	Low    float64 `json:"low"`
+	High   float64 `json:"high"`
+}
+
+// Descriptor names the cells, statistics and views of a decision's numbers.
+func (c configured) Descriptor() []byte {
+	d := descriptor{
+		Cells: c.spec.labels(), Statistics: c.spec.statistics, Order: "view, then statistic, then cell", EmitEvery: c.every,
+		Weights: map[string]any{count: c.spec.weights.Count},
+	}
+	for _, memory := range c.memories {
+		v := view{Memory: memory, Of: "steps, decayed by 1 − 1/memory a step"}
+		switch {
+		case c.once:
+			v.Of = "the events of the step"
+		case memory == 0:
+			v.Of = "all events since the start"
+		}
+		d.Views = append(d.Views, v)
+	}
+	if c.spec.value != "" {
+		d.Value = &public{c.spec.value, c.spec.low, c.spec.high}
+		d.Weights[sum] = c.spec.weights.Mean
+		if c.spec.weights.Square > 0 {
+			d.Weights[squares] = c.spec.weights.Square
+		}
+	}
+	if c.increments {
+		d.Increments = c.spec.columns()
+	}
+	text, err := json.Marshal(d)
+	if err != nil {
+		panic("BUG: aggregate: descriptor: " + err.Error())
+	}
+	return text
+}
+
+// Mechanism tells the leaf.
+func (c configured) Mechanism(m *mechanisms.Config, plan []byte) error {
+	if plan != nil {
+		if err := c.checkPlan(plan); err != nil {
+			return err
+		}
+	}
+	part := c.spec.hot().Part()
+	part.Name = "cells"
+	m.Leaf = mechanisms.Leaf{Parts: []mechanisms.Part{part}}
+	return nil
+}
+
+// planVersion starts a plan: behind it the specification stands as text.
+const planVersion = 1
+
+// Plan holds the specification, of which the configuration has a digest alone.
+func (c configured) Plan(mechanisms.Config) ([]byte, error) {
+	return append([]byte{planVersion}, c.spec.canonical()...), nil
+}
+
+var errPlan = errors.New("aggregate: plan: not that of this specification")
+
+func (c configured) checkPlan(plan []byte) error {
+	if len(plan) == 0 || plan[0] != planVersion || string(plan[1:]) != c.spec.canonical() {
+		return errPlan
+	}
+	return nil
+}
+
+// Open returns a Machine.
+func (c configured) Open(plan []byte, sums *mechanisms.Stream) (operators.Machine, error) {
+	if err := c.checkPlan(plan); err != nil {
+		return nil, err
+	}
+	return newMachine(c, sums)
+}
+
+// Describe tells what a leaf is.
+func (c configured) Describe(mechanisms.Config) operators.Description {
+	return operators.Description{Leaves: c.spec.String()}
+}
+
+// Every publishes the decision of each step.
+func (c configured) Every() operators.Configured {
+	c.every = 1
+	return c
+}
+
+// Twin returns what an audit compares machines with.
+func (c configured) Twin(plan []byte) (operators.Twin, error) {
+	return &twin{spec: c.spec}, c.checkPlan(plan)
+}

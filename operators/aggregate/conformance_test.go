@@ -1,0 +1,72 @@
+package aggregate
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"oriel/mechanisms"
+	"oriel/operators"
+	"oriel/operators/optest"
+	"oriel/schemas"
+)
+
+// kinds are specifications of all sorts.
+var kinds = []struct {
+	name  string
+	m     func(batch uint64) mechanisms.Config
+	lines []string
+}{
+	{"life", func(b uint64) mechanisms.Config { return life(8, b) }, []string{
+		"CELLS=carrier=UA|AA|DL,hour=0:24:4", "VALUE=delay=-60:180", "STATISTICS=count,sum,mean*0.5,variance", "MEMORIES=4,8,64",
+		"INCREMENTS=true", "ELSEWHERE=other", "WEIGHT_MAX=2",
+	}},
+	{"life, every second", func(b uint64) mechanisms.Config { return life(8, b) }, []string{
+		"CELLS=carrier=UA|AA", "MEMORIES=4", "INCREMENTS=true", "EMIT_EVERY=2",
+	}},
+	{"total", total, []string{"CELLS=carrier=UA|AA|DL,hour=0:24:4", "VALUE=delay=-60:180", "STATISTICS=mean", "EMIT_EVERY=2"}},
+	{"weights up to 1", total, []string{"CELLS=carrier=UA|AA", "WEIGHT_MAX=1"}},
+	{"tumbling", tumbling, []string{"VALUE=delay=-60:180", "STATISTICS=count,variance*2,sum"}},
+}
+
+// drawn are events of the specification, some of them elsewhere.
+func drawn(s *specification, count int, seed uint64) []schemas.Event {
+	rng := rand.New(rand.NewPCG(seed, 3))
+	events := make([]schemas.Event, count)
+	for i := range events {
+		for _, d := range s.dimensions {
+			x := float64(rng.IntN(d.size()+1)) - 1
+			if d.choices == nil {
+				x = d.from + (d.to-d.from)*(1.2*rng.Float64()-0.1)
+			}
+			events[i].Numbers = append(events[i].Numbers, x)
+		}
+		if s.value != "" {
+			events[i].Numbers = append(events[i].Numbers, s.low+(s.high-s.low)*(1.4*rng.Float64()-0.2))
+		}
+		if s.weightMax > 0 {
+			events[i].Weight = 3 * rng.Float64()
+		}
+	}
+	return events
+}
+
+func TestConformance(t *testing.T) {
+	for _, kind := range kinds {
+		for _, batch := range []uint64{1, 3} {
+			c, m := config(t, kind.m(batch), kind.lines...)
+			plan, err := c.Plan(m)
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Run(kind.name, func(t *testing.T) {
+				optest.Run(t, func(tb testing.TB, open optest.Open) operators.Machine {
+					machine, err := c.Open(plan, open(m))
+					if err != nil {
+						tb.Fatal(err)
+					}
+					return machine
+				}, drawn(&c.spec, 30, batch))
+			})
+		}
+	}
+}

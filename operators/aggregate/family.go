@@ -1,0 +1,203 @@
+package aggregate
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"oriel/mechanisms"
+	"oriel/operators"
+	"oriel/schemas"
+)
+
+// Family is aggregate in the table of operators.
+var Family = operators.Family{
+	Name: "aggregate", Text: "numbers with errors: counts, sums, means and variances over public cells, at several memories from one release",
+	Settings: settings, Events: events, New: configure,
+}
+
+var settings = []operators.Setting{
+	{
+		Name: "CELLS", Kind: operators.List, Unit: "column=…,…", Decodes: true, Entry: cellsEntry,
+		Range: "column=text|text|… or column=from:to:bins, the column a lower-case name",
+		Text: "the dimensions of cells, columns of events: a public list of texts, or a public range in bins of equal width, its lower end " +
+			"included. Cells are their product, the last dimension fastest. Not set: one cell",
+	},
+	{
+		Name: "VALUE", Kind: operators.Text, Unit: "column=low:high", Range: "a lower-case name, ends up to 1e12 in size", Decodes: true,
+		Text: "the column of values that are summed, and its public range: values outside are clamped to it",
+	},
+	{
+		Name: "STATISTICS", Kind: operators.List, Unit: "name,…", Default: count, Decodes: true, Entry: statisticEntry,
+		Range: "count, sum, mean, variance, each once, *weight from 0.001 to 1000 behind it where it is not 1",
+		Text: "what is shown of each cell, in this order; all but count need ORIEL_VALUE. Weights share the noise out: a greater one makes what it " +
+			"stands behind more exact, at the cost of the rest; sum and mean have one",
+	},
+	{
+		Name: "ELSEWHERE", Kind: operators.Text, Unit: "name", Choices: []string{"null", "other"}, Default: "null", Decodes: true,
+		Text: "events in no cell count nowhere (null), or in one more cell, the last (other)",
+	},
+	{
+		Name: "WEIGHT_MAX", Kind: operators.Number, Unit: "weight", Range: "0 to 1e6", Default: "0", Decodes: true,
+		Text: "largest weight of an event: heavier ones are clamped to it. 0: events have no weight, each counts 1",
+	},
+	{
+		Name: "MEMORIES", Kind: operators.List, Unit: "steps,…", Range: "2 to 1048576, each once", Entry: memoryEntry,
+		Text: "memories at which decayed sums are read from one release, with ORIEL_MEMORY, for which noise is fitted: reading at others costs " +
+			"accuracy and no privacy. Not set: ORIEL_MEMORY alone",
+	},
+	{
+		Name: "INCREMENTS", Kind: operators.Flag, Unit: "bool", Default: "false",
+		Text: "with ORIEL_MEMORY: publish the released increments too, so that others can sum them over windows of their own",
+	},
+	{
+		Name: "EMIT_EVERY", Kind: operators.Count, Unit: "steps", Range: "1 to 2^31", Default: "1",
+		Text: "a decision is emitted every so many steps, with the sum of their increments; the privacy account covers all steps, so that it buys no " +
+			"privacy. 1 with once-gaussian",
+	},
+}
+
+func cellsEntry(text string) (string, bool) {
+	d, ok := parseDimension(text)
+	if !ok {
+		return "", false
+	}
+	return d.canonical(), true
+}
+
+func statisticEntry(text string) (string, bool) {
+	name, weight, ok := parseStatistic(text)
+	if ok && weight != 1 {
+		name += "*" + decimal(weight)
+	}
+	return name, ok
+}
+
+func memoryEntry(text string) (string, bool) {
+	n, err := strconv.ParseUint(text, 10, 64)
+	return strconv.FormatUint(n, 10), err == nil && n >= 2 && n <= 1<<20
+}
+
+// specified reads the settings that decide what events are, and reports what is wrong with them.
+func specified(v *operators.Values) (s specification) {
+	names := []string{"weight"}
+	for _, entry := range v.Entries("CELLS") {
+		d, _ := parseDimension(entry)
+		v.Want("CELLS", !slices.Contains(names, d.name), "%s: given twice, or the name of weights", d.name)
+		names, s.dimensions = append(names, d.name), append(s.dimensions, d)
+	}
+	s.other = v.Text("ELSEWHERE") == "other"
+	if text := v.Text("VALUE"); text != "" {
+		var ok bool
+		s.value, s.low, s.high, ok = parseValue(text)
+		v.Want("VALUE", ok, "%q: not column=low:high, a lower-case name and a range with ends up to 1e12 in size", text)
+		v.Want("VALUE", !slices.Contains(names, s.value), "%s: among ORIEL_CELLS too, or the name of weights", s.value)
+	}
+	var kinds []string
+	var weights []float64
+	for _, entry := range v.Entries("STATISTICS") {
+		name, weight, _ := parseStatistic(entry)
+		v.Want("STATISTICS", !slices.Contains(kinds, name), "%s: given twice", name)
+		v.Want("STATISTICS", name == count || s.value != "", "%s: needs ORIEL_VALUE", name)
+		kinds, weights = append(kinds, name), append(weights, weight)
+	}
+	conflict := s.weigh(kinds, weights)
+	v.Want("STATISTICS", conflict == "", "%s: sum and mean have one weight, and are given two", conflict)
+	v.Want("VALUE", s.value == "" || s.weights.Mean > 0, "set, but ORIEL_STATISTICS has count alone")
+	v.Want("CELLS", len(s.dimensions) > 0 || s.value != "", "not set, and neither is ORIEL_VALUE: events would say nothing")
+	s.weightMax = v.Number("WEIGHT_MAX")
+	v.Want("WEIGHT_MAX", s.weightMax >= 0 && s.weightMax <= 1e6, "%g: not from 0 to 1e6", s.weightMax)
+	product := 1.0
+	for _, d := range s.dimensions {
+		product = float64(product * float64(d.size()))
+	}
+	v.Want("CELLS", product <= maxCells, "%g cells: above %d", product, maxCells)
+	v.Want("CELLS", len(s.dimensions) <= schemas.MaxMembers-2, "%d dimensions: above %d", len(s.dimensions), schemas.MaxMembers-2)
+	return s
+}
+
+// body is that of events: the dimensions, the value and the weight, by their names.
+func (s *specification) body() schemas.Body {
+	b := schemas.Body{Name: "aggregate", Text: "One event: the columns of its cell, and what is summed there."}
+	for _, d := range s.dimensions {
+		m := schemas.Member{Name: d.name, Kind: schemas.KindNumber, Text: "Counted in " + d.canonical() + "."}
+		if d.choices != nil {
+			m.Kind, m.Choices, m.Open = schemas.KindChoice, d.choices, true
+		}
+		b.Members = append(b.Members, m)
+	}
+	if s.value != "" {
+		b.Members = append(b.Members, schemas.Member{
+			Name: s.value, Kind: schemas.KindNumber, Text: "Clamped to " + decimal(s.low) + " … " + decimal(s.high) + ".",
+		})
+	}
+	if s.weightMax > 0 {
+		b.Members = append(b.Members, schemas.Member{
+			Name: "weight", Kind: schemas.KindWeight, Optional: true, Default: 1, Text: "Clamped to " + decimal(s.weightMax) + ".",
+		})
+	}
+	return b
+}
+
+func events(v *operators.Values) operators.Events {
+	s := specified(v)
+	return operators.Events{Body: s.body()}
+}
+
+func configure(v *operators.Values) (operators.Configured, error) {
+	told := *v // what is wrong with the specification, events has reported
+	told.Problems = &operators.Problems{}
+	c := configured{spec: specified(&told), memory: v.Memory, increments: v.Flag("INCREMENTS"), every: v.Count("EMIT_EVERY")}
+	facts, known := mechanisms.FactsOf(v.Mechanism)
+	v.Want("MECHANISM", !known || facts.Law == mechanisms.Gaussian && !facts.Tree,
+		"%s: standard errors are known of blt and once-gaussian; take one of them", v.Mechanism)
+	c.once = facts.Once
+	for _, entry := range v.Entries("MEMORIES") {
+		n, _ := strconv.ParseUint(entry, 10, 64)
+		v.Want("MEMORIES", !slices.Contains(c.memories, n), "%d: given twice", n)
+		c.memories = append(c.memories, n)
+	}
+	const forgetful = "set, but sums decay with ORIEL_WINDOW=lifetime, ORIEL_MEMORY and ORIEL_MECHANISM=blt only"
+	v.Want("MEMORIES", c.memories == nil || v.Memory > 0, forgetful)
+	v.Want("INCREMENTS", !c.increments || v.Memory > 0, forgetful)
+	if c.memories == nil {
+		c.memories = []uint64{v.Memory}
+	}
+	v.Want("EMIT_EVERY", c.every >= 1 && c.every <= 1<<31, "%d: not within 1 to 2^31", c.every)
+	v.Want("EMIT_EVERY", !c.once || c.every == 1, "%d: with %s each step is a window of its own; ORIEL_BATCH=%d makes one of as many events, "+
+		"with less noise", c.every, v.Mechanism, v.Batch*max(1, c.every))
+	c.wantRoom(v)
+	if err := v.Err(); err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+// drawsAnEvent bounds the work that an event costs: each step draws noise for every coordinate.
+const drawsAnEvent = 4096
+
+// wantRoom refuses shapes that do not fit, and says what does.
+func (c *configured) wantRoom(v *operators.Values) {
+	n := uint64(c.spec.cells() * c.spec.width())
+	least := (n + drawsAnEvent - 1) / drawsAnEvent
+	v.Want("BATCH", v.Batch >= least, "%d: %d coordinates are drawn at each step, above %d an event; take ORIEL_BATCH=%d or more, or fewer cells",
+		v.Batch, n, drawsAnEvent, least)
+	shown := c.spec.numbers() * len(c.memories)
+	if c.increments {
+		shown += int(n)
+	}
+	v.Want("CELLS", shown <= operators.MaxDimension, "%d numbers in a decision: above %d; take fewer cells, statistics or memories", shown,
+		operators.MaxDimension)
+}
+
+// String is the leaf in words.
+func (s *specification) String() string {
+	parts := []string{decimal(s.weights.Count)}
+	if s.weights.Mean > 0 {
+		parts = append(parts, decimal(s.weights.Mean)+"·x")
+	}
+	if s.weights.Square > 0 {
+		parts = append(parts, decimal(s.weights.Square)+"·(x²−½)")
+	}
+	return "one of " + strconv.Itoa(s.cells()) + " cells, with (" + strings.Join(parts, ", ") + "), x in [−1, 1]"
+}

@@ -1,0 +1,52 @@
+package aggregate
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"math"
+	"testing"
+
+	"oriel/mechanisms/mechtest"
+	"oriel/operators"
+)
+
+// Bytes of decisions without noise never change: existing deployments have made them. The noise's are golden in mechanisms.
+func TestGoldenDecisions(t *testing.T) {
+	want := map[string]string{
+		"life":               "0207b4f4ddfa908a87b940a4c5b1116f",
+		"life, every second": "e1aaf8f7e4ef84bfa03afd7cc04b272a",
+		"weights up to 1":    "7d19cc3698166213a3aa734853a942f2",
+		"total":              "93bed99f9787911c0822aa71884e6185",
+		"tumbling":           "799a4ce3d431187774bfcf8b483048d7",
+	}
+	for _, kind := range kinds {
+		c, m := config(t, kind.m(2), kind.lines...)
+		machine, err := newMachine(c, mechtest.ZeroStream(t, m))
+		if err != nil {
+			t.Fatal(err)
+		}
+		hash, word := sha256.New(), make([]byte, 8)
+		number := func(x float64) {
+			binary.LittleEndian.PutUint64(word, math.Float64bits(x))
+			hash.Write(word)
+		}
+		for _, e := range drawn(&c.spec, 200, 11) {
+			for _, d := range machine.Add(nil, operators.Record{Event: e}) {
+				for _, x := range d.Point {
+					number(x)
+				}
+				for k, extra := range c.Extras() {
+					if extra.Name == "increments" {
+						for _, x := range d.Extras[k].Numbers {
+							number(x)
+						}
+					}
+				}
+			}
+		}
+		if got := hex.EncodeToString(hash.Sum(nil)[:16]); got != want[kind.name] {
+			t.Errorf("%s: %s, stored %s", kind.name, got, want[kind.name])
+		}
+	}
+}

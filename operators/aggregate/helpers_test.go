@@ -1,0 +1,60 @@
+package aggregate
+
+import (
+	"strings"
+	"testing"
+
+	"oriel/mechanisms"
+	"oriel/mechanisms/dp"
+	"oriel/operators"
+)
+
+// config returns the operator of settings, NAME=value, over a mechanism, and that mechanism.
+func config(t testing.TB, m mechanisms.Config, lines ...string) (configured, mechanisms.Config) {
+	t.Helper()
+	c, err := configOf(m, lines...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Mechanism(&m, nil); err != nil {
+		t.Fatal(err)
+	}
+	return c, m
+}
+
+func configOf(m mechanisms.Config, lines ...string) (configured, error) {
+	given := map[string]string{}
+	for _, line := range lines {
+		name, text, _ := strings.Cut(line, "=")
+		given[operators.Prefix+name] = text
+	}
+	p := &operators.Problems{}
+	v := operators.Source{Given: given, Common: operators.Common{
+		Mechanism: m.Name, Batch: m.Batch, Horizon: m.Horizon, Memory: m.Memory,
+	}}.Read(p, Family.Settings, func(operators.Setting) bool { return true })
+	Family.Events(v)
+	c, err := Family.New(v)
+	if err != nil {
+		return configured{}, err
+	}
+	return c.(configured), nil
+}
+
+// life is a mechanism whose sums decay; total one of all steps; tumbling one of single steps.
+func life(memory, batch uint64) mechanisms.Config {
+	return mechanisms.Config{
+		Name: "blt", Memory: memory, Batch: batch, Budget: dp.Budget{Epsilon: 1, Delta: 1e-6}, Adjacency: dp.ZeroOut,
+	}
+}
+
+func total(batch uint64) mechanisms.Config {
+	m := life(0, batch)
+	m.Window, m.Adjacency = 64, dp.Replace
+	return m
+}
+
+func tumbling(batch uint64) mechanisms.Config {
+	m := life(0, batch)
+	m.Name = "once-gaussian"
+	return m
+}

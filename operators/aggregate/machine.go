@@ -1,0 +1,182 @@
+package aggregate
+
+import (
+	"errors"
+	"fmt"
+	"math/bits"
+
+	"oriel/mechanisms"
+	"oriel/mechanisms/dp"
+	"oriel/operators"
+	"oriel/schemas"
+)
+
+// Machine is an operators.Machine. Index = step; nothing is owed before the first record.
+type Machine struct {
+	spec   specification
+	every  uint64
+	stream *mechanisms.Stream
+
+	views      []reading
+	increments *mechanisms.Reading   // since the last decision; nil: not published
+	readings   []*mechanisms.Reading // all whose sums are the machine's to keep
+	sums       []float64             // of one view, scratch
+
+	point  []float64 // the decision
+	extras []schemas.ExtraValue
+}
+
+// reading is where the sums of a view come from, and their noise.
+type reading struct {
+	own       *mechanisms.Reading // nil: what the stream releases
+	deviation mechanisms.Deviation
+}
+
+var _ operators.Machine = (*Machine)(nil)
+
+// mostWindow is log₂ of the longest window whose noise decisions with increments tell.
+const mostWindow = 20
+
+// newMachine returns the machine at step 0 over a stream of the specification's leaf. It takes the stream over.
+func newMachine(c configured, stream *mechanisms.Stream) (*Machine, error) {
+	leaf := c.spec.hot()
+	n := leaf.Size()
+	if stream.Parts() != 1 || stream.Dimension() != n || len(stream.Scratch()) != leaf.Entries() {
+		return nil, fmt.Errorf("aggregate: the stream has %d parts and %d coordinates, want one with %d", stream.Parts(), stream.Dimension(), n)
+	}
+	if stream.Once() != c.once || stream.Memory() != c.memory {
+		return nil, errors.New("aggregate: the stream releases other sums than the settings say")
+	}
+	m := &Machine{spec: c.spec, every: c.every, stream: stream, sums: make([]float64, n)}
+	for _, memory := range c.memories {
+		v := reading{}
+		var err error
+		if memory != c.memory {
+			if v.own, err = stream.Reading(0, memory); err != nil {
+				return nil, err
+			}
+			m.readings = append(m.readings, v.own)
+		}
+		if v.deviation, err = stream.Deviation(0, memory); err != nil {
+			return nil, err
+		}
+		m.views = append(m.views, v)
+	}
+	return m, m.prepare(c)
+}
+
+// prepare makes room for all that a decision says, so that no step allocates.
+func (m *Machine) prepare(c configured) error {
+	m.point = make([]float64, 0, len(m.views)*m.spec.numbers())
+	m.extras = append(m.extras, schemas.ExtraValue{Numbers: make([]float64, len(m.views))})
+	if m.spec.value != "" {
+		m.extras = append(m.extras, schemas.ExtraValue{Numbers: make([]float64, len(m.views))})
+	}
+	if c.memory > 0 {
+		m.extras = append(m.extras, schemas.ExtraValue{Number: float64(c.memory)})
+	}
+	if !c.increments {
+		return nil
+	}
+	var err error
+	if m.increments, err = m.stream.Reading(0, 0); err != nil {
+		return err
+	}
+	m.readings = append(m.readings, m.increments)
+	windows := make([]float64, min(mostWindow, bits.Len64(c.memory)+4)+1)
+	for i := range windows {
+		windows[i] = m.stream.WindowDeviation(0, 1<<i) / m.spec.weights.Count
+	}
+	m.extras = append(m.extras, schemas.ExtraValue{Numbers: make([]float64, 0, len(m.sums))}, schemas.ExtraValue{Numbers: windows})
+	return nil
+}
+
+// Open owes nothing: the first decision is that of a step.
+func (m *Machine) Open(dst []operators.Decision) []operators.Decision { return dst }
+
+// Add takes the cell, value and weight of the record. One of no cell is a null one.
+func (m *Machine) Add(dst []operators.Decision, r operators.Record) []operators.Decision {
+	if !m.stream.Add(r.Identity, m.leaf(r)) {
+		return dst
+	}
+	for _, r := range m.readings {
+		r.Take()
+	}
+	t := m.stream.Step()
+	if t%m.every != 0 {
+		return dst
+	}
+	m.decide(t)
+	return append(dst, operators.Decision{Index: t, Step: t, Point: m.point, Extras: m.extras})
+}
+
+// leaf returns the numbers of a record for the stream, or nil.
+func (m *Machine) leaf(r operators.Record) []float64 {
+	numbers := r.Event.Numbers
+	want := len(m.spec.dimensions)
+	if m.spec.value != "" {
+		want++
+	}
+	if r.Null || len(numbers) != want {
+		return nil
+	}
+	cell, ok := m.spec.cell(numbers)
+	if !ok || cell < 0 {
+		return nil
+	}
+	leaf := m.stream.Scratch()
+	leaf[0], leaf[1], leaf[2] = float64(cell), 0, 1
+	if m.spec.value != "" {
+		x := numbers[want-1]
+		if !finite(x) {
+			return nil
+		}
+		leaf[1] = (max(m.spec.low, min(m.spec.high, x)) - m.spec.middle()) / m.spec.half()
+	}
+	if m.spec.weightMax > 0 {
+		if !(r.Event.Weight >= 0 && finite(r.Event.Weight)) {
+			return nil
+		}
+		leaf[2] = r.Event.Weight // the quantiser clamps it
+	}
+	return leaf
+}
+
+// decide computes the decision of step t, all of it from releases.
+func (m *Machine) decide(t uint64) {
+	m.point = m.point[:0]
+	for i, v := range m.views {
+		sums := m.stream.Sum(0)
+		if v.own != nil {
+			sums = m.sums
+			v.own.Write(sums)
+		}
+		deviation := v.deviation.At(t)
+		m.point = m.spec.show(m.point, sums, deviation)
+		m.extras[0].Numbers[i] = deviation / m.spec.weights.Count
+		if m.spec.value != "" {
+			m.extras[1].Numbers[i] = m.spec.sumDeviation(deviation)
+		}
+	}
+	if m.increments == nil {
+		return
+	}
+	m.increments.Write(m.sums)
+	m.increments.Clear()
+	last := len(m.extras) - 2
+	m.extras[last].Numbers = m.spec.transposed(m.extras[last].Numbers[:0], m.sums)
+}
+
+// Steps counts the closed steps.
+func (m *Machine) Steps() uint64 { return m.stream.Step() }
+
+// Due gives the decision of step t the index t, where one is emitted.
+func (m *Machine) Due(step uint64) (first uint64, count int) {
+	if step == 0 || step%m.every != 0 {
+		return 0, 0
+	}
+	return step, 1
+}
+
+// Guarantee is the stream's: what happens here after the private sum is post-processing.
+func (m *Machine) Guarantee() dp.Guarantee { return m.stream.Guarantee() }

@@ -1,0 +1,299 @@
+package aggregate
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"oriel/mechanisms"
+	"oriel/mechanisms/forget"
+	"oriel/mechanisms/mechtest"
+	"oriel/operators"
+	"oriel/schemas"
+)
+
+// quiet is a machine without noise.
+func quiet(t *testing.T, c configured, m mechanisms.Config) *Machine {
+	t.Helper()
+	machine, err := newMachine(c, mechtest.ZeroStream(t, m))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return machine
+}
+
+// plain computes what decisions say from events alone, by definition: with weights γ^{t−s} of steps, and no lattice.
+type plain struct {
+	spec  *specification
+	gamma float64
+	cells [][4]float64 // Σw, Σwv, Σwv², of clamped values
+}
+
+func (p *plain) step() {
+	for i := range p.cells {
+		for k := range p.cells[i] {
+			p.cells[i][k] *= p.gamma
+		}
+	}
+}
+
+func (p *plain) add(e schemas.Event) {
+	cell := 0
+	for i, d := range p.spec.dimensions {
+		place := -1
+		for j := range d.size() {
+			if d.choices != nil && e.Numbers[i] == float64(j) || d.choices == nil && e.Numbers[i] >= d.edge(j) && e.Numbers[i] < d.edge(j+1) {
+				place = j
+			}
+		}
+		if place < 0 || cell < 0 {
+			cell = -1
+			continue
+		}
+		cell = cell*d.size() + place
+	}
+	if cell < 0 {
+		if !p.spec.other {
+			return
+		}
+		cell = len(p.cells) - 1
+	}
+	w, v := 1.0, 0.0
+	if p.spec.weightMax > 0 {
+		w = min(e.Weight, p.spec.weightMax)
+	}
+	if p.spec.value != "" {
+		v = max(p.spec.low, min(p.spec.high, e.Numbers[len(e.Numbers)-1]))
+	}
+	for k, x := range []float64{1, v, v * v} {
+		p.cells[cell][k] += w * x
+	}
+}
+
+// Every number of every decision, without noise, is what the definition says of the events: at every memory, batch and rhythm, in all modes.
+func TestNumbersAreThoseOfTheEvents(t *testing.T) {
+	for _, kind := range kinds {
+		for _, batch := range []uint64{1, 4} {
+			c, m := config(t, kind.m(batch), kind.lines...)
+			machine := quiet(t, c, m)
+			plains := make([]*plain, len(c.memories))
+			for i, memory := range c.memories {
+				gamma := 1.0
+				if memory > 0 {
+					gamma = float64(forget.Decay(memory)) / (1 << 30)
+				}
+				if c.once {
+					gamma = 0
+				}
+				plains[i] = &plain{spec: &c.spec, gamma: gamma, cells: make([][4]float64, c.spec.cells())}
+			}
+			decided := 0
+			for i, e := range drawn(&c.spec, 600, 9) {
+				if i%int(batch) == 0 {
+					for _, p := range plains {
+						p.step()
+					}
+				}
+				for _, p := range plains {
+					p.add(e)
+				}
+				made := machine.Add(nil, operators.Record{Event: e})
+				for _, d := range made {
+					decided++
+					compare(t, kind.name, c, plains, d)
+				}
+			}
+			if want := 600 / int(batch*c.every); decided != want {
+				t.Errorf("%s: %d decisions, want %d", kind.name, decided, want)
+			}
+		}
+	}
+}
+
+func compare(t *testing.T, name string, c configured, plains []*plain, d operators.Decision) {
+	t.Helper()
+	at := 0
+	half := (c.spec.high - c.spec.low) / 2
+	for view, p := range plains {
+		least := 12 * d.Extras[0].Numbers[view]
+		for _, statistic := range c.spec.statistics {
+			for cell, x := range p.cells {
+				n, mu := x[0], x[1]/x[0]
+				want := n
+				switch statistic {
+				case sum:
+					want = x[1]
+				case mean:
+					if want = (c.spec.low + c.spec.high) / 2; n > least {
+						want = mu
+					}
+				case variance:
+					if want = half * half / 2; n > least {
+						want = x[2]/n - mu*mu
+					}
+				}
+				if got := d.Point[at]; math.Abs(got-want) > 1e-3*(1+half*half/60) {
+					t.Fatalf("%s: step %d, view %d, %s of cell %d is %g, want %g", name, d.Step, view, statistic, cell, got, want)
+				}
+				at++
+			}
+		}
+	}
+	if at != len(d.Point) {
+		t.Fatalf("%s: %d numbers, want %d", name, len(d.Point), at)
+	}
+}
+
+// Whoever adds published increments up has the sums that decisions show, whatever the rhythm in which they come.
+func TestIncrementsAddUp(t *testing.T) {
+	for _, every := range []string{"1", "5"} {
+		c, m := config(t, life(16, 2), "CELLS=carrier=UA|AA", "VALUE=delay=0:10", "STATISTICS=count,sum", "INCREMENTS=true", "EMIT_EVERY="+every,
+			"MEMORIES=1048576")
+		machine, err := newMachine(c, mechtest.Open(t, m, [32]byte{3}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		columns := make([]float64, 4)
+		for i, e := range drawn(&c.spec, 400, 4) {
+			for _, d := range machine.Add(nil, operators.Record{Event: e}) {
+				increments := d.Extras[3].Numbers
+				if len(increments) != len(columns) {
+					t.Fatalf("%d increments", len(increments))
+				}
+				for k, u := range increments {
+					columns[k] += u
+				}
+				// A memory of 2²⁰ steps forgets next to nothing in 200.
+				for cell := range 2 {
+					n, s := d.Point[cell], d.Point[2+cell]
+					wantN, wantS := columns[cell], 5*columns[cell]+5*columns[2+cell]
+					if math.Abs(n-wantN) > 1e-3*(1+math.Abs(wantN)+float64(d.Step)) || math.Abs(s-wantS) > 1e-2*(1+math.Abs(wantS)+float64(d.Step)) {
+						t.Fatalf("record %d: count %g of %g, sum %g of %g", i, n, wantN, s, wantS)
+					}
+				}
+			}
+		}
+	}
+}
+
+// The noise of every count and sum has the standard deviation that the decision says, at every view and in every mode, over 900 runs: the sample
+// variance of a normal deviate of so many runs is within 6.11·√(2/900) = 0.289 of one but for once in 10⁹ per number looked at.
+func TestDeviationsAreThoseOfTheNoise(t *testing.T) {
+	const runs, records = 900, 96
+	for _, kind := range []struct {
+		m     mechanisms.Config
+		lines []string
+	}{
+		{life(8, 2), []string{"STATISTICS=count,sum*2", "VALUE=delay=-60:180", "CELLS=carrier=UA|AA", "MEMORIES=3,8,100"}},
+		{total(2), []string{"STATISTICS=sum,count", "VALUE=delay=-60:180", "CELLS=carrier=UA|AA"}},
+		{tumbling(8), []string{"STATISTICS=count,sum*0.5", "VALUE=delay=0:1", "CELLS=carrier=UA|AA"}},
+	} {
+		c, m := config(t, kind.m, kind.lines...)
+		plan := mechtest.Plan(t, m)
+		seat, err := mechanisms.NewSeat(m, plan)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var squared [][]float64
+		var last operators.Decision
+		for run := range runs {
+			machine, err := newMachine(c, seat.Open([32]byte{byte(run), byte(run >> 8), 5}))
+			if err != nil {
+				t.Fatal(err)
+			}
+			step := 0
+			for range records {
+				for _, d := range machine.Add(nil, operators.Record{Null: true}) {
+					if run == 0 {
+						squared = append(squared, make([]float64, len(d.Point)))
+					}
+					for i, x := range d.Point {
+						squared[step][i] += x * x / runs
+					}
+					step, last = step+1, d
+				}
+			}
+		}
+		// The last step's deviations; those before are checked by TestSpreads against the exact ones.
+		for view := range c.memories {
+			for k, statistic := range c.spec.statistics {
+				sd := last.Extras[0].Numbers[view]
+				if statistic == sum {
+					sd = last.Extras[1].Numbers[view]
+				}
+				for cell := range c.spec.cells() {
+					got := squared[len(squared)-1][view*c.spec.numbers()+k*c.spec.cells()+cell]
+					if math.Abs(got/(sd*sd)-1) > 0.289 {
+						t.Errorf("%v: view %d, %s of cell %d: deviation %g, said %g", kind.lines, view, statistic, cell, math.Sqrt(got), sd)
+					}
+				}
+			}
+		}
+	}
+}
+
+// A plan of another specification is refused.
+func TestPlanIsOfTheSpecification(t *testing.T) {
+	one, m := config(t, life(8, 1), "CELLS=carrier=UA|AA")
+	other, _ := config(t, life(8, 1), "CELLS=carrier=UA|DL")
+	plan, err := other.Plan(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := one.Open(plan, mechtest.ZeroStream(t, m)); err == nil {
+		t.Error("Open takes the plan of other cells")
+	}
+	if err := one.Mechanism(&m, plan); err == nil {
+		t.Error("Mechanism takes the plan of other cells")
+	}
+	if _, err := one.Twin(nil); err == nil {
+		t.Error("Twin takes an empty plan")
+	}
+}
+
+// What cannot be is refused, with what to do.
+func TestRefusals(t *testing.T) {
+	f := func(m mechanisms.Config, want string, lines ...string) {
+		t.Helper()
+		if _, err := configOf(m, lines...); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v: %v, want %q", lines, err, want)
+		}
+	}
+	f(life(8, 1), "ORIEL_CELLS: not set, and neither is ORIEL_VALUE")
+	f(life(8, 1), "100000 coordinates are drawn at each step, above 4096 an event; take ORIEL_BATCH=25 or more", "CELLS=user=0:100000:100000")
+	f(life(8, 1), "mean: needs ORIEL_VALUE", "CELLS=a=x|y", "STATISTICS=mean")
+	f(life(8, 1), "count: given twice", "CELLS=a=x|y", "STATISTICS=count,count*2")
+	f(life(8, 1), "sum and mean have one weight", "VALUE=v=0:1", "STATISTICS=sum*2,mean*3")
+	f(life(8, 1), "ORIEL_CELLS: entry 2: not column=text", "CELLS=a=x|y,b")
+	f(life(8, 1), "a: given twice, or the name of weights", "CELLS=a=x|y,a=0:1:2")
+	f(life(8, 1), "a: among ORIEL_CELLS too", "CELLS=a=x|y", "VALUE=a=0:1", "STATISTICS=sum")
+	f(life(8, 1), "not column=low:high", "VALUE=v=1:0", "STATISTICS=sum")
+	f(life(8, 1), "set, but ORIEL_STATISTICS has count alone", "VALUE=v=0:1")
+	f(life(8, 1), "4: given twice", "CELLS=a=x|y", "MEMORIES=4,4")
+	f(life(8, 1), "above 1048576", "CELLS=a=0:1:2000,b=0:1:2000")
+	f(total(1), "sums decay with ORIEL_WINDOW=lifetime", "CELLS=a=x|y", "MEMORIES=4")
+	f(total(1), "sums decay with ORIEL_WINDOW=lifetime", "CELLS=a=x|y", "INCREMENTS=true")
+	f(tumbling(10), "ORIEL_BATCH=30 makes one", "CELLS=a=x|y", "EMIT_EVERY=3")
+	tree := total(1)
+	tree.Name = "tree-gaussian"
+	f(tree, "standard errors are known of blt and once-gaussian", "CELLS=a=x|y")
+}
+
+// No step allocates.
+func TestStepsDoNotAllocate(t *testing.T) {
+	for _, kind := range kinds {
+		c, m := config(t, kind.m(2), kind.lines...)
+		machine, err := newMachine(c, mechtest.Open(t, m, [32]byte{3}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		events, i := drawn(&c.spec, 64, 2), 0
+		dst := make([]operators.Decision, 0, 4)
+		if n := testing.AllocsPerRun(100, func() {
+			dst = machine.Add(dst[:0], operators.Record{Event: events[i%64]})
+			i++
+		}); n != 0 {
+			t.Errorf("%s: %g allocations an event", kind.name, n)
+		}
+	}
+}
