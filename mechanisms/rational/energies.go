@@ -5,12 +5,14 @@ import (
 	"math/bits"
 )
 
-// Energies tells the energy of the first terms of a Sum for many numbers of terms, in float64 and quickly: the geometric sums of Energy,
+// Energies tells the energy of the first terms of a Sum for many numbers of terms, in float64 and quickly: the
+// geometric sums of Energy,
 //
 //	Σ_{i,k} g_ik·(1 − p_i^t·p_k^t),    g_ik = w_iw_k/(1 − p_ip_k),
 //
-// with powers of rates in 62 fraction bits, the same on every CPU. Powers err by t·2⁻⁶² and products round once each: with Σ|g_ik| ≤ 2²⁸ the
-// result errs by 2⁻²⁰ at most up to 2³⁰ terms, behind which no power is left where rates fade in a million terms.
+// with powers of rates in 62 fraction bits, the same on every CPU. Powers err by t·2⁻⁶² and products round once each:
+// with Σ|g_ik| ≤ 2²⁸ the result errs by 2⁻²⁰ at most up to 2³⁰ terms, behind which no power is left where rates fade
+// in a million terms.
 type Energies struct {
 	rates  []uint64 // times 2³⁰
 	weight []float64
@@ -21,7 +23,8 @@ const maxGain = 1 << 28
 
 const one62 = 1 << 62
 
-// NewEnergies returns that of a sum with the rates Poles/2³⁰ below 1 and the weights. It refuses one whose terms cancel.
+// NewEnergies returns that of a sum with the rates Poles/2³⁰ below 1 and the weights. It refuses one whose terms
+// cancel.
 func NewEnergies(poles []uint32, weights []Interval) (*Energies, error) {
 	e := &Energies{}
 	gain := 0.0
