@@ -2,8 +2,10 @@ package auditor
 
 import (
 	"encoding/binary"
+	"slices"
 
 	"oriel/mechanisms"
+	"oriel/mechanisms/lattice"
 	"oriel/mechanisms/noise"
 	"oriel/operators"
 )
@@ -74,6 +76,16 @@ func (p *player) sum() []float64 {
 		p.release = append(p.release, p.streams[p.now].Sum(p.subject.first+k)...)
 	}
 	return p.release
+}
+
+// copyIncrements copies those of the last step, by part; nil of a sum that has none.
+func (p *player) copyIncrements() [][]lattice.Int128 {
+	stream := p.streams[p.now]
+	var all [][]lattice.Int128
+	for i := range stream.Parts() {
+		all = append(all, slices.Clone(stream.Increments(i)))
+	}
+	return all
 }
 
 // appendSums appends the last releases of all parts.

@@ -11,6 +11,7 @@ import (
 	"oriel/mechanisms"
 	"oriel/mechanisms/audit"
 	"oriel/mechanisms/audit/given"
+	"oriel/mechanisms/lattice"
 	"oriel/mechanisms/noise"
 	"oriel/operators"
 )
@@ -37,9 +38,10 @@ func (a *Subject) repetitions(steps uint64) (runs, each uint64) {
 	return max(2, min(mostRepeated, repeatedRecords/(each*a.mechanism.Batch))), each
 }
 
-// recorded is a run's releases and decisions, step by step, as bytes, and its draws.
+// recorded is a run's releases and decisions, step by step, as bytes, its draws, and of sums that have them the increments, by step and part.
 type recorded struct {
 	releases, decisions [][]byte
+	increments          [][][]lattice.Int128
 	draws               []drawn
 }
 
@@ -57,6 +59,7 @@ func record(c *crowded, purpose string, number uint64, broken bool) (out recorde
 func (c *crowded) record(out *recorded, purpose string, number uint64, broken bool) error {
 	return c.play(purpose, number, broken, func(s step) {
 		out.releases = append(out.releases, c.appendSums(nil))
+		out.increments = append(out.increments, c.copyIncrements())
 		out.decisions = append(out.decisions, appendDecisions(nil, s.made))
 	})
 }
@@ -99,16 +102,17 @@ func differ(x, y [][]byte) int {
 func (r recorded) sums(leaf mechanisms.Leaf) []mechanisms.Sum {
 	var sums []mechanisms.Sum
 	at := 0
-	for _, part := range leaf.Parts {
+	for k, part := range leaf.Parts {
 		from := at
-		sums = append(sums, given.New(func(dst []float64, step uint64) {
+		sum := given.New(func(dst []float64, step uint64) {
 			for i := range dst {
 				dst[i] = math.Float64frombits(binary.LittleEndian.Uint64(r.releases[step-1][8*(from+i):]))
 				if part.Scales != nil {
 					dst[i] = unscaled(dst[i], math.Sqrt(float64(part.Scales[i])))
 				}
 			}
-		}))
+		}).With(func(step uint64) []lattice.Int128 { return r.increments[step-1][k] })
+		sums = append(sums, sum)
 		at += part.Size
 	}
 	return sums

@@ -4,12 +4,14 @@ import (
 	"slices"
 
 	"oriel/operators"
+	"oriel/operators/aggregate"
 	"oriel/operators/coco"
 )
 
 // All has a row an operator. The first decodes events where no operator is named.
 var All = Table{
 	coco.Family,
+	aggregate.Family,
 }
 
 // Table is a list of operators, in the order in which people read of them.
