@@ -7,6 +7,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -119,5 +120,35 @@ func servesAggregate(t *testing.T, name string, more map[string]string) {
 	}
 	if text := f.must("plan"); !strings.Contains(text, "one of 7 cells") {
 		t.Errorf("plan: %s", text)
+	}
+}
+
+// TestAggregateOfTheReadme: README.md's specification is one, in each of the modes that it names.
+func TestAggregateOfTheReadme(t *testing.T) {
+	content, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, text, _ := strings.Cut(string(content), "### Numbers instead of a model")
+	text, _, _ = strings.Cut(text, "\n##")
+	for name, change := range map[string]map[string]string{
+		"life":     {},
+		"total":    {"ORIEL_WINDOW": "1024", "ORIEL_MEMORY": "", "ORIEL_MEMORIES": ""},
+		"tumbling": {"ORIEL_MECHANISM": "once-gaussian", "ORIEL_BATCH": "1000", "ORIEL_WINDOW": "", "ORIEL_MEMORY": "", "ORIEL_MEMORIES": ""},
+	} {
+		f := &fixture{t: t, env: map[string]string{"ORIEL_EPSILON": "1", "ORIEL_DELTA": "1e-6"}}
+		for _, set := range regexp.MustCompile(`(ORIEL_\w+)=('[^']*'|\S+)`).FindAllStringSubmatch(text[:strings.LastIndex(text, "```")], -1) {
+			f.env[set[1]] = strings.Trim(set[2], "'")
+		}
+		for key, value := range change {
+			if f.env[key] = value; value == "" {
+				delete(f.env, key)
+			} else if !strings.Contains(text, value) {
+				t.Errorf("%s: README.md does not say %s", name, value)
+			}
+		}
+		if said := f.must("plan"); !strings.Contains(said, "one of 72 cells") {
+			t.Errorf("%s: %s", name, said)
+		}
 	}
 }

@@ -89,6 +89,9 @@ func (v Variable) Initial() string {
 // Table is the settings table in Markdown, as deploy/SETTINGS.md holds it.
 func Table() string { return markdown(Groups()) }
 
+// cell is a text within a table's cell, which a bar would end.
+func cell(text string) string { return strings.ReplaceAll(text, "|", `\|`) }
+
 func markdown(groups []Group) string {
 	var b strings.Builder
 	for _, g := range groups {
@@ -97,7 +100,7 @@ func markdown(groups []Group) string {
 		}
 		b.WriteString("| setting | unit | range | default | meaning |\n|---|---|---|---|---|\n")
 		for _, v := range g.Variables {
-			fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s |\n", v.Name, v.Unit, v.Range, v.Initial(), v.Text)
+			fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s |\n", v.Name, cell(v.Unit), cell(v.Range), cell(v.Initial()), cell(v.Text))
 		}
 	}
 	return b.String()
