@@ -23,7 +23,8 @@ type configured struct {
 
 var _ operators.Configured = configured{}
 
-// Extras are the noise of a count at each view; with a memory, it; and increments, where they are asked for, with the noise of their sums.
+// Extras are the noise of a count and of a sum at each view; intervals of means and variances; with a memory, it; and
+// increments, where they are asked for, with the noise of their sums.
 func (c configured) Extras() []schemas.Extra {
 	extras := []schemas.Extra{{
 		Name: "count_deviation", Kind: schemas.ExtraNumbers, Text: "Standard deviation of the noise of a count, by view.",
@@ -33,6 +34,7 @@ func (c configured) Extras() []schemas.Extra {
 			Name: "sum_deviation", Kind: schemas.ExtraNumbers, Text: "Standard deviation of the noise of a sum of values, by view.",
 		})
 	}
+	extras = append(extras, c.spec.intervalExtras()...)
 	if c.memory > 0 {
 		extras = append(extras, schemas.Extra{
 			Name: "memory", Kind: schemas.ExtraNumber, Text: "H: what a step says counts for 1 − 1/H of it a step later.",

@@ -182,7 +182,7 @@ func (c *configured) wantRoom(v *operators.Values) {
 	least := (n + drawsAnEvent - 1) / drawsAnEvent
 	v.Want("BATCH", v.Batch >= least, "%d: %d coordinates are drawn at each step, above %d an event; take ORIEL_BATCH=%d or more, or fewer cells",
 		v.Batch, n, drawsAnEvent, least)
-	shown := c.spec.numbers() * len(c.memories)
+	shown := (c.spec.numbers() + 2*len(c.spec.bounded())*c.spec.cells()) * len(c.memories)
 	if c.increments {
 		shown += int(n)
 	}

@@ -22,8 +22,9 @@ type Machine struct {
 	readings   []*mechanisms.Reading // all whose sums are the machine's to keep
 	sums       []float64             // of one view, scratch
 
-	point  []float64 // the decision
-	extras []schemas.ExtraValue
+	point     []float64 // the decision
+	extras    []schemas.ExtraValue
+	intervals []schemas.ExtraValue // of extras
 }
 
 // reading is where the sums of a view come from, and their noise.
@@ -72,9 +73,15 @@ func (m *Machine) prepare(c configured) error {
 	if m.spec.value != "" {
 		m.extras = append(m.extras, schemas.ExtraValue{Numbers: make([]float64, len(m.views))})
 	}
+	from := len(m.extras)
+	for range m.spec.intervalExtras() {
+		m.extras = append(m.extras, schemas.ExtraValue{Numbers: make([]float64, 0, len(m.views)*m.spec.cells())})
+	}
+	to := len(m.extras)
 	if c.memory > 0 {
 		m.extras = append(m.extras, schemas.ExtraValue{Number: float64(c.memory)})
 	}
+	defer func() { m.intervals = m.extras[from:to] }() // when it is whole
 	if !c.increments {
 		return nil
 	}
@@ -145,6 +152,9 @@ func (m *Machine) leaf(r operators.Record) []float64 {
 // decide computes the decision of step t, all of it from releases.
 func (m *Machine) decide(t uint64) {
 	m.point = m.point[:0]
+	for i := range m.intervals {
+		m.intervals[i].Numbers = m.intervals[i].Numbers[:0]
+	}
 	for i, v := range m.views {
 		sums := m.stream.Sum(0)
 		if v.own != nil {
@@ -153,6 +163,7 @@ func (m *Machine) decide(t uint64) {
 		}
 		deviation := v.deviation.At(t)
 		m.point = m.spec.show(m.point, sums, deviation)
+		m.spec.appendIntervals(m.intervals, sums, deviation)
 		m.extras[0].Numbers[i] = deviation / m.spec.weights.Count
 		if m.spec.value != "" {
 			m.extras[1].Numbers[i] = m.spec.sumDeviation(deviation)

@@ -123,12 +123,14 @@ func compare(t *testing.T, name string, c configured, plains []*plain, d operato
 				switch statistic {
 				case sum:
 					want = x[1]
-				case mean:
-					if want = (c.spec.low + c.spec.high) / 2; n > least {
+				case mean, variance:
+					i := view*len(p.cells) + cell
+					low, high := extra(t, c, d, statistic+"_low")[i], extra(t, c, d, statistic+"_high")[i]
+					want = (low + high) / 2
+					switch {
+					case n > least && statistic == mean:
 						want = mu
-					}
-				case variance:
-					if want = half * half / 2; n > least {
+					case n > least:
 						want = x[2]/n - mu*mu
 					}
 				}
@@ -156,7 +158,7 @@ func TestIncrementsAddUp(t *testing.T) {
 		columns := make([]float64, 4)
 		for i, e := range drawn(&c.spec, 400, 4) {
 			for _, d := range machine.Add(nil, operators.Record{Event: e}) {
-				increments := d.Extras[3].Numbers
+				increments := d.Extras[3].Numbers // behind deviations and memory
 				if len(increments) != len(columns) {
 					t.Fatalf("%d increments", len(increments))
 				}

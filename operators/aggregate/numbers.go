@@ -25,8 +25,10 @@ const shown = 12
 //
 //	count      n
 //	sum        middle·n + half·x                  the sum of clamped values
-//	mean       middle + half·x/n                  within the public range; its middle where n is not above 12 deviations
-//	variance   half²·(y/n + ½ − (x/n)²)           from 0 to half²; half of that where n is not above 12 deviations
+//	mean       middle + half·x/n                  within the public range
+//	variance   half²·(y/n + ½ − (x/n)²)           from 0 to half²
+//
+// Where n is not above 12 deviations, a mean or variance is the middle of its interval.
 func (s *specification) show(dst, sums []float64, deviation float64) []float64 {
 	width, cells := s.width(), s.cells()
 	middle, half := s.middle(), s.half()
@@ -42,11 +44,11 @@ func (s *specification) show(dst, sums []float64, deviation float64) []float64 {
 			case sum:
 				number = float64(middle*n) + float64(half*at[1]/s.weights.Mean)
 			case mean:
-				if number = middle; n > least {
-					number += float64(half * within(at[1]/s.weights.Mean/n, -1, 1))
+				if number = s.interval(mean, at, deviation).middle(); n > least {
+					number = middle + float64(half*within(at[1]/s.weights.Mean/n, -1, 1))
 				}
 			case variance:
-				if number = float64(most / 2); n > least {
+				if number = s.interval(variance, at, deviation).middle(); n > least {
 					x := at[1] / s.weights.Mean / n
 					number = float64(most * within(at[2]/s.weights.Square/n+0.5-float64(x*x), 0, 1))
 				}
