@@ -2,8 +2,10 @@ package mechanisms_test
 
 import (
 	"bytes"
+	"encoding/binary"
 	"math"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -122,9 +124,11 @@ func TestDistancesBeyondAWord(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b[0] = 5
-	if _, err := mechanisms.ParsePlan(b); err == nil {
-		t.Error("a plan of version 5 of words is accepted")
+	// Behind version, name, filter, count of parts, the part's empty name, size, entries and grid stand both squares.
+	at := 1 + 1 + len("blt") + 2 + int(binary.LittleEndian.Uint16(b[5:])) + 2 + 1 + 4 + 4 + 4 + 8
+	widened := slices.Concat([]byte{5}, b[1:at+8], make([]byte, 8), b[at+8:at+16], make([]byte, 8), b[at+16:])
+	if _, err := mechanisms.ParsePlan(widened); err == nil || !strings.Contains(err.Error(), "every distance fits version 4") {
+		t.Errorf("a plan of version 5 whose squares fit a word: %v", err)
 	}
 }
 
