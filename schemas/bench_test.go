@@ -78,3 +78,16 @@ func BenchmarkParseDecision(b *testing.B) {
 		}
 	}
 }
+
+func BenchmarkAppendFloat(b *testing.B) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	x := make([]float64, 1<<17)
+	for k := range x {
+		x[k] = rng.NormFloat64() / 8
+	}
+	var dst []byte
+	b.ReportAllocs()
+	for i := 0; b.Loop(); i++ {
+		dst = AppendFloat(dst[:0], x[i%len(x)])
+	}
+}

@@ -1,13 +1,18 @@
 package schemas
 
 import (
+	"encoding/binary"
 	"math"
+	"math/bits"
+	"slices"
 	"strconv"
 )
 
 // AppendFloat appends the shortest decimal that reads back as f, the closest to f among those, as encoding/json
 // prints a float64: with an exponent only below 1e-6 and from 1e21 on, without a leading zero in it. −0 is printed as
-// 0. f must be finite.
+// 0. f must be finite. Bytes of dst between its length and its capacity are working space.
+//
+// A decision is mostly this, so that what depends on the digits has no branches, and all copies have a fixed length.
 func AppendFloat(dst []byte, f float64) []byte {
 	if math.IsNaN(f) || math.IsInf(f, 0) {
 		panic("BUG: schemas: a number of a decision is not finite")
@@ -15,70 +20,100 @@ func AppendFloat(dst []byte, f float64) []byte {
 	if n := int64(f); float64(n) == f && -1e15 < f && f < 1e15 {
 		return strconv.AppendInt(dst, n, 10)
 	}
-	if f < 0 {
-		dst = append(dst, '-')
-		f = -f
-	}
-	digits, e := shortestDecimal(f)
-	var buffer [20]byte
-	text := formatDigits(&buffer, digits)
-	point := len(text) + e // digits in front of the point
-	switch {
+	size := len(dst)
+	dst = slices.Grow(dst, longest)
+	dst = append(dst, '-')[:size+int(math.Float64bits(f)>>63)]
+	f = math.Abs(f)
+
+	number, e := shortestDecimal(f)
+	var d digits
+	d.set(number)
+	point := d.last + e - d.first // digits in front of the point, before zeros at the end are cut
+	d.trim()
+	switch size := len(dst); {
 	case f < 1e-6 || f >= 1e21:
-		dst = append(dst, text[0])
-		if len(text) > 1 {
-			dst = append(append(dst, '.'), text[1:]...)
-		}
-		dst = append(dst, 'e')
-		if f >= 1 {
-			dst = append(dst, '+')
-		}
-		return strconv.AppendInt(dst, int64(point-1), 10)
+		return d.appendScientific(dst, point)
 	case point <= 0:
-		dst = append(dst, "0.00000"[:2-point]...)
-		return append(dst, text...)
-	case point < len(text):
-		dst = append(append(dst, text[:point]...), '.')
-		return append(dst, text[point:]...)
+		to := dst[size : size+longest-1]
+		copy(to[:8], "0.000000")
+		d.copy(to[2-point:], d.first)
+		return dst[:size+2-point+d.last-d.first]
+	case point < d.last-d.first:
+		to := dst[size : size+longest-1]
+		d.copy(to, d.first)
+		d.copy(to[point+1:], d.first+point)
+		to[point] = '.'
+		return dst[:size+1+d.last-d.first]
 	default:
-		dst = append(dst, text...)
-		return append(dst, "00000000000000000000"[:point-len(text)]...)
+		dst = append(dst, d.text[d.first:d.last]...)
+		return append(dst, "00000000000000000000"[:point-(d.last-d.first)]...)
 	}
 }
 
-// formatDigits prints n > 0 at the end of the buffer, two digits at a time.
-func formatDigits(buffer *[20]byte, n uint64) []byte {
-	const pairs = "00010203040506070809" +
-		"10111213141516171819" +
-		"20212223242526272829" +
-		"30313233343536373839" +
-		"40414243444546474849" +
-		"50515253545556575859" +
-		"60616263646566676869" +
-		"70717273747576777879" +
-		"80818283848586878889" +
-		"90919293949596979899"
-	i := len(buffer)
-	for n >= 1e8 { // 32-bit divisions are cheaper
-		low := uint32(n % 1e8)
-		n /= 1e8
-		for range 4 {
-			pair := low % 100 * 2
-			low /= 100
-			i -= 2
-			buffer[i], buffer[i+1] = pairs[pair], pairs[pair+1]
-		}
+// longest is more than a number takes, with what fixed copies write behind it.
+const longest = 56
+
+// digits are those of a number from 1 to 10^17 − 1, text[first:last], in front of zeros.
+type digits struct {
+	text        [48]byte
+	first, last int
+	low, high   uint64 // the last eight digits, and the eight before, as octets
+}
+
+// set prints the number.
+func (d *digits) set(n uint64) {
+	front := n / 1e8
+	d.low = octets(uint32(n - front*1e8))
+	top := front / 1e8
+	d.high = octets(uint32(front - top*1e8))
+	d.text[7] = '0' + byte(top)
+	binary.LittleEndian.PutUint64(d.text[8:], d.high|zeros)
+	binary.LittleEndian.PutUint64(d.text[16:], d.low|zeros)
+	d.last = 24
+	d.first = 8 + bits.TrailingZeros64(d.high)/8
+	if top != 0 {
+		d.first = 7
+	} else if d.high == 0 {
+		d.first = 16 + bits.TrailingZeros64(d.low)/8
 	}
-	rest := uint32(n)
-	for rest >= 10 {
-		pair := rest % 100 * 2
-		rest /= 100
-		i -= 2
-		buffer[i], buffer[i+1] = pairs[pair], pairs[pair+1]
+}
+
+// trim cuts zeros at the end.
+func (d *digits) trim() {
+	d.last = 24 - bits.LeadingZeros64(d.low)/8
+	if d.low == 0 {
+		d.last = max(8, 16-bits.LeadingZeros64(d.high)/8)
 	}
-	if rest > 0 {
-		i--
-		buffer[i] = '0' + byte(rest)
+}
+
+// copy writes the digits from one on, and whatever stands behind them.
+func (d *digits) copy(to []byte, from int) {
+	*(*[17]byte)(to) = *(*[17]byte)(d.text[from:])
+}
+
+// appendScientific appends d.dd…e±x.
+func (d *digits) appendScientific(dst []byte, point int) []byte {
+	text := d.text[d.first:d.last]
+	dst = append(dst, text[0])
+	if len(text) > 1 {
+		dst = append(append(dst, '.'), text[1:]...)
 	}
-	return buffer[i:]
+	dst = append(dst, 'e')
+	if point > 0 {
+		dst = append(dst, '+')
+	}
+	return strconv.AppendInt(dst, int64(point-1), 10)
+}
+
+const zeros = 0x3030303030303030
+
+// octets returns the eight digits of n < 10^8, the first in the lowest byte: halves of four digits, of two, of one, all
+// of a size divided at once.
+func octets(n uint32) uint64 {
+	front := n / 1e4
+	v := uint64(front) | uint64(n-front*1e4)<<32
+	hundreds := v * 10486 >> 20 & 0x0000007f_0000007f // v/100 for v < 10^4
+	v = hundreds | (v-hundreds*100)<<16
+	tens := v * 103 >> 10 & 0x000f_000f_000f_000f // v/10 for v < 100
+	return tens | (v-tens*10)<<8
 }

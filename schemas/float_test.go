@@ -61,6 +61,31 @@ func TestAppendFloatAgreesWithEncodingJSON(t *testing.T) {
 	}
 }
 
+// TestShortestDecimalOfOrdinaryNumbers compares the form without branches with the one that takes a candidate at a
+// time, where it is asked for: everywhere but at powers of two and below the normal numbers.
+func TestShortestDecimalOfOrdinaryNumbers(t *testing.T) {
+	rng := rand.New(rand.NewPCG(11, 12))
+	check := func(f float64) {
+		digits, e := shortestDecimal(f)
+		want, wantExponent := shortestAtEnds(f)
+		for ; wantExponent > e; wantExponent-- {
+			want *= 10 // a multiple of ten may be given either way
+		}
+		if digits != want || e != wantExponent {
+			t.Fatalf("%x: %d·10^%d, not %d·10^%d", math.Float64bits(f), digits, e, want, wantExponent)
+		}
+	}
+	for exponent := uint64(1); exponent < 0x7ff; exponent++ {
+		for _, c := range []uint64{1, 2, 3, 1<<52 - 2, 1<<52 - 1} {
+			check(math.Float64frombits(exponent<<52 | c))
+		}
+		for range 200 {
+			check(math.Float64frombits(exponent<<52 | rng.Uint64()>>12 | 1))
+			check(math.Float64frombits(exponent<<52 | rng.Uint64()>>12&^1 | 2))
+		}
+	}
+}
+
 func FuzzAppendFloat(f *testing.F) {
 	for _, x := range edgeFloats()[:30] {
 		f.Add(x)

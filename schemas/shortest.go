@@ -7,14 +7,66 @@ import (
 )
 
 // shortestDecimal returns digits and e with digits·10^e the shortest decimal that rounds to f > 0, the closest to f
-// if there are several, and digits not a multiple of 10.
+// if there are several. digits may end in zeros.
 //
-// This is Schubfach (R. Giulietti, "The Schubfach way to render doubles", 2021, §9). strconv does the same in twice
-// the time, and a decision of 32 coordinates is mostly this. f = c·2^q; everything that rounds to f lies between
-// (4c−2)·2^(q−2), or 4c−1 at a power of two, and (4c+2)·2^(q−2), the ends included if c is even. With 10^k the
-// largest power of ten not above the width, s = ⌊f/10^k⌋ or s+1 lies in there, and at most one multiple of 10 does.
-// The three products are taken times 4 and rounded to odd, so that comparisons with them are exact.
+// This is Schubfach (R. Giulietti, "The Schubfach way to render doubles", 2021, §9). f = c·2^q; everything that rounds
+// to f lies between (4c−2)·2^(q−2), or 4c−1 at a power of two, and (4c+2)·2^(q−2), the ends included if c is even. With
+// 10^k the largest power of ten not above the width, s = ⌊f/10^k⌋ or s+1 lies in there, and at most one multiple of 10
+// does. The three products are taken times 4 and rounded to odd, so that comparisons with them are exact.
 func shortestDecimal(f float64) (digits uint64, e int) {
+	b := math.Float64bits(f)
+	c := b & (1<<52 - 1)
+	q := int(b>>52) - 1075
+	if c == 0 || q == -1075 {
+		return shortestAtEnds(f)
+	}
+	k := q * 1262611 >> 22                    // ⌊log10(2^q)⌋
+	shift := uint(q+(-k*1741647)>>19+1) & 63  // ⌊log2(10^-k)⌋
+	g := &powersOfTen128[-k-minPowerOfTen128] // 10^-k, rounded up to 128 bits
+	lower, middle, upper := around(g, c|1<<52, shift)
+
+	// Which of the candidates it is nobody can foresee, so there are no branches. Of s and s+1 the closer one is in the
+	// interval, which is as long below f as above.
+	s := middle / 4
+	tens := s / 10
+	digits = s
+	if middle+s&1 > 4*s+2 { // beyond half, or at half with s odd
+		digits = s + 1
+	}
+	var below, above uint64
+	if lower <= 40*tens {
+		below = 1
+	}
+	if 40*tens+40 <= upper {
+		above = 1
+	}
+	if below != above {
+		digits = (tens + above) * 10
+	}
+	return digits, k
+}
+
+// around returns roundToOdd(g, (4c−2)<<shift) + c&1, roundToOdd(g, 4c<<shift) and roundToOdd(g, (4c+2)<<shift) − c&1,
+// the first and the last by the distance to the second.
+func around(g *[2]uint64, c uint64, shift uint) (lower, middle, upper uint64) {
+	high, mid := bits.Mul64(g[0], 4*c<<shift)
+	carried, low := bits.Mul64(g[1], 4*c<<shift)
+	mid, carry := bits.Add64(mid, carried, 0)
+	high += carry
+	half2, half1, half0 := g[0]>>(63-shift), g[0]<<(shift+1)|g[1]>>(63-shift), g[1]<<(shift+1)
+
+	_, carry = bits.Sub64(low, half0, 0)
+	lowerMid, carry := bits.Sub64(mid, half1, carry)
+	lower, _ = bits.Sub64(high, half2, carry)
+	_, carry = bits.Add64(low, half0, 0)
+	upperMid, carry := bits.Add64(mid, half1, carry)
+	upper, _ = bits.Add64(high, half2, carry)
+	return odd(lower, lowerMid) + c&1, odd(high, mid), odd(upper, upperMid) - c&1
+}
+
+// shortestAtEnds is shortestDecimal of any number, a candidate at a time: powers of two, whose interval is shorter
+// below, and numbers without a leading one come here.
+func shortestAtEnds(f float64) (digits uint64, e int) {
 	b := math.Float64bits(f)
 	c := b & (1<<52 - 1)
 	q := int(b>>52) - 1075
@@ -27,9 +79,9 @@ func shortestDecimal(f float64) (digits uint64, e int) {
 	} else {
 		q = -1074
 	}
-	k := (q*1262611 - closer*524031) >> 22    // ⌊log10(2^q)⌋, or of ¾·2^q
-	shift := uint(q + (-k*1741647)>>19 + 1)   // ⌊log2(10^-k)⌋
-	g := &powersOfTen128[-k-minPowerOfTen128] // 10^-k, rounded up to 128 bits
+	k := (q*1262611 - closer*524031) >> 22  // ⌊log10(2^q)⌋, or of ¾·2^q
+	shift := uint(q + (-k*1741647)>>19 + 1) // ⌊log2(10^-k)⌋
+	g := &powersOfTen128[-k-minPowerOfTen128]
 	lower := roundToOdd(g, (4*c-2+uint64(closer))<<shift) + c&1
 	middle := roundToOdd(g, 4*c<<shift)
 	upper := roundToOdd(g, (4*c+2)<<shift) - c&1
@@ -42,7 +94,7 @@ func shortestDecimal(f float64) (digits uint64, e int) {
 			if above {
 				tens++
 			}
-			return trimZeros(tens, k+1)
+			return tens, k + 1
 		}
 	}
 	below, above := lower <= 4*s, 4*s+4 <= upper
@@ -50,24 +102,12 @@ func shortestDecimal(f float64) (digits uint64, e int) {
 		if above {
 			s++
 		}
-		return trimZeros(s, k)
+		return s, k
 	}
 	if half := 4*s + 2; middle > half || middle == half && s&1 == 1 {
 		s++
 	}
-	return trimZeros(s, k)
-}
-
-func trimZeros(digits uint64, e int) (uint64, int) {
-	if digits%1e8 == 0 {
-		digits /= 1e8
-		e += 8
-	}
-	for digits%10 == 0 {
-		digits /= 10
-		e++
-	}
-	return digits, e
+	return s, k
 }
 
 // roundToOdd returns ⌊g·c / 2^128⌋ with its lowest bit set if the product has a fraction.
@@ -75,11 +115,17 @@ func roundToOdd(g *[2]uint64, c uint64) uint64 {
 	x, _ := bits.Mul64(g[1], c)
 	high, low := bits.Mul64(g[0], c)
 	low, carry := bits.Add64(low, x, 0)
-	high += carry
+	return odd(high+carry, low)
+}
+
+// odd sets the lowest bit of high where the words behind it are a fraction: g is rounded up, so that low may be 1 of a
+// product without one.
+func odd(high, low uint64) uint64 {
+	var sticky uint64
 	if low > 1 {
-		high |= 1
+		sticky = 1
 	}
-	return high
+	return high | sticky
 }
 
 const (
