@@ -38,7 +38,8 @@ func servesAggregate(t *testing.T, name string, more map[string]string) {
 	}
 	f.env["ORIEL_OPERATOR"], f.env["ORIEL_BATCH"], f.env["ORIEL_ADJACENCY"] = "aggregate", fmt.Sprint(batch), "zero-out"
 	f.env["ORIEL_CELLS"], f.env["ORIEL_VALUE"] = "carrier=UA|AA|DL,hour=0:24:2", "delay=-60:180"
-	f.env["ORIEL_STATISTICS"], f.env["ORIEL_ELSEWHERE"], f.env["ORIEL_EPSILON"] = "count,sum,mean", "other", "8"
+	f.env["ORIEL_STATISTICS"], f.env["ORIEL_ELSEWHERE"], f.env["ORIEL_EPSILON"] = "count,sum,mean,p90", "other", "8"
+	f.env["ORIEL_BINS"], f.env["ORIEL_ARMS"] = "12", "carrier"
 	f.must("topics")
 	d := f.read(f.topic("descriptor"), 0, false)
 	if len(d) != 1 || !bytes.Contains(d[0].Value, []byte(`"carrier=UA,hour=0:12"`)) {
@@ -83,7 +84,7 @@ func servesAggregate(t *testing.T, name string, more map[string]string) {
 	case "tumbling":
 		from = whole - batch
 	}
-	if len(last.Point) != views*21 {
+	if len(last.Point) != views*28 {
 		t.Fatalf("%d numbers", len(last.Point))
 	}
 	want := make([]float64, 14)
@@ -103,7 +104,7 @@ func servesAggregate(t *testing.T, name string, more map[string]string) {
 	}
 	for k, x := range want {
 		// A normal deviate is within 7 standard deviations but for once in 10¹¹; a count of 100 loses 0.007 by the memory of 10⁶ steps.
-		got, far := last.Point[(views-1)*21+k], 7*sd[k/7][views-1]+2e-4*math.Abs(x)
+		got, far := last.Point[(views-1)*28+k], 7*sd[k/7][views-1]+2e-4*math.Abs(x)
 		if math.Abs(got-x) > far {
 			t.Errorf("number %d is %g, want %g within %g", k, got, x, far)
 		}
@@ -112,8 +113,10 @@ func servesAggregate(t *testing.T, name string, more map[string]string) {
 		t.Errorf("replay --check: %s", said)
 	}
 	shown := f.must("tail", "--topic", f.topic("decisions"), "--partition", "0", "--from-beginning", "--follow=false")
-	if !strings.Contains(shown, "count_deviation=") || !strings.Contains(shown, "mean_low=") {
-		t.Errorf("tail: %s", tailOf(shown))
+	for _, member := range []string{"count_deviation=", "mean_low=", "p90_high=", "mean_difference_low=", "share_difference="} {
+		if !strings.Contains(shown, member) {
+			t.Errorf("tail, no %s: %s", member, tailOf(shown))
+		}
 	}
 	if text := f.must("audit", "--runs", "20", "--seed", seedText); !strings.HasSuffix(text, "\nNot refuted.\n") {
 		t.Errorf("audit: %s", text)

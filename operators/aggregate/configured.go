@@ -3,6 +3,7 @@ package aggregate
 import (
 	"encoding/json"
 	"errors"
+	"slices"
 
 	"oriel/mechanisms"
 	"oriel/operators"
@@ -29,12 +30,13 @@ func (c configured) Extras() []schemas.Extra {
 	extras := []schemas.Extra{{
 		Name: "count_deviation", Kind: schemas.ExtraNumbers, Text: "Standard deviation of the noise of a count, by view.",
 	}}
-	if c.spec.value != "" {
+	if c.spec.weights.Mean > 0 {
 		extras = append(extras, schemas.Extra{
 			Name: "sum_deviation", Kind: schemas.ExtraNumbers, Text: "Standard deviation of the noise of a sum of values, by view.",
 		})
 	}
 	extras = append(extras, c.spec.intervalExtras()...)
+	extras = append(extras, c.spec.differenceExtras()...)
 	if c.memory > 0 {
 		extras = append(extras, schemas.Extra{
 			Name: "memory", Kind: schemas.ExtraNumber, Text: "H: what a step says counts for 1 − 1/H of it a step later.",
@@ -42,10 +44,11 @@ func (c configured) Extras() []schemas.Extra {
 	}
 	if c.increments {
 		extras = append(extras, schemas.Extra{
-			Name: "increments", Kind: schemas.ExtraNumbers, Text: "Sum of the increments since the decision before: by column, then cell.",
+			Name: "increments", Kind: schemas.ExtraNumbers, Text: "Sum of the increments since the decision before: by column, then cell; of bins, running counts.",
 		}, schemas.Extra{
 			Name: "window_deviation", Kind: schemas.ExtraNumbers,
-			Text: "Standard deviation of the noise in a sum of the last 1, 2, 4, … steps' increments of a count.",
+			Text: "Standard deviation of the noise in a sum of the last 1, 2, 4, … steps' increments of a count; between two lengths straight in " +
+				"logarithms of both, to a per cent; of other columns times increment_deviations of the descriptor.",
 		})
 	}
 	return extras
@@ -58,7 +61,10 @@ type descriptor struct {
 	Views      []view         `json:"views"`
 	Order      string         `json:"order"`
 	Value      *public        `json:"value,omitempty"`
+	Bins       int            `json:"bins,omitempty"`
+	Arms       *compared      `json:"arms,omitempty"`
 	Increments []string       `json:"increments,omitempty"`
+	Deviations []float64      `json:"increment_deviations,omitempty"`
 	Weights    map[string]any `json:"weights"`
 	EmitEvery  uint64         `json:"emit_every"`
 }
@@ -74,11 +80,29 @@ type public struct {
 	High   float64 `json:"high"`
 }
 
+// compared names the cells that differences are of, each with the same cell of the control.
+type compared struct {
+	Dimension   string   `json:"dimension"`
+	Control     string   `json:"control"`
+	Of          []string `json:"of"`
+	Differences []string `json:"differences"`
+}
+
 // Descriptor names the cells, statistics and views of a decision's numbers.
 func (c configured) Descriptor() []byte {
 	d := descriptor{
 		Cells: c.spec.labels(), Statistics: c.spec.statistics, Order: "view, then statistic, then cell", EmitEvery: c.every,
-		Weights: map[string]any{count: c.spec.weights.Count},
+		Weights: map[string]any{}, Bins: c.spec.weights.Bins,
+	}
+	for _, column := range []struct {
+		name   string
+		weight float64
+	}{
+		{count, c.spec.weights.Count}, {sum, c.spec.weights.Mean}, {squares, c.spec.weights.Square}, {"bins", c.spec.weights.Quantile},
+	} {
+		if column.weight > 0 {
+			d.Weights[column.name] = column.weight
+		}
 	}
 	for _, memory := range c.memories {
 		v := view{Memory: memory, Of: "steps, decayed by 1 − 1/memory a step"}
@@ -92,13 +116,13 @@ func (c configured) Descriptor() []byte {
 	}
 	if c.spec.value != "" {
 		d.Value = &public{c.spec.value, c.spec.low, c.spec.high}
-		d.Weights[sum] = c.spec.weights.Mean
-		if c.spec.weights.Square > 0 {
-			d.Weights[squares] = c.spec.weights.Square
-		}
+	}
+	if of := c.spec.compared(); of != nil {
+		i := slices.IndexFunc(c.spec.dimensions, func(d dimension) bool { return d.name == c.spec.arms })
+		d.Arms = &compared{c.spec.arms, c.spec.dimensions[i].label(0), of, c.spec.differenceLabels()}
 	}
 	if c.increments {
-		d.Increments = c.spec.columns()
+		d.Increments, d.Deviations = c.spec.columns(), c.spec.columnDeviations()
 	}
 	text, err := json.Marshal(d)
 	if err != nil {
@@ -158,5 +182,5 @@ func (c configured) Every() operators.Configured {
 
 // Twin returns what an audit compares machines with.
 func (c configured) Twin(plan []byte) (operators.Twin, error) {
-	return &twin{spec: c.spec}, c.checkPlan(plan)
+	return newTwin(c.spec), c.checkPlan(plan)
 }

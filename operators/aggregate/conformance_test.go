@@ -26,6 +26,15 @@ var kinds = []struct {
 	{"total", total, []string{"CELLS=carrier=UA|AA|DL,hour=0:24:4", "VALUE=delay=-60:180", "STATISTICS=mean", "EMIT_EVERY=2"}},
 	{"weights up to 1", total, []string{"CELLS=carrier=UA|AA", "WEIGHT_MAX=1"}},
 	{"tumbling", tumbling, []string{"VALUE=delay=-60:180", "STATISTICS=count,variance*2,sum"}},
+	{"quantiles and arms", func(b uint64) mechanisms.Config { return life(8, b) }, []string{
+		"CELLS=variant=a|b|c,hour=0:24:2", "VALUE=delay=-60:180", "STATISTICS=p50*0.5,mean,p99.9,count,variance", "BINS=10",
+		"MEMORIES=4,8", "INCREMENTS=true", "EMIT_EVERY=2", "ELSEWHERE=other", "WEIGHT_MAX=2", "ARMS=variant",
+	}},
+	{"quantiles alone", func(b uint64) mechanisms.Config {
+		m := tumbling(b)
+		m.Budget.Epsilon = 400 // so that counts are shown
+		return m
+	}, []string{"VALUE=delay=-60:180", "STATISTICS=p10,p90", "BINS=40"}},
 }
 
 // drawn are events of the specification, some of them elsewhere.

@@ -3,16 +3,16 @@ package aggregate
 import (
 	"slices"
 	"strconv"
-	"strings"
 
 	"oriel/mechanisms"
 	"oriel/operators"
+	"oriel/operators/aggregate/block"
 	"oriel/schemas"
 )
 
 // Family is aggregate in the table of operators.
 var Family = operators.Family{
-	Name: "aggregate", Text: "numbers with errors: counts, sums, means and variances over public cells, at several memories from one release",
+	Name: "aggregate", Text: "numbers with errors: counts, sums, means, variances, quantiles and differences over public cells, at several memories from one release",
 	Settings: settings, Events: events, New: configure,
 }
 
@@ -29,9 +29,10 @@ var settings = []operators.Setting{
 	},
 	{
 		Name: "STATISTICS", Kind: operators.List, Unit: "name,…", Default: count, Decodes: true, Entry: statisticEntry,
-		Range: "count, sum, mean, variance, each once, *weight from 0.001 to 1000 behind it where it is not 1",
-		Text: "what is shown of each cell, in this order; all but count need ORIEL_VALUE. Weights share the noise out: a greater one makes what it " +
-			"stands behind more exact, at the cost of the rest; sum and mean have one",
+		Range: "count, sum, mean, variance, pQ for Q from 0.01 to 99.99, each once, *weight from 0.001 to 1000 behind it where it is not 1",
+		Text: "what is shown of each cell, in this order; all but count need ORIEL_VALUE. p50 is the median, p99.9 the value that 99.9 % of events " +
+			"are below. Weights share the noise out: a greater one makes what it stands behind more exact, at the cost of the rest; sum and " +
+			"mean have one, and so do all quantiles",
 	},
 	{
 		Name: "ELSEWHERE", Kind: operators.Text, Unit: "name", Choices: []string{"null", "other"}, Default: "null", Decodes: true,
@@ -40,6 +41,16 @@ var settings = []operators.Setting{
 	{
 		Name: "WEIGHT_MAX", Kind: operators.Number, Unit: "weight", Range: "0 to 1e6", Default: "0", Decodes: true,
 		Text: "largest weight of an event: heavier ones are clamped to it. 0: events have no weight, each counts 1",
+	},
+	{
+		Name: "BINS", Kind: operators.Count, Unit: "bins", Range: "2 to 1024", Default: "64", Decodes: true, Later: true,
+		Text: "bins of equal width that ORIEL_VALUE's range has for quantiles, which are known to a bin at best: more of them cost little accuracy, " +
+			"and time and space in proportion",
+	},
+	{
+		Name: "ARMS", Kind: operators.Text, Unit: "column", Range: "a column of ORIEL_CELLS", Decodes: true, Later: true,
+		Text: "the dimension whose places are the arms of an experiment, the first the control: of each other arm and each cell of the other " +
+			"dimensions, decisions have the difference to the control of means, and of the shares of an arm's events, each with an interval",
 	},
 	{
 		Name: "MEMORIES", Kind: operators.List, Unit: "steps,…", Range: "2 to 1048576, each once", Entry: memoryEntry,
@@ -101,9 +112,13 @@ func specified(v *operators.Values) (s specification) {
 		v.Want("STATISTICS", name == count || s.value != "", "%s: needs ORIEL_VALUE", name)
 		kinds, weights = append(kinds, name), append(weights, weight)
 	}
-	conflict := s.weigh(kinds, weights)
-	v.Want("STATISTICS", conflict == "", "%s: sum and mean have one weight, and are given two", conflict)
-	v.Want("VALUE", s.value == "" || s.weights.Mean > 0, "set, but ORIEL_STATISTICS has count alone")
+	bins := v.Count("BINS")
+	v.Want("BINS", bins >= 2 && bins <= block.MaxBins, "%d: not within 2 to %d", bins, block.MaxBins)
+	conflict := s.weigh(kinds, weights, int(min(bins, block.MaxBins)))
+	v.Want("STATISTICS", conflict == "", "%s: sum and mean have one weight, so have all quantiles, and two are given", conflict)
+	v.Want("BINS", bins == 64 || s.weights.Bins > 0, "set, but ORIEL_STATISTICS has no quantile, such as p50")
+	v.Want("VALUE", s.value == "" || s.weights.Mean > 0 || s.weights.Bins > 0, "set, but ORIEL_STATISTICS has count alone")
+	s.wantArms(v)
 	v.Want("CELLS", len(s.dimensions) > 0 || s.value != "", "not set, and neither is ORIEL_VALUE: events would say nothing")
 	s.weightMax = v.Number("WEIGHT_MAX")
 	v.Want("WEIGHT_MAX", s.weightMax >= 0 && s.weightMax <= 1e6, "%g: not from 0 to 1e6", s.weightMax)
@@ -114,6 +129,22 @@ func specified(v *operators.Values) (s specification) {
 	v.Want("CELLS", product <= maxCells, "%g cells: above %d", product, maxCells)
 	v.Want("CELLS", len(s.dimensions) <= schemas.MaxMembers-2, "%d dimensions: above %d", len(s.dimensions), schemas.MaxMembers-2)
 	return s
+}
+
+// wantArms reads the dimension of arms.
+func (s *specification) wantArms(v *operators.Values) {
+	if s.arms = v.Text("ARMS"); s.arms == "" {
+		return
+	}
+	i := slices.IndexFunc(s.dimensions, func(d dimension) bool { return d.name == s.arms })
+	v.Want("ARMS", i >= 0, "%q: not a column of ORIEL_CELLS", s.arms)
+	if i < 0 {
+		s.arms = ""
+		return
+	}
+	v.Want("ARMS", s.dimensions[i].size() > 1, "%s: has one place alone, and nothing to compare it with", s.arms)
+	v.Want("ARMS", s.dimensions[i].size() < 2 || s.compared() != nil,
+		"%s: nothing of ORIEL_STATISTICS is compared: take mean, or count with a further column in ORIEL_CELLS", s.arms)
 }
 
 // body is that of events: the dimensions, the value and the weight, by their names.
@@ -170,11 +201,15 @@ func configure(v *operators.Values) (operators.Configured, error) {
 	if err := v.Err(); err != nil {
 		return nil, err
 	}
+	c.spec.prepare()
 	return c, nil
 }
 
 // drawsAnEvent bounds the work that an event costs: each step draws noise for every coordinate.
 const drawsAnEvent = 4096
+
+// workAnEvent bounds the products that running counts cost, an event's part of a decision's: some 0.1 ms.
+const workAnEvent = 1 << 17
 
 // wantRoom refuses shapes that do not fit, and says what does.
 func (c *configured) wantRoom(v *operators.Values) {
@@ -182,22 +217,17 @@ func (c *configured) wantRoom(v *operators.Values) {
 	least := (n + drawsAnEvent - 1) / drawsAnEvent
 	v.Want("BATCH", v.Batch >= least, "%d: %d coordinates are drawn at each step, above %d an event; take ORIEL_BATCH=%d or more, or fewer cells",
 		v.Batch, n, drawsAnEvent, least)
-	shown := (c.spec.numbers() + 2*len(c.spec.bounded())*c.spec.cells()) * len(c.memories)
+	shown := c.spec.numbers() + 2*len(c.spec.bounded())*c.spec.cells() + len(c.spec.differenceExtras())*c.spec.comparison().size()
+	shown *= len(c.memories)
+	views := len(c.memories)
 	if c.increments {
 		shown += int(n)
+		views++
 	}
+	m := uint64(c.spec.weights.Bins)
+	work, events := uint64(views*c.spec.cells())*m*m/2, v.Batch*max(1, c.every)
+	v.Want("BINS", work/workAnEvent <= events, "%d: running counts of all cells at each decision take %d products an event, above %d; take a "+
+		"decision each %d events or more, by ORIEL_BATCH or ORIEL_EMIT_EVERY, or fewer bins", m, work/max(1, events), workAnEvent, work/workAnEvent+1)
 	v.Want("CELLS", shown <= operators.MaxDimension, "%d numbers in a decision: above %d; take fewer cells, statistics or memories", shown,
 		operators.MaxDimension)
-}
-
-// String is the leaf in words.
-func (s *specification) String() string {
-	parts := []string{decimal(s.weights.Count)}
-	if s.weights.Mean > 0 {
-		parts = append(parts, decimal(s.weights.Mean)+"·x")
-	}
-	if s.weights.Square > 0 {
-		parts = append(parts, decimal(s.weights.Square)+"·(x²−½)")
-	}
-	return "one of " + strconv.Itoa(s.cells()) + " cells, with (" + strings.Join(parts, ", ") + "), x in [−1, 1]"
 }

@@ -19,6 +19,8 @@ func TestGoldenDecisions(t *testing.T) {
 		"weights up to 1":    "7d19cc3698166213a3aa734853a942f2",
 		"total":              "93bed99f9787911c0822aa71884e6185",
 		"tumbling":           "799a4ce3d431187774bfcf8b483048d7",
+		"quantiles and arms": "a1d518d65a174cf75a56ff8e063c5fae",
+		"quantiles alone":    "be78452bba65ee30625f33c7b530393b",
 	}
 	for _, kind := range kinds {
 		c, m := config(t, kind.m(2), kind.lines...)

@@ -2,6 +2,7 @@ package aggregate
 
 import (
 	"slices"
+	"strings"
 
 	"oriel/operators/aggregate/interval"
 	"oriel/schemas"
@@ -10,8 +11,11 @@ import (
 // bounded are the statistics that are ratios of releases, whose intervals are computed from the release: their width is
 // no function of settings.
 func (s *specification) bounded() []string {
-	return slices.DeleteFunc(slices.Clone(s.statistics), func(name string) bool { return name != mean && name != variance })
+	return slices.DeleteFunc(slices.Clone(s.statistics), func(name string) bool { return name == count || name == sum })
 }
+
+// member is the name of a statistic within that of a member: 99.9 has a _ in it.
+func member(statistic string) string { return strings.ReplaceAll(statistic, ".", "_") }
 
 // intervalExtras are two members for each: the lower and the upper ends.
 func (s *specification) intervalExtras() []schemas.Extra {
@@ -19,7 +23,7 @@ func (s *specification) intervalExtras() []schemas.Extra {
 	for _, statistic := range s.bounded() {
 		for _, end := range []struct{ name, text string }{{"low", "Lower"}, {"high", "Upper"}} {
 			extras = append(extras, schemas.Extra{
-				Name: statistic + "_" + end.name, Kind: schemas.ExtraNumbers,
+				Name: member(statistic) + "_" + end.name, Kind: schemas.ExtraNumbers,
 				Text: end.text + " end of an interval with the " + statistic + " of the events, at 95 %, by view, then cell.",
 			})
 		}
@@ -28,17 +32,16 @@ func (s *specification) intervalExtras() []schemas.Extra {
 }
 
 // appendIntervals appends those of a view, cell by cell, to the members of intervalExtras.
-func (s *specification) appendIntervals(extras []schemas.ExtraValue, sums []float64, deviation float64) {
-	width := s.width()
+func (s *specification) appendIntervals(extras []schemas.ExtraValue, t totals) {
 	at := 0
-	for _, statistic := range s.statistics {
-		if statistic != mean && statistic != variance {
+	for k, statistic := range s.statistics {
+		if statistic == count || statistic == sum {
 			continue
 		}
 		low, high := &extras[at].Numbers, &extras[at+1].Numbers
 		at += 2
 		for cell := range s.cells() {
-			x := s.interval(statistic, sums[cell*width:][:width], deviation)
+			x := s.interval(k, cell, t)
 			*low, *high = append(*low, x.low), append(*high, x.high)
 		}
 	}
@@ -49,16 +52,28 @@ type ends struct{ low, high float64 }
 
 func (e ends) middle() float64 { return float64((e.low + e.high) / 2) }
 
-// interval is that of a statistic of a cell from its sums.
-func (s *specification) interval(statistic string, sums []float64, deviation float64) ends {
+// interval is that of the k-th statistic of a cell.
+func (s *specification) interval(k, cell int, t totals) ends {
+	deviation := t.deviation
+	if level := s.levels[k]; level > 0 {
+		bins := s.weights.Bins
+		z := float64(interval.Z95*deviation) / s.weights.Quantile
+		x := interval.Quantile(t.running[cell*bins:][:bins], s.limits[k], level, z)
+		return s.values(x)
+	}
+	sums := t.sums[cell*s.width():]
 	column := func(sum, weight float64) interval.Noisy {
 		return interval.Noisy{Value: sum / weight, Deviation: deviation / weight}
 	}
 	count, total := column(sums[0], s.weights.Count), column(sums[1], s.weights.Mean)
-	if statistic == mean {
-		x := interval.Mean(total, count, interval.Z95)
-		return ends{s.middle() + float64(s.half()*x.Low), s.middle() + float64(s.half()*x.High)}
+	if s.statistics[k] == mean {
+		return s.values(interval.Mean(total, count, interval.Z95))
 	}
 	x, square := interval.Variance(column(sums[2], s.weights.Square), total, count), float64(s.half()*s.half())
 	return ends{float64(square * x.Low), float64(square * x.High)}
+}
+
+// values brings an interval of x̃ to units of values.
+func (s *specification) values(x interval.Interval) ends {
+	return ends{s.middle() + float64(s.half()*x.Low), s.middle() + float64(s.half()*x.High)}
 }

@@ -21,10 +21,12 @@ type Machine struct {
 	increments *mechanisms.Reading   // since the last decision; nil: not published
 	readings   []*mechanisms.Reading // all whose sums are the machine's to keep
 	sums       []float64             // of one view, scratch
+	running    []float64             // counts of bins of one view, scratch
 
-	point     []float64 // the decision
-	extras    []schemas.ExtraValue
-	intervals []schemas.ExtraValue // of extras
+	point       []float64 // the decision
+	extras      []schemas.ExtraValue
+	intervals   []schemas.ExtraValue // of extras
+	differences []schemas.ExtraValue // of extras
 }
 
 // reading is where the sums of a view come from, and their noise.
@@ -49,6 +51,7 @@ func newMachine(c configured, stream *mechanisms.Stream) (*Machine, error) {
 		return nil, errors.New("aggregate: the stream releases other sums than the settings say")
 	}
 	m := &Machine{spec: c.spec, every: c.every, stream: stream, sums: make([]float64, n)}
+	m.running = make([]float64, c.spec.cells()*c.spec.weights.Bins)
 	for _, memory := range c.memories {
 		v := reading{}
 		var err error
@@ -70,7 +73,7 @@ func newMachine(c configured, stream *mechanisms.Stream) (*Machine, error) {
 func (m *Machine) prepare(c configured) error {
 	m.point = make([]float64, 0, len(m.views)*m.spec.numbers())
 	m.extras = append(m.extras, schemas.ExtraValue{Numbers: make([]float64, len(m.views))})
-	if m.spec.value != "" {
+	if m.spec.weights.Mean > 0 {
 		m.extras = append(m.extras, schemas.ExtraValue{Numbers: make([]float64, len(m.views))})
 	}
 	from := len(m.extras)
@@ -78,10 +81,16 @@ func (m *Machine) prepare(c configured) error {
 		m.extras = append(m.extras, schemas.ExtraValue{Numbers: make([]float64, 0, len(m.views)*m.spec.cells())})
 	}
 	to := len(m.extras)
+	for range m.spec.differenceExtras() {
+		m.extras = append(m.extras, schemas.ExtraValue{
+			Numbers: make([]float64, 0, len(m.views)*m.spec.comparison().size()),
+		})
+	}
+	end := len(m.extras)
 	if c.memory > 0 {
 		m.extras = append(m.extras, schemas.ExtraValue{Number: float64(c.memory)})
 	}
-	defer func() { m.intervals = m.extras[from:to] }() // when it is whole
+	defer func() { m.intervals, m.differences = m.extras[from:to], m.extras[to:end] }() // when it is whole
 	if !c.increments {
 		return nil
 	}
@@ -92,7 +101,7 @@ func (m *Machine) prepare(c configured) error {
 	m.readings = append(m.readings, m.increments)
 	windows := make([]float64, min(mostWindow, bits.Len64(c.memory)+4)+1)
 	for i := range windows {
-		windows[i] = m.stream.WindowDeviation(0, 1<<i) / m.spec.weights.Count
+		windows[i] = m.spec.countDeviation(m.stream.WindowDeviation(0, 1<<i))
 	}
 	m.extras = append(m.extras, schemas.ExtraValue{Numbers: make([]float64, 0, len(m.sums))}, schemas.ExtraValue{Numbers: windows})
 	return nil
@@ -155,18 +164,23 @@ func (m *Machine) decide(t uint64) {
 	for i := range m.intervals {
 		m.intervals[i].Numbers = m.intervals[i].Numbers[:0]
 	}
+	for i := range m.differences {
+		m.differences[i].Numbers = m.differences[i].Numbers[:0]
+	}
 	for i, v := range m.views {
 		sums := m.stream.Sum(0)
 		if v.own != nil {
 			sums = m.sums
 			v.own.Write(sums)
 		}
-		deviation := v.deviation.At(t)
-		m.point = m.spec.show(m.point, sums, deviation)
-		m.spec.appendIntervals(m.intervals, sums, deviation)
-		m.extras[0].Numbers[i] = deviation / m.spec.weights.Count
-		if m.spec.value != "" {
-			m.extras[1].Numbers[i] = m.spec.sumDeviation(deviation)
+		m.spec.accumulate(m.running, sums)
+		of := totals{sums, m.running, v.deviation.At(t)}
+		m.point = m.spec.show(m.point, of)
+		m.spec.appendIntervals(m.intervals, of)
+		m.spec.appendDifferences(m.differences, of)
+		m.extras[0].Numbers[i] = m.spec.countDeviation(of.deviation)
+		if m.spec.weights.Mean > 0 {
+			m.extras[1].Numbers[i] = m.spec.sumDeviation(of.deviation)
 		}
 	}
 	if m.increments == nil {
@@ -174,8 +188,9 @@ func (m *Machine) decide(t uint64) {
 	}
 	m.increments.Write(m.sums)
 	m.increments.Clear()
+	m.spec.accumulate(m.running, m.sums)
 	last := len(m.extras) - 2
-	m.extras[last].Numbers = m.spec.transposed(m.extras[last].Numbers[:0], m.sums)
+	m.extras[last].Numbers = m.spec.transposed(m.extras[last].Numbers[:0], totals{sums: m.sums, running: m.running})
 }
 
 // Steps counts the closed steps.

@@ -123,6 +123,8 @@ func compare(t *testing.T, name string, c configured, plains []*plain, d operato
 				switch statistic {
 				case sum:
 					want = x[1]
+				case "p10", "p50", "p90", "p99.9": // TestQuantilesAreThoseOfTheEvents
+					want = d.Point[at]
 				case mean, variance:
 					i := view*len(p.cells) + cell
 					low, high := extra(t, c, d, statistic+"_low")[i], extra(t, c, d, statistic+"_high")[i]
@@ -143,38 +145,6 @@ func compare(t *testing.T, name string, c configured, plains []*plain, d operato
 	}
 	if at != len(d.Point) {
 		t.Fatalf("%s: %d numbers, want %d", name, len(d.Point), at)
-	}
-}
-
-// Whoever adds published increments up has the sums that decisions show, whatever the rhythm in which they come.
-func TestIncrementsAddUp(t *testing.T) {
-	for _, every := range []string{"1", "5"} {
-		c, m := config(t, life(16, 2), "CELLS=carrier=UA|AA", "VALUE=delay=0:10", "STATISTICS=count,sum", "INCREMENTS=true", "EMIT_EVERY="+every,
-			"MEMORIES=1048576")
-		machine, err := newMachine(c, mechtest.Open(t, m, [32]byte{3}))
-		if err != nil {
-			t.Fatal(err)
-		}
-		columns := make([]float64, 4)
-		for i, e := range drawn(&c.spec, 400, 4) {
-			for _, d := range machine.Add(nil, operators.Record{Event: e}) {
-				increments := d.Extras[3].Numbers // behind deviations and memory
-				if len(increments) != len(columns) {
-					t.Fatalf("%d increments", len(increments))
-				}
-				for k, u := range increments {
-					columns[k] += u
-				}
-				// A memory of 2²⁰ steps forgets next to nothing in 200.
-				for cell := range 2 {
-					n, s := d.Point[cell], d.Point[2+cell]
-					wantN, wantS := columns[cell], 5*columns[cell]+5*columns[2+cell]
-					if math.Abs(n-wantN) > 1e-3*(1+math.Abs(wantN)+float64(d.Step)) || math.Abs(s-wantS) > 1e-2*(1+math.Abs(wantS)+float64(d.Step)) {
-						t.Fatalf("record %d: count %g of %g, sum %g of %g", i, n, wantN, s, wantS)
-					}
-				}
-			}
-		}
 	}
 }
 
@@ -271,6 +241,17 @@ func TestRefusals(t *testing.T) {
 	f(life(8, 1), "a: among ORIEL_CELLS too", "CELLS=a=x|y", "VALUE=a=0:1", "STATISTICS=sum")
 	f(life(8, 1), "not column=low:high", "VALUE=v=1:0", "STATISTICS=sum")
 	f(life(8, 1), "set, but ORIEL_STATISTICS has count alone", "VALUE=v=0:1")
+	f(life(8, 1), "p50: needs ORIEL_VALUE", "CELLS=a=x|y", "STATISTICS=p50")
+	f(life(8, 1), "p50: given twice", "VALUE=v=0:1", "STATISTICS=p50,p50.0*2")
+	f(life(8, 1), "so have all quantiles", "VALUE=v=0:1", "STATISTICS=p50*2,p90*3")
+	f(life(8, 1), "ORIEL_STATISTICS: entry 1: not count", "VALUE=v=0:1", "STATISTICS=p100")
+	f(life(8, 1), "ORIEL_BINS: set, but ORIEL_STATISTICS has no quantile", "VALUE=v=0:1", "STATISTICS=mean", "BINS=10")
+	f(life(8, 1), "ORIEL_BINS: 1025: not within 2 to 1024", "VALUE=v=0:1", "STATISTICS=p50", "BINS=1025")
+	f(life(8, 1), "take a decision each 3 events or more", "CELLS=a=0:1:160", "VALUE=v=0:1", "STATISTICS=p50")
+	f(life(8, 1), "\"b\": not a column of ORIEL_CELLS", "CELLS=a=x|y", "VALUE=v=0:1", "STATISTICS=mean", "ARMS=b")
+	f(life(8, 1), "a: has one place alone", "CELLS=a=x", "VALUE=v=0:1", "STATISTICS=mean", "ARMS=a")
+	f(life(8, 1), "a: nothing of ORIEL_STATISTICS is compared", "CELLS=a=x|y", "VALUE=v=0:1", "STATISTICS=p50", "ARMS=a")
+	f(life(8, 1), "a: nothing of ORIEL_STATISTICS is compared", "CELLS=a=x|y", "ARMS=a")
 	f(life(8, 1), "4: given twice", "CELLS=a=x|y", "MEMORIES=4,4")
 	f(life(8, 1), "above 1048576", "CELLS=a=0:1:2000,b=0:1:2000")
 	f(total(1), "sums decay with ORIEL_WINDOW=lifetime", "CELLS=a=x|y", "MEMORIES=4")

@@ -1,65 +1,125 @@
 package aggregate
 
-import "math"
+import (
+	"math"
+
+	"oriel/operators/aggregate/block"
+	"oriel/operators/aggregate/interval"
+)
 
 // squares is the column of (x̃² − ½), which no statistic shows by itself.
 const squares = "squares"
 
-// columns names the released columns of a cell, in their order.
+// columns names the released columns of a cell, in their order. Those of bins are named as running counts, which is how
+// they are shown: below=x counts the values below x.
 func (s *specification) columns() []string {
-	names := []string{count}
+	var names []string
+	if s.weights.Count > 0 {
+		names = append(names, count)
+	}
 	if s.weights.Mean > 0 {
 		names = append(names, sum)
 	}
 	if s.weights.Square > 0 {
 		names = append(names, squares)
 	}
+	for bin := range s.weights.Bins {
+		names = append(names, "below="+decimal(s.edge(bin+1)))
+	}
 	return names
 }
 
-// shown is how many standard deviations of its noise a count must exceed for the ratios over it to be shown: below, noise may be most of it.
+// edge is the lower edge of a bin of values.
+func (s *specification) edge(bin int) float64 {
+	return s.low + float64(float64(float64(bin)*(s.high-s.low))/float64(s.weights.Bins))
+}
+
+// shown is how many standard deviations of its noise a count must exceed for the ratios over it to be shown: below, noise
+// may be most of it.
 const shown = 12
 
-// show writes the numbers of a view from its sums, cell by cell and column by column within, and the deviation of their noise: statistic by statistic,
-// and cell by cell within. With n, x and y the sums of a cell over its weights,
+// totals is what the numbers of a view come from.
+type totals struct {
+	sums      []float64 // cell by cell, and column by column within
+	running   []float64 // counts of events in a bin and before it, cell by cell, bin by bin within; none without quantiles
+	deviation float64   // of the noise of a sum
+}
+
+// accumulate writes the running counts of sums.
+func (s *specification) accumulate(dst, sums []float64) {
+	bins, width := s.weights.Bins, s.width()
+	if bins == 0 {
+		return
+	}
+	for cell := range s.cells() {
+		running := dst[cell*bins:][:bins]
+		block.Cumulate(running, sums[(cell+1)*width-bins:(cell+1)*width])
+		for i := range running {
+			running[i] /= s.weights.Quantile
+		}
+	}
+}
+
+// show writes the numbers of a view, statistic by statistic, and cell by cell within. With n, x and y the sums of a cell
+// over its weights, and F the running counts of its m bins,
 //
 //	count      n
 //	sum        middle·n + half·x                  the sum of clamped values
 //	mean       middle + half·x/n                  within the public range
 //	variance   half²·(y/n + ½ − (x/n)²)           from 0 to half²
+//	quantile   where F crosses p·F_m              straight within a bin, interval.QuantileEstimate
 //
-// Where n is not above 12 deviations, a mean or variance is the middle of its interval.
-func (s *specification) show(dst, sums []float64, deviation float64) []float64 {
-	width, cells := s.width(), s.cells()
-	middle, half := s.middle(), s.half()
-	most := float64(half * half)
-	least := float64(shown * deviation / s.weights.Count)
-	for _, statistic := range s.statistics {
-		for cell := range cells {
-			at := sums[cell*width : (cell+1)*width]
-			n, number := at[0]/s.weights.Count, 0.0
-			switch statistic {
-			case count:
-				number = n
-			case sum:
-				number = float64(middle*n) + float64(half*at[1]/s.weights.Mean)
-			case mean:
-				if number = s.interval(mean, at, deviation).middle(); n > least {
-					number = middle + float64(half*within(at[1]/s.weights.Mean/n, -1, 1))
-				}
-			case variance:
-				if number = s.interval(variance, at, deviation).middle(); n > least {
-					x := at[1] / s.weights.Mean / n
-					number = float64(most * within(at[2]/s.weights.Square/n+0.5-float64(x*x), 0, 1))
-				}
-			}
-			dst = append(dst, number)
+// Where n, or F_m, is not above 12 deviations, all but counts and sums are the middle of their interval.
+func (s *specification) show(dst []float64, t totals) []float64 {
+	for k := range s.statistics {
+		for cell := range s.cells() {
+			dst = append(dst, s.number(k, cell, t))
 		}
 	}
 	return dst
 }
 
+// number is one of show.
+func (s *specification) number(k, cell int, t totals) float64 {
+	width, bins := s.width(), s.weights.Bins
+	at := t.sums[cell*width:][:width]
+	if level := s.levels[k]; level > 0 {
+		running := t.running[cell*bins:][:bins]
+		if running[bins-1] > float64(shown*float64(t.deviation*s.spread))/s.weights.Quantile {
+			return s.middle() + float64(s.half()*interval.QuantileEstimate(running, level))
+		}
+		return s.interval(k, cell, t).middle()
+	}
+	n := at[0] / s.weights.Count
+	least := float64(shown * t.deviation / s.weights.Count)
+	switch s.statistics[k] {
+	case sum:
+		return float64(s.middle()*n) + float64(s.half()*at[1]/s.weights.Mean)
+	case mean:
+		if n > least {
+			return s.middle() + float64(s.half()*within(at[1]/s.weights.Mean/n, -1, 1))
+		}
+		return s.interval(k, cell, t).middle()
+	case variance:
+		if n > least {
+			x, most := at[1]/s.weights.Mean/n, float64(s.half()*s.half())
+			return float64(most * within(at[2]/s.weights.Square/n+0.5-float64(x*x), 0, 1))
+		}
+		return s.interval(k, cell, t).middle()
+	default:
+		return n
+	}
+}
+
 func within(x, low, high float64) float64 { return max(low, min(high, x)) }
+
+// countDeviation is that of a count whose columns have the deviation: of the last running count, where nothing else counts.
+func (s *specification) countDeviation(deviation float64) float64 {
+	if s.weights.Count == 0 {
+		return float64(deviation*s.spread) / s.weights.Quantile
+	}
+	return deviation / s.weights.Count
+}
 
 // sumDeviation is that of a sum of values whose columns have the deviation: the columns' noises are independent.
 func (s *specification) sumDeviation(deviation float64) float64 {
@@ -67,15 +127,38 @@ func (s *specification) sumDeviation(deviation float64) float64 {
 	return float64(deviation * math.Sqrt(float64(n*n)+float64(x*x)))
 }
 
-// transposed writes increments in units of the columns, column by column, and cell by cell within: counts, x̃ and x̃² − ½.
-func (s *specification) transposed(dst, sums []float64) []float64 {
-	width, cells := s.width(), s.cells()
-	for column, weight := range [3]float64{s.weights.Count, s.weights.Mean, s.weights.Square} {
+// columnDeviations are those of increments as they are published, where a count has 1: column by column.
+func (s *specification) columnDeviations() []float64 {
+	var out []float64
+	one := s.countDeviation(1)
+	for _, weight := range [3]float64{s.weights.Count, s.weights.Mean, s.weights.Square} {
+		if weight > 0 {
+			out = append(out, 1/weight/one)
+		}
+	}
+	for bin := range s.weights.Bins {
+		out = append(out, math.Sqrt(block.Energy(bin+1))/s.weights.Quantile/one)
+	}
+	return out
+}
+
+// transposed writes increments in units of the columns, column by column, and cell by cell within: counts, x̃ and x̃² − ½,
+// and running counts.
+func (s *specification) transposed(dst []float64, t totals) []float64 {
+	width, cells, bins := s.width(), s.cells(), s.weights.Bins
+	column := 0
+	for _, weight := range [3]float64{s.weights.Count, s.weights.Mean, s.weights.Square} {
 		if weight == 0 {
-			continue // only the last are absent
+			continue
 		}
 		for cell := range cells {
-			dst = append(dst, sums[cell*width+column]/weight)
+			dst = append(dst, t.sums[cell*width+column]/weight)
+		}
+		column++
+	}
+	for bin := range bins {
+		for cell := range cells {
+			dst = append(dst, t.running[cell*bins+bin])
 		}
 	}
 	return dst

@@ -2,22 +2,11 @@ package aggregate
 
 import (
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 
 	"oriel/operators/aggregate/block"
 )
-
-// The statistics.
-const (
-	count    = "count"
-	sum      = "sum"
-	mean     = "mean"
-	variance = "variance"
-)
-
-var statistics = []string{count, sum, mean, variance}
 
 // specification is what is asked for: public, and fixed at opening.
 type specification struct {
@@ -26,18 +15,41 @@ type specification struct {
 	value      string
 	low, high  float64 // of values
 	statistics []string
-	weights    block.Block // a, b, c
+	levels     []float64   // of the statistics that are quantiles, in (0, 1); 0 of others
+	weights    block.Block // a, b, c; m bins and their w
 	weightMax  float64     // 0: events have no weight
+	arms       string      // the dimension whose places are compared; empty: none
+
+	// What quantiles are computed with, of prepare.
+	spread float64     // standard deviation of the last running count, in columns'
+	limits [][]float64 // of the statistics that are quantiles: what a test of each bin divides by, in columns'
+}
+
+// prepare computes what decisions need of a valid specification.
+func (s *specification) prepare() {
+	s.spread, s.limits = math.Sqrt(block.Energy(s.weights.Bins)), make([][]float64, len(s.levels))
+	for i, level := range s.levels {
+		if level > 0 {
+			s.limits[i] = make([]float64, s.weights.Bins)
+			block.Deviations(s.limits[i], level)
+		}
+	}
 }
 
 // cells is how many there are, with that of events elsewhere.
 func (s *specification) cells() int {
+	n := s.product()
+	if s.other {
+		n++
+	}
+	return n
+}
+
+// product is how many cells the dimensions make.
+func (s *specification) product() int {
 	n := 1
 	for _, d := range s.dimensions {
 		n *= d.size()
-	}
-	if s.other {
-		n++
 	}
 	return n
 }
@@ -89,7 +101,7 @@ func (s *specification) labels() []string {
 	return names
 }
 
-// canonical is the specification as a plan holds it.
+// canonical is the specification as a plan holds it. What came after the first version has a line where it is set.
 func (s *specification) canonical() string {
 	lines := []string{
 		"other=" + strconv.FormatBool(s.other), "value=" + s.value + "=" + decimal(s.low) + ":" + decimal(s.high),
@@ -97,27 +109,17 @@ func (s *specification) canonical() string {
 		"weights=" + decimal(s.weights.Count) + "," + decimal(s.weights.Mean) + "," + decimal(s.weights.Square),
 		"weight_max=" + decimal(s.weightMax),
 	}
+	if s.weights.Bins > 0 {
+		lines = append(lines, "bins="+strconv.Itoa(s.weights.Bins)+","+decimal(s.weights.Quantile))
+	}
+	if s.arms != "" {
+		lines = append(lines, "arms="+s.arms)
+	}
 	for _, d := range s.dimensions {
 		lines = append(lines, "dimension="+d.canonical())
 	}
 	return strings.Join(lines, "\n") + "\n"
 }
-
-// parseStatistic reads a name, or name*weight.
-func parseStatistic(text string) (name string, weight float64, ok bool) {
-	name, factor, weighted := strings.Cut(text, "*")
-	name, weight = strings.TrimSpace(name), 1
-	if weighted {
-		var err error
-		if weight, err = strconv.ParseFloat(strings.TrimSpace(factor), 64); err != nil {
-			return name, weight, false
-		}
-	}
-	return name, weight, slices.Contains(statistics, name) && weight >= minWeight && weight <= 1/minWeight
-}
-
-// minWeight keeps every coordinate well above a lattice unit.
-const minWeight = 1e-3
 
 // parseValue reads name=low:high.
 func parseValue(text string) (name string, low, high float64, ok bool) {
@@ -128,32 +130,6 @@ func parseValue(text string) (name string, low, high float64, ok bool) {
 	}
 	low, high, ok = parseEnds(from, to)
 	return name, low, high, ok
-}
-
-// weigh sets the weights of columns: 1, or what one of the statistics that need a column says. It names a statistic that says another.
-func (s *specification) weigh(names []string, weights []float64) (conflict string) {
-	s.statistics, s.weights.Count = names, 1
-	for i, name := range names {
-		weight := weights[i]
-		switch name {
-		case count:
-			s.weights.Count = weight
-		case variance:
-			s.weights.Square = weight
-		default:
-			given := s.weights.Mean != 0 && s.weights.Mean != 1
-			if given && weight != 1 && weight != s.weights.Mean {
-				conflict = name
-			}
-			if !given {
-				s.weights.Mean = weight
-			}
-		}
-	}
-	if s.weights.Square > 0 && s.weights.Mean == 0 {
-		s.weights.Mean = 1
-	}
-	return conflict
 }
 
 // cell returns the cell of an event's numbers, −1 for none; ok is false where no decoder gives them.
@@ -174,6 +150,24 @@ func (s *specification) cell(numbers []float64) (cell int, ok bool) {
 		return s.cells() - 1, true
 	}
 	return -1, true
+}
+
+// String is the leaf in words.
+func (s *specification) String() string {
+	var parts []string
+	if s.weights.Count > 0 {
+		parts = append(parts, decimal(s.weights.Count))
+	}
+	if s.weights.Mean > 0 {
+		parts = append(parts, decimal(s.weights.Mean)+"·x")
+	}
+	if s.weights.Square > 0 {
+		parts = append(parts, decimal(s.weights.Square)+"·(x²−½)")
+	}
+	if s.weights.Bins > 0 {
+		parts = append(parts, decimal(s.weights.Quantile)+"·column of one of "+strconv.Itoa(s.weights.Bins)+" bins")
+	}
+	return "one of " + strconv.Itoa(s.cells()) + " cells, with (" + strings.Join(parts, ", ") + "), x in [−1, 1]"
 }
 
 func finite(x float64) bool { return math.Abs(x) <= math.MaxFloat64 }

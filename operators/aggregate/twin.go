@@ -1,12 +1,17 @@
 package aggregate
 
 import (
+	"slices"
+
 	"oriel/operators"
 	"oriel/schemas"
 )
 
 // twin is the operators.Twin: it looks for an event's place along each dimension from the first to the last, and counts cells one by one.
-type twin struct{ spec specification }
+type twin struct {
+	spec specification
+	far  []pair // as far apart as any
+}
 
 func (t *twin) Begin() {}
 
@@ -52,44 +57,63 @@ func (t *twin) Leaf(dst []float64, r operators.Record) bool {
 // Direct has nothing to do: a canary's direction chooses among pairs.
 func (t *twin) Direct([]float64) {}
 
-// pairs are the values of x̃ of two events of one cell or of two, of which some are as far apart as any.
-var pairs = []struct {
+// pair is the values of x̃ of two events of one cell or of two.
+type pair struct {
 	cells int
 	x, y  float64
-}{{2, 1, 1}, {2, 1, -1}, {1, 1, -1}, {1, 1, 0}, {2, 0, 0}, {2, 1, 0}}
+}
 
-// Canary returns two events as far apart as leaves can be: in two cells, or in one with other values. Values and weights are far beyond their ranges,
-// so that they arrive there if they are clamped.
-func (t *twin) Canary(u []float64, factor float64) (with, without operators.Record) {
-	best, most := 0, -1.0
-	for i, p := range pairs {
-		if p.cells <= t.spec.cells() && (t.spec.value != "" || p.x == p.y) {
-			if d := t.apart(p.cells, p.x, p.y); d > most {
-				best, most = i, d
+// pairs are those of which some are as far apart as any, where there are no bins.
+var pairs = []pair{{2, 1, 1}, {2, 1, -1}, {1, 1, -1}, {1, 1, 0}, {2, 0, 0}, {2, 1, 0}}
+
+// newTwin looks for the pairs that are as far apart as any, and their mirror images where these are too. Of one cell with
+// bins those are a value of the first bin and one at an end of another.
+func newTwin(s specification) *twin {
+	t := &twin{spec: s}
+	candidates := slices.Clone(pairs)
+	for bin := range s.weights.Bins {
+		for _, within := range []float64{0.001, 0.999} {
+			candidates = append(candidates, pair{1, -1, 2*(float64(bin)+within)/float64(s.weights.Bins) - 1})
+		}
+	}
+	most := -1.0
+	for _, p := range candidates {
+		for _, p := range []pair{p, {p.cells, -p.x, -p.y}} {
+			if p.cells > s.cells() || s.value == "" && p.x != p.y {
+				continue
+			}
+			d := t.apart(p)
+			if d > most*(1+1e-9) {
+				most, t.far = d, nil
+			}
+			if d >= most*(1-1e-9) {
+				t.far = append(t.far, p)
 			}
 		}
 	}
-	p, sign := pairs[best], 1.0
+	return t
+}
+
+// Canary returns two events as far apart as leaves can be: in two cells, or in one with other values. Values at an end of
+// their range and weights are far beyond it, so that they arrive there if they are clamped.
+func (t *twin) Canary(u []float64, factor float64) (with, without operators.Record) {
+	p := t.far[0]
 	if u[1] < 0 {
-		sign = -1
+		p = t.far[len(t.far)-1]
 	}
 	first := 0
 	if u[0] < 0 && p.cells > 1 {
 		first = 1
 	}
-	return t.record(first, float64(sign*p.x), factor), t.record(p.cells-1-first, float64(sign*p.y), factor)
+	return t.record(first, p.x, factor), t.record(p.cells-1-first, p.y, factor)
 }
 
-// apart is the square of the distance of two leaves of the largest weight.
-func (t *twin) apart(cells int, x, y float64) float64 {
-	w := t.spec.weights
-	column := func(x float64) [3]float64 {
-		return [3]float64{w.Count, float64(w.Mean * x), float64(w.Square * (float64(x*x) - 0.5))}
-	}
-	a, b := column(x), column(y)
+// apart is the square of the distance of the leaves of a pair, of the largest weight.
+func (t *twin) apart(p pair) float64 {
+	a, b := t.column(p.x), t.column(p.y)
 	total := 0.0
 	for i := range a {
-		if cells > 1 {
+		if p.cells > 1 {
 			total += float64(a[i]*a[i]) + float64(b[i]*b[i])
 		} else {
 			total += float64((a[i] - b[i]) * (a[i] - b[i]))
@@ -98,14 +122,25 @@ func (t *twin) apart(cells int, x, y float64) float64 {
 	return total
 }
 
-// record is an event of a cell of the first two whose value is x̃ once it is clamped.
+// column is the leaf of a value within its cell, in real numbers.
+func (t *twin) column(x float64) []float64 {
+	w := t.spec.weights
+	out := []float64{w.Count, float64(w.Mean * x), float64(w.Square * (float64(x*x) - 0.5))}
+	r := w.Quantile
+	out = append(out, make([]float64, w.Bins)...)
+	bin := min(int(float64((x+1)/2*float64(w.Bins))), w.Bins-1)
+	for k := 0; bin+k < w.Bins; k++ {
+		out[3+bin+k] = r
+		r = float64(r * (float64(2*k+1) / float64(2*k+2)))
+	}
+	return out
+}
+
+// record is an event of a cell of the first two whose value is x̃ once it is clamped, which within the range it need not be.
 func (t *twin) record(cell int, x, factor float64) operators.Record {
 	beyond := float64(operators.Beyond * factor)
 	e := schemas.Event{Weight: 1}
-	product := 1
-	for _, d := range t.spec.dimensions {
-		product *= d.size()
-	}
+	product := t.spec.product()
 	stride := product
 	for _, d := range t.spec.dimensions {
 		stride /= d.size()
@@ -122,7 +157,10 @@ func (t *twin) record(cell int, x, factor float64) operators.Record {
 		}
 	}
 	if t.spec.value != "" {
-		e.Numbers = append(e.Numbers, (t.spec.low+t.spec.high)/2+float64(float64(x*beyond)*((t.spec.high-t.spec.low)/2)))
+		if x == 1 || x == -1 {
+			x = float64(x * beyond)
+		}
+		e.Numbers = append(e.Numbers, (t.spec.low+t.spec.high)/2+float64(x*((t.spec.high-t.spec.low)/2)))
 	}
 	if t.spec.weightMax > 0 {
 		e.Weight = float64(t.spec.weightMax * beyond)

@@ -67,27 +67,6 @@ func Covariance(i, j int) float64 {
 	return sum
 }
 
-// farthest returns the square of the largest distance of two columns of R in units, K·r rounded down, exactly: for
-// each lag the inner products of columns are prefix sums.
-func farthest(m int, weight int64) (square uint64) {
-	entries := make([]uint64, m)
-	for k := range entries {
-		entries[k] = uint64(entry(weight, k))
-	}
-	norms := make([]uint64, m+1) // of the column with so many entries
-	for k, x := range entries {
-		norms[k+1] = norms[k] + x*x
-	}
-	for lag := 1; lag < m; lag++ {
-		product := uint64(0)
-		for k := range m - lag {
-			product += entries[k] * entries[k+lag]
-			square = max(square, norms[k+1]+norms[k+1+lag]-2*product)
-		}
-	}
-	return square
-}
-
 // longest returns the square of the norm of the longest column.
 func longest(m int, weight int64) (square uint64) {
 	for k := range m {

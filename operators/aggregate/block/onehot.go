@@ -95,11 +95,7 @@ func (h OneHot) distances(g lattice.Grid) (replace, zeroOut uint64) {
 	if zeroOut > uint64(g.Lambda)*uint64(g.Lambda) {
 		return zeroOut, zeroOut // no grid of Part, and refused
 	}
-	within := moments(u.mean, u.square)
-	if u.bins > 0 {
-		within = add(within, farthest(u.bins, u.quantile))
-	}
-	within = min(within, 4*zeroOut)
+	within := min(apart(u), 4*zeroOut)
 	if h.Weight != 1 { // rounding towards zero parts coordinates by less than 1 more
 		r := min(root(max(within, zeroOut))+root(uint64(h.Block.Size())), math.MaxUint32)
 		within = r * r
@@ -109,26 +105,6 @@ func (h OneHot) distances(g lattice.Grid) (replace, zeroOut uint64) {
 		replace = max(replace, 2*zeroOut)
 	}
 	return min(replace, 4*zeroOut), zeroOut
-}
-
-// moments bounds the square of the distance of two (s, t) of one cell, s = Bx and t = C(x² − ½) rounded.
-//
-// In reals it is u²(B² + C²v²) for u = x − y and v = x + y, |u| + |v| ≤ 2, so at most F(v) = (2−v)²(B² + C²v²) of a
-// v in [0, 2], which has its maximum at 0 or, for C² > 2B², at v = (1 + √(1 − 2B²/C²))/2. Rounding moves the distance
-// by less than 4; without squares |s| ≤ B is all there is.
-func moments(mean, square int64) uint64 {
-	if square == 0 {
-		return 4 * uint64(mean) * uint64(mean)
-	}
-	b, c := float64(mean), float64(square)
-	distance := float64(2 * b)
-	ratio := b / c
-	if rest := 1 - float64(2*float64(ratio*ratio)); rest >= 0 {
-		v := (1 + math.Sqrt(rest)) / 2
-		distance = max(distance, float64((2-v)*math.Sqrt(float64(b*b)+float64(float64(c*v)*float64(c*v)))))
-	}
-	up := min(uint64(math.Ceil(float64(distance*(1+0x1p-40))))+4, math.MaxUint32)
-	return up * up
 }
 
 // add is the sum, or the largest number: squares beyond 64 bits are beyond Λ² and 4·zeroOut.

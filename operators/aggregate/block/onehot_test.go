@@ -82,7 +82,7 @@ func farthest(g lattice.Grid, q mechanisms.Quantiser, size int, entries [][]floa
 // fault is a quantiser with something wrong.
 type fault struct {
 	block.OneHot
-	twoCells, value, weight, short bool
+	twoCells, value, weight, short, long bool
 }
 
 func (f fault) Distances(g lattice.Grid) (replace, zeroOut lattice.Int128) {
@@ -150,6 +150,8 @@ func (f fault) Quantise(g lattice.Grid, dst []int64, v []float64) {
 	switch {
 	case f.twoCells:
 		copy(dst[n:], dst[:n])
+	case f.long && v[0] == 0 && v[1] == -1: // a row more than there are bins, in the cell behind
+		dst[n] = int64(f.Quantile * block.Coefficient(f.Bins) / g.Unit())
 	case f.value && v[1] == 1.5 && v[0] == 0:
 		dst[1] = dst[1] * 3 / 2
 	case f.weight && v[2] == 2:
@@ -203,6 +205,50 @@ func TestDistancesByEnumeration(t *testing.T) {
 	f(g, fault{OneHot: h, short: true}, h, 20, false)
 	h.Weight = 1.5
 	f(g, fault{OneHot: h, weight: true}, h, 20, false)
+	h = block.OneHot{Block: block.Block{Count: 0.1, Bins: 7, Quantile: 1}, Cells: 2, Weight: 1}
+	f(g, h, h, 20, true)
+	f(g, fault{OneHot: h, long: true}, h, 20, false)
+}
+
+// Of one cell the claim is attained to a half per cent, bins and sums together: it is less than what each can be alone,
+// added up. Values are at both ends of each bin, where they are as far apart as any.
+func TestDistancesWithinACellAreJoint(t *testing.T) {
+	for _, b := range []block.Block{
+		{Quantile: 1, Bins: 64},
+		{Mean: 1, Quantile: 1, Bins: 64},
+		{Count: 1, Mean: 0.3, Quantile: 1, Bins: 100},
+		{Count: 1, Mean: 2, Quantile: 0.5, Bins: 33},
+		{Count: 0.2, Mean: 1, Square: 0.5, Bins: 64, Quantile: 1},
+		{Count: 0.2, Mean: 0.2, Square: 2, Bins: 100, Quantile: 0.5},
+	} {
+		h := block.OneHot{Block: b, Cells: 1, Weight: 1}
+		g, err := lattice.NewGrid(h.Part().Clip)
+		if err != nil {
+			t.Fatal(err)
+		}
+		values := entries(1, 50)
+		for bin := range b.Bins {
+			for _, within := range []float64{1e-6, 0.5, 1 - 1e-6} {
+				x := 2*(float64(bin)+within)/float64(b.Bins) - 1
+				values = append(values, []float64{0, x, 1}, []float64{0, -x, 1})
+			}
+		}
+		replace, zeroOut := farthest(g, h, h.Size(), values)
+		claimReplace, claimZero := claims(t, g, h)
+		if replace > claimReplace || zeroOut != claimZero || float64(claimReplace) > 1.01*float64(replace) {
+			t.Errorf("%+v: √%d and √%d, claimed √%d and √%d", b, replace, zeroOut, claimReplace, claimZero)
+		}
+		alone := uint64(0)
+		for _, part := range []block.Block{{Mean: b.Mean, Square: b.Square}, {Bins: b.Bins, Quantile: b.Quantile}} {
+			if part.Size() > 0 {
+				near, _ := claims(t, g, block.OneHot{Block: part, Cells: 1, Weight: 1})
+				alone += near
+			}
+		}
+		if b.Mean > 0 && claimReplace >= alone && claimReplace > claimZero {
+			t.Errorf("%+v: claimed √%d, no less than √%d, both apart", b, claimReplace, alone)
+		}
+	}
 }
 
 // A part is valid on every lattice that parts have, and its longest leaf is not beyond Λ.

@@ -10,7 +10,7 @@
 // Sources: E. C. Fieller, Some problems in interval estimation, J. R. Stat. Soc. B 16 (1954), for ratios;
 // inversion of tests for variances and quantiles (Casella and Berger, Statistical Inference, 2nd ed., Theorem
 // 9.2.2); G. Y. Zou and A. Donner, Construction of confidence limits about effect measures, Stat. Med. 27 (2008),
-// for differences of means.
+// for differences of means and shares.
 //
 //	mean := interval.Ratio(interval.Noisy{S, sS}, interval.Noisy{n, sN}, interval.Z95).Within(-1, 1)
 package interval

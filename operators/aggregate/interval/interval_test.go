@@ -210,10 +210,57 @@ func TestQuantilesCover(t *testing.T) {
 }
 
 func TestQuantileEstimate(t *testing.T) {
-	for _, c := range []struct{ level, want float64 }{{0.1, -0.5}, {0.5, 0}, {0.75, 0.5}, {0.99, 1}} {
-		if got := interval.QuantileEstimate([]float64{25, 50, 75, 100}, c.level); got != c.want {
-			t.Errorf("level %g: %g, want %g", c.level, got, c.want)
+	for _, c := range []struct {
+		counts []float64
+		level  float64
+		want   float64
+	}{
+		{[]float64{25, 50, 75, 100}, 0.1, -0.8},
+		{[]float64{25, 50, 75, 100}, 0.5, 0},
+		{[]float64{25, 50, 75, 100}, 0.75, 0.5},
+		{[]float64{25, 50, 75, 100}, 0.99, 0.98},
+		{[]float64{0, 0, 100, 100}, 0.5, 0.25},
+		{[]float64{60, 40, 60, 100}, 0.5, -1 + 0.5*(5.0/12+1.25)}, // crossed at −1 + 5/12 and at ¼: in the middle
+		{[]float64{100, 100, 100, 100}, 0.5, -0.75},
+		{[]float64{0, 0, 0, 100}, 0.5, 0.75},
+		{[]float64{3, -1, 0, -5}, 0.5, 0},
+		{[]float64{0, 0, 0, 0}, 0.5, 0},
+	} {
+		if got := interval.QuantileEstimate(c.counts, c.level); math.Abs(got-c.want) > 1e-12 {
+			t.Errorf("level %g of %v: %g, want %g", c.level, c.counts, got, c.want)
 		}
+	}
+}
+
+// An estimate is in its interval, whatever counts noise makes.
+func TestQuantileEstimateIsInItsInterval(t *testing.T) {
+	rng := rand.New(rand.NewPCG(seed, 5))
+	counts, deviations := make([]float64, 8), make([]float64, 8)
+	for range 20000 {
+		sum, level := 0.0, rng.Float64()
+		for i := range counts {
+			sum += 20 * rng.Float64() * float64(rng.IntN(2))
+			counts[i], deviations[i] = sum+10*rng.NormFloat64(), 5
+		}
+		x, i := interval.QuantileEstimate(counts, level), interval.Quantile(counts, deviations, level, interval.Z95)
+		if counts[7] > 0 && !has(i, x) {
+			t.Fatalf("level %g of %v: %g is not in %+v", level, counts, x, i)
+		}
+	}
+}
+
+// The share of a part in a whole covers with exactly its level, near its ends included, and its difference does.
+func TestSharesCover(t *testing.T) {
+	for _, truth := range []struct{ part, rest float64 }{{400, 0}, {0, 400}, {300, 300}, {30, 2000}, {5000, 100}} {
+		sample := func(normal func() float64) interval.Estimate {
+			return interval.ShareOf(noisy(truth.part, 10, normal), noisy(truth.rest, 20, normal), interval.Z95)
+		}
+		want := truth.part / (truth.part + truth.rest)
+		covers(t, "share", true, func(normal func() float64) bool { return in(sample(normal).Set, want) })
+		covers(t, "difference of shares", false, func(normal func() float64) bool {
+			other := interval.ShareOf(noisy(300, 10, normal), noisy(600, 20, normal), interval.Z95)
+			return has(difference(sample(normal), other), want-1.0/3)
+		})
 	}
 }
 
@@ -222,17 +269,25 @@ func TestDifferencesCover(t *testing.T) {
 	covers(t, "counts", true, func(normal func() float64) bool {
 		return has(noisy(100, 30, normal).Minus(noisy(70, 10, normal)).Interval(interval.Z95), 30)
 	})
-	for _, n := range []float64{100, 400, 3000} {
-		covers(t, "means", false, func(normal func() float64) bool {
-			d := interval.MeanDifference(noisy(0.8*n, 40, normal), noisy(n, 20, normal), noisy(-0.5*2*n, 40, normal),
-				noisy(2*n, 20, normal), interval.Z95)
-			return has(d, 1.3)
-		})
+	// A count of 250 of deviation 20 is shown about every third time, and one of 200 hardly.
+	for _, n := range []float64{100, 200, 250, 400, 3000} {
+		for _, means := range [][2]float64{{0.8, -0.5}, {1, 1}, {-1, 1}, {0, 0}, {0.3, 0.2}} {
+			covers(t, "means", false, func(normal func() float64) bool {
+				return has(difference(interval.MeanOf(noisy(means[0]*n, 40, normal), noisy(n, 20, normal), interval.Z95),
+					interval.MeanOf(noisy(means[1]*2*n, 40, normal), noisy(2*n, 20, normal), interval.Z95)), means[0]-means[1])
+			})
+		}
 	}
 	covers(t, "means of many events", true, func(normal func() float64) bool {
-		return has(interval.MeanDifference(noisy(4000, 40, normal), noisy(5000, 20, normal), noisy(-3000, 40, normal),
-			noisy(6000, 30, normal), interval.Z95), 1.3)
+		return has(difference(interval.MeanOf(noisy(4000, 40, normal), noisy(5000, 20, normal), interval.Z95),
+			interval.MeanOf(noisy(-3000, 40, normal), noisy(6000, 30, normal), interval.Z95)), 1.3)
 	})
+}
+
+// difference is the interval of a difference.
+func difference(first, second interval.Estimate) interval.Interval {
+	_, ends := interval.Difference(first, second)
+	return ends
 }
 
 // A planned ± is what intervals have, in the middle of the range and away from it.
@@ -285,7 +340,7 @@ func TestIntervalsDoNotAllocate(t *testing.T) {
 		interval.Variance(q, s, n)
 		interval.Mean(s, n, interval.Z95)
 		interval.Quantile(counts, deviations, 0.5, interval.Z95)
-		interval.MeanDifference(s, n, s, n, interval.Z95)
+		interval.Difference(interval.MeanOf(s, n, interval.Z95), interval.ShareOf(s, n, interval.Z95))
 	}); allocations != 0 {
 		t.Errorf("%g allocations", allocations)
 	}

@@ -33,15 +33,30 @@ func Quantile(counts, deviations []float64, level, z float64) Interval {
 	return Interval{edge(first, m), edge(last+1, m)}
 }
 
-// QuantileEstimate returns the upper edge of the first bin whose running count reaches a share p of all.
+// QuantileEstimate returns where running counts reach a share p of all, straight within a bin, as if its events were
+// spread evenly: what histogram_quantile of Prometheus does. Noise may let them cross the share more than once; the
+// result is then in the middle between the first place and the last, and always within Quantile's interval. Where all
+// events together are not above 0 nothing is known: it is 0, the middle of the range.
 func QuantileEstimate(counts []float64, level float64) float64 {
 	m := len(counts)
-	for j, count := range counts {
-		if count >= float64(level*counts[m-1]) {
-			return edge(j+1, m)
-		}
+	if !(counts[m-1] > 0) {
+		return 0
 	}
-	return 1
+	total, before := float64(level*counts[m-1]), 0.0
+	first, last, found := 0.0, 0.0, false
+	for j, count := range counts {
+		if before <= total && count >= total {
+			last = edge(j, m)
+			if count > before {
+				last += float64(2*((total-before)/(count-before))) / float64(m)
+			}
+			if !found {
+				first, found = last, true
+			}
+		}
+		before = count
+	}
+	return (first + last) / 2
 }
 
 // edge is the lower edge of bin j of m.

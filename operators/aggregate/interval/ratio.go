@@ -88,18 +88,3 @@ func Ratio(y, x Noisy, z float64) Set {
 
 // Mean returns the interval of a mean in [−1, 1] from a sum and a count.
 func Mean(sum, count Noisy, z float64) Interval { return Ratio(sum, count, z).Within(-1, 1) }
-
-// MeanDifference returns the interval of the first mean less the second in [−2, 2], from the intervals of both by
-// Zou and Donner's (2008) square-and-add: l = d − √((m₁−l₁)² + (u₂−m₂)²), u = d + √((u₁−m₁)² + (m₂−l₂)²). It is
-// exact where both counts have no noise; where a count is not Shown it is the whole range, since the rule then
-// need not cover.
-func MeanDifference(sum1, count1, sum2, count2 Noisy, z float64) Interval {
-	if !count1.Shown() || !count2.Shown() {
-		return Interval{-2, 2}
-	}
-	first, second := Ratio(sum1, count1, z), Ratio(sum2, count2, z)
-	m1, m2 := sum1.Value/count1.Value, sum2.Value/count2.Value
-	add := func(a, b float64) float64 { return math.Sqrt(float64(a*a) + float64(b*b)) }
-	low, high := m1-m2-add(m1-first.Low, second.High-m2), m1-m2+add(first.High-m1, m2-second.Low)
-	return Set{Bounded, low, high}.Within(-2, 2)
-}

@@ -1,0 +1,149 @@
+package aggregate
+
+import (
+	"math"
+
+	"oriel/operators/aggregate/interval"
+	"oriel/schemas"
+)
+
+// share is what is compared of counts.
+const share = "share"
+
+// comparison is of the arms of one dimension, in all other cells: each arm less the first, the control. Cells of no arm,
+// that of events elsewhere, are left out.
+type comparison struct {
+	arms   int // places of the dimension
+	stride int // cells from one arm to the next
+	others int // cells that each arm has
+}
+
+// comparison returns that of the specification; arms is 0 where there is none.
+func (s *specification) comparison() comparison {
+	after := s.product()
+	for _, d := range s.dimensions {
+		if after /= d.size(); d.name == s.arms {
+			return comparison{arms: d.size(), stride: after, others: s.product() / d.size()}
+		}
+	}
+	return comparison{}
+}
+
+// size is how many differences there are of one number.
+func (c comparison) size() int { return max(0, c.arms-1) * c.others }
+
+// cell is one of an arm, by its number among the arm's cells.
+func (c comparison) cell(arm, other int) int {
+	return (other/c.stride*c.arms+arm)*c.stride + other%c.stride
+}
+
+// compared are the numbers of which differences are shown: means, and where an arm has more cells than one, shares, which
+// are the part of an arm's events that is in a cell.
+func (s *specification) compared() (names []string) {
+	c := s.comparison()
+	for _, name := range s.statistics {
+		switch {
+		case c.size() == 0:
+		case name == mean:
+			names = append(names, mean)
+		case name == count && c.others > 1:
+			names = append(names, share)
+		}
+	}
+	return names
+}
+
+// differenceExtras are three members for each: differences, and the ends of their intervals.
+func (s *specification) differenceExtras() []schemas.Extra {
+	var extras []schemas.Extra
+	for _, name := range s.compared() {
+		what := "means of the events"
+		if name == share {
+			what = "shares of an arm's events that are in a cell"
+		}
+		for _, member := range []struct{ suffix, text string }{
+			{"", "Differences of the " + what + ", an arm's less the control's, by view, then arm, then cell."},
+			{"_low", "Lower ends of intervals with the differences of the " + what + ", at 95 %."},
+			{"_high", "Upper ends of intervals with the differences of the " + what + ", at 95 %."},
+		} {
+			extras = append(extras, schemas.Extra{
+				Name: name + "_difference" + member.suffix, Kind: schemas.ExtraNumbers, Text: member.text,
+			})
+		}
+	}
+	return extras
+}
+
+// differenceLabels names the cells of differences.
+func (s *specification) differenceLabels() []string {
+	c, labels := s.comparison(), s.labels()
+	var names []string
+	for arm := 1; arm < c.arms; arm++ {
+		for other := range c.others {
+			names = append(names, labels[c.cell(arm, other)])
+		}
+	}
+	return names
+}
+
+// appendDifferences appends those of a view to the members of differenceExtras.
+func (s *specification) appendDifferences(extras []schemas.ExtraValue, t totals) {
+	c, at := s.comparison(), 0
+	for _, statistic := range s.statistics {
+		shares := statistic == count && c.others > 1
+		if c.size() == 0 || statistic != mean && !shares {
+			continue
+		}
+		unit := s.half()
+		if shares {
+			unit = 1
+		}
+		numbers, low, high := &extras[at].Numbers, &extras[at+1].Numbers, &extras[at+2].Numbers
+		at += 3
+		control := s.armTotal(c, 0, t)
+		for arm := 1; arm < c.arms; arm++ {
+			total := s.armTotal(c, arm, t)
+			for other := range c.others {
+				var difference float64
+				var ends interval.Interval
+				if shares {
+					difference, ends = interval.Difference(
+						s.shareOf(c, c.cell(arm, other), total, t), s.shareOf(c, c.cell(0, other), control, t))
+				} else {
+					difference, ends = interval.Difference(s.meanOf(c.cell(arm, other), t), s.meanOf(c.cell(0, other), t))
+				}
+				*numbers = append(*numbers, float64(unit*difference))
+				*low, *high = append(*low, float64(unit*ends.Low)), append(*high, float64(unit*ends.High))
+			}
+		}
+	}
+}
+
+// countOf is the count of a cell.
+func (s *specification) countOf(cell int, t totals) interval.Noisy {
+	return interval.Noisy{Value: t.sums[cell*s.width()] / s.weights.Count, Deviation: t.deviation / s.weights.Count}
+}
+
+// armTotal is the count of all events of an arm.
+func (s *specification) armTotal(c comparison, arm int, t totals) float64 {
+	total := 0.0
+	for other := range c.others {
+		total += s.countOf(c.cell(arm, other), t).Value
+	}
+	return total
+}
+
+// meanOf is the mean of x̃ in a cell.
+func (s *specification) meanOf(cell int, t totals) interval.Estimate {
+	x := interval.Noisy{Value: t.sums[cell*s.width()+1] / s.weights.Mean, Deviation: t.deviation / s.weights.Mean}
+	return interval.MeanOf(x, s.countOf(cell, t), interval.Z95)
+}
+
+// shareOf is the share that a cell has of all events of its arm.
+func (s *specification) shareOf(c comparison, cell int, total float64, t totals) interval.Estimate {
+	part := s.countOf(cell, t)
+	rest := interval.Noisy{
+		Value: total - part.Value, Deviation: float64(part.Deviation * math.Sqrt(float64(c.others-1))),
+	}
+	return interval.ShareOf(part, rest, interval.Z95)
+}

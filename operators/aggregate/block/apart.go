@@ -1,0 +1,58 @@
+package block
+
+import "math"
+
+// apart bounds the square of the distance of two leaves of one cell without weights, exactly where there are no squares
+// or no bins, but for rounding.
+//
+// Bins i and i + lag: the rows of both columns are r_k and r_{k+lag}, and there are more of them the smaller i is, so
+// that the columns of bins 0 and lag are as far apart as any. Values there are less than (lag + 1)·2/m apart and more
+// than (lag − 1)·2/m.
+func apart(u units) (square uint64) {
+	if u.bins == 0 {
+		return moments(u.mean, u.square, 0, 2)
+	}
+	width := 2 / float64(u.bins)
+	for lag := range u.bins {
+		near, far := max(0, float64(float64(lag-1)*width)), min(2, float64(float64(lag+1)*width))
+		square = max(square, add(columns(u, lag), moments(u.mean, u.square, near, far)))
+	}
+	return square
+}
+
+// columns is the square of the distance of the columns of bins 0 and lag, exactly.
+func columns(u units, lag int) (square uint64) {
+	for k := range u.bins {
+		d := entry(u.quantile, k)
+		if k >= lag {
+			d -= entry(u.quantile, k-lag)
+		}
+		square = add(square, uint64(d*d))
+	}
+	return square
+}
+
+// moments bounds the square of the distance of two (s, t) of one cell, s = Bx and t = C(x² − ½) rounded, whose values
+// are from near to far apart, within [0, 2].
+//
+// In reals it is u²(B² + C²v²) for u = x − y and v = x + y, |u| + |v| ≤ 2, so at most F(v) = (2−v)²(B² + C²v²) for
+// v = 2 − |u|. On an interval F is largest at an end or, for C² > 2B², at v = (1 + √(1 − 2B²/C²))/2. Rounding moves the
+// distance by less than 4; without squares |s| ≤ B is all there is.
+func moments(mean, square int64, near, far float64) uint64 {
+	if square == 0 && far == 2 {
+		return 4 * uint64(mean) * uint64(mean)
+	}
+	b, c := float64(mean), float64(square)
+	at := func(v float64) float64 {
+		return float64((2 - v) * math.Sqrt(float64(b*b)+float64(float64(c*v)*float64(c*v))))
+	}
+	distance := max(at(2-far), at(2-near))
+	ratio := b / c
+	if rest := 1 - float64(2*float64(ratio*ratio)); square > 0 && rest >= 0 {
+		if v := (1 + math.Sqrt(rest)) / 2; 2-far < v && v < 2-near {
+			distance = max(distance, at(v))
+		}
+	}
+	up := min(uint64(math.Ceil(float64(distance*(1+0x1p-40))))+4, math.MaxUint32)
+	return up * up
+}

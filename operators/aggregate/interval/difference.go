@@ -1,0 +1,54 @@
+package interval
+
+import "math"
+
+// Estimate is a ratio with its set, where it is shown, and the public range that it is in.
+type Estimate struct {
+	Value     float64 // within the range; 0 where it is not shown
+	Set       Set     // around Value
+	Low, High float64 // the range
+	Shown     bool
+}
+
+// MeanOf returns the mean in [−1, 1] from a sum and a count, and its Fieller set.
+func MeanOf(sum, count Noisy, z float64) Estimate {
+	e := Estimate{Low: -1, High: 1, Shown: count.Shown()}
+	if e.Shown {
+		e.Value, e.Set = sum.Value/count.Value, Ratio(sum, count, z)
+	}
+	return e
+}
+
+// ShareOf returns the share in [0, 1] of a part in itself and the rest, two counts of independent noise, and its set:
+// all θ with (y − θx)² ≤ z²·(s_y² − 2θs_y² + θ²s_x²) for y the part and x the sum of both, whose noise is y's and the
+// rest's. It is Fieller's set for numbers of covariance s_y².
+func ShareOf(part, rest Noisy, z float64) Estimate {
+	square := func(a float64) float64 { return float64(a * a) }
+	whole := Noisy{part.Value + rest.Value, math.Sqrt(square(part.Deviation) + square(rest.Deviation))}
+	e := Estimate{High: 1, Shown: whole.Shown()}
+	if !e.Shown {
+		return e
+	}
+	zy, zx := square(float64(z*part.Deviation)), square(float64(z*whole.Deviation))
+	a := square(whole.Value) - zx // > 0, as whole is shown and z below 12
+	b, c := float64(part.Value*whole.Value)-zy, square(part.Value)-zy
+	half := math.Sqrt(max(square(b)-float64(a*c), 0))
+	e.Value, e.Set = part.Value/whole.Value, Set{Bounded, (b - half) / a, (b + half) / a}
+	return e
+}
+
+// Difference returns the first less the second, and an interval with it, from the sets of both by Zou and Donner's
+// (2008) square-and-add: l = d − √((m₁−l₁)² + (u₂−m₂)²), u = d + √((u₁−m₁)² + (m₂−l₂)²). It is exact where what
+// they are divided by has no noise. Where one is not shown the rule need not cover: the interval is all that there
+// can be, and the difference its middle.
+func Difference(first, second Estimate) (difference float64, ends Interval) {
+	all := Interval{first.Low - second.High, first.High - second.Low}
+	if !first.Shown || !second.Shown {
+		return (all.Low + all.High) / 2, all
+	}
+	m1, m2 := first.Value, second.Value
+	add := func(a, b float64) float64 { return math.Sqrt(float64(a*a) + float64(b*b)) }
+	low := m1 - m2 - add(m1-first.Set.Low, second.Set.High-m2)
+	high := m1 - m2 + add(first.Set.High-m1, m2-second.Set.Low)
+	return max(all.Low, min(all.High, m1-m2)), Set{Bounded, low, high}.Within(all.Low, all.High)
+}

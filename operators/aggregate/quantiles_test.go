@@ -1,0 +1,114 @@
+package aggregate
+
+import (
+	"math"
+	"slices"
+	"strconv"
+	"testing"
+
+	"oriel/mechanisms"
+	"oriel/mechanisms/dp"
+	"oriel/mechanisms/forget"
+	"oriel/operators"
+)
+
+// exact is the quantile of weighted values by definition: the least one with a share of the weight up to it.
+func exact(values, weights []float64, level float64) float64 {
+	order := make([]int, len(values))
+	total := 0.0
+	for i := range order {
+		order[i] = i
+		total += weights[i]
+	}
+	slices.SortFunc(order, func(i, j int) int {
+		if values[i] < values[j] {
+			return -1
+		}
+		return 1
+	})
+	sum := 0.0
+	for _, i := range order {
+		if sum += weights[i]; sum >= level*total {
+			return values[i]
+		}
+	}
+	return math.NaN()
+}
+
+// Without noise a quantile is that of the values, sorted, to the width of a bin, and its interval holds it: with weights,
+// with a memory, in a total and in a window.
+func TestQuantilesAreThoseOfTheEvents(t *testing.T) {
+	const records, bins = 3000, 48
+	for _, kind := range []mechanisms.Config{life(4096, 1), total(1), tumbling(records)} {
+		for _, more := range []string{"WEIGHT_MAX=0", "WEIGHT_MAX=2"} {
+			kind.Budget = dp.Budget{Epsilon: 50, Delta: 1e-6} // so that counts are shown
+			c, m := config(t, kind, "CELLS=carrier=UA|AA", "VALUE=delay=-60:180", "STATISTICS=p5,p50,p90,p99.5", "BINS="+strconv.Itoa(bins), more)
+			machine := quiet(t, c, m)
+			var values, weights [2][]float64
+			var last operators.Decision
+			for _, e := range drawn(&c.spec, records, 6) {
+				for cell := range weights {
+					for i := range weights[cell] {
+						if m.Memory > 0 {
+							weights[cell][i] *= float64(forget.Decay(m.Memory)) / (1 << 30)
+						}
+					}
+				}
+				if cell := int(e.Numbers[0]); cell >= 0 {
+					weight := 1.0
+					if c.spec.weightMax > 0 {
+						weight = min(e.Weight, c.spec.weightMax)
+					}
+					values[cell] = append(values[cell], max(-60, min(180, e.Numbers[1])))
+					weights[cell] = append(weights[cell], weight)
+				}
+				for _, d := range machine.Add(nil, operators.Record{Event: e}) {
+					last = d
+				}
+			}
+			for k, name := range c.spec.statistics {
+				for cell := range values {
+					want, got := exact(values[cell], weights[cell], c.spec.levels[k]), last.Point[2*k+cell]
+					low, high := extra(t, c, last, member(name)+"_low")[cell], extra(t, c, last, member(name)+"_high")[cell]
+					if math.Abs(got-want) > 240.0/bins || !(low <= want && want <= high) || !(low <= got && got <= high) || high-low > 100 {
+						t.Errorf("%s, %s, memory %d: %s of cell %d is %g in [%g, %g], want %g", m.Name, more, m.Memory, name, cell, got, low, high, want)
+					}
+				}
+			}
+		}
+	}
+}
+
+// Where only quantiles are asked for, no noise is spent on a count of its own: the last running count is one, and its
+// deviation is said.
+func TestQuantilesAloneHaveNoCount(t *testing.T) {
+	c, _ := config(t, total(1), "VALUE=delay=-60:180", "STATISTICS=p50,p90*0.5", "BINS=32")
+	with, _ := config(t, total(1), "VALUE=delay=-60:180", "STATISTICS=p50,p90*0.5,count", "BINS=32")
+	if got := c.spec.columns(); len(got) != 32 || got[0] != "below=-52.5" || got[31] != "below=180" {
+		t.Errorf("columns %v", got)
+	}
+	if c.spec.hot().Norm() >= with.spec.hot().Norm() || c.spec.weights.Quantile != 0.5 {
+		t.Errorf("leaves of %v, with a count %v", c.spec.weights, with.spec.weights)
+	}
+	if got, want := c.spec.columnDeviations()[31], 1.0; math.Abs(got-want) > 1e-12 {
+		t.Errorf("the last running count has %g deviations of a count", got)
+	}
+}
+
+// FuzzStatistics: a name that is taken has a canonical form that means the same.
+func FuzzStatistics(f *testing.F) {
+	for _, text := range []string{"count", "mean*0.3", "p50", "p99.90*2", "p0.01", "p1e1", "p.5", "p-1"} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		got, ok := statisticEntry(text)
+		if !ok {
+			return
+		}
+		one, weight, _ := parseStatistic(text)
+		two, same, fine := parseStatistic(got)
+		if !fine || one != two || weight != same || percentOf(one) != percentOf(two) {
+			t.Errorf("%q is %q of %g, %q is %q of %g", text, one, weight, got, two, same)
+		}
+	})
+}
