@@ -16,6 +16,9 @@ const (
 	// less: maxPartial.
 	maxBatch   = 1 << 31
 	maxPartial = 1 << 56
+
+	// MaxUserWindow keeps a decision's number of steps exact, in programs that read numbers as floating point too.
+	MaxUserWindow = 1 << 40
 )
 
 // Config is what a user asks of a stream. Privacy parameters have no default.
@@ -36,13 +39,17 @@ type Config struct {
 	Poles     int
 
 	// Memory is H, steps: blt then releases sums that decay by γ = 1 − 1/H a step, and its guarantee never ends: there is no Window,
-	// Horizon, AgeWeight, Poles or Separation. 0 forgets nothing.
+	// Horizon, AgeWeight or Poles. 0 forgets nothing.
 	Memory uint64
 
 	// Separation is s ≥ 1 for the user level: the caller guarantees that accepted events of one user are at least s steps apart (in one step, one
 	// at most), where acceptance depends on user ids and steps alone and every other event is null. Budget is then that of exchanging all
 	// events of one user in a window. 0 is the event level.
 	Separation uint64
+
+	// UserWindow is W ≥ 1, steps, with Memory and Separation, and only there: Budget is then that of exchanging all events
+	// of one user among any W steps, in all releases there will ever be. Without a memory users have the Window.
+	UserWindow uint64
 
 	// Horizon is T: the stream ends after T ≤ W steps, so that the guarantee of a window is one for its whole life. 0 means no end.
 	Horizon uint64
@@ -90,6 +97,9 @@ func (c Config) Validate() error {
 	}
 	if c.Separation > 0 && kind.Paper {
 		bad("separation %d: %s has no user level", c.Separation, c.Name)
+	}
+	if c.UserWindow > 0 && c.Memory == 0 {
+		bad("user window %d: without a memory the window is the users', too", c.UserWindow)
 	}
 	if c.Window > 0 && c.Horizon > c.Window {
 		bad("horizon %d: above window %d, which then is not the whole run", c.Horizon, c.Window)

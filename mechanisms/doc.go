@@ -26,7 +26,8 @@
 //	once-gamma            θ = Δ/ε of single steps, no sums       ε, for ever
 //
 // With Config.Separation the budget is that of a user, all of whose events in a window, k = ⌈W/Separation⌉ at most, are exchanged at once: Δ√h
-// becomes Δ√(Σ_l k·⌈2^l/Separation⌉) over the levels l, Δh becomes kΔh, and Δ is that of an exchange. With Config.Horizon the stream ends within its first window,
+// becomes Δ√(Σ_l k·⌈2^l/Separation⌉) over the levels l, Δh becomes kΔh, and Δ is that of an exchange. With a Memory it is that of all events of a user
+// among any Config.UserWindow steps, for ever after. With Config.Horizon the stream ends within its first window,
 // and the budget is one for its whole life. PROOF.md has both.
 //
 // The -paper names reproduce the constants of [WDP] ((11), (13), (15), (16)) with its printed sensitivity, which is not that of a leaf:

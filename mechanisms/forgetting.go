@@ -24,8 +24,12 @@ func (forgetting) problems(c Config, bad func(format string, args ...any)) {
 	if c.AgeWeight != 0 || c.Poles != 0 {
 		bad("age weight %g, poles %d: with a memory the filter is fitted for the whole life", c.AgeWeight, c.Poles)
 	}
-	if c.Separation != 0 {
-		bad("separation %d: with a memory there is no user level: no bound holds of a user who comes for ever", c.Separation)
+	if c.UserWindow > MaxUserWindow {
+		bad("user window %d: above 2^40", c.UserWindow)
+	}
+	if (c.Separation > 0) != (c.UserWindow > 0) {
+		bad("separation %d, user window %d: with a memory a user level needs both, as no bound holds of a user who comes for ever",
+			c.Separation, c.UserWindow)
 	}
 }
 
@@ -55,7 +59,7 @@ func leastBits(f forget.Filter, c Config) (least int, err error) {
 }
 
 func (forgetting) calibrate(x *piece, p Plan, c Config, _ family) (bound float64, err error) {
-	if x.scale, err = lossForLife(*x, p).ScaleFor(x.budget); err != nil {
+	if x.scale, err = lossForLife(*x, p, c).ScaleFor(x.budget); err != nil {
 		return 0, fmt.Errorf("mechanisms: %w", err)
 	}
 	return forgettingErrorBound(*x, p.Forget, c.Failure), nil
@@ -82,8 +86,8 @@ func (forgetting) matches(p Plan, c Config) error {
 	return err
 }
 
-func (forgetting) loss(x piece, p Plan, _ Config, _ family) (float64, dp.Curve) {
-	curve := lossForLife(x, p)
+func (forgetting) loss(x piece, p Plan, c Config, _ family) (float64, dp.Curve) {
+	curve := lossForLife(x, p, c)
 	return curve.Life(), curve
 }
 
@@ -92,6 +96,9 @@ func (forgetting) sums(x piece, p Plan, _ Config, sampler noise.Sampler) (func()
 	return func() Sum { return first.Fresh() }, err
 }
 
-func lossForLife(x piece, p Plan) forget.Loss {
-	return forget.Loss{Filter: p.Forget, Square: x.square, N: x.n, Scale: x.scale}
+// lossForLife is a part's loss of the unit that c names.
+func lossForLife(x piece, p Plan, c Config) forget.Loss {
+	return forget.Loss{
+		Filter: p.Forget, Square: x.square, N: x.n, Scale: x.scale, Separation: c.Separation, Window: c.UserWindow,
+	}
 }

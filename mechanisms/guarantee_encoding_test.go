@@ -85,9 +85,89 @@ func TestStoredGuaranteeComesBack(t *testing.T) {
 	}
 }
 
+// A guarantee with a memory has a stored form of its own versions: 3 has the loss at ages, of an event until it has
+// grown to all of it, and of a user beside it that of all events so far, which never ends; 2 has none of them, and is
+// read for ever.
+func TestStoredGuaranteeOfAMemory(t *testing.T) {
+	user := withMemory(3, 64)
+	user.Separation, user.UserWindow = 7, 200
+	parts := partsWithMemory()
+	for what, c := range map[string]mechanisms.Config{"event": withMemory(3, 64), "shortest": withMemory(3, 2), "user": user, "parts": parts} {
+		g, err := mechtest.Plan(t, c).Guarantee(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := dp.AppendGuarantee(nil, g)
+		if err != nil || !strings.HasPrefix(string(b), `{"version":3,`) {
+			t.Fatalf("%s: %s, %v", what, b, err)
+		}
+		back, err := dp.ParseGuarantee(b)
+		if err != nil {
+			t.Fatalf("%s: %v: %s", what, err, b)
+		}
+		whole := back
+		if whole.Curve = g.Curve; whole != g {
+			t.Errorf("%s: %+v, want %+v", what, back, g)
+		}
+		for _, memories := range []uint64{1, 2, 100, 1_000_000} {
+			age := memories * c.Memory
+			if got, want := back.At(age), g.At(age); got.Epsilon < want.Epsilon || got.Epsilon > want.Epsilon*(1+1e-15) {
+				t.Errorf("%s: %v at %d memories, want %v", what, got, memories, want)
+			}
+			if c.Separation > 0 && back.AtAll(age) != g.AtAll(age) {
+				t.Errorf("%s: all events: %v at %d memories, want %v", what, back.AtAll(age), memories, g.AtAll(age))
+			}
+		}
+		if got, want := back.At(c.Memory+1), g.At(c.Memory+1); !(got.Epsilon >= want.Epsilon) || !(back.At(1).Epsilon < 1) || back.At(1) != g.At(1) {
+			t.Errorf("%s: %v between two ages, want %v at least", what, got, want)
+		}
+		if far := back.At(1 << 60).Epsilon; far != 1 {
+			t.Errorf("%s: ε is %g for ever, want 1", what, far)
+		}
+		if c.Separation > 0 && !math.IsInf(back.AtAll(1<<60).Epsilon, 1) {
+			t.Errorf("%s: all events there will ever be have a bound: %v", what, back.AtAll(1<<60))
+		}
+		for old, replacement := range map[string]string{
+			`"version":3`: `"version":2`, `"memory":`: `"window":8,"memory":`, `"window":0`: `"window":8`, `"ages":[`: `"ages":[],"ages":[`,
+			`"epsilon":1,`: `"epsilon":0.99,`,
+		} {
+			if _, err := dp.ParseGuarantee([]byte(strings.Replace(string(b), old, replacement, 1))); err == nil {
+				t.Errorf("%s: %s in the place of %s is accepted", what, replacement, old)
+			}
+		}
+		if c.Separation > 0 {
+			continue
+		}
+		above := strings.Replace(string(b), `"epsilon":1}]`, `"epsilon":1.5}]`, 1)
+		if _, err := dp.ParseGuarantee([]byte(above)); above == string(b) || err == nil {
+			t.Errorf("%s: more at an age than for ever is accepted", what)
+		}
+		g.Curve = nil
+		bare, err := dp.AppendGuarantee(nil, g)
+		if err != nil || !strings.HasPrefix(string(bare), `{"version":2,`) || !strings.HasSuffix(string(bare), `"ages":[]}`) {
+			t.Fatalf("%s: %s, %v", what, bare, err)
+		}
+		if old, err := dp.ParseGuarantee(bare); err != nil || old != g || old.At(1).Epsilon != 1 {
+			t.Errorf("%s: version 2 is read as %+v, %v, want %+v", what, old, err, g)
+		}
+	}
+	g, err := mechtest.Plan(t, user).Guarantee(user)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := dp.AppendGuarantee(nil, g)
+	if err != nil || !strings.Contains(string(b), `"separation":7,"horizon":0,"memory":64,"user_window":200,`) {
+		t.Fatalf("%s, %v", b, err)
+	}
+	if _, err := dp.ParseGuarantee([]byte(strings.Replace(string(b), `"user_window":200,`, "", 1))); err == nil {
+		t.Error("users with a memory and without a window of theirs are accepted")
+	}
+}
+
 // goldenGuarantee has figures that no platform's functions decide: the plan's integers.
 func TestGoldenGuarantees(t *testing.T) {
 	var lines []string
+	var later []func()
 	for _, plan := range append(append(goldenPlans(), goldenParts()), goldenMemories()...) {
 		c := config(plan.Name, 3)
 		c.Leaf = mechanisms.OnePart(2, 0.875)
@@ -98,15 +178,31 @@ func TestGoldenGuarantees(t *testing.T) {
 		if c.Memory = plan.Forget.Memory; c.Memory > 0 {
 			c.Window = 0
 		}
-		g, err := plan.Guarantee(c)
-		if err != nil {
-			t.Fatal(err)
+		add := func(c mechanisms.Config, curve bool) {
+			g, err := plan.Guarantee(c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !curve {
+				g.Curve = nil
+			}
+			b, err := dp.AppendGuarantee(nil, g)
+			if err != nil {
+				t.Fatal(err)
+			}
+			lines = append(lines, string(b))
 		}
-		b, err := dp.AppendGuarantee(nil, g)
-		if err != nil {
-			t.Fatal(err)
+		add(c, c.Memory == 0) // of version 2, which has no ages
+		if c.Memory > 0 {
+			later = append(later, func() {
+				add(c, true)
+				c.Separation, c.UserWindow = 5, 12
+				add(c, true)
+			})
 		}
-		lines = append(lines, string(b))
+	}
+	for _, of := range later {
+		of()
 	}
 	goldentest.CheckFile(t, "guarantees.txt", lines)
 }

@@ -180,7 +180,9 @@ func TestConfigurationsWithMemoryAreChecked(t *testing.T) {
 	f("memory 1:", func(c *mechanisms.Config) { c.Memory = 1 })
 	f("memory 1048577:", func(c *mechanisms.Config) { c.Memory = 1<<20 + 1 })
 	f("window 8, horizon 0: with a memory", func(c *mechanisms.Config) { c.Window = 8 })
-	f("with a memory there is no user level", func(c *mechanisms.Config) { c.Separation = 3 })
+	f("with a memory a user level needs both", func(c *mechanisms.Config) { c.Separation = 3 })
+	f("with a memory a user level needs both", func(c *mechanisms.Config) { c.UserWindow = 3 })
+	f("user window 3: without a memory", func(c *mechanisms.Config) { c.Memory, c.Window, c.Separation, c.UserWindow = 0, 8, 2, 3 })
 	f("poles 3: with a memory", func(c *mechanisms.Config) { c.Poles = 3 })
 	f("tree-gaussian forgets nothing", func(c *mechanisms.Config) { c.Name, c.Window = "tree-gaussian", 8 })
 	f("once-gaussian forgets nothing", func(c *mechanisms.Config) { c.Name = "once-gaussian" })
@@ -197,31 +199,6 @@ func TestErrorBoundOfAMemoryCoversTheBump(t *testing.T) {
 	for _, step := range []uint64{1, 1000, 1 << 16, 1<<16 + 2, 1<<16 + 10, 1<<16 + 1000} {
 		if e := unit * math.Sqrt(plan.Forget.VarianceAt(step)) * chi; plan.ErrorBound < e || plan.ErrorBound > 2*unit*math.Sqrt(plan.Forget.Variance())*chi {
 			t.Errorf("step %d: noise %g, bound %g", step, e, plan.ErrorBound)
-		}
-	}
-}
-
-// A guarantee with a memory has a stored form of its own version, and comes back without its curve: as what holds for ever.
-func TestStoredGuaranteeOfAMemory(t *testing.T) {
-	c := withMemory(3, 64)
-	g, err := mechtest.Plan(t, c).Guarantee(c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, err := dp.AppendGuarantee(nil, g)
-	if err != nil || !strings.HasPrefix(string(b), `{"version":2,`) || !strings.Contains(string(b), `"horizon":0,"memory":64,`) {
-		t.Fatalf("%s, %v", b, err)
-	}
-	back, err := dp.ParseGuarantee(b)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if g.Curve = nil; back != g || back.At(3).Epsilon != 1 {
-		t.Errorf("%+v, want %+v", back, g)
-	}
-	for old, replacement := range map[string]string{`"version":2`: `"version":1`, `"memory":64`: `"memory":0`, `"window":0`: `"window":8`} {
-		if _, err := dp.ParseGuarantee([]byte(strings.Replace(string(b), old, replacement, 1))); err == nil {
-			t.Errorf("%s in the place of %s is accepted", replacement, old)
 		}
 	}
 }

@@ -115,7 +115,7 @@ func (p Plan) EventGuarantee(c Config) (dp.Guarantee, error) {
 	if _, err := p.Guarantee(c); err != nil {
 		return dp.Guarantee{}, err
 	}
-	c.Separation = 0
+	c.Separation, c.UserWindow = 0, 0
 	g, loss := p.proves(c)
 	g.Epsilon = recomputed(g, loss)
 	return g, nil
@@ -126,7 +126,7 @@ func (p Plan) proves(c Config) (g dp.Guarantee, loss float64) {
 	kind, _ := familyOf(p.Name)
 	g = dp.Guarantee{
 		Mechanism: p.Name, Window: c.Window, Batch: c.Batch, Adjacency: c.Adjacency,
-		Unit: "event", Separation: c.Separation, Horizon: c.Horizon, Memory: c.Memory,
+		Unit: "event", Separation: c.Separation, UserWindow: c.UserWindow, Horizon: c.Horizon, Memory: c.Memory,
 	}
 	if c.Separation > 0 {
 		g.Unit = "user"

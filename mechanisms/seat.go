@@ -136,6 +136,10 @@ func (s *frame) Horizon() uint64 { return s.config.Horizon }
 // Memory returns H: sums decay by 1 − 1/H a step. 0 means that they do not.
 func (s *frame) Memory() uint64 { return s.config.Memory }
 
+// UserWindow returns the steps among which a user's events are protected together, for ever after; 0 but at user level
+// with a memory.
+func (s *frame) UserWindow() uint64 { return s.config.UserWindow }
+
 // ErrorBound returns Plan.ErrorBound, of the first part; Plan.Parts has the others'.
 func (s *frame) ErrorBound() float64 { return s.plan.ErrorBound }
 

@@ -24,8 +24,8 @@ type Canary struct {
 	Without  []float64
 }
 
-// NewCanary returns the canary of a configuration: one event, or as many events of one user as fit a window. The leaves
-// are the caller's to fill in.
+// NewCanary returns the canary of a configuration: one event, or as many events of one user as fit a window, as near to
+// each other as they may be. The leaves are the caller's to fill in.
 func NewCanary(c mechanisms.Config, step, age uint64) (Canary, error) {
 	k := Canary{Step: step, Releases: step - 1 + age, Count: 1, Spacing: 1}
 	switch {
@@ -37,7 +37,7 @@ func NewCanary(c mechanisms.Config, step, age uint64) (Canary, error) {
 		return Canary{}, fmt.Errorf("audit: %d releases: the stream ends after %d", k.Releases, c.Horizon)
 	}
 	if c.Separation > 0 {
-		k.Count, k.Spacing = (c.Window-1)/c.Separation+1, c.Separation
+		k.Count, k.Spacing = (max(c.Window, c.UserWindow)-1)/c.Separation+1, c.Separation
 	}
 	return k, nil
 }

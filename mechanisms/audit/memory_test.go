@@ -52,6 +52,37 @@ func TestTheClaimForLifeIsReachedAndNotPassed(t *testing.T) {
 	}
 }
 
+// A user's claim is reached by events as near to each other as they may be, and not passed: four of them among any ten
+// steps, for ever after. A plan of one event among them is passed: the audit sees three events that were not accounted.
+func TestTheClaimOfAUserIsReachedAndNotPassed(t *testing.T) {
+	c := remembers()
+	c.Memory, c.Separation, c.UserWindow = 8, 3, 10
+	k := canary(t, c, 1, 40)
+	if k.Count != 4 || k.Spacing != 3 {
+		t.Fatalf("a canary of %d events, %d steps apart", k.Count, k.Spacing)
+	}
+	measured := func(c mechanisms.Config) (best float64, passed bool) {
+		stream := mechtest.Open(t, c, [32]byte{9})
+		report := run(t, player(stream, c, k), newLaw(t, c, mechtest.Plan(t, c), k), stream.Guarantee(), 4000)
+		for _, b := range report.Bounds {
+			best, passed = max(best, b.Value/b.Claim), passed || b.Value > b.Claim
+		}
+		return best, passed
+	}
+	if best, passed := measured(c); best < 0.9 || passed {
+		t.Errorf("%.3f of the claim is reached, passed: %v", best, passed)
+	}
+	if best, passed := measured(short(c)); !passed {
+		t.Errorf("not caught: one event accounted of four, %.3f of the claim", best)
+	}
+}
+
+// short accounts one event of a user in the place of all.
+func short(c mechanisms.Config) mechanisms.Config {
+	c.UserWindow = 1
+	return c
+}
+
 // definedSum is the mechanism by its definition, in floating point, with a fault.
 type definedSum struct {
 	mechanisms.Sum

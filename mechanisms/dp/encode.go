@@ -12,14 +12,19 @@ import (
 // Versions of the stored form. A change adds a version, and old golden bytes stay.
 const (
 	guaranteeVersion = 1
-	memoryVersion    = 2 // with a memory
+	memoryVersion    = 2 // with a memory, without ages
+	lifeVersion      = 3 // with a memory and ages, of an event or of a user
 )
 
-func versionOf(memory uint64) int {
-	if memory > 0 {
+// version is that of a guarantee: one with a memory that has no curve was read from version 2.
+func (g Guarantee) version() int {
+	switch {
+	case g.Memory == 0:
+		return guaranteeVersion
+	case g.Curve == nil && g.Separation == 0:
 		return memoryVersion
 	}
-	return guaranteeVersion
+	return lifeVersion
 }
 
 // stated is a Guarantee as it is stored: JSON with members in this order, numbers as short as they can be, no white
@@ -33,12 +38,13 @@ type stated struct {
 	Batch      uint64  `json:"batch"`
 	Separation uint64  `json:"separation"`
 	Horizon    uint64  `json:"horizon"`
-	Memory     uint64  `json:"memory,omitempty"` // absent where nothing is forgotten
-	Epsilon    finite  `json:"epsilon"`          // of one window, at delta
+	Memory     uint64  `json:"memory,omitempty"`      // absent where nothing is forgotten
+	UserWindow uint64  `json:"user_window,omitempty"` // with a memory, at user level
+	Epsilon    finite  `json:"epsilon"`               // of one window, at delta
 	Delta      float64 `json:"delta"`
 	Mu         float64 `json:"mu,omitempty"` // of one window; absent when pure
 	Rho        finite  `json:"rho"`          // zCDP, of one window: µ²/2, or that of pure ε
-	Ages       []aged  `json:"ages"`         // ascending; empty without a window
+	Ages       []aged  `json:"ages"`         // ascending; empty without a curve
 }
 
 // aged is the loss of the first Steps steps; All is of all events of a user among them.
@@ -75,11 +81,14 @@ var windows = []uint64{
 	1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000, 100_000, 200_000, 500_000, 1_000_000,
 }
 
-// maxAges is how many ages a Table has room for: one step, and windows.
-const maxAges = 20
+// shares are the ages below a memory that are stored, beside whole memories: H divided by these.
+var shares = []uint64{1000, 100, 10, 5, 2}
+
+// maxAges is how many ages a Table has room for: one step, shares of a memory, and windows or memories.
+const maxAges = 25
 
 // Table is a Curve as it is stored: µ at some ages. Between two of them it is that of the later one, which bounds it;
-// after the last it is infinite. It is comparable.
+// after the last it is infinite, and a guarantee for ever then says all of it. It is comparable.
 type Table struct {
 	count int
 	ages  [maxAges]point
@@ -109,12 +118,13 @@ func (t Table) at(age uint64, mu func(point) float64) float64 {
 }
 
 // AppendGuarantee appends the stored form of g: JSON that other programs can read. Of a Gaussian mechanism with a
-// window it has µ, and ε at δ, at one step and at 1 to 10⁶ windows; of a user, those of all events beside. It takes
-// some milliseconds an age.
+// window it has µ, and ε at δ, at one step and at 1 to 10⁶ windows; of a user, those of all events beside. With a
+// memory it has those of one step, of shares of the memory and of 1 to 10⁶ memories, of an event until they grow no
+// more. It takes some milliseconds an age.
 func AppendGuarantee(dst []byte, g Guarantee) ([]byte, error) {
 	s := stated{
-		Version: versionOf(g.Memory), Mechanism: g.Mechanism, Unit: g.Unit, Adjacency: g.Adjacency.String(),
-		Window: g.Window, Batch: g.Batch, Separation: g.Separation, Horizon: g.Horizon, Memory: g.Memory,
+		Version: g.version(), Mechanism: g.Mechanism, Unit: g.Unit, Adjacency: g.Adjacency.String(),
+		Window: g.Window, Batch: g.Batch, Separation: g.Separation, Horizon: g.Horizon, Memory: g.Memory, UserWindow: g.UserWindow,
 		Epsilon: finite(g.Epsilon), Delta: g.Delta, Mu: g.Mu, Rho: finite(PureRho(g.Epsilon)), Ages: g.ages(),
 	}
 	if g.Mu > 0 {
@@ -136,6 +146,9 @@ func (g Guarantee) ages() []aged {
 		}
 		return out
 	}
+	if g.version() == lifeVersion {
+		return g.agesOfLife()
+	}
 	if g.Window == 0 {
 		return out
 	}
@@ -154,10 +167,38 @@ func (g Guarantee) ages() []aged {
 	return out
 }
 
+// agesOfLife returns the losses with a memory: of an event until they are all there will be, of a user to the end, as
+// those of all events go on.
+func (g Guarantee) agesOfLife() []aged {
+	steps := []uint64{1}
+	for _, share := range shares {
+		steps = append(steps, g.Memory/share)
+	}
+	for _, k := range windows {
+		if high, age := bits.Mul64(k, g.Memory); high == 0 {
+			steps = append(steps, age)
+		}
+	}
+	var out []aged
+	for _, age := range steps {
+		if age == 0 || len(out) > 0 && out[len(out)-1].Steps >= age {
+			continue
+		}
+		out = append(out, g.aged(age))
+		if g.Separation == 0 && out[len(out)-1].Mu == g.Mu {
+			break
+		}
+	}
+	return out
+}
+
 func (g Guarantee) aged(age uint64) aged {
 	a := aged{Steps: age, Epsilon: finite(g.At(age).Epsilon)}
 	if g.Mu > 0 {
 		a.Mu = g.Curve.Mu(age)
+	}
+	if g.Memory > 0 {
+		a.Mu = min(a.Mu, g.Mu) // parts' curves are rounded up each
 	}
 	if g.Separation > 0 {
 		if a.EpsilonAll = finite(g.AtAll(age).Epsilon); g.Mu > 0 {
@@ -188,9 +229,9 @@ func ParseGuarantee(b []byte) (Guarantee, error) {
 	}
 	g := Guarantee{
 		Mechanism: s.Mechanism, Window: s.Window, Batch: s.Batch, Epsilon: float64(s.Epsilon), Delta: s.Delta, Mu: s.Mu,
-		Adjacency: adjacency, Unit: s.Unit, Separation: s.Separation, Horizon: s.Horizon, Memory: s.Memory,
+		Adjacency: adjacency, Unit: s.Unit, Separation: s.Separation, Horizon: s.Horizon, Memory: s.Memory, UserWindow: s.UserWindow,
 	}
-	if s.Mu > 0 && s.Window > 0 {
+	if s.Mu > 0 && (s.Window > 0 || s.Version == lifeVersion) {
 		g.Curve = s.table()
 	}
 	if again, err := AppendGuarantee(nil, g); err != nil || !bytes.Equal(again, b) {
@@ -217,10 +258,14 @@ func (s stated) validate() error {
 		unit = "user"
 	}
 	switch {
-	case s.Version != versionOf(s.Memory):
-		return bad("version %d: not %d", s.Version, versionOf(s.Memory))
-	case s.Memory > 0 && (s.Window > 0 || s.Horizon > 0):
-		return bad("memory %d with a window or a horizon", s.Memory)
+	case s.Version < guaranteeVersion || s.Version > lifeVersion || (s.Version >= memoryVersion) != (s.Memory > 0):
+		return bad("version %d: not of memory %d", s.Version, s.Memory)
+	case s.Memory > 0 && (s.Window > 0 || s.Horizon > 0 || s.Mu == 0):
+		return bad("memory %d with a window, with a horizon or without mu", s.Memory)
+	case (s.UserWindow > 0) != (s.Memory > 0 && s.Separation > 0):
+		return bad("user window %d at memory %d, separation %d", s.UserWindow, s.Memory, s.Separation)
+	case (s.Version == lifeVersion) != (s.Memory > 0 && len(s.Ages) > 0):
+		return bad("version %d with %d ages", s.Version, len(s.Ages))
 	case s.Unit != unit:
 		return bad("unit %q at separation %d", s.Unit, s.Separation)
 	case !(s.Epsilon > 0) || !(s.Delta >= 0 && s.Delta < 1) || !(s.Mu >= 0) || math.IsInf(s.Mu, 1),
@@ -228,7 +273,7 @@ func (s stated) validate() error {
 		return bad("epsilon %g, delta %g, mu %g: out of range", float64(s.Epsilon), s.Delta, s.Mu)
 	case s.Window > 0 && s.Horizon > s.Window:
 		return bad("horizon %d: above window %d", s.Horizon, s.Window)
-	case len(s.Ages) > maxAges || s.Window == 0 && len(s.Ages) > 0:
+	case len(s.Ages) > maxAges || s.Window == 0 && s.Memory == 0 && len(s.Ages) > 0:
 		return bad("%d ages", len(s.Ages))
 	case s.Mu > 0 && !proves(s.Mu, s.Epsilon, s.Delta):
 		return bad("epsilon %g is not proved by mu %g", float64(s.Epsilon), s.Mu)
@@ -244,8 +289,11 @@ func (s stated) validate() error {
 			(a.MuAll > 0) != (s.Mu > 0 && s.Separation > 0) || a.EpsilonAll > 0 && s.Separation == 0 {
 			return bad("age %d: out of order", a.Steps)
 		}
-		if a.MuAll > 0 && a.MuAll < a.Mu || a.Steps >= s.Window && a.Mu < s.Mu {
+		if a.MuAll > 0 && a.MuAll < a.Mu || s.Window > 0 && a.Steps >= s.Window && a.Mu < s.Mu {
 			return bad("age %d: mu is below that of a window", a.Steps)
+		}
+		if s.Memory > 0 && (a.Mu > s.Mu || a.Epsilon > s.Epsilon) {
+			return bad("age %d: above what is lost for ever", a.Steps)
 		}
 		if s.Mu > 0 && (!proves(a.Mu, a.Epsilon, s.Delta) || !proves(a.MuAll, a.EpsilonAll, s.Delta)) {
 			return bad("age %d: epsilon is not proved by mu", a.Steps)

@@ -74,8 +74,8 @@ func (b Budget) Validate() error {
 //
 // Window 0 means that the guarantee is one for ever: a unit is released once, or with a Memory in sums that decay,
 // whose noise starts anew at public steps. The loss then grows to what is proved, with age if there is a Curve, and not
-// beyond. With a Horizon, which is at most Window, there is no release after step Horizon, and the guarantee is one for
-// ever.
+// beyond. At user level with a Memory the unit is all events of one user among any UserWindow steps. With a Horizon,
+// which is at most Window, there is no release after step Horizon, and the guarantee is one for ever.
 type Guarantee struct {
 	Mechanism      string
 	Window, Batch  uint64
@@ -83,6 +83,7 @@ type Guarantee struct {
 	Adjacency      Adjacency
 	Unit           string  // "event", or "user" when Separation > 0
 	Separation     uint64  // s, steps between accepted events of one user; 0 at event level
+	UserWindow     uint64  // steps among which a user's events are exchanged, at user level with a memory; else 0
 	Horizon        uint64  // T, the last step; 0 for a stream without end
 	Memory         uint64  // H, steps: sums decay by 1 − 1/H a step; 0 for those that do not
 	Mu             float64 // Gaussian-DP parameter of one window, rounded up; 0 for a pure-ε mechanism
@@ -160,7 +161,7 @@ func (g Guarantee) AtAll(age uint64) Budget {
 	}
 	age = g.last(age)
 	switch {
-	case age <= g.Window:
+	case age <= max(g.Window, g.UserWindow):
 		return g.At(age)
 	case g.Mu > 0:
 		return g.gaussian(g.Curve.(UserCurve).MuAll(age))

@@ -2,6 +2,7 @@ package forget
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	"oriel/mechanisms/lattice"
@@ -15,14 +16,15 @@ type world struct {
 }
 
 // law enumerates every history n_1 … n_T of a stream, with |n_t| ≤ reach, beside the noise n' that gives the same releases in its neighbour,
-// whose leaf of step i is delta away. By the chain rule P(y) is the product of the cells of n, P'(y) of those of n'. Increments stand for
-// releases: the two determine each other. A reset follows step reset; 0 is none.
+// whose leaves at some steps, counted from 1, are delta away. By the chain rule P(y) is the product of the cells of n,
+// P'(y) of those of n'. Increments stand for releases: the two determine each other. A reset follows step reset; 0 is
+// none.
 type law struct {
 	filter       Filter
 	cell         func(n int64) float64 // P(round(s·Z) = n)
 	reach, delta int64
-	i, steps     int
-	reset        int
+	places       []int
+	steps, reset int
 	leaf         func(p, q, squares float64)
 }
 
@@ -32,7 +34,7 @@ func (l law) walk(x, y world, step int, p, q, squares float64) {
 		return
 	}
 	moved := int64(0)
-	if step+1 == l.i {
+	if slices.Contains(l.places, step+1) {
 		moved = l.delta
 	}
 	for n := -l.reach; n <= l.reach; n++ {
@@ -70,7 +72,7 @@ func TestExactLawIsWithinTheClaim(t *testing.T) {
 		} {
 			var found sumtest.Histories
 			l := law{
-				filter: f, cell: sumtest.NormalCell(c.s), reach: int64(math.Ceil(5.5 * c.s)), delta: c.delta, i: c.i, steps: c.steps, reset: c.reset,
+				filter: f, cell: sumtest.NormalCell(c.s), reach: int64(math.Ceil(5.5 * c.s)), delta: c.delta, places: []int{c.i}, steps: c.steps, reset: c.reset,
 				leaf: func(p, q, squares float64) { found.Add(p, q, squares/(c.s*c.s)) },
 			}
 			l.walk(world{}, world{}, 0, 1, 1, 0)
@@ -91,7 +93,7 @@ func TestExactLawSeesWhatIsLeftOut(t *testing.T) {
 	for _, s := range []float64{0.7, 1, 1.5} {
 		worst := 0.0
 		l := law{
-			filter: f, cell: sumtest.NormalCell(s), reach: int64(math.Ceil(5.5 * s)), delta: 1, i: 1, steps: 4,
+			filter: f, cell: sumtest.NormalCell(s), reach: int64(math.Ceil(5.5 * s)), delta: 1, places: []int{1}, steps: 4,
 			leaf: func(_, _, squares float64) { worst = max(worst, squares) },
 		}
 		l.walk(world{}, world{}, 0, 1, 1, 0)

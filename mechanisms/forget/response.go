@@ -94,12 +94,17 @@ func (r *response) blocks(steps uint64) rational.Interval {
 }
 
 // userShift returns, in lattice units, how far count ≥ 1 events of one user move the means of the step noises of age steps, at the worst places,
-// 0, s, 2s, … of one block (PROOF.md, Theorem 4):
+// 0, s, 2s, … of one block (PROOF.md, Theorem 4): with ρ = 2η√n, k' those of the events that are within age steps, and
+// c_j = 0 for j < 0,
 //
-//	Δ·√(Σ_{j<age} (Σ_{r<count} c_{j−rs})²) + 2η√n·√(Σ B²),    c_j = 0 for j < 0.
+//	√( Δ²·Σ_{j<age} (Σ_{r<count} c_{j−rs})² + 2Δρ·k'·B²_{min(age, P)} + ρ²·ΣB² ).
 func (r *response) userShift(delta rational.Interval, n int, age, separation, count uint64) rational.Interval {
 	if age == 0 {
 		return rational.Whole(0)
 	}
-	return delta.Mul(r.c.Train(age, separation, count).Root()).Add(r.rounding(n).Mul(r.blocks(age).Root()))
+	rho, most := r.rounding(n), r.sums.At(min(age, r.period))
+	events := rational.Whole(min(count, rational.Events(age, separation)))
+	cross := delta.Mul(rho).Mul(events).Mul(most).Mul(most)
+	train := delta.Mul(delta).Mul(r.c.Train(age, separation, count))
+	return train.Add(cross).Add(cross).Add(rho.Mul(rho).Mul(r.blocks(age))).Root()
 }

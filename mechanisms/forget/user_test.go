@@ -8,7 +8,8 @@ import (
 )
 
 // µ at user level is the formula of PROOF.md, Theorem 4, over one block, and flat when the block of the last event has ended; one event in a window
-// is an event but for the triangle inequality in η; all events of a user cost the same up to the window, and more for ever after.
+// is an event but for the product term in η; all events of a user cost the same up to the window, and more for ever
+// after.
 func TestUserMu(t *testing.T) {
 	const age, separation, window = 400, 30, 100
 	for _, f := range filters(t) {
@@ -26,13 +27,14 @@ func TestUserMu(t *testing.T) {
 			train, all, rest = train+x*x, all+y*y, rest+total*total
 			total += c[j]
 		}
-		of := func(train float64) float64 {
-			return (0x1p10*math.Sqrt(train) + 2*eta*math.Sqrt(27)*math.Sqrt(rest)) / (3 << 20)
+		of := func(train, events float64) float64 {
+			rho := 2 * eta * math.Sqrt(27)
+			return math.Sqrt(0x1p20*train+2*0x1p10*rho*events*total*total+rho*rho*rest) / (3 << 20)
 		}
-		if got, want := l.Mu(age), of(train); math.Abs(got-want) > 1e-12*want {
+		if got, want := l.Mu(age), of(train, 4); math.Abs(got-want) > 1e-12*want {
 			t.Errorf("%v: µ(%d) = %g, want %g", f, age, got, want)
 		}
-		if got, want := l.MuAll(age), of(all); math.Abs(got-want) > 1e-12*want {
+		if got, want := l.MuAll(age), of(all, 14); math.Abs(got-want) > 1e-12*want {
 			t.Errorf("%v: µ(%d) of all events = %g, want %g", f, age, got, want)
 		}
 		last := window - 1 + f.Period()

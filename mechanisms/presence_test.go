@@ -1,0 +1,100 @@
+package mechanisms_test
+
+import (
+	"errors"
+	"math"
+	"reflect"
+	"slices"
+	"testing"
+
+	"oriel/mechanisms"
+	"oriel/mechanisms/dp"
+	"oriel/mechanisms/mechtest"
+)
+
+// presence is a configuration of users with a memory: all events of one among any 1000 steps, at least 100 steps apart,
+// k = 10.
+func presence(memory uint64) mechanisms.Config {
+	c := withMemory(5, memory)
+	c.Separation, c.UserWindow = 100, 1000
+	return c
+}
+
+// The claim is of a user's events among any W steps, for ever after: ε rises to it and stays. All events of a user's
+// presence cost the same up to W, and without end beyond. Both are those of the distance of an exchange, under both
+// adjacencies.
+func TestUsersWithAMemory(t *testing.T) {
+	for _, memory := range []uint64{2, 64, 1024, 65_536} {
+		c := presence(memory)
+		plan := mechtest.Plan(t, c)
+		g, err := plan.Guarantee(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if g.Unit != "user" || g.Window != 0 || g.UserWindow != 1000 || g.Separation != 100 || g.Epsilon != 1 ||
+			g.Mu > dp.GaussianMu(c.Budget) || g.Mu < dp.GaussianMu(c.Budget)*(1-1e-12) {
+			t.Errorf("H = %d: %+v", memory, g)
+		}
+		before, ages := dp.Budget{}, []uint64{1, 100, 101, 999, 1000, 1001, 10_000, 100 * memory, 1_000_000 * memory}
+		slices.Sort(ages)
+		for _, age := range ages {
+			one, all := g.At(age), g.AtAll(age)
+			if one.Epsilon < before.Epsilon || one.Epsilon > 1 || all.Epsilon < one.Epsilon || age <= 1000 && all != one {
+				t.Errorf("H = %d: ε(%d) = %v after %v, of all events %v", memory, age, one, before, all)
+			}
+			before = one
+		}
+		if last := g.At(math.MaxUint64).Epsilon; last != 1 || memory > 2 && math.Abs(g.At(1000+10*memory).Epsilon-1) > 5e-4 {
+			t.Errorf("H = %d: ε is %g after ten memories, %g for ever", memory, g.At(1000+10*memory).Epsilon, last)
+		}
+		if all := g.AtAll(1_000_000 * memory).Epsilon; !(all > 20) {
+			t.Errorf("H = %d: a user who comes all the time loses %g", memory, all)
+		}
+		null := c
+		null.Adjacency = dp.ZeroOut
+		if other := mechtest.Plan(t, null); !reflect.DeepEqual(other, plan) {
+			t.Errorf("H = %d: another plan under zero-out", memory)
+		}
+	}
+}
+
+// A plan proves its separation and window and no nearer or longer ones; of one event it proves more, and a plan of
+// events proves no user.
+func TestPlansOfUsersWithAMemoryProveTheirOwn(t *testing.T) {
+	c := presence(1024)
+	plan := mechtest.Plan(t, c)
+	refused := func(what string, change func(*mechanisms.Config)) {
+		t.Helper()
+		c := c
+		change(&c)
+		if _, err := plan.Guarantee(c); !errors.Is(err, mechanisms.ErrUnproved) {
+			t.Errorf("%s: %v, want ErrUnproved", what, err)
+		}
+	}
+	refused("one event more", func(c *mechanisms.Config) { c.UserWindow = 1001 })
+	refused("events nearer by a step", func(c *mechanisms.Config) { c.Separation = 99 })
+	event := withMemory(5, 1024)
+	if _, err := mechtest.Plan(t, event).Guarantee(c); !errors.Is(err, mechanisms.ErrUnproved) {
+		t.Errorf("the plan of an event for a user: %v, want ErrUnproved", err)
+	}
+	g, err := plan.EventGuarantee(c)
+	if err != nil || g.Unit != "event" || g.Separation != 0 || g.UserWindow != 0 || !(g.Epsilon < 0.5) {
+		t.Fatalf("of one event: %+v, %v", g, err)
+	}
+	if same, err := plan.Guarantee(event); err != nil || same.Mu != g.Mu {
+		t.Errorf("as a plan of an event: %+v, %v, want µ = %g", same, err, g.Mu)
+	}
+	several := partsWithMemory()
+	several.Separation, several.UserWindow = 10, 95
+	parts := mechtest.Plan(t, several)
+	whole, err := parts.Guarantee(several)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, age := range []uint64{1, 95, 200, 100_000} {
+		one, all := whole.At(age), whole.AtAll(age)
+		if all.Epsilon < one.Epsilon || age <= 95 && all != one || age == 100_000 && all.Epsilon < 2 {
+			t.Errorf("of parts: ε(%d) = %v, of all events %v", age, one, all)
+		}
+	}
+}
