@@ -27,6 +27,7 @@ type Common struct {
 	Batch     uint64 // B
 	Horizon   uint64 // ORIEL_HORIZON; 0: not set
 	Memory    uint64 // ORIEL_MEMORY where sums decay; 0: they do not
+	Users     uint64 // ORIEL_USER_WINDOW, of user level where sums decay; else 0
 	Norm      string // ORIEL_FEATURES_NORM, not checked yet
 }
 

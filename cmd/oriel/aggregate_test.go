@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"oriel/pipeline/kafka"
 	"oriel/schemas"
 )
 
@@ -33,13 +34,9 @@ func servesAggregate(t *testing.T, name string, more map[string]string) {
 	t.Helper()
 	const half, whole, batch = 300, 600, 4
 	f := newFixture(t, 1, more)
-	for _, other := range []string{"UPDATE", "LOSS", "SET", "RADIUS", "DIMENSION", "STRONG_CONVEXITY", "CLIP"} {
-		delete(f.env, "ORIEL_"+other)
-	}
-	f.env["ORIEL_OPERATOR"], f.env["ORIEL_BATCH"], f.env["ORIEL_ADJACENCY"] = "aggregate", fmt.Sprint(batch), "zero-out"
-	f.env["ORIEL_CELLS"], f.env["ORIEL_VALUE"] = "carrier=UA|AA|DL,hour=0:24:2", "delay=-60:180"
-	f.env["ORIEL_STATISTICS"], f.env["ORIEL_ELSEWHERE"], f.env["ORIEL_EPSILON"] = "count,sum,mean,p90", "other", "8"
-	f.env["ORIEL_BINS"], f.env["ORIEL_ARMS"] = "12", "carrier"
+	asAggregate(f)
+	f.env["ORIEL_BATCH"], f.env["ORIEL_ADJACENCY"] = fmt.Sprint(batch), "zero-out"
+	f.env["ORIEL_STATISTICS"], f.env["ORIEL_BINS"], f.env["ORIEL_ARMS"] = "count,sum,mean,p90", "12", "carrier"
 	f.must("topics")
 	d := f.read(f.topic("descriptor"), 0, false)
 	if len(d) != 1 || !bytes.Contains(d[0].Value, []byte(`"carrier=UA,hour=0:12"`)) {
@@ -124,6 +121,52 @@ func servesAggregate(t *testing.T, name string, more map[string]string) {
 	if text := f.must("plan"); !strings.Contains(text, "one of 7 cells") {
 		t.Errorf("plan: %s", text)
 	}
+}
+
+// TestAggregateOfUsersForLife: all events of a user among any 24 steps, for ever after, by the leaf's own distance of
+// an exchange: what a user loses is not refuted, decisions say it, and kills change nothing.
+func TestAggregateOfUsersForLife(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, 1, map[string]string{
+		"ORIEL_WINDOW": "lifetime", "ORIEL_MEMORY": "64", "ORIEL_MECHANISM": "blt", "ORIEL_USER_ID": "key",
+		"ORIEL_USER_SEPARATION": "5", "ORIEL_USER_WINDOW": "24",
+	})
+	asAggregate(f)
+	f.must("topics")
+	records := make([]kafka.Record, 100)
+	for i := range records {
+		value := fmt.Sprintf(`{"carrier":%q,"hour":%d,"delay":%d}`, []string{"UA", "AA", "DL", "B6"}[i%4], i%24, i%300-80)
+		records[i] = of(fmt.Sprintf("user %d", i%9), kafka.Record{Value: []byte(value)})
+	}
+	f.send(0, records...)
+	p := f.start(map[string]string{"TEST_KILL": "produced:1"}, "run")
+	<-p.done
+	p = f.start(nil, "run")
+	f.awaitTaken(time.Minute, 100)
+	p.terminate()
+	checkHistory(t, f, 0, 100)
+	decisions := f.read(f.topic("decisions"), 0, false)
+	for _, text := range []string{`"unit":"user"`, `"memory":64,"user_window":24`} {
+		if last := decisions[len(decisions)-1].Value; !bytes.Contains(last, []byte(text)) {
+			t.Errorf("the last decision does not say %s: %s", text, last)
+		}
+	}
+	if text := f.must("audit", "--runs", "20", "--seed", seedText); !strings.HasSuffix(text, "\nNot refuted.\n") {
+		t.Errorf("audit: %s", text)
+	}
+	if text := f.must("plan"); !strings.Contains(text, "a user may have 5 events among 24 steps") {
+		t.Errorf("plan: %s", text)
+	}
+}
+
+// asAggregate has a fixture count and sum over six cells in the place of learning.
+func asAggregate(f *fixture) {
+	for _, other := range []string{"UPDATE", "LOSS", "SET", "RADIUS", "DIMENSION", "STRONG_CONVEXITY", "CLIP"} {
+		delete(f.env, "ORIEL_"+other)
+	}
+	f.env["ORIEL_OPERATOR"] = "aggregate"
+	f.env["ORIEL_CELLS"], f.env["ORIEL_VALUE"] = "carrier=UA|AA|DL,hour=0:24:2", "delay=-60:180"
+	f.env["ORIEL_STATISTICS"], f.env["ORIEL_ELSEWHERE"], f.env["ORIEL_EPSILON"] = "count,sum,mean", "other", "8"
 }
 
 // TestAggregateOfTheReadme: README.md's specification is one without any other setting, in each of the modes that it names.

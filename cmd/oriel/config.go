@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"oriel/cmd/internal/settings"
+	"oriel/mechanisms/dp"
 )
 
 func configCommand() *cobra.Command {
@@ -36,18 +37,21 @@ func configCommand() *cobra.Command {
 			}
 			_, err = fmt.Fprintf(out, "\n"+
 				"# Each stream: mechanism %s, window %s, %sepsilon %g, delta %g, adjacency %s, unit %s\n",
-				g.Mechanism, windowText(g.Window), memoryText(g.Memory), g.Epsilon, g.Delta, g.Adjacency, g.Unit)
+				g.Mechanism, windowText(g.Window), memoryText(g), g.Epsilon, g.Delta, g.Adjacency, g.Unit)
 			return err
 		},
 	}
 }
 
-// memoryText writes H, in steps, where sums forget.
-func memoryText(memory uint64) string {
-	if memory == 0 {
+// memoryText writes H and the window of users, in steps, where sums forget.
+func memoryText(g dp.Guarantee) string {
+	switch {
+	case g.Memory == 0:
 		return ""
+	case g.UserWindow > 0:
+		return fmt.Sprintf("memory %d, users' events among any %d steps, ", g.Memory, g.UserWindow)
 	}
-	return fmt.Sprintf("memory %d, ", memory)
+	return fmt.Sprintf("memory %d, ", g.Memory)
 }
 
 // printSettings prints a line a variable; what was not given stands behind #, with its default. Of operators it shows

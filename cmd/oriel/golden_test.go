@@ -67,6 +67,10 @@ var goldenEvents = []struct {
 		"LOSS=quantile", "QUANTILE=0.75", "UPDATE=projection", "SET=l2-ball", "RADIUS=4", "DIMENSION=1", "WINDOW=16", "STRONG_CONVEXITY=0.02",
 		"START_REGULARIZER=3", "ADJACENCY=zero-out",
 	}},
+	{"logistic-memory-users-leaves", []string{
+		"LOSS=logistic", "UPDATE=projection", "SET=l2-ball", "RADIUS=5", "DIMENSION=5", "WINDOW=lifetime", "MEMORY=16", "STRONG_CONVEXITY=0.01",
+		"START_REGULARIZER=2", "USER_ID=key", "USER_SEPARATION=3", "USER_WINDOW=40",
+	}},
 }
 
 // sharp tells the cases whose plan has the sharpest rule for leaves. That of the others has the ball of the clip, as all plans
@@ -120,7 +124,7 @@ func goldenCases(t *testing.T) (cases []goldenCase) {
 			if events.name == "squared-paper" && (mechanism == "tree-laplace" || mechanism == "blt") {
 				continue // the paper has no constants for it
 			}
-			if events.name == "logistic-memory" && mechanism != "blt" {
+			if strings.HasPrefix(events.name, "logistic-memory") && mechanism != "blt" {
 				continue // no other forgets
 			}
 			if strings.HasPrefix(mechanism, "once-") != (events.name == "logistic-ogd") {
@@ -183,13 +187,28 @@ func (c goldenCase) block(t *testing.T, plan []byte) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	out := replay(t, m, replayOptions{seed: strings.Repeat("5eed", 16), partition: 3}, events)
+	o := replayOptions{seed: strings.Repeat("5eed", 16), partition: 3}
+	if c.settings.UserID != "" {
+		o.separator, events = "|", byTurns(events)
+	}
+	out := replay(t, m, o, events)
 	lines := strings.Split(strings.TrimSuffix(string(out), "\n"), "\n")
 	text := fmt.Sprintf("%v\nplan %x\nsha256 %x, %d decisions\n", c, plan, sha256.Sum256(out), len(lines))
 	for _, i := range []int{0, 1, len(lines) / 2, len(lines) - 1} {
 		text += lines[i] + "\n"
 	}
 	return text
+}
+
+// byTurns gives the lines to seven users, in turns, some of whom come again too soon.
+func byTurns(events []byte) []byte {
+	var keyed []byte
+	for i, line := range bytes.SplitAfter(events, []byte("\n")) {
+		if len(line) > 0 {
+			keyed = append(fmt.Appendf(keyed, "user %d|", (i-i%5/4)%7), line...)
+		}
+	}
+	return keyed
 }
 
 // goldenBlocks reads goldenFile: the blocks by case.

@@ -53,3 +53,58 @@ func TestAMemoryThroughKillsAndResets(t *testing.T) {
 	}
 	f.refused(map[string]string{"ORIEL_MEMORY": "4"}, "MEMORY")
 }
+
+// TestUsersOfAMemoryThroughKillsAndResets: with a memory a user's events are kept apart, and among any so many steps
+// protected together, through kills before and behind a reset; decisions and the log say so, replay --check plays it
+// again, another window is refused, and an audit with all of a user's events in the window does not refute it.
+func TestUsersOfAMemoryThroughKillsAndResets(t *testing.T) {
+	t.Parallel()
+	const part, all = 2010, 2070 // resets follow each 2048 steps of a memory of 2
+	f := newFixture(t, 1, map[string]string{
+		"ORIEL_WINDOW": "lifetime", "ORIEL_MEMORY": "2", "ORIEL_MECHANISM": "blt", "ORIEL_START_REGULARIZER": "3",
+		"ORIEL_USER_ID": "key", "ORIEL_USER_SEPARATION": "5", "ORIEL_USER_WINDOW": "12",
+	})
+	f.must("topics")
+	records := crowd(all)
+	f.send(0, records[:part]...)
+	p := f.start(map[string]string{"TEST_KILL": "produced:2"}, "run")
+	<-p.done
+	p = f.start(nil, "run")
+	f.awaitTaken(2*time.Minute, part)
+	p.terminate()
+	for _, text := range []string{
+		"among any user_window_steps", "user_window_steps=12", "separation_steps=5", "the events of a user among any 12 steps",
+		"all events of a user since the first", "less than the window",
+	} {
+		if !strings.Contains(p.output(), text) {
+			t.Errorf("the log does not say %q", text)
+		}
+	}
+	checkpoint := filepath.Join(t.TempDir(), "checkpoint")
+	f.must("replay", "--save", checkpoint)
+	f.send(0, records[part:]...)
+	p = f.start(map[string]string{"TEST_KILL": "committed:1"}, "run")
+	<-p.done
+	p = f.start(nil, "run")
+	f.awaitTaken(2*time.Minute, all)
+	p.terminate()
+	checkHistory(t, f, 0, all)
+	if got, want := reasons(f.letters(0)), expected(records, 5); strings.Join(got, "\n") != strings.Join(want, "\n") {
+		t.Errorf("dead letters:\n%q, want\n%q", got, want)
+	}
+	decisions := f.read(f.topic("decisions"), 0, false)
+	last := string(decisions[len(decisions)-1].Value)
+	if !strings.Contains(last, `"window":0,`) || !strings.HasSuffix(last, `"unit":"user","memory":2,"user_window":12}`) {
+		t.Errorf("the last decision is %s", last)
+	}
+	if said := f.must("replay", "--check", "--from", checkpoint); !strings.Contains(said, "60 decisions compared, all equal") {
+		t.Errorf("replay --check says %q", said)
+	}
+	f.refused(map[string]string{"ORIEL_USER_WINDOW": "13"}, "USER_WINDOW")
+	if text := f.must("audit", "--runs", "20", "--seed", seedText); !strings.HasSuffix(text, "\nNot refuted.\n") {
+		t.Errorf("audit: %s", text)
+	}
+	if text := f.must("plan"); !strings.Contains(text, "a user may have 3 events among 12 steps") {
+		t.Errorf("plan: %s", text)
+	}
+}

@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"runtime"
+	"strconv"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -185,7 +186,11 @@ func logging(log *slog.Logger, l pipeline.Listener) pipeline.Listener {
 	l.Assigned = func(partitions []int32) { log.Info("partitions assigned", "partitions", partitions) }
 	l.State = func(p int32, s pipeline.TaskState) { log.Info("task", "partition", p, "state", string(s)) }
 	l.Proves = func(p int32, g dp.Guarantee) { // of the frozen plan: another fit of the same settings may age differently
-		if g.Window == 0 || g.Horizon > 0 {
+		switch {
+		case g.Memory > 0:
+			provesForLife(log, p, g)
+			return
+		case g.Window == 0 || g.Horizon > 0:
 			log.Info("epsilon at every age", "partition", p, "epsilon", g.Epsilon, "delta", g.Delta)
 			return
 		}
@@ -220,8 +225,24 @@ func logging(log *slog.Logger, l pipeline.Listener) pipeline.Listener {
 	return l
 }
 
+// provesForLife logs ε by age where sums forget, in memories H: that of an event ends, that of all events of a user
+// goes on.
+func provesForLife(log *slog.Logger, partition int32, g dp.Guarantee) {
+	log.Info("epsilon by age", "partition", partition, "1", plan.Upper(g.At(1).Epsilon), "H", plan.Upper(g.AtWindows(1).Epsilon),
+		"10H", plan.Upper(g.AtWindows(10).Epsilon), "ever", plan.Upper(g.Epsilon), "delta", g.Delta, "of", agedUnit(g))
+	if g.Separation == 0 {
+		return
+	}
+	all := func(memories uint64) string { return plan.Upper(g.AtAll(memories * g.Memory).Epsilon) }
+	log.Info("epsilon by age", "partition", partition, "H", all(1), "10H", all(10), "100H", all(100), "1000H", all(1000),
+		"delta", g.Delta, "of", "all events of a user since the first")
+}
+
 // agedUnit says whose loss grows with age.
 func agedUnit(g dp.Guarantee) string {
+	if g.UserWindow > 0 {
+		return "the events of a user among any " + strconv.FormatUint(g.UserWindow, 10) + " steps"
+	}
 	if g.Separation > 0 {
 		return "the events of a user in one window"
 	}
@@ -243,11 +264,15 @@ func announce(log *slog.Logger, s settings.Settings, g dp.Guarantee, addr net.Ad
 		promise += ", for all events of one user in it, each exchanged for any of the same user id"
 		apart = slog.Uint64("separation_steps", g.Separation)
 	}
-	log.Info(promise, "mechanism", g.Mechanism, span, apart, "epsilon", g.Epsilon, "delta", g.Delta, "adjacency", g.Adjacency.String(), "unit", g.Unit)
+	among := slog.Attr{}
+	if g.UserWindow > 0 {
+		promise, among = promise+", among any user_window_steps", slog.Uint64("user_window_steps", g.UserWindow)
+	}
+	log.Info(promise, "mechanism", g.Mechanism, span, among, apart, "epsilon", g.Epsilon, "delta", g.Delta, "adjacency", g.Adjacency.String(), "unit", g.Unit)
 	if text := dp.DeltaWarning(g.Delta, min(steps, math.MaxUint64/g.Batch)*g.Batch); text != "" {
 		log.Warn(text)
 	}
-	if g.Separation > 0 && g.Separation < g.Window {
+	if g.Separation > 0 && g.Separation < max(g.Window, g.UserWindow) {
 		log.Warn("users are compared across partitions for ORIEL_USER_SEPARATION steps, which is less than the window", "separation_steps", g.Separation)
 	}
 	if s.SingleReplica {

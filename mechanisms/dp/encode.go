@@ -124,8 +124,9 @@ func (t Table) at(age uint64, mu func(point) float64) float64 {
 func AppendGuarantee(dst []byte, g Guarantee) ([]byte, error) {
 	s := stated{
 		Version: g.version(), Mechanism: g.Mechanism, Unit: g.Unit, Adjacency: g.Adjacency.String(),
-		Window: g.Window, Batch: g.Batch, Separation: g.Separation, Horizon: g.Horizon, Memory: g.Memory, UserWindow: g.UserWindow,
-		Epsilon: finite(g.Epsilon), Delta: g.Delta, Mu: g.Mu, Rho: finite(PureRho(g.Epsilon)), Ages: g.ages(),
+		Window: g.Window, Batch: g.Batch, Separation: g.Separation, Horizon: g.Horizon, Memory: g.Memory,
+		UserWindow: g.UserWindow,
+		Epsilon:    finite(g.Epsilon), Delta: g.Delta, Mu: g.Mu, Rho: finite(PureRho(g.Epsilon)), Ages: g.ages(),
 	}
 	if g.Mu > 0 {
 		s.Rho = finite(GaussianRho(g.Mu))
@@ -229,7 +230,8 @@ func ParseGuarantee(b []byte) (Guarantee, error) {
 	}
 	g := Guarantee{
 		Mechanism: s.Mechanism, Window: s.Window, Batch: s.Batch, Epsilon: float64(s.Epsilon), Delta: s.Delta, Mu: s.Mu,
-		Adjacency: adjacency, Unit: s.Unit, Separation: s.Separation, Horizon: s.Horizon, Memory: s.Memory, UserWindow: s.UserWindow,
+		Adjacency: adjacency, Unit: s.Unit, Separation: s.Separation, Horizon: s.Horizon, Memory: s.Memory,
+		UserWindow: s.UserWindow,
 	}
 	if s.Mu > 0 && (s.Window > 0 || s.Version == lifeVersion) {
 		g.Curve = s.table()

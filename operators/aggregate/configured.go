@@ -20,6 +20,7 @@ type configured struct {
 	once       bool     // steps are released alone
 	increments bool
 	every      uint64
+	lasting    []schemas.Extra // empty where sums do not decay
 }
 
 var _ operators.Configured = configured{}
@@ -37,11 +38,7 @@ func (c configured) Extras() []schemas.Extra {
 	}
 	extras = append(extras, c.spec.intervalExtras()...)
 	extras = append(extras, c.spec.differenceExtras()...)
-	if c.memory > 0 {
-		extras = append(extras, schemas.Extra{
-			Name: "memory", Kind: schemas.ExtraNumber, Text: "H: what a step says counts for 1 − 1/H of it a step later.",
-		})
-	}
+	extras = append(extras, c.lasting...)
 	if c.increments {
 		extras = append(extras, schemas.Extra{
 			Name: "increments", Kind: schemas.ExtraNumbers, Text: "Sum of the increments since the decision before: by column, then cell; of bins, running counts.",

@@ -178,7 +178,7 @@ func events(v *operators.Values) operators.Events {
 func configure(v *operators.Values) (operators.Configured, error) {
 	told := *v // what is wrong with the specification, events has reported
 	told.Problems = &operators.Problems{}
-	c := configured{spec: specified(&told), memory: v.Memory, increments: v.Flag("INCREMENTS"), every: v.Count("EMIT_EVERY")}
+	c := configured{spec: specified(&told), memory: v.Memory, increments: v.Flag("INCREMENTS"), every: v.Count("EMIT_EVERY"), lasting: v.Lasting()}
 	facts, known := mechanisms.FactsOf(v.Mechanism)
 	v.Want("MECHANISM", !known || facts.Law == mechanisms.Gaussian && !facts.Tree,
 		"%s: standard errors are known of blt and once-gaussian; take one of them", v.Mechanism)

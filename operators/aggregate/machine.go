@@ -87,9 +87,7 @@ func (m *Machine) prepare(c configured) error {
 		})
 	}
 	end := len(m.extras)
-	if c.memory > 0 {
-		m.extras = append(m.extras, schemas.ExtraValue{Number: float64(c.memory)})
-	}
+	m.extras = operators.AppendLasting(m.extras, m.stream)
 	defer func() { m.intervals, m.differences = m.extras[from:to], m.extras[to:end] }() // when it is whole
 	if !c.increments {
 		return nil

@@ -135,7 +135,7 @@ func configure(v *operators.Values) (operators.Configured, error) {
 		FeaturesMax: features, WeightMax: v.Number("WEIGHT_MAX"), LabelMax: v.Number("LABEL_MAX"),
 		OwnConvexity: v.Flag("OWN_CONVEXITY"), Horizon: v.Horizon, Failure: 1 - confidence, EmitEvery: every,
 	}
-	return configured{Config: c, radius: v.Number("RADIUS"), memory: v.Memory}, c.Validate()
+	return configured{Config: c, radius: v.Number("RADIUS"), lasting: v.Lasting()}, c.Validate()
 }
 
 // wantReleases refuses an update with releases that it cannot learn from.
@@ -156,21 +156,14 @@ type configured struct {
 	operators.Plain
 	Config
 
-	radius float64 // of the set
-	memory uint64  // H; 0: sums do not decay
+	radius  float64         // of the set
+	lasting []schemas.Extra // empty where sums do not decay
 }
 
 var _ operators.Configured = configured{}
 
-// Extras are the memory, where there is one: the window that decisions state is then 0.
-func (c configured) Extras() []schemas.Extra {
-	if c.memory == 0 {
-		return nil
-	}
-	return []schemas.Extra{{
-		Name: "memory", Kind: schemas.ExtraNumber, Text: "H: what a step says counts for 1 − 1/H of it a step later.",
-	}}
-}
+// Extras are the memory, where there is one, and the window of users: the window that decisions state is then 0.
+func (c configured) Extras() []schemas.Extra { return c.lasting }
 
 // Mechanism tells the leaf, by the rule of the stored plan or the sharpest one, asks for the error bound that proved
 // constants need, and tells the sensitivity that the paper prints.

@@ -80,9 +80,7 @@ func build(c Config, p Plan, stream *mechanisms.Stream, bound float64) (*Machine
 		loss: c.Loss, set: c.Set, emitEvery: c.EmitEvery,
 		stream: stream, objective: o, pull: p.Leaves.Pull, offset: p.Leaves.Offset,
 	}
-	if o.memory > 0 {
-		m.extras = []schemas.ExtraValue{{Number: float64(o.memory)}}
-	}
+	m.extras = operators.AppendLasting(nil, stream)
 	var err error
 	switch c.Update {
 	case LLO:

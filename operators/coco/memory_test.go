@@ -129,7 +129,7 @@ func TestDampingWithMemoryIsThatOfDecisions(t *testing.T) {
 	c.Set = mustSet(t, "box", 8, 1e9) // nothing is projected
 	m := remembering(c, 64, 1)
 	plan := mechtest.Plan(t, m)
-	damping := configured{Config: c, memory: 64}.Describe(m).Damping
+	damping := configured{Config: c}.Describe(m).Damping
 	if damping == nil || damping.Memory != 64 {
 		t.Fatalf("%+v", damping)
 	}

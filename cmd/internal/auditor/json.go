@@ -56,6 +56,7 @@ func (r *Result) PrintJSON(out io.Writer) error {
 		Mechanism string          `json:"mechanism"`
 		Window    uint64          `json:"window"`
 		Memory    uint64          `json:"memory,omitempty"`
+		Users     uint64          `json:"user_window,omitempty"`
 		Batch     uint64          `json:"batch"`
 		Dimension int             `json:"dimension"`
 		Adjacency string          `json:"adjacency"`
@@ -72,7 +73,7 @@ func (r *Result) PrintJSON(out io.Writer) error {
 		Left      []string        `json:"not_tested,omitempty"`
 		Verdict   string          `json:"verdict"`
 	}{
-		g.Mechanism, g.Window, g.Memory, g.Batch, r.subject.mechanism.Dimension(), g.Adjacency.String(), g.Unit,
+		g.Mechanism, g.Window, g.Memory, g.UserWindow, g.Batch, r.subject.mechanism.Dimension(), g.Adjacency.String(), g.Unit,
 		r.took.Seconds(), r.options.Alpha, attacks, r.checks, r.tests, r.limit(), r.runs, r.steps, r.reach, r.left, verdict,
 	})
 }

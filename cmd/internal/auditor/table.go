@@ -31,6 +31,9 @@ func (r *Result) Print(out io.Writer) error {
 	switch {
 	case g.Memory > 0:
 		window = fmt.Sprintf("for life, memory H = %d", g.Memory)
+		if g.UserWindow > 0 {
+			window += fmt.Sprintf(", users' events among any %d steps", g.UserWindow)
+		}
 	case g.Window == 0:
 		window = "each event released once"
 	}

@@ -136,7 +136,7 @@ func (m *machine) smoothAges(last, decade uint64) []uint64 {
 		ages = append(ages, uint64(math.Round(math.Pow(10, float64(k)/float64(decade)))))
 	}
 	for k := uint64(1); k <= 4 && m.config.Separation > 0; k++ {
-		if age := times(k, m.config.Separation); age < m.config.Window {
+		if age := times(k, m.config.Separation); age < max(m.config.Window, m.config.UserWindow) {
 			ages = append(ages, age, age+1)
 		}
 	}
@@ -148,7 +148,7 @@ func (m *machine) smoothAges(last, decade uint64) []uint64 {
 func (r *Report) agePanel(lines []line) panel {
 	age := "age of the event: steps since it was added"
 	if r.Setting.Separation > 0 {
-		age = "age, steps: of a user's events of one window, or of all"
+		age = "age, steps: of a user's events of " + r.Setting.userWindow() + ", or of all"
 	}
 	p := newPanel(age, "ε of everything released since")
 	p.X.Min, p.X.Max = 1, float64(r.lastAge())

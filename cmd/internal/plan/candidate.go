@@ -29,7 +29,11 @@ func (in Input) candidate(v variant) (c mechanisms.Config, note, reason string) 
 	case in.configured(v):
 		return c, "", ""
 	}
-	if c.Memory > 0 {
+	switch {
+	case c.UserWindow > 0:
+		c.Window, c.Memory, c.UserWindow = c.UserWindow, 0, 0
+		note = fmt.Sprintf("prefix sums, and a window of %d steps, that of users", c.Window)
+	case c.Memory > 0:
 		c.Window, c.Memory = c.Memory, 0
 		note = fmt.Sprintf("prefix sums, and a window of %d steps, as long as the memory", c.Window)
 	}

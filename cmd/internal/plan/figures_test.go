@@ -100,14 +100,23 @@ func TestFiguresOfTheTexts(t *testing.T) {
 	check("pure", row("`tree-gamma`, `tree-laplace`"), at(laplace.At))
 	life := guarantee(filtered, func(c *mechanisms.Config) { c.Window, c.AgeWeight, c.Memory = 0, 0, 1024 })
 	check("for life", row("`blt` with `ORIEL_WINDOW=lifetime`, at H, 10 H, 100 H and 1000 H for H = 1024"), at(life.At))
+	present := func(s uint64) dp.Guarantee {
+		return guarantee(filtered, func(c *mechanisms.Config) {
+			c.Window, c.AgeWeight, c.Memory, c.Separation, c.UserWindow = 0, 0, 1024, s, 1024
+		})
+	}
+	check("users for life", row("the same, a user's events among any 1024 steps, s = 100"), at(present(100).At))
+	check("users for life, s = H", row("the same, all events of a user, one each 1024 steps"), at(present(1024).AtAll))
+	check("users for life, s = 100", row("the same, all events of a user, s = 100"), at(present(100).AtAll))
 	check("users, s = W", row("`blt`, all events of a user, one a window (s = W)"), at(daily.AtAll))
 	check("users, s = 100", row("`blt`, all events of a user, s = 100"), at(often.AtAll))
 	groups := regexp.MustCompile(`For ε = 1, δ = 10⁻⁶: ([\d.]+), ([\d.]+), ([\d.]+) for k = 2, 5, 10`).FindStringSubmatch(said(privacy))
 	check("groups", groups[1:], []float64{blt.Group(2).Epsilon, blt.Group(5).Epsilon, blt.Group(10).Epsilon})
 	ages := regexp.MustCompile("has lost ([\\d.]+), ([\\d.]+) and ([\\d.]+) after 10, 100 and 1000 windows under `blt` \\(`tree-gaussian` ([\\d.]+), ([\\d.]+), ([\\d.]+);").FindStringSubmatch(said(readme))
 	check("README, events", ages[1:], append(at(blt.At)[1:], at(tree.At)[1:]...))
-	whole := regexp.MustCompile(`once a window ([\d.]+), ([\d.]+) and (\S+): only`).FindStringSubmatch(said(readme))
-	check("README, users", whole[1:], at(daily.AtAll)[1:])
+	whole := regexp.MustCompile(`once a window ([\d.]+), ([\d.]+) and (\S+): only a horizon bounds that \(with a memory: ([\d.]+), ([\d.]+) and ([\d.]+)\)`).
+		FindStringSubmatch(said(readme))
+	check("README, users", whole[1:], append(at(daily.AtAll)[1:], at(present(1024).AtAll)[1:]...))
 }
 
 func source(t *testing.T, name string) string {

@@ -23,7 +23,8 @@ func New(in Input) (*Report, error) {
 	r := &Report{Setting: Setting{
 		Mechanism: c.Name, Window: c.Window, Batch: c.Batch, Dimension: c.Dimension(),
 		Epsilon: c.Budget.Epsilon, Delta: c.Budget.Delta, Adjacency: c.Adjacency.String(), Clip: c.Clip(),
-		SealedStateBytes: in.SealedState, Separation: c.Separation, Horizon: c.Horizon, Memory: c.Memory, EventsPerSecond: none,
+		SealedStateBytes: in.SealedState, Separation: c.Separation, UserWindow: c.UserWindow, Horizon: c.Horizon, Memory: c.Memory,
+		EventsPerSecond: none,
 	}}
 	d := in.Operator.Describe(c)
 	r.Setting.Radius, r.Setting.Rule = none, d.Leaves
@@ -216,6 +217,9 @@ func (r *Report) warn(in Input) {
 	if in.Configured.Separation > 0 && r.Mechanisms[0].machine.bothSigns() {
 		r.Warnings = append(r.Warnings, "four poles at age weight 0 give this window a filter whose account of a user is "+
 			"5 to 13 % above what the user loses: leave ORIEL_POLES at 0, or take ORIEL_AGE_WEIGHT=0.3")
+	}
+	if s.UserWindow > 0 {
+		r.Warnings = append(r.Warnings, r.Mechanisms[0].machine.crowding()...)
 	}
 	if !r.Mechanisms[0].Epsilon.finite() {
 		r.Warnings = append(r.Warnings, fmt.Sprintf("%s proves no finite ε at δ = %g with these settings", s.Mechanism, s.Delta))

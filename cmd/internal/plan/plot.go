@@ -120,6 +120,9 @@ func (r *Report) title() string {
 	if s.Separation > 0 {
 		whose = "each user's events"
 	}
+	if s.UserWindow > 0 {
+		whose += " among any " + counted(s.UserWindow, "step")
+	}
 	text := fmt.Sprintf("%s: ε = %s for %s", s.Mechanism, Upper(r.Mechanisms[0].Epsilon), whose)
 	switch {
 	case s.Memory > 0:

@@ -55,7 +55,8 @@ type Setting struct {
 	Delta            float64 `json:"delta"`
 	Adjacency        string  `json:"adjacency"`
 	Unit             string  `json:"unit"`
-	Separation       uint64  `json:"separation_steps"` // between two events of a user; 0 at event level
+	Separation       uint64  `json:"separation_steps"`            // between two events of a user; 0 at event level
+	UserWindow       uint64  `json:"user_window_steps,omitempty"` // with a memory: a user's events among any so many are protected together
 	Clip             float64 `json:"clip"`
 	Sensitivity      float64 `json:"sensitivity"`                // Δ: how far one exchange moves the sum of one step, loss units
 	Rule             string  `json:"sensitivity_rule,omitempty"` // what Δ follows from

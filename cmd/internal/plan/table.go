@@ -26,13 +26,13 @@ func (r *Report) Print(out io.Writer) error {
 	if len(r.Mechanisms[0].Decisions) > 0 {
 		part(fmt.Sprintf("Noise of the decision after T steps, rms of the vector before projection; the radius R is %g", r.Setting.Radius), r.decisionRows())
 	}
-	if r.Setting.Separation == 0 {
+	if s := r.Setting; s.Separation == 0 {
 		part("ε by age: the loss of everything released until an event is so old", r.ageRows(func(l Loss) Number { return l.Epsilon }))
 		part(r.groupTitle(), r.groupRows())
 	} else {
-		part("ε by age: a user's events of one window, everything released until its first step is so old", r.ageRows(func(l Loss) Number { return l.Epsilon }))
+		part("ε by age: a user's events of "+s.userWindow()+", everything released until its first step is so old", r.ageRows(func(l Loss) Number { return l.Epsilon }))
 		part("ε of all of a user's events of so many steps, everything released in them", r.ageRows(func(l Loss) Number { return l.All }))
-		part("ε of one window: of one event, of a user, of k users together", r.groupRows())
+		part("ε of "+s.userWindow()+": of one event, of a user, of k users together", r.groupRows())
 	}
 	part("Memory of a stream, and cost of a step", r.costRows())
 	if r.Advice != nil {
@@ -65,6 +65,9 @@ func (r *Report) headline() string {
 	}
 	if long := r.lasting(); long != "" {
 		length += " (" + long + ")"
+	}
+	if s.UserWindow > 0 {
+		length += ", users' events among any " + counted(s.UserWindow, "step")
 	}
 	parts := []string{s.Mechanism, length}
 	parts = append(parts, counted(s.Batch, "event")+" a step", fmt.Sprintf("ε = %g", s.Epsilon))

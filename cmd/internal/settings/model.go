@@ -79,7 +79,7 @@ func (s Settings) Parts() (mechanisms.Config, operators.Configured, error) {
 		Budget: dp.Budget{Epsilon: s.Epsilon, Delta: s.Delta}, Adjacency: adjacency,
 	}
 	if s.UserID != "" {
-		m.Separation = s.UserSeparation
+		m.Separation, m.UserWindow = s.UserSeparation, s.userWindow()
 	}
 	if s.facts().Filter {
 		m.AgeWeight, m.Poles = s.AgeWeight, s.Poles

@@ -59,6 +59,7 @@ type Settings struct {
 
 	UserID         string `env:"USER_ID" unit:"name" range:"key, header:NAME" text:"user level: where a record names its user, in its key or in one header; events are then protected user by user. Key the input by user, so that a user has one partition"`
 	UserSeparation uint64 `env:"USER_SEPARATION" envDefault:"0" unit:"steps" range:"≥ 1 with ORIEL_USER_ID; times the batch at most 131072" text:"user level: an event closer than this to its user's last accepted one takes its place as a null event"`
+	UserWindow     uint64 `env:"USER_WINDOW" envDefault:"0" unit:"steps" range:"1 to 1099511627776 with ORIEL_USER_ID and ORIEL_MEMORY, which need it" text:"user level with a memory: all events of a user among any so many steps are protected together, for ever after; without a memory it is ORIEL_WINDOW"`
 
 	Format         string `env:"FORMAT" envDefault:"json" unit:"name" range:"json" text:"encoding of events and decisions"`
 	MaxRecordBytes int    `env:"MAX_RECORD_BYTES" envDefault:"1048576" unit:"bytes" range:"1 to 104857600" text:"a longer record takes its place as a null event"`

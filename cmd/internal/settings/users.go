@@ -3,6 +3,7 @@ package settings
 import (
 	"strings"
 
+	"oriel/mechanisms"
 	"oriel/operators"
 	"oriel/pipeline"
 	"oriel/state/users"
@@ -18,12 +19,19 @@ const (
 func (s Settings) checkUsers(p *operators.Problems) {
 	if s.UserID == "" {
 		p.Want("USER_SEPARATION", s.UserSeparation == 0, "set, but ORIEL_USER_ID does not say who a user is")
+		p.Want("USER_WINDOW", s.UserWindow == 0, "set, but ORIEL_USER_ID does not say who a user is")
 		return
 	}
 	p.Want("MECHANISM", !s.once(), "%s: has no user level, and ORIEL_USER_ID is set: a user's events over a whole life have "+
 		"no bound", s.Mechanism)
-	p.Want("WINDOW", !s.forgets(), "lifetime: has no user level, and ORIEL_USER_ID is set: nothing bounds what a user loses who "+
-		"comes for ever")
+	switch {
+	case s.forgets():
+		p.Want("USER_WINDOW", s.UserWindow > 0 && s.UserWindow <= mechanisms.MaxUserWindow, "%d: not within 1 to %d; with a memory nothing "+
+			"bounds what a user loses who comes for ever, so it says among how many steps a user's events are protected together",
+			s.UserWindow, uint64(mechanisms.MaxUserWindow))
+	default:
+		p.Want("USER_WINDOW", s.UserWindow == 0, "set, but without ORIEL_MEMORY the window of users is ORIEL_WINDOW")
+	}
 	header, isHeader := strings.CutPrefix(s.UserID, byHeader)
 	p.Want("USER_ID", s.UserID == byKey || isHeader && header != "", "%q: not key or header:NAME", s.UserID)
 	if s.UserSeparation == 0 {
@@ -32,6 +40,14 @@ func (s Settings) checkUsers(p *operators.Problems) {
 	}
 	err := users.Validate(s.UserSeparation, s.Batch)
 	p.Want("USER_SEPARATION", err == nil, "%w", err)
+}
+
+// userWindow is the window of users, where sums forget; else 0.
+func (s Settings) userWindow() uint64 {
+	if s.UserID == "" || !s.forgets() {
+		return 0
+	}
+	return s.UserWindow
 }
 
 // users configures user-level privacy in the pipeline.

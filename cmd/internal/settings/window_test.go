@@ -55,6 +55,38 @@ func TestWindowIsANumberOrAWord(t *testing.T) {
 	}
 }
 
+// At user level a memory has the window of users beside it, in the mechanism and in the canonical configuration;
+// deployments without have no line.
+func TestUsersOfAMemoryHaveAWindow(t *testing.T) {
+	lines := []string{
+		"ORIEL_WINDOW=lifetime", "ORIEL_MECHANISM=blt", "ORIEL_MEMORY=64", "ORIEL_USER_ID=key", "ORIEL_USER_SEPARATION=5",
+		"ORIEL_USER_WINDOW=0100",
+	}
+	s := loaded(t, lines...)
+	m, _, err := s.Parts()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m.UserWindow != 100 || m.Separation != 5 || m.Window != 0 || !strings.Contains(s.Canonical(), "\nUSER_WINDOW=100\n") {
+		t.Errorf("%+v; canonical configuration %s", m, s.Canonical())
+	}
+	model, err := s.Model()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(model.Extras) != 2 || model.Extras[1].Name != "user_window" {
+		t.Errorf("decisions say %v", model.Extras)
+	}
+	if g, err := s.Guarantee(model); err != nil || g.Unit != "user" || g.UserWindow != 100 || g.Memory != 64 {
+		t.Errorf("%+v, %v", g, err)
+	}
+	for _, without := range [][]string{lines[:3], {"ORIEL_USER_ID=key", "ORIEL_USER_SEPARATION=5"}} {
+		if text := loaded(t, without...).Canonical(); strings.Contains(text, "USER_WINDOW") {
+			t.Errorf("%v: canonical configuration %s", without, text)
+		}
+	}
+}
+
 // A filter for a stream that ends is fitted for its window alone: what comes behind costs error and never happens.
 func TestHorizonHasNoAgeWeight(t *testing.T) {
 	for want, lines := range map[string][]string{
@@ -110,7 +142,13 @@ func TestWindowsThatDoNotFitAreRefused(t *testing.T) {
 	forgets("ORIEL_MEMORY: not a whole number (unit: steps)", "ORIEL_MEMORY=128MiB")
 	forgets("ORIEL_AGE_WEIGHT: 0.3: with ORIEL_WINDOW=lifetime", "ORIEL_MEMORY=64", "ORIEL_AGE_WEIGHT=0.3")
 	forgets("ORIEL_POLES: 3: with ORIEL_WINDOW=lifetime", "ORIEL_MEMORY=64", "ORIEL_POLES=3")
-	forgets("ORIEL_WINDOW: lifetime: has no user level", "ORIEL_MEMORY=64", "ORIEL_USER_ID=key", "ORIEL_USER_SEPARATION=5")
+	forgets("ORIEL_USER_WINDOW: 0: not within 1 to 1099511627776; with a memory nothing bounds", "ORIEL_MEMORY=64", "ORIEL_USER_ID=key",
+		"ORIEL_USER_SEPARATION=5")
+	forgets("ORIEL_USER_WINDOW: 1099511627777: not within", "ORIEL_MEMORY=64", "ORIEL_USER_ID=key", "ORIEL_USER_SEPARATION=5",
+		"ORIEL_USER_WINDOW=1099511627777")
+	forgets("ORIEL_USER_WINDOW: set, but ORIEL_USER_ID", "ORIEL_MEMORY=64", "ORIEL_USER_WINDOW=100")
+	f("ORIEL_USER_WINDOW: set, but without ORIEL_MEMORY the window of users is ORIEL_WINDOW", "ORIEL_USER_ID=key",
+		"ORIEL_USER_SEPARATION=5", "ORIEL_USER_WINDOW=100")
 	forgets("ORIEL_UPDATE: llo: with ORIEL_MEMORY sums decay", "ORIEL_MEMORY=64", "ORIEL_UPDATE=llo", "ORIEL_SET=simplex", "ORIEL_HORIZON=9")
 	forgets("ORIEL_UPDATE: ogd: with ORIEL_MEMORY sums decay", "ORIEL_MEMORY=64", "ORIEL_UPDATE=ogd")
 	forgets("ORIEL_OWN_CONVEXITY: true: with ORIEL_MEMORY", "ORIEL_MEMORY=64", "ORIEL_OWN_CONVEXITY=true")
