@@ -73,6 +73,7 @@ func (r *Reading) AppendState(dst []byte) []byte { return r.tally.AppendState(ds
 func (r *Reading) Restore(state []byte, empty bool) error { return r.tally.Restore(state, empty) }
 
 // Deviation tells the noise of releases: the standard deviation of a coordinate of scale 1, loss units, as a function of the step.
+// The zero value is that of sums without noise.
 type Deviation struct {
 	scale float64                   // of one draw, loss units
 	at    func(step uint64) float64 // variance, in units of the draw's
@@ -113,7 +114,12 @@ func (s *frame) Deviation(part int, memory uint64) (Deviation, error) {
 }
 
 // At returns the standard deviation after a step, counted from 1.
-func (d Deviation) At(step uint64) float64 { return float64(math.Sqrt(d.at(step)) * d.scale) }
+func (d Deviation) At(step uint64) float64 {
+	if d.at == nil {
+		return 0
+	}
+	return float64(math.Sqrt(d.at(step)) * d.scale)
+}
 
 // WindowDeviation returns the standard deviation of a coordinate of the sum of the last w increments of a part, loss units, where the filter has
 // forgotten the start of its block; 0 without a memory.

@@ -60,6 +60,9 @@ type Configured interface {
 	// Score says how decisions are scored on the events that follow them; nil: events alone do not tell.
 	Score() *Score
 
+	// Numbers says what the numbers of decisions are; nil: no statistics of the events.
+	Numbers() *Numbers
+
 	// Every is the same operator without settings that thin decisions out: each one that it computes is published. An
 	// audit plays this one, since it wants to see them.
 	Every() Configured
@@ -74,8 +77,8 @@ type Output struct {
 	Text   string // what is in it, and who may read it
 }
 
-// Plain is embedded by operators whose decisions have one topic, no descriptor and no score, and which ask nothing of the
-// mechanism.
+// Plain is embedded by operators whose decisions have one topic, no descriptor, no score and no names, and which ask nothing
+// of the mechanism.
 type Plain struct{}
 
 // Extras returns none.
@@ -89,6 +92,9 @@ func (Plain) Descriptor() []byte { return nil }
 
 // Score returns nil.
 func (Plain) Score() *Score { return nil }
+
+// Numbers returns nil.
+func (Plain) Numbers() *Numbers { return nil }
 
 // Mechanism adds nothing.
 func (Plain) Mechanism(*mechanisms.Config, []byte) error { return nil }

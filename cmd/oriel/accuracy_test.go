@@ -32,14 +32,9 @@ func figures(t *testing.T, text string) (values, units []float64) {
 	return values, units
 }
 
-// TestAccuracyOfTheReadme: README.md's command, in the shell of its example, gives its table. A figure may be one off in its last digit: another
-// processor fits another filter.
-func TestAccuracyOfTheReadme(t *testing.T) {
-	content, err := os.ReadFile("../../README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	readme, home := string(content), t.TempDir()
+// unpackFlights writes flights.csv to a folder, as README.md's commands do.
+func unpackFlights(t *testing.T, home string) {
+	t.Helper()
 	packed, err := os.Open("demodata/flights.csv.gz")
 	if err != nil {
 		t.Fatal(err)
@@ -56,6 +51,17 @@ func TestAccuracyOfTheReadme(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(home, "flights.csv"), table, 0o600); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// TestAccuracyOfTheReadme: README.md's command, in the shell of its example, gives its table. A figure may be one off in its last digit: another
+// processor fits another filter.
+func TestAccuracyOfTheReadme(t *testing.T) {
+	content, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	readme, home := string(content), t.TempDir()
+	unpackFlights(t, home)
 
 	f := &fixture{t: t, env: map[string]string{}}
 	set := regexp.MustCompile(`(ORIEL_\w+)=(\S+)`)

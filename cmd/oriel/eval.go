@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"slices"
 	"strconv"
@@ -45,6 +46,8 @@ func evalCommand() *cobra.Command {
 			"It needs the settings of `oriel run` about learning and privacy, and brokers for --topic only: of a topic it reads what is there\n" +
 			"when it starts. Files map to events as `oriel produce` maps them, are read twice, and make one stream, or --partitions of them.\n" +
 			"Seeds are numbered: the same call gives the same figures. Memory does not grow with the file.\n\n" +
+			"Of an operator that publishes numbers (aggregate) it shows the private numbers with their intervals beside the truth, which it\n" +
+			"computes from the same events: errors, how many truths are in their intervals, cells, and a plot with bands.\n\n" +
 			"For the data's owner only. " + eval.Warning + "\n\n" +
 			"CSV example: --csv flights.csv --where 'arr_delay!=NA' --label 'arr_delay>15' --feature origin --feature hour:number \\\n" +
 			"             --epsilon 1,4 --window 1024 --memory 65536 --seeds 3 --plot flights.svg",
@@ -124,13 +127,13 @@ func (o evalOptions) show(cmd *cobra.Command, in eval.Input, source eval.Source)
 	}
 	bar := newBar(cmd.ErrOrStderr(), total, "eval", false)
 	in.Progress = func(events int) { _ = bar.Add(events) }
-	report, err := eval.New(cmd.Context(), in, source)
+	report, err := o.report(cmd, in, source)
 	_ = bar.Finish()
 	if err != nil {
 		return err
 	}
 	if o.plot != "" {
-		if err := plan.Save(report.Figure("What privacy costs: "+in.Settings[0].Mechanism), o.plot); err != nil {
+		if err := plan.Save(report.figure, o.plot); err != nil {
 			return fmt.Errorf("--plot: %w", err)
 		}
 	}
@@ -140,7 +143,40 @@ func (o evalOptions) show(cmd *cobra.Command, in eval.Input, source eval.Source)
 	encoder := json.NewEncoder(cmd.OutOrStdout())
 	encoder.SetEscapeHTML(false)
 	encoder.SetIndent("", "  ")
-	return encoder.Encode(report)
+	return encoder.Encode(report.printed)
+}
+
+// evalReport is printed as text or JSON, and drawn.
+type evalReport struct {
+	printed interface{ Print(io.Writer) error }
+	figure  plan.Figure
+}
+
+// Print prints the text.
+func (r evalReport) Print(out io.Writer) error { return r.printed.Print(out) }
+
+// report scores decisions on the events that follow them, or holds published numbers beside the truth, as the operator's
+// decisions are.
+func (o evalOptions) report(cmd *cobra.Command, in eval.Input, source eval.Source) (evalReport, error) {
+	numbers, err := eval.Publishes(in.Settings[0])
+	if err != nil {
+		return evalReport{}, err
+	}
+	if !numbers {
+		report, err := eval.New(cmd.Context(), in, source)
+		if err != nil {
+			return evalReport{}, err
+		}
+		return evalReport{report, report.Figure("What privacy costs: " + in.Settings[0].Mechanism)}, nil
+	}
+	if in.Delay != (eval.Delay{}) {
+		return evalReport{}, wrongUse("--delay: %s waits for no label", in.Settings[0].Operator)
+	}
+	report, err := eval.NewNumbers(cmd.Context(), in, source)
+	if err != nil {
+		return evalReport{}, err
+	}
+	return evalReport{report, report.Figure()}, nil
 }
 
 // rows are the settings of each ε, window and memory: the environment with one of each list in the place of what it says.

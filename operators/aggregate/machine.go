@@ -64,6 +64,9 @@ func newMachine(c configured, stream *mechanisms.Stream) (*Machine, error) {
 		if v.deviation, err = stream.Deviation(0, memory); err != nil {
 			return nil, err
 		}
+		if c.exact {
+			v.deviation = mechanisms.Deviation{}
+		}
 		m.views = append(m.views, v)
 	}
 	return m, m.prepare(c)

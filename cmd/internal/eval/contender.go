@@ -1,13 +1,11 @@
 package eval
 
 import (
-	"errors"
-	"fmt"
 	"math"
+	"slices"
 
 	"oriel/operators"
 	"oriel/pipeline"
-	"oriel/pipeline/kafka"
 	"oriel/schemas"
 )
 
@@ -33,81 +31,32 @@ func predict(rule *operators.Score, x []float64, e *event) (loss, prediction flo
 	return rule.Loss(x, e.decoded), prediction
 }
 
-// machine is an operator over the records of all streams, as the service runs it.
+// machine is an operator over the records of all streams, whose decisions predict.
 type machine struct {
-	rule    *operators.Score
-	walks   []*pipeline.Walk
-	points  [][]float64 // the newest decision of each stream
-	record  [1]kafka.Record
-	reasons map[schemas.Code]int // of null events
-	first   string               // the first null event
-	err     error
+	*runner
+	rule   *operators.Score
+	points [][]float64 // the newest decision of each stream
 }
 
-// newMachine opens the streams of a model. A stream is a partition, each with noise of its own.
+// newMachine opens the streams of a model.
 func newMachine(m pipeline.Model, rule *operators.Score, streams int, seed int) (*machine, error) {
-	plan, err := m.Plan()
-	if err != nil {
-		return nil, err
-	}
-	seat, err := pipeline.NewSeat(m, plan)
-	if err != nil {
-		return nil, err
-	}
-	c := &machine{rule: rule, reasons: map[schemas.Code]int{}}
-	for p := range int32(streams) {
-		stream, err := open(m, plan, seat, p, seed)
-		if err != nil {
-			return nil, err
+	c := &machine{rule: rule, points: slices.Repeat([][]float64{rule.Start}, streams)}
+	var err error
+	c.runner, err = newRunner(m, streams, seed, func(stream int32, line []byte) error {
+		d, err := schemas.ParseDecision(line)
+		if err == nil {
+			c.points[stream] = d.Point
 		}
-		walk := &pipeline.Walk{
-			Stream: stream, Partition: p,
-			Decided: func(output uint8, line []byte) { c.decided(p, output, line) },
-			Taken:   func(r *kafka.Record, _ int64, code schemas.Code) { c.taken(p, r, code) },
-		}
-		c.points = append(c.points, rule.Start)
-		c.walks = append(c.walks, walk)
-		walk.Start()
-	}
-	return c, c.err
-}
-
-func (c *machine) decided(stream int32, output uint8, line []byte) {
-	if output > 0 {
-		return
-	}
-	d, err := schemas.ParseDecision(line)
-	if err != nil {
-		c.err = err
-		return
-	}
-	c.points[stream] = d.Point
-}
-
-func (c *machine) taken(stream int32, r *kafka.Record, code schemas.Code) {
-	if code == schemas.OK {
-		return
-	}
-	if c.reasons[code]++; c.first == "" {
-		c.first = fmt.Sprintf("record %d of stream %d: %s", r.Offset, stream, code)
-	}
+		return err
+	})
+	return c, err
 }
 
 func (c *machine) predict(e *event) (loss, prediction float64) {
 	return predict(c.rule, c.points[e.Stream], e)
 }
 
-func (c *machine) learn(e *event) error {
-	walk := c.walks[e.Stream]
-	c.record[0] = e.Record
-	b := kafka.Batch{From: walk.Position.Next, Next: e.Record.Offset + 1, Records: c.record[:]}
-	err := walk.Take(&b, func() int64 { return b.Next })
-	if errors.Is(err, pipeline.ErrEnded) {
-		return fmt.Errorf("record %d of stream %d: the horizon is reached: the stream ends after %d steps (ORIEL_HORIZON)",
-			e.Record.Offset, e.Stream, walk.Stream.Steps())
-	}
-	return errors.Join(err, c.err)
-}
+func (c *machine) learn(e *event) error { return c.take(e.Item) }
 
 // base predicts what fits all events before best, whatever their features: the share of label 1, the mean, the
 // quantile. Where nothing is predicted it is the first decision, which never moves. It knows the labels exactly: no

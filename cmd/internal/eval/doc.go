@@ -4,6 +4,8 @@
 //
 //	contender   what predicts and learns: the configured machine with one seed, the same without noise, the running base rate
 //	stretch     one of Stretches equal parts of each stream
+//	numbers     of an operator that publishes statistics of its events: nothing to score, but held beside the truth, which is
+//	            the same operator over sums without noise
 //	delay       how long after an event its label is known, and the event learned from
 //
 // The configured contenders are pipeline.Walk over pipeline.Stream: decoding, null events, the separation of users,

@@ -34,11 +34,20 @@ func (silent) Fill(dst []int64, _ noise.Seed) { clear(dst) }
 // and update. It makes its streams itself and has no plan to freeze, so that no service can open it:
 // pipeline.WriteManifests and takeovers need one.
 func withoutNoise(s settings.Settings) (pipeline.Model, error) {
+	_, operator, err := s.Parts()
+	if err != nil {
+		return pipeline.Model{}, err
+	}
+	return silenced(s, operator)
+}
+
+// silenced is withoutNoise with another operator of the same leaf and decisions.
+func silenced(s settings.Settings, operator operators.Configured) (pipeline.Model, error) {
 	model, err := s.Model()
 	if err != nil {
 		return model, err
 	}
-	config, operator, err := s.Parts()
+	config, _, err := s.Parts()
 	if err != nil {
 		return model, err
 	}

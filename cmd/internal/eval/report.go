@@ -2,6 +2,7 @@ package eval
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -239,22 +240,21 @@ func (r *Report) references() (n int) {
 }
 
 // reasons lists why events were null, most frequent first.
-func (r *Report) reasons() string {
-	if r.Null == 0 {
+func (r *Report) reasons() string { return reasons(r.Reasons, r.first) }
+
+func reasons(counts map[string]int, first string) string {
+	if len(counts) == 0 {
 		return ""
 	}
-	var names []string
-	for name := range r.Reasons {
-		names = append(names, name)
-	}
+	names := slices.Collect(maps.Keys(counts))
 	slices.SortFunc(names, func(a, b string) int {
-		if d := r.Reasons[b] - r.Reasons[a]; d != 0 {
+		if d := counts[b] - counts[a]; d != 0 {
 			return d
 		}
 		return strings.Compare(a, b)
 	})
 	for i, name := range names {
-		names[i] = fmt.Sprintf("%s %d", name, r.Reasons[name])
+		names[i] = fmt.Sprintf("%s %d", name, counts[name])
 	}
-	return " (" + strings.Join(names, ", ") + "); the first is " + r.first
+	return " (" + strings.Join(names, ", ") + "); the first is " + first
 }

@@ -1,0 +1,149 @@
+package eval
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"oriel/schemas"
+)
+
+// NumbersReport is the object that `oriel eval --json` prints for an operator that publishes numbers.
+type NumbersReport struct {
+	Warning string         `json:"warning"`
+	Events  int            `json:"events"`
+	Null    int            `json:"null_events"` // took their place and counted nowhere
+	Streams int            `json:"streams"`
+	Seeds   int            `json:"seeds"`
+	Reasons map[string]int `json:"null_reasons"`
+	Rows    []NumbersRow   `json:"rows"`
+
+	first string // null event
+}
+
+// NumbersRow is what the numbers of one setting come to.
+type NumbersRow struct {
+	Name      string  `json:"name"`
+	Mechanism string  `json:"mechanism"`
+	Epsilon   float64 `json:"epsilon"` // proved
+	Delta     float64 `json:"delta"`
+	Window    uint64  `json:"window_steps"`
+	Memory    uint64  `json:"memory_steps"`
+
+	Kinds []NumbersKind `json:"kinds"`   // over all streams and seeds
+	Last  []ShownNumber `json:"numbers"` // of the first stream's last decision, with the first seed
+	Steps []uint64      `json:"steps"`   // of the first stream, where numbers were held beside the truth
+
+	path [][]ShownNumber // by Steps
+}
+
+// NumbersKind is how the numbers of one statistic and memory stand to the truth, over cells, 64 places along each
+// stream, and seeds.
+type NumbersKind struct {
+	Statistic string `json:"statistic"`
+	Memory    string `json:"memory"`
+	Compared  int    `json:"compared"` // with a truth: a cell without events has no mean
+	RMS       Number `json:"rms_error"`
+	Half      Number `json:"median_half_interval"`
+	Covered   Number `json:"covered"` // share of truths within their intervals, which are of 95 %
+}
+
+// ShownNumber is a private number, its interval at 95 %, and the truth, which is null where there is none.
+type ShownNumber struct {
+	Statistic string `json:"statistic"`
+	Cell      string `json:"cell"`
+	Memory    string `json:"memory"`
+	Value     Number `json:"value"`
+	Low       Number `json:"low"`
+	High      Number `json:"high"`
+	Truth     Number `json:"truth"`
+}
+
+// exact are the truths that a decision over sums without noise has. Where it knows nothing more than the public range
+// of a number, there is none: a cell without events has no mean.
+func (x *pairing) exact(d schemas.Decision) ([]float64, error) {
+	low, high, err := x.numbers.Bounds(d)
+	if err != nil {
+		return nil, err
+	}
+	truths := slices.Clone(d.Point)
+	for i, n := range x.numbers.Names {
+		if low[i] <= n.Low && high[i] >= n.High {
+			truths[i] = math.NaN()
+		}
+	}
+	return truths, nil
+}
+
+// beside puts the numbers of a decision and the truth together.
+func (x *pairing) beside(d schemas.Decision, truths []float64) ([]ShownNumber, error) {
+	low, high, err := x.numbers.Bounds(d)
+	if err != nil {
+		return nil, err
+	}
+	if len(truths) != len(d.Point) {
+		panic("BUG: eval: other numbers beside the truth")
+	}
+	shown := make([]ShownNumber, len(d.Point))
+	for i, n := range x.numbers.Names {
+		shown[i] = ShownNumber{
+			n.Statistic, n.Cell, n.Memory, Number(d.Point[i]), Number(low[i]), Number(high[i]), Number(truths[i]),
+		}
+	}
+	return shown, nil
+}
+
+// count adds numbers to their tallies.
+func (x *pairing) count(shown []ShownNumber) {
+	for _, n := range shown {
+		if !known(n.Truth) {
+			continue
+		}
+		k := slices.IndexFunc(x.tallies, func(t shownTally) bool {
+			return t.statistic == n.Statistic && t.memory == n.Memory
+		})
+		if k < 0 {
+			k = len(x.tallies)
+			x.tallies = append(x.tallies, shownTally{statistic: n.Statistic, memory: n.Memory})
+		}
+		t := &x.tallies[k]
+		off := float64(n.Value - n.Truth)
+		t.squares += off * off
+		t.halves = append(t.halves, float64(n.High-n.Low)/2)
+		t.total++
+		if n.Low <= n.Truth && n.Truth <= n.High {
+			t.covered++
+		}
+	}
+}
+
+// report turns tallies into figures.
+func (f *numbersField) report() (*NumbersReport, error) {
+	r := &NumbersReport{
+		Warning: Warning, Events: f.events, Streams: len(f.totals), Seeds: f.in.Seeds, Reasons: map[string]int{},
+		first: f.pairs[0].truth.first,
+	}
+	for code, n := range f.pairs[0].truth.reasons {
+		r.Reasons[code.String()] = n
+		r.Null += n
+	}
+	if r.Null == r.Events {
+		return nil, fmt.Errorf("no event counts: %d null events%s", r.Null, reasons(r.Reasons, r.first))
+	}
+	for _, x := range f.pairs {
+		if len(x.row.path) == 0 {
+			return nil, fmt.Errorf("%d events of the first stream make no decision (ORIEL_BATCH, ORIEL_EMIT_EVERY)", f.totals[0])
+		}
+		x.row.Last = x.row.path[len(x.row.path)-1]
+		for _, t := range x.tallies {
+			slices.Sort(t.halves)
+			x.row.Kinds = append(x.row.Kinds, NumbersKind{
+				Statistic: t.statistic, Memory: t.memory, Compared: t.total,
+				RMS:  Number(math.Sqrt(t.squares / float64(t.total))),
+				Half: Number(t.halves[t.total/2]), Covered: Number(float64(t.covered) / float64(t.total)),
+			})
+		}
+		r.Rows = append(r.Rows, x.row)
+	}
+	return r, nil
+}

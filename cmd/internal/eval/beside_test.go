@@ -1,0 +1,55 @@
+package eval
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestTalliesOfNumbers: what is known of two errors, of which one is within its interval; a cell without a truth counts
+// nowhere.
+func TestTalliesOfNumbers(t *testing.T) {
+	var x pairing
+	x.count([]ShownNumber{
+		{"mean", "a", "all", 3, 2, 4, 2.5},
+		{"mean", "b", "all", 3, 2, 6, 1.5},
+		{"mean", "c", "all", 3, -60, 180, Number(math.NaN())},
+		{"count", "a", "all", 9, 8, 10, 9},
+	})
+	f := numbersField{pairs: []*pairing{&x}, totals: []int64{3}, events: 3}
+	x.row.path, x.truth = [][]ShownNumber{{}}, &counter{runner: &runner{}}
+	r, err := f.report()
+	if err != nil {
+		t.Fatal(err)
+	}
+	mean, count := r.Rows[0].Kinds[0], r.Rows[0].Kinds[1]
+	if mean.Compared != 2 || mean.Covered != 0.5 || math.Abs(float64(mean.RMS)-math.Sqrt(1.25)) > 1e-12 || mean.Half != 2 {
+		t.Errorf("%+v", mean)
+	}
+	if count.Compared != 1 || count.Covered != 1 || count.RMS != 0 {
+		t.Errorf("%+v", count)
+	}
+}
+
+// TestGroupsAreLinesByTheLastDimension: a cell elsewhere is a line of its own.
+func TestGroupsAreLinesByTheLastDimension(t *testing.T) {
+	var numbers []ShownNumber
+	for _, statistic := range []string{"count", "mean"} {
+		for _, cell := range []string{
+			"carrier=UA,hour=0:12", "carrier=UA,hour=12:24", "carrier=AA,hour=0:12", "carrier=AA,hour=12:24", "other",
+		} {
+			numbers = append(numbers, ShownNumber{Statistic: statistic, Cell: cell, Memory: "all"})
+		}
+	}
+	lines, dimension, places := groups(numbers, "mean", "all")
+	if len(lines) != 3 || dimension != "hour" || strings.Join(places, " ") != "0 12 other" {
+		t.Fatalf("%+v by %s: %q", lines, dimension, places)
+	}
+	want := []group{{"UA", []int{5, 6}}, {"AA", []int{7, 8}}, {"", []int{-1, -1, 9}}}
+	for k := range want {
+		if lines[k].name != want[k].name || !slices.Equal(lines[k].cells, want[k].cells) {
+			t.Errorf("line %d: %+v, want %+v", k, lines[k], want[k])
+		}
+	}
+}

@@ -1,0 +1,219 @@
+package eval
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"slices"
+	"sync"
+
+	"oriel/cmd/internal/settings"
+	"oriel/operators"
+	"oriel/pipeline"
+	"oriel/schemas"
+)
+
+// looks is at how many places along each stream numbers are held beside the truth: evenly, the last at its end.
+const looks = 64
+
+// Publishes tells whether the settings' operator publishes numbers about its events, which NewNumbers shows beside the
+// truth, and New cannot score.
+func Publishes(s settings.Settings) (bool, error) {
+	_, operator, err := s.Parts()
+	return err == nil && operator.Numbers() != nil, err
+}
+
+// counter is an operator whose newest decision of each stream is kept as it was printed: few of them are looked at.
+type counter struct {
+	*runner
+	lines [][]byte
+}
+
+func newCounter(m pipeline.Model, streams, seed int) (*counter, error) {
+	c := &counter{lines: make([][]byte, streams)}
+	var err error
+	c.runner, err = newRunner(m, streams, seed, func(stream int32, line []byte) error {
+		c.lines[stream] = append(c.lines[stream][:0], line...)
+		return nil
+	})
+	return c, err
+}
+
+// decision is the newest of a stream, or none.
+func (c *counter) decision(stream int32) (d schemas.Decision, ok bool, err error) {
+	if len(c.lines[stream]) == 0 {
+		return d, false, nil
+	}
+	d, err = schemas.ParseDecision(c.lines[stream])
+	return d, err == nil, err
+}
+
+// pairing is private numbers, with a counter a seed, and what they are held beside.
+type pairing struct {
+	row     NumbersRow
+	numbers *operators.Numbers
+	private []*counter
+	truth   *counter
+	tallies []shownTally // by statistic and memory
+}
+
+// shownTally is how numbers of one statistic and memory were, over cells, places, streams and seeds.
+type shownTally struct {
+	statistic, memory string
+	squares           float64
+	halves            []float64
+	covered, total    int
+}
+
+// NewNumbers runs the settings over the source, and the same operators without noise beside them, and returns what
+// their numbers come to. No label is waited for.
+func NewNumbers(ctx context.Context, in Input, source Source) (*NumbersReport, error) {
+	totals := source.Totals()
+	var pairs []*pairing
+	truths := map[string]*counter{} // by learner
+	for _, s := range in.Settings {
+		x, err := newPairing(s, in.Seeds, totals, truths)
+		if err != nil {
+			return nil, err
+		}
+		pairs = append(pairs, x)
+	}
+	f := numbersField{in: in, pairs: pairs, totals: totals, seen: make([]int64, len(totals))}
+	for _, x := range pairs {
+		f.counters = append(f.counters, x.private...)
+		if !slices.Contains(f.counters, x.truth) {
+			f.counters = append(f.counters, x.truth)
+		}
+	}
+	if err := source.Each(ctx, func(i Item) error { return errors.Join(ctx.Err(), f.take(i)) }); err != nil {
+		return nil, err
+	}
+	if err := f.run(); err != nil {
+		return nil, err
+	}
+	return f.report()
+}
+
+func newPairing(
+	s settings.Settings, seeds int, totals []int64, truths map[string]*counter,
+) (*pairing, error) {
+	model, err := s.Model()
+	if err != nil {
+		return nil, err
+	}
+	_, operator, err := s.Parts()
+	if err != nil {
+		return nil, err
+	}
+	x := &pairing{numbers: operator.Numbers()}
+	if x.numbers == nil {
+		return nil, fmt.Errorf("ORIEL_OPERATOR: %s: its decisions are no numbers about events", s.Operator)
+	}
+	guarantee, err := s.Guarantee(model)
+	if err != nil {
+		return nil, err
+	}
+	row := newRow(s)
+	row.guaranteed(guarantee)
+	x.row = NumbersRow{
+		Name: row.Name, Mechanism: row.Mechanism, Epsilon: row.Epsilon, Delta: row.Delta,
+		Window: row.Window, Memory: row.Memory,
+	}
+	for seed := range seeds {
+		c, err := newCounter(model, len(totals), seed+1)
+		if err != nil {
+			return nil, err
+		}
+		x.private = append(x.private, c)
+	}
+	if x.truth = truths[row.learner]; x.truth != nil {
+		return x, nil
+	}
+	exact, err := silenced(s, x.numbers.Exact)
+	if err != nil {
+		return nil, err
+	}
+	x.truth, err = newCounter(exact, len(totals), 0)
+	truths[row.learner] = x.truth
+	return x, err
+}
+
+// numbersField feeds all counters, a stretch of records at a time.
+type numbersField struct {
+	in       Input
+	pairs    []*pairing
+	counters []*counter
+	totals   []int64
+	seen     []int64
+	items    []Item
+	events   int
+}
+
+// take keeps a record, and lets the counters take those that wait when it ends a stretch of its stream.
+func (f *numbersField) take(i Item) error {
+	f.items = append(f.items, i)
+	f.events++
+	before := f.seen[i.Stream] * looks / max(f.totals[i.Stream], 1)
+	f.seen[i.Stream]++
+	after := f.seen[i.Stream] * looks / max(f.totals[i.Stream], 1)
+	switch {
+	case after > before:
+		if err := f.run(); err != nil {
+			return err
+		}
+		return f.look(i.Stream)
+	case len(f.items) == chunk:
+		return f.run()
+	}
+	return nil
+}
+
+// run lets all counters take the records that wait, as many at a time as there are processors.
+func (f *numbersField) run() error {
+	workers := min(runtime.GOMAXPROCS(0), len(f.counters))
+	failed := make([]error, workers)
+	var all sync.WaitGroup
+	for w := range workers {
+		all.Go(func() {
+			for i := w; i < len(f.counters) && failed[w] == nil; i += workers {
+				for k := 0; k < len(f.items) && failed[w] == nil; k++ {
+					failed[w] = f.counters[i].take(f.items[k])
+				}
+			}
+		})
+	}
+	all.Wait()
+	f.in.Progress(len(f.items))
+	f.items = f.items[:0]
+	return errors.Join(failed...)
+}
+
+// look holds the newest numbers of a stream beside the truth.
+func (f *numbersField) look(stream int32) error {
+	for _, x := range f.pairs {
+		truth, ok, err := x.truth.decision(stream)
+		if err != nil || !ok {
+			return err
+		}
+		exact, err := x.exact(truth)
+		if err != nil {
+			return err
+		}
+		for seed, c := range x.private {
+			d, _, err := c.decision(stream)
+			if err != nil {
+				return err
+			}
+			shown, err := x.beside(d, exact)
+			if err != nil {
+				return err
+			}
+			x.count(shown)
+			if stream == 0 && seed == 0 {
+				x.row.Steps, x.row.path = append(x.row.Steps, d.Step), append(x.row.path, shown)
+			}
+		}
+	}
+	return nil
+}

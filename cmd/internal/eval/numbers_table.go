@@ -1,0 +1,109 @@
+package eval
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+
+	"oriel/cmd/internal/plan"
+)
+
+// listed is how many cells a person is shown.
+const listed = 20
+
+// Print prints the report for a person.
+func (r *NumbersReport) Print(out io.Writer) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%d events in %s, %s. Private numbers, and the truth computed beside them from the same events,\n"+
+		"at %d places along each stream:\n\n", r.Events, counted(r.Streams, "stream"), counted(r.Seeds, "seed"), looks)
+	r.printKinds(&b)
+	if r.Null > 0 {
+		fmt.Fprintf(&b, "null events: %d%s\n", r.Null, reasons(r.Reasons, r.first))
+	}
+	r.printLast(&b)
+	b.WriteString("\nIntervals are of the noise alone, each for its cell and time; the noise of neighbouring steps is alike. Values are clamped\n" +
+		"to their public range, in the truth too. The truth is computed without privacy.\n")
+	fmt.Fprintf(&b, "\n%s\n", Warning)
+	_, err := io.WriteString(out, b.String())
+	return err
+}
+
+// printKinds has a line for each setting, statistic and memory.
+func (r *NumbersReport) printKinds(out io.Writer) {
+	w := tabwriter.NewWriter(out, 0, 4, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(w, "\tε\tW\tstatistic\tmemory\terror, rms\t±, median\tin the interval\tcompared\t")
+	for i := range r.Rows {
+		row := &r.Rows[i]
+		for _, k := range row.Kinds {
+			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s %%\t%d\t\n", row.Name, plan.Upper(row.Epsilon), steps(row.Window),
+				k.Statistic, k.Memory, short(k.RMS), short(k.Half), number(100*k.Covered, 1), k.Compared)
+		}
+	}
+	_ = w.Flush()
+}
+
+// printLast lists cells at the end of the first stream, those with the largest truth of the first statistic first:
+// numbers with the last memory.
+func (r *NumbersReport) printLast(out io.Writer) {
+	row := &r.Rows[0]
+	memory := row.Last[len(row.Last)-1].Memory
+	var order, statistics []string
+	byCell := map[string][]ShownNumber{}
+	for _, n := range row.Last {
+		if n.Memory != memory {
+			continue
+		}
+		if len(byCell[n.Cell]) == 0 {
+			order = append(order, n.Cell)
+		}
+		if !slices.Contains(statistics, n.Statistic) {
+			statistics = append(statistics, n.Statistic)
+		}
+		byCell[n.Cell] = append(byCell[n.Cell], n)
+	}
+	whole := len(order)
+	slices.SortStableFunc(order, func(a, b string) int {
+		return cmp.Compare(byCell[b][0].Truth, byCell[a][0].Truth) // NaN is the least
+	})
+	order = order[:min(listed, whole)]
+	fmt.Fprintf(out, "\nAfter step %d of the first stream, seed 1, %s, memory %s",
+		row.Steps[len(row.Steps)-1], row.Name, memory)
+	if whole > listed {
+		fmt.Fprintf(out, "; the first %d of %d cells by %s", listed, whole, statistics[0])
+	}
+	fmt.Fprintln(out, ":")
+	fmt.Fprintln(out)
+	w := tabwriter.NewWriter(out, 0, 4, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintf(w, "%s\t", "cell")
+	for _, s := range statistics {
+		fmt.Fprintf(w, "%s\tfrom\tto\ttruth\t", s)
+	}
+	fmt.Fprintln(w)
+	for _, cell := range order {
+		fmt.Fprintf(w, "%s\t", cell)
+		for _, n := range byCell[cell] {
+			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t", short(n.Value), short(n.Low), short(n.High), short(n.Truth))
+		}
+		fmt.Fprintln(w)
+	}
+	_ = w.Flush()
+}
+
+// short writes a number as dashboards do: hundreds without decimals, less with three digits.
+func short(x Number) string {
+	y := math.Abs(float64(x))
+	switch {
+	case !known(x):
+		return "–"
+	case y >= 99.95:
+		return strconv.FormatFloat(float64(x), 'f', 0, 64)
+	case y >= 9.995:
+		return strconv.FormatFloat(float64(x), 'f', 1, 64)
+	}
+	return strconv.FormatFloat(float64(x), 'f', 2, 64)
+}

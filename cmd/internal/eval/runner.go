@@ -1,0 +1,73 @@
+package eval
+
+import (
+	"errors"
+	"fmt"
+
+	"oriel/pipeline"
+	"oriel/pipeline/kafka"
+	"oriel/schemas"
+)
+
+// runner is an operator over the records of all streams, as the service runs it.
+type runner struct {
+	walks   []*pipeline.Walk
+	record  [1]kafka.Record
+	reasons map[schemas.Code]int // of null events
+	first   string               // the first null event
+	err     error
+}
+
+// newRunner opens the streams of a model. A stream is a partition, each with noise of its own. decided gets each
+// decision of the first topic as it is printed, valid during the call.
+func newRunner(m pipeline.Model, streams, seed int, decided func(stream int32, line []byte) error) (*runner, error) {
+	plan, err := m.Plan()
+	if err != nil {
+		return nil, err
+	}
+	seat, err := pipeline.NewSeat(m, plan)
+	if err != nil {
+		return nil, err
+	}
+	r := &runner{reasons: map[schemas.Code]int{}}
+	for p := range int32(streams) {
+		stream, err := open(m, plan, seat, p, seed)
+		if err != nil {
+			return nil, err
+		}
+		walk := &pipeline.Walk{
+			Stream: stream, Partition: p,
+			Decided: func(output uint8, line []byte) {
+				if output == 0 && r.err == nil {
+					r.err = decided(p, line)
+				}
+			},
+			Taken: func(record *kafka.Record, _ int64, code schemas.Code) { r.taken(p, record, code) },
+		}
+		r.walks = append(r.walks, walk)
+		walk.Start()
+	}
+	return r, r.err
+}
+
+func (r *runner) taken(stream int32, record *kafka.Record, code schemas.Code) {
+	if code == schemas.OK {
+		return
+	}
+	if r.reasons[code]++; r.first == "" {
+		r.first = fmt.Sprintf("record %d of stream %d: %s", record.Offset, stream, code)
+	}
+}
+
+// take steps over a record.
+func (r *runner) take(i Item) error {
+	walk := r.walks[i.Stream]
+	r.record[0] = i.Record
+	b := kafka.Batch{From: walk.Position.Next, Next: i.Record.Offset + 1, Records: r.record[:]}
+	err := walk.Take(&b, func() int64 { return b.Next })
+	if errors.Is(err, pipeline.ErrEnded) {
+		return fmt.Errorf("record %d of stream %d: the horizon is reached: the stream ends after %d steps (ORIEL_HORIZON)",
+			i.Record.Offset, i.Stream, walk.Stream.Steps())
+	}
+	return errors.Join(err, r.err)
+}

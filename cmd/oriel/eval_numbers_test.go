@@ -1,0 +1,179 @@
+package main
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"oriel/schemas"
+)
+
+// besideTruth is what the tests read of `oriel eval --json`; null stands for a truth that there is not.
+type besideTruth struct {
+	Events int
+	Null   int `json:"null_events"`
+	Rows   []struct {
+		Epsilon float64
+		Kinds   []struct {
+			Statistic, Memory string
+			Compared          int
+			Covered           *float64
+		}
+		Numbers []struct {
+			Statistic, Cell, Memory string
+			Value, Low, High, Truth *float64
+		}
+	}
+}
+
+func (f *fixture) showsTruth(args ...string) (r besideTruth) {
+	f.t.Helper()
+	said := f.must(append([]string{"eval", "--json"}, args...)...)
+	if err := json.Unmarshal([]byte(said[strings.IndexByte(said, '{'):strings.LastIndexByte(said, '}')+1]), &r); err != nil {
+		f.t.Fatalf("%v: %s", err, said)
+	}
+	return r
+}
+
+// counted is a deployment of numbers over a CSV file, and the mapping of its columns.
+func counted(t *testing.T, rows int, more ...string) (f *fixture, mapping []string) {
+	t.Helper()
+	f = &fixture{t: t, env: map[string]string{
+		"ORIEL_OPERATOR": "aggregate", "ORIEL_MECHANISM": "blt", "ORIEL_WINDOW": "256", "ORIEL_EPSILON": "4", "ORIEL_DELTA": "1e-6",
+		"ORIEL_CELLS": "carrier=UA|AA|HA,hour=0:24:2", "ORIEL_VALUE": "delay=-60:180", "ORIEL_BATCH": "3",
+		"ORIEL_STATISTICS": "count,sum,mean,variance,p50", "ORIEL_ELSEWHERE": "other",
+	}}
+	for _, line := range more {
+		name, value, _ := strings.Cut(line, "=")
+		f.env["ORIEL_"+name] = value
+	}
+	table := []byte("airline,hour,arr_delay\n")
+	for i := range rows {
+		airline, delay := airlineOf(i)
+		table = fmt.Appendf(table, "%s,%d,%d\n", airline, i%24, delay)
+	}
+	file := write(t, "flights.csv", table)
+	return f, []string{"--csv", file, "--member", "carrier=airline", "--member", "hour=hour", "--member", "delay=arr_delay"}
+}
+
+// airlineOf is of the i-th row; no row is of HA.
+func airlineOf(i int) (airline string, delay int) {
+	return []string{"UA", "AA", "B6"}[i%3], i*i%300 - 80
+}
+
+// TestEvalShowsNumbersBesideTheTruth: the truth is what the rows say, computed here without any part of Oriel; the private
+// numbers are those that a replay with the seed's secret publishes.
+func TestEvalShowsNumbersBesideTheTruth(t *testing.T) {
+	const rows = 600
+	f, mapping := counted(t, rows)
+	slide := filepath.Join(t.TempDir(), "bands.svg")
+	r := f.showsTruth(append(mapping, "--seeds", "2", "--epsilon", "4,1", "--plot", slide)...)
+	if r.Events != rows || r.Null != 0 || len(r.Rows) != 2 || r.Rows[1].Epsilon > 1 {
+		t.Fatalf("%+v", r)
+	}
+	values := map[string][]float64{}
+	for i := range rows {
+		airline, delay := airlineOf(i)
+		cell := fmt.Sprintf("carrier=%s,hour=%d:%d", airline, i%24/12*12, i%24/12*12+12)
+		if airline == "B6" {
+			cell = "other"
+		}
+		values[cell] = append(values[cell], max(-60, min(180, float64(delay))))
+	}
+	for _, n := range r.Rows[0].Numbers {
+		of := values[n.Cell]
+		if len(of) == 0 && n.Statistic != "count" && n.Statistic != "sum" {
+			if n.Truth != nil {
+				t.Errorf("%s of no events is %g", n.Statistic, *n.Truth)
+			}
+			continue
+		}
+		var total, squares float64
+		for _, x := range of {
+			total, squares = total+x, squares+x*x
+		}
+		slices.Sort(of)
+		size := float64(len(of))
+		want, slack := map[string]float64{
+			"count": size, "sum": total, "mean": total / size, "variance": squares/size - total*total/size/size, "p50": 0,
+		}[n.Statistic], 1e-6
+		if n.Statistic == "p50" {
+			want, slack = of[len(of)/2], 240./64+3 // a bin, and how far values of a cell are apart
+		}
+		if n.Truth == nil {
+			t.Fatalf("%s of %s: no truth, want %g", n.Statistic, n.Cell, want)
+		}
+		if math.Abs(*n.Truth-want) > slack*max(1, math.Abs(want)) {
+			t.Errorf("%s of %s: %g, want %g", n.Statistic, n.Cell, *n.Truth, want)
+		}
+	}
+	for _, k := range r.Rows[0].Kinds {
+		if k.Compared == 0 || *k.Covered < 0.5 {
+			t.Errorf("%+v", k)
+		}
+	}
+
+	secret := sha256.Sum256([]byte("oriel eval, seed 1"))
+	events := write(t, "events.ndjson", []byte(f.must(append([]string{"produce", "--stdout"}, mapping...)...)))
+	lines := bytes.Split(bytes.TrimSpace([]byte(f.must("replay", "--events", events, "--seed", hex.EncodeToString(secret[:])))), []byte("\n"))
+	last, err := schemas.ParseDecision(lines[len(lines)-1])
+	if err != nil || len(last.Point) != len(r.Rows[0].Numbers) {
+		t.Fatalf("%d numbers: %v", len(last.Point), err)
+	}
+	for i, n := range r.Rows[0].Numbers {
+		if *n.Value != last.Point[i] || !(*n.Low <= *n.Value && *n.Value <= *n.High) {
+			t.Errorf("number %d is %g in [%g, %g], a replay publishes %g", i, *n.Value, *n.Low, *n.High, last.Point[i])
+		}
+	}
+	drawn, err := os.ReadFile(slide)
+	if err != nil || !bytes.Contains(drawn, []byte("p50 beside the truth")) || !bytes.Contains(drawn, []byte(">UA, 0:12<")) {
+		t.Errorf("the slide: %v", err)
+	}
+	said := f.must(append([]string{"eval"}, mapping...)...)
+	for _, want := range []string{"carrier=UA,hour=0:12", "computed without privacy", "data's owner", "outside the guarantee"} {
+		if !strings.Contains(said, want) {
+			t.Errorf("%q is not said: %s", want, said)
+		}
+	}
+	f.fails("--delay", append([]string{"eval", "--delay", "5"}, mapping...)...)
+}
+
+// TestEvalShowsDecayedNumbers: each memory has a truth of its own, and so has a tumbling window.
+func TestEvalShowsDecayedNumbers(t *testing.T) {
+	const rows = 300
+	f, mapping := counted(t, rows, "WINDOW=lifetime", "MEMORY=64", "MEMORIES=16,64", "BATCH=1", "STATISTICS=count,mean")
+	r := f.showsTruth(mapping...)
+	tumbling, _ := counted(t, rows, "WINDOW=", "MECHANISM=once-gaussian", "BATCH=30", "STATISTICS=count,mean")
+	delete(tumbling.env, "ORIEL_WINDOW")
+	checked := 0
+	for _, n := range append(r.Rows[0].Numbers, tumbling.showsTruth(mapping...).Rows[0].Numbers...) {
+		if n.Cell != "carrier=AA,hour=0:12" || n.Statistic != "count" {
+			continue
+		}
+		checked++
+		gamma := map[string]float64{"16": 1 - 1./16, "64": 1 - 1./64, "step": 1}[n.Memory]
+		want := 0.0
+		for i := range rows {
+			if want *= gamma; n.Memory == "step" && i%30 == 0 {
+				want = 0
+			}
+			if airline, _ := airlineOf(i); airline == "AA" && i%24 < 12 {
+				want++
+			}
+		}
+		if math.Abs(*n.Truth-want) > 1e-6 {
+			t.Errorf("memory %s: %g, want %g", n.Memory, *n.Truth, want)
+		}
+	}
+	if checked != 3 {
+		t.Errorf("%d numbers", checked)
+	}
+}
