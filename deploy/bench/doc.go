@@ -2,10 +2,17 @@
 // decision an event out, exactly once.
 //
 //	go run ./deploy/bench --brokers 127.0.0.1:9092 [--events 2000000] [--partitions 4] [--bombs 0] [--runs 3] [--against BINARY]
+//	    [--set ORIEL_NAME=VALUE,…] [--against-set ORIEL_NAME=VALUE,…]
 //
 // It fills an input topic once, then runs `oriel run` as one process a run, each time a new deployment, and prints the
 // events a second between the first fetch and the last commit, the most memory that the process ever had in RAM
 // (VmHWM), and the medians. With --bombs, so many records of 60 MiB, compressed to some kilobytes, lie among the events
 // of every partition. With --against, another binary takes turns with this one over the same input, and each goes first
-// as often. Client and broker share the machine. RESULTS.md holds what was measured, where and when.
+// as often; with --against-set, the same binary or the other one under other settings: sums for life beside those of a
+// window are
+//
+//	go run ./deploy/bench --set ORIEL_MECHANISM=blt,ORIEL_WINDOW=lifetime,ORIEL_MEMORY=65536 --against-set ORIEL_MECHANISM=blt
+//
+// Topics of earlier runs stay on the broker: 2 M events are some GB a run. Client and broker share the machine.
+// RESULTS.md holds what was measured, where and when.
 package main

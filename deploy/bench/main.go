@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/hex"
 	"flag"
@@ -9,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"oriel/pipeline/kafka"
@@ -23,6 +25,24 @@ type options struct {
 	bombs      int
 	runs       int
 	against    string
+	set        settings // of the first contender, beside what service.go says
+	againstSet settings // of the second
+}
+
+// settings are NAME=VALUE, in the order given.
+type settings []string
+
+func (s *settings) String() string { return strings.Join(*s, ",") }
+
+// Set takes a list of settings.
+func (s *settings) Set(text string) error {
+	for entry := range strings.SplitSeq(text, ",") {
+		if name, _, found := strings.Cut(entry, "="); !found || !strings.HasPrefix(name, "ORIEL_") {
+			return fmt.Errorf("%q: not ORIEL_NAME=VALUE", entry)
+		}
+		*s = append(*s, entry)
+	}
+	return nil
 }
 
 func main() {
@@ -34,6 +54,8 @@ func main() {
 	flag.IntVar(&o.bombs, "bombs", 0, "records of 60 MiB, compressed, among the events of each partition")
 	flag.IntVar(&o.runs, "runs", 3, "runs; the median counts")
 	flag.StringVar(&o.against, "against", "", "another oriel binary, which takes turns with this one")
+	flag.Var(&o.set, "set", "settings of the service, ORIEL_NAME=VALUE,…, in place of those it has here")
+	flag.Var(&o.againstSet, "against-set", "settings of a second service, of the same binary without --against, which takes turns with the first")
 	flag.Parse()
 	if err := bench(context.Background(), o); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
@@ -44,6 +66,7 @@ func main() {
 // contender is a binary and what its runs gave.
 type contender struct {
 	name, binary string
+	set          settings
 	rates        []float64 // events a second
 	costs        []float64 // µs of the service's processor time an event
 	peaks        []float64 // MB
@@ -55,9 +78,11 @@ func bench(ctx context.Context, o options) error {
 		return err
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
-	contenders := []*contender{{name: "this", binary: filepath.Join(dir, "oriel")}}
-	if o.against != "" {
-		contenders = append(contenders, &contender{name: "against", binary: o.against})
+	contenders := []*contender{{name: "this", binary: filepath.Join(dir, "oriel"), set: o.set}}
+	if o.against != "" || o.againstSet != nil {
+		contenders = append(contenders, &contender{
+			name: "against", binary: cmp.Or(o.against, contenders[0].binary), set: o.againstSet,
+		})
 	}
 	build := exec.CommandContext(ctx, "go", "build", "-o", contenders[0].binary, "./cmd/oriel")
 	build.Stderr = os.Stderr
@@ -87,7 +112,7 @@ func bench(ctx context.Context, o options) error {
 			c := contenders[(i+n)%len(contenders)] // a broker that warms up, or tidies up behind the run before, favours nobody
 			s := &service{
 				binary: c.binary, name: fmt.Sprintf("%s-%d-%s", input, n, c.name), input: input, brokers: o.brokers,
-				key: key, dir: filepath.Join(dir, fmt.Sprint(n, c.name)),
+				key: key, dir: filepath.Join(dir, fmt.Sprint(n, c.name)), set: c.set,
 			}
 			if err := c.run(ctx, s, client, ends); err != nil {
 				return fmt.Errorf("run %d, %s: %w", n+1, c.name, err)

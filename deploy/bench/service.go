@@ -17,6 +17,8 @@ import (
 // service is one deployment, run by one process.
 type service struct {
 	binary, name, input, brokers, key, dir string
+
+	set settings
 }
 
 // result is what one run took.
@@ -37,6 +39,7 @@ func (s *service) command(ctx context.Context, arg string) *exec.Cmd {
 		"ORIEL_MECHANISM=tree-gaussian", "ORIEL_WINDOW=1024", "ORIEL_EPSILON=1", "ORIEL_DELTA=1e-6", "ORIEL_CLIP=1",
 		"ORIEL_STATE_DIR="+s.dir, "ORIEL_MASTER_KEY_FILE="+s.key, "ORIEL_HTTP_ADDR=127.0.0.1:0", "ORIEL_LOG_LEVEL=warn",
 	)
+	cmd.Env = append(cmd.Env, s.set...) // the last one of a name counts
 	return cmd
 }
 
