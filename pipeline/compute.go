@@ -21,8 +21,8 @@ type computer struct {
 	segment  *segment       // nil while both segments are with the committer
 	segments chan<- *segment
 	free     chan *segment
-	memory   int // segments close at so many bytes of what they hold,
-	input    int // and of what they are over
+	memory   int // a segment closes when both hold so many bytes,
+	input    int // or when it is over so many
 	private  []byte
 	now      int64 // timestamp of the segment's records, ms: a commit tick, so that no event's own time shows
 }
@@ -119,9 +119,19 @@ func (c *computer) pass() {
 	c.segment.pass(c.walk.Position.Next - c.sent.Next - int64(len(c.segment.verdicts)))
 }
 
-// handFull hands a full segment on. The input ends at end.
+// handFull hands a segment on that is over as much input as is to be computed again when it fails, or that nothing more
+// fits in: the committer frees the memory of the one that it has batch by batch, and what is freed is waited for before
+// anything is. All of it are public sizes and times: where a transaction closes must not tell what records were. The
+// input ends at end.
 func (c *computer) handFull(end int64) {
-	if c.segment.full(c.memory, c.input) {
+	for c.segment.taken < c.input && c.segment.full(c.memory) && len(c.free) == 0 {
+		select {
+		case <-c.segment.shelf.Freed():
+		case g := <-c.free: // the commit has ended
+			c.free <- g
+		}
+	}
+	if c.segment.taken >= c.input || c.segment.full(c.memory) {
 		c.hand(true)
 		c.segment.end = end
 	}

@@ -8,7 +8,8 @@ import "oriel/pipeline/kafka"
 //
 // A third of what is left beside one record batch of the largest size is for fetched and decompressed batches; Readers wait for
 // their share of it, and the large ones take turns (kafka.Budget). Two thirds are for transactions, the same for each partition, so that
-// where one closes does not depend on what the others do.
+// where one closes does not depend on what the others do: the one that is computed takes the memory of the one before it, as that is
+// acknowledged.
 type Memory int
 
 const (
@@ -49,13 +50,14 @@ func (m Memory) Joining() (outer, inner *kafka.Budget) {
 	return kafka.NewBudget(half), kafka.NewBudget(half)
 }
 
-// Transaction is where one closes, bytes, when the process has so many partitions: each computes one while the one before it commits.
-func (m Memory) Transaction(partitions, most int) int {
+// Transactions are the bytes of those of a partition, the one that is computed and the one that commits, when the process has so many
+// partitions.
+func (m Memory) Transactions(partitions, most int) int {
 	if m == 0 {
-		return most
+		return 2 * most
 	}
-	share := int(max(0, m-kafka.MaxBatchBytes)) / 3 * 2 / (2 * max(partitions, 1))
-	return min(max(share, leastTransaction), most)
+	share := int(max(0, m-kafka.MaxBatchBytes)) / 3 * 2 / max(partitions, 1)
+	return min(max(share, 2*leastTransaction), 2*most)
 }
 
 // Limit is what the memory of the Go runtime may grow to when the process has partitions with states of so many bytes together.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"oriel/pipeline/kafka"
 	"oriel/state"
 )
 
@@ -57,7 +58,7 @@ func (t *task) open(ctx context.Context, o *owned, e ends, incarnationKey []byte
 		return &StopError{Partition: t.partition, Reason: "the plan does not prove the configured guarantee", Remedy: "Correct the settings that the cause names", Cause: err}
 	}
 	o.incarnation = inc.ID
-	g := s.newSegment()
+	g := s.newSegment(kafka.NewShelf())
 	g.position = state.Position{Topic: s.topics.Input.ID, Next: start, LeaderEpoch: -1, Semantics: s.model.Semantics}
 	first := Walk{Stream: o.stream, Decided: func(output uint8, line []byte) { g.decide(output, []byte(t.stream), line, time.Now().UnixMilli()) }}
 	first.Start()

@@ -34,7 +34,7 @@ func (t *task) reconcile(ctx context.Context, o *owned, e ends, extra []state.Re
 	if f.whole(o.position.Next) && len(extra) == 0 {
 		return nil
 	}
-	g, now := t.service.newSegment(), time.Now().UnixMilli()
+	g, now := t.service.newSegment(kafka.NewShelf()), time.Now().UnixMilli()
 	for output, found := range f.decisions {
 		for _, line := range found.resend {
 			g.decide(uint8(output), []byte(t.stream), line, now)

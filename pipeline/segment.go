@@ -8,6 +8,7 @@ import (
 // segment is everything that one transaction will make readable, in the order it was computed.
 type segment struct {
 	decisions [outputs]kafka.Pack // of each topic of decisions
+	shelf     *kafka.Shelf        // of decisions, those of the other segment included
 	newest    []byte              // line of the last decision in the first topic, which is the one for all, where somebody listens to it
 	heard     bool                // somebody does
 	verdicts  []byte              // of each offset since the segment before
@@ -33,18 +34,17 @@ func (g *segment) reset() {
 	g.records, g.taken, g.count, g.steps = 0, 0, 0, 0
 }
 
-// full tells whether the transaction closes: it holds as much as there is memory for, or is over as much input as is to
-// be computed again when it fails. Both are public sizes: where a transaction closes must not tell what records were.
-func (g *segment) full(memory, input int) bool {
-	held := len(g.verdicts)
-	for i := range g.decisions {
-		held += g.decisions[i].Bytes()
-	}
-	return held >= memory || g.taken >= input
-}
+// full tells whether the partition's segments hold as much as there is memory for.
+func (g *segment) full(memory int) bool { return g.shelf.Bytes()+len(g.verdicts) >= memory }
 
-// newSegment returns an empty segment.
-func (s *Service) newSegment() *segment { return &segment{heard: s.listener.Decided != nil} }
+// newSegment returns an empty segment, of which the decisions share their memory with those of others.
+func (s *Service) newSegment(shelf *kafka.Shelf) *segment {
+	g := &segment{heard: s.listener.Decided != nil, shelf: shelf}
+	for output := range g.decisions {
+		g.decisions[output].Share(shelf)
+	}
+	return g
+}
 
 // decide adds one decision for one of the topics of decisions; its line is copied.
 func (g *segment) decide(output uint8, stream, line []byte, now int64) {

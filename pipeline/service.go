@@ -163,7 +163,7 @@ func (s *Service) generation(ctx context.Context, g *kafka.Generation) error {
 	for _, p := range g.Partitions {
 		t := &task{
 			service: s, partition: p, stream: streamName(p),
-			membership: g.Membership(), memory: s.config.Memory.Transaction(len(g.Partitions), s.config.TransactionBytes),
+			membership: g.Membership(), memory: s.config.Memory.Transactions(len(g.Partitions), s.config.TransactionBytes),
 		}
 		tasks.Go(func() {
 			defer s.listener.closed(p)

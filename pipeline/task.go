@@ -26,7 +26,7 @@ type task struct {
 	partition  int32
 	stream     string
 	membership kafka.Membership
-	memory     int // bytes, for a transaction
+	memory     int // bytes, for its transactions
 }
 
 // run takes the partition over and works until ctx ends or something fails. Three goroutines pass work on in one
@@ -56,8 +56,9 @@ func (t *task) run(ctx context.Context) error {
 	batches := make(chan *kafka.Batch, 2)
 	segments := make(chan *segment)
 	free := make(chan *segment, 2)
-	free <- t.service.newSegment()
-	free <- t.service.newSegment()
+	shelf := kafka.NewShelf()
+	free <- t.service.newSegment(shelf)
+	free <- t.service.newSegment(shelf)
 	start := o.position
 	var fetcher, committer sync.WaitGroup
 	fetcher.Go(func() {

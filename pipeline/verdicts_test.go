@@ -23,7 +23,7 @@ func rowSealer(t *testing.T) *state.Sealer {
 // TestVerdictsShowTheirNumberAlone: two segments of the same offsets, one all valid and one of every reason and gaps,
 // are equally full and seal to rows of equal sizes and places.
 func TestVerdictsShowTheirNumberAlone(t *testing.T) {
-	valid, mixed := new(segment), new(segment)
+	valid, mixed := &segment{shelf: kafka.NewShelf()}, &segment{shelf: kafka.NewShelf()}
 	for offset := range int64(3*state.MaxVerdicts + 5) {
 		valid.judge(0, schemas.OK)
 		if offset%7 == 3 {
@@ -32,7 +32,7 @@ func TestVerdictsShowTheirNumberAlone(t *testing.T) {
 			mixed.judge(0, schemas.Code(offset%int64(schemas.UnknownChoice+1)))
 		}
 	}
-	if n := len(valid.verdicts); !valid.full(n, 1) || valid.full(n+1, 1) || !mixed.full(n, 1) || mixed.full(n+1, 1) {
+	if n := len(valid.verdicts); !valid.full(n) || valid.full(n+1) || !mixed.full(n) || mixed.full(n+1) {
 		t.Error("records of one size fill a transaction more or less, as they are valid or not")
 	}
 	const from = 1000

@@ -5,14 +5,16 @@ import "context"
 // DefaultPack closes a batch of a Pack: a broker's default limit is 1 MiB + 12, and a batch has a header of its own.
 const DefaultPack = 1_000_000
 
-// Pack is what a transaction appends to one partition: record batches, each within a limit, reused from transaction to
-// transaction. A record that is larger by itself gets a batch of its own. Its zero value is ready.
+// Pack is what a transaction appends to one partition: record batches, each within a limit. A record that is larger by
+// itself gets a batch of its own. Its zero value is ready, with a Shelf of its own.
 type Pack struct {
 	limit    int
+	shelf    *Shelf
 	builders []*Builder
-	used     int
-	bytes    int
 }
+
+// Share makes an empty pack take its memory from a shelf, and give it back there.
+func (p *Pack) Share(s *Shelf) { p.shelf = s }
 
 // Limit closes batches at so many bytes, or at DefaultPack if that is less. It holds for the records that follow.
 func (p *Pack) Limit(bytes int) { p.limit = bytes }
@@ -23,29 +25,42 @@ func (p *Pack) Append(key, value []byte, headers []Header, timestampMs int64) {
 	if p.limit > 0 {
 		limit = min(limit, p.limit)
 	}
-	size := RecordBytes(key, value, headers)
-	if p.used == 0 || (p.builders[p.used-1].Bytes()+size > limit && p.builders[p.used-1].Count() > 0) {
-		if p.used == len(p.builders) {
-			p.builders = append(p.builders, new(Builder))
+	last := len(p.builders) - 1
+	if last < 0 || p.builders[last].Count() > 0 && p.builders[last].Bytes()+RecordBytes(key, value, headers) > limit {
+		if p.shelf == nil {
+			p.shelf = NewShelf()
 		}
-		p.used++
+		p.builders = append(p.builders, p.shelf.take())
+		last++
 	}
-	p.builders[p.used-1].Append(key, value, headers, timestampMs)
-	p.bytes += size
+	b := p.builders[last]
+	before := b.Bytes()
+	b.Append(key, value, headers, timestampMs)
+	p.shelf.held.Add(int64(b.Bytes() - before))
 }
 
-// Batches are those in use.
-func (p *Pack) Batches() []*Builder { return p.builders[:p.used] }
+// Batches are those in it, in order.
+func (p *Pack) Batches() []*Builder { return p.builders }
 
-// Bytes bounds the size of all records.
-func (p *Pack) Bytes() int { return p.bytes }
-
-// Reset empties the pack and keeps its memory and its limit.
-func (p *Pack) Reset() {
-	for _, b := range p.Batches() {
-		b.Reset()
+// Bytes are those of its batches.
+func (p *Pack) Bytes() (n int) {
+	for _, b := range p.builders {
+		n += b.Bytes()
 	}
-	p.used, p.bytes = 0, 0
+	return n
+}
+
+// Reset empties the pack, and keeps its limit.
+func (p *Pack) Reset() {
+	for len(p.builders) > 0 {
+		p.drop()
+	}
+}
+
+// drop removes the first batch.
+func (p *Pack) drop() {
+	p.shelf.put(p.builders[0])
+	p.builders = append(p.builders[:0], p.builders[1:]...)
 }
 
 const (
@@ -65,11 +80,13 @@ func RecordBytes(key, value []byte, headers []Header) int {
 	return size
 }
 
-// ProduceAll appends a pack to a partition, batch by batch, as Produce does. It returns the offset after the last
-// record: −1 if the pack is empty, or if only a repeat of its last batch was answered.
+// ProduceAll appends a pack to a partition, batch by batch, as Produce does, and takes out of it what is acknowledged.
+// It returns the offset after the last record: −1 if the pack is empty, or if only a repeat of its last batch was
+// answered.
 func (p *Producer) ProduceAll(ctx context.Context, topic string, partition int32, pack *Pack) (next int64, err error) {
 	next = -1
-	for _, b := range pack.Batches() {
+	for len(pack.builders) > 0 {
+		b := pack.builders[0]
 		base, err := p.Produce(ctx, topic, partition, b)
 		if err != nil {
 			return -1, err
@@ -77,6 +94,7 @@ func (p *Producer) ProduceAll(ctx context.Context, topic string, partition int32
 		if next = -1; base >= 0 {
 			next = base + int64(b.Count())
 		}
+		pack.drop()
 	}
 	return next, nil
 }

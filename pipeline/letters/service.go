@@ -88,7 +88,7 @@ func (s *Service) share(ctx context.Context, g *kafka.Generation) error {
 	ctx, cancel := context.WithCancel(ctx)
 	results := make(chan error, len(g.Partitions))
 	var tasks sync.WaitGroup
-	most := s.deployment.Config.Memory.Transaction(len(g.Partitions), transactionBytes)
+	most := s.deployment.Config.Memory.Transactions(len(g.Partitions), transactionBytes) / 2
 	for _, p := range g.Partitions {
 		t := &task{service: s, partition: p, membership: g.Membership(), memory: most}
 		tasks.Go(func() { results <- t.keepRunning(ctx) })

@@ -1,0 +1,66 @@
+package pipeline
+
+import (
+	"testing"
+	"testing/synctest"
+
+	"oriel/pipeline/kafka"
+)
+
+// TestComputingWaitsForMemory: with as much computed and not acknowledged as there is memory for, nothing more is taken
+// until a batch of the other segment is acknowledged, or it is committed; a segment that is alone closes.
+func TestComputingWaitsForMemory(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		shelf := kafka.NewShelf()
+		s := &Service{}
+		committing, filled := s.newSegment(shelf), s.newSegment(shelf)
+		line := make([]byte, 100_000)
+		for range 30 {
+			committing.decide(0, nil, line, 1)
+		}
+		filled.decide(0, nil, line, 1)
+		free := make(chan *segment, 2)
+		c := &computer{walk: &Walk{}, segment: filled, free: free, memory: shelf.Bytes(), input: 1}
+		asked := make(chan struct{})
+		full := func() {
+			c.handFull(0)
+			asked <- struct{}{}
+		}
+		passed := func() bool {
+			synctest.Wait()
+			select {
+			case <-asked:
+				return true
+			default:
+				return false
+			}
+		}
+		go full()
+		if passed() {
+			t.Error("more is taken than there is memory for")
+		}
+		sent := committing.decisions[0].Batches()[0]
+		committing.decisions[0].Reset() // acknowledged
+		if sent.Count() != 0 || !passed() {
+			t.Error("memory of what is acknowledged is not taken")
+		}
+		if len(filled.decisions[0].Batches()) != 1 {
+			t.Error("what has room is handed on")
+		}
+		c.memory = shelf.Bytes()
+		go full()
+		if passed() {
+			t.Error("a full segment passes while the other one commits")
+		}
+		free <- committing
+		if !passed() || len(free) != 1 {
+			t.Error("a full segment waits for an idle committer")
+		}
+		c.memory, filled.taken = 1, 1
+		<-free
+		go full()
+		if !passed() { // and hands on
+			t.Error("what is over enough input waits for memory")
+		}
+	})
+}
