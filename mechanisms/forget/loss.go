@@ -68,7 +68,7 @@ func (l Loss) ScaleFor(mu float64) (noise.Scale, error) {
 	}
 	s := noise.ScaleUp(dp.Up(rational.Up().Quo(l.moved(r, forever).Hi, dp.Exact(mu)), scaleMargin))
 	if s.Float64() >= scaleLimit {
-		return noise.Scale{}, errors.New("forget: noise scale is not below 2^50 lattice units: fewer coordinates, a shorter memory or a larger epsilon are needed")
+		return noise.Scale{}, errors.New("forget: noise scale is not below 2^50 lattice units: fewer coordinates, a shorter memory, fewer events of a user or a larger epsilon are needed")
 	}
 	return s, nil
 }

@@ -125,6 +125,8 @@ func (r *Report) title() string {
 	}
 	text := fmt.Sprintf("%s: ε = %s for %s", s.Mechanism, Upper(r.Mechanisms[0].Epsilon), whose)
 	switch {
+	case s.UserWindow > 0:
+		return text + ", for ever"
 	case s.Memory > 0:
 		return text + fmt.Sprintf(", for ever, with a memory of %d steps", s.Memory)
 	case s.Window == 0:
@@ -140,7 +142,7 @@ func (r *Report) title() string {
 // optimumNote are the conditions under which nothing is better than the optimum.
 const optimumNote = "optimum: least variance of Gaussian noise, independent of the data, on every prefix sum, that proves as much for one event in the window"
 
-const decayingNote = "optimum: least variance of Gaussian noise, independent of the data, on every decaying sum, that proves as much for ever; other rows: prefix sums of a window of H steps"
+const decayingNote = "optimum: least variance of Gaussian noise, independent of the data, on every decaying sum, that proves as much for ever; other rows: prefix sums of a window"
 
 // footnote says what the optimum is, and which mechanisms are not drawn and why.
 func (r *Report) footnote() []string {
@@ -185,6 +187,9 @@ func (r *Report) subtitle() string {
 		parts = append(parts, fmt.Sprintf("δ = %g", d))
 	}
 	parts = append(parts, "adjacency "+s.Adjacency)
+	if s.UserWindow > 0 {
+		parts = append(parts, "a memory of "+counted(s.Memory, "step"))
+	}
 	if s.Separation > 0 {
 		parts = append(parts, fmt.Sprintf("a user's events ≥ %s apart", counted(s.Separation, "step")))
 	}

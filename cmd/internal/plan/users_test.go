@@ -1,0 +1,93 @@
+package plan
+
+import (
+	"bytes"
+	"math"
+	"strings"
+	"testing"
+)
+
+// present is a report of users with a memory: all events of one among any so many steps.
+func present(t *testing.T, memory, separation, window uint64) *Report {
+	t.Helper()
+	in := settings[0].input()
+	c := &in.Configured
+	c.Window, c.AgeWeight, c.Memory, c.Separation, c.UserWindow = 0, 0, memory, separation, window
+	r, err := New(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// What a user's events cost within a memory is warned of, at the figures of mechanisms/forget, PROOF.md, What that
+// costs; and both curves are there: of the events of a user window, which ends at the claim, and of all of a user's
+// presence, which goes on.
+func TestUsersOfAMemoryPayForTheirNumber(t *testing.T) {
+	const memory = 1 << 16
+	for events, factor := range map[uint64]string{8: "a user may have 8 events among 65536 steps, which cost 3.73", 64: "64 events among 65536 steps, which cost 23.7"} {
+		r := present(t, memory, memory/events, memory)
+		if !strings.Contains(strings.Join(r.Warnings, "\n"), factor) {
+			t.Errorf("warnings %q, want %q", r.Warnings, factor)
+		}
+		m := &r.Mechanisms[0]
+		if m.Name != "blt" || m.Memory != memory || r.Setting.UserWindow != memory || m.Losses[0].Epsilon > m.Losses[1].Epsilon {
+			t.Fatalf("%+v", m)
+		}
+		for i, l := range m.Losses {
+			if l.Epsilon > 1 || i > 0 && (math.Abs(float64(l.Epsilon)-1) > 5e-4 || !(l.All > m.Losses[i-1].All && l.All > 2)) {
+				t.Errorf("%d steps: ε = %g, of all events %g", l.Steps, float64(l.Epsilon), float64(l.All))
+			}
+		}
+		for _, other := range r.Mechanisms[1:] {
+			if other.Memory != 0 || other.Window != memory || !strings.Contains(other.Note, "that of users") {
+				t.Errorf("%s has window %d: %s", other.Name, other.Window, other.Note)
+			}
+		}
+	}
+	if text := strings.Join(present(t, 64, 100, 100).Warnings, "\n"); strings.Contains(text, "a user may have") {
+		t.Errorf("one event a user: %s", text)
+	}
+}
+
+// Table and slide say among how many steps a user's events are, and have room for large numbers; the curves are those
+// of the guarantee.
+func TestUsersOfAMemoryAreShown(t *testing.T) {
+	r := present(t, 1<<14, 1<<36, 1<<40)
+	var out bytes.Buffer
+	if err := r.Print(&out); err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range []string{
+		"memory H = 16384 steps, users' events among any 1099511627776 steps", "a user's events of any 1099511627776 steps",
+		"ε of any 1099511627776 steps: of one event, of a user",
+	} {
+		if !strings.Contains(out.String(), text) {
+			t.Errorf("the table does not say %q: %s", text, out.String())
+		}
+	}
+	all := boxes(drawn{r, r.lines()})
+	for i, a := range all {
+		if a.left < 4 || a.right > slideWidth-4 {
+			t.Errorf("%q leaves the slide: %+v", a.text, a)
+		}
+		for _, b := range all[:i] {
+			if a.left < b.right && b.left < a.right && a.bottom < b.top && b.bottom < a.top {
+				t.Errorf("%q and %q overlap: %+v %+v", a.text, b.text, a, b)
+			}
+		}
+	}
+	r = present(t, 1024, 100, 5000)
+	g := r.Mechanisms[0].machine.guarantee
+	for _, l := range r.lines()[:2] {
+		for k, xy := range l.points {
+			loss := g.At
+			if l.all {
+				loss = g.AtAll
+			}
+			if exact := loss(uint64(xy.X)).Epsilon; k > 0 && xy.Y < l.points[k-1].Y || xy.Y < exact*(1-1e-12) {
+				t.Errorf("%s: %g at age %g, the guarantee is %g", l.name(), xy.Y, xy.X, exact)
+			}
+		}
+	}
+}
