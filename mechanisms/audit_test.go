@@ -13,8 +13,9 @@ import (
 	"oriel/mechanisms/noise"
 )
 
-// A canary pair differs in the record of step 1 of a window of 8, where the guarantee is attained: the releases of steps 1, 2, 4 and 8
-// are each the canary plus the noise of one node, four independent nodes. Their sum is the likelihood-ratio statistic.
+// A canary pair differs in the record of step 1 of a window of 8, where the guarantee is attained: the releases of
+// steps 1, 2, 4 and 8 are each the canary plus the noise of one node, four independent nodes. Their sum is the
+// likelihood-ratio statistic.
 const (
 	auditRuns  = 8000 // for each of the two
 	auditSteps = 8
@@ -24,8 +25,8 @@ const (
 // attained weighs the releases of steps 1 to 8 into the likelihood-ratio statistic.
 var attained = []float64{0: 1, 1: 1, 3: 1, auditSteps - 1: 1}
 
-// scores runs the stream on a canary in the first and some later steps, and zeros elsewhere, under many identities, which derive
-// independent noise, and returns the statistic of each run.
+// scores runs the stream on a canary in the first and some later steps, and zeros elsewhere, under many identities,
+// which derive independent noise, and returns the statistic of each run.
 func scores(t *testing.T, stream *mechanisms.Stream, canary []float64, weights []float64, topic byte, places ...int) []float64 {
 	t.Helper()
 	start := stream.AppendState(nil)
@@ -50,8 +51,8 @@ func scores(t *testing.T, stream *mechanisms.Stream, canary []float64, weights [
 	return out
 }
 
-// gaussianBound returns a lower bound on µ at confidence 1 − 2·auditAlpha, with the threshold half way between the two means, which the linear
-// statistic of the canaries fixes before any run.
+// gaussianBound returns a lower bound on µ at confidence 1 − 2·auditAlpha, with the threshold half way between the two
+// means, which the linear statistic of the canaries fixes before any run.
 func gaussianBound(high, low []float64, threshold float64) float64 {
 	above := func(scores []float64) (k int) {
 		for _, x := range scores {
@@ -71,8 +72,8 @@ func auditConfig(adjacency dp.Adjacency) mechanisms.Config {
 	return c
 }
 
-// The guarantee is attained and not passed: the audit reaches 0.9 of the claimed µ, under both adjacencies, and stays below it. A
-// gradient of any size is a canary of size L.
+// The guarantee is attained and not passed: the audit reaches 0.9 of the claimed µ, under both adjacencies, and stays
+// below it. A gradient of any size is a canary of size L.
 func TestAuditReachesTheClaim(t *testing.T) {
 	f := func(name string, adjacency dp.Adjacency, high, low []float64, threshold float64) {
 		t.Helper()
@@ -89,8 +90,8 @@ func TestAuditReachesTheClaim(t *testing.T) {
 	f("zero-out", dp.ZeroOut, []float64{1}, nil, 2) // nil is the null event
 }
 
-// likelihood weighs the releases of blt into the likelihood-ratio statistic of events at places of 0 … steps − 1: Σ_t x_t·(β∗y)_t with x = β∗G of
-// an event of size 1, in float64 by recurrences.
+// likelihood weighs the releases of blt into the likelihood-ratio statistic of events at places of 0 … steps − 1: Σ_t
+// x_t·(β∗y)_t with x = β∗G of an event of size 1, in float64 by recurrences.
 func likelihood(f blt.Filter, steps int, places []int) []float64 {
 	const unit = 1 << 30
 	beta, weights := make([]float64, steps), make([]float64, steps)
@@ -116,7 +117,8 @@ func likelihood(f blt.Filter, steps int, places []int) []float64 {
 	return weights
 }
 
-// At user level blt attains its claim by a user whose events are as close as the separation allows, and no user passes it: W = 12, s = 5, k = 3.
+// At user level blt attains its claim by a user whose events are as close as the separation allows, and no user passes
+// it: W = 12, s = 5, k = 3.
 func TestAuditOfAUserReachesTheClaim(t *testing.T) {
 	c := auditConfig(dp.ZeroOut)
 	c.Name, c.Window, c.Separation = "blt", 12, 5

@@ -8,9 +8,9 @@ import (
 )
 
 // Ball is the Quantiser of vectors that lie, at any one time, in a ball around a public centre: the leaf is the nearest
-// lattice point, and a vector beyond is drawn to the ball's centre until it is inside, in integers. So two leaves of one
-// centre are 2ρ apart at most, and so is a leaf from zero, whatever the vectors are; that of two vectors of the default
-// leaf is 2Λ.
+// lattice point, and a vector beyond is drawn to the ball's centre until it is inside, in integers. So two leaves of
+// one centre are 2ρ apart at most, and so is a leaf from zero, whatever the vectors are; that of two vectors of the
+// default leaf is 2Λ.
 //
 // The centre's numbers stand behind those of the vector, and must be functions of releases and public data. One longer
 // than Reach counts as zero, so that zero is inside. Proof: lattice/PROOF.md, claim 5.

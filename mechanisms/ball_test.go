@@ -22,8 +22,8 @@ func onSphere(rng *rand.Rand, centre []float64, radius float64) []float64 {
 	return v
 }
 
-// TestABallKeepsWhatIsInside: vectors on the very edge are rounded and not drawn, wherever the centre is, since ρ has √n units for both
-// roundings; the worst case is a corner, half a unit off in every coordinate.
+// TestABallKeepsWhatIsInside: vectors on the very edge are rounded and not drawn, wherever the centre is, since ρ has
+// √n units for both roundings; the worst case is a corner, half a unit off in every coordinate.
 func TestABallKeepsWhatIsInside(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 8))
 	for _, n := range []int{1, 2, 30, 1000} {
@@ -57,8 +57,8 @@ func TestABallKeepsWhatIsInside(t *testing.T) {
 	}
 }
 
-// TestBallDistancesHoldForEveryVector: leaves of one centre, the null leaf among them, are within the claimed distances; those of
-// opposite vectors far beyond are exactly so far apart along a coordinate.
+// TestBallDistancesHoldForEveryVector: leaves of one centre, the null leaf among them, are within the claimed
+// distances; those of opposite vectors far beyond are exactly so far apart along a coordinate.
 func TestBallDistancesHoldForEveryVector(t *testing.T) {
 	rng := rand.New(rand.NewPCG(9, 9))
 	for _, b := range []mechanisms.Ball{{Size: 2, Radius: 0.8, Reach: 0.4}, {Size: 2, Radius: 0.5, Reach: 0.5}, {Size: 2, Radius: 1, Reach: 0}} {

@@ -79,7 +79,8 @@ func TestFilterPlanIsOfItsName(t *testing.T) {
 	}
 }
 
-// ε(age) of blt is that of its filter at every age, not of whole windows: it is the claim at W, grows, and stays below what µ√⌈A/W⌉ gives.
+// ε(age) of blt is that of its filter at every age, not of whole windows: it is the claim at W, grows, and stays below
+// what µ√⌈A/W⌉ gives.
 func TestFilterGuaranteeKnowsEveryAge(t *testing.T) {
 	c := config("blt", 5)
 	c.Window, c.AgeWeight = 1000, 0.3

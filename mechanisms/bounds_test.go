@@ -12,9 +12,9 @@ import (
 	"oriel/mechanisms/noise"
 )
 
-// Within an open batch of one record each coordinate of each part holds one leaf at most, Λ of its own part, and releases
-// are finite: a state that says otherwise is refused, wherever the coordinate is. Red when the bounds of the first part
-// are those of all, or when only its coordinates are looked at.
+// Within an open batch of one record each coordinate of each part holds one leaf at most, Λ of its own part, and
+// releases are finite: a state that says otherwise is refused, wherever the coordinate is. Red when the bounds of the
+// first part are those of all, or when only its coordinates are looked at.
 func TestRestoreKnowsTheBoundsOfEachPart(t *testing.T) {
 	c, v := withParts("tree-gaussian")
 	c.Batch = 2
@@ -52,8 +52,8 @@ func TestRestoreKnowsTheBoundsOfEachPart(t *testing.T) {
 	}
 }
 
-// One lattice unit of a coordinate of scale k is √k·q, and so is its noise: the error bound of a part with scales is √max k
-// times that of the same part without, whatever makes the noise.
+// One lattice unit of a coordinate of scale k is √k·q, and so is its noise: the error bound of a part with scales is
+// √max k times that of the same part without, whatever makes the noise.
 func TestErrorBoundsAreOfTheLargestScale(t *testing.T) {
 	for _, name := range named() {
 		c := config(name, 1)

@@ -12,8 +12,8 @@ import (
 	"oriel/mechanisms/noise"
 )
 
-// Formulas work at dp.Precision bits, and are moved outwards by a relative 2^margin, which covers their few operations. A scale
-// is moved further than a claim, so that a claim recomputed from it is not above what it was calibrated to.
+// Formulas work at dp.Precision bits, and are moved outwards by a relative 2^margin, which covers their few operations.
+// A scale is moved further than a claim, so that a claim recomputed from it is not above what it was calibrated to.
 const (
 	scaleMargin = -200
 	claimMargin = -240
@@ -25,7 +25,8 @@ type load struct {
 	total   *big.Float // at least Σc_x
 }
 
-// moved returns how far a unit moves the noise of all nodes, in lattice units: the nodes are shifted by vectors of ℓ2 norm c_xΔ at most.
+// moved returns how far a unit moves the noise of all nodes, in lattice units: the nodes are shifted by vectors of ℓ2
+// norm c_xΔ at most.
 //
 //	Gaussian  Δ√(Σc_x²)     the nodes are one Gaussian mechanism
 //	Gamma     ΔΣc_x         a density ratio a node
@@ -43,7 +44,8 @@ func (l load) moved(x piece, law Law) *big.Float {
 	return far
 }
 
-// nodeScale returns the noise scale of a node in lattice units that proves the part's budget, rounded up: what the unit moves over µ or ε.
+// nodeScale returns the noise scale of a node in lattice units that proves the part's budget, rounded up: what the unit
+// moves over µ or ε.
 func nodeScale(x piece, law Law, l load) noise.Scale {
 	far := l.moved(x, law)
 	return noise.ScaleUp(dp.Up(far.Quo(far, dp.Exact(x.budget)), scaleMargin))
@@ -55,8 +57,9 @@ func nodeLoss(x piece, law Law, l load) float64 {
 	return dp.Up(far.Quo(far, dp.Dyadic(x.scale.Mant, x.scale.Exp)), claimMargin)
 }
 
-// paperScale returns the scale the paper prints, in lattice units, rounded up: θ = Δ'h/ε by (11) and (15), σ = √8·Δ'h·ln(2/δ)/ε by (13)
-// and (16), with Δ' = Config.PaperSensitivity. The formulas are coded as printed; what they prove is Plan.Guarantee's to say.
+// paperScale returns the scale the paper prints, in lattice units, rounded up: θ = Δ'h/ε by (11) and (15),
+// σ = √8·Δ'h·ln(2/δ)/ε by (13) and (16), with Δ' = Config.PaperSensitivity. The formulas are coded as printed; what
+// they prove is Plan.Guarantee's to say.
 func paperScale(c Config, law Law, g lattice.Grid, h int) noise.Scale {
 	x := dp.Exact(c.PaperSensitivity)
 	x.Mul(x, dp.Exact(float64(h))).Quo(x, dp.Exact(c.Budget.Epsilon))
@@ -66,19 +69,20 @@ func paperScale(c Config, law Law, g lattice.Grid, h int) noise.Scale {
 	return noise.ScaleUp(dp.Up(x.Quo(x, dp.Exact(g.Unit())), scaleMargin))
 }
 
-// errorBound returns E ≥ ‖ν_t‖₂ with probability 1 − β for any one step, loss units, where ν_t is the noise of a release: of at most h
-// nodes, each noise vector rounded to the lattice, which adds at most √n/2 units.
+// errorBound returns E ≥ ‖ν_t‖₂ with probability 1 − β for any one step, loss units, where ν_t is the noise of a
+// release: of at most h nodes, each noise vector rounded to the lattice, which adds at most √n/2 units.
 //
 //	Gaussian  σ√h(√n + √(2 ln(1/β)))                                  [WDP] §4.2
 //	Gamma     θ(√(h(n+1)) + √(2ℓ))(√n + √(2ℓ)), ℓ = ln(2/β)            [WDP] §4.1
 //	Laplace   σ√(2(h + √(2hℓ') + ℓ'))(√n + √(2ℓ)), ℓ' = ln(2n/β)
 //
-// Laplace noise of scale σ is σ√(2E)·Z with E exponential and Z normal: given the E's, a coordinate is normal with variance 2σ²Γ, Γ
-// Gamma of shape at most h, which exceeds h + √(2hℓ') + ℓ' with probability at most e^{−ℓ'} = β/(2n); β/2 is for the n normals.
+// Laplace noise of scale σ is σ√(2E)·Z with E exponential and Z normal: given the E's, a coordinate is normal with
+// variance 2σ²Γ, Γ Gamma of shape at most h, which exceeds h + √(2hℓ') + ℓ' with probability at most e^{−ℓ'} = β/(2n);
+// β/2 is for the n normals.
 //
-// ν_t is the error against the sum of quantised leaves. A leaf differs from its clipped gradient by at most a unit or so times √n, 2⁻²⁴
-// of L, and that is no noise of the mechanism: the quantised leaf is the gradient an operator is run on. The conversion to float64
-// adds 2⁻⁵³ of the released sum.
+// ν_t is the error against the sum of quantised leaves. A leaf differs from its clipped gradient by at most a unit or
+// so times √n, 2⁻²⁴ of L, and that is no noise of the mechanism: the quantised leaf is the gradient an operator is run
+// on. The conversion to float64 adds 2⁻⁵³ of the released sum.
 //
 // Of scaled coordinates the norm is at most √max k_i times that of lattice units.
 func errorBound(x piece, law Law, failure float64, levels int) float64 {
@@ -101,8 +105,8 @@ func errorBound(x piece, law Law, failure float64, levels int) float64 {
 	return e * (1 + 0x1p-40) // rounding of the dozen operations above
 }
 
-// filterErrorBound is errorBound of blt: E = σ√(Σb²)·(√n + √(2 ln(1/β))). A release is Σb_j·round(w) within η a coordinate, each round within
-// ½, so rounding adds at most √n·(b(1)/2 + η) units.
+// filterErrorBound is errorBound of blt: E = σ√(Σb²)·(√n + √(2 ln(1/β))). A release is Σb_j·round(w) within η a
+// coordinate, each round within ½, so rounding adds at most √n·(b(1)/2 + η) units.
 func filterErrorBound(x piece, f blt.Filter, failure float64) (float64, error) {
 	if failure == 0 {
 		return 0, nil
@@ -118,8 +122,9 @@ func filterErrorBound(x piece, f blt.Filter, failure float64) (float64, error) {
 	return e * x.grid.Unit() * x.stretch * (1 + 0x1p-40), nil // rounding of the dozen operations above
 }
 
-// forgettingErrorBound is errorBound of decaying sums: E = σ√peak·(√n + √(2 ln(1/β))), with the largest variance that a release has, soon
-// after a reset. Rounding adds less than 1 + η a step to a coordinate, which the memory adds up to H times, and a step of the sum's own bits.
+// forgettingErrorBound is errorBound of decaying sums: E = σ√peak·(√n + √(2 ln(1/β))), with the largest variance that a
+// release has, soon after a reset. Rounding adds less than 1 + η a step to a coordinate, which the memory adds up to H
+// times, and a step of the sum's own bits.
 func forgettingErrorBound(x piece, f forget.Filter, failure float64) float64 {
 	if failure == 0 {
 		return 0

@@ -163,7 +163,8 @@ func TestLossOfChoices(t *testing.T) {
 	}
 }
 
-// A draw behind the horizon is refused as a record is, and leaves no trace; before it, also of the last step, it is taken.
+// A draw behind the horizon is refused as a record is, and leaves no trace; before it, also of the last step, it is
+// taken.
 func TestNothingIsDrawnBehindTheHorizon(t *testing.T) {
 	c := mechtest.Config(1)
 	c.Horizon, c.Batch = 2, 2

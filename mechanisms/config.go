@@ -11,9 +11,9 @@ import (
 
 // Limits of a Config.
 const (
-	// maxBatch keeps a partial sum, B·Λ < 2⁵⁶, in int64, and every total, steps·B·Λ ≤ 2¹²⁰, in 128 bits: with steps < 2⁶⁴ and Λ < 2²⁵
-	// no check at run time is needed, least of all one that looks at a private sum. A finer lattice, where Memory asks for one, makes it
-	// less: maxPartial.
+	// maxBatch keeps a partial sum, B·Λ < 2⁵⁶, in int64, and every total, steps·B·Λ ≤ 2¹²⁰, in 128 bits: with steps < 2⁶⁴
+	// and Λ < 2²⁵ no check at run time is needed, least of all one that looks at a private sum. A finer lattice, where
+	// Memory asks for one, makes it less: maxPartial.
 	maxBatch   = 1 << 31
 	maxPartial = 1 << 56
 
@@ -30,35 +30,38 @@ type Config struct {
 	Budget    dp.Budget    // of one window, or of the whole run; δ is used by Gaussian noise only
 	Adjacency dp.Adjacency // how far two leaves may be apart, or a leaf and the null one
 
-	// PaperSensitivity is the sensitivity the paper prints, L + µD, loss units: required by the -paper names, 0 for all others.
+	// PaperSensitivity is the sensitivity the paper prints, L + µD, loss units: required by the -paper names, 0 for all
+	// others.
 	PaperSensitivity float64
 
-	// AgeWeight is w in [0, 1] and Poles is m, 2 to 4 or 0 for automatic: what the filter of blt is fitted for, see blt.Fit. Both are 0
-	// for all other names.
+	// AgeWeight is w in [0, 1] and Poles is m, 2 to 4 or 0 for automatic: what the filter of blt is fitted for, see
+	// blt.Fit. Both are 0 for all other names.
 	AgeWeight float64
 	Poles     int
 
-	// Memory is H, steps: blt then releases sums that decay by γ = 1 − 1/H a step, and its guarantee never ends: there is no Window,
-	// Horizon, AgeWeight or Poles. 0 forgets nothing.
+	// Memory is H, steps: blt then releases sums that decay by γ = 1 − 1/H a step, and its guarantee never ends: there is
+	// no Window, Horizon, AgeWeight or Poles. 0 forgets nothing.
 	Memory uint64
 
-	// Separation is s ≥ 1 for the user level: the caller guarantees that accepted events of one user are at least s steps apart (in one step, one
-	// at most), where acceptance depends on user ids and steps alone and every other event is null. Budget is then that of exchanging all
-	// events of one user in a window. 0 is the event level.
+	// Separation is s ≥ 1 for the user level: the caller guarantees that accepted events of one user are at least s steps
+	// apart (in one step, one at most), where acceptance depends on user ids and steps alone and every other event is
+	// null. Budget is then that of exchanging all events of one user in a window. 0 is the event level.
 	Separation uint64
 
 	// UserWindow is W ≥ 1, steps, with Memory and Separation, and only there: Budget is then that of exchanging all events
 	// of one user among any W steps, in all releases there will ever be. Without a memory users have the Window.
 	UserWindow uint64
 
-	// Horizon is T: the stream ends after T ≤ W steps, so that the guarantee of a window is one for its whole life. 0 means no end.
+	// Horizon is T: the stream ends after T ≤ W steps, so that the guarantee of a window is one for its whole life. 0
+	// means no end.
 	Horizon uint64
 
 	// Failure is β, the probability that Plan.ErrorBound fails at one step; 0 asks for no bound.
 	Failure float64
 }
 
-// Span returns in how many steps an event is mostly at stake: of a window, or of a memory; 0 where each step is released once.
+// Span returns in how many steps an event is mostly at stake: of a window, or of a memory; 0 where each step is
+// released once.
 func (c Config) Span() uint64 { return max(c.Window, c.Memory) }
 
 // Validate reports every problem at once.

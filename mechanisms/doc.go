@@ -4,15 +4,18 @@
 //	W  window, steps         B  events a step        h = log₂W + 1        s  noise scale of a node, units     σ = qs, θ = qs
 //	Δ  ℓ2 distance of two neighbouring leaf sums in units: 2Λ under replace, Λ under zero-out; what a Quantiser says, 2ρ of a Ball
 //
-// A record adds a Leaf of one or more parts, each a private sum of its own on the one chain. OnePart(n, L) is the leaf that the table
-// below is of: a vector clipped to L. Other parts have a Quantiser, which makes integers and knows how far apart they can be.
+// A record adds a Leaf of one or more parts, each a private sum of its own on the one chain. OnePart(n, L) is the leaf
+// that the table below is of: a vector clipped to L. Other parts have a Quantiser, which makes integers and knows how
+// far apart they can be.
 //
-// A Config is what a user asks for. NewPlan turns it into a Plan: the integers that decide bytes, noise rounded up, computed once
-// at the opening of a stream and stored. Plan.Guarantee computes from those integers alone what they prove, and refuses a plan
-// that proves less than was asked. Open makes a Stream of both: release and guarantee are one value.
+// A Config is what a user asks for. NewPlan turns it into a Plan: the integers that decide bytes, noise rounded up,
+// computed once at the opening of a stream and stored. Plan.Guarantee computes from those integers alone what they
+// prove, and refuses a plan that proves less than was asked. Open makes a Stream of both: release and guarantee are one
+// value.
 //
-// A Stream takes one record at a time: quantise, absorb into the chain, add to the batch; the B-th record closes a step, and the
-// private prefix sum after it (of a once- name, its own sum) is public. Whatever is computed from sums is post-processing and cannot lose privacy.
+// A Stream takes one record at a time: quantise, absorb into the chain, add to the batch; the B-th record closes a
+// step, and the private prefix sum after it (of a once- name, its own sum) is public. Whatever is computed from sums is
+// post-processing and cannot lose privacy.
 //
 //	name                  noise of a node                        one window
 //	tree-gaussian         σ = Δ√h/µ, µ from (ε,δ) exactly        µ-GDP, (ε,δ)
@@ -25,20 +28,22 @@
 //	once-gaussian         σ = Δ/µ of single steps, no sums       µ-GDP, (ε,δ), for ever
 //	once-gamma            θ = Δ/ε of single steps, no sums       ε, for ever
 //
-// With Config.Separation the budget is that of a user, all of whose events in a window, k = ⌈W/Separation⌉ at most, are exchanged at once: Δ√h
-// becomes Δ√(Σ_l k·⌈2^l/Separation⌉) over the levels l, Δh becomes kΔh, and Δ is that of an exchange. With a Memory it is that of all events of a user
-// among any Config.UserWindow steps, for ever after. With Config.Horizon the stream ends within its first window,
-// and the budget is one for its whole life. PROOF.md has both.
+// With Config.Separation the budget is that of a user, all of whose events in a window, k = ⌈W/Separation⌉ at most, are
+// exchanged at once: Δ√h becomes Δ√(Σ_l k·⌈2^l/Separation⌉) over the levels l, Δh becomes kΔh, and Δ is that of an
+// exchange. With a Memory it is that of all events of a user among any Config.UserWindow steps, for ever after. With
+// Config.Horizon the stream ends within its first window, and the budget is one for its whole life. PROOF.md has both.
 //
-// The -paper names reproduce the constants of [WDP] ((11), (13), (15), (16)) with its printed sensitivity, which is not that of a leaf:
-// their Guarantee is the true one, and may be worse than the budget. Proofs of the parts: windowtree, blt, once and lattice.
+// The -paper names reproduce the constants of [WDP] ((11), (13), (15), (16)) with its printed sensitivity, which is not
+// that of a leaf: their Guarantee is the true one, and may be worse than the budget. Proofs of the parts: windowtree,
+// blt, once and lattice.
 //
-// What the caller owes: each vector is a function of its own event, of released sums and of public data, never of other events;
-// a record is added once in one history (its identity is in the chain); a state is sealed and never shown. At user level, that accepted events of
-// one user are as far apart as configured.
+// What the caller owes: each vector is a function of its own event, of released sums and of public data, never of other
+// events; a record is added once in one history (its identity is in the chain); a state is sealed and never shown. At
+// user level, that accepted events of one user are as far apart as configured.
 //
-// Many streams of one configuration and plan have a Seat, which checks and computes once what they share: a further stream takes
-// microseconds and its own numbers. Draws (Stream.Choose) and tags (Stream.Tag) come from the chain as noise does.
+// Many streams of one configuration and plan have a Seat, which checks and computes once what they share: a further
+// stream takes microseconds and its own numbers. Draws (Stream.Choose) and tags (Stream.Tag) come from the chain as
+// noise does.
 //
 //	plan, err := mechanisms.NewPlan(config)
 //	seat, err := mechanisms.NewSeat(config, plan)

@@ -23,19 +23,19 @@ const (
 	partsStateVersion = 2 // of several
 )
 
-// planTail is the length of a plan after its name: grid exponent i32, Λ i64, scale mantissa u64 and exponent i32, levels u8, error
-// bound f64, little-endian.
+// planTail is the length of a plan after its name: grid exponent i32, Λ i64, scale mantissa u64 and exponent i32,
+// levels u8, error bound f64, little-endian.
 const planTail = 4 + 8 + 8 + 4 + 1 + 8
 
-// filterTail is the fixed length after the name of a plan of version 2: as planTail with m u8, f u8 in the place of levels, at the end; m
-// poles and residues follow, u32 each, in pairs.
+// filterTail is the fixed length after the name of a plan of version 2: as planTail with m u8, f u8 in the place of
+// levels, at the end; m poles and residues follow, u32 each, in pairs.
 const (
 	filterTail = 4 + 8 + 8 + 4 + 8 + 1 + 1
 	pairLen    = 4 + 4
 )
 
-// AppendBinary appends the canonical encoding: version u8, length of the name u8, name, planTail or filterTail. Two plans are equal
-// exactly when their encodings are.
+// AppendBinary appends the canonical encoding: version u8, length of the name u8, name, planTail or filterTail. Two
+// plans are equal exactly when their encodings are.
 func (p Plan) AppendBinary(dst []byte) ([]byte, error) {
 	if err := p.validate(); err != nil {
 		return dst, err

@@ -11,7 +11,8 @@ import (
 	"oriel/mechanisms/noise"
 )
 
-// goldenPlans prove more than the configuration asks for. They are written out, since calibration may differ between platforms.
+// goldenPlans prove more than the configuration asks for. They are written out, since calibration may differ between
+// platforms.
 func goldenPlans() []mechanisms.Plan {
 	grid := lattice.Grid{Exp: -25, Lambda: 1<<25 - 1<<22} // of clip 0.875
 	return []mechanisms.Plan{
@@ -33,8 +34,8 @@ func goldenMemories() []mechanisms.Plan {
 	}
 }
 
-// TestGoldenStreams pins plan, releases and states of a stream with W = 4, B = 3, within a batch and behind one, through null events,
-// clipping and vectors that are no numbers. The same bytes are due on every CPU and build.
+// TestGoldenStreams pins plan, releases and states of a stream with W = 4, B = 3, within a batch and behind one,
+// through null events, clipping and vectors that are no numbers. The same bytes are due on every CPU and build.
 func TestGoldenStreams(t *testing.T) {
 	var lines []string
 	for _, plan := range append(goldenPlans(), goldenMemories()...) {

@@ -12,8 +12,8 @@ import (
 	"oriel/mechanisms/mechtest"
 )
 
-// claimHolds recomputes a plan's loss in rational arithmetic, from the numbers c_x of a unit's events under the nodes: loss²·s² ≥ Δ²·Σc_x²
-// (Gaussian), Δ²·(Σc_x)² (Gamma) or nΔ²·(Σc_x)² (Laplace).
+// claimHolds recomputes a plan's loss in rational arithmetic, from the numbers c_x of a unit's events under the nodes:
+// loss²·s² ≥ Δ²·Σc_x² (Gaussian), Δ²·(Σc_x)² (Gamma) or nΔ²·(Σc_x)² (Laplace).
 func claimHolds(p mechanisms.Plan, c mechanisms.Config, loss float64) bool {
 	square := func(x *big.Rat) *big.Rat { return new(big.Rat).Mul(x, x) }
 	s := new(big.Rat).SetInt(new(big.Int).SetUint64(p.Scale.Mant))
@@ -106,7 +106,8 @@ func hasUsers(name string) bool {
 	return !strings.HasSuffix(name, "-paper") && !strings.HasPrefix(name, "once-")
 }
 
-// [WDP] care point 1: the paper's sensitivity L + µD is no bound on a leaf. Option I is then ε·2L/(L + µD); Option II is loose enough.
+// [WDP] care point 1: the paper's sensitivity L + µD is no bound on a leaf. Option I is then ε·2L/(L + µD); Option II
+// is loose enough.
 func TestPaperGuaranteeIsRecomputed(t *testing.T) {
 	c := config("tree-gamma-paper", 4)
 	c.PaperSensitivity = 1.25

@@ -60,8 +60,8 @@ type Quantiser interface {
 	// Λ has up to 43 bits, so squares may not fit a word: lattice.Square.
 	Distances(g lattice.Grid) (replace, zeroOut lattice.Int128)
 
-	// Quantise writes the leaf of v to dst, which is zero. An exact check in integers comes last, as in lattice.Grid.Quantise:
-	// Distances must not rest on floating point.
+	// Quantise writes the leaf of v to dst, which is zero. An exact check in integers comes last, as in
+	// lattice.Grid.Quantise: Distances must not rest on floating point.
 	Quantise(g lattice.Grid, dst []int64, v []float64)
 }
 

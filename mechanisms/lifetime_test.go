@@ -14,7 +14,8 @@ import (
 	"oriel/mechanisms/noise"
 )
 
-// A stream with a horizon stops there, and takes no state from beyond. Its plan and its releases are those of one without.
+// A stream with a horizon stops there, and takes no state from beyond. Its plan and its releases are those of one
+// without.
 func TestStreamEndsAtItsHorizon(t *testing.T) {
 	endless := batched(t) // W = 4, B = 3
 	c, h := endless, records(13, 3)

@@ -98,8 +98,9 @@ func withBall(n int, memory uint64) mechanisms.Config {
 	return c
 }
 
-// On a lattice on which squares of distances do not fit a word, noise is that of the distance all the same: of a ball of radius 0.8 it
-// is 0.8 times that of the default leaf of length 1, and what is accounted is 2ρ. A plan of version 5 whose distances fit a word is none.
+// On a lattice on which squares of distances do not fit a word, noise is that of the distance all the same: of a ball
+// of radius 0.8 it is 0.8 times that of the default leaf of length 1, and what is accounted is 2ρ. A plan of version 5
+// whose distances fit a word is none.
 func TestDistancesBeyondAWord(t *testing.T) {
 	ball, plain := withBall(384, 1<<20), withMemory(384, 1<<20)
 	p, q := mechtest.Plan(t, ball), mechtest.Plan(t, plain)
@@ -138,7 +139,8 @@ func partsWithMemory() mechanisms.Config {
 	return c
 }
 
-// A plan of one memory is none of another, nor of a window, and a lattice coarser than the rule's is refused, as is a scale too small.
+// A plan of one memory is none of another, nor of a window, and a lattice coarser than the rule's is refused, as is a
+// scale too small.
 func TestGuaranteeRefusesAPlanOfAnotherMemory(t *testing.T) {
 	c := withMemory(32, 65_536)
 	plan := mechtest.Plan(t, c)

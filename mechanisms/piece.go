@@ -25,8 +25,8 @@ type piece struct {
 // of losses that what is recomputed from the integers of all parts is not above what they were calibrated to.
 const shareMargin = 0x1p-48
 
-// pieces returns the parts of a valid configuration on their grids, whose Λ have so many bits, without scales and budgets. It refuses a
-// lattice on which a batch has no bound in 64 bits.
+// pieces returns the parts of a valid configuration on their grids, whose Λ have so many bits, without scales and
+// budgets. It refuses a lattice on which a batch has no bound in 64 bits.
 func (c Config) pieces(size int) ([]piece, error) {
 	out := make([]piece, len(c.Leaf.Parts))
 	for i, p := range c.Leaf.Parts {

@@ -28,7 +28,8 @@ type Plan struct {
 	Parts      []PartPlan    // every part, the first too; nil for the default leaf
 }
 
-// PartPlan is what a plan holds of a part: its shape, which has to be that of the configuration, and what calibration decides.
+// PartPlan is what a plan holds of a part: its shape, which has to be that of the configuration, and what calibration
+// decides.
 type PartPlan struct {
 	Name             string
 	Size, Entries    int
@@ -138,7 +139,8 @@ func (p Plan) proves(c Config) (g dp.Guarantee, loss float64) {
 	return g, loss
 }
 
-// loss returns µ or ε of one window, rounded up, and the curve: of all parts, whose noises are independent. µ² adds, and ε.
+// loss returns µ or ε of one window, rounded up, and the curve: of all parts, whose noises are independent. µ² adds,
+// and ε.
 func (p Plan) loss(c Config, kind family) (float64, dp.Curve) {
 	var total dp.Total
 	var curves []dp.Curve
@@ -243,8 +245,8 @@ func (p Plan) matches(c Config) error {
 	return p.structure(kind).matches(p, c)
 }
 
-// sums returns what makes the mechanisms of a plan, one a part, before their first step. They draw from sampler, unless it is nil, or
-// from the plan's.
+// sums returns what makes the mechanisms of a plan, one a part, before their first step. They draw from sampler, unless
+// it is nil, or from the plan's.
 func (p Plan) sums(c Config, sampler noise.Sampler) (func() []Sum, error) {
 	kind, _ := familyOf(p.Name)
 	pieces := p.pieces(c)
@@ -270,8 +272,9 @@ func (p Plan) sums(c Config, sampler noise.Sampler) (func() []Sum, error) {
 	}, nil
 }
 
-// SumsOver returns the mechanisms of a plan, one a part, before their first step, which draw from sampler in place of the plan's: for
-// audits and tests, which know what it draws. They have no privacy of their own; Open is the way to get a stream.
+// SumsOver returns the mechanisms of a plan, one a part, before their first step, which draw from sampler in place of
+// the plan's: for audits and tests, which know what it draws. They have no privacy of their own; Open is the way to get
+// a stream.
 func (p Plan) SumsOver(c Config, sampler noise.Sampler) ([]Sum, error) {
 	if err := p.matches(c); err != nil {
 		return nil, err

@@ -78,7 +78,8 @@ func TestConfigValidateNamesEachProblem(t *testing.T) {
 	}
 }
 
-// The reference values of [WDP]: W = 128, L = 1, Δ = 2, ε = 1, δ = 1e-6. The tight Gaussian scale is below the zCDP one, 30.2641.
+// The reference values of [WDP]: W = 128, L = 1, Δ = 2, ε = 1, δ = 1e-6. The tight Gaussian scale is below the zCDP
+// one, 30.2641.
 func TestScaleIsThePapersOrSmallerAndProved(t *testing.T) {
 	f := func(name string, low, high float64) {
 		t.Helper()
@@ -98,8 +99,8 @@ func TestScaleIsThePapersOrSmallerAndProved(t *testing.T) {
 	f("tree-laplace", 16*math.Sqrt(5)*(1-1e-15), 16*math.Sqrt(5)*(1+1e-15))
 }
 
-// E is exceeded with probability at most β = 0.05 at a step with h active nodes, and is no looser than a factor 4. 2 000 keys: more
-// than 155 excesses have probability below 1e-7.
+// E is exceeded with probability at most β = 0.05 at a step with h active nodes, and is no looser than a factor 4.
+// 2 000 keys: more than 155 excesses have probability below 1e-7.
 func TestErrorBoundHolds(t *testing.T) {
 	const keys = 2000
 	for _, name := range []string{"tree-gaussian", "tree-gamma", "tree-laplace", "blt"} {

@@ -111,8 +111,8 @@ func (s *frame) over(key [32]byte, sums []Sum) *Stream {
 	}
 }
 
-// Scratch is as long as what a record adds, for a caller to build it in. All streams of a seat share it: it holds what was put there until the
-// caller uses another of them.
+// Scratch is as long as what a record adds, for a caller to build it in. All streams of a seat share it: it holds what
+// was put there until the caller uses another of them.
 func (s *frame) Scratch() []float64 { return s.callers }
 
 // Dimension returns the coordinates of all parts: n of the default leaf.

@@ -6,10 +6,11 @@ import (
 	"oriel/mechanisms/noise"
 )
 
-// Sum is a private prefix sum: the part of a mechanism below the stream. *windowtree.Tree and *blt.Carry are. *once.Once is
-// one too, but releases the leaf sum of a step in the place of a prefix sum.
+// Sum is a private prefix sum: the part of a mechanism below the stream. *windowtree.Tree and *blt.Carry are.
+// *once.Once is one too, but releases the leaf sum of a step in the place of a prefix sum.
 type Sum interface {
-	// Add takes the leaf sum v of step Steps()+1 and writes the release to dst. BEFORE, chain has absorbed the step's records.
+	// Add takes the leaf sum v of step Steps()+1 and writes the release to dst. BEFORE, chain has absorbed the step's
+	// records.
 	Add(dst []float64, v []int64, chain *noise.Chain)
 	Steps() uint64
 	AppendState(dst []byte) []byte // starts with Steps, u64 little-endian
@@ -18,7 +19,8 @@ type Sum interface {
 	Restore(state []byte) error
 }
 
-// Stream is a private stream of sums and the guarantee they have. It is not safe for concurrent use, nor are two streams of a Seat.
+// Stream is a private stream of sums and the guarantee they have. It is not safe for concurrent use, nor are two
+// streams of a Seat.
 type Stream struct {
 	*frame
 	chain noise.Chain
@@ -31,7 +33,8 @@ type Stream struct {
 	drawBy func(d Draw, drawn int) int // of DrawBy; nil: draws are the mechanism's own
 }
 
-// Open opens a stream before its first record, with a Seat of its own. key is k₀, 256 secret random bits for this stream and no other.
+// Open opens a stream before its first record, with a Seat of its own. key is k₀, 256 secret random bits for this
+// stream and no other.
 func Open(c Config, p Plan, key [32]byte) (*Stream, error) {
 	seat, err := NewSeat(c, p)
 	if err != nil {
@@ -40,8 +43,9 @@ func Open(c Config, p Plan, key [32]byte) (*Stream, error) {
 	return seat.Open(key), nil
 }
 
-// NewStream opens a stream over given sums, one a part. The guarantee is the plan's: the caller answers for the sums having the plan's
-// noise. Open is the way to get a stream; this one is for tests, which put zero noise or a planted fault in its place.
+// NewStream opens a stream over given sums, one a part. The guarantee is the plan's: the caller answers for the sums
+// having the plan's noise. Open is the way to get a stream; this one is for tests, which put zero noise or a planted
+// fault in its place.
 func NewStream(c Config, p Plan, key [32]byte, sums ...Sum) (*Stream, error) {
 	frame, err := newFrame(c, p)
 	if err != nil {
@@ -53,9 +57,9 @@ func NewStream(c Config, p Plan, key [32]byte, sums ...Sum) (*Stream, error) {
 	return frame.over(key, sums), nil
 }
 
-// Add takes one record, the numbers of the parts one behind the other: quantise, absorb, accumulate. It reports whether the record
-// closed a step, after which Sum is the release of step Step. A nil vector is the null event: it takes its place in the batch with a
-// zero leaf, and is told apart in the chain.
+// Add takes one record, the numbers of the parts one behind the other: quantise, absorb, accumulate. It reports whether
+// the record closed a step, after which Sum is the release of step Step. A nil vector is the null event: it takes its
+// place in the batch with a zero leaf, and is told apart in the chain.
 func (s *Stream) Add(id noise.Identity, v []float64) (closed bool) {
 	if s.Ended() {
 		panic(fmt.Sprintf("BUG: mechanisms: a record beyond the horizon of %d steps", s.config.Horizon))
@@ -100,8 +104,8 @@ func (s *Stream) Ended() bool { return s.ended(s.Step() + 1) }
 // ended reports whether a step is beyond the horizon.
 func (s *Stream) ended(step uint64) bool { return s.config.Horizon > 0 && step > s.config.Horizon }
 
-// Sum returns the private prefix sum of a part after the last closed step, loss units, zeros before the first. It is valid until the
-// next Add and must not be written to.
+// Sum returns the private prefix sum of a part after the last closed step, loss units, zeros before the first. It is
+// valid until the next Add and must not be written to.
 func (s *Stream) Sum(part int) []float64 {
 	x := &s.parts[part]
 	return s.released[x.from:x.to:x.to]
@@ -110,6 +114,7 @@ func (s *Stream) Sum(part int) []float64 {
 // Step returns the number of closed steps.
 func (s *Stream) Step() uint64 { return s.sums[0].Steps() }
 
-// Tag returns a digest of the history that the stream has absorbed, under a name: what an intent promises. Equal histories under
-// equal keys give equal tags, and to all who do not hold the state a tag looks like random bits, whatever the events are.
+// Tag returns a digest of the history that the stream has absorbed, under a name: what an intent promises. Equal
+// histories under equal keys give equal tags, and to all who do not hold the state a tag looks like random bits,
+// whatever the events are.
 func (s *Stream) Tag(name string) [32]byte { return s.chain.Tag(name) }

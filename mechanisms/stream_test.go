@@ -78,8 +78,8 @@ func TestSameHistorySameBytes(t *testing.T) {
 	}
 }
 
-// One history, one noise: a change of one record, wherever it stands in its batch, leaves every release before its step alone and
-// gives new noise to every later one, also when the sums are those of before (identity, null for zero).
+// One history, one noise: a change of one record, wherever it stands in its batch, leaves every release before its step
+// alone and gives new noise to every later one, also when the sums are those of before (identity, null for zero).
 func TestOneChangedRecordRenewsAllLaterNoise(t *testing.T) {
 	c, h := batched(t), records(60, 3)
 	h.gradients[30] = make([]float64, 3) // the zero gradient, so that null and zero have equal sums
@@ -201,8 +201,8 @@ func FuzzStreamRestore(f *testing.F) {
 	})
 }
 
-// Two neighbours differ in one leaf. All sums from its step on then differ by one and the same integer vector, of norm at most 2Λ under
-// replace and Λ under zero-out; NaN, infinities and huge values included.
+// Two neighbours differ in one leaf. All sums from its step on then differ by one and the same integer vector, of norm
+// at most 2Λ under replace and Λ under zero-out; NaN, infinities and huge values included.
 func TestNeighboursDifferByAtMostTheSensitivity(t *testing.T) {
 	const n = 5
 	r := rand.New(rand.NewPCG(12, 0))

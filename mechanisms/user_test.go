@@ -18,7 +18,8 @@ func user(name string) mechanisms.Config {
 	return c
 }
 
-// PROOF.md, Theorems 1 to 3: the noise is that of k = 11 events, each of which moves a leaf by 2Λ whatever the adjacency says.
+// PROOF.md, Theorems 1 to 3: the noise is that of k = 11 events, each of which moves a leaf by 2Λ whatever the
+// adjacency says.
 func TestUserNoiseIsThatOfAllEventsOfAWindow(t *testing.T) {
 	squares, total := 0.0, 11.0*11
 	for size := 1.0; size <= 1024; size *= 2 {
@@ -42,7 +43,8 @@ func TestUserNoiseIsThatOfAllEventsOfAWindow(t *testing.T) {
 	f("tree-laplace", 2*total*math.Sqrt(5))
 }
 
-// A plan of user level proves more for one event, and that is what EventGuarantee says; the plan of an event does not prove a user.
+// A plan of user level proves more for one event, and that is what EventGuarantee says; the plan of an event does not
+// prove a user.
 func TestEventGuaranteeIsOfTheSamePlan(t *testing.T) {
 	for _, name := range []string{"tree-gaussian", "tree-gamma", "tree-laplace", "blt"} {
 		for _, adjacency := range []dp.Adjacency{dp.Replace, dp.ZeroOut} {

@@ -10,8 +10,8 @@ import (
 	"oriel/mechanisms/noise"
 )
 
-// released returns the mean square of a release without data over 2¹⁷ steps after the first, in units (Δ/µ)², and its standard error, from n
-// coordinates, which are independent.
+// released returns the mean square of a release without data over 2¹⁷ steps after the first, in units (Δ/µ)², and its
+// standard error, from n coordinates, which are independent.
 func released(t *testing.T, stream *mechanisms.Stream, first uint64) (mean, spread float64) {
 	t.Helper()
 	const delta = 2.0 // L = 1, replace
@@ -36,9 +36,9 @@ func released(t *testing.T, stream *mechanisms.Stream, first uint64) (mean, spre
 	return mean, math.Sqrt(spread)
 }
 
-// Variance of a release at equal µ(W), the figure of blt.Table, measured end to end over 2¹⁷ releases: whole blocks of the tree after the first
-// one, and blt after eight windows, when it has settled. Mean squares of coordinates are near enough to normal for 6.11 standard errors to be
-// passed with probability below 10⁻⁸.
+// Variance of a release at equal µ(W), the figure of blt.Table, measured end to end over 2¹⁷ releases: whole blocks of
+// the tree after the first one, and blt after eight windows, when it has settled. Mean squares of coordinates are near
+// enough to normal for 6.11 standard errors to be passed with probability below 10⁻⁸.
 func TestVarianceIsThatOfTheTable(t *testing.T) {
 	for _, c := range []struct {
 		window uint64

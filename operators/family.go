@@ -42,9 +42,9 @@ type Configured interface {
 	// nothing. It is published.
 	Descriptor() []byte
 
-	// Mechanism adds what the operator asks of a mechanism by its name: a leaf, a bound on its error, a printed sensitivity.
-	// plan is the one that Plan has made when the incarnation was opened, or nil before: what a later version would choose
-	// otherwise stays as it was.
+	// Mechanism adds what the operator asks of a mechanism by its name: a leaf, a bound on its error, a printed
+	// sensitivity. plan is the one that Plan has made when the incarnation was opened, or nil before: what a later version
+	// would choose otherwise stays as it was.
 	Mechanism(c *mechanisms.Config, plan []byte) error
 
 	// Plan freezes what a machine needs beside its configuration: what only a platform's math library can compute, and
@@ -77,8 +77,8 @@ type Output struct {
 	Text   string // what is in it, and who may read it
 }
 
-// Plain is embedded by operators whose decisions have one topic, no descriptor, no score and no names, and which ask nothing
-// of the mechanism.
+// Plain is embedded by operators whose decisions have one topic, no descriptor, no score and no names, and which ask
+// nothing of the mechanism.
 type Plain struct{}
 
 // Extras returns none.

@@ -11,8 +11,8 @@ import (
 	"oriel/schemas"
 )
 
-// Values are an operator's settings as they were given, read by kind. Asking for a setting that is not in the table, or as
-// another kind, is a mistake in the operator, and panics.
+// Values are an operator's settings as they were given, read by kind. Asking for a setting that is not in the table, or
+// as another kind, is a mistake in the operator, and panics.
 type Values struct {
 	*Problems
 	Common
@@ -46,9 +46,9 @@ type Source struct {
 	Common   Common
 }
 
-// Read reads what is given of a table, and reports to p what is malformed. Of the settings that are needed it also reports
-// what is missing, not among the choices, or breaks an entry's rule; the lists and files of others are not looked at. Files
-// are read here and never again.
+// Read reads what is given of a table, and reports to p what is malformed. Of the settings that are needed it also
+// reports what is missing, not among the choices, or breaks an entry's rule; the lists and files of others are not
+// looked at. Files are read here and never again.
 func (s Source) Read(p *Problems, table []Setting, need func(Setting) bool) *Values {
 	v := &Values{Problems: p, Common: s.Common, table: table, values: make(map[string]value, len(table))}
 	for _, setting := range table {
@@ -102,8 +102,8 @@ func (s Source) parse(p *Problems, setting Setting, text string, needed bool) va
 	return v
 }
 
-// entries brings each piece to its canonical form. A piece that breaks the rule is named by its place, never quoted: files
-// may be private.
+// entries brings each piece to its canonical form. A piece that breaks the rule is named by its place, never quoted:
+// files may be private.
 func entries(p *Problems, setting Setting, pieces []string, place string) []string {
 	var list []string
 	for i, piece := range pieces {

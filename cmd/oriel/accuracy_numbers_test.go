@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// TestNumbersOfTheReadme: README.md's command in the shell of its specification gives its table of intervals, and a plot. A
-// figure may be one off in its last digit: another processor fits another filter.
+// TestNumbersOfTheReadme: README.md's command in the shell of its specification gives its table of intervals, and a
+// plot. A figure may be one off in its last digit: another processor fits another filter.
 func TestNumbersOfTheReadme(t *testing.T) {
 	content, err := os.ReadFile("../../README.md")
 	if err != nil {

@@ -53,8 +53,8 @@ func unpackFlights(t *testing.T, home string) {
 	}
 }
 
-// TestAccuracyOfTheReadme: README.md's command, in the shell of its example, gives its table. A figure may be one off in its last digit: another
-// processor fits another filter.
+// TestAccuracyOfTheReadme: README.md's command, in the shell of its example, gives its table. A figure may be one off
+// in its last digit: another processor fits another filter.
 func TestAccuracyOfTheReadme(t *testing.T) {
 	content, err := os.ReadFile("../../README.md")
 	if err != nil {

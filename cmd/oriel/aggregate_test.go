@@ -16,8 +16,8 @@ import (
 	"oriel/schemas"
 )
 
-// TestAggregateIsServed: numbers over cells from a CSV, killed in the middle, in each of the three modes; decisions are within what they say of the
-// truth, topics name their numbers, and what was published is what the input makes.
+// TestAggregateIsServed: numbers over cells from a CSV, killed in the middle, in each of the three modes; decisions are
+// within what they say of the truth, topics name their numbers, and what was published is what the input makes.
 func TestAggregateIsServed(t *testing.T) {
 	for name, more := range map[string]map[string]string{
 		"life": {
@@ -100,7 +100,8 @@ func servesAggregate(t *testing.T, name string, more map[string]string) {
 		}
 	}
 	for k, x := range want {
-		// A normal deviate is within 7 standard deviations but for once in 10¹¹; a count of 100 loses 0.007 by the memory of 10⁶ steps.
+		// A normal deviate is within 7 standard deviations but for once in 10¹¹; a count of 100 loses 0.007 by the memory of
+		// 10⁶ steps.
 		got, far := last.Point[(views-1)*28+k], 7*sd[k/7][views-1]+2e-4*math.Abs(x)
 		if math.Abs(got-x) > far {
 			t.Errorf("number %d is %g, want %g within %g", k, got, x, far)
@@ -169,7 +170,8 @@ func asAggregate(f *fixture) {
 	f.env["ORIEL_STATISTICS"], f.env["ORIEL_ELSEWHERE"], f.env["ORIEL_EPSILON"] = "count,sum,mean", "other", "8"
 }
 
-// TestAggregateOfTheReadme: README.md's specification is one without any other setting, in each of the modes that it names.
+// TestAggregateOfTheReadme: README.md's specification is one without any other setting, in each of the modes that it
+// names.
 func TestAggregateOfTheReadme(t *testing.T) {
 	content, err := os.ReadFile("../../README.md")
 	if err != nil {

@@ -77,7 +77,8 @@ type demoRow struct {
 	length    []string // settings of what is protected, and for how long
 }
 
-// demoRows are in the order of the table. The printed constants come last: they prove less than they were asked for, and learn nothing.
+// demoRows are in the order of the table. The printed constants come last: they prove less than they were asked for,
+// and learn nothing.
 func demoRows() []demoRow {
 	window, life := []string{"ORIEL_WINDOW=1024"}, []string{"ORIEL_WINDOW=lifetime", "ORIEL_MEMORY=65536"}
 	return []demoRow{

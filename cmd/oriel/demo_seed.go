@@ -8,9 +8,9 @@ import (
 	"oriel/operators"
 )
 
-// seeded replaces the secret keys of a demo's streams by one that follows from a number, and what names records in the noise by partition and
-// offset, since the topic of the embedded broker has another id each time: the noise is then the same in each run. So it hides nothing. The
-// demo alone does this, over flights that everybody has.
+// seeded replaces the secret keys of a demo's streams by one that follows from a number, and what names records in the
+// noise by partition and offset, since the topic of the embedded broker has another id each time: the noise is then the
+// same in each run. So it hides nothing. The demo alone does this, over flights that everybody has.
 func seeded(
 	seat func([]byte) (func([32]byte) (operators.Machine, error), error), name string, seed uint64,
 ) func([]byte) (func([32]byte) (operators.Machine, error), error) {

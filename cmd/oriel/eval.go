@@ -155,8 +155,8 @@ type evalReport struct {
 // Print prints the text.
 func (r evalReport) Print(out io.Writer) error { return r.printed.Print(out) }
 
-// report scores decisions on the events that follow them, or holds published numbers beside the truth, as the operator's
-// decisions are.
+// report scores decisions on the events that follow them, or holds published numbers beside the truth, as the
+// operator's decisions are.
 func (o evalOptions) report(cmd *cobra.Command, in eval.Input, source eval.Source) (evalReport, error) {
 	numbers, err := eval.Publishes(in.Settings[0])
 	if err != nil {
@@ -179,7 +179,8 @@ func (o evalOptions) report(cmd *cobra.Command, in eval.Input, source eval.Sourc
 	return evalReport{report, report.Figure()}, nil
 }
 
-// rows are the settings of each ε, window and memory: the environment with one of each list in the place of what it says.
+// rows are the settings of each ε, window and memory: the environment with one of each list in the place of what it
+// says.
 func (o evalOptions) rows(environ []string) ([]settings.Settings, error) {
 	lengths := [][]string{nil}
 	if len(o.windows)+len(o.memories) > 0 {

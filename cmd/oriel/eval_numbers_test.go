@@ -69,8 +69,8 @@ func airlineOf(i int) (airline string, delay int) {
 	return []string{"UA", "AA", "B6"}[i%3], i*i%300 - 80
 }
 
-// TestEvalShowsNumbersBesideTheTruth: the truth is what the rows say, computed here without any part of Oriel; the private
-// numbers are those that a replay with the seed's secret publishes.
+// TestEvalShowsNumbersBesideTheTruth: the truth is what the rows say, computed here without any part of Oriel; the
+// private numbers are those that a replay with the seed's secret publishes.
 func TestEvalShowsNumbersBesideTheTruth(t *testing.T) {
 	const rows = 600
 	f, mapping := counted(t, rows)

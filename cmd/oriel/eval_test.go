@@ -47,8 +47,8 @@ func (f *fixture) evaluates(args ...string) eval.Report {
 	return r
 }
 
-// TestEvalScoresTheDecisionsOfReplay: the loss is that of the decisions which a replay with the seed's secret publishes, each on the event
-// after it, delayed or not.
+// TestEvalScoresTheDecisionsOfReplay: the loss is that of the decisions which a replay with the seed's secret
+// publishes, each on the event after it, delayed or not.
 func TestEvalScoresTheDecisionsOfReplay(t *testing.T) {
 	const n = 400
 	f := offline(t, nil)

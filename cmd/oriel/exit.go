@@ -14,7 +14,8 @@ import (
 	"oriel/pipeline/kafka"
 )
 
-// Exit codes: 0 is success, exitFailure what went wrong while working, exitUsage a call or settings that no repetition makes right.
+// Exit codes: 0 is success, exitFailure what went wrong while working, exitUsage a call or settings that no repetition
+// makes right.
 const (
 	exitFailure = 1
 	exitUsage   = 2
@@ -92,8 +93,8 @@ func problems(err error) []error {
 	return all
 }
 
-// plain leaves out the package that an error comes from, which says nothing at a terminal, and that it concerns the whole
-// deployment.
+// plain leaves out the package that an error comes from, which says nothing at a terminal, and that it concerns the
+// whole deployment.
 func plain(err error) string {
 	text := strings.TrimPrefix(err.Error(), "pipeline: ")
 	return strings.TrimPrefix(text, "deployment: ")

@@ -73,8 +73,8 @@ var goldenEvents = []struct {
 	}},
 }
 
-// sharp tells the cases whose plan has the sharpest rule for leaves. That of the others has the ball of the clip, as all plans
-// had before there were rules: deployments with such a plan keep it, and their bytes.
+// sharp tells the cases whose plan has the sharpest rule for leaves. That of the others has the ball of the clip, as
+// all plans had before there were rules: deployments with such a plan keep it, and their bytes.
 func (c goldenCase) sharp() bool { return strings.HasSuffix(c.events, "-leaves") }
 
 // plan computes the plan of a case.

@@ -124,7 +124,8 @@ func (d *inprocess) get(c *child, path string) string {
 	return fmt.Sprintf("%d\n%s", answer.StatusCode, body)
 }
 
-// blind is the configured model with a machine that does not look at events. Its plan, which takes a while, is made once.
+// blind is the configured model with a machine that does not look at events. Its plan, which takes a while, is made
+// once.
 func blind() func(settings.Settings) (pipeline.Model, error) {
 	plans := map[string][]byte{}
 	guarantees := map[string]dp.Guarantee{}

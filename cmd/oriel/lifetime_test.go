@@ -7,8 +7,9 @@ import (
 	"time"
 )
 
-// TestAMemoryThroughKillsAndResets: a deployment whose sums forget goes on with the same bytes through kills, before and behind a
-// reset of its noise; its decisions say no window and the memory; replay --check and tail know it; another memory is refused.
+// TestAMemoryThroughKillsAndResets: a deployment whose sums forget goes on with the same bytes through kills, before
+// and behind a reset of its noise; its decisions say no window and the memory; replay --check and tail know it; another
+// memory is refused.
 func TestAMemoryThroughKillsAndResets(t *testing.T) {
 	t.Parallel()
 	const before, all = 2040, 2070 // resets follow each 2048 steps of a memory of 2

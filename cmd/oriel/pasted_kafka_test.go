@@ -78,8 +78,8 @@ func (s *shell) paste(text string) string {
 	return said.String()
 }
 
-// TestReadmeTwice: the worked example of README.md prints the first decision, at the second time as well, and the file of
-// flights behind it goes where it says.
+// TestReadmeTwice: the worked example of README.md prints the first decision, at the second time as well, and the file
+// of flights behind it goes where it says.
 func TestReadmeTwice(t *testing.T) {
 	f, s := newFixture(t, 1, nil), newShell(t)
 	var example, file string

@@ -54,8 +54,8 @@ func BenchmarkOpenStream(b *testing.B) {
 	}
 }
 
-// TestFurtherStreamsAreCheap: at most 50 µs and 4 KB each beyond the first, so that there may be one for each of very many keys. Of many
-// hundreds the quickest counts, on a machine that does other things as well.
+// TestFurtherStreamsAreCheap: at most 50 µs and 4 KB each beyond the first, so that there may be one for each of very
+// many keys. Of many hundreds the quickest counts, on a machine that does other things as well.
 func TestFurtherStreamsAreCheap(t *testing.T) {
 	const most, bytes, hundred = 50 * time.Microsecond, 4 << 10, 100
 	seat, quickest := seatOf(t, "blt"), time.Hour

@@ -135,7 +135,8 @@ func toyEnv(more ...string) []string {
 	}, more...)
 }
 
-// TestANewOperatorIsAFolderAndTwoRows builds the module with an operator that has one of everything, and plays every command.
+// TestANewOperatorIsAFolderAndTwoRows builds the module with an operator that has one of everything, and plays every
+// command.
 func TestANewOperatorIsAFolderAndTwoRows(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds the module again")
@@ -248,8 +249,8 @@ func feedback(step int) kafka.Record {
 	return r
 }
 
-// produceLines sends feedback with its keys, whatever it says, to both partitions; what is no feedback is found where it is looked
-// for.
+// produceLines sends feedback with its keys, whatever it says, to both partitions; what is no feedback is found where
+// it is looked for.
 func (g *grown) produceLines(f *fixture, from, to int) {
 	g.t.Helper()
 	var lines []byte
@@ -336,8 +337,8 @@ func (g *grown) serves(f *fixture) {
 	}
 }
 
-// checkDecisions wants every second index of a topic: those of sums are odd, of plays even, from the one that is owed before
-// the first record.
+// checkDecisions wants every second index of a topic: those of sums are odd, of plays even, from the one that is owed
+// before the first record.
 func (g *grown) checkDecisions(records []kafka.Record, want, first int) {
 	g.t.Helper()
 	if len(records) != want {

@@ -31,7 +31,8 @@ type Config struct {
 	OwnConvexity     bool    // the losses are µ-strongly convex by themselves: no regulariser is added
 
 	// Public bounds of events, from which a bound on leaves follows that is sharper than the clip's. An event beyond them
-	// costs no privacy: its leaf is drawn into the bound. In [0, 1e12]; 0 means unknown, of the weight what the clip allows.
+	// costs no privacy: its leaf is drawn into the bound. In [0, 1e12]; 0 means unknown, of the weight what the clip
+	// allows.
 	FeaturesMax float64 // X, the largest norm of features
 	WeightMax   float64
 	LabelMax    float64 // Y, the largest |y|, of the squared loss
@@ -98,8 +99,9 @@ func (c Config) validateLocal() []error {
 	return errs
 }
 
-// PaperSensitivity is G = L' + µD, the bound on the gradient of one event's model that the paper prints as the sensitivity;
-// L' = L + µ·max|x| counts the public regulariser. It is not the sensitivity of what the stream sums: that is 2L at most.
+// PaperSensitivity is G = L' + µD, the bound on the gradient of one event's model that the paper prints as the
+// sensitivity; L' = L + µ·max|x| counts the public regulariser. It is not the sensitivity of what the stream sums: that
+// is 2L at most.
 func (c Config) PaperSensitivity() float64 {
 	clip := c.Clip
 	if !c.OwnConvexity {
@@ -108,8 +110,8 @@ func (c Config) PaperSensitivity() float64 {
 	return clip + float64(c.StrongConvexity*c.Set.Diameter())
 }
 
-// StepFailure is the probability β/T with which one step may break the noise bound, for mechanisms.Config.Failure; 0 where
-// no bound is needed.
+// StepFailure is the probability β/T with which one step may break the noise bound, for mechanisms.Config.Failure; 0
+// where no bound is needed.
 func (c Config) StepFailure() float64 {
 	if c.Update != LLO || c.Constants != Proved {
 		return 0

@@ -21,8 +21,8 @@ var rewrite = flag.Bool("rewrite", false, "write testdata/golden.txt")
 
 const goldenFile = "testdata/golden.txt"
 
-// TestGoldenDecisions pins every bit of 300 decisions without noise, for each loss on each set under each update. The events
-// come from integers, so the same bytes are due on every CPU and build.
+// TestGoldenDecisions pins every bit of 300 decisions without noise, for each loss on each set under each update. The
+// events come from integers, so the same bytes are due on every CPU and build.
 func TestGoldenDecisions(t *testing.T) {
 	const first = 6 // losses of the first version; lines of later ones stand behind, so that stored ones keep their places
 	lines := append(goldenLines(t, loss.Names()[:first], 0), goldenLines(t, loss.Names()[first:], first)...)

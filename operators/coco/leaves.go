@@ -21,8 +21,8 @@ type Leaves struct {
 	Reach  float64 // the largest norm of a centre; 0: there is none
 }
 
-// leaves chooses the rule for a mechanism: what moves leaves least. Both rules hold for every event, since leaves beyond
-// them are drawn inside; that gradients are inside by themselves is loss/PROOF.md.
+// leaves chooses the rule for a mechanism: what moves leaves least. Both rules hold for every event, since leaves
+// beyond them are drawn inside; that gradients are inside by themselves is loss/PROOF.md.
 func (c Config) leaves(m mechanisms.Config) Leaves {
 	if facts, _ := mechanisms.FactsOf(m.Name); facts.Paper {
 		return Leaves{}
@@ -46,8 +46,8 @@ func (c Config) leaves(m mechanisms.Config) Leaves {
 	return Leaves{Rule: ruleCentre, Pull: l.Pull, Offset: l.Offset, Radius: l.Radius, Reach: l.Reach}
 }
 
-// weight is the largest weight that leaves are bounded for: the one that is set; else 1, or what the clip has room for where
-// gradients are no longer than weight times vector.
+// weight is the largest weight that leaves are bounded for: the one that is set; else 1, or what the clip has room for
+// where gradients are no longer than weight times vector.
 func (c Config) weight() float64 {
 	if c.WeightMax > 0 {
 		return c.WeightMax

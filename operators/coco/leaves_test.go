@@ -121,8 +121,8 @@ func units(t *testing.T, m *Machine, r operators.Record) []float64 {
 	return leaf
 }
 
-// TestLeavesAreAsFarApartAsAccounted: at decisions everywhere, also at ones that no machine makes, no two records move a sum
-// farther apart than the plan accounts for: in units, so exactly. Some pairs come near it.
+// TestLeavesAreAsFarApartAsAccounted: at decisions everywhere, also at ones that no machine makes, no two records move
+// a sum farther apart than the plan accounts for: in units, so exactly. Some pairs come near it.
 func TestLeavesAreAsFarApartAsAccounted(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 4))
 	losses := map[string]loss.Loss{"logistic": loss.Logistic{}, "squared": loss.Squared{}, "quantile": loss.Quantile{Tau: 0.8}}
@@ -184,8 +184,8 @@ func TestLeavesAreAsFarApartAsAccounted(t *testing.T) {
 	}
 }
 
-// TestHonestEventsAreNotDrawn: within the bounds a leaf is its gradient rounded, at every decision: so a centre of the wrong
-// sign, or a radius that is too small, costs accuracy and shows here.
+// TestHonestEventsAreNotDrawn: within the bounds a leaf is its gradient rounded, at every decision: so a centre of the
+// wrong sign, or a radius that is too small, costs accuracy and shows here.
 func TestHonestEventsAreNotDrawn(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 5))
 	for _, set := range []string{"l2-ball", "simplex"} {

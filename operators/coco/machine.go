@@ -99,8 +99,8 @@ func build(c Config, p Plan, stream *mechanisms.Stream, bound float64) (*Machine
 // Open owes nothing: the first decision is that of step 1, and x_1 is public.
 func (m *Machine) Open(dst []operators.Decision) []operators.Decision { return dst }
 
-// Add takes the gradient of the record at the released decision, which is the same x_t for all B records of a step. A record
-// without a gradient is a null one.
+// Add takes the gradient of the record at the released decision, which is the same x_t for all B records of a step. A
+// record without a gradient is a null one.
 func (m *Machine) Add(dst []operators.Decision, r operators.Record) []operators.Decision {
 	var adds []float64
 	x, scratch := m.update.point(), m.stream.Scratch()

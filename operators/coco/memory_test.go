@@ -21,8 +21,8 @@ func remembering(c Config, memory, batch uint64) mechanisms.Config {
 	return m
 }
 
-// SPEC.md §5.2, line for line, with sums and weights as they are defined: x_{t+1} minimises ⟨S_t, x⟩ + ½(µB·N_t + λ_0)|x|² over the set,
-// and the decision says the memory.
+// SPEC.md §5.2, line for line, with sums and weights as they are defined: x_{t+1} minimises
+// ⟨S_t, x⟩ + ½(µB·N_t + λ_0)|x|² over the set, and the decision says the memory.
 func TestDecisionsWithMemoryMinimiseTheDiscountedObjective(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 1))
 	for _, set := range []string{"l2-ball", "l1-ball", "simplex", "box"} {
@@ -71,7 +71,8 @@ func TestDecisionsWithMemoryMinimiseTheDiscountedObjective(t *testing.T) {
 	}
 }
 
-// The objective forgets: after a change of the world decisions turn round, where those of a prefix sum still say what was.
+// The objective forgets: after a change of the world decisions turn round, where those of a prefix sum still say what
+// was.
 func TestMemoryFollowsAChange(t *testing.T) {
 	c := sample(t, "l2-ball", 2)
 	forgets, keeps := quiet(t, c, remembering(c, 16, 1)), quiet(t, c, mechanism(c, 1024, 1))

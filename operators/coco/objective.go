@@ -6,8 +6,9 @@ import "oriel/mechanisms/forget"
 //
 //	Ĵ_t(x) = ⟨ĝ_t, x⟩ + (µB/2)·Σ_{τ≤t}|x − o_τ|² + (λ_0/2)|x|²
 //
-// or, where the stream's sums decay by γ a step, with γ^{t−τ} in the sum over τ, and g_t = Σ γ^{t−τ} of step τ (SPEC.md §5.2);
-// with o_τ = x_τ where the losses are strongly convex themselves, and o_τ = 0 under the regulariser of SPEC.md §5.1.
+// or, where the stream's sums decay by γ a step, with γ^{t−τ} in the sum over τ, and g_t = Σ γ^{t−τ} of step τ (SPEC.md
+// §5.2); with o_τ = x_τ where the losses are strongly convex themselves, and o_τ = 0 under the regulariser of SPEC.md
+// §5.1.
 type objective struct {
 	convexity float64   // µB, of one step
 	start     float64   // λ_0
@@ -15,7 +16,8 @@ type objective struct {
 	plays     []float64 // S = Σ_{τ≤t} x_τ, nil where o_τ = 0, and for descent, which has it in x_t
 }
 
-// curvature is the strong convexity of Ĵ_t: µB·t + λ_0, or µB·N_t + λ_0 with N_t = Σ γ^{t−τ}. t is exact up to 2^53 steps.
+// curvature is the strong convexity of Ĵ_t: µB·t + λ_0, or µB·N_t + λ_0 with N_t = Σ γ^{t−τ}. t is exact up to 2^53
+// steps.
 func (o *objective) curvature(t uint64) float64 {
 	if o.memory > 0 {
 		return float64(o.convexity*forget.Weight(o.memory, t)) + o.start

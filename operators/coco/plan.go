@@ -12,8 +12,8 @@ import (
 	"oriel/operators/convex"
 )
 
-// Plan holds what a machine needs and only a platform's math library can compute. It is made once, when a stream is opened,
-// stored with the mechanism's plan, and read back ever after: recomputing it elsewhere could move a bit.
+// Plan holds what a machine needs and only a platform's math library can compute. It is made once, when a stream is
+// opened, stored with the mechanism's plan, and read back ever after: recomputing it elsewhere could move a bit.
 type Plan struct {
 	CW     float64 // C_W of the paper's constants; 0 where they are not used
 	Leaves Leaves  // zero: the ball of the clip, of every plan of version 1

@@ -11,8 +11,8 @@ import (
 	"oriel/operators/loss"
 )
 
-// TestCanariesPointWhereTheyShould: for every loss and set, whatever was decided before, the gradient of a canary is longer
-// than the clip by Beyond, as its weight is, and points along u or −u; another factor scales it.
+// TestCanariesPointWhereTheyShould: for every loss and set, whatever was decided before, the gradient of a canary is
+// longer than the clip by Beyond, as its weight is, and points along u or −u; another factor scales it.
 func TestCanariesPointWhereTheyShould(t *testing.T) {
 	const n = 5
 	rng := rand.New(rand.NewPCG(1, 1))

@@ -14,12 +14,13 @@ const maxColumns = 120
 
 // wrapped are the folders whose text keeps to maxColumns.
 var wrapped = []string{
-	"cmd/internal/eval", "cmd/internal/families", "cmd/internal/flights", "deploy/bench", "deploy/peers", "deploy/soak",
-	"mechanisms/audit/bound", "mechanisms/audit/definition", "mechanisms/audit/given", "mechanisms/audit/residual",
-	"mechanisms/buffer", "mechanisms/dp", "mechanisms/mechtest", "mechanisms/mechtest/goldentest",
-	"mechanisms/mechtest/sumtest", "mechanisms/noise", "mechanisms/once", "mechanisms/rational", "mechanisms/rational/fit",
-	"mechanisms/windowtree", "operators/aggregate/block", "operators/aggregate/interval", "operators/convex",
-	"operators/optest", "operators/pending", "pipeline/console", "pipeline/embedded", "pipeline/kafka", "pipeline/letters",
+	"cmd/internal/eval", "cmd/internal/families", "cmd/internal/flights", "cmd/internal/settings", "cmd/oriel",
+	"deploy/bench", "deploy/peers", "deploy/soak", "mechanisms/audit/bound", "mechanisms/audit/definition", "mechanisms/audit/given",
+	"mechanisms/audit/residual", "mechanisms/buffer", "mechanisms/dp", "mechanisms/lattice", "mechanisms/mechtest",
+	"mechanisms/mechtest/goldentest", "mechanisms/mechtest/sumtest", "mechanisms/noise", "mechanisms/once",
+	"mechanisms/rational", "mechanisms/rational/fit", "mechanisms/windowtree", "operators", "operators/aggregate/block",
+	"operators/aggregate/interval", "operators/coco", "operators/convex", "operators/loss", "operators/optest",
+	"operators/pending", "pipeline", "pipeline/console", "pipeline/embedded", "pipeline/kafka", "pipeline/letters",
 	"pipeline/metrics", "pipeline/pipetest", "pipeline/pipetest/storytest", "schemas", "schemas/table", "state",
 	"state/users", "state/zstd",
 }

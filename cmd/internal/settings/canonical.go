@@ -9,9 +9,9 @@ import (
 	"oriel/schemas"
 )
 
-// Canonical is the configuration text, version 1: lines NAME=value, sorted, of everything that decides bytes: what every
-// operator has, and what the operator has of its own. STREAM_KEYS is an empty line of version 1. What came later has a
-// line where it is set only, so that its arrival changed no deployment.
+// Canonical is the configuration text, version 1: lines NAME=value, sorted, of everything that decides bytes: what
+// every operator has, and what the operator has of its own. STREAM_KEYS is an empty line of version 1. What came later
+// has a line where it is set only, so that its arrival changed no deployment.
 func (s Settings) Canonical() string {
 	number := func(f float64) string { return string(schemas.AppendFloat(nil, f)) }
 	count := func(n uint64) string { return strconv.FormatUint(n, 10) }

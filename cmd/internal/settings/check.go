@@ -13,8 +13,8 @@ import (
 
 var deploymentName = regexp.MustCompile(`^[A-Za-z0-9._-]{1,200}$`)
 
-// check looks at values that are given or needed. Rules that need several packages (a tree's window, an oracle's set) are
-// the packages' own, and are applied when the model is built.
+// check looks at values that are given or needed. Rules that need several packages (a tree's window, an oracle's set)
+// are the packages' own, and are applied when the model is built.
 func (s Settings) check(needs []Need, p *operators.Problems) {
 	if slices.Contains(needs, Kafka) {
 		for _, broker := range s.Brokers {

@@ -107,8 +107,8 @@ func invalid(errs ...error) error {
 	return nil
 }
 
-// unknown reports variables that do not exist, those of other operators than the chosen one, and those whose feature this
-// version lacks.
+// unknown reports variables that do not exist, those of other operators than the chosen one, and those whose feature
+// this version lacks.
 func unknown(table families.Table, chosen string, given map[string]string) []error {
 	known := map[string]bool{}
 	for _, v := range common() {

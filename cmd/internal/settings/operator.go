@@ -11,8 +11,9 @@ import (
 	"oriel/operators"
 )
 
-// readOperator reads the settings of the chosen operator and returns it. Events are decoded as the first of the table says
-// where no operator is named and none is needed; the operator without a name is returned where nothing is known of one.
+// readOperator reads the settings of the chosen operator and returns it. Events are decoded as the first of the table
+// says where no operator is named and none is needed; the operator without a name is returned where nothing is known of
+// one.
 func (s *Settings) readOperator(
 	p *operators.Problems, table families.Table, given map[string]string, needs []Need,
 ) operators.Family {

@@ -139,7 +139,8 @@ func TestCanonicalConfigurationOfAnotherOperator(t *testing.T) {
 	}
 }
 
-// TestSettingsAreThoseOfTheChosenOperator: what is required of one operator is not of another, and none takes another's.
+// TestSettingsAreThoseOfTheChosenOperator: what is required of one operator is not of another, and none takes
+// another's.
 func TestSettingsAreThoseOfTheChosenOperator(t *testing.T) {
 	f := func(environ []string, want ...string) {
 		t.Helper()
@@ -167,8 +168,8 @@ func TestSettingsAreThoseOfTheChosenOperator(t *testing.T) {
 	f(ofPlanted("ORIEL_OPERATOR=plantain"), `ORIEL_OPERATOR: "plantain": not one of coco, planted`)
 }
 
-// TestAProgramThatScoresNamesNoOperator: it decodes events as the first operator does, or as the one that is named, and needs
-// no other settings of it.
+// TestAProgramThatScoresNamesNoOperator: it decodes events as the first operator does, or as the one that is named, and
+// needs no other settings of it.
 func TestAProgramThatScoresNamesNoOperator(t *testing.T) {
 	for _, test := range []struct {
 		environ []string

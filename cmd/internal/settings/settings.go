@@ -8,9 +8,9 @@ import (
 
 const prefix = operators.Prefix
 
-// Settings are the variables as they were given: those that every operator has, and the operator with its own. Tags: env,
-// the name behind ORIEL_; envDefault, the default; unit, range and text, what the table says; need, the group that cannot
-// do without it.
+// Settings are the variables as they were given: those that every operator has, and the operator with its own. Tags:
+// env, the name behind ORIEL_; envDefault, the default; unit, range and text, what the table says; need, the group that
+// cannot do without it.
 type Settings struct {
 	Brokers          []string      `env:"BROKERS" need:"kafka" unit:"host:port,…" range:"at least one" text:"Kafka brokers to start from"`
 	TLS              bool          `env:"TLS" envDefault:"false" unit:"bool" text:"encrypt connections to the brokers"`
@@ -72,7 +72,8 @@ type Settings struct {
 	operator operators.Configured // of the group Operator, else nil
 }
 
-// later are variables that the plan of record names and this version has no feature for. They are refused with this reason.
+// later are variables that the plan of record names and this version has no feature for. They are refused with this
+// reason.
 var later = map[string]string{
 	"LEDGER_TOPIC":    "the ledger across deployments",
 	"STREAM_KEYS":     "streams by key",

@@ -191,8 +191,8 @@ func TestTheSecondTopicIsTheOperators(t *testing.T) {
 	}
 }
 
-// TestLettersNeedNoModel: whoever writes letters needs neither the settings of learning nor those of privacy, and never the group of the
-// service.
+// TestLettersNeedNoModel: whoever writes letters needs neither the settings of learning nor those of privacy, and never
+// the group of the service.
 func TestLettersNeedNoModel(t *testing.T) {
 	environ := []string{
 		"ORIEL_BROKERS=localhost:9092", "ORIEL_NAME=late", "ORIEL_INPUT_TOPIC=trips", "ORIEL_MASTER_KEY_FILE=/key",

@@ -45,7 +45,8 @@ func (s Settings) steps() uint64 {
 	return n
 }
 
-// window gives W and the horizon T, as the mechanism takes them: W is 0 when there is no window, T when the stream does not end.
+// window gives W and the horizon T, as the mechanism takes them: W is 0 when there is no window, T when the stream does
+// not end.
 func (s Settings) window() (window, end uint64) {
 	switch {
 	case s.once(), s.forgets():
@@ -59,8 +60,8 @@ func (s Settings) window() (window, end uint64) {
 	}
 }
 
-// canonicalWindow is ORIEL_WINDOW in the canonical configuration: the number of steps, or the word, since a stream that ends is not
-// one that goes on.
+// canonicalWindow is ORIEL_WINDOW in the canonical configuration: the number of steps, or the word, since a stream that
+// ends is not one that goes on.
 func (s Settings) canonicalWindow() string {
 	switch {
 	case s.once(), s.forgets():

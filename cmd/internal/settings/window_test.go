@@ -15,8 +15,8 @@ func loaded(t *testing.T, lines ...string) Settings {
 	return s
 }
 
-// TestWindowIsANumberOrAWord: what the mechanism is asked for, and what the canonical configuration says. A number is the same text
-// however it is written; a horizon is told from a window of the same width.
+// TestWindowIsANumberOrAWord: what the mechanism is asked for, and what the canonical configuration says. A number is
+// the same text however it is written; a horizon is told from a window of the same width.
 func TestWindowIsANumberOrAWord(t *testing.T) {
 	once := []string{"ORIEL_UPDATE=ogd", "ORIEL_MECHANISM=once-gaussian"}
 	for _, test := range []struct {
