@@ -24,9 +24,13 @@ var (
 	constLabels = regexp.MustCompile(`([a-z_]+)="`)
 )
 
-// service collects what the service registers.
+// service collects what the service registers, of an operator whose decisions are numbers and of any other.
 func (e exported) service() {
-	metrics.New(e, dp.Guarantee{}, metrics.Process{Deployment: "d", Coordinates: 1, Waiting: console.New().Waiting})
+	for _, numbers := range []*metrics.Numbers{nil, {}} {
+		metrics.New(e, dp.Guarantee{}, metrics.Process{
+			Deployment: "d", Coordinates: 1, Numbers: numbers, Waiting: console.New().Waiting,
+		})
+	}
 }
 
 func (e exported) Register(c prometheus.Collector) error {

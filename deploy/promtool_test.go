@@ -31,7 +31,8 @@ func TestPromtoolAcceptsConfiguration(t *testing.T) {
 func TestPromtoolParsesDashboard(t *testing.T) {
 	type rule struct{ Record, Expr string }
 	var rules []rule
-	variables := strings.NewReplacer("$__rate_interval", "1m", "$__range", "1h", "$partition", ".*", "$deployment", "d")
+	variables := strings.NewReplacer("$__rate_interval", "1m", "$__range", "1h", "$partition", ".*", "$deployment", "d",
+		"$stream", "0", "$memory", "1000", "$statistic", "mean", "$cell", "carrier=UA,hour=7:8")
 	for _, panel := range loadDashboard(t).Panels {
 		for _, target := range panel.Targets {
 			rules = append(rules, rule{fmt.Sprintf("panel:%d:%s", panel.ID, target.RefID), variables.Replace(target.Expr)})

@@ -32,6 +32,7 @@ type Decided struct {
 	Stream      string
 	Index, Step uint64
 	Point       []float64 // the listener's own
+	Extras      []schemas.ExtraMember
 }
 
 // Point is a place in a transaction or a take-over where a crash must do no harm. Tests kill the process there.
@@ -93,7 +94,7 @@ func (l Listener) decided(partition int32, newest []byte) {
 		return
 	}
 	if d, err := schemas.ParseDecision(newest); err == nil { // always: it is ours
-		l.Decided(partition, Decided{Stream: d.Stream, Index: d.Index, Step: d.Step, Point: d.Point})
+		l.Decided(partition, Decided{Stream: d.Stream, Index: d.Index, Step: d.Step, Point: d.Point, Extras: d.Extras})
 	}
 }
 

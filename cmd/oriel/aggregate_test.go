@@ -4,10 +4,13 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"io"
 	"math"
+	"net/http"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -64,7 +67,6 @@ func servesAggregate(t *testing.T, name string, more map[string]string) {
 	produce(half, whole)
 	second := f.start(nil, "run")
 	f.awaitTaken(time.Minute, whole)
-	second.terminate()
 	records := f.read(f.topic("decisions"), 0, false)
 	if len(records) != whole/batch {
 		t.Fatalf("%d decisions, want %d", len(records), whole/batch)
@@ -73,6 +75,11 @@ func servesAggregate(t *testing.T, name string, more map[string]string) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	// The first numbers of the first view.
+	f.awaitMetrics(second,
+		`statistic="count",stream="0"} `+string(schemas.AppendFloat(nil, last.Point[0]))+"\n",
+		`oriel_number{cell="carrier=UA,hour=12:24",`)
+	second.terminate()
 	// Of the last view: life's second memory forgets next to nothing.
 	from, views := 0, 1
 	switch name {
@@ -168,6 +175,25 @@ func asAggregate(f *fixture) {
 	f.env["ORIEL_OPERATOR"] = "aggregate"
 	f.env["ORIEL_CELLS"], f.env["ORIEL_VALUE"] = "carrier=UA|AA|DL,hour=0:24:2", "delay=-60:180"
 	f.env["ORIEL_STATISTICS"], f.env["ORIEL_ELSEWHERE"], f.env["ORIEL_EPSILON"] = "count,sum,mean", "other", "8"
+	f.env["ORIEL_DECISION_GAUGES"] = "2"
+}
+
+// awaitMetrics waits until a service's metrics have the texts: commits are told a moment after they are seen.
+func (f *fixture) awaitMetrics(p *process, texts ...string) {
+	f.t.Helper()
+	address := regexp.MustCompile(`address=(\S+)`).FindStringSubmatch(p.output())
+	if address == nil {
+		f.t.Fatalf("no address: %s", p.output())
+	}
+	f.await(time.Minute, strings.Join(texts, ", "), func() bool {
+		answer, err := http.Get("http://" + address[1] + "/metrics")
+		if err != nil {
+			return false
+		}
+		defer func() { _ = answer.Body.Close() }()
+		page, err := io.ReadAll(answer.Body)
+		return err == nil && !slices.ContainsFunc(texts, func(text string) bool { return !bytes.Contains(page, []byte(text)) })
+	})
 }
 
 // TestAggregateOfTheReadme: README.md's specification is one without any other setting, in each of the modes that it

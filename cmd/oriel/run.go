@@ -78,6 +78,10 @@ func run(ctx context.Context, h host) (err error) {
 	if err != nil {
 		return err
 	}
+	_, operator, err := s.Parts()
+	if err != nil {
+		return err
+	}
 	deployment, err := s.DeploymentOf(model)
 	if err != nil {
 		return err
@@ -100,6 +104,7 @@ func run(ctx context.Context, h host) (err error) {
 	pages := console.New()
 	counts := metrics.New(registry, guarantee, metrics.Process{
 		Deployment: s.Name, Version: version(), GoVersion: runtime.Version(), Waiting: pages.Waiting, Coordinates: s.DecisionGauges,
+		Numbers: shownNumbers(operator.Numbers()),
 	})
 	hear := h.limitMemory(pages.Listen(counts.Listen(logging(log, h.heard))), pipeline.Memory(s.MemoryLimit))
 	server := pages.Server(registry)

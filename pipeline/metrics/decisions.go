@@ -15,12 +15,20 @@ import (
 // and a decision may have a quarter of a million coordinates.
 const MaxDecisionSeries = 1000
 
-// decisions shows the first coordinates of the newest committed decision of each stream that the process owns. It is
-// post-processing of what is published. A stream that was taken over is not shown before its next commit: what the last
-// owner committed may be hours old.
+// Numbers are decisions whose coordinates have names and intervals.
+type Numbers struct {
+	Labels [][3]string // of each: memory, statistic and cell
+	Bounds func(pipeline.Decided) (low, high []float64, err error)
+}
+
+// decisions shows the first coordinates of the newest committed decision of each stream that the process owns: by their
+// place, or as numbers with a name and an interval, where they have one. It is post-processing of what is published. A
+// stream that was taken over is not shown before its next commit: what the last owner committed may be hours old.
 type decisions struct {
-	coordinates   int
-	value, hidden *prometheus.Desc
+	coordinates int
+	numbers     *Numbers           // nil: coordinates have no names
+	each        []*prometheus.Desc // series of a coordinate: its value; of a number the ends of its interval, too
+	hidden      *prometheus.Desc
 
 	mu     sync.Mutex
 	newest map[int32]shown // by partition
@@ -28,25 +36,45 @@ type decisions struct {
 
 type shown struct {
 	stream string
-	point  []float64
+	series [][]float64 // as decisions.each, by coordinate
 }
 
-func newDecisions(coordinates int) *decisions {
-	return &decisions{
-		coordinates: coordinates, newest: map[int32]shown{},
-		value: prometheus.NewDesc("oriel_decision",
-			"A coordinate of the newest decision that this process has committed of a stream, from 0.",
-			[]string{"stream", "coordinate"}, nil),
-		hidden: prometheus.NewDesc("oriel_decision_streams_hidden",
-			"Streams whose decisions are not shown, since a process has 1000 series for them.", nil, nil),
+func newDecisions(coordinates int, numbers *Numbers) *decisions {
+	d := &decisions{coordinates: coordinates, numbers: numbers, newest: map[int32]shown{}}
+	desc := func(name, help string, labels ...string) {
+		d.each = append(d.each, prometheus.NewDesc(name, help, labels, nil))
 	}
+	if numbers == nil {
+		desc("oriel_decision", "A coordinate of the newest decision that this process has committed of a stream, from 0.",
+			"stream", "coordinate")
+	} else {
+		labels := []string{"stream", "memory", "statistic", "cell"}
+		desc("oriel_number", "A private number of the newest decision that this process has committed of a stream.", labels...)
+		desc("oriel_number_low", "Lower end of the interval of oriel_number at 95 %, of the noise alone.", labels...)
+		desc("oriel_number_high", "Upper end of the interval of oriel_number at 95 %, of the noise alone.", labels...)
+	}
+	d.coordinates = min(coordinates, MaxDecisionSeries/len(d.each))
+	d.hidden = prometheus.NewDesc("oriel_decision_streams_hidden",
+		"Streams whose decisions are not shown, since a process has 1000 series for them.", nil, nil)
+	return d
 }
 
 func (d *decisions) committed(p int32, newest pipeline.Decided) {
+	series := [][]float64{newest.Point}
+	if d.numbers != nil {
+		low, high, err := d.numbers.Bounds(newest)
+		if err != nil { // one without intervals
+			d.closed(p)
+			return
+		}
+		series = append(series, low, high)
+	}
+	for i := range series {
+		series[i] = slices.Clone(series[i][:min(d.coordinates, len(series[i]))])
+	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	shownOf := newest.Point[:min(d.coordinates, len(newest.Point))]
-	d.newest[p] = shown{stream: newest.Stream, point: slices.Clone(shownOf)}
+	d.newest[p] = shown{stream: newest.Stream, series: series}
 }
 
 func (d *decisions) closed(p int32) {
@@ -56,7 +84,12 @@ func (d *decisions) closed(p int32) {
 }
 
 // Describe makes decisions a prometheus.Collector.
-func (d *decisions) Describe(to chan<- *prometheus.Desc) { to <- d.value; to <- d.hidden }
+func (d *decisions) Describe(to chan<- *prometheus.Desc) {
+	for _, desc := range d.each {
+		to <- desc
+	}
+	to <- d.hidden
+}
 
 // Collect sends whole streams, those of the lowest partitions first, as long as there is room.
 func (d *decisions) Collect(to chan<- prometheus.Metric) {
@@ -65,14 +98,24 @@ func (d *decisions) Collect(to chan<- prometheus.Metric) {
 	room, hidden := MaxDecisionSeries, 0
 	for _, p := range slices.Sorted(maps.Keys(d.newest)) {
 		s := d.newest[p]
-		if len(s.point) > room {
+		if len(s.series)*len(s.series[0]) > room {
 			hidden++
 			continue
 		}
-		room -= len(s.point)
-		for i, x := range s.point {
-			to <- prometheus.MustNewConstMetric(d.value, prometheus.GaugeValue, x, s.stream, strconv.Itoa(i))
+		room -= len(s.series) * len(s.series[0])
+		for k, desc := range d.each {
+			for i, x := range s.series[k] {
+				to <- prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, x, d.labels(s.stream, i)...)
+			}
 		}
 	}
 	to <- prometheus.MustNewConstMetric(d.hidden, prometheus.GaugeValue, float64(hidden))
+}
+
+// labels are those of a coordinate.
+func (d *decisions) labels(stream string, i int) []string {
+	if d.numbers == nil {
+		return []string{stream, strconv.Itoa(i)}
+	}
+	return append([]string{stream}, d.numbers.Labels[i][:]...)
 }

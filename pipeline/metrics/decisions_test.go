@@ -1,6 +1,9 @@
 package metrics_test
 
 import (
+	"errors"
+	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -72,5 +75,73 @@ func TestDecisionsAreNotShownUnlessAskedFor(t *testing.T) {
 	r, l := decided(0)
 	if l.Decided != nil || strings.Contains(exposition(r), "oriel_decision{") {
 		t.Error("decisions are heard of, or shown")
+	}
+}
+
+// named has two numbers, with intervals of ± 2.5 a step; at step 0 there are none.
+var named = metrics.Numbers{
+	Labels: [][3]string{{"1000", "count", "carrier=UA"}, {"1000", "mean", "carrier=UA"}},
+	Bounds: func(d pipeline.Decided) (low, high []float64, err error) {
+		if d.Step == 0 {
+			return nil, nil, errors.New("no intervals")
+		}
+		for _, x := range d.Point {
+			low, high = append(low, x-2.5*float64(d.Step)), append(high, x+2.5*float64(d.Step))
+		}
+		return low, high, nil
+	},
+}
+
+func shownNumbers(coordinates int, numbers *metrics.Numbers) (*prometheus.Registry, pipeline.Listener) {
+	r := prometheus.NewRegistry()
+	m := metrics.New(r, guarantee, metrics.Process{
+		Deployment: "d", Waiting: func() map[string]bool { return nil }, Coordinates: coordinates, Numbers: numbers,
+	})
+	return r, m.Listen(pipeline.Listener{})
+}
+
+// TestNumbersAreShownByName, each within its interval, and not where a decision says none.
+func TestNumbersAreShownByName(t *testing.T) {
+	r, l := shownNumbers(2, &named)
+	l.Decided(0, point("0", 10, -3))
+	got := exposition(r)
+	for _, want := range []string{
+		`oriel_number{cell="carrier=UA",deployment="d",memory="1000",statistic="count",stream="0"} 10`,
+		`oriel_number{cell="carrier=UA",deployment="d",memory="1000",statistic="mean",stream="0"} -3`,
+		`oriel_number_low{cell="carrier=UA",deployment="d",memory="1000",statistic="count",stream="0"} 7.5`,
+		`oriel_number_high{cell="carrier=UA",deployment="d",memory="1000",statistic="mean",stream="0"} -0.5`,
+	} {
+		if !strings.Contains(got, "\n"+want+"\n") {
+			t.Errorf("not shown: %s", want)
+		}
+	}
+	if strings.Contains(got, "oriel_decision{") {
+		t.Error("numbers are coordinates, too")
+	}
+	without := point("0", 11, -4)
+	without.Step = 0
+	l.Decided(0, without)
+	if strings.Contains(exposition(r), "oriel_number{") {
+		t.Error("a decision without intervals is shown, or an old one stays")
+	}
+}
+
+// TestNumberSeriesAreBounded: three a number, whole streams, whatever is asked for.
+func TestNumberSeriesAreBounded(t *testing.T) {
+	for asked, want := range map[int][2]int{150: {900, 1}, metrics.MaxDecisionSeries: {999, 2}} {
+		many := named
+		many.Labels = make([][3]string, asked)
+		for i := range many.Labels {
+			many.Labels[i] = [3]string{"all", "count", strconv.Itoa(i)}
+		}
+		r, l := shownNumbers(asked, &many)
+		for p := range int32(3) {
+			l.Decided(p, point(strconv.Itoa(int(p)), make([]float64, asked)...))
+		}
+		shown := exposition(r)
+		hidden := fmt.Sprintf("oriel_decision_streams_hidden{deployment=\"d\"} %d\n", want[1])
+		if n := strings.Count(shown, "\noriel_number"); n != want[0] || !strings.Contains(shown, hidden) {
+			t.Errorf("%d numbers: %d series, want %d, and %s", asked, n, want[0], hidden)
+		}
 	}
 }

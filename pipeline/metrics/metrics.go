@@ -32,6 +32,7 @@ type Process struct {
 	Deployment         string // a label of every metric, so that two deployments never mix
 	Version, GoVersion string
 	Coordinates        int                    // of the newest decision of each stream that are shown; 0 shows none
+	Numbers            *Numbers               // their names and intervals; nil: they have none
 	Waiting            func() map[string]bool // for each reason that a process can have for not being ready, whether it has it
 }
 
@@ -75,7 +76,7 @@ func New(r prometheus.Registerer, g dp.Guarantee, about Process) *Metrics {
 	gauge("oriel_build_info", "1; the labels name the build.", "version", "goversion").WithLabelValues(about.Version, about.GoVersion).Set(1)
 	m.owned.WithLabelValues().Set(0)
 	if about.Coordinates > 0 {
-		m.newest = newDecisions(about.Coordinates)
+		m.newest = newDecisions(about.Coordinates, about.Numbers)
 		r.MustRegister(m.newest)
 	}
 	ready(r, about.Waiting)
