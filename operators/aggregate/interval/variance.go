@@ -5,8 +5,16 @@ import "math"
 // cells parts the means that are not excluded: with more, an interval is shorter by less than a per cent.
 const cells = 16
 
-// Variance returns an interval of at least 95 % of the variance of x about its mean, in [0, 1], from count, sum
-// and square, the sum of x² − ½.
+// Variance returns an interval of 95 % of the variance of x about its mean, in [0, 1], from count, sum and square, the
+// sum of x² − ½. It is that of profile where the count is Shown and the mean's noise bends little, else wider.
+func Variance(square, sum, count Noisy) Interval {
+	if p := (point{count, sum, square}); count.Shown() && p.flat() {
+		return Set{Bounded, p.profile(-Z95), p.profile(Z95)}.Within(0, 1)
+	}
+	return variance(square, sum, count)
+}
+
+// variance returns an interval that covers at least 95 %, whatever the truth is.
 //
 // For the true mean µ, Q − 2µS + n(µ² + ½ − v) has mean zero exactly at the true variance v, and does not move
 // with µ there. With G = Q − 2µS, of variance g = s_Q² + 4µ²s_S², v is therefore µ² + ½ + a ratio G/n, and Ratio
@@ -16,7 +24,7 @@ const cells = 16
 // The union is bounded from outside: with A = n² − z²s_n² the ends of the set of µ are m ± z√h/A, m = µ² + ½ +
 // nG/A and h = A·g + s_n²·G², both convex parabolas in µ. Over a piece of the means the largest of either is at an
 // end, and the least of m is there or at its vertex nS/A.
-func Variance(square, sum, count Noisy) Interval {
+func variance(square, sum, count Noisy) Interval {
 	a := float64(count.Value*count.Value) - float64(float64(z955*z955)*float64(count.Deviation*count.Deviation))
 	if !(a > 0 && count.Value > 0) {
 		return Interval{0, 1}

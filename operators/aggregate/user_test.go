@@ -1,0 +1,68 @@
+package aggregate
+
+import (
+	"math"
+	"testing"
+
+	"oriel/mechanisms"
+	"oriel/mechanisms/dp"
+	"oriel/mechanisms/mechtest"
+	"oriel/operators"
+)
+
+// noiseOf is the standard deviation of a draw, loss units.
+func noiseOf(t *testing.T, m mechanisms.Config) float64 {
+	t.Helper()
+	p := mechtest.Plan(t, m).Part(0)
+	return p.Scale.Float64() * p.Grid.Unit()
+}
+
+// At user level the events of one user are a train, each of which moves the sums by the distance of two leaves, under either
+// adjacency: √2 of the longest for cells, and of one cell what its leaves are apart, where vectors of the same norm pay 2.
+func TestUsersPayTheDistanceOfLeaves(t *testing.T) {
+	for _, kind := range []struct {
+		lines []string
+		want  float64 // of 2L
+	}{
+		{[]string{"CELLS=a=x|y|z"}, 1 / math.Sqrt2},
+		{[]string{"CELLS=a=x|y|z", "VALUE=v=0:1", "STATISTICS=mean,variance,p50*0.5", "BINS=16", "WEIGHT_MAX=3"}, 1 / math.Sqrt2},
+		{[]string{"VALUE=v=0:1", "STATISTICS=mean*3"}, 3 / math.Sqrt(10)},
+		{[]string{"CELLS=a=x|y", "VALUE=v=0:1", "STATISTICS=mean*3"}, 3 / math.Sqrt(10)},
+	} {
+		for _, m := range []mechanisms.Config{total(2), life(16, 2)} {
+			for _, adjacency := range []dp.Adjacency{dp.Replace, dp.ZeroOut} {
+				m.Separation, m.Adjacency = 5, adjacency
+				if m.Memory > 0 {
+					m.UserWindow = 64
+				}
+				c, ours := config(t, m, kind.lines...)
+				vectors := ours
+				vectors.Leaf = mechanisms.OnePart(c.spec.hot().Size(), c.spec.hot().Part().Clip)
+				if got := noiseOf(t, ours) / noiseOf(t, vectors); math.Abs(got/kind.want-1) > 1e-3 {
+					t.Errorf("%v, memory %d, %v: %g of the noise of vectors, want %g", kind.lines, m.Memory, adjacency, got, kind.want)
+				}
+				machine, err := newMachine(c, mechtest.Open(t, ours, [32]byte{4}))
+				if err != nil {
+					t.Fatal(err)
+				}
+				g := machine.Guarantee()
+				if g.Unit != "user" || g.Separation != 5 || g.Epsilon > 1 {
+					t.Errorf("%v: guarantee %+v", kind.lines, g)
+				}
+				for _, e := range drawn(&c.spec, 4, 1) {
+					for _, d := range machine.Add(nil, operators.Record{Event: e}) {
+						if said, want := d.Extras[0].Numbers[0], noiseOf(t, ours); c.spec.weights.Count == 1 && d.Step == 1 && math.Abs(said/want-1) > 1e-6 {
+							t.Errorf("%v: a count is said to be off by %g, a draw by %g", kind.lines, said, want)
+						}
+					}
+				}
+			}
+		}
+	}
+	m := tumbling(2)
+	m.Separation = 5
+	c, m := config(t, m, "CELLS=a=x|y")
+	if _, err := mechanisms.NewPlan(m); err == nil {
+		t.Errorf("users of single steps are taken: %s", &c.spec)
+	}
+}
