@@ -75,8 +75,10 @@ func (r *Reading) Restore(state []byte, empty bool) error { return r.tally.Resto
 // Deviation tells the noise of releases: the standard deviation of a coordinate of scale 1, loss units, as a function of the step.
 // The zero value is that of sums without noise.
 type Deviation struct {
-	scale float64                   // of one draw, loss units
-	at    func(step uint64) float64 // variance, in units of the draw's
+	scale  float64                   // of one draw, loss units
+	at     func(step uint64) float64 // variance, in units of the draw's
+	end    uint64                    // the last step there is; 0: no end
+	period uint64                    // steps after which noise starts again; 0: never
 }
 
 // errNoDeviation is of mechanisms whose noise is not Gaussian of a known filter.
@@ -89,7 +91,9 @@ func (s *frame) Deviation(part int, memory uint64) (Deviation, error) {
 		return Deviation{}, errNoDeviation
 	}
 	p := s.plan.Part(part)
-	d := Deviation{scale: float64(p.Scale.Float64() * p.Grid.Unit()), at: func(uint64) float64 { return 1 }}
+	d := Deviation{
+		scale: float64(p.Scale.Float64() * p.Grid.Unit()), at: func(uint64) float64 { return 1 }, end: s.config.Horizon,
+	}
 	switch {
 	case facts.Once && memory == 0:
 	case facts.Once, s.config.Memory == 0 && memory > 0:
@@ -108,7 +112,7 @@ func (s *frame) Deviation(part int, memory uint64) (Deviation, error) {
 		if err != nil {
 			return Deviation{}, err
 		}
-		d.at = spread.At
+		d.at, d.period = spread.At, s.plan.Forget.Period()
 	}
 	return d, nil
 }

@@ -106,6 +106,11 @@ type Description struct {
 	Leaves  string   // what bounds how far an exchange moves a leaf, in words; empty: nothing more than the leaf says
 	Damping *Damping // nil: unknown, or different from release to release
 
+	Precision *Precision // nil: decisions are no numbers whose noise is known
+
+	// Mechanisms are the names of those that the operator takes; nil: all.
+	Mechanisms []string
+
 	// Draws says that decisions hold draws of the stream's own (mechanisms.Stream.Choose): other events over the same
 	// releases then make other decisions.
 	Draws bool

@@ -24,6 +24,7 @@ type planOptions struct {
 	plot     string
 	rate     float64
 	age      uint64
+	after    uint64
 	measure  bool
 	frontier bool
 	epsilons []float64
@@ -43,6 +44,8 @@ func planCommand() *cobra.Command {
 		Long: "Plan computes from the settings of learning and privacy, for the configured mechanism and all others that fit: sensitivity,\n" +
 			"noise, error beside the least that any Gaussian mechanism can have, the noise that is left in a decision, ε at every age,\n" +
 			"ε of a group, memory, and the cost of a step. It needs no brokers, topics or keys, and reads no data.\n\n" +
+			"Where decisions are numbers (ORIEL_OPERATOR=aggregate), it says in their own units what ± they have at 95 %: counts and\n" +
+			"sums, and means and variances after so many events of a cell, powers of ten and those of --after.\n\n" +
 			"With --epsilon or --window, lists separated by commas, it compares the configured mechanism at each of them instead.\n" +
 			"With --rate, the events that one stream takes a second, lengths are also times. With --plot it draws ε against age and the\n" +
 			"errors on a slide of 16:9. With --frontier it prints, instead, the certified variance of the filters of blt for windows and\n" +
@@ -59,6 +62,7 @@ func planCommand() *cobra.Command {
 	f.StringVar(&o.plot, "plot", "", "draw to a file, .svg or .png")
 	f.Float64Var(&o.rate, "rate", 0, "events a second of one stream")
 	f.Uint64Var(&o.age, "age", 0, "an age in steps, such as that of a stream, to show beside those of whole windows")
+	f.Uint64Var(&o.after, "after", 0, "`EVENTS` of a cell, to show ± of means and other ratios at beside powers of ten")
 	f.BoolVar(&o.measure, "measure", false, "measure the time of a step on this machine")
 	f.BoolVar(&o.frontier, "frontier", false, "print what the filters of blt reach")
 	f.Float64SliceVar(&o.epsilons, "epsilon", nil, "compare this `LIST` of ε in place of ORIEL_EPSILON")
@@ -120,7 +124,7 @@ func planAnswer(s settings.Settings, o planOptions) (planShown, error) {
 		return plan.NewFrontier(mechanism.Window, mechanism.Poles, s.AgeWeight)
 	}
 	in := plan.Input{
-		Configured: mechanism, Operator: operator, AgeWeight: s.AgeWeight, Rate: o.rate, Age: o.age,
+		Configured: mechanism, Operator: operator, AgeWeight: s.AgeWeight, Rate: o.rate, Age: o.age, After: o.after,
 	}
 	if o.measure {
 		in.Measure = measureFor

@@ -167,11 +167,6 @@ func (c configured) Open(plan []byte, sums *mechanisms.Stream) (operators.Machin
 	return newMachine(c, sums)
 }
 
-// Describe tells what a leaf is.
-func (c configured) Describe(mechanisms.Config) operators.Description {
-	return operators.Description{Leaves: c.spec.String()}
-}
-
 // Every publishes the decision of each step.
 func (c configured) Every() operators.Configured {
 	c.every = 1

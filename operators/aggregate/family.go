@@ -180,7 +180,7 @@ func configure(v *operators.Values) (operators.Configured, error) {
 	told.Problems = &operators.Problems{}
 	c := configured{spec: specified(&told), memory: v.Memory, increments: v.Flag("INCREMENTS"), every: v.Count("EMIT_EVERY"), lasting: v.Lasting()}
 	facts, known := mechanisms.FactsOf(v.Mechanism)
-	v.Want("MECHANISM", !known || facts.Law == mechanisms.Gaussian && !facts.Tree,
+	v.Want("MECHANISM", !known || fits(facts),
 		"%s: standard errors are known of blt and once-gaussian; take one of them", v.Mechanism)
 	c.once = facts.Once
 	for _, entry := range v.Entries("MEMORIES") {

@@ -3,6 +3,7 @@ package plan
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"oriel/mechanisms"
@@ -56,7 +57,11 @@ func (in Input) variants() []variant {
 		return []variant{{name: in.Configured.Name}}
 	}
 	var all []variant
+	takes := in.Operator.Describe(in.Configured).Mechanisms
 	for _, name := range mechanisms.Names() {
+		if takes != nil && !slices.Contains(takes, name) {
+			continue
+		}
 		all = append(all, variant{name: name})
 		if name == in.Configured.Name && in.Configured.Memory > 0 {
 			all = append(all, variant{name: name, windowed: true})

@@ -12,20 +12,37 @@ import (
 // errorPanel is the error of every mechanism of the age panel that releases prefix sums, beside the optimum. Rows are dots and no bars: the axis is
 // logarithmic, where the length of a bar would mean nothing.
 func (r *Report) errorPanel() panel {
-	p := newPanel("rms error of a coordinate of the sum, loss units", "")
+	if r.Numbers != nil {
+		return r.Numbers.panel()
+	}
 	d := &dots{optimum: float64(r.Optimum.RMSCoordinate), name: "optimum"}
 	if r.Setting.Separation > 0 {
 		d.name = "optimum for one event"
 	}
-	low, high := math.Inf(1), 0.0
 	once := r.Setting.span() == 0
 	for i := range r.Mechanisms {
 		m := &r.Mechanisms[i]
 		if !m.Configured && (factsOf(m.Name).Paper || factsOf(m.Name).Once != once) {
 			continue
 		}
-		d.rows = append(d.rows, m)
-		low, high = min(low, m.RMSCoordinate), max(high, m.RMSCoordinate)
+		x := dot{name: m.called(), bold: m.Configured, look: lookOf(m.Name), value: m.RMSCoordinate, text: digits(Number(m.RMSCoordinate))}
+		switch {
+		case factsOf(m.Name).Paper: // the optimum shown is another ε's
+			x.aside = "  at ε = " + Upper(m.Epsilon)
+		case m.OverOptimum.known():
+			x.aside = "  variance " + Upper(m.OverOptimum) + " × optimum"
+		}
+		d.rows = append(d.rows, x)
+	}
+	return d.panel("rms error of a coordinate of the sum, loss units")
+}
+
+// panel has an axis as long as the rows need.
+func (d *dots) panel(title string) panel {
+	p := newPanel(title, "")
+	low, high := math.Inf(1), 0.0
+	for _, x := range d.rows {
+		low, high = min(low, x.value), max(high, x.value)
 	}
 	if d.optimum > 0 {
 		low, high = min(low, d.optimum), max(high, d.optimum)
@@ -38,11 +55,19 @@ func (r *Report) errorPanel() panel {
 	return p
 }
 
-// dots are one row a mechanism, the configured one first.
+// dots are one row a mechanism or view, the configured ones first.
 type dots struct {
-	rows    []*Mechanism
+	rows    []dot
 	optimum float64 // NaN when there is none
 	name    string
+}
+
+// dot is a row.
+type dot struct {
+	name, aside, text string
+	bold              bool
+	look              look
+	value             float64
 }
 
 func (d *dots) Plot(c draw.Canvas, p *plot.Plot) {
@@ -59,33 +84,25 @@ func (d *dots) Plot(c draw.Canvas, p *plot.Plot) {
 	step := (top - c.Min.Y) / vg.Length(len(d.rows))
 	for i, m := range d.rows {
 		y := top - step*(vg.Length(i)+0.68)
-		l := lookOf(m.Name)
-		x := c.X(p.X.Norm(m.RMSCoordinate))
+		x := c.X(p.X.Norm(m.value))
 		c.StrokeLine2(draw.LineStyle{Color: faint, Width: 1.6}, c.Min.X, y, x, y)
-		c.DrawGlyph(draw.GlyphStyle{Color: l.color, Radius: 7, Shape: draw.CircleGlyph{}}, vg.Point{X: x, Y: y})
+		c.DrawGlyph(draw.GlyphStyle{Color: m.look.color, Radius: 7, Shape: draw.CircleGlyph{}}, vg.Point{X: x, Y: y})
 		name := writing(labelSize, ink, text.XLeft, text.YBottom)
-		if m.Configured {
+		if m.bold {
 			name = heavy(name)
 		}
-		aside := ""
-		switch {
-		case factsOf(m.Name).Paper: // the optimum shown is another ε's
-			aside = "  at ε = " + Upper(m.Epsilon)
-		case m.OverOptimum.known():
-			aside = "  variance " + Upper(m.OverOptimum) + " × optimum"
-		}
 		small := writing(smallSize, quiet, text.XLeft, text.YBottom)
-		wide := name.Width(m.called()) + small.Width(aside)
+		wide := name.Width(m.name) + small.Width(m.aside)
 		at := vg.Point{X: max(c.Min.X, min(from+6, c.Max.X-wide)), Y: y + 11}
 		if at.X < from { // over the line of the optimum
 			box := vg.Rectangle{Min: vg.Point{X: at.X - 3, Y: at.Y - 2}, Max: vg.Point{X: at.X + wide + 3, Y: at.Y + labelSize}}
 			c.SetColor(paper)
 			c.Fill(box.Path())
 		}
-		c.FillText(name, at, m.called())
-		at.X += name.Width(m.called())
-		c.FillText(small, at, aside)
-		value := heavy(writing(smallSize, l.color, text.XLeft, text.YCenter))
-		level(c, value, vg.Point{X: max(x, from) + 12, Y: y}, digits(Number(m.RMSCoordinate)))
+		c.FillText(name, at, m.name)
+		at.X += name.Width(m.name)
+		c.FillText(small, at, m.aside)
+		value := heavy(writing(smallSize, m.look.color, text.XLeft, text.YCenter))
+		level(c, value, vg.Point{X: max(x, from) + 12, Y: y}, m.text)
 	}
 }

@@ -81,6 +81,11 @@ func New(in Input) (*Report, error) {
 		}
 	}
 	r.sort()
+	if d.Precision != nil {
+		if err := r.numbers(in); err != nil {
+			return nil, err
+		}
+	}
 	r.warn(in)
 	return r, nil
 }
@@ -221,6 +226,7 @@ func (r *Report) warn(in Input) {
 	if s.UserWindow > 0 {
 		r.Warnings = append(r.Warnings, r.Mechanisms[0].machine.crowding()...)
 	}
+	r.warnOfNumbers()
 	if !r.Mechanisms[0].Epsilon.finite() {
 		r.Warnings = append(r.Warnings, fmt.Sprintf("%s proves no finite ε at δ = %g with these settings", s.Mechanism, s.Delta))
 	}

@@ -160,6 +160,7 @@ func (r *Report) footnote() []string {
 		case factsOf(m.Name).Paper:
 			const reason = "(printed constants prove another ε)"
 			why[reason] = append(why[reason], m.Name)
+		case r.Numbers != nil:
 		case factsOf(m.Name).Once != (r.Setting.span() == 0):
 			const reason = "(no prefix sums: ages only)"
 			why[reason] = append(why[reason], m.Name)
@@ -193,7 +194,11 @@ func (r *Report) subtitle() string {
 	if s.Separation > 0 {
 		parts = append(parts, fmt.Sprintf("a user's events ≥ %s apart", counted(s.Separation, "step")))
 	}
-	parts = append(parts, counted(uint64(s.Dimension), "coordinate"), fmt.Sprintf("clip %g", s.Clip))
+	if r.Numbers != nil {
+		parts = append(parts, counted(uint64(r.Numbers.Cells), "cell"))
+	} else {
+		parts = append(parts, counted(uint64(s.Dimension), "coordinate"), fmt.Sprintf("clip %g", s.Clip))
+	}
 	if s.Batch > 1 {
 		parts = append(parts, counted(s.Batch, "event")+" a step")
 	}

@@ -16,6 +16,7 @@ type Input struct {
 	Age         uint64        // steps, an age beside those of whole windows; 0 for none
 	Measure     time.Duration // for measuring steps, of all mechanisms together; 0 for no measurement
 	SealedState int           // bytes of a sealed state of the configured stream
+	After       uint64        // events of a cell, at which ratios are shown beside powers of ten; 0 for none
 
 	only bool // no mechanism but the configured one
 }
@@ -39,6 +40,7 @@ type Report struct {
 	LeftOut    []LeftOut   `json:"left_out"`
 	Advice     *Advice     `json:"advice"` // public settings for the configured mechanism; null where there is none
 	Warnings   []string    `json:"warnings"`
+	Numbers    *Numbers    `json:"numbers,omitempty"` // of an operator whose decisions are numbers of known noise
 }
 
 // Setting is what was asked for.

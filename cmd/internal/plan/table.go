@@ -19,7 +19,11 @@ func (r *Report) Print(out io.Writer) error {
 		fmt.Fprintf(&b, "\n%s\n", title)
 		_ = rows.print(&b)
 	}
-	part("Error of a release: the published sum against the true one, loss units", r.errorRows())
+	if r.Numbers != nil {
+		r.Numbers.tables(part)
+	} else {
+		part("Error of a release: the published sum against the true one, loss units", r.errorRows())
+	}
 	if len(r.Mechanisms[0].Parts) > 0 {
 		part("Parts of a record's leaf: how far one event moves each, and the error of its release, loss units", r.partRows())
 	}
@@ -104,8 +108,12 @@ func (r *Report) sensitivityLine() string {
 	if s.Separation > 0 {
 		unit = fmt.Sprintf("unit user (an exchange under both), events of one user at least %s apart", counted(s.Separation, "step"))
 	}
-	text := fmt.Sprintf("adjacency %s, %s, clip %g\none event exchanged moves the sum of a step by Δ ≤ %g: %d lattice units of 2^%d",
-		s.Adjacency, unit, s.Clip, s.Sensitivity, s.LatticeUnits, math.Ilogb(s.LatticeUnit))
+	clip := ""
+	if r.Numbers == nil {
+		clip = fmt.Sprintf(", clip %g", s.Clip)
+	}
+	text := fmt.Sprintf("adjacency %s, %s%s\none event exchanged moves the sum of a step by Δ ≤ %g: %d lattice units of 2^%d",
+		s.Adjacency, unit, clip, s.Sensitivity, s.LatticeUnits, math.Ilogb(s.LatticeUnit))
 	if parts := r.Mechanisms[0].Parts; len(parts) > 1 {
 		text = fmt.Sprintf("adjacency %s, %s, a leaf of %d parts", s.Adjacency, unit, len(parts))
 	}
@@ -261,6 +269,9 @@ func stepTime(nanoseconds Number) string {
 // notes explain what the tables cannot say.
 func (r *Report) notes() string {
 	lines := []string{"* configured. Losses and ratios are rounded up."}
+	if r.Numbers != nil {
+		lines = append(lines, r.Numbers.notes()...)
+	}
 	if r.Setting.Memory > 0 {
 		lines = append(lines, "Optimum: the least variance in the long run that any Gaussian mechanism can have which releases every decaying sum and protects each",
 			"event as much for ever. With a memory an event's loss rises for some H steps, and then never again; outside a window it goes on.")

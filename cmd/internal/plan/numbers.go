@@ -1,0 +1,220 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+
+	"oriel/mechanisms/forget"
+	"oriel/operators"
+)
+
+// z95 is the two-sided normal quantile of 95 %: Φ(z95) − Φ(−z95) = 0.95.
+const z95 = 1.959963984540054
+
+// Numbers are how exact the numbers of decisions are, with the noise of privacy as the only error: ± at 95 % of one
+// number at one step, long after the start, or at the end of a stream that ends.
+type Numbers struct {
+	Level      float64       `json:"level"` // 0.95
+	Cells      int           `json:"cells"`
+	Counted    string        `json:"counted"`          // what a count counts
+	Value      string        `json:"value,omitempty"`  // the column of all statistics but counts
+	Views      []NumberView  `json:"views"`            // of the configured mechanism first, then of the others
+	Ratios     []NumberRatio `json:"ratios,omitempty"` // of the configured mechanism
+	Increments []Window      `json:"increments,omitempty"`
+}
+
+// NumberView is one kind of sums of a mechanism.
+type NumberView struct {
+	Mechanism   string `json:"mechanism"`
+	Configured  bool   `json:"configured"`
+	Window      uint64 `json:"window_steps"`
+	View        string `json:"view"`
+	Memory      uint64 `json:"memory_steps"`
+	Events      Number `json:"events"`           // in view, those that decay by what is left of them; null: more and more
+	CellEvents  Number `json:"events_of_a_cell"` // of which there are so many for each, if all cells have as many
+	Sigma       Number `json:"deviation"`        // of a released coordinate, loss units
+	Count       Spread `json:"count"`
+	Sum         Spread `json:"sum"`               // null where no sum is asked for
+	ShownFrom   Number `json:"ratios_shown_from"` // events of a cell, from which on all of them are; null where there is no ratio
+	OverOptimum Number `json:"variance_over_optimum"`
+}
+
+// Spread is the noise of a number, in its own unit.
+type Spread struct {
+	Deviation Number `json:"deviation"`
+	Half      Number `json:"half_width"`       // ± at 95 %
+	Worst     Number `json:"worst_half_width"` // at the worst step
+}
+
+// NumberRatio is ± of a ratio at 95 % in one view, after so many events of its cell. It is null where there are never
+// so many, or where ratios over so few are not shown.
+type NumberRatio struct {
+	View      string `json:"view"`
+	Statistic string `json:"statistic"`
+	Unit      string `json:"unit,omitempty"` // where it is not that of the values, squared of a variance
+	Events    uint64 `json:"events"`
+	Middle    Number `json:"half_width"`         // where the values' mean is in the middle of their range
+	Ends      Number `json:"half_width_at_ends"` // where it is at one of the ends: the largest there is
+}
+
+// Window is the noise of a sum of increments.
+type Window struct {
+	Steps uint64 `json:"steps"`
+	Count Spread `json:"count"`
+	Sum   Spread `json:"sum"`
+}
+
+const (
+	statisticSum = "sum"
+	leastAfter   = 100       // events of a cell in the columns of ratios: powers of ten from here on
+	mostAfter    = 1_000_000 // to here
+	windowStep   = 4         // from one length of a window to the next
+)
+
+// numbers fills in the numbers of all mechanisms.
+func (r *Report) numbers(in Input) error {
+	for i := range r.Mechanisms {
+		m, configured := r.Mechanisms[i].machine, r.Mechanisms[i].Configured
+		n := in.Operator.Describe(m.config).Precision
+		if r.Numbers == nil {
+			r.Numbers = &Numbers{Level: 0.95, Cells: n.Cells, Counted: n.Events, Value: n.Value}
+		}
+		var rows []NumberView
+		for _, v := range n.Views {
+			row, err := m.view(n, v)
+			if err != nil {
+				return err
+			}
+			if row.Configured = configured; v.Memory == 0 {
+				row.OverOptimum = r.Mechanisms[i].OverOptimum
+			}
+			rows = append(rows, row)
+		}
+		r.Numbers.Views = append(r.Numbers.Views, rows...)
+		if !configured {
+			continue
+		}
+		after := afters(n, rows, in.After)
+		for _, row := range rows {
+			r.Numbers.Ratios = append(r.Numbers.Ratios, ratios(n, row, after)...)
+		}
+		if n.Increments {
+			r.Numbers.Increments = m.windows(n)
+		}
+	}
+	return nil
+}
+
+// view returns the row of a view: its noise is that of a coordinate, and what the operator says of its statistics.
+func (m *machine) view(n *operators.Precision, v operators.View) (NumberView, error) {
+	d, err := m.stream.Deviation(0, v.Memory)
+	if err != nil {
+		return NumberView{}, err
+	}
+	c := m.config
+	sigma, worst := d.Settled(), d.Worst()
+	row := NumberView{
+		Mechanism: c.Name, Window: c.Window, View: v.Name, Memory: v.Memory, Events: none, Sigma: Number(sigma),
+		Count: spread(sigma/n.Count, worst/n.Count), Sum: Spread{none, none, none}, ShownFrom: none, OverOptimum: none,
+	}
+	switch {
+	case v.Memory > 0:
+		row.Events = Number(v.Memory) * Number(c.Batch)
+		unit := m.sensitivity() / m.guarantee.Mu
+		row.OverOptimum = Number(sigma * sigma / (unit * unit) / forget.Optimum(v.Memory))
+	case m.stream.Once():
+		row.Events = Number(c.Batch)
+	case c.Horizon > 0:
+		row.Events = Number(c.Horizon) * Number(c.Batch)
+	}
+	row.CellEvents = row.Events / Number(n.Cells)
+	for _, s := range n.Statistics {
+		switch {
+		case s.Ratio:
+			if from := Number(s.Shown * sigma); !(from <= row.ShownFrom) {
+				row.ShownFrom = from // of all
+			}
+		case s.Name == statisticSum:
+			row.Sum = spread(s.Deviation(sigma, operators.Cell{}), s.Deviation(worst, operators.Cell{}))
+		}
+	}
+	return row, nil
+}
+
+func spread(settled, worst float64) Spread {
+	return Spread{Number(settled), Number(z95 * settled), Number(z95 * worst)}
+}
+
+// ratios returns those of a view, after as many events as columns have.
+func ratios(n *operators.Precision, row NumberView, after []uint64) []NumberRatio {
+	var all []NumberRatio
+	for _, s := range n.Statistics {
+		for _, events := range after {
+			if !s.Ratio {
+				break
+			}
+			ratio := NumberRatio{View: row.View, Statistic: s.Name, Unit: s.Unit, Events: events, Middle: none, Ends: none}
+			if row.has(events, s) {
+				at := func(mean float64) float64 {
+					return z95 * s.Deviation(float64(row.Sigma), operators.Cell{Events: float64(events), Mean: mean})
+				}
+				ratio.Middle, ratio.Ends = Number(at(0)), Number(max(at(-1), at(0), at(1)))
+			}
+			all = append(all, ratio)
+		}
+	}
+	return all
+}
+
+// afters are the columns of ratios: powers of ten at which a view has one, and the one asked for.
+func afters(n *operators.Precision, rows []NumberView, asked uint64) []uint64 {
+	var all []uint64
+	for x := uint64(leastAfter); x <= mostAfter; x *= 10 {
+		if slices.ContainsFunc(rows, func(v NumberView) bool {
+			return slices.ContainsFunc(n.Statistics, func(s operators.Statistic) bool { return v.has(x, s) })
+		}) {
+			all = append(all, x)
+		}
+	}
+	if asked > 0 && !slices.Contains(all, asked) {
+		all = append(all, asked)
+		slices.Sort(all)
+	}
+	return all
+}
+
+// has says whether a view has a ratio over so many events: there are so many, and enough for it to be shown.
+func (v NumberView) has(events uint64, s operators.Statistic) bool {
+	x := Number(events)
+	return s.Ratio && x > Number(s.Shown)*v.Sigma && !(x > v.Events)
+}
+
+// windows are of 1, 4, 16, … steps, to the first that is as long as four memories.
+func (m *machine) windows(n *operators.Precision) []Window {
+	var all []Window
+	for w := uint64(1); ; w *= windowStep {
+		sigma := m.stream.WindowDeviation(0, w)
+		row := Window{Steps: w, Count: spread(sigma/n.Count, sigma/n.Count), Sum: Spread{none, none, none}}
+		if s, ok := n.Statistic(statisticSum); ok {
+			x := s.Deviation(sigma, operators.Cell{})
+			row.Sum = spread(x, x)
+		}
+		if all = append(all, row); w >= windowStep*m.config.Memory {
+			return all
+		}
+	}
+}
+
+// warnOfNumbers says where noise is larger than what is counted.
+func (r *Report) warnOfNumbers() {
+	if r.Numbers == nil {
+		return
+	}
+	for _, v := range r.Numbers.Views {
+		if v.Configured && v.Count.Deviation > v.CellEvents {
+			r.Warnings = append(r.Warnings, fmt.Sprintf("%s: %d cells share %s %s, %s each if all have as many, and the noise of a "+
+				"count is %s: take fewer cells, or more events together", v.View, r.Numbers.Cells, digits(v.Events),
+				r.Numbers.Counted, digits(v.CellEvents), digits(v.Count.Deviation)))
+		}
+	}
+}

@@ -1,0 +1,170 @@
+package plan
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+)
+
+// tables print the numbers for a person.
+func (n *Numbers) tables(part func(title string, rows *grid)) {
+	part(fmt.Sprintf("± at 95 %% of one number at one step, from the noise of privacy alone; %s in %s", n.Counted,
+		counted(uint64(n.Cells), "cell")), n.viewRows())
+	for _, r := range n.ratioNames() {
+		unit := ""
+		if r.Unit != "" {
+			unit = ", " + r.Unit
+		}
+		part(fmt.Sprintf("± of the %s of %s over n %s of its cell%s: in the middle of the range … at its ends", r.Statistic, n.Value,
+			n.Counted, unit), n.ratioRows(r.Statistic))
+	}
+	if len(n.Increments) > 0 {
+		part("± of a sum of increments, the last so many steps'", n.incrementRows())
+	}
+}
+
+// ratioNames are the statistics that have ratios, in their order: the first ratio of each.
+func (n *Numbers) ratioNames() (first []NumberRatio) {
+	seen := map[string]bool{}
+	for _, r := range n.Ratios {
+		if !seen[r.Statistic] {
+			first = append(first, r)
+		}
+		seen[r.Statistic] = true
+	}
+	return first
+}
+
+// called names a view among those of all mechanisms.
+func (v NumberView) called() string {
+	if v.Configured {
+		return "* " + v.View
+	}
+	if v.Window > 0 {
+		return fmt.Sprintf("  %s, %s with W = %d", v.View, v.Mechanism, v.Window)
+	}
+	return fmt.Sprintf("  %s, %s", v.View, v.Mechanism)
+}
+
+func plusMinus(x Number) string {
+	if !x.known() {
+		return "–"
+	}
+	return "± " + digits(x)
+}
+
+func (n *Numbers) viewRows() *grid {
+	g := &grid{}
+	first, second := []string{"", "count", "at the"}, []string{"", "", "worst step"}
+	sums, shown, optimum := false, false, false
+	for _, v := range n.Views {
+		sums, shown, optimum = sums || v.Sum.Half.known(), shown || v.ShownFrom.known(), optimum || v.OverOptimum.known()
+	}
+	if sums {
+		first, second = append(first, "sum of", "at the"), append(second, n.Value, "worst step")
+	}
+	first, second = append(first, n.Counted, "for each"), append(second, "in view", "cell")
+	if shown {
+		first, second = append(first, "ratios"), append(second, "shown from")
+	}
+	if optimum {
+		first, second = append(first, "variance over"), append(second, "the optimum")
+	}
+	g.add(first...)
+	g.add(second...)
+	for _, v := range n.Views {
+		row := []string{v.called(), plusMinus(v.Count.Half), plusMinus(v.Count.Worst)}
+		if sums {
+			row = append(row, plusMinus(v.Sum.Half), plusMinus(v.Sum.Worst))
+		}
+		row = append(row, digits(v.Events), digits(v.CellEvents))
+		if shown {
+			row = append(row, Upper(v.ShownFrom))
+		}
+		if optimum {
+			row = append(row, Upper(v.OverOptimum))
+		}
+		g.add(row...)
+	}
+	return g
+}
+
+func (n *Numbers) ratioRows(statistic string) *grid {
+	g := &grid{}
+	head := []string{""}
+	rows := map[string][]string{}
+	var views []string
+	for _, r := range n.Ratios {
+		if r.Statistic != statistic {
+			continue
+		}
+		if rows[r.View] == nil {
+			views = append(views, r.View)
+			rows[r.View] = []string{"  " + r.View}
+		}
+		if len(views) == 1 {
+			head = append(head, "n = "+strconv.FormatUint(r.Events, 10))
+		}
+		text := "–"
+		if r.Middle.known() {
+			text = plusMinus(r.Middle) + " … " + digits(r.Ends)
+		}
+		rows[r.View] = append(rows[r.View], text)
+	}
+	g.add(head...)
+	for _, view := range views {
+		g.add(rows[view]...)
+	}
+	return g
+}
+
+func (n *Numbers) incrementRows() *grid {
+	g := &grid{}
+	sums := n.Increments[0].Sum.Half.known()
+	head := []string{"  steps", "count"}
+	if sums {
+		head = append(head, "sum of "+n.Value)
+	}
+	g.add(head...)
+	for _, w := range n.Increments {
+		row := []string{"  " + strconv.FormatUint(w.Steps, 10), plusMinus(w.Count.Half)}
+		if sums {
+			row = append(row, plusMinus(w.Sum.Half))
+		}
+		g.add(row...)
+	}
+	return g
+}
+
+// mostDots are as many rows as a slide has room for.
+const mostDots = 10
+
+// panel is ± of a count in every view, or the first so many.
+func (n *Numbers) panel() panel {
+	d := &dots{optimum: math.NaN()}
+	for _, v := range n.Views[:min(len(n.Views), mostDots)] {
+		x := dot{name: v.View, bold: v.Configured, look: lookOf(v.Mechanism), value: float64(v.Count.Half)}
+		x.text = plusMinus(v.Count.Half)
+		if !v.Configured {
+			x.aside = "  " + v.Mechanism
+		} else if v.OverOptimum.known() {
+			x.aside = "  variance " + Upper(v.OverOptimum) + " × optimum"
+		}
+		d.rows = append(d.rows, x)
+	}
+	return d.panel("± of a count at 95 %, " + n.Counted)
+}
+
+// notes explain what the tables of numbers cannot say.
+func (n *Numbers) notes() []string {
+	lines := []string{
+		"±: long after the start, and at the end of a stream that ends. After the rare steps where a memory's noise starts again",
+		"it is larger for a while. The noise of one number stays much the same for a memory of steps; that of two cells is",
+		"independent, and their difference has √2 times ± where both have the same.",
+	}
+	if len(n.Ratios) > 0 {
+		lines = append(lines,
+			"Ratios: – where a view never has n, and where n is below what ratios are shown from: their interval alone counts there.")
+	}
+	return lines
+}

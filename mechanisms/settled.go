@@ -1,0 +1,35 @@
+package mechanisms
+
+const (
+	// settledPeriods is after how many periods, or settledSteps steps where noise never starts again, nothing of the
+	// start is left: what a reading of the longest memory has kept of it is below 2⁻⁶².
+	settledPeriods = 1 << 16
+	settledSteps   = 1 << 62
+	// peakGrid is one over the relative distance of two ages at which Worst looks.
+	peakGrid = 64
+)
+
+// Settled returns the standard deviation long after the start: of sums that decay at the end of a period, where it is
+// the longest; of a stream that ends, at its end.
+func (d Deviation) Settled() float64 {
+	switch {
+	case d.end > 0:
+		return d.At(d.end)
+	case d.period > 0:
+		return d.At(settledPeriods * d.period)
+	}
+	return d.At(settledSteps)
+}
+
+// Worst returns the largest standard deviation that a step has, to a thousandth: of sums that decay, soon after their
+// noise started again.
+func (d Deviation) Worst() float64 {
+	worst := d.Settled()
+	if d.period == 0 {
+		return worst // it grows with the step
+	}
+	for age := uint64(1); age < d.period; age += max(1, age/peakGrid) {
+		worst = max(worst, d.At(settledPeriods*d.period+age))
+	}
+	return worst
+}

@@ -1,0 +1,100 @@
+package aggregate
+
+import (
+	"math"
+	"slices"
+
+	"oriel/mechanisms"
+	"oriel/operators"
+	"oriel/operators/aggregate/interval"
+)
+
+// fits says whether a mechanism is one whose noise is known at every step.
+func fits(f mechanisms.Facts) bool { return f.Law == mechanisms.Gaussian && !f.Tree }
+
+// Describe tells what a leaf is, and how exact numbers are under a mechanism.
+func (c configured) Describe(m mechanisms.Config) operators.Description {
+	names := slices.DeleteFunc(mechanisms.Names(), func(name string) bool {
+		facts, _ := mechanisms.FactsOf(name)
+		return !fits(facts)
+	})
+	return operators.Description{Leaves: c.spec.String(), Mechanisms: names, Precision: c.precision(m)}
+}
+
+// precision is that of the numbers of the specification.
+func (c configured) precision(m mechanisms.Config) *operators.Precision {
+	s := c.spec
+	n := &operators.Precision{
+		Cells: s.cells(), Events: "events", Value: s.value, Low: s.low, High: s.high, Count: 1 / s.countDeviation(1),
+		Increments: c.increments && m.Memory > 0,
+	}
+	if s.weightMax > 0 {
+		n.Events = "weights"
+	}
+	for k, name := range s.statistics {
+		x := operators.Statistic{Name: name, Ratio: name != count && name != sum, Deviation: s.deviationOf(k)}
+		if x.Ratio {
+			x.Shown = float64(shown * s.countDeviation(1))
+		}
+		if s.levels[k] > 0 {
+			x.Unit, x.Shown = "points of rank", float64(shown*s.spread)/s.weights.Quantile
+		}
+		n.Statistics = append(n.Statistics, x)
+	}
+	facts, _ := mechanisms.FactsOf(m.Name)
+	switch {
+	case facts.Once:
+		n.Views = []operators.View{{Name: "each step alone"}}
+	case m.Memory == 0:
+		n.Views = []operators.View{{Name: "total since the start"}}
+	case c.memory == 0:
+		n.Views = []operators.View{{Name: "memory " + decimal(float64(m.Memory)), Memory: m.Memory}}
+	default:
+		for _, memory := range c.memories {
+			n.Views = append(n.Views, operators.View{Name: "memory " + decimal(float64(memory)), Memory: memory})
+		}
+	}
+	return n
+}
+
+// deviationOf returns the standard deviation of a statistic's noise from that of a released column. With x the mean
+// of x̃ in a cell of n events and v the variance of x̃, to the first order in the noise of the columns, which is
+// independent:
+//
+//	count     σ/a
+//	sum       σ·√((middle/a)² + (half/b)²)
+//	mean      half·σ·√(1/b² + x²/a²)/n                              (interval.MeanPlan)
+//	variance  half²·σ·√(1/c² + 4x²/b² + (x²+½−v)²/a²)/n
+//	quantile  100·σ·(what the test of the bin of x divides by)/(w·n), in hundredths of the events
+//
+// v = y/n + ½ − (s/n)² has the derivatives 1/n, −2x/n and (x² + ½ − v)/n in the columns' sums y of x̃²−½, s of x̃ and
+// n itself. Between 0 and 1 − x², where variances are, the last is largest in size at v = 0, which is what is taken:
+// an upper bound.
+func (s *specification) deviationOf(k int) func(sigma float64, in operators.Cell) float64 {
+	w, half := s.weights, s.half()
+	if s.levels[k] > 0 {
+		return func(sigma float64, in operators.Cell) float64 {
+			bin := min(int((in.Mean+1)/2*float64(w.Bins)), w.Bins-1)
+			return 100 * sigma * s.limits[k][bin] / w.Quantile / in.Events
+		}
+	}
+	switch s.statistics[k] {
+	case count:
+		return func(sigma float64, _ operators.Cell) float64 { return s.countDeviation(sigma) }
+	case sum:
+		return func(sigma float64, _ operators.Cell) float64 { return s.sumDeviation(sigma) }
+	case mean:
+		return func(sigma float64, in operators.Cell) float64 {
+			p := interval.MeanPlan{Count: w.Count, Mean: w.Mean, Range: s.high - s.low, Events: in.Events, At: in.Mean}
+			return p.HalfWidth(sigma, 1)
+		}
+	}
+	return func(sigma float64, in operators.Cell) float64 {
+		x := in.Mean
+		of, sum := [3]float64{1 / w.Square, 2 * x / w.Mean, (float64(x*x) + 0.5) / w.Count}, 0.0
+		for _, y := range of {
+			sum += float64(y * y)
+		}
+		return half * half * sigma * math.Sqrt(sum) / in.Events
+	}
+}
