@@ -55,9 +55,10 @@ func (a *Subject) followed(step uint64, o Options) uint64 {
 	if o.Steps > 0 {
 		return o.Steps
 	}
-	steps := max(1, min(a.mechanism.Span(), longestAttack))
-	if a.mechanism.Horizon >= step {
-		steps = min(steps, a.mechanism.Horizon-step+1)
+	m := a.mechanism
+	steps := max(1, min(m.Span()+min(m.UserWindow, longestAttack), longestAttack)) // with a memory, after all of a user's events
+	if m.Horizon >= step {
+		steps = min(steps, m.Horizon-step+1)
 	}
 	return steps
 }

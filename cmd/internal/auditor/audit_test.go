@@ -56,9 +56,39 @@ var settingsOfAllKinds = [][]string{
 	{"ORIEL_WINDOW=horizon", "ORIEL_HORIZON=6", "ORIEL_AGE_WEIGHT=0", "ORIEL_UPDATE=llo", "ORIEL_SET=l1-ball"},
 	{"ORIEL_WINDOW=horizon", "ORIEL_HORIZON=1", "ORIEL_AGE_WEIGHT=0", "ORIEL_MECHANISM=blt"},
 	{"ORIEL_USER_ID=key", "ORIEL_USER_SEPARATION=3", "ORIEL_LOSS=linear"},
+	usersForLife,
 	{"ORIEL_BATCH=200", "ORIEL_EMIT_EVERY=5"},
 	{"ORIEL_WINDOW=1", "ORIEL_MECHANISM=tree-gaussian", "ORIEL_DIMENSION=1"},
 	{"ORIEL_OWN_CONVEXITY=true", "ORIEL_WINDOW=27"},
+}
+
+var usersForLife = []string{
+	"ORIEL_WINDOW=lifetime", "ORIEL_MECHANISM=blt", "ORIEL_MEMORY=8", "ORIEL_USER_ID=key", "ORIEL_USER_SEPARATION=3", "ORIEL_USER_WINDOW=10",
+}
+
+// Noise for one event of a user in the place of all among the window is refuted by a canary of all of them, which is
+// followed until the last is forgotten.
+func TestAuditCatchesAUserTakenForOneEvent(t *testing.T) {
+	a := subject(t, usersForLife...)
+	if got := a.followed(1, Options{}); got != 18 {
+		t.Errorf("followed for %d steps, want memory and window of users", got)
+	}
+	a.stream = func(c mechanisms.Config, p mechanisms.Plan, key [32]byte) (*mechanisms.Stream, error) {
+		one := c
+		one.UserWindow = 1
+		short, err := mechanisms.NewPlan(one)
+		if err != nil {
+			return nil, err
+		}
+		seat, err := mechanisms.NewSeat(one, short)
+		if err != nil {
+			return nil, err
+		}
+		return seat.Open(key), nil
+	}
+	if err := audited(t, a, 3000).Verdict(); !errors.Is(err, audit.ErrClaim) {
+		t.Errorf("verdict %v", err)
+	}
 }
 
 // The whole way: nothing is refuted, and everything is tried.
