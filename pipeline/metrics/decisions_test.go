@@ -128,7 +128,7 @@ func TestNumbersAreShownByName(t *testing.T) {
 
 // TestNumberSeriesAreBounded: three a number, whole streams, whatever is asked for.
 func TestNumberSeriesAreBounded(t *testing.T) {
-	for asked, want := range map[int][2]int{150: {900, 1}, metrics.MaxDecisionSeries: {999, 2}} {
+	for asked, want := range map[int][2]int{120: {720, 1}, metrics.MaxDecisionSeries: {999, 2}} {
 		many := named
 		many.Labels = make([][3]string, asked)
 		for i := range many.Labels {

@@ -1,0 +1,22 @@
+"""Private numbers as lines of text: stream, step, memory, statistic, cell, number, and its interval at 95 %.
+
+    oriel tail --topic delays.descriptor --raw --follow=false > names.json
+    oriel tail --topic delays.decisions --raw --from-beginning | python3 numbers.py names.json
+    kcat -b localhost:9092 -C -t delays.decisions -q -X isolation.level=read_committed | python3 numbers.py names.json
+"""
+import json
+import sys
+
+names = json.loads(open(sys.argv[1]).read().splitlines()[-1])  # the newest descriptor
+for line in sys.stdin:
+    d, numbers = json.loads(line), iter(json.loads(line)["decision"])
+    for v, view in enumerate(names["views"]):
+        for statistic in names["statistics"]:
+            for c, cell in enumerate(names["cells"]):
+                x, ends = next(numbers), statistic.replace(".", "_")
+                if statistic in ("count", "sum"):
+                    half = 1.96 * d[statistic + "_deviation"][v]
+                    low, high = x - half, x + half
+                else:
+                    low, high = (d[ends + end][v * len(names["cells"]) + c] for end in ("_low", "_high"))
+                print(d["stream"], d["step"], view.get("memory", "-"), statistic, cell, x, low, high, sep="\t")

@@ -1,0 +1,263 @@
+//go:build promtool
+
+package deploy
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+// published is what the tests read of a decision themselves.
+type published struct {
+	Stream     string
+	Step       int
+	Decision   []float64
+	Increments []float64
+	CountNoise []float64 `json:"count_deviation"`
+	SumNoise   []float64 `json:"sum_deviation"`
+	MeanLow    []float64 `json:"mean_low"`
+	WindowSD   []float64 `json:"window_deviation"`
+}
+
+// numbers is a service of numbers over flights in two partitions, whose decisions are all there.
+type numbers struct {
+	t         *testing.T
+	names     string // a file
+	lines     []byte
+	decisions []published
+	values    [2][2][]float64 // by partition and cell, all clamped values in their order; steps are single events
+	cells     [2][]int        // by partition, the cell of each step
+}
+
+const (
+	flightsEach = 400 // in a partition
+	memory      = 64
+)
+
+// serveNumbers runs the service with real processes on an embedded broker.
+func serveNumbers(t *testing.T) *numbers {
+	t.Helper()
+	o := &outage{t: t, dir: t.TempDir(), port: freePort(t)}
+	o.oriel = filepath.Join(o.dir, "oriel")
+	if out, err := exec.Command("go", "build", "-o", o.oriel, "../cmd/oriel").CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	o.open()
+	t.Cleanup(func() { o.broker.Close() })
+	key, state := filepath.Join(o.dir, "key"), filepath.Join(o.dir, "state")
+	if err := os.Mkdir(state, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	environ := []string{
+		"ORIEL_BROKERS=127.0.0.1:" + strconv.Itoa(o.port), "ORIEL_ALLOW_SINGLE_REPLICA=true", "ORIEL_NAME=delays",
+		"ORIEL_INPUT_TOPIC=arrivals", "ORIEL_START=earliest", "ORIEL_STATE_DIR=" + state, "ORIEL_MASTER_KEY_FILE=" + key,
+		"ORIEL_HTTP_ADDR=127.0.0.1:0", "ORIEL_OPERATOR=aggregate", "ORIEL_CELLS=carrier=UA|AA", "ORIEL_VALUE=delay=-60:180",
+		"ORIEL_STATISTICS=count,sum,mean", "ORIEL_MECHANISM=blt", "ORIEL_WINDOW=lifetime", fmt.Sprintf("ORIEL_MEMORY=%d", memory),
+		"ORIEL_MEMORIES=64,1000000", "ORIEL_INCREMENTS=true", "ORIEL_EPSILON=8", "ORIEL_DELTA=1e-6",
+	}
+	n := &numbers{t: t}
+	o.run(environ, "key", "--out", key)
+	o.run(environ, "topics", "--input-partitions", "2")
+	for p := range 2 {
+		table := []byte("carrier,delay\n")
+		for i := range flightsEach {
+			cell, delay := (i+i/7+p)%2, i*i%300-80-20*p
+			n.values[p][cell] = append(n.values[p][cell], max(-60, min(180, float64(delay))))
+			n.cells[p] = append(n.cells[p], cell)
+			table = fmt.Appendf(table, "%s,%d\n", []string{"UA", "AA"}[cell], delay)
+		}
+		file := filepath.Join(o.dir, fmt.Sprintf("flights-%d.csv", p))
+		if err := os.WriteFile(file, table, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		o.run(environ, "produce", "--topic", "arrivals", "--partition", strconv.Itoa(p), "--csv", file,
+			"--member", "carrier=carrier", "--member", "delay=delay")
+	}
+	o.start(environ)
+	tail := func(topic string) []byte {
+		cmd := exec.Command(o.oriel, "tail", "--topic", topic, "--raw", "--follow=false")
+		cmd.Env = environ
+		out, err := cmd.Output()
+		if err != nil {
+			t.Fatalf("tail %s: %v", topic, err)
+		}
+		return out
+	}
+	for began := time.Now(); bytes.Count(n.lines, []byte("\n")) < 2*flightsEach; n.lines = tail("delays.decisions") {
+		if time.Since(began) > time.Minute {
+			t.Fatalf("%d decisions after a minute", bytes.Count(n.lines, []byte("\n")))
+		}
+	}
+	for line := range bytes.Lines(n.lines) {
+		var d published
+		if err := json.Unmarshal(line, &d); err != nil {
+			t.Fatal(err)
+		}
+		n.decisions = append(n.decisions, d)
+	}
+	n.names = filepath.Join(o.dir, "names.json")
+	if err := os.WriteFile(n.names, tail("delays.descriptor"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// python runs an example over the decisions, and returns its rows.
+func (n *numbers) python(script string, args ...string) [][]string {
+	n.t.Helper()
+	cmd := exec.Command("python3", append([]string{filepath.Join("examples", script), n.names}, args...)...)
+	cmd.Stdin = bytes.NewReader(n.lines)
+	var said bytes.Buffer
+	cmd.Stderr = &said
+	out, err := cmd.Output()
+	if err != nil {
+		n.t.Fatalf("%s: %v: %s", script, err, said.String())
+	}
+	var rows [][]string
+	for line := range strings.Lines(string(out)) {
+		rows = append(rows, strings.Split(strings.TrimSuffix(line, "\n"), "\t"))
+	}
+	return rows
+}
+
+func (n *numbers) equal(what, text string, want float64) {
+	n.t.Helper()
+	if got, err := strconv.ParseFloat(text, 64); err != nil || math.Abs(got-want) > 1e-9*max(1, math.Abs(want)) {
+		n.t.Errorf("%s: %s, want %g", what, text, want)
+	}
+}
+
+// last is the newest decision of a stream.
+func (n *numbers) last(stream string) (d published) {
+	for _, x := range n.decisions {
+		if x.Stream == stream {
+			d = x
+		}
+	}
+	return d
+}
+
+// TestExamplesOfNumbers runs the examples over decisions of a real service, against sums that are made here.
+func TestExamplesOfNumbers(t *testing.T) {
+	n := serveNumbers(t)
+	t.Run("numbers.py", n.shows)
+	t.Run("windows.py", n.sums)
+	t.Run("totals.py", n.adds)
+}
+
+// shows: every number of every decision, in its interval. The code is of 20 lines at most.
+func (n *numbers) shows(t *testing.T) {
+	code := read(t, "examples/numbers.py")
+	code = code[strings.LastIndex(code, `"""`)+4:]
+	if lines := strings.Count(code, "\n"); lines > 20 {
+		t.Errorf("%d lines", lines)
+	}
+	rows := n.python("numbers.py")
+	if len(rows) != 2*flightsEach*12 {
+		t.Fatalf("%d rows", len(rows))
+	}
+	for i, d := range n.decisions {
+		for k, x := range d.Decision { // view, then statistic, then cell
+			row := rows[12*i+k]
+			what := strings.Join(row, " ")
+			statistic, cell, view := []string{"count", "sum", "mean"}[k/2%3], []string{"carrier=UA", "carrier=AA"}[k%2], k/6
+			if want := []string{d.Stream, strconv.Itoa(d.Step), []string{"64", "1000000"}[view], statistic, cell}; !slices.Equal(row[:5], want) {
+				t.Fatalf("%s, want %s", what, want)
+			}
+			n.equal(what, row[5], x)
+			switch statistic {
+			case "count":
+				n.equal(what, row[6], x-1.96*d.CountNoise[view])
+			case "sum":
+				n.equal(what, row[6], x-1.96*d.SumNoise[view])
+			case "mean":
+				n.equal(what, row[6], d.MeanLow[view*2+k%2])
+			}
+		}
+	}
+}
+
+// sums: windows of the last steps have what was released in them, the noise that the table says, and the truth within
+// seven standard deviations of it, which a normal deviate leaves once in 10¹¹.
+func (n *numbers) sums(t *testing.T) {
+	for steps, noise := range map[int]func(table []float64) float64{
+		1:   func(table []float64) float64 { return table[0] },
+		256: func(table []float64) float64 { return table[8] },
+		96:  func(table []float64) float64 { return table[6] * math.Pow(table[7]/table[6], math.Log2(1.5)) },
+	} {
+		rows := n.python("windows.py", strconv.Itoa(steps))
+		if len(rows) != 4 {
+			t.Fatalf("%d steps: %d rows", steps, len(rows))
+		}
+		for i, row := range rows {
+			p, cell := i/2, i%2
+			count, total := 0.0, 0.0
+			for _, d := range n.decisions {
+				if d.Stream == row[0] && d.Step > flightsEach-steps {
+					count, total = count+d.Increments[cell], total+d.Increments[2+cell]
+				}
+			}
+			sd := noise(n.last(row[0]).WindowSD)
+			what := fmt.Sprintf("%d steps: %s", steps, strings.Join(row, " "))
+			n.equal(what, row[2], count)
+			n.equal(what, row[3], sd)
+			n.equal(what, row[4], 60*count+120*total)
+			n.equal(what, row[5], sd*math.Hypot(60, 120))
+			wantCount, wantTotal := n.truth(p, cell, steps)
+			if math.Abs(count-wantCount) > 7*sd || math.Abs(60*count+120*total-wantTotal) > 7*sd*math.Hypot(60, 120) {
+				t.Errorf("%s: the truth is %g and %g", what, wantCount, wantTotal)
+			}
+		}
+	}
+}
+
+// truth is the number and the sum of a cell's events among the last steps of a partition.
+func (n *numbers) truth(p, cell, steps int) (count, total float64) {
+	seen := 0
+	for step, c := range n.cells[p] {
+		if c != cell {
+			continue
+		}
+		if step >= flightsEach-steps {
+			count, total = count+1, total+n.values[p][cell][seen]
+		}
+		seen++
+	}
+	return count, total
+}
+
+// adds: both values and variances, of the newest decision of each stream.
+func (n *numbers) adds(t *testing.T) {
+	rows := n.python("totals.py")
+	a, b := n.last("0"), n.last("1")
+	checked := 0
+	for _, row := range rows {
+		what := strings.Join(row, " ")
+		view, cell := slices.Index([]string{"64", "1000000"}, row[1]), slices.Index([]string{"carrier=UA", "carrier=AA"}, row[2])
+		count, total := a.Decision[view*6+cell]+b.Decision[view*6+cell], a.Decision[view*6+2+cell]+b.Decision[view*6+2+cell]
+		switch row[0] {
+		case "count":
+			n.equal(what, row[3], count)
+			n.equal(what, row[4], math.Hypot(a.CountNoise[view], b.CountNoise[view]))
+		case "sum":
+			n.equal(what, row[3], total)
+			n.equal(what, row[4], math.Hypot(a.SumNoise[view], b.SumNoise[view]))
+		case "mean":
+			n.equal(what, row[3], total/count)
+		}
+		checked++
+	}
+	if checked < 8 {
+		t.Errorf("%d rows", checked)
+	}
+}
