@@ -15,32 +15,43 @@ type world struct {
 	buffers [MaxPoles]lattice.Int128
 }
 
-// law enumerates every history n_1 … n_T of a stream, with |n_t| ≤ reach, beside the noise n' that gives the same releases in its neighbour,
-// whose leaves at some steps, counted from 1, are delta away. By the chain rule P(y) is the product of the cells of n,
-// P'(y) of those of n'. Increments stand for releases: the two determine each other. A reset follows step reset; 0 is
-// none.
+// law enumerates every history n_1 … n_T of a stream, with |n_t| ≤ reach, beside the noise n' that gives the same
+// releases in its neighbour, whose leaves are moved: in step t, from 0, as releases before it say. By the chain rule
+// P(y) is the product of the cells of n, P'(y) of those of n'. Increments stand for releases: the two determine each
+// other. A reset follows step reset, from 1; 0 is none.
 type law struct {
 	filter       Filter
 	cell         func(n int64) float64 // P(round(s·Z) = n)
-	reach, delta int64
-	places       []int
+	reach        int64
+	moved        func(step int, u []int64) int64
 	steps, reset int
 	leaf         func(p, q, squares float64)
 }
 
-func (l law) walk(x, y world, step int, p, q, squares float64) {
+// fixed moves leaves of some steps, counted from 1, by delta, whatever was released.
+func fixed(delta int64, places ...int) func(int, []int64) int64 {
+	return func(step int, _ []int64) int64 {
+		if slices.Contains(places, step+1) {
+			return delta
+		}
+		return 0
+	}
+}
+
+// all walks every history.
+func (l law) all() { l.walk(world{}, world{}, make([]int64, l.steps), 0, 1, 1, 0) }
+
+func (l law) walk(x, y world, releases []int64, step int, p, q, squares float64) {
 	if step == l.steps {
 		l.leaf(p, q, squares)
 		return
 	}
-	moved := int64(0)
-	if slices.Contains(l.places, step+1) {
-		moved = l.delta
-	}
+	moved := l.moved(step, releases[:step])
 	for n := -l.reach; n <= l.reach; n++ {
 		a, b := x, y
 		// The carry does not see n: it is the same for every n of this loop.
 		u := int64(l.filter.carry(&a.buffers, n).Lo) + n
+		releases[step] = u
 		peek := b.buffers
 		other := u - moved - int64(l.filter.carry(&peek, 0).Lo)
 		l.filter.carry(&b.buffers, other)
@@ -48,7 +59,7 @@ func (l law) walk(x, y world, step int, p, q, squares float64) {
 			a, b = world{}, world{}
 		}
 		off := float64(n - other)
-		l.walk(a, b, step+1, p*l.cell(n), q*l.cell(other), squares+off*off)
+		l.walk(a, b, releases, step+1, p*l.cell(n), q*l.cell(other), squares+off*off)
 	}
 }
 
@@ -72,10 +83,10 @@ func TestExactLawIsWithinTheClaim(t *testing.T) {
 		} {
 			var found sumtest.Histories
 			l := law{
-				filter: f, cell: sumtest.NormalCell(c.s), reach: int64(math.Ceil(5.5 * c.s)), delta: c.delta, places: []int{c.i}, steps: c.steps, reset: c.reset,
+				filter: f, cell: sumtest.NormalCell(c.s), reach: int64(math.Ceil(5.5 * c.s)), moved: fixed(c.delta, c.i), steps: c.steps, reset: c.reset,
 				leaf: func(p, q, squares float64) { found.Add(p, q, squares/(c.s*c.s)) },
 			}
-			l.walk(world{}, world{}, 0, 1, 1, 0)
+			l.all()
 			last := c.steps
 			if c.reset > 0 {
 				last = c.reset
@@ -93,10 +104,10 @@ func TestExactLawSeesWhatIsLeftOut(t *testing.T) {
 	for _, s := range []float64{0.7, 1, 1.5} {
 		worst := 0.0
 		l := law{
-			filter: f, cell: sumtest.NormalCell(s), reach: int64(math.Ceil(5.5 * s)), delta: 1, places: []int{1}, steps: 4,
+			filter: f, cell: sumtest.NormalCell(s), reach: int64(math.Ceil(5.5 * s)), moved: fixed(1, 1), steps: 4,
 			leaf: func(_, _, squares float64) { worst = max(worst, squares) },
 		}
-		l.walk(world{}, world{}, 0, 1, 1, 0)
+		l.all()
 		without, c := 0.0, 1.0 // Σ c_j² with c = 1/e of one pole: c_j = R·(q + R)^{j−1}
 		rate, residue := float64(f.Poles[0]+f.Residues[0])/unit, float64(f.Residues[0])/unit
 		for j := range 4 {

@@ -1,6 +1,7 @@
 package forget
 
 import (
+	"fmt"
 	"math"
 	"testing"
 
@@ -31,14 +32,14 @@ func TestExactLawOfAUserIsWithinTheClaim(t *testing.T) {
 			var found sumtest.Histories
 			worst := 0.0
 			l := law{
-				filter: f, cell: sumtest.NormalCell(c.s), reach: int64(math.Ceil(5.5 * c.s)), delta: c.delta,
-				places: c.places, steps: c.steps, reset: c.reset,
+				filter: f, cell: sumtest.NormalCell(c.s), reach: int64(math.Ceil(5.5 * c.s)),
+				moved: fixed(c.delta, c.places...), steps: c.steps, reset: c.reset,
 				leaf: func(p, q, squares float64) {
 					found.Add(p, q, squares/(c.s*c.s))
 					worst = max(worst, math.Sqrt(squares)/c.s)
 				},
 			}
-			l.walk(world{}, world{}, 0, 1, 1, 0)
+			l.all()
 			first, last := c.places[0], c.places[len(c.places)-1]
 			claim := Loss{
 				Filter: f, Square: lattice.Int128{Lo: uint64(c.delta * c.delta)}, N: 1, Scale: noise.ScaleUp(c.s),
@@ -54,5 +55,46 @@ func TestExactLawOfAUserIsWithinTheClaim(t *testing.T) {
 	}
 	if short == 0 {
 		t.Error("a claim that accounts one event is never exceeded: the test tests nothing")
+	}
+}
+
+// PROOF.md, Theorem 4 with adaptive participation, exactly, on the shipped carry, across a reset too: the steps in
+// which a user comes depend on releases, and so does the sign of what the user's event changes.
+func TestExactLawOfAnAdaptiveUserIsWithinTheClaim(t *testing.T) {
+	const separation = 2
+	for rule, comes := range sumtest.Comings[int64]() {
+		red := 0
+		for _, f := range written(t) {
+			for _, c := range []struct {
+				s            float64
+				delta        int64
+				steps, reset int
+			}{{0.7, 1, 4, 0}, {1, 1, 4, 0}, {1, 2, 4, 2}, {4, 4, 3, 0}} {
+				var found sumtest.Histories
+				law{
+					filter: f, cell: sumtest.NormalCell(c.s), reach: int64(math.Ceil(5.5 * c.s)), steps: c.steps, reset: c.reset,
+					moved: func(step int, u []int64) int64 {
+						switch {
+						case !comes(step, u):
+							return 0
+						case step > 0 && u[step-1]%2 != 0:
+							return -c.delta
+						}
+						return c.delta
+					},
+					leaf: func(p, q, squares float64) { found.Add(p, q, squares/(c.s*c.s)) },
+				}.all()
+				claim := Loss{
+					Filter: f, Square: lattice.Int128{Lo: uint64(c.delta * c.delta)}, N: 1, Scale: noise.ScaleUp(c.s),
+					Separation: separation, Window: uint64(c.steps),
+				}
+				if found.AreWithin(t, fmt.Sprintf("%s: s=%g Δ=%d", rule, c.s, c.delta), claim.Mu(uint64(c.steps))) {
+					red++
+				}
+			}
+		}
+		if red == 0 {
+			t.Errorf("%s: the mean of squares over histories is never too small a claim: the test tests nothing", rule)
+		}
 	}
 }
