@@ -29,6 +29,8 @@ type planOptions struct {
 	frontier bool
 	epsilons []float64
 	windows  []uint64
+	wanted   wantOptions
+	solution *plan.Solution // of what is wanted; nil: nothing is
 }
 
 // measureFor bounds what --measure takes, all mechanisms together.
@@ -38,6 +40,7 @@ func planCommand() *cobra.Command {
 	var o planOptions
 	cmd := &cobra.Command{
 		Use: "plan [--rate EVENTS_PER_SECOND] [--age STEPS] [--json] [--plot FILE.svg|FILE.png]\n" +
+			"  oriel plan --want-count|--want-sum|--want-mean|--want-variance ± [--after EVENTS] [--solve epsilon|memory|batch]\n" +
 			"  oriel plan --epsilon LIST --window LIST [--rate EVENTS_PER_SECOND] [--json] [--plot FILE.svg|FILE.png]\n" +
 			"  oriel plan --frontier [--json] [--plot FILE.svg|FILE.png]",
 		Short: "See what settings cost and prove, before any event is read",
@@ -45,7 +48,10 @@ func planCommand() *cobra.Command {
 			"noise, error beside the least that any Gaussian mechanism can have, the noise that is left in a decision, ε at every age,\n" +
 			"ε of a group, memory, and the cost of a step. It needs no brokers, topics or keys, and reads no data.\n\n" +
 			"Where decisions are numbers (ORIEL_OPERATOR=aggregate), it says in their own units what ± they have at 95 %: counts and\n" +
-			"sums, and means and variances after so many events of a cell, powers of ten and those of --after.\n\n" +
+			"sums, and means and variances after so many events of a cell, powers of ten and those of --after. From a ± that is wanted\n" +
+			"(--want-count 50; --want-mean 2 --after 3000) it finds the least ε, the longest memory or the least batch that gives it, as\n" +
+			"--solve says, and the plan is that of the solution. A batch is found for the events that memory and batch have together, or\n" +
+			"those of --over; of tumbling windows, for a mean over each cell's even share. All else stays as it is configured.\n\n" +
 			"With --epsilon or --window, lists separated by commas, it compares the configured mechanism at each of them instead.\n" +
 			"With --rate, the events that one stream takes a second, lengths are also times. With --plot it draws ε against age and the\n" +
 			"errors on a slide of 16:9. With --frontier it prints, instead, the certified variance of the filters of blt for windows and\n" +
@@ -75,6 +81,7 @@ func planCommand() *cobra.Command {
 	for _, name := range []string{"rate", "age", "measure", "epsilon", "window"} {
 		cmd.MarkFlagsMutuallyExclusive("frontier", name)
 	}
+	o.wanted.flags(cmd)
 	return cmd
 }
 
@@ -86,6 +93,17 @@ func runPlan(out io.Writer, environ []string, o planOptions) error {
 		if err := plan.CheckFile(o.plot); err != nil {
 			return wrongUse("--plot: %w", err)
 		}
+	}
+	want, wanted, err := o.wanted.want(o.after)
+	if err != nil {
+		return err
+	}
+	if wanted {
+		var solution plan.Solution
+		if environ, solution, err = o.wanted.solved(environ, want); err != nil {
+			return err
+		}
+		o.solution = &solution
 	}
 	s, err := settings.Load(environ, settings.Events, settings.Operator)
 	if err != nil {
@@ -124,7 +142,7 @@ func planAnswer(s settings.Settings, o planOptions) (planShown, error) {
 		return plan.NewFrontier(mechanism.Window, mechanism.Poles, s.AgeWeight)
 	}
 	in := plan.Input{
-		Configured: mechanism, Operator: operator, AgeWeight: s.AgeWeight, Rate: o.rate, Age: o.age, After: o.after,
+		Configured: mechanism, Operator: operator, AgeWeight: s.AgeWeight, Rate: o.rate, Age: o.age, After: o.after, Solved: o.solution,
 	}
 	if o.measure {
 		in.Measure = measureFor

@@ -20,7 +20,7 @@ var groups = []uint64{2, 5, 10}
 // New computes a report. It fails when no plan fits the configured mechanism.
 func New(in Input) (*Report, error) {
 	c := in.Configured
-	r := &Report{Setting: Setting{
+	r := &Report{Solved: in.Solved, Setting: Setting{
 		Mechanism: c.Name, Window: c.Window, Batch: c.Batch, Dimension: c.Dimension(),
 		Epsilon: c.Budget.Epsilon, Delta: c.Budget.Delta, Adjacency: c.Adjacency.String(), Clip: c.Clip(),
 		SealedStateBytes: in.SealedState, Separation: c.Separation, UserWindow: c.UserWindow, Horizon: c.Horizon, Memory: c.Memory,

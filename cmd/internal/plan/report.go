@@ -16,6 +16,7 @@ type Input struct {
 	Age         uint64        // steps, an age beside those of whole windows; 0 for none
 	Measure     time.Duration // for measuring steps, of all mechanisms together; 0 for no measurement
 	SealedState int           // bytes of a sealed state of the configured stream
+	Solved      *Solution     // shown with the report, which is of its value
 	After       uint64        // events of a cell, at which ratios are shown beside powers of ten; 0 for none
 
 	only bool // no mechanism but the configured one
@@ -41,6 +42,7 @@ type Report struct {
 	Advice     *Advice     `json:"advice"` // public settings for the configured mechanism; null where there is none
 	Warnings   []string    `json:"warnings"`
 	Numbers    *Numbers    `json:"numbers,omitempty"` // of an operator whose decisions are numbers of known noise
+	Solved     *Solution   `json:"solved,omitempty"`  // the setting that was solved for; the rest is at this solution
 }
 
 // Setting is what was asked for.

@@ -12,6 +12,9 @@ import (
 func (r *Report) Print(out io.Writer) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n%s\n", r.headline(), r.sensitivityLine())
+	if r.Solved != nil {
+		b.WriteString(r.Solved.lines())
+	}
 	for _, w := range r.Warnings {
 		fmt.Fprintf(&b, "warning: %s\n", w)
 	}

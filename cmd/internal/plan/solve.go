@@ -1,0 +1,137 @@
+package plan
+
+import (
+	"fmt"
+	"math"
+	"sort"
+	"strconv"
+	"strings"
+)
+
+// Knob is a setting that is solved for: its values in ascending order, by number.
+type Knob struct {
+	Setting string // its variable
+	Values  int
+	Text    func(i int) string               // a value, as the variable takes it
+	Input   func(text string) (Input, error) // what a plan with the value is about, or why settings refuse it
+	Greater bool                             // a greater value gives a smaller error: the least is wanted that does, else the greatest
+}
+
+// Solution is a value at which a want holds.
+type Solution struct {
+	Setting   string  `json:"setting"`
+	Value     string  `json:"value"`
+	Statistic string  `json:"statistic"`
+	After     uint64  `json:"events,omitempty"` // of its cell, where they were asked for
+	Wanted    float64 `json:"wanted_half_width"`
+	Half      float64 `json:"half_width"`
+	Beside    string  `json:"beside"`   // what the value before it, or behind it, gives; empty where there is none
+	AlsoSet   string  `json:"also_set"` // other settings that go with it, NAME=value, with spaces between; may be empty
+}
+
+// tried is what a value gives.
+type tried struct {
+	reached Reached
+	err     error // settings refuse it
+}
+
+func (t tried) within(half float64) bool { return t.err == nil && t.reached.Half <= half }
+
+// says is the error in words, or why there is none.
+func (t tried) says() string {
+	switch {
+	case t.err != nil:
+		return "is refused: " + t.err.Error()
+	case math.IsInf(t.reached.Half, 1):
+		return "gives none: " + t.reached.Why
+	}
+	return "gives ± " + Upper(t.reached.Half)
+}
+
+// Solve finds the value of a setting at which the want holds, and the one beside it does not. Every value that it
+// looks at is planned as `oriel run` would plan it, so what is found holds when it is put back. It relies on errors
+// that move one way with the setting; where they do not quite (a filter of other poles), there may be another such
+// value.
+func Solve(w Want, k Knob) (Solution, error) {
+	seen := map[int]tried{}
+	var broken error // the want itself is wrong, at every value
+	try := func(i int) tried {
+		if t, ok := seen[i]; ok || broken != nil {
+			return t
+		}
+		var t tried
+		in, err := k.Input(k.Text(i))
+		if t.err = err; err == nil {
+			if t.reached, err = w.Error(in); err != nil {
+				if in.fits() {
+					broken = err
+				}
+				t.err = err
+			}
+		}
+		seen[i] = t
+		return t
+	}
+	at, beside := sort.Search(k.Values, func(i int) bool { return try(i).within(w.Half) == k.Greater }), 0
+	if k.Greater {
+		beside = at - 1
+	} else {
+		at, beside = at-1, at
+	}
+	if broken != nil {
+		return Solution{}, broken
+	}
+	if at < 0 || at >= k.Values {
+		end := k.Values - 1
+		if !k.Greater {
+			end = 0
+		}
+		if err := try(end).err; err != nil {
+			return Solution{}, err
+		}
+		return Solution{}, fmt.Errorf("no %s gives ± %g of a %s: at the end of its range, %s=%s %s", k.Setting, w.Half, w.Statistic,
+			k.Setting, k.Text(end), try(end).says())
+	}
+	s := Solution{
+		Setting: k.Setting, Value: k.Text(at), Statistic: w.Statistic, After: w.After, Wanted: w.Half, Half: try(at).reached.Half,
+	}
+	if beside >= 0 && beside < k.Values {
+		s.Beside = fmt.Sprintf("%s=%s %s", k.Setting, k.Text(beside), try(beside).says())
+	}
+	return s, nil
+}
+
+// fits reports whether a plan fits: what is wrong then is the want.
+func (in Input) fits() bool {
+	_, err := open(in.Configured)
+	return err == nil
+}
+
+// lines are the solution for a person.
+func (s *Solution) lines() string {
+	what := "a " + s.Statistic
+	if s.After > 0 {
+		what += " over " + strconv.FormatUint(s.After, 10) + " events of its cell"
+	}
+	text := fmt.Sprintf("solved: %s=%s", s.Setting, s.Value)
+	if s.AlsoSet != "" {
+		text += " " + s.AlsoSet
+	}
+	text += fmt.Sprintf(" gives ± %s of %s, where ± %g is wanted", digits(Number(s.Half)), what, s.Wanted)
+	if s.Beside != "" {
+		text += "\n" + strings.Repeat(" ", len("solved: ")) + s.Beside
+	}
+	return text + "\n"
+}
+
+// Epsilons are ε of four digits, from 10⁻⁴ to below 10³, in ascending order: how many, and each as text.
+func Epsilons() (values int, text func(i int) string) {
+	const decades, each = 7, 9000
+	return decades * each, func(i int) string {
+		x, err := strconv.ParseFloat(fmt.Sprintf("%de%d", each/9+i%each, i/each-7), 64)
+		if err != nil {
+			panic("BUG: plan: an epsilon that does not read back")
+		}
+		return strconv.FormatFloat(x, 'g', -1, 64)
+	}
+}

@@ -1,0 +1,172 @@
+package plan
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"testing"
+
+	deployment "oriel/cmd/internal/settings"
+)
+
+// knobOf turns a setting among those of counting.
+func knobOf(name string, greater bool, values int, text func(int) string, changes ...string) Knob {
+	return Knob{Setting: name, Greater: greater, Values: values, Text: text, Input: func(text string) (Input, error) {
+		s, err := deployment.Load(counting(append(changes, name+"="+text)...), deployment.Events, deployment.Operator)
+		if err != nil {
+			return Input{}, err
+		}
+		mechanism, operator, err := s.Parts()
+		return Input{Configured: mechanism, Operator: operator, AgeWeight: s.AgeWeight}, err
+	}}
+}
+
+func whole(i int) string { return strconv.Itoa(i + 2) }
+
+// What is solved for, put back, has the wanted error in the noise of a real stream: the root mean square of 24 576
+// numbers is within 3 % of it, which is 6.6 standard errors. The value beside it does not reach it.
+func TestSolvedSettingsGiveTheWantedError(t *testing.T) {
+	epsilons, epsilon := Epsilons()
+	cells := []string{"ORIEL_CELLS=place=0:2048:2048", "ORIEL_STATISTICS=count", "ORIEL_VALUE="}
+	with := func(changes ...string) []string { return append(cells[:len(cells):len(cells)], changes...) }
+	for name, x := range map[string]struct {
+		half         float64
+		knob         Knob
+		changes      []string
+		first, every int
+	}{
+		"epsilon of a memory":  {20, knobOf("ORIEL_EPSILON", true, epsilons, epsilon, with("ORIEL_MEMORY=16")...), with("ORIEL_MEMORY=16"), 160, 80},
+		"epsilon of a window":  {5, knobOf("ORIEL_EPSILON", true, epsilons, epsilon, with(tumbling...)...), with(tumbling...), 1, 1},
+		"epsilon of the total": {30, knobOf("ORIEL_EPSILON", true, epsilons, epsilon, with(total...)...), with(total...), 640, 300},
+		"memory":               {28, knobOf("ORIEL_MEMORY", false, 1000, whole, cells...), cells, 250, 120},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, err := Solve(Want{Statistic: "count", Half: x.half, Near: math.NaN()}, x.knob)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !(s.Half <= x.half && s.Half > 0.97*x.half) || s.Beside == "" {
+				t.Errorf("%+v", s)
+			}
+			in := countingInput(t, append(x.changes, s.Setting+"="+s.Value)...)
+			if _, ratio := spreadOf(t, in, Spread{Deviation: Number(x.half / 1.959964)}, x.first, x.every, 12); math.Abs(ratio-1) > 0.03 {
+				t.Errorf("%s=%s: the noise is %.4f of what was wanted", s.Setting, s.Value, ratio)
+			}
+		})
+	}
+}
+
+// Solved for one value after the other, in a range where that can be done, the same is found.
+func TestSolveFindsTheEdge(t *testing.T) {
+	f := func(w Want, k Knob) {
+		t.Helper()
+		w.Near = math.NaN()
+		got, failed := Solve(w, k)
+		want := ""
+		for i := range k.Values {
+			in, err := k.Input(k.Text(i))
+			if err != nil {
+				t.Fatal(err)
+			}
+			reached, err := w.Error(in)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if reached.Half <= w.Half && (want == "" || !k.Greater) {
+				want = k.Text(i)
+			}
+		}
+		if got.Value != want || (failed == nil) != (want != "") {
+			t.Errorf("%+v: %s, %v, want %q", w, got.Value, failed, want)
+		}
+	}
+	batch := func(i int) string { return strconv.Itoa(100 * (i + 1)) }
+	for _, half := range []float64{24, 26, 28, 30, 1, 1000} {
+		f(Want{Statistic: "count", Half: half}, knobOf("ORIEL_MEMORY", false, 40, whole, "ORIEL_STATISTICS=count,mean"))
+		f(Want{Statistic: "mean", Half: half, After: 3000}, knobOf("ORIEL_MEMORY", false, 40, whole, "ORIEL_BATCH=1000"))
+		f(Want{Statistic: "mean", Half: half}, knobOf("ORIEL_MEMORY", true, 40, whole, "ORIEL_BATCH=500"))
+		f(Want{Statistic: "variance", Half: 100 * half}, knobOf("ORIEL_BATCH", true, 40, batch, tumbling...))
+	}
+}
+
+// What a want asks of settings, and what is said where they do not have it.
+func TestWants(t *testing.T) {
+	f := func(w Want, want string, changes ...string) {
+		t.Helper()
+		reached, err := w.Error(countingInput(t, changes...))
+		if said := fmt.Sprint(err, reached.Why); !strings.Contains(said, want) || err == nil && !math.IsInf(reached.Half, 1) {
+			t.Errorf("%+v: %g, %s, want %q", w, reached.Half, said, want)
+		}
+	}
+	anywhere := math.NaN()
+	f(Want{Statistic: "p50", Near: anywhere}, "p50: not among the statistics")
+	f(Want{Statistic: "count", Near: anywhere, View: 7}, "memory 7 is none of those that numbers are read at: memory 64")
+	f(Want{Statistic: "mean", Near: 200}, "200: not in the range of values, -60 to 180")
+	f(Want{Statistic: "mean", Near: anywhere, After: 65}, "memory 64 never has 65 events, but 64")
+	f(Want{Statistic: "mean", Near: anywhere}, "mean over 8 events is lost in noise, it takes more than")
+	f(Want{Statistic: "mean", Near: anywhere}, "say after how many", total...)
+	f(Want{Statistic: "count", Near: anywhere, Own: true}, "memory 30 is read beside ORIEL_MEMORY", "ORIEL_MEMORIES=30,64")
+	if _, err := (Want{Statistic: "count"}).Error(settings[0].input()); err == nil || !strings.Contains(err.Error(), "no numbers") {
+		t.Errorf("a learner: %v", err)
+	}
+
+	// The error is the largest of all views, at the ends of the range; or that of one, where the mean is said to be.
+	r := numbersOf(t, "ORIEL_MEMORIES=30,64", "ORIEL_BATCH=100")
+	near(t, "count", must(t, Want{Statistic: "count", Near: anywhere}, "ORIEL_MEMORIES=30,64", "ORIEL_BATCH=100"),
+		max(float64(r.Numbers.Views[0].Count.Half), float64(r.Numbers.Views[1].Count.Half)), 0)
+	near(t, "one view", must(t, Want{Statistic: "count", Near: anywhere, View: 30}, "ORIEL_MEMORIES=30,64", "ORIEL_BATCH=100"),
+		float64(r.Numbers.Views[0].Count.Half), 0)
+	for _, ratio := range r.Numbers.Ratios {
+		if ratio.Events == 1000 && ratio.View == "memory 64" {
+			w := Want{Statistic: ratio.Statistic, After: 1000, Near: anywhere, View: 64}
+			near(t, "ends", must(t, w, "ORIEL_MEMORIES=30,64", "ORIEL_BATCH=100"), float64(ratio.Ends), 0)
+			w.Near = 60
+			near(t, "middle", must(t, w, "ORIEL_MEMORIES=30,64", "ORIEL_BATCH=100"), float64(ratio.Middle), 0)
+		}
+	}
+}
+
+func must(t *testing.T, w Want, changes ...string) float64 {
+	t.Helper()
+	reached, err := w.Error(countingInput(t, changes...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return reached.Half
+}
+
+// Settings that are refused are passed over where others are not, and named where all are.
+func TestSolvePassesOverRefusedSettings(t *testing.T) {
+	k := knobOf("ORIEL_BATCH", true, 100, func(i int) string { return strconv.Itoa(i + 1) },
+		"ORIEL_CELLS=place=0:100000:100000", "ORIEL_STATISTICS=count", "ORIEL_VALUE=")
+	s, err := Solve(Want{Statistic: "count", Half: 50, Near: math.NaN()}, k)
+	if err != nil || s.Value != "25" || !strings.Contains(s.Beside, "ORIEL_BATCH=24 is refused: ") {
+		t.Errorf("%+v, %v", s, err)
+	}
+	k.Values = 24
+	if _, err := Solve(Want{Statistic: "count", Half: 50, Near: math.NaN()}, k); err == nil || !strings.Contains(err.Error(), "take ORIEL_BATCH=25 or more") {
+		t.Errorf("%v", err)
+	}
+	k.Input = func(string) (Input, error) { return Input{}, errors.New("refused") }
+	if _, err := Solve(Want{Statistic: "count", Half: 50}, k); err == nil || err.Error() != "refused" {
+		t.Errorf("%v", err)
+	}
+}
+
+// ε of four digits: ascending, each one read back as it stands.
+func TestEpsilons(t *testing.T) {
+	values, text := Epsilons()
+	last := 0.0
+	for i := range values {
+		x, err := strconv.ParseFloat(text(i), 64)
+		if err != nil || !(x > last && (last == 0 || x < 1.0011*last)) {
+			t.Fatalf("%d: %s after %g", i, text(i), last)
+		}
+		last = x
+	}
+	if text(0) != "0.0001" || last != 999.9 {
+		t.Errorf("from %s to %g", text(0), last)
+	}
+}

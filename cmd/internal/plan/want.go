@@ -1,0 +1,111 @@
+package plan
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+
+	"oriel/operators"
+)
+
+// Want is an error of the numbers of decisions that somebody wants.
+type Want struct {
+	Statistic string  // the name of one
+	Half      float64 // ± at 95 %, in its unit, > 0
+	After     uint64  // of a ratio: events of its cell; 0: as many as each cell has if all have as many
+	Near      float64 // of a ratio: the mean of its values, in their unit; NaN: wherever it is
+	View      uint64  // the memory that it is read under, steps; 0: every view
+	Own       bool    // views have to be of the mechanism's own sums, since they are to change with it
+}
+
+// Reached is the error that settings give: the largest of the views asked for.
+type Reached struct {
+	Half float64 // ± at 95 %; +Inf where the number is never there
+	Why  string  // of +Inf
+}
+
+// Error returns what settings give. It fails where the want is none of theirs.
+func (w Want) Error(in Input) (Reached, error) {
+	n := in.Operator.Describe(in.Configured).Precision
+	if n == nil {
+		return Reached{}, errors.New("the operator's decisions are no numbers whose noise is known")
+	}
+	s, ok := n.Statistic(w.Statistic)
+	if !ok {
+		return Reached{}, fmt.Errorf("%s: not among the statistics that are configured", w.Statistic)
+	}
+	mean, err := w.mean(n)
+	if err != nil {
+		return Reached{}, err
+	}
+	m, err := open(in.Configured)
+	if err != nil {
+		return Reached{}, err
+	}
+	worst, names := Reached{}, []string{}
+	for _, v := range n.Views {
+		names = append(names, v.Name)
+		if w.View > 0 && v.Memory != w.View {
+			continue
+		}
+		if w.Own && v.Memory != in.Configured.Memory {
+			return Reached{}, fmt.Errorf("%s is read beside ORIEL_MEMORY, in steps that would change their length or their filter; "+
+				"leave other memories out, or solve for epsilon", v.Name)
+		}
+		row, err := m.view(n, v)
+		if err != nil {
+			return Reached{}, err
+		}
+		r, err := w.reached(s, row, mean)
+		if err != nil {
+			return Reached{}, err
+		}
+		if r.Half > worst.Half {
+			worst = r
+		}
+	}
+	if worst.Half == 0 {
+		return Reached{}, fmt.Errorf("memory %d is none of those that numbers are read at: %s", w.View, strings.Join(names, ", "))
+	}
+	return worst, nil
+}
+
+// mean is where the mean of values is in their range, NaN where that is not said.
+func (w Want) mean(n *operators.Precision) (float64, error) {
+	if math.IsNaN(w.Near) {
+		return w.Near, nil
+	}
+	mean := (2*w.Near - n.Low - n.High) / (n.High - n.Low)
+	if !(mean >= -1 && mean <= 1) {
+		return 0, fmt.Errorf("%g: not in the range of values, %g to %g", w.Near, n.Low, n.High)
+	}
+	return mean, nil
+}
+
+// reached is the error in one view.
+func (w Want) reached(s operators.Statistic, row NumberView, mean float64) (Reached, error) {
+	sigma, events := float64(row.Sigma), float64(w.After)
+	if !s.Ratio {
+		return Reached{Half: z95 * s.Deviation(sigma, operators.Cell{})}, nil
+	}
+	if w.After == 0 {
+		if events = float64(row.CellEvents); math.IsNaN(events) {
+			return Reached{}, fmt.Errorf("%s: a cell has more and more events; say after how many", row.View)
+		}
+	}
+	switch {
+	case events > float64(row.Events):
+		return Reached{math.Inf(1), fmt.Sprintf("%s never has %g events, but %g", row.View, events, float64(row.Events))}, nil
+	case events <= s.Shown*sigma:
+		return Reached{math.Inf(1), fmt.Sprintf("%s: %s over %s events is lost in noise, it takes more than %s", row.View, s.Name,
+			digits(Number(events)), digits(Number(s.Shown*sigma)))}, nil
+	}
+	at := func(mean float64) float64 {
+		return z95 * s.Deviation(sigma, operators.Cell{Events: events, Mean: mean})
+	}
+	if math.IsNaN(mean) {
+		return Reached{Half: max(at(-1), at(0), at(1))}, nil
+	}
+	return Reached{Half: at(mean)}, nil
+}

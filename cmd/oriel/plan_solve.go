@@ -1,0 +1,173 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"oriel/cmd/internal/plan"
+	"oriel/cmd/internal/settings"
+)
+
+// wantOptions are the flags of `oriel plan` that say what error is wanted, and what may change for it.
+type wantOptions struct {
+	halves map[string]*string // ± by statistic
+	near   float64
+	view   uint64
+	over   uint64
+	solve  string
+}
+
+// wantable are the statistics with a flag.
+var wantable = []string{"count", "sum", "mean", "variance"}
+
+// flags adds them to the command.
+func (o *wantOptions) flags(cmd *cobra.Command) {
+	o.halves = map[string]*string{}
+	f := cmd.Flags()
+	var names []string
+	for _, statistic := range wantable {
+		name := "want-" + statistic
+		o.halves[statistic] = f.String(name, "", "solve for `±` of a "+statistic+" at 95 %")
+		names = append(names, name)
+	}
+	cmd.MarkFlagsMutuallyExclusive(names...)
+	f.Float64Var(&o.near, "near", math.NaN(), "where the `MEAN` of a cell's values is expected, for a smaller error than the largest there is")
+	f.Lookup("near").DefValue = "" // not NaN
+	f.Uint64Var(&o.view, "view", 0, "the memory, `STEPS`, at which the wanted number is read; every one if not given")
+	f.Uint64Var(&o.over, "over", 0, "`EVENTS` of the memory, the horizon or the tumbling window")
+	f.StringVar(&o.solve, "solve", "epsilon", "what to solve for: epsilon, memory or batch")
+	for _, name := range names {
+		for _, other := range []string{"frontier", "epsilon", "window"} {
+			cmd.MarkFlagsMutuallyExclusive(name, other)
+		}
+	}
+}
+
+// want is the one that flags say; ok is false if they say none.
+func (o wantOptions) want(after uint64) (w plan.Want, ok bool, err error) {
+	for _, statistic := range wantable {
+		if o.halves[statistic] == nil || *o.halves[statistic] == "" {
+			continue
+		}
+		text := strings.TrimLeft(strings.TrimSpace(*o.halves[statistic]), "± ")
+		half, err := strconv.ParseFloat(text, 64)
+		if err != nil || !(half > 0) || math.IsInf(half, 1) {
+			return w, false, wrongUse("--want-%s: %q is not a positive number", statistic, *o.halves[statistic])
+		}
+		w = plan.Want{Statistic: statistic, Half: half, After: after, Near: o.near, View: o.view, Own: o.solve != "epsilon"}
+		return w, true, nil
+	}
+	if o.over > 0 || o.view > 0 || !math.IsNaN(o.near) && o.halves != nil {
+		return w, false, wrongUse("--over, --view, --near: they say more of a wanted error, of --want-count for example")
+	}
+	return w, false, nil
+}
+
+// mostBatch is the largest batch, events, and mostSteps the longest memory or horizon.
+const mostBatch, mostSteps = 1 << 31, 1 << 22
+
+// solved returns the environment with the setting at which the want holds.
+func (o wantOptions) solved(environ []string, w plan.Want) ([]string, plan.Solution, error) {
+	given, err := settings.Load(environ, settings.Events, settings.Operator)
+	if given.Batch == 0 || given.Batch > mostBatch || given.Mechanism == "" { // there is nothing to start from
+		return nil, plan.Solution{}, err
+	}
+	fixed, span, err := o.fixed(given)
+	if err != nil {
+		return nil, plan.Solution{}, err
+	}
+	k := plan.Knob{Setting: "ORIEL_" + strings.ToUpper(o.solve), Greater: true}
+	with := func(text string) []string { return append(fixed, k.Setting+"="+text) }
+	whole := func(i int) string { return strconv.Itoa(i + 1) }
+	switch o.solve {
+	case "epsilon":
+		k.Values, k.Text = plan.Epsilons()
+	case "memory":
+		k.Values, k.Text = 1<<20-1, func(i int) string { return strconv.Itoa(i + 2) }
+		k.Greater = w.After == 0 && w.Statistic != "count" && w.Statistic != "sum" // a cell has more events of a longer memory
+	case "batch":
+		k.Values, k.Text = mostBatch, whole
+		if span != "" {
+			events := o.events(given)
+			k.Values = int(max(1, min(events/2, mostBatch)))
+			with = func(text string) []string {
+				batch, _ := strconv.ParseUint(text, 10, 64)
+				return append(fixed, k.Setting+"="+text, span+"="+strconv.FormatUint((events+batch-1)/batch, 10))
+			}
+		}
+	}
+	k.Input = func(text string) (plan.Input, error) {
+		s, err := settings.Load(append(environ[:len(environ):len(environ)], with(text)...), settings.Events, settings.Operator)
+		if err != nil {
+			return plan.Input{}, err
+		}
+		mechanism, operator, err := s.Parts()
+		return plan.Input{Configured: mechanism, Operator: operator, AgeWeight: s.AgeWeight}, err
+	}
+	solution, err := plan.Solve(w, k)
+	if err != nil {
+		return nil, solution, usageError{err}
+	}
+	var also []string
+	for _, line := range with(solution.Value) {
+		if !strings.HasPrefix(line, k.Setting+"=") {
+			also = append(also, line)
+		}
+	}
+	solution.AlsoSet = strings.Join(also, " ")
+	return append(environ[:len(environ):len(environ)], with(solution.Value)...), solution, nil
+}
+
+// steps is the setting that says how many steps are counted together, and how many they are: of a memory, or of a
+// stream that ends. Windows that slide have none, since their totals go on, and neither have tumbling ones, whose
+// steps stand alone.
+func (o wantOptions) steps(s settings.Settings) (name string, steps uint64) {
+	switch {
+	case s.Window == "lifetime" && s.Memory > 0:
+		return "ORIEL_MEMORY", s.Memory
+	case s.Window == "horizon":
+		return "ORIEL_HORIZON", s.Horizon
+	}
+	return "", 0
+}
+
+// events is how many events are counted together.
+func (o wantOptions) events(s settings.Settings) uint64 {
+	if o.over > 0 {
+		return o.over
+	}
+	_, steps := o.steps(s)
+	return min(steps, mostSteps) * s.Batch
+}
+
+// fixed are settings that follow from --over and hold while another is solved for, and the setting of steps.
+func (o wantOptions) fixed(s settings.Settings) (fixed []string, span string, err error) {
+	span, _ = o.steps(s)
+	windowed := span == "" && s.Window != "" && s.Window != "lifetime"
+	switch {
+	case o.solve != "epsilon" && o.solve != "memory" && o.solve != "batch":
+		return nil, "", wrongUse("--solve: %q: not epsilon, memory or batch", o.solve)
+	case o.solve == "memory" && span != "ORIEL_MEMORY":
+		return nil, "", wrongUse("--solve memory: sums have one with ORIEL_WINDOW=lifetime, ORIEL_MECHANISM=blt and ORIEL_MEMORY only")
+	case o.solve == "batch" && s.UserID != "":
+		return nil, "", wrongUse("--solve batch: with ORIEL_USER_ID, ORIEL_USER_SEPARATION in steps would say another thing of users " +
+			"at each batch")
+	case o.solve == "batch" && windowed:
+		return nil, "", wrongUse("--solve batch: the noise of totals since the start does not depend on it; solve for epsilon")
+	case o.over > 0 && o.solve == "memory":
+		return nil, "", wrongUse("--over: how many events a memory has is what --solve memory finds")
+	case o.over > 0 && windowed:
+		return nil, "", wrongUse("--over: totals since the start are of more and more events")
+	case o.over > 0 && o.solve == "batch" && span == "":
+		return nil, "", wrongUse("--over: how many events a tumbling window has is what --solve batch finds")
+	case o.over > 0 && o.solve == "epsilon" && span == "":
+		fixed = []string{fmt.Sprintf("ORIEL_BATCH=%d", o.over)}
+	case o.over > 0 && o.solve == "epsilon":
+		fixed = []string{fmt.Sprintf("%s=%d", span, (o.over+s.Batch-1)/s.Batch)}
+	}
+	return fixed, span, nil
+}

@@ -1,0 +1,179 @@
+package main
+
+import (
+	"encoding/json"
+	"math"
+	"os"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// numbersShell is the environment of the README's section on numbers, with changes.
+func numbersShell(changes ...string) []string {
+	return append([]string{
+		"ORIEL_OPERATOR=aggregate", "ORIEL_EPSILON=1", "ORIEL_DELTA=1e-6", "ORIEL_CELLS=carrier=AA|DL|UA,hour=0:24:24",
+		"ORIEL_VALUE=delay=-60:180", "ORIEL_STATISTICS=count,mean", "ORIEL_MECHANISM=blt", "ORIEL_WINDOW=lifetime",
+		"ORIEL_MEMORY=65536",
+	}, changes...)
+}
+
+// numbersFixture starts commands with an environment, whose later lines count.
+func numbersFixture(t *testing.T, environ []string) *fixture {
+	t.Helper()
+	f := &fixture{t: t, env: map[string]string{}}
+	for _, line := range environ {
+		name, value, _ := strings.Cut(line, "=")
+		f.env[name] = value
+	}
+	return f
+}
+
+// solvedReport is what of `oriel plan --json` tells of a solution.
+type solvedReport struct {
+	Setting struct {
+		Memory uint64 `json:"memory_steps"`
+		Batch  uint64 `json:"batch_events"`
+	} `json:"setting"`
+	Solved *struct {
+		Setting string  `json:"setting"`
+		Value   string  `json:"value"`
+		Half    float64 `json:"half_width"`
+		AlsoSet string  `json:"also_set"`
+	} `json:"solved"`
+	Numbers struct {
+		Views []struct {
+			Events float64 `json:"events"`
+			Count  struct {
+				Half float64 `json:"half_width"`
+			} `json:"count"`
+		} `json:"views"`
+		Ratios []struct {
+			Events uint64   `json:"events"`
+			Middle *float64 `json:"half_width"`
+			Ends   *float64 `json:"half_width_at_ends"`
+		} `json:"ratios"`
+	} `json:"numbers"`
+}
+
+// A solution put back into the environment has the wanted error in the report of an ordinary plan.
+func TestPlanSolves(t *testing.T) {
+	plans := func(environ []string, args ...string) (r solvedReport) {
+		t.Helper()
+		said := numbersFixture(t, environ).must(append([]string{"plan", "--json"}, args...)...)
+		if err := json.Unmarshal([]byte(said), &r); err != nil {
+			t.Fatalf("%v in %s", err, said)
+		}
+		return r
+	}
+	f := func(environ, args []string, wanted float64, of func(solvedReport) float64) solvedReport {
+		t.Helper()
+		r := plans(environ, args...)
+		if r.Solved == nil {
+			t.Fatalf("%v: no solution", args)
+		}
+		back := append(environ, r.Solved.Setting+"="+r.Solved.Value)
+		if r.Solved.AlsoSet != "" {
+			back = append(back, strings.Split(r.Solved.AlsoSet, " ")...)
+		}
+		again := plans(back, "--after", "3000")
+		if got := of(again); got > wanted || got < 0.97*wanted || math.Abs(got/r.Solved.Half-1) > 1e-12 {
+			t.Errorf("%v: %+v gives %g, want %g", args, *r.Solved, got, wanted)
+		}
+		return again
+	}
+	count := func(r solvedReport) float64 { return r.Numbers.Views[0].Count.Half }
+	ratio := func(ends bool) func(solvedReport) float64 {
+		return func(r solvedReport) float64 {
+			for _, x := range r.Numbers.Ratios {
+				if x.Events == 3000 && x.Middle != nil {
+					if ends {
+						return *x.Ends
+					}
+					return *x.Middle
+				}
+			}
+			return math.NaN()
+		}
+	}
+	f(numbersShell(), []string{"--want-count", "±50"}, 50, count)
+	f(numbersShell(), []string{"--want-count", "40", "--solve", "memory"}, 40, count)
+	f(numbersShell(), []string{"--want-mean", "2", "--after", "3000"}, 2, ratio(true))
+	f(numbersShell(), []string{"--want-mean", "2", "--after", "3000", "--near", "60"}, 2, ratio(false))
+	if r := f(numbersShell(), []string{"--want-count", "50", "--over", "65000"}, 50, count); r.Setting.Memory != 65000 {
+		t.Errorf("memory %d", r.Setting.Memory)
+	}
+	r := f(numbersShell(), []string{"--want-count", "50", "--over", "65000", "--solve", "batch"}, 50, count)
+	if events := r.Setting.Memory * r.Setting.Batch; events < 65000 || events >= 65000+r.Setting.Batch || r.Setting.Batch < 2 {
+		t.Errorf("%d steps of %d events", r.Setting.Memory, r.Setting.Batch)
+	}
+	tumbling := numbersShell("ORIEL_MECHANISM=once-gaussian", "ORIEL_WINDOW=", "ORIEL_MEMORY=")
+	if r := f(tumbling, []string{"--want-count", "12", "--over", "5000"}, 12, count); r.Numbers.Views[0].Events != 5000 {
+		t.Errorf("%+v", r.Numbers.Views)
+	}
+}
+
+// The least tumbling window whose cells have a mean to ± 5 is found, and shapes that are refused say what to take.
+func TestPlanSolvesForBatches(t *testing.T) {
+	tumbling := numbersShell("ORIEL_MECHANISM=once-gaussian", "ORIEL_WINDOW=", "ORIEL_MEMORY=")
+	said := numbersFixture(t, tumbling).must("plan", "--want-mean", "5", "--solve", "batch")
+	if !strings.Contains(said, "solved: ORIEL_BATCH=") || !strings.Contains(said, " gives ± 5 of a mean, where ± 5 is wanted") {
+		t.Errorf("said %s", said)
+	}
+	wide := numbersShell("ORIEL_CELLS=place=0:100000:100000", "ORIEL_STATISTICS=count", "ORIEL_VALUE=")
+	numbersFixture(t, wide).fails("take ORIEL_BATCH=25 or more, or fewer cells", "plan")
+	numbersFixture(t, wide).fails("take ORIEL_BATCH=25 or more, or fewer cells", "plan", "--want-count", "50")
+	said = numbersFixture(t, wide).must("plan", "--want-count", "50", "--solve", "batch")
+	if !strings.Contains(said, "solved: ORIEL_BATCH=25 ORIEL_MEMORY=2622 gives ± ") || !strings.Contains(said, "ORIEL_BATCH=24 is refused: ") {
+		t.Errorf("said %s", said)
+	}
+}
+
+// TestSolvedOfTheReadme: README.md's want has the solution that it prints, but for the last digits: another processor
+// fits another filter.
+func TestSolvedOfTheReadme(t *testing.T) {
+	content, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	command := regexp.MustCompile(`\./oriel (plan --want[^\n]+)`).FindStringSubmatch(strings.ReplaceAll(string(content), "\r", ""))
+	shown := regexp.MustCompile(`ORIEL_EPSILON=([0-9.]+) gives ± ([0-9.]+) of a mean over 3000 events of\sits cell`).FindStringSubmatch(string(content))
+	if command == nil || shown == nil {
+		t.Fatal("README.md shows no want, or no solution")
+	}
+	said := numbersFixture(t, numbersShell("ORIEL_MEMORIES=1000,65536")).must(strings.Fields(command[1])...)
+	got := regexp.MustCompile(`solved: ORIEL_EPSILON=([0-9.]+) gives ± ([0-9.]+) of a mean over 3000 events of its cell, where ± 2 is wanted`).FindStringSubmatch(said)
+	if got == nil {
+		t.Fatal(said)
+	}
+	for i := range got[1:] {
+		x, errX := strconv.ParseFloat(got[i+1], 64)
+		y, errY := strconv.ParseFloat(shown[i+1], 64)
+		if errX != nil || errY != nil || math.Abs(x/y-1) > 0.002 {
+			t.Errorf("README.md shows %s, it is %s", shown[i+1], got[i+1])
+		}
+	}
+}
+
+func TestPlanRefusesWants(t *testing.T) {
+	f := func(environ []string, want string, args ...string) {
+		t.Helper()
+		numbersFixture(t, environ).fails(want, append([]string{"plan"}, args...)...)
+	}
+	f(numbersShell(), `--want-count: "many" is not a positive number`, "--want-count", "many")
+	f(numbersShell(), "--solve: \"window\": not epsilon, memory or batch", "--want-count", "50", "--solve", "window")
+	f(numbersShell(), "no ORIEL_MEMORY gives ± 5 of a count: at the end of its range, ORIEL_MEMORY=2 gives ± ",
+		"--want-count", "5", "--solve", "memory")
+	f(numbersShell(), "--over: how many events a memory has", "--want-count", "50", "--solve", "memory", "--over", "10")
+	f(numbersShell(), "--over, --view, --near", "--over", "10")
+	f(numbersShell("ORIEL_MEMORIES=1000,65536"), "memory 1000 is read beside ORIEL_MEMORY", "--want-count", "50", "--solve", "batch")
+	f(numbersShell("ORIEL_WINDOW=64", "ORIEL_MEMORY="), "--solve memory: sums have one with", "--want-count", "50", "--solve", "memory")
+	f(numbersShell("ORIEL_WINDOW=64", "ORIEL_MEMORY="), "--solve batch: the noise of totals", "--want-count", "50", "--solve", "batch")
+	f(numbersShell("ORIEL_WINDOW=64", "ORIEL_MEMORY="), "--over: totals since the start", "--want-count", "50", "--over", "64")
+	f(numbersShell("ORIEL_USER_ID=key", "ORIEL_USER_SEPARATION=8", "ORIEL_WINDOW=64", "ORIEL_MEMORY="),
+		"ORIEL_USER_SEPARATION in steps", "--want-count", "50", "--solve", "batch")
+	f(planEnviron(), "the operator's decisions are no numbers whose noise is known", "--want-count", "50")
+	f(numbersShell(), "sum: not among the statistics that are configured", "--want-sum", "50")
+	f(numbersShell("ORIEL_EPSILON=x"), "ORIEL_EPSILON", "--want-count", "50", "--solve", "memory")
+}
