@@ -145,9 +145,9 @@ type learnt struct {
 	exception float64 // but with this probability
 }
 
-// fromClaim computes it for µ and ε. Releases with and without differ as N(0, 1) and N(µ, 1) do at most: the best guess is
-// right with Φ(µ/2) (Dong, Roth and Su, Gaussian Differential Privacy, 2022, section 2), and the log of the odds that it
-// gives is N(µ²/2, µ²) where the departure is the likelier one's, so above ε with Φ(µ/2 − ε/µ).
+// fromClaim computes it for µ and ε. Releases with and without differ as N(0, 1) and N(µ, 1) do at most: the best
+// guess is right with Φ(µ/2) (Dong, Roth and Su, Gaussian Differential Privacy, 2022, section 2), and the log of the
+// odds that it gives is N(µ²/2, µ²) where the departure is the likelier one's, so above ε with Φ(µ/2 − ε/µ).
 func fromClaim(c audit.Claim) learnt {
 	phi := func(x float64) float64 { return math.Erfc(-x/math.Sqrt2) / 2 }
 	odds := math.Exp(c.Epsilon)

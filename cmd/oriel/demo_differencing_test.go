@@ -26,8 +26,8 @@ func figure(t *testing.T, story, behind string) float64 {
 	return x
 }
 
-// TestDifferencingIsToldTrue: exact counts tell all; Oriel's tell no more than chance to who looks at what rose, at ε = 1;
-// and what is said to be proved follows from ε, for this one and for another.
+// TestDifferencingIsToldTrue: exact counts tell all; Oriel's tell no more than chance to who looks at what rose, at ε
+// = 1; and what is said to be proved follows from ε, for this one and for another.
 func TestDifferencingIsToldTrue(t *testing.T) {
 	all, err := readDemoFlights()
 	if err != nil {
@@ -62,8 +62,8 @@ func TestDifferencingIsToldTrue(t *testing.T) {
 	}
 }
 
-// TestTheExceptionIsTheTailOfTheOdds: δ at ε is the chance that the odds go beyond e^ε, less e^ε times that chance where the
-// departure was the other airline's (Balle and Wang 2018, Theorem 5).
+// TestTheExceptionIsTheTailOfTheOdds: δ at ε is the chance that the odds go beyond e^ε, less e^ε times that chance
+// where the departure was the other airline's (Balle and Wang 2018, Theorem 5).
 func TestTheExceptionIsTheTailOfTheOdds(t *testing.T) {
 	for _, mu := range []float64{0.2, 0.7, 2} {
 		for _, epsilon := range []float64{0.1, 1, 3} {
