@@ -1,6 +1,7 @@
 package aggregate
 
 import (
+	"slices"
 	"strconv"
 	"testing"
 
@@ -20,7 +21,14 @@ func BenchmarkAdd(b *testing.B) {
 				"CELLS=carrier=A|B|C|D|E|F|G|H|I|J|K|L|M|N|O|P,hour=0:24:24", "VALUE=delay=-60:180", "STATISTICS=count,mean*0.3",
 				"MEMORIES=64,1024,4096",
 			},
+			{
+				"CELLS=carrier=A|B|C|D|E|F|G|H|I|J|K|L|M|N|O|P,hour=0:24:24", "VALUE=delay=-60:180", "STATISTICS=p50,p90", "BINS=32",
+				"MEMORIES=64,1024",
+			},
 		} {
+			if batch == 1 && slices.Contains(lines, "BINS=32") {
+				continue // 12 288 coordinates are not drawn for each event
+			}
 			b.Run("384 cells, "+strconv.Itoa(len(lines))+" settings, B = "+strconv.FormatUint(batch, 10), func(b *testing.B) {
 				m := life(1024, batch)
 				c, err := configOf(m, lines...)

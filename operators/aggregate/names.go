@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"strconv"
-	"strings"
 
 	"oriel/operators"
 	"oriel/operators/aggregate/interval"
@@ -77,7 +76,7 @@ func bounds(names []operators.Named, aView int, d schemas.Decision) (low, high [
 			low, high = append(low, d.Point[i]-half), append(high, d.Point[i]+half)
 			continue
 		}
-		name := strings.ReplaceAll(n.Statistic, ".", "_") // a member's name has no other sign
+		name := member(n.Statistic)
 		low, high = append(low, at(name+"_low", taken[name])), append(high, at(name+"_high", taken[name]))
 		taken[name]++
 	}

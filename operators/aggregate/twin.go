@@ -63,7 +63,7 @@ type pair struct {
 	x, y  float64
 }
 
-// pairs are those of which some are as far apart as any, where there are no bins.
+// pairs are those of which some are as far apart as any, where there are neither bins nor large weights of squares.
 var pairs = []pair{{2, 1, 1}, {2, 1, -1}, {1, 1, -1}, {1, 1, 0}, {2, 0, 0}, {2, 1, 0}}
 
 // newTwin looks for the pairs that are as far apart as any, and their mirror images where these are too. Of one cell with
@@ -71,6 +71,9 @@ var pairs = []pair{{2, 1, 1}, {2, 1, -1}, {1, 1, -1}, {1, 1, 0}, {2, 0, 0}, {2, 
 func newTwin(s specification) *twin {
 	t := &twin{spec: s}
 	candidates := slices.Clone(pairs)
+	for k := range 200 { // with squares, the other value may be anywhere
+		candidates = append(candidates, pair{1, -1, float64(k-100) / 100})
+	}
 	for bin := range s.weights.Bins {
 		for _, within := range []float64{0.001, 0.999} {
 			candidates = append(candidates, pair{1, -1, 2*(float64(bin)+within)/float64(s.weights.Bins) - 1})
@@ -128,7 +131,7 @@ func (t *twin) column(x float64) []float64 {
 	out := []float64{w.Count, float64(w.Mean * x), float64(w.Square * (float64(x*x) - 0.5))}
 	r := w.Quantile
 	out = append(out, make([]float64, w.Bins)...)
-	bin := min(int(float64((x+1)/2*float64(w.Bins))), w.Bins-1)
+	bin := max(0, min(int(float64((x+1)/2*float64(w.Bins))), w.Bins-1))
 	for k := 0; bin+k < w.Bins; k++ {
 		out[3+bin+k] = r
 		r = float64(r * (float64(2*k+1) / float64(2*k+2)))

@@ -1,0 +1,54 @@
+package aggregate
+
+import (
+	"math"
+	"testing"
+
+	"oriel/mechanisms/dp"
+	"oriel/mechanisms/lattice"
+	"oriel/mechanisms/mechtest"
+	"oriel/operators"
+)
+
+// The events that an audit plays are as far apart as the noise is for, in every specification: of two cells exactly, and
+// of one to a per cent, since values are not beside the edges of bins.
+func TestCanariesAreAsFarApartAsAnyLeaves(t *testing.T) {
+	for _, lines := range [][]string{
+		{"CELLS=a=x|y|z"},
+		{"CELLS=a=x", "ELSEWHERE=other", "WEIGHT_MAX=3"},
+		{"VALUE=v=0:1", "STATISTICS=mean"},
+		{"VALUE=v=0:1", "STATISTICS=mean,variance*2"},
+		{"VALUE=v=0:1", "STATISTICS=p50"},
+		{"VALUE=v=0:1", "STATISTICS=p50*0.5,mean", "BINS=100"},
+		{"VALUE=v=0:1", "STATISTICS=p50,variance", "BINS=400"},
+		{"CELLS=a=x|y", "VALUE=v=0:1", "STATISTICS=p50,count"},
+		{"CELLS=a=x|y,b=0:1:3", "VALUE=v=0:1", "STATISTICS=p50*0.2,mean*3", "WEIGHT_MAX=2"},
+	} {
+		m := total(2)
+		m.Adjacency = dp.Replace
+		c, m := config(t, m, lines...)
+		grid, leaf := mechtest.Plan(t, m).Part(0).Grid, c.spec.hot()
+		square, _ := leaf.Distances(grid)
+		claim := math.Sqrt(lattice.Grid{}.Float64(square))
+		for _, u := range [][]float64{{1, 1, 0}, {-1, 1, 0}, {1, -1, 0}, {-1, -1, 0}} {
+			twin := newTwin(c.spec)
+			var leaves [2][]int64
+			one, two := twin.Canary(u, 1)
+			for i, r := range []operators.Record{one, two} {
+				numbers := make([]float64, leaf.Entries())
+				if !twin.Leaf(numbers, r) {
+					t.Fatalf("%v: canary %d adds nothing", lines, i)
+				}
+				leaves[i] = make([]int64, leaf.Size())
+				leaf.Quantise(grid, leaves[i], numbers)
+			}
+			for i, x := range leaves[1] {
+				leaves[0][i] -= x
+			}
+			got := math.Sqrt(lattice.Grid{}.Float64(lattice.SquaredLength(leaves[0])))
+			if got < 0.99*claim || got > claim {
+				t.Errorf("%v along %v: %g apart, the noise is for %g", lines, u, got, claim)
+			}
+		}
+	}
+}
