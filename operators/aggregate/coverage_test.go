@@ -361,8 +361,8 @@ func TestCoverageOfFlights(t *testing.T) {
 			cells, "MEMORIES=125,2000,31250", "VALUE=delay=-60:180", "STATISTICS=p50,p90,count*0.3", "BINS=32",
 		}, events: flights(t, "carrier", "hour", "arr_delay")},
 		"arms": {kind: lasting(16000, 1), lines: []string{
-			"CELLS=origin=EWR|JFK|LGA," + carriers, memories, "VALUE=delay=-60:180", "STATISTICS=count,mean", "ARMS=origin",
-		}, events: flights(t, "origin", "carrier", "arr_delay")},
+			"CELLS=origin=EWR|JFK|LGA,hour=0:24:4", memories, "VALUE=delay=-60:180", "STATISTICS=count,mean", "ARMS=origin",
+		}, events: flights(t, "origin", "hour", "arr_delay")},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if *flightsStudy != "" && *flightsStudy != name {
