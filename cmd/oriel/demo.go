@@ -37,7 +37,8 @@ func demoCommand() *cobra.Command {
 		Short: "See it work: real flights through a broker in this process, with and without privacy",
 		Long: "Demo starts an embedded broker, sends it flights that left New York in 2013, and runs the service over them once for each\n" +
 			"mechanism: the pipeline of `oriel run`, no short cut. It then reads the decision topics back, scores every decision on the\n" +
-			"next flight, and draws how fast each has learned. It needs nothing installed and leaves one picture behind.\n\n" +
+			"next flight, draws how fast each has learned, and shows private numbers of another deployment beside the truth. It needs\n" +
+			"nothing installed and leaves one picture behind.\n\n" +
 			"Noise follows from --seed, so that the same call gives the same figures: these flights are public. A service draws its own.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -144,7 +145,7 @@ func demo(ctx context.Context, out, progress io.Writer, all []flights.Flight, o 
 	}
 	defer func() { _ = client.Close() }()
 	events := newDemoEvents(all)
-	if err := sendFlights(ctx, client, events.streams, progress); err != nil {
+	if err := sendFlights(ctx, client, demoInput, events.streams, (*flights.Flight).AppendEvent, progress); err != nil {
 		return err
 	}
 	table := demoTable{events: events}
@@ -159,6 +160,9 @@ func demo(ctx context.Context, out, progress io.Writer, all []flights.Flight, o 
 		}
 		table.rows = append(table.rows, s)
 		table.rates = append(table.rates, float64(len(all))/took.Seconds())
+	}
+	if table.numbers, err = demoNumbers(ctx, client, dir, events.streams, o.seed, progress); err != nil {
+		return err
 	}
 	if err := table.print(ctx, out, client, o.out); err != nil {
 		return err
@@ -190,9 +194,12 @@ func demoCommands(self, broker, topic string) []string {
 	}
 }
 
-// sendFlights fills the input topic, partition by partition.
-func sendFlights(ctx context.Context, client *kafka.Client, streams [][]flights.Flight, progress io.Writer) error {
-	if err := client.CreateTopic(ctx, demoInput, len(streams), 1, nil); err != nil {
+// sendFlights fills a topic with events, partition by partition.
+func sendFlights(
+	ctx context.Context, client *kafka.Client, topic string, streams [][]flights.Flight,
+	event func(*flights.Flight, []byte) []byte, progress io.Writer,
+) error {
+	if err := client.CreateTopic(ctx, topic, len(streams), 1, nil); err != nil {
 		return err
 	}
 	producer, err := client.NewProducer(ctx, "", time.Minute)
@@ -205,10 +212,10 @@ func sendFlights(ctx context.Context, client *kafka.Client, streams [][]flights.
 	for p, stream := range streams {
 		var b kafka.Builder
 		for i := range stream {
-			value = stream[i].AppendEvent(value[:0])
+			value = event(&stream[i], value[:0])
 			b.Append(nil, value, nil, time.Now().UnixMilli())
 			if b.Bytes() > 900_000 || i == len(stream)-1 {
-				if _, err := producer.Produce(ctx, demoInput, int32(p), &b); err != nil {
+				if _, err := producer.Produce(ctx, topic, int32(p), &b); err != nil {
 					return err
 				}
 				_ = bar.Add(b.Count())
@@ -219,9 +226,9 @@ func sendFlights(ctx context.Context, client *kafka.Client, streams [][]flights.
 	return nil
 }
 
-// demoRun runs the service until it has committed a decision for every event, and tells how long that took.
+// demoRun runs the service until it has committed so many decisions, and tells how long that took.
 func demoRun(
-	ctx context.Context, client *kafka.Client, s settings.Settings, dir string, events int, seed uint64, progress io.Writer,
+	ctx context.Context, client *kafka.Client, s settings.Settings, dir string, decisions int, seed uint64, progress io.Writer,
 ) (time.Duration, error) {
 	model, err := s.Model()
 	if err != nil {
@@ -244,7 +251,7 @@ func demoRun(
 	if err != nil {
 		return 0, err
 	}
-	bar := newBar(progress, int64(events), s.Name, false)
+	bar := newBar(progress, int64(decisions), s.Name, false)
 	work, done := context.WithCancel(ctx)
 	defer done()
 	committed := make(chan pipeline.Commit, 64)
@@ -252,7 +259,7 @@ func demoRun(
 	counted := make(chan struct{})
 	go func() {
 		defer close(counted)
-		for n := 0; n < events; {
+		for n := 0; n < decisions; {
 			select {
 			case commit := <-committed:
 				if last = time.Now(); first.IsZero() {

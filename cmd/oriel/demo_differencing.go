@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strings"
 
 	"oriel/cmd/internal/auditor"
@@ -43,15 +44,10 @@ func (d differencing) settings() (settings.Settings, error) {
 
 // departures are the boards' places of the first flights of one airport: each is one person's secret.
 func (d differencing) departures() (places []int) {
-	names := flights.Names()
 	for _, f := range d.all {
-		for i, name := range names {
-			carrier, found := strings.CutPrefix(name, "carrier ")
-			for place, board := range boards {
-				if found && f.Features[i] > 0 && carrier == board && f.Origin == 1 && len(places) < d.watched {
-					places = append(places, place)
-				}
-			}
+		place := slices.Index(boards, flights.Carriers[f.Carrier])
+		if place >= 0 && flights.Origins[f.Origin] == "JFK" && len(places) < d.watched {
+			places = append(places, place)
 		}
 	}
 	return places

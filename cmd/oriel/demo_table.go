@@ -58,6 +58,8 @@ type demoTable struct {
 	rows   []settings.Settings
 	rates  []float64 // events a second
 	last   [][][]float64
+
+	numbers string // those of demoNumbers
 }
 
 const demoNotes = `
@@ -100,6 +102,7 @@ func (d *demoTable) print(ctx context.Context, out io.Writer, client *kafka.Clie
 	for p, x := range d.last[0] {
 		fmt.Fprintf(out, "  %s  %s\n", flights.Origins[p], strongest(x))
 	}
+	fmt.Fprintf(out, "%s", d.numbers)
 	if err := os.MkdirAll(folder, 0o755); err != nil {
 		return err
 	}

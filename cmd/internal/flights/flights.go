@@ -19,7 +19,8 @@ const Dimension = 27
 // Origins are New York's airports in the order of their partitions.
 var Origins = []string{"EWR", "JFK", "LGA"}
 
-var carriers = []string{"9E", "AA", "AS", "B6", "DL", "EV", "F9", "FL", "HA", "MQ", "OO", "UA", "US", "VX", "WN", "YV"}
+// Carriers are the airlines.
+var Carriers = []string{"9E", "AA", "AS", "B6", "DL", "EV", "F9", "FL", "HA", "MQ", "OO", "UA", "US", "VX", "WN", "YV"}
 
 // Names are those of the features, which are the coordinates of decisions.
 func Names() []string {
@@ -27,7 +28,7 @@ func Names() []string {
 	for _, origin := range Origins {
 		names = append(names, "from "+origin)
 	}
-	for _, carrier := range carriers {
+	for _, carrier := range Carriers {
 		names = append(names, "carrier "+carrier)
 	}
 	return append(names, "month, sine", "month, cosine")
@@ -39,7 +40,9 @@ const constant = 3
 
 // Flight is one event.
 type Flight struct {
-	Origin   int // index in Origins
+	Origin   int     // index in Origins
+	Carrier  int     // index in Carriers
+	Delay    float64 // of the arrival, minutes
 	Features [Dimension]float64
 	Late     bool // arrival more than 15 minutes late
 }
@@ -99,13 +102,14 @@ func parse(row []string, columns map[string]int) (Flight, error) {
 		}
 		return i
 	}
-	f := Flight{Origin: index("origin", Origins), Late: number("arr_delay") > 15}
+	f := Flight{Origin: index("origin", Origins), Carrier: index("carrier", Carriers), Delay: number("arr_delay")}
+	f.Late = f.Delay > 15
 	x := f.Features[:0]
 	hour, month := 2*math.Pi*number("hour")/24, 2*math.Pi*number("month")/12
 	x = append(x, constant, math.Sin(hour), math.Cos(hour), math.Sin(2*hour), math.Cos(2*hour), number("distance")/2500)
-	x = x[:len(x)+len(Origins)+len(carriers)]
+	x = x[:len(x)+len(Origins)+len(Carriers)]
 	x[6+f.Origin] = 1
-	x[6+len(Origins)+index("carrier", carriers)] = 1
+	x[6+len(Origins)+f.Carrier] = 1
 	x = append(x, math.Sin(month), math.Cos(month))
 	norm := 0.0
 	for _, v := range x {

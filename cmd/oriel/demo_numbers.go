@@ -1,0 +1,134 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"oriel/cmd/internal/flights"
+	"oriel/cmd/internal/settings"
+	"oriel/pipeline/kafka"
+	"oriel/schemas"
+)
+
+// What the demo counts: values outside the range are clamped to it; a decision each so many steps.
+const (
+	arrivalsTopic              = "arrivals"
+	earliest, latest           = -60.0, 180.0 // minutes
+	arrivalsMemory, arrivalsOf = 65536, 100
+)
+
+// arrivalSettings are those of a deployment of private numbers: mean delay by airline, for life.
+func arrivalSettings() (settings.Settings, error) {
+	return settings.Load([]string{
+		"ORIEL_NAME=delays", "ORIEL_INPUT_TOPIC=" + arrivalsTopic, "ORIEL_START=earliest", "ORIEL_ALLOW_SINGLE_REPLICA=true",
+		"ORIEL_OPERATOR=aggregate", "ORIEL_CELLS=carrier=" + strings.Join(flights.Carriers, "|"),
+		fmt.Sprintf("ORIEL_VALUE=delay=%g:%g", earliest, latest), "ORIEL_STATISTICS=mean,count", "ORIEL_MECHANISM=blt",
+		"ORIEL_WINDOW=lifetime", fmt.Sprintf("ORIEL_MEMORY=%d", arrivalsMemory), "ORIEL_EPSILON=1", "ORIEL_DELTA=1e-6",
+		fmt.Sprintf("ORIEL_EMIT_EVERY=%d", arrivalsOf),
+	}, settings.Events, settings.Operator)
+}
+
+// appendArrival appends the event of a flight that is counted.
+func appendArrival(f *flights.Flight, dst []byte) []byte {
+	return fmt.Appendf(dst, `{"carrier":"%s","delay":%g}`, flights.Carriers[f.Carrier], f.Delay)
+}
+
+// demoNumbers runs a deployment of private numbers over the flights, and tells of each airport what it publishes last,
+// beside the truth.
+func demoNumbers(
+	ctx context.Context, client *kafka.Client, dir string, streams [][]flights.Flight, seed uint64, progress io.Writer,
+) (string, error) {
+	if err := sendFlights(ctx, client, arrivalsTopic, streams, appendArrival, progress); err != nil {
+		return "", err
+	}
+	s, err := arrivalSettings()
+	if err != nil {
+		return "", err
+	}
+	due := 0
+	for _, stream := range streams {
+		due += len(stream) / arrivalsOf
+	}
+	if _, err := demoRun(ctx, client, s, dir, due, seed, progress); err != nil {
+		return "", fmt.Errorf("%s: %w", s.Name, err)
+	}
+	_, operator, err := s.Parts()
+	if err != nil {
+		return "", err
+	}
+	numbers, topic := operator.Numbers(), s.Deployment().Decisions
+	text := fmt.Sprintf("\nPrivate numbers (%s), ε = %g for life: minutes late on average, ± at 95 %% by the noise (in brackets: the truth)\n",
+		topic, s.Epsilon)
+	for p, stream := range streams {
+		d, err := lastDecision(ctx, client, topic, int32(p))
+		if err != nil {
+			return "", err
+		}
+		low, high, err := numbers.Bounds(d)
+		if err != nil {
+			return "", err
+		}
+		means, carriers := arrivalMeans(stream[:d.Step]), len(flights.Carriers)
+		order := make([]int, carriers)
+		for i := range order {
+			order[i] = i
+		}
+		slices.SortFunc(order, func(a, b int) int { // by private counts
+			return int(d.Point[carriers+b]) - int(d.Point[carriers+a])
+		})
+		var parts []string
+		for _, i := range order[:4] {
+			parts = append(parts, fmt.Sprintf("%s %5.1f ± %3.1f (%5.1f)",
+				flights.Carriers[i], d.Point[i], (high[i]-low[i])/2, means[i]))
+		}
+		text += "  " + flights.Origins[p] + "  " + strings.Join(parts, "   ") + "\n"
+	}
+	return text, nil
+}
+
+// arrivalMeans are the exact means by airline of what the numbers are of: clamped delays, where a flight counts for
+// 1 − 1/H of it a flight later.
+func arrivalMeans(stream []flights.Flight) []float64 {
+	counts, sums := make([]float64, len(flights.Carriers)), make([]float64, len(flights.Carriers))
+	for _, f := range stream {
+		for i := range counts {
+			counts[i] *= 1 - 1./arrivalsMemory
+			sums[i] *= 1 - 1./arrivalsMemory
+		}
+		counts[f.Carrier]++
+		sums[f.Carrier] += max(earliest, min(latest, f.Delay))
+	}
+	for i := range sums {
+		sums[i] /= counts[i] // NaN where nobody flew
+	}
+	return sums
+}
+
+// lastDecision reads a partition of decisions, and returns the newest.
+func lastDecision(ctx context.Context, client *kafka.Client, topic string, p int32) (d schemas.Decision, err error) {
+	bounds, err := client.ReadableEnd(ctx, topic, p)
+	if err != nil {
+		return d, err
+	}
+	reader := client.NewReader(topic, p, bounds.Start, kafka.ReaderOptions{MaxBytes: 1 << 20})
+	for next := bounds.Start; next < bounds.Stable; {
+		batch, err := reader.Fetch(ctx)
+		if err != nil {
+			return d, err
+		}
+		for _, r := range batch.Records {
+			if d, err = schemas.ParseDecision(r.Value); err != nil {
+				return d, err
+			}
+		}
+		next = batch.Next
+		batch.Release()
+	}
+	if d.Step == 0 {
+		return d, fmt.Errorf("%s partition %d: no decision", topic, p)
+	}
+	return d, nil
+}
