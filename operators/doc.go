@@ -28,7 +28,8 @@
 //	            reports all that is wrong with the settings at once
 //	Configured  what a record adds (mechanisms.Leaf, set by Mechanism), the plan, further members of decisions, a second
 //	            topic, a descriptor, how decisions are scored, or what their numbers are of the events; Plain answers for an
-//	            operator that has none of them
+//	            operator that has none of them. Describe tells `oriel plan` how exact numbers are (Precision), and which
+//	            mechanisms are left out of it
 //	Machine     the algorithm; what waits for feedback waits in a pending.Table, draws come from Stream.Choose, which refuses
 //	            them behind a horizon (Stream.Ended); what a draw costs, if its scores owe anything to events beside
 //	            releases, its Guarantee adds. It decides bytes on every CPU: lint names products that may

@@ -167,7 +167,11 @@ func (s *specification) String() string {
 	if s.weights.Bins > 0 {
 		parts = append(parts, decimal(s.weights.Quantile)+"·column of one of "+strconv.Itoa(s.weights.Bins)+" bins")
 	}
-	return "one of " + strconv.Itoa(s.cells()) + " cells, with (" + strings.Join(parts, ", ") + "), x in [−1, 1]"
+	text := "one of " + strconv.Itoa(s.cells()) + " cells, with (" + strings.Join(parts, ", ") + ")"
+	if s.weights.Mean > 0 {
+		text += ", x in [−1, 1]"
+	}
+	return text
 }
 
 func finite(x float64) bool { return math.Abs(x) <= math.MaxFloat64 }

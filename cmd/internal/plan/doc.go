@@ -10,7 +10,8 @@
 // Privacy losses are exact figures of mechanisms/dp, rounded up, and shown rounded up. Errors are float64 formulas, to the nearest: they promise
 // nothing. Equal settings give equal bytes, but for times that were measured on request.
 //
-//	report	setting, optimum, ages[], mechanisms[], left_out[], advice, warnings[]
+//	report	setting, optimum, ages[], mechanisms[], left_out[], advice, warnings[]; numbers, where decisions are
+//		numbers of known noise, and solved, where a setting was solved for (Solve)
 //	frontier	window_steps, poles, filters[], compromises[]
 //
 // The fields of both are documented where they are declared. null is a figure that does not exist for the setting, or is not finite.

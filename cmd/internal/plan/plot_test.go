@@ -56,6 +56,14 @@ func figures(t *testing.T) map[string]Figure {
 	for _, s := range settings {
 		all[s.name] = drawing(t, s.name)
 	}
+	for name, changes := range map[string][]string{
+		"numbers":          {"ORIEL_MEMORY=65536", "ORIEL_MEMORIES=1000,65536"},
+		"tumbling numbers": tumbling, "total numbers": total,
+		"many numbers": {"ORIEL_MEMORIES=10,20,30,40,50,60,70,80,90,100,200,300", "ORIEL_EPSILON=0.01"},
+	} {
+		r := numbersOf(t, changes...)
+		all[name] = drawn{r, r.lines()}
+	}
 	return all
 }
 
@@ -113,6 +121,9 @@ func TestSVGSaysWhatItShows(t *testing.T) {
 		"blt, all of a user's events so far", "not drawn: tree-gaussian-paper, tree-gamma-paper, once-gaussian, once-gamma (do not fit the setting)")
 	f("horizon", "blt: ε = 1 for every event of a stream of 1000 steps", "claim: ε = 1 at the end")
 	f("once", "once-gaussian: ε = 1 for every event, for ever", "claim: ε = 1 for ever")
+	f("numbers", "δ = 1e-06 · adjacency replace · 8 cells", "± of a count at 95 %, events", "memory 1000", "memory 65536",
+		"total since the start", "each step alone")
+	f("tumbling numbers", "each step alone", "not drawn: blt (do not fit the setting)")
 	f("one step", "blt: ε = 1 for every event of the newest step")
 	f("frontier", "growth of the loss with age: µ(100 W) / µ(W)", "variance / optimum", "0.25 configured", "0", "1")
 }
