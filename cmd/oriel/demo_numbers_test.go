@@ -14,8 +14,8 @@ import (
 	"oriel/pipeline/kafka"
 )
 
-// TestDemoShowsPrivateNumbers: each number of the demo's last block is within what it says of the truth, which is what the
-// flights say, summed here backwards; and another call says the same.
+// TestDemoShowsPrivateNumbers: each number of the demo's last block is within what it says of the truth, which is
+// what the flights say, summed here backwards; and another call says the same.
 func TestDemoShowsPrivateNumbers(t *testing.T) {
 	all, err := readDemoFlights()
 	if err != nil {
