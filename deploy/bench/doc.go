@@ -2,7 +2,7 @@
 // decision an event out, exactly once.
 //
 //	go run ./deploy/bench --brokers 127.0.0.1:9092 [--events 2000000] [--partitions 4] [--bombs 0] [--runs 3] [--against BINARY]
-//	    [--set ORIEL_NAME=VALUE,…] [--against-set ORIEL_NAME=VALUE,…]
+//	    [--set ORIEL_NAME=VALUE …] [--against-set ORIEL_NAME=VALUE …]
 //
 // It fills an input topic once, then runs `oriel run` as one process a run, each time a new deployment, and prints the
 // events a second between the first fetch and the last commit, the most memory that the process ever had in RAM
@@ -11,7 +11,13 @@
 // as often; with --against-set, the same binary or the other one under other settings: sums for life beside those of a
 // window are
 //
-//	go run ./deploy/bench --set ORIEL_MECHANISM=blt,ORIEL_WINDOW=lifetime,ORIEL_MEMORY=65536 --against-set ORIEL_MECHANISM=blt
+//	go run ./deploy/bench --set ORIEL_MECHANISM=blt --set ORIEL_WINDOW=lifetime --set ORIEL_MEMORY=65536 \
+//	    --against-set ORIEL_MECHANISM=blt
+//
+// With an operator among them, settings are all that it has; events are rows of carrier and hour where it is aggregate:
+//
+//	go run ./deploy/bench --set ORIEL_OPERATOR=aggregate --set ORIEL_MECHANISM=once-gaussian --set ORIEL_BATCH=10000 \
+//	    --set 'ORIEL_CELLS=carrier=AA|DL|UA,hour=0:24:24' --against-set ORIEL_MECHANISM=blt
 //
 // Topics of earlier runs stay on the broker: 2 M events are some GB a run. Client and broker share the machine.
 // RESULTS.md holds what was measured, where and when.

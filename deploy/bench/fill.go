@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
 	"os"
@@ -46,6 +47,27 @@ func readEvents(path string) ([][]byte, error) {
 		}
 		events = append(events, bytes.Clone(row.Event))
 	}
+}
+
+// rowsOf returns the features of events alone, as rows of columns.
+func rowsOf(events [][]byte) ([][]byte, error) {
+	rows := make([][]byte, len(events))
+	for i, event := range events {
+		var columns struct {
+			Features struct {
+				Carrier json.RawMessage `json:"carrier"`
+				Hour    json.RawMessage `json:"hour"`
+			} `json:"features"`
+		}
+		err := json.Unmarshal(event, &columns)
+		if err != nil {
+			return nil, err
+		}
+		if rows[i], err = json.Marshal(columns.Features); err != nil {
+			return nil, err
+		}
+	}
+	return rows, nil
 }
 
 // fill makes the input topic and returns how many records each of its partitions has.

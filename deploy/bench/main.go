@@ -32,18 +32,24 @@ type options struct {
 // settings are NAME=VALUE, in the order given.
 type settings []string
 
-func (s *settings) String() string { return strings.Join(*s, ",") }
+func (s *settings) String() string { return strings.Join(*s, " ") }
 
-// Set takes a list of settings.
+// Set takes one more setting.
 func (s *settings) Set(text string) error {
-	for entry := range strings.SplitSeq(text, ",") {
-		if name, _, found := strings.Cut(entry, "="); !found || !strings.HasPrefix(name, "ORIEL_") {
-			return fmt.Errorf("%q: not ORIEL_NAME=VALUE", entry)
-		}
-		*s = append(*s, entry)
+	if name, _, found := strings.Cut(text, "="); !found || !strings.HasPrefix(name, "ORIEL_") {
+		return fmt.Errorf("%q: not ORIEL_NAME=VALUE", text)
 	}
+	*s = append(*s, text)
 	return nil
 }
+
+// operator tells whether they name one.
+func (s settings) operator() bool {
+	return slices.ContainsFunc(s, func(entry string) bool { return strings.HasPrefix(entry, "ORIEL_OPERATOR=") })
+}
+
+// rows tells whether events are rows of columns.
+func (s settings) rows() bool { return slices.Contains(s, "ORIEL_OPERATOR=aggregate") }
 
 func main() {
 	var o options
@@ -54,8 +60,8 @@ func main() {
 	flag.IntVar(&o.bombs, "bombs", 0, "records of 60 MiB, compressed, among the events of each partition")
 	flag.IntVar(&o.runs, "runs", 3, "runs; the median counts")
 	flag.StringVar(&o.against, "against", "", "another oriel binary, which takes turns with this one")
-	flag.Var(&o.set, "set", "settings of the service, ORIEL_NAME=VALUE,…, in place of those it has here")
-	flag.Var(&o.againstSet, "against-set", "settings of a second service, of the same binary without --against, which takes turns with the first")
+	flag.Var(&o.set, "set", "a setting of the service, ORIEL_NAME=VALUE; may be given again")
+	flag.Var(&o.againstSet, "against-set", "the same of a second service, of the same binary without --against, which takes turns with the first")
 	flag.Parse()
 	if err := bench(context.Background(), o); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
@@ -66,6 +72,7 @@ func main() {
 // contender is a binary and what its runs gave.
 type contender struct {
 	name, binary string
+	input        string
 	set          settings
 	rates        []float64 // events a second
 	costs        []float64 // µs of the service's processor time an event
@@ -98,23 +105,37 @@ func bench(ctx context.Context, o options) error {
 		return err
 	}
 	defer func() { _ = client.Close() }()
-	input := fmt.Sprintf("bench-%d", time.Now().Unix())
 	events, err := readEvents(o.flights)
 	if err != nil {
 		return err
 	}
-	ends, err := fill(ctx, client, input, events, o)
-	if err != nil {
-		return fmt.Errorf("fill: %w", err)
+	inputs := map[string][]int64{} // topic: where its partitions end
+	name := fmt.Sprintf("bench-%d", time.Now().Unix())
+	for _, c := range contenders {
+		if c.input = name; c.set.rows() {
+			c.input += "-rows"
+		}
+		if inputs[c.input] != nil {
+			continue
+		}
+		form := events
+		if c.set.rows() {
+			if form, err = rowsOf(events); err != nil {
+				return err
+			}
+		}
+		if inputs[c.input], err = fill(ctx, client, c.input, form, o); err != nil {
+			return fmt.Errorf("fill: %w", err)
+		}
 	}
 	for n := range o.runs {
 		for i := range contenders {
 			c := contenders[(i+n)%len(contenders)] // a broker that warms up, or tidies up behind the run before, favours nobody
 			s := &service{
-				binary: c.binary, name: fmt.Sprintf("%s-%d-%s", input, n, c.name), input: input, brokers: o.brokers,
+				binary: c.binary, name: fmt.Sprintf("%s-%d-%s", name, n, c.name), input: c.input, brokers: o.brokers,
 				key: key, dir: filepath.Join(dir, fmt.Sprint(n, c.name)), set: c.set,
 			}
-			if err := c.run(ctx, s, client, ends); err != nil {
+			if err := c.run(ctx, s, client, inputs[c.input]); err != nil {
 				return fmt.Errorf("run %d, %s: %w", n+1, c.name, err)
 			}
 		}

@@ -33,12 +33,17 @@ func (s *service) command(ctx context.Context, arg string) *exec.Cmd {
 	cmd.Stderr = os.Stderr
 	cmd.Env = append(os.Environ(),
 		"ORIEL_BROKERS="+s.brokers, "ORIEL_NAME="+s.name, "ORIEL_INPUT_TOPIC="+s.input, "ORIEL_START=earliest",
-		"ORIEL_ALLOW_SINGLE_REPLICA=true", "ORIEL_OPERATOR=coco", "ORIEL_UPDATE=projection", "ORIEL_LOSS=logistic",
-		"ORIEL_SET=l2-ball", "ORIEL_RADIUS=5", "ORIEL_DIMENSION=32", "ORIEL_STRONG_CONVEXITY=0.001",
-		"ORIEL_FEATURES_RANGE=distance:0:5000,hour:0:24:cyclic,month:1:13:cyclic",
-		"ORIEL_MECHANISM=tree-gaussian", "ORIEL_WINDOW=1024", "ORIEL_EPSILON=1", "ORIEL_DELTA=1e-6", "ORIEL_CLIP=1",
+		"ORIEL_ALLOW_SINGLE_REPLICA=true", "ORIEL_EPSILON=1", "ORIEL_DELTA=1e-6",
 		"ORIEL_STATE_DIR="+s.dir, "ORIEL_MASTER_KEY_FILE="+s.key, "ORIEL_HTTP_ADDR=127.0.0.1:0", "ORIEL_LOG_LEVEL=warn",
 	)
+	if !s.set.operator() {
+		cmd.Env = append(cmd.Env,
+			"ORIEL_OPERATOR=coco", "ORIEL_UPDATE=projection", "ORIEL_LOSS=logistic",
+			"ORIEL_SET=l2-ball", "ORIEL_RADIUS=5", "ORIEL_DIMENSION=32", "ORIEL_STRONG_CONVEXITY=0.001",
+			"ORIEL_FEATURES_RANGE=distance:0:5000,hour:0:24:cyclic,month:1:13:cyclic",
+			"ORIEL_MECHANISM=tree-gaussian", "ORIEL_WINDOW=1024", "ORIEL_CLIP=1",
+		)
+	}
 	cmd.Env = append(cmd.Env, s.set...) // the last one of a name counts
 	return cmd
 }
