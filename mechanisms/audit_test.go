@@ -27,7 +27,9 @@ var attained = []float64{0: 1, 1: 1, 3: 1, auditSteps - 1: 1}
 
 // scores runs the stream on a canary in the first and some later steps, and zeros elsewhere, under many identities,
 // which derive independent noise, and returns the statistic of each run.
-func scores(t *testing.T, stream *mechanisms.Stream, canary []float64, weights []float64, topic byte, places ...int) []float64 {
+func scores(
+	t *testing.T, stream *mechanisms.Stream, canary []float64, weights []float64, topic byte, places ...int,
+) []float64 {
 	t.Helper()
 	start := stream.AppendState(nil)
 	out := make([]float64, auditRuns)
@@ -127,7 +129,8 @@ func TestAuditOfAUserReachesTheClaim(t *testing.T) {
 	claim := stream.Guarantee().Mu
 	found := func(stream *mechanisms.Stream, places ...int) float64 {
 		weights := likelihood(plan.Filter, 12, places)
-		return gaussianBound(scores(t, stream, []float64{1}, weights, 1, places...), scores(t, stream, []float64{-1}, weights, 2, places...), 0)
+		return gaussianBound(scores(t, stream, []float64{1}, weights, 1, places...),
+			scores(t, stream, []float64{-1}, weights, 2, places...), 0)
 	}
 	worst := found(stream, 0, 5, 10)
 	t.Logf("bound %.4f, claim %.4f, ratio %.3f", worst, claim, worst/claim)

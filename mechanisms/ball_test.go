@@ -61,15 +61,21 @@ func TestABallKeepsWhatIsInside(t *testing.T) {
 // distances; those of opposite vectors far beyond are exactly so far apart along a coordinate.
 func TestBallDistancesHoldForEveryVector(t *testing.T) {
 	rng := rand.New(rand.NewPCG(9, 9))
-	for _, b := range []mechanisms.Ball{{Size: 2, Radius: 0.8, Reach: 0.4}, {Size: 2, Radius: 0.5, Reach: 0.5}, {Size: 2, Radius: 1, Reach: 0}} {
+	for _, b := range []mechanisms.Ball{
+		{Size: 2, Radius: 0.8, Reach: 0.4}, {Size: 2, Radius: 0.5, Reach: 0.5}, {Size: 2, Radius: 1, Reach: 0},
+	} {
 		g, err := lattice.NewGrid(b.Part().Clip)
 		if err != nil {
 			t.Fatal(err)
 		}
 		claimReplace, claimZero := claims(t, g, b)
 		most := uint64(0)
-		for _, centre := range [][]float64{{0, 0}, {b.Reach, 0}, {0, -b.Reach}, {0.6 * b.Reach, 0.8 * b.Reach}, {1.5 * b.Radius, 0}, {math.NaN(), 0}} {
-			vectors := [][]float64{{1e9, 0}, {-1e9, 0}, {math.Inf(1), 0}, {math.NaN(), math.NaN()}, {0, math.MaxFloat64}, {0, -math.MaxFloat64}}
+		for _, centre := range [][]float64{
+			{0, 0}, {b.Reach, 0}, {0, -b.Reach}, {0.6 * b.Reach, 0.8 * b.Reach}, {1.5 * b.Radius, 0}, {math.NaN(), 0},
+		} {
+			vectors := [][]float64{
+				{1e9, 0}, {-1e9, 0}, {math.Inf(1), 0}, {math.NaN(), math.NaN()}, {0, math.MaxFloat64}, {0, -math.MaxFloat64},
+			}
 			for range 300 {
 				vectors = append(vectors, onSphere(rng, []float64{0, 0}, math.Exp(4*rng.NormFloat64())))
 			}
@@ -89,7 +95,14 @@ func TestBallDistancesHoldForEveryVector(t *testing.T) {
 }
 
 func TestBallValidate(t *testing.T) {
-	for _, b := range []mechanisms.Ball{{Size: 2}, {Size: 2, Radius: -1}, {Size: 2, Radius: 1, Reach: 2}, {Size: 2, Radius: math.NaN()}, {Size: 2, Radius: math.Inf(1)}, {Size: 2, Radius: 1, Reach: -1}} {
+	for _, b := range []mechanisms.Ball{
+		{Size: 2},
+		{Size: 2, Radius: -1},
+		{Size: 2, Radius: 1, Reach: 2},
+		{Size: 2, Radius: math.NaN()},
+		{Size: 2, Radius: math.Inf(1)},
+		{Size: 2, Radius: 1, Reach: -1},
+	} {
 		if b.Validate() == nil {
 			t.Errorf("%+v is valid", b)
 		}

@@ -47,7 +47,8 @@ func TestFilterPlanEncodingIsGolden(t *testing.T) {
 	}
 	const count = 2 + 3 + 32 // after version, name and fixed fields
 	for _, bad := range [][]byte{
-		b[:5], b[:len(b)-1], append(bytes.Clone(b), 0), with(0, 1), with(0, 3), with(count, 0), with(count, 2), with(count, 4), with(count, 255), with(count+1, 14), with(count+5, 0x80),
+		b[:5], b[:len(b)-1], append(bytes.Clone(b), 0), with(0, 1), with(0, 3), with(count, 0), with(count, 2),
+		with(count, 4), with(count, 255), with(count+1, 14), with(count+5, 0x80),
 	} {
 		if _, err := mechanisms.ParsePlan(bad); err == nil {
 			t.Errorf("ParsePlan(%x) succeeds", bad)
@@ -92,7 +93,8 @@ func TestFilterGuaranteeKnowsEveryAge(t *testing.T) {
 	if again, err := plan.Guarantee(c); err != nil || again != g {
 		t.Errorf("two guarantees of one plan differ: %+v, %+v", again, g)
 	}
-	if got := g.At(c.Window); got != (dp.Budget{Epsilon: 1, Delta: 1e-6}) || g.AtWindows(1) != got || g.At(0) != (dp.Budget{}) {
+	if got := g.At(c.Window); got != (dp.Budget{Epsilon: 1, Delta: 1e-6}) || g.AtWindows(1) != got ||
+		g.At(0) != (dp.Budget{}) {
 		t.Errorf("ε(W) = %+v", got)
 	}
 	before := 0.0

@@ -14,7 +14,9 @@ import (
 	"oriel/mechanisms/noise"
 )
 
-var law = mechanisms.Exponential{Epsilon: mechanisms.Ratio{Num: 1, Den: 2}, Sensitivity: mechanisms.Ratio{Num: 3, Den: 1}}
+var law = mechanisms.Exponential{
+	Epsilon: mechanisms.Ratio{Num: 1, Den: 2}, Sensitivity: mechanisms.Ratio{Num: 3, Den: 1},
+}
 
 // A replay repeats a draw, from the start and from a state; another history, key, score, rate or instance draws anew.
 func TestChoiceIsOneOfAHistory(t *testing.T) {
@@ -178,7 +180,8 @@ func TestNothingIsDrawnBehindTheHorizon(t *testing.T) {
 	}
 	last := stream.AppendState(nil)
 	defer func() {
-		if r, _ := recover().(string); !strings.HasPrefix(r, "BUG: mechanisms: a draw behind the horizon") || !stream.Ended() {
+		if r, _ := recover().(string); !strings.HasPrefix(r, "BUG: mechanisms: a draw behind the horizon") ||
+			!stream.Ended() {
 			t.Errorf("a draw behind the horizon: %q", r)
 		}
 		if !bytes.Equal(stream.AppendState(nil), last) {

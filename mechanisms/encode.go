@@ -89,7 +89,8 @@ func ParsePlan(b []byte) (Plan, error) {
 		return parseMemory(b[1:], true)
 	case planVersion, filterPlanVersion:
 	default:
-		return Plan{}, fmt.Errorf("mechanisms: plan: version %d, this software reads %d to %d", version, planVersion, finePlanVersion)
+		return Plan{}, fmt.Errorf("mechanisms: plan: version %d, this software reads %d to %d",
+			version, planVersion, finePlanVersion)
 	}
 	want := head + planTail
 	if version == filterPlanVersion {

@@ -30,7 +30,8 @@ func TestFactsAreThoseOfTheMechanism(t *testing.T) {
 		}
 		c := config(name, 2)
 		stream := mechtest.Open(t, c, [32]byte{})
-		if g := stream.Guarantee(); (g.Mu == 0) != facts.Pure() || stream.Once() != facts.Once || (g.Window == 0) != facts.Once {
+		if g := stream.Guarantee(); (g.Mu == 0) != facts.Pure() || stream.Once() != facts.Once ||
+			(g.Window == 0) != facts.Once {
 			t.Errorf("%s: guarantee %+v against facts %+v", name, g, facts)
 		}
 		if plan := mechtest.Plan(t, c); (plan.Filter.Count > 0) != facts.Filter {

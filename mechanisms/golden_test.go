@@ -30,7 +30,10 @@ func goldenMemories() []mechanisms.Plan {
 	grid := lattice.Grid{Exp: -25, Lambda: 1<<25 - 1<<22} // of clip 0.875
 	return []mechanisms.Plan{
 		{Name: "blt", Grid: grid, Scale: noise.Scale{Mant: 12345679, Exp: 9}, Forget: goldenMemory},
-		{Name: "blt", Grid: lattice.Grid{Exp: -31, Lambda: 7 << 28}, Scale: noise.Scale{Mant: 12345679, Exp: 15}, Forget: goldenMemory},
+		{
+			Name: "blt", Grid: lattice.Grid{Exp: -31, Lambda: 7 << 28}, Scale: noise.Scale{Mant: 12345679, Exp: 15},
+			Forget: goldenMemory,
+		},
 	}
 }
 

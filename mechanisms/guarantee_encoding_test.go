@@ -92,7 +92,9 @@ func TestStoredGuaranteeOfAMemory(t *testing.T) {
 	user := withMemory(3, 64)
 	user.Separation, user.UserWindow = 7, 200
 	parts := partsWithMemory()
-	for what, c := range map[string]mechanisms.Config{"event": withMemory(3, 64), "shortest": withMemory(3, 2), "user": user, "parts": parts} {
+	for what, c := range map[string]mechanisms.Config{
+		"event": withMemory(3, 64), "shortest": withMemory(3, 2), "user": user, "parts": parts,
+	} {
 		g, err := mechtest.Plan(t, c).Guarantee(c)
 		if err != nil {
 			t.Fatal(err)
@@ -118,7 +120,8 @@ func TestStoredGuaranteeOfAMemory(t *testing.T) {
 				t.Errorf("%s: all events: %v at %d memories, want %v", what, back.AtAll(age), memories, g.AtAll(age))
 			}
 		}
-		if got, want := back.At(c.Memory+1), g.At(c.Memory+1); !(got.Epsilon >= want.Epsilon) || !(back.At(1).Epsilon < 1) || back.At(1) != g.At(1) {
+		if got, want := back.At(c.Memory+1), g.At(c.Memory+1); !(got.Epsilon >= want.Epsilon) || !(back.At(1).Epsilon < 1) ||
+			back.At(1) != g.At(1) {
 			t.Errorf("%s: %v between two ages, want %v at least", what, got, want)
 		}
 		if far := back.At(1 << 60).Epsilon; far != 1 {
@@ -239,7 +242,9 @@ func TestStoredGuaranteeRefuses(t *testing.T) {
 	f("a longer number", `"delta":0.000001`, `"delta":0.0000010`)
 	f("horizon", `"horizon":0`, `"horizon":9`)
 	shrunk := regexp.MustCompile(`("steps":\d+,"mu":)[^,]+`).ReplaceAll(b, []byte("${1}0.0001"))
-	for _, text := range []string{string(shrunk), "", "{}", "null", string(b) + " ", string(b[:len(b)-1]), string(b) + "{}"} {
+	for _, text := range []string{
+		string(shrunk), "", "{}", "null", string(b) + " ", string(b[:len(b)-1]), string(b) + "{}",
+	} {
 		if _, err := dp.ParseGuarantee([]byte(text)); err == nil {
 			t.Errorf("%q parses", text)
 		}

@@ -77,7 +77,8 @@ func TestGuaranteeIsProvedByTheIntegers(t *testing.T) {
 		if c.Separation > 0 {
 			unit = "user"
 		}
-		if g.Mechanism != c.Name || g.Window != c.Window || g.Batch != 1 || g.Adjacency != c.Adjacency || g.Unit != unit || g.Separation != c.Separation {
+		if g.Mechanism != c.Name || g.Window != c.Window || g.Batch != 1 || g.Adjacency != c.Adjacency || g.Unit != unit ||
+			g.Separation != c.Separation {
 			t.Errorf("%s: guarantee %+v", c.Name, g)
 		}
 	}

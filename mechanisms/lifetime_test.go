@@ -29,7 +29,8 @@ func TestStreamEndsAtItsHorizon(t *testing.T) {
 		t.Errorf("horizons %d and %d", stream.Horizon(), twin.Horizon())
 	}
 	for i := range 9 {
-		if stream.Add(h.ids[i], h.gradients[i]) != twin.Add(h.ids[i], h.gradients[i]) || !slices.Equal(stream.Sum(0), twin.Sum(0)) {
+		if stream.Add(h.ids[i], h.gradients[i]) != twin.Add(h.ids[i], h.gradients[i]) ||
+			!slices.Equal(stream.Sum(0), twin.Sum(0)) {
 			t.Fatalf("record %d: the horizon changes a release", i)
 		}
 	}
@@ -39,7 +40,8 @@ func TestStreamEndsAtItsHorizon(t *testing.T) {
 	}
 	for range 4 {
 		twin.Add(h.ids[9], h.gradients[9])
-		if err := stream.Restore(twin.AppendState(nil)); err == nil || !strings.Contains(err.Error(), "beyond the horizon of 3 steps") {
+		if err := stream.Restore(twin.AppendState(nil)); err == nil ||
+			!strings.Contains(err.Error(), "beyond the horizon of 3 steps") {
 			t.Errorf("a state of step %d: %v", twin.Step(), err)
 		}
 		if !bytes.Equal(stream.AppendState(nil), last) {
@@ -103,7 +105,9 @@ func TestOnceIsOfSingleStepsForEver(t *testing.T) {
 			t.Errorf("%s: Once() = %v", name, got)
 		}
 	}
-	for name, scale := range map[string]float64{"once-gaussian": 2 / dp.GaussianMu(dp.Budget{Epsilon: 1, Delta: 1e-6}), "once-gamma": 2} {
+	for name, scale := range map[string]float64{
+		"once-gaussian": 2 / dp.GaussianMu(dp.Budget{Epsilon: 1, Delta: 1e-6}), "once-gamma": 2,
+	} {
 		c := config(name, 3)
 		c.Failure = 0.1
 		plan := mechtest.Plan(t, c)

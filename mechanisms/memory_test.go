@@ -41,7 +41,8 @@ func TestTheGuaranteeOfAMemoryIsForLife(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if g.Window != 0 || g.Memory != memory || g.Epsilon != 1 || g.Mu > dp.GaussianMu(c.Budget) || g.Mu < dp.GaussianMu(c.Budget)*(1-1e-12) {
+			if g.Window != 0 || g.Memory != memory || g.Epsilon != 1 || g.Mu > dp.GaussianMu(c.Budget) ||
+				g.Mu < dp.GaussianMu(c.Budget)*(1-1e-12) {
 				t.Errorf("H = %d: %+v", memory, g)
 			}
 			before := 0.0
@@ -66,7 +67,9 @@ func TestTheGuaranteeOfAMemoryIsForLife(t *testing.T) {
 
 func TestPlansWithMemoryComeBack(t *testing.T) {
 	fine := withBall(384, 1<<20)
-	for _, c := range []mechanisms.Config{withMemory(3, 64), withMemory(1000, 1<<20), partsWithMemory(), withBall(3, 64), fine} {
+	for _, c := range []mechanisms.Config{
+		withMemory(3, 64), withMemory(1000, 1<<20), partsWithMemory(), withBall(3, 64), fine,
+	} {
 		c.Failure = 0.01
 		version := byte(4)
 		if c.Memory == fine.Memory && c.Leaf.Parts[0].Quantiser != nil {
@@ -128,7 +131,8 @@ func TestDistancesBeyondAWord(t *testing.T) {
 	// Behind version, name, filter, count of parts, the part's empty name, size, entries and grid stand both squares.
 	at := 1 + 1 + len("blt") + 2 + int(binary.LittleEndian.Uint16(b[5:])) + 2 + 1 + 4 + 4 + 4 + 8
 	widened := slices.Concat([]byte{5}, b[1:at+8], make([]byte, 8), b[at+8:at+16], make([]byte, 8), b[at+16:])
-	if _, err := mechanisms.ParsePlan(widened); err == nil || !strings.Contains(err.Error(), "every distance fits version 4") {
+	if _, err := mechanisms.ParsePlan(widened); err == nil ||
+		!strings.Contains(err.Error(), "every distance fits version 4") {
 		t.Errorf("a plan of version 5 whose squares fit a word: %v", err)
 	}
 }
@@ -184,7 +188,9 @@ func TestConfigurationsWithMemoryAreChecked(t *testing.T) {
 	f("window 8, horizon 0: with a memory", func(c *mechanisms.Config) { c.Window = 8 })
 	f("with a memory a user level needs both", func(c *mechanisms.Config) { c.Separation = 3 })
 	f("with a memory a user level needs both", func(c *mechanisms.Config) { c.UserWindow = 3 })
-	f("user window 3: without a memory", func(c *mechanisms.Config) { c.Memory, c.Window, c.Separation, c.UserWindow = 0, 8, 2, 3 })
+	f("user window 3: without a memory", func(c *mechanisms.Config) {
+		c.Memory, c.Window, c.Separation, c.UserWindow = 0, 8, 2, 3
+	})
 	f("poles 3: with a memory", func(c *mechanisms.Config) { c.Poles = 3 })
 	f("tree-gaussian forgets nothing", func(c *mechanisms.Config) { c.Name, c.Window = "tree-gaussian", 8 })
 	f("once-gaussian forgets nothing", func(c *mechanisms.Config) { c.Name = "once-gaussian" })
@@ -199,7 +205,8 @@ func TestErrorBoundOfAMemoryCoversTheBump(t *testing.T) {
 	unit := plan.Scale.Float64() * plan.Grid.Unit()
 	chi := math.Sqrt(3) + math.Sqrt(2*math.Log(1e3))
 	for _, step := range []uint64{1, 1000, 1 << 16, 1<<16 + 2, 1<<16 + 10, 1<<16 + 1000} {
-		if e := unit * math.Sqrt(plan.Forget.VarianceAt(step)) * chi; plan.ErrorBound < e || plan.ErrorBound > 2*unit*math.Sqrt(plan.Forget.Variance())*chi {
+		if e := unit * math.Sqrt(plan.Forget.VarianceAt(step)) * chi; plan.ErrorBound < e ||
+			plan.ErrorBound > 2*unit*math.Sqrt(plan.Forget.Variance())*chi {
 			t.Errorf("step %d: noise %g, bound %g", step, e, plan.ErrorBound)
 		}
 	}

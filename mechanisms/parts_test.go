@@ -64,7 +64,8 @@ func TestPartsProveTheirSharesTogether(t *testing.T) {
 				alone := c
 				alone.Leaf = mechanisms.Leaf{Parts: []mechanisms.Part{c.Leaf.Parts[i]}}
 				single := mechanisms.Plan{
-					Name: plan.Name, Levels: plan.Levels, Filter: plan.Filter, Grid: part.Grid, Scale: part.Scale, ErrorBound: part.ErrorBound,
+					Name: plan.Name, Levels: plan.Levels, Filter: plan.Filter, Grid: part.Grid, Scale: part.Scale,
+					ErrorBound: part.ErrorBound,
 				}
 				if i > 0 {
 					single.Parts = []mechanisms.PartPlan{part}
@@ -418,8 +419,14 @@ func goldenParts() mechanisms.Plan {
 	m := moments{d: 2, r: 1 << 12}
 	replace, zeroOut := m.Distances(one)
 	p := mechanisms.Plan{Name: "blt", Filter: goldenFilter, Parts: []mechanisms.PartPlan{
-		{Name: "gradient", Size: 3, Entries: 3, Grid: half, Replace: lattice.Square(2 * half.Lambda), ZeroOut: lattice.Square(half.Lambda), Share: 5, Scale: noise.Scale{Mant: 12345679, Exp: 9}},
-		{Name: "cells", Size: 4, Entries: 1, Grid: one, Replace: square.Add(square), ZeroOut: square, Share: 2, Scale: noise.Scale{Mant: 3, Exp: 31}},
+		{
+			Name: "gradient", Size: 3, Entries: 3, Grid: half, Replace: lattice.Square(2 * half.Lambda),
+			ZeroOut: lattice.Square(half.Lambda), Share: 5, Scale: noise.Scale{Mant: 12345679, Exp: 9},
+		},
+		{
+			Name: "cells", Size: 4, Entries: 1, Grid: one, Replace: square.Add(square), ZeroOut: square, Share: 2,
+			Scale: noise.Scale{Mant: 3, Exp: 31},
+		},
 		{
 			Name: "moments", Size: 3, Entries: 2, Grid: one, Replace: replace, ZeroOut: zeroOut, Share: 3, Scales: m.scales(),
 			Scale: noise.Scale{Mant: 5, Exp: 28}, ErrorBound: 2.5,

@@ -24,7 +24,7 @@ type Plan struct {
 	Levels     uint8         // h of a tree, 1 of single steps, 0 of blt
 	Filter     blt.Filter    // b of blt without memory, else zero
 	Forget     forget.Filter // e of blt with memory, else zero
-	ErrorBound float64       // E ≥ ‖ν_t‖₂ with probability 1 − Config.Failure for any one step, loss units; 0 when not asked for
+	ErrorBound float64       // E ≥ ‖ν_t‖₂ for any one step but with probability Config.Failure, loss units; 0: none
 	Parts      []PartPlan    // every part, the first too; nil for the default leaf
 }
 
@@ -73,7 +73,8 @@ func NewPlan(c Config) (Plan, error) {
 		p.Parts = parts
 	}
 	if _, err := p.sums(c, nil); err != nil {
-		return Plan{}, fmt.Errorf("mechanisms: epsilon %g, delta %g, window %d: %w", c.Budget.Epsilon, c.Budget.Delta, c.Window, err)
+		return Plan{}, fmt.Errorf("mechanisms: epsilon %g, delta %g, window %d: %w",
+			c.Budget.Epsilon, c.Budget.Delta, c.Window, err)
 	}
 	if _, err := p.Guarantee(c); err != nil {
 		return Plan{}, err
@@ -102,7 +103,8 @@ func (p Plan) Guarantee(c Config) (dp.Guarantee, error) {
 		}
 	default:
 		if delta := dp.GaussianDelta(c.Budget.Epsilon, loss); delta > c.Budget.Delta {
-			return dp.Guarantee{}, fmt.Errorf("%w: delta %g of %g at epsilon %g", ErrUnproved, delta, c.Budget.Delta, c.Budget.Epsilon)
+			return dp.Guarantee{}, fmt.Errorf("%w: delta %g of %g at epsilon %g",
+				ErrUnproved, delta, c.Budget.Delta, c.Budget.Epsilon)
 		}
 	}
 	g.Epsilon = c.Budget.Epsilon
@@ -194,8 +196,8 @@ func (c Config) shapes(pieces []piece) []PartPlan {
 	for i, p := range c.Leaf.Parts {
 		replace, zeroOut := p.distances(pieces[i].grid)
 		out[i] = PartPlan{
-			Name: p.Name, Size: p.Size, Entries: p.Entries(), Grid: pieces[i].grid, Replace: replace, ZeroOut: zeroOut, Share: p.Share,
-			Scales: p.Scales,
+			Name: p.Name, Size: p.Size, Entries: p.Entries(), Grid: pieces[i].grid,
+			Replace: replace, ZeroOut: zeroOut, Share: p.Share, Scales: p.Scales,
 		}
 	}
 	return out

@@ -46,7 +46,8 @@ func TestStreamsOfASeatAreApart(t *testing.T) {
 				if k == 2 && i%3 == 0 {
 					continue // so that steps of different streams fall apart
 				}
-				if shared[k].Add(id, h.gradients[i]) != alone[k].Add(id, h.gradients[i]) || !slices.Equal(shared[k].Sum(0), alone[k].Sum(0)) {
+				if shared[k].Add(id, h.gradients[i]) != alone[k].Add(id, h.gradients[i]) ||
+					!slices.Equal(shared[k].Sum(0), alone[k].Sum(0)) {
 					t.Fatalf("%s: record %d of stream %d: another release than with a seat of its own", name, i, k)
 				}
 				if tag := shared[k].Tag("x"); tag != alone[k].Tag("x") || tag == shared[(k+1)%3].Tag("x") {

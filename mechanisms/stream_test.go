@@ -210,7 +210,8 @@ func TestNeighboursDifferByAtMostTheSensitivity(t *testing.T) {
 		c := mechtest.Config(n)
 		c.Window, c.Batch, c.Leaf = 4, uint64(1+trial%4), mechanisms.OnePart(n, math.Ldexp(1+r.Float64(), r.IntN(20)-10))
 		plan := mechtest.Plan(t, mechanisms.Config{
-			Name: "tree-gamma", Window: 4, Batch: c.Batch, Leaf: mechanisms.OnePart(n, c.Clip()), Budget: dp.Budget{Epsilon: 1}, Adjacency: dp.Replace,
+			Name: "tree-gamma", Window: 4, Batch: c.Batch, Leaf: mechanisms.OnePart(n, c.Clip()), Budget: dp.Budget{Epsilon: 1},
+			Adjacency: dp.Replace,
 		})
 		c.Name, c.Budget.Delta = "tree-gamma", 0
 		h := records(24, n)
@@ -255,7 +256,8 @@ func TestStreamReportsItsShape(t *testing.T) {
 	c.Failure = 0.01
 	stream := mechtest.ZeroStream(t, c)
 	if stream.Dimension() != 3 || stream.Batch() != 3 || stream.Step() != 0 || !(stream.ErrorBound() > 0) {
-		t.Errorf("dimension %d, batch %d, step %d, error bound %g", stream.Dimension(), stream.Batch(), stream.Step(), stream.ErrorBound())
+		t.Errorf("dimension %d, batch %d, step %d, error bound %g",
+			stream.Dimension(), stream.Batch(), stream.Step(), stream.ErrorBound())
 	}
 	if !slices.Equal(stream.Sum(0), []float64{0, 0, 0}) {
 		t.Errorf("sum %v before the first step", stream.Sum(0))

@@ -56,7 +56,8 @@ func TestEventGuaranteeIsOfTheSamePlan(t *testing.T) {
 				t.Fatal(err)
 			}
 			g, err := plan.EventGuarantee(c)
-			if err != nil || g.Unit != "event" || g.Separation != 0 || g.Adjacency != adjacency || g.Delta != of.Delta || !(g.Epsilon < of.Epsilon/2) {
+			if err != nil || g.Unit != "event" || g.Separation != 0 || g.Adjacency != adjacency || g.Delta != of.Delta ||
+				!(g.Epsilon < of.Epsilon/2) {
 				t.Errorf("%s: %+v, %v, of a user %+v", name, g, err, of)
 			}
 			c.Separation, c.Budget.Epsilon = 0, g.Epsilon*(1+1e-12)
@@ -113,7 +114,8 @@ func TestUserGuaranteeAges(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := g.Curve.Mu(100*1024)/g.Mu, math.Sqrt((10+100*(2-1/1024.0))/11); got < want || got > want*(1+1e-5) { // rounding of shifts
+	// rounding of shifts
+	if got, want := g.Curve.Mu(100*1024)/g.Mu, math.Sqrt((10+100*(2-1/1024.0))/11); got < want || got > want*(1+1e-5) {
 		t.Errorf("µ(100W) of an event is %g µ(W), want %g", got, want)
 	}
 }

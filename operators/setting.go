@@ -15,7 +15,8 @@ const (
 	Count                  // a whole number, 0 or more
 	Flag                   // true or false
 	List                   // entries with commas between them
-	File                   // the name of a file, whose lines are the entries; empty lines and those that start with # are left out
+	// the name of a file, whose lines are the entries; empty lines and those that start with # are left out
+	File
 )
 
 // Setting is one variable of an operator, and its row in the settings table. Its name, and the meaning of a value,
@@ -49,5 +50,7 @@ func (s Setting) Limits() string {
 }
 
 func (k Kind) String() string {
-	return [...]string{"", "text", "a number", "a whole number", "true or false", "entries with commas between them", "a file"}[k]
+	return [...]string{
+		"", "text", "a number", "a whole number", "true or false", "entries with commas between them", "a file",
+	}[k]
 }

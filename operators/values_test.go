@@ -54,7 +54,8 @@ func TestValuesAreReadByKind(t *testing.T) {
 	if err := p.Err(); err != nil {
 		t.Fatal(err)
 	}
-	got := fmt.Sprint(v.Text("KIND"), v.Number("RATE"), v.Count("DIMENSION"), v.Flag("STRICT"), v.Entries("ARMS"), v.Entries("CELLS"))
+	got := fmt.Sprint(v.Text("KIND"), v.Number("RATE"), v.Count("DIMENSION"), v.Flag("STRICT"), v.Entries("ARMS"),
+		v.Entries("CELLS"))
 	if want := fmt.Sprint("plain", 0.25, 7, true, []string{"left", "right"}, []string{"north", "south"}); got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
@@ -90,7 +91,8 @@ func TestWhatIsNotNeededIsNotAskedFor(t *testing.T) {
 	if _, p := read(none, "RATE=often"); p.Err() == nil {
 		t.Error("a malformed number is accepted")
 	}
-	if _, p := read(func(s Setting) bool { return s.Decodes }); fmt.Sprint(p.Err()) != "ORIEL_DIMENSION: not set; how many" {
+	decodes := func(s Setting) bool { return s.Decodes }
+	if _, p := read(decodes); fmt.Sprint(p.Err()) != "ORIEL_DIMENSION: not set; how many" {
 		t.Error(p.Err())
 	}
 }
@@ -117,7 +119,8 @@ func TestCanonicalLines(t *testing.T) {
 	if other := lines("ARMS=right,left"); other == first {
 		t.Error("the order of entries changes no line")
 	}
-	if other := lines("ARMS=left,right", "BONUS=0.25", "MORE=x,y"); !strings.HasPrefix(other, first+"\nBONUS=0.25\nMORE=sha256:") {
+	other := lines("ARMS=left,right", "BONUS=0.25", "MORE=x,y")
+	if !strings.HasPrefix(other, first+"\nBONUS=0.25\nMORE=sha256:") {
 		t.Errorf("later settings that are set: %s", other)
 	}
 	if a, b := lines("CELLS=cells.txt"), lines(); a == b || strings.Contains(a, "north") {

@@ -24,7 +24,9 @@ type changelog struct {
 var localPosition = []byte("changelog")
 
 // readChangelog reads what is committed in partition p, starting from what the local store already holds.
-func readChangelog(ctx context.Context, c *kafka.Client, topic kafka.Topic, p int32, bounds kafka.Bounds, local []state.Record) (*changelog, error) {
+func readChangelog(
+	ctx context.Context, c *kafka.Client, topic kafka.Topic, p int32, bounds kafka.Bounds, local []state.Record,
+) (*changelog, error) {
 	view := &changelog{values: map[string][]byte{}, next: bounds.Start, last: -1}
 	for _, r := range local {
 		view.values[string(r.Key)] = r.Value
@@ -52,7 +54,9 @@ func readChangelog(ctx context.Context, c *kafka.Client, topic kafka.Topic, p in
 //
 // A log that ends before the record, or has another in its place, proves that the brokers lost records that they had
 // acknowledged: the copy follows after an acknowledgement and never leads, and the topic id is the same.
-func (view *changelog) follows(ctx context.Context, c *kafka.Client, topic kafka.Topic, p int32, at int64, bounds kafka.Bounds) (bool, error) {
+func (view *changelog) follows(
+	ctx context.Context, c *kafka.Client, topic kafka.Topic, p int32, at int64, bounds kafka.Bounds,
+) (bool, error) {
 	if at <= bounds.Start {
 		return false, nil
 	}

@@ -25,7 +25,10 @@ func (d Deployment) Check(ctx context.Context, p int32, checkpoint []byte, progr
 		return 0, err
 	}
 	if o.incarnation.Topic != d.Topics.Input.ID || o.incarnation.Partition != p {
-		return 0, &StopError{Partition: p, Reason: "the checkpoint is of another input", Remedy: "Name the deployment and partition that it was saved from"}
+		return 0, &StopError{
+			Partition: p, Reason: "the checkpoint is of another input",
+			Remedy: "Name the deployment and partition that it was saved from",
+		}
 	}
 	c := &check{partition: p, progress: progress}
 	for _, topic := range d.Topics.outputs() {
@@ -53,7 +56,9 @@ type publishedDecision struct {
 }
 
 // published gives each committed decision in a topic that is of the incarnation and behind the checkpoint, in order.
-func (d Deployment) published(ctx context.Context, p int32, o opened, topic kafka.Topic, b kafka.Bounds) iter.Seq2[publishedDecision, error] {
+func (d Deployment) published(
+	ctx context.Context, p int32, o opened, topic kafka.Topic, b kafka.Bounds,
+) iter.Seq2[publishedDecision, error] {
 	return func(yield func(publishedDecision, error) bool) {
 		for r, err := range recordsOf(ctx, d.Client, topic, p, b.Start, b.Stable, false) {
 			found := publishedDecision{offset: r.Offset, line: r.Value}

@@ -23,14 +23,15 @@ type Config struct {
 	Verdicts   string // topic of sealed verdicts, a byte an offset of the input. Required.
 	Changelog  string // topic of sealed state. Required.
 	DeadLetter string // topic of records that took their place as null events. Required by `oriel letters`; the service never names it.
-	Descriptor string // topic of the Model's Descriptor. Required by one that has one, "" for any other; the service never names it.
+	// topic of the Model's Descriptor. Required by one that has one, "" for any other; the service never names it.
+	Descriptor string
 	Start      string // earliest or latest: where a partition's first incarnation starts. Required by Service.
 
 	CommitInterval   time.Duration // time between commits of a busy partition, 1 ms to 60 s. Required.
-	TransactionBytes int           // a transaction closes at so many bytes of input, or of output, 1 MiB to 256 MiB. Required.
-	Memory           Memory        // what all partitions hold together; transactions close at less output for it. 0: no bound
+	TransactionBytes int           // a transaction closes at so many bytes of input, or of output, 1 to 256 MiB. Required.
+	Memory           Memory        // of all partitions together; transactions close at less output for it. 0: no bound
 	SessionTimeout   time.Duration // of the group member, at least the broker's minimum (6 s). Required.
-	Instance         string        // this process's place in the group, the same at each start and no other's. "": none that lasts
+	Instance         string        // this process's place in the group, its own at every start. "": none that lasts
 	FixedPartitions  bool          // the input must keep its partitions: set at user level, see grown.go
 	SingleReplica    bool          // accept topics with fewer than 3 replicas or fewer than 2 in sync
 }

@@ -48,7 +48,9 @@ func (t *task) lookAtDecisions(ctx context.Context, o *owned, bounds []kafka.Bou
 }
 
 // lookAtOutput reads the committed end of one topic, and tells the offset behind the last decision that is ours.
-func (t *task) lookAtOutput(ctx context.Context, o *owned, topic kafka.Topic, b kafka.Bounds) (f decisionsFound, behind int64, err error) {
+func (t *task) lookAtOutput(
+	ctx context.Context, o *owned, topic kafka.Topic, b kafka.Bounds,
+) (f decisionsFound, behind int64, err error) {
 	for from := range backwards(b.Start, b.Stable) {
 		f, behind = decisionsFound{beyond: map[uint64][]byte{}}, b.Start
 		before := false // a decision of the state or before it was seen
@@ -82,7 +84,7 @@ func (o *owned) decision(value []byte, stream string) (schemas.Decision, bool) {
 
 // aborted are decisions up to the state's that stand behind the last committed one of their topic.
 type aborted struct {
-	from  uint64              // the first step of which a decision may be missing from some topic; behind the state's: none is
+	from  uint64              // the first step that some topic may have no decision of; behind the state's: none
 	whole uint64              // the first step that retention has left in every topic, as far as is known
 	lines []map[uint64][]byte // by output and index
 }
@@ -91,7 +93,8 @@ type aborted struct {
 // those that belong to the state: nobody but the owner of the transactional id writes here, the state was sent after
 // them, and a decision has one value for ever.
 func (t *task) lookAtAborted(
-	ctx context.Context, o *owned, topic kafka.Topic, output int, f decisionsFound, b kafka.Bounds, behind int64, lack *aborted,
+	ctx context.Context, o *owned, topic kafka.Topic, output int, f decisionsFound, b kafka.Bounds, behind int64,
+	lack *aborted,
 ) error {
 	step := f.last + 1
 	if !f.some {
@@ -112,7 +115,8 @@ func (t *task) lookAtAborted(
 		}
 		found[d.Index], first = bytes.Clone(r.Value), min(first, d.Step)
 	}
-	if !f.some && b.Start > 0 { // retention has deleted what came before, and a committed one is never deleted before an aborted copy of it
+	// retention has deleted what came before, and a committed one is never deleted before an aborted copy of it
+	if !f.some && b.Start > 0 {
 		step, lack.whole = first, max(lack.whole, first)
 	}
 	lack.from, lack.lines[output] = min(lack.from, step), found
@@ -121,7 +125,9 @@ func (t *task) lookAtAborted(
 
 // resend lists what each topic lacks up to the state. That every decision that is due is there, in one topic or the
 // other, is checked as far as retention lets it be; without the state before them nothing else can be.
-func (t *task) resend(ctx context.Context, o *owned, bounds []kafka.Bounds, found []decisionsFound, lack aborted) error {
+func (t *task) resend(
+	ctx context.Context, o *owned, bounds []kafka.Bounds, found []decisionsFound, lack aborted,
+) error {
 	committed, whole, err := t.committed(ctx, o, bounds, lack.from)
 	if err != nil {
 		return err
@@ -148,7 +154,9 @@ func (t *task) resend(ctx context.Context, o *owned, bounds []kafka.Bounds, foun
 // committed finds, of an operator with two topics, the decisions of steps from one on that are committed in either, and
 // the step from which on retention has left all of them. Only which topic has the last step follows from a topic's end:
 // the other may have had nothing to say.
-func (t *task) committed(ctx context.Context, o *owned, bounds []kafka.Bounds, step uint64) (is map[uint64]bool, whole uint64, err error) {
+func (t *task) committed(
+	ctx context.Context, o *owned, bounds []kafka.Bounds, step uint64,
+) (is map[uint64]bool, whole uint64, err error) {
 	topics := t.service.topics.outputs()
 	if len(topics) == 1 || step > o.position.Step {
 		return nil, step, nil
@@ -165,7 +173,9 @@ func (t *task) committed(ctx context.Context, o *owned, bounds []kafka.Bounds, s
 }
 
 // committedIn adds those of one topic, and tells the step from which on it has them all.
-func (t *task) committedIn(ctx context.Context, o *owned, topic kafka.Topic, b kafka.Bounds, step uint64, is map[uint64]bool) (uint64, error) {
+func (t *task) committedIn(
+	ctx context.Context, o *owned, topic kafka.Topic, b kafka.Bounds, step uint64, is map[uint64]bool,
+) (uint64, error) {
 	whole := step // unless retention has deleted some
 	for from := range backwards(b.Start, b.Stable) {
 		some, before := false, false

@@ -31,7 +31,8 @@ func (d Deployment) Incarnation(ctx context.Context, p int32) (state.Incarnation
 	if err := checkManifestInput(ctx, d.Client, d.Topics, p, manifest, d.Master); err != nil {
 		return none, err
 	}
-	record, err := findRecord(ctx, d.Client, d.Topics.Changelog, p, manifest.NameKey.Key(state.KindIncarnation, streamName(p)))
+	record, err := findRecord(ctx, d.Client, d.Topics.Changelog, p,
+		manifest.NameKey.Key(state.KindIncarnation, streamName(p)))
 	if err != nil {
 		return none, err
 	}

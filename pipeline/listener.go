@@ -71,7 +71,7 @@ type Listener struct {
 	Reached   func(partition int32, p Point)
 	Stopped   func(partition int32, err error)   // the partition is parked; err says why and what to do
 	Note      func(partition int32, text string) // an event a person should see once; never holds payload
-	Company   func(problems []string)            // what is wrong with the group's members, when that changes; none when all is well
+	Company   func(problems []string)            // what is wrong with the group's members, when it changes; none: all well
 	// Partitions hears how many partitions the input has: at the start, and when some were added.
 	Partitions func(input int)
 	Ended      func(Ending) // the service was told to end, and has

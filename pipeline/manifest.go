@@ -30,7 +30,9 @@ func nameLine(c Config) string { return "NAME=" + c.Name + "\n" }
 // WriteManifests gives every changelog partition that has none its manifest record: the configuration, the input and
 // the key that hides stream ids. One that exists must say the same; all are looked at BEFORE the first is written. It
 // must not run beside a Service of another deployment of the same name; it fences nothing where a manifest stands.
-func WriteManifests(ctx context.Context, client *kafka.Client, c Config, topics Topics, model Model, master *state.MasterKey) error {
+func WriteManifests(
+	ctx context.Context, client *kafka.Client, c Config, topics Topics, model Model, master *state.MasterKey,
+) error {
 	if err := model.versioned(); err != nil {
 		return err
 	}
@@ -77,7 +79,9 @@ func second(_ int64, err error) error { return err }
 
 // readManifests opens the manifest of each changelog partition, nil where there is none. It refuses those of another
 // configuration, master key or input.
-func readManifests(ctx context.Context, client *kafka.Client, c Config, topics Topics, model Model, master *state.MasterKey) ([]*state.Manifest, error) {
+func readManifests(
+	ctx context.Context, client *kafka.Client, c Config, topics Topics, model Model, master *state.MasterKey,
+) ([]*state.Manifest, error) {
 	found := make([]*state.Manifest, topics.Changelog.Partitions)
 	for i := range found {
 		p := int32(i)
@@ -102,7 +106,9 @@ func readManifests(ctx context.Context, client *kafka.Client, c Config, topics T
 
 // checkManifestInput refuses a deployment of another input, whose transactional ids are others, so that nothing would
 // fence. A manifest of the first format names none: then the incarnation tells, if the partition has one.
-func checkManifestInput(ctx context.Context, client *kafka.Client, topics Topics, p int32, m state.Manifest, master *state.MasterKey) error {
+func checkManifestInput(
+	ctx context.Context, client *kafka.Client, topics Topics, p int32, m state.Manifest, master *state.MasterKey,
+) error {
 	input := m.Input
 	if input == (state.Input{}) {
 		record, err := findRecord(ctx, client, topics.Changelog, p, m.NameKey.Key(state.KindIncarnation, streamName(p)))
@@ -119,8 +125,9 @@ func checkManifestInput(ctx context.Context, client *kafka.Client, topics Topics
 		return nil
 	}
 	e := &StopError{
-		Partition: p, Reason: fmt.Sprintf("this deployment belongs to the input topic %q, not to %q", input.Name, topics.Input.Name),
-		Remedy: "Set ORIEL_INPUT_TOPIC to it, or give this input a deployment of its own, under another ORIEL_NAME with its own topics",
+		Partition: p,
+		Reason:    fmt.Sprintf("this deployment belongs to the input topic %q, not to %q", input.Name, topics.Input.Name),
+		Remedy:    "Set ORIEL_INPUT_TOPIC to it, or give this input a deployment of its own, under another ORIEL_NAME with its own topics",
 	}
 	if input.Name == topics.Input.Name || input.Name == "" {
 		e.Remedy = "Its offsets mean other records than those that were taken: open a new deployment under another ORIEL_NAME with its own topics"
@@ -135,7 +142,9 @@ func checkManifestInput(ctx context.Context, client *kafka.Client, topics Topics
 }
 
 // CheckManifests refuses a deployment that was opened with another configuration, another master key or another input.
-func CheckManifests(ctx context.Context, client *kafka.Client, c Config, topics Topics, model Model, master *state.MasterKey) error {
+func CheckManifests(
+	ctx context.Context, client *kafka.Client, c Config, topics Topics, model Model, master *state.MasterKey,
+) error {
 	found, err := readManifests(ctx, client, c, topics, model, master)
 	if err != nil {
 		return err
@@ -173,7 +182,9 @@ func findRecord(ctx context.Context, client *kafka.Client, topic kafka.Topic, p 
 }
 
 // findWithin reads the first committed record of a key between bounds.
-func findWithin(ctx context.Context, client *kafka.Client, topic kafka.Topic, p int32, key []byte, within kafka.Bounds) ([]byte, error) {
+func findWithin(
+	ctx context.Context, client *kafka.Client, topic kafka.Topic, p int32, key []byte, within kafka.Bounds,
+) ([]byte, error) {
 	for r, err := range recordsOf(ctx, client, topic, p, within.Start, within.Stable, false) {
 		if err != nil {
 			return nil, err

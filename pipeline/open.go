@@ -44,7 +44,10 @@ func (t *task) open(ctx context.Context, o *owned, e ends, incarnationKey []byte
 	}
 	plan, err := s.model.Plan()
 	if err != nil {
-		return &StopError{Partition: t.partition, Reason: "no plan fits the configuration", Remedy: "Correct the settings that the cause names", Cause: err}
+		return &StopError{
+			Partition: t.partition, Reason: "no plan fits the configuration",
+			Remedy: "Correct the settings that the cause names", Cause: err,
+		}
 	}
 	inc := state.NewIncarnation(state.Incarnation{
 		Stream: t.stream, Cluster: s.topics.Cluster, Topic: s.topics.Input.ID, Partition: t.partition,
@@ -55,12 +58,17 @@ func (t *task) open(ctx context.Context, o *owned, e ends, incarnationKey []byte
 	}
 	key := inc.InitialKey(state.NewSecret())
 	if o.stream, err = OpenStream(s.model, plan, key, o.people, t.stream, inc.ID); err != nil {
-		return &StopError{Partition: t.partition, Reason: "the plan does not prove the configured guarantee", Remedy: "Correct the settings that the cause names", Cause: err}
+		return &StopError{
+			Partition: t.partition, Reason: "the plan does not prove the configured guarantee",
+			Remedy: "Correct the settings that the cause names", Cause: err,
+		}
 	}
 	o.incarnation = inc.ID
 	g := s.newSegment(kafka.NewShelf())
 	g.position = state.Position{Topic: s.topics.Input.ID, Next: start, LeaderEpoch: -1, Semantics: s.model.Semantics}
-	first := Walk{Stream: o.stream, Decided: func(output uint8, line []byte) { g.decide(output, []byte(t.stream), line, time.Now().UnixMilli()) }}
+	first := Walk{Stream: o.stream, Decided: func(output uint8, line []byte) {
+		g.decide(output, []byte(t.stream), line, time.Now().UnixMilli())
+	}}
 	first.Start()
 	g.sealed = o.sealer.Seal(nil, g.position, o.stream.AppendState(nil))
 	return t.commit(ctx, o, g, state.Record{Key: incarnationKey, Value: inc.Seal(s.master)})

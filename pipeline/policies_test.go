@@ -14,11 +14,19 @@ import (
 // durable are the settings of a topic of three replicas that nothing is wrong with.
 func durable(more map[string]string) map[string]string {
 	settings := map[string]string{
-		"cleanup.policy": "delete", "min.insync.replicas": "2", "unclean.leader.election.enable": "false", "max.message.bytes": "8388608",
-		"retention.ms": "-1", "retention.bytes": "-1",
+		"cleanup.policy": "delete", "min.insync.replicas": "2", "unclean.leader.election.enable": "false",
+		"max.message.bytes": "8388608", "retention.ms": "-1", "retention.bytes": "-1",
 	}
 	maps.Copy(settings, more)
 	return settings
+}
+
+// cleanup is the policy that a role's topic has to have.
+func cleanup(role string) string {
+	if role == "changelog" || role == "descriptor" {
+		return "compact"
+	}
+	return "delete"
 }
 
 // foundAs describes a topic of each role, as CheckTopics finds it.
@@ -48,7 +56,10 @@ func TestEveryTopicIsChecked(t *testing.T) {
 		{roles: all, setting: "min.insync.replicas", value: "1", want: "2", risk: true},
 		{roles: all, setting: "unclean.leader.election.enable", value: "true", want: "false", risk: true},
 		{roles: []string{"input", "verdict", "dead-letter"}, setting: "cleanup.policy", value: "compact", want: "delete"},
-		{roles: []string{"input", "verdict", "dead-letter"}, setting: "cleanup.policy", value: "compact,delete", want: "delete"},
+		{
+			roles: []string{"input", "verdict", "dead-letter"}, setting: "cleanup.policy", value: "compact,delete",
+			want: "delete",
+		},
 		{roles: []string{"changelog", "descriptor"}, setting: "cleanup.policy", value: "delete", want: "compact"},
 		{roles: []string{"changelog", "descriptor"}, setting: "cleanup.policy", value: "compact,delete", want: "compact"},
 		{roles: []string{"changelog", "decision"}, setting: "cleanup.policy", value: "compact"},
@@ -56,14 +67,22 @@ func TestEveryTopicIsChecked(t *testing.T) {
 		{roles: inTransactions, setting: "max.message.bytes", value: "1048576"},
 		{roles: []string{"input", "dead-letter"}, setting: "max.message.bytes", value: "1000"},
 		{roles: []string{"verdict"}, setting: "retention.ms", value: "1000", want: "-1"},
-		{roles: []string{"verdict"}, setting: "retention.ms", value: "1000", want: "2000", input: map[string]string{"retention.ms": "2000"}},
-		{roles: []string{"verdict"}, setting: "retention.ms", value: "2000", input: map[string]string{"retention.ms": "2000"}},
+		{
+			roles: []string{"verdict"}, setting: "retention.ms", value: "1000", want: "2000",
+			input: map[string]string{"retention.ms": "2000"},
+		},
+		{
+			roles: []string{"verdict"}, setting: "retention.ms", value: "2000", input: map[string]string{"retention.ms": "2000"},
+		},
 		{roles: []string{"verdict"}, setting: "retention.ms", value: "-1", input: map[string]string{"retention.ms": "2000"}},
-		{roles: []string{"verdict"}, setting: "retention.bytes", value: "1000000", want: "-1", input: map[string]string{"retention.bytes": "1000"}},
+		{
+			roles: []string{"verdict"}, setting: "retention.bytes", value: "1000000", want: "-1",
+			input: map[string]string{"retention.bytes": "1000"},
+		},
 		{roles: append(ours, "input"), setting: "retention.ms", value: "-1"},
 	} {
 		for _, name := range c.roles {
-			own := foundAs(name, map[string]string{"cleanup.policy": map[bool]string{true: "compact", false: "delete"}[name == "changelog" || name == "descriptor"]})
+			own := foundAs(name, map[string]string{"cleanup.policy": cleanup(name)})
 			input := foundAs("input", c.input)
 			if errs := checkTopic(Config{}, input, own); c.input == nil && errs != nil {
 				t.Fatalf("%s: a good topic is refused: %v", name, errs)
@@ -82,7 +101,10 @@ func TestEveryTopicIsChecked(t *testing.T) {
 					t.Errorf("%s, risk accepted %t: %d problems: %v", label, accept, len(errs), errs)
 					continue
 				}
-				for _, text := range []string{fmt.Sprintf("%s topic %q has %s=%s, want %s", name, "t."+name, c.setting, c.value, c.want), "--add-config " + c.setting + "=" + c.want} {
+				for _, text := range []string{
+					fmt.Sprintf("%s topic %q has %s=%s, want %s", name, "t."+name, c.setting, c.value, c.want),
+					"--add-config " + c.setting + "=" + c.want,
+				} {
 					if !strings.Contains(errs[0].Error(), text) {
 						t.Errorf("%s: the message does not say %q: %v", label, text, errs[0])
 					}
@@ -98,7 +120,7 @@ func TestEveryTopicIsChecked(t *testing.T) {
 		t.Errorf("verdicts without an input: %v", errs)
 	}
 	for _, name := range all {
-		own := foundAs(name, map[string]string{"cleanup.policy": map[bool]string{true: "compact", false: "delete"}[name == "changelog" || name == "descriptor"]})
+		own := foundAs(name, map[string]string{"cleanup.policy": cleanup(name)})
 		own.topic.Replication = 2
 		if errs := checkTopic(Config{}, foundAs("input", nil), own); len(errs) != 1 || !strings.Contains(errs[0].Error(), fmt.Sprintf("%s topic %q has 2 replicas, want 3", name, "t."+name)) {
 			t.Errorf("%s topic of two replicas: %v", name, errs)
@@ -140,7 +162,9 @@ func TestASecondTopicIsNamedByThoseWhoHaveOne(t *testing.T) {
 		t.Error(err)
 	}
 	c.Second = "s"
-	want := []kafka.TopicPartition{{Topic: "d", Partition: 3}, {Topic: "s", Partition: 3}, {Topic: "v", Partition: 3}, {Topic: "c", Partition: 3}}
+	want := []kafka.TopicPartition{
+		{Topic: "d", Partition: 3}, {Topic: "s", Partition: 3}, {Topic: "v", Partition: 3}, {Topic: "c", Partition: 3},
+	}
 	if got := c.parts(3); !slices.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}
@@ -181,7 +205,9 @@ func TestOneTopicHasOneRole(t *testing.T) {
 
 // TestCreatedTopicsPassTheChecks: what CreateTopics gives is what CheckTopics asks for, whatever the input has.
 func TestCreatedTopicsPassTheChecks(t *testing.T) {
-	for _, input := range []map[string]string{nil, {"retention.ms": "1000"}, {"retention.ms": "-1", "max.message.bytes": "20000000"}, {"retention.bytes": "5"}} {
+	for _, input := range []map[string]string{
+		nil, {"retention.ms": "1000"}, {"retention.ms": "-1", "max.message.bytes": "20000000"}, {"retention.bytes": "5"},
+	} {
 		in := foundAs("input", input)
 		for _, r := range roles[1:] {
 			made := r.settings(in.settings)

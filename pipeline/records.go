@@ -11,9 +11,12 @@ import (
 
 // recordsOf gives the records of a partition from an offset up to an end that exists, committed ones or all. A record
 // is valid until the next one.
-func recordsOf(ctx context.Context, c *kafka.Client, topic kafka.Topic, p int32, from, end int64, uncommitted bool) iter.Seq2[kafka.Record, error] {
+func recordsOf(
+	ctx context.Context, c *kafka.Client, topic kafka.Topic, p int32, from, end int64, uncommitted bool,
+) iter.Seq2[kafka.Record, error] {
 	return func(yield func(kafka.Record, error) bool) {
-		reader := c.NewReader(topic.Name, p, from, kafka.ReaderOptions{ID: topic.ID, Uncommitted: uncommitted, MaxBytes: 4 << 20, MaxWait: 100 * time.Millisecond})
+		reader := c.NewReader(topic.Name, p, from,
+			kafka.ReaderOptions{ID: topic.ID, Uncommitted: uncommitted, MaxBytes: 4 << 20, MaxWait: 100 * time.Millisecond})
 		defer reader.Close()
 		for next := from; next < end; {
 			batch, err := reader.Fetch(ctx)
@@ -34,7 +37,9 @@ func recordsOf(ctx context.Context, c *kafka.Client, topic kafka.Topic, p int32,
 }
 
 // hasRecord tells whether a partition has a record between two offsets.
-func hasRecord(ctx context.Context, c *kafka.Client, topic kafka.Topic, p int32, from, end int64, uncommitted bool) (bool, error) {
+func hasRecord(
+	ctx context.Context, c *kafka.Client, topic kafka.Topic, p int32, from, end int64, uncommitted bool,
+) (bool, error) {
 	for _, err := range recordsOf(ctx, c, topic, p, from, end, uncommitted) {
 		return err == nil, err
 	}

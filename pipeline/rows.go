@@ -31,7 +31,8 @@ func (t *task) lookAtVerdicts(ctx context.Context, o *owned, b kafka.Bounds) (ve
 			if err != nil {
 				return err
 			}
-			if opened, err := o.sealer.OpenVerdicts(r.Value); err == nil { // else it is of another incarnation, or of somebody else
+			// else it is of another incarnation, or of somebody else
+			if opened, err := o.sealer.OpenVerdicts(r.Value); err == nil {
 				each(row{opened, bytes.Clone(r.Value)}, r.Offset)
 			}
 		}

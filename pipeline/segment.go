@@ -9,7 +9,7 @@ import (
 type segment struct {
 	decisions [outputs]kafka.Pack // of each topic of decisions
 	shelf     *kafka.Shelf        // of decisions, those of the other segment included
-	newest    []byte              // line of the last decision in the first topic, which is the one for all, where somebody listens to it
+	newest    []byte              // line of the last decision in the first topic, the one for all, if somebody listens
 	heard     bool                // somebody does
 	verdicts  []byte              // of each offset since the segment before
 	rows      kafka.Pack          // the verdicts, sealed

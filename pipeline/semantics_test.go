@@ -70,7 +70,8 @@ func TestSemanticsBelongToTheirGoldenFiles(t *testing.T) {
 		}
 	}
 	for _, file := range semanticsOf {
-		if digest, _ := fingerprint(t, file, counts[file]); number == Semantics && digests[file] != "" && digest != digests[file] {
+		if digest, _ := fingerprint(t, file, counts[file]); number == Semantics && digests[file] != "" &&
+			digest != digests[file] {
 			t.Errorf("%s has changed under semantics %d: records are read otherwise than by the versions of that number. Take the change back, or raise "+
 				"pipeline.Semantics by one and run this test with -rewrite; the change log then tells users to stop the old version well before they start the new one", file, number)
 		}

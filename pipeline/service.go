@@ -32,7 +32,10 @@ type Service struct {
 
 // NewService checks the deployment's topics and configuration records, and changes nothing. topics is what CheckTopics
 // described; the store must belong to the same deployment.
-func NewService(ctx context.Context, client *kafka.Client, c Config, m Model, topics Topics, master *state.MasterKey, store *state.Store, l Listener) (*Service, error) {
+func NewService(
+	ctx context.Context, client *kafka.Client, c Config, m Model, topics Topics, master *state.MasterKey,
+	store *state.Store, l Listener,
+) (*Service, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
@@ -124,7 +127,8 @@ func (s *Service) compareTopics(ctx context.Context) error {
 		return err
 	}
 	if !topics.continues(s.topics) {
-		return stop("a topic was made again since this process started", "Start the process again; it says what can be continued")
+		return stop("a topic was made again since this process started",
+			"Start the process again; it says what can be continued")
 	}
 	s.describedAs(topics)
 	return nil

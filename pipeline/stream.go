@@ -24,7 +24,8 @@ type Model struct {
 	// Descriptor is a JSON object of what a consumer needs beside decisions; nil: nothing. It is published as it is.
 	Descriptor []byte
 
-	Semantics uint32 // of decoding, leaves and decompression: the constant of that name, from 1. Tests play another version.
+	// of decoding, leaves and decompression: the constant of that name, from 1. Tests play another version.
+	Semantics uint32
 
 	// Plan computes everything that calibration decides, once, at opening; it is frozen in the incarnation record.
 	Plan func() ([]byte, error)

@@ -47,11 +47,15 @@ func (t *task) takeOver(ctx context.Context) (*owned, error) {
 	if err != nil {
 		return nil, err
 	}
-	manifest, err := openManifest(view.values[string(state.ManifestKey())], t.partition, manifestText(s.config, s.model), s.master)
+	stored, configured := view.values[string(state.ManifestKey())], manifestText(s.config, s.model)
+	manifest, err := openManifest(stored, t.partition, configured, s.master)
 	if err != nil {
 		return nil, err
 	}
-	o := &owned{producer: producer, view: view, stateKey: manifest.NameKey.Key(state.KindState, t.stream), people: manifest.NameKey.Users()}
+	o := &owned{
+		producer: producer, view: view, stateKey: manifest.NameKey.Key(state.KindState, t.stream),
+		people: manifest.NameKey.Users(),
+	}
 	incarnationKey := manifest.NameKey.Key(state.KindIncarnation, t.stream)
 	incarnation := view.values[string(incarnationKey)]
 	sealed, err := view.sealed(o.stateKey)
@@ -145,7 +149,8 @@ func (t *task) restore(ctx context.Context, o *owned, e ends, record, sealed []b
 		return err
 	}
 	inc := at.incarnation
-	if inc.Cluster != s.topics.Cluster || inc.Topic != s.topics.Input.ID || inc.Partition != t.partition || inc.Stream != t.stream {
+	if inc.Cluster != s.topics.Cluster || inc.Topic != s.topics.Input.ID || inc.Partition != t.partition ||
+		inc.Stream != t.stream {
 		return t.stop("the state belongs to another input: its cluster, topic id or partition differs from the input topic's",
 			"The input topic was recreated or mirrored: open a new deployment under another ORIEL_NAME")
 	}

@@ -49,7 +49,9 @@ func (t *task) run(ctx context.Context) error {
 	commits, expire := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer expire(nil)
 	defer context.AfterFunc(ctx, func() {
-		timer := time.AfterFunc(t.service.config.commitGrace(), func() { expire(errors.New("pipeline: closing took too long")) })
+		timer := time.AfterFunc(t.service.config.commitGrace(), func() {
+			expire(errors.New("pipeline: closing took too long"))
+		})
 		context.AfterFunc(commits, func() { timer.Stop() })
 	})()
 

@@ -122,7 +122,8 @@ func TestWalkHandsOn(t *testing.T) {
 		if err := w.Take(&batch, everything); err != nil {
 			t.Fatal(err)
 		}
-		w.wants(t, state.Position{Next: 20, LeaderEpoch: 5, Step: 3}, "10 after 0: ok", "12 after 1: json_syntax", "13 after 0: too_large")
+		w.wants(t, state.Position{Next: 20, LeaderEpoch: 5, Step: 3}, "10 after 0: ok", "12 after 1: json_syntax",
+			"13 after 0: too_large")
 		saw := []string{"10/4 key= null=false", "12/4 key= null=true", "13/4 key= null=true"}
 		if keyed {
 			saw = []string{"10/4 key=10 null=false", "12/4 key=12 null=true", "13/4 key=13 null=true"}
@@ -130,7 +131,8 @@ func TestWalkHandsOn(t *testing.T) {
 		if !slices.Equal(w.machine.saw, saw) {
 			t.Errorf("the machine saw %q, want %q", w.machine.saw, saw)
 		}
-		if want := []string{"0 in 0", "1 in 0", "2 in 1", "3 in 0", "4 in 1", "5 in 0", "6 in 1"}; !slices.Equal(w.decisions, want) {
+		want := []string{"0 in 0", "1 in 0", "2 in 1", "3 in 0", "4 in 1", "5 in 0", "6 in 1"}
+		if !slices.Equal(w.decisions, want) {
 			t.Errorf("decisions %q, want %q", w.decisions, want)
 		}
 	}
@@ -148,7 +150,9 @@ func TestWalkStopsWhereItIsTold(t *testing.T) {
 		99: {Next: 20, LeaderEpoch: 5, Step: 2},
 	} {
 		w := walkOf(t, nil, 0)
-		if err := w.Take(&kafka.Batch{From: 10, Next: 20, LeaderEpoch: 5, Records: records(4, 10, 12)}, func() int64 { return end }); err != nil {
+		if err := w.Take(
+			&kafka.Batch{From: 10, Next: 20, LeaderEpoch: 5, Records: records(4, 10, 12)}, func() int64 { return end },
+		); err != nil {
 			t.Fatal(err)
 		}
 		w.wants(t, want, []string{"10 after 0: ok", "12 after 1: ok"}[:want.Step]...)
@@ -158,13 +162,17 @@ func TestWalkStopsWhereItIsTold(t *testing.T) {
 // TestWalkEndsAtTheHorizon: before the record, and not when the last step closes.
 func TestWalkEndsAtTheHorizon(t *testing.T) {
 	w := walkOf(t, nil, 2)
-	if err := w.Take(&kafka.Batch{From: 10, Next: 12, LeaderEpoch: 4, Records: records(4, 10, 11)}, everything); err != nil {
+	if err := w.Take(
+		&kafka.Batch{From: 10, Next: 12, LeaderEpoch: 4, Records: records(4, 10, 11)}, everything,
+	); err != nil {
 		t.Fatal(err)
 	}
 	if err := w.Take(&kafka.Batch{From: 12, Next: 14, LeaderEpoch: 4}, everything); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.Take(&kafka.Batch{From: 14, Next: 16, LeaderEpoch: 4, Records: records(4, 15)}, everything); !errors.Is(err, ErrEnded) {
+	if err := w.Take(
+		&kafka.Batch{From: 14, Next: 16, LeaderEpoch: 4, Records: records(4, 15)}, everything,
+	); !errors.Is(err, ErrEnded) {
 		t.Errorf("a record behind the horizon: %v", err)
 	}
 	w.wants(t, state.Position{Next: 14, LeaderEpoch: 4, Step: 2}, "10 after 0: ok", "11 after 0: ok")
@@ -173,7 +181,10 @@ func TestWalkEndsAtTheHorizon(t *testing.T) {
 // TestWalkJoins: a batch that leaves something out or comes twice, and a record that does, are bugs.
 func TestWalkJoins(t *testing.T) {
 	for _, b := range []kafka.Batch{
-		{From: 9, Next: 12}, {From: 11, Next: 12}, {From: 10, Next: 12, Records: records(4, 10, 10)}, {From: 10, Next: 12, Records: records(4, 9)},
+		{From: 9, Next: 12},
+		{From: 11, Next: 12},
+		{From: 10, Next: 12, Records: records(4, 10, 10)},
+		{From: 10, Next: 12, Records: records(4, 9)},
 	} {
 		w := walkOf(t, nil, 0)
 		func() {

@@ -72,7 +72,8 @@ const playDocument = `{"arm":"s\u006futh","reward":0.25,"tries":3}`
 func TestABodyWithoutVectorNeedsNoDimension(t *testing.T) {
 	d := newTestDecoder(t, EventConfig{Body: playBody, MaxBytes: 100})
 	var e Event
-	if code := d.Decode(&e, []byte(playDocument)); code != OK || !sameEvent(e, Event{Weight: 1, Numbers: []float64{1, 0.25, 3}}) {
+	if code := d.Decode(&e, []byte(playDocument)); code != OK ||
+		!sameEvent(e, Event{Weight: 1, Numbers: []float64{1, 0.25, 3}}) {
 		t.Errorf("%v: %+v", code, e)
 	}
 }
@@ -101,7 +102,9 @@ func TestTheBrokenMemberIsNamed(t *testing.T) {
 
 // An open choice takes any text: one that is not in the list is at no place. Its schema names the list as examples.
 func TestOpenChoices(t *testing.T) {
-	body := Body{Name: "visit", Members: []Member{{Name: "arm", Kind: KindChoice, Choices: []string{"north", "south"}, Open: true}}}
+	body := Body{
+		Name: "visit", Members: []Member{{Name: "arm", Kind: KindChoice, Choices: []string{"north", "south"}, Open: true}},
+	}
 	d, err := NewDecoder(EventConfig{Body: body, MaxBytes: 100, Features: FeatureConfig{Norm: "none"}})
 	if err != nil {
 		t.Fatal(err)

@@ -18,8 +18,9 @@ const (
 
 // EventConfig says which events a Decoder takes. It holds public settings only.
 type EventConfig struct {
-	Body      Body          // which members they have. Required.
-	Dimension int           // coordinates of the vector, 1 to MaxDimension. Required by a body with a vector, else not read.
+	Body Body // which members they have. Required.
+	// coordinates of the vector, 1 to MaxDimension. Required by a body with a vector, else not read.
+	Dimension int
 	MaxBytes  int           // longest valid record, bytes, ≥ 1. Required.
 	Features  FeatureConfig // how named features are hashed. Required by a body with features, else not read.
 

@@ -24,7 +24,8 @@ const goldenDecision = `{"stream":"0","incarnation":"ab0100000000000000000000000
 	`"mechanism":"tree-gaussian","window":1024,"batch":1,"epsilon":1,"delta":0.000001,"adjacency":"replace","unit":"event"}`
 
 func TestEncoderWritesTheGoldenDecision(t *testing.T) {
-	got := NewEncoder(testDecision.DecisionConfig, nil).Append([]byte("x"), testDecision.Index, testDecision.Step, testDecision.Point, nil)
+	got := NewEncoder(testDecision.DecisionConfig, nil).Append([]byte("x"), testDecision.Index, testDecision.Step,
+		testDecision.Point, nil)
 	if string(got) != "x"+goldenDecision {
 		t.Errorf("%s", got)
 	}
@@ -59,7 +60,8 @@ func TestEncoderAgreesWithEncodingJSON(t *testing.T) {
 			Adjacency   string    `json:"adjacency"`
 			Unit        string    `json:"unit"`
 		}{
-			d.Stream, hex.EncodeToString(d.Incarnation[:]), d.Index, d.Step, d.Point, d.Mechanism, d.Window, d.Batch, d.Epsilon, d.Delta, d.Adjacency, d.Unit,
+			d.Stream, hex.EncodeToString(d.Incarnation[:]), d.Index, d.Step, d.Point, d.Mechanism, d.Window, d.Batch, d.Epsilon,
+			d.Delta, d.Adjacency, d.Unit,
 		}); err != nil {
 			t.Fatal(err)
 		}

@@ -180,7 +180,8 @@ func schemaDefs(kind Kind) string {
 	switch kind {
 	case KindVector:
 		forms := schemaDense + ",\n" + schemaSparse
-		return "  \"$defs\": {\n    \"vector\": {\n      \"oneOf\": [\n" + indented(forms, "        ") + "\n      ]\n    }\n  }\n"
+		return "  \"$defs\": {\n    \"vector\": {\n      \"oneOf\": [\n" +
+			indented(forms, "        ") + "\n      ]\n    }\n  }\n"
 	case KindFeatures:
 		forms := `"dense": ` + schemaDense + ",\n" + `"sparse": ` + schemaSparse + ",\n" + `"named": ` + schemaNamed
 		return "  \"$defs\": {\n" + indented(forms, "    ") + "\n  }\n"

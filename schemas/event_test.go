@@ -42,7 +42,9 @@ type namedMember struct {
 	Member
 }
 
-var kindNames = []string{"", "vector", "features", "relatives", "class", "target", "weight", "number", "count", "choice"}
+var kindNames = []string{
+	"", "vector", "features", "relatives", "class", "target", "weight", "number", "count", "choice",
+}
 
 // testBody has the members of a loss. What operators/loss says is tested there.
 func testBody(loss string) Body {
@@ -51,7 +53,8 @@ func testBody(loss string) Body {
 		"logistic": {features, {Name: "label", Kind: KindClass}}, "hinge": {features, {Name: "label", Kind: KindClass}},
 		"squared": {features, {Name: "label", Kind: KindTarget}}, "absolute": {features, {Name: "label", Kind: KindTarget}},
 		"threshold": {{Name: "label", Kind: KindTarget}, {Name: "features", Kind: KindFeatures, Optional: true}},
-		"linear":    {{Name: "gradient", Also: "cost", Kind: KindVector}}, "portfolio": {{Name: "relatives", Kind: KindRelatives}},
+		"linear":    {{Name: "gradient", Also: "cost", Kind: KindVector}},
+		"portfolio": {{Name: "relatives", Kind: KindRelatives}},
 	}[loss]}
 	b.Members = append(b.Members, Member{Name: "weight", Kind: KindWeight, Optional: true, Default: 1})
 	return b
@@ -94,7 +97,8 @@ func (d document) value(tb testing.TB) []byte {
 		}
 		return b
 	case d.Repeat != nil:
-		return []byte(d.Repeat[0].(string) + strings.Repeat(d.Repeat[1].(string), int(d.Repeat[2].(float64))) + d.Repeat[3].(string))
+		return []byte(d.Repeat[0].(string) +
+			strings.Repeat(d.Repeat[1].(string), int(d.Repeat[2].(float64))) + d.Repeat[3].(string))
 	default:
 		return []byte(d.Doc)
 	}
@@ -138,7 +142,8 @@ func newTestDecoder(tb testing.TB, c EventConfig) *Decoder {
 
 func sameEvent(a, b Event) bool {
 	u, v := a.Vector, b.Vector
-	return (u.Indices == nil) == (v.Indices == nil) && slices.Equal(u.Indices, v.Indices) && sameBits(u.Values, v.Values) &&
+	return (u.Indices == nil) == (v.Indices == nil) && slices.Equal(u.Indices, v.Indices) &&
+		sameBits(u.Values, v.Values) &&
 		sameBits([]float64{a.Label, a.Weight}, []float64{b.Label, b.Weight}) && sameBits(a.Numbers, b.Numbers)
 }
 
@@ -186,7 +191,8 @@ func FuzzDecode(f *testing.F) {
 	for _, loss := range losses {
 		for _, dimension := range []int{1, 2, 5, 16} {
 			features := FeatureConfig{Bias: dimension > 2, Norm: "unit", Ranges: ranges}
-			configs = append(configs, EventConfig{Body: testBody(loss), Dimension: dimension, MaxBytes: 1 << 12, Features: features})
+			configs = append(configs,
+				EventConfig{Body: testBody(loss), Dimension: dimension, MaxBytes: 1 << 12, Features: features})
 		}
 	}
 	for k, doc := range readDocuments(f) {
@@ -251,9 +257,11 @@ const (
 func benchmarkDecoders(tb testing.TB) map[string]*Decoder {
 	features := FeatureConfig{Bias: true, Norm: "unit"}
 	return map[string]*Decoder{
-		namedDocument: newTestDecoder(tb, EventConfig{Body: testBody("logistic"), Dimension: 32, MaxBytes: 1 << 20, Features: features}),
-		denseDocument: newTestDecoder(tb, EventConfig{Body: testBody("logistic"), Dimension: 27, MaxBytes: 1 << 20, Features: features}),
-		playDocument:  newTestDecoder(tb, EventConfig{Body: playBody, MaxBytes: 1 << 20}),
+		namedDocument: newTestDecoder(tb,
+			EventConfig{Body: testBody("logistic"), Dimension: 32, MaxBytes: 1 << 20, Features: features}),
+		denseDocument: newTestDecoder(tb,
+			EventConfig{Body: testBody("logistic"), Dimension: 27, MaxBytes: 1 << 20, Features: features}),
+		playDocument: newTestDecoder(tb, EventConfig{Body: playBody, MaxBytes: 1 << 20}),
 	}
 }
 
@@ -272,7 +280,9 @@ func TestDecodeAllocatesNothing(t *testing.T) {
 }
 
 func TestEventConfigReportsEveryProblem(t *testing.T) {
-	err := EventConfig{Body: Body{Members: []Member{{Name: "a", Kind: KindVector}, {Name: "B", Kind: KindNumber}}}}.Validate()
+	err := EventConfig{Body: Body{Members: []Member{
+		{Name: "a", Kind: KindVector}, {Name: "B", Kind: KindNumber},
+	}}}.Validate()
 	for _, word := range []string{`body ""`, `member "B"`, "dimension", "max bytes"} {
 		if err == nil || !strings.Contains(err.Error(), word) {
 			t.Errorf("%v: %s is not named", err, word)

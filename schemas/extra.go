@@ -50,7 +50,8 @@ func (v *ExtraValue) append(dst []byte, kind ExtraKind) []byte {
 
 // decisionMembers are those of all decisions, in their order.
 var decisionMembers = [...]string{
-	"stream", "incarnation", "index", "step", "decision", "mechanism", "window", "batch", "epsilon", "delta", "adjacency", "unit",
+	"stream", "incarnation", "index", "step", "decision", "mechanism", "window", "batch", "epsilon", "delta", "adjacency",
+	"unit",
 }
 
 // checkExtras says which rule of Extra is broken.

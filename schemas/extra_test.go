@@ -10,7 +10,9 @@ import (
 )
 
 var (
-	testExtras = []Extra{{Name: "width", Kind: ExtraNumber}, {Name: "scores", Kind: ExtraNumbers}, {Name: "arm", Kind: ExtraText}}
+	testExtras = []Extra{
+		{Name: "width", Kind: ExtraNumber}, {Name: "scores", Kind: ExtraNumbers}, {Name: "arm", Kind: ExtraText},
+	}
 	testValues = []ExtraValue{{Number: 0.25}, {Numbers: []float64{1, -2.5}}, {Text: "a\"é\n\u2028\x00<\xff"}}
 )
 
@@ -100,7 +102,9 @@ func TestAppendTakesAllExtrasOrNone(t *testing.T) {
 
 // FuzzAppendString compares with encoding/json, byte for byte.
 func FuzzAppendString(f *testing.F) {
-	for _, s := range []string{"", "a<b>&\"\\", "\x00\x07\b\t\n\v\f\r\x1f\x7f", "\u2028\u2029\u2027", "\xff\xef\xbf\uFFFD", "é𝄞"} {
+	for _, s := range []string{
+		"", "a<b>&\"\\", "\x00\x07\b\t\n\v\f\r\x1f\x7f", "\u2028\u2029\u2027", "\xff\xef\xbf\uFFFD", "é𝄞",
+	} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {

@@ -61,12 +61,15 @@ func TestHashFeaturesAgreesWithTheVectors(t *testing.T) {
 			t.Errorf("case %d: HashFeatures: %v %v %v, want %v %v", k, code, indices, values, c.Indices, c.Values)
 		}
 
-		d, err := NewDecoder(EventConfig{Body: testBody("squared"), Dimension: c.Dimension, MaxBytes: 1 << 20, Features: c.config()})
+		d, err := NewDecoder(EventConfig{
+			Body: testBody("squared"), Dimension: c.Dimension, MaxBytes: 1 << 20, Features: c.config(),
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
 		var e Event
-		if code := d.Decode(&e, c.document(t)); code != OK || !reflect.DeepEqual(e.Vector.Indices, c.Indices) || !sameBits(e.Vector.Values, c.Values) {
+		if code := d.Decode(&e, c.document(t)); code != OK || !reflect.DeepEqual(e.Vector.Indices, c.Indices) ||
+			!sameBits(e.Vector.Values, c.Values) {
 			t.Errorf("case %d: Decode: %v %v %v, want %v %v", k, code, e.Vector.Indices, e.Vector.Values, c.Indices, c.Values)
 		}
 	}

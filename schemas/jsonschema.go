@@ -43,7 +43,8 @@ func DecisionSchema(extras []Extra) []byte {
 	}
 	const end, last = "\n  },\n", "]\n}\n"
 	schema = bytes.Replace(schema, []byte(end), []byte(properties.String()+end), 1)
-	return append(bytes.TrimSuffix(schema, []byte(last)), "],\n  \"dependentRequired\": { "+strings.Join(together, ", ")+" }\n}\n"...)
+	return append(bytes.TrimSuffix(schema, []byte(last)),
+		"],\n  \"dependentRequired\": { "+strings.Join(together, ", ")+" }\n}\n"...)
 }
 
 func (x Extra) schema() string {

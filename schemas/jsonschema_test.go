@@ -47,7 +47,8 @@ func compileSchemas(t *testing.T) map[string]*jsonschema.Schema {
 
 // exampleLoss is the loss whose decoder takes the examples of a schema.
 var exampleLoss = map[string]string{
-	"event-loss": "logistic", "event-target": "squared", "event-level": "threshold", "event-linear": "linear", "event-portfolio": "portfolio",
+	"event-loss": "logistic", "event-target": "squared", "event-level": "threshold", "event-linear": "linear",
+	"event-portfolio": "portfolio",
 }
 
 // TestExamplesAgreeWithSchemaAndDecoder takes examples/<schema>.<what it shows>.json; those in examples/invalid must
@@ -87,7 +88,10 @@ func TestExamplesAgreeWithSchemaAndDecoder(t *testing.T) {
 				}
 				continue
 			}
-			d := newTestDecoder(t, EventConfig{Body: testBody(exampleLoss[name]), Dimension: 4, MaxBytes: 1 << 12, Features: FeatureConfig{Bias: true, Norm: "unit"}})
+			d := newTestDecoder(t, EventConfig{
+				Body: testBody(exampleLoss[name]), Dimension: 4, MaxBytes: 1 << 12,
+				Features: FeatureConfig{Bias: true, Norm: "unit"},
+			})
 			var e Event
 			if code := d.Decode(&e, b); (code == OK) != valid {
 				t.Errorf("%s: the decoder says %v", file, code)

@@ -12,11 +12,15 @@ import (
 func TestLines(t *testing.T) {
 	f := func(text string, want ...string) {
 		t.Helper()
-		for _, r := range []io.Reader{strings.NewReader(text), iotest.OneByteReader(strings.NewReader(text)), iotest.DataErrReader(strings.NewReader(text))} {
+		for _, r := range []io.Reader{
+			strings.NewReader(text), iotest.OneByteReader(strings.NewReader(text)),
+			iotest.DataErrReader(strings.NewReader(text)),
+		} {
 			lines := NewLines(r, 5)
 			for k, value := range want {
 				line, err := lines.Next()
-				if err != nil || line.Number != int64(k) || line.Length != int64(len(value)) || string(line.Value) != value[:min(len(value), 6)] {
+				if err != nil || line.Number != int64(k) || line.Length != int64(len(value)) ||
+					string(line.Value) != value[:min(len(value), 6)] {
 					t.Fatalf("%q: line %d: %+v, %v; want %q", text, k, line, err, value)
 				}
 			}
@@ -66,7 +70,8 @@ func FuzzLines(f *testing.F) {
 		lines := NewLines(bytes.NewReader(text), limit)
 		for k, value := range want {
 			line, err := lines.Next()
-			if err != nil || line.Number != int64(k) || line.Length != int64(len(value)) || !bytes.Equal(line.Value, value[:min(len(value), limit+1)]) {
+			if err != nil || line.Number != int64(k) || line.Length != int64(len(value)) ||
+				!bytes.Equal(line.Value, value[:min(len(value), limit+1)]) {
 				t.Fatalf("line %d: %+v, %v", k, line, err)
 			}
 		}

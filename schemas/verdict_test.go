@@ -4,11 +4,11 @@ import "testing"
 
 // storedCodes are the numbers and names as they are stored in verdicts and dead letters. A new code goes to the end.
 var storedCodes = []string{
-	"ok", "empty", "too_large", "invalid_utf8", "byte_order_mark", "json_syntax", "trailing_data", "lone_surrogate", "too_deep",
-	"not_object", "wrong_type", "null_value", "duplicate_name", "unknown_name", "missing_member", "conflicting_members",
-	"number_overflow", "wrong_dimension", "index_range", "duplicate_index", "too_many_names", "label_range", "weight_range",
-	"relative_range", "feature_overflow", "no_user", "too_soon",
-	"number_range", "count_range", "unknown_choice",
+	"ok", "empty", "too_large", "invalid_utf8", "byte_order_mark", "json_syntax", "trailing_data", "lone_surrogate",
+	"too_deep", "not_object", "wrong_type", "null_value", "duplicate_name", "unknown_name", "missing_member",
+	"conflicting_members", "number_overflow", "wrong_dimension", "index_range", "duplicate_index", "too_many_names",
+	"label_range", "weight_range", "relative_range", "feature_overflow", "no_user", "too_soon", "number_range",
+	"count_range", "unknown_choice",
 }
 
 func TestVerdictsAreStoredNumbers(t *testing.T) {

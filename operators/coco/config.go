@@ -12,7 +12,8 @@ import (
 const (
 	Projection = "projection" // Algorithm 1, WDP-COCOP
 	LLO        = "llo"        // Algorithm 2, WDP-COCOL
-	OGD        = "ogd"        // online gradient descent on noisy gradients, SPEC.md, care point 3; needs a mechanism of single steps
+	// online gradient descent on noisy gradients, SPEC.md, care point 3; needs a mechanism of single steps
+	OGD = "ogd"
 
 	Proved = "proved" // C_1 = 10(ρ²G + ρE), SPEC.md §11
 	Paper  = "paper"  // C_1 = 26ρ²G(1 + C_W) as printed, SPEC.md §6 reading A; not proved

@@ -13,7 +13,9 @@ func TestValidateReportsEveryProblemAtOnce(t *testing.T) {
 	if err == nil {
 		t.Fatal("accepted")
 	}
-	for _, part := range []string{"update \"sgd\"", "loss", "set", "clip -1", "strong convexity NaN", "start regularizer -2", "emit every 0"} {
+	for _, part := range []string{
+		"update \"sgd\"", "loss", "set", "clip -1", "strong convexity NaN", "start regularizer -2", "emit every 0",
+	} {
 		if !strings.Contains(err.Error(), part) {
 			t.Errorf("error %q does not name %q", err, part)
 		}

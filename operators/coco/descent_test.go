@@ -217,7 +217,8 @@ func TestNewRefusesAStreamOfTheOtherKind(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err = New(c, Plan{}, stream)
-		if err == nil || !strings.Contains(err.Error(), "update "+test.update) || !strings.Contains(err.Error(), test.mechanism) {
+		if err == nil || !strings.Contains(err.Error(), "update "+test.update) ||
+			!strings.Contains(err.Error(), test.mechanism) {
 			t.Errorf("%s on %s: %v", test.update, test.mechanism, err)
 		}
 	}

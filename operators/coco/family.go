@@ -99,7 +99,8 @@ func configure(v *operators.Values) (operators.Configured, error) {
 	v.Want("SET", v.Text("LOSS") != "portfolio" || v.Text("SET") == "simplex",
 		"%q: the portfolio loss is defined on the simplex only", v.Text("SET"))
 	quantile := v.Number("QUANTILE")
-	v.Want("QUANTILE", v.Text("LOSS") != "quantile" || quantile > 0 && quantile < 1, "%g: not between 0 and 1, which ORIEL_LOSS=quantile needs",
+	v.Want("QUANTILE", v.Text("LOSS") != "quantile" || quantile > 0 && quantile < 1,
+		"%g: not between 0 and 1, which ORIEL_LOSS=quantile needs",
 		quantile)
 	for _, name := range []string{"RADIUS", "STRONG_CONVEXITY", "CLIP"} {
 		v.Positive(name, v.Number(name))
@@ -146,7 +147,8 @@ func wantReleases(v *operators.Values) {
 		"sums; take once-gaussian or once-gamma, or ORIEL_UPDATE=projection", v.Mechanism)
 	v.Want("UPDATE", v.Memory == 0 || update == Projection, "%s: with ORIEL_MEMORY sums decay, and only ORIEL_UPDATE=projection "+
 		"learns from such", update)
-	v.Want("OWN_CONVEXITY", v.Memory == 0 || !v.Flag("OWN_CONVEXITY"), "true: with ORIEL_MEMORY the regulariser is the public one")
+	v.Want("OWN_CONVEXITY", v.Memory == 0 || !v.Flag("OWN_CONVEXITY"),
+		"true: with ORIEL_MEMORY the regulariser is the public one")
 	v.Want("UPDATE", update == OGD || !once, "%s: learns from prefix sums, ORIEL_MECHANISM=%s releases single steps; take "+
 		"ORIEL_UPDATE=ogd, or blt", update, v.Mechanism)
 }
@@ -206,7 +208,9 @@ func (c configured) Open(plan []byte, sums *mechanisms.Stream) (operators.Machin
 func (c configured) Describe(m mechanisms.Config) operators.Description {
 	d := operators.Description{Radius: c.radius, Clip: c.Clip, Leaves: c.leaves(m).String()}
 	if c.Update == Projection {
-		d.Damping = &operators.Damping{Start: c.StartRegularizer, Step: float64(c.StrongConvexity * float64(m.Batch)), Memory: m.Memory}
+		d.Damping = &operators.Damping{
+			Start: c.StartRegularizer, Step: float64(c.StrongConvexity * float64(m.Batch)), Memory: m.Memory,
+		}
 	}
 	return d
 }

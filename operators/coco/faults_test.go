@@ -69,7 +69,10 @@ func auditMachine(t *testing.T, c Config, m mechanisms.Config, stream *mechanism
 		coin := audit.Coin([32]byte{8}, run)
 		for now := uint64(1); now <= k.Releases; now++ {
 			for place := range m.Batch {
-				r := operators.Record{Identity: noise.Identity{Partition: int32(run), Offset: int64(now*m.Batch + place)}, Null: place != 0 || !k.At(now)}
+				r := operators.Record{
+					Identity: noise.Identity{Partition: int32(run), Offset: int64(now*m.Batch + place)},
+					Null:     place != 0 || !k.At(now),
+				}
 				if !r.Null {
 					r.Event = schemas.Event{Vector: schemas.Vector{Values: []float64{0.5, 0.5}}, Label: 1, Weight: 100}
 					if coin {

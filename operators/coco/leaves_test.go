@@ -125,7 +125,9 @@ func units(t *testing.T, m *Machine, r operators.Record) []float64 {
 // a sum farther apart than the plan accounts for: in units, so exactly. Some pairs come near it.
 func TestLeavesAreAsFarApartAsAccounted(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 4))
-	losses := map[string]loss.Loss{"logistic": loss.Logistic{}, "squared": loss.Squared{}, "quantile": loss.Quantile{Tau: 0.8}}
+	losses := map[string]loss.Loss{
+		"logistic": loss.Logistic{}, "squared": loss.Squared{}, "quantile": loss.Quantile{Tau: 0.8},
+	}
 	for name, l := range losses {
 		for _, n := range []int{1, 2, 5} {
 			for _, adjacency := range []dp.Adjacency{dp.Replace, dp.ZeroOut} {
@@ -216,7 +218,9 @@ func TestHonestEventsAreNotDrawn(t *testing.T) {
 						along[i] /= share
 					}
 				}
-				r := operators.Record{Event: schemas.Event{Vector: schemas.Vector{Values: along}, Label: float64(1 - 2*rng.IntN(2)), Weight: 1}}
+				r := operators.Record{Event: schemas.Event{
+					Vector: schemas.Vector{Values: along}, Label: float64(1 - 2*rng.IntN(2)), Weight: 1,
+				}}
 				if !c.Loss.Gradient(gradient, x, r.Event) {
 					t.Fatal("no gradient")
 				}
@@ -267,7 +271,8 @@ func TestStoredPlansKeepTheirRule(t *testing.T) {
 		if err := (configured{Config: c}).Mechanism(&again, stored); err != nil {
 			t.Fatal(err)
 		}
-		if a, b := mechtest.Plan(t, again), mechtest.Plan(t, mechanism); a.Sensitivity(again) != b.Sensitivity(mechanism) || a.Scale != b.Scale || a.Grid != b.Grid {
+		if a, b := mechtest.Plan(t, again), mechtest.Plan(t, mechanism); a.Sensitivity(again) != b.Sensitivity(mechanism) ||
+			a.Scale != b.Scale || a.Grid != b.Grid {
 			t.Errorf("%s: the plan %+v became %+v", what, b, a)
 		}
 		for name, other := range map[string]mechanisms.Config{"before rules": m, "with a rule": fresh} {
@@ -300,8 +305,10 @@ func TestPlanOfLeavesBytes(t *testing.T) {
 		t.Errorf("parsed %+v, %v", got, err)
 	}
 	for what, change := range map[string]func(b []byte){
-		"no rule": func(b []byte) { b[9] = 0 }, "a rule that there is not": func(b []byte) { b[9] = 3 }, "of the norm, with a centre": func(b []byte) { b[9] = 2 },
-		"reach above radius": func(b []byte) { b[41] = 0x40 }, "negative radius": func(b []byte) { b[33] |= 0x80 }, "negative zero": func(b []byte) { b[25] = 0x80 },
+		"no rule": func(b []byte) { b[9] = 0 }, "a rule that there is not": func(b []byte) { b[9] = 3 },
+		"of the norm, with a centre": func(b []byte) { b[9] = 2 },
+		"reach above radius":         func(b []byte) { b[41] = 0x40 }, "negative radius": func(b []byte) { b[33] |= 0x80 },
+		"negative zero": func(b []byte) { b[25] = 0x80 },
 	} {
 		b := append([]byte(nil), stored...)
 		change(b)

@@ -140,7 +140,9 @@ func TestAddAllocatesNothingOfItsOwn(t *testing.T) {
 			c.Update, c.Loss = update, mustLoss(t, "logistic")
 			m := mechanism(c, 1024, 1)
 			machine, bare := open(t, c, m, 1), open(t, c, m, 1).stream
-			e := schemas.Event{Vector: schemas.Vector{Values: direction(rand.New(rand.NewPCG(1, 1)), 32, 1)}, Label: 1, Weight: 1}
+			e := schemas.Event{
+				Vector: schemas.Vector{Values: direction(rand.New(rand.NewPCG(1, 1)), 32, 1)}, Label: 1, Weight: 1,
+			}
 			dst, i := make([]operators.Decision, 0, 1), 0
 			with := testing.AllocsPerRun(1024, func() {
 				dst = machine.Add(dst[:0], record(i, e))

@@ -116,11 +116,14 @@ func TestConformanceWithMemory(t *testing.T) {
 		events := make([]schemas.Event, 30)
 		for i := range events {
 			events[i] = schemas.Event{
-				Vector: schemas.Vector{Values: []float64{rng.Float64(), rng.Float64(), rng.Float64()}}, Label: float64(1 - i%2*2), Weight: 1,
+				Vector: schemas.Vector{Values: []float64{rng.Float64(), rng.Float64(), rng.Float64()}}, Label: float64(1 - i%2*2),
+				Weight: 1,
 			}
 		}
 		m := remembering(c, 4, batch)
-		optest.Run(t, func(tb testing.TB, open optest.Open) operators.Machine { return newMachine(tb, c, m, open(m)) }, events)
+		optest.Run(t, func(tb testing.TB, open optest.Open) operators.Machine {
+			return newMachine(tb, c, m, open(m))
+		}, events)
 	}
 }
 

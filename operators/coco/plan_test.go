@@ -48,7 +48,8 @@ func TestPlanBytes(t *testing.T) {
 	}
 	for name, bad := range map[string][]byte{
 		"empty": nil, "short": golden[:8], "long": append(golden[:9:9], 0), "other version": append([]byte{2}, golden[1:]...),
-		"infinite": {1, 0, 0, 0, 0, 0, 0, 0xf0, 0x7f}, "NaN": {1, 1, 0, 0, 0, 0, 0, 0xf0, 0x7f}, "negative": {1, 0, 0, 0, 0, 0, 0, 0xf8, 0xbf},
+		"infinite": {1, 0, 0, 0, 0, 0, 0, 0xf0, 0x7f}, "NaN": {1, 1, 0, 0, 0, 0, 0, 0xf0, 0x7f},
+		"negative": {1, 0, 0, 0, 0, 0, 0, 0xf8, 0xbf},
 	} {
 		if _, err := ParsePlan(bad); err == nil {
 			t.Errorf("plan %s accepted", name)

@@ -15,23 +15,23 @@ const maxColumns = 120
 // wrapped are the folders whose text keeps to maxColumns.
 var wrapped = []string{
 	"cmd/internal/eval", "cmd/internal/families", "cmd/internal/flights", "cmd/internal/settings", "cmd/oriel",
-	"deploy/bench", "deploy/peers", "deploy/soak", "mechanisms/audit/bound", "mechanisms/audit/definition", "mechanisms/audit/given",
-	"mechanisms/audit/residual", "mechanisms/buffer", "mechanisms/dp", "mechanisms/lattice", "mechanisms/mechtest",
-	"mechanisms/mechtest/goldentest", "mechanisms/mechtest/sumtest", "mechanisms/noise", "mechanisms/once",
-	"mechanisms/rational", "mechanisms/rational/fit", "mechanisms/windowtree", "operators", "operators/aggregate/block",
-	"operators/aggregate/interval", "operators/coco", "operators/convex", "operators/loss", "operators/optest",
-	"operators/pending", "pipeline", "pipeline/console", "pipeline/embedded", "pipeline/kafka", "pipeline/letters",
-	"pipeline/metrics", "pipeline/pipetest", "pipeline/pipetest/storytest", "schemas", "schemas/table", "state",
-	"state/users", "state/zstd",
+	"deploy/bench", "deploy/peers", "deploy/soak", "mechanisms/audit/bound", "mechanisms/audit/definition",
+	"mechanisms/audit/given", "mechanisms/audit/residual", "mechanisms/buffer", "mechanisms/dp", "mechanisms/lattice",
+	"mechanisms/mechtest", "mechanisms/mechtest/goldentest", "mechanisms/mechtest/sumtest", "mechanisms/noise",
+	"mechanisms/once", "mechanisms/rational", "mechanisms/rational/fit", "mechanisms/windowtree", "operators",
+	"operators/aggregate/block", "operators/aggregate/interval", "operators/coco", "operators/convex", "operators/loss",
+	"operators/optest", "operators/pending", "pipeline", "pipeline/console", "pipeline/embedded", "pipeline/kafka",
+	"pipeline/letters", "pipeline/metrics", "pipeline/pipetest", "pipeline/pipetest/storytest", "schemas", "schemas/table",
+	"state", "state/users", "state/zstd",
 }
 
 // narrow are the folders whose code keeps to maxColumns as well.
 var narrow = []string{
-	"cmd/internal/eval", "mechanisms/audit/bound", "mechanisms/audit/definition", "mechanisms/audit/residual",
-	"mechanisms/buffer", "mechanisms/dp", "mechanisms/lattice", "mechanisms/mechtest", "mechanisms/mechtest/goldentest",
-	"mechanisms/mechtest/sumtest", "mechanisms/once", "mechanisms/rational", "mechanisms/rational/fit",
-	"mechanisms/windowtree", "operators/convex", "operators/loss", "operators/optest", "operators/pending", "state",
-	"state/users",
+	"cmd/internal/eval", "cmd/internal/settings", "mechanisms/audit/bound", "mechanisms/audit/definition",
+	"mechanisms/audit/residual", "mechanisms/buffer", "mechanisms/dp", "mechanisms/lattice", "mechanisms/mechtest",
+	"mechanisms/mechtest/goldentest", "mechanisms/mechtest/sumtest", "mechanisms/once", "mechanisms/rational",
+	"mechanisms/rational/fit", "mechanisms/windowtree", "operators", "operators/coco", "operators/convex",
+	"operators/loss", "operators/optest", "operators/pending", "pipeline", "schemas", "state", "state/users",
 }
 
 // longText is a text in quotes that takes half a line: it is not broken, so that it is found when somebody looks for it.

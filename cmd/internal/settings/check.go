@@ -30,18 +30,22 @@ func (s Settings) check(needs []Need, p *operators.Problems) {
 	if slices.Contains(needs, Service) {
 		_, _, err := net.SplitHostPort(s.HTTPAddr)
 		p.Want("HTTP_ADDR", err == nil, "%q: not host:port", s.HTTPAddr)
-		p.Want("DECISION_GAUGES", s.DecisionGauges >= 0 && s.DecisionGauges <= 1000, "%d: not within 0 to 1000", s.DecisionGauges)
+		p.Want("DECISION_GAUGES", s.DecisionGauges >= 0 && s.DecisionGauges <= 1000,
+			"%d: not within 0 to 1000", s.DecisionGauges)
 		p.OneOf("START", s.Start, "earliest", "latest")
-		p.Want("COMMIT_INTERVAL", s.CommitInterval >= 1e6 && s.CommitInterval <= 60e9, "%v: not within 1ms to 1m", s.CommitInterval)
+		p.Want("COMMIT_INTERVAL", s.CommitInterval >= 1e6 && s.CommitInterval <= 60e9,
+			"%v: not within 1ms to 1m", s.CommitInterval)
 	}
 	if slices.Contains(needs, Service) || slices.Contains(needs, Letters) {
 		p.Want("MEMORY_LIMIT", s.MemoryLimit >= int(pipeline.LeastMemory) && s.MemoryLimit <= int(pipeline.MostMemory),
 			"%d: not within %d to %d", s.MemoryLimit, pipeline.LeastMemory, pipeline.MostMemory)
 		p.OneOf("LOG_LEVEL", s.LogLevel, "debug", "info", "warn", "error")
-		p.Want("SESSION_TIMEOUT", s.SessionTimeout >= 1e9 && s.SessionTimeout <= 1800e9, "%v: not within 1s to 30m", s.SessionTimeout)
+		p.Want("SESSION_TIMEOUT", s.SessionTimeout >= 1e9 && s.SessionTimeout <= 1800e9,
+			"%v: not within 1s to 30m", s.SessionTimeout)
 	}
 	if slices.Contains(needs, Letters) {
-		p.Want("LETTERS_GROUP", s.Name == "" || s.LettersDeployment().Group != s.Deployment().Group, "the same as the group of oriel run")
+		p.Want("LETTERS_GROUP", s.Name == "" || s.LettersDeployment().Group != s.Deployment().Group,
+			"the same as the group of oriel run")
 	}
 	if slices.Contains(needs, Events) || slices.Contains(needs, Operator) {
 		if _, err := schemas.ParseRanges(s.FeaturesRange); err != nil {
@@ -49,7 +53,8 @@ func (s Settings) check(needs []Need, p *operators.Problems) {
 		}
 		p.OneOf("FORMAT", s.Format, "json")
 		p.OneOf("FEATURES_NORM", s.FeaturesNorm, "unit", "none")
-		p.Want("MAX_RECORD_BYTES", s.MaxRecordBytes >= 1 && s.MaxRecordBytes <= 100<<20, "%d: not within 1 to 104857600", s.MaxRecordBytes)
+		p.Want("MAX_RECORD_BYTES", s.MaxRecordBytes >= 1 && s.MaxRecordBytes <= 100<<20,
+			"%d: not within 1 to 104857600", s.MaxRecordBytes)
 	}
 	p.Want("MEMORY", s.Memory < uint64(pipeline.LeastMemory), "%d: the bound on the bytes that a process holds is ORIEL_MEMORY_LIMIT; "+
 		"ORIEL_MEMORY is the number of steps that sums remember", s.Memory)
@@ -64,7 +69,8 @@ func (s Settings) checkSecurity(p *operators.Problems) {
 		p.Want("SASL_USER", s.SASLUser != "", "not set, but ORIEL_SASL_MECHANISM is")
 		p.Want("SASL_PASSWORD_FILE", s.SASLPasswordFile != "", "not set, but ORIEL_SASL_MECHANISM is")
 	}
-	p.Want("TLS_KEY_FILE", (s.TLSKeyFile == "") == (s.TLSCertFile == ""), "a client certificate and its key are given together")
+	p.Want("TLS_KEY_FILE", (s.TLSKeyFile == "") == (s.TLSCertFile == ""),
+		"a client certificate and its key are given together")
 	p.Want("TLS", s.TLS || (s.TLSCAFile == "" && s.TLSCertFile == ""), "false, but certificates are given")
 }
 

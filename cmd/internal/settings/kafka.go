@@ -60,8 +60,8 @@ func (s Settings) Deployment() pipeline.Config {
 		Verdicts:   cmp.Or(s.VerdictsTopic, s.Name+".verdicts"),
 		Changelog:  cmp.Or(s.ChangelogTopic, s.Name+".changelog"),
 		DeadLetter: cmp.Or(s.DeadLetterTopic, s.Name+".dead-letter"),
-		Start:      s.Start, CommitInterval: s.CommitInterval, TransactionBytes: transactionBytes, Memory: pipeline.Memory(s.MemoryLimit),
-		SessionTimeout: s.SessionTimeout, SingleReplica: s.SingleReplica,
+		Start:      s.Start, CommitInterval: s.CommitInterval, SessionTimeout: s.SessionTimeout,
+		TransactionBytes: transactionBytes, Memory: pipeline.Memory(s.MemoryLimit), SingleReplica: s.SingleReplica,
 	}
 }
 

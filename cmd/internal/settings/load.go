@@ -122,7 +122,8 @@ func unknown(table families.Table, chosen string, given map[string]string) []err
 		switch {
 		case known[name], slices.Contains(owners, chosen), len(owners) > 0 && !found:
 		case len(owners) > 0:
-			errs = append(errs, fmt.Errorf("%s: not a setting of ORIEL_OPERATOR=%s, but of %s", name, chosen, strings.Join(owners, ", ")))
+			errs = append(errs,
+				fmt.Errorf("%s: not a setting of ORIEL_OPERATOR=%s, but of %s", name, chosen, strings.Join(owners, ", ")))
 		case feature != "":
 			errs = append(errs, fmt.Errorf("%s: this version does not have %s", name, feature))
 		default:

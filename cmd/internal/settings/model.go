@@ -43,7 +43,8 @@ func (s Settings) Model() (pipeline.Model, error) {
 		Output:     operator.Output(),
 		Descriptor: operator.Descriptor(),
 		Semantics:  pipeline.Semantics,
-		Plan:       sync.OnceValues(func() ([]byte, error) { return newPlan(mechanism, operator) }), // fits a filter: once for all partitions
+		// fits a filter: once for all partitions
+		Plan: sync.OnceValues(func() ([]byte, error) { return newPlan(mechanism, operator) }),
 		Seat: func(plan []byte) (func([32]byte) (operators.Machine, error), error) {
 			return seat(mechanism, operator, plan)
 		},
@@ -111,7 +112,9 @@ func newPlan(m mechanisms.Config, c operators.Configured) ([]byte, error) {
 var errPlan = errors.New("settings: stored plan: malformed")
 
 // seat opens what machines have in common, and returns what opens one of them. The leaf is that of the stored plan.
-func seat(m mechanisms.Config, c operators.Configured, plan []byte) (func(key [32]byte) (operators.Machine, error), error) {
+func seat(
+	m mechanisms.Config, c operators.Configured, plan []byte,
+) (func(key [32]byte) (operators.Machine, error), error) {
 	if len(plan) < 4 || uint64(binary.LittleEndian.Uint32(plan)) > uint64(len(plan)-4) {
 		return nil, errPlan
 	}

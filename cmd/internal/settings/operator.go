@@ -29,7 +29,8 @@ func (s *Settings) readOperator(
 	source := operators.Source{
 		Given: given, ReadFile: readFile,
 		Common: operators.Common{
-			Mechanism: s.Mechanism, Batch: s.Batch, Horizon: s.Horizon, Memory: s.memory(), Users: s.userWindow(), Norm: s.FeaturesNorm,
+			Mechanism: s.Mechanism, Batch: s.Batch, Horizon: s.Horizon, Memory: s.memory(), Users: s.userWindow(),
+			Norm: s.FeaturesNorm,
 		},
 	}
 	s.own = source.Read(p, family.Settings, func(v operators.Setting) bool { return steps || decodes && v.Decodes })

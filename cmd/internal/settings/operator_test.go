@@ -27,7 +27,9 @@ var planted = operators.Family{
 		{Name: "NEWER", Kind: operators.Flag, Unit: "bool", Default: "false", Text: "whether", Later: true},
 	},
 	Events: func(v *operators.Values) operators.Events {
-		body := schemas.Body{Name: "planted", Text: "an event of a test", Members: []schemas.Member{{Name: "reward", Kind: schemas.KindNumber}}}
+		body := schemas.Body{
+			Name: "planted", Text: "an event of a test", Members: []schemas.Member{{Name: "reward", Kind: schemas.KindNumber}},
+		}
 		return operators.Events{Body: body, Dimension: int(v.Count("DIMENSION")), Keyed: true}
 	},
 	New: func(v *operators.Values) (operators.Configured, error) {
@@ -115,10 +117,11 @@ func TestCanonicalConfigurationOfAnotherOperator(t *testing.T) {
 	}
 	digest := func(text string) string { return fmt.Sprintf("sha256:%x", sha256.Sum256([]byte(text))) }
 	want := strings.Join([]string{
-		"ADJACENCY=replace", "AGE_WEIGHT=", "ARMS=" + digest("up\ndown"), "BATCH=1", "BONUS=0.5", "CELLS=" + digest("north\nsouth"),
-		"DELTA=0.000001", "DIMENSION=3", "EPSILON=1", "FEATURES_BIAS=true", "FEATURES_NORM=unit", "FEATURES_RANGE=", "FORMAT=json",
-		"HORIZON=0", "MAX_RECORD_BYTES=1048576", "MECHANISM=tree-gaussian", "OPERATOR=planted", "POLES=", "STREAM_KEYS=",
-		"USER_ID=", "USER_SEPARATION=", "WINDOW=64", "",
+		"ADJACENCY=replace", "AGE_WEIGHT=", "ARMS=" + digest("up\ndown"), "BATCH=1", "BONUS=0.5",
+		"CELLS=" + digest("north\nsouth"), "DELTA=0.000001", "DIMENSION=3", "EPSILON=1", "FEATURES_BIAS=true",
+		"FEATURES_NORM=unit", "FEATURES_RANGE=", "FORMAT=json", "HORIZON=0", "MAX_RECORD_BYTES=1048576",
+		"MECHANISM=tree-gaussian", "OPERATOR=planted", "POLES=", "STREAM_KEYS=", "USER_ID=", "USER_SEPARATION=", "WINDOW=64",
+		"",
 	}, "\n")
 	if got := s.Canonical(); got != want {
 		t.Errorf("canonical configuration\n%s\nwant\n%s", got, want)
@@ -152,7 +155,8 @@ func TestSettingsAreThoseOfTheChosenOperator(t *testing.T) {
 		}
 	}
 	f(ofPlanted(), "<nil>")
-	f(ofPlanted("ORIEL_BONUS=", "ORIEL_SET=box", "ORIEL_BONNUS=1", "ORIEL_BATCH=4", "ORIEL_ARMS=,", "ORIEL_EPSILON=0", "ORIEL_NEWER=perhaps"),
+	f(ofPlanted("ORIEL_BONUS=", "ORIEL_SET=box", "ORIEL_BONNUS=1", "ORIEL_BATCH=4", "ORIEL_ARMS=,", "ORIEL_EPSILON=0",
+		"ORIEL_NEWER=perhaps"),
 		"ORIEL_ARMS: entry 1: not ",
 		"ORIEL_BATCH: 4: planted takes events one by one",
 		"ORIEL_BONNUS: no such setting; `oriel run --help` lists them",
@@ -186,7 +190,8 @@ func TestAProgramThatScoresNamesNoOperator(t *testing.T) {
 			t.Errorf("%v: %+v, %v", test.environ, c, err)
 		}
 	}
-	if _, err := load(both, []string{"ORIEL_LOSS=logistic"}, Events); err == nil || !strings.Contains(err.Error(), "ORIEL_DIMENSION: not set") {
+	if _, err := load(both, []string{"ORIEL_LOSS=logistic"}, Events); err == nil ||
+		!strings.Contains(err.Error(), "ORIEL_DIMENSION: not set") {
 		t.Errorf("without a dimension: %v", err)
 	}
 }

@@ -86,9 +86,10 @@ func guarantee(s Settings) (dp.Guarantee, error) {
 
 func minimal() []string {
 	return []string{
-		"ORIEL_BROKERS=h:1", "ORIEL_NAME=n", "ORIEL_INPUT_TOPIC=i", "ORIEL_START=earliest", "ORIEL_STATE_DIR=d", "ORIEL_MASTER_KEY_FILE=k",
-		"ORIEL_OPERATOR=coco", "ORIEL_UPDATE=projection", "ORIEL_LOSS=logistic", "ORIEL_SET=l2-ball", "ORIEL_RADIUS=5", "ORIEL_DIMENSION=27",
-		"ORIEL_STRONG_CONVEXITY=0.001", "ORIEL_MECHANISM=tree-gaussian", "ORIEL_WINDOW=1024", "ORIEL_EPSILON=1", "ORIEL_DELTA=1e-6", "ORIEL_CLIP=1",
+		"ORIEL_BROKERS=h:1", "ORIEL_NAME=n", "ORIEL_INPUT_TOPIC=i", "ORIEL_START=earliest", "ORIEL_STATE_DIR=d",
+		"ORIEL_MASTER_KEY_FILE=k", "ORIEL_OPERATOR=coco", "ORIEL_UPDATE=projection", "ORIEL_LOSS=logistic",
+		"ORIEL_SET=l2-ball", "ORIEL_RADIUS=5", "ORIEL_DIMENSION=27", "ORIEL_STRONG_CONVEXITY=0.001",
+		"ORIEL_MECHANISM=tree-gaussian", "ORIEL_WINDOW=1024", "ORIEL_EPSILON=1", "ORIEL_DELTA=1e-6", "ORIEL_CLIP=1",
 	}
 }
 
@@ -180,7 +181,8 @@ func TestTheSecondTopicIsTheOperators(t *testing.T) {
 		}
 	}
 	about := pipeline.Model{Descriptor: []byte("{}")}
-	if c, err := (Settings{Name: "late"}).DeploymentOf(about); err != nil || c.Descriptor != "late.descriptor" || c.Second != "" {
+	if c, err := (Settings{Name: "late"}).DeploymentOf(about); err != nil || c.Descriptor != "late.descriptor" ||
+		c.Second != "" {
 		t.Errorf("%+v, %v", c, err)
 	}
 	if _, err := (Settings{Name: "late", DescriptorTopic: "mine"}).DeploymentOf(plays); err == nil || !strings.Contains(err.Error(), "ORIEL_DESCRIPTOR_TOPIC") {
@@ -201,18 +203,22 @@ func TestLettersNeedNoModel(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c := s.LettersDeployment(); c.Group != "late.letters" || c.Verdicts != "late.verdicts" || c.DeadLetter != "late.dead-letter" {
+	if c := s.LettersDeployment(); c.Group != "late.letters" || c.Verdicts != "late.verdicts" ||
+		c.DeadLetter != "late.dead-letter" {
 		t.Errorf("%+v", c)
 	}
 	if s.Deployment().Group != "late" {
 		t.Errorf("the service's group is %q", s.Deployment().Group)
 	}
-	for _, more := range []string{"ORIEL_LETTERS_GROUP=late", "ORIEL_GROUP=late.letters", "ORIEL_SESSION_TIMEOUT=1ms", "ORIEL_LOG_LEVEL=loud"} {
+	for _, more := range []string{
+		"ORIEL_LETTERS_GROUP=late", "ORIEL_GROUP=late.letters", "ORIEL_SESSION_TIMEOUT=1ms", "ORIEL_LOG_LEVEL=loud",
+	} {
 		if _, err := Load(append(environ, more), Kafka, Deployment, Letters); err == nil {
 			t.Errorf("%s is accepted", more)
 		}
 	}
-	if _, err := Load(environ[1:], Kafka, Deployment, Letters); err == nil || !strings.Contains(err.Error(), "ORIEL_BROKERS") {
+	if _, err := Load(environ[1:], Kafka, Deployment, Letters); err == nil ||
+		!strings.Contains(err.Error(), "ORIEL_BROKERS") {
 		t.Errorf("without brokers: %v", err)
 	}
 }

@@ -83,7 +83,8 @@ func (s Settings) checkWindow(p *operators.Problems) {
 	case s.forgets() && s.Memory == 0:
 		p.Want("MEMORY", false, "not set; ORIEL_WINDOW=lifetime needs the number of steps that sums remember")
 	case s.forgets():
-		p.Want("MEMORY", s.Memory >= forget.MinMemory && (s.Memory <= forget.MaxMemory || s.Memory >= uint64(pipeline.LeastMemory)),
+		p.Want("MEMORY", s.Memory >= forget.MinMemory &&
+			(s.Memory <= forget.MaxMemory || s.Memory >= uint64(pipeline.LeastMemory)),
 			"%d: not within %d to %d", s.Memory, forget.MinMemory, forget.MaxMemory)
 	case s.once():
 		p.Want("WINDOW", s.Window == "" || s.Window == lifetime, "%q: ORIEL_MECHANISM=%s has no window, it protects for ever: leave it out, or say lifetime", s.Window, s.Mechanism)
@@ -92,7 +93,8 @@ func (s Settings) checkWindow(p *operators.Problems) {
 	case s.Window == horizon && s.Horizon == 0:
 		p.Want("HORIZON", false, "not set; ORIEL_WINDOW=horizon needs the number of steps after which the stream ends")
 	case s.Window == horizon:
-		p.Want("HORIZON", s.Horizon <= most, "%d: above %d, the largest window of ORIEL_MECHANISM=%s", s.Horizon, most, s.Mechanism)
+		p.Want("HORIZON", s.Horizon <= most,
+			"%d: above %d, the largest window of ORIEL_MECHANISM=%s", s.Horizon, most, s.Mechanism)
 	case n == 0 && s.Window != "0":
 		p.Want("WINDOW", false, "%q: not a number of steps, horizon or lifetime", s.Window)
 	case facts.Filter:

@@ -67,7 +67,8 @@ func TestUsersOfAMemoryHaveAWindow(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if m.UserWindow != 100 || m.Separation != 5 || m.Window != 0 || !strings.Contains(s.Canonical(), "\nUSER_WINDOW=100\n") {
+	if m.UserWindow != 100 || m.Separation != 5 || m.Window != 0 ||
+		!strings.Contains(s.Canonical(), "\nUSER_WINDOW=100\n") {
 		t.Errorf("%+v; canonical configuration %s", m, s.Canonical())
 	}
 	model, err := s.Model()
@@ -108,7 +109,9 @@ func TestOnceNeedsNoWindow(t *testing.T) {
 			lines = append(lines, line)
 		}
 	}
-	if _, err := Load(append(lines, "ORIEL_UPDATE=ogd", "ORIEL_MECHANISM=once-gamma", "ORIEL_DELTA=0"), all...); err != nil {
+	if _, err := Load(
+		append(lines, "ORIEL_UPDATE=ogd", "ORIEL_MECHANISM=once-gamma", "ORIEL_DELTA=0"), all...,
+	); err != nil {
 		t.Error(err)
 	}
 }
@@ -144,19 +147,23 @@ func TestWindowsThatDoNotFitAreRefused(t *testing.T) {
 	forgets("ORIEL_POLES: 3: with ORIEL_WINDOW=lifetime", "ORIEL_MEMORY=64", "ORIEL_POLES=3")
 	forgets("ORIEL_USER_WINDOW: 0: not within 1 to 1099511627776; with a memory nothing bounds", "ORIEL_MEMORY=64", "ORIEL_USER_ID=key",
 		"ORIEL_USER_SEPARATION=5")
-	forgets("ORIEL_USER_WINDOW: 1099511627777: not within", "ORIEL_MEMORY=64", "ORIEL_USER_ID=key", "ORIEL_USER_SEPARATION=5",
+	forgets("ORIEL_USER_WINDOW: 1099511627777: not within", "ORIEL_MEMORY=64", "ORIEL_USER_ID=key",
+		"ORIEL_USER_SEPARATION=5",
 		"ORIEL_USER_WINDOW=1099511627777")
 	forgets("ORIEL_USER_WINDOW: set, but ORIEL_USER_ID", "ORIEL_MEMORY=64", "ORIEL_USER_WINDOW=100")
 	f("ORIEL_USER_WINDOW: set, but without ORIEL_MEMORY the window of users is ORIEL_WINDOW", "ORIEL_USER_ID=key",
 		"ORIEL_USER_SEPARATION=5", "ORIEL_USER_WINDOW=100")
-	forgets("ORIEL_UPDATE: llo: with ORIEL_MEMORY sums decay", "ORIEL_MEMORY=64", "ORIEL_UPDATE=llo", "ORIEL_SET=simplex", "ORIEL_HORIZON=9")
+	forgets("ORIEL_UPDATE: llo: with ORIEL_MEMORY sums decay", "ORIEL_MEMORY=64", "ORIEL_UPDATE=llo", "ORIEL_SET=simplex",
+		"ORIEL_HORIZON=9")
 	forgets("ORIEL_UPDATE: ogd: with ORIEL_MEMORY sums decay", "ORIEL_MEMORY=64", "ORIEL_UPDATE=ogd")
 	forgets("ORIEL_OWN_CONVEXITY: true: with ORIEL_MEMORY", "ORIEL_MEMORY=64", "ORIEL_OWN_CONVEXITY=true")
 	f("ORIEL_MEMORY: set, but only ORIEL_MECHANISM=blt with ORIEL_WINDOW=lifetime forgets", "ORIEL_MEMORY=64")
 	f("ORIEL_MEMORY: set, but only", "ORIEL_MEMORY=64", "ORIEL_MECHANISM=blt")
 	f("ORIEL_MEMORY: 83886080: the bound on the bytes that a process holds is ORIEL_MEMORY_LIMIT", "ORIEL_MEMORY=83886080")
-	f("ORIEL_WINDOW: \"1024\": ORIEL_MECHANISM=once-gaussian has no window", "ORIEL_UPDATE=ogd", "ORIEL_MECHANISM=once-gaussian")
-	f("ORIEL_WINDOW: \"horizon\": ORIEL_MECHANISM=once-gaussian has no window", "ORIEL_UPDATE=ogd", "ORIEL_MECHANISM=once-gaussian", "ORIEL_WINDOW=horizon")
+	f("ORIEL_WINDOW: \"1024\": ORIEL_MECHANISM=once-gaussian has no window", "ORIEL_UPDATE=ogd",
+		"ORIEL_MECHANISM=once-gaussian")
+	f("ORIEL_WINDOW: \"horizon\": ORIEL_MECHANISM=once-gaussian has no window", "ORIEL_UPDATE=ogd",
+		"ORIEL_MECHANISM=once-gaussian", "ORIEL_WINDOW=horizon")
 	f("ORIEL_DELTA", "ORIEL_UPDATE=ogd", "ORIEL_MECHANISM=once-gaussian", "ORIEL_WINDOW=", "ORIEL_DELTA=0")
 	f("ORIEL_UPDATE: ogd: learns from releases of single steps, ORIEL_MECHANISM=blt", "ORIEL_UPDATE=ogd", "ORIEL_MECHANISM=blt")
 	f("ORIEL_UPDATE: projection: learns from prefix sums, ORIEL_MECHANISM=once-gamma", "ORIEL_MECHANISM=once-gamma", "ORIEL_WINDOW=")
