@@ -38,13 +38,13 @@ type Configured interface {
 	// Output is the operator's second topic; nil: it has none.
 	Output() *Output
 
-	// Descriptor is a JSON object of what a consumer needs beside decisions, such as the names of their coordinates; nil:
-	// nothing. It is published.
+	// Descriptor is a JSON object of what a consumer needs beside decisions, such as the names of their coordinates;
+	// nil: nothing. It is published.
 	Descriptor() []byte
 
 	// Mechanism adds what the operator asks of a mechanism by its name: a leaf, a bound on its error, a printed
-	// sensitivity. plan is the one that Plan has made when the incarnation was opened, or nil before: what a later version
-	// would choose otherwise stays as it was.
+	// sensitivity. plan is the one that Plan has made when the incarnation was opened, or nil before: what a later
+	// version would choose otherwise stays as it was.
 	Mechanism(c *mechanisms.Config, plan []byte) error
 
 	// Plan freezes what a machine needs beside its configuration: what only a platform's math library can compute, and

@@ -32,8 +32,8 @@ type Setting struct {
 	Decodes  bool     // of Family.Events, which sees no others
 	Choices  []string // of Text
 
-	// Entry brings an entry of a List or File to the form that is hashed and handed out, or says that it breaks the rule
-	// in Range. Where it is nil, entries stay as they stand.
+	// Entry brings an entry of a List or File to the form that is hashed and handed out, or says that it breaks the
+	// rule in Range. Where it is nil, entries stay as they stand.
 	Entry func(text string) (canonical string, ok bool)
 
 	// Later marks a setting that came after the operator's first version. It has no line in the canonical configuration

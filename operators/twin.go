@@ -9,15 +9,15 @@ type Twin interface {
 	// Decided tells the decisions that a record brought about, or that were owed before the first.
 	Decided(decisions []Decision)
 
-	// Leaf writes what a record that comes next adds to the sums, loss units, before any clip, quantiser and lattice: the
-	// numbers of Stream.Add. It reports whether it adds anything. Called once a record, in order.
+	// Leaf writes what a record that comes next adds to the sums, loss units, before any clip, quantiser and lattice:
+	// the numbers of Stream.Add. It reports whether it adds anything. Called once a record, in order.
 	Leaf(dst []float64, r Record) bool
 
-	// Canary returns two events that may come next. Their leaves point along u and −u, as far as the leaf allows it: u is
-	// a vector of norm 1 in each part, which Direct has seen. At factor 1 each is at least Beyond times as long as the
-	// clip; another factor makes it so many times longer. Their leaves at factor 1 are the same whenever they come, but
-	// for the public centre of a part that has one (mechanisms.Ball), by which both are moved. In a part with a quantiser
-	// they are, at factor 1, as far apart as its Distances say; u may choose among such pairs.
+	// Canary returns two events that may come next. Their leaves point along u and −u, as far as the leaf allows it:
+	// u is a vector of norm 1 in each part, which Direct has seen. At factor 1 each is at least Beyond times as long
+	// as the clip; another factor makes it so many times longer. Their leaves at factor 1 are the same whenever they
+	// come, but for the public centre of a part that has one (mechanisms.Ball), by which both are moved. In a part
+	// with a quantiser they are, at factor 1, as far apart as its Distances say; u may choose among such pairs.
 	Canary(u []float64, factor float64) (with, without Record)
 
 	// Direct brings a vector into the directions that leaves have: the tangent space of a simplex, for instance.

@@ -22,12 +22,12 @@ const (
 	// processMemory is what the rest of a process takes: the local store's tables, connections, and garbage.
 	processMemory = 40 << 20
 
-	// partitionMemory is what a partition takes beside batches and transactions: goroutines, decoder and encoder, records
-	// of fetched batches.
+	// partitionMemory is what a partition takes beside batches and transactions: goroutines, decoder and encoder,
+	// records of fetched batches.
 	partitionMemory = 1 << 20
 
-	// stateCopies is how often a state is in memory: the stream, what is sealed, two transactions with their requests, the
-	// store and its log.
+	// stateCopies is how often a state is in memory: the stream, what is sealed, two transactions with their
+	// requests, the store and its log.
 	stateCopies = 8
 
 	// leastTransaction keeps the requests of a transaction, some ten, worth their while when there are very many

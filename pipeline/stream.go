@@ -29,9 +29,9 @@ type Model struct {
 
 	// Plan computes everything that calibration decides, once, at opening; it is frozen in the incarnation record.
 	Plan func() ([]byte, error)
-	// Seat checks a frozen plan, which must prove what the configuration asks for, and opens what all streams of it have
-	// in common. What it returns gives the machine of a stream at step 0, cheaply; machines of one seat are used one at a
-	// time.
+	// Seat checks a frozen plan, which must prove what the configuration asks for, and opens what all streams of it
+	// have in common. What it returns gives the machine of a stream at step 0, cheaply; machines of one seat are used
+	// one at a time.
 	Seat func(plan []byte) (func(key [32]byte) (operators.Machine, error), error)
 }
 

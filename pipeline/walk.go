@@ -22,8 +22,8 @@ type Walk struct {
 	Partition int32
 	Position  state.Position // after the last record taken; Step counts the steps that the stream has closed
 
-	// Decided gets each decision: its topic, 0 or 1 (operators.Decision.Output), and its line, which is valid during the
-	// call.
+	// Decided gets each decision: its topic, 0 or 1 (operators.Decision.Output), and its line, which is valid during
+	// the call.
 	Decided func(output uint8, line []byte)
 
 	// Taken hears of each record: how many offsets before it hold none, and why it took its place as a null event,

@@ -107,8 +107,8 @@ func servesAggregate(t *testing.T, name string, more map[string]string) {
 		}
 	}
 	for k, x := range want {
-		// A normal deviate is within 7 standard deviations but for once in 10¹¹; a count of 100 loses 0.007 by the memory of
-		// 10⁶ steps.
+		// A normal deviate is within 7 standard deviations but for once in 10¹¹; a count of 100 loses 0.007 by the
+		// memory of 10⁶ steps.
 		got, far := last.Point[(views-1)*28+k], 7*sd[k/7][views-1]+2e-4*math.Abs(x)
 		if math.Abs(got-x) > far {
 			t.Errorf("number %d is %g, want %g within %g", k, got, x, far)
