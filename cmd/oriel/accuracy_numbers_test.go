@@ -3,7 +3,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"math"
 	"os"
@@ -50,9 +49,7 @@ func TestNumbersOfTheReadme(t *testing.T) {
 			}
 		}
 	}
-	if err := json.Unmarshal([]byte(said[strings.IndexByte(said, '{'):strings.LastIndexByte(said, '}')+1]), &r); err != nil {
-		t.Fatal(err)
-	}
+	documentIn(t, said, &r)
 	if _, err := os.Stat(filepath.Join(home, "delays.svg")); err != nil {
 		t.Error(err)
 	}

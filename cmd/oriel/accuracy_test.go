@@ -4,7 +4,6 @@ package main
 
 import (
 	"compress/gzip"
-	"encoding/json"
 	"io"
 	"math"
 	"os"
@@ -83,9 +82,7 @@ func TestAccuracyOfTheReadme(t *testing.T) {
 	}
 	said := p.output()
 	var r eval.Report
-	if err := json.Unmarshal([]byte(said[strings.IndexByte(said, '{'):strings.LastIndexByte(said, '}')+1]), &r); err != nil {
-		t.Fatal(err)
-	}
+	documentIn(t, said, &r)
 
 	check := func(what, text string, want ...eval.Number) {
 		t.Helper()
@@ -104,7 +101,8 @@ func TestAccuracyOfTheReadme(t *testing.T) {
 		t.Errorf("%d events and %d seeds, README.md says %q", r.Events, r.Seeds, counted)
 	}
 	rows := map[string]int{
-		"for life (memory 65 536), ε = 1": 65536 + 1, "for life, ε = 4": 65536 + 4, "newest 1024 flights, ε = 1": 1, "newest 1024 flights, ε = 4": 4,
+		"for life (memory 65 536), ε = 1": 65536 + 1, "for life, ε = 4": 65536 + 4,
+		"newest 1024 flights, ε = 1": 1, "newest 1024 flights, ε = 4": 4,
 	}
 	for start, want := range rows {
 		_, rest, found := strings.Cut(readme, "\n| "+start+" |")

@@ -24,7 +24,8 @@ import (
 func TestAggregateIsServed(t *testing.T) {
 	for name, more := range map[string]map[string]string{
 		"life": {
-			"ORIEL_WINDOW": "lifetime", "ORIEL_MEMORY": "64", "ORIEL_MEMORIES": "64,1000000", "ORIEL_INCREMENTS": "true", "ORIEL_MECHANISM": "blt",
+			"ORIEL_WINDOW": "lifetime", "ORIEL_MEMORY": "64", "ORIEL_MEMORIES": "64,1000000", "ORIEL_INCREMENTS": "true",
+			"ORIEL_MECHANISM": "blt",
 		},
 		"total":    {"ORIEL_WINDOW": "256", "ORIEL_MECHANISM": "blt"},
 		"tumbling": {"ORIEL_WINDOW": "", "ORIEL_MECHANISM": "once-gaussian"},
@@ -54,7 +55,8 @@ func servesAggregate(t *testing.T, name string, more map[string]string) {
 		if err := os.WriteFile(file, table, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		f.must("produce", "--topic", f.env["ORIEL_INPUT_TOPIC"], "--csv", file, "--member", "carrier=airline", "--member", "hour=hour",
+		f.must("produce", "--topic", f.env["ORIEL_INPUT_TOPIC"], "--csv", file, "--member", "carrier=airline",
+			"--member", "hour=hour",
 			"--member", "delay=arr_delay")
 	}
 	produce(0, half)
@@ -118,7 +120,9 @@ func servesAggregate(t *testing.T, name string, more map[string]string) {
 		t.Errorf("replay --check: %s", said)
 	}
 	shown := f.must("tail", "--topic", f.topic("decisions"), "--partition", "0", "--from-beginning", "--follow=false")
-	for _, member := range []string{"count_deviation=", "mean_low=", "p90_high=", "mean_difference_low=", "share_difference="} {
+	for _, member := range []string{
+		"count_deviation=", "mean_low=", "p90_high=", "mean_difference_low=", "share_difference=",
+	} {
 		if !strings.Contains(shown, member) {
 			t.Errorf("tail, no %s: %s", member, tailOf(shown))
 		}
@@ -192,7 +196,9 @@ func (f *fixture) awaitMetrics(p *process, texts ...string) {
 		}
 		defer func() { _ = answer.Body.Close() }()
 		page, err := io.ReadAll(answer.Body)
-		return err == nil && !slices.ContainsFunc(texts, func(text string) bool { return !bytes.Contains(page, []byte(text)) })
+		return err == nil && !slices.ContainsFunc(texts, func(text string) bool {
+			return !bytes.Contains(page, []byte(text))
+		})
 	})
 }
 
@@ -206,9 +212,12 @@ func TestAggregateOfTheReadme(t *testing.T) {
 	_, text, _ := strings.Cut(string(content), "### Numbers instead of a model")
 	text, _, _ = strings.Cut(text, "\n##")
 	for name, change := range map[string]map[string]string{
-		"life":     {},
-		"total":    {"ORIEL_WINDOW": "1024", "ORIEL_MEMORY": "", "ORIEL_MEMORIES": ""},
-		"tumbling": {"ORIEL_MECHANISM": "once-gaussian", "ORIEL_BATCH": "1000", "ORIEL_WINDOW": "", "ORIEL_MEMORY": "", "ORIEL_MEMORIES": ""},
+		"life":  {},
+		"total": {"ORIEL_WINDOW": "1024", "ORIEL_MEMORY": "", "ORIEL_MEMORIES": ""},
+		"tumbling": {
+			"ORIEL_MECHANISM": "once-gaussian", "ORIEL_BATCH": "1000", "ORIEL_WINDOW": "", "ORIEL_MEMORY": "",
+			"ORIEL_MEMORIES": "",
+		},
 	} {
 		f := &fixture{t: t, env: map[string]string{}}
 		for _, set := range regexp.MustCompile(`(ORIEL_\w+)=('[^']*'|\S+)`).FindAllStringSubmatch(text[:strings.LastIndex(text, "```")], -1) {
@@ -235,8 +244,9 @@ func TestAggregateOfUsers(t *testing.T) {
 		"life":  {"ORIEL_WINDOW": "lifetime", "ORIEL_MEMORY": "16", "ORIEL_USER_WINDOW": "64"},
 	} {
 		f := &fixture{t: t, env: map[string]string{
-			"ORIEL_NAME": "delays", "ORIEL_INPUT_TOPIC": "arrivals", "ORIEL_OPERATOR": "aggregate", "ORIEL_EPSILON": "4", "ORIEL_DELTA": "1e-6",
-			"ORIEL_CELLS": "variant=a|b,hour=0:24:2", "ORIEL_VALUE": "delay=-60:180", "ORIEL_STATISTICS": "mean,p50", "ORIEL_BINS": "8",
+			"ORIEL_NAME": "delays", "ORIEL_INPUT_TOPIC": "arrivals", "ORIEL_OPERATOR": "aggregate", "ORIEL_EPSILON": "4",
+			"ORIEL_DELTA": "1e-6", "ORIEL_CELLS": "variant=a|b,hour=0:24:2", "ORIEL_VALUE": "delay=-60:180",
+			"ORIEL_STATISTICS": "mean,p50", "ORIEL_BINS": "8",
 			"ORIEL_ARMS": "variant", "ORIEL_MECHANISM": "blt", "ORIEL_USER_ID": "key", "ORIEL_USER_SEPARATION": "8",
 		}}
 		for key, value := range more {

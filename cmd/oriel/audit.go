@@ -76,7 +76,8 @@ func (o auditOptions) validate() error {
 			errs = append(errs, wrongUse(format, args...))
 		}
 	}
-	bad(o.runs == 0 || o.runs >= 2 && o.runs <= auditor.MaxRuns, "--runs %d: not 0, nor within 2 to %d", o.runs, auditor.MaxRuns)
+	bad(o.runs == 0 || o.runs >= 2 && o.runs <= auditor.MaxRuns,
+		"--runs %d: not 0, nor within 2 to %d", o.runs, auditor.MaxRuns)
 	bad(o.time > 0, "--time %v: not positive", o.time)
 	bad(o.alpha > 0 && o.alpha < 1, "--alpha %g: not between 0 and 1", o.alpha)
 	bad(o.epsilon >= 0, "--epsilon %g: negative", o.epsilon)
@@ -104,7 +105,8 @@ func runAudit(cmd *cobra.Command, o auditOptions) error {
 		return err
 	}
 	result, err := subject.Audit(cmd.Context(), auditor.Options{
-		Runs: o.runs, Time: o.time, Position: o.position, Steps: o.steps, Alpha: o.alpha, Progress: progressOn(cmd.ErrOrStderr()),
+		Runs: o.runs, Time: o.time, Position: o.position, Steps: o.steps, Alpha: o.alpha,
+		Progress: progressOn(cmd.ErrOrStderr()),
 	})
 	if err != nil {
 		return err

@@ -21,8 +21,9 @@ import (
 // auditEnv is a small deployment at ε = 20: µ is 3.2, and some thousand runs bound it to a tenth.
 func auditEnv(more ...string) []string {
 	return append([]string{
-		"ORIEL_OPERATOR=coco", "ORIEL_UPDATE=projection", "ORIEL_LOSS=logistic", "ORIEL_SET=l2-ball", "ORIEL_RADIUS=5", "ORIEL_DIMENSION=4",
-		"ORIEL_STRONG_CONVEXITY=0.01", "ORIEL_MECHANISM=blt", "ORIEL_WINDOW=8", "ORIEL_EPSILON=20", "ORIEL_DELTA=1e-6", "ORIEL_CLIP=1.5",
+		"ORIEL_OPERATOR=coco", "ORIEL_UPDATE=projection", "ORIEL_LOSS=logistic", "ORIEL_SET=l2-ball", "ORIEL_RADIUS=5",
+		"ORIEL_DIMENSION=4", "ORIEL_STRONG_CONVEXITY=0.01", "ORIEL_MECHANISM=blt", "ORIEL_WINDOW=8", "ORIEL_EPSILON=20",
+		"ORIEL_DELTA=1e-6", "ORIEL_CLIP=1.5",
 	}, more...)
 }
 
@@ -65,7 +66,8 @@ func TestAuditCommand(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "scores.csv")
 	args := []string{"--runs", "5000", "--seed", seedText, "--position", "3"}
 	text, err := runAuditCommand(t, append(args, "--scores", file)...)
-	if err != nil || !strings.HasSuffix(text, "\nNot refuted.\n") || !strings.Contains(text, "comes to 0.9") || !strings.Contains(text, "leaf moves by 2.42592 of 2.42592") {
+	if err != nil || !strings.HasSuffix(text, "\nNot refuted.\n") || !strings.Contains(text, "comes to 0.9") ||
+		!strings.Contains(text, "leaf moves by 2.42592 of 2.42592") {
 		t.Fatalf("%v: %s", err, text)
 	}
 	document, err := runAuditCommand(t, append(args, "--json")...)
@@ -126,7 +128,8 @@ func TestAuditRefusesBadFlags(t *testing.T) {
 		{"--seed", "0a"},
 		{"--runs", "9", "--time", "1s"},
 	} {
-		if _, err := runAuditCommand(t, args...); err == nil || !strings.Contains(err.Error(), strings.TrimLeft(args[0], "-")) {
+		if _, err := runAuditCommand(t, args...); err == nil ||
+			!strings.Contains(err.Error(), strings.TrimLeft(args[0], "-")) {
 			t.Errorf("%v: %v", args, err)
 		}
 	}

@@ -30,7 +30,8 @@ func TestEndingWithABacklogLeavesNoGap(t *testing.T) {
 		}
 		<-p.done
 	}
-	p, q := f.start(nil, "run"), f.start(map[string]string{"ORIEL_STATE_DIR": f.env["ORIEL_STATE_DIR"] + strconv.Itoa(1)}, "run")
+	p, q := f.start(nil, "run"), f.start(map[string]string{"ORIEL_STATE_DIR": f.env["ORIEL_STATE_DIR"] + strconv.Itoa(1)},
+		"run")
 	f.awaitTaken(2*time.Minute, total/2, total/2)
 	p.terminate()
 	q.terminate()

@@ -159,7 +159,8 @@ func TestPoisonDoesNotHaltAPartition(t *testing.T) {
 	}
 	var b kafka.Builder
 	b.Compress(kafka.Zstd)
-	b.Append(make([]byte, 3<<20), []byte("bad"), []kafka.Header{{Key: "h", Value: make([]byte, 3<<20)}}, time.Now().UnixMilli())
+	b.Append(make([]byte, 3<<20), []byte("bad"), []kafka.Header{{Key: "h", Value: make([]byte, 3<<20)}},
+		time.Now().UnixMilli())
 	b.Append(nil, make([]byte, 5<<20), nil, time.Now().UnixMilli())
 	if _, err := producer.Produce(f.ctx(), f.env["ORIEL_INPUT_TOPIC"], 0, &b); err != nil {
 		t.Fatal(err)

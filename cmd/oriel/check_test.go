@@ -64,8 +64,9 @@ func TestProducedEventsAreTakenShownAndRecomputed(t *testing.T) {
 			t.Fatalf("partition %d has %d events", p, len(all))
 		}
 	}
-	said := f.must("produce", "--topic", f.env["ORIEL_INPUT_TOPIC"], "--csv", write(t, "flights.csv", []byte(csv)), "--where", "arr_delay!=NA",
-		"--label", "arr_delay>15", "--feature", "carrier", "--feature", "hour:number", "--partition-by", "origin", "--sort", "hour")
+	said := f.must("produce", "--topic", f.env["ORIEL_INPUT_TOPIC"], "--csv", write(t, "flights.csv", []byte(csv)),
+		"--where", "arr_delay!=NA", "--label", "arr_delay>15", "--feature", "carrier", "--feature", "hour:number",
+		"--partition-by", "origin", "--sort", "hour")
 	if !strings.Contains(said, fmt.Sprintf("%d records sent", total)) {
 		t.Errorf("%d events, but it says %q", total, said)
 	}
@@ -93,13 +94,15 @@ func TestProducedEventsAreTakenShownAndRecomputed(t *testing.T) {
 		lines = append(append(lines, event(i).Value...), '\n')
 	}
 	lines = append(lines, "\nnot an event"...) // two null events
-	f.must("produce", "--topic", f.env["ORIEL_INPUT_TOPIC"], "--ndjson", write(t, "more.ndjson", lines), "--partition", "1")
+	f.must("produce", "--topic", f.env["ORIEL_INPUT_TOPIC"], "--ndjson", write(t, "more.ndjson", lines),
+		"--partition", "1")
 	counts[p] += more + 2
 	f.awaitTaken(time.Minute, counts...)
 	service.terminate()
 
 	compared := counts[p]/2 - (counts[p]-more-2)/2
-	if said := f.must("replay", "--check", "--from", file, "--partition", "1"); !strings.Contains(said, fmt.Sprintf("partition 1: %d decisions compared, all equal", compared)) {
+	said = f.must("replay", "--check", "--from", file, "--partition", "1")
+	if !strings.Contains(said, fmt.Sprintf("partition 1: %d decisions compared, all equal", compared)) {
 		t.Errorf("%d decisions behind the checkpoint, but it says %q", compared, said)
 	}
 	f.fails("partition 2", "replay", "--check", "--from", file, "--partition", "2")
@@ -107,7 +110,8 @@ func TestProducedEventsAreTakenShownAndRecomputed(t *testing.T) {
 	f.fails("nothing is shown", "replay", "--check", "--from", file+"2", "--partition", "1")
 	wrong := filepath.Join(t.TempDir(), "wrong.key")
 	writeKey(t, wrong, 9)
-	if c := f.start(map[string]string{"ORIEL_MASTER_KEY_FILE": wrong}, "replay", "--check", "--from", file, "--partition", "1"); c.finish(time.Minute) {
+	other := map[string]string{"ORIEL_MASTER_KEY_FILE": wrong}
+	if c := f.start(other, "replay", "--check", "--from", file, "--partition", "1"); c.finish(time.Minute) {
 		t.Errorf("a checkpoint was opened with another master key: %s", c.output())
 	}
 	f.checkRefusesTampering(p, file)
@@ -156,7 +160,9 @@ func (f *fixture) deployment() pipeline.Deployment {
 	if err != nil {
 		f.t.Fatal(err)
 	}
-	return pipeline.Deployment{Client: f.client, Config: s.Deployment(), Topics: topics, Model: model(f.t, s), Master: master}
+	return pipeline.Deployment{
+		Client: f.client, Config: s.Deployment(), Topics: topics, Model: model(f.t, s), Master: master,
+	}
 }
 
 // checkRefusesTampering: a checkpoint with one byte changed, or with its end cut off, is refused before a decision is

@@ -12,7 +12,8 @@ import (
 func (f *fixture) consumer() *kgo.Client {
 	f.t.Helper()
 	c, err := kgo.NewClient(
-		kgo.SeedBrokers(f.env["ORIEL_BROKERS"]), kgo.ClientID("mistaken"), kgo.ConsumerGroup(f.name), kgo.ConsumeTopics(f.env["ORIEL_INPUT_TOPIC"]),
+		kgo.SeedBrokers(f.env["ORIEL_BROKERS"]), kgo.ClientID("mistaken"), kgo.ConsumerGroup(f.name),
+		kgo.ConsumeTopics(f.env["ORIEL_INPUT_TOPIC"]),
 		kgo.Balancers(kgo.RangeBalancer()), kgo.DisableAutoCommit(), kgo.HeartbeatInterval(300*time.Millisecond),
 	)
 	if err != nil {
@@ -32,7 +33,8 @@ func TestAForeignMemberGetsNothing(t *testing.T) {
 	c := f.consumer()
 	s.says("has a member that is not of this deployment, client \\\"mistaken\\\"")
 	f.await(10*time.Second, "/readyz shows the stranger", func() bool {
-		return strings.Contains(s.ready(), "has a member that is not of this deployment") && !strings.Contains(s.ready(), "with no process")
+		return strings.Contains(s.ready(), "has a member that is not of this deployment") &&
+			!strings.Contains(s.ready(), "with no process")
 	})
 	f.sendAll(10, 10)
 	f.awaitTaken(20*time.Second, 20, 20)

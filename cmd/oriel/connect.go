@@ -25,7 +25,8 @@ type deployment struct {
 // command that holds a batch of one topic while it fetches from another: it would wait for itself. onRetry hears of
 // each request that is tried again.
 func (h host) connect(
-	ctx context.Context, s settings.Settings, c pipeline.Config, use pipeline.Use, budget *kafka.Budget, onRetry func(string, error),
+	ctx context.Context, s settings.Settings, c pipeline.Config, use pipeline.Use, budget *kafka.Budget,
+	onRetry func(string, error),
 ) (deployment, error) {
 	master, err := state.LoadMasterKey(s.MasterKeyFile)
 	if err != nil {

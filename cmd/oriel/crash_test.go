@@ -195,7 +195,8 @@ func checkHistory(t *testing.T, f *fixture, p int32, steps int) {
 		t.Errorf("partition %d: %d decisions committed, want %d", p, len(committed), steps)
 	}
 	for i, r := range committed {
-		if d, err := schemas.ParseDecision(r.Value); err != nil || d.Index != uint64(i+1) || d.Step != uint64(i+1) || string(r.Key) != strconv.Itoa(int(p)) {
+		if d, err := schemas.ParseDecision(r.Value); err != nil || d.Index != uint64(i+1) || d.Step != uint64(i+1) ||
+			string(r.Key) != strconv.Itoa(int(p)) {
 			t.Fatalf("partition %d: place %d holds index %d", p, i, d.Index)
 		}
 	}

@@ -228,7 +228,8 @@ func sendFlights(
 
 // demoRun runs the service until it has committed so many decisions, and tells how long that took.
 func demoRun(
-	ctx context.Context, client *kafka.Client, s settings.Settings, dir string, decisions int, seed uint64, progress io.Writer,
+	ctx context.Context, client *kafka.Client, s settings.Settings, dir string, decisions int, seed uint64,
+	progress io.Writer,
 ) (time.Duration, error) {
 	model, err := s.Model()
 	if err != nil {

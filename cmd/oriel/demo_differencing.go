@@ -165,7 +165,8 @@ func (d differencing) tell(ctx context.Context, out, progress io.Writer) error {
 	if err != nil {
 		return err
 	}
-	subject, err := auditor.NewSubject(s, sha256.Sum256(fmt.Appendf(nil, "oriel demo, attack, seed %d", d.seed)), auditor.AllParts)
+	subject, err := auditor.NewSubject(s, sha256.Sum256(fmt.Appendf(nil, "oriel demo, attack, seed %d", d.seed)),
+		auditor.AllParts)
 	if err != nil {
 		return err
 	}

@@ -44,7 +44,8 @@ func TestDifferencingIsToldTrue(t *testing.T) {
 			t.Errorf("exact counts leave a doubt:\n%s", story)
 		}
 		// One in three, within 6.11 standard errors of a share of 1000 guesses, and 0.03 for what one departure adds.
-		if right := figure(t, story, "What rose most is noise: right in"); epsilon == 1 && math.Abs(right/1000-1./3) > 0.092+0.03 {
+		if right := figure(t, story, "What rose most is noise: right in"); epsilon == 1 &&
+			math.Abs(right/1000-1./3) > 0.092+0.03 {
 			t.Errorf("ε = %g: %g of 1000 guesses are right", epsilon, right)
 		}
 		mu := dp.GaussianMu(dp.Budget{Epsilon: epsilon, Delta: 1e-6})
@@ -53,10 +54,13 @@ func TestDifferencingIsToldTrue(t *testing.T) {
 			t.Errorf("ε = %g: %g %% is said to be proved, want %g", epsilon, ever, want)
 		}
 		looked := figure(t, story, "proved of 40 looks, at most")
-		if tried := figure(t, story, "right in these runs"); !(looked > 50 && looked <= ever) || tried > looked+100*6.11/2/math.Sqrt(400) {
+		if tried := figure(t, story, "right in these runs"); !(looked > 50 && looked <= ever) ||
+			tried > looked+100*6.11/2/math.Sqrt(400) {
 			t.Errorf("ε = %g: %g %% right, proved %g %%, and %g %% for ever", epsilon, tried, looked, ever)
 		}
-		if got, want := figure(t, story, "holds it for at most"), math.Ceil(100*math.Exp(epsilon)/(1+math.Exp(epsilon))); got != want {
+		if got, want := figure(t, story, "holds it for at most"), math.Ceil(
+			100*math.Exp(epsilon)/(1+math.Exp(epsilon)),
+		); got != want {
 			t.Errorf("ε = %g: belief goes to %g, want %g", epsilon, got, want)
 		}
 	}

@@ -27,8 +27,12 @@ func TestRefuseAnInputThatOneBrokerCanLose(t *testing.T) {
 	f.must("topics", "--input-partitions", "1")
 	f.send(0, events(0, 20)...)
 	f.take(20)
-	for setting, bad := range map[string]string{"min.insync.replicas": "1", "unclean.leader.election.enable": "true", "cleanup.policy": "compact"} {
-		good := map[string]string{"min.insync.replicas": "2", "unclean.leader.election.enable": "false", "cleanup.policy": "delete"}[setting]
+	for setting, bad := range map[string]string{
+		"min.insync.replicas": "1", "unclean.leader.election.enable": "true", "cleanup.policy": "compact",
+	} {
+		good := map[string]string{
+			"min.insync.replicas": "2", "unclean.leader.election.enable": "false", "cleanup.policy": "delete",
+		}[setting]
 		f.alter(f.env["ORIEL_INPUT_TOPIC"], setting, bad)
 		f.refused(nil, fmt.Sprintf("input topic %q has %s=%s, want %s", f.env["ORIEL_INPUT_TOPIC"], setting, bad, good))
 		f.alter(f.env["ORIEL_INPUT_TOPIC"], setting, good)

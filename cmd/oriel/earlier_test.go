@@ -35,16 +35,19 @@ var earlierDeployments = []struct {
 	settings   map[string]string
 }{
 	{"blt", 2, map[string]string{
-		"ORIEL_MECHANISM": "blt", "ORIEL_UPDATE": "projection", "ORIEL_LOSS": "logistic", "ORIEL_SET": "l2-ball", "ORIEL_RADIUS": "5",
-		"ORIEL_DIMENSION": "8", "ORIEL_STRONG_CONVEXITY": "0.001", "ORIEL_FEATURES_RANGE": "hour:0:24:cyclic",
+		"ORIEL_MECHANISM": "blt", "ORIEL_UPDATE": "projection", "ORIEL_LOSS": "logistic", "ORIEL_SET": "l2-ball",
+		"ORIEL_RADIUS": "5", "ORIEL_DIMENSION": "8", "ORIEL_STRONG_CONVEXITY": "0.001",
+		"ORIEL_FEATURES_RANGE": "hour:0:24:cyclic",
 	}},
 	{"tree", 2, map[string]string{
-		"ORIEL_MECHANISM": "tree-gaussian", "ORIEL_UPDATE": "llo", "ORIEL_LOSS": "linear", "ORIEL_SET": "simplex", "ORIEL_RADIUS": "1",
-		"ORIEL_DIMENSION": "4", "ORIEL_STRONG_CONVEXITY": "1", "ORIEL_HORIZON": "100000", "ORIEL_BATCH": "3", "ORIEL_EMIT_EVERY": "2",
+		"ORIEL_MECHANISM": "tree-gaussian", "ORIEL_UPDATE": "llo", "ORIEL_LOSS": "linear", "ORIEL_SET": "simplex",
+		"ORIEL_RADIUS": "1", "ORIEL_DIMENSION": "4", "ORIEL_STRONG_CONVEXITY": "1", "ORIEL_HORIZON": "100000",
+		"ORIEL_BATCH": "3", "ORIEL_EMIT_EVERY": "2",
 	}},
 	{"users", 1, map[string]string{
-		"ORIEL_MECHANISM": "tree-gamma", "ORIEL_UPDATE": "projection", "ORIEL_LOSS": "logistic", "ORIEL_SET": "box", "ORIEL_RADIUS": "5",
-		"ORIEL_DIMENSION": "8", "ORIEL_STRONG_CONVEXITY": "0.001", "ORIEL_USER_ID": "key", "ORIEL_USER_SEPARATION": "5",
+		"ORIEL_MECHANISM": "tree-gamma", "ORIEL_UPDATE": "projection", "ORIEL_LOSS": "logistic", "ORIEL_SET": "box",
+		"ORIEL_RADIUS": "5", "ORIEL_DIMENSION": "8", "ORIEL_STRONG_CONVEXITY": "0.001", "ORIEL_USER_ID": "key",
+		"ORIEL_USER_SEPARATION": "5",
 	}},
 }
 
@@ -102,9 +105,10 @@ func earlierGoesOn(t *testing.T, dir, addr, name string, partitions int, setting
 	t.Cleanup(func() { _ = client.Close() })
 	f := &fixture{t: t, client: client, name: name, partitions: partitions, env: map[string]string{
 		"ORIEL_BROKERS": addr, "ORIEL_NAME": name, "ORIEL_INPUT_TOPIC": name + ".events", "ORIEL_START": "earliest",
-		"ORIEL_ALLOW_SINGLE_REPLICA": "true", "ORIEL_OPERATOR": "coco", "ORIEL_WINDOW": "16", "ORIEL_EPSILON": "1", "ORIEL_DELTA": "1e-6",
-		"ORIEL_CLIP": "1", "ORIEL_STATE_DIR": filepath.Join(dir, "state", name), "ORIEL_MASTER_KEY_FILE": filepath.Join(dir, "master.key"),
-		"ORIEL_HTTP_ADDR": "127.0.0.1:0", "ORIEL_COMMIT_INTERVAL": "20ms",
+		"ORIEL_ALLOW_SINGLE_REPLICA": "true", "ORIEL_OPERATOR": "coco", "ORIEL_WINDOW": "16", "ORIEL_EPSILON": "1",
+		"ORIEL_DELTA": "1e-6", "ORIEL_CLIP": "1", "ORIEL_STATE_DIR": filepath.Join(dir, "state", name),
+		"ORIEL_MASTER_KEY_FILE": filepath.Join(dir, "master.key"), "ORIEL_HTTP_ADDR": "127.0.0.1:0",
+		"ORIEL_COMMIT_INTERVAL": "20ms",
 	}}
 	for k, v := range settings {
 		f.env[k] = v

@@ -187,7 +187,8 @@ func (o evalOptions) rows(environ []string) ([]settings.Settings, error) {
 		lengths = lengths[:0]
 	}
 	for _, w := range o.windows {
-		lengths = append(lengths, []string{"ORIEL_WINDOW=" + strconv.FormatUint(w, 10), "ORIEL_MEMORY=0", "ORIEL_USER_WINDOW=0"})
+		lengths = append(lengths,
+			[]string{"ORIEL_WINDOW=" + strconv.FormatUint(w, 10), "ORIEL_MEMORY=0", "ORIEL_USER_WINDOW=0"})
 	}
 	for _, h := range o.memories {
 		lengths = append(lengths, []string{"ORIEL_WINDOW=lifetime", "ORIEL_MEMORY=" + strconv.FormatUint(h, 10)})

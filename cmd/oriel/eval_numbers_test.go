@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	"math"
 	"os"
@@ -37,9 +36,7 @@ type besideTruth struct {
 func (f *fixture) showsTruth(args ...string) (r besideTruth) {
 	f.t.Helper()
 	said := f.must(append([]string{"eval", "--json"}, args...)...)
-	if err := json.Unmarshal([]byte(said[strings.IndexByte(said, '{'):strings.LastIndexByte(said, '}')+1]), &r); err != nil {
-		f.t.Fatalf("%v: %s", err, said)
-	}
+	documentIn(f.t, said, &r)
 	return r
 }
 
@@ -47,9 +44,9 @@ func (f *fixture) showsTruth(args ...string) (r besideTruth) {
 func counted(t *testing.T, rows int, more ...string) (f *fixture, mapping []string) {
 	t.Helper()
 	f = &fixture{t: t, env: map[string]string{
-		"ORIEL_OPERATOR": "aggregate", "ORIEL_MECHANISM": "blt", "ORIEL_WINDOW": "256", "ORIEL_EPSILON": "4", "ORIEL_DELTA": "1e-6",
-		"ORIEL_CELLS": "carrier=UA|AA|HA,hour=0:24:2", "ORIEL_VALUE": "delay=-60:180", "ORIEL_BATCH": "3",
-		"ORIEL_STATISTICS": "count,sum,mean,variance,p50", "ORIEL_ELSEWHERE": "other",
+		"ORIEL_OPERATOR": "aggregate", "ORIEL_MECHANISM": "blt", "ORIEL_WINDOW": "256", "ORIEL_EPSILON": "4",
+		"ORIEL_DELTA": "1e-6", "ORIEL_CELLS": "carrier=UA|AA|HA,hour=0:24:2", "ORIEL_VALUE": "delay=-60:180",
+		"ORIEL_BATCH": "3", "ORIEL_STATISTICS": "count,sum,mean,variance,p50", "ORIEL_ELSEWHERE": "other",
 	}}
 	for _, line := range more {
 		name, value, _ := strings.Cut(line, "=")
@@ -61,7 +58,9 @@ func counted(t *testing.T, rows int, more ...string) (f *fixture, mapping []stri
 		table = fmt.Appendf(table, "%s,%d,%d\n", airline, i%24, delay)
 	}
 	file := write(t, "flights.csv", table)
-	return f, []string{"--csv", file, "--member", "carrier=airline", "--member", "hour=hour", "--member", "delay=arr_delay"}
+	return f, []string{
+		"--csv", file, "--member", "carrier=airline", "--member", "hour=hour", "--member", "delay=arr_delay",
+	}
 }
 
 // airlineOf is of the i-th row; no row is of HA.
@@ -123,7 +122,8 @@ func TestEvalShowsNumbersBesideTheTruth(t *testing.T) {
 
 	secret := sha256.Sum256([]byte("oriel eval, seed 1"))
 	events := write(t, "events.ndjson", []byte(f.must(append([]string{"produce", "--stdout"}, mapping...)...)))
-	lines := bytes.Split(bytes.TrimSpace([]byte(f.must("replay", "--events", events, "--seed", hex.EncodeToString(secret[:])))), []byte("\n"))
+	lines := bytes.Split(bytes.TrimSpace([]byte(f.must("replay", "--events", events,
+		"--seed", hex.EncodeToString(secret[:])))), []byte("\n"))
 	last, err := schemas.ParseDecision(lines[len(lines)-1])
 	if err != nil || len(last.Point) != len(r.Rows[0].Numbers) {
 		t.Fatalf("%d numbers: %v", len(last.Point), err)
@@ -134,11 +134,14 @@ func TestEvalShowsNumbersBesideTheTruth(t *testing.T) {
 		}
 	}
 	drawn, err := os.ReadFile(slide)
-	if err != nil || !bytes.Contains(drawn, []byte("p50 beside the truth")) || !bytes.Contains(drawn, []byte(">UA, 0:12<")) {
+	if err != nil || !bytes.Contains(drawn, []byte("p50 beside the truth")) ||
+		!bytes.Contains(drawn, []byte(">UA, 0:12<")) {
 		t.Errorf("the slide: %v", err)
 	}
 	said := f.must(append([]string{"eval"}, mapping...)...)
-	for _, want := range []string{"carrier=UA,hour=0:12", "computed without privacy", "data's owner", "outside the guarantee"} {
+	for _, want := range []string{
+		"carrier=UA,hour=0:12", "computed without privacy", "data's owner", "outside the guarantee",
+	} {
 		if !strings.Contains(said, want) {
 			t.Errorf("%q is not said: %s", want, said)
 		}

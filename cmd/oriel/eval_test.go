@@ -36,14 +36,21 @@ func evalEvents(n int) (lines string, xs [][6]float64, ys []float64) {
 	return b.String(), xs, ys
 }
 
+// documentIn reads the JSON in what a command said, its log before it. In a report, null stands for figures that there
+// are not.
+func documentIn(t *testing.T, said string, into any) {
+	t.Helper()
+	document := said[strings.IndexByte(said, '{') : strings.LastIndexByte(said, '}')+1]
+	if err := json.Unmarshal([]byte(document), into); err != nil {
+		t.Fatalf("%v: %s", err, said)
+	}
+}
+
 func (f *fixture) evaluates(args ...string) eval.Report {
 	f.t.Helper()
 	said := f.must(append([]string{"eval", "--json"}, args...)...)
 	var r eval.Report
-	// null stands for figures that there are not
-	if err := json.Unmarshal([]byte(said[strings.IndexByte(said, '{'):strings.LastIndexByte(said, '}')+1]), &r); err != nil {
-		f.t.Fatalf("%v: %s", err, said)
-	}
+	documentIn(f.t, said, &r)
 	return r
 }
 
@@ -56,7 +63,8 @@ func TestEvalScoresTheDecisionsOfReplay(t *testing.T) {
 	file := write(t, "events.ndjson", []byte(lines))
 	secret := sha256.Sum256([]byte("oriel eval, seed 1"))
 	var points [][]float64
-	for _, line := range bytes.Split(bytes.TrimSpace([]byte(f.must("replay", "--events", file, "--seed", hex.EncodeToString(secret[:])))), []byte("\n")) {
+	for _, line := range bytes.Split(bytes.TrimSpace([]byte(f.must("replay", "--events", file,
+		"--seed", hex.EncodeToString(secret[:])))), []byte("\n")) {
 		d, err := schemas.ParseDecision(line)
 		if err != nil {
 			t.Fatal(err)
@@ -92,13 +100,18 @@ func TestEvalComparesInOnePass(t *testing.T) {
 		fmt.Fprintf(&csv, "%d,%d,%d\n", rng.IntN(4), rng.IntN(10), rng.IntN(30))
 	}
 	file := write(t, "events.csv", []byte(csv.String()))
-	mapping := []string{"--csv", file, "--label", "late>20", "--feature", "a", "--feature", "b:number", "--partition-by", "a"}
+	mapping := []string{
+		"--csv", file, "--label", "late>20", "--feature", "a", "--feature", "b:number", "--partition-by", "a",
+	}
 	slide := filepath.Join(t.TempDir(), "eval.svg")
-	r := f.evaluates(append(mapping, "--partitions", "2", "--epsilon", "1,4", "--window", "8,64", "--seeds", "2", "--plot", slide)...)
-	if len(r.Rows) != 6 || r.Rows[3].Epsilon != 4 || r.Rows[3].Window != 64 || r.Rows[4].Kind != eval.KindReference || r.Streams != 2 {
+	r := f.evaluates(append(mapping, "--partitions", "2", "--epsilon", "1,4", "--window", "8,64", "--seeds", "2",
+		"--plot", slide)...)
+	if len(r.Rows) != 6 || r.Rows[3].Epsilon != 4 || r.Rows[3].Window != 64 || r.Rows[4].Kind != eval.KindReference ||
+		r.Streams != 2 {
 		t.Fatalf("rows %+v", r.Rows)
 	}
-	if drawn, err := os.ReadFile(slide); err != nil || !bytes.Contains(drawn, []byte("ε = 4, W = 64")) || !bytes.Contains(drawn, []byte("base rate")) {
+	if drawn, err := os.ReadFile(slide); err != nil || !bytes.Contains(drawn, []byte("ε = 4, W = 64")) ||
+		!bytes.Contains(drawn, []byte("base rate")) {
 		t.Errorf("the slide: %v", err)
 	}
 	topic := f.env["ORIEL_INPUT_TOPIC"]
@@ -127,7 +140,9 @@ func TestEvalRefusesBadFlags(t *testing.T) {
 	f.fails("no event can be scored", "eval", "--ndjson", write(t, "none", []byte("{}\n")))
 	f.fails("no such file", "eval", "--ndjson", file+".missing")
 	said := f.must("eval", "--ndjson", file)
-	for _, want := range []string{"base rate", "no privacy", "outside the guarantee", "computed without privacy", "Calibration"} {
+	for _, want := range []string{
+		"base rate", "no privacy", "outside the guarantee", "computed without privacy", "Calibration",
+	} {
 		if !strings.Contains(said, want) {
 			t.Errorf("%q is not said: %s", want, said)
 		}

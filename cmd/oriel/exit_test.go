@@ -73,7 +73,8 @@ func TestTwoSignalsAtOnceAreOne(t *testing.T) {
 	f := newFixture(t, 1, nil)
 	f.must("topics")
 	p := f.start(nil, "run")
-	for end := time.Now().Add(time.Minute); !strings.Contains(p.output(), "state=running"); time.Sleep(5 * time.Millisecond) {
+	end := time.Now().Add(time.Minute)
+	for ; !strings.Contains(p.output(), "state=running"); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatal("the service did not start within a minute")
 		}
@@ -123,7 +124,9 @@ func TestSettingsFromAFile(t *testing.T) {
 		"ORIEL_STATE_DIR=/s\nORIEL_MASTER_KEY_FILE=/k\nORIEL_FEATURES_RANGE=a:0:1,b:0:2\n"))
 	f.env = map[string]string{"ORIEL_EPSILON": "2"}
 	said := f.must("config", "--env-file", file)
-	for _, want := range []string{"ORIEL_EPSILON=2\n", "ORIEL_FEATURES_RANGE=a:0:1,b:0:2\n", "# ORIEL_BATCH=1\n", "epsilon 2,", "window 8"} {
+	for _, want := range []string{
+		"ORIEL_EPSILON=2\n", "ORIEL_FEATURES_RANGE=a:0:1,b:0:2\n", "# ORIEL_BATCH=1\n", "epsilon 2,", "window 8",
+	} {
 		if !strings.Contains(said, want) {
 			t.Errorf("%q is not in: %s", want, said)
 		}
@@ -133,6 +136,7 @@ func TestSettingsFromAFile(t *testing.T) {
 	if f.must("config", "--env-file", again) != said {
 		t.Error("what config prints is not what it reads")
 	}
-	f.fails("line 2: ORIEL_NAME is given twice", "config", "--env-file", write(t, "twice", []byte("ORIEL_NAME=a\nORIEL_NAME=b\n")))
+	f.fails("line 2: ORIEL_NAME is given twice", "config",
+		"--env-file", write(t, "twice", []byte("ORIEL_NAME=a\nORIEL_NAME=b\n")))
 	f.fails("ORIEL_NAMES: no such setting", "config", "--env-file", write(t, "unknown", []byte("ORIEL_NAMES=a\n")))
 }

@@ -59,10 +59,11 @@ func fixtureAt(t *testing.T, addr string, partitions int, more map[string]string
 func deploymentEnv(name, brokers, key, stateDir string) map[string]string {
 	return map[string]string{
 		"ORIEL_BROKERS": brokers, "ORIEL_NAME": name, "ORIEL_INPUT_TOPIC": name + ".events", "ORIEL_START": "earliest",
-		"ORIEL_ALLOW_SINGLE_REPLICA": "true", "ORIEL_OPERATOR": "coco", "ORIEL_UPDATE": "projection", "ORIEL_LOSS": "logistic",
-		"ORIEL_SET": "l2-ball", "ORIEL_RADIUS": "5", "ORIEL_DIMENSION": "8", "ORIEL_STRONG_CONVEXITY": "0.001",
-		"ORIEL_MECHANISM": "tree-gaussian", "ORIEL_WINDOW": "64", "ORIEL_EPSILON": "1", "ORIEL_DELTA": "1e-6", "ORIEL_CLIP": "1",
-		"ORIEL_STATE_DIR": stateDir, "ORIEL_MASTER_KEY_FILE": key, "ORIEL_HTTP_ADDR": "127.0.0.1:0",
+		"ORIEL_ALLOW_SINGLE_REPLICA": "true", "ORIEL_OPERATOR": "coco", "ORIEL_UPDATE": "projection",
+		"ORIEL_LOSS": "logistic", "ORIEL_SET": "l2-ball", "ORIEL_RADIUS": "5", "ORIEL_DIMENSION": "8",
+		"ORIEL_STRONG_CONVEXITY": "0.001", "ORIEL_MECHANISM": "tree-gaussian", "ORIEL_WINDOW": "64", "ORIEL_EPSILON": "1",
+		"ORIEL_DELTA": "1e-6", "ORIEL_CLIP": "1", "ORIEL_STATE_DIR": stateDir, "ORIEL_MASTER_KEY_FILE": key,
+		"ORIEL_HTTP_ADDR":       "127.0.0.1:0",
 		"ORIEL_COMMIT_INTERVAL": "20ms",
 	}
 }
@@ -227,6 +228,25 @@ func (f *fixture) must(args ...string) string {
 		f.t.Fatalf("oriel %s failed: %s", strings.Join(args, " "), p.output())
 	}
 	return p.output()
+}
+
+// compares has replay --check play what was decided since a checkpoint: so many decisions, and all equal.
+func (f *fixture) compares(checkpoint string, decisions int) {
+	f.t.Helper()
+	said := f.must("replay", "--check", "--from", checkpoint)
+	if !strings.Contains(said, fmt.Sprintf(": %d decisions compared, all equal", decisions)) {
+		f.t.Errorf("%d decisions since the checkpoint, but replay --check says %q", decisions, said)
+	}
+}
+
+// says wants texts in what a process has written.
+func (p *process) says(texts ...string) {
+	p.t.Helper()
+	for _, text := range texts {
+		if !strings.Contains(p.output(), text) {
+			p.t.Errorf("the log does not say %q", text)
+		}
+	}
 }
 
 // terminate asks a service to end, once it is up and hears signals, and checks that it does so well.

@@ -28,7 +28,9 @@ var goldenEvents = []struct {
 	name string
 	env  []string
 }{
-	{"logistic", []string{"LOSS=logistic", "UPDATE=projection", "SET=l2-ball", "RADIUS=5", "DIMENSION=5", "WINDOW=16", "STRONG_CONVEXITY=0.01"}},
+	{"logistic", []string{
+		"LOSS=logistic", "UPDATE=projection", "SET=l2-ball", "RADIUS=5", "DIMENSION=5", "WINDOW=16", "STRONG_CONVEXITY=0.01",
+	}},
 	{"named", []string{
 		"LOSS=hinge", "UPDATE=projection", "SET=l1-ball", "RADIUS=30", "DIMENSION=7", "WINDOW=64", "STRONG_CONVEXITY=0.3",
 		"START_REGULARIZER=2.5", "FEATURES_RANGE=distance:0:5000,hour:0:24:cyclic", "ADJACENCY=zero-out",
@@ -42,46 +44,55 @@ var goldenEvents = []struct {
 		"CONSTANTS=proved", "HORIZON=240",
 	}},
 	{"squared", []string{
-		"LOSS=squared", "UPDATE=llo", "SET=l1-ball", "RADIUS=2", "DIMENSION=6", "WINDOW=1", "STRONG_CONVEXITY=0.1", "CLIP=0.3",
-		"CONSTANTS=proved", "HORIZON=1000", "CONFIDENCE=0.9", "OWN_CONVEXITY=true",
+		"LOSS=squared", "UPDATE=llo", "SET=l1-ball", "RADIUS=2", "DIMENSION=6", "WINDOW=1", "STRONG_CONVEXITY=0.1",
+		"CLIP=0.3", "CONSTANTS=proved", "HORIZON=1000", "CONFIDENCE=0.9", "OWN_CONVEXITY=true",
 	}},
 	{"squared-paper", []string{
 		"LOSS=squared", "UPDATE=llo", "SET=box", "RADIUS=0.5", "DIMENSION=6", "WINDOW=8", "STRONG_CONVEXITY=0.1",
 		"CONSTANTS=paper", "HORIZON=240",
 	}},
-	{"logistic-ogd", []string{"LOSS=logistic", "UPDATE=ogd", "SET=l2-ball", "RADIUS=5", "DIMENSION=5", "STRONG_CONVEXITY=0.01"}},
+	{
+		"logistic-ogd",
+		[]string{"LOSS=logistic", "UPDATE=ogd", "SET=l2-ball", "RADIUS=5", "DIMENSION=5", "STRONG_CONVEXITY=0.01"},
+	},
 	{"logistic-memory", []string{
-		"LOSS=logistic", "UPDATE=projection", "SET=l2-ball", "RADIUS=5", "DIMENSION=5", "WINDOW=lifetime", "MEMORY=16", "STRONG_CONVEXITY=0.01",
+		"LOSS=logistic", "UPDATE=projection", "SET=l2-ball", "RADIUS=5", "DIMENSION=5", "WINDOW=lifetime", "MEMORY=16",
+		"STRONG_CONVEXITY=0.01",
 		"START_REGULARIZER=2",
 	}},
 	{"quantile", []string{
-		"LOSS=quantile", "QUANTILE=0.75", "UPDATE=projection", "SET=l2-ball", "RADIUS=4", "DIMENSION=1", "WINDOW=16", "STRONG_CONVEXITY=0.02",
+		"LOSS=quantile", "QUANTILE=0.75", "UPDATE=projection", "SET=l2-ball", "RADIUS=4", "DIMENSION=1", "WINDOW=16",
+		"STRONG_CONVEXITY=0.02",
 		"START_REGULARIZER=3",
 	}},
-	{"logistic-leaves", []string{"LOSS=logistic", "UPDATE=projection", "SET=l2-ball", "RADIUS=5", "DIMENSION=5", "WINDOW=16", "STRONG_CONVEXITY=0.01"}},
+	{"logistic-leaves", []string{
+		"LOSS=logistic", "UPDATE=projection", "SET=l2-ball", "RADIUS=5", "DIMENSION=5", "WINDOW=16", "STRONG_CONVEXITY=0.01",
+	}},
 	{"squared-leaves", []string{
-		"LOSS=squared", "UPDATE=llo", "SET=l1-ball", "RADIUS=2", "DIMENSION=6", "WINDOW=8", "STRONG_CONVEXITY=0.1", "LABEL_MAX=0.25",
-		"WEIGHT_MAX=0.5", "HORIZON=240",
+		"LOSS=squared", "UPDATE=llo", "SET=l1-ball", "RADIUS=2", "DIMENSION=6", "WINDOW=8", "STRONG_CONVEXITY=0.1",
+		"LABEL_MAX=0.25", "WEIGHT_MAX=0.5", "HORIZON=240",
 	}},
 	{"quantile-leaves", []string{
-		"LOSS=quantile", "QUANTILE=0.75", "UPDATE=projection", "SET=l2-ball", "RADIUS=4", "DIMENSION=1", "WINDOW=16", "STRONG_CONVEXITY=0.02",
-		"START_REGULARIZER=3", "ADJACENCY=zero-out",
+		"LOSS=quantile", "QUANTILE=0.75", "UPDATE=projection", "SET=l2-ball", "RADIUS=4", "DIMENSION=1", "WINDOW=16",
+		"STRONG_CONVEXITY=0.02", "START_REGULARIZER=3", "ADJACENCY=zero-out",
 	}},
 	{"logistic-memory-users-leaves", []string{
-		"LOSS=logistic", "UPDATE=projection", "SET=l2-ball", "RADIUS=5", "DIMENSION=5", "WINDOW=lifetime", "MEMORY=16", "STRONG_CONVEXITY=0.01",
-		"START_REGULARIZER=2", "USER_ID=key", "USER_SEPARATION=3", "USER_WINDOW=40",
+		"LOSS=logistic", "UPDATE=projection", "SET=l2-ball", "RADIUS=5", "DIMENSION=5", "WINDOW=lifetime", "MEMORY=16",
+		"STRONG_CONVEXITY=0.01", "START_REGULARIZER=2", "USER_ID=key", "USER_SEPARATION=3", "USER_WINDOW=40",
 	}},
 	{"aggregate-memory", []string{
-		"OPERATOR=aggregate", "CELLS=carrier=UA|AA|DL,hour=0:24:2", "VALUE=delay=-60:180", "STATISTICS=count,sum,mean*0.5,variance,p50,p99.9",
-		"BINS=10", "ARMS=carrier", "ELSEWHERE=other", "WEIGHT_MAX=2", "MEMORIES=4,1000", "INCREMENTS=true", "EMIT_EVERY=3", "EPSILON=500",
-		"WINDOW=lifetime", "MEMORY=16",
+		"OPERATOR=aggregate", "CELLS=carrier=UA|AA|DL,hour=0:24:2", "VALUE=delay=-60:180",
+		"STATISTICS=count,sum,mean*0.5,variance,p50,p99.9", "BINS=10", "ARMS=carrier", "ELSEWHERE=other", "WEIGHT_MAX=2",
+		"MEMORIES=4,1000", "INCREMENTS=true", "EMIT_EVERY=3", "EPSILON=500", "WINDOW=lifetime", "MEMORY=16",
 	}},
 	{"aggregate-total", []string{
-		"OPERATOR=aggregate", "CELLS=carrier=UA|AA|DL,hour=0:24:1", "VALUE=delay=-60:180", "STATISTICS=p10,p90", "EPSILON=80", "WINDOW=64", "BATCH=2",
+		"OPERATOR=aggregate", "CELLS=carrier=UA|AA|DL,hour=0:24:1", "VALUE=delay=-60:180", "STATISTICS=p10,p90", "EPSILON=80",
+		"WINDOW=64", "BATCH=2",
 		"ADJACENCY=zero-out",
 	}},
 	{"aggregate-tumbling", []string{
-		"OPERATOR=aggregate", "CELLS=carrier=UA|AA|DL|B6,hour=0:24:2", "VALUE=delay=-60:180", "STATISTICS=count,mean", "ARMS=hour", "EPSILON=200", "BATCH=48",
+		"OPERATOR=aggregate", "CELLS=carrier=UA|AA|DL|B6,hour=0:24:2", "VALUE=delay=-60:180", "STATISTICS=count,mean",
+		"ARMS=hour", "EPSILON=200", "BATCH=48",
 	}},
 }
 

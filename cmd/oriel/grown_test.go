@@ -36,7 +36,9 @@ func TestAGrownInputStopsNobody(t *testing.T) {
 	s.says("Run `oriel topics`")
 	f.sendAll(10, 10)
 	f.awaitTaken(20*time.Second, 20, 20)
-	f.await(10*time.Second, "/readyz shows the partition that waits", func() bool { return s.ready() == "partition 2: stopped\n" })
+	f.await(10*time.Second, "/readyz shows the partition that waits", func() bool {
+		return s.ready() == "partition 2: stopped\n"
+	})
 
 	if out := f.must("topics"); strings.Count(out, "added partitions to "+f.name+".") != 4 {
 		t.Errorf("`oriel topics` does not say what it did: %s", out)
@@ -83,7 +85,8 @@ func TestAGrownInputIsRefusedAtUserLevel(t *testing.T) {
 		t.Error("the service goes on")
 	}
 	for _, p := range []*process{running, f.start(nil, "topics"), f.start(nil, "run")} {
-		if p.finish(time.Minute) || !strings.Contains(p.output(), "a user whose events go to another partition") || !strings.Contains(p.output(), "ORIEL_NAME") {
+		if p.finish(time.Minute) || !strings.Contains(p.output(), "a user whose events go to another partition") ||
+			!strings.Contains(p.output(), "ORIEL_NAME") {
 			t.Errorf("the refusal does not say why: %s", p.output())
 		}
 	}
@@ -97,8 +100,11 @@ func TestRefuseAnInputThatWasDeleted(t *testing.T) {
 	if err := f.client.DeleteTopic(f.ctx(), f.env["ORIEL_INPUT_TOPIC"]); err != nil {
 		t.Fatal(err)
 	}
-	for _, p := range []*process{running, f.start(nil, "run"), f.start(nil, "topics"), f.start(nil, "topics", "--input-partitions", "1")} {
-		if p.finish(time.Minute) || !strings.Contains(p.output(), "do not make it again") || !strings.Contains(p.output(), "ORIEL_NAME") {
+	for _, p := range []*process{
+		running, f.start(nil, "run"), f.start(nil, "topics"), f.start(nil, "topics", "--input-partitions", "1"),
+	} {
+		if p.finish(time.Minute) || !strings.Contains(p.output(), "do not make it again") ||
+			!strings.Contains(p.output(), "ORIEL_NAME") {
 			t.Errorf("%v does not say what to do: %s", p.cmd.Args[1:], p.output())
 		}
 	}

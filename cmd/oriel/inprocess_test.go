@@ -31,7 +31,9 @@ type inprocess struct {
 }
 
 // newInprocess makes the input and, by `oriel topics`, the other topics.
-func newInprocess(t *testing.T, partitions int, more map[string]string, model func(settings.Settings) (pipeline.Model, error)) *inprocess {
+func newInprocess(
+	t *testing.T, partitions int, more map[string]string, model func(settings.Settings) (pipeline.Model, error),
+) *inprocess {
 	t.Helper()
 	d := onDeployment(t, pipetest.New(t), more, model)
 	d.create(partitions)

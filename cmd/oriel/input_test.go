@@ -76,7 +76,8 @@ func (f *fixture) refusesInputs() {
 		if p.finish(time.Minute) {
 			f.t.Fatalf("%s accepted a second input: %s", command, p.output())
 		}
-		if !strings.Contains(p.output(), "input topic") || !strings.Contains(p.output(), "ORIEL_NAME") || !strings.Contains(p.output(), other) {
+		if !strings.Contains(p.output(), "input topic") || !strings.Contains(p.output(), "ORIEL_NAME") ||
+			!strings.Contains(p.output(), other) {
 			f.t.Errorf("%s does not say why: %s", command, p.output())
 		}
 	}
@@ -109,7 +110,8 @@ func TestRefuseAnInputMadeAgainWhileStopped(t *testing.T) {
 	before := f.ends()
 	for _, command := range []string{"topics", "run"} {
 		p := f.start(nil, command)
-		if p.finish(time.Minute) || !strings.Contains(p.output(), "made again") || !strings.Contains(p.output(), "ORIEL_NAME") {
+		if p.finish(time.Minute) || !strings.Contains(p.output(), "made again") ||
+			!strings.Contains(p.output(), "ORIEL_NAME") {
 			t.Errorf("%s does not say that the input was made again: %s", command, p.output())
 		}
 	}

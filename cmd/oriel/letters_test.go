@@ -64,11 +64,13 @@ func checkLetters(f *fixture, p int32, letters []kafka.Record, bad map[int64]kaf
 				f.t.Errorf("letter %d: not marked as truncated", i)
 			}
 		}
-		if !bytes.Equal(letter.Value, value) || !bytes.Equal(letter.Key, want.Key) || (letter.Value == nil) != (value == nil) {
+		if !bytes.Equal(letter.Value, value) || !bytes.Equal(letter.Key, want.Key) ||
+			(letter.Value == nil) != (value == nil) {
 			f.t.Errorf("letter %d: key or value are not the original's", i)
 		}
 		for j, header := range want.Headers {
-			if len(letter.Headers) <= j || letter.Headers[j].Key != header.Key || !bytes.Equal(letter.Headers[j].Value, header.Value) {
+			if len(letter.Headers) <= j || letter.Headers[j].Key != header.Key ||
+				!bytes.Equal(letter.Headers[j].Value, header.Value) {
 				f.t.Errorf("letter %d: header %d is not the original's", i, j)
 			}
 		}
@@ -137,7 +139,8 @@ func TestLettersOfEveryKind(t *testing.T) {
 	f.take(next + 2)
 	letters := f.letters(0)
 	for i := range letters {
-		if h := ours(letters[i]); h["oriel-offset"] == fmt.Sprint(next+1) { // beyond the headers that are read, see pipeline/kafka
+		// beyond the headers that are read, see pipeline/kafka
+		if h := ours(letters[i]); h["oriel-offset"] == fmt.Sprint(next+1) {
 			many.Value, many.Headers = letters[i].Value, nil
 			want[next+1] = many
 		}
@@ -210,7 +213,9 @@ func TestLettersFollowTheLimitOfTheirTopic(t *testing.T) {
 	large := kafka.Record{Value: bytes.Repeat([]byte{'x'}, 200_000)}
 	limits := []int{1 << 20, 150_000, 400_000, 1000}
 	for i, limit := range limits {
-		if err := f.client.AlterTopic(f.ctx(), f.topic("dead-letter"), map[string]string{"max.message.bytes": strconv.Itoa(limit)}); err != nil {
+		if err := f.client.AlterTopic(
+			f.ctx(), f.topic("dead-letter"), map[string]string{"max.message.bytes": strconv.Itoa(limit)},
+		); err != nil {
 			t.Fatal(err)
 		}
 		f.send(0, large, large, large)
@@ -224,11 +229,14 @@ func TestLettersFollowTheLimitOfTheirTopic(t *testing.T) {
 	for i, letter := range letters {
 		limit := limits[i/3]
 		whole := limit > len(large.Value)
-		if h := ours(letter); h["oriel-offset"] != strconv.Itoa(i) || (h["oriel-truncated"] == "true") == whole || (len(letter.Value) == len(large.Value)) != whole {
+		if h := ours(letter); h["oriel-offset"] != strconv.Itoa(i) || (h["oriel-truncated"] == "true") == whole ||
+			(len(letter.Value) == len(large.Value)) != whole {
 			t.Errorf("limit %d: %v, %d bytes", limit, h, len(letter.Value))
 		}
 	}
-	if err := f.client.AlterTopic(f.ctx(), f.topic("dead-letter"), map[string]string{"max.message.bytes": "100"}); err != nil {
+	if err := f.client.AlterTopic(
+		f.ctx(), f.topic("dead-letter"), map[string]string{"max.message.bytes": "100"},
+	); err != nil {
 		t.Fatal(err)
 	}
 	f.send(0, large)
@@ -254,7 +262,8 @@ func TestLettersOfRecordsThatAreGone(t *testing.T) {
 	for i, letter := range letters {
 		h := ours(letter)
 		gone := i < 2
-		if (h["oriel-lost"] == "true") != gone || (letter.Value == nil) != gone || h["oriel-offset"] != strconv.Itoa(i) || h["oriel-reason"] != "json_syntax" {
+		if (h["oriel-lost"] == "true") != gone || (letter.Value == nil) != gone || h["oriel-offset"] != strconv.Itoa(i) ||
+			h["oriel-reason"] != "json_syntax" {
 			t.Errorf("letter %d: %v, value %q", i, h, letter.Value)
 		}
 	}
@@ -263,7 +272,8 @@ func TestLettersOfRecordsThatAreGone(t *testing.T) {
 // end asks `oriel letters` to end, and checks that it does so well.
 func (p *process) end() {
 	p.t.Helper()
-	for end := time.Now().Add(time.Minute); !strings.Contains(p.output(), "writing letters"); time.Sleep(5 * time.Millisecond) {
+	end := time.Now().Add(time.Minute)
+	for ; !strings.Contains(p.output(), "writing letters"); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(end) {
 			p.t.Fatal("letters did not start within a minute")
 		}

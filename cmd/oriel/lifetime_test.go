@@ -18,41 +18,33 @@ func TestAMemoryThroughKillsAndResets(t *testing.T) {
 	})
 	f.must("topics")
 	f.send(0, withBad(0, before)...)
-	p := f.start(map[string]string{"TEST_KILL": "produced:2"}, "run")
-	select {
-	case <-p.done:
-	case <-time.After(30 * time.Second):
-		t.Fatalf("not killed: %s", p.output())
-	}
-	p = f.start(nil, "run")
-	f.awaitTaken(2*time.Minute, before)
-	p.terminate()
+	f.killedAndBack("produced:2", before)
 	checkpoint := filepath.Join(t.TempDir(), "checkpoint")
 	f.must("replay", "--save", checkpoint)
 	f.send(0, withBad(before, all-before)...)
-	p = f.start(map[string]string{"TEST_KILL": "committed:1"}, "run")
-	select {
-	case <-p.done:
-	case <-time.After(30 * time.Second):
-		t.Fatalf("not killed: %s", p.output())
-	}
-	p = f.start(nil, "run")
-	f.awaitTaken(2*time.Minute, all)
-	p.terminate()
-	for _, text := range []string{"whole life: sums forget", "memory_steps=2"} {
-		if !strings.Contains(p.output(), text) {
-			t.Errorf("the log does not say %q", text)
-		}
-	}
+	f.killedAndBack("committed:1", all).says("whole life: sums forget", "memory_steps=2")
 	checkHistory(t, f, 0, all)
 	decisions := f.read(f.topic("decisions"), 0, false)
 	if last := string(decisions[len(decisions)-1].Value); !strings.Contains(last, `"window":0,`) || !strings.HasSuffix(last, `,"memory":2}`) {
 		t.Errorf("the last decision is %s", last)
 	}
-	if said := f.must("replay", "--check", "--from", checkpoint); !strings.Contains(said, "30 decisions compared, all equal") {
-		t.Errorf("replay --check says %q", said)
-	}
+	f.compares(checkpoint, 30)
 	f.refused(map[string]string{"ORIEL_MEMORY": "4"}, "MEMORY")
+}
+
+// killedAndBack starts a service that is killed at a point, and another one, which takes all events and is ended.
+func (f *fixture) killedAndBack(point string, taken int64) *process {
+	f.t.Helper()
+	killed := f.start(map[string]string{"TEST_KILL": point}, "run")
+	select {
+	case <-killed.done:
+	case <-time.After(30 * time.Second):
+		f.t.Fatalf("not killed: %s", killed.output())
+	}
+	back := f.start(nil, "run")
+	f.awaitTaken(2*time.Minute, taken)
+	back.terminate()
+	return back
 }
 
 // TestUsersOfAMemoryThroughKillsAndResets: with a memory a user's events are kept apart, and among any so many steps
@@ -68,27 +60,14 @@ func TestUsersOfAMemoryThroughKillsAndResets(t *testing.T) {
 	f.must("topics")
 	records := crowd(all)
 	f.send(0, records[:part]...)
-	p := f.start(map[string]string{"TEST_KILL": "produced:2"}, "run")
-	<-p.done
-	p = f.start(nil, "run")
-	f.awaitTaken(2*time.Minute, part)
-	p.terminate()
-	for _, text := range []string{
-		"among any user_window_steps", "user_window_steps=12", "separation_steps=5", "the events of a user among any 12 steps",
-		"all events of a user since the first", "less than the window",
-	} {
-		if !strings.Contains(p.output(), text) {
-			t.Errorf("the log does not say %q", text)
-		}
-	}
+	f.killedAndBack("produced:2", part).says(
+		"among any user_window_steps", "user_window_steps=12", "separation_steps=5",
+		"the events of a user among any 12 steps", "all events of a user since the first", "less than the window",
+	)
 	checkpoint := filepath.Join(t.TempDir(), "checkpoint")
 	f.must("replay", "--save", checkpoint)
 	f.send(0, records[part:]...)
-	p = f.start(map[string]string{"TEST_KILL": "committed:1"}, "run")
-	<-p.done
-	p = f.start(nil, "run")
-	f.awaitTaken(2*time.Minute, all)
-	p.terminate()
+	f.killedAndBack("committed:1", all)
 	checkHistory(t, f, 0, all)
 	if got, want := reasons(f.letters(0)), expected(records, 5); strings.Join(got, "\n") != strings.Join(want, "\n") {
 		t.Errorf("dead letters:\n%q, want\n%q", got, want)
@@ -98,9 +77,7 @@ func TestUsersOfAMemoryThroughKillsAndResets(t *testing.T) {
 	if !strings.Contains(last, `"window":0,`) || !strings.HasSuffix(last, `"unit":"user","memory":2,"user_window":12}`) {
 		t.Errorf("the last decision is %s", last)
 	}
-	if said := f.must("replay", "--check", "--from", checkpoint); !strings.Contains(said, "60 decisions compared, all equal") {
-		t.Errorf("replay --check says %q", said)
-	}
+	f.compares(checkpoint, 60)
 	f.refused(map[string]string{"ORIEL_USER_WINDOW": "13"}, "USER_WINDOW")
 	if text := f.must("audit", "--runs", "20", "--seed", seedText); !strings.HasSuffix(text, "\nNot refuted.\n") {
 		t.Errorf("audit: %s", text)

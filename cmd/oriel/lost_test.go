@@ -15,7 +15,8 @@ import (
 func (f *fixture) store(change func(s *state.Store) error) {
 	f.t.Helper()
 	d := f.deployment()
-	s, err := state.Open(f.env["ORIEL_STATE_DIR"], state.Identity{Cluster: d.Topics.Cluster, Name: f.name, Topic: d.Topics.Input.ID})
+	s, err := state.Open(f.env["ORIEL_STATE_DIR"],
+		state.Identity{Cluster: d.Topics.Cluster, Name: f.name, Topic: d.Topics.Input.ID})
 	if err != nil {
 		f.t.Fatal(err)
 	}
@@ -90,7 +91,8 @@ func TestLocalStoreOfAnEarlierVersionIsReadAgain(t *testing.T) {
 	f.store(func(s *state.Store) error {
 		earlier := localPosition(f.deployment(), 1<<40)
 		earlier.Value = earlier.Value[:24]
-		return s.Follow(0, []state.Record{earlier, {Key: []byte("left over"), Value: []byte("of what is not in the changelog")}})
+		return s.Follow(0,
+			[]state.Record{earlier, {Key: []byte("left over"), Value: []byte("of what is not in the changelog")}})
 	})
 	f.goesOn(50)
 	f.store(func(s *state.Store) error {
@@ -123,7 +125,8 @@ func TestTakeOverSaysWhatItWaitsFor(t *testing.T) {
 		}
 		s := f.serve(nil, nil)
 		f.await(20*time.Second, "a word about "+kind, func() bool {
-			return strings.Contains(s.output(), "still trying") && strings.Contains(s.output(), "wait for the transactions on "+f.topic(kind)+"/0")
+			return strings.Contains(s.output(), "still trying") &&
+				strings.Contains(s.output(), "wait for the transactions on "+f.topic(kind)+"/0")
 		})
 		if strings.Contains(s.output(), "state=running") {
 			t.Errorf("the partition is worked on while a transaction on %s is not decided", kind)

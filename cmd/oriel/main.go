@@ -43,7 +43,8 @@ func root() *cobra.Command {
 	}
 	cmd.PersistentFlags().StringVar(&envFile, "env-file", "",
 		"read settings from a file of lines NAME=value, where the environment does not have them")
-	cmd.AddCommand(demoCommand(), keyCommand(), configCommand(), runCommand(), lettersCommand(), topicsCommand(), produceCommand(),
-		tailCommand(), featuresCommand(), schemaCommand(), replayCommand(), evalCommand(), planCommand(), auditCommand(), versionCommand())
+	cmd.AddCommand(demoCommand(), keyCommand(), configCommand(), runCommand(), lettersCommand(), topicsCommand(),
+		produceCommand(), tailCommand(), featuresCommand(), schemaCommand(), replayCommand(), evalCommand(),
+		planCommand(), auditCommand(), versionCommand())
 	return cmd
 }

@@ -56,7 +56,8 @@ func peakMemory(t *testing.T, pid int) int {
 // bombs lay in it.
 func TestMemoryIsBoundedWhateverArrives(t *testing.T) {
 	const partitions, backlog, most = 4, 40_000, 256_000_000
-	f := newFixture(t, partitions, map[string]string{"ORIEL_DIMENSION": "32", "ORIEL_WINDOW": "1024", "ORIEL_COMMIT_INTERVAL": "1s"})
+	f := newFixture(t, partitions,
+		map[string]string{"ORIEL_DIMENSION": "32", "ORIEL_WINDOW": "1024", "ORIEL_COMMIT_INTERVAL": "1s"})
 	f.must("topics")
 	for p := range int32(partitions) {
 		for i, codec := range []kafka.Codec{kafka.Gzip, kafka.LZ4, kafka.Zstd, kafka.Gzip} {
@@ -122,7 +123,9 @@ func (f *fixture) lettersWithin(partitions, bomb int, most float64) {
 	}
 	letters.end()
 	for p := range int32(partitions) {
-		if got := reasons(f.read(f.topic("dead-letter"), p, false)); !slices.Equal(got, []string{fmt.Sprintf("%d too_large", bomb)}) {
+		if got := reasons(
+			f.read(f.topic("dead-letter"), p, false),
+		); !slices.Equal(got, []string{fmt.Sprintf("%d too_large", bomb)}) {
 			f.t.Errorf("partition %d: letters %q, want one for the bomb", p, got)
 		}
 	}

@@ -36,14 +36,16 @@ func TestDecisionsDependOnTheInputAlone(t *testing.T) {
 		t.Fatalf("%d decisions, want %d", len(want), courseParts*courseEvents)
 	}
 	for name, c := range map[string]course{
-		"one at a time":       {batch: 1},
-		"frequent commits":    {batch: 7, interval: "1ms"},
-		"rare commits":        {batch: 7, interval: "3s"},
-		"killed fenced":       {batch: 7, kill: pipeline.PointFenced, at: 2},
-		"killed restored":     {batch: 7, kill: pipeline.PointRestored, at: 2},
-		"killed produced":     {batch: 7, kill: pipeline.PointProduced, at: 5},
-		"killed committed":    {batch: 7, kill: pipeline.PointEnded, at: 5},
-		"disk lost":           {batch: 7, kill: pipeline.PointProduced, at: 5, disk: func(*vfs.MemFS) *vfs.MemFS { return pipetest.NewDisk() }},
+		"one at a time":    {batch: 1},
+		"frequent commits": {batch: 7, interval: "1ms"},
+		"rare commits":     {batch: 7, interval: "3s"},
+		"killed fenced":    {batch: 7, kill: pipeline.PointFenced, at: 2},
+		"killed restored":  {batch: 7, kill: pipeline.PointRestored, at: 2},
+		"killed produced":  {batch: 7, kill: pipeline.PointProduced, at: 5},
+		"killed committed": {batch: 7, kill: pipeline.PointEnded, at: 5},
+		"disk lost": {batch: 7, kill: pipeline.PointProduced, at: 5, disk: func(*vfs.MemFS) *vfs.MemFS {
+			return pipetest.NewDisk()
+		}},
 		"power lost":          {batch: 7, kill: pipeline.PointEnded, at: 5, disk: pipetest.AfterPowerLoss},
 		"moved":               {batch: 7, second: true},
 		"moved, first killed": {batch: 7, second: true, kill: pipeline.PointProduced, at: 7},
@@ -128,7 +130,8 @@ func (c course) run(t *testing.T, opened string) (decisions []string) {
 func (d *inprocess) decisions() (all []string) {
 	d.t.Helper()
 	read := func(p int32, uncommitted bool) (values []string) {
-		records, err := pipetest.Read(d.t.Context(), d.client, "late.decisions", p, -1, kafka.ReaderOptions{Uncommitted: uncommitted})
+		records, err := pipetest.Read(d.t.Context(), d.client, "late.decisions", p, -1,
+			kafka.ReaderOptions{Uncommitted: uncommitted})
 		if err != nil {
 			d.t.Fatal(err)
 		}

@@ -49,7 +49,8 @@ func padded(text string) []byte {
 
 // TestMalformedEventsAreMalformed holds the table above to its word.
 func TestMalformedEventsAreMalformed(t *testing.T) {
-	s := load(t, "LOSS=logistic", "DIMENSION=8", "OPERATOR=coco", "UPDATE=projection", "SET=l2-ball", "RADIUS=5", "STRONG_CONVEXITY=0.001",
+	s := load(t, "LOSS=logistic", "DIMENSION=8", "OPERATOR=coco", "UPDATE=projection", "SET=l2-ball", "RADIUS=5",
+		"STRONG_CONVEXITY=0.001",
 		"MECHANISM=tree-gaussian", "WINDOW=64", "EPSILON=1", "DELTA=1e-6", "CLIP=1")
 	config, err := s.EventConfig()
 	if err != nil {
@@ -184,7 +185,8 @@ func TestNeighboursLookAlikeUnderEveryFault(t *testing.T) {
 	before := map[pipetest.Kind]int{}
 	for _, r := range trace {
 		for _, effect := range []pipetest.Effect{
-			pipetest.Lost, pipetest.Cut, pipetest.Refused(kafkago.NotEnoughReplicas), pipetest.Refused(kafkago.MessageSizeTooLarge),
+			pipetest.Lost, pipetest.Cut, pipetest.Refused(kafkago.NotEnoughReplicas),
+			pipetest.Refused(kafkago.MessageSizeTooLarge),
 		} {
 			fault := pipetest.Fault{Kind: r.Kind(), Skip: before[r.Kind()], Effect: effect}
 			want, _ := observe(t, model, in, fault)

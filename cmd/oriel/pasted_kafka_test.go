@@ -52,7 +52,10 @@ func newShell(t *testing.T) *shell {
 	}
 	addr := listener.Addr().String()
 	_ = listener.Close()
-	s.env = []string{"HOME=" + s.home, "PATH=" + os.Getenv("PATH"), "TMPDIR=" + s.home, "ORIEL_HTTP_ADDR=" + addr, "TEST_CHILD=1"}
+	s.env = []string{
+		"HOME=" + s.home, "PATH=" + os.Getenv("PATH"), "TMPDIR=" + s.home, "ORIEL_HTTP_ADDR=" + addr,
+		"TEST_CHILD=1",
+	}
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
@@ -92,7 +95,8 @@ func TestReadmeTwice(t *testing.T) {
 		}
 	}
 	port := s.env[3][strings.LastIndex(s.env[3], ":"):]
-	own := strings.NewReplacer("localhost:9092", f.env["ORIEL_BROKERS"], ":9464", port, "go build -o oriel ./cmd/oriel\n", "",
+	own := strings.NewReplacer("localhost:9092", f.env["ORIEL_BROKERS"], ":9464", port,
+		"go build -o oriel ./cmd/oriel\n", "",
 		"cmd/oriel/demodata/", mustAbs(t, "demodata")+"/", "/tmp/", s.home+"/")
 	names := regexp.MustCompile(`\b(late|trips)\b`)
 	adapt := func(text string) string { return names.ReplaceAllString(own.Replace(text), f.name+".${1}") }

@@ -142,7 +142,8 @@ func planAnswer(s settings.Settings, o planOptions) (planShown, error) {
 		return plan.NewFrontier(mechanism.Window, mechanism.Poles, s.AgeWeight)
 	}
 	in := plan.Input{
-		Configured: mechanism, Operator: operator, AgeWeight: s.AgeWeight, Rate: o.rate, Age: o.age, After: o.after, Solved: o.solution,
+		Configured: mechanism, Operator: operator, AgeWeight: s.AgeWeight, Rate: o.rate, Age: o.age, After: o.after,
+		Solved: o.solution,
 	}
 	if o.measure {
 		in.Measure = measureFor

@@ -88,7 +88,8 @@ func (o wantOptions) solved(environ []string, w plan.Want) ([]string, plan.Solut
 		k.Values, k.Text = plan.Epsilons()
 	case "memory":
 		k.Values, k.Text = 1<<20-1, func(i int) string { return strconv.Itoa(i + 2) }
-		k.Greater = w.After == 0 && w.Statistic != "count" && w.Statistic != "sum" // a cell has more events of a longer memory
+		// a cell has more events of a longer memory
+		k.Greater = w.After == 0 && w.Statistic != "count" && w.Statistic != "sum"
 	case "batch":
 		k.Values, k.Text = mostBatch, whole
 		if span != "" {
@@ -101,7 +102,8 @@ func (o wantOptions) solved(environ []string, w plan.Want) ([]string, plan.Solut
 		}
 	}
 	k.Input = func(text string) (plan.Input, error) {
-		s, err := settings.Load(append(environ[:len(environ):len(environ)], with(text)...), settings.Events, settings.Operator)
+		tried := append(environ[:len(environ):len(environ)], with(text)...)
+		s, err := settings.Load(tried, settings.Events, settings.Operator)
 		if err != nil {
 			return plan.Input{}, err
 		}

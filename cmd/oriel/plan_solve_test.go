@@ -105,7 +105,8 @@ func TestPlanSolves(t *testing.T) {
 		t.Errorf("memory %d", r.Setting.Memory)
 	}
 	r := f(numbersShell(), []string{"--want-count", "50", "--over", "65000", "--solve", "batch"}, 50, count)
-	if events := r.Setting.Memory * r.Setting.Batch; events < 65000 || events >= 65000+r.Setting.Batch || r.Setting.Batch < 2 {
+	if events := r.Setting.Memory * r.Setting.Batch; events < 65000 || events >= 65000+r.Setting.Batch ||
+		r.Setting.Batch < 2 {
 		t.Errorf("%d steps of %d events", r.Setting.Memory, r.Setting.Batch)
 	}
 	tumbling := numbersShell("ORIEL_MECHANISM=once-gaussian", "ORIEL_WINDOW=", "ORIEL_MEMORY=")
@@ -118,14 +119,16 @@ func TestPlanSolves(t *testing.T) {
 func TestPlanSolvesForBatches(t *testing.T) {
 	tumbling := numbersShell("ORIEL_MECHANISM=once-gaussian", "ORIEL_WINDOW=", "ORIEL_MEMORY=")
 	said := numbersFixture(t, tumbling).must("plan", "--want-mean", "5", "--solve", "batch")
-	if !strings.Contains(said, "solved: ORIEL_BATCH=") || !strings.Contains(said, " gives ± 5 of a mean, where ± 5 is wanted") {
+	if !strings.Contains(said, "solved: ORIEL_BATCH=") ||
+		!strings.Contains(said, " gives ± 5 of a mean, where ± 5 is wanted") {
 		t.Errorf("said %s", said)
 	}
 	wide := numbersShell("ORIEL_CELLS=place=0:100000:100000", "ORIEL_STATISTICS=count", "ORIEL_VALUE=")
 	numbersFixture(t, wide).fails("take ORIEL_BATCH=25 or more, or fewer cells", "plan")
 	numbersFixture(t, wide).fails("take ORIEL_BATCH=25 or more, or fewer cells", "plan", "--want-count", "50")
 	said = numbersFixture(t, wide).must("plan", "--want-count", "50", "--solve", "batch")
-	if !strings.Contains(said, "solved: ORIEL_BATCH=25 ORIEL_MEMORY=2622 gives ± ") || !strings.Contains(said, "ORIEL_BATCH=24 is refused: ") {
+	if !strings.Contains(said, "solved: ORIEL_BATCH=25 ORIEL_MEMORY=2622 gives ± ") ||
+		!strings.Contains(said, "ORIEL_BATCH=24 is refused: ") {
 		t.Errorf("said %s", said)
 	}
 }
@@ -167,10 +170,14 @@ func TestPlanRefusesWants(t *testing.T) {
 		"--want-count", "5", "--solve", "memory")
 	f(numbersShell(), "--over: how many events a memory has", "--want-count", "50", "--solve", "memory", "--over", "10")
 	f(numbersShell(), "--over, --view, --near", "--over", "10")
-	f(numbersShell("ORIEL_MEMORIES=1000,65536"), "memory 1000 is read beside ORIEL_MEMORY", "--want-count", "50", "--solve", "batch")
-	f(numbersShell("ORIEL_WINDOW=64", "ORIEL_MEMORY="), "--solve memory: sums have one with", "--want-count", "50", "--solve", "memory")
-	f(numbersShell("ORIEL_WINDOW=64", "ORIEL_MEMORY="), "--solve batch: the noise of totals", "--want-count", "50", "--solve", "batch")
-	f(numbersShell("ORIEL_WINDOW=64", "ORIEL_MEMORY="), "--over: totals since the start", "--want-count", "50", "--over", "64")
+	f(numbersShell("ORIEL_MEMORIES=1000,65536"),
+		"memory 1000 is read beside ORIEL_MEMORY", "--want-count", "50", "--solve", "batch")
+	f(numbersShell("ORIEL_WINDOW=64", "ORIEL_MEMORY="),
+		"--solve memory: sums have one with", "--want-count", "50", "--solve", "memory")
+	f(numbersShell("ORIEL_WINDOW=64", "ORIEL_MEMORY="),
+		"--solve batch: the noise of totals", "--want-count", "50", "--solve", "batch")
+	f(numbersShell("ORIEL_WINDOW=64", "ORIEL_MEMORY="),
+		"--over: totals since the start", "--want-count", "50", "--over", "64")
 	f(numbersShell("ORIEL_USER_ID=key", "ORIEL_USER_SEPARATION=8", "ORIEL_WINDOW=64", "ORIEL_MEMORY="),
 		"ORIEL_USER_SEPARATION in steps", "--want-count", "50", "--solve", "batch")
 	f(planEnviron(), "the operator's decisions are no numbers whose noise is known", "--want-count", "50")

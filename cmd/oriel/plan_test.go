@@ -18,8 +18,9 @@ import (
 // planEnviron is what `oriel plan` needs, with changes.
 func planEnviron(changes ...string) []string {
 	return append([]string{
-		"ORIEL_OPERATOR=coco", "ORIEL_UPDATE=projection", "ORIEL_LOSS=logistic", "ORIEL_SET=l2-ball", "ORIEL_RADIUS=5", "ORIEL_DIMENSION=8",
-		"ORIEL_STRONG_CONVEXITY=0.001", "ORIEL_MECHANISM=blt", "ORIEL_WINDOW=64", "ORIEL_EPSILON=1", "ORIEL_DELTA=1e-6", "ORIEL_CLIP=1",
+		"ORIEL_OPERATOR=coco", "ORIEL_UPDATE=projection", "ORIEL_LOSS=logistic", "ORIEL_SET=l2-ball", "ORIEL_RADIUS=5",
+		"ORIEL_DIMENSION=8", "ORIEL_STRONG_CONVEXITY=0.001", "ORIEL_MECHANISM=blt", "ORIEL_WINDOW=64", "ORIEL_EPSILON=1",
+		"ORIEL_DELTA=1e-6", "ORIEL_CLIP=1",
 	}, changes...)
 }
 
@@ -78,10 +79,12 @@ func TestPlanTakesSettingsAndFlags(t *testing.T) {
 			t.Errorf("%s: no time", m.Name)
 		}
 	}
-	if r := plannedJSON(t, planOptions{}, "ORIEL_WINDOW=horizon", "ORIEL_HORIZON=100"); r.Setting.Horizon != 100 || r.Setting.WindowSeconds != nil {
+	if r := plannedJSON(t, planOptions{}, "ORIEL_WINDOW=horizon", "ORIEL_HORIZON=100"); r.Setting.Horizon != 100 ||
+		r.Setting.WindowSeconds != nil {
 		t.Errorf("setting %+v", r.Setting)
 	}
-	if r := plannedJSON(t, planOptions{}, "ORIEL_MECHANISM=once-gaussian", "ORIEL_UPDATE=ogd", "ORIEL_WINDOW="); r.Setting.Window != 0 || r.Mechanisms[0].Name != "once-gaussian" {
+	once := []string{"ORIEL_MECHANISM=once-gaussian", "ORIEL_UPDATE=ogd", "ORIEL_WINDOW="}
+	if r := plannedJSON(t, planOptions{}, once...); r.Setting.Window != 0 || r.Mechanisms[0].Name != "once-gaussian" {
 		t.Errorf("setting %+v", r.Setting)
 	}
 }
@@ -135,7 +138,11 @@ func TestPlanFrontier(t *testing.T) {
 
 func TestPlanWritesFiles(t *testing.T) {
 	dir := t.TempDir()
-	for _, o := range []planOptions{{plot: filepath.Join(dir, "plan.PNG")}, {plot: filepath.Join(dir, "plan.svg")}, {plot: filepath.Join(dir, "frontier.png"), frontier: true}} {
+	for _, o := range []planOptions{
+		{plot: filepath.Join(dir, "plan.PNG")},
+		{plot: filepath.Join(dir, "plan.svg")},
+		{plot: filepath.Join(dir, "frontier.png"), frontier: true},
+	} {
 		var out bytes.Buffer
 		if err := runPlan(&out, planEnviron(), o); err != nil {
 			t.Fatal(err)
@@ -164,7 +171,8 @@ func TestPlanRefuses(t *testing.T) {
 	f := func(o planOptions, want string, changes ...string) {
 		t.Helper()
 		var out bytes.Buffer
-		if err := runPlan(&out, planEnviron(changes...), o); err == nil || !strings.Contains(err.Error(), want) || out.Len() > 0 {
+		if err := runPlan(&out, planEnviron(changes...), o); err == nil || !strings.Contains(err.Error(), want) ||
+			out.Len() > 0 {
 			t.Errorf("%+v: %v, printed %q, want %q", o, err, out.String(), want)
 		}
 	}
@@ -208,7 +216,9 @@ func TestPlanCompares(t *testing.T) {
 		Rows []row `json:"rows"`
 	}
 	var out bytes.Buffer
-	if err := runPlan(&out, planEnviron(), planOptions{json: true, epsilons: []float64{1, 2}, windows: []uint64{64, 256}}); err != nil {
+	if err := runPlan(
+		&out, planEnviron(), planOptions{json: true, epsilons: []float64{1, 2}, windows: []uint64{64, 256}},
+	); err != nil {
 		t.Fatal(err)
 	}
 	if err := json.Unmarshal(out.Bytes(), &got); err != nil {
@@ -226,19 +236,23 @@ func TestPlanCompares(t *testing.T) {
 		}
 		out.Reset()
 		window, epsilon := []uint64{64, 64, 256, 256}[i], []float64{1, 2, 1, 2}[i]
-		if err := runPlan(&out, planEnviron(fmt.Sprintf("ORIEL_WINDOW=%d", window), fmt.Sprintf("ORIEL_EPSILON=%g", epsilon)), planOptions{json: true}); err != nil {
+		environ := planEnviron(fmt.Sprintf("ORIEL_WINDOW=%d", window), fmt.Sprintf("ORIEL_EPSILON=%g", epsilon))
+		if err := runPlan(&out, environ, planOptions{json: true}); err != nil {
 			t.Fatal(err)
 		}
 		if err := json.Unmarshal(out.Bytes(), &single); err != nil {
 			t.Fatal(err)
 		}
-		if m := single.Mechanisms[0]; r.Window != window || r.Epsilon != epsilon || r.RMS != m.RMS || r.Settles == nil || *r.Settles != *m.Settles {
+		if m := single.Mechanisms[0]; r.Window != window || r.Epsilon != epsilon || r.RMS != m.RMS || r.Settles == nil ||
+			*r.Settles != *m.Settles {
 			t.Errorf("row %+v, alone %+v", r, m)
 		}
 	}
 	f := offline(t, nil)
 	plot := filepath.Join(t.TempDir(), "plot.svg")
-	if said := f.must("plan", "--epsilon", "0.5,1", "--window", "8,64,512", "--rate", "10", "--plot", plot); strings.Count(said, " steps\n") != 6 {
+	if said := f.must(
+		"plan", "--epsilon", "0.5,1", "--window", "8,64,512", "--rate", "10", "--plot", plot,
+	); strings.Count(said, " steps\n") != 6 {
 		t.Errorf("said %s", said)
 	}
 	if svg, err := os.ReadFile(plot); err != nil || !bytes.Contains(svg, []byte("ε = 0.5")) {

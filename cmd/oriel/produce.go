@@ -124,7 +124,9 @@ type eachRecord func(in io.Reader, f func(outgoing) error) error
 func (o produceOptions) file() string { return o.ndjson + o.table.file }
 
 // read goes through the file. It is opened anew each time: what is checked first and sent then must be read twice.
-func (o produceOptions) read(ctx context.Context, total int64, progress io.Writer, each eachRecord, f func(outgoing) error) error {
+func (o produceOptions) read(
+	ctx context.Context, total int64, progress io.Writer, each eachRecord, f func(outgoing) error,
+) error {
 	in, err := os.Open(o.file())
 	if err != nil {
 		return err

@@ -21,12 +21,15 @@ type sender struct {
 }
 
 func newSender(client *kafka.Producer, topic string, partitions int, fixed int32, rate float64) *sender {
-	return &sender{client: client, topic: topic, builders: make([]kafka.Builder, partitions), fixed: fixed, rate: rate, began: time.Now()}
+	return &sender{
+		client: client, topic: topic, builders: make([]kafka.Builder, partitions),
+		fixed: fixed, rate: rate, began: time.Now(),
+	}
 }
 
 const (
 	sendBytes = 512 << 10              // closes a batch: a broker's default limit is 1 MiB
-	sendPause = 100 * time.Millisecond // a slow sender waits at least so long and then sends what is due, not record by record
+	sendPause = 100 * time.Millisecond // a slow sender waits at least so long and sends what is then due together
 )
 
 func (s *sender) send(ctx context.Context, e outgoing) error {

@@ -18,7 +18,8 @@ func TestProduceRefusesFlagsItWouldNotUse(t *testing.T) {
 		f.fails("ndjson "+name, "produce", "--topic", "t", "--ndjson", file, "--"+name, "a")
 		f.fails("map "+name, "produce", "--topic", "t", "--csv", file, "--map", file, "--"+name, "a")
 	}
-	f.fails("partition partition-by", "produce", "--topic", "t", "--csv", file, "--label", "a", "--feature", "b", "--partition", "0", "--partition-by", "a")
+	f.fails("partition partition-by", "produce", "--topic", "t", "--csv", file, "--label", "a", "--feature", "b",
+		"--partition", "0", "--partition-by", "a")
 }
 
 // TestProduceSendsEachLineOnce: lines in their order, empty ones and one without end among them, to one partition or in
@@ -79,7 +80,8 @@ func TestProduceMapsAsItsFlagsDo(t *testing.T) {
 	f.fails("arr_delay", "produce", "--topic", other, "--csv", file, "--map", mapping) // its labels must not be missing
 	csv = strings.ReplaceAll(csv, ",NA\n", ",0\n")
 	file = write(t, "flights.csv", []byte(csv))
-	f.must("produce", "--topic", f.env["ORIEL_INPUT_TOPIC"], "--csv", file, "--where", "hour>=3", "--label", "arr_delay", "--feature", "carrier",
+	f.must("produce", "--topic", f.env["ORIEL_INPUT_TOPIC"], "--csv", file, "--where", "hour>=3", "--label", "arr_delay",
+		"--feature", "carrier",
 		"--feature", "hour:number", "--partition-by", "origin", "--key", "carrier", "--sort", "hour,carrier")
 	f.must("produce", "--topic", other, "--csv", file, "--map", mapping)
 	count := 0
@@ -89,7 +91,8 @@ func TestProduceMapsAsItsFlagsDo(t *testing.T) {
 			t.Fatalf("partition %d: %d and %d records", p, len(a), len(b))
 		}
 		for i := range a {
-			if string(a[i].Value) != string(b[i].Value) || string(a[i].Key) != string(b[i].Key) || (a[i].Key == nil) != (b[i].Key == nil) {
+			if string(a[i].Value) != string(b[i].Value) || string(a[i].Key) != string(b[i].Key) ||
+				(a[i].Key == nil) != (b[i].Key == nil) {
 				t.Errorf("partition %d, record %d: %q %s and %q %s", p, i, a[i].Key, a[i].Value, b[i].Key, b[i].Value)
 			}
 		}
@@ -113,8 +116,10 @@ func TestProduceChecksTheFileFirst(t *testing.T) {
 	f.fails(`line 5002: --label: column "a"`, "produce", "--topic", topic, "--csv", bad, "--label", "a", "--feature", "b")
 	f.fails("--label: none given", "produce", "--topic", topic, "--csv", good, "--feature", "b")
 	f.fails(`--feature: no column "c"`, "produce", "--topic", topic, "--csv", good, "--label", "a", "--feature", "c")
-	f.fails("--delimiter may be wrong", "produce", "--topic", topic, "--csv", good, "--label", "a", "--feature", "b", "--delimiter", ";")
-	f.fails("--delimiter: not one character", "produce", "--topic", topic, "--csv", good, "--label", "a", "--feature", "b", "--delimiter", ";;")
+	f.fails("--delimiter may be wrong", "produce", "--topic", topic, "--csv", good, "--label", "a", "--feature", "b",
+		"--delimiter", ";")
+	f.fails("--delimiter: not one character", "produce", "--topic", topic, "--csv", good, "--label", "a", "--feature", "b",
+		"--delimiter", ";;")
 	if sent := f.read(topic, 0, true); len(sent) != 0 {
 		t.Fatalf("%d records of refused files were sent", len(sent))
 	}
@@ -130,13 +135,18 @@ func TestProduceWithoutBrokers(t *testing.T) {
 	f := &fixture{t: t}
 	file := write(t, "file.csv", []byte("a;b;k\n1;2;x\n3;4;\n"))
 	flags := []string{"produce", "--csv", file, "--delimiter", ";", "--label", "a", "--feature", "b:number", "--key", "k"}
-	if said := f.must(append(flags, "--dry-run")...); said != "2 records, nothing was sent; the first event:\n{\"features\":{\"b\":2},\"label\":1}\n" {
+	if said := f.must(append(flags, "--dry-run")...); said != `2 records, nothing was sent; the first event:
+{"features":{"b":2},"label":1}
+` {
 		t.Errorf("dry run: %s", said)
 	}
-	if said := f.must(append(flags, "--stdout")...); said != "{\"features\":{\"b\":2},\"label\":1}\n{\"features\":{\"b\":4},\"label\":3}\n" {
+	if said := f.must(append(flags, "--stdout")...); said != `{"features":{"b":2},"label":1}
+{"features":{"b":4},"label":3}
+` {
 		t.Errorf("stdout: %s", said)
 	}
-	if said := f.must(append(flags, "--stdout", "--key-separator", "\t")...); !strings.HasPrefix(said, "x\t{") || !strings.Contains(said, "\n{") {
+	if said := f.must(append(flags, "--stdout", "--key-separator", "\t")...); !strings.HasPrefix(said, "x\t{") ||
+		!strings.Contains(said, "\n{") {
 		t.Errorf("stdout with keys: %s", said)
 	}
 	f.fails("topic", flags...)
@@ -165,7 +175,9 @@ func TestProduceMapsColumnsToMembersOfTheConfiguredEvents(t *testing.T) {
 	if said := f.must(call("--member", "relatives=a,b", "--member", "weight=w")...); said != want {
 		t.Errorf("%q", said)
 	}
-	if said := f.must(call("--member", "relatives=a,b", "--key", "day", "--key-separator", "|")...); !strings.HasPrefix(said, "mon|{") {
+	if said := f.must(
+		call("--member", "relatives=a,b", "--key", "day", "--key-separator", "|")...,
+	); !strings.HasPrefix(said, "mon|{") {
 		t.Errorf("with keys: %q", said)
 	}
 	mapping := write(t, "map.json", []byte(`{"members":["relatives=a,b","weight=w"]}`))

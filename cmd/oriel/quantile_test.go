@@ -32,8 +32,9 @@ func TestAThresholdFollowsADriftingStream(t *testing.T) {
 		drift       = 5e-5   // δ
 		alarm       = 1e-9   // p
 	)
-	s := load(t, "OPERATOR=coco", "MECHANISM=blt", "EPSILON=4", "DELTA=1e-6", "CLIP=1", "WINDOW=1024", "LOSS=quantile", "QUANTILE=0.75",
-		"DIMENSION=1", "UPDATE=projection", "SET=l2-ball", "RADIUS=100", "STRONG_CONVEXITY=1e-12", fmt.Sprintf("START_REGULARIZER=%g", damping))
+	s := load(t, "OPERATOR=coco", "MECHANISM=blt", "EPSILON=4", "DELTA=1e-6", "CLIP=1", "WINDOW=1024", "LOSS=quantile",
+		"QUANTILE=0.75", "DIMENSION=1", "UPDATE=projection", "SET=l2-ball", "RADIUS=100", "STRONG_CONVEXITY=1e-12",
+		fmt.Sprintf("START_REGULARIZER=%g", damping))
 	c := mechanismOf(t, s)
 	c.Failure = alarm / steps
 	bounded, err := mechanisms.NewPlan(c)

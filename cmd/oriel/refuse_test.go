@@ -82,7 +82,8 @@ func TestRefuseLostState(t *testing.T) {
 	if p := f.start(lost, "topics"); p.finish(time.Minute) || !strings.Contains(p.output(), "is lost") {
 		t.Errorf("`oriel topics` makes a changelog in the place of a lost one: %s", p.output())
 	}
-	f.createTopic(lost["ORIEL_CHANGELOG_TOPIC"], 1, map[string]string{"cleanup.policy": "compact", "max.message.bytes": "8388608"})
+	f.createTopic(lost["ORIEL_CHANGELOG_TOPIC"], 1,
+		map[string]string{"cleanup.policy": "compact", "max.message.bytes": "8388608"})
 	if p := f.start(lost, "topics"); !p.finish(time.Minute) { // made by hand, as a brave person would
 		t.Fatal(p.output())
 	}
@@ -116,7 +117,8 @@ func TestRefuseTopicsOfAnotherName(t *testing.T) {
 	f := served(t)
 	f.refused(map[string]string{
 		"ORIEL_NAME": f.name + "x", "ORIEL_GROUP": f.name + "x", "ORIEL_STATE_DIR": filepath.Join(t.TempDir(), "other"),
-		"ORIEL_CHANGELOG_TOPIC": f.topic("changelog"), "ORIEL_DECISION_TOPIC": f.topic("decisions"), "ORIEL_VERDICTS_TOPIC": f.topic("verdicts"),
+		"ORIEL_CHANGELOG_TOPIC": f.topic("changelog"), "ORIEL_DECISION_TOPIC": f.topic("decisions"),
+		"ORIEL_VERDICTS_TOPIC": f.topic("verdicts"),
 	}, "NAME")
 	f.goesOn(50)
 }
@@ -150,7 +152,9 @@ func (f *fixture) commitOffset(offset int64) {
 	if err := producer.Begin(f.ctx(), []kafka.TopicPartition{{Topic: f.topic("verdicts")}}); err != nil {
 		f.t.Fatal(err)
 	}
-	if err := producer.CommitOffset(f.ctx(), kafka.Membership{Group: f.name, Generation: -1}, f.env["ORIEL_INPUT_TOPIC"], 0, offset); err != nil {
+	if err := producer.CommitOffset(
+		f.ctx(), kafka.Membership{Group: f.name, Generation: -1}, f.env["ORIEL_INPUT_TOPIC"], 0, offset,
+	); err != nil {
 		f.t.Fatal(err)
 	}
 	if err := producer.End(f.ctx(), true); err != nil {
@@ -177,7 +181,9 @@ func TestRefuseSettingsAllAtOnceAndUnknownOnes(t *testing.T) {
 	if p.finish(time.Minute) {
 		t.Fatal("bad settings were accepted")
 	}
-	for _, want := range []string{"ORIEL_EPSILON", "ORIEL_WINDOW", "128", "ORIEL_CLIPP", "ORIEL_STREAM_KEYS", "ORIEL_BATCH"} {
+	for _, want := range []string{
+		"ORIEL_EPSILON", "ORIEL_WINDOW", "128", "ORIEL_CLIPP", "ORIEL_STREAM_KEYS", "ORIEL_BATCH",
+	} {
 		if !strings.Contains(p.output(), want) {
 			t.Errorf("the message does not name %s: %s", want, p.output())
 		}

@@ -136,7 +136,8 @@ func replayFile(cmd *cobra.Command, o replayOptions) (err error) {
 	if o.out == "" {
 		return nil
 	}
-	fmt.Fprintf(cmd.OutOrStdout(), "lines: %d; null events: %d%s; decisions: %d\n", r.lines, r.null, r.firstNull, r.decisions)
+	fmt.Fprintf(cmd.OutOrStdout(), "lines: %d; null events: %d%s; decisions: %d\n",
+		r.lines, r.null, r.firstNull, r.decisions)
 	return nil
 }
 
@@ -171,7 +172,10 @@ type replayed struct {
 }
 
 // replayLines walks over the lines and writes each decision as a line.
-func replayLines(ctx context.Context, w io.Writer, in io.Reader, model pipeline.Model, stream *pipeline.Stream, maxBytes int, o replayOptions) (replayed, error) {
+func replayLines(
+	ctx context.Context, w io.Writer, in io.Reader, model pipeline.Model, stream *pipeline.Stream, maxBytes int,
+	o replayOptions,
+) (replayed, error) {
 	var r replayed
 	var failed error
 	walk := pipeline.Walk{

@@ -13,9 +13,9 @@ import (
 func offline(t *testing.T, more map[string]string) *fixture {
 	t.Helper()
 	env := map[string]string{
-		"ORIEL_OPERATOR": "coco", "ORIEL_UPDATE": "projection", "ORIEL_LOSS": "logistic", "ORIEL_SET": "l2-ball", "ORIEL_RADIUS": "5",
-		"ORIEL_DIMENSION": "6", "ORIEL_STRONG_CONVEXITY": "0.01", "ORIEL_MECHANISM": "tree-gaussian", "ORIEL_WINDOW": "8",
-		"ORIEL_EPSILON": "1", "ORIEL_DELTA": "1e-6", "ORIEL_CLIP": "1",
+		"ORIEL_OPERATOR": "coco", "ORIEL_UPDATE": "projection", "ORIEL_LOSS": "logistic", "ORIEL_SET": "l2-ball",
+		"ORIEL_RADIUS": "5", "ORIEL_DIMENSION": "6", "ORIEL_STRONG_CONVEXITY": "0.01", "ORIEL_MECHANISM": "tree-gaussian",
+		"ORIEL_WINDOW": "8", "ORIEL_EPSILON": "1", "ORIEL_DELTA": "1e-6", "ORIEL_CLIP": "1",
 	}
 	for k, v := range more {
 		env[k] = v
@@ -79,7 +79,9 @@ func TestReplayWritesToAFileWhatItPrints(t *testing.T) {
 	if strings.Count(printed, "\n") != 20 || !strings.HasSuffix(printed, "\n") {
 		t.Errorf("%d lines for 20 events", strings.Count(printed, "\n"))
 	}
-	if said := f.must("replay", "--events", in, "--seed", strings.ToUpper(seedText), "--out", out); said != "lines: 20; null events: 0; decisions: 20\n" {
+	if said := f.must(
+		"replay", "--events", in, "--seed", strings.ToUpper(seedText), "--out", out,
+	); said != "lines: 20; null events: 0; decisions: 20\n" {
 		t.Errorf("with --out it prints %q", said)
 	}
 	if written, err := os.ReadFile(out); err != nil || string(written) != printed {
@@ -90,7 +92,8 @@ func TestReplayWritesToAFileWhatItPrints(t *testing.T) {
 // TestReplayTakesEachLine: an empty line and a last line without its end are a record each; an empty, a malformed and a
 // too long line are the null event, in the same place with the same bytes.
 func TestReplayTakesEachLine(t *testing.T) {
-	s := load(t, "OPERATOR=coco", "UPDATE=projection", "LOSS=logistic", "SET=l2-ball", "RADIUS=5", "DIMENSION=6", "STRONG_CONVEXITY=0.01",
+	s := load(t, "OPERATOR=coco", "UPDATE=projection", "LOSS=logistic", "SET=l2-ball", "RADIUS=5", "DIMENSION=6",
+		"STRONG_CONVEXITY=0.01",
 		"MECHANISM=tree-gaussian", "WINDOW=8", "EPSILON=1", "DELTA=1e-6", "CLIP=1", "MAX_RECORD_BYTES=100")
 	m := model(t, s)
 	run := func(lines string) string { return string(replay(t, m, replayOptions{seed: seedText}, []byte(lines))) }

@@ -62,7 +62,9 @@ func TestReplayOfAChangedEventHasNewNoise(t *testing.T) {
 			}
 			base := newHistory(events, n)
 			out, released, nodes := run(base)
-			for at, cost := range map[int][]float64{0: {0.5, 0, 0}, 1: nil, 24: {0, 0, 0}, 27: {0.125, 0.25, 0.5}, 47: {1, 2, 3}} {
+			for at, cost := range map[int][]float64{
+				0: {0.5, 0, 0}, 1: nil, 24: {0, 0, 0}, 27: {0.125, 0.25, 0.5}, 47: {1, 2, 3},
+			} {
 				changed := base.with(at, cost)
 				step := at/int(s.Batch) + 1 // that of the event
 				outThere, releasedThere, nodesThere := run(changed)

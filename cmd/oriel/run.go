@@ -62,7 +62,8 @@ func settingsHelp() string {
 
 // run is the service.
 func run(ctx context.Context, h host) (err error) {
-	s, err := settings.Load(h.environ, settings.Kafka, settings.Deployment, settings.Service, settings.Events, settings.Operator)
+	s, err := settings.Load(h.environ, settings.Kafka, settings.Deployment, settings.Service, settings.Events,
+		settings.Operator)
 	if err != nil {
 		return err
 	}
@@ -99,12 +100,14 @@ func run(ctx context.Context, h host) (err error) {
 	registry := prometheus.NewRegistry()
 	if s.RuntimeMetrics {
 		log.Warn("go and process metrics are exported; they depend on the contents of events")
-		prometheus.WrapRegistererWith(prometheus.Labels{"deployment": s.Name}, registry).MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+		named := prometheus.WrapRegistererWith(prometheus.Labels{"deployment": s.Name}, registry)
+		named.MustRegister(collectors.NewGoCollector(),
+			collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	}
 	pages := console.New()
 	counts := metrics.New(registry, guarantee, metrics.Process{
-		Deployment: s.Name, Version: version(), GoVersion: runtime.Version(), Waiting: pages.Waiting, Coordinates: s.DecisionGauges,
-		Numbers: shownNumbers(operator.Numbers()),
+		Deployment: s.Name, Version: version(), GoVersion: runtime.Version(), Waiting: pages.Waiting,
+		Coordinates: s.DecisionGauges, Numbers: shownNumbers(operator.Numbers()),
 	})
 	hear := h.limitMemory(pages.Listen(counts.Listen(logging(log, h.heard))), pipeline.Memory(s.MemoryLimit))
 	server := pages.Server(registry)
@@ -115,7 +118,8 @@ func run(ctx context.Context, h host) (err error) {
 	}()
 	defer func() { _ = server.Close() }()
 
-	d, err := h.connect(ctx, s, deployment, pipeline.ByService, pipeline.Memory(s.MemoryLimit).Fetching(), retrying(log, pages.Retrying))
+	d, err := h.connect(ctx, s, deployment, pipeline.ByService, pipeline.Memory(s.MemoryLimit).Fetching(),
+		retrying(log, pages.Retrying))
 	if err != nil {
 		return err
 	}
@@ -125,7 +129,8 @@ func run(ctx context.Context, h host) (err error) {
 		return err
 	}
 	h.store.DiskFull = diskFull(log, pages.DiskFull)
-	store, err := h.store.Open(s.StateDir, state.Identity{Cluster: d.topics.Cluster, Name: s.Name, Topic: d.topics.Input.ID})
+	store, err := h.store.Open(s.StateDir,
+		state.Identity{Cluster: d.topics.Cluster, Name: s.Name, Topic: d.topics.Input.ID})
 	if err != nil {
 		return fmt.Errorf("ORIEL_STATE_DIR: %w", err)
 	}
@@ -225,7 +230,8 @@ func logging(log *slog.Logger, l pipeline.Listener) pipeline.Listener {
 	l.Ended = ended(log)
 	l.Note = func(p int32, text string) { log.Warn(text, "partition", p) }
 	l.Committed = func(c pipeline.Commit) {
-		log.Debug("committed", "partition", c.Partition, "records", c.Records, "decisions", c.Decisions, "lag", c.Lag, "duration", c.Duration)
+		log.Debug("committed", "partition", c.Partition, "records", c.Records, "decisions", c.Decisions,
+			"lag", c.Lag, "duration", c.Duration)
 	}
 	return l
 }
@@ -233,7 +239,8 @@ func logging(log *slog.Logger, l pipeline.Listener) pipeline.Listener {
 // provesForLife logs ε by age where sums forget, in memories H: that of an event ends, that of all events of a user
 // goes on.
 func provesForLife(log *slog.Logger, partition int32, g dp.Guarantee) {
-	log.Info("epsilon by age", "partition", partition, "1", plan.Upper(g.At(1).Epsilon), "H", plan.Upper(g.AtWindows(1).Epsilon),
+	log.Info("epsilon by age", "partition", partition, "1", plan.Upper(g.At(1).Epsilon),
+		"H", plan.Upper(g.AtWindows(1).Epsilon),
 		"10H", plan.Upper(g.AtWindows(10).Epsilon), "ever", plan.Upper(g.Epsilon), "delta", g.Delta, "of", agedUnit(g))
 	if g.Separation == 0 {
 		return
@@ -273,7 +280,8 @@ func announce(log *slog.Logger, s settings.Settings, g dp.Guarantee, addr net.Ad
 	if g.UserWindow > 0 {
 		promise, among = promise+", among any user_window_steps", slog.Uint64("user_window_steps", g.UserWindow)
 	}
-	log.Info(promise, "mechanism", g.Mechanism, span, among, apart, "epsilon", g.Epsilon, "delta", g.Delta, "adjacency", g.Adjacency.String(), "unit", g.Unit)
+	log.Info(promise, "mechanism", g.Mechanism, span, among, apart, "epsilon", g.Epsilon, "delta", g.Delta,
+		"adjacency", g.Adjacency.String(), "unit", g.Unit)
 	if text := dp.DeltaWarning(g.Delta, min(steps, math.MaxUint64/g.Batch)*g.Batch); text != "" {
 		log.Warn(text)
 	}

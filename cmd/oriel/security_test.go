@@ -29,7 +29,8 @@ func TestPasswordFileOfAllIsRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	f := &fixture{t: t, env: map[string]string{
-		"ORIEL_BROKERS": "127.0.0.1:1", "ORIEL_SASL_MECHANISM": "PLAIN", "ORIEL_SASL_USER": "user", "ORIEL_SASL_PASSWORD_FILE": file,
+		"ORIEL_BROKERS": "127.0.0.1:1", "ORIEL_SASL_MECHANISM": "PLAIN", "ORIEL_SASL_USER": "user",
+		"ORIEL_SASL_PASSWORD_FILE": file,
 	}}
 	f.fails("ORIEL_SASL_PASSWORD_FILE: file "+file+": mode 0644", "tail", "--topic", "events")
 }

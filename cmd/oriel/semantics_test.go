@@ -62,7 +62,8 @@ func TestOtherSemanticsRepeatNothing(t *testing.T) {
 		case <-time.After(time.Minute):
 			t.Fatal("the service goes on")
 		}
-		if s.err == nil || !strings.Contains(s.err.Error(), "semantics 1, this version has 2") || !strings.Contains(s.err.Error(), "old version once") {
+		if s.err == nil || !strings.Contains(s.err.Error(), "semantics 1, this version has 2") ||
+			!strings.Contains(s.err.Error(), "old version once") {
 			t.Errorf("torn with %v committed: %v", torn, s.err)
 		}
 		if after := len(f.read(f.topic("decisions"), 0, true)); after != before {

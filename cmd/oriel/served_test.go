@@ -66,7 +66,8 @@ func (f *fixture) serve(change func(*host), more map[string]string) *inProcess {
 // running waits until partition 0 is taken over.
 func (s *inProcess) running() {
 	s.t.Helper()
-	for end := time.Now().Add(time.Minute); !strings.Contains(s.output(), "state=running"); time.Sleep(5 * time.Millisecond) {
+	end := time.Now().Add(time.Minute)
+	for ; !strings.Contains(s.output(), "state=running"); time.Sleep(5 * time.Millisecond) {
 		select {
 		case <-s.done:
 			s.t.Fatalf("the service ended before it worked: %v", s.err)

@@ -23,13 +23,17 @@ func short(request kmsg.Request, topic string) (kmsg.Response, bool) {
 		p := kmsg.NewListOffsetsResponseTopicPartition()
 		p.Offset = 2
 		answer, _ := r.ResponseKind().(*kmsg.ListOffsetsResponse)
-		answer.Topics = []kmsg.ListOffsetsResponseTopic{{Topic: topic, Partitions: []kmsg.ListOffsetsResponseTopicPartition{p}}}
+		answer.Topics = []kmsg.ListOffsetsResponseTopic{{
+			Topic: topic, Partitions: []kmsg.ListOffsetsResponseTopicPartition{p},
+		}}
 		return answer, true
 	case *kmsg.OffsetForLeaderEpochRequest:
 		p := kmsg.NewOffsetForLeaderEpochResponseTopicPartition()
 		p.LeaderEpoch, p.EndOffset = r.Topics[0].Partitions[0].LeaderEpoch-1, 2
 		answer, _ := r.ResponseKind().(*kmsg.OffsetForLeaderEpochResponse)
-		answer.Topics = []kmsg.OffsetForLeaderEpochResponseTopic{{Topic: topic, Partitions: []kmsg.OffsetForLeaderEpochResponseTopicPartition{p}}}
+		answer.Topics = []kmsg.OffsetForLeaderEpochResponseTopic{{
+			Topic: topic, Partitions: []kmsg.OffsetForLeaderEpochResponseTopicPartition{p},
+		}}
 		return answer, true
 	default:
 		return nil, false

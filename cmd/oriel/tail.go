@@ -69,7 +69,8 @@ func tail(cmd *cobra.Command, client *kafka.Client, o tailOptions) error {
 	}
 	t := &tailing{options: o, client: client, out: cmd.OutOrStdout(), problems: cmd.ErrOrStderr()}
 	if !o.raw {
-		fmt.Fprintf(t.out, "%-8s %10s %-20s %10s %8s %10s  %s\n", "stream", "step", "mechanism", "window", "ε", "δ", "decision")
+		fmt.Fprintf(t.out, "%-8s %10s %-20s %10s %8s %10s  %s\n",
+			"stream", "step", "mechanism", "window", "ε", "δ", "decision")
 	}
 	return t.read(cmd.Context(), partitions)
 }

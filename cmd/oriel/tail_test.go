@@ -25,7 +25,9 @@ func TestTailReadsAllPartitions(t *testing.T) {
 		t.Errorf("four of six: %q", said)
 	}
 	p := f.start(nil, "tail", "--topic", topic, "--raw")
-	f.await(time.Minute, "a word that it waits", func() bool { return strings.Contains(p.output(), "waiting for new decisions") })
+	f.await(time.Minute, "a word that it waits", func() bool {
+		return strings.Contains(p.output(), "waiting for new decisions")
+	})
 	f.send(2, kafka.Record{Value: []byte("c2")})
 	f.await(time.Minute, "the new record", func() bool { return strings.Contains(p.output(), "c2\n") })
 	if strings.Contains(p.output(), "c1") {
@@ -35,9 +37,11 @@ func TestTailReadsAllPartitions(t *testing.T) {
 
 // TestTailShowsExtraMembers: those of an operator, and those of a version that this one does not know.
 func TestTailShowsExtraMembers(t *testing.T) {
-	encoder := schemas.NewEncoder(schemas.DecisionConfig{Stream: "0", Mechanism: "blt", Adjacency: "replace", Unit: "event"},
-		[]schemas.Extra{{Name: "arm", Kind: schemas.ExtraText}, {Name: "scores", Kind: schemas.ExtraNumbers}})
-	line := encoder.Append(nil, 1, 1, []float64{1}, []schemas.ExtraValue{{Text: "north\u009b31m"}, {Numbers: make([]float64, 99)}})
+	config := schemas.DecisionConfig{Stream: "0", Mechanism: "blt", Adjacency: "replace", Unit: "event"}
+	extras := []schemas.Extra{{Name: "arm", Kind: schemas.ExtraText}, {Name: "scores", Kind: schemas.ExtraNumbers}}
+	encoder := schemas.NewEncoder(config, extras)
+	line := encoder.Append(nil, 1, 1, []float64{1},
+		[]schemas.ExtraValue{{Text: "north\u009b31m"}, {Numbers: make([]float64, 99)}})
 	var out strings.Builder
 	if err := show(&out, line, false); err != nil {
 		t.Fatal(err)

@@ -22,8 +22,9 @@ func TestForgottenTransactionIsEnded(t *testing.T) {
 	}
 	f.tear(0, nil)
 	forgotten := pipetest.Forgotten{
-		TransactionalID: fmt.Sprintf("%s/%x/0", f.name, f.deployment().Topics.Input.ID), Records: map[kafka.TopicPartition]kafka.Record{},
-		Group: f.name, Input: f.env["ORIEL_INPUT_TOPIC"], Offset: 30,
+		TransactionalID: fmt.Sprintf("%s/%x/0", f.name, f.deployment().Topics.Input.ID),
+		Records:         map[kafka.TopicPartition]kafka.Record{},
+		Group:           f.name, Input: f.env["ORIEL_INPUT_TOPIC"], Offset: 30,
 	}
 	for part, topic := range f.transactionalTopics() {
 		forgotten.Records[kafka.TopicPartition{Topic: topic}] = f.read(topic, 0, true)[before[part]]

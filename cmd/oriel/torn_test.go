@@ -61,7 +61,9 @@ func (f *fixture) prepare() {
 
 // transactionalTopics are those of a transaction, by part.
 func (f *fixture) transactionalTopics() map[parts]string {
-	return map[parts]string{decisionsPart: f.topic("decisions"), verdictsPart: f.topic("verdicts"), changelogPart: f.topic("changelog")}
+	return map[parts]string{
+		decisionsPart: f.topic("decisions"), verdictsPart: f.topic("verdicts"), changelogPart: f.topic("changelog"),
+	}
 }
 
 // takeOver fences the service's producer of partition 0, which aborts what it has sent and not committed.
@@ -143,7 +145,9 @@ func (f *fixture) forge(committed parts, more map[string]string, other func(r ka
 		}
 	}
 	if committed&offsetPart != 0 {
-		if err := producer.CommitOffset(f.ctx(), kafka.Membership{Group: f.name, Generation: -1}, f.env["ORIEL_INPUT_TOPIC"], 0, end); err != nil {
+		if err := producer.CommitOffset(
+			f.ctx(), kafka.Membership{Group: f.name, Generation: -1}, f.env["ORIEL_INPUT_TOPIC"], 0, end,
+		); err != nil {
 			f.t.Fatal(err)
 		}
 	}
@@ -179,7 +183,9 @@ func (f *fixture) follow(from int64, more map[string]string) {
 
 // localPosition is the record by which a local store knows how far it has followed the changelog.
 func localPosition(d pipeline.Deployment, next int64) state.Record {
-	return state.Record{Key: []byte("changelog"), Value: append(binary.LittleEndian.AppendUint64(d.Topics.Changelog.ID[:], uint64(next)), 2)}
+	return state.Record{
+		Key: []byte("changelog"), Value: append(binary.LittleEndian.AppendUint64(d.Topics.Changelog.ID[:], uint64(next)), 2),
+	}
 }
 
 // opened is a deployment of one partition that has been opened and has taken events, and its checkpoint of step 0.
@@ -238,7 +244,8 @@ func (f *fixture) wholeHistory(checkpoint []byte, taken, batch, every int) {
 	if next != int64(taken) {
 		f.t.Errorf("verdicts up to %d, want %d", next, taken)
 	}
-	if offset, err := f.client.CommittedOffset(f.ctx(), f.name, f.env["ORIEL_INPUT_TOPIC"], 0); err != nil || offset != int64(taken) {
+	if offset, err := f.client.CommittedOffset(f.ctx(), f.name, f.env["ORIEL_INPUT_TOPIC"], 0); err != nil ||
+		offset != int64(taken) {
 		f.t.Errorf("the group stands at %d, %v, want %d", offset, err, taken)
 	}
 }
@@ -262,7 +269,9 @@ func TestTornTransactionIsMadeWhole(t *testing.T) {
 		events       func(n int) []kafka.Record
 	}{
 		{"each", 1, 1, nil, func(n int) []kafka.Record { return events(0, n) }},
-		{"batch", 3, 2, map[string]string{"ORIEL_BATCH": "3", "ORIEL_EMIT_EVERY": "2"}, func(n int) []kafka.Record { return events(0, n) }},
+		{"batch", 3, 2, map[string]string{"ORIEL_BATCH": "3", "ORIEL_EMIT_EVERY": "2"}, func(n int) []kafka.Record {
+			return events(0, n)
+		}},
 		{"users", 1, 1, byUser, crowd},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -317,7 +326,9 @@ func TestTornOpeningIsMadeWhole(t *testing.T) {
 // TestTornTransactionOfOtherBytesStops: what is committed ahead of the state and does not come out again is a second
 // history, and nothing is sent on top of it.
 func TestTornTransactionOfOtherBytesStops(t *testing.T) {
-	first := map[parts]string{decisionsPart: "differs from the one that its events give", verdictsPart: "verdicts of the offsets"}
+	first := map[parts]string{
+		decisionsPart: "differs from the one that its events give", verdictsPart: "verdicts of the offsets",
+	}
 	for part, says := range first {
 		t.Run(part.String(), func(t *testing.T) {
 			t.Parallel()

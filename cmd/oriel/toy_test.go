@@ -159,7 +159,8 @@ func TestANewOperatorIsAFolderAndTwoRows(t *testing.T) {
 		!strings.Contains(string(table), "| `ORIEL_TOY_ARMS` | name,… | at least two words | required | what can be played |") {
 		t.Errorf("the settings table lacks the toy: %v", err)
 	}
-	g.run("go", "test", "-count=1", "./operators/toy", "./cmd/internal/lint", "./cmd/internal/families", "./cmd/internal/settings")
+	g.run("go", "test", "-count=1", "./operators/toy", "./cmd/internal/lint", "./cmd/internal/families",
+		"./cmd/internal/settings")
 }
 
 // describes plays what needs no machine.
@@ -173,7 +174,8 @@ func (g *grown) describes() {
 			g.t.Errorf("config lacks %q:\n%s", want, shown)
 		}
 	}
-	if help := g.run(g.binary(), "run", "--help"); !strings.Contains(help, "ORIEL_TOY_TIMEOUT") || !strings.Contains(help, "coco, toy") {
+	if help := g.run(g.binary(), "run", "--help"); !strings.Contains(help, "ORIEL_TOY_TIMEOUT") ||
+		!strings.Contains(help, "coco, toy") {
 		g.t.Error("the help of run does not know the toy")
 	}
 	whole := g.env
@@ -221,7 +223,8 @@ func (g *grown) promises() {
 		}
 	}
 	whole := g.run(g.binary(), "audit", "--runs", "2500", "--seed", seedText, "--position", "1")
-	if !strings.HasSuffix(whole, "\nNot refuted.\n") || strings.Contains(whole, "Not tested") || !strings.Contains(whole, "the same releases and draws") {
+	if !strings.HasSuffix(whole, "\nNot refuted.\n") || strings.Contains(whole, "Not tested") ||
+		!strings.Contains(whole, "the same releases and draws") {
 		g.t.Errorf("audit of all parts: %s", whole)
 	}
 	_, problems := g.try(g.binary(), "audit", "--runs", "2", "--part", "2")

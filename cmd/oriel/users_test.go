@@ -157,12 +157,15 @@ func TestUserInPartitionsIsFoundWhenSeenAgain(t *testing.T) {
 func TestUserInPartitionsIsFoundWhenOneHasStopped(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, 2, map[string]string{
-		"ORIEL_USER_ID": "key", "ORIEL_USER_SEPARATION": "5", "ORIEL_MECHANISM": "blt", "ORIEL_WINDOW": "horizon", "ORIEL_HORIZON": "2",
+		"ORIEL_USER_ID": "key", "ORIEL_USER_SEPARATION": "5", "ORIEL_MECHANISM": "blt", "ORIEL_WINDOW": "horizon",
+		"ORIEL_HORIZON": "2",
 	})
 	f.must("topics")
 	f.send(0, of("ann", event(0)), of("bob", event(1)), of("cid", event(2)))
 	p := f.start(nil, "run")
-	f.await(time.Minute, "partition 0 is at its horizon", func() bool { return strings.Contains(p.output(), "horizon is reached") })
+	f.await(time.Minute, "partition 0 is at its horizon", func() bool {
+		return strings.Contains(p.output(), "horizon is reached")
+	})
 	f.send(1, of("ann", event(3)))
 	if p.finish(time.Minute) || !strings.Contains(p.output(), "one user has events in partitions 0 and 1") {
 		t.Fatalf("not found: %s", p.output())
