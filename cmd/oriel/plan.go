@@ -57,7 +57,7 @@ func planCommand() *cobra.Command {
 			"errors on a slide of 16:9. With --frontier it prints, instead, the certified variance of the filters of blt for windows and\n" +
 			"numbers of poles, and the compromises between variance and ageing (ORIEL_AGE_WEIGHT) for the configured window.\n\n" +
 			"--json prints one object whose names stay; a figure that does not exist or is not finite is null. Lengths of time are in\n" +
-			"seconds, noise and errors in loss units, losses ε in nats and rounded up.",
+			"seconds, noise and errors in loss units but for those of numbers, losses ε in nats and rounded up.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return runPlan(cmd.OutOrStdout(), os.Environ(), o)

@@ -36,7 +36,7 @@ func (o *wantOptions) flags(cmd *cobra.Command) {
 	}
 	cmd.MarkFlagsMutuallyExclusive(names...)
 	f.Float64Var(&o.near, "near", math.NaN(), "where the `MEAN` of a cell's values is expected, for a smaller error than the largest there is")
-	f.Lookup("near").DefValue = "" // not NaN
+	f.Lookup("near").DefValue = "0" // is not shown
 	f.Uint64Var(&o.view, "view", 0, "the memory, `STEPS`, at which the wanted number is read; every one if not given")
 	f.Uint64Var(&o.over, "over", 0, "`EVENTS` of the memory, the horizon or the tumbling window")
 	f.StringVar(&o.solve, "solve", "epsilon", "what to solve for: epsilon, memory or batch")

@@ -27,6 +27,7 @@ type Point struct {
 	Ten           Number  `json:"epsilon_at_10_windows"`
 	Hundred       Number  `json:"epsilon_at_100_windows"`
 	Settles       Number  `json:"steps_to_a_tenth_of_the_radius"` // noise of the decision; null where the operator does not say
+	Count         float64 `json:"count_half_width,omitempty"`     // ± of a count at 95 %, where decisions are numbers
 }
 
 // Compare computes a report's main figures for each window and ε. It fails when no plan fits one of them.
@@ -41,8 +42,12 @@ func Compare(in Input, epsilons []float64, windows []uint64) (*Comparison, error
 			if err != nil {
 				return nil, fmt.Errorf("epsilon %g, window %d: %w", e, w, err)
 			}
-			m := &r.Mechanisms[0]
+			m, counts := &r.Mechanisms[0], 0.0
+			if r.Numbers != nil {
+				counts = float64(r.Numbers.Views[0].Count.Half)
+			}
 			c.Rows = append(c.Rows, Point{
+				Count:   counts,
 				Epsilon: e, Window: w, WindowSeconds: r.Setting.WindowSeconds, RMSCoordinate: m.RMSCoordinate, RMSVector: m.RMSVector,
 				OverOptimum: m.OverOptimum, Ten: m.Losses[1].Epsilon, Hundred: m.Losses[2].Epsilon, Settles: m.Settles,
 			})
@@ -79,13 +84,27 @@ type variant struct {
 // configured reports whether it is the configured one.
 func (in Input) configured(v variant) bool { return v.name == in.Configured.Name && !v.windowed }
 
+// numbers reports whether decisions are numbers.
+func (c *Comparison) numbers() bool { return len(c.Rows) > 0 && c.Rows[0].Count > 0 }
+
 // Print prints the comparison for a person.
 func (c *Comparison) Print(out io.Writer) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s at δ = %g\n\n", c.Mechanism, c.Delta)
 	g := &grid{}
-	g.add("", "", "", "rms of a", "rms of the", "variance over", "ε at", "ε at", "decision's noise")
-	g.add("ε", "W", "time", "coordinate", "vector", "the optimum", "10 W", "100 W", "below R/10 after")
+	first, second := []string{"", "", ""}, []string{"ε", "W", "time"}
+	settle := slices.ContainsFunc(c.Rows, func(p Point) bool { return p.Settles.known() })
+	if c.numbers() {
+		first, second = append(first, ""), append(second, "count")
+	} else {
+		first, second = append(first, "rms of a", "rms of the"), append(second, "coordinate", "vector")
+	}
+	first, second = append(first, "variance over", "ε at", "ε at"), append(second, "the optimum", "10 W", "100 W")
+	if settle {
+		first, second = append(first, "decision's noise"), append(second, "below R/10 after")
+	}
+	g.add(first...)
+	g.add(second...)
 	for _, p := range c.Rows {
 		time, settles := "–", "–"
 		if p.WindowSeconds.known() {
@@ -94,11 +113,24 @@ func (c *Comparison) Print(out io.Writer) error {
 		if p.Settles.known() {
 			settles = digits(p.Settles) + " steps"
 		}
-		g.add(fmt.Sprintf("%g", p.Epsilon), count(p.Window), time, digits(Number(p.RMSCoordinate)), digits(Number(p.RMSVector)),
-			Upper(p.OverOptimum), Upper(p.Ten), Upper(p.Hundred), settles)
+		row := []string{fmt.Sprintf("%g", p.Epsilon), count(p.Window), time}
+		if c.numbers() {
+			row = append(row, plusMinus(Number(p.Count)))
+		} else {
+			row = append(row, digits(Number(p.RMSCoordinate)), digits(Number(p.RMSVector)))
+		}
+		row = append(row, Upper(p.OverOptimum), Upper(p.Ten), Upper(p.Hundred))
+		if settle {
+			row = append(row, settles)
+		}
+		g.add(row...)
 	}
 	_ = g.print(&b)
-	b.WriteString("\nErrors are of the sum, loss units. Losses and ratios are rounded up.\n")
+	errors := "Errors are of the sum, loss units."
+	if c.numbers() {
+		errors = "Counts are within ± at 95 %, from the noise of privacy alone."
+	}
+	b.WriteString("\n" + errors + " Losses and ratios are rounded up.\n")
 	_, err := io.WriteString(out, b.String())
 	return err
 }

@@ -17,7 +17,11 @@ var _ Figure = (*Comparison)(nil)
 func (c *Comparison) draw(canvas draw.Canvas) {
 	title := c.Mechanism + ": what smaller ε and larger windows cost"
 	left, right := slide(canvas, title, fmt.Sprintf("δ = %g · one line an ε", c.Delta), nil, 0.5)
-	c.panel("rms error of a coordinate of the sum, loss units", func(p Point) float64 { return p.RMSCoordinate }).draw(left)
+	if c.numbers() {
+		c.panel("± of a count at 95 %", func(p Point) float64 { return p.Count }).draw(left)
+	} else {
+		c.panel("rms error of a coordinate of the sum, loss units", func(p Point) float64 { return p.RMSCoordinate }).draw(left)
+	}
 	c.panel("ε at age 100 W", func(p Point) float64 { return float64(p.Hundred) }).draw(right)
 }
 
