@@ -73,7 +73,6 @@ func (r *Reading) AppendState(dst []byte) []byte { return r.tally.AppendState(ds
 func (r *Reading) Restore(state []byte, empty bool) error { return r.tally.Restore(state, empty) }
 
 // Deviation tells the noise of releases: the standard deviation of a coordinate of scale 1, loss units, as a function of the step.
-// The zero value is that of sums without noise.
 type Deviation struct {
 	scale  float64                   // of one draw, loss units
 	at     func(step uint64) float64 // variance, in units of the draw's
@@ -118,11 +117,12 @@ func (s *frame) Deviation(part int, memory uint64) (Deviation, error) {
 }
 
 // At returns the standard deviation after a step, counted from 1.
-func (d Deviation) At(step uint64) float64 {
-	if d.at == nil {
-		return 0
-	}
-	return float64(math.Sqrt(d.at(step)) * d.scale)
+func (d Deviation) At(step uint64) float64 { return float64(math.Sqrt(d.at(step)) * d.scale) }
+
+// Times is that of noise which is so many times as large.
+func (d Deviation) Times(factor float64) Deviation {
+	d.scale = float64(d.scale * factor)
+	return d
 }
 
 // WindowDeviation returns the standard deviation of a coordinate of the sum of the last w increments of a part, loss units, where the filter has

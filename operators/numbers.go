@@ -5,14 +5,17 @@ import "oriel/schemas"
 // Numbers says what the numbers of decisions are, of an operator that publishes numbers about its events and not
 // something to act on: for programs that show them by name, or beside the truth.
 type Numbers struct {
-	Names []Named // of a decision's Point, in its order
+	Names []Named // of a decision's Point, in its order, and then of what further members say
 
-	// Bounds returns the ends of an interval at 95 % around each number, of the noise alone, from what a decision says.
-	Bounds func(d schemas.Decision) (low, high []float64, err error)
+	// Read returns each number of a decision, in the order of Names.
+	Read func(d schemas.Decision) ([]Reading, error)
 
-	// Exact is the same operator, which allows for no noise: over sums that have none, its decisions are the truth.
+	// Exact is the same operator, which allows for next to no noise: its decisions over sums without any are the truth.
 	Exact Configured
 }
+
+// Reading is a number, and an interval at 95 % around it, of the noise alone.
+type Reading struct{ Value, Low, High float64 }
 
 // Named names one number of a decision.
 type Named struct {

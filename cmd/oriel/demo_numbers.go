@@ -67,7 +67,7 @@ func demoNumbers(
 		if err != nil {
 			return "", err
 		}
-		low, high, err := numbers.Bounds(d)
+		shown, err := numbers.Read(d)
 		if err != nil {
 			return "", err
 		}
@@ -82,7 +82,7 @@ func demoNumbers(
 		var parts []string
 		for _, i := range order[:4] {
 			parts = append(parts, fmt.Sprintf("%s %5.1f ± %3.1f (%5.1f)",
-				flights.Carriers[i], d.Point[i], (high[i]-low[i])/2, means[i]))
+				flights.Carriers[i], d.Point[i], (shown[i].High-shown[i].Low)/2, means[i]))
 		}
 		text += "  " + flights.Origins[p] + "  " + strings.Join(parts, "   ") + "\n"
 	}

@@ -180,3 +180,40 @@ func TestEvalShowsDecayedNumbers(t *testing.T) {
 		t.Errorf("%d numbers", checked)
 	}
 }
+
+// TestEvalShowsDifferences of an experiment's arms: of means, and of the shares of an arm's events that are in a cell.
+func TestEvalShowsDifferences(t *testing.T) {
+	const rows = 600
+	f, mapping := counted(t, rows, "CELLS=carrier=UA|AA,hour=0:24:2", "ARMS=carrier", "STATISTICS=count,mean")
+	type tally struct{ count, sum float64 }
+	cells, arms := map[string]tally{}, map[string]float64{}
+	for i := range rows {
+		airline, delay := airlineOf(i)
+		cell := fmt.Sprintf("carrier=%s,hour=%d:%d", airline, i%24/12*12, i%24/12*12+12)
+		x := cells[cell]
+		cells[cell] = tally{x.count + 1, x.sum + max(-60, min(180, float64(delay)))}
+		arms[airline]++
+	}
+	checked := 0
+	for _, n := range f.showsTruth(mapping...).Rows[0].Numbers {
+		of, control := cells[n.Cell], cells[strings.Replace(n.Cell, "AA", "UA", 1)]
+		want := 0.0
+		switch n.Statistic {
+		case "mean_difference":
+			want = of.sum/of.count - control.sum/control.count
+		case "share_difference":
+			want = of.count/arms["AA"] - control.count/arms["UA"]
+		default:
+			continue
+		}
+		if checked++; n.Truth == nil || math.Abs(*n.Truth-want) > 1e-6*max(1, math.Abs(want)) {
+			t.Errorf("%s of %s: %v, want %g", n.Statistic, n.Cell, n.Truth, want)
+		}
+		if !(*n.Low <= *n.Value && *n.Value <= *n.High) {
+			t.Errorf("%s of %s: %g in [%g, %g]", n.Statistic, n.Cell, *n.Value, *n.Low, *n.High)
+		}
+	}
+	if checked != 4 {
+		t.Errorf("%d differences", checked)
+	}
+}

@@ -12,8 +12,12 @@ func shownNumbers(numbers *operators.Numbers) *metrics.Numbers {
 	if numbers == nil {
 		return nil
 	}
-	shown := &metrics.Numbers{Bounds: func(d pipeline.Decided) (low, high []float64, err error) {
-		return numbers.Bounds(schemas.Decision{Point: d.Point, Extras: d.Extras})
+	shown := &metrics.Numbers{Read: func(d pipeline.Decided) (values, low, high []float64, err error) {
+		all, err := numbers.Read(schemas.Decision{Point: d.Point, Extras: d.Extras})
+		for _, x := range all {
+			values, low, high = append(values, x.Value), append(low, x.Low), append(high, x.High)
+		}
+		return values, low, high, err
 	}}
 	for _, n := range numbers.Names {
 		shown.Labels = append(shown.Labels, [3]string{n.Memory, n.Statistic, n.Cell})

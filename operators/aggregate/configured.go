@@ -21,7 +21,7 @@ type configured struct {
 	increments bool
 	every      uint64
 	lasting    []schemas.Extra // empty where sums do not decay
-	exact      bool            // over sums without noise
+	exact      bool            // over sums next to without noise
 }
 
 var _ operators.Configured = configured{}

@@ -65,7 +65,7 @@ func newMachine(c configured, stream *mechanisms.Stream) (*Machine, error) {
 			return nil, err
 		}
 		if c.exact {
-			v.deviation = mechanisms.Deviation{}
+			v.deviation = v.deviation.Times(almost)
 		}
 		m.views = append(m.views, v)
 	}

@@ -11,30 +11,43 @@ import (
 	"oriel/schemas"
 )
 
-// Numbers names the numbers of a decision.
+// difference is behind the name of a statistic whose differences between arms these are.
+const difference = "_difference"
+
+// almost is what is left of deviations over sums without noise: intervals ask that there is some.
+const almost = 1e-9
+
+// Numbers names the numbers of a decision: its own, and the differences between arms.
 func (c configured) Numbers() *operators.Numbers {
 	exact := c
 	exact.exact = true
 	n := &operators.Numbers{Exact: exact}
-	labels := c.spec.labels()
-	for _, memory := range c.memories {
-		name := strconv.FormatUint(memory, 10)
+	name := func(memory uint64, statistics, cells []string, suffix string) {
+		label := strconv.FormatUint(memory, 10)
 		switch {
 		case c.once:
-			name = "step"
+			label = "step"
 		case memory == 0:
-			name = "all"
+			label = "all"
 		}
-		for _, statistic := range c.spec.statistics {
-			low, high := c.spec.reach(statistic)
-			for _, label := range labels {
+		for _, statistic := range statistics {
+			low, high := c.spec.reach(statistic + suffix)
+			for _, cell := range cells {
 				n.Names = append(n.Names, operators.Named{
-					Statistic: statistic, Cell: label, Memory: name, Low: low, High: high,
+					Statistic: statistic + suffix, Cell: cell, Memory: label, Low: low, High: high,
 				})
 			}
 		}
 	}
-	n.Bounds = func(d schemas.Decision) (low, high []float64, err error) { return bounds(n.Names, c.spec.numbers(), d) }
+	for _, memory := range c.memories {
+		name(memory, c.spec.statistics, c.spec.labels(), "")
+	}
+	for _, memory := range c.memories {
+		name(memory, c.spec.compared(), c.spec.differenceLabels(), difference)
+	}
+	n.Read = func(d schemas.Decision) ([]operators.Reading, error) {
+		return read(n.Names, c.spec.numbers(), len(c.memories)*c.spec.numbers(), d)
+	}
 	return n
 }
 
@@ -45,21 +58,25 @@ func (s *specification) reach(statistic string) (low, high float64) {
 		return math.Inf(-1), math.Inf(1)
 	case variance:
 		return 0, float64(s.half() * s.half())
+	case share + difference:
+		return -1, 1
+	case mean + difference:
+		return s.low - s.high, s.high - s.low
 	}
 	return s.low, s.high
 }
 
-// bounds are the ends that a decision gives of each number: of counts and sums by their deviations, which it has by view;
-// of others as they stand, by view, then cell.
-func bounds(names []operators.Named, aView int, d schemas.Decision) (low, high []float64, err error) {
-	if len(d.Point) != len(names) {
-		return nil, nil, fmt.Errorf("aggregate: a decision of %d numbers, want %d", len(d.Point), len(names))
+// read gives the numbers of a decision: those of its point, and behind them members of their own. The ends of counts and
+// sums follow from deviations, which it has by view; those of others stand there, by view, then cell.
+func read(names []operators.Named, aView, points int, d schemas.Decision) (numbers []operators.Reading, err error) {
+	if len(d.Point) != points {
+		return nil, fmt.Errorf("aggregate: a decision of %d numbers, want %d", len(d.Point), points)
 	}
 	members := map[string][]float64{}
 	for _, x := range d.Extras {
-		var numbers []float64
-		if json.Unmarshal([]byte(x.JSON), &numbers) == nil { // others are no lists
-			members[x.Name] = numbers
+		var list []float64
+		if json.Unmarshal([]byte(x.JSON), &list) == nil { // others are no lists
+			members[x.Name] = list
 		}
 	}
 	at := func(name string, i int) float64 {
@@ -69,16 +86,23 @@ func bounds(names []operators.Named, aView int, d schemas.Decision) (low, high [
 		}
 		return members[name][i]
 	}
-	taken := map[string]int{} // of lists of ends
+	taken := map[string]int{} // of lists
 	for i, n := range names {
 		if n.Statistic == count || n.Statistic == sum {
 			half := float64(interval.Z95 * at(n.Statistic+"_deviation", i/aView))
-			low, high = append(low, d.Point[i]-half), append(high, d.Point[i]+half)
+			numbers = append(numbers, operators.Reading{Value: d.Point[i], Low: d.Point[i] - half, High: d.Point[i] + half})
 			continue
 		}
 		name := member(n.Statistic)
-		low, high = append(low, at(name+"_low", taken[name])), append(high, at(name+"_high", taken[name]))
+		k := taken[name]
 		taken[name]++
+		x := operators.Reading{Low: at(name+"_low", k), High: at(name+"_high", k)}
+		if i < points {
+			x.Value = d.Point[i]
+		} else {
+			x.Value = at(name, k)
+		}
+		numbers = append(numbers, x)
 	}
-	return low, high, err
+	return numbers, err
 }

@@ -13,13 +13,13 @@ import (
 	"oriel/schemas"
 )
 
-// TestBoundsAreWhatADecisionSays: the ends of each number, from the bytes that are published, by its view, statistic and
+// TestReadingsAreWhatADecisionSays: each number and its ends, from the bytes that are published, by its view, statistic and
 // cell; and each number has one name.
-func TestBoundsAreWhatADecisionSays(t *testing.T) {
+func TestReadingsAreWhatADecisionSays(t *testing.T) {
 	for name, m := range map[string]mechanisms.Config{"life": life(64, 3), "total": total(3), "tumbling": tumbling(3)} {
 		lines := []string{
 			"CELLS=carrier=UA|AA,hour=0:24:2", "VALUE=delay=-60:180", "STATISTICS=mean,count,p50,variance,sum*0.5,p99.9",
-			"ELSEWHERE=other",
+			"ELSEWHERE=other", "ARMS=carrier",
 		}
 		if m.Memory > 0 {
 			lines = append(lines, "MEMORIES=16,64,1000")
@@ -38,19 +38,34 @@ func TestBoundsAreWhatADecisionSays(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				low, high, err := numbers.Bounds(published)
-				if err != nil || len(low) != len(d.Point) || len(numbers.Names) != len(d.Point) {
-					t.Fatalf("%s: %d names and %d ends of %d numbers: %v", name, len(numbers.Names), len(low), len(d.Point), err)
+				got, err := numbers.Read(published)
+				if err != nil || len(got) != len(d.Point)+4*len(c.memories) || len(numbers.Names) != len(got) {
+					t.Fatalf("%s: %d names and %d of %d numbers: %v", name, len(numbers.Names), len(got), len(d.Point), err)
 				}
 				decisions++
 				at := 0
 				for view, memory := range c.memories {
 					for _, statistic := range c.spec.statistics {
 						for cell, label := range c.spec.labels() {
-							checkEnds(t, c, d, place{view, cell, statistic}, low[at], high[at])
+							checkEnds(t, c, d, place{view, cell, statistic}, got[at])
 							n := numbers.Names[at]
 							if n.Statistic != statistic || n.Cell != label || m.Memory > 0 && n.Memory != decimal(float64(memory)) {
 								t.Fatalf("%s: number %d is named %+v", name, at, n)
+							}
+							at++
+						}
+					}
+				}
+				for view := range c.memories { // of one arm, in two cells
+					for _, statistic := range []string{"mean_difference", "share_difference"} {
+						for cell := range 2 {
+							x := operators.Reading{
+								Value: extra(t, c, d, statistic)[view*2+cell], Low: extra(t, c, d, statistic+"_low")[view*2+cell],
+								High: extra(t, c, d, statistic+"_high")[view*2+cell],
+							}
+							n := numbers.Names[at]
+							if got[at] != x || n.Statistic != statistic || n.Cell != c.spec.differenceLabels()[cell] {
+								t.Fatalf("%s: %+v is %+v, want %+v", name, n, got[at], x)
 							}
 							at++
 						}
@@ -61,8 +76,8 @@ func TestBoundsAreWhatADecisionSays(t *testing.T) {
 		if decisions != 100 {
 			t.Errorf("%s: %d decisions", name, decisions)
 		}
-		if _, _, err := numbers.Bounds(schemas.Decision{Point: make([]float64, len(numbers.Names))}); err == nil {
-			t.Error("bounds of a decision that says none")
+		if _, err := numbers.Read(schemas.Decision{Point: make([]float64, len(c.memories)*c.spec.numbers())}); err == nil {
+			t.Error("intervals of a decision that says none")
 		}
 	}
 }
@@ -73,7 +88,7 @@ type place struct {
 }
 
 // checkEnds compares with the members of a decision.
-func checkEnds(t *testing.T, c configured, d operators.Decision, p place, low, high float64) {
+func checkEnds(t *testing.T, c configured, d operators.Decision, p place, got operators.Reading) {
 	t.Helper()
 	cells := c.spec.cells()
 	var wantLow, wantHigh float64
@@ -86,7 +101,7 @@ func checkEnds(t *testing.T, c configured, d operators.Decision, p place, low, h
 		name := strings.ReplaceAll(p.statistic, ".", "_")
 		wantLow, wantHigh = extra(t, c, d, name+"_low")[p.view*cells+p.cell], extra(t, c, d, name+"_high")[p.view*cells+p.cell]
 	}
-	if math.Abs(low-wantLow) > 1e-9 || math.Abs(high-wantHigh) > 1e-9 {
-		t.Fatalf("%+v: [%g, %g], want [%g, %g]", p, low, high, wantLow, wantHigh)
+	if math.Abs(got.Low-wantLow) > 1e-9 || math.Abs(got.High-wantHigh) > 1e-9 {
+		t.Fatalf("%+v: %+v, want [%g, %g]", p, got, wantLow, wantHigh)
 	}
 }

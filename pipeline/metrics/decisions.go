@@ -18,7 +18,7 @@ const MaxDecisionSeries = 1000
 // Numbers are decisions whose coordinates have names and intervals.
 type Numbers struct {
 	Labels [][3]string // of each: memory, statistic and cell
-	Bounds func(pipeline.Decided) (low, high []float64, err error)
+	Read   func(pipeline.Decided) (values, low, high []float64, err error)
 }
 
 // decisions shows the first coordinates of the newest committed decision of each stream that the process owns: by their
@@ -62,12 +62,12 @@ func newDecisions(coordinates int, numbers *Numbers) *decisions {
 func (d *decisions) committed(p int32, newest pipeline.Decided) {
 	series := [][]float64{newest.Point}
 	if d.numbers != nil {
-		low, high, err := d.numbers.Bounds(newest)
+		values, low, high, err := d.numbers.Read(newest)
 		if err != nil { // one without intervals
 			d.closed(p)
 			return
 		}
-		series = append(series, low, high)
+		series = [][]float64{values, low, high}
 	}
 	for i := range series {
 		series[i] = slices.Clone(series[i][:min(d.coordinates, len(series[i]))])

@@ -81,14 +81,14 @@ func TestDecisionsAreNotShownUnlessAskedFor(t *testing.T) {
 // named has two numbers, with intervals of ± 2.5 a step; at step 0 there are none.
 var named = metrics.Numbers{
 	Labels: [][3]string{{"1000", "count", "carrier=UA"}, {"1000", "mean", "carrier=UA"}},
-	Bounds: func(d pipeline.Decided) (low, high []float64, err error) {
+	Read: func(d pipeline.Decided) (values, low, high []float64, err error) {
 		if d.Step == 0 {
-			return nil, nil, errors.New("no intervals")
+			return nil, nil, nil, errors.New("no intervals")
 		}
 		for _, x := range d.Point {
 			low, high = append(low, x-2.5*float64(d.Step)), append(high, x+2.5*float64(d.Step))
 		}
-		return low, high, nil
+		return d.Point, low, high, nil
 	},
 }
 

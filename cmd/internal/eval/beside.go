@@ -62,13 +62,13 @@ type ShownNumber struct {
 // exact are the truths that a decision over sums without noise has. Where it knows nothing more than the public range
 // of a number, there is none: a cell without events has no mean.
 func (x *pairing) exact(d schemas.Decision) ([]float64, error) {
-	low, high, err := x.numbers.Bounds(d)
+	numbers, err := x.numbers.Read(d)
 	if err != nil {
 		return nil, err
 	}
-	truths := slices.Clone(d.Point)
+	truths := make([]float64, len(numbers))
 	for i, n := range x.numbers.Names {
-		if low[i] <= n.Low && high[i] >= n.High {
+		if truths[i] = numbers[i].Value; numbers[i].Low <= n.Low && numbers[i].High >= n.High {
 			truths[i] = math.NaN()
 		}
 	}
@@ -77,17 +77,18 @@ func (x *pairing) exact(d schemas.Decision) ([]float64, error) {
 
 // beside puts the numbers of a decision and the truth together.
 func (x *pairing) beside(d schemas.Decision, truths []float64) ([]ShownNumber, error) {
-	low, high, err := x.numbers.Bounds(d)
+	numbers, err := x.numbers.Read(d)
 	if err != nil {
 		return nil, err
 	}
-	if len(truths) != len(d.Point) {
+	if len(truths) != len(numbers) {
 		panic("BUG: eval: other numbers beside the truth")
 	}
-	shown := make([]ShownNumber, len(d.Point))
+	shown := make([]ShownNumber, len(numbers))
 	for i, n := range x.numbers.Names {
+		at := numbers[i]
 		shown[i] = ShownNumber{
-			n.Statistic, n.Cell, n.Memory, Number(d.Point[i]), Number(low[i]), Number(high[i]), Number(truths[i]),
+			n.Statistic, n.Cell, n.Memory, Number(at.Value), Number(at.Low), Number(at.High), Number(truths[i]),
 		}
 	}
 	return shown, nil
