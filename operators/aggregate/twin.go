@@ -71,10 +71,11 @@ var pairs = []pair{{2, 1, 1}, {2, 1, -1}, {1, 1, -1}, {1, 1, 0}, {2, 0, 0}, {2, 
 func newTwin(s specification) *twin {
 	t := &twin{spec: s}
 	candidates := slices.Clone(pairs)
-	for k := range 200 { // with squares, the other value may be anywhere
-		candidates = append(candidates, pair{1, -1, float64(k-100) / 100})
+	for k := range 40 { // with squares, the other value may be anywhere
+		candidates = append(candidates, pair{1, -1, float64(k-20) / 20})
 	}
-	for bin := range s.weights.Bins {
+	// At most 64 of the bins: how far apart two are hardly changes from one to the next.
+	for bin := 0; bin < s.weights.Bins; bin += (s.weights.Bins + 63) / 64 {
 		for _, within := range []float64{0.001, 0.999} {
 			candidates = append(candidates, pair{1, -1, 2*(float64(bin)+within)/float64(s.weights.Bins) - 1})
 		}

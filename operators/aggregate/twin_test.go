@@ -21,6 +21,7 @@ func TestCanariesAreAsFarApartAsAnyLeaves(t *testing.T) {
 		{"VALUE=v=0:1", "STATISTICS=p50"},
 		{"VALUE=v=0:1", "STATISTICS=p50*0.5,mean", "BINS=100"},
 		{"VALUE=v=0:1", "STATISTICS=p50,variance", "BINS=400"},
+		{"VALUE=v=0:1", "STATISTICS=variance*3,mean*0.5"},
 		{"CELLS=a=x|y", "VALUE=v=0:1", "STATISTICS=p50,count"},
 		{"CELLS=a=x|y,b=0:1:3", "VALUE=v=0:1", "STATISTICS=p50*0.2,mean*3", "WEIGHT_MAX=2"},
 	} {
