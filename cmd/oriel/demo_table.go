@@ -15,6 +15,7 @@ import (
 	"oriel/cmd/internal/flights"
 	"oriel/cmd/internal/plan"
 	"oriel/cmd/internal/settings"
+	"oriel/mechanisms/audit"
 	"oriel/pipeline/kafka"
 	"oriel/schemas"
 )
@@ -175,8 +176,9 @@ func closing(r *eval.Report) string {
 	if row.Window > 0 {
 		whom = fmt.Sprintf("any one of the newest %d flights", row.Window)
 	}
+	exception := fromClaim(audit.Claim{Mu: row.Mu, Epsilon: row.Epsilon, Delta: row.Delta}).exception
 	return fmt.Sprintf("In plain words: whatever you believe about %s, and whatever else you know, all forecasts of the first row together change\n"+
 		"your odds by a factor of at most %.1f (but for a chance of one in %.0f), and yet they keep %.0f %% of what the same method\n"+
 		"learns without any privacy beyond knowing how many flights are late.",
-		whom, math.Ceil(10*math.Exp(row.Epsilon))/10, 1/row.Delta, 100*row.Gain)
+		whom, math.Ceil(10*math.Exp(row.Epsilon))/10, hundreds(1/exception), 100*row.Gain)
 }

@@ -141,7 +141,7 @@ func TestSolvedOfTheReadme(t *testing.T) {
 		t.Fatal(err)
 	}
 	command := regexp.MustCompile(`\./oriel (plan --want[^\n]+)`).FindStringSubmatch(strings.ReplaceAll(string(content), "\r", ""))
-	shown := regexp.MustCompile(`ORIEL_EPSILON=([0-9.]+) gives ± ([0-9.]+) of a mean over 3000 events of\sits cell`).FindStringSubmatch(string(content))
+	shown := regexp.MustCompile(`ORIEL_EPSILON=([0-9.]+) gives ± ([0-9.]+) of a mean over\s3000\sevents\sof\sits\scell`).FindStringSubmatch(string(content))
 	if command == nil || shown == nil {
 		t.Fatal("README.md shows no want, or no solution")
 	}

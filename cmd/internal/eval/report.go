@@ -47,6 +47,7 @@ type Row struct {
 	Mechanism string  `json:"mechanism"`
 	Epsilon   float64 `json:"epsilon"` // proved; 0 of rows without privacy, which have none
 	Delta     float64 `json:"delta"`
+	Mu        float64 `json:"-"`            // of Gaussian noise; 0: of another
 	Window    uint64  `json:"window_steps"` // 0: none
 	Memory    uint64  `json:"memory_steps"` // 0: what was learned is not forgotten
 	Aged      Number  `json:"epsilon_after_1e6_steps"`
@@ -107,7 +108,7 @@ func learner(s settings.Settings) string {
 }
 
 func (row *Row) guaranteed(g dp.Guarantee) {
-	row.Epsilon, row.Delta, row.Window, row.Aged = g.Epsilon, g.Delta, g.Window, Number(g.At(1e6).Epsilon)
+	row.Epsilon, row.Delta, row.Mu, row.Window, row.Aged = g.Epsilon, g.Delta, g.Mu, g.Window, Number(g.At(1e6).Epsilon)
 }
 
 // report turns scores into figures.

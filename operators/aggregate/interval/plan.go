@@ -16,22 +16,8 @@ type MeanPlan struct {
 // HalfWidth returns ± of the mean, user's units, to the first order in the noise (Fieller's set for a count far
 // beyond its noise): z·(Range/2)·σ·√(1/b² + At²/a²)/Events, where σ is the deviation of a released column, loss
 // units.
-func (p MeanPlan) HalfWidth(deviation, z float64) float64 { return float64(p.slope(z) * deviation) }
-
-// Deviation returns the deviation of a released column, loss units, that gives ± half: the inverse of HalfWidth.
-func (p MeanPlan) Deviation(half, z float64) float64 { return half / p.slope(z) }
-
-// EventsFor returns after how many events the mean is known to ± half.
-func (p MeanPlan) EventsFor(half, deviation, z float64) float64 {
-	return float64(p.Events*p.HalfWidth(deviation, z)) / half
-}
-
-func (p MeanPlan) slope(z float64) float64 {
+func (p MeanPlan) HalfWidth(deviation, z float64) float64 {
 	at := p.At / p.Count
 	variance := 1/float64(p.Mean*p.Mean) + float64(at*at)
-	return float64(float64(z*p.Range)*math.Sqrt(variance)) / 2 / p.Events
+	return float64(float64(float64(z*p.Range)*math.Sqrt(variance))*deviation) / 2 / p.Events
 }
-
-// CountDeviation returns the deviation of a released column, loss units, with which a count of weight a is known
-// to ± half.
-func CountDeviation(half, count, z float64) float64 { return float64(half*count) / z }
