@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 )
 
 // Line is one record of an NDJSON file.
@@ -35,6 +36,18 @@ func NewLines(r io.Reader, maxBytes int) *Lines {
 func (l *Lines) Ready() bool {
 	waiting, _ := l.reader.Peek(l.reader.Buffered())
 	return bytes.IndexByte(waiting, '\n') >= 0
+}
+
+// All are the lines that Next returns, and last, without a line, the error of the reader, if there is one.
+func (l *Lines) All() iter.Seq2[Line, error] {
+	return func(yield func(Line, error) bool) {
+		for {
+			line, err := l.Next()
+			if errors.Is(err, io.EOF) || !yield(line, err) || err != nil {
+				return
+			}
+		}
+	}
 }
 
 // Next returns the next line, or io.EOF behind the last one, or an error of the reader; a line that the error cuts is

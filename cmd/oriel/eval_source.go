@@ -76,12 +76,7 @@ func (e *fileEvents) lines(separator string, maxBytes int) func(io.Reader, func(
 		maxBytes += keyBytes
 	}
 	return func(in io.Reader, f func(kafka.Record, []byte) error) error {
-		lines := schemas.NewLines(in, maxBytes)
-		for {
-			line, err := lines.Next()
-			if errors.Is(err, io.EOF) {
-				return nil
-			}
+		for line, err := range schemas.NewLines(in, maxBytes).All() {
 			if err != nil {
 				return err
 			}
@@ -90,6 +85,7 @@ func (e *fileEvents) lines(separator string, maxBytes int) func(io.Reader, func(
 				return err
 			}
 		}
+		return nil
 	}
 }
 

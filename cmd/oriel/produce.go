@@ -186,12 +186,7 @@ func (o produceOptions) send(cmd *cobra.Command, client *kafka.Client, each each
 
 // lines are the records of an NDJSON file.
 func (o produceOptions) lines(in io.Reader, f func(outgoing) error) error {
-	lines := schemas.NewLines(in, o.maxBytes)
-	for {
-		line, err := lines.Next()
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
+	for line, err := range schemas.NewLines(in, o.maxBytes).All() {
 		if err != nil {
 			return err
 		}
@@ -203,6 +198,7 @@ func (o produceOptions) lines(in io.Reader, f func(outgoing) error) error {
 			return err
 		}
 	}
+	return nil
 }
 
 const keySeparatorHelp = "each line is a record key, this text, and an event, as kcat -K has it; without the text, the line has no key"

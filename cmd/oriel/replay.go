@@ -199,13 +199,8 @@ func replayLines(
 	if o.separator != "" {
 		maxBytes += keyBytes
 	}
-	lines := schemas.NewLines(in, maxBytes)
 	record := make([]kafka.Record, 1)
-	for failed == nil {
-		line, err := lines.Next()
-		if errors.Is(err, io.EOF) {
-			return r, nil
-		}
+	for line, err := range schemas.NewLines(in, maxBytes).All() {
 		if err = errors.Join(err, ctx.Err()); err != nil {
 			return r, err
 		}
@@ -219,9 +214,11 @@ func replayLines(
 			return r, fmt.Errorf("line %d: the horizon is reached: the stream ends after %d steps (ORIEL_HORIZON), whose decisions are written", line.Number+1, stream.Steps())
 		case err != nil:
 			return r, err
+		case failed != nil:
+			return r, fmt.Errorf("write decisions: %w", failed)
 		}
 	}
-	return r, fmt.Errorf("write decisions: %w", failed)
+	return r, nil
 }
 
 // named parts a line: a user that a header would name, and a key, are each before a separator, if the model asks for

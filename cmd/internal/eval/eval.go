@@ -217,19 +217,26 @@ func (f *field) due(stream int32, known func([]*event) bool) {
 
 // run lets all contenders take the turns that wait, as many at a time as there are processors.
 func (f *field) run() error {
-	workers := min(runtime.GOMAXPROCS(0), len(f.racers))
+	err := each(f.racers, func(r *racer) error { return r.run(f.turns) })
+	f.in.Progress(f.progress)
+	f.turns, f.progress = f.turns[:0], 0
+	return err
+}
+
+// each does it for all, as many at a time as there are processors; the rest of those that were to follow one that fails
+// are left.
+func each[T any](all []T, do func(T) error) error {
+	workers := min(runtime.GOMAXPROCS(0), len(all))
 	failed := make([]error, workers)
-	var all sync.WaitGroup
+	var working sync.WaitGroup
 	for w := range workers {
-		all.Go(func() {
-			for i := w; i < len(f.racers) && failed[w] == nil; i += workers {
-				failed[w] = f.racers[i].run(f.turns)
+		working.Go(func() {
+			for i := w; i < len(all) && failed[w] == nil; i += workers {
+				failed[w] = do(all[i])
 			}
 		})
 	}
-	all.Wait()
-	f.in.Progress(f.progress)
-	f.turns, f.progress = f.turns[:0], 0
+	working.Wait()
 	return errors.Join(failed...)
 }
 

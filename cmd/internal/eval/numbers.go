@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime"
 	"slices"
-	"sync"
 
 	"oriel/cmd/internal/settings"
 	"oriel/operators"
@@ -171,22 +169,17 @@ func (f *numbersField) take(i Item) error {
 
 // run lets all counters take the records that wait, as many at a time as there are processors.
 func (f *numbersField) run() error {
-	workers := min(runtime.GOMAXPROCS(0), len(f.counters))
-	failed := make([]error, workers)
-	var all sync.WaitGroup
-	for w := range workers {
-		all.Go(func() {
-			for i := w; i < len(f.counters) && failed[w] == nil; i += workers {
-				for k := 0; k < len(f.items) && failed[w] == nil; k++ {
-					failed[w] = f.counters[i].take(f.items[k])
-				}
+	err := each(f.counters, func(c *counter) error {
+		for _, item := range f.items {
+			if err := c.take(item); err != nil {
+				return err
 			}
-		})
-	}
-	all.Wait()
+		}
+		return nil
+	})
 	f.in.Progress(len(f.items))
 	f.items = f.items[:0]
-	return errors.Join(failed...)
+	return err
 }
 
 // look holds the newest numbers of a stream beside the truth.
