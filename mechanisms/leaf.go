@@ -20,6 +20,11 @@ const (
 // mechanism instance i of the stream's chain, and all sums close at the same steps.
 type Leaf struct {
 	Parts []Part // 1 to 1024
+
+	// Nonzero is 0, or what the integers of a leaf are that are not zero, at most. Then the chain absorbs their places and
+	// values, and not all integers: a histogram of many cells is hashed in no time. It decides noise, so a stream keeps
+	// it for life; no guarantee depends on it, nor does a leaf with more of them.
+	Nonzero int
 }
 
 // Part is one private sum of a stream: of vectors, or of symmetric matrices whose upper triangles are its coordinates.
@@ -67,6 +72,14 @@ type Quantiser interface {
 
 // OnePart is the default leaf: n coordinates, clipped to L.
 func OnePart(n int, clip float64) Leaf { return Leaf{Parts: []Part{{Size: n, Clip: clip}}} }
+
+// Absorbed returns how many integers of a leaf the chain absorbs, at most.
+func (l Leaf) Absorbed() int {
+	if l.Nonzero > 0 {
+		return 2 * l.Nonzero
+	}
+	return l.Size()
+}
 
 // Size returns the coordinates of all parts.
 func (l Leaf) Size() int {
@@ -133,6 +146,9 @@ func (l Leaf) problems(bad func(format string, args ...any)) {
 			name("share 0: not at least 1")
 		}
 		total += min(max(p.Size, 0), maxDimension)
+	}
+	if l.Nonzero < 0 || l.Nonzero > total {
+		bad("leaf: %d integers that are not zero: not in [0, %d]", l.Nonzero, total)
 	}
 	if total > maxDimension && len(l.Parts) > 1 {
 		bad("leaf: dimension %d: not in [1, 2^24]", total)

@@ -27,6 +27,7 @@ type frame struct {
 	parts     []seated
 	entries   int     // numbers of a record
 	leaf      []int64 // of the last record, scratch
+	pairs     []int64 // places and values of it, scratch; nil where leaves are absorbed whole
 	undo      []byte  // states of sums, scratch of Restore
 	callers   []float64
 }
@@ -97,7 +98,25 @@ func newFrame(c Config, p Plan) (frame, error) {
 		f.entries, from = f.entries+x.entries, x.to
 	}
 	f.callers = make([]float64, f.entries)
+	if c.Leaf.Nonzero > 0 {
+		f.pairs = make([]int64, 0, c.Leaf.Absorbed())
+	}
 	return f, nil
+}
+
+// absorbed returns what the chain absorbs of a leaf: all integers, or, for those that are not zero, in order, their places
+// and they themselves, which tell the leaf as well. nil, the null event, stays nil, and the zero leaf does not become it.
+func (s *frame) absorbed(leaf []int64) []int64 {
+	if leaf == nil || s.pairs == nil {
+		return leaf
+	}
+	s.pairs = s.pairs[:0]
+	for i, x := range leaf {
+		if x != 0 {
+			s.pairs = append(s.pairs, int64(i), x)
+		}
+	}
+	return s.pairs
 }
 
 // Open opens a stream before its first record. key is k₀, 256 secret random bits for this stream and no other.

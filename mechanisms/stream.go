@@ -77,7 +77,7 @@ func (s *Stream) Add(id noise.Identity, v []float64) (closed bool) {
 			v = v[x.entries:]
 		}
 	}
-	s.chain.Absorb(s.Step()+1, s.place, id, leaf)
+	s.chain.Absorb(s.Step()+1, s.place, id, s.absorbed(leaf))
 	for i, x := range leaf {
 		s.partial[i] += x
 	}

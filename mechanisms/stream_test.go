@@ -81,8 +81,20 @@ func TestSameHistorySameBytes(t *testing.T) {
 // One history, one noise: a change of one record, wherever it stands in its batch, leaves every release before its step
 // alone and gives new noise to every later one, also when the sums are those of before (identity, null for zero).
 func TestOneChangedRecordRenewsAllLaterNoise(t *testing.T) {
-	c, h := batched(t), records(60, 3)
+	renewsAllLaterNoise(t, batched(t))
+}
+
+// The same where the chain absorbs places and values.
+func TestOneChangedRecordOfFewNumbersRenewsAllLaterNoise(t *testing.T) {
+	c := batched(t)
+	c.Leaf.Nonzero = 1 // fewer than most leaves have
+	renewsAllLaterNoise(t, c)
+}
+
+func renewsAllLaterNoise(t *testing.T, c mechanisms.Config) {
+	h := records(60, 3)
 	h.gradients[30] = make([]float64, 3) // the zero gradient, so that null and zero have equal sums
+	h.gradients[33] = []float64{0.5, 0, 0}
 	noisy, silent := mechtest.Open(t, c, [32]byte{4}), mechtest.ZeroStream(t, c)
 	noisyStart, silentStart := noisy.AppendState(nil), silent.AppendState(nil)
 	restart := func(s *mechanisms.Stream, state []byte) *mechanisms.Stream {
@@ -127,6 +139,34 @@ func TestOneChangedRecordRenewsAllLaterNoise(t *testing.T) {
 		f("partition", at, true, func(id *noise.Identity, _ *[]float64) { id.Partition++ })
 	}
 	f("null for zero", 30, true, func(_ *noise.Identity, g *[]float64) { *g = nil })
+	f("place", 33, false, func(_ *noise.Identity, g *[]float64) { *g = []float64{0, 0, 0.5} })
+	f("sign", 33, false, func(_ *noise.Identity, g *[]float64) { (*g)[0] = -0.5 })
+}
+
+// TestPlacesAndValuesAreAnotherHistory: leaves are the same, and so are sums; keys are not, and no step allocates.
+func TestPlacesAndValuesAreAnotherHistory(t *testing.T) {
+	whole, h := batched(t), records(30, 3)
+	places := whole
+	places.Leaf.Nonzero = 1
+	if a, b := run(mechtest.ZeroStream(t, whole), h), run(mechtest.ZeroStream(t, places), h); !slices.EqualFunc(a, b, slices.Equal) {
+		t.Error("sums differ")
+	}
+	a, b := mechtest.Open(t, whole, [32]byte{4}), mechtest.Open(t, places, [32]byte{4})
+	run(a, h)
+	run(b, h)
+	if a.Tag("x") == b.Tag("x") {
+		t.Error("one key for two ways to absorb")
+	}
+	if n := testing.AllocsPerRun(10, func() { run(b, history{h.ids[:2], h.gradients[:2]}) }); n > 1 { // the release that run keeps
+		t.Errorf("%g allocations", n)
+	}
+	for _, n := range []int{-1, 4} {
+		bad := whole
+		bad.Leaf.Nonzero = n
+		if _, err := mechanisms.NewPlan(bad); err == nil {
+			t.Errorf("%d of 3 integers that are not zero: not refused", n)
+		}
+	}
 }
 
 func TestRestoreAfterAnyRecordGivesTheSameBytes(t *testing.T) {

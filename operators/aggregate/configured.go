@@ -139,21 +139,28 @@ func (c configured) Mechanism(m *mechanisms.Config, plan []byte) error {
 	part := c.spec.hot().Part()
 	part.Name = "cells"
 	m.Leaf = mechanisms.Leaf{Parts: []mechanisms.Part{part}}
+	if places := plan == nil || plan[0] >= planOfPlaces; places && c.spec.cells() > 2 {
+		m.Leaf.Nonzero = c.spec.width() // twice that is less than all
+	}
 	return nil
 }
 
-// planVersion starts a plan: behind it the specification stands as text.
-const planVersion = 1
+// Versions of a plan, its first byte; behind it the specification stands as text. An event is of one cell: from the second
+// version on its chain absorbs places and values of a leaf, where it absorbed all cells. A stream keeps its version.
+const (
+	planOfCells  = 1
+	planOfPlaces = 2
+)
 
 // Plan holds the specification, of which the configuration has a digest alone.
 func (c configured) Plan(mechanisms.Config) ([]byte, error) {
-	return append([]byte{planVersion}, c.spec.canonical()...), nil
+	return append([]byte{planOfPlaces}, c.spec.canonical()...), nil
 }
 
 var errPlan = errors.New("aggregate: plan: not that of this specification")
 
 func (c configured) checkPlan(plan []byte) error {
-	if len(plan) == 0 || plan[0] != planVersion || string(plan[1:]) != c.spec.canonical() {
+	if len(plan) == 0 || plan[0] < planOfCells || plan[0] > planOfPlaces || string(plan[1:]) != c.spec.canonical() {
 		return errPlan
 	}
 	return nil

@@ -223,6 +223,33 @@ func TestPlanIsOfTheSpecification(t *testing.T) {
 	}
 }
 
+// A stream that was opened when chains absorbed all cells goes on with that; a plan of a later version is refused.
+func TestPlanSaysWhatIsAbsorbed(t *testing.T) {
+	c, m := config(t, life(8, 1), "CELLS=carrier=UA|AA|DL", "VALUE=delay=-60:180", "STATISTICS=mean")
+	plan, err := c.Plan(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := func(plan []byte, want int) {
+		t.Helper()
+		if err := c.Mechanism(&m, plan); err != nil || m.Leaf.Nonzero != want {
+			t.Errorf("%d, want %d: %v", m.Leaf.Nonzero, want, err)
+		}
+	}
+	f(nil, 2)
+	f(plan, 2)
+	plan[0] = 1
+	f(plan, 0)
+	plan[0] = 3
+	if err := c.Mechanism(&m, plan); err == nil {
+		t.Error("a plan of version 3 is taken")
+	}
+	two, m := config(t, life(8, 1), "CELLS=carrier=UA|AA")
+	if err := two.Mechanism(&m, nil); err != nil || m.Leaf.Nonzero != 0 {
+		t.Errorf("places and values of two cells: %d integers for two, %v", m.Leaf.Absorbed(), err)
+	}
+}
+
 // What cannot be is refused, with what to do.
 func TestRefusals(t *testing.T) {
 	f := func(m mechanisms.Config, want string, lines ...string) {

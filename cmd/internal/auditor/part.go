@@ -25,7 +25,7 @@ func partOf(c mechanisms.Config, p mechanisms.Plan, part int) (mechanisms.Config
 	for _, x := range c.Leaf.Parts {
 		shares += float64(x.Share)
 	}
-	c.Leaf = mechanisms.Leaf{Parts: []mechanisms.Part{leaf}}
+	c.Leaf = mechanisms.Leaf{Parts: []mechanisms.Part{leaf}, Nonzero: min(c.Leaf.Nonzero, leaf.Size)}
 	one := mechanisms.Plan{
 		Name: p.Name, Grid: plan.Grid, Scale: plan.Scale, Levels: p.Levels, Filter: p.Filter, ErrorBound: plan.ErrorBound,
 	}

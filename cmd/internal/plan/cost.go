@@ -21,7 +21,7 @@ type Cost struct {
 
 // Messages of the chain (mechanisms/noise, doc.go, format 1), bytes.
 const (
-	recordLen  = (1 + 4 + 6) + (1 + 8) + (1 + 4) + (1 + 16 + 4 + 8 + 4) + (1 + 1 + 4) // and 8 a coordinate
+	recordLen  = (1 + 4 + 6) + (1 + 8) + (1 + 4) + (1 + 16 + 4 + 8 + 4) + (1 + 1 + 4) // and 8 an integer of a leaf that is absorbed
 	noiseLen   = (1 + 4 + 5) + (1 + 2 + 8 + 1 + 8)
 	hashBlock  = 64
 	hashFooter = 1 + 8 // a bit, and the length
@@ -52,7 +52,7 @@ func (m *machine) cost() Cost {
 	}
 	c.CipherBlocks = c.Vectors * Number(blocks)
 	c.Vectors, c.WorstVectors = c.Vectors*Number(parts), c.WorstVectors*parts
-	record := authentications(recordLen + 8*m.config.Dimension())
+	record := authentications(recordLen + 8*m.config.Leaf.Absorbed())
 	c.HashBlocks = Number(float64(m.config.Batch*record) + float64(c.Vectors)*float64(authentications(noiseLen)))
 	c.Products = 2 * uint64(m.poles()) * n
 	if m.config.Memory > 0 {

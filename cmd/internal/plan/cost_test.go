@@ -126,6 +126,16 @@ func TestHashBlocks(t *testing.T) {
 		for _, m := range r.Mechanisms {
 			near(t, m.Name+": hash blocks", float64(m.Cost.HashBlocks), float64(3*record)+float64(m.Cost.Vectors)*float64(blocks), 1e-12)
 		}
+		if n%2 > 0 {
+			continue
+		}
+		in.Configured.Leaf.Parts[0].Size, in.Configured.Leaf.Nonzero = 10*n, n/2 // places and values are as many integers
+		if r, err = New(in); err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range r.Mechanisms {
+			near(t, m.Name+": hash blocks of places", float64(m.Cost.HashBlocks), float64(3*record)+float64(m.Cost.Vectors)*float64(blocks), 1e-12)
+		}
 	}
 }
 
