@@ -25,7 +25,7 @@ func TestExitCodes(t *testing.T) {
 		{"plan", 0, ""},
 		{"--help", 0, "Exit codes"},
 		{"version", 0, "oriel version "},
-		{"plan --help", 0, "--epsilon LIST   compare this LIST of ε in place of ORIEL_EPSILON\n"},
+		{"plan --help", 0, "compare this LIST of ε in place of ORIEL_EPSILON\n"},
 		{"plann", exitUsage, "oriel --help"},
 		{"plan --epsilom 1", exitUsage, "`oriel plan --help`"},
 		{"plan stray", exitUsage, "`oriel plan --help`"},

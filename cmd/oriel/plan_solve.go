@@ -39,7 +39,7 @@ func (o *wantOptions) flags(cmd *cobra.Command) {
 	f.Lookup("near").DefValue = "0" // is not shown
 	f.Uint64Var(&o.view, "view", 0, "the memory, `STEPS`, at which the wanted number is read; every one if not given")
 	f.Uint64Var(&o.over, "over", 0, "`EVENTS` of the memory, the horizon or the tumbling window")
-	f.StringVar(&o.solve, "solve", "epsilon", "what to solve for: epsilon, memory or batch")
+	f.StringVar(&o.solve, "solve", "epsilon", "`WHAT` to solve for: epsilon, memory or batch")
 	for _, name := range names {
 		for _, other := range []string{"frontier", "epsilon", "window"} {
 			cmd.MarkFlagsMutuallyExclusive(name, other)
