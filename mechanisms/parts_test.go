@@ -24,7 +24,7 @@ func three() (mechanisms.Leaf, []float64) {
 	m := moments{d: 2, r: 1 << 12}
 	return mechanisms.Leaf{Parts: []mechanisms.Part{
 		{Name: "gradient", Size: 3, Clip: 0.875, Share: 5},
-		{Name: "cells", Size: 4, Clip: 1, Quantiser: oneHot{}, Share: 2},
+		{Name: "cells", Size: 4, Clip: 1, Quantiser: mechtest.OneHot{}, Share: 2},
 		{Name: "moments", Size: m.size(), Clip: 1, Quantiser: m, Scales: m.scales(), Share: 3},
 	}}, []float64{0.5, -0.25, 0.125, 2, 0.75, -0.5}
 }
@@ -215,10 +215,10 @@ func TestScalesOfTheDefaultQuantiser(t *testing.T) {
 }
 
 // wild is a quantiser that leaves the lattice of its part: the stream takes the zero leaf in its place.
-type wild struct{ oneHot }
+type wild struct{ mechtest.OneHot }
 
 func (wild) Quantise(g lattice.Grid, dst []int64, v []float64) {
-	oneHot{}.Quantise(g, dst, v)
+	mechtest.OneHot{}.Quantise(g, dst, v)
 	if v[0] == 1 || v[0] == 0 {
 		dst[0] = (g.Lambda + 1) * int64(1-2*v[0])
 	}
@@ -226,7 +226,7 @@ func (wild) Quantise(g lattice.Grid, dst []int64, v []float64) {
 
 // counts is a quantiser that sets its cell and no other, and says a distance of its own.
 type counts struct {
-	oneHot
+	mechtest.OneHot
 	length int64 // of what it writes, of which it says one unit
 }
 

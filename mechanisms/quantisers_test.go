@@ -8,28 +8,8 @@ import (
 
 	"oriel/mechanisms"
 	"oriel/mechanisms/lattice"
+	"oriel/mechanisms/mechtest"
 )
-
-// oneHot takes the number of a cell, 0 … n−1, and makes Λ of its coordinate; any other number is in no cell. Two
-// leaves are Λ√2 apart at most, and one is Λ from the null leaf.
-type oneHot struct{ short bool } // short: a fault, the replace distance of a count in one cell
-
-func (oneHot) Entries() int { return 1 }
-
-func (q oneHot) Distances(g lattice.Grid) (replace, zeroOut lattice.Int128) {
-	square := lattice.Square(g.Lambda)
-	if q.short {
-		return square, square
-	}
-	return square.Add(square), square
-}
-
-func (oneHot) Quantise(g lattice.Grid, dst []int64, v []float64) {
-	clear(dst)
-	if i := int(v[0]); v[0] >= 0 && v[0] < float64(len(dst)) {
-		dst[i] = g.Lambda
-	}
-}
 
 // moments takes a vector a of d numbers within [−1, 1], and makes the upper triangle of Aaᵀ of the nearest A in
 // Z^d·r⁻¹ with |A| ≤ 1: r² units off the diagonal are A_iA_j exactly, on it A_i²/√2 to the nearest. With those scales
@@ -178,8 +158,8 @@ func TestDistancesByEnumeration(t *testing.T) {
 		}
 	}
 	cells := [][]float64{{0}, {1}, {2}, {2.5}, {3}, {-1}, {math.NaN()}, {math.Inf(1)}, {1e300}}
-	f("one-hot", oneHot{}, 3, cells, true)
-	f("one-hot, short by √2", oneHot{short: true}, 3, cells, false)
+	f("one-hot", mechtest.OneHot{}, 3, cells, true)
+	f("one-hot, short by √2", mechtest.OneHot{Short: true}, 3, cells, false)
 	for _, m := range []moments{{d: 2, r: 20}, {d: 3, r: 20}} {
 		vectors := lattices(m.d, min(m.r, map[int]int64{2: 20, 3: 5}[m.d]))
 		f("second moments", m, m.size(), vectors, true)

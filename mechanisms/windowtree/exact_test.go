@@ -5,8 +5,6 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
-
-	"oriel/mechanisms/noise"
 )
 
 // exactLosses returns, for each age A of the list, µ(A)²·σ²/Δ² of the event of step i: only sums leave, and the first
@@ -15,29 +13,16 @@ import (
 func exactLosses(t *testing.T, tree *Tree, i uint64, ages []uint64) []float64 {
 	t.Helper()
 	last := int(i + ages[len(ages)-1] - 1)
-	column := map[noise.NodeID]int{}
-	incidence := mat.NewDense(last, 4*last, nil)
-	for now := range last {
-		suffix, prefix := tree.active(uint64(now + 1))
-		for _, x := range append(suffix, prefix...) {
-			if _, known := column[x]; !known {
-				column[x] = len(column)
-			}
-			incidence.Set(now, column[x], 1)
-		}
-	}
+	whole := covariance(tree, last)
 	losses := make([]float64, len(ages))
 	for k, age := range ages {
 		steps := int(i + age - 1)
-		rows := incidence.Slice(0, steps, 0, 4*last)
-		covariance := mat.NewSymDense(steps, nil)
-		covariance.SymOuterK(1, rows)
 		d := mat.NewVecDense(steps, nil)
 		for now := int(i) - 1; now < steps; now++ {
 			d.SetVec(now, 1)
 		}
 		var factor mat.Cholesky
-		if !factor.Factorize(covariance) {
+		if !factor.Factorize(whole.SliceSym(0, steps)) {
 			t.Fatal("covariance is singular")
 		}
 		var solved mat.VecDense

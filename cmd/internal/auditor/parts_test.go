@@ -12,6 +12,7 @@ import (
 	"oriel/mechanisms"
 	"oriel/mechanisms/dp"
 	"oriel/mechanisms/lattice"
+	"oriel/mechanisms/mechtest"
 	"oriel/mechanisms/noise"
 	"oriel/mechanisms/once"
 	"oriel/operators"
@@ -22,29 +23,10 @@ import (
 // a count that a quantiser sets to Λ, and a number that a quantiser centres at one that the last release gives.
 type varied struct {
 	operators.Plain
-	cells   oneHot
+	cells   mechtest.OneHot
 	leaks   bool // scores of draws depend on events
 	draws   func(m *variedMachine) bool
 	chooses mechanisms.Exponential // by which law it draws
-}
-
-// oneHot takes the number of a cell and makes Λ of its coordinate: two leaves are Λ√2 apart.
-type oneHot struct{ short bool }
-
-func (oneHot) Entries() int { return 1 }
-
-func (q oneHot) Distances(g lattice.Grid) (replace, zeroOut lattice.Int128) {
-	square := lattice.Square(g.Lambda)
-	if q.short {
-		return square, square
-	}
-	return square.Add(square), square
-}
-
-func (oneHot) Quantise(g lattice.Grid, dst []int64, v []float64) {
-	if v[0] >= 0 && v[0] < float64(len(dst)) {
-		dst[int(v[0])] = g.Lambda
-	}
 }
 
 // centred takes a number and a public centre, and makes the difference, clamped to Λ.
@@ -232,7 +214,7 @@ func TestAuditOfPartsReachesTheClaim(t *testing.T) {
 // Faults of parts are found by the tests that are of them.
 func TestAuditCatchesFaultsOfParts(t *testing.T) {
 	plain := func(*mechanisms.Config) {}
-	a := variedSubject(t, varied{cells: oneHot{short: true}}, AllParts, plain)
+	a := variedSubject(t, varied{cells: mechtest.OneHot{Short: true}}, AllParts, plain)
 	refutes(t, "a distance short by √2", a, "distances", ErrCheck)
 
 	a = variedSubject(t, varied{leaks: true}, AllParts, plain)

@@ -1,0 +1,26 @@
+package mechtest
+
+import "oriel/mechanisms/lattice"
+
+// OneHot is a mechanisms.Quantiser. It takes the number of a cell, 0 … n−1, and makes Λ of its coordinate; any other
+// number is in no cell. Two leaves are Λ√2 apart at most, and one is Λ from the null leaf.
+type OneHot struct{ Short bool } // Short: a fault, the replace distance of a count in one cell
+
+// Entries is 1.
+func (OneHot) Entries() int { return 1 }
+
+// Distances are Λ√2 and Λ, or Λ and Λ.
+func (q OneHot) Distances(g lattice.Grid) (replace, zeroOut lattice.Int128) {
+	square := lattice.Square(g.Lambda)
+	if q.Short {
+		return square, square
+	}
+	return square.Add(square), square
+}
+
+// Quantise sets the cell.
+func (OneHot) Quantise(g lattice.Grid, dst []int64, v []float64) {
+	if i := int(v[0]); v[0] >= 0 && v[0] < float64(len(dst)) {
+		dst[i] = g.Lambda
+	}
+}
