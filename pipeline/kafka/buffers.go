@@ -2,7 +2,7 @@ package kafka
 
 import (
 	"math/bits"
-	"runtime"
+	"runtime/debug"
 	"sync"
 	"sync/atomic"
 	"weak"
@@ -20,9 +20,10 @@ const (
 	largeBytes = 8 << 20
 	hugeBytes  = MaxBatchBytes + unpackSlack
 
-	// collectBytes is where the collector runs BEFORE a buffer is made. It bounds the heap from behind: it would begin
-	// when the buffer is there, beside all the garbage that was tolerable before. Buffers so large are rare, and
-	// reading into one takes longer.
+	// collectBytes is where free memory goes back to the system BEFORE a buffer is made. It bounds the process from
+	// behind: the collector would begin when the buffer is there, beside all the garbage that was tolerable before; and
+	// where an earlier buffer was, small objects may lie by then, so that the new one is mapped beside its pages.
+	// Buffers so large are rare, and reading into one takes longer.
 	collectBytes = 16 << 20
 )
 
@@ -39,8 +40,11 @@ type buffer struct {
 type bufferPool struct {
 	free [poolClasses]sync.Pool
 
+	// What was decompressed into last, as long as the memory has not been collected. The arrays themselves, not the
+	// buffers around them: a record that somebody has not let go of keeps an array and no buffer.
 	mu    sync.Mutex
-	large [2]weak.Pointer[buffer] // the last ones of largeBytes and hugeBytes, as long as their memory has not been collected
+	large weak.Pointer[[largeBytes]byte]
+	huge  weak.Pointer[[hugeBytes]byte]
 }
 
 // class is the place of buffers of so many bytes, at most keepBytes.
@@ -59,50 +63,54 @@ func (p *bufferPool) get(bytes int) *buffer {
 	var b *buffer
 	if bytes <= keepBytes {
 		b, _ = p.free[class(bytes)].Get().(*buffer)
-	} else {
-		b = p.takeLarge(bytes)
 	}
 	if b == nil {
-		if bytes >= collectBytes {
-			runtime.GC()
-		}
-		b = &buffer{pool: p, b: make([]byte, 0, capacityFor(bytes))}
+		b = &buffer{pool: p, b: p.take(bytes)}
 	}
 	b.b = b.b[:0]
 	b.refs.Store(1)
 	return b
 }
 
+// take returns memory for a new buffer.
+func (p *bufferPool) take(bytes int) []byte {
+	if kept := p.takeLarge(bytes); kept != nil {
+		return kept
+	}
+	if bytes >= collectBytes {
+		debug.FreeOSMemory()
+	}
+	return make([]byte, 0, capacityFor(bytes))
+}
+
 // takeLarge spares what bombs in a row would cost: each its own memory before that of the last is collected.
-func (p *bufferPool) takeLarge(bytes int) *buffer {
+func (p *bufferPool) takeLarge(bytes int) []byte {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	slot := p.slot(bytes)
-	if slot == nil {
-		return nil
-	}
-	b := slot.Value()
-	*slot = weak.Pointer[buffer]{}
-	return b
-}
-
-func (p *bufferPool) putLarge(b *buffer) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if slot := p.slot(cap(b.b)); slot != nil {
-		*slot = weak.Make(b)
-	}
-}
-
-// slot is the place of large buffers of a capacity, or nil.
-func (p *bufferPool) slot(capacity int) *weak.Pointer[buffer] {
-	switch capacity {
+	switch bytes {
 	case largeBytes:
-		return &p.large[0]
+		if kept := p.large.Value(); kept != nil {
+			p.large = weak.Pointer[[largeBytes]byte]{}
+			return kept[:]
+		}
 	case hugeBytes:
-		return &p.large[1]
+		if kept := p.huge.Value(); kept != nil {
+			p.huge = weak.Pointer[[hugeBytes]byte]{}
+			return kept[:]
+		}
 	}
 	return nil
+}
+
+func (p *bufferPool) putLarge(b []byte) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch cap(b) {
+	case largeBytes:
+		p.large = weak.Make((*[largeBytes]byte)(b[:largeBytes]))
+	case hugeBytes:
+		p.huge = weak.Make((*[hugeBytes]byte)(b[:hugeBytes]))
+	}
 }
 
 func (b *buffer) retain() { b.refs.Add(1) }
@@ -117,7 +125,7 @@ func (b *buffer) release() {
 	b.share = share{}
 	switch c := cap(b.b); {
 	case c > keepBytes:
-		b.pool.putLarge(b)
+		b.pool.putLarge(b.b)
 	case c == capacityFor(c): // it did not grow beyond what get gave
 		b.pool.free[class(c)].Put(b)
 	}

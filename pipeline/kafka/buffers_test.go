@@ -1,6 +1,7 @@
 package kafka
 
 import (
+	"runtime"
 	"testing"
 	"time"
 )
@@ -21,25 +22,66 @@ func TestReleaseTouchesNothingOfTheNextOwner(t *testing.T) {
 			b.release()
 			close(released)
 		}()
-		var taken *buffer
-		for end := time.Now().Add(time.Minute); taken == nil && time.Now().Before(end); time.Sleep(time.Millisecond) {
-			taken = pool.takeLarge(bytes)
+		var memory []byte
+		for end := time.Now().Add(time.Minute); memory == nil && time.Now().Before(end); time.Sleep(time.Millisecond) {
+			memory = pool.takeLarge(bytes)
 		}
-		if taken != b {
+		if cap(memory) != bytes || &memory[:1][0] != &b.b[:1][0] {
 			budget.mu.Unlock()
-			t.Fatalf("%d bytes: the buffer is not in its pool before its share is free", bytes)
+			t.Fatalf("%d bytes: the memory is not in its pool before its share is free", bytes)
 		}
+		taken := &buffer{pool: &pool, b: memory, share: next}
 		taken.refs.Store(1)
-		taken.share = next
 		budget.mu.Unlock()
 		<-released
 
 		if taken.share != next || budget.used != next.bytes {
-			t.Errorf("%d bytes: the next owner's share is %d bytes and %d are taken, want %d", bytes, taken.share.bytes, budget.used, next.bytes)
+			t.Errorf("%d bytes: the next owner's share is %d bytes and %d are taken, want %d",
+				bytes, taken.share.bytes, budget.used, next.bytes)
 		}
 		taken.release()
 		if budget.used != 0 {
 			t.Errorf("%d bytes: %d are taken at the end", bytes, budget.used)
+		}
+	}
+}
+
+// TestMemoryIsThereOnceWhileSomebodyLooksAtIt: a record that is not let go of keeps the memory that it lies in. A
+// second buffer of that size was then made beside it.
+func TestMemoryIsThereOnceWhileSomebodyLooksAtIt(t *testing.T) {
+	for _, bytes := range []int{largeBytes, hugeBytes} {
+		var pool bufferPool
+		record := func() []byte {
+			b := pool.get(bytes)
+			defer b.release()
+			return b.b[:10]
+		}()
+		runtime.GC()
+		runtime.GC()
+		if again := pool.get(bytes); &again.b[:1][0] != &record[0] {
+			t.Errorf("%d bytes: a second buffer was made", bytes)
+		}
+		runtime.KeepAlive(record)
+	}
+}
+
+// TestLargeContentsAreUnpackedIntoTheSameMemory: of gzip, snappy and LZ4 the memory once did not come back, since what
+// was unpacked ended before it did.
+func TestLargeContentsAreUnpackedIntoTheSameMemory(t *testing.T) {
+	for _, codec := range []Codec{Gzip, Snappy, LZ4, Zstd} {
+		for room, contents := range map[int]int{largeBytes: 6 << 20, hugeBytes: 40 << 20} {
+			r := local(0, appended(t, build(codec, []Record{{Value: make([]byte, contents)}}), 0, Stamp{}))
+			var b Batch
+			if err := r.fill(t.Context(), &b); err != nil {
+				t.Fatal(err)
+			}
+			value := b.Records[0].Value // not let go of, so that the memory is not collected
+			b.Release()
+			r.drop()
+			if kept := r.client.buffers.takeLarge(room); kept == nil {
+				t.Errorf("%s: the %d bytes did not come back", codec, room)
+			}
+			runtime.KeepAlive(value)
 		}
 	}
 }

@@ -32,7 +32,8 @@ func (r *Reader) unpack(ctx context.Context, wait bool) (bool, error) {
 		if plain == nil {
 			return false, err
 		}
-		plain.b, err = r.client.unpacker.unpack(r.cursor.header.codec(), plain.b, r.packed, MaxBatchBytes)
+		contents, err := r.client.unpacker.unpack(r.cursor.header.codec(), plain.b, r.packed, MaxBatchBytes)
+		plain.b = plain.b[:len(contents)] // all of its memory, which its pool tells by the capacity
 		if err == nil {
 			r.plain = r.fit(plain)
 			r.cursor.body, r.packed, r.made = r.plain.b, nil, len(r.plain.b)
