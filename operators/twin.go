@@ -13,7 +13,9 @@ type Twin interface {
 	// the numbers of Stream.Add. It reports whether it adds anything. Called once a record, in order.
 	Leaf(dst []float64, r Record) bool
 
-	// Canary returns two events that may come next. Their leaves point along u and −u, as far as the leaf allows it:
+	// Canary returns two events that may come next, under one key, which does not depend on u, on factor and on what
+	// records before it said: only on their keys and on what was decided. Their leaves point along u and −u, as far as the
+	// leaf allows it:
 	// u is a vector of norm 1 in each part, which Direct has seen. At factor 1 each is at least Beyond times as long
 	// as the clip; another factor makes it so many times longer. Their leaves at factor 1 are the same whenever they
 	// come, but for the public centre of a part that has one (mechanisms.Ball), by which both are moved. In a part

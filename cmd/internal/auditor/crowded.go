@@ -38,10 +38,11 @@ func (c *crowded) play(purpose string, number uint64, broken bool, observe func(
 	a, at := c.subject, placesOf(number)
 	batch := a.mechanism.Batch
 	breaks := a.random("restarts", number)
+	keyed := a.random("places of events", number) // not of the purpose: with places, public keys would change
 	rate := restarts / float64(c.steps*batch)
 	for range c.steps {
 		clear(c.leaves)
-		first, second := c.crowd.rng.Uint64N(batch), c.crowd.rng.Uint64N(batch)
+		first, second := keyed.Uint64N(batch), keyed.Uint64N(batch)
 		for k := range batch {
 			r := operators.Record{Null: true}
 			if k == first || k == second {

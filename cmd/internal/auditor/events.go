@@ -32,7 +32,8 @@ func (c *crowd) next() operators.Record {
 	u, factor := c.dense, 1.0
 	switch kind := c.rng.IntN(8); kind {
 	case 0:
-		return operators.Record{Null: true}
+		first, _ := c.twin.Canary(u, 0)
+		return operators.Record{Null: true, Key: first.Key} // a key is public, whatever the record says
 	case 1, 2, 3:
 		c.number = (c.number + 1) % c.subject.numbers()
 		if u = c.subject.along(c.number); kind == 3 {

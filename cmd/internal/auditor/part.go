@@ -27,7 +27,8 @@ func partOf(c mechanisms.Config, p mechanisms.Plan, part int) (mechanisms.Config
 	}
 	c.Leaf = mechanisms.Leaf{Parts: []mechanisms.Part{leaf}, Nonzero: min(c.Leaf.Nonzero, leaf.Size)}
 	one := mechanisms.Plan{
-		Name: p.Name, Grid: plan.Grid, Scale: plan.Scale, Levels: p.Levels, Filter: p.Filter, ErrorBound: plan.ErrorBound,
+		Name: p.Name, Grid: plan.Grid, Scale: plan.Scale, Levels: p.Levels, Filter: p.Filter, Forget: p.Forget,
+		ErrorBound: plan.ErrorBound,
 	}
 	if leaf.Quantiser != nil || leaf.Scales != nil {
 		one.Parts = []mechanisms.PartPlan{plan}

@@ -164,6 +164,9 @@ func variedSubject(t *testing.T, v varied, part int, change func(*mechanisms.Con
 	return a
 }
 
+// forgets is a memory of eight steps.
+func forgets(m *mechanisms.Config) { m.Window, m.Memory = 0, 8 }
+
 // All parts at once come to nine tenths of the whole claim and not beyond, and so does each alone of its share; whatever makes
 // the noise, nothing is refuted, and nothing is left out.
 func TestAuditOfPartsReachesTheClaim(t *testing.T) {
@@ -181,6 +184,8 @@ func TestAuditOfPartsReachesTheClaim(t *testing.T) {
 		{"blt", 2, 6000, func(m *mechanisms.Config) { m.Batch = 1 }},
 		{"tree-gaussian", AllParts, 4000, func(m *mechanisms.Config) { m.Batch = 1 }},
 		{"once-gaussian", AllParts, 4000, func(m *mechanisms.Config) { m.Window, m.Batch = 0, 1 }},
+		{"blt", AllParts, 100, forgets},
+		{"blt", 1, 100, forgets},
 		{"tree-gamma", AllParts, 100, func(*mechanisms.Config) {}},
 		{"tree-laplace", AllParts, 100, func(*mechanisms.Config) {}},
 		{"once-gamma", AllParts, 100, func(m *mechanisms.Config) { m.Window = 0 }},

@@ -164,7 +164,7 @@ func (a *Subject) pair(twin operators.Twin, u []float64, with bool) operators.Re
 	case with:
 		return first
 	case a.mechanism.AgainstNull():
-		return operators.Record{Null: true}
+		return operators.Record{Null: true, Key: first.Key} // keys are public
 	default:
 		return second
 	}

@@ -1,0 +1,95 @@
+package auditor
+
+import (
+	"encoding/binary"
+	"errors"
+	"testing"
+
+	"oriel/mechanisms"
+	"oriel/mechanisms/dp"
+	"oriel/operators"
+)
+
+// keyed publishes which keys came, as an operator may that waits for feedback: keys are public. With says it also tells
+// which of these records were no events, which nobody may know.
+type keyed struct {
+	varied
+	says bool
+}
+
+func (k keyed) Open(_ []byte, sums *mechanisms.Stream) (operators.Machine, error) {
+	return &keyedMachine{variedMachine: variedMachine{varied: k.varied, Stream: sums}, says: k.says}, nil
+}
+
+func (k keyed) Every() operators.Configured { return k }
+
+func (k keyed) Twin([]byte) (operators.Twin, error) {
+	return &keyedTwin{variedTwin{varied: k.varied}}, nil
+}
+
+type keyedMachine struct {
+	variedMachine
+	says bool
+	came uint64 // keys of the open batch
+}
+
+func (m *keyedMachine) Add(dst []operators.Decision, r operators.Record) []operators.Decision {
+	if string(r.Key) == "feedback" && !(m.says && r.Null) {
+		m.came++
+	}
+	before := len(dst)
+	dst = m.variedMachine.Add(dst, r)
+	if len(dst) > before {
+		dst[before].Point = append(dst[before].Point, float64(m.came))
+		m.came = 0
+	}
+	return dst
+}
+
+func (m *keyedMachine) StateLen() int { return 8 + m.Stream.StateLen() }
+
+func (m *keyedMachine) AppendState(dst []byte) []byte {
+	return m.Stream.AppendState(binary.LittleEndian.AppendUint64(dst, m.came))
+}
+
+func (m *keyedMachine) Restore(state []byte) error {
+	if len(state) != m.StateLen() {
+		return errors.New("another length")
+	}
+	m.came = binary.LittleEndian.Uint64(state)
+	return m.Stream.Restore(state[8:])
+}
+
+type keyedTwin struct{ variedTwin }
+
+func (t *keyedTwin) Canary(u []float64, factor float64) (with, without operators.Record) {
+	with, without = t.variedTwin.Canary(u, factor)
+	with.Key, without.Key = []byte("feedback"), []byte("feedback")
+	return with, without
+}
+
+// Decisions may say which keys came, whatever the records say, and not which of them were events.
+func TestAuditTakesKeysForPublic(t *testing.T) {
+	for _, adjacency := range []dp.Adjacency{dp.Replace, dp.ZeroOut} {
+		m := mechanisms.Config{
+			Name: "blt", Window: 8, Batch: 3, Budget: dp.Budget{Epsilon: 20, Delta: 1e-6}, Adjacency: adjacency,
+		}
+		k := keyed{varied: varied{chooses: lawOfDraws}}
+		if err := k.Mechanism(&m, nil); err != nil {
+			t.Fatal(err)
+		}
+		a, err := newSubject(m, k, [32]byte{1}, AllParts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := a.Audit(t.Context(), options(100))
+		if err := errors.Join(err, r.Err()); err != nil {
+			t.Errorf("%v: %v", adjacency, err)
+		}
+		k.says = true
+		if a, err = newSubject(m, k, [32]byte{1}, AllParts); err != nil {
+			t.Fatal(err)
+		}
+		refutes(t, "a count of events", a, "decisions", ErrCheck)
+	}
+}
