@@ -37,7 +37,8 @@
 //	Twin        what a record should add, by plain code: the audit compares the machine with it, all parts at once
 //	PROOF.md    why decisions are post-processing of the sums, what a draw costs, what an exchanged event moves; it
 //	            names the tests that would turn red
-//	tests       optest.Run, golden decisions, a slow twin of each fast path, a planted fault for each claim
+//	tests       optest.Run (RunHolding where a state holds what events say, beside the sums), golden decisions, a slow
+//	            twin of each fast path, a planted fault for each claim
 //
 // A list or a file among the settings stands in the canonical configuration as a digest: what it says goes into the
 // plan. A setting that comes after the first release is marked Later, and a default never changes: both keep the bytes

@@ -102,7 +102,8 @@ func TestKeysAndNumbersAreLookedAt(t *testing.T) {
 	for i := range events {
 		events[i].Numbers = []float64{float64(i) + 0.5}
 	}
-	s := suite{plans: plans{}, records: records(events), make: makeLeast(func(m *least, r operators.Record) {
+	all := func(state []byte) []byte { return state }
+	s := suite{plans: plans{}, public: all, records: records(events), make: makeLeast(func(m *least, r operators.Record) {
 		if len(r.Event.Numbers) > 0 {
 			m.point[0] = math.Nextafter(m.point[0], r.Event.Numbers[0])
 		}
@@ -112,6 +113,31 @@ func TestKeysAndNumbersAreLookedAt(t *testing.T) {
 			t.Errorf("%s: found %q", name, got)
 		}
 	}
+}
+
+// What a machine says that it holds may be of events; the rest of its state may not, nor its decisions.
+func TestWhatIsHeldMayBeOfEvents(t *testing.T) {
+	counts := func(m *least, r operators.Record) {
+		if m.kept = 0; !r.Null && r.Event.Weight == 1 && m.Steps()%2 == 0 {
+			m.kept = 1
+		}
+	}
+	behindCount := func(state []byte) []byte { return append(state[:1:1], state[2:]...) }
+	none := func(int) []byte { return nil }
+	RunHolding(t, makeLeast(counts), none, behindCount, leastEvents())
+	f := func(fault string, leak func(m *least, r operators.Record), public func([]byte) []byte, want string) {
+		t.Helper()
+		s := suite{make: makeLeast(leak), plans: plans{}, public: public, records: records(leastEvents())}
+		if got := s.differsOverGivenSums(t, otherEvents()["null"]); !strings.Contains(got, want) {
+			t.Errorf("%s: found %q", fault, got)
+		}
+	}
+	f("a count that is not said to be held", counts, func(state []byte) []byte { return state }, "outside the stream")
+	f("a count that is said to be elsewhere", counts, func(state []byte) []byte { return state[1:] }, "outside the stream")
+	f("a count that is published", func(m *least, r operators.Record) {
+		counts(m, r)
+		m.point[0] += float64(m.kept)
+	}, behindCount, "of other events")
 }
 
 func makeLeast(leak func(m *least, r operators.Record)) Make {
@@ -135,9 +161,10 @@ func TestLeastMachinePasses(t *testing.T) { Run(t, makeLeast(nil), leastEvents()
 // What a machine takes from its events past the private sum is found, in decisions, in their last bits, and in what it
 // keeps.
 func TestWhatPassesThePrivateSumIsFound(t *testing.T) {
+	all := func(state []byte) []byte { return state }
 	f := func(fault, want string, leak func(m *least, r operators.Record), changes ...string) {
 		t.Helper()
-		s := suite{make: makeLeast(leak), plans: plans{}, records: records(leastEvents())}
+		s := suite{make: makeLeast(leak), plans: plans{}, public: all, records: records(leastEvents())}
 		for _, name := range changes {
 			if got := s.differsOverGivenSums(t, otherEvents()[name]); !strings.Contains(got, want) || got == "" {
 				t.Errorf("%s: records changed to %q: found %q, want %q", fault, name, got, want)
