@@ -104,6 +104,7 @@ type Description struct {
 	Radius  float64  // of the set that decisions are in, length; 0: there is none
 	Clip    float64  // that is configured, if the leaf has another; 0: the leaf's
 	Leaves  string   // what bounds how far an exchange moves a leaf, in words; empty: nothing more than the leaf says
+	Steps   string   // what bounds how far a decision moves in a step, in words; empty: nothing that is worth saying
 	Damping *Damping // nil: unknown, or different from release to release
 
 	Precision *Precision // nil: decisions are no numbers whose noise is known

@@ -102,6 +102,18 @@ var goldenEvents = []struct {
 		"OPERATOR=aggregate", "CELLS=carrier=UA|AA|DL|B6,hour=0:24:2", "VALUE=delay=-60:180", "STATISTICS=sum", "EPSILON=200",
 		"BATCH=48",
 	}},
+	{"linear-flow", []string{
+		"LOSS=linear", "UPDATE=llo", "CONSTANTS=search", "SET=flow", "EDGES=testdata/golden/square.edges", "RADIUS=3",
+		"DIMENSION=4", "WINDOW=16", "STRONG_CONVEXITY=0.01",
+	}},
+	{"linear-subsets", []string{
+		"LOSS=linear", "UPDATE=llo", "SET=subsets", "PICK=2", "RADIUS=1", "DIMENSION=4", "WINDOW=16", "STRONG_CONVEXITY=0.01",
+		"HORIZON=240",
+	}},
+	{"linear-projected-subsets", []string{
+		"LOSS=linear", "UPDATE=projection", "SET=subsets", "PICK=3", "RADIUS=2", "DIMENSION=4", "WINDOW=16",
+		"STRONG_CONVEXITY=0.01",
+	}},
 }
 
 // onlyUnder are the mechanisms of cases that make sense under one.
@@ -109,6 +121,7 @@ var onlyUnder = map[string]string{
 	"logistic-memory": "blt", "logistic-memory-users-leaves": "blt",
 	"aggregate-memory": "blt", "aggregate-total": "blt", "aggregate-tumbling": "once-gaussian",
 	"aggregate-memory-leaves": "blt", "aggregate-tumbling-leaves": "once-gaussian",
+	"linear-flow": "blt", "linear-subsets": "tree-laplace", "linear-projected-subsets": "tree-gamma",
 }
 
 // aggregates tells the cases of that operator, whose plans say all that its leaves are.

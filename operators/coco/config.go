@@ -17,12 +17,14 @@ const (
 
 	Proved = "proved" // C_1 = 10(ρ²G + ρE), SPEC.md §11
 	Paper  = "paper"  // C_1 = 26ρ²G(1 + C_W) as printed, SPEC.md §6 reading A; not proved
+	// no constants: each step goes as far towards the linear minimiser as lowers Ĵ_t most, SPEC.md §6.1; no bound
+	Search = "search"
 )
 
 // Config decides every byte of a machine, together with the stream's. Privacy is the stream's own.
 type Config struct {
 	Update    string     // Projection, LLO or OGD. Required.
-	Constants string     // Proved or Paper. Required for LLO, not read otherwise.
+	Constants string     // Proved, Paper or Search. Required for LLO, not read otherwise.
 	Loss      loss.Loss  // Required.
 	Set       convex.Set // Required; LLO needs a polytope.
 
@@ -75,8 +77,13 @@ func (c Config) Validate() error {
 	if c.EmitEvery == 0 {
 		fail("emit every 0: less than 1")
 	}
-	if c.Update == LLO {
+	switch {
+	case c.Update == LLO:
 		errs = append(errs, c.validateLocal()...)
+	case c.Set != nil:
+		if _, err := convex.NewProjection(c.Set); err != nil {
+			fail("update %s: %w", c.Update, err)
+		}
 	}
 	return errors.Join(errs...)
 }
@@ -88,8 +95,8 @@ func (c Config) validateLocal() []error {
 			errs = append(errs, fmt.Errorf("coco: update llo: %w", err))
 		}
 	}
-	if c.Constants != Proved && c.Constants != Paper {
-		errs = append(errs, fmt.Errorf("coco: constants %q: not one of proved, paper", c.Constants))
+	if c.Constants != Proved && c.Constants != Paper && c.Constants != Search {
+		errs = append(errs, fmt.Errorf("coco: constants %q: not one of proved, paper, search", c.Constants))
 	}
 	if c.Constants == Proved && c.Horizon == 0 {
 		errs = append(errs, errors.New("coco: horizon 0: llo with proved constants needs the number of steps"))

@@ -80,7 +80,7 @@ func TestEverySetOfTheProductIsUsable(t *testing.T) {
 			c := sample(t, set, 3)
 			c.Update = update
 			err := c.Validate()
-			if wrong := update == LLO && set == "l2-ball"; (err != nil) != wrong {
+			if wrong := set == map[bool]string{true: "l2-ball", false: "flow"}[update == LLO]; (err != nil) != wrong {
 				t.Errorf("%s on %s: %v", update, set, err)
 			}
 		}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"oriel/operators"
+	"oriel/operators/convex"
 	"oriel/operators/loss"
 	"oriel/operators/optest"
 	"oriel/schemas"
@@ -16,8 +17,8 @@ import (
 func TestConformance(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	for _, update := range []string{Projection, LLO, OGD} {
-		for _, set := range []string{"l2-ball", "l1-ball", "simplex", "box"} {
-			if update == LLO && set == "l2-ball" {
+		for _, set := range convex.Names() {
+			if update == LLO && set == "l2-ball" || update != LLO && set == "flow" {
 				continue
 			}
 			for i, lossName := range loss.Names() {
@@ -25,6 +26,9 @@ func TestConformance(t *testing.T) {
 				c := sample(t, set, 3)
 				c.Update, c.OwnConvexity, c.StartRegularizer = update, batch == 3, float64(batch-1)
 				c.EmitEvery, c.Loss = 1+batch/2, mustLoss(t, lossName)
+				if i%3 == 2 {
+					c.Constants = Search
+				}
 				events := make([]schemas.Event, 30)
 				for i := range events {
 					v := schemas.Vector{Values: []float64{0.5 + rng.Float64(), 0.5 + rng.Float64(), 0.5 + rng.Float64()}}

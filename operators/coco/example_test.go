@@ -15,7 +15,7 @@ import (
 
 // A stream of two-dimensional logistic events in steps of two, learned in the unit ball under window (1, 1e-6)-DP.
 func Example() {
-	set, _ := convex.Parse("l2-ball", 2, 1)
+	set, _ := convex.Parse(convex.Spec{Name: "l2-ball", Dimension: 2, Radius: 1})
 	logistic, _ := loss.Parse("logistic", 0)
 	operator := coco.Config{
 		Update: coco.Projection, Loss: logistic, Set: set, Clip: 1, StrongConvexity: 1e-3, EmitEvery: 1,

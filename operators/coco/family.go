@@ -1,6 +1,7 @@
 package coco
 
 import (
+	"fmt"
 	"math"
 
 	"oriel/mechanisms"
@@ -23,8 +24,9 @@ var settings = []operators.Setting{
 			"descent on each step's own noisy gradient (once-gaussian and once-gamma only)",
 	},
 	{
-		Name: "CONSTANTS", Kind: operators.Text, Unit: "name", Choices: []string{Proved, Paper}, Default: Proved,
-		Text: "constants of the llo update: proved here, or as the paper prints them",
+		Name: "CONSTANTS", Kind: operators.Text, Unit: "name", Choices: []string{Proved, Paper, Search}, Default: Proved,
+		Text: "constants of the llo update: proved here, or as the paper prints them; search has none and goes as far as lowers the noisy " +
+			"objective most, with no bound on regret, where the proved ones move too little, as on flows",
 	},
 	{
 		Name: "LOSS", Kind: operators.Text, Unit: "name", Choices: loss.Names(), Required: true, Decodes: true,
@@ -37,11 +39,22 @@ var settings = []operators.Setting{
 	},
 	{
 		Name: "SET", Kind: operators.Text, Unit: "name", Choices: convex.Names(), Required: true,
-		Text: "feasible set of decisions; llo needs l1-ball, simplex or box",
+		Text: "feasible set of decisions; llo takes all but l2-ball, the others all but flow",
 	},
 	{
 		Name: "RADIUS", Kind: operators.Number, Unit: "length", Range: "1e-15 to 1e15", Required: true,
-		Text: "ball radius; scale of the simplex; box [-R, R]^d",
+		Text: "ball radius; scale of the simplex; box [-R, R]^d; most of a coordinate of subsets; amount of a flow",
+	},
+	{
+		Name: "PICK", Kind: operators.Count, Unit: "coordinates", Range: "0, or 1 to the dimension less 1; subsets",
+		Default: "0", Later: true,
+		Text: "k of ORIEL_SET=subsets, which needs it: mixes of the sets of k out of d, the sum of a decision being k·R",
+	},
+	{
+		Name: "EDGES", Kind: operators.File, Unit: "file", Range: "from>to, an edge a line; flow", Later: true,
+		Entry: convex.ParseEdge,
+		Text: "the acyclic graph of ORIEL_SET=flow, which needs it, with one vertex that has no edge into it and one that has none out of it: " +
+			"decisions are flows from the one to the other, a coordinate an edge in the order of the file. Replay needs the same file",
 	},
 	{
 		Name: "DIMENSION", Kind: operators.Count, Unit: "coordinates", Range: "1 to 262144", Required: true, Decodes: true,
@@ -109,7 +122,7 @@ func configure(v *operators.Values) (operators.Configured, error) {
 	v.Want("START_REGULARIZER", start >= 0 && !math.IsInf(start, 1), "%g: not at least 0 and finite", start)
 	v.Want("CONFIDENCE", confidence > 0 && confidence < 1, "%g: not between 0 and 1", confidence)
 	v.Want("EMIT_EVERY", every >= 1, "%d: not at least 1", every)
-	v.Want("HORIZON", v.Text("UPDATE") != LLO || v.Horizon >= 1,
+	v.Want("HORIZON", v.Text("UPDATE") != LLO || v.Text("CONSTANTS") == Search || v.Horizon >= 1,
 		"not set; ORIEL_UPDATE=llo needs the number of steps over which its error bound holds")
 	for _, name := range []string{"FEATURES_MAX", "WEIGHT_MAX", "LABEL_MAX"} {
 		v.Want(name, v.Number(name) >= 0 && v.Number(name) <= maxConvexity, "%g: not from 0 to 1e12", v.Number(name))
@@ -119,14 +132,11 @@ func configure(v *operators.Values) (operators.Configured, error) {
 		features = 1
 	}
 	wantReleases(v)
+	set := wantSet(v)
 	if err := v.Err(); err != nil {
 		return nil, err
 	}
 	l, err := loss.Parse(v.Text("LOSS"), quantile)
-	if err != nil {
-		return nil, err
-	}
-	set, err := convex.Parse(v.Text("SET"), int(v.Count("DIMENSION")), v.Number("RADIUS"))
 	if err != nil {
 		return nil, err
 	}
@@ -137,6 +147,24 @@ func configure(v *operators.Values) (operators.Configured, error) {
 		OwnConvexity: v.Flag("OWN_CONVEXITY"), Horizon: v.Horizon, Failure: 1 - confidence, EmitEvery: every,
 	}
 	return configured{Config: c, radius: v.Number("RADIUS"), lasting: v.Lasting()}, c.Validate()
+}
+
+// wantSet returns the set. What is wrong with it alone is said of the setting that makes it.
+func wantSet(v *operators.Values) convex.Set {
+	spec := convex.Spec{
+		Name: v.Text("SET"), Dimension: int(min(v.Count("DIMENSION"), operators.MaxDimension)), Radius: v.Number("RADIUS"),
+		Pick: int(min(v.Count("PICK"), operators.MaxDimension)), Edges: v.Entries("EDGES"),
+	}
+	set, err := convex.Parse(spec)
+	name := "SET"
+	switch {
+	case spec.Name == "flow" || len(spec.Edges) > 0:
+		name = "EDGES"
+	case spec.Name == "subsets" || spec.Pick > 0:
+		name = "PICK"
+	}
+	v.Want(name, err == nil, "%v", err)
+	return set
 }
 
 // wantReleases refuses an update with releases that it cannot learn from.
@@ -206,13 +234,30 @@ func (c configured) Open(plan []byte, sums *mechanisms.Stream) (operators.Machin
 // Describe tells how much noise a decision of the projection update holds: it is the projection of −ĝ_t/(µBt + λ₀),
 // with N_t in the place of t where sums decay.
 func (c configured) Describe(m mechanisms.Config) operators.Description {
-	d := operators.Description{Radius: c.radius, Clip: c.Clip, Leaves: c.leaves(m).String()}
+	d := operators.Description{Radius: c.radius, Clip: c.Clip, Leaves: c.leaves(m).String(), Steps: c.steps()}
 	if c.Update == Projection {
 		d.Damping = &operators.Damping{
 			Start: c.StartRegularizer, Step: float64(c.StrongConvexity * float64(m.Batch)), Memory: m.Memory,
 		}
 	}
 	return d
+}
+
+// steps says how far the llo update goes.
+func (c configured) steps() string {
+	oracle, err := convex.NewLocalOracle(c.Set)
+	switch {
+	case err != nil || c.Update != LLO:
+		return ""
+	case c.Constants == Search:
+		return "a step is searched for; no bound on regret is proved"
+	}
+	alpha := newConstants(c.Config, &objective{}, oracle.Ratio(), 1, 0, 0).alpha
+	text := fmt.Sprintf("a decision goes %.2g of the way that it could in a step (α = 1/2ρ², ρ = %.3g)", alpha, oracle.Ratio())
+	if alpha < 1e-3 {
+		text += fmt.Sprintf(": it has hardly moved before %.0e steps; ORIEL_CONSTANTS=search moves, with no bound on regret", 1/alpha)
+	}
+	return text
 }
 
 // Every publishes the decision of each step.

@@ -30,6 +30,18 @@ func TestGoldenDecisions(t *testing.T) {
 		c := sample(t, set, 7)
 		lines = append(lines, fmt.Sprintf("projection memory %s linear %s", set, digest(quiet(t, c, remembering(c, 64, 1)))))
 	}
+	for _, later := range []struct{ update, set, constants string }{
+		{Projection, "subsets", Proved},
+		{LLO, "subsets", Proved},
+		{LLO, "flow", Proved},
+		{LLO, "flow", Search},
+		{LLO, "box", Search},
+	} {
+		c := sample(t, later.set, 7)
+		c.Update, c.Constants = later.update, later.constants
+		m := quiet(t, c, mechanism(c, 4, 1))
+		lines = append(lines, fmt.Sprintf("%s %s %s linear %s", later.update, later.constants, later.set, digest(m)))
+	}
 	if *rewrite {
 		if err := os.WriteFile(goldenFile, []byte(strings.Join(lines, "\n")+"\n"), 0o644); err != nil {
 			t.Fatal(err)

@@ -3,6 +3,7 @@ package coco
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"oriel/mechanisms"
@@ -26,7 +27,14 @@ func mustLoss(t testing.TB, name string) loss.Loss {
 
 func mustSet(t testing.TB, name string, n int, radius float64) convex.Set {
 	t.Helper()
-	s, err := convex.Parse(name, n, radius)
+	spec := convex.Spec{Name: name, Dimension: n, Radius: radius}
+	switch name {
+	case "subsets":
+		spec.Pick = n / 2
+	case "flow":
+		spec.Edges = slices.Repeat([]string{"s>t"}, n)
+	}
+	s, err := convex.Parse(spec)
 	if err != nil {
 		t.Fatal(err)
 	}

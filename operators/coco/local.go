@@ -7,13 +7,18 @@ import (
 )
 
 // local is Algorithm 2: one move of the local oracle along ∇Ĵ_t(x_t) a step, with the anchor (µBC_0/2)|x − x_1|² in
-// Ĵ_t.
+// Ĵ_t; or, where the step is searched for, a step of the conditional gradient method without the anchor.
 type local struct {
 	objective *objective
 	constants constants
 	oracle    convex.LocalOracle
 	first     []float64 // x_1
 	slope     []float64 // c
+
+	// Of Search alone.
+	linear convex.LinearOracle
+	vertex []float64 // v, the linear minimiser
+	reach  float64   // D: within it are all points, so that a move goes towards v
 }
 
 func newLocal(c Config, o *objective, batch uint64, bound, cw float64) (*local, error) {
@@ -29,6 +34,10 @@ func newLocal(c Config, o *objective, batch uint64, bound, cw float64) (*local, 
 		slope:     make([]float64, c.Set.Dimension()),
 	}
 	copy(u.first, oracle.Point())
+	if c.Constants == Search {
+		u.constants.anchor = 0
+		u.linear, u.vertex, u.reach = convex.NewLinearOracle(c.Set), make([]float64, c.Set.Dimension()), c.Set.Diameter()
+	}
 	return u, nil
 }
 
@@ -42,7 +51,26 @@ func (u *local) step(t uint64, sum []float64) {
 	for i, pull := range u.slope {
 		u.slope[i] = float64(curvature*x[i]) + float64(u.constants.anchor*(x[i]-u.first[i])) - pull
 	}
+	if u.linear != nil {
+		u.search(curvature)
+		return
+	}
 	u.oracle.Move(u.constants.alpha, u.constants.radius(t), u.slope)
+}
+
+// search moves to the least point of Ĵ_t on the way to v: Ĵ_t(x + γ(v−x)) = Ĵ_t(x) − γ⟨c, x−v⟩ + γ²b|v−x|²/2 with the
+// curvature b, least at γ = ⟨c, x−v⟩/(b|v−x|²) or at 1 (Jaggi, Revisiting Frank-Wolfe, ICML 2013, algorithm 2).
+func (u *local) search(curvature float64) {
+	u.linear.Minimise(u.vertex, u.slope)
+	gap, square := 0.0, 0.0
+	for i, x := range u.oracle.Point() {
+		away := x - u.vertex[i]
+		gap += float64(u.slope[i] * away)
+		square += float64(away * away)
+	}
+	if gap > 0 && square > 0 {
+		u.oracle.Move(min(1, gap/float64(curvature*square)), u.reach, u.slope)
+	}
 }
 
 func (u *local) appendState(dst []byte) []byte { return u.oracle.AppendState(dst) }

@@ -1,12 +1,17 @@
 package convex
 
 import (
+	"fmt"
+	"math"
 	"math/rand/v2"
 	"testing"
 )
 
 func BenchmarkProject(b *testing.B) {
 	for _, name := range Names() {
+		if name == "flow" {
+			continue
+		}
 		b.Run("set="+name+"/d=32", func(b *testing.B) {
 			p, err := NewProjection(mustParse(b, name, 32, 1))
 			if err != nil {
@@ -22,7 +27,7 @@ func BenchmarkProject(b *testing.B) {
 }
 
 func BenchmarkMove(b *testing.B) {
-	for _, name := range []string{"l1-ball", "simplex", "box"} {
+	for _, name := range []string{"l1-ball", "simplex", "box", "subsets"} {
 		b.Run("set="+name+"/d=32", func(b *testing.B) {
 			o, err := NewLocalOracle(mustParse(b, name, 32, 1))
 			if err != nil {
@@ -32,6 +37,35 @@ func BenchmarkMove(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				o.Move(0.01, 0.01, c)
+			}
+		})
+	}
+}
+
+// BenchmarkFlow is on squares of 8, 23 and 40 vertices a side, after as many moves as make the flow spread out.
+func BenchmarkFlow(b *testing.B) {
+	for _, side := range []int{8, 16, 23, 40, 71} {
+		f := parseFlow(b, grid(side), 1)
+		rng := rand.New(rand.NewPCG(1, 1))
+		costs := make([][]float64, 64)
+		for i := range costs {
+			costs[i] = normal(rng, f.Dimension(), 1)
+		}
+		b.Run(fmt.Sprintf("minimise/d=%d", f.Dimension()), func(b *testing.B) {
+			oracle, dst := f.Linear(), make([]float64, f.Dimension())
+			b.ReportAllocs()
+			for i := 0; b.Loop(); i++ {
+				oracle.Minimise(dst, costs[i%len(costs)])
+			}
+		})
+		b.Run(fmt.Sprintf("move/d=%d", f.Dimension()), func(b *testing.B) {
+			o := f.LocalOracle()
+			for i := range 1000 {
+				o.Move(0.02, 1, costs[i%len(costs)])
+			}
+			b.ReportAllocs()
+			for i := 0; b.Loop(); i++ {
+				o.Move(0.02, 0.1/math.Sqrt(float64(f.Dimension())), costs[i%len(costs)])
 			}
 		})
 	}

@@ -7,6 +7,11 @@
 //		l1-ball   |x|₁ ≤ R                2R      R        0          sort and threshold  √n/R, 2√n
 //		simplex   x ≥ 0, Σx = s, n ≥ 2    √2·s    s        uniform    sort and threshold  √n/(2s), √(n/2)
 //		box       |x_i| ≤ R               2R√n    R√n      0          clip                direct, √n
+//		subsets   0 ≤ x ≤ R, Σx = kR      R√(2k)  R√k      uniform    bisect              direct, √n
+//		flow      s–t flows of amount R   R√(2ℓ)  R√ℓ      even       none that is cheap  √n/R, √(2nℓ)
+//
+//	 of subsets D has min(k, n−k) for k; ℓ is the number of edges of the longest path, n that of all edges, and D of a flow
+//	 at most R√n
 //
 //	  - Projection: the nearest point of the set.
 //	  - LinearOracle: a vertex that minimises ⟨c, ·⟩.

@@ -7,7 +7,7 @@ import (
 )
 
 func Example() {
-	set, err := convex.Parse("simplex", 3, 1)
+	set, err := convex.Parse(convex.Spec{Name: "simplex", Dimension: 3, Radius: 1})
 	if err != nil {
 		panic(err)
 	}

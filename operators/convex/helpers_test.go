@@ -1,14 +1,24 @@
 package convex
 
 import (
+	"fmt"
 	"math"
+	"math/bits"
 	"math/rand/v2"
+	"slices"
 	"testing"
 )
 
 func mustParse(t testing.TB, name string, n int, radius float64) Set {
 	t.Helper()
-	s, err := Parse(name, n, radius)
+	spec := Spec{Name: name, Dimension: n, Radius: radius}
+	switch name {
+	case "subsets":
+		spec.Pick = max(1, n/3)
+	case "flow":
+		spec.Edges = ladder(n)
+	}
+	s, err := Parse(spec)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,6 +49,21 @@ func normal(rng *rand.Rand, n int, scale float64) []float64 {
 	return v
 }
 
+// ladder is a chain of half of n edges, with chords from anywhere to anywhere behind.
+func ladder(n int) (edges []string) {
+	rng, chain := rand.New(rand.NewPCG(uint64(n), 3)), (n+1)/2
+	for i := range n {
+		from, to := i, i+1
+		if i >= chain {
+			from = rng.IntN(chain)
+			to = from + 1 + rng.IntN(chain-from)
+		}
+		edges = append(edges, fmt.Sprintf("v%d>v%d", from, to))
+	}
+	rng.Shuffle(n, func(i, j int) { edges[i], edges[j] = edges[j], edges[i] })
+	return edges
+}
+
 // excess says by how much x breaks its set, relative to the radius.
 func excess(s Set, x []float64) float64 {
 	norm1, norm2, largest, least, total := 0.0, 0.0, 0.0, math.Inf(1), 0.0
@@ -58,6 +83,24 @@ func excess(s Set, x []float64) float64 {
 		return max(math.Abs(total/s.scale-1), -least*math.MaxFloat64)
 	case Box:
 		return largest/s.radius - 1
+	case Subsets:
+		return max(math.Abs(total/s.total()-1), largest/s.radius-1, -least*math.MaxFloat64)
+	case Flow:
+		off := max(largest/s.amount-1, -least*math.MaxFloat64)
+		for vertex := range s.graph.vertices() - 1 {
+			in, out := 0.0, 0.0
+			if vertex == 0 {
+				in = s.amount
+			}
+			for _, edge := range s.graph.entering(vertex) {
+				in += x[edge]
+			}
+			for _, edge := range s.graph.leaving(vertex) {
+				out += x[edge]
+			}
+			off = max(off, math.Abs(in-out)/s.amount)
+		}
+		return off
 	}
 	panic("unknown set")
 }
@@ -79,6 +122,30 @@ func corners(s Set) [][]float64 {
 			v[i/2] = s.radius * float64(1-i%2*2)
 			list = append(list, v)
 		}
+	case Subsets:
+		for mask := range 1 << n {
+			if bits.OnesCount(uint(mask)) == s.pick {
+				v := make([]float64, n)
+				for i := range v {
+					v[i] = s.radius * float64(mask>>i&1)
+				}
+				list = append(list, v)
+			}
+		}
+	case Flow:
+		var walk func(vertex int, taken []float64)
+		walk = func(vertex int, taken []float64) {
+			if vertex == s.graph.vertices()-1 {
+				list = append(list, slices.Clone(taken))
+				return
+			}
+			for _, edge := range s.graph.leaving(vertex) {
+				taken[edge] = s.amount
+				walk(int(s.graph.to[edge]), taken)
+				taken[edge] = 0
+			}
+		}
+		walk(0, make([]float64, n))
 	case Box:
 		for mask := range 1 << n {
 			v := make([]float64, n)

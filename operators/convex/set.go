@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Set is a bounded convex set with a public starting point, the point of least norm in every set here.
+// Set is a bounded convex set with a public starting point: of least norm, but for flows.
 type Set interface {
 	Name() string
 	Dimension() int
@@ -48,14 +48,23 @@ type LocalOracle interface {
 }
 
 // Names lists the sets that Parse knows.
-func Names() []string { return []string{"l2-ball", "l1-ball", "simplex", "box"} }
+func Names() []string { return []string{"l2-ball", "l1-ball", "simplex", "box", "subsets", "flow"} }
 
 // The range of radii keeps every product of a radius with a cost far from overflow and underflow.
 const minRadius, maxRadius = 1e-15, 1e15
 
-// Parse returns the set of that name in n dimensions. radius is that of the balls, the scale s of the simplex, and the
-// R of the box [−R, R]^n.
-func Parse(name string, n int, radius float64) (Set, error) {
+// Spec is a set as settings say it.
+type Spec struct {
+	Name      string
+	Dimension int
+	Radius    float64  // of balls, scale s of the simplex, R of the box [−R, R]^n and of subsets, amount of a flow
+	Pick      int      // k of subsets; 0 for others
+	Edges     []string // of a flow, from>to; none for others
+}
+
+// Parse returns the set that a Spec says, or all that is wrong with it.
+func Parse(spec Spec) (Set, error) {
+	n, radius := spec.Dimension, spec.Radius
 	var errs []error
 	if n < 1 {
 		errs = append(errs, fmt.Errorf("convex: dimension %d: less than 1", n))
@@ -63,23 +72,34 @@ func Parse(name string, n int, radius float64) (Set, error) {
 	if !(radius >= minRadius && radius <= maxRadius) {
 		errs = append(errs, fmt.Errorf("convex: radius %g: not in [%g, %g]", radius, minRadius, maxRadius))
 	}
-	if name == "simplex" && n == 1 {
-		errs = append(errs, errors.New("convex: dimension 1: a simplex of one point leaves nothing to learn"))
+	if spec.Pick != 0 && spec.Name != "subsets" {
+		errs = append(errs, fmt.Errorf("convex: pick %d: set %s has none", spec.Pick, spec.Name))
+	}
+	if len(spec.Edges) > 0 && spec.Name != "flow" {
+		errs = append(errs, fmt.Errorf("convex: edges: set %s has none", spec.Name))
 	}
 	var set Set
-	switch name {
+	var err error
+	switch spec.Name {
 	case "l2-ball":
 		set = Ball{n, radius}
 	case "l1-ball":
 		set = L1Ball{n, radius}
 	case "simplex":
 		set = Simplex{n, radius}
+		if n == 1 {
+			err = errors.New("convex: dimension 1: a simplex of one point leaves nothing to learn")
+		}
 	case "box":
 		set = Box{n, radius}
+	case "subsets":
+		set, err = newSubsets(n, spec.Pick, radius)
+	case "flow":
+		set, err = newFlow(spec.Edges, n, radius)
 	default:
-		errs = append(errs, fmt.Errorf("convex: name %q: not one of %s", name, strings.Join(Names(), ", ")))
+		err = fmt.Errorf("convex: name %q: not one of %s", spec.Name, strings.Join(Names(), ", "))
 	}
-	if err := errors.Join(errs...); err != nil {
+	if err := errors.Join(append(errs, err)...); err != nil {
 		return nil, err
 	}
 	return set, nil
@@ -90,7 +110,7 @@ func NewProjection(s Set) (Projection, error) {
 	if p, ok := s.(interface{ Projection() Projection }); ok {
 		return p.Projection(), nil
 	}
-	return nil, fmt.Errorf("convex: set %s: has no projection", s.Name())
+	return nil, fmt.Errorf("convex: set %s: has no projection that is cheap (llo works)", s.Name())
 }
 
 // NewLocalOracle returns a local oracle of its own for one machine, or an error for a set that is no polytope.
@@ -99,4 +119,12 @@ func NewLocalOracle(s Set) (LocalOracle, error) {
 		return p.LocalOracle(), nil
 	}
 	return nil, fmt.Errorf("convex: set %s: no polytope, so it has no local linear oracle (projection works)", s.Name())
+}
+
+// NewLinearOracle returns a linear oracle of its own for one machine.
+func NewLinearOracle(s Set) LinearOracle {
+	if p, ok := s.(interface{ Linear() LinearOracle }); ok {
+		return p.Linear()
+	}
+	return s.(LinearOracle)
 }

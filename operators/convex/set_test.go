@@ -7,21 +7,25 @@ import (
 )
 
 func TestParseReportsEveryProblemAtOnce(t *testing.T) {
-	_, err := Parse("cube", 0, math.NaN())
+	_, err := Parse(Spec{Name: "cube", Radius: math.NaN(), Pick: 2, Edges: []string{"a>b"}})
 	if err == nil {
 		t.Fatal("accepted")
 	}
-	for _, part := range []string{"cube", "dimension 0", "radius NaN"} {
+	for _, part := range []string{"cube", "dimension 0", "radius NaN", "pick 2", "edges"} {
 		if !strings.Contains(err.Error(), part) {
 			t.Errorf("error %q does not name %q", err, part)
 		}
 	}
 	for _, radius := range []float64{0, -1, math.Inf(1), 1e-16, 1e16} {
-		if _, err := Parse("box", 1, radius); err == nil {
+		if _, err := Parse(Spec{Name: "box", Dimension: 1, Radius: radius}); err == nil {
 			t.Errorf("radius %v accepted", radius)
 		}
 	}
-	if _, err := Parse("simplex", 1, 1); err == nil {
-		t.Error("a simplex of one point accepted")
+	for _, point := range []Spec{
+		{Name: "simplex", Dimension: 1, Radius: 1}, {Name: "subsets", Dimension: 3, Radius: 1, Pick: 3},
+	} {
+		if _, err := Parse(point); err == nil {
+			t.Errorf("%s of one point accepted", point.Name)
+		}
 	}
 }

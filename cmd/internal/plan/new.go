@@ -27,7 +27,7 @@ func New(in Input) (*Report, error) {
 		EventsPerSecond: none,
 	}}
 	d := in.Operator.Describe(c)
-	r.Setting.Radius, r.Setting.Rule = none, d.Leaves
+	r.Setting.Radius, r.Setting.Rule, r.Setting.Steps = none, d.Leaves, d.Steps
 	if d.Damping != nil && d.Radius > 0 {
 		r.Setting.Radius = Number(d.Radius)
 	}

@@ -64,6 +64,7 @@ type Setting struct {
 	Clip             float64 `json:"clip"`
 	Sensitivity      float64 `json:"sensitivity"`                // Δ: how far one exchange moves the sum of one step, loss units
 	Rule             string  `json:"sensitivity_rule,omitempty"` // what Δ follows from
+	Steps            string  `json:"steps_rule,omitempty"`       // how far a decision moves in a step
 	LatticeUnits     int64   `json:"sensitivity_lattice_units"`  // Δ, exactly
 	LatticeUnit      float64 `json:"lattice_unit"`               // q, loss units
 	Radius           Number  `json:"radius"`                     // of the decisions' set; null when it is not known what noise becomes there

@@ -123,6 +123,9 @@ func (r *Report) sensitivityLine() string {
 	if s.Rule != "" {
 		text += "\nΔ follows from " + s.Rule
 	}
+	if s.Steps != "" {
+		text += "\n" + s.Steps
+	}
 	if s.SealedStateBytes > 0 {
 		text += "\nsealed state of a stream, all included: " + bytesOf(uint64(s.SealedStateBytes))
 	}

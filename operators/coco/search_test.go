@@ -1,0 +1,148 @@
+package coco
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"oriel/mechanisms"
+	"oriel/operators/convex"
+)
+
+// square is a grid of side × side vertices with edges to the right and down.
+func square(t testing.TB, side int) convex.Set {
+	t.Helper()
+	var edges []string
+	name := func(i, j int) string { return string(rune('a'+i)) + string(rune('a'+j)) }
+	for i := range side {
+		for j := range side {
+			if j+1 < side {
+				edges = append(edges, name(i, j)+">"+name(i, j+1))
+			}
+			if i+1 < side {
+				edges = append(edges, name(i, j)+">"+name(i+1, j))
+			}
+		}
+	}
+	s, err := convex.Parse(convex.Spec{Name: "flow", Dimension: len(edges), Radius: 1, Edges: edges})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// followed returns the costs of a local update's points under a drifting mean of gradients, over the last quarter
+// of steps, less those of the best vertex then.
+func followed(t *testing.T, c Config, steps uint64) (excess float64) {
+	t.Helper()
+	n := c.Set.Dimension()
+	o := &objective{convexity: c.StrongConvexity, start: c.StartRegularizer}
+	u, err := newLocal(c, o, 1, 0, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rng := rand.New(rand.NewPCG(1, 2))
+	mean, sum, total, best := make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n)
+	for i := range mean {
+		mean[i] = rng.Float64()
+	}
+	for step := uint64(1); step <= steps; step++ {
+		for i := range sum {
+			g := mean[i] + 0.3*rng.NormFloat64()
+			sum[i] += g
+			if step > steps*3/4 {
+				total[i] += g
+				excess += g * u.point()[i]
+			}
+		}
+		u.step(step, sum)
+	}
+	convex.NewLinearOracle(c.Set).Minimise(best, total)
+	for i, x := range best {
+		excess -= total[i] * x
+	}
+	return excess / float64(steps-steps*3/4)
+}
+
+// On flows of 112 edges the proved constants hardly leave the start, and the searched step comes to the best path but
+// for the regulariser.
+func TestSearchFollowsWhereProvedConstantsFreeze(t *testing.T) {
+	c := sample(t, "box", 1)
+	c.Update, c.Set, c.StrongConvexity, c.Clip = LLO, square(t, 8), 0.01, 10
+	c.Horizon, c.Failure = 4000, 0.01
+
+	far := followed(t, c, 4000)
+	c.Constants = Search
+	near := followed(t, c, 4000)
+	t.Logf("above the best path: proved constants %.3f, searched %.4f", far, near)
+	if far < 1 {
+		t.Errorf("proved constants: %.3f above the best path: they are not frozen, and plan says so", far)
+	}
+	if near > 0.02*far {
+		t.Errorf("searched: %.4f above the best path, proved %.4f", near, far)
+	}
+}
+
+// A searched step ends at the least point of the way to the linear minimiser, on every polytope.
+func TestSearchIsExact(t *testing.T) {
+	for _, name := range []string{"l1-ball", "simplex", "box", "subsets", "flow"} {
+		c := sample(t, name, 6)
+		c.Update, c.Constants, c.Failure = LLO, Search, 0.01
+		o := &objective{convexity: 0.7, start: 0.2}
+		u, err := newLocal(c, o, 1, 0, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rng := rand.New(rand.NewPCG(3, 3))
+		linear, v, sum := convex.NewLinearOracle(c.Set), make([]float64, 6), make([]float64, 6)
+		for step := uint64(1); step < 60; step++ {
+			for i := range sum {
+				sum[i] += rng.NormFloat64()
+			}
+			curvature := o.curvature(step)
+			value := func(x []float64) (j float64) { // Ĵ_t
+				for i := range x {
+					j += sum[i]*x[i] + curvature*x[i]*x[i]/2
+				}
+				return j
+			}
+			before, slope := slices.Clone(u.point()), make([]float64, 6)
+			for i, x := range before {
+				slope[i] = sum[i] + curvature*x
+			}
+			linear.Minimise(v, slope)
+			u.step(step, sum)
+			got, y := value(u.point()), make([]float64, 6)
+			for k := range 1001 {
+				for i := range y {
+					y[i] = before[i] + float64(k)/1000*(v[i]-before[i])
+				}
+				if value(y) < got-1e-9*(1+math.Abs(got)) {
+					t.Fatalf("%s, step %d: %g, and %g at %d/1000 of the way", name, step, got, value(y), k)
+				}
+			}
+		}
+	}
+}
+
+// What plan says of steps: α of the proved constants, and what to do where it is too small.
+func TestStepsAreSaid(t *testing.T) {
+	c := sample(t, "box", 1)
+	c.Update, c.Set, c.Horizon, c.Failure = LLO, square(t, 8), 1000, 0.01
+	said := func() string { return configured{Config: c}.Describe(mechanisms.Config{}).Steps }
+	for _, part := range []string{"0.00016 of the way", "ρ = 56", "ORIEL_CONSTANTS=search"} { // ρ² = 112·2·14 = 3136
+		if !strings.Contains(said(), part) {
+			t.Errorf("flows: %q has no %q", said(), part)
+		}
+	}
+	c.Set = mustSet(t, "box", 3, 1)
+	if !strings.Contains(said(), "0.17 of the way") || strings.Contains(said(), "search") {
+		t.Errorf("box: %q", said())
+	}
+	c.Update = Projection
+	if said() != "" {
+		t.Errorf("projection: %q", said())
+	}
+}

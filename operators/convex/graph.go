@@ -1,0 +1,176 @@
+package convex
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// MaxEdges bounds a graph, as operators.MaxDimension bounds decisions.
+const MaxEdges = 1 << 18
+
+// graph is an acyclic one with one source and one sink, every edge of which lies on a path between them. Vertices are
+// numbered in topological order: 0 is the source, the last one the sink.
+type graph struct {
+	from, to []int32  // by edge, in the order of the list
+	first    []int32  // by vertex: where its edges begin in out; one more at the end
+	out      []int32  // edges by tail, in the order of the list within
+	into     []int32  // edges by head, in the order of the list within; starts are in enter
+	enter    []int32  // as first, for into
+	tails    []int32  // of the edges of into
+	names    []string // of vertices
+	longest  int      // edges of the longest path
+}
+
+// ParseEdge returns the canonical form of an entry, from>to, and whether it is one: two different names without spaces
+// and without >.
+func ParseEdge(text string) (canonical string, ok bool) {
+	from, to, ok := strings.Cut(text, ">")
+	from, to = strings.TrimSpace(from), strings.TrimSpace(to)
+	bad := func(name string) bool { return name == "" || strings.ContainsAny(name, "> \t\r\n,") }
+	if !ok || bad(from) || bad(to) || from == to {
+		return text, false
+	}
+	return from + ">" + to, true
+}
+
+// newGraph reads entries of ParseEdge. Parallel edges are different ones. Its errors name the place in the list, from
+// 1, and the vertices, which are public.
+func newGraph(edges []string) (*graph, error) {
+	if len(edges) == 0 || len(edges) > MaxEdges {
+		return nil, fmt.Errorf("convex: %d edges: not 1 to %d", len(edges), MaxEdges)
+	}
+	g, number := &graph{}, map[string]int32{}
+	vertex := func(name string) int32 {
+		id, ok := number[name]
+		if !ok {
+			id = int32(len(g.names))
+			number[name], g.names = id, append(g.names, name)
+		}
+		return id
+	}
+	for i, text := range edges {
+		edge, ok := ParseEdge(text)
+		if !ok {
+			return nil, fmt.Errorf("convex: edge %d: not from>to, two different names", i+1)
+		}
+		from, to, _ := strings.Cut(edge, ">")
+		g.from, g.to = append(g.from, vertex(from)), append(g.to, vertex(to))
+	}
+	g.index()
+	if err := g.sort(); err != nil {
+		return nil, err
+	}
+	if err := g.ends(); err != nil {
+		return nil, err
+	}
+	g.measure()
+	return g, nil
+}
+
+func (g *graph) vertices() int { return len(g.names) }
+
+func (g *graph) edges() int { return len(g.from) }
+
+// leaving are the edges out of a vertex, entering those into it.
+func (g *graph) leaving(vertex int) []int32  { return g.out[g.first[vertex]:g.first[vertex+1]] }
+func (g *graph) entering(vertex int) []int32 { return g.into[g.enter[vertex]:g.enter[vertex+1]] }
+
+// index fills first, out, enter and into.
+func (g *graph) index() {
+	group := func(ends []int32) (starts, grouped []int32) {
+		starts, grouped = make([]int32, len(g.names)+1), make([]int32, len(ends))
+		for _, vertex := range ends {
+			starts[vertex+1]++
+		}
+		for vertex := range g.names {
+			starts[vertex+1] += starts[vertex]
+		}
+		next := slices.Clone(starts)
+		for edge, vertex := range ends {
+			grouped[next[vertex]] = int32(edge)
+			next[vertex]++
+		}
+		return starts, grouped
+	}
+	g.first, g.out = group(g.from)
+	g.enter, g.into = group(g.to)
+	g.tails = g.tails[:0]
+	for _, edge := range g.into {
+		g.tails = append(g.tails, g.from[edge])
+	}
+}
+
+// sort renumbers vertices in topological order (A. B. Kahn, Topological sorting of large networks, CACM 5 (1962)): of
+// those that are free, the one that became so first.
+func (g *graph) sort() error {
+	waits := make([]int32, len(g.names))
+	for _, vertex := range g.to {
+		waits[vertex]++
+	}
+	order := make([]int32, 0, len(g.names))
+	for vertex := range g.names {
+		if waits[vertex] == 0 {
+			order = append(order, int32(vertex))
+		}
+	}
+	for i := 0; i < len(order); i++ {
+		for _, edge := range g.leaving(int(order[i])) {
+			if waits[g.to[edge]]--; waits[g.to[edge]] == 0 {
+				order = append(order, g.to[edge])
+			}
+		}
+	}
+	if len(order) < len(g.names) {
+		for edge, vertex := range g.to {
+			if waits[vertex] > 0 && waits[g.from[edge]] > 0 {
+				from := g.names[g.from[edge]]
+				return fmt.Errorf("convex: edge %d: %s>%s is on a cycle or behind one", edge+1, from, g.names[vertex])
+			}
+		}
+	}
+	place, names := make([]int32, len(order)), make([]string, len(order))
+	for i, vertex := range order {
+		place[vertex], names[i] = int32(i), g.names[vertex]
+	}
+	for edge := range g.from {
+		g.from[edge], g.to[edge] = place[g.from[edge]], place[g.to[edge]]
+	}
+	g.names = names
+	g.index()
+	return nil
+}
+
+// ends wants one source and one sink. Then every edge lies on a path between them.
+func (g *graph) ends() error {
+	var sources, sinks []string
+	for vertex, name := range g.names {
+		if len(g.entering(vertex)) == 0 {
+			sources = append(sources, name)
+		}
+		if len(g.leaving(vertex)) == 0 {
+			sinks = append(sinks, name)
+		}
+	}
+	if len(sources) > 1 {
+		return fmt.Errorf("convex: edges: %d vertices without an edge into them, such as %s and %s: one is wanted",
+			len(sources), sources[0], sources[1])
+	}
+	if len(sinks) > 1 {
+		return fmt.Errorf("convex: edges: %d vertices without an edge out of them, such as %s and %s: one is wanted",
+			len(sinks), sinks[0], sinks[1])
+	}
+	// The one sink is the last in topological order, and the one source the first.
+	return nil
+}
+
+// measure computes longest.
+func (g *graph) measure() {
+	length := make([]int, g.vertices())
+	for vertex := range length {
+		for _, edge := range g.entering(vertex) {
+			length[vertex] = max(length[vertex], length[g.from[edge]]+1)
+		}
+	}
+	g.longest = length[len(length)-1]
+}

@@ -1,0 +1,225 @@
+package convex
+
+import (
+	"errors"
+	"fmt"
+	"math"
+)
+
+// Subsets is {0 ≤ x ≤ R, Σx = kR}: mixes of the sets of k out of n, the base polytope of the uniform matroid. Its
+// vertices have R at k coordinates.
+type Subsets struct {
+	n, pick int
+	radius  float64
+}
+
+// newSubsets wants 1 ≤ k < n.
+func newSubsets(n, pick int, radius float64) (Subsets, error) {
+	if pick < 1 || pick >= n {
+		return Subsets{}, fmt.Errorf("convex: pick %d: not from 1 to %d, less than the dimension", pick, n-1)
+	}
+	return Subsets{n, pick, radius}, nil
+}
+
+// Name is subsets.
+func (Subsets) Name() string { return "subsets" }
+
+// Dimension is n.
+func (s Subsets) Dimension() int { return s.n }
+
+// Diameter is R·√(2·min(k, n−k)): sets that have as little in common as they can.
+func (s Subsets) Diameter() float64 {
+	return float64(s.radius * math.Sqrt(float64(2*min(s.pick, s.n-s.pick))))
+}
+
+// MaxNorm is R√k, at a vertex.
+func (s Subsets) MaxNorm() float64 { return float64(s.radius * math.Sqrt(float64(s.pick))) }
+
+// Start is kR/n everywhere.
+func (s Subsets) Start(dst []float64) {
+	for i := range dst {
+		dst[i] = s.total() / float64(s.n)
+	}
+}
+
+func (s Subsets) total() float64 { return float64(float64(s.pick) * s.radius) }
+
+// Tangent subtracts the mean: Σx is the same all over the set.
+func (s Subsets) Tangent(v []float64) { Simplex{s.n, 1}.Tangent(v) }
+
+// Linear is a linear oracle with memory of its own.
+func (s Subsets) Linear() LinearOracle { return &fewest{s, newDescending(s.n), make([]float64, s.n)} }
+
+// fewest takes the k smallest costs, lowest position first.
+type fewest struct {
+	Subsets
+	order descending
+	keys  []float64 // −c
+}
+
+func (o *fewest) Minimise(dst, c []float64) {
+	for i, cost := range c {
+		o.keys[i] = -cost
+	}
+	o.order.start(o.keys)
+	for i := range c {
+		o.order.add(i)
+	}
+	o.order.build()
+	clear(dst)
+	for range o.pick {
+		dst[o.order.next()] = o.radius
+	}
+}
+
+// Projection finds the shift by bisection.
+func (s Subsets) Projection() Projection { return &capped{s} }
+
+// capped projects: x_i ← clip(x_i − τ, 0, R), τ such that the sum is kR (stationarity of the Lagrangian; the sum falls
+// in τ). Between the two τ that bisection ends with, the result is straight: all that is between them is ulps, or of x
+// whose ulps are longer than R a tie.
+type capped struct{ set Subsets }
+
+func (p *capped) Project(dst, x []float64) {
+	top, bottom := x[0], x[0]
+	for _, v := range x {
+		top, bottom = max(top, v), min(bottom, v)
+	}
+	low, high := bottom-p.set.radius, top // τ = low: all at R, high: all at 0
+	for high-low > dust*p.set.radius {
+		middle := float64(low/2) + float64(high/2)
+		if middle <= low || middle >= high {
+			break
+		}
+		if p.sum(x, middle) >= p.set.total() {
+			low = middle
+		} else {
+			high = middle
+		}
+	}
+	more, less := p.sum(x, low), p.sum(x, high)
+	share := 1.0 // of what low says
+	if more > less {
+		share = max(0, min(1, (p.set.total()-less)/(more-less)))
+	}
+	for i, v := range x {
+		dst[i] = float64(share*p.clip(v-low)) + float64((1-share)*p.clip(v-high))
+	}
+	p.set.settle(dst)
+}
+
+func (p *capped) clip(v float64) float64 { return max(0, min(p.set.radius, v)) }
+
+func (p *capped) sum(x []float64, shift float64) float64 {
+	total := 0.0
+	for _, v := range x {
+		total += p.clip(v - shift)
+	}
+	return total
+}
+
+// settle brings the sum to kR, but for some ulp: what is missing goes to where there is room, what is too much is taken
+// where there is some, in proportion. It moves x by the rounding of its sum.
+func (s Subsets) settle(x []float64) {
+	for i, v := range x {
+		if v < dust*s.radius {
+			x[i] = 0
+		}
+	}
+	total := sum(x)
+	off, room := s.total()-total, total
+	if off > 0 {
+		room = float64(float64(s.n)*s.radius) - total
+	}
+	if off == 0 || !(room > 0) {
+		return
+	}
+	share := off / room
+	for i, v := range x {
+		if off > 0 {
+			x[i] = min(v+float64(share*(s.radius-v)), s.radius)
+		} else {
+			x[i] = max(v+float64(share*v), 0)
+		}
+	}
+}
+
+// LocalOracle is direct, without decomposition.
+func (s Subsets) LocalOracle() LocalOracle {
+	o := &localSubsets{set: s, x: make([]float64, s.n), order: newDescending(s.n), sorted: make([]int32, 0, s.n)}
+	s.Start(o.x)
+	return o
+}
+
+// localSubsets moves up to m = √n·r/2 from the coordinates of largest cost to those of smallest, as long as that pays.
+// Any y of the set with |x−y|₂ ≤ r moves at most |x−y|₁/2 ≤ √n·r/2, and p is the best of all that move no more; and
+// |x−p|₂ ≤ √(2·m·min(m, R·n)) ≤ |x−p|₁ = 2m, hence ρ = √n.
+type localSubsets struct {
+	set    Subsets
+	x      []float64
+	order  descending
+	sorted []int32 // positions by falling cost
+}
+
+func (o *localSubsets) Point() []float64 { return o.x }
+
+func (o *localSubsets) Ratio() float64 { return math.Sqrt(float64(o.set.n)) }
+
+func (o *localSubsets) Move(alpha, r float64, c []float64) {
+	o.order.start(c)
+	for i := range c {
+		o.order.add(i)
+	}
+	o.order.build()
+	o.sorted = o.sorted[:0]
+	for i := o.order.next(); i >= 0; i = o.order.next() {
+		o.sorted = append(o.sorted, int32(i))
+	}
+	left := math.Sqrt(float64(o.set.n)) * r / 2
+	worst, best := 0, o.set.n-1
+	from, to := 0.0, 0.0 // moved already from the worst, to the best
+	for left > 0 && worst < best && c[o.sorted[worst]] > c[o.sorted[best]] {
+		a, b := o.sorted[worst], o.sorted[best]
+		some, room := o.x[a]-from, o.set.radius-o.x[b]-to
+		move := min(left, some, room)
+		left, from, to = left-move, from+move, to+move
+		if move == some {
+			o.x[a] -= float64(alpha * from)
+			worst, from = worst+1, 0
+		}
+		if move == room {
+			o.x[b] += float64(alpha * to)
+			best, to = best-1, 0
+		}
+	}
+	o.x[o.sorted[worst]] -= float64(alpha * from)
+	o.x[o.sorted[best]] += float64(alpha * to)
+	for i, v := range o.x {
+		o.x[i] = max(0, min(o.set.radius, v))
+	}
+	o.set.settle(o.x)
+}
+
+func (o *localSubsets) AppendState(dst []byte) []byte { return appendFloats(dst, o.x) }
+
+func (o *localSubsets) StateLen() int { return 8 * o.set.n }
+
+// Restore wants a point of the set.
+func (o *localSubsets) Restore(state []byte) error {
+	if len(state) != o.StateLen() {
+		return errStateLen
+	}
+	total := 0.0
+	for i := range o.x {
+		v := floatAt(state, i)
+		if !(v >= 0 && v <= o.set.radius) {
+			return errors.New("convex: state: coordinate out of range")
+		}
+		total += v
+	}
+	if want := o.set.total(); !(math.Abs(total-want) <= sumTolerance*want) {
+		return errors.New("convex: state: coordinates have another sum")
+	}
+	readFloats(o.x, state)
+	return nil
+}
