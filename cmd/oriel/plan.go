@@ -14,6 +14,7 @@ import (
 
 	"oriel/cmd/internal/plan"
 	"oriel/cmd/internal/settings"
+	"oriel/mechanisms/dp"
 	"oriel/pipeline"
 	"oriel/state"
 )
@@ -148,15 +149,19 @@ func planAnswer(s settings.Settings, o planOptions) (planShown, error) {
 	if o.measure {
 		in.Measure = measureFor
 	}
-	if len(o.epsilons)+len(o.windows) > 0 {
-		return compare(in, o)
+	compared := len(o.epsilons)+len(o.windows) > 0
+	if compared && !operator.Describe(mechanism).Draws {
+		return compare(in, o) // needs no plan of the configured setting
 	}
 	model, err := s.Model()
 	if err != nil {
 		return nil, err
 	}
-	if in.SealedState, err = sealedLen(model); err != nil {
+	if in.SealedState, in.Draws, err = firstStream(model); err != nil {
 		return nil, err
+	}
+	if compared {
+		return compare(in, o)
 	}
 	return plan.New(in)
 }
@@ -196,20 +201,25 @@ func (l *windowList) Set(text string) error {
 func (l *windowList) String() string { return "" }
 func (l *windowList) Type() string   { return "steps,…" }
 
-// sealedLen returns the length of every sealed state of a stream of the model, by sealing the first.
-func sealedLen(model pipeline.Model) (int, error) {
+// firstStream opens a stream of the model, and returns the length of every sealed state, by sealing the first, and what
+// its draws lose.
+func firstStream(model pipeline.Model) (sealed int, draws dp.Draws, err error) {
 	frozen, err := model.Plan()
 	if err != nil {
-		return 0, err
+		return 0, dp.Draws{}, err
 	}
 	inc := state.NewIncarnation(state.Incarnation{Config: model.Settings, Plan: frozen})
-	stream, err := pipeline.OpenStream(model, frozen, [32]byte{}, [32]byte{}, inc.Stream, inc.ID)
+	seat, err := pipeline.NewSeat(model, frozen)
 	if err != nil {
-		return 0, err
+		return 0, dp.Draws{}, err
+	}
+	stream, err := seat.Open([32]byte{}, [32]byte{}, inc.Stream, inc.ID)
+	if err != nil {
+		return 0, dp.Draws{}, err
 	}
 	sealer, err := inc.Sealer()
 	if err != nil {
-		return 0, err
+		return 0, dp.Draws{}, err
 	}
-	return len(sealer.Seal(nil, state.Position{}, stream.AppendState(nil))), nil
+	return len(sealer.Seal(nil, state.Position{}, stream.AppendState(nil))), stream.Guarantee().Draws, nil
 }

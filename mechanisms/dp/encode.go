@@ -120,8 +120,12 @@ func (t Table) at(age uint64, mu func(point) float64) float64 {
 // AppendGuarantee appends the stored form of g: JSON that other programs can read. Of a Gaussian mechanism with a
 // window it has µ, and ε at δ, at one step and at 1 to 10⁶ windows; of a user, those of all events beside. With a
 // memory it has those of one step, of shares of the memory and of 1 to 10⁶ memories, of an event until they grow no
-// more. It takes some milliseconds an age.
+// more. It takes some milliseconds an age. A guarantee with Draws has no stored form yet: it is refused.
 func AppendGuarantee(dst []byte, g Guarantee) ([]byte, error) {
+	if g.Draws != (Draws{}) {
+		return dst, fmt.Errorf("%w: draws of pure ε %g and ρ %g: no version of the stored form holds draws", ErrGuarantee,
+			g.Draws.Pure, g.Draws.Rho)
+	}
 	s := stated{
 		Version: g.version(), Mechanism: g.Mechanism, Unit: g.Unit, Adjacency: g.Adjacency.String(),
 		Window: g.Window, Batch: g.Batch, Separation: g.Separation, Horizon: g.Horizon, Memory: g.Memory,

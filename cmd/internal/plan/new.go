@@ -34,7 +34,7 @@ func New(in Input) (*Report, error) {
 	if d.Clip > 0 {
 		r.Setting.Clip = d.Clip
 	}
-	r.Setting.Draws = in.Operator.Describe(c).Draws
+	r.Setting.Draws, r.Setting.DrawsPure, r.Setting.DrawsRho = d.Draws, in.Draws.Pure, in.Draws.Rho
 	if in.Rate > 0 {
 		r.Setting.EventsPerSecond = Number(in.Rate)
 	}
@@ -106,6 +106,7 @@ func (r *Report) answer(in Input, v variant) answer {
 	if err != nil {
 		return answer{err: err}
 	}
+	m.guarantee = m.guarantee.WithDraws(in.Draws)
 	row, err := r.row(m, note, in.Operator)
 	return answer{row: row, err: err}
 }
@@ -169,7 +170,7 @@ func (r *Report) row(m *machine, note string, o Operator) (Mechanism, error) {
 		if err != nil {
 			return Mechanism{}, err
 		}
-		row.EventEpsilon = Number(event.Epsilon)
+		row.EventEpsilon = Number(event.WithDraws(m.guarantee.Draws).Epsilon)
 	}
 	for _, age := range r.Ages {
 		loss := Loss{age.Steps, Number(m.guarantee.At(age.Steps).Epsilon), none}

@@ -288,8 +288,12 @@ func (r *Report) notes() string {
 	if r.Setting.Window > 0 && r.Setting.Horizon == 0 {
 		lines = append(lines, "An event that left its window is not forgotten: its loss grows with age as shown.")
 	}
-	if r.Setting.Draws {
-		lines = append(lines, "Decisions hold draws of the stream's own; where their scores owe more to events than releases do, they lose more than ε here.")
+	switch s := r.Setting; {
+	case s.DrawsPure > 0 || s.DrawsRho > 0:
+		lines = append(lines, "Decisions hold draws whose scores are of events: an event's lose "+drawsLose(s)+" beside the sums. ε by age and of",
+			"groups counts that, and so do decisions; the setting, and µ, are of the sums alone.")
+	case s.Draws:
+		lines = append(lines, "Decisions hold draws of the stream's own, whose scores are of releases: they lose nothing more.")
 	}
 	for i := range r.Mechanisms {
 		if m := &r.Mechanisms[i]; m.Note != "" {
@@ -300,4 +304,16 @@ func (r *Report) notes() string {
 		lines = append(lines, l.Name+" is left out: "+l.Reason)
 	}
 	return strings.Join(lines, "\n") + "\n"
+}
+
+// drawsLose says what draws lose, rounded up.
+func drawsLose(s Setting) string {
+	var parts []string
+	if s.DrawsPure > 0 {
+		parts = append(parts, "ε = "+Upper(s.DrawsPure))
+	}
+	if s.DrawsRho > 0 {
+		parts = append(parts, "ρ = "+Upper(s.DrawsRho)+" (zCDP)")
+	}
+	return strings.Join(parts, " and ")
 }
