@@ -18,6 +18,13 @@ import (
 // scaleLog is log₂ of the scale of all samplers, in lattice units: a plan's at ε about 1.
 const scaleLog = 29
 
+// Peers that scripts time; both versions are in requirements.txt.
+const (
+	opendpVersion = "0.16.0"
+	opendpDraws   = 300
+	osqpVersion   = "1.1.3"
+)
+
 // What is required of a draw, in times of NormFloat64 and of ours, and of a step.
 const (
 	drawLimit  = 1.25
@@ -28,7 +35,7 @@ const (
 )
 
 func main() {
-	python := flag.String("python", "python3", "a Python that has opendp "+opendpVersion)
+	python := flag.String("python", "python3", "a Python that has opendp "+opendpVersion+" and osqp "+osqpVersion)
 	rounds := flag.Int("rounds", 40, "rounds; medians count")
 	flag.Parse()
 	if err := run(context.Background(), *python, *rounds); err != nil {
@@ -46,12 +53,12 @@ type line struct {
 }
 
 func run(ctx context.Context, python string, rounds int) error {
-	peer, err := startOpenDP(ctx, python)
-	if err != nil {
+	opendp := &peer{library: "OpenDP", version: opendpVersion, script: gaussian, args: []int{1 << scaleLog, opendpDraws}}
+	if err := opendp.start(ctx, python); err != nil {
 		return err
 	}
-	defer peer.stop()
-	lines := []*line{normal(), peer.line()}
+	defer opendp.stop()
+	lines := []*line{normal(), opendp.line("integer Gaussian")}
 	for _, n := range []int{1024, 32} {
 		draws, err := exact(n)
 		if err != nil {
@@ -73,6 +80,14 @@ func run(ctx context.Context, python string, rounds int) error {
 		}
 		lines = append(lines, steps)
 	}
+	if err := measure(lines, rounds); err != nil {
+		return err
+	}
+	return errors.Join(judge(lines[1], lines[2:4], lines[4], lines[5], lines[6:]), flows(ctx, python, rounds))
+}
+
+// measure times every line in each round, and prints medians.
+func measure(lines []*line, rounds int) error {
 	for round := range rounds + 1 {
 		for _, l := range lines {
 			took, err := l.time()
@@ -88,7 +103,7 @@ func run(ctx context.Context, python string, rounds int) error {
 	for _, l := range lines {
 		fmt.Printf("%-34s %10.1f ns %10.2f\n", l.name, median(l.times), median(l.ratios))
 	}
-	return judge(lines[1], lines[2:4], lines[4], lines[5], lines[6:])
+	return nil
 }
 
 // judge compares medians with the limits.
