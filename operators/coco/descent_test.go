@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"gonum.org/v1/gonum/floats"
+
 	"oriel/mechanisms"
 	"oriel/mechanisms/mechtest"
 	"oriel/operators/convex"
@@ -53,11 +55,11 @@ func TestDescentIsTheTextbooks(t *testing.T) {
 						sum[i] += v[i]
 					}
 				}
-				if d := distance(descend(before, noisy.stream.Sum(0), step), noisy.update.point()); d > 1e-12 {
+				if d := floats.Distance(descend(before, noisy.stream.Sum(0), step), noisy.update.point(), 2); d > 1e-12 {
 					t.Fatalf("step %d: decision is %g from the step along its release", step, d)
 				}
 				x = descend(x, sum, step)
-				if d := distance(x, exact.update.point()); d > 1e-5 { // the lattice rounds by 2^-25 a leaf
+				if d := floats.Distance(x, exact.update.point(), 2); d > 1e-5 { // the lattice rounds by 2^-25 a leaf
 					t.Fatalf("step %d: without noise the decision is %g from the textbook's", step, d)
 				}
 			}
@@ -87,7 +89,7 @@ func TestDescentIsProjectionOnNaiveSums(t *testing.T) {
 				}
 				want[i] /= float64(step) + 4
 			}
-			if d := distance(want, m.update.point()); d > 1e-9 {
+			if d := floats.Distance(want, m.update.point(), 2); d > 1e-9 {
 				t.Fatalf("own convexity %v, step %d: decision %g from that of the sum", own, step, d)
 			}
 		}
@@ -121,7 +123,7 @@ func regretOf(t *testing.T, c Config, m *Machine, batch int, costs [][]float64) 
 	paid, sum := 0.0, make([]float64, n)
 	for offset, v := range costs {
 		x := m.update.point()
-		paid += dot(v, x) + c.StrongConvexity/2*dot(x, x)
+		paid += floats.Dot(v, x) + c.StrongConvexity/2*floats.Dot(x, x)
 		for i := range v {
 			sum[i] += v[i]
 		}
@@ -139,7 +141,7 @@ func regretOf(t *testing.T, c Config, m *Machine, batch int, costs [][]float64) 
 		best[i] = -sum[i] / (events * c.StrongConvexity)
 	}
 	projection.Project(best, best)
-	return paid - dot(sum, best) - events*c.StrongConvexity/2*dot(best, best)
+	return paid - floats.Dot(sum, best) - events*c.StrongConvexity/2*floats.Dot(best, best)
 }
 
 // E Regret ≤ (λ_0/2)D² + (H² + E|n_t|²)(1 + ln T)/(2µB): the mean over seeds, with six standard errors to spare. The

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"testing"
 
+	"gonum.org/v1/gonum/floats"
+
 	"oriel/mechanisms"
 	"oriel/mechanisms/dp"
 	"oriel/mechanisms/mechtest"
@@ -125,25 +127,9 @@ func direction(rng *rand.Rand, n int, norm float64) []float64 {
 	for i := range v {
 		v[i] = rng.NormFloat64()
 	}
-	scale := norm / math.Sqrt(dot(v, v))
+	scale := norm / math.Sqrt(floats.Dot(v, v))
 	for i := range v {
 		v[i] *= scale
 	}
 	return v
-}
-
-func dot(a, b []float64) float64 {
-	total := 0.0
-	for i := range a {
-		total += a[i] * b[i]
-	}
-	return total
-}
-
-func distance(a, b []float64) float64 {
-	total := 0.0
-	for i := range a {
-		total += (a[i] - b[i]) * (a[i] - b[i])
-	}
-	return math.Sqrt(total)
 }

@@ -7,6 +7,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"gonum.org/v1/gonum/floats"
+
 	"oriel/mechanisms"
 	"oriel/mechanisms/dp"
 	"oriel/mechanisms/mechtest"
@@ -209,11 +211,11 @@ func TestHonestEventsAreNotDrawn(t *testing.T) {
 				// Near the angle at which gradients are farthest from the centre, and anywhere.
 				along := direction(rng, n, 1)
 				if rng.IntN(4) > 0 {
-					share := math.Sqrt(dot(x, x))
+					share := math.Sqrt(floats.Dot(x, x))
 					for i := range along {
 						along[i] = 0.43*x[i]/share + 0.9*along[i]
 					}
-					share = math.Sqrt(dot(along, along))
+					share = math.Sqrt(floats.Dot(along, along))
 					for i := range along {
 						along[i] /= share
 					}

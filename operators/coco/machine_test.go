@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"gonum.org/v1/gonum/floats"
+
 	"oriel/operators"
 	"oriel/schemas"
 )
@@ -29,7 +31,7 @@ func TestFirstStepsByHand(t *testing.T) {
 		if len(got) != 1 || got[0].Index != uint64(i+1) || got[0].Step != uint64(i+1) {
 			t.Fatalf("step %d: decisions %v", i+1, got)
 		}
-		if distance(got[0].Point, step.want) > 1e-6 { // the lattice rounds by 2^-25
+		if floats.Distance(got[0].Point, step.want, 2) > 1e-6 { // the lattice rounds by 2^-25
 			t.Errorf("step %d: decision %v, want %v", i+1, got[0].Point, step.want)
 		}
 	}
@@ -41,11 +43,11 @@ func TestOrderIsWeightThenTangentThenClip(t *testing.T) {
 	m := quiet(t, c, mechanism(c, 4, 1))
 	m.Add(nil, record(0, schemas.Event{Vector: schemas.Vector{Values: []float64{3, -1}}, Weight: 0.5}))
 	want := []float64{1 / math.Sqrt2, -1 / math.Sqrt2}
-	if got := m.stream.Sum(0); distance(got, want) > 1e-6 {
+	if got := m.stream.Sum(0); floats.Distance(got, want, 2) > 1e-6 {
 		t.Errorf("the stream sums %v, want %v", got, want)
 	}
 	m.Add(nil, record(1, linear([]float64{5, 5})))
-	if got := m.stream.Sum(0); distance(got, want) > 1e-6 {
+	if got := m.stream.Sum(0); floats.Distance(got, want, 2) > 1e-6 {
 		t.Errorf("a cost that is constant on the set changes the sum to %v", got)
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"gonum.org/v1/gonum/floats"
+
 	"oriel/mechanisms"
 	"oriel/mechanisms/forget"
 	"oriel/mechanisms/mechtest"
@@ -49,7 +51,7 @@ func TestDecisionsWithMemoryMinimiseTheDiscountedObjective(t *testing.T) {
 				}
 				clear(leaf)
 				curvature := c.StrongConvexity*float64(batch)*weight + c.StartRegularizer
-				objective := func(x []float64) float64 { return dot(sum, x) + curvature/2*dot(x, x) }
+				objective := func(x []float64) float64 { return floats.Dot(sum, x) + curvature/2*floats.Dot(x, x) }
 				x := append([]float64(nil), decisions[0].Point...)
 				best := objective(x)
 				for range 40 { // no step towards another point of the set is downhill
@@ -147,7 +149,7 @@ func TestDampingWithMemoryIsThatOfDecisions(t *testing.T) {
 			r.Null = true
 			last = machine.Add(last[:0], r)
 		}
-		total += dot(last[0].Point, last[0].Point)
+		total += floats.Dot(last[0].Point, last[0].Point)
 	}
 	unit := plan.Scale.Float64() * plan.Grid.Unit()
 	want := unit * math.Sqrt(8*plan.Forget.VarianceAt(steps)) / damping.After(steps)

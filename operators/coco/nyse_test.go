@@ -8,6 +8,8 @@ import (
 	"os"
 	"testing"
 
+	"gonum.org/v1/gonum/floats"
+
 	"oriel/schemas"
 )
 
@@ -44,7 +46,7 @@ func readNYSE(t testing.TB) [][]float64 {
 func logWealth(m *Machine, days [][]float64) float64 {
 	total := 0.0
 	for day, relatives := range days {
-		total += math.Log(dot(m.update.point(), relatives))
+		total += math.Log(floats.Dot(m.update.point(), relatives))
 		m.Add(nil, record(day, schemas.Event{Vector: schemas.Vector{Values: relatives}, Weight: 1}))
 	}
 	return total

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"testing"
 
+	"gonum.org/v1/gonum/floats"
+
 	"oriel/operators/convex"
 )
 
@@ -51,7 +53,7 @@ func TestAlgorithm1Line3MinimisesTheNoisyObjective(t *testing.T) {
 			r := newRun(t, c, open(t, c, mechanism(c, 64, s.batch), 1), s.batch, 1)
 			for range 500 {
 				r.next()
-				if d := distance(r.centre(r.machine.stream.Sum(0), s.start, 0), r.machine.update.point()); d > 1e-11 {
+				if d := floats.Distance(r.centre(r.machine.stream.Sum(0), s.start, 0), r.machine.update.point(), 2); d > 1e-11 {
 					t.Fatalf("step %d: decision is %g from the minimiser", r.step, d)
 				}
 			}
@@ -73,7 +75,7 @@ func TestPublicRegulariserCancelsTheSumOfPlays(t *testing.T) {
 			costs := newAdversary(3, 4, 1)
 			for i := range 400 {
 				x := a.update.point()
-				if d := distance(x, b.update.point()); d > 1e-6 {
+				if d := floats.Distance(x, b.update.point(), 2); d > 1e-6 {
 					t.Fatalf("%s/%s: step %d: decisions differ by %g", update, set, i, d)
 				}
 				v := costs.cost(x)
@@ -137,7 +139,7 @@ func TestAlgorithm2InvariantsPathwise(t *testing.T) {
 					t.Fatalf("step %d: |ν| = %g beyond E = %g: outside the event of the claim", r.step, r.nu, bound)
 				}
 				z := r.centre(r.g, s.start, k.anchor)
-				if d := distance(x, z); d > k.radius(r.step) {
+				if d := floats.Distance(x, z, 2); d > k.radius(r.step) {
 					t.Fatalf("step %d: |x−z| = %g, r = %g", r.step, d, k.radius(r.step))
 				}
 				if gap, most := r.gap(u.point(), z, s.start, k.anchor), k.reach*k.reach/k.curvature(r.step); gap > most {
@@ -202,7 +204,7 @@ func TestAlgorithm2CallsItsOracleOnceWithTheGradient(t *testing.T) {
 						want[i] += r.mu * (x[i] - o[i])
 					}
 				}
-				if d := distance(oracle.slope, want); d > 1e-9 {
+				if d := floats.Distance(oracle.slope, want, 2); d > 1e-9 {
 					t.Fatalf("step %d: c is %g from the gradient", r.step, d)
 				}
 				if oracle.alpha != 1/(2*rho*rho) || oracle.radius != u.constants.radius(r.step) {

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"testing"
 
+	"gonum.org/v1/gonum/floats"
+
 	"oriel/operators/convex"
 )
 
@@ -23,7 +25,7 @@ func newAdversary(seed uint64, n int, clip float64) *adversary {
 
 func (a *adversary) cost(x []float64) []float64 {
 	v := direction(a.rng, len(x), 0.5*a.clip)
-	size := math.Sqrt(dot(x, x)) + 1e-9
+	size := math.Sqrt(floats.Dot(x, x)) + 1e-9
 	for i := range v {
 		v[i] += a.drift[i] + 0.2*a.clip*x[i]/size
 	}
@@ -69,12 +71,12 @@ func newRun(t *testing.T, c Config, m *Machine, batch uint64, seed uint64) *run 
 func (r *run) next() {
 	r.t.Helper()
 	x := slices.Clone(r.machine.update.point())
-	if outside := distance(r.project(x), x); outside > 1e-12*r.config.Set.MaxNorm() {
+	if outside := floats.Distance(r.project(x), x, 2); outside > 1e-12*r.config.Set.MaxNorm() {
 		r.t.Fatalf("step %d: decision outside the set by %g", r.step+1, outside)
 	}
 	for range r.batch {
 		v := r.adversary.cost(x)
-		r.paid += dot(v, x)
+		r.paid += floats.Dot(v, x)
 		for i := range v {
 			r.raw[i] += v[i]
 		}
@@ -86,9 +88,9 @@ func (r *run) next() {
 		}
 	}
 	r.step++
-	r.square += dot(x, x)
+	r.square += floats.Dot(x, x)
 	if !r.config.OwnConvexity {
-		r.paid += r.mu / 2 * dot(x, x)
+		r.paid += r.mu / 2 * floats.Dot(x, x)
 	}
 	for i := range x {
 		r.plays[i] += x[i]
@@ -96,7 +98,7 @@ func (r *run) next() {
 	if r.machine.Steps() != r.step {
 		r.t.Fatalf("%d steps closed, want %d", r.machine.Steps(), r.step)
 	}
-	r.nu = distance(r.machine.stream.Sum(0), r.g)
+	r.nu = floats.Distance(r.machine.stream.Sum(0), r.g, 2)
 }
 
 func (r *run) project(x []float64) []float64 {
@@ -121,11 +123,11 @@ func (r *run) centre(g []float64, start, anchor float64) []float64 {
 // regret compares with the best fixed point, which is exact for these losses.
 func (r *run) regret() float64 {
 	z := r.centre(r.g, 0, 0)
-	best := dot(r.raw, z)
+	best := floats.Dot(r.raw, z)
 	if r.config.OwnConvexity {
-		best += r.mu / 2 * (float64(r.step)*dot(z, z) - 2*dot(z, r.plays) + r.square)
+		best += r.mu / 2 * (float64(r.step)*floats.Dot(z, z) - 2*floats.Dot(z, r.plays) + r.square)
 	} else {
-		best += r.mu / 2 * float64(r.step) * dot(z, z)
+		best += r.mu / 2 * float64(r.step) * floats.Dot(z, z)
 	}
 	return r.paid - best
 }
@@ -143,6 +145,6 @@ func (r *run) gap(x, z []float64, start, anchor float64) float64 {
 		}
 		total += slope * (x[i] - z[i])
 	}
-	d := distance(x, z)
+	d := floats.Distance(x, z, 2)
 	return total + (r.mu*float64(r.step)+start+anchor)/2*d*d
 }

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
+
+	"gonum.org/v1/gonum/floats"
 )
 
 // slowFlow projects on flows by alternating directions (Boyd and others, Distributed optimization by ADMM, 2011,
@@ -171,7 +173,7 @@ func TestShortestPathsAreTheBest(t *testing.T) {
 				t.Fatalf("%v is no path", got)
 			}
 			for _, p := range paths {
-				if dot(p, c) < dot(got, c)-1e-12 {
+				if floats.Dot(p, c) < floats.Dot(got, c)-1e-12 {
 					t.Fatalf("path %v beats %v", p, got)
 				}
 			}
@@ -195,9 +197,9 @@ func TestDiameterOfFlows(t *testing.T) {
 		far, long := 0.0, 0.0
 		for _, a := range corners(f) {
 			for _, b := range corners(f) {
-				far = max(far, distance(a, b))
+				far = max(far, floats.Distance(a, b, 2))
 			}
-			long = max(long, distance(a, make([]float64, len(a))))
+			long = max(long, floats.Distance(a, make([]float64, len(a)), 2))
 		}
 		if far > f.Diameter()*(1+1e-15) || long > f.MaxNorm()*(1+1e-15) || long < f.MaxNorm()*(1-1e-15) {
 			t.Errorf("%d edges: %g and %g, said %g and %g", len(edges), far, long, f.Diameter(), f.MaxNorm())
@@ -225,7 +227,7 @@ func TestBalance(t *testing.T) {
 		}
 		again := slices.Clone(x)
 		f.balance(again)
-		if d := distance(x, again); d > 1e-14 {
+		if d := floats.Distance(x, again, 2); d > 1e-14 {
 			t.Fatalf("a flow is moved by %g", d)
 		}
 	}

@@ -25,22 +25,6 @@ func mustParse(t testing.TB, name string, n int, radius float64) Set {
 	return s
 }
 
-func dot(a, b []float64) float64 {
-	total := 0.0
-	for i := range a {
-		total += a[i] * b[i]
-	}
-	return total
-}
-
-func distance(a, b []float64) float64 {
-	total := 0.0
-	for i := range a {
-		total += (a[i] - b[i]) * (a[i] - b[i])
-	}
-	return math.Sqrt(total)
-}
-
 func normal(rng *rand.Rand, n int, scale float64) []float64 {
 	v := make([]float64, n)
 	for i := range v {

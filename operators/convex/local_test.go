@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"gonum.org/v1/gonum/floats"
 )
 
 // forms are all local oracles, the general one also on the sets whose product form is direct.
@@ -44,18 +46,18 @@ func localOptimum(s Set, x, c []float64, r float64) float64 {
 		return slowProject(s, y)
 	}
 	low, high := 0.0, 1e3*s.Diameter()
-	if y := at(high); distance(x, y) <= r {
-		return dot(y, c)
+	if y := at(high); floats.Distance(x, y, 2) <= r {
+		return floats.Dot(y, c)
 	}
 	for range 60 {
 		mid := (low + high) / 2
-		if distance(x, at(mid)) > r {
+		if floats.Distance(x, at(mid), 2) > r {
 			high = mid
 		} else {
 			low = mid
 		}
 	}
-	return dot(at(low), c)
+	return floats.Dot(at(low), c)
 }
 
 // TestLocalOracleContract is Assumption 1: (1) p is as good as every point within r, (2) |x−p| ≤ ρ·r.
@@ -79,11 +81,11 @@ func TestLocalOracleContract(t *testing.T) {
 					x, state := slices.Clone(o.Point()), o.AppendState(nil)
 					o.Move(1, r, c)
 					p := slices.Clone(o.Point())
-					if d := distance(x, p); d > o.Ratio()*r*(1+1e-12) {
+					if d := floats.Distance(x, p, 2); d > o.Ratio()*r*(1+1e-12) {
 						t.Fatalf("trial %d: |x−p| = %g is more than ρr = %g", trial, d, o.Ratio()*r)
 					}
-					if best := localOptimum(s, x, c, r); dot(p, c) > best+slack {
-						t.Fatalf("trial %d: cost %v, a point within r has %v", trial, dot(p, c), best)
+					if best := localOptimum(s, x, c, r); floats.Dot(p, c) > best+slack {
+						t.Fatalf("trial %d: cost %v, a point within r has %v", trial, floats.Dot(p, c), best)
 					}
 					if e := excess(s, p); e > 1e-12 {
 						t.Fatalf("trial %d: p infeasible by %g", trial, e)

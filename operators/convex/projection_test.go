@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"gonum.org/v1/gonum/floats"
 )
 
 // slowProject finds the multiplier by bisection: τ of the simplex, the soft threshold of the ℓ1 ball.
@@ -23,7 +25,7 @@ func slowProject(s Set, x []float64) []float64 {
 	}
 	switch s := s.(type) {
 	case Ball:
-		factor := min(1, s.radius/distance(x, out))
+		factor := min(1, s.radius/floats.Distance(x, out, 2))
 		for i, v := range x {
 			out[i] = factor * v
 		}
@@ -107,17 +109,17 @@ func TestProjection(t *testing.T) {
 					x[i] = x[i%2]
 				}
 			}
-			size := 1 + s.MaxNorm() + distance(x, make([]float64, n))
+			size := 1 + s.MaxNorm() + floats.Distance(x, make([]float64, n), 2)
 			tol := 1e-13 * size
 			p.Project(got, x)
 			if e := excess(s, got); e > 1e-12 {
 				t.Fatalf("infeasible by %g: %v", e, got)
 			}
-			if want := slowProject(s, x); distance(got, want) > 10*tol {
+			if want := slowProject(s, x); floats.Distance(got, want, 2) > 10*tol {
 				t.Fatalf("projection of %v is %v, bisection says %v", x, got, want)
 			}
 			p.Project(again, got)
-			if d := distance(again, got); d > 1e-13*s.MaxNorm()*float64(n) {
+			if d := floats.Distance(again, got, 2); d > 1e-13*s.MaxNorm()*float64(n) {
 				t.Fatalf("not idempotent: moved by %g", d)
 			}
 			copy(again, x)
@@ -127,8 +129,8 @@ func TestProjection(t *testing.T) {
 			}
 			y := normal(rng, n, s.MaxNorm())
 			p.Project(other, y)
-			if distance(other, got) > distance(x, y)+tol {
-				t.Fatalf("expands: %g to %g", distance(x, y), distance(other, got))
+			if floats.Distance(other, got, 2) > floats.Distance(x, y, 2)+tol {
+				t.Fatalf("expands: %g to %g", floats.Distance(x, y, 2), floats.Distance(other, got, 2))
 			}
 			// Variational inequality ⟨x − Πx, z − Πx⟩ ≤ 0 at another point z of the set.
 			slope := 0.0
@@ -157,13 +159,14 @@ func TestLinearOracle(t *testing.T) {
 				t.Fatalf("infeasible by %g: %v", e, got)
 			}
 			for _, v := range corners(s) {
-				if dot(v, c) < dot(got, c) {
+				if floats.Dot(v, c) < floats.Dot(got, c) {
 					t.Fatalf("vertex %v beats %v", v, got)
 				}
 			}
 			if ball, ok := s.(Ball); ok {
-				if want := -ball.radius * math.Sqrt(dot(c, c)); math.Abs(dot(got, c)-want) > 1e-14*ball.radius*float64(n) {
-					t.Fatalf("ball: cost %v, want %v", dot(got, c), want)
+				want := -ball.radius * floats.Norm(c, 2)
+				if cost := floats.Dot(got, c); math.Abs(cost-want) > 1e-14*ball.radius*float64(n) {
+					t.Fatalf("ball: cost %v, want %v", cost, want)
 				}
 			}
 		}
@@ -179,14 +182,14 @@ func TestStartDiameterAndNorm(t *testing.T) {
 			t.Errorf("start %v infeasible by %g", start, e)
 		}
 		least, want := slowProject(s, make([]float64, n)), 0.0
-		if distance(start, least) > 1e-14*s.MaxNorm() {
+		if floats.Distance(start, least, 2) > 1e-14*s.MaxNorm() {
 			t.Errorf("start %v is not the point of least norm %v", start, least)
 		}
 		far := 0.0
 		for _, v := range corners(s) {
-			far = max(far, math.Sqrt(dot(v, v)))
+			far = max(far, math.Sqrt(floats.Dot(v, v)))
 			for _, w := range corners(s) {
-				want = max(want, distance(v, w))
+				want = max(want, floats.Distance(v, w, 2))
 			}
 		}
 		if _, ok := s.(Ball); ok {
