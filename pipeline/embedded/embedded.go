@@ -14,10 +14,11 @@ const compactEvery = "3000"
 
 // Options say where a broker keeps its data and listens.
 type Options struct {
-	Dir     string // data directory, created if needed, reopened if used before. Required unless Memory: memory stays small.
-	Memory  bool   // keep everything in memory instead, for a test that writes little; Close loses it
-	Port    int    // on 127.0.0.1; the first of as many as there are brokers. 0: any
-	Brokers int    // 0: one
+	// data directory, created if needed, reopened if used before. Required unless Memory: memory stays small.
+	Dir     string
+	Memory  bool // keep everything in memory instead, for a test that writes little; Close loses it
+	Port    int  // on 127.0.0.1; the first of as many as there are brokers. 0: any
+	Brokers int  // 0: one
 
 	// Listen opens the listeners; nil means net.Listen.
 	Listen func(network, address string) (net.Listener, error)

@@ -16,7 +16,9 @@ const linger = time.Minute
 // listener makes connections whose end shows after linger.
 type listener struct{ net.Listener }
 
-func lingering(listen func(network, address string) (net.Listener, error)) func(network, address string) (net.Listener, error) {
+func lingering(
+	listen func(network, address string) (net.Listener, error),
+) func(network, address string) (net.Listener, error) {
 	return func(network, address string) (net.Listener, error) {
 		l, err := listen(network, address)
 		if err != nil {

@@ -64,7 +64,8 @@ func TestPlacesAreNotedAndRead(t *testing.T) {
 	if got, covered, ok := parseNote(note(id, 1<<40)); got != id || covered != 1<<40 || !ok {
 		t.Errorf("%x, %d, %t", got, covered, ok)
 	}
-	for _, text := range []string{"", " ", "x", "0102", note(id, 3)[2:], note(id, -1), note(id, 3) + "x", note(id, 3) + " 4"} {
+	good := note(id, 3)
+	for _, text := range []string{"", " ", "x", "0102", good[2:], note(id, -1), good + "x", good + " 4"} {
 		if _, _, ok := parseNote(text); ok {
 			t.Errorf("%q is read as a note", text)
 		}

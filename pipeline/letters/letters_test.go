@@ -39,7 +39,8 @@ func newEnv(t *testing.T) *env {
 	}
 	t.Cleanup(func() { _ = client.Close() })
 	c := pipeline.Config{
-		Name: "d", Group: "d.letters", Input: "events", Decisions: "d.decisions", Verdicts: "d.verdicts", Changelog: "d.changelog",
+		Name: "d", Group: "d.letters", Input: "events", Decisions: "d.decisions", Verdicts: "d.verdicts",
+		Changelog:  "d.changelog",
 		DeadLetter: "d.dead-letter", SingleReplica: true,
 	}
 	e := &env{t: t, client: client}
@@ -49,7 +50,9 @@ func newEnv(t *testing.T) *env {
 	topics, err := pipeline.CheckTopics(t.Context(), client, c, pipeline.ByLetters)
 	e.check(err)
 	model := pipeline.Model{Settings: fmt.Sprintf("MAX_RECORD_BYTES=%d\n", maxRecord), Semantics: 1}
-	e.deployment = pipeline.Deployment{Client: client, Config: c, Topics: topics, Model: model, Master: state.NewMasterKey(state.NewSecret())}
+	e.deployment = pipeline.Deployment{
+		Client: client, Config: c, Topics: topics, Model: model, Master: state.NewMasterKey(state.NewSecret()),
+	}
 	e.check(pipeline.WriteManifests(t.Context(), client, c, topics, model, e.deployment.Master))
 	manifest, err := state.OpenManifest(e.log(c.Changelog)[0].Value, e.deployment.Master)
 	e.check(err)
@@ -62,7 +65,9 @@ func newEnv(t *testing.T) *env {
 func (e *env) open() *state.Sealer {
 	e.t.Helper()
 	d := e.deployment
-	inc := state.NewIncarnation(state.Incarnation{Stream: "0", Cluster: d.Topics.Cluster, Topic: d.Topics.Input.ID, Config: d.Model.Settings})
+	inc := state.NewIncarnation(state.Incarnation{
+		Stream: "0", Cluster: d.Topics.Cluster, Topic: d.Topics.Input.ID, Config: d.Model.Settings,
+	})
 	e.append(d.Config.Changelog, kafka.Record{Key: e.names.Key(state.KindIncarnation, "0"), Value: inc.Seal(d.Master)})
 	sealer, err := inc.Sealer()
 	e.check(err)
@@ -125,7 +130,8 @@ func (e *env) run() error {
 	ctx, cancel := context.WithTimeout(e.t.Context(), time.Minute)
 	defer cancel()
 	e.notes = nil
-	err := New(e.deployment, Options{Once: true, Listen: Listener{Noted: func(_ int32, text string) { e.notes = append(e.notes, text) }}}).Run(ctx)
+	listen := Listener{Noted: func(_ int32, text string) { e.notes = append(e.notes, text) }}
+	err := New(e.deployment, Options{Once: true, Listen: listen}).Run(ctx)
 	e.check(ctx.Err())
 	return err
 }
@@ -327,7 +333,9 @@ func TestForgottenGroupGoesOnBehindTheLastLetter(t *testing.T) {
 	e.check(e.run())
 	c := e.deployment.Config
 	e.append(c.DeadLetter, kafka.Record{Value: []byte("of another input"), Headers: []kafka.Header{
-		{Key: headerTopic, Value: []byte("other")}, {Key: headerPartition, Value: []byte("0")}, {Key: headerOffset, Value: []byte("17")},
+		{Key: headerTopic, Value: []byte("other")},
+		{Key: headerPartition, Value: []byte("0")},
+		{Key: headerOffset, Value: []byte("17")},
 	}})
 	e.row(3, valid, bad)
 	e.deployment.Config.Group = "d.letters2"
@@ -395,12 +403,14 @@ func TestTransactionsEndInTheMiddleOfARow(t *testing.T) {
 		}
 	}}})
 	e.check(interrupted.Run(ctx))
-	if len(transactions) < 2 || transactions[0].Letters*size < transactionBytes || transactions[0].Letters*size > transactionBytes+2*size {
+	if len(transactions) < 2 || transactions[0].Letters*size < transactionBytes ||
+		transactions[0].Letters*size > transactionBytes+2*size {
 		t.Fatalf("transactions %+v, want some of %d bytes", transactions, transactionBytes)
 	}
 	e.check(e.run())
 	for i, r := range e.log(e.deployment.Config.DeadLetter) {
-		if offset, ok := letterOf(e.deployment.Config.Input, 0, r.Headers); !ok || offset != int64(i) || len(r.Value) != size {
+		offset, ok := letterOf(e.deployment.Config.Input, 0, r.Headers)
+		if !ok || offset != int64(i) || len(r.Value) != size {
 			t.Fatalf("letter %d is of offset %d, %d bytes", i, offset, len(r.Value))
 		}
 	}

@@ -13,8 +13,9 @@ import (
 
 // place is where a partition's letters stand.
 type place struct {
-	row     int64 // offset of the verdict topic from which rows are read
-	covered int64 // offset of the input up to which all verdicts were seen: the next row must not start later. −1: not known
+	row int64 // offset of the verdict topic from which rows are read
+	// offset of the input up to which all verdicts were seen: the next row must not start later. −1: not known
+	covered int64
 	written int64 // offset of the input up to which letters are written
 }
 

@@ -19,7 +19,9 @@ func point(stream string, point ...float64) pipeline.Decided {
 
 func decided(coordinates int) (*prometheus.Registry, pipeline.Listener) {
 	r := prometheus.NewRegistry()
-	m := metrics.New(r, guarantee, metrics.Process{Deployment: "d", Waiting: func() map[string]bool { return nil }, Coordinates: coordinates})
+	m := metrics.New(r, guarantee, metrics.Process{
+		Deployment: "d", Waiting: func() map[string]bool { return nil }, Coordinates: coordinates,
+	})
 	return r, m.Listen(pipeline.Listener{})
 }
 
@@ -52,7 +54,8 @@ oriel_decision{coordinate="0",deployment="d",stream="3"} -0.5
 oriel_decision{coordinate="1",deployment="d",stream="0"} 5.25
 `+rest)
 	l.Closed(0)
-	want("after a partition was handed over", head+"oriel_decision{coordinate=\"0\",deployment=\"d\",stream=\"3\"} -0.5\n"+rest)
+	want("after a partition was handed over",
+		head+"oriel_decision{coordinate=\"0\",deployment=\"d\",stream=\"3\"} -0.5\n"+rest)
 }
 
 // TestDecisionSeriesAreBounded, whatever is asked for, and it is said what is left out.

@@ -31,9 +31,10 @@ type Metrics struct {
 type Process struct {
 	Deployment         string // a label of every metric, so that two deployments never mix
 	Version, GoVersion string
-	Coordinates        int                    // of the newest decision of each stream that are shown; 0 shows none
-	Numbers            *Numbers               // their names and intervals; nil: they have none
-	Waiting            func() map[string]bool // for each reason that a process can have for not being ready, whether it has it
+	Coordinates        int      // of the newest decision of each stream that are shown; 0 shows none
+	Numbers            *Numbers // their names and intervals; nil: they have none
+	// for each reason that a process can have for not being ready, whether it has it
+	Waiting func() map[string]bool
 }
 
 // New registers the collectors. The guarantee is what every stream of the deployment states for one window.
@@ -73,7 +74,8 @@ func New(r prometheus.Registerer, g dp.Guarantee, about Process) *Metrics {
 	gauge("oriel_window_steps", "W, the newest steps of each stream that are protected; +Inf if all are, for ever.").WithLabelValues().Set(window)
 	gauge("oriel_epsilon", "Proved epsilon of one window of one stream.").WithLabelValues().Set(g.Epsilon)
 	gauge("oriel_delta", "Delta of one window of one stream.").WithLabelValues().Set(g.Delta)
-	gauge("oriel_build_info", "1; the labels name the build.", "version", "goversion").WithLabelValues(about.Version, about.GoVersion).Set(1)
+	gauge("oriel_build_info", "1; the labels name the build.", "version", "goversion").
+		WithLabelValues(about.Version, about.GoVersion).Set(1)
 	m.owned.WithLabelValues().Set(0)
 	if about.Coordinates > 0 {
 		m.newest = newDecisions(about.Coordinates, about.Numbers)
@@ -91,12 +93,14 @@ func ready(r prometheus.Registerer, waiting func() map[string]bool) {
 		}
 		return 0
 	}
-	r.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "oriel_ready", Help: "1 when /readyz says ready."}, func() float64 {
-		return value(!slices.Contains(slices.Collect(maps.Values(waiting())), true))
-	}))
+	r.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "oriel_ready", Help: "1 when /readyz says ready."},
+		func() float64 {
+			return value(!slices.Contains(slices.Collect(maps.Values(waiting())), true))
+		}))
 	for reason := range waiting() {
 		r.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-			Name: "oriel_waiting", Help: "1 while the process is not ready for this reason.", ConstLabels: prometheus.Labels{"reason": reason},
+			Name: "oriel_waiting", Help: "1 while the process is not ready for this reason.",
+			ConstLabels: prometheus.Labels{"reason": reason},
 		}, func() float64 { return value(waiting()[reason]) }))
 	}
 }
@@ -115,7 +119,8 @@ func (m *Metrics) own(p int32, yes bool) {
 
 // Listen completes a listener with functions that count; functions already set are called as well.
 func (m *Metrics) Listen(l pipeline.Listener) pipeline.Listener {
-	committed, aborted, state, closed, restarted, partitions := l.Committed, l.Aborted, l.State, l.Closed, l.Restarted, l.Partitions
+	committed, aborted, state := l.Committed, l.Aborted, l.State
+	closed, restarted, partitions := l.Closed, l.Restarted, l.Partitions
 	l.Partitions = func(input int) {
 		m.inputs.WithLabelValues().Set(float64(input))
 		if partitions != nil {

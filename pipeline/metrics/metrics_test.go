@@ -23,7 +23,8 @@ var guarantee = dp.Guarantee{Window: 64, Batch: 1, Epsilon: 0.5, Delta: 1e-6, Ad
 func played(l pipeline.Listener) *prometheus.Registry {
 	r := prometheus.NewRegistry()
 	m := metrics.New(r, guarantee, metrics.Process{
-		Deployment: "d", Version: "v1", GoVersion: "go1", Waiting: func() map[string]bool { return map[string]bool{"brokers": true, "disk": false} },
+		Deployment: "d", Version: "v1", GoVersion: "go1",
+		Waiting: func() map[string]bool { return map[string]bool{"brokers": true, "disk": false} },
 	})
 	l = m.Listen(l)
 	l.Partitions(3)
@@ -155,7 +156,8 @@ func exposition(r *prometheus.Registry) string {
 
 // TestExpositionIsThis compares all of it, so that no metric is exported that is not public: see the package's comment.
 func TestExpositionIsThis(t *testing.T) {
-	got, want := strings.Split(exposition(played(pipeline.Listener{})), "\n"), strings.Split(strings.TrimPrefix(wanted, "\n"), "\n")
+	got := strings.Split(exposition(played(pipeline.Listener{})), "\n")
+	want := strings.Split(strings.TrimPrefix(wanted, "\n"), "\n")
 	for i := range max(len(got), len(want)) {
 		line := func(s []string) string {
 			if i < len(s) {

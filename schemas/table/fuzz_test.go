@@ -17,7 +17,10 @@ func FuzzTable(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text, where, label, feature, sort string) {
 		m := Mapping{Where: where, Label: label, Features: []string{feature}}
 		streamed, err := readAll(m, text)
-		d, errDecoder := schemas.NewDecoder(schemas.EventConfig{Body: eventBody(schemas.KindTarget), Dimension: 8, MaxBytes: 1 << 20, Features: schemas.FeatureConfig{Norm: "none"}})
+		d, errDecoder := schemas.NewDecoder(schemas.EventConfig{
+			Body: eventBody(schemas.KindTarget), Dimension: 8, MaxBytes: 1 << 20,
+			Features: schemas.FeatureConfig{Norm: "none"},
+		})
 		if errDecoder != nil {
 			t.Fatal(errDecoder)
 		}

@@ -41,7 +41,8 @@ func (m Mapping) compileMembers(p *plan) error {
 	if len(m.Features) > 0 {
 		vector, _ := m.Body.Vector()
 		if vector.Kind != schemas.KindFeatures {
-			errs = append(errs, fmt.Errorf("table: %s: events of body %s have no named features", m.called("features"), m.Body.Name))
+			errs = append(errs, fmt.Errorf("table: %s: events of body %s have no named features", m.called("features"),
+				m.Body.Name))
 		}
 		p.featuresName, given[vector.Name] = vector.Name, true
 	}
@@ -55,7 +56,8 @@ func (m Mapping) compileMembers(p *plan) error {
 	}
 	for _, want := range m.Body.Members {
 		if !want.Optional && !given[want.Name] && errors.Join(errs...) == nil {
-			errs = append(errs, fmt.Errorf("table: %s: nothing gives the member %q of body %s", m.called("members"), want.Name, m.Body.Name))
+			errs = append(errs, fmt.Errorf("table: %s: nothing gives the member %q of body %s", m.called("members"), want.Name,
+				m.Body.Name))
 		}
 	}
 	return errors.Join(errs...)

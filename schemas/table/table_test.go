@@ -48,7 +48,9 @@ func TestRowsBecomeEvents(t *testing.T) {
 		",NA,15,\n" +
 		"\"q\"\"\\\n\u0001é\",+05.50,-1e2,NA\n" +
 		"NA,1e400,NA,x\n"
-	m := Mapping{Where: "delay != NA", Label: "delay>15", Features: []string{"name", "hour:number"}, PartitionBy: "on", Key: "name"}
+	m := Mapping{
+		Where: "delay != NA", Label: "delay>15", Features: []string{"name", "hour:number"}, PartitionBy: "on", Key: "name",
+	}
 	rows, err := readAll(m, text)
 	if err != nil {
 		t.Fatal(err)
@@ -144,7 +146,9 @@ func TestSortIsStableNumericWhereItCanAndPutsMissingLast(t *testing.T) {
 
 func TestMappingFileIsStrict(t *testing.T) {
 	m, err := ParseMapping([]byte(` {"where":"a!=NA","label":"b>1","features":["c","d:number"],"partition_by":"e","key":"f","sort":["g"]} `))
-	want := Mapping{Where: "a!=NA", Label: "b>1", Features: []string{"c", "d:number"}, PartitionBy: "e", Key: "f", Sort: []string{"g"}}
+	want := Mapping{
+		Where: "a!=NA", Label: "b>1", Features: []string{"c", "d:number"}, PartitionBy: "e", Key: "f", Sort: []string{"g"},
+	}
 	if err != nil || m.Where != want.Where || m.Label != want.Label || !slices.Equal(m.Features, want.Features) ||
 		m.PartitionBy != want.PartitionBy || m.Key != want.Key || !slices.Equal(m.Sort, want.Sort) {
 		t.Errorf("%+v, %v", m, err)
@@ -219,7 +223,8 @@ func TestFlights(t *testing.T) {
 		t.Fatal(err)
 	}
 	m := Mapping{
-		Where: "arr_delay!=NA", Label: "arr_delay>15", Features: []string{"origin", "carrier", "hour:number", "distance:number", "tailnum"},
+		Where: "arr_delay!=NA", Label: "arr_delay>15",
+		Features:    []string{"origin", "carrier", "hour:number", "distance:number", "tailnum"},
 		PartitionBy: "origin", Key: "tailnum", Sort: []string{"year", "month", "day", "sched_dep_time"},
 	}
 	rows, err := readAll(m, string(b))
@@ -245,12 +250,16 @@ func TestFlights(t *testing.T) {
 		}
 	}
 	slices.SortStableFunc(want, func(a, b []string) int {
-		return slices.Compare([]int{number(a[0]), number(a[1]), number(a[2]), number(a[4])}, []int{number(b[0]), number(b[1]), number(b[2]), number(b[4])})
+		return slices.Compare([]int{number(a[0]), number(a[1]), number(a[2]), number(a[4])},
+			[]int{number(b[0]), number(b[1]), number(b[2]), number(b[4])})
 	})
 	if len(rows) != len(want) || len(want) == len(lines)-1 {
 		t.Fatalf("%d rows, want %d of %d", len(rows), len(want), len(lines)-1)
 	}
-	d, err := schemas.NewDecoder(schemas.EventConfig{Body: eventBody(schemas.KindClass), Dimension: 32, MaxBytes: 1 << 12, Features: schemas.FeatureConfig{Bias: true, Norm: "unit"}})
+	d, err := schemas.NewDecoder(schemas.EventConfig{
+		Body: eventBody(schemas.KindClass), Dimension: 32, MaxBytes: 1 << 12,
+		Features: schemas.FeatureConfig{Bias: true, Norm: "unit"},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -265,8 +274,9 @@ func TestFlights(t *testing.T) {
 		if err := json.Unmarshal(rows[k].Event, &e); err != nil {
 			t.Fatal(err)
 		}
-		if e.Features.Origin != c[12] || e.Features.Carrier != c[9] || e.Features.Tailnum != c[11] || e.Features.Hour != number(c[16]) ||
-			e.Features.Distance != number(c[15]) || e.Label != (number(c[8]) > 15) || rows[k].Partition != c[12] || string(rows[k].Key) != c[11] {
+		if e.Features.Origin != c[12] || e.Features.Carrier != c[9] || e.Features.Tailnum != c[11] ||
+			e.Features.Hour != number(c[16]) || e.Features.Distance != number(c[15]) ||
+			e.Label != (number(c[8]) > 15) || rows[k].Partition != c[12] || string(rows[k].Key) != c[11] {
 			t.Fatalf("row %d: %+v, want %v", k, e, c)
 		}
 		var event schemas.Event
@@ -278,7 +288,9 @@ func TestFlights(t *testing.T) {
 
 // eventBody has features and a label of the kind.
 func eventBody(label schemas.Kind) schemas.Body {
-	return schemas.Body{Name: "test", Members: []schemas.Member{{Name: "features", Kind: schemas.KindFeatures}, {Name: "label", Kind: label}}}
+	return schemas.Body{Name: "test", Members: []schemas.Member{
+		{Name: "features", Kind: schemas.KindFeatures}, {Name: "label", Kind: label},
+	}}
 }
 
 var playBody = schemas.Body{Name: "play", Members: []schemas.Member{
@@ -292,7 +304,9 @@ var playBody = schemas.Body{Name: "play", Members: []schemas.Member{
 // TestMembersOfABodyBecomeEvents that its decoder takes.
 func TestMembersOfABodyBecomeEvents(t *testing.T) {
 	const text = "where,paid,n,x,y,play,w\nnorth,0.25,3.0,1,-2e3,p1,2\n\"so\"\"uth\",1,NA,0,+.5,p2,\n"
-	m := Mapping{Body: playBody, Members: []string{"arm=where", "gain=paid", "tries=n", "context=x,y", "weight=w"}, Key: "play"}
+	m := Mapping{
+		Body: playBody, Members: []string{"arm=where", "gain=paid", "tries=n", "context=x,y", "weight=w"}, Key: "play",
+	}
 	d, err := schemas.NewDecoder(schemas.EventConfig{Body: playBody, Dimension: 2, MaxBytes: 1 << 12})
 	if err != nil {
 		t.Fatal(err)
@@ -320,7 +334,9 @@ func TestMembersOfABodyBecomeEvents(t *testing.T) {
 // TestLabelAndFeaturesGoWhereTheBodyHasThem, whatever they are called there.
 func TestLabelAndFeaturesGoWhereTheBodyHasThem(t *testing.T) {
 	body := schemas.Body{Name: "click", Members: []schemas.Member{
-		{Name: "page", Kind: schemas.KindFeatures}, {Name: "clicked", Kind: schemas.KindClass}, {Name: "n", Kind: schemas.KindCount, Optional: true},
+		{Name: "page", Kind: schemas.KindFeatures},
+		{Name: "clicked", Kind: schemas.KindClass},
+		{Name: "n", Kind: schemas.KindCount, Optional: true},
 	}}
 	m := Mapping{Body: body, Label: "c=yes", Features: []string{"a", "b:number"}, Members: []string{"n=d"}}
 	rows, err := readAll(m, "a,b,c,d\nx,1,yes,4\n,2,no,\n")
@@ -361,7 +377,8 @@ func TestMembersRefuse(t *testing.T) {
 		Name: "play", Members: []schemas.Member{playBody.Members[2], playBody.Members[1], {Name: "arm", Kind: schemas.KindChoice, Choices: []string{"north", "secret"}}},
 	}})
 	unknown := Mapping{Label: "p", Features: []string{"a"}, Members: []string{"arm=a"}, Called: flags}
-	if err := unknown.Validate(); err == nil || !strings.Contains(err.Error(), "--members: the members of events are not known") {
+	err := unknown.Validate()
+	if err == nil || !strings.Contains(err.Error(), "--members: the members of events are not known") {
 		t.Errorf("without a body: %v", err)
 	}
 }
