@@ -211,7 +211,7 @@ func (g *grown) promises() {
 		g.t.Errorf("plan: %v, %+v", err, report)
 	}
 	shown := g.run(g.binary(), "plan")
-	for _, want := range []string{"a leaf of 2 parts", "\nreward ", "\ncontext ", "Decisions hold draws"} {
+	for _, want := range []string{"a leaf of 2 parts", "\nreward ", "\ncontext ", "moves lose ε = 1 beside the sums"} {
 		if !strings.Contains(shown, want) {
 			g.t.Errorf("plan lacks %q:\n%s", want, shown)
 		}
