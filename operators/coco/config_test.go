@@ -2,6 +2,7 @@ package coco
 
 import (
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -77,10 +78,11 @@ func TestDerivedConstants(t *testing.T) {
 func TestEverySetOfTheProductIsUsable(t *testing.T) {
 	for _, set := range convex.Names() {
 		for _, update := range []string{Projection, LLO, OGD} {
-			c := sample(t, set, 3)
+			c := sample(t, set, 4)
 			c.Update = update
 			err := c.Validate()
-			if wrong := set == map[bool]string{true: "l2-ball", false: "flow"}[update == LLO]; (err != nil) != wrong {
+			refused := map[bool][]string{true: {"l2-ball"}, false: {"flow", "matching"}}[update == LLO]
+			if (err != nil) != slices.Contains(refused, set) {
 				t.Errorf("%s on %s: %v", update, set, err)
 			}
 		}

@@ -39,11 +39,12 @@ var settings = []operators.Setting{
 	},
 	{
 		Name: "SET", Kind: operators.Text, Unit: "name", Choices: convex.Names(), Required: true,
-		Text: "feasible set of decisions; llo takes all but l2-ball, the others all but flow",
+		Text: "feasible set of decisions; llo takes all but l2-ball, the others all but flow and matching",
 	},
 	{
 		Name: "RADIUS", Kind: operators.Number, Unit: "length", Range: "1e-15 to 1e15", Required: true,
-		Text: "ball radius; scale of the simplex; box [-R, R]^d; most of a coordinate of subsets; amount of a flow",
+		Text: "ball radius; scale of the simplex; box [-R, R]^d; most of a coordinate of subsets; amount of a flow; " +
+			"sum of a row or column of a matching, whose dimension is a square",
 	},
 	{
 		Name: "PICK", Kind: operators.Count, Unit: "coordinates", Range: "0, or 1 to the dimension less 1; subsets",

@@ -87,8 +87,8 @@ func TestSearchFollowsWhereProvedConstantsFreeze(t *testing.T) {
 
 // A searched step ends at the least point of the way to the linear minimiser, on every polytope.
 func TestSearchIsExact(t *testing.T) {
-	for _, name := range []string{"l1-ball", "simplex", "box", "subsets", "flow"} {
-		c := sample(t, name, 6)
+	for _, name := range []string{"l1-ball", "simplex", "box", "subsets", "flow", "matching"} {
+		c := sample(t, name, 4)
 		c.Update, c.Constants, c.Failure = LLO, Search, 0.01
 		o := &objective{convexity: 0.7, start: 0.2}
 		u, err := newLocal(c, o, 1, 0, 0)
@@ -96,7 +96,7 @@ func TestSearchIsExact(t *testing.T) {
 			t.Fatal(err)
 		}
 		rng := rand.New(rand.NewPCG(3, 3))
-		linear, v, sum := convex.NewLinearOracle(c.Set), make([]float64, 6), make([]float64, 6)
+		linear, v, sum := convex.NewLinearOracle(c.Set), make([]float64, 4), make([]float64, 4)
 		for step := uint64(1); step < 60; step++ {
 			for i := range sum {
 				sum[i] += rng.NormFloat64()
@@ -108,13 +108,13 @@ func TestSearchIsExact(t *testing.T) {
 				}
 				return j
 			}
-			before, slope := slices.Clone(u.point()), make([]float64, 6)
+			before, slope := slices.Clone(u.point()), make([]float64, 4)
 			for i, x := range before {
 				slope[i] = sum[i] + curvature*x
 			}
 			linear.Minimise(v, slope)
 			u.step(step, sum)
-			got, y := value(u.point()), make([]float64, 6)
+			got, y := value(u.point()), make([]float64, 4)
 			for k := range 1001 {
 				for i := range y {
 					y[i] = before[i] + float64(k)/1000*(v[i]-before[i])

@@ -9,7 +9,7 @@ import (
 
 func BenchmarkProject(b *testing.B) {
 	for _, name := range Names() {
-		if name == "flow" {
+		if !projected(name) {
 			continue
 		}
 		b.Run("set="+name+"/d=32", func(b *testing.B) {
@@ -66,6 +66,28 @@ func BenchmarkFlow(b *testing.B) {
 			b.ReportAllocs()
 			for i := 0; b.Loop(); i++ {
 				o.Move(0.02, 0.1/math.Sqrt(float64(f.Dimension())), costs[i%len(costs)])
+			}
+		})
+	}
+}
+
+// BenchmarkMatching is on matrices, on a mix that is spread out.
+func BenchmarkMatching(b *testing.B) {
+	for _, side := range []int{8, 16, 32} {
+		m := mustParse(b, "matching", side*side, 1).(Matching)
+		c := normal(rand.New(rand.NewPCG(1, 1)), side*side, 1)
+		b.Run(fmt.Sprintf("minimise/k=%d", side), func(b *testing.B) {
+			oracle, dst := m.Linear(), make([]float64, side*side)
+			b.ReportAllocs()
+			for b.Loop() {
+				oracle.Minimise(dst, c)
+			}
+		})
+		b.Run(fmt.Sprintf("move/k=%d", side), func(b *testing.B) {
+			o := m.LocalOracle()
+			b.ReportAllocs()
+			for b.Loop() {
+				o.Move(0.01, 0.1/float64(side), c)
 			}
 		})
 	}

@@ -86,12 +86,12 @@ func (f Flow) Linear() LinearOracle { return f.paths() }
 // paths finds paths in a graph.
 type paths struct {
 	flow Flow
-	best []float64 // by vertex: cost of the best path to it
+	cost []float64 // by vertex: that of the best path to it
 	path []int32   // edges of the path that was found, the last one first
 }
 
 func (f Flow) paths() *paths {
-	return &paths{flow: f, best: make([]float64, f.graph.vertices()), path: make([]int32, 0, f.graph.longest)}
+	return &paths{flow: f, cost: make([]float64, f.graph.vertices()), path: make([]int32, 0, f.graph.longest)}
 }
 
 // Minimise writes the flow along a shortest path, found in topological order: O(edges), and of equal ones the one whose
@@ -107,36 +107,36 @@ func (p *paths) Minimise(dst, c []float64) {
 // shortest finds a path of least cost.
 func (p *paths) shortest(c []float64) {
 	g := p.flow.graph
-	p.best[0] = 0
-	for vertex := 1; vertex < len(p.best); vertex++ {
+	p.cost[0] = 0
+	for vertex := 1; vertex < len(p.cost); vertex++ {
 		from, to := g.enter[vertex], g.enter[vertex+1]
 		tails, least := g.tails[from:to], math.Inf(1)
 		for i, edge := range g.into[from:to] {
-			least = min(least, p.best[tails[i]]+c[edge]) // no branch, which half of the time would be a surprise
+			least = min(least, p.cost[tails[i]]+c[edge]) // no branch, which half of the time would be a surprise
 		}
-		p.best[vertex] = least
+		p.cost[vertex] = least
 	}
-	p.trace(func(edge int32) bool { return p.best[g.from[edge]]+c[edge] == p.best[g.to[edge]] })
+	p.trace(func(edge int32) bool { return p.cost[g.from[edge]]+c[edge] == p.cost[g.to[edge]] })
 }
 
 // longest finds a path of largest cost among the edges that have some of x, and reports whether there is one.
 func (p *paths) longest(c, x []float64) bool {
 	g := p.flow.graph
-	p.best[0] = 0
-	for vertex := 1; vertex < len(p.best); vertex++ {
+	p.cost[0] = 0
+	for vertex := 1; vertex < len(p.cost); vertex++ {
 		most := math.Inf(-1)
 		for _, edge := range g.into[g.enter[vertex]:g.enter[vertex+1]] {
 			if x[edge] > 0 {
-				most = max(most, p.best[g.from[edge]]+c[edge])
+				most = max(most, p.cost[g.from[edge]]+c[edge])
 			}
 		}
-		p.best[vertex] = most
+		p.cost[vertex] = most
 	}
-	if math.IsInf(p.best[len(p.best)-1], -1) {
+	if math.IsInf(p.cost[len(p.cost)-1], -1) {
 		return false
 	}
 	p.trace(func(edge int32) bool {
-		return x[edge] > 0 && p.best[g.from[edge]]+c[edge] == p.best[g.to[edge]]
+		return x[edge] > 0 && p.cost[g.from[edge]]+c[edge] == p.cost[g.to[edge]]
 	})
 	return true
 }
@@ -145,7 +145,7 @@ func (p *paths) longest(c, x []float64) bool {
 func (p *paths) trace(ends func(edge int32) bool) {
 	g := p.flow.graph
 	p.path = p.path[:0]
-	for vertex := len(p.best) - 1; vertex > 0; {
+	for vertex := len(p.cost) - 1; vertex > 0; {
 		entering := g.entering(vertex)
 		edge := entering[slices.IndexFunc(entering, ends)]
 		p.path = append(p.path, edge)
@@ -153,86 +153,45 @@ func (p *paths) trace(ends func(edge int32) bool) {
 	}
 }
 
-// LocalOracle takes flow from the worst paths.
-func (f Flow) LocalOracle() LocalOracle {
-	o := &localFlow{paths: f.paths(), x: make([]float64, f.graph.edges()), left: make([]float64, f.graph.edges())}
-	f.Start(o.x)
-	return o
+func (p *paths) whole() float64 { return p.flow.amount }
+
+// kappa is √n/R: rows of x ≥ 0 have norm 1, and slack R at vertices.
+func (p *paths) kappa() float64 { return math.Sqrt(float64(p.flow.Dimension())) / p.flow.amount }
+
+func (p *paths) best(c []float64) []int32 {
+	p.shortest(c)
+	return p.path
 }
 
-// localFlow is the general local oracle, operators/coco/SPEC.md §7.2, without a stored decomposition. What is left of x
-// when flow is taken along the path of largest cost, again and again, has no path of larger cost than those before: so
-// these paths are a decomposition of x in descending order of cost, and its first Δ of flow are what the general form
-// takes. Each of them empties an edge. Any decomposition will do (Garber and Hazan 2013, Lemma 5.3), and this one never
-// grows.
-type localFlow struct {
-	*paths
-	x    []float64
-	left []float64 // of x, during a move
+func (p *paths) worst(c, x []float64) []int32 {
+	if !p.longest(c, x) {
+		return nil
+	}
+	return p.path
 }
 
-func (o *localFlow) Point() []float64 { return o.x }
+func (p *paths) balance(x []float64) { p.flow.balance(x) }
 
-// kappa is √n/R: rows of x ≥ 0 have norm 1 and slack R at vertices.
-func (o *localFlow) kappa() float64 { return math.Sqrt(float64(len(o.x))) / o.flow.amount }
-
-// Ratio is κD.
-func (o *localFlow) Ratio() float64 { return max(1, float64(o.kappa()*o.flow.Diameter())) }
-
-func (o *localFlow) Move(alpha, r float64, c []float64) {
-	mass := float64(min(float64(o.kappa()*r), 1) * o.flow.amount)
-	copy(o.left, o.x)
-	for rest := mass; rest > 0 && o.longest(c, o.left); {
-		take := rest
-		for _, edge := range o.path {
-			take = min(take, o.left[edge])
-		}
-		for _, edge := range o.path {
-			o.left[edge] -= take
-			o.x[edge] -= float64(alpha * take)
-		}
-		rest -= take
-	}
-	o.shortest(c)
-	for _, edge := range o.path {
-		o.x[edge] += float64(alpha * mass)
-	}
-	for i, v := range o.x {
-		o.x[i] = max(v, 0)
-	}
-	o.flow.balance(o.x)
-}
-
-func (o *localFlow) AppendState(dst []byte) []byte { return appendFloats(dst, o.x) }
-
-func (o *localFlow) StateLen() int { return 8 * len(o.x) }
-
-// Restore wants edges within the amount, and vertices that balance.
-func (o *localFlow) Restore(state []byte) error {
-	if len(state) != o.StateLen() {
-		return errStateLen
-	}
-	g, amount := o.flow.graph, o.flow.amount
-	for i := range o.x {
-		if v := floatAt(state, i); !(v >= 0 && v <= amount) {
-			return errors.New("convex: state: flow of an edge out of range")
-		}
-	}
+// check wants edges within the amount, and vertices that balance.
+func (p *paths) check(at func(i int) float64) error {
+	g, amount := p.flow.graph, p.flow.amount
 	for vertex := range g.vertices() - 1 {
 		in, out := 0.0, 0.0
 		for _, edge := range g.entering(vertex) {
-			in += floatAt(state, int(edge))
+			in += at(int(edge))
 		}
 		if vertex == 0 {
 			in = amount
 		}
 		for _, edge := range g.leaving(vertex) {
-			out += floatAt(state, int(edge))
+			out += at(int(edge))
 		}
 		if !(math.Abs(in-out) <= sumTolerance*amount) {
 			return errors.New("convex: state: a vertex that does not balance")
 		}
 	}
-	readFloats(o.x, state)
 	return nil
 }
+
+// LocalOracle takes flow from the worst paths.
+func (f Flow) LocalOracle() LocalOracle { return newLocalParts(f, f.paths()) }

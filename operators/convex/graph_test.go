@@ -12,8 +12,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// slowFlow projects on flows by alternating directions (Boyd and others, Distributed optimization by ADMM, 2011,
-// section 5): the affine hull on one side, x ≥ 0 on the other.
+// slowFlow projects on flows.
 func slowFlow(f Flow, v []float64) []float64 {
 	n, rows := f.Dimension(), f.graph.vertices()-1
 	a, b := mat.NewDense(rows, n, nil), make([]float64, rows)
@@ -24,6 +23,26 @@ func slowFlow(f Flow, v []float64) []float64 {
 			a.Set(to, edge, a.At(to, edge)-1)
 		}
 	}
+	return slowParts(a, b, v)
+}
+
+// slowMatching projects on matchings. The sum of the last column follows from the others.
+func slowMatching(m Matching, v []float64) []float64 {
+	rows := 2*m.side - 1
+	a, b := mat.NewDense(rows, m.Dimension(), nil), slices.Repeat([]float64{m.amount}, rows)
+	for i := range v {
+		a.Set(i/m.side, i, 1)
+		if column := m.side + i%m.side; column < rows {
+			a.Set(column, i, 1)
+		}
+	}
+	return slowParts(a, b, v)
+}
+
+// slowParts projects on {Ax = b, x ≥ 0} by alternating directions (Boyd and others, Distributed optimization by ADMM,
+// 2011, section 5): the affine hull on one side, x ≥ 0 on the other.
+func slowParts(a *mat.Dense, b, v []float64) []float64 {
+	rows, n := a.Dims()
 	var gram, right, hull mat.Dense
 	gram.Mul(a, a.T())
 	if err := right.Solve(&gram, a); err != nil {

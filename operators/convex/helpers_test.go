@@ -2,6 +2,7 @@ package convex
 
 import (
 	"fmt"
+	"iter"
 	"math"
 	"math/bits"
 	"math/rand/v2"
@@ -31,6 +32,31 @@ func normal(rng *rand.Rand, n int, scale float64) []float64 {
 		v[i] = scale * rng.NormFloat64()
 	}
 	return v
+}
+
+// permutations yields all orders of 0 to k−1.
+func permutations(k int) iter.Seq[[]int] {
+	return func(yield func([]int) bool) {
+		order := make([]int, k)
+		for i := range order {
+			order[i] = i
+		}
+		var rest func(at int) bool
+		rest = func(at int) bool {
+			if at == k {
+				return yield(order)
+			}
+			for i := at; i < k; i++ {
+				order[at], order[i] = order[i], order[at]
+				if !rest(at + 1) {
+					return false
+				}
+				order[at], order[i] = order[i], order[at]
+			}
+			return true
+		}
+		rest(0)
+	}
 }
 
 // ladder is a chain of half of n edges, with chords from anywhere to anywhere behind.
@@ -69,6 +95,16 @@ func excess(s Set, x []float64) float64 {
 		return largest/s.radius - 1
 	case Subsets:
 		return max(math.Abs(total/s.total()-1), largest/s.radius-1, -least*math.MaxFloat64)
+	case Matching:
+		off := max(largest/s.amount-1, -least*math.MaxFloat64)
+		for i := range s.side {
+			row, column := 0.0, 0.0
+			for j := range s.side {
+				row, column = row+x[i*s.side+j], column+x[j*s.side+i]
+			}
+			off = max(off, math.Abs(row/s.amount-1), math.Abs(column/s.amount-1))
+		}
+		return off
 	case Flow:
 		off := max(largest/s.amount-1, -least*math.MaxFloat64)
 		for vertex := range s.graph.vertices() - 1 {
@@ -115,6 +151,14 @@ func corners(s Set) [][]float64 {
 				}
 				list = append(list, v)
 			}
+		}
+	case Matching:
+		for order := range permutations(s.side) {
+			v := make([]float64, n)
+			for i, j := range order {
+				v[i*s.side+j] = s.amount
+			}
+			list = append(list, v)
 		}
 	case Flow:
 		var walk func(vertex int, taken []float64)

@@ -47,6 +47,8 @@ func slowProject(s Set, x []float64) []float64 {
 		}
 	case Flow:
 		return slowFlow(s, x)
+	case Matching:
+		return slowMatching(s, x)
 	case Subsets:
 		mass := func(tau float64) float64 {
 			total := 0.0
@@ -78,11 +80,14 @@ func slowProject(s Set, x []float64) []float64 {
 	return out
 }
 
-// everySet is for those with a projection.
+// projected tells the sets that have a projection.
+func projected(name string) bool { return name != "flow" && name != "matching" }
+
+// everySet is for those.
 func everySet(t *testing.T, f func(t *testing.T, s Set, rng *rand.Rand)) {
 	for _, name := range Names() {
 		for _, n := range []int{1, 2, 3, 5, 8} {
-			if (name == "simplex" || name == "subsets") && n == 1 || name == "flow" {
+			if (name == "simplex" || name == "subsets") && n == 1 || !projected(name) {
 				continue
 			}
 			for _, radius := range []float64{1, 0.01, 7} {
@@ -219,7 +224,7 @@ func TestStartDiameterAndNorm(t *testing.T) {
 func TestProjectionDoesNotAllocate(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	for _, name := range Names() {
-		if name == "flow" {
+		if !projected(name) {
 			continue
 		}
 		p, err := NewProjection(mustParse(t, name, 32, 1))

@@ -48,7 +48,9 @@ type LocalOracle interface {
 }
 
 // Names lists the sets that Parse knows.
-func Names() []string { return []string{"l2-ball", "l1-ball", "simplex", "box", "subsets", "flow"} }
+func Names() []string {
+	return []string{"l2-ball", "l1-ball", "simplex", "box", "subsets", "flow", "matching"}
+}
 
 // The range of radii keeps every product of a radius with a cost far from overflow and underflow.
 const minRadius, maxRadius = 1e-15, 1e15
@@ -57,7 +59,7 @@ const minRadius, maxRadius = 1e-15, 1e15
 type Spec struct {
 	Name      string
 	Dimension int
-	Radius    float64  // of balls, scale s of the simplex, R of the box [−R, R]^n and of subsets, amount of a flow
+	Radius    float64  // of balls and matchings, s of the simplex, R of the box [−R, R]^n and of subsets, amount of a flow
 	Pick      int      // k of subsets; 0 for others
 	Edges     []string // of a flow, from>to; none for others
 }
@@ -96,6 +98,8 @@ func Parse(spec Spec) (Set, error) {
 		set, err = newSubsets(n, spec.Pick, radius)
 	case "flow":
 		set, err = newFlow(spec.Edges, n, radius)
+	case "matching":
+		set, err = newMatching(n, radius)
 	default:
 		err = fmt.Errorf("convex: name %q: not one of %s", spec.Name, strings.Join(Names(), ", "))
 	}

@@ -1,0 +1,228 @@
+package convex
+
+import (
+	"errors"
+	"fmt"
+	"math"
+)
+
+// Matching is R times the Birkhoff polytope: k × k matrices, row by row, with x ≥ 0 and R in every row and column. Its
+// vertices match each row to a column.
+type Matching struct {
+	side   int
+	amount float64
+}
+
+// newMatching wants a square of at least two.
+func newMatching(n int, amount float64) (Matching, error) {
+	side := int(math.Sqrt(float64(max(n, 0))))
+	if side < 2 || side*side != n {
+		return Matching{}, fmt.Errorf("convex: dimension %d: not the square of 2 or more", n)
+	}
+	return Matching{side, amount}, nil
+}
+
+// Name is matching.
+func (Matching) Name() string { return "matching" }
+
+// Dimension is k².
+func (m Matching) Dimension() int { return m.side * m.side }
+
+// Diameter is R√(2k), of matchings with nothing in common.
+func (m Matching) Diameter() float64 { return float64(m.amount * math.Sqrt(float64(2*m.side))) }
+
+// MaxNorm is R√k, at a vertex.
+func (m Matching) MaxNorm() float64 { return float64(m.amount * math.Sqrt(float64(m.side))) }
+
+// Start is R/k everywhere.
+func (m Matching) Start(dst []float64) {
+	for i := range dst {
+		dst[i] = m.amount / float64(m.side)
+	}
+}
+
+// Tangent subtracts the means of rows, then those of columns: all sums are the same all over the set.
+func (m Matching) Tangent(v []float64) {
+	for line := range 2 * m.side {
+		first, step := m.line(line)
+		mean := m.sum(v, line) / float64(m.side)
+		for i := range m.side {
+			v[first+i*step] -= mean
+		}
+	}
+}
+
+// balance brings rows, then columns, to R. Both are off by rounding alone, and so is what columns do to rows.
+func (m Matching) balance(x []float64) {
+	for i, v := range x {
+		if v < dust*m.amount {
+			x[i] = 0
+		}
+	}
+	for line := range 2 * m.side {
+		first, step := m.line(line)
+		factor := m.amount / m.sum(x, line)
+		for i := range m.side {
+			x[first+i*step] = min(float64(x[first+i*step]*factor), m.amount)
+		}
+	}
+}
+
+// line tells where a row begins, or a column behind all rows, and how far its coordinates are from one another.
+func (m Matching) line(k int) (first, step int) {
+	if k < m.side {
+		return k * m.side, 1
+	}
+	return k - m.side, m.side
+}
+
+// sum is that of a line.
+func (m Matching) sum(x []float64, line int) float64 {
+	first, step := m.line(line)
+	total := 0.0
+	for i := range m.side {
+		total += x[first+i*step]
+	}
+	return total
+}
+
+// Linear is a linear oracle with memory of its own.
+func (m Matching) Linear() LinearOracle { return newAssignment(m) }
+
+// LocalOracle takes from the worst matchings.
+func (m Matching) LocalOracle() LocalOracle { return newLocalParts(m, newAssignment(m)) }
+
+// assignment finds matchings of least cost, by shortest augmenting paths with prices of rows and columns: O(k³) (H. W.
+// Kuhn 1955; N. Tomizawa, On some techniques useful for solution of transportation network problems, Networks 1, 1971).
+type assignment struct {
+	set        Matching
+	rows, cols []float64 // prices
+	matched    []int32   // row of each column, and of one more, where a path begins
+	before     []int32   // column before each on the path
+	least      []float64 // by column: slack of the best way to it
+	done       []bool
+	vertex     []int32
+	masked     []float64 // costs, of what must not be matched +∞
+}
+
+func newAssignment(m Matching) *assignment {
+	k := m.side
+	return &assignment{
+		set: m, rows: make([]float64, k), cols: make([]float64, k+1), matched: make([]int32, k+1), before: make([]int32, k+1),
+		least: make([]float64, k+1), done: make([]bool, k+1), vertex: make([]int32, k), masked: make([]float64, k*k),
+	}
+}
+
+// Minimise writes the matching of least cost; ties go by lowest column.
+func (a *assignment) Minimise(dst, c []float64) {
+	clear(dst)
+	for _, i := range a.best(c) {
+		dst[i] = a.set.amount
+	}
+}
+
+func (a *assignment) whole() float64 { return a.set.amount }
+
+// kappa is √n/R = k/R: rows of x ≥ 0 have norm 1, and slack R at vertices.
+func (a *assignment) kappa() float64 { return float64(a.set.side) / a.set.amount }
+
+func (a *assignment) balance(x []float64) { a.set.balance(x) }
+
+func (a *assignment) best(c []float64) []int32 {
+	if !a.solve(c) {
+		panic("BUG: convex: costs that are not finite")
+	}
+	return a.vertex
+}
+
+// worst forbids what x has nothing of.
+func (a *assignment) worst(c, x []float64) []int32 {
+	for i, v := range x {
+		a.masked[i] = math.Inf(1)
+		if v > 0 {
+			a.masked[i] = -c[i]
+		}
+	}
+	if !a.solve(a.masked) {
+		return nil
+	}
+	return a.vertex
+}
+
+// solve fills vertex, or reports that each matching has a cost of +∞.
+func (a *assignment) solve(c []float64) bool {
+	k := a.set.side
+	clear(a.rows)
+	clear(a.cols)
+	for j := range a.matched {
+		a.matched[j] = -1
+	}
+	for row := range k {
+		if !a.augment(c, row) {
+			return false
+		}
+	}
+	for j, row := range a.matched[:k] {
+		a.vertex[row] = row*int32(k) + int32(j)
+	}
+	return true
+}
+
+// augment matches one more row, along the path of least slack to a free column.
+func (a *assignment) augment(c []float64, row int) bool {
+	k := a.set.side
+	for j := range a.least {
+		a.least[j], a.done[j] = math.Inf(1), false
+	}
+	a.matched[k] = int32(row)
+	at := k
+	for a.matched[at] >= 0 {
+		a.done[at] = true
+		from, step, next := int(a.matched[at]), math.Inf(1), -1
+		for j := range k {
+			if a.done[j] {
+				continue
+			}
+			if slack := c[from*k+j] - a.rows[from] - a.cols[j]; slack < a.least[j] {
+				a.least[j], a.before[j] = slack, int32(at)
+			}
+			if a.least[j] < step {
+				step, next = a.least[j], j
+			}
+		}
+		if next < 0 {
+			return false
+		}
+		for j := range a.done {
+			if a.done[j] {
+				a.rows[a.matched[j]] += step
+				a.cols[j] -= step
+			} else {
+				a.least[j] -= step
+			}
+		}
+		at = next
+	}
+	for at != k {
+		to := int(a.before[at])
+		a.matched[at] = a.matched[to]
+		at = to
+	}
+	return true
+}
+
+// check wants R in every row and column.
+func (a *assignment) check(at func(i int) float64) error {
+	k := a.set.side
+	for line := range 2 * k {
+		first, step := a.set.line(line)
+		total := 0.0
+		for i := range k {
+			total += at(first + i*step)
+		}
+		if !(math.Abs(total-a.set.amount) <= sumTolerance*a.set.amount) {
+			return errors.New("convex: state: a row or column with another sum")
+		}
+	}
+	return nil
+}
