@@ -56,7 +56,8 @@ func wellProcess(deployment, instance string) played {
 func (p played) with(values, name string, labels ...string) played {
 	p = maps.Clone(p)
 	for series := range p {
-		if strings.HasPrefix(series, name) && !slices.ContainsFunc(labels, func(l string) bool { return !strings.Contains(series, l) }) {
+		if strings.HasPrefix(series, name) && !slices.ContainsFunc(labels,
+			func(l string) bool { return !strings.Contains(series, l) }) {
 			if values == "" {
 				delete(p, series)
 			} else {
@@ -70,7 +71,8 @@ func (p played) with(values, name string, labels ...string) played {
 // in puts a partition's task into a state, in which it takes nothing.
 func (p played) in(state, partition string) played {
 	on := fmt.Sprintf("partition=%q", partition)
-	return p.with("0x60", "oriel_task_state", on).with("1x60", "oriel_task_state", on, state).with("7x60", "oriel_records_total", on).
+	return p.with("0x60", "oriel_task_state", on).with("1x60", "oriel_task_state", on, state).with("7x60",
+		"oriel_records_total", on).
 		with("1x60", "oriel_waiting", "partitions").with("0x60", "oriel_ready")
 }
 
@@ -79,11 +81,13 @@ func TestEachFaultRaisesItsOwnAlert(t *testing.T) {
 	well := wellProcess("late", "a")
 	for alert, processes := range map[string][]played{
 		"": {well},
-		"OrielBrokersAway": {well.with("", "oriel_task_state").with("", "oriel_input_lag_records").with("0x60", "oriel_partitions_owned").
+		"OrielBrokersAway": {well.with("", "oriel_task_state").with("", "oriel_input_lag_records").with("0x60",
+			"oriel_partitions_owned").
 			with("1x60", "oriel_waiting", "brokers").with("0x60", "oriel_ready").with("7x60", "oriel_records_total").
 			with("0+2x60", "oriel_restarts_total").with("0+2x60", "oriel_transactions_total")},
-		"OrielDown":             {well.with("", "oriel_").with("0x60", "up"), wellProcess("late", "c")},
-		"OrielDiskFull":         {well.with("1x60", "oriel_waiting", "disk").with("0x60", "oriel_ready").with("7x60", "oriel_records_total")},
+		"OrielDown": {well.with("", "oriel_").with("0x60", "up"), wellProcess("late", "c")},
+		"OrielDiskFull": {well.with("1x60", "oriel_waiting", "disk").with("0x60", "oriel_ready").with("7x60",
+			"oriel_records_total")},
 		"OrielTaskStopped":      {well.in("stopped", "1")},
 		"OrielRestoring":        {well.in("restoring", "1")},
 		"OrielPartitionUnowned": {well.with("", "oriel_", `partition="1"`).with("1x60", "oriel_partitions_owned")},
@@ -92,7 +96,8 @@ func TestEachFaultRaisesItsOwnAlert(t *testing.T) {
 		"OrielAborts":           {well.with("0+1x60", "oriel_transactions_total", `partition="1"`)},
 		"OrielRestarts":         {well.with("0+1x60", "oriel_restarts_total", `partition="1"`)},
 		"OrielSlowCommits":      {well.with("0+1x60", "oriel_commit_duration_seconds_bucket", `le="0.064"`)},
-		"OrielMembersDisagree":  {well, wellProcess("late", "c").with("", "oriel_task_state").with("2x60", "oriel_epsilon").with("0x60", "oriel_partitions_owned")},
+		"OrielMembersDisagree": {well, wellProcess("late", "c").with("", "oriel_task_state").with("2x60",
+			"oriel_epsilon").with("0x60", "oriel_partitions_owned")},
 	} {
 		t.Run(alert, func(t *testing.T) {
 			others := wellProcess("other", "b").with("2x60", "oriel_epsilon")
@@ -120,9 +125,10 @@ func TestWindowAsTime(t *testing.T) {
 			samples = append(samples, map[string]any{"labels": labels, "value": seconds})
 		}
 	}
-	promtoolPlays(t, []played{wellProcess("late", "a"), wellProcess("other", "b").with("72000x60", "oriel_window_steps")}, map[string]any{
-		"expr": "oriel:window:duration_seconds", "eval_time": "25m", "exp_samples": samples,
-	})
+	promtoolPlays(t, []played{wellProcess("late", "a"), wellProcess("other", "b").with("72000x60", "oriel_window_steps")},
+		map[string]any{
+			"expr": "oriel:window:duration_seconds", "eval_time": "25m", "exp_samples": samples,
+		})
 }
 
 // promtoolPlays lets promtool evaluate the rules over the series of all processes and compare the result of a query.

@@ -162,7 +162,10 @@ func TestDockerfileMatchesModule(t *testing.T) {
 	}
 	stages := strings.Split(dockerfile, "\nFROM ")
 	last := stages[len(stages)-1]
-	for _, want := range []string{"gcr.io/distroless/static:nonroot\n", "\nUSER " + nonroot + ":" + nonroot + "\n", "\nENTRYPOINT [\"/usr/local/bin/oriel\"]\n"} {
+	for _, want := range []string{
+		"gcr.io/distroless/static:nonroot\n", "\nUSER " + nonroot + ":" + nonroot + "\n",
+		"\nENTRYPOINT [\"/usr/local/bin/oriel\"]\n",
+	} {
 		if !strings.Contains(last, want) {
 			t.Errorf("the last stage lacks %q", want)
 		}

@@ -62,7 +62,8 @@ func serveNumbers(t *testing.T) *numbers {
 		"ORIEL_BROKERS=127.0.0.1:" + strconv.Itoa(o.port), "ORIEL_ALLOW_SINGLE_REPLICA=true", "ORIEL_NAME=delays",
 		"ORIEL_INPUT_TOPIC=arrivals", "ORIEL_START=earliest", "ORIEL_STATE_DIR=" + state, "ORIEL_MASTER_KEY_FILE=" + key,
 		"ORIEL_HTTP_ADDR=127.0.0.1:0", "ORIEL_OPERATOR=aggregate", "ORIEL_CELLS=carrier=UA|AA", "ORIEL_VALUE=delay=-60:180",
-		"ORIEL_STATISTICS=count,sum,mean", "ORIEL_MECHANISM=blt", "ORIEL_WINDOW=lifetime", fmt.Sprintf("ORIEL_MEMORY=%d", memory),
+		"ORIEL_STATISTICS=count,sum,mean", "ORIEL_MECHANISM=blt", "ORIEL_WINDOW=lifetime", fmt.Sprintf("ORIEL_MEMORY=%d",
+			memory),
 		"ORIEL_MEMORIES=64,1000000", "ORIEL_INCREMENTS=true", "ORIEL_EPSILON=8", "ORIEL_DELTA=1e-6",
 	}
 	n := &numbers{t: t}
@@ -171,7 +172,10 @@ func (n *numbers) shows(t *testing.T) {
 			row := rows[12*i+k]
 			what := strings.Join(row, " ")
 			statistic, cell, view := []string{"count", "sum", "mean"}[k/2%3], []string{"carrier=UA", "carrier=AA"}[k%2], k/6
-			if want := []string{d.Stream, strconv.Itoa(d.Step), []string{"64", "1000000"}[view], statistic, cell}; !slices.Equal(row[:5], want) {
+			if want := []string{
+				d.Stream, strconv.Itoa(d.Step), []string{"64", "1000000"}[view], statistic,
+				cell,
+			}; !slices.Equal(row[:5], want) {
 				t.Fatalf("%s, want %s", what, want)
 			}
 			n.equal(what, row[5], x)
@@ -243,7 +247,8 @@ func (n *numbers) adds(t *testing.T) {
 	checked := 0
 	for _, row := range rows {
 		what := strings.Join(row, " ")
-		view, cell := slices.Index([]string{"64", "1000000"}, row[1]), slices.Index([]string{"carrier=UA", "carrier=AA"}, row[2])
+		view, cell := slices.Index([]string{"64", "1000000"}, row[1]), slices.Index([]string{"carrier=UA", "carrier=AA"},
+			row[2])
 		count, total := a.Decision[view*6+cell]+b.Decision[view*6+cell], a.Decision[view*6+2+cell]+b.Decision[view*6+2+cell]
 		switch row[0] {
 		case "count":

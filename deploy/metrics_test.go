@@ -79,7 +79,10 @@ var (
 	matchers = regexp.MustCompile(`([a-z_:]+)\s*\{([^}]*)\}`)
 	groups   = regexp.MustCompile(`\b(by|without|on|ignoring)\s*\(([^)]*)\)`)
 	words    = regexp.MustCompile(`[a-zA-Z_:][a-zA-Z0-9_:]*(\s*\()?`)
-	keywords = []string{"and", "or", "unless", "bool", "offset", "by", "without", "on", "ignoring", "group_left", "group_right"}
+	keywords = []string{
+		"and", "or", "unless", "bool", "offset", "by", "without", "on", "ignoring", "group_left",
+		"group_right",
+	}
 )
 
 // queryProblems finds metrics that are not exported and labels that no metric of the query has.
@@ -160,7 +163,8 @@ func TestDashboardShowsExportedMetrics(t *testing.T) {
 		}
 	}
 	for _, variable := range d.Templating.List {
-		metric, label, _ := strings.Cut(strings.TrimSuffix(strings.TrimPrefix(variable.Definition, "label_values("), ")"), ", ")
+		metric, label, _ := strings.Cut(strings.TrimSuffix(strings.TrimPrefix(variable.Definition, "label_values("), ")"),
+			", ")
 		metric, _, _ = strings.Cut(metric, "{")
 		if !slices.Contains(e[metric], label) {
 			t.Errorf("variable %s: %s has no label %q", variable.Name, metric, label)

@@ -42,10 +42,14 @@ func TestAlertsOfARealOutage(t *testing.T) {
 	o.topic("events", 2)
 	settings := func(name string, more ...string) []string {
 		return append([]string{
-			"ORIEL_BROKERS=127.0.0.1:" + strconv.Itoa(o.port), "ORIEL_NAME=" + name, "ORIEL_INPUT_TOPIC=events", "ORIEL_START=earliest",
-			"ORIEL_ALLOW_SINGLE_REPLICA=true", "ORIEL_OPERATOR=coco", "ORIEL_UPDATE=projection", "ORIEL_LOSS=linear", "ORIEL_SET=box", "ORIEL_RADIUS=1",
-			"ORIEL_DIMENSION=2", "ORIEL_STRONG_CONVEXITY=1", "ORIEL_MECHANISM=blt", "ORIEL_WINDOW=64", "ORIEL_EPSILON=1", "ORIEL_DELTA=1e-6", "ORIEL_CLIP=1",
-			"ORIEL_MASTER_KEY_FILE=" + filepath.Join(o.dir, "key"), "ORIEL_STATE_DIR=" + filepath.Join(o.dir, "state-"+name), "ORIEL_LOG_LEVEL=warn",
+			"ORIEL_BROKERS=127.0.0.1:" + strconv.Itoa(o.port), "ORIEL_NAME=" + name, "ORIEL_INPUT_TOPIC=events",
+			"ORIEL_START=earliest",
+			"ORIEL_ALLOW_SINGLE_REPLICA=true", "ORIEL_OPERATOR=coco", "ORIEL_UPDATE=projection", "ORIEL_LOSS=linear",
+			"ORIEL_SET=box", "ORIEL_RADIUS=1",
+			"ORIEL_DIMENSION=2", "ORIEL_STRONG_CONVEXITY=1", "ORIEL_MECHANISM=blt", "ORIEL_WINDOW=64", "ORIEL_EPSILON=1",
+			"ORIEL_DELTA=1e-6", "ORIEL_CLIP=1",
+			"ORIEL_MASTER_KEY_FILE=" + filepath.Join(o.dir, "key"), "ORIEL_STATE_DIR=" + filepath.Join(o.dir,
+				"state-"+name), "ORIEL_LOG_LEVEL=warn",
 		}, more...)
 	}
 	o.run(nil, "key", "--out", filepath.Join(o.dir, "key"))
@@ -74,8 +78,10 @@ func TestAlertsOfARealOutage(t *testing.T) {
 	o.restoringForLong(settings)
 
 	o.topic("elsewhere", 1)
-	o.start(settings("other", "ORIEL_INPUT_TOPIC=elsewhere", "ORIEL_EPSILON=3", "ORIEL_DECISION_TOPIC=d", "ORIEL_CHANGELOG_TOPIC=c",
-		"ORIEL_VERDICTS_TOPIC=v", "ORIEL_DEAD_LETTER_TOPIC=l", "ORIEL_GROUP=g", "ORIEL_STATE_DIR="+filepath.Join(o.dir, "state-3")), "topics")
+	o.start(settings("other", "ORIEL_INPUT_TOPIC=elsewhere", "ORIEL_EPSILON=3", "ORIEL_DECISION_TOPIC=d",
+		"ORIEL_CHANGELOG_TOPIC=c",
+		"ORIEL_VERDICTS_TOPIC=v", "ORIEL_DEAD_LETTER_TOPIC=l", "ORIEL_GROUP=g", "ORIEL_STATE_DIR="+filepath.Join(o.dir,
+			"state-3")), "topics")
 	o.fires("a member states other privacy", "OrielMembersDisagree other")
 }
 
@@ -86,7 +92,8 @@ func (o *outage) fullDisk(settings func(string, ...string) []string) {
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		o.t.Fatal(err)
 	}
-	if out, err := exec.Command("mount", "-t", "tmpfs", "-o", "size=64m,mode=700", "tmpfs", dir).CombinedOutput(); err != nil {
+	if out, err := exec.Command("mount", "-t", "tmpfs", "-o", "size=64m,mode=700", "tmpfs",
+		dir).CombinedOutput(); err != nil {
 		o.t.Logf("left out: a full disk needs the right to mount a tmpfs: %s", out)
 		return
 	}
@@ -331,7 +338,8 @@ func (o *outage) watch() {
 			o.t.Fatal(err)
 		}
 	}
-	cmd := exec.Command("prometheus", "--config.file="+filepath.Join(o.dir, "prometheus.yml"), "--storage.tsdb.path="+filepath.Join(o.dir, "tsdb"),
+	cmd := exec.Command("prometheus", "--config.file="+filepath.Join(o.dir, "prometheus.yml"),
+		"--storage.tsdb.path="+filepath.Join(o.dir, "tsdb"),
 		"--web.listen-address="+o.prometheus, "--log.level=error")
 	cmd.Stderr = os.Stderr
 	if err := cmd.Start(); err != nil {

@@ -17,8 +17,9 @@ type Incremental interface {
 	Increments() []lattice.Int128
 }
 
-// Reading is a sum of the increments of a part: under another memory than the one that the filter was fitted for, or plain. It is post-processing of
-// what a stream releases, exact in the stream's own fixed point, and its owner keeps its state.
+// Reading is a sum of the increments of a part: under another memory than the one that the filter was fitted for, or
+// plain. It is post-processing of what a stream releases, exact in the stream's own fixed point, and its owner keeps
+// its state.
 type Reading struct {
 	sum   Incremental
 	grid  lattice.Grid
@@ -26,8 +27,8 @@ type Reading struct {
 	tally *forget.Reading
 }
 
-// Reading returns one of a part, before the first step. A memory of 0 adds increments up, until Clear: after 2³² of them at the latest. Only sums that
-// decay have increments.
+// Reading returns one of a part, before the first step. A memory of 0 adds increments up, until Clear: after 2³² of
+// them at the latest. Only sums that decay have increments.
 func (s *Stream) Reading(part int, memory uint64) (*Reading, error) {
 	sum, ok := s.sums[part].(Incremental)
 	if !ok || s.config.Memory == 0 {
@@ -41,7 +42,8 @@ func (s *Stream) Reading(part int, memory uint64) (*Reading, error) {
 	return &Reading{sum: sum, grid: x.grid, roots: x.roots, tally: tally}, nil
 }
 
-// Increments returns those of a part's last Add, lattice units, or nil where its sum has none; valid until the next Add or Restore.
+// Increments returns those of a part's last Add, lattice units, or nil where its sum has none; valid until the next Add
+// or Restore.
 func (s *Stream) Increments(part int) []lattice.Int128 {
 	if sum, ok := s.sums[part].(Incremental); ok && s.config.Memory > 0 {
 		return sum.Increments()
@@ -72,7 +74,8 @@ func (r *Reading) AppendState(dst []byte) []byte { return r.tally.AppendState(ds
 // Restore takes what AppendState has written, or refuses it and stays as it was; empty says that nothing was added.
 func (r *Reading) Restore(state []byte, empty bool) error { return r.tally.Restore(state, empty) }
 
-// Deviation tells the noise of releases: the standard deviation of a coordinate of scale 1, loss units, as a function of the step.
+// Deviation tells the noise of releases: the standard deviation of a coordinate of scale 1, loss units, as a function
+// of the step.
 type Deviation struct {
 	scale  float64                   // of one draw, loss units
 	at     func(step uint64) float64 // variance, in units of the draw's
@@ -125,8 +128,8 @@ func (d Deviation) Times(factor float64) Deviation {
 	return d
 }
 
-// WindowDeviation returns the standard deviation of a coordinate of the sum of the last w increments of a part, loss units, where the filter has
-// forgotten the start of its block; 0 without a memory.
+// WindowDeviation returns the standard deviation of a coordinate of the sum of the last w increments of a part, loss
+// units, where the filter has forgotten the start of its block; 0 without a memory.
 func (s *frame) WindowDeviation(part int, w uint64) float64 {
 	if s.config.Memory == 0 {
 		return 0

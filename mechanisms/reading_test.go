@@ -17,12 +17,15 @@ import (
 
 func forgetful(memory uint64) mechanisms.Config {
 	return mechanisms.Config{
-		Name: "blt", Memory: memory, Batch: 1, Leaf: mechanisms.OnePart(3, 1), Budget: dp.Budget{Epsilon: 1, Delta: 1e-6}, Adjacency: dp.Replace,
+		Name: "blt", Memory: memory, Batch: 1, Leaf: mechanisms.OnePart(3, 1), Budget: dp.Budget{
+			Epsilon: 1,
+			Delta:   1e-6,
+		}, Adjacency: dp.Replace,
 	}
 }
 
-// A reading with the stream's own memory is the stream's sum, bit for bit; one with another memory is the float sum of increments within rounding; and
-// one that is written down goes on with the same bytes.
+// A reading with the stream's own memory is the stream's sum, bit for bit; one with another memory is the float sum of
+// increments within rounding; and one that is written down goes on with the same bytes.
 func TestReadings(t *testing.T) {
 	c := forgetful(16)
 	stream := mechtest.Open(t, c, [32]byte{9})
@@ -89,7 +92,8 @@ func TestReadings(t *testing.T) {
 	}
 }
 
-// Quick deviations are the exact variances, at all ages, over resets, for memories far from the fitted one and near its poles.
+// Quick deviations are the exact variances, at all ages, over resets, for memories far from the fitted one and near its
+// poles.
 func TestSpreads(t *testing.T) {
 	for _, memory := range []uint64{2, 64, 1024, 65536} {
 		f, err := forget.Fit(memory)
@@ -101,7 +105,10 @@ func TestSpreads(t *testing.T) {
 			if err != nil {
 				t.Fatalf("memory %d read at %d: %v", memory, reading, err)
 			}
-			for _, step := range []uint64{1, 2, 3, 10, 1000, 65536, f.Period(), f.Period() + 1, f.Period() + 70, 3*f.Period() + 5, 1 << 40} {
+			for _, step := range []uint64{
+				1, 2, 3, 10, 1000, 65536, f.Period(), f.Period() + 1, f.Period() + 70,
+				3*f.Period() + 5, 1 << 40,
+			} {
 				want, err := f.ReadingVariance(reading, step)
 				if got := spread.At(step); err != nil || math.Abs(got/want-1) > 1e-6 {
 					t.Errorf("memory %d read at %d, step %d: %g, want %g: %v", memory, reading, step, got, want, err)
@@ -149,7 +156,8 @@ func TestVariancesAreTheirDefinitions(t *testing.T) {
 	for j := range steps {
 		b = gamma*b + e[j]
 		total += b * b
-		if got, err := f.ReadingVariance(reading, uint64(j)+1); (j < 5 || j == steps-1) && (err != nil || math.Abs(got/total-1) > 1e-9) {
+		if got, err := f.ReadingVariance(reading, uint64(j)+1); (j < 5 || j == steps-1) &&
+			(err != nil || math.Abs(got/total-1) > 1e-9) {
 			t.Errorf("step %d: %g, want %g: %v", j+1, got, total, err)
 		}
 	}

@@ -104,8 +104,9 @@ func newFrame(c Config, p Plan) (frame, error) {
 	return f, nil
 }
 
-// absorbed returns what the chain absorbs of a leaf: all integers, or, for those that are not zero, in order, their places
-// and they themselves, which tell the leaf as well. nil, the null event, stays nil, and the zero leaf does not become it.
+// absorbed returns what the chain absorbs of a leaf: all integers, or, for those that are not zero, in order, their
+// places and they themselves, which tell the leaf as well. nil, the null event, stays nil, and the zero leaf does not
+// become it.
 func (s *frame) absorbed(leaf []int64) []int64 {
 	if leaf == nil || s.pairs == nil {
 		return leaf

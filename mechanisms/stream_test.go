@@ -148,7 +148,8 @@ func TestPlacesAndValuesAreAnotherHistory(t *testing.T) {
 	whole, h := batched(t), records(30, 3)
 	places := whole
 	places.Leaf.Nonzero = 1
-	if a, b := run(mechtest.ZeroStream(t, whole), h), run(mechtest.ZeroStream(t, places), h); !slices.EqualFunc(a, b, slices.Equal) {
+	if a, b := run(mechtest.ZeroStream(t, whole), h), run(mechtest.ZeroStream(t, places), h); !slices.EqualFunc(a, b,
+		slices.Equal) {
 		t.Error("sums differ")
 	}
 	a, b := mechtest.Open(t, whole, [32]byte{4}), mechtest.Open(t, places, [32]byte{4})

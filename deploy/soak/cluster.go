@@ -60,7 +60,10 @@ func newCluster(ctx context.Context, jars, dir string, n int, proxied [][]string
 		voters = append(voters, fmt.Sprintf("%d@%s", i+1, controllers[i]))
 	}
 	for i := range n {
-		b := &broker{id: i + 1, dir: filepath.Join(dir, fmt.Sprintf("broker%d", i+1)), addr: ports.address(), inner: map[string]string{}}
+		b := &broker{
+			id: i + 1, dir: filepath.Join(dir, fmt.Sprintf("broker%d", i+1)), addr: ports.address(),
+			inner: map[string]string{},
+		}
 		if err := os.MkdirAll(b.dir, 0o700); err != nil {
 			return nil, err
 		}
@@ -87,9 +90,13 @@ func newCluster(ctx context.Context, jars, dir string, n int, proxied [][]string
 // counts.
 func (b *broker) properties(text, controller string, voters, proxied []string, ports *ports) string {
 	more := []string{
-		"node.id=" + strconv.Itoa(b.id), "controller.quorum.bootstrap.servers=", "controller.quorum.voters=" + strings.Join(voters, ","),
+		"node.id=" + strconv.Itoa(b.id), "controller.quorum.bootstrap.servers=",
+		"controller.quorum.voters=" + strings.Join(voters, ","),
 	}
-	listeners, advertised := []string{"PLAINTEXT://" + b.addr, "CONTROLLER://" + controller}, []string{"PLAINTEXT://" + b.addr}
+	listeners, advertised := []string{
+		"PLAINTEXT://" + b.addr,
+		"CONTROLLER://" + controller,
+	}, []string{"PLAINTEXT://" + b.addr}
 	protocols := []string{"PLAINTEXT:PLAINTEXT", "CONTROLLER:PLAINTEXT"}
 	for i, addr := range proxied {
 		b.inner[addr] = ports.address()
@@ -103,7 +110,8 @@ func (b *broker) properties(text, controller string, voters, proxied []string, p
 		for _, topic := range []string{"offsets.topic", "transaction.state.log", "share.coordinator.state.topic"} {
 			more = append(more, fmt.Sprintf("%s.replication.factor=%d", topic, n))
 		}
-		more = append(more, "transaction.state.log.min.isr=2", "share.coordinator.state.topic.min.isr=2", "min.insync.replicas=2")
+		more = append(more, "transaction.state.log.min.isr=2", "share.coordinator.state.topic.min.isr=2",
+			"min.insync.replicas=2")
 	}
 	text = strings.NewReplacer("@DIR@", b.dir, "@BROKER_PORT@", "0", "@CONTROLLER_PORT@", "0").Replace(text)
 	return text + "\n" + strings.Join(more, "\n") + "\n"
@@ -157,7 +165,8 @@ func (c *cluster) leader(ctx context.Context, topic string, partition int, excep
 	}
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
-	said, err := exec.CommandContext(ctx, "kcat", "-L", "-J", "-m", "4", "-t", topic, "-b", strings.Join(addresses, ",")).Output()
+	said, err := exec.CommandContext(ctx, "kcat", "-L", "-J", "-m", "4", "-t", topic, "-b",
+		strings.Join(addresses, ",")).Output()
 	if err != nil {
 		return -1, fmt.Errorf("kcat: %w", err)
 	}

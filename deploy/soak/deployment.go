@@ -61,8 +61,10 @@ func settings(dir string, users, single bool) ([]string, error) {
 		return nil, err
 	}
 	env := []string{
-		"PATH=" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME"), "ORIEL_NAME=" + deploymentName, "ORIEL_INPUT_TOPIC=" + inputTopic,
-		"ORIEL_START=earliest", "ORIEL_MASTER_KEY_FILE=" + key, "ORIEL_OPERATOR=coco", "ORIEL_UPDATE=projection", "ORIEL_WINDOW=1024",
+		"PATH=" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME"), "ORIEL_NAME=" + deploymentName,
+		"ORIEL_INPUT_TOPIC=" + inputTopic,
+		"ORIEL_START=earliest", "ORIEL_MASTER_KEY_FILE=" + key, "ORIEL_OPERATOR=coco", "ORIEL_UPDATE=projection",
+		"ORIEL_WINDOW=1024",
 		"ORIEL_DELTA=1e-6", "ORIEL_CLIP=1", "ORIEL_MAX_RECORD_BYTES=20000",
 	}
 	if single {
@@ -73,7 +75,8 @@ func settings(dir string, users, single bool) ([]string, error) {
 			"ORIEL_DIMENSION=8", "ORIEL_STRONG_CONVEXITY=0.001", "ORIEL_EPSILON=1", "ORIEL_USER_ID=header:user",
 			fmt.Sprint("ORIEL_USER_SEPARATION=", separation)), nil
 	}
-	return append(env, "ORIEL_MECHANISM=blt", "ORIEL_LOSS=linear", "ORIEL_SET=box", "ORIEL_RADIUS=1e9", "ORIEL_DIMENSION=4",
+	return append(env, "ORIEL_MECHANISM=blt", "ORIEL_LOSS=linear", "ORIEL_SET=box", "ORIEL_RADIUS=1e9",
+		"ORIEL_DIMENSION=4",
 		"ORIEL_STRONG_CONVEXITY=1", "ORIEL_EPSILON=1e8"), nil
 }
 
@@ -84,7 +87,8 @@ func (d *deployment) place(command string, addresses []string, ports *ports) (*s
 	if err := os.MkdirAll(s.dir, 0o700); err != nil {
 		return nil, err
 	}
-	env := append(append([]string{}, d.env...), "ORIEL_BROKERS="+strings.Join(addresses, ","), "ORIEL_STATE_DIR="+s.state(),
+	env := append(append([]string{}, d.env...), "ORIEL_BROKERS="+strings.Join(addresses, ","),
+		"ORIEL_STATE_DIR="+s.state(),
 		"ORIEL_HTTP_ADDR="+s.pages)
 	s.process = newProcess(title, filepath.Join(d.dir, title+".log"), env, d.binary, command)
 	d.slots = append(d.slots, s)

@@ -86,7 +86,8 @@ func soak(ctx context.Context, o options) (r *report, err error) {
 			return nil, fmt.Errorf("build: %w", err)
 		}
 	}
-	r = newReport(os.Stdout, fmt.Sprintf("%d broker(s), users %v, seed %d, %v of faults", o.brokers, o.users, o.seed, o.length))
+	r = newReport(os.Stdout, fmt.Sprintf("%d broker(s), users %v, seed %d, %v of faults", o.brokers, o.users, o.seed,
+		o.length))
 	d, err := build(ctx, o)
 	if err != nil {
 		return r, err

@@ -20,7 +20,8 @@ import (
 func shell(t *testing.T, script string) *slot {
 	t.Helper()
 	dir := t.TempDir()
-	s := &slot{dir: dir, process: newProcess("script", filepath.Join(dir, "log"), os.Environ(), "sh", "-c", script, filepath.Join(dir, "file"))}
+	s := &slot{dir: dir, process: newProcess("script", filepath.Join(dir, "log"), os.Environ(), "sh", "-c", script,
+		filepath.Join(dir, "file"))}
 	if err := s.start(); err != nil {
 		t.Fatal(err)
 	}

@@ -106,7 +106,10 @@ func (p *proxy) open(client net.Conn) {
 	}
 	p.mu.Lock()
 	p.accepted++
-	l := &link{client: client, server: server, second: p.accepted%2 == 0, closed: make(chan struct{}), apis: map[uint32]uint16{}}
+	l := &link{
+		client: client, server: server, second: p.accepted%2 == 0, closed: make(chan struct{}),
+		apis: map[uint32]uint16{},
+	}
 	p.links[l] = struct{}{}
 	p.mu.Unlock()
 	go p.pump(l, client, server, false)

@@ -75,7 +75,8 @@ func (d *deployment) suffer(ctx context.Context, o options, r *report) error {
 	defer feeder.kill()
 	in := &injector{
 		deployment: d, random: newSchedule(o.seed + 1<<32).random, report: r, states: archive{dir: d.copies()},
-		decisions: watchTopic(beside, d.cluster.client, decisions, &besides), letters: watchTopic(beside, d.cluster.client, deadLetters, &besides),
+		decisions: watchTopic(beside, d.cluster.client, decisions, &besides), letters: watchTopic(beside, d.cluster.client,
+			deadLetters, &besides),
 	}
 	if err := os.Mkdir(d.copies(), 0o700); err != nil {
 		return err
@@ -94,7 +95,8 @@ func (d *deployment) suffer(ctx context.Context, o options, r *report) error {
 	if err, _ := feeder.outcome(); err != nil {
 		return fmt.Errorf("the producer failed: %w; see %s", err, feeder.log)
 	}
-	if err := errors.Join(d.drained(ctx, deploymentName, inputTopic), d.drained(ctx, deploymentName+".letters", verdicts)); err != nil {
+	if err := errors.Join(d.drained(ctx, deploymentName, inputTopic),
+		d.drained(ctx, deploymentName+".letters", verdicts)); err != nil {
 		r.violation("%v; logs are in %s", err, d.dir)
 	} else {
 		r.fact("after the last fault the ends of input and verdicts were reached in %.1f s", time.Since(last).Seconds())
@@ -142,7 +144,8 @@ func (d *deployment) direct() string {
 // feed starts the producer.
 func (d *deployment) feed(o options) (*process, error) {
 	arguments := []string{
-		o.python, "-B", "deploy/soak/feed.py", "--brokers", d.direct(), "--topic", inputTopic, "--partitions", fmt.Sprint(partitions),
+		o.python, "-B", "deploy/soak/feed.py", "--brokers", d.direct(), "--topic", inputTopic, "--partitions",
+		fmt.Sprint(partitions),
 		"--rate", fmt.Sprint(o.rate), "--seed", fmt.Sprint(o.seed),
 	}
 	if o.users {
@@ -154,7 +157,10 @@ func (d *deployment) feed(o options) (*process, error) {
 
 // judge hears what check.py says: lines of the report, and violations.
 func (d *deployment) judge(ctx context.Context, o options, r *report) error {
-	arguments := []string{"-B", "deploy/soak/check.py", "--brokers", d.direct(), "--name", deploymentName, "--topic", inputTopic}
+	arguments := []string{
+		"-B", "deploy/soak/check.py", "--brokers", d.direct(), "--name", deploymentName, "--topic",
+		inputTopic,
+	}
 	if o.users {
 		arguments = append(arguments, "--separation", fmt.Sprint(separation))
 	}

@@ -36,7 +36,8 @@ func (s *slot) state() string { return filepath.Join(s.dir, "state") }
 
 // ownDisk puts a small disk below the state directory.
 func (s *slot) ownDisk(ctx context.Context) error {
-	said, err := exec.CommandContext(ctx, "mount", "-t", "tmpfs", "-o", "size=96m,mode=700", "tmpfs", s.dir).CombinedOutput()
+	said, err := exec.CommandContext(ctx, "mount", "-t", "tmpfs", "-o", "size=96m,mode=700", "tmpfs",
+		s.dir).CombinedOutput()
 	if err != nil {
 		return fmt.Errorf("%s", strings.TrimSpace(string(said)))
 	}

@@ -263,8 +263,9 @@ func TestNoiseThatLeavesAStepEarlyIsCaught(t *testing.T) {
 		})
 	}
 	for _, step := range []uint64{1, 5, 8, 12} {
-		catch(t, fmt.Sprintf("an expired step's noise leaves early, canary at step %d", step), c, step, func(t *testing.T, c mechanisms.Config, p mechanisms.Plan) mechanisms.Sum {
-			return newSlowTree(t, c, p, early)
-		}, audit.ErrClaim)
+		catch(t, fmt.Sprintf("an expired step's noise leaves early, canary at step %d", step), c, step,
+			func(t *testing.T, c mechanisms.Config, p mechanisms.Plan) mechanisms.Sum {
+				return newSlowTree(t, c, p, early)
+			}, audit.ErrClaim)
 	}
 }

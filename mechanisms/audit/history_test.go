@@ -22,10 +22,13 @@ func rekeyed(
 	t.Helper()
 	sum := mechtest.Sum(t, c, p, sampler(t, c, p.Scale))
 	var own *noise.Chain
-	play := player(open(t, c, p, &bentSum{Sum: sum, restore: func() {}, add: func(dst []float64, v []int64, _ *noise.Chain) {
-		own.Absorb(sum.Steps()+1, 0, noise.Identity{}, nil)
-		sum.Add(dst, v, own)
-	}}), c, k)
+	play := player(open(t, c, p, &bentSum{
+		Sum: sum, restore: func() {},
+		add: func(dst []float64, v []int64, _ *noise.Chain) {
+			own.Absorb(sum.Steps()+1, 0, noise.Identity{}, nil)
+			sum.Add(dst, v, own)
+		},
+	}), c, k)
 	return func(run uint64, canary bool, observe func([]float64)) error {
 		var k0 [32]byte
 		binary.LittleEndian.PutUint64(k0[:], key(run))

@@ -61,7 +61,8 @@ func (e *learner) fit() {
 	e.weights = append([]float64(nil), e.signal...)
 	var c mat.Cholesky
 	if c.Factorize(within) {
-		_ = c.SolveVecTo(mat.NewVecDense(n, e.weights), mat.NewVecDense(n, e.signal)) // its error is a warning of poor condition
+		// its error is a warning of poor condition
+		_ = c.SolveVecTo(mat.NewVecDense(n, e.weights), mat.NewVecDense(n, e.signal))
 	}
 	for kind, count := range e.count {
 		if count > 0 {

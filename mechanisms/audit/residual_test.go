@@ -106,12 +106,16 @@ var unlikePlan = []struct {
 			}
 		}
 	})},
-	{"the same noise in all runs", "runs", drawn(func(t *testing.T, c mechanisms.Config, p mechanisms.Plan) func([]int64, noise.Seed, int) {
+	{"the same noise in all runs", "runs", drawn(func(t *testing.T, c mechanisms.Config, p mechanisms.Plan) func([]int64,
+		noise.Seed, int) {
 		whole := sampler(t, c, p.Scale)
 		return func(dst []int64, _ noise.Seed, draw int) { whole.Fill(dst, noise.Seed{byte(draw), byte(draw >> 8)}) }
 	})},
 	{"a clamp at 3 scales", "tails", bend(each(func(x float64) float64 { return max(-3, min(3, x)) }))},
-	{"uniform noise of the same variance", "law", bend(each(func(x float64) float64 { return math.Erf(x/math.Sqrt2) * math.Sqrt(3) }))},
+	{
+		"uniform noise of the same variance", "law",
+		bend(each(func(x float64) float64 { return math.Erf(x/math.Sqrt2) * math.Sqrt(3) })),
+	},
 	{"a mean of a tenth", "mean", bend(each(func(x float64) float64 { return x + 0.1 }))},
 	{"leaves of 1.25 times their length", "leaves", longLeaves},
 }

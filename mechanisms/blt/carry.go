@@ -10,8 +10,8 @@ import (
 
 // Carry is the mechanism of one stream. It is not safe for concurrent use.
 //
-// Invariant: after step t, buffer k of a coordinate is C_k with 0 ≤ Σ_{j≥1} q_k^{j−1}·n_{t+1−j} − 2^{−f}·C_k ≤ 2^{−f}/(1 − q_k), and within
-// limit[k]: nothing overflows.
+// Invariant: after step t, buffer k of a coordinate is C_k with 0 ≤ Σ_{j≥1} q_k^{j−1}·n_{t+1−j} − 2^{−f}·C_k ≤
+// 2^{−f}/(1 − q_k), and within limit[k]: nothing overflows.
 type Carry struct {
 	*shared
 	steps   uint64
@@ -29,8 +29,9 @@ type shared struct {
 	drawn    []int64                  // n_t, scratch
 }
 
-// New returns a carry before its first step. sampler draws integers of scale s from coordinates within 29s, as noise.Gaussian does; instance
-// parts the noise of several mechanisms on one chain. It refuses a scale at which the buffers could overflow.
+// New returns a carry before its first step. sampler draws integers of scale s from coordinates within 29s, as
+// noise.Gaussian does; instance parts the noise of several mechanisms on one chain. It refuses a scale at which the
+// buffers could overflow.
 func New(f Filter, s noise.Scale, grid lattice.Grid, n int, sampler noise.Sampler, instance uint16) (*Carry, error) {
 	if err := f.Validate(); err != nil {
 		return nil, err
@@ -49,15 +50,16 @@ func New(f Filter, s noise.Scale, grid lattice.Grid, n int, sampler noise.Sample
 	return all.carry(n), nil
 }
 
-// Fresh returns the carry before its first step, as New made it. The two share sampler and scratch: they are used one at a time.
+// Fresh returns the carry before its first step, as New made it. The two share sampler and scratch: they are used one
+// at a time.
 func (c *Carry) Fresh() *Carry { return c.carry(len(c.total)) }
 
 func (s *shared) carry(n int) *Carry {
 	return &Carry{shared: s, total: make([]lattice.Int128, n), buffers: make([][MaxPoles]lattice.Int128, n)}
 }
 
-// Add takes the leaf sum v of step Steps()+1 and writes the release to dst. BEFORE, chain has absorbed every record of the step. The
-// step's noise has the key of node {instance, block: step number}, level and index 0.
+// Add takes the leaf sum v of step Steps()+1 and writes the release to dst. BEFORE, chain has absorbed every record of
+// the step. The step's noise has the key of node {instance, block: step number}, level and index 0.
 func (c *Carry) Add(dst []float64, v []int64, chain *noise.Chain) {
 	if len(v) != len(c.total) || len(dst) != len(c.total) {
 		panic(fmt.Sprintf("BUG: blt: leaf has %d entries and release %d, want %d", len(v), len(dst), len(c.total)))
@@ -71,12 +73,13 @@ func (c *Carry) Add(dst []float64, v []int64, chain *noise.Chain) {
 	}
 }
 
-// carry returns M_t of one coordinate and takes n_t into its buffers: with f = Shift, Q and R the integers of the dyadics,
+// carry returns M_t of one coordinate and takes n_t into its buffers: with f = Shift, Q and R the integers of the
+// dyadics,
 //
 //	M = ⌊(Σ R_k·C_k + 2^{29+f})/2^{30+f}⌋,    C_k ← ⌊Q_k·C_k/2³⁰⌋ + n·2^f.
 //
-// M depends on n_1 … n_{t−1} alone, which is what PROOF.md, Theorem 1 needs of it. Products stay below 2¹²⁷: limits. The poles are written
-// out because a loop over them takes a third longer.
+// M depends on n_1 … n_{t−1} alone, which is what PROOF.md, Theorem 1 needs of it. Products stay below 2¹²⁷: limits.
+// The poles are written out because a loop over them takes a third longer.
 func (f *Filter) carry(buffers *[MaxPoles]lattice.Int128, n int64) (m lattice.Int128) {
 	shift := uint(f.Shift) & 63 // 8 … 33
 	scaled := lattice.Int128{Hi: n >> ((64 - shift) & 63), Lo: uint64(n) << shift}

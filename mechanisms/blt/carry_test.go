@@ -60,13 +60,17 @@ func carryIsWithinSlack(t *testing.T, f Filter, draws []int64) float64 {
 	return sumtest.CarryIsWithin(t, carry, twin(f), f.Slack(), draws)
 }
 
-// PROOF.md, Lemma 2. Draws are at the sampler's reach, small, constant, alternating and random; the bound is met from below.
+// PROOF.md, Lemma 2. Draws are at the sampler's reach, small, constant, alternating and random; the bound is met from
+// below.
 func TestCarryIsWithinSlackOfItsDefinition(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	mixed := handmade(t) // the carry needs nothing of the signs
 	mixed.Residues[1] *= -7
 	mixed.Shift, _ = mixed.shift()
-	for _, f := range []Filter{handmade(t), mixed, fitFilter(t, 1, 0.3, 0), fitFilter(t, 1024, 0.3, 4), fitFilter(t, 1<<20, 0.3, 4)} {
+	for _, f := range []Filter{
+		handmade(t), mixed, fitFilter(t, 1, 0.3, 0), fitFilter(t, 1024, 0.3, 4),
+		fitFilter(t, 1<<20, 0.3, 4),
+	} {
 		top := int64(29 << 40)
 		if _, err := f.limits(noise.ScaleUp(1 << 40)); err != nil {
 			t.Fatal(err)
@@ -112,7 +116,8 @@ func FuzzCarry(f *testing.F) {
 	})
 }
 
-// At the largest scale that limits accepts, a stream of draws at the sampler's reach neither overflows nor leaves the limits.
+// At the largest scale that limits accepts, a stream of draws at the sampler's reach neither overflows nor leaves the
+// limits.
 func TestBuffersStayWithinTheirLimits(t *testing.T) {
 	f := fitFilter(t, 1<<20, 1, 4)
 	scale := noise.ScaleUp(1)
@@ -138,7 +143,8 @@ func TestBuffersStayWithinTheirLimits(t *testing.T) {
 		if !buffer.Within(buffers[k], limit[k]) {
 			t.Errorf("buffer %d: %v is beyond %v", k, buffers[k], limit[k])
 		}
-		share := new(big.Float).Quo(new(big.Float).SetInt(sumtest.Integer(buffers[k])), new(big.Float).SetInt(sumtest.Integer(limit[k])))
+		share := new(big.Float).Quo(new(big.Float).SetInt(sumtest.Integer(buffers[k])),
+			new(big.Float).SetInt(sumtest.Integer(limit[k])))
 		if x, _ := share.Float64(); x < 0.2 {
 			t.Errorf("buffer %d: reaches only %g of its limit", k, x)
 		}

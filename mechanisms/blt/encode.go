@@ -11,15 +11,16 @@ import (
 	"oriel/mechanisms/noise"
 )
 
-// A state is, little-endian: the step, u64; the total, n × 16 bytes; the buffers, n × m × 16 bytes, those of a coordinate together. The
-// width depends on n and m alone, so that a sealed state shows nothing.
+// A state is, little-endian: the step, u64; the total, n × 16 bytes; the buffers, n × m × 16 bytes, those of a
+// coordinate together. The width depends on n and m alone, so that a sealed state shows nothing.
 
 // StateLen returns the length of every state of this carry.
 func (c *Carry) StateLen() int {
 	return 8 + len(c.total)*(1+int(c.filter.Count))*lattice.Int128Len
 }
 
-// AppendState appends the state. It holds the clean total, and past noise in its buffers: it is private, and is only ever sealed.
+// AppendState appends the state. It holds the clean total, and past noise in its buffers: it is private, and is only
+// ever sealed.
 func (c *Carry) AppendState(dst []byte) []byte {
 	dst = binary.LittleEndian.AppendUint64(dst, c.steps)
 	for _, x := range c.total {
@@ -33,8 +34,8 @@ func (c *Carry) AppendState(dst []byte) []byte {
 	return dst
 }
 
-// Restore makes the carry the one whose AppendState wrote state. It refuses, and leaves the carry as it was, when the length is
-// another, a total or a buffer is beyond its limit, or anything is not zero before the first step.
+// Restore makes the carry the one whose AppendState wrote state. It refuses, and leaves the carry as it was, when the
+// length is another, a total or a buffer is beyond its limit, or anything is not zero before the first step.
 func (c *Carry) Restore(state []byte) error {
 	if len(state) != c.StateLen() {
 		return fmt.Errorf("blt: state: %d bytes, want %d", len(state), c.StateLen())
@@ -74,7 +75,8 @@ func (c *Carry) Restore(state []byte) error {
 // maxBatchLog bounds the leaves of a step by 2³¹, as mechanisms.Config does. The batch itself is not known here.
 const maxBatchLog = 31
 
-// totalLimit returns steps·2³¹·Λ < 2¹²⁰, which no coordinate of a total passes after that many steps: a leaf's is at most Λ.
+// totalLimit returns steps·2³¹·Λ < 2¹²⁰, which no coordinate of a total passes after that many steps: a leaf's is at
+// most Λ.
 func totalLimit(steps uint64, lambda int64) lattice.Int128 {
 	hi, lo := bits.Mul64(steps, uint64(lambda)<<maxBatchLog)
 	return lattice.Int128{Hi: int64(hi), Lo: lo}

@@ -24,8 +24,9 @@ type law struct {
 	filter Filter
 	cell   func(n int64) float64 // P(round(s·Z) = n)
 	reach  int64
-	moved  func(step int, releases []int64) int64 // how far the neighbour's leaf of a step is away, after the releases before it
-	leaf   func(p, q, shift float64)
+	// how far the neighbour's leaf of a step is away, after the releases before it
+	moved func(step int, releases []int64) int64
+	leaf  func(p, q, shift float64)
 }
 
 func (l law) walk(x, y world, releases []int64, step int, p, q, shift float64) {
@@ -56,12 +57,15 @@ func fixed(moved map[int]int64) func(int, []int64) int64 {
 // largest shift √Σ(n_t − n'_t)²/s that any history realises.
 func exactLaw(f Filter, s float64, delta int64, i, steps int, epsilons []float64) (deltas []float64, worst float64) {
 	deltas = make([]float64, len(epsilons))
-	l := law{filter: f, cell: sumtest.NormalCell(s), reach: int64(math.Ceil(5.5 * s)), moved: fixed(map[int]int64{i - 1: delta}), leaf: func(p, q, shift float64) {
-		worst = max(worst, shift)
-		for k, epsilon := range epsilons {
-			deltas[k] += max(0, p-math.Exp(epsilon)*q)
-		}
-	}}
+	l := law{
+		filter: f, cell: sumtest.NormalCell(s), reach: int64(math.Ceil(5.5 * s)),
+		moved: fixed(map[int]int64{i - 1: delta}), leaf: func(p, q, shift float64) {
+			worst = max(worst, shift)
+			for k, epsilon := range epsilons {
+				deltas[k] += max(0, p-math.Exp(epsilon)*q)
+			}
+		},
+	}
 	l.walk(world{}, world{}, make([]int64, steps), 0, 1, 1, 0)
 	return deltas, math.Sqrt(worst) / s
 }

@@ -157,7 +157,10 @@ func TestAgeingFrontier(t *testing.T) {
 		row := want[i]
 		t.Logf("%+v", got)
 		for k, x := range [][2]float64{
-			{got.Weight, row.Weight}, {got.Ratio, row.Ratio}, {got.Two, row.Two}, {got.Ten, row.Ten}, {got.Hundred, row.Hundred}, {got.Thousand, row.Thousand},
+			{got.Weight, row.Weight}, {got.Ratio, row.Ratio}, {got.Two, row.Two}, {got.Ten, row.Ten}, {
+				got.Hundred,
+				row.Hundred,
+			}, {got.Thousand, row.Thousand},
 		} {
 			if math.Abs(x[0]-x[1]) > 0.003 {
 				t.Errorf("w=%g: figure %d is %.4f, want %g", row.Weight, k, x[0], x[1])

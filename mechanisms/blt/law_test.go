@@ -18,7 +18,9 @@ const limit = 6.11
 // covarianceError returns how many standard errors the worst of the chosen covariances is away from s²·Σ_j
 // b_j·b_{j+t−u}, sums over the steps there have been. The mean is known to be zero; Var(xy) of normal x, y is
 // c_xx·c_yy + c_xy².
-func covarianceError(t *testing.T, f Filter, sampler noise.Sampler, s float64, steps, n int, at []int) (worst float64, where string) {
+func covarianceError(t *testing.T, f Filter, sampler noise.Sampler, s float64, steps, n int, at []int) (worst float64,
+	where string,
+) {
 	t.Helper()
 	c := newCarry(t, f, s, n, sampler)
 	chain, dst, leaf := noise.NewChain([32]byte{4, 2}), make([]float64, n), make([]int64, n)

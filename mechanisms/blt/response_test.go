@@ -107,7 +107,8 @@ func TestPartialFractionsAreTheSeries(t *testing.T) {
 			absolute.Add(absolute, new(big.Float).Abs(beta[j]))
 			bound := new(big.Float).Add(d[j], absolute)
 			bound.Sub(bound, big.NewFloat(2))
-			if excess := bound.Sub(bound, new(big.Float).Add(r.rise.Hi, r.rise.Hi)); excess.Sign() > 0 && excess.MantExp(nil) > -150 {
+			if excess := bound.Sub(bound, new(big.Float).Add(r.rise.Hi, r.rise.Hi)); excess.Sign() > 0 &&
+				excess.MantExp(nil) > -150 {
 				t.Fatalf("%v: Σ|β| to %d is %g above its bound", f, j, excess)
 			}
 		}

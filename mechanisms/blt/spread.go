@@ -7,7 +7,8 @@ import (
 	"oriel/mechanisms/rational"
 )
 
-// VarianceAt returns the variance of the release of a step, counted from 1, in units of s², rounded up: Σ_{j<step} b_j².
+// VarianceAt returns the variance of the release of a step, counted from 1, in units of s², rounded up: Σ_{j<step}
+// b_j².
 func (f Filter) VarianceAt(step uint64) float64 {
 	if step == 0 {
 		panic("BUG: blt: variance before the first step")

@@ -37,9 +37,11 @@ func TestTrainIsItsDoubleSum(t *testing.T) {
 		_, _, d := series(f, terms)
 		for _, separation := range []uint64{1, 2, 3, 7, 16, 59, 60, 61, 1 << 62} {
 			for _, count := range []uint64{1, 2, 5, 1 << 40} {
-				for _, age := range []uint64{1, 2, 6, 7, 8, 15, 21, 32, 60} { // below s, at and beside multiples of s, after the last event's row
+				// below s, at and beside multiples of s, after the last event's row
+				for _, age := range []uint64{1, 2, 6, 7, 8, 15, 21, 32, 60} {
 					in := r.majorant.Train(age, separation, count)
-					sumtest.Inside(t, fmt.Sprintf("%v: A=%d s=%d k=%d", f, age, separation, count), trainTwin(d, age, separation, min(count, terms)), in)
+					sumtest.Inside(t, fmt.Sprintf("%v: A=%d s=%d k=%d", f, age, separation, count),
+						trainTwin(d, age, separation, min(count, terms)), in)
 				}
 			}
 		}
@@ -143,15 +145,24 @@ func TestExactUserShiftIsWithinTheClaim(t *testing.T) {
 			delta             int64
 			separation, steps int
 			signs             []int64
-		}{{1, 1, 1, 4, []int64{1, 1, 1, 1}}, {1, 1, 2, 4, []int64{1, 0, 1}}, {1, 1, 2, 4, []int64{0, 1, 0, -1}}, {2, 3, 3, 4, []int64{1, 0, 0, 1}}, {1.5, 2, 1, 3, []int64{1, -1, 1}}} {
+		}{{1, 1, 1, 4, []int64{1, 1, 1, 1}}, {1, 1, 2, 4, []int64{1, 0, 1}}, {1, 1, 2, 4, []int64{0, 1, 0, -1}}, {
+			2, 3, 3, 4,
+			[]int64{1, 0, 0, 1},
+		}, {1.5, 2, 1, 3, []int64{1, -1, 1}}} {
 			moved, worst := map[int]int64{}, 0.0
 			for p, sign := range c.signs {
 				moved[p] = sign * c.delta
 			}
-			law{filter: f, cell: func(int64) float64 { return 0 }, reach: int64(3 * c.s), moved: fixed(moved), leaf: func(_, _, shift float64) {
-				worst = max(worst, math.Sqrt(shift)/c.s)
-			}}.walk(world{}, world{}, make([]int64, c.steps), 0, 0, 0, 0)
-			l := Loss{Filter: f, Square: uint64(c.delta * c.delta), N: 1, Scale: noise.ScaleUp(c.s), Separation: uint64(c.separation), Window: uint64(c.steps)}
+			law{
+				filter: f, cell: func(int64) float64 { return 0 }, reach: int64(3 * c.s), moved: fixed(moved),
+				leaf: func(_, _, shift float64) {
+					worst = max(worst, math.Sqrt(shift)/c.s)
+				},
+			}.walk(world{}, world{}, make([]int64, c.steps), 0, 0, 0, 0)
+			l := Loss{
+				Filter: f, Square: uint64(c.delta * c.delta), N: 1, Scale: noise.ScaleUp(c.s),
+				Separation: uint64(c.separation), Window: uint64(c.steps),
+			}
 			if claim := l.Mu(uint64(c.steps)); worst > claim*(1+1e-12) || l.MuAll(uint64(c.steps)) != claim {
 				t.Errorf("%+v: a history realises µ = %g, claimed %g, over all events %g", c, worst, claim, l.MuAll(uint64(c.steps)))
 			}
@@ -159,7 +170,8 @@ func TestExactUserShiftIsWithinTheClaim(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			train, _ := r.majorant.Train(uint64(c.steps), uint64(c.separation), rational.Events(uint64(c.steps), uint64(c.separation))).Hi.Float64()
+			train, _ := r.majorant.Train(uint64(c.steps), uint64(c.separation),
+				rational.Events(uint64(c.steps), uint64(c.separation))).Hi.Float64()
 			if worst > float64(c.delta)*math.Sqrt(train)/c.s*(1+1e-9) {
 				red++
 			}
@@ -219,13 +231,19 @@ func TestUserMu(t *testing.T) {
 			}
 		}
 	}
-	if l := (Loss{Filter: handmade(t), Square: 1, N: 1, Scale: noise.Scale{Mant: 1}, Window: 8, Separation: 2}); l.Mu(0) != 0 || l.MuAll(0) != 0 {
+	if l := (Loss{
+		Filter: handmade(t), Square: 1, N: 1, Scale: noise.Scale{Mant: 1}, Window: 8,
+		Separation: 2,
+	}); l.Mu(0) != 0 || l.MuAll(0) != 0 {
 		t.Error("µ at age 0")
 	}
 }
 
 func BenchmarkUserMu(b *testing.B) {
-	l := Loss{Filter: fitFilter(b, 1024, 0.3, 4), Square: 1 << 50, N: 27, Scale: noise.Scale{Mant: 3, Exp: 20}, Window: 1024, Separation: 10}
+	l := Loss{
+		Filter: fitFilter(b, 1024, 0.3, 4), Square: 1 << 50, N: 27, Scale: noise.Scale{Mant: 3, Exp: 20},
+		Window: 1024, Separation: 10,
+	}
 	for _, age := range []uint64{1024, 102_400, 1 << 40} {
 		b.Run(fmt.Sprintf("A=%d", age), func(b *testing.B) {
 			for b.Loop() {

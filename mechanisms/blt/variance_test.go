@@ -54,7 +54,8 @@ func noiseFrom(f Filter, from uint64) (sum float64) {
 func overlaps(f Filter) (x [MaxPoles][MaxPoles]float64) {
 	for k := range f.Count {
 		for l := range f.Count {
-			x[k][l] = float64(f.Residues[k]) / unit * float64(f.Residues[l]) / unit / (1 - float64(f.Poles[k])/unit*float64(f.Poles[l])/unit)
+			x[k][l] = float64(f.Residues[k]) / unit * float64(f.Residues[l]) / unit /
+				(1 - float64(f.Poles[k])/unit*float64(f.Poles[l])/unit)
 		}
 	}
 	return x

@@ -46,9 +46,11 @@ func TestValidateRefusesOtherSigns(t *testing.T) {
 	}
 	f("a zero below 0", [MaxPoles]uint32{1 << 29}, [MaxPoles]int32{1 << 29}, 1)
 	f("a zero above 1", [MaxPoles]uint32{1 << 29}, [MaxPoles]int32{-1 << 30}, 1)
-	f("complex zeros", [MaxPoles]uint32{1_052_400_000, 1_045_700_000, 1_037_300_000, 741_700_000}, [MaxPoles]int32{-599_600_000, 1_593_700_000, -791_400_000, 325_200_000}, 4)
+	f("complex zeros", [MaxPoles]uint32{1_052_400_000, 1_045_700_000, 1_037_300_000, 741_700_000},
+		[MaxPoles]int32{-599_600_000, 1_593_700_000, -791_400_000, 325_200_000}, 4)
 	f("d rises at once", [MaxPoles]uint32{1 << 29}, [MaxPoles]int32{-1 << 28}, 1)
-	f("d falls, rises and falls", [MaxPoles]uint32{1_069_400_057, 973_068_930, 657_901_436}, [MaxPoles]int32{62_432_899, 1_184_616_662, -304_083_150}, 3)
+	f("d falls, rises and falls", [MaxPoles]uint32{1_069_400_057, 973_068_930, 657_901_436},
+		[MaxPoles]int32{62_432_899, 1_184_616_662, -304_083_150}, 3)
 	f("d falls below 0", [MaxPoles]uint32{1_064_733_853, 379_092_139}, [MaxPoles]int32{1_214_916_363, -72_804_599}, 2)
 	f("d rises above 1", [MaxPoles]uint32{616_166_819, 457_343_848}, [MaxPoles]int32{-316_100_806, 411_681_119}, 2)
 	good := mixed(t)

@@ -14,7 +14,8 @@ import (
 
 var matricesFile = flag.String("matrices", "", "file to write µ by age to, for .ci/auditors/accounting.py; relative to mechanisms/forget")
 
-// matrixClaim is what this package says of an age, and the integers that it says it of: enough to make the matrix of the noise.
+// matrixClaim is what this package says of an age, and the integers that it says it of: enough to make the matrix of
+// the noise.
 type matrixClaim struct {
 	Decay    uint32   `json:"decay"` // in units of 2⁻³⁰, as the two below
 	Poles    []uint32 `json:"poles"`
@@ -30,8 +31,8 @@ type matrixClaim struct {
 	Epsilon  float64  `json:"epsilon"`
 }
 
-// TestMatricesForOutsideAccountants writes the claims that .ci/auditors/accounting.py checks against dense matrices, with noise for (1, 10⁻⁶), of an event
-// and of the events of a user; here, that
+// TestMatricesForOutsideAccountants writes the claims that .ci/auditors/accounting.py checks against dense matrices,
+// with noise for (1, 10⁻⁶), of an event and of the events of a user; here, that
 // no age claims more than that, and that each is a claim of some size.
 func TestMatricesForOutsideAccountants(t *testing.T) {
 	const n, delta = 32, 1e-6
@@ -58,7 +59,8 @@ func TestMatricesForOutsideAccountants(t *testing.T) {
 			mu := l.Mu(age)
 			c := matrixClaim{
 				Decay: f.Decay(), Poles: f.Poles[:f.Count], Residues: f.Residues[:f.Count], Distance: 2 << bits, N: n,
-				Scale: l.Scale.Float64(), Events: events, Apart: apart, Age: age, Mu: mu, Delta: delta, Epsilon: dp.GaussianEpsilon(mu, delta),
+				Scale: l.Scale.Float64(), Events: events, Apart: apart, Age: age, Mu: mu, Delta: delta,
+				Epsilon: dp.GaussianEpsilon(mu, delta),
 			}
 			if !(c.Epsilon > 0.03 && c.Epsilon <= 1+1e-9) {
 				t.Errorf("H = %d: ε(%d) = %g", memory, age, c.Epsilon)

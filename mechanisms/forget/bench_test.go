@@ -15,7 +15,8 @@ func TestAddAllocatesOnlyTheCipher(t *testing.T) {
 	})
 }
 
-// BenchmarkAdd is Absorb and Add, beside blt's of the same name: nothing depends on H but the number of poles, and by it the carry.
+// BenchmarkAdd is Absorb and Add, beside blt's of the same name: nothing depends on H but the number of poles, and by
+// it the carry.
 func BenchmarkAdd(b *testing.B) {
 	for _, n := range []int{8, 32, 256} {
 		for _, memory := range []uint64{64, 1 << 10, 1 << 16, 1 << 20} {

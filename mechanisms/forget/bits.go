@@ -15,13 +15,14 @@ const (
 	// MaxBits is enough for 2²² coordinates at MaxMemory.
 	MaxBits = 43
 
-	// fineness is log₂ of main term over rounding term. The rounding term is what still grows after some H steps: at 2⁻¹⁴ of µ², 3·10⁻⁵ of µ, an
-	// event's ε after ten memories is that of its whole life to four digits. At 2⁻¹⁰ they would differ by 0.05 %, for noise two bits narrower.
+	// fineness is log₂ of main term over rounding term. The rounding term is what still grows after some H steps: at 2⁻¹⁴
+	// of µ², 3·10⁻⁵ of µ, an event's ε after ten memories is that of its whole life to four digits. At 2⁻¹⁰ they would
+	// differ by 0.05 %, for noise two bits narrower.
 	fineness = 14
 )
 
-// Bits returns the least number of bits of a lattice, Λ in [2^{bits−1}, 2^bits), at which the rounding of the carry over a life is next to nothing
-// beside the event (PROOF.md, Theorem 1):
+// Bits returns the least number of bits of a lattice, Λ in [2^{bits−1}, 2^bits), at which the rounding of the carry
+// over a life is next to nothing beside the event (PROOF.md, Theorem 1):
 //
 //	n·(2η)²·Σ_{j<P} B_j² ≤ 2⁻¹⁴·Δ²·Σ_{j<P} c_j²,    Δ² = square(bits).
 //

@@ -10,7 +10,8 @@ import (
 )
 
 const (
-	// sumBits are the fraction bits of Ŝ. Each step truncates less than 2⁻¹⁶ of a unit, 16 units in all at the longest memory.
+	// sumBits are the fraction bits of Ŝ. Each step truncates less than 2⁻¹⁶ of a unit, 16 units in all at the longest
+	// memory.
 	sumBits = 16
 
 	// maxSum bounds |v_t + M_t + n_t| by 2^maxSum: |v_t| ≤ 2⁵⁶ and |M_t| + |n_t| < 2⁵⁶. Then Γ·Ŝ·2^16 stays below 2¹²⁴.
@@ -19,8 +20,9 @@ const (
 
 // Carry is the mechanism of one stream. It is not safe for concurrent use.
 //
-// Invariant: after step t, buffer k of a coordinate is C_k with 0 ≤ Σ_{j≥1} q_k^{j−1}·n_{t+1−j} − 2^{−f}·C_k ≤ 2^{−f}/(1 − q_k), the sum over
-// draws since the last reset, and within limit[k]: nothing overflows. Buffers are zero after steps t ≡ 0 mod P.
+// Invariant: after step t, buffer k of a coordinate is C_k with 0 ≤ Σ_{j≥1} q_k^{j−1}·n_{t+1−j} − 2^{−f}·C_k ≤
+// 2^{−f}/(1 − q_k), the sum over draws since the last reset, and within limit[k]: nothing overflows. Buffers are zero
+// after steps t ≡ 0 mod P.
 type Carry struct {
 	*shared
 	steps   uint64
@@ -43,8 +45,9 @@ type shared struct {
 	drawn    []int64                  // n_t, scratch
 }
 
-// New returns a carry before its first step. sampler draws integers of scale s from coordinates within 29s, as noise.Gaussian does; instance
-// parts the noise of several mechanisms on one chain. It refuses a scale at which the buffers or the sums could overflow.
+// New returns a carry before its first step. sampler draws integers of scale s from coordinates within 29s, as
+// noise.Gaussian does; instance parts the noise of several mechanisms on one chain. It refuses a scale at which the
+// buffers or the sums could overflow.
 func New(f Filter, s noise.Scale, grid lattice.Grid, n int, sampler noise.Sampler, instance uint16) (*Carry, error) {
 	if err := f.Validate(); err != nil {
 		return nil, err
@@ -56,7 +59,10 @@ func New(f Filter, s noise.Scale, grid lattice.Grid, n int, sampler noise.Sample
 		return nil, fmt.Errorf("forget: grid: %w", err)
 	}
 	all := &shared{
-		filter: f, decay: Decay(f.Memory), period: Period(f.Memory), fine: lattice.Grid{Exp: grid.Exp - sumBits, Lambda: grid.Lambda},
+		filter: f, decay: Decay(f.Memory), period: Period(f.Memory), fine: lattice.Grid{
+			Exp:    grid.Exp - sumBits,
+			Lambda: grid.Lambda,
+		},
 		sampler: sampler, instance: instance, drawn: make([]int64, n),
 	}
 	residue := func(k int) int64 { return int64(f.Residues[k]) }
@@ -78,17 +84,19 @@ func sumLimit(decay uint32) lattice.Int128 {
 	return lattice.Int128{Hi: new(big.Int).Rsh(x, 64).Int64(), Lo: low.Uint64()}
 }
 
-// Fresh returns the carry before its first step, as New made it. The two share sampler and scratch: they are used one at a time.
+// Fresh returns the carry before its first step, as New made it. The two share sampler and scratch: they are used one
+// at a time.
 func (c *Carry) Fresh() *Carry { return c.carry(len(c.sums)) }
 
 func (s *shared) carry(n int) *Carry {
 	return &Carry{
-		shared: s, sums: make([]lattice.Int128, n), buffers: make([][MaxPoles]lattice.Int128, n), increments: make([]lattice.Int128, n),
+		shared: s, sums: make([]lattice.Int128, n), buffers: make([][MaxPoles]lattice.Int128,
+			n), increments: make([]lattice.Int128, n),
 	}
 }
 
-// Add takes the leaf sum v of step Steps()+1, |v_i| ≤ 2⁵⁶, and writes Ŝ to dst. BEFORE, chain has absorbed every record of the step. The
-// step's noise has the key of node {instance, block: step number}, level and index 0.
+// Add takes the leaf sum v of step Steps()+1, |v_i| ≤ 2⁵⁶, and writes Ŝ to dst. BEFORE, chain has absorbed every record
+// of the step. The step's noise has the key of node {instance, block: step number}, level and index 0.
 func (c *Carry) Add(dst []float64, v []int64, chain *noise.Chain) {
 	if len(v) != len(c.sums) || len(dst) != len(c.sums) {
 		panic(fmt.Sprintf("BUG: forget: leaf has %d entries and release %d, want %d", len(v), len(dst), len(c.sums)))
@@ -111,12 +119,13 @@ func remembered(sum lattice.Int128, decay uint32, u lattice.Int128) lattice.Int1
 	return buffer.Decayed(sum, decay, lattice.Int128{Hi: u.Hi<<sumBits | int64(u.Lo>>(64-sumBits)), Lo: u.Lo << sumBits})
 }
 
-// carry returns M_t of one coordinate and takes n_t into its buffers: with f = Shift, Q and R the integers of the dyadics,
+// carry returns M_t of one coordinate and takes n_t into its buffers: with f = Shift, Q and R the integers of the
+// dyadics,
 //
 //	M = ⌊(2^{29+f} − Σ R_k·C_k)/2^{30+f}⌋,    C_k ← ⌊Q_k·C_k/2³⁰⌋ + n·2^f.
 //
-// M depends on n_1 … n_{t−1} alone, which is what PROOF.md, Theorem 1 needs of it. Products stay below 2¹²⁷: buffer.Limits. The poles are
-// written out because a loop over them takes a third longer.
+// M depends on n_1 … n_{t−1} alone, which is what PROOF.md, Theorem 1 needs of it. Products stay below 2¹²⁷:
+// buffer.Limits. The poles are written out because a loop over them takes a third longer.
 func (f *Filter) carry(buffers *[MaxPoles]lattice.Int128, n int64) (m lattice.Int128) {
 	scaled := lattice.Int128{Hi: n >> (64 - Shift), Lo: uint64(n) << Shift}
 	sum := lattice.Int128{Lo: 1 << (buffer.FractionBits - 1 + Shift)}
@@ -149,8 +158,8 @@ func (f *Filter) carry(buffers *[MaxPoles]lattice.Int128, n int64) (m lattice.In
 	return lattice.Int128{Hi: sum.Hi >> down, Lo: sum.Lo>>down | uint64(sum.Hi)<<(64-down)}
 }
 
-// Increments returns u_t of the last step, lattice units: public, valid until the next Add or Restore, and not to be written to. It is for who has just
-// called Add: a restart keeps none.
+// Increments returns u_t of the last step, lattice units: public, valid until the next Add or Restore, and not to be
+// written to. It is for who has just called Add: a restart keeps none.
 func (c *Carry) Increments() []lattice.Int128 { return c.increments }
 
 // Steps returns the number of the last step, 0 before the first.

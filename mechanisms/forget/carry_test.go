@@ -24,7 +24,8 @@ func newCarry(t testing.TB, f Filter, s float64, n int, sampler noise.Sampler) *
 	return c
 }
 
-// written filters are written out, because fits may differ between platforms: those of H = 2, 64 and 2²⁰, and one of six poles.
+// written filters are written out, because fits may differ between platforms: those of H = 2, 64 and 2²⁰, and one of
+// six poles.
 func written(t testing.TB) []Filter {
 	t.Helper()
 	all := []Filter{
@@ -41,7 +42,10 @@ func written(t testing.TB) []Filter {
 		},
 		{
 			Memory: 65_536, Count: 6,
-			Poles:    [MaxPoles]uint32{1<<30 - 20_000, 1<<30 - 150_000, 1<<30 - 1_700_000, 1<<30 - 17_000_000, 900_000_000, 250_000_000},
+			Poles: [MaxPoles]uint32{
+				1<<30 - 20_000, 1<<30 - 150_000, 1<<30 - 1_700_000, 1<<30 - 17_000_000, 900_000_000,
+				250_000_000,
+			},
 			Residues: [MaxPoles]uint32{500, 9_000, 220_000, 3_400_000, 35_000_000, 200_000_000},
 		},
 	}
@@ -95,7 +99,8 @@ func (s *slowCarry) add(v, n int64) (u int64, sum float64) {
 	return u, sum
 }
 
-// Ŝ_t = γŜ_{t−1} + v_t + M_t + n_t, for leaves and noise of any sign and up to the sampler's reach, with what is truncated of γŜ alone.
+// Ŝ_t = γŜ_{t−1} + v_t + M_t + n_t, for leaves and noise of any sign and up to the sampler's reach, with what is
+// truncated of γŜ alone.
 func TestReleaseIsTheDecayingSumOfIncrements(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	const n = 3
@@ -164,8 +169,8 @@ func (x faulty) Add(dst []float64, v []int64, chain *noise.Chain) {
 	}
 }
 
-// recovered rebuilds n_1, n_2, … of one coordinate from releases and leaves alone: u from Ŝ, and n from u. Releases and noise determine each
-// other, given the data, which is what PROOF.md, Theorem 1 needs.
+// recovered rebuilds n_1, n_2, … of one coordinate from releases and leaves alone: u from Ŝ, and n from u. Releases and
+// noise determine each other, given the data, which is what PROOF.md, Theorem 1 needs.
 func recovered(f Filter, sums []lattice.Int128, leaves []int64) []int64 {
 	var buffers [MaxPoles]lattice.Int128
 	before := lattice.Int128{}
@@ -221,7 +226,10 @@ func TestNoiseIsRecoveredFromReleases(t *testing.T) {
 	if wrong, _ := play("nothing"); wrong != 0 {
 		t.Fatal("the planted carry is faulty by itself")
 	}
-	for _, fault := range []string{"carry skipped", "leaf added twice", "decay before the noise", "no decay", "reset depends on data"} {
+	for _, fault := range []string{
+		"carry skipped", "leaf added twice", "decay before the noise", "no decay",
+		"reset depends on data",
+	} {
 		if wrong, _ := play(fault); wrong < steps/10 {
 			t.Errorf("%s: %d of %d draws differ: not caught", fault, wrong, steps)
 		}
@@ -231,8 +239,8 @@ func TestNoiseIsRecoveredFromReleases(t *testing.T) {
 	}
 }
 
-// With equal releases, all draws after a reset are equal, whatever was before: the life of an event ends with its block. A fault in the reset
-// makes them differ.
+// With equal releases, all draws after a reset are equal, whatever was before: the life of an event ends with its
+// block. A fault in the reset makes them differ.
 func TestNothingPassesAReset(t *testing.T) {
 	f := written(t)[1] // three poles
 	period := Period(f.Memory)
@@ -292,7 +300,8 @@ func TestFarDrawsReachTheRelease(t *testing.T) {
 	})
 }
 
-// Draws at the sampler's reach and leaves at their bound, for ever of one sign, neither overflow sums and buffers nor leave their limits.
+// Draws at the sampler's reach and leaves at their bound, for ever of one sign, neither overflow sums and buffers nor
+// leave their limits.
 func TestSumsAndBuffersStayWithinTheirLimits(t *testing.T) {
 	f := written(t)[2]
 	f.Memory = MaxMemory
@@ -310,7 +319,8 @@ func TestSumsAndBuffersStayWithinTheirLimits(t *testing.T) {
 			t.Errorf("buffer %d is beyond its limit", k)
 		}
 	}
-	share := new(big.Float).Quo(new(big.Float).SetInt(sumtest.Integer(c.sums[0])), new(big.Float).SetInt(sumtest.Integer(c.sumLimit)))
+	share := new(big.Float).Quo(new(big.Float).SetInt(sumtest.Integer(c.sums[0])),
+		new(big.Float).SetInt(sumtest.Integer(c.sumLimit)))
 	if x, _ := share.Float64(); !buffer.Within(c.sums[0], c.sumLimit) || x < 0.2 {
 		t.Errorf("the sum reaches %g of its limit", x)
 	}

@@ -18,8 +18,8 @@ func short(t testing.TB, f Filter, period uint64) *response {
 	return r
 }
 
-// noises returns the matrix of the noise of Ŝ_1 … Ŝ_T as a function of n_1 … n_T, step by step from the definition: u = e∗n within a block that ends
-// at multiples of the period, the number of the first step being first, and Ŝ ← γŜ + u.
+// noises returns the matrix of the noise of Ŝ_1 … Ŝ_T as a function of n_1 … n_T, step by step from the definition: u =
+// e∗n within a block that ends at multiples of the period, the number of the first step being first, and Ŝ ← γŜ + u.
 func noises(f Filter, period, first, steps int) *mat.Dense {
 	e, _, _ := floats(f, steps)
 	gamma, m := float64(f.Decay())/unit, mat.NewDense(steps, steps, nil)
@@ -51,7 +51,8 @@ func decayedSums(f Filter, places []int, steps int) *mat.VecDense {
 	return v
 }
 
-// distance returns mᵀ(NNᵀ)⁻¹m without structure: µ² in units of (Δ/s)² of releases with noise matrix N whose means differ by m.
+// distance returns mᵀ(NNᵀ)⁻¹m without structure: µ² in units of (Δ/s)² of releases with noise matrix N whose means
+// differ by m.
 func distance(t testing.TB, n mat.Matrix, m *mat.VecDense) float64 {
 	t.Helper()
 	covariance := mat.NewSymDense(m.Len(), nil)
@@ -67,8 +68,9 @@ func distance(t testing.TB, n mat.Matrix, m *mat.VecDense) float64 {
 	return mat.Dot(m, &solved)
 }
 
-// PROOF.md, Theorem 1 without η: events at any step of releases over several blocks, at any age. None exceeds the claim, the first of a block attains
-// it, and with a period that is off by one step it would be exceeded, or not attained.
+// PROOF.md, Theorem 1 without η: events at any step of releases over several blocks, at any age. None exceeds the
+// claim, the first of a block attains it, and with a period that is off by one step it would be exceeded, or not
+// attained.
 func TestDenseMatrixIsTheClaim(t *testing.T) {
 	const period, steps = 8, 30
 	for _, f := range []Filter{handmade(t), fitFilter(t, 2), fitFilter(t, 64)} {
@@ -93,8 +95,8 @@ func TestDenseMatrixIsTheClaim(t *testing.T) {
 	}
 }
 
-// PROOF.md, Theorem 4 without η: no places of a user's events, over two blocks and more, exceed the claim; the closest ones from the start of a block
-// attain it while they are in it, and with one event less in the account it is exceeded.
+// PROOF.md, Theorem 4 without η: no places of a user's events, over two blocks and more, exceed the claim; the closest
+// ones from the start of a block attain it while they are in it, and with one event less in the account it is exceeded.
 func TestUserLossIsThatOfTheWorstPlaces(t *testing.T) {
 	const period, steps = 16, 44
 	rng := rand.New(rand.NewPCG(8, 1))
@@ -183,8 +185,8 @@ func TestVarianceAtIsThatOfTheMatrix(t *testing.T) {
 	}
 }
 
-// After a reset of a shipped filter the variance rises by no more than Peak, which is not much above what is reached, and returns; in the mean over a
-// period it is within a thousandth of Variance.
+// After a reset of a shipped filter the variance rises by no more than Peak, which is not much above what is reached,
+// and returns; in the mean over a period it is within a thousandth of Variance.
 func TestPeakBoundsEveryStep(t *testing.T) {
 	for _, f := range filters(t) {
 		r := must(t, f)
@@ -215,8 +217,9 @@ func TestPeakBoundsEveryStep(t *testing.T) {
 	}
 }
 
-// PROOF.md, Theorem 3: a first life releases steps 1 to 20, a second one steps 16 to 30 from the first one's Ŝ_15. An event that only one of them
-// releases loses what it would without the other, and one of steps 16 to 20 at most √2 times the claim.
+// PROOF.md, Theorem 3: a first life releases steps 1 to 20, a second one steps 16 to 30 from the first one's Ŝ_15. An
+// event that only one of them releases loses what it would without the other, and one of steps 16 to 20 at most √2
+// times the claim.
 func TestNewLifeComposesOnlyWhatIsReleasedTwice(t *testing.T) {
 	const period, ended, from, until = 8, 20, 16, 30
 	f := handmade(t)
@@ -242,7 +245,8 @@ func TestNewLifeComposesOnlyWhatIsReleasedTwice(t *testing.T) {
 			}
 		}
 		x := decayedSums(f, []int{i}, until)
-		for t := from - 1; t < until; t++ { // Ŝ_15 of the first life, decayed, and the step's leaf where the second life has it
+		// Ŝ_15 of the first life, decayed, and the step's leaf where the second life has it
+		for t := from - 1; t < until; t++ {
 			m.SetVec(ended+t-from+1, x.AtVec(t))
 		}
 		got := distance(t, n, m)

@@ -9,14 +9,14 @@ import (
 	"oriel/mechanisms/lattice"
 )
 
-// A state is, little-endian: the step, u64; Ŝ with its fraction bits, n × 16 bytes; the buffers, n × m × 16 bytes, those of a coordinate
-// together. The width depends on n and m alone, so that a sealed state shows nothing.
+// A state is, little-endian: the step, u64; Ŝ with its fraction bits, n × 16 bytes; the buffers, n × m × 16 bytes,
+// those of a coordinate together. The width depends on n and m alone, so that a sealed state shows nothing.
 
 // StateLen returns the length of every state of this carry.
 func (c *Carry) StateLen() int { return 8 + len(c.sums)*(1+int(c.filter.Count))*lattice.Int128Len }
 
-// AppendState appends the state. It holds past noise in its buffers, which with the releases gives decayed sums of the data since the last
-// reset: it is private, and is only ever sealed.
+// AppendState appends the state. It holds past noise in its buffers, which with the releases gives decayed sums of the
+// data since the last reset: it is private, and is only ever sealed.
 func (c *Carry) AppendState(dst []byte) []byte {
 	dst = binary.LittleEndian.AppendUint64(dst, c.steps)
 	for _, x := range c.sums {
@@ -30,8 +30,9 @@ func (c *Carry) AppendState(dst []byte) []byte {
 	return dst
 }
 
-// Restore makes the carry the one whose AppendState wrote state. It refuses, and leaves the carry as it was, when the length is another, a
-// sum or a buffer is beyond its limit, anything is not zero before the first step, or a buffer is not after a reset.
+// Restore makes the carry the one whose AppendState wrote state. It refuses, and leaves the carry as it was, when the
+// length is another, a sum or a buffer is beyond its limit, anything is not zero before the first step, or a buffer is
+// not after a reset.
 func (c *Carry) Restore(state []byte) error {
 	if len(state) != c.StateLen() {
 		return fmt.Errorf("forget: state: %d bytes, want %d", len(state), c.StateLen())

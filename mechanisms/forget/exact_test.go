@@ -63,8 +63,9 @@ func (l law) walk(x, y world, releases []int64, step int, p, q, squares float64)
 	}
 }
 
-// PROOF.md, Theorem 1 on the shipped carry, exactly, at start-up and later, at scales where η is of the size of the noise, and across a reset:
-// an event before it costs nothing after it. Histories beyond 5.5 s are left out, which only makes what is found smaller, by less than 2e-7.
+// PROOF.md, Theorem 1 on the shipped carry, exactly, at start-up and later, at scales where η is of the size of the
+// noise, and across a reset: an event before it costs nothing after it. Histories beyond 5.5 s are left out, which only
+// makes what is found smaller, by less than 2e-7.
 func TestExactLawIsWithinTheClaim(t *testing.T) {
 	for _, f := range written(t) {
 		for _, c := range []struct {
@@ -83,7 +84,8 @@ func TestExactLawIsWithinTheClaim(t *testing.T) {
 		} {
 			var found sumtest.Histories
 			l := law{
-				filter: f, cell: sumtest.NormalCell(c.s), reach: int64(math.Ceil(5.5 * c.s)), moved: fixed(c.delta, c.i), steps: c.steps, reset: c.reset,
+				filter: f, cell: sumtest.NormalCell(c.s), reach: int64(math.Ceil(5.5 * c.s)), moved: fixed(c.delta,
+					c.i), steps: c.steps, reset: c.reset,
 				leaf: func(p, q, squares float64) { found.Add(p, q, squares/(c.s*c.s)) },
 			}
 			l.all()

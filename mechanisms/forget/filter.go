@@ -13,14 +13,17 @@ const (
 	// MaxPoles bounds m: six come within 0.3 % of the optimum at MaxMemory, and each costs n integers of state.
 	MaxPoles = 6
 
-	// Limits of H, steps. A residue of the slowest pole falls like H^(−3/2): at 2²⁰ it is still some units of 2⁻³⁰, at 2²⁴ one.
+	// Limits of H, steps. A residue of the slowest pole falls like H^(−3/2): at 2²⁰ it is still some units of 2⁻³⁰, at 2²⁴
+	// one.
 	MinMemory = 2
 	MaxMemory = 1 << 20
 
-	// Shift is f, the fraction bits of the carry's buffers: ΣR_k/(1 − q_k) < 1 makes its truncation less than 2⁻⁸ of a lattice unit.
+	// Shift is f, the fraction bits of the carry's buffers: ΣR_k/(1 − q_k) < 1 makes its truncation less than 2⁻⁸ of a
+	// lattice unit.
 	Shift = 8
 
-	// periodLog is log₂(P/H), rounded up: variance is above its mean for a part of H steps after a reset, so in the mean by less than a thousandth.
+	// periodLog is log₂(P/H), rounded up: variance is above its mean for a part of H steps after a reset, so in the mean
+	// by less than a thousandth.
 	periodLog = 10
 
 	unit = rational.Unit
@@ -55,8 +58,8 @@ var errShape = errors.New("forget: filter: not 1 > q_1 > … > q_m > 0, all othe
 // errSigns is a Filter whose response is not that of PROOF.md, Lemma 1, or is not certain to be.
 var errSigns = errors.New("forget: filter: 1 − ΣR_k/(1 − q_k) is not positive")
 
-// Validate checks that the filter is one of PROOF.md, Lemma 1: 1 > q_1 > … > q_m > 0, R_k > 0 and 1 − ΣR_k/(1 − q_k) > 0, in exact arithmetic; and that γ
-// is no pole.
+// Validate checks that the filter is one of PROOF.md, Lemma 1: 1 > q_1 > … > q_m > 0, R_k > 0 and 1 − ΣR_k/(1 − q_k) >
+// 0, in exact arithmetic; and that γ is no pole.
 func (f Filter) Validate() error {
 	_, err := newResponse(f)
 	return err
@@ -106,7 +109,8 @@ func (f Filter) gain() *big.Rat {
 	return sum
 }
 
-// Slack returns η = ½ + 2^−Shift·ΣR_k/(1 − q_k), exactly: the carry of a step is that far at most from Σ_{j≥1} e_j·n_{t−j}.
+// Slack returns η = ½ + 2^−Shift·ΣR_k/(1 − q_k), exactly: the carry of a step is that far at most from Σ_{j≥1}
+// e_j·n_{t−j}.
 func (f Filter) Slack() *big.Rat {
 	x := f.gain()
 	return x.Mul(x, big.NewRat(1, 1<<Shift)).Add(x, big.NewRat(1, 2))

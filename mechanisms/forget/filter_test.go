@@ -72,7 +72,10 @@ func TestFilterIsWrittenAndRead(t *testing.T) {
 			}
 		}
 	}
-	want := []byte{7, 0, 0, 0, 0, 0, 0, 0, 3, 0x00, 0xe9, 0xa4, 0x35, 0x80, 0xc3, 0xc9, 0x01, 0x00, 0x27, 0xb9, 0x29, 0x00, 0xe1, 0xf5, 0x05, 0x15, 0xcd, 0x5b, 0x07, 0x00, 0xc2, 0xeb, 0x0b}
+	want := []byte{
+		7, 0, 0, 0, 0, 0, 0, 0, 3, 0x00, 0xe9, 0xa4, 0x35, 0x80, 0xc3, 0xc9, 0x01, 0x00, 0x27, 0xb9, 0x29, 0x00,
+		0xe1, 0xf5, 0x05, 0x15, 0xcd, 0x5b, 0x07, 0x00, 0xc2, 0xeb, 0x0b,
+	}
 	if got := handmade(t).AppendBinary(nil); !bytes.Equal(got, want) {
 		t.Errorf("a filter is written as %#v", got)
 	}
@@ -94,13 +97,17 @@ func FuzzParseFilter(f *testing.F) {
 	})
 }
 
-// PROOF.md, Lemma 1, in rational numbers: a filter is accepted exactly when its poles and residues are in order and 1 − ΣR_k/(1−q_k) > 0. Then
-// E·Π(z − q_k) changes sign between q_1 and 1, and between each two poles, at the ends of an interval there; and c, by its recurrence, falls.
+// PROOF.md, Lemma 1, in rational numbers: a filter is accepted exactly when its poles and residues are in order and 1 −
+// ΣR_k/(1−q_k) > 0. Then E·Π(z − q_k) changes sign between q_1 and 1, and between each two poles, at the ends of an
+// interval there; and c, by its recurrence, falls.
 func FuzzSignsOfValidFilters(f *testing.F) {
 	for _, x := range filters(f) {
 		f.Add(x.AppendBinary(nil)[8:])
 	}
-	f.Add([]byte{6, 255, 255, 255, 63, 1, 0, 0, 0, 254, 255, 255, 63, 1, 0, 0, 0, 253, 255, 255, 63, 1, 0, 0, 0, 3, 0, 0, 0, 9, 0, 0, 0, 2, 0, 0, 0, 9, 0, 0, 0, 1, 0, 0, 0, 255, 255, 255, 62})
+	f.Add([]byte{
+		6, 255, 255, 255, 63, 1, 0, 0, 0, 254, 255, 255, 63, 1, 0, 0, 0, 253, 255, 255, 63, 1, 0, 0, 0, 3, 0, 0,
+		0, 9, 0, 0, 0, 2, 0, 0, 0, 9, 0, 0, 0, 1, 0, 0, 0, 255, 255, 255, 62,
+	})
 	f.Fuzz(func(t *testing.T, b []byte) {
 		if len(b) == 0 {
 			return

@@ -7,12 +7,12 @@ import (
 	"oriel/mechanisms/rational/fit"
 )
 
-// enough is what a filter may lose against the optimum, in variance at equal guarantee: one per cent. Each pole saved is n integers of state and
-// a fifth of the filter's time.
+// enough is what a filter may lose against the optimum, in variance at equal guarantee: one per cent. Each pole saved
+// is n integers of state and a fifth of the filter's time.
 const enough = 1.01
 
-// Fit returns the filter of a memory with the fewest poles whose certificate, Ratio, is at most 1.01. Results may differ between platforms: store the
-// filter, and use Fit once.
+// Fit returns the filter of a memory with the fewest poles whose certificate, Ratio, is at most 1.01. Results may
+// differ between platforms: store the filter, and use Fit once.
 func Fit(memory uint64) (Filter, error) {
 	if err := checkMemory(memory); err != nil {
 		return Filter{}, err

@@ -11,28 +11,28 @@ import (
 	"oriel/mechanisms/rational"
 )
 
-// scaleMargin moves a scale up by a relative 2^scaleMargin beyond what its loss needs, so that a loss recomputed from it is not above
-// what it was calibrated to.
+// scaleMargin moves a scale up by a relative 2^scaleMargin beyond what its loss needs, so that a loss recomputed from
+// it is not above what it was calibrated to.
 const scaleMargin = -200
 
 // scaleLimit is where the scales of samplers end (mechanisms/noise).
 const scaleLimit = 1 << 50
 
-// Loss is the exact ε(age) of one plan: everything that PROOF.md, Theorem 1 needs, and at user level Theorem 4. It is comparable, a dp.Curve, and
-// at user level a dp.UserCurve.
+// Loss is the exact ε(age) of one plan: everything that PROOF.md, Theorem 1 needs, and at user level Theorem 4. It is
+// comparable, a dp.Curve, and at user level a dp.UserCurve.
 type Loss struct {
 	Filter Filter
 	Square lattice.Int128 // Δ², Δ the ℓ2 distance of two leaf sums that differ in one event, lattice units
 	N      int            // n, coordinates
 	Scale  noise.Scale
 
-	// Separation is s, steps between events of one user, and Window is W, steps among which a user's events are exchanged. Both are 0 at
-	// event level.
+	// Separation is s, steps between events of one user, and Window is W, steps among which a user's events are exchanged.
+	// Both are 0 at event level.
 	Separation, Window uint64
 }
 
-// Mu returns µ of all releases of age steps, rounded up, from the step of an event on or, at user level, from the first step of a window on.
-// It panics unless Filter is valid and Scale is positive. At event level
+// Mu returns µ of all releases of age steps, rounded up, from the step of an event on or, at user level, from the first
+// step of a window on. It panics unless Filter is valid and Scale is positive. At event level
 //
 //	µ = √(Σ_{j<min(age, P)} (c_jΔ + 2η√n·Σ_{l<j}c_l)²)/scale.
 func (l Loss) Mu(age uint64) float64 {
@@ -46,8 +46,8 @@ func (l Loss) Life() float64 { return l.Mu(forever) }
 // forever is an age that no stream reaches.
 const forever = 1<<64 - 1
 
-// MuAll returns µ of all releases of age steps, rounded up, among all of which a user's events are exchanged: without end for who comes without
-// end. It panics at event level.
+// MuAll returns µ of all releases of age steps, rounded up, among all of which a user's events are exchanged: without
+// end for who comes without end. It panics at event level.
 func (l Loss) MuAll(age uint64) float64 {
 	if l.Separation == 0 {
 		panic("BUG: forget: all events of a user at event level")
@@ -59,8 +59,8 @@ func (l Loss) MuAll(age uint64) float64 {
 	return l.mu(r.userShift(l.delta(), l.N, age, l.Separation, rational.Events(age, l.Separation)))
 }
 
-// ScaleFor returns the scale, rounded up, at which all releases there will ever be are µ-GDP, whatever l.Scale. It is not valid when µ is 0, and an
-// error where no sampler has it.
+// ScaleFor returns the scale, rounded up, at which all releases there will ever be are µ-GDP, whatever l.Scale. It is
+// not valid when µ is 0, and an error where no sampler has it.
 func (l Loss) ScaleFor(mu float64) (noise.Scale, error) {
 	r, err := newResponse(l.Filter)
 	if err != nil || !(mu > 0) {
@@ -82,8 +82,8 @@ func (l Loss) response() *response {
 	return r
 }
 
-// moved returns how far the means of the step noises move, lattice units. No step moves after the end of the block that the last exchanged event
-// is in.
+// moved returns how far the means of the step noises move, lattice units. No step moves after the end of the block that
+// the last exchanged event is in.
 func (l Loss) moved(r *response, age uint64) rational.Interval {
 	if l.Separation == 0 {
 		return r.shift(l.delta(), l.N, min(age, r.period))

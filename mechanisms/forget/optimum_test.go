@@ -75,8 +75,8 @@ func TestNuclearNormIsWithinItsBounds(t *testing.T) {
 	}
 }
 
-// No factorisation A = BD has mean variance times worst squared sensitivity below (‖A‖_*/T)²: random ones, filters, and the shipped one, which is
-// within its certificate of the limit.
+// No factorisation A = BD has mean variance times worst squared sensitivity below (‖A‖_*/T)²: random ones, filters, and
+// the shipped one, which is within its certificate of the limit.
 func TestNothingBeatsTheOptimum(t *testing.T) {
 	const memory, steps = 16, 120
 	rng := rand.New(rand.NewPCG(5, 6))
@@ -117,7 +117,8 @@ func TestNothingBeatsTheOptimum(t *testing.T) {
 	filter := fitFilter(t, memory)
 	_, _, shipped := floats(filter, steps)
 	f("square root", func(t, j int) float64 { return root[t-j] })
-	if got := f("the shipped filter", func(t, j int) float64 { return shipped[t-j] }); got > Optimum(memory)*filter.Ratio() {
+	if got := f("the shipped filter",
+		func(t, j int) float64 { return shipped[t-j] }); got > Optimum(memory)*filter.Ratio() {
 		t.Errorf("the shipped filter costs %g, more than %g of %g", got, filter.Ratio(), Optimum(memory))
 	}
 	f("independent noise of releases", func(t, j int) float64 { return float64(max(0, 1-(t-j))) })
@@ -152,8 +153,10 @@ func TestCertificates(t *testing.T) {
 	} {
 		f := fitFilter(t, row.memory)
 		got, best := f.Ratio(), Optimum(row.memory)
-		if f.Count != row.poles || got > row.within || got < row.within-0.00011 || got < 1 || best < row.optimum || best > row.optimum+1e-4 {
-			t.Errorf("H=%d: %d poles, %.5f of %.5f, want %d, %.4f of %.4f", row.memory, f.Count, got, best, row.poles, row.within, row.optimum)
+		if f.Count != row.poles || got > row.within || got < row.within-0.00011 || got < 1 || best < row.optimum ||
+			best > row.optimum+1e-4 {
+			t.Errorf("H=%d: %d poles, %.5f of %.5f, want %d, %.4f of %.4f", row.memory, f.Count, got, best, row.poles,
+				row.within, row.optimum)
 		}
 	}
 }
@@ -183,7 +186,8 @@ func TestPolesBringTheOptimumNearer(t *testing.T) {
 	}
 }
 
-// What a filter of one memory is worth for others: the variance of their sums over the optimum for each, at the same guarantee.
+// What a filter of one memory is worth for others: the variance of their sums over the optimum for each, at the same
+// guarantee.
 func TestOneReleaseHasSeveralMemories(t *testing.T) {
 	f := fitFilter(t, 1<<16)
 	shift, _ := must(t, f).c.Energy(all).Hi.Float64()

@@ -8,8 +8,9 @@ import (
 	"oriel/mechanisms/lattice"
 )
 
-// Reading is a decayed sum of the increments of a carry, with a memory of its own: what whoever reads the increments computes, in the fixed point
-// of the carry. It is a function of releases, so that it costs no privacy. Without a memory it decays nothing.
+// Reading is a decayed sum of the increments of a carry, with a memory of its own: what whoever reads the increments
+// computes, in the fixed point of the carry. It is a function of releases, so that it costs no privacy. Without a
+// memory it decays nothing.
 type Reading struct {
 	decay uint32
 	limit lattice.Int128
@@ -19,14 +20,17 @@ type Reading struct {
 // plainBits bounds the increments that a reading without a memory adds up, 2^plainBits, before it is cleared.
 const plainBits = 32
 
-// NewReading returns the reading of n coordinates before the first step. A memory is within the limits of a filter's, or 0: nothing decays then,
-// and the caller clears the sums after 2³² increments at the latest.
+// NewReading returns the reading of n coordinates before the first step. A memory is within the limits of a filter's,
+// or 0: nothing decays then, and the caller clears the sums after 2³² increments at the latest.
 func NewReading(memory uint64, n int) (*Reading, error) {
 	if n < 1 {
 		return nil, fmt.Errorf("forget: reading of dimension %d: below 1", n)
 	}
 	if memory == 0 {
-		return &Reading{decay: unit, limit: lattice.Int128{Hi: 1 << (maxSum + sumBits + plainBits - 64)}, sums: make([]lattice.Int128, n)}, nil
+		return &Reading{
+			decay: unit, limit: lattice.Int128{Hi: 1 << (maxSum + sumBits + plainBits - 64)},
+			sums: make([]lattice.Int128, n),
+		}, nil
 	}
 	if err := checkMemory(memory); err != nil {
 		return nil, err
@@ -64,8 +68,9 @@ func (r *Reading) AppendState(dst []byte) []byte {
 	return dst
 }
 
-// Restore makes the reading the one whose AppendState wrote state. It refuses, and leaves the reading as it was, when the length is another or a sum
-// is beyond its limit; with empty, which the caller says of a reading that has nothing to hold, also when one is not zero.
+// Restore makes the reading the one whose AppendState wrote state. It refuses, and leaves the reading as it was, when
+// the length is another or a sum is beyond its limit; with empty, which the caller says of a reading that has nothing
+// to hold, also when one is not zero.
 func (r *Reading) Restore(state []byte, empty bool) error {
 	if len(state) != r.StateLen() {
 		return fmt.Errorf("forget: reading: %d bytes, want %d", len(state), r.StateLen())

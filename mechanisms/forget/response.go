@@ -35,7 +35,10 @@ func newResponse(f Filter) (*response, error) {
 	if !ok || !known || !parted {
 		return nil, errSigns
 	}
-	r := &response{decay: rational.Dyadic(int64(f.Decay()), -rational.Bits), slack: rational.Ratio(f.Slack()), period: f.Period()}
+	r := &response{
+		decay: rational.Dyadic(int64(f.Decay()), -rational.Bits), slack: rational.Ratio(f.Slack()),
+		period: f.Period(),
+	}
 	r.b = noiseOf(f, r.decay)
 	kappa := start.Inverse()
 	r.c.Add(zero, kappa)
@@ -86,16 +89,16 @@ func (r *response) shift(delta rational.Interval, n int, age uint64) rational.In
 	return rational.Sum{Rates: r.sums.Rates, Weights: w}.Energy(age).Root()
 }
 
-// blocks returns the largest Σ_t B²_{j(t)} of steps in a row, j(t) the steps since the first event of the block that t is in: B rises, so its sums
-// of squares are largest over as few blocks as hold the steps, all but one of them whole.
+// blocks returns the largest Σ_t B²_{j(t)} of steps in a row, j(t) the steps since the first event of the block that t
+// is in: B rises, so its sums of squares are largest over as few blocks as hold the steps, all but one of them whole.
 func (r *response) blocks(steps uint64) rational.Interval {
 	whole := r.sums.Energy(r.period).Mul(rational.Whole(steps / r.period))
 	return whole.Add(r.sums.Energy(steps % r.period))
 }
 
-// userShift returns, in lattice units, how far count ≥ 1 events of one user move the means of the step noises of age steps, at the worst places,
-// 0, s, 2s, … of one block (PROOF.md, Theorem 4): with ρ = 2η√n, k' those of the events that are within age steps, and
-// c_j = 0 for j < 0,
+// userShift returns, in lattice units, how far count ≥ 1 events of one user move the means of the step noises of age
+// steps, at the worst places, 0, s, 2s, … of one block (PROOF.md, Theorem 4): with ρ = 2η√n, k' those of the events
+// that are within age steps, and c_j = 0 for j < 0,
 //
 //	√( Δ²·Σ_{j<age} (Σ_{r<count} c_{j−rs})² + 2Δρ·k'·B²_{min(age, P)} + ρ²·ΣB² ).
 func (r *response) userShift(delta rational.Interval, n int, age, separation, count uint64) rational.Interval {

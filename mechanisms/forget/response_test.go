@@ -37,7 +37,10 @@ func fitFilter(t testing.TB, memory uint64) Filter {
 }
 
 func filters(t testing.TB) []Filter {
-	return []Filter{handmade(t), fitFilter(t, MinMemory), fitFilter(t, 64), fitFilter(t, 1000), fitFilter(t, 1<<16), fitFilter(t, MaxMemory)}
+	return []Filter{
+		handmade(t), fitFilter(t, MinMemory), fitFilter(t, 64), fitFilter(t, 1000), fitFilter(t, 1<<16),
+		fitFilter(t, MaxMemory),
+	}
 }
 
 func must(t testing.TB, f Filter) *response {
@@ -105,7 +108,8 @@ func floats(f Filter, terms int) (e, c, b []float64) {
 	return e, c, b
 }
 
-// PROOF.md, Lemma 1, by the recurrences of e, c and b: c is positive and falls from 1, and the closed forms of sequences and sums of squares hold them.
+// PROOF.md, Lemma 1, by the recurrences of e, c and b: c is positive and falls from 1, and the closed forms of
+// sequences and sums of squares hold them.
 func TestPartialFractionsAreTheSeries(t *testing.T) {
 	const terms = 300
 	for _, f := range filters(t) {
@@ -161,14 +165,18 @@ func claim(f Filter, delta float64, n, age int, fault string) float64 {
 	return math.Sqrt(sum)
 }
 
-// PROOF.md, Theorem 1: the closed form is the sum, up to a whole life of the shortest memory; and it is none of the faulty ones.
+// PROOF.md, Theorem 1: the closed form is the sum, up to a whole life of the shortest memory; and it is none of the
+// faulty ones.
 func TestMuIsTheSumOfTheTheorem(t *testing.T) {
 	for _, f := range filters(t) {
 		for _, c := range []struct {
 			delta int64
 			n     int
 		}{{1 << 25, 27}, {1 << 30, 1}, {1, 1}, {3, 10000}} {
-			l := Loss{Filter: f, Square: lattice.Int128{Lo: uint64(c.delta * c.delta)}, N: c.n, Scale: noise.Scale{Mant: 3, Exp: 20}}
+			l := Loss{
+				Filter: f, Square: lattice.Int128{Lo: uint64(c.delta * c.delta)}, N: c.n,
+				Scale: noise.Scale{Mant: 3, Exp: 20},
+			}
 			for _, age := range []int{1, 2, 3, 60, 301, 2048} {
 				want := claim(f, float64(c.delta), c.n, age, "") / (3 << 20)
 				got := l.Mu(uint64(age))
@@ -201,7 +209,8 @@ func TestWideSquares(t *testing.T) {
 	}
 }
 
-// µ grows with age up to a period and no further. With the lattice of Bits, ε after ten memories is ε for ever to four digits.
+// µ grows with age up to a period and no further. With the lattice of Bits, ε after ten memories is ε for ever to four
+// digits.
 func TestMuEndsAtTheReset(t *testing.T) {
 	for _, f := range filters(t) {
 		const n = 32
@@ -288,7 +297,8 @@ func TestScaleProvesWhatItWasMadeFor(t *testing.T) {
 	}
 }
 
-// The rounding term is 2⁻¹⁴ of the main one at most, and not with one bit less: what a lattice loses is in µ, and next to nothing.
+// The rounding term is 2⁻¹⁴ of the main one at most, and not with one bit less: what a lattice loses is in µ, and next
+// to nothing.
 func TestBitsKeepRoundingSmall(t *testing.T) {
 	for _, f := range filters(t) {
 		last := 0
@@ -301,7 +311,8 @@ func TestBitsKeepRoundingSmall(t *testing.T) {
 				t.Errorf("%v: %d bits for %d coordinates, %d for fewer", f, bits, n, last)
 			}
 			last = bits
-			// share is the rounding term of µ² over the main one: what is above the main term but for the product of both, 2ρΣc_jB_j = ρ(B_P² − Σc_j²).
+			// share is the rounding term of µ² over the main one: what is above the main term but for the product of both,
+			// 2ρΣc_jB_j = ρ(B_P² − Σc_j²).
 			share := func(bits int) float64 {
 				l := Loss{Filter: f, Square: replaceSquare(bits), N: n, Scale: noise.Scale{Mant: 1, Exp: 30}}
 				r := must(t, f)

@@ -8,8 +8,8 @@ import (
 	"oriel/mechanisms/rational"
 )
 
-// ReadingVariance returns the variance of the reading of a step, counted from 1, with a memory of its own, in units of s², rounded up: VarianceAt with
-// γ' of that memory in the places of γ. It refuses a memory whose γ' is a pole.
+// ReadingVariance returns the variance of the reading of a step, counted from 1, with a memory of its own, in units of
+// s², rounded up: VarianceAt with γ' of that memory in the places of γ. It refuses a memory whose γ' is a pole.
 func (f Filter) ReadingVariance(memory, step uint64) (float64, error) {
 	if step == 0 {
 		panic("BUG: forget: variance before the first step")
@@ -35,8 +35,9 @@ func (f Filter) readBy(memory uint64) (*response, error) {
 	return &r, nil
 }
 
-// WindowVariance returns the variance of the sum of the last w ≥ 1 increments in the middle of a block, where the filter has forgotten its start, in
-// units of s², rounded up. With E_j = Σ_{l≤j} e_l, and E_j = 0 for j < 0, it is Σ_{j≥0} (E_j − E_{j−w})²: in a block of its own w steps old, less.
+// WindowVariance returns the variance of the sum of the last w ≥ 1 increments in the middle of a block, where the
+// filter has forgotten its start, in units of s², rounded up. With E_j = Σ_{l≤j} e_l, and E_j = 0 for j < 0, it is
+// Σ_{j≥0} (E_j − E_{j−w})²: in a block of its own w steps old, less.
 func (f Filter) WindowVariance(w uint64) float64 {
 	if w == 0 {
 		panic("BUG: forget: variance of an empty window")
@@ -55,14 +56,16 @@ func (f Filter) WindowVariance(w uint64) float64 {
 	return dp.RoundUp(within.Energy(w).Add(behind.Energy(all)).Hi)
 }
 
-// Spread tells variances of a reading quickly: ReadingVariance to a millionth, at the cost of some hundred multiplications.
+// Spread tells variances of a reading quickly: ReadingVariance to a millionth, at the cost of some hundred
+// multiplications.
 type Spread struct {
 	energies *rational.Energies
 	decay    uint32
 	period   uint64
 }
 
-// NewSpread returns that of increments of a filter under a memory. It refuses a memory whose γ' is a pole, or so near to one that sums cancel.
+// NewSpread returns that of increments of a filter under a memory. It refuses a memory whose γ' is a pole, or so near
+// to one that sums cancel.
 func NewSpread(f Filter, memory uint64) (*Spread, error) {
 	r, err := f.readBy(memory)
 	if err != nil {

@@ -7,13 +7,16 @@ import (
 	"oriel/mechanisms/noise"
 )
 
-// µ at user level is the formula of PROOF.md, Theorem 4, over one block, and flat when the block of the last event has ended; one event in a window
-// is an event but for the product term in η; all events of a user cost the same up to the window, and more for ever
-// after.
+// µ at user level is the formula of PROOF.md, Theorem 4, over one block, and flat when the block of the last event has
+// ended; one event in a window is an event but for the product term in η; all events of a user cost the same up to the
+// window, and more for ever after.
 func TestUserMu(t *testing.T) {
 	const age, separation, window = 400, 30, 100
 	for _, f := range filters(t) {
-		l := Loss{Filter: f, Square: power(20), N: 27, Scale: noise.Scale{Mant: 3, Exp: 20}, Separation: separation, Window: window}
+		l := Loss{
+			Filter: f, Square: power(20), N: 27, Scale: noise.Scale{Mant: 3, Exp: 20}, Separation: separation,
+			Window: window,
+		}
 		_, c, _ := floats(f, age)
 		eta, _ := f.Slack().Float64()
 		train, all, rest, total := 0.0, 0.0, 0.0, 0.0
@@ -63,7 +66,8 @@ func TestUserMu(t *testing.T) {
 	}
 }
 
-// Within a memory a user pays nearly for each event: µ of k events in a row, or spread over H steps, over that of one, at H = 65 536.
+// Within a memory a user pays nearly for each event: µ of k events in a row, or spread over H steps, over that of one,
+// at H = 65 536.
 func TestEventsWithinAMemoryAddUp(t *testing.T) {
 	const memory = 1 << 16
 	l := Loss{Filter: fitFilter(t, memory), Square: power(80), N: 1, Scale: noise.Scale{Mant: 1, Exp: 40}}
@@ -90,7 +94,10 @@ func BenchmarkMu(b *testing.B) {
 		memory uint64
 		window uint64
 	}{{"H=64", 64, 0}, {"H=65536", 1 << 16, 0}, {"H=1048576", 1 << 20, 0}, {"H=1048576/user", 1 << 20, 1000}} {
-		l := Loss{Filter: fitFilter(b, x.memory), Square: power(60), N: 32, Scale: noise.Scale{Mant: 1, Exp: 33}, Window: x.window}
+		l := Loss{
+			Filter: fitFilter(b, x.memory), Square: power(60), N: 32, Scale: noise.Scale{Mant: 1, Exp: 33},
+			Window: x.window,
+		}
 		if x.window > 0 {
 			l.Separation = 10
 		}

@@ -16,12 +16,14 @@ type measured struct {
 
 func (m measured) wrong() bool { return m.mean < m.want-m.below || m.mean > m.want+m.above }
 
-// stationary measures the variance between resets over so many steps, divided by the square of a scale, by the shipped carry, chain and sampler, without data. The first 8H steps of a
-// block are left out: what a start or a reset leaves after them is e^−16 of the variance.
+// stationary measures the variance between resets over so many steps, divided by the square of a scale, by the shipped
+// carry, chain and sampler, without data. The first 8H steps of a block are left out: what a start or a reset leaves
+// after them is e^−16 of the variance.
 //
-// The tolerance is missed with probability at most 2·10⁻⁹: the mean square of N = steps·n releases is ΣλZ², Z normal, with 2Σλ² ≤ v = 2/N·Σ_τ γ_τ² by the
-// autocovariances γ_τ over all lags, and λ ≤ L = (Σ|b|)²/N. So for x = ln(10⁹) it is above its mean by √(2vx) + 2Lx, or below by √(2vx), with
-// probability e^−x each (Laurent and Massart 2000, Lemma 1).
+// The tolerance is missed with probability at most 2·10⁻⁹: the mean square of N = steps·n releases is ΣλZ², Z normal,
+// with 2Σλ² ≤ v = 2/N·Σ_τ γ_τ² by the autocovariances γ_τ over all lags, and λ ≤ L = (Σ|b|)²/N. So for x = ln(10⁹) it
+// is above its mean by √(2vx) + 2Lx, or below by √(2vx), with probability e^−x each (Laurent and Massart 2000, Lemma
+// 1).
 func stationary(t *testing.T, f Filter, s float64, sampler noise.Sampler, steps, n int, scale float64) measured {
 	t.Helper()
 	c, settle := newCarry(t, f, s, n, sampler), 8*f.Memory
@@ -79,8 +81,9 @@ func TestMeasuredVarianceIsTheFormula(t *testing.T) {
 	}
 }
 
-// rising measures the variance of the releases at some ages after a reset, over n independent coordinates. The carry starts 10H steps before the
-// reset, after which what it lacks of older noise is below e^−20 of the variance. fault may change the carry after a step.
+// rising measures the variance of the releases at some ages after a reset, over n independent coordinates. The carry
+// starts 10H steps before the reset, after which what it lacks of older noise is below e^−20 of the variance. fault may
+// change the carry after a step.
 func rising(t *testing.T, f Filter, s float64, n int, ages []uint64, fault func(c *Carry)) []measured {
 	t.Helper()
 	c := newCarry(t, f, s, n, sumtest.Gaussian(t, s))
@@ -105,8 +108,8 @@ func rising(t *testing.T, f Filter, s float64, n int, ages []uint64, fault func(
 	return out
 }
 
-// After a reset the variance rises and returns, as VarianceAt says, over 20 000 coordinates; a reset that is left out, or that takes the released sum
-// with it, is seen.
+// After a reset the variance rises and returns, as VarianceAt says, over 20 000 coordinates; a reset that is left out,
+// or that takes the released sum with it, is seen.
 func TestMeasuredVarianceAfterAReset(t *testing.T) {
 	const s, n = 1 << 30, 20_000
 	f, ages := written(t)[1], []uint64{1, 2, 3, 6, 20, 64, 200}

@@ -2,8 +2,9 @@ package forget
 
 import "math/bits"
 
-// Weight returns N_t = Σ_{s≤t} γ^{t−s} = (1 − γ^t)/(1 − γ), what a stream remembers of t steps of 1: up to the memory. It is the same
-// number on every CPU: γ^t is a product of integers with 62 fraction bits, by squaring, which errs by t·2⁻⁶² at most and only downwards.
+// Weight returns N_t = Σ_{s≤t} γ^{t−s} = (1 − γ^t)/(1 − γ), what a stream remembers of t steps of 1: up to the memory.
+// It is the same number on every CPU: γ^t is a product of integers with 62 fraction bits, by squaring, which errs by
+// t·2⁻⁶² at most and only downwards.
 func Weight(memory, steps uint64) float64 {
 	const one = 1 << 62
 	power, rest := uint64(one), uint64(one)

@@ -100,7 +100,8 @@ func TestChooseIsItsTwin(t *testing.T) {
 				gaps[k], num, den = min(gaps[k], 3), big.NewInt(1), big.NewInt(4)
 			}
 		}
-		if got, want := Choose(choiceSeed(trial), gaps, num, den), twinChoose(choiceSeed(trial), gaps, num, den); got != want {
+		if got, want := Choose(choiceSeed(trial), gaps, num, den), twinChoose(choiceSeed(trial), gaps, num,
+			den); got != want {
 			t.Fatalf("trial %d: gaps %v at %v/%v: %d, want %d", trial, gaps, num, den, got, want)
 		}
 	}

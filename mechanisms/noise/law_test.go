@@ -19,7 +19,9 @@ func near(t *testing.T, what string, mean, want, deviation float64, terms int) {
 
 // chiSquare compares counts with probabilities; the cube root of the statistic over its degrees of freedom is close to
 // normal (Wilson and Hilferty 1931).
-func chiSquare(t *testing.T, what string, counts map[int64]int, total int, probability func(k int64) float64, top int64) {
+func chiSquare(t *testing.T, what string, counts map[int64]int, total int, probability func(k int64) float64,
+	top int64,
+) {
 	t.Helper()
 	statistic, cells, rest, restCount := 0.0, 0, 1.0, total
 	for k := -top; k <= top; k++ {
@@ -70,7 +72,10 @@ func TestTailsOfSmallScales(t *testing.T) {
 		exp  int
 		word uint64
 		want int64
-	}{{"laplace", -5, 4, -1}, {"laplace", -5, ^uint64(4), 1}, {"gaussian", -4, 4, -1}, {"gaussian", -4, ^uint64(4), 1}, {"gaussian", -4, 1 << 40, 0}} {
+	}{{"laplace", -5, 4, -1}, {"laplace", -5, ^uint64(4), 1}, {"gaussian", -4, 4, -1}, {
+		"gaussian", -4, ^uint64(4),
+		1,
+	}, {"gaussian", -4, 1 << 40, 0}} {
 		a := answer{law: c.law, scale: Scale{Mant: 1, Exp: c.exp}, words: []uint64{c.word, 1 << 62}}
 		if got := a.sampler(t).one(c.word, a.extend()); got != c.want {
 			t.Errorf("%v: got %d, want %d", a, got, c.want)

@@ -163,13 +163,25 @@ func TestFarWordsAreEnclosed(t *testing.T) {
 func TestSqrt128(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	top := uint64(math.MaxUint64)
-	cases := [][2]uint64{{1 << 62, 0}, {1 << 62, 1}, {top, top}, {top, 0}, {top - 1, 0}, {top - 1, 1}, {top - 2, top}, {1 << 63, 0}}
+	cases := [][2]uint64{
+		{1 << 62, 0},
+		{1 << 62, 1},
+		{top, top},
+		{top, 0},
+		{top - 1, 0},
+		{top - 1, 1},
+		{top - 2, top},
+		{1 << 63, 0},
+	}
 	for range 2000 {
 		cases = append(cases, [2]uint64{r.Uint64() | 1<<62, r.Uint64()})
 		root := new(big.Int).SetUint64(r.Uint64() | 1<<63)
 		square := new(big.Int).Mul(root, root)
 		square.Sub(square, big.NewInt(int64(r.IntN(3)-1)))
-		cases = append(cases, [2]uint64{new(big.Int).Rsh(square, 64).Uint64(), new(big.Int).And(square, new(big.Int).SetUint64(top)).Uint64()})
+		cases = append(cases, [2]uint64{
+			new(big.Int).Rsh(square, 64).Uint64(),
+			new(big.Int).And(square, new(big.Int).SetUint64(top)).Uint64(),
+		})
 	}
 	for _, c := range cases {
 		if c[0] < 1<<62 {
@@ -200,7 +212,10 @@ func TestFillAllocatesOnlyTheCipher(t *testing.T) {
 }
 
 func TestScales(t *testing.T) {
-	for _, x := range []float64{1, 0.1, 3, 1 << 40, math.Pi * 1e9, math.SmallestNonzeroFloat64, math.MaxFloat64, 0x1p-1022} {
+	for _, x := range []float64{
+		1, 0.1, 3, 1 << 40, math.Pi * 1e9, math.SmallestNonzeroFloat64, math.MaxFloat64,
+		0x1p-1022,
+	} {
 		s := ScaleUp(x)
 		if s.Mant%2 != 1 || s.Float64() != x {
 			t.Errorf("ScaleUp(%g) = %v", x, s)
@@ -214,7 +229,14 @@ func TestScales(t *testing.T) {
 	if got := (Scale{Mant: 1<<60 + 1, Exp: -60}).Float64(); got != math.Nextafter(1, 2) {
 		t.Errorf("Float64 rounds to %g", got)
 	}
-	for _, s := range []Scale{{}, {Mant: 1, Exp: 50}, {Mant: 3, Exp: 49}, {Mant: 1, Exp: -33}, {Mant: 1, Exp: math.MaxInt}, {Mant: 1, Exp: math.MinInt}} {
+	for _, s := range []Scale{
+		{},
+		{Mant: 1, Exp: 50},
+		{Mant: 3, Exp: 49},
+		{Mant: 1, Exp: -33},
+		{Mant: 1, Exp: math.MaxInt},
+		{Mant: 1, Exp: math.MinInt},
+	} {
 		if _, err := NewGaussian(s); err == nil || !strings.HasPrefix(err.Error(), "noise: scale:") {
 			t.Errorf("NewGaussian(%v): %v", s, err)
 		}

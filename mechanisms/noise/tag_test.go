@@ -42,7 +42,8 @@ func TestChainsOfAScratchAreApart(t *testing.T) {
 			alone[k].Absorb(uint64(i), 0, id, []int64{int64(i)})
 		}
 		for range 2 {
-			if shared[k].Seed(NodeID{Index: uint64(i)}) != alone[k].Seed(NodeID{Index: uint64(i)}) || shared[k].Tag("a") != alone[k].Tag("a") {
+			if shared[k].Seed(NodeID{Index: uint64(i)}) != alone[k].Seed(NodeID{Index: uint64(i)}) ||
+				shared[k].Tag("a") != alone[k].Tag("a") {
 				t.Fatalf("round %d: chain %d is another one with a shared scratch", i, k)
 			}
 		}

@@ -10,8 +10,8 @@ import (
 // share is what is compared of counts.
 const share = "share"
 
-// comparison is of the arms of one dimension, in all other cells: each arm less the first, the control. Cells of no arm,
-// that of events elsewhere, are left out.
+// comparison is of the arms of one dimension, in all other cells: each arm less the first, the control. Cells of no
+// arm, that of events elsewhere, are left out.
 type comparison struct {
 	arms   int // places of the dimension
 	stride int // cells from one arm to the next
@@ -37,8 +37,8 @@ func (c comparison) cell(arm, other int) int {
 	return (other/c.stride*c.arms+arm)*c.stride + other%c.stride
 }
 
-// compared are the numbers of which differences are shown: means, and where an arm has more cells than one, shares, which
-// are the part of an arm's events that is in a cell.
+// compared are the numbers of which differences are shown: means, and where an arm has more cells than one, shares,
+// which are the part of an arm's events that is in a cell.
 func (s *specification) compared() (names []string) {
 	c := s.comparison()
 	for _, name := range s.statistics {

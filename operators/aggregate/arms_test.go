@@ -11,15 +11,17 @@ import (
 	"oriel/operators"
 )
 
-// Without noise differences of arms are those of the events: of means, and of the shares that cells have of an arm's events,
-// wherever the dimension of arms stands, and named by the descriptor.
+// Without noise differences of arms are those of the events: of means, and of the shares that cells have of an arm's
+// events, wherever the dimension of arms stands, and named by the descriptor.
 func TestDifferencesAreThoseOfTheEvents(t *testing.T) {
 	for _, cells := range []string{
-		"variant=a|b|c,carrier=UA|AA,hour=0:24:3", "carrier=UA|AA,variant=a|b|c,hour=0:24:3", "carrier=UA|AA,hour=0:24:3,variant=a|b|c",
+		"variant=a|b|c,carrier=UA|AA,hour=0:24:3", "carrier=UA|AA,variant=a|b|c,hour=0:24:3",
+		"carrier=UA|AA,hour=0:24:3,variant=a|b|c",
 	} {
 		kind := tumbling(6000)
 		kind.Budget = dp.Budget{Epsilon: 50, Delta: 1e-6}
-		c, m := config(t, kind, "CELLS="+cells, "VALUE=delay=-60:180", "STATISTICS=mean,count", "ARMS=variant", "ELSEWHERE=other", "WEIGHT_MAX=2")
+		c, m := config(t, kind, "CELLS="+cells, "VALUE=delay=-60:180", "STATISTICS=mean,count", "ARMS=variant",
+			"ELSEWHERE=other", "WEIGHT_MAX=2")
 		machine := quiet(t, c, m)
 		truth := plain{spec: &c.spec, cells: make([][4]float64, c.spec.cells())}
 		var d operators.Decision
@@ -38,7 +40,8 @@ func TestDifferencesAreThoseOfTheEvents(t *testing.T) {
 		if err := json.Unmarshal(c.Descriptor(), &said); err != nil {
 			t.Fatal(err)
 		}
-		if len(said.Arms.Differences) != 12 || said.Arms.Control != "variant=a" || !slices.Equal(said.Arms.Of, []string{mean, share}) {
+		if len(said.Arms.Differences) != 12 || said.Arms.Control != "variant=a" ||
+			!slices.Equal(said.Arms.Of, []string{mean, share}) {
 			t.Fatalf("descriptor %s", c.Descriptor())
 		}
 		labels := c.spec.labels()
@@ -75,7 +78,8 @@ func TestDifferencesAreThoseOfTheEvents(t *testing.T) {
 
 // Where a count does not say enough, the interval is all that a difference can be.
 func TestDifferencesOfEmptyCells(t *testing.T) {
-	c, m := config(t, total(1), "CELLS=variant=a|b,hour=0:24:2", "VALUE=delay=-60:180", "STATISTICS=mean,count", "ARMS=variant")
+	c, m := config(t, total(1), "CELLS=variant=a|b,hour=0:24:2", "VALUE=delay=-60:180", "STATISTICS=mean,count",
+		"ARMS=variant")
 	d := quiet(t, c, m).Add(nil, operators.Record{Null: true})[0]
 	for name, most := range map[string]float64{mean: 240, share: 1} {
 		for i := range 2 {

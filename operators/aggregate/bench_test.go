@@ -12,7 +12,8 @@ import (
 	"oriel/operators"
 )
 
-// BenchmarkAdd is an event of 384 cells, and of the 32 coordinates of a gradient over the same mechanism, for comparison.
+// BenchmarkAdd is an event of 384 cells, and of the 32 coordinates of a gradient over the same mechanism, for
+// comparison.
 func BenchmarkAdd(b *testing.B) {
 	for _, batch := range []uint64{1, 64} {
 		for _, lines := range [][]string{
@@ -22,7 +23,8 @@ func BenchmarkAdd(b *testing.B) {
 				"MEMORIES=64,1024,4096",
 			},
 			{
-				"CELLS=carrier=A|B|C|D|E|F|G|H|I|J|K|L|M|N|O|P,hour=0:24:24", "VALUE=delay=-60:180", "STATISTICS=p50,p90", "BINS=32",
+				"CELLS=carrier=A|B|C|D|E|F|G|H|I|J|K|L|M|N|O|P,hour=0:24:24", "VALUE=delay=-60:180", "STATISTICS=p50,p90",
+				"BINS=32",
 				"MEMORIES=64,1024",
 			},
 		} {

@@ -15,7 +15,8 @@ const (
 	maxEdge  = 1e12 // of the size of a range's ends, and of its length
 )
 
-// dimension is one column of events that cells are made of: a public list of texts, or bins of equal width of a public range.
+// dimension is one column of events that cells are made of: a public list of texts, or bins of equal width of a public
+// range.
 type dimension struct {
 	name     string
 	choices  []string
@@ -36,7 +37,8 @@ func (d dimension) edge(j int) float64 {
 	return d.from + float64(float64(float64(j)*(d.to-d.from))/float64(d.bins))
 }
 
-// place is where a number of an event falls along the dimension; −1: nowhere. ok is false for a number that no decoder gives.
+// place is where a number of an event falls along the dimension; −1: nowhere. ok is false for a number that no decoder
+// gives.
 func (d dimension) place(x float64) (place int, ok bool) {
 	if d.choices != nil {
 		ok = x == math.Trunc(x) && x >= -1 && x < float64(len(d.choices))

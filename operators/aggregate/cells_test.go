@@ -15,9 +15,15 @@ func TestPlacesAreThoseOfEdges(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 8))
 	for range 3000 {
 		from := math.Ldexp(rng.NormFloat64(), rng.IntN(20)-10)
-		d := dimension{name: "x", from: from, to: from + math.Ldexp(rng.Float64()+0.01, rng.IntN(20)-10), bins: 1 + rng.IntN(200)}
+		d := dimension{
+			name: "x", from: from, to: from + math.Ldexp(rng.Float64()+0.01, rng.IntN(20)-10),
+			bins: 1 + rng.IntN(200),
+		}
 		j := rng.IntN(d.bins + 1)
-		for _, x := range []float64{d.edge(j), math.Nextafter(d.edge(j), math.Inf(1)), math.Nextafter(d.edge(j), math.Inf(-1))} {
+		for _, x := range []float64{
+			d.edge(j), math.Nextafter(d.edge(j), math.Inf(1)),
+			math.Nextafter(d.edge(j), math.Inf(-1)),
+		} {
 			want := -1
 			for k := range d.bins {
 				if x >= d.edge(k) && (x < d.edge(k+1) || k == d.bins-1 && x < d.to) {
@@ -47,12 +53,18 @@ func TestEntries(t *testing.T) {
 			t.Errorf("%q becomes %q, %v", text, got, ok)
 		}
 	}
-	for _, text := range []string{"", "a", "a=", "A=x|y", "a=x||y", "a=x|x", "a=1:0:3", "a=0:1:0", "a=0:1:1.5", "a=NaN:1:2", "a=0:1e13:2", "=x|y"} {
+	for _, text := range []string{
+		"", "a", "a=", "A=x|y", "a=x||y", "a=x|x", "a=1:0:3", "a=0:1:0", "a=0:1:1.5",
+		"a=NaN:1:2", "a=0:1e13:2", "=x|y",
+	} {
 		if got, ok := cellsEntry(text); ok {
 			t.Errorf("%q is taken, as %q", text, got)
 		}
 	}
-	s := specification{dimensions: []dimension{{name: "a", choices: []string{"x", "y"}}, {name: "b", from: 0, to: 1, bins: 2}}, other: true}
+	s := specification{dimensions: []dimension{
+		{name: "a", choices: []string{"x", "y"}},
+		{name: "b", from: 0, to: 1, bins: 2},
+	}, other: true}
 	want := []string{"a=x,b=0:0.5", "a=x,b=0.5:1", "a=y,b=0:0.5", "a=y,b=0.5:1", "other"}
 	if got := s.labels(); !slices.Equal(got, want) || len(got) != s.cells() {
 		t.Errorf("cells %v, want %v", got, want)
@@ -64,7 +76,8 @@ func TestEntries(t *testing.T) {
 
 // The descriptor has a name for every number of a decision, and events are those that the decoder makes of records.
 func TestDescriptorAndEvents(t *testing.T) {
-	c, _ := config(t, life(8, 1), "CELLS=carrier=UA|AA,hour=0:24:2", "VALUE=delay=0:10", "STATISTICS=count,mean", "MEMORIES=4,8", "ELSEWHERE=other",
+	c, _ := config(t, life(8, 1), "CELLS=carrier=UA|AA,hour=0:24:2", "VALUE=delay=0:10", "STATISTICS=count,mean",
+		"MEMORIES=4,8", "ELSEWHERE=other",
 		"INCREMENTS=true", "WEIGHT_MAX=3")
 	var d struct {
 		Cells, Statistics, Increments []string
@@ -73,10 +86,14 @@ func TestDescriptorAndEvents(t *testing.T) {
 	if err := json.Unmarshal(c.Descriptor(), &d); err != nil {
 		t.Fatal(err)
 	}
-	if n := len(d.Cells) * len(d.Statistics) * len(d.Views); n != 20 || d.Views[1].Memory != 8 || !slices.Equal(d.Increments, []string{"count", "sum"}) {
+	if n := len(d.Cells) * len(d.Statistics) * len(d.Views); n != 20 || d.Views[1].Memory != 8 ||
+		!slices.Equal(d.Increments, []string{"count", "sum"}) {
 		t.Errorf("descriptor %s", c.Descriptor())
 	}
-	decoder, err := schemas.NewDecoder(schemas.EventConfig{Body: c.spec.body(), MaxBytes: 1000, Features: schemas.FeatureConfig{Norm: "none"}})
+	decoder, err := schemas.NewDecoder(schemas.EventConfig{
+		Body: c.spec.body(), MaxBytes: 1000,
+		Features: schemas.FeatureConfig{Norm: "none"},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -108,7 +125,8 @@ func FuzzEntries(f *testing.F) {
 		}
 		one, _ := parseDimension(text)
 		two, fine := parseDimension(got)
-		if !fine || one.name != two.name || one.from != two.from || one.to != two.to || one.bins != two.bins || !slices.Equal(one.choices, two.choices) {
+		if !fine || one.name != two.name || one.from != two.from || one.to != two.to || one.bins != two.bins ||
+			!slices.Equal(one.choices, two.choices) {
 			t.Errorf("%q: %+v, %q: %+v", text, one, got, two)
 		}
 	})

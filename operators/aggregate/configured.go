@@ -96,7 +96,10 @@ func (c configured) Descriptor() []byte {
 		name   string
 		weight float64
 	}{
-		{count, c.spec.weights.Count}, {sum, c.spec.weights.Mean}, {squares, c.spec.weights.Square}, {"bins", c.spec.weights.Quantile},
+		{count, c.spec.weights.Count}, {sum, c.spec.weights.Mean}, {squares, c.spec.weights.Square}, {
+			"bins",
+			c.spec.weights.Quantile,
+		},
 	} {
 		if column.weight > 0 {
 			d.Weights[column.name] = column.weight
@@ -145,8 +148,9 @@ func (c configured) Mechanism(m *mechanisms.Config, plan []byte) error {
 	return nil
 }
 
-// Versions of a plan, its first byte; behind it the specification stands as text. An event is of one cell: from the second
-// version on its chain absorbs places and values of a leaf, where it absorbed all cells. A stream keeps its version.
+// Versions of a plan, its first byte; behind it the specification stands as text. An event is of one cell: from the
+// second version on its chain absorbs places and values of a leaf, where it absorbed all cells. A stream keeps its
+// version.
 const (
 	planOfCells  = 1
 	planOfPlaces = 2

@@ -17,13 +17,17 @@ var kinds = []struct {
 	lines []string
 }{
 	{"life", func(b uint64) mechanisms.Config { return life(8, b) }, []string{
-		"CELLS=carrier=UA|AA|DL,hour=0:24:4", "VALUE=delay=-60:180", "STATISTICS=count,sum,mean*0.5,variance", "MEMORIES=4,8,64",
+		"CELLS=carrier=UA|AA|DL,hour=0:24:4", "VALUE=delay=-60:180", "STATISTICS=count,sum,mean*0.5,variance",
+		"MEMORIES=4,8,64",
 		"INCREMENTS=true", "ELSEWHERE=other", "WEIGHT_MAX=2",
 	}},
 	{"life, every second", func(b uint64) mechanisms.Config { return life(8, b) }, []string{
 		"CELLS=carrier=UA|AA", "MEMORIES=4", "INCREMENTS=true", "EMIT_EVERY=2",
 	}},
-	{"total", total, []string{"CELLS=carrier=UA|AA|DL,hour=0:24:4", "VALUE=delay=-60:180", "STATISTICS=mean", "EMIT_EVERY=2"}},
+	{"total", total, []string{
+		"CELLS=carrier=UA|AA|DL,hour=0:24:4", "VALUE=delay=-60:180", "STATISTICS=mean",
+		"EMIT_EVERY=2",
+	}},
 	{"weights up to 1", total, []string{"CELLS=carrier=UA|AA", "WEIGHT_MAX=1"}},
 	{"tumbling", tumbling, []string{"VALUE=delay=-60:180", "STATISTICS=count,variance*2,sum"}},
 	{"quantiles and arms", func(b uint64) mechanisms.Config { return life(8, b) }, []string{

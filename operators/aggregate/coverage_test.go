@@ -208,9 +208,11 @@ func newFacts(s *specification, o of) *facts {
 	return f
 }
 
-// judge adds the intervals of a view to what is pooled, and returns the sum of squares of counts' errors, in deviations.
-// Numbers of what is shown, whose count is above 12 deviations, are pooled beside those of all cells.
-func (f *facts) judge(t *testing.T, c configured, d operators.Decision, view, seed int, pooled map[string]*tally) (squares, n float64) {
+// judge adds the intervals of a view to what is pooled, and returns the sum of squares of counts' errors, in
+// deviations. Numbers of what is shown, whose count is above 12 deviations, are pooled beside those of all cells.
+func (f *facts) judge(t *testing.T, c configured, d operators.Decision, view, seed int,
+	pooled map[string]*tally,
+) (squares, n float64) {
 	t.Helper()
 	add := func(name string, cluster int, low, want, high float64) {
 		if pooled[name] == nil {
@@ -235,7 +237,8 @@ func (f *facts) judge(t *testing.T, c configured, d operators.Decision, view, se
 					squares, n = squares+(got-want)*(got-want)/sd/sd, n+1
 				}
 			case !math.IsNaN(want):
-				low, high := extra(t, c, d, member(name)+"_low")[view*cells+cell], extra(t, c, d, member(name)+"_high")[view*cells+cell]
+				low, high := extra(t, c, d, member(name)+"_low")[view*cells+cell], extra(t, c, d,
+					member(name)+"_high")[view*cells+cell]
 				add(name+", all cells", cluster, low, want, high)
 				if at >= 0 && d.Point[view*c.spec.numbers()+at*cells+cell] > 12*sd {
 					add(name, cluster, low, want, high)
@@ -312,20 +315,25 @@ func synthetic(n int, sizes ...int) []schemas.Event {
 	return events
 }
 
-// Intervals at 95 % have the truth as often, with weights, at two memories from one release, pooled over 20 seeds by their
-// effective size: within 6.11 standard errors, but for once in 10⁹. TestCoverageOfFlights is the same at full length.
+// Intervals at 95 % have the truth as often, with weights, at two memories from one release, pooled over 20 seeds by
+// their effective size: within 6.11 standard errors, but for once in 10⁹. TestCoverageOfFlights is the same at full
+// length.
 func TestCoverage(t *testing.T) {
 	kind := lasting(600, 1)
 	kind.Budget.Epsilon = 30 // so that numbers are shown after a few thousand events
 	for _, s := range []study{
 		{kind: kind, lines: []string{
-			"CELLS=a=x|y|z,b=0:4:4", "VALUE=v=-60:180", "STATISTICS=count,sum,mean,variance", "WEIGHT_MAX=2", "MEMORIES=600,2000", "ARMS=a",
+			"CELLS=a=x|y|z,b=0:4:4", "VALUE=v=-60:180", "STATISTICS=count,sum,mean,variance", "WEIGHT_MAX=2",
+			"MEMORIES=600,2000", "ARMS=a",
 		}, events: synthetic(8000, 3, 4), every: 50, errors: 6.11},
 		{kind: kind, lines: []string{
 			"CELLS=a=x|y|z", "VALUE=v=-60:180", "STATISTICS=p50,p90,count*0.3", "WEIGHT_MAX=2", "MEMORIES=600,2000", "BINS=32",
 		}, events: synthetic(8000, 3), every: 50, errors: 6.11},
 		// Noise moves a quantile by several bins, and events are spread out: intervals have less room to be too long in.
-		{kind: tumbling(400), lines: []string{"VALUE=v=0:1", "STATISTICS=p20,p50,p90", "BINS=128"}, events: spread(24000), every: 1, errors: 6.11},
+		{
+			kind: tumbling(400), lines: []string{"VALUE=v=0:1", "STATISTICS=p20,p50,p90", "BINS=128"}, events: spread(24000),
+			every: 1, errors: 6.11,
+		},
 	} {
 		s.report(t)
 	}
@@ -341,8 +349,8 @@ func spread(n int) []schemas.Event {
 	return events
 }
 
-// TestCoverageOfFlights is TestCoverage over all flights of a file, by carrier and hour, at memories of 1000, 16 000 and
-// 250 000 flights, within three standard errors:
+// TestCoverageOfFlights is TestCoverage over all flights of a file, by carrier and hour, at memories of 1000, 16 000
+// and 250 000 flights, within three standard errors:
 //
 //	go test ./operators/aggregate -run TestCoverageOfFlights -flights flights.csv -timeout 2h -v
 func TestCoverageOfFlights(t *testing.T) {

@@ -24,8 +24,9 @@ var settings = []operators.Setting{
 			"included. Cells are their product, the last dimension fastest. Not set: one cell",
 	},
 	{
-		Name: "VALUE", Kind: operators.Text, Unit: "column=low:high", Range: "a lower-case name, ends up to 1e12 in size", Decodes: true,
-		Text: "the column of values that are summed, and its public range: values outside are clamped to it",
+		Name: "VALUE", Kind: operators.Text, Unit: "column=low:high", Range: "a lower-case name, ends up to 1e12 in size",
+		Decodes: true,
+		Text:    "the column of values that are summed, and its public range: values outside are clamped to it",
 	},
 	{
 		Name: "STATISTICS", Kind: operators.List, Unit: "name,…", Default: count, Decodes: true, Entry: statisticEntry,
@@ -35,7 +36,10 @@ var settings = []operators.Setting{
 			"mean have one, and so do all quantiles",
 	},
 	{
-		Name: "ELSEWHERE", Kind: operators.Text, Unit: "name", Choices: []string{"null", "other"}, Default: "null", Decodes: true,
+		Name: "ELSEWHERE", Kind: operators.Text, Unit: "name", Choices: []string{
+			"null",
+			"other",
+		}, Default: "null", Decodes: true,
 		Text: "events in no cell count nowhere (null), or in one more cell, the last (other)",
 	},
 	{
@@ -127,7 +131,8 @@ func specified(v *operators.Values) (s specification) {
 		product = float64(product * float64(d.size()))
 	}
 	v.Want("CELLS", product <= maxCells, "%g cells: above %d", product, maxCells)
-	v.Want("CELLS", len(s.dimensions) <= schemas.MaxMembers-2, "%d dimensions: above %d", len(s.dimensions), schemas.MaxMembers-2)
+	v.Want("CELLS", len(s.dimensions) <= schemas.MaxMembers-2, "%d dimensions: above %d", len(s.dimensions),
+		schemas.MaxMembers-2)
 	return s
 }
 
@@ -178,7 +183,10 @@ func events(v *operators.Values) operators.Events {
 func configure(v *operators.Values) (operators.Configured, error) {
 	told := *v // what is wrong with the specification, events has reported
 	told.Problems = &operators.Problems{}
-	c := configured{spec: specified(&told), memory: v.Memory, increments: v.Flag("INCREMENTS"), every: v.Count("EMIT_EVERY"), lasting: v.Lasting()}
+	c := configured{
+		spec: specified(&told), memory: v.Memory, increments: v.Flag("INCREMENTS"),
+		every: v.Count("EMIT_EVERY"), lasting: v.Lasting(),
+	}
 	facts, known := mechanisms.FactsOf(v.Mechanism)
 	v.Want("MECHANISM", !known || fits(facts),
 		"%s: standard errors are known of blt and once-gaussian; take one of them", v.Mechanism)
@@ -217,7 +225,8 @@ func (c *configured) wantRoom(v *operators.Values) {
 	least := (n + drawsAnEvent - 1) / drawsAnEvent
 	v.Want("BATCH", v.Batch >= least, "%d: %d coordinates are drawn at each step, above %d an event; take ORIEL_BATCH=%d or more, or fewer cells",
 		v.Batch, n, drawsAnEvent, least)
-	shown := c.spec.numbers() + 2*len(c.spec.bounded())*c.spec.cells() + len(c.spec.differenceExtras())*c.spec.comparison().size()
+	shown := c.spec.numbers() + 2*len(c.spec.bounded())*c.spec.cells() +
+		len(c.spec.differenceExtras())*c.spec.comparison().size()
 	shown *= len(c.memories)
 	views := len(c.memories)
 	if c.increments {

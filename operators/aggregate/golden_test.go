@@ -11,7 +11,8 @@ import (
 	"oriel/operators"
 )
 
-// Bytes of decisions without noise never change: existing deployments have made them. The noise's are golden in mechanisms.
+// Bytes of decisions without noise never change: existing deployments have made them. The noise's are golden in
+// mechanisms.
 func TestGoldenDecisions(t *testing.T) {
 	want := map[string]string{
 		"life":               "0207b4f4ddfa908a87b940a4c5b1116f",

@@ -12,15 +12,16 @@ import (
 	"oriel/operators/aggregate/interval"
 )
 
-// Whoever adds published increments up has the sums that decisions show, whatever the rhythm in which they come: of counts,
-// of values, and of bins, whose quantile is then the same.
+// Whoever adds published increments up has the sums that decisions show, whatever the rhythm in which they come: of
+// counts, of values, and of bins, whose quantile is then the same.
 func TestIncrementsAddUp(t *testing.T) {
 	const bins = 8
 	for _, every := range []string{"1", "5"} {
 		kind := life(16, 2)
 		kind.Budget.Epsilon = 50 // so that counts are shown
 		// A memory of 2²⁰ steps forgets next to nothing in 400.
-		c, m := config(t, kind, "CELLS=carrier=UA|AA", "VALUE=delay=0:10", "STATISTICS=count,sum,p50", "INCREMENTS=true", "EMIT_EVERY="+every,
+		c, m := config(t, kind, "CELLS=carrier=UA|AA", "VALUE=delay=0:10", "STATISTICS=count,sum,p50", "INCREMENTS=true",
+			"EMIT_EVERY="+every,
 			"MEMORIES=1048576", fmt.Sprint("BINS=", bins))
 		machine, err := newMachine(c, mechtest.Open(t, m, [32]byte{3}))
 		if err != nil {
@@ -39,7 +40,8 @@ func TestIncrementsAddUp(t *testing.T) {
 				for cell := range 2 {
 					n, s := d.Point[cell], d.Point[2+cell]
 					wantN, wantS := columns[cell], 5*columns[cell]+5*columns[2+cell]
-					if math.Abs(n-wantN) > 1e-3*(1+math.Abs(wantN)+float64(d.Step)) || math.Abs(s-wantS) > 1e-2*(1+math.Abs(wantS)+float64(d.Step)) {
+					if math.Abs(n-wantN) > 1e-3*(1+math.Abs(wantN)+float64(d.Step)) ||
+						math.Abs(s-wantS) > 1e-2*(1+math.Abs(wantS)+float64(d.Step)) {
 						t.Fatalf("record %d: count %g of %g, sum %g of %g", i, n, wantN, s, wantS)
 					}
 					running := make([]float64, bins)
@@ -61,7 +63,8 @@ func TestIncrementsAddUp(t *testing.T) {
 	}
 }
 
-// between is the published rule for windows whose length the table lacks: straight between two entries, in logarithms of both.
+// between is the published rule for windows whose length the table lacks: straight between two entries, in logarithms
+// of both.
 func between(table []float64, length float64) float64 {
 	k := min(int(math.Log2(length)), len(table)-2)
 	f := math.Log2(length) - float64(k)
@@ -87,13 +90,14 @@ func TestWindowsOfUnseenLength(t *testing.T) {
 }
 
 // Sums of published increments over windows of a length that no table has vary as is said, in each column: 96 cells and
-// 36 000 steps have 98 000 windows of 35 steps, whose sample deviation is within 6.11·√(1/2/98 000) = 1.4 % but for once in
-// 10⁹; the rule is allowed a per cent. Windows of one cell are correlated, but less than nothing.
+// 36 000 steps have 98 000 windows of 35 steps, whose sample deviation is within 6.11·√(1/2/98 000) = 1.4 % but for
+// once in 10⁹; the rule is allowed a per cent. Windows of one cell are correlated, but less than nothing.
 func TestSumsOfIncrementsVaryAsIsSaid(t *testing.T) {
 	const length, every, steps, cells = 35, 5, 36000, 96
 	kind := life(16, 1)
 	kind.Budget = dp.Budget{Epsilon: 1, Delta: 1e-6}
-	c, m := config(t, kind, fmt.Sprint("CELLS=a=0:1:", cells), "VALUE=delay=0:10", "STATISTICS=mean*0.5,p50*2", "BINS=4", "INCREMENTS=true",
+	c, m := config(t, kind, fmt.Sprint("CELLS=a=0:1:", cells), "VALUE=delay=0:10", "STATISTICS=mean*0.5,p50*2", "BINS=4",
+		"INCREMENTS=true",
 		fmt.Sprint("EMIT_EVERY=", every))
 	machine, err := newMachine(c, mechtest.Open(t, m, [32]byte{8}))
 	if err != nil {

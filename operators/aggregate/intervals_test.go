@@ -22,7 +22,8 @@ func extra(t *testing.T, c configured, d operators.Decision, name string) []floa
 }
 
 // Of 3000 intervals of a mean, with noise of their own, 95 % have the mean of the clamped values of the events, within
-// 6.11 standard errors of a share: but for once in 10⁹. Those of a variance are at least as many, by their construction.
+// 6.11 standard errors of a share: but for once in 10⁹. Those of a variance are at least as many, by their
+// construction.
 func TestIntervalsCoverWhatTheEventsSay(t *testing.T) {
 	const steps, batch = 1500, 300
 	c, m := config(t, tumbling(batch), "CELLS=carrier=UA|AA", "VALUE=delay=-60:180", "STATISTICS=mean,variance")

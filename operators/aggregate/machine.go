@@ -104,7 +104,8 @@ func (m *Machine) prepare(c configured) error {
 	for i := range windows {
 		windows[i] = m.spec.countDeviation(m.stream.WindowDeviation(0, 1<<i))
 	}
-	m.extras = append(m.extras, schemas.ExtraValue{Numbers: make([]float64, 0, len(m.sums))}, schemas.ExtraValue{Numbers: windows})
+	m.extras = append(m.extras, schemas.ExtraValue{Numbers: make([]float64, 0, len(m.sums))},
+		schemas.ExtraValue{Numbers: windows})
 	return nil
 }
 

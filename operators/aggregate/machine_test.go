@@ -42,7 +42,8 @@ func (p *plain) add(e schemas.Event) {
 	for i, d := range p.spec.dimensions {
 		place := -1
 		for j := range d.size() {
-			if d.choices != nil && e.Numbers[i] == float64(j) || d.choices == nil && e.Numbers[i] >= d.edge(j) && e.Numbers[i] < d.edge(j+1) {
+			if d.choices != nil && e.Numbers[i] == float64(j) || d.choices == nil && e.Numbers[i] >= d.edge(j) &&
+				e.Numbers[i] < d.edge(j+1) {
 				place = j
 			}
 		}
@@ -70,7 +71,8 @@ func (p *plain) add(e schemas.Event) {
 	}
 }
 
-// Every number of every decision, without noise, is what the definition says of the events: at every memory, batch and rhythm, in all modes.
+// Every number of every decision, without noise, is what the definition says of the events: at every memory, batch and
+// rhythm, in all modes.
 func TestNumbersAreThoseOfTheEvents(t *testing.T) {
 	for _, kind := range kinds {
 		for _, batch := range []uint64{1, 4} {
@@ -148,8 +150,9 @@ func compare(t *testing.T, name string, c configured, plains []*plain, d operato
 	}
 }
 
-// The noise of every count and sum has the standard deviation that the decision says, at every view and in every mode, over 900 runs: the sample
-// variance of a normal deviate of so many runs is within 6.11·√(2/900) = 0.289 of one but for once in 10⁹ per number looked at.
+// The noise of every count and sum has the standard deviation that the decision says, at every view and in every mode,
+// over 900 runs: the sample variance of a normal deviate of so many runs is within 6.11·√(2/900) = 0.289 of one but for
+// once in 10⁹ per number looked at.
 func TestDeviationsAreThoseOfTheNoise(t *testing.T) {
 	const runs, records = 900, 96
 	for _, kind := range []struct {
@@ -196,7 +199,8 @@ func TestDeviationsAreThoseOfTheNoise(t *testing.T) {
 				for cell := range c.spec.cells() {
 					got := squared[len(squared)-1][view*c.spec.numbers()+k*c.spec.cells()+cell]
 					if math.Abs(got/(sd*sd)-1) > 0.289 {
-						t.Errorf("%v: view %d, %s of cell %d: deviation %g, said %g", kind.lines, view, statistic, cell, math.Sqrt(got), sd)
+						t.Errorf("%v: view %d, %s of cell %d: deviation %g, said %g", kind.lines, view, statistic, cell, math.Sqrt(got),
+							sd)
 					}
 				}
 			}

@@ -66,8 +66,8 @@ func (s *specification) reach(statistic string) (low, high float64) {
 	return s.low, s.high
 }
 
-// read gives the numbers of a decision: those of its point, and behind them members of their own. The ends of counts and
-// sums follow from deviations, which it has by view; those of others stand there, by view, then cell.
+// read gives the numbers of a decision: those of its point, and behind them members of their own. The ends of counts
+// and sums follow from deviations, which it has by view; those of others stand there, by view, then cell.
 func read(names []operators.Named, aView, points int, d schemas.Decision) (numbers []operators.Reading, err error) {
 	if len(d.Point) != points {
 		return nil, fmt.Errorf("aggregate: a decision of %d numbers, want %d", len(d.Point), points)

@@ -13,8 +13,8 @@ import (
 	"oriel/schemas"
 )
 
-// TestReadingsAreWhatADecisionSays: each number and its ends, from the bytes that are published, by its view, statistic and
-// cell; and each number has one name.
+// TestReadingsAreWhatADecisionSays: each number and its ends, from the bytes that are published, by its view, statistic
+// and cell; and each number has one name.
 func TestReadingsAreWhatADecisionSays(t *testing.T) {
 	for name, m := range map[string]mechanisms.Config{"life": life(64, 3), "total": total(3), "tumbling": tumbling(3)} {
 		lines := []string{
@@ -99,7 +99,8 @@ func checkEnds(t *testing.T, c configured, d operators.Decision, p place, got op
 		wantLow, wantHigh = value-half, value+half
 	} else {
 		name := strings.ReplaceAll(p.statistic, ".", "_")
-		wantLow, wantHigh = extra(t, c, d, name+"_low")[p.view*cells+p.cell], extra(t, c, d, name+"_high")[p.view*cells+p.cell]
+		wantLow, wantHigh = extra(t, c, d, name+"_low")[p.view*cells+p.cell], extra(t, c, d,
+			name+"_high")[p.view*cells+p.cell]
 	}
 	if math.Abs(got.Low-wantLow) > 1e-9 || math.Abs(got.High-wantHigh) > 1e-9 {
 		t.Fatalf("%+v: %+v, want [%g, %g]", p, got, wantLow, wantHigh)

@@ -34,8 +34,8 @@ func (s *specification) edge(bin int) float64 {
 	return s.low + float64(float64(float64(bin)*(s.high-s.low))/float64(s.weights.Bins))
 }
 
-// shown is how many standard deviations of its noise a count must exceed for the ratios over it to be shown: below, noise
-// may be most of it.
+// shown is how many standard deviations of its noise a count must exceed for the ratios over it to be shown: below,
+// noise may be most of it.
 const shown = 12
 
 // totals is what the numbers of a view come from.
@@ -60,8 +60,8 @@ func (s *specification) accumulate(dst, sums []float64) {
 	}
 }
 
-// show writes the numbers of a view, statistic by statistic, and cell by cell within. With n, x and y the sums of a cell
-// over its weights, and F the running counts of its m bins,
+// show writes the numbers of a view, statistic by statistic, and cell by cell within. With n, x and y the sums of a
+// cell over its weights, and F the running counts of its m bins,
 //
 //	count      n
 //	sum        middle·n + half·x                  the sum of clamped values
@@ -113,7 +113,8 @@ func (s *specification) number(k, cell int, t totals) float64 {
 
 func within(x, low, high float64) float64 { return max(low, min(high, x)) }
 
-// countDeviation is that of a count whose columns have the deviation: of the last running count, where nothing else counts.
+// countDeviation is that of a count whose columns have the deviation: of the last running count, where nothing else
+// counts.
 func (s *specification) countDeviation(deviation float64) float64 {
 	if s.weights.Count == 0 {
 		return float64(deviation*s.spread) / s.weights.Quantile
@@ -142,8 +143,8 @@ func (s *specification) columnDeviations() []float64 {
 	return out
 }
 
-// transposed writes increments in units of the columns, column by column, and cell by cell within: counts, x̃ and x̃² − ½,
-// and running counts.
+// transposed writes increments in units of the columns, column by column, and cell by cell within: counts, x̃ and x̃² −
+// ½, and running counts.
 func (s *specification) transposed(dst []float64, t totals) []float64 {
 	width, cells, bins := s.width(), s.cells(), s.weights.Bins
 	column := 0

@@ -35,14 +35,15 @@ func exact(values, weights []float64, level float64) float64 {
 	return math.NaN()
 }
 
-// Without noise a quantile is that of the values, sorted, to the width of a bin, and its interval holds it: with weights,
-// with a memory, in a total and in a window.
+// Without noise a quantile is that of the values, sorted, to the width of a bin, and its interval holds it: with
+// weights, with a memory, in a total and in a window.
 func TestQuantilesAreThoseOfTheEvents(t *testing.T) {
 	const records, bins = 3000, 48
 	for _, kind := range []mechanisms.Config{life(4096, 1), total(1), tumbling(records)} {
 		for _, more := range []string{"WEIGHT_MAX=0", "WEIGHT_MAX=2"} {
 			kind.Budget = dp.Budget{Epsilon: 50, Delta: 1e-6} // so that counts are shown
-			c, m := config(t, kind, "CELLS=carrier=UA|AA", "VALUE=delay=-60:180", "STATISTICS=p5,p50,p90,p99.5", "BINS="+strconv.Itoa(bins), more)
+			c, m := config(t, kind, "CELLS=carrier=UA|AA", "VALUE=delay=-60:180", "STATISTICS=p5,p50,p90,p99.5",
+				"BINS="+strconv.Itoa(bins), more)
 			machine := quiet(t, c, m)
 			var values, weights [2][]float64
 			var last operators.Decision
@@ -70,8 +71,10 @@ func TestQuantilesAreThoseOfTheEvents(t *testing.T) {
 				for cell := range values {
 					want, got := exact(values[cell], weights[cell], c.spec.levels[k]), last.Point[2*k+cell]
 					low, high := extra(t, c, last, member(name)+"_low")[cell], extra(t, c, last, member(name)+"_high")[cell]
-					if math.Abs(got-want) > 240.0/bins || !(low <= want && want <= high) || !(low <= got && got <= high) || high-low > 100 {
-						t.Errorf("%s, %s, memory %d: %s of cell %d is %g in [%g, %g], want %g", m.Name, more, m.Memory, name, cell, got, low, high, want)
+					if math.Abs(got-want) > 240.0/bins || !(low <= want && want <= high) || !(low <= got && got <= high) ||
+						high-low > 100 {
+						t.Errorf("%s, %s, memory %d: %s of cell %d is %g in [%g, %g], want %g", m.Name, more, m.Memory, name, cell, got,
+							low, high, want)
 					}
 				}
 			}

@@ -47,8 +47,8 @@ func parseStatistic(text string) (name string, weight float64, ok bool) {
 	return name, weight, ok && weight >= minWeight && weight <= 1/minWeight
 }
 
-// weigh sets the weights of columns: 1, or what one of the statistics that need a column says. It names a statistic that
-// says another. The count has no column where only quantiles are asked for, whose last running count is one.
+// weigh sets the weights of columns: 1, or what one of the statistics that need a column says. It names a statistic
+// that says another. The count has no column where only quantiles are asked for, whose last running count is one.
 func (s *specification) weigh(names []string, weights []float64, bins int) (conflict string) {
 	s.statistics, s.levels = names, make([]float64, len(names))
 	for i, name := range names {

@@ -7,7 +7,8 @@ import (
 	"oriel/schemas"
 )
 
-// twin is the operators.Twin: it looks for an event's place along each dimension from the first to the last, and counts cells one by one.
+// twin is the operators.Twin: it looks for an event's place along each dimension from the first to the last, and counts
+// cells one by one.
 type twin struct {
 	spec specification
 	far  []pair // as far apart as any
@@ -66,8 +67,8 @@ type pair struct {
 // pairs are those of which some are as far apart as any, where there are neither bins nor large weights of squares.
 var pairs = []pair{{2, 1, 1}, {2, 1, -1}, {1, 1, -1}, {1, 1, 0}, {2, 0, 0}, {2, 1, 0}}
 
-// newTwin looks for the pairs that are as far apart as any, and their mirror images where these are too. Of one cell with
-// bins those are a value of the first bin and one at an end of another.
+// newTwin looks for the pairs that are as far apart as any, and their mirror images where these are too. Of one cell
+// with bins those are a value of the first bin and one at an end of another.
 func newTwin(s specification) *twin {
 	t := &twin{spec: s}
 	candidates := slices.Clone(pairs)
@@ -98,8 +99,8 @@ func newTwin(s specification) *twin {
 	return t
 }
 
-// Canary returns two events as far apart as leaves can be: in two cells, or in one with other values. Values at an end of
-// their range and weights are far beyond it, so that they arrive there if they are clamped.
+// Canary returns two events as far apart as leaves can be: in two cells, or in one with other values. Values at an end
+// of their range and weights are far beyond it, so that they arrive there if they are clamped.
 func (t *twin) Canary(u []float64, factor float64) (with, without operators.Record) {
 	p := t.far[0]
 	if u[1] < 0 {
@@ -140,7 +141,8 @@ func (t *twin) column(x float64) []float64 {
 	return out
 }
 
-// record is an event of a cell of the first two whose value is x̃ once it is clamped, which within the range it need not be.
+// record is an event of a cell of the first two whose value is x̃ once it is clamped, which within the range it need
+// not be.
 func (t *twin) record(cell int, x, factor float64) operators.Record {
 	beyond := float64(operators.Beyond * factor)
 	e := schemas.Event{Weight: 1}

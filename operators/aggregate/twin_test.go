@@ -10,8 +10,8 @@ import (
 	"oriel/operators"
 )
 
-// The events that an audit plays are as far apart as the noise is for, in every specification: of two cells exactly, and
-// of one to a per cent, since values are not beside the edges of bins.
+// The events that an audit plays are as far apart as the noise is for, in every specification: of two cells exactly,
+// and of one to a per cent, since values are not beside the edges of bins.
 func TestCanariesAreAsFarApartAsAnyLeaves(t *testing.T) {
 	for _, lines := range [][]string{
 		{"CELLS=a=x|y|z"},

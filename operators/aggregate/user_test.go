@@ -17,15 +17,19 @@ func noiseOf(t *testing.T, m mechanisms.Config) float64 {
 	return p.Scale.Float64() * p.Grid.Unit()
 }
 
-// At user level the events of one user are a train, each of which moves the sums by the distance of two leaves, under either
-// adjacency: √2 of the longest for cells, and of one cell what its leaves are apart, where vectors of the same norm pay 2.
+// At user level the events of one user are a train, each of which moves the sums by the distance of two leaves, under
+// either adjacency: √2 of the longest for cells, and of one cell what its leaves are apart, where vectors of the same
+// norm pay 2.
 func TestUsersPayTheDistanceOfLeaves(t *testing.T) {
 	for _, kind := range []struct {
 		lines []string
 		want  float64 // of 2L
 	}{
 		{[]string{"CELLS=a=x|y|z"}, 1 / math.Sqrt2},
-		{[]string{"CELLS=a=x|y|z", "VALUE=v=0:1", "STATISTICS=mean,variance,p50*0.5", "BINS=16", "WEIGHT_MAX=3"}, 1 / math.Sqrt2},
+		{
+			[]string{"CELLS=a=x|y|z", "VALUE=v=0:1", "STATISTICS=mean,variance,p50*0.5", "BINS=16", "WEIGHT_MAX=3"},
+			1 / math.Sqrt2,
+		},
 		{[]string{"VALUE=v=0:1", "STATISTICS=mean*3"}, 3 / math.Sqrt(10)},
 		{[]string{"CELLS=a=x|y", "VALUE=v=0:1", "STATISTICS=mean*3"}, 3 / math.Sqrt(10)},
 	} {
@@ -51,7 +55,8 @@ func TestUsersPayTheDistanceOfLeaves(t *testing.T) {
 				}
 				for _, e := range drawn(&c.spec, 4, 1) {
 					for _, d := range machine.Add(nil, operators.Record{Event: e}) {
-						if said, want := d.Extras[0].Numbers[0], noiseOf(t, ours); c.spec.weights.Count == 1 && d.Step == 1 && math.Abs(said/want-1) > 1e-6 {
+						if said, want := d.Extras[0].Numbers[0], noiseOf(t, ours); c.spec.weights.Count == 1 && d.Step == 1 &&
+							math.Abs(said/want-1) > 1e-6 {
 							t.Errorf("%v: a count is said to be off by %g, a draw by %g", kind.lines, said, want)
 						}
 					}

@@ -41,7 +41,9 @@ func (c *Client) Settings(ctx context.Context, topic string) (map[string]string,
 // CreateTopic creates a topic and waits until it can be described and its partitions have leaders. ErrTopicExists is
 // also the answer when an earlier attempt of this call succeeded unheard, so a caller that takes it as success must
 // check the topic's shape.
-func (c *Client) CreateTopic(ctx context.Context, name string, partitions, replication int, settings map[string]string) error {
+func (c *Client) CreateTopic(ctx context.Context, name string, partitions, replication int,
+	settings map[string]string,
+) error {
 	config := kafkago.TopicConfig{Topic: name, NumPartitions: partitions, ReplicationFactor: replication}
 	for k, v := range settings {
 		config.ConfigEntries = append(config.ConfigEntries, kafkago.ConfigEntry{ConfigName: k, ConfigValue: v})

@@ -10,7 +10,10 @@ import (
 
 // AlterTopic changes settings of a topic and leaves the others, as an operator's tool does.
 func (c *Client) AlterTopic(ctx context.Context, topic string, settings map[string]string) error {
-	resource := kafkago.IncrementalAlterConfigsRequestResource{ResourceType: kafkago.ResourceTypeTopic, ResourceName: topic}
+	resource := kafkago.IncrementalAlterConfigsRequestResource{
+		ResourceType: kafkago.ResourceTypeTopic,
+		ResourceName: topic,
+	}
 	for name, value := range settings {
 		resource.Configs = append(resource.Configs, kafkago.IncrementalAlterConfigsRequestConfig{
 			Name: name, Value: value, ConfigOperation: kafkago.ConfigOperationSet,

@@ -35,7 +35,10 @@ func TestGroupBytesComeBack(t *testing.T) {
 			t.Errorf("topics %v, mark %q, want t and %q", s.topics, s.mark, mark)
 		}
 	}
-	if s := parseSubscription(&wireReader{b: []byte{0, 0, 0, 0, 0, 1, 0, 1, 't', 0xff, 0xff, 0xff, 0xff}}); fmt.Sprint(s.topics) != "[t]" || s.mark != "" {
+	if s := parseSubscription(&wireReader{b: []byte{
+		0, 0, 0, 0, 0, 1, 0, 1, 't', 0xff, 0xff, 0xff,
+		0xff,
+	}}); fmt.Sprint(s.topics) != "[t]" || s.mark != "" {
 		t.Errorf("topics %v, mark %q of a consumer that says nothing more", s.topics, s.mark)
 	}
 	share := appendAssignment(nil, "t", []int32{5, 2})

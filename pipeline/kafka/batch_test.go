@@ -157,13 +157,17 @@ func TestDecoderReadsWhatRecordSetWrites(t *testing.T) {
 		want := randomRecords(random, 50)
 		reference := make([]protocol.Record, len(want))
 		for i, r := range want {
-			reference[i] = protocol.Record{Time: time.UnixMilli(r.Timestamp), Key: protocol.NewBytes(r.Key), Value: protocol.NewBytes(r.Value)}
+			reference[i] = protocol.Record{
+				Time: time.UnixMilli(r.Timestamp), Key: protocol.NewBytes(r.Key),
+				Value: protocol.NewBytes(r.Value),
+			}
 			for _, h := range r.Headers {
 				reference[i].Headers = append(reference[i].Headers, protocol.Header{Key: h.Key, Value: h.Value})
 			}
 		}
 		set := protocol.RecordSet{
-			Version: 2, Attributes: protocol.Attributes(compress.Compression(codec)), Records: protocol.NewRecordReader(reference...),
+			Version: 2, Attributes: protocol.Attributes(compress.Compression(codec)),
+			Records: protocol.NewRecordReader(reference...),
 		}
 		var out bytes.Buffer
 		if _, err := set.WriteTo(&out); err != nil {
@@ -205,11 +209,13 @@ func fromReference(t *testing.T, r *protocol.Record) Record {
 
 func TestStampIsInTheBatch(t *testing.T) {
 	b := build(NoCompression, []Record{{Value: []byte("v")}})
-	h, err := parseBatchHeader(appended(t, b, 9, Stamp{ProducerID: 1 << 40, Epoch: 3, Sequence: 8, Transactional: true}), false)
+	h, err := parseBatchHeader(appended(t, b, 9, Stamp{ProducerID: 1 << 40, Epoch: 3, Sequence: 8, Transactional: true}),
+		false)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if h.producer != 1<<40 || h.producerEpoch != 3 || h.sequence != 8 || !h.transactional() || h.control() || h.next() != 10 {
+	if h.producer != 1<<40 || h.producerEpoch != 3 || h.sequence != 8 || !h.transactional() || h.control() ||
+		h.next() != 10 {
 		t.Fatalf("header %+v", h)
 	}
 }

@@ -65,7 +65,8 @@ func (b *Builder) Append(key, value []byte, headers []Header, timestampMs int64)
 	b.highest = max(b.highest, timestampMs)
 	timeDelta, offsetDelta := timestampMs-b.first, int64(b.count)
 
-	size := 1 + varintLen(timeDelta) + varintLen(offsetDelta) + bytesLen(key) + bytesLen(value) + varintLen(int64(len(headers)))
+	size := 1 + varintLen(timeDelta) + varintLen(offsetDelta) + bytesLen(key) + bytesLen(value) +
+		varintLen(int64(len(headers)))
 	for i := range headers {
 		size += varintLen(int64(len(headers[i].Key))) + len(headers[i].Key) + bytesLen(headers[i].Value)
 	}

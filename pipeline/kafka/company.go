@@ -19,8 +19,9 @@ func (s Stranger) String() string { return fmt.Sprintf("client %.64q at %.64q", 
 
 // Company is who is in a group, as its coordinator says.
 type Company struct {
-	Stable    bool       // shares are given; the rest is known only then
-	Gone      bool       // there is no such group of this kind: members of the newer consumer protocol may have taken it over
+	Stable bool // shares are given; the rest is known only then
+	// there is no such group of this kind: members of the newer consumer protocol may have taken it over
+	Gone      bool
 	Strangers []Stranger // by client and host
 	Free      []int32    // partitions that no member with the mark has, ascending
 }

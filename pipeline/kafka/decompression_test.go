@@ -43,7 +43,10 @@ func TestGoldenDecompression(t *testing.T) {
 		field := strings.Split(strings.TrimSuffix(line, "\n"), " ")
 		switch {
 		case len(field) == 2: // a limit that decides the same
-			if got := map[string]int{"batch-bytes": MaxBatchBytes, "headers": MaxHeaders}[field[0]]; fmt.Sprint(got) != field[1] {
+			if got := map[string]int{
+				"batch-bytes": MaxBatchBytes,
+				"headers":     MaxHeaders,
+			}[field[0]]; fmt.Sprint(got) != field[1] {
 				t.Errorf("limit of %s: %d, was %s", field[0], got, field[1])
 			}
 		case len(field) == 4:

@@ -37,5 +37,6 @@ func (d *Doubt) verdict(loss error) error {
 	if d.Over() {
 		return loss
 	}
-	return fmt.Errorf("kafka: looking again before it is believed: %v", loss) //nolint:errorlint // wrapped, it would be final
+	//nolint:errorlint // wrapped, it would be final
+	return fmt.Errorf("kafka: looking again before it is believed: %v", loss)
 }

@@ -134,7 +134,8 @@ func transient(err error) bool {
 		}
 	}
 	for _, final := range []error{
-		ErrTopicExists, ErrOffsetOutOfRange, ErrTopicRecreated, ErrTruncated, ErrFormat, ErrBroken, ErrGroupClosed, errVersion, errUsage,
+		ErrTopicExists, ErrOffsetOutOfRange, ErrTopicRecreated, ErrTruncated, ErrFormat, ErrBroken, ErrGroupClosed,
+		errVersion, errUsage,
 	} {
 		if errors.Is(err, final) {
 			return false

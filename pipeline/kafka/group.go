@@ -265,7 +265,8 @@ func (g *Group) unlessExpelled(ctx context.Context, request func(context.Context
 		}
 	}()
 	err := request(ctx)
-	if cause := context.Cause(ctx); err != nil && (errors.Is(cause, kafkago.UnknownMemberId) || errors.Is(cause, kafkago.FencedInstanceID)) {
+	if cause := context.Cause(ctx); err != nil && (errors.Is(cause, kafkago.UnknownMemberId) ||
+		errors.Is(cause, kafkago.FencedInstanceID)) {
 		return cause
 	}
 	return err
@@ -307,7 +308,8 @@ func (g *Group) Close() error {
 	defer cancel()
 	return g.client.retry(ctx, "leave group "+g.config.ID, func(ctx context.Context) error {
 		err := g.leaveRequest(ctx, member, instance)
-		if errors.Is(err, kafkago.UnknownMemberId) || errors.Is(err, kafkago.FencedInstanceID) || errors.Is(err, codeGroupNotFound) {
+		if errors.Is(err, kafkago.UnknownMemberId) || errors.Is(err, kafkago.FencedInstanceID) ||
+			errors.Is(err, codeGroupNotFound) {
 			return nil // it was expelled before
 		}
 		return err

@@ -110,11 +110,14 @@ func TestCloseDoesNotWaitForTheBroker(t *testing.T) {
 			t.Fatal(err)
 		}
 		cut := make(chan struct{})
-		muted, err := kafka.New(kafka.Config{Brokers: []string{addr}, Dial: func(ctx context.Context, network, address string) (net.Conn, error) {
-			var d net.Dialer
-			conn, err := d.DialContext(ctx, network, address)
-			return &mute{Conn: conn, cut: cut}, err
-		}})
+		muted, err := kafka.New(kafka.Config{
+			Brokers: []string{addr},
+			Dial: func(ctx context.Context, network, address string) (net.Conn, error) {
+				var d net.Dialer
+				conn, err := d.DialContext(ctx, network, address)
+				return &mute{Conn: conn, cut: cut}, err
+			},
+		})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -45,7 +45,9 @@ type subscription struct {
 }
 
 // groupRequest sends one request to the group's coordinator and waits for the answer.
-func (g *Group) groupRequest(ctx context.Context, key protocol.ApiKey, version int16, body []byte, parse func(*wireReader)) error {
+func (g *Group) groupRequest(ctx context.Context, key protocol.ApiKey, version int16, body []byte,
+	parse func(*wireReader),
+) error {
 	req := &groupCall{call: g.client.newCall(key, version, false, body), group: g.config.ID}
 	req.whole(parse)
 	_, err := g.client.roundTrip(ctx, attemptTimeout+g.config.RebalanceTimeout, req)
@@ -62,7 +64,8 @@ func (g *Group) joinRequest(ctx context.Context) (joinAnswer, error) {
 	body = appendString(body, rangeProtocol)
 	body = appendSized(body, appendSubscription(nil, g.config.Topic, g.config.Mark))
 	var answer joinAnswer
-	if err := g.groupRequest(ctx, protocol.JoinGroup, joinVersion, body, func(r *wireReader) { answer = parseJoin(r) }); err != nil {
+	if err := g.groupRequest(ctx, protocol.JoinGroup, joinVersion, body,
+		func(r *wireReader) { answer = parseJoin(r) }); err != nil {
 		return joinAnswer{}, err
 	}
 	return answer, nil
@@ -102,7 +105,8 @@ func (g *Group) leaveRequest(ctx context.Context, member, instance string) error
 	body = binary.BigEndian.AppendUint32(body, 1)
 	body = appendMember(body, member, instance)
 	var code int16
-	if err := g.groupRequest(ctx, protocol.LeaveGroup, leaveVersion, body, func(r *wireReader) { code = parseLeave(r) }); err != nil {
+	if err := g.groupRequest(ctx, protocol.LeaveGroup, leaveVersion, body,
+		func(r *wireReader) { code = parseLeave(r) }); err != nil {
 		return err
 	}
 	return codeError(code)

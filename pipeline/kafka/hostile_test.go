@@ -105,7 +105,8 @@ func TestBombBecomesUnreadableRecordsInBoundedMemory(t *testing.T) {
 		}
 		for _, record := range b.Records {
 			if !record.Unreadable || record.Offset != int64(got) || record.Value != nil {
-				t.Fatalf("record %d: offset %d, unreadable is %t, value of %d bytes", got, record.Offset, record.Unreadable, len(record.Value))
+				t.Fatalf("record %d: offset %d, unreadable is %t, value of %d bytes", got, record.Offset, record.Unreadable,
+					len(record.Value))
 			}
 			got++
 		}

@@ -60,7 +60,8 @@ func (l *leaders) at(p TopicPartition) *known {
 // broker that is asked under it refuses if it knows an older one, as a leader does that was replaced without having
 // heard of it, or a newer one: both codes are transient, and make the layout be looked up again.
 func (c *Client) leaderEpoch(ctx context.Context, topic string, partition int32) (int32, error) {
-	answer, err := c.roundTrip(ctx, attemptTimeout, &metadata.Request{TopicNames: []string{topic}}) // from the layout; nothing is sent
+	// from the layout; nothing is sent
+	answer, err := c.roundTrip(ctx, attemptTimeout, &metadata.Request{TopicNames: []string{topic}})
 	if err != nil {
 		return -1, err
 	}

@@ -72,7 +72,9 @@ func parseProduce(r *wireReader) (base int64, code int16) {
 // Produce appends a batch to a partition that Begin named. The same sequence is sent again until the broker has
 // answered, so the batch is in the log once. baseOffset is −1 if only a repeat was answered. b may be Reset and reused
 // afterwards. One goroutine per partition; different partitions at once are fine.
-func (p *Producer) Produce(ctx context.Context, topic string, partition int32, b *Builder) (baseOffset int64, err error) {
+func (p *Producer) Produce(ctx context.Context, topic string, partition int32, b *Builder) (baseOffset int64,
+	err error,
+) {
 	if b.Count() == 0 {
 		return -1, fmt.Errorf("kafka: produce: %w: empty batch", errUsage)
 	}

@@ -48,7 +48,8 @@ type Producer struct {
 // transaction.max.timeout.ms (15 minutes).
 func (c *Client) NewProducer(ctx context.Context, transactionalID string, timeout time.Duration) (*Producer, error) {
 	p := &Producer{
-		client: c, transactionalID: transactionalID, timeout: timeout, sequence: map[TopicPartition]int32{}, id: -1, epoch: -1,
+		client: c, transactionalID: transactionalID, timeout: timeout, sequence: map[TopicPartition]int32{}, id: -1,
+		epoch: -1,
 	}
 	err := c.retry(ctx, p.name("take over"), p.initialise)
 	if err != nil {

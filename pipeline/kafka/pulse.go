@@ -97,7 +97,8 @@ func (p *pulse) watch(ctx context.Context, g *Group, partitions int) {
 			return
 		case <-ticker.C:
 		}
-		if cluster, err := g.client.Describe(ctx, g.config.Topic); err == nil && cluster.Topics[g.config.Topic].Partitions != partitions {
+		if cluster, err := g.client.Describe(ctx, g.config.Topic); err == nil &&
+			cluster.Topics[g.config.Topic].Partitions != partitions {
 			p.end()
 			return
 		}

@@ -94,7 +94,8 @@ func refusal(err error) Refusal {
 		return NoTLS
 	case asksForCertificate(err):
 		return CertificateAsked
-	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.ECONNRESET), errors.Is(err,
+		syscall.EPIPE):
 		return HungUp
 	}
 	return ""

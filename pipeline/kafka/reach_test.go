@@ -27,8 +27,10 @@ func selfSigned(t *testing.T) (tls.Certificate, *x509.CertPool) {
 		t.Fatal(err)
 	}
 	template := &x509.Certificate{
-		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "broker"}, DNSNames: []string{"broker"}, IsCA: true, BasicConstraintsValid: true,
-		NotBefore: time.Date(1999, 1, 1, 0, 0, 0, 0, time.UTC), NotAfter: time.Date(2999, 1, 1, 0, 0, 0, 0, time.UTC),
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "broker"}, DNSNames: []string{"broker"}, IsCA: true,
+		BasicConstraintsValid: true,
+		NotBefore:             time.Date(1999, 1, 1, 0, 0, 0, 0, time.UTC),
+		NotAfter:              time.Date(2999, 1, 1, 0, 0, 0, 0, time.UTC),
 	}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
 	if err != nil {
@@ -59,9 +61,15 @@ func TestWhoNeverGotInIsToldWhy(t *testing.T) {
 		want   Refusal
 		within time.Duration
 	}{
-		"no authority":       {handshake(&tls.Config{Certificates: []tls.Certificate{certificate}}), &tls.Config{}, NotTrusted, 10 * time.Second},
-		"another name":       {handshake(&tls.Config{Certificates: []tls.Certificate{certificate}}), &tls.Config{RootCAs: pool, ServerName: "other"}, NotTrusted, 10 * time.Second},
-		"client certificate": {handshake(&tls.Config{Certificates: []tls.Certificate{certificate}, ClientAuth: tls.RequireAnyClientCert}), &tls.Config{RootCAs: pool}, CertificateAsked, 10 * time.Second},
+		"no authority": {
+			handshake(&tls.Config{Certificates: []tls.Certificate{certificate}}), &tls.Config{},
+			NotTrusted, 10 * time.Second,
+		},
+		"another name": {handshake(&tls.Config{Certificates: []tls.Certificate{certificate}}), &tls.Config{RootCAs: pool, ServerName: "other"}, NotTrusted, 10 * time.Second},
+		"client certificate": {handshake(&tls.Config{
+			Certificates: []tls.Certificate{certificate},
+			ClientAuth:   tls.RequireAnyClientCert,
+		}), &tls.Config{RootCAs: pool}, CertificateAsked, 10 * time.Second},
 		"no TLS there": {func(c net.Conn) {
 			_, _ = c.Write([]byte("HTTP/1.1 400 Bad Request\r\n\r\n"))
 		}, &tls.Config{RootCAs: pool}, NoTLS, 10 * time.Second},
@@ -94,15 +102,18 @@ func TestWhoNeverGotInIsToldWhy(t *testing.T) {
 // clientOf gives a client whose connections are served and closed.
 func clientOf(t *testing.T, config *tls.Config, serve func(net.Conn)) *Client {
 	t.Helper()
-	client, err := New(Config{Brokers: []string{"broker:9092"}, TLS: config, Dial: func(context.Context, string, string) (net.Conn, error) {
-		here, there := net.Pipe()
-		go func() {
-			_ = there.SetDeadline(time.Now().Add(time.Second))
-			serve(newEager(there))
-			_ = there.Close()
-		}()
-		return here, nil
-	}})
+	client, err := New(Config{
+		Brokers: []string{"broker:9092"}, TLS: config,
+		Dial: func(context.Context, string, string) (net.Conn, error) {
+			here, there := net.Pipe()
+			go func() {
+				_ = there.SetDeadline(time.Now().Add(time.Second))
+				serve(newEager(there))
+				_ = there.Close()
+			}()
+			return here, nil
+		},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -38,7 +38,10 @@ func TestSettleEndsWhatACoordinatorForgot(t *testing.T) {
 		records[tp] = kafka.Record{Value: []byte("x")}
 	}
 	check(c.AlterOffset(ctx, name, parts[0].Topic, 0, 5))
-	check(pipetest.Forgotten{TransactionalID: name, Records: records, Group: name, Input: parts[0].Topic, Offset: 9}.Leave(ctx, addr, c))
+	check(pipetest.Forgotten{
+		TransactionalID: name, Records: records, Group: name, Input: parts[0].Topic,
+		Offset: 9,
+	}.Leave(ctx, addr, c))
 
 	p, err := c.NewProducer(ctx, name, time.Minute)
 	check(err)

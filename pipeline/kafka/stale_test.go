@@ -118,9 +118,12 @@ func TestRequestsNameTheLeadersEpoch(t *testing.T) {
 func TestAWokenLeadersAnswerIsNoVerdict(t *testing.T) {
 	for name, answer := range map[string]func(*kmsg.FetchResponseTopicPartition){
 		"offset out of range": func(p *kmsg.FetchResponseTopicPartition) { p.ErrorCode = kerr.OffsetOutOfRange.Code },
-		"diverging epoch":     func(p *kmsg.FetchResponseTopicPartition) { p.DivergingEpoch.Epoch, p.DivergingEpoch.EndOffset = 0, 0 },
-		"unknown epoch":       func(p *kmsg.FetchResponseTopicPartition) { p.ErrorCode = kerr.UnknownLeaderEpoch.Code },
-		"fenced epoch":        func(p *kmsg.FetchResponseTopicPartition) { p.ErrorCode = kerr.FencedLeaderEpoch.Code },
+		"diverging epoch": func(p *kmsg.FetchResponseTopicPartition) {
+			p.DivergingEpoch.Epoch,
+				p.DivergingEpoch.EndOffset = 0, 0
+		},
+		"unknown epoch": func(p *kmsg.FetchResponseTopicPartition) { p.ErrorCode = kerr.UnknownLeaderEpoch.Code },
+		"fenced epoch":  func(p *kmsg.FetchResponseTopicPartition) { p.ErrorCode = kerr.FencedLeaderEpoch.Code },
 	} {
 		t.Run(name, func(t *testing.T) {
 			ctx, cluster, c := scripted(t)

@@ -18,7 +18,8 @@ import (
 func unpackSlowly(codec Codec, src []byte, limit int) ([]byte, error) {
 	switch codec {
 	case Gzip, LZ4:
-		made, err := io.ReadAll(io.LimitReader(compress.Compression(codec).Codec().NewReader(bytes.NewReader(src)), int64(limit)+1))
+		made, err := io.ReadAll(io.LimitReader(compress.Compression(codec).Codec().NewReader(bytes.NewReader(src)),
+			int64(limit)+1))
 		if len(made) > limit {
 			err = errTooLarge
 		}
@@ -97,7 +98,8 @@ func FuzzUnpackSteps(f *testing.F) {
 			f.Add(uint8(codec), append(bytes.Clone(packed), 0x28, 0xb5))
 		}
 	}
-	f.Add(uint8(Zstd), append([]byte{0x50, 0x2a, 0x4d, 0x18, 3, 0, 0, 0, 1, 2, 3}, []byte{0x50, 0x2a, 0x4d, 0x18, 0, 0, 0, 0}...))
+	f.Add(uint8(Zstd), append([]byte{0x50, 0x2a, 0x4d, 0x18, 3, 0, 0, 0, 1, 2, 3},
+		[]byte{0x50, 0x2a, 0x4d, 0x18, 0, 0, 0, 0}...))
 	c := &Client{config: Config{Budget: NewBudget(1 << 20)}}
 	f.Fuzz(func(t *testing.T, codec uint8, src []byte) {
 		sameVerdict(t, c, Codec(codec%8), src)
@@ -112,7 +114,10 @@ func TestUnpackingAroundTheLimit(t *testing.T) {
 	for i := range noise {
 		noise[i] = byte(random.Uint32())
 	}
-	sizes := []int{0, 1, leastBytes, leastBytes + 1, keepBytes, keepBytes + 1, unpackStep * keepBytes, unpackStep*keepBytes + 1}
+	sizes := []int{
+		0, 1, leastBytes, leastBytes + 1, keepBytes, keepBytes + 1, unpackStep * keepBytes,
+		unpackStep*keepBytes + 1,
+	}
 	for _, size := range append(sizes, MaxBatchBytes, MaxBatchBytes+1) {
 		plain := make([]byte, size)
 		copy(plain[size/2:], noise)
@@ -144,7 +149,8 @@ func TestUnpackingMakesNoMoreThanThereIsRoomFor(t *testing.T) {
 				t.Fatal(err)
 			}
 			out, err := u.unpack(codec, make([]byte, 0, limit), packed, MaxBatchBytes)
-			if size == limit && (err != nil || len(out) != limit) || size > limit && !errors.Is(err, errTooLarge) || len(out) > limit {
+			if size == limit && (err != nil || len(out) != limit) || size > limit && !errors.Is(err, errTooLarge) ||
+				len(out) > limit {
 				t.Errorf("%s: %d bytes of %d, %v", codec, len(out), size, err)
 			}
 		}

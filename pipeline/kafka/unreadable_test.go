@@ -172,7 +172,8 @@ func TestManyAbortedTransactionsCostWhatArrives(t *testing.T) {
 	runtime.ReadMemStats(&before)
 	a, err := readFetch(bytes.NewReader(wire), len(wire), plenty, MaxBatchBytes)
 	runtime.ReadMemStats(&after)
-	if made := after.TotalAlloc - before.TotalAlloc; err != nil || len(a.aborted) != 200_000 || made > uint64(8*len(wire)) {
+	if made := after.TotalAlloc - before.TotalAlloc; err != nil || len(a.aborted) != 200_000 ||
+		made > uint64(8*len(wire)) {
 		t.Fatalf("%d entries of %d bytes, %d allocated, %v", len(a.aborted), len(wire), made, err)
 	}
 	claim := bytes.Clone(wire[:64])

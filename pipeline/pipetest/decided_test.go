@@ -32,7 +32,8 @@ func TestTheNewestCommittedDecisionIsTold(t *testing.T) {
 				return
 			}
 			last, err := schemas.ParseDecision(published[len(published)-1].Value)
-			if err != nil || p != 0 || newest.Stream != "0" || newest.Index != last.Index || newest.Step != last.Step || !slices.Equal(newest.Point, last.Point) {
+			if err != nil || p != 0 || newest.Stream != "0" || newest.Index != last.Index || newest.Step != last.Step ||
+				!slices.Equal(newest.Point, last.Point) {
 				t.Errorf("partition %d: told of %+v, %+v is the last one published: %v", p, newest, last, err)
 			}
 			mu.Lock()

@@ -64,7 +64,8 @@ func TestEffectsAreWhatTheySay(t *testing.T) {
 				time.Sleep(test.after)
 				requests := d.Requests()
 				first := slices.IndexFunc(requests, func(r pipetest.Request) bool { return r.API == "Produce" })
-				if got := requests[first]; got.Outcome != test.outcome || got.Topic != "t" || got.Partition != 0 || got.Member != "a" {
+				if got := requests[first]; got.Outcome != test.outcome || got.Topic != "t" || got.Partition != 0 ||
+					got.Member != "a" {
 					t.Errorf("first: %v", got)
 				}
 				length := func() int {

@@ -57,7 +57,8 @@ func TestADescriptorIsPublishedOnce(t *testing.T) {
 		if all := records(); len(all) != 2 || string(all[1].Value) != `{"coordinates":["a","b"],"unit":"m"}` {
 			t.Fatalf("records %+v", all)
 		}
-		if cluster, err := client.Describe(t.Context(), "late.descriptor"); err != nil || cluster.Topics["late.descriptor"].Partitions != 1 {
+		if cluster, err := client.Describe(t.Context(), "late.descriptor"); err != nil ||
+			cluster.Topics["late.descriptor"].Partitions != 1 {
 			t.Errorf("%+v, %v: want one partition", cluster, err)
 		}
 		s.Model.Settings = "OPERATOR=another\n"

@@ -44,8 +44,9 @@ func (f Forgotten) Leave(ctx context.Context, addr string, c *kafka.Client) (err
 		}
 	}
 	res, err := raw.TxnOffsetCommit(ctx, &kafkago.TxnOffsetCommitRequest{
-		TransactionalID: f.TransactionalID, GroupID: f.Group, ProducerID: int(id), ProducerEpoch: int(epoch), GenerationID: -1,
-		Topics: map[string][]kafkago.TxnOffsetCommit{f.Input: {{Offset: f.Offset}}},
+		TransactionalID: f.TransactionalID, GroupID: f.Group, ProducerID: int(id), ProducerEpoch: int(epoch),
+		GenerationID: -1,
+		Topics:       map[string][]kafkago.TxnOffsetCommit{f.Input: {{Offset: f.Offset}}},
 	})
 	if err != nil {
 		return err
@@ -65,7 +66,8 @@ func verification(ctx context.Context, raw *kafkago.Client, enabled bool) error 
 			Resources: []kafkago.IncrementalAlterConfigsRequestResource{{
 				ResourceType: kafkago.ResourceTypeBroker, ResourceName: strconv.Itoa(broker.ID),
 				Configs: []kafkago.IncrementalAlterConfigsRequestConfig{{
-					Name: "transaction.partition.verification.enable", Value: strconv.FormatBool(enabled), ConfigOperation: kafkago.ConfigOperationSet,
+					Name: "transaction.partition.verification.enable", Value: strconv.FormatBool(enabled),
+					ConfigOperation: kafkago.ConfigOperationSet,
 				}},
 			}},
 		})

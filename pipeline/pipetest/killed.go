@@ -125,7 +125,8 @@ func (e *env) heldWithin(limit time.Duration, partitions int, workers ...*worker
 			w.mu.Unlock()
 		}
 		slices.Sort(all)
-		if len(ids) == len(workers) && len(slices.Compact(ids)) == 1 && len(all) == partitions && len(slices.Compact(all)) == partitions {
+		if len(ids) == len(workers) && len(slices.Compact(ids)) == 1 && len(all) == partitions &&
+			len(slices.Compact(all)) == partitions {
 			return
 		}
 		if time.Now().After(end) {

@@ -32,7 +32,9 @@ func Send(ctx context.Context, c *kafka.Client, topic string, partition int32, r
 
 // Read gives copies of a partition's records from an offset on, or all for −1: to its present end, or to the stable one
 // unless Uncommitted.
-func Read(ctx context.Context, c *kafka.Client, topic string, partition int32, from int64, o kafka.ReaderOptions) ([]kafka.Record, error) {
+func Read(ctx context.Context, c *kafka.Client, topic string, partition int32, from int64,
+	o kafka.ReaderOptions,
+) ([]kafka.Record, error) {
 	bounds, err := c.Bounds(ctx, topic, partition)
 	if err != nil {
 		return nil, err

@@ -14,7 +14,10 @@ func TestManifestsJustCommittedAreWaitedFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d, s := pipetest.New(t), pipetest.NewSetup()
 		late := member(t, d)
-		d.Fail(pipetest.Fault{Kind: pipetest.Kind{API: "EndTxn", Partition: pipetest.AnyPartition}, Effect: pipetest.Late(3 * time.Second)})
+		d.Fail(pipetest.Fault{
+			Kind:   pipetest.Kind{API: "EndTxn", Partition: pipetest.AnyPartition},
+			Effect: pipetest.Late(3 * time.Second),
+		})
 		written := make(chan error, 1)
 		go func() { written <- s.Prepare(t.Context(), late, 1) }()
 		time.Sleep(time.Second)

@@ -15,23 +15,47 @@ import (
 var mutants = []struct{ file, text, other, breaks string }{
 	{"service.go", "if !ofLoss(err) || doubt.Over() {", "if !ofLoss(err) || !doubt.Over() {", "a loss is believed at the first look, which a broker that has just started gives"},
 	{"service.go", "if !ofLoss(err) || doubt.Over() {", "if doubt.Over() {", "a second history is looked at again and again before it stops the partition"},
-	{"service.go", "\t\t\t\tcancel(err)\n\t\t\t}\n\t\t\tmu.Lock()", "\t\t\t}\n\t\t\tmu.Lock()", "a problem of the whole deployment stops one partition only"},
+	{
+		"service.go", "\t\t\t\tcancel(err)\n\t\t\t}\n\t\t\tmu.Lock()", "\t\t\t}\n\t\t\tmu.Lock()",
+		"a problem of the whole deployment stops one partition only",
+	},
 	{"service.go", "Committed: !s.unfinished.Load()", "Committed: s.unfinished.Load()", "a process says at its end that it has not committed what it has"},
-	{"service.go", "all := len(stopped) == len(g.Partitions)", "all := false", "a process all of whose partitions have stopped lives on"},
+	{
+		"service.go", "all := len(stopped) == len(g.Partitions)", "all := false",
+		"a process all of whose partitions have stopped lives on",
+	},
 	{"task.go", "from.Next, kafka.ReaderOptions{", "from.Next+1, kafka.ReaderOptions{", "an event is left out"},
 	{"task.go", "\t\tfail(stopped)\n", "", "a partition that must stop is taken over again instead"},
-	{"task.go", "\t\t\t\t\tfail(err)\n\t\t\t\t\tfailed = true", "\t\t\t\t\tfailed = true", "a failed commit is not noticed, and its segments are lost"},
-	{"commit.go", "c.Input, p, g.position.Next)", "c.Input, p, g.position.Next-1)", "the group's offset is not that of the state"},
-	{"commit.go", "return o.producer.End(ctx, true)", "return o.producer.End(ctx, false)", "what was sent is aborted, and taken for committed"},
-	{"commit.go", "topic.Name, p, &g.decisions[i]", "topic.Name, p, &g.decisions[(i+1)%outputs]", "decisions go to the topic of the others"},
+	{
+		"task.go", "\t\t\t\t\tfail(err)\n\t\t\t\t\tfailed = true", "\t\t\t\t\tfailed = true",
+		"a failed commit is not noticed, and its segments are lost",
+	},
+	{
+		"commit.go", "c.Input, p, g.position.Next)", "c.Input, p, g.position.Next-1)",
+		"the group's offset is not that of the state",
+	},
+	{
+		"commit.go", "return o.producer.End(ctx, true)", "return o.producer.End(ctx, false)",
+		"what was sent is aborted, and taken for committed",
+	},
+	{
+		"commit.go", "topic.Name, p, &g.decisions[i]", "topic.Name, p, &g.decisions[(i+1)%outputs]",
+		"decisions go to the topic of the others",
+	},
 	{"commit.go", "\tt.service.listener.reached(p, PointProduced)\n", "", "nobody can die between sending and committing"},
 	{"commit.go", "\t\ts.listener.aborted(p)\n", "", "a commit whose outcome is unknown is not told"},
 	{"takeover.go", "err := producer.Settle(ctx, s.config.parts(p), s.config.Group)", "err := error(nil)", "a transaction that a coordinator forgot hangs for ever"},
-	{"takeover.go", "if bounds.Start > next {", "if bounds.Start > next+1000 {", "events that were deleted are stepped over"},
+	{
+		"takeover.go", "if bounds.Start > next {", "if bounds.Start > next+1000 {",
+		"events that were deleted are stepped over",
+	},
 	{"takeover.go", "return t.reconcile(ctx, o, e, extra)", "return nil", "a torn transaction stays torn"},
 	{"compute.go", "if !force && len(c.free) == 0 {", "if !force {", "nothing is committed before the end"},
 	{"compute.go", "\t\tc.hand(true)\n\t\tc.segment.end = end\n", "", "a transaction grows without bound"},
-	{"compute.go", "\t\t\tif err != nil {\n\t\t\t\tc.hand(true)\n", "\t\t\tif err != nil {\n", "what is before an event that must not be taken is lost"},
+	{
+		"compute.go", "\t\t\tif err != nil {\n\t\t\t\tc.hand(true)\n", "\t\t\tif err != nil {\n",
+		"what is before an event that must not be taken is lost",
+	},
 	{"compute.go", "\tc.sent = at\n", "", "verdicts and steps are counted twice"},
 }
 
@@ -59,7 +83,8 @@ func TestSeededMutantsAreKilled(t *testing.T) {
 			{"oriel/pipeline/pipetest/storytest"},
 			{"oriel/pipeline", "oriel/pipeline/pipetest", "-run", "Torn|Killed|Walk|Verdicts"},
 		} {
-			if _, ok := goTool(t, append([]string{"test", "-count=1", "-failfast", "-timeout=1m", "-overlay", overlay}, tests...)...); !ok {
+			if _, ok := goTool(t, append([]string{"test", "-count=1", "-failfast", "-timeout=1m", "-overlay", overlay},
+				tests...)...); !ok {
 				killer = tests[0]
 				break
 			}
@@ -95,7 +120,10 @@ func plant(t *testing.T, file, text, other string) (overlay string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, content := range map[string]string{mutant: strings.Replace(string(source), text, other, 1), overlay: string(list)} {
+	for name, content := range map[string]string{
+		mutant:  strings.Replace(string(source), text, other, 1),
+		overlay: string(list),
+	} {
 		if err := os.WriteFile(name, []byte(content), 0o600); err != nil {
 			t.Fatal(err)
 		}

@@ -53,7 +53,8 @@ func (k Kind) takes(r Request) bool {
 // order puts requests into an order that two runs of one input share: goroutines that run at the same moment may send
 // in any.
 func order(a, b Request) int {
-	return cmp.Or(cmp.Compare(a.At, b.At), cmp.Compare(a.Member, b.Member), cmp.Compare(a.API, b.API), cmp.Compare(a.Topic, b.Topic),
+	return cmp.Or(cmp.Compare(a.At, b.At), cmp.Compare(a.Member, b.Member), cmp.Compare(a.API, b.API),
+		cmp.Compare(a.Topic, b.Topic),
 		cmp.Compare(a.Partition, b.Partition), cmp.Compare(a.Took, b.Took), cmp.Compare(a.Bytes, b.Bytes))
 }
 

@@ -37,11 +37,15 @@ func NewSetup() Setup {
 		Config: pipeline.Config{
 			Name: "late", Group: "late", Input: "trips", Decisions: "late.decisions", Verdicts: "late.verdicts",
 			Changelog: "late.changelog", DeadLetter: "late.dead-letter", Start: pipeline.StartEarliest,
-			CommitInterval: 100 * time.Millisecond, TransactionBytes: 1 << 20, SessionTimeout: 6 * time.Second, SingleReplica: true,
+			CommitInterval: 100 * time.Millisecond, TransactionBytes: 1 << 20, SessionTimeout: 6 * time.Second,
+			SingleReplica: true,
 		},
 		Model: pipeline.Model{
-			Settings:  "OPERATOR=blind\n",
-			Events:    schemas.EventConfig{Body: body, Dimension: 4, MaxBytes: 1000, Features: schemas.FeatureConfig{Norm: "none"}},
+			Settings: "OPERATOR=blind\n",
+			Events: schemas.EventConfig{
+				Body: body, Dimension: 4, MaxBytes: 1000,
+				Features: schemas.FeatureConfig{Norm: "none"},
+			},
 			Semantics: pipeline.Semantics,
 			Plan:      func() ([]byte, error) { return nil, nil },
 		},
@@ -124,7 +128,8 @@ func (s Setup) Run(ctx context.Context, m *Member) error {
 	if err != nil {
 		return err
 	}
-	store, err := state.Options{FS: m.Disk()}.Open("state", state.Identity{Cluster: topics.Cluster, Name: s.Config.Name, Topic: topics.Input.ID})
+	store, err := state.Options{FS: m.Disk()}.Open("state",
+		state.Identity{Cluster: topics.Cluster, Name: s.Config.Name, Topic: topics.Input.ID})
 	if err != nil {
 		return err
 	}

@@ -36,7 +36,10 @@ func (s Setup) Parts() []Part {
 }
 
 func (s Setup) topic(p Part) string {
-	return map[Part]string{Decisions: s.Config.Decisions, Second: s.Config.Second, Verdicts: s.Config.Verdicts, Changelog: s.Config.Changelog}[p]
+	return map[Part]string{
+		Decisions: s.Config.Decisions, Second: s.Config.Second, Verdicts: s.Config.Verdicts,
+		Changelog: s.Config.Changelog,
+	}[p]
 }
 
 // Torn is a partition whose next transaction ends in some of its parts and not in others: a service is cut off when all
@@ -97,11 +100,14 @@ func (t Torn) Commit(ctx context.Context, committed []Part, other func(part Part
 	return producer.End(ctx, true)
 }
 
-func (t Torn) commit(ctx context.Context, producer *kafka.Producer, part Part, other func(part Part, r kafka.Record) []byte) error {
+func (t Torn) commit(ctx context.Context, producer *kafka.Producer, part Part,
+	other func(part Part, r kafka.Record) []byte,
+) error {
 	c := t.setup.Config
 	if part == Offset {
 		end, err := t.end(ctx)
-		return errors.Join(err, producer.CommitOffset(ctx, kafka.Membership{Group: c.Group, Generation: -1}, c.Input, t.partition, end))
+		return errors.Join(err, producer.CommitOffset(ctx, kafka.Membership{Group: c.Group, Generation: -1}, c.Input,
+			t.partition, end))
 	}
 	sent, err := t.sent(ctx, part)
 	for _, r := range sent {

@@ -86,7 +86,8 @@ func (h *history) whole(checkpoint []byte) {
 	if err != nil || next != int64(h.taken) || group != int64(h.taken) {
 		h.t.Errorf("verdicts up to %d, the group at %d, %v; want %d", next, group, err, h.taken)
 	}
-	if n, err := h.deployment().Check(h.t.Context(), 0, checkpoint, func(int) {}); err != nil || n != len(want[0])+len(want[1]) {
+	if n, err := h.deployment().Check(h.t.Context(), 0, checkpoint, func(int) {}); err != nil ||
+		n != len(want[0])+len(want[1]) {
 		h.t.Errorf("%d decisions recomputed: %v; want %d and %d", n, err, len(want[0]), len(want[1]))
 	}
 }

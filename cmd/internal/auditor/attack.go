@@ -56,7 +56,8 @@ func (a *Subject) followed(step uint64, o Options) uint64 {
 		return o.Steps
 	}
 	m := a.mechanism
-	steps := max(1, min(m.Span()+min(m.UserWindow, longestAttack), longestAttack)) // with a memory, after all of a user's events
+	// with a memory, after all of a user's events
+	steps := max(1, min(m.Span()+min(m.UserWindow, longestAttack), longestAttack))
 	if m.Horizon >= step {
 		steps = min(steps, m.Horizon-step+1)
 	}
@@ -113,7 +114,9 @@ func (t *Attack) play(p *player) audit.Play {
 const MaxRuns = 1 << 22
 
 // run plays the attack, at a share of α and for a share of the time. take gets each run without its releases.
-func (t *Attack) run(ctx context.Context, a *Subject, o Options, share float64, limit time.Duration, take func(audit.Run)) error {
+func (t *Attack) run(ctx context.Context, a *Subject, o Options, share float64, limit time.Duration,
+	take func(audit.Run),
+) error {
 	alpha := o.Alpha * share
 	if needed, ok := t.law.RunsFor(0.9, a.guarantee.Delta, alpha); ok {
 		t.Needed = needed

@@ -52,7 +52,10 @@ var settingsOfAllKinds = [][]string{
 	{"ORIEL_MECHANISM=tree-laplace", "ORIEL_LOSS=hinge", "ORIEL_SET=box"},
 	{"ORIEL_MECHANISM=tree-gaussian-paper"},
 	{"ORIEL_UPDATE=ogd", "ORIEL_MECHANISM=once-gaussian", "ORIEL_WINDOW=lifetime", "ORIEL_LOSS=squared"},
-	{"ORIEL_UPDATE=ogd", "ORIEL_MECHANISM=once-gamma", "ORIEL_WINDOW=lifetime", "ORIEL_LOSS=absolute", "ORIEL_DIMENSION=1"},
+	{
+		"ORIEL_UPDATE=ogd", "ORIEL_MECHANISM=once-gamma", "ORIEL_WINDOW=lifetime", "ORIEL_LOSS=absolute",
+		"ORIEL_DIMENSION=1",
+	},
 	{"ORIEL_WINDOW=horizon", "ORIEL_HORIZON=6", "ORIEL_AGE_WEIGHT=0", "ORIEL_UPDATE=llo", "ORIEL_SET=l1-ball"},
 	{"ORIEL_WINDOW=horizon", "ORIEL_HORIZON=1", "ORIEL_AGE_WEIGHT=0", "ORIEL_MECHANISM=blt"},
 	{"ORIEL_USER_ID=key", "ORIEL_USER_SEPARATION=3", "ORIEL_LOSS=linear"},
@@ -63,7 +66,8 @@ var settingsOfAllKinds = [][]string{
 }
 
 var usersForLife = []string{
-	"ORIEL_WINDOW=lifetime", "ORIEL_MECHANISM=blt", "ORIEL_MEMORY=8", "ORIEL_USER_ID=key", "ORIEL_USER_SEPARATION=3", "ORIEL_USER_WINDOW=10",
+	"ORIEL_WINDOW=lifetime", "ORIEL_MECHANISM=blt", "ORIEL_MEMORY=8", "ORIEL_USER_ID=key", "ORIEL_USER_SEPARATION=3",
+	"ORIEL_USER_WINDOW=10",
 }
 
 // Noise for one event of a user in the place of all among the window is refuted by a canary of all of them, which is
@@ -150,15 +154,18 @@ func TestPositions(t *testing.T) {
 }
 
 func TestLowerNeverRoundsUp(t *testing.T) {
-	for x, want := range map[float64]string{0: "0", 1: "1", 0.123456: "0.1234", 0.99999: "0.9999", 12345: "1.234e+04", 2.9999999: "2.999"} {
+	for x, want := range map[float64]string{
+		0: "0", 1: "1", 0.123456: "0.1234", 0.99999: "0.9999", 12345: "1.234e+04",
+		2.9999999: "2.999",
+	} {
 		if got := lower(x); got != want {
 			t.Errorf("lower(%g) = %s, want %s", x, got, want)
 		}
 	}
 }
 
-// Leaves around a public centre: canaries can show all of the claim with the diameter of leaves, which is less than the clip's,
-// at the first step, later, and for all events of a user; and one attack is long enough to bound nine tenths.
+// Leaves around a public centre: canaries can show all of the claim with the diameter of leaves, which is less than the
+// clip's, at the first step, later, and for all events of a user; and one attack is long enough to bound nine tenths.
 func TestAuditOfLeavesAroundACentreReachesTheClaim(t *testing.T) {
 	for _, more := range [][]string{
 		{"ORIEL_CLIP=1"},

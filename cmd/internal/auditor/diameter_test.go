@@ -38,8 +38,8 @@ func (q askew) in(c mechanisms.Config) (mechanisms.Config, bool) {
 	return c, centred
 }
 
-// Faults of leaves around a centre, with a window and for life. Where the stream alone has one, the rebuilt noise has it; where the
-// audited quantiser has it, leaves of one history are farther apart than is claimed.
+// Faults of leaves around a centre, with a window and for life. Where the stream alone has one, the rebuilt noise has
+// it; where the audited quantiser has it, leaves of one history are farther apart than is claimed.
 func TestAuditCatchesFaultsOfDiameters(t *testing.T) {
 	half := func(dst []int64) { // a leaf of half the clip or so is 1.5 times as long: beyond the ball
 		for i := range dst {

@@ -41,7 +41,8 @@ func (c *crowd) next() operators.Record {
 		}
 	case 5, 6:
 		u = c.subject.dense(c.rng)
-		factor = math.Exp2(20*c.rng.Float64()-20) / operators.Beyond * 2 // from below the lattice's digits to twice the clip and more
+		// from below the lattice's digits to twice the clip and more
+		factor = math.Exp2(20*c.rng.Float64()-20) / operators.Beyond * 2
 	case 7:
 		factor = 0
 	}

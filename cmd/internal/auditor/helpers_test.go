@@ -16,8 +16,10 @@ func auditSettings(t testing.TB, more ...string) settings.Settings {
 	t.Helper()
 	given := map[string]string{}
 	for _, line := range append([]string{
-		"ORIEL_OPERATOR=coco", "ORIEL_UPDATE=projection", "ORIEL_LOSS=logistic", "ORIEL_SET=l2-ball", "ORIEL_RADIUS=5", "ORIEL_DIMENSION=4",
-		"ORIEL_STRONG_CONVEXITY=0.01", "ORIEL_MECHANISM=blt", "ORIEL_WINDOW=8", "ORIEL_EPSILON=20", "ORIEL_DELTA=1e-6", "ORIEL_CLIP=1.5",
+		"ORIEL_OPERATOR=coco", "ORIEL_UPDATE=projection", "ORIEL_LOSS=logistic", "ORIEL_SET=l2-ball", "ORIEL_RADIUS=5",
+		"ORIEL_DIMENSION=4",
+		"ORIEL_STRONG_CONVEXITY=0.01", "ORIEL_MECHANISM=blt", "ORIEL_WINDOW=8", "ORIEL_EPSILON=20", "ORIEL_DELTA=1e-6",
+		"ORIEL_CLIP=1.5",
 		"ORIEL_QUANTILE=0.9",
 	}, more...) {
 		name, value, _ := strings.Cut(line, "=")

@@ -19,8 +19,9 @@ import (
 	"oriel/schemas"
 )
 
-// varied is an operator whose leaf has all that a leaf may have, and which draws: a gradient with a scale a coordinate, a cell of
-// a count that a quantiser sets to Λ, and a number that a quantiser centres at one that the last release gives.
+// varied is an operator whose leaf has all that a leaf may have, and which draws: a gradient with a scale a coordinate,
+// a cell of a count that a quantiser sets to Λ, and a number that a quantiser centres at one that the last release
+// gives.
 type varied struct {
 	operators.Plain
 	cells   mechtest.OneHot
@@ -94,7 +95,10 @@ func (m *variedMachine) Add(dst []operators.Decision, r operators.Record) []oper
 		drawn = m.Choose(0, scores, m.chooses)
 	}
 	t := m.Steps()
-	return append(dst, operators.Decision{Index: t, Step: t, Point: slices.Concat(m.Sum(0), m.Sum(1), m.Sum(2), []float64{float64(drawn)})})
+	return append(dst, operators.Decision{
+		Index: t, Step: t,
+		Point: slices.Concat(m.Sum(0), m.Sum(1), m.Sum(2), []float64{float64(drawn)}),
+	})
 }
 
 // centre is a public number: of releases alone.
@@ -167,8 +171,8 @@ func variedSubject(t *testing.T, v varied, part int, change func(*mechanisms.Con
 // forgets is a memory of eight steps.
 func forgets(m *mechanisms.Config) { m.Window, m.Memory = 0, 8 }
 
-// All parts at once come to nine tenths of the whole claim and not beyond, and so does each alone of its share; whatever makes
-// the noise, nothing is refuted, and nothing is left out.
+// All parts at once come to nine tenths of the whole claim and not beyond, and so does each alone of its share;
+// whatever makes the noise, nothing is refuted, and nothing is left out.
 func TestAuditOfPartsReachesTheClaim(t *testing.T) {
 	for _, x := range []struct {
 		name   string
@@ -206,7 +210,8 @@ func TestAuditOfPartsReachesTheClaim(t *testing.T) {
 		if x.part == AllParts && len(r.left) > 0 || x.part != AllParts && len(r.left) != 2 {
 			t.Errorf("%s: left out: %v", what, r.left)
 		}
-		if !strings.Contains(table.String(), "leaves of quantisers") != (x.part == 0) || !strings.Contains(table.String(), "draws") {
+		if !strings.Contains(table.String(), "leaves of quantisers") != (x.part == 0) ||
+			!strings.Contains(table.String(), "draws") {
 			t.Errorf("%s: not all was looked at\n%s", what, table.String())
 		}
 		first := r.attacks[0].Report.Bounds[0]
@@ -303,7 +308,8 @@ func TestAuditOfAPartThatIsNotThere(t *testing.T) {
 	if err := (varied{}).Mechanism(&m, nil); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := newSubject(m, varied{}, [32]byte{1}, 3); err == nil || !strings.Contains(err.Error(), "part 3 of a leaf that has 3") {
+	if _, err := newSubject(m, varied{}, [32]byte{1}, 3); err == nil ||
+		!strings.Contains(err.Error(), "part 3 of a leaf that has 3") {
 		t.Errorf("%v", err)
 	}
 	whole := variedSubject(t, varied{}, AllParts, func(*mechanisms.Config) {}).guarantee

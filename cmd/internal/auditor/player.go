@@ -10,7 +10,8 @@ import (
 	"oriel/operators"
 )
 
-// player is one machine of the subject, for one goroutine, and a second one that it can move to; and a twin beside them.
+// player is one machine of the subject, for one goroutine, and a second one that it can move to; and a twin beside
+// them.
 type player struct {
 	subject *Subject
 	twin    operators.Twin
@@ -33,7 +34,8 @@ func (a *Subject) open() (*player, error) {
 	}
 	n := a.mechanism.Dimension()
 	p := &player{
-		subject: a, twin: twin, leaf: make([]float64, n), centre: make([]float64, n), all: make([]float64, a.whole.Leaf.Entries()),
+		subject: a, twin: twin, leaf: make([]float64, n), centre: make([]float64, n), all: make([]float64,
+			a.whole.Leaf.Entries()),
 	}
 	for i := range p.both {
 		if p.streams[i], err = a.stream(a.whole, a.wholePlan, a.key()); err != nil {

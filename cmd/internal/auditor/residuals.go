@@ -36,7 +36,9 @@ func (a *Subject) crowdedSteps(attacks []*Attack) uint64 {
 
 // residuals plays runs, with restarts half of them broken off and taken up again, and tests what their releases hold
 // beside their leaves.
-func (a *Subject) residuals(ctx context.Context, x *residual.Noise, restarts bool, w work) ([]residual.Test, uint64, error) {
+func (a *Subject) residuals(ctx context.Context, x *residual.Noise, restarts bool, w work) ([]residual.Test, uint64,
+	error,
+) {
 	battery := residual.NewBattery(x)
 	err := do(ctx, w, func() (func(uint64) (*residual.Run, error), error) { return a.crowdRuns(x, restarts) }, battery.Add)
 	return battery.Tests(), battery.Runs(), err

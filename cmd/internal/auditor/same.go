@@ -38,7 +38,8 @@ func (a *Subject) repetitions(steps uint64) (runs, each uint64) {
 	return max(2, min(mostRepeated, repeatedRecords/(each*a.mechanism.Batch))), each
 }
 
-// recorded is a run's releases and decisions, step by step, as bytes, its draws, and of sums that have them the increments, by step and part.
+// recorded is a run's releases and decisions, step by step, as bytes, its draws, and of sums that have them the
+// increments, by step and part.
 type recorded struct {
 	releases, decisions [][]byte
 	increments          [][][]lattice.Int128

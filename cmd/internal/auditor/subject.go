@@ -17,8 +17,8 @@ import (
 
 // Subject is the configured machine. What an audit knows of its operator is an operators.Twin.
 //
-// Of a leaf of several parts it attacks all at once, or one: then mechanism, plan and guarantee are that part's alone, as if it
-// had a stream of its own. The machine runs over all.
+// Of a leaf of several parts it attacks all at once, or one: then mechanism, plan and guarantee are that part's alone,
+// as if it had a stream of its own. The machine runs over all.
 type Subject struct {
 	whole     mechanisms.Config
 	wholePlan mechanisms.Plan
@@ -37,8 +37,8 @@ type Subject struct {
 	machine func(*mechanisms.Stream) (operators.Machine, error)
 }
 
-// NewSubject calibrates the machine of the settings. secret is the audit's, and decides all that is drawn. part is that of the
-// leaf, from 0, or AllParts.
+// NewSubject calibrates the machine of the settings. secret is the audit's, and decides all that is drawn. part is that
+// of the leaf, from 0, or AllParts.
 func NewSubject(s settings.Settings, secret [32]byte, part int) (*Subject, error) {
 	m, c, err := s.Parts()
 	if err != nil {
@@ -84,8 +84,8 @@ func (a *Subject) random(purpose string, number uint64) *rand.Rand {
 // key is k₀ of all machines.
 func (a *Subject) key() [32]byte { return a.derived("machine", 0) }
 
-// leaf writes the leaf that a record should have in the audited parts, loss units: what the twin says of all parts, clipped
-// and rounded to the lattice by code of its own. It reports false, and zeros, for a record that adds nothing.
+// leaf writes the leaf that a record should have in the audited parts, loss units: what the twin says of all parts,
+// clipped and rounded to the lattice by code of its own. It reports false, and zeros, for a record that adds nothing.
 func (a *Subject) leaf(dst, all []float64, twin operators.Twin, r operators.Record) bool {
 	clear(dst)
 	if !twin.Leaf(all, r) {
@@ -98,8 +98,8 @@ func (a *Subject) leaf(dst, all []float64, twin operators.Twin, r operators.Reco
 	return true
 }
 
-// partLeaf writes what numbers become in a part. What a quantiser makes of them is the operator's to say: distances asks
-// whether that is within its claim.
+// partLeaf writes what numbers become in a part. What a quantiser makes of them is the operator's to say: distances
+// asks whether that is within its claim.
 func (a *Subject) partLeaf(dst, numbers []float64, k int) {
 	grid, integers := a.parts[k].Grid, a.integers[a.parts[k].From:a.parts[k].To]
 	unit := grid.Unit()
@@ -146,7 +146,8 @@ func (a *Subject) centres(dst, all []float64, adds bool) {
 	}
 }
 
-// kept is how much of a leaf a release holds one step later: all of a sum, nothing where steps are released alone, γ with a memory.
+// kept is how much of a leaf a release holds one step later: all of a sum, nothing where steps are released alone, γ
+// with a memory.
 func (a *Subject) kept() float64 {
 	switch facts, _ := mechanisms.FactsOf(a.mechanism.Name); {
 	case a.mechanism.Memory > 0:
@@ -170,8 +171,8 @@ func (a *Subject) pair(twin operators.Twin, u []float64, with bool) operators.Re
 	}
 }
 
-// leaves returns the leaves of a canary along u with it and without, about their centre, at the start of a stream: they are
-// those at every other place.
+// leaves returns the leaves of a canary along u with it and without, about their centre, at the start of a stream: they
+// are those at every other place.
 func (a *Subject) leaves(u []float64) (with, without []float64, err error) {
 	var both [2][]float64
 	for i, canary := range []bool{true, false} {
@@ -197,9 +198,9 @@ func (a *Subject) leaves(u []float64) (with, without []float64, err error) {
 	return both[0], both[1], nil
 }
 
-// dense returns a vector, of norm 1 in each part and within the directions of leaves, along which a canary moves the sums: a
-// random one, or, for noise whose worst case is in the ℓ1 norm, one of entries of equal size and random signs, as many of
-// either.
+// dense returns a vector, of norm 1 in each part and within the directions of leaves, along which a canary moves the
+// sums: a random one, or, for noise whose worst case is in the ℓ1 norm, one of entries of equal size and random signs,
+// as many of either.
 func (a *Subject) dense(rng *rand.Rand) []float64 {
 	facts, _ := mechanisms.FactsOf(a.mechanism.Name)
 	return a.units(func(_ int, u []float64) {
@@ -213,8 +214,8 @@ func (a *Subject) dense(rng *rand.Rand) []float64 {
 	})
 }
 
-// along returns the vector of one number of the audited parts, and of the first of each other part, within the directions of
-// leaves.
+// along returns the vector of one number of the audited parts, and of the first of each other part, within the
+// directions of leaves.
 func (a *Subject) along(number int) []float64 {
 	return a.units(func(part int, u []float64) {
 		from, _ := a.bounds(part)

@@ -11,8 +11,8 @@ import (
 	"oriel/operators/loss"
 )
 
-// Every configuration has a canary that moves a leaf by the whole sensitivity. That its gradient is longer than the clip
-// whatever was decided before is a test of the operator.
+// Every configuration has a canary that moves a leaf by the whole sensitivity. That its gradient is longer than the
+// clip whatever was decided before is a test of the operator.
 func TestCanaryMovesTheLeafByTheWholeSensitivity(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	for _, mechanism := range []string{"blt", "tree-laplace"} {
@@ -23,7 +23,8 @@ func TestCanaryMovesTheLeafByTheWholeSensitivity(t *testing.T) {
 				}
 				pick := map[bool]string{true: "2", false: "0"}[set == "subsets"]
 				for _, radius := range []string{"0.01", "7"} {
-					a := subject(t, "ORIEL_LOSS="+name, "ORIEL_SET="+set, "ORIEL_RADIUS="+radius, "ORIEL_PICK="+pick, "ORIEL_MECHANISM="+mechanism, "ORIEL_DIMENSION=5")
+					a := subject(t, "ORIEL_LOSS="+name, "ORIEL_SET="+set, "ORIEL_RADIUS="+radius, "ORIEL_PICK="+pick,
+						"ORIEL_MECHANISM="+mechanism, "ORIEL_DIMENSION=5")
 					for _, u := range [][]float64{a.dense(rng), a.along(4)} {
 						with, without, err := a.leaves(u)
 						if err != nil {
@@ -31,7 +32,8 @@ func TestCanaryMovesTheLeafByTheWholeSensitivity(t *testing.T) {
 						}
 						want := a.plan.Sensitivity(a.mechanism)
 						if d := (audit.Canary{With: with, Without: without}).Distance(); math.Abs(d-want) > 1e-6 || want > 3 {
-							t.Errorf("%s: leaves are %g apart, want %g", fmt.Sprintf("%s on the %s of radius %s", name, set, radius), d, want)
+							t.Errorf("%s: leaves are %g apart, want %g", fmt.Sprintf("%s on the %s of radius %s", name, set, radius), d,
+								want)
 						}
 					}
 				}
@@ -40,7 +42,8 @@ func TestCanaryMovesTheLeafByTheWholeSensitivity(t *testing.T) {
 	}
 }
 
-// TestLeafIsThatOfTheMachine: the auditor's own clip and rounding give what the mechanism's give, but for the last unit.
+// TestLeafIsThatOfTheMachine: the auditor's own clip and rounding give what the mechanism's give, but for the last
+// unit.
 func TestLeafIsThatOfTheMachine(t *testing.T) {
 	for _, name := range loss.Names() {
 		a := subject(t, "ORIEL_LOSS="+name, "ORIEL_SET=simplex", "ORIEL_DIMENSION=5")

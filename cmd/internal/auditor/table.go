@@ -98,7 +98,8 @@ func (t *Attack) printReach(out io.Writer) {
 	share := first.Value / t.Report.Reach
 	fmt.Fprintf(out, "Step %d: the first bound", t.Canary.Step)
 	if first.Currency == "mu" && first.Value > 0 {
-		fmt.Fprintf(out, ", %s of %s,", t.epsilonName(), lower(dp.GaussianEpsilon(first.Value*(1-1e-12), t.Report.Claim.Delta)))
+		fmt.Fprintf(out, ", %s of %s,", t.epsilonName(),
+			lower(dp.GaussianEpsilon(first.Value*(1-1e-12), t.Report.Claim.Delta)))
 	}
 	fmt.Fprintf(out, " comes to %.2f of what this canary can show", share)
 	switch more := max(t.Needed, t.Report.Runs*3/2); {

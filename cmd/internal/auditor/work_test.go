@@ -53,7 +53,8 @@ func TestWorkIsTakenInOrder(t *testing.T) {
 
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := do(ctx, work{runs: 9, progress: silent}, identity, take); err == nil || !strings.Contains(err.Error(), "interrupted") {
+	if err := do(ctx, work{runs: 9, progress: silent}, identity, take); err == nil ||
+		!strings.Contains(err.Error(), "interrupted") {
 		t.Errorf("interrupted: %v", err)
 	}
 }

@@ -10,14 +10,17 @@ import (
 	"strings"
 )
 
-// decidesBytes are the folders in which a float can reach a decision, a state or a hash: there the arithmetic must be the same on every CPU.
+// decidesBytes are the folders in which a float can reach a decision, a state or a hash: there the arithmetic must be
+// the same on every CPU.
 var decidesBytes = []string{
-	"mechanisms", "mechanisms/blt", "mechanisms/buffer", "mechanisms/forget", "mechanisms/lattice", "mechanisms/noise", "mechanisms/once", "mechanisms/rational", "mechanisms/windowtree",
+	"mechanisms", "mechanisms/blt", "mechanisms/buffer", "mechanisms/forget", "mechanisms/lattice", "mechanisms/noise",
+	"mechanisms/once", "mechanisms/rational", "mechanisms/windowtree",
 	"operators", "operators/aggregate/block", "operators/aggregate/interval", "operators/convex", "operators/loss",
 	"schemas",
 }
 
-// frozen are files of those folders whose floats never reach a byte but through a plan that is computed once and stored.
+// frozen are files of those folders whose floats never reach a byte but through a plan that is computed once and
+// stored.
 var frozen = []struct{ file, reason string }{
 	{"mechanisms/calibrate.go", "noise scales and error bounds are computed when a stream is opened, rounded up, stored in its plan and read back ever after"},
 	{"mechanisms/blt/freeze.go", "poles and residues are fitted when a stream is opened, rounded to dyadics, stored in its plan and read back ever after"},
@@ -27,7 +30,8 @@ var frozen = []struct{ file, reason string }{
 	{"operators/coco/plan.go", "the paper's C_W is computed when a stream is opened, stored in its plan and read back ever after"},
 }
 
-// exactMath are the functions of math that are exact or correctly rounded, and so equal, on every CPU; its constants are always allowed.
+// exactMath are the functions of math that are exact or correctly rounded, and so equal, on every CPU; its constants
+// are always allowed.
 var exactMath = []string{
 	"Sqrt", "Abs", "Floor", "Ceil", "Trunc", "Copysign", "Inf", "IsInf", "IsNaN", "NaN", "Signbit",
 	"Float64bits", "Float64frombits", "Float32bits", "Float32frombits",
@@ -182,7 +186,8 @@ func (p Typed) sorted(stack []ast.Node) bool {
 func (p Typed) isFloat(e ast.Expr) bool   { return p.hasInfo(e, types.IsFloat) }
 func (p Typed) isComplex(e ast.Expr) bool { return p.hasInfo(e, types.IsComplex) }
 
-// hasInfo reports whether an expression's type, or any type of its type parameter's constraint, has the property. Constants have none.
+// hasInfo reports whether an expression's type, or any type of its type parameter's constraint, has the property.
+// Constants have none.
 func (p Typed) hasInfo(e ast.Expr, property types.BasicInfo) bool {
 	tv := p.Info.Types[e]
 	if tv.Type == nil || tv.Value != nil {

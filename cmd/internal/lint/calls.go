@@ -18,11 +18,26 @@ var reserved = []struct {
 	folders []string
 	reason  string
 }{
-	{"os", []string{"Getenv", "LookupEnv", "Environ", "ExpandEnv", "Setenv", "Unsetenv"}, []string{"cmd", "deploy/bench"}, "only cmd reads the environment"},
+	{
+		"os",
+		[]string{"Getenv", "LookupEnv", "Environ", "ExpandEnv", "Setenv", "Unsetenv"},
+		[]string{"cmd", "deploy/bench"},
+		"only cmd reads the environment",
+	},
 	{"syscall", []string{"Getenv", "Environ", "Setenv"}, []string{"cmd"}, "only cmd reads the environment"},
 	{"os", []string{"Exit"}, []string{"cmd", "deploy/bench", "deploy/peers"}, "only cmd exits"},
-	{"os", []string{"Stdout", "Stderr", "Stdin"}, []string{"cmd", "deploy/bench", "deploy/peers"}, "only cmd has standard streams"},
-	{"log", []string{"Fatal", "Fatalf", "Fatalln", "Print", "Printf", "Println"}, nil, "logging is log/slog with a logger that is an argument"},
+	{
+		"os",
+		[]string{"Stdout", "Stderr", "Stdin"},
+		[]string{"cmd", "deploy/bench", "deploy/peers"},
+		"only cmd has standard streams",
+	},
+	{
+		"log",
+		[]string{"Fatal", "Fatalf", "Fatalln", "Print", "Printf", "Println"},
+		nil,
+		"logging is log/slog with a logger that is an argument",
+	},
 	{"fmt", []string{"Print", "Printf", "Println"}, []string{"cmd", "deploy/bench", "deploy/peers"}, "only cmd prints"},
 }
 

@@ -66,7 +66,10 @@ func CheckEvidence(tree fs.FS, files []string) ([]Finding, error) {
 				}), selects)...)
 			}
 			for _, test := range missing {
-				found = append(found, Finding{fmt.Sprintf("%s:%d", name, number), fmt.Sprintf("names %s, and there is no such test", test)})
+				found = append(found, Finding{
+					fmt.Sprintf("%s:%d", name, number),
+					fmt.Sprintf("names %s, and there is no such test", test),
+				})
 			}
 		}
 	}

@@ -16,8 +16,16 @@ var foreign = []struct {
 	{"github.com/segmentio/kafka-go/sasl", []string{"pipeline/kafka", "cmd"}, "credentials come from settings, Kafka's wire is spoken in one place"},
 	{"github.com/klauspost/compress", []string{"pipeline/kafka"}, "record batches are decompressed in one place"},
 	{"github.com/pierrec/lz4/v4", []string{"pipeline/kafka"}, "record batches are decompressed in one place"},
-	{"github.com/twmb/franz-go/pkg/kfake", []string{"pipeline/embedded"}, "the embedded broker is a test double, kept in one place"},
-	{"github.com/twmb/franz-go/pkg/kmsg", []string{"pipeline/kafka", "pipeline/embedded"}, "Kafka's wire is spoken in one place"},
+	{
+		"github.com/twmb/franz-go/pkg/kfake",
+		[]string{"pipeline/embedded"},
+		"the embedded broker is a test double, kept in one place",
+	},
+	{
+		"github.com/twmb/franz-go/pkg/kmsg",
+		[]string{"pipeline/kafka", "pipeline/embedded"},
+		"Kafka's wire is spoken in one place",
+	},
 	{"github.com/twmb/franz-go/pkg/kerr", []string{"pipeline/pipetest"}, "names of error codes are for traces of tests"},
 	{"github.com/cockroachdb/pebble/v2", []string{"state"}, "the local store is one package"},
 	{"github.com/prometheus", []string{"pipeline/metrics", "pipeline/console", "cmd"}, "what is exported is decided in pipeline/metrics, served by the console, wired by cmd"},
@@ -36,7 +44,11 @@ var foreign = []struct {
 	{"github.com/santhosh-tekuri/jsonschema/v6", nil, "JSON Schema files are checked by tests"},
 	{"github.com/compose-spec/compose-go/v2", nil, "compose files are checked by tests"},
 	{"go.yaml.in/yaml/v4", nil, "YAML files are checked by tests"},
-	{"github.com/cockroachdb/datadriven", []string{"mechanisms/mechtest", "operators/optest", "pipeline/pipetest"}, "transcripts are tests"},
+	{
+		"github.com/cockroachdb/datadriven",
+		[]string{"mechanisms/mechtest", "operators/optest", "pipeline/pipetest"},
+		"transcripts are tests",
+	},
 }
 
 // impure are the std packages through which a machine would see a clock, a scheduler, a disk, the network or global

@@ -14,24 +14,37 @@ type rule struct {
 	reason  string
 }
 
-// direction says what a folder may import of ours: its own subfolders and these with theirs ("=x" means x without its subfolders). The first
-// row that holds the folder counts; it stands for the subfolders too, which may not import each other through it.
+// direction says what a folder may import of ours: its own subfolders and these with theirs ("=x" means x without its
+// subfolders). The first row that holds the folder counts; it stands for the subfolders too, which may not import each
+// other through it.
 var direction = []rule{
 	{"cmd/internal/lint", nil, "the structure tests read every package and belong to none"},
 	{"cmd", []string{"cmd", "pipeline", "operators", "mechanisms", "state", "schemas"}, "cmd wires everything"},
-	{"deploy", []string{"deploy", "cmd", "pipeline", "operators", "mechanisms", "state", "schemas"}, "deploy measures and checks everything"},
+	{
+		"deploy",
+		[]string{"deploy", "cmd", "pipeline", "operators", "mechanisms", "state", "schemas"},
+		"deploy measures and checks everything",
+	},
 	{"pipeline/kafka", []string{"pipeline"}, "Kafka code sees bytes and offsets, never events, gradients or state"},
 	{"pipeline/embedded", []string{"pipeline"}, "the embedded broker knows Kafka alone"},
 	{"pipeline/metrics", []string{"pipeline", "mechanisms/dp"}, "metrics see what a listener is told: counts, times, and what is published"},
 	{"pipeline/console", []string{"pipeline", "mechanisms/dp"}, "HTTP shows what is public"},
 	{"pipeline/letters", []string{"=pipeline", "pipeline/kafka", "state", "schemas"}, "letters open what the service has sealed, and know no algorithm"},
-	{"pipeline/pipetest", []string{"pipeline", "operators", "mechanisms", "state", "schemas"}, "test helpers may see the layers below"},
+	{
+		"pipeline/pipetest",
+		[]string{"pipeline", "operators", "mechanisms", "state", "schemas"},
+		"test helpers may see the layers below",
+	},
 	{"pipeline", []string{"operators", "mechanisms", "state", "schemas"}, "pipeline drives the layers below"},
 	{"operators/optest", []string{"operators", "mechanisms", "=schemas"}, "the conformance suite runs any operator"},
 	{"operators/loss", []string{"operators", "mechanisms", "=schemas"}, "losses know no algorithm"},
 	{"operators/convex", []string{"operators", "mechanisms"}, "sets know no algorithm"},
 	{"operators/pending", nil, "rows that wait know no algorithm"},
-	{"operators/aggregate/block", []string{"=mechanisms", "mechanisms/lattice"}, "leaves know the lattice, and no operator"},
+	{
+		"operators/aggregate/block",
+		[]string{"=mechanisms", "mechanisms/lattice"},
+		"leaves know the lattice, and no operator",
+	},
 	{"operators/aggregate/interval", nil, "intervals are functions of released numbers"},
 	{"operators", []string{"=operators", "operators/loss", "operators/convex", "operators/pending", "mechanisms", "=schemas"}, "operators stand on mechanisms and the form of events, and no algorithm family on another"},
 	{"mechanisms/dp", nil, "accounting is a leaf"},
@@ -41,12 +54,16 @@ var direction = []rule{
 	{"mechanisms/audit", []string{"mechanisms"}, "an audit may see every mechanism"},
 	{"mechanisms/rational", []string{"mechanisms/dp"}, "the mathematics of filters knows numbers, not mechanisms"},
 	// The root is above its families: it makes them by name.
-	{"mechanisms", []string{"mechanisms/buffer", "mechanisms/dp", "mechanisms/lattice", "mechanisms/noise", "mechanisms/rational", "mechanisms/mechtest"}, "mechanisms import nothing above, and no family another"},
+	{"mechanisms", []string{
+		"mechanisms/buffer", "mechanisms/dp", "mechanisms/lattice", "mechanisms/noise",
+		"mechanisms/rational", "mechanisms/mechtest",
+	}, "mechanisms import nothing above, and no family another"},
 	{"state", []string{"state"}, "state keeps sealed bytes and knows nothing else of ours"},
 	{"schemas", []string{"schemas"}, "wire formats know nothing else of ours"},
 }
 
-// CheckImports checks the direction of imports inside the module, test helpers, third-party packages and forbidden std packages.
+// CheckImports checks the direction of imports inside the module, test helpers, third-party packages and forbidden std
+// packages.
 func CheckImports(packages []Package) []Finding {
 	var found []Finding
 	for _, p := range packages {
@@ -80,7 +97,8 @@ func refusedImport(from, imported string) string {
 	return refusedDirection(from, to)
 }
 
-// refusedTestImport allows tests what their package may import, test helpers, and layers below or beside; never layers above.
+// refusedTestImport allows tests what their package may import, test helpers, and layers below or beside; never layers
+// above.
 func refusedTestImport(from, imported string) string {
 	if !ours(imported) || isTestHelper(folder(imported)) || layer(from) > layer(folder(imported)) {
 		return ""
@@ -120,7 +138,10 @@ func top(dir string) string {
 
 // layer orders the top-level folders; a greater one may import a smaller one.
 func layer(dir string) int {
-	return map[string]int{"cmd": 5, "deploy": 5, "pipeline": 4, "operators": 3, "mechanisms": 2, "state": 1, "schemas": 1}[top(dir)]
+	return map[string]int{
+		"cmd": 5, "deploy": 5, "pipeline": 4, "operators": 3, "mechanisms": 2, "state": 1,
+		"schemas": 1,
+	}[top(dir)]
 }
 
 // isTestHelper reports whether a folder is a layer's test helper: mechtest, optest, pipetest.

@@ -15,7 +15,8 @@ const registry = "cmd/internal/families"
 // refusedAlgorithm returns why code in from must not import an operator, or why from itself has no row; "" if nothing
 // is wrong.
 func refusedAlgorithm(from, to string) string {
-	if within(from, "operators") && ruleOf(from).folder == "operators" && from != "operators" && !withinAny(from, algorithms) {
+	if within(from, "operators") && ruleOf(from).folder == "operators" && from != "operators" &&
+		!withinAny(from, algorithms) {
 		return "the folder of an operator has a row in the table of algorithms"
 	}
 	i := slices.IndexFunc(algorithms, func(folder string) bool { return within(to, folder) })

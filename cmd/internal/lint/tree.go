@@ -123,7 +123,8 @@ func docOf(tree fs.FS, dir string) []Finding {
 		return []Finding{{name, "does not parse"}}
 	}
 	if text := file.Doc.Text(); !startsAsDoc(text, file.Name, path.Base(dir)) {
-		return []Finding{{name, fmt.Sprintf("its comment must touch the package clause and start with %q", "Package "+file.Name.Name)}}
+		return []Finding{{name, fmt.Sprintf("its comment must touch the package clause and start with %q",
+			"Package "+file.Name.Name)}}
 	}
 	return nil
 }

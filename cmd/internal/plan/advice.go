@@ -10,18 +10,19 @@ import (
 	"oriel/operators"
 )
 
-// Advice is public settings that follow from the noise and the set alone, for the projection update: whoever takes them has looked at no data. It
-// is for features of norm 1 at most, so that the noise ν of a release moves a prediction by ⟨ν, a⟩/(µBt + λ₀), of standard deviation σ/λ₀ at
-// first, whatever the dimension.
+// Advice is public settings that follow from the noise and the set alone, for the projection update: whoever takes them
+// has looked at no data. It is for features of norm 1 at most, so that the noise ν of a release moves a prediction by
+// ⟨ν, a⟩/(µBt + λ₀), of standard deviation σ/λ₀ at first, whatever the dimension.
 //
 //	λ₀ = σ·max(m, √d/R)    m = 2 for log-odds and classes: σ/λ₀ ≤ ½; 10/R for quantiles and 10/min(R, L) for means: a tenth of what can be
 //	                       predicted, or of the longest residual; and ‖ν‖ ≤ R on average, else projection shrinks what is learned, too
 //	H  = 65 536            fixed: how long ago is worth learning from is a fact of the data; the noise grows with log H only
 //	µ  = λ₀·10⁻⁶/B         the regulariser doubles in a million steps: strong convexity costs less than it brings as long as λ₀ does not
 //
-// The logistic loss pays for noise of standard deviation s in its log-odds at most s²/8 (its curvature is ¼): 0.03 at λ₀, and the start
-// regulariser at most λ₀R²/2 over the whole stream. A release with H = 65 536 has 1.46 times the noise of one with 1 024 and 0.83 times that of one
-// with 2²⁰ (the roots of the optima in mechanisms/forget/PROOF.md): a wrong H costs little noise either way. TestAdviceHelpsOnEveryStream is what speaks for the factor 2.
+// The logistic loss pays for noise of standard deviation s in its log-odds at most s²/8 (its curvature is ¼): 0.03 at
+// λ₀, and the start regulariser at most λ₀R²/2 over the whole stream. A release with H = 65 536 has 1.46 times the
+// noise of one with 1 024 and 0.83 times that of one with 2²⁰ (the roots of the optima in mechanisms/forget/PROOF.md):
+// a wrong H costs little noise either way. TestAdviceHelpsOnEveryStream is what speaks for the factor 2.
 type Advice struct {
 	StartRegularizer Number `json:"start_regularizer"` // λ₀
 	StrongConvexity  Number `json:"strong_convexity"`  // µ
@@ -32,15 +33,17 @@ type Advice struct {
 
 // Share of noise and lengths that the advice is made of.
 const (
-	oddsNoise    = 2   // λ₀/σ for log-odds
-	rangeNoise   = 10  // λ₀R/σ for other predictions
-	doubles      = 1e6 // steps until µ has doubled the regulariser
-	constantTerm = 3   // log-odds of 5 % need a weight of 3 times 1/0.9, and no ball of radius 5 if the constant is one of many
+	oddsNoise  = 2   // λ₀/σ for log-odds
+	rangeNoise = 10  // λ₀R/σ for other predictions
+	doubles    = 1e6 // steps until µ has doubled the regulariser
+	// log-odds of 5 % need a weight of 3 times 1/0.9, and no ball of radius 5 if the constant is one of many
+	constantTerm = 3
 	usualMemory  = 1 << 16
 	usualClip    = 1 // a logistic gradient is shorter than its features
 )
 
-// Advise says what to take for a mechanism and an operator. It reports false where nothing is known of what becomes of a release.
+// Advise says what to take for a mechanism and an operator. It reports false where nothing is known of what becomes of
+// a release.
 func Advise(c mechanisms.Config, o Operator) (Advice, bool, error) {
 	m, err := open(c)
 	if err != nil {
@@ -91,13 +94,15 @@ func round2(x float64) float64 {
 func (a *Advice) lines() string {
 	var b strings.Builder
 	say := func(setting, why string) { fmt.Fprintf(&b, "  %-40s %s\n", setting, why) }
-	say(fmt.Sprintf("ORIEL_START_REGULARIZER=%.3g", float64(a.StartRegularizer)), "λ₀, damps the noise of decisions, of the first ones most")
+	say(fmt.Sprintf("ORIEL_START_REGULARIZER=%.3g", float64(a.StartRegularizer)),
+		"λ₀, damps the noise of decisions, of the first ones most")
 	say(fmt.Sprintf("ORIEL_STRONG_CONVEXITY=%.3g", float64(a.StrongConvexity)), "µ, doubles that in a million steps")
 	if a.Clip.known() {
 		say(fmt.Sprintf("ORIEL_CLIP=%g", float64(a.Clip)), "with features of norm 1 (named ones are; scale dense ones by their own norm)")
 	}
 	say(fmt.Sprintf("a constant feature of %g", float64(a.Constant)), "beside others of at most 1, before the norm: the base rate is learned first")
-	say("", fmt.Sprintf("(of named features: ORIEL_FEATURES_BIAS=false, and \"constant\":%g in each event)", float64(a.Constant)))
+	say("", fmt.Sprintf("(of named features: ORIEL_FEATURES_BIAS=false, and \"constant\":%g in each event)",
+		float64(a.Constant)))
 	say(fmt.Sprintf("ORIEL_WINDOW=lifetime ORIEL_MEMORY=%d", a.Memory), "with blt: protects for ever; less where what was true so long ago is not any more")
 	say("ORIEL_FEATURES_RANGE=…", "numbers from ranges that are public, not from the data's least and largest")
 	return b.String()

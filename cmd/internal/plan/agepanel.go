@@ -29,8 +29,8 @@ func (l line) name() string {
 	return strings.Join(l.names, ", ")
 }
 
-// lines returns the curves of mechanisms that prove the same budget for one window, and of the configured one whatever it proves: a curve
-// of printed constants, which proves another, would be no comparison. Equal curves are one line.
+// lines returns the curves of mechanisms that prove the same budget for one window, and of the configured one whatever
+// it proves: a curve of printed constants, which proves another, would be no comparison. Equal curves are one line.
 func (r *Report) lines() []line {
 	var all []*Mechanism
 	for i := range r.Mechanisms {
@@ -52,7 +52,10 @@ func (r *Report) lines() []line {
 		case same >= 0:
 			lines[same].names = append(lines[same].names, m.called())
 		default:
-			lines = append(lines, line{names: []string{m.called()}, look: lookOf(m.Name), configured: m.Configured, points: points[i]})
+			lines = append(lines, line{
+				names: []string{m.called()}, look: lookOf(m.Name), configured: m.Configured,
+				points: points[i],
+			})
 		}
 	}
 	if r.Setting.Separation > 0 && r.Setting.Horizon == 0 {
@@ -64,7 +67,8 @@ func (r *Report) lines() []line {
 	return lines
 }
 
-// lastAge is where the age panel ends: at the oldest age of the table, and where all ages are one, after as many steps as a window often has.
+// lastAge is where the age panel ends: at the oldest age of the table, and where all ages are one, after as many steps
+// as a window often has.
 func (r *Report) lastAge() uint64 {
 	last := r.Ages[len(r.Ages)-1].Steps
 	if r.Setting.span() == 0 {
@@ -79,8 +83,8 @@ const (
 	corners = 16 // steps a decade of a curve drawn in steps
 )
 
-// points returns ε from age 1 to last, where it is positive and finite. Steps are drawn by their upper corners, so that no point of the line is
-// below the claim.
+// points returns ε from age 1 to last, where it is positive and finite. Steps are drawn by their upper corners, so that
+// no point of the line is below the claim.
 func (m *machine) points(last uint64) plotter.XYs {
 	var xy plotter.XYs
 	add := func(x, age uint64) {
@@ -112,8 +116,8 @@ func (m *machine) points(last uint64) plotter.XYs {
 	return xy
 }
 
-// allPoints returns ε of all of a user's events of so many steps, drawn in steps by their upper corners: it is counted anew where more of a user's
-// events come in, and never falls.
+// allPoints returns ε of all of a user's events of so many steps, drawn in steps by their upper corners: it is counted
+// anew where more of a user's events come in, and never falls.
 func (m *machine) allPoints(last uint64) plotter.XYs {
 	var xy plotter.XYs
 	for _, age := range append(m.smoothAges(last, corners), last) {
@@ -129,7 +133,8 @@ func (m *machine) allPoints(last uint64) plotter.XYs {
 	return xy
 }
 
-// smoothAges returns ages below last at which a curve is drawn: so many a decade, and at user level where more of a user's events come in.
+// smoothAges returns ages below last at which a curve is drawn: so many a decade, and at user level where more of a
+// user's events come in.
 func (m *machine) smoothAges(last, decade uint64) []uint64 {
 	var ages []uint64
 	for k := range int(math.Log10(float64(last))*float64(decade)) + 1 {

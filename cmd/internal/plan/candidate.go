@@ -19,7 +19,8 @@ func printed(name string) string {
 	return "printed constants: ε is recomputed, and the ratio is to the optimum at that ε"
 }
 
-// candidate returns the configuration of a mechanism at the given setting: what note says is different, or why it does not fit.
+// candidate returns the configuration of a mechanism at the given setting: what note says is different, or why it does
+// not fit.
 func (in Input) candidate(v variant) (c mechanisms.Config, note, reason string) {
 	c = in.Configured
 	name, facts := v.name, factsOf(v.name)
@@ -69,8 +70,8 @@ func (in Input) candidate(v variant) (c mechanisms.Config, note, reason string) 
 	return c, note, ""
 }
 
-// ages returns those of 1, 10, 100 and 1000 windows and the one asked for, in order. Without a window all ages are one; with a horizon nothing
-// is released after it.
+// ages returns those of 1, 10, 100 and 1000 windows and the one asked for, in order. Without a window all ages are one;
+// with a horizon nothing is released after it.
 func (in Input) ages() []Age {
 	var ages []Age
 	add := func(windows, steps uint64) {
@@ -87,7 +88,8 @@ func (in Input) ages() []Age {
 			add(k, times(k, c.Span()))
 		}
 	}
-	if c := in.Configured; in.Age > 0 && (c.Horizon == 0 || in.Age < c.Horizon) && !slices.ContainsFunc(ages, func(a Age) bool { return a.Steps == in.Age }) {
+	if c := in.Configured; in.Age > 0 && (c.Horizon == 0 || in.Age < c.Horizon) &&
+		!slices.ContainsFunc(ages, func(a Age) bool { return a.Steps == in.Age }) {
 		add(0, in.Age)
 		slices.SortFunc(ages, func(a, b Age) int { return cmp.Compare(a.Steps, b.Steps) })
 	}

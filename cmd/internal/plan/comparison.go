@@ -48,7 +48,8 @@ func Compare(in Input, epsilons []float64, windows []uint64) (*Comparison, error
 			}
 			c.Rows = append(c.Rows, Point{
 				Count:   counts,
-				Epsilon: e, Window: w, WindowSeconds: r.Setting.WindowSeconds, RMSCoordinate: m.RMSCoordinate, RMSVector: m.RMSVector,
+				Epsilon: e, Window: w, WindowSeconds: r.Setting.WindowSeconds, RMSCoordinate: m.RMSCoordinate,
+				RMSVector:   m.RMSVector,
 				OverOptimum: m.OverOptimum, Ten: m.Losses[1].Epsilon, Hundred: m.Losses[2].Epsilon, Settles: m.Settles,
 			})
 		}

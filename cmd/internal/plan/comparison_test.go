@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// A comparison of numbers has ± of a count in place of loss units and of what learners ask for; one of a learner has those.
+// A comparison of numbers has ± of a count in place of loss units and of what learners ask for; one of a learner has
+// those.
 func TestComparisonOfNumbers(t *testing.T) {
 	print := func(c *Comparison, err error) string {
 		t.Helper()
@@ -29,13 +30,15 @@ func TestComparisonOfNumbers(t *testing.T) {
 		{"ORIEL_WINDOW=128", "ORIEL_EPSILON=1"},
 		{"ORIEL_WINDOW=128", "ORIEL_EPSILON=2"},
 	} {
-		near(t, "count", c.Rows[i].Count, float64(numbersOf(t, append(changes, "ORIEL_MEMORY=")...).Numbers.Views[0].Count.Half), 0)
+		near(t, "count", c.Rows[i].Count, float64(numbersOf(t,
+			append(changes, "ORIEL_MEMORY=")...).Numbers.Views[0].Count.Half), 0)
 	}
 	if svg, err := render(c, ".svg"); err != nil || !strings.Contains(string(svg), "± of a count at 95 %") {
 		t.Errorf("slide: %v", err)
 	}
 	c, err = Compare(settings[0].input(), []float64{1}, []uint64{64})
-	if said := print(c, err); strings.Contains(said, "count") || !strings.Contains(said, "rms of a") || c.Rows[0].Count != 0 {
+	if said := print(c, err); strings.Contains(said, "count") || !strings.Contains(said, "rms of a") ||
+		c.Rows[0].Count != 0 {
 		t.Error(said)
 	}
 }

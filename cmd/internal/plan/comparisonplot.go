@@ -20,7 +20,8 @@ func (c *Comparison) draw(canvas draw.Canvas) {
 	if c.numbers() {
 		c.panel("± of a count at 95 %", func(p Point) float64 { return p.Count }).draw(left)
 	} else {
-		c.panel("rms error of a coordinate of the sum, loss units", func(p Point) float64 { return p.RMSCoordinate }).draw(left)
+		c.panel("rms error of a coordinate of the sum, loss units",
+			func(p Point) float64 { return p.RMSCoordinate }).draw(left)
 	}
 	c.panel("ε at age 100 W", func(p Point) float64 { return float64(p.Hundred) }).draw(right)
 }

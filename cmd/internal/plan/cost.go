@@ -8,8 +8,8 @@ import (
 	"oriel/mechanisms/noise"
 )
 
-// Cost is what a step of B valid events takes, as counts of the expensive operations. Of a tree they are averages over a block; its first
-// block draws fewer.
+// Cost is what a step of B valid events takes, as counts of the expensive operations. Of a tree they are averages over
+// a block; its first block draws fewer.
 type Cost struct {
 	Vectors      Number `json:"noise_vectors"`       // drawn
 	WorstVectors uint64 `json:"worst_noise_vectors"` // drawn at the costliest step
@@ -21,20 +21,22 @@ type Cost struct {
 
 // Messages of the chain (mechanisms/noise, doc.go, format 1), bytes.
 const (
-	recordLen  = (1 + 4 + 6) + (1 + 8) + (1 + 4) + (1 + 16 + 4 + 8 + 4) + (1 + 1 + 4) // and 8 an integer of a leaf that is absorbed
+	// and 8 an integer of a leaf that is absorbed
+	recordLen  = (1 + 4 + 6) + (1 + 8) + (1 + 4) + (1 + 16 + 4 + 8 + 4) + (1 + 1 + 4)
 	noiseLen   = (1 + 4 + 5) + (1 + 2 + 8 + 1 + 8)
 	hashBlock  = 64
 	hashFooter = 1 + 8 // a bit, and the length
 )
 
-// authentications returns the compressions of one HMAC-SHA-256 (RFC 2104): padded key and message, padded key and inner hash.
+// authentications returns the compressions of one HMAC-SHA-256 (RFC 2104): padded key and message, padded key and inner
+// hash.
 func authentications(message int) uint64 {
 	blocks := func(n int) uint64 { return uint64((hashBlock + n + hashFooter + hashBlock - 1) / hashBlock) }
 	return blocks(message) + blocks(32)
 }
 
-// cost counts. A tree activates each of the 2W − 1 nodes of a block once, at most one a level in a step; in its first block, and so in all its
-// life before a horizon, one a step.
+// cost counts. A tree activates each of the 2W − 1 nodes of a block once, at most one a level in a step; in its first
+// block, and so in all its life before a horizon, one a step.
 func (m *machine) cost() Cost {
 	c := Cost{Vectors: 1, WorstVectors: 1, Nanoseconds: none}
 	n, parts := uint64(m.config.Dimension()), uint64(len(m.config.Leaf.Parts))
@@ -66,7 +68,8 @@ func (m *machine) cost() Cost {
 const leastRecords = 64
 
 // measure returns the nanoseconds of a step on this machine, over so much time: gradients of half the clip in every
-// coordinate's share; spent tells the time since the call. It is none when the time and leastRecords were too few for a step.
+// coordinate's share; spent tells the time since the call. It is none when the time and leastRecords were too few for a
+// step.
 func (m *machine) measure(limit time.Duration, spent func() time.Duration) (Number, error) {
 	c := m.config
 	c.Horizon = 0 // of a stream that does not end
@@ -92,8 +95,8 @@ func (m *machine) measure(limit time.Duration, spent func() time.Duration) (Numb
 	}
 }
 
-// footprint returns the bytes that one more stream takes in memory: all that is reachable from the second and not from the first, so that
-// what streams share, such as the tables of a sampler, does not count.
+// footprint returns the bytes that one more stream takes in memory: all that is reachable from the second and not from
+// the first, so that what streams share, such as the tables of a sampler, does not count.
 func (m *machine) footprint() uint64 {
 	w := walker{seen: map[allocation]bool{}}
 	w.walk(reflect.ValueOf(m.stream))

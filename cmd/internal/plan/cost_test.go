@@ -78,8 +78,8 @@ func (m *meter) Reset() {
 	m.Hash.Reset()
 }
 
-// The chain's messages are written again from mechanisms/noise, doc.go, and give the chain's own key and seed: so their length is right, and with it
-// the number of blocks that crypto/hmac hashes.
+// The chain's messages are written again from mechanisms/noise, doc.go, and give the chain's own key and seed: so their
+// length is right, and with it the number of blocks that crypto/hmac hashes.
 func TestHashBlocks(t *testing.T) {
 	for _, n := range []int{1, 27, 28, 500} {
 		blocks := uint64(0)
@@ -124,7 +124,8 @@ func TestHashBlocks(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, m := range r.Mechanisms {
-			near(t, m.Name+": hash blocks", float64(m.Cost.HashBlocks), float64(3*record)+float64(m.Cost.Vectors)*float64(blocks), 1e-12)
+			near(t, m.Name+": hash blocks", float64(m.Cost.HashBlocks),
+				float64(3*record)+float64(m.Cost.Vectors)*float64(blocks), 1e-12)
 		}
 		if n%2 > 0 {
 			continue
@@ -134,13 +135,14 @@ func TestHashBlocks(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, m := range r.Mechanisms {
-			near(t, m.Name+": hash blocks of places", float64(m.Cost.HashBlocks), float64(3*record)+float64(m.Cost.Vectors)*float64(blocks), 1e-12)
+			near(t, m.Name+": hash blocks of places", float64(m.Cost.HashBlocks),
+				float64(3*record)+float64(m.Cost.Vectors)*float64(blocks), 1e-12)
 		}
 	}
 }
 
-// Words of keystream by mechanisms/noise, doc.go: one a coordinate, of Gamma n + 1 for χ and n for Z; two words to a block. Products: a residue
-// and a pole times each buffer.
+// Words of keystream by mechanisms/noise, doc.go: one a coordinate, of Gamma n + 1 for χ and n for Z; two words to a
+// block. Products: a residue and a pole times each buffer.
 func TestCipherBlocksAndProducts(t *testing.T) {
 	each(t, func(t *testing.T, in Input, r *Report) {
 		n := in.Configured.Dimension()
@@ -149,7 +151,8 @@ func TestCipherBlocksAndProducts(t *testing.T) {
 			if strings.Contains(m.Name, "gamma") {
 				words = n + 1 + n
 			}
-			near(t, m.Name+": cipher blocks", float64(m.Cost.CipherBlocks), float64(m.Cost.Vectors)*math.Ceil(float64(words)/2), 1e-12)
+			near(t, m.Name+": cipher blocks", float64(m.Cost.CipherBlocks), float64(m.Cost.Vectors)*math.Ceil(float64(words)/2),
+				1e-12)
 			products := 0
 			for range m.Poles {
 				products += n + n
@@ -176,7 +179,8 @@ func TestStateBytes(t *testing.T) {
 	})
 }
 
-// Memory against what the runtime allocates for a hundred streams, which rounds sizes up to its classes, at most an eighth.
+// Memory against what the runtime allocates for a hundred streams, which rounds sizes up to its classes, at most an
+// eighth.
 func TestMemoryBytes(t *testing.T) {
 	for _, name := range mechanisms.Names() {
 		in := settings[0].input()
@@ -285,7 +289,8 @@ func TestMeasureGivesUp(t *testing.T) {
 		t.Fatal(err)
 	}
 	start := time.Now()
-	if took, err := m.measure(time.Millisecond, func() time.Duration { return time.Since(start) }); err != nil || took.known() {
+	if took, err := m.measure(time.Millisecond, func() time.Duration { return time.Since(start) }); err != nil ||
+		took.known() {
 		t.Errorf("%g ns: %v", float64(took), err)
 	}
 }

@@ -122,6 +122,7 @@ func linearTicks(low, high float64, most int) plot.ConstantTicks {
 type diagonal struct{}
 
 func (diagonal) Plot(c draw.Canvas, p *plot.Plot) {
-	c.StrokeLine2(draw.LineStyle{Color: quiet, Width: 1.2, Dashes: []vg.Length{4, 4}}, c.X(p.X.Norm(p.X.Min)), c.Y(p.Y.Norm(p.X.Min)),
+	c.StrokeLine2(draw.LineStyle{Color: quiet, Width: 1.2, Dashes: []vg.Length{4, 4}}, c.X(p.X.Norm(p.X.Min)),
+		c.Y(p.Y.Norm(p.X.Min)),
 		c.X(p.X.Norm(p.X.Max)), c.Y(p.Y.Norm(p.X.Max)))
 }

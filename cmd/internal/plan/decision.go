@@ -21,7 +21,8 @@ func noiseAfter(d operators.Damping, release float64, steps uint64) float64 {
 	return release / d.After(steps)
 }
 
-// settles returns the first step after which a decision's noise is below a tenth of the radius, +Inf where there is none.
+// settles returns the first step after which a decision's noise is below a tenth of the radius, +Inf where there is
+// none.
 func settles(d operators.Damping, release, radius float64) float64 {
 	if d.Memory > 0 {
 		enough := func(steps int) bool { return noiseAfter(d, release, uint64(steps)) < tenth*radius }
@@ -34,8 +35,8 @@ func settles(d operators.Damping, release, radius float64) float64 {
 	return math.Ceil(max(1, (release/(tenth*radius)-d.Start)/d.Step))
 }
 
-// decisions fills in what the releases of a row mean for decisions, where the operator knows; rows that release no prefix
-// sums have none.
+// decisions fills in what the releases of a row mean for decisions, where the operator knows; rows that release no
+// prefix sums have none.
 func (r *Report) decisions(row *Mechanism, o Operator) {
 	row.Decisions, row.Settles = []DecisionNoise{}, none
 	d := o.Describe(row.machine.config)
@@ -43,7 +44,10 @@ func (r *Report) decisions(row *Mechanism, o Operator) {
 		return
 	}
 	for _, age := range r.Ages {
-		row.Decisions = append(row.Decisions, DecisionNoise{age.Steps, Number(noiseAfter(*d.Damping, row.RMSVector, age.Steps))})
+		row.Decisions = append(row.Decisions, DecisionNoise{
+			age.Steps,
+			Number(noiseAfter(*d.Damping, row.RMSVector, age.Steps)),
+		})
 	}
 	if d.Radius > 0 {
 		row.Settles = Number(settles(*d.Damping, row.RMSVector, d.Radius))

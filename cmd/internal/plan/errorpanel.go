@@ -9,8 +9,8 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// errorPanel is the error of every mechanism of the age panel that releases prefix sums, beside the optimum. Rows are dots and no bars: the axis is
-// logarithmic, where the length of a bar would mean nothing.
+// errorPanel is the error of every mechanism of the age panel that releases prefix sums, beside the optimum. Rows are
+// dots and no bars: the axis is logarithmic, where the length of a bar would mean nothing.
 func (r *Report) errorPanel() panel {
 	if r.Numbers != nil {
 		return r.Numbers.panel()
@@ -25,7 +25,10 @@ func (r *Report) errorPanel() panel {
 		if !m.Configured && (factsOf(m.Name).Paper || factsOf(m.Name).Once != once) {
 			continue
 		}
-		x := dot{name: m.called(), bold: m.Configured, look: lookOf(m.Name), value: m.RMSCoordinate, text: digits(Number(m.RMSCoordinate))}
+		x := dot{
+			name: m.called(), bold: m.Configured, look: lookOf(m.Name), value: m.RMSCoordinate,
+			text: digits(Number(m.RMSCoordinate)),
+		}
 		switch {
 		case factsOf(m.Name).Paper: // the optimum shown is another ε's
 			x.aside = "  at ε = " + Upper(m.Epsilon)

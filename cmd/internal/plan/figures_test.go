@@ -51,7 +51,10 @@ func TestFiguresOfTheTexts(t *testing.T) {
 	guarantee := func(name string, change func(*mechanisms.Config)) dp.Guarantee {
 		t.Helper()
 		c := mechanisms.Config{
-			Name: name, Window: 1024, Batch: 1, Leaf: mechanisms.OnePart(8, 1), Budget: dp.Budget{Epsilon: 1, Delta: 1e-6}, Adjacency: dp.Replace,
+			Name: name, Window: 1024, Batch: 1, Leaf: mechanisms.OnePart(8, 1), Budget: dp.Budget{
+				Epsilon: 1,
+				Delta:   1e-6,
+			}, Adjacency: dp.Replace,
 		}
 		if name == filtered {
 			c.AgeWeight = 0.3

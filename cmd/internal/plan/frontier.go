@@ -73,7 +73,10 @@ func NewFrontier(window uint64, poles int, weight float64) (*Frontier, error) {
 		f.Filters = append(f.Filters, Filter{r.Window, r.Poles, r.Variance, r.Optimum, r.Ratio, r.TreeMean, r.TreeWorst})
 	}
 	for _, r := range compromises {
-		f.Compromises = append(f.Compromises, Compromise{r.Weight, r.Weight == weight, r.Ratio, r.Two, r.Ten, r.Hundred, r.Thousand})
+		f.Compromises = append(f.Compromises, Compromise{
+			r.Weight, r.Weight == weight, r.Ratio, r.Two, r.Ten, r.Hundred,
+			r.Thousand,
+		})
 	}
 	return f, nil
 }

@@ -114,9 +114,13 @@ func (f *Frontier) filterPanel() panel {
 		labels.add(end, name+" "+Upper(Number(end)), style.Color)
 	}
 	p.Add(rules{across: true})
-	add("tree:", lookOf("tree-gaussian").line(2.4), func(r Filter) (float64, bool) { return r.TreeMean / r.Optimum, r.Poles == blt.MinPoles })
+	add("tree:", lookOf("tree-gaussian").line(2.4), func(r Filter) (float64, bool) {
+		return r.TreeMean / r.Optimum,
+			r.Poles == blt.MinPoles
+	})
 	for m := blt.MinPoles; m <= blt.MaxPoles; m++ {
-		add(fmt.Sprintf("m = %d:", m), styles[m-blt.MinPoles], func(r Filter) (float64, bool) { return r.OverOptimum, r.Poles == m })
+		add(fmt.Sprintf("m = %d:", m), styles[m-blt.MinPoles],
+			func(r Filter) (float64, bool) { return r.OverOptimum, r.Poles == m })
 	}
 	ends := plotter.XYs{{X: float64(f.Filters[0].Window), Y: 1}, {X: float64(f.Filters[len(f.Filters)-1].Window), Y: 1}}
 	p.Add(&plotter.Line{XYs: ends, LineStyle: draw.LineStyle{Color: ink, Width: 1.6}})

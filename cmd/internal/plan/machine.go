@@ -99,7 +99,8 @@ func (m *machine) vectors() (mean, most float64) {
 	return 1, 1
 }
 
-// bitsUpTo returns how many ones the numbers 1 … t have: of every 2^{k+1} numbers from 0 on, bit k is set in the latter half.
+// bitsUpTo returns how many ones the numbers 1 … t have: of every 2^{k+1} numbers from 0 on, bit k is set in the latter
+// half.
 func bitsUpTo(t uint64) uint64 {
 	total := uint64(0)
 	for k := range bits.Len64(t) {
@@ -110,7 +111,8 @@ func bitsUpTo(t uint64) uint64 {
 	return total
 }
 
-// filterUpTo returns mean and largest variance S_t = Σ_{j<t} b_j² over t = 1 … T: with x = q_k·q_l and y = 1 − x, pole by pole,
+// filterUpTo returns mean and largest variance S_t = Σ_{j<t} b_j² over t = 1 … T: with x = q_k·q_l and y = 1 − x, pole
+// by pole,
 //
 //	S_t = 1 + Σ_{k,l} R_kR_l·(1 − x^{t−1})/y,    Σ_{t≤T} S_t = T + Σ_{k,l} R_kR_l·(T − (1 − x^T)/y)/y.
 func filterUpTo(f blt.Filter, horizon uint64) (mean, most float64) {
@@ -130,8 +132,9 @@ func filterUpTo(f blt.Filter, horizon uint64) (mean, most float64) {
 	return mean, most
 }
 
-// rms returns the root mean square of the noise of one coordinate of a release, loss units: mean over steps, and at the worst step. Rounding
-// to the lattice adds less than a unit, 2⁻²⁴ of the clip, and is left out. Of several parts it is over all their coordinates.
+// rms returns the root mean square of the noise of one coordinate of a release, loss units: mean over steps, and at the
+// worst step. Rounding to the lattice adds less than a unit, 2⁻²⁴ of the clip, and is left out. Of several parts it is
+// over all their coordinates.
 func (m *machine) rms() (mean, worst float64) {
 	if m.several() {
 		all := together(m.parts())
@@ -142,9 +145,10 @@ func (m *machine) rms() (mean, worst float64) {
 	return one * math.Sqrt(average), one * math.Sqrt(most)
 }
 
-// overOptimum returns the variance of a release over the least that any Gaussian mechanism can have that proves µ for the window (mechanisms/blt,
-// PROOF.md, Theorem 2): S_W²(Δ/µ)², or with a memory for ever. At user level that is a bound still, since a user may have one event. It is none for pure ε, for which
-// no such bound is known, where no prefix sum is released, and for streams that end, of which the theorem says nothing.
+// overOptimum returns the variance of a release over the least that any Gaussian mechanism can have that proves µ for
+// the window (mechanisms/blt, PROOF.md, Theorem 2): S_W²(Δ/µ)², or with a memory for ever. At user level that is a
+// bound still, since a user may have one event. It is none for pure ε, for which no such bound is known, where no
+// prefix sum is released, and for streams that end, of which the theorem says nothing.
 func (m *machine) overOptimum(factor Number) Number {
 	if m.guarantee.Mu == 0 || m.stream.Once() {
 		return none

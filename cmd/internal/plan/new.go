@@ -23,7 +23,8 @@ func New(in Input) (*Report, error) {
 	r := &Report{Solved: in.Solved, Setting: Setting{
 		Mechanism: c.Name, Window: c.Window, Batch: c.Batch, Dimension: c.Dimension(),
 		Epsilon: c.Budget.Epsilon, Delta: c.Budget.Delta, Adjacency: c.Adjacency.String(), Clip: c.Clip(),
-		SealedStateBytes: in.SealedState, Separation: c.Separation, UserWindow: c.UserWindow, Horizon: c.Horizon, Memory: c.Memory,
+		SealedStateBytes: in.SealedState, Separation: c.Separation, UserWindow: c.UserWindow, Horizon: c.Horizon,
+		Memory:          c.Memory,
 		EventsPerSecond: none,
 	}}
 	d := in.Operator.Describe(c)
@@ -116,7 +117,8 @@ func (r *Report) measureAll(limit time.Duration) error {
 	for i := range r.Mechanisms {
 		row := &r.Mechanisms[i]
 		start := time.Now()
-		took, err := row.machine.measure(limit/time.Duration(len(r.Mechanisms)), func() time.Duration { return time.Since(start) })
+		took, err := row.machine.measure(limit/time.Duration(len(r.Mechanisms)),
+			func() time.Duration { return time.Since(start) })
 		if err != nil {
 			return err
 		}
@@ -186,8 +188,8 @@ func (r *Report) row(m *machine, note string, o Operator) (Mechanism, error) {
 	return row, nil
 }
 
-// sort puts the configured mechanism first and the others in order of their error; printed constants, which prove another ε, and those that
-// release no prefix sums are last.
+// sort puts the configured mechanism first and the others in order of their error; printed constants, which prove
+// another ε, and those that release no prefix sums are last.
 func (r *Report) sort() {
 	rank := func(m Mechanism) int {
 		switch {
@@ -229,6 +231,7 @@ func (r *Report) warn(in Input) {
 	}
 	r.warnOfNumbers()
 	if !r.Mechanisms[0].Epsilon.finite() {
-		r.Warnings = append(r.Warnings, fmt.Sprintf("%s proves no finite ε at δ = %g with these settings", s.Mechanism, s.Delta))
+		r.Warnings = append(r.Warnings, fmt.Sprintf("%s proves no finite ε at δ = %g with these settings", s.Mechanism,
+			s.Delta))
 	}
 }

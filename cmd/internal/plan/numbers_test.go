@@ -21,7 +21,8 @@ func counting(changes ...string) []string {
 	given := map[string]string{}
 	for _, line := range append([]string{
 		"ORIEL_OPERATOR=aggregate", "ORIEL_MECHANISM=blt", "ORIEL_WINDOW=lifetime", "ORIEL_MEMORY=64", "ORIEL_EPSILON=1",
-		"ORIEL_DELTA=1e-6", "ORIEL_CELLS=place=0:8:8", "ORIEL_VALUE=delay=-60:180", "ORIEL_STATISTICS=count,sum,mean,variance",
+		"ORIEL_DELTA=1e-6", "ORIEL_CELLS=place=0:8:8", "ORIEL_VALUE=delay=-60:180",
+		"ORIEL_STATISTICS=count,sum,mean,variance",
 	}, changes...) {
 		name, _, _ := strings.Cut(line, "=")
 		given[name] = line
@@ -152,7 +153,8 @@ func TestNumbersByAnotherRoute(t *testing.T) {
 			near(t, "events", float64(v.Events), 40*memory, 0)
 			near(t, "events of a cell", float64(v.CellEvents), 5*memory, 0)
 			near(t, "shown from", float64(v.ShownFrom), 12*sigma/a, 1e-3)
-			if v.Memory != uint64(memory) || !v.Configured || !(v.Count.Worst > v.Count.Half && v.Count.Worst < 1.4*v.Count.Half) {
+			if v.Memory != uint64(memory) || !v.Configured ||
+				!(v.Count.Worst > v.Count.Half && v.Count.Worst < 1.4*v.Count.Half) {
 				t.Errorf("view %+v", v)
 			}
 			if memory == 64 {
@@ -251,13 +253,15 @@ func TestNumbersOfQuantiles(t *testing.T) {
 
 // At user level, noise is that of a user's trains of events with the leaf's own distance.
 func TestNumbersOfUsers(t *testing.T) {
-	changes := append([]string{"ORIEL_USER_ID=key", "ORIEL_USER_SEPARATION=64", "ORIEL_STATISTICS=count", "ORIEL_VALUE="}, total...)
+	changes := append([]string{"ORIEL_USER_ID=key", "ORIEL_USER_SEPARATION=64", "ORIEL_STATISTICS=count", "ORIEL_VALUE="},
+		total...)
 	one := numbersOf(t, changes...)
 	if s := one.Setting; s.Unit != "user" || math.Abs(s.Sensitivity-math.Sqrt2) > 1e-5 {
 		t.Errorf("unit %s, Δ %g", s.Unit, s.Sensitivity)
 	}
 	event := numbersOf(t, append(total, "ORIEL_STATISTICS=count", "ORIEL_VALUE=")...)
-	near(t, "one event a window", float64(one.Numbers.Views[0].Count.Half), float64(event.Numbers.Views[0].Count.Half), 0.01)
+	near(t, "one event a window", float64(one.Numbers.Views[0].Count.Half), float64(event.Numbers.Views[0].Count.Half),
+		0.01)
 	changes[1] = "ORIEL_USER_SEPARATION=8"
 	if many := numbersOf(t, changes...); !(many.Numbers.Views[0].Count.Half > 2*one.Numbers.Views[0].Count.Half) {
 		t.Errorf("8 events of a user in a window: %+v", many.Numbers.Views[0])
@@ -333,7 +337,10 @@ func TestCountsAreWithinTheirError(t *testing.T) {
 // whose mean has the error at ends; ± of a variance is an upper bound.
 func TestRatiosAreWithinTheirError(t *testing.T) {
 	const cells, events, windows = 64, 100, 100
-	changes := append([]string{"ORIEL_CELLS=place=0:64:64", "ORIEL_EPSILON=8", fmt.Sprintf("ORIEL_BATCH=%d", cells*events)}, tumbling...)
+	changes := append([]string{
+		"ORIEL_CELLS=place=0:64:64", "ORIEL_EPSILON=8",
+		fmt.Sprintf("ORIEL_BATCH=%d", cells*events),
+	}, tumbling...)
 	in := countingInput(t, changes...)
 	in.After = events
 	r, err := New(in)
@@ -415,7 +422,8 @@ func TestReportOfNumbers(t *testing.T) {
 		}
 	}
 	f([]string{"ORIEL_MEMORY=65536", "ORIEL_MEMORIES=1000,65536"}, "* memory 1000 ", "* memory 65536 ",
-		"  total since the start, blt with W = 65536", "  each step alone, once-gaussian", "± of the mean of delay over n events of its cell", "± of the variance of delay", "n = 3000", "n = 10000")
+		"  total since the start, blt with W = 65536", "  each step alone, once-gaussian",
+		"± of the mean of delay over n events of its cell", "± of the variance of delay", "n = 3000", "n = 10000")
 	f([]string{"ORIEL_INCREMENTS=true"}, "± of a sum of increments", "  256 ",
 		"warning: memory 64: 8 cells share 64 events, 8 each if all have as many, and the noise of a count is ")
 	f(append(tumbling, "ORIEL_BATCH=1000"), "* each step alone ", "blt is left out: needs a window")

@@ -89,7 +89,8 @@ func (r *Report) partRows() *grid {
 		if name == "" {
 			name = fmt.Sprint(i)
 		}
-		g.add(name, fmt.Sprint(p.Size), digits(Number(p.Sensitivity)), digits(Number(p.NoiseScale)), digits(Number(p.RMSCoordinate)),
+		g.add(name, fmt.Sprint(p.Size), digits(Number(p.Sensitivity)), digits(Number(p.NoiseScale)),
+			digits(Number(p.RMSCoordinate)),
 			digits(Number(p.WorstCoordinate)), digits(Number(p.RMSVector)), digits(Number(p.WorstVector)))
 	}
 	return g

@@ -127,7 +127,8 @@ func TestDrawsFromEventsCount(t *testing.T) {
 			}
 		}
 		var out strings.Builder
-		if err := r.Print(&out); err != nil || !strings.Contains(out.String(), "those that one event moves lose ε = 0.25 beside the sums") {
+		if err := r.Print(&out); err != nil || !strings.Contains(out.String(),
+			"those that one event moves lose ε = 0.25 beside the sums") {
 			t.Errorf("%s: %v\n%s", name, err, out.String())
 		}
 	}

@@ -74,15 +74,18 @@ const (
 	panelGap = 30
 )
 
-// slide clears a canvas, writes title, subtitle and footnote and returns the two parts of what is left; share is the left one's.
+// slide clears a canvas, writes title, subtitle and footnote and returns the two parts of what is left; share is the
+// left one's.
 func slide(c draw.Canvas, title, subtitle string, footnote []string, share vg.Length) (left, right draw.Canvas) {
 	c.SetColor(paper)
 	c.Fill(c.Rectangle.Path())
 	c = draw.Crop(c, margin, -margin, margin*0.7, -margin*0.8)
 	width := c.Max.X - c.Min.X
-	c.FillText(fitting(heavy(writing(titleSize, ink, text.XLeft, text.YTop)), title, width), vg.Point{X: c.Min.X, Y: c.Max.Y}, title)
+	c.FillText(fitting(heavy(writing(titleSize, ink, text.XLeft, text.YTop)), title, width),
+		vg.Point{X: c.Min.X, Y: c.Max.Y}, title)
 	c.Max.Y -= titleSize * 1.45
-	c.FillText(fitting(writing(labelSize, quiet, text.XLeft, text.YTop), subtitle, width), vg.Point{X: c.Min.X, Y: c.Max.Y}, subtitle)
+	c.FillText(fitting(writing(labelSize, quiet, text.XLeft, text.YTop), subtitle, width),
+		vg.Point{X: c.Min.X, Y: c.Max.Y}, subtitle)
 	c.Max.Y -= labelSize * 2
 	small := writing(smallSize, quiet, text.XLeft, text.YBottom)
 	for _, line := range slices.Backward(wrapped(small, footnote, width)) {

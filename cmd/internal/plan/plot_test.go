@@ -113,7 +113,8 @@ func TestSVGSaysWhatItShows(t *testing.T) {
 	}
 	f("golden", "tree-gaussian: ε = 1 for every event among the newest 8388608 steps, more for older ones",
 		"δ = 1e-09 · adjacency replace · 27 coordinates · clip 1 · 4 events a step · W = 7 d 18 h at 50 events per second",
-		"claim: ε = 1 at W", "tree-gaussian", "tree-gamma, tree-laplace", "age of the event: steps since it was added", "ε of everything released since",
+		"claim: ε = 1 at W", "tree-gaussian", "tree-gamma, tree-laplace", "age of the event: steps since it was added",
+		"ε of everything released since",
 		"rms error of a coordinate of the sum, loss units", "1 h", "1 y", "1000")
 	f("blt", "blt", "optimum 27.65", "1 k", "1 M", optimumNote,
 		"not drawn: once-gaussian, once-gamma (no prefix sums: ages only); tree-gamma-paper, tree-gaussian-paper (printed constants prove another ε)")
@@ -152,7 +153,10 @@ func boxes(f Figure) []box {
 			style := writing(a.Font.Size, ink, text.XLeft, text.YBottom)
 			style.Font = a.Font
 			// Letters reach from the baseline, a little below, to three quarters of their size above it.
-			b := box{a.String, a.Font.Size, a.Point.X, a.Point.X + style.Width(a.String), a.Point.Y - 0.05*a.Font.Size, a.Point.Y + 0.7*a.Font.Size}
+			b := box{
+				a.String, a.Font.Size, a.Point.X, a.Point.X + style.Width(a.String), a.Point.Y - 0.05*a.Font.Size,
+				a.Point.Y + 0.7*a.Font.Size,
+			}
 			if turned { // by a quarter to the left: (x, y) is (y, −x) on the slide
 				b = box{a.String, a.Font.Size, -b.top, -b.bottom, b.left, b.right}
 			}
@@ -205,7 +209,10 @@ func TestTextIsLegible(t *testing.T) {
 
 // The legend is painted over the panel: no line comes under it. Between points, lines are straight in the panel.
 func TestLegendCoversNoLine(t *testing.T) {
-	for _, name := range []string{"blt", "gamma", "paper", "odd window", "one step", "users", "horizon", "once", "golden"} {
+	for _, name := range []string{
+		"blt", "gamma", "paper", "odd window", "one step", "users", "horizon", "once",
+		"golden",
+	} {
 		d := drawing(t, name)
 		var canvas recorder.Canvas
 		left, _ := slide(draw.NewCanvas(&canvas, slideWidth, slideHeight), "", "", d.footnote(), 0.6)
@@ -328,7 +335,8 @@ func TestApart(t *testing.T) {
 
 func TestSaveRefuses(t *testing.T) {
 	r := drawing(t, "once")
-	if err := Save(r, filepath.Join(t.TempDir(), "plan.pdf")); err == nil || !strings.Contains(err.Error(), "neither in .svg nor in .png") {
+	if err := Save(r, filepath.Join(t.TempDir(), "plan.pdf")); err == nil ||
+		!strings.Contains(err.Error(), "neither in .svg nor in .png") {
 		t.Errorf("%v", err)
 	}
 	if err := Save(r, filepath.Join(t.TempDir(), "missing", "plan.svg")); !errors.Is(err, fs.ErrNotExist) {

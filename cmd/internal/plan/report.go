@@ -77,8 +77,8 @@ type Setting struct {
 	DrawsRho         float64 `json:"draws_rho,omitempty"`  // ρ of such draws
 }
 
-// Optimum is the least error of any Gaussian mechanism for the window and the budget (mechanisms/blt, PROOF.md, Theorem 2), or for the memory in
-// the long run (mechanisms/forget, PROOF.md, Theorem 2).
+// Optimum is the least error of any Gaussian mechanism for the window and the budget (mechanisms/blt, PROOF.md, Theorem
+// 2), or for the memory in the long run (mechanisms/forget, PROOF.md, Theorem 2).
 type Optimum struct {
 	Factor        Number `json:"variance_factor"` // S_W², or for sums that forget ((2/π)K(γ))², in units of (Δ/µ)²
 	Mu            Number `json:"mu"`              // of the budget; null when δ is 0
@@ -123,7 +123,8 @@ type Mechanism struct {
 	machine *machine
 }
 
-// span is in how many steps an event is mostly at stake: of a window, or of a memory; 0 where each step is released once.
+// span is in how many steps an event is mostly at stake: of a window, or of a memory; 0 where each step is released
+// once.
 func (s Setting) span() uint64 { return max(s.Window, s.Memory) }
 
 // letter is what the span is called.

@@ -20,7 +20,8 @@ func TestSensitivity(t *testing.T) {
 		if c.Adjacency == dp.ZeroOut && c.Separation == 0 {
 			want = c.Clip()
 		}
-		if s.Sensitivity > want || s.Sensitivity < want*(1-0x1p-24) || s.Sensitivity != float64(s.LatticeUnits)*s.LatticeUnit {
+		if s.Sensitivity > want || s.Sensitivity < want*(1-0x1p-24) ||
+			s.Sensitivity != float64(s.LatticeUnits)*s.LatticeUnit {
 			t.Errorf("sensitivity %g = %d · %g, want %g", s.Sensitivity, s.LatticeUnits, s.LatticeUnit, want)
 		}
 		if fraction, _ := math.Frexp(s.LatticeUnit); fraction != 0.5 {
@@ -29,7 +30,8 @@ func TestSensitivity(t *testing.T) {
 	})
 }
 
-// σ and θ from the formulas of mechanisms/doc.go and, of blt, from the series d; the η term moves them by less than 1e-4.
+// σ and θ from the formulas of mechanisms/doc.go and, of blt, from the series d; the η term moves them by less than
+// 1e-4.
 func TestNoiseScale(t *testing.T) {
 	each(t, func(t *testing.T, in Input, r *Report) {
 		for _, m := range r.Mechanisms {
@@ -85,7 +87,10 @@ func TestError(t *testing.T) {
 	each(t, func(t *testing.T, in Input, r *Report) {
 		for _, m := range r.Mechanisms {
 			n := float64(in.Configured.Dimension())
-			one := map[mechanisms.Law]float64{mechanisms.Gaussian: 1, mechanisms.Gamma: n + 1, mechanisms.Laplace: 2}[factsOf(m.Name).Law]
+			one := map[mechanisms.Law]float64{
+				mechanisms.Gaussian: 1, mechanisms.Gamma: n + 1,
+				mechanisms.Laplace: 2,
+			}[factsOf(m.Name).Law]
 			mean, worst := 1.0, 1.0
 			from, to := m.Window, 3*m.Window // steps from+1 … to: whole blocks, not the first
 			if in.Configured.Horizon > 0 {
@@ -120,8 +125,9 @@ func TestError(t *testing.T) {
 	})
 }
 
-// The variance of one coordinate of a noise vector, over 20 000 vectors: the sum of squares has a relative standard error of at most 0.0156 for the
-// laws here (fourth moment over the square of the second at most 5.8, for Laplace 6), so 6.11 of them are below 0.1.
+// The variance of one coordinate of a noise vector, over 20 000 vectors: the sum of squares has a relative standard
+// error of at most 0.0156 for the laws here (fourth moment over the square of the second at most 5.8, for Laplace 6),
+// so 6.11 of them are below 0.1.
 func TestVarianceOfAVector(t *testing.T) {
 	const vectors, n = 20_000, 3
 	for _, name := range []string{"once-gaussian", "once-gamma", "tree-laplace"} {
@@ -158,7 +164,8 @@ func TestOptimum(t *testing.T) {
 			near(t, "µ", float64(r.Optimum.Mu), mu, 1e-9)
 			near(t, "factor", float64(r.Optimum.Factor), optimum(c.Window), 1e-9)
 			near(t, "rms", float64(r.Optimum.RMSCoordinate), math.Sqrt(optimum(c.Window))*r.Setting.Sensitivity/mu, 1e-9)
-			near(t, "rms of the vector", float64(r.Optimum.RMSVector), float64(r.Optimum.RMSCoordinate)*math.Sqrt(float64(c.Dimension())), 1e-12)
+			near(t, "rms of the vector", float64(r.Optimum.RMSVector),
+				float64(r.Optimum.RMSCoordinate)*math.Sqrt(float64(c.Dimension())), 1e-12)
 		}
 		for _, m := range r.Mechanisms {
 			prefix := !strings.HasPrefix(m.Name, "once")
@@ -176,8 +183,8 @@ func TestOptimum(t *testing.T) {
 	})
 }
 
-// ε at every age: whole windows of pure ε by multiplication, once by nothing, Gaussian trees by (Δ√(h − 1 + m(2W − 1)/W) + √(2nm(W − 1)))/s,
-// blt by its series, up to the η term.
+// ε at every age: whole windows of pure ε by multiplication, once by nothing, Gaussian trees by (Δ√(h − 1 + m(2W −
+// 1)/W) + √(2nm(W − 1)))/s, blt by its series, up to the η term.
 func TestLosses(t *testing.T) {
 	each(t, func(t *testing.T, in Input, r *Report) {
 		c := in.Configured
@@ -203,7 +210,8 @@ func TestLosses(t *testing.T) {
 				case m.Name != "blt" && c.Separation == 0:
 					h, w := math.Log2(float64(m.Window))+1, float64(m.Window)
 					if windows > 1 {
-						shift := float64(r.Setting.LatticeUnits)*math.Sqrt(h-1+windows*(2*w-1)/w) + math.Sqrt(2*float64(c.Dimension())*windows*(w-1))
+						shift := float64(r.Setting.LatticeUnits)*math.Sqrt(h-1+windows*(2*w-1)/w) +
+							math.Sqrt(2*float64(c.Dimension())*windows*(w-1))
 						want = epsilonOf(shift*r.Setting.LatticeUnit/m.NoiseScale, m.Delta)
 					}
 				default:
@@ -296,7 +304,8 @@ func TestCandidates(t *testing.T) {
 		in := settings[0].input()
 		change(&in.Configured)
 		c, note, reason := in.candidate(variant{name: name})
-		if !strings.Contains(reason, wantReason) || (reason == "") != (wantReason == "") || !strings.Contains(note, wantNote) || wantReason == "" && c.Window != wantWindow {
+		if !strings.Contains(reason, wantReason) || (reason == "") != (wantReason == "") ||
+			!strings.Contains(note, wantNote) || wantReason == "" && c.Window != wantWindow {
 			t.Errorf("%s, %s: window %d, note %q, reason %q", what, name, c.Window, note, reason)
 		}
 	}
@@ -307,7 +316,8 @@ func TestCandidates(t *testing.T) {
 	f("single steps", same, "once-gamma", "", "no prefix sum", 0)
 	f("no δ", func(c *mechanisms.Config) { c.Budget.Delta = 0; c.Name = "tree-gamma" }, "blt", "ORIEL_DELTA", "", 0)
 	f("no δ", func(c *mechanisms.Config) { c.Budget.Delta = 0; c.Name = "tree-gamma" }, "tree-laplace", "", "", 1024)
-	f("no power of two", func(c *mechanisms.Config) { c.Window = 1025 }, "tree-gaussian", "", "window 2048, the next power of two", 2048)
+	f("no power of two", func(c *mechanisms.Config) { c.Window = 1025 }, "tree-gaussian", "",
+		"window 2048, the next power of two", 2048)
 	f("large", func(c *mechanisms.Config) { c.Window = 1 << 23; c.Name = "tree-gamma" }, "blt", "4194304", "", 0)
 	f("users", func(c *mechanisms.Config) { c.Separation = 3 }, "once-gamma", "no user level", "", 0)
 	f("horizon", func(c *mechanisms.Config) { c.Name, c.Window, c.Horizon = "tree-gamma", 1024, 700 }, "blt", "", "", 700)
@@ -316,7 +326,10 @@ func TestCandidates(t *testing.T) {
 
 func TestAges(t *testing.T) {
 	in := Input{Configured: mechanisms.Config{Window: 1000, Batch: 4}, Rate: 2, Age: 55_000}
-	steps, seconds := []uint64{1000, 10_000, 55_000, 100_000, 1_000_000}, []float64{2000, 20_000, 110_000, 200_000, 2_000_000}
+	steps, seconds := []uint64{1000, 10_000, 55_000, 100_000, 1_000_000}, []float64{
+		2000, 20_000, 110_000, 200_000,
+		2_000_000,
+	}
 	for i, age := range in.ages() {
 		if age.Steps != steps[i] || float64(age.Seconds) != seconds[i] || (age.Windows == 0) != (i == 2) {
 			t.Errorf("age %d: %+v", i, age)
@@ -355,7 +368,8 @@ func TestWarnings(t *testing.T) {
 	f(864, 100, 1e-6, 1)
 }
 
-// Four poles at weight 0 are better for events and worse for users: the plan of a user says so, and names what is better.
+// Four poles at weight 0 are better for events and worse for users: the plan of a user says so, and names what is
+// better.
 func TestWarningOfFiltersOfBothSigns(t *testing.T) {
 	report := func(separation uint64, poles int, weight float64) *Report {
 		t.Helper()

@@ -12,7 +12,8 @@ import (
 
 var rewrite = flag.Bool("rewrite", false, "write testdata/table.txt")
 
-// golden is a setting of integers and proven roundings alone: beyond the windows of blt, whose fit differs between platforms.
+// golden is a setting of integers and proven roundings alone: beyond the windows of blt, whose fit differs between
+// platforms.
 func golden(t *testing.T) *Report {
 	t.Helper()
 	r, err := theGolden()
@@ -217,7 +218,8 @@ func TestJSON(t *testing.T) {
 		}
 		var wire wireReport
 		strict(t, data, &wire)
-		if wire.Setting.Mechanism != in.Configured.Name || len(wire.Mechanisms) != len(r.Mechanisms) || wire.Warnings == nil || wire.LeftOut == nil {
+		if wire.Setting.Mechanism != in.Configured.Name || len(wire.Mechanisms) != len(r.Mechanisms) ||
+			wire.Warnings == nil || wire.LeftOut == nil {
 			t.Errorf("JSON: %s", data)
 		}
 		if known := wire.Setting.EventsPerSecond != nil; known != (in.Rate > 0) {

@@ -14,7 +14,8 @@ type Knob struct {
 	Values  int
 	Text    func(i int) string               // a value, as the variable takes it
 	Input   func(text string) (Input, error) // what a plan with the value is about, or why settings refuse it
-	Greater bool                             // a greater value gives a smaller error: the least is wanted that does, else the greatest
+	// a greater value gives a smaller error: the least is wanted that does, else the greatest
+	Greater bool
 }
 
 // Solution is a value at which a want holds.
@@ -89,11 +90,13 @@ func Solve(w Want, k Knob) (Solution, error) {
 		if err := try(end).err; err != nil {
 			return Solution{}, err
 		}
-		return Solution{}, fmt.Errorf("no %s gives ± %g of a %s: at the end of its range, %s=%s %s", k.Setting, w.Half, w.Statistic,
+		return Solution{}, fmt.Errorf("no %s gives ± %g of a %s: at the end of its range, %s=%s %s", k.Setting, w.Half,
+			w.Statistic,
 			k.Setting, k.Text(end), try(end).says())
 	}
 	s := Solution{
-		Setting: k.Setting, Value: k.Text(at), Statistic: w.Statistic, After: w.After, Wanted: w.Half, Half: try(at).reached.Half,
+		Setting: k.Setting, Value: k.Text(at), Statistic: w.Statistic, After: w.After, Wanted: w.Half,
+		Half: try(at).reached.Half,
 	}
 	if beside >= 0 && beside < k.Values {
 		s.Beside = fmt.Sprintf("%s=%s %s", k.Setting, k.Text(beside), try(beside).says())

@@ -40,10 +40,19 @@ func TestSolvedSettingsGiveTheWantedError(t *testing.T) {
 		changes      []string
 		first, every int
 	}{
-		"epsilon of a memory":  {20, knobOf("ORIEL_EPSILON", true, epsilons, epsilon, with("ORIEL_MEMORY=16")...), with("ORIEL_MEMORY=16"), 160, 80},
-		"epsilon of a window":  {5, knobOf("ORIEL_EPSILON", true, epsilons, epsilon, with(tumbling...)...), with(tumbling...), 1, 1},
-		"epsilon of the total": {30, knobOf("ORIEL_EPSILON", true, epsilons, epsilon, with(total...)...), with(total...), 640, 300},
-		"memory":               {28, knobOf("ORIEL_MEMORY", false, 1000, whole, cells...), cells, 250, 120},
+		"epsilon of a memory": {
+			20, knobOf("ORIEL_EPSILON", true, epsilons, epsilon, with("ORIEL_MEMORY=16")...),
+			with("ORIEL_MEMORY=16"), 160, 80,
+		},
+		"epsilon of a window": {
+			5, knobOf("ORIEL_EPSILON", true, epsilons, epsilon, with(tumbling...)...), with(tumbling...),
+			1, 1,
+		},
+		"epsilon of the total": {
+			30, knobOf("ORIEL_EPSILON", true, epsilons, epsilon, with(total...)...), with(total...), 640,
+			300,
+		},
+		"memory": {28, knobOf("ORIEL_MEMORY", false, 1000, whole, cells...), cells, 250, 120},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, err := Solve(Want{Statistic: "count", Half: x.half, Near: math.NaN()}, x.knob)
@@ -54,15 +63,16 @@ func TestSolvedSettingsGiveTheWantedError(t *testing.T) {
 				t.Errorf("%+v", s)
 			}
 			in := countingInput(t, append(x.changes, s.Setting+"="+s.Value)...)
-			if _, ratio := spreadOf(t, in, Spread{Deviation: Number(x.half / 1.959964)}, x.first, x.every, 12); math.Abs(ratio-1) > 0.03 {
+			if _, ratio := spreadOf(t, in, Spread{Deviation: Number(x.half / 1.959964)}, x.first, x.every,
+				12); math.Abs(ratio-1) > 0.03 {
 				t.Errorf("%s=%s: the noise is %.4f of what was wanted", s.Setting, s.Value, ratio)
 			}
 		})
 	}
 }
 
-// The batch that is solved for gives each cell's mean the wanted error in tumbling windows of even shares: of 8192 numbers the
-// root mean square has a standard error of 0.8 %. Values are near the middle of their range.
+// The batch that is solved for gives each cell's mean the wanted error in tumbling windows of even shares: of 8192
+// numbers the root mean square has a standard error of 0.8 %. Values are near the middle of their range.
 func TestSolvedBatchGivesTheWantedMean(t *testing.T) {
 	const cells, windows, wanted = 64, 128, 2.5
 	changes := append([]string{"ORIEL_CELLS=place=0:64:64", "ORIEL_STATISTICS=mean", "ORIEL_EPSILON=12"}, tumbling...)
@@ -82,7 +92,10 @@ func TestSolvedBatchGivesTheWantedMean(t *testing.T) {
 				value = 60
 			}
 			dst = machine.Add(dst[:0], operators.Record{
-				Identity: noise.Identity{Offset: offset}, Event: schemas.Event{Weight: 1, Numbers: []float64{float64(i % cells), value}},
+				Identity: noise.Identity{Offset: offset}, Event: schemas.Event{
+					Weight:  1,
+					Numbers: []float64{float64(i % cells), value},
+				},
 			})
 		}
 		for _, x := range dst[0].Point {
@@ -154,7 +167,8 @@ func TestWants(t *testing.T) {
 	r := numbersOf(t, "ORIEL_MEMORIES=30,64", "ORIEL_BATCH=100")
 	near(t, "count", must(t, Want{Statistic: "count", Near: anywhere}, "ORIEL_MEMORIES=30,64", "ORIEL_BATCH=100"),
 		max(float64(r.Numbers.Views[0].Count.Half), float64(r.Numbers.Views[1].Count.Half)), 0)
-	near(t, "one view", must(t, Want{Statistic: "count", Near: anywhere, View: 30}, "ORIEL_MEMORIES=30,64", "ORIEL_BATCH=100"),
+	near(t, "one view", must(t, Want{Statistic: "count", Near: anywhere, View: 30}, "ORIEL_MEMORIES=30,64",
+		"ORIEL_BATCH=100"),
 		float64(r.Numbers.Views[0].Count.Half), 0)
 	for _, ratio := range r.Numbers.Ratios {
 		if ratio.Events == 1000 && ratio.View == "memory 64" {

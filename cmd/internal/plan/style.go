@@ -245,5 +245,6 @@ func apart(heights []vg.Length, gap, low, high vg.Length) []vg.Length {
 
 // portable names fonts of the same metrics behind Liberation Sans in an SVG, for readers that do not have it.
 func portable(svg string) string {
-	return strings.ReplaceAll(svg, "font-family:Liberation Sans;", "font-family:'Liberation Sans',Arial,Helvetica,sans-serif;")
+	return strings.ReplaceAll(svg, "font-family:Liberation Sans;",
+		"font-family:'Liberation Sans',Arial,Helvetica,sans-serif;")
 }

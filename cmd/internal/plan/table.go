@@ -37,7 +37,8 @@ func (r *Report) Print(out io.Writer) error {
 		part("ε by age: the loss of everything released until an event is so old", r.ageRows(func(l Loss) Number { return l.Epsilon }))
 		part(r.groupTitle(), r.groupRows())
 	} else {
-		part("ε by age: a user's events of "+s.userWindow()+", everything released until its first step is so old", r.ageRows(func(l Loss) Number { return l.Epsilon }))
+		part("ε by age: a user's events of "+s.userWindow()+", everything released until its first step is so old",
+			r.ageRows(func(l Loss) Number { return l.Epsilon }))
 		part("ε of all of a user's events of so many steps, everything released in them", r.ageRows(func(l Loss) Number { return l.All }))
 		part("ε of "+s.userWindow()+": of one event, of a user, of k users together", r.groupRows())
 	}

@@ -48,7 +48,8 @@ func muOf(epsilon, delta float64) float64 {
 func series(f blt.Filter, terms int) (b, d []float64) {
 	b, d = make([]float64, terms), make([]float64, terms)
 	var power, past [blt.MaxPoles]float64
-	pole, residue := func(k uint8) float64 { return float64(f.Poles[k]) / (1 << 30) }, func(k uint8) float64 { return float64(f.Residues[k]) / (1 << 30) }
+	pole := func(k uint8) float64 { return float64(f.Poles[k]) / (1 << 30) }
+	residue := func(k uint8) float64 { return float64(f.Residues[k]) / (1 << 30) }
 	for k := range f.Count {
 		power[k] = 1
 	}
@@ -106,7 +107,8 @@ var settings = []setting{
 		in.Configured.Adjacency, in.Configured.Leaf = dp.ZeroOut, mechanisms.OnePart(in.Configured.Dimension(), 2.5)
 	}},
 	{"paper", func(in *Input) {
-		in.Configured.Name, in.Configured.AgeWeight, in.Configured.PaperSensitivity = "tree-gaussian-paper", 0, paperSensitivity
+		in.Configured.Name, in.Configured.AgeWeight = "tree-gaussian-paper", 0
+		in.Configured.PaperSensitivity = paperSensitivity
 	}},
 	{"odd window", func(in *Input) { in.Configured.Window, in.Rate, in.Age = 1000, 3, 7 }},
 	{"one step", func(in *Input) {
@@ -116,7 +118,8 @@ var settings = []setting{
 	{"users", func(in *Input) { in.Configured.Separation, in.Rate, in.Age = 100, 0.01, 50_000 }},
 	{"horizon", func(in *Input) { in.Configured.Window, in.Configured.Horizon, in.Rate = 1000, 1000, 1 }},
 	{"horizon of a tree", func(in *Input) {
-		in.Configured.Name, in.Configured.AgeWeight, in.Configured.Window, in.Configured.Horizon = "tree-laplace", 0, 1024, 700
+		in.Configured.Name, in.Configured.AgeWeight = "tree-laplace", 0
+		in.Configured.Window, in.Configured.Horizon = 1024, 700
 	}},
 	{"once", func(in *Input) {
 		in.Configured.Name, in.Configured.AgeWeight, in.Configured.Window, in.Rate = "once-gaussian", 0, 0, 1
@@ -143,7 +146,10 @@ func (l learner) Describe(mechanisms.Config) operators.Description { return l.De
 func (s setting) input() Input {
 	in := Input{
 		Configured: mechanisms.Config{
-			Name: "blt", Window: 1024, Batch: 1, Leaf: mechanisms.OnePart(27, 1), Budget: dp.Budget{Epsilon: 1, Delta: 1e-6}, Adjacency: dp.Replace, AgeWeight: 0.3,
+			Name: "blt", Window: 1024, Batch: 1, Leaf: mechanisms.OnePart(27, 1), Budget: dp.Budget{
+				Epsilon: 1,
+				Delta:   1e-6,
+			}, Adjacency: dp.Replace, AgeWeight: 0.3,
 		},
 		Operator:  learner{},
 		AgeWeight: 0.3,
@@ -185,7 +191,8 @@ func near(t *testing.T, what string, got, want, tolerance float64) {
 	}
 }
 
-// active counts the nodes of a release: the bits of the place in the current block, and of what is left of the one before.
+// active counts the nodes of a release: the bits of the place in the current block, and of what is left of the one
+// before.
 func active(step, window uint64) int {
 	block, place := (step-1)/window, (step-1)%window+1
 	nodes := bits.OnesCount64(place)

@@ -25,13 +25,17 @@ func present(t *testing.T, memory, separation, window uint64) *Report {
 // presence, which goes on.
 func TestUsersOfAMemoryPayForTheirNumber(t *testing.T) {
 	const memory = 1 << 16
-	for events, factor := range map[uint64]string{8: "a user may have 8 events among 65536 steps, which cost 3.73", 64: "64 events among 65536 steps, which cost 23.7"} {
+	for events, factor := range map[uint64]string{
+		8:  "a user may have 8 events among 65536 steps, which cost 3.73",
+		64: "64 events among 65536 steps, which cost 23.7",
+	} {
 		r := present(t, memory, memory/events, memory)
 		if !strings.Contains(strings.Join(r.Warnings, "\n"), factor) {
 			t.Errorf("warnings %q, want %q", r.Warnings, factor)
 		}
 		m := &r.Mechanisms[0]
-		if m.Name != "blt" || m.Memory != memory || r.Setting.UserWindow != memory || m.Losses[0].Epsilon > m.Losses[1].Epsilon {
+		if m.Name != "blt" || m.Memory != memory || r.Setting.UserWindow != memory ||
+			m.Losses[0].Epsilon > m.Losses[1].Epsilon {
 			t.Fatalf("%+v", m)
 		}
 		for i, l := range m.Losses {

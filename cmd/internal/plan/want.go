@@ -66,7 +66,8 @@ func (w Want) Error(in Input) (Reached, error) {
 		}
 	}
 	if worst.Half == 0 {
-		return Reached{}, fmt.Errorf("memory %d is none of those that numbers are read at: %s", w.View, strings.Join(names, ", "))
+		return Reached{}, fmt.Errorf("memory %d is none of those that numbers are read at: %s", w.View,
+			strings.Join(names, ", "))
 	}
 	return worst, nil
 }

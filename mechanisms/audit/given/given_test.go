@@ -22,7 +22,8 @@ func TestSum(t *testing.T) {
 	start := stream.AppendState(nil)
 	for range 2 {
 		for i, line := range lines {
-			if stream.Add(noise.Identity{Offset: int64(i)}, []float64{float64(i), -1}); !slices.Equal(stream.Sum(0), line) || sum.Steps() != uint64(i+1) {
+			if stream.Add(noise.Identity{Offset: int64(i)}, []float64{float64(i), -1}); !slices.Equal(stream.Sum(0), line) ||
+				sum.Steps() != uint64(i+1) {
 				t.Errorf("line %d: %v", i, stream.Sum(0))
 			}
 		}

@@ -109,7 +109,8 @@ func TestVarianceOfQuantileColumns(t *testing.T) {
 		replace, zeroOut := claims(t, g, h)
 		unit := g.Unit() * g.Unit() * block.Energy(512)
 		if math.Abs(float64(replace)*unit-wantReplace) > 1e-3 || math.Abs(float64(zeroOut)*unit-wantZero) > 1e-3 {
-			t.Errorf("%d cells: %g and %g, want %g and %g", cells, float64(replace)*unit, float64(zeroOut)*unit, wantReplace, wantZero)
+			t.Errorf("%d cells: %g and %g, want %g and %g", cells, float64(replace)*unit, float64(zeroOut)*unit, wantReplace,
+				wantZero)
 		}
 	}
 	f(1, 15.202694, 9.313733)

@@ -41,7 +41,8 @@ func entries(cells int, dense int) [][]float64 {
 			}
 		}
 		for _, odd := range []float64{-1e300, 1e300, 1.5, -2, math.Inf(1), math.Inf(-1), math.NaN(), 5e-324} {
-			out = append(out, []float64{float64(cell), odd, 2}, []float64{float64(cell), 1, odd}, []float64{float64(cell), odd, odd})
+			out = append(out, []float64{float64(cell), odd, 2}, []float64{float64(cell), 1, odd},
+				[]float64{float64(cell), odd, odd})
 		}
 	}
 	for _, cell := range []float64{-1, 0.5, float64(cells), 1e300, math.NaN(), math.Inf(1), math.Inf(-1)} {

@@ -167,7 +167,10 @@ func TestVarianceHasTheWholeUnion(t *testing.T) {
 		means := interval.Ratio(sum, count, 2.807).Within(-1, 1)
 		for k := range 200 {
 			mu := means.Low + (means.High-means.Low)*float64(k)/199
-			g := interval.Noisy{Value: square.Value - 2*mu*sum.Value, Deviation: math.Hypot(square.Deviation, 2*mu*sum.Deviation)}
+			g := interval.Noisy{
+				Value:     square.Value - 2*mu*sum.Value,
+				Deviation: math.Hypot(square.Deviation, 2*mu*sum.Deviation),
+			}
 			s := interval.Ratio(g, count, 2.0046)
 			if low, high := s.Low+mu*mu+0.5, s.High+mu*mu+0.5; s.Form == interval.Bounded &&
 				(max(low, 0) < whole.Low-1e-9 || min(high, 1) > whole.High+1e-9) && high > 0 && low < 1 {
@@ -347,7 +350,10 @@ func TestPlanOfDelays(t *testing.T) {
 }
 
 func TestIntervalsDoNotAllocate(t *testing.T) {
-	n, s, q := interval.Noisy{Value: 900, Deviation: 20}, interval.Noisy{Value: 300, Deviation: 40}, interval.Noisy{Value: -200, Deviation: 30}
+	n, s, q := interval.Noisy{Value: 900, Deviation: 20}, interval.Noisy{
+		Value:     300,
+		Deviation: 40,
+	}, interval.Noisy{Value: -200, Deviation: 30}
 	counts, deviations := make([]float64, 64), make([]float64, 64)
 	if allocations := testing.AllocsPerRun(100, func() {
 		interval.Variance(q, s, n)
@@ -360,7 +366,10 @@ func TestIntervalsDoNotAllocate(t *testing.T) {
 }
 
 func BenchmarkVariance(b *testing.B) {
-	n, s, q := interval.Noisy{Value: 900, Deviation: 20}, interval.Noisy{Value: 300, Deviation: 40}, interval.Noisy{Value: -200, Deviation: 30}
+	n, s, q := interval.Noisy{Value: 900, Deviation: 20}, interval.Noisy{
+		Value:     300,
+		Deviation: 40,
+	}, interval.Noisy{Value: -200, Deviation: 30}
 	b.ReportAllocs()
 	for b.Loop() {
 		interval.Variance(q, s, n)

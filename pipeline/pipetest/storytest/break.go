@@ -75,7 +75,8 @@ func (s *story) watch(t *testing.T, c *datadriven.TestData) {
 func (s *story) reset(t *testing.T, c *datadriven.TestData) string {
 	var to int
 	c.ScanArgs(t, "to", &to)
-	if err := s.Client().AlterOffset(t.Context(), s.setup.Config.Group, s.setup.Config.Input, partition(t, c), int64(to)); err != nil {
+	if err := s.Client().AlterOffset(t.Context(), s.setup.Config.Group, s.setup.Config.Input, partition(t, c),
+		int64(to)); err != nil {
 		c.Fatalf(t, "%v", err)
 	}
 	return ""

@@ -73,8 +73,9 @@ func (s *story) play(t *testing.T, c *datadriven.TestData) string {
 	}
 	command, known := map[string]func(*testing.T, *datadriven.TestData) string{
 		"deployment": s.deployment, "start": s.start, "stop": s.stop, "kill": s.kill, "append": s.append, "wait": s.wait,
-		"grow": s.grow, "topics": s.topics, "fail": s.fail, "mend": s.mend, "requests": s.requests, "decisions": s.decisions, "group": s.group,
-		"tear": s.tear, "reset": s.reset, "delete": s.delete, "upgrade": s.upgrade, "save": s.save, "check": s.check,
+		"grow": s.grow, "topics": s.topics, "fail": s.fail, "mend": s.mend, "requests": s.requests, "decisions": s.decisions,
+		"group": s.group,
+		"tear":  s.tear, "reset": s.reset, "delete": s.delete, "upgrade": s.upgrade, "save": s.save, "check": s.check,
 	}[c.Cmd]
 	if !known {
 		c.Fatalf(t, "no such command")
@@ -148,7 +149,10 @@ func (s *story) listener(m *pipetest.Member) pipeline.Listener {
 		}
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		s.said = append(s.said, saying{time.Now(), m.Name, p, text + random.ReplaceAllString(fmt.Sprintf(format, args...), "…")})
+		s.said = append(s.said, saying{
+			time.Now(), m.Name, p,
+			text + random.ReplaceAllString(fmt.Sprintf(format, args...), "…"),
+		})
 	}
 	return pipeline.Listener{
 		Assigned:  func(partitions []int32) { say(process, "assigned %v", partitions) },
@@ -202,7 +206,8 @@ func (s *story) append(t *testing.T, c *datadriven.TestData) string {
 	if key != "" {
 		record.Key = []byte(key)
 	}
-	if err := pipetest.Send(t.Context(), s.Client(), s.setup.Config.Input, partition(t, c), slices.Repeat([]kafka.Record{record}, n)...); err != nil {
+	if err := pipetest.Send(t.Context(), s.Client(), s.setup.Config.Input, partition(t, c),
+		slices.Repeat([]kafka.Record{record}, n)...); err != nil {
 		c.Fatalf(t, "%v", err)
 	}
 	return ""

@@ -53,7 +53,10 @@ func (s *story) mend(*testing.T, *datadriven.TestData) string {
 }
 
 // ofTransactions are the requests that a transaction takes, and a take-over before it.
-var ofTransactions = []string{"InitProducerID", "AddPartitionsToTxn", "Produce", "AddOffsetsToTxn", "TxnOffsetCommit", "EndTxn"}
+var ofTransactions = []string{
+	"InitProducerID", "AddPartitionsToTxn", "Produce", "AddOffsetsToTxn", "TxnOffsetCommit",
+	"EndTxn",
+}
 
 // requests lists without times and sizes: those of a story change with each request that any part of the service learns
 // to make.

@@ -20,8 +20,14 @@ var Family = operators.Family{
 			Name: "TOY_DIMENSION", Kind: operators.Count, Unit: "coordinates", Range: "1 to 64", Required: true, Decodes: true,
 			Text: "of contexts",
 		},
-		{Name: "TOY_CLIP", Kind: operators.Number, Unit: "length", Range: "> 0", Default: "1", Text: "of rewards and of contexts"},
-		{Name: "TOY_TIMEOUT", Kind: operators.Count, Unit: "steps", Range: "1 to 1000", Default: "8", Text: "that a play waits"},
+		{
+			Name: "TOY_CLIP", Kind: operators.Number, Unit: "length", Range: "> 0", Default: "1",
+			Text: "of rewards and of contexts",
+		},
+		{
+			Name: "TOY_TIMEOUT", Kind: operators.Count, Unit: "steps", Range: "1 to 1000", Default: "8",
+			Text: "that a play waits",
+		},
 		{
 			Name: "TOY_LABEL", Kind: operators.Text, Unit: "name", Default: "none", Later: true,
 			Text: "came later: it has a canonical line only where it is set",

@@ -68,7 +68,10 @@ type machine struct {
 }
 
 // law is of draws from releases and the last event, which moves the scores of one draw.
-var law = mechanisms.Exponential{Epsilon: mechanisms.Ratio{Num: 1, Den: 1}, Sensitivity: mechanisms.Ratio{Num: 1000, Den: 1}}
+var law = mechanisms.Exponential{
+	Epsilon:     mechanisms.Ratio{Num: 1, Den: 1},
+	Sensitivity: mechanisms.Ratio{Num: 1000, Den: 1},
+}
 
 func (m *machine) Open(dst []operators.Decision) []operators.Decision { return m.play(dst, 0, 0) }
 

@@ -11,7 +11,8 @@ import (
 	"oriel/schemas"
 )
 
-// TestConformance runs the suite with and without a horizon, each record with the key of the play that waits, or of none.
+// TestConformance runs the suite with and without a horizon, each record with the key of the play that waits, or of
+// none.
 func TestConformance(t *testing.T) {
 	for _, horizon := range []uint64{0, 40} {
 		c := configured{arms: []string{"left", "right", "middle"}, dimension: 2, clip: 1, timeout: 3, batch: 2}

@@ -1,5 +1,6 @@
 // Command gen writes the tables of package noise: tables_gaussian.go, tables_laplace.go, their coarse_…go and
-// tables_const.go in the current directory. It uses integer and big-float arithmetic only, so every machine writes the same bytes:
+// tables_const.go in the current directory. It uses integer and big-float arithmetic only, so every machine writes the
+// same bytes:
 //
 //	cd mechanisms/noise && go generate
 //
@@ -26,8 +27,8 @@ type layout struct {
 	points                 []string
 }
 
-// The points are (1 − cos((2i+1)π/2n))/2 of [0,1], the Chebyshev points: interpolation there is almost the best fit of degree
-// n−1. Any points near them do, so rounded decimals are enough, and they are the same on every machine.
+// The points are (1 − cos((2i+1)π/2n))/2 of [0,1], the Chebyshev points: interpolation there is almost the best fit of
+// degree n−1. Any points near them do, so rounded decimals are enough, and they are the same on every machine.
 var (
 	fine = layout{octaves: 24, degree: 7, guard: 9, points: []string{
 		"0.00960735979838", "0.0842651938487", "0.222214883490", "0.402454838992",
@@ -39,9 +40,9 @@ var (
 	}}
 )
 
-// uniform are thirteen points: the low coefficients of the interpolation there are the Taylor coefficients at 0, but for
-// terms that are far below an ulp. Cut at the degree they serve where the best fit has a negative coefficient, beside
-// v = 1/2, where the even derivatives vanish.
+// uniform are thirteen points: the low coefficients of the interpolation there are the Taylor coefficients at 0, but
+// for terms that are far below an ulp. Cut at the degree they serve where the best fit has a negative coefficient,
+// beside v = 1/2, where the even derivatives vanish.
 var uniform = []string{
 	"0", "0.0833", "0.1667", "0.25", "0.3333", "0.4167", "0.5", "0.5833", "0.6667", "0.75", "0.8333", "0.9167", "1",
 }
@@ -98,8 +99,8 @@ func write(name string, content []byte) {
 	}
 }
 
-// octave fits the segments of an octave, the last first, from an x left of every value. ends has x at the far end of each,
-// t = 1.
+// octave fits the segments of an octave, the last first, from an x left of every value. ends has x at the far end of
+// each, t = 1.
 func (s shape) octave(l layout, octave int, x *big.Float) (rows [segments][]uint64, ends [segments]*big.Float) {
 	for segment := segments - 1; segment >= 0; segment-- {
 		row := s.fit(l, octave, segment, l.points, x)
