@@ -114,6 +114,10 @@ var goldenEvents = []struct {
 		"LOSS=linear", "UPDATE=projection", "SET=subsets", "PICK=3", "RADIUS=2", "DIMENSION=4", "WINDOW=16",
 		"STRONG_CONVEXITY=0.01",
 	}},
+	{"linear-vertices", []string{
+		"LOSS=linear", "UPDATE=llo", "CONSTANTS=search", "SET=vertices", "VERTICES=testdata/golden/corners.points",
+		"RADIUS=2", "DIMENSION=4", "WINDOW=16", "STRONG_CONVEXITY=0.01",
+	}},
 	{"linear-matching", []string{
 		"LOSS=linear", "UPDATE=llo", "SET=matching", "RADIUS=2", "DIMENSION=4", "WINDOW=16", "STRONG_CONVEXITY=0.01",
 		"HORIZON=240",
@@ -126,7 +130,7 @@ var onlyUnder = map[string]string{
 	"aggregate-memory": "blt", "aggregate-total": "blt", "aggregate-tumbling": "once-gaussian",
 	"aggregate-memory-leaves": "blt", "aggregate-tumbling-leaves": "once-gaussian",
 	"linear-flow": "blt", "linear-subsets": "tree-laplace", "linear-projected-subsets": "tree-gamma",
-	"linear-matching": "tree-gaussian",
+	"linear-matching": "tree-gaussian", "linear-vertices": "blt",
 }
 
 // aggregates tells the cases of that operator, whose plans say all that its leaves are.

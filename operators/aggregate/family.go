@@ -12,7 +12,7 @@ import (
 
 // Family is aggregate in the table of operators.
 var Family = operators.Family{
-	Name: "aggregate", Text: "numbers with errors: counts, sums, means, variances, quantiles and differences over public cells, at several memories from one release",
+	Name: "aggregate", Text: "numbers with errors: counts, sums, means, variances, quantiles, differences by public cell",
 	Settings: settings, Events: events, New: configure,
 }
 

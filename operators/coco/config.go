@@ -3,6 +3,7 @@ package coco
 import (
 	"errors"
 	"fmt"
+	"math"
 
 	"oriel/operators/convex"
 	"oriel/operators/loss"
@@ -91,8 +92,13 @@ func (c Config) Validate() error {
 func (c Config) validateLocal() []error {
 	var errs []error
 	if c.Set != nil {
-		if _, err := convex.NewLocalOracle(c.Set); err != nil {
+		oracle, err := convex.NewLocalOracle(c.Set)
+		switch {
+		case err != nil:
 			errs = append(errs, fmt.Errorf("coco: update llo: %w", err))
+		case c.Constants != Search && math.IsInf(oracle.Ratio(), 1):
+			errs = append(errs, fmt.Errorf("coco: constants %s: set %s has no ρ that is known, so only search moves", c.Constants,
+				c.Set.Name()))
 		}
 	}
 	if c.Constants != Proved && c.Constants != Paper && c.Constants != Search {

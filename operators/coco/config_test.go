@@ -79,12 +79,24 @@ func TestEverySetOfTheProductIsUsable(t *testing.T) {
 	for _, set := range convex.Names() {
 		for _, update := range []string{Projection, LLO, OGD} {
 			c := sample(t, set, 4)
-			c.Update = update
+			c.Update, c.Constants = update, Search
 			err := c.Validate()
-			refused := map[bool][]string{true: {"l2-ball"}, false: {"flow", "matching"}}[update == LLO]
+			refused := map[bool][]string{true: {"l2-ball"}, false: {"flow", "matching", "vertices"}}[update == LLO]
 			if (err != nil) != slices.Contains(refused, set) {
 				t.Errorf("%s on %s: %v", update, set, err)
 			}
+		}
+	}
+}
+
+// Without a known ρ no constants are proved: only the searched step moves.
+func TestVerticesAreSearched(t *testing.T) {
+	c := sample(t, "vertices", 3)
+	c.Update = LLO
+	for _, constants := range []string{Proved, Paper, Search} {
+		c.Constants = constants
+		if err := c.Validate(); (err == nil) != (constants == Search) {
+			t.Errorf("%s: %v", constants, err)
 		}
 	}
 }

@@ -39,12 +39,12 @@ var settings = []operators.Setting{
 	},
 	{
 		Name: "SET", Kind: operators.Text, Unit: "name", Choices: convex.Names(), Required: true,
-		Text: "feasible set of decisions; llo takes all but l2-ball, the others all but flow and matching",
+		Text: "feasible set of decisions; llo takes all but l2-ball, the others all but flow, matching and vertices",
 	},
 	{
 		Name: "RADIUS", Kind: operators.Number, Unit: "length", Range: "1e-15 to 1e15", Required: true,
 		Text: "ball radius; scale of the simplex; box [-R, R]^d; most of a coordinate of subsets; amount of a flow; " +
-			"sum of a row or column of a matching, whose dimension is a square",
+			"sum of a row or column of a matching, whose dimension is a square; factor of vertices",
 	},
 	{
 		Name: "PICK", Kind: operators.Count, Unit: "coordinates", Range: "0, or 1 to the dimension less 1; subsets",
@@ -56,6 +56,12 @@ var settings = []operators.Setting{
 		Entry: convex.ParseEdge,
 		Text: "the acyclic graph of ORIEL_SET=flow, which needs it, with one vertex that has no edge into it and one that has none out of it: " +
 			"decisions are flows from the one to the other, a coordinate an edge in the order of the file. Replay needs the same file",
+	},
+	{
+		Name: "VERTICES", Kind: operators.File, Unit: "file", Later: true,
+		Range: "numbers with spaces between them, a point a line; vertices", Entry: convex.ParseCorner,
+		Text: "the points whose mixes ORIEL_SET=vertices has, times the radius; it needs ORIEL_UPDATE=llo and ORIEL_CONSTANTS=search. " +
+			"Replay needs the same file",
 	},
 	{
 		Name: "DIMENSION", Kind: operators.Count, Unit: "coordinates", Range: "1 to 262144", Required: true, Decodes: true,
@@ -155,12 +161,15 @@ func wantSet(v *operators.Values) convex.Set {
 	spec := convex.Spec{
 		Name: v.Text("SET"), Dimension: int(min(v.Count("DIMENSION"), operators.MaxDimension)), Radius: v.Number("RADIUS"),
 		Pick: int(min(v.Count("PICK"), operators.MaxDimension)), Edges: v.Entries("EDGES"),
+		Corners: v.Entries("VERTICES"),
 	}
 	set, err := convex.Parse(spec)
 	name := "SET"
 	switch {
 	case spec.Name == "flow" || len(spec.Edges) > 0:
 		name = "EDGES"
+	case spec.Name == "vertices" || len(spec.Corners) > 0:
+		name = "VERTICES"
 	case spec.Name == "subsets" || spec.Pick > 0:
 		name = "PICK"
 	}

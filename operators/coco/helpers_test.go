@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/floats"
@@ -33,6 +34,12 @@ func mustSet(t testing.TB, name string, n int, radius float64) convex.Set {
 	switch name {
 	case "subsets":
 		spec.Pick = n / 2
+	case "vertices":
+		for i := range 2 * n { // corners of a cross, and the middle of a side
+			corner := slices.Repeat([]string{"0"}, n)
+			corner[i/2] = []string{"1", "-1.5"}[i%2]
+			spec.Corners = append(spec.Corners, strings.Join(corner, " "))
+		}
 	case "flow":
 		spec.Edges = slices.Repeat([]string{"s>t"}, n)
 	}

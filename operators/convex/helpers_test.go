@@ -7,6 +7,7 @@ import (
 	"math/bits"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -16,6 +17,11 @@ func mustParse(t testing.TB, name string, n int, radius float64) Set {
 	switch name {
 	case "subsets":
 		spec.Pick = max(1, n/3)
+	case "vertices":
+		rng := rand.New(rand.NewPCG(uint64(n), 4))
+		for range 2*n + 1 {
+			spec.Corners = append(spec.Corners, strings.Trim(fmt.Sprint(normal(rng, n, 1)), "[]"))
+		}
 	case "flow":
 		spec.Edges = ladder(n)
 	}

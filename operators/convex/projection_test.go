@@ -81,7 +81,9 @@ func slowProject(s Set, x []float64) []float64 {
 }
 
 // projected tells the sets that have a projection.
-func projected(name string) bool { return name != "flow" && name != "matching" }
+func projected(name string) bool {
+	return !slices.Contains([]string{"flow", "matching", "vertices"}, name)
+}
 
 // everySet is for those.
 func everySet(t *testing.T, f func(t *testing.T, s Set, rng *rand.Rand)) {

@@ -49,7 +49,7 @@ type LocalOracle interface {
 
 // Names lists the sets that Parse knows.
 func Names() []string {
-	return []string{"l2-ball", "l1-ball", "simplex", "box", "subsets", "flow", "matching"}
+	return []string{"l2-ball", "l1-ball", "simplex", "box", "subsets", "flow", "matching", "vertices"}
 }
 
 // The range of radii keeps every product of a radius with a cost far from overflow and underflow.
@@ -59,9 +59,10 @@ const minRadius, maxRadius = 1e-15, 1e15
 type Spec struct {
 	Name      string
 	Dimension int
-	Radius    float64  // of balls and matchings, s of the simplex, R of the box [−R, R]^n and of subsets, amount of a flow
+	Radius    float64  // R of every set, s of the simplex, and what the points of vertices are multiplied by
 	Pick      int      // k of subsets; 0 for others
 	Edges     []string // of a flow, from>to; none for others
+	Corners   []string // of vertices, numbers with spaces between them; none for others
 }
 
 // Parse returns the set that a Spec says, or all that is wrong with it.
@@ -79,6 +80,9 @@ func Parse(spec Spec) (Set, error) {
 	}
 	if len(spec.Edges) > 0 && spec.Name != "flow" {
 		errs = append(errs, fmt.Errorf("convex: edges: set %s has none", spec.Name))
+	}
+	if len(spec.Corners) > 0 && spec.Name != "vertices" {
+		errs = append(errs, fmt.Errorf("convex: vertices: set %s has none", spec.Name))
 	}
 	var set Set
 	var err error
@@ -100,6 +104,8 @@ func Parse(spec Spec) (Set, error) {
 		set, err = newFlow(spec.Edges, n, radius)
 	case "matching":
 		set, err = newMatching(n, radius)
+	case "vertices":
+		set, err = newHull(spec.Corners, n, radius)
 	default:
 		err = fmt.Errorf("convex: name %q: not one of %s", spec.Name, strings.Join(Names(), ", "))
 	}

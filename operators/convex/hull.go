@@ -1,0 +1,146 @@
+package convex
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// MaxCorners bounds the vertices of a Hull: its diameter is found among all pairs of them.
+const MaxCorners = 4096
+
+// Hull is the convex hull of listed points, of which some may not be vertices.
+type Hull struct {
+	corners    [][]float64
+	wide, long float64 // D and the largest norm
+}
+
+// ParseCorner returns the canonical form of an entry, numbers with spaces between them, and whether it is one: each of
+// them finite, up to 1e15 in size.
+func ParseCorner(text string) (canonical string, ok bool) {
+	corner, ok := corner(text)
+	if !ok {
+		return text, false
+	}
+	var parts []string
+	for _, x := range corner {
+		parts = append(parts, strconv.FormatFloat(x, 'g', -1, 64))
+	}
+	return strings.Join(parts, " "), true
+}
+
+func corner(text string) (out []float64, ok bool) {
+	for _, part := range strings.Fields(text) {
+		x, err := strconv.ParseFloat(part, 64)
+		if err != nil || !(math.Abs(x) <= maxRadius) {
+			return nil, false
+		}
+		out = append(out, x+0) // −0 is 0
+	}
+	return out, len(out) > 0
+}
+
+// newHull reads entries of ParseCorner, and scales them by the radius. Its errors name the place in the list, from 1.
+func newHull(corners []string, n int, radius float64) (Hull, error) {
+	if len(corners) < 2 || len(corners) > MaxCorners {
+		return Hull{}, fmt.Errorf("convex: %d vertices: not 2 to %d", len(corners), MaxCorners)
+	}
+	var h Hull
+	for i, text := range corners {
+		x, ok := corner(text)
+		if !ok || len(x) != n {
+			return Hull{}, fmt.Errorf("convex: vertex %d: not %d numbers up to 1e15 in size", i+1, n)
+		}
+		for j := range x {
+			x[j] = float64(x[j] * radius)
+		}
+		for _, other := range h.corners {
+			h.wide = max(h.wide, length(x, other))
+		}
+		h.long = max(h.long, length(x, nil))
+		h.corners = append(h.corners, x)
+	}
+	if !(h.wide >= minRadius && h.long <= maxRadius) {
+		return Hull{}, fmt.Errorf("convex: vertices: %g apart at most and %g long: not at least %g and at most %g",
+			h.wide, h.long, minRadius, maxRadius)
+	}
+	return h, nil
+}
+
+// length is |x − y|₂, or |x|₂ for a y of nil.
+func length(x, y []float64) float64 {
+	square := 0.0
+	for i, v := range x {
+		if y != nil {
+			v -= y[i]
+		}
+		square += float64(v * v)
+	}
+	return math.Sqrt(square)
+}
+
+// Name is vertices.
+func (Hull) Name() string { return "vertices" }
+
+// Dimension is that of the points.
+func (h Hull) Dimension() int { return len(h.corners[0]) }
+
+// Diameter is the distance of the two points that are farthest apart.
+func (h Hull) Diameter() float64 { return h.wide }
+
+// MaxNorm is that of the longest point.
+func (h Hull) MaxNorm() float64 { return h.long }
+
+// Start is the mean of the points.
+func (h Hull) Start(dst []float64) {
+	clear(dst)
+	for i := range h.corners {
+		h.add(dst, i, 1/float64(len(h.corners)))
+	}
+}
+
+// Tangent changes nothing: which directions the hull has is not computed.
+func (Hull) Tangent([]float64) {}
+
+// Minimise is the point of least cost, the first one in the list.
+func (h Hull) Minimise(dst, c []float64) { copy(dst, h.corners[h.minimiser(c)]) }
+
+// LocalOracle keeps a weight for each point. It is no local one: κ follows from faces, which are not known, so that all
+// of x may move whatever r is.
+func (h Hull) LocalOracle() LocalOracle { return newLocalVertices(h) }
+
+func (h Hull) dimension() int    { return h.Dimension() }
+func (h Hull) count() int        { return len(h.corners) }
+func (h Hull) kappa() float64    { return math.Inf(1) }
+func (h Hull) diameter() float64 { return h.wide }
+
+func (h Hull) start(weights []float64) {
+	for i := range weights {
+		weights[i] = 1 / float64(len(weights))
+	}
+}
+
+func (h Hull) cost(id int, c []float64) float64 {
+	total := 0.0
+	for i, x := range h.corners[id] {
+		total += float64(x * c[i])
+	}
+	return total
+}
+
+func (h Hull) add(dst []float64, id int, weight float64) {
+	for i, x := range h.corners[id] {
+		dst[i] += float64(weight * x)
+	}
+}
+
+func (h Hull) minimiser(c []float64) int {
+	best, least := 0, math.Inf(1)
+	for id := range h.corners {
+		if cost := h.cost(id, c); cost < least {
+			best, least = id, cost
+		}
+	}
+	return best
+}
