@@ -71,6 +71,17 @@ type Configured interface {
 	Twin(plan []byte) (Twin, error)
 }
 
+// Following is a Configured whose streams can go on where an earlier life of theirs has ended, one with another secret
+// whose state is gone: from the last decision that it published. All releases of both lives together then protect an
+// event that one of them has released as that one does alone (mechanisms/forget/PROOF.md, Theorem 3).
+type Following interface {
+	Configured
+
+	// PlanAfter is Plan for such a stream, of a mechanism with a memory. It refuses a decision that no stream of this
+	// operator can have published.
+	PlanAfter(c mechanisms.Config, last Decision) ([]byte, error)
+}
+
 // Output is a second topic, for decisions that are not for all who read the first: those whose Output is 1.
 type Output struct {
 	Suffix string // of its name: <deployment>.<suffix>

@@ -26,6 +26,7 @@ type Config struct {
 	// topic of the Model's Descriptor. Required by one that has one, "" for any other; the service never names it.
 	Descriptor string
 	Start      string // earliest or latest: where a partition's first incarnation starts. Required by Service.
+	After      Former // the deployment that this one goes on after; zero: none
 
 	CommitInterval   time.Duration // time between commits of a busy partition, 1 ms to 60 s. Required.
 	TransactionBytes int           // a transaction closes at so many bytes of input, or of output, 1 to 256 MiB. Required.
@@ -41,6 +42,9 @@ type Config struct {
 func (c Config) fits(m Model) error {
 	if (c.Second != "") != (m.Output != nil) {
 		return fmt.Errorf("pipeline: second decision topic %q: an operator with a second output needs one, any other must have none", c.Second)
+	}
+	if c.After != (Former{}) && m.PlanAfter == nil {
+		return errors.New("pipeline: after: the operator's streams start from nothing")
 	}
 	return nil
 }
@@ -61,6 +65,9 @@ func (c Config) Validate() error {
 	}
 	if c.Memory < 0 || c.Memory > MostMemory {
 		errs = append(errs, fmt.Errorf("pipeline: memory %d: not within 0..%d", c.Memory, MostMemory))
+	}
+	if c.After != (Former{}) {
+		errs = append(errs, c.After.validate(c))
 	}
 	return errors.Join(errs...)
 }

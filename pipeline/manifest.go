@@ -65,12 +65,16 @@ func writeManifest(ctx context.Context, client *kafka.Client, c Config, topics T
 	if err != nil {
 		return err
 	}
+	return writeRecord(ctx, producer, kafka.TopicPartition{Topic: c.Changelog, Partition: p}, state.ManifestKey(), sealed)
+}
+
+// writeRecord writes one record in a transaction of its own.
+func writeRecord(ctx context.Context, producer *kafka.Producer, to kafka.TopicPartition, key, value []byte) error {
 	var b kafka.Builder
-	b.Append(state.ManifestKey(), sealed, nil, time.Now().UnixMilli())
-	part := kafka.TopicPartition{Topic: c.Changelog, Partition: p}
+	b.Append(key, value, nil, time.Now().UnixMilli())
 	return errors.Join(
-		producer.Begin(ctx, []kafka.TopicPartition{part}),
-		second(producer.Produce(ctx, c.Changelog, p, &b)),
+		producer.Begin(ctx, []kafka.TopicPartition{to}),
+		second(producer.Produce(ctx, to.Topic, to.Partition, &b)),
 		producer.End(ctx, true),
 	)
 }

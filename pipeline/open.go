@@ -34,20 +34,9 @@ func (t *task) open(ctx context.Context, o *owned, e ends, incarnationKey []byte
 	case e.group != -1:
 		return t.lost(lost+"the group has committed an offset, but the changelog has no state", remedy)
 	}
-	bounds, err := s.client.Bounds(ctx, s.config.Input, t.partition)
+	start, plan, err := t.start(ctx)
 	if err != nil {
-		return fmt.Errorf("pipeline: partition %d: bounds of the input: %w", t.partition, err)
-	}
-	start := bounds.Start
-	if s.config.Start == StartLatest {
-		start = bounds.Stable
-	}
-	plan, err := s.model.Plan()
-	if err != nil {
-		return &StopError{
-			Partition: t.partition, Reason: "no plan fits the configuration",
-			Remedy: "Correct the settings that the cause names", Cause: err,
-		}
+		return err
 	}
 	inc := state.NewIncarnation(state.Incarnation{
 		Stream: t.stream, Cluster: s.topics.Cluster, Topic: s.topics.Input.ID, Partition: t.partition,
@@ -72,6 +61,40 @@ func (t *task) open(ctx context.Context, o *owned, e ends, incarnationKey []byte
 	first.Start()
 	g.sealed = o.sealer.Seal(nil, g.position, o.stream.AppendState(nil))
 	return t.commit(ctx, o, g, state.Record{Key: incarnationKey, Value: inc.Seal(s.master)})
+}
+
+// start says where the partition's first incarnation begins, and its plan.
+func (t *task) start(ctx context.Context) (offset int64, plan []byte, err error) {
+	s := t.service
+	bounds, err := s.client.Bounds(ctx, s.config.Input, t.partition)
+	if err != nil {
+		return 0, nil, fmt.Errorf("pipeline: partition %d: bounds of the input: %w", t.partition, err)
+	}
+	offset = bounds.Start
+	if s.config.Start == StartLatest {
+		offset = bounds.Stable
+	}
+	var left legacy
+	if s.config.After != (Former{}) {
+		if left, err = t.succeed(ctx, bounds); err != nil {
+			return 0, nil, err
+		}
+	}
+	if left.known {
+		offset = left.next
+	}
+	if left.last != nil {
+		plan, err = s.model.PlanAfter(*left.last)
+	} else {
+		plan, err = s.model.Plan()
+	}
+	if err != nil {
+		return 0, nil, &StopError{
+			Partition: t.partition, Reason: "no plan fits the configuration",
+			Remedy: "Correct the settings that the cause names", Cause: err,
+		}
+	}
+	return offset, plan, nil
 }
 
 // released tells whether a topic of decisions has, or has had, a record.

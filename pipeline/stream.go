@@ -29,6 +29,9 @@ type Model struct {
 
 	// Plan computes everything that calibration decides, once, at opening; it is frozen in the incarnation record.
 	Plan func() ([]byte, error)
+	// PlanAfter is Plan for a stream that goes on after the last decision of an earlier life (Config.After); nil: the
+	// operator's cannot.
+	PlanAfter func(last operators.Decision) ([]byte, error)
 	// Seat checks a frozen plan, which must prove what the configuration asks for, and opens what all streams of it
 	// have in common. What it returns gives the machine of a stream at step 0, cheaply; machines of one seat are used
 	// one at a time.

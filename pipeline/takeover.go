@@ -47,6 +47,10 @@ func (t *task) takeOver(ctx context.Context) (*owned, error) {
 	if err != nil {
 		return nil, err
 	}
+	if successor := view.values[string(state.EndedKey())]; successor != nil {
+		return nil, t.stop(fmt.Sprintf("this deployment is over: %q goes on after it", successor),
+			"Stop it for good; two that run beside each other would release events twice")
+	}
 	stored, configured := view.values[string(state.ManifestKey())], manifestText(s.config, s.model)
 	manifest, err := openManifest(stored, t.partition, configured, s.master)
 	if err != nil {

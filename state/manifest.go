@@ -31,6 +31,10 @@ type Input struct {
 // ManifestKey returns the Kafka key of the manifest record. It is clear text, and no NameKey.Key has its length.
 func ManifestKey() []byte { return []byte("oriel/manifest") }
 
+// EndedKey returns the Kafka key of the record that ends a deployment for good: its value is the name of the one that
+// goes on after it, in clear text, since who writes it may not have the key of the one that ends.
+func EndedKey() []byte { return []byte("oriel/ended") }
+
 // Seal returns the record. Two calls differ in the nonce; the name key is bound to the configuration.
 func (m Manifest) Seal(master *MasterKey) []byte { return m.seal(master, newNonce()) }
 

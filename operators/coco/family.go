@@ -232,6 +232,18 @@ func (c configured) Plan(m mechanisms.Config) ([]byte, error) {
 	return p.AppendBinary(nil)
 }
 
+// PlanAfter is Plan of a stream that starts at the last decision of an earlier life.
+func (c configured) PlanAfter(m mechanisms.Config, last operators.Decision) ([]byte, error) {
+	p, err := c.NewPlan(m)
+	if err != nil {
+		return nil, err
+	}
+	if p.Past, err = c.pastOf(m, last); err != nil {
+		return nil, err
+	}
+	return p.AppendBinary(nil)
+}
+
 // Open returns a Machine.
 func (c configured) Open(plan []byte, sums *mechanisms.Stream) (operators.Machine, error) {
 	p, err := ParsePlan(plan)
@@ -279,5 +291,7 @@ func (c configured) Every() operators.Configured {
 // Twin returns what an audit compares machines with.
 func (c configured) Twin(plan []byte) (operators.Twin, error) {
 	p, err := ParsePlan(plan)
-	return &twin{config: c.Config, leaves: p.Leaves, decision: make([]float64, c.Set.Dimension())}, err
+	return &twin{
+		config: c.Config, leaves: p.Leaves, past: p.Past.Point, decision: make([]float64, c.Set.Dimension()),
+	}, err
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"math"
 	"math/rand/v2"
+	"reflect"
 	"testing"
 
 	"gonum.org/v1/gonum/floats"
@@ -303,7 +304,7 @@ func TestPlanOfLeavesBytes(t *testing.T) {
 	if err != nil || hex.EncodeToString(stored) != golden {
 		t.Fatalf("stored plan %x, %v, want %s", stored, err, golden)
 	}
-	if got, err := ParsePlan(stored); err != nil || got != p {
+	if got, err := ParsePlan(stored); err != nil || !reflect.DeepEqual(got, p) {
 		t.Errorf("parsed %+v, %v", got, err)
 	}
 	for what, change := range map[string]func(b []byte){

@@ -46,7 +46,7 @@ func (u *local) point() []float64 { return u.oracle.Point() }
 // step takes c = ∇Ĵ_t(x_t) = ĝ_t − µB·S + (µBt + λ_0)x_t + µBC_0(x_t − x_1): line 7 with the sign and the x_t term that
 // the printed one lacks.
 func (u *local) step(t uint64, sum []float64) {
-	u.objective.pull(u.slope, sum)
+	u.objective.pull(t, u.slope, sum)
 	curvature, x := u.objective.curvature(t), u.oracle.Point()
 	for i, pull := range u.slope {
 		u.slope[i] = float64(curvature*x[i]) + float64(u.constants.anchor*(x[i]-u.first[i])) - pull

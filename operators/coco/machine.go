@@ -53,6 +53,10 @@ func New(c Config, p Plan, stream *mechanisms.Stream) (*Machine, error) {
 		return nil, fmt.Errorf("coco: update %s with mechanism %s: ogd goes with once-gaussian and once-gamma, which release single steps, and these with ogd alone",
 			c.Update, stream.Guarantee().Mechanism)
 	}
+	if past := p.Past.Point; past != nil && (len(past) != c.Set.Dimension() || stream.Memory() == 0) {
+		return nil, fmt.Errorf("coco: plan: a past of %d coordinates: the set has %d, and only a stream with a memory goes on after one",
+			len(past), c.Set.Dimension())
+	}
 	if stream.Memory() > 0 && (c.Update != Projection || c.OwnConvexity) {
 		return nil, fmt.Errorf("coco: update %s with memory %d: only projection with the public regulariser has one", c.Update, stream.Memory())
 	}
@@ -80,6 +84,9 @@ func build(c Config, p Plan, stream *mechanisms.Stream, bound float64) (*Machine
 		loss: c.Loss, set: c.Set, emitEvery: c.EmitEvery,
 		stream: stream, objective: o, pull: p.Leaves.Pull, offset: p.Leaves.Offset,
 	}
+	if p.Past.Point != nil {
+		o.follow(p.Past)
+	}
 	m.extras = operators.AppendLasting(nil, stream)
 	var err error
 	switch c.Update {
@@ -92,6 +99,9 @@ func build(c Config, p Plan, stream *mechanisms.Stream, bound float64) (*Machine
 	}
 	if err != nil {
 		return nil, err
+	}
+	if p.Past.Point != nil {
+		copy(m.update.point(), p.Past.Point)
 	}
 	return m, nil
 }

@@ -1,6 +1,10 @@
 package coco
 
-import "oriel/mechanisms/forget"
+import (
+	"slices"
+
+	"oriel/mechanisms/forget"
+)
 
 // objective is the public part of Ĵ_t, the function that Algorithms 1 and 2 minimise over the set:
 //
@@ -14,13 +18,29 @@ type objective struct {
 	start     float64   // λ_0
 	memory    uint64    // H of the stream; 0: nothing decays
 	plays     []float64 // S = Σ_{τ≤t} x_τ, nil where o_τ = 0, and for descent, which has it in x_t
+
+	past []float64 // −g_0, what an earlier life of the stream has left (SPEC.md §5.3), nil: nothing
+	lent float64   // N_0, its weight
+}
+
+// follow lets a stream of n coordinates start where an earlier life has ended.
+func (o *objective) follow(p Past) {
+	o.past, o.lent = slices.Clone(p.Point), p.Weight
+	curvature := o.curvature(0)
+	for i := range o.past {
+		o.past[i] *= curvature
+	}
 }
 
 // curvature is the strong convexity of Ĵ_t: µB·t + λ_0, or µB·N_t + λ_0 with N_t = Σ γ^{t−τ}. t is exact up to 2^53
 // steps.
 func (o *objective) curvature(t uint64) float64 {
 	if o.memory > 0 {
-		return float64(o.convexity*forget.Weight(o.memory, t)) + o.start
+		weight := forget.Weight(o.memory, t)
+		if o.past != nil {
+			weight += float64(forget.Left(o.memory, t) * o.lent)
+		}
+		return float64(o.convexity*weight) + o.start
 	}
 	return float64(o.convexity*float64(t)) + o.start
 }
@@ -32,12 +52,19 @@ func (o *objective) played(x []float64) {
 	}
 }
 
-// pull writes the constant part of −∇Ĵ_t: µB·S − ĝ_t.
-func (o *objective) pull(dst, sum []float64) {
+// pull writes the constant part of −∇Ĵ_t: µB·S − ĝ_t, and −γ^t·g_0 where there is a past.
+func (o *objective) pull(t uint64, dst, sum []float64) {
 	for i, g := range sum {
 		dst[i] = -g
 	}
 	for i, s := range o.plays {
 		dst[i] += float64(o.convexity * s)
+	}
+	if o.past == nil {
+		return
+	}
+	left := forget.Left(o.memory, t)
+	for i, g := range o.past {
+		dst[i] += float64(left * g)
 	}
 }

@@ -9,14 +9,24 @@ import (
 	"slices"
 
 	"oriel/mechanisms"
+	"oriel/mechanisms/forget"
+	"oriel/operators"
 	"oriel/operators/convex"
 )
 
 // Plan holds what a machine needs and only a platform's math library can compute. It is made once, when a stream is
-// opened, stored with the mechanism's plan, and read back ever after: recomputing it elsewhere could move a bit.
+// opened, stored with the mechanism's plan, and read back ever after: recomputing it elsewhere could move a bit. It
+// also holds what an earlier life of the stream has left, where it goes on after one.
 type Plan struct {
 	CW     float64 // C_W of the paper's constants; 0 where they are not used
 	Leaves Leaves  // zero: the ball of the clip, of every plan of version 1
+	Past   Past    // zero: the stream starts from nothing
+}
+
+// Past is where a stream starts whose earlier life was published, as public as that (SPEC.md §5.3).
+type Past struct {
+	Point  []float64 // its last decision, in the set
+	Weight float64   // N of its steps
 }
 
 const (
@@ -25,6 +35,9 @@ const (
 
 	leavesVersion = 2 // and a rule for leaves
 	leavesLen     = planLen + 1 + 4*8
+
+	pastVersion = 3 // and a past: its weight, then its point
+	pastLen     = leavesLen + 8
 )
 
 // NewPlan makes the plan of c over the mechanism m: with the rule for leaves that m has.
@@ -44,6 +57,22 @@ func (c Config) NewPlan(m mechanisms.Config) (Plan, error) {
 		p.CW = cw
 	}
 	return p, p.validate()
+}
+
+// pastOf is what the last decision of an earlier life leaves: the point of the set that is nearest to it, and what the
+// memory keeps of its steps.
+func (c Config) pastOf(m mechanisms.Config, last operators.Decision) (Past, error) {
+	if n := c.Set.Dimension(); len(last.Point) != n || last.Step == 0 {
+		return Past{}, fmt.Errorf("coco: the decision of step %d that it goes on after has %d coordinates: ORIEL_DIMENSION is %d",
+			last.Step, len(last.Point), n)
+	}
+	projection, err := convex.NewProjection(c.Set)
+	if err != nil {
+		return Past{}, err
+	}
+	past := Past{Point: slices.Clone(last.Point), Weight: forget.Weight(m.Memory, last.Step)}
+	projection.Project(past.Point, past.Point)
+	return past, nil
 }
 
 // paperCW is C_W as SPEC.md §6 prints it, reading A (a = α = 1/(2ρ²)), n for the paper's d:
@@ -73,7 +102,16 @@ func (p Plan) validate() error {
 	if !(p.CW >= 0 && p.CW <= math.MaxFloat64) {
 		return fmt.Errorf("coco: plan: C_W %g: negative or not finite", p.CW)
 	}
+	finite := func(x float64) bool { return math.Abs(x) <= math.MaxFloat64 }
+	if !(p.Past.Weight >= 0 && finite(p.Past.Weight)) || (p.Past.Weight > 0) != (len(p.Past.Point) > 0) ||
+		!all(p.Past.Point, finite) {
+		return errors.New("coco: plan: a past whose weight is not above 0, or whose numbers are not finite")
+	}
 	return p.Leaves.validate()
+}
+
+func all(v []float64, is func(float64) bool) bool {
+	return !slices.ContainsFunc(v, func(x float64) bool { return !is(x) })
 }
 
 // validate accepts what Config.leaves can have chosen.
@@ -94,14 +132,20 @@ func (p Plan) AppendBinary(dst []byte) ([]byte, error) {
 	if err := p.validate(); err != nil {
 		return dst, err
 	}
-	if p.Leaves.Rule == ruleClip {
+	if p.Leaves.Rule == ruleClip && p.Past.Point == nil {
 		dst = append(dst, planVersion)
 		return binary.LittleEndian.AppendUint64(dst, math.Float64bits(p.CW)), nil
 	}
-	l := p.Leaves
-	dst = append(dst, leavesVersion)
-	dst = appendFloats(dst, []float64{p.CW})
-	return appendFloats(append(dst, l.Rule), []float64{l.Pull, l.Offset, l.Radius, l.Reach}), nil
+	l, version := p.Leaves, byte(leavesVersion)
+	if p.Past.Point != nil {
+		version = pastVersion
+	}
+	dst = appendFloats(append(dst, version), []float64{p.CW})
+	dst = appendFloats(append(dst, l.Rule), []float64{l.Pull, l.Offset, l.Radius, l.Reach})
+	if version == pastVersion {
+		dst = appendFloats(appendFloats(dst, []float64{p.Past.Weight}), p.Past.Point)
+	}
+	return dst, nil
 }
 
 // ParsePlan reads what AppendBinary has written.
@@ -110,20 +154,28 @@ func ParsePlan(b []byte) (Plan, error) {
 	switch {
 	case len(b) > 0 && b[0] == leavesVersion:
 		want = leavesLen
+	case len(b) > 0 && b[0] == pastVersion:
+		want = max(pastLen+8, len(b)-(len(b)-pastLen)%8)
 	case len(b) > 0 && b[0] != planVersion:
-		return Plan{}, fmt.Errorf("coco: plan: version %d, this software knows %d and %d", b[0], planVersion, leavesVersion)
+		return Plan{}, fmt.Errorf("coco: plan: version %d, this software knows %d to %d", b[0], planVersion, pastVersion)
 	}
 	if len(b) != want {
 		return Plan{}, fmt.Errorf("coco: plan: %d bytes, want %d", len(b), want)
 	}
 	p := Plan{CW: math.Float64frombits(binary.LittleEndian.Uint64(b[1:]))}
-	if b[0] == leavesVersion {
+	if b[0] != planVersion {
 		var f [4]float64
 		readFloats(f[:], b[planLen+1:])
 		p.Leaves = Leaves{Rule: b[planLen], Pull: f[0], Offset: f[1], Radius: f[2], Reach: f[3]}
-		if p.Leaves.Rule == ruleClip || slices.ContainsFunc(f[:], func(x float64) bool { return x == 0 && math.Signbit(x) }) {
+		clip := p.Leaves.Rule == ruleClip && (b[0] == leavesVersion || p.Leaves != Leaves{})
+		if clip || slices.ContainsFunc(f[:], func(x float64) bool { return x == 0 && math.Signbit(x) }) {
 			return Plan{}, errors.New("coco: plan: not the form in which rules of leaves are written")
 		}
+	}
+	if b[0] == pastVersion {
+		numbers := make([]float64, (len(b)-leavesLen)/8)
+		readFloats(numbers, b[leavesLen:])
+		p.Past = Past{Weight: numbers[0], Point: numbers[1:]}
 	}
 	if math.Signbit(p.CW) {
 		return Plan{}, errors.New("coco: plan: C_W negative")

@@ -63,6 +63,8 @@ func TestPlanBytes(t *testing.T) {
 func FuzzParsePlan(f *testing.F) {
 	f.Add([]byte{1, 0, 0, 0, 0, 0, 0, 0xf8, 0x3f})
 	f.Add([]byte{})
+	past, _ := Plan{Past: Past{Point: []float64{-0.5, 2}, Weight: 1.5}}.AppendBinary(nil)
+	f.Add(past)
 	f.Fuzz(func(t *testing.T, b []byte) {
 		p, err := ParsePlan(b)
 		if err != nil {

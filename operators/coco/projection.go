@@ -33,7 +33,7 @@ func newProjected(c Config, o *objective) (*projected, error) {
 func (u *projected) point() []float64 { return u.x }
 
 func (u *projected) step(t uint64, sum []float64) {
-	u.objective.pull(u.x, sum)
+	u.objective.pull(t, u.x, sum)
 	curvature := u.objective.curvature(t)
 	for i := range u.x {
 		u.x[i] /= curvature

@@ -14,10 +14,14 @@ import (
 type twin struct {
 	config   Config
 	leaves   Leaves
+	past     []float64 // the decision that the stream starts from, nil: the set's
 	decision []float64
 }
 
-func (t *twin) Begin() { t.config.Set.Start(t.decision) }
+func (t *twin) Begin() {
+	t.config.Set.Start(t.decision)
+	copy(t.decision, t.past)
+}
 
 func (t *twin) Decided(decisions []operators.Decision) {
 	for _, d := range decisions {

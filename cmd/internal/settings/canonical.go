@@ -46,6 +46,9 @@ func (s Settings) Canonical() string {
 	if s.forgets() {
 		lines = append(lines, "MEMORY="+count(s.Memory))
 	}
+	if s.After != "" {
+		lines = append(lines, "AFTER="+s.After)
+	}
 	if users := s.userWindow(); users > 0 {
 		lines = append(lines, "USER_WINDOW="+count(users))
 	}

@@ -25,7 +25,13 @@ func (s Settings) check(needs []Need, p *operators.Problems) {
 		p.OneOf("LOG_FORMAT", s.LogFormat, "logfmt", "json")
 	}
 	if slices.Contains(needs, Deployment) {
+		p.Want("AFTER", s.After != s.Name || s.Name == "", "%q: the deployment itself; the one that goes on needs another ORIEL_NAME", s.After)
 		p.Want("NAME", deploymentName.MatchString(s.Name), "%q: not 1 to 200 letters, digits, dots, underscores and hyphens", s.Name)
+	}
+	for _, f := range []struct{ name, value string }{
+		{"AFTER_GROUP", s.AfterGroup}, {"AFTER_DECISION_TOPIC", s.AfterDecisions}, {"AFTER_CHANGELOG_TOPIC", s.AfterChangelog},
+	} {
+		p.Want(f.name, f.value == "" || s.After != "", "set, but ORIEL_AFTER is not")
 	}
 	if slices.Contains(needs, Service) {
 		_, _, err := net.SplitHostPort(s.HTTPAddr)
@@ -81,6 +87,8 @@ func (s Settings) checkPrivacy(p *operators.Problems) {
 	p.Want("BATCH", s.Batch >= 1 && s.Batch <= 1<<31, "%d: not within 1 to 2147483648", s.Batch)
 	s.checkUsers(p)
 	s.checkWindow(p)
+	p.Want("AFTER", s.After == "" || s.forgets(), "%q: set, but the sums do not forget: without ORIEL_MEMORY the noise that the "+
+		"other deployment ended with would stay in them for ever; start from nothing", s.After)
 	facts := s.facts()
 	if facts.Filter {
 		p.Want("AGE_WEIGHT", s.AgeWeight >= 0 && s.AgeWeight <= 1, "%g: not within 0 to 1", s.AgeWeight)

@@ -54,13 +54,21 @@ const transactionBytes = 32 << 20
 
 // Deployment gives the names and intervals that the pipeline takes, with the defaults that depend on the name.
 func (s Settings) Deployment() pipeline.Config {
+	var after pipeline.Former
+	if s.After != "" {
+		after = pipeline.Former{
+			Name: s.After, Group: cmp.Or(s.AfterGroup, s.After),
+			Decisions: cmp.Or(s.AfterDecisions, s.After+".decisions"),
+			Changelog: cmp.Or(s.AfterChangelog, s.After+".changelog"),
+		}
+	}
 	return pipeline.Config{
 		Name: s.Name, Group: cmp.Or(s.Group, s.Name), Input: s.InputTopic,
 		Decisions:  cmp.Or(s.DecisionTopic, s.Name+".decisions"),
 		Verdicts:   cmp.Or(s.VerdictsTopic, s.Name+".verdicts"),
 		Changelog:  cmp.Or(s.ChangelogTopic, s.Name+".changelog"),
 		DeadLetter: cmp.Or(s.DeadLetterTopic, s.Name+".dead-letter"),
-		Start:      s.Start, CommitInterval: s.CommitInterval, SessionTimeout: s.SessionTimeout,
+		Start:      s.Start, After: after, CommitInterval: s.CommitInterval, SessionTimeout: s.SessionTimeout,
 		TransactionBytes: transactionBytes, Memory: pipeline.Memory(s.MemoryLimit), SingleReplica: s.SingleReplica,
 	}
 }
@@ -78,6 +86,9 @@ func (s Settings) DeploymentOf(m pipeline.Model) (pipeline.Config, error) {
 			errs = append(errs, fmt.Errorf("%s: set, but the operator has nothing to publish there", setting))
 		}
 		return ""
+	}
+	if s.After != "" && m.PlanAfter == nil {
+		errs = append(errs, fmt.Errorf("ORIEL_AFTER: streams of ORIEL_OPERATOR=%s start from nothing", s.Operator))
 	}
 	suffix := ""
 	if m.Output != nil {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"sync"
 
 	"oriel/mechanisms"
@@ -34,7 +35,9 @@ func (s Settings) Model() (pipeline.Model, error) {
 	if err := invalid(errEvents, errOperator); err != nil {
 		return pipeline.Model{}, err
 	}
-	return pipeline.Model{
+	// fits a filter: once for all partitions
+	private := sync.OnceValues(func() ([]byte, error) { return newPlan(mechanism) })
+	model := pipeline.Model{
 		Settings:   s.Canonical(),
 		Events:     events,
 		Users:      s.users(),
@@ -43,12 +46,19 @@ func (s Settings) Model() (pipeline.Model, error) {
 		Output:     operator.Output(),
 		Descriptor: operator.Descriptor(),
 		Semantics:  pipeline.Semantics,
-		// fits a filter: once for all partitions
-		Plan: sync.OnceValues(func() ([]byte, error) { return newPlan(mechanism, operator) }),
+		Plan: func() ([]byte, error) {
+			return plan(private, func() ([]byte, error) { return operator.Plan(mechanism) })
+		},
 		Seat: func(plan []byte) (func([32]byte) (operators.Machine, error), error) {
 			return seat(mechanism, operator, plan)
 		},
-	}, nil
+	}
+	if following, ok := operator.(operators.Following); ok {
+		model.PlanAfter = func(last operators.Decision) ([]byte, error) {
+			return plan(private, func() ([]byte, error) { return following.PlanAfter(mechanism, last) })
+		}
+	}
+	return model, nil
 }
 
 // Guarantee is what every stream of the deployment with this model states. It fails when no plan fits the settings.
@@ -91,21 +101,26 @@ func (s Settings) Parts() (mechanisms.Config, operators.Configured, error) {
 	return m, s.operator, m.Validate()
 }
 
-// newPlan freezes what calibration decides: the mechanism's plan behind its u32 length, then the operator's.
-func newPlan(m mechanisms.Config, c operators.Configured) ([]byte, error) {
-	private, err := mechanisms.NewPlan(m)
+// newPlan freezes what calibration decides.
+func newPlan(m mechanisms.Config) ([]byte, error) {
+	p, err := mechanisms.NewPlan(m)
 	if err != nil {
 		return nil, err
 	}
-	public, err := c.Plan(m)
+	return p.AppendBinary(nil)
+}
+
+// plan is what an incarnation freezes: the mechanism's plan behind its u32 length, then the operator's.
+func plan(private, public func() ([]byte, error)) ([]byte, error) {
+	first, err := private()
 	if err != nil {
 		return nil, err
 	}
-	first, err := private.AppendBinary(nil)
+	second, err := public()
 	if err != nil {
 		return nil, err
 	}
-	return append(append(binary.LittleEndian.AppendUint32(nil, uint32(len(first))), first...), public...), nil
+	return slices.Concat(binary.LittleEndian.AppendUint32(nil, uint32(len(first))), first, second), nil
 }
 
 // errPlan means that the stored plan is not one of this version's.

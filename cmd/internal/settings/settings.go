@@ -33,6 +33,10 @@ type Settings struct {
 	Group            string        `env:"GROUP" unit:"name" text:"consumer group; the deployment name when empty"`
 	LettersGroup     string        `env:"LETTERS_GROUP" unit:"name" text:"consumer group of oriel letters; <name>.letters when empty"`
 	Start            string        `env:"START" need:"service" unit:"name" range:"earliest, latest" text:"where the first incarnation of a partition starts; later ones start where the last ended"`
+	After            string        `env:"AFTER" unit:"name" range:"a deployment on the same input" text:"with ORIEL_MEMORY: the deployment that this one goes on after, whose state or master key is lost: each partition starts at its last published decision and its group's offset, instead of from nothing, and the other one is ended for good"`
+	AfterGroup       string        `env:"AFTER_GROUP" unit:"name" text:"its consumer group; its name when empty"`
+	AfterDecisions   string        `env:"AFTER_DECISION_TOPIC" unit:"topic" text:"its decisions; <its name>.decisions when empty"`
+	AfterChangelog   string        `env:"AFTER_CHANGELOG_TOPIC" unit:"topic" text:"its sealed state, which may be gone; <its name>.changelog when empty"`
 	StateDir         string        `env:"STATE_DIR" need:"service" unit:"directory" text:"embedded store (Pebble), one directory a process; a cache of the changelog"`
 	CommitInterval   time.Duration `env:"COMMIT_INTERVAL" envDefault:"100ms" unit:"duration" range:"1ms to 1m" text:"time between transactions of a busy partition"`
 	SessionTimeout   time.Duration `env:"SESSION_TIMEOUT" envDefault:"6s" unit:"duration" range:"the broker's limits, 6s to 30m by default" text:"a member that is silent for so long loses its partitions"`

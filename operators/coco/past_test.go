@@ -1,0 +1,184 @@
+package coco
+
+import (
+	"bytes"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/floats"
+
+	"oriel/mechanisms"
+	"oriel/mechanisms/mechtest"
+	"oriel/operators"
+	"oriel/operators/optest"
+	"oriel/schemas"
+)
+
+// after is the plan of a stream that goes on after a decision, read back from its stored form.
+func after(t testing.TB, c Config, m mechanisms.Config, last operators.Decision) Plan {
+	t.Helper()
+	stored, err := configured{Config: c}.PlanAfter(m, last)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := ParsePlan(stored)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// Without noise, and where nothing is projected, a decision says the sum that it was made of: a life that goes on after
+// it decides what the first one would have decided.
+func TestALifeAfterABreakGoesOnWhereTheFirstEnded(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 9))
+	c := sample(t, "l2-ball", 3)
+	c.Set = mustSet(t, "l2-ball", 3, 1e6)
+	c.StartRegularizer = 2
+	for _, batch := range []uint64{1, 3} {
+		m := remembering(c, 8, batch)
+		whole := quiet(t, c, m)
+		parts := []*Machine{quiet(t, c, m)}
+		var last operators.Decision
+		for i := range 60 * int(batch) {
+			if i == 20*int(batch) {
+				p := after(t, c, m, last)
+				part, err := build(c, p, mechtest.Planted(t, m, mechtest.Plan(t, m), mechtest.Zero{}), 0)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if x := part.update.point(); !floats.EqualApprox(x, last.Point, 1e-12) {
+					t.Fatalf("starts at %v, the last decision was %v", x, last.Point)
+				}
+				parts = append(parts, part)
+			}
+			r := record(i, linear(direction(rng, 3, 0.9*rng.Float64())))
+			one, other := whole.Add(nil, r), parts[len(parts)-1].Add(nil, r)
+			if len(one) != len(other) {
+				t.Fatalf("record %d: %d decisions, and %d after a break", i, len(one), len(other))
+			}
+			if len(one) == 0 {
+				continue
+			}
+			if !floats.EqualApprox(one[0].Point, other[0].Point, 1e-9*floats.Norm(one[0].Point, 2)) {
+				t.Fatalf("B = %d, step %d: %v after a break, %v without", batch, one[0].Step, other[0].Point, one[0].Point)
+			}
+			last = operators.Decision{Step: other[0].Step, Point: append([]float64(nil), other[0].Point...)}
+		}
+	}
+}
+
+// With noise the start fades: after ten memories nothing is left of another one.
+func TestThePastIsForgotten(t *testing.T) {
+	c := sample(t, "l2-ball", 2)
+	m := remembering(c, 8, 1)
+	plan := mechtest.Plan(t, m)
+	var ends [2][]float64
+	for i, x := range []float64{-0.9, 0.9} {
+		stream, err := mechanisms.Open(m, plan, [32]byte{4})
+		if err != nil {
+			t.Fatal(err)
+		}
+		machine, err := New(c, after(t, c, m, operators.Decision{Step: 50, Point: []float64{x, 0}}), stream)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for k := range 400 {
+			ends[i] = machine.Add(nil, record(k, linear([]float64{0.1, 0.2})))[0].Point
+		}
+	}
+	if !floats.EqualApprox(ends[0], ends[1], 1e-12) {
+		t.Errorf("two pasts end at %v and %v", ends[0], ends[1])
+	}
+}
+
+func TestAPastThatDoesNotFitIsRefused(t *testing.T) {
+	c := sample(t, "l2-ball", 2)
+	m := remembering(c, 8, 1)
+	for _, last := range []operators.Decision{{Step: 3, Point: []float64{1}}, {Step: 0, Point: []float64{1, 2}}} {
+		if _, err := (configured{Config: c}).PlanAfter(m, last); err == nil || !strings.Contains(err.Error(), "ORIEL_DIMENSION is 2") {
+			t.Errorf("%+v: %v", last, err)
+		}
+	}
+	far := after(t, c, m, operators.Decision{Step: 3, Point: []float64{30, 40}}) // of a larger set
+	if !floats.EqualApprox(far.Past.Point, []float64{0.6, 0.8}, 1e-12) {
+		t.Errorf("starts at %v", far.Past.Point)
+	}
+	for _, past := range []Past{{Point: []float64{1}, Weight: 1}, {Point: []float64{1, 0, 0}, Weight: 1}} {
+		if _, err := New(c, Plan{Past: past}, mechtest.Open(t, m, [32]byte{1})); err == nil {
+			t.Errorf("%+v fits", past)
+		}
+	}
+	window := mechanism(c, 8, 1)
+	if _, err := New(c, Plan{Past: Past{Point: []float64{1, 0}, Weight: 1}}, mechtest.Open(t, window, [32]byte{1})); err == nil ||
+		!strings.Contains(err.Error(), "only a stream with a memory") {
+		t.Errorf("a past of a window: %v", err)
+	}
+}
+
+func TestPlanBytesOfAPast(t *testing.T) {
+	golden := []byte{
+		3, 0, 0, 0, 0, 0, 0, 0, 0, // C_W
+		0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, // the clip's leaves
+		0, 0, 0, 0, 0, 0, 0xf8, 0x3f, // N = 1.5
+		0, 0, 0, 0, 0, 0, 0xe0, 0xbf, 0, 0, 0, 0, 0, 0, 0, 0x40, // −0.5, 2
+	}
+	p := Plan{Past: Past{Point: []float64{-0.5, 2}, Weight: 1.5}}
+	if stored, err := p.AppendBinary(nil); err != nil || !bytes.Equal(stored, golden) {
+		t.Fatalf("stored as %v, %v", stored, err)
+	}
+	if got, err := ParsePlan(golden); err != nil || got.Past.Weight != 1.5 || !floats.Equal(got.Past.Point, p.Past.Point) {
+		t.Errorf("parsed %+v, %v", got, err)
+	}
+	infinite := append(bytes.Clone(golden[:len(golden)-2]), 0xf0, 0x7f)
+	nothing := bytes.Clone(golden)
+	clear(nothing[leavesLen:pastLen])
+	for name, bad := range map[string][]byte{
+		"no point": golden[:pastLen], "half a coordinate": golden[:len(golden)-4], "infinite": infinite, "no weight": nothing,
+	} {
+		if got, err := ParsePlan(bad); err == nil {
+			t.Errorf("%s: read as %+v", name, got)
+		}
+	}
+	for _, bad := range []Past{{Weight: 1}, {Point: []float64{1}}, {Point: []float64{math.NaN()}, Weight: 1}} {
+		if _, err := (Plan{Past: bad}).AppendBinary(nil); err == nil {
+			t.Errorf("%+v is stored", bad)
+		}
+	}
+}
+
+// The conformance suite over a past, and the twin that an audit plays starts where the machine does.
+func TestConformanceWithAPast(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 8))
+	c := sample(t, "l2-ball", 3)
+	c.Loss = mustLoss(t, "logistic")
+	m := remembering(c, 4, 3)
+	events := make([]schemas.Event, 30)
+	for i := range events {
+		events[i] = linear(direction(rng, 3, rng.Float64()))
+		events[i].Label = float64(1 - i%2*2)
+	}
+	last := operators.Decision{Step: 7, Point: []float64{0.1, -0.2, 0.3}}
+	plan := after(t, c, m, last)
+	optest.Run(t, func(tb testing.TB, open optest.Open) operators.Machine {
+		machine, err := New(c, plan, open(m))
+		if err != nil {
+			tb.Fatal(err)
+		}
+		return machine
+	}, events)
+	stored, err := plan.AppendBinary(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	played, err := configured{Config: c}.Twin(stored)
+	if err != nil {
+		t.Fatal(err)
+	}
+	played.Begin()
+	if x := played.(*twin).decision; !floats.EqualApprox(x, last.Point, 1e-12) {
+		t.Errorf("the twin starts at %v", x)
+	}
+}

@@ -1,0 +1,139 @@
+package pipeline
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"oriel/operators"
+	"oriel/pipeline/kafka"
+	"oriel/schemas"
+	"oriel/state"
+)
+
+// Former is a deployment on the same input whose state or master key is gone, and after which another one goes on: from
+// the last decision that each partition has published, at the offset where its group stands.
+type Former struct {
+	Name      string // of the deployment
+	Group     string // its consumer group
+	Decisions string // its topic of decisions, the first one
+	Changelog string // its topic of sealed state; it may be gone
+}
+
+func (f Former) validate(c Config) error {
+	switch {
+	case f.Name == "" || f.Group == "" || f.Decisions == "" || f.Changelog == "":
+		return errors.New("pipeline: after: a name, group or topic is empty")
+	case f.Name == c.Name || f.Group == c.Group || f.Decisions == c.Decisions || f.Changelog == c.Changelog:
+		return fmt.Errorf("pipeline: after %q: it has the name, the group or a topic of the deployment that goes on after it", f.Name)
+	}
+	return nil
+}
+
+// legacy is what a former deployment has left of a partition.
+type legacy struct {
+	known bool                // it has taken events of the partition
+	next  int64               // the first that it has not committed
+	last  *operators.Decision // the last that can be read; nil: it has published none
+}
+
+// succeed ends the former deployment in the partition, and then reads what it has left: nothing of it can change any
+// more. Steps whose decisions somebody may have read, though the group does not stand behind their events, are released
+// twice; all others once (mechanisms/forget/PROOF.md, Theorem 3).
+func (t *task) succeed(ctx context.Context, input kafka.Bounds) (legacy, error) {
+	s, f := t.service, t.service.config.After
+	cluster, err := s.client.Describe(ctx, f.Decisions, f.Changelog)
+	if err != nil {
+		return legacy{}, fmt.Errorf("pipeline: describe the topics of %s: %w", f.Name, err)
+	}
+	decisions, has := cluster.Topics[f.Decisions]
+	if !has {
+		return legacy{}, t.stop(fmt.Sprintf("ORIEL_AFTER: the decision topic %q of %q does not exist", f.Decisions, f.Name),
+			"Correct ORIEL_AFTER or ORIEL_AFTER_DECISION_TOPIC; without its decisions there is nothing to go on from: leave ORIEL_AFTER out then")
+	}
+	if int(t.partition) >= decisions.Partitions { // added to the input since: it never had this one
+		return legacy{}, nil
+	}
+	if err := t.end(ctx, cluster.Topics[f.Changelog], decisions); err != nil {
+		return legacy{}, err
+	}
+	bounds, err := s.client.StableEnd(ctx, f.Decisions, t.partition)
+	if err != nil {
+		return legacy{}, fmt.Errorf("pipeline: partition %d of %s: %w", t.partition, f.Decisions, err)
+	}
+	var left legacy
+	if left.last, err = t.lastDecision(ctx, decisions, bounds); err != nil {
+		return legacy{}, err
+	}
+	offset, err := s.client.CommittedOffset(ctx, f.Group, s.config.Input, t.partition)
+	if err != nil {
+		return legacy{}, fmt.Errorf("pipeline: offset of group %s: %w", f.Group, err)
+	}
+	err = t.place(&left, offset, input)
+	return left, err
+}
+
+// place finds the offset to go on from.
+func (t *task) place(left *legacy, offset int64, input kafka.Bounds) error {
+	f := t.service.config.After
+	left.known, left.next = offset >= 0, max(offset, input.Start)
+	switch {
+	case offset < 0 && left.last != nil:
+		return t.stop(fmt.Sprintf("ORIEL_AFTER: group %q of %q has no committed offset, so that nothing says which events its decisions stand on", f.Group, f.Name),
+			"Correct ORIEL_AFTER_GROUP; if the group was forgotten, name the place yourself: kafka-consumer-groups.sh --reset-offsets for that group and topic")
+	case offset > input.High:
+		return t.lost(fmt.Sprintf("ORIEL_AFTER: group %q stands at offset %d, and the input ends at %d", f.Group, offset, input.High),
+			"The input was truncated or made again: leave ORIEL_AFTER out, and start from nothing")
+	case offset >= 0 && offset < input.Start:
+		t.service.listener.note(t.partition, fmt.Sprintf("%s stood at offset %d and the input starts at %d: what was between them is deleted, and is learned from by nobody",
+			f.Name, offset, input.Start))
+	}
+	if left.last != nil {
+		t.service.listener.note(t.partition, fmt.Sprintf("goes on after %s: from its decision of step %d, at offset %d", f.Name, left.last.Step, left.next))
+	}
+	return nil
+}
+
+// end takes the former owner's transactional id over, so that whatever runs of it is refused, and writes into its
+// changelog that it is over, so that it does not come back. Without a changelog it has nothing to come back to.
+func (t *task) end(ctx context.Context, changelog, decisions kafka.Topic) error {
+	s, f, p := t.service, t.service.config.After, t.partition
+	parts := []kafka.TopicPartition{{Topic: decisions.Name, Partition: p}}
+	marked := int(p) < changelog.Partitions
+	if marked {
+		parts = append(parts, kafka.TopicPartition{Topic: changelog.Name, Partition: p})
+	}
+	producer, err := s.client.NewProducer(ctx, transactionalID(f.Name, s.topics.Input.ID, p), transactionTimeout)
+	if err == nil {
+		err = producer.Settle(ctx, parts, f.Group)
+	}
+	if err == nil && marked {
+		err = writeRecord(ctx, producer, parts[1], state.EndedKey(), []byte(s.config.Name))
+	}
+	switch {
+	case err == nil:
+		return nil
+	case kafka.Classify(err) == kafka.Fenced: // by a process of it that is alive; this partition stays ours
+		return fmt.Errorf("pipeline: partition %d: end of %s: it has taken its id back: %s", p, f.Name, err.Error())
+	}
+	return fmt.Errorf("pipeline: partition %d: end of %s: %w", p, f.Name, err)
+}
+
+// lastDecision reads the last committed decision of the partition's stream, whichever life of it published it.
+func (t *task) lastDecision(ctx context.Context, topic kafka.Topic, b kafka.Bounds) (*operators.Decision, error) {
+	var last *operators.Decision
+	for from := range backwards(b.Start, b.Stable) {
+		for r, err := range recordsOf(ctx, t.service.client, topic, t.partition, from, b.Stable, false) {
+			if err != nil {
+				return nil, err
+			}
+			if d, err := schemas.ParseDecision(r.Value); err == nil && d.Stream == t.stream && d.Step > 0 {
+				last = &operators.Decision{Index: d.Index, Step: d.Step, Point: d.Point}
+			}
+		}
+		if last != nil {
+			break
+		}
+	}
+	return last, nil
+}
