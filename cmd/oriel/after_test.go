@@ -49,8 +49,8 @@ func forgetting() map[string]string {
 	}
 }
 
-// TestANewLifeGoesOnAfterALostKey: the key of a running deployment is lost. Another one, under a key of its own, ends it
-// for good, starts each partition at its last decision and its group's offset, survives kills while it opens, and is
+// TestANewLifeGoesOnAfterALostKey: the key of a running deployment is lost. Another one, under a key of its own, ends
+// it for good, starts each partition at its last decision and its group's offset, survives kills while it opens, and is
 // replayed like any other. What the old process would have done next never appears, and it does not come back.
 func TestANewLifeGoesOnAfterALostKey(t *testing.T) {
 	t.Parallel()
@@ -172,7 +172,10 @@ func TestWhatANewLifeNeedsIsAskedFor(t *testing.T) {
 		says   string
 	}{
 		{map[string]string{"ORIEL_AFTER": next.name}, "ORIEL_AFTER: \"" + next.name + "\": the deployment itself"},
-		{map[string]string{"ORIEL_WINDOW": "64", "ORIEL_MEMORY": ""}, "ORIEL_AFTER: \"" + f.name + "\": set, but the sums do not forget"},
+		{
+			map[string]string{"ORIEL_WINDOW": "64", "ORIEL_MEMORY": ""},
+			"ORIEL_AFTER: \"" + f.name + "\": set, but the sums do not forget",
+		},
 		{map[string]string{"ORIEL_AFTER": "", "ORIEL_AFTER_GROUP": "g"}, "ORIEL_AFTER_GROUP: set, but ORIEL_AFTER is not"},
 	} {
 		p := next.start(bad.change, "topics")

@@ -28,7 +28,7 @@ func (o *objective) follow(p Past) {
 	o.past, o.lent = slices.Clone(p.Point), p.Weight
 	curvature := o.curvature(0)
 	for i := range o.past {
-		o.past[i] *= curvature
+		o.past[i] = float64(o.past[i] * curvature)
 	}
 }
 

@@ -98,7 +98,8 @@ func TestAPastThatDoesNotFitIsRefused(t *testing.T) {
 	c := sample(t, "l2-ball", 2)
 	m := remembering(c, 8, 1)
 	for _, last := range []operators.Decision{{Step: 3, Point: []float64{1}}, {Step: 0, Point: []float64{1, 2}}} {
-		if _, err := (configured{Config: c}).PlanAfter(m, last); err == nil || !strings.Contains(err.Error(), "ORIEL_DIMENSION is 2") {
+		_, err := configured{Config: c}.PlanAfter(m, last)
+		if err == nil || !strings.Contains(err.Error(), "ORIEL_DIMENSION is 2") {
 			t.Errorf("%+v: %v", last, err)
 		}
 	}
@@ -112,7 +113,8 @@ func TestAPastThatDoesNotFitIsRefused(t *testing.T) {
 		}
 	}
 	window := mechanism(c, 8, 1)
-	if _, err := New(c, Plan{Past: Past{Point: []float64{1, 0}, Weight: 1}}, mechtest.Open(t, window, [32]byte{1})); err == nil ||
+	past := Plan{Past: Past{Point: []float64{1, 0}, Weight: 1}}
+	if _, err := New(c, past, mechtest.Open(t, window, [32]byte{1})); err == nil ||
 		!strings.Contains(err.Error(), "only a stream with a memory") {
 		t.Errorf("a past of a window: %v", err)
 	}
@@ -121,7 +123,8 @@ func TestAPastThatDoesNotFitIsRefused(t *testing.T) {
 func TestPlanBytesOfAPast(t *testing.T) {
 	golden := []byte{
 		3, 0, 0, 0, 0, 0, 0, 0, 0, // C_W
-		0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, // the clip's leaves
+		// the clip's leaves
+		0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
 		0, 0, 0, 0, 0, 0, 0xf8, 0x3f, // N = 1.5
 		0, 0, 0, 0, 0, 0, 0xe0, 0xbf, 0, 0, 0, 0, 0, 0, 0, 0x40, // −0.5, 2
 	}

@@ -25,11 +25,14 @@ func (s Settings) check(needs []Need, p *operators.Problems) {
 		p.OneOf("LOG_FORMAT", s.LogFormat, "logfmt", "json")
 	}
 	if slices.Contains(needs, Deployment) {
-		p.Want("AFTER", s.After != s.Name || s.Name == "", "%q: the deployment itself; the one that goes on needs another ORIEL_NAME", s.After)
+		p.Want("AFTER", s.After != s.Name || s.Name == "",
+			"%q: the deployment itself; the one that goes on needs another ORIEL_NAME", s.After)
 		p.Want("NAME", deploymentName.MatchString(s.Name), "%q: not 1 to 200 letters, digits, dots, underscores and hyphens", s.Name)
 	}
 	for _, f := range []struct{ name, value string }{
-		{"AFTER_GROUP", s.AfterGroup}, {"AFTER_DECISION_TOPIC", s.AfterDecisions}, {"AFTER_CHANGELOG_TOPIC", s.AfterChangelog},
+		{"AFTER_GROUP", s.AfterGroup},
+		{"AFTER_DECISION_TOPIC", s.AfterDecisions},
+		{"AFTER_CHANGELOG_TOPIC", s.AfterChangelog},
 	} {
 		p.Want(f.name, f.value == "" || s.After != "", "set, but ORIEL_AFTER is not")
 	}
