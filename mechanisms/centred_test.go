@@ -65,7 +65,7 @@ func TestDistancesAroundAPublicCentre(t *testing.T) {
 				vectors = append(vectors, []float64{x * g.Unit(), y * g.Unit(), centre[0] * g.Unit(), centre[1] * g.Unit()})
 			}
 		}
-		replace, zeroOut := farthest(g, q, q.n, vectors)
+		replace, zeroOut := mechtest.Farthest(g, q, q.n, vectors)
 		if replace > claimReplace || zeroOut > claimZero {
 			t.Errorf("centre %v: √%d and √%d, claimed √%d and √%d", centre, replace, zeroOut, claimReplace, claimZero)
 		}

@@ -73,35 +73,6 @@ func rootHalf(x int64) int64 {
 	return (square.Sqrt(square).Int64() + 1) / 2
 }
 
-// farthest returns the squares of the largest distances that leaves have: of two, and of one from zero, over all
-// vectors given.
-func farthest(g lattice.Grid, q mechanisms.Quantiser, size int, vectors [][]float64) (replace, zeroOut uint64) {
-	square := func(x, y []int64) (sum uint64) {
-		for i := range x {
-			sum += uint64((x[i] - y[i]) * (x[i] - y[i]))
-		}
-		return sum
-	}
-	seen := map[string]bool{}
-	var leaves [][]int64
-	for _, v := range vectors {
-		leaf := make([]int64, size)
-		q.Quantise(g, leaf, v)
-		if key := string(appendLeaf(nil, leaf)); !seen[key] {
-			seen[key] = true
-			leaves = append(leaves, leaf)
-		}
-	}
-	zero := make([]int64, size)
-	for i, x := range leaves {
-		zeroOut = max(zeroOut, square(x, zero))
-		for _, y := range leaves[:i] {
-			replace = max(replace, square(x, y))
-		}
-	}
-	return replace, zeroOut
-}
-
 // claims returns what a quantiser says of a grid on which squares fit a word.
 func claims(t *testing.T, g lattice.Grid, q mechanisms.Quantiser) (replace, zeroOut uint64) {
 	t.Helper()
@@ -110,15 +81,6 @@ func claims(t *testing.T, g lattice.Grid, q mechanisms.Quantiser) (replace, zero
 		t.Fatalf("distances %v and %v do not fit a word", squareReplace, squareZero)
 	}
 	return squareReplace.Lo, squareZero.Lo
-}
-
-func appendLeaf(dst []byte, leaf []int64) []byte {
-	for _, x := range leaf {
-		for k := range 8 {
-			dst = append(dst, byte(x>>(8*k)))
-		}
-	}
-	return dst
 }
 
 // lattices returns all vectors of d numbers in −1 … 1 by steps of 1/r, and some that are none.
@@ -148,7 +110,7 @@ func TestDistancesByEnumeration(t *testing.T) {
 	}
 	f := func(what string, q mechanisms.Quantiser, size int, vectors [][]float64, holds bool) {
 		t.Helper()
-		replace, zeroOut := farthest(g, q, size, vectors)
+		replace, zeroOut := mechtest.Farthest(g, q, size, vectors)
 		claimReplace, claimZero := claims(t, g, q)
 		if within := replace <= claimReplace && zeroOut <= claimZero; within != holds {
 			t.Errorf("%s: √%d and √%d, claimed √%d and √%d", what, replace, zeroOut, claimReplace, claimZero)

@@ -8,6 +8,7 @@ import (
 	"oriel/mechanisms/blt"
 	"oriel/mechanisms/forget"
 	"oriel/mechanisms/lattice"
+	"oriel/mechanisms/windowtree"
 )
 
 // Incremental is a Sum whose increments are public: those of a memory are.
@@ -81,15 +82,16 @@ type Deviation struct {
 	at     func(step uint64) float64 // variance, in units of the draw's
 	end    uint64                    // the last step there is; 0: no end
 	period uint64                    // steps after which noise starts again; 0: never
+	nodes  int                       // of a tree that a release holds, at most; 0: no tree
 }
 
-// errNoDeviation is of mechanisms whose noise is not Gaussian of a known filter.
-var errNoDeviation = errors.New("mechanisms: standard deviations are known of blt and once-gaussian")
+// errNoDeviation is of mechanisms whose noise is not Gaussian.
+var errNoDeviation = errors.New("mechanisms: standard deviations are known of Gaussian noise alone")
 
 // Deviation returns that of the sums of a part, or, with a memory other than the stream's, of a Reading with it.
 func (s *frame) Deviation(part int, memory uint64) (Deviation, error) {
 	facts, _ := FactsOf(s.plan.Name)
-	if facts.Law != Gaussian || facts.Tree {
+	if facts.Law != Gaussian {
 		return Deviation{}, errNoDeviation
 	}
 	p := s.plan.Part(part)
@@ -98,8 +100,11 @@ func (s *frame) Deviation(part int, memory uint64) (Deviation, error) {
 	}
 	switch {
 	case facts.Once && memory == 0:
-	case facts.Once, s.config.Memory == 0 && memory > 0:
+	case facts.Once, s.config.Memory == 0 && memory > 0: // of a tree too
 		return Deviation{}, fmt.Errorf("mechanisms: memory %d: %s without one has no increments to read", memory, s.plan.Name)
+	case facts.Tree:
+		d.nodes = windowtree.Depth(s.config.Window)
+		d.at = func(step uint64) float64 { return float64(windowtree.Active(s.config.Window, step)) }
 	case s.config.Memory == 0:
 		spread, err := blt.NewSpread(s.plan.Filter)
 		if err != nil {

@@ -1,5 +1,7 @@
 package mechanisms
 
+import "math"
+
 const (
 	// settledPeriods is after how many periods, or settledSteps steps where noise never starts again, nothing of the
 	// start is left: what a reading of the longest memory has kept of it is below 2⁻⁶².
@@ -10,9 +12,12 @@ const (
 )
 
 // Settled returns the standard deviation long after the start: of sums that decay at the end of a period, where it is
-// the longest; of a stream that ends, at its end.
+// the longest; of a stream that ends, at its end. Of a tree, whose releases hold now more nodes and now fewer, it is
+// Worst.
 func (d Deviation) Settled() float64 {
 	switch {
+	case d.nodes > 0:
+		return float64(math.Sqrt(float64(d.nodes)) * d.scale)
 	case d.end > 0:
 		return d.At(d.end)
 	case d.period > 0:
@@ -22,7 +27,7 @@ func (d Deviation) Settled() float64 {
 }
 
 // Worst returns the largest standard deviation that a step has, to a thousandth: of sums that decay, soon after their
-// noise started again.
+// noise started again; of a tree with as many nodes as it has levels.
 func (d Deviation) Worst() float64 {
 	worst := d.Settled()
 	if d.period == 0 {

@@ -56,6 +56,16 @@ func TestDeviationSettles(t *testing.T) {
 	d, _, one = deviation(c, 0)
 	near("once", d.Settled(), one, 0)
 	near("once, worst", d.Worst(), one, 0)
+	c = mechtest.Config(1) // a tree of 8 leaves
+	d, _, one = deviation(c, 0)
+	near("tree", d.At(7), one*math.Sqrt(3), 0)
+	near("tree, a later block", d.At(8+5), one*math.Sqrt(4), 0)
+	near("tree, worst", d.Worst(), one*math.Sqrt(4), 0)
+	near("tree, settled", d.Settled(), d.Worst(), 0)
+	c.Name = "tree-gamma"
+	if _, err := mechtest.Open(t, c, [32]byte{}).Deviation(0, 0); err == nil {
+		t.Error("noise that is not Gaussian has a deviation")
+	}
 }
 
 // settledPeriods is where the test looks for the largest.

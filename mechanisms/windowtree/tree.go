@@ -20,6 +20,16 @@ func Depth(window uint64) int {
 	return bits.Len64(window)
 }
 
+// Active returns how many nodes are in the release of a step, counted from 1 (PROOF.md, F1 and F2): the noise of a
+// release has so many times the variance of a node's.
+func Active(window, step uint64) int {
+	p := (step-1)%window + 1
+	if step <= window {
+		return bits.OnesCount64(p)
+	}
+	return bits.OnesCount64(p) + bits.OnesCount64(window-p)
+}
+
 // Tree is the mechanism of one stream. It is not safe for concurrent use.
 //
 // Invariant: after step t, noise = Σ noise(x) over active(t); prefix[l] and suffix[l] hold the slot of the active node

@@ -87,6 +87,9 @@ func TestActiveNodesAreThoseOfTheDefinition(t *testing.T) {
 			if !slices.Equal(ids, slices.Concat(suffix, prefix)) {
 				t.Fatalf("W=%d t=%d: active %v, want %v then %v", window, now, ids, suffix, prefix)
 			}
+			if got := Active(window, now); got != len(ids) {
+				t.Fatalf("W=%d t=%d: Active says %d nodes of %d", window, now, got, len(ids))
+			}
 			if len(ids) > h {
 				t.Fatalf("W=%d t=%d: %d active nodes, want at most %d", window, now, len(ids), h)
 			}

@@ -1,13 +1,13 @@
 package block_test
 
 import (
-	"fmt"
 	"math"
 	"math/bits"
 	"testing"
 
 	"oriel/mechanisms"
 	"oriel/mechanisms/lattice"
+	"oriel/mechanisms/mechtest"
 	"oriel/operators/aggregate/block"
 )
 
@@ -49,35 +49,6 @@ func entries(cells int, dense int) [][]float64 {
 		out = append(out, []float64{cell, 1, 2})
 	}
 	return out
-}
-
-// farthest returns the squares of the largest distances of the leaves of all entries given.
-func farthest(g lattice.Grid, q mechanisms.Quantiser, size int, entries [][]float64) (replace, zeroOut uint64) {
-	seen := map[string]bool{}
-	var leaves [][]int64
-	for _, v := range entries {
-		leaf := make([]int64, size)
-		q.Quantise(g, leaf, v)
-		if key := fmt.Sprint(leaf); !seen[key] {
-			seen[key] = true
-			leaves = append(leaves, leaf)
-		}
-	}
-	for i, x := range leaves {
-		sum := uint64(0)
-		for _, n := range x {
-			sum += uint64(n * n)
-		}
-		zeroOut = max(zeroOut, sum)
-		for _, y := range leaves[:i] {
-			sum := uint64(0)
-			for k := range x {
-				sum += uint64((x[k] - y[k]) * (x[k] - y[k]))
-			}
-			replace = max(replace, sum)
-		}
-	}
-	return replace, zeroOut
 }
 
 // fault is a quantiser with something wrong.
@@ -167,7 +138,7 @@ func (f fault) Quantise(g lattice.Grid, dst []int64, v []float64) {
 func TestDistancesByEnumeration(t *testing.T) {
 	f := func(g lattice.Grid, q mechanisms.Quantiser, h block.OneHot, dense int, holds bool) {
 		t.Helper()
-		replace, zeroOut := farthest(g, q, h.Size(), entries(h.Cells, dense))
+		replace, zeroOut := mechtest.Farthest(g, q, h.Size(), entries(h.Cells, dense))
 		claimReplace, claimZero := claims(t, g, q)
 		if within := replace <= claimReplace && zeroOut <= claimZero; within != holds {
 			t.Errorf("%+v: √%d and √%d, claimed √%d and √%d", q, replace, zeroOut, claimReplace, claimZero)
@@ -234,7 +205,7 @@ func TestDistancesWithinACellAreJoint(t *testing.T) {
 				values = append(values, []float64{0, x, 1}, []float64{0, -x, 1})
 			}
 		}
-		replace, zeroOut := farthest(g, h, h.Size(), values)
+		replace, zeroOut := mechtest.Farthest(g, h, h.Size(), values)
 		claimReplace, claimZero := claims(t, g, h)
 		if replace > claimReplace || zeroOut != claimZero || float64(claimReplace) > 1.01*float64(replace) {
 			t.Errorf("%+v: √%d and √%d, claimed √%d and √%d", b, replace, zeroOut, claimReplace, claimZero)

@@ -1,0 +1,39 @@
+package mechtest
+
+import (
+	"slices"
+
+	"oriel/mechanisms"
+	"oriel/mechanisms/lattice"
+)
+
+// Farthest returns the squares of the largest distances that leaves of a size have, of two and of one from zero, over
+// all vectors given: on a lattice whose squares fit a word.
+func Farthest(g lattice.Grid, q mechanisms.Quantiser, size int, vectors [][]float64) (replace, zeroOut uint64) {
+	square := func(x, y []int64) (sum uint64) {
+		for i := range x {
+			sum += uint64((x[i] - y[i]) * (x[i] - y[i]))
+		}
+		return sum
+	}
+	zero, leaves := make([]int64, size), Leaves(g, q, size, vectors)
+	for i, x := range leaves {
+		zeroOut = max(zeroOut, square(x, zero))
+		for _, y := range leaves[:i] {
+			replace = max(replace, square(x, y))
+		}
+	}
+	return replace, zeroOut
+}
+
+// Leaves returns the different leaves of all vectors given, in order.
+func Leaves(g lattice.Grid, q mechanisms.Quantiser, size int, vectors [][]float64) [][]int64 {
+	var leaves [][]int64
+	for _, v := range vectors {
+		leaf := make([]int64, size)
+		q.Quantise(g, leaf, v)
+		leaves = append(leaves, leaf)
+	}
+	slices.SortFunc(leaves, slices.Compare)
+	return slices.CompactFunc(leaves, slices.Equal)
+}

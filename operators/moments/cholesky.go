@@ -1,0 +1,82 @@
+package moments
+
+import (
+	"math"
+
+	"oriel/mechanisms/lattice"
+)
+
+// Cholesky is the factor L of a symmetric positive definite matrix, LLᵀ. It has the same bits on every CPU: sums have
+// the order of lattice.Dot, each product is rounded, roots and quotients are IEEE's. It holds no memory of matrices
+// before, and is not safe for concurrent use.
+type Cholesky struct {
+	size  int
+	lower []float64 // row i at i(i+1)/2
+	work  []float64
+}
+
+// NewCholesky returns room for matrices of a size.
+func NewCholesky(size int) *Cholesky {
+	return &Cholesky{size: size, lower: make([]float64, size*(size+1)/2), work: make([]float64, size)}
+}
+
+// least is the smallest pivot, as a share of the number on the diagonal: below it rounding decides what is solved.
+const least = 0x1p-40
+
+func (c *Cholesky) row(i int) []float64 { return c.lower[i*(i+1)/2:][: i+1 : i+1] }
+
+// Factor factors scale·M + add·I, M the first rows and columns of m. It reports false, and has then no factor, where
+// that is not positive definite by some margin, or not finite: by the row-wise algorithm (Golub and Van Loan, "Matrix
+// Computations", 4th edition, section 4.2).
+func (c *Cholesky) Factor(m Symmetric, scale, add float64) bool {
+	for i := range c.size {
+		row := c.row(i)
+		for j := range i {
+			above := c.row(j)
+			row[j] = (float64(scale*m.At(j, i)) - lattice.Dot(row[:j], above[:j])) / above[j]
+		}
+		diagonal := float64(scale*m.At(i, i)) + add
+		pivot := diagonal - lattice.Dot(row[:i], row[:i])
+		if !(diagonal > 0 && pivot > float64(least*diagonal) && pivot <= math.MaxFloat64) {
+			return false
+		}
+		row[i] = math.Sqrt(pivot)
+	}
+	return true
+}
+
+// Solve writes the solution of LLᵀx = b to dst, which may be b.
+func (c *Cholesky) Solve(dst, b []float64) {
+	c.forward(dst, b)
+	c.backward(dst)
+}
+
+// forward solves Lz = b.
+func (c *Cholesky) forward(dst, b []float64) {
+	for i := range c.size {
+		row := c.row(i)
+		dst[i] = (b[i] - lattice.Dot(row[:i], dst[:i])) / row[i]
+	}
+}
+
+// backward solves Lᵀx = z in place.
+func (c *Cholesky) backward(dst []float64) {
+	for i := c.size - 1; i >= 0; i-- {
+		row := c.row(i)
+		dst[i] /= row[i]
+		for j := range i {
+			dst[j] -= float64(row[j] * dst[i])
+		}
+	}
+}
+
+// Rows writes the lengths of the inverse's rows to dst: the standard deviations of a solution whose right side has
+// independent noise of deviation 1.
+func (c *Cholesky) Rows(dst []float64) {
+	for i := range c.size {
+		clear(c.work)
+		c.work[i] = 1
+		c.Solve(c.work, c.work)
+		dst[i] = lattice.Norm(c.work)
+	}
+}

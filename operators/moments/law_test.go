@@ -1,0 +1,73 @@
+package moments
+
+import (
+	"math"
+	"testing"
+
+	"oriel/mechanisms"
+	"oriel/mechanisms/dp"
+	"oriel/mechanisms/mechtest"
+	"oriel/mechanisms/mechtest/sumtest"
+)
+
+// exact returns δ(ε) of two leaves under rounded normal noise of scale s a number, both ways, by visiting all that can
+// be released, to 5.5 scales of the noise: what is beyond only makes δ smaller.
+func exact(s float64, x, y []int64, epsilon float64) float64 {
+	cell, reach := sumtest.NormalCell(s), int64(math.Ceil(5.5*s))
+	var walk func(i int, p, q float64) float64
+	walk = func(i int, p, q float64) (delta float64) {
+		if i == len(x) {
+			return max(0, p-math.Exp(epsilon)*q, q-math.Exp(epsilon)*p)
+		}
+		for n := -reach; n <= reach; n++ {
+			delta += walk(i+1, p*cell(n), q*cell(n+x[i]-y[i]))
+		}
+		return delta
+	}
+	return walk(0, 1, 1)
+}
+
+// worst returns the largest δ(ε) that any two leaves of a 2×2 matrix have.
+func worst(q mechanisms.Quantiser, r Rows, fine int, s, epsilon float64) float64 {
+	leaves := mechtest.Leaves(coarse(fine), q, r.Size(), rows(r, fine))
+	most, seen := 0.0, map[[3]int64]bool{} // δ depends on the sizes of differences alone
+	for i, x := range leaves {
+		for _, y := range leaves[:i] {
+			var apart [3]int64
+			for k := range x {
+				apart[k] = max(x[k]-y[k], y[k]-x[k])
+			}
+			if !seen[apart] {
+				seen[apart] = true
+				most = max(most, exact(s, x, y, epsilon))
+			}
+		}
+	}
+	return most
+}
+
+// The law of a released 2×2 matrix is within the Gaussian claim of its distance, for every pair of its leaves, by
+// visiting all releases: δ is at most that of µ = Δ/σ, and more than half of it somewhere. A diagonal of scale σ where
+// √2·σ is claimed is beyond it, at s = ½; at s = 1 the farthest 2×2 leaves have equal diagonals.
+func TestExactLawOfTwoByTwo(t *testing.T) {
+	for _, label := range []int{Whole, Whole / 2} {
+		r, g := Rows{Features: 1, Label: label}, coarse(1)
+		near, _ := r.Distances(g)
+		// On this lattice, where rounding is large, the true distance by enumeration is the sharper claim.
+		enumerated, _ := mechtest.Farthest(g, r, r.Size(), rows(r, 1))
+		if enumerated > near.Lo {
+			t.Fatalf("leaves are √%d apart, claimed √%d", enumerated, near.Lo)
+		}
+		const s, epsilon = 2, 1
+		claim := dp.GaussianDelta(epsilon, math.Sqrt(float64(enumerated))/s)
+		// Both signs of the loss are added, over disjoint releases: twice the claim at most.
+		got := worst(r, r, 1, s, epsilon)
+		if got > 2*claim*(1+1e-9) || got < claim {
+			t.Errorf("%+v: δ(%d) = %g, claimed %g", r, epsilon, got, 2*claim)
+		}
+		bad := worst(fault{Rows: r, plain: true}, r, 1, s, epsilon)
+		if label < Whole && bad < 2*claim*(1+1e-3) {
+			t.Errorf("%+v: a diagonal of scale σ has δ(%d) = %g, within %g", r, epsilon, bad, 2*claim)
+		}
+	}
+}

@@ -1,0 +1,151 @@
+package moments
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/bits"
+
+	"oriel/mechanisms"
+	"oriel/mechanisms/lattice"
+)
+
+// MaxFeatures bounds d: a leaf of 512 features has 131 841 numbers.
+const MaxFeatures = 512
+
+// Whole is the Label of s = 1.
+const Whole = 1 << wholeBits
+
+const wholeBits = 10
+
+// rootHalf is 2⁶⁴/√2, to the nearest integer.
+const rootHalf = 0xb504f333f9de6484
+
+// Rows is the Quantiser of rows (x; s·y). It takes the number of the block, where there is more than one, x and y: d+1
+// or d+2 numbers. An x longer than 1 is drawn to length 1, y is clamped to [−1, 1]; a NaN or ±Inf among the x makes x
+// zero, and a NaN y makes y zero. Another block than 0 … Blocks−1 gives the zero leaf.
+type Rows struct {
+	Features int // d, 1 to MaxFeatures
+	Label    int // s·1024, 1 to Whole: above it nothing is gained
+	Blocks   int // 1, or how many rows are kept apart; 0 is 1
+}
+
+// Validate reports every problem at once.
+func (r Rows) Validate() error {
+	var errs []error
+	if r.Features < 1 || r.Features > MaxFeatures {
+		errs = append(errs, fmt.Errorf("moments: %d features: not in [1, %d]", r.Features, MaxFeatures))
+	}
+	if r.Label < 1 || r.Label > Whole {
+		errs = append(errs, fmt.Errorf("moments: label share %d/1024: not in (0, 1]", r.Label))
+	}
+	if size := r.triangle(); r.Blocks < 0 || len(errs) == 0 && r.Blocks > 1<<24/size {
+		errs = append(errs, fmt.Errorf("moments: %d blocks of %d numbers: not in [1, 2^24] together", r.Blocks, size))
+	}
+	return errors.Join(errs...)
+}
+
+func (r Rows) blocks() int { return max(1, r.Blocks) }
+
+// triangle is how many numbers a block has, D(D+1)/2.
+func (r Rows) triangle() int { return (r.Features + 1) * (r.Features + 2) / 2 }
+
+// Size returns the coordinates of all blocks.
+func (r Rows) Size() int { return r.blocks() * r.triangle() }
+
+// Block returns the numbers of a block among all of a release.
+func (r Rows) Block(release []float64, block int) Symmetric {
+	n := r.triangle()
+	return Symmetric{Size: r.Features + 1, Values: release[block*n:][:n]}
+}
+
+// Entries is d+1, and one more where there are blocks to choose from.
+func (r Rows) Entries() int {
+	if r.blocks() > 1 {
+		return r.Features + 2
+	}
+	return r.Features + 1
+}
+
+// Scales are 2 on the diagonal.
+func (r Rows) Scales() []uint32 {
+	out := make([]uint32, 0, r.Size())
+	for range r.blocks() {
+		for i := range r.Features + 1 {
+			out = append(out, 2)
+			for range r.Features - i {
+				out = append(out, 1)
+			}
+		}
+	}
+	return out
+}
+
+// Part is a part that has these leaves, on a grid that holds the longest: (1+s²)/√2, with room for its rounding. Of
+// invalid rows it says nothing.
+func (r Rows) Part() mechanisms.Part {
+	s := float64(r.Label) / Whole
+	room := 1 + float64((math.Sqrt(float64(r.Features+1))+8)*0x1p-24) // Distances adds √D/2 + 2 units, of 2²⁴ or more
+	clip := float64(float64((1+float64(s*s))/math.Sqrt2) * room)
+	return mechanisms.Part{Size: r.Size(), Clip: clip, Quantiser: r, Scales: r.Scales()}
+}
+
+// units returns the fineness of rows on a grid: r = 2^fine units of x, S units of a label of 1, and the shift by which
+// r², shifted, is 1 in loss units.
+func (r Rows) units(g lattice.Grid) (fine int, label int64, shift uint) {
+	fine = max(0, -g.Exp) / 2
+	return fine, int64(r.Label) << fine >> wholeBits, uint(max(0, -g.Exp) - 2*fine)
+}
+
+// Distances are those of PROOF.md, Theorem 1: r² + S² and that over √2, with the rounding of the diagonal.
+func (r Rows) Distances(g lattice.Grid) (replace, zeroOut lattice.Int128) {
+	fine, label, shift := r.units(g)
+	whole := (int64(1)<<(2*fine) + label*label) << shift
+	rounding := int64(math.Ceil(math.Sqrt(float64(r.Features + 1))))
+	return lattice.Square(whole + rounding + 1), lattice.Square(halved(whole) + rounding/2 + 2)
+}
+
+// halved returns x/√2 to the nearest integer, by less than 2⁻²¹ off where it is near the middle of two, for 0 ≤ x ≤
+// 2⁴³: rootHalf is off by half a unit of 2⁻⁶⁴.
+func halved(x int64) int64 {
+	high, low := bits.Mul64(uint64(x), rootHalf)
+	return int64(high + low>>63)
+}
+
+// Quantise writes the leaf of a row: x and y become integers and are checked as integers; then they are multiplied,
+// exactly but on the diagonal, whose numbers are halved.
+func (r Rows) Quantise(g lattice.Grid, dst []int64, v []float64) {
+	n, d := r.triangle(), r.Features
+	block := 0
+	if r.blocks() > 1 {
+		if !(v[0] >= 0 && v[0] < float64(r.Blocks)) || v[0] != math.Floor(v[0]) {
+			return
+		}
+		block, v = int(v[0]), v[1:]
+	}
+	fine, label, shift := r.units(g)
+	dst = dst[block*n:][:n]
+	// The row stands at the end of the triangle, where no product is written before what it is made of was read.
+	row := dst[n-d-1:]
+	(lattice.Grid{Exp: -fine, Lambda: 1 << fine}).Quantise(row[:d], v[:d])
+	row[d] = labelled(v[d], label)
+	at := 0
+	for i := range row {
+		x := row[i]
+		dst[at] = halved(x * x << shift)
+		at++
+		for _, y := range row[i+1:] {
+			dst[at] = x * y << shift
+			at++
+		}
+	}
+}
+
+// labelled is y·most to the nearest integer, y clamped to [−1, 1]; 0 of a NaN.
+func labelled(y float64, most int64) int64 {
+	if math.IsNaN(y) {
+		return 0
+	}
+	n := int64(math.Floor(float64(min(max(y, -1), 1)*float64(most)) + 0.5))
+	return min(max(n, -most), most)
+}

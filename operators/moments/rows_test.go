@@ -1,0 +1,356 @@
+package moments
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"oriel/mechanisms"
+	"oriel/mechanisms/dp"
+	"oriel/mechanisms/lattice"
+	"oriel/mechanisms/mechtest"
+	"oriel/mechanisms/noise"
+)
+
+// coarse is a lattice on which all leaves can be visited: r = 2^fine.
+func coarse(fine int) lattice.Grid { return lattice.Grid{Exp: -2 * fine, Lambda: 1 << (2*fine + 1)} }
+
+// fault is a quantiser with something wrong.
+type fault struct {
+	Rows
+	plain  bool // the diagonal is not halved: noise of scale σ there, where √2·σ is claimed
+	late   bool // x is clipped after the product: its length is not checked before it
+	short  bool // a distance of 1, as if s were 0
+	twice  bool // the played arm's leaf in every block
+	labels bool // y is not clamped
+}
+
+func (f fault) Distances(g lattice.Grid) (replace, zeroOut lattice.Int128) {
+	if f.short {
+		f.Label = 1
+	}
+	return f.Rows.Distances(g)
+}
+
+func (f fault) Quantise(g lattice.Grid, dst []int64, v []float64) {
+	f.Rows.Quantise(g, dst, v)
+	fine, label, _ := f.units(g)
+	d, n := f.Features, f.triangle()
+	switch {
+	case f.plain:
+		row := make([]int64, d+1)
+		(lattice.Grid{Exp: -fine, Lambda: 1 << fine}).Quantise(row[:d], v[:d])
+		row[d] = labelled(v[d], label)
+		at := 0
+		for i := range row {
+			dst[at] = row[i] * row[i]
+			at += d + 1 - i
+		}
+	case f.late: // each product is clipped to 1, the row is not
+		row := make([]float64, d+1)
+		for i, x := range v[:d] {
+			row[i] = min(max(x, -1), 1) * math.Ldexp(1, fine)
+		}
+		row[d] = float64(labelled(v[d], label))
+		at := 0
+		for i := range row {
+			for j := i; j <= d; j++ {
+				dst[at] = int64(row[i] * row[j])
+				if i == j {
+					dst[at] = halved(dst[at])
+				}
+				at++
+			}
+		}
+	case f.twice:
+		for block := range f.blocks() {
+			if at := int(v[0]); v[0] >= 0 && v[0] < float64(f.blocks()) && block != at {
+				copy(dst[block*n:], dst[at*n:][:n])
+			}
+		}
+	case f.labels:
+		if math.Abs(v[d]) > 1 {
+			for i := range d + 1 {
+				dst[f.Block(make([]float64, n), 0).index(i, d)] *= 2
+			}
+		}
+	}
+}
+
+// rows are all rows of a coarse lattice, longer ones, and some that are none.
+func rows(r Rows, fine int) [][]float64 {
+	most := math.Ldexp(1, fine)
+	all := [][]float64{{}}
+	step := 1.0
+	if r.Features > 2 {
+		step = 2
+	}
+	for range r.Features + 1 {
+		var next [][]float64
+		for _, v := range all {
+			for x := -most; x <= most; x += step {
+				next = append(next, append(append([]float64{}, v...), x/most))
+			}
+		}
+		all = next
+	}
+	for _, odd := range []float64{math.NaN(), math.Inf(1), math.Inf(-1), 1e300, -7, 5e-324} {
+		for i := range r.Features + 1 {
+			v := make([]float64, r.Features+1)
+			for j := range v {
+				v[j] = 1
+			}
+			v[i] = odd
+			all = append(all, v)
+		}
+	}
+	if r.blocks() == 1 {
+		return all
+	}
+	var out [][]float64
+	for _, v := range all {
+		for block := range r.blocks() {
+			out = append(out, append([]float64{float64(block)}, v...))
+		}
+	}
+	for _, block := range []float64{-1, 0.5, float64(r.Blocks), math.NaN(), math.Inf(1)} {
+		out = append(out, append([]float64{block}, all[0]...))
+	}
+	return out
+}
+
+// Every leaf of a coarse lattice is no farther from another and from zero than is claimed, and some are nearly as far;
+// faults are farther.
+func TestDistancesByEnumeration(t *testing.T) {
+	f := func(what string, q mechanisms.Quantiser, r Rows, fine int, holds bool) {
+		t.Helper()
+		g := coarse(fine)
+		replace, zeroOut := mechtest.Farthest(g, q, r.Size(), rows(r, fine))
+		near, far := q.Distances(g)
+		if within := replace <= near.Lo && zeroOut <= far.Lo; within != holds {
+			t.Errorf("%s, %+v: √%d and √%d, claimed √%d and √%d", what, r, replace, zeroOut, near.Lo, far.Lo)
+		}
+		// Beside the rounding, which is large on this lattice.
+		main := math.Sqrt(float64(near.Lo)) - math.Ceil(math.Sqrt(float64(r.Features+1))) - 1
+		if holds && r.Features > 1 && math.Sqrt(float64(replace)) < 0.95*main {
+			t.Errorf("%s, %+v: √%d is much less than %g", what, r, replace, main)
+		}
+	}
+	for _, label := range []int{Whole, Whole * 3 / 4, Whole / 4} {
+		one, two := Rows{Features: 1, Label: label}, Rows{Features: 2, Label: label}
+		f("rows", one, one, 4, true)
+		f("rows", two, two, 3, true)
+		f("diagonal of scale σ", fault{Rows: two, plain: true}, two, 3, false)
+		f("clipped after the product", fault{Rows: two, late: true}, two, 3, false)
+		three := Rows{Features: 3, Label: label}
+		f("rows", three, three, 2, true)
+		arms := Rows{Features: 1, Label: label, Blocks: 3}
+		f("blocks", arms, arms, 3, true)
+		f("in all blocks", fault{Rows: arms, twice: true}, arms, 3, false)
+	}
+	two := Rows{Features: 2, Label: Whole}
+	f("distance of s = 0", fault{Rows: two, short: true}, two, 3, false)
+	f("labels not clamped", fault{Rows: two, labels: true}, two, 3, false)
+}
+
+// A grid as mechanisms have them holds every leaf, whatever its bits, and the claims are those of the formula.
+func TestLeavesAreWithinTheGrid(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for _, r := range []Rows{
+		{Features: 1, Label: 1},
+		{Features: 2, Label: Whole},
+		{Features: 27, Label: 717},
+		{Features: 54, Label: Whole, Blocks: 2},
+		{Features: MaxFeatures, Label: 700},
+	} {
+		if err := r.Validate(); err != nil {
+			t.Fatal(err)
+		}
+		part := r.Part()
+		for bits := lattice.CoarseBits; bits <= lattice.FineBits; bits++ {
+			g, err := lattice.NewFineGrid(part.Clip, bits)
+			if err != nil {
+				t.Fatal(err)
+			}
+			near, far := r.Distances(g)
+			if lattice.Square(g.Lambda).Less(far) {
+				t.Errorf("%+v at %d bits: a leaf may be √%v, Λ = %d", r, bits, far, g.Lambda)
+			}
+			s := float64(r.Label) / Whole
+			loss := math.Sqrt(lattice.Grid{}.Float64(near)) * g.Unit()
+			if want := 1 + s*s; loss < want*(1-1e-4) || loss > want+float64(r.Features+4)*g.Unit() {
+				t.Errorf("%+v at %d bits: replace distance %g, want %g", r, bits, loss, want)
+			}
+			if r.Features > 100 && bits%6 > 0 {
+				continue
+			}
+			leaf := make([]int64, r.Size())
+			for range 20 {
+				v := make([]float64, r.Entries())
+				for i := range v {
+					v[i] = rng.NormFloat64()
+				}
+				if r.blocks() > 1 {
+					v[0] = float64(rng.IntN(r.Blocks))
+				}
+				v[len(v)-1] = 2*float64(rng.IntN(2)) - 1
+				clear(leaf)
+				r.Quantise(g, leaf, v)
+				if far.Less(lattice.SquaredLength(leaf)) || !g.Contains(leaf) {
+					t.Fatalf("%+v at %d bits: a leaf is longer than √%v", r, bits, far)
+				}
+			}
+		}
+	}
+}
+
+// halved is x/√2 to the nearest integer: 2h is nearer to √2·x than any other even number.
+func TestHalvedIsNearest(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	for i := range 100_000 {
+		x := int64(i)
+		if i > 50_000 {
+			x = rng.Int64N(1 << 43)
+		}
+		h := halved(x)
+		below, above := lattice.Square(2*h-1), lattice.Square(2*h+1) // (2h∓1)² ≤ 2x² ≤ … is |h − x/√2| ≤ ½
+		whole := lattice.Square(x).Add(lattice.Square(x))
+		if x > 0 && (whole.Less(below) || above.Less(whole)) {
+			t.Fatalf("half of %d is %d", x, h)
+		}
+	}
+}
+
+// Without noise sums are the moments of what arrives, over trees, blt, forgetting and single steps; x longer than 1 is
+// drawn to 1 before it is multiplied. The deviation of the diagonal is √2 times that of the rest.
+func TestSumsAreSecondMoments(t *testing.T) {
+	r := Rows{Features: 3, Label: 768, Blocks: 2}
+	for _, c := range streams(r) {
+		t.Run(c.Name, func(t *testing.T) {
+			stream := mechtest.ZeroStream(t, c)
+			want, decay := [5][5]float64{}, 1.0
+			if c.Memory > 0 {
+				decay = 1 - 1/float64(c.Memory)
+			}
+			rng := rand.New(rand.NewPCG(5, 6))
+			for step := range 40 {
+				block := float64(rng.IntN(2))
+				a := []float64{rng.NormFloat64(), rng.NormFloat64(), rng.NormFloat64(), 2*rng.Float64() - 1}
+				stream.Add(noise.Identity{Offset: int64(step)}, append([]float64{block}, a...))
+				length := max(1, math.Sqrt(a[0]*a[0]+a[1]*a[1]+a[2]*a[2]))
+				for i := range 3 {
+					a[i] /= length
+				}
+				for i := range 4 {
+					for j := range 4 {
+						if want[i][j] *= decay; stream.Once() {
+							want[i][j] = 0
+						}
+						if block == 1 {
+							want[i][j] += a[i] * a[j]
+						}
+					}
+				}
+				got, cross := r.Moments(stream.Sum(0), 1), make([]float64, 3)
+				got.Cross(cross)
+				far := math.Abs(got.Square() - want[3][3])
+				for i := range 3 {
+					far = max(far, math.Abs(cross[i]-want[i][3]))
+					for j := range 3 {
+						far = max(far, math.Abs(got.Gram(i, j)-want[i][j]))
+					}
+				}
+				if far > 0.02 { // 40 rows, each off by 2⁻¹³ a number
+					t.Fatalf("step %d: moments are %g off", step, far)
+				}
+			}
+		})
+	}
+}
+
+// streams are the mechanisms that take a quantiser and have noise of known deviation.
+func streams(r Rows) []mechanisms.Config {
+	c := mechtest.Config(1)
+	c.Leaf = mechanisms.Leaf{Parts: []mechanisms.Part{r.Part()}}
+	var all []mechanisms.Config
+	for _, name := range []string{"tree-gaussian", "blt", "once-gaussian", "forgetting"} {
+		x := c
+		switch x.Name = name; name {
+		case "tree-gaussian", "blt":
+			x.Window = 64
+		case "once-gaussian":
+			x.Window = 0
+		default:
+			x.Name, x.Window, x.Memory = "blt", 0, 16
+		}
+		all = append(all, x)
+	}
+	return all
+}
+
+// The noise of a release has the deviation that the stream declares, √2 times that on the diagonal. False rejection:
+// 6.11 standard errors of a variance, √(2/samples).
+func TestNoiseIsTheDeclaredOne(t *testing.T) {
+	r := Rows{Features: 60, Label: Whole}
+	for _, c := range streams(r) {
+		stream := mechtest.Open(t, c, [32]byte{3})
+		d, err := stream.Deviation(0, c.Memory)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for step := range 9 {
+			stream.Add(noise.Identity{Offset: int64(step)}, nil)
+		}
+		sd, m := d.At(9), r.Block(stream.Sum(0), 0)
+		var diagonal, rest float64
+		for i := range m.Size {
+			diagonal += m.At(i, i) * m.At(i, i) / 2
+			for j := range i {
+				rest += m.At(i, j) * m.At(i, j)
+			}
+		}
+		n := float64(m.Size)
+		for _, x := range []struct{ square, count float64 }{{diagonal, n}, {rest, n * (n - 1) / 2}} {
+			if z := (x.square/x.count/(sd*sd) - 1) / math.Sqrt(2/x.count); math.Abs(z) > 6.11 {
+				t.Errorf("%s: variance of %g numbers is %.1f standard errors off", c.Name, x.count, z)
+			}
+		}
+	}
+}
+
+// A leaf takes no memory.
+func TestQuantiseAllocatesNothing(t *testing.T) {
+	r := Rows{Features: 27, Label: 717}
+	g, err := lattice.NewGrid(r.Part().Clip)
+	if err != nil {
+		t.Fatal(err)
+	}
+	leaf, v := make([]int64, r.Size()), make([]float64, r.Entries())
+	v[3], v[27] = 0.5, 1
+	if n := testing.AllocsPerRun(100, func() { r.Quantise(g, leaf, v) }); n > 0 {
+		t.Errorf("%g allocations a leaf", n)
+	}
+}
+
+// Problems are named together; a label's share above 1 is refused.
+func TestRowsValidate(t *testing.T) {
+	for _, r := range []Rows{
+		{},
+		{Features: 1},
+		{Features: 1, Label: Whole + 1},
+		{Features: MaxFeatures + 1, Label: 1},
+		{Features: 5, Label: 5, Blocks: -1},
+		{Features: MaxFeatures, Label: 5, Blocks: 1000},
+	} {
+		if r.Validate() == nil {
+			t.Errorf("%+v: valid", r)
+		}
+	}
+	for _, a := range []dp.Adjacency{dp.Replace, dp.ZeroOut} {
+		c := mechtest.Config(1)
+		c.Adjacency, c.Leaf = a, mechanisms.Leaf{Parts: []mechanisms.Part{Rows{Features: 4, Label: 700}.Part()}}
+		if err := c.Validate(); err != nil {
+			t.Error(err)
+		}
+	}
+}
