@@ -122,6 +122,10 @@ var goldenEvents = []struct {
 		"LOSS=linear", "UPDATE=llo", "SET=matching", "RADIUS=2", "DIMENSION=4", "WINDOW=16", "STRONG_CONVEXITY=0.01",
 		"HORIZON=240",
 	}},
+	{"linear-partition", []string{
+		"LOSS=linear", "UPDATE=llo", "SET=partition", "BLOCKS=2:1,2:1", "RADIUS=1", "DIMENSION=4", "WINDOW=16",
+		"STRONG_CONVEXITY=0.01", "HORIZON=240",
+	}},
 }
 
 // onlyUnder are the mechanisms of cases that make sense under one.
@@ -131,6 +135,7 @@ var onlyUnder = map[string]string{
 	"aggregate-memory-leaves": "blt", "aggregate-tumbling-leaves": "once-gaussian",
 	"linear-flow": "blt", "linear-subsets": "tree-laplace", "linear-projected-subsets": "tree-gamma",
 	"linear-matching": "tree-gaussian", "linear-vertices": "blt",
+	"linear-partition": "tree-gaussian",
 }
 
 // aggregates tells the cases of that operator, whose plans say all that its leaves are.

@@ -43,13 +43,19 @@ var settings = []operators.Setting{
 	},
 	{
 		Name: "RADIUS", Kind: operators.Number, Unit: "length", Range: "1e-15 to 1e15", Required: true,
-		Text: "ball radius; scale of the simplex; box [-R, R]^d; most of a coordinate of subsets; amount of a flow; " +
+		Text: "ball radius; scale of the simplex; box [-R, R]^d; most of a coordinate of subsets and partition; amount of a flow; " +
 			"sum of a row or column of a matching, whose dimension is a square; factor of vertices",
 	},
 	{
 		Name: "PICK", Kind: operators.Count, Unit: "coordinates", Range: "0, or 1 to the dimension less 1; subsets",
 		Default: "0", Later: true,
 		Text: "k of ORIEL_SET=subsets, which needs it: mixes of the sets of k out of d, the sum of a decision being k·R",
+	},
+	{
+		Name: "BLOCKS", Kind: operators.List, Unit: "size:pick,…", Later: true,
+		Range: "whole numbers, 1 ≤ pick < size, all sizes together the dimension; partition", Entry: convex.ParseBlock,
+		Text: "the blocks of ORIEL_SET=partition, which needs them, coordinates in their order: mixes of the sets that have so many out of each " +
+			"block, times R",
 	},
 	{
 		Name: "EDGES", Kind: operators.File, Unit: "file", Range: "from>to, an edge a line; flow", Later: true,
@@ -161,13 +167,15 @@ func wantSet(v *operators.Values) convex.Set {
 	spec := convex.Spec{
 		Name: v.Text("SET"), Dimension: int(min(v.Count("DIMENSION"), operators.MaxDimension)), Radius: v.Number("RADIUS"),
 		Pick: int(min(v.Count("PICK"), operators.MaxDimension)), Edges: v.Entries("EDGES"),
-		Corners: v.Entries("VERTICES"),
+		Blocks: v.Entries("BLOCKS"), Corners: v.Entries("VERTICES"),
 	}
 	set, err := convex.Parse(spec)
 	name := "SET"
 	switch {
 	case spec.Name == "flow" || len(spec.Edges) > 0:
 		name = "EDGES"
+	case spec.Name == "partition" || len(spec.Blocks) > 0:
+		name = "BLOCKS"
 	case spec.Name == "vertices" || len(spec.Corners) > 0:
 		name = "VERTICES"
 	case spec.Name == "subsets" || spec.Pick > 0:

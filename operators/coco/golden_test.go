@@ -36,6 +36,8 @@ func TestGoldenDecisions(t *testing.T) {
 		{LLO, "flow", Proved},
 		{LLO, "flow", Search},
 		{LLO, "box", Search},
+		{Projection, "partition", Proved},
+		{LLO, "partition", Proved},
 	} {
 		c := sample(t, later.set, 7)
 		c.Update, c.Constants = later.update, later.constants

@@ -1,6 +1,7 @@
 package coco
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -34,6 +35,8 @@ func mustSet(t testing.TB, name string, n int, radius float64) convex.Set {
 	switch name {
 	case "subsets":
 		spec.Pick = n / 2
+	case "partition":
+		spec.Blocks = []string{"2:1", fmt.Sprintf("%d:%d", n-2, (n-1)/2)}
 	case "vertices":
 		for i := range 2 * n { // corners of a cross, and the middle of a side
 			corner := slices.Repeat([]string{"0"}, n)

@@ -27,7 +27,7 @@ func BenchmarkProject(b *testing.B) {
 }
 
 func BenchmarkMove(b *testing.B) {
-	for _, name := range []string{"l1-ball", "simplex", "box", "subsets"} {
+	for _, name := range []string{"l1-ball", "simplex", "box", "subsets", "partition"} {
 		b.Run("set="+name+"/d=32", func(b *testing.B) {
 			o, err := NewLocalOracle(mustParse(b, name, 32, 1))
 			if err != nil {

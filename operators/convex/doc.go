@@ -8,11 +8,12 @@
 //		simplex   x ≥ 0, Σx = s, n ≥ 2    √2·s    s        uniform    sort and threshold  √n/(2s), √(n/2)
 //		box       |x_i| ≤ R               2R√n    R√n      0          clip                direct, √n
 //		subsets   0 ≤ x ≤ R, Σx = kR      R√(2k)  R√k      uniform    bisect              direct, √n
+//		partition subsets of each block   R√Σ2k'  R√Σk     uniform    bisect              direct, √n
 //		flow      s–t flows of amount R   R√(2ℓ)  R√ℓ      even       none that is cheap  √n/R, √(2nℓ)
 //		matching  k×k, lines sum to R     R√(2k)  R√k      uniform    none that is cheap  k/R, k√(2k)
 //		vertices  hull of a list          of all  of all  mean       none                all of x may move
 //
-//	 of subsets D has min(k, n−k) for k; ℓ is the number of edges of the longest path, n that of all edges, and D of a flow
+//	 of subsets D has k' = min(k, n−k) for k, of a partition each block; ℓ is the number of edges of the longest path, n that of all edges, and D of a flow
 //	 at most R√n
 //
 //	  - Projection: the nearest point of the set.

@@ -17,6 +17,8 @@ func mustParse(t testing.TB, name string, n int, radius float64) Set {
 	switch name {
 	case "subsets":
 		spec.Pick = max(1, n/3)
+	case "partition":
+		spec.Blocks = blocksOf(n)
 	case "vertices":
 		rng := rand.New(rand.NewPCG(uint64(n), 4))
 		for range 2*n + 1 {
@@ -65,6 +67,14 @@ func permutations(k int) iter.Seq[[]int] {
 	}
 }
 
+// blocksOf are two blocks, of few coordinates one.
+func blocksOf(n int) []string {
+	if n < 4 {
+		return []string{fmt.Sprintf("%d:1", n)}
+	}
+	return []string{"2:1", fmt.Sprintf("%d:%d", n-2, (n-1)/2)}
+}
+
 // ladder is a chain of half of n edges, with chords from anywhere to anywhere behind.
 func ladder(n int) (edges []string) {
 	rng, chain := rand.New(rand.NewPCG(uint64(n), 3)), (n+1)/2
@@ -101,6 +111,10 @@ func excess(s Set, x []float64) float64 {
 		return largest/s.radius - 1
 	case Subsets:
 		return max(math.Abs(total/s.total()-1), largest/s.radius-1, -least*math.MaxFloat64)
+	case Partition:
+		off := 0.0
+		s.each(func(_, at int, b Subsets) { off = max(off, excess(b, x[at:at+b.n])) })
+		return off
 	case Matching:
 		off := max(largest/s.amount-1, -least*math.MaxFloat64)
 		for i := range s.side {
@@ -157,6 +171,17 @@ func corners(s Set) [][]float64 {
 				}
 				list = append(list, v)
 			}
+		}
+	case Partition:
+		list = [][]float64{nil}
+		for _, b := range s.blocks {
+			var longer [][]float64
+			for _, head := range list {
+				for _, tail := range corners(b) {
+					longer = append(longer, slices.Concat(head, tail))
+				}
+			}
+			list = longer
 		}
 	case Matching:
 		for order := range permutations(s.side) {

@@ -31,6 +31,7 @@ func forms(t testing.TB, n int, radius float64) map[string]func() (Set, LocalOra
 		"simplex general": func() (Set, LocalOracle) { return simplex, newLocalVertices(simplexVertices{simplex.(Simplex)}) },
 		"l1-ball":         product(l1),
 		"subsets":         product(mustParse(t, "subsets", n, radius)),
+		"partition":       product(mustParse(t, "partition", n, radius)),
 		"flow":            product(mustParse(t, "flow", n, radius)),
 	}
 	if n == 4 || n == 9 {
@@ -172,7 +173,7 @@ func TestFeasibleAfterAMillionMoves(t *testing.T) {
 	if testing.Short() {
 		moves = 50_000
 	}
-	for _, name := range []string{"l1-ball", "simplex", "box", "subsets", "flow", "matching"} {
+	for _, name := range []string{"l1-ball", "simplex", "box", "subsets", "partition", "flow", "matching"} {
 		s := mustParse(t, name, 4, 3)
 		o, err := NewLocalOracle(s)
 		if err != nil {
@@ -243,8 +244,9 @@ func TestRatio(t *testing.T) {
 		root := math.Sqrt(float64(n))
 		for name, want := range map[string]float64{
 			"box direct": root, "box general": float64(n), "simplex direct": max(1, root/math.Sqrt2),
-			"simplex general": root / math.Sqrt2, "l1-ball": 2 * root, "subsets": root, "matching": root * math.Sqrt(2*root),
-			"flow": root * math.Sqrt(float64(min(n, 2*((n+1)/2)))),
+			"simplex general": root / math.Sqrt2, "l1-ball": 2 * root, "subsets": root, "partition": root,
+			"matching": root * math.Sqrt(2*root),
+			"flow":     root * math.Sqrt(float64(min(n, 2*((n+1)/2)))),
 		} {
 			form, ok := forms(t, n, 3)[name]
 			if !ok {

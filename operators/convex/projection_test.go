@@ -49,6 +49,8 @@ func slowProject(s Set, x []float64) []float64 {
 		return slowFlow(s, x)
 	case Matching:
 		return slowMatching(s, x)
+	case Partition:
+		s.each(func(_, at int, b Subsets) { copy(out[at:], slowProject(b, x[at:at+b.n])) })
 	case Subsets:
 		mass := func(tau float64) float64 {
 			total := 0.0
@@ -89,7 +91,7 @@ func projected(name string) bool {
 func everySet(t *testing.T, f func(t *testing.T, s Set, rng *rand.Rand)) {
 	for _, name := range Names() {
 		for _, n := range []int{1, 2, 3, 5, 8} {
-			if (name == "simplex" || name == "subsets") && n == 1 || !projected(name) {
+			if n == 1 && slices.Contains([]string{"simplex", "subsets", "partition"}, name) || !projected(name) {
 				continue
 			}
 			for _, radius := range []float64{1, 0.01, 7} {

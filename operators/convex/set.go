@@ -49,7 +49,7 @@ type LocalOracle interface {
 
 // Names lists the sets that Parse knows.
 func Names() []string {
-	return []string{"l2-ball", "l1-ball", "simplex", "box", "subsets", "flow", "matching", "vertices"}
+	return []string{"l2-ball", "l1-ball", "simplex", "box", "subsets", "flow", "matching", "vertices", "partition"}
 }
 
 // The range of radii keeps every product of a radius with a cost far from overflow and underflow.
@@ -62,6 +62,7 @@ type Spec struct {
 	Radius    float64  // R of every set, s of the simplex, and what the points of vertices are multiplied by
 	Pick      int      // k of subsets; 0 for others
 	Edges     []string // of a flow, from>to; none for others
+	Blocks    []string // of a partition, size:pick; none for others
 	Corners   []string // of vertices, numbers with spaces between them; none for others
 }
 
@@ -80,6 +81,9 @@ func Parse(spec Spec) (Set, error) {
 	}
 	if len(spec.Edges) > 0 && spec.Name != "flow" {
 		errs = append(errs, fmt.Errorf("convex: edges: set %s has none", spec.Name))
+	}
+	if len(spec.Blocks) > 0 && spec.Name != "partition" {
+		errs = append(errs, fmt.Errorf("convex: blocks: set %s has none", spec.Name))
 	}
 	if len(spec.Corners) > 0 && spec.Name != "vertices" {
 		errs = append(errs, fmt.Errorf("convex: vertices: set %s has none", spec.Name))
@@ -106,6 +110,8 @@ func Parse(spec Spec) (Set, error) {
 		set, err = newMatching(n, radius)
 	case "vertices":
 		set, err = newHull(spec.Corners, n, radius)
+	case "partition":
+		set, err = newPartition(spec.Blocks, n, radius)
 	default:
 		err = fmt.Errorf("convex: name %q: not one of %s", spec.Name, strings.Join(Names(), ", "))
 	}

@@ -1,7 +1,6 @@
 package convex
 
 import (
-	"errors"
 	"fmt"
 	"math"
 )
@@ -145,81 +144,4 @@ func (s Subsets) settle(x []float64) {
 }
 
 // LocalOracle is direct, without decomposition.
-func (s Subsets) LocalOracle() LocalOracle {
-	o := &localSubsets{set: s, x: make([]float64, s.n), order: newDescending(s.n), sorted: make([]int32, 0, s.n)}
-	s.Start(o.x)
-	return o
-}
-
-// localSubsets moves up to m = √n·r/2 from the coordinates of largest cost to those of smallest, as long as that pays.
-// Any y of the set with |x−y|₂ ≤ r moves at most |x−y|₁/2 ≤ √n·r/2, and p is the best of all that move no more; and
-// |x−p|₂ ≤ √(2·m·min(m, R·n)) ≤ |x−p|₁ = 2m, hence ρ = √n.
-type localSubsets struct {
-	set    Subsets
-	x      []float64
-	order  descending
-	sorted []int32 // positions by falling cost
-}
-
-func (o *localSubsets) Point() []float64 { return o.x }
-
-func (o *localSubsets) Ratio() float64 { return math.Sqrt(float64(o.set.n)) }
-
-func (o *localSubsets) Move(alpha, r float64, c []float64) {
-	o.order.start(c)
-	for i := range c {
-		o.order.add(i)
-	}
-	o.order.build()
-	o.sorted = o.sorted[:0]
-	for i := o.order.next(); i >= 0; i = o.order.next() {
-		o.sorted = append(o.sorted, int32(i))
-	}
-	left := math.Sqrt(float64(o.set.n)) * r / 2
-	worst, best := 0, o.set.n-1
-	from, to := 0.0, 0.0 // moved already from the worst, to the best
-	for left > 0 && worst < best && c[o.sorted[worst]] > c[o.sorted[best]] {
-		a, b := o.sorted[worst], o.sorted[best]
-		some, room := o.x[a]-from, o.set.radius-o.x[b]-to
-		move := min(left, some, room)
-		left, from, to = left-move, from+move, to+move
-		if move == some {
-			o.x[a] -= float64(alpha * from)
-			worst, from = worst+1, 0
-		}
-		if move == room {
-			o.x[b] += float64(alpha * to)
-			best, to = best-1, 0
-		}
-	}
-	o.x[o.sorted[worst]] -= float64(alpha * from)
-	o.x[o.sorted[best]] += float64(alpha * to)
-	for i, v := range o.x {
-		o.x[i] = max(0, min(o.set.radius, v))
-	}
-	o.set.settle(o.x)
-}
-
-func (o *localSubsets) AppendState(dst []byte) []byte { return appendFloats(dst, o.x) }
-
-func (o *localSubsets) StateLen() int { return 8 * o.set.n }
-
-// Restore wants a point of the set.
-func (o *localSubsets) Restore(state []byte) error {
-	if len(state) != o.StateLen() {
-		return errStateLen
-	}
-	total := 0.0
-	for i := range o.x {
-		v := floatAt(state, i)
-		if !(v >= 0 && v <= o.set.radius) {
-			return errors.New("convex: state: coordinate out of range")
-		}
-		total += v
-	}
-	if want := o.set.total(); !(math.Abs(total-want) <= sumTolerance*want) {
-		return errors.New("convex: state: coordinates have another sum")
-	}
-	readFloats(o.x, state)
-	return nil
-}
+func (s Subsets) LocalOracle() LocalOracle { return newLocalBlocks(s, []Subsets{s}) }

@@ -23,9 +23,10 @@ func TestCanaryMovesTheLeafByTheWholeSensitivity(t *testing.T) {
 					continue
 				}
 				pick := map[bool]string{true: "2", false: "0"}[set == "subsets"]
+				blocks := map[bool]string{true: "2:1,3:2"}[set == "partition"]
 				for _, radius := range []string{"0.01", "7"} {
 					a := subject(t, "ORIEL_LOSS="+name, "ORIEL_SET="+set, "ORIEL_RADIUS="+radius, "ORIEL_PICK="+pick,
-						"ORIEL_MECHANISM="+mechanism, "ORIEL_DIMENSION=5")
+						"ORIEL_BLOCKS="+blocks, "ORIEL_MECHANISM="+mechanism, "ORIEL_DIMENSION=5")
 					for _, u := range [][]float64{a.dense(rng), a.along(4)} {
 						with, without, err := a.leaves(u)
 						if err != nil {

@@ -1,0 +1,131 @@
+package convex
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// Partition is a product of Subsets of one R, the base polytope of a partition matroid: coordinates in blocks, one
+// behind the other, of which a vertex has R at a given number in each.
+type Partition struct {
+	blocks []Subsets
+	n      int
+	radius float64
+}
+
+// ParseBlock returns the canonical form of an entry, size:pick, and whether it is one: whole numbers, 1 ≤ pick < size.
+func ParseBlock(text string) (canonical string, ok bool) {
+	size, pick, ok := block(text)
+	if !ok {
+		return text, false
+	}
+	return fmt.Sprintf("%d:%d", size, pick), true
+}
+
+func block(text string) (size, pick int, ok bool) {
+	head, tail, ok := strings.Cut(text, ":")
+	size, err := strconv.Atoi(strings.TrimSpace(head))
+	if err != nil || !ok {
+		return 0, 0, false
+	}
+	pick, err = strconv.Atoi(strings.TrimSpace(tail))
+	return size, pick, err == nil && 1 <= pick && pick < size
+}
+
+// newPartition reads entries of ParseBlock. Its errors name the place in the list, from 1.
+func newPartition(blocks []string, n int, radius float64) (Partition, error) {
+	p, total := Partition{n: n, radius: radius}, 0
+	if len(blocks) == 0 {
+		return p, errors.New("convex: no blocks: at least one is wanted")
+	}
+	for i, text := range blocks {
+		size, pick, ok := block(text)
+		if !ok || size > n-total {
+			return p, fmt.Errorf("convex: block %d: not size:pick with 1 ≤ pick < size, all sizes together %d", i+1, n)
+		}
+		p.blocks = append(p.blocks, Subsets{size, pick, radius})
+		total += size
+	}
+	if total != n {
+		return p, fmt.Errorf("convex: blocks of %d coordinates in all: %d dimensions", total, n)
+	}
+	return p, nil
+}
+
+// Name is partition.
+func (Partition) Name() string { return "partition" }
+
+// Dimension is the sum of sizes.
+func (p Partition) Dimension() int { return p.n }
+
+// Diameter is that of a product: sets that have as little in common as they can, in each block.
+func (p Partition) Diameter() float64 {
+	swaps := 0
+	for _, b := range p.blocks {
+		swaps += min(b.pick, b.n-b.pick)
+	}
+	return float64(p.radius * math.Sqrt(float64(2*swaps)))
+}
+
+// MaxNorm is R times the root of all picks, at a vertex.
+func (p Partition) MaxNorm() float64 {
+	picks := 0
+	for _, b := range p.blocks {
+		picks += b.pick
+	}
+	return float64(p.radius * math.Sqrt(float64(picks)))
+}
+
+// each calls f with every block and where it begins.
+func (p Partition) each(f func(i, at int, b Subsets)) {
+	at := 0
+	for i, b := range p.blocks {
+		f(i, at, b)
+		at += b.n
+	}
+}
+
+// Start is even within each block.
+func (p Partition) Start(dst []float64) {
+	p.each(func(_, at int, b Subsets) { b.Start(dst[at : at+b.n]) })
+}
+
+// Tangent subtracts the mean of each block.
+func (p Partition) Tangent(v []float64) {
+	p.each(func(_, at int, b Subsets) { b.Tangent(v[at : at+b.n]) })
+}
+
+// Linear is a linear oracle with memory of its own: in each block that of Subsets.
+func (p Partition) Linear() LinearOracle {
+	o := fewestOfBlocks{set: p}
+	for _, b := range p.blocks {
+		o.blocks = append(o.blocks, b.Linear())
+	}
+	return o
+}
+
+type fewestOfBlocks struct {
+	set    Partition
+	blocks []LinearOracle
+}
+
+func (o fewestOfBlocks) Minimise(dst, c []float64) {
+	o.set.each(func(i, at int, b Subsets) { o.blocks[i].Minimise(dst[at:at+b.n], c[at:at+b.n]) })
+}
+
+// Projection is that of each block.
+func (p Partition) Projection() Projection { return cappedBlocks{p} }
+
+type cappedBlocks struct{ set Partition }
+
+func (p cappedBlocks) Project(dst, x []float64) {
+	p.set.each(func(_, at int, b Subsets) {
+		(&capped{b}).Project(dst[at:at+b.n], x[at:at+b.n])
+	})
+}
+
+// LocalOracle is direct, without decomposition.
+func (p Partition) LocalOracle() LocalOracle { return newLocalBlocks(p, p.blocks) }
