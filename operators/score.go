@@ -20,6 +20,11 @@ type Score struct {
 	Predicts Prediction
 	Level    float64   // of Quantile, in (0, 1)
 	Start    []float64 // the decision before the first one; public
+	Offset   float64   // what Predict and Loss add to ⟨a, x⟩ themselves
+
+	// Exact is the same operator, which allows for no noise: what is learned without privacy. nil: any noise is the same
+	// to it.
+	Exact Configured
 
 	// Loss is that of one event, times its weight; NaN where it is not defined.
 	Loss func(x []float64, e schemas.Event) float64

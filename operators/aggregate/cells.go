@@ -7,12 +7,13 @@ import (
 	"strings"
 
 	"oriel/schemas"
+
+	"oriel/operators"
 )
 
 // Limits of a specification.
 const (
 	maxCells = 1 << 20
-	maxEdge  = 1e12 // of the size of a range's ends, and of its length
 )
 
 // dimension is one column of events that cells are made of: a public list of texts, or bins of equal width of a public
@@ -91,7 +92,7 @@ func parseDimension(text string) (d dimension, ok bool) {
 	}
 	if parts := strings.Split(rest, ":"); len(parts) == 3 && !strings.Contains(rest, "|") {
 		bins, err := strconv.Atoi(strings.TrimSpace(parts[2]))
-		if d.from, d.to, ok = parseEnds(parts[0], parts[1]); ok && err == nil && bins >= 1 && bins <= maxCells {
+		if d.from, d.to, ok = operators.ParseEnds(parts[0], parts[1]); ok && err == nil && bins >= 1 && bins <= maxCells {
 			d.bins = bins
 			return d, true
 		}
@@ -105,14 +106,6 @@ func parseDimension(text string) (d dimension, ok bool) {
 		d.choices = append(d.choices, choice)
 	}
 	return d, true
-}
-
-// parseEnds reads the ends of a public range.
-func parseEnds(low, high string) (from, to float64, ok bool) {
-	from, err := strconv.ParseFloat(strings.TrimSpace(low), 64)
-	to, other := strconv.ParseFloat(strings.TrimSpace(high), 64)
-	ok = err == nil && other == nil && math.Abs(from) <= maxEdge && math.Abs(to) <= maxEdge && to-from >= 1/maxEdge
-	return from + 0, to + 0, ok // no −0
 }
 
 // isName says whether a text is the name of a member of events.

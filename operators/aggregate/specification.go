@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"oriel/operators"
 	"oriel/operators/aggregate/block"
 )
 
@@ -128,7 +129,7 @@ func parseValue(text string) (name string, low, high float64, ok bool) {
 	if name = strings.TrimSpace(name); !found || !ranged || !isName(name) {
 		return name, 0, 0, false
 	}
-	low, high, ok = parseEnds(from, to)
+	low, high, ok = operators.ParseEnds(from, to)
 	return name, low, high, ok
 }
 

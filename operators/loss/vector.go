@@ -16,6 +16,13 @@ func Predict(x []float64, e schemas.Event) float64 {
 	return m
 }
 
+// Features writes v over dst. It reports false, and leaves dst unspecified, where v does not lie in the space of dst or
+// an entry is not finite.
+func Features(dst []float64, v schemas.Vector) bool {
+	_, ok := inner(v, dst)
+	return ok && scaled(dst, 1, v)
+}
+
 // inner returns ⟨v, x⟩ and whether v lies in the space of x. The sum runs in the order of v's values.
 func inner(v schemas.Vector, x []float64) (float64, bool) {
 	if v.Indices == nil {

@@ -97,7 +97,7 @@ func (b *base) predict(e *event) (loss, prediction float64) {
 	case operators.Nothing:
 		return b.rule.Loss(b.rule.Start, e.decoded), 0
 	}
-	b.point[0] = prediction
+	b.point[0] = prediction - b.rule.Offset
 	alone := schemas.Event{Vector: schemas.Vector{Values: []float64{1}}, Label: e.decoded.Label, Weight: e.decoded.Weight}
 	return b.rule.Loss(b.point[:], alone), prediction
 }

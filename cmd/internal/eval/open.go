@@ -38,6 +38,9 @@ func withoutNoise(s settings.Settings) (pipeline.Model, error) {
 	if err != nil {
 		return pipeline.Model{}, err
 	}
+	if rule := operator.Score(); rule != nil && rule.Exact != nil {
+		operator = rule.Exact
+	}
 	return silenced(s, operator)
 }
 

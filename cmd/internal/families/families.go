@@ -6,12 +6,14 @@ import (
 	"oriel/operators"
 	"oriel/operators/aggregate"
 	"oriel/operators/coco"
+	"oriel/operators/ridge"
 )
 
 // All has a row an operator. The first decodes events where no operator is named.
 var All = Table{
 	coco.Family,
 	aggregate.Family,
+	ridge.Family,
 }
 
 // Table is a list of operators, in the order in which people read of them.

@@ -7,6 +7,7 @@ import "slices"
 var algorithms = []string{
 	"operators/aggregate",
 	"operators/coco",
+	"operators/ridge",
 }
 
 // registry is the folder that names operators.

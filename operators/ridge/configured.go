@@ -1,0 +1,154 @@
+package ridge
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"oriel/mechanisms"
+	"oriel/mechanisms/lattice"
+	"oriel/operators"
+	"oriel/operators/loss"
+	"oriel/operators/moments"
+	"oriel/schemas"
+)
+
+// configured is an operators.Configured.
+type configured struct {
+	operators.Plain
+
+	rows         moments.Rows
+	innovation   bool
+	features     float64 // X
+	middle, half float64 // of the label's range
+	residual     float64 // C, 0 of moments
+	gain         float64 // α
+	start        float64 // λ_0
+	convexity    float64 // µ
+	shift        float64 // f
+	most         float64 // largest norm of weights, in half label ranges
+	every        uint64
+	batch        uint64
+	memory       uint64          // H; 0: sums do not decay
+	lasting      []schemas.Extra // empty where sums do not decay
+}
+
+var _ operators.Configured = configured{}
+
+// Extras say how exact the weights are, what a prediction adds to ⟨x, weights⟩, and how the equations were solved.
+func (c configured) Extras() []schemas.Extra {
+	deviation := "Standard deviation of the noise of privacy in each weight, to the first order."
+	residual := "Root of the mean squared residual of the weights, as the released second moments say; 0 where noise makes it negative."
+	if c.innovation {
+		deviation = "Standard deviation of the noise of privacy that the last release puts into each weight, without what feedback takes back."
+		residual = "Root of the mean squared clipped residual, as released; 0 where noise makes it negative."
+	}
+	return append([]schemas.Extra{
+		{Name: "deviation", Kind: schemas.ExtraNumbers, Text: deviation},
+		{Name: "offset", Kind: schemas.ExtraNumber, Text: "A prediction is this and the inner product of features and decision."},
+		{Name: "residual_deviation", Kind: schemas.ExtraNumber, Text: residual},
+		{
+			Name: "shift", Kind: schemas.ExtraNumber,
+			Text: "What was added to the diagonal of the released second moments of features of norm 1.",
+		},
+		{
+			Name: "doublings", Kind: schemas.ExtraNumber,
+			Text: "How often the shift has had to be doubled, in all decisions so far: 0 when it is large enough.",
+		},
+	}, c.lasting...)
+}
+
+// part is what a record adds.
+func (c configured) part() mechanisms.Part {
+	p := c.rows.Part()
+	p.Name = "moments"
+	return p
+}
+
+// Mechanism tells the leaf.
+func (c configured) Mechanism(m *mechanisms.Config, plan []byte) error {
+	m.Leaf = mechanisms.Leaf{Parts: []mechanisms.Part{c.part()}}
+	return checkPlan(plan, plan == nil)
+}
+
+// planVersion is the whole of a plan: all numbers come from settings and from the mechanism's plan.
+const planVersion = 1
+
+var errPlan = errors.New("ridge: plan: not the one byte that this software knows")
+
+func checkPlan(plan []byte, none bool) error {
+	if none || slices.Equal(plan, []byte{planVersion}) {
+		return nil
+	}
+	return errPlan
+}
+
+// Plan freezes nothing but its version.
+func (c configured) Plan(mechanisms.Config) ([]byte, error) { return []byte{planVersion}, nil }
+
+// Open returns a Machine.
+func (c configured) Open(plan []byte, sums *mechanisms.Stream) (operators.Machine, error) {
+	if err := checkPlan(plan, false); err != nil {
+		return nil, err
+	}
+	return newMachine(c, sums)
+}
+
+// Describe tells the price of a row.
+func (c configured) Describe(mechanisms.Config) operators.Description {
+	s := float64(c.rows.Label) / moments.Whole
+	return operators.Description{
+		Radius: float64(float64(c.most*c.half) / c.features),
+		Leaves: fmt.Sprintf(
+			"second moments of rows (x; s·y), s = %.4g: an exchange moves them by 1 + s² = %.4g where Σ x·y alone would move by %.4g",
+			s, 1+float64(s*s), float64(2*s)),
+		Mechanisms: []string{"blt", "tree-gaussian"},
+	}
+}
+
+// Every publishes the decision of each step.
+func (c configured) Every() operators.Configured {
+	c.every = 1
+	return c
+}
+
+// Twin returns what an audit compares machines with.
+func (c configured) Twin(plan []byte) (operators.Twin, error) {
+	return newTwin(c), checkPlan(plan, false)
+}
+
+// predict is the prediction of features by weights, clamped to the label's range.
+func (c configured) predict(x []float64, e schemas.Event) float64 {
+	p := c.middle + loss.Predict(x, e)
+	if math.IsNaN(p) {
+		return p
+	}
+	return max(c.middle-c.half, min(c.middle+c.half, p))
+}
+
+// Score is half the squared error.
+func (c configured) Score() *operators.Score {
+	exact := c
+	exact.shift = 0
+	return &operators.Score{
+		Exact: exact, Predicts: operators.Mean, Start: make([]float64, c.rows.Features), Predict: c.predict, Offset: c.middle,
+		Loss: func(x []float64, e schemas.Event) float64 {
+			off := c.predict(x, e) - e.Label
+			return float64(float64(e.Weight*off)*off) / 2
+		},
+	}
+}
+
+// row writes z, drawn to norm 1, to dst, which is d long; false: the event is none.
+func (c configured) row(dst []float64, e schemas.Event) bool {
+	valid := e.Weight >= 0 && e.Weight <= math.MaxFloat64 && math.Abs(e.Label) <= math.MaxFloat64
+	if !valid || !loss.Features(dst, e.Vector) {
+		return false
+	}
+	by := max(c.features, lattice.Norm(dst))
+	for i, x := range dst {
+		dst[i] = x / by
+	}
+	return true
+}

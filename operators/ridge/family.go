@@ -1,0 +1,119 @@
+package ridge
+
+import (
+	"math"
+	"strings"
+
+	"oriel/mechanisms"
+	"oriel/operators"
+	"oriel/operators/loss"
+	"oriel/operators/moments"
+)
+
+// The updates.
+const (
+	Moments    = "moments"
+	Innovation = "innovation"
+)
+
+// Family is ridge in the table of operators.
+var Family = operators.Family{
+	Name: "ridge", Text: "least squares: weights with standard errors from private second moments",
+	Settings: settings, Events: events, New: configure,
+}
+
+var settings = []operators.Setting{
+	{
+		Name: "UPDATE", Kind: operators.Text, Unit: "name", Choices: []string{Moments, Innovation}, Required: true,
+		Text: "ridge regression on private second moments, or innovation least squares on clipped residuals beside them",
+	},
+	{
+		Name: "DIMENSION", Kind: operators.Count, Unit: "coordinates", Range: "1 to 512", Required: true, Decodes: true,
+		Text: "dimension d of decisions and feature vectors: d² numbers are noised for each step",
+	},
+	{
+		Name: "LABEL_RANGE", Kind: operators.Text, Unit: "low:high", Range: "low:high, ends up to 1e12 in size", Required: true,
+		Text: "public range of labels: those outside are clamped to it, and so are predictions. Its middle is what weights of zero predict",
+	},
+	{
+		Name: "FEATURES_MAX", Kind: operators.Number, Unit: "feature norm", Range: "1e-12 to 1e12", Default: "1",
+		Text: "X, the largest norm of features: longer ones are drawn to it",
+	},
+	{
+		Name: "LABEL_SHARE", Kind: operators.Number, Unit: "share", Range: "1/1024 to 1", Default: "0.7",
+		Text: "s, rounded down to 1/1024: noise is (1 + s²) on second moments of features and (1 + s²)/s on those with the label; flat from 0.6 to 1",
+	},
+	{
+		Name: "RESIDUAL_MAX", Kind: operators.Number, Unit: "label", Range: "0 to 1e12", Default: "0",
+		Text: "C: residuals are clipped to it; ORIEL_UPDATE=innovation needs it, and takes as much noise as it says",
+	},
+	{
+		Name: "GAIN", Kind: operators.Number, Unit: "factor", Range: "0 to 1e9", Default: "200",
+		Text: "α of ORIEL_UPDATE=innovation: how much the private second moments turn a step; 0: not at all, a first-order update",
+	},
+	{
+		Name: "START_REGULARIZER", Kind: operators.Number, Unit: "events", Range: "0 to 1e12", Default: "10",
+		Text: "λ₀, public regulariser: so many events that say 0 in each direction",
+	},
+	{
+		Name: "STRONG_CONVEXITY", Kind: operators.Number, Unit: "share", Range: "0 to 1e12", Default: "0",
+		Text: "µ: the regulariser grows by it with each event",
+	},
+	{
+		Name: "NOISE_SHIFT", Kind: operators.Number, Unit: "factor", Range: "0 to 1000", Default: "1",
+		Text: "f: released second moments are shifted by f times the edge of their noise's spectrum, 2√d·sd; where that is too little the shift doubles",
+	},
+	{
+		Name: "WEIGHTS_MAX", Kind: operators.Number, Unit: "half label ranges", Range: "1e-6 to 1e6", Default: "6",
+		Text: "largest norm of weights, in half label ranges a feature norm of ORIEL_FEATURES_MAX",
+	},
+	{
+		Name: "EMIT_EVERY", Kind: operators.Count, Unit: "steps", Range: "1 to 2^31", Default: "16",
+		Text: "weights are solved and emitted every so many steps; the privacy account covers all steps",
+	},
+}
+
+func events(v *operators.Values) operators.Events {
+	d := v.Count("DIMENSION")
+	v.Want("DIMENSION", d >= 1 && d <= moments.MaxFeatures, "%d: not within 1 to %d", d, moments.MaxFeatures)
+	d = min(d, moments.MaxFeatures)
+	body, _ := loss.Body("squared", int(d)) // a loss that there is
+	return operators.Events{Body: body, Dimension: int(d)}
+}
+
+// within wants a number to be in its range.
+func within(v *operators.Values, name string, least, most float64) float64 {
+	x := v.Number(name)
+	v.Want(name, x >= least && x <= most, "%g: not from %g to %g", x, least, most)
+	return x
+}
+
+func configure(v *operators.Values) (operators.Configured, error) {
+	c := configured{
+		rows:       moments.Rows{Features: int(min(v.Count("DIMENSION"), moments.MaxFeatures))},
+		innovation: v.Text("UPDATE") == Innovation,
+		features:   within(v, "FEATURES_MAX", 1e-12, 1e12),
+		residual:   within(v, "RESIDUAL_MAX", 0, 1e12),
+		gain:       within(v, "GAIN", 0, 1e9),
+		start:      within(v, "START_REGULARIZER", 0, 1e12),
+		convexity:  within(v, "STRONG_CONVEXITY", 0, 1e12),
+		shift:      within(v, "NOISE_SHIFT", 0, 1000),
+		most:       within(v, "WEIGHTS_MAX", 1e-6, 1e6),
+		every:      v.Count("EMIT_EVERY"), batch: v.Batch, memory: v.Memory, lasting: v.Lasting(),
+	}
+	c.rows.Label = int(math.Floor(float64(within(v, "LABEL_SHARE", 1.0/moments.Whole, 1) * moments.Whole)))
+	from, to, _ := strings.Cut(v.Text("LABEL_RANGE"), ":")
+	low, high, ok := operators.ParseEnds(from, to)
+	v.Want("LABEL_RANGE", ok, "%q: not low:high, ends up to 1e12 in size, the first below the second", v.Text("LABEL_RANGE"))
+	c.middle, c.half = (low+high)/2, (high-low)/2
+	v.Want("RESIDUAL_MAX", c.residual > 0 || !c.innovation, "not set; ORIEL_UPDATE=innovation needs it")
+	v.Want("RESIDUAL_MAX", c.residual == 0 || c.innovation, "set, but ORIEL_UPDATE=moments clips no residuals")
+	v.Want("EMIT_EVERY", c.every >= 1 && c.every <= 1<<31, "%d: not within 1 to 2^31", c.every)
+	facts, known := mechanisms.FactsOf(v.Mechanism)
+	v.Want("MECHANISM", !known || fits(facts), "%s: take one with Gaussian noise and prefix sums: blt or tree-gaussian",
+		v.Mechanism)
+	return c, v.Err()
+}
+
+// fits reports whether the noise of a mechanism has an edge that is known, and its releases are sums.
+func fits(f mechanisms.Facts) bool { return f.Law == mechanisms.Gaussian && !f.Once && !f.Paper }

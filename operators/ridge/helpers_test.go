@@ -1,0 +1,96 @@
+package ridge
+
+import (
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"oriel/mechanisms"
+	"oriel/mechanisms/dp"
+	"oriel/operators"
+	"oriel/schemas"
+)
+
+// kinds are configurations of all sorts, over mechanisms of all that fit.
+var kinds = []struct {
+	name  string
+	m     mechanisms.Config
+	lines []string
+}{
+	{"moments for life", life(16), []string{"UPDATE=moments", "DIMENSION=4", "LABEL_RANGE=-60:180", "EMIT_EVERY=2"}},
+	{"moments, window", window("blt"), []string{
+		"UPDATE=moments", "DIMENSION=4", "LABEL_RANGE=0:480", "EMIT_EVERY=1", "LABEL_SHARE=1", "FEATURES_MAX=2.5",
+		"START_REGULARIZER=3", "STRONG_CONVEXITY=0.01", "NOISE_SHIFT=0",
+	}},
+	{"innovation for life", life(64), []string{
+		"UPDATE=innovation", "DIMENSION=4", "LABEL_RANGE=-1:1", "RESIDUAL_MAX=0.25", "EMIT_EVERY=3",
+	}},
+	{"innovation, tree", window("tree-gaussian"), []string{
+		"UPDATE=innovation", "DIMENSION=4", "LABEL_RANGE=-3:1", "RESIDUAL_MAX=2", "EMIT_EVERY=1", "GAIN=0", "WEIGHTS_MAX=1",
+	}},
+}
+
+func life(memory uint64) mechanisms.Config {
+	return mechanisms.Config{
+		Name: "blt", Memory: memory, Batch: 1, Budget: dp.Budget{Epsilon: 4, Delta: 1e-6}, Adjacency: dp.Replace,
+	}
+}
+
+func window(name string) mechanisms.Config {
+	m := life(0)
+	m.Name, m.Window, m.Adjacency = name, 64, dp.ZeroOut
+	return m
+}
+
+// config returns the operator of settings, NAME=value, over a mechanism, and that mechanism.
+func config(t testing.TB, m mechanisms.Config, lines ...string) (configured, mechanisms.Config) {
+	t.Helper()
+	c, err := configOf(m, lines...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Mechanism(&m, nil); err != nil {
+		t.Fatal(err)
+	}
+	return c, m
+}
+
+func configOf(m mechanisms.Config, lines ...string) (configured, error) {
+	given := map[string]string{}
+	for _, line := range lines {
+		name, text, _ := strings.Cut(line, "=")
+		given[operators.Prefix+name] = text
+	}
+	p := &operators.Problems{}
+	v := operators.Source{Given: given, Common: operators.Common{
+		Mechanism: m.Name, Batch: m.Batch, Horizon: m.Horizon, Memory: m.Memory,
+	}}.Read(p, Family.Settings, func(operators.Setting) bool { return true })
+	Family.Events(v)
+	c, err := Family.New(v)
+	if err != nil {
+		return configured{}, err
+	}
+	return c.(configured), nil
+}
+
+// drawn are events about weights of 0.3, dense and sparse, some with long features, labels beyond any range, and
+// weights on either side of 1.
+func drawn(count, d int, seed uint64) []schemas.Event {
+	rng := rand.New(rand.NewPCG(seed, 7))
+	events := make([]schemas.Event, count)
+	for i := range events {
+		v, y := schemas.Vector{Values: make([]float64, d)}, 0.0
+		for j := range v.Values {
+			v.Values[j] = 0.5 * rng.NormFloat64()
+			y += 0.3 * v.Values[j]
+		}
+		if i%4 == 3 {
+			v = schemas.Vector{Indices: []int32{int32(d) - 1, 0}, Values: v.Values[:2]}
+		}
+		events[i] = schemas.Event{Vector: v, Label: y + 0.5*rng.NormFloat64(), Weight: 1.5 * rng.Float64()}
+		if i%9 == 1 {
+			events[i].Label *= 1000
+		}
+	}
+	return events
+}

@@ -1,0 +1,194 @@
+package ridge
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"oriel/mechanisms"
+	"oriel/mechanisms/dp"
+	"oriel/mechanisms/forget"
+	"oriel/mechanisms/lattice"
+	"oriel/operators"
+	"oriel/operators/moments"
+	"oriel/schemas"
+)
+
+// Machine is an operators.Machine. Index = step; nothing is owed before the first record.
+type Machine struct {
+	configured
+	stream    *mechanisms.Stream
+	deviation mechanisms.Deviation
+	edge      float64 // κ before it is doubled
+
+	point     []float64 // the decision: weights, label units a unit of features
+	doublings uint64    // of all decisions
+
+	system *moments.System
+	theta  []float64 // weights of z, label units, scratch
+	cross  []float64 // released Σ z·y, scratch
+	turned []float64 // V⁻¹θ, scratch
+	extras []schemas.ExtraValue
+}
+
+var _ operators.Machine = (*Machine)(nil)
+
+// places of extras
+const (
+	atDeviation = iota
+	atOffset
+	atResidual
+	atShift
+	atDoublings
+	ownExtras
+)
+
+// newMachine returns the machine at step 0 over a stream of the rows' leaf. It takes the stream over.
+func newMachine(c configured, stream *mechanisms.Stream) (*Machine, error) {
+	if stream.Parts() != 1 || stream.Dimension() != c.rows.Size() || len(stream.Scratch()) != c.rows.Entries() {
+		return nil, fmt.Errorf("ridge: the stream has %d parts and %d coordinates, want one with %d", stream.Parts(),
+			stream.Dimension(), c.rows.Size())
+	}
+	if stream.Once() || stream.Memory() != c.memory || stream.Batch() != c.batch {
+		return nil, errors.New("ridge: the stream releases other sums than the settings say")
+	}
+	d := c.rows.Features
+	m := &Machine{
+		configured: c, stream: stream, point: make([]float64, d), system: moments.NewSystem(d), theta: make([]float64, d),
+		cross: make([]float64, d), turned: make([]float64, d), extras: make([]schemas.ExtraValue, ownExtras),
+	}
+	var err error
+	if m.deviation, err = stream.Deviation(0, c.memory); err != nil {
+		return nil, err
+	}
+	m.edge = float64(c.shift * moments.Edge(d, m.deviation.Worst()))
+	m.extras[atDeviation].Numbers = make([]float64, d)
+	m.extras[atOffset].Number = c.middle
+	m.extras = operators.AppendLasting(m.extras, stream)
+	return m, nil
+}
+
+// Open owes nothing: the first weights are zero, and public.
+func (m *Machine) Open(dst []operators.Decision) []operators.Decision { return dst }
+
+// Add takes the row of the record. One that has none is a null one.
+func (m *Machine) Add(dst []operators.Decision, r operators.Record) []operators.Decision {
+	if !m.stream.Add(r.Identity, m.leaf(r)) {
+		return dst
+	}
+	t := m.stream.Step()
+	if t%m.every != 0 {
+		return dst
+	}
+	m.decide(t)
+	return append(dst, operators.Decision{Index: t, Step: t, Point: m.point, Extras: m.extras})
+}
+
+// leaf returns the numbers of a record for the stream, or nil: the row (z; y) times √w, w clamped to 1. What of a label
+// is left is against the decision that is public.
+func (m *Machine) leaf(r operators.Record) []float64 {
+	leaf := m.stream.Scratch()
+	d := m.rows.Features
+	if r.Null || !m.row(leaf[:d], r.Event) {
+		return nil
+	}
+	y := (max(m.middle-m.half, min(m.middle+m.half, r.Event.Label)) - m.middle) / m.half
+	if m.innovation {
+		prediction := m.middle + float64(m.features*lattice.Dot(leaf[:d], m.point))
+		y = max(-1, min(1, (r.Event.Label-prediction)/m.residual))
+	}
+	leaf[d] = y
+	if root := math.Sqrt(min(1, r.Event.Weight)); root < 1 {
+		for i, x := range leaf {
+			leaf[i] = float64(x * root)
+		}
+	}
+	return leaf
+}
+
+// weight is N_t: the events of t steps, null ones too, or what of them a memory keeps.
+func (m *Machine) weight(t uint64) float64 {
+	steps := float64(t)
+	if m.memory > 0 {
+		steps = forget.Weight(m.memory, t)
+	}
+	return float64(float64(m.batch) * steps)
+}
+
+// decide solves for the weights of step t and says how exact they are, all of it from releases.
+func (m *Machine) decide(t uint64) {
+	sums, n := m.rows.Moments(m.stream.Sum(0), 0), m.weight(t)
+	regulariser, scale, unit := m.start+float64(m.convexity*n), 1.0, m.half
+	if m.innovation {
+		scale, unit = m.gain/n, m.residual
+	}
+	sums.Cross(m.cross)
+	clear(m.theta)
+	solved := m.system.Factor(sums.Symmetric, scale, m.edge, regulariser)
+	if solved {
+		m.system.Solve(m.theta, m.cross)
+	}
+	moments.Cap(m.theta, float64(float64(m.most*m.half)/unit))
+	m.doublings += uint64(m.system.Doublings)
+	m.deviations(float64(m.deviation.At(t)), sums.Label, solved)
+	for i, x := range m.theta {
+		m.point[i] = float64(x*unit) / m.features
+		m.extras[atDeviation].Numbers[i] = float64(m.extras[atDeviation].Numbers[i]*unit) / m.features
+	}
+	m.extras[atResidual].Number = float64(math.Sqrt(max(0, m.squares(sums)/n)) * unit)
+	m.extras[atShift].Number = m.system.Shift
+	m.extras[atDoublings].Number = float64(m.doublings)
+}
+
+// deviations writes those of θ: PROOF.md, claim 2.
+func (m *Machine) deviations(sd, label float64, solved bool) {
+	out := m.extras[atDeviation].Numbers
+	clear(out)
+	if !solved {
+		return
+	}
+	m.system.Rows(out)
+	side := sd / label
+	if m.innovation {
+		for i, length := range out {
+			out[i] = float64(side * length)
+		}
+		return
+	}
+	m.system.Solve(m.turned, m.theta)
+	both := float64(side*side) + float64(float64(sd*sd)*lattice.Dot(m.theta, m.theta))
+	for i, length := range out {
+		turned := float64(sd * m.turned[i])
+		out[i] = math.Sqrt(float64(both*float64(length*length)) + float64(turned*turned))
+	}
+}
+
+// squares is Σ(y − ⟨z, θ⟩)² by the released moments, of moments; Σr² of innovation.
+func (m *Machine) squares(sums moments.Moments) float64 {
+	total := sums.Square()
+	if m.innovation {
+		return total
+	}
+	for i, x := range m.theta {
+		row := 0.0
+		for j, y := range m.theta {
+			row += float64(sums.Gram(i, j) * y)
+		}
+		total += float64(x * (row - float64(2*m.cross[i])))
+	}
+	return total
+}
+
+// Steps counts the closed steps.
+func (m *Machine) Steps() uint64 { return m.stream.Step() }
+
+// Due gives the decision of step t the index t, where one is emitted.
+func (m *Machine) Due(step uint64) (first uint64, count int) {
+	if step == 0 || step%m.every != 0 {
+		return 0, 0
+	}
+	return step, 1
+}
+
+// Guarantee is the stream's: what happens here after the private sum is post-processing.
+func (m *Machine) Guarantee() dp.Guarantee { return m.stream.Guarantee() }

@@ -1,0 +1,365 @@
+package ridge
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"oriel/mechanisms"
+	"oriel/mechanisms/mechtest"
+	"oriel/mechanisms/noise"
+	"oriel/operators"
+	"oriel/operators/moments"
+	"oriel/operators/optest"
+	"oriel/schemas"
+)
+
+func TestConformance(t *testing.T) {
+	for _, kind := range kinds {
+		for _, batch := range []uint64{1, 3} {
+			kind.m.Batch = batch
+			c, m := config(t, kind.m, kind.lines...)
+			plan, err := c.Plan(m)
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Run(kind.name, func(t *testing.T) {
+				optest.Run(t, func(tb testing.TB, open optest.Open) operators.Machine {
+					machine, err := c.Open(plan, open(m))
+					if err != nil {
+						tb.Fatal(err)
+					}
+					return machine
+				}, drawn(40, 4, batch))
+			})
+		}
+	}
+}
+
+// Bytes of decisions without noise never change: existing deployments have made them. The noise's are golden in
+// mechanisms.
+func TestGoldenDecisions(t *testing.T) {
+	want := map[string]string{
+		"moments for life":    "f270787cac25c45c99cae8605f163741",
+		"moments, window":     "fc2a9d33beef750f03b73ad4f62feec2",
+		"innovation for life": "815d5b88aa95d47f74baac4a2f8a45a5",
+		"innovation, tree":    "608dc62a62234d6822ee04ca395b0e86",
+	}
+	for _, kind := range kinds {
+		kind.m.Batch = 2
+		c, m := config(t, kind.m, kind.lines...)
+		machine, err := newMachine(c, mechtest.ZeroStream(t, m))
+		if err != nil {
+			t.Fatal(err)
+		}
+		hash, word := sha256.New(), make([]byte, 8)
+		number := func(x float64) {
+			binary.LittleEndian.PutUint64(word, math.Float64bits(x))
+			hash.Write(word)
+		}
+		for _, e := range drawn(200, 4, 11) {
+			for _, d := range machine.Add(nil, operators.Record{Event: e}) {
+				for _, x := range d.Point {
+					number(x)
+				}
+				for _, extra := range d.Extras {
+					number(extra.Number)
+					for _, x := range extra.Numbers {
+						number(x)
+					}
+				}
+			}
+		}
+		if got := hex.EncodeToString(hash.Sum(nil)[:16]); got != want[kind.name] {
+			t.Errorf("%s: %s, stored %s", kind.name, got, want[kind.name])
+		}
+	}
+}
+
+// slow computes the weights of each step without noise from all events so far, by gonum's solver and SPEC.md's
+// formulas.
+type slow struct {
+	configured
+	edge  float64
+	z     [][]float64
+	y, w  []float64
+	point []float64
+}
+
+func (s *slow) add(e schemas.Event) {
+	d := s.rows.Features
+	z, square, prediction := make([]float64, d), 0.0, s.middle
+	for k, x := range e.Vector.Values {
+		if e.Vector.Indices != nil {
+			k = int(e.Vector.Indices[k])
+		}
+		z[k] = x
+	}
+	for _, x := range z {
+		square += x * x
+	}
+	for i := range z {
+		z[i] /= math.Max(s.features, math.Sqrt(square))
+		prediction += z[i] * s.features * s.point[i]
+	}
+	y := (math.Max(s.middle-s.half, math.Min(s.middle+s.half, e.Label)) - s.middle) / s.half
+	if s.innovation {
+		y = math.Max(-s.residual, math.Min(s.residual, e.Label-prediction)) / s.residual
+	}
+	s.z, s.y, s.w = append(s.z, z), append(s.y, y), append(s.w, math.Min(1, e.Weight))
+}
+
+func (s *slow) decide() {
+	d, n := s.rows.Features, 0.0
+	gram, cross := mat.NewSymDense(d, nil), mat.NewVecDense(d, nil)
+	for k := range s.z {
+		age, by := len(s.z)/int(s.batch)-1-k/int(s.batch), 1.0
+		if s.memory > 0 {
+			by = math.Pow(1-1/float64(s.memory), float64(age))
+		}
+		n += by
+		z := mat.NewVecDense(d, s.z[k])
+		gram.SymRankOne(gram, by*s.w[k], z)
+		cross.AddScaledVec(cross, by*s.w[k]*s.y[k], z)
+	}
+	scale, unit := 1.0, s.half
+	if s.innovation {
+		scale, unit = s.gain/n, s.residual
+	}
+	whole := mat.NewSymDense(d, nil)
+	for i := range d {
+		for j := i; j < d; j++ {
+			whole.SetSym(i, j, scale*gram.At(i, j))
+		}
+		whole.SetSym(i, i, whole.At(i, i)+scale*s.edge+s.start+s.convexity*n)
+	}
+	var theta mat.VecDense
+	if err := theta.SolveVec(whole, cross); err != nil {
+		panic(err)
+	}
+	length := mat.Norm(&theta, 2) * unit
+	for i := range s.point {
+		s.point[i] = theta.AtVec(i) * unit / s.features * math.Min(1, s.most*s.half/length)
+	}
+}
+
+// Decisions over sums without noise are those of the slow twin.
+func TestWeightsAreThoseOfTheFormulas(t *testing.T) {
+	for _, kind := range kinds {
+		for _, batch := range []uint64{1, 3} {
+			kind.m.Batch = batch
+			c, m := config(t, kind.m, kind.lines...)
+			machine, err := newMachine(c, mechtest.ZeroStream(t, m))
+			if err != nil {
+				t.Fatal(err)
+			}
+			twin := slow{configured: c, edge: machine.edge, point: make([]float64, 4)}
+			for i, e := range drawn(150, 4, 5) {
+				twin.add(e)
+				for _, d := range machine.Add(nil, operators.Record{Event: e}) {
+					twin.decide()
+					for k, x := range twin.point {
+						if far := math.Abs(d.Point[k] - x); far > 2e-3*(math.Abs(x)+c.half*0.05) {
+							t.Fatalf("%s, B = %d, event %d: %v, want %v", kind.name, batch, i, d.Point, twin.point)
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// A second opinion on what a record adds: the twin's leaf and the machine's, for events of all sorts.
+func TestTwinAddsWhatTheMachineAdds(t *testing.T) {
+	for _, kind := range kinds {
+		c, m := config(t, kind.m, kind.lines...)
+		every := c.Every().(configured)
+		machine, err := newMachine(every, mechtest.Open(t, m, [32]byte{5}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		twin := newTwin(every)
+		twin.Begin()
+		want := make([]float64, 5)
+		for _, e := range drawn(100, 4, 3) {
+			r := operators.Record{Event: e}
+			got, adds := machine.leaf(r), twin.Leaf(want, r)
+			if adds != (got != nil) {
+				t.Fatalf("%s: one of the two adds nothing", kind.name)
+			}
+			for i := range want {
+				if math.Abs(got[i]-want[i]) > 1e-12 {
+					t.Fatalf("%s: leaf %v, want %v", kind.name, got, want)
+				}
+			}
+			twin.Decided(machine.Add(nil, r))
+		}
+	}
+}
+
+// The rows of canaries are orthogonal and as long as rows are, whatever the direction and the weights.
+func TestCanariesAreAsFarApartAsRowsCanBe(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 9))
+	for _, kind := range kinds {
+		c, _ := config(t, kind.m, kind.lines...)
+		twin, s := newTwin(c), float64(c.rows.Label)/1024
+		for k := range 200 {
+			u := make([]float64, 5)
+			for i := range u {
+				u[i] = rng.NormFloat64()
+			}
+			if k < 10 {
+				clear(u)
+				u[k%5] = 1 - 2*float64(k/5)
+			}
+			for i := range twin.decision {
+				twin.decision[i] = rng.NormFloat64()
+			}
+			most := float64(c.most*c.half) / c.features
+			if norm := mat.Norm(mat.NewVecDense(4, twin.decision), 2); norm > most {
+				for i := range twin.decision {
+					twin.decision[i] *= most / norm
+				}
+			}
+			with, without := twin.Canary(u, 1)
+			a, b := make([]float64, 5), make([]float64, 5)
+			twin.Leaf(a, with)
+			twin.Leaf(b, without)
+			var aa, bb, ab float64
+			for i := range a {
+				scale := 1.0
+				if i == 4 {
+					scale = s * s
+				}
+				aa, bb, ab = aa+scale*a[i]*a[i], bb+scale*b[i]*b[i], ab+scale*a[i]*b[i]
+			}
+			if math.Abs(aa-1-s*s) > 1e-9 || math.Abs(bb-1-s*s) > 1e-9 || math.Abs(ab) > 1e-9 {
+				t.Fatalf("%s: rows of squares %g and %g, product %g, of %v", kind.name, aa, bb, ab, u)
+			}
+		}
+	}
+}
+
+// What decisions call the deviation of the weights is what many keys show, of moments: 200 keys at noise that is small
+// beside the data, where the first order holds. A variance of 200 is 0.1 of itself off; 6.11 times that is allowed.
+func TestDeviationsOfWeights(t *testing.T) {
+	m := life(400)
+	m.Budget.Epsilon = 40
+	c, m := config(t, m, "UPDATE=moments", "DIMENSION=3", "LABEL_RANGE=-1:1", "EMIT_EVERY=600", "START_REGULARIZER=1")
+	const keys = 200
+	events := drawn(600, 3, 4)
+	var weights [3][]float64
+	var said []float64
+	plan := mechtest.Plan(t, m)
+	for key := range keys {
+		stream, err := mechanisms.Open(m, plan, [32]byte{byte(key), 17})
+		if err != nil {
+			t.Fatal(err)
+		}
+		machine, err := newMachine(c, stream)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, e := range events {
+			for _, d := range machine.Add(nil, operators.Record{Event: e, Identity: noise.Identity{Offset: int64(i)}}) {
+				for k, x := range d.Point {
+					weights[k] = append(weights[k], x)
+				}
+				if key == 0 {
+					said = append(said, d.Extras[atDeviation].Numbers...)
+				}
+			}
+		}
+	}
+	for k, of := range weights {
+		mean, square := 0.0, 0.0
+		for _, x := range of {
+			mean += x / keys
+		}
+		for _, x := range of {
+			square += (x - mean) * (x - mean) / (keys - 1)
+		}
+		if z := (square/(said[k]*said[k]) - 1) / math.Sqrt(2.0/keys); math.Abs(z) > 6.11 {
+			t.Errorf("weight %d has deviation %g, said %g", k, math.Sqrt(square), said[k])
+		}
+	}
+}
+
+// Settings that make no sense are refused, each by its name.
+func TestSettingsAreRefused(t *testing.T) {
+	base := []string{"UPDATE=moments", "DIMENSION=4", "LABEL_RANGE=-60:180"}
+	for _, line := range []string{
+		"DIMENSION=0", "DIMENSION=513", "LABEL_RANGE=5", "LABEL_RANGE=5:5", "LABEL_RANGE=1:1e13", "FEATURES_MAX=0",
+		"LABEL_SHARE=1.1", "LABEL_SHARE=0.0001", "RESIDUAL_MAX=1", "UPDATE=innovation", "GAIN=-1", "NOISE_SHIFT=NaN",
+		"WEIGHTS_MAX=0", "EMIT_EVERY=0", "START_REGULARIZER=-1", "STRONG_CONVEXITY=Inf",
+	} {
+		if _, err := configOf(life(16), append(append([]string{}, base...), line)...); err == nil {
+			t.Errorf("%s is taken", line)
+		}
+	}
+	for _, name := range []string{"once-gaussian", "tree-gamma", "tree-gaussian-paper"} {
+		m := life(0)
+		m.Name = name
+		if _, err := configOf(m, base...); err == nil {
+			t.Errorf("%s is taken", name)
+		}
+	}
+	c, m := config(t, life(16), base...)
+	if _, err := c.Open([]byte{2}, nil); err == nil {
+		t.Error("another plan is taken")
+	}
+	other := m
+	other.Memory = 32
+	if _, err := newMachine(c, mechtest.ZeroStream(t, other)); err == nil {
+		t.Error("a stream of another memory is taken")
+	}
+	if label := c.rows.Label; label != 716 {
+		t.Errorf("the default share is %d/%d", label, moments.Whole)
+	}
+}
+
+// A step allocates nothing.
+func TestAddAllocatesNothing(t *testing.T) {
+	for _, kind := range kinds {
+		c, m := config(t, kind.m, kind.lines...)
+		machine, err := newMachine(c, mechtest.Open(t, m, [32]byte{1}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		events, dst, i := drawn(64, 4, 1), make([]operators.Decision, 0, 1), 0
+		if n := testing.AllocsPerRun(200, func() {
+			dst = machine.Add(dst[:0], operators.Record{Event: events[i%64], Identity: noise.Identity{Offset: int64(i)}})
+			i++
+		}); n > 0 {
+			t.Errorf("%s: %g allocations an event", kind.name, n)
+		}
+	}
+}
+
+func BenchmarkAdd(b *testing.B) {
+	for _, lines := range [][]string{
+		{"UPDATE=moments", "DIMENSION=16"},
+		{"UPDATE=moments", "DIMENSION=27"},
+		{"UPDATE=innovation", "DIMENSION=27", "RESIDUAL_MAX=0.1"},
+		{"UPDATE=moments", "DIMENSION=54"},
+	} {
+		b.Run(lines[0]+"/"+lines[1], func(b *testing.B) {
+			c, m := config(b, life(65536), append(lines, "LABEL_RANGE=-1:1")...)
+			machine, err := newMachine(c, mechtest.Open(b, m, [32]byte{1}))
+			if err != nil {
+				b.Fatal(err)
+			}
+			events, dst, i := drawn(1024, c.rows.Features, 1), make([]operators.Decision, 0, 1), 0
+			b.ReportAllocs()
+			for b.Loop() {
+				dst = machine.Add(dst[:0], operators.Record{Event: events[i%1024], Identity: noise.Identity{Offset: int64(i)}})
+				i++
+			}
+		})
+	}
+}
