@@ -32,7 +32,7 @@ var settings = []operators.Setting{
 		Text: "dimension d of decisions and feature vectors: d² numbers are noised for each step",
 	},
 	{
-		Name: "LABEL_RANGE", Kind: operators.Text, Unit: "low:high", Range: "low:high, ends up to 1e12 in size", Required: true,
+		Name: "LABEL_RANGE", Kind: operators.Text, Unit: "low:high", Range: "ends up to 1e12 in size", Required: true,
 		Text: "public range of labels: those outside are clamped to it, and so are predictions. Its middle is what weights of zero predict",
 	},
 	{
