@@ -6,15 +6,12 @@ import (
 	"strconv"
 	"strings"
 
-	"oriel/schemas"
-
 	"oriel/operators"
+	"oriel/schemas"
 )
 
-// Limits of a specification.
-const (
-	maxCells = 1 << 20
-)
+// maxCells bounds a specification.
+const maxCells = 1 << 20
 
 // dimension is one column of events that cells are made of: a public list of texts, or bins of equal width of a public
 // range.
