@@ -149,7 +149,7 @@ var onlyUnder = map[string]string{
 	"linear-flow": "blt", "linear-subsets": "tree-laplace", "linear-projected-subsets": "tree-gamma",
 	"linear-matching": "tree-gaussian", "linear-vertices": "blt",
 	"linear-partition": "tree-gaussian",
-	"squared-ridge": "blt", "squared-ridge-tree": "tree-gaussian", "squared-innovation": "blt",
+	"squared-ridge":    "blt", "squared-ridge-tree": "tree-gaussian", "squared-innovation": "blt",
 }
 
 // solves tells the cases of ridge, whose plans have had one version.
