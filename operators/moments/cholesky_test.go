@@ -140,6 +140,18 @@ func TestCholeskyIsItsTwin(t *testing.T) {
 	}
 }
 
+// What is singular but for rounding has no factor: its solutions would be rounding alone.
+func TestNearlySingularHasNoFactor(t *testing.T) {
+	for _, off := range []float64{-1e-13, 0, 1e-13} {
+		if NewCholesky(2).Factor(Symmetric{Size: 2, Values: []float64{1, 1, 1 + off}}, 1, 0) {
+			t.Errorf("a matrix that is %g off a singular one has a factor", off)
+		}
+	}
+	if !NewCholesky(2).Factor(Symmetric{Size: 2, Values: []float64{1, 1, 1 + 1e-11}}, 1, 0) {
+		t.Error("a matrix that is positive definite has none")
+	}
+}
+
 // Bytes of solutions never change: decisions are made of them.
 func TestGoldenSolutions(t *testing.T) {
 	hash, word := sha256.New(), make([]byte, 8)

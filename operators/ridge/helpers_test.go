@@ -20,7 +20,7 @@ var kinds = []struct {
 	{"moments for life", life(16), []string{"UPDATE=moments", "DIMENSION=4", "LABEL_RANGE=-60:180", "EMIT_EVERY=2"}},
 	{"moments, window", window("blt"), []string{
 		"UPDATE=moments", "DIMENSION=4", "LABEL_RANGE=0:480", "EMIT_EVERY=1", "LABEL_SHARE=1", "FEATURES_MAX=2.5",
-		"START_REGULARIZER=3", "STRONG_CONVEXITY=0.01", "NOISE_SHIFT=0",
+		"START_REGULARIZER=0.5", "STRONG_CONVEXITY=0.01", "NOISE_SHIFT=0",
 	}},
 	{"innovation for life", life(64), []string{
 		"UPDATE=innovation", "DIMENSION=4", "LABEL_RANGE=-1:1", "RESIDUAL_MAX=0.25", "EMIT_EVERY=3",
