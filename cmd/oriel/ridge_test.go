@@ -47,8 +47,9 @@ func servesRidge(t *testing.T, more map[string]string) {
 	for i := range records {
 		x := float64(i%7)/3 - 1
 		records[i] = kafka.Record{
-			Key:   []byte(canary),
-			Value: fmt.Appendf(nil, `{"features":[%g,0.5,0,0,0,0,0,0],"label":%g,"weight":%g}`, x/2, 60+80*x, 0.5+float64(i%2)),
+			Key: []byte(canary),
+			Value: fmt.Appendf(nil, `{"features":[%g,0.5,0,0,0,0,0,0],"label":%g,"weight":%g}`, x/2, 60+80*x,
+				0.5+float64(i%2)),
 		}
 		if i%50 == 7 {
 			records[i].Value = []byte(`{"features":["` + canary + `"],"label":1}`)

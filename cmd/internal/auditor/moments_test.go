@@ -41,8 +41,8 @@ var kindsOfMoments = [][]string{
 	},
 }
 
-// Rows of canaries show all of the claim, at the first step as later, whatever the noise and the unit; one attack bounds
-// nine tenths of it, and none passes it.
+// Rows of canaries show all of the claim, at the first step as later, whatever the noise and the unit; one attack
+// bounds nine tenths of it, and none passes it.
 func TestAuditOfSecondMomentsReachesTheClaim(t *testing.T) {
 	for _, more := range kindsOfMoments {
 		a := solving(t, more...)
