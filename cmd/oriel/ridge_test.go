@@ -84,7 +84,8 @@ func servesRidge(t *testing.T, more map[string]string) {
 			t.Errorf("the last decision does not say %s: %s", text, decisions[len(decisions)-1].Value)
 		}
 	}
-	for where, text := range map[string]string{"the log": first.output() + again.output() + second.output(), "the pages": pages} {
+	log := first.output() + again.output() + second.output()
+	for where, text := range map[string]string{"the log": log, "the pages": pages} {
 		if strings.Contains(text, canary) {
 			t.Errorf("the canary shows up in %s", where)
 		}
