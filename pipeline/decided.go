@@ -33,10 +33,11 @@ type decisionsFound struct {
 func (t *task) lookAtDecisions(ctx context.Context, o *owned, bounds []kafka.Bounds) ([]decisionsFound, error) {
 	topics := t.service.topics.outputs()
 	found := make([]decisionsFound, len(topics))
+	_, owed := o.stream.Due(0) // before the first record
 	lack := aborted{from: o.position.Step + 1, lines: make([]map[uint64][]byte, len(topics))}
 	for i, topic := range topics {
 		f, behind, err := t.lookAtOutput(ctx, o, topic, bounds[i])
-		if err == nil && f.last < o.position.Step {
+		if err == nil && (f.last < o.position.Step || !f.some && owed > 0) {
 			err = t.lookAtAborted(ctx, o, topic, i, f, bounds[i], behind, &lack)
 		}
 		if err != nil {

@@ -13,7 +13,7 @@
 // All are convex, and all but linear depend on x through m alone: a gradient is a number times a. Value and Gradient
 // carry the weight. At a kink (hinge at 1, absolute and quantile at y = m) the subgradient is zero.
 //
-// A gradient decides published bytes, so it uses the exp, log1p and log of this package: additions, products and
-// quotients rounded one by one, the same on every CPU. Cost: one pass over the event's values and one over the
+// A gradient decides published bytes, so it uses package elementary: additions, products and quotients rounded one by
+// one, the same on every CPU. Cost: one pass over the event's values and one over the
 // dimension; nothing is allocated.
 package loss

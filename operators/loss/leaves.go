@@ -1,6 +1,10 @@
 package loss
 
-import "math"
+import (
+	"math"
+
+	"oriel/operators/elementary"
+)
 
 // Bounds are what is public of events and decisions: PROOF.md has what follows for gradients.
 type Bounds struct {
@@ -59,20 +63,20 @@ func (b Bounds) logistic() Leaves {
 		if middle == low || middle == high {
 			break
 		}
-		if float64(middle*(1+middle+exp(middle))) < square {
+		if float64(middle*(1+middle+elementary.Exp(middle))) < square {
 			low = middle
 		} else {
 			high = middle
 		}
 	}
-	grown := exp(high)
-	slope, all := 1/(1+exp(-high)), 1+high+grown
+	grown := elementary.Exp(high)
+	slope, all := 1/(1+elementary.Exp(-high)), 1+high+grown
 	size := float64(b.Weight * b.Features)
 	pull := float64(float64(size*b.Features)*slope) / all
 	return Leaves{
 		Pull: pull, Radius: up(float64(float64(size*slope) * math.Sqrt((1+grown)/all))),
 		Reach: up(float64(pull * b.Decision)),
-		Norm:  up(size / (1 + exp(-reach))),
+		Norm:  up(size / (1 + elementary.Exp(-reach))),
 	}
 }
 

@@ -3,6 +3,7 @@ package loss
 import (
 	"math"
 
+	"oriel/operators/elementary"
 	"oriel/schemas"
 )
 
@@ -17,7 +18,7 @@ func (Logistic) Gradient(dst, x []float64, e schemas.Event) bool {
 		return false
 	}
 	z := float64(e.Label * m)
-	u := exp(-math.Abs(z))
+	u := elementary.Exp(-math.Abs(z))
 	slope := 1 / (1 + u)
 	if z > 0 {
 		slope = u / (1 + u)
@@ -32,7 +33,7 @@ func (Logistic) Value(x []float64, e schemas.Event) float64 {
 		return math.NaN()
 	}
 	z := float64(e.Label * m)
-	return float64(e.Weight * (max(-z, 0) + log1p(exp(-math.Abs(z)))))
+	return float64(e.Weight * (max(-z, 0) + elementary.Log1p(elementary.Exp(-math.Abs(z)))))
 }
 
 // Hinge is ℓ(x) = max(0, 1 − y⟨a,x⟩), y ∈ {−1, 1}.

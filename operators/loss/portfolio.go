@@ -3,6 +3,7 @@ package loss
 import (
 	"math"
 
+	"oriel/operators/elementary"
 	"oriel/schemas"
 )
 
@@ -24,5 +25,5 @@ func (Portfolio) Value(x []float64, e schemas.Event) float64 {
 	if !ok || !valid(e.Weight) || !(m > 0 && m <= math.MaxFloat64) {
 		return math.NaN()
 	}
-	return float64(-e.Weight * log(m))
+	return float64(-e.Weight * elementary.Log(m))
 }

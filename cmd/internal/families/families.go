@@ -5,6 +5,7 @@ import (
 
 	"oriel/operators"
 	"oriel/operators/aggregate"
+	"oriel/operators/arms"
 	"oriel/operators/coco"
 	"oriel/operators/ridge"
 )
@@ -14,6 +15,7 @@ var All = Table{
 	coco.Family,
 	aggregate.Family,
 	ridge.Family,
+	arms.Family,
 }
 
 // Table is a list of operators, in the order in which people read of them.

@@ -15,8 +15,9 @@ import (
 var decidesBytes = []string{
 	"mechanisms", "mechanisms/blt", "mechanisms/buffer", "mechanisms/forget", "mechanisms/lattice", "mechanisms/noise",
 	"mechanisms/once", "mechanisms/rational", "mechanisms/windowtree",
-	"operators", "operators/aggregate/block", "operators/aggregate/interval", "operators/convex", "operators/loss",
-	"operators/moments", "schemas",
+	"operators", "operators/aggregate/block", "operators/aggregate/interval", "operators/convex", "operators/elementary",
+	"operators/loss",
+	"operators/moments", "operators/plays", "schemas",
 }
 
 // frozen are files of those folders whose floats never reach a byte but through a plan that is computed once and
@@ -27,6 +28,7 @@ var frozen = []struct{ file, reason string }{
 	{"mechanisms/blt/optimum.go", "the least variance there is, a figure for people"},
 	{"mechanisms/forget/freeze.go", "poles and residues are fitted when a stream is opened, rounded to dyadics, stored in its plan and read back ever after"},
 	{"mechanisms/forget/optimum.go", "the least variance there is, a figure for people"},
+	{"operators/arms/bound.go", "a bound on regret, a figure for people"},
 	{"operators/coco/plan.go", "the paper's C_W is computed when a stream is opened, stored in its plan and read back ever after"},
 }
 

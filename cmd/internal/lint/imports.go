@@ -40,6 +40,8 @@ var direction = []rule{
 	{"operators/loss", []string{"operators", "mechanisms", "=schemas"}, "losses know no algorithm"},
 	{"operators/convex", []string{"operators", "mechanisms"}, "sets know no algorithm"},
 	{"operators/pending", nil, "rows that wait know no algorithm"},
+	{"operators/plays", nil, "plays that wait know no algorithm"},
+	{"operators/elementary", nil, "functions of numbers know nothing else"},
 	{"operators/moments", []string{"=mechanisms", "mechanisms/lattice"}, "second moments know no algorithm"},
 	{
 		"operators/aggregate/block",
@@ -47,7 +49,7 @@ var direction = []rule{
 		"leaves know the lattice, and no operator",
 	},
 	{"operators/aggregate/interval", nil, "intervals are functions of released numbers"},
-	{"operators", []string{"=operators", "operators/loss", "operators/convex", "operators/moments", "operators/pending", "mechanisms", "=schemas"}, "operators stand on mechanisms and the form of events, and no algorithm family on another"},
+	{"operators", []string{"=operators", "operators/loss", "operators/convex", "operators/elementary", "operators/moments", "operators/pending", "operators/plays", "mechanisms", "=schemas"}, "operators stand on mechanisms and the form of events, and no algorithm family on another"},
 	{"mechanisms/dp", nil, "accounting is a leaf"},
 	{"mechanisms/lattice", nil, "the lattice is a leaf"},
 	{"mechanisms/noise", []string{"mechanisms/lattice"}, "noise knows integers, not mechanisms"},

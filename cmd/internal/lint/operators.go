@@ -6,6 +6,7 @@ import "slices"
 // cmd/internal/families imports it: all else knows operators.Family and operators.Configured.
 var algorithms = []string{
 	"operators/aggregate",
+	"operators/arms",
 	"operators/coco",
 	"operators/ridge",
 }

@@ -1,4 +1,4 @@
-package loss
+package elementary
 
 import (
 	"math"
@@ -73,11 +73,11 @@ func TestElementary(t *testing.T) {
 	}
 	exact := func(x float64) *big.Float { return bigInt(0).SetFloat64(x) }
 	half := math.Ln2 / 2
-	run("exp near", exp, slowExp, func() float64 { return rng.Float64()*4 - 2 }, 0, half, -half, math.Nextafter(half, 1),
+	run("exp near", Exp, slowExp, func() float64 { return rng.Float64()*4 - 2 }, 0, half, -half, math.Nextafter(half, 1),
 		1, -1, 1e-300, -5e-324)
-	run("exp far", exp, slowExp, func() float64 { return rng.Float64()*1450 - 745 }, expMax, -708.3, -708.4, -744.4,
+	run("exp far", Exp, slowExp, func() float64 { return rng.Float64()*1450 - 745 }, expMax, -708.3, -708.4, -744.4,
 		-745.1)
-	run("exp tiny", exp, slowExp, func() float64 { return -math.Exp(-40 * rng.Float64()) })
+	run("exp tiny", Exp, slowExp, func() float64 { return -math.Exp(-40 * rng.Float64()) })
 	log1pTwin := func(x float64) *big.Float {
 		if x == 0 {
 			return bigInt(0)
@@ -87,12 +87,12 @@ func TestElementary(t *testing.T) {
 		}
 		return slowLog(new(big.Float).SetPrec(twinBits+64).Add(bigInt(1), exact(x)))
 	}
-	run("log1p", log1p, log1pTwin, rng.Float64, 0, 0.5, math.Nextafter(0.5, 0), 1, 5e-324)
-	run("log1p tiny", log1p, log1pTwin, func() float64 { return math.Exp(-60 * rng.Float64()) })
+	run("log1p", Log1p, log1pTwin, rng.Float64, 0, 0.5, math.Nextafter(0.5, 0), 1, 5e-324)
+	run("log1p tiny", Log1p, log1pTwin, func() float64 { return math.Exp(-60 * rng.Float64()) })
 	logTwin := func(x float64) *big.Float { return slowLog(exact(x)) }
-	run("log", log, logTwin, func() float64 { return math.Exp(rng.Float64()*1300 - 650) }, 1, 2, 0.5, sqrt2,
+	run("log", Log, logTwin, func() float64 { return math.Exp(rng.Float64()*1300 - 650) }, 1, 2, 0.5, sqrt2,
 		math.MaxFloat64, 0x1p-1022)
-	run("log near 1", log, logTwin, func() float64 { return 1 + (rng.Float64()-0.5)*math.Exp(-30*rng.Float64()) },
+	run("log near 1", Log, logTwin, func() float64 { return 1 + (rng.Float64()-0.5)*math.Exp(-30*rng.Float64()) },
 		math.Nextafter(1, 0), math.Nextafter(1, 2))
 }
 
@@ -107,14 +107,14 @@ func TestExpSaturates(t *testing.T) {
 		{710, math.Inf(1)},
 		{math.Inf(1), math.Inf(1)},
 	} {
-		if got := exp(c.x); got != c.want {
-			t.Errorf("exp(%v) = %v, want %v", c.x, got, c.want)
+		if got := Exp(c.x); got != c.want {
+			t.Errorf("Exp(%v) = %v, want %v", c.x, got, c.want)
 		}
 	}
-	if got := exp(math.NaN()); got == got {
-		t.Errorf("exp(NaN) = %v", got)
+	if got := Exp(math.NaN()); got == got {
+		t.Errorf("Exp(NaN) = %v", got)
 	}
-	if got := exp(expMax); math.IsInf(got, 1) {
+	if got := Exp(expMax); math.IsInf(got, 1) {
 		t.Error("exp overflows before its largest argument")
 	}
 }
@@ -136,11 +136,11 @@ func TestElementaryIsMonotone(t *testing.T) {
 	for k := -1070; k < 1000; k += 7 {
 		seam := (float64(k) + 0.5) * math.Ln2
 		ulp := math.Nextafter(math.Abs(seam), math.Inf(1)) - math.Abs(seam)
-		walk("exp", exp, seam-500*ulp, max(ulp, 0x1p-50), 1000)
+		walk("exp", Exp, seam-500*ulp, max(ulp, 0x1p-50), 1000)
 	}
-	walk("exp", exp, -746, 1e-3, 1_456_000)
-	walk("log1p", log1p, 0, 1e-6, 1_000_000)
-	walk("log1p", log1p, 0.5-1000*0x1p-51, 0x1p-51, 2000)
-	walk("log", log, sqrt2-1000*0x1p-50, 0x1p-50, 2000)
-	walk("log", log, 1e-9, 1e-5, 1_000_000)
+	walk("exp", Exp, -746, 1e-3, 1_456_000)
+	walk("log1p", Log1p, 0, 1e-6, 1_000_000)
+	walk("log1p", Log1p, 0.5-1000*0x1p-51, 0x1p-51, 2000)
+	walk("log", Log, sqrt2-1000*0x1p-50, 0x1p-50, 2000)
+	walk("log", Log, 1e-9, 1e-5, 1_000_000)
 }

@@ -1,11 +1,6 @@
-package loss
+package elementary
 
 import "math"
-
-// The functions here are the same on every CPU: IEEE additions, products and quotients, each rounded on its own (the
-// float64() around a product forbids fusing it with the addition next to it), and exact scaling by powers of two.
-// math.Exp and math.Log have assembly on some CPUs and fused products on others. The polynomials are Taylor series,
-// long enough that the remainder is below 2^-58 of the result; the error is below one ulp (TestElementary).
 
 const (
 	log2e = 0x1.71547652b82fep+0 // 1/ln 2, nearest
@@ -26,11 +21,11 @@ var expTerms = [12]float64{
 	1.0 / 5040, 1.0 / 720, 1.0 / 120, 1.0 / 24, 1.0 / 6, 1.0 / 2,
 }
 
-// exp is e^x. It is 0 below the smallest subnormal, +Inf beyond the largest float, NaN of NaN.
+// Exp is e^x. It is 0 below the smallest subnormal, +Inf beyond the largest float, NaN of NaN.
 //
 // With k = round(x/ln 2) and r = x − k·ln 2, |r| ≤ ½ ln 2, e^x = 2^k·(1 + r + r²(1/2! + r/3! + …)). r is kept as hi −
 // lo.
-func exp(x float64) float64 {
+func Exp(x float64) float64 {
 	switch {
 	case x != x:
 		return x
@@ -87,8 +82,8 @@ func logFactor(k, f float64) float64 {
 	return float64(k*ln2Hi) - (small - f)
 }
 
-// log is the natural logarithm of a positive finite x.
-func log(x float64) float64 {
+// Log is the natural logarithm of a positive finite x.
+func Log(x float64) float64 {
 	k := 0.0
 	if x < 0x1p-1022 {
 		x = float64(x * 0x1p54)
@@ -104,9 +99,9 @@ func log(x float64) float64 {
 	return logFactor(k, m-1)
 }
 
-// log1p is log(1+x) for 0 ≤ x ≤ 1: all that the logistic loss asks for. Above ½, 1+x = 2(1+f) with f = (x−1)/2, which
+// Log1p is log(1+x) for 0 ≤ x ≤ 1. Above ½, 1+x = 2(1+f) with f = (x−1)/2, which
 // is exact.
-func log1p(x float64) float64 {
+func Log1p(x float64) float64 {
 	if x < 0.5 {
 		return logFactor(0, x)
 	}

@@ -1,0 +1,31 @@
+package arms
+
+import (
+	"strconv"
+	"testing"
+
+	"oriel/operators"
+	"oriel/schemas"
+)
+
+// BenchmarkAdd takes losses of plays, and publishes two plays a loss.
+func BenchmarkAdd(b *testing.B) {
+	for _, rule := range []string{ucb, exp3} {
+		for _, arms := range []int{10, 1000} {
+			c := config(rule, 64, 4)
+			c.Arms, c.Plays.Plays = named(arms), 128
+			m := open(b, c, released(c, 1), 1, false)
+			b.Run(rule+"/arms="+strconv.Itoa(arms), func(b *testing.B) {
+				made, key := m.Open(nil), []byte(nil)
+				event := schemas.Event{Numbers: []float64{0.5}}
+				b.ReportAllocs()
+				for i := int64(0); b.Loop(); i++ {
+					key = strconv.AppendUint(key[:0], c.Plays.First(m.table.Step())+uint64(i)%64, 10)
+					r := operators.Record{Key: key, Event: event}
+					r.Identity.Offset = i
+					made = m.Add(made[:0], r)
+				}
+			})
+		}
+	}
+}

@@ -1,0 +1,43 @@
+package arms
+
+import (
+	"fmt"
+	"math"
+
+	"oriel/mechanisms"
+	"oriel/mechanisms/dp"
+)
+
+// regret says how many plays ucb loses on an arm that costs more than the best by a tenth of the range, and where a
+// million plays stand, if all are answered; and how many plays are out that nothing was learned from (SPEC.md §2).
+func (c Config) regret(m mechanisms.Config) string {
+	out := fmt.Sprintf("a round of %d plays of one arm a step, each learned from %d steps after it", c.Plays.Plays, c.Plays.Delay+1)
+	facts, _ := mechanisms.FactsOf(m.Name)
+	if c.Rule != ucb || facts.Law != mechanisms.Gamma || !(m.Budget.Epsilon > 0) {
+		return out
+	}
+	const gap, horizon = 0.1, 1e6
+	n := laplace(m)
+	return fmt.Sprintf("%s; of a million answered plays at most %.0f are of an arm whose loss is %g of the range above the best's, %.0f without noise",
+		out, c.lost(gap, horizon, n), gap, c.lost(gap, horizon, deviation{}))
+}
+
+// laplace is the noise of a pure mechanism with the budget of m.
+func laplace(m mechanisms.Config) deviation {
+	distance := 2 * largest
+	if m.Adjacency == dp.ZeroOut {
+		distance = largest
+	}
+	b := distance / m.Budget.Epsilon
+	return deviation{variance: 2 * b * b, tail: b}
+}
+
+// lost is Theorem 2 of SPEC.md: how many answered plays an arm has in so many, when it costs more than the best by a
+// gap, where all intervals hold: N with N·gap/2 = √(2·V·N·x) + c·x, and the rounds that are out.
+func (c Config) lost(gap, horizon float64, n deviation) float64 {
+	records := float64(c.Plays.Records)
+	x := c.Width * math.Log(horizon)
+	v := 0.25 + n.variance/records
+	root := (math.Sqrt(2*v*x) + math.Sqrt(2*v*x+2*gap*n.tail*x)) / gap
+	return root*root + records*float64(c.Plays.Delay+1)
+}

@@ -1,0 +1,102 @@
+package arms
+
+import (
+	"encoding/binary"
+	"errors"
+	"math"
+
+	"oriel/mechanisms"
+	"oriel/operators/elementary"
+)
+
+// confident is ucb (SPEC.md §2): it plays the arm whose mean loss may be least.
+type confident struct {
+	width float64 // α
+	noise deviation
+	total uint64 // answers of all arms
+	arms  []record
+}
+
+// record is what is known of an arm.
+type record struct {
+	planned uint64  // rounds that have gone out
+	settled uint64  // rounds that were released
+	answers uint64  // in these
+	sum     float64 // of their releases
+}
+
+func newConfident(arms int, width float64, n deviation) *confident {
+	return &confident{width: width, noise: n, arms: make([]record, arms)}
+}
+
+// next takes each arm once, then one that nothing is known of yet, then the least index; the first of equals.
+func (u *confident) next(*mechanisms.Stream) (int, float64) {
+	best, least := 0, math.Inf(1)
+	x := float64(u.width * elementary.Log(float64(max(2, u.total))))
+	for i := range u.arms {
+		a := &u.arms[i]
+		if a.planned == 0 {
+			best = i
+			break
+		}
+		if index := u.index(a, x); index < least {
+			best, least = i, index
+		}
+	}
+	u.arms[best].planned++
+	return best, 1
+}
+
+// unknown is below all means, by so much that counts of rounds beside it stay exact.
+const unknown = 1e15
+
+// index is what the mean loss of an arm is at least, but for a chance of e^{−x}: with N answers in R rounds the error
+// of its sum has variance factor v = N/4 + R·noise and scale c (SPEC.md, Lemma 1). An arm without an answer may cost
+// anything; of several the one that was planned least.
+func (u *confident) index(a *record, x float64) float64 {
+	if a.answers == 0 {
+		return float64(a.planned) - unknown
+	}
+	n := float64(a.answers)
+	v := float64(n/4) + float64(float64(a.settled)*u.noise.variance)
+	return (a.sum - math.Sqrt(float64(float64(2*v)*x)) - float64(u.noise.tail*x)) / n
+}
+
+func (u *confident) learn(arm int, _ float64, answers int, sum float64) {
+	a := &u.arms[arm]
+	a.settled++
+	if answers == 0 {
+		return // noise alone
+	}
+	a.answers, a.sum = a.answers+uint64(answers), a.sum+sum
+	u.total += uint64(answers)
+}
+
+func (u *confident) stateLen() int { return 8 + 32*len(u.arms) }
+
+func (u *confident) appendState(dst []byte) []byte {
+	dst = binary.LittleEndian.AppendUint64(dst, u.total)
+	for _, a := range u.arms {
+		for _, x := range [...]uint64{a.planned, a.settled, a.answers, math.Float64bits(a.sum)} {
+			dst = binary.LittleEndian.AppendUint64(dst, x)
+		}
+	}
+	return dst
+}
+
+func (u *confident) restore(state []byte) error {
+	arms, total := make([]record, len(u.arms)), uint64(0)
+	for i := range arms {
+		at := func(k int) uint64 { return binary.LittleEndian.Uint64(state[8+32*i+8*k:]) }
+		a := record{planned: at(0), settled: at(1), answers: at(2), sum: math.Float64frombits(at(3))}
+		if a.settled > a.planned || math.IsNaN(a.sum) || math.IsInf(a.sum, 0) || a.answers > 1<<53 || a.planned > 1<<53 {
+			return errors.New("arms: state: what is known of an arm is not possible")
+		}
+		arms[i], total = a, total+a.answers
+	}
+	if binary.LittleEndian.Uint64(state) != total {
+		return errors.New("arms: state: answers do not add up")
+	}
+	u.arms, u.total = arms, total
+	return nil
+}

@@ -1,0 +1,168 @@
+package arms
+
+import (
+	"math"
+	"math/rand/v2"
+	"strconv"
+	"testing"
+
+	"oriel/mechanisms"
+	"oriel/mechanisms/mechtest"
+	"oriel/operators"
+	"oriel/operators/optest"
+	"oriel/operators/plays"
+	"oriel/schemas"
+)
+
+// kinds are deployments of all sorts.
+var kinds = []Config{
+	{Arms: named(3), Rule: ucb, High: 1, Width: 1, Plays: plays.Config{Records: 1, Plays: 2}},
+	{Arms: named(2), Rule: ucb, Low: -5, High: 5, Width: 3, Plays: plays.Config{Records: 3, Plays: 3, Delay: 2}},
+	{Arms: named(4), Rule: exp3, High: 2, Plays: plays.Config{Records: 2, Plays: 5, Delay: 1}},
+	{Arms: named(3), Rule: exp3, High: 1, Plays: plays.Config{Records: 4, Plays: 4}},
+}
+
+// drawn are losses, some beyond their range.
+func drawn(n int) []schemas.Event {
+	rng := rand.New(rand.NewPCG(4, 4))
+	events := make([]schemas.Event, n)
+	for i := range events {
+		events[i] = schemas.Event{Numbers: []float64{3*rng.Float64() - 1}}
+	}
+	return events
+}
+
+// keyOf is that of a play that is open, of another one, or of none.
+func keyOf(c Config, place int) []byte {
+	switch place % 7 {
+	case 3:
+		return []byte("nobody")
+	case 5:
+		place++ // somebody else's
+	}
+	step := uint64(place/c.Plays.Records) + 1
+	return strconv.AppendUint(nil, c.Plays.First(step)+uint64(place%c.Plays.Plays), 10)
+}
+
+func TestConformance(t *testing.T) {
+	for i, c := range kinds {
+		for _, mechanism := range []string{"once-gamma", "once-gaussian"} {
+			t.Run(strconv.Itoa(i)+" "+mechanism, func(t *testing.T) {
+				m := released(c, 1)
+				m.Name, m.Budget.Delta = mechanism, 1e-6
+				optest.RunHolding(t, func(tb testing.TB, open optest.Open) operators.Machine {
+					machine, err := New(c, open(m))
+					if err != nil {
+						tb.Fatal(err)
+					}
+					return machine
+				}, func(place int) []byte { return keyOf(c, place) }, func(state []byte) []byte {
+					at := len(state) - c.Plays.StateLen() // the stream's is cut out
+					return append(append([]byte(nil), state[:at]...), c.Plays.Public(state[at:])...)
+				}, drawn(60))
+			})
+		}
+	}
+}
+
+// TestTheMachineAddsWhatTheTwinSays: without noise, releases are the sums of what the twin's leaves add up to, in each
+// step, whatever keys come.
+func TestTheMachineAddsWhatTheTwinSays(t *testing.T) {
+	for _, c := range kinds {
+		m := released(c, 1)
+		machine, other := open(t, c, m, 1, true), &twin{Config: c}
+		other.Begin()
+		other.Decided(machine.Open(nil))
+		sum, leaf, some := 0.0, make([]float64, 1), false
+		for i, e := range drawn(400) {
+			r := operators.Record{Key: keyOf(c, i), Event: e, Null: i%11 == 2}
+			if other.Leaf(leaf, r) {
+				sum += leaf[0]
+				some = true
+			}
+			if made := machine.Add(nil, r); len(made) > 0 {
+				if got := machine.stream.Sum(0)[0]; math.Abs(got-sum) > 1e-6 {
+					t.Fatalf("%+v, record %d: %g was released, want %g", c, i, got, sum)
+				}
+				other.Decided(made)
+				sum = 0
+			}
+		}
+		if !some {
+			t.Errorf("%+v: nothing was added", c)
+		}
+	}
+}
+
+// A loss stands in one release, D steps later, and moves no other: the sums of two histories with one other loss
+// differ in one step by the difference, at most 1.
+func TestALossMovesOneRelease(t *testing.T) {
+	c := Config{Arms: named(2), Rule: ucb, High: 1, Width: 1, Plays: plays.Config{Records: 2, Plays: 4, Delay: 3}}
+	m := released(c, 1)
+	run := func(loss float64) (sums []float64) {
+		machine := open(t, c, m, 1, true)
+		machine.Open(nil)
+		for i := range 40 {
+			x := 0.5
+			if i == 4 { // of step 3, answered in it
+				x = loss
+			}
+			r := operators.Record{
+				Key:   strconv.AppendUint(nil, c.Plays.First(uint64(i/2)+1)+uint64(i%2), 10),
+				Event: schemas.Event{Numbers: []float64{x}},
+			}
+			if made := machine.Add(nil, r); len(made) > 0 {
+				sums = append(sums, machine.stream.Sum(0)[0])
+			}
+		}
+		return sums
+	}
+	low, high := run(-100), run(100)
+	for i := range low {
+		want := 0.0
+		if i == 2+3 {
+			want = 1
+		}
+		if got := high[i] - low[i]; math.Abs(got-want) > 1e-9 {
+			t.Errorf("step %d: moved by %g, want %g", i+1, got, want)
+		}
+	}
+}
+
+// Bytes of decisions without noise never change: deployments have made them.
+func TestGoldenPlays(t *testing.T) {
+	for i, want := range []string{
+		"0120011210221120100221201122102112201200", "0101111110000011111000001111100000111100",
+		"3321230123312312103131300212201113022220", "0011220021101122212200122100011002120221",
+	} {
+		c := kinds[i]
+		machine := open(t, c, released(c, 1), 1, true)
+		got := ""
+		decisions := machine.Open(nil)
+		for k := 0; len(got) < 40; k++ {
+			if len(decisions) > 0 {
+				got += decisions[0].Extras[0].Text
+			}
+			loss := float64(k%5) / 5
+			decisions = machine.Add(nil, operators.Record{Key: keyOf(c, k), Event: schemas.Event{Numbers: []float64{loss}}})
+		}
+		if got != want {
+			t.Errorf("%d: %s, want %s", i, got, want)
+		}
+	}
+}
+
+func TestOtherStreamsAreRefused(t *testing.T) {
+	c := kinds[0]
+	for _, change := range []func(m *mechanisms.Config){
+		func(m *mechanisms.Config) { m.Leaf = mechanisms.OnePart(2, 1) },
+		func(m *mechanisms.Config) { m.Batch = 7 },
+		func(m *mechanisms.Config) { m.Name, m.Window = "tree-gamma", 8 },
+	} {
+		m := released(c, 1)
+		change(&m)
+		if _, err := New(c, mechtest.Open(t, m, [32]byte{1})); err == nil {
+			t.Errorf("%+v is taken", m)
+		}
+	}
+}

@@ -1,0 +1,176 @@
+package arms
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"oriel/mechanisms"
+	"oriel/operators"
+	"oriel/operators/plays"
+	"oriel/schemas"
+)
+
+// Family is arms in the table of operators.
+var Family = operators.Family{
+	Name: "arms", Text: "bandit of finitely many arms: plays go out ahead, their losses come back as events",
+	Settings: settings, Events: events, New: configure,
+}
+
+// Names of rules.
+const (
+	ucb  = "ucb"
+	exp3 = "exp3"
+)
+
+const (
+	maxArms  = 1 << 12
+	maxPlays = 1 << 20
+	maxDelay = 1 << 16
+)
+
+var settings = []operators.Setting{
+	{
+		Name: "ARMS", Kind: operators.List, Unit: "name,…", Range: "2 to 4096 names of 1 to 64 bytes, each once",
+		Required: true, Entry: armEntry, Text: "what can be played",
+	},
+	{
+		Name: "RULE", Kind: operators.Text, Unit: "name", Choices: []string{ucb, exp3}, Default: ucb,
+		Text: "how the next arm is found: ucb plays the one whose loss may be least, for losses of one law an arm; exp3 draws it, for losses " +
+			"that may change as they like",
+	},
+	{
+		Name: "PLAYS", Kind: operators.Count, Unit: "plays", Range: "0, or ORIEL_BATCH to 1048576", Default: "0",
+		Text: "that go out after each step, all of one arm; 0: twice ORIEL_BATCH, so that half of them may stay unanswered. Carry out as many as " +
+			"there is need for: a play that nobody carries out costs nothing",
+	},
+	{
+		Name: "DELAY", Kind: operators.Count, Unit: "steps", Range: "0 to 65536", Default: "4",
+		Text: "that a play's loss may come after it; then it is learned from, and not before. 0: in its own step alone",
+	},
+	{
+		Name: "LOSS_RANGE", Kind: operators.Text, Unit: "low:high", Range: "ends up to 1e12 in size", Default: "0:1",
+		Text: "public range of losses: those outside are clamped to it. A reward is a loss below 0",
+	},
+	{
+		Name: "WIDTH", Kind: operators.Number, Unit: "factor", Range: "above 0, at most 100; ucb", Default: "1",
+		Text: "how sure ucb has to be before it leaves an arm: width² of its intervals in units of ln t. The bound on its regret is proved from 3 on; " +
+			"1 is less cautious, and mostly better",
+	},
+}
+
+func armEntry(text string) (string, bool) {
+	return text, len(text) <= 64 && !strings.ContainsFunc(text, func(r rune) bool { return r < ' ' })
+}
+
+var body = schemas.Body{
+	Name: "arms", Text: "The loss of a play; the record key is the play's index.",
+	Members: []schemas.Member{{Name: "loss", Kind: schemas.KindNumber, Text: "What the play cost."}},
+}
+
+func events(*operators.Values) operators.Events { return operators.Events{Body: body, Keyed: true} }
+
+func configure(v *operators.Values) (operators.Configured, error) {
+	names, given, delay := v.Entries("ARMS"), v.Count("PLAYS"), v.Count("DELAY")
+	v.Want("ARMS", len(names) >= 2 && len(names) <= maxArms, "%d arms: not 2 to %d", len(names), maxArms)
+	sorted := slices.Sorted(slices.Values(names))
+	v.Want("ARMS", len(slices.Compact(sorted)) == len(names), "a name is given twice")
+	v.Want("PLAYS", given == 0 || given >= v.Batch && given <= maxPlays, "%d: not from ORIEL_BATCH = %d to %d", given,
+		v.Batch, maxPlays)
+	v.Want("BATCH", v.Batch <= maxPlays/2, "%d: above %d", v.Batch, maxPlays/2)
+	v.Want("DELAY", delay <= maxDelay, "%d: above %d", delay, maxDelay)
+	low, high, ok := parseRange(v.Text("LOSS_RANGE"))
+	v.Want("LOSS_RANGE", ok, "%q: not low:high, ends up to 1e12 in size, the second above the first", v.Text("LOSS_RANGE"))
+	width := v.Number("WIDTH")
+	v.Want("WIDTH", width > 0 && width <= 100, "%g: not above 0 and at most 100", width)
+	facts, known := mechanisms.FactsOf(v.Mechanism)
+	v.Want("MECHANISM", !known || facts.Once, "%s: each round is released once; take once-gamma, of pure ε, or once-gaussian",
+		v.Mechanism)
+	if err := v.Err(); err != nil {
+		return nil, err
+	}
+	if given == 0 {
+		given = 2 * v.Batch
+	}
+	c := Config{
+		Arms: names, Rule: v.Text("RULE"), Low: low, High: high, Width: width,
+		Plays: plays.Config{Records: int(v.Batch), Plays: int(given), Delay: delay},
+	}
+	return configured{Config: c}, c.Plays.Validate()
+}
+
+func parseRange(text string) (low, high float64, ok bool) {
+	first, second, ok := strings.Cut(text, ":")
+	low, errLow := strconv.ParseFloat(first, 64)
+	high, errHigh := strconv.ParseFloat(second, 64)
+	const most = 1e12
+	ok = ok && errLow == nil && errHigh == nil && low < high
+	return low, high, ok && math.Abs(low) <= most && math.Abs(high) <= most
+}
+
+// Config is public, and constant while a deployment lives.
+type Config struct {
+	Arms      []string // 2 to 4096 names
+	Rule      string   // ucb or exp3
+	Low, High float64  // range of losses
+	Width     float64  // of ucb
+	Plays     plays.Config
+}
+
+// configured is an operators.Configured.
+type configured struct {
+	operators.Plain
+	Config
+}
+
+var _ operators.Configured = configured{}
+
+// Extras is the name of the arm.
+func (c configured) Extras() []schemas.Extra {
+	return []schemas.Extra{{Name: "arm", Kind: schemas.ExtraText, Text: "What to play; the decision is its place in ORIEL_ARMS, from 0."}}
+}
+
+// Mechanism tells the leaf: one number, of size ½ at most, so that exchanging an answer moves a release by 1.
+func (c configured) Mechanism(m *mechanisms.Config, _ []byte) error {
+	m.Leaf = mechanisms.OnePart(1, largest)
+	return nil
+}
+
+// largest is the size of a mapped loss.
+const largest = 0.5
+
+// planVersion starts what Plan stores.
+const planVersion = "1"
+
+// Plan freezes the list of arms, a line each behind the version.
+func (c configured) Plan(mechanisms.Config) ([]byte, error) {
+	return []byte(planVersion + "\n" + strings.Join(c.Arms, "\n")), nil
+}
+
+// Open returns a Machine.
+func (c configured) Open(plan []byte, stream *mechanisms.Stream) (operators.Machine, error) {
+	lines := strings.Split(string(plan), "\n")
+	if lines[0] != planVersion || len(lines) < 3 || len(lines) > 1+maxArms {
+		return nil, fmt.Errorf("arms: plan: not one of version %s", planVersion)
+	}
+	c.Arms = lines[1:]
+	return New(c.Config, stream)
+}
+
+// Describe tells what is bounded, and that arms are drawn.
+func (c configured) Describe(m mechanisms.Config) operators.Description {
+	return operators.Description{
+		Draws: c.Rule == exp3, Mechanisms: []string{"once-gamma", "once-gaussian"}, Steps: c.regret(m),
+	}
+}
+
+// Every is the operator that adds each answer at once: an audit looks for a record's leaf in the record's own step.
+func (c configured) Every() operators.Configured {
+	c.Plays.Delay = 0
+	return c
+}
+
+// Twin returns what an audit compares machines with.
+func (c configured) Twin([]byte) (operators.Twin, error) { return &twin{Config: c.Config}, nil }

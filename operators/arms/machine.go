@@ -1,0 +1,155 @@
+package arms
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"oriel/mechanisms"
+	"oriel/mechanisms/dp"
+	"oriel/operators"
+	"oriel/operators/plays"
+	"oriel/schemas"
+)
+
+// rule finds arms. It sees released numbers alone.
+type rule interface {
+	// next returns the arm of the next round, and the chance that it had.
+	next(stream *mechanisms.Stream) (arm int, chance float64)
+	// learn takes what a round of an arm has released: of so many answers the sum of mapped losses, with noise.
+	learn(arm int, chance float64, answers int, sum float64)
+	appendState(dst []byte) []byte
+	stateLen() int
+	restore(state []byte) error // state has stateLen bytes; after an error nothing has changed
+}
+
+// Machine is an operators.Machine. Its decisions are plays: the index is the play's number, the point the arm's.
+type Machine struct {
+	config Config
+	stream *mechanisms.Stream
+	table  *plays.Table
+	rule   rule
+	rounds []played // by number of the round, modulo how many the table knows of
+
+	leaf  [1]float64
+	point [1]float64
+	extra [1]schemas.ExtraValue
+}
+
+// played is the arm of a round.
+type played struct {
+	arm    int
+	chance float64
+}
+
+var _ operators.Machine = (*Machine)(nil)
+
+// New returns the machine at step 0 over a stream of one number a record. It takes the stream over.
+func New(c Config, stream *mechanisms.Stream) (*Machine, error) {
+	if stream.Dimension() != 1 || !stream.Once() || stream.Batch() != uint64(c.Plays.Records) {
+		return nil, fmt.Errorf("arms: a stream of %d coordinates and %d records a step, mechanism %s: want one, %d, and single steps",
+			stream.Dimension(), stream.Batch(), stream.Guarantee().Mechanism, c.Plays.Records)
+	}
+	table, err := plays.New(c.Plays)
+	if err != nil {
+		return nil, err
+	}
+	m := &Machine{config: c, stream: stream, table: table, rounds: make([]played, c.Plays.Rounds())}
+	n, err := noiseOf(stream)
+	if err != nil {
+		return nil, err
+	}
+	if c.Rule == exp3 {
+		m.rule = newExp3(len(c.Arms), c.Plays.Records, n)
+	} else {
+		m.rule = newConfident(len(c.Arms), c.Width, n)
+	}
+	return m, nil
+}
+
+// Open returns the first round.
+func (m *Machine) Open(dst []operators.Decision) []operators.Decision { return m.play(dst, 1) }
+
+// Add takes a record, which may answer a play, and publishes the next round where a step closes.
+func (m *Machine) Add(dst []operators.Decision, r operators.Record) []operators.Decision {
+	m.table.Answer(r.Key, m.config.mapped(r))
+	var adds []float64
+	if a, some := m.table.Leaf(); some && a.Says() {
+		m.leaf[0] = a.Value
+		adds = m.leaf[:]
+	}
+	if !m.stream.Add(r.Identity, adds) {
+		return dst
+	}
+	if n, answers := m.table.Settled(); n > 0 {
+		p := m.at(n)
+		m.rule.learn(p.arm, p.chance, answers, m.stream.Sum(0)[0])
+	}
+	m.table.Settle()
+	return m.play(dst, m.table.Step())
+}
+
+// at returns what is played in a round.
+func (m *Machine) at(round uint64) *played { return &m.rounds[round%uint64(len(m.rounds))] }
+
+// play publishes a round.
+func (m *Machine) play(dst []operators.Decision, round uint64) []operators.Decision {
+	p := m.at(round)
+	p.arm, p.chance = m.rule.next(m.stream)
+	m.point[0], m.extra[0].Text = float64(p.arm), m.config.Arms[p.arm]
+	first := m.config.Plays.First(round)
+	for k := range uint64(m.config.Plays.Plays) {
+		dst = append(dst, operators.Decision{Index: first + k, Step: round - 1, Point: m.point[:], Extras: m.extra[:]})
+	}
+	return dst
+}
+
+// mapped brings what a record says to [−½, ½]; NaN: it says nothing.
+func (c Config) mapped(r operators.Record) float64 {
+	if r.Null || len(r.Event.Numbers) != 1 || math.IsNaN(r.Event.Numbers[0]) {
+		return math.NaN()
+	}
+	loss := min(max(r.Event.Numbers[0], c.Low), c.High)
+	return (loss-c.Low)/(c.High-c.Low) - largest
+}
+
+// Steps counts the closed steps.
+func (m *Machine) Steps() uint64 { return m.stream.Step() }
+
+// Due gives a round after each step, and one before the first.
+func (m *Machine) Due(step uint64) (first uint64, count int) {
+	return m.config.Plays.First(step + 1), m.config.Plays.Plays
+}
+
+// Guarantee is the stream's: arms follow from releases, and draws from nothing else.
+func (m *Machine) Guarantee() dp.Guarantee { return m.stream.Guarantee() }
+
+// deviation is of the noise of a release, in units of mapped losses.
+type deviation struct {
+	variance float64
+	tail     float64 // scale of an exponential tail; 0: a Gaussian one
+}
+
+// noiseOf tells the noise of a stream's releases from what is public of it: of Laplace noise, scale Δ/ε, variance
+// 2(Δ/ε)²; of Gaussian noise that of the plan.
+func noiseOf(stream *mechanisms.Stream) (deviation, error) {
+	g := stream.Guarantee()
+	facts, _ := mechanisms.FactsOf(g.Mechanism)
+	switch {
+	case facts.Law == mechanisms.Gaussian:
+		d, err := stream.Deviation(0, 0)
+		if err != nil {
+			return deviation{}, err
+		}
+		sd := d.At(1)
+		return deviation{variance: float64(sd * sd)}, nil
+	case facts.Law == mechanisms.Gamma: // of one number: Laplace's
+		distance := 2 * largest
+		if g.Adjacency == dp.ZeroOut {
+			distance = largest
+		}
+		b := distance / g.Epsilon
+		return deviation{variance: float64(2 * float64(b*b)), tail: b}, nil
+	}
+	return deviation{}, errors.New("arms: mechanism " + g.Mechanism + ": its noise is not known")
+}

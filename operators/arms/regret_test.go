@@ -1,0 +1,225 @@
+package arms
+
+import (
+	"flag"
+	"math/rand/v2"
+	"strconv"
+	"testing"
+
+	"oriel/mechanisms"
+	"oriel/mechanisms/dp"
+	"oriel/mechanisms/mechtest"
+	"oriel/operators"
+	"oriel/operators/plays"
+	"oriel/schemas"
+)
+
+var long = flag.Bool("long", false, "play a million times, of ten seeds")
+
+// released is a mechanism of single steps.
+func released(c Config, epsilon float64) mechanisms.Config {
+	m := mechanisms.Config{
+		Name: "once-gamma", Batch: uint64(c.Plays.Records), Budget: dp.Budget{Epsilon: epsilon}, Adjacency: dp.Replace,
+	}
+	_ = configured{Config: c}.Mechanism(&m, nil)
+	return m
+}
+
+func named(k int) []string {
+	names := make([]string, k)
+	for i := range names {
+		names[i] = strconv.Itoa(i)
+	}
+	return names
+}
+
+// config has ten arms, and offers as many plays as it learns from.
+func config(rule string, records int, delay uint64) Config {
+	return Config{
+		Arms: named(10), Rule: rule, High: 1, Width: 1,
+		Plays: plays.Config{Records: records, Plays: records, Delay: delay},
+	}
+}
+
+// open makes a machine over noise from the key, or over none.
+func open(tb testing.TB, c Config, m mechanisms.Config, key byte, exact bool) *Machine {
+	tb.Helper()
+	stream := mechtest.Open(tb, m, [32]byte{key})
+	if exact {
+		stream = mechtest.Planted(tb, m, mechtest.Plan(tb, m), mechtest.Zero{})
+	}
+	machine, err := New(c, stream)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return machine
+}
+
+// world is Bernoulli arms that cost 0.1 more than the best, which changes half way if flips, and somebody who carries
+// out plays and hears of them. Fates of feedback are chances of each play.
+type world struct {
+	cost          float64 // of all arms but the best
+	flips         bool
+	lost, doubled float64
+	forged        float64
+	late          int // plays that feedback may come behind others
+}
+
+type fed struct {
+	key  string
+	loss float64
+	due  int
+}
+
+// regret carries out so many plays and returns what they cost above the best arm.
+func (w world) regret(m *Machine, total int, seed uint64) float64 {
+	rng := rand.New(rand.NewPCG(seed, 5))
+	offered, carried, records, cost := []operators.Decision(nil), 0, 0, 0
+	var waiting []fed
+	hear := func(made []operators.Decision) {
+		for _, d := range made {
+			d.Point = append([]float64(nil), d.Point...)
+			offered = append(offered, d)
+		}
+	}
+	record := func(key string, loss float64) {
+		r := operators.Record{Key: []byte(key), Event: schemas.Event{Numbers: []float64{loss}}}
+		r.Identity.Offset = int64(records)
+		records++
+		if made := m.Add(nil, r); len(made) > 0 {
+			if stale := len(offered) - 2*len(made); stale > 0 { // nobody carries out what has timed out
+				offered = offered[stale:]
+			}
+			hear(made)
+		}
+	}
+	hear(m.Open(nil))
+	for carried < total {
+		if len(offered) > 0 {
+			d := offered[0]
+			offered = offered[1:]
+			best, chance, loss := 7.0, w.cost, 0.0
+			if w.flips && carried > total/2 {
+				best = 2
+			}
+			if d.Point[0] == best {
+				chance -= 0.1
+			} else {
+				cost++
+			}
+			if rng.Float64() < chance {
+				loss = 1
+			}
+			if name := strconv.FormatUint(d.Index, 10); rng.Float64() >= w.lost {
+				waiting = append(waiting, fed{name, loss, carried + rng.IntN(w.late+1)})
+				if rng.Float64() < w.doubled {
+					waiting = append(waiting, fed{name, 1 - loss, carried + rng.IntN(w.late+1) + 1})
+				}
+			}
+			carried++
+		}
+		if rng.Float64() < w.forged {
+			record("forged", 1)
+		}
+		rest := waiting[:0]
+		for _, f := range waiting {
+			if f.due > carried && len(offered) > 0 {
+				rest = append(rest, f)
+				continue
+			}
+			record(f.key, f.loss)
+		}
+		if waiting = rest; len(waiting) == 0 && len(offered) == 0 {
+			record("", 0) // more was lost than is offered beyond need: somebody keeps time
+		}
+	}
+	return 0.1 * float64(cost)
+}
+
+// mean of several seeds.
+func (w world) mean(t *testing.T, c Config, epsilon float64, exact bool) float64 {
+	t.Helper()
+	total, seeds := 100_000, 3
+	if *long {
+		total, seeds = 1_000_000, 10
+	}
+	m, sum := released(c, epsilon), 0.0
+	for seed := range seeds {
+		machine := open(t, c, m, byte(seed+1), exact)
+		if exact {
+			switch r := machine.rule.(type) {
+			case *confident:
+				r.noise = deviation{}
+			case *weights:
+				r.variance, r.noise = 0.25, deviation{}
+			}
+		}
+		sum += w.regret(machine, total, uint64(seed))
+	}
+	return sum / float64(seeds)
+}
+
+// TestRegretOfTenArms: gap 0.1, at ε = 1 and 0.1, wherever losses lie in their range. The limits have half of what was
+// measured to spare (SPEC.md §4); those of a million plays are half and a sixth of what doubling episodes and batches
+// without a middle were measured to lose.
+func TestRegretOfTenArms(t *testing.T) {
+	for _, c := range []struct {
+		rule          string
+		records       int
+		epsilon       float64
+		exact         bool
+		most, longest float64
+	}{
+		{ucb, 1, 1, true, 650, 850},
+		{ucb, 64, 1, false, 1100, 1400},
+		{ucb, 512, 0.1, false, 4100, 5500},
+		{exp3, 1, 1, true, 600, 1200},
+		{exp3, 4, 1, false, 1300, 2500},
+		{exp3, 40, 0.1, false, 7000, 12000},
+	} {
+		for _, cost := range []float64{0.2, 0.5, 0.9} {
+			most := c.most
+			if *long {
+				most = c.longest
+			}
+			got := world{cost: cost}.mean(t, config(c.rule, c.records, 0), c.epsilon, c.exact)
+			t.Logf("%s, B = %d, ε = %g (none: %v), arms at %g: regret %.0f", c.rule, c.records, c.epsilon, c.exact, cost, got)
+			if !(got < most) {
+				t.Errorf("%s, B = %d, ε = %g, arms at %g: regret %.0f, above %.0f", c.rule, c.records, c.epsilon, cost, got, most)
+			}
+		}
+	}
+}
+
+// TestDrawnArmsFollowAChange: exp3 against losses that change; ucb, which believes what it knows, is what it must not
+// be.
+func TestDrawnArmsFollowAChange(t *testing.T) {
+	w := world{cost: 0.5, flips: true}
+	fixed := 0.1 * 50_000 // who stays with the arm that was best, or plays any other
+	if *long {
+		fixed *= 10
+	}
+	if got := w.mean(t, config(exp3, 4, 0), 1, false); !(got < 0.9*fixed) {
+		t.Errorf("regret %.0f, of an arm that stays %.0f", got, fixed)
+	}
+}
+
+// TestFeedbackThatFails: feedback that is lost, late, doubled and forged costs regret in proportion, and nothing else:
+// what is lost is made up for by plays that are offered beyond need.
+func TestFeedbackThatFails(t *testing.T) {
+	for _, rule := range []string{ucb, exp3} {
+		records := map[string]int{ucb: 64, exp3: 8}[rule]
+		c := config(rule, records, 4)
+		c.Plays.Plays *= 2
+		whole := world{cost: 0.5}.mean(t, c, 1, false)
+		t.Logf("%s, delay of 4 steps: %.0f", rule, whole)
+		for _, share := range []float64{0.01, 0.1, 0.5} {
+			w := world{cost: 0.5, lost: share, doubled: share, forged: share, late: records}
+			got := w.mean(t, c, 1, false)
+			t.Logf("%s, %g of each: %.0f", rule, share, got)
+			if limit := 1.5*whole/(1-share)/(1-share) + 200; !(got < limit) {
+				t.Errorf("%s with %g of each: regret %.0f, above %.0f; %.0f with all", rule, share, got, limit, whole)
+			}
+		}
+	}
+}
