@@ -19,6 +19,11 @@
 //	go run ./deploy/bench --set ORIEL_OPERATOR=aggregate --set ORIEL_MECHANISM=once-gaussian --set ORIEL_BATCH=10000 \
 //	    --set 'ORIEL_CELLS=carrier=AA|DL|UA,hour=0:24:24' --against-set ORIEL_MECHANISM=blt
 //
+// Operators whose labels are numbers take --label arr_delay:
+//
+//	go run ./deploy/bench --partitions 2 --label arr_delay --set ORIEL_OPERATOR=ridge --set ORIEL_UPDATE=moments \
+//	    --set ORIEL_DIMENSION=16 --set ORIEL_LABEL_RANGE=-60:180 --set ORIEL_MECHANISM=blt
+//
 // Topics of earlier runs stay on the broker: 2 M events are some GB a run. Client and broker share the machine.
 // RESULTS.md holds what was measured, where and when.
 package main

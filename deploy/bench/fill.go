@@ -19,7 +19,7 @@ import (
 const bombBytes = 60 << 20
 
 // readEvents maps flights to events with named features, hashed by the service.
-func readEvents(path string) ([][]byte, error) {
+func readEvents(path, label string) ([][]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
@@ -30,7 +30,7 @@ func readEvents(path string) ([][]byte, error) {
 		return nil, err
 	}
 	rows, err := table.Mapping{
-		Where: "arr_delay!=NA", Label: "arr_delay>15",
+		Where: "arr_delay!=NA", Label: label,
 		Features: []string{"carrier", "origin", "dest", "hour:number", "month:number", "distance:number"},
 	}.Open(unzipped)
 	if err != nil {

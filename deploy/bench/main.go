@@ -20,6 +20,7 @@ import (
 type options struct {
 	brokers    string
 	flights    string
+	label      string
 	events     int
 	partitions int
 	bombs      int
@@ -55,6 +56,7 @@ func main() {
 	var o options
 	flag.StringVar(&o.brokers, "brokers", "127.0.0.1:9092", "a broker of an otherwise idle cluster")
 	flag.StringVar(&o.flights, "flights", "cmd/oriel/demodata/flights.csv.gz", "flights to repeat")
+	flag.StringVar(&o.label, "label", "arr_delay>15", "label of an event, as --label of oriel produce")
 	flag.IntVar(&o.events, "events", 2_000_000, "events in the input")
 	flag.IntVar(&o.partitions, "partitions", 4, "partitions of the input")
 	flag.IntVar(&o.bombs, "bombs", 0, "records of 60 MiB, compressed, among the events of each partition")
@@ -105,7 +107,7 @@ func bench(ctx context.Context, o options) error {
 		return err
 	}
 	defer func() { _ = client.Close() }()
-	events, err := readEvents(o.flights)
+	events, err := readEvents(o.flights, o.label)
 	if err != nil {
 		return err
 	}
