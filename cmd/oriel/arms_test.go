@@ -76,11 +76,9 @@ func TestPlaysThroughKills(t *testing.T) {
 		f.send(0, events...)
 		sent += len(events)
 	}
-	select {
-	case <-running.done:
-		running = f.start(nil, "run")
-	default:
-	}
+	_ = running.cmd.Process.Kill()
+	<-running.done
+	f.start(nil, "run")
 	f.awaitTaken(2*time.Minute, int64(total))
 	checkPlays(t, f, offered, total/records+1)
 	f.compares(checkpoint, (total/records-3)*offered)
