@@ -39,6 +39,9 @@ func (s *System) Factor(m Symmetric, scale, shift, add float64) bool {
 	return false
 }
 
+// Used returns the shift, and how often it was doubled.
+func (s *System) Used() (shift float64, doublings int) { return s.Shift, s.Doublings }
+
 // Cap draws a vector that is longer than most to that length, in place; of one that is not finite it makes zero.
 func Cap(v []float64, most float64) {
 	length := lattice.Norm(v)

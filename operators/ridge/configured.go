@@ -27,6 +27,7 @@ type configured struct {
 	start        float64 // λ_0
 	convexity    float64 // µ
 	shift        float64 // f
+	raise        bool    // eigenvalues, in place of the shift
 	most         float64 // largest norm of weights, in half label ranges
 	every        uint64
 	batch        uint64
@@ -50,7 +51,7 @@ func (c configured) Extras() []schemas.Extra {
 		{Name: "residual_deviation", Kind: schemas.ExtraNumber, Text: residual},
 		{
 			Name: "shift", Kind: schemas.ExtraNumber,
-			Text: "What was added to the diagonal of the released second moments of features of norm 1.",
+			Text: "What was added to the diagonal of the released second moments of features of norm 1, or what their eigenvalues were raised to.",
 		},
 		{
 			Name: "doublings", Kind: schemas.ExtraNumber,

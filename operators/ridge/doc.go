@@ -13,6 +13,8 @@
 //
 // Where a stream stands still second order wins, where it drifts first order does: SPEC.md has figures.
 //
+// Eigenvalues may be raised to κ in place of the shift, which keeps what the large ones say.
+//
 // Guarantee: PROOF.md. Decisions are post-processing of the released sums. Cost of a record: d²/2 products; of a
 // decision: some d³/3 for weights and their deviations. Neither allocates.
 //

@@ -14,6 +14,9 @@ import (
 const (
 	Moments    = "moments"
 	Innovation = "innovation"
+
+	shifted = "shift"
+	raised  = "raise"
 )
 
 // Family is ridge in the table of operators.
@@ -64,6 +67,11 @@ var settings = []operators.Setting{
 		Text: "f: released second moments are shifted by f times the edge of their noise's spectrum, 2√d·sd; where that is too little the shift doubles",
 	},
 	{
+		Name: "SPECTRUM", Kind: operators.Text, Unit: "name", Choices: []string{shifted, raised}, Default: shifted, Later: true,
+		Text: "shift: by that the diagonal is shifted; raise: eigenvalues below it are raised to it, which is better where features are unlike and " +
+			"the stream stands still; a decision takes twenty times as long",
+	},
+	{
 		Name: "WEIGHTS_MAX", Kind: operators.Number, Unit: "half label ranges", Range: "1e-6 to 1e6", Default: "6",
 		Text: "largest norm of weights, in half label ranges a feature norm of ORIEL_FEATURES_MAX",
 	},
@@ -98,6 +106,7 @@ func configure(v *operators.Values) (operators.Configured, error) {
 		start:      within(v, "START_REGULARIZER", 0, 1e12),
 		convexity:  within(v, "STRONG_CONVEXITY", 0, 1e12),
 		shift:      within(v, "NOISE_SHIFT", 0, 1000),
+		raise:      v.Text("SPECTRUM") == raised,
 		most:       within(v, "WEIGHTS_MAX", 1e-6, 1e6),
 		every:      v.Count("EMIT_EVERY"), batch: v.Batch, memory: v.Memory, lasting: v.Lasting(),
 	}

@@ -25,6 +25,9 @@ var kinds = []struct {
 	{"innovation for life", life(64), []string{
 		"UPDATE=innovation", "DIMENSION=4", "LABEL_RANGE=-1:1", "RESIDUAL_MAX=0.25", "EMIT_EVERY=3",
 	}},
+	{"moments, raised", life(16), []string{
+		"UPDATE=moments", "DIMENSION=4", "LABEL_RANGE=-60:180", "EMIT_EVERY=2", "SPECTRUM=raise", "NOISE_SHIFT=0.1",
+	}},
 	{"innovation, tree", window("tree-gaussian"), []string{
 		"UPDATE=innovation", "DIMENSION=4", "LABEL_RANGE=-3:1", "RESIDUAL_MAX=2", "EMIT_EVERY=1", "GAIN=0", "WEIGHTS_MAX=1",
 	}},

@@ -24,7 +24,7 @@ type Machine struct {
 	point     []float64 // the decision: weights, label units a unit of features
 	doublings uint64    // of all decisions
 
-	system *moments.System
+	system system
 	theta  []float64 // weights of z, label units, scratch
 	cross  []float64 // released Σ z·y, scratch
 	turned []float64 // V⁻¹θ, scratch
@@ -32,6 +32,14 @@ type Machine struct {
 }
 
 var _ operators.Machine = (*Machine)(nil)
+
+// system solves equations with a released matrix: moments.System, or moments.Spectrum.
+type system interface {
+	Factor(m moments.Symmetric, scale, edge, add float64) bool
+	Solve(dst, b []float64)
+	Rows(dst []float64)
+	Used() (edge float64, doublings int)
+}
 
 // places of extras
 const (
@@ -56,6 +64,9 @@ func newMachine(c configured, stream *mechanisms.Stream) (*Machine, error) {
 	m := &Machine{
 		configured: c, stream: stream, point: make([]float64, d), system: moments.NewSystem(d), theta: make([]float64, d),
 		cross: make([]float64, d), turned: make([]float64, d), extras: make([]schemas.ExtraValue, ownExtras),
+	}
+	if c.raise {
+		m.system = moments.NewSpectrum(d)
 	}
 	var err error
 	if m.deviation, err = stream.Deviation(0, c.memory); err != nil {
@@ -129,14 +140,15 @@ func (m *Machine) decide(t uint64) {
 		m.system.Solve(m.theta, m.cross)
 	}
 	moments.Cap(m.theta, float64(float64(m.most*m.half)/unit))
-	m.doublings += uint64(m.system.Doublings)
+	shift, doublings := m.system.Used()
+	m.doublings += uint64(doublings)
 	m.deviations(float64(m.deviation.At(t)), sums.Label, solved)
 	for i, x := range m.theta {
 		m.point[i] = float64(x*unit) / m.features
 		m.extras[atDeviation].Numbers[i] = float64(m.extras[atDeviation].Numbers[i]*unit) / m.features
 	}
 	m.extras[atResidual].Number = float64(math.Sqrt(max(0, m.squares(sums)/n)) * unit)
-	m.extras[atShift].Number = m.system.Shift
+	m.extras[atShift].Number = shift
 	m.extras[atDoublings].Number = float64(m.doublings)
 }
 

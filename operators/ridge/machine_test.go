@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"math"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -48,6 +49,7 @@ func TestGoldenDecisions(t *testing.T) {
 		"moments for life":    "f270787cac25c45c99cae8605f163741",
 		"moments, window":     "d03e4570a0d77b27bdaf55619a5827b9",
 		"innovation for life": "815d5b88aa95d47f74baac4a2f8a45a5",
+		"moments, raised":     "e2ef9846374e3472f1fc0f13396e1057",
 		"innovation, tree":    "608dc62a62234d6822ee04ca395b0e86",
 	}
 	for _, kind := range kinds {
@@ -131,12 +133,22 @@ func (s *slow) decide() {
 	if s.innovation {
 		scale, unit = s.gain/n, s.residual
 	}
+	if s.raise { // to the edge, and nothing is added
+		var e mat.EigenSym
+		e.Factorize(gram, true)
+		var q mat.Dense
+		e.VectorsTo(&q)
+		for k, x := range e.Values(nil) {
+			gram.SymRankOne(gram, math.Max(0, s.edge-x), q.ColView(k))
+		}
+	}
+	shift := map[bool]float64{false: s.edge}[s.raise]
 	whole := mat.NewSymDense(d, nil)
 	for i := range d {
 		for j := i; j < d; j++ {
 			whole.SetSym(i, j, scale*gram.At(i, j))
 		}
-		whole.SetSym(i, i, whole.At(i, i)+scale*s.edge+s.start+s.convexity*n)
+		whole.SetSym(i, i, whole.At(i, i)+scale*shift+s.start+s.convexity*n)
 	}
 	var theta mat.VecDense
 	if err := theta.SolveVec(whole, cross); err != nil {
@@ -352,10 +364,12 @@ func BenchmarkAdd(b *testing.B) {
 	for _, lines := range [][]string{
 		{"UPDATE=moments", "DIMENSION=16"},
 		{"UPDATE=moments", "DIMENSION=27"},
+		{"UPDATE=moments", "DIMENSION=27", "EMIT_EVERY=1"},
+		{"UPDATE=moments", "DIMENSION=27", "EMIT_EVERY=1", "SPECTRUM=raise"},
 		{"UPDATE=innovation", "DIMENSION=27", "RESIDUAL_MAX=0.1"},
 		{"UPDATE=moments", "DIMENSION=54"},
 	} {
-		b.Run(lines[0]+"/"+lines[1], func(b *testing.B) {
+		b.Run(strings.Join(lines, "/"), func(b *testing.B) {
 			c, m := config(b, life(65536), append(lines, "LABEL_RANGE=-1:1")...)
 			machine, err := newMachine(c, mechtest.Open(b, m, [32]byte{1}))
 			if err != nil {
