@@ -3,8 +3,8 @@ package moments
 import "math"
 
 // Spectrum solves equations with a released matrix whose eigenvalues are raised to a floor: those that noise alone may
-// have made stay as large as noise is, and larger ones keep all that they say. It is post-processing, with the same bits
-// on every CPU, at some forty times the cost of a System's factor.
+// have made stay as large as noise is, and larger ones keep all that they say. It is post-processing, with the same
+// bits on every CPU, at some forty times the cost of a System's factor.
 type Spectrum struct {
 	size    int
 	floor   float64
@@ -64,7 +64,6 @@ func (s *Spectrum) sweep() (rotated bool) {
 	for p := range s.size {
 		for q := p + 1; q < s.size; q++ {
 			x := s.matrix[p*s.size+q]
-			largest = max(largest, math.Abs(x))
 			if math.Abs(x) <= float64(diagonal*largest) {
 				continue
 			}

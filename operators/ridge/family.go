@@ -67,7 +67,8 @@ var settings = []operators.Setting{
 		Text: "f: released second moments are shifted by f times the edge of their noise's spectrum, 2√d·sd; where that is too little the shift doubles",
 	},
 	{
-		Name: "SPECTRUM", Kind: operators.Text, Unit: "name", Choices: []string{shifted, raised}, Default: shifted, Later: true,
+		Name: "SPECTRUM", Kind: operators.Text, Unit: "name", Choices: []string{shifted, raised}, Default: shifted,
+		Later: true,
 		Text: "shift: by that the diagonal is shifted; raise: eigenvalues below it are raised to it, which is better where features are unlike and " +
 			"the stream stands still; a decision takes twenty times as long",
 	},
