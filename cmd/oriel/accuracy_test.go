@@ -3,11 +3,8 @@
 package main
 
 import (
-	"compress/gzip"
-	"io"
 	"math"
 	"os"
-	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
@@ -29,27 +26,6 @@ func figures(t *testing.T, text string) (values, units []float64) {
 		values, units = append(values, value), append(units, math.Pow(10, -float64(len(fraction))))
 	}
 	return values, units
-}
-
-// unpackFlights writes flights.csv to a folder, as README.md's commands do.
-func unpackFlights(t *testing.T, home string) {
-	t.Helper()
-	packed, err := os.Open("demodata/flights.csv.gz")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer packed.Close()
-	flights, err := gzip.NewReader(packed)
-	if err != nil {
-		t.Fatal(err)
-	}
-	table, err := io.ReadAll(flights)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(home, "flights.csv"), table, 0o600); err != nil {
-		t.Fatal(err)
-	}
 }
 
 // TestAccuracyOfTheReadme: README.md's command, in the shell of its example, gives its table. A figure may be one off

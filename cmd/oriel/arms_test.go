@@ -1,9 +1,15 @@
 package main
 
 import (
+	"encoding/csv"
 	"fmt"
+	"maps"
+	"math"
+	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -18,16 +24,9 @@ func TestPlaysThroughKills(t *testing.T) {
 	t.Parallel()
 	const records, offered, total = 20, 40, 1200
 	f := newFixture(t, 1, nil)
-	for name := range f.env { // of another operator
-		switch name {
-		case "ORIEL_UPDATE", "ORIEL_LOSS", "ORIEL_SET", "ORIEL_RADIUS", "ORIEL_DIMENSION", "ORIEL_STRONG_CONVEXITY",
-			"ORIEL_CLIP", "ORIEL_DELTA":
-			delete(f.env, name)
-		}
-	}
-	f.env["ORIEL_OPERATOR"], f.env["ORIEL_ARMS"], f.env["ORIEL_DELAY"] = "arms", "left,middle,right", "2"
-	f.env["ORIEL_MECHANISM"], f.env["ORIEL_WINDOW"], f.env["ORIEL_EPSILON"] = "once-gamma", "lifetime", "20"
-	f.env["ORIEL_BATCH"] = strconv.Itoa(records)
+	f.bandit("left,middle,right", map[string]string{
+		"ORIEL_EPSILON": "20", "ORIEL_BATCH": strconv.Itoa(records), "ORIEL_DELAY": "2",
+	})
 	f.must("topics")
 
 	arms := map[uint64]string{} // by play
@@ -87,6 +86,20 @@ func TestPlaysThroughKills(t *testing.T) {
 	}
 }
 
+// bandit makes it a deployment of arms.
+func (f *fixture) bandit(arms string, more map[string]string) {
+	maps.DeleteFunc(f.env, func(name, _ string) bool { // of another operator
+		return slices.Contains([]string{
+			"ORIEL_UPDATE", "ORIEL_LOSS", "ORIEL_SET", "ORIEL_RADIUS", "ORIEL_DIMENSION", "ORIEL_STRONG_CONVEXITY", "ORIEL_CLIP",
+			"ORIEL_DELTA",
+		}, name)
+	})
+	maps.Copy(f.env, map[string]string{
+		"ORIEL_OPERATOR": "arms", "ORIEL_ARMS": arms, "ORIEL_MECHANISM": "once-gamma", "ORIEL_WINDOW": "lifetime",
+	})
+	maps.Copy(f.env, more)
+}
+
 func answer(play uint64, loss string) kafka.Record {
 	return kafka.Record{Key: strconv.AppendUint(nil, play, 10), Value: []byte(`{"loss":` + loss + `}`)}
 }
@@ -114,4 +127,88 @@ func checkPlays(t *testing.T, f *fixture, offered, rounds int) {
 			t.Fatalf("place %d holds play %d of step %d: %v", i, d.Index, d.Step, err)
 		}
 	}
+}
+
+// TestCarriersAsABandit has flights of whichever carrier is played, and their minutes of delay as losses, through a
+// broker at ε = 1: at last the carriers that are late least are played.
+func TestCarriersAsABandit(t *testing.T) {
+	t.Parallel()
+	const records, total = 128, 60_000
+	flights := lateness(t)
+	f := newFixture(t, 1, nil)
+	f.bandit(strings.Join(slices.Sorted(maps.Keys(flights)), ","), map[string]string{
+		"ORIEL_EPSILON": "1", "ORIEL_BATCH": strconv.Itoa(records), "ORIEL_PLAYS": strconv.Itoa(records),
+		"ORIEL_LOSS_RANGE": "0:60", "ORIEL_DELAY": "0",
+	})
+	f.must("topics")
+	running := f.start(nil, "run")
+	mean := func(minutes []float64) (sum float64) {
+		for _, x := range minutes {
+			sum += min(max(x, 0), 60) / float64(len(minutes))
+		}
+		return sum
+	}
+	best, all := math.Inf(1), 0.0
+	for _, minutes := range flights {
+		best, all = min(best, mean(minutes)), all+mean(minutes)/float64(len(flights))
+	}
+	next, lost, late := map[string]int{}, 0.0, 0.0
+	reader := f.client.NewReader(f.topic("decisions"), 0, 0, kafka.ReaderOptions{MaxWait: time.Second})
+	defer reader.Close()
+	for sent := 0; sent < total; {
+		batch, err := reader.Fetch(f.ctx())
+		if err != nil {
+			t.Fatal(err)
+		}
+		var events []kafka.Record
+		for _, r := range batch.Records {
+			d, err := schemas.ParseDecision(r.Value)
+			if err != nil {
+				t.Fatal(err)
+			}
+			arm := slices.Sorted(maps.Keys(flights))[int(d.Point[0])]
+			minutes := flights[arm][next[arm]%len(flights[arm])]
+			next[arm]++
+			events = append(events, answer(d.Index, strconv.FormatFloat(minutes, 'g', -1, 64)))
+			if sent+len(events) > total*9/10 {
+				lost += mean(flights[arm])
+				late++
+			}
+		}
+		batch.Release()
+		sent += len(events)
+		if len(events) > 0 {
+			f.send(0, events...)
+		}
+	}
+	running.terminate()
+	t.Logf("minutes late: best carrier %.2f, all %.2f, played in the last tenth %.2f", best, all, lost/late)
+	if lost/late > best+0.5*(all-best) {
+		t.Errorf("%.2f minutes late in the last tenth; the best carrier is %.2f late, all %.2f", lost/late, best, all)
+	}
+}
+
+// lateness is the minutes that the flights of each carrier with at least 500 of them arrive late.
+func lateness(t *testing.T) map[string][]float64 {
+	t.Helper()
+	flights := map[string][]float64{}
+	home := t.TempDir()
+	unpackFlights(t, home)
+	table, err := os.Open(filepath.Join(home, "flights.csv"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = table.Close() }()
+	rows, err := csv.NewReader(table).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	carrier, delay := slices.Index(rows[0], "carrier"), slices.Index(rows[0], "arr_delay")
+	for _, row := range rows[1:] {
+		if minutes, err := strconv.ParseFloat(row[delay], 64); err == nil { // NA where it did not arrive
+			flights[row[carrier]] = append(flights[row[carrier]], minutes)
+		}
+	}
+	maps.DeleteFunc(flights, func(_ string, minutes []float64) bool { return len(minutes) < 500 })
+	return flights
 }

@@ -6,8 +6,10 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"os"
+	"strconv"
 	"time"
 
 	"oriel/pipeline/kafka"
@@ -70,8 +72,20 @@ func rowsOf(events [][]byte) ([][]byte, error) {
 	return rows, nil
 }
 
-// fill makes the input topic and returns how many records each of its partitions has.
-func fill(ctx context.Context, client *kafka.Client, input string, events [][]byte, o options) ([]int64, error) {
+// losses are those of plays.
+func losses() [][]byte {
+	all := make([][]byte, 1000)
+	for i := range all {
+		all[i] = fmt.Appendf(nil, `{"loss":%g}`, float64(i*7919%1000)/1000)
+	}
+	return all
+}
+
+// fill makes the input topic and returns how many records each of its partitions has. Keys, if they are asked for, are
+// numbers from 1.
+func fill(
+	ctx context.Context, client *kafka.Client, input string, events [][]byte, keys bool, o options,
+) ([]int64, error) {
 	if err := client.CreateTopic(ctx, input, o.partitions, 1, nil); err != nil {
 		return nil, err
 	}
@@ -90,7 +104,11 @@ func fill(ctx context.Context, client *kafka.Client, input string, events [][]by
 		share := (o.events - p + o.partitions - 1) / o.partitions
 		var b kafka.Builder
 		for i := range share {
-			b.Append(nil, events[(p+i*o.partitions)%len(events)], nil, time.Now().UnixMilli())
+			var key []byte
+			if keys {
+				key = strconv.AppendInt(nil, int64(i)+1, 10)
+			}
+			b.Append(key, events[(p+i*o.partitions)%len(events)], nil, time.Now().UnixMilli())
 			if b.Bytes() > 900_000 || i == share-1 {
 				if err := send(&b); err != nil {
 					return nil, err

@@ -52,6 +52,9 @@ func (s settings) operator() bool {
 // rows tells whether events are rows of columns.
 func (s settings) rows() bool { return slices.Contains(s, "ORIEL_OPERATOR=aggregate") }
 
+// plays tells whether events answer plays: in their order, which takes ORIEL_PLAYS to be ORIEL_BATCH.
+func (s settings) plays() bool { return slices.Contains(s, "ORIEL_OPERATOR=arms") }
+
 func main() {
 	var o options
 	flag.StringVar(&o.brokers, "brokers", "127.0.0.1:9092", "a broker of an otherwise idle cluster")
@@ -114,19 +117,25 @@ func bench(ctx context.Context, o options) error {
 	inputs := map[string][]int64{} // topic: where its partitions end
 	name := fmt.Sprintf("bench-%d", time.Now().Unix())
 	for _, c := range contenders {
-		if c.input = name; c.set.rows() {
+		switch c.input = name; {
+		case c.set.rows():
 			c.input += "-rows"
+		case c.set.plays():
+			c.input += "-plays"
 		}
 		if inputs[c.input] != nil {
 			continue
 		}
 		form := events
-		if c.set.rows() {
+		switch {
+		case c.set.rows():
 			if form, err = rowsOf(events); err != nil {
 				return err
 			}
+		case c.set.plays():
+			form = losses()
 		}
-		if inputs[c.input], err = fill(ctx, client, c.input, form, o); err != nil {
+		if inputs[c.input], err = fill(ctx, client, c.input, form, c.set.plays(), o); err != nil {
 			return fmt.Errorf("fill: %w", err)
 		}
 	}
