@@ -6,6 +6,7 @@ import (
 	"oriel/operators"
 	"oriel/operators/aggregate"
 	"oriel/operators/arms"
+	"oriel/operators/bandit"
 	"oriel/operators/coco"
 	"oriel/operators/ridge"
 )
@@ -16,6 +17,7 @@ var All = Table{
 	aggregate.Family,
 	ridge.Family,
 	arms.Family,
+	bandit.Family,
 }
 
 // Table is a list of operators, in the order in which people read of them.

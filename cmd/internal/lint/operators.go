@@ -7,6 +7,7 @@ import "slices"
 var algorithms = []string{
 	"operators/aggregate",
 	"operators/arms",
+	"operators/bandit",
 	"operators/coco",
 	"operators/ridge",
 }

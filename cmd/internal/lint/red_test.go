@@ -69,7 +69,7 @@ func TestImportsFlagPlantedFaults(t *testing.T) {
 		{"cmd/internal/families", "oriel/operators/coco", false, false},
 		{"cmd/internal/settings", "oriel/operators/coco", true, false},
 		{"operators/optest", "oriel/operators/coco", true, false},
-		{"operators/bandit", "oriel/operators", true, false}, // has no row
+		{"operators/unheard", "oriel/operators", true, false}, // has no row
 		{"pipeline/kafka", "oriel/operators", true, false},
 		{"pipeline/kafka", "oriel/state", true, false},
 		{"pipeline", "oriel/pipeline/pipetest", true, false},
@@ -78,7 +78,7 @@ func TestImportsFlagPlantedFaults(t *testing.T) {
 		{"operators/coco", "oriel/schemas/table", true, false},
 		{"operators/coco", "oriel/operators", false, false},
 		{"operators/coco", "oriel/operators/convex", false, false},
-		{"operators/coco", "oriel/operators/bandit", true, false},
+		{"operators/coco", "oriel/operators/unheard", true, false},
 		{"operators/coco", "oriel/schemas", false, false},
 		{"operators/coco", "oriel/pipeline", true, true},
 		{"mechanisms", "oriel/mechanisms/windowtree", false, false},

@@ -1,0 +1,97 @@
+package bandit
+
+import (
+	"crypto/aes"
+	"crypto/cipher"
+	"encoding/binary"
+	"math"
+
+	"oriel/mechanisms"
+	"oriel/operators/elementary"
+)
+
+// directions are points of the unit sphere, one a play: functions of a seed that is drawn once in the life of a stream,
+// before any event, and of the play's number. So they depend on nothing that events say, a replay finds them again, and
+// an answer needs nothing but its play's number to be learned from.
+type directions struct {
+	seed   [seedLen]byte
+	axes   bool         // coordinates in turn
+	keyed  cipher.Block // AES-128 under the seed
+	play   uint64
+	block  uint64 // of the play, the next
+	buffer [aes.BlockSize]byte
+	full   bool // its second half is not used yet
+}
+
+const seedLen = 16
+
+// drawSeed takes the seed from a stream before its first record: a digest of its key alone, which to all who do not
+// hold the state is random.
+func (d *directions) drawSeed(stream *mechanisms.Stream) {
+	tag := stream.Tag("directions")
+	d.use([seedLen]byte(tag[:]))
+}
+
+// use takes a seed.
+func (d *directions) use(seed [seedLen]byte) {
+	block, err := aes.NewCipher(seed[:])
+	if err != nil {
+		panic("BUG: bandit: " + err.Error())
+	}
+	d.seed, d.keyed = seed, block
+}
+
+// write writes the direction of a play: normal numbers by Marsaglia's polar method (Marsaglia and Bray, "A convenient
+// method for generating normal variables", SIAM Review 1964), over their length.
+func (d *directions) write(dst []float64, play uint64) {
+	if d.axes {
+		clear(dst)
+		dst[(play-1)%uint64(len(dst))] = 1
+		return
+	}
+	d.play, d.block, d.full = play, 0, false
+	for {
+		squares := 0.0
+		for i := 0; i < len(dst); i += 2 {
+			a, b := d.pair()
+			dst[i] = a
+			squares += float64(a * a)
+			if i+1 < len(dst) {
+				dst[i+1] = b
+				squares += float64(b * b)
+			}
+		}
+		if squares == 0 {
+			continue
+		}
+		length := math.Sqrt(squares)
+		for i := range dst {
+			dst[i] /= length
+		}
+		return
+	}
+}
+
+// pair returns two independent standard normal numbers.
+func (d *directions) pair() (a, b float64) {
+	for {
+		a, b = d.uniform(), d.uniform()
+		if s := float64(a*a) + float64(b*b); s > 0 && s < 1 {
+			factor := math.Sqrt(float64(-2*elementary.Log(s)) / s)
+			return float64(a * factor), float64(b * factor)
+		}
+	}
+}
+
+// uniform is in [−1, 1), in steps of 2⁻⁵²: half a block of AES, whose plaintext is the play and a count.
+func (d *directions) uniform() float64 {
+	at := aes.BlockSize / 2
+	if d.full = !d.full; d.full {
+		at = 0
+		binary.LittleEndian.PutUint64(d.buffer[:], d.play)
+		binary.LittleEndian.PutUint64(d.buffer[8:], d.block)
+		d.block++
+		d.keyed.Encrypt(d.buffer[:], d.buffer[:])
+	}
+	return float64(int64(binary.LittleEndian.Uint64(d.buffer[at:]))>>11) / (1 << 52)
+}

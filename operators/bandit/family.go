@@ -1,0 +1,206 @@
+package bandit
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"oriel/mechanisms"
+	"oriel/operators"
+	"oriel/operators/convex"
+	"oriel/operators/plays"
+	"oriel/schemas"
+)
+
+// Family is bandit in the table of operators.
+var Family = operators.Family{
+	Name: "bandit", Text: "bandit over a convex set: plays go out ahead, their losses come back as events",
+	Settings: settings, Events: events, New: configure,
+}
+
+const (
+	maxPlays = 1 << 20
+	maxDelay = 1 << 16
+)
+
+var settings = []operators.Setting{
+	{
+		Name: "SET", Kind: operators.Text, Unit: "name", Required: true,
+		Choices: []string{"l2-ball", "l1-ball", "box", "simplex", "subsets", "flow"},
+		Text:    "feasible set of centres, and with ORIEL_SHRINK of plays",
+	},
+	{
+		Name: "RADIUS", Kind: operators.Number, Unit: "length", Range: "1e-15 to 1e15", Required: true,
+		Text: "ball radius; box [-R, R]^d; scale of the simplex; most of a coordinate of subsets; amount of a flow",
+	},
+	{
+		Name: "DIMENSION", Kind: operators.Count, Unit: "coordinates", Range: "1 to 262144", Required: true,
+		Text: "dimension n of plays",
+	},
+	{
+		Name: "PICK", Kind: operators.Count, Unit: "coordinates", Range: "0, or 1 to the dimension less 1; subsets",
+		Default: "0", Text: "k of ORIEL_SET=subsets, which needs it",
+	},
+	{
+		Name: "EDGES", Kind: operators.File, Unit: "file", Range: "from>to, an edge a line; flow", Entry: convex.ParseEdge,
+		Text: "the acyclic graph of ORIEL_SET=flow, which needs it. Replay needs the same file",
+	},
+	{
+		Name: "LOSS_RANGE", Kind: operators.Text, Unit: "low:high", Range: "ends up to 1e12 in size", Default: "0:1",
+		Text: "public range of losses: those outside are clamped to it",
+	},
+	{
+		Name: "BASELINE", Kind: operators.Number, Unit: "share", Range: "0 to 1", Default: "0",
+		Text: "where losses mostly are in their range, from its lower end: they are measured from there, which moves nothing in the mean and is less noise " +
+			"than measuring from far away",
+	},
+	{
+		Name: "LIPSCHITZ", Kind: operators.Number, Unit: "loss/length", Range: "above 0, at most 1e12", Default: "1",
+		Text: "how much a loss changes over a length: with it and ORIEL_HORIZON, ORIEL_SMOOTHING and ORIEL_RATE are the paper's",
+	},
+	{
+		Name: "SMOOTHING", Kind: operators.Number, Unit: "length", Range: "0 to 1e12", Default: "0",
+		Text: "ζ, how far a play is from the centre of its round: far ones tell more of the slope, and less of the place. 0: the paper's, which needs " +
+			"ORIEL_HORIZON",
+	},
+	{
+		Name: "RATE", Kind: operators.Number, Unit: "length²/loss", Range: "0 to 1e12", Default: "0",
+		Text: "η, how far a centre follows the sum of slopes. 0: the paper's, which needs ORIEL_HORIZON",
+	},
+	{
+		Name: "SHRINK", Kind: operators.Flag, Unit: "bool", Default: "true",
+		Text: "keep plays in the set, which takes one with an inside (balls and the box); false: plays leave it by ORIEL_SMOOTHING",
+	},
+	{
+		Name: "PLAYS", Kind: operators.Count, Unit: "plays", Range: "0, or ORIEL_BATCH to 1048576", Default: "0",
+		Text: "that go out after each step, about one centre; 0: twice ORIEL_BATCH, so that half of them may stay unanswered",
+	},
+	{
+		Name: "DELAY", Kind: operators.Count, Unit: "steps", Range: "0 to 65536", Default: "4",
+		Text: "that a play's loss may come after it; then it is learned from, and not before. 0: in its own step alone",
+	},
+}
+
+var body = schemas.Body{
+	Name: "bandit", Text: "The loss of a play; the record key is the play's index.",
+	Members: []schemas.Member{{Name: "loss", Kind: schemas.KindNumber, Text: "What the play cost."}},
+}
+
+func events(*operators.Values) operators.Events { return operators.Events{Body: body, Keyed: true} }
+
+func configure(v *operators.Values) (operators.Configured, error) {
+	given, delay, d := v.Count("PLAYS"), v.Count("DELAY"), v.Count("DIMENSION")
+	v.Want("DIMENSION", d >= 1 && d <= operators.MaxDimension, "%d: not within 1 to %d", d, operators.MaxDimension)
+	v.Want("PLAYS", given == 0 || given >= v.Batch && given <= maxPlays, "%d: not from ORIEL_BATCH = %d to %d", given,
+		v.Batch, maxPlays)
+	v.Want("BATCH", v.Batch <= maxPlays/2, "%d: above %d", v.Batch, maxPlays/2)
+	v.Want("DELAY", delay <= maxDelay, "%d: above %d", delay, maxDelay)
+	low, high, ok := parseRange(v.Text("LOSS_RANGE"))
+	v.Want("LOSS_RANGE", ok, "%q: not low:high, ends up to 1e12 in size, the second above the first", v.Text("LOSS_RANGE"))
+	base := v.Number("BASELINE")
+	v.Want("BASELINE", base >= 0 && base <= 1, "%g: not from 0 to 1", base)
+	v.Positive("LIPSCHITZ", v.Number("LIPSCHITZ"))
+	for _, name := range []string{"SMOOTHING", "RATE"} {
+		v.Want(name, v.Number(name) >= 0 && v.Number(name) <= 1e12, "%g: not from 0 to 1e12", v.Number(name))
+		v.Want(name, v.Number(name) > 0 || v.Horizon > 0, "not set, and neither is ORIEL_HORIZON, of which the paper's is a function")
+	}
+	facts, known := mechanisms.FactsOf(v.Mechanism)
+	v.Want("MECHANISM", !known || !facts.Once, "%s: learns from sums, and this releases single steps; take blt", v.Mechanism)
+	set, err := convex.Parse(convex.Spec{
+		Name: v.Text("SET"), Dimension: int(min(d, operators.MaxDimension)), Radius: v.Number("RADIUS"),
+		Pick: int(min(v.Count("PICK"), operators.MaxDimension)), Edges: v.Entries("EDGES"),
+	})
+	v.Want("SET", err == nil, "%v", err)
+	if err := v.Err(); err != nil {
+		return nil, err
+	}
+	if given == 0 {
+		given = 2 * v.Batch
+	}
+	c := Config{
+		Set: set, Low: low, High: high, Baseline: base, Lipschitz: v.Number("LIPSCHITZ"), Horizon: v.Horizon,
+		Smoothing: v.Number("SMOOTHING"), Rate: v.Number("RATE"), Shrink: v.Flag("SHRINK"),
+		Plays: plays.Config{Records: int(v.Batch), Plays: int(given), Delay: delay},
+	}
+	v.Want("SHRINK", !c.Shrink || c.inside() > 0,
+		"true: %s has no inside; false lets plays leave it by ORIEL_SMOOTHING", set.Name())
+	if err := v.Err(); err != nil {
+		return nil, err
+	}
+	return configured{Config: c, radius: v.Number("RADIUS"), lasting: v.Lasting()}, c.Validate()
+}
+
+func parseRange(text string) (low, high float64, ok bool) {
+	first, second, ok := strings.Cut(text, ":")
+	low, errLow := strconv.ParseFloat(first, 64)
+	high, errHigh := strconv.ParseFloat(second, 64)
+	const most = 1e12
+	ok = ok && errLow == nil && errHigh == nil && low < high
+	return low, high, ok && math.Abs(low) <= most && math.Abs(high) <= most
+}
+
+// configured is an operators.Configured.
+type configured struct {
+	operators.Plain
+	Config
+
+	radius  float64
+	lasting []schemas.Extra // empty where sums do not decay
+}
+
+var _ operators.Configured = configured{}
+
+// Extras are the centre, and the memory, where there is one, and the window of users.
+func (c configured) Extras() []schemas.Extra {
+	return append([]schemas.Extra{{
+		Name: "centre", Kind: schemas.ExtraNumbers,
+		Text: "What is known to be good: plays of a round are all as far from it. Where nothing is to be learned, take this.",
+	}}, c.lasting...)
+}
+
+// Mechanism tells the leaf: loss·u, in units of half the range of losses, about a centre on the line of u, which is
+// public.
+func (c configured) Mechanism(m *mechanisms.Config, _ []byte) error {
+	ball := mechanisms.Ball{Size: c.Set.Dimension(), Radius: 1, Reach: 1}
+	m.Leaf = mechanisms.Leaf{Parts: []mechanisms.Part{ball.Part()}}
+	return nil
+}
+
+// Plan freezes ζ and η.
+func (c configured) Plan(mechanisms.Config) ([]byte, error) {
+	return c.NewPlan().AppendBinary(nil), nil
+}
+
+// Open returns a Machine.
+func (c configured) Open(plan []byte, sums *mechanisms.Stream) (operators.Machine, error) {
+	p, err := ParsePlan(plan)
+	if err != nil {
+		return nil, err
+	}
+	return New(c.Config, p, sums)
+}
+
+// Describe tells how far plays go.
+func (c configured) Describe(mechanisms.Config) operators.Description {
+	p := c.NewPlan()
+	return operators.Description{
+		Radius:     c.radius,
+		Mechanisms: []string{"blt", "tree-gaussian", "tree-gamma", "tree-laplace"},
+		Steps: fmt.Sprintf("a round of %d plays a step, %.3g from its centre, each learned from %d steps after it; η = %.3g",
+			c.Plays.Plays, p.Smoothing, c.Plays.Delay+1, p.Rate),
+	}
+}
+
+// Every is the operator that adds each answer at once, since an audit looks for a record's leaf in the record's own
+// step, and whose plays go along each coordinate in turn, a play of each for each record: leaves are as long as others.
+func (c configured) Every() operators.Configured {
+	c.Plays.Delay, c.Plays.Plays, c.axes = 0, c.Plays.Records*c.Set.Dimension(), true
+	return c
+}
+
+// Twin returns what an audit compares machines with.
+func (c configured) Twin(plan []byte) (operators.Twin, error) {
+	p, err := ParsePlan(plan)
+	return &twin{Config: c.Config, plan: p}, err
+}

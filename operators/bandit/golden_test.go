@@ -1,0 +1,36 @@
+package bandit
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"math"
+	"testing"
+
+	"oriel/operators"
+)
+
+// TestGoldenPlays: bytes of plays without noise never change: deployments have made them. The noise's are golden in
+// mechanisms.
+func TestGoldenPlays(t *testing.T) {
+	for i, want := range []string{
+		"9c27f3a65cdf6ec1fb6561fc429d4ca3", "b1e1fac3abbb438b7b68374e70a6db9a", "9adff83daabe062252b9d8b7005c0cc8",
+	} {
+		c := kinds(t)[i]
+		machine := open(t, c, mechanism(c, "blt", 1), 1, true)
+		hash, word := sha256.New(), make([]byte, 8)
+		made := machine.Open(nil)
+		for k, e := range drawn(60) {
+			for _, d := range made {
+				for _, x := range d.Point {
+					binary.LittleEndian.PutUint64(word, math.Float64bits(x))
+					hash.Write(word)
+				}
+			}
+			made = machine.Add(nil, operators.Record{Key: keyOf(c, k), Event: e})
+		}
+		if got := hex.EncodeToString(hash.Sum(nil)[:16]); got != want {
+			t.Errorf("%d: %s, want %s", i, got, want)
+		}
+	}
+}

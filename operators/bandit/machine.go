@@ -1,0 +1,166 @@
+package bandit
+
+import (
+	"fmt"
+	"math"
+
+	"oriel/mechanisms"
+	"oriel/mechanisms/dp"
+	"oriel/operators"
+	"oriel/operators/convex"
+	"oriel/operators/plays"
+	"oriel/schemas"
+)
+
+// Machine is an operators.Machine. Its decisions are plays: the index is the play's number.
+type Machine struct {
+	config Config
+	plan   Plan
+	gain   float64 // of a release: n/ζ times half of the range of losses
+	stream *mechanisms.Stream
+	table  *plays.Table
+	u      directions
+
+	start  []float64 // x₀
+	centre []float64 // x̃ of the round that is out
+	oracle convex.LinearOracle
+	slope  []float64 // scratch of Frank-Wolfe, and of directions
+	vertex []float64
+
+	points []float64 // of a round
+	shown  []float64 // its centre, where plays stay in the set
+	extras []schemas.ExtraValue
+}
+
+var _ operators.Machine = (*Machine)(nil)
+
+// New returns the machine at step 0 over a stream of the set's dimension. It takes the stream over.
+func New(c Config, p Plan, stream *mechanisms.Stream) (*Machine, error) {
+	if err := p.validate(); err != nil {
+		return nil, err
+	}
+	n := c.Set.Dimension()
+	if stream.Dimension() != n || stream.Once() || stream.Batch() != uint64(c.Plays.Records) {
+		return nil, fmt.Errorf("bandit: a stream of %d coordinates and %d records a step, mechanism %s: want %d, %d, and sums",
+			stream.Dimension(), stream.Batch(), stream.Guarantee().Mechanism, n, c.Plays.Records)
+	}
+	table, err := plays.New(c.Plays)
+	if err != nil {
+		return nil, err
+	}
+	m := &Machine{
+		config: c, plan: p, stream: stream, table: table, oracle: convex.NewLinearOracle(c.Set),
+		gain:  float64(float64(float64(n)/p.Smoothing) * ((c.High - c.Low) / 2)),
+		start: make([]float64, n), centre: make([]float64, n), slope: make([]float64, n), vertex: make([]float64, n),
+		points: make([]float64, n*c.Plays.Plays), shown: make([]float64, n), u: directions{axes: c.axes},
+	}
+	m.u.use([seedLen]byte{}) // until Open or Restore
+	c.Set.Start(m.start)
+	copy(m.centre, m.start)
+	m.extras = operators.AppendLasting([]schemas.ExtraValue{{Numbers: m.shown}}, stream)
+	return m, nil
+}
+
+// Open draws the seed of directions and returns the first round.
+func (m *Machine) Open(dst []operators.Decision) []operators.Decision {
+	m.u.drawSeed(m.stream)
+	return m.play(dst, 1)
+}
+
+// Add takes a record, which may answer a play, and publishes the next round where a step closes.
+func (m *Machine) Add(dst []operators.Decision, r operators.Record) []operators.Decision {
+	m.table.Answer(r.Key, m.config.mapped(r))
+	var adds []float64
+	if a, some := m.table.Leaf(); some && a.Says() {
+		adds = m.stream.Scratch()
+		m.u.write(adds[:len(m.centre)], a.Play)
+		m.config.leaf(adds, a.Value)
+	}
+	if !m.stream.Add(r.Identity, adds) {
+		return dst
+	}
+	m.table.Settle()
+	if m.stream.Ended() {
+		return dst
+	}
+	m.move(m.stream.Sum(0))
+	return m.play(dst, m.table.Step())
+}
+
+// leaf makes the leaf of an answer, and the centre that it is within 1 of, from the direction of its play. Losses are
+// measured from the baseline: it is the same for all directions, whose mean is 0, and so moves no gradient.
+func (c Config) leaf(dst []float64, value float64) {
+	n := len(dst) / 2
+	middle := 1 - float64(2*c.Baseline)
+	for i, u := range dst[:n] {
+		dst[n+i] = float64(u * middle)
+		dst[i] = float64(u * (value + middle))
+	}
+}
+
+// mapped brings what a record says to [−1, 1], the range; NaN: it says nothing.
+func (c Config) mapped(r operators.Record) float64 {
+	if r.Null || len(r.Event.Numbers) != 1 || math.IsNaN(r.Event.Numbers[0]) {
+		return math.NaN()
+	}
+	loss := min(max(r.Event.Numbers[0], c.Low), c.High)
+	return float64(2*((loss-c.Low)/(c.High-c.Low))) - 1
+}
+
+// play publishes a round about the centre.
+func (m *Machine) play(dst []operators.Decision, round uint64) []operators.Decision {
+	n, first := len(m.centre), m.config.Plays.First(round)
+	for i, x := range m.centre {
+		m.shown[i] = m.start[i] + float64(m.plan.Shrink*(x-m.start[i]))
+	}
+	for k := range m.config.Plays.Plays {
+		point := m.points[k*n : (k+1)*n]
+		m.u.write(point, first+uint64(k))
+		for i, x := range m.shown {
+			point[i] = x + float64(m.plan.Smoothing*point[i])
+		}
+		dst = append(dst, operators.Decision{Index: first + uint64(k), Step: round - 1, Point: point, Extras: m.extras})
+	}
+	return dst
+}
+
+// move brings the centre to the minimiser of ½|x − x₀|² + η⟨s, x⟩ over the set, s the sum in loss units, by Frank-Wolfe
+// with exact line search from where it is: until 2·gap ≤ D²/B, and for B steps at most, B the records of a step: as
+// many linear minimisations as the paper has rounds to a batch (SPEC.md §3).
+func (m *Machine) move(sum []float64) {
+	rate, x := float64(m.plan.Rate*m.gain), m.centre
+	enough := float64(m.config.Set.Diameter()*m.config.Set.Diameter()) / float64(m.config.Plays.Records)
+	for range m.config.Plays.Records {
+		for i, s := range sum {
+			m.slope[i] = x[i] - m.start[i] + float64(rate*s)
+		}
+		m.oracle.Minimise(m.vertex, m.slope)
+		gap, squares := 0.0, 0.0
+		for i, y := range m.vertex {
+			away := x[i] - y
+			gap += float64(m.slope[i] * away)
+			squares += float64(away * away)
+		}
+		if float64(2*gap) <= enough || squares == 0 {
+			return
+		}
+		step := min(1, gap/squares)
+		for i, y := range m.vertex {
+			x[i] += float64(step * (y - x[i]))
+		}
+	}
+}
+
+// Steps counts the closed steps.
+func (m *Machine) Steps() uint64 { return m.stream.Step() }
+
+// Due gives a round after each step but the last, and one before the first.
+func (m *Machine) Due(step uint64) (first uint64, count int) {
+	if h := m.stream.Horizon(); h > 0 && step >= h {
+		return 0, 0
+	}
+	return m.config.Plays.First(step + 1), m.config.Plays.Plays
+}
+
+// Guarantee is the stream's: plays follow from releases and from directions that no event moves.
+func (m *Machine) Guarantee() dp.Guarantee { return m.stream.Guarantee() }

@@ -1,0 +1,284 @@
+package bandit
+
+import (
+	"math"
+	"math/rand/v2"
+	"strconv"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/floats"
+
+	"oriel/mechanisms"
+	"oriel/mechanisms/mechtest"
+	"oriel/operators"
+	"oriel/operators/convex"
+	"oriel/operators/optest"
+	"oriel/operators/plays"
+	"oriel/schemas"
+)
+
+// kinds are deployments of all sorts.
+func kinds(tb testing.TB) []Config {
+	return []Config{
+		{
+			Set: set(tb, "l2-ball", 3, 2), High: 1, Lipschitz: 1, Horizon: 64, Shrink: true,
+			Plays: plays.Config{Records: 1, Plays: 2},
+		},
+		{
+			Set: set(tb, "simplex", 4, 1), Low: -1, High: 3, Baseline: 0.5, Smoothing: 0.1, Rate: 0.01, Horizon: 64,
+			Plays: plays.Config{Records: 3, Plays: 3, Delay: 2},
+		},
+		{
+			Set: set(tb, "box", 2, 0.5), High: 2, Baseline: 0.25, Lipschitz: 2, Horizon: 64, Shrink: true,
+			Plays: plays.Config{Records: 2, Plays: 5, Delay: 1},
+		},
+	}
+}
+
+// drawn are losses, some beyond their range.
+func drawn(n int) []schemas.Event {
+	rng := rand.New(rand.NewPCG(4, 4))
+	events := make([]schemas.Event, n)
+	for i := range events {
+		events[i] = schemas.Event{Numbers: []float64{5*rng.Float64() - 2}}
+	}
+	return events
+}
+
+// keyOf is that of a play that is open, of another one, or of none.
+func keyOf(c Config, place int) []byte {
+	switch place % 7 {
+	case 3:
+		return []byte("nobody")
+	case 5:
+		place++ // somebody else's
+	}
+	step := uint64(place/c.Plays.Records) + 1
+	return strconv.AppendUint(nil, c.Plays.First(step)+uint64(place%c.Plays.Plays), 10)
+}
+
+func TestConformance(t *testing.T) {
+	for i, c := range kinds(t) {
+		for _, name := range []string{"blt", "tree-gamma"} {
+			t.Run(strconv.Itoa(i)+" "+name, func(t *testing.T) {
+				m := mechanism(c, name, 1)
+				optest.RunHolding(t, func(tb testing.TB, open optest.Open) operators.Machine {
+					machine, err := New(c, c.NewPlan(), open(m))
+					if err != nil {
+						tb.Fatal(err)
+					}
+					return machine
+				}, func(place int) []byte { return keyOf(c, place) }, func(state []byte) []byte {
+					at := len(state) - c.Plays.StateLen() // the stream's is cut out
+					return append(append([]byte(nil), state[:at]...), c.Plays.Public(state[at:])...)
+				}, drawn(40))
+			})
+		}
+	}
+}
+
+// TestTheMachineAddsWhatTheTwinSays: without noise, releases are the sums of the twin's leaves, whatever keys come; and
+// so they are of the machine that an audit plays.
+func TestTheMachineAddsWhatTheTwinSays(t *testing.T) {
+	for _, c := range kinds(t) {
+		audited, _ := configured{Config: c}.Every().(configured)
+		for _, c := range []Config{c, audited.Config} {
+			n := c.Set.Dimension()
+			m := mechanism(c, "blt", 1)
+			machine, other := open(t, c, m, 1, true), &twin{Config: c, plan: c.NewPlan()}
+			other.Begin()
+			other.Decided(machine.Open(nil))
+			sum, leaf, some := make([]float64, n), make([]float64, 2*n), false
+			for i, e := range drawn(60) {
+				r := operators.Record{Key: keyOf(c, i), Event: e, Null: i%11 == 2}
+				if other.Leaf(leaf, r) {
+					floats.Add(sum, leaf[:n])
+					some = true
+				}
+				made := machine.Add(nil, r)
+				if len(made) > 0 && !floats.EqualApprox(machine.stream.Sum(0), sum, 1e-5) {
+					t.Fatalf("%+v, record %d: %v was released, want %v", c, i, machine.stream.Sum(0), sum)
+				}
+				other.Decided(made)
+			}
+			if !some {
+				t.Errorf("%+v: nothing was added", c)
+			}
+		}
+	}
+}
+
+// TestLeavesOfOnePlayAreAsFarApartAsTheNoiseIsFor: two losses of a play make leaves (n/ζ)·Φ apart, in loss units, and
+// no two are further; so say canaries of an audit, too.
+func TestLeavesOfOnePlayAreAsFarApartAsTheNoiseIsFor(t *testing.T) {
+	for _, c := range kinds(t) {
+		n, p := c.Set.Dimension(), c.NewPlan()
+		m := mechanism(c, "blt", 1)
+		machine := open(t, c, m, 1, true)
+		machine.Open(nil)
+		low, high := make([]float64, 2*n), make([]float64, 2*n)
+		for i, loss := range []float64{-1e9, 1e9} {
+			dst := [][]float64{low, high}[i]
+			machine.u.write(dst[:n], 7)
+			c.leaf(dst, c.mapped(operators.Record{Event: schemas.Event{Numbers: []float64{loss}}}))
+		}
+		apart := machine.gain * floats.Distance(low[:n], high[:n], 2)
+		if want := float64(n) / p.Smoothing * (c.High - c.Low); math.Abs(apart-want) > 1e-9*want {
+			t.Errorf("%+v: leaves %g apart, want %g", c, apart, want)
+		}
+		for _, leaf := range [][]float64{low, high} { // within the ball about their centre
+			if away := floats.Distance(leaf[:n], leaf[n:], 2); away > 1+1e-12 {
+				t.Errorf("%+v: a leaf %g from its centre", c, away)
+			}
+		}
+	}
+}
+
+// TestReferenceValues of the paper's constants: T = 10⁴, n = 4, L = D = 1.
+func TestReferenceValues(t *testing.T) {
+	c := paper(t, 4, 1e4)
+	if p := c.NewPlan(); math.Abs(p.Smoothing-0.2) > 1e-12 || math.Abs(p.Rate-0.0005) > 1e-15 || p.Shrink != 1 ||
+		c.Plays.Records != 100 || c.Horizon != 100 {
+		t.Errorf("%+v, %d rounds of %d", p, c.Horizon, c.Plays.Records)
+	}
+	c.High = 2.4 // Φ = 2L(D+ζ)
+	machine := open(t, c, mechanism(c, "tree-gaussian", 1), 1, true)
+	if delta := 2 * machine.gain; math.Abs(delta-48) > 1e-9 {
+		t.Errorf("Δ₂ = %g, want 48", delta)
+	}
+	plan := mechtest.Plan(t, mechanism(c, "tree-gaussian", 1))
+	// σ = Δ₂·√(h/2ρ) by zCDP is 726.337; µ-GDP needs less
+	sd := plan.Scale.Float64() * plan.Grid.Unit() * machine.gain
+	if !(sd < 726.337 && sd > 0.7*726.337) || plan.Levels != 8 {
+		t.Errorf("σ = %g at %d levels, want a little below 726.337 at 8", sd, plan.Levels)
+	}
+}
+
+// TestSmoothedGradientIsUnbiased: the mean of (n/ζ)·f(x+ζu)·u is the gradient of a linear loss, and x for ½|x|².
+func TestSmoothedGradientIsUnbiased(t *testing.T) {
+	const n, draws, zeta = 3, 200_000, 0.5
+	var u directions
+	u.use([seedLen]byte{1})
+	x, a := []float64{0.2, -0.1, 0.4}, []float64{1, 2, -1}
+	for name, loss := range map[string]func(y []float64) float64{
+		"linear": func(y []float64) float64 { return floats.Dot(a, y) },
+		"square": func(y []float64) float64 { return floats.Dot(y, y) / 2 },
+	} {
+		want := map[string][]float64{"linear": a, "square": x}[name]
+		mean, square, d, y := make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n)
+		for play := range uint64(draws) {
+			u.write(d, play+1)
+			if math.Abs(floats.Norm(d, 2)-1) > 1e-12 {
+				t.Fatalf("play %d: a direction of length %g", play, floats.Norm(d, 2))
+			}
+			floats.AddScaledTo(y, x, zeta, d)
+			for i := range d {
+				g := n / zeta * loss(y) * d[i]
+				mean[i] += g / draws
+				square[i] += g * g / draws
+			}
+		}
+		for i := range mean { // 5.4 standard errors: below 1e-7 for each of six
+			if off := math.Abs(mean[i] - want[i]); off > 5.4*math.Sqrt(square[i]/draws) {
+				t.Errorf("%s, coordinate %d: %g, want %g", name, i, mean[i], want[i])
+			}
+		}
+	}
+}
+
+// TestFrankWolfeFindsTheCentre: within D/√B of the projection of −ηs, whose budget it is, on sets whose projection is
+// known, with no more linear minimisations than records.
+func TestFrankWolfeFindsTheCentre(t *testing.T) {
+	rng := rand.New(rand.NewPCG(8, 8))
+	for _, name := range []string{"l2-ball", "simplex", "box", "l1-ball"} {
+		c := Config{
+			Set: set(t, name, 5, 0.7), High: 1, Smoothing: 0.1, Rate: 0.5, Horizon: 16,
+			Plays: plays.Config{Records: 400, Plays: 400},
+		}
+		machine := open(t, c, mechanism(c, "blt", 1), 1, true)
+		counted := &counting{LinearOracle: machine.oracle}
+		machine.oracle = counted
+		projection, err := convex.NewProjection(c.Set)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sum, want := make([]float64, 5), make([]float64, 5)
+		for range 50 {
+			for i := range sum {
+				sum[i] += 0.1 * rng.NormFloat64()
+			}
+			counted.calls = 0
+			machine.move(sum)
+			for i, s := range sum {
+				want[i] = machine.start[i] - machine.plan.Rate*machine.gain*s
+			}
+			projection.Project(want, want)
+			if off := floats.Distance(machine.centre, want, 2); off > c.Set.Diameter()/20 || counted.calls > 400 {
+				t.Fatalf("%s: %g from the projection after %d linear minimisations", name, off, counted.calls)
+			}
+		}
+	}
+}
+
+type counting struct {
+	convex.LinearOracle
+	calls int
+}
+
+func (c *counting) Minimise(dst, cost []float64) {
+	c.calls++
+	c.LinearOracle.Minimise(dst, cost)
+}
+
+// TestPlaysStayInTheSet where they are to.
+func TestPlaysStayInTheSet(t *testing.T) {
+	for _, c := range kinds(t) {
+		if !c.Shrink {
+			continue
+		}
+		projection, err := convex.NewProjection(c.Set)
+		if err != nil {
+			t.Fatal(err)
+		}
+		machine := open(t, c, mechanism(c, "blt", 1), 3, false)
+		made, inside := machine.Open(nil), make([]float64, c.Set.Dimension())
+		for i, e := range drawn(60) {
+			for _, d := range made {
+				projection.Project(inside, d.Point)
+				if off := floats.Distance(inside, d.Point, 2); off > 1e-9 {
+					t.Fatalf("%s, play %d: %g outside", c.Set.Name(), d.Index, off)
+				}
+			}
+			made = machine.Add(nil, operators.Record{Key: keyOf(c, i), Event: e})
+		}
+	}
+}
+
+func TestOtherStreamsAndPlansAreRefused(t *testing.T) {
+	c := kinds(t)[0]
+	for _, change := range []func(m *mechanisms.Config){
+		func(m *mechanisms.Config) { m.Leaf = mechanisms.OnePart(2, 1) },
+		func(m *mechanisms.Config) { m.Batch = 7 },
+		func(m *mechanisms.Config) { m.Name, m.Window, m.Horizon = "once-gamma", 0, 0 },
+	} {
+		m := mechanism(c, "blt", 1)
+		change(&m)
+		if _, err := New(c, c.NewPlan(), mechtest.Open(t, m, [32]byte{1})); err == nil {
+			t.Errorf("%+v is taken", m)
+		}
+	}
+	stored := c.NewPlan().AppendBinary(nil)
+	if p, err := ParsePlan(stored); err != nil || p != c.NewPlan() {
+		t.Errorf("%+v, %v", p, err)
+	}
+	for _, bad := range [][]byte{nil, stored[1:], append([]byte{2}, stored[1:]...), make([]byte, len(stored))} {
+		if _, err := ParsePlan(bad); err == nil {
+			t.Errorf("%v is taken", bad)
+		}
+	}
+	c.Smoothing = 3 // of a ball of radius 2
+	if err := c.Validate(); err == nil || !strings.Contains(err.Error(), "ORIEL_SMOOTHING 3") {
+		t.Errorf("error %v", err)
+	}
+}
