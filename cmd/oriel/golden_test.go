@@ -139,6 +139,27 @@ var goldenEvents = []struct {
 		"OPERATOR=ridge", "UPDATE=innovation", "DIMENSION=6", "LABEL_RANGE=-1:3", "RESIDUAL_MAX=0.5", "EMIT_EVERY=1",
 		"WINDOW=64", "STRONG_CONVEXITY=0.1",
 	}},
+	{"plays-ucb", []string{
+		"OPERATOR=arms", "ARMS=AA,DL,UA", "BATCH=4", "PLAYS=6", "DELAY=2", "WINDOW=lifetime", "WIDTH=2", "EPSILON=4",
+	}},
+	{"plays-ucb-gaussian", []string{
+		"OPERATOR=arms", "ARMS=AA,DL,UA", "BATCH=4", "PLAYS=6", "DELAY=0", "WINDOW=lifetime", "LOSS_RANGE=-1:2",
+	}},
+	{"plays-exp3", []string{
+		"OPERATOR=arms", "RULE=exp3", "ARMS=AA,DL,UA,B6", "BATCH=4", "PLAYS=6", "DELAY=2", "WINDOW=lifetime", "EPSILON=20",
+	}},
+	{"plays-ball", []string{
+		"OPERATOR=bandit", "SET=l2-ball", "RADIUS=2", "DIMENSION=3", "BATCH=4", "PLAYS=6", "DELAY=2", "WINDOW=horizon",
+		"HORIZON=64", "BASELINE=0.5",
+	}},
+	{"plays-simplex", []string{
+		"OPERATOR=bandit", "SET=simplex", "RADIUS=1", "DIMENSION=4", "BATCH=4", "PLAYS=6", "DELAY=1", "WINDOW=lifetime",
+		"MEMORY=16", "SMOOTHING=0.25", "RATE=0.03125", "SHRINK=false", "LOSS_RANGE=-1:2", "EPSILON=40",
+	}},
+	{"plays-box-tree", []string{
+		"OPERATOR=bandit", "SET=box", "RADIUS=1", "DIMENSION=2", "BATCH=4", "PLAYS=6", "DELAY=0", "WINDOW=64", "HORIZON=64",
+		"LIPSCHITZ=2",
+	}},
 }
 
 // onlyUnder are the mechanisms of cases that make sense under one.
@@ -150,10 +171,17 @@ var onlyUnder = map[string]string{
 	"linear-matching": "tree-gaussian", "linear-vertices": "blt",
 	"linear-partition": "tree-gaussian",
 	"squared-ridge":    "blt", "squared-ridge-tree": "tree-gaussian", "squared-innovation": "blt",
+	"plays-ucb": "once-gamma", "plays-ucb-gaussian": "once-gaussian", "plays-exp3": "once-gamma", "plays-ball": "blt",
+	"plays-simplex": "blt", "plays-box-tree": "tree-gamma",
 }
 
-// solves tells the cases of ridge, whose plans have had one version.
-func (c goldenCase) solves() bool { return c.settings.Operator == "ridge" }
+// steady tells the cases of operators whose plans have had one rule for leaves.
+func (c goldenCase) steady() bool {
+	return slices.Contains([]string{"ridge", "arms", "bandit"}, c.settings.Operator)
+}
+
+// plays tells the cases of bandits, whose records name plays in their keys.
+func (c goldenCase) plays() bool { return strings.HasPrefix(c.events, "plays-") }
 
 // aggregates tells the cases of that operator, whose plans say all that its leaves are.
 func (c goldenCase) aggregates() bool { return strings.HasPrefix(c.events, "aggregate-") }
@@ -169,7 +197,7 @@ func (c goldenCase) plan(t *testing.T) []byte {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c.solves() {
+	if c.steady() {
 		return fresh
 	}
 	if c.aggregates() {
@@ -288,6 +316,9 @@ func (c goldenCase) block(t *testing.T, plan []byte) string {
 	o := replayOptions{seed: strings.Repeat("5eed", 16), partition: 3}
 	if c.settings.UserID != "" {
 		o.separator, events = "|", byTurns(events)
+	}
+	if c.plays() {
+		o.separator = "|"
 	}
 	out := replay(t, m, o, events)
 	lines := strings.Split(strings.TrimSuffix(string(out), "\n"), "\n")
