@@ -1,0 +1,342 @@
+package main
+
+import (
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"oriel/pipeline/kafka"
+	"oriel/schemas"
+)
+
+// player is an operator whose plays are carried out.
+type player struct {
+	env    map[string]string
+	loss   func(d schemas.Decision) string
+	learnt func(last schemas.Decision) bool
+}
+
+// oneArm has three arms, of which the middle one is best.
+var oneArm = player{
+	env: armsEnv("left,middle,right", "20"),
+	loss: func(d schemas.Decision) string {
+		return []string{"0.9", "0.1", "0.8"}[int(d.Point[0])]
+	},
+	learnt: func(last schemas.Decision) bool { return last.Point[0] == 1 },
+}
+
+// onePoint has a disc, and half of the square of how far it is from best.
+var onePoint = player{
+	env: map[string]string{
+		"ORIEL_OPERATOR": "bandit", "ORIEL_SET": "l2-ball", "ORIEL_RADIUS": "1", "ORIEL_DIMENSION": "2",
+		"ORIEL_MECHANISM": "blt", "ORIEL_WINDOW": "horizon", "ORIEL_HORIZON": "128", "ORIEL_EPSILON": "20",
+		"ORIEL_DELTA": "1e-6", "ORIEL_SMOOTHING": "0.3", "ORIEL_RATE": "0.005",
+	},
+	loss:   func(d schemas.Decision) string { return decimal(fromBest(d.Point)) },
+	learnt: func(last schemas.Decision) bool { return fromBest(centreOf(last)) < 0.3*fromBest([]float64{0, 0}) },
+}
+
+// centreOf is the centre of a play of a bandit over a set.
+func centreOf(d schemas.Decision) (centre []float64) {
+	for _, extra := range d.Extras {
+		if extra.Name == "centre" && json.Unmarshal([]byte(extra.JSON), &centre) == nil {
+			return centre
+		}
+	}
+	panic("a play without a centre")
+}
+
+func fromBest(x []float64) float64 { return ((x[0]-0.6)*(x[0]-0.6) + (x[1]+0.3)*(x[1]+0.3)) / 2 }
+
+func decimal(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
+
+// TestPlaysThroughKills carries out plays of bandits while their service is killed at the worst places: each play goes
+// out once, the same for ever; losses come back late, twice, forged and not at all; what is learned from them finds
+// what costs least; and replay --check finds every decision again.
+func TestPlaysThroughKills(t *testing.T) {
+	t.Parallel()
+	for name, p := range map[string]player{"arms": oneArm, "bandit": onePoint} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			playsThroughKills(t, p)
+		})
+	}
+}
+
+func playsThroughKills(t *testing.T, p player) {
+	t.Helper()
+	const records, offered, total = 20, 40, 1200
+	f := newFixture(t, 1, nil)
+	f.plays(p.env, map[string]string{"ORIEL_BATCH": strconv.Itoa(records), "ORIEL_DELAY": "2"})
+	f.must("topics")
+
+	out := map[uint64]schemas.Decision{} // by play
+	running := f.start(map[string]string{"TEST_KILL": "produced:1"}, "run")
+	hear := func(upTo int) {
+		f.await(2*time.Minute, fmt.Sprintf("%d plays", upTo), func() bool {
+			select {
+			case <-running.done: // killed
+				running = f.start(map[string]string{"TEST_KILL": []string{"committed:3", "produced:4"}[upTo/offered%2]}, "run")
+			default:
+			}
+			return len(f.read(f.topic("decisions"), 0, false)) >= upTo
+		})
+	}
+	var checkpoint string
+	sent := 0
+	for round := 0; sent < total; round++ {
+		hear((round + 1) * offered)
+		if round == 3 {
+			checkpoint = filepath.Join(t.TempDir(), "checkpoint")
+			f.must("replay", "--save", checkpoint)
+		}
+		all := f.read(f.topic("decisions"), 0, false)
+		var events []kafka.Record
+		for _, r := range all[round*offered : (round+1)*offered] {
+			d, err := schemas.ParseDecision(r.Value)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, twice := out[d.Index]; twice {
+				t.Fatalf("play %d goes out twice", d.Index)
+			}
+			out[d.Index] = d
+			loss := p.loss(d)
+			switch d.Index % 5 {
+			case 0: // nobody hears of it
+			case 1: // twice, the second time with another loss
+				events = append(events, answer(d.Index, loss), answer(d.Index, "0.5"))
+			case 2: // a key that is nobody's, and an event that is none
+				events = append(events, kafka.Record{Key: []byte("forged"), Value: []byte(`{"loss":1}`)})
+			default:
+				events = append(events, answer(d.Index, loss))
+			}
+		}
+		events = events[:records]
+		f.send(0, events...)
+		sent += len(events)
+	}
+	_ = running.cmd.Process.Kill()
+	<-running.done
+	f.start(nil, "run")
+	f.awaitTaken(2*time.Minute, int64(total))
+	checkPlays(t, f, offered, total/records+1)
+	f.compares(checkpoint, (total/records-3)*offered)
+	if newest := out[uint64(len(out))]; !p.learnt(newest) {
+		t.Errorf("at last %v is played", newest.Point)
+	}
+}
+
+// plays makes it a deployment of a bandit.
+func (f *fixture) plays(env, more map[string]string) {
+	maps.DeleteFunc(f.env, func(name, _ string) bool { // of another operator
+		return slices.Contains([]string{
+			"ORIEL_UPDATE", "ORIEL_LOSS", "ORIEL_SET", "ORIEL_RADIUS", "ORIEL_DIMENSION", "ORIEL_STRONG_CONVEXITY", "ORIEL_CLIP",
+			"ORIEL_DELTA",
+		}, name)
+	})
+	maps.Copy(f.env, env)
+	maps.Copy(f.env, more)
+}
+
+// armsEnv is of arms, for life under pure ε.
+func armsEnv(arms, epsilon string) map[string]string {
+	return map[string]string{
+		"ORIEL_OPERATOR": "arms", "ORIEL_ARMS": arms, "ORIEL_MECHANISM": "once-gamma", "ORIEL_WINDOW": "lifetime",
+		"ORIEL_EPSILON": epsilon,
+	}
+}
+
+func answer(play uint64, loss string) kafka.Record {
+	return kafka.Record{Key: strconv.AppendUint(nil, play, 10), Value: []byte(`{"loss":` + loss + `}`)}
+}
+
+// checkPlays wants each play once, and one value of each wherever it was ever written.
+func checkPlays(t *testing.T, f *fixture, offered, rounds int) {
+	t.Helper()
+	values := map[uint64]string{}
+	for _, r := range f.read(f.topic("decisions"), 0, true) {
+		d, err := schemas.ParseDecision(r.Value)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if before, seen := values[d.Index]; seen && before != string(r.Value) {
+			t.Errorf("play %d has two values", d.Index)
+		}
+		values[d.Index] = string(r.Value)
+	}
+	committed := f.read(f.topic("decisions"), 0, false)
+	if len(committed) != offered*rounds {
+		t.Fatalf("%d plays went out, want %d", len(committed), offered*rounds)
+	}
+	for i, r := range committed {
+		if d, err := schemas.ParseDecision(r.Value); err != nil || d.Index != uint64(i+1) || d.Step != uint64(i/offered) {
+			t.Fatalf("place %d holds play %d of step %d: %v", i, d.Index, d.Step, err)
+		}
+	}
+}
+
+// TestCarriersAsABandit has flights of whichever carrier is played, and their minutes of delay as losses, through a
+// broker at ε = 1: at last the carriers that are late least are played.
+func TestCarriersAsABandit(t *testing.T) {
+	t.Parallel()
+	const total = 60_000
+	flights := lateness(t, func(f flight) string { return f.carrier })
+	maps.DeleteFunc(flights, func(_ string, minutes []float64) bool { return len(minutes) < 500 })
+	carriers := slices.Sorted(maps.Keys(flights))
+	mean := func(minutes []float64) (sum float64) {
+		for _, x := range minutes {
+			sum += min(max(x, 0), 60) / float64(len(minutes))
+		}
+		return sum
+	}
+	best, all := math.Inf(1), 0.0
+	for _, minutes := range flights {
+		best, all = min(best, mean(minutes)), all+mean(minutes)/float64(len(flights))
+	}
+	f := newFixture(t, 1, nil)
+	f.plays(armsEnv(strings.Join(carriers, ","), "1"), map[string]string{"ORIEL_LOSS_RANGE": "0:60"})
+	next, lost, late := map[string]int{}, 0.0, 0.0
+	f.carryOut(total, func(d schemas.Decision, carried int) float64 {
+		arm := carriers[int(d.Point[0])]
+		minutes := flights[arm][next[arm]%len(flights[arm])]
+		next[arm]++
+		if carried > total*9/10 {
+			lost += mean(flights[arm])
+			late++
+		}
+		return minutes
+	})
+	t.Logf("minutes late: best carrier %.2f, all %.2f, played in the last tenth %.2f", best, all, lost/late)
+	if lost/late > best+0.5*(all-best) {
+		t.Errorf("%.2f minutes late in the last tenth; the best carrier is %.2f late, all %.2f", lost/late, best, all)
+	}
+}
+
+// TestMinutesToAllowAsABandit learns how many minutes to allow for being late in the morning and in the evening: each
+// minute costs 0.1, and each that one is late beyond it costs 1, up to 60 a flight. A play is a day with a flight of
+// either; what it costs is all that is heard of it, at ε = 1.
+func TestMinutesToAllowAsABandit(t *testing.T) {
+	t.Parallel()
+	const total, most = 60_000, 100.0
+	flights := lateness(t, func(f flight) string {
+		switch {
+		case f.hour < 12:
+			return "morning"
+		case f.hour >= 16:
+			return "evening"
+		}
+		return ""
+	})
+	day := func(morning, evening float64, allowed []float64) float64 {
+		late := func(x, allowed float64) float64 { return 0.1*allowed + min(max(x-allowed, 0), 60) }
+		return min(max(late(morning, allowed[0])+late(evening, allowed[1]), 0), most)
+	}
+	days := min(len(flights["morning"]), len(flights["evening"]))
+	mean := func(allowed []float64) (sum float64) {
+		for i := range days {
+			sum += day(flights["morning"][i], flights["evening"][i], allowed) / float64(days)
+		}
+		return sum
+	}
+	best := math.Inf(1)
+	for morning := 0.0; morning <= 60; morning += 5 {
+		for evening := 0.0; evening <= 60; evening += 5 {
+			best = min(best, mean([]float64{morning, evening}))
+		}
+	}
+	f := newFixture(t, 1, nil)
+	f.plays(map[string]string{
+		"ORIEL_OPERATOR": "bandit", "ORIEL_SET": "box", "ORIEL_RADIUS": "60", "ORIEL_DIMENSION": "2",
+		"ORIEL_MECHANISM": "blt", "ORIEL_WINDOW": "horizon", "ORIEL_HORIZON": strconv.Itoa(total/128 + 1),
+		"ORIEL_EPSILON": "1", "ORIEL_DELTA": "1e-6", "ORIEL_LOSS_RANGE": "0:" + decimal(most), "ORIEL_BASELINE": "0.15",
+	}, nil)
+	var centre []float64
+	f.carryOut(total, func(d schemas.Decision, carried int) float64 {
+		centre = centreOf(d)
+		return day(flights["morning"][carried%days], flights["evening"][carried%days], d.Point)
+	})
+	start, got := mean([]float64{0, 0}), mean(centre)
+	t.Logf("a day costs %.2f minutes where %.0f are allowed, %.2f at best, %.2f where none is", got, centre, best, start)
+	if got > best+0.5*(start-best) {
+		t.Errorf("a day costs %.2f minutes with %.0f allowed; %.2f at best, %.2f with none", got, centre, best, start)
+	}
+}
+
+// carryOut answers all plays at once, so many of them, with what each costs.
+func (f *fixture) carryOut(total int, loss func(d schemas.Decision, carried int) float64) {
+	f.t.Helper()
+	maps.Copy(f.env, map[string]string{"ORIEL_BATCH": "128", "ORIEL_PLAYS": "128", "ORIEL_DELAY": "0"})
+	f.must("topics")
+	running := f.start(nil, "run")
+	reader := f.client.NewReader(f.topic("decisions"), 0, 0, kafka.ReaderOptions{MaxWait: time.Second})
+	defer reader.Close()
+	for sent := 0; sent < total; {
+		batch, err := reader.Fetch(f.ctx())
+		if err != nil {
+			f.t.Fatal(err)
+		}
+		var events []kafka.Record
+		for _, r := range batch.Records {
+			d, err := schemas.ParseDecision(r.Value)
+			if err != nil {
+				f.t.Fatal(err)
+			}
+			events = append(events, answer(d.Index, decimal(loss(d, sent+len(events)))))
+		}
+		batch.Release()
+		sent += len(events)
+		if len(events) > 0 {
+			f.send(0, events...)
+		}
+	}
+	running.terminate()
+}
+
+// flight is what lateness sorts by.
+type flight struct {
+	carrier string
+	hour    int
+}
+
+// lateness is the minutes that flights arrive late, by what each is counted under; "": it is not.
+func lateness(t *testing.T, under func(flight) string) map[string][]float64 {
+	t.Helper()
+	flights := map[string][]float64{}
+	home := t.TempDir()
+	unpackFlights(t, home)
+	table, err := os.Open(filepath.Join(home, "flights.csv"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = table.Close() }()
+	rows, err := csv.NewReader(table).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	column := func(name string) int { return slices.Index(rows[0], name) }
+	carrier, hour, delay := column("carrier"), column("hour"), column("arr_delay")
+	for _, row := range rows[1:] {
+		minutes, err := strconv.ParseFloat(row[delay], 64)
+		if err != nil { // NA where it did not arrive
+			continue
+		}
+		f := flight{carrier: row[carrier]}
+		if f.hour, err = strconv.Atoi(row[hour]); err != nil {
+			t.Fatal(err)
+		}
+		if name := under(f); name != "" {
+			flights[name] = append(flights[name], minutes)
+		}
+	}
+	return flights
+}
