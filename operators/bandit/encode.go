@@ -12,18 +12,31 @@ import (
 // State, fixed width for a configuration, little-endian:
 //
 //	version u8 ‖ seed 16 ‖ centre, n floats ‖ table ‖ stream
+//
+// With Doubling the centre is three vectors: the centre, where the episode started, and the release before it.
 const stateVersion = 1
 
 // StateLen is the length of every state of this machine.
 func (m *Machine) StateLen() int {
-	return 1 + seedLen + 8*len(m.centre) + m.table.StateLen() + m.stream.StateLen()
+	return 1 + seedLen + 8*len(m.start)*len(m.vectors()) + m.table.StateLen() + m.stream.StateLen()
+}
+
+// vectors are those of the state.
+func (m *Machine) vectors() [][]float64 {
+	all := [...][]float64{m.mirror.centre, m.mirror.start, m.begun.before}
+	if !m.config.Doubling {
+		return all[:1]
+	}
+	return all[:]
 }
 
 // AppendState appends the state, also inside a step.
 func (m *Machine) AppendState(dst []byte) []byte {
 	dst = append(append(dst, stateVersion), m.u.seed[:]...)
-	for _, x := range m.centre {
-		dst = binary.LittleEndian.AppendUint64(dst, math.Float64bits(x))
+	for _, v := range m.vectors() {
+		for _, x := range v {
+			dst = binary.LittleEndian.AppendUint64(dst, math.Float64bits(x))
+		}
 	}
 	return m.stream.AppendState(m.table.AppendState(dst))
 }
@@ -37,14 +50,21 @@ func (m *Machine) Restore(state []byte) error {
 		return fmt.Errorf("bandit: state: version %d, this software knows %d", state[0], stateVersion)
 	}
 	seed, rest := [seedLen]byte(state[1:]), state[1+seedLen:]
-	centre := make([]float64, len(m.centre))
-	for i := range centre {
-		centre[i] = math.Float64frombits(binary.LittleEndian.Uint64(rest[8*i:]))
+	vectors := m.vectors()
+	read := make([]float64, len(m.start)*len(vectors))
+	for i := range read {
+		read[i] = math.Float64frombits(binary.LittleEndian.Uint64(rest[8*i:]))
 	}
-	if !(lattice.Norm(centre) <= float64(m.config.Set.MaxNorm()*(1+1e-9))) {
-		return errors.New("bandit: state: a centre outside the set")
+	rest = rest[8*len(read):]
+	for i := range vectors {
+		v, most := read[i*len(m.start):(i+1)*len(m.start)], float64(m.config.Set.MaxNorm()*(1+1e-9))
+		if i == 2 {
+			most = math.MaxFloat64 // a release may be anywhere
+		}
+		if !(lattice.Norm(v) <= most) {
+			return errors.New("bandit: state: a centre outside the set, or a release that is no number")
+		}
 	}
-	rest = rest[8*len(centre):]
 	split := m.table.StateLen()
 	table, stream := m.table.AppendState(nil), m.stream.AppendState(nil)
 	if err := m.restore(rest[:split], rest[split:]); err != nil {
@@ -54,7 +74,9 @@ func (m *Machine) Restore(state []byte) error {
 		return err
 	}
 	m.u.use(seed)
-	m.centre = centre
+	for i, v := range vectors {
+		copy(v, read[i*len(m.start):])
+	}
 	return nil
 }
 

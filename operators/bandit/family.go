@@ -19,6 +19,14 @@ var Family = operators.Family{
 	Settings: settings, Events: events, New: configure,
 }
 
+// What settings may say.
+const (
+	frankWolfe = "frank-wolfe"
+	projected  = "projection"
+	exact      = "exact"
+	printed    = "paper"
+)
+
 const (
 	maxPlays = 1 << 20
 	maxDelay = 1 << 16
@@ -73,6 +81,22 @@ var settings = []operators.Setting{
 		Text: "keep plays in the set, which takes one with an inside (balls and the box); false: plays leave it by ORIEL_SMOOTHING",
 	},
 	{
+		Name: "UPDATE", Kind: operators.Text, Unit: "name", Choices: []string{frankWolfe, projected}, Default: frankWolfe,
+		Text: "how a centre is found: by linear minimisations alone, or by a projection, which some sets have and which is exact", Later: true,
+	},
+	{
+		Name: "DOUBLING", Kind: operators.Flag, Unit: "bool", Default: "false",
+		Text: "take the paper's constants for 1, 2, 4, … steps, in turn, where nobody knows how many there will be: ORIEL_HORIZON is then how many " +
+			"there are at most, which noise grows with by its logarithm",
+		Later: true,
+	},
+	{
+		Name: "NOISE", Kind: operators.Text, Unit: "name", Choices: []string{exact, printed}, Default: exact,
+		Text: "how much: what ORIEL_EPSILON takes, or what the paper prints, to compare with: about a hundred times too much, of tree-laplace and " +
+			"tree-gaussian",
+		Later: true,
+	},
+	{
 		Name: "PLAYS", Kind: operators.Count, Unit: "plays", Range: "0, or ORIEL_BATCH to 1048576", Default: "0",
 		Text: "that go out after each step, about one centre; 0: twice ORIEL_BATCH, so that half of them may stay unanswered",
 	},
@@ -107,6 +131,13 @@ func configure(v *operators.Values) (operators.Configured, error) {
 	}
 	facts, known := mechanisms.FactsOf(v.Mechanism)
 	v.Want("MECHANISM", !known || !facts.Once, "%s: learns from sums, and this releases single steps; take blt", v.Mechanism)
+	v.Want("DOUBLING", !v.Flag("DOUBLING") || v.Horizon > 0, "true: not without ORIEL_HORIZON, how many steps there are at most")
+	v.Want("DOUBLING", !v.Flag("DOUBLING") || v.Number("SMOOTHING") == 0 && v.Number("RATE") == 0,
+		"true: takes the paper's ORIEL_SMOOTHING and ORIEL_RATE of each episode, and no others")
+	v.Want("NOISE", v.Text("NOISE") != printed || v.Horizon > 0 && !v.Flag("DOUBLING"),
+		"paper: is printed for all of a run, of ORIEL_HORIZON steps, and not for ORIEL_DOUBLING")
+	v.Want("NOISE", v.Text("NOISE") != printed || !known || facts.Tree && facts.Law != mechanisms.Gamma,
+		"paper: none is printed for %s; tree-laplace and tree-gaussian have some", v.Mechanism)
 	set, err := convex.Parse(convex.Spec{
 		Name: v.Text("SET"), Dimension: int(min(d, operators.MaxDimension)), Radius: v.Number("RADIUS"),
 		Pick: int(min(v.Count("PICK"), operators.MaxDimension)), Edges: v.Entries("EDGES"),
@@ -121,10 +152,15 @@ func configure(v *operators.Values) (operators.Configured, error) {
 	c := Config{
 		Set: set, Low: low, High: high, Baseline: base, Lipschitz: v.Number("LIPSCHITZ"), Horizon: v.Horizon,
 		Smoothing: v.Number("SMOOTHING"), Rate: v.Number("RATE"), Shrink: v.Flag("SHRINK"),
+		Projected: v.Text("UPDATE") == projected, Doubling: v.Flag("DOUBLING"), Printed: v.Text("NOISE") == printed,
 		Plays: plays.Config{Records: int(v.Batch), Plays: int(given), Delay: delay},
 	}
 	v.Want("SHRINK", !c.Shrink || c.inside() > 0,
 		"true: %s has no inside; false lets plays leave it by ORIEL_SMOOTHING", set.Name())
+	if c.Projected {
+		_, err := convex.NewProjection(set)
+		v.Want("UPDATE", err == nil, "%v", err)
+	}
 	if err := v.Err(); err != nil {
 		return nil, err
 	}
@@ -160,16 +196,37 @@ func (c configured) Extras() []schemas.Extra {
 }
 
 // Mechanism tells the leaf: loss·u, in units of half the range of losses, about a centre on the line of u, which is
-// public.
-func (c configured) Mechanism(m *mechanisms.Config, _ []byte) error {
-	ball := mechanisms.Ball{Size: c.Set.Dimension(), Radius: 1, Reach: 1}
+// public. The paper's noise is what so many times as long a leaf would need.
+func (c configured) Mechanism(m *mechanisms.Config, plan []byte) error {
+	reach := 1.0
+	switch {
+	case c.Printed && plan == nil:
+		var err error
+		if reach, err = c.reach(*m); err != nil {
+			return err
+		}
+	case c.Printed:
+		p, err := ParsePlan(plan)
+		if err != nil {
+			return err
+		}
+		reach = p.Reach
+	}
+	ball := mechanisms.Ball{Size: c.Set.Dimension(), Radius: reach, Reach: 1}
 	m.Leaf = mechanisms.Leaf{Parts: []mechanisms.Part{ball.Part()}}
 	return nil
 }
 
-// Plan freezes ζ and η.
-func (c configured) Plan(mechanisms.Config) ([]byte, error) {
-	return c.NewPlan().AppendBinary(nil), nil
+// Plan freezes ζ and η, and how much noise the paper prints.
+func (c configured) Plan(m mechanisms.Config) ([]byte, error) {
+	p := c.NewPlan()
+	if c.Printed {
+		var err error
+		if p.Reach, err = c.reach(m); err != nil {
+			return nil, err
+		}
+	}
+	return p.AppendBinary(nil), nil
 }
 
 // Open returns a Machine.
@@ -181,15 +238,23 @@ func (c configured) Open(plan []byte, sums *mechanisms.Stream) (operators.Machin
 	return New(c.Config, p, sums)
 }
 
-// Describe tells how far plays go.
-func (c configured) Describe(mechanisms.Config) operators.Description {
-	p := c.NewPlan()
-	return operators.Description{
-		Radius:     c.radius,
-		Mechanisms: []string{"blt", "tree-gaussian", "tree-gamma", "tree-laplace"},
-		Steps: fmt.Sprintf("a round of %d plays a step, %.3g from its centre, each learned from %d steps after it; η = %.3g",
-			c.Plays.Plays, p.Smoothing, c.Plays.Delay+1, p.Rate),
+// Describe tells how far plays go, and how much noise the paper prints.
+func (c configured) Describe(m mechanisms.Config) operators.Description {
+	all := c.NewPlan().Episodes
+	last := all[len(all)-1]
+	steps := fmt.Sprintf("a round of %d plays a step, %.3g from its centre, each learned from %d steps after it; η = %.3g",
+		c.Plays.Plays, last.Smoothing, c.Plays.Delay+1, last.Rate)
+	if c.Doubling {
+		steps += fmt.Sprintf("; so the last of %d episodes, the first are farther from theirs", len(all))
 	}
+	names := []string{"blt", "tree-gaussian", "tree-gamma", "tree-laplace"}
+	if c.Printed {
+		names = []string{"tree-gaussian", "tree-laplace"}
+		if excess, err := c.excess(m); err == nil {
+			steps += fmt.Sprintf("; noise is the paper's, %.3g times what ε takes: ORIEL_NOISE=exact has the same guarantee", excess)
+		}
+	}
+	return operators.Description{Radius: c.radius, Mechanisms: names, Steps: steps}
 }
 
 // Every is the operator that adds each answer at once, since an audit looks for a record's leaf in the record's own

@@ -16,17 +16,14 @@ import (
 type Machine struct {
 	config Config
 	plan   Plan
-	gain   float64 // of a release: n/ζ times half of the range of losses
+	gains  []float64 // of a release, by episode
 	stream *mechanisms.Stream
 	table  *plays.Table
 	u      directions
+	mirror mirror // its centre is x̃ of the round that is out
+	begun  begun  // with Doubling
 
-	start  []float64 // x₀
-	centre []float64 // x̃ of the round that is out
-	oracle convex.LinearOracle
-	slope  []float64 // scratch of Frank-Wolfe, and of directions
-	vertex []float64
-
+	start  []float64 // of the set
 	points []float64 // of a round
 	shown  []float64 // its centre, where plays stay in the set
 	extras []schemas.ExtraValue
@@ -44,19 +41,31 @@ func New(c Config, p Plan, stream *mechanisms.Stream) (*Machine, error) {
 		return nil, fmt.Errorf("bandit: a stream of %d coordinates and %d records a step, mechanism %s: want %d, %d, and sums",
 			stream.Dimension(), stream.Batch(), stream.Guarantee().Mechanism, n, c.Plays.Records)
 	}
+	if len(p.Episodes) != c.episodes() {
+		return nil, fmt.Errorf("bandit: a plan of %d episodes, want %d", len(p.Episodes), c.episodes())
+	}
 	table, err := plays.New(c.Plays)
 	if err != nil {
 		return nil, err
 	}
 	m := &Machine{
-		config: c, plan: p, stream: stream, table: table, oracle: convex.NewLinearOracle(c.Set),
-		gain:  float64(float64(float64(n)/p.Smoothing) * ((c.High - c.Low) / 2)),
-		start: make([]float64, n), centre: make([]float64, n), slope: make([]float64, n), vertex: make([]float64, n),
-		points: make([]float64, n*c.Plays.Plays), shown: make([]float64, n), u: directions{axes: c.axes},
+		config: c, plan: p, stream: stream, table: table, mirror: newMirror(c.Set, c.Plays.Records),
+		start: make([]float64, n), points: make([]float64, n*c.Plays.Plays), shown: make([]float64, n),
+		u: directions{axes: c.axes},
+	}
+	for _, e := range p.Episodes {
+		m.gains = append(m.gains, c.gain(e))
+	}
+	if c.Projected {
+		if m.mirror.projection, err = convex.NewProjection(c.Set); err != nil {
+			return nil, fmt.Errorf("bandit: %w", err)
+		}
+	}
+	if c.Doubling {
+		m.begun = begun{before: make([]float64, n), since: make([]float64, n)}
 	}
 	m.u.use([seedLen]byte{}) // until Open or Restore
 	c.Set.Start(m.start)
-	copy(m.centre, m.start)
 	m.extras = operators.AppendLasting([]schemas.ExtraValue{{Numbers: m.shown}}, stream)
 	return m, nil
 }
@@ -73,7 +82,7 @@ func (m *Machine) Add(dst []operators.Decision, r operators.Record) []operators.
 	var adds []float64
 	if a, some := m.table.Leaf(); some && a.Says() {
 		adds = m.stream.Scratch()
-		m.u.write(adds[:len(m.centre)], a.Play)
+		m.u.write(adds[:len(m.start)], a.Play)
 		m.config.leaf(adds, a.Value)
 	}
 	if !m.stream.Add(r.Identity, adds) {
@@ -83,8 +92,24 @@ func (m *Machine) Add(dst []operators.Decision, r operators.Record) []operators.
 	if m.stream.Ended() {
 		return dst
 	}
-	m.move(m.stream.Sum(0))
+	m.move(m.table.Step())
 	return m.play(dst, m.table.Step())
+}
+
+// move brings the centre to where the round has it. With Doubling an episode starts where the last one ends, and its
+// centres are made of its own rounds.
+func (m *Machine) move(round uint64) {
+	sum, some := m.stream.Sum(0), true
+	e, first := m.config.episodeOf(round)
+	if m.config.Doubling {
+		if round == first {
+			copy(m.mirror.start, m.mirror.centre)
+		}
+		if sum, some = m.begun.turn(sum, first, round, m.config.Plays); !some {
+			return
+		}
+	}
+	m.mirror.move(float64(m.plan.Episodes[e].Rate*m.gains[e]), sum)
 }
 
 // leaf makes the leaf of an answer, and the centre that it is within 1 of, from the direction of its play. Losses are
@@ -109,46 +134,21 @@ func (c Config) mapped(r operators.Record) float64 {
 
 // play publishes a round about the centre.
 func (m *Machine) play(dst []operators.Decision, round uint64) []operators.Decision {
-	n, first := len(m.centre), m.config.Plays.First(round)
-	for i, x := range m.centre {
-		m.shown[i] = m.start[i] + float64(m.plan.Shrink*(x-m.start[i]))
+	n, first := len(m.start), m.config.Plays.First(round)
+	e, _ := m.config.episodeOf(round)
+	episode := m.plan.Episodes[e]
+	for i, x := range m.mirror.centre {
+		m.shown[i] = m.start[i] + float64(episode.Shrink*(x-m.start[i]))
 	}
 	for k := range m.config.Plays.Plays {
 		point := m.points[k*n : (k+1)*n]
 		m.u.write(point, first+uint64(k))
 		for i, x := range m.shown {
-			point[i] = x + float64(m.plan.Smoothing*point[i])
+			point[i] = x + float64(episode.Smoothing*point[i])
 		}
 		dst = append(dst, operators.Decision{Index: first + uint64(k), Step: round - 1, Point: point, Extras: m.extras})
 	}
 	return dst
-}
-
-// move brings the centre to the minimiser of ½|x − x₀|² + η⟨s, x⟩ over the set, s the sum in loss units, by Frank-Wolfe
-// with exact line search from where it is: until 2·gap ≤ D²/B, and for B steps at most, B the records of a step: as
-// many linear minimisations as the paper has rounds to a batch (SPEC.md §3).
-func (m *Machine) move(sum []float64) {
-	rate, x := float64(m.plan.Rate*m.gain), m.centre
-	enough := float64(m.config.Set.Diameter()*m.config.Set.Diameter()) / float64(m.config.Plays.Records)
-	for range m.config.Plays.Records {
-		for i, s := range sum {
-			m.slope[i] = x[i] - m.start[i] + float64(rate*s)
-		}
-		m.oracle.Minimise(m.vertex, m.slope)
-		gap, squares := 0.0, 0.0
-		for i, y := range m.vertex {
-			away := x[i] - y
-			gap += float64(m.slope[i] * away)
-			squares += float64(away * away)
-		}
-		if float64(2*gap) <= enough || squares == 0 {
-			return
-		}
-		step := min(1, gap/squares)
-		for i, y := range m.vertex {
-			x[i] += float64(step * (y - x[i]))
-		}
-	}
 }
 
 // Steps counts the closed steps.

@@ -3,6 +3,7 @@ package bandit
 import (
 	"math"
 	"math/rand/v2"
+	"reflect"
 	"strconv"
 	"strings"
 	"testing"
@@ -113,7 +114,7 @@ func TestTheMachineAddsWhatTheTwinSays(t *testing.T) {
 // no two are further; so say canaries of an audit, too.
 func TestLeavesOfOnePlayAreAsFarApartAsTheNoiseIsFor(t *testing.T) {
 	for _, c := range kinds(t) {
-		n, p := c.Set.Dimension(), c.NewPlan()
+		n, p := c.Set.Dimension(), c.NewPlan().Episodes[0]
 		m := mechanism(c, "blt", 1)
 		machine := open(t, c, m, 1, true)
 		machine.Open(nil)
@@ -123,7 +124,7 @@ func TestLeavesOfOnePlayAreAsFarApartAsTheNoiseIsFor(t *testing.T) {
 			machine.u.write(dst[:n], 7)
 			c.leaf(dst, c.mapped(operators.Record{Event: schemas.Event{Numbers: []float64{loss}}}))
 		}
-		apart := machine.gain * floats.Distance(low[:n], high[:n], 2)
+		apart := machine.gains[0] * floats.Distance(low[:n], high[:n], 2)
 		if want := float64(n) / p.Smoothing * (c.High - c.Low); math.Abs(apart-want) > 1e-9*want {
 			t.Errorf("%+v: leaves %g apart, want %g", c, apart, want)
 		}
@@ -138,18 +139,18 @@ func TestLeavesOfOnePlayAreAsFarApartAsTheNoiseIsFor(t *testing.T) {
 // TestReferenceValues of the paper's constants: T = 10⁴, n = 4, L = D = 1.
 func TestReferenceValues(t *testing.T) {
 	c := paper(t, 4, 1e4)
-	if p := c.NewPlan(); math.Abs(p.Smoothing-0.2) > 1e-12 || math.Abs(p.Rate-0.0005) > 1e-15 || p.Shrink != 1 ||
+	if p := c.NewPlan().Episodes[0]; math.Abs(p.Smoothing-0.2) > 1e-12 || math.Abs(p.Rate-0.0005) > 1e-15 || p.Shrink != 1 ||
 		c.Plays.Records != 100 || c.Horizon != 100 {
 		t.Errorf("%+v, %d rounds of %d", p, c.Horizon, c.Plays.Records)
 	}
 	c.High = 2.4 // Φ = 2L(D+ζ)
 	machine := open(t, c, mechanism(c, "tree-gaussian", 1), 1, true)
-	if delta := 2 * machine.gain; math.Abs(delta-48) > 1e-9 {
+	if delta := 2 * machine.gains[0]; math.Abs(delta-48) > 1e-9 {
 		t.Errorf("Δ₂ = %g, want 48", delta)
 	}
 	plan := mechtest.Plan(t, mechanism(c, "tree-gaussian", 1))
 	// σ = Δ₂·√(h/2ρ) by zCDP is 726.337; µ-GDP needs less
-	sd := plan.Scale.Float64() * plan.Grid.Unit() * machine.gain
+	sd := plan.Scale.Float64() * plan.Grid.Unit() * machine.gains[0]
 	if !(sd < 726.337 && sd > 0.7*726.337) || plan.Levels != 8 {
 		t.Errorf("σ = %g at %d levels, want a little below 726.337 at 8", sd, plan.Levels)
 	}
@@ -197,24 +198,25 @@ func TestFrankWolfeFindsTheCentre(t *testing.T) {
 			Plays: plays.Config{Records: 400, Plays: 400},
 		}
 		machine := open(t, c, mechanism(c, "blt", 1), 1, true)
-		counted := &counting{LinearOracle: machine.oracle}
-		machine.oracle = counted
+		counted := &counting{LinearOracle: machine.mirror.oracle}
+		machine.mirror.oracle = counted
 		projection, err := convex.NewProjection(c.Set)
 		if err != nil {
 			t.Fatal(err)
 		}
 		sum, want := make([]float64, 5), make([]float64, 5)
+		rate := machine.plan.Episodes[0].Rate * machine.gains[0]
 		for range 50 {
 			for i := range sum {
 				sum[i] += 0.1 * rng.NormFloat64()
 			}
 			counted.calls = 0
-			machine.move(sum)
+			machine.mirror.move(rate, sum)
 			for i, s := range sum {
-				want[i] = machine.start[i] - machine.plan.Rate*machine.gain*s
+				want[i] = machine.start[i] - rate*s
 			}
 			projection.Project(want, want)
-			if off := floats.Distance(machine.centre, want, 2); off > c.Set.Diameter()/20 || counted.calls > 400 {
+			if off := floats.Distance(machine.mirror.centre, want, 2); off > c.Set.Diameter()/20 || counted.calls > 400 {
 				t.Fatalf("%s: %g from the projection after %d linear minimisations", name, off, counted.calls)
 			}
 		}
@@ -269,7 +271,7 @@ func TestOtherStreamsAndPlansAreRefused(t *testing.T) {
 		}
 	}
 	stored := c.NewPlan().AppendBinary(nil)
-	if p, err := ParsePlan(stored); err != nil || p != c.NewPlan() {
+	if p, err := ParsePlan(stored); err != nil || !reflect.DeepEqual(p, c.NewPlan()) {
 		t.Errorf("%+v, %v", p, err)
 	}
 	for _, bad := range [][]byte{nil, stored[1:], append([]byte{2}, stored[1:]...), make([]byte, len(stored))} {

@@ -5,7 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/bits"
+	"slices"
 
+	"oriel/mechanisms"
+	"oriel/mechanisms/dp"
 	"oriel/operators/convex"
 	"oriel/operators/plays"
 )
@@ -20,6 +24,9 @@ type Config struct {
 	Smoothing float64 // ζ; 0: the paper's
 	Rate      float64 // η; 0: the paper's
 	Shrink    bool    // plays stay in the set
+	Projected bool    // centres are found by projection, not by linear minimisations
+	Doubling  bool    // ζ and η are the paper's for 1, 2, 4, … rounds, which start anew
+	Printed   bool    // noise is what the paper prints
 	Plays     plays.Config
 
 	axes bool // directions are coordinates in turn, for an audit, whose canaries need one that they know
@@ -52,17 +59,28 @@ func (c Config) inside() float64 {
 
 // Plan holds what only a platform's math library can compute: made once, when a stream is opened.
 type Plan struct {
-	Smoothing float64 // ζ
-	Rate      float64 // η
-	Shrink    float64 // 1 − ζ/r, by which centres are drawn to the start of the set; 1: they are not
+	Episodes []Episode // one, but with Doubling
+	Reach    float64   // that noise is made for, in units of a leaf's: 1, but where it is the paper's
 }
 
-// NewPlan is the paper's ζ = D√n/T^¼, not above D, and with Shrink not above half of what is inside, and η =
-// D/(T^¾·√n·L), T = horizon times batch (SPEC.md §2), or what was given.
+// NewPlan has the constants of all episodes, and noise that is exact.
 func (c Config) NewPlan() Plan {
-	p := Plan{Smoothing: c.Smoothing, Rate: c.Rate, Shrink: 1}
+	p := Plan{Reach: 1}
+	for e := range c.episodes() {
+		rounds := c.Horizon
+		if c.Doubling {
+			rounds = 1 << e
+		}
+		p.Episodes = append(p.Episodes, c.episode(float64(rounds)*float64(c.Plays.Records)))
+	}
+	return p
+}
+
+// episode has the paper's ζ = D√n/T^¼, not above D, and with Shrink not above half of what is inside, and η =
+// D/(T^¾·√n·L), T plays (SPEC.md §2), or what was given.
+func (c Config) episode(total float64) Episode {
+	p := Episode{Smoothing: c.Smoothing, Rate: c.Rate, Shrink: 1}
 	n, diameter := float64(c.Set.Dimension()), c.Set.Diameter()
-	total := float64(c.Horizon) * float64(c.Plays.Records)
 	if p.Smoothing == 0 {
 		p.Smoothing = min(diameter, diameter*math.Sqrt(n)/math.Pow(total, 0.25))
 		if c.Shrink {
@@ -78,36 +96,115 @@ func (c Config) NewPlan() Plan {
 	return p
 }
 
-func (p Plan) validate() error {
-	if !(p.Smoothing > 0 && p.Smoothing <= math.MaxFloat64 && p.Rate > 0 && p.Rate <= math.MaxFloat64) {
-		return fmt.Errorf("bandit: ζ = %g, η = %g: not positive and finite", p.Smoothing, p.Rate)
+// printed is the scale of noise that the paper prints for each coordinate of a node, loss units: λ = √T·n·L·ln T/ε of
+// Laplace noise (Lemma 7), σ = T^¼·√n·L·ln T·ln(T/δ)·√((1 + √T/n)·ln((n+T)/δ))/ε of Gaussian noise (Lemma 10).
+func (c Config) printed(law mechanisms.Law, b dp.Budget) float64 {
+	n, total := float64(c.Set.Dimension()), float64(c.Horizon)*float64(c.Plays.Records)
+	if law == mechanisms.Laplace {
+		return math.Sqrt(total) * n * c.Lipschitz * math.Log(total) / b.Epsilon
 	}
-	if !(p.Shrink > 0 && p.Shrink <= 1) {
-		return fmt.Errorf("bandit: ORIEL_SMOOTHING %g: not below the radius of the ball in the set, so that plays cannot stay in it", p.Smoothing)
+	vectors := (1 + math.Sqrt(total)/n) * math.Log((n+total)/b.Delta)
+	return math.Pow(total, 0.25) * math.Sqrt(n) * c.Lipschitz * math.Log(total) * math.Log(total/b.Delta) *
+		math.Sqrt(vectors) / b.Epsilon
+}
+
+// excess is how many times as much noise the paper prints as one play needs, at least 1: what is printed for few plays
+// is too little, and is not taken.
+func (c Config) excess(m mechanisms.Config) (float64, error) {
+	facts, known := mechanisms.FactsOf(m.Name)
+	if !known || !facts.Tree || facts.Paper || facts.Law == mechanisms.Gamma {
+		return 0, fmt.Errorf("bandit: ORIEL_NOISE=paper: none is printed for %s; tree-laplace and tree-gaussian have some", m.Name)
+	}
+	if m.Separation > 0 {
+		return 0, errors.New("bandit: ORIEL_NOISE=paper: none is printed for the user level")
+	}
+	n, h := float64(c.Set.Dimension()), float64(bits.Len64(max(c.Horizon, m.Window)-1)+1)
+	needed := 2 * h * math.Sqrt(n) / m.Budget.Epsilon
+	if facts.Law == mechanisms.Gaussian {
+		needed = 2 * math.Sqrt(h) / dp.GaussianMu(m.Budget)
+	}
+	return max(1, c.printed(facts.Law, m.Budget)/c.gain(c.NewPlan().Episodes[0])/needed), nil
+}
+
+// reach is the radius of the ball that noise of the paper's size is made for: two of its vectors are so many times 2
+// apart, and the longest is as far from zero as it is and 1 more.
+func (c Config) reach(m mechanisms.Config) (float64, error) {
+	excess, err := c.excess(m)
+	if m.AgainstNull() {
+		return 2*excess - 1, err
+	}
+	return excess, err
+}
+
+// gain is of a leaf and of a release: n/ζ times half of the range of losses.
+func (c Config) gain(e Episode) float64 {
+	return float64(float64(float64(c.Set.Dimension())/e.Smoothing) * ((c.High - c.Low) / 2))
+}
+
+func (p Plan) validate() error {
+	for _, e := range p.Episodes {
+		if !(e.Smoothing > 0 && e.Smoothing <= math.MaxFloat64 && e.Rate > 0 && e.Rate <= math.MaxFloat64) {
+			return fmt.Errorf("bandit: ζ = %g, η = %g: not positive and finite", e.Smoothing, e.Rate)
+		}
+		if !(e.Shrink > 0 && e.Shrink <= 1) {
+			return fmt.Errorf("bandit: ORIEL_SMOOTHING %g: not below the radius of the ball in the set, so that plays cannot stay in it", e.Smoothing)
+		}
+	}
+	if len(p.Episodes) < 1 || len(p.Episodes) > 64 || !(p.Reach >= 1 && p.Reach <= math.MaxFloat32) {
+		return fmt.Errorf("bandit: %d episodes, noise for %g leaves", len(p.Episodes), p.Reach)
 	}
 	return nil
 }
 
+// Versions of a stored plan: one episode and exact noise, or any.
 const (
-	planVersion = 1
-	planLen     = 1 + 3*8
+	planVersion = 1 // ‖ episode
+	planOfMore  = 2 // ‖ reach ‖ episodes
+	episodeLen  = 3 * 8
 )
 
 // AppendBinary appends the plan's stored form.
 func (p Plan) AppendBinary(dst []byte) []byte {
-	dst = append(dst, planVersion)
-	for _, x := range [...]float64{p.Smoothing, p.Rate, p.Shrink} {
-		dst = binary.LittleEndian.AppendUint64(dst, math.Float64bits(x))
+	number := func(x float64) { dst = binary.LittleEndian.AppendUint64(dst, math.Float64bits(x)) }
+	if len(p.Episodes) == 1 && p.Reach == 1 {
+		dst = append(dst, planVersion)
+	} else {
+		dst = append(dst, planOfMore)
+		number(p.Reach)
+	}
+	for _, e := range p.Episodes {
+		number(e.Smoothing)
+		number(e.Rate)
+		number(e.Shrink)
 	}
 	return dst
 }
 
 // ParsePlan reads what AppendBinary has written.
 func ParsePlan(b []byte) (Plan, error) {
-	if len(b) != planLen || b[0] != planVersion {
-		return Plan{}, fmt.Errorf("bandit: plan: not one of version %d", planVersion)
+	p, rest := Plan{Reach: 1}, b
+	number := func() float64 {
+		x := math.Float64frombits(binary.LittleEndian.Uint64(rest))
+		rest = rest[8:]
+		return x
 	}
-	at := func(k int) float64 { return math.Float64frombits(binary.LittleEndian.Uint64(b[1+8*k:])) }
-	p := Plan{Smoothing: at(0), Rate: at(1), Shrink: at(2)}
-	return p, p.validate()
+	switch {
+	case len(b) == 1+episodeLen && b[0] == planVersion:
+		rest = b[1:]
+	case len(b) > 1+8 && b[0] == planOfMore && (len(b)-1-8)%episodeLen == 0:
+		rest = b[1:]
+		p.Reach = number()
+	default:
+		return Plan{}, fmt.Errorf("bandit: plan: not one of versions %d and %d", planVersion, planOfMore)
+	}
+	for len(rest) > 0 {
+		p.Episodes = append(p.Episodes, Episode{Smoothing: number(), Rate: number(), Shrink: number()})
+	}
+	if err := p.validate(); err != nil {
+		return Plan{}, err
+	}
+	if again := p.AppendBinary(nil); !slices.Equal(again, b) {
+		return Plan{}, errors.New("bandit: plan: of a version that it does not need")
+	}
+	return p, nil
 }

@@ -36,7 +36,7 @@ func paper(tb testing.TB, n int, total float64) Config {
 		Set: set(tb, "l2-ball", n, 0.5), High: 1, Lipschitz: 1, Horizon: uint64(math.Ceil(total / float64(batch))),
 		Plays: plays.Config{Records: batch, Plays: batch},
 	}
-	c.High = 1 + c.NewPlan().Smoothing
+	c.High = 1 + c.NewPlan().Episodes[0].Smoothing
 	return c
 }
 
@@ -72,7 +72,7 @@ func open(tb testing.TB, c Config, m mechanisms.Config, key byte, exact bool) *M
 // on the best fixed point, per play.
 func regret(m *Machine, total int, seed uint64) float64 {
 	rng := rand.New(rand.NewPCG(seed, 9))
-	n := len(m.centre)
+	n := len(m.start)
 	c := make([]float64, n)
 	length := 0.0
 	for i := range c {

@@ -35,9 +35,10 @@ func (t *twin) Begin() {
 
 func (t *twin) Decided(decisions []operators.Decision) {
 	for _, d := range decisions {
+		e, _ := t.episodeOf(d.Step + 1)
 		t.round[d.Index], t.points[d.Index] = d.Step+1, slices.Clone(d.Point)
 		for i, x := range d.Extras[0].Numbers {
-			t.points[d.Index][i] = (t.points[d.Index][i] - x) / t.plan.Smoothing
+			t.points[d.Index][i] = (t.points[d.Index][i] - x) / t.plan.Episodes[e].Smoothing
 		}
 	}
 }

@@ -1,0 +1,63 @@
+package bandit
+
+import "oriel/operators/convex"
+
+// mirror is the map of NoisyOCO, ∇ω*(−ηs) with ω = ½|x − x₀|²: the minimiser of ½|x − x₀|² + η⟨s, x⟩ over a set, found
+// by Frank-Wolfe from the last one, or by an exact projection (SPEC.md §1).
+type mirror struct {
+	start  []float64 // x₀
+	centre []float64 // the last minimiser
+	enough float64   // twice the gap at which Frank-Wolfe stops, length²
+	most   int       // linear minimisations a move
+
+	oracle     convex.LinearOracle
+	projection convex.Projection // nil: Frank-Wolfe
+	slope      []float64         // scratch
+	vertex     []float64
+}
+
+// newMirror returns a map that stands at the set's start, which is x₀.
+func newMirror(set convex.Set, records int) mirror {
+	n := set.Dimension()
+	m := mirror{
+		start: make([]float64, n), centre: make([]float64, n), slope: make([]float64, n), vertex: make([]float64, n),
+		enough: float64(set.Diameter()*set.Diameter()) / float64(records), most: records,
+		oracle: convex.NewLinearOracle(set),
+	}
+	set.Start(m.start)
+	copy(m.centre, m.start)
+	return m
+}
+
+// move brings the centre to the minimiser for a sum, rate times which is ηs: by Frank-Wolfe with exact line search from
+// where it is, until 2·gap ≤ D²/B, and for B steps at most, B the records of a step: as many linear minimisations as
+// the paper has rounds to a batch (SPEC.md §3).
+func (m *mirror) move(rate float64, sum []float64) {
+	x := m.centre
+	if m.projection != nil {
+		for i, s := range sum {
+			m.slope[i] = m.start[i] - float64(rate*s)
+		}
+		m.projection.Project(x, m.slope)
+		return
+	}
+	for range m.most {
+		for i, s := range sum {
+			m.slope[i] = x[i] - m.start[i] + float64(rate*s)
+		}
+		m.oracle.Minimise(m.vertex, m.slope)
+		gap, squares := 0.0, 0.0
+		for i, y := range m.vertex {
+			away := x[i] - y
+			gap += float64(m.slope[i] * away)
+			squares += float64(away * away)
+		}
+		if float64(2*gap) <= m.enough || squares == 0 {
+			return
+		}
+		step := min(1, gap/squares)
+		for i, y := range m.vertex {
+			x[i] += float64(step * (y - x[i]))
+		}
+	}
+}
