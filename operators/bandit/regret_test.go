@@ -68,10 +68,25 @@ func open(tb testing.TB, c Config, m mechanisms.Config, key byte, exact bool) *M
 	return machine
 }
 
-// regret plays ½|x − z_t|², z_t = c + U(±0.1) with |c| = 0.3, and answers each play at once. It returns what was lost
-// on the best fixed point, per play.
-func regret(m *Machine, total int, seed uint64) float64 {
-	rng := rand.New(rand.NewPCG(seed, 9))
+// world answers plays of ½|x − z_t|², z_t = c + U(±0.1) with |c| = 0.3. Fates of answers are chances of each play; the
+// zero world answers each at once.
+type world struct {
+	lost, doubled, forged float64
+	late                  int // plays that an answer may come behind others
+}
+
+// offer is a play, and its answer when it has one.
+type offer struct {
+	index uint64
+	point []float64
+	loss  float64
+	due   int
+}
+
+// regret carries out so many plays. It returns what was lost on the best fixed point, per play.
+func (w world) regret(tb testing.TB, m *Machine, total int, seed uint64) float64 {
+	tb.Helper()
+	rng, fate := rand.New(rand.NewPCG(seed, 9)), rand.New(rand.NewPCG(seed, 10))
 	n := len(m.start)
 	c := make([]float64, n)
 	length := 0.0
@@ -82,37 +97,66 @@ func regret(m *Machine, total int, seed uint64) float64 {
 	for i := range c {
 		c[i] *= 0.3 / math.Sqrt(length)
 	}
-	type offer struct {
-		index uint64
-		point []float64
-	}
-	var todo []offer
+	var todo, waiting []offer
+	indices, records := uint64(0), int64(0)
 	hear := func(made []operators.Decision) {
 		for _, d := range made {
-			todo = append(todo, offer{d.Index, append([]float64(nil), d.Point...)})
+			if indices++; d.Index != indices {
+				tb.Fatalf("play %d comes as number %d", d.Index, indices)
+			}
+			todo = append(todo, offer{index: d.Index, point: append([]float64(nil), d.Point...)})
+		}
+	}
+	var key []byte
+	var made []operators.Decision
+	record := func(name uint64, loss float64) {
+		key = strconv.AppendUint(key[:0], name, 10)
+		r := operators.Record{Key: key, Event: schemas.Event{Numbers: []float64{loss}}}
+		r.Identity.Offset = records
+		records++
+		if made = m.Add(made[:0], r); len(made) > 0 {
+			if stale := len(todo) - 2*len(made); stale > 0 { // nobody carries out what has timed out
+				todo = todo[stale:]
+			}
+			hear(made)
 		}
 	}
 	hear(m.Open(nil))
-	lost, mean, squares := 0.0, make([]float64, n), 0.0
-	var key []byte
-	var made []operators.Decision
-	for t := range total {
-		play := todo[0]
-		todo = todo[1:]
-		loss := 0.0
-		for i, x := range play.point {
-			z := c[i] + 0.2*rng.Float64() - 0.1
-			loss += (x - z) * (x - z) / 2
-			mean[i] += z / float64(total)
-			squares += z * z / 2
+	lost, mean, squares, carried := 0.0, make([]float64, n), 0.0, 0
+	for carried < total {
+		if len(todo) > 0 {
+			play := todo[0]
+			todo = todo[1:]
+			for i, x := range play.point {
+				z := c[i] + 0.2*rng.Float64() - 0.1
+				play.loss += (x - z) * (x - z) / 2
+				mean[i] += z / float64(total)
+				squares += z * z / 2
+			}
+			lost += play.loss
+			if fate.Float64() >= w.lost {
+				play.due = carried + fate.IntN(w.late+1)
+				waiting = append(waiting, play)
+				if fate.Float64() < w.doubled {
+					play.loss, play.due = 0, play.due+1
+					waiting = append(waiting, play)
+				}
+			}
+			carried++
 		}
-		lost += loss
-		key = strconv.AppendUint(key[:0], play.index, 10)
-		r := operators.Record{Key: key, Event: schemas.Event{Numbers: []float64{loss}}}
-		r.Identity.Offset = int64(t)
-		if made = m.Add(made[:0], r); len(made) > 0 {
-			todo = todo[:0]
-			hear(made)
+		if fate.Float64() < w.forged {
+			record(indices+1e9, 1)
+		}
+		rest := waiting[:0]
+		for _, x := range waiting {
+			if x.due > carried && len(todo) > 0 {
+				rest = append(rest, x)
+				continue
+			}
+			record(x.index, x.loss)
+		}
+		if waiting = rest; len(waiting) == 0 && len(todo) == 0 {
+			record(0, 0) // more was lost than is offered beyond need: somebody keeps time
 		}
 	}
 	best := squares
@@ -120,6 +164,20 @@ func regret(m *Machine, total int, seed uint64) float64 {
 		best -= float64(total) * x * x / 2
 	}
 	return (lost - best) / float64(total)
+}
+
+// answered is a mean regret of some seeds.
+func (w world) answered(tb testing.TB, c Config, name string, exact bool, total, seeds int) (mean float64) {
+	tb.Helper()
+	return w.under(tb, c, mechanism(c, name, 1), exact, total, seeds)
+}
+
+func (w world) under(tb testing.TB, c Config, m mechanisms.Config, exact bool, total, seeds int) (mean float64) {
+	tb.Helper()
+	for seed := range seeds {
+		mean += w.regret(tb, open(tb, c, m, byte(seed+1), exact), total, uint64(seed)) / float64(seeds)
+	}
+	return mean
 }
 
 // TestRegretBesideNoPrivacy: with the paper's ζ and η, noise of blt over the rounds costs a third of regret at most at
@@ -131,13 +189,7 @@ func TestRegretBesideNoPrivacy(t *testing.T) {
 	}
 	for _, n := range []int{2, 4} {
 		c := paper(t, n, float64(total))
-		mean := func(name string, exact bool) (sum float64) {
-			m := mechanism(c, name, 1)
-			for seed := range seeds {
-				sum += regret(open(t, c, m, byte(seed+1), exact), total, uint64(seed)) / float64(seeds)
-			}
-			return sum
-		}
+		mean := func(name string, exact bool) float64 { return world{}.answered(t, c, name, exact, total, seeds) }
 		none := mean("blt", true)
 		for name, most := range map[string]float64{"blt": limit, "tree-gaussian": tree} {
 			got := mean(name, false)

@@ -1,0 +1,386 @@
+package bandit
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"oriel/mechanisms"
+	"oriel/mechanisms/dp"
+	"oriel/mechanisms/mechtest"
+	"oriel/operators"
+	"oriel/operators/convex"
+	"oriel/schemas"
+)
+
+// TestSmoothingMovesALossByItsSlope: |f − f̂| ≤ ζL; and ζ·n/(n+1) it is, where f is the distance from the middle.
+func TestSmoothingMovesALossByItsSlope(t *testing.T) {
+	const n, draws, zeta = 3, 100_000, 0.5
+	rng := rand.New(rand.NewPCG(3, 1))
+	var u directions
+	u.use([seedLen]byte{2})
+	for _, x := range [][]float64{{0, 0, 0}, {0.1, 0.2, -0.1}, {2, -1, 1}} {
+		d, y, mean, square := make([]float64, n), make([]float64, n), 0.0, 0.0
+		for play := range uint64(draws) {
+			u.write(d, play+1)
+			floats.AddScaledTo(y, x, zeta*math.Cbrt(rng.Float64()), d) // uniform in the ball
+			f := floats.Norm(y, 2)
+			mean += f / draws
+			square += f * f / draws
+		}
+		off, deviation := math.Abs(mean-floats.Norm(x, 2)), math.Sqrt((square-mean*mean)/draws)
+		if off > zeta+6*deviation {
+			t.Errorf("at %v a loss moves by %g, above %g", x, off, zeta)
+		}
+		if floats.Norm(x, 2) == 0 && math.Abs(off-zeta*n/(n+1)) > 6*deviation {
+			t.Errorf("in the middle the distance from it moves by %g, want %g", off, zeta*n/(n+1.0))
+		}
+	}
+}
+
+// TestFrankWolfeConverges: after K linear minimisations q is within 2D²/(K+2) of its least (Jaggi, "Revisiting
+// Frank-Wolfe", ICML 2013, Theorem 1, with the curvature D² of ½|x|²).
+func TestFrankWolfeConverges(t *testing.T) {
+	rng := rand.New(rand.NewPCG(8, 9))
+	for _, name := range []string{"l2-ball", "simplex", "box", "l1-ball"} {
+		s := set(t, name, 5, 0.7)
+		projection, err := convex.NewProjection(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for most := 1; most <= 256; most *= 2 {
+			m := newMirror(s, most)
+			m.enough = 0
+			sum, least := make([]float64, 5), make([]float64, 5)
+			for i := range sum {
+				sum[i] = rng.NormFloat64()
+				least[i] = m.start[i] - sum[i]
+			}
+			q := func(x []float64) float64 {
+				d := floats.Distance(x, m.start, 2)
+				return d*d/2 + floats.Dot(sum, x)
+			}
+			projection.Project(least, least)
+			m.move(1, sum)
+			if off, bound := q(m.centre)-q(least), 2*s.Diameter()*s.Diameter()/float64(most+2); off > bound {
+				t.Errorf("%s, %d linear minimisations: %g from the least, above %g", name, most, off, bound)
+			}
+		}
+	}
+}
+
+// TestNoisyOCO: with exact maps the regret of linear losses that are seen with noise is at most 2√T·κ·D_ω, and what a
+// map is off by, γ, adds at most Tκγ and is felt (Lemma 6). Losses change sign when they hurt most.
+func TestNoisyOCO(t *testing.T) {
+	const n, total, kappa, gamma = 3, 4000, 2.0, 0.1
+	s := set(t, "l2-ball", n, 0.5)
+	lose := func(gamma float64) float64 {
+		rng := rand.New(rand.NewPCG(2, 2))
+		m := newMirror(s, 400)
+		m.projection, _ = convex.NewProjection(s)
+		far := s.MaxNorm() / math.Sqrt2          // D_ω: ω is at most R²/2
+		rate := far / (kappa * math.Sqrt(total)) // η
+		sum, all, lost := make([]float64, n), make([]float64, n), 0.0
+		for round := range total {
+			m.move(rate, sum)
+			loss := []float64{0, 0, 0}
+			loss[0] = math.Copysign(1, m.centre[0]) // up to κ/2 with noise beside
+			if round%3 == 0 {
+				loss = []float64{0.5, -0.5, 0.5}
+			}
+			lost += floats.Dot(loss, m.centre) + gamma*floats.Norm(loss, 2) // played at the map's point, off by γ at worst
+			floats.Add(all, loss)
+			for i := range sum {
+				sum[i] += loss[i] + rng.NormFloat64() // E|g|² ≤ 1 + n = κ²
+			}
+		}
+		return lost + s.MaxNorm()*floats.Norm(all, 2)
+	}
+	bound := 2 * math.Sqrt(total) * kappa * s.MaxNorm() / math.Sqrt2
+	exact, off := lose(0), lose(gamma)
+	t.Logf("regret %.1f with exact maps, %.1f with maps off by %g; bounds %.1f, %.1f", exact, off, gamma, bound, bound+total*kappa*gamma)
+	if !(exact <= bound) || !(off <= bound+total*kappa*gamma) || !(off > exact+total*gamma/2) {
+		t.Errorf("regret %g, bound %g; with maps off by %g %g, bound %g", exact, bound, gamma, off, bound+total*kappa*gamma)
+	}
+}
+
+// TestPlaysOfARoundHaveOneCentre: they are ζ from it, and it is another one after a step.
+func TestPlaysOfARoundHaveOneCentre(t *testing.T) {
+	for _, c := range kinds(t) {
+		machine := open(t, c, mechanism(c, "blt", 1), 3, false)
+		made := machine.Open(nil)
+		last := []float64(nil)
+		for i, e := range drawn(60) {
+			if len(made) > 0 {
+				centre := append([]float64(nil), made[0].Extras[0].Numbers...)
+				step, _ := c.episodeOf(made[0].Step + 1)
+				for _, d := range made {
+					if off := floats.Distance(d.Point, centre, 2); math.Abs(off-machine.plan.Episodes[step].Smoothing) > 1e-9 {
+						t.Fatalf("%+v, play %d: %g from its centre", c, d.Index, off)
+					}
+				}
+				last = centre
+			}
+			made = machine.Add(nil, operators.Record{Key: keyOf(c, i), Event: e})
+		}
+		first := make([]float64, len(last))
+		c.Set.Start(first)
+		if floats.Distance(first, last, 2) < 1e-6 {
+			t.Errorf("%+v: the centre stays", c)
+		}
+	}
+}
+
+// TestNeighboursDifferInOneLeaf: two runs that differ in one loss, without noise, with the same plays forced: releases
+// are equal before the step that adds it, and (n/ζ)Φ apart at most and by one vector ever after.
+func TestNeighboursDifferInOneLeaf(t *testing.T) {
+	for _, c := range kinds(t) {
+		const changed = 16
+		m := mechanism(c, "blt", 1)
+		n, all := c.Set.Dimension(), [2][][]float64{}
+		for run := range all {
+			machine := open(t, c, m, 1, true)
+			machine.Open(nil)
+			for i, e := range drawn(60) {
+				if i == changed && run == 1 {
+					e = schemas.Event{Numbers: []float64{1e9}}
+				} else if i == changed {
+					e = schemas.Event{Numbers: []float64{-1e9}}
+				}
+				if made := machine.Add(nil, operators.Record{Key: keyOf(c, i), Event: e}); len(made) > 0 {
+					all[run] = append(all[run], append([]float64(nil), machine.stream.Sum(0)...))
+				}
+			}
+		}
+		closes := changed/c.Plays.Records + int(c.Plays.Delay)
+		var moved []float64
+		for step := range all[0] {
+			d := make([]float64, n)
+			floats.SubTo(d, all[1][step], all[0][step])
+			switch {
+			case step < closes && floats.Norm(d, 2) != 0:
+				t.Fatalf("%+v: step %d knows", c, step+1)
+			case step == closes:
+				moved = d
+				apart := machineGain(c) * floats.Norm(d, 2)
+				most := float64(n) / c.NewPlan().Episodes[0].Smoothing * (c.High - c.Low)
+				if !(apart > 0.999*most && apart < 1.001*most) {
+					t.Fatalf("%+v: releases are %g apart, want %g", c, apart, most)
+				}
+			case step > closes && floats.Distance(d, moved, 2) > 1e-6:
+				t.Fatalf("%+v: step %d is %v apart, the first %v", c, step+1, d, moved)
+			}
+		}
+	}
+}
+
+func machineGain(c Config) float64 { return c.gain(c.NewPlan().Episodes[0]) }
+
+// TestLengthsOfManyDirections is Lemma 9: of k independent directions the matrix U has |U| ≤ 10·ln((n+k)/δ) + √((1 +
+// k/n)·10·ln((n+k)/δ)), and so |Σc_i·u_i| ≤ |U||c|, for adversarial c, too: those that all point along one direction.
+// It is about 1 + √(k/n), as of normal numbers (Vershynin, *High-Dimensional Probability*, 2018, Theorem 4.4.5).
+func TestLengthsOfManyDirections(t *testing.T) {
+	const delta = 1e-6
+	var u directions
+	u.use([seedLen]byte{3})
+	play := uint64(0)
+	for _, n := range []int{1, 2, 4, 16} {
+		for _, k := range []int{1, 10, 100, 1000} {
+			all, sum, first := mat.NewDense(n, k, nil), make([]float64, n), make([]float64, n)
+			d := make([]float64, n)
+			for i := range k {
+				play++
+				u.write(d, play)
+				if i == 0 {
+					copy(first, d)
+				}
+				all.SetCol(i, d)
+				floats.AddScaled(sum, math.Copysign(1, floats.Dot(first, d)), d)
+			}
+			var svd mat.SVD
+			if !svd.Factorize(all, mat.SVDNone) {
+				t.Fatal("no singular values")
+			}
+			log := math.Log(float64(n+k) / delta)
+			size, bound := svd.Values(nil)[0], 10*log+math.Sqrt((1+float64(k)/float64(n))*10*log)
+			if size > bound || floats.Norm(sum, 2) > math.Sqrt(float64(k))*size*(1+1e-9) {
+				t.Errorf("n = %d, k = %d: |U| = %g, bound %g; a sum of length %g", n, k, size, bound, floats.Norm(sum, 2))
+			}
+			mean := math.Sqrt(float64(k) / float64(n)) // of singular values' squares, its root
+			if size < mean*(1-1e-9) || size > 1.5*(1+mean) {
+				t.Errorf("n = %d, k = %d: |U| = %g, not about %g", n, k, size, 1+mean)
+			}
+		}
+	}
+}
+
+// scaleOf is that of a node's noise, loss units.
+func scaleOf(tb testing.TB, c Config, m mechanisms.Config) float64 {
+	tb.Helper()
+	plan := mechtest.Plan(tb, m)
+	return plan.Scale.Float64() * plan.Grid.Unit() * machineGain(c)
+}
+
+// TestReferenceNoise: T = 10⁴, n = 4, L = D = 1, ε = 1, δ = 10⁻⁶, Φ = 2.4: exact Laplace noise has λ = 768; the paper
+// prints 3684.14, and of Gaussian noise σ with its four logarithms. Printed noise is that, and no less than exact.
+func TestReferenceNoise(t *testing.T) {
+	c := paper(t, 4, 1e4)
+	c.High = 2.4
+	if got := scaleOf(t, c, mechanism(c, "tree-laplace", 1)); math.Abs(got/768-1) > 1e-4 {
+		t.Errorf("λ = %g, want 768", got)
+	}
+	c.Printed = true
+	if got := scaleOf(t, c, mechanism(c, "tree-laplace", 1)); math.Abs(got/3684.14-1) > 1e-4 {
+		t.Errorf("the paper's λ = %g, want 3684.14", got)
+	}
+	sigma := 10 * 2 * math.Log(1e4) * math.Log(1e10) * math.Sqrt((1+100.0/4)*math.Log(10004/1e-6))
+	if got := scaleOf(t, c, mechanism(c, "tree-gaussian", 1)); math.Abs(got/sigma-1) > 1e-4 {
+		t.Errorf("the paper's σ = %g, want %g", got, sigma)
+	}
+	few := paper(t, 4, 16)
+	exact := scaleOf(t, few, mechanism(few, "tree-laplace", 1))
+	few.Printed = true
+	if got := scaleOf(t, few, mechanism(few, "tree-laplace", 1)); got < exact {
+		t.Errorf("of 16 plays the paper's λ = %g is taken, below %g", got, exact)
+	}
+	zeroOut := mechanism(c, "tree-laplace", 1)
+	zeroOut.Adjacency = dp.ZeroOut
+	if err := (configured{Config: c}).Mechanism(&zeroOut, nil); err != nil {
+		t.Fatal(err)
+	}
+	if got := scaleOf(t, c, zeroOut); math.Abs(got/3684.14-1) > 1e-3 {
+		t.Errorf("under zero-out the paper's λ = %g, want 3684.14", got)
+	}
+}
+
+// TestGammaNoiseIsShorter than Laplace noise of the same ε: n·Δ₂h/ε on average, where Laplace's is √2 times that.
+func TestGammaNoiseIsShorter(t *testing.T) {
+	const n = 4
+	c := paper(t, n, 100)
+	mean := map[string]float64{}
+	const keys = 300
+	for _, name := range []string{"tree-gamma", "tree-laplace"} {
+		m := mechanism(c, name, 1)
+		for key := range keys {
+			stream := mechtest.Open(t, m, [32]byte{byte(key), byte(key >> 8), 1})
+			for place := range m.Batch {
+				var r operators.Record
+				r.Identity.Offset = int64(place)
+				stream.Add(r.Identity, nil)
+			}
+			mean[name] += floats.Norm(stream.Sum(0), 2) / keys
+		}
+		t.Logf("%s: a node's noise has length %.1f leaves on average", name, mean[name])
+	}
+	h := 1 + math.Ceil(math.Log2(10))
+	if got, want := mean["tree-gamma"], n*2*h; math.Abs(got/want-1) > 0.2 { // 6.9 standard errors
+		t.Errorf("Gamma noise has length %g, want %g", got, want)
+	}
+	if !(mean["tree-gamma"] < 0.9*mean["tree-laplace"]) {
+		t.Errorf("Gamma noise has length %g, Laplace noise %g", mean["tree-gamma"], mean["tree-laplace"])
+	}
+}
+
+// TestRegretUnderPrintedNoise: the paper's noise is most of the regret, which falls as ε grows and is that without
+// noise at the end; exact noise of the same ε loses strictly less, and falls faster with T.
+func TestRegretUnderPrintedNoise(t *testing.T) {
+	sizes := []int{10_000, 100_000}
+	if *long {
+		sizes = append(sizes, 1_000_000, 10_000_000)
+	}
+	const n = 2
+	for _, name := range []string{"tree-laplace", "tree-gaussian"} {
+		last := 0.0
+		for _, total := range sizes {
+			c := paper(t, n, float64(total))
+			none := world{}.answered(t, c, name, true, total, 3)
+			exact := world{}.answered(t, c, name, false, total, 3)
+			c.Printed = true
+			printed, weak := world{}.answered(t, c, name, false, total, 3), world{}.under(t, c, mechanism(c, name, 1e7), false, total, 3)
+			t.Logf("%s, n = %d, T = %d: regret a play %.4f without noise, %.4f exact, %.4f printed: %.0f times; at ε = 10⁷ %.4f",
+				name, n, total, none, exact, printed, printed/none, weak)
+			if !(exact < 0.75*printed) || !(weak < 1.05*none) || !(printed > 5*none) {
+				t.Errorf("%s, T = %d: regret %.4f printed, %.4f exact, %.4f printed at ε = 10⁷, %.4f without noise", name, total, printed, exact, weak, none)
+			}
+			if total > sizes[0] && !(printed/exact > 1.5*last) {
+				t.Errorf("%s, T = %d: printed noise loses %.1f times as much, %.1f before", name, total, printed/exact, last)
+			}
+			last = printed / exact
+		}
+	}
+}
+
+// TestRegretWithoutNoise is below (9/2 + 1/√n + 1/n)·T^¾·√n·LD (SPEC.md §5), and falls faster than that.
+func TestRegretWithoutNoise(t *testing.T) {
+	for _, n := range []int{2, 4, 8} {
+		last := math.Inf(1)
+		for _, total := range []int{10_000, 100_000} {
+			c := paper(t, n, float64(total))
+			got := world{}.answered(t, c, "blt", true, total, 4)
+			root := math.Sqrt(float64(n))
+			bound := (4.5 + 1/root + 1/float64(n)) * root * math.Pow(float64(total), -0.25)
+			t.Logf("n = %d, T = %d: regret %.4f a play, bound %.3f", n, total, got, bound)
+			if got > bound/4 || got > 0.6*last {
+				t.Errorf("n = %d, T = %d: regret %.4f a play, bound %.3f; %.4f of a tenth", n, total, got, bound, last)
+			}
+			last = got
+		}
+	}
+}
+
+// TestProjectionPlaysAsWell: centres by exact projection, as in Thakurta and Smith's algorithm, lose what those of
+// Frank-Wolfe lose, within a tenth.
+func TestProjectionPlaysAsWell(t *testing.T) {
+	const total = 100_000
+	for _, exact := range []bool{true, false} {
+		c := paper(t, 2, total)
+		oracle := world{}.answered(t, c, "blt", exact, total, 4)
+		c.Projected = true
+		projected := world{}.answered(t, c, "blt", exact, total, 4)
+		if math.Abs(projected/oracle-1) > 0.1 {
+			t.Errorf("without noise %v: regret %.5f a play by projection, %.5f by linear minimisations", exact, projected, oracle)
+		}
+	}
+}
+
+// TestDoublingLosesAConstant: who does not know T loses at most three times what is lost by who does, of any T.
+func TestDoublingLosesAConstant(t *testing.T) {
+	for _, total := range []int{3_000, 30_000, 100_000} {
+		most := paper(t, 2, 100_000)
+		known, doubling := paper(t, 2, float64(total)), most
+		doubling.Doubling = true
+		for _, exact := range []bool{true, false} {
+			least := world{}.answered(t, known, "blt", exact, total, 4)
+			got := world{}.answered(t, doubling, "blt", exact, total, 4)
+			other := world{}.answered(t, most, "blt", exact, total, 4)
+			t.Logf("T = %d, without noise %v: regret a play %.4f known, %.4f doubling, %.2f times; %.4f with constants for 10⁵", total, exact, least, got, got/least, other)
+			if got > 3*least {
+				t.Errorf("T = %d, without noise %v: regret a play %.4f known, %.4f doubling", total, exact, least, got)
+			}
+		}
+	}
+}
+
+// TestFeedbackThatFails: answers that are lost, doubled, late and forged cost regret as fewer plays do, and no privacy:
+// plays go out by their numbers, once each, and decisions say the same.
+func TestFeedbackThatFails(t *testing.T) {
+	const total = 100_000
+	c := paper(t, 2, total)
+	p := c.NewPlan().Episodes[0]
+	c.Smoothing, c.Rate = p.Smoothing, p.Rate
+	c.Horizon *= 2 // second and forged records take places
+	c.Plays.Plays, c.Plays.Delay = 2*c.Plays.Plays, 4
+	whole := world{}.answered(t, c, "blt", false, total, 4)
+	t.Logf("delay of 4 steps: regret a play %.4f", whole)
+	for _, share := range []float64{0.01, 0.1, 0.5} {
+		w := world{lost: share, doubled: share, forged: share, late: c.Plays.Records}
+		got := w.answered(t, c, "blt", false, total, 4)
+		t.Logf("%g of each: %.4f, %.2f times", share, got, got/whole)
+		if limit := 1.2 * whole / (1 - share); !(got < limit) {
+			t.Errorf("%g of each: regret %.4f a play, above %.4f; %.4f with all", share, got, limit, whole)
+		}
+	}
+}
