@@ -15,6 +15,7 @@ import (
 func TestGoldenPlays(t *testing.T) {
 	for i, want := range []string{
 		"9c27f3a65cdf6ec1fb6561fc429d4ca3", "b1e1fac3abbb438b7b68374e70a6db9a", "9adff83daabe062252b9d8b7005c0cc8",
+		"ed7876ee19be3caf9d0e8eec709837f9", "a7b3e3c8edcd58ec5fe61a954bb45200",
 	} {
 		c := kinds(t)[i]
 		machine := open(t, c, mechanism(c, "blt", 1), 1, true)

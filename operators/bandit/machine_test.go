@@ -34,6 +34,14 @@ func kinds(tb testing.TB) []Config {
 			Set: set(tb, "box", 2, 0.5), High: 2, Baseline: 0.25, Lipschitz: 2, Horizon: 64, Shrink: true,
 			Plays: plays.Config{Records: 2, Plays: 5, Delay: 1},
 		},
+		{
+			Set: set(tb, "l2-ball", 3, 2), High: 1, Lipschitz: 1, Horizon: 64, Shrink: true, Doubling: true,
+			Plays: plays.Config{Records: 2, Plays: 3, Delay: 1},
+		},
+		{
+			Set: set(tb, "l1-ball", 2, 1), High: 1, Lipschitz: 1, Horizon: 64, Shrink: true, Projected: true,
+			Plays: plays.Config{Records: 2, Plays: 2},
+		},
 	}
 }
 

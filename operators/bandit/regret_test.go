@@ -155,7 +155,7 @@ func (w world) regret(tb testing.TB, m *Machine, total int, seed uint64) float64
 			}
 			record(x.index, x.loss)
 		}
-		if waiting = rest; len(waiting) == 0 && len(todo) == 0 {
+		if waiting = rest; carried < total && len(waiting) == 0 && len(todo) == 0 {
 			record(0, 0) // more was lost than is offered beyond need: somebody keeps time
 		}
 	}

@@ -3,6 +3,7 @@ package bandit
 import (
 	"math"
 	"math/rand/v2"
+	"strconv"
 	"testing"
 
 	"gonum.org/v1/gonum/floats"
@@ -346,6 +347,55 @@ func TestProjectionPlaysAsWell(t *testing.T) {
 	}
 }
 
+// TestEpisodesStartAnew: with doubling the centre of a round is the projection of where the round's episode started,
+// less η times the leaves of the episode's rounds that have been added, and of no others.
+func TestEpisodesStartAnew(t *testing.T) {
+	for _, delay := range []uint64{0, 3} {
+		c := Config{
+			Set: set(t, "l2-ball", 2, 1), High: 1, Lipschitz: 3, Horizon: 100, Shrink: true, Projected: true, Doubling: true,
+		}
+		c.Plays.Records, c.Plays.Plays, c.Plays.Delay = 1, 1, delay
+		machine := open(t, c, mechanism(c, "blt", 1), 1, true)
+		projection, err := convex.NewProjection(c.Set)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rng, centre, start := rand.New(rand.NewPCG(6, 6)), make([]float64, 2), make([]float64, 2)
+		leaves := [][]float64{nil} // of rounds, from 1
+		made := machine.Open(nil)
+		for round := 1; round <= 99; round++ {
+			first := 1
+			for 2*first <= round {
+				first *= 2
+			}
+			plan := c.episode(float64(first))
+			if round == first {
+				copy(start, centre)
+			}
+			if last := round - 1 - int(delay); last >= first {
+				copy(centre, start)
+				for _, leaf := range leaves[first : last+1] {
+					floats.AddScaled(centre, -plan.Rate*c.gain(plan), leaf)
+				}
+				projection.Project(centre, centre)
+			}
+			want := []float64{plan.Shrink * centre[0], plan.Shrink * centre[1]} // the set's start is 0
+			if got := made[0].Extras[0].Numbers; floats.Distance(got, want, 2) > 1e-5 {
+				t.Fatalf("delay %d, round %d: centre %v, want %v", delay, round, got, want)
+			}
+			loss := rng.Float64()
+			leaf := make([]float64, 2)
+			for i, x := range made[0].Point {
+				leaf[i] = 2 * loss * (x - want[i]) / plan.Smoothing
+			}
+			leaves = append(leaves, leaf)
+			made = machine.Add(made[:0], operators.Record{
+				Key: strconv.AppendInt(nil, int64(round), 10), Event: schemas.Event{Numbers: []float64{loss}},
+			})
+		}
+	}
+}
+
 // TestDoublingLosesAConstant: who does not know T loses at most three times what is lost by who does, of any T.
 func TestDoublingLosesAConstant(t *testing.T) {
 	for _, total := range []int{3_000, 30_000, 100_000} {
@@ -375,6 +425,9 @@ func TestFeedbackThatFails(t *testing.T) {
 	c.Plays.Plays, c.Plays.Delay = 2*c.Plays.Plays, 4
 	whole := world{}.answered(t, c, "blt", false, total, 4)
 	t.Logf("delay of 4 steps: regret a play %.4f", whole)
+	if stays := 0.3 * 0.3 / 2; whole > stays/4 { // who stays in the middle loses that, and plays about it more
+		t.Errorf("delay of 4 steps: regret %.4f a play, of who learns nothing %.4f", whole, stays)
+	}
 	for _, share := range []float64{0.01, 0.1, 0.5} {
 		w := world{lost: share, doubled: share, forged: share, late: c.Plays.Records}
 		got := w.answered(t, c, "blt", false, total, 4)
