@@ -160,6 +160,14 @@ var goldenEvents = []struct {
 		"OPERATOR=bandit", "SET=box", "RADIUS=1", "DIMENSION=2", "BATCH=4", "PLAYS=6", "DELAY=0", "WINDOW=64", "HORIZON=64",
 		"LIPSCHITZ=2",
 	}},
+	{"plays-doubling", []string{
+		"OPERATOR=bandit", "SET=box", "RADIUS=1", "DIMENSION=3", "BATCH=4", "PLAYS=6", "DELAY=1", "WINDOW=horizon",
+		"HORIZON=200", "UPDATE=projection", "DOUBLING=true", "EPSILON=40",
+	}},
+	{"plays-printed", []string{
+		"OPERATOR=bandit", "SET=l1-ball", "RADIUS=1", "DIMENSION=2", "BATCH=4", "PLAYS=6", "DELAY=1", "WINDOW=64",
+		"HORIZON=64", "NOISE=paper", "EPSILON=1000",
+	}},
 }
 
 // onlyUnder are the mechanisms of cases that make sense under one.
@@ -173,6 +181,7 @@ var onlyUnder = map[string]string{
 	"squared-ridge":    "blt", "squared-ridge-tree": "tree-gaussian", "squared-innovation": "blt",
 	"plays-ucb": "once-gamma", "plays-ucb-gaussian": "once-gaussian", "plays-exp3": "once-gamma", "plays-ball": "blt",
 	"plays-simplex": "blt", "plays-box-tree": "tree-gamma",
+	"plays-doubling": "blt", "plays-printed": "tree-laplace",
 }
 
 // steady tells the cases of operators whose plans have had one rule for leaves.

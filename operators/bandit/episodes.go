@@ -36,17 +36,17 @@ type begun struct {
 }
 
 // turn takes the release of a step, after which the round is published, and returns the sum that the round's centre is
-// made of; false: no leaf of the round's episode is in a release yet. A leaf of round r is added in step r + delay.
-func (b *begun) turn(released []float64, first, round uint64, p plays.Config) ([]float64, bool) {
+// made of; nil: no leaf of the round's episode is in a release yet. A leaf of round r is added in step r + delay.
+func (b *begun) turn(released []float64, first, round uint64, p plays.Config) []float64 {
 	step, last := round-1, first-1+p.Delay // the last step whose leaves are all of rounds before the episode
 	if step <= last {
 		if step == last {
 			copy(b.before, released)
 		}
-		return nil, false
+		return nil
 	}
 	for i, s := range released {
 		b.since[i] = s - b.before[i]
 	}
-	return b.since, true
+	return b.since
 }

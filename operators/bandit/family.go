@@ -60,17 +60,18 @@ var settings = []operators.Setting{
 	},
 	{
 		Name: "BASELINE", Kind: operators.Number, Unit: "share", Range: "0 to 1", Default: "0",
-		Text: "where losses mostly are in their range, from its lower end: they are measured from there, which moves nothing in the mean and is less noise " +
-			"than measuring from far away",
+		Text: "where losses mostly are in their range, from its lower end: they are measured from there, which moves " +
+			"nothing in the mean and is less noise than measuring from far away",
 	},
 	{
 		Name: "LIPSCHITZ", Kind: operators.Number, Unit: "loss/length", Range: "above 0, at most 1e12", Default: "1",
-		Text: "how much a loss changes over a length: with it and ORIEL_HORIZON, ORIEL_SMOOTHING and ORIEL_RATE are the paper's",
+		Text: "how much a loss changes over a length: with it and ORIEL_HORIZON, ORIEL_SMOOTHING and ORIEL_RATE are the " +
+			"paper's",
 	},
 	{
 		Name: "SMOOTHING", Kind: operators.Number, Unit: "length", Range: "0 to 1e12", Default: "0",
-		Text: "ζ, how far a play is from the centre of its round: far ones tell more of the slope, and less of the place. 0: the paper's, which needs " +
-			"ORIEL_HORIZON",
+		Text: "ζ, how far a play is from the centre of its round: far ones tell more of the slope, and less of the " +
+			"place. 0: the paper's, which needs ORIEL_HORIZON",
 	},
 	{
 		Name: "RATE", Kind: operators.Number, Unit: "length²/loss", Range: "0 to 1e12", Default: "0",
@@ -78,27 +79,31 @@ var settings = []operators.Setting{
 	},
 	{
 		Name: "SHRINK", Kind: operators.Flag, Unit: "bool", Default: "true",
-		Text: "keep plays in the set, which takes one with an inside (balls and the box); false: plays leave it by ORIEL_SMOOTHING",
+		Text: "keep plays in the set, which takes one with an inside (balls and the box); false: plays leave it by " +
+			"ORIEL_SMOOTHING",
 	},
 	{
 		Name: "UPDATE", Kind: operators.Text, Unit: "name", Choices: []string{frankWolfe, projected}, Default: frankWolfe,
-		Text: "how a centre is found: by linear minimisations alone, or by a projection, which some sets have and which is exact", Later: true,
+		Text: "how a centre is found: by linear minimisations alone, or by a projection, which some sets have and which " +
+			"is exact",
+		Later: true,
 	},
 	{
 		Name: "DOUBLING", Kind: operators.Flag, Unit: "bool", Default: "false",
-		Text: "take the paper's constants for 1, 2, 4, … steps, in turn, where nobody knows how many there will be: ORIEL_HORIZON is then how many " +
-			"there are at most, which noise grows with by its logarithm",
+		Text: "take the paper's constants for 1, 2, 4, … steps, in turn, where nobody knows how many there will be: " +
+			"ORIEL_HORIZON is then how many there are at most, which noise grows with by its logarithm",
 		Later: true,
 	},
 	{
 		Name: "NOISE", Kind: operators.Text, Unit: "name", Choices: []string{exact, printed}, Default: exact,
-		Text: "how much: what ORIEL_EPSILON takes, or what the paper prints, to compare with: about a hundred times too much, of tree-laplace and " +
-			"tree-gaussian",
+		Text: "how much: what ORIEL_EPSILON takes, or what the paper prints, to compare with: ten to hundreds of " +
+			"times too much, of tree-laplace and tree-gaussian",
 		Later: true,
 	},
 	{
 		Name: "PLAYS", Kind: operators.Count, Unit: "plays", Range: "0, or ORIEL_BATCH to 1048576", Default: "0",
-		Text: "that go out after each step, about one centre; 0: twice ORIEL_BATCH, so that half of them may stay unanswered",
+		Text: "that go out after each step, about one centre; 0: twice ORIEL_BATCH, so that half of them may stay " +
+			"unanswered",
 	},
 	{
 		Name: "DELAY", Kind: operators.Count, Unit: "steps", Range: "0 to 65536", Default: "4",
@@ -127,11 +132,14 @@ func configure(v *operators.Values) (operators.Configured, error) {
 	v.Positive("LIPSCHITZ", v.Number("LIPSCHITZ"))
 	for _, name := range []string{"SMOOTHING", "RATE"} {
 		v.Want(name, v.Number(name) >= 0 && v.Number(name) <= 1e12, "%g: not from 0 to 1e12", v.Number(name))
-		v.Want(name, v.Number(name) > 0 || v.Horizon > 0, "not set, and neither is ORIEL_HORIZON, of which the paper's is a function")
+		v.Want(name, v.Number(name) > 0 || v.Horizon > 0,
+			"not set, and neither is ORIEL_HORIZON, of which the paper's is a function")
 	}
 	facts, known := mechanisms.FactsOf(v.Mechanism)
-	v.Want("MECHANISM", !known || !facts.Once, "%s: learns from sums, and this releases single steps; take blt", v.Mechanism)
-	v.Want("DOUBLING", !v.Flag("DOUBLING") || v.Horizon > 0, "true: not without ORIEL_HORIZON, how many steps there are at most")
+	v.Want("MECHANISM", !known || !facts.Once, "%s: learns from sums, and this releases single steps; take blt",
+		v.Mechanism)
+	v.Want("DOUBLING", !v.Flag("DOUBLING") || v.Horizon > 0,
+		"true: not without ORIEL_HORIZON, how many steps there are at most")
 	v.Want("DOUBLING", !v.Flag("DOUBLING") || v.Number("SMOOTHING") == 0 && v.Number("RATE") == 0,
 		"true: takes the paper's ORIEL_SMOOTHING and ORIEL_RATE of each episode, and no others")
 	v.Want("NOISE", v.Text("NOISE") != printed || v.Horizon > 0 && !v.Flag("DOUBLING"),
@@ -191,7 +199,8 @@ var _ operators.Configured = configured{}
 func (c configured) Extras() []schemas.Extra {
 	return append([]schemas.Extra{{
 		Name: "centre", Kind: schemas.ExtraNumbers,
-		Text: "What is known to be good: plays of a round are all as far from it. Where nothing is to be learned, take this.",
+		Text: "What is known to be good: plays of a round are all as far from it. Where nothing is to be learned, take " +
+			"this.",
 	}}, c.lasting...)
 }
 
@@ -243,7 +252,7 @@ func (c configured) Describe(m mechanisms.Config) operators.Description {
 	all := c.NewPlan().Episodes
 	last := all[len(all)-1]
 	steps := fmt.Sprintf("a round of %d plays a step, %.3g from its centre, each learned from %d steps after it; η = %.3g",
-		c.Plays.Plays, last.Smoothing, c.Plays.Delay+1, last.Rate)
+		c.Plays.Plays, last.Smoothing, c.Plays.Delay+1, last.Rate) + c.regret()
 	if c.Doubling {
 		steps += fmt.Sprintf("; so the last of %d episodes, the first are farther from theirs", len(all))
 	}
@@ -251,7 +260,8 @@ func (c configured) Describe(m mechanisms.Config) operators.Description {
 	if c.Printed {
 		names = []string{"tree-gaussian", "tree-laplace"}
 		if excess, err := c.excess(m); err == nil {
-			steps += fmt.Sprintf("; noise is the paper's, %.3g times what ε takes: ORIEL_NOISE=exact has the same guarantee", excess)
+			steps += fmt.Sprintf("; noise is the paper's, %.3g times what ε takes: ORIEL_NOISE=exact has the same guarantee",
+				excess)
 		}
 	}
 	return operators.Description{Radius: c.radius, Mechanisms: names, Steps: steps}

@@ -38,7 +38,7 @@ func New(c Config, p Plan, stream *mechanisms.Stream) (*Machine, error) {
 	}
 	n := c.Set.Dimension()
 	if stream.Dimension() != n || stream.Once() || stream.Batch() != uint64(c.Plays.Records) {
-		return nil, fmt.Errorf("bandit: a stream of %d coordinates and %d records a step, mechanism %s: want %d, %d, and sums",
+		return nil, fmt.Errorf("bandit: a stream of %d coordinates, %d records a step, mechanism %s: want %d, %d, and sums",
 			stream.Dimension(), stream.Batch(), stream.Guarantee().Mechanism, n, c.Plays.Records)
 	}
 	if len(p.Episodes) != c.episodes() {
@@ -99,13 +99,13 @@ func (m *Machine) Add(dst []operators.Decision, r operators.Record) []operators.
 // move brings the centre to where the round has it. With Doubling an episode starts where the last one ends, and its
 // centres are made of its own rounds.
 func (m *Machine) move(round uint64) {
-	sum, some := m.stream.Sum(0), true
+	sum := m.stream.Sum(0)
 	e, first := m.config.episodeOf(round)
 	if m.config.Doubling {
 		if round == first {
 			copy(m.mirror.start, m.mirror.centre)
 		}
-		if sum, some = m.begun.turn(sum, first, round, m.config.Plays); !some {
+		if sum = m.begun.turn(sum, first, round, m.config.Plays); sum == nil {
 			return
 		}
 	}

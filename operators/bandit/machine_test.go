@@ -147,7 +147,8 @@ func TestLeavesOfOnePlayAreAsFarApartAsTheNoiseIsFor(t *testing.T) {
 // TestReferenceValues of the paper's constants: T = 10⁴, n = 4, L = D = 1.
 func TestReferenceValues(t *testing.T) {
 	c := paper(t, 4, 1e4)
-	if p := c.NewPlan().Episodes[0]; math.Abs(p.Smoothing-0.2) > 1e-12 || math.Abs(p.Rate-0.0005) > 1e-15 || p.Shrink != 1 ||
+	p := c.NewPlan().Episodes[0]
+	if math.Abs(p.Smoothing-0.2) > 1e-12 || math.Abs(p.Rate-0.0005) > 1e-15 || p.Shrink != 1 ||
 		c.Plays.Records != 100 || c.Horizon != 100 {
 		t.Errorf("%+v, %d rounds of %d", p, c.Horizon, c.Plays.Records)
 	}

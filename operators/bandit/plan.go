@@ -113,7 +113,8 @@ func (c Config) printed(law mechanisms.Law, b dp.Budget) float64 {
 func (c Config) excess(m mechanisms.Config) (float64, error) {
 	facts, known := mechanisms.FactsOf(m.Name)
 	if !known || !facts.Tree || facts.Paper || facts.Law == mechanisms.Gamma {
-		return 0, fmt.Errorf("bandit: ORIEL_NOISE=paper: none is printed for %s; tree-laplace and tree-gaussian have some", m.Name)
+		return 0, fmt.Errorf("bandit: ORIEL_NOISE=paper: none is printed for %s; tree-laplace and tree-gaussian have some",
+			m.Name)
 	}
 	if m.Separation > 0 {
 		return 0, errors.New("bandit: ORIEL_NOISE=paper: none is printed for the user level")
@@ -147,7 +148,8 @@ func (p Plan) validate() error {
 			return fmt.Errorf("bandit: ζ = %g, η = %g: not positive and finite", e.Smoothing, e.Rate)
 		}
 		if !(e.Shrink > 0 && e.Shrink <= 1) {
-			return fmt.Errorf("bandit: ORIEL_SMOOTHING %g: not below the radius of the ball in the set, so that plays cannot stay in it", e.Smoothing)
+			return fmt.Errorf("bandit: ORIEL_SMOOTHING %g: not below the radius of the ball in the set, so that plays cannot "+
+				"stay in it", e.Smoothing)
 		}
 	}
 	if len(p.Episodes) < 1 || len(p.Episodes) > 64 || !(p.Reach >= 1 && p.Reach <= math.MaxFloat32) {

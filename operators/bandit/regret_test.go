@@ -195,7 +195,8 @@ func TestRegretBesideNoPrivacy(t *testing.T) {
 			got := mean(name, false)
 			t.Logf("n = %d, T = %d, %s: regret %.4f a play, %.4f without noise: %.2f times", n, total, name, got, none, got/none)
 			if !(got < most*none) {
-				t.Errorf("n = %d, T = %d, %s: regret %.4f a play, above %.2f times the %.4f without noise", n, total, name, got, most, none)
+				t.Errorf("n = %d, T = %d, %s: regret %.4f a play, above %.2f times the %.4f without noise",
+					n, total, name, got, most, none)
 			}
 		}
 	}

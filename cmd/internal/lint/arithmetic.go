@@ -29,6 +29,7 @@ var frozen = []struct{ file, reason string }{
 	{"mechanisms/forget/freeze.go", "poles and residues are fitted when a stream is opened, rounded to dyadics, stored in its plan and read back ever after"},
 	{"mechanisms/forget/optimum.go", "the least variance there is, a figure for people"},
 	{"operators/arms/bound.go", "a bound on regret, a figure for people"},
+	{"operators/bandit/bound.go", "a bound on regret, a figure for people"},
 	{"operators/bandit/plan.go", "the paper's constants are computed when a stream is opened, stored in its plan and read back ever after"},
 	{"operators/coco/plan.go", "the paper's C_W is computed when a stream is opened, stored in its plan and read back ever after"},
 }

@@ -1,0 +1,45 @@
+package bandit
+
+import (
+	"fmt"
+	"math"
+)
+
+// lost is Theorem 1 of SPEC.md without its noise: what a play costs on average above the best point of the set, at
+// most, of so many.
+func (c Config) lost(e Episode, total float64) float64 {
+	n, diameter, records := float64(c.Set.Dimension()), c.Set.Diameter(), float64(c.Plays.Records)
+	size := (c.High - c.Low) * max(c.Baseline, 1-c.Baseline) // of a loss about the baseline
+	leaf := n * size / e.Smoothing
+	out := diameter*diameter/(2*e.Rate*total) +
+		e.Rate*float64(c.Plays.Delay+1)*(leaf*leaf+records*c.Lipschitz*c.Lipschitz) + c.Lipschitz*3*e.Smoothing
+	if !c.Projected {
+		out += c.Lipschitz * diameter / math.Sqrt(records)
+	}
+	if c.Shrink {
+		out += c.Lipschitz * e.Smoothing * diameter / c.inside()
+	}
+	return out
+}
+
+// regret says what is proved of a run whose length is known; empty where it is not.
+func (c Config) regret() string {
+	if c.Horizon == 0 || c.Doubling {
+		return ""
+	}
+	total := float64(c.Horizon) * float64(c.Plays.Records)
+	e := c.episode(total)
+	most := min(c.High-c.Low, c.Lipschitz*c.Set.Diameter()) // that any play can cost above the best
+	text := fmt.Sprintf("; if losses are convex and change by at most %g a length, %.3g answered plays cost at most %.3g "+
+		"each above the best point on average, and %.3g times the rms of a release's noise",
+		c.Lipschitz, total, c.lost(e, total), c.Lipschitz*e.Rate*c.gain(e))
+	if c.lost(e, total) < most || c.Smoothing > 0 || c.Rate > 0 {
+		return text
+	}
+	for total = 2; total < 0x1p80; total *= 2 {
+		if c.lost(c.episode(total), total) < most {
+			return text + fmt.Sprintf(", which says something from some %.1g plays on", total)
+		}
+	}
+	return text + ", which says nothing at any length: the batch is too small"
+}
