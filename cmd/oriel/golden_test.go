@@ -168,6 +168,14 @@ var goldenEvents = []struct {
 		"OPERATOR=bandit", "SET=l1-ball", "RADIUS=1", "DIMENSION=2", "BATCH=4", "PLAYS=6", "DELAY=1", "WINDOW=64",
 		"HORIZON=64", "NOISE=paper", "EPSILON=1000",
 	}},
+	{"contexts-served", []string{
+		"OPERATOR=linucb", "PLAYED=served", "ARMS=no,perhaps,yes", "DIMENSION=4", "WINDOW=lifetime", "MEMORY=16",
+		"EMIT_EVERY=4", "WAIT=20", "CAPACITY=8", "EPSILON=40",
+	}},
+	{"contexts-logged", []string{
+		"OPERATOR=linucb", "PLAYED=logged", "ARMS=no,perhaps,yes", "DIMENSION=4", "WINDOW=horizon", "EMIT_EVERY=8",
+		"BATCH=2", "CONFIDENCE=0.9", "HORIZON=256",
+	}},
 }
 
 // onlyUnder are the mechanisms of cases that make sense under one.
@@ -182,15 +190,18 @@ var onlyUnder = map[string]string{
 	"plays-ucb": "once-gamma", "plays-ucb-gaussian": "once-gaussian", "plays-exp3": "once-gamma", "plays-ball": "blt",
 	"plays-simplex": "blt", "plays-box-tree": "tree-gamma",
 	"plays-doubling": "blt", "plays-printed": "tree-laplace",
+	"contexts-served": "blt", "contexts-logged": "tree-gaussian",
 }
 
 // steady tells the cases of operators whose plans have had one rule for leaves.
 func (c goldenCase) steady() bool {
-	return slices.Contains([]string{"ridge", "arms", "bandit"}, c.settings.Operator)
+	return slices.Contains([]string{"ridge", "arms", "bandit", "linucb"}, c.settings.Operator)
 }
 
 // plays tells the cases of bandits, whose records name plays in their keys.
-func (c goldenCase) plays() bool { return strings.HasPrefix(c.events, "plays-") }
+func (c goldenCase) plays() bool {
+	return strings.HasPrefix(c.events, "plays-") || strings.HasPrefix(c.events, "contexts-")
+}
 
 // aggregates tells the cases of that operator, whose plans say all that its leaves are.
 func (c goldenCase) aggregates() bool { return strings.HasPrefix(c.events, "aggregate-") }

@@ -23,6 +23,18 @@ func Features(dst []float64, v schemas.Vector) bool {
 	return ok && scaled(dst, 1, v)
 }
 
+// Drawn is Features divided by their norm, or by longest, where that is more: features drawn to norm 1.
+func Drawn(dst []float64, v schemas.Vector, longest float64) bool {
+	if !Features(dst, v) {
+		return false
+	}
+	by := max(longest, lattice.Norm(dst))
+	for i, x := range dst {
+		dst[i] = x / by
+	}
+	return true
+}
+
 // inner returns ⟨v, x⟩ and whether v lies in the space of x. The sum runs in the order of v's values.
 func inner(v schemas.Vector, x []float64) (float64, bool) {
 	if v.Indices == nil {

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"oriel/mechanisms/lattice"
+	"oriel/operators/elementary"
 )
 
 // Cholesky is the factor L of a symmetric positive definite matrix, LLᵀ. It has the same bits on every CPU: sums have
@@ -68,6 +69,21 @@ func (c *Cholesky) backward(dst []float64) {
 			dst[j] -= float64(row[j] * dst[i])
 		}
 	}
+}
+
+// Length returns √(bᵀ(LLᵀ)⁻¹b): the length of b in the norm of the inverse.
+func (c *Cholesky) Length(b []float64) float64 {
+	c.forward(c.work, b)
+	return lattice.Norm(c.work)
+}
+
+// LogDeterminant returns ln det LLᵀ.
+func (c *Cholesky) LogDeterminant() float64 {
+	sum := 0.0
+	for i := range c.size {
+		sum += float64(2 * elementary.Log(c.row(i)[i]))
+	}
+	return sum
 }
 
 // Rows writes the lengths of the inverse's rows to dst: the standard deviations of a solution whose right side has

@@ -36,10 +36,23 @@ func RunHolding(
 	t *testing.T, newMachine Make, key func(place int) []byte, public func(state []byte) []byte, events []schemas.Event,
 ) {
 	t.Helper()
-	if len(events) < 20 {
-		t.Fatalf("BUG: optest: %d events are too few to tell machines apart", len(events))
+	suite{make: newMachine, plans: plans{}, public: public, records: records(events)}.run(t, key)
+}
+
+// RunServing is RunHolding for machines whose second topic has an action a record, which is for those whom the record
+// is of and may depend on what it says: over the same sums the actions of other records are the same all the same.
+func RunServing(
+	t *testing.T, newMachine Make, key func(place int) []byte, public func(state []byte) []byte, events []schemas.Event,
+) {
+	t.Helper()
+	suite{make: newMachine, plans: plans{}, public: public, records: records(events), serves: true}.run(t, key)
+}
+
+func (s suite) run(t *testing.T, key func(place int) []byte) {
+	t.Helper()
+	if len(s.records) < 20 {
+		t.Fatalf("BUG: optest: %d records are too few to tell machines apart", len(s.records))
 	}
-	s := suite{make: newMachine, plans: plans{}, public: public, records: records(events)}
 	for i := range s.records {
 		if key != nil {
 			s.records[i].Key = key(i)
@@ -72,6 +85,7 @@ type suite struct {
 	plans   plans
 	public  func(state []byte) []byte // what of a state outside its streams may not depend on events
 	records []operators.Record
+	serves  bool // decisions of the second topic are actions, one a record, and may depend on it
 }
 
 // newMachine returns a machine over streams with their true noise, of the same keys at every call.

@@ -61,6 +61,15 @@ func (t *Table) Restore(state []byte) error {
 	return nil
 }
 
+// Public returns a copy of a state without the values of what waits: neighbours share it.
+func (c Config) Public(state []byte) []byte {
+	public := append([]byte(nil), state...)
+	for at := range c.Capacity {
+		clear(stateView{c, public}.row(at)[metaLen+c.Name:])
+	}
+	return public
+}
+
 // stateView reads a state of the right length in place.
 type stateView struct {
 	config Config

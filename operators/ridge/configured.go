@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"oriel/mechanisms"
-	"oriel/mechanisms/lattice"
 	"oriel/operators"
 	"oriel/operators/loss"
 	"oriel/operators/moments"
@@ -144,12 +143,5 @@ func (c configured) Score() *operators.Score {
 // row writes z, drawn to norm 1, to dst, which is d long; false: the event is none.
 func (c configured) row(dst []float64, e schemas.Event) bool {
 	valid := e.Weight >= 0 && e.Weight <= math.MaxFloat64 && math.Abs(e.Label) <= math.MaxFloat64
-	if !valid || !loss.Features(dst, e.Vector) {
-		return false
-	}
-	by := max(c.features, lattice.Norm(dst))
-	for i, x := range dst {
-		dst[i] = x / by
-	}
-	return true
+	return valid && loss.Drawn(dst, e.Vector, c.features)
 }

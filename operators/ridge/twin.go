@@ -68,51 +68,12 @@ func (t *twin) Leaf(dst []float64, r operators.Record) bool {
 // Direct has nothing to do: a canary's direction chooses among pairs.
 func (t *twin) Direct([]float64) {}
 
-// Canary returns two events whose rows are orthogonal and as long as rows can be, (z; s) and (z'; ±s) with ⟨z, z'⟩ =
-// ∓s²: u gives z, the plane of z', and the sign. In one dimension z' = −z. Features, labels and weights are far beyond
+// Canary returns two events whose rows are as far apart as rows can be. Features, labels and weights are far beyond
 // what they are clamped to.
 func (t *twin) Canary(u []float64, factor float64) (with, without operators.Record) {
+	a, b := t.rows.Farthest(u)
 	d := t.rows.Features
-	z, other := make([]float64, d), make([]float64, d)
-	norm := 0.0
-	for _, x := range u[:d] {
-		norm += float64(x * x)
-	}
-	for i := range z {
-		if z[i] = u[i] / math.Sqrt(norm); !(norm > 1e-18) {
-			z[i] = 0
-		}
-	}
-	if !(norm > 1e-18) {
-		z[0] = 1
-	}
-	least := 0 // the axis that is least along z makes the plane
-	for i := range z {
-		if math.Abs(z[i]) < math.Abs(z[least]) {
-			least = i
-		}
-	}
-	s := float64(t.rows.Label) / 1024
-	sign := 1.0
-	if u[d] < 0 {
-		sign = -1
-	}
-	cosine := float64(-sign * float64(s*s))
-	across := math.Sqrt(max(0, 1-float64(z[least]*z[least])))
-	for i := range other {
-		axis := float64(-z[i] * z[least])
-		if i == least {
-			axis++
-		}
-		other[i] = float64(cosine * z[i])
-		if across > 1e-9 {
-			other[i] += float64(math.Sqrt(max(0, 1-float64(cosine*cosine))) * axis / across)
-		}
-	}
-	if d == 1 {
-		other[0], sign = -z[0], 1
-	}
-	return t.record(z, 1, factor), t.record(other, sign, factor)
+	return t.record(a[:d], a[d], factor), t.record(b[:d], b[d], factor)
 }
 
 // record is an event that says z and the end of the label's range on one side, far beyond.

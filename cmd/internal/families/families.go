@@ -8,6 +8,7 @@ import (
 	"oriel/operators/arms"
 	"oriel/operators/bandit"
 	"oriel/operators/coco"
+	"oriel/operators/linucb"
 	"oriel/operators/ridge"
 )
 
@@ -18,6 +19,7 @@ var All = Table{
 	ridge.Family,
 	arms.Family,
 	bandit.Family,
+	linucb.Family,
 }
 
 // Table is a list of operators, in the order in which people read of them.

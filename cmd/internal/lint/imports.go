@@ -42,7 +42,11 @@ var direction = []rule{
 	{"operators/pending", nil, "rows that wait know no algorithm"},
 	{"operators/plays", nil, "plays that wait know no algorithm"},
 	{"operators/elementary", nil, "functions of numbers know nothing else"},
-	{"operators/moments", []string{"=mechanisms", "mechanisms/lattice"}, "second moments know no algorithm"},
+	{
+		"operators/moments",
+		[]string{"=mechanisms", "mechanisms/lattice", "operators/elementary"},
+		"second moments know no algorithm",
+	},
 	{
 		"operators/aggregate/block",
 		[]string{"=mechanisms", "mechanisms/lattice"},

@@ -9,6 +9,7 @@ var algorithms = []string{
 	"operators/arms",
 	"operators/bandit",
 	"operators/coco",
+	"operators/linucb",
 	"operators/ridge",
 }
 

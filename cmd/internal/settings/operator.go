@@ -47,6 +47,7 @@ func (s *Settings) configure(p *operators.Problems, family operators.Family, nee
 	if !steps {
 		return
 	}
+	s.checkKeyed(p)
 	operator, err := family.New(s.own)
 	if s.operator = operator; p.Err() == nil && err != nil {
 		p.Add(err)

@@ -1,0 +1,41 @@
+package auditor
+
+import (
+	"testing"
+
+	"oriel/cmd/internal/settings"
+)
+
+// Rows of two arms, and of two candidates, show all of the claim; one attack bounds nine tenths of it, and none passes
+// it. Actions are served or not: the audit sends each reward with its context.
+func TestAuditOfAContextualBandit(t *testing.T) {
+	for _, more := range [][]string{
+		{"ORIEL_PLAYED=logged", "ORIEL_ARMS=a,b,c", "ORIEL_MECHANISM=blt", "ORIEL_WINDOW=8"},
+		{"ORIEL_PLAYED=served", "ORIEL_ARMS=a,b", "ORIEL_MECHANISM=blt", "ORIEL_WINDOW=lifetime", "ORIEL_MEMORY=8"},
+		{
+			"ORIEL_PLAYED=logged", "ORIEL_CANDIDATES=2", "ORIEL_MECHANISM=tree-gaussian", "ORIEL_WINDOW=8",
+			"ORIEL_ADJACENCY=zero-out", "ORIEL_LABEL_SHARE=0.7", "ORIEL_BATCH=2",
+		},
+	} {
+		s, err := settings.Load(append([]string{
+			"ORIEL_OPERATOR=linucb", "ORIEL_DIMENSION=3", "ORIEL_EPSILON=20", "ORIEL_DELTA=1e-6",
+		}, more...), settings.Events, settings.Operator)
+		if err != nil {
+			t.Fatal(err)
+		}
+		a, err := NewSubject(s, [32]byte{1}, AllParts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := audited(t, a, 300)
+		if err := r.Verdict(); err != nil {
+			t.Errorf("%v: %v", more, err)
+		}
+		for _, attack := range r.attacks {
+			claim := a.guarantee.Mu
+			if reach := attack.law.Reach(); reach > claim*(1+1e-9) || attack.Canary.Step == 1 && reach < 0.99*claim {
+				t.Errorf("%v, step %d: a canary reaches %g of %g", more, attack.Canary.Step, reach, claim)
+			}
+		}
+	}
+}

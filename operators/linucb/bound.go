@@ -1,0 +1,43 @@
+package linucb
+
+import (
+	"fmt"
+	"math"
+
+	"oriel/mechanisms"
+)
+
+// regret tells people what is proved of the regret over the horizon, in rewards: SPEC.md, or that nothing is.
+func (c configured) regret(m mechanisms.Config) string {
+	if c.sure == 0 {
+		return "the width of ORIEL_WIDTH has no proof; ORIEL_CONFIDENCE has one"
+	}
+	plan, err := mechanisms.NewPlan(m)
+	if err != nil {
+		return ""
+	}
+	stream, err := mechanisms.Open(m, plan, [32]byte{})
+	if err != nil {
+		return ""
+	}
+	deviation, err := stream.Deviation(0, 0)
+	if err != nil {
+		return ""
+	}
+	bound, most := c.regretBound(deviation.Worst()), float64(c.horizon)*2*c.half
+	text := fmt.Sprintf("regret within %.3g of rewards with probability %g, of %.3g that there are", bound, c.sure, most)
+	if bound >= most {
+		text += ": at this horizon the bound says nothing"
+	}
+	return text
+}
+
+// regretBound is that of PROOF.md, rewards: Shariff and Sheffet, "Differentially Private Contextual Linear Bandits"
+// (NeurIPS 2018), Theorem 5, in a form that holds for small bounds, too. sd is of a released number.
+func (c configured) regretBound(sd float64) float64 {
+	b, n, d := c.bound(sd), float64(c.horizon), float64(c.rows.Features)
+	whole := d * float64(c.blocks())
+	grown := d * math.Log((b.most+n/d)/b.least)
+	width := math.Sqrt(b.level+grown) + b.size*math.Sqrt(b.most) + b.side + b.rounding
+	return max(1, width) * math.Sqrt(8*n*whole*math.Log(1+n/(whole*b.least))) * c.half
+}

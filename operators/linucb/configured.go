@@ -1,0 +1,236 @@
+package linucb
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+
+	"oriel/mechanisms"
+	"oriel/operators"
+	"oriel/operators/loss"
+	"oriel/operators/moments"
+	"oriel/operators/pending"
+	"oriel/schemas"
+)
+
+// configured is an operators.Configured.
+type configured struct {
+	operators.Plain
+
+	arms         []string // none with candidates
+	candidates   int      // that an event brings; 0: arms
+	served       bool
+	rows         moments.Rows
+	features     float64 // X
+	middle, half float64 // of the reward's range
+	start        float64 // λ
+	shift        float64 // f
+	width        float64 // β
+	sure         float64 // with which probability β is proved; 0: it is not
+	most         float64 // S
+	every        uint64
+	batch        uint64
+	horizon      uint64          // 0: none
+	memory       uint64          // H; 0: sums do not decay
+	lasting      []schemas.Extra // empty where sums do not decay
+	waiting      pending.Config
+}
+
+var _ operators.Configured = configured{}
+
+// blocks is how many vectors of weights there are.
+func (c configured) blocks() int { return max(1, c.rows.Blocks) }
+
+// choices is how many there are to play.
+func (c configured) choices() int { return max(c.candidates, len(c.arms)) }
+
+// Extras say how weights are to be read, how they were solved, and of an action what it is and for whom.
+func (c configured) Extras() []schemas.Extra {
+	all := []schemas.Extra{
+		{
+			Name: "offset", Kind: schemas.ExtraNumber,
+			Text: "A reward is predicted as this and the inner product of features and an arm's weights.",
+		},
+		{Name: "width", Kind: schemas.ExtraNumber, Text: "The largest β of an arm, in units of half the range of rewards."},
+		{
+			Name: "shift", Kind: schemas.ExtraNumber,
+			Text: "The most that was added to the diagonal of an arm's released second moments of features of norm 1.",
+		},
+		{
+			Name: "doublings", Kind: schemas.ExtraNumber,
+			Text: "How often a shift has had to be doubled, of all arms and models so far: 0 when it is large enough.",
+		},
+	}
+	if c.served {
+		all = append(all,
+			schemas.Extra{
+				Name: "arm", Kind: schemas.ExtraText,
+				Text: "The name of what to play; empty in a model, and where there is nothing to play.",
+			},
+			schemas.Extra{
+				Name: "key", Kind: schemas.ExtraText,
+				Text: "The record key of the context that an action is for; empty in a model.",
+			},
+			schemas.Extra{
+				Name: "space", Kind: schemas.ExtraText, Text: "Spaces, so that all actions for a key are of one length.",
+			},
+		)
+	}
+	return append(all, c.lasting...)
+}
+
+// Output is where actions go.
+func (c configured) Output() *operators.Output {
+	if !c.served {
+		return nil
+	}
+	return &operators.Output{
+		Suffix: "actions",
+		Text: "what to play for each context. An action follows from the context that it is for: let those alone read it whom the context is of, " +
+			"or who carry it out for them",
+	}
+}
+
+// Mechanism tells the leaf.
+func (c configured) Mechanism(m *mechanisms.Config, plan []byte) error {
+	part := c.rows.Part()
+	part.Name = "moments"
+	m.Leaf = mechanisms.Leaf{Parts: []mechanisms.Part{part}}
+	if c.sure > 0 && m.Horizon != c.horizon {
+		return errors.New("ORIEL_CONFIDENCE: what is proved is proved for ORIEL_HORIZON steps, and others may follow: it needs ORIEL_WINDOW=horizon")
+	}
+	if plan == nil {
+		return nil
+	}
+	_, err := c.read(plan)
+	return err
+}
+
+// planVersion starts what Plan stores.
+const planVersion = "1"
+
+// Plan freezes the list of arms, a line each behind the version.
+func (c configured) Plan(mechanisms.Config) ([]byte, error) {
+	return []byte(strings.Join(append([]string{planVersion}, c.arms...), "\n")), nil
+}
+
+// read returns the arms of a plan.
+func (c configured) read(plan []byte) ([]string, error) {
+	lines := strings.Split(string(plan), "\n")
+	if lines[0] != planVersion || len(lines)-1 != len(c.arms) {
+		return nil, errors.New("linucb: plan: not one of version " + planVersion + " with as many arms as ORIEL_ARMS")
+	}
+	return lines[1:], nil
+}
+
+// Open returns a Machine.
+func (c configured) Open(plan []byte, sums *mechanisms.Stream) (operators.Machine, error) {
+	arms, err := c.read(plan)
+	if err != nil {
+		return nil, err
+	}
+	c.arms = arms
+	return newMachine(c, sums)
+}
+
+// Describe tells the price of a row, and what is known of the regret.
+func (c configured) Describe(m mechanisms.Config) operators.Description {
+	s := float64(c.rows.Label) / moments.Whole
+	return operators.Description{
+		Radius: float64(float64(c.most*c.half) / c.features),
+		Leaves: fmt.Sprintf(
+			"second moments of rows (z; s·y), s = %.4g, in the block of one of %d arms: an exchange moves them by 1 + s² = %.4g, however many arms",
+			s, c.blocks(), 1+float64(s*s)),
+		Steps:      c.regret(m),
+		Mechanisms: []string{"blt", "tree-gaussian"},
+	}
+}
+
+// Every is the operator that gets context, arm and reward in one event and publishes the weights of each step: an audit
+// looks for a record's leaf in the record's own step.
+func (c configured) Every() operators.Configured {
+	c.every, c.served = 1, false
+	return c
+}
+
+// Twin returns what an audit compares machines with.
+func (c configured) Twin(plan []byte) (operators.Twin, error) {
+	_, err := c.read(plan)
+	return twin{configured: c}, err
+}
+
+// usable reports whether a decoder can have made an event: a vector of the configured space, or none, and numbers.
+func (c configured) usable(e schemas.Event) bool {
+	if len(e.Numbers) != 2 || !finite(e.Numbers) || !finite(e.Vector.Values) {
+		return false
+	}
+	whole := c.rows.Features * max(1, c.candidates)
+	if e.Vector.Indices == nil {
+		return len(e.Vector.Values) == 0 || len(e.Vector.Values) == whole
+	}
+	for _, at := range e.Vector.Indices {
+		if at < 0 || int(at) >= whole {
+			return false
+		}
+	}
+	return len(e.Vector.Values) == len(e.Vector.Indices)
+}
+
+func finite(values []float64) bool {
+	for _, x := range values {
+		if !(math.Abs(x) <= math.MaxFloat64) {
+			return false
+		}
+	}
+	return true
+}
+
+// context writes the features of one of the choices of a usable event, drawn to norm 1, to dst, which is d long; false:
+// the event has none, or not this one.
+func (c configured) context(dst []float64, v schemas.Vector, choice int) bool {
+	if c.candidates == 0 {
+		return len(v.Values) > 0 && choice >= 0 && choice < len(c.arms) && loss.Drawn(dst, v, c.features)
+	}
+	return choice >= 0 && choice < c.candidates && c.candidate(dst, v, choice) && !zero(dst)
+}
+
+// candidate writes those of a candidate: the part of the vector that is its own.
+func (c configured) candidate(dst []float64, v schemas.Vector, choice int) bool {
+	d := len(dst)
+	if v.Indices == nil {
+		return len(v.Values) > 0 && loss.Drawn(dst, schemas.Vector{Values: v.Values[choice*d:][:d]}, c.features)
+	}
+	clear(dst)
+	for k, at := range v.Indices {
+		if int(at)/d == choice {
+			dst[int(at)%d] = v.Values[k]
+		}
+	}
+	return loss.Drawn(dst, schemas.Vector{Values: dst}, c.features)
+}
+
+func zero(v []float64) bool {
+	for _, x := range v {
+		if x != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// block is where the row of a choice goes.
+func (c configured) block(choice int) int {
+	if c.candidates > 0 {
+		return 0
+	}
+	return choice
+}
+
+// reward brings what an event says to [−1, 1]; false: it says nothing.
+func (c configured) reward(e schemas.Event) (y float64, some bool) {
+	if e.Numbers[1] == absent {
+		return 0, false
+	}
+	return max(-1, min(1, (e.Numbers[1]-c.middle)/c.half)), true
+}

@@ -1,0 +1,161 @@
+package linucb
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+
+	"oriel/mechanisms/lattice"
+)
+
+// State, fixed width for a configuration, little-endian:
+//
+//	version u8 ‖ step of the model u64 ‖ doublings before it u64 ‖ the release that it was solved from, floats
+//	‖ where actions are served: actions of the open step u32, of each that a step has room for its choice u32, from 1,
+//	  0 for none, length of the key u8, the key, zeros behind it; then the table ‖ stream
+const stateVersion = 1
+
+const modelLen = 1 + 8 + 8
+
+const actionLen = 4 + 1 + maxName
+
+// servedLen is the length of what is there where actions are served.
+func (c configured) servedLen() int {
+	if !c.served {
+		return 0
+	}
+	return 4 + int(c.batch)*actionLen + c.waiting.StateLen()
+}
+
+// StateLen is the length of every state of this machine.
+func (m *Machine) StateLen() int {
+	return modelLen + 8*len(m.model.release) + m.servedLen() + m.stream.StateLen()
+}
+
+// AppendState appends the state, also inside a batch.
+func (m *Machine) AppendState(dst []byte) []byte {
+	dst = append(dst, stateVersion)
+	dst = binary.LittleEndian.AppendUint64(dst, m.model.step)
+	dst = binary.LittleEndian.AppendUint64(dst, m.model.doublings)
+	for _, x := range m.model.release {
+		dst = binary.LittleEndian.AppendUint64(dst, math.Float64bits(x))
+	}
+	if m.served {
+		dst = binary.LittleEndian.AppendUint32(dst, uint32(len(m.actions)))
+		for k, choice := range m.actions {
+			dst = binary.LittleEndian.AppendUint32(dst, uint32(choice+1))
+			dst = append(append(dst, byte(len(m.keys[k]))), m.keys[k]...)
+			dst = append(dst, make([]byte, maxName-len(m.keys[k]))...)
+		}
+		dst = append(dst, make([]byte, (int(m.batch)-len(m.actions))*actionLen)...)
+		dst = m.table.AppendState(dst)
+	}
+	return m.stream.AppendState(dst)
+}
+
+var errState = errors.New("linucb: state: malformed")
+
+// Restore reads what AppendState of the same configuration has written.
+func (m *Machine) Restore(state []byte) error {
+	if len(state) != m.StateLen() {
+		return fmt.Errorf("linucb: state: %d bytes, this configuration has %d", len(state), m.StateLen())
+	}
+	if state[0] != stateVersion {
+		return fmt.Errorf("linucb: state: version %d, this software knows %d", state[0], stateVersion)
+	}
+	step, doublings := binary.LittleEndian.Uint64(state[1:]), binary.LittleEndian.Uint64(state[9:])
+	release := make([]float64, len(m.model.release))
+	for i := range release {
+		release[i] = math.Float64frombits(binary.LittleEndian.Uint64(state[modelLen+8*i:]))
+	}
+	rest := state[modelLen+8*len(release):]
+	if step%m.every != 0 || step == 0 && (doublings != 0 || lattice.Norm(release) != 0) {
+		return errState
+	}
+	own, inner := rest[:m.servedLen()], rest[m.servedLen():]
+	if err := m.restore(own, inner, step); err != nil {
+		return err
+	}
+	m.model.restore(release, step, doublings)
+	m.note()
+	return nil
+}
+
+// restore reads the table, the actions and the stream; after an error all are as they were.
+func (m *Machine) restore(own, inner []byte, step uint64) error {
+	var before []byte
+	if m.served {
+		count := binary.LittleEndian.Uint32(own)
+		if uint64(count) >= m.batch || !m.actionsHold(own[4:][:int(m.batch)*actionLen], int(count)) {
+			return errState
+		}
+		before = m.table.AppendState(nil)
+		if err := m.table.Restore(own[4+int(m.batch)*actionLen:]); err != nil {
+			return err
+		}
+	}
+	stream := m.stream.AppendState(nil)
+	err := m.stream.Restore(inner)
+	if err == nil && m.stream.Step()-m.stream.Step()%m.every != step {
+		err = errState
+		if undo := m.stream.Restore(stream); undo != nil {
+			panic("BUG: linucb: own state refused: " + undo.Error())
+		}
+	}
+	if !m.served {
+		return err
+	}
+	if err != nil {
+		if undo := m.table.Restore(before); undo != nil {
+			panic("BUG: linucb: own state refused: " + undo.Error())
+		}
+		return err
+	}
+	m.readActions(own)
+	return nil
+}
+
+// actionsHold checks those of the open step.
+func (m *Machine) actionsHold(b []byte, count int) bool {
+	for k := range int(m.batch) {
+		one := b[k*actionLen:][:actionLen]
+		choice, length := binary.LittleEndian.Uint32(one), int(one[4])
+		used := 5 + length
+		if k >= count {
+			used = 0
+		}
+		if choice > uint32(m.choices()) || length > maxName || !allZero(one[min(used, actionLen):]) {
+			return false
+		}
+	}
+	return true
+}
+
+func allZero(b []byte) bool {
+	for _, x := range b {
+		if x != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+func (m *Machine) readActions(b []byte) {
+	m.actions = m.actions[:0]
+	for k := range int(binary.LittleEndian.Uint32(b)) {
+		one := b[4+k*actionLen:]
+		m.answer(one[5:5+int(one[4])], int(binary.LittleEndian.Uint32(one))-1)
+	}
+}
+
+// restore solves again from the release.
+func (m *model) restore(release []float64, step, doublings uint64) {
+	m.reset()
+	if step == 0 {
+		return
+	}
+	copy(m.release, release)
+	m.compute()
+	m.step, m.doublings = step, doublings
+}

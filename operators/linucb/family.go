@@ -1,0 +1,210 @@
+package linucb
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"oriel/mechanisms"
+	"oriel/operators"
+	"oriel/operators/moments"
+	"oriel/operators/pending"
+	"oriel/schemas"
+)
+
+// Family is linucb in the table of operators.
+var Family = operators.Family{
+	Name: "linucb", Text: "contextual bandit: weights of each arm from private second moments, and the arm to play",
+	Settings: settings, Events: events, New: configure,
+}
+
+// Who plays.
+const (
+	logged = "logged"
+	served = "served"
+)
+
+const (
+	maxArms = 1 << 10
+	maxWait = 1 << 20
+	maxName = 64 // bytes of a key
+)
+
+var settings = []operators.Setting{
+	{
+		Name: "PLAYED", Kind: operators.Text, Unit: "name", Choices: []string{logged, served}, Required: true,
+		Decodes: true,
+		Text: "logged: whoever plays reads the published weights, and an event is context, arm and reward; served: contexts come in, actions go " +
+			"out to a second topic, and a reward is the next event under the context's record key",
+	},
+	{
+		Name: "ARMS", Kind: operators.List, Unit: "name,…", Range: "2 to 1024 names of 1 to 64 bytes, each once, without quotes and backslashes",
+		Entry: armEntry, Text: "what can be played, each with weights of its own; not with ORIEL_CANDIDATES",
+	},
+	{
+		Name: "CANDIDATES", Kind: operators.Count, Unit: "candidates", Range: "0, or 2 to 1024", Default: "0", Decodes: true,
+		Text: "that an event brings, ORIEL_DIMENSION features of each, one behind the other: one vector of weights for all. One whose features are all " +
+			"zero is not there. 0: what can be played is in ORIEL_ARMS",
+	},
+	{
+		Name: "DIMENSION", Kind: operators.Count, Unit: "features", Range: "1 to 512", Required: true, Decodes: true,
+		Text: "dimension d of contexts, or of a candidate's features: d² numbers of each arm are noised for each step",
+	},
+	{
+		Name: "REWARD_RANGE", Kind: operators.Text, Unit: "low:high", Range: "ends up to 1e12 in size", Default: "0:1",
+		Text: "public range of rewards: those outside are clamped to it. Its middle is what weights of zero predict",
+	},
+	{
+		Name: "FEATURES_MAX", Kind: operators.Number, Unit: "feature norm", Range: "1e-12 to 1e12", Default: "1",
+		Text: "X, the largest norm of a context, or of a candidate's features: longer ones are drawn to it",
+	},
+	{
+		Name: "LABEL_SHARE", Kind: operators.Number, Unit: "share", Range: "1/1024 to 1", Default: "1",
+		Text: "s, rounded down to 1/1024: noise is (1 + s²) on second moments of features and (1 + s²)/s on those with the reward",
+	},
+	{
+		Name: "START_REGULARIZER", Kind: operators.Number, Unit: "events", Range: "0 to 1e12", Default: "1",
+		Text: "λ, public regulariser: so many events of the middle reward in each direction",
+	},
+	{
+		Name: "NOISE_SHIFT", Kind: operators.Number, Unit: "factor", Range: "0 to 1000", Default: "1.5",
+		Text: "f: released second moments are shifted by f times the edge of their noise's spectrum, 2√d·sd; where that is too little the shift " +
+			"doubles. Not with ORIEL_CONFIDENCE, which says it",
+	},
+	{
+		Name: "WIDTH", Kind: operators.Number, Unit: "factor", Range: "0 to 1000", Default: "0.25",
+		Text: "β, how much what is little known is preferred; of no proof, and mostly better than the proved one. The noise explores, too",
+	},
+	{
+		Name: "CONFIDENCE", Kind: operators.Number, Unit: "probability", Range: "0, or 0.5 to 0.999999", Default: "0",
+		Text: "take for β what holds the weights with this probability at all steps: proved, for rewards linear in the context, with " +
+			"ORIEL_WINDOW=horizon. 0: ORIEL_WIDTH",
+	},
+	{
+		Name: "WEIGHTS_MAX", Kind: operators.Number, Unit: "half reward ranges", Range: "1e-6 to 1e6", Default: "2.5",
+		Text: "S, largest norm of an arm's weights, in half reward ranges a feature norm of ORIEL_FEATURES_MAX: they are drawn to it, or with " +
+			"ORIEL_CONFIDENCE supposed to be within",
+	},
+	{
+		Name: "EMIT_EVERY", Kind: operators.Count, Unit: "steps", Range: "1 to 2^31", Default: "16",
+		Text: "weights are solved and emitted every so many steps; the privacy account covers all steps",
+	},
+	{
+		Name: "WAIT", Kind: operators.Count, Unit: "steps", Range: "1 to 1048576; served", Default: "4096",
+		Text: "that a context waits for its reward",
+	},
+	{
+		Name: "CAPACITY", Kind: operators.Count, Unit: "contexts", Range: "1 to 1048576; served", Default: "1024",
+		Text: "that wait at most: while as many do, contexts are not learned from, and their action is none",
+	},
+}
+
+func armEntry(text string) (string, bool) {
+	return text, len(text) <= 64 && utf8.ValidString(text) && !strings.ContainsFunc(text, func(r rune) bool {
+		return r < ' ' || r == '"' || r == '\\' || r == '\u2028' || r == '\u2029'
+	})
+}
+
+// absent is the reward of an event that has none.
+const absent = -math.MaxFloat64
+
+var body = schemas.Body{
+	Name: "linucb", Text: "A context, a reward, or a context with the arm that was played and its reward.",
+	Members: []schemas.Member{
+		{
+			Name: "features", Kind: schemas.KindFeatures, Optional: true,
+			Text: "The context, or the features of all candidates.",
+		},
+		{
+			Name: "arm", Kind: schemas.KindCount, Optional: true, Default: -1, Least: 0, Most: maxArms - 1,
+			Text: "The place of what was played, from 0; read where ORIEL_PLAYED is logged.",
+		},
+		{Name: "reward", Kind: schemas.KindNumber, Optional: true, Default: absent, Text: "What the play brought."},
+	},
+}
+
+func events(v *operators.Values) operators.Events {
+	d, n := v.Count("DIMENSION"), v.Count("CANDIDATES")
+	v.Want("DIMENSION", d >= 1 && d <= moments.MaxFeatures, "%d: not within 1 to %d", d, moments.MaxFeatures)
+	v.Want("CANDIDATES", n == 0 || n >= 2 && n <= maxArms, "%d: not 0, or 2 to %d", n, maxArms)
+	whole := min(d, moments.MaxFeatures) * max(1, min(n, maxArms))
+	v.Want("CANDIDATES", whole <= operators.MaxDimension, "%d of %d features: more than %d together", n, d,
+		operators.MaxDimension)
+	return operators.Events{
+		Body: body, Dimension: int(min(whole, operators.MaxDimension)), Keyed: v.Text("PLAYED") == served,
+	}
+}
+
+// within wants a number to be in its range.
+func within(v *operators.Values, name string, least, most float64) float64 {
+	x := v.Number(name)
+	v.Want(name, x >= least && x <= most, "%g: not from %g to %g", x, least, most)
+	return x
+}
+
+func configure(v *operators.Values) (operators.Configured, error) {
+	c := configured{
+		arms: v.Entries("ARMS"), candidates: int(min(v.Count("CANDIDATES"), maxArms)), served: v.Text("PLAYED") == served,
+		rows:     moments.Rows{Features: int(min(v.Count("DIMENSION"), moments.MaxFeatures))},
+		features: within(v, "FEATURES_MAX", 1e-12, 1e12),
+		start:    within(v, "START_REGULARIZER", 0, 1e12),
+		shift:    within(v, "NOISE_SHIFT", 0, 1000),
+		width:    within(v, "WIDTH", 0, 1000),
+		sure:     v.Number("CONFIDENCE"),
+		most:     within(v, "WEIGHTS_MAX", 1e-6, 1e6),
+		every:    v.Count("EMIT_EVERY"), batch: v.Batch, horizon: v.Horizon, memory: v.Memory, lasting: v.Lasting(),
+		waiting: pending.Config{
+			Capacity: int(min(v.Count("CAPACITY"), maxWait)), Name: maxName, Timeout: min(v.Count("WAIT"), maxWait),
+		},
+	}
+	c.configureArms(v)
+	c.rows.Label = int(math.Floor(float64(within(v, "LABEL_SHARE", 1.0/moments.Whole, 1) * moments.Whole)))
+	from, to, _ := strings.Cut(v.Text("REWARD_RANGE"), ":")
+	low, high, ok := operators.ParseEnds(from, to)
+	v.Want("REWARD_RANGE", ok, "%q: not low:high, ends up to 1e12 in size, the first below the second",
+		v.Text("REWARD_RANGE"))
+	c.middle, c.half = (low+high)/2, (high-low)/2
+	v.Want("CONFIDENCE", c.sure == 0 || c.sure >= 0.5 && c.sure <= 0.999999, "%g: not 0, or from 0.5 to 0.999999", c.sure)
+	v.Want("CONFIDENCE", c.sure == 0 || c.horizon > 0,
+		"set; what is proved is proved for so many steps: it needs ORIEL_HORIZON")
+	v.Want("CONFIDENCE", c.sure == 0 || c.memory == 0,
+		"set, but nothing is proved of the width with ORIEL_MEMORY: take ORIEL_WIDTH")
+	v.Want("EMIT_EVERY", c.every >= 1 && c.every <= 1<<31, "%d: not within 1 to 2^31", c.every)
+	for _, name := range []string{"WAIT", "CAPACITY"} {
+		v.Want(name, v.Count(name) >= 1 && v.Count(name) <= maxWait, "%d: not within 1 to %d", v.Count(name), maxWait)
+	}
+	c.waiting.Width = 1 + c.rows.Features
+	if c.served && c.waiting.Capacity >= 1 && c.waiting.Timeout >= 1 {
+		err := c.waiting.Validate()
+		v.Want("CAPACITY", err == nil, "%v", err)
+	}
+	v.Want("BATCH", !c.served || c.batch <= 1<<16, "%d: above %d; a step has an action a record", c.batch, 1<<16)
+	facts, known := mechanisms.FactsOf(v.Mechanism)
+	v.Want("MECHANISM", !known || fits(facts), "%s: take one with Gaussian noise and prefix sums: blt or tree-gaussian",
+		v.Mechanism)
+	return c, v.Err()
+}
+
+// configureArms says how many blocks there are.
+func (c *configured) configureArms(v *operators.Values) {
+	v.Want("ARMS", c.candidates == 0 || len(c.arms) == 0,
+		"set, but events bring what can be played: ORIEL_CANDIDATES is %d", c.candidates)
+	if c.candidates > 0 {
+		return
+	}
+	v.Want("ARMS", len(c.arms) >= 2 && len(c.arms) <= maxArms, "%d arms: not 2 to %d; or set ORIEL_CANDIDATES",
+		len(c.arms), maxArms)
+	sorted := slices.Sorted(slices.Values(c.arms))
+	v.Want("ARMS", len(slices.Compact(sorted)) == len(c.arms), "a name is given twice")
+	c.rows.Blocks = len(c.arms)
+	if v.Err() == nil {
+		r := c.rows
+		r.Label = 1
+		err := r.Validate()
+		v.Want("ARMS", err == nil, "%v", err)
+	}
+}
+
+// fits reports whether the noise of a mechanism has an edge that is known, and its releases are sums.
+func fits(f mechanisms.Facts) bool { return f.Law == mechanisms.Gaussian && !f.Once && !f.Paper }

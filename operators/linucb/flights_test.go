@@ -1,0 +1,197 @@
+package linucb
+
+import (
+	"encoding/csv"
+	"flag"
+	"io"
+	"math"
+	"os"
+	"slices"
+	"strconv"
+	"testing"
+
+	"oriel/mechanisms"
+	"oriel/mechanisms/dp"
+	"oriel/mechanisms/mechtest"
+	"oriel/mechanisms/noise"
+	"oriel/operators"
+	"oriel/schemas"
+)
+
+var (
+	flightsFile = flag.String("flights", "", "flights.csv: figures of SPEC.md over all of it")
+	flightsRow  = flag.String("row", "", "of the figures, those whose name begins so")
+)
+
+// flight is an event of the two problems.
+type flight struct {
+	delay float64
+	late  []float64 // 27 features of norm 1, the constant three times
+	when  []float64 // 16
+}
+
+// problem is a contextual bandit on flights.
+type problem struct {
+	arms    string
+	context func(f flight) []float64
+	reward  func(f flight, arm int) float64
+}
+
+var problems = map[string]problem{
+	// Late or on time: right about a late flight is worth more.
+	"two": {
+		arms: "late,on time", context: func(f flight) []float64 { return f.late },
+		reward: func(f flight, arm int) float64 {
+			switch late := f.delay > 15; {
+			case late && arm == 0:
+				return 1
+			case !late && arm == 1:
+				return 0.31
+			}
+			return 0
+		},
+	},
+	// The tercile of the delay.
+	"terciles": {
+		arms: "early,about,late", context: func(f flight) []float64 { return f.when },
+		reward: func(f flight, arm int) float64 {
+			if want := map[bool]int{true: 0}; f.delay <= -12 {
+				return map[bool]float64{true: 1}[arm == want[true]]
+			}
+			if f.delay <= 6 {
+				return map[bool]float64{true: 1}[arm == 1]
+			}
+			return map[bool]float64{true: 1}[arm == 2]
+		},
+	},
+}
+
+// TestRewardsOnFlights plays all flights of a file, in its order, and tells the mean reward beside the best arm's:
+//
+//	go test ./operators/linucb -run TestRewardsOnFlights -flights flights.csv -timeout 2h -v
+func TestRewardsOnFlights(t *testing.T) {
+	if *flightsFile == "" {
+		t.Skip("no -flights")
+	}
+	all := flights(t)
+	budget := dp.Budget{Epsilon: 1, Delta: 1e-6}
+	whole := mechanisms.Config{
+		Name: "blt", Window: uint64(len(all)), Horizon: uint64(len(all)), Batch: 1, Budget: budget, Adjacency: dp.Replace,
+	}
+	tree, forever := whole, life(65536)
+	tree.Name, tree.Window, forever.Budget = "tree-gaussian", 1<<19, budget
+	for _, row := range []struct {
+		name          string
+		m             mechanisms.Config
+		two, terciles float64 // wanted
+		lines         []string
+	}{
+		{"for life", forever, 0.289, 0.432, nil},
+		{"whole", whole, 0.285, 0.422, nil},
+		{"tree", tree, 0.280, 0.415, nil},
+		{"proved", whole, 0.275, 0.405, []string{"CONFIDENCE=0.95"}},
+	} {
+		for name, p := range problems {
+			t.Run(row.name+" "+name, func(t *testing.T) {
+				if n := min(len(*flightsRow), len(row.name)); (row.name + " ")[:n] != (*flightsRow)[:n] {
+					t.Skip("not -row")
+				}
+				want := map[string]float64{"two": row.two, "terciles": row.terciles}[name]
+				for seed := range byte(2) {
+					d := strconv.Itoa(len(p.context(all[0])))
+					c, m := config(t, row.m, append([]string{"PLAYED=logged", "ARMS=" + p.arms, "DIMENSION=" + d}, row.lines...)...)
+					machine, err := newMachine(c, mechtest.Open(t, m, [32]byte{seed, 3}))
+					if err != nil {
+						t.Fatal(err)
+					}
+					got := play(machine, all, p)
+					t.Logf("seed %d: %.4f, %d doublings", seed, got, machine.model.doublings)
+					if got < want {
+						t.Errorf("mean reward %.4f, want %g", got, want)
+					}
+				}
+			})
+		}
+	}
+}
+
+// play lets the machine choose for each flight and learn from what it chose; it returns the mean reward.
+func play(m *Machine, all []flight, p problem) float64 {
+	total, z := 0.0, make([]float64, m.rows.Features)
+	var dst []operators.Decision
+	for i, f := range all {
+		r := operators.Record{Identity: noise.Identity{Offset: int64(i)}, Event: schemas.Event{
+			Vector: schemas.Vector{Values: p.context(f)}, Weight: 1,
+		}}
+		arm := m.choose(z, r)
+		reward := p.reward(f, arm)
+		total += reward
+		r.Event.Numbers = []float64{float64(arm), reward}
+		dst = m.Add(dst[:0], r)
+	}
+	return total / float64(len(all))
+}
+
+// flights reads all flights that have a delay.
+func flights(t *testing.T) (all []flight) {
+	t.Helper()
+	file, err := os.Open(*flightsFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	rows := csv.NewReader(file)
+	header, err := rows.Read()
+	if err != nil {
+		t.Fatal(err)
+	}
+	unit := func(x []float64) []float64 {
+		norm := 0.0
+		for _, v := range x {
+			norm += v * v
+		}
+		for i := range x {
+			x[i] /= math.Sqrt(norm)
+		}
+		return x
+	}
+	for {
+		row, err := rows.Read()
+		if err == io.EOF {
+			return all
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := func(name string) string { return row[slices.Index(header, name)] }
+		number := func(name string) float64 {
+			x, err := strconv.ParseFloat(text(name), 64)
+			if err != nil {
+				return math.NaN()
+			}
+			return x
+		}
+		oneHot := func(x []float64, of string, names ...string) []float64 {
+			for _, name := range names {
+				x = append(x, map[bool]float64{true: 1}[name == of])
+			}
+			return x
+		}
+		f := flight{delay: number("arr_delay")}
+		if math.IsNaN(f.delay) {
+			continue
+		}
+		hour, month := 2*math.Pi*number("hour")/24, 2*math.Pi*number("month")/12
+		base := []float64{math.Sin(hour), math.Cos(hour), math.Sin(2 * hour), math.Cos(2 * hour), number("distance") / 2500}
+		origins := []string{"EWR", "JFK", "LGA"}
+		late := append([]float64{3}, base...)
+		late = oneHot(late, text("origin"), origins...)
+		late = oneHot(late, text("carrier"),
+			"9E", "AA", "AS", "B6", "DL", "EV", "F9", "FL", "HA", "MQ", "OO", "UA", "US", "VX", "WN", "YV")
+		f.late = unit(append(late, math.Sin(month), math.Cos(month)))
+		when := append(append([]float64{1}, base...), math.Sin(month), math.Cos(month))
+		when = oneHot(when, text("origin"), origins...)
+		f.when = unit(oneHot(when, text("carrier"), "UA", "B6", "EV", "DL", "AA"))
+		all = append(all, f)
+	}
+}

@@ -1,0 +1,129 @@
+package linucb
+
+import (
+	"math/rand/v2"
+	"strconv"
+	"strings"
+	"testing"
+
+	"oriel/mechanisms"
+	"oriel/mechanisms/dp"
+	"oriel/operators"
+	"oriel/schemas"
+)
+
+// kinds are configurations of all sorts, over mechanisms of all that fit.
+var kinds = []struct {
+	name  string
+	m     mechanisms.Config
+	lines []string
+}{
+	{"logged for life", life(16), []string{"PLAYED=logged", "ARMS=a,b,c", "DIMENSION=4", "EMIT_EVERY=2"}},
+	{"served for life", life(64), []string{
+		"PLAYED=served", "ARMS=no,perhaps,yes", "DIMENSION=4", "EMIT_EVERY=4", "WAIT=7", "CAPACITY=9", "REWARD_RANGE=-1:3",
+		"FEATURES_MAX=2.5",
+	}},
+	{"served, candidates", window("blt"), []string{
+		"PLAYED=served", "CANDIDATES=3", "DIMENSION=4", "EMIT_EVERY=1", "WAIT=5", "CAPACITY=4", "WIDTH=0", "NOISE_SHIFT=0.1",
+	}},
+	{"logged, candidates, proved", horizon(window("tree-gaussian"), 256), []string{
+		"PLAYED=logged", "CANDIDATES=2", "DIMENSION=4", "EMIT_EVERY=3", "CONFIDENCE=0.9", "LABEL_SHARE=0.7",
+		"START_REGULARIZER=0",
+	}},
+	{"served, proved", horizon(window("blt"), 200), []string{
+		"PLAYED=served", "ARMS=a,b", "DIMENSION=4", "EMIT_EVERY=5", "CONFIDENCE=0.95", "WAIT=20", "CAPACITY=64",
+	}},
+}
+
+func life(memory uint64) mechanisms.Config {
+	return mechanisms.Config{
+		Name: "blt", Memory: memory, Batch: 1, Budget: dp.Budget{Epsilon: 4, Delta: 1e-6}, Adjacency: dp.Replace,
+	}
+}
+
+func window(name string) mechanisms.Config {
+	m := life(0)
+	m.Name, m.Window, m.Adjacency = name, 64, dp.ZeroOut
+	return m
+}
+
+func horizon(m mechanisms.Config, steps uint64) mechanisms.Config {
+	m.Horizon, m.Window = steps, steps
+	return m
+}
+
+// config returns the operator of settings, NAME=value, over a mechanism, and that mechanism.
+func config(t testing.TB, m mechanisms.Config, lines ...string) (configured, mechanisms.Config) {
+	t.Helper()
+	c, err := configOf(m, lines...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Mechanism(&m, nil); err != nil {
+		t.Fatal(err)
+	}
+	return c, m
+}
+
+func configOf(m mechanisms.Config, lines ...string) (configured, error) {
+	given := map[string]string{}
+	for _, line := range lines {
+		name, text, _ := strings.Cut(line, "=")
+		given[operators.Prefix+name] = text
+	}
+	p := &operators.Problems{}
+	v := operators.Source{Given: given, Common: operators.Common{
+		Mechanism: m.Name, Batch: m.Batch, Horizon: m.Horizon, Memory: m.Memory,
+	}}.Read(p, Family.Settings, func(operators.Setting) bool { return true })
+	Family.Events(v)
+	c, err := Family.New(v)
+	if err != nil {
+		return configured{}, err
+	}
+	return c.(configured), nil
+}
+
+// drawn are events with a context, an arm and a reward, dense and sparse, some with long features and rewards beyond
+// any range, some without a context, an arm or a reward.
+func drawn(c configured, count int, seed uint64) []schemas.Event {
+	rng := rand.New(rand.NewPCG(seed, 7))
+	events := make([]schemas.Event, count)
+	d := c.rows.Features * max(1, c.candidates)
+	for i := range events {
+		v := schemas.Vector{Values: make([]float64, d)}
+		for j := range v.Values {
+			v.Values[j] = 0.5 * rng.NormFloat64()
+		}
+		if i%4 == 3 {
+			v = schemas.Vector{Indices: []int32{int32(d) - 1, 0}, Values: v.Values[:2]}
+		}
+		if i%13 == 6 {
+			v = schemas.Vector{}
+		}
+		events[i] = schemas.Event{
+			Vector: v, Numbers: []float64{float64(rng.IntN(c.choices())), 3*rng.Float64() - 1},
+		}
+		switch i % 17 {
+		case 5:
+			events[i].Numbers[0] = -1
+		case 8:
+			events[i].Numbers[1] = absent
+		case 11:
+			events[i].Numbers[1] *= 1e9
+		}
+	}
+	return events
+}
+
+// keyOf names plays such that contexts and their rewards mix, some keys come three times, some once, and some are not.
+func keyOf(place int) []byte {
+	switch place % 11 {
+	case 4:
+		return nil
+	case 7:
+		return []byte(strings.Repeat("long", 30))
+	case 9:
+		return []byte("again")
+	}
+	return strconv.AppendInt(nil, int64(place/3), 10)
+}

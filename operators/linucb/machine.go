@@ -1,0 +1,187 @@
+package linucb
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"oriel/mechanisms"
+	"oriel/mechanisms/dp"
+	"oriel/operators"
+	"oriel/operators/pending"
+	"oriel/schemas"
+)
+
+// Machine is an operators.Machine. Nothing is owed before the first record.
+//
+// With ORIEL_PLAYED=logged the model of step t has the index t. Where actions are served each step has room for B+1
+// indices: those of its actions, one a record, and that of its model.
+type Machine struct {
+	configured
+	stream *mechanisms.Stream
+	model  *model
+	table  *pending.Table // of contexts that wait: the choice, −1 for none, and its z; nil where all is logged
+	// of the open step, where actions are served: what each record so far is answered with, a choice or −1
+	actions []int
+	keys    [][]byte
+
+	row    []float64 // of the table, scratch
+	best   []float64 // z of the best choice so far, scratch
+	extras []schemas.ExtraValue
+	points []float64            // of the actions of a step
+	said   []schemas.ExtraValue // with them
+	spaces string
+}
+
+var _ operators.Machine = (*Machine)(nil)
+
+// places of extras
+const (
+	atOffset = iota
+	atWidth
+	atShift
+	atDoublings
+	modelExtras
+)
+
+// and where actions are served
+const (
+	atArm = iota + modelExtras
+	atKey
+	atSpace
+)
+
+// newMachine returns the machine at step 0 over a stream of the rows' leaf. It takes the stream over.
+func newMachine(c configured, stream *mechanisms.Stream) (*Machine, error) {
+	if stream.Parts() != 1 || stream.Dimension() != c.rows.Size() || len(stream.Scratch()) != c.rows.Entries() {
+		return nil, fmt.Errorf("linucb: the stream has %d parts and %d coordinates, want one with %d", stream.Parts(),
+			stream.Dimension(), c.rows.Size())
+	}
+	if stream.Once() || stream.Memory() != c.memory || stream.Batch() != c.batch ||
+		c.sure > 0 && stream.Horizon() != c.horizon {
+		return nil, errors.New("linucb: the stream releases other sums than the settings say")
+	}
+	d := c.rows.Features
+	m := &Machine{configured: c, stream: stream, row: make([]float64, 1+d), best: make([]float64, d)}
+	var err error
+	if m.model, err = newModel(c, stream); err != nil {
+		return nil, err
+	}
+	m.extras = make([]schemas.ExtraValue, modelExtras)
+	if c.served {
+		m.extras = append(m.extras, schemas.ExtraValue{}, schemas.ExtraValue{}, schemas.ExtraValue{})
+		if m.table, err = pending.New(c.waiting); err != nil {
+			return nil, err
+		}
+		m.actions, m.keys = make([]int, 0, c.batch), make([][]byte, c.batch)
+		for i := range m.keys {
+			m.keys[i] = make([]byte, 0, maxName)
+		}
+		m.spaces = strings.Repeat(" ", c.longest())
+	}
+	m.extras[atOffset].Number = c.middle
+	m.extras = operators.AppendLasting(m.extras, stream)
+	if c.served {
+		m.points, m.said = make([]float64, c.batch), make([]schemas.ExtraValue, int(c.batch)*len(m.extras))
+	}
+	m.note()
+	return m, nil
+}
+
+// Open owes nothing: the first weights are zero, and public.
+func (m *Machine) Open(dst []operators.Decision) []operators.Decision { return dst }
+
+// Add takes a record: an event with its reward, or where actions are served a context or the reward of one.
+func (m *Machine) Add(dst []operators.Decision, r operators.Record) []operators.Decision {
+	leaf, some := m.stream.Scratch(), false
+	r.Null = r.Null || !m.usable(r.Event)
+	if m.served {
+		some = m.serve(leaf, r)
+	} else {
+		some = m.learn(leaf, r)
+	}
+	if !some {
+		leaf = nil
+	}
+	if !m.stream.Add(r.Identity, leaf) {
+		return dst
+	}
+	t := m.stream.Step()
+	dst = m.act(dst, t)
+	if t%m.every != 0 {
+		return dst
+	}
+	m.model.solve(m.stream.Sum(0), t)
+	m.note()
+	_, index := m.indices(t)
+	return append(dst, operators.Decision{Index: index, Step: t, Point: m.model.weights, Extras: m.extras})
+}
+
+// note writes what is said of the model with each decision.
+func (m *Machine) note() {
+	m.extras[atWidth].Number, m.extras[atShift].Number = m.model.widest()
+	m.extras[atDoublings].Number = float64(m.model.doublings)
+}
+
+// learn writes the leaf of a logged event.
+func (m *Machine) learn(leaf []float64, r operators.Record) bool {
+	if r.Null {
+		return false
+	}
+	choice, d := whole(r.Event.Numbers[0]), m.rows.Features
+	y, some := m.reward(r.Event)
+	if !some || !m.context(leaf[len(leaf)-1-d:len(leaf)-1], r.Event.Vector, choice) {
+		return false
+	}
+	m.close(leaf, choice, y)
+	return true
+}
+
+// close completes a leaf in which z stands already.
+func (m *Machine) close(leaf []float64, choice int, y float64) {
+	leaf[len(leaf)-1] = y
+	if m.blocks() > 1 {
+		leaf[0] = float64(m.block(choice))
+	}
+}
+
+// whole is a place in a list; −1 of anything else.
+func whole(x float64) int {
+	if !(x >= 0 && x < maxArms) || x != float64(int(x)) {
+		return -1
+	}
+	return int(x)
+}
+
+// Steps counts the closed steps.
+func (m *Machine) Steps() uint64 { return m.stream.Step() }
+
+// indices returns those of a step's first action and of its model.
+func (m *Machine) indices(t uint64) (first, model uint64) {
+	if !m.served {
+		return t, t
+	}
+	return (t-1)*(m.batch+1) + 1, t * (m.batch + 1)
+}
+
+// Due gives the actions of a step, and every so many steps the model.
+func (m *Machine) Due(step uint64) (first uint64, count int) {
+	if step == 0 {
+		return 0, 0
+	}
+	first, _ = m.indices(step)
+	if m.served {
+		count = int(m.batch)
+	}
+	if step%m.every == 0 {
+		count++
+	}
+	if count == 0 {
+		return 0, 0
+	}
+	return first, count
+}
+
+// Guarantee is the stream's: models are post-processing of releases, and so is all of an action but for the context
+// that it answers.
+func (m *Machine) Guarantee() dp.Guarantee { return m.stream.Guarantee() }

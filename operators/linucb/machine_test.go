@@ -1,0 +1,268 @@
+package linucb
+
+import (
+	"math"
+	"math/rand/v2"
+	"strconv"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"oriel/mechanisms/mechtest"
+	"oriel/mechanisms/noise"
+	"oriel/operators"
+)
+
+// A second opinion on what a logged event adds: the twin's leaf and the machine's, for events of all sorts.
+func TestTwinAddsWhatTheMachineAdds(t *testing.T) {
+	for _, kind := range kinds {
+		c, m := config(t, kind.m, kind.lines...)
+		every := c.Every().(configured)
+		machine, err := newMachine(every, mechtest.Open(t, m, [32]byte{5}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		twin, want, some := twin{every}, make([]float64, c.rows.Entries()), 0
+		for _, e := range drawn(c, 100, 3) {
+			r := operators.Record{Event: e}
+			got := make([]float64, len(want))
+			adds := machine.learn(got, r)
+			if adds != twin.Leaf(want, r) {
+				t.Fatalf("%s: one of the two adds nothing of %v", kind.name, e)
+			}
+			if !adds {
+				continue
+			}
+			some++
+			want[len(want)-1] = max(-1, min(1, want[len(want)-1]))
+			for i := range want {
+				if math.Abs(got[i]-want[i]) > 1e-12 {
+					t.Fatalf("%s: leaf %v, want %v", kind.name, got, want)
+				}
+			}
+		}
+		if some < 50 {
+			t.Errorf("%s: %d events add something", kind.name, some)
+		}
+	}
+}
+
+// Rows of canaries are as far apart as the leaf's distance says, whatever the direction.
+func TestCanariesAreAsFarApartAsRowsCanBe(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 9))
+	for _, kind := range kinds {
+		c, _ := config(t, kind.m, kind.lines...)
+		twin, s := twin{c}, float64(c.rows.Label)/1024
+		for k := range 100 {
+			u := make([]float64, 5)
+			for i := range u {
+				u[i] = rng.NormFloat64()
+			}
+			if k < 10 {
+				clear(u)
+				u[k%5] = 1 - 2*float64(k/5)
+			}
+			with, without := twin.Canary(u, 1)
+			sum := 0.0
+			a, b := triangle(t, twin, with, s), triangle(t, twin, without, s)
+			for i := range a {
+				sum += (a[i] - b[i]) * (a[i] - b[i])
+			}
+			if math.Abs(math.Sqrt(sum)-(1+s*s)) > 1e-9 {
+				t.Fatalf("%s: rows %g apart, want %g, of %v", kind.name, math.Sqrt(sum), 1+s*s, u)
+			}
+		}
+	}
+}
+
+// triangle is what a record adds to all blocks, in units of the noise: the upper triangles of rows (z; s·y), diagonals
+// over √2.
+func triangle(t *testing.T, twin twin, r operators.Record, s float64) (out []float64) {
+	t.Helper()
+	leaf, d := make([]float64, twin.rows.Entries()), twin.rows.Features
+	if !twin.Leaf(leaf, r) {
+		t.Fatal("a canary adds nothing")
+	}
+	row := leaf[len(leaf)-d-1:]
+	row[d] = s * max(-1, min(1, row[d]))
+	for block := range twin.blocks() {
+		for i, x := range row {
+			for j, y := range row[i:] {
+				v := x * y
+				if j == 0 {
+					v /= math.Sqrt2
+				}
+				if twin.blocks() > 1 && leaf[0] != float64(block) {
+					v = 0
+				}
+				out = append(out, v)
+			}
+		}
+	}
+	return out
+}
+
+// Weights and actions over sums without noise are those of gonum's solver and SPEC.md's formulas.
+func TestModelsAreThoseOfTheFormulas(t *testing.T) {
+	for _, kind := range kinds {
+		c, m := config(t, kind.m, kind.lines...)
+		c.served = false
+		c.every = 4
+		machine, err := newMachine(c, mechtest.ZeroStream(t, m))
+		if err != nil {
+			t.Fatal(err)
+		}
+		d := 4
+		gram, cross := make([]*mat.SymDense, c.blocks()), make([]*mat.VecDense, c.blocks())
+		for i := range gram {
+			gram[i], cross[i] = mat.NewSymDense(d, nil), mat.NewVecDense(d, nil)
+		}
+		twin := twin{c}
+		for i, e := range drawn(c, 120, 5) {
+			leaf := make([]float64, c.rows.Entries())
+			block := 0
+			for a := range gram {
+				if c.memory > 0 {
+					by := 1 - 1/float64(c.memory)
+					gram[a].ScaleSym(by, gram[a])
+					cross[a].ScaleVec(by, cross[a])
+				}
+			}
+			if twin.Leaf(leaf, operators.Record{Event: e}) {
+				if c.blocks() > 1 {
+					block = int(leaf[0])
+				}
+				row := leaf[len(leaf)-d-1:]
+				z := mat.NewVecDense(d, row[:d])
+				gram[block].SymRankOne(gram[block], 1, z)
+				cross[block].AddScaledVec(cross[block], max(-1, min(1, row[d])), z)
+			}
+			if len(machine.Add(nil, operators.Record{Event: e})) == 0 {
+				continue
+			}
+			for a := range gram {
+				whole := mat.NewSymDense(d, nil)
+				whole.CopySym(gram[a])
+				for k := range d {
+					whole.SetSym(k, k, whole.At(k, k)+machine.model.bounds.shift+c.start)
+				}
+				var theta mat.VecDense
+				if err := theta.SolveVec(whole, cross[a]); err != nil {
+					t.Fatal(err)
+				}
+				by := 1.0
+				if c.sure == 0 {
+					by = min(1, c.most/mat.Norm(&theta, 2))
+				}
+				for k := range d {
+					got, want := machine.model.arms[a].theta[k], theta.AtVec(k)*by
+					if math.Abs(got-want) > 2e-3*(math.Abs(want)+0.1) {
+						t.Fatalf("%s, event %d, arm %d: weights %v, want %v", kind.name, i, a, machine.model.arms[a].theta, want)
+					}
+				}
+				var chol mat.Cholesky
+				if !chol.Factorize(whole) {
+					t.Fatal("no factor")
+				}
+				if far := math.Abs(machine.model.arms[a].system.LogDeterminant() - chol.LogDet()); far > 1e-3 {
+					t.Fatalf("%s: ln det is %g off", kind.name, far)
+				}
+				z := mat.NewVecDense(d, []float64{0.5, -0.5, 0.1, 0.7})
+				var solved mat.VecDense
+				if err := chol.SolveVecTo(&solved, z); err != nil {
+					t.Fatal(err)
+				}
+				want := mat.Dot(&theta, z)*by + machine.model.arms[a].width*math.Sqrt(mat.Dot(z, &solved))
+				if got := machine.model.score(a, z.RawVector().Data); math.Abs(got-want) > 1e-3*(1+math.Abs(want)) {
+					t.Fatalf("%s: score %g, want %g", kind.name, got, want)
+				}
+			}
+		}
+	}
+}
+
+// Settings that make no sense are refused, each by its name.
+func TestSettingsAreRefused(t *testing.T) {
+	base := []string{"PLAYED=served", "ARMS=a,b", "DIMENSION=4"}
+	for _, line := range []string{
+		"DIMENSION=0", "DIMENSION=513", "REWARD_RANGE=5", "REWARD_RANGE=5:5", "FEATURES_MAX=0", "LABEL_SHARE=1.1",
+		"NOISE_SHIFT=NaN", "WEIGHTS_MAX=0", "EMIT_EVERY=0", "START_REGULARIZER=-1", "ARMS=a", "ARMS=a,a", "CANDIDATES=3",
+		"CANDIDATES=1", "CONFIDENCE=0.3", "CONFIDENCE=0.9", "WIDTH=-1", "WAIT=0", "CAPACITY=0", "PLAYED=guessed",
+		`ARMS=a,"b"`, "CAPACITY=1048577",
+	} {
+		if _, err := configOf(life(16), append(append([]string{}, base...), line)...); err == nil {
+			t.Errorf("%s is taken", line)
+		}
+	}
+	for _, name := range []string{"once-gaussian", "tree-gamma", "tree-gaussian-paper"} {
+		m := life(0)
+		m.Name = name
+		if _, err := configOf(m, base...); err == nil {
+			t.Errorf("%s is taken", name)
+		}
+	}
+	c, m := config(t, life(16), base...)
+	if _, err := c.Open([]byte("1\na"), nil); err == nil {
+		t.Error("a plan of other arms is taken")
+	}
+	other := m
+	other.Memory = 32
+	if _, err := newMachine(c, mechtest.ZeroStream(t, other)); err == nil {
+		t.Error("a stream of another memory is taken")
+	}
+}
+
+// A step of logged events allocates no more than its stream alone: nothing, but under the race detector.
+func TestAddAllocatesNothing(t *testing.T) {
+	for _, kind := range kinds {
+		c, m := config(t, kind.m, kind.lines...)
+		if c.horizon > 0 {
+			continue // ends too soon
+		}
+		c.served = false
+		machine, err := newMachine(c, mechtest.Open(t, m, [32]byte{1}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		bare, row := mechtest.Open(t, m, [32]byte{1}), make([]float64, c.rows.Entries())
+		events, dst, i := drawn(c, 64, 1), make([]operators.Decision, 0, 1), 0
+		if n := testing.AllocsPerRun(200, func() {
+			dst = machine.Add(dst[:0], operators.Record{Event: events[i%64], Identity: noise.Identity{Offset: int64(i)}})
+			i++
+		}); n > testing.AllocsPerRun(200, func() { bare.Add(noise.Identity{Offset: int64(i)}, row); i++ }) {
+			t.Errorf("%s: %g allocations an event", kind.name, n)
+		}
+	}
+}
+
+func BenchmarkAdd(b *testing.B) {
+	ten := "ARMS=a,b,c,d,e,f,g,h,i,j"
+	for _, lines := range [][]string{
+		{"PLAYED=logged", ten, "DIMENSION=16"},
+		{"PLAYED=served", ten, "DIMENSION=16"},
+		{"PLAYED=served", ten, "DIMENSION=16", "WIDTH=0"},
+		{"PLAYED=logged", "CANDIDATES=10", "DIMENSION=54"},
+		{"PLAYED=served", "CANDIDATES=10", "DIMENSION=54"},
+	} {
+		b.Run(strings.Join(lines, "/"), func(b *testing.B) {
+			c, m := config(b, life(65536), lines...)
+			machine, err := newMachine(c, mechtest.Open(b, m, [32]byte{1}))
+			if err != nil {
+				b.Fatal(err)
+			}
+			events, dst, i := drawn(c, 1024, 1), make([]operators.Decision, 0, 2), 0
+			keys := make([][]byte, 1024)
+			for i := range keys {
+				keys[i] = strconv.AppendInt(nil, int64(i/2), 10)
+			}
+			b.ReportAllocs()
+			for b.Loop() {
+				dst = machine.Add(dst[:0], operators.Record{
+					Event: events[i%1024], Key: keys[i%1024], Identity: noise.Identity{Offset: int64(i)},
+				})
+				i++
+			}
+		})
+	}
+}

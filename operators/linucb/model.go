@@ -1,0 +1,106 @@
+package linucb
+
+import (
+	"math"
+
+	"oriel/mechanisms"
+	"oriel/mechanisms/lattice"
+	"oriel/operators/moments"
+)
+
+// model is what a release says of the arms: their weights, and how well each is known. It is a function of settings, of
+// the release, and of how often shifts were doubled before.
+type model struct {
+	configured
+	bounds bounds
+
+	release   []float64 // that it was solved from
+	step      uint64    // of that release; 0: none yet
+	doublings uint64
+
+	arms    []arm     // by block
+	weights []float64 // of all arms, reward units a unit of features
+	cross   []float64 // scratch
+}
+
+// arm is a block's solution.
+type arm struct {
+	system *moments.System
+	known  bool // there is a factor; else nothing tells it from the others
+	theta  []float64
+	width  float64
+}
+
+func newModel(c configured, stream *mechanisms.Stream) (*model, error) {
+	deviation, err := stream.Deviation(0, c.memory)
+	if err != nil {
+		return nil, err
+	}
+	d := c.rows.Features
+	m := &model{
+		configured: c, bounds: c.bound(deviation.Worst()), release: make([]float64, c.rows.Size()),
+		arms: make([]arm, c.blocks()), weights: make([]float64, c.blocks()*d), cross: make([]float64, d),
+	}
+	for i := range m.arms {
+		m.arms[i] = arm{system: moments.NewSystem(d), theta: make([]float64, d)}
+	}
+	m.reset()
+	return m, nil
+}
+
+// reset puts the model before the first release: of zeros, as if that had no noise.
+func (m *model) reset() {
+	clear(m.release)
+	m.compute()
+	m.step, m.doublings = 0, 0
+}
+
+// solve takes the release of a step.
+func (m *model) solve(release []float64, step uint64) {
+	copy(m.release, release)
+	m.step = step
+	m.doublings += m.compute()
+}
+
+// compute solves for all arms, and tells how many doublings that took.
+func (m *model) compute() (doublings uint64) {
+	d := m.rows.Features
+	for i := range m.arms {
+		a := &m.arms[i]
+		sums := m.rows.Moments(m.release, i)
+		sums.Cross(m.cross)
+		clear(a.theta)
+		a.known = a.system.Factor(sums.Symmetric, 1, m.bounds.shift, m.start)
+		doublings += uint64(a.system.Doublings)
+		if a.known {
+			a.system.Solve(a.theta, m.cross)
+		}
+		if a.width = m.width; m.sure > 0 {
+			a.width = m.bounds.width(a)
+		} else {
+			moments.Cap(a.theta, m.most)
+		}
+		for k, x := range a.theta {
+			m.weights[i*d+k] = float64(x*m.half) / m.features
+		}
+	}
+	return doublings
+}
+
+// score is the most that the reward of z may be, in half ranges of rewards.
+func (m *model) score(block int, z []float64) float64 {
+	a := &m.arms[block]
+	score := lattice.Dot(a.theta, z)
+	if a.width > 0 && a.known {
+		score += float64(a.width * a.system.Length(z))
+	}
+	return score
+}
+
+// widest returns the largest width and the largest shift of an arm.
+func (m *model) widest() (width, shift float64) {
+	for i := range m.arms {
+		width, shift = max(width, m.arms[i].width), max(shift, m.arms[i].system.Shift)
+	}
+	return min(width, math.MaxFloat64), min(shift, math.MaxFloat64)
+}

@@ -1,0 +1,123 @@
+package linucb
+
+import (
+	"oriel/operators"
+	"oriel/operators/pending"
+)
+
+// none is the action of a record that is no context, or whose context does not wait.
+const none = -1
+
+// serve takes a record where actions are served. Its key alone says what it is: under a key that waits it is the
+// reward, and whatever it says the wait is over; under another one it is a context, as long as there is room. It writes
+// the leaf of a reward, and reports whether there is one.
+func (m *Machine) serve(leaf []float64, r operators.Record) bool {
+	t := m.stream.Step() + 1
+	for _, some := m.table.Expired(t); some; _, some = m.table.Expired(t) {
+	}
+	row, outcome := m.table.Take(r.Key, t)
+	if outcome == pending.Done {
+		m.answer(nil, none)
+		return m.rewarded(leaf, row.Values, r)
+	}
+	clear(m.row)
+	m.row[0] = none
+	if !r.Null {
+		m.row[0] = float64(m.choose(m.row[1:], r))
+	}
+	if m.table.Put(r.Key, t, m.row) != pending.Done {
+		m.answer(nil, none)
+		return false
+	}
+	m.answer(r.Key, int(m.row[0]))
+	return false
+}
+
+// rewarded writes the leaf of a context that waited and its reward.
+func (m *Machine) rewarded(leaf, row []float64, r operators.Record) bool {
+	if r.Null || row[0] == none {
+		return false
+	}
+	y, some := m.reward(r.Event)
+	if !some {
+		return false
+	}
+	copy(leaf[len(leaf)-len(row):], row[1:])
+	m.close(leaf, int(row[0]), y)
+	return true
+}
+
+// choose returns the choice for a context, and writes its z; none, and zeros, where the event has no context. Of equal
+// ones it takes the first.
+func (m *Machine) choose(z []float64, r operators.Record) int {
+	best, most := none, 0.0
+	clear(m.best)
+	for choice := range m.choices() {
+		if best == none || m.candidates > 0 {
+			if !m.context(z, r.Event.Vector, choice) {
+				continue
+			}
+		}
+		if score := m.model.score(m.block(choice), z); best == none || score > most {
+			best, most = choice, score
+			copy(m.best, z)
+		}
+	}
+	copy(z, m.best)
+	return best
+}
+
+// answer notes what a record of the open step is answered with.
+func (m *Machine) answer(key []byte, choice int) {
+	k := len(m.actions)
+	m.actions = append(m.actions, choice)
+	m.keys[k] = append(m.keys[k][:0], key...)
+}
+
+// act publishes the actions of the step that has closed.
+func (m *Machine) act(dst []operators.Decision, t uint64) []operators.Decision {
+	first, _ := m.indices(t)
+	for k, choice := range m.actions {
+		dst = append(dst, m.action(k, first+uint64(k), t, choice))
+	}
+	m.actions = m.actions[:0]
+	return dst
+}
+
+// action is the decision for the k-th record of a step. Behind its end stand as many spaces as its choice is shorter
+// than another could be: how long an action is says nothing of what it is.
+func (m *Machine) action(k int, index, step uint64, choice int) operators.Decision {
+	extras := m.said[k*len(m.extras):][:len(m.extras)]
+	copy(extras, m.extras)
+	if choice >= 0 && choice < len(m.arms) {
+		extras[atArm].Text = m.arms[choice]
+	}
+	extras[atKey].Text = string(m.keys[k])
+	extras[atSpace].Text = m.spaces[m.length(choice):]
+	m.points[k] = float64(choice)
+	return operators.Decision{Index: index, Step: step, Output: 1, Point: m.points[k : k+1], Extras: extras}
+}
+
+// longest is how many bytes a choice's place and name take in an action at most.
+func (c configured) longest() int {
+	most := c.length(none)
+	for choice := range c.choices() {
+		most = max(most, c.length(choice))
+	}
+	return most
+}
+
+// length is what those of a choice take: names have no character that JSON escapes.
+func (c configured) length(choice int) int {
+	n := 1
+	if choice < 0 {
+		n = 2
+	}
+	for x := choice; x >= 10; x /= 10 {
+		n++
+	}
+	if choice >= 0 && choice < len(c.arms) {
+		n += len(c.arms[choice])
+	}
+	return n
+}

@@ -1,0 +1,270 @@
+package linucb
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"oriel/mechanisms/mechtest"
+	"oriel/mechanisms/noise"
+	"oriel/operators"
+)
+
+// printed are the source's constants: Shariff and Sheffet, "Differentially Private Contextual Linear Bandits" (NeurIPS
+// 2018), section 4, for n steps, d features, rows of norm L̃ (square: two), ε, δ, and failures of probability α.
+type printed struct{ n, d, square, epsilon, delta, alpha float64 }
+
+// levels is m, the nodes that a prefix has at most.
+func (p printed) levels() float64 { return math.Ceil(math.Log2(p.n)) + 1 }
+
+// freedom is k, the degrees of freedom of a node's Wishart noise.
+func (p printed) freedom() float64 {
+	return p.d + 1 + math.Ceil(224*p.levels()/(p.epsilon*p.epsilon)*math.Log(8*p.levels()/p.delta)*math.Log(2/p.delta))
+}
+
+// wishart are ρ_min, ρ_max and γ of Proposition 9 without the shift, the shift c of Eq. (4), and the three with it.
+func (p printed) wishart() (least, most, side, shift, shiftedLeast, shiftedMost, shiftedSide float64) {
+	q, r := math.Sqrt(2*math.Log(8*p.n/p.alpha)), math.Sqrt(2*math.Log(2*p.n/p.alpha))
+	root, d := math.Sqrt(p.levels()*p.freedom()), math.Sqrt(p.d)
+	least, most = p.square*math.Pow(root-d-q, 2), p.square*math.Pow(root+d+q, 2)
+	side = math.Sqrt(p.square) * (d + r)
+	shiftedLeast = 4 * p.square * root * (d + q)
+	return least, most, side, least - shiftedLeast, shiftedLeast, 2 * shiftedLeast, math.Sqrt(p.square * root * (d + r))
+}
+
+// gaussian are σ, Υ and γ of Proposition 11.
+func (p printed) gaussian() (sigma, upsilon, side float64) {
+	sigma = 4 * math.Sqrt(p.levels()) * p.square * math.Log(4/p.delta) / p.epsilon
+	upsilon = sigma * math.Sqrt(2*p.levels()) * (4*math.Sqrt(p.d) + 2*math.Log(2*p.n/p.alpha))
+	return sigma, upsilon, sigma * math.Sqrt(p.levels()/upsilon) * (math.Sqrt(p.d) + math.Sqrt(2*math.Log(2*p.n/p.alpha)))
+}
+
+// exact are σ and Υ of the same tree for what a row's exchange moves, by zCDP.
+func (p printed) exact() (sigma, upsilon float64) {
+	rho := math.Pow(math.Sqrt(p.epsilon+math.Log(1/p.delta))-math.Sqrt(math.Log(1/p.delta)), 2)
+	sigma = p.square * math.Sqrt(p.levels()/(2*rho))
+	return sigma, sigma * math.Sqrt(p.levels()) * (2*math.Sqrt(p.d) + 2*math.Sqrt(math.Log(4*p.n/p.alpha)))
+}
+
+var thousand = printed{n: 1000, d: 5, square: 2, epsilon: 1, delta: 1e-6, alpha: 0.05}
+
+// TestPrintedNoise gives the source's constants to the digits that they were computed with before, and shows them for
+// what they are: eleven times the noise that its own tree needs.
+func TestPrintedNoise(t *testing.T) {
+	near := func(what string, got, want, by float64) {
+		t.Helper()
+		if math.Abs(got-want) > by {
+			t.Errorf("%s is %.8g, want %.8g", what, got, want)
+		}
+	}
+	p := thousand
+	_, _, _, shift, least, _, _ := p.wishart()
+	sigma, upsilon, side := p.gaussian()
+	tight, tightUpsilon := p.exact()
+	near("k", p.freedom(), 653964, 0)
+	near("c", shift, 14157779.88, 0.005)
+	near("ρ'_min", least, 153019.89, 0.005)
+	near("σ", sigma, 403.3495, 5e-5)
+	near("Υ", upsilon, 57016.51, 0.005)
+	near("γ", side, 38.3189, 5e-5)
+	near("exact σ", tight, 35.48775, 5e-6)
+	near("exact Υ", tightUpsilon, 1317.316, 5e-4)
+	if upsilon < 2*p.n || least < 2*p.n {
+		t.Error("the printed noise is below all that 1000 rows add up to")
+	}
+}
+
+// wishartOf draws L̃²·AAᵀ of k degrees of freedom by Bartlett's decomposition.
+func wishartOf(rng *rand.Rand, size int, square, k float64) *mat.SymDense {
+	a := mat.NewDense(size, size, nil)
+	for i := range size {
+		for j := range i {
+			a.Set(i, j, rng.NormFloat64())
+		}
+		// χ² of some 10⁶ degrees of freedom, by its normal limit (Wilson and Hilferty's cube)
+		f := k - float64(i)
+		a.Set(i, i, math.Sqrt(f*math.Pow(1-2/(9*f)+rng.NormFloat64()*math.Sqrt(2/(9*f)), 3)))
+	}
+	out := mat.NewSymDense(size, nil)
+	out.SymOuterK(square, a)
+	return out
+}
+
+// holds tells whether the first rows of a noise matrix, plus a shift, keep the bounds of Definition 3.
+func holds(t *testing.T, whole *mat.SymDense, shift, least, most, side float64) bool {
+	t.Helper()
+	d := whole.SymmetricDim() - 1
+	h, column := mat.NewSymDense(d, nil), mat.NewVecDense(d, nil)
+	for i := range d {
+		column.SetVec(i, whole.At(i, d))
+		for j := i; j < d; j++ {
+			h.SetSym(i, j, whole.At(i, j))
+		}
+		h.SetSym(i, i, h.At(i, i)+shift)
+	}
+	var eigen mat.EigenSym
+	if !eigen.Factorize(h, false) {
+		t.Fatal("no eigenvalues")
+	}
+	values := eigen.Values(nil)
+	if values[0] < least || values[d-1] > most {
+		return false
+	}
+	var solved mat.VecDense
+	if err := solved.SolveVec(h, column); err != nil {
+		t.Fatal(err)
+	}
+	return math.Sqrt(mat.Dot(column, &solved)) <= side
+}
+
+// Noise of all kinds keeps its bounds in each of 300 draws, where each may fail with probability α/2n = 2.5e-5; without
+// a shift Gaussian noise is never positive definite, and half of the bounds fail.
+func TestAccurateBounds(t *testing.T) {
+	p, rng := thousand, rand.New(rand.NewPCG(2, 12))
+	least, most, side, shift, shiftedLeast, shiftedMost, shiftedSide := p.wishart()
+	sigma, upsilon, gamma := p.gaussian()
+	tight, tightUpsilon := p.exact()
+	tightSide := tight * math.Sqrt(p.levels()/tightUpsilon) * (math.Sqrt(p.d) + math.Sqrt(2*math.Log(4*p.n/p.alpha)))
+	gaussian := func(sigma float64) *mat.SymDense {
+		out := mat.NewSymDense(6, nil)
+		for i := range 6 {
+			for j := i; j < 6; j++ {
+				by := sigma * math.Sqrt(p.levels())
+				if i == j {
+					by *= math.Sqrt2
+				}
+				out.SetSym(i, j, by*rng.NormFloat64())
+			}
+		}
+		return out
+	}
+	bare, narrow := 0, 0
+	for range 300 {
+		w := wishartOf(rng, 6, p.square, p.levels()*p.freedom())
+		if !holds(t, w, 0, least, most, side) || !holds(t, w, -shift, shiftedLeast, shiftedMost, shiftedSide) {
+			t.Fatal("Wishart noise is beyond its bounds")
+		}
+		if !holds(t, gaussian(sigma), 2*upsilon, upsilon, 3*upsilon, gamma) ||
+			!holds(t, gaussian(tight), 2*tightUpsilon, tightUpsilon, 3*tightUpsilon, tightSide) {
+			t.Fatal("Gaussian noise is beyond its bounds")
+		}
+		if holds(t, gaussian(tight), 0, 0, math.Inf(1), math.Inf(1)) {
+			bare++
+		}
+		if holds(t, gaussian(2*sigma), upsilon/8, upsilon/16, 3*upsilon/16, gamma/4) {
+			narrow++
+		}
+	}
+	if bare > 30 || narrow > 150 {
+		t.Errorf("%d of 300 draws are positive definite without a shift, %d keep bounds an eighth as wide", bare, narrow)
+	}
+}
+
+// linear is a world of arms whose rewards, −1 or 1, are linear in a context of three features.
+type linear struct {
+	truth [2][]float64
+	rng   *rand.Rand
+}
+
+// play lets a machine play so many steps and returns its regret, half ranges of rewards.
+func (l linear) play(m *Machine, steps int) (regret float64) {
+	z := make([]float64, 3)
+	for i := range steps {
+		e := context(l.rng.NormFloat64(), l.rng.NormFloat64(), l.rng.NormFloat64())
+		arm := m.choose(z, operators.Record{Event: e})
+		means := [2]float64{}
+		for a, truth := range l.truth {
+			for k, x := range truth {
+				means[a] += x * z[k]
+			}
+		}
+		regret += max(means[0], means[1]) - means[arm]
+		reward := -1.0
+		if l.rng.Float64() < (1+means[arm])/2 {
+			reward = 1
+		}
+		e.Numbers = []float64{float64(arm), reward}
+		m.Add(nil, operators.Record{Event: e, Identity: noise.Identity{Offset: int64(i)}})
+	}
+	return regret
+}
+
+// LinUCB without noise, H = λI: its regret is within the bound, and grows like a root of the steps or slower. With
+// noise at ε = 20 it is within its own bound, and above what any private bandit loses.
+func TestRegretIsWithinTheBound(t *testing.T) {
+	world := func(seed uint64) linear {
+		return linear{truth: [2][]float64{{0.6, 0, 0.3}, {-0.3, 0.5, 0}}, rng: rand.New(rand.NewPCG(seed, 4))}
+	}
+	var bare [3]float64
+	for k, steps := range []int{500, 2000, 8000} {
+		m := horizon(window("blt"), uint64(steps))
+		m.Budget.Epsilon = 20
+		c, m := config(t, m, "PLAYED=logged", "ARMS=a,b", "DIMENSION=3", "EMIT_EVERY=1", "CONFIDENCE=0.9",
+			"REWARD_RANGE=-1:1", "WEIGHTS_MAX=1")
+		exact, err := newMachine(c, mechtest.ZeroStream(t, m))
+		if err != nil {
+			t.Fatal(err)
+		}
+		exact.model.bounds = c.bound(0)
+		exact.model.reset()
+		bare[k] = world(1).play(exact, steps)
+		private, err := newMachine(c, mechtest.Open(t, m, [32]byte{3}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		noisy := world(1).play(private, steps)
+		deviation, err := private.stream.Deviation(0, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Logf("%d steps: regret %.1f without noise, bound %.0f; %.1f with noise, bound %.0f", steps, bare[k],
+			c.regretBound(0), noisy, c.regretBound(deviation.Worst()))
+		if bare[k] > c.regretBound(0) || noisy > c.regretBound(deviation.Worst()) {
+			t.Error("regret is above its bound")
+		}
+		if least := math.Log(float64(steps)) / (200 * 20); noisy < least { // Corollary 15: (k−1)·ln n/(200ε)
+			t.Errorf("regret %g is below what any private bandit has, %g", noisy, least)
+		}
+	}
+	for k := range 2 {
+		if bare[k+1] > 2.5*bare[k] {
+			t.Errorf("regret without noise goes from %g to %g in four times the steps", bare[k], bare[k+1])
+		}
+	}
+}
+
+// Claim 13 of the source: two contexts, two arms, each right for one. Whose action does not depend on the context, as
+// ordinary privacy asks of it but for a little, loses half; joint privacy loses little.
+func TestWithoutTheContextHalfIsLost(t *testing.T) {
+	const steps = 4000
+	m := life(4096)
+	c, m := config(t, m, "PLAYED=logged", "ARMS=a,b", "DIMENSION=2")
+	machine, err := newMachine(c, mechtest.Open(t, m, [32]byte{9}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	rng, z := rand.New(rand.NewPCG(1, 13)), make([]float64, 2)
+	blind, seeing := [2]int{}, 0
+	for i := range steps {
+		which := rng.IntN(2)
+		e := context(float64(1-which), float64(which))
+		arm := machine.choose(z, operators.Record{Event: e})
+		for a := range blind {
+			if a == which {
+				blind[a]++
+			}
+		}
+		reward := 0.0
+		if arm == which {
+			seeing++
+			reward = 1
+		}
+		e.Numbers = []float64{float64(arm), reward}
+		machine.Add(nil, operators.Record{Event: e, Identity: noise.Identity{Offset: int64(i)}})
+	}
+	if best := max(blind[0], blind[1]); float64(best) > 0.53*steps || float64(seeing) < 0.9*steps {
+		t.Errorf("of %d steps the best fixed arm is right in %d, the machine in %d", steps, best, seeing)
+	}
+}

@@ -1,0 +1,111 @@
+package linucb
+
+import (
+	"math"
+
+	"oriel/operators"
+	"oriel/schemas"
+)
+
+// twin is the operators.Twin of a machine whose events are logged: what a record adds does not depend on decisions.
+type twin struct{ configured }
+
+func (twin) Begin() {}
+
+func (twin) Decided([]operators.Decision) {}
+
+// Direct has nothing to do: a canary's direction chooses among pairs.
+func (twin) Direct([]float64) {}
+
+// Leaf writes the block, where there is more than one, z and y.
+func (t twin) Leaf(dst []float64, r operators.Record) bool {
+	d, e := t.rows.Features, r.Event
+	if r.Null || len(e.Numbers) != 2 || e.Numbers[1] == absent || len(e.Vector.Values) == 0 {
+		return false
+	}
+	row, choice := dst[len(dst)-d-1:], int(e.Numbers[0])
+	if choice < 0 || choice >= t.choices() {
+		return false
+	}
+	clear(dst)
+	for k, x := range e.Vector.Values {
+		at := k
+		if e.Vector.Indices != nil {
+			at = int(e.Vector.Indices[k])
+		}
+		if t.candidates > 0 {
+			if at/d != choice {
+				continue
+			}
+			at %= d
+		}
+		row[at] = x
+	}
+	largest, square := 0.0, 0.0
+	for _, x := range row[:d] {
+		largest = max(largest, math.Abs(x))
+	}
+	if largest == 0 && t.candidates > 0 {
+		return false
+	}
+	length := t.features
+	if largest > 0 {
+		for _, x := range row[:d] {
+			square += float64((x / largest) * (x / largest))
+		}
+		length = max(length, float64(largest*math.Sqrt(square)))
+	}
+	for i := range row[:d] {
+		row[i] /= length
+	}
+	row[d] = (e.Numbers[1] - t.middle) / t.half
+	if len(t.arms) > 0 {
+		dst[0] = float64(choice)
+	}
+	return true
+}
+
+// Canary returns two events whose rows are as far apart as rows can be: of two arms, or of candidates with orthogonal
+// rows. Features and rewards are far beyond what they are clamped to.
+func (t twin) Canary(u []float64, factor float64) (with, without operators.Record) {
+	if t.candidates > 0 {
+		a, b := t.rows.Farthest(u)
+		return t.record(0, a, factor), t.record(1, b, factor)
+	}
+	d := t.rows.Features
+	row := make([]float64, d+1)
+	copy(row, u[:d])
+	row[d] = math.Copysign(1, u[d])
+	if norm := math.Sqrt(square(row[:d])); norm > 1e-9 {
+		for i := range d {
+			row[i] /= norm
+		}
+	} else {
+		row[0] = 1
+	}
+	return t.record(0, row, factor), t.record(1, row, factor)
+}
+
+func square(v []float64) (sum float64) {
+	for _, x := range v {
+		sum += float64(x * x)
+	}
+	return sum
+}
+
+// record is an event that says of a choice what stands in a row (z; ±1).
+func (t twin) record(choice int, row []float64, factor float64) operators.Record {
+	d, beyond := t.rows.Features, float64(operators.Beyond*factor)
+	values := make([]float64, d*max(1, t.candidates))
+	at := 0
+	if t.candidates > 0 {
+		at = choice * d
+	}
+	for i, x := range row[:d] {
+		values[at+i] = float64(float64(x*t.features) * beyond)
+	}
+	reward := t.middle + float64(float64(row[d]*t.half)*beyond)
+	return operators.Record{Event: schemas.Event{
+		Vector: schemas.Vector{Values: values}, Numbers: []float64{float64(choice), reward}, Weight: 1,
+	}}
+}

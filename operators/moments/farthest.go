@@ -1,0 +1,50 @@
+package moments
+
+import "math"
+
+// Farthest returns two rows (x; ±1) as far apart as Distances say, |x| = 1: for an audit. u, of d+1 numbers, chooses
+// one of the pairs. Rows (x; s) and (x'; ±s) are orthogonal where ⟨x, x'⟩ = ∓s²: u gives x, the plane of x', and the
+// sign. In one dimension x' = −x.
+func (r Rows) Farthest(u []float64) (a, b []float64) {
+	d := r.Features
+	a, b = make([]float64, d+1), make([]float64, d+1)
+	x, other := a[:d], b[:d]
+	norm := 0.0
+	for _, v := range u[:d] {
+		norm += float64(v * v)
+	}
+	if norm > 1e-18 {
+		for i := range x {
+			x[i] = u[i] / math.Sqrt(norm)
+		}
+	} else {
+		x[0] = 1
+	}
+	least := 0 // the axis that is least along x makes the plane
+	for i := range x {
+		if math.Abs(x[i]) < math.Abs(x[least]) {
+			least = i
+		}
+	}
+	s := float64(r.Label) / Whole
+	a[d], b[d] = 1, 1
+	if u[d] < 0 {
+		b[d] = -1
+	}
+	cosine := float64(-b[d] * float64(s*s))
+	across := math.Sqrt(max(0, 1-float64(x[least]*x[least])))
+	for i := range other {
+		axis := float64(-x[i] * x[least])
+		if i == least {
+			axis++
+		}
+		other[i] = float64(cosine * x[i])
+		if across > 1e-9 {
+			other[i] += float64(math.Sqrt(max(0, 1-float64(cosine*cosine))) * axis / across)
+		}
+	}
+	if d == 1 {
+		other[0], b[1] = -x[0], 1
+	}
+	return a, b
+}
