@@ -8,6 +8,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -222,9 +223,9 @@ func TestCarriersAsABandit(t *testing.T) {
 	}
 }
 
-// TestMinutesToAllowAsABandit learns how many minutes to allow for being late in the morning and in the evening: each
-// minute costs 0.1, and each that one is late beyond it costs 1, up to 60 a flight. A play is a day with a flight of
-// either; what it costs is all that is heard of it, at ε = 1.
+// TestMinutesToAllowAsABandit is README.md's example, with its settings: it learns how many minutes to allow for being
+// late in the morning and in the evening, where each minute costs 0.1, and each that one is late beyond it costs 1, up
+// to 60 a flight. A play is a day with a flight of either; what it costs is all that is heard of it, at ε = 1.
 func TestMinutesToAllowAsABandit(t *testing.T) {
 	t.Parallel()
 	const total, most = 60_000, 100.0
@@ -254,18 +255,29 @@ func TestMinutesToAllowAsABandit(t *testing.T) {
 			best = min(best, mean([]float64{morning, evening}))
 		}
 	}
+	content, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, text, _ := strings.Cut(string(content), "how many minutes to allow")
+	text, _, _ = strings.Cut(text, "\n##")
+	env := map[string]string{}
+	for _, set := range regexp.MustCompile(`(ORIEL_\w+)=(\S+)`).FindAllStringSubmatch(text, -1) {
+		env[set[1]] = set[2]
+	}
 	f := newFixture(t, 1, nil)
-	f.plays(map[string]string{
-		"ORIEL_OPERATOR": "bandit", "ORIEL_SET": "box", "ORIEL_RADIUS": "60", "ORIEL_DIMENSION": "2",
-		"ORIEL_MECHANISM": "blt", "ORIEL_WINDOW": "horizon", "ORIEL_HORIZON": strconv.Itoa(total/128 + 1),
-		"ORIEL_EPSILON": "1", "ORIEL_DELTA": "1e-6", "ORIEL_LOSS_RANGE": "0:" + decimal(most), "ORIEL_BASELINE": "0.15",
-	}, nil)
+	name, input := f.env["ORIEL_NAME"], f.env["ORIEL_INPUT_TOPIC"]
+	f.plays(env, map[string]string{"ORIEL_NAME": name, "ORIEL_INPUT_TOPIC": input})
 	var centre []float64
 	f.carryOut(total, func(d schemas.Decision, carried int) float64 {
 		centre = centreOf(d)
 		return day(flights["morning"][carried%days], flights["evening"][carried%days], d.Point)
 	})
 	start, got := mean([]float64{0, 0}), mean(centre)
+	if said := fmt.Sprintf("%.1f at best and %.1f where", best, start); !strings.Contains(
+		strings.Join(strings.Fields(text), " "), said) {
+		t.Errorf("README.md does not say %q", said)
+	}
 	t.Logf("a day costs %.2f minutes where %.0f are allowed, %.2f at best, %.2f where none is", got, centre, best, start)
 	if got > best+0.5*(start-best) {
 		t.Errorf("a day costs %.2f minutes with %.0f allowed; %.2f at best, %.2f with none", got, centre, best, start)
