@@ -86,6 +86,10 @@ type Following interface {
 type Output struct {
 	Suffix string // of its name: <deployment>.<suffix>
 	Text   string // what is in it, and who may read it
+
+	// Key names the ExtraText that its decisions have as their record key, where it is not empty; else that is the
+	// stream's name, as in the first topic.
+	Key string
 }
 
 // Plain is embedded by operators whose decisions have one topic, no descriptor, no score and no names, and which ask

@@ -111,7 +111,7 @@ func (c *check) over() bool {
 
 // compare takes the next recomputed decision of a topic, which may have dropped decisions before the first one that it
 // has; from there on they come one by one.
-func (c *check) compare(output uint8, line []byte) {
+func (c *check) compare(output uint8, _, line []byte) {
 	t := &c.topics[output]
 	if t.over || c.err != nil {
 		return

@@ -30,10 +30,9 @@ type computer struct {
 // newComputer starts at the state of a partition that is owned.
 func (t *task) newComputer(o *owned) *computer {
 	c := &computer{task: t, sealer: o.sealer, sent: o.position}
-	key := []byte(t.stream)
 	c.walk = &Walk{
 		Stream: o.stream, Partition: t.partition, Position: o.position, sightings: &t.service.sightings,
-		Decided: func(output uint8, line []byte) { c.segment.decide(output, key, line, c.now) },
+		Decided: func(output uint8, key, line []byte) { c.segment.decide(output, key, line, c.now) },
 		Taken: func(r *kafka.Record, gap int64, code schemas.Code) {
 			c.segment.judge(gap, code)
 			c.segment.records++

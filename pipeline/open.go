@@ -55,8 +55,8 @@ func (t *task) open(ctx context.Context, o *owned, e ends, incarnationKey []byte
 	o.incarnation = inc.ID
 	g := s.newSegment(kafka.NewShelf())
 	g.position = state.Position{Topic: s.topics.Input.ID, Next: start, LeaderEpoch: -1, Semantics: s.model.Semantics}
-	first := Walk{Stream: o.stream, Decided: func(output uint8, line []byte) {
-		g.decide(output, []byte(t.stream), line, time.Now().UnixMilli())
+	first := Walk{Stream: o.stream, Decided: func(output uint8, key, line []byte) {
+		g.decide(output, key, line, time.Now().UnixMilli())
 	}}
 	first.Start()
 	g.sealed = o.sealer.Seal(nil, g.position, o.stream.AppendState(nil))

@@ -37,7 +37,8 @@ func (t *task) reconcile(ctx context.Context, o *owned, e ends, extra []state.Re
 	g, now := t.service.newSegment(kafka.NewShelf()), time.Now().UnixMilli()
 	for output, found := range f.decisions {
 		for _, line := range found.resend {
-			g.decide(uint8(output), []byte(t.stream), line, now)
+			d, _ := o.decision(line, t.stream) // it was read as one
+			g.decide(uint8(output), o.stream.keyOf(uint8(output), d), line, now)
 		}
 	}
 	for _, r := range f.verdicts.resend {
@@ -63,7 +64,7 @@ func (t *task) redo(ctx context.Context, o *owned, f *outcome, g *segment, now i
 	var differs error
 	c := t.newComputer(o)
 	c.segment, c.now = g, now
-	c.walk.Decided = func(output uint8, line []byte) {
+	c.walk.Decided = func(output uint8, key, line []byte) {
 		d, ours := o.decision(line, t.stream)
 		if !ours {
 			panic("BUG: pipeline: a decision of the stream does not read as one")
@@ -80,7 +81,7 @@ func (t *task) redo(ctx context.Context, o *owned, f *outcome, g *segment, now i
 			differs = t.stop(fmt.Sprintf("the committed decision %d differs from the one that its events give now", d.Index),
 				"The input has changed under its offsets, or another version made it: start the version that ran before, or open a new deployment under another ORIEL_NAME")
 		case !is && (len(found.beyond) == 0 || d.Index > found.index): // an earlier one was deleted by retention
-			g.decide(output, []byte(t.stream), line, now)
+			g.decide(output, key, line, now)
 		}
 	}
 	reader := t.service.client.NewReader(t.service.config.Input, t.partition, next, kafka.ReaderOptions{

@@ -48,6 +48,7 @@ type Seat struct {
 	decoder   *schemas.Decoder
 	encoder   *schemas.Encoder // of no stream
 	event     schemas.Event    // of the record that is taken
+	keys      [outputs]int     // of each topic of decisions, which extra is the record key; −1: the stream's name
 }
 
 // NewSeat checks a frozen plan.
@@ -66,7 +67,10 @@ func NewSeat(m Model, plan []byte) (*Seat, error) {
 	}
 	guarantee := first.Guarantee()
 	encoder := schemas.NewEncoder(decisionConfig(guarantee), m.Extras)
-	return &Seat{model: m, machine: machine, guarantee: guarantee, decoder: decoder, encoder: encoder}, nil
+	return &Seat{
+		model: m, machine: machine, guarantee: guarantee, decoder: decoder, encoder: encoder,
+		keys: [outputs]int{m.keyed(0), m.keyed(1)},
+	}, nil
 }
 
 // Guarantee is what every decision of its streams prints.
@@ -78,6 +82,8 @@ type Stream struct {
 	machine operators.Machine
 	limiter *users.Limiter // nil at event level
 	encoder *schemas.Encoder
+	name    []byte
+	key     []byte // of the decision handed on last
 }
 
 // Open gives a stream at step 0 with its first key. people is the secret under which users are remembered, the same in
@@ -91,7 +97,9 @@ func (s *Seat) Open(key, people [32]byte, stream string, incarnation [16]byte) (
 	if err != nil {
 		return nil, fmt.Errorf("pipeline: open users: %w", err)
 	}
-	return &Stream{seat: s, machine: machine, limiter: limiter, encoder: s.encoder.Of(stream, incarnation)}, nil
+	return &Stream{
+		seat: s, machine: machine, limiter: limiter, encoder: s.encoder.Of(stream, incarnation), name: []byte(stream),
+	}, nil
 }
 
 // OpenStream opens a stream with a seat of its own.

@@ -22,9 +22,9 @@ type Walk struct {
 	Partition int32
 	Position  state.Position // after the last record taken; Step counts the steps that the stream has closed
 
-	// Decided gets each decision: its topic, 0 or 1 (operators.Decision.Output), and its line, which is valid during
-	// the call.
-	Decided func(output uint8, line []byte)
+	// Decided gets each decision: its topic, 0 or 1 (operators.Decision.Output), its record key, and its line; both are
+	// valid during the call.
+	Decided func(output uint8, key, line []byte)
 
 	// Taken hears of each record: how many offsets before it hold none, and why it took its place as a null event,
 	// schemas.OK when it is valid.
@@ -142,6 +142,6 @@ func (w *Walk) decide() {
 			panic(fmt.Sprintf("BUG: pipeline: a decision for topic %d, which the operator does not have", d.Output))
 		}
 		w.line = w.Stream.encoder.Append(w.line[:0], d.Index, d.Step, d.Point, d.Extras)
-		w.Decided(d.Output, w.line)
+		w.Decided(d.Output, w.Stream.recordKey(d), w.line)
 	}
 }

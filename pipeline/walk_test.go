@@ -75,7 +75,7 @@ func walkOf(t *testing.T, change func(*Model), horizon uint64) *walked {
 	}
 	w.Walk = &Walk{
 		Stream: s, Position: state.Position{Next: 10, LeaderEpoch: 3},
-		Decided: func(output uint8, line []byte) {
+		Decided: func(output uint8, _, line []byte) {
 			d, err := schemas.ParseDecision(line)
 			if err != nil {
 				t.Fatal(err)

@@ -37,7 +37,7 @@ func BenchmarkTake(b *testing.B) {
 	length := 0
 	walk := pipeline.Walk{
 		Stream:  stream,
-		Decided: func(_ uint8, line []byte) { length += len(line) },
+		Decided: func(_ uint8, _, line []byte) { length += len(line) },
 		Taken:   func(*kafka.Record, int64, schemas.Code) {},
 	}
 	batch := kafka.Batch{Records: make([]kafka.Record, 1)}

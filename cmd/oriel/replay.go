@@ -180,7 +180,7 @@ func replayLines(
 	var failed error
 	walk := pipeline.Walk{
 		Stream: stream, Partition: o.partition,
-		Decided: func(_ uint8, line []byte) {
+		Decided: func(_ uint8, _, line []byte) {
 			r.decisions++
 			if _, err := w.Write(append(line, '\n')); err != nil && failed == nil {
 				failed = err

@@ -86,7 +86,7 @@ func (c configured) Output() *operators.Output {
 		return nil
 	}
 	return &operators.Output{
-		Suffix: "actions",
+		Suffix: "actions", Key: "key",
 		Text: "what to play for each context. An action follows from the context that it is for: let those alone read it whom the context is of, " +
 			"or who carry it out for them",
 	}

@@ -37,7 +37,7 @@ func newRunner(m pipeline.Model, streams, seed int, decided func(stream int32, l
 		}
 		walk := &pipeline.Walk{
 			Stream: stream, Partition: p,
-			Decided: func(output uint8, line []byte) {
+			Decided: func(output uint8, _, line []byte) {
 				if output == 0 && r.err == nil {
 					r.err = decided(p, line)
 				}

@@ -1,0 +1,44 @@
+package pipeline
+
+import (
+	"encoding/json"
+	"slices"
+
+	"oriel/operators"
+	"oriel/schemas"
+)
+
+// keyed returns the place among the extras of what decisions of a topic have as their record key; −1: the stream's
+// name.
+func (m Model) keyed(output uint8) int {
+	if output == 0 || m.Output == nil || m.Output.Key == "" {
+		return -1
+	}
+	return slices.IndexFunc(m.Extras, func(x schemas.Extra) bool {
+		return x.Name == m.Output.Key && x.Kind == schemas.ExtraText
+	})
+}
+
+// recordKey returns the record key of a decision.
+func (s *Stream) recordKey(d operators.Decision) []byte {
+	if at := s.seat.keys[d.Output]; at >= 0 && at < len(d.Extras) && d.Extras[at].Text != "" {
+		s.key = append(s.key[:0], d.Extras[at].Text...)
+		return s.key
+	}
+	return s.name
+}
+
+// keyOf is recordKey of a decision that was read back.
+func (s *Stream) keyOf(output uint8, d schemas.Decision) []byte {
+	at := s.seat.keys[output]
+	if at < 0 {
+		return s.name
+	}
+	var key string
+	for _, x := range d.Extras {
+		if x.Name == s.seat.model.Extras[at].Name && json.Unmarshal([]byte(x.JSON), &key) == nil && key != "" {
+			return []byte(key)
+		}
+	}
+	return s.name
+}

@@ -1,0 +1,37 @@
+package pipeline
+
+import (
+	"testing"
+
+	"oriel/operators"
+	"oriel/schemas"
+)
+
+// The record key of a decision is the same when it is published and when it is read back and sent again.
+func TestRecordKeys(t *testing.T) {
+	m := Model{
+		Extras: []schemas.Extra{{Name: "score", Kind: schemas.ExtraNumber}, {Name: "name", Kind: schemas.ExtraText}},
+		Output: &operators.Output{Suffix: "actions", Key: "name"},
+	}
+	for name, want := range map[string]string{"call-7": "call-7", `a "b" \ é`: `a "b" \ é`, "": "3"} {
+		s := &Stream{seat: &Seat{model: m, keys: [outputs]int{m.keyed(0), m.keyed(1)}}, name: []byte("3")}
+		d := operators.Decision{
+			Index: 1, Step: 1, Point: []float64{1}, Output: 1, Extras: []schemas.ExtraValue{{Number: 2}, {Text: name}},
+		}
+		config := schemas.DecisionConfig{
+			Stream: "3", Mechanism: "blt", Adjacency: "replace", Unit: "event", Epsilon: 1, Batch: 1,
+		}
+		line := schemas.NewEncoder(config, m.Extras).Append(nil, d.Index, d.Step, d.Point, d.Extras)
+		read, err := schemas.ParseDecision(line)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, again := string(s.recordKey(d)), string(s.keyOf(1, read)); got != want || again != want {
+			t.Errorf("%q: key %q, read back %q, want %q", name, got, again, want)
+		}
+		d.Output = 0
+		if got, again := string(s.recordKey(d)), string(s.keyOf(0, read)); got != "3" || again != "3" {
+			t.Errorf("first topic: key %q, read back %q", got, again)
+		}
+	}
+}
