@@ -176,6 +176,10 @@ var goldenEvents = []struct {
 		"OPERATOR=linucb", "PLAYED=logged", "ARMS=no,perhaps,yes", "DIMENSION=4", "WINDOW=horizon", "EMIT_EVERY=8",
 		"BATCH=2", "CONFIDENCE=0.9", "HORIZON=256",
 	}},
+	{"plays-exp3-uniform", []string{
+		"OPERATOR=arms", "RULE=exp3-uniform", "ARMS=AA,DL,UA,B6", "BATCH=4", "PLAYS=6", "DELAY=0", "WINDOW=lifetime",
+		"EPSILON=2",
+	}},
 }
 
 // onlyUnder are the mechanisms of cases that make sense under one.
@@ -190,7 +194,8 @@ var onlyUnder = map[string]string{
 	"plays-ucb": "once-gamma", "plays-ucb-gaussian": "once-gaussian", "plays-exp3": "once-gamma", "plays-ball": "blt",
 	"plays-simplex": "blt", "plays-box-tree": "tree-gamma",
 	"plays-doubling": "blt", "plays-printed": "tree-laplace",
-	"contexts-served": "blt", "contexts-logged": "tree-gaussian",
+	"plays-exp3-uniform": "once-gamma",
+	"contexts-served":    "blt", "contexts-logged": "tree-gaussian",
 }
 
 // steady tells the cases of operators whose plans have had one rule for leaves.

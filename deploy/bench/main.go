@@ -53,7 +53,9 @@ func (s settings) operator() bool {
 func (s settings) rows() bool { return slices.Contains(s, "ORIEL_OPERATOR=aggregate") }
 
 // plays tells whether events answer plays: in their order, which takes ORIEL_PLAYS to be ORIEL_BATCH.
-func (s settings) plays() bool { return slices.Contains(s, "ORIEL_OPERATOR=arms") }
+func (s settings) plays() bool {
+	return slices.Contains(s, "ORIEL_OPERATOR=arms") || slices.Contains(s, "ORIEL_OPERATOR=bandit")
+}
 
 func main() {
 	var o options

@@ -13,6 +13,10 @@ import (
 func (c Config) regret(m mechanisms.Config) string {
 	out := fmt.Sprintf("a round of %d plays of one arm a step, each learned from %d steps after it", c.Plays.Plays, c.Plays.Delay+1)
 	facts, _ := mechanisms.FactsOf(m.Name)
+	if c.Rule == exp3Uniform && facts.Law == mechanisms.Gamma && c.Plays.Delay == 0 {
+		return fmt.Sprintf("%s; a million answered plays cost at most %.3g of the range above the best arm, in the mean", out,
+			c.lostMixed(1e6, laplace(m)))
+	}
 	if c.Rule != ucb || facts.Law != mechanisms.Gamma || !(m.Budget.Epsilon > 0) {
 		return out
 	}
@@ -40,4 +44,19 @@ func (c Config) lost(gap, horizon float64, n deviation) float64 {
 	v := 0.25 + n.variance/records
 	root := (math.Sqrt(2*v*x) + math.Sqrt(2*v*x+2*gap*n.tail*x)) / gap
 	return root*root + records*float64(c.Plays.Delay+1)
+}
+
+// lostMixed is Theorem 3 of SPEC.md: what so many answered plays cost above the best arm, in the mean, in units of the
+// range of losses.
+func (c Config) lostMixed(horizon float64, n deviation) float64 {
+	w, err := newMixed(len(c.Arms), c.Plays.Records, n)
+	if err != nil {
+		return math.Inf(1)
+	}
+	k, records, sum := float64(len(c.Arms)), float64(c.Plays.Records), 0.0
+	for w.learned = 0; float64(w.learned)*records < horizon; w.learned++ {
+		eta := w.rate()
+		sum += eta * k * ((w.cost-1)/(1-eta*k) + 1)
+	}
+	return records*(math.Log(k)/w.rate()+sum) + horizon*0x1p-18
 }

@@ -20,6 +20,7 @@ var kinds = []Config{
 	{Arms: named(2), Rule: ucb, Low: -5, High: 5, Width: 3, Plays: plays.Config{Records: 3, Plays: 3, Delay: 2}},
 	{Arms: named(4), Rule: exp3, High: 2, Plays: plays.Config{Records: 2, Plays: 5, Delay: 1}},
 	{Arms: named(3), Rule: exp3, High: 1, Plays: plays.Config{Records: 4, Plays: 4}},
+	{Arms: named(4), Rule: exp3Uniform, High: 1, Plays: plays.Config{Records: 2, Plays: 3, Delay: 1}},
 }
 
 // drawn are losses, some beyond their range.
@@ -47,6 +48,9 @@ func keyOf(c Config, place int) []byte {
 func TestConformance(t *testing.T) {
 	for i, c := range kinds {
 		for _, mechanism := range []string{"once-gamma", "once-gaussian"} {
+			if c.Rule == exp3Uniform && mechanism == "once-gaussian" {
+				continue // takes none
+			}
 			t.Run(strconv.Itoa(i)+" "+mechanism, func(t *testing.T) {
 				m := released(c, 1)
 				m.Name, m.Budget.Delta = mechanism, 1e-6
@@ -134,6 +138,7 @@ func TestGoldenPlays(t *testing.T) {
 	for i, want := range []string{
 		"0120011210221120100221201122102112201200", "0101111110000011111000001111100000111100",
 		"3321230123312312103131300212201113022220", "0011220021101122212200122100011002120221",
+		"1203031113111001330231113132311020211120",
 	} {
 		c := kinds[i]
 		machine := open(t, c, released(c, 1), 1, true)

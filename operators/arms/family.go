@@ -21,8 +21,9 @@ var Family = operators.Family{
 
 // Names of rules.
 const (
-	ucb  = "ucb"
-	exp3 = "exp3"
+	ucb         = "ucb"
+	exp3        = "exp3"
+	exp3Uniform = "exp3-uniform"
 )
 
 const (
@@ -37,9 +38,10 @@ var settings = []operators.Setting{
 		Required: true, Entry: armEntry, Text: "what can be played",
 	},
 	{
-		Name: "RULE", Kind: operators.Text, Unit: "name", Choices: []string{ucb, exp3}, Default: ucb,
-		Text: "how the next arm is found: ucb plays the one whose loss may be least, for losses of one law an arm; exp3 draws it, for losses " +
-			"that may change as they like",
+		Name: "RULE", Kind: operators.Text, Unit: "name", Choices: []string{ucb, exp3, exp3Uniform}, Default: ucb,
+		Text: "how the next arm is found: ucb plays the one whose loss may be least, for losses of one law an arm; exp3 " +
+			"draws it, for losses that may change as they like; exp3-uniform explores more, and its regret is proved: of " +
+			"once-gamma alone, with ORIEL_BATCH of 2/ε and more",
 	},
 	{
 		Name: "PLAYS", Kind: operators.Count, Unit: "plays", Range: "0, or ORIEL_BATCH to 1048576", Default: "0",
@@ -113,7 +115,7 @@ func parseRange(text string) (low, high float64, ok bool) {
 // Config is public, and constant while a deployment lives.
 type Config struct {
 	Arms      []string // 2 to 4096 names
-	Rule      string   // ucb or exp3
+	Rule      string   // ucb, exp3 or exp3-uniform
 	Low, High float64  // range of losses
 	Width     float64  // of ucb
 	Plays     plays.Config
@@ -135,6 +137,13 @@ func (c configured) Extras() []schemas.Extra {
 // Mechanism tells the leaf: one number, of size ½ at most, so that exchanging an answer moves a release by 1.
 func (c configured) Mechanism(m *mechanisms.Config, _ []byte) error {
 	m.Leaf = mechanisms.OnePart(1, largest)
+	if facts, _ := mechanisms.FactsOf(m.Name); c.Rule == exp3Uniform && facts.Once {
+		if facts.Law != mechanisms.Gamma {
+			return fmt.Errorf("arms: ORIEL_RULE=%s: takes once-gamma, not %s", exp3Uniform, m.Name)
+		}
+		_, err := newMixed(len(c.Arms), c.Plays.Records, laplace(*m))
+		return err
+	}
 	return nil
 }
 
@@ -162,7 +171,7 @@ func (c configured) Open(plan []byte, stream *mechanisms.Stream) (operators.Mach
 // Describe tells what is bounded, and that arms are drawn.
 func (c configured) Describe(m mechanisms.Config) operators.Description {
 	return operators.Description{
-		Draws: c.Rule == exp3, Mechanisms: []string{"once-gamma", "once-gaussian"}, Steps: c.regret(m),
+		Draws: c.Rule != ucb, Mechanisms: []string{"once-gamma", "once-gaussian"}, Steps: c.regret(m),
 	}
 }
 

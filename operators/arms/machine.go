@@ -59,9 +59,14 @@ func New(c Config, stream *mechanisms.Stream) (*Machine, error) {
 	if err != nil {
 		return nil, err
 	}
-	if c.Rule == exp3 {
+	switch c.Rule {
+	case exp3:
 		m.rule = newExp3(len(c.Arms), c.Plays.Records, n)
-	} else {
+	case exp3Uniform:
+		if m.rule, err = newMixed(len(c.Arms), c.Plays.Records, n); err != nil {
+			return nil, err
+		}
+	default:
 		m.rule = newConfident(len(c.Arms), c.Width, n)
 	}
 	return m, nil

@@ -152,6 +152,8 @@ func (w world) mean(t *testing.T, c Config, epsilon float64, exact bool) float64
 				r.noise = deviation{}
 			case *weights:
 				r.variance, r.noise = 0.25, deviation{}
+			case *mixed:
+				r.cost = roundCost(0)
 			}
 		}
 		sum += w.regret(machine, total, uint64(seed))
@@ -176,6 +178,8 @@ func TestRegretOfTenArms(t *testing.T) {
 		{exp3, 1, 1, true, 600, 1200},
 		{exp3, 4, 1, false, 1300, 2500},
 		{exp3, 40, 0.1, false, 7000, 12000},
+		{exp3Uniform, 2, 1, true, 1900, 6000},
+		{exp3Uniform, 4, 1, false, 4600, 15000},
 	} {
 		for _, cost := range []float64{0.2, 0.5, 0.9} {
 			most := c.most

@@ -1,0 +1,58 @@
+package bandit
+
+import (
+	"strconv"
+	"testing"
+
+	"oriel/operators"
+	"oriel/operators/plays"
+	"oriel/schemas"
+)
+
+// answering returns a function that answers the next play, and hears of the next round where a step closes.
+func answering(tb testing.TB, n int) func() {
+	tb.Helper()
+	c := Config{
+		Set: set(tb, "l2-ball", n, 1), High: 1, Lipschitz: 1, Horizon: 1 << 20, Shrink: true,
+		Plays: plays.Config{Records: 64, Plays: 64, Delay: 4},
+	}
+	m := open(tb, c, mechanism(c, "blt", 1), 1, false)
+	made, key, i := m.Open(nil), []byte(nil), int64(0)
+	event := schemas.Event{Numbers: []float64{0.5}}
+	return func() {
+		key = strconv.AppendUint(key[:0], c.Plays.First(m.table.Step())+uint64(i)%64, 10)
+		r := operators.Record{Key: key, Event: event}
+		r.Identity.Offset = i
+		made = m.Add(made[:0], r)
+		i++
+	}
+}
+
+// BenchmarkAdd takes losses of plays, and publishes a play a loss.
+func BenchmarkAdd(b *testing.B) {
+	for _, n := range []int{2, 16, 128} {
+		b.Run("n="+strconv.Itoa(n), func(b *testing.B) {
+			answer := answering(b, n)
+			b.ReportAllocs()
+			for b.Loop() {
+				answer()
+			}
+		})
+	}
+}
+
+// TestAddAllocatesOnlyTheStreamsCiphers: a step draws noise under a key of its own, whose cipher is allocated; answers
+// and plays allocate nothing.
+func TestAddAllocatesOnlyTheStreamsCiphers(t *testing.T) {
+	answer := answering(t, 16)
+	for range 640 {
+		answer()
+	}
+	if got := testing.AllocsPerRun(100, func() {
+		for range 64 {
+			answer()
+		}
+	}); got > 2 {
+		t.Errorf("%g allocations a step of 64 answers", got)
+	}
+}
