@@ -2,9 +2,7 @@ package arms
 
 import (
 	"fmt"
-	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"oriel/mechanisms"
@@ -83,7 +81,8 @@ func configure(v *operators.Values) (operators.Configured, error) {
 		v.Batch, maxPlays)
 	v.Want("BATCH", v.Batch <= maxPlays/2, "%d: above %d", v.Batch, maxPlays/2)
 	v.Want("DELAY", delay <= maxDelay, "%d: above %d", delay, maxDelay)
-	low, high, ok := parseRange(v.Text("LOSS_RANGE"))
+	from, to, _ := strings.Cut(v.Text("LOSS_RANGE"), ":")
+	low, high, ok := operators.ParseEnds(from, to)
 	v.Want("LOSS_RANGE", ok, "%q: not low:high, ends up to 1e12 in size, the second above the first", v.Text("LOSS_RANGE"))
 	width := v.Number("WIDTH")
 	v.Want("WIDTH", width > 0 && width <= 100, "%g: not above 0 and at most 100", width)
@@ -101,15 +100,6 @@ func configure(v *operators.Values) (operators.Configured, error) {
 		Plays: plays.Config{Records: int(v.Batch), Plays: int(given), Delay: delay},
 	}
 	return configured{Config: c}, c.Plays.Validate()
-}
-
-func parseRange(text string) (low, high float64, ok bool) {
-	first, second, ok := strings.Cut(text, ":")
-	low, errLow := strconv.ParseFloat(first, 64)
-	high, errHigh := strconv.ParseFloat(second, 64)
-	const most = 1e12
-	ok = ok && errLow == nil && errHigh == nil && low < high
-	return low, high, ok && math.Abs(low) <= most && math.Abs(high) <= most
 }
 
 // Config is public, and constant while a deployment lives.

@@ -2,8 +2,6 @@ package bandit
 
 import (
 	"fmt"
-	"math"
-	"strconv"
 	"strings"
 
 	"oriel/mechanisms"
@@ -125,7 +123,8 @@ func configure(v *operators.Values) (operators.Configured, error) {
 		v.Batch, maxPlays)
 	v.Want("BATCH", v.Batch <= maxPlays/2, "%d: above %d", v.Batch, maxPlays/2)
 	v.Want("DELAY", delay <= maxDelay, "%d: above %d", delay, maxDelay)
-	low, high, ok := parseRange(v.Text("LOSS_RANGE"))
+	from, to, _ := strings.Cut(v.Text("LOSS_RANGE"), ":")
+	low, high, ok := operators.ParseEnds(from, to)
 	v.Want("LOSS_RANGE", ok, "%q: not low:high, ends up to 1e12 in size, the second above the first", v.Text("LOSS_RANGE"))
 	base := v.Number("BASELINE")
 	v.Want("BASELINE", base >= 0 && base <= 1, "%g: not from 0 to 1", base)
@@ -173,15 +172,6 @@ func configure(v *operators.Values) (operators.Configured, error) {
 		return nil, err
 	}
 	return configured{Config: c, radius: v.Number("RADIUS"), lasting: v.Lasting()}, c.Validate()
-}
-
-func parseRange(text string) (low, high float64, ok bool) {
-	first, second, ok := strings.Cut(text, ":")
-	low, errLow := strconv.ParseFloat(first, 64)
-	high, errHigh := strconv.ParseFloat(second, 64)
-	const most = 1e12
-	ok = ok && errLow == nil && errHigh == nil && low < high
-	return low, high, ok && math.Abs(low) <= most && math.Abs(high) <= most
 }
 
 // configured is an operators.Configured.

@@ -1,0 +1,116 @@
+package bandit
+
+import (
+	"strings"
+	"testing"
+
+	"oriel/mechanisms"
+	"oriel/operators"
+)
+
+// configOf returns the operator of settings, NAME=value, for a mechanism.
+func configOf(m mechanisms.Config, lines ...string) (configured, error) {
+	given := map[string]string{}
+	for _, line := range lines {
+		name, text, _ := strings.Cut(line, "=")
+		given[operators.Prefix+name] = text
+	}
+	square := func(string) ([]byte, error) { return []byte("a>b\na>c\nb>d\nc>d\n"), nil }
+	v := operators.Source{Given: given, ReadFile: square, Common: operators.Common{
+		Mechanism: m.Name, Batch: m.Batch, Horizon: m.Horizon, Memory: m.Memory,
+	}}.Read(&operators.Problems{}, Family.Settings, func(operators.Setting) bool { return true })
+	c, err := Family.New(v)
+	if err != nil {
+		return configured{}, err
+	}
+	return c.(configured), nil
+}
+
+var disc = []string{"SET=l2-ball", "RADIUS=1", "DIMENSION=2"}
+
+// TestSettingsSayWhatIsPlayed: what settings say reaches the configuration, and the plan.
+func TestSettingsSayWhatIsPlayed(t *testing.T) {
+	m := mechanisms.Config{Name: "tree-laplace", Batch: 10, Window: 128, Horizon: 100}
+	m.Budget.Epsilon = 1
+	for _, x := range []struct {
+		lines []string
+		want  func(c configured) bool
+	}{
+		{nil, func(c configured) bool {
+			return c.Plays.Plays == 20 && c.Plays.Delay == 4 && c.High == 1 && c.Shrink && !c.Projected && !c.Doubling && !c.Printed
+		}},
+		{[]string{"UPDATE=projection"}, func(c configured) bool { return c.Projected }},
+		{[]string{"DOUBLING=true"}, func(c configured) bool { return len(c.NewPlan().Episodes) == 7 }},
+		{[]string{"NOISE=paper"}, func(c configured) bool {
+			stored, err := c.Plan(m)
+			p, parsed := ParsePlan(stored)
+			return err == nil && parsed == nil && p.Reach > 1.5
+		}},
+		{[]string{"LOSS_RANGE=-2:3", "BASELINE=0.5", "SMOOTHING=0.25", "RATE=0.1"}, func(c configured) bool {
+			p := c.NewPlan().Episodes[0]
+			return c.Low == -2 && c.High == 3 && c.Baseline == 0.5 && p == Episode{0.25, 0.1, 0.75}
+		}},
+	} {
+		c, err := configOf(m, append(x.lines, disc...)...)
+		if err != nil {
+			t.Errorf("%v: %v", x.lines, err)
+			continue
+		}
+		if !x.want(c) {
+			t.Errorf("%v: %+v", x.lines, c)
+		}
+	}
+}
+
+// TestWrongSettingsAreNamed: each error names the variable and the rule.
+func TestWrongSettingsAreNamed(t *testing.T) {
+	for want, x := range map[string]struct {
+		m     mechanisms.Config
+		lines []string
+	}{
+		"ORIEL_DOUBLING: true: not without ORIEL_HORIZON": {
+			mechanisms.Config{Name: "blt", Batch: 4}, []string{"DOUBLING=true", "SMOOTHING=0.1", "RATE=0.1"},
+		},
+		"ORIEL_DOUBLING: true: takes the paper's": {
+			mechanisms.Config{Name: "blt", Batch: 4, Horizon: 64}, []string{"DOUBLING=true", "RATE=0.1"},
+		},
+		"ORIEL_NOISE: paper: none is printed for blt": {
+			mechanisms.Config{Name: "blt", Batch: 4, Horizon: 64}, []string{"NOISE=paper"},
+		},
+		"ORIEL_NOISE: paper: is printed for all of a run": {
+			mechanisms.Config{Name: "tree-laplace", Batch: 4}, []string{"NOISE=paper", "SMOOTHING=0.1", "RATE=0.1"},
+		},
+		"ORIEL_UPDATE: convex: set flow": {
+			mechanisms.Config{Name: "blt", Batch: 4, Horizon: 64}, []string{
+				"UPDATE=projection", "SHRINK=false", "SET=flow", "DIMENSION=4", "EDGES=square",
+			},
+		},
+		"ORIEL_MECHANISM: once-gamma: learns from sums": {mechanisms.Config{Name: "once-gamma", Batch: 4, Horizon: 64}, nil},
+		"ORIEL_RATE: not set, and neither is ORIEL_HORIZON": {
+			mechanisms.Config{Name: "blt", Batch: 4}, []string{"SMOOTHING=0.1"},
+		},
+		"ORIEL_LOSS_RANGE: \"3:1\"": {mechanisms.Config{Name: "blt", Batch: 4, Horizon: 64}, []string{"LOSS_RANGE=3:1"}},
+		"ORIEL_PLAYS: 3: not from ORIEL_BATCH = 4": {
+			mechanisms.Config{Name: "blt", Batch: 4, Horizon: 64}, []string{"PLAYS=3"},
+		},
+		"ORIEL_SMOOTHING 2: not below the radius": {
+			mechanisms.Config{Name: "blt", Batch: 4, Horizon: 64}, []string{"SMOOTHING=2"},
+		},
+		"ORIEL_SHRINK: true: simplex has no inside": {
+			mechanisms.Config{Name: "blt", Batch: 4, Horizon: 64}, []string{"SET=simplex"},
+		},
+	} {
+		if _, err := configOf(x.m, append(append([]string(nil), disc...), x.lines...)...); err == nil ||
+			!strings.Contains(err.Error(), want) {
+			t.Errorf("want %q, got %v", want, err)
+		}
+	}
+	users := mechanisms.Config{Name: "tree-laplace", Batch: 4, Window: 64, Horizon: 64, Separation: 2}
+	c, err := configOf(users, append(disc, "NOISE=paper")...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Mechanism(&users, nil); err == nil {
+		t.Error("the paper's noise is planned for users")
+	}
+}
