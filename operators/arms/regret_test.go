@@ -178,8 +178,8 @@ func TestRegretOfTenArms(t *testing.T) {
 		{exp3, 1, 1, true, 600, 1200},
 		{exp3, 4, 1, false, 1300, 2500},
 		{exp3, 40, 0.1, false, 7000, 12000},
-		{exp3Uniform, 2, 1, true, 1900, 6000},
-		{exp3Uniform, 4, 1, false, 4600, 15000},
+		{exp3Uniform, 2, 1, true, 1900, 3000},
+		{exp3Uniform, 4, 1, false, 4900, 6900},
 	} {
 		for _, cost := range []float64{0.2, 0.5, 0.9} {
 			most := c.most
