@@ -37,7 +37,8 @@ func TestSettingsSayWhatIsPlayed(t *testing.T) {
 		want  func(c configured) bool
 	}{
 		{nil, func(c configured) bool {
-			return c.Plays.Plays == 20 && c.Plays.Delay == 4 && c.High == 1 && c.Shrink && !c.Projected && !c.Doubling && !c.Printed
+			return c.Plays.Plays == 20 && c.Plays.Delay == 4 && c.High == 1 && c.Shrink &&
+				!c.Projected && !c.Doubling && !c.Printed
 		}},
 		{[]string{"UPDATE=projection"}, func(c configured) bool { return c.Projected }},
 		{[]string{"DOUBLING=true"}, func(c configured) bool { return len(c.NewPlan().Episodes) == 7 }},
