@@ -180,6 +180,13 @@ var goldenEvents = []struct {
 		"OPERATOR=arms", "RULE=exp3-uniform", "ARMS=AA,DL,UA,B6", "BATCH=4", "PLAYS=6", "DELAY=0", "WINDOW=lifetime",
 		"EPSILON=2",
 	}},
+	{"sets-places", []string{
+		"OPERATOR=submodular", "RULE=histogram", "PICK=2", "PLACES=testdata/golden/places", "WINDOW=lifetime", "MEMORY=16",
+		"EMIT_EVERY=8", "EPSILON=4",
+	}},
+	{"gains-argmax", []string{
+		"OPERATOR=submodular", "RULE=argmax", "PICK=2", "ELEMENTS=5", "WINDOW=64", "EMIT_EVERY=4", "FUNCTION=probabilistic",
+	}},
 }
 
 // onlyUnder are the mechanisms of cases that make sense under one.
@@ -196,11 +203,12 @@ var onlyUnder = map[string]string{
 	"plays-doubling": "blt", "plays-printed": "tree-laplace",
 	"plays-exp3-uniform": "once-gamma",
 	"contexts-served":    "blt", "contexts-logged": "tree-gaussian",
+	"sets-places": "blt", "gains-argmax": "tree-gaussian",
 }
 
 // steady tells the cases of operators whose plans have had one rule for leaves.
 func (c goldenCase) steady() bool {
-	return slices.Contains([]string{"ridge", "arms", "bandit", "linucb"}, c.settings.Operator)
+	return slices.Contains([]string{"ridge", "arms", "bandit", "linucb", "submodular"}, c.settings.Operator)
 }
 
 // plays tells the cases of bandits, whose records name plays in their keys.

@@ -10,6 +10,7 @@ import (
 	"oriel/operators/coco"
 	"oriel/operators/linucb"
 	"oriel/operators/ridge"
+	"oriel/operators/submodular"
 )
 
 // All has a row an operator. The first decodes events where no operator is named.
@@ -20,6 +21,7 @@ var All = Table{
 	arms.Family,
 	bandit.Family,
 	linucb.Family,
+	submodular.Family,
 }
 
 // Table is a list of operators, in the order in which people read of them.

@@ -1,0 +1,45 @@
+package auditor
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"oriel/cmd/internal/settings"
+)
+
+// Events of two places, and of gains that differ nearly everywhere, show all or nearly all of the claim; none passes
+// it.
+func TestAuditOfSets(t *testing.T) {
+	places := filepath.Join(t.TempDir(), "places")
+	if err := os.WriteFile(places, []byte("a:1:2\nb:30:4\nc:50:60\nd:-20:100\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, more := range [][]string{
+		{"ORIEL_RULE=histogram", "ORIEL_PLACES=" + places, "ORIEL_MECHANISM=blt", "ORIEL_WINDOW=8"},
+		{"ORIEL_RULE=histogram", "ORIEL_PLACES=" + places, "ORIEL_MECHANISM=blt", "ORIEL_WINDOW=lifetime", "ORIEL_MEMORY=8"},
+		{"ORIEL_RULE=argmax", "ORIEL_ELEMENTS=5", "ORIEL_MECHANISM=tree-gaussian", "ORIEL_WINDOW=8", "ORIEL_BATCH=2"},
+		{"ORIEL_RULE=argmax", "ORIEL_ELEMENTS=6", "ORIEL_MECHANISM=blt", "ORIEL_WINDOW=8", "ORIEL_ADJACENCY=zero-out"},
+	} {
+		s, err := settings.Load(append([]string{
+			"ORIEL_OPERATOR=submodular", "ORIEL_PICK=2", "ORIEL_EPSILON=20", "ORIEL_DELTA=1e-6",
+		}, more...), settings.Events, settings.Operator)
+		if err != nil {
+			t.Fatal(err)
+		}
+		a, err := NewSubject(s, [32]byte{1}, AllParts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := audited(t, a, 300)
+		if err := r.Verdict(); err != nil {
+			t.Errorf("%v: %v", more, err)
+		}
+		for _, attack := range r.attacks {
+			claim := a.guarantee.Mu
+			if reach := attack.law.Reach(); reach > claim*(1+1e-9) || attack.Canary.Step == 1 && reach < 0.94*claim {
+				t.Errorf("%v, step %d: a canary reaches %g of %g", more, attack.Canary.Step, reach, claim)
+			}
+		}
+	}
+}

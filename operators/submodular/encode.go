@@ -1,0 +1,47 @@
+package submodular
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"slices"
+)
+
+// State, fixed width for a configuration, little-endian:
+//
+//	version u8 ‖ the newest set, k elements u32 ‖ state of the stream
+const stateVersion = 1
+
+// StateLen is the length of every state of this machine.
+func (m *Machine) StateLen() int { return 1 + 4*m.pick + m.stream.StateLen() }
+
+// AppendState appends the state, also inside a batch.
+func (m *Machine) AppendState(dst []byte) []byte {
+	dst = append(dst, stateVersion)
+	for _, element := range m.set {
+		dst = binary.LittleEndian.AppendUint32(dst, uint32(element))
+	}
+	return m.stream.AppendState(dst)
+}
+
+// Restore reads what AppendState of the same configuration has written.
+func (m *Machine) Restore(state []byte) error {
+	if len(state) != m.StateLen() {
+		return fmt.Errorf("submodular: state: %d bytes, this configuration has %d", len(state), m.StateLen())
+	}
+	if state[0] != stateVersion {
+		return fmt.Errorf("submodular: state: version %d, this software knows %d", state[0], stateVersion)
+	}
+	set := make([]int, m.pick)
+	for i := range set {
+		set[i] = int(binary.LittleEndian.Uint32(state[1+4*i:]))
+		if set[i] >= m.elements || slices.Contains(set[:i], set[i]) {
+			return errors.New("submodular: state: not a set of elements")
+		}
+	}
+	if err := m.stream.Restore(state[1+4*m.pick:]); err != nil {
+		return err
+	}
+	copy(m.set, set)
+	return nil
+}

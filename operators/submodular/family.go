@@ -1,0 +1,134 @@
+package submodular
+
+import (
+	"slices"
+	"strings"
+
+	"oriel/mechanisms"
+	"oriel/operators"
+	"oriel/schemas"
+)
+
+// Family is submodular in the table of operators.
+var Family = operators.Family{
+	Name: "submodular", Text: "the k elements that together serve events best, such as places of depots",
+	Settings: settings, Events: events, New: configure,
+}
+
+// Names of rules.
+const (
+	histogram = "histogram"
+	argmax    = "argmax"
+)
+
+const (
+	maxPlaces   = 1 << 10
+	maxElements = 1 << 14
+	maxPick     = 1 << 8
+)
+
+var settings = []operators.Setting{
+	{
+		Name: "RULE", Kind: operators.Text, Unit: "name", Choices: []string{histogram, argmax}, Required: true,
+		Text: "histogram: how many events each place has, with noise, and the greedy set for them; takes ORIEL_PLACES, and a hundredth of the ε of " +
+			"any other. argmax: for events that say what each element is worth to them: at each position the element that gains most, with noise",
+	},
+	{
+		Name: "PICK", Kind: operators.Count, Unit: "elements", Range: "1 to 256, below the elements", Required: true,
+		Text: "k, the size of the set",
+	},
+	{
+		Name: "FUNCTION", Kind: operators.Text, Unit: "name", Choices: functions, Default: functions[facility],
+		Text: "what a set S is worth to an event that values element a at v_a: facility max v_a; probabilistic 1 − Π(1 − v_a); modular Σ v_a/k",
+	},
+	{
+		Name: "PLACES", Kind: operators.File, Unit: "file", Range: "name:latitude:longitude, a place a line, 2 to 1024",
+		Entry: placeEntry, Decodes: true,
+		Text: "public places, degrees: events are at them, and elements are the same places. Replay needs the same file",
+	},
+	{
+		Name: "CATCHMENT", Kind: operators.Number, Unit: "km", Range: "0.001 to 20100", Default: "1000",
+		Text: "with ORIEL_PLACES an event values a place at 1 − distance/catchment, and at 0 beyond",
+	},
+	{
+		Name: "ELEMENTS", Kind: operators.Count, Unit: "elements", Range: "2 to 16384", Default: "0", Decodes: true,
+		Text: "N, of events that say what each is worth to them; not with ORIEL_PLACES",
+	},
+	{
+		Name: "EMIT_EVERY", Kind: operators.Count, Unit: "steps", Range: "1 to 2^31", Default: "1000",
+		Text: "a set is found and emitted every so many steps; the privacy account covers all steps",
+	},
+}
+
+func events(v *operators.Values) operators.Events {
+	n, names := v.Count("ELEMENTS"), v.Entries("PLACES")
+	if len(names) == 0 {
+		v.Want("ELEMENTS", n >= 2 && n <= maxElements, "%d: not within 2 to %d; or set ORIEL_PLACES", n,
+			maxElements)
+		return operators.Events{Dimension: int(min(n, maxElements)), Body: schemas.Body{
+			Name: "values", Text: "What each element is worth to the event.", Members: []schemas.Member{
+				{
+					Name: "values", Kind: schemas.KindVector,
+					Text: "Of each element, or of those that are not 0; clamped to [0, 1].",
+				},
+			},
+		}}
+	}
+	v.Want("ELEMENTS", n == 0, "%d: set, but ORIEL_PLACES says what can be chosen", n)
+	list := make([]string, len(names))
+	for i, name := range names {
+		p, _ := parsePlace(name)
+		list[i] = p.name
+	}
+	v.Want("PLACES", len(list) >= 2 && len(list) <= maxPlaces, "%d places: not 2 to %d", len(list), maxPlaces)
+	sorted := slices.Sorted(slices.Values(list))
+	v.Want("PLACES", len(slices.Compact(sorted)) == len(list), "a name is given twice")
+	return operators.Events{Body: schemas.Body{
+		Name: "place", Text: "Where the event is.", Members: []schemas.Member{
+			{Name: "place", Kind: schemas.KindChoice, Choices: slices.Compact(list), Text: "One of the public places."},
+		},
+	}}
+}
+
+func configure(v *operators.Values) (operators.Configured, error) {
+	c := configured{
+		histogram: v.Text("RULE") == histogram, pick: int(min(v.Count("PICK"), maxPick+1)), catchment: v.Number("CATCHMENT"),
+		function: function(max(0, slices.Index(functions, v.Text("FUNCTION")))),
+		elements: int(min(v.Count("ELEMENTS"), maxElements)),
+		every:    v.Count("EMIT_EVERY"), batch: v.Batch, memory: v.Memory, lasting: v.Lasting(),
+	}
+	for _, entry := range v.Entries("PLACES") {
+		p, _ := parsePlace(entry)
+		c.places = append(c.places, p)
+	}
+	if len(c.places) > 0 {
+		c.elements = len(c.places)
+	}
+	v.Want("RULE", !c.histogram || len(c.places) > 0,
+		"%s: counts the events of public places, and ORIEL_PLACES is not set; take %s", histogram, argmax)
+	v.Want("RULE", c.histogram || len(c.places) == 0,
+		"%s: takes events that say what elements are worth to them; for places %s has far less noise", argmax, histogram)
+	v.Want("PICK", c.pick >= 1 && c.pick <= maxPick && c.pick < c.elements,
+		"%d: not from 1 to %d, and below the %d elements", v.Count("PICK"), maxPick, c.elements)
+	v.Want("PICK", c.histogram || c.pick*c.elements <= operators.MaxDimension, "%d: times %d elements is above %d numbers",
+		c.pick, c.elements, operators.MaxDimension)
+	v.Want("CATCHMENT", c.catchment >= 0.001 && c.catchment <= 20100, "%g: not from 0.001 to 20100", c.catchment)
+	v.Want("EMIT_EVERY", c.every >= 1 && c.every <= 1<<31, "%d: not within 1 to 2^31", c.every)
+	facts, known := mechanisms.FactsOf(v.Mechanism)
+	v.Want("MECHANISM", !known || !facts.Once, "%s: sets follow from sums, and this releases single steps; take blt",
+		v.Mechanism)
+	v.Want("MECHANISM", !known || !facts.Paper, "%s: has no printed constants for these leaves; take blt", v.Mechanism)
+	return c, v.Err()
+}
+
+// texts joins names as decisions hold them.
+func texts(names []string, set []int) string {
+	var out strings.Builder
+	for i, element := range set {
+		if i > 0 {
+			out.WriteByte(',')
+		}
+		out.WriteString(names[element])
+	}
+	return out.String()
+}

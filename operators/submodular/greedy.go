@@ -1,0 +1,76 @@
+package submodular
+
+// greedy builds sets element by element: the next one is that which gains most, of equal ones the first (Nemhauser,
+// Wolsey and Fisher, "An analysis of approximations for maximizing submodular set functions I", Mathematical
+// Programming 14, 1978). Of a monotone submodular function its set has 1 − (1 − 1/k)^k of the best one's value.
+type greedy struct {
+	function function
+	elements int
+	pick     int
+	set      []int
+	in       []bool
+	before   []float64 // of each type, the value of the set so far
+}
+
+func newGreedy(f function, types, elements, pick int) *greedy {
+	return &greedy{
+		function: f, elements: elements, pick: pick, set: make([]int, 0, pick), in: make([]bool, elements),
+		before: make([]float64, types),
+	}
+}
+
+func (g *greedy) reset() {
+	g.set = g.set[:0]
+	clear(g.in)
+	clear(g.before)
+}
+
+func (g *greedy) add(element int) {
+	g.set = append(g.set, element)
+	g.in[element] = true
+}
+
+// weighted finds the set for types of so many events each: table has their values, type by type. It returns the set,
+// valid until the next call, and its value over all events.
+func (g *greedy) weighted(table, counts []float64) (set []int, value float64) {
+	g.reset()
+	for range g.pick {
+		best, most := -1, 0.0
+		for element := range g.elements {
+			if g.in[element] {
+				continue
+			}
+			gain := 0.0
+			for j, n := range counts {
+				after := g.function.with(g.before[j], table[j*g.elements+element], g.pick)
+				gain += float64(n * (after - g.before[j]))
+			}
+			if best < 0 || gain > most {
+				best, most = element, gain
+			}
+		}
+		g.add(best)
+		for j := range counts {
+			g.before[j] = g.function.with(g.before[j], table[j*g.elements+best], g.pick)
+		}
+	}
+	for j, n := range counts {
+		value += float64(n * g.before[j])
+	}
+	return g.set, value
+}
+
+// byPosition finds the set whose element at each position has the largest of the numbers of that position.
+func (g *greedy) byPosition(gains []float64) []int {
+	g.reset()
+	for i := range g.pick {
+		best := -1
+		for element := range g.elements {
+			if !g.in[element] && (best < 0 || gains[i*g.elements+element] > gains[i*g.elements+best]) {
+				best = element
+			}
+		}
+		g.add(best)
+	}
+	return g.set
+}

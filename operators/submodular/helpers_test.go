@@ -1,0 +1,122 @@
+package submodular
+
+import (
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"oriel/mechanisms"
+	"oriel/mechanisms/dp"
+	"oriel/operators"
+	"oriel/schemas"
+)
+
+// towns are places of a test, some of them near each other.
+const towns = "north:60:10\nsouth:-40:170\neast:35:139\neast bay:36:140\nwest:37:-122\nmiddle:48:9\ncentre:47:8\n"
+
+// kinds are configurations of all sorts, over mechanisms of all that fit.
+var kinds = []struct {
+	name  string
+	m     mechanisms.Config
+	lines []string
+}{
+	{"histogram for life", life(16), []string{
+		"RULE=histogram", "PICK=3", "PLACES=towns", "EMIT_EVERY=2", "CATCHMENT=2000",
+	}},
+	{"histogram, pure", window("tree-gamma"), []string{
+		"RULE=histogram", "PICK=2", "PLACES=towns", "EMIT_EVERY=1", "FUNCTION=probabilistic", "CATCHMENT=15000",
+	}},
+	{"argmax for life", life(64), []string{"RULE=argmax", "PICK=3", "ELEMENTS=6", "EMIT_EVERY=3"}},
+	{"argmax, window", window("blt"), []string{
+		"RULE=argmax", "PICK=2", "ELEMENTS=6", "EMIT_EVERY=1", "FUNCTION=probabilistic",
+	}},
+	{"argmax, tree", window("tree-gaussian"), []string{
+		"RULE=argmax", "PICK=2", "ELEMENTS=6", "EMIT_EVERY=4", "FUNCTION=modular",
+	}},
+}
+
+func life(memory uint64) mechanisms.Config {
+	return mechanisms.Config{
+		Name: "blt", Memory: memory, Batch: 1, Budget: dp.Budget{Epsilon: 4, Delta: 1e-6}, Adjacency: dp.Replace,
+	}
+}
+
+func window(name string) mechanisms.Config {
+	m := life(0)
+	m.Name, m.Window, m.Adjacency = name, 64, dp.ZeroOut
+	if name == "tree-gamma" {
+		m.Budget.Delta = 0
+	}
+	return m
+}
+
+// config returns the operator of settings, NAME=value, over a mechanism, that mechanism, and the plan.
+func config(t testing.TB, m mechanisms.Config, lines ...string) (configured, mechanisms.Config, plan) {
+	t.Helper()
+	c, err := configOf(t, towns, m, lines...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Mechanism(&m, nil); err != nil {
+		t.Fatal(err)
+	}
+	b, err := c.Plan(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := c.read(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c, m, p
+}
+
+// configOf reads settings; PLACES names the file of the places that are given.
+func configOf(t testing.TB, places string, m mechanisms.Config, lines ...string) (configured, error) {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "places")
+	if err := os.WriteFile(file, []byte(places), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	given := map[string]string{}
+	for _, line := range lines {
+		name, text, _ := strings.Cut(line, "=")
+		if name == "PLACES" && text != "" {
+			text = file
+		}
+		given[operators.Prefix+name] = text
+	}
+	p := &operators.Problems{}
+	v := operators.Source{Given: given, ReadFile: os.ReadFile, Common: operators.Common{
+		Mechanism: m.Name, Batch: m.Batch, Horizon: m.Horizon, Memory: m.Memory,
+	}}.Read(p, Family.Settings, func(operators.Setting) bool { return true })
+	Family.Events(v)
+	c, err := Family.New(v)
+	if err != nil {
+		return configured{}, err
+	}
+	return c.(configured), nil
+}
+
+// drawn are events: places, mostly of the first; or values, dense and sparse, some beyond their range.
+func drawn(c configured, count int, seed uint64) []schemas.Event {
+	rng := rand.New(rand.NewPCG(seed, 7))
+	events := make([]schemas.Event, count)
+	for i := range events {
+		if c.histogram {
+			events[i] = schemas.Event{Numbers: []float64{float64(min(rng.IntN(len(c.places)), rng.IntN(len(c.places))))}}
+			continue
+		}
+		v := schemas.Vector{Values: make([]float64, c.elements)}
+		for j := range v.Values {
+			v.Values[j] = 1.6*rng.Float64() - 0.4
+		}
+		if i%4 == 3 {
+			v = schemas.Vector{Indices: []int32{int32(c.elements) - 1, 0}, Values: v.Values[:2]}
+		}
+		events[i] = schemas.Event{Vector: v}
+	}
+	return events
+}

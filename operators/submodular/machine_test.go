@@ -1,0 +1,361 @@
+package submodular
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"oriel/mechanisms/lattice"
+	"oriel/mechanisms/mechtest"
+	"oriel/mechanisms/noise"
+	"oriel/operators"
+	"oriel/operators/optest"
+)
+
+func TestConformance(t *testing.T) {
+	for _, kind := range kinds {
+		for _, batch := range []uint64{1, 3} {
+			kind.m.Batch = batch
+			c, m, _ := config(t, kind.m, kind.lines...)
+			plan, err := c.Plan(m)
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Run(kind.name, func(t *testing.T) {
+				optest.Run(t, func(tb testing.TB, open optest.Open) operators.Machine {
+					machine, err := c.Open(plan, open(m))
+					if err != nil {
+						tb.Fatal(err)
+					}
+					return machine
+				}, drawn(c, 40, batch))
+			})
+		}
+	}
+}
+
+// Bytes of decisions without noise never change: existing deployments have made them. The noise's are golden in
+// mechanisms.
+func TestGoldenDecisions(t *testing.T) {
+	want := map[string]string{
+		"histogram for life": "34192adec2fdaa87fe60d57c7e72d524",
+		"histogram, pure":    "fe0966047c77809d5017016cb7b64587",
+		"argmax for life":    "8b7fa2d8cb229141d3d60e746626f3ff",
+		"argmax, window":     "78d105b6a6fef5196dfed745faac8c7d",
+		"argmax, tree":       "31c4502be107d8a2e95d0307acfd4c9e",
+	}
+	for _, kind := range kinds {
+		kind.m.Batch = 2
+		c, m, p := config(t, kind.m, kind.lines...)
+		machine, err := newMachine(c, p, mechtest.ZeroStream(t, m))
+		if err != nil {
+			t.Fatal(err)
+		}
+		hash, word := sha256.New(), make([]byte, 8)
+		number := func(x float64) {
+			binary.LittleEndian.PutUint64(word, math.Float64bits(x))
+			hash.Write(word)
+		}
+		for _, e := range drawn(c, 200, 11) {
+			for _, d := range machine.Add(nil, operators.Record{Event: e}) {
+				for _, x := range d.Point {
+					number(x)
+				}
+				for _, extra := range d.Extras {
+					number(extra.Number)
+					hash.Write([]byte(extra.Text))
+				}
+			}
+		}
+		if got := hex.EncodeToString(hash.Sum(nil)[:16]); got != want[kind.name] {
+			t.Errorf("%s: %s, stored %s", kind.name, got, want[kind.name])
+		}
+	}
+}
+
+// Greedy's sets are those of its definition, by functions of whole sets; and no set is worth more than they are by more
+// than the factor that plan prints.
+func TestGreedyIsWithinItsFactorOfTheBest(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 5))
+	for range 60 {
+		for f := range function(len(functions)) {
+			const types, elements = 4, 7
+			pick := 1 + rng.IntN(4)
+			c := configured{function: f, elements: elements, pick: pick, places: make([]place, types)}
+			table, counts := make([]float64, types*elements), make([]float64, types)
+			for i := range table {
+				table[i] = float64(rng.IntN(4)) / 4
+			}
+			for j := range counts {
+				counts[j] = 10 * rng.Float64()
+			}
+			twin := &twin{configured: c}
+			whole := func(set []int) (sum float64) {
+				for j, n := range counts {
+					sum += n * twin.value(table[j*elements:][:elements], set)
+				}
+				return sum
+			}
+			g := newGreedy(f, types, elements, pick)
+			set, value := g.weighted(table, counts)
+			if math.Abs(value-whole(set)) > 1e-9 {
+				t.Fatalf("%s: greedy says %g, the set is worth %g", functions[f], value, whole(set))
+			}
+			for i := range set {
+				for a := range elements {
+					if !slices.Contains(set[:i], a) && whole(append(slices.Clone(set[:i]), a)) > whole(set[:i+1])+1e-9 {
+						t.Fatalf("%s: at position %d element %d is better than %d", functions[f], i, a, set[i])
+					}
+				}
+			}
+			best := 0.0
+			for mask := range 1 << elements {
+				var other []int
+				for a := range elements {
+					if mask>>a&1 == 1 {
+						other = append(other, a)
+					}
+				}
+				if len(other) == pick {
+					best = max(best, whole(other))
+				}
+			}
+			if value < c.factor()*best-1e-9 {
+				t.Fatalf("%s: greedy has %g of %g", functions[f], value, best)
+			}
+		}
+	}
+}
+
+// Every function is monotone and submodular, and stays in [0, 1].
+func TestFunctionsAreSubmodular(t *testing.T) {
+	rng := rand.New(rand.NewPCG(6, 6))
+	for range 400 {
+		v := make([]float64, 5)
+		for i := range v {
+			v[i] = rng.Float64()
+		}
+		for f := range function(len(functions)) {
+			twin := &twin{configured: configured{function: f, elements: 5, pick: 3}}
+			small, more, a := []int{0}, []int{0, 1}, 2
+			gain, later := twin.value(v, append(slices.Clone(small), a))-twin.value(v, small),
+				twin.value(v, append(slices.Clone(more), a))-twin.value(v, more)
+			if gain < later-1e-12 || later < -1e-12 || twin.value(v, []int{0, 1, 2}) > 1+1e-12 {
+				t.Fatalf("%s of %v: gains %g, later %g", functions[f], v, gain, later)
+			}
+		}
+	}
+}
+
+// A second opinion on what a record adds: the twin's leaf and the machine's, for events of all sorts.
+func TestTwinAddsWhatTheMachineAdds(t *testing.T) {
+	for _, kind := range kinds {
+		c, m, p := config(t, kind.m, kind.lines...)
+		every := c.Every().(configured)
+		machine, err := newMachine(every, p, mechtest.Open(t, m, [32]byte{5}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		twin := &twin{configured: every, plan: p}
+		twin.Begin()
+		want := make([]float64, m.Leaf.Entries())
+		for i, e := range drawn(c, 100, 3) {
+			r := operators.Record{Event: e, Identity: noise.Identity{Offset: int64(i)}}
+			got, adds := machine.leaf(r), twin.Leaf(want, r)
+			if adds != (got != nil) {
+				t.Fatalf("%s: one of the two adds nothing", kind.name)
+			}
+			for k := range want {
+				if math.Abs(got[k]-want[k]) > 1e-12 {
+					t.Fatalf("%s: leaf %v, want %v", kind.name, got, want)
+				}
+			}
+			twin.Decided(machine.Add(nil, r))
+		}
+	}
+}
+
+// Distances hold for all events, on lattices of all sorts, and canaries are nearly as far apart; the leaf of an event
+// from zero too. Gains that are not clamped, or a type counted twice, would be farther.
+func TestDistances(t *testing.T) {
+	far := func(a, b []int64) (sum float64) {
+		for i := range a {
+			sum += float64(a[i]-b[i]) * float64(a[i]-b[i])
+		}
+		return sum
+	}
+	rng := rand.New(rand.NewPCG(8, 8))
+	odd := []float64{0.5, -0.5, 0.3, 1e300, -7, math.NaN(), math.Inf(1), 0, 2, 0.9}
+	for _, exp := range []int{-1, -2, -3, -7, -20} {
+		for _, q := range []interface {
+			Entries() int
+			Distances(g lattice.Grid) (replace, zeroOut lattice.Int128)
+			Quantise(g lattice.Grid, dst []int64, v []float64)
+		}{oneOf{Types: 4}, gains{Size: 6}, gains{Size: 4}} {
+			grid := lattice.Grid{Exp: exp, Lambda: int64(math.Ceil(math.Ldexp(1.2, -exp)))}
+			replace, zeroOut := q.Distances(grid)
+			size := map[bool]int{true: 4, false: q.Entries()}[q.Entries() == 1]
+			draw := func() []int64 {
+				v := make([]float64, q.Entries())
+				for i := range v {
+					v[i] = odd[rng.IntN(len(odd))]
+					if q.Entries() == 1 && rng.IntN(2) == 0 {
+						v[i] = float64(rng.IntN(6) - 1)
+					}
+				}
+				dst := make([]int64, size)
+				q.Quantise(grid, dst, v)
+				return dst
+			}
+			most, longest := 0.0, 0.0
+			for range 3000 {
+				a, b := draw(), draw()
+				most, longest = max(most, far(a, b)), max(longest, far(a, make([]int64, size)))
+			}
+			if most > float64(replace.Lo) || longest > float64(zeroOut.Lo) || longest > float64(grid.Lambda*grid.Lambda) {
+				t.Errorf("%+v, 2^%d: %g and %g apart, said %v and %v", q, exp, most, longest, replace, zeroOut)
+			}
+		}
+	}
+}
+
+// Canaries are as far apart as events can be: √2, or √(kN) but for the (k−1)² gains that no event can have beside the
+// others.
+func TestCanariesAreFarApart(t *testing.T) {
+	for _, kind := range kinds {
+		c, m, p := config(t, kind.m, kind.lines...)
+		twin := &twin{configured: c, plan: p}
+		twin.Begin()
+		if !c.histogram {
+			twin.set = []int{4, 1, 2}[:c.pick]
+		}
+		for _, sign := range []float64{1, -1} {
+			u := make([]float64, m.Leaf.Entries())
+			u[0] = sign
+			with, without := twin.Canary(u, 1)
+			a, b := make([]float64, m.Leaf.Entries()), make([]float64, m.Leaf.Entries())
+			twin.Leaf(a, with)
+			twin.Leaf(b, without)
+			if c.histogram {
+				if a[0] == b[0] {
+					t.Errorf("%s: both canaries are of type %g", kind.name, a[0])
+				}
+				continue
+			}
+			sum := 0.0
+			for i := range a {
+				sum += (a[i] - b[i]) * (a[i] - b[i])
+			}
+			k := float64(c.pick)
+			want := float64(c.gains().Size) - (k-1)*(k-1)
+			if c.function == modular { // but for elements that are in the set
+				want = float64(c.gains().Size) - k*(k-1)/2
+			}
+			if math.Abs(sum-want) > 1e-9 {
+				t.Errorf("%s: canaries are √%g apart, want √%g", kind.name, sum, want)
+			}
+		}
+	}
+}
+
+// Settings that make no sense are refused, each by its name.
+func TestSettingsAreRefused(t *testing.T) {
+	base := []string{"RULE=histogram", "PICK=2", "PLACES=towns"}
+	for _, line := range []string{
+		"RULE=argmax", "RULE=best", "PICK=0", "PICK=7", "PLACES=", "ELEMENTS=5", "CATCHMENT=0", "EMIT_EVERY=0",
+		"FUNCTION=none",
+	} {
+		if _, err := configOf(t, towns, life(16), append(slices.Clone(base), line)...); err == nil {
+			t.Errorf("%s is taken", line)
+		}
+	}
+	for _, places := range []string{
+		"a:1:2\na:3:4\n", "a:1:2\n", "a:91:0\nb:1:1\nc:1:2\n", "a,b:1:1\nb:1:1\nc:1:2\n", "a:1\nb:1:1\nc:2:2\n",
+	} {
+		if _, err := configOf(t, places, life(16), base...); err == nil {
+			t.Errorf("places %q are taken", places)
+		}
+	}
+	m := life(0)
+	m.Name = "once-gaussian"
+	if _, err := configOf(t, towns, m, base...); err == nil {
+		t.Error("single steps are taken")
+	}
+	c, _, _ := config(t, life(16), base...)
+	good, err := c.encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range good {
+		if _, err := parsePlan(good[:i]); err == nil {
+			t.Fatalf("a plan cut at %d is taken", i)
+		}
+	}
+	if _, err := c.Open(append(good, 0), nil); err == nil {
+		t.Error("a longer plan is taken")
+	}
+}
+
+// Places of New York and Los Angeles are 3 936 km apart along the great circle; what is beyond the catchment is worth
+// nothing, what is at the place itself is worth all.
+func TestDistancesOfPlaces(t *testing.T) {
+	york, angeles := place{latitude: 40.7128, longitude: -74.006}, place{latitude: 34.0522, longitude: -118.2437}
+	if km := distance(york, angeles); math.Abs(km-3936) > 1 {
+		t.Errorf("%g km", km)
+	}
+	table := values([]place{york, angeles}, 10000)
+	if table[0] != unit || table[1] != table[2] || math.Abs(float64(table[1])/unit-0.6064) > 1e-3 {
+		t.Errorf("values %v", table)
+	}
+	if beyond := values([]place{york, angeles}, 1000); beyond[1] != 0 {
+		t.Errorf("values %v", beyond)
+	}
+}
+
+// A step allocates no more than its stream alone but where a set with names is published.
+func TestAddAllocatesNothing(t *testing.T) {
+	for _, kind := range kinds {
+		c, m, p := config(t, kind.m, kind.lines...)
+		c.every = 1 << 20
+		machine, err := newMachine(c, p, mechtest.Open(t, m, [32]byte{1}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		bare, row := mechtest.Open(t, m, [32]byte{1}), make([]float64, m.Leaf.Entries())
+		events, dst, i := drawn(c, 64, 1), make([]operators.Decision, 0, 1), 0
+		if n := testing.AllocsPerRun(200, func() {
+			dst = machine.Add(dst[:0], operators.Record{Event: events[i%64], Identity: noise.Identity{Offset: int64(i)}})
+			i++
+		}); n > testing.AllocsPerRun(200, func() { bare.Add(noise.Identity{Offset: int64(i)}, row); i++ }) {
+			t.Errorf("%s: %g allocations an event", kind.name, n)
+		}
+	}
+}
+
+func BenchmarkAdd(b *testing.B) {
+	for _, kind := range []struct {
+		name  string
+		lines []string
+	}{
+		{"histogram/N=7", []string{"RULE=histogram", "PICK=5", "PLACES=towns"}},
+		{"argmax/N=100,k=5", []string{"RULE=argmax", "PICK=5", "ELEMENTS=100"}},
+	} {
+		b.Run(kind.name, func(b *testing.B) {
+			c, m, p := config(b, life(65536), kind.lines...)
+			machine, err := newMachine(c, p, mechtest.Open(b, m, [32]byte{1}))
+			if err != nil {
+				b.Fatal(err)
+			}
+			events, dst, i := drawn(c, 1024, 1), make([]operators.Decision, 0, 1), 0
+			b.ReportAllocs()
+			for b.Loop() {
+				dst = machine.Add(dst[:0], operators.Record{Event: events[i%1024], Identity: noise.Identity{Offset: int64(i)}})
+				i++
+			}
+		})
+	}
+}

@@ -1,0 +1,123 @@
+package submodular
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// place is a point on the earth, degrees.
+type place struct {
+	name                string
+	latitude, longitude float64
+}
+
+// radius is the earth's, km.
+const radius = 6371
+
+// placeEntry reads name:latitude:longitude.
+func placeEntry(text string) (canonical string, ok bool) {
+	p, ok := parsePlace(text)
+	if !ok {
+		return "", false
+	}
+	number := func(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
+	return p.name + ":" + number(p.latitude) + ":" + number(p.longitude), true
+}
+
+func parsePlace(text string) (p place, ok bool) {
+	parts := strings.Split(text, ":")
+	if len(parts) != 3 {
+		return place{}, false
+	}
+	latitude, errLatitude := strconv.ParseFloat(strings.TrimSpace(parts[1]), 64)
+	longitude, errLongitude := strconv.ParseFloat(strings.TrimSpace(parts[2]), 64)
+	p = place{name: strings.TrimSpace(parts[0]), latitude: latitude, longitude: longitude}
+	ok = errLatitude == nil && errLongitude == nil && math.Abs(latitude) <= 90 && math.Abs(longitude) <= 360
+	return p, ok && isName(p.name)
+}
+
+// isName bounds names of places: they stand in decisions, with commas between them.
+func isName(name string) bool {
+	return name != "" && len(name) <= 64 && !strings.ContainsFunc(name, func(r rune) bool { return r < ' ' || r == ',' })
+}
+
+// distance is along the great circle, km: by the haversine, which is exact enough where points are near each other.
+func distance(a, b place) float64 {
+	rad := math.Pi / 180
+	x, y := math.Sin((a.latitude-b.latitude)*rad/2), math.Sin((a.longitude-b.longitude)*rad/2)
+	h := x*x + math.Cos(a.latitude*rad)*math.Cos(b.latitude*rad)*y*y
+	return 2 * radius * math.Asin(math.Sqrt(min(1, h)))
+}
+
+// values is what each place gains from each other one, in units of 2⁻²⁰: 1 − distance/catchment, 0 beyond it.
+func values(places []place, catchment float64) []uint32 {
+	table := make([]uint32, 0, len(places)*len(places))
+	for _, from := range places {
+		for _, to := range places {
+			table = append(table, uint32(math.Round(unit*max(0, 1-distance(from, to)/catchment))))
+		}
+	}
+	return table
+}
+
+// plan is what a stream freezes: what each type gains from each element. It is empty where events say that themselves.
+type plan struct {
+	names []string // of types, which are elements too
+	table []float64
+}
+
+const planVersion = 1
+
+var errPlan = errors.New("submodular: plan: not one that this software has made for these settings")
+
+// encode writes: version u8, places u32, of each the length of its name u8 and the name, then the table, u32 each.
+func (c configured) encode() ([]byte, error) {
+	b := binary.LittleEndian.AppendUint32([]byte{planVersion}, uint32(len(c.places)))
+	for _, p := range c.places {
+		b = append(append(b, byte(len(p.name))), p.name...)
+	}
+	for _, v := range values(c.places, c.catchment) {
+		b = binary.LittleEndian.AppendUint32(b, v)
+	}
+	return b, nil
+}
+
+// parsePlan reads it.
+func parsePlan(b []byte) (plan, error) {
+	if len(b) < 5 || b[0] != planVersion {
+		return plan{}, errPlan
+	}
+	n := int(binary.LittleEndian.Uint32(b[1:]))
+	b = b[5:]
+	var p plan
+	for range n {
+		if len(b) < 1 || len(b) < 1+int(b[0]) || len(p.names) == maxPlaces {
+			return plan{}, errPlan
+		}
+		p.names, b = append(p.names, string(b[1:1+int(b[0])])), b[1+int(b[0]):]
+	}
+	if len(b) != 4*n*n {
+		return plan{}, errPlan
+	}
+	p.table = make([]float64, n*n)
+	for i := range p.table {
+		v := binary.LittleEndian.Uint32(b[4*i:])
+		if v > unit {
+			return plan{}, errPlan
+		}
+		p.table[i] = float64(v) / unit
+	}
+	return p, nil
+}
+
+// check refuses a plan of other places.
+func (p plan) check(c configured) error {
+	if len(p.names) != len(c.places) {
+		return fmt.Errorf("%w: it has %d places", errPlan, len(p.names))
+	}
+	return nil
+}

@@ -1,0 +1,136 @@
+package submodular
+
+import (
+	"math"
+	"slices"
+
+	"oriel/operators"
+	"oriel/schemas"
+)
+
+// twin is the operators.Twin of a machine that publishes every decision.
+type twin struct {
+	configured
+	plan plan
+	set  []int
+}
+
+func (t *twin) Begin() {
+	t.set = nil
+	for i := range t.pick {
+		t.set = append(t.set, i)
+	}
+	if len(t.places) > 0 {
+		t.set = nil
+		for range t.pick {
+			best, most := -1, math.Inf(-1)
+			for a := range t.elements {
+				if value := t.whole(append(append([]int{}, t.set...), a)); !slices.Contains(t.set, a) && value > most+1e-12 {
+					best, most = a, value
+				}
+			}
+			t.set = append(t.set, best)
+		}
+	}
+}
+
+// whole is what a set is worth to one event of each type together.
+func (t *twin) whole(set []int) (sum float64) {
+	for j := range t.places {
+		sum += t.value(t.plan.table[j*t.elements:][:t.elements], set)
+	}
+	return sum
+}
+
+// value is what a set is worth to an event, by the function's definition.
+func (t *twin) value(v []float64, set []int) float64 {
+	most, missed, sum := 0.0, 1.0, 0.0
+	for _, a := range set {
+		most, missed, sum = max(most, v[a]), float64(missed*(1-v[a])), sum+v[a]
+	}
+	return []float64{most, 1 - missed, sum / float64(t.pick)}[t.function]
+}
+
+// scale is in what units of 1 gains are learned.
+func (t *twin) scale() float64 {
+	if t.function == modular {
+		return float64(t.pick)
+	}
+	return 1
+}
+
+func (t *twin) Decided(decisions []operators.Decision) {
+	for _, d := range decisions {
+		for i, x := range d.Point {
+			t.set[i] = int(x)
+		}
+	}
+}
+
+// Leaf writes the type, or of each position the gains behind the set so far, less ½.
+func (t *twin) Leaf(dst []float64, r operators.Record) bool {
+	if r.Null {
+		return false
+	}
+	if t.histogram {
+		dst[0] = r.Event.Numbers[0]
+		return true
+	}
+	v := make([]float64, t.elements)
+	for k, x := range r.Event.Vector.Values {
+		at := k
+		if r.Event.Vector.Indices != nil {
+			at = int(r.Event.Vector.Indices[k])
+		}
+		v[at] = max(0, min(1, x))
+	}
+	for i := range t.pick {
+		before := append([]int{}, t.set[:i]...)
+		for a := range t.elements {
+			dst[i*t.elements+a] = float64(t.scale()*(t.value(v, append(before, a))-t.value(v, before))) - 0.5
+			if slices.Contains(before, a) {
+				dst[i*t.elements+a] = -0.5
+			}
+		}
+	}
+	return true
+}
+
+// Direct has nothing to do: a canary's direction chooses among pairs.
+func (t *twin) Direct([]float64) {}
+
+// Canary returns two events of which one gains from no element that may stand first but those of the set, its last one
+// left out, and the other from all but these: where the first has anything it gains at once and never again, the other
+// at each position from each further element. Or two events of two types.
+func (t *twin) Canary(u []float64, factor float64) (with, without operators.Record) {
+	if t.histogram {
+		if u[0] < 0 {
+			return atPlace(1), atPlace(0)
+		}
+		return atPlace(0), atPlace(1)
+	}
+	a, b := make([]float64, t.elements), make([]float64, t.elements)
+	for i := range a {
+		b[i] = float64(operators.Beyond * factor)
+	}
+	for _, i := range t.set[:t.pick-1] {
+		a[i], b[i] = b[i], 0
+	}
+	if t.function == modular { // nothing is gained by what the other lacks
+		clear(a)
+		for i := range b {
+			b[i] = float64(operators.Beyond * factor)
+		}
+	}
+	if u[0] < 0 {
+		a, b = b, a
+	}
+	record := func(v []float64) operators.Record {
+		return operators.Record{Event: schemas.Event{Vector: schemas.Vector{Values: v}}}
+	}
+	return record(a), record(b)
+}
+
+func atPlace(j int) operators.Record {
+	return operators.Record{Event: schemas.Event{Numbers: []float64{float64(j)}}}
+}
