@@ -32,13 +32,13 @@ const (
 
 var settings = []operators.Setting{
 	{
-		Name: "SET", Kind: operators.Text, Unit: "name", Required: true,
-		Choices: []string{"l2-ball", "l1-ball", "box", "simplex", "subsets", "flow"},
-		Text:    "feasible set of centres, and with ORIEL_SHRINK of plays",
+		Name: "SET", Kind: operators.Text, Unit: "name", Required: true, Choices: convex.Names(),
+		Text: "feasible set of centres, and with ORIEL_SHRINK of plays",
 	},
 	{
 		Name: "RADIUS", Kind: operators.Number, Unit: "length", Range: "1e-15 to 1e15", Required: true,
-		Text: "ball radius; box [-R, R]^d; scale of the simplex; most of a coordinate of subsets; amount of a flow",
+		Text: "ball radius; box [-R, R]^d; scale of the simplex; most of a coordinate of subsets and partition; amount of a " +
+			"flow; sum of a row or column of a matching, whose dimension is a square; factor of vertices",
 	},
 	{
 		Name: "DIMENSION", Kind: operators.Count, Unit: "coordinates", Range: "1 to 262144", Required: true,
@@ -51,6 +51,16 @@ var settings = []operators.Setting{
 	{
 		Name: "EDGES", Kind: operators.File, Unit: "file", Range: "from>to, an edge a line; flow", Entry: convex.ParseEdge,
 		Text: "the acyclic graph of ORIEL_SET=flow, which needs it. Replay needs the same file",
+	},
+	{
+		Name: "BLOCKS", Kind: operators.List, Unit: "size:pick,…", Later: true, Entry: convex.ParseBlock,
+		Range: "whole numbers, 1 ≤ pick < size, all sizes together the dimension; partition",
+		Text:  "the blocks of ORIEL_SET=partition, which needs them, coordinates in their order",
+	},
+	{
+		Name: "VERTICES", Kind: operators.File, Unit: "file", Later: true, Entry: convex.ParseCorner,
+		Range: "numbers with spaces between them, a point a line; vertices",
+		Text:  "the points whose mixes ORIEL_SET=vertices has, times the radius. Replay needs the same file",
 	},
 	{
 		Name: "LOSS_RANGE", Kind: operators.Text, Unit: "low:high", Range: "ends up to 1e12 in size", Default: "0:1",
@@ -148,6 +158,7 @@ func configure(v *operators.Values) (operators.Configured, error) {
 	set, err := convex.Parse(convex.Spec{
 		Name: v.Text("SET"), Dimension: int(min(d, operators.MaxDimension)), Radius: v.Number("RADIUS"),
 		Pick: int(min(v.Count("PICK"), operators.MaxDimension)), Edges: v.Entries("EDGES"),
+		Blocks: v.Entries("BLOCKS"), Corners: v.Entries("VERTICES"),
 	})
 	v.Want("SET", err == nil, "%v", err)
 	if err := v.Err(); err != nil {

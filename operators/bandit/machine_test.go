@@ -242,6 +242,56 @@ func (c *counting) Minimise(dst, cost []float64) {
 	c.LinearOracle.Minimise(dst, cost)
 }
 
+// TestCentresStayInAnySet: of each set the centre of each round is in it, as its linear minimisation says, and moves.
+func TestCentresStayInAnySet(t *testing.T) {
+	rng := rand.New(rand.NewPCG(8, 8))
+	for _, spec := range []convex.Spec{
+		{Name: "l2-ball", Dimension: 4},
+		{Name: "l1-ball", Dimension: 4},
+		{Name: "box", Dimension: 4},
+		{Name: "simplex", Dimension: 4},
+		{Name: "subsets", Dimension: 5, Pick: 2},
+		{Name: "matching", Dimension: 9},
+		{Name: "flow", Dimension: 4, Edges: []string{"a>b", "a>c", "b>d", "c>d"}},
+		{Name: "partition", Dimension: 5, Blocks: []string{"2:1", "3:2"}},
+		{Name: "vertices", Dimension: 2, Corners: []string{"0 0", "1 0", "0 2"}},
+	} {
+		spec.Radius = 2
+		s, err := convex.Parse(spec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := Config{
+			Set: s, High: 1, Smoothing: 0.3, Rate: 0.05, Horizon: 64,
+			Plays: plays.Config{Records: 8, Plays: 8, Delay: 1},
+		}
+		machine, oracle := open(t, c, mechanism(c, "blt", 1), 3, false), convex.NewLinearOracle(s)
+		n := s.Dimension()
+		first, cost, vertex := make([]float64, n), make([]float64, n), make([]float64, n)
+		s.Start(first)
+		made, moved := machine.Open(nil), 0.0
+		for i, e := range drawn(400) {
+			if len(made) > 0 {
+				x := made[0].Extras[0].Numbers
+				moved = max(moved, floats.Distance(x, first, 2))
+				for range 20 {
+					for j := range cost {
+						cost[j] = rng.NormFloat64()
+					}
+					oracle.Minimise(vertex, cost)
+					if floats.Dot(cost, x) < floats.Dot(cost, vertex)-1e-9 {
+						t.Fatalf("%s: centre %v is outside", spec.Name, x)
+					}
+				}
+			}
+			made = machine.Add(nil, operators.Record{Key: keyOf(c, i), Event: e})
+		}
+		if moved < 0.05*s.Diameter() {
+			t.Errorf("%s: centres move by %g, of a diameter of %g", spec.Name, moved, s.Diameter())
+		}
+	}
+}
+
 // TestPlaysStayInTheSet where they are to.
 func TestPlaysStayInTheSet(t *testing.T) {
 	for _, c := range kinds(t) {
