@@ -427,6 +427,47 @@ func TestDoublingLosesAConstant(t *testing.T) {
 	}
 }
 
+// TestForgettingFollowsAChange: where a linear loss turns round half way, sums that keep all have to unlearn what they
+// hold, and those that forget lose less than half of what they do.
+func TestForgettingFollowsAChange(t *testing.T) {
+	const total = 100_000
+	c := paper(t, 2, total)
+	p := c.NewPlan().Episodes[0]
+	c.Smoothing, c.Rate = p.Smoothing, 10*p.Rate
+	c.Baseline = 0.5 / c.High
+	keeps := mechanism(c, "blt", 1)
+	forgets := keeps
+	forgets.Window, forgets.Horizon, forgets.Memory = 0, 0, c.Horizon/10
+	after := func(m mechanisms.Config) (lost float64) {
+		for seed := range 4 {
+			machine := open(t, c, m, byte(seed+1), false)
+			made := machine.Open(nil)
+			for play := range total {
+				d := made[play%c.Plays.Records]
+				slope := 0.5
+				if play > total/2 {
+					slope = -0.5
+					lost += (slope*d.Extras[0].Numbers[0] + 0.25) / 4 / (total / 2) // 0.25: at the far side of the ball
+				}
+				r := operators.Record{
+					Key:   strconv.AppendUint(nil, d.Index, 10),
+					Event: schemas.Event{Numbers: []float64{0.5 + slope*d.Point[0]}},
+				}
+				r.Identity.Offset = int64(play)
+				if next := machine.Add(nil, r); len(next) > 0 {
+					made = next
+				}
+			}
+		}
+		return lost
+	}
+	life, keep := after(forgets), after(keeps)
+	t.Logf("a centre after the change costs %.4f above the best with a memory, %.4f without", life, keep)
+	if !(life < keep/2) {
+		t.Errorf("a centre after the change costs %.4f above the best with a memory, %.4f without", life, keep)
+	}
+}
+
 // TestFeedbackThatFails: answers that are lost, doubled, late and forged cost regret as fewer plays do, and no privacy:
 // plays go out by their numbers, once each, and decisions say the same.
 func TestFeedbackThatFails(t *testing.T) {
