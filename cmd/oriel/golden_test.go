@@ -187,6 +187,18 @@ var goldenEvents = []struct {
 	{"gains-argmax", []string{
 		"OPERATOR=submodular", "RULE=argmax", "PICK=2", "ELEMENTS=5", "WINDOW=64", "EMIT_EVERY=4", "FUNCTION=probabilistic",
 	}},
+	{"linear-trees", []string{
+		"LOSS=linear", "UPDATE=llo", "CONSTANTS=search", "SET=trees", "EDGES=testdata/golden/square.edges", "RADIUS=1",
+		"DIMENSION=4", "WINDOW=16", "STRONG_CONVEXITY=0.01",
+	}},
+	{"linear-ranking", []string{
+		"LOSS=linear", "UPDATE=llo", "CONSTANTS=search", "SET=ranking", "WORTHS=1,0.5", "RADIUS=2", "DIMENSION=4",
+		"WINDOW=16", "STRONG_CONVEXITY=0.01",
+	}},
+	{"linear-projected-ranking", []string{
+		"LOSS=linear", "UPDATE=projection", "SET=ranking", "WORTHS=1,0.5,0.25", "RADIUS=1", "DIMENSION=4", "WINDOW=16",
+		"STRONG_CONVEXITY=0.01",
+	}},
 }
 
 // onlyUnder are the mechanisms of cases that make sense under one.
@@ -202,7 +214,8 @@ var onlyUnder = map[string]string{
 	"plays-simplex": "blt", "plays-box-tree": "tree-gamma",
 	"plays-doubling": "blt", "plays-printed": "tree-laplace",
 	"plays-exp3-uniform": "once-gamma",
-	"contexts-served":    "blt", "contexts-logged": "tree-gaussian",
+	"linear-trees":       "blt", "linear-ranking": "blt", "linear-projected-ranking": "tree-laplace",
+	"contexts-served": "blt", "contexts-logged": "tree-gaussian",
 	"sets-places": "blt", "gains-argmax": "tree-gaussian",
 }
 

@@ -81,7 +81,7 @@ func TestEverySetOfTheProductIsUsable(t *testing.T) {
 			c := sample(t, set, 4)
 			c.Update, c.Constants = update, Search
 			err := c.Validate()
-			refused := map[bool][]string{true: {"l2-ball"}, false: {"flow", "matching", "vertices"}}[update == LLO]
+			refused := map[bool][]string{true: {"l2-ball"}, false: byOracle}[update == LLO]
 			if (err != nil) != slices.Contains(refused, set) {
 				t.Errorf("%s on %s: %v", update, set, err)
 			}

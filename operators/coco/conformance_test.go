@@ -19,7 +19,7 @@ func TestConformance(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	for _, update := range []string{Projection, LLO, OGD} {
 		for _, set := range convex.Names() {
-			by := slices.Contains([]string{"flow", "matching", "vertices"}, set) // an oracle alone
+			by := slices.Contains(byOracle, set)
 			if update == LLO && set == "l2-ball" || update != LLO && by {
 				continue
 			}
@@ -28,7 +28,7 @@ func TestConformance(t *testing.T) {
 				c := sample(t, set, 4)
 				c.Update, c.OwnConvexity, c.StartRegularizer = update, batch == 3, float64(batch-1)
 				c.EmitEvery, c.Loss = 1+batch/2, mustLoss(t, lossName)
-				if i%3 == 2 || set == "vertices" {
+				if i%3 == 2 || slices.Contains(searched, set) {
 					c.Constants = Search
 				}
 				events := make([]schemas.Event, 30)

@@ -39,12 +39,12 @@ var settings = []operators.Setting{
 	},
 	{
 		Name: "SET", Kind: operators.Text, Unit: "name", Choices: convex.Names(), Required: true,
-		Text: "feasible set of decisions; llo takes all but l2-ball, the others all but flow, matching and vertices",
+		Text: "feasible set of decisions; llo takes all but l2-ball, the others all but flow, matching, vertices and trees",
 	},
 	{
 		Name: "RADIUS", Kind: operators.Number, Unit: "length", Range: "1e-15 to 1e15", Required: true,
 		Text: "ball radius; scale of the simplex; box [-R, R]^d; most of a coordinate of subsets and partition; amount of a flow; " +
-			"sum of a row or column of a matching, whose dimension is a square; factor of vertices",
+			"sum of a row or column of a matching, whose dimension is a square; factor of vertices; most of an edge of trees; factor of ranking",
 	},
 	{
 		Name: "PICK", Kind: operators.Count, Unit: "coordinates", Range: "0, or 1 to the dimension less 1; subsets",
@@ -58,10 +58,18 @@ var settings = []operators.Setting{
 			"block, times R",
 	},
 	{
-		Name: "EDGES", Kind: operators.File, Unit: "file", Range: "from>to, an edge a line; flow", Later: true,
+		Name: "WORTHS", Kind: operators.List, Unit: "worth,…", Later: true,
+		Range: "numbers from 0 to 1e15, none more than the one before, at most the dimension; ranking", Entry: convex.ParsePlace,
+		Text: "what the first places of ORIEL_SET=ranking are worth, which needs them, those behind 0: decisions are what each item is worth in a " +
+			"mix of rankings, times R, and the smallest costs come first",
+	},
+	{
+		Name: "EDGES", Kind: operators.File, Unit: "file", Range: "from>to, an edge a line; flow, trees", Later: true,
 		Entry: convex.ParseEdge,
 		Text: "the acyclic graph of ORIEL_SET=flow, which needs it, with one vertex that has no edge into it and one that has none out of it: " +
-			"decisions are flows from the one to the other, a coordinate an edge in the order of the file. Replay needs the same file",
+			"decisions are flows from the one to the other, a coordinate an edge in the order of the file. Of ORIEL_SET=trees, which needs it too, a " +
+			"connected graph, directions meaning nothing: decisions are mixes of its spanning trees, by ORIEL_UPDATE=llo and " +
+			"ORIEL_CONSTANTS=search. Replay needs the same file",
 	},
 	{
 		Name: "VERTICES", Kind: operators.File, Unit: "file", Later: true,
@@ -167,15 +175,17 @@ func wantSet(v *operators.Values) convex.Set {
 	spec := convex.Spec{
 		Name: v.Text("SET"), Dimension: int(min(v.Count("DIMENSION"), operators.MaxDimension)), Radius: v.Number("RADIUS"),
 		Pick: int(min(v.Count("PICK"), operators.MaxDimension)), Edges: v.Entries("EDGES"),
-		Blocks: v.Entries("BLOCKS"), Corners: v.Entries("VERTICES"),
+		Blocks: v.Entries("BLOCKS"), Places: v.Entries("WORTHS"), Corners: v.Entries("VERTICES"),
 	}
 	set, err := convex.Parse(spec)
 	name := "SET"
 	switch {
-	case spec.Name == "flow" || len(spec.Edges) > 0:
+	case spec.Name == "flow" || spec.Name == "trees" || len(spec.Edges) > 0:
 		name = "EDGES"
 	case spec.Name == "partition" || len(spec.Blocks) > 0:
 		name = "BLOCKS"
+	case spec.Name == "ranking" || len(spec.Places) > 0:
+		name = "WORTHS"
 	case spec.Name == "vertices" || len(spec.Corners) > 0:
 		name = "VERTICES"
 	case spec.Name == "subsets" || spec.Pick > 0:

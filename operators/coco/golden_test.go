@@ -38,6 +38,9 @@ func TestGoldenDecisions(t *testing.T) {
 		{LLO, "box", Search},
 		{Projection, "partition", Proved},
 		{LLO, "partition", Proved},
+		{LLO, "trees", Search},
+		{LLO, "ranking", Search},
+		{Projection, "ranking", Proved},
 	} {
 		c := sample(t, later.set, 7)
 		c.Update, c.Constants = later.update, later.constants

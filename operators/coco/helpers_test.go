@@ -29,6 +29,12 @@ func mustLoss(t testing.TB, name string) loss.Loss {
 	return l
 }
 
+// byOracle are the sets that have no projection, searched those that only a searched step learns on.
+var (
+	byOracle = []string{"flow", "matching", "vertices", "trees"}
+	searched = []string{"vertices", "trees", "ranking"}
+)
+
 func mustSet(t testing.TB, name string, n int, radius float64) convex.Set {
 	t.Helper()
 	spec := convex.Spec{Name: name, Dimension: n, Radius: radius}
@@ -42,6 +48,12 @@ func mustSet(t testing.TB, name string, n int, radius float64) convex.Set {
 			corner := slices.Repeat([]string{"0"}, n)
 			corner[i/2] = []string{"1", "-1.5"}[i%2]
 			spec.Corners = append(spec.Corners, strings.Join(corner, " "))
+		}
+	case "ranking":
+		spec.Places = []string{"1", "0.5"}
+	case "trees": // a circle
+		for i := range n {
+			spec.Edges = append(spec.Edges, fmt.Sprintf("v%d>v%d", i, (i+1)%n))
 		}
 	case "flow":
 		spec.Edges = slices.Repeat([]string{"s>t"}, n)

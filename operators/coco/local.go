@@ -68,9 +68,15 @@ func (u *local) search(curvature float64) {
 		gap += float64(u.slope[i] * away)
 		square += float64(away * away)
 	}
-	if gap > 0 && square > 0 {
-		u.oracle.Move(min(1, gap/float64(curvature*square)), u.reach, u.slope)
+	if !(gap > 0 && square > 0) {
+		return
 	}
+	share := min(1, gap/float64(curvature*square))
+	if o, ok := u.oracle.(convex.Toward); ok {
+		o.Toward(share, u.vertex)
+		return
+	}
+	u.oracle.Move(share, u.reach, u.slope)
 }
 
 func (u *local) appendState(dst []byte) []byte { return u.oracle.AppendState(dst) }

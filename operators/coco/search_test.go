@@ -87,7 +87,9 @@ func TestSearchFollowsWhereProvedConstantsFreeze(t *testing.T) {
 
 // A searched step ends at the least point of the way to the linear minimiser, on every polytope.
 func TestSearchIsExact(t *testing.T) {
-	for _, name := range []string{"l1-ball", "simplex", "box", "subsets", "partition", "flow", "matching", "vertices"} {
+	for _, name := range []string{
+		"l1-ball", "simplex", "box", "subsets", "partition", "flow", "matching", "vertices", "trees", "ranking",
+	} {
 		c := sample(t, name, 4)
 		c.Update, c.Constants, c.Failure = LLO, Search, 0.01
 		o := &objective{convexity: 0.7, start: 0.2}

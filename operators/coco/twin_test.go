@@ -20,7 +20,7 @@ func TestCanariesPointWhereTheyShould(t *testing.T) {
 	for _, name := range loss.Names() {
 		for _, set := range convex.Names() {
 			if name == "portfolio" && set != "simplex" ||
-				slices.Contains([]string{"flow", "matching", "vertices"}, set) { // no projection
+				slices.Contains(byOracle, set) {
 				continue
 			}
 			for _, radius := range []float64{0.01, 7} {

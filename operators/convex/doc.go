@@ -11,9 +11,13 @@
 //		partition subsets of each block   R√Σ2k'  R√Σk     uniform    bisect              direct, √n
 //		flow      s–t flows of amount R   R√(2ℓ)  R√ℓ      even       none that is cheap  √n/R, √(2nℓ)
 //		matching  k×k, lines sum to R     R√(2k)  R√k      uniform    none that is cheap  k/R, k√(2k)
+//		ranking   mixes of orders of R·w  R|w−w̄|  R|w|     uniform    sort and pool       none: all of x may move
+//		trees     spanning trees times R  R√(2k') R√k      even-ish   none that is cheap  none                all of x may move
 //		vertices  hull of a list          of all  of all  mean       none                all of x may move
 //
-//	 of subsets D has k' = min(k, n−k) for k, of a partition each block; ℓ is the number of edges of the longest path, n that of all edges, and D of a flow
+//	 w̄ is w in reverse;
+//	 of subsets D has k' = min(k, n−k) for k, of a partition each block; of trees D is at most that,
+//	 with k edges of a tree; ℓ is the number of edges of the longest path, n that of all edges, and D of a flow
 //	 at most R√n
 //
 //	  - Projection: the nearest point of the set.

@@ -24,6 +24,10 @@ func mustParse(t testing.TB, name string, n int, radius float64) Set {
 		for range 2*n + 1 {
 			spec.Corners = append(spec.Corners, strings.Trim(fmt.Sprint(normal(rng, n, 1)), "[]"))
 		}
+	case "ranking":
+		spec.Places = placesOf(n)
+	case "trees":
+		spec.Edges = wheel(n)
 	case "flow":
 		spec.Edges = ladder(n)
 	}
@@ -75,6 +79,26 @@ func blocksOf(n int) []string {
 	return []string{"2:1", fmt.Sprintf("%d:%d", n-2, (n-1)/2)}
 }
 
+// placesOf are two equal places, some that fall, and of many coordinates some that are worth nothing.
+func placesOf(n int) []string {
+	return []string{"1", "1", "0.5", "0.25", "0.125"}[:max(1, min(n-1, 5))]
+}
+
+// wheel is a random tree, whose vertices are half of n edges and one more, with chords from anywhere to anywhere else.
+func wheel(n int) (edges []string) {
+	rng, vertices := rand.New(rand.NewPCG(uint64(n), 6)), n/2+1
+	for i := range n {
+		from, to := rng.IntN(max(1, i)), i+1
+		if to >= vertices {
+			from = rng.IntN(vertices)
+			to = (from + 1 + rng.IntN(vertices-1)) % vertices
+		}
+		edges = append(edges, fmt.Sprintf("v%d>v%d", from, to))
+	}
+	rng.Shuffle(n, func(i, j int) { edges[i], edges[j] = edges[j], edges[i] })
+	return edges
+}
+
 // ladder is a chain of half of n edges, with chords from anywhere to anywhere behind.
 func ladder(n int) (edges []string) {
 	rng, chain := rand.New(rand.NewPCG(uint64(n), 3)), (n+1)/2
@@ -114,6 +138,25 @@ func excess(s Set, x []float64) float64 {
 	case Partition:
 		off := 0.0
 		s.each(func(_, at int, b Subsets) { off = max(off, excess(b, x[at:at+b.n])) })
+		return off
+	case Ranking:
+		off, places, sorted := math.Abs(total/s.total-1), 0.0, slices.Sorted(slices.Values(x))
+		for i := range x { // any items have at most what as many first places are worth
+			places += s.worth[i] - sorted[len(x)-1-i]
+			off = max(off, -places/s.worth[0])
+		}
+		return off
+	case Trees:
+		off := max(math.Abs(total/s.all().total()-1), -least*math.MaxFloat64)
+		for some := range 1 << s.vertices { // what is within some vertices is no more than a tree of them
+			within := 0.0
+			for edge, v := range x {
+				if some>>s.from[edge]&1 == 1 && some>>s.to[edge]&1 == 1 {
+					within += v
+				}
+			}
+			off = max(off, within/s.radius-max(0, float64(bits.OnesCount(uint(some))-1)))
+		}
 		return off
 	case Matching:
 		off := max(largest/s.amount-1, -least*math.MaxFloat64)
@@ -169,6 +212,27 @@ func corners(s Set) [][]float64 {
 				for i := range v {
 					v[i] = s.radius * float64(mask>>i&1)
 				}
+				list = append(list, v)
+			}
+		}
+	case Ranking:
+		for order := range permutations(n) {
+			v := make([]float64, n)
+			for i, place := range order {
+				v[i] = s.worth[place]
+			}
+			list = append(list, v)
+		}
+	case Trees:
+		for mask := range 1 << n {
+			forest, trees, v := newForest(s.vertices), bits.OnesCount(uint(mask)) == s.vertices-1, make([]float64, n)
+			for i := range v {
+				if mask>>i&1 == 1 {
+					trees = trees && forest.join(s.from[i], s.to[i])
+					v[i] = s.radius
+				}
+			}
+			if trees {
 				list = append(list, v)
 			}
 		}

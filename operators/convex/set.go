@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Set is a bounded convex set with a public starting point: of least norm, but for flows.
+// Set is a bounded convex set with a public starting point: of least norm, but for flows and trees.
 type Set interface {
 	Name() string
 	Dimension() int
@@ -47,9 +47,18 @@ type LocalOracle interface {
 	Restore(state []byte) error
 }
 
+// Toward is a LocalOracle that can move towards a point v of the set that is known already: x ← (1−α)x + αv.
+type Toward interface {
+	LocalOracle
+	Toward(alpha float64, v []float64)
+}
+
 // Names lists the sets that Parse knows.
 func Names() []string {
-	return []string{"l2-ball", "l1-ball", "simplex", "box", "subsets", "flow", "matching", "vertices", "partition"}
+	return []string{
+		"l2-ball", "l1-ball", "simplex", "box", "subsets", "flow", "matching", "vertices", "partition", "trees",
+		"ranking",
+	}
 }
 
 // The range of radii keeps every product of a radius with a cost far from overflow and underflow.
@@ -61,8 +70,9 @@ type Spec struct {
 	Dimension int
 	Radius    float64  // R of every set, s of the simplex, and what the points of vertices are multiplied by
 	Pick      int      // k of subsets; 0 for others
-	Edges     []string // of a flow, from>to; none for others
+	Edges     []string // of a flow and of trees, from>to; none for others
 	Blocks    []string // of a partition, size:pick; none for others
+	Places    []string // of a ranking, numbers that fall; none for others
 	Corners   []string // of vertices, numbers with spaces between them; none for others
 }
 
@@ -79,11 +89,14 @@ func Parse(spec Spec) (Set, error) {
 	if spec.Pick != 0 && spec.Name != "subsets" {
 		errs = append(errs, fmt.Errorf("convex: pick %d: set %s has none", spec.Pick, spec.Name))
 	}
-	if len(spec.Edges) > 0 && spec.Name != "flow" {
+	if len(spec.Edges) > 0 && spec.Name != "flow" && spec.Name != "trees" {
 		errs = append(errs, fmt.Errorf("convex: edges: set %s has none", spec.Name))
 	}
 	if len(spec.Blocks) > 0 && spec.Name != "partition" {
 		errs = append(errs, fmt.Errorf("convex: blocks: set %s has none", spec.Name))
+	}
+	if len(spec.Places) > 0 && spec.Name != "ranking" {
+		errs = append(errs, fmt.Errorf("convex: places: set %s has none", spec.Name))
 	}
 	if len(spec.Corners) > 0 && spec.Name != "vertices" {
 		errs = append(errs, fmt.Errorf("convex: vertices: set %s has none", spec.Name))
@@ -112,6 +125,10 @@ func Parse(spec Spec) (Set, error) {
 		set, err = newHull(spec.Corners, n, radius)
 	case "partition":
 		set, err = newPartition(spec.Blocks, n, radius)
+	case "trees":
+		set, err = newTrees(spec.Edges, n, radius)
+	case "ranking":
+		set, err = newRanking(spec.Places, n, radius)
 	default:
 		err = fmt.Errorf("convex: name %q: not one of %s", spec.Name, strings.Join(Names(), ", "))
 	}

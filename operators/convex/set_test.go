@@ -7,11 +7,13 @@ import (
 )
 
 func TestParseReportsEveryProblemAtOnce(t *testing.T) {
-	_, err := Parse(Spec{Name: "cube", Radius: math.NaN(), Pick: 2, Edges: []string{"a>b"}, Blocks: []string{"2:1"}})
+	_, err := Parse(Spec{
+		Name: "cube", Radius: math.NaN(), Pick: 2, Edges: []string{"a>b"}, Blocks: []string{"2:1"}, Places: []string{"1"},
+	})
 	if err == nil {
 		t.Fatal("accepted")
 	}
-	for _, part := range []string{"cube", "dimension 0", "radius NaN", "pick 2", "edges", "blocks"} {
+	for _, part := range []string{"cube", "dimension 0", "radius NaN", "pick 2", "edges", "blocks", "places"} {
 		if !strings.Contains(err.Error(), part) {
 			t.Errorf("error %q does not name %q", err, part)
 		}

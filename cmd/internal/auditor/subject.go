@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"oriel/cmd/internal/settings"
 	"oriel/mechanisms"
@@ -200,18 +201,23 @@ func (a *Subject) leaves(u []float64) (with, without []float64, err error) {
 
 // dense returns a vector, of norm 1 in each part and within the directions of leaves, along which a canary moves the
 // sums: a random one, or, for noise whose worst case is in the ℓ1 norm, one of entries of equal size and random signs,
-// as many of either.
+// as many of either. One that is constant where leaves are free of constants is drawn again.
 func (a *Subject) dense(rng *rand.Rand) []float64 {
 	facts, _ := mechanisms.FactsOf(a.mechanism.Name)
-	return a.units(func(_ int, u []float64) {
-		for i := range u {
-			u[i] = rng.NormFloat64()
-			if facts.Law == mechanisms.Laplace {
-				u[i] = float64(1 - 2*(i%2))
+	for tries := 0; ; tries++ {
+		all := a.units(func(_ int, u []float64) {
+			for i := range u {
+				u[i] = rng.NormFloat64()
+				if facts.Law == mechanisms.Laplace {
+					u[i] = float64(1 - 2*(i%2))
+				}
 			}
+			rng.Shuffle(len(u), func(i, j int) { u[i], u[j] = u[j], u[i] })
+		})
+		if tries == 100 || !slices.ContainsFunc(all, math.IsNaN) {
+			return all
 		}
-		rng.Shuffle(len(u), func(i, j int) { u[i], u[j] = u[j], u[i] })
-	})
+	}
 }
 
 // along returns the vector of one number of the audited parts, and of the first of each other part, within the

@@ -19,18 +19,20 @@ func TestCanaryMovesTheLeafByTheWholeSensitivity(t *testing.T) {
 	for _, mechanism := range []string{"blt", "tree-laplace"} {
 		for _, name := range loss.Names() {
 			for _, set := range convex.Names() {
-				if name == "portfolio" && set != "simplex" || slices.Contains([]string{"flow", "matching", "vertices"}, set) {
+				if name == "portfolio" && set != "simplex" ||
+					slices.Contains([]string{"flow", "matching", "vertices", "trees"}, set) {
 					continue
 				}
 				pick := map[bool]string{true: "2", false: "0"}[set == "subsets"]
 				blocks := map[bool]string{true: "2:1,3:2"}[set == "partition"]
+				places := map[bool]string{true: "1,0.5"}[set == "ranking"]
 				for _, radius := range []string{"0.01", "7"} {
 					a := subject(t, "ORIEL_LOSS="+name, "ORIEL_SET="+set, "ORIEL_RADIUS="+radius, "ORIEL_PICK="+pick,
-						"ORIEL_BLOCKS="+blocks, "ORIEL_MECHANISM="+mechanism, "ORIEL_DIMENSION=5")
+						"ORIEL_BLOCKS="+blocks, "ORIEL_WORTHS="+places, "ORIEL_MECHANISM="+mechanism, "ORIEL_DIMENSION=5")
 					for _, u := range [][]float64{a.dense(rng), a.along(4)} {
 						with, without, err := a.leaves(u)
 						if err != nil {
-							t.Fatal(err)
+							t.Fatalf("%s on the %s of radius %s: %v", name, set, radius, err)
 						}
 						want := a.plan.Sensitivity(a.mechanism)
 						if d := (audit.Canary{With: with, Without: without}).Distance(); math.Abs(d-want) > 1e-6 || want > 3 {

@@ -1,0 +1,214 @@
+package convex
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// Ranking is what n items are worth in a mix of rankings, if places are worth w_1 ≥ w_2 ≥ … ≥ w_n: the convex hull of
+// all orders of R·w, the permutahedron. It is the base polytope of the submodular function R·(w_1 + … + w_|S|), concave
+// in |S|: {Σx = its value of all items, Σ_S x ≤ its value of S}.
+type Ranking struct {
+	worth []float64 // R·w of all n places
+	many  int       // of them that are worth something
+	total float64
+}
+
+// ParsePlace returns the canonical form of an entry, a number from 0 to 1e15, and whether it is one.
+func ParsePlace(text string) (canonical string, ok bool) {
+	worth, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
+	if err != nil || !(worth >= 0 && worth <= maxRadius) {
+		return text, false
+	}
+	return strconv.FormatFloat(worth+0, 'g', -1, 64), true // −0 is 0
+}
+
+// newRanking reads entries of ParsePlace; places behind them are worth 0. Its errors name the place, from 1.
+func newRanking(places []string, n int, radius float64) (Ranking, error) {
+	if len(places) == 0 || len(places) > n {
+		return Ranking{}, fmt.Errorf("convex: %d places: not 1 to %d, the dimension", len(places), n)
+	}
+	s := Ranking{worth: make([]float64, n)}
+	for i, text := range places {
+		canonical, ok := ParsePlace(text)
+		worth, err := strconv.ParseFloat(canonical, 64)
+		if !ok || err != nil {
+			return s, fmt.Errorf("convex: place %d: not a number from 0 to 1e15", i+1)
+		}
+		s.worth[i] = float64(worth * radius)
+		if i > 0 && s.worth[i] > s.worth[i-1] {
+			return s, fmt.Errorf("convex: place %d: worth more than the one before it", i+1)
+		}
+		if s.worth[i] > 0 {
+			s.many = i + 1
+		}
+		s.total += s.worth[i]
+	}
+	if !(s.Diameter() >= minRadius && s.MaxNorm() <= maxRadius) {
+		return s, fmt.Errorf("convex: places: rankings are %g apart at most and %g long: not at least %g and at most %g",
+			s.Diameter(), s.MaxNorm(), minRadius, maxRadius)
+	}
+	return s, nil
+}
+
+// Name is ranking.
+func (Ranking) Name() string { return "ranking" }
+
+// Dimension is n.
+func (s Ranking) Dimension() int { return len(s.worth) }
+
+// Diameter is the distance of a ranking to its reverse: the inner product of two orders is least there.
+func (s Ranking) Diameter() float64 {
+	square, last := 0.0, len(s.worth)-1
+	for i, w := range s.worth {
+		away := w - s.worth[last-i]
+		square += float64(away * away)
+	}
+	return math.Sqrt(square)
+}
+
+// MaxNorm is R·|w|₂, at every vertex.
+func (s Ranking) MaxNorm() float64 { return length(s.worth, nil) }
+
+// Start is the mean of w everywhere.
+func (s Ranking) Start(dst []float64) {
+	for i := range dst {
+		dst[i] = s.total / float64(len(dst))
+	}
+}
+
+// Tangent subtracts the mean: Σx is the same all over the set.
+func (Ranking) Tangent(v []float64) { Simplex{len(v), 1}.Tangent(v) }
+
+// settle brings the sum back by scaling.
+func (s Ranking) settle(x []float64) {
+	for i, v := range x {
+		x[i] = max(0, min(v, s.worth[0]))
+	}
+	normalise(x, s.total)
+	for i, v := range x {
+		x[i] = min(v, s.worth[0])
+	}
+}
+
+func (s Ranking) check(at func(int) float64) error {
+	total := 0.0
+	for i := range s.worth {
+		v := at(i)
+		if !(v >= 0 && v <= s.worth[0]) {
+			return errors.New("convex: state: coordinate out of range")
+		}
+		total += v
+	}
+	if !(math.Abs(total-s.total) <= sumTolerance*s.total) {
+		return errors.New("convex: state: coordinates have another sum")
+	}
+	return nil
+}
+
+// LocalOracle is no local one: κ follows from the smallest difference of places, and would move nothing.
+func (s Ranking) LocalOracle() LocalOracle { return newFollowing(s) }
+
+// Linear is a linear oracle with memory of its own.
+func (s Ranking) Linear() LinearOracle {
+	return &ranked{set: s, order: newDescending(len(s.worth)), keys: make([]float64, len(s.worth))}
+}
+
+// ranked gives the first place to the least cost, lowest position first, and so on: the greedy algorithm (J. Edmonds,
+// Submodular functions, matroids, and certain polyhedra, 1970). O(n + k log n), k places that are worth something.
+type ranked struct {
+	set   Ranking
+	order descending
+	keys  []float64 // −c
+}
+
+func (o *ranked) Minimise(dst, c []float64) {
+	for i, cost := range c {
+		o.keys[i] = -cost
+	}
+	o.order.start(o.keys)
+	for i := range c {
+		o.order.add(i)
+	}
+	o.order.build()
+	clear(dst)
+	for _, worth := range o.set.worth[:o.set.many] {
+		dst[o.order.next()] = worth
+	}
+}
+
+// Projection sorts, and pools what is out of order: O(n log n).
+func (s Ranking) Projection() Projection {
+	n := len(s.worth)
+	return &pooled{
+		set: s, order: newDescending(n), sorted: make([]int32, 0, n), first: make([]int32, 0, n+1),
+		sums: make([]float64, 0, n), keys: make([]float64, n),
+	}
+}
+
+// pooled projects: with z in falling order, x = z − u for the u that falls and is nearest to z − w, found by pooling
+// adjacent violators (M. Blondel, O. Teboul, Q. Berthet and J. Djolonga, Fast Differentiable Sorting and Ranking, ICML
+// 2020, proposition 3; M. Ayer and others, 1955). Where u is one number, so is the sum of x that of its places.
+type pooled struct {
+	set    Ranking
+	order  descending
+	keys   []float64 // z, since x may be dst
+	sorted []int32   // positions by falling z
+	first  []int32   // of each pool, among sorted
+	sums   []float64 // of z − w over each pool
+}
+
+func (p *pooled) Project(dst, x []float64) {
+	copy(p.keys, x)
+	p.order.start(p.keys)
+	for i := range x {
+		p.order.add(i)
+	}
+	p.order.build()
+	p.sorted, p.first, p.sums = p.sorted[:0], p.first[:0], p.sums[:0]
+	for i := range x {
+		at := p.order.next()
+		p.sorted = append(p.sorted, int32(at))
+		p.pool(i, p.keys[at]-p.set.worth[i])
+	}
+	p.first = append(p.first, int32(len(x)))
+	for pool := range p.sums {
+		p.place(dst, int(p.first[pool]), int(p.first[pool+1]))
+	}
+	p.set.settle(dst)
+}
+
+// pool adds one more, and merges pools until their means fall.
+func (p *pooled) pool(at int, sum float64) {
+	first := int32(at)
+	for last := len(p.sums) - 1; last >= 0; last-- {
+		before, here := float64(first-p.first[last]), float64(int32(at)+1-first)
+		if p.sums[last]/before > sum/here {
+			break
+		}
+		sum += p.sums[last]
+		first = p.first[last]
+		p.sums, p.first = p.sums[:last], p.first[:last]
+	}
+	p.sums, p.first = append(p.sums, sum), append(p.first, first)
+}
+
+// place shifts a pool so that it sums to its places; twice, since the first mean may be far larger than what is left.
+func (p *pooled) place(dst []float64, from, to int) {
+	for _, i := range p.sorted[from:to] {
+		dst[i] = p.keys[i]
+	}
+	for range 2 {
+		off := 0.0
+		for i := from; i < to; i++ {
+			off += dst[p.sorted[i]] - p.set.worth[i]
+		}
+		off /= float64(to - from)
+		for _, i := range p.sorted[from:to] {
+			dst[i] -= off
+		}
+	}
+}

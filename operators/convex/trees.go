@@ -1,0 +1,213 @@
+package convex
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+)
+
+// Trees is R times the spanning tree polytope of a connected graph, a coordinate an edge: the base polytope of its
+// graphic matroid. A vertex has R at the edges of a spanning tree.
+type Trees struct {
+	from, to []int32
+	vertices int
+	radius   float64
+	start    []float64
+}
+
+// startRounds bounds the trees that Start mixes.
+const startRounds = 32
+
+// newTrees reads entries of ParseEdge, whose direction means nothing: an edge a dimension. Its errors name the place in
+// the list, from 1, and the vertices, which are public.
+func newTrees(edges []string, n int, radius float64) (Trees, error) {
+	s := Trees{radius: radius}
+	if len(edges) != n || n > MaxEdges {
+		return s, fmt.Errorf("convex: %d edges: not one for each of %d dimensions, at most %d", len(edges), n, MaxEdges)
+	}
+	number, names := map[string]int32{}, []string(nil)
+	for i, text := range edges {
+		edge, ok := ParseEdge(text)
+		if !ok {
+			return s, fmt.Errorf("convex: edge %d: not from>to, two different names", i+1)
+		}
+		from, to, _ := strings.Cut(edge, ">")
+		for _, name := range []string{from, to} {
+			if _, ok := number[name]; !ok {
+				number[name] = int32(len(names))
+				names = append(names, name)
+			}
+		}
+		s.from, s.to = append(s.from, number[from]), append(s.to, number[to])
+	}
+	s.vertices = len(names)
+	if n < s.vertices {
+		return s, fmt.Errorf("convex: edges: %d for %d vertices: at least as many are wanted, or there is one tree at most",
+			n, s.vertices)
+	}
+	forest := newForest(s.vertices)
+	for edge := range s.from {
+		forest.join(s.from[edge], s.to[edge])
+	}
+	for vertex, name := range names {
+		if forest.root(int32(vertex)) != forest.root(0) {
+			return s, fmt.Errorf("convex: edges: no way from %s to %s: a connected graph is wanted", names[0], name)
+		}
+	}
+	s.mix()
+	return s, nil
+}
+
+// mix fills start: some steps of the conditional gradient method towards the point of least norm, from the first tree.
+func (s *Trees) mix() {
+	n := len(s.from)
+	linear, x, v := s.Linear(), make([]float64, n), make([]float64, n)
+	linear.Minimise(x, make([]float64, n))
+	s.start = x
+	for range startRounds {
+		linear.Minimise(v, x)
+		gap, square := 0.0, 0.0
+		for i := range x {
+			away := x[i] - v[i]
+			gap += float64(x[i] * away)
+			square += float64(away * away)
+		}
+		if !(gap > 0) {
+			return
+		}
+		share := min(1, gap/square)
+		for i := range x {
+			x[i] = float64((1-share)*x[i]) + float64(share*v[i])
+		}
+		s.settle(x)
+	}
+}
+
+// Name is trees.
+func (Trees) Name() string { return "trees" }
+
+// Dimension is the number of edges.
+func (s Trees) Dimension() int { return len(s.from) }
+
+// Diameter is at most R·√(2·min(k, n−k)), k edges of a tree: trees that have as little in common as their sizes allow.
+func (s Trees) Diameter() float64 {
+	k := s.vertices - 1
+	return float64(s.radius * math.Sqrt(float64(2*min(k, len(s.from)-k))))
+}
+
+// MaxNorm is R√k, at a vertex.
+func (s Trees) MaxNorm() float64 { return float64(s.radius * math.Sqrt(float64(s.vertices-1))) }
+
+// Start is near the point of least norm, a mix of 33 trees at most.
+func (s Trees) Start(dst []float64) { copy(dst, s.start) }
+
+// Tangent subtracts the mean: Σx is the same all over the set.
+func (s Trees) Tangent(v []float64) { Simplex{len(v), 1}.Tangent(v) }
+
+// settle brings the sum back, and coordinates to [0, R]. Sums within parts of the graph, which are at most their
+// vertices less one, keep the rounding of the mixes that x is made of.
+func (s Trees) settle(x []float64) {
+	for i, v := range x {
+		x[i] = min(v, s.radius)
+	}
+	s.all().settle(x)
+}
+
+// all are the sets of as many edges as a tree has.
+func (s Trees) all() Subsets { return Subsets{len(s.from), s.vertices - 1, s.radius} }
+
+func (s Trees) check(at func(int) float64) error {
+	total := 0.0
+	for i := range s.from {
+		v := at(i)
+		if !(v >= 0 && v <= s.radius) {
+			return errors.New("convex: state: coordinate out of range")
+		}
+		total += v
+	}
+	if want := s.all().total(); !(math.Abs(total-want) <= sumTolerance*want) {
+		return errors.New("convex: state: coordinates have another sum")
+	}
+	return nil
+}
+
+// LocalOracle is no local one: the κ that is known, n·√n, would move nothing.
+func (s Trees) LocalOracle() LocalOracle { return newFollowing(s) }
+
+// Linear is a linear oracle with memory of its own.
+func (s Trees) Linear() LinearOracle {
+	n := len(s.from)
+	return &kruskal{set: s, order: newDescending(n), keys: make([]float64, n), forest: newForest(s.vertices)}
+}
+
+// kruskal takes edges by rising cost, the first in the list of equal ones, unless one closes a circle: the greedy
+// algorithm (J. B. Kruskal, Proc. AMS 7, 1956), O(n log n).
+type kruskal struct {
+	set    Trees
+	order  descending
+	keys   []float64 // −c
+	forest forest
+}
+
+func (o *kruskal) Minimise(dst, c []float64) {
+	for i, cost := range c {
+		o.keys[i] = -cost
+	}
+	o.order.start(o.keys)
+	for i := range c {
+		o.order.add(i)
+	}
+	o.order.build()
+	clear(dst)
+	o.forest.clear()
+	for left := o.set.vertices - 1; left > 0; {
+		edge := o.order.next()
+		if o.forest.join(o.set.from[edge], o.set.to[edge]) {
+			dst[edge] = o.set.radius
+			left--
+		}
+	}
+}
+
+// forest is a union of disjoint sets of vertices, by size, paths halved (R. E. Tarjan and J. van Leeuwen, JACM 31,
+// 1984).
+type forest struct {
+	above []int32 // of a root −(vertices of its set)
+}
+
+func newForest(vertices int) forest {
+	f := forest{make([]int32, vertices)}
+	f.clear()
+	return f
+}
+
+func (f forest) clear() {
+	for i := range f.above {
+		f.above[i] = -1
+	}
+}
+
+func (f forest) root(v int32) int32 {
+	for f.above[v] >= 0 {
+		if up := f.above[f.above[v]]; up >= 0 {
+			f.above[v] = up
+		}
+		v = f.above[v]
+	}
+	return v
+}
+
+// join makes one set of those of two vertices, and reports whether they were two.
+func (f forest) join(a, b int32) bool {
+	a, b = f.root(a), f.root(b)
+	if a == b {
+		return false
+	}
+	if f.above[a] > f.above[b] { // fewer vertices
+		a, b = b, a
+	}
+	f.above[a] += f.above[b]
+	f.above[b] = a
+	return true
+}
