@@ -46,7 +46,7 @@ func newMachine(c configured, p plan, stream *mechanisms.Stream) (*Machine, erro
 		configured: c, plan: p, stream: stream, greedy: newGreedy(c.function, len(c.places), c.elements, c.pick),
 		point: make([]float64, c.pick), values: make([]float64, c.elements), counts: make([]float64, len(c.places)),
 	}
-	m.set = m.first()
+	m.set = c.first(p.table)
 	if len(c.places) > 0 {
 		m.extras = append(m.extras, schemas.ExtraValue{})
 	}
@@ -57,19 +57,20 @@ func newMachine(c configured, p plan, stream *mechanisms.Stream) (*Machine, erro
 	return m, nil
 }
 
-// first is the set before any event: public.
-func (m *Machine) first() []int {
-	set := make([]int, m.pick)
-	if len(m.places) == 0 {
+// first is the set before any event, public: the greedy one for an event of each type, or the first k.
+func (c configured) first(table []float64) []int {
+	set := make([]int, c.pick)
+	if len(c.places) == 0 {
 		for i := range set {
 			set[i] = i
 		}
 		return set
 	}
-	for j := range m.counts {
-		m.counts[j] = 1
+	each := make([]float64, len(c.places))
+	for j := range each {
+		each[j] = 1
 	}
-	best, _ := m.greedy.weighted(m.plan.table, m.counts)
+	best, _ := newGreedy(c.function, len(c.places), c.elements, c.pick).weighted(table, each)
 	copy(set, best)
 	return set
 }
@@ -122,8 +123,8 @@ func (m *Machine) leaf(r operators.Record) []float64 {
 }
 
 // typeOf is the place of an event; −1: it has none.
-func (m *Machine) typeOf(e schemas.Event) int {
-	if len(e.Numbers) != 1 || !(e.Numbers[0] >= 0 && e.Numbers[0] < float64(len(m.places))) {
+func (c configured) typeOf(e schemas.Event) int {
+	if len(e.Numbers) != 1 || !(e.Numbers[0] >= 0 && e.Numbers[0] < float64(len(c.places))) {
 		return -1
 	}
 	return int(e.Numbers[0])

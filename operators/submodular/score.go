@@ -1,0 +1,55 @@
+package submodular
+
+import (
+	"math"
+
+	"oriel/operators"
+	"oriel/schemas"
+)
+
+// Score is what an event misses of the most that a set could be worth to it: 1 − f(S). It is that of the set before any
+// event where none is published.
+func (c configured) Score() *operators.Score {
+	table := make([]float64, 0, len(c.places)*len(c.places))
+	for _, v := range values(c.places, c.catchment) {
+		table = append(table, float64(v)/unit)
+	}
+	s := &operators.Score{Loss: func(x []float64, e schemas.Event) float64 { return c.missed(table, x, e) }}
+	for _, element := range c.first(table) {
+		s.Start = append(s.Start, float64(element))
+	}
+	return s
+}
+
+// missed is 1 − f(S) of an event, NaN where it is none of these.
+func (c configured) missed(table, set []float64, e schemas.Event) float64 {
+	v := e.Vector
+	if c.histogram {
+		j := c.typeOf(e)
+		if j < 0 {
+			return math.NaN()
+		}
+		v = schemas.Vector{Values: table[j*c.elements:][:c.elements]}
+	}
+	worth := 0.0
+	for _, element := range set {
+		worth = c.function.with(worth, max(0, min(1, valueAt(v, int(element)))), c.pick)
+	}
+	return 1 - worth
+}
+
+// valueAt is a coordinate of a vector; NaN where it has none.
+func valueAt(v schemas.Vector, at int) float64 {
+	if v.Indices == nil {
+		if at >= len(v.Values) {
+			return math.NaN()
+		}
+		return v.Values[at]
+	}
+	for k, index := range v.Indices {
+		if int(index) == at {
+			return v.Values[k]
+		}
+	}
+	return 0
+}

@@ -1,0 +1,58 @@
+package submodular
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"oriel/mechanisms/mechtest"
+	"oriel/schemas"
+)
+
+// A second opinion on what an event misses: 1 − f(S) by the function's definition, of sets and events of all sorts. The
+// first set is the one that the machine has before any event, and what is no event has no score.
+func TestScoreIsWhatIsMissed(t *testing.T) {
+	rng := rand.New(rand.NewPCG(4, 4))
+	for _, kind := range kinds {
+		c, m, p := config(t, kind.m, kind.lines...)
+		machine, err := newMachine(c, p, mechtest.Open(t, m, [32]byte{5}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		score, twin := c.Score(), &twin{configured: c, plan: p}
+		for i, x := range score.Start {
+			if int(x) != machine.set[i] {
+				t.Fatalf("%s: the first set is %v, the machine has %v", kind.name, score.Start, machine.set)
+			}
+		}
+		for _, e := range drawn(c, 200, 7) {
+			set := rng.Perm(c.elements)[:c.pick]
+			point := make([]float64, c.pick)
+			for i, element := range set {
+				point[i] = float64(element)
+			}
+			v := make([]float64, c.elements)
+			switch {
+			case c.histogram:
+				copy(v, p.table[int(e.Numbers[0])*c.elements:])
+			case e.Vector.Indices == nil:
+				copy(v, e.Vector.Values)
+			default:
+				for k, at := range e.Vector.Indices {
+					v[at] = e.Vector.Values[k]
+				}
+			}
+			for a := range v {
+				v[a] = max(0, min(1, v[a]))
+			}
+			if got, want := score.Loss(point, e), 1-twin.value(v, set); math.Abs(got-want) > 1e-12 {
+				t.Fatalf("%s: %v misses %g of %+v, want %g", kind.name, set, got, e, want)
+			}
+		}
+		none := schemas.Event{Numbers: []float64{-1}, Vector: schemas.Vector{Values: []float64{1}}}
+		if got := score.Loss(slices.Repeat([]float64{float64(c.elements - 1)}, c.pick), none); !math.IsNaN(got) {
+			t.Errorf("%s: what is no event misses %g", kind.name, got)
+		}
+	}
+}
