@@ -13,13 +13,22 @@ func (c Config) lost(e Episode, total float64) float64 {
 	leaf := n * size / e.Smoothing
 	out := diameter*diameter/(2*e.Rate*total) +
 		e.Rate*float64(c.Plays.Delay+1)*(leaf*leaf+records*c.Lipschitz*c.Lipschitz) + c.Lipschitz*3*e.Smoothing
-	if !c.Projected {
-		out += c.Lipschitz * diameter / math.Sqrt(records)
-	}
+	out += c.Lipschitz * c.off()
 	if c.Shrink {
 		out += c.Lipschitz * e.Smoothing * diameter / c.inside()
 	}
 	return out
+}
+
+// off is how far a centre is from the exact one, at most, but for a precision that takes too many linear minimisations.
+func (c Config) off() float64 {
+	switch {
+	case c.Projected:
+		return 0
+	case c.Precision > 0:
+		return c.Precision
+	}
+	return c.Set.Diameter() / math.Sqrt(float64(c.Plays.Records))
 }
 
 // regret says what is proved of a run whose length is known; empty where it is not.

@@ -1,6 +1,10 @@
 package bandit
 
-import "oriel/operators/convex"
+import (
+	"math"
+
+	"oriel/operators/convex"
+)
 
 // mirror is the map of NoisyOCO, ∇ω*(−ηs) with ω = ½|x − x₀|²: the minimiser of ½|x − x₀|² + η⟨s, x⟩ over a set, found
 // by Frank-Wolfe from the last one, or by an exact projection (SPEC.md §1).
@@ -16,13 +20,22 @@ type mirror struct {
 	vertex     []float64
 }
 
-// newMirror returns a map that stands at the set's start, which is x₀.
-func newMirror(set convex.Set, records int) mirror {
+// mostCalls bounds linear minimisations a move, where a precision asks for many.
+const mostCalls = 1 << 16
+
+// newMirror returns a map that stands at the set's start, which is x₀. Its centres are within a precision of exact
+// ones, or for 0 within D/√B, B the records of a step, for which it takes B linear minimisations at most: as many as
+// the paper has rounds to a batch (SPEC.md §1).
+func newMirror(set convex.Set, records int, precision float64) mirror {
 	n := set.Dimension()
 	m := mirror{
 		start: make([]float64, n), centre: make([]float64, n), slope: make([]float64, n), vertex: make([]float64, n),
 		enough: float64(set.Diameter()*set.Diameter()) / float64(records), most: records,
 		oracle: convex.NewLinearOracle(set),
+	}
+	if precision > 0 {
+		m.enough = float64(precision * precision)
+		m.most = int(min(mostCalls, math.Ceil(4*float64(set.Diameter()*set.Diameter())/m.enough)))
 	}
 	set.Start(m.start)
 	copy(m.centre, m.start)
@@ -30,8 +43,7 @@ func newMirror(set convex.Set, records int) mirror {
 }
 
 // move brings the centre to the minimiser for a sum, rate times which is ηs: by Frank-Wolfe with exact line search from
-// where it is, until 2·gap ≤ D²/B, and for B steps at most, B the records of a step: as many linear minimisations as
-// the paper has rounds to a batch (SPEC.md §3).
+// where it is, or by projection.
 func (m *mirror) move(rate float64, sum []float64) {
 	x := m.centre
 	if m.projection != nil {

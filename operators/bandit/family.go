@@ -37,8 +37,8 @@ var settings = []operators.Setting{
 	},
 	{
 		Name: "RADIUS", Kind: operators.Number, Unit: "length", Range: "1e-15 to 1e15", Required: true,
-		Text: "ball radius; box [-R, R]^d; scale of the simplex; most of a coordinate of subsets and partition; amount of a " +
-			"flow; sum of a row or column of a matching, whose dimension is a square; factor of vertices",
+		Text: "ball radius; box [-R, R]^d; scale of the simplex; most of a coordinate of subsets and partition; amount of " +
+			"a flow; sum of a row or column of a matching, whose dimension is a square; factor of vertices",
 	},
 	{
 		Name: "DIMENSION", Kind: operators.Count, Unit: "coordinates", Range: "1 to 262144", Required: true,
@@ -94,6 +94,13 @@ var settings = []operators.Setting{
 		Name: "UPDATE", Kind: operators.Text, Unit: "name", Choices: []string{frankWolfe, projected}, Default: frankWolfe,
 		Text: "how a centre is found: by linear minimisations alone, or by a projection, which some sets have and which " +
 			"is exact",
+		Later: true,
+	},
+	{
+		Name: "PRECISION", Kind: operators.Number, Unit: "length", Range: "0 to the set's diameter", Default: "0",
+		Text: "how near to the exact centre frank-wolfe finds one, for which it takes 4·(diameter/precision)² linear " +
+			"minimisations at most, mostly far fewer, and not above 65536. 0: the paper's, the diameter over the root of " +
+			"ORIEL_BATCH, which is coarse where batches are small",
 		Later: true,
 	},
 	{
@@ -170,11 +177,15 @@ func configure(v *operators.Values) (operators.Configured, error) {
 	c := Config{
 		Set: set, Low: low, High: high, Baseline: base, Lipschitz: v.Number("LIPSCHITZ"), Horizon: v.Horizon,
 		Smoothing: v.Number("SMOOTHING"), Rate: v.Number("RATE"), Shrink: v.Flag("SHRINK"),
-		Projected: v.Text("UPDATE") == projected, Doubling: v.Flag("DOUBLING"), Printed: v.Text("NOISE") == printed,
+		Projected: v.Text("UPDATE") == projected, Precision: v.Number("PRECISION"),
+		Doubling: v.Flag("DOUBLING"), Printed: v.Text("NOISE") == printed,
 		Plays: plays.Config{Records: int(v.Batch), Plays: int(given), Delay: delay},
 	}
 	v.Want("SHRINK", !c.Shrink || c.inside() > 0,
 		"true: %s has no inside; false lets plays leave it by ORIEL_SMOOTHING", set.Name())
+	v.Want("PRECISION", c.Precision >= 0 && c.Precision <= set.Diameter(), "%g: not from 0 to the set's diameter %g",
+		c.Precision, set.Diameter())
+	v.Want("PRECISION", c.Precision == 0 || !c.Projected, "%g: ORIEL_UPDATE=projection is exact", c.Precision)
 	if c.Projected {
 		_, err := convex.NewProjection(set)
 		v.Want("UPDATE", err == nil, "%v", err)
@@ -254,6 +265,9 @@ func (c configured) Describe(m mechanisms.Config) operators.Description {
 	last := all[len(all)-1]
 	steps := fmt.Sprintf("a round of %d plays a step, %.3g from its centre, each learned from %d steps after it; η = %.3g",
 		c.Plays.Plays, last.Smoothing, c.Plays.Delay+1, last.Rate) + c.regret()
+	if !c.Projected {
+		steps += fmt.Sprintf("; centres are within %.3g of exact ones", c.off())
+	}
 	if c.Doubling {
 		steps += fmt.Sprintf("; so the last of %d episodes, the first are farther from theirs", len(all))
 	}

@@ -40,7 +40,8 @@ func TestSettingsSayWhatIsPlayed(t *testing.T) {
 			return c.Plays.Plays == 20 && c.Plays.Delay == 4 && c.High == 1 && c.Shrink &&
 				!c.Projected && !c.Doubling && !c.Printed
 		}},
-		{[]string{"UPDATE=projection"}, func(c configured) bool { return c.Projected }},
+		{[]string{"UPDATE=projection"}, func(c configured) bool { return c.Projected && c.off() == 0 }},
+		{[]string{"PRECISION=0.125"}, func(c configured) bool { return c.off() == 0.125 }},
 		{[]string{"DOUBLING=true"}, func(c configured) bool { return len(c.NewPlan().Episodes) == 7 }},
 		{[]string{"NOISE=paper"}, func(c configured) bool {
 			stored, err := c.Plan(m)
@@ -96,6 +97,12 @@ func TestWrongSettingsAreNamed(t *testing.T) {
 		},
 		"ORIEL_SMOOTHING 2: not below the radius": {
 			mechanisms.Config{Name: "blt", Batch: 4, Horizon: 64}, []string{"SMOOTHING=2"},
+		},
+		"ORIEL_PRECISION: 9: not from 0 to the set's diameter 2": {
+			mechanisms.Config{Name: "blt", Batch: 4, Horizon: 64}, []string{"PRECISION=9"},
+		},
+		"ORIEL_PRECISION: 0.1: ORIEL_UPDATE=projection is exact": {
+			mechanisms.Config{Name: "blt", Batch: 4, Horizon: 64}, []string{"PRECISION=0.1", "UPDATE=projection"},
 		},
 		"ORIEL_SHRINK: true: simplex has no inside": {
 			mechanisms.Config{Name: "blt", Batch: 4, Horizon: 64}, []string{"SET=simplex"},

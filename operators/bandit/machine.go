@@ -49,7 +49,7 @@ func New(c Config, p Plan, stream *mechanisms.Stream) (*Machine, error) {
 		return nil, err
 	}
 	m := &Machine{
-		config: c, plan: p, stream: stream, table: table, mirror: newMirror(c.Set, c.Plays.Records),
+		config: c, plan: p, stream: stream, table: table, mirror: newMirror(c.Set, c.Plays.Records, c.Precision),
 		start: make([]float64, n), points: make([]float64, n*c.Plays.Plays), shown: make([]float64, n),
 		u: directions{axes: c.axes},
 	}

@@ -25,6 +25,7 @@ type Config struct {
 	Rate      float64 // η; 0: the paper's
 	Shrink    bool    // plays stay in the set
 	Projected bool    // centres are found by projection, not by linear minimisations
+	Precision float64 // of centres that are found by these, length; 0: D/√B
 	Doubling  bool    // ζ and η are the paper's for 1, 2, 4, … rounds, which start anew
 	Printed   bool    // noise is what the paper prints
 	Plays     plays.Config

@@ -1,0 +1,81 @@
+package bandit
+
+import (
+	"math/rand/v2"
+	"strconv"
+	"testing"
+
+	"gonum.org/v1/gonum/floats"
+
+	"oriel/operators"
+	"oriel/operators/convex"
+	"oriel/schemas"
+)
+
+// TestEpisodesStartAnew: with doubling the centre of a round is the projection of where the round's episode started,
+// less η times the leaves of the episode's rounds that have been added, and of no others.
+func TestEpisodesStartAnew(t *testing.T) {
+	for _, delay := range []uint64{0, 3} {
+		c := Config{
+			Set: set(t, "l2-ball", 2, 1), High: 1, Lipschitz: 3, Horizon: 100, Shrink: true, Projected: true, Doubling: true,
+		}
+		c.Plays.Records, c.Plays.Plays, c.Plays.Delay = 1, 1, delay
+		machine := open(t, c, mechanism(c, "blt", 1), 1, true)
+		projection, err := convex.NewProjection(c.Set)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rng, centre, start := rand.New(rand.NewPCG(6, 6)), make([]float64, 2), make([]float64, 2)
+		leaves := [][]float64{nil} // of rounds, from 1
+		made := machine.Open(nil)
+		for round := 1; round <= 99; round++ {
+			first := 1
+			for 2*first <= round {
+				first *= 2
+			}
+			plan := c.episode(float64(first))
+			if round == first {
+				copy(start, centre)
+			}
+			if last := round - 1 - int(delay); last >= first {
+				copy(centre, start)
+				for _, leaf := range leaves[first : last+1] {
+					floats.AddScaled(centre, -plan.Rate*c.gain(plan), leaf)
+				}
+				projection.Project(centre, centre)
+			}
+			want := []float64{plan.Shrink * centre[0], plan.Shrink * centre[1]} // the set's start is 0
+			if got := made[0].Extras[0].Numbers; floats.Distance(got, want, 2) > 1e-5 {
+				t.Fatalf("delay %d, round %d: centre %v, want %v", delay, round, got, want)
+			}
+			loss := rng.Float64()
+			leaf := make([]float64, 2)
+			for i, x := range made[0].Point {
+				leaf[i] = 2 * loss * (x - want[i]) / plan.Smoothing
+			}
+			leaves = append(leaves, leaf)
+			made = machine.Add(made[:0], operators.Record{
+				Key: strconv.AppendInt(nil, int64(round), 10), Event: schemas.Event{Numbers: []float64{loss}},
+			})
+		}
+	}
+}
+
+// TestDoublingLosesAConstant: who does not know T loses at most three times what is lost by who does, of any T.
+func TestDoublingLosesAConstant(t *testing.T) {
+	for _, total := range []int{3_000, 30_000, 100_000} {
+		most := paper(t, 2, 100_000)
+		known, doubling := paper(t, 2, float64(total)), most
+		doubling.Doubling = true
+		for _, exact := range []bool{true, false} {
+			least := world{}.answered(t, known, "blt", exact, total, 4)
+			got := world{}.answered(t, doubling, "blt", exact, total, 4)
+			other := world{}.answered(t, most, "blt", exact, total, 4)
+			t.Logf("T = %d, without noise %v: regret a play %.4f known, %.4f doubling, %.2f times; %.4f with constants for 10⁵",
+				total, exact, least, got, got/least, other)
+			if got > 3*least {
+				t.Errorf("T = %d, without noise %v: regret a play %.4f known, %.4f doubling", total, exact, least, got)
+			}
+		}
+	}
+}

@@ -1,0 +1,111 @@
+package bandit
+
+import (
+	"math"
+	"testing"
+
+	"gonum.org/v1/gonum/floats"
+
+	"oriel/mechanisms"
+	"oriel/mechanisms/dp"
+	"oriel/mechanisms/mechtest"
+	"oriel/operators"
+)
+
+// scaleOf is that of a node's noise, loss units.
+func scaleOf(tb testing.TB, c Config, m mechanisms.Config) float64 {
+	tb.Helper()
+	plan := mechtest.Plan(tb, m)
+	return plan.Scale.Float64() * plan.Grid.Unit() * machineGain(c)
+}
+
+// TestReferenceNoise: T = 10⁴, n = 4, L = D = 1, ε = 1, δ = 10⁻⁶, Φ = 2.4: exact Laplace noise has λ = 768; the paper
+// prints 3684.14, and of Gaussian noise σ with its four logarithms. Printed noise is that, and no less than exact.
+func TestReferenceNoise(t *testing.T) {
+	c := paper(t, 4, 1e4)
+	c.High = 2.4
+	if got := scaleOf(t, c, mechanism(c, "tree-laplace", 1)); math.Abs(got/768-1) > 1e-4 {
+		t.Errorf("λ = %g, want 768", got)
+	}
+	c.Printed = true
+	if got := scaleOf(t, c, mechanism(c, "tree-laplace", 1)); math.Abs(got/3684.14-1) > 1e-4 {
+		t.Errorf("the paper's λ = %g, want 3684.14", got)
+	}
+	sigma := 10 * 2 * math.Log(1e4) * math.Log(1e10) * math.Sqrt((1+100.0/4)*math.Log(10004/1e-6))
+	if got := scaleOf(t, c, mechanism(c, "tree-gaussian", 1)); math.Abs(got/sigma-1) > 1e-4 {
+		t.Errorf("the paper's σ = %g, want %g", got, sigma)
+	}
+	few := paper(t, 4, 16)
+	exact := scaleOf(t, few, mechanism(few, "tree-laplace", 1))
+	few.Printed = true
+	if got := scaleOf(t, few, mechanism(few, "tree-laplace", 1)); got < exact {
+		t.Errorf("of 16 plays the paper's λ = %g is taken, below %g", got, exact)
+	}
+	zeroOut := mechanism(c, "tree-laplace", 1)
+	zeroOut.Adjacency = dp.ZeroOut
+	if err := (configured{Config: c}).Mechanism(&zeroOut, nil); err != nil {
+		t.Fatal(err)
+	}
+	if got := scaleOf(t, c, zeroOut); math.Abs(got/3684.14-1) > 1e-3 {
+		t.Errorf("under zero-out the paper's λ = %g, want 3684.14", got)
+	}
+}
+
+// TestGammaNoiseIsShorter than Laplace noise of the same ε: n·Δ₂h/ε on average, where Laplace's is √2 times that.
+func TestGammaNoiseIsShorter(t *testing.T) {
+	const n = 4
+	c := paper(t, n, 100)
+	mean := map[string]float64{}
+	const keys = 300
+	for _, name := range []string{"tree-gamma", "tree-laplace"} {
+		m := mechanism(c, name, 1)
+		for key := range keys {
+			stream := mechtest.Open(t, m, [32]byte{byte(key), byte(key >> 8), 1})
+			for place := range m.Batch {
+				var r operators.Record
+				r.Identity.Offset = int64(place)
+				stream.Add(r.Identity, nil)
+			}
+			mean[name] += floats.Norm(stream.Sum(0), 2) / keys
+		}
+		t.Logf("%s: a node's noise has length %.1f leaves on average", name, mean[name])
+	}
+	h := 1 + math.Ceil(math.Log2(10))
+	if got, want := mean["tree-gamma"], n*2*h; math.Abs(got/want-1) > 0.2 { // 6.9 standard errors
+		t.Errorf("Gamma noise has length %g, want %g", got, want)
+	}
+	if !(mean["tree-gamma"] < 0.9*mean["tree-laplace"]) {
+		t.Errorf("Gamma noise has length %g, Laplace noise %g", mean["tree-gamma"], mean["tree-laplace"])
+	}
+}
+
+// TestRegretUnderPrintedNoise: the paper's noise is most of the regret, which falls as ε grows and is that without
+// noise at the end; exact noise of the same ε loses strictly less, and falls faster with T.
+func TestRegretUnderPrintedNoise(t *testing.T) {
+	sizes := []int{10_000, 100_000}
+	if *long {
+		sizes = append(sizes, 1_000_000, 10_000_000)
+	}
+	const n = 2
+	for _, name := range []string{"tree-laplace", "tree-gaussian"} {
+		last := 0.0
+		for _, total := range sizes {
+			c := paper(t, n, float64(total))
+			none := world{}.answered(t, c, name, true, total, 3)
+			exact := world{}.answered(t, c, name, false, total, 3)
+			c.Printed = true
+			printed := world{}.answered(t, c, name, false, total, 3)
+			weak := world{}.under(t, c, mechanism(c, name, 1e7), false, total, 3)
+			t.Logf("%s, n = %d, T = %d: regret a play %.4f without noise, %.4f exact, %.4f printed, %.0f times; at ε = 10⁷ %.4f",
+				name, n, total, none, exact, printed, printed/none, weak)
+			if !(exact < 0.75*printed) || !(weak < 1.05*none) || !(printed > 5*none) {
+				t.Errorf("%s, T = %d: regret %.4f printed, %.4f exact, %.4f printed at ε = 10⁷, %.4f without noise",
+					name, total, printed, exact, weak, none)
+			}
+			if total > sizes[0] && !(printed/exact > 1.5*last) {
+				t.Errorf("%s, T = %d: printed noise loses %.1f times as much, %.1f before", name, total, printed/exact, last)
+			}
+			last = printed / exact
+		}
+	}
+}
