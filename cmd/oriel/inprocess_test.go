@@ -50,6 +50,7 @@ func onDeployment(
 	writeKey(t, key, 7)
 	d.env = deploymentEnv("late", d.Addr(), key, "state")
 	maps.Copy(d.env, more)
+	maps.DeleteFunc(d.env, func(_, value string) bool { return value == "" })
 	return d
 }
 

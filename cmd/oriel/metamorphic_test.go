@@ -2,9 +2,11 @@ package main
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -17,13 +19,70 @@ import (
 	"oriel/pipeline/pipetest"
 )
 
+// subject is a deployment and its input.
+type subject struct {
+	env       map[string]string // beside that of coco; empty: not set
+	events    func(from, n int) []kafka.Record
+	decisions int // of each partition
+}
+
+// answersOf are records that answer plays, or do not: the first of testdata/golden/plays.ndjson.
+func answersOf(t *testing.T) func(from, n int) []kafka.Record {
+	t.Helper()
+	text, err := os.ReadFile("testdata/golden/plays.ndjson")
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(string(text), "\n")
+	return func(from, n int) (records []kafka.Record) {
+		for _, line := range lines[from : from+n] {
+			key, value, _ := strings.Cut(line, "|")
+			records = append(records, kafka.Record{Key: []byte(key), Value: []byte(value)})
+		}
+		return records
+	}
+}
+
 // TestDecisionsDependOnTheInputAlone continues one deployment many times over one input: in other transactions and
 // fetches, with crashes at each point and lost disks, moved between processes. What is committed is the same bytes each
-// time, and so is whatever was readable before it was aborted.
+// time, and so is whatever was readable before it was aborted. Bandits owe decisions before the first record, and many
+// after a step.
 func TestDecisionsDependOnTheInputAlone(t *testing.T) {
+	notCoco := map[string]string{"ORIEL_BATCH": "4", "ORIEL_PLAYS": "6", "ORIEL_DELAY": "1"}
+	for _, name := range []string{
+		"UPDATE", "LOSS", "SET", "RADIUS", "DIMENSION", "STRONG_CONVEXITY", "CLIP", "DELTA", "WINDOW",
+	} {
+		notCoco["ORIEL_"+name] = ""
+	}
+	with := func(more map[string]string) map[string]string {
+		all := maps.Clone(notCoco)
+		maps.Copy(all, more)
+		return all
+	}
+	for name, s := range map[string]subject{
+		"coco": {events: events, decisions: courseEvents},
+		"arms": {
+			env:    with(armsEnv("a,b,c", "4")),
+			events: answersOf(t), decisions: (courseEvents/4 + 1) * 6,
+		},
+		"bandit": {
+			env: with(map[string]string{
+				"ORIEL_OPERATOR": "bandit", "ORIEL_SET": "box", "ORIEL_RADIUS": "1", "ORIEL_DIMENSION": "2",
+				"ORIEL_MECHANISM": "blt", "ORIEL_WINDOW": "horizon", "ORIEL_HORIZON": "64", "ORIEL_DOUBLING": "true",
+				"ORIEL_EPSILON": "40", "ORIEL_DELTA": "1e-6", "ORIEL_PRECISION": "0.01",
+			}),
+			events: answersOf(t), decisions: (courseEvents/4 + 1) * 6,
+		},
+	} {
+		t.Run(name, s.goesEachWay)
+	}
+}
+
+// goesEachWay compares all courses with one.
+func (s subject) goesEachWay(t *testing.T) {
 	opened := filepath.Join(t.TempDir(), "opened")
 	synctest.Test(t, func(t *testing.T) {
-		d := onDeployment(t, pipetest.NewIn(t, opened), nil, settings.Settings.Model)
+		d := onDeployment(t, pipetest.NewIn(t, opened), s.env, settings.Settings.Model)
 		d.create(courseParts)
 		a := d.start("a", pipetest.NewDisk(), run)
 		time.Sleep(2 * time.Second)
@@ -31,9 +90,9 @@ func TestDecisionsDependOnTheInputAlone(t *testing.T) {
 			t.Fatal(err)
 		}
 	})
-	want := course{batch: courseEvents}.run(t, opened)
-	if len(want) != courseParts*courseEvents {
-		t.Fatalf("%d decisions, want %d", len(want), courseParts*courseEvents)
+	want := course{batch: courseEvents}.run(t, s, opened)
+	if len(want) != courseParts*s.decisions {
+		t.Fatalf("%d decisions, want %d", len(want), courseParts*s.decisions)
 	}
 	for name, c := range map[string]course{
 		"one at a time":    {batch: 1},
@@ -51,7 +110,7 @@ func TestDecisionsDependOnTheInputAlone(t *testing.T) {
 		"moved, first killed": {batch: 7, second: true, kill: pipeline.PointProduced, at: 7},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if text := pipetest.Difference(want, c.run(t, opened)); text != "" {
+			if text := pipetest.Difference(want, c.run(t, s, opened)); text != "" {
 				t.Error(text)
 			}
 		})
@@ -74,13 +133,14 @@ type course struct {
 }
 
 // run goes it on a copy of a deployment, and gives the committed decisions.
-func (c course) run(t *testing.T, opened string) (decisions []string) {
+func (c course) run(t *testing.T, s subject, opened string) (decisions []string) {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "broker")
 	if err := os.CopyFS(dir, os.DirFS(opened)); err != nil {
 		t.Fatal(err)
 	}
 	env := map[string]string{}
+	maps.Copy(env, s.env)
 	if c.interval != "" {
 		env["ORIEL_COMMIT_INTERVAL"] = c.interval
 	}
@@ -93,7 +153,7 @@ func (c course) run(t *testing.T, opened string) (decisions []string) {
 		var others []*child
 		for sent := 0; sent < courseEvents; sent += c.batch {
 			for p := range int32(courseParts) {
-				d.send(p, events(sent, min(c.batch, courseEvents-sent))...)
+				d.send(p, s.events(sent, min(c.batch, courseEvents-sent))...)
 			}
 			time.Sleep(300 * time.Millisecond)
 			if c.second && len(others) == 0 && sent > courseEvents/4 {
