@@ -38,8 +38,8 @@ var settings = []operators.Setting{
 	{
 		Name: "RULE", Kind: operators.Text, Unit: "name", Choices: []string{ucb, exp3, exp3Uniform}, Default: ucb,
 		Text: "how the next arm is found: ucb plays the one whose loss may be least, for losses of one law an arm; exp3 " +
-			"draws it, for losses that may change as they like; exp3-uniform explores more, and its regret is proved: of " +
-			"once-gamma alone, with ORIEL_BATCH of 2/ε and more",
+			"draws it, for losses that may change as they like; exp3-uniform explores more, and its regret at ORIEL_DELAY=0 is " +
+			"proved: of once-gamma alone, with ORIEL_BATCH of 2/ε and more",
 	},
 	{
 		Name: "PLAYS", Kind: operators.Count, Unit: "plays", Range: "0, or ORIEL_BATCH to 1048576", Default: "0",

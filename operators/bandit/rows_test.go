@@ -266,7 +266,7 @@ func TestRegretWithoutNoise(t *testing.T) {
 			}
 			c = paper(t, n, float64(total))
 			c.Lipschitz = 0.9 + c.NewPlan().Episodes[0].Smoothing // of ½|x − z|², |x| ≤ ½ + ζ and |z| ≤ 0.4
-			got := world{}.answered(t, paper(t, n, float64(total)), "blt", true, total, 4)
+			got := world{}.answered(t, paper(t, n, float64(total)), "blt", true, total, seeds())
 			bound = c.lost(c.episode(float64(total)), float64(total))
 			t.Logf("n = %d, T = %d: regret %.4f a play, bound %.3f", n, total, got, bound)
 			if got > bound/4 || got > 0.6*last {
@@ -283,9 +283,9 @@ func TestProjectionPlaysAsWell(t *testing.T) {
 	const total = 100_000
 	for _, exact := range []bool{true, false} {
 		c := paper(t, 2, total)
-		oracle := world{}.answered(t, c, "blt", exact, total, 4)
+		oracle := world{}.answered(t, c, "blt", exact, total, seeds())
 		c.Projected = true
-		projected := world{}.answered(t, c, "blt", exact, total, 4)
+		projected := world{}.answered(t, c, "blt", exact, total, seeds())
 		if math.Abs(projected/oracle-1) > 0.1 {
 			t.Errorf("without noise %v: regret %.5f a play by projection, %.5f by oracle", exact, projected, oracle)
 		}
@@ -342,14 +342,14 @@ func TestFeedbackThatFails(t *testing.T) {
 	c.Smoothing, c.Rate = p.Smoothing, p.Rate
 	c.Horizon *= 2 // second and forged records take places
 	c.Plays.Plays, c.Plays.Delay = 2*c.Plays.Plays, 4
-	whole := world{}.answered(t, c, "blt", false, total, 4)
+	whole := world{}.answered(t, c, "blt", false, total, seeds())
 	t.Logf("delay of 4 steps: regret a play %.4f", whole)
 	if stays := 0.3 * 0.3 / 2; whole > stays/4 { // who stays in the middle loses that, and plays about it more
 		t.Errorf("delay of 4 steps: regret %.4f a play, of who learns nothing %.4f", whole, stays)
 	}
 	for _, share := range []float64{0.01, 0.1, 0.5} {
 		w := world{lost: share, doubled: share, forged: share, late: c.Plays.Records}
-		got := w.answered(t, c, "blt", false, total, 4)
+		got := w.answered(t, c, "blt", false, total, seeds())
 		t.Logf("%g of each: %.4f, %.2f times", share, got, got/whole)
 		if limit := 1.2 * whole / (1 - share); !(got < limit) {
 			t.Errorf("%g of each: regret %.4f a play, above %.4f; %.4f with all", share, got, limit, whole)
