@@ -42,6 +42,7 @@ func planCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "plan [--rate EVENTS_PER_SECOND] [--age STEPS] [--json] [--plot FILE.svg|FILE.png]\n" +
 			"  oriel plan --want-count|--want-sum|--want-mean|--want-variance ± [--after EVENTS] [--solve epsilon|memory|batch]\n" +
+			"  oriel plan --want-quantile NAME=± [--after EVENTS] [--solve epsilon|memory|batch]\n" +
 			"  oriel plan --epsilon LIST --window LIST [--rate EVENTS_PER_SECOND] [--json] [--plot FILE.svg|FILE.png]\n" +
 			"  oriel plan --frontier [--json] [--plot FILE.svg|FILE.png]",
 		Short: "See what settings cost and prove, before any event is read",
@@ -50,8 +51,9 @@ func planCommand() *cobra.Command {
 			"ε of a group, memory, and the cost of a step. It needs no brokers, topics or keys, and reads no data.\n\n" +
 			"Where decisions are numbers (ORIEL_OPERATOR=aggregate), it says in their own units what ± they have at 95 %: counts and\n" +
 			"sums, and means and variances after so many events of a cell, powers of ten and those of --after. From a ± that is wanted\n" +
-			"(--want-count 50; --want-mean 2 --after 3000) it finds the least ε, the longest memory or the least batch that gives it, as\n" +
-			"--solve says, and the plan is that of the solution. A batch is found for the events that memory and batch have together, or\n" +
+			"(--want-count 50; --want-mean 2 --after 3000; --want-quantile p90=2 for ± 2 points of rank: a value between those that 88 %\n" +
+			"and 92 % of events are below) it finds the least ε, the longest memory or the least batch that gives it, as --solve says,\n" +
+			"and the plan is that of the solution. A batch is found for the events that memory and batch have together, or\n" +
 			"those of --over; of tumbling windows, for a mean over each cell's even share. All else stays as it is configured.\n\n" +
 			"With --epsilon or --window, lists separated by commas, it compares the configured mechanism at each of them instead.\n" +
 			"With --rate, the events that one stream takes a second, lengths are also times. With --plot it draws ε against age and the\n" +

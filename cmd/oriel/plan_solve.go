@@ -14,7 +14,7 @@ import (
 
 // wantOptions are the flags of `oriel plan` that say what error is wanted, and what may change for it.
 type wantOptions struct {
-	halves map[string]*string // ± by statistic
+	halves map[string]*string // ± by statistic; of a quantile with its name
 	near   float64
 	view   uint64
 	over   uint64
@@ -22,7 +22,10 @@ type wantOptions struct {
 }
 
 // wantable are the statistics with a flag.
-var wantable = []string{"count", "sum", "mean", "variance"}
+var wantable = []string{"count", "sum", "mean", "variance", quantile}
+
+// quantile has ± in points of rank, and names one: p90=2.
+const quantile = "quantile"
 
 // flags adds them to the command.
 func (o *wantOptions) flags(cmd *cobra.Command) {
@@ -31,11 +34,15 @@ func (o *wantOptions) flags(cmd *cobra.Command) {
 	var names []string
 	for _, statistic := range wantable {
 		name := "want-" + statistic
-		o.halves[statistic] = f.String(name, "", "solve for `±` of a "+statistic+" at 95 %")
+		if statistic == quantile {
+			o.halves[statistic] = f.String(name, "", "solve for ± of a quantile at 95 %, in points of rank, as `NAME=±`: p90=2")
+		} else {
+			o.halves[statistic] = f.String(name, "", "solve for `±` of a "+statistic+" at 95 %")
+		}
 		names = append(names, name)
 	}
 	cmd.MarkFlagsMutuallyExclusive(names...)
-	f.Float64Var(&o.near, "near", math.NaN(), "where the `MEAN` of a cell's values is expected, for a smaller error than the largest there is")
+	f.Float64Var(&o.near, "near", math.NaN(), "where the `MEAN` of a cell's values is expected, or the quantile, for a smaller error than the largest there is")
 	f.Lookup("near").DefValue = "0" // is not shown
 	f.Uint64Var(&o.view, "view", 0, "the memory, `STEPS`, at which the wanted number is read; every one if not given")
 	f.Uint64Var(&o.over, "over", 0, "`EVENTS` of the memory, the horizon or the tumbling window")
@@ -53,12 +60,20 @@ func (o wantOptions) want(after uint64) (w plan.Want, ok bool, err error) {
 		if o.halves[statistic] == nil || *o.halves[statistic] == "" {
 			continue
 		}
-		text := strings.TrimLeft(strings.TrimSpace(*o.halves[statistic]), "± ")
+		name, text := statistic, *o.halves[statistic]
+		if statistic == quantile {
+			var found bool
+			name, text, found = strings.Cut(text, "=")
+			if name = strings.TrimSpace(name); !found || !strings.HasPrefix(name, "p") {
+				return w, false, wrongUse("--want-quantile: %q is not a quantile and its ±, such as p90=2", *o.halves[statistic])
+			}
+		}
+		text = strings.TrimLeft(strings.TrimSpace(text), "± ")
 		half, err := strconv.ParseFloat(text, 64)
 		if err != nil || !(half > 0) || math.IsInf(half, 1) {
-			return w, false, wrongUse("--want-%s: %q is not a positive number", statistic, *o.halves[statistic])
+			return w, false, wrongUse("--want-%s: %q is not a positive number", statistic, text)
 		}
-		w = plan.Want{Statistic: statistic, Half: half, After: after, Near: o.near, View: o.view, Own: o.solve != "epsilon"}
+		w = plan.Want{Statistic: name, Half: half, After: after, Near: o.near, View: o.view, Own: o.solve != "epsilon"}
 		return w, true, nil
 	}
 	if o.over > 0 || o.view > 0 || !math.IsNaN(o.near) && o.halves != nil {

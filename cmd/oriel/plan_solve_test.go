@@ -101,6 +101,10 @@ func TestPlanSolves(t *testing.T) {
 	f(numbersShell(), []string{"--want-count", "40", "--solve", "memory"}, 40, count)
 	f(numbersShell(), []string{"--want-mean", "2", "--after", "3000"}, 2, ratio(true))
 	f(numbersShell(), []string{"--want-mean", "2", "--after", "3000", "--near", "60"}, 2, ratio(false))
+	ranks := numbersShell("ORIEL_STATISTICS=p90", "ORIEL_BINS=32")
+	f(ranks, []string{"--want-quantile", "p90=3", "--after", "3000"}, 3, ratio(true))
+	f(ranks, []string{"--want-quantile", "p90=±3", "--after", "3000", "--near", "60"}, 3, ratio(false))
+	f(ranks, []string{"--want-quantile", "p90=4", "--after", "3000", "--solve", "memory"}, 4, ratio(true))
 	if r := f(numbersShell(), []string{"--want-count", "50", "--over", "65000"}, 50, count); r.Setting.Memory != 65000 {
 		t.Errorf("memory %d", r.Setting.Memory)
 	}
@@ -165,6 +169,10 @@ func TestPlanRefusesWants(t *testing.T) {
 		numbersFixture(t, environ).fails(want, append([]string{"plan"}, args...)...)
 	}
 	f(numbersShell(), `--want-count: "many" is not a positive number`, "--want-count", "many")
+	f(numbersShell(), `--want-quantile: "2" is not a quantile and its ±, such as p90=2`, "--want-quantile", "2")
+	f(numbersShell(), `--want-quantile: "mean=2" is not a quantile`, "--want-quantile", "mean=2")
+	f(numbersShell(), `--want-quantile: "x" is not a positive number`, "--want-quantile", "p50=x")
+	f(numbersShell(), "p50: not among the statistics that are configured", "--want-quantile", "p50=2")
 	f(numbersShell(), "--solve: \"window\": not epsilon, memory or batch", "--want-count", "50", "--solve", "window")
 	f(numbersShell(), "no ORIEL_MEMORY gives ± 5 of a count: at the end of its range, ORIEL_MEMORY=2 gives ± ",
 		"--want-count", "5", "--solve", "memory")

@@ -54,7 +54,7 @@ type NumberRatio struct {
 	Unit      string `json:"unit,omitempty"` // where it is not that of the values, squared of a variance
 	Events    uint64 `json:"events"`
 	Middle    Number `json:"half_width"`         // where the values' mean is in the middle of their range
-	Ends      Number `json:"half_width_at_ends"` // where it is at one of the ends: the largest there is
+	Ends      Number `json:"half_width_at_ends"` // the largest there is, of means where they are at one of the ends
 }
 
 // Window is the noise of a sum of increments.
@@ -158,7 +158,7 @@ func ratios(n *operators.Precision, row NumberView, after []uint64) []NumberRati
 				at := func(mean float64) float64 {
 					return z95 * s.Deviation(float64(row.Sigma), operators.Cell{Events: float64(events), Mean: mean})
 				}
-				ratio.Middle, ratio.Ends = Number(at(0)), Number(max(at(-1), at(0), at(1)))
+				ratio.Middle, ratio.Ends = Number(at(0)), Number(largest(at))
 			}
 			all = append(all, ratio)
 		}

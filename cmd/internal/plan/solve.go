@@ -23,6 +23,7 @@ type Solution struct {
 	Setting   string  `json:"setting"`
 	Value     string  `json:"value"`
 	Statistic string  `json:"statistic"`
+	Unit      string  `json:"unit,omitempty"`   // where it is not that of the values, squared of a variance, or events
 	After     uint64  `json:"events,omitempty"` // of its cell, where they were asked for
 	Wanted    float64 `json:"wanted_half_width"`
 	Half      float64 `json:"half_width"`
@@ -96,7 +97,7 @@ func Solve(w Want, k Knob) (Solution, error) {
 	}
 	s := Solution{
 		Setting: k.Setting, Value: k.Text(at), Statistic: w.Statistic, After: w.After, Wanted: w.Half,
-		Half: try(at).reached.Half,
+		Half: try(at).reached.Half, Unit: try(at).reached.Unit,
 	}
 	if beside >= 0 && beside < k.Values {
 		s.Beside = fmt.Sprintf("%s=%s %s", k.Setting, k.Text(beside), try(beside).says())
@@ -112,7 +113,10 @@ func (in Input) fits() bool {
 
 // lines are the solution for a person.
 func (s *Solution) lines() string {
-	what := "a " + s.Statistic
+	what, unit := "a "+s.Statistic, ""
+	if s.Unit != "" {
+		unit = " " + s.Unit
+	}
 	if s.After > 0 {
 		what += " over " + strconv.FormatUint(s.After, 10) + " events of its cell"
 	}
@@ -120,7 +124,7 @@ func (s *Solution) lines() string {
 	if s.AlsoSet != "" {
 		text += " " + s.AlsoSet
 	}
-	text += fmt.Sprintf(" gives ± %s of %s, where ± %g is wanted", digits(Number(s.Half)), what, s.Wanted)
+	text += fmt.Sprintf(" gives ± %s%s of %s, where ± %g is wanted", digits(Number(s.Half)), unit, what, s.Wanted)
 	if s.Beside != "" {
 		text += "\n" + strings.Repeat(" ", len("solved: ")) + s.Beside
 	}

@@ -14,7 +14,7 @@ type Want struct {
 	Statistic string  // the name of one
 	Half      float64 // ± at 95 %, in its unit, > 0
 	After     uint64  // of a ratio: events of its cell; 0: as many as each cell has if all have as many
-	Near      float64 // of a ratio: the mean of its values, in their unit; NaN: wherever it is
+	Near      float64 // of a ratio: the mean of its values, in their unit, or the quantile; NaN: wherever it is
 	View      uint64  // the memory that it is read under, steps; 0: every view
 	Own       bool    // views have to be of the mechanism's own sums, since they are to change with it
 }
@@ -22,6 +22,7 @@ type Want struct {
 // Reached is the error that settings give: the largest of the views asked for.
 type Reached struct {
 	Half float64 // ± at 95 %; +Inf where the number is never there
+	Unit string  // of it; empty: events of a count, else that of the values
 	Why  string  // of +Inf
 }
 
@@ -65,6 +66,7 @@ func (w Want) Error(in Input) (Reached, error) {
 			worst = r
 		}
 	}
+	worst.Unit = s.Unit
 	if worst.Half == 0 {
 		return Reached{}, fmt.Errorf("memory %d is none of those that numbers are read at: %s", w.View,
 			strings.Join(names, ", "))
@@ -97,16 +99,31 @@ func (w Want) reached(s operators.Statistic, row NumberView, mean float64) (Reac
 	}
 	switch {
 	case events > float64(row.Events):
-		return Reached{math.Inf(1), fmt.Sprintf("%s never has %g events, but %g", row.View, events, float64(row.Events))}, nil
+		return Reached{
+			Half: math.Inf(1), Why: fmt.Sprintf("%s never has %g events, but %g", row.View, events, float64(row.Events)),
+		}, nil
 	case events <= s.Shown*sigma:
-		return Reached{math.Inf(1), fmt.Sprintf("%s: %s over %s events is lost in noise, it takes more than %s", row.View, s.Name,
-			digits(Number(events)), digits(Number(s.Shown*sigma)))}, nil
+		return Reached{
+			Half: math.Inf(1), Why: fmt.Sprintf("%s: %s over %s events is lost in noise, it takes more than %s", row.View,
+				s.Name, digits(Number(events)), digits(Number(s.Shown*sigma))),
+		}, nil
 	}
 	at := func(mean float64) float64 {
 		return z95 * s.Deviation(sigma, operators.Cell{Events: events, Mean: mean})
 	}
 	if math.IsNaN(mean) {
-		return Reached{Half: max(at(-1), at(0), at(1))}, nil
+		return Reached{Half: largest(at)}, nil
 	}
 	return Reached{Half: at(mean)}, nil
+}
+
+// largest is the largest error of a ratio, wherever in the range what it depends on is. Means and variances have it at
+// an end or in the middle; quantiles may have it between.
+func largest(at func(mean float64) float64) float64 {
+	const places = 256
+	most := at(-1)
+	for i := range places {
+		most = max(most, at(2*float64(i+1)/places-1))
+	}
+	return most
 }
