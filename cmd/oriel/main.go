@@ -45,6 +45,6 @@ func root() *cobra.Command {
 		"read settings from a file of lines NAME=value, where the environment does not have them")
 	cmd.AddCommand(demoCommand(), keyCommand(), configCommand(), runCommand(), lettersCommand(), topicsCommand(),
 		produceCommand(), tailCommand(), featuresCommand(), schemaCommand(), replayCommand(), evalCommand(),
-		planCommand(), auditCommand(), versionCommand())
+		planCommand(), auditCommand(), reproduceCommand(), versionCommand())
 	return cmd
 }

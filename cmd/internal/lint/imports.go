@@ -48,6 +48,11 @@ var direction = []rule{
 		"second moments know no algorithm",
 	},
 	{
+		"operators/baselines",
+		[]string{"operators/convex", "operators/moments", "=mechanisms", "mechanisms/dp", "mechanisms/noise"},
+		"baselines are experiments: no operator, and none imports them",
+	},
+	{
 		"operators/aggregate/block",
 		[]string{"=mechanisms", "mechanisms/lattice"},
 		"leaves know the lattice, and no operator",

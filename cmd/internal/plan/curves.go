@@ -9,8 +9,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// Curves is a slide of two panels with linear axes that share their lines: what was learned, against time and beside
-// something else.
+// Curves is a slide of two panels that share their lines: what was learned, against time and beside something else.
 type Curves struct {
 	Title, Subtitle string
 	Notes           []string
@@ -18,10 +17,11 @@ type Curves struct {
 	Lines           []CurveLine
 }
 
-// Axes are the names of a panel's axes. A diagonal is drawn where both are the same quantity.
+// Axes are the names of a panel's axes, which are linear. A diagonal is drawn where both are the same quantity.
 type Axes struct {
 	X, Y     string
 	Diagonal bool
+	Log      bool // both are logarithmic: what is not above zero is left out
 }
 
 // CurveLine is a line of both panels; a panel of which it has no points leaves it out.
@@ -42,9 +42,43 @@ func (c *Curves) draw(canvas draw.Canvas) {
 // panel draws a line each; their names stand beside the ends where they are named.
 func (c *Curves) panel(a Axes, named bool, of func(CurveLine) [][2]float64) panel {
 	p := newPanel(a.X, a.Y)
-	p.X.Scale, p.Y.Scale = plot.LinearScale{}, plot.LinearScale{}
 	p.Add(rules{across: true}, rules{})
+	if a.Log {
+		c.spanLog(p, of)
+	} else {
+		c.spanLinear(p, a, of)
+	}
 	labels := &ends{}
+	for k, l := range c.Lines {
+		var xy plotter.XYs
+		for _, at := range of(l) {
+			if at[0] >= p.X.Min && at[1] >= p.Y.Min && at[1] <= p.Y.Max { // no NaN is
+				xy = append(xy, plotter.XY{X: at[0], Y: at[1]})
+			}
+		}
+		if len(xy) == 0 {
+			continue
+		}
+		look := looks[k%len(looks)].look
+		width := vg.Length(1.8)
+		if l.Bold {
+			width = 2.8
+		}
+		p.Add(unranged{&plotter.Line{XYs: xy, LineStyle: look.line(width)}})
+		if a.Diagonal {
+			p.Add(points{xy, look.color})
+		}
+		labels.add(xy[len(xy)-1].Y, l.Name, look.color)
+	}
+	if named {
+		p.Add(labels)
+	}
+	return p
+}
+
+// spanLinear sets ranges and ticks of linear axes.
+func (c *Curves) spanLinear(p panel, a Axes, of func(CurveLine) [][2]float64) {
+	p.X.Scale, p.Y.Scale = plot.LinearScale{}, plot.LinearScale{}
 	p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = 0, 0, math.Inf(1), math.Inf(-1)
 	for _, l := range c.Lines {
 		for i, xy := range of(l) {
@@ -69,33 +103,27 @@ func (c *Curves) panel(a Axes, named bool, of func(CurveLine) [][2]float64) pane
 	if p.X.Max == 0 {
 		p.X.Max = 1
 	}
-	for k, l := range c.Lines {
-		var xy plotter.XYs
-		for _, at := range of(l) {
-			if !math.IsNaN(at[1]) && at[1] >= p.Y.Min && at[1] <= p.Y.Max {
-				xy = append(xy, plotter.XY{X: at[0], Y: at[1]})
+	p.X.Tick.Marker, p.Y.Tick.Marker = linearTicks(p.X.Min, p.X.Max, 6), linearTicks(p.Y.Min, p.Y.Max, 7)
+}
+
+// spanLog sets ranges and ticks of logarithmic axes: all that is above zero.
+func (c *Curves) spanLog(p panel, of func(CurveLine) [][2]float64) {
+	p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = math.Inf(1), 0, math.Inf(1), 0
+	for _, l := range c.Lines {
+		for _, xy := range of(l) {
+			if xy[0] > 0 && xy[1] > 0 {
+				p.X.Min, p.X.Max = min(p.X.Min, xy[0]), max(p.X.Max, xy[0])
+				p.Y.Min, p.Y.Max = min(p.Y.Min, xy[1]), max(p.Y.Max, xy[1])
 			}
 		}
-		if len(xy) == 0 {
-			continue
-		}
-		look := looks[k%len(looks)].look
-		width := vg.Length(1.8)
-		if l.Bold {
-			width = 2.8
-		}
-		p.Add(unranged{&plotter.Line{XYs: xy, LineStyle: look.line(width)}})
-		if a.Diagonal {
-			p.Add(points{xy, look.color})
-		}
-		labels.add(xy[len(xy)-1].Y, l.Name, look.color)
 	}
-	ticks := func(low, high float64, most int) plot.ConstantTicks { return linearTicks(low, high, most) }
-	p.X.Tick.Marker, p.Y.Tick.Marker = ticks(p.X.Min, p.X.Max, 6), ticks(p.Y.Min, p.Y.Max, 7)
-	if named {
-		p.Add(labels)
+	for _, axis := range []*plot.Axis{&p.X, &p.Y} {
+		if !(axis.Min < axis.Max) { // one value, or none
+			axis.Min, axis.Max = 1, 10
+		}
 	}
-	return p
+	p.Y.Min, p.Y.Max = p.Y.Min/1.2, p.Y.Max*1.2
+	p.X.Tick.Marker, p.Y.Tick.Marker = logTicks(p.X.Min, p.X.Max, 6, short), logTicks(p.Y.Min, p.Y.Max, 7, short)
 }
 
 // linearTicks marks multiples of 1, 2 or 5 times a power of ten, at most so many.

@@ -1,0 +1,82 @@
+package reproduce
+
+import (
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"oriel/operators/baselines"
+	"oriel/operators/convex"
+)
+
+// hindsight holds what the losses so far add up to: ½xᵀHx − ⟨b, x⟩ + c, H = Σvvᵀ + µtI, b = Σyv + µΣz, c = ½Σy² +
+// (µ/2)Σ|z|².
+type hindsight struct {
+	convexity  float64
+	projection convex.Projection
+
+	hessian *mat.SymDense
+	linear  []float64
+	rest    float64
+	paid    float64 // Σ f_t(x_t)
+
+	best, next, slope []float64 // the best fixed point when it was last asked for, and scratch
+}
+
+func newHindsight(convexity float64, set convex.Set) (*hindsight, error) {
+	projection, err := convex.NewProjection(set)
+	if err != nil {
+		return nil, err
+	}
+	n := set.Dimension()
+	h := &hindsight{
+		convexity: convexity, projection: projection, hessian: mat.NewSymDense(n, nil), linear: make([]float64, n),
+		best: make([]float64, n), next: make([]float64, n), slope: make([]float64, n),
+	}
+	set.Start(h.best)
+	return h, nil
+}
+
+// pay counts f_t(x_t).
+func (h *hindsight) pay(x []float64, f baselines.Loss) {
+	h.paid += f.Value(x, h.convexity)
+	for i := range h.linear {
+		h.hessian.SetSym(i, i, h.hessian.At(i, i)+h.convexity)
+	}
+	if f.Features == nil {
+		floats.AddScaled(h.linear, h.convexity, f.Target)
+		h.rest += h.convexity / 2 * floats.Dot(f.Target, f.Target)
+		return
+	}
+	h.hessian.SymRankOne(h.hessian, 1, mat.NewVecDense(len(f.Features), f.Features))
+	floats.AddScaled(h.linear, f.Label, f.Features)
+	h.rest += f.Label * f.Label / 2
+}
+
+// regret is Σ f_t(x_t) less what the best fixed point of the set would have paid.
+func (h *hindsight) regret() float64 {
+	h.solve()
+	x := mat.NewVecDense(len(h.best), h.best)
+	return h.paid - (mat.Inner(x, h.hessian, x)/2 - floats.Dot(h.linear, h.best) + h.rest)
+}
+
+// mostRounds is far beyond what solve takes: the least eigenvalue of H is a tenth of its trace or so.
+const mostRounds = 100_000
+
+// solve moves best to the minimiser over the set by projected gradient steps of 1/tr H, until a step moves it no more
+// than rounding does. The trace is at least the largest eigenvalue, so every step lowers the sum.
+func (h *hindsight) solve() {
+	rate := 1 / mat.Trace(h.hessian)
+	slope := mat.NewVecDense(len(h.slope), h.slope)
+	for range mostRounds {
+		slope.MulVec(h.hessian, mat.NewVecDense(len(h.best), h.best))
+		floats.Sub(h.slope, h.linear)
+		copy(h.next, h.best)
+		floats.AddScaled(h.next, -rate, h.slope)
+		h.projection.Project(h.next, h.next)
+		moved := floats.Distance(h.next, h.best, 2)
+		copy(h.best, h.next)
+		if moved < 1e-15 {
+			return
+		}
+	}
+}

@@ -1,0 +1,117 @@
+package reproduce
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+
+	"oriel/cmd/internal/settings"
+	"oriel/mechanisms"
+	"oriel/mechanisms/noise"
+	"oriel/operators"
+	"oriel/operators/baselines"
+	"oriel/schemas"
+)
+
+// learner plays points and learns from losses.
+type learner interface {
+	Point() []float64 // valid until the next Step
+	Step(f baselines.Loss)
+}
+
+// keyOf is the key of a run's noise: everybody can compute it, so it hides nothing.
+func keyOf(experiment string, c Cell) [32]byte {
+	return sha256.Sum256(fmt.Appendf(nil, "oriel reproduce, %s, row %d, column %d, seed %d", experiment, c.Row, c.Column, c.Seed))
+}
+
+// configured is an operator as `oriel run` has it, whose decisions have one number a coordinate.
+type configured struct {
+	machine   operators.Machine
+	point     []float64
+	gradient  []float64
+	convexity float64
+	records   int64
+	decisions []operators.Decision
+}
+
+// newConfigured opens the operator of a settings list. Of a stream of targets it is given gradients at its own
+// decision, which is what a linear loss takes.
+func newConfigured(t task, environ []string, key [32]byte) (*configured, error) {
+	stream, operator, public, err := parts(t, environ, key)
+	if err != nil {
+		return nil, err
+	}
+	machine, err := operator.Open(public, stream)
+	if err != nil {
+		return nil, err
+	}
+	return &configured{
+		machine: machine, convexity: t.convexity, point: slices.Clone(operator.Score().Start),
+		gradient: make([]float64, t.set.Dimension),
+	}, nil
+}
+
+// parts opens the stream of a settings list, and returns what the operator opens a machine with.
+func parts(t task, environ []string, key [32]byte) (*mechanisms.Stream, operators.Configured, []byte, error) {
+	s, err := settings.Load(slices.Concat([]string{"ORIEL_OPERATOR=coco"}, t.settings, environ), settings.Operator)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	mechanism, operator, err := s.Parts()
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	private, err := mechanisms.NewPlan(mechanism)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	public, err := operator.Plan(mechanism)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	stream, err := mechanisms.Open(mechanism, private, key)
+	return stream, operator, public, err
+}
+
+// Point is the newest decision.
+func (l *configured) Point() []float64 { return l.point }
+
+// Step hands a loss over as the event that it is on the wire.
+func (l *configured) Step(f baselines.Loss) {
+	event := schemas.Event{Vector: schemas.Vector{Values: f.Features}, Label: f.Label, Weight: 1}
+	if f.Features == nil {
+		f.Gradient(l.gradient, l.point, l.convexity)
+		event = schemas.Event{Vector: schemas.Vector{Values: l.gradient}, Weight: 1}
+	}
+	l.records++
+	l.decisions = l.machine.Add(l.decisions[:0], operators.Record{Identity: noise.Identity{Offset: l.records}, Event: event})
+	for _, d := range l.decisions {
+		copy(l.point, d.Point)
+	}
+}
+
+// dampedBy is the share of the diameter that noise alone moves a decision at most, in mean, before events say anything.
+const dampedBy = 0.1
+
+// damping is the public default of λ₀: E|ν|/(dampedBy·D), which is 10·E|ν|/D, with E|ν| ≤ √n·sd of the worst release.
+func damping(t task, environ []string) (string, error) {
+	stream, _, _, err := parts(t, environ, [32]byte{})
+	if err != nil {
+		return "", err
+	}
+	deviation, err := stream.Deviation(0, 0)
+	if err != nil {
+		return "", err
+	}
+	set, _, err := t.open(1)
+	if err != nil {
+		return "", err
+	}
+	noise := deviation.Worst() * math.Sqrt(float64(t.set.Dimension))
+	return "ORIEL_START_REGULARIZER=" + number(noise/(dampedBy*set.Diameter())), nil
+}
+
+// number is a float as settings take it.
+func number(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }

@@ -1,0 +1,76 @@
+package reproduce
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"oriel/cmd/internal/plan"
+)
+
+// Options say how an experiment is run.
+type Options struct {
+	Folder  string // where its files are
+	Short   bool   // the short form: fewer steps, and two seeds
+	Seeds   int    // 0: the experiment's own number
+	Version string // of the program: cells that another has run are refused
+
+	// Progress, if there is one, is told how many cells there are, and how many are done.
+	Progress func(done, all int)
+}
+
+// shortSeeds are enough to see that a mean is made.
+const shortSeeds = 2
+
+// extent returns steps and seeds.
+func (o Options) extent(e Experiment) (steps uint64, seeds int) {
+	steps, seeds = e.Steps, e.Seeds
+	if o.Short {
+		steps, seeds = e.Short, min(seeds, shortSeeds)
+	}
+	if o.Seeds > 0 {
+		seeds = o.Seeds
+	}
+	return steps, seeds
+}
+
+// Run runs the cells that the folder has not, and writes table and plot. Where it is ended early, what is finished
+// stays. It returns the table.
+func Run(ctx context.Context, e Experiment, o Options) (string, error) {
+	steps, seeds := o.extent(e)
+	f := folder{path: o.Folder, experiment: e, version: o.Version}
+	found, err := f.load(steps)
+	if err != nil {
+		return "", fmt.Errorf("reproduce: %w", err)
+	}
+	cells := e.cells(steps, seeds)
+	for i, c := range cells {
+		if o.Progress != nil {
+			o.Progress(i, len(cells))
+		}
+		if found[c] != nil {
+			continue
+		}
+		if err := ctx.Err(); err != nil {
+			return "", err
+		}
+		curve, err := e.Play(ctx, c)
+		if err != nil {
+			return "", fmt.Errorf("reproduce: %s, %s, seed %d: %w", e.Rows[c.Row].Name, e.Columns[c.Column].Name, c.Seed, err)
+		}
+		if err := f.add(c, curve); err != nil {
+			return "", fmt.Errorf("reproduce: %w", err)
+		}
+		found[c] = curve
+	}
+	r := report{Experiment: e, steps: steps, seeds: seeds, results: found}
+	table := r.markdown()
+	if err := os.WriteFile(filepath.Join(o.Folder, e.Name+".md"), []byte(table), 0o644); err != nil {
+		return "", fmt.Errorf("reproduce: %w", err)
+	}
+	if err := plan.Save(r.figure(), filepath.Join(o.Folder, e.Name+".svg")); err != nil {
+		return "", fmt.Errorf("reproduce: %w", err)
+	}
+	return table, nil
+}

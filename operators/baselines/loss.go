@@ -1,0 +1,31 @@
+package baselines
+
+import "gonum.org/v1/gonum/floats"
+
+// Loss is f(x) = ½(y − ⟨v, x⟩)² + (µ/2)|x|² where it has features v, and else (µ/2)|x − z|² with a target z of the set.
+// Its slices are the caller's.
+type Loss struct {
+	Features []float64 // v
+	Label    float64   // y
+	Target   []float64 // z
+}
+
+// Value is f(x).
+func (f Loss) Value(x []float64, convexity float64) float64 {
+	if f.Features == nil {
+		d := floats.Distance(x, f.Target, 2)
+		return convexity / 2 * d * d
+	}
+	residual := f.Label - floats.Dot(f.Features, x)
+	return residual*residual/2 + convexity/2*floats.Dot(x, x)
+}
+
+// Gradient writes the gradient at x of what the event says: of f without the regulariser.
+func (f Loss) Gradient(dst, x []float64, convexity float64) {
+	if f.Features == nil {
+		floats.SubTo(dst, x, f.Target)
+		floats.Scale(convexity, dst)
+		return
+	}
+	floats.ScaleTo(dst, floats.Dot(f.Features, x)-f.Label, f.Features)
+}

@@ -1,0 +1,102 @@
+package baselines
+
+import (
+	"errors"
+	"fmt"
+
+	"gonum.org/v1/gonum/floats"
+
+	"oriel/mechanisms"
+	"oriel/mechanisms/dp"
+	"oriel/mechanisms/noise"
+	"oriel/operators/convex"
+	"oriel/operators/moments"
+)
+
+// PQFTL is follow-the-leader on private second moments.
+type PQFTL struct {
+	config     Config
+	rows       moments.Rows
+	label      float64
+	projection convex.Projection
+	stream     *mechanisms.Stream
+	system     *moments.System
+	edge       float64 // κ before it is doubled
+
+	row    []float64 // v and y/Y
+	played []float64 // x_t
+}
+
+// NewPQFTL returns the algorithm before its first step, over tree-gaussian or blt noise by name: one tree, or filter, of
+// the whole run. |v| ≤ 1 and |y| ≤ label: longer ones are drawn to that. The clip is not read: second moments are what
+// is bounded. The key decides noise.
+func NewPQFTL(c Config, mechanism string, label float64, key [32]byte) (*PQFTL, error) {
+	if err := c.Validate(); err != nil {
+		return nil, err
+	}
+	if !(label > 0) {
+		return nil, fmt.Errorf("baselines: label %g: not positive", label)
+	}
+	facts, _ := mechanisms.FactsOf(mechanism)
+	if facts.Law != mechanisms.Gaussian || facts.Once || facts.Paper {
+		return nil, fmt.Errorf("baselines: mechanism %q: neither tree-gaussian nor blt", mechanism)
+	}
+	projection, err := convex.NewProjection(c.Set)
+	if err != nil {
+		return nil, err
+	}
+	n := c.Set.Dimension()
+	rows := moments.Rows{Features: n, Label: moments.Whole}
+	window := c.Steps
+	if facts.Tree {
+		for window = 1; window < c.Steps; window *= 2 {
+		}
+	}
+	m := mechanisms.Config{
+		Name: mechanism, Window: window, Horizon: c.Steps, Batch: 1,
+		Leaf: mechanisms.Leaf{Parts: []mechanisms.Part{rows.Part()}}, Budget: c.Budget, Adjacency: dp.Replace,
+	}
+	plan, errPlan := mechanisms.NewPlan(m)
+	if err := errors.Join(rows.Validate(), errPlan); err != nil {
+		return nil, err
+	}
+	stream, err := mechanisms.Open(m, plan, key)
+	if err != nil {
+		return nil, err
+	}
+	deviation, err := stream.Deviation(0, 0)
+	if err != nil {
+		return nil, err
+	}
+	p := &PQFTL{
+		config: c, rows: rows, label: label, projection: projection, stream: stream, system: moments.NewSystem(n),
+		edge: moments.Edge(n, deviation.Worst()), row: make([]float64, n+1), played: make([]float64, n),
+	}
+	c.Set.Start(p.played)
+	return p, nil
+}
+
+// Point is x_{t+1}; it is the algorithm's, valid until the next step.
+func (p *PQFTL) Point() []float64 { return p.played }
+
+// Steps is t.
+func (p *PQFTL) Steps() uint64 { return p.stream.Step() }
+
+// Step takes f_t, which has features. After T steps it panics.
+func (p *PQFTL) Step(f Loss) {
+	if f.Features == nil {
+		panic("BUG: baselines: PQFTL learns from features and labels")
+	}
+	copy(p.row, f.Features)
+	p.row[len(p.row)-1] = f.Label / p.label
+	p.stream.Add(noise.Identity{Offset: int64(p.stream.Step()) + 1}, p.row)
+	m := p.rows.Moments(p.stream.Sum(0), 0)
+	m.Cross(p.played)
+	floats.Scale(p.label, p.played)
+	if !p.system.Factor(m.Symmetric, 1, p.edge, p.config.Convexity*float64(p.stream.Step())) {
+		clear(p.played)
+	} else {
+		p.system.Solve(p.played, p.played)
+	}
+	p.projection.Project(p.played, p.played)
+}
