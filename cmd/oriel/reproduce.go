@@ -68,7 +68,8 @@ func runReproduce(cmd *cobra.Command, names []string, o reproduce.Options) error
 		if err != nil {
 			return err
 		}
-		if _, err := fmt.Fprintf(cmd.OutOrStdout(), "%s\nwritten to %s\n", table, filepath.Join(o.Folder, name+".*")); err != nil {
+		files := filepath.Join(o.Folder, name+".*")
+		if _, err := fmt.Fprintf(cmd.OutOrStdout(), "%s\nwritten to %s\n", table, files); err != nil {
 			return err
 		}
 	}

@@ -17,7 +17,7 @@ import (
 type Config struct {
 	Set       convex.Set // Required.
 	Convexity float64    // µ > 0
-	Clip      float64    // L > 0: gradients of what two losses say differ by 2L at most
+	Clip      float64    // L > 0: gradients of what two losses say differ by 2L at most; with targets at least µD/2
 	Steps     uint64     // T ≥ 1: the run ends after so many
 	Budget    dp.Budget  // of the whole run, δ > 0
 }
@@ -63,20 +63,22 @@ type POCG struct {
 	trial  []float64
 }
 
-// PrintedBeta is β_0 = (4L/µ)·√(T/(2ρ)), ρ = (√(ε + ln 1/δ) − √(ln 1/δ))²: each of T releases, of a secret that moves by
-// 4L/(µt) at most, costs ρ/T zCDP (Bun and Steinke 2016, Propositions 1.6 and 1.3, Lemma 2.3).
+// PrintedBeta is β_0 = (4L/µ)·√(T/(2ρ)), ρ = (√(ε + ln 1/δ) − √(ln 1/δ))²: each of T releases, of a secret that
+// moves by 4L/(µt) at most, costs ρ/T zCDP (Bun and Steinke 2016, Propositions 1.6 and 1.3, Lemma 2.3).
 func (c Config) PrintedBeta() float64 {
 	l := math.Log(1 / c.Budget.Delta)
 	root := math.Sqrt(c.Budget.Epsilon+l) - math.Sqrt(l)
 	return 4 * c.Clip / c.Convexity * math.Sqrt(float64(c.Steps)/(2*root*root))
 }
 
-// SharpBeta is β = (2L/µ)·√T/m, m the µ of Gaussian differential privacy that the budget is: PROOF.md, Theorems 1 and 2.
+// SharpBeta is β = (2L/µ)·√T/m, m the µ of Gaussian differential privacy that the budget is: PROOF.md, Theorems 1
+// and 2.
 func (c Config) SharpBeta() float64 {
 	return 2 * c.Clip / c.Convexity * math.Sqrt(float64(c.Steps)) / dp.GaussianMu(c.Budget)
 }
 
-// NewPOCG returns the algorithm before its first step; beta is PrintedBeta or SharpBeta, or more. The key decides noise.
+// NewPOCG returns the algorithm before its first step; beta is PrintedBeta or SharpBeta, or more. The key decides
+// noise.
 func NewPOCG(c Config, beta float64, key [32]byte) (*POCG, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
@@ -136,6 +138,9 @@ func (p *POCG) Step(f Loss) {
 
 // towards is the implicit step of (µ/2)|x − z|²: s ← Π_C((t·s + z)/(t + 1)), z brought into the set first.
 func (p *POCG) towards(target []float64) {
+	if c := p.config; c.Convexity*c.Set.Diameter() > 2*c.Clip*(1+1e-9) {
+		panic("BUG: baselines: gradients of two targets differ by more than twice the clip")
+	}
 	t := float64(p.step)
 	p.projection.Project(p.target, target)
 	for i, z := range p.target {

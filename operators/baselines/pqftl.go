@@ -27,9 +27,9 @@ type PQFTL struct {
 	played []float64 // x_t
 }
 
-// NewPQFTL returns the algorithm before its first step, over tree-gaussian or blt noise by name: one tree, or filter, of
-// the whole run. |v| ≤ 1 and |y| ≤ label: longer ones are drawn to that. The clip is not read: second moments are what
-// is bounded. The key decides noise.
+// NewPQFTL returns the algorithm before its first step, over tree-gaussian or blt noise by name: one tree, or
+// filter, of the whole run. |v| ≤ 1 and |y| ≤ label: longer ones are drawn to that. The clip is not read: second
+// moments are what is bounded. The key decides noise.
 func NewPQFTL(c Config, mechanism string, label float64, key [32]byte) (*PQFTL, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err

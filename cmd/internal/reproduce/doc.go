@@ -8,8 +8,8 @@
 // Streams and noise come from numbered seeds that everybody knows, so a cell is the same wherever it is run, and no
 // decision of one protects anybody: streams are synthetic. A cell that the folder has is not run again.
 //
-// A run plays x_t, is then shown f_t, and pays f_t(x_t); what it is measured by is regret to the best fixed point of the
-// set in hindsight, found to machine precision. Every row plays the same stream for a seed.
+// A run plays x_t, is then shown f_t, and pays f_t(x_t); what it is measured by is regret to the best fixed point of
+// the set in hindsight, found to machine precision. Every row plays the same stream for a seed.
 //
 // Cost: an experiment says its own; a cell of Table I is 10⁵ steps in ten dimensions, some tenths of a second.
 package reproduce

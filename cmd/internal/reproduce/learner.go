@@ -23,7 +23,8 @@ type learner interface {
 
 // keyOf is the key of a run's noise: everybody can compute it, so it hides nothing.
 func keyOf(experiment string, c Cell) [32]byte {
-	return sha256.Sum256(fmt.Appendf(nil, "oriel reproduce, %s, row %d, column %d, seed %d", experiment, c.Row, c.Column, c.Seed))
+	return sha256.Sum256(fmt.Appendf(nil, "oriel reproduce, %s, row %d, column %d, seed %d", experiment, c.Row, c.Column,
+		c.Seed))
 }
 
 // configured is an operator as `oriel run` has it, whose decisions have one number a coordinate.
@@ -86,7 +87,8 @@ func (l *configured) Step(f baselines.Loss) {
 		event = schemas.Event{Vector: schemas.Vector{Values: l.gradient}, Weight: 1}
 	}
 	l.records++
-	l.decisions = l.machine.Add(l.decisions[:0], operators.Record{Identity: noise.Identity{Offset: l.records}, Event: event})
+	r := operators.Record{Identity: noise.Identity{Offset: l.records}, Event: event}
+	l.decisions = l.machine.Add(l.decisions[:0], r)
 	for _, d := range l.decisions {
 		copy(l.point, d.Point)
 	}

@@ -74,7 +74,10 @@ const (
 
 // methods are the rows of Table I, those that it does not have, and what there is without privacy.
 var methods = []method{
-	{Row{Name: "FTAL", Text: "FTAL: Algorithm 1, no privacy", Gives: "none", Drawn: true}, bare("projection", "tree-gaussian", whole)},
+	{
+		Row{Name: "FTAL", Text: "FTAL: Algorithm 1, no privacy", Gives: "none", Drawn: true},
+		bare("projection", "tree-gaussian", whole),
+	},
 	{Row{Name: "OGD", Text: "online gradient descent, no privacy", Gives: "none"}, bare("ogd", "once-gaussian")},
 	{
 		Row{Name: "Garber–Hazan", Text: "Garber–Hazan: Algorithm 2, no privacy", Gives: "none"},
