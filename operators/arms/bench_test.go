@@ -10,7 +10,7 @@ import (
 
 // BenchmarkAdd takes losses of plays, and publishes two plays a loss.
 func BenchmarkAdd(b *testing.B) {
-	for _, rule := range []string{ucb, exp3} {
+	for _, rule := range []string{ucb, exp3, exp3Uniform} {
 		for _, arms := range []int{10, 1000} {
 			c := config(rule, 64, 4)
 			c.Arms, c.Plays.Plays = named(arms), 128
@@ -26,6 +26,32 @@ func BenchmarkAdd(b *testing.B) {
 					made = m.Add(made[:0], r)
 				}
 			})
+		}
+	}
+}
+
+// TestAnswersAllocateNothing: a release draws noise under a key of its own, whose cipher is allocated, and an exact
+// draw of an arm allocates its integers, once a step; answers and plays allocate nothing.
+func TestAnswersAllocateNothing(t *testing.T) {
+	for rule, most := range map[string]float64{ucb: 2, exp3: 40, exp3Uniform: 40} {
+		c := config(rule, 64, 4)
+		m := open(t, c, released(c, 1), 1, false)
+		made, key, i := m.Open(nil), []byte(nil), int64(0)
+		event := schemas.Event{Numbers: []float64{0.5}}
+		step := func() {
+			for range 64 {
+				key = strconv.AppendUint(key[:0], c.Plays.First(m.table.Step())+uint64(i)%64, 10)
+				r := operators.Record{Key: key, Event: event}
+				r.Identity.Offset = i
+				made = m.Add(made[:0], r)
+				i++
+			}
+		}
+		for range 10 {
+			step()
+		}
+		if got := testing.AllocsPerRun(100, step); got > most {
+			t.Errorf("%s: %g allocations a step of 64 answers", rule, got)
 		}
 	}
 }
