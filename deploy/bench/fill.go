@@ -81,6 +81,46 @@ func losses() [][]byte {
 	return all
 }
 
+// placesOf returns where flights end alone.
+func placesOf(events [][]byte) ([][]byte, error) {
+	places := make([][]byte, len(events))
+	for i, event := range events {
+		var from struct {
+			Features struct {
+				Dest string `json:"dest"`
+			} `json:"features"`
+		}
+		err := json.Unmarshal(event, &from)
+		if err != nil {
+			return nil, err
+		}
+		if places[i], err = json.Marshal(map[string]string{"place": from.Features.Dest}); err != nil {
+			return nil, err
+		}
+	}
+	return places, nil
+}
+
+// values are those of so many elements, two digits each.
+func values(elements string) ([][]byte, error) {
+	n, err := strconv.Atoi(elements)
+	if err != nil {
+		return nil, err
+	}
+	all := make([][]byte, 1000)
+	for i := range all {
+		all[i] = []byte(`{"values":[`)
+		for a := range n {
+			if a > 0 {
+				all[i] = append(all[i], ',')
+			}
+			all[i] = fmt.Appendf(all[i], "%g", float64((i*7919+a*104729+a*i)%100)/100)
+		}
+		all[i] = append(all[i], "]}"...)
+	}
+	return all, nil
+}
+
 // fill makes the input topic and returns how many records each of its partitions has. Keys, if they are asked for, are
 // numbers from 1.
 func fill(

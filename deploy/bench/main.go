@@ -57,6 +57,19 @@ func (s settings) plays() bool {
 	return slices.Contains(s, "ORIEL_OPERATOR=arms") || slices.Contains(s, "ORIEL_OPERATOR=bandit")
 }
 
+// setting is the text of one that is given, "" where it is not.
+func (s settings) setting(name string) string {
+	for _, entry := range slices.Backward(s) {
+		if text, found := strings.CutPrefix(entry, name+"="); found {
+			return text
+		}
+	}
+	return ""
+}
+
+// places tells whether events are places, which flights end at.
+func (s settings) places() bool { return s.setting("ORIEL_PLACES") != "" }
+
 func main() {
 	var o options
 	flag.StringVar(&o.brokers, "brokers", "127.0.0.1:9092", "a broker of an otherwise idle cluster")
@@ -124,6 +137,10 @@ func bench(ctx context.Context, o options) error {
 			c.input += "-rows"
 		case c.set.plays():
 			c.input += "-plays"
+		case c.set.places():
+			c.input += "-places"
+		case c.set.setting("ORIEL_ELEMENTS") != "":
+			c.input += "-values-" + c.set.setting("ORIEL_ELEMENTS")
 		}
 		if inputs[c.input] != nil {
 			continue
@@ -136,6 +153,14 @@ func bench(ctx context.Context, o options) error {
 			}
 		case c.set.plays():
 			form = losses()
+		case c.set.places():
+			if form, err = placesOf(events); err != nil {
+				return err
+			}
+		case c.set.setting("ORIEL_ELEMENTS") != "":
+			if form, err = values(c.set.setting("ORIEL_ELEMENTS")); err != nil {
+				return err
+			}
 		}
 		if inputs[c.input], err = fill(ctx, client, c.input, form, c.set.plays(), o); err != nil {
 			return fmt.Errorf("fill: %w", err)

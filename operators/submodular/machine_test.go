@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -341,8 +342,10 @@ func BenchmarkAdd(b *testing.B) {
 		name  string
 		lines []string
 	}{
-		{"histogram/N=7", []string{"RULE=histogram", "PICK=5", "PLACES=towns"}},
-		{"argmax/N=100,k=5", []string{"RULE=argmax", "PICK=5", "ELEMENTS=100"}},
+		{"histogram/N=7/k=5", []string{"RULE=histogram", "PICK=5", "PLACES=towns"}},
+		{"argmax/N=10/k=3", []string{"RULE=argmax", "PICK=3", "ELEMENTS=10"}},
+		{"argmax/N=100/k=5", []string{"RULE=argmax", "PICK=5", "ELEMENTS=100"}},
+		{"argmax/N=1000/k=5", []string{"RULE=argmax", "PICK=5", "ELEMENTS=1000"}},
 	} {
 		b.Run(kind.name, func(b *testing.B) {
 			c, m, p := config(b, life(65536), kind.lines...)
@@ -355,6 +358,26 @@ func BenchmarkAdd(b *testing.B) {
 			for b.Loop() {
 				dst = machine.Add(dst[:0], operators.Record{Event: events[i%1024], Identity: noise.Identity{Offset: int64(i)}})
 				i++
+			}
+		})
+	}
+}
+
+// A set for the counts of so many types, found once in ORIEL_EMIT_EVERY steps.
+func BenchmarkGreedy(b *testing.B) {
+	for _, n := range []int{10, 100, 1000} {
+		b.Run(fmt.Sprintf("N=%d/k=5", n), func(b *testing.B) {
+			rng := rand.New(rand.NewPCG(1, 1))
+			table, counts := make([]float64, n*n), make([]float64, n)
+			for i := range table {
+				table[i] = rng.Float64()
+			}
+			for i := range counts {
+				counts[i] = rng.Float64()
+			}
+			g := newGreedy(facility, n, n, 5)
+			for b.Loop() {
+				g.weighted(table, counts)
 			}
 		})
 	}
