@@ -199,6 +199,10 @@ var goldenEvents = []struct {
 		"LOSS=linear", "UPDATE=projection", "SET=ranking", "WORTHS=1,0.5,0.25", "RADIUS=1", "DIMENSION=4", "WINDOW=16",
 		"STRONG_CONVEXITY=0.01",
 	}},
+	{"plays-null", []string{
+		"OPERATOR=bandit", "SET=l2-ball", "RADIUS=1", "DIMENSION=3", "BATCH=4", "PLAYS=6", "DELAY=1", "WINDOW=horizon",
+		"HORIZON=64", "BASELINE=0.5", "ADJACENCY=zero-out", "PRECISION=0.01", "EPSILON=40",
+	}},
 }
 
 // onlyUnder are the mechanisms of cases that make sense under one.
@@ -213,6 +217,7 @@ var onlyUnder = map[string]string{
 	"plays-ucb": "once-gamma", "plays-ucb-gaussian": "once-gaussian", "plays-exp3": "once-gamma", "plays-ball": "blt",
 	"plays-simplex": "blt", "plays-box-tree": "tree-gamma",
 	"plays-doubling": "blt", "plays-printed": "tree-laplace",
+	"plays-null":         "blt",
 	"plays-exp3-uniform": "once-gamma",
 	"linear-trees":       "blt", "linear-ranking": "blt", "linear-projected-ranking": "tree-laplace",
 	"contexts-served": "blt", "contexts-logged": "tree-gaussian",

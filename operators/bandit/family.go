@@ -219,35 +219,34 @@ func (c configured) Extras() []schemas.Extra {
 // Mechanism tells the leaf: loss·u, in units of half the range of losses, about a centre on the line of u, which is
 // public. The paper's noise is what so many times as long a leaf would need.
 func (c configured) Mechanism(m *mechanisms.Config, plan []byte) error {
-	reach := 1.0
-	switch {
-	case c.Printed && plan == nil:
-		var err error
-		if reach, err = c.reach(*m); err != nil {
-			return err
-		}
-	case c.Printed:
-		p, err := ParsePlan(plan)
-		if err != nil {
-			return err
-		}
-		reach = p.Reach
+	p, err := c.planFor(*m)
+	if plan != nil {
+		p, err = ParsePlan(plan)
 	}
-	ball := mechanisms.Ball{Size: c.Set.Dimension(), Radius: reach, Reach: 1}
+	if err != nil {
+		return err
+	}
+	ball := mechanisms.Ball{Size: c.Set.Dimension(), Radius: p.Reach, Reach: p.Centres}
 	m.Leaf = mechanisms.Leaf{Parts: []mechanisms.Part{ball.Part()}}
 	return nil
 }
 
-// Plan freezes ζ and η, and how much noise the paper prints.
-func (c configured) Plan(m mechanisms.Config) ([]byte, error) {
+// planFor is NewPlan with what depends on the mechanism.
+func (c configured) planFor(m mechanisms.Config) (Plan, error) {
 	p := c.NewPlan()
-	if c.Printed {
-		var err error
-		if p.Reach, err = c.reach(m); err != nil {
-			return nil, err
-		}
+	p.Centres = c.centres(m)
+	if !c.Printed {
+		return p, nil
 	}
-	return p.AppendBinary(nil), nil
+	var err error
+	p.Reach, err = c.reach(m)
+	return p, err
+}
+
+// Plan freezes ζ and η, how much noise the paper prints, and how far from zero leaves are.
+func (c configured) Plan(m mechanisms.Config) ([]byte, error) {
+	p, err := c.planFor(m)
+	return p.AppendBinary(nil), err
 }
 
 // Open returns a Machine.

@@ -51,6 +51,57 @@ func TestReferenceNoise(t *testing.T) {
 	}
 }
 
+// TestNoiseAgainstNullIsForHowLongLeavesAre: a leaf is 1 + |1 − 2b| from none at most, b the baseline, and 2 from
+// another: so under zero-out noise is down to half of that under replace, and the paper's noise is what it is.
+func TestNoiseAgainstNullIsForHowLongLeavesAre(t *testing.T) {
+	for _, baseline := range []float64{0, 0.25, 0.5, 0.9} {
+		c := paper(t, 4, 1e4)
+		c.Baseline = baseline
+		replace := scaleOf(t, c, mechanism(c, "tree-laplace", 1))
+		against := mechanism(c, "tree-laplace", 1)
+		against.Adjacency = dp.ZeroOut
+		far := 1 + math.Abs(1-2*baseline)
+		if err := (configured{Config: c}).Mechanism(&against, nil); err != nil {
+			t.Fatal(err)
+		}
+		if got := scaleOf(t, c, against) / replace; math.Abs(got-far/2) > 1e-4 {
+			t.Errorf("baseline %g: %g times the noise under replace, want %g", baseline, got, far/2)
+		}
+		var u directions
+		u.use([seedLen]byte{1})
+		leaf := make([]float64, 2*4)
+		for _, value := range []float64{-1, 1} {
+			u.write(leaf[:4], 1)
+			c.leaf(leaf, value)
+			if long := floats.Norm(leaf[:4], 2); long > far+1e-12 {
+				t.Errorf("baseline %g: a leaf is %g long, above %g", baseline, long, far)
+			}
+		}
+		stored, err := configured{Config: c}.Plan(against)
+		if err != nil {
+			t.Fatal(err)
+		}
+		again := mechanism(c, "tree-laplace", 1)
+		again.Adjacency = dp.ZeroOut
+		err = configured{Config: c}.Mechanism(&again, stored)
+		if err != nil || scaleOf(t, c, again) != scaleOf(t, c, against) {
+			t.Errorf("baseline %g: a stored plan has other noise: %v", baseline, err)
+		}
+		c.Printed = true
+		printed := scaleOf(t, c, mechanism(c, "tree-laplace", 1))
+		if err := (configured{Config: c}).Mechanism(&against, nil); err != nil {
+			t.Fatal(err)
+		}
+		if got := scaleOf(t, c, against); math.Abs(got/printed-1) > 1e-3 {
+			t.Errorf("baseline %g: the paper's λ = %g under zero-out, %g under replace", baseline, got, printed)
+		}
+	}
+	first := Plan{Episodes: []Episode{{0.1, 0.1, 1}}, Reach: 1, Centres: 1}
+	if old, err := ParsePlan(first.AppendBinary(nil)); err != nil || old.Centres != 1 {
+		t.Errorf("a plan of the first version: %+v, %v", old, err)
+	}
+}
+
 // TestGammaNoiseIsShorter than Laplace noise of the same ε: n·Δ₂h/ε on average, where Laplace's is √2 times that.
 func TestGammaNoiseIsShorter(t *testing.T) {
 	const n = 4

@@ -62,11 +62,12 @@ func (c Config) inside() float64 {
 type Plan struct {
 	Episodes []Episode // one, but with Doubling
 	Reach    float64   // that noise is made for, in units of a leaf's: 1, but where it is the paper's
+	Centres  float64   // how far centres of leaves are from zero at most, in the same unit: 1, or less where it counts
 }
 
 // NewPlan has the constants of all episodes, and noise that is exact.
 func (c Config) NewPlan() Plan {
-	p := Plan{Reach: 1}
+	p := Plan{Reach: 1, Centres: 1}
 	for e := range c.episodes() {
 		rounds := c.Horizon
 		if c.Doubling {
@@ -121,21 +122,34 @@ func (c Config) excess(m mechanisms.Config) (float64, error) {
 		return 0, errors.New("bandit: ORIEL_NOISE=paper: none is printed for the user level")
 	}
 	n, h := float64(c.Set.Dimension()), float64(bits.Len64(max(c.Horizon, m.Window)-1)+1)
-	needed := 2 * h * math.Sqrt(n) / m.Budget.Epsilon
+	apart := 2.0
+	if m.AgainstNull() {
+		apart = 1 + c.centres(m)
+	}
+	needed := apart * h * math.Sqrt(n) / m.Budget.Epsilon
 	if facts.Law == mechanisms.Gaussian {
-		needed = 2 * math.Sqrt(h) / dp.GaussianMu(m.Budget)
+		needed = apart * math.Sqrt(h) / dp.GaussianMu(m.Budget)
 	}
 	return max(1, c.printed(facts.Law, m.Budget)/c.gain(c.NewPlan().Episodes[0])/needed), nil
 }
 
 // reach is the radius of the ball that noise of the paper's size is made for: two of its vectors are so many times 2
-// apart, and the longest is as far from zero as it is and 1 more.
+// apart, and the longest is as far from zero as it is and its centre.
 func (c Config) reach(m mechanisms.Config) (float64, error) {
 	excess, err := c.excess(m)
 	if m.AgainstNull() {
-		return 2*excess - 1, err
+		return excess*(1+c.centres(m)) - c.centres(m), err
 	}
 	return excess, err
+}
+
+// centres is how far centres of leaves are from zero. It counts where noise is made for the distance of a leaf from
+// none: with losses that are measured from their middle that is half of the distance of two leaves.
+func (c Config) centres(m mechanisms.Config) float64 {
+	if m.AgainstNull() {
+		return math.Abs(1 - float64(2*c.Baseline))
+	}
+	return 1
 }
 
 // gain is of a leaf and of a release: n/ζ times half of the range of losses.
@@ -153,27 +167,34 @@ func (p Plan) validate() error {
 				"stay in it", e.Smoothing)
 		}
 	}
-	if len(p.Episodes) < 1 || len(p.Episodes) > 64 || !(p.Reach >= 1 && p.Reach <= math.MaxFloat32) {
-		return fmt.Errorf("bandit: %d episodes, noise for %g leaves", len(p.Episodes), p.Reach)
+	if len(p.Episodes) < 1 || len(p.Episodes) > 64 || !(p.Reach >= 1 && p.Reach <= math.MaxFloat32) ||
+		!(p.Centres >= 0 && p.Centres <= 1) {
+		return fmt.Errorf("bandit: %d episodes, noise for %g leaves, centres of %g", len(p.Episodes), p.Reach, p.Centres)
 	}
 	return nil
 }
 
-// Versions of a stored plan: one episode and exact noise, or any.
+// Versions of a stored plan, of which each plan has the first that can hold it.
 const (
-	planVersion = 1 // ‖ episode
-	planOfMore  = 2 // ‖ reach ‖ episodes
-	episodeLen  = 3 * 8
+	planVersion   = 1 // ‖ episode
+	planOfMore    = 2 // ‖ reach ‖ episodes
+	planOfCentres = 3 // ‖ centres ‖ reach ‖ episodes
+	episodeLen    = 3 * 8
 )
 
 // AppendBinary appends the plan's stored form.
 func (p Plan) AppendBinary(dst []byte) []byte {
 	number := func(x float64) { dst = binary.LittleEndian.AppendUint64(dst, math.Float64bits(x)) }
-	if len(p.Episodes) == 1 && p.Reach == 1 {
-		dst = append(dst, planVersion)
-	} else {
+	switch {
+	case p.Centres < 1:
+		dst = append(dst, planOfCentres)
+		number(p.Centres)
+		number(p.Reach)
+	case len(p.Episodes) > 1 || p.Reach > 1:
 		dst = append(dst, planOfMore)
 		number(p.Reach)
+	default:
+		dst = append(dst, planVersion)
 	}
 	for _, e := range p.Episodes {
 		number(e.Smoothing)
@@ -185,7 +206,7 @@ func (p Plan) AppendBinary(dst []byte) []byte {
 
 // ParsePlan reads what AppendBinary has written.
 func ParsePlan(b []byte) (Plan, error) {
-	p, rest := Plan{Reach: 1}, b
+	p, rest := Plan{Reach: 1, Centres: 1}, b
 	number := func() float64 {
 		x := math.Float64frombits(binary.LittleEndian.Uint64(rest))
 		rest = rest[8:]
@@ -197,8 +218,12 @@ func ParsePlan(b []byte) (Plan, error) {
 	case len(b) > 1+8 && b[0] == planOfMore && (len(b)-1-8)%episodeLen == 0:
 		rest = b[1:]
 		p.Reach = number()
+	case len(b) > 1+16 && b[0] == planOfCentres && (len(b)-1-16)%episodeLen == 0:
+		rest = b[1:]
+		p.Centres = number()
+		p.Reach = number()
 	default:
-		return Plan{}, fmt.Errorf("bandit: plan: not one of versions %d and %d", planVersion, planOfMore)
+		return Plan{}, fmt.Errorf("bandit: plan: not one of versions %d to %d", planVersion, planOfCentres)
 	}
 	for len(rest) > 0 {
 		p.Episodes = append(p.Episodes, Episode{Smoothing: number(), Rate: number(), Shrink: number()})
