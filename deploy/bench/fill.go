@@ -4,12 +4,9 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"os"
-	"strconv"
 	"time"
 
 	"oriel/pipeline/kafka"
@@ -51,80 +48,11 @@ func readEvents(path, label string) ([][]byte, error) {
 	}
 }
 
-// rowsOf returns the features of events alone, as rows of columns.
-func rowsOf(events [][]byte) ([][]byte, error) {
-	rows := make([][]byte, len(events))
-	for i, event := range events {
-		var columns struct {
-			Features struct {
-				Carrier json.RawMessage `json:"carrier"`
-				Hour    json.RawMessage `json:"hour"`
-			} `json:"features"`
-		}
-		err := json.Unmarshal(event, &columns)
-		if err != nil {
-			return nil, err
-		}
-		if rows[i], err = json.Marshal(columns.Features); err != nil {
-			return nil, err
-		}
-	}
-	return rows, nil
-}
-
-// losses are those of plays.
-func losses() [][]byte {
-	all := make([][]byte, 1000)
-	for i := range all {
-		all[i] = fmt.Appendf(nil, `{"loss":%g}`, float64(i*7919%1000)/1000)
-	}
-	return all
-}
-
-// placesOf returns where flights end alone.
-func placesOf(events [][]byte) ([][]byte, error) {
-	places := make([][]byte, len(events))
-	for i, event := range events {
-		var from struct {
-			Features struct {
-				Dest string `json:"dest"`
-			} `json:"features"`
-		}
-		err := json.Unmarshal(event, &from)
-		if err != nil {
-			return nil, err
-		}
-		if places[i], err = json.Marshal(map[string]string{"place": from.Features.Dest}); err != nil {
-			return nil, err
-		}
-	}
-	return places, nil
-}
-
-// values are those of so many elements, two digits each.
-func values(elements string) ([][]byte, error) {
-	n, err := strconv.Atoi(elements)
-	if err != nil {
-		return nil, err
-	}
-	all := make([][]byte, 1000)
-	for i := range all {
-		all[i] = []byte(`{"values":[`)
-		for a := range n {
-			if a > 0 {
-				all[i] = append(all[i], ',')
-			}
-			all[i] = fmt.Appendf(all[i], "%g", float64((i*7919+a*104729+a*i)%100)/100)
-		}
-		all[i] = append(all[i], "]}"...)
-	}
-	return all, nil
-}
-
-// fill makes the input topic and returns how many records each of its partitions has. Keys, if they are asked for, are
-// numbers from 1.
+// fill makes the input topic and returns how many records each of its partitions has. key is that of a partition's
+// record, from 0; nil: none.
 func fill(
-	ctx context.Context, client *kafka.Client, input string, events [][]byte, keys bool, o options,
+	ctx context.Context, client *kafka.Client, input string, events func(all, i int) []byte, key func(i int) []byte,
+	o options,
 ) ([]int64, error) {
 	if err := client.CreateTopic(ctx, input, o.partitions, 1, nil); err != nil {
 		return nil, err
@@ -144,11 +72,11 @@ func fill(
 		share := (o.events - p + o.partitions - 1) / o.partitions
 		var b kafka.Builder
 		for i := range share {
-			var key []byte
-			if keys {
-				key = strconv.AppendInt(nil, int64(i)+1, 10)
+			var name []byte
+			if key != nil {
+				name = key(i)
 			}
-			b.Append(key, events[(p+i*o.partitions)%len(events)], nil, time.Now().UnixMilli())
+			b.Append(name, events(p+i*o.partitions, i), nil, time.Now().UnixMilli())
 			if b.Bytes() > 900_000 || i == share-1 {
 				if err := send(&b); err != nil {
 					return nil, err

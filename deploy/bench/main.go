@@ -49,27 +49,6 @@ func (s settings) operator() bool {
 	return slices.ContainsFunc(s, func(entry string) bool { return strings.HasPrefix(entry, "ORIEL_OPERATOR=") })
 }
 
-// rows tells whether events are rows of columns.
-func (s settings) rows() bool { return slices.Contains(s, "ORIEL_OPERATOR=aggregate") }
-
-// plays tells whether events answer plays: in their order, which takes ORIEL_PLAYS to be ORIEL_BATCH.
-func (s settings) plays() bool {
-	return slices.Contains(s, "ORIEL_OPERATOR=arms") || slices.Contains(s, "ORIEL_OPERATOR=bandit")
-}
-
-// setting is the text of one that is given, "" where it is not.
-func (s settings) setting(name string) string {
-	for _, entry := range slices.Backward(s) {
-		if text, found := strings.CutPrefix(entry, name+"="); found {
-			return text
-		}
-	}
-	return ""
-}
-
-// places tells whether events are places, which flights end at.
-func (s settings) places() bool { return s.setting("ORIEL_PLACES") != "" }
-
 func main() {
 	var o options
 	flag.StringVar(&o.brokers, "brokers", "127.0.0.1:9092", "a broker of an otherwise idle cluster")
@@ -125,44 +104,23 @@ func bench(ctx context.Context, o options) error {
 		return err
 	}
 	defer func() { _ = client.Close() }()
-	events, err := readEvents(o.flights, o.label)
+	flights, err := readEvents(o.flights, o.label)
 	if err != nil {
 		return err
 	}
 	inputs := map[string][]int64{} // topic: where its partitions end
 	name := fmt.Sprintf("bench-%d", time.Now().Unix())
 	for _, c := range contenders {
-		switch c.input = name; {
-		case c.set.rows():
-			c.input += "-rows"
-		case c.set.plays():
-			c.input += "-plays"
-		case c.set.places():
-			c.input += "-places"
-		case c.set.setting("ORIEL_ELEMENTS") != "":
-			c.input += "-values-" + c.set.setting("ORIEL_ELEMENTS")
-		}
+		f := c.set.form()
+		c.input = name + f.suffix
 		if inputs[c.input] != nil {
 			continue
 		}
-		form := events
-		switch {
-		case c.set.rows():
-			if form, err = rowsOf(events); err != nil {
-				return err
-			}
-		case c.set.plays():
-			form = losses()
-		case c.set.places():
-			if form, err = placesOf(events); err != nil {
-				return err
-			}
-		case c.set.setting("ORIEL_ELEMENTS") != "":
-			if form, err = values(c.set.setting("ORIEL_ELEMENTS")); err != nil {
-				return err
-			}
+		events, err := f.of(flights)
+		if err != nil {
+			return err
 		}
-		if inputs[c.input], err = fill(ctx, client, c.input, form, c.set.plays(), o); err != nil {
+		if inputs[c.input], err = fill(ctx, client, c.input, events, f.key, o); err != nil {
 			return fmt.Errorf("fill: %w", err)
 		}
 	}

@@ -1,0 +1,139 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// form is what records an operator takes.
+type form struct {
+	suffix string // of the input topic
+
+	// of makes the events of a topic from flights: that at a place among all, the i-th of its partition, both from 0.
+	of func(flights [][]byte) (func(all, i int) []byte, error)
+
+	key func(i int) []byte // of a partition's i-th record; nil: none
+}
+
+// form follows from the operator.
+func (s settings) form() form {
+	number := func(n int) []byte { return strconv.AppendInt(nil, int64(n), 10) }
+	switch s.setting("ORIEL_OPERATOR") {
+	case "aggregate":
+		return form{suffix: "-rows", of: rows}
+	case "arms", "bandit": // answers in the order of plays: ORIEL_PLAYS is ORIEL_BATCH
+		return form{suffix: "-plays", of: losses, key: func(i int) []byte { return number(i + 1) }}
+	case "linucb":
+		return form{suffix: "-contexts", of: contexts, key: func(i int) []byte { return number(i / 2) }}
+	case "submodular":
+		if n := s.setting("ORIEL_ELEMENTS"); n != "" {
+			return form{suffix: "-values", of: values(n)}
+		}
+		return form{suffix: "-places", of: places}
+	}
+	return form{of: repeated}
+}
+
+// setting is the text of one that is given, "" where it is not.
+func (s settings) setting(name string) string {
+	for _, entry := range slices.Backward(s) {
+		if text, found := strings.CutPrefix(entry, name+"="); found {
+			return text
+		}
+	}
+	return ""
+}
+
+// repeated are the flights, again and again.
+func repeated(flights [][]byte) (func(all, i int) []byte, error) {
+	return func(all, _ int) []byte { return flights[all%len(flights)] }, nil
+}
+
+// flown is what of a flight other forms are made of.
+type flown struct {
+	Features struct {
+		Carrier json.RawMessage `json:"carrier"`
+		Dest    json.RawMessage `json:"dest"`
+		Hour    json.RawMessage `json:"hour"`
+	} `json:"features"`
+}
+
+// changed makes an event of each flight.
+func changed(flights [][]byte, to func(f flown) ([]byte, error)) (func(all, i int) []byte, error) {
+	events := make([][]byte, len(flights))
+	for i, event := range flights {
+		var f flown
+		err := json.Unmarshal(event, &f)
+		if err != nil {
+			return nil, err
+		}
+		if events[i], err = to(f); err != nil {
+			return nil, err
+		}
+	}
+	return repeated(events)
+}
+
+// rows are carrier and hour, as columns.
+func rows(flights [][]byte) (func(all, i int) []byte, error) {
+	return changed(flights, func(f flown) ([]byte, error) {
+		return json.Marshal(map[string]json.RawMessage{"carrier": f.Features.Carrier, "hour": f.Features.Hour})
+	})
+}
+
+// places are destinations.
+func places(flights [][]byte) (func(all, i int) []byte, error) {
+	return changed(flights, func(f flown) ([]byte, error) {
+		return json.Marshal(map[string]json.RawMessage{"place": f.Features.Dest})
+	})
+}
+
+// values are those of so many elements, two digits each.
+func values(elements string) func([][]byte) (func(all, i int) []byte, error) {
+	return func([][]byte) (func(all, i int) []byte, error) {
+		n, err := strconv.Atoi(elements)
+		if err != nil {
+			return nil, err
+		}
+		events := make([][]byte, 1000)
+		for i := range events {
+			events[i] = []byte(`{"values":[`)
+			for a := range n {
+				if a > 0 {
+					events[i] = append(events[i], ',')
+				}
+				events[i] = fmt.Appendf(events[i], "%g", float64((i*7919+a*104729+a*i)%100)/100)
+			}
+			events[i] = append(events[i], "]}"...)
+		}
+		return repeated(events)
+	}
+}
+
+// losses are those of plays.
+func losses([][]byte) (func(all, i int) []byte, error) {
+	all := make([][]byte, 1000)
+	for i := range all {
+		all[i] = fmt.Appendf(nil, `{"loss":%g}`, float64(i*7919%1000)/1000)
+	}
+	return repeated(all)
+}
+
+// contexts are flights with an arm and a reward beside their features: where actions are served every other one is read
+// as a context, and the one behind it as its reward.
+func contexts(flights [][]byte) (func(all, i int) []byte, error) {
+	events := make([][]byte, len(flights))
+	for i, event := range flights {
+		var f struct {
+			Features json.RawMessage `json:"features"`
+		}
+		if err := json.Unmarshal(event, &f); err != nil {
+			return nil, err
+		}
+		events[i] = fmt.Appendf(nil, `{"features":%s,"arm":%d,"reward":%g}`, f.Features, i%10, float64(i*7919%1000)/1000)
+	}
+	return repeated(events)
+}
