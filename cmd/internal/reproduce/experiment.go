@@ -5,6 +5,8 @@ import "context"
 // All has a row an experiment. Another one is a row more.
 var All = []Experiment{
 	tableOne,
+	tenArms,
+	privateBandit,
 }
 
 // Experiment is a table of a paper, or what a table of it says, measured.

@@ -40,11 +40,7 @@ type configured struct {
 // newConfigured opens the operator of a settings list. Of a stream of targets it is given gradients at its own
 // decision, which is what a linear loss takes.
 func newConfigured(t task, environ []string, key [32]byte) (*configured, error) {
-	stream, operator, public, err := parts(t, environ, key)
-	if err != nil {
-		return nil, err
-	}
-	machine, err := operator.Open(public, stream)
+	machine, operator, err := open(t.coco(environ), key)
 	if err != nil {
 		return nil, err
 	}
@@ -54,9 +50,24 @@ func newConfigured(t task, environ []string, key [32]byte) (*configured, error) 
 	}, nil
 }
 
+// coco are the settings of a task and those of a method.
+func (t task) coco(environ []string) []string {
+	return slices.Concat([]string{"ORIEL_OPERATOR=coco"}, t.settings, environ)
+}
+
+// open opens the machine of a settings list.
+func open(list []string, key [32]byte) (operators.Machine, operators.Configured, error) {
+	stream, operator, public, err := parts(list, key)
+	if err != nil {
+		return nil, nil, err
+	}
+	machine, err := operator.Open(public, stream)
+	return machine, operator, err
+}
+
 // parts opens the stream of a settings list, and returns what the operator opens a machine with.
-func parts(t task, environ []string, key [32]byte) (*mechanisms.Stream, operators.Configured, []byte, error) {
-	s, err := settings.Load(slices.Concat([]string{"ORIEL_OPERATOR=coco"}, t.settings, environ), settings.Operator)
+func parts(list []string, key [32]byte) (*mechanisms.Stream, operators.Configured, []byte, error) {
+	s, err := settings.Load(list, settings.Operator)
 	if err != nil {
 		return nil, nil, nil, err
 	}
@@ -64,11 +75,11 @@ func parts(t task, environ []string, key [32]byte) (*mechanisms.Stream, operator
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	private, err := mechanisms.NewPlan(mechanism)
+	public, err := operator.Plan(mechanism)
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	public, err := operator.Plan(mechanism)
+	private, err := mechanisms.NewPlan(mechanism)
 	if err != nil {
 		return nil, nil, nil, err
 	}
@@ -99,7 +110,7 @@ const dampedBy = 0.1
 
 // damping is the public default of λ₀: E|ν|/(dampedBy·D), which is 10·E|ν|/D, with E|ν| ≤ √n·sd of the worst release.
 func damping(t task, environ []string) (string, error) {
-	stream, _, _, err := parts(t, environ, [32]byte{})
+	stream, _, _, err := parts(t.coco(environ), [32]byte{})
 	if err != nil {
 		return "", err
 	}

@@ -19,12 +19,12 @@ import (
 	"oriel/operators/baselines"
 )
 
-// mean is that of two seeds of a row of Table I at the end of so many steps.
-func mean(t *testing.T, name string, column int, steps uint64) (sum float64) {
+// ended is the mean of two seeds at the end of a row, by name, of so many steps.
+func ended(t *testing.T, e Experiment, name string, column int, steps uint64) (sum float64) {
 	t.Helper()
-	row := slices.IndexFunc(methods, func(m method) bool { return m.Name == name })
+	row := slices.IndexFunc(e.Rows, func(r Row) bool { return r.Name == name })
 	for seed := 1; seed <= 2; seed++ {
-		curve, err := playTableOne(t.Context(), Cell{Row: row, Column: column, Seed: seed, Steps: steps})
+		curve, err := e.Play(t.Context(), Cell{Row: row, Column: column, Seed: seed, Steps: steps})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -41,7 +41,7 @@ func TestOrderOfTableOne(t *testing.T) {
 		order := []string{"FTAL", "blt, λ₀", "blt", "Gauss", "Γ", "PFTAL", "POCG"}
 		got := make([]float64, len(order))
 		for i, name := range order {
-			got[i] = mean(t, name, column, steps)
+			got[i] = ended(t, tableOne, name, column, steps)
 		}
 		t.Logf("%s: %.3g", tableOne.Columns[column].Name, got)
 		for i := range order[1:] {

@@ -247,16 +247,23 @@ func play(ctx context.Context, t task, l learner, c Cell) ([]Point, error) {
 	if err != nil {
 		return nil, err
 	}
-	marks := Marks(c.Steps)
-	curve := make([]Point, 0, len(marks))
-	for step := uint64(1); step <= c.Steps; step++ {
+	return measure(ctx, c.Steps, func() {
 		f := draw()
 		h.pay(l.Point(), f)
 		l.Step(f)
+	}, h.regret)
+}
+
+// measure takes so many steps, and asks for the regret at every mark.
+func measure(ctx context.Context, steps uint64, next func(), regret func() float64) ([]Point, error) {
+	marks := Marks(steps)
+	curve := make([]Point, 0, len(marks))
+	for step := uint64(1); step <= steps; step++ {
+		next()
 		if step != marks[len(curve)] {
 			continue
 		}
-		curve = append(curve, Point{Step: step, Value: h.regret()})
+		curve = append(curve, Point{Step: step, Value: regret()})
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}

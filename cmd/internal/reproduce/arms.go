@@ -1,0 +1,90 @@
+package reproduce
+
+import (
+	"context"
+	"math/rand/v2"
+)
+
+// tenArms is of finitely many arms: what the papers' algorithms were measured to lose stands beside it in
+// operators/arms/SPEC.md.
+var tenArms = Experiment{
+	Name:    "arms",
+	Title:   "Regret of ten private arms",
+	Text:    "Ten Bernoulli arms, one of them better by 0.1, a million plays, ε = 1 and 0.1",
+	Measure: "regret",
+	Rows:    rowsOf(armsPlayers),
+	Columns: []Column{{Name: "ε = 1", Text: "ε = 1"}, {Name: "ε = 0.1", Text: "ε = 0.1"}},
+	Steps:   1_000_000, Short: 5_000, Seeds: 10,
+	Panels: [2]int{0, 1},
+	Play:   playArms,
+	Notes: []string{
+		"A step is a play. Arms cost 1 with a chance of 0.5, the best one of 0.4; regret is 0.1 for each play of another.",
+		"Pure ε for life, one loss exchanged for any other. B: plays of a round, of one arm, that are released together.",
+		"The paper's algorithms were measured to lose, at ε = 1 and 0.1: UCB with doubling episodes 2 250 and 6 860 (without" +
+			" privacy 1 520), EXP3-IX over batches of 2/ε with centred losses 6 240 and 22 600 (3 520).",
+	},
+}
+
+// armsPlayers are the rules of operators/arms. Rounds are as long as its SPEC.md measures.
+var armsPlayers = []player{
+	{Row{Name: "ucb, no noise", Text: "`ucb`, no privacy, B = 1", Gives: "none", Drawn: true}, armsOf("ucb", public, 1)},
+	{Row{Name: "ucb", Text: "`ucb`, B = 64 and 512", Gives: forLife + ", ε", Drawn: true}, armsOf("ucb", 0, 64, 512)},
+	{Row{Name: "exp3, no noise", Text: "`exp3`, no privacy, B = 1", Gives: "none", Drawn: true}, armsOf("exp3", public, 1)},
+	{Row{Name: "exp3", Text: "`exp3`, B = 4 and 40", Gives: forLife + ", ε", Drawn: true}, armsOf("exp3", 0, 4, 40)},
+	{
+		Row{Name: "exp3-uniform, no noise", Text: "`exp3-uniform`, no privacy, B = 2", Gives: "none"},
+		armsOf("exp3-uniform", public, 2),
+	},
+	{
+		Row{Name: "exp3-uniform", Text: "`exp3-uniform`, B = 4 and 40", Gives: forLife + ", ε", Drawn: true},
+		armsOf("exp3-uniform", 0, 4, 40),
+	},
+}
+
+// armsBudgets are the ε of the columns.
+var armsBudgets = []float64{1, 0.1}
+
+// armsOf are settings of a rule; an ε of 0 is the column's. The last B is that of the columns that follow.
+func armsOf(rule string, epsilon float64, batch ...int) func(int, uint64) []string {
+	return func(column int, _ uint64) []string {
+		b := number(float64(batch[min(column, len(batch)-1)]))
+		e := epsilon
+		if e == 0 {
+			e = armsBudgets[column]
+		}
+		return []string{
+			"ORIEL_OPERATOR=arms", "ORIEL_ARMS=0,1,2,3,4,5,6,7,8,9", "ORIEL_RULE=" + rule, "ORIEL_LOSS_RANGE=0:1",
+			"ORIEL_BATCH=" + b, "ORIEL_PLAYS=" + b, "ORIEL_DELAY=0",
+			"ORIEL_MECHANISM=once-gamma", "ORIEL_WINDOW=lifetime", "ORIEL_EPSILON=" + number(e),
+		}
+	}
+}
+
+// bernoulli is a world of arms.
+type bernoulli struct {
+	rng    *rand.Rand
+	best   float64
+	wasted int // plays of arms that are not the best
+}
+
+const gap = 0.1
+
+func (w *bernoulli) cost(play []float64) float64 {
+	chance := 0.5
+	if play[0] == w.best {
+		chance -= gap
+	} else {
+		w.wasted++
+	}
+	if w.rng.Float64() < chance {
+		return 1
+	}
+	return 0
+}
+
+func (w *bernoulli) regret() float64 { return gap * float64(w.wasted) }
+
+func playArms(ctx context.Context, c Cell) ([]Point, error) {
+	w := &bernoulli{rng: rand.New(rand.NewPCG(uint64(c.Seed), 5)), best: float64(c.Seed * 7 % 10)}
+	return answer(ctx, armsPlayers[c.Row].settings(c.Column, c.Steps), keyOf("arms", c), w, c.Steps)
+}

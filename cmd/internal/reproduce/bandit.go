@@ -1,0 +1,106 @@
+package reproduce
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"strconv"
+
+	"gonum.org/v1/gonum/floats"
+)
+
+// privateBandit is PrivateBandit with the noise that its paper prints, and with what ε takes.
+var privateBandit = Experiment{
+	Name:    "bandit",
+	Title:   "Regret of PrivateBandit",
+	Text:    "PrivateBandit with the paper's ζ and η on a ball, a million plays, ε = 1: printed noise, exact noise, none",
+	Measure: "regret",
+	Rows:    rowsOf(banditPlayers),
+	Columns: []Column{{Name: "n = 2", Text: "n = 2"}, {Name: "n = 4", Text: "n = 4"}},
+	Steps:   1_000_000, Short: 5_000, Seeds: 4,
+	Panels: [2]int{0, 1},
+	Play:   playBandit,
+	Notes: []string{
+		"A step is a play. ½|x − z|², z within 0.1 of a point 0.3 from the middle of the ball of diameter 1, in each" +
+			" coordinate; losses clipped to what they can be, √T rounds of √T plays, ε = 1, δ = 1e-6.",
+		"Printed noise has the same guarantee as exact noise, and never works: it is most of the regret at any T.",
+		"No privacy: the same code at ε = 10⁹.",
+	},
+}
+
+var banditPlayers = []player{
+	{Row{Name: "no noise", Text: "no privacy", Gives: "none", Drawn: true}, banditOf("blt", public)},
+	{Row{Name: "blt", Text: "`blt` over the rounds", Gives: forLife + ", (ε, δ)", Drawn: true}, banditOf("blt", 1)},
+	{Row{Name: "Gauss", Text: "Gaussian tree", Gives: forLife + ", (ε, δ)", Drawn: true}, banditOf("tree-gaussian", 1)},
+	{Row{Name: "Γ", Text: "Γ tree", Gives: forLife + ", ε", Drawn: true}, banditOf("tree-gamma", 1)},
+	{Row{Name: "Laplace", Text: "Laplace tree", Gives: forLife + ", ε", Drawn: true}, banditOf("tree-laplace", 1)},
+	{
+		Row{Name: "Laplace printed", Text: "Laplace tree, λ as printed", Gives: forLife + ", ε", Drawn: true},
+		banditOf("tree-laplace", 1, "ORIEL_NOISE=paper"),
+	},
+	{
+		Row{Name: "Gauss printed", Text: "Gaussian tree, σ as printed", Gives: forLife + ", (ε, δ)", Drawn: true},
+		banditOf("tree-gaussian", 1, "ORIEL_NOISE=paper"),
+	},
+}
+
+// dimensions of the columns.
+var dimensions = []int{2, 4}
+
+// banditOf are settings over a mechanism: the paper's constants, D = L = 1.
+func banditOf(mechanism string, epsilon float64, more ...string) func(int, uint64) []string {
+	return func(column int, steps uint64) []string {
+		n := dimensions[column]
+		batch := uint64(math.Sqrt(float64(steps)))
+		rounds := (steps + batch - 1) / batch
+		reach := math.Sqrt(float64(n)) / math.Pow(float64(rounds*batch), 0.25) // ζ: plays leave the ball by it
+		b := strconv.FormatUint(batch, 10)
+		return append([]string{
+			"ORIEL_OPERATOR=bandit", "ORIEL_SET=l2-ball", "ORIEL_RADIUS=0.5", "ORIEL_DIMENSION=" + strconv.Itoa(n),
+			"ORIEL_LOSS_RANGE=0:" + number(1+reach), "ORIEL_SHRINK=false",
+			"ORIEL_BATCH=" + b, "ORIEL_PLAYS=" + b, "ORIEL_DELAY=0", "ORIEL_HORIZON=" + strconv.FormatUint(rounds, 10),
+			"ORIEL_MECHANISM=" + mechanism, whole, "ORIEL_EPSILON=" + number(epsilon), "ORIEL_DELTA=1e-6",
+		}, more...)
+	}
+}
+
+// near is a world of ½|x − z|², z around a point.
+type near struct {
+	rng    *rand.Rand
+	centre []float64
+	sum    []float64 // Σz
+	rest   float64   // Σ½|z|²
+	paid   float64
+	plays  int
+}
+
+func newNear(n int, rng *rand.Rand) *near {
+	w := &near{rng: rng, centre: make([]float64, n), sum: make([]float64, n)}
+	for i := range w.centre {
+		w.centre[i] = rng.NormFloat64()
+	}
+	floats.Scale(0.3/floats.Norm(w.centre, 2), w.centre)
+	return w
+}
+
+func (w *near) cost(play []float64) (loss float64) {
+	for i, x := range play {
+		z := w.centre[i] + 0.2*w.rng.Float64() - 0.1
+		loss += (x - z) * (x - z) / 2
+		w.sum[i] += z
+		w.rest += z * z / 2
+	}
+	w.paid += loss
+	w.plays++
+	return loss
+}
+
+// regret is to the mean of all z, which is in the ball.
+func (w *near) regret() float64 {
+	return w.paid - (w.rest - floats.Dot(w.sum, w.sum)/(2*float64(w.plays)))
+}
+
+func playBandit(ctx context.Context, c Cell) ([]Point, error) {
+	w := newNear(dimensions[c.Column], rand.New(rand.NewPCG(uint64(c.Seed), 9)))
+	return answer(ctx, banditPlayers[c.Row].settings(c.Column, c.Steps), keyOf("bandit", c), w, c.Steps)
+}

@@ -1,0 +1,53 @@
+package reproduce
+
+import (
+	"context"
+	"strconv"
+
+	"oriel/operators"
+	"oriel/schemas"
+)
+
+// player is a row of an experiment whose operator learns from what was played: settings are all of its operator's.
+type player struct {
+	Row
+	settings func(column int, steps uint64) []string
+}
+
+func rowsOf(players []player) []Row {
+	rows := make([]Row, len(players))
+	for i, p := range players {
+		rows[i] = p.Row
+	}
+	return rows
+}
+
+// world says what plays cost.
+type world interface {
+	cost(play []float64) float64 // of one play, as feedback says it
+	regret() float64             // of all so far, to the best fixed play
+}
+
+// answer carries out a cell's plays in a world, each as soon as it is offered, and tells what it cost.
+func answer(ctx context.Context, list []string, key [32]byte, w world, steps uint64) ([]Point, error) {
+	machine, _, err := open(list, key)
+	if err != nil {
+		return nil, err
+	}
+	offered := machine.Open(nil)
+	next, name, loss := 0, []byte(nil), []float64{0}
+	var r operators.Record
+	return measure(ctx, steps, func() {
+		d := offered[next]
+		loss[0] = w.cost(d.Point)
+		name = strconv.AppendUint(name[:0], d.Index, 10)
+		r.Identity.Offset++
+		r.Key, r.Event = name, schemas.Event{Numbers: loss}
+		// A round is offered when the one before has all its answers: nothing that is offered is left.
+		if next++; next < len(offered) {
+			machine.Add(nil, r)
+			return
+		}
+		offered, next = machine.Add(offered[:0], r), 0
+	}, w.regret)
+}

@@ -1,0 +1,100 @@
+package reproduce
+
+import (
+	"math"
+	"testing"
+
+	"gonum.org/v1/gonum/floats"
+
+	"oriel/mechanisms"
+	"oriel/mechanisms/dp"
+	"oriel/mechanisms/mechtest"
+	"oriel/mechanisms/noise"
+)
+
+// What the window paper says of growth in T, from 5 000 to 20 000 steps: POCG's regret doubles, being √T (on stream A;
+// on B its noise still throws decisions across the set); those of sums grow by a logarithm or a few, which is about
+// half as much again at most; so does PQFTL's.
+func TestGrowthInTime(t *testing.T) {
+	for _, row := range []struct {
+		name        string
+		column      int
+		least, most float64
+	}{
+		{"POCG", 1, 1.6, 2.4},
+		{"blt", 0, 1, 1.5},
+		{"Gauss", 0, 1, 1.5},
+		{"Γ", 0, 1, 1.5},
+		{"PFTAL", 0, 1, 1.6},
+		{"PQFTL", 3, 1, 1.5},
+		{"PQFTL blt", 3, 1, 1.5},
+	} {
+		short, long := ended(t, tableOne, row.name, row.column, 5_000), ended(t, tableOne, row.name, row.column, 20_000)
+		t.Logf("%s, %s: %.3g and %.3g, %.2f times", row.name, tableOne.Columns[row.column].Name, short, long, long/short)
+		if !(long >= row.least*short && long <= row.most*short) {
+			t.Errorf("%s, %s: %.3g after 5 000 steps, %.3g after 20 000: not %g to %g times", row.name,
+				tableOne.Columns[row.column].Name, short, long, row.least, row.most)
+		}
+	}
+}
+
+// Regret of private sums is as 1/ε, between 1 and 10, and grows with the window.
+func TestGrowthInPrivacy(t *testing.T) {
+	const steps = 5_000
+	for _, name := range []string{"blt", "Gauss", "Γ", "PFTAL"} {
+		one, ten := ended(t, tableOne, name, 0, steps), ended(t, tableOne, name, 1, steps)
+		t.Logf("%s: %.3g and %.3g", name, one, ten)
+		if !(one > 6*ten && one < 16*ten) {
+			t.Errorf("%s: %.3g at ε = 1, %.3g at 10", name, one, ten)
+		}
+	}
+	if narrow, wide := ended(t, tableOne, "blt", 2, steps), ended(t, tableOne, "once-blt", 2, steps); !(wide > narrow) {
+		t.Errorf("%.3g with a window of 1024 steps, %.3g with one of all", narrow, wide)
+	}
+}
+
+// naive is the root mean square of 256 coordinates of the last of so many sums: of a stream's own, or of all of its
+// single steps.
+func naive(t *testing.T, name string, steps uint64) float64 {
+	t.Helper()
+	const n = 256
+	m := mechanisms.Config{
+		Name: name, Batch: 1, Leaf: mechanisms.OnePart(n, 1), Budget: dp.Budget{Epsilon: 1, Delta: 1e-6},
+		Adjacency: dp.Replace,
+	}
+	facts, _ := mechanisms.FactsOf(name)
+	if !facts.Once {
+		m.Window = steps + 1
+	}
+	stream := mechtest.Open(t, m, [32]byte{3})
+	sum, zero := make([]float64, n), make([]float64, n)
+	for i := range steps {
+		stream.Add(noise.Identity{Offset: int64(i)}, zero)
+		if facts.Once {
+			floats.Add(sum, stream.Sum(0))
+		}
+	}
+	if !facts.Once {
+		copy(sum, stream.Sum(0))
+	}
+	return floats.Norm(sum, 2) / math.Sqrt(n)
+}
+
+// The error of a sum of released steps grows as √t, that of a tree by the root of its logarithm twice: from 63 to 4 095
+// steps 8 times and √(13·13/(7·7)) = 1.86 times, each within 6.11 standard errors of a deviation of 256 numbers, of
+// two. Noise on each prefix anew is as much as on the sum of steps: T compositions divide µ by √T (Dong, Roth and Su,
+// "Gaussian Differential Privacy", 2022, Corollary 3.3).
+func TestNaiveSumsGrowAsRoots(t *testing.T) {
+	spread := 6.11 * math.Sqrt(2.0/(2*256))
+	for name, want := range map[string]float64{"once-gaussian": math.Sqrt(4095.0 / 63), "tree-gaussian": 13.0 / 7} {
+		short, long := naive(t, name, 63), naive(t, name, 4095)
+		t.Logf("%s: %.3g and %.3g, %.2f times, want %.2f", name, short, long, long/short, want)
+		if got := long / short; math.Abs(got/want-1) > spread {
+			t.Errorf("%s: %.3g after 63 steps, %.3g after 4 095: %.2f times, want %.2f", name, short, long, got, want)
+		}
+	}
+	single := naive(t, "once-gaussian", 1)
+	if want := 2 / dp.GaussianMu(dp.Budget{Epsilon: 1, Delta: 1e-6}); math.Abs(single/want-1) > spread {
+		t.Errorf("one step has deviation %g, want %g", single, want)
+	}
+}
