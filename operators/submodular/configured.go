@@ -15,7 +15,7 @@ type configured struct {
 
 	histogram bool
 	function  function
-	places    []place // none where events say what elements are worth
+	types     []place // none where events say what elements are worth
 	elements  int     // N
 	pick      int     // k
 	catchment float64 // km
@@ -30,7 +30,7 @@ var _ operators.Configured = configured{}
 // Extras are the names of the set, and what it is worth.
 func (c configured) Extras() []schemas.Extra {
 	var all []schemas.Extra
-	if len(c.places) > 0 {
+	if c.named() {
 		all = append(all, schemas.Extra{
 			Name: "places", Kind: schemas.ExtraText, Text: "The names of the set, in its order, with commas between them.",
 		})
@@ -44,13 +44,16 @@ func (c configured) Extras() []schemas.Extra {
 	return append(all, c.lasting...)
 }
 
+// named tells whether elements have names: places have, of types only the numbers of elements are known.
+func (c configured) named() bool { return len(c.types) > 0 && c.types[0].values == nil }
+
 // gains is the Quantiser of an event's gains about ½: at each position those of all elements.
 func (c configured) gains() gains { return gains{Size: c.pick * c.elements} }
 
 // Mechanism tells the leaf.
 func (c configured) Mechanism(m *mechanisms.Config, plan []byte) error {
 	if c.histogram {
-		m.Leaf = mechanisms.Leaf{Parts: []mechanisms.Part{oneOf{Types: len(c.places)}.Part()}}
+		m.Leaf = mechanisms.Leaf{Parts: []mechanisms.Part{oneOf{Types: len(c.types)}.Part()}}
 	} else {
 		m.Leaf = mechanisms.Leaf{Parts: []mechanisms.Part{c.gains().Part()}}
 	}
@@ -65,7 +68,7 @@ func (c configured) Mechanism(m *mechanisms.Config, plan []byte) error {
 func (c configured) Plan(mechanisms.Config) ([]byte, error) { return c.encode() }
 
 func (c configured) read(b []byte) (plan, error) {
-	p, err := parsePlan(b)
+	p, err := parsePlan(b, c.elements)
 	if err != nil {
 		return plan{}, err
 	}

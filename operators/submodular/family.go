@@ -24,6 +24,7 @@ const (
 const (
 	maxPlaces   = 1 << 10
 	maxElements = 1 << 14
+	maxTable    = 1 << 20
 	maxPick     = 1 << 8
 )
 
@@ -47,12 +48,17 @@ var settings = []operators.Setting{
 		Text: "public places, degrees: events are at them, and elements are the same places. Replay needs the same file",
 	},
 	{
+		Name: "TYPES", Kind: operators.File, Unit: "file", Range: "name:value:value:…, a type a line, 2 to 1024",
+		Entry: typeEntry, Decodes: true, Later: true,
+		Text: "public types of events, and what each element is worth to their events, in [0, 1]; in place of ORIEL_PLACES",
+	},
+	{
 		Name: "CATCHMENT", Kind: operators.Number, Unit: "km", Range: "0.001 to 20100", Default: "1000",
 		Text: "with ORIEL_PLACES an event values a place at 1 − distance/catchment, and at 0 beyond",
 	},
 	{
 		Name: "ELEMENTS", Kind: operators.Count, Unit: "elements", Range: "2 to 16384", Default: "0", Decodes: true,
-		Text: "N, of events that say what each is worth to them; not with ORIEL_PLACES",
+		Text: "N, of events that say what each is worth to them; not with ORIEL_PLACES or ORIEL_TYPES",
 	},
 	{
 		Name: "EMIT_EVERY", Kind: operators.Count, Unit: "steps", Range: "1 to 2^31", Default: "1000",
@@ -61,9 +67,14 @@ var settings = []operators.Setting{
 }
 
 func events(v *operators.Values) operators.Events {
-	n, names := v.Count("ELEMENTS"), v.Entries("PLACES")
+	n, setting, parse, member := v.Count("ELEMENTS"), "PLACES", parsePlace, "place"
+	v.Want("TYPES", len(v.Entries("TYPES")) == 0 || len(v.Entries("PLACES")) == 0, "set, and so is ORIEL_PLACES")
+	if len(v.Entries("TYPES")) > 0 {
+		setting, parse, member = "TYPES", parseType, "type"
+	}
+	names := v.Entries(setting)
 	if len(names) == 0 {
-		v.Want("ELEMENTS", n >= 2 && n <= maxElements, "%d: not within 2 to %d; or set ORIEL_PLACES", n,
+		v.Want("ELEMENTS", n >= 2 && n <= maxElements, "%d: not within 2 to %d; or set ORIEL_PLACES or ORIEL_TYPES", n,
 			maxElements)
 		return operators.Events{Dimension: int(min(n, maxElements)), Body: schemas.Body{
 			Name: "values", Text: "What each element is worth to the event.", Members: []schemas.Member{
@@ -74,18 +85,18 @@ func events(v *operators.Values) operators.Events {
 			},
 		}}
 	}
-	v.Want("ELEMENTS", n == 0, "%d: set, but ORIEL_PLACES says what can be chosen", n)
+	v.Want("ELEMENTS", n == 0, "%d: set, but ORIEL_%s says what can be chosen", n, setting)
 	list := make([]string, len(names))
 	for i, name := range names {
-		p, _ := parsePlace(name)
+		p, _ := parse(name)
 		list[i] = p.name
 	}
-	v.Want("PLACES", len(list) >= 2 && len(list) <= maxPlaces, "%d places: not 2 to %d", len(list), maxPlaces)
+	v.Want(setting, len(list) >= 2 && len(list) <= maxPlaces, "%d: not 2 to %d", len(list), maxPlaces)
 	sorted := slices.Sorted(slices.Values(list))
-	v.Want("PLACES", len(slices.Compact(sorted)) == len(list), "a name is given twice")
+	v.Want(setting, len(slices.Compact(sorted)) == len(list), "a name is given twice")
 	return operators.Events{Body: schemas.Body{
-		Name: "place", Text: "Where the event is.", Members: []schemas.Member{
-			{Name: "place", Kind: schemas.KindChoice, Choices: slices.Compact(list), Text: "One of the public places."},
+		Name: member, Text: "Which " + member + " the event has.", Members: []schemas.Member{
+			{Name: member, Kind: schemas.KindChoice, Choices: slices.Compact(list), Text: "One of the public " + member + "s."},
 		},
 	}}
 }
@@ -99,15 +110,24 @@ func configure(v *operators.Values) (operators.Configured, error) {
 	}
 	for _, entry := range v.Entries("PLACES") {
 		p, _ := parsePlace(entry)
-		c.places = append(c.places, p)
+		c.types = append(c.types, p)
 	}
-	if len(c.places) > 0 {
-		c.elements = len(c.places)
+	if len(c.types) > 0 {
+		c.elements = len(c.types)
 	}
-	v.Want("RULE", !c.histogram || len(c.places) > 0,
-		"%s: counts the events of public places, and ORIEL_PLACES is not set; take %s", histogram, argmax)
-	v.Want("RULE", c.histogram || len(c.places) == 0,
-		"%s: takes events that say what elements are worth to them; for places %s has far less noise", argmax, histogram)
+	for _, entry := range v.Entries("TYPES") {
+		p, _ := parseType(entry)
+		c.types, c.elements = append(c.types, p), len(p.values)
+		v.Want("TYPES", len(c.types[0].values) == len(p.values), "%d values, and %d of another type", len(p.values),
+			len(c.types[0].values))
+	}
+	v.Want("TYPES", len(c.types)*c.elements <= maxTable, "%d types and %d elements: more than %d values", len(c.types),
+		c.elements, maxTable)
+	v.Want("RULE", !c.histogram || len(c.types) > 0,
+		"%s: counts the events of public places or types, and ORIEL_PLACES and ORIEL_TYPES are not set; take %s", histogram,
+		argmax)
+	v.Want("RULE", c.histogram || len(c.types) == 0,
+		"%s: takes events that say what elements are worth to them; for places and types %s has far less noise", argmax, histogram)
 	v.Want("PICK", c.pick >= 1 && c.pick <= maxPick && c.pick < c.elements,
 		"%d: not from 1 to %d, and below the %d elements", v.Count("PICK"), maxPick, c.elements)
 	v.Want("PICK", c.histogram || c.pick*c.elements <= operators.MaxDimension, "%d: times %d elements is above %d numbers",

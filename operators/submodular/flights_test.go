@@ -27,10 +27,10 @@ var (
 
 // supplement is where airports are that the table of airports leaves out, by public aeronautical charts.
 var supplement = []place{
-	{"BQN", 18.4949, -67.1294},
-	{"PSE", 18.0083, -66.5630},
-	{"SJU", 18.4394, -66.0018},
-	{"STT", 18.3373, -64.9734},
+	{name: "BQN", latitude: 18.4949, longitude: -67.1294},
+	{name: "PSE", latitude: 18.0083, longitude: -66.5630},
+	{name: "SJU", latitude: 18.4394, longitude: -66.0018},
+	{name: "STT", latitude: 18.3373, longitude: -64.9734},
 }
 
 // world is a stream of events at places.
@@ -342,7 +342,7 @@ func flights(t *testing.T) world {
 	read(*airportsFile, func(column func(name string) string) {
 		latitude, _ := strconv.ParseFloat(column("lat"), 64)
 		longitude, _ := strconv.ParseFloat(column("lon"), 64)
-		known = append(known, place{column("faa"), latitude, longitude})
+		known = append(known, place{name: column("faa"), latitude: latitude, longitude: longitude})
 	})
 	var destinations []string
 	read(*flightsFile, func(column func(name string) string) {

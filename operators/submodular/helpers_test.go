@@ -16,6 +16,9 @@ import (
 // towns are places of a test, some of them near each other.
 const towns = "north:60:10\nsouth:-40:170\neast:35:139\neast bay:36:140\nwest:37:-122\nmiddle:48:9\ncentre:47:8\n"
 
+// segments are public types, each with the chance that a slot is clicked.
+const segments = "young:0.5:0.1:0:0.25:1\nold:0:0.3:0.9:0.25:0.5\n none :0:0:0:0.1:0\n"
+
 // kinds are configurations of all sorts, over mechanisms of all that fit.
 var kinds = []struct {
 	name  string
@@ -27,6 +30,9 @@ var kinds = []struct {
 	}},
 	{"histogram, pure", window("tree-gamma"), []string{
 		"RULE=histogram", "PICK=2", "PLACES=towns", "EMIT_EVERY=1", "FUNCTION=probabilistic", "CATCHMENT=15000",
+	}},
+	{"histogram of types", window("tree-gaussian"), []string{
+		"RULE=histogram", "PICK=2", "TYPES=segments", "EMIT_EVERY=3", "FUNCTION=probabilistic",
 	}},
 	{"argmax for life", life(64), []string{"RULE=argmax", "PICK=3", "ELEMENTS=6", "EMIT_EVERY=3"}},
 	{"argmax, window", window("blt"), []string{
@@ -73,18 +79,24 @@ func config(t testing.TB, m mechanisms.Config, lines ...string) (configured, mec
 	return c, m, p
 }
 
-// configOf reads settings; PLACES names the file of the places that are given.
+// configOf reads settings; PLACES names the file of the places that are given, TYPES=segments that of segments.
 func configOf(t testing.TB, places string, m mechanisms.Config, lines ...string) (configured, error) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "places")
 	if err := os.WriteFile(file, []byte(places), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	given := map[string]string{}
+	given, typed := map[string]string{}, filepath.Join(t.TempDir(), "types")
+	if err := os.WriteFile(typed, []byte(segments), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	for _, line := range lines {
 		name, text, _ := strings.Cut(line, "=")
 		if name == "PLACES" && text != "" {
 			text = file
+		}
+		if name == "TYPES" && text == "segments" {
+			text = typed
 		}
 		given[operators.Prefix+name] = text
 	}
@@ -106,7 +118,7 @@ func drawn(c configured, count int, seed uint64) []schemas.Event {
 	events := make([]schemas.Event, count)
 	for i := range events {
 		if c.histogram {
-			events[i] = schemas.Event{Numbers: []float64{float64(min(rng.IntN(len(c.places)), rng.IntN(len(c.places))))}}
+			events[i] = schemas.Event{Numbers: []float64{float64(min(rng.IntN(len(c.types)), rng.IntN(len(c.types))))}}
 			continue
 		}
 		v := schemas.Vector{Values: make([]float64, c.elements)}

@@ -18,9 +18,10 @@ type Machine struct {
 	stream *mechanisms.Stream
 	greedy *greedy
 
-	set    []int // the newest decision; before the first one the greedy set for one event of each type, or the first k
-	point  []float64
-	extras []schemas.ExtraValue
+	set     []int // the newest decision; before the first one the greedy set for one event of each type, or the first k
+	point   []float64
+	extras  []schemas.ExtraValue
+	valueAt int // among extras, of histogram
 
 	values []float64  // of an event's elements, scratch
 	counts []float64  // scratch
@@ -33,7 +34,7 @@ var _ operators.Machine = (*Machine)(nil)
 func newMachine(c configured, p plan, stream *mechanisms.Stream) (*Machine, error) {
 	size, entries := c.pick*c.elements, c.pick*c.elements // of gains
 	if c.histogram {
-		size, entries = len(c.places), 1
+		size, entries = len(c.types), 1
 	}
 	if stream.Parts() != 1 || stream.Dimension() != size || len(stream.Scratch()) != entries {
 		return nil, fmt.Errorf("submodular: the stream has %d parts and %d coordinates, want one with %d", stream.Parts(),
@@ -43,14 +44,15 @@ func newMachine(c configured, p plan, stream *mechanisms.Stream) (*Machine, erro
 		return nil, errors.New("submodular: the stream releases other sums than the settings say")
 	}
 	m := &Machine{
-		configured: c, plan: p, stream: stream, greedy: newGreedy(c.function, len(c.places), c.elements, c.pick),
-		point: make([]float64, c.pick), values: make([]float64, c.elements), counts: make([]float64, len(c.places)),
+		configured: c, plan: p, stream: stream, greedy: newGreedy(c.function, len(c.types), c.elements, c.pick),
+		point: make([]float64, c.pick), values: make([]float64, c.elements), counts: make([]float64, len(c.types)),
 	}
 	m.set = c.first(p.table)
-	if len(c.places) > 0 {
+	if c.named() {
 		m.extras = append(m.extras, schemas.ExtraValue{})
 	}
 	if c.histogram {
+		m.valueAt = len(m.extras)
 		m.extras = append(m.extras, schemas.ExtraValue{})
 	}
 	m.extras = operators.AppendLasting(m.extras, stream)
@@ -60,17 +62,17 @@ func newMachine(c configured, p plan, stream *mechanisms.Stream) (*Machine, erro
 // first is the set before any event, public: the greedy one for an event of each type, or the first k.
 func (c configured) first(table []float64) []int {
 	set := make([]int, c.pick)
-	if len(c.places) == 0 {
+	if len(c.types) == 0 {
 		for i := range set {
 			set[i] = i
 		}
 		return set
 	}
-	each := make([]float64, len(c.places))
+	each := make([]float64, len(c.types))
 	for j := range each {
 		each[j] = 1
 	}
-	best, _ := newGreedy(c.function, len(c.places), c.elements, c.pick).weighted(table, each)
+	best, _ := newGreedy(c.function, len(c.types), c.elements, c.pick).weighted(table, each)
 	copy(set, best)
 	return set
 }
@@ -124,7 +126,7 @@ func (m *Machine) leaf(r operators.Record) []float64 {
 
 // typeOf is the place of an event; −1: it has none.
 func (c configured) typeOf(e schemas.Event) int {
-	if len(e.Numbers) != 1 || !(e.Numbers[0] >= 0 && e.Numbers[0] < float64(len(c.places))) {
+	if len(e.Numbers) != 1 || !(e.Numbers[0] >= 0 && e.Numbers[0] < float64(len(c.types))) {
 		return -1
 	}
 	return int(e.Numbers[0])
@@ -161,14 +163,15 @@ func (m *Machine) decide() {
 		}
 		set, value := m.greedy.weighted(m.plan.table, m.counts)
 		copy(m.set, set)
-		m.extras[1].Number = 0
+		said := &m.extras[m.valueAt]
+		said.Number = 0
 		if total > 0 {
-			m.extras[1].Number = min(1, value/total)
+			said.Number = min(1, value/total)
 		}
 	} else {
 		copy(m.set, m.greedy.byPosition(sum))
 	}
-	if len(m.places) > 0 {
+	if m.named() {
 		m.extras[0].Text = texts(m.plan.names, m.set)
 	}
 	for i, element := range m.set {

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"slices"
 	"testing"
 
@@ -45,6 +47,7 @@ func TestGoldenDecisions(t *testing.T) {
 	want := map[string]string{
 		"histogram for life": "34192adec2fdaa87fe60d57c7e72d524",
 		"histogram, pure":    "fe0966047c77809d5017016cb7b64587",
+		"histogram of types": "23a90571bd303d0d12472ff0b465188b",
 		"argmax for life":    "8b7fa2d8cb229141d3d60e746626f3ff",
 		"argmax, window":     "78d105b6a6fef5196dfed745faac8c7d",
 		"argmax, tree":       "31c4502be107d8a2e95d0307acfd4c9e",
@@ -86,7 +89,7 @@ func TestGreedyIsWithinItsFactorOfTheBest(t *testing.T) {
 		for f := range function(len(functions)) {
 			const types, elements = 4, 7
 			pick := 1 + rng.IntN(4)
-			c := configured{function: f, elements: elements, pick: pick, places: make([]place, types)}
+			c := configured{function: f, elements: elements, pick: pick, types: make([]place, types)}
 			table, counts := make([]float64, types*elements), make([]float64, types)
 			for i := range table {
 				table[i] = float64(rng.IntN(4)) / 4
@@ -268,7 +271,7 @@ func TestSettingsAreRefused(t *testing.T) {
 	base := []string{"RULE=histogram", "PICK=2", "PLACES=towns"}
 	for _, line := range []string{
 		"RULE=argmax", "RULE=best", "PICK=0", "PICK=7", "PLACES=", "ELEMENTS=5", "CATCHMENT=0", "EMIT_EVERY=0",
-		"FUNCTION=none",
+		"FUNCTION=none", "TYPES=segments",
 	} {
 		if _, err := configOf(t, towns, life(16), append(slices.Clone(base), line)...); err == nil {
 			t.Errorf("%s is taken", line)
@@ -279,6 +282,18 @@ func TestSettingsAreRefused(t *testing.T) {
 	} {
 		if _, err := configOf(t, places, life(16), base...); err == nil {
 			t.Errorf("places %q are taken", places)
+		}
+	}
+	for _, types := range []string{
+		"a:0.1:0.2\n", "a:0.1:0.2:1.1\nb:0:0:0\n", "a:0.1:0.2:0.3\nb:0.1:0.2\n", "a:0.5\nb:0.5\n", "a:0:0:1\na:1:0:0\n",
+		":0:0:1\nb:1:0:0\n",
+	} {
+		file := filepath.Join(t.TempDir(), "types")
+		if err := os.WriteFile(file, []byte(types), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := configOf(t, towns, life(16), "RULE=histogram", "PICK=2", "TYPES="+file); err == nil {
+			t.Errorf("types %q are taken", types)
 		}
 	}
 	m := life(0)
@@ -292,7 +307,7 @@ func TestSettingsAreRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i := range good {
-		if _, err := parsePlan(good[:i]); err == nil {
+		if _, err := parsePlan(good[:i], c.elements); err == nil {
 			t.Fatalf("a plan cut at %d is taken", i)
 		}
 	}
@@ -314,6 +329,19 @@ func TestDistancesOfPlaces(t *testing.T) {
 	}
 	if beyond := values([]place{york, angeles}, 1000); beyond[1] != 0 {
 		t.Errorf("values %v", beyond)
+	}
+}
+
+// What types are worth is what their file says, to 2⁻²⁰.
+func TestTypesAreWorthWhatIsSaid(t *testing.T) {
+	c, _, p := config(t, window("blt"), "RULE=histogram", "PICK=2", "TYPES=segments")
+	if c.elements != 5 || !slices.Equal(p.names, []string{"young", "old", "none"}) || len(p.table) != 15 {
+		t.Fatalf("%d elements, types %v, %d values", c.elements, p.names, len(p.table))
+	}
+	for i, v := range []float64{0.5, 0.1, 0, 0.25, 1, 0, 0.3, 0.9, 0.25, 0.5, 0, 0, 0, 0.1, 0} {
+		if math.Abs(p.table[i]-v) > 0.5/unit {
+			t.Errorf("value %d is %g, want %g", i, p.table[i], v)
+		}
 	}
 }
 

@@ -9,10 +9,12 @@ import (
 	"strings"
 )
 
-// place is a point on the earth, degrees.
+// place is a point on the earth, degrees; or a type of which is given what each element is worth to it, in units of
+// 2⁻²⁰.
 type place struct {
 	name                string
 	latitude, longitude float64
+	values              []uint32
 }
 
 // radius is the earth's, km.
@@ -40,6 +42,32 @@ func parsePlace(text string) (p place, ok bool) {
 	return p, ok && isName(p.name)
 }
 
+// typeEntry reads name:value:value:…
+func typeEntry(text string) (canonical string, ok bool) {
+	p, ok := parseType(text)
+	if !ok {
+		return "", false
+	}
+	canonical = p.name
+	for _, v := range p.values {
+		canonical += ":" + strconv.FormatFloat(float64(v)/unit, 'g', -1, 64)
+	}
+	return canonical, true
+}
+
+func parseType(text string) (p place, ok bool) {
+	parts := strings.Split(text, ":")
+	p.name = strings.TrimSpace(parts[0])
+	for _, part := range parts[1:] {
+		v, err := strconv.ParseFloat(strings.TrimSpace(part), 64)
+		if err != nil || !(v >= 0 && v <= 1) {
+			return place{}, false
+		}
+		p.values = append(p.values, uint32(math.Round(unit*v)))
+	}
+	return p, len(p.values) >= 2 && len(p.values) <= maxElements && isName(p.name)
+}
+
 // isName bounds names of places: they stand in decisions, with commas between them.
 func isName(name string) bool {
 	return name != "" && len(name) <= 64 && !strings.ContainsFunc(name, func(r rune) bool { return r < ' ' || r == ',' })
@@ -53,10 +81,15 @@ func distance(a, b place) float64 {
 	return 2 * radius * math.Asin(math.Sqrt(min(1, h)))
 }
 
-// values is what each place gains from each other one, in units of 2⁻²⁰: 1 − distance/catchment, 0 beyond it.
+// values is what each type gains from each element, in units of 2⁻²⁰: as given, or of a place from each other one 1 −
+// distance/catchment, 0 beyond it.
 func values(places []place, catchment float64) []uint32 {
 	table := make([]uint32, 0, len(places)*len(places))
 	for _, from := range places {
+		if from.values != nil {
+			table = append(table, from.values...)
+			continue
+		}
 		for _, to := range places {
 			table = append(table, uint32(math.Round(unit*max(0, 1-distance(from, to)/catchment))))
 		}
@@ -76,18 +109,18 @@ var errPlan = errors.New("submodular: plan: not one that this software has made 
 
 // encode writes: version u8, places u32, of each the length of its name u8 and the name, then the table, u32 each.
 func (c configured) encode() ([]byte, error) {
-	b := binary.LittleEndian.AppendUint32([]byte{planVersion}, uint32(len(c.places)))
-	for _, p := range c.places {
+	b := binary.LittleEndian.AppendUint32([]byte{planVersion}, uint32(len(c.types)))
+	for _, p := range c.types {
 		b = append(append(b, byte(len(p.name))), p.name...)
 	}
-	for _, v := range values(c.places, c.catchment) {
+	for _, v := range values(c.types, c.catchment) {
 		b = binary.LittleEndian.AppendUint32(b, v)
 	}
 	return b, nil
 }
 
 // parsePlan reads it.
-func parsePlan(b []byte) (plan, error) {
+func parsePlan(b []byte, elements int) (plan, error) {
 	if len(b) < 5 || b[0] != planVersion {
 		return plan{}, errPlan
 	}
@@ -100,10 +133,10 @@ func parsePlan(b []byte) (plan, error) {
 		}
 		p.names, b = append(p.names, string(b[1:1+int(b[0])])), b[1+int(b[0]):]
 	}
-	if len(b) != 4*n*n {
+	if len(b) != 4*n*elements {
 		return plan{}, errPlan
 	}
-	p.table = make([]float64, n*n)
+	p.table = make([]float64, n*elements)
 	for i := range p.table {
 		v := binary.LittleEndian.Uint32(b[4*i:])
 		if v > unit {
@@ -116,7 +149,7 @@ func parsePlan(b []byte) (plan, error) {
 
 // check refuses a plan of other places.
 func (p plan) check(c configured) error {
-	if len(p.names) != len(c.places) {
+	if len(p.names) != len(c.types) {
 		return fmt.Errorf("%w: it has %d places", errPlan, len(p.names))
 	}
 	return nil

@@ -10,8 +10,8 @@ import (
 // Score is what an event misses of the most that a set could be worth to it: 1 − f(S). It is that of the set before any
 // event where none is published.
 func (c configured) Score() *operators.Score {
-	table := make([]float64, 0, len(c.places)*len(c.places))
-	for _, v := range values(c.places, c.catchment) {
+	table := make([]float64, 0, len(c.types)*c.elements)
+	for _, v := range values(c.types, c.catchment) {
 		table = append(table, float64(v)/unit)
 	}
 	s := &operators.Score{Loss: func(x []float64, e schemas.Event) float64 { return c.missed(table, x, e) }}

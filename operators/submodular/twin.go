@@ -20,7 +20,7 @@ func (t *twin) Begin() {
 	for i := range t.pick {
 		t.set = append(t.set, i)
 	}
-	if len(t.places) > 0 {
+	if len(t.types) > 0 {
 		t.set = nil
 		for range t.pick {
 			best, most := -1, math.Inf(-1)
@@ -36,7 +36,7 @@ func (t *twin) Begin() {
 
 // whole is what a set is worth to one event of each type together.
 func (t *twin) whole(set []int) (sum float64) {
-	for j := range t.places {
+	for j := range t.types {
 		sum += t.value(t.plan.table[j*t.elements:][:t.elements], set)
 	}
 	return sum
