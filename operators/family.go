@@ -117,6 +117,7 @@ func (Plain) Mechanism(*mechanisms.Config, []byte) error { return nil }
 // Description is what `oriel plan` tells of an operator.
 type Description struct {
 	Radius  float64  // of the set that decisions are in, length; 0: there is none
+	Across  float64  // diameter of that set; 0: unknown
 	Clip    float64  // that is configured, if the leaf has another; 0: the leaf's
 	Leaves  string   // what bounds how far an exchange moves a leaf, in words; empty: nothing more than the leaf says
 	Steps   string   // what bounds how far a decision moves in a step, in words; empty: nothing that is worth saying

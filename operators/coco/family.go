@@ -105,7 +105,7 @@ var settings = []operators.Setting{
 	},
 	{
 		Name: "START_REGULARIZER", Kind: operators.Number, Unit: "1/length²", Range: "0 to 1e12", Default: "0",
-		Text: "λ₀, public regulariser that damps the first steps",
+		Text: "λ₀, public regulariser that damps the first steps; `oriel plan` advises one",
 	},
 	{
 		Name: "OWN_CONVEXITY", Kind: operators.Flag, Unit: "bool", Default: "false",
@@ -274,7 +274,9 @@ func (c configured) Open(plan []byte, sums *mechanisms.Stream) (operators.Machin
 // Describe tells how much noise a decision of the projection update holds: it is the projection of −ĝ_t/(µBt + λ₀),
 // with N_t in the place of t where sums decay.
 func (c configured) Describe(m mechanisms.Config) operators.Description {
-	d := operators.Description{Radius: c.radius, Clip: c.Clip, Leaves: c.leaves(m).String(), Steps: c.steps()}
+	d := operators.Description{
+		Radius: c.radius, Across: c.Set.Diameter(), Clip: c.Clip, Leaves: c.leaves(m).String(), Steps: c.steps(),
+	}
 	if c.Update == Projection {
 		d.Damping = &operators.Damping{
 			Start: c.StartRegularizer, Step: float64(c.StrongConvexity * float64(m.Batch)), Memory: m.Memory,

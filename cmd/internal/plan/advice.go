@@ -23,11 +23,15 @@ import (
 // λ₀, and the start regulariser at most λ₀R²/2 over the whole stream. A release with H = 65 536 has 1.46 times the
 // noise of one with 1 024 and 0.83 times that of one with 2²⁰ (the roots of the optima in mechanisms/forget/PROOF.md):
 // a wrong H costs little noise either way. TestAdviceHelpsOnEveryStream is what speaks for the factor 2.
+//
+// Losses that predict nothing, of costs or of portfolios, have no scale of predictions. What is known of them is how
+// far noise alone moves a decision: λ₀ = 10·√d·σ/D, D the diameter of the set, makes that a tenth of the set, in mean
+// and at first. It is all that is advised then. TestAdviceOfCosts is what speaks for it.
 type Advice struct {
 	StartRegularizer Number `json:"start_regularizer"` // λ₀
-	StrongConvexity  Number `json:"strong_convexity"`  // µ
+	StrongConvexity  Number `json:"strong_convexity"`  // µ; null where nothing is predicted
 	Clip             Number `json:"clip"`              // of classes; null else
-	Constant         Number `json:"constant_feature"`  // before features are scaled to norm 1; the others are at most 1
+	Constant         Number `json:"constant_feature"`  // before features have norm 1, the others at most 1; null as µ
 	Memory           uint64 `json:"memory_steps"`      // H, for a guarantee that never ends
 }
 
@@ -67,7 +71,7 @@ func (m *machine) advice(o Operator) (Advice, bool) {
 	case operators.Quantile:
 		factor = rangeNoise / d.Radius
 	case operators.Nothing:
-		return Advice{}, false
+		return m.adviceOfCosts(d)
 	}
 	sigma, _ := m.rms()
 	start := round2(float64(sigma) * max(factor, math.Sqrt(float64(m.config.Dimension()))/d.Radius))
@@ -78,6 +82,21 @@ func (m *machine) advice(o Operator) (Advice, bool) {
 	return Advice{
 		StartRegularizer: Number(start), StrongConvexity: Number(round2(start / doubles / float64(m.config.Batch))),
 		Clip: clip, Constant: constantTerm, Memory: usualMemory,
+	}, true
+}
+
+// dampedBy is the share of the set that noise alone moves a decision at first, in mean.
+const dampedBy = 0.1
+
+func (m *machine) adviceOfCosts(d operators.Description) (Advice, bool) {
+	if !(d.Across > 0) {
+		return Advice{}, false
+	}
+	_, worst := m.rms()
+	noise := worst * math.Sqrt(float64(m.config.Dimension()))
+	return Advice{
+		StartRegularizer: Number(round2(noise / (dampedBy * d.Across))), StrongConvexity: none, Clip: none, Constant: none,
+		Memory: usualMemory,
 	}, true
 }
 
@@ -96,14 +115,20 @@ func (a *Advice) lines() string {
 	say := func(setting, why string) { fmt.Fprintf(&b, "  %-40s %s\n", setting, why) }
 	say(fmt.Sprintf("ORIEL_START_REGULARIZER=%.3g", float64(a.StartRegularizer)),
 		"λ₀, damps the noise of decisions, of the first ones most")
-	say(fmt.Sprintf("ORIEL_STRONG_CONVEXITY=%.3g", float64(a.StrongConvexity)), "µ, doubles that in a million steps")
+	if a.StrongConvexity.known() {
+		say(fmt.Sprintf("ORIEL_STRONG_CONVEXITY=%.3g", float64(a.StrongConvexity)), "µ, doubles that in a million steps")
+	}
 	if a.Clip.known() {
 		say(fmt.Sprintf("ORIEL_CLIP=%g", float64(a.Clip)), "with features of norm 1 (named ones are; scale dense ones by their own norm)")
 	}
-	say(fmt.Sprintf("a constant feature of %g", float64(a.Constant)), "beside others of at most 1, before the norm: the base rate is learned first")
-	say("", fmt.Sprintf("(of named features: ORIEL_FEATURES_BIAS=false, and \"constant\":%g in each event)",
-		float64(a.Constant)))
+	if a.Constant.known() {
+		say(fmt.Sprintf("a constant feature of %g", float64(a.Constant)), "beside others of at most 1, before the norm: the base rate is learned first")
+		say("", fmt.Sprintf("(of named features: ORIEL_FEATURES_BIAS=false, and \"constant\":%g in each event)",
+			float64(a.Constant)))
+	}
 	say(fmt.Sprintf("ORIEL_WINDOW=lifetime ORIEL_MEMORY=%d", a.Memory), "with blt: protects for ever; less where what was true so long ago is not any more")
-	say("ORIEL_FEATURES_RANGE=…", "numbers from ranges that are public, not from the data's least and largest")
+	if a.Constant.known() {
+		say("ORIEL_FEATURES_RANGE=…", "numbers from ranges that are public, not from the data's least and largest")
+	}
 	return b.String()
 }

@@ -2,10 +2,14 @@ package reproduce
 
 import (
 	"math"
+	"strconv"
+	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/floats"
 
+	"oriel/cmd/internal/plan"
+	"oriel/cmd/internal/settings"
 	"oriel/mechanisms"
 	"oriel/mechanisms/dp"
 	"oriel/mechanisms/mechtest"
@@ -50,6 +54,42 @@ func TestGrowthInPrivacy(t *testing.T) {
 	}
 	if narrow, wide := ended(t, tableOne, "blt", 2, steps), ended(t, tableOne, "once-blt", 2, steps); !(wide > narrow) {
 		t.Errorf("%.3g with a window of 1024 steps, %.3g with one of all", narrow, wide)
+	}
+}
+
+// What `oriel plan` advises where losses predict nothing is the λ₀ of Table I, to two digits, and more than halves
+// regret of stream A; nothing else is advised beside the memory.
+func TestAdviceOfCosts(t *testing.T) {
+	given := opening{task: targets, epsilon: 1, steps: 20_000}.environ("projection", "blt", window)
+	stated, err := settings.Load(targets.coco(given), settings.Operator)
+	if err != nil {
+		t.Fatal(err)
+	}
+	mechanism, operator, err := stated.Parts()
+	if err != nil {
+		t.Fatal(err)
+	}
+	advice, ok, err := plan.Advise(mechanism, operator)
+	if err != nil || !ok {
+		t.Fatalf("no advice: %v", err)
+	}
+	for _, unknown := range []plan.Number{advice.StrongConvexity, advice.Clip, advice.Constant} {
+		if !math.IsNaN(float64(unknown)) {
+			t.Errorf("advice %+v", advice)
+		}
+	}
+	want, err := damping(targets, given)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := float64(advice.StartRegularizer)
+	if x, err := strconv.ParseFloat(strings.TrimPrefix(want, "ORIEL_START_REGULARIZER="), 64); err != nil ||
+		math.Abs(got/x-1) > 0.05 {
+		t.Errorf("λ₀ = %g is advised, and Table I has %s: %v", got, want, err)
+	}
+	with, without := ended(t, tableOne, "blt, λ₀", 0, 20_000), ended(t, tableOne, "blt", 0, 20_000)
+	if t.Logf("regret %.3g with λ₀, %.3g without", with, without); !(2*with < without) {
+		t.Errorf("regret %.3g with λ₀, %.3g without", with, without)
 	}
 }
 
