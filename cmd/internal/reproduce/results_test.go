@@ -1,0 +1,93 @@
+package reproduce
+
+import (
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// kept are the means of a table in the folder of results, by the name of their row, in the order of columns.
+func kept(t *testing.T, e Experiment) map[string][]float64 {
+	t.Helper()
+	table, err := os.ReadFile(filepath.Join("results", e.Name+".md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := map[string][]float64{}
+	for _, row := range e.Rows {
+		_, line, found := strings.Cut(string(table), "\n| "+row.Text+" | "+row.Gives+" |")
+		if !found {
+			t.Fatalf("%s.md has no row %q", e.Name, row.Text)
+		}
+		line, _, _ = strings.Cut(line, "\n")
+		for i, cell := range strings.Split(strings.TrimSuffix(line, "|"), "|") {
+			mean, _, _ := strings.Cut(strings.TrimSpace(cell), " ")
+			x, err := strconv.ParseFloat(mean, 64)
+			if err != nil && row.in(i) {
+				t.Fatalf("%s.md, row %q: %v", e.Name, row.Text, err)
+			}
+			all[row.Name] = append(all[row.Name], x)
+		}
+		if len(all[row.Name]) != len(e.Columns) {
+			t.Fatalf("%s.md, row %q: %d figures", e.Name, row.Text, len(all[row.Name]))
+		}
+	}
+	return all
+}
+
+// The long form of Table I: its rows are in the order of a floating-point prototype of each, wherever two of the
+// prototype's differ by a tenth or more, and blt loses at most 80 at ε = 1 and 9 at 10 on stream A.
+func TestLongTableOne(t *testing.T) {
+	prototype := []struct {
+		name   string
+		regret [4]float64
+	}{
+		{"FTAL", [4]float64{0.29, 0.29, 1.60, 1.60}},
+		{"blt", [4]float64{60, 7.0, 200, 24}},
+		{"once-blt", [4]float64{75, 8.6, 243, 29}},
+		{"Gauss", [4]float64{154, 14.7, 659, 66}},
+		{"Gauss, W ≥ T", [4]float64{182, 18.6, 672, 80}},
+		{"Γ", [4]float64{453, 34, 1688, 145}},
+		{"PFTAL", [4]float64{608, 53, 2343, 207}},
+		{"noisy OGD Γ", [4]float64{1277, 36, 3092, 113}},
+		{"noisy OGD", [4]float64{1598, 85, 4117, 256}},
+		{"Gauss printed", [4]float64{5481, 574, 12742, 1736}},
+		{"POCG", [4]float64{19745, 3140, 23532, 8445}},
+	}
+	got := kept(t, tableOne)
+	for column := range tableOne.Columns {
+		for _, less := range prototype {
+			for _, more := range prototype {
+				if more.regret[column] >= 1.1*less.regret[column] && !(got[more.name][column] > got[less.name][column]) {
+					t.Errorf("%s: %s has %g, %s %g", tableOne.Columns[column].Name, less.name, got[less.name][column],
+						more.name, got[more.name][column])
+				}
+			}
+		}
+	}
+	if blt := got["blt"]; !(blt[0] <= 80) || !(blt[1] <= 9) {
+		t.Errorf("blt loses %g and %g on stream A", blt[0], blt[1])
+	}
+}
+
+// The long forms of plays: ucb loses at most 2 700 of a million plays at ε = 1, exp3 7 500; noise of blt costs
+// PrivateBandit a tenth at most, exact Gaussian noise doubles regret at most, and printed noise is thirty times it.
+func TestLongPlays(t *testing.T) {
+	arms := kept(t, tenArms)
+	if !(arms["ucb"][0] <= 2700) || !(arms["exp3"][0] <= 7500) {
+		t.Errorf("ucb loses %g, exp3 %g", arms["ucb"][0], arms["exp3"][0])
+	}
+	bandit := kept(t, privateBandit)
+	for i, none := range bandit["no noise"] {
+		if !(bandit["blt"][i] <= 1.1*none) || !(bandit["Gauss"][i] <= 2*none) {
+			t.Errorf("%s: blt %g, Gauss %g, none %g", privateBandit.Columns[i].Name, bandit["blt"][i], bandit["Gauss"][i], none)
+		}
+		for _, name := range []string{"Laplace printed", "Gauss printed"} {
+			if !(bandit[name][i] > 30*none) {
+				t.Errorf("%s: %s %g, none %g", privateBandit.Columns[i].Name, name, bandit[name][i], none)
+			}
+		}
+	}
+}
