@@ -21,9 +21,10 @@ type specification struct {
 	weightMax  float64     // 0: events have no weight
 	arms       string      // the dimension whose places are compared; empty: none
 
-	// What quantiles are computed with, of prepare.
+	// What quantiles and twins are computed with, of prepare.
 	spread float64     // standard deviation of the last running count, in columns'
 	limits [][]float64 // of the statistics that are quantiles: what a test of each bin divides by, in columns'
+	far    []pair      // as far apart as any, for an audit, which opens many twins
 }
 
 // prepare computes what decisions need of a valid specification.
@@ -35,6 +36,7 @@ func (s *specification) prepare() {
 			block.Deviations(s.limits[i], level)
 		}
 	}
+	s.far = s.farthest()
 }
 
 // cells is how many there are, with that of events elsewhere.

@@ -9,10 +9,7 @@ import (
 
 // twin is the operators.Twin: it looks for an event's place along each dimension from the first to the last, and counts
 // cells one by one.
-type twin struct {
-	spec specification
-	far  []pair // as far apart as any
-}
+type twin struct{ spec specification }
 
 func (t *twin) Begin() {}
 
@@ -67,10 +64,12 @@ type pair struct {
 // pairs are those of which some are as far apart as any, where there are neither bins nor large weights of squares.
 var pairs = []pair{{2, 1, 1}, {2, 1, -1}, {1, 1, -1}, {1, 1, 0}, {2, 0, 0}, {2, 1, 0}}
 
-// newTwin looks for the pairs that are as far apart as any, and their mirror images where these are too. Of one cell
+func newTwin(s specification) *twin { return &twin{s} }
+
+// farthest looks for the pairs that are as far apart as any, and their mirror images where these are too. Of one cell
 // with bins those are a value of the first bin and one at an end of another.
-func newTwin(s specification) *twin {
-	t := &twin{spec: s}
+func (s *specification) farthest() (far []pair) {
+	first, second := make([]float64, 3+s.weights.Bins), make([]float64, 3+s.weights.Bins)
 	candidates := slices.Clone(pairs)
 	for k := range 40 { // with squares, the other value may be anywhere
 		candidates = append(candidates, pair{1, -1, float64(k-20) / 20})
@@ -87,24 +86,26 @@ func newTwin(s specification) *twin {
 			if p.cells > s.cells() || s.value == "" && p.x != p.y {
 				continue
 			}
-			d := t.apart(p)
+			s.column(first, p.x)
+			s.column(second, p.y)
+			d := apart(p, first, second)
 			if d > most*(1+1e-9) {
-				most, t.far = d, nil
+				most, far = d, nil
 			}
 			if d >= most*(1-1e-9) {
-				t.far = append(t.far, p)
+				far = append(far, p)
 			}
 		}
 	}
-	return t
+	return far
 }
 
 // Canary returns two events as far apart as leaves can be: in two cells, or in one with other values. Values at an end
 // of their range and weights are far beyond it, so that they arrive there if they are clamped.
 func (t *twin) Canary(u []float64, factor float64) (with, without operators.Record) {
-	p := t.far[0]
+	p := t.spec.far[0]
 	if u[1] < 0 {
-		p = t.far[len(t.far)-1]
+		p = t.spec.far[len(t.spec.far)-1]
 	}
 	first := 0
 	if u[0] < 0 && p.cells > 1 {
@@ -113,9 +114,8 @@ func (t *twin) Canary(u []float64, factor float64) (with, without operators.Reco
 	return t.record(first, p.x, factor), t.record(p.cells-1-first, p.y, factor)
 }
 
-// apart is the square of the distance of the leaves of a pair, of the largest weight.
-func (t *twin) apart(p pair) float64 {
-	a, b := t.column(p.x), t.column(p.y)
+// apart is the square of the distance of the leaves of a pair, of the largest weight, from their columns.
+func apart(p pair, a, b []float64) float64 {
 	total := 0.0
 	for i := range a {
 		if p.cells > 1 {
@@ -127,18 +127,17 @@ func (t *twin) apart(p pair) float64 {
 	return total
 }
 
-// column is the leaf of a value within its cell, in real numbers.
-func (t *twin) column(x float64) []float64 {
-	w := t.spec.weights
-	out := []float64{w.Count, float64(w.Mean * x), float64(w.Square * (float64(x*x) - 0.5))}
+// column writes the leaf of a value within its cell, in real numbers.
+func (s *specification) column(dst []float64, x float64) {
+	w := s.weights
+	clear(dst)
+	dst[0], dst[1], dst[2] = w.Count, float64(w.Mean*x), float64(w.Square*(float64(x*x)-0.5))
 	r := w.Quantile
-	out = append(out, make([]float64, w.Bins)...)
 	bin := max(0, min(int(float64((x+1)/2*float64(w.Bins))), w.Bins-1))
 	for k := 0; bin+k < w.Bins; k++ {
-		out[3+bin+k] = r
+		dst[3+bin+k] = r
 		r = float64(r * (float64(2*k+1) / float64(2*k+2)))
 	}
-	return out
 }
 
 // record is an event of a cell of the first two whose value is x̃ once it is clamped, which within the range it need
