@@ -139,6 +139,13 @@ func (v *Values) Text(name string) string { return v.get(name, Text).text }
 // Number returns the value of a setting of kind Number.
 func (v *Values) Number(name string) float64 { return v.get(name, Number).number }
 
+// Within is Number of a setting that has a range, which it wants the number to be in.
+func (v *Values) Within(name string, least, most float64) float64 {
+	x := v.Number(name)
+	v.Want(name, x >= least && x <= most, "%g: not from %g to %g", x, least, most)
+	return x
+}
+
 // Count returns the value of a setting of kind Count.
 func (v *Values) Count(name string) uint64 { return v.get(name, Count).count }
 

@@ -136,30 +136,23 @@ func events(v *operators.Values) operators.Events {
 	}
 }
 
-// within wants a number to be in its range.
-func within(v *operators.Values, name string, least, most float64) float64 {
-	x := v.Number(name)
-	v.Want(name, x >= least && x <= most, "%g: not from %g to %g", x, least, most)
-	return x
-}
-
 func configure(v *operators.Values) (operators.Configured, error) {
 	c := configured{
 		arms: v.Entries("ARMS"), candidates: int(min(v.Count("CANDIDATES"), maxArms)), served: v.Text("PLAYED") == served,
 		rows:     moments.Rows{Features: int(min(v.Count("DIMENSION"), moments.MaxFeatures))},
-		features: within(v, "FEATURES_MAX", 1e-12, 1e12),
-		start:    within(v, "START_REGULARIZER", 0, 1e12),
-		shift:    within(v, "NOISE_SHIFT", 0, 1000),
-		width:    within(v, "WIDTH", 0, 1000),
+		features: v.Within("FEATURES_MAX", 1e-12, 1e12),
+		start:    v.Within("START_REGULARIZER", 0, 1e12),
+		shift:    v.Within("NOISE_SHIFT", 0, 1000),
+		width:    v.Within("WIDTH", 0, 1000),
 		sure:     v.Number("CONFIDENCE"),
-		most:     within(v, "WEIGHTS_MAX", 1e-6, 1e6),
+		most:     v.Within("WEIGHTS_MAX", 1e-6, 1e6),
 		every:    v.Count("EMIT_EVERY"), batch: v.Batch, horizon: v.Horizon, memory: v.Memory, lasting: v.Lasting(),
 		waiting: pending.Config{
 			Capacity: int(min(v.Count("CAPACITY"), maxWait)), Name: maxName, Timeout: min(v.Count("WAIT"), maxWait),
 		},
 	}
 	c.configureArms(v)
-	c.rows.Label = int(math.Floor(float64(within(v, "LABEL_SHARE", 1.0/moments.Whole, 1) * moments.Whole)))
+	c.rows.Label = int(math.Floor(float64(v.Within("LABEL_SHARE", 1.0/moments.Whole, 1) * moments.Whole)))
 	from, to, _ := strings.Cut(v.Text("REWARD_RANGE"), ":")
 	low, high, ok := operators.ParseEnds(from, to)
 	v.Want("REWARD_RANGE", ok, "%q: not low:high, ends up to 1e12 in size, the first below the second",

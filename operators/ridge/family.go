@@ -90,28 +90,21 @@ func events(v *operators.Values) operators.Events {
 	return operators.Events{Body: body, Dimension: int(d)}
 }
 
-// within wants a number to be in its range.
-func within(v *operators.Values, name string, least, most float64) float64 {
-	x := v.Number(name)
-	v.Want(name, x >= least && x <= most, "%g: not from %g to %g", x, least, most)
-	return x
-}
-
 func configure(v *operators.Values) (operators.Configured, error) {
 	c := configured{
 		rows:       moments.Rows{Features: int(min(v.Count("DIMENSION"), moments.MaxFeatures))},
 		innovation: v.Text("UPDATE") == Innovation,
-		features:   within(v, "FEATURES_MAX", 1e-12, 1e12),
-		residual:   within(v, "RESIDUAL_MAX", 0, 1e12),
-		gain:       within(v, "GAIN", 0, 1e9),
-		start:      within(v, "START_REGULARIZER", 0, 1e12),
-		convexity:  within(v, "STRONG_CONVEXITY", 0, 1e12),
-		shift:      within(v, "NOISE_SHIFT", 0, 1000),
+		features:   v.Within("FEATURES_MAX", 1e-12, 1e12),
+		residual:   v.Within("RESIDUAL_MAX", 0, 1e12),
+		gain:       v.Within("GAIN", 0, 1e9),
+		start:      v.Within("START_REGULARIZER", 0, 1e12),
+		convexity:  v.Within("STRONG_CONVEXITY", 0, 1e12),
+		shift:      v.Within("NOISE_SHIFT", 0, 1000),
 		raise:      v.Text("SPECTRUM") == raised,
-		most:       within(v, "WEIGHTS_MAX", 1e-6, 1e6),
+		most:       v.Within("WEIGHTS_MAX", 1e-6, 1e6),
 		every:      v.Count("EMIT_EVERY"), batch: v.Batch, memory: v.Memory, lasting: v.Lasting(),
 	}
-	c.rows.Label = int(math.Floor(float64(within(v, "LABEL_SHARE", 1.0/moments.Whole, 1) * moments.Whole)))
+	c.rows.Label = int(math.Floor(float64(v.Within("LABEL_SHARE", 1.0/moments.Whole, 1) * moments.Whole)))
 	from, to, _ := strings.Cut(v.Text("LABEL_RANGE"), ":")
 	low, high, ok := operators.ParseEnds(from, to)
 	v.Want("LABEL_RANGE", ok, "%q: not low:high, ends up to 1e12 in size, the first below the second", v.Text("LABEL_RANGE"))

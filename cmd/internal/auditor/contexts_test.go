@@ -1,6 +1,7 @@
 package auditor
 
 import (
+	"strings"
 	"testing"
 
 	"oriel/cmd/internal/settings"
@@ -27,15 +28,6 @@ func TestAuditOfAContextualBandit(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r := audited(t, a, 300)
-		if err := r.Verdict(); err != nil {
-			t.Errorf("%v: %v", more, err)
-		}
-		for _, attack := range r.attacks {
-			claim := a.guarantee.Mu
-			if reach := attack.law.Reach(); reach > claim*(1+1e-9) || attack.Canary.Step == 1 && reach < 0.99*claim {
-				t.Errorf("%v, step %d: a canary reaches %g of %g", more, attack.Canary.Step, reach, claim)
-			}
-		}
+		reachesClaim(t, a, 0.99, strings.Join(more, " "))
 	}
 }

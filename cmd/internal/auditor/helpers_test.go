@@ -61,3 +61,19 @@ func audited(t *testing.T, a *Subject, runs int) *Result {
 	}
 	return r
 }
+
+// reachesClaim audits a subject: it is not refuted, canaries of the first step reach a share of the claim, and none
+// passes it.
+func reachesClaim(t *testing.T, a *Subject, share float64, name string) {
+	t.Helper()
+	r := audited(t, a, 300)
+	if err := r.Verdict(); err != nil {
+		t.Errorf("%s: %v", name, err)
+	}
+	for _, attack := range r.attacks {
+		claim := a.guarantee.Mu
+		if reach := attack.law.Reach(); reach > claim*(1+1e-9) || attack.Canary.Step == 1 && reach < share*claim {
+			t.Errorf("%s, step %d: a canary reaches %g of %g", name, attack.Canary.Step, reach, claim)
+		}
+	}
+}

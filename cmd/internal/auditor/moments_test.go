@@ -3,6 +3,7 @@ package auditor
 import (
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"oriel/cmd/internal/settings"
@@ -46,16 +47,7 @@ var kindsOfMoments = [][]string{
 func TestAuditOfSecondMomentsReachesTheClaim(t *testing.T) {
 	for _, more := range kindsOfMoments {
 		a := solving(t, more...)
-		r := audited(t, a, 300)
-		if err := r.Verdict(); err != nil {
-			t.Errorf("%v: %v", more, err)
-		}
-		for _, attack := range r.attacks {
-			claim := a.guarantee.Mu
-			if reach := attack.law.Reach(); reach > claim*(1+1e-9) || attack.Canary.Step == 1 && reach < 0.99*claim {
-				t.Errorf("%v, step %d: a canary reaches %g of %g", more, attack.Canary.Step, reach, claim)
-			}
-		}
+		reachesClaim(t, a, 0.99, strings.Join(more, " "))
 	}
 	a := solving(t, kindsOfMoments[0]...)
 	attack, err := a.newAttack(1, a.dense(a.random("direction", 0)), options(8000))
