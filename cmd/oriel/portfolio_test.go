@@ -9,6 +9,7 @@ import (
 	"math"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -18,21 +19,23 @@ import (
 )
 
 // TestPortfolioOfStocks spreads wealth over 36 stocks for 22 years, through a broker at ε = 4 of the newest 1024 days,
-// with one call of a local linear oracle a day. Each day is paid with the decision that was public before it. These
-// prices give next to nothing to learn by, with or without privacy (TestNYSE of operators/coco: 3.28 to 3.32 without
-// noise, 3.30 evenly), so what is held is that decisions move, stay portfolios, and that noise costs little. Over seven
-// keys the logarithm of wealth was 0.019 below to 0.014 above that of the even portfolio, with a deviation of 0.012,
-// and what was moved was 0.10 to 0.13 of the wealth, with one of 0.01: the limits are 6.11 deviations off and more.
+// with one call of the local linear oracle a day and proved constants. Each day is paid with the decision that was
+// public before it. These prices give next to nothing to learn by, with or without privacy (TestNYSE of operators/coco:
+// 3.28 to 3.32 without noise, 3.30 evenly), so what is held is that decisions stay portfolios and go as far as the
+// oracle does, and that noise does not ruin. Over ten keys the logarithm of wealth was 0.13 below to 0.08 above that of
+// the even portfolio, with a deviation of 0.07, and 0.20 to 0.22 of the wealth was moved, with one of 0.005: the limits
+// are 6.11 deviations off and more.
 func TestPortfolioOfStocks(t *testing.T) {
 	t.Parallel()
 	const stocks = 36
 	days := pricesByDay(t, stocks)
 	f := newFixture(t, 1, nil)
 	f.plays(map[string]string{
-		"ORIEL_OPERATOR": "coco", "ORIEL_LOSS": "portfolio", "ORIEL_UPDATE": "llo", "ORIEL_CONSTANTS": "search",
-		"ORIEL_SET": "simplex", "ORIEL_RADIUS": "1", "ORIEL_DIMENSION": fmt.Sprint(stocks),
+		"ORIEL_OPERATOR": "coco", "ORIEL_LOSS": "portfolio", "ORIEL_UPDATE": "llo", "ORIEL_CONSTANTS": "proved",
+		"ORIEL_SET": "simplex", "ORIEL_RADIUS": "1", "ORIEL_DIMENSION": strconv.Itoa(stocks),
 		"ORIEL_MECHANISM": "blt", "ORIEL_WINDOW": "1024", "ORIEL_EPSILON": "4", "ORIEL_DELTA": "1e-6", "ORIEL_CLIP": "1",
-		"ORIEL_STRONG_CONVEXITY": "1", "ORIEL_START_REGULARIZER": "1000", "ORIEL_EMIT_EVERY": "1",
+		"ORIEL_STRONG_CONVEXITY": "1", "ORIEL_HORIZON": strconv.Itoa(len(days)), "ORIEL_CONFIDENCE": "0.99",
+		"ORIEL_EMIT_EVERY": "1",
 	}, nil)
 	f.must("topics")
 	running := f.start(nil, "run")
@@ -73,10 +76,10 @@ func TestPortfolioOfStocks(t *testing.T) {
 		learned, even, moved = learned+math.Log(paid), even+math.Log(mean), max(moved, way)
 	}
 	t.Logf("log wealth %.3f, evenly spread %.3f; at most %.3f of the wealth was moved", learned, even, moved/2)
-	if learned < even-0.1 {
+	if learned < even-0.5 {
 		t.Errorf("log wealth %.3f, evenly spread %.3f", learned, even)
 	}
-	if moved/2 < 0.04 || moved/2 > 0.25 {
+	if moved/2 < 0.16 || moved/2 > 0.26 {
 		t.Errorf("at most %.3f of the wealth was moved", moved/2)
 	}
 }
