@@ -22,9 +22,9 @@ import (
 // with one call of the local linear oracle a day and proved constants. Each day is paid with the decision that was
 // public before it. These prices give next to nothing to learn by, with or without privacy (TestNYSE of operators/coco:
 // 3.28 to 3.32 without noise, 3.30 evenly), so what is held is that decisions stay portfolios and go as far as the
-// oracle does, and that noise does not ruin. Over ten keys the logarithm of wealth was 0.13 below to 0.08 above that of
-// the even portfolio, with a deviation of 0.07, and 0.20 to 0.22 of the wealth was moved, with one of 0.005: the limits
-// are 6.11 deviations off and more.
+// oracle does, and that noise does not ruin. Over twenty keys the logarithm of wealth was 0.13 below to 0.08 above that
+// of the even portfolio, with a deviation of 0.06, and 0.20 to 0.23 of the wealth was moved, with one of 0.01: the
+// limits are 6.11 deviations off and more.
 func TestPortfolioOfStocks(t *testing.T) {
 	t.Parallel()
 	const stocks = 36
@@ -79,7 +79,7 @@ func TestPortfolioOfStocks(t *testing.T) {
 	if learned < even-0.5 {
 		t.Errorf("log wealth %.3f, evenly spread %.3f", learned, even)
 	}
-	if moved/2 < 0.16 || moved/2 > 0.26 {
+	if moved/2 < 0.14 || moved/2 > 0.3 {
 		t.Errorf("at most %.3f of the wealth was moved", moved/2)
 	}
 }
