@@ -19,26 +19,24 @@ func (m Model) keyed(output uint8) int {
 	})
 }
 
-// recordKey returns the record key of a decision.
+// recordKey returns the record key of a decision, valid until the seat's next.
 func (s *Stream) recordKey(d operators.Decision) []byte {
+	text := s.name
 	if at := s.seat.keys[d.Output]; at >= 0 && at < len(d.Extras) && d.Extras[at].Text != "" {
-		s.key = append(s.key[:0], d.Extras[at].Text...)
-		return s.key
+		text = d.Extras[at].Text
 	}
-	return s.name
+	s.seat.key = append(s.seat.key[:0], text...)
+	return s.seat.key
 }
 
 // keyOf is recordKey of a decision that was read back.
 func (s *Stream) keyOf(output uint8, d schemas.Decision) []byte {
-	at := s.seat.keys[output]
-	if at < 0 {
-		return s.name
-	}
 	var key string
 	for _, x := range d.Extras {
-		if x.Name == s.seat.model.Extras[at].Name && json.Unmarshal([]byte(x.JSON), &key) == nil && key != "" {
+		at := s.seat.keys[output]
+		if at >= 0 && x.Name == s.seat.model.Extras[at].Name && json.Unmarshal([]byte(x.JSON), &key) == nil && key != "" {
 			return []byte(key)
 		}
 	}
-	return s.name
+	return []byte(s.name)
 }

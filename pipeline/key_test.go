@@ -14,7 +14,7 @@ func TestRecordKeys(t *testing.T) {
 		Output: &operators.Output{Suffix: "actions", Key: "name"},
 	}
 	for name, want := range map[string]string{"call-7": "call-7", `a "b" \ é`: `a "b" \ é`, "": "3"} {
-		s := &Stream{seat: &Seat{model: m, keys: [outputs]int{m.keyed(0), m.keyed(1)}}, name: []byte("3")}
+		s := &Stream{seat: &Seat{model: m, keys: [outputs]int{m.keyed(0), m.keyed(1)}}, name: "3"}
 		d := operators.Decision{
 			Index: 1, Step: 1, Point: []float64{1}, Output: 1, Extras: []schemas.ExtraValue{{Number: 2}, {Text: name}},
 		}

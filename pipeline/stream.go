@@ -49,6 +49,7 @@ type Seat struct {
 	encoder   *schemas.Encoder // of no stream
 	event     schemas.Event    // of the record that is taken
 	keys      [outputs]int     // of each topic of decisions, which extra is the record key; −1: the stream's name
+	key       []byte           // of the decision that was handed on last
 }
 
 // NewSeat checks a frozen plan.
@@ -82,8 +83,7 @@ type Stream struct {
 	machine operators.Machine
 	limiter *users.Limiter // nil at event level
 	encoder *schemas.Encoder
-	name    []byte
-	key     []byte // of the decision handed on last
+	name    string
 }
 
 // Open gives a stream at step 0 with its first key. people is the secret under which users are remembered, the same in
@@ -98,7 +98,7 @@ func (s *Seat) Open(key, people [32]byte, stream string, incarnation [16]byte) (
 		return nil, fmt.Errorf("pipeline: open users: %w", err)
 	}
 	return &Stream{
-		seat: s, machine: machine, limiter: limiter, encoder: s.encoder.Of(stream, incarnation), name: []byte(stream),
+		seat: s, machine: machine, limiter: limiter, encoder: s.encoder.Of(stream, incarnation), name: stream,
 	}, nil
 }
 

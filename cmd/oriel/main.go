@@ -11,18 +11,16 @@ import (
 )
 
 func main() {
-	ctx, stop := interruption()
-	code := execute(ctx, root())
-	stop()
-	os.Exit(code)
+	os.Exit(execute(interruption(), root()))
 }
 
 // interruption is done when the process is told to end. A signal that comes a second later or more ends the process at
-// once; one before that is the same: timeout(1) and others signal a process and then its group, and mean one.
-func interruption() (context.Context, context.CancelFunc) {
+// once; one before that is the same: timeout(1) and others signal a process and then its group, and mean one. So
+// signals are heard to the very end.
+func interruption() context.Context {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, func() { time.AfterFunc(time.Second, stop) })
-	return ctx, stop
+	return ctx
 }
 
 func root() *cobra.Command {

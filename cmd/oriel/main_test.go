@@ -25,8 +25,7 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(m.Run())
 	}
-	ctx, stop := interruption()
-	code := 0
+	ctx, code := interruption(), 0
 	if kill := os.Getenv("TEST_KILL"); kill == "" {
 		code = execute(ctx, root())
 	} else {
@@ -38,7 +37,6 @@ func TestMain(m *testing.M) {
 			code = report(os.Stderr, run(ctx, h))
 		}
 	}
-	stop()
 	os.Exit(code)
 }
 
