@@ -200,6 +200,9 @@ func TestSetsOnFlights(t *testing.T) {
 			Budget: dp.Budget{Epsilon: epsilon, Delta: 1e-6},
 		}
 	}
+	if value := w.value(w.last(), w.greedyOf(w.types)); len(w.types) != 327346 || math.Abs(value-0.4810) > 1e-4 {
+		t.Errorf("%d flights, of the last tenth greedy has %.4f", len(w.types), value)
+	}
 	r := rates{events: len(w.types), elements: len(w.places), pick: w.pick, epsilon: 1, delta: 1e-6}
 	n := strconv.Itoa(len(w.places))
 	for _, row := range []struct {
@@ -313,7 +316,7 @@ func (w world) tableOf(catchment float64) (table []float64) {
 	return table
 }
 
-// flights are the destinations of all that arrived.
+// flights are the destinations of all that arrived, in the order of their schedule.
 func flights(t *testing.T) world {
 	t.Helper()
 	read := func(file string, each func(column func(name string) string)) {
@@ -344,12 +347,30 @@ func flights(t *testing.T) world {
 		longitude, _ := strconv.ParseFloat(column("lon"), 64)
 		known = append(known, place{name: column("faa"), latitude: latitude, longitude: longitude})
 	})
-	var destinations []string
+	type landing struct {
+		scheduled   int // month, day, hhmm: files have months in another order
+		destination string
+	}
+	var landings []landing
 	read(*flightsFile, func(column func(name string) string) {
-		if column("arr_delay") != "NA" && column("arr_delay") != "" {
-			destinations = append(destinations, column("dest"))
+		if column("arr_delay") == "NA" || column("arr_delay") == "" {
+			return
 		}
+		scheduled := 0
+		for _, name := range []string{"month", "day", "sched_dep_time"} {
+			number, err := strconv.Atoi(column(name))
+			if err != nil {
+				t.Fatal(err)
+			}
+			scheduled = 10000*scheduled + number
+		}
+		landings = append(landings, landing{scheduled, column("dest")})
 	})
+	slices.SortStableFunc(landings, func(a, b landing) int { return a.scheduled - b.scheduled })
+	var destinations []string
+	for _, l := range landings {
+		destinations = append(destinations, l.destination)
+	}
 	w := world{pick: 3}
 	names := slices.Compact(slices.Sorted(slices.Values(destinations)))
 	for _, name := range names {
