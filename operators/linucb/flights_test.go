@@ -162,7 +162,7 @@ func play(m *Machine, all []flight, p problem) float64 {
 	return total / float64(len(all))
 }
 
-// flights reads all flights that have a delay.
+// flights reads all flights that have a delay, in the order of their schedule.
 func flights(t *testing.T) (all []flight) {
 	t.Helper()
 	file, err := os.Open(*flightsFile)
@@ -185,10 +185,11 @@ func flights(t *testing.T) (all []flight) {
 		}
 		return x
 	}
+	var scheduled []int // month, day, hhmm: files have months in another order
 	for {
 		row, err := rows.Read()
 		if err == io.EOF {
-			return all
+			return inOrder(all, scheduled)
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -223,5 +224,24 @@ func flights(t *testing.T) (all []flight) {
 		when = oneHot(when, text("origin"), origins...)
 		f.when = unit(oneHot(when, text("carrier"), "UA", "B6", "EV", "DL", "AA"))
 		all = append(all, f)
+		at := 0
+		for _, name := range []string{"month", "day", "sched_dep_time"} {
+			at = 10000*at + int(number(name))
+		}
+		scheduled = append(scheduled, at)
 	}
+}
+
+// inOrder sorts flights by their schedule; of equal ones the first stays first.
+func inOrder(all []flight, scheduled []int) []flight {
+	places := make([]int, len(all))
+	for i := range places {
+		places[i] = i
+	}
+	slices.SortStableFunc(places, func(a, b int) int { return scheduled[a] - scheduled[b] })
+	sorted := make([]flight, len(all))
+	for i, place := range places {
+		sorted[i] = all[place]
+	}
+	return sorted
 }

@@ -6,9 +6,9 @@ import (
 	"testing"
 )
 
-// This file has the algorithms of the source, so that what is built can be seen beside them: Perez-Salazar and Cummings,
-// "Differentially Private Online Submodular Maximization" (AISTATS 2021), Algorithms 2 and 3, with the rates that are
-// printed and with the ones that zCDP allows (SPEC.md).
+// This file has the algorithms of the source, so that what is built can be seen beside them: Perez-Salazar and
+// Cummings, "Differentially Private Online Submodular Maximization" (AISTATS 2021), Algorithms 2 and 3, with the
+// rates that are printed and with the ones that zCDP allows (SPEC.md).
 
 // rates are of so many events T, elements N and positions k, at (ε, δ).
 type rates struct {

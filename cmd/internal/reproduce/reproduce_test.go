@@ -52,8 +52,9 @@ func TestOrderOfTableOne(t *testing.T) {
 	}
 }
 
-// Without privacy Algorithm 1 is within its bound, GD + (G²/µ)·ln T with G = L + µD, at every mark (Kairouz and others,
-// "Practical and Private (Deep) Learning without Sampling or Shuffling", and the window paper's section 11).
+// Without privacy Algorithm 1 is within the bound of follow-the-leader on strongly convex losses, GD + (G²/µ)·ln T with
+// G = L + µD, at every mark (Hazan, Agarwal and Kale, "Logarithmic Regret Algorithms for Online Convex Optimization",
+// Machine Learning 69, 2007, by the same argument).
 func TestRegretOfFTALIsWithinItsBound(t *testing.T) {
 	for i, task := range tasks {
 		set, _, err := task.open(1)
