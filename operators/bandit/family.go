@@ -49,13 +49,23 @@ var settings = []operators.Setting{
 		Default: "0", Text: "k of ORIEL_SET=subsets, which needs it",
 	},
 	{
-		Name: "EDGES", Kind: operators.File, Unit: "file", Range: "from>to, an edge a line; flow", Entry: convex.ParseEdge,
-		Text: "the acyclic graph of ORIEL_SET=flow, which needs it. Replay needs the same file",
+		Name: "EDGES", Kind: operators.File, Unit: "file", Range: "from>to, an edge a line; flow, trees",
+		Entry: convex.ParseEdge,
+		Text:  "the acyclic graph of ORIEL_SET=flow, the connected one of trees, which need it. Replay needs the same file",
 	},
 	{
 		Name: "BLOCKS", Kind: operators.List, Unit: "size:pick,…", Later: true, Entry: convex.ParseBlock,
 		Range: "whole numbers, 1 ≤ pick < size, all sizes together the dimension; partition",
 		Text:  "the blocks of ORIEL_SET=partition, which needs them, coordinates in their order",
+	},
+	{
+		Name: "WORTHS", Kind: operators.List, Unit: "worth,…", Later: true, Entry: convex.ParsePlace,
+		Range: "numbers from 0 to 1e15, none more than the one before, at most the dimension; ranking",
+		Text:  "what the first places of ORIEL_SET=ranking are worth, which needs them, those behind 0",
+	},
+	{
+		Name: "ROWS", Kind: operators.Count, Unit: "rows", Range: "0, or a divisor of the dimension; trace-norm",
+		Default: "0", Later: true, Text: "of the matrices of ORIEL_SET=trace-norm, which needs it: plays are matrices, row by row",
 	},
 	{
 		Name: "VERTICES", Kind: operators.File, Unit: "file", Later: true, Entry: convex.ParseCorner,
@@ -165,7 +175,8 @@ func configure(v *operators.Values) (operators.Configured, error) {
 	set, err := convex.Parse(convex.Spec{
 		Name: v.Text("SET"), Dimension: int(min(d, operators.MaxDimension)), Radius: v.Number("RADIUS"),
 		Pick: int(min(v.Count("PICK"), operators.MaxDimension)), Edges: v.Entries("EDGES"),
-		Blocks: v.Entries("BLOCKS"), Corners: v.Entries("VERTICES"),
+		Blocks: v.Entries("BLOCKS"), Places: v.Entries("WORTHS"),
+		Rows: int(min(v.Count("ROWS"), operators.MaxDimension)), Corners: v.Entries("VERTICES"),
 	})
 	v.Want("SET", err == nil, "%v", err)
 	if err := v.Err(); err != nil {

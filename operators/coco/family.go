@@ -39,12 +39,13 @@ var settings = []operators.Setting{
 	},
 	{
 		Name: "SET", Kind: operators.Text, Unit: "name", Choices: convex.Names(), Required: true,
-		Text: "feasible set of decisions; llo takes all but l2-ball, the others all but flow, matching, vertices and trees",
+		Text: "feasible set of decisions; llo takes all but l2-ball, the others all but flow, matching, vertices, trees and trace-norm",
 	},
 	{
 		Name: "RADIUS", Kind: operators.Number, Unit: "length", Range: "1e-15 to 1e15", Required: true,
 		Text: "ball radius; scale of the simplex; box [-R, R]^d; most of a coordinate of subsets and partition; amount of a flow; " +
-			"sum of a row or column of a matching, whose dimension is a square; factor of vertices; most of an edge of trees; factor of ranking",
+			"sum of a row or column of a matching, whose dimension is a square; factor of vertices; most of an edge of trees; factor of ranking; " +
+			"trace of a spectrahedron, whose dimension is a square; sum of singular values of trace-norm",
 	},
 	{
 		Name: "PICK", Kind: operators.Count, Unit: "coordinates", Range: "0, or 1 to the dimension less 1; subsets",
@@ -62,6 +63,10 @@ var settings = []operators.Setting{
 		Range: "numbers from 0 to 1e15, none more than the one before, at most the dimension; ranking", Entry: convex.ParsePlace,
 		Text: "what the first places of ORIEL_SET=ranking are worth, which needs them, those behind 0: decisions are what each item is worth in a " +
 			"mix of rankings, times R, and the smallest costs come first",
+	},
+	{
+		Name: "ROWS", Kind: operators.Count, Unit: "rows", Range: "0, or a divisor of the dimension; trace-norm",
+		Default: "0", Later: true, Text: "of the matrices of ORIEL_SET=trace-norm, which needs it: decisions are matrices, row by row",
 	},
 	{
 		Name: "EDGES", Kind: operators.File, Unit: "file", Range: "from>to, an edge a line; flow, trees", Later: true,
@@ -175,7 +180,8 @@ func wantSet(v *operators.Values) convex.Set {
 	spec := convex.Spec{
 		Name: v.Text("SET"), Dimension: int(min(v.Count("DIMENSION"), operators.MaxDimension)), Radius: v.Number("RADIUS"),
 		Pick: int(min(v.Count("PICK"), operators.MaxDimension)), Edges: v.Entries("EDGES"),
-		Blocks: v.Entries("BLOCKS"), Places: v.Entries("WORTHS"), Corners: v.Entries("VERTICES"),
+		Blocks: v.Entries("BLOCKS"), Places: v.Entries("WORTHS"),
+		Rows: int(min(v.Count("ROWS"), operators.MaxDimension)), Corners: v.Entries("VERTICES"),
 	}
 	set, err := convex.Parse(spec)
 	name := "SET"
@@ -184,6 +190,8 @@ func wantSet(v *operators.Values) convex.Set {
 		name = "EDGES"
 	case spec.Name == "partition" || len(spec.Blocks) > 0:
 		name = "BLOCKS"
+	case spec.Name == "trace-norm" || spec.Rows > 0:
+		name = "ROWS"
 	case spec.Name == "ranking" || len(spec.Places) > 0:
 		name = "WORTHS"
 	case spec.Name == "vertices" || len(spec.Corners) > 0:

@@ -31,8 +31,8 @@ func mustLoss(t testing.TB, name string) loss.Loss {
 
 // byOracle are the sets that have no projection, searched those that only a searched step learns on.
 var (
-	byOracle = []string{"flow", "matching", "vertices", "trees"}
-	searched = []string{"vertices", "trees", "ranking"}
+	byOracle = []string{"flow", "matching", "vertices", "trees", "trace-norm"}
+	searched = []string{"vertices", "trees", "ranking", "spectrahedron", "trace-norm"}
 )
 
 func mustSet(t testing.TB, name string, n int, radius float64) convex.Set {
@@ -55,6 +55,8 @@ func mustSet(t testing.TB, name string, n int, radius float64) convex.Set {
 		for i := range n {
 			spec.Edges = append(spec.Edges, fmt.Sprintf("v%d>v%d", i, (i+1)%n))
 		}
+	case "trace-norm":
+		spec.Rows = 2
 	case "flow":
 		spec.Edges = slices.Repeat([]string{"s>t"}, n)
 	}

@@ -13,11 +13,12 @@ func BenchmarkProject(b *testing.B) {
 			continue
 		}
 		b.Run("set="+name+"/d=32", func(b *testing.B) {
-			p, err := NewProjection(mustParse(b, name, 32, 1))
+			s := mustParse(b, name, 32, 1)
+			p, err := NewProjection(s)
 			if err != nil {
 				b.Fatal(err)
 			}
-			x, dst := normal(rand.New(rand.NewPCG(1, 1)), 32, 1), make([]float64, 32)
+			x, dst := normal(rand.New(rand.NewPCG(1, 1)), s.Dimension(), 1), make([]float64, s.Dimension())
 			b.ReportAllocs()
 			for b.Loop() {
 				p.Project(dst, x)

@@ -13,6 +13,8 @@
 //		matching  k×k, lines sum to R     R√(2k)  R√k      uniform    none that is cheap  k/R, k√(2k)
 //		ranking   mixes of orders of R·w  R|w−w̄|  R|w|     uniform    sort and pool       none: all of x may move
 //		trees     spanning trees times R  R√(2k') R√k      even-ish   none that is cheap  none                all of x may move
+//		spectrahedron  X ⪰ 0, tr X = R    R√2     R        R/m·I      eigenvalues         none: not a polytope
+//		trace-norm     singular values ≤ R  2R    R        0          none that is cheap  none: not a polytope
 //		vertices  hull of a list          of all  of all  mean       none                all of x may move
 //
 //	 w̄ is w in reverse;

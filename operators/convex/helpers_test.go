@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"gonum.org/v1/gonum/mat"
 )
 
 func mustParse(t testing.TB, name string, n int, radius float64) Set {
@@ -30,6 +32,12 @@ func mustParse(t testing.TB, name string, n int, radius float64) Set {
 		spec.Edges = wheel(n)
 	case "flow":
 		spec.Edges = ladder(n)
+	case "spectrahedron":
+		side := max(2, int(math.Sqrt(float64(n))))
+		spec.Dimension = side * side
+	case "trace-norm":
+		spec.Rows = 2
+		spec.Dimension = max(4, n-n%2)
 	}
 	s, err := Parse(spec)
 	if err != nil {
@@ -158,6 +166,29 @@ func excess(s Set, x []float64) float64 {
 			off = max(off, within/s.radius-max(0, float64(bits.OnesCount(uint(some))-1)))
 		}
 		return off
+	case Spectrahedron:
+		var eigen mat.EigenSym
+		if !eigen.Factorize(mat.NewSymDense(s.side, x), false) {
+			return math.Inf(1)
+		}
+		off, trace := 0.0, 0.0
+		for k, value := range eigen.Values(nil) {
+			off, trace = max(off, -value/s.trace), trace+value
+			for i := range k {
+				off = max(off, math.Abs(x[i*s.side+k]-x[k*s.side+i])/s.trace)
+			}
+		}
+		return max(off, math.Abs(trace/s.trace-1))
+	case TraceNorm:
+		var svd mat.SVD
+		if !svd.Factorize(mat.NewDense(s.rows, s.columns, x), mat.SVDNone) {
+			return math.Inf(1)
+		}
+		sum := 0.0
+		for _, value := range svd.Values(nil) {
+			sum += value
+		}
+		return sum/s.radius - 1
 	case Matching:
 		off := max(largest/s.amount-1, -least*math.MaxFloat64)
 		for i := range s.side {
@@ -193,6 +224,11 @@ func corners(s Set) [][]float64 {
 	var list [][]float64
 	n := s.Dimension()
 	switch s := s.(type) {
+	case Spectrahedron, TraceNorm: // some of them
+		rng := rand.New(rand.NewPCG(uint64(n), 8))
+		for range 200 {
+			list = append(list, somewhere(rng, s))
+		}
 	case Simplex:
 		for i := range n {
 			v := make([]float64, n)
@@ -328,4 +364,26 @@ func (v boxVertices) minimiser(c []float64) int {
 		}
 	}
 	return id
+}
+
+// somewhere is a vertex of a set of matrices.
+func somewhere(rng *rand.Rand, s Set) []float64 {
+	rows, columns, size := 0, 0, 0.0
+	switch s := s.(type) {
+	case Spectrahedron:
+		rows, columns, size = s.side, s.side, s.trace
+	case TraceNorm:
+		rows, columns, size = s.rows, s.columns, s.radius
+	}
+	u, v := normal(rng, rows, 1), normal(rng, columns, 1)
+	if _, square := s.(Spectrahedron); square {
+		v = u
+	}
+	unit(u)
+	unit(v)
+	x := make([]float64, rows*columns)
+	for i := range x {
+		x[i] = size * u[i/columns] * v[i%columns]
+	}
+	return x
 }

@@ -57,7 +57,7 @@ type Toward interface {
 func Names() []string {
 	return []string{
 		"l2-ball", "l1-ball", "simplex", "box", "subsets", "flow", "matching", "vertices", "partition", "trees",
-		"ranking",
+		"ranking", "spectrahedron", "trace-norm",
 	}
 }
 
@@ -73,6 +73,7 @@ type Spec struct {
 	Edges     []string // of a flow and of trees, from>to; none for others
 	Blocks    []string // of a partition, size:pick; none for others
 	Places    []string // of a ranking, numbers that fall; none for others
+	Rows      int      // of a trace-norm ball's matrices; 0 for others
 	Corners   []string // of vertices, numbers with spaces between them; none for others
 }
 
@@ -97,6 +98,9 @@ func Parse(spec Spec) (Set, error) {
 	}
 	if len(spec.Places) > 0 && spec.Name != "ranking" {
 		errs = append(errs, fmt.Errorf("convex: places: set %s has none", spec.Name))
+	}
+	if spec.Rows != 0 && spec.Name != "trace-norm" {
+		errs = append(errs, fmt.Errorf("convex: rows %d: set %s has none", spec.Rows, spec.Name))
 	}
 	if len(spec.Corners) > 0 && spec.Name != "vertices" {
 		errs = append(errs, fmt.Errorf("convex: vertices: set %s has none", spec.Name))
@@ -129,6 +133,10 @@ func Parse(spec Spec) (Set, error) {
 		set, err = newTrees(spec.Edges, n, radius)
 	case "ranking":
 		set, err = newRanking(spec.Places, n, radius)
+	case "spectrahedron":
+		set, err = newSpectrahedron(n, radius)
+	case "trace-norm":
+		set, err = newTraceNorm(n, spec.Rows, radius)
 	default:
 		err = fmt.Errorf("convex: name %q: not one of %s", spec.Name, strings.Join(Names(), ", "))
 	}

@@ -20,7 +20,7 @@ func TestCanaryMovesTheLeafByTheWholeSensitivity(t *testing.T) {
 		for _, name := range loss.Names() {
 			for _, set := range convex.Names() {
 				if name == "portfolio" && set != "simplex" ||
-					slices.Contains([]string{"flow", "matching", "vertices", "trees"}, set) {
+					slices.Contains([]string{"flow", "matching", "vertices", "trees", "spectrahedron", "trace-norm"}, set) {
 					continue
 				}
 				pick := map[bool]string{true: "2", false: "0"}[set == "subsets"]

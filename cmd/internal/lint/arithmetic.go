@@ -16,7 +16,7 @@ var decidesBytes = []string{
 	"mechanisms", "mechanisms/blt", "mechanisms/buffer", "mechanisms/forget", "mechanisms/lattice", "mechanisms/noise",
 	"mechanisms/once", "mechanisms/rational", "mechanisms/windowtree",
 	"operators", "operators/aggregate/block", "operators/aggregate/interval", "operators/convex", "operators/elementary",
-	"operators/loss",
+	"operators/jacobi", "operators/loss",
 	"operators/moments", "operators/plays", "schemas",
 }
 

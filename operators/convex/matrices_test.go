@@ -1,0 +1,128 @@
+package convex
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+)
+
+// The least cost over a spectrahedron is R times the least eigenvalue of its symmetric part, over a trace-norm ball −R
+// times the largest singular value: gonum's, for costs of all sizes, of low rank, and for none.
+func TestLeastCostsOfMatrices(t *testing.T) {
+	rng := rand.New(rand.NewPCG(4, 4))
+	for trial := range 300 {
+		scale := math.Pow(10, float64(rng.IntN(9)*30-120))
+		m := 2 + rng.IntN(5)
+		s, err := newSpectrahedron(m*m, 3)
+		if err != nil {
+			t.Fatal(err)
+		}
+		cost := func(n int) []float64 {
+			c := normal(rng, n, scale)
+			switch trial % 5 {
+			case 1:
+				for i := range c {
+					c[i] = 0
+				}
+			case 2:
+				for i := range c {
+					c[i] = scale * float64(rng.IntN(2))
+				}
+			}
+			return c
+		}
+		c, v := cost(m*m), make([]float64, m*m)
+		s.Linear().Minimise(v, c)
+		part := mat.NewSymDense(m, nil)
+		for i := range m {
+			for j := i; j < m; j++ {
+				part.SetSym(i, j, (c[i*m+j]+c[j*m+i])/2)
+			}
+		}
+		var eigen mat.EigenSym
+		if !eigen.Factorize(part, false) {
+			t.Fatal("gonum finds no eigenvalues")
+		}
+		want := 3 * eigen.Values(nil)[0]
+		if math.Abs(floats.Dot(c, v)-want) > 1e-11*scale*float64(m) || excess(s, v) > 1e-12 {
+			t.Fatalf("trial %d: cost %g, want %g", trial, floats.Dot(c, v), want)
+		}
+		rows, columns := 1+rng.IntN(5), 1+rng.IntN(5)
+		b, err := newTraceNorm(rows*columns, rows, 3)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, v = cost(rows*columns), make([]float64, rows*columns)
+		b.Linear().Minimise(v, c)
+		var svd mat.SVD
+		if !svd.Factorize(mat.NewDense(rows, columns, c), mat.SVDNone) {
+			t.Fatal("gonum finds no singular values")
+		}
+		want = -3 * svd.Values(nil)[0]
+		if math.Abs(floats.Dot(c, v)-want) > 1e-11*scale*float64(m) || excess(b, v) > 1e-12 {
+			t.Fatalf("trial %d: %d × %d, cost %g, want %g", trial, rows, columns, floats.Dot(c, v), want)
+		}
+	}
+}
+
+// The projection on a spectrahedron is the nearest point: ⟨x − p, w − p⟩ ≤ 0 for every vertex w, so for the one that
+// is best in that direction.
+func TestNearestMatrix(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 4))
+	for trial := range 300 {
+		m := 2 + rng.IntN(4)
+		s, err := newSpectrahedron(m*m, 2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		size := math.Pow(10, float64(rng.IntN(7)-3))
+		x, p, away, w := normal(rng, m*m, size), make([]float64, m*m), make([]float64, m*m), make([]float64, m*m)
+		s.Projection().Project(p, x)
+		if e := excess(s, p); e > 1e-12 {
+			t.Fatalf("trial %d: infeasible by %g", trial, e)
+		}
+		floats.SubTo(away, p, x)
+		s.Linear().Minimise(w, away)
+		if gap := floats.Dot(away, p) - floats.Dot(away, w); gap > 1e-11*(1+size) {
+			t.Fatalf("trial %d: a vertex is nearer by %g", trial, gap)
+		}
+	}
+}
+
+// Sizes that make no matrix are refused, and so are states of other matrices.
+func TestMatricesRefuse(t *testing.T) {
+	for _, spec := range []Spec{
+		{Name: "spectrahedron", Dimension: 5, Radius: 1},
+		{Name: "spectrahedron", Dimension: 1, Radius: 1},
+		{Name: "spectrahedron", Dimension: 129 * 129, Radius: 1},
+		{Name: "trace-norm", Dimension: 6, Radius: 1},
+		{Name: "trace-norm", Dimension: 6, Rows: 4, Radius: 1},
+		{Name: "trace-norm", Dimension: 129 * 130, Rows: 129, Radius: 1},
+		{Name: "box", Dimension: 6, Rows: 2, Radius: 1},
+	} {
+		if _, err := Parse(spec); err == nil {
+			t.Errorf("%+v is taken", spec)
+		}
+	}
+	state := func(x ...float64) []byte { return appendFloats(nil, x) }
+	s := newFollowing(mustParse(t, "spectrahedron", 4, 1).(followed))
+	b := newFollowing(mustParse(t, "trace-norm", 4, 1).(followed))
+	for _, wrong := range [][]byte{
+		state(0.5, 0.1, 0.2, 0.5), state(0.9, 0, 0, 0.5), state(1.5, 0, 0, -0.5), state(math.NaN(), 0, 0, 1), state(1, 0, 0),
+	} {
+		if s.Restore(wrong) == nil {
+			t.Errorf("a state of no spectrahedron is taken")
+		}
+	}
+	for _, wrong := range [][]byte{state(1.1, 0, 0, 0), state(0.8, 0.8, 0, 0), state(math.NaN(), 0, 0, 0)} {
+		if b.Restore(wrong) == nil {
+			t.Errorf("a state of no trace-norm ball is taken")
+		}
+	}
+	if s.Restore(state(0.5, 0.1, 0.1, 0.5)) != nil || b.Restore(state(0.1, 0.2, 0, 0)) != nil {
+		t.Error("good states are refused")
+	}
+}

@@ -1,0 +1,143 @@
+package convex
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"oriel/operators/jacobi"
+)
+
+// TraceNorm is the matrices, row by row, whose singular values sum to R at most: mixes of ±R·uvᵀ.
+type TraceNorm struct {
+	rows, columns int
+	radius        float64
+}
+
+func newTraceNorm(n, rows int, radius float64) (TraceNorm, error) {
+	s := TraceNorm{rows: rows, radius: radius}
+	if rows < 1 || rows > n || n%rows != 0 {
+		return s, fmt.Errorf("convex: rows %d: not a divisor of the dimension %d", rows, n)
+	}
+	s.columns = n / rows
+	if min(s.rows, s.columns) > MaxSide {
+		return s, fmt.Errorf("convex: %d rows and %d columns: the fewer of both are above %d", s.rows, s.columns, MaxSide)
+	}
+	return s, nil
+}
+
+// Name is trace-norm.
+func (TraceNorm) Name() string { return "trace-norm" }
+
+// Dimension is rows times columns.
+func (s TraceNorm) Dimension() int { return s.rows * s.columns }
+
+// Diameter is 2R, between a vertex and its opposite.
+func (s TraceNorm) Diameter() float64 { return float64(2 * s.radius) }
+
+// MaxNorm is R, at a vertex.
+func (s TraceNorm) MaxNorm() float64 { return s.radius }
+
+// Start is 0.
+func (s TraceNorm) Start(dst []float64) { clear(dst) }
+
+// Tangent leaves v as it is: the set has an inside.
+func (TraceNorm) Tangent([]float64) {}
+
+// settle has nothing to bring back: a mix of points is one but for rounding.
+func (TraceNorm) settle([]float64) {}
+
+func (s TraceNorm) check(at func(int) float64) error {
+	square := 0.0
+	for i := range s.Dimension() {
+		v := at(i)
+		if !(math.Abs(v) <= float64(s.radius*(1+sumTolerance))) {
+			return errors.New("convex: state: coordinate out of range")
+		}
+		square += float64((v / s.radius) * (v / s.radius))
+	}
+	if square > 1+float64(3*sumTolerance) { // no singular values have a larger root of squares than sum
+		return errors.New("convex: state: a matrix longer than the set")
+	}
+	return nil
+}
+
+// LocalOracle is no local one: there is none, since the set is no polytope (operators/coco/SPEC.md §8).
+func (s TraceNorm) LocalOracle() LocalOracle { return newFollowing(s) }
+
+// Linear is a linear oracle with memory of its own.
+func (s TraceNorm) Linear() LinearOracle {
+	return &largestSingular{
+		set: s, eigen: jacobi.New(min(s.rows, s.columns)), left: make([]float64, s.rows), right: make([]float64, s.columns),
+	}
+}
+
+// largestSingular is −R·uvᵀ for the first of the largest singular values of the cost: by the eigenvectors of its Gram
+// matrix, of the fewer of rows and columns. Where the cost is zero u and v are the first directions.
+type largestSingular struct {
+	set         TraceNorm
+	eigen       *jacobi.Eigen
+	left, right []float64
+}
+
+func (o *largestSingular) Minimise(dst, c []float64) {
+	rows, columns := o.set.rows, o.set.columns
+	largest := 0.0
+	for _, v := range c {
+		largest = max(largest, math.Abs(v))
+	}
+	if largest == 0 {
+		clear(dst)
+		dst[0] = -o.set.radius
+		return
+	}
+	at := func(i, j int) float64 { return c[i*columns+j] / largest } // so that squares neither overflow nor vanish
+	short, long, fewer := o.left, o.right, rows
+	if columns < rows {
+		short, long, fewer = o.right, o.left, columns
+		by := at
+		at = func(i, j int) float64 { return by(j, i) }
+	}
+	for a := range fewer {
+		for b := a; b < fewer; b++ {
+			sum := 0.0
+			for k := range long {
+				sum += float64(at(a, k) * at(b, k))
+			}
+			o.eigen.Set(a, b, sum)
+		}
+	}
+	o.eigen.Run()
+	best := 0
+	for k := range fewer {
+		if o.eigen.Value(k) > o.eigen.Value(best) {
+			best = k
+		}
+	}
+	copy(short, o.eigen.Vector(best))
+	for k := range long {
+		sum := 0.0
+		for a, v := range short {
+			sum += float64(v * at(a, k))
+		}
+		long[k] = sum
+	}
+	unit(short)
+	unit(long)
+	for i, u := range o.left {
+		for j, v := range o.right {
+			dst[i*columns+j] = -float64(float64(o.set.radius*u) * v)
+		}
+	}
+}
+
+// unit scales to norm 1; the first direction takes the place of a vector that rounding has made zero.
+func unit(v []float64) {
+	norm := length(v, nil)
+	if !(norm > 0) {
+		v[0], norm = 1, 1
+	}
+	for i, x := range v {
+		v[i] = x / norm
+	}
+}

@@ -1,0 +1,90 @@
+package jacobi
+
+import "math"
+
+// Eigen is a symmetric matrix that becomes a diagonal one, and the rotations that made it so. It is not safe for
+// concurrent use.
+type Eigen struct {
+	size    int
+	matrix  []float64 // row by row; what is left of it off the diagonal
+	vectors []float64 // row by row: an eigenvector each
+}
+
+// New returns room for n rows.
+func New(n int) *Eigen {
+	return &Eigen{size: n, matrix: make([]float64, n*n), vectors: make([]float64, n*n)}
+}
+
+// Set writes the number of row i and column j, and of row j and column i. BEFORE Run all of them are written.
+func (e *Eigen) Set(i, j int, x float64) {
+	e.matrix[i*e.size+j], e.matrix[j*e.size+i] = x, x
+}
+
+// Value is the k-th eigenvalue, in no order.
+func (e *Eigen) Value(k int) float64 { return e.matrix[k*e.size+k] }
+
+// Vector is its eigenvector, of norm 1; it is the Eigen's, valid until Run.
+func (e *Eigen) Vector(k int) []float64 { return e.vectors[k*e.size:][:e.size] }
+
+const (
+	sweeps   = 24      // far more than convergence takes, which is quadratic in the end
+	diagonal = 0x1p-50 // of the largest number on the diagonal: what is below off it is rounding
+)
+
+// Run makes the matrix diagonal. Its numbers must be finite.
+func (e *Eigen) Run() {
+	clear(e.vectors)
+	for i := range e.size {
+		e.vectors[i*e.size+i] = 1
+	}
+	for sweep := 0; sweep < sweeps && e.sweep(); sweep++ {
+	}
+}
+
+// sweep rotates each number off the diagonal to zero, in order, and reports whether one was large enough.
+func (e *Eigen) sweep() (rotated bool) {
+	largest := 0.0
+	for k := range e.size {
+		largest = max(largest, math.Abs(e.matrix[k*e.size+k]))
+	}
+	for p := range e.size {
+		for q := p + 1; q < e.size; q++ {
+			x := e.matrix[p*e.size+q]
+			if math.Abs(x) <= float64(diagonal*largest) {
+				continue
+			}
+			rotated = true
+			e.rotate(p, q, x)
+		}
+	}
+	return rotated
+}
+
+// rotate turns rows and columns p and q by the smaller angle that makes the number x between them zero.
+func (e *Eigen) rotate(p, q int, x float64) {
+	n := e.size
+	tau := (e.matrix[q*n+q] - e.matrix[p*n+p]) / float64(2*x)
+	t := 1 / (math.Abs(tau) + math.Sqrt(1+float64(tau*tau)))
+	if tau < 0 {
+		t = -t
+	}
+	cosine := 1 / math.Sqrt(1+float64(t*t))
+	sine := float64(t * cosine)
+	e.matrix[p*n+p] -= float64(t * x)
+	e.matrix[q*n+q] += float64(t * x)
+	turn := func(a, b []float64) {
+		for k, y := range a {
+			z := b[k]
+			a[k] = float64(cosine*y) - float64(sine*z)
+			b[k] = float64(sine*y) + float64(cosine*z)
+		}
+	}
+	above, below := e.matrix[p*n:][:n], e.matrix[q*n:][:n]
+	first, second := above[p], below[q]
+	turn(above, below)
+	above[p], above[q], below[p], below[q] = first, 0, 0, second
+	for k := range n {
+		e.matrix[k*n+p], e.matrix[k*n+q] = above[k], below[k]
+	}
+	turn(e.vectors[p*n:][:n], e.vectors[q*n:][:n])
+}
