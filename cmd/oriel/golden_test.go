@@ -203,6 +203,18 @@ var goldenEvents = []struct {
 		"OPERATOR=bandit", "SET=l2-ball", "RADIUS=1", "DIMENSION=3", "BATCH=4", "PLAYS=6", "DELAY=1", "WINDOW=horizon",
 		"HORIZON=64", "BASELINE=0.5", "ADJACENCY=zero-out", "PRECISION=0.01", "EPSILON=40",
 	}},
+	{"linear-spectrahedron", []string{
+		"LOSS=linear", "UPDATE=llo", "CONSTANTS=search", "SET=spectrahedron", "RADIUS=1", "DIMENSION=4", "WINDOW=16",
+		"STRONG_CONVEXITY=0.01",
+	}},
+	{"linear-projected-spectrahedron", []string{
+		"LOSS=linear", "UPDATE=projection", "SET=spectrahedron", "RADIUS=1", "DIMENSION=4", "WINDOW=16",
+		"STRONG_CONVEXITY=0.01",
+	}},
+	{"linear-trace-norm", []string{
+		"LOSS=linear", "UPDATE=llo", "CONSTANTS=search", "SET=trace-norm", "ROWS=2", "RADIUS=1", "DIMENSION=4", "WINDOW=16",
+		"STRONG_CONVEXITY=0.01",
+	}},
 }
 
 // onlyUnder are the mechanisms of cases that make sense under one.
@@ -220,6 +232,7 @@ var onlyUnder = map[string]string{
 	"plays-null":         "blt",
 	"plays-exp3-uniform": "once-gamma",
 	"linear-trees":       "blt", "linear-ranking": "blt", "linear-projected-ranking": "tree-laplace",
+	"linear-spectrahedron": "blt", "linear-projected-spectrahedron": "tree-gaussian", "linear-trace-norm": "blt",
 	"contexts-served": "blt", "contexts-logged": "tree-gaussian",
 	"sets-places": "blt", "gains-argmax": "tree-gaussian",
 }
