@@ -174,7 +174,7 @@ var goldenEvents = []struct {
 	}},
 	{"contexts-logged", []string{
 		"OPERATOR=linucb", "PLAYED=logged", "ARMS=no,perhaps,yes", "DIMENSION=4", "WINDOW=horizon", "EMIT_EVERY=8",
-		"BATCH=2", "CONFIDENCE=0.9", "HORIZON=256",
+		"BATCH=2", "CONFIDENCE=0.9", "HORIZON=256", "WAIT=4096", "CAPACITY=1024",
 	}},
 	{"plays-exp3-uniform", []string{
 		"OPERATOR=arms", "RULE=exp3-uniform", "ARMS=AA,DL,UA,B6", "BATCH=4", "PLAYS=6", "DELAY=0", "WINDOW=lifetime",

@@ -91,12 +91,13 @@ var settings = []operators.Setting{
 		Text: "weights are solved and emitted every so many steps; the privacy account covers all steps",
 	},
 	{
-		Name: "WAIT", Kind: operators.Count, Unit: "steps", Range: "1 to 1048576; served", Default: "4096",
-		Text: "that a context waits for its reward",
+		Name: "WAIT", Kind: operators.Count, Unit: "steps", Range: "1 to 1048576; served", Default: "1024",
+		Text: "that a context waits for its reward, and keeps its place, answered or not",
 	},
 	{
-		Name: "CAPACITY", Kind: operators.Count, Unit: "contexts", Range: "1 to 1048576; served", Default: "1024",
-		Text: "that wait at most: while as many do, contexts are not learned from, and their action is none",
+		Name: "CAPACITY", Kind: operators.Count, Unit: "contexts", Range: "0 to 1048576; served", Default: "0",
+		Text: "that have places at most, which the sealed state holds: while as many do, contexts are not learned from, and their action is none. 0: as " +
+			"many as ORIEL_WAIT steps can bring",
 	},
 }
 
@@ -164,8 +165,10 @@ func configure(v *operators.Values) (operators.Configured, error) {
 	v.Want("CONFIDENCE", c.sure == 0 || c.memory == 0,
 		"set, but nothing is proved of the width with ORIEL_MEMORY: take ORIEL_WIDTH")
 	v.Want("EMIT_EVERY", c.every >= 1 && c.every <= 1<<31, "%d: not within 1 to 2^31", c.every)
-	for _, name := range []string{"WAIT", "CAPACITY"} {
-		v.Want(name, v.Count(name) >= 1 && v.Count(name) <= maxWait, "%d: not within 1 to %d", v.Count(name), maxWait)
+	v.Want("WAIT", v.Count("WAIT") >= 1 && v.Count("WAIT") <= maxWait, "%d: not within 1 to %d", v.Count("WAIT"), maxWait)
+	v.Want("CAPACITY", v.Count("CAPACITY") <= maxWait, "%d: above %d", v.Count("CAPACITY"), maxWait)
+	if c.waiting.Capacity == 0 {
+		c.waiting.Capacity = int(min(v.Batch, maxWait) * c.waiting.Timeout)
 	}
 	c.waiting.Width = 1 + c.rows.Features
 	if c.served && c.waiting.Capacity >= 1 && c.waiting.Timeout >= 1 {

@@ -154,3 +154,18 @@ func TestServedIsLogged(t *testing.T) {
 		t.Errorf("arms were played %v times", played)
 	}
 }
+
+// With the defaults every context is answered, however many come.
+func TestEveryContextIsAnswered(t *testing.T) {
+	c, m := config(t, life(64), "PLAYED=served", "ARMS=no,yes", "DIMENSION=2", "EMIT_EVERY=1024")
+	machine, err := newMachine(c, mechtest.ZeroStream(t, m))
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &world{t: t, machine: machine}
+	for i := range 3000 {
+		if d := w.add(strconv.Itoa(i), context(1, 0))[0]; d.Point[0] == none {
+			t.Fatalf("context %d has no action", i)
+		}
+	}
+}

@@ -7,6 +7,7 @@ var All = []Experiment{
 	tableOne,
 	tenArms,
 	privateBandit,
+	contexts,
 }
 
 // Experiment is a table of a paper, or what a table of it says, measured.

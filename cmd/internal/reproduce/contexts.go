@@ -1,0 +1,147 @@
+package reproduce
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"strconv"
+
+	"oriel/operators"
+	"oriel/schemas"
+)
+
+// contexts is of the contextual bandit: its source has no figures that survive, so the table is of its rows.
+var contexts = Experiment{
+	Name:    "contexts",
+	Title:   "Regret of private contextual bandits",
+	Text:    "Four arms, rewards linear in contexts of five features, a stream that stays and one that turns, ε = 1 and 10",
+	Measure: "regret",
+	Rows:    rowsOf(contextsPlayers),
+	Columns: []Column{
+		{Name: "stays, ε = 1", Text: "stays, ε = 1"},
+		{Name: "stays, ε = 10", Text: "stays, ε = 10"},
+		{Name: "turns, ε = 1", Text: "turns, ε = 1"},
+		{Name: "turns, ε = 10", Text: "turns, ε = 10"},
+	},
+	Steps: 100_000, Short: 2_000, Seeds: 5,
+	Panels: [2]int{0, 2},
+	Play:   playContexts,
+	Notes: []string{
+		"Contexts are uniform on the sphere. A reward is 1 with chance ½ + ½⟨θ, z⟩, |θ| = 0.8 for each arm, and else 0.",
+		"turns: after each quarter of the run every arm has the weights of the arm before it.",
+		"δ = 1e-6, one context with its reward exchanged for another. H: of sums that forget, for ever.",
+		"No privacy: the same code at ε = 10⁹. A step is a context and its reward: two records, so H is 32 768 of these.",
+	},
+}
+
+// contextsPlayers are kinds of operators/linucb.
+var contextsPlayers = []player{
+	{Row{Name: "none", Text: "no privacy", Gives: "none", Drawn: true}, contextsOf(public, "blt")},
+	{Row{Name: "none, H", Text: "no privacy, H = 16 384", Gives: "none", Drawn: true}, contextsOf(public, "")},
+	{Row{Name: "blt", Text: "`blt` of the whole run", Gives: forLife + ", (ε, δ)", Drawn: true}, contextsOf(0, "blt")},
+	{
+		Row{Name: "H", Text: "`blt`, H = 16 384", Gives: "for ever, (ε, δ)", Drawn: true},
+		contextsOf(0, ""),
+	},
+	{
+		Row{Name: "tree", Text: "Gaussian tree of the whole run", Gives: forLife + ", (ε, δ)", Drawn: true},
+		contextsOf(0, "tree-gaussian"),
+	},
+	{
+		Row{Name: "proved", Text: "`blt` of the whole run, proved width", Gives: forLife + ", (ε, δ)", Drawn: true},
+		contextsOf(0, "blt", "ORIEL_CONFIDENCE=0.95", "ORIEL_WEIGHTS_MAX=1"),
+	},
+}
+
+const (
+	contextFeatures = 5
+	contextArms     = 4
+)
+
+// contextsOf are settings of linucb over a mechanism of the whole run, or with a memory where it is "". An ε of 0 is
+// the column's.
+func contextsOf(epsilon float64, mechanism string, more ...string) func(int, uint64) []string {
+	return func(column int, steps uint64) []string {
+		e := epsilon
+		if e == 0 {
+			e = budgets[column%len(budgets)]
+		}
+		list := append([]string{
+			"ORIEL_OPERATOR=linucb", "ORIEL_PLAYED=served", "ORIEL_WAIT=4", "ORIEL_ARMS=a,b,c,d",
+			"ORIEL_DIMENSION=" + strconv.Itoa(contextFeatures), "ORIEL_EPSILON=" + number(e), "ORIEL_DELTA=1e-6",
+		}, more...)
+		if mechanism == "" {
+			return append(list, "ORIEL_MECHANISM=blt", "ORIEL_WINDOW=lifetime", "ORIEL_MEMORY=32768")
+		}
+		return append(list, "ORIEL_MECHANISM="+mechanism, "ORIEL_WINDOW=horizon",
+			"ORIEL_HORIZON="+strconv.FormatUint(2*steps, 10)) // a record for the context, and one for its reward
+	}
+}
+
+// linear is a world whose rewards are linear in contexts.
+type linear struct {
+	rng    *rand.Rand
+	truth  [contextArms][]float64
+	turned int // by how many arms the weights have moved on
+	lost   float64
+}
+
+// unit draws a direction.
+func (w *linear) unit(size float64) []float64 {
+	v, norm := make([]float64, contextFeatures), 0.0
+	for i := range v {
+		v[i] = w.rng.NormFloat64()
+		norm += v[i] * v[i]
+	}
+	for i := range v {
+		v[i] *= size / math.Sqrt(norm)
+	}
+	return v
+}
+
+// chance is that of a reward.
+func (w *linear) chance(arm int, z []float64) float64 {
+	sum := 0.0
+	for i, x := range w.truth[(arm+w.turned)%contextArms] {
+		sum += x * z[i]
+	}
+	return (1 + sum) / 2
+}
+
+// playContexts sends each context, carries out what it is answered with, and sends the reward at once.
+func playContexts(ctx context.Context, c Cell) ([]Point, error) {
+	machine, _, err := open(contextsPlayers[c.Row].settings(c.Column, c.Steps), keyOf("contexts", c))
+	if err != nil {
+		return nil, err
+	}
+	w := &linear{rng: rand.New(rand.NewPCG(uint64(c.Seed), 6))}
+	for a := range w.truth {
+		w.truth[a] = w.unit(0.8)
+	}
+	turns, step := c.Column >= len(budgets), uint64(0)
+	var r operators.Record
+	var made []operators.Decision
+	return measure(ctx, c.Steps, func() {
+		if turns && step > 0 && step%(c.Steps/4) == 0 {
+			w.turned++
+		}
+		step++
+		z := w.unit(1)
+		r.Key = strconv.AppendUint(r.Key[:0], step, 10)
+		r.Identity.Offset++
+		r.Event = schemas.Event{Vector: schemas.Vector{Values: z}, Numbers: []float64{-1, -math.MaxFloat64}}
+		made = machine.Add(made[:0], r)
+		arm, best := int(made[0].Point[0]), 0.0
+		for a := range contextArms {
+			best = max(best, w.chance(a, z))
+		}
+		w.lost += best - w.chance(arm, z)
+		reward := 0.0
+		if w.rng.Float64() < w.chance(arm, z) {
+			reward = 1
+		}
+		r.Identity.Offset++
+		r.Event = schemas.Event{Numbers: []float64{-1, reward}}
+		made = machine.Add(made[:0], r)
+	}, func() float64 { return w.lost })
+}
