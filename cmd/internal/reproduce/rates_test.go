@@ -57,6 +57,19 @@ func TestGrowthInPrivacy(t *testing.T) {
 	}
 }
 
+// PFTAL, whose Γ tree is over the whole run, loses more than the same over a window of 1024 of 20 000 steps, and less
+// than the (log T/log W)^1.5 = 1.71 times that their bounds are apart.
+func TestPriceOfTheWholeRun(t *testing.T) {
+	for column := range tableOne.Columns {
+		life, windowed := ended(t, tableOne, "PFTAL", column, 20_000), ended(t, tableOne, "Γ", column, 20_000)
+		t.Logf("%s: %.3g and %.3g, %.2f times", tableOne.Columns[column].Name, life, windowed, life/windowed)
+		if !(life > 1.08*windowed && life < 1.71*windowed) {
+			t.Errorf("%s: %.3g for life, %.3g for a window: not 1.08 to 1.71 times", tableOne.Columns[column].Name, life,
+				windowed)
+		}
+	}
+}
+
 // What `oriel plan` advises where losses predict nothing is the λ₀ of Table I, to two digits, and more than halves
 // regret of stream A; nothing else is advised beside the memory.
 func TestAdviceOfCosts(t *testing.T) {

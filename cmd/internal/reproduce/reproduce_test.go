@@ -231,7 +231,7 @@ func TestFilesParse(t *testing.T) {
 	}
 }
 
-// Names in files are each once, and marks end with the last step.
+// Names in files are each once, no two cells have the same noise, and marks end with the last step.
 func TestExperimentsAreWellFormed(t *testing.T) {
 	for _, e := range All {
 		var names []string
@@ -244,6 +244,15 @@ func TestExperimentsAreWellFormed(t *testing.T) {
 		}
 		if found, ok := Find(e.Name); !ok || found.Title != e.Title || !slices.Contains(Names(), e.Name) {
 			t.Errorf("%s is not found", e.Name)
+		}
+	}
+	keys := map[[32]byte]Cell{}
+	for _, e := range All {
+		for _, c := range e.cells(e.Short, e.Seeds) {
+			if other, ok := keys[keyOf(e.Name, c)]; ok {
+				t.Fatalf("%s: %+v and %+v have the same noise", e.Name, c, other)
+			}
+			keys[keyOf(e.Name, c)] = c
 		}
 	}
 	if marks := Marks(20); !slices.Equal(marks, []uint64{1, 2, 5, 10, 20}) {
