@@ -86,15 +86,19 @@ func (f *fixture) refusesInputs() {
 	}
 }
 
-// ends are where the topics of a deployment end.
+// ends are where the topics of a deployment end, when the markers of its last transaction are written: a broker
+// answers a commit before that.
 func (f *fixture) ends() (ends [3]int64) {
 	f.t.Helper()
 	for i, kind := range []string{"decisions", "verdicts", "changelog"} {
-		bounds, err := f.client.Bounds(f.ctx(), f.topic(kind), 0)
-		if err != nil {
-			f.t.Fatal(err)
-		}
-		ends[i] = bounds.High
+		f.await(time.Minute, "an end of "+kind+" without an open transaction", func() bool {
+			bounds, err := f.client.Bounds(f.ctx(), f.topic(kind), 0)
+			if err != nil {
+				f.t.Fatal(err)
+			}
+			ends[i] = bounds.High
+			return bounds.Stable == bounds.High
+		})
 	}
 	return ends
 }
