@@ -38,7 +38,8 @@
 //	PROOF.md    why decisions are post-processing of the sums, what a draw costs, what an exchanged event moves; it
 //	            names the tests that would turn red
 //	tests       optest.Run (RunHolding where a state holds what events say, beside the sums), golden decisions, a slow
-//	            twin of each fast path, a planted fault for each claim
+//	            twin of each fast path, a planted fault for each claim; testdata/stories, transcripts of what users send and
+//	            see (cmd/internal/operatortest)
 //
 // A list or a file among the settings stands in the canonical configuration as a digest: what it says goes into the
 // plan. A setting that comes after the first release is marked Later, and a default never changes: both keep the bytes

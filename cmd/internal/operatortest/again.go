@@ -1,0 +1,145 @@
+package operatortest
+
+import (
+	"bytes"
+	"fmt"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/cockroachdb/datadriven"
+
+	"oriel/schemas"
+)
+
+// kill lets another process go on from the sealed state of some records before: what it decides again are the same
+// bytes.
+func (s *story) kill(t *testing.T, c *datadriven.TestData) string {
+	lost := 0
+	c.MaybeScanArgs(t, "lost", &lost)
+	stands := len(s.log) - 1 - lost
+	if stands < 0 {
+		c.Fatalf(t, "%d records were taken", len(s.log))
+	}
+	at, private, err := s.sealer.Open(s.log[stands].sealed)
+	if err != nil {
+		c.Fatalf(t, "%v", err)
+	}
+	next := s.from(t, at)
+	if err := next.walk.Stream.Restore(private); err != nil {
+		c.Fatalf(t, "%v", err)
+	}
+	if !bytes.Equal(next.walk.Stream.AppendState(nil), private) {
+		c.Fatalf(t, "the state that was opened is not the one that was sealed")
+	}
+	next.log, next.decisions = s.log[:stands+1:stands+1], s.decisions[:s.log[stands].decisions:s.log[stands].decisions]
+	for _, record := range s.log[stands+1:] {
+		next.take(s, record.record)
+	}
+	again := len(s.decisions) - s.log[stands].decisions
+	s.same(t, next)
+	s.life = next
+	return fmt.Sprintf("the state of record %d; %d records again: %d decisions, the same bytes",
+		s.log[stands].record.Offset, lost, again)
+}
+
+func (s *story) replay(t *testing.T, _ *datadriven.TestData) string {
+	again := s.begin(t)
+	for _, record := range s.log {
+		again.take(s, record.record)
+	}
+	s.same(t, again)
+	return fmt.Sprintf("%d records, %d decisions: the same bytes", len(s.log), len(s.decisions))
+}
+
+// same wants the bytes of all decisions and of the state.
+func (s *story) same(t *testing.T, again *life) {
+	t.Helper()
+	for i, p := range s.decisions {
+		if i >= len(again.decisions) || again.decisions[i] != p {
+			t.Fatalf("of %d decisions and %d again, number %d differs:\n%s\n%s", len(s.decisions), len(again.decisions), i+1,
+				p.line, again.decisions[min(i, len(again.decisions)-1)].line)
+		}
+	}
+	if len(again.decisions) != len(s.decisions) {
+		t.Fatalf("%d decisions, %d again", len(s.decisions), len(again.decisions))
+	}
+	if !bytes.Equal(again.walk.Stream.AppendState(nil), s.walk.Stream.AppendState(nil)) {
+		t.Fatal("the decisions are the same, and the states differ")
+	}
+}
+
+// exchange replays with another value in the place of a record, under the same key. What is public without a decision's
+// numbers stays, and so does all that was decided before.
+func (s *story) exchange(t *testing.T, c *datadriven.TestData) string {
+	var place int
+	c.ScanArgs(t, "at", &place)
+	if place >= len(s.log) {
+		c.Fatalf(t, "%d records were taken", len(s.log))
+	}
+	other := s.begin(t)
+	for i, record := range s.log {
+		r := record.record
+		if i == place {
+			r.Value = []byte(strings.TrimSuffix(c.Input, "\n"))
+		}
+		other.take(s, r)
+	}
+	if len(other.decisions) != len(s.decisions) {
+		t.Fatalf("%d decisions, %d with the exchange", len(s.decisions), len(other.decisions))
+	}
+	early := 0
+	if place > 0 {
+		early = s.log[place-1].decisions
+	}
+	differ := 0
+	for i, p := range s.decisions {
+		q := other.decisions[i]
+		a, errA := schemas.ParseDecision([]byte(p.line))
+		b, errB := schemas.ParseDecision([]byte(q.line))
+		if errA != nil || errB != nil || a.Index != b.Index || a.Step != b.Step || len(a.Point) != len(b.Point) ||
+			p.output != q.output || p.key != q.key {
+			t.Fatalf("the exchange shows outside the numbers:\n%s\n%s", p.line, q.line)
+		}
+		if p != q {
+			differ++
+			if i < early {
+				t.Fatalf("the exchange shows before it:\n%s\n%s", p.line, q.line)
+			}
+		}
+	}
+	return fmt.Sprintf("%d decisions before it, the same; of %d after it %d are others, of the same steps and indices",
+		early, len(s.decisions)-early, differ)
+}
+
+// would tries a record under keys. Nothing is taken.
+func (s *story) would(t *testing.T, c *datadriven.TestData) string {
+	keys, _ := c.Arg("keys")
+	var adds []string
+	for _, key := range spread(keys.Vals) {
+		if s.adds(t, s.next(key+"|"+strings.TrimSuffix(c.Input, "\n"))) {
+			adds = append(adds, key)
+		}
+	}
+	if adds == nil {
+		return "under none"
+	}
+	return "under " + strings.Join(adds, ", ")
+}
+
+// spread lists the numbers of 1-4 one by one.
+func spread(texts []string) (keys []string) {
+	for _, text := range texts {
+		low, high, _ := strings.Cut(text, "-")
+		first, errFirst := strconv.Atoi(low)
+		last, errLast := strconv.Atoi(high)
+		if errFirst != nil || errLast != nil {
+			keys = append(keys, text)
+			continue
+		}
+		for n := first; n <= last; n++ {
+			keys = append(keys, strconv.Itoa(n))
+		}
+	}
+	return keys
+}

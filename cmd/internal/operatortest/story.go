@@ -1,0 +1,248 @@
+package operatortest
+
+import (
+	"crypto/sha256"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/cockroachdb/datadriven"
+
+	"oriel/cmd/internal/settings"
+	"oriel/operators"
+	"oriel/pipeline"
+	"oriel/pipeline/kafka"
+	"oriel/schemas"
+	"oriel/state"
+)
+
+// Run plays every story of a folder, which has some.
+func Run(t *testing.T, dir string) {
+	t.Helper()
+	paths, err := filepath.Glob(filepath.Join(dir, "*.txt"))
+	if err != nil || len(paths) == 0 {
+		t.Fatalf("no stories in %s: %v", dir, err)
+	}
+	for _, path := range paths {
+		t.Run(strings.TrimSuffix(filepath.Base(path), ".txt"), func(t *testing.T) {
+			s := &story{dir: dir}
+			datadriven.RunTest(t, path, s.play)
+		})
+	}
+}
+
+// story is a stream and all that it has taken.
+type story struct {
+	dir     string
+	model   pipeline.Model
+	plan    []byte
+	sealer  *state.Sealer
+	numbers *operators.Numbers
+	digits  int
+	show    []string // members; nil: all
+
+	*life
+	shadow *pipeline.Stream // stands where a record is tried
+}
+
+// life is a process's: it starts at step 0 or from a sealed state.
+type life struct {
+	walk      pipeline.Walk
+	decisions []published
+	log       []taken
+	refused   error // the record that follows the log
+}
+
+// published is a decision as it stands in its topic.
+type published struct {
+	output    uint8
+	key, line string
+}
+
+// taken is a record of the log and what stood after it.
+type taken struct {
+	record    kafka.Record
+	code      schemas.Code
+	decisions int    // so many before it and with it
+	sealed    []byte // the state behind it
+}
+
+// play does one command.
+func (s *story) play(t *testing.T, c *datadriven.TestData) string {
+	t.Helper()
+	if s.life == nil && c.Cmd != "open" {
+		c.Fatalf(t, "a story begins with open")
+	}
+	command, known := map[string]func(*testing.T, *datadriven.TestData) string{
+		"open": s.open, "records": s.records, "pass": s.pass, "would": s.would, "kill": s.kill, "replay": s.replay,
+		"exchange": s.exchange,
+	}[c.Cmd]
+	if !known {
+		c.Fatalf(t, "no such command")
+	}
+	return command(t, c)
+}
+
+// at finds the files that settings name beside the stories.
+const at = "@/"
+
+func (s *story) open(t *testing.T, c *datadriven.TestData) string {
+	s.life, s.digits, s.show = nil, 2, nil
+	c.MaybeScanArgs(t, "digits", &s.digits)
+	if show, given := c.Arg("show"); given {
+		s.show = show.Vals
+	}
+	var environ []string
+	for line := range strings.Lines(c.Input) {
+		line = strings.ReplaceAll(line, "="+at, "="+s.dir+string(os.PathSeparator))
+		environ = append(environ, "ORIEL_"+strings.TrimSuffix(line, "\n"))
+	}
+	given, err := settings.Load(environ, settings.Events, settings.Operator)
+	if err != nil {
+		return err.Error()
+	}
+	_, operator, errParts := given.Parts()
+	if errParts != nil {
+		return errParts.Error()
+	}
+	s.numbers = operator.Numbers()
+	if s.model, err = given.Model(); err != nil {
+		return err.Error()
+	}
+	if s.plan, err = s.model.Plan(); err != nil {
+		return err.Error()
+	}
+	if s.sealer, err = state.NewIncarnation(state.Incarnation{Stream: "0"}).Sealer(); err != nil {
+		c.Fatalf(t, "%v", err)
+	}
+	s.life, s.shadow = s.begin(t), s.stream(t)
+	return promise(s.walk.Stream.Guarantee()) + s.told(t, s.decisions)
+}
+
+// stream opens a stream at step 0; its key does not depend on settings and plan, so that a story stays when they get a
+// line more.
+func (s *story) stream(t *testing.T) *pipeline.Stream {
+	t.Helper()
+	key := sha256.Sum256([]byte("a key for stories"))
+	stream, err := pipeline.OpenStream(s.model, s.plan, key, [32]byte{1}, "0", [16]byte{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return stream
+}
+
+// begin opens a life at step 0.
+func (s *story) begin(t *testing.T) *life {
+	t.Helper()
+	l := s.from(t, state.Position{LeaderEpoch: -1})
+	l.walk.Start()
+	return l
+}
+
+// from opens a life at step 0 of the log's place.
+func (s *story) from(t *testing.T, p state.Position) *life {
+	t.Helper()
+	l := new(life)
+	l.walk = pipeline.Walk{
+		Stream: s.stream(t), Position: p,
+		Decided: func(output uint8, key, line []byte) {
+			l.decisions = append(l.decisions, published{output, string(key), string(line)})
+		},
+		Taken: func(r *kafka.Record, _ int64, code schemas.Code) {
+			l.log = append(l.log, taken{record: *r, code: code, decisions: len(l.decisions)})
+		},
+	}
+	return l
+}
+
+// take takes the next record, and reports whether it was taken.
+func (l *life) take(s *story, r kafka.Record) bool {
+	batch := kafka.Batch{From: r.Offset, Next: r.Offset + 1, Records: []kafka.Record{r}}
+	if l.refused = l.walk.Take(&batch, func() int64 { return batch.Next }); l.refused != nil {
+		return false
+	}
+	last := &l.log[len(l.log)-1]
+	last.decisions = len(l.decisions)
+	last.sealed = s.sealer.Seal(nil, l.walk.Position, l.walk.Stream.AppendState(nil))
+	return true
+}
+
+// next is the record that a line stands for.
+func (s *story) next(line string) kafka.Record {
+	r := kafka.Record{Offset: s.walk.Position.Next, Value: []byte(line)}
+	if key, value, keyed := strings.Cut(line, "|"); keyed && (s.model.Keyed || s.model.Users.Separation > 0) {
+		r.Key, r.Value = []byte(key), []byte(value)
+	}
+	return r
+}
+
+// adds tells whether a record leaves another state than one without a readable value would in its place.
+func (s *story) adds(t *testing.T, r kafka.Record) bool {
+	t.Helper()
+	before := s.walk.Stream.AppendState(nil)
+	after := func(r kafka.Record) string {
+		if err := s.shadow.Restore(before); err != nil {
+			t.Fatal(err)
+		}
+		walk := pipeline.Walk{
+			Stream: s.shadow, Position: s.walk.Position,
+			Decided: func(uint8, []byte, []byte) {}, Taken: func(*kafka.Record, int64, schemas.Code) {},
+		}
+		if walk.Take(&kafka.Batch{From: r.Offset, Next: r.Offset + 1, Records: []kafka.Record{r}},
+			func() int64 { return r.Offset + 1 }) != nil {
+			return string(before)
+		}
+		return string(s.shadow.AppendState(nil))
+	}
+	return after(r) != after(kafka.Record{Offset: r.Offset, Key: r.Key, Unreadable: true})
+}
+
+func (s *story) records(t *testing.T, c *datadriven.TestData) string {
+	times := 1
+	c.MaybeScanArgs(t, "times", &times)
+	var lines []string
+	for range times {
+		lines = slices.AppendSeq(lines, strings.SplitSeq(strings.TrimSuffix(c.Input, "\n"), "\n"))
+	}
+	return s.taking(t, c, lines, true)
+}
+
+func (s *story) pass(t *testing.T, c *datadriven.TestData) string {
+	var n int
+	c.ScanArgs(t, "n", &n)
+	return s.taking(t, c, make([]string, n), false)
+}
+
+// taking takes lines and tells what follows; what becomes of each only where that is asked for.
+func (s *story) taking(t *testing.T, c *datadriven.TestData, lines []string, each bool) string {
+	t.Helper()
+	var said strings.Builder
+	from := len(s.decisions)
+	shown := from
+	for _, line := range lines {
+		r := s.next(line)
+		adds := s.adds(t, r)
+		if !s.take(s, r) {
+			said.WriteString(s.refused.Error() + "\n")
+			break
+		}
+		switch code := s.log[len(s.log)-1].code; {
+		case !each:
+		case code != schemas.OK:
+			said.WriteString("record " + strconv.FormatInt(r.Offset, 10) + " is a null event: " + code.String() + "\n")
+		case !adds:
+			said.WriteString("record " + strconv.FormatInt(r.Offset, 10) + " adds nothing\n")
+		}
+		if !c.HasArg("last") {
+			said.WriteString(s.told(t, s.decisions[shown:]))
+			shown = len(s.decisions)
+		}
+	}
+	if c.HasArg("last") {
+		said.WriteString(s.lastOf(t, s.decisions[from:]))
+	}
+	return said.String()
+}

@@ -1,0 +1,145 @@
+package operatortest
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"oriel/mechanisms/dp"
+	"oriel/schemas"
+)
+
+// promise says a guarantee in a line. ε is rounded up.
+func promise(g dp.Guarantee) string {
+	var b strings.Builder
+	epsilon := strconv.FormatFloat(math.Ceil(g.Epsilon*1e3)/1e3, 'f', -1, 64)
+	fmt.Fprintf(&b, "%s: epsilon %s, delta %v against %v of one %s", g.Mechanism, epsilon, g.Delta, g.Adjacency, g.Unit)
+	switch {
+	case g.Separation > 0:
+		fmt.Fprintf(&b, ", whose events are %d steps apart", g.Separation)
+	case g.Memory > 0:
+		fmt.Fprintf(&b, ", for life, with a memory of %d steps", g.Memory)
+	case g.Window > 0:
+		fmt.Fprintf(&b, " of the newest %d steps", g.Window)
+	}
+	fmt.Fprintf(&b, "; %d records a step", g.Batch)
+	if g.Horizon > 0 {
+		fmt.Fprintf(&b, ", %d steps", g.Horizon)
+	}
+	return b.String() + "\n"
+}
+
+// told is decisions, a line each.
+func (s *story) told(t *testing.T, decisions []published) string {
+	t.Helper()
+	var b strings.Builder
+	for _, p := range decisions {
+		d, err := schemas.ParseDecision([]byte(p.line))
+		if err != nil {
+			t.Fatal(err)
+		}
+		topic := "decision"
+		if p.output > 0 {
+			topic = s.model.Output.Suffix
+		}
+		fmt.Fprintf(&b, "%s %d of step %d", topic, d.Index, d.Step)
+		if p.output > 0 {
+			fmt.Fprintf(&b, ", key %s", p.key)
+		}
+		b.WriteString(":" + s.members(t, d) + "\n")
+	}
+	return b.String()
+}
+
+// lastOf says how many decisions there are, and the last of each topic.
+func (s *story) lastOf(t *testing.T, decisions []published) string {
+	t.Helper()
+	last := map[uint8]published{}
+	for _, p := range decisions {
+		last[p.output] = p
+	}
+	var lasts []published
+	for output := range uint8(2) {
+		if p, some := last[output]; some {
+			lasts = append(lasts, p)
+		}
+	}
+	return fmt.Sprintf("%d decisions; the last:\n", len(decisions)) + s.told(t, lasts)
+}
+
+// members are those of a decision that are to be shown; what has names is shown by them.
+func (s *story) members(t *testing.T, d schemas.Decision) string {
+	t.Helper()
+	var b strings.Builder
+	if s.shows("decision") && s.numbers == nil {
+		for _, x := range d.Point {
+			b.WriteString(" " + s.number(x))
+		}
+	}
+	if s.numbers != nil {
+		b.WriteString(s.named(t, d))
+	}
+	for _, x := range d.Extras {
+		if s.shows(x.Name) && (s.numbers == nil || s.show != nil) {
+			fmt.Fprintf(&b, " %s=%s", x.Name, s.value(t, x.JSON))
+		}
+	}
+	return b.String()
+}
+
+func (s *story) shows(member string) bool { return s.show == nil || slices.Contains(s.show, member) }
+
+// named are the numbers of a decision, each a line, with the interval that noise has.
+func (s *story) named(t *testing.T, d schemas.Decision) string {
+	t.Helper()
+	readings, err := s.numbers.Read(d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	for i, r := range readings {
+		n := s.numbers.Names[i]
+		if s.shows(n.Statistic) {
+			fmt.Fprintf(&b, "\n  %s of %s, memory %s: %s (%s to %s)",
+				n.Statistic, cmp.Or(n.Cell, "everything"), n.Memory, s.number(r.Value), s.number(r.Low), s.number(r.High))
+		}
+	}
+	return b.String()
+}
+
+// value is a JSON value with its numbers rounded.
+func (s *story) value(t *testing.T, text string) string {
+	t.Helper()
+	var v any
+	if err := json.Unmarshal([]byte(text), &v); err != nil {
+		t.Fatal(err)
+	}
+	switch v := v.(type) {
+	case float64:
+		return s.number(v)
+	case []any:
+		var parts []string
+		for _, x := range v {
+			part, err := json.Marshal(x)
+			if err != nil {
+				t.Fatal(err)
+			}
+			parts = append(parts, s.value(t, string(part)))
+		}
+		return "[" + strings.Join(parts, " ") + "]"
+	case string:
+		return v
+	}
+	return text
+}
+
+// number rounds; what rounds to nothing has no sign.
+func (s *story) number(x float64) string {
+	unit := math.Pow10(s.digits)
+	return strconv.FormatFloat(math.Round(x*unit)/unit+0, 'f', -1, 64)
+}
