@@ -16,6 +16,9 @@
 //	replay              takes the whole log again from the start, and wants the same bytes, too
 //	exchange at=5       replays with the line in the place of a record, and tells which decisions are others: none before
 //	                    it; that there are as many, of the same steps, indices and keys
+//	service kill=(committed,produced)
+//	                    takes the whole log through a service over a broker, whose first process dies behind the commit of a
+//	                    transaction and whose second one before it: every decision is there, once, and is that of a replay
 //
 // Noise is that of a key of the stories, so that it falls the same each time; where a story is to show what is decided
 // and not how noisy it is, its ε is far beyond any that protects.

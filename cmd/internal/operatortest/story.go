@@ -78,7 +78,7 @@ func (s *story) play(t *testing.T, c *datadriven.TestData) string {
 	}
 	command, known := map[string]func(*testing.T, *datadriven.TestData) string{
 		"open": s.open, "records": s.records, "pass": s.pass, "would": s.would, "kill": s.kill, "replay": s.replay,
-		"exchange": s.exchange,
+		"exchange": s.exchange, "service": s.service,
 	}[c.Cmd]
 	if !known {
 		c.Fatalf(t, "no such command")

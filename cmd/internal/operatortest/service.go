@@ -1,0 +1,134 @@
+package operatortest
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/cockroachdb/datadriven"
+
+	"oriel/pipeline"
+	"oriel/pipeline/kafka"
+	"oriel/pipeline/pipetest"
+	"oriel/schemas"
+)
+
+// service takes the log through a whole service over a broker, of which processes die, in a bubble of its own: what is
+// committed has the decisions of the story, each once, and what oriel replay --check computes. Its noise is of a secret
+// of its own, so the numbers are others.
+func (s *story) service(t *testing.T, c *datadriven.TestData) string {
+	points, _ := c.Arg("kill")
+	checked := 0
+	synctest.Test(t, func(t *testing.T) { checked = s.serve(t, points.Vals) })
+	return fmt.Sprintf("%d processes; %d records, %d decisions, each once; %d are those of a replay",
+		len(points.Vals)+1, len(s.log), len(s.decisions), checked)
+}
+
+// handover is longer than a group waits for a member that is dead, and a take-over.
+const handover = 15 * time.Second
+
+func (s *story) serve(t *testing.T, points []string) (checked int) {
+	t.Helper()
+	setup, d := pipetest.NewSetup(), pipetest.New(t)
+	setup.Model = s.model
+	if s.model.Output != nil {
+		setup.Config.Second = setup.Config.Name + "." + s.model.Output.Suffix
+	}
+	if s.model.Descriptor != nil {
+		setup.Config.Descriptor = setup.Config.Name + ".descriptor"
+	}
+	if err := setup.Prepare(t.Context(), d.Client(), 1); err != nil {
+		t.Fatal(err)
+	}
+	run := func(ctx context.Context, m *pipetest.Member) error { return setup.Run(ctx, m) }
+	member := d.Start("0", pipetest.NewDisk(), run)
+	time.Sleep(handover)
+	checkpoint := s.checkpoint(t, setup, d)
+	rest := make([]kafka.Record, len(s.log))
+	for i, l := range s.log {
+		rest[i] = l.record
+	}
+	for i, point := range points {
+		now := len(rest) / (len(points) + 1 - i)
+		member.KillAt(pipeline.Point(point), 1)
+		s.send(t, setup, d, rest[:now])
+		rest = rest[now:]
+		time.Sleep(handover)
+		if member.Alive() {
+			t.Fatalf("process %d lives on: it has not been at %q", i, point)
+		}
+		member = d.Start(fmt.Sprint(i+1), member.Disk(), run)
+		time.Sleep(handover)
+	}
+	s.send(t, setup, d, rest)
+	time.Sleep(handover)
+	if err := member.Stop(); err != nil {
+		t.Fatal(err)
+	}
+	s.published(t, setup, d)
+	deployment, err := setup.Deployment(t.Context(), d.Client())
+	if err == nil {
+		checked, err = deployment.Check(t.Context(), 0, checkpoint, func(int) {})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return checked
+}
+
+func (s *story) checkpoint(t *testing.T, setup pipetest.Setup, d *pipetest.Deployment) []byte {
+	t.Helper()
+	deployment, err := setup.Deployment(t.Context(), d.Client())
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkpoint, err := deployment.Checkpoint(t.Context(), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return checkpoint
+}
+
+func (s *story) send(t *testing.T, setup pipetest.Setup, d *pipetest.Deployment, records []kafka.Record) {
+	t.Helper()
+	if err := pipetest.Send(t.Context(), d.Client(), setup.Config.Input, 0, records...); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// published wants the decisions of the story in the topics: their number, order, indices, steps and keys.
+func (s *story) published(t *testing.T, setup pipetest.Setup, d *pipetest.Deployment) {
+	t.Helper()
+	shape := func(key, line string) string {
+		t.Helper()
+		decision, err := schemas.ParseDecision([]byte(line))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return fmt.Sprintf("%d of step %d, key %s, of %d", decision.Index, decision.Step, key, len(decision.Point))
+	}
+	for output, topic := range []string{setup.Config.Decisions, setup.Config.Second} {
+		if topic == "" {
+			continue
+		}
+		records, err := pipetest.Read(t.Context(), d.Client(), topic, 0, -1, kafka.ReaderOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got, want []string
+		for _, r := range records {
+			got = append(got, shape(string(r.Key), string(r.Value)))
+		}
+		for _, p := range s.decisions {
+			if int(p.output) == output {
+				want = append(want, shape(p.key, p.line))
+			}
+		}
+		if !slices.Equal(got, want) {
+			t.Fatalf("topic %s has %q, the story %q", topic, got, want)
+		}
+	}
+}
