@@ -1,10 +1,8 @@
 package linucb
 
 import (
-	"math"
 	"math/rand/v2"
 	"strconv"
-	"strings"
 	"testing"
 
 	"oriel/mechanisms/mechtest"
@@ -42,59 +40,6 @@ func serving(t *testing.T, lines ...string) *world {
 		t.Fatal(err)
 	}
 	return &world{t: t, machine: machine}
-}
-
-// The first record of a key is a context and the second its reward, whatever they say; what comes third, late, or from
-// nobody adds nothing; and each record has one action.
-func TestServedProtocol(t *testing.T) {
-	w := serving(t)
-	squares := func() (sum float64) { // of all that was added: Σ|z|², undecayed but for a little
-		release := w.machine.stream.Sum(0)
-		for block := range 2 {
-			for i := range 2 {
-				sum += w.machine.rows.Moments(release, block).Gram(i, i)
-			}
-		}
-		return sum
-	}
-	expect := func(what, key string, e schemas.Event, arm, added float64, text string) {
-		t.Helper()
-		before := squares()
-		made := w.add(key, e)
-		if len(made) != 1 || made[0].Output != 1 {
-			t.Fatalf("%s: decisions %v, want one action", what, made)
-		}
-		d := made[0]
-		if d.Point[0] != arm || d.Extras[atArm].Text != text || d.Index != 2*d.Step-1 {
-			t.Errorf("%s: action %v", what, d)
-		}
-		want := ""
-		if arm >= 0 || what == "a context that says nothing" || what == "a late reward" || what == "a forged reward" {
-			want = key
-		}
-		if d.Extras[atKey].Text != want {
-			t.Errorf("%s: key %q, want %q", what, d.Extras[atKey].Text, want)
-		}
-		if got := squares() - before*(1-1.0/64); math.Abs(got-added) > 1e-3 {
-			t.Errorf("%s: %g was added, want %g", what, got, added)
-		}
-	}
-	expect("a context", "one", context(1, 0), 0, 0, "no")
-	expect("its reward", "one", rewarded(1), none, 1, "")
-	expect("the reward again", "one", rewarded(1), none, 0, "")
-	expect("another context", "two", context(0, 0.5), 0, 0, "no")
-	expect("a context that says nothing", "three", schemas.Event{Numbers: []float64{-1, absent}}, none, 0, "")
-	expect("a reward of nothing", "three", rewarded(1), none, 0, "")
-	expect("no room", "four", context(1, 0), none, 0, "") // one, two and three have their places for 8 steps
-	expect("no key", "", context(1, 0), none, 0, "")
-	expect("a long key", strings.Repeat("x", 65), context(1, 0), none, 0, "")
-	expect("a forged reward", "five", rewarded(1), none, 0, "")
-	expect("the second context's reward", "two", rewarded(0), none, 0.25, "")
-	expect("a context for the end", "six", context(1, 0), 0, 0, "no")
-	for range 8 {
-		w.add("", rewarded(0))
-	}
-	expect("a late reward", "six", rewarded(1), none, 0, "")
 }
 
 // Every action for a key is a line of one length, whatever is played.
