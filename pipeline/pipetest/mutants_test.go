@@ -1,14 +1,11 @@
 package pipetest_test
 
 import (
-	"context"
-	"encoding/json"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"strings"
 	"testing"
-	"time"
+
+	"oriel/pipeline/pipetest"
 )
 
 // mutants are faults planted in the pipeline: a text of a file, what stands in its place, and what that breaks.
@@ -74,8 +71,8 @@ func TestSeededMutantsAreKilled(t *testing.T) {
 		if only != "all" && only != m.file {
 			continue
 		}
-		overlay := plant(t, m.file, m.text, m.other)
-		if said, ok := goTool(t, "build", "-overlay", overlay, "oriel/pipeline"); !ok {
+		overlay := pipetest.Plant(t, filepath.Join("..", m.file), m.text, m.other)
+		if said, ok := pipetest.GoTool(t, "build", "-overlay", overlay, "oriel/pipeline"); !ok {
 			t.Fatalf("%s without %q does not build: %s", m.file, m.text, said)
 		}
 		killer := ""
@@ -83,7 +80,7 @@ func TestSeededMutantsAreKilled(t *testing.T) {
 			{"oriel/pipeline/pipetest/storytest"},
 			{"oriel/pipeline", "oriel/pipeline/pipetest", "-run", "Torn|Killed|Walk|Verdicts"},
 		} {
-			if _, ok := goTool(t, append([]string{"test", "-count=1", "-failfast", "-timeout=1m", "-overlay", overlay},
+			if _, ok := pipetest.GoTool(t, append([]string{"test", "-count=1", "-failfast", "-timeout=1m", "-overlay", overlay},
 				tests...)...); !ok {
 				killer = tests[0]
 				break
@@ -99,50 +96,10 @@ func TestSeededMutantsAreKilled(t *testing.T) {
 	}
 }
 
-// plant writes an overlay for the go tool in which a file of the pipeline has another text, which it must have once.
-func plant(t *testing.T, file, text, other string) (overlay string) {
-	t.Helper()
-	path, err := filepath.Abs(filepath.Join("..", file))
-	if err != nil {
-		t.Fatal(err)
-	}
-	source, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if strings.Count(string(source), text) != 1 {
-		t.Fatalf("%s does not have %q once", file, text)
-	}
-	dir := t.TempDir()
-	mutant := filepath.Join(dir, file)
-	overlay = filepath.Join(dir, "overlay.json")
-	list, err := json.Marshal(map[string]map[string]string{"Replace": {path: mutant}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for name, content := range map[string]string{
-		mutant:  strings.Replace(string(source), text, other, 1),
-		overlay: string(list),
-	} {
-		if err := os.WriteFile(name, []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return overlay
-}
-
-func goTool(t *testing.T, args ...string) (said string, ok bool) {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
-	defer cancel()
-	out, err := exec.CommandContext(ctx, "go", args...).CombinedOutput()
-	return string(out), err == nil
-}
-
 // TestMutantsStandInTheSource: a text that has changed would plant nothing.
 func TestMutantsStandInTheSource(t *testing.T) {
 	for _, m := range mutants {
-		plant(t, m.file, m.text, m.other)
+		pipetest.Plant(t, filepath.Join("..", m.file), m.text, m.other)
 	}
 	if len(mutants) < 20 {
 		t.Errorf("%d mutants", len(mutants))

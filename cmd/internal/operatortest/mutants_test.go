@@ -1,0 +1,108 @@
+package operatortest_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"oriel/pipeline/pipetest"
+)
+
+// mutants are faults that stories of an operator must see: a text of a file, what stands in its place, and what that
+// breaks.
+var mutants = []struct{ operator, file, text, other, breaks string }{
+	{
+		"coco", "mechanisms/blt/carry.go", "AddInt64(x)\n\t\tm := ", "AddInt64(x)\n\t\tvar m lattice.Int128\n\t\t_ = ",
+		"noise of earlier steps is not taken back",
+	},
+	{
+		"coco", "mechanisms/blt/encode.go", "c.buffers[i][k] = at(i, k)", "_ = at(i, k)",
+		"the next process has forgotten that noise",
+	},
+	{
+		"coco", "mechanisms/forget/carry.go", "remembered(c.sums[i], c.decay, u)", "c.sums[i].Add(u)",
+		"the sum does not forget",
+	},
+	{
+		"coco", "mechanisms/forget/encode.go", "c.steps = steps", "_ = steps",
+		"the next process draws the noise of the first steps again",
+	},
+	{"coco", "state/users/encode.go", "int(count), last", "0, last", "the next process does not know who was there"},
+	{
+		"coco", "pipeline/walk.go", "record.Event = s.seat.event", "record.Event, record.Null = s.seat.event, true",
+		"no event says anything",
+	},
+	{
+		"aggregate", "operators/aggregate/machine.go", "if !ok || cell < 0 {\n\t\treturn nil\n",
+		"if !ok || cell < 0 {\n\t\tcell = 0\n",
+		"what is in no cell counts in the first",
+	},
+	{
+		"aggregate", "operators/aggregate/encode.go", "err := m.stream.Restore(inner)", "_, err := inner, error(nil)",
+		"the next process starts from nothing",
+	},
+	{"arms", "operators/plays/table.go", "*word&bit != 0 || r.count", "r.count", "a second answer counts"},
+	{
+		"bandit", "operators/plays/table.go", "t.step-n >= max(1, t.config.Delay)", "t.step-n > max(1, t.config.Delay)",
+		"a late answer counts",
+	},
+	{
+		"arms", "operators/plays/encode.go", "r.used[i] = binary.LittleEndian.Uint64(b[8*i:])", "_, _ = i, b",
+		"the next process does not know which plays are answered",
+	},
+	{"bandit", "operators/bandit/encode.go", "m.u.use(seed)", "_ = seed", "the next process plays other directions"},
+	{
+		"linucb", "operators/pending/table.go", "return Row{}, Again", "return t.give(at, taken), Done",
+		"a second reward counts",
+	},
+	{"linucb", "operators/pending/table.go", "t.timedOut(at, step):", "t.timedOut(at, step-1):", "a late reward counts"},
+	{
+		"linucb", "operators/linucb/encode.go", "m.model.restore(release, step, doublings)",
+		"m.model.restore(release, step, 0)", "the next process does not know of doublings",
+	},
+	{
+		"ridge", "operators/ridge/encode.go", "m.doublings = doublings", "_ = doublings",
+		"the next process does not know of doublings",
+	},
+	{
+		"ridge", "operators/ridge/machine.go", "m.middle + float64(m.features*", "m.middle + float64(0*m.features*",
+		"residuals are not against what was published",
+	},
+	{
+		"submodular", "operators/submodular/encode.go", "copy(m.set, set)", "_ = set",
+		"the next process counts gains behind another set",
+	},
+	{
+		"submodular", "operators/submodular/machine.go", "before = m.function.with(before, m.values[element], m.pick)",
+		"_ = element", "what a set has already gains again",
+	},
+}
+
+// TestStoriesSeeFaults plants each fault and plays the stories of the operator. It takes some two minutes:
+// TEST_MUTANTS=all.
+func TestStoriesSeeFaults(t *testing.T) {
+	only := os.Getenv("TEST_MUTANTS")
+	if only == "" {
+		t.Skip("some two minutes; set TEST_MUTANTS=all, as continuous integration does, or to an operator")
+	}
+	for _, m := range mutants {
+		if only != "all" && only != m.operator {
+			continue
+		}
+		overlay := pipetest.Plant(t, filepath.Join("../../..", m.file), m.text, m.other)
+		if said, ok := pipetest.GoTool(t, "vet", "-overlay", overlay, "oriel/"+filepath.Dir(m.file)); !ok {
+			t.Fatalf("%s without %q does not build: %s", m.file, m.text, said)
+		}
+		if _, ok := pipetest.GoTool(t, "test", "-count=1", "-timeout=1m", "-overlay", overlay,
+			"-run", "^TestOperatorStories$/^"+m.operator+"$", "oriel/cmd/internal/operatortest"); ok {
+			t.Errorf("%s: %s, and no story of %s sees it", m.file, m.breaks, m.operator)
+		}
+	}
+}
+
+// TestFaultsStandInTheSource: a text that has changed would plant nothing.
+func TestFaultsStandInTheSource(t *testing.T) {
+	for _, m := range mutants {
+		pipetest.Plant(t, filepath.Join("../../..", m.file), m.text, m.other)
+	}
+}
