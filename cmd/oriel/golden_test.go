@@ -215,13 +215,17 @@ var goldenEvents = []struct {
 		"LOSS=linear", "UPDATE=llo", "CONSTANTS=search", "SET=trace-norm", "ROWS=2", "RADIUS=1", "DIMENSION=4", "WINDOW=16",
 		"STRONG_CONVEXITY=0.01",
 	}},
+	{"aggregate-memory-ranks", []string{
+		"OPERATOR=aggregate", "CELLS=carrier=UA|AA|DL,hour=0:24:1", "VALUE=delay=-60:180", "STATISTICS=p20,p50", "BINS=48",
+		"EMIT_EVERY=40", "WINDOW=lifetime", "MEMORY=256", "EPSILON=400", "ELSEWHERE=other",
+	}},
 }
 
 // onlyUnder are the mechanisms of cases that make sense under one.
 var onlyUnder = map[string]string{
 	"logistic-memory": "blt", "logistic-memory-users-leaves": "blt",
 	"aggregate-memory": "blt", "aggregate-total": "blt", "aggregate-tumbling": "once-gaussian",
-	"aggregate-memory-leaves": "blt", "aggregate-tumbling-leaves": "once-gaussian",
+	"aggregate-memory-leaves": "blt", "aggregate-tumbling-leaves": "once-gaussian", "aggregate-memory-ranks": "blt",
 	"linear-flow": "blt", "linear-subsets": "tree-laplace", "linear-projected-subsets": "tree-gamma",
 	"linear-matching": "tree-gaussian", "linear-vertices": "blt",
 	"linear-partition": "tree-gaussian",
@@ -265,8 +269,13 @@ func (c goldenCase) plan(t *testing.T) []byte {
 		return fresh
 	}
 	if c.aggregates() {
-		if !c.sharp() {
-			fresh[4+binary.LittleEndian.Uint32(fresh)] = 1 // the first version
+		version := &fresh[4+binary.LittleEndian.Uint32(fresh)]
+		switch {
+		case strings.HasSuffix(c.events, "-ranks"): // the newest
+		case c.sharp():
+			*version = 2
+		default:
+			*version = 1
 		}
 		return fresh
 	}

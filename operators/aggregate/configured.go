@@ -7,6 +7,7 @@ import (
 
 	"oriel/mechanisms"
 	"oriel/operators"
+	"oriel/operators/aggregate/interval"
 	"oriel/schemas"
 )
 
@@ -149,22 +150,23 @@ func (c configured) Mechanism(m *mechanisms.Config, plan []byte) error {
 }
 
 // Versions of a plan, its first byte; behind it the specification stands as text. An event is of one cell: from the
-// second version on its chain absorbs places and values of a leaf, where it absorbed all cells. A stream keeps its
-// version.
+// second version on its chain absorbs places and values of a leaf, where it absorbed all cells. From the third on
+// quantiles are those of interval.Ranks. A stream keeps its version.
 const (
 	planOfCells  = 1
 	planOfPlaces = 2
+	planOfRanks  = 3
 )
 
 // Plan holds the specification, of which the configuration has a digest alone.
 func (c configured) Plan(mechanisms.Config) ([]byte, error) {
-	return append([]byte{planOfPlaces}, c.spec.canonical()...), nil
+	return append([]byte{planOfRanks}, c.spec.canonical()...), nil
 }
 
 var errPlan = errors.New("aggregate: plan: not that of this specification")
 
 func (c configured) checkPlan(plan []byte) error {
-	if len(plan) == 0 || plan[0] < planOfCells || plan[0] > planOfPlaces || string(plan[1:]) != c.spec.canonical() {
+	if len(plan) == 0 || plan[0] < planOfCells || plan[0] > planOfRanks || string(plan[1:]) != c.spec.canonical() {
 		return errPlan
 	}
 	return nil
@@ -175,7 +177,15 @@ func (c configured) Open(plan []byte, sums *mechanisms.Stream) (operators.Machin
 	if err := c.checkPlan(plan); err != nil {
 		return nil, err
 	}
-	return newMachine(c, sums)
+	return newMachine(c.planned(plan[0]), sums)
+}
+
+// planned is what a plan of a version makes of it.
+func (c configured) planned(version byte) configured {
+	if version < planOfRanks {
+		c.spec.ranks = make([]*interval.Ranks, len(c.spec.levels)) // none
+	}
+	return c
 }
 
 // Every publishes the decision of each step.

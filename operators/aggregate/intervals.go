@@ -54,13 +54,11 @@ func (e ends) middle() float64 { return float64((e.low + e.high) / 2) }
 
 // interval is that of the k-th statistic of a cell.
 func (s *specification) interval(k, cell int, t totals) ends {
-	deviation := t.deviation
-	if level := s.levels[k]; level > 0 {
-		bins := s.weights.Bins
-		z := float64(interval.Z95*deviation) / s.weights.Quantile
-		x := interval.Quantile(t.running[cell*bins:][:bins], s.limits[k], level, z)
+	if s.levels[k] > 0 {
+		_, x := s.rank(k, cell, t)
 		return s.values(x)
 	}
+	deviation := t.deviation
 	sums := t.sums[cell*s.width():]
 	column := func(sum, weight float64) interval.Noisy {
 		return interval.Noisy{Value: sum / weight, Deviation: deviation / weight}

@@ -4,7 +4,6 @@ import (
 	"math"
 
 	"oriel/operators/aggregate/block"
-	"oriel/operators/aggregate/interval"
 )
 
 // squares is the column of (x̃² − ½), which no statistic shows by itself.
@@ -42,6 +41,7 @@ const shown = 12
 type totals struct {
 	sums      []float64 // cell by cell, and column by column within
 	running   []float64 // counts of events in a bin and before it, cell by cell, bin by bin within; none without quantiles
+	scratch   []float64 // of interval.Ranks
 	deviation float64   // of the noise of a sum
 }
 
@@ -67,7 +67,7 @@ func (s *specification) accumulate(dst, sums []float64) {
 //	sum        middle·n + half·x                  the sum of clamped values
 //	mean       middle + half·x/n                  within the public range
 //	variance   half²·(y/n + ½ − (x/n)²)           from 0 to half²
-//	quantile   where F crosses p·F_m              straight within a bin, interval.QuantileEstimate
+//	quantile   where F crosses p·F_m              interval.Ranks; before planOfRanks interval.QuantileEstimate
 //
 // Where n, or F_m, is not above 12 deviations, all but counts and sums are the middle of their interval.
 func (s *specification) show(dst []float64, t totals) []float64 {
@@ -81,15 +81,11 @@ func (s *specification) show(dst []float64, t totals) []float64 {
 
 // number is one of show.
 func (s *specification) number(k, cell int, t totals) float64 {
-	width, bins := s.width(), s.weights.Bins
-	at := t.sums[cell*width:][:width]
-	if level := s.levels[k]; level > 0 {
-		running := t.running[cell*bins:][:bins]
-		if running[bins-1] > float64(shown*float64(t.deviation*s.spread))/s.weights.Quantile {
-			return s.middle() + float64(s.half()*interval.QuantileEstimate(running, level))
-		}
-		return s.interval(k, cell, t).middle()
+	if s.levels[k] > 0 {
+		return s.quantile(k, cell, t)
 	}
+	width := s.width()
+	at := t.sums[cell*width:][:width]
 	n := at[0] / s.weights.Count
 	least := float64(shown * t.deviation / s.weights.Count)
 	switch s.statistics[k] {

@@ -7,6 +7,7 @@ import (
 
 	"oriel/operators"
 	"oriel/operators/aggregate/block"
+	"oriel/operators/aggregate/interval"
 )
 
 // specification is what is asked for: public, and fixed at opening.
@@ -22,18 +23,25 @@ type specification struct {
 	arms       string      // the dimension whose places are compared; empty: none
 
 	// What quantiles and twins are computed with, of prepare.
-	spread float64     // standard deviation of the last running count, in columns'
-	limits [][]float64 // of the statistics that are quantiles: what a test of each bin divides by, in columns'
-	far    []pair      // as far apart as any, for an audit, which opens many twins
+	spread float64           // standard deviation of the last running count, in columns'
+	limits [][]float64       // of the statistics that are quantiles: what a test of each bin divides by, in columns'
+	ranks  []*interval.Ranks // of the same; nil: of plans before planOfRanks
+	far    []pair            // as far apart as any, for an audit, which opens many twins
 }
 
 // prepare computes what decisions need of a valid specification.
 func (s *specification) prepare() {
 	s.spread, s.limits = math.Sqrt(block.Energy(s.weights.Bins)), make([][]float64, len(s.levels))
+	s.ranks = make([]*interval.Ranks, len(s.levels))
+	factor := make([]float64, s.weights.Bins)
+	for k := range factor {
+		factor[k] = block.Coefficient(k)
+	}
 	for i, level := range s.levels {
 		if level > 0 {
 			s.limits[i] = make([]float64, s.weights.Bins)
 			block.Deviations(s.limits[i], level)
+			s.ranks[i] = interval.NewRanks(factor, level)
 		}
 	}
 	s.far = s.farthest()

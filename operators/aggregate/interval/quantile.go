@@ -30,7 +30,7 @@ func Quantile(counts, deviations []float64, level, z float64) Interval {
 	if first < 0 {
 		return Interval{-1, 1}
 	}
-	return Interval{edge(first, m), edge(last+1, m)}
+	return Interval{edge(float64(first), m), edge(float64(last+1), m)}
 }
 
 // QuantileEstimate returns where running counts reach a share p of all, straight within a bin, as if its events were
@@ -46,7 +46,7 @@ func QuantileEstimate(counts []float64, level float64) float64 {
 	first, last, found := 0.0, 0.0, false
 	for j, count := range counts {
 		if before <= total && count >= total {
-			last = edge(j, m)
+			last = edge(float64(j), m)
 			if count > before {
 				last += float64(2*((total-before)/(count-before))) / float64(m)
 			}
@@ -59,5 +59,5 @@ func QuantileEstimate(counts []float64, level float64) float64 {
 	return (first + last) / 2
 }
 
-// edge is the lower edge of bin j of m.
-func edge(j, m int) float64 { return float64(2*j)/float64(m) - 1 }
+// edge is where j bins of m end, j a whole number or between two.
+func edge(j float64, m int) float64 { return float64(2*j)/float64(m) - 1 }
