@@ -150,8 +150,8 @@ func (c configured) Mechanism(m *mechanisms.Config, plan []byte) error {
 }
 
 // Versions of a plan, its first byte; behind it the specification stands as text. An event is of one cell: from the
-// second version on its chain absorbs places and values of a leaf, where it absorbed all cells. From the third on
-// quantiles are those of interval.Ranks. A stream keeps its version.
+// second version on its chain absorbs places and values of a leaf, where it absorbed all cells. In the third, which is
+// that of quantiles alone, these are those of interval.Ranks. A stream keeps its version.
 const (
 	planOfCells  = 1
 	planOfPlaces = 2
@@ -160,7 +160,11 @@ const (
 
 // Plan holds the specification, of which the configuration has a digest alone.
 func (c configured) Plan(mechanisms.Config) ([]byte, error) {
-	return append([]byte{planOfRanks}, c.spec.canonical()...), nil
+	version := byte(planOfPlaces)
+	if c.spec.weights.Bins > 0 {
+		version = planOfRanks
+	}
+	return append([]byte{version}, c.spec.canonical()...), nil
 }
 
 var errPlan = errors.New("aggregate: plan: not that of this specification")

@@ -69,7 +69,7 @@ func (d density) truth(m int, n, level float64) (counts []float64, want float64)
 // 6.11 standard errors, once in 10⁹. Intervals of whole bins of unsmoothed figures are up to twice as long.
 func TestRanksCover(t *testing.T) {
 	const runs, away = 4000, 0.021
-	for _, m := range []int{16, 64, 256} {
+	for _, m := range []int{16, 64, 128} {
 		whole := math.Sqrt(block.Energy(m)) // the deviation of all events together
 		for _, d := range densities {
 			for _, level := range []float64{0.5, 0.9} {
