@@ -33,6 +33,10 @@ var mutants = []struct{ operator, file, text, other, breaks string }{
 		"no event says anything",
 	},
 	{
+		"coco", "operators/convex/parts.go", "\treadFloats(o.x, state)\n\treturn nil", "\treturn nil",
+		"the next process starts from another mix of paths",
+	},
+	{
 		"aggregate", "operators/aggregate/machine.go", "if !ok || cell < 0 {\n\t\treturn nil\n",
 		"if !ok || cell < 0 {\n\t\tcell = 0\n",
 		"what is in no cell counts in the first",
@@ -40,6 +44,11 @@ var mutants = []struct{ operator, file, text, other, breaks string }{
 	{
 		"aggregate", "operators/aggregate/encode.go", "err := m.stream.Restore(inner)", "_, err := inner, error(nil)",
 		"the next process starts from nothing",
+	},
+	{
+		"aggregate", "operators/aggregate/machine.go", "\t\tr.Take()\n\t}\n\tt := m.stream.Step()\n",
+		"\t\tif m.stream.Step()%m.every == 0 {\n\t\t\tr.Take()\n\t\t}\n\t}\n\tt := m.stream.Step()\n",
+		"a decision has the increments of its last step alone",
 	},
 	{"arms", "operators/plays/table.go", "*word&bit != 0 || r.count", "r.count", "a second answer counts"},
 	{
@@ -51,6 +60,10 @@ var mutants = []struct{ operator, file, text, other, breaks string }{
 		"the next process does not know which plays are answered",
 	},
 	{"bandit", "operators/bandit/encode.go", "m.u.use(seed)", "_ = seed", "the next process plays other directions"},
+	{
+		"bandit", "operators/bandit/encode.go", "copy(v, read[i*len(m.start):])", "_, _ = i, v",
+		"the next process does not know where an episode has begun",
+	},
 	{
 		"linucb", "operators/pending/table.go", "return Row{}, Again", "return t.give(at, taken), Done",
 		"a second reward counts",

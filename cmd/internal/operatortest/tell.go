@@ -84,9 +84,13 @@ func (s *story) members(t *testing.T, d schemas.Decision) string {
 	if s.numbers != nil {
 		b.WriteString(s.named(t, d))
 	}
+	before := " "
+	if s.numbers != nil {
+		before = "\n  "
+	}
 	for _, x := range d.Extras {
 		if s.shows(x.Name) && (s.numbers == nil || s.show != nil) {
-			fmt.Fprintf(&b, " %s=%s", x.Name, s.value(t, x.JSON))
+			fmt.Fprintf(&b, "%s%s=%s", before, x.Name, s.value(t, x.JSON))
 		}
 	}
 	return b.String()
