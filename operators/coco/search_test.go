@@ -90,6 +90,7 @@ func TestSearchFollowsWhereProvedConstantsFreeze(t *testing.T) {
 func TestSearchIsExact(t *testing.T) {
 	for _, name := range []string{
 		"l1-ball", "simplex", "box", "subsets", "partition", "flow", "matching", "vertices", "trees", "ranking",
+		"spectrahedron", "trace-norm",
 	} {
 		c := sample(t, name, 4)
 		c.Update, c.Constants, c.Failure = LLO, Search, 0.01
