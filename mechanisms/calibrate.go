@@ -40,6 +40,7 @@ func (l load) moved(x piece, law Law) *big.Float {
 		far.Mul(far, l.total)
 	case Laplace:
 		far.Mul(far, l.total).Mul(far, dp.Root(dp.Exact(float64(x.n))))
+	case Gumbel: // of draws, which have no nodes
 	}
 	return far
 }
@@ -100,6 +101,7 @@ func errorBound(x piece, law Law, failure float64, levels int) float64 {
 	case Laplace:
 		tail := dp.LogUp(2 * n / failure)
 		e = math.Sqrt(2*(h+math.Sqrt(2*h*tail)+tail)) * (math.Sqrt(n) + math.Sqrt(2*l))
+	case Gumbel: // no sum is released
 	}
 	e = (e*x.scale.Float64() + h*math.Sqrt(n)/2) * x.grid.Unit() * x.stretch
 	return e * (1 + 0x1p-40) // rounding of the dozen operations above

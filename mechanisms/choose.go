@@ -65,6 +65,11 @@ func (s *Stream) Choose(instance uint16, scores []int64, law Exponential) int {
 	if s.Ended() {
 		panic(fmt.Sprintf("BUG: mechanisms: a draw behind the horizon of %d steps", s.config.Horizon))
 	}
+	return s.choose(instance, scores, law)
+}
+
+// choose is Choose by a valid law, also after the last step.
+func (s *Stream) choose(instance uint16, scores []int64, law Exponential) int {
 	e, d := law.Epsilon, law.Sensitivity
 	seed := s.chain.Draw(s.Step(), s.place, instance, [4]uint64{e.Num, e.Den, d.Num, d.Den}, scores)
 	gaps, best := make([]uint64, len(scores)), slices.Max(scores)

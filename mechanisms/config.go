@@ -58,6 +58,9 @@ type Config struct {
 
 	// Failure is β, the probability that Plan.ErrorBound fails at one step; 0 asks for no bound.
 	Failure float64
+
+	// Draws is the schedule of Drawing, and zero for all other names.
+	Draws Draws
 }
 
 // Span returns in how many steps an event is mostly at stake: of a window, or of a memory; 0 where each step is
@@ -72,7 +75,7 @@ func (c Config) Validate() error {
 	}
 	kind, known := familyOf(c.Name)
 	if !known {
-		bad("name %q: not one of %v", c.Name, Names())
+		bad("name %q: not one of %v, nor %s", c.Name, Names(), Drawing)
 	}
 	if known {
 		kind.structure(c.Memory).problems(c, bad)
@@ -86,7 +89,7 @@ func (c Config) Validate() error {
 	}
 	if err := c.Budget.Validate(); err != nil {
 		bad("budget: %w", err)
-	} else if known && !kind.Pure() && c.Budget.Delta == 0 {
+	} else if known && kind.Law == Gaussian && c.Budget.Delta == 0 {
 		bad("budget: delta 0: %s needs a positive delta", c.Name)
 	}
 	if err := c.Adjacency.Validate(); err != nil {
@@ -112,6 +115,9 @@ func (c Config) Validate() error {
 	}
 	if c.Poles != 0 && (c.Poles < blt.MinPoles || c.Poles > blt.MaxPoles) {
 		bad("poles %d: not in [%d, %d], nor 0 for automatic", c.Poles, blt.MinPoles, blt.MaxPoles)
+	}
+	if known && !kind.Draws && c.Draws != (Draws{}) {
+		bad("draws: %s has none of its own", c.Name)
 	}
 	if !(c.Failure >= 0 && c.Failure < 1) {
 		bad("failure %g: not in [0, 1)", c.Failure)

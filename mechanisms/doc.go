@@ -27,6 +27,7 @@
 //	tree-gamma-paper      θ = Δ'h/ε                              recomputed: as printed, Δ' = L + µD
 //	once-gaussian         σ = Δ/µ of single steps, no sums       µ-GDP, (ε,δ), for ever
 //	once-gamma            θ = Δ/ε of single steps, no sums       ε, for ever
+//	draws                 elements drawn by e^(sum/β), no sums   (ε,δ) by ρ, or ε, for the life of a stream that ends
 //
 // With Config.Separation the budget is that of a user, all of whose events in a window, k = ⌈W/Separation⌉ at most, are
 // exchanged at once: Δ√h becomes Δ√(Σ_l k·⌈2^l/Separation⌉) over the levels l, Δh becomes kΔh, and Δ is that of an

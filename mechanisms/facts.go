@@ -12,9 +12,10 @@ const (
 	Gaussian Law = iota + 1 // Gaussian: independent normal coordinates; µ-GDP, (ε,δ)
 	Gamma                   // Gamma: density ∝ e^(−‖x‖₂/θ); pure ε
 	Laplace                 // Laplace: independent Laplace coordinates; pure ε, in the ℓ1 norm
+	Gumbel                  // Gumbel: of scores, the largest of which is drawn; nothing else is released
 )
 
-// Facts are what a mechanism's name says. Exactly one of Tree, Filter and Once holds; the zero value is of no
+// Facts are what a mechanism's name says. Exactly one of Tree, Filter, Once and Draws holds; the zero value is of no
 // mechanism.
 type Facts struct {
 	Law    Law
@@ -22,6 +23,7 @@ type Facts struct {
 	Tree   bool // noise at the nodes of a tree: its windows are powers of two
 	Filter bool // noise of steps through a fitted filter: takes an age weight and poles, or a memory
 	Once   bool // each step's own sum is released once, and no prefix sum: there is no window
+	Draws  bool // no sum is released, and elements are drawn by sums: Stream.Draw
 
 	MaxWindow uint64 // W at most, steps; 0 for Once
 }
@@ -40,6 +42,8 @@ func (f Facts) structure(memory uint64) structure {
 	switch {
 	case f.Filter && memory > 0:
 		return forgetting{}
+	case f.Draws:
+		return drawing{}
 	case f.Tree:
 		return tree{}
 	case f.Filter:

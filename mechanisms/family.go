@@ -39,13 +39,16 @@ var families = []family{
 	{"blt", filterOf(Gaussian)},
 	{"once-gaussian", onceOf(Gaussian)},
 	{"once-gamma", onceOf(Gamma)},
+	{Drawing, Facts{Law: Gumbel, Draws: true, MaxWindow: maxDrawn}},
 }
 
-// Names returns the names of all mechanisms.
+// Names returns the names of all mechanisms that release sums: all but Drawing.
 func Names() []string {
-	names := make([]string, len(families))
-	for i, f := range families {
-		names[i] = f.name
+	var names []string
+	for _, f := range families {
+		if !f.Draws {
+			names = append(names, f.name)
+		}
 	}
 	return names
 }

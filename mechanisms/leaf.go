@@ -70,6 +70,22 @@ type Quantiser interface {
 	Quantise(g lattice.Grid, dst []int64, v []float64)
 }
 
+// Bounded is a Quantiser that bounds each integer of its leaves, and not their length alone: what Drawing pays for.
+type Bounded interface {
+	Quantiser
+
+	// Bound is how large an integer of a leaf is in size, at most: from 1 to Λ. A leaf with a larger one is never added.
+	Bound(g lattice.Grid) int64
+}
+
+// bound returns how large an integer of a leaf is in size, at most.
+func (p Part) bound(g lattice.Grid) int64 {
+	if q, ok := p.Quantiser.(Bounded); ok {
+		return q.Bound(g)
+	}
+	return g.Lambda
+}
+
 // OnePart is the default leaf: n coordinates, clipped to L.
 func OnePart(n int, clip float64) Leaf { return Leaf{Parts: []Part{{Size: n, Clip: clip}}} }
 

@@ -87,7 +87,8 @@ func (p Plan) structure(kind family) structure { return kind.structure(p.Forget.
 
 // Guarantee returns what this plan proves under c, from the plan's integers, rounded against the claim. It is an error
 // when the plan is not one of c, or, but for the -paper names, when it proves less than c.Budget. For those names ε is
-// the recomputed one, with the true sensitivity, at c.Budget.Delta. Pure-ε mechanisms prove δ = 0.
+// the recomputed one, with the true sensitivity, at c.Budget.Delta; of draws too, where Draws.Most may make it less.
+// Pure-ε mechanisms prove δ = 0.
 func (p Plan) Guarantee(c Config) (dp.Guarantee, error) {
 	if err := p.matches(c); err != nil {
 		return dp.Guarantee{}, err
@@ -97,6 +98,13 @@ func (p Plan) Guarantee(c Config) (dp.Guarantee, error) {
 	case kind.Paper:
 		g.Epsilon = recomputed(g, loss)
 		return g, nil
+	case kind.Draws && loss <= c.Budget.Epsilon && c.Draws.Most > 0:
+		g.Epsilon = loss
+		return g, nil
+	case kind.Draws:
+		if loss > c.Budget.Epsilon {
+			return dp.Guarantee{}, fmt.Errorf("%w: epsilon %g of %g", ErrUnproved, loss, c.Budget.Epsilon)
+		}
 	case kind.Pure():
 		if loss > c.Budget.Epsilon {
 			return dp.Guarantee{}, fmt.Errorf("%w: epsilon %g of %g", ErrUnproved, loss, c.Budget.Epsilon)
@@ -133,6 +141,10 @@ func (p Plan) proves(c Config) (g dp.Guarantee, loss float64) {
 	}
 	if c.Separation > 0 {
 		g.Unit = "user"
+	}
+	if kind.Draws {
+		g.Draws, g.Delta = p.drawsLoss(c), c.Budget.Delta
+		return g, g.Draws.Epsilon(g.Delta)
 	}
 	loss, g.Curve = p.loss(c, kind)
 	if !kind.Pure() {
@@ -255,7 +267,7 @@ func (p Plan) sums(c Config, sampler noise.Sampler) (func() []Sum, error) {
 	fresh := make([]func() Sum, len(pieces))
 	for i, x := range pieces {
 		of, err := sampler, error(nil)
-		if sampler == nil {
+		if sampler == nil && !kind.Draws {
 			of, err = newSampler(kind, x.scale, x.n)
 		}
 		if err != nil {
@@ -297,6 +309,7 @@ func newSampler(kind family, s noise.Scale, n int) (noise.Sampler, error) {
 		return noise.NewGamma(s, n)
 	case Laplace:
 		return noise.NewLaplace(s)
+	case Gumbel: // draws are noise.Choose's
 	}
 	panic(fmt.Sprintf("BUG: mechanisms: no sampler for %s", kind.name))
 }

@@ -2,6 +2,7 @@ package mechanisms
 
 import (
 	"fmt"
+	"slices"
 
 	"oriel/mechanisms/dp"
 	"oriel/mechanisms/lattice"
@@ -30,6 +31,7 @@ type frame struct {
 	pairs     []int64 // places and values of it, scratch; nil where leaves are absorbed whole
 	undo      []byte  // states of sums, scratch of Restore
 	callers   []float64
+	law       Exponential // of Drawing, else zero
 }
 
 // seated is a part as streams use it.
@@ -39,6 +41,7 @@ type seated struct {
 	grid      lattice.Grid
 	quantiser Quantiser
 	zeroOut   lattice.Int128 // square of the quantiser's distance between a leaf and zero, units²
+	bound     int64          // of Drawing: of each integer of a leaf, in size; else 0
 	roots     []float64      // √k_i; nil when all are 1
 	scaled    []float64      // scratch of the default quantiser with roots
 }
@@ -50,7 +53,8 @@ func (x *seated) quantise(dst []int64, v []float64) {
 	case x.quantiser != nil:
 		clear(dst) // the leaf of a record before is in it
 		x.quantiser.Quantise(x.grid, dst, v)
-		if !x.grid.Contains(dst) || x.zeroOut.Less(lattice.SquaredLength(dst)) {
+		if !x.grid.Contains(dst) || x.zeroOut.Less(lattice.SquaredLength(dst)) ||
+			x.bound > 0 && (slices.Max(dst) > x.bound || slices.Min(dst) < -x.bound) {
 			clear(dst)
 		}
 	case x.roots != nil:
@@ -98,6 +102,9 @@ func newFrame(c Config, p Plan) (frame, error) {
 		f.entries, from = f.entries+x.entries, x.to
 	}
 	f.callers = make([]float64, f.entries)
+	if facts, _ := FactsOf(p.Name); facts.Draws {
+		f.law, f.parts[0].bound = p.DrawLaw(c), c.Leaf.Parts[0].bound(p.Grid)
+	}
 	if c.Leaf.Nonzero > 0 {
 		f.pairs = make([]int64, 0, c.Leaf.Absorbed())
 	}
@@ -126,9 +133,13 @@ func (s *Seat) Open(key [32]byte) *Stream { return s.over(key, s.fresh()) }
 // over returns a stream over mechanisms before their first step.
 func (s *frame) over(key [32]byte, sums []Sum) *Stream {
 	n := len(s.leaf)
-	return &Stream{
+	stream := &Stream{
 		frame: s, chain: s.scratch.Chain(key), sums: sums, partial: make([]int64, n), released: make([]float64, n),
 	}
+	if s.law != (Exponential{}) {
+		stream.totals = make([]int64, n)
+	}
+	return stream
 }
 
 // Scratch is as long as what a record adds, for a caller to build it in. All streams of a seat share it: it holds what

@@ -9,7 +9,7 @@ import (
 
 // A state is, little-endian: version u8, chain key 32 bytes, place u32, partial sum n × i64, last release n × f64,
 // states of the sums; n is that of all parts, whose numbers and sums stand one behind the other. Version 1 is of one
-// part, 2 of several.
+// part, 2 of several, 3 of Drawing: sums of all leaves, n × i64, stand where others have the last release.
 const stateHead = 1 + 32 + 4
 
 // StateLen returns the length of every state of this stream.
@@ -22,6 +22,9 @@ func (s *Stream) StateLen() int {
 }
 
 func (s *Stream) stateVersion() byte {
+	if s.totals != nil {
+		return drawnStateVersion
+	}
 	if len(s.sums) > 1 {
 		return partsStateVersion
 	}
@@ -35,6 +38,12 @@ func (s *Stream) AppendState(dst []byte) []byte {
 	dst = binary.LittleEndian.AppendUint32(dst, s.place)
 	for _, x := range s.partial {
 		dst = binary.LittleEndian.AppendUint64(dst, uint64(x))
+	}
+	for _, x := range s.totals {
+		dst = binary.LittleEndian.AppendUint64(dst, uint64(x))
+	}
+	if s.totals != nil {
+		return s.appendSums(dst)
 	}
 	for _, x := range s.released {
 		dst = binary.LittleEndian.AppendUint64(dst, math.Float64bits(x))
@@ -67,7 +76,7 @@ func (s *Stream) Restore(state []byte) error {
 	if err := s.checkSteps(rest, place); err != nil {
 		return err
 	}
-	if err := s.checkNumbers(partial, released, place); err != nil {
+	if err := s.checkNumbers(partial, released, place, binary.LittleEndian.Uint64(rest)); err != nil {
 		return err
 	}
 	if err := s.restoreSums(rest); err != nil {
@@ -76,8 +85,13 @@ func (s *Stream) Restore(state []byte) error {
 	s.chain, s.place = s.scratch.Chain(key), place
 	for i := range n {
 		s.partial[i] = int64(binary.LittleEndian.Uint64(partial[8*i:]))
+		if s.totals != nil {
+			s.totals[i] = int64(binary.LittleEndian.Uint64(released[8*i:]))
+			continue
+		}
 		s.released[i] = math.Float64frombits(binary.LittleEndian.Uint64(released[8*i:]))
 	}
+	s.drawn = s.config.Draws.Each // those of the last step were made
 	return nil
 }
 
@@ -96,14 +110,22 @@ func (s *Stream) checkSteps(sums []byte, place uint32) error {
 	return nil
 }
 
-// checkNumbers checks the open batch against what so many leaves can come to, and the last release for being finite.
-func (s *Stream) checkNumbers(partial, released []byte, place uint32) error {
+// checkNumbers checks the open batch, and totals, against what so many leaves can come to, and the last release for
+// being finite.
+func (s *Stream) checkNumbers(partial, released []byte, place uint32, steps uint64) error {
 	for k := range s.parts {
 		x := &s.parts[k]
 		limit := int64(place) * x.grid.Lambda
 		for i := x.from; i < x.to; i++ {
 			if x := int64(binary.LittleEndian.Uint64(partial[8*i:])); x > limit || x < -limit {
 				return errors.New("mechanisms: state: partial sum is beyond its bound")
+			}
+			if s.totals != nil {
+				most := int64(steps*s.config.Batch) * s.parts[k].grid.Lambda // below 2⁶³: drawing.problems
+				if x := int64(binary.LittleEndian.Uint64(released[8*i:])); x > most || x < -most {
+					return errors.New("mechanisms: state: a sum is beyond its bound")
+				}
+				continue
 			}
 			x := math.Float64frombits(binary.LittleEndian.Uint64(released[8*i:]))
 			if math.IsNaN(x) || math.IsInf(x, 0) {

@@ -29,6 +29,8 @@ type Stream struct {
 	place    uint32    // records of the open batch
 	partial  []int64   // their leaf sum, the parts one behind the other
 	released []float64 // the last release
+	totals   []int64   // of Drawing: sums of all leaves of closed steps, which are not released; else nil
+	drawn    uint64    // of Drawing: draws since the last step closed
 
 	drawBy func(d Draw, drawn int) int // of DrawBy; nil: draws are the mechanism's own
 }
@@ -92,7 +94,10 @@ func (s *Stream) Add(id noise.Identity, v []float64) (closed bool) {
 			s.released[x.from+j] = float64(s.released[x.from+j] * root)
 		}
 	}
-	s.place = 0
+	for i := range s.totals {
+		s.totals[i] += s.partial[i]
+	}
+	s.place, s.drawn = 0, 0
 	clear(s.partial)
 	return true
 }

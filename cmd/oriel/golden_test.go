@@ -219,13 +219,9 @@ var goldenEvents = []struct {
 		"OPERATOR=aggregate", "CELLS=carrier=UA|AA|DL,hour=0:24:1", "VALUE=delay=-60:180", "STATISTICS=p20,p50", "BINS=48",
 		"EMIT_EVERY=40", "WINDOW=lifetime", "MEMORY=256", "EPSILON=400", "ELSEWHERE=other",
 	}},
-	{"linear-sparse-flow", []string{
-		"LOSS=linear", "UPDATE=llo", "CONSTANTS=search", "SET=flow", "EDGES=testdata/golden/square.edges", "RADIUS=3",
-		"DIMENSION=4", "WINDOW=16", "STRONG_CONVEXITY=0.05", "DECISIONS=sparse",
-	}},
-	{"linear-sparse-l1-ball", []string{
-		"LOSS=linear", "UPDATE=projection", "SET=l1-ball", "RADIUS=2", "DIMENSION=4", "WINDOW=16", "STRONG_CONVEXITY=0.3",
-		"DECISIONS=sparse",
+	{"gains-drawn", []string{
+		"OPERATOR=submodular", "RULE=draws", "PICK=2", "ELEMENTS=5", "WINDOW=horizon", "HORIZON=200", "EMIT_EVERY=4",
+		"EPSILON=60",
 	}},
 }
 
@@ -245,9 +241,8 @@ var onlyUnder = map[string]string{
 	"plays-exp3-uniform": "once-gamma",
 	"linear-trees":       "blt", "linear-ranking": "blt", "linear-projected-ranking": "tree-laplace",
 	"linear-spectrahedron": "blt", "linear-projected-spectrahedron": "tree-gaussian", "linear-trace-norm": "blt",
-	"linear-sparse-flow": "blt", "linear-sparse-l1-ball": "tree-gaussian",
 	"contexts-served": "blt", "contexts-logged": "tree-gaussian",
-	"sets-places": "blt", "gains-argmax": "tree-gaussian",
+	"sets-places": "blt", "gains-argmax": "tree-gaussian", "gains-drawn": mechanisms.Drawing,
 }
 
 // steady tells the cases of operators whose plans have had one rule for leaves.
@@ -324,13 +319,16 @@ func (c goldenCase) String() string { return c.events + " " + c.mechanism }
 func goldenCases(t *testing.T) (cases []goldenCase) {
 	t.Helper()
 	for _, events := range goldenEvents {
-		for _, mechanism := range mechanisms.Names() {
+		for _, mechanism := range append(mechanisms.Names(), mechanisms.Drawing) {
 			if events.name == "squared-paper" && (mechanism == "tree-laplace" || mechanism == "blt") {
 				continue // the paper has no constants for it
 			}
 			only := onlyUnder[events.name]
 			if only != "" && mechanism != only {
 				continue
+			}
+			if only == "" && mechanism == mechanisms.Drawing {
+				continue // is for rules that draw alone
 			}
 			if only == "" && strings.HasPrefix(mechanism, "once-") != (events.name == "logistic-ogd") {
 				continue // single steps are for ogd alone

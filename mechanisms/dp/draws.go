@@ -25,6 +25,12 @@ func (g Guarantee) WithDraws(d Draws) Guarantee {
 	return g
 }
 
+// Epsilon is what draws with no sums beside them lose at δ, rounded up.
+func (d Draws) Epsilon(delta float64) float64 {
+	total := d.of(1)
+	return total.Epsilon(delta)
+}
+
 // of is what draws lose for so many units at once.
 func (d Draws) of(units uint64) Total {
 	var total Total

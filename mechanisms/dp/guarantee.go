@@ -88,7 +88,7 @@ type Guarantee struct {
 	Memory         uint64  // H, steps: sums decay by 1 − 1/H a step; 0 for those that do not
 	Mu             float64 // Gaussian-DP parameter of one window, rounded up; 0 for a pure-ε mechanism
 	Curve          Curve   // of a Gaussian mechanism with a window or a memory, a UserCurve at user level; else nil
-	Draws          Draws   // which Epsilon counts, and Mu and Curve do not: WithDraws
+	Draws          Draws   // which Epsilon counts, and Mu and Curve do not: WithDraws; with δ > 0 and no Mu all there is
 }
 
 // Curve is µ of a Gaussian mechanism as a function of age. Its dynamic type is comparable, so that guarantees are.
@@ -175,7 +175,7 @@ func (g Guarantee) AtAll(age uint64) Budget {
 
 // Group returns the loss of one window when units of it are exchanged at once, k events of one person, say, that no
 // separation bounds: kµ (Gaussian) or kε (pure), rounded up. Nothing smaller is true of every mechanism with that µ or
-// ε (Dong, Roth and Su 2022, Theorem 2.14).
+// ε (Dong, Roth and Su 2022, Theorem 2.14). Of draws with no sums beside them it is that of kε and k²ρ at δ.
 func (g Guarantee) Group(units uint64) Budget {
 	switch {
 	case units == 0:
@@ -184,6 +184,9 @@ func (g Guarantee) Group(units uint64) Budget {
 		return Budget{Epsilon: g.Epsilon, Delta: g.Delta}
 	case g.Mu > 0:
 		return g.gaussian(RoundUp(newFloat().Mul(exact(g.Mu), whole(units))), units)
+	case g.Delta > 0: // of draws alone
+		total := g.Draws.of(units)
+		return Budget{Epsilon: total.Epsilon(g.Delta), Delta: g.Delta}
 	default:
 		return g.times(whole(units))
 	}

@@ -14,6 +14,8 @@ type configured struct {
 	operators.Plain
 
 	histogram bool
+	draws     bool // rule draws; with neither it is argmax
+	printed   bool // draws at the rate of the source
 	function  function
 	types     []place // none where events say what elements are worth
 	elements  int     // N
@@ -57,6 +59,11 @@ func (c configured) Mechanism(m *mechanisms.Config, plan []byte) error {
 	} else {
 		m.Leaf = mechanisms.Leaf{Parts: []mechanisms.Part{c.gains().Part()}}
 	}
+	if c.draws {
+		if err := c.schedule(m); err != nil {
+			return err
+		}
+	}
 	if plan == nil {
 		return nil
 	}
@@ -91,6 +98,9 @@ func (c configured) Describe(mechanisms.Config) operators.Description {
 		Steps: fmt.Sprintf("%d of %d elements, at least %.3g of the best set's value as the released counts say", c.pick, c.elements,
 			c.factor()),
 	}
+	if c.draws {
+		return c.describeDraws()
+	}
 	if !c.histogram {
 		d.Leaves = fmt.Sprintf("%d gains in [0, 1]: an exchange moves each by 1 at most, all by √%[1]d = %.4g",
 			c.gains().Size, math.Sqrt(float64(c.gains().Size)))
@@ -102,9 +112,11 @@ func (c configured) Describe(mechanisms.Config) operators.Description {
 // factor is 1 − (1 − 1/k)^k.
 func (c configured) factor() float64 { return 1 - math.Pow(1-1/float64(c.pick), float64(c.pick)) }
 
-// Every publishes the decision of each step.
+// Every publishes the decision of each step; of draws there are no others than those that are published.
 func (c configured) Every() operators.Configured {
-	c.every = 1
+	if !c.draws {
+		c.every = 1
+	}
 	return c
 }
 

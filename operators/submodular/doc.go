@@ -5,10 +5,11 @@
 //	histogram where f_t follows from a public type of the event, its place: how many events each type has, with noise,
 //	          and then the greedy set for them. Greedy is post-processing, and the noise hardly matters
 //	argmax    for any f_t: at each position the element whose gains behind the set so far add up to most, with noise
+//	draws     for any f_t: at each position an element, drawn with a chance that grows by e^η with each unit of gain; no
+//	          sum is released, and the stream ends
 //
 // A decision is the set, in greedy's order, every ORIEL_EMIT_EVERY steps. Greedy has at least 1 − 1/e of the best set's
 // value, and mostly all of it. With ORIEL_MEMORY the set follows what changes, and privacy is for life.
 //
-// SPEC.md has functions, choices and figures, and why draws by exponential weights are not offered; PROOF.md why it
-// costs what it says.
+// SPEC.md has functions, choices and figures, and which rule is for which events; PROOF.md why it costs what it says.
 package submodular

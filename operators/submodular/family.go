@@ -19,6 +19,13 @@ var Family = operators.Family{
 const (
 	histogram = "histogram"
 	argmax    = "argmax"
+	draws     = "draws"
+)
+
+// Names of rates.
+const (
+	tight   = "tight"
+	printed = "printed"
 )
 
 const (
@@ -30,9 +37,10 @@ const (
 
 var settings = []operators.Setting{
 	{
-		Name: "RULE", Kind: operators.Text, Unit: "name", Choices: []string{histogram, argmax}, Required: true,
+		Name: "RULE", Kind: operators.Text, Unit: "name", Choices: []string{histogram, argmax, draws}, Required: true,
 		Text: "histogram: how many events each place has, with noise, and the greedy set for them; takes ORIEL_PLACES, and a hundredth of the ε of " +
-			"any other. argmax: for events that say what each element is worth to them: at each position the element that gains most, with noise",
+			"any other. argmax: for events that say what each element is worth to them: at each position the element that gains most, with noise. " +
+			"draws: of the same events or of places, for ORIEL_MECHANISM=draws: elements are drawn by exponential weights, and no sum is released",
 	},
 	{
 		Name: "PICK", Kind: operators.Count, Unit: "elements", Range: "1 to 256, below the elements", Required: true,
@@ -62,7 +70,12 @@ var settings = []operators.Setting{
 	},
 	{
 		Name: "EMIT_EVERY", Kind: operators.Count, Unit: "steps", Range: "1 to 2^31", Default: "1000",
-		Text: "a set is found and emitted every so many steps; the privacy account covers all steps",
+		Text: "a set is found and emitted every so many steps; the privacy account covers all steps. Of draws fewer cost less",
+	},
+	{
+		Name: "RATE", Kind: operators.Text, Unit: "name", Choices: []string{tight, printed}, Default: tight, Later: true,
+		Text: "of ORIEL_RULE=draws, how fast it learns: tight as fast as ε and δ allow over all draws there will be; printed as the source says, " +
+			"which is far slower and loses less",
 	},
 }
 
@@ -103,7 +116,8 @@ func events(v *operators.Values) operators.Events {
 
 func configure(v *operators.Values) (operators.Configured, error) {
 	c := configured{
-		histogram: v.Text("RULE") == histogram, pick: int(min(v.Count("PICK"), maxPick+1)), catchment: v.Number("CATCHMENT"),
+		histogram: v.Text("RULE") == histogram, draws: v.Text("RULE") == draws, printed: v.Text("RATE") == printed,
+		pick: int(min(v.Count("PICK"), maxPick+1)), catchment: v.Number("CATCHMENT"),
 		function: function(max(0, slices.Index(functions, v.Text("FUNCTION")))),
 		elements: int(min(v.Count("ELEMENTS"), maxElements)),
 		every:    v.Count("EMIT_EVERY"), batch: v.Batch, memory: v.Memory, lasting: v.Lasting(),
@@ -126,7 +140,7 @@ func configure(v *operators.Values) (operators.Configured, error) {
 	v.Want("RULE", !c.histogram || len(c.types) > 0,
 		"%s: counts the events of public places or types, and ORIEL_PLACES and ORIEL_TYPES are not set; take %s", histogram,
 		argmax)
-	v.Want("RULE", c.histogram || len(c.types) == 0,
+	v.Want("RULE", v.Text("RULE") != argmax || len(c.types) == 0,
 		"%s: takes events that say what elements are worth to them; for places and types %s has far less noise", argmax, histogram)
 	v.Want("PICK", c.pick >= 1 && c.pick <= maxPick && c.pick < c.elements,
 		"%d: not from 1 to %d, and below the %d elements", v.Count("PICK"), maxPick, c.elements)
@@ -134,7 +148,12 @@ func configure(v *operators.Values) (operators.Configured, error) {
 		c.pick, c.elements, operators.MaxDimension)
 	v.Want("CATCHMENT", c.catchment >= 0.001 && c.catchment <= 20100, "%g: not from 0.001 to 20100", c.catchment)
 	v.Want("EMIT_EVERY", c.every >= 1 && c.every <= 1<<31, "%d: not within 1 to 2^31", c.every)
+	v.Want("RATE", c.draws || !c.printed, "%s: only ORIEL_RULE=%s has one", printed, draws)
 	facts, known := mechanisms.FactsOf(v.Mechanism)
+	v.Want("MECHANISM", !known || !c.draws || facts.Draws, "%s: ORIEL_RULE=%s takes %s, which releases no sum",
+		v.Mechanism, draws, mechanisms.Drawing)
+	v.Want("MECHANISM", !facts.Draws || c.draws, "%s: releases no sum, and ORIEL_RULE=%s follows from one; take blt",
+		v.Mechanism, v.Text("RULE"))
 	v.Want("MECHANISM", !known || !facts.Once, "%s: sets follow from sums, and this releases single steps; take blt",
 		v.Mechanism)
 	v.Want("MECHANISM", !known || !facts.Paper, "%s: has no printed constants for these leaves; take blt", v.Mechanism)

@@ -119,7 +119,7 @@ func (w world) machine(t *testing.T, m mechanisms.Config, seed byte, lines ...st
 	var dst []operators.Decision
 	return w.played(func() []int { return machine.set }, func(i, j int) {
 		e := schemas.Event{Numbers: []float64{float64(j)}}
-		if !c.histogram {
+		if len(c.types) == 0 {
 			e = schemas.Event{Vector: schemas.Vector{Values: w.table[j*n:][:n]}}
 		}
 		dst = machine.Add(dst[:0], operators.Record{Event: e, Identity: noise.Identity{Offset: int64(i)}})
@@ -205,6 +205,11 @@ func TestSetsOnFlights(t *testing.T) {
 	}
 	r := rates{events: len(w.types), elements: len(w.places), pick: w.pick, epsilon: 1, delta: 1e-6}
 	n := strconv.Itoa(len(w.places))
+	draws := func(events string, seed int, lines ...string) score {
+		m := whole(1)
+		m.Name = mechanisms.Drawing
+		return w.machine(t, m, byte(seed), append([]string{"RULE=draws", events}, lines...)...)
+	}
 	for _, row := range []struct {
 		name        string
 		least, most float64
@@ -227,6 +232,14 @@ func TestSetsOnFlights(t *testing.T) {
 		}},
 		{"exponential weights, tight", 0.40, 0.60, func(seed int) score { return w.hedged(1, r.tight(1), uint64(seed)) }},
 		{"exponential weights, printed", -0.1, 0.25, func(seed int) score { return w.hedged(1, r.printed(), uint64(seed)) }},
+		{"draws each 1000", 0.97, 1.1, func(seed int) score { return draws("PLACES=given", seed, "EMIT_EVERY=1000") }},
+		{"draws each 1000 of values", 0.97, 1.1, func(seed int) score {
+			return draws("ELEMENTS="+n, seed, "EMIT_EVERY=1000")
+		}},
+		{"draws", 0.40, 0.60, func(seed int) score { return draws("PLACES=given", seed, "EMIT_EVERY=1") }},
+		{"draws, as printed", -0.1, 0.25, func(seed int) score {
+			return draws("PLACES=given", seed, "EMIT_EVERY=1", "RATE=printed")
+		}},
 		{"halving", 0.85, 1.1, func(seed int) score { return w.halved(1, uint64(seed)) }},
 	} {
 		t.Run(row.name, func(t *testing.T) {
@@ -302,6 +315,12 @@ func TestSetsOfAShortStream(t *testing.T) {
 	r := rates{events: len(w.types), elements: 40, pick: 3, epsilon: 1, delta: 1e-6}
 	printed := w.hedged(1, r.printed(), 1).normal()
 	tight, batched := w.hedged(1, r.tight(1), 1).normal(), w.hedged(200, r.tight(200), 1).normal()
+	m = whole(uint64(len(w.types)), 1)
+	seldom := w.machine(t, m, 1, "RULE=draws", "PLACES=given", "CATCHMENT=2000", "EMIT_EVERY=200").normal()
+	often := w.machine(t, m, 1, "RULE=draws", "PLACES=given", "CATCHMENT=2000", "EMIT_EVERY=4").normal()
+	if often < 0.1 || seldom < often+0.2 {
+		t.Errorf("normal scores of draws: each 4 events %.3f, each 200 %.3f", often, seldom)
+	}
 	t.Logf("normal scores: histogram %.3f, argmax %.3f, exponential weights %.3f, tight %.3f, drawn each 200 %.3f", histogram,
 		argmax, printed, tight, batched)
 	if histogram < 0.97 || argmax < 0.6 || printed > 0.1 || tight < 0.1 || batched < tight+0.2 {

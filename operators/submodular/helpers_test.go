@@ -41,6 +41,17 @@ var kinds = []struct {
 	{"argmax, tree", window("tree-gaussian"), []string{
 		"RULE=argmax", "PICK=2", "ELEMENTS=6", "EMIT_EVERY=4", "FUNCTION=modular",
 	}},
+	{"draws", whole(400, 300), []string{"RULE=draws", "PICK=3", "ELEMENTS=6", "EMIT_EVERY=2"}},
+	{"draws of places, as printed", whole(500, 4), []string{
+		"RULE=draws", "PICK=2", "PLACES=towns", "EMIT_EVERY=1", "FUNCTION=probabilistic", "RATE=printed",
+	}},
+}
+
+// whole protects the whole life of a stream that draws.
+func whole(horizon uint64, epsilon float64) mechanisms.Config {
+	m := life(0)
+	m.Name, m.Window, m.Horizon, m.Budget.Epsilon = mechanisms.Drawing, horizon, horizon, epsilon
+	return m
 }
 
 func life(memory uint64) mechanisms.Config {
@@ -117,7 +128,7 @@ func drawn(c configured, count int, seed uint64) []schemas.Event {
 	rng := rand.New(rand.NewPCG(seed, 7))
 	events := make([]schemas.Event, count)
 	for i := range events {
-		if c.histogram {
+		if len(c.types) > 0 {
 			events[i] = schemas.Event{Numbers: []float64{float64(min(rng.IntN(len(c.types)), rng.IntN(len(c.types))))}}
 			continue
 		}

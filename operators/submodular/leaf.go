@@ -73,6 +73,9 @@ func (g gains) Distances(grid lattice.Grid) (replace, zeroOut lattice.Int128) {
 	return times(g.Size, lattice.Square(2*half)), times(g.Size, lattice.Square(half))
 }
 
+// Bound is ½.
+func (g gains) Bound(grid lattice.Grid) int64 { return g.half(grid) }
+
 // Quantise rounds to the nearest lattice point, and clamps as integers.
 func (g gains) Quantise(grid lattice.Grid, dst []int64, v []float64) {
 	half := g.half(grid)

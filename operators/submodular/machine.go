@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"oriel/mechanisms"
 	"oriel/mechanisms/dp"
@@ -39,6 +40,9 @@ func newMachine(c configured, p plan, stream *mechanisms.Stream) (*Machine, erro
 	if stream.Parts() != 1 || stream.Dimension() != size || len(stream.Scratch()) != entries {
 		return nil, fmt.Errorf("submodular: the stream has %d parts and %d coordinates, want one with %d", stream.Parts(),
 			stream.Dimension(), size)
+	}
+	if (stream.Guarantee().Mechanism == mechanisms.Drawing) != c.draws {
+		return nil, errors.New("submodular: one of stream and settings draws, the other does not")
 	}
 	if stream.Once() || stream.Memory() != c.memory || stream.Batch() != c.batch {
 		return nil, errors.New("submodular: the stream releases other sums than the settings say")
@@ -106,7 +110,7 @@ func (m *Machine) leaf(r operators.Record) []float64 {
 		m.kind[0] = float64(j)
 		return m.kind[:]
 	}
-	if !m.valuesOf(r.Event) {
+	if !m.worth(r.Event) {
 		return nil
 	}
 	leaf := m.stream.Scratch()
@@ -119,7 +123,9 @@ func (m *Machine) leaf(r operators.Record) []float64 {
 		for _, in := range m.set[:i] {
 			gains[in] = -0.5 // a set gains nothing from an element that it has
 		}
-		before = m.function.with(before, m.values[element], m.pick)
+		if !slices.Contains(m.set[:i], element) { // as only draws can be
+			before = m.function.with(before, m.values[element], m.pick)
+		}
 	}
 	return leaf
 }
@@ -130,6 +136,18 @@ func (c configured) typeOf(e schemas.Event) int {
 		return -1
 	}
 	return int(e.Numbers[0])
+}
+
+// worth writes what each element is worth to an event: by its place or type, or as it says itself.
+func (m *Machine) worth(e schemas.Event) bool {
+	if len(m.types) == 0 {
+		return m.valuesOf(e)
+	}
+	j := m.typeOf(e)
+	if j >= 0 {
+		copy(m.values, m.plan.table[j*m.elements:][:m.elements])
+	}
+	return j >= 0
 }
 
 // valuesOf writes what each element is worth to an event, clamped to [0, 1].
@@ -155,7 +173,9 @@ func (m *Machine) valuesOf(e schemas.Event) bool {
 // decide finds the set for what is released.
 func (m *Machine) decide() {
 	sum := m.stream.Sum(0)
-	if m.histogram {
+	if m.draws {
+		m.draw()
+	} else if m.histogram {
 		total := 0.0
 		for j, x := range sum {
 			m.counts[j] = max(0, min(x, math.MaxFloat64/unit))
@@ -190,5 +210,5 @@ func (m *Machine) Due(step uint64) (first uint64, count int) {
 	return step, 1
 }
 
-// Guarantee is the stream's: what happens here after the private sum is post-processing.
+// Guarantee is the stream's: what happens here after the private sum, or after its draws, is post-processing.
 func (m *Machine) Guarantee() dp.Guarantee { return m.stream.Guarantee() }

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"testing"
 
+	"oriel/mechanisms"
 	"oriel/mechanisms/lattice"
 	"oriel/mechanisms/mechtest"
 	"oriel/mechanisms/noise"
@@ -51,6 +52,9 @@ func TestGoldenDecisions(t *testing.T) {
 		"argmax for life":    "8b7fa2d8cb229141d3d60e746626f3ff",
 		"argmax, window":     "78d105b6a6fef5196dfed745faac8c7d",
 		"argmax, tree":       "31c4502be107d8a2e95d0307acfd4c9e",
+
+		"draws":                       "acd3b77691de7882b7443a99f6c17789",
+		"draws of places, as printed": "ae79d52b585dcc47b3c49137467b5f90",
 	}
 	for _, kind := range kinds {
 		kind.m.Batch = 2
@@ -234,7 +238,7 @@ func TestCanariesAreFarApart(t *testing.T) {
 		c, m, p := config(t, kind.m, kind.lines...)
 		twin := &twin{configured: c, plan: p}
 		twin.Begin()
-		if !c.histogram {
+		if len(c.types) == 0 {
 			twin.set = []int{4, 1, 2}[:c.pick]
 		}
 		for _, sign := range []float64{1, -1} {
@@ -244,8 +248,8 @@ func TestCanariesAreFarApart(t *testing.T) {
 			a, b := make([]float64, m.Leaf.Entries()), make([]float64, m.Leaf.Entries())
 			twin.Leaf(a, with)
 			twin.Leaf(b, without)
-			if c.histogram {
-				if a[0] == b[0] {
+			if len(c.types) > 0 {
+				if slices.Equal(a, b) {
 					t.Errorf("%s: both canaries are of type %g", kind.name, a[0])
 				}
 				continue
@@ -301,7 +305,31 @@ func TestSettingsAreRefused(t *testing.T) {
 	if _, err := configOf(t, towns, m, base...); err == nil {
 		t.Error("single steps are taken")
 	}
-	c, _, _ := config(t, life(16), base...)
+	values := []string{"RULE=draws", "PICK=2", "ELEMENTS=5"}
+	for _, wrong := range []struct {
+		m     mechanisms.Config
+		lines []string
+	}{
+		{life(16), values},
+		{whole(2000, 1), base},
+		{whole(2000, 1), []string{"RULE=argmax", "PICK=2", "ELEMENTS=5"}},
+		{life(16), append(slices.Clone(base), "RATE=printed")},
+		{whole(2000, 1), append(slices.Clone(values), "RATE=fast")},
+	} {
+		if _, err := configOf(t, towns, wrong.m, wrong.lines...); err == nil {
+			t.Errorf("%s: %v is taken", wrong.m.Name, wrong.lines)
+		}
+	}
+	c, err := configOf(t, towns, whole(999, 1), values...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range []mechanisms.Config{whole(999, 1), life(16)} { // shorter than a period, and with a sum
+		if err := c.Mechanism(&m, nil); err == nil {
+			t.Errorf("draws over %s of %d steps are taken", m.Name, m.Horizon)
+		}
+	}
+	c, _, _ = config(t, life(16), base...)
 	good, err := c.encode()
 	if err != nil {
 		t.Fatal(err)

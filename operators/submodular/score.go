@@ -2,6 +2,7 @@ package submodular
 
 import (
 	"math"
+	"slices"
 
 	"oriel/operators"
 	"oriel/schemas"
@@ -24,7 +25,7 @@ func (c configured) Score() *operators.Score {
 // missed is 1 − f(S) of an event, NaN where it is none of these.
 func (c configured) missed(table, set []float64, e schemas.Event) float64 {
 	v := e.Vector
-	if c.histogram {
+	if len(c.types) > 0 {
 		j := c.typeOf(e)
 		if j < 0 {
 			return math.NaN()
@@ -32,7 +33,10 @@ func (c configured) missed(table, set []float64, e schemas.Event) float64 {
 		v = schemas.Vector{Values: table[j*c.elements:][:c.elements]}
 	}
 	worth := 0.0
-	for _, element := range set {
+	for i, element := range set {
+		if slices.Contains(set[:i], element) {
+			continue // drawn twice
+		}
 		worth = c.function.with(worth, max(0, min(1, valueAt(v, int(element)))), c.pick)
 	}
 	return 1 - worth

@@ -34,7 +34,7 @@ func TestScoreIsWhatIsMissed(t *testing.T) {
 			}
 			v := make([]float64, c.elements)
 			switch {
-			case c.histogram:
+			case len(c.types) > 0:
 				copy(v, p.table[int(e.Numbers[0])*c.elements:])
 			case e.Vector.Indices == nil:
 				copy(v, e.Vector.Values)

@@ -45,7 +45,10 @@ func (t *twin) whole(set []int) (sum float64) {
 // value is what a set is worth to an event, by the function's definition.
 func (t *twin) value(v []float64, set []int) float64 {
 	most, missed, sum := 0.0, 1.0, 0.0
-	for _, a := range set {
+	for i, a := range set {
+		if slices.Contains(set[:i], a) {
+			continue // drawn twice
+		}
 		most, missed, sum = max(most, v[a]), float64(missed*(1-v[a])), sum+v[a]
 	}
 	return []float64{most, 1 - missed, sum / float64(t.pick)}[t.function]
@@ -77,6 +80,9 @@ func (t *twin) Leaf(dst []float64, r operators.Record) bool {
 		return true
 	}
 	v := make([]float64, t.elements)
+	if len(t.types) > 0 {
+		copy(v, t.plan.table[int(r.Event.Numbers[0])*t.elements:])
+	}
 	for k, x := range r.Event.Vector.Values {
 		at := k
 		if r.Event.Vector.Indices != nil {
@@ -103,7 +109,7 @@ func (t *twin) Direct([]float64) {}
 // left out, and the other from all but these: where the first has anything it gains at once and never again, the other
 // at each position from each further element. Or two events of two types.
 func (t *twin) Canary(u []float64, factor float64) (with, without operators.Record) {
-	if t.histogram {
+	if len(t.types) > 0 {
 		if u[0] < 0 {
 			return atPlace(1), atPlace(0)
 		}

@@ -94,6 +94,9 @@ func clone(d mechanisms.Draw, index int) drawn {
 
 // costs says how a machine may draw by scores that depend on events: its guarantee says more than its sums lose.
 func (p *player) costs() error {
+	if p.subject.drawing() {
+		return nil // the stream's own says what draws lose
+	}
 	if p.both[0].Guarantee() == p.streams[0].Guarantee() {
 		return fmt.Errorf("scores of a draw depend on events, and the guarantee is that of the sums alone")
 	}

@@ -54,6 +54,9 @@ func (r *Result) Print(out io.Writer) error {
 
 // printAttacks writes the bounds, and how far they can get.
 func (r *Result) printAttacks(out io.Writer) error {
+	if len(r.attacks) == 0 {
+		return nil
+	}
 	w := tabwriter.NewWriter(out, 0, 4, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(w, "attack\tloss\tstatistic\tclaim\tthis canary\tlower bound\tof the claim\tright guesses\t")
 	for _, t := range r.attacks {
@@ -173,11 +176,15 @@ func (r *Result) printChecks(out io.Writer) error {
 // printLeft says what the checks do not reach.
 func (r *Result) printLeft(out io.Writer) error {
 	if len(r.tests) > 0 {
-		fmt.Fprintf(out, "\nA test fails below p = %.2g. Noise rebuilt from %d runs of %d steps", r.limit(), r.runs, r.steps)
+		rebuilt, end := ".", ""
+		if r.runs > 0 {
+			rebuilt, end = fmt.Sprintf(". Noise rebuilt from %d runs of %d steps", r.runs, r.steps), "."
+		}
+		fmt.Fprintf(out, "\nA test fails below p = %.2g%s", r.limit(), rebuilt)
 		if r.reach > 0 {
 			fmt.Fprintf(out, "; a clamp of draws at up to %.2f of their scale would have shown", r.reach)
 		}
-		fmt.Fprintln(out, ".")
+		fmt.Fprintln(out, end)
 	}
 	for _, what := range r.left {
 		fmt.Fprintf(out, "Not tested with these settings: %s.\n", what)

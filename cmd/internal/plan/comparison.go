@@ -59,7 +59,7 @@ func Compare(in Input, epsilons []float64, windows []uint64) (*Comparison, error
 
 // variants are the mechanisms that a report looks at.
 func (in Input) variants() []variant {
-	if in.only {
+	if in.only || factsOf(in.Configured.Name).Draws { // which no mechanism of sums is like
 		return []variant{{name: in.Configured.Name}}
 	}
 	var all []variant

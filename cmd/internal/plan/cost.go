@@ -52,6 +52,9 @@ func (m *machine) cost() Cost {
 		}
 		blocks += (words + 1) / 2
 	}
+	if m.facts.Draws { // noise is drawn with the draws, an element at a time
+		c.Vectors, c.WorstVectors = 0, 0
+	}
 	c.CipherBlocks = c.Vectors * Number(blocks)
 	c.Vectors, c.WorstVectors = c.Vectors*Number(parts), c.WorstVectors*parts
 	record := authentications(recordLen + 8*m.config.Leaf.Absorbed())
@@ -72,7 +75,9 @@ const leastRecords = 64
 // step.
 func (m *machine) measure(limit time.Duration, spent func() time.Duration) (Number, error) {
 	c := m.config
-	c.Horizon = 0 // of a stream that does not end
+	if !m.facts.Draws {
+		c.Horizon = 0 // of a stream that does not end
+	}
 	stream, err := mechanisms.Open(c, m.plan, [32]byte{})
 	if err != nil {
 		return none, err
@@ -88,6 +93,9 @@ func (m *machine) measure(limit time.Duration, spent func() time.Duration) (Numb
 		now := spent()
 		if closed {
 			took = Number(float64(now.Nanoseconds()) / float64(stream.Step()))
+		}
+		if stream.Ended() {
+			return took, nil
 		}
 		if closed && now >= limit/2 || now >= limit && records >= leastRecords {
 			return took, nil

@@ -107,7 +107,9 @@ func (r *Report) answer(in Input, v variant) answer {
 	if err != nil {
 		return answer{err: err}
 	}
-	m.guarantee = m.guarantee.WithDraws(in.Draws)
+	if !m.facts.Draws { // whose guarantee is of nothing else
+		m.guarantee = m.guarantee.WithDraws(in.Draws)
+	}
 	row, err := r.row(m, note, in.Operator)
 	return answer{row: row, err: err}
 }

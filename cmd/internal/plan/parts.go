@@ -97,13 +97,16 @@ func (r *Report) partRows() *grid {
 }
 
 // vectorVariance returns the variance of one coordinate of a noise vector over the square of its scale: 1 of the
-// Gaussian; n + 1 of the density e^(−‖x‖/θ), whose norm is Gamma of shape n, E‖x‖² = n(n+1)θ²; 2 of Laplace.
+// Gaussian; n + 1 of the density e^(−‖x‖/θ), whose norm is Gamma of shape n, E‖x‖² = n(n+1)θ²; 2 of Laplace; π²/6 of
+// Gumbel.
 func vectorVariance(f mechanisms.Facts, n int) float64 {
 	switch f.Law {
 	case mechanisms.Gamma:
 		return float64(n + 1)
 	case mechanisms.Laplace:
 		return 2
+	case mechanisms.Gumbel:
+		return math.Pi * math.Pi / 6
 	case mechanisms.Gaussian:
 	}
 	return 1

@@ -53,7 +53,7 @@ func (s Settings) window() (window, end uint64) {
 		return 0, 0
 	case s.Window != horizon:
 		return s.steps(), 0
-	case s.facts().Filter:
+	case s.facts().Filter, s.facts().Draws:
 		return s.Horizon, s.Horizon
 	default: // of a tree
 		return powerAbove(s.Horizon), s.Horizon
@@ -88,6 +88,9 @@ func (s Settings) checkWindow(p *operators.Problems) {
 			"%d: not within %d to %d", s.Memory, forget.MinMemory, forget.MaxMemory)
 	case s.once():
 		p.Want("WINDOW", s.Window == "" || s.Window == lifetime, "%q: ORIEL_MECHANISM=%s has no window, it protects for ever: leave it out, or say lifetime", s.Window, s.Mechanism)
+	case facts.Draws && s.Window != horizon:
+		p.Want("WINDOW", false, "%q: ORIEL_MECHANISM=%s protects the whole life of a stream, which has to end: say horizon, and set ORIEL_HORIZON",
+			s.Window, s.Mechanism)
 	case s.Window == lifetime:
 		p.Want("WINDOW", false, "lifetime: ORIEL_MECHANISM=%s has a window; take blt, or say horizon for a stream that ends after ORIEL_HORIZON steps", s.Mechanism)
 	case s.Window == horizon && s.Horizon == 0:

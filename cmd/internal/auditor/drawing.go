@@ -1,0 +1,147 @@
+package auditor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"oriel/mechanisms"
+	"oriel/operators"
+)
+
+// drawing reports whether nothing is released but draws: then there is no noise to rebuild and no sum to attack, and
+// what an exchange does to the law of every draw is exact.
+func (a *Subject) drawing() bool {
+	facts, _ := mechanisms.FactsOf(a.mechanism.Name)
+	return facts.Draws
+}
+
+// drawingSteps is how long runs are: some times that draws are due.
+func (a *Subject) drawingSteps() uint64 {
+	m := a.mechanism
+	return max(1, min(m.Horizon, max(shortestCrowd, 4*m.Draws.Every), longestCrowd/m.Batch))
+}
+
+// drawn is Audit of such a subject.
+func (r *Result) drawn(context.Context) error {
+	a := r.subject
+	r.steps = a.drawingSteps()
+	r.left = append(r.left, "attacks and noise of sums: none is released; the law of every draw is known, and compared, instead")
+	restart, errRestart := a.restart(r.steps)
+	decisions, draws, errDecisions := a.decisions(r.steps)
+	exchange, errExchange := a.exchange(r.steps)
+	r.checks = append(r.checks, restart, decisions, exchange)
+	if len(draws) > 0 {
+		r.tests = append(r.tests, a.drawTest(draws))
+	}
+	var errDistances error
+	if a.hasQuantiser() {
+		var distances Check
+		distances, errDistances = a.distances()
+		r.checks = append(r.checks, distances)
+	}
+	return errors.Join(errRestart, errDecisions, errExchange, errDistances)
+}
+
+// exchanges is how many pairs of runs are played.
+const exchanges = 24
+
+// exchange plays runs with a canary, and without over the same draws: their number and law are those of the plan, and
+// no score moves by more than the law's sensitivity.
+func (a *Subject) exchange(steps uint64) (Check, error) {
+	check := Check{
+		Name: "exchange", Looked: "runs that differ in one event, over the same draws", Count: exchanges, Holds: true,
+	}
+	p, err := a.open()
+	if err != nil {
+		return check, err
+	}
+	due := a.mechanism.Draws.Each * (steps / a.mechanism.Draws.Every)
+	share := 0.0
+	for run := range uint64(exchanges) {
+		rng := a.random("exchange", run)
+		u, at := a.dense(rng), 1+rng.Uint64N(steps)
+		if run%2 == 0 {
+			at = 1 // which all draws see
+		}
+		var with []drawn
+		err := p.pairing(run, steps, at, u, true, func(d mechanisms.Draw, index int) int {
+			with = append(with, clone(d, index))
+			return index
+		})
+		if err != nil {
+			return check, err
+		}
+		again, fault := &script{draws: with}, ""
+		err = p.pairing(run, steps, at, u, false, func(d mechanisms.Draw, index int) int {
+			if again.next < len(with) && fault == "" {
+				var moved float64
+				moved, fault = with[again.next].moved(d)
+				share = max(share, moved)
+			}
+			return again.choose(d, index)
+		})
+		if err != nil {
+			return check, err
+		}
+		if uint64(len(with)) != due {
+			fault = fmt.Sprintf("%d draws in %d steps, the account has %d", len(with), steps, due)
+		}
+		for _, d := range with {
+			if law := a.plan.DrawLaw(a.mechanism); d.Law != law {
+				fault = fmt.Sprintf("a draw by %+v, the account has %+v", d.Law, law)
+			}
+		}
+		if fault == "" {
+			fault = again.end()
+		}
+		if fault != "" {
+			check.Holds, check.Found = false, fmt.Sprintf("run %d: %s", run, fault)
+			return check, nil
+		}
+	}
+	check.Found = fmt.Sprintf("draws are those of the account, and their laws move by up to %.3f of it", share)
+	return check, nil
+}
+
+// moved compares the scores of a draw with those of a neighbour: of the range by which the account lets them move, what
+// they do; and what is wrong if one moves too far.
+func (d drawn) moved(other mechanisms.Draw) (share float64, fault string) {
+	if len(d.Scores) != len(other.Scores) {
+		return 0, "" // as the script says
+	}
+	differences := make([]int64, len(d.Scores))
+	for i, q := range d.Scores {
+		differences[i] = q - other.Scores[i]
+	}
+	least, most := slices.Min(differences), slices.Max(differences)
+	sensitivity := float64(d.Law.Sensitivity.Num) / float64(d.Law.Sensitivity.Den)
+	if float64(most) > sensitivity || float64(least) < -sensitivity {
+		return 0, fmt.Sprintf("scores of a draw move by %d to %d, the account has %g", least, most, sensitivity)
+	}
+	return float64(most-least) / (2 * sensitivity), ""
+}
+
+// pairing plays a run of null events but for one, the canary or what is in its place.
+func (p *player) pairing(run, steps, at uint64, u []float64, canary bool,
+	choose func(d mechanisms.Draw, index int) int,
+) error {
+	p.hear(choose)
+	defer p.hear(nil)
+	if err := p.begin(); err != nil {
+		return err
+	}
+	places := placesOf(run)
+	for step := uint64(1); step <= steps; step++ {
+		for place := range p.subject.mechanism.Batch {
+			r := operators.Record{Null: true}
+			if step == at && place == 0 {
+				r = p.subject.pair(p.twin, u, canary)
+			}
+			r.Identity = places.next()
+			p.add(r)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,95 @@
+package auditor
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"oriel/cmd/internal/settings"
+	"oriel/mechanisms"
+	"oriel/operators"
+)
+
+// drawingSubject is the subject of sets that are drawn.
+func drawingSubject(t *testing.T, more ...string) *Subject {
+	t.Helper()
+	s, err := settings.Load(append([]string{
+		"ORIEL_OPERATOR=submodular", "ORIEL_RULE=draws", "ORIEL_MECHANISM=draws", "ORIEL_PICK=2", "ORIEL_ELEMENTS=5",
+		"ORIEL_WINDOW=horizon", "ORIEL_HORIZON=64", "ORIEL_EPSILON=20", "ORIEL_DELTA=1e-6", "ORIEL_EMIT_EVERY=4",
+	}, more...), settings.Events, settings.Operator)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := NewSubject(s, [32]byte{1}, AllParts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+// Nothing is refuted of draws, and an exchange moves the law of a draw by all that the account lets it.
+func TestAuditOfDraws(t *testing.T) {
+	for _, more := range [][]string{
+		{}, {"ORIEL_ADJACENCY=zero-out", "ORIEL_BATCH=2"}, {"ORIEL_DELTA=0", "ORIEL_EMIT_EVERY=1"},
+	} {
+		r := audited(t, drawingSubject(t, more...), 20)
+		var out bytes.Buffer
+		if err := r.Print(&out); err != nil || r.Err() != nil {
+			t.Errorf("%v: %v, %v", more, err, r.Err())
+		}
+		if !strings.Contains(out.String(), "up to 1.000 of it") || !strings.Contains(out.String(), "none is released") {
+			t.Errorf("%v: %s", more, out.String())
+		}
+	}
+}
+
+// dealt plants a fault in the draws of a machine, which has its stream.
+type dealt struct {
+	operators.Machine
+	stream *mechanisms.Stream
+	deal   func(s *mechanisms.Stream, r operators.Record)
+}
+
+func (d *dealt) Add(dst []operators.Decision, r operators.Record) []operators.Decision {
+	dst = d.Machine.Add(dst, r)
+	d.deal(d.stream, r)
+	return dst
+}
+
+// A schedule that depends on events, draws that the account does not know of, and sums that one event moves too far are
+// caught.
+func TestAuditCatchesDraws(t *testing.T) {
+	law := mechanisms.Exponential{Epsilon: mechanisms.Ratio{Num: 1, Den: 1}, Sensitivity: mechanisms.Ratio{Num: 1, Den: 1}}
+	last := int64(0)
+	for what, fault := range map[string]struct {
+		check string
+		deal  func(s *mechanisms.Stream, r operators.Record)
+	}{
+		"a schedule that depends on events": {"decisions", func(s *mechanisms.Stream, r operators.Record) {
+			if v := r.Event.Vector.Values; len(v) > 0 && v[0] > 0.5 && !s.Ended() {
+				s.Choose(7, []int64{0, 0}, law)
+			}
+		}},
+		"one draw more in a step": {"exchange", func(s *mechanisms.Stream, _ operators.Record) {
+			if !s.Ended() {
+				s.Choose(7, []int64{0, 0}, law)
+			}
+		}},
+		"a score that moves too far": {"exchange", func(s *mechanisms.Stream, r operators.Record) {
+			if last = 2 * last; len(r.Event.Vector.Values) > 0 {
+				last = 2
+			}
+			if !s.Ended() {
+				s.Choose(7, []int64{last, 0}, law)
+			}
+		}},
+	} {
+		a := drawingSubject(t)
+		whole := a.machine
+		a.machine = func(s *mechanisms.Stream) (operators.Machine, error) {
+			m, err := whole(s)
+			return &dealt{m, s, fault.deal}, err
+		}
+		refutes(t, what, a, fault.check, ErrCheck)
+	}
+}

@@ -1,0 +1,182 @@
+package mechanisms
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+	"math/bits"
+
+	"oriel/mechanisms/dp"
+	"oriel/mechanisms/lattice"
+	"oriel/mechanisms/noise"
+)
+
+// Drawing is the mechanism that releases no sum: elements are drawn by sums of all leaves, which stay sealed, at public
+// steps (Stream.Draw). It is for the whole life of a stream that ends: Window and Horizon are one number.
+const Drawing = "draws"
+
+// Limits of Drawing.
+const (
+	maxDrawn   = 1 << 32 // steps
+	maxRecords = 1 << 37 // of a life: times Λ < 2²⁵ a sum is below 2⁶², and so is the difference of two below 2⁶³
+	maxGumbel  = 1 << 50 // β, lattice units: exact in floating point with room
+)
+
+// Draws is when a stream of Drawing draws, and how much a draw may lose. All of it is public.
+type Draws struct {
+	Each  uint64  // k, draws one after the other at a time; at least 1
+	Every uint64  // steps from one time to the next, the first after so many; at least 1
+	Most  float64 // ε of one draw at most; 0: as much as the budget allows
+}
+
+// count is how many draws a life has.
+func (d Draws) count(horizon uint64) uint64 { return d.Each * (horizon / d.Every) }
+
+// drawing is the structure of Drawing. A plan's scale is β: an element is drawn with probability proportional to
+// e^(q/β), q its sum in lattice units, which is the largest of sums with Gumbel noise of scale β.
+type drawing struct{}
+
+func (drawing) problems(c Config, bad func(format string, args ...any)) {
+	d := c.Draws
+	switch high, all := bits.Mul64(c.Horizon, c.Batch); {
+	case c.Window == 0 || c.Window != c.Horizon || c.Window > maxDrawn:
+		bad("window %d, horizon %d: %s protects the whole life of a stream that ends, of 1 to 2^32 steps", c.Window, c.Horizon,
+			c.Name)
+	case high > 0 || all > maxRecords:
+		bad("horizon %d, batch %d: above 2^37 records, which is how many sums have room for", c.Horizon, c.Batch)
+	}
+	switch {
+	case d == Draws{}:
+		bad("draws: %s releases nothing else, and none are asked for", c.Name)
+	case d.Each < 1 || d.Each > math.MaxUint16:
+		bad("draws: %d at a time: not in [1, 65535]", d.Each)
+	case d.Every < 1 || d.Every > c.Horizon:
+		bad("draws: every %d steps: not in [1, %d], the horizon", d.Every, c.Horizon)
+	case !(d.Most >= 0) || math.IsInf(d.Most, 1):
+		bad("draws: epsilon %g of one at most: not finite and at least 0", d.Most)
+	}
+	if c.Separation != 0 {
+		bad("separation %d: %s has no user level, since all draws to come see all of a user's events", c.Separation, c.Name)
+	}
+	if c.Failure != 0 {
+		bad("failure %g: %s has no error bound", c.Failure, c.Name)
+	}
+	if len(c.Leaf.Parts) > 1 {
+		bad("leaf: %d parts: %s has one", len(c.Leaf.Parts), c.Name)
+	}
+	if len(c.Leaf.Parts) == 1 {
+		p := c.Leaf.Parts[0]
+		if p.Scales != nil {
+			bad("leaf: scales: %s has none", c.Name)
+		}
+		if g, err := lattice.NewGrid(p.Clip); err == nil {
+			if b := p.bound(g); b < 1 || b > g.Lambda {
+				bad("leaf: bound %d: not in [1, %d]", b, g.Lambda)
+			}
+		}
+	}
+	noFilter(c, bad)
+}
+
+func (drawing) shape(*Plan, Config) (bits int, err error) { return lattice.CoarseBits, nil }
+
+// farthest is d: how far the exchange of an event moves each sum, lattice units.
+func (x piece) farthest(c Config) uint64 {
+	b := uint64(c.Leaf.Parts[0].bound(x.grid))
+	if c.AgainstNull() {
+		return b
+	}
+	return 2 * b
+}
+
+// calibrate sets β = 2d/ε₀, in whole units and one more, so that what is recomputed from it is below the budget: ε₀ is
+// the larger of ε/n and √(8ρ/n), ρ what zCDP allows at δ, for n draws in a life.
+func (drawing) calibrate(x *piece, _ Plan, c Config, kind family) (float64, error) {
+	n := float64(c.Draws.count(c.Horizon))
+	each := max(c.Budget.Epsilon/n, math.Sqrt(8*dp.ZCDPRho(c.Budget)/n))
+	if c.Draws.Most > 0 {
+		each = min(each, c.Draws.Most)
+	}
+	beta := math.Ceil(float64(2*float64(x.farthest(c))/each*(1+0x1p-40))) + 1
+	if !(beta < maxGumbel) {
+		return 0, fmt.Errorf("mechanisms: %s: %.0f draws, each of so little that none would be noticed", kind.name, n)
+	}
+	x.scale = noise.ScaleUp(beta)
+	return 0, nil
+}
+
+func (drawing) check(p Plan) error {
+	if p.Levels != 0 {
+		return fmt.Errorf("mechanisms: plan: levels %d: %s has none", p.Levels, p.Name)
+	}
+	if s := p.Scale; s.Exp < 0 || s.Float64() >= maxGumbel {
+		return fmt.Errorf("mechanisms: plan: scale %v: not a whole number below 2^50", s)
+	}
+	return withoutFilter(p)
+}
+
+func (drawing) matches(Plan, Config) error { return nil }
+
+func (drawing) loss(piece, Plan, Config, family) (float64, dp.Curve) {
+	panic("BUG: mechanisms: draws have the loss of drawsLoss")
+}
+
+func (drawing) sums(piece, Plan, Config, noise.Sampler) (func() Sum, error) {
+	return func() Sum { return &silent{} }, nil
+}
+
+// DrawLaw is that of every Stream.Draw under a plan of Drawing: of Δ = d, and ε₀ = 2d/β.
+func (p Plan) DrawLaw(c Config) Exponential {
+	d, beta := p.pieces(c)[0].farthest(c), p.Scale.Mant<<p.Scale.Exp
+	return Exponential{Epsilon: Ratio{Num: 2 * d, Den: beta}, Sensitivity: Ratio{Num: d, Den: 1}}
+}
+
+// drawsLoss is what all draws of a life lose for one event (PROOF.md, Draws): each is ε₀-DP and has a range of ε₀, so
+// they lose nε₀, or nε₀²/8 in zCDP. It is the one of both that proves the smaller ε at δ.
+func (p Plan) drawsLoss(c Config) dp.Draws {
+	n, each := dp.Float().SetUint64(c.Draws.count(c.Horizon)), p.DrawLaw(c).Epsilon.Up()
+	times := func(x float64) float64 { return dp.RoundUp(dp.Float().Mul(dp.Exact(x), n)) }
+	pure, rho := dp.Draws{Pure: times(each)}, dp.Draws{Rho: times(dp.ExponentialRho(each))}
+	if rho.Epsilon(c.Budget.Delta) < pure.Epsilon(c.Budget.Delta) {
+		return rho
+	}
+	return pure
+}
+
+// Draw draws one of the coordinates from … to−1 of the leaf, by what all closed steps have added to them: coordinate i
+// with probability proportional to e^(q_i/β). The loss of all draws there will be is in the Guarantee. It returns the
+// place behind from. It panics for other mechanisms, and beyond the schedule: in any step but each Every-th, with
+// records in the open batch, or more than Each times.
+func (s *Stream) Draw(from, to int) int {
+	d := s.config.Draws
+	if s.totals == nil || s.place > 0 || s.Step() == 0 || s.Step()%d.Every != 0 || s.drawn == d.Each {
+		panic(fmt.Sprintf("BUG: mechanisms: %s: draw %d of step %d, at place %d, is not in the schedule", s.plan.Name, s.drawn+1,
+			s.Step(), s.place))
+	}
+	s.drawn++
+	return s.choose(uint16(s.drawn-1), s.totals[from:to], s.law)
+}
+
+// silent is a Sum that releases zeros: sums of Drawing stay in the stream.
+type silent struct{ steps uint64 }
+
+func (s *silent) Add(dst []float64, _ []int64, _ *noise.Chain) {
+	s.steps++
+	clear(dst)
+}
+
+func (s *silent) Steps() uint64 { return s.steps }
+
+func (s *silent) StateLen() int { return 8 }
+
+func (s *silent) AppendState(dst []byte) []byte {
+	return binary.LittleEndian.AppendUint64(dst, s.steps)
+}
+
+func (s *silent) Restore(state []byte) error {
+	if len(state) != s.StateLen() {
+		return fmt.Errorf("mechanisms: state of %d bytes, want %d", len(state), s.StateLen())
+	}
+	s.steps = binary.LittleEndian.Uint64(state)
+	return nil
+}
