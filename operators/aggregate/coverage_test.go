@@ -368,8 +368,9 @@ func TestCoverageOfFlights(t *testing.T) {
 		"quantiles": {kind: lasting(2000, 8), lines: []string{
 			cells, "MEMORIES=125,2000,31250", "VALUE=delay=-60:180", "STATISTICS=p50,p90,count*0.3", "BINS=32",
 		}, events: flights(t, "carrier", "hour", "arr_delay")},
-		"fine quantiles": {kind: lasting(16000, 1), lines: []string{
-			"CELLS=origin=EWR|JFK|LGA,hour=0:24:4", memories, "VALUE=delay=-60:180", "STATISTICS=p50,p90,count*0.3", "BINS=256",
+		"fine quantiles": {kind: lasting(2000, 8), lines: []string{
+			"CELLS=origin=EWR|JFK|LGA,hour=0:24:4", "MEMORIES=125,2000,31250", "VALUE=delay=-60:180",
+			"STATISTICS=p50,p90,count*0.3", "BINS=1024",
 		}, events: flights(t, "origin", "hour", "arr_delay")},
 		"arms": {kind: lasting(16000, 1), lines: []string{
 			"CELLS=origin=EWR|JFK|LGA,hour=0:24:4", memories, "VALUE=delay=-60:180", "STATISTICS=count,mean", "ARMS=origin",
