@@ -32,6 +32,9 @@ const MaxDimension = 1 << 18
 
 // Configured is an operator with its settings: everything that the service and the tools know of an algorithm.
 type Configured interface {
+	// Form is how decisions print their point.
+	Form() schemas.Form
+
 	// Extras are the members that decisions have behind those of all operators, in their order.
 	Extras() []schemas.Extra
 
@@ -92,9 +95,12 @@ type Output struct {
 	Key string
 }
 
-// Plain is embedded by operators whose decisions have one topic, no descriptor, no score and no names, and which ask
-// nothing of the mechanism.
+// Plain is embedded by operators whose decisions are dense and have one topic, no descriptor, no score and no names,
+// and which ask nothing of the mechanism.
 type Plain struct{}
+
+// Form returns Dense.
+func (Plain) Form() schemas.Form { return schemas.Dense }
 
 // Extras returns none.
 func (Plain) Extras() []schemas.Extra { return nil }

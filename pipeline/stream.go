@@ -15,6 +15,7 @@ type Model struct {
 	Settings string              // canonical configuration, a line a setting; public
 	Events   schemas.EventConfig // how records are decoded
 	Users    Users               // user-level privacy; the zero value is none
+	Form     schemas.Form        // how decisions print their point
 	Extras   []schemas.Extra     // the members of decisions behind those of all operators
 	Keyed    bool                // the machine reads record keys: public names, such as that of a play
 
@@ -67,7 +68,7 @@ func NewSeat(m Model, plan []byte) (*Seat, error) {
 		return nil, fmt.Errorf("pipeline: open operator: %w", err)
 	}
 	guarantee := first.Guarantee()
-	encoder := schemas.NewEncoder(decisionConfig(guarantee), m.Extras)
+	encoder := schemas.NewEncoder(decisionConfig(guarantee, m.Form), m.Extras)
 	return &Seat{
 		model: m, machine: machine, guarantee: guarantee, decoder: decoder, encoder: encoder,
 		keys: [outputs]int{m.keyed(0), m.keyed(1)},
@@ -112,10 +113,10 @@ func OpenStream(m Model, plan []byte, key, people [32]byte, stream string, incar
 }
 
 // decisionConfig is what the decisions of all streams repeat.
-func decisionConfig(g dp.Guarantee) schemas.DecisionConfig {
+func decisionConfig(g dp.Guarantee, form schemas.Form) schemas.DecisionConfig {
 	return schemas.DecisionConfig{
 		Mechanism: g.Mechanism, Window: g.Window, Batch: g.Batch,
-		Epsilon: g.Epsilon, Delta: g.Delta, Adjacency: g.Adjacency.String(), Unit: g.Unit,
+		Epsilon: g.Epsilon, Delta: g.Delta, Adjacency: g.Adjacency.String(), Unit: g.Unit, Form: form,
 	}
 }
 

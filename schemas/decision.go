@@ -14,22 +14,24 @@ type DecisionConfig struct {
 	Epsilon, Delta float64 // what is proved for one window, not what was asked for
 	Adjacency      string  // replace or zero-out
 	Unit           string  // what one neighbouring change is: event
+	Form           Form    // of the point
 }
 
 // Decision is one line of a decision topic.
 type Decision struct {
 	DecisionConfig
 	Index, Step uint64        // Index counts the decisions of a stream; Step is the step whose decision it is, x_{Step+1}
-	Point       []float64     // dense
+	Point       []float64     // all coordinates, whatever the form
 	Extras      []ExtraMember // what stands behind the members of all decisions, in its order; nil for nothing
 }
 
 // Encoder prints the decisions of one stream. What does not change from decision to decision is printed once, by
-// NewEncoder.
+// NewEncoder. Encoders that Of made of one another are used one at a time.
 type Encoder struct {
 	prefix, suffix []byte
 	extras         []Extra
 	names          [][]byte // of the extras, as they stand between two values
+	bins           *bins    // nil: decisions are dense
 }
 
 // NewEncoder panics if Epsilon or Delta is not finite, or if the extras break a rule of Extra.
@@ -38,6 +40,9 @@ func NewEncoder(c DecisionConfig, extras []Extra) *Encoder {
 		panic("BUG: " + err.Error())
 	}
 	e := &Encoder{prefix: prefix(c.Stream, c.Incarnation), extras: extras}
+	if c.Form == Sparse {
+		e.bins = &bins{}
+	}
 	e.suffix = append(e.suffix, `,"mechanism":`...)
 	e.suffix = appendString(e.suffix, c.Mechanism)
 	e.suffix = append(e.suffix, `,"window":`...)
@@ -85,7 +90,11 @@ func (e *Encoder) Append(dst []byte, index, step uint64, point []float64, extras
 	dst = append(dst, `,"step":`...)
 	dst = strconv.AppendUint(dst, step, 10)
 	dst = append(dst, `,"decision":`...)
-	dst = appendNumbers(dst, point)
+	if e.bins != nil {
+		dst = e.bins.append(dst, point)
+	} else {
+		dst = appendNumbers(dst, point)
+	}
 	dst = append(dst, e.suffix...)
 	for i := range extras {
 		dst = append(dst, e.names[i]...)

@@ -141,6 +141,8 @@ func printDecision(d Decision) []byte {
 func FuzzParseDecision(f *testing.F) {
 	f.Add([]byte(goldenDecision))
 	f.Add([]byte(goldenDecision + "\n"))
+	f.Add([]byte(goldenSparse))
+	f.Add([]byte(strings.Replace(goldenSparse, `3,0.5,-1e-7],"indices":[[3],[0,5],[1]`, `],"indices":[`, 1)))
 	f.Add([]byte(strings.Replace(goldenDecision, "0.5,-1e-7,0,3", "", 1)))
 	f.Add(append([]byte(goldenDecision[:len(goldenDecision)-1]), `,"arm":"a\u0062","more":[1e999, {"x":null}]}`...))
 	f.Fuzz(func(t *testing.T, line []byte) {

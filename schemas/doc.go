@@ -24,7 +24,8 @@
 // Cost: one pass over the bytes, no allocation in steady state, memory bounded by Dimension, MaxBytes and MaxNames
 // whatever the input. No text of this package quotes a payload: a Code has a fixed name and a fixed rule.
 //
-// An Encoder prints decisions, ParseDecision reads them and passes over members that it does not know.
+// An Encoder prints decisions in one of two forms, ParseDecision reads both and passes over members that it does not
+// know.
 //
 //	body := schemas.Body{Name: "play", Members: []schemas.Member{
 //		{Name: "arm", Kind: schemas.KindChoice, Choices: []string{"north", "south"}},

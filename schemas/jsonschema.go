@@ -10,9 +10,9 @@ import (
 //go:embed jsonschema/*.schema.json
 var schemaFiles embed.FS
 
-// JSONSchemas holds the published JSON Schemas (draft 2020-12), each with the suffix .schema.json: decision, and those
-// of the bodies of losses, event-loss, event-target, event-level, event-linear and event-portfolio, which EventSchema
-// has made.
+// JSONSchemas holds the published JSON Schemas (draft 2020-12), each with the suffix .schema.json: decision,
+// decision-sparse, and those of the bodies of losses, event-loss, event-target, event-level, event-linear and
+// event-portfolio, which EventSchema has made.
 func JSONSchemas() fs.FS {
 	sub, err := fs.Sub(schemaFiles, "jsonschema")
 	if err != nil {
@@ -21,13 +21,17 @@ func JSONSchemas() fs.FS {
 	return sub
 }
 
-// DecisionSchema is the published JSON Schema of decisions with the extra members of an operator. It panics if they
-// break a rule of Extra. A decision has all of them or none, so that none is required.
-func DecisionSchema(extras []Extra) []byte {
+// DecisionSchema is the published JSON Schema of decisions of a form with the extra members of an operator. It panics
+// if they break a rule of Extra. A decision has all of them or none, so that none is required.
+func DecisionSchema(form Form, extras []Extra) []byte {
 	if err := checkExtras(extras); err != nil {
 		panic("BUG: " + err.Error())
 	}
-	schema, err := schemaFiles.ReadFile("jsonschema/decision.schema.json")
+	file := "jsonschema/decision.schema.json"
+	if form == Sparse {
+		file = "jsonschema/decision-sparse.schema.json"
+	}
+	schema, err := schemaFiles.ReadFile(file)
 	if err != nil {
 		panic("BUG: schemas: the embedded schema of decisions is gone")
 	}

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -82,7 +83,7 @@ func TestExamplesAgreeWithSchemaAndDecoder(t *testing.T) {
 			if err := schema.Validate(doc); (err == nil) != valid {
 				t.Errorf("%s: the schema says %v", file, err)
 			}
-			if name == "decision" {
+			if strings.HasPrefix(name, "decision") {
 				if _, err := ParseDecision(b); (err == nil) != valid {
 					t.Errorf("%s: ParseDecision says %v", file, err)
 				}
@@ -227,10 +228,11 @@ func TestSchemaOfABody(t *testing.T) {
 }
 
 func TestSchemaTakesEncodedDecisions(t *testing.T) {
+	form, golden := Dense, goldenDecision
 	f := func(extras []Extra, members string, valid bool) {
 		t.Helper()
-		line := []byte(strings.TrimSuffix(goldenDecision, "}") + members)
-		if err := validate(t, compile(t, DecisionSchema(extras)), line); (err == nil) != valid {
+		line := []byte(strings.TrimSuffix(golden, "}") + members)
+		if err := validate(t, compile(t, DecisionSchema(form, extras)), line); (err == nil) != valid {
 			t.Errorf("%s: %v", line, err)
 		}
 	}
@@ -244,22 +246,38 @@ func TestSchemaTakesEncodedDecisions(t *testing.T) {
 	f(testExtras, `,"width":0.25,"scores":[1]}`, false)
 	f(testExtras, `,"arm":"a"}`, false)
 	f(testExtras[2:], `,"arm":"a"}`, true)
+	golden = goldenSparse
+	f(nil, `}`, false)
+	form = Sparse
+	f(nil, `}`, true)
+	f(testExtras, goldenExtras, true)
+	f(testExtras, `,"arm":"a"}`, false)
+	golden = goldenDecision
+	f(nil, `}`, false)
 }
 
 func TestSchemaOfDecisionsRequiresTheMembersOfAll(t *testing.T) {
+	type schema struct {
+		Properties map[string]any
+		Required   []string
+	}
 	for _, extras := range [][]Extra{nil, testExtras} {
-		var schema struct {
-			Properties map[string]any
-			Required   []string
+		var dense, sparse schema
+		for form, s := range map[Form]*schema{Dense: &dense, Sparse: &sparse} {
+			if err := json.Unmarshal(DecisionSchema(form, extras), s); err != nil {
+				t.Fatal(err)
+			}
+			if !slices.Equal(s.Required, decisionMembers[:]) {
+				t.Errorf("%q are required", s.Required)
+			}
+			if len(s.Properties) != len(decisionMembers)+len(extras) {
+				t.Errorf("%d properties", len(s.Properties))
+			}
 		}
-		if err := json.Unmarshal(DecisionSchema(extras), &schema); err != nil {
-			t.Fatal(err)
-		}
-		if !slices.Equal(schema.Required, decisionMembers[:]) {
-			t.Errorf("%q are required", schema.Required)
-		}
-		if len(schema.Properties) != len(decisionMembers)+len(extras) {
-			t.Errorf("%d properties", len(schema.Properties))
+		for name, text := range dense.Properties {
+			if same := reflect.DeepEqual(text, sparse.Properties[name]); same == (name == "decision") {
+				t.Errorf("%s of dense and sparse decisions: %v and %v", name, text, sparse.Properties[name])
+			}
 		}
 	}
 }

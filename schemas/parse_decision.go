@@ -10,10 +10,10 @@ import (
 // ErrDecision is the only error of ParseDecision.
 var ErrDecision = errors.New("schemas: not a decision: members, their order or their types differ")
 
-// ParseDecision reads what Encoder.Append writes: every member, in that order, without white space between them. A
-// line end may follow. Behind the members of all decisions others may stand, of whatever name and value: those of an
-// operator, or of a later version. So the published schema promises it. No name stands twice; arrays and objects are
-// nested at most 8 deep.
+// ParseDecision reads what Encoder.Append writes, in either form: every member, in that order, without white space
+// between them. A line end may follow. Behind the members of all decisions others may stand, of whatever name and
+// value: those of an operator, or of a later version. So the published schema promises it. No name stands twice; arrays
+// and objects are nested at most 8 deep.
 func ParseDecision(b []byte) (Decision, error) {
 	p := decisionParser{b: bytes.TrimSuffix(b, []byte("\n")), ok: utf8.Valid(b)}
 	var d Decision
@@ -25,9 +25,15 @@ func ParseDecision(b []byte) (Decision, error) {
 	d.Index = p.uint()
 	p.literal(`,"step":`)
 	d.Step = p.uint()
-	p.literal(`,"decision":[`)
-	d.Point = p.point()
-	p.literal(`],"mechanism":`)
+	p.literal(`,"decision":`)
+	if p.ok && hasLiteral(p.b, p.i, `{`) {
+		d.Form, d.Point = Sparse, p.sparse()
+	} else {
+		p.literal(`[`)
+		d.Point = p.point()
+		p.literal(`]`)
+	}
+	p.literal(`,"mechanism":`)
 	d.Mechanism = p.string()
 	p.literal(`,"window":`)
 	d.Window = p.uint()

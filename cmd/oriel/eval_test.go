@@ -57,8 +57,15 @@ func (f *fixture) evaluates(args ...string) eval.Report {
 // TestEvalScoresTheDecisionsOfReplay: the loss is that of the decisions which a replay with the seed's secret
 // publishes, each on the event after it, delayed or not.
 func TestEvalScoresTheDecisionsOfReplay(t *testing.T) {
+	for _, form := range []string{"dense", "sparse"} {
+		t.Run(form, func(t *testing.T) { scoresReplay(t, form) })
+	}
+}
+
+func scoresReplay(t *testing.T, form string) {
+	t.Helper()
 	const n = 400
-	f := offline(t, nil)
+	f := offline(t, map[string]string{"ORIEL_DECISIONS": form})
 	lines, xs, ys := evalEvents(n)
 	file := write(t, "events.ndjson", []byte(lines))
 	secret := sha256.Sum256([]byte("oriel eval, seed 1"))

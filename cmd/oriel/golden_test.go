@@ -219,6 +219,14 @@ var goldenEvents = []struct {
 		"OPERATOR=aggregate", "CELLS=carrier=UA|AA|DL,hour=0:24:1", "VALUE=delay=-60:180", "STATISTICS=p20,p50", "BINS=48",
 		"EMIT_EVERY=40", "WINDOW=lifetime", "MEMORY=256", "EPSILON=400", "ELSEWHERE=other",
 	}},
+	{"linear-sparse-flow", []string{
+		"LOSS=linear", "UPDATE=llo", "CONSTANTS=search", "SET=flow", "EDGES=testdata/golden/square.edges", "RADIUS=3",
+		"DIMENSION=4", "WINDOW=16", "STRONG_CONVEXITY=0.05", "DECISIONS=sparse",
+	}},
+	{"linear-sparse-l1-ball", []string{
+		"LOSS=linear", "UPDATE=projection", "SET=l1-ball", "RADIUS=2", "DIMENSION=4", "WINDOW=16", "STRONG_CONVEXITY=0.3",
+		"DECISIONS=sparse",
+	}},
 	{"gains-drawn", []string{
 		"OPERATOR=submodular", "RULE=draws", "PICK=2", "ELEMENTS=5", "WINDOW=horizon", "HORIZON=200", "EMIT_EVERY=4",
 		"EPSILON=60",
@@ -241,6 +249,7 @@ var onlyUnder = map[string]string{
 	"plays-exp3-uniform": "once-gamma",
 	"linear-trees":       "blt", "linear-ranking": "blt", "linear-projected-ranking": "tree-laplace",
 	"linear-spectrahedron": "blt", "linear-projected-spectrahedron": "tree-gaussian", "linear-trace-norm": "blt",
+	"linear-sparse-flow": "blt", "linear-sparse-l1-ball": "tree-gaussian",
 	"contexts-served": "blt", "contexts-logged": "tree-gaussian",
 	"sets-places": "blt", "gains-argmax": "tree-gaussian", "gains-drawn": mechanisms.Drawing,
 }
@@ -327,11 +336,9 @@ func goldenCases(t *testing.T) (cases []goldenCase) {
 			if only != "" && mechanism != only {
 				continue
 			}
-			if only == "" && mechanism == mechanisms.Drawing {
-				continue // is for rules that draw alone
-			}
-			if only == "" && strings.HasPrefix(mechanism, "once-") != (events.name == "logistic-ogd") {
-				continue // single steps are for ogd alone
+			if only == "" && (mechanism == mechanisms.Drawing ||
+				strings.HasPrefix(mechanism, "once-") != (events.name == "logistic-ogd")) {
+				continue // draws are for rules that draw, single steps for ogd alone
 			}
 			if strings.HasSuffix(events.name, "-leaves") && strings.HasSuffix(mechanism, "-paper") {
 				continue // has one rule for leaves

@@ -52,5 +52,5 @@ func schemaOf(what string, environ []string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return schemas.DecisionSchema(model.Extras), nil
+	return schemas.DecisionSchema(model.Form, model.Extras), nil
 }

@@ -29,6 +29,10 @@ func TestSchemaPrintsWhatIsPublished(t *testing.T) {
 	f("decision", "decisions", "ORIEL_OPERATOR=coco", "ORIEL_UPDATE=projection", "ORIEL_LOSS=logistic",
 		"ORIEL_SET=l2-ball", "ORIEL_RADIUS=5", "ORIEL_DIMENSION=8", "ORIEL_STRONG_CONVEXITY=0.001",
 		"ORIEL_MECHANISM=blt", "ORIEL_WINDOW=64", "ORIEL_EPSILON=1", "ORIEL_DELTA=1e-6", "ORIEL_CLIP=1")
+	f("decision-sparse", "decisions", "ORIEL_OPERATOR=coco", "ORIEL_UPDATE=projection", "ORIEL_LOSS=linear",
+		"ORIEL_SET=simplex", "ORIEL_RADIUS=1", "ORIEL_DIMENSION=8", "ORIEL_STRONG_CONVEXITY=0.001",
+		"ORIEL_MECHANISM=blt", "ORIEL_WINDOW=64", "ORIEL_EPSILON=1", "ORIEL_DELTA=1e-6", "ORIEL_CLIP=1",
+		"ORIEL_DECISIONS=sparse")
 	if _, err := schemaOf("events", nil); err == nil {
 		t.Error("events without settings have a schema")
 	}

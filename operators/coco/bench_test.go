@@ -2,11 +2,15 @@ package coco
 
 import (
 	"fmt"
+	"maps"
+	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"oriel/mechanisms"
 	"oriel/operators"
+	"oriel/operators/convex"
 	"oriel/schemas"
 )
 
@@ -76,4 +80,79 @@ func BenchmarkAppendState(b *testing.B) {
 		dst = m.AppendState(dst[:0])
 	}
 	b.SetBytes(int64(len(dst)))
+}
+
+// grown is a searched update on a set after some steps of 64 events about a mean, at ε = 1; and its private sums.
+func grown(b *testing.B, set convex.Set, steps int) (u *local, sums [][]float64) {
+	b.Helper()
+	c := sample(b, "box", 1)
+	c.Update, c.Constants, c.Set, c.StrongConvexity, c.Clip = LLO, Search, set, 0.1, 10
+	mechanism := mechanism(c, 1024, 64)
+	mechanism.Name = "blt"
+	m := open(b, c, mechanism, 1)
+	rng := rand.New(rand.NewPCG(1, 2))
+	mean, cost := make([]float64, set.Dimension()), make([]float64, set.Dimension())
+	for i := range mean {
+		mean[i] = rng.Float64()
+	}
+	for k := range 64 * steps {
+		for i := range cost {
+			cost[i] = mean[i] + 0.3*rng.NormFloat64()
+		}
+		if len(m.Add(nil, record(k, linear(cost)))) > 0 {
+			sums = append(sums, slices.Clone(m.stream.Sum(0)))
+		}
+	}
+	return m.update.(*local), sums
+}
+
+// BenchmarkSearch is one searched step, without drawing noise and without an event's gradient.
+func BenchmarkSearch(b *testing.B) {
+	sets := map[string]func(d int) convex.Set{
+		"flow": func(d int) convex.Set { return square(b, 1+int(math.Sqrt(float64(d)/2))) },
+		"matching": func(d int) convex.Set {
+			k := int(math.Sqrt(float64(d)))
+			return mustSet(b, "matching", k*k, 1)
+		},
+	}
+	for _, name := range []string{"simplex", "l1-ball", "box", "subsets", "partition", "trees", "ranking"} {
+		sets[name] = func(d int) convex.Set { return mustSet(b, name, d, 1) }
+	}
+	for _, name := range slices.Sorted(maps.Keys(sets)) {
+		for _, d := range []int{112, 1012, 3120} {
+			set := sets[name](d)
+			b.Run(fmt.Sprintf("set=%s/d=%d", name, set.Dimension()), func(b *testing.B) {
+				const steps = 30
+				u, sums := grown(b, set, steps)
+				b.ReportAllocs()
+				for i := 0; b.Loop(); i++ {
+					u.step(steps+1, sums[i%len(sums)])
+				}
+			})
+		}
+	}
+}
+
+// BenchmarkDecision prints a decision on a grid, in either form.
+func BenchmarkDecision(b *testing.B) {
+	for _, side := range []int{8, 23, 40} {
+		set := square(b, side)
+		for _, steps := range []int{1, 10, 30, 100} {
+			u, _ := grown(b, set, steps)
+			for form, name := range []string{dense, sparse} {
+				b.Run(fmt.Sprintf("form=%s/d=%d/steps=%d", name, set.Dimension(), steps), func(b *testing.B) {
+					e := schemas.NewEncoder(schemas.DecisionConfig{
+						Stream: "0", Mechanism: "blt", Window: 1024, Batch: 1, Epsilon: 1, Adjacency: "replace", Unit: "event",
+						Form: schemas.Form(form),
+					}, nil)
+					var line []byte
+					b.ReportAllocs()
+					for b.Loop() {
+						line = e.Append(line[:0], 1<<20, 1<<20, u.point(), nil)
+					}
+					b.ReportMetric(float64(len(line)), "B/decision")
+				})
+			}
+		}
+	}
 }

@@ -17,6 +17,9 @@ var Family = operators.Family{
 	Settings: settings, Events: events, New: configure,
 }
 
+// The forms that DECISIONS names.
+const dense, sparse = "dense", "sparse"
+
 var settings = []operators.Setting{
 	{
 		Name: "UPDATE", Kind: operators.Text, Unit: "name", Choices: []string{Projection, LLO, OGD}, Required: true,
@@ -124,6 +127,11 @@ var settings = []operators.Setting{
 		Name: "EMIT_EVERY", Kind: operators.Count, Unit: "steps", Range: "≥ 1", Default: "1",
 		Text: "a decision is emitted every so many steps; the privacy account covers all steps",
 	},
+	{
+		Name: "DECISIONS", Kind: operators.Text, Unit: "name", Choices: []string{dense, sparse}, Default: dense, Later: true,
+		Text: "how decisions are printed: a number for each coordinate, or each value that is not 0 once, and the coordinates that have it: " +
+			"the same point, shorter where it is a mix of few vertices (llo, simplex, l1-ball); up to 240000 coordinates",
+	},
 }
 
 func events(v *operators.Values) operators.Events {
@@ -157,6 +165,8 @@ func configure(v *operators.Values) (operators.Configured, error) {
 	if features == 0 && v.Norm == "unit" {
 		features = 1
 	}
+	v.Want("DECISIONS", v.Text("DECISIONS") != sparse || v.Count("DIMENSION") <= schemas.MaxSparse,
+		"sparse: of %d coordinates: more than %d", v.Count("DIMENSION"), schemas.MaxSparse)
 	wantReleases(v)
 	set := wantSet(v)
 	if err := v.Err(); err != nil {
@@ -172,7 +182,11 @@ func configure(v *operators.Values) (operators.Configured, error) {
 		FeaturesMax: features, WeightMax: v.Number("WEIGHT_MAX"), LabelMax: v.Number("LABEL_MAX"),
 		OwnConvexity: v.Flag("OWN_CONVEXITY"), Horizon: v.Horizon, Failure: 1 - confidence, EmitEvery: every,
 	}
-	return configured{Config: c, radius: v.Number("RADIUS"), lasting: v.Lasting()}, c.Validate()
+	form := schemas.Dense
+	if v.Text("DECISIONS") == sparse {
+		form = schemas.Sparse
+	}
+	return configured{Config: c, radius: v.Number("RADIUS"), lasting: v.Lasting(), form: form}, c.Validate()
 }
 
 // wantSet returns the set. What is wrong with it alone is said of the setting that makes it.
@@ -224,9 +238,13 @@ type configured struct {
 
 	radius  float64         // of the set
 	lasting []schemas.Extra // empty where sums do not decay
+	form    schemas.Form
 }
 
 var _ operators.Configured = configured{}
+
+// Form is that of DECISIONS.
+func (c configured) Form() schemas.Form { return c.form }
 
 // Extras are the memory, where there is one, and the window of users: the window that decisions state is then 0.
 func (c configured) Extras() []schemas.Extra { return c.lasting }

@@ -1,6 +1,7 @@
 package coco
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -15,7 +16,7 @@ import (
 func square(t testing.TB, side int) convex.Set {
 	t.Helper()
 	var edges []string
-	name := func(i, j int) string { return string(rune('a'+i)) + string(rune('a'+j)) }
+	name := func(i, j int) string { return fmt.Sprintf("%d.%d", i, j) }
 	for i := range side {
 		for j := range side {
 			if j+1 < side {
@@ -89,6 +90,7 @@ func TestSearchFollowsWhereProvedConstantsFreeze(t *testing.T) {
 func TestSearchIsExact(t *testing.T) {
 	for _, name := range []string{
 		"l1-ball", "simplex", "box", "subsets", "partition", "flow", "matching", "vertices", "trees", "ranking",
+		"spectrahedron", "trace-norm",
 	} {
 		c := sample(t, name, 4)
 		c.Update, c.Constants, c.Failure = LLO, Search, 0.01

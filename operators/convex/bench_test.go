@@ -12,8 +12,8 @@ func BenchmarkProject(b *testing.B) {
 		if !projected(name) {
 			continue
 		}
-		b.Run("set="+name+"/d=32", func(b *testing.B) {
-			s := mustParse(b, name, 32, 1)
+		s := mustParse(b, name, 32, 1)
+		b.Run(fmt.Sprintf("set=%s/d=%d", name, s.Dimension()), func(b *testing.B) {
 			p, err := NewProjection(s)
 			if err != nil {
 				b.Fatal(err)
@@ -40,6 +40,26 @@ func BenchmarkMove(b *testing.B) {
 				o.Move(0.01, 0.01, c)
 			}
 		})
+	}
+}
+
+// BenchmarkLinear is one vertex for random costs; flows and matchings have benchmarks of their own.
+func BenchmarkLinear(b *testing.B) {
+	for _, name := range []string{"trees", "ranking", "subsets", "spectrahedron", "trace-norm"} {
+		for _, n := range []int{16, 144, 1024} {
+			if n > 144 && (name == "spectrahedron" || name == "trace-norm") {
+				continue // milliseconds
+			}
+			s := mustParse(b, name, n, 1)
+			b.Run(fmt.Sprintf("set=%s/d=%d", name, s.Dimension()), func(b *testing.B) {
+				o := NewLinearOracle(s)
+				cost, dst := normal(rand.New(rand.NewPCG(1, 1)), s.Dimension(), 1), make([]float64, s.Dimension())
+				b.ReportAllocs()
+				for b.Loop() {
+					o.Minimise(dst, cost)
+				}
+			})
+		}
 	}
 }
 

@@ -126,3 +126,50 @@ func TestMatricesRefuse(t *testing.T) {
 		t.Error("good states are refused")
 	}
 }
+
+// Vertices of matrices are as far apart as Diameter says, and Tangent of a spectrahedron has no trace and loses
+// nothing along the set.
+func TestFarEndsOfMatrices(t *testing.T) {
+	rng := rand.New(rand.NewPCG(8, 8))
+	for m := 2; m < 6; m++ {
+		s, b := mustParse(t, "spectrahedron", m*m, 3).(Spectrahedron), mustParse(t, "trace-norm", 2*m, 3)
+		first, last := make([]float64, m*m), make([]float64, m*m)
+		first[0], last[m*m-1] = 3, 3
+		if far := floats.Distance(first, last, 2); math.Abs(far/s.Diameter()-1) > 1e-14 {
+			t.Errorf("spectrahedron of %d rows: diameter %g, said %g", m, far, s.Diameter())
+		}
+		vertex, opposite := make([]float64, 2*m), make([]float64, 2*m)
+		vertex[0], opposite[0] = 3, -3
+		if far := floats.Distance(vertex, opposite, 2); far != b.Diameter() {
+			t.Errorf("trace-norm of 2 by %d: diameter %g, said %g", m, far, b.Diameter())
+		}
+		lost := normal(rng, m*m, 1)
+		tangent := append([]float64(nil), lost...)
+		s.Tangent(tangent)
+		trace := 0.0
+		for i := range m {
+			trace += tangent[i*m+i]
+		}
+		floats.Sub(lost, tangent)
+		if gone := floats.Dot(lost, first) - floats.Dot(lost, last); math.Abs(gone)+math.Abs(trace) > 1e-13 {
+			t.Errorf("spectrahedron of %d rows: tangent has trace %g and loses %g", m, trace, gone)
+		}
+	}
+}
+
+// Costs of trace-norm whose squares overflow or vanish have the same vertex as others.
+func TestSizesOfCostsOfTraceNorm(t *testing.T) {
+	rng := rand.New(rand.NewPCG(9, 8))
+	b := mustParse(t, "trace-norm", 10, 3)
+	cost, far, want, got := normal(rng, 10, 1), make([]float64, 10), make([]float64, 10), make([]float64, 10)
+	NewLinearOracle(b).Minimise(want, cost)
+	for _, exponent := range []int{-1000, -600, 600, 1000} {
+		for i, v := range cost {
+			far[i] = math.Ldexp(v, exponent)
+		}
+		NewLinearOracle(b).Minimise(got, far)
+		if floats.Distance(got, want, 2) > 1e-13 {
+			t.Errorf("costs times 2^%d: %v, want %v", exponent, got, want)
+		}
+	}
+}

@@ -24,7 +24,7 @@ func (c configured) regret(m mechanisms.Config) string {
 	if err != nil {
 		return ""
 	}
-	bound, most := c.regretBound(deviation.Worst()), float64(c.horizon)*2*c.half
+	bound, most := c.regretBound(deviation.Worst()), float64(c.horizon*c.batch)*2*c.half
 	text := fmt.Sprintf("regret within %.3g of rewards with probability %g, of %.3g that there are", bound, c.sure, most)
 	if bound >= most {
 		text += ": at this horizon the bound says nothing"
@@ -33,9 +33,9 @@ func (c configured) regret(m mechanisms.Config) string {
 }
 
 // regretBound is that of PROOF.md, rewards: Shariff and Sheffet, "Differentially Private Contextual Linear Bandits"
-// (NeurIPS 2018), Theorem 5, in a form that holds for small bounds, too. sd is of a released number.
+// (NeurIPS 2018), Theorem 5, in a form that holds for small bounds, too. sd is of a released number; n counts events.
 func (c configured) regretBound(sd float64) float64 {
-	b, n, d := c.bound(sd), float64(c.horizon), float64(c.rows.Features)
+	b, n, d := c.bound(sd), float64(c.horizon*c.batch), float64(c.rows.Features)
 	whole := d * float64(c.blocks())
 	grown := d * math.Log((b.most+n/d)/b.least)
 	width := math.Sqrt(b.level+grown) + b.size*math.Sqrt(b.most) + b.side + b.rounding

@@ -114,3 +114,19 @@ func TestEveryContextIsAnswered(t *testing.T) {
 		}
 	}
 }
+
+// A key that is not UTF-8 could be another one when a decision is read back: it is as none, which does not wait.
+func TestKeysThatAreNoText(t *testing.T) {
+	w := serving(t)
+	for _, key := range []string{"", "a\xff", "\xc3("} {
+		for range 2 { // a context, and what would be its reward
+			d := w.add(key, context(1, 0))
+			if len(d) != 1 || d[0].Point[0] != none || d[0].Extras[atKey].Text != "" {
+				t.Errorf("%q is answered: %v", key, d)
+			}
+		}
+	}
+	if d := w.add("é", context(1, 0)); d[0].Point[0] == none || d[0].Extras[atKey].Text != "é" {
+		t.Errorf("a text is not answered: %v", d)
+	}
+}

@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"gonum.org/v1/gonum/mat"
+
 	"oriel/mechanisms/mechtest"
 	"oriel/mechanisms/noise"
 	"oriel/operators"
@@ -80,6 +82,47 @@ func off(m *Machine, a int, truth []float64) float64 {
 		}
 	}
 	return math.Sqrt(max(0, sum))
+}
+
+// Width is Proposition 4 of the source, term by term, with the determinant by elimination; and what is said of regret
+// counts events, not steps.
+func TestWidthIsThatOfTheFormula(t *testing.T) {
+	m := horizon(window("blt"), 400)
+	m.Budget.Epsilon = 20
+	c, m := config(t, m, "PLAYED=logged", "ARMS=a,b", "DIMENSION=3", "EMIT_EVERY=20", "CONFIDENCE=0.9",
+		"REWARD_RANGE=-1:1", "WEIGHTS_MAX=1", "START_REGULARIZER=0.5")
+	machine, err := newMachine(c, mechtest.Open(t, m, [32]byte{7}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, e := range drawn(c, 100, 5) {
+		machine.Add(nil, operators.Record{Event: e, Identity: noise.Identity{Offset: int64(i)}})
+	}
+	deviation, err := machine.stream.Deviation(0, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := c.bound(deviation.Worst())
+	for a := range 2 {
+		sums, v := machine.rows.Moments(machine.model.release, a), mat.NewDense(3, 3, nil)
+		for i := range 3 {
+			for j := range 3 {
+				v.Set(i, j, sums.Gram(i, j))
+			}
+			v.Set(i, i, v.At(i, i)+machine.model.arms[a].system.Shift+machine.start)
+		}
+		grown := math.Log(mat.Det(v)) - 3*math.Log(b.least)
+		want := math.Sqrt(2*math.Log(4/0.1)+grown) + 1*math.Sqrt(b.most) + b.side + b.rounding
+		if got := machine.model.arms[a].width; math.Abs(got/want-1) > 1e-9 || b.side <= 0 || b.rounding <= 0 || grown <= 0 {
+			t.Errorf("arm %d: width %g, want %g; %+v", a, got, want, b)
+		}
+	}
+	together, alone := c, c
+	together.horizon, together.batch, together.every = 100, 4, 1
+	alone.horizon, alone.batch, alone.every = 400, 1, 4
+	if x, y := together.regretBound(1), alone.regretBound(1); x != y || y >= 4*alone.regretBound(0.1) {
+		t.Errorf("regret of 100 steps of 4 events within %g, of 400 events %g", x, y)
+	}
 }
 
 // Reference values of the sources: of n = 1000 steps the noise and its bounds, d = 5, sd as the tree's.

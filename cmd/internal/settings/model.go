@@ -41,6 +41,7 @@ func (s Settings) Model() (pipeline.Model, error) {
 		Settings:   s.Canonical(),
 		Events:     events,
 		Users:      s.users(),
+		Form:       operator.Form(),
 		Extras:     operator.Extras(),
 		Keyed:      s.events.Keyed,
 		Output:     operator.Output(),

@@ -51,6 +51,8 @@ func (o plantedOperator) Mechanism(c *mechanisms.Config, _ []byte) error {
 	return nil
 }
 
+func (o plantedOperator) Form() schemas.Form { return schemas.Sparse }
+
 func (o plantedOperator) Extras() []schemas.Extra {
 	return []schemas.Extra{{Name: "arm", Kind: schemas.ExtraText}}
 }
@@ -133,6 +135,9 @@ func TestCanonicalConfigurationOfAnotherOperator(t *testing.T) {
 	}
 	if plan, err := m.Plan(); err != nil || !strings.HasSuffix(string(plan), "up\ndown\nnorth\nsouth") {
 		t.Errorf("plan %q: %v", plan, err)
+	}
+	if m.Form != schemas.Sparse {
+		t.Error("decisions are dense")
 	}
 	if m.Events.Dimension != 3 || m.Events.Body.Name != "planted" || !m.Keyed {
 		t.Errorf("events %+v, keyed %t", m.Events, m.Keyed)
