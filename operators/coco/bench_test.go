@@ -83,10 +83,13 @@ func BenchmarkAppendState(b *testing.B) {
 }
 
 // grown is a searched update on a set after some steps of 64 events about a mean, at ε = 1; and its private sums.
-func grown(b *testing.B, set convex.Set, steps int) (u *local, sums [][]float64) {
+func grown(b *testing.B, set convex.Set, first string, steps int) (u *local, sums [][]float64) {
 	b.Helper()
 	c := sample(b, "box", 1)
-	c.Update, c.Constants, c.Set, c.StrongConvexity, c.Clip = LLO, Search, set, 0.1, 10
+	c.Update, c.Constants, c.Set, c.StrongConvexity, c.Clip, c.First = LLO, Search, set, 0.1, 10, first
+	if first != "" { // a start regulariser that leaves x_1 in the mix
+		c.StrongConvexity, c.StartRegularizer = 0.01, 1000
+	}
 	mechanism := mechanism(c, 1024, 64)
 	mechanism.Name = "blt"
 	m := open(b, c, mechanism, 1)
@@ -123,7 +126,7 @@ func BenchmarkSearch(b *testing.B) {
 			set := sets[name](d)
 			b.Run(fmt.Sprintf("set=%s/d=%d", name, set.Dimension()), func(b *testing.B) {
 				const steps = 30
-				u, sums := grown(b, set, steps)
+				u, sums := grown(b, set, "", steps)
 				b.ReportAllocs()
 				for i := 0; b.Loop(); i++ {
 					u.step(steps+1, sums[i%len(sums)])
@@ -133,14 +136,15 @@ func BenchmarkSearch(b *testing.B) {
 	}
 }
 
-// BenchmarkDecision prints a decision on a grid, in either form.
+// BenchmarkDecision prints a decision on a grid, in either form; and under a start regulariser, from either x_1.
 func BenchmarkDecision(b *testing.B) {
 	for _, side := range []int{8, 23, 40} {
 		set := square(b, side)
-		for _, steps := range []int{1, 10, 30, 100} {
-			u, _ := grown(b, set, steps)
+		for i, steps := range slices.Repeat([]int{1, 10, 30, 100}, 3) {
+			first := []string{"", Spread, Vertex}[i/4]
+			u, _ := grown(b, set, first, steps)
 			for form, name := range []string{dense, sparse} {
-				b.Run(fmt.Sprintf("form=%s/d=%d/steps=%d", name, set.Dimension(), steps), func(b *testing.B) {
+				b.Run(fmt.Sprintf("form=%s/d=%d/first=%s/steps=%d", name, set.Dimension(), first, steps), func(b *testing.B) {
 					e := schemas.NewEncoder(schemas.DecisionConfig{
 						Stream: "0", Mechanism: "blt", Window: 1024, Batch: 1, Epsilon: 1, Adjacency: "replace", Unit: "event",
 						Form: schemas.Form(form),

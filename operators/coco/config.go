@@ -20,12 +20,16 @@ const (
 	Paper  = "paper"  // C_1 = 26ρ²G(1 + C_W) as printed, SPEC.md §6 reading A; not proved
 	// no constants: each step goes as far towards the linear minimiser as lowers Ĵ_t most, SPEC.md §6.1; no bound
 	Search = "search"
+
+	Spread = "spread" // x_1 is the set's, of least norm but for flows and trees
+	Vertex = "vertex" // x_1 is a vertex, as SPEC.md §6 has it: after t searched steps x has at most t + 1 of them
 )
 
 // Config decides every byte of a machine, together with the stream's. Privacy is the stream's own.
 type Config struct {
 	Update    string     // Projection, LLO or OGD. Required.
 	Constants string     // Proved, Paper or Search. Required for LLO, not read otherwise.
+	First     string     // Spread, or of Search alone Vertex. Empty means Spread.
 	Loss      loss.Loss  // Required.
 	Set       convex.Set // Required; LLO needs a polytope.
 
@@ -77,6 +81,9 @@ func (c Config) Validate() error {
 	}
 	if c.EmitEvery == 0 {
 		fail("emit every 0: less than 1")
+	}
+	if c.First != "" && c.First != Spread && (c.First != Vertex || c.Update != LLO || c.Constants != Search) {
+		fail("first %q: not spread, nor vertex of llo with constants search", c.First)
 	}
 	switch {
 	case c.Update == LLO:

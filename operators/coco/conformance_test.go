@@ -30,6 +30,9 @@ func TestConformance(t *testing.T) {
 				c.EmitEvery, c.Loss = 1+batch/2, mustLoss(t, lossName)
 				if i%3 == 2 || slices.Contains(searched, set) {
 					c.Constants = Search
+					if update == LLO && batch == 3 {
+						c.First = Vertex
+					}
 				}
 				events := make([]schemas.Event, 30)
 				for i := range events {

@@ -32,6 +32,11 @@ var settings = []operators.Setting{
 			"objective most, with no bound on regret, where the proved ones move too little, as on flows",
 	},
 	{
+		Name: "FIRST", Kind: operators.Text, Unit: "name", Choices: []string{Spread, Vertex}, Default: Spread, Later: true,
+		Text: "where decisions begin: spread over the set, or with ORIEL_CONSTANTS=search at a vertex of it, to which each step adds one at " +
+			"most: few coordinates are not 0 for the first hundreds of steps",
+	},
+	{
 		Name: "LOSS", Kind: operators.Text, Unit: "name", Choices: loss.Names(), Required: true, Decodes: true,
 		Text: "loss of one event",
 	},
@@ -167,6 +172,8 @@ func configure(v *operators.Values) (operators.Configured, error) {
 	}
 	v.Want("DECISIONS", v.Text("DECISIONS") != sparse || v.Count("DIMENSION") <= schemas.MaxSparse,
 		"sparse: of %d coordinates: more than %d", v.Count("DIMENSION"), schemas.MaxSparse)
+	v.Want("FIRST", v.Text("FIRST") != Vertex || v.Text("UPDATE") == LLO && v.Text("CONSTANTS") == Search,
+		"vertex: only ORIEL_UPDATE=llo with ORIEL_CONSTANTS=search begins there")
 	wantReleases(v)
 	set := wantSet(v)
 	if err := v.Err(); err != nil {
@@ -177,7 +184,7 @@ func configure(v *operators.Values) (operators.Configured, error) {
 		return nil, err
 	}
 	c := Config{
-		Update: v.Text("UPDATE"), Constants: v.Text("CONSTANTS"), Loss: l, Set: set,
+		Update: v.Text("UPDATE"), Constants: v.Text("CONSTANTS"), First: v.Text("FIRST"), Loss: l, Set: set,
 		Clip: v.Number("CLIP"), StrongConvexity: v.Number("STRONG_CONVEXITY"), StartRegularizer: start,
 		FeaturesMax: features, WeightMax: v.Number("WEIGHT_MAX"), LabelMax: v.Number("LABEL_MAX"),
 		OwnConvexity: v.Flag("OWN_CONVEXITY"), Horizon: v.Horizon, Failure: 1 - confidence, EmitEvery: every,
@@ -337,7 +344,8 @@ func (c configured) Every() operators.Configured {
 // Twin returns what an audit compares machines with.
 func (c configured) Twin(plan []byte) (operators.Twin, error) {
 	p, err := ParsePlan(plan)
-	return &twin{
-		config: c.Config, leaves: p.Leaves, past: p.Past.Point, decision: make([]float64, c.Set.Dimension()),
-	}, err
+	first := make([]float64, c.Set.Dimension())
+	c.start(first)
+	copy(first, p.Past.Point)
+	return &twin{config: c.Config, leaves: p.Leaves, first: first, decision: make([]float64, len(first))}, err
 }

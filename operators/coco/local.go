@@ -22,7 +22,7 @@ type local struct {
 }
 
 func newLocal(c Config, o *objective, batch uint64, bound, cw float64) (*local, error) {
-	oracle, err := convex.NewLocalOracle(c.Set)
+	oracle, err := newOracle(c)
 	if err != nil {
 		return nil, fmt.Errorf("coco: update llo: %w", err)
 	}
@@ -39,6 +39,38 @@ func newLocal(c Config, o *objective, batch uint64, bound, cw float64) (*local, 
 		u.linear, u.vertex, u.reach = convex.NewLinearOracle(c.Set), make([]float64, c.Set.Dimension()), c.Set.Diameter()
 	}
 	return u, nil
+}
+
+// newOracle is a local oracle at x_1. Where that is a vertex v, it is the least one of no costs, by the rule of ties, and
+// a move by costs −v ends there.
+func newOracle(c Config) (convex.LocalOracle, error) {
+	oracle, err := convex.NewLocalOracle(c.Set)
+	if err != nil || c.First != Vertex {
+		return oracle, err
+	}
+	costs, vertex := make([]float64, c.Set.Dimension()), make([]float64, c.Set.Dimension())
+	convex.NewLinearOracle(c.Set).Minimise(vertex, costs)
+	if o, ok := oracle.(convex.Toward); ok {
+		o.Toward(1, vertex)
+		return oracle, nil
+	}
+	for i, v := range vertex {
+		costs[i] = -v
+	}
+	oracle.Move(1, c.Set.Diameter(), costs)
+	return oracle, nil
+}
+
+// start writes x_1.
+func (c Config) start(dst []float64) {
+	c.Set.Start(dst)
+	if c.First == Vertex {
+		oracle, err := newOracle(c)
+		if err != nil {
+			panic("BUG: coco: a vertex of a set that was not validated: " + err.Error())
+		}
+		copy(dst, oracle.Point())
+	}
 }
 
 func (u *local) point() []float64 { return u.oracle.Point() }

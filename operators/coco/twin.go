@@ -14,13 +14,12 @@ import (
 type twin struct {
 	config   Config
 	leaves   Leaves
-	past     []float64 // the decision that the stream starts from, nil: the set's
+	first    []float64 // the decision that the stream starts from
 	decision []float64
 }
 
 func (t *twin) Begin() {
-	t.config.Set.Start(t.decision)
-	copy(t.decision, t.past)
+	copy(t.decision, t.first)
 }
 
 func (t *twin) Decided(decisions []operators.Decision) {

@@ -1,0 +1,100 @@
+package coco
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"oriel/operators/convex"
+)
+
+// TestFirstIsAVertex: of every polytope, the one that is furthest in its own direction; where a machine begins, its
+// twin and its score begin, too.
+func TestFirstIsAVertex(t *testing.T) {
+	for _, set := range convex.Names() {
+		if set == "l2-ball" {
+			continue
+		}
+		c := sample(t, set, 4)
+		c.Update, c.Constants, c.First = LLO, Search, Vertex
+		if err := c.Validate(); err != nil {
+			t.Errorf("%s: %v", set, err)
+			continue
+		}
+		x := quiet(t, c, mechanism(c, 4, 1)).update.point()
+		away, furthest := make([]float64, 4), make([]float64, 4)
+		for i, v := range x {
+			away[i] = -v
+		}
+		convex.NewLinearOracle(c.Set).Minimise(furthest, away)
+		for i, v := range furthest {
+			if math.Abs(v-x[i]) > 1e-12 {
+				t.Errorf("%s: x_1 is %v, and %v is further there", set, x, furthest)
+				break
+			}
+		}
+		plan, err := Plan{}.AppendBinary(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		made, err := configured{Config: c}.Twin(plan)
+		if err != nil {
+			t.Fatal(err)
+		}
+		made.Begin()
+		if first := made.(*twin).decision; !slices.Equal(first, x) {
+			t.Errorf("%s: the twin begins at %v, the machine at %v", set, first, x)
+		}
+		if first := (configured{Config: c}).Score().Start; !slices.Equal(first, x) {
+			t.Errorf("%s: a score begins at %v, the machine at %v", set, first, x)
+		}
+	}
+}
+
+// TestFewVerticesAfterAVertex: a searched step adds one path at most, so that after t of them t+1 paths of 14 edges are
+// all that there is; a spread start stays, where a start regulariser keeps the first step short.
+func TestFewVerticesAfterAVertex(t *testing.T) {
+	for _, first := range []string{Spread, Vertex} {
+		c := sample(t, "box", 1)
+		c.Update, c.Constants, c.Set, c.First = LLO, Search, square(t, 8), first
+		u, err := newLocal(c, &objective{convexity: 0.01, start: 100}, 1, 0, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rng, sum := rand.New(rand.NewPCG(1, 2)), make([]float64, 112)
+		for step := uint64(1); step <= 5; step++ {
+			for i := range sum {
+				sum[i] += rng.NormFloat64()
+			}
+			u.step(step, sum)
+			some := 0
+			for _, x := range u.point() {
+				if x != 0 {
+					some++
+				}
+			}
+			if most := min(112, 14*int(step+1)); some > most && first == Vertex || some < 112 && first == Spread {
+				t.Errorf("%s: after %d steps %d edges have some, of %d", first, step, some, most)
+			}
+		}
+	}
+}
+
+// TestOnlyASearchedStepBeginsAtAVertex: the bound of proved constants wants the point of least norm.
+func TestOnlyASearchedStepBeginsAtAVertex(t *testing.T) {
+	for _, update := range []string{Projection, LLO, OGD} {
+		for _, constants := range []string{Proved, Paper, Search} {
+			c := sample(t, "simplex", 4)
+			c.Update, c.Constants, c.First = update, constants, Vertex
+			if err := c.Validate(); (err == nil) != (update == LLO && constants == Search) {
+				t.Errorf("%s, %s: %v", update, constants, err)
+			}
+		}
+	}
+	c := sample(t, "simplex", 4)
+	c.First = "corner"
+	if c.Validate() == nil {
+		t.Error("another first is taken")
+	}
+}
