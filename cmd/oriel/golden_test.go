@@ -231,6 +231,10 @@ var goldenEvents = []struct {
 		"OPERATOR=submodular", "RULE=draws", "PICK=2", "ELEMENTS=5", "WINDOW=horizon", "HORIZON=200", "EMIT_EVERY=4",
 		"EPSILON=60",
 	}},
+	{"linear-sparse-matching", []string{
+		"LOSS=linear", "UPDATE=llo", "CONSTANTS=search", "SET=matching", "RADIUS=2", "DIMENSION=4", "WINDOW=16",
+		"STRONG_CONVEXITY=0.05", "START_REGULARIZER=4", "FIRST=vertex", "DECISIONS=sparse",
+	}},
 }
 
 // onlyUnder are the mechanisms of cases that make sense under one.
@@ -249,7 +253,7 @@ var onlyUnder = map[string]string{
 	"plays-exp3-uniform": "once-gamma",
 	"linear-trees":       "blt", "linear-ranking": "blt", "linear-projected-ranking": "tree-laplace",
 	"linear-spectrahedron": "blt", "linear-projected-spectrahedron": "tree-gaussian", "linear-trace-norm": "blt",
-	"linear-sparse-flow": "blt", "linear-sparse-l1-ball": "tree-gaussian",
+	"linear-sparse-matching": "blt", "linear-sparse-flow": "blt", "linear-sparse-l1-ball": "tree-gaussian",
 	"contexts-served": "blt", "contexts-logged": "tree-gaussian",
 	"sets-places": "blt", "gains-argmax": "tree-gaussian", "gains-drawn": mechanisms.Drawing,
 }

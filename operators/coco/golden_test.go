@@ -47,6 +47,11 @@ func TestGoldenDecisions(t *testing.T) {
 		m := quiet(t, c, mechanism(c, 4, 1))
 		lines = append(lines, fmt.Sprintf("%s %s %s linear %s", later.update, later.constants, later.set, digest(m)))
 	}
+	for _, set := range []string{"box", "flow", "subsets", "trees"} {
+		c := sample(t, set, 7)
+		c.Update, c.Constants, c.First = LLO, Search, Vertex
+		lines = append(lines, fmt.Sprintf("llo search %s vertex linear %s", set, digest(quiet(t, c, mechanism(c, 4, 1)))))
+	}
 	if *rewrite {
 		if err := os.WriteFile(goldenFile, []byte(strings.Join(lines, "\n")+"\n"), 0o644); err != nil {
 			t.Fatal(err)
