@@ -98,3 +98,16 @@ func TestOnlyASearchedStepBeginsAtAVertex(t *testing.T) {
 		t.Error("another first is taken")
 	}
 }
+
+// TestAVertexLearnsAsWell: over the last quarter of 2000 rounds on 112 edges, whichever x_1 the stream began at.
+func TestAVertexLearnsAsWell(t *testing.T) {
+	c := sample(t, "box", 1)
+	c.Update, c.Constants, c.Set, c.StrongConvexity, c.StartRegularizer = LLO, Search, square(t, 8), 0.01, 100
+	spread := followed(t, c, 2000)
+	c.First = Vertex
+	vertex := followed(t, c, 2000)
+	t.Logf("above the best path: spread %.4f, vertex %.4f", spread, vertex)
+	if !(vertex < 1.05*spread+0.01) {
+		t.Errorf("from a vertex %.4f above the best path, from a spread start %.4f", vertex, spread)
+	}
+}
