@@ -58,13 +58,11 @@ var goldenEvents = []struct {
 	},
 	{"logistic-memory", []string{
 		"LOSS=logistic", "UPDATE=projection", "SET=l2-ball", "RADIUS=5", "DIMENSION=5", "WINDOW=lifetime", "MEMORY=16",
-		"STRONG_CONVEXITY=0.01",
-		"START_REGULARIZER=2",
+		"STRONG_CONVEXITY=0.01", "START_REGULARIZER=2",
 	}},
 	{"quantile", []string{
 		"LOSS=quantile", "QUANTILE=0.75", "UPDATE=projection", "SET=l2-ball", "RADIUS=4", "DIMENSION=1", "WINDOW=16",
-		"STRONG_CONVEXITY=0.02",
-		"START_REGULARIZER=3",
+		"STRONG_CONVEXITY=0.02", "START_REGULARIZER=3",
 	}},
 	{"logistic-leaves", []string{
 		"LOSS=logistic", "UPDATE=projection", "SET=l2-ball", "RADIUS=5", "DIMENSION=5", "WINDOW=16", "STRONG_CONVEXITY=0.01",
@@ -88,8 +86,7 @@ var goldenEvents = []struct {
 	}},
 	{"aggregate-total", []string{
 		"OPERATOR=aggregate", "CELLS=carrier=UA|AA|DL,hour=0:24:1", "VALUE=delay=-60:180", "STATISTICS=p10,p90", "EPSILON=80",
-		"WINDOW=64", "BATCH=2",
-		"ADJACENCY=zero-out",
+		"WINDOW=64", "BATCH=2", "ADJACENCY=zero-out",
 	}},
 	{"aggregate-tumbling", []string{
 		"OPERATOR=aggregate", "CELLS=carrier=UA|AA|DL|B6,hour=0:24:2", "VALUE=delay=-60:180", "STATISTICS=count,mean",

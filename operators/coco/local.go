@@ -41,8 +41,8 @@ func newLocal(c Config, o *objective, batch uint64, bound, cw float64) (*local, 
 	return u, nil
 }
 
-// newOracle is a local oracle at x_1. Where that is a vertex v, it is the least one of no costs, by the rule of ties, and
-// a move by costs −v ends there.
+// newOracle is a local oracle at x_1. Where that is a vertex v, it is the least one of no costs, by the rule of ties,
+// and a move by costs −v ends there.
 func newOracle(c Config) (convex.LocalOracle, error) {
 	oracle, err := convex.NewLocalOracle(c.Set)
 	if err != nil || c.First != Vertex {
