@@ -22,6 +22,10 @@ func TestSetsAreServed(t *testing.T) {
 		"values": {
 			"ORIEL_RULE": "argmax", "ORIEL_ELEMENTS": "6", "ORIEL_WINDOW": "256", "ORIEL_MECHANISM": "tree-gaussian",
 		},
+		"draws": {
+			"ORIEL_RULE": "draws", "ORIEL_ELEMENTS": "6", "ORIEL_WINDOW": "horizon", "ORIEL_HORIZON": "2000",
+			"ORIEL_MECHANISM": "draws", "ORIEL_EPSILON": "600",
+		},
 	} {
 		t.Run(name, func(t *testing.T) { servesSets(t, more) })
 	}

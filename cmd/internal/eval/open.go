@@ -3,6 +3,7 @@ package eval
 import (
 	"crypto/sha256"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"oriel/cmd/internal/settings"
@@ -44,6 +45,9 @@ func withoutNoise(s settings.Settings) (pipeline.Model, error) {
 	return silenced(s, operator)
 }
 
+// best is the element that is drawn where nothing is left to chance: the first of the largest score.
+func best(d mechanisms.Draw, _ int) int { return slices.Index(d.Scores, slices.Max(d.Scores)) }
+
 // silenced is withoutNoise with another operator of the same leaf and decisions.
 func silenced(s settings.Settings, operator operators.Configured) (pipeline.Model, error) {
 	model, err := s.Model()
@@ -72,6 +76,9 @@ func silenced(s settings.Settings, operator operators.Configured) (pipeline.Mode
 			stream, err := mechanisms.NewStream(config, private, key, sums...)
 			if err != nil {
 				return nil, err
+			}
+			if facts, _ := mechanisms.FactsOf(config.Name); facts.Draws {
+				stream.DrawBy(best)
 			}
 			return operator.Open(public, stream)
 		}, nil
