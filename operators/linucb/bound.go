@@ -5,26 +5,21 @@ import (
 	"math"
 
 	"oriel/mechanisms"
+	"oriel/operators/moments"
 )
 
-// regret tells people what is proved of the regret over the horizon, in rewards: SPEC.md, or that nothing is.
+// regret tells people what is proved of the regret over the horizon, in rewards: SPEC.md, or that nothing is, and what
+// the shift is.
 func (c configured) regret(m mechanisms.Config) string {
 	if c.sure == 0 {
-		return "the width of ORIEL_WIDTH has no proof; ORIEL_CONFIDENCE has one"
+		told := moments.Told(m, c.memory, c.rows.Features, c.shift)
+		return told + "; the width of ORIEL_WIDTH has no proof, ORIEL_CONFIDENCE has one"
 	}
-	plan, err := mechanisms.NewPlan(m)
+	sd, err := moments.Deviation(m, 0)
 	if err != nil {
 		return ""
 	}
-	stream, err := mechanisms.Open(m, plan, [32]byte{})
-	if err != nil {
-		return ""
-	}
-	deviation, err := stream.Deviation(0, 0)
-	if err != nil {
-		return ""
-	}
-	bound, most := c.regretBound(deviation.Worst()), float64(c.horizon*c.batch)*2*c.half
+	bound, most := c.regretBound(sd), float64(c.horizon*c.batch)*2*c.half
 	text := fmt.Sprintf("regret within %.3g of rewards with probability %g, of %.3g that there are", bound, c.sure, most)
 	if bound >= most {
 		text += ": at this horizon the bound says nothing"

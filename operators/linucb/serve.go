@@ -9,6 +9,7 @@ import (
 
 // none is the action of a record that is no context, or whose context does not wait.
 const none = -1
+
 // serve takes a record where actions are served. Its key alone says what it is: under a key that waits it is the
 // reward, and whatever it says the wait is over; under another one it is a context, as long as there is room. A key
 // that is not UTF-8 cannot be told in a decision, and is none. It writes the leaf of a reward, and reports whether

@@ -1,0 +1,51 @@
+package moments
+
+import (
+	"fmt"
+
+	"oriel/mechanisms"
+	"oriel/operators/elementary"
+)
+
+// Told tells people what noise the released moments of rows with so many features have under a mechanism at its worst,
+// over sums by a memory or 0, and what a shift of a factor times the edge of its spectrum is: in squares of features
+// of length 1, or in events. It is empty where the mechanism cannot be calibrated.
+func Told(m mechanisms.Config, memory uint64, size int, factor float64) string {
+	sd, err := Deviation(m, memory)
+	if err != nil {
+		return ""
+	}
+	edge := Edge(size, sd)
+	text := fmt.Sprintf("released moments have noise of standard deviation %.3g at most, whose spectrum ends at %.3g", sd, edge)
+	if factor > 0 {
+		text += fmt.Sprintf("; the shift is %.3g", float64(factor*edge))
+	}
+	if factor > 1 {
+		text += fmt.Sprintf(", which has to be doubled in a share %.2g of decisions at most", Doubled(size, factor))
+	}
+	return text
+}
+
+// Doubled bounds the share of decisions for which a shift of a factor ≥ 1 times the edge is too small: PROOF.md,
+// Theorem 3.
+func Doubled(size int, factor float64) float64 {
+	over := factor - 1
+	return elementary.Exp(-float64(float64(over*over) * float64(size)))
+}
+
+// Deviation returns the worst that a released number off the diagonal has under a mechanism, of sums by a memory or 0.
+func Deviation(m mechanisms.Config, memory uint64) (float64, error) {
+	plan, err := mechanisms.NewPlan(m)
+	if err != nil {
+		return 0, err
+	}
+	stream, err := mechanisms.Open(m, plan, [32]byte{})
+	if err != nil {
+		return 0, err
+	}
+	d, err := stream.Deviation(0, memory)
+	if err != nil {
+		return 0, err
+	}
+	return d.Worst(), nil
+}
