@@ -72,15 +72,27 @@ func (s *Stream) Choose(instance uint16, scores []int64, law Exponential) int {
 func (s *Stream) choose(instance uint16, scores []int64, law Exponential) int {
 	e, d := law.Epsilon, law.Sensitivity
 	seed := s.chain.Draw(s.Step(), s.place, instance, [4]uint64{e.Num, e.Den, d.Num, d.Den}, scores)
-	gaps, best := make([]uint64, len(scores)), slices.Max(scores)
-	for i, q := range scores {
-		gaps[i] = uint64(best) - uint64(q) // also where the difference is above 2⁶³
+	w, best := s.choices, slices.Max(scores)
+	w.gaps = w.gaps[:0]
+	for _, q := range scores {
+		w.gaps = append(w.gaps, uint64(best)-uint64(q)) // also where the difference is above 2⁶³
 	}
-	drawn := noise.Choose(seed, gaps, product(e.Num, d.Den), product(2, e.Den, d.Num))
+	if law != w.law {
+		w.law, w.num, w.den = law, product(e.Num, d.Den), product(2, e.Den, d.Num)
+	}
+	drawn := w.Choose(seed, w.gaps, w.num, w.den)
 	if s.drawBy == nil {
 		return drawn
 	}
 	return s.drawBy(Draw{Step: s.Step(), Place: s.place, Instance: instance, Law: law, Scores: scores}, drawn)
+}
+
+// choices are what draws of all streams of a seat work in.
+type choices struct {
+	noise.Chooser
+	gaps     []uint64
+	law      Exponential // of num and den, those of the last draw
+	num, den *big.Int
 }
 
 // Draw is a call of Choose.

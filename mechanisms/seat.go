@@ -32,6 +32,7 @@ type frame struct {
 	undo      []byte  // states of sums, scratch of Restore
 	callers   []float64
 	law       Exponential // of Drawing, else zero
+	choices   *choices    // scratch of draws
 }
 
 // seated is a part as streams use it.
@@ -101,7 +102,7 @@ func newFrame(c Config, p Plan) (frame, error) {
 		f.parts = append(f.parts, x)
 		f.entries, from = f.entries+x.entries, x.to
 	}
-	f.callers = make([]float64, f.entries)
+	f.callers, f.choices = make([]float64, f.entries), &choices{}
 	if facts, _ := FactsOf(p.Name); facts.Draws {
 		f.law, f.parts[0].bound = p.DrawLaw(c), c.Leaf.Parts[0].bound(p.Grid)
 	}

@@ -18,16 +18,28 @@ import (
 //
 // How long a draw takes depends on seed and gaps: some n/Σe^(−γ_i) ≤ n tries of a few words.
 func Choose(seed Seed, gaps []uint64, num, den *big.Int) int {
+	return new(Chooser).Choose(seed, gaps, num, den)
+}
+
+// Chooser is what draws work in, one after the other: it keeps room for numbers, and after the first draws of a rate it
+// allocates nothing. What a draw leaves in it no other reads; it is as secret as the seeds.
+type Chooser struct {
+	coins
+
+	gap, gamma, whole, rest big.Int // scratch
+}
+
+// Choose is the function of that name.
+func (c *Chooser) Choose(seed Seed, gaps []uint64, num, den *big.Int) int {
 	if len(gaps) == 0 || num.Sign() <= 0 || den.Sign() <= 0 {
 		panic(fmt.Sprintf("BUG: noise: choice of %d with rate %v/%v", len(gaps), num, den))
 	}
-	c := newCoins(seed)
-	gamma, whole, rest := new(big.Int), new(big.Int), new(big.Int)
+	c.open(seed)
 	for {
 		i := c.uniform(uint64(len(gaps)))
-		gamma.SetUint64(gaps[i]).Mul(gamma, num)
-		whole.QuoRem(gamma, den, rest)
-		if c.decays(whole) && c.fraction(rest, den) {
+		c.gamma.Mul(c.gap.SetUint64(gaps[i]), num)
+		c.whole.QuoRem(&c.gamma, den, &c.rest)
+		if c.decays(&c.whole) && c.fraction(&c.rest, den) {
 			return int(i)
 		}
 	}
@@ -39,15 +51,16 @@ type coins struct {
 	words [16]int64
 	used  int
 
-	// of coin and fraction, scratch
-	digit, left, scaled, one *big.Int
+	// of coin and fraction, scratch: each operation has a result of its own, since one that stands among its arguments
+	// would be allocated again
+	digit, left, shifted, scaled, count, one big.Int
 }
 
-func newCoins(seed Seed) *coins {
-	c := &coins{digit: new(big.Int), left: new(big.Int), scaled: new(big.Int), one: big.NewInt(1)}
+// open starts the words of a seed.
+func (c *coins) open(seed Seed) {
 	c.keys.open(seed)
 	c.used = len(c.words)
-	return c
+	c.one.SetInt64(1)
 }
 
 func (c *coins) word() uint64 {
@@ -75,7 +88,7 @@ func (c *coins) coin(x, y *big.Int) bool {
 		return true
 	}
 	for c.left.Set(x); c.left.Sign() != 0; {
-		c.digit.QuoRem(c.left.Lsh(c.left, 64), y, c.left)
+		c.digit.QuoRem(c.shifted.Lsh(&c.left, 64), y, &c.left)
 		if digit, w := c.digit.Uint64(), c.word(); w != digit {
 			return w < digit
 		}
@@ -86,7 +99,7 @@ func (c *coins) coin(x, y *big.Int) bool {
 // decays is true with probability e^−k.
 func (c *coins) decays(k *big.Int) bool {
 	for range limit(k) {
-		if !c.fraction(c.one, c.one) {
+		if !c.fraction(&c.one, &c.one) {
 			return false
 		}
 	}
@@ -96,7 +109,7 @@ func (c *coins) decays(k *big.Int) bool {
 // fraction is true with probability e^(−x/y), 0 ≤ x ≤ y.
 func (c *coins) fraction(x, y *big.Int) bool {
 	k := int64(1)
-	for c.coin(x, c.scaled.Mul(y, big.NewInt(k))) {
+	for c.coin(x, c.scaled.Mul(y, c.count.SetInt64(k))) {
 		k++
 	}
 	return k%2 == 1

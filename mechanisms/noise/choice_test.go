@@ -146,11 +146,37 @@ func BenchmarkChoose(b *testing.B) {
 	}{{"n=10/gap=0", make([]uint64, 10)}, {"n=1000/gap=40", append(slices.Repeat([]uint64{40}, 999), 0)}} {
 		b.Run(c.name, func(b *testing.B) {
 			b.ReportAllocs()
-			num, den, i := big.NewInt(1), big.NewInt(10), uint64(0)
+			num, den, i, room := big.NewInt(1), big.NewInt(10), uint64(0), new(Chooser)
 			for b.Loop() {
 				i++
-				Choose(choiceSeed(i), c.gaps, num, den)
+				room.Choose(choiceSeed(i), c.gaps, num, den)
 			}
 		})
+	}
+}
+
+// Draws that one Chooser makes after others are those that it makes alone, and allocate nothing.
+func TestChooserKeepsNothingOfADraw(t *testing.T) {
+	r, c := rand.New(rand.NewPCG(22, 0)), new(Chooser)
+	gaps, most := make([]uint64, 40), new(big.Int).SetUint64(1<<64-1)
+	nums, dens := []*big.Int{big.NewInt(1), most, big.NewInt(3)}, []*big.Int{big.NewInt(7), big.NewInt(2), most}
+	for i := range uint64(500) {
+		for k := range gaps {
+			gaps[k] = r.Uint64N(50)
+		}
+		gaps[i%40] = 0
+		num, den := nums[i%3], dens[i%2]
+		if got, want := c.Choose(choiceSeed(i), gaps, num, den), Choose(choiceSeed(i), gaps, num, den); got != want {
+			t.Fatalf("draw %d: %d, alone %d", i, got, want)
+		}
+	}
+	for k := range nums {
+		i := uint64(0)
+		if n := testing.AllocsPerRun(300, func() {
+			c.Choose(choiceSeed(i%100), gaps, nums[k], dens[k])
+			i++
+		}); n > 0 {
+			t.Errorf("rate %v/%v: %g allocations a draw", nums[k], dens[k], n)
+		}
 	}
 }

@@ -182,6 +182,22 @@ func TestWhatIsDrawnTwiceCountsOnce(t *testing.T) {
 	}
 }
 
+// A step with draws allocates nothing.
+func TestDrawsAllocateNothing(t *testing.T) {
+	c, m, p := config(t, whole(2000, 40), "RULE=draws", "PICK=3", "ELEMENTS=20", "EMIT_EVERY=1")
+	machine, err := newMachine(c, p, mechtest.Open(t, m, [32]byte{1}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	events, dst, i := drawn(c, 64, 1), make([]operators.Decision, 0, 1), 0
+	if n := testing.AllocsPerRun(500, func() {
+		dst = machine.Add(dst[:0], operators.Record{Event: events[i%64], Identity: noise.Identity{Offset: int64(i)}})
+		i++
+	}); n > 0 {
+		t.Errorf("%g allocations a step", n)
+	}
+}
+
 // A draw at each step costs what its stream costs, and the draws.
 func BenchmarkDraws(b *testing.B) {
 	for _, kind := range []struct {
