@@ -190,7 +190,7 @@ func TestDrawsKeepTheirSchedule(t *testing.T) {
 			due = 2
 		}
 		made := 0
-		for !refused(stream) {
+		for made < 9 && !refused(stream) {
 			made++
 		}
 		if made != due {
@@ -199,6 +199,13 @@ func TestDrawsKeepTheirSchedule(t *testing.T) {
 		if i < 12 {
 			stream.Add(noise.Identity{Offset: int64(i)}, []float64{0.1, 0.2, 0.3, 0.1})
 		}
+	}
+	late := mechtest.Open(t, c, [32]byte{1})
+	for i := range 7 {
+		late.Add(noise.Identity{Offset: int64(i)}, nil)
+	}
+	if !refused(late) {
+		t.Error("a stream draws in the midst of a step")
 	}
 	if !refused(mechtest.Open(t, mechtest.Config(4), [32]byte{1})) {
 		t.Error("a stream of sums draws by sums that it has not")
