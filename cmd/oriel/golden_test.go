@@ -344,11 +344,7 @@ func goldenCases(t *testing.T) (cases []goldenCase) {
 			if strings.HasSuffix(events.name, "-leaves") && strings.HasSuffix(mechanism, "-paper") {
 				continue // has one rule for leaves
 			}
-			env := []string{"MECHANISM=" + mechanism, "EPSILON=8", "DELTA=1e-6", "MAX_RECORD_BYTES=2000"}
-			if !slices.ContainsFunc(events.env, func(line string) bool { return strings.HasPrefix(line, "OPERATOR=") }) {
-				env = append(env, "OPERATOR=coco", "CLIP=1")
-			}
-			cases = append(cases, goldenCase{events.name, mechanism, load(t, append(env, events.env...)...)})
+			cases = append(cases, goldenCase{events.name, mechanism, load(t, goldenEnv(mechanism, events.env)...)})
 		}
 	}
 	return cases

@@ -127,9 +127,13 @@ func (d *inprocess) get(c *child, path string) string {
 	return fmt.Sprintf("%d\n%s", answer.StatusCode, body)
 }
 
-// blind is the configured model with a machine that does not look at events. Its plan, which takes a while, is made
-// once.
+// blind is the configured model with a machine that does not look at events.
 func blind() func(settings.Settings) (pipeline.Model, error) {
+	return seated(func(m *pipeline.Model, promised dp.Guarantee) { m.Seat = pipetest.Blind{States: promised}.Seat })
+}
+
+// seated is the configured model, changed by with. Its plan, which takes a while, is made once.
+func seated(with func(m *pipeline.Model, promised dp.Guarantee)) func(settings.Settings) (pipeline.Model, error) {
 	plans := map[string][]byte{}
 	guarantees := map[string]dp.Guarantee{}
 	return func(s settings.Settings) (pipeline.Model, error) {
@@ -147,9 +151,8 @@ func blind() func(settings.Settings) (pipeline.Model, error) {
 			}
 			plans[m.Settings] = plan
 		}
-		guarantee := guarantees[m.Settings]
 		m.Plan = func() ([]byte, error) { return plan, nil }
-		m.Seat = pipetest.Blind{States: guarantee}.Seat
+		with(&m, guarantees[m.Settings])
 		return m, nil
 	}
 }

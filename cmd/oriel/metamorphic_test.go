@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
 	"maps"
 	"os"
@@ -19,62 +20,16 @@ import (
 	"oriel/pipeline/pipetest"
 )
 
-// subject is a deployment and its input.
-type subject struct {
-	env       map[string]string // beside that of coco; empty: not set
-	events    func(from, n int) []kafka.Record
-	decisions int // of each partition
-}
-
-// answersOf are records that answer plays, or do not: the first of testdata/golden/plays.ndjson.
-func answersOf(t *testing.T) func(from, n int) []kafka.Record {
-	t.Helper()
-	text, err := os.ReadFile("testdata/golden/plays.ndjson")
-	if err != nil {
-		t.Fatal(err)
-	}
-	lines := strings.Split(string(text), "\n")
-	return func(from, n int) (records []kafka.Record) {
-		for _, line := range lines[from : from+n] {
-			key, value, _ := strings.Cut(line, "|")
-			records = append(records, kafka.Record{Key: []byte(key), Value: []byte(value)})
-		}
-		return records
-	}
-}
-
-// TestDecisionsDependOnTheInputAlone continues one deployment many times over one input: in other transactions and
-// fetches, with crashes at each point and lost disks, moved between processes. What is committed is the same bytes each
-// time, and so is whatever was readable before it was aborted. Bandits owe decisions before the first record, and many
-// after a step.
+// TestDecisionsDependOnTheInputAlone continues one deployment of each operator many times over one input: in other
+// transactions and fetches, with crashes at each point and lost disks, moved between processes. What is committed is
+// the same bytes each time, and so is whatever was readable before it was aborted. Bandits owe decisions before the
+// first record, and many after a step.
 func TestDecisionsDependOnTheInputAlone(t *testing.T) {
-	notCoco := map[string]string{"ORIEL_BATCH": "4", "ORIEL_PLAYS": "6", "ORIEL_DELAY": "1"}
-	for _, name := range []string{
-		"UPDATE", "LOSS", "SET", "RADIUS", "DIMENSION", "STRONG_CONVEXITY", "CLIP", "DELTA", "WINDOW",
-	} {
-		notCoco["ORIEL_"+name] = ""
-	}
-	with := func(more map[string]string) map[string]string {
-		all := maps.Clone(notCoco)
-		maps.Copy(all, more)
-		return all
-	}
-	for name, s := range map[string]subject{
-		"coco": {events: events, decisions: courseEvents},
-		"arms": {
-			env:    with(armsEnv("a,b,c", "4")),
-			events: answersOf(t), decisions: (courseEvents/4 + 1) * 6,
-		},
-		"bandit": {
-			env: with(map[string]string{
-				"ORIEL_OPERATOR": "bandit", "ORIEL_SET": "box", "ORIEL_RADIUS": "1", "ORIEL_DIMENSION": "2",
-				"ORIEL_MECHANISM": "blt", "ORIEL_WINDOW": "horizon", "ORIEL_HORIZON": "64", "ORIEL_DOUBLING": "true",
-				"ORIEL_EPSILON": "40", "ORIEL_DELTA": "1e-6", "ORIEL_PRECISION": "0.01",
-			}),
-			events: answersOf(t), decisions: (courseEvents/4 + 1) * 6,
-		},
-	} {
-		t.Run(name, s.goesEachWay)
+	for _, s := range subjects(t) {
+		t.Run(s.name, func(t *testing.T) {
+			t.Parallel()
+			s.goesEachWay(t)
+		})
 	}
 }
 
@@ -91,8 +46,8 @@ func (s subject) goesEachWay(t *testing.T) {
 		}
 	})
 	want := course{batch: courseEvents}.run(t, s, opened)
-	if len(want) != courseParts*s.decisions {
-		t.Fatalf("%d decisions, want %d", len(want), courseParts*s.decisions)
+	if decided := courseParts * s.decisions(t, courseEvents); len(want) != decided {
+		t.Fatalf("%d decisions, want %d", len(want), decided)
 	}
 	for name, c := range map[string]course{
 		"one at a time":    {batch: 1},
@@ -139,8 +94,8 @@ func (c course) run(t *testing.T, s subject, opened string) (decisions []string)
 	if err := os.CopyFS(dir, os.DirFS(opened)); err != nil {
 		t.Fatal(err)
 	}
-	env := map[string]string{}
-	maps.Copy(env, s.env)
+	topics := append([]string{"decisions"}, s.further(t)...)
+	env := maps.Clone(s.env)
 	if c.interval != "" {
 		env["ORIEL_COMMIT_INTERVAL"] = c.interval
 	}
@@ -153,7 +108,7 @@ func (c course) run(t *testing.T, s subject, opened string) (decisions []string)
 		var others []*child
 		for sent := 0; sent < courseEvents; sent += c.batch {
 			for p := range int32(courseParts) {
-				d.send(p, s.events(sent, min(c.batch, courseEvents-sent))...)
+				d.send(p, s.records[sent:min(sent+c.batch, courseEvents)]...)
 			}
 			time.Sleep(300 * time.Millisecond)
 			if c.second && len(others) == 0 && sent > courseEvents/4 {
@@ -176,7 +131,7 @@ func (c course) run(t *testing.T, s subject, opened string) (decisions []string)
 			t.Errorf("the process did not come to %q", c.kill)
 		}
 		time.Sleep(30 * time.Second)
-		decisions = d.decisions()
+		decisions = d.decisions(topics)
 		for _, process := range others {
 			if err := process.Stop(); err != nil {
 				t.Error(err)
@@ -187,26 +142,42 @@ func (c course) run(t *testing.T, s subject, opened string) (decisions []string)
 }
 
 // decisions are those that are committed. What else was ever readable must be equal to one of them.
-func (d *inprocess) decisions() (all []string) {
+func (d *inprocess) decisions(topics []string) (all []string) {
 	d.t.Helper()
-	read := func(p int32, uncommitted bool) (values []string) {
-		records, err := pipetest.Read(d.t.Context(), d.client, "late.decisions", p, -1,
+	read := func(topic string, p int32, uncommitted bool) (values []string) {
+		records, err := pipetest.Read(d.t.Context(), d.client, "late."+topic, p, -1,
 			kafka.ReaderOptions{Uncommitted: uncommitted})
 		if err != nil {
 			d.t.Fatal(err)
 		}
 		for _, r := range records {
-			values = append(values, fmt.Sprintf("%d: %s", p, r.Value))
+			values = append(values, fmt.Sprintf("%s/%d: %s: %s", topic, p, r.Key, r.Value))
 		}
 		return values
 	}
-	for p := range int32(courseParts) {
-		all = append(all, read(p, false)...)
-		for _, value := range read(p, true) {
-			if !slices.Contains(all, value) {
-				d.t.Errorf("a second value was readable: %s", value)
+	for _, topic := range topics {
+		for p := range int32(courseParts) {
+			all = append(all, read(topic, p, false)...)
+			for _, value := range read(topic, p, true) {
+				if !slices.Contains(all, value) {
+					d.t.Errorf("a second value was readable: %s", value)
+				}
 			}
 		}
 	}
 	return all
+}
+
+// decisions is how many `oriel replay` computes from the first records, in all topics.
+func (s subject) decisions(t *testing.T, first int) int {
+	t.Helper()
+	o := replayOptions{seed: strings.Repeat("5eed", 16)}
+	var events []byte
+	for _, r := range s.records[:first] {
+		if r.Key != nil {
+			o.separator, events = "|", append(append(events, r.Key...), '|')
+		}
+		events = append(append(events, r.Value...), '\n')
+	}
+	return bytes.Count(replay(t, model(t, s.settings), o, events), []byte("\n"))
 }

@@ -14,7 +14,7 @@ import (
 	"oriel/schemas"
 )
 
-// eventBytes is the size of every event here: what is shorter is filled up with white space.
+// eventBytes is the size of every event where no other is said: what is shorter is filled up with white space.
 const eventBytes = 60
 
 // validEvent is an event that is taken as it is.
@@ -43,8 +43,8 @@ var malformed = map[schemas.Code]string{
 	schemas.FeatureOverflow: `{"features":{"hour":1e308},"label":1}`,
 }
 
-func padded(text string) []byte {
-	return append([]byte(text), bytes.Repeat([]byte{' '}, eventBytes-len(text))...)
+func padded(text string, size int) []byte {
+	return append([]byte(text), bytes.Repeat([]byte{' '}, size-len(text))...)
 }
 
 // TestMalformedEventsAreMalformed holds the table above to its word.
@@ -62,11 +62,11 @@ func TestMalformedEventsAreMalformed(t *testing.T) {
 	}
 	var event schemas.Event
 	for want, text := range malformed {
-		if got := decoder.Decode(&event, padded(text)); got != want {
+		if got := decoder.Decode(&event, padded(text, eventBytes)); got != want {
 			t.Errorf("%s: %v, want %v", text, got, want)
 		}
 	}
-	if got := decoder.Decode(&event, padded(validEvent)); got != schemas.OK {
+	if got := decoder.Decode(&event, padded(validEvent, eventBytes)); got != schemas.OK {
 		t.Errorf("%s: %v", validEvent, got)
 	}
 }
@@ -77,6 +77,9 @@ type neighbour struct {
 	burst      int // events of one
 	env        map[string]string
 	value      func(n, i int) string // of the n-th burst
+	keys       []string              // of its records, burst after burst; nil: another user's each
+	size       int                   // of each value; 0: eventBytes
+	further    []string              // topics of decisions beside the one that all operators have
 	kill       pipeline.Point        // where the process dies, to be started again
 	at         int                   // the how manyth time
 }
@@ -92,8 +95,8 @@ func neighbours() map[string]func(n, i int) string {
 		"another content": func(n, i int) string { return `{"features":{"hour":-3},"label":-1,"weight":1e9}` },
 		"the first":       only(0, 0),
 		"the last":        only(bursts-1, 5),
-		"a burst":         func(n, i int) string { return either(n == 1) },
-		"all":             func(n, i int) string { return either(true) },
+		"a burst":         func(n, i int) string { return either(n == 1, validEvent) },
+		"all":             func(n, i int) string { return either(true, validEvent) },
 		"mixed":           mixed,
 	}
 	for code, text := range malformed {
@@ -107,15 +110,15 @@ func neighbours() map[string]func(n, i int) string {
 	return all
 }
 
-func either(bad bool) string {
+func either(bad bool, good string) string {
 	if bad {
-		return malformed[schemas.LabelRange]
+		return malformed[schemas.TooDeep]
 	}
-	return validEvent
+	return good
 }
 
 func only(burst, at int) func(n, i int) string {
-	return func(n, i int) string { return either(n == burst && i == at) }
+	return func(n, i int) string { return either(n == burst && i == at, validEvent) }
 }
 
 // mixed breaks another rule in every other event.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"regexp"
@@ -80,7 +81,7 @@ func observe(
 		_ = a.Stop()
 		seen.seeEnd(a)
 		for p := range int32(in.partitions) {
-			for _, topic := range []string{"decisions", "verdicts", "changelog"} {
+			for _, topic := range slices.Concat([]string{"decisions", "verdicts", "changelog"}, in.further) {
 				d.seeTopic(&seen, "late."+topic, p)
 			}
 		}
@@ -99,8 +100,12 @@ func (d *inprocess) sendBurst(in neighbour, p int32, n int) {
 	d.t.Helper()
 	var records []kafka.Record
 	for i := range in.burst {
-		key := fmt.Appendf(nil, "user-%d-%d-%d", p, n, i)
-		records = append(records, kafka.Record{Key: key, Value: padded(in.value(n, i))})
+		key := fmt.Sprintf("user-%d-%d-%d", p, n, i)
+		if in.keys != nil {
+			key = in.keys[n*in.burst+i]
+		}
+		size := cmp.Or(in.size, eventBytes)
+		records = append(records, kafka.Record{Key: []byte(key), Value: padded(in.value(n, i), size)})
 	}
 	d.send(p, records...)
 }

@@ -1,0 +1,104 @@
+package main
+
+import (
+	"bytes"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"oriel/cmd/internal/families"
+	"oriel/cmd/internal/settings"
+	"oriel/pipeline/kafka"
+)
+
+// subject is a deployment and its input: settings and events of a golden case.
+type subject struct {
+	name     string
+	settings settings.Settings
+	env      map[string]string // over that of deploymentEnv; empty: not set
+	records  []kafka.Record
+}
+
+// subjects have every operator, and those that answer contexts both when they choose and when others do.
+func subjects(t *testing.T) (all []subject) {
+	t.Helper()
+	for _, name := range []string{
+		"logistic tree-gaussian", "aggregate-memory blt", "squared-ridge blt", "squared-innovation blt",
+		"plays-ucb once-gamma", "plays-doubling blt", "contexts-served blt", "contexts-logged tree-gaussian",
+		"sets-places blt", "gains-argmax tree-gaussian",
+	} {
+		all = append(all, subjectOf(t, name))
+	}
+	for _, family := range families.All {
+		if !slices.ContainsFunc(all, func(s subject) bool { return s.settings.Operator == family.Name }) {
+			t.Errorf("no subject of operator %s", family.Name)
+		}
+	}
+	return all
+}
+
+func subjectOf(t *testing.T, name string) subject {
+	t.Helper()
+	events, mechanism, _ := strings.Cut(name, " ")
+	for _, g := range goldenEvents {
+		if g.name != events {
+			continue
+		}
+		lines := goldenEnv(mechanism, g.env)
+		s := subject{name: name, settings: load(t, lines...), env: map[string]string{}}
+		for setting := range maps.Keys(deploymentEnv("", "", "", "")) {
+			switch strings.TrimPrefix(setting, "ORIEL_") {
+			case "UPDATE", "LOSS", "SET", "RADIUS", "DIMENSION", "STRONG_CONVEXITY", "CLIP", "WINDOW":
+				s.env[setting] = ""
+			}
+		}
+		for _, line := range lines {
+			setting, value, _ := strings.Cut(line, "=")
+			s.env["ORIEL_"+setting] = value
+		}
+		s.records = recordsOf(t, goldenCase{events: events})
+		return s
+	}
+	t.Fatalf("%s: no golden case", name)
+	return subject{}
+}
+
+// goldenEnv is env with what all cases have in common.
+func goldenEnv(mechanism string, env []string) []string {
+	all := []string{"MECHANISM=" + mechanism, "EPSILON=8", "DELTA=1e-6", "MAX_RECORD_BYTES=2000"}
+	if !slices.ContainsFunc(env, func(line string) bool { return strings.HasPrefix(line, "OPERATOR=") }) {
+		all = append(all, "OPERATOR=coco", "CLIP=1")
+	}
+	return append(all, env...)
+}
+
+// recordsOf are the events of a case, with their keys where they have some.
+func recordsOf(t *testing.T, c goldenCase) (records []kafka.Record) {
+	t.Helper()
+	file, _, _ := strings.Cut(c.events, "-")
+	text, err := os.ReadFile(filepath.Join("testdata/golden", file+".ndjson"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range bytes.Lines(text) {
+		var r kafka.Record
+		r.Value = bytes.TrimSuffix(line, []byte("\n"))
+		if c.plays() {
+			r.Key, r.Value, _ = bytes.Cut(r.Value, []byte("|"))
+		}
+		records = append(records, r)
+	}
+	return records
+}
+
+// further are the topics of decisions beside the one that all operators have.
+func (s subject) further(t *testing.T) []string {
+	t.Helper()
+	if output := model(t, s.settings).Output; output != nil {
+		return []string{output.Suffix}
+	}
+	return nil
+}
