@@ -61,8 +61,8 @@ func TestSparseDecisionsAreTheDenseOnes(t *testing.T) {
 	}
 }
 
-// TestSparseDecisionsAreServed: flows through a grid, each step's through kills; what was published is what the input
-// makes, and each is a flow of all from the source.
+// TestSparseDecisionsAreServed: flows through a grid from one path on, through kills; what was published is what the
+// input makes, each is a flow of all from the source, and the audit's twin begins where the service does.
 func TestSparseDecisionsAreServed(t *testing.T) {
 	f := newFixture(t, 1, nil)
 	var edges strings.Builder
@@ -77,9 +77,9 @@ func TestSparseDecisionsAreServed(t *testing.T) {
 		}
 	}
 	for name, value := range map[string]string{
-		"OPERATOR": "coco", "LOSS": "linear", "UPDATE": "llo", "CONSTANTS": "search", "SET": "flow", "RADIUS": "2",
-		"EDGES": write(t, "edges", []byte(edges.String())), "DIMENSION": "40", "STRONG_CONVEXITY": "0.01",
-		"MECHANISM": "blt", "WINDOW": "64", "EPSILON": "60", "CLIP": "1", "DECISIONS": "sparse", "DECISION_GAUGES": "40",
+		"OPERATOR": "coco", "LOSS": "linear", "UPDATE": "llo", "CONSTANTS": "search", "FIRST": "vertex", "SET": "flow", "RADIUS": "2",
+		"EDGES": write(t, "edges", []byte(edges.String())), "DIMENSION": "40", "STRONG_CONVEXITY": "0.01", "START_REGULARIZER": "10",
+		"MECHANISM": "blt", "WINDOW": "64", "EPSILON": "60", "CLIP": "1", "DECISIONS": "sparse",
 	} {
 		f.env["ORIEL_"+name] = value
 	}

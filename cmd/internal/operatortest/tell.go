@@ -72,13 +72,18 @@ func (s *story) lastOf(t *testing.T, decisions []published) string {
 	return fmt.Sprintf("%d decisions; the last:\n", len(decisions)) + s.told(t, lasts)
 }
 
-// members are those of a decision that are to be shown; what has names is shown by them.
+// members are those of a decision that are to be shown; what has names is shown by them, and what is sparse by place.
 func (s *story) members(t *testing.T, d schemas.Decision) string {
 	t.Helper()
 	var b strings.Builder
 	if s.shows("decision") && s.numbers == nil {
-		for _, x := range d.Point {
-			b.WriteString(" " + s.number(x))
+		for i, x := range d.Point {
+			switch {
+			case d.Form == schemas.Dense:
+				b.WriteString(" " + s.number(x))
+			case x != 0:
+				fmt.Fprintf(&b, " %d=%s", i, s.number(x))
+			}
 		}
 	}
 	if s.numbers != nil {
