@@ -77,9 +77,9 @@ func TestSparseDecisionsAreServed(t *testing.T) {
 		}
 	}
 	for name, value := range map[string]string{
-		"OPERATOR": "coco", "LOSS": "linear", "UPDATE": "llo", "CONSTANTS": "search", "FIRST": "vertex", "SET": "flow", "RADIUS": "2",
-		"EDGES": write(t, "edges", []byte(edges.String())), "DIMENSION": "40", "STRONG_CONVEXITY": "0.01", "START_REGULARIZER": "10",
-		"MECHANISM": "blt", "WINDOW": "64", "EPSILON": "60", "CLIP": "1", "DECISIONS": "sparse",
+		"OPERATOR": "coco", "LOSS": "linear", "UPDATE": "llo", "CONSTANTS": "search", "FIRST": "vertex", "SET": "flow",
+		"EDGES": write(t, "edges", []byte(edges.String())), "RADIUS": "2", "DIMENSION": "40", "STRONG_CONVEXITY": "0.01",
+		"START_REGULARIZER": "10", "MECHANISM": "blt", "WINDOW": "64", "EPSILON": "60", "CLIP": "1", "DECISIONS": "sparse",
 	} {
 		f.env["ORIEL_"+name] = value
 	}
