@@ -47,7 +47,7 @@ func (drawing) problems(c Config, bad func(format string, args ...any)) {
 	}
 	switch {
 	case d == Draws{}:
-		bad("draws: %s releases nothing else, and none are asked for", c.Name)
+		bad("draws: %s releases nothing else, and the operator asks for none", c.Name)
 	case d.Each < 1 || d.Each > math.MaxUint16:
 		bad("draws: %d at a time: not in [1, 65535]", d.Each)
 	case d.Every < 1 || d.Every > c.Horizon:

@@ -99,6 +99,10 @@ func (s Settings) Parts() (mechanisms.Config, operators.Configured, error) {
 	if err := s.operator.Mechanism(&m, nil); err != nil {
 		return m, nil, err
 	}
+	if s.facts().Draws && m.Draws == (mechanisms.Draws{}) {
+		return m, nil, invalid(fmt.Errorf("ORIEL_MECHANISM: %s: releases nothing but draws, and ORIEL_OPERATOR=%s draws nothing by sums; take blt",
+			s.Mechanism, s.Operator))
+	}
 	return m, s.operator, m.Validate()
 }
 

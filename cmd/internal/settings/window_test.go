@@ -116,6 +116,17 @@ func TestOnceNeedsNoWindow(t *testing.T) {
 	}
 }
 
+// Draws are for operators that draw by sums.
+func TestDrawsAreForRulesThatDraw(t *testing.T) {
+	s, err := Load(append(minimal(), "ORIEL_MECHANISM=draws", "ORIEL_WINDOW=horizon", "ORIEL_HORIZON=9"), all...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := s.Parts(); err == nil || !strings.Contains(err.Error(), "ORIEL_MECHANISM: draws: releases nothing but draws") {
+		t.Errorf("coco draws: %v", err)
+	}
+}
+
 func TestWindowsThatDoNotFitAreRefused(t *testing.T) {
 	f := func(want string, lines ...string) {
 		t.Helper()
@@ -126,6 +137,11 @@ func TestWindowsThatDoNotFitAreRefused(t *testing.T) {
 	}
 	f("ORIEL_AGE_WEIGHT: 0.3: with ORIEL_WINDOW=horizon no event outlives", "ORIEL_WINDOW=horizon", "ORIEL_HORIZON=9", "ORIEL_MECHANISM=blt", "ORIEL_AGE_WEIGHT=0.3")
 	f(`ORIEL_WINDOW: "week": not a number of steps, horizon or lifetime`, "ORIEL_WINDOW=week")
+	f(`ORIEL_WINDOW: "1024": ORIEL_MECHANISM=draws protects the whole life`, "ORIEL_MECHANISM=draws")
+	f("ORIEL_HORIZON: not set", "ORIEL_MECHANISM=draws", "ORIEL_WINDOW=horizon")
+	f("ORIEL_HORIZON: 4294967297: above", "ORIEL_MECHANISM=draws", "ORIEL_WINDOW=horizon", "ORIEL_HORIZON=4294967297")
+	f("ORIEL_MECHANISM: draws: has no user level", "ORIEL_MECHANISM=draws", "ORIEL_WINDOW=horizon", "ORIEL_HORIZON=9",
+		"ORIEL_USER_ID=key", "ORIEL_USER_SEPARATION=3")
 	f(`ORIEL_WINDOW: "-8": not a number`, "ORIEL_WINDOW=-8")
 	f(`ORIEL_WINDOW: 0: not a power of two`, "ORIEL_WINDOW=0")
 	f("ORIEL_WINDOW: 0: not within 1 to", "ORIEL_WINDOW=0", "ORIEL_MECHANISM=blt")

@@ -59,6 +59,7 @@ func New(c mechanisms.Config, p mechanisms.Plan, steps int) (*Noise, error) {
 			x.normal = append(x.normal, gammaNormals(part.To-part.From))
 		case mechanisms.Laplace:
 			x.normal = append(x.normal, laplaceNormals)
+		case mechanisms.Gumbel: // of draws, which have no definition here
 		}
 	}
 	switch {
