@@ -85,7 +85,7 @@ func TestDrawingIsRefused(t *testing.T) {
 	for want, change := range map[string]func(c *mechanisms.Config){
 		"whole life":          func(c *mechanisms.Config) { c.Horizon = 0 },
 		"horizon 8":           func(c *mechanisms.Config) { c.Horizon = 8 },
-		"asks for none":  func(c *mechanisms.Config) { c.Draws = mechanisms.Draws{} },
+		"asks for none":       func(c *mechanisms.Config) { c.Draws = mechanisms.Draws{} },
 		"0 at a time":         func(c *mechanisms.Config) { c.Draws.Each = 0 },
 		"every 0 steps":       func(c *mechanisms.Config) { c.Draws.Every = 0 },
 		"every 17 steps":      func(c *mechanisms.Config) { c.Draws.Every = 17 },
