@@ -122,7 +122,8 @@ func TestDrawsAreForRulesThatDraw(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := s.Parts(); err == nil || !strings.Contains(err.Error(), "ORIEL_MECHANISM: draws: releases nothing but draws") {
+	if _, _, err := s.Parts(); err == nil ||
+		!strings.Contains(err.Error(), "ORIEL_MECHANISM: draws: releases nothing but draws") {
 		t.Errorf("coco draws: %v", err)
 	}
 }
