@@ -11,9 +11,10 @@ const (
 	facility      function = iota // max_{a∈S} v_a: the best of the set counts
 	probabilistic                 // 1 − Π_{a∈S}(1 − v_a): each gets another chance
 	modular                       // Σ_{a∈S} v_a/k
+	saturating                    // min(1, Σ_{a∈S} v_a): values add up until the event has enough
 )
 
-var functions = []string{"facility", "probabilistic", "modular"}
+var functions = []string{"facility", "probabilistic", "modular", "saturating"}
 
 // with is the value of a set and one more element, where the set has the value before and the element v: both and the
 // result in [0, 1].
@@ -23,6 +24,8 @@ func (f function) with(before, v float64, k int) float64 {
 		return max(before, v)
 	case probabilistic:
 		return before + float64(v*(1-before))
+	case saturating:
+		return min(1, before+v)
 	default:
 		return before + v/float64(k)
 	}

@@ -41,6 +41,9 @@ var kinds = []struct {
 	{"argmax, tree", window("tree-gaussian"), []string{
 		"RULE=argmax", "PICK=2", "ELEMENTS=6", "EMIT_EVERY=4", "FUNCTION=modular",
 	}},
+	{"argmax, saturating", life(64), []string{
+		"RULE=argmax", "PICK=3", "ELEMENTS=6", "EMIT_EVERY=2", "FUNCTION=saturating",
+	}},
 	{"draws", whole(400, 300), []string{"RULE=draws", "PICK=3", "ELEMENTS=6", "EMIT_EVERY=2"}},
 	{"draws of places, as printed", whole(500, 4), []string{
 		"RULE=draws", "PICK=2", "PLACES=towns", "EMIT_EVERY=1", "FUNCTION=probabilistic", "RATE=printed",

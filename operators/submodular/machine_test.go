@@ -53,6 +53,8 @@ func TestGoldenDecisions(t *testing.T) {
 		"argmax, window":     "78d105b6a6fef5196dfed745faac8c7d",
 		"argmax, tree":       "31c4502be107d8a2e95d0307acfd4c9e",
 
+		"argmax, saturating": "12fe583bbceb7536e1ed8345415adb17",
+
 		"draws":                       "acd3b77691de7882b7443a99f6c17789",
 		"draws of places, as printed": "ae79d52b585dcc47b3c49137467b5f90",
 	}

@@ -93,27 +93,6 @@ func (a *ascent) learn(gains []float64) {
 	a.to.Project(a.x, moved)
 }
 
-// covered is 1 − Π(1 − p_a x_a), the chance that one of the elements serves: monotone and DR-submodular where x ≥ 0,
-// with second derivatives within [−1, 0] and 0 on the diagonal, and so (n − 1)-smooth.
-func covered(p, x []float64) float64 {
-	missed := 1.0
-	for a := range p {
-		missed *= 1 - p[a]*x[a]
-	}
-	return 1 - missed
-}
-
-func gradient(dst, p, x []float64) {
-	for a := range p {
-		dst[a] = p[a]
-		for b := range p {
-			if b != a {
-				dst[a] *= 1 - p[b]*x[b]
-			}
-		}
-	}
-}
-
 // continuous is Algorithm 4, by PFTAL, and without privacy meta-Frank–Wolfe (Chen, Hassani and Karbasi, "Online
 // continuous submodular maximization", AISTATS 2018): copies find directions, of which the mean is played; each hears
 // the gradient at the mean of those before it.
@@ -137,88 +116,103 @@ func (c *continuous) points() (x []float64, at [][]float64) {
 // The regret is within (1/K)Σ r_k + βR²T/(2K), r_k what copy k missed (the source's Lemma 7), and each point is in the
 // set; for Algorithm 4 at ε = 1 and 1e4 with the K of its proof (care 7) and another, and for meta-Frank–Wolfe with K =
 // √T, whose copies miss DG√T at most. Where ε is large, or without privacy, 9/10 of the best point's value are had; at
-// ε = 1 of 1024 events no more is said than the lemma.
+// ε = 1 of 1024 events no more is said than the lemma. Of all three kinds of functions.
 func TestContinuousSets(t *testing.T) {
-	const n, events = 3, 1024
-	rng := rand.New(rand.NewPCG(12, 34))
-	all := make([][]float64, events)
-	for i := range all {
-		all[i] = []float64{0.9 * rng.Float64(), 0.2 * rng.Float64(), rng.Float64()}
+	const events = 1024
+	norm := math.Sqrt(places) // gradients are within [0, 1]
+	proved := int(math.Ceil(math.Pow(events/math.Pow(math.Log(events), 2.5), 0.25)))
+	ascending := func(int, int) learner { return newAscent(t, places, events, norm) }
+	leading := func(epsilon float64) func(k, copies int) learner {
+		return func(k, copies int) learner {
+			return newLeader(t, places, events, norm, epsilon/float64(copies), byte(k))
+		}
 	}
-	best := 0.0
+	for _, kind := range smoothKinds {
+		rng := rand.New(rand.NewPCG(12, 34))
+		all := make([]smooth, events)
+		for i := range all {
+			all[i] = kind.draw(rng)
+		}
+		best := bestOf(all)
+		for _, row := range []struct {
+			name    string
+			copies  int
+			share   float64 // of the best value, at least
+			missing float64 // of a copy, at most
+			open    func(k, copies int) learner
+		}{
+			{"meta-Frank-Wolfe", 32, 0.9, math.Sqrt2 * norm * math.Sqrt(events), ascending},
+			{"ε = 10000", proved, 0.9, math.Inf(1), leading(1e4)},
+			{"ε = 1", proved, 0, math.Inf(1), leading(1)},
+			{"ε = 1, many", 16, 0, math.Inf(1), leading(1)},
+		} {
+			t.Run(kind.name+", "+row.name, func(t *testing.T) {
+				c := &continuous{x: make([]float64, places)}
+				for k := range row.copies {
+					c.copies = append(c.copies, row.open(k, row.copies))
+				}
+				value, missed := c.play(t, all)
+				bound := (places - 1) * events / (2 * float64(row.copies))
+				for k, r := range missed {
+					if r > row.missing {
+						t.Errorf("copy %d misses %g, at most %g", k, r, row.missing)
+					}
+					bound += r / float64(row.copies)
+				}
+				regret := (1-1/math.E)*best - value
+				t.Logf("%d copies, value %.1f of %.1f, regret %.1f, bound %.1f", row.copies, value, best, regret, bound)
+				if regret > bound+1e-6 || value < row.share*best {
+					t.Errorf("value %g of %g, regret %g, bound %g", value, best, regret, bound)
+				}
+			})
+		}
+	}
+}
+
+// bestOf is the most that one point of the simplex has of all functions, by a grid.
+func bestOf(all []smooth) (best float64) {
 	for i := range 51 {
 		for j := range 51 - i {
 			x, sum := []float64{float64(i) / 50, float64(j) / 50, float64(50-i-j) / 50}, 0.0
-			for _, p := range all {
-				sum += covered(p, x)
+			for _, f := range all {
+				sum += f.value(x)
 			}
 			best = max(best, sum)
 		}
 	}
-	norm := math.Sqrt(n) // gradients are within [0, 1]
-	proved := int(math.Ceil(math.Pow(events/math.Pow(math.Log(events), 2.5), 0.25)))
-	for _, row := range []struct {
-		name    string
-		copies  int
-		share   float64 // of the best value, at least
-		missing float64 // of a copy, at most
-		open    func(k, copies int) learner
-	}{
-		{"meta-Frank-Wolfe", 32, 0.9, math.Sqrt2 * norm * math.Sqrt(events), func(int, int) learner {
-			return newAscent(t, n, events, norm)
-		}},
-		{"ε = 10000", proved, 0.9, math.Inf(1), func(k, copies int) learner {
-			return newLeader(t, n, events, norm, 1e4/float64(copies), byte(k))
-		}},
-		{"ε = 1", proved, 0, math.Inf(1), func(k, copies int) learner {
-			return newLeader(t, n, events, norm, 1/float64(copies), byte(k))
-		}},
-		{"ε = 1, many", 16, 0, math.Inf(1), func(k, copies int) learner {
-			return newLeader(t, n, events, norm, 1/float64(copies), byte(k))
-		}},
-	} {
-		c := &continuous{x: make([]float64, n)}
-		for k := range row.copies {
-			c.copies = append(c.copies, row.open(k, row.copies))
-		}
-		gains, sums, had := make([]float64, n), make([][n]float64, row.copies), make([]float64, row.copies)
-		value := 0.0
-		for _, p := range all {
-			x, at := c.points()
-			total := 0.0
-			for _, v := range x {
-				total += v
-				if v < -1e-9 {
-					t.Fatalf("%s: %v is played", row.name, x)
-				}
-			}
-			if math.Abs(total-1) > 1e-9 {
-				t.Fatalf("%s: %v is played", row.name, x)
-			}
-			value += covered(p, x)
-			for k, e := range c.copies {
-				gradient(gains, p, at[k])
-				for i, v := range e.point() {
-					had[k] += gains[i] * v
-					sums[k][i] += gains[i]
-				}
-				e.learn(gains)
+	return best
+}
+
+// play plays a stream, and returns what it had, and what each copy missed against the best vertex for what it heard.
+func (c *continuous) play(t *testing.T, all []smooth) (value float64, missed []float64) {
+	t.Helper()
+	gains, sums, had := make([]float64, places), make([][places]float64, len(c.copies)), make([]float64, len(c.copies))
+	for _, f := range all {
+		x, at := c.points()
+		total := 0.0
+		for _, v := range x {
+			total += v
+			if v < -1e-9 {
+				t.Fatalf("%v is played", x)
 			}
 		}
-		bound := (n - 1) * events / (2 * float64(row.copies))
-		for k := range row.copies {
-			r := max(sums[k][0], sums[k][1], sums[k][2]) - had[k]
-			if r > row.missing {
-				t.Errorf("%s: copy %d misses %g, at most %g", row.name, k, r, row.missing)
-			}
-			bound += r / float64(row.copies)
+		if math.Abs(total-1) > 1e-9 {
+			t.Fatalf("%v is played", x)
 		}
-		regret := (1-1/math.E)*best - value
-		t.Logf("%s: %d copies, value %.1f of %.1f, regret %.1f, bound %.1f", row.name, row.copies, value, best, regret, bound)
-		if regret > bound+1e-6 || value < row.share*best {
-			t.Errorf("%s: value %g of %g, regret %g, bound %g", row.name, value, best, regret, bound)
+		value += f.value(x)
+		for k, e := range c.copies {
+			f.gradient(gains, at[k])
+			for i, v := range e.point() {
+				had[k] += gains[i] * v
+				sums[k][i] += gains[i]
+			}
+			e.learn(gains)
 		}
 	}
+	for k, s := range sums {
+		missed = append(missed, max(s[0], s[1], s[2])-had[k])
+	}
+	return value, missed
 }
 
 // FI-DP with PFTAL experts, pure ε/k each: chances stay in the simplex, and where ε is large they find the best element

@@ -51,7 +51,7 @@ func (t *twin) value(v []float64, set []int) float64 {
 		}
 		most, missed, sum = max(most, v[a]), float64(missed*(1-v[a])), sum+v[a]
 	}
-	return []float64{most, 1 - missed, sum / float64(t.pick)}[t.function]
+	return []float64{most, 1 - missed, sum / float64(t.pick), min(1, sum)}[t.function]
 }
 
 // scale is in what units of 1 gains are learned.
