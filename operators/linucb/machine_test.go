@@ -12,6 +12,7 @@ import (
 	"oriel/mechanisms/mechtest"
 	"oriel/mechanisms/noise"
 	"oriel/operators"
+	"oriel/operators/optest"
 )
 
 // A second opinion on what a logged event adds: the twin's leaf and the machine's, for events of all sorts.
@@ -73,6 +74,30 @@ func TestCanariesAreAsFarApartAsRowsCanBe(t *testing.T) {
 				t.Fatalf("%s: rows %g apart, want %g, of %v", kind.name, math.Sqrt(sum), 1+s*s, u)
 			}
 		}
+	}
+}
+
+// On the lattice of a plan the leaves of canaries are as far apart as what an exchange pays for, and those of numbers
+// of any size, in any block, no farther.
+func TestLeavesAreAsFarApartAsIsPaidFor(t *testing.T) {
+	rng := rand.New(rand.NewPCG(2, 9))
+	for _, kind := range kinds {
+		c, m := config(t, kind.m, kind.lines...)
+		twin, values := twin{c}, make([][]float64, 40)
+		for i := range values {
+			values[i] = make([]float64, c.rows.Entries())
+			for k := range values[i] {
+				values[i][k] = 50 * rng.NormFloat64()
+			}
+			if c.blocks() > 1 {
+				values[i][0] = float64(rng.IntN(c.blocks() + 1))
+			}
+		}
+		with, without := twin.Canary([]float64{1, 0, 0, 0, 0}, 1)
+		if !twin.Leaf(values[0], with) || !twin.Leaf(values[1], without) {
+			t.Fatalf("%s: a canary adds nothing", kind.name)
+		}
+		optest.FarApart(t, c.rows, mechtest.Plan(t, m).Part(0).Grid, c.rows.Size(), values...)
 	}
 }
 

@@ -257,6 +257,27 @@ func TestCanariesAreAsFarApartAsRowsCanBe(t *testing.T) {
 	}
 }
 
+// On the lattice of a plan the leaves of canaries are as far apart as what an exchange pays for, and those of numbers
+// of any size no farther.
+func TestLeavesAreAsFarApartAsIsPaidFor(t *testing.T) {
+	rng := rand.New(rand.NewPCG(2, 9))
+	for _, kind := range kinds {
+		c, m := config(t, kind.m, kind.lines...)
+		twin, values := newTwin(c), make([][]float64, 40)
+		for i := range values {
+			values[i] = []float64{1e9, 3, 3, 3, 50}
+			for k := range values[i] {
+				values[i][k] *= rng.NormFloat64()
+			}
+		}
+		with, without := twin.Canary([]float64{1, 0, 0, 0, 0}, 1)
+		if !twin.Leaf(values[0], with) || !twin.Leaf(values[1], without) {
+			t.Fatalf("%s: a canary adds nothing", kind.name)
+		}
+		optest.FarApart(t, c.rows, mechtest.Plan(t, m).Part(0).Grid, c.rows.Size(), values...)
+	}
+}
+
 // What decisions call the deviation of the weights is what many keys show, of moments: 200 keys at noise that is small
 // beside the data, where the first order holds. A variance of 200 is 0.1 of itself off; 6.11 times that is allowed.
 // Weights are large beside labels, so that most of it is the noise of the features' own moments.

@@ -1,0 +1,37 @@
+package optest
+
+import (
+	"math"
+	"testing"
+
+	"oriel/mechanisms"
+	"oriel/mechanisms/lattice"
+)
+
+// FarApart checks that leaves of values are no farther apart, and no longer, than a Quantiser says, and that the first
+// two are as far apart and as long as that but for a thousandth: what it says is neither too little nor too much.
+func FarApart(tb testing.TB, q mechanisms.Quantiser, g lattice.Grid, size int, values ...[]float64) {
+	tb.Helper()
+	replace, zeroOut := q.Distances(g)
+	squared := func(x lattice.Int128) float64 { return math.Ldexp(float64(x.Hi), 64) + float64(x.Lo) }
+	shares := func(a, b []float64) (apart, long float64) {
+		x, y := make([]int64, size), make([]int64, size)
+		q.Quantise(g, x, a)
+		q.Quantise(g, y, b)
+		for i := range x {
+			away := float64(x[i] - y[i])
+			apart, long = apart+away*away, long+float64(x[i])*float64(x[i])
+		}
+		return math.Sqrt(apart / squared(replace)), math.Sqrt(long / squared(zeroOut))
+	}
+	for i, a := range values {
+		for j, b := range values {
+			if apart, long := shares(a, b); apart > 1 || long > 1 {
+				tb.Fatalf("leaves %d and %d are %v of the distance apart, the first %v of the length", i, j, apart, long)
+			}
+		}
+	}
+	if apart, long := shares(values[0], values[1]); apart < 0.999 || long < 0.999 {
+		tb.Fatalf("the far ends are %v of the distance apart, the first %v of the length", apart, long)
+	}
+}
