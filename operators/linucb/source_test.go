@@ -76,22 +76,6 @@ func TestPrintedNoise(t *testing.T) {
 	}
 }
 
-// wishartOf draws L̃²·AAᵀ of k degrees of freedom by Bartlett's decomposition.
-func wishartOf(rng *rand.Rand, size int, square, k float64) *mat.SymDense {
-	a := mat.NewDense(size, size, nil)
-	for i := range size {
-		for j := range i {
-			a.Set(i, j, rng.NormFloat64())
-		}
-		// χ² of some 10⁶ degrees of freedom, by its normal limit (Wilson and Hilferty's cube)
-		f := k - float64(i)
-		a.Set(i, i, math.Sqrt(f*math.Pow(1-2/(9*f)+rng.NormFloat64()*math.Sqrt(2/(9*f)), 3)))
-	}
-	out := mat.NewSymDense(size, nil)
-	out.SymOuterK(square, a)
-	return out
-}
-
 // holds tells whether the first rows of a noise matrix, plus a shift, keep the bounds of Definition 3.
 func holds(t *testing.T, whole *mat.SymDense, shift, least, most, side float64) bool {
 	t.Helper()
