@@ -8,6 +8,7 @@ var All = []Experiment{
 	tenArms,
 	privateBandit,
 	contexts,
+	sets,
 }
 
 // Experiment is a table of a paper, or what a table of it says, measured.

@@ -1,0 +1,229 @@
+package reproduce
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"oriel/operators"
+	"oriel/schemas"
+)
+
+// sets is of the submodular operator: a facility location whose best set is known.
+var sets = Experiment{
+	Name:    "sets",
+	Title:   "What private sets miss",
+	Text:    "Three of 20 sites for events of 40 public types, laws that stay and that turn, ε = 1 and 0.1",
+	Measure: "value missed",
+	Rows:    rowsOf(setsPlayers),
+	Columns: []Column{
+		{Name: "stays, ε = 1", Text: "stays, ε = 1"},
+		{Name: "stays, ε = 0.1", Text: "stays, ε = 0.1"},
+		{Name: "turns, ε = 1", Text: "turns, ε = 1"},
+		{Name: "turns, ε = 0.1", Text: "turns, ε = 0.1"},
+	},
+	Steps: 100_000, Short: 2_000, Seeds: 5,
+	Panels: [2]int{0, 2},
+	Play:   playSets,
+	Notes: []string{
+		"Types and sites are points of a square; a site is worth 1 − distance/0.4 to an event, or nothing. Missed is what " +
+			"greedy's set for the true law is worth to each event, less what the newest public set is.",
+		"Some types are a hundred times as frequent as others; turns: after each quarter others are.",
+		"δ = 1e-6, an event exchanged for another. H: of sums that forget, for ever. No privacy: the same code at ε = 10⁹.",
+		"Drawn for each event is the source's FI-DP at the rate that zCDP allows, and printed at its own.",
+	},
+}
+
+const (
+	setTypes = 40
+	setSites = 20
+	setPick  = 3
+)
+
+// setBudgets are the ε of columns, in turns.
+var setBudgets = [2]float64{1, 0.1}
+
+// setsPlayers are rules of operators/submodular; those of types take a file with them.
+var setsPlayers = []player{
+	{Row{Name: "none", Text: "no privacy", Gives: "none", Drawn: true}, setsOf(public, "histogram", 100, "")},
+	{
+		Row{Name: "histogram", Text: "`histogram`, `blt` of the whole run", Gives: forLife + ", (ε, δ)", Drawn: true},
+		setsOf(0, "histogram", 100, ""),
+	},
+	{
+		Row{Name: "histogram, H", Text: "`histogram`, `blt`, H = 16 384", Gives: "for ever, (ε, δ)", Drawn: true},
+		setsOf(0, "histogram", 100, "16384"),
+	},
+	{
+		Row{Name: "argmax", Text: "`argmax`, `blt` of the whole run", Gives: forLife + ", (ε, δ)", Drawn: true},
+		setsOf(0, "argmax", 100, ""),
+	},
+	{
+		Row{Name: "drawn 1000", Text: "drawn each 1 000 events", Gives: forLife + ", (ε, δ)", Drawn: true},
+		setsOf(0, "draws", 1000, ""),
+	},
+	{
+		Row{Name: "FI-DP", Text: "drawn for each event", Gives: forLife + ", (ε, δ)", Drawn: true},
+		setsOf(0, "draws", 1, ""),
+	},
+	{
+		Row{Name: "printed", Text: "the same at the printed rate", Gives: forLife + ", (ε, δ)"},
+		setsOf(0, "draws", 1, "", "ORIEL_RATE=printed"),
+	},
+}
+
+// setsOf are settings of submodular of a rule, for the whole run, or with a memory. An ε of 0 is the column's.
+func setsOf(epsilon float64, rule string, every int, memory string, more ...string) func(int, uint64) []string {
+	return func(column int, steps uint64) []string {
+		e := epsilon
+		if e == 0 {
+			e = setBudgets[column%len(setBudgets)]
+		}
+		list := append([]string{
+			"ORIEL_OPERATOR=submodular", "ORIEL_RULE=" + rule, "ORIEL_PICK=" + strconv.Itoa(setPick),
+			"ORIEL_EMIT_EVERY=" + strconv.Itoa(every), "ORIEL_EPSILON=" + number(e), "ORIEL_DELTA=1e-6",
+		}, more...)
+		if rule != "histogram" {
+			list = append(list, "ORIEL_ELEMENTS="+strconv.Itoa(setSites))
+		}
+		mechanism := "blt"
+		if rule == "draws" {
+			mechanism = rule
+		}
+		list = append(list, "ORIEL_MECHANISM="+mechanism)
+		if memory != "" {
+			return append(list, "ORIEL_WINDOW=lifetime", "ORIEL_MEMORY="+memory)
+		}
+		return append(list, "ORIEL_WINDOW=horizon", "ORIEL_HORIZON="+strconv.FormatUint(steps, 10))
+	}
+}
+
+// square is a world of types and sites in the plane.
+type square struct {
+	rng    *rand.Rand
+	worth  [setTypes][]float64 // of a site to a type
+	shares []float64           // of types, adding up to 1
+	best   []float64           // greedy's set for the shares
+	lost   float64
+}
+
+func newSquare(seed uint64) *square {
+	w := &square{rng: rand.New(rand.NewPCG(seed, 7)), shares: make([]float64, setTypes)}
+	var sites [setSites][2]float64
+	for a := range sites {
+		sites[a] = [2]float64{w.rng.Float64(), w.rng.Float64()}
+	}
+	for j := range w.worth {
+		x, y := w.rng.Float64(), w.rng.Float64()
+		for _, p := range sites {
+			w.worth[j] = append(w.worth[j], max(0, 1-math.Hypot(x-p[0], y-p[1])/0.4))
+		}
+	}
+	w.turn()
+	return w
+}
+
+// turn gives types new shares, and finds the best set for them.
+func (w *square) turn() {
+	sum := 0.0
+	for j := range w.shares {
+		w.shares[j] = math.Pow(100, w.rng.Float64())
+		sum += w.shares[j]
+	}
+	for j := range w.shares {
+		w.shares[j] /= sum
+	}
+	w.best = nil
+	for range setPick {
+		most, site := -1.0, 0.0
+		for a := range setSites {
+			value := 0.0
+			for j, share := range w.shares {
+				value += share * w.value(j, append(slices.Clone(w.best), float64(a)))
+			}
+			if value > most {
+				most, site = value, float64(a)
+			}
+		}
+		w.best = append(w.best, site)
+	}
+}
+
+// value is what a set is worth to a type.
+func (w *square) value(of int, set []float64) (value float64) {
+	for _, a := range set {
+		value = max(value, w.worth[of][int(a)])
+	}
+	return value
+}
+
+// draw is the type of an event.
+func (w *square) draw() int {
+	at, j := w.rng.Float64(), 0
+	for j < setTypes-1 && at >= w.shares[j] {
+		at -= w.shares[j]
+		j++
+	}
+	return j
+}
+
+// file writes what sites are worth to types, as ORIEL_TYPES reads it.
+func (w *square) file(folder string) (path string, err error) {
+	var b strings.Builder
+	for j, worth := range w.worth {
+		fmt.Fprintf(&b, "t%d", j)
+		for _, v := range worth {
+			b.WriteString(":" + strconv.FormatFloat(v, 'g', -1, 64))
+		}
+		b.WriteByte('\n')
+	}
+	path = filepath.Join(folder, "types")
+	return path, os.WriteFile(path, []byte(b.String()), 0o600)
+}
+
+// playSets sends each event, and scores the newest public set on the one after it.
+func playSets(ctx context.Context, c Cell) ([]Point, error) {
+	w, list := newSquare(uint64(c.Seed)), setsPlayers[c.Row].settings(c.Column, c.Steps)
+	typed := slices.Contains(list, "ORIEL_RULE=histogram")
+	if typed {
+		folder, err := os.MkdirTemp("", "oriel-types")
+		if err != nil {
+			return nil, err
+		}
+		defer func() { _ = os.RemoveAll(folder) }()
+		path, err := w.file(folder)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, "ORIEL_TYPES="+path)
+	}
+	machine, _, err := open(list, keyOf("sets", c))
+	if err != nil {
+		return nil, err
+	}
+	set, step := []float64{0, 1, 2}, uint64(0) // before the first decision
+	var r operators.Record
+	var made []operators.Decision
+	return measure(ctx, c.Steps, func() {
+		if c.Column >= len(setBudgets) && step > 0 && step%(c.Steps/4) == 0 {
+			w.turn()
+		}
+		step++
+		of := w.draw()
+		w.lost += w.value(of, w.best) - w.value(of, set)
+		r.Identity.Offset++
+		r.Event = schemas.Event{Vector: schemas.Vector{Values: w.worth[of]}}
+		if typed {
+			r.Event = schemas.Event{Numbers: []float64{float64(of)}}
+		}
+		if made = machine.Add(made[:0], r); len(made) > 0 {
+			set = append(set[:0], made[0].Point...)
+		}
+	}, func() float64 { return w.lost })
+}
