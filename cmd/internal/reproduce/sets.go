@@ -32,8 +32,8 @@ var sets = Experiment{
 	Panels: [2]int{0, 2},
 	Play:   playSets,
 	Notes: []string{
-		"Types and sites are points of a square; a site is worth 1 − distance/0.4 to an event, or nothing. Missed is what " +
-			"greedy's set for the true law is worth to each event, less what the newest public set is.",
+		"Types and sites are points of a square; a site is worth 1 − distance/0.4 to an event, or nothing.",
+		"Missed: what greedy's set for the true law is worth to each event, less what the newest public set is.",
 		"Some types are a hundred times as frequent as others; turns: after each quarter others are.",
 		"δ = 1e-6, an event exchanged for another. H: of sums that forget, for ever. No privacy: the same code at ε = 10⁹.",
 		"Drawn for each event is the source's FI-DP at the rate that zCDP allows, and printed at its own.",
