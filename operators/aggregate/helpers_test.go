@@ -1,12 +1,11 @@
 package aggregate
 
 import (
-	"strings"
 	"testing"
 
 	"oriel/mechanisms"
 	"oriel/mechanisms/dp"
-	"oriel/operators"
+	"oriel/operators/optest"
 )
 
 // config returns the operator of settings, NAME=value, over a mechanism, and that mechanism.
@@ -23,17 +22,7 @@ func config(t testing.TB, m mechanisms.Config, lines ...string) (configured, mec
 }
 
 func configOf(m mechanisms.Config, lines ...string) (configured, error) {
-	given := map[string]string{}
-	for _, line := range lines {
-		name, text, _ := strings.Cut(line, "=")
-		given[operators.Prefix+name] = text
-	}
-	p := &operators.Problems{}
-	v := operators.Source{Given: given, Common: operators.Common{
-		Mechanism: m.Name, Batch: m.Batch, Horizon: m.Horizon, Memory: m.Memory,
-	}}.Read(p, Family.Settings, func(operators.Setting) bool { return true })
-	Family.Events(v)
-	c, err := Family.New(v)
+	c, err := optest.Configure(Family, m, lines...)
 	if err != nil {
 		return configured{}, err
 	}

@@ -2,12 +2,11 @@ package ridge
 
 import (
 	"math/rand/v2"
-	"strings"
 	"testing"
 
 	"oriel/mechanisms"
 	"oriel/mechanisms/dp"
-	"oriel/operators"
+	"oriel/operators/optest"
 	"oriel/schemas"
 )
 
@@ -59,17 +58,7 @@ func config(t testing.TB, m mechanisms.Config, lines ...string) (configured, mec
 }
 
 func configOf(m mechanisms.Config, lines ...string) (configured, error) {
-	given := map[string]string{}
-	for _, line := range lines {
-		name, text, _ := strings.Cut(line, "=")
-		given[operators.Prefix+name] = text
-	}
-	p := &operators.Problems{}
-	v := operators.Source{Given: given, Common: operators.Common{
-		Mechanism: m.Name, Batch: m.Batch, Horizon: m.Horizon, Memory: m.Memory,
-	}}.Read(p, Family.Settings, func(operators.Setting) bool { return true })
-	Family.Events(v)
-	c, err := Family.New(v)
+	c, err := optest.Configure(Family, m, lines...)
 	if err != nil {
 		return configured{}, err
 	}

@@ -1,0 +1,22 @@
+package optest
+
+import (
+	"strings"
+
+	"oriel/mechanisms"
+	"oriel/operators"
+)
+
+// Configure is an operator with settings, NAME=value without the prefix, over a mechanism.
+func Configure(f operators.Family, m mechanisms.Config, lines ...string) (operators.Configured, error) {
+	given := map[string]string{}
+	for _, line := range lines {
+		name, text, _ := strings.Cut(line, "=")
+		given[operators.Prefix+name] = text
+	}
+	v := operators.Source{Given: given, Common: operators.Common{
+		Mechanism: m.Name, Batch: m.Batch, Horizon: m.Horizon, Memory: m.Memory,
+	}}.Read(&operators.Problems{}, f.Settings, func(operators.Setting) bool { return true })
+	f.Events(v)
+	return f.New(v)
+}
