@@ -21,7 +21,7 @@ func Told(m mechanisms.Config, memory uint64, size int, factor float64) string {
 		text += fmt.Sprintf("; the shift is %.3g", float64(factor*edge))
 	}
 	if factor > 1 {
-		text += fmt.Sprintf(", which has to be doubled in a share %.2g of decisions at most", Doubled(size, factor))
+		text += fmt.Sprintf(", which a matrix needs doubled in a share %.2g of decisions at most", Doubled(size, factor))
 	}
 	return text
 }

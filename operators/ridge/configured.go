@@ -97,13 +97,16 @@ func (c configured) Open(plan []byte, sums *mechanisms.Stream) (operators.Machin
 
 // Describe tells the price of a row, and the noise that a factor has to stand.
 func (c configured) Describe(m mechanisms.Config) operators.Description {
-	s := float64(c.rows.Label) / moments.Whole
+	s, shift := float64(c.rows.Label)/moments.Whole, c.shift
+	if c.raise {
+		shift = 0 // nothing is shifted
+	}
 	return operators.Description{
 		Radius: float64(float64(c.most*c.half) / c.features),
 		Leaves: fmt.Sprintf(
 			"second moments of rows (x; s·y), s = %.4g: an exchange moves them by 1 + s² = %.4g where Σ x·y alone would move by %.4g",
 			s, 1+float64(s*s), float64(2*s)),
-		Steps:      moments.Told(m, c.memory, c.rows.Features, c.shift),
+		Steps:      moments.Told(m, c.memory, c.rows.Features, shift),
 		Mechanisms: []string{"blt", "tree-gaussian"},
 	}
 }

@@ -2,6 +2,7 @@ package ridge
 
 import (
 	"math"
+	"strings"
 	"testing"
 
 	"oriel/mechanisms/mechtest"
@@ -88,6 +89,16 @@ func TestWeightsFadeWithTheEvents(t *testing.T) {
 		}
 		if size(d) > learned {
 			t.Fatalf("decision %d without events has weights of norm %g, of data %g", i, size(d), learned)
+		}
+	}
+}
+
+// People are told of a shift and its doublings where there is one: raised eigenvalues need none.
+func TestOnlyShiftsAreToldOf(t *testing.T) {
+	for spectrum, want := range map[string]bool{shifted: true, raised: false} {
+		c, m := config(t, life(1024), "UPDATE=moments", "DIMENSION=8", "LABEL_RANGE=-1:1", "SPECTRUM="+spectrum)
+		if text := c.Describe(m).Steps; text == "" || strings.Contains(text, "shift") != want {
+			t.Errorf("SPECTRUM=%s: %q", spectrum, text)
 		}
 	}
 }
