@@ -3,6 +3,7 @@ package linucb
 import (
 	"math"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -122,6 +123,9 @@ func TestWidthIsThatOfTheFormula(t *testing.T) {
 	alone.horizon, alone.batch, alone.every = 400, 1, 4
 	if x, y := together.regretBound(1), alone.regretBound(1); x != y || y >= 4*alone.regretBound(0.1) {
 		t.Errorf("regret of 100 steps of 4 events within %g, of 400 events %g", x, y)
+	}
+	if text := together.regret(m); !strings.Contains(text, ", of 800 that there are") { // 400 events, two half ranges each
+		t.Error(text)
 	}
 }
 
