@@ -76,6 +76,28 @@ func TestPrintedNoise(t *testing.T) {
 	}
 }
 
+// within is the regret bound of Theorem 5 in its safe form for weights of norm 1 and noise within ρ_min, ρ_max and γ,
+// as regretBound has it.
+func (p printed) within(least, most, side float64) float64 {
+	width := math.Sqrt(2*math.Log(2/p.alpha)+p.d*math.Log((most+p.n/p.d)/least)) + math.Sqrt(most) + side
+	return width * math.Sqrt(8*p.n*p.d*math.Log(1+p.n/(p.d*least)))
+}
+
+// The source shifts Wishart noise for a lower regret. By its own bounds that is so where a stream is long beside the
+// noise, and not before: at a thousand steps the shift takes more of the smallest eigenvalue than of the largest.
+func TestShiftedWishartPaysLate(t *testing.T) {
+	for n, want := range map[float64]bool{1e3: false, 1e6: false, 1e9: true, 1e12: true} {
+		p := thousand
+		p.n = n
+		least, most, side, shift, shiftedLeast, shiftedMost, shiftedSide := p.wishart()
+		plain, shifted := p.within(least, most, side), p.within(shiftedLeast, shiftedMost, shiftedSide)
+		t.Logf("n = %g: c = %.3g, regret within %.3g of n unshifted, %.3g shifted", n, shift, plain/n, shifted/n)
+		if shift <= 0 || (shifted < plain) != want {
+			t.Errorf("n = %g: %g unshifted, %g shifted", n, plain, shifted)
+		}
+	}
+}
+
 // holds tells whether the first rows of a noise matrix, plus a shift, keep the bounds of Definition 3.
 func holds(t *testing.T, whole *mat.SymDense, shift, least, most, side float64) bool {
 	t.Helper()

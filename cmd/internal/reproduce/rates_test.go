@@ -107,13 +107,16 @@ func TestAdviceOfCosts(t *testing.T) {
 }
 
 // naive is the root mean square of 256 coordinates of the last of so many sums: of a stream's own, or of all of its
-// single steps.
-func naive(t *testing.T, name string, steps uint64) float64 {
+// single steps, at ε.
+func naive(t *testing.T, name string, steps uint64, epsilon float64) float64 {
 	t.Helper()
 	const n = 256
 	m := mechanisms.Config{
-		Name: name, Batch: 1, Leaf: mechanisms.OnePart(n, 1), Budget: dp.Budget{Epsilon: 1, Delta: 1e-6},
+		Name: name, Batch: 1, Leaf: mechanisms.OnePart(n, 1), Budget: dp.Budget{Epsilon: epsilon, Delta: 1e-6},
 		Adjacency: dp.Replace,
+	}
+	if name == "once-gamma" {
+		m.Budget.Delta = 0
 	}
 	facts, _ := mechanisms.FactsOf(name)
 	if !facts.Once {
@@ -140,14 +143,41 @@ func naive(t *testing.T, name string, steps uint64) float64 {
 func TestNaiveSumsGrowAsRoots(t *testing.T) {
 	spread := 6.11 * math.Sqrt(2.0/(2*256))
 	for name, want := range map[string]float64{"once-gaussian": math.Sqrt(4095.0 / 63), "tree-gaussian": 13.0 / 7} {
-		short, long := naive(t, name, 63), naive(t, name, 4095)
+		short, long := naive(t, name, 63, 1), naive(t, name, 4095, 1)
 		t.Logf("%s: %.3g and %.3g, %.2f times, want %.2f", name, short, long, long/short, want)
 		if got := long / short; math.Abs(got/want-1) > spread {
 			t.Errorf("%s: %.3g after 63 steps, %.3g after 4 095: %.2f times, want %.2f", name, short, long, got, want)
 		}
 	}
-	single := naive(t, "once-gaussian", 1)
+	single := naive(t, "once-gaussian", 1, 1)
 	if want := 2 / dp.GaussianMu(dp.Budget{Epsilon: 1, Delta: 1e-6}); math.Abs(single/want-1) > spread {
 		t.Errorf("one step has deviation %g, want %g", single, want)
+	}
+}
+
+// Noise on each of T prefixes anew, all of them within one budget, grows as T under pure ε, of which each then has a
+// T-th, and as √T under Gaussian noise, whose µ each has over √T. From 16 to 256 prefixes that is 16 and 4 times.
+func TestNoiseOnEachPrefix(t *testing.T) {
+	whole := dp.GaussianMu(dp.Budget{Epsilon: 1, Delta: 1e-6})
+	each := map[string]func(prefixes float64) (epsilon float64){
+		"once-gamma": func(prefixes float64) float64 { return 1 / prefixes },
+		"once-gaussian": func(prefixes float64) float64 {
+			low, high := 0.0, 1.0
+			for range 60 { // the ε whose µ it is
+				if middle := (low + high) / 2; dp.GaussianMu(dp.Budget{Epsilon: middle, Delta: 1e-6}) < whole/math.Sqrt(prefixes) {
+					low = middle
+				} else {
+					high = middle
+				}
+			}
+			return high
+		},
+	}
+	for name, want := range map[string]float64{"once-gamma": 16, "once-gaussian": 4} {
+		few, many := naive(t, name, 1, each[name](16)), naive(t, name, 1, each[name](256))
+		t.Logf("%s: %.3g on each of 16 prefixes, %.3g on each of 256, %.2f times", name, few, many, many/few)
+		if got := many / few; math.Abs(got/want-1) > 0.1 { // of one key: hardly random
+			t.Errorf("%s: %.3g on each of 16 prefixes, %.3g on each of 256: %.2f times, want %g", name, few, many, got, want)
+		}
 	}
 }

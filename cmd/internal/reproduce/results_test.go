@@ -79,12 +79,20 @@ func TestLongTableOne(t *testing.T) {
 	}
 }
 
-// The long forms of plays: ucb loses at most 2 700 of a million plays at ε = 1, exp3 7 500; noise of blt costs
-// PrivateBandit a tenth at most, exact Gaussian noise doubles regret at most, and printed noise is thirty times it.
+// The long forms of plays: ucb loses at most 2 700 of a million plays at ε = 1, exp3 7 500, and neither less than any
+// ε-private bandit has to; noise of blt costs PrivateBandit a tenth at most, exact Gaussian noise doubles regret at
+// most, and printed noise is thirty times it.
 func TestLongPlays(t *testing.T) {
 	arms := kept(t, tenArms)
 	if !(arms["ucb"][0] <= 2700) || !(arms["exp3"][0] <= 7500) {
 		t.Errorf("ucb loses %g, exp3 %g", arms["ucb"][0], arms["exp3"][0])
+	}
+	for i, epsilon := range []float64{1, 0.1} {
+		// Shariff and Sheffet, "Differentially Private Contextual Linear Bandits" (NeurIPS 2018), Claim 14.
+		least := 9 * math.Log(float64(tenArms.Steps)) / (200 * epsilon)
+		if arms["ucb"][i] < least || arms["exp3"][i] < least {
+			t.Errorf("ε = %g: ucb loses %g, exp3 %g, and any private bandit %g", epsilon, arms["ucb"][i], arms["exp3"][i], least)
+		}
 	}
 	bandit := kept(t, privateBandit)
 	for i, none := range bandit["no noise"] {
