@@ -11,10 +11,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
-
-	"oriel/pipeline/kafka"
-	"oriel/schemas"
 )
 
 // TestShortestPathsOfAirlines learns from the hours of half a year, through a broker at ε = 4, by which airport and
@@ -145,30 +141,7 @@ func learnsPaths(t *testing.T, edges []string, costs [][]float64) (first, last [
 		"ORIEL_MECHANISM": "blt", "ORIEL_WINDOW": "1024", "ORIEL_EPSILON": "4", "ORIEL_DELTA": "1e-6", "ORIEL_CLIP": "2.5",
 		"ORIEL_STRONG_CONVEXITY": "0.02", "ORIEL_EMIT_EVERY": strconv.Itoa(every),
 	}, nil)
-	f.must("topics")
-	running := f.start(nil, "run")
-	for batch := range slices.Chunk(costs, 500) {
-		var events []kafka.Record
-		for _, c := range batch {
-			texts := make([]string, len(c))
-			for i, x := range c {
-				texts[i] = decimal(x)
-			}
-			events = append(events, kafka.Record{Value: fmt.Appendf(nil, `{"cost":[%s]}`, strings.Join(texts, ","))})
-		}
-		f.send(0, events...)
-	}
-	f.awaitTaken(2*time.Minute, int64(len(costs)))
-	running.terminate()
-	all := f.read(f.topic("decisions"), 0, false)
-	if len(all) != len(costs)/every {
-		t.Fatalf("%d decisions of %d events", len(all), len(costs))
-	}
-	for _, r := range all {
-		d, err := schemas.ParseDecision(r.Value)
-		if err != nil {
-			t.Fatal(err)
-		}
+	for _, d := range f.decisionsOf("cost", costs, every) {
 		out, start := 0.0, strings.Split(edges[0], ">")[0]+">"
 		for i, x := range d.Point {
 			if strings.HasPrefix(edges[i], start) {

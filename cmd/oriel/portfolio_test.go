@@ -5,17 +5,10 @@ import (
 	"bytes"
 	"compress/gzip"
 	"encoding/binary"
-	"fmt"
 	"math"
 	"os"
-	"slices"
 	"strconv"
-	"strings"
 	"testing"
-	"time"
-
-	"oriel/pipeline/kafka"
-	"oriel/schemas"
 )
 
 // TestPortfolioOfStocks spreads wealth over 36 stocks for 22 years, through a broker at ε = 4 of the newest 1024 days,
@@ -37,31 +30,9 @@ func TestPortfolioOfStocks(t *testing.T) {
 		"ORIEL_STRONG_CONVEXITY": "1", "ORIEL_HORIZON": strconv.Itoa(len(days)), "ORIEL_CONFIDENCE": "0.99",
 		"ORIEL_EMIT_EVERY": "1",
 	}, nil)
-	f.must("topics")
-	running := f.start(nil, "run")
-	for batch := range slices.Chunk(days, 500) {
-		var events []kafka.Record
-		for _, relatives := range batch {
-			texts := make([]string, len(relatives))
-			for i, x := range relatives {
-				texts[i] = decimal(x)
-			}
-			events = append(events, kafka.Record{Value: fmt.Appendf(nil, `{"relatives":[%s]}`, strings.Join(texts, ","))})
-		}
-		f.send(0, events...)
-	}
-	f.awaitTaken(2*time.Minute, int64(len(days)))
-	running.terminate()
-	all := f.read(f.topic("decisions"), 0, false)
-	if len(all) != len(days) {
-		t.Fatalf("%d decisions of %d days", len(all), len(days))
-	}
+	all := f.decisionsOf("relatives", days, 1)
 	var learned, even, moved float64 // logarithms of wealth, from 1 after the first day; way from the even portfolio
-	for day, r := range all[:len(all)-1] {
-		d, err := schemas.ParseDecision(r.Value)
-		if err != nil {
-			t.Fatal(err)
-		}
+	for day, d := range all[:len(all)-1] {
 		var whole, paid, mean, way float64
 		for i, x := range d.Point {
 			if x < 0 {

@@ -107,15 +107,27 @@ func TestLongPlays(t *testing.T) {
 	}
 }
 
+// order says by which factor a row of a table has more than another, in a column.
+type order struct {
+	less, more string
+	column     int
+	by         float64
+}
+
+func inOrder(t *testing.T, got map[string][]float64, orders []order) {
+	t.Helper()
+	for _, c := range orders {
+		if less, more := got[c.less][c.column], got[c.more][c.column]; more < c.by*less {
+			t.Errorf("column %d: %s has %g, %s %g: not %g times as much", c.column, c.less, less, c.more, more, c.by)
+		}
+	}
+}
+
 // The long form of the contextual bandit: noise costs, that of blt less than a tree's; a memory is what finds arms that
 // turn, with privacy as without; and at ε = 10 privacy costs little.
 func TestLongContexts(t *testing.T) {
 	got := kept(t, contexts)
-	for _, c := range []struct {
-		less, more string
-		column     int
-		by         float64
-	}{
+	inOrder(t, got, []order{
 		{"none", "blt", 0, 3},
 		{"blt", "tree", 0, 1.5},
 		{"blt", "proved", 0, 1.3},
@@ -124,11 +136,7 @@ func TestLongContexts(t *testing.T) {
 		{"H", "blt", 2, 1.4},
 		{"H", "blt", 3, 1.4},
 		{"none", "blt", 1, 1.2},
-	} {
-		if less, more := got[c.less][c.column], got[c.more][c.column]; more < c.by*less {
-			t.Errorf("column %d: %s has %g, %s %g: not %g times as much", c.column, c.less, less, c.more, more, c.by)
-		}
-	}
+	})
 	if got["blt"][1] > 1.5*got["none"][1] {
 		t.Errorf("ε = 10: %g with blt, %g without noise", got["blt"][1], got["none"][1])
 	}
@@ -152,22 +160,14 @@ func TestContextsAreLearned(t *testing.T) {
 // rate hardly anything is learned; where the law turns a memory is worth more than its noise.
 func TestLongSets(t *testing.T) {
 	got := kept(t, sets)
-	for _, c := range []struct {
-		less, more string
-		column     int
-		by         float64
-	}{
+	inOrder(t, got, []order{
 		{"histogram", "argmax", 1, 5},
 		{"argmax", "drawn 1000", 0, 1.5},
 		{"drawn 1000", "FI-DP", 0, 3},
 		{"FI-DP", "printed", 0, 1.2},
 		{"histogram, H", "histogram", 2, 1.8},
 		{"histogram, H", "histogram", 3, 1.3},
-	} {
-		if less, more := got[c.less][c.column], got[c.more][c.column]; more < c.by*less {
-			t.Errorf("column %d: %s misses %g, %s %g: not %g times as much", c.column, c.less, less, c.more, more, c.by)
-		}
-	}
+	})
 	if most := 0.05 * got["printed"][0]; math.Abs(got["histogram"][0]) > most || math.Abs(got["none"][0]) > most {
 		t.Errorf("a histogram misses %g, and %g without noise", got["histogram"][0], got["none"][0])
 	}
