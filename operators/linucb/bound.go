@@ -15,6 +15,10 @@ func (c configured) regret(m mechanisms.Config) string {
 		told := moments.Told(m, c.memory, c.rows.Features, c.shift)
 		return told + "; the width of ORIEL_WIDTH has no proof, ORIEL_CONFIDENCE has one"
 	}
+	if c.rarely {
+		return fmt.Sprintf("weights are within the width with probability %g at all steps; ORIEL_SOLVE=always has a bound on regret",
+			c.sure)
+	}
 	sd, err := moments.Deviation(m, 0)
 	if err != nil {
 		return ""

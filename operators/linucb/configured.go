@@ -30,6 +30,7 @@ type configured struct {
 	sure         float64 // with which probability β is proved; 0: it is not
 	most         float64 // S
 	every        uint64
+	rarely       bool // solve only when an arm's determinant has doubled
 	batch        uint64
 	horizon      uint64          // 0: none
 	memory       uint64          // H; 0: sums do not decay

@@ -97,7 +97,8 @@ func (m *Machine) restore(own, inner []byte, step uint64) error {
 	}
 	stream := m.stream.AppendState(nil)
 	err := m.stream.Restore(inner)
-	if err == nil && m.stream.Step()-m.stream.Step()%m.every != step {
+	last := m.stream.Step() - m.stream.Step()%m.every
+	if err == nil && (step > last || step < last && !m.rarely) {
 		err = errState
 		if undo := m.stream.Restore(stream); undo != nil {
 			panic("BUG: linucb: own state refused: " + undo.Error())

@@ -25,6 +25,12 @@ const (
 	served = "served"
 )
 
+// Names of ORIEL_SOLVE.
+const (
+	always  = "always"
+	doubled = "doubled"
+)
+
 const (
 	maxArms = 1 << 10
 	maxWait = 1 << 20
@@ -91,6 +97,11 @@ var settings = []operators.Setting{
 		Text: "weights are solved and emitted every so many steps; the privacy account covers all steps",
 	},
 	{
+		Name: "SOLVE", Kind: operators.Text, Unit: "name", Choices: []string{always, doubled}, Default: always, Later: true,
+		Text: "always: weights are solved each time that they are emitted. doubled: only when the determinant of an arm's second moments has " +
+			"doubled since, and else the same are emitted again; not with ORIEL_MEMORY, under which it stops growing and nothing is learned any more",
+	},
+	{
 		Name: "WAIT", Kind: operators.Count, Unit: "steps", Range: "1 to 1048576; served", Default: "1024",
 		Text: "that a context waits for its reward, and keeps its place, answered or not",
 	},
@@ -152,6 +163,9 @@ func configure(v *operators.Values) (operators.Configured, error) {
 			Capacity: int(min(v.Count("CAPACITY"), maxWait)), Name: maxName, Timeout: min(v.Count("WAIT"), maxWait),
 		},
 	}
+	c.rarely = v.Text("SOLVE") == doubled
+	v.Want("SOLVE", !c.rarely || c.memory == 0,
+		"%s, but with ORIEL_MEMORY determinants stop growing, and weights would stay as they are", doubled)
 	c.configureArms(v)
 	c.rows.Label = int(math.Floor(float64(v.Within("LABEL_SHARE", 1.0/moments.Whole, 1) * moments.Whole)))
 	from, to, _ := strings.Cut(v.Text("REWARD_RANGE"), ":")

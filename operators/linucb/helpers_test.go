@@ -33,6 +33,10 @@ var kinds = []struct {
 	{"served, proved", horizon(window("blt"), 200), []string{
 		"PLAYED=served", "ARMS=a,b", "DIMENSION=4", "EMIT_EVERY=5", "CONFIDENCE=0.95", "WAIT=20", "CAPACITY=64",
 	}},
+	{"served, doubled", window("tree-gaussian"), []string{
+		"PLAYED=served", "ARMS=a,b", "DIMENSION=4", "EMIT_EVERY=2", "SOLVE=doubled", "NOISE_SHIFT=0.05", "WAIT=20",
+		"CAPACITY=64",
+	}},
 }
 
 func life(memory uint64) mechanisms.Config {

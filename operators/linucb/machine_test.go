@@ -132,7 +132,7 @@ func triangle(t *testing.T, twin twin, r operators.Record, s float64) (out []flo
 func TestModelsAreThoseOfTheFormulas(t *testing.T) {
 	for _, kind := range kinds {
 		c, m := config(t, kind.m, kind.lines...)
-		c.served = false
+		c.served, c.rarely = false, false // TestDoubledDeterminants
 		c.every = 4
 		machine, err := newMachine(c, mechtest.ZeroStream(t, m))
 		if err != nil {

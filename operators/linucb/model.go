@@ -18,9 +18,10 @@ type model struct {
 	step      uint64    // of that release; 0: none yet
 	doublings uint64
 
-	arms    []arm     // by block
-	weights []float64 // of all arms, reward units a unit of features
-	cross   []float64 // scratch
+	arms    []arm           // by block
+	trial   *moments.System // scratch, where only grown sums are solved; else nil
+	weights []float64       // of all arms, reward units a unit of features
+	cross   []float64       // scratch
 }
 
 // arm is a block's solution.
@@ -44,6 +45,9 @@ func newModel(c configured, stream *mechanisms.Stream) (*model, error) {
 	for i := range m.arms {
 		m.arms[i] = arm{system: moments.NewSystem(d), theta: make([]float64, d)}
 	}
+	if c.rarely {
+		m.trial = moments.NewSystem(d)
+	}
 	m.reset()
 	return m, nil
 }
@@ -55,11 +59,28 @@ func (m *model) reset() {
 	m.step, m.doublings = 0, 0
 }
 
-// solve takes the release of a step.
+// solve takes the release of a step, or where only grown sums are solved leaves the model as it is.
 func (m *model) solve(release []float64, step uint64) {
+	if m.rarely && !m.grown(release) {
+		return
+	}
 	copy(m.release, release)
 	m.step = step
 	m.doublings += m.compute()
+}
+
+// grown reports whether an arm's determinant is twice that of its model, or has no factor to tell by: the rule of
+// Abbasi-Yadkori, Pál and Szepesvári, "Improved Algorithms for Linear Stochastic Bandits" (NeurIPS 2011), section 5.1,
+// at C = 1. It is a function of releases.
+func (m *model) grown(release []float64) bool {
+	for i := range m.arms {
+		a := &m.arms[i]
+		if !a.known || !m.trial.Factor(m.rows.Moments(release, i).Symmetric, 1, m.bounds.shift, m.start) ||
+			m.trial.LogDeterminant() >= a.system.LogDeterminant()+math.Ln2 {
+			return true
+		}
+	}
+	return false
 }
 
 // compute solves for all arms, and tells how many doublings that took.

@@ -1,0 +1,86 @@
+package linucb
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"oriel/mechanisms/mechtest"
+	"oriel/mechanisms/noise"
+	"oriel/operators"
+)
+
+// determinants are those of all arms' shifted sums, by elimination.
+func determinants(m *Machine, release []float64) []float64 {
+	d := m.rows.Features
+	var all []float64
+	for a := range m.model.arms {
+		sums, v := m.rows.Moments(release, a), mat.NewDense(d, d, nil)
+		for i := range d {
+			for j := range d {
+				v.Set(i, j, sums.Gram(i, j))
+			}
+			v.Set(i, i, v.At(i, i)+m.model.bounds.shift+m.start)
+		}
+		all = append(all, mat.Det(v))
+	}
+	return all
+}
+
+// With ORIEL_SOLVE=doubled weights change at exactly those decisions by which a determinant has doubled since they
+// changed last, few of all; they are then what is solved always, and a restore in between changes nothing.
+func TestDoubledDeterminants(t *testing.T) {
+	lines := []string{"PLAYED=logged", "ARMS=a,b", "DIMENSION=3", "EMIT_EVERY=4", "NOISE_SHIFT=0.01"}
+	c, mechanism := config(t, window("blt"), append(lines, "SOLVE=doubled")...)
+	each, _ := config(t, window("blt"), lines...)
+	open := func(c configured) *Machine {
+		m, err := newMachine(c, mechtest.ZeroStream(t, mechanism))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return m
+	}
+	m, other, solved := open(c), open(c), open(each)
+	last, changes, decisions := determinants(m, m.model.release), 0, 0
+	before := slices.Clone(m.model.weights)
+	for i, e := range drawn(c, 2000, 3) {
+		r := operators.Record{Event: e, Identity: noise.Identity{Offset: int64(i)}}
+		if err := other.Restore(m.AppendState(nil)); err != nil {
+			t.Fatal(err)
+		}
+		made, again, always := m.Add(nil, r), other.Add(nil, r), solved.Add(nil, r)
+		if len(made) != len(always) || len(again) != len(made) {
+			t.Fatalf("record %d: %d decisions, %d after a restore, %d where all are solved", i, len(made), len(again), len(always))
+		}
+		if len(made) == 0 {
+			continue
+		}
+		decisions++
+		now, grown := determinants(m, m.stream.Sum(0)), false
+		for a, x := range now {
+			grown = grown || x >= 2*last[a]
+		}
+		want := before
+		if grown {
+			want, last = slices.Clone(always[0].Point), now
+			changes++
+		}
+		if !slices.Equal(made[0].Point, want) || !slices.Equal(again[0].Point, want) {
+			t.Fatalf("decision %d, grown %t: %v, %v after a restore, want %v", decisions, grown, made[0].Point,
+				again[0].Point, want)
+		}
+		before = want
+	}
+	if t.Logf("%d of %d decisions changed weights", changes, decisions); changes < 5 || changes > 60 {
+		t.Errorf("%d of %d decisions changed weights", changes, decisions)
+	}
+	if _, err := configOf(life(64), append(lines, "SOLVE=doubled")...); err == nil {
+		t.Error("doubled determinants are taken with a memory")
+	}
+	c.sure = 0.9
+	if text := c.regret(mechanism); !strings.Contains(text, "ORIEL_SOLVE=always") {
+		t.Errorf("of regret %q is told", text)
+	}
+}
