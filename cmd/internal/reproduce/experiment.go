@@ -9,6 +9,7 @@ var All = []Experiment{
 	privateBandit,
 	contexts,
 	sets,
+	regression,
 }
 
 // Experiment is a table of a paper, or what a table of it says, measured.

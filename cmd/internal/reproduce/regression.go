@@ -1,0 +1,137 @@
+package reproduce
+
+import (
+	"context"
+	"math/rand/v2"
+	"strconv"
+
+	"gonum.org/v1/gonum/floats"
+
+	"oriel/operators"
+	"oriel/schemas"
+)
+
+// regression is of least squares by private second moments, beside first order.
+var regression = Experiment{
+	Name:    "regression",
+	Title:   "Regret of private least squares",
+	Text:    "Labels linear in eight features of one direction more than others, a stream that stays and one that turns, ε = 1 and 10",
+	Measure: "regret",
+	Rows:    rowsOf(regressionPlayers),
+	Columns: []Column{
+		{Name: "stays, ε = 1", Text: "stays, ε = 1"},
+		{Name: "stays, ε = 10", Text: "stays, ε = 10"},
+		{Name: "turns, ε = 1", Text: "turns, ε = 1"},
+		{Name: "turns, ε = 10", Text: "turns, ε = 10"},
+	},
+	Steps: 100_000, Short: 2_000, Seeds: 5,
+	Panels: [2]int{0, 2},
+	Play:   playRegression,
+	Notes: []string{
+		"Features have norm 1, the first of them most of it. A label is ⟨w, x⟩, |w| = 0.8, and noise of deviation 0.2.",
+		"Regret: squares of what predictions are off ⟨w, x⟩, each by the decision that was public before.",
+		"turns: after each quarter of the run w is another. δ = 1e-6, an event exchanged for another.",
+		"H: of sums that forget, for ever. No privacy: the same code at ε = 10⁹.",
+	},
+}
+
+const weighed = 8 // features
+
+// regressionPlayers are kinds of operators/ridge, and projection on first-order sums.
+var regressionPlayers = []player{
+	{Row{Name: "none", Text: "moments, no privacy", Gives: "none", Drawn: true}, regressionOf(public, "", moments...)},
+	{
+		Row{Name: "blt", Text: "moments, `blt` of the whole run", Gives: forLife + ", (ε, δ)", Drawn: true},
+		regressionOf(0, "", moments...),
+	},
+	{
+		Row{Name: "H", Text: "moments, `blt`, H = 8 192", Gives: "for ever, (ε, δ)", Drawn: true},
+		regressionOf(0, "8192", moments...),
+	},
+	{
+		Row{Name: "innovation", Text: "innovation, `blt` of the whole run", Gives: forLife + ", (ε, δ)", Drawn: true},
+		regressionOf(0, "", innovation...),
+	},
+	{
+		Row{Name: "first order", Text: "`coco`, projection, `blt` of the whole run", Gives: forLife + ", (ε, δ)", Drawn: true},
+		regressionOf(0, "", first...),
+	},
+	{
+		Row{Name: "first order, H", Text: "`coco`, projection, `blt`, H = 8 192", Gives: "for ever, (ε, δ)", Drawn: true},
+		regressionOf(0, "8192", first...),
+	},
+}
+
+var (
+	moments    = []string{"ORIEL_OPERATOR=ridge", "ORIEL_UPDATE=moments", "ORIEL_LABEL_RANGE=-1:1"}
+	innovation = []string{
+		"ORIEL_OPERATOR=ridge", "ORIEL_UPDATE=innovation", "ORIEL_LABEL_RANGE=-1:1", "ORIEL_RESIDUAL_MAX=0.5",
+		"ORIEL_START_REGULARIZER=300", "ORIEL_STRONG_CONVEXITY=0.01",
+	}
+	first = []string{
+		"ORIEL_OPERATOR=coco", "ORIEL_LOSS=squared", "ORIEL_UPDATE=projection", "ORIEL_SET=l2-ball", "ORIEL_RADIUS=1",
+		"ORIEL_CLIP=1", "ORIEL_STRONG_CONVEXITY=0.01", "ORIEL_START_REGULARIZER=100", "ORIEL_EMIT_EVERY=16",
+	}
+)
+
+// regressionOf are settings of an operator for the whole run, or with a memory. An ε of 0 is the column's.
+func regressionOf(epsilon float64, memory string, operator ...string) func(int, uint64) []string {
+	return func(column int, steps uint64) []string {
+		e := epsilon
+		if e == 0 {
+			e = budgets[column%len(budgets)]
+		}
+		list := append([]string{
+			"ORIEL_DIMENSION=" + strconv.Itoa(weighed), "ORIEL_MECHANISM=blt", "ORIEL_EPSILON=" + number(e), "ORIEL_DELTA=1e-6",
+		}, operator...)
+		if memory != "" {
+			return append(list, "ORIEL_WINDOW=lifetime", "ORIEL_MEMORY="+memory)
+		}
+		return append(list, "ORIEL_WINDOW=horizon", "ORIEL_HORIZON="+strconv.FormatUint(steps, 10))
+	}
+}
+
+// direction draws one; the first coordinate has so many times the deviation of others.
+func direction(rng *rand.Rand, first float64) []float64 {
+	v := make([]float64, weighed)
+	for i := range v {
+		v[i] = rng.NormFloat64()
+	}
+	v[0] *= first
+	floats.Scale(1/floats.Norm(v, 2), v)
+	return v
+}
+
+// playRegression sends events, and scores the newest weights on the one after them.
+func playRegression(ctx context.Context, c Cell) ([]Point, error) {
+	machine, operator, err := open(regressionPlayers[c.Row].settings(c.Column, c.Steps), keyOf("regression", c))
+	if err != nil {
+		return nil, err
+	}
+	rng := rand.New(rand.NewPCG(uint64(c.Seed), 9))
+	draw := func() []float64 {
+		w := direction(rng, 1)
+		floats.Scale(0.8, w)
+		return w
+	}
+	truth, step, off := draw(), uint64(0), 0.0
+	score := operator.Score()
+	weights := append([]float64(nil), score.Start...)
+	var r operators.Record
+	var made []operators.Decision
+	return measure(ctx, c.Steps, func() {
+		if c.Column >= len(budgets) && step > 0 && step%(c.Steps/4) == 0 {
+			truth = draw()
+		}
+		step++
+		x := direction(rng, 3)
+		mean := floats.Dot(truth, x)
+		r.Identity.Offset++
+		r.Event = schemas.Event{Vector: schemas.Vector{Values: x}, Label: mean + 0.2*rng.NormFloat64(), Weight: 1}
+		d := score.Predict(weights, r.Event) - mean
+		off += d * d
+		if made = machine.Add(made[:0], r); len(made) > 0 {
+			weights = append(weights[:0], made[0].Point...)
+		}
+	}, func() float64 { return off })
+}
