@@ -81,10 +81,10 @@ func (s *Stream) choose(instance uint16, scores []int64, law Exponential) int {
 		w.law, w.num, w.den = law, product(e.Num, d.Den), product(2, e.Den, d.Num)
 	}
 	drawn := w.Choose(seed, w.gaps, w.num, w.den)
-	if s.drawBy == nil {
+	if s.draws == nil || s.draws.by == nil {
 		return drawn
 	}
-	return s.drawBy(Draw{Step: s.Step(), Place: s.place, Instance: instance, Law: law, Scores: scores}, drawn)
+	return s.draws.by(Draw{Step: s.Step(), Place: s.place, Instance: instance, Law: law, Scores: scores}, drawn)
 }
 
 // choices are what draws of all streams of a seat work in.
@@ -106,7 +106,12 @@ type Draw struct {
 
 // DrawBy lets a function decide what Choose returns, for audits and tests, which play draws again: it is told what the
 // exponential mechanism has drawn. The chain goes on as without it. nil ends it.
-func (s *Stream) DrawBy(choose func(d Draw, drawn int) int) { s.drawBy = choose }
+func (s *Stream) DrawBy(choose func(d Draw, drawn int) int) {
+	if s.draws == nil {
+		s.draws = &draws{}
+	}
+	s.draws.by = choose
+}
 
 func product(factors ...uint64) *big.Int {
 	x := big.NewInt(1)

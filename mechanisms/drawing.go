@@ -143,18 +143,42 @@ func (p Plan) drawsLoss(c Config) dp.Draws {
 	return pure
 }
 
+// draws are what a stream keeps of draws. It stands apart from streams that have none, which are many.
+type draws struct {
+	totals []int64 // of Drawing: sums of all leaves of closed steps, which are not released; else nil
+	made   uint64  // of Drawing: draws since the last step closed
+
+	by func(d Draw, drawn int) int // of DrawBy; nil: draws are the mechanism's own
+}
+
+// close takes the leaf sum of a step that has closed.
+func (d *draws) close(partial []int64) {
+	d.made = 0
+	for i := range d.totals {
+		d.totals[i] += partial[i]
+	}
+}
+
+// totals are those of Drawing; nil under other mechanisms.
+func (s *Stream) totals() []int64 {
+	if s.draws == nil {
+		return nil
+	}
+	return s.draws.totals
+}
+
 // Draw draws one of the coordinates from … to−1 of the leaf, by what all closed steps have added to them: coordinate i
 // with probability proportional to e^(q_i/β). The loss of all draws there will be is in the Guarantee. It returns the
 // place behind from. It panics for other mechanisms, and beyond the schedule: in any step but each Every-th, with
 // records in the open batch, or more than Each times.
 func (s *Stream) Draw(from, to int) int {
-	d := s.config.Draws
-	if s.totals == nil || s.place > 0 || s.Step() == 0 || s.Step()%d.Every != 0 || s.drawn == d.Each {
-		panic(fmt.Sprintf("BUG: mechanisms: %s: draw %d of step %d, at place %d, is not in the schedule", s.plan.Name, s.drawn+1,
-			s.Step(), s.place))
+	d, totals := s.config.Draws, s.totals()
+	if totals == nil || s.place > 0 || s.Step() == 0 || s.Step()%d.Every != 0 || s.draws.made == d.Each {
+		panic(fmt.Sprintf("BUG: mechanisms: %s: a draw of step %d, at place %d, is not in the schedule", s.plan.Name, s.Step(),
+			s.place))
 	}
-	s.drawn++
-	return s.choose(uint16(s.drawn-1), s.totals[from:to], s.law)
+	s.draws.made++
+	return s.choose(uint16(s.draws.made-1), totals[from:to], s.law)
 }
 
 // silent is a Sum that releases zeros: sums of Drawing stay in the stream.

@@ -138,7 +138,7 @@ func (s *frame) over(key [32]byte, sums []Sum) *Stream {
 		frame: s, chain: s.scratch.Chain(key), sums: sums, partial: make([]int64, n), released: make([]float64, n),
 	}
 	if s.law != (Exponential{}) {
-		stream.totals = make([]int64, n)
+		stream.draws = &draws{totals: make([]int64, n)}
 	}
 	return stream
 }

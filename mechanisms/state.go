@@ -22,7 +22,7 @@ func (s *Stream) StateLen() int {
 }
 
 func (s *Stream) stateVersion() byte {
-	if s.totals != nil {
+	if s.totals() != nil {
 		return drawnStateVersion
 	}
 	if len(s.sums) > 1 {
@@ -39,10 +39,10 @@ func (s *Stream) AppendState(dst []byte) []byte {
 	for _, x := range s.partial {
 		dst = binary.LittleEndian.AppendUint64(dst, uint64(x))
 	}
-	for _, x := range s.totals {
+	for _, x := range s.totals() {
 		dst = binary.LittleEndian.AppendUint64(dst, uint64(x))
 	}
-	if s.totals != nil {
+	if s.totals() != nil {
 		return s.appendSums(dst)
 	}
 	for _, x := range s.released {
@@ -85,13 +85,15 @@ func (s *Stream) Restore(state []byte) error {
 	s.chain, s.place = s.scratch.Chain(key), place
 	for i := range n {
 		s.partial[i] = int64(binary.LittleEndian.Uint64(partial[8*i:]))
-		if s.totals != nil {
-			s.totals[i] = int64(binary.LittleEndian.Uint64(released[8*i:]))
+		if s.totals() != nil {
+			s.draws.totals[i] = int64(binary.LittleEndian.Uint64(released[8*i:]))
 			continue
 		}
 		s.released[i] = math.Float64frombits(binary.LittleEndian.Uint64(released[8*i:]))
 	}
-	s.drawn = s.config.Draws.Each // those of the last step were made
+	if s.totals() != nil {
+		s.draws.made = s.config.Draws.Each // those of the last step were made
+	}
 	return nil
 }
 
@@ -120,7 +122,7 @@ func (s *Stream) checkNumbers(partial, released []byte, place uint32, steps uint
 			if x := int64(binary.LittleEndian.Uint64(partial[8*i:])); x > limit || x < -limit {
 				return errors.New("mechanisms: state: partial sum is beyond its bound")
 			}
-			if s.totals != nil {
+			if s.totals() != nil {
 				most := int64(steps*s.config.Batch) * s.parts[k].grid.Lambda // below 2⁶³: drawing.problems
 				if x := int64(binary.LittleEndian.Uint64(released[8*i:])); x > most || x < -most {
 					return errors.New("mechanisms: state: a sum is beyond its bound")

@@ -29,10 +29,8 @@ type Stream struct {
 	place    uint32    // records of the open batch
 	partial  []int64   // their leaf sum, the parts one behind the other
 	released []float64 // the last release
-	totals   []int64   // of Drawing: sums of all leaves of closed steps, which are not released; else nil
-	drawn    uint64    // of Drawing: draws since the last step closed
 
-	drawBy func(d Draw, drawn int) int // of DrawBy; nil: draws are the mechanism's own
+	draws *draws // of Drawing, and of DrawBy; else nil
 }
 
 // Open opens a stream before its first record, with a Seat of its own. key is k₀, 256 secret random bits for this
@@ -94,10 +92,10 @@ func (s *Stream) Add(id noise.Identity, v []float64) (closed bool) {
 			s.released[x.from+j] = float64(s.released[x.from+j] * root)
 		}
 	}
-	for i := range s.totals {
-		s.totals[i] += s.partial[i]
+	if s.draws != nil {
+		s.draws.close(s.partial)
 	}
-	s.place, s.drawn = 0, 0
+	s.place = 0
 	clear(s.partial)
 	return true
 }
