@@ -110,9 +110,10 @@ func (p *paths) shortest(c []float64) {
 	p.cost[0] = 0
 	for vertex := 1; vertex < len(p.cost); vertex++ {
 		from, to := g.enter[vertex], g.enter[vertex+1]
-		tails, least := g.tails[from:to], math.Inf(1)
-		for i, edge := range g.into[from:to] {
-			least = min(least, p.cost[tails[i]]+c[edge]) // no branch, which half of the time would be a surprise
+		tails, edges := g.tails[from:to], g.into[from:to]
+		least := p.cost[tails[0]] + c[edges[0]]
+		for i := 1; i < len(edges) && i < len(tails); i++ {
+			least = min(least, p.cost[tails[i]]+c[edges[i]]) // no branch, which half of the time would be a surprise
 		}
 		p.cost[vertex] = least
 	}
