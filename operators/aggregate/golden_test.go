@@ -1,16 +1,13 @@
 package aggregate
 
 import (
-	"crypto/sha256"
-	"encoding/binary"
-	"encoding/hex"
 	"maps"
-	"math"
 	"testing"
 
 	"oriel/mechanisms"
 	"oriel/mechanisms/mechtest"
 	"oriel/operators"
+	"oriel/operators/optest"
 )
 
 // Bytes of decisions without noise never change: existing deployments have made them. The noise's are golden in
@@ -46,24 +43,16 @@ func hashed(t *testing.T, c configured, m mechanisms.Config) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	hash, word := sha256.New(), make([]byte, 8)
-	number := func(x float64) {
-		binary.LittleEndian.PutUint64(word, math.Float64bits(x))
-		hash.Write(word)
-	}
+	digest := optest.NewDigest()
 	for _, e := range drawn(&c.spec, 200, 11) {
 		for _, d := range machine.Add(nil, operators.Record{Event: e}) {
-			for _, x := range d.Point {
-				number(x)
-			}
+			digest.Numbers(d.Point...)
 			for k, extra := range c.Extras() {
 				if extra.Name == "increments" {
-					for _, x := range d.Extras[k].Numbers {
-						number(x)
-					}
+					digest.Numbers(d.Extras[k].Numbers...)
 				}
 			}
 		}
 	}
-	return hex.EncodeToString(hash.Sum(nil)[:16])
+	return digest.String()
 }

@@ -1,13 +1,10 @@
 package bandit
 
 import (
-	"crypto/sha256"
-	"encoding/binary"
-	"encoding/hex"
-	"math"
 	"testing"
 
 	"oriel/operators"
+	"oriel/operators/optest"
 )
 
 // TestGoldenPlays: bytes of plays without noise never change: deployments have made them. The noise's are golden in
@@ -19,18 +16,15 @@ func TestGoldenPlays(t *testing.T) {
 	} {
 		c := kinds(t)[i]
 		machine := open(t, c, mechanism(c, "blt", 1), 1, true)
-		hash, word := sha256.New(), make([]byte, 8)
+		digest := optest.NewDigest()
 		made := machine.Open(nil)
 		for k, e := range drawn(60) {
 			for _, d := range made {
-				for _, x := range d.Point {
-					binary.LittleEndian.PutUint64(word, math.Float64bits(x))
-					hash.Write(word)
-				}
+				digest.Numbers(d.Point...)
 			}
 			made = machine.Add(nil, operators.Record{Key: keyOf(c, k), Event: e})
 		}
-		if got := hex.EncodeToString(hash.Sum(nil)[:16]); got != want {
+		if got := digest.String(); got != want {
 			t.Errorf("%d: %s, want %s", i, got, want)
 		}
 	}

@@ -1,10 +1,6 @@
 package linucb
 
 import (
-	"crypto/sha256"
-	"encoding/binary"
-	"encoding/hex"
-	"math"
 	"testing"
 
 	"oriel/mechanisms/mechtest"
@@ -69,24 +65,18 @@ func TestGoldenDecisions(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		hash, word := sha256.New(), make([]byte, 8)
-		number := func(x float64) {
-			binary.LittleEndian.PutUint64(word, math.Float64bits(x))
-			hash.Write(word)
-		}
+		digest := optest.NewDigest()
 		for i, e := range drawn(c, 200, 11) {
 			for _, d := range machine.Add(nil, operators.Record{Event: e, Key: keyOf(i)}) {
-				number(float64(d.Index))
-				for _, x := range d.Point {
-					number(x)
-				}
+				digest.Numbers(float64(d.Index))
+				digest.Numbers(d.Point...)
 				for _, extra := range d.Extras {
-					number(extra.Number)
-					hash.Write([]byte(extra.Text))
+					digest.Numbers(extra.Number)
+					digest.Text(extra.Text)
 				}
 			}
 		}
-		if got := hex.EncodeToString(hash.Sum(nil)[:16]); got != want[kind.name] {
+		if got := digest.String(); got != want[kind.name] {
 			t.Errorf("%s: %s, stored %s", kind.name, got, want[kind.name])
 		}
 	}

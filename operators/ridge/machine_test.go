@@ -1,9 +1,6 @@
 package ridge
 
 import (
-	"crypto/sha256"
-	"encoding/binary"
-	"encoding/hex"
 	"math"
 	"math/rand/v2"
 	"strings"
@@ -59,25 +56,17 @@ func TestGoldenDecisions(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		hash, word := sha256.New(), make([]byte, 8)
-		number := func(x float64) {
-			binary.LittleEndian.PutUint64(word, math.Float64bits(x))
-			hash.Write(word)
-		}
+		digest := optest.NewDigest()
 		for _, e := range drawn(200, 4, 11) {
 			for _, d := range machine.Add(nil, operators.Record{Event: e}) {
-				for _, x := range d.Point {
-					number(x)
-				}
+				digest.Numbers(d.Point...)
 				for _, extra := range d.Extras {
-					number(extra.Number)
-					for _, x := range extra.Numbers {
-						number(x)
-					}
+					digest.Numbers(extra.Number)
+					digest.Numbers(extra.Numbers...)
 				}
 			}
 		}
-		if got := hex.EncodeToString(hash.Sum(nil)[:16]); got != want[kind.name] {
+		if got := digest.String(); got != want[kind.name] {
 			t.Errorf("%s: %s, stored %s", kind.name, got, want[kind.name])
 		}
 	}

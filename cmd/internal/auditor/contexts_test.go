@@ -3,8 +3,6 @@ package auditor
 import (
 	"strings"
 	"testing"
-
-	"oriel/cmd/internal/settings"
 )
 
 // Rows of two arms, and of two candidates, show all of the claim; one attack bounds nine tenths of it, and none passes
@@ -18,16 +16,7 @@ func TestAuditOfAContextualBandit(t *testing.T) {
 			"ORIEL_ADJACENCY=zero-out", "ORIEL_LABEL_SHARE=0.7", "ORIEL_BATCH=2",
 		},
 	} {
-		s, err := settings.Load(append([]string{
-			"ORIEL_OPERATOR=linucb", "ORIEL_DIMENSION=3", "ORIEL_EPSILON=20", "ORIEL_DELTA=1e-6",
-		}, more...), settings.Events, settings.Operator)
-		if err != nil {
-			t.Fatal(err)
-		}
-		a, err := NewSubject(s, [32]byte{1}, AllParts)
-		if err != nil {
-			t.Fatal(err)
-		}
+		a := subjectOf(t, append([]string{"ORIEL_OPERATOR=linucb", "ORIEL_DIMENSION=3"}, more...)...)
 		reachesClaim(t, a, 0.99, strings.Join(more, " "))
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"oriel/cmd/internal/settings"
 	"oriel/mechanisms"
 	"oriel/operators"
 )
@@ -13,18 +12,9 @@ import (
 // drawingSubject is the subject of sets that are drawn.
 func drawingSubject(t *testing.T, more ...string) *Subject {
 	t.Helper()
-	s, err := settings.Load(append([]string{
-		"ORIEL_OPERATOR=submodular", "ORIEL_RULE=draws", "ORIEL_MECHANISM=draws", "ORIEL_PICK=2", "ORIEL_ELEMENTS=5",
-		"ORIEL_WINDOW=horizon", "ORIEL_HORIZON=64", "ORIEL_EPSILON=20", "ORIEL_DELTA=1e-6", "ORIEL_EMIT_EVERY=4",
-	}, more...), settings.Events, settings.Operator)
-	if err != nil {
-		t.Fatal(err)
-	}
-	a, err := NewSubject(s, [32]byte{1}, AllParts)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return a
+	return subjectOf(t, append([]string{
+		"ORIEL_OPERATOR=submodular", "ORIEL_RULE=draws", "ORIEL_MECHANISM=draws", "ORIEL_PICK=2", "ORIEL_ELEMENTS=5", "ORIEL_WINDOW=horizon", "ORIEL_HORIZON=64", "ORIEL_EMIT_EVERY=4",
+	}, more...)...)
 }
 
 // Nothing is refuted of draws, and an exchange moves the law of a draw by all that the account lets it.

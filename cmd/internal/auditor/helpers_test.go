@@ -36,6 +36,21 @@ func auditSettings(t testing.TB, more ...string) settings.Settings {
 	return s
 }
 
+// subjectOf is an audit of all parts of an operator at ε = 20, δ = 1e-6, or what lines say.
+func subjectOf(t testing.TB, lines ...string) *Subject {
+	t.Helper()
+	s, err := settings.Load(append([]string{"ORIEL_EPSILON=20", "ORIEL_DELTA=1e-6"}, lines...), settings.Events,
+		settings.Operator)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := NewSubject(s, [32]byte{1}, AllParts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
 func subject(t testing.TB, more ...string) *Subject {
 	t.Helper()
 	a, err := NewSubject(auditSettings(t, more...), [32]byte{1}, AllParts)

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"oriel/cmd/internal/settings"
 	"oriel/mechanisms"
 	"oriel/mechanisms/audit"
 	"oriel/mechanisms/lattice"
@@ -15,17 +14,9 @@ import (
 // solving is an audit of least squares in four features at ε = 20.
 func solving(t *testing.T, more ...string) *Subject {
 	t.Helper()
-	s, err := settings.Load(append([]string{
-		"ORIEL_OPERATOR=ridge", "ORIEL_DIMENSION=4", "ORIEL_LABEL_RANGE=-60:180", "ORIEL_EPSILON=20", "ORIEL_DELTA=1e-6",
-	}, more...), settings.Events, settings.Operator)
-	if err != nil {
-		t.Fatal(err)
-	}
-	a, err := NewSubject(s, [32]byte{1}, AllParts)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return a
+	return subjectOf(t, append([]string{
+		"ORIEL_OPERATOR=ridge", "ORIEL_DIMENSION=4", "ORIEL_LABEL_RANGE=-60:180",
+	}, more...)...)
 }
 
 // kindsOfMoments are least squares of all kinds, over all that makes noise.

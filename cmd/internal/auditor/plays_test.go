@@ -3,24 +3,8 @@ package auditor
 import (
 	"testing"
 
-	"oriel/cmd/internal/settings"
 	"oriel/mechanisms"
 )
-
-// answering is an audit of a bandit, whose records answer plays.
-func answering(t *testing.T, lines ...string) *Subject {
-	t.Helper()
-	s, err := settings.Load(append([]string{"ORIEL_EPSILON=20", "ORIEL_DELTA=1e-6"}, lines...), settings.Events,
-		settings.Operator)
-	if err != nil {
-		t.Fatal(err)
-	}
-	a, err := NewSubject(s, [32]byte{1}, AllParts)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return a
-}
 
 // kindsOfPlays are bandits of all kinds.
 var kindsOfPlays = [][]string{
@@ -50,7 +34,7 @@ var kindsOfPlays = [][]string{
 // Losses of canaries show all of the claim at the first step, whatever the noise, and none passes it.
 func TestAuditOfPlaysReachesTheClaim(t *testing.T) {
 	for _, lines := range kindsOfPlays {
-		a := answering(t, lines...)
+		a := subjectOf(t, lines...)
 		r := audited(t, a, 300)
 		if err := r.Verdict(); err != nil {
 			t.Errorf("%v: %v", lines, err)
@@ -75,13 +59,13 @@ func TestAuditCatchesLongLeavesOfPlays(t *testing.T) {
 			dst[i] += dst[i] / 10
 		}
 	}}
-	a := answering(t, kindsOfPlays[3]...)
+	a := subjectOf(t, kindsOfPlays[3]...)
 	honest := a.stream
 	a.stream = func(c mechanisms.Config, p mechanisms.Plan, key [32]byte) (*mechanisms.Stream, error) {
 		return honest(fault.in(c), p, key)
 	}
 	refutes(t, "long leaves in the stream", a, "leaves", ErrNoise)
-	a = answering(t, kindsOfPlays[3]...)
+	a = subjectOf(t, kindsOfPlays[3]...)
 	a.mechanism = fault.in(a.mechanism)
 	refutes(t, "long leaves in the quantiser", a, "distances", ErrCheck)
 }

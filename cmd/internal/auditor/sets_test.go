@@ -5,8 +5,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"oriel/cmd/internal/settings"
 )
 
 // Events of two places, and of gains that differ nearly everywhere, show all or nearly all of the claim; none passes
@@ -22,16 +20,7 @@ func TestAuditOfSets(t *testing.T) {
 		{"ORIEL_RULE=argmax", "ORIEL_ELEMENTS=5", "ORIEL_MECHANISM=tree-gaussian", "ORIEL_WINDOW=8", "ORIEL_BATCH=2"},
 		{"ORIEL_RULE=argmax", "ORIEL_ELEMENTS=6", "ORIEL_MECHANISM=blt", "ORIEL_WINDOW=8", "ORIEL_ADJACENCY=zero-out"},
 	} {
-		s, err := settings.Load(append([]string{
-			"ORIEL_OPERATOR=submodular", "ORIEL_PICK=2", "ORIEL_EPSILON=20", "ORIEL_DELTA=1e-6",
-		}, more...), settings.Events, settings.Operator)
-		if err != nil {
-			t.Fatal(err)
-		}
-		a, err := NewSubject(s, [32]byte{1}, AllParts)
-		if err != nil {
-			t.Fatal(err)
-		}
+		a := subjectOf(t, append([]string{"ORIEL_OPERATOR=submodular", "ORIEL_PICK=2"}, more...)...)
 		reachesClaim(t, a, 0.94, strings.Join(more, " "))
 	}
 }
