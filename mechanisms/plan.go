@@ -98,16 +98,13 @@ func (p Plan) Guarantee(c Config) (dp.Guarantee, error) {
 	case kind.Paper:
 		g.Epsilon = recomputed(g, loss)
 		return g, nil
-	case kind.Draws && loss <= c.Budget.Epsilon && c.Draws.Most > 0:
-		g.Epsilon = loss
-		return g, nil
-	case kind.Draws:
+	case kind.Pure(), kind.Draws:
 		if loss > c.Budget.Epsilon {
 			return dp.Guarantee{}, fmt.Errorf("%w: epsilon %g of %g", ErrUnproved, loss, c.Budget.Epsilon)
 		}
-	case kind.Pure():
-		if loss > c.Budget.Epsilon {
-			return dp.Guarantee{}, fmt.Errorf("%w: epsilon %g of %g", ErrUnproved, loss, c.Budget.Epsilon)
+		if c.Draws.Most > 0 {
+			g.Epsilon = loss
+			return g, nil
 		}
 	default:
 		if delta := dp.GaussianDelta(c.Budget.Epsilon, loss); delta > c.Budget.Delta {

@@ -55,8 +55,7 @@ func (e ends) middle() float64 { return float64((e.low + e.high) / 2) }
 // interval is that of the k-th statistic of a cell.
 func (s *specification) interval(k, cell int, t totals) ends {
 	if s.levels[k] > 0 {
-		_, x := s.rank(k, cell, t)
-		return s.values(x)
+		return s.values(t.ranked[k*s.cells()+cell].within)
 	}
 	deviation := t.deviation
 	sums := t.sums[cell*s.width():]

@@ -22,6 +22,7 @@ type Machine struct {
 	readings   []*mechanisms.Reading // all whose sums are the machine's to keep
 	sums       []float64             // of one view, scratch
 	running    []float64             // counts of bins of one view, scratch
+	ranked     []ranked              // of one view, scratch
 	scratch    []float64             // of interval.Ranks
 
 	point       []float64 // the decision
@@ -53,7 +54,9 @@ func newMachine(c configured, stream *mechanisms.Stream) (*Machine, error) {
 	}
 	m := &Machine{spec: c.spec, every: c.every, stream: stream, sums: make([]float64, n)}
 	m.running = make([]float64, c.spec.cells()*c.spec.weights.Bins)
-	m.scratch = make([]float64, c.spec.weights.Bins+2)
+	if bins := c.spec.weights.Bins; bins > 0 {
+		m.ranked, m.scratch = make([]ranked, c.spec.numbers()), make([]float64, bins+2)
+	}
 	for _, memory := range c.memories {
 		v := reading{}
 		var err error
@@ -178,7 +181,8 @@ func (m *Machine) decide(t uint64) {
 			v.own.Write(sums)
 		}
 		m.spec.accumulate(m.running, sums)
-		of := totals{sums, m.running, m.scratch, v.deviation.At(t)}
+		of := totals{sums, m.running, m.ranked, v.deviation.At(t)}
+		m.spec.rank(m.ranked, of, m.scratch)
 		m.point = m.spec.show(m.point, of)
 		m.spec.appendIntervals(m.intervals, of)
 		m.spec.appendDifferences(m.differences, of)

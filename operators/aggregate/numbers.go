@@ -41,7 +41,7 @@ const shown = 12
 type totals struct {
 	sums      []float64 // cell by cell, and column by column within
 	running   []float64 // counts of events in a bin and before it, cell by cell, bin by bin within; none without quantiles
-	scratch   []float64 // of interval.Ranks
+	ranked    []ranked  // statistic by statistic, cell by cell within; without quantiles none
 	deviation float64   // of the noise of a sum
 }
 

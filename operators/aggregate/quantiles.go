@@ -2,23 +2,37 @@ package aggregate
 
 import "oriel/operators/aggregate/interval"
 
-// rank is the quantile of the k-th statistic of a cell, and its interval, in [−1, 1].
-func (s *specification) rank(k, cell int, t totals) (estimate float64, x interval.Interval) {
-	bins, level := s.weights.Bins, s.levels[k]
-	running, deviation := t.running[cell*bins:][:bins], t.deviation/s.weights.Quantile
-	if of := s.ranks[k]; of != nil {
-		return of.Quantile(running, deviation, interval.Z95, t.scratch)
-	}
-	x = interval.Quantile(running, s.limits[k], level, float64(interval.Z95*t.deviation)/s.weights.Quantile)
-	return interval.QuantileEstimate(running, level), x
+// ranked is a quantile and its interval, in [−1, 1].
+type ranked struct {
+	estimate float64
+	within   interval.Interval
 }
 
-// quantile is what is shown of it.
-func (s *specification) quantile(k, cell int, t totals) float64 {
-	last := t.running[(cell+1)*s.weights.Bins-1]
-	estimate, x := s.rank(k, cell, t)
-	if last > float64(shown*float64(t.deviation*s.spread))/s.weights.Quantile {
-		return s.middle() + float64(s.half()*estimate)
+// rank computes all quantiles of a view, statistic by statistic and cell by cell within, into dst, whose places of other
+// statistics it leaves alone.
+func (s *specification) rank(dst []ranked, t totals, scratch []float64) {
+	bins, cells, deviation := s.weights.Bins, s.cells(), t.deviation/s.weights.Quantile
+	for k, level := range s.levels {
+		if level == 0 {
+			continue
+		}
+		for cell := range cells {
+			running, x := t.running[cell*bins:][:bins], &dst[k*cells+cell]
+			if of := s.ranks[k]; of != nil {
+				x.estimate, x.within = of.Quantile(running, deviation, interval.Z95, scratch)
+				continue
+			}
+			x.within = interval.Quantile(running, s.limits[k], level, float64(interval.Z95*t.deviation)/s.weights.Quantile)
+			x.estimate = interval.QuantileEstimate(running, level)
+		}
 	}
-	return s.values(x).middle()
+}
+
+// quantile is what is shown of one.
+func (s *specification) quantile(k, cell int, t totals) float64 {
+	last, x := t.running[(cell+1)*s.weights.Bins-1], t.ranked[k*s.cells()+cell]
+	if last > float64(shown*float64(t.deviation*s.spread))/s.weights.Quantile {
+		return s.middle() + float64(s.half()*x.estimate)
+	}
+	return s.values(x.within).middle()
 }
