@@ -8,8 +8,8 @@ type ranked struct {
 	within   interval.Interval
 }
 
-// rank computes all quantiles of a view, statistic by statistic and cell by cell within, into dst, whose places of other
-// statistics it leaves alone.
+// rank computes all quantiles of a view, statistic by statistic and cell by cell within, into dst, whose places of
+// other statistics it leaves alone.
 func (s *specification) rank(dst []ranked, t totals, scratch []float64) {
 	bins, cells, deviation := s.weights.Bins, s.cells(), t.deviation/s.weights.Quantile
 	for k, level := range s.levels {

@@ -207,18 +207,6 @@ func BenchmarkDraws(b *testing.B) {
 		{"N=100/k=5/every=1", []string{"RULE=draws", "PICK=5", "ELEMENTS=100", "EMIT_EVERY=1"}},
 		{"N=100/k=5/every=1000", []string{"RULE=draws", "PICK=5", "ELEMENTS=100", "EMIT_EVERY=1000"}},
 	} {
-		b.Run(kind.name, func(b *testing.B) {
-			c, m, p := config(b, whole(1<<30, 1), kind.lines...)
-			machine, err := newMachine(c, p, mechtest.Open(b, m, [32]byte{1}))
-			if err != nil {
-				b.Fatal(err)
-			}
-			events, dst, i := drawn(c, 1024, 1), make([]operators.Decision, 0, 1), 0
-			b.ReportAllocs()
-			for b.Loop() {
-				dst = machine.Add(dst[:0], operators.Record{Event: events[i%1024], Identity: noise.Identity{Offset: int64(i)}})
-				i++
-			}
-		})
+		b.Run(kind.name, func(b *testing.B) { benchmark(b, whole(1<<30, 1), kind.lines...) })
 	}
 }

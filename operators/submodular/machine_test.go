@@ -396,19 +396,7 @@ func BenchmarkAdd(b *testing.B) {
 		{"argmax/N=100/k=5", []string{"RULE=argmax", "PICK=5", "ELEMENTS=100"}},
 		{"argmax/N=1000/k=5", []string{"RULE=argmax", "PICK=5", "ELEMENTS=1000"}},
 	} {
-		b.Run(kind.name, func(b *testing.B) {
-			c, m, p := config(b, life(65536), kind.lines...)
-			machine, err := newMachine(c, p, mechtest.Open(b, m, [32]byte{1}))
-			if err != nil {
-				b.Fatal(err)
-			}
-			events, dst, i := drawn(c, 1024, 1), make([]operators.Decision, 0, 1), 0
-			b.ReportAllocs()
-			for b.Loop() {
-				dst = machine.Add(dst[:0], operators.Record{Event: events[i%1024], Identity: noise.Identity{Offset: int64(i)}})
-				i++
-			}
-		})
+		b.Run(kind.name, func(b *testing.B) { benchmark(b, life(65536), kind.lines...) })
 	}
 }
 
@@ -429,5 +417,20 @@ func BenchmarkGreedy(b *testing.B) {
 				g.weighted(table, counts)
 			}
 		})
+	}
+}
+
+// benchmark is of an event and what is decided behind it.
+func benchmark(b *testing.B, kind mechanisms.Config, lines ...string) {
+	c, m, p := config(b, kind, lines...)
+	machine, err := newMachine(c, p, mechtest.Open(b, m, [32]byte{1}))
+	if err != nil {
+		b.Fatal(err)
+	}
+	events, dst, i := drawn(c, 1024, 1), make([]operators.Decision, 0, 1), 0
+	b.ReportAllocs()
+	for b.Loop() {
+		dst = machine.Add(dst[:0], operators.Record{Event: events[i%1024], Identity: noise.Identity{Offset: int64(i)}})
+		i++
 	}
 }

@@ -13,7 +13,8 @@ import (
 func drawingSubject(t *testing.T, more ...string) *Subject {
 	t.Helper()
 	return subjectOf(t, append([]string{
-		"ORIEL_OPERATOR=submodular", "ORIEL_RULE=draws", "ORIEL_MECHANISM=draws", "ORIEL_PICK=2", "ORIEL_ELEMENTS=5", "ORIEL_WINDOW=horizon", "ORIEL_HORIZON=64", "ORIEL_EMIT_EVERY=4",
+		"ORIEL_OPERATOR=submodular", "ORIEL_RULE=draws", "ORIEL_MECHANISM=draws", "ORIEL_PICK=2", "ORIEL_ELEMENTS=5",
+		"ORIEL_WINDOW=horizon", "ORIEL_HORIZON=64", "ORIEL_EMIT_EVERY=4",
 	}, more...)...)
 }
 

@@ -3,7 +3,6 @@ package operatortest
 import (
 	"crypto/sha256"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,6 +14,7 @@ import (
 	"oriel/operators"
 	"oriel/pipeline"
 	"oriel/pipeline/kafka"
+	"oriel/pipeline/pipetest"
 	"oriel/schemas"
 	"oriel/state"
 )
@@ -22,16 +22,10 @@ import (
 // Run plays every story of a folder, which has some.
 func Run(t *testing.T, dir string) {
 	t.Helper()
-	paths, err := filepath.Glob(filepath.Join(dir, "*.txt"))
-	if err != nil || len(paths) == 0 {
-		t.Fatalf("no stories in %s: %v", dir, err)
-	}
-	for _, path := range paths {
-		t.Run(strings.TrimSuffix(filepath.Base(path), ".txt"), func(t *testing.T) {
-			s := &story{dir: dir}
-			datadriven.RunTest(t, path, s.play)
-		})
-	}
+	pipetest.EachStory(t, dir, func(t *testing.T, path string) {
+		s := &story{dir: dir}
+		datadriven.RunTest(t, path, s.play)
+	})
 }
 
 // story is a stream and all that it has taken.

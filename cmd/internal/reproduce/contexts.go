@@ -17,13 +17,8 @@ var contexts = Experiment{
 	Text:    "Four arms, rewards linear in contexts of five features, a stream that stays and one that turns, ε = 1 and 10",
 	Measure: "regret",
 	Rows:    rowsOf(contextsPlayers),
-	Columns: []Column{
-		{Name: "stays, ε = 1", Text: "stays, ε = 1"},
-		{Name: "stays, ε = 10", Text: "stays, ε = 10"},
-		{Name: "turns, ε = 1", Text: "turns, ε = 1"},
-		{Name: "turns, ε = 10", Text: "turns, ε = 10"},
-	},
-	Steps: 100_000, Short: 2_000, Seeds: 5,
+	Columns: staysAndTurns(budgets),
+	Steps:   100_000, Short: 2_000, Seeds: 5,
 	Panels: [2]int{0, 2},
 	Play:   playContexts,
 	Notes: []string{
@@ -118,11 +113,11 @@ func playContexts(ctx context.Context, c Cell) ([]Point, error) {
 	for a := range w.truth {
 		w.truth[a] = w.unit(0.8)
 	}
-	turns, step := c.Column >= len(budgets), uint64(0)
+	step := uint64(0)
 	var r operators.Record
 	var made []operators.Decision
 	return measure(ctx, c.Steps, func() {
-		if turns && step > 0 && step%(c.Steps/4) == 0 {
+		if c.turnsAt(step) {
 			w.turned++
 		}
 		step++

@@ -22,6 +22,21 @@ func rowsOf(players []player) []Row {
 	return rows
 }
 
+// staysAndTurns are columns of two budgets for a stream that stays, then for one that is another after each quarter of
+// the run.
+func staysAndTurns(budgets []float64) (columns []Column) {
+	for _, law := range []string{"stays", "turns"} {
+		for _, epsilon := range budgets {
+			name := law + ", ε = " + number(epsilon)
+			columns = append(columns, Column{Name: name, Text: name})
+		}
+	}
+	return columns
+}
+
+// turnsAt reports whether the stream of such a column turns behind a step.
+func (c Cell) turnsAt(step uint64) bool { return c.Column >= 2 && step > 0 && step%(c.Steps/4) == 0 }
+
 // world says what plays cost.
 type world interface {
 	cost(play []float64) float64 // of one play, as feedback says it

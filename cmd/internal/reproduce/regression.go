@@ -18,13 +18,8 @@ var regression = Experiment{
 	Text:    "Labels linear in eight features of one direction more than others, a stream that stays and one that turns, ε = 1 and 10",
 	Measure: "regret",
 	Rows:    rowsOf(regressionPlayers),
-	Columns: []Column{
-		{Name: "stays, ε = 1", Text: "stays, ε = 1"},
-		{Name: "stays, ε = 10", Text: "stays, ε = 10"},
-		{Name: "turns, ε = 1", Text: "turns, ε = 1"},
-		{Name: "turns, ε = 10", Text: "turns, ε = 10"},
-	},
-	Steps: 100_000, Short: 2_000, Seeds: 5,
+	Columns: staysAndTurns(budgets),
+	Steps:   100_000, Short: 2_000, Seeds: 5,
 	Panels: [2]int{0, 2},
 	Play:   playRegression,
 	Notes: []string{
@@ -120,7 +115,7 @@ func playRegression(ctx context.Context, c Cell) ([]Point, error) {
 	var r operators.Record
 	var made []operators.Decision
 	return measure(ctx, c.Steps, func() {
-		if c.Column >= len(budgets) && step > 0 && step%(c.Steps/4) == 0 {
+		if c.turnsAt(step) {
 			truth = draw()
 		}
 		step++

@@ -22,13 +22,8 @@ var sets = Experiment{
 	Text:    "Three of 20 sites for events of 40 public types, laws that stay and that turn, ε = 1 and 0.1",
 	Measure: "value missed",
 	Rows:    rowsOf(setsPlayers),
-	Columns: []Column{
-		{Name: "stays, ε = 1", Text: "stays, ε = 1"},
-		{Name: "stays, ε = 0.1", Text: "stays, ε = 0.1"},
-		{Name: "turns, ε = 1", Text: "turns, ε = 1"},
-		{Name: "turns, ε = 0.1", Text: "turns, ε = 0.1"},
-	},
-	Steps: 100_000, Short: 2_000, Seeds: 5,
+	Columns: staysAndTurns(setBudgets),
+	Steps:   100_000, Short: 2_000, Seeds: 5,
 	Panels: [2]int{0, 2},
 	Play:   playSets,
 	Notes: []string{
@@ -47,7 +42,7 @@ const (
 )
 
 // setBudgets are the ε of columns, in turns.
-var setBudgets = [2]float64{1, 0.1}
+var setBudgets = []float64{1, 0.1}
 
 // setsPlayers are rules of operators/submodular; those of types take a file with them.
 var setsPlayers = []player{
@@ -211,7 +206,7 @@ func playSets(ctx context.Context, c Cell) ([]Point, error) {
 	var r operators.Record
 	var made []operators.Decision
 	return measure(ctx, c.Steps, func() {
-		if c.Column >= len(setBudgets) && step > 0 && step%(c.Steps/4) == 0 {
+		if c.turnsAt(step) {
 			w.turn()
 		}
 		step++

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -25,18 +24,12 @@ import (
 // Run plays every story of a directory.
 func Run(t *testing.T, dir string) {
 	t.Helper()
-	paths, err := filepath.Glob(filepath.Join(dir, "*.txt"))
-	if err != nil || len(paths) == 0 {
-		t.Fatalf("no stories in %s: %v", dir, err)
-	}
-	for _, path := range paths {
-		t.Run(strings.TrimSuffix(filepath.Base(path), ".txt"), func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				s := &story{members: map[string]*pipetest.Member{}}
-				datadriven.RunTest(t, path, s.play)
-			})
+	pipetest.EachStory(t, dir, func(t *testing.T, path string) {
+		synctest.Test(t, func(t *testing.T) {
+			s := &story{members: map[string]*pipetest.Member{}}
+			datadriven.RunTest(t, path, s.play)
 		})
-	}
+	})
 }
 
 // story is a deployment and what has been told of it.
