@@ -30,6 +30,12 @@ type Exponential struct {
 	Sensitivity Ratio // Δ, of each score, in units of scores
 }
 
+// ByLogs is the law that draws i with a chance proportional to e^(score_i·2^−bits), bits at least 1: of scores that are
+// functions of releases and of public data alone, so that a draw costs nothing.
+func ByLogs(bits uint) Exponential {
+	return Exponential{Epsilon: Ratio{Num: 1, Den: 1}, Sensitivity: Ratio{Num: 1 << (bits - 1), Den: 1}}
+}
+
 // Validate refuses numbers that are not positive.
 func (e Exponential) Validate() error {
 	if !e.Epsilon.valid() || !e.Sensitivity.valid() {

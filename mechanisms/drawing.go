@@ -25,12 +25,28 @@ const (
 // Draws is when a stream of Drawing draws, and how much a draw may lose. All of it is public.
 type Draws struct {
 	Each  uint64  // k, draws one after the other at a time; at least 1
-	Every uint64  // steps from one time to the next, the first after so many; at least 1
+	Every uint64  // steps from one time to the next, the first after so many; 0: Times says how many times there are
+	Times uint64  // with Every = 0: times in a life, at most, each behind any step by what is public
+	Alone bool    // leaves have one integer that is not 0, at most, and draws of one time are among different coordinates
 	Most  float64 // ε of one draw at most; 0: as much as the budget allows
 }
 
-// count is how many draws a life has.
-func (d Draws) count(horizon uint64) uint64 { return d.Each * (horizon / d.Every) }
+// times is how often a life draws, at most.
+func (d Draws) times(horizon uint64) uint64 {
+	if d.Every > 0 {
+		return horizon / d.Every
+	}
+	return d.Times
+}
+
+// moved is how many draws of a life an event's exchange moves, at most: all, or of those among different coordinates
+// one a time.
+func (d Draws) moved(horizon uint64) uint64 {
+	if d.Alone {
+		return d.times(horizon)
+	}
+	return d.Each * d.times(horizon)
+}
 
 // drawing is the structure of Drawing. A plan's scale is β: an element is drawn with probability proportional to
 // e^(q/β), q its sum in lattice units, which is the largest of sums with Gumbel noise of scale β.
@@ -50,8 +66,10 @@ func (drawing) problems(c Config, bad func(format string, args ...any)) {
 		bad("draws: %s releases nothing else, and the operator asks for none", c.Name)
 	case d.Each < 1 || d.Each > math.MaxUint16:
 		bad("draws: %d at a time: not in [1, 65535]", d.Each)
-	case d.Every < 1 || d.Every > c.Horizon:
+	case d.Times == 0 && (d.Every < 1 || d.Every > c.Horizon):
 		bad("draws: every %d steps: not in [1, %d], the horizon", d.Every, c.Horizon)
+	case d.Times > 0 && (d.Every > 0 || d.Times > c.Horizon):
+		bad("draws: %d times, and every %d steps: one of them is 0, and there are %d steps", d.Times, d.Every, c.Horizon)
 	case !(d.Most >= 0) || math.IsInf(d.Most, 1):
 		bad("draws: epsilon %g of one at most: not finite and at least 0", d.Most)
 	}
@@ -89,15 +107,25 @@ func (x piece) farthest(c Config) uint64 {
 	return 2 * b
 }
 
-// calibrate sets β = 2d/ε₀, in whole units and one more, so that what is recomputed from it is below the budget: ε₀ is
-// the larger of ε/n and √(8ρ/n), ρ what zCDP allows at δ, for n draws in a life.
+// apart is ε₀·β: how far the exchange of an event moves two scores of one draw against each other, lattice units. Of
+// sums that move alone that is d, by which one of them moves, or two of them together.
+func (x piece) apart(c Config) uint64 {
+	if c.Draws.Alone {
+		return x.farthest(c)
+	}
+	return 2 * x.farthest(c)
+}
+
+// calibrate sets β = 2d/ε₀, or d/ε₀ of leaves that stand alone, in whole units and one more, so that what is recomputed
+// from it is below the budget: ε₀ is the larger of ε/n and √(8ρ/n), ρ what zCDP allows at δ, for n draws in a life that
+// an event moves.
 func (drawing) calibrate(x *piece, _ Plan, c Config, kind family) (float64, error) {
-	n := float64(c.Draws.count(c.Horizon))
+	n := float64(c.Draws.moved(c.Horizon))
 	each := max(c.Budget.Epsilon/n, math.Sqrt(8*dp.ZCDPRho(c.Budget)/n))
 	if c.Draws.Most > 0 {
 		each = min(each, c.Draws.Most)
 	}
-	beta := math.Ceil(float64(2*float64(x.farthest(c))/each*(1+0x1p-40))) + 1
+	beta := math.Ceil(float64(float64(x.apart(c))/each*(1+0x1p-40))) + 1
 	if !(beta < maxGumbel) {
 		return 0, fmt.Errorf("mechanisms: %s: %.0f draws, each of so little that none would be noticed", kind.name, n)
 	}
@@ -125,16 +153,21 @@ func (drawing) sums(piece, Plan, Config, noise.Sampler) (func() Sum, error) {
 	return func() Sum { return &silent{} }, nil
 }
 
-// DrawLaw is that of every Stream.Draw under a plan of Drawing: of Δ = d, and ε₀ = 2d/β.
+// DrawLaw is that of every Stream.Draw under a plan of Drawing: of Δ = d and ε₀ = 2d/β, or of leaves that stand alone
+// Δ = d/2 and ε₀ = d/β.
 func (p Plan) DrawLaw(c Config) Exponential {
-	d, beta := p.pieces(c)[0].farthest(c), p.Scale.Mant<<p.Scale.Exp
-	return Exponential{Epsilon: Ratio{Num: 2 * d, Den: beta}, Sensitivity: Ratio{Num: d, Den: 1}}
+	x, beta := p.pieces(c)[0], p.Scale.Mant<<p.Scale.Exp
+	law := Exponential{Epsilon: Ratio{Num: x.apart(c), Den: beta}, Sensitivity: Ratio{Num: x.farthest(c), Den: 1}}
+	if c.Draws.Alone {
+		law.Sensitivity.Den = 2
+	}
+	return law
 }
 
 // drawsLoss is what all draws of a life lose for one event (PROOF.md, Draws): each is ε₀-DP and has a range of ε₀, so
 // they lose nε₀, or nε₀²/8 in zCDP. It is the one of both that proves the smaller ε at δ.
 func (p Plan) drawsLoss(c Config) dp.Draws {
-	n, each := dp.Float().SetUint64(c.Draws.count(c.Horizon)), p.DrawLaw(c).Epsilon.Up()
+	n, each := dp.Float().SetUint64(c.Draws.moved(c.Horizon)), p.DrawLaw(c).Epsilon.Up()
 	times := func(x float64) float64 { return dp.RoundUp(dp.Float().Mul(dp.Exact(x), n)) }
 	pure, rho := dp.Draws{Pure: times(each)}, dp.Draws{Rho: times(dp.ExponentialRho(each))}
 	if rho.Epsilon(c.Budget.Delta) < pure.Epsilon(c.Budget.Delta) {
@@ -147,13 +180,15 @@ func (p Plan) drawsLoss(c Config) dp.Draws {
 type draws struct {
 	totals []int64 // of Drawing: sums of all leaves of closed steps, which are not released; else nil
 	made   uint64  // of Drawing: draws since the last step closed
+	to     int     // of Drawing: end of the coordinates of the last of them
+	times  uint64  // of Draws.Times: how often was drawn
 
 	by func(d Draw, drawn int) int // of DrawBy; nil: draws are the mechanism's own
 }
 
 // close takes the leaf sum of a step that has closed.
 func (d *draws) close(partial []int64) {
-	d.made = 0
+	d.made, d.to = 0, 0
 	for i := range d.totals {
 		d.totals[i] += partial[i]
 	}
@@ -169,16 +204,33 @@ func (s *Stream) totals() []int64 {
 
 // Draw draws one of the coordinates from … to−1 of the leaf, by what all closed steps have added to them: coordinate i
 // with probability proportional to e^(q_i/β). The loss of all draws there will be is in the Guarantee. It returns the
-// place behind from. It panics for other mechanisms, and beyond the schedule: in any step but each Every-th, with
-// records in the open batch, or more than Each times.
+// place behind from. It panics for other mechanisms, and beyond the schedule: in any step but each Every-th, or more
+// than Times times, with records in the open batch, more than Each times, or with Alone among coordinates that are not
+// behind those of the draw before. Whether a step draws must be public.
 func (s *Stream) Draw(from, to int) int {
-	d, totals := s.config.Draws, s.totals()
-	if totals == nil || s.place > 0 || s.Step() == 0 || s.Step()%d.Every != 0 || s.draws.made == d.Each {
+	totals := s.totals()
+	if totals == nil || !s.due(from) {
 		panic(fmt.Sprintf("BUG: mechanisms: %s: a draw of step %d, at place %d, is not in the schedule", s.plan.Name, s.Step(),
 			s.place))
 	}
+	if s.draws.made == 0 {
+		s.draws.times++
+	}
 	s.draws.made++
+	s.draws.to = to
 	return s.choose(uint16(s.draws.made-1), totals[from:to], s.law)
+}
+
+// due tells whether the schedule has a draw among coordinates from this one on.
+func (s *Stream) due(from int) bool {
+	d, made := s.config.Draws, s.draws.made
+	switch {
+	case s.place > 0 || s.Step() == 0 || made == d.Each || d.Alone && from < s.draws.to:
+		return false
+	case d.Every > 0:
+		return s.Step()%d.Every == 0
+	}
+	return made > 0 || s.draws.times < d.Times
 }
 
 // silent is a Sum that releases zeros: sums of Drawing stay in the stream.

@@ -71,6 +71,101 @@ func TestDrawsAreWithinTheirBudget(t *testing.T) {
 	}
 }
 
+// Of leaves that stand alone an exchange moves one draw of a time, and there two scores by d against each other: n times
+// of d/β, whatever k is.
+func TestDrawsOfLeavesThatStandAlone(t *testing.T) {
+	for _, delta := range []float64{0, 1e-6} {
+		for _, adjacency := range []dp.Adjacency{dp.Replace, dp.ZeroOut} {
+			c := drawing(4, 1000, mechanisms.Draws{Each: 2, Times: 200, Alone: true})
+			c.Budget, c.Adjacency = dp.Budget{Epsilon: 1, Delta: delta}, adjacency
+			plan := mechtest.Plan(t, c)
+			g, err := plan.Guarantee(c)
+			if err != nil || g.Epsilon != 1 || g.Delta != delta {
+				t.Fatalf("%+v, %v", g, err)
+			}
+			d := float64(plan.Grid.Lambda)
+			if adjacency == dp.Replace {
+				d *= 2
+			}
+			each, beta := d/plan.Scale.Float64(), plan.Scale.Float64()
+			proved := 200 * each
+			if delta > 0 {
+				proved = dp.ZCDPEpsilon(200*each*each/8, delta)
+			}
+			if proved > 1+1e-9 || proved < 1-1e-4 {
+				t.Errorf("δ = %g, %v: proves %g", delta, adjacency, proved)
+			}
+			law := plan.DrawLaw(c)
+			rate := law.Epsilon.Up() / 2 * float64(law.Sensitivity.Den) / float64(law.Sensitivity.Num)
+			if math.Abs(rate*beta-1) > 1e-12 || math.Abs(law.Epsilon.Up()/each-1) > 1e-12 {
+				t.Errorf("δ = %g, %v: a draw by e^(%g q) of ε = %g, want e^(q/%g) and %g", delta, adjacency, rate,
+					law.Epsilon.Up(), beta, each)
+			}
+		}
+	}
+}
+
+// Times that are not fixed are counted, also behind a restart; draws of one time are among coordinates one behind the
+// other where leaves stand alone, and a leaf of two numbers is not added.
+func TestDrawsAreCounted(t *testing.T) {
+	c := drawing(4, 9, mechanisms.Draws{Each: 2, Times: 3, Alone: true})
+	c.Leaf.Parts[0].Quantiser = boundedBy(50)
+	stream := mechtest.Open(t, c, [32]byte{1})
+	refused := func(from, to int) (yes bool) {
+		defer func() { yes = recover() != nil }()
+		stream.Draw(from, to)
+		return false
+	}
+	if !refused(0, 2) {
+		t.Error("drawn before any step")
+	}
+	var scores []int64
+	stream.DrawBy(func(d mechanisms.Draw, drawn int) int {
+		scores = append(scores, d.Scores...)
+		return drawn
+	})
+	made := 0
+	for step := range 9 {
+		v := []float64{0, 0, 0, 0}
+		v[step%4] = float64(step + 1)
+		if step == 1 {
+			v[3] = 1 // two numbers
+		}
+		stream.Add(noise.Identity{Offset: int64(step)}, v)
+		if step%2 == 1 {
+			continue // no time to draw
+		}
+		if !refused(0, 2) {
+			made++
+			if step == 2 && !refused(1, 3) || refused(2, 4) != (step == 2) && step != 2 || !refused(3, 4) {
+				t.Errorf("step %d: drawn twice among one coordinate, or three times", step)
+			}
+		}
+		again := mechtest.Open(t, c, [32]byte{1})
+		if err := again.Restore(stream.AppendState(nil)); err != nil {
+			t.Fatal(err)
+		}
+		again.DrawBy(func(d mechanisms.Draw, drawn int) int {
+			scores = append(scores, d.Scores...)
+			return drawn
+		})
+		stream = again
+	}
+	if made != 3 {
+		t.Errorf("drawn %d times, want 3", made)
+	}
+	want := []int64{1, 0, 0, 0, 1, 0, 3, 0, 6, 0, 3, 4}
+	if len(scores) != len(want) || scores[0] != 1 || scores[4] != 1 || scores[6] != 3 || scores[8] != 6 || scores[9] != 0 {
+		t.Errorf("scores %v, want %v", scores, want)
+	}
+	state := stream.AppendState(nil)
+	state[len(state)-8] = 4
+	if err := mechtest.Open(t, c, [32]byte{1}).Restore(state); err == nil ||
+		!strings.Contains(err.Error(), "drawn 4 times") {
+		t.Errorf("a state of 4 times of 3: %v", err)
+	}
+}
+
 // A rate that is bounded proves less, and says so.
 func TestSlowDrawsSayWhatTheyLose(t *testing.T) {
 	c := drawing(4, 100, mechanisms.Draws{Each: 2, Every: 10, Most: 0.001})
@@ -88,6 +183,8 @@ func TestDrawingIsRefused(t *testing.T) {
 		"asks for none":       func(c *mechanisms.Config) { c.Draws = mechanisms.Draws{} },
 		"0 at a time":         func(c *mechanisms.Config) { c.Draws.Each = 0 },
 		"every 0 steps":       func(c *mechanisms.Config) { c.Draws.Every = 0 },
+		"3 times, and every":  func(c *mechanisms.Config) { c.Draws.Times = 3 },
+		"17 times, and every": func(c *mechanisms.Config) { c.Draws = mechanisms.Draws{Each: 1, Times: 17} },
 		"every 17 steps":      func(c *mechanisms.Config) { c.Draws.Every = 17 },
 		"of one at most":      func(c *mechanisms.Config) { c.Draws.Most = math.NaN() },
 		"no user level":       func(c *mechanisms.Config) { c.Separation = 4 },

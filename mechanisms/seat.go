@@ -43,6 +43,7 @@ type seated struct {
 	quantiser Quantiser
 	zeroOut   lattice.Int128 // square of the quantiser's distance between a leaf and zero, units²
 	bound     int64          // of Drawing: of each integer of a leaf, in size; else 0
+	alone     bool           // of Draws.Alone
 	roots     []float64      // √k_i; nil when all are 1
 	scaled    []float64      // scratch of the default quantiser with roots
 }
@@ -55,7 +56,7 @@ func (x *seated) quantise(dst []int64, v []float64) {
 		clear(dst) // the leaf of a record before is in it
 		x.quantiser.Quantise(x.grid, dst, v)
 		if !x.grid.Contains(dst) || x.zeroOut.Less(lattice.SquaredLength(dst)) ||
-			x.bound > 0 && (slices.Max(dst) > x.bound || slices.Min(dst) < -x.bound) {
+			x.bound > 0 && (slices.Max(dst) > x.bound || slices.Min(dst) < -x.bound) || x.alone && !oneAtMost(dst) {
 			clear(dst)
 		}
 	case x.roots != nil:
@@ -66,6 +67,18 @@ func (x *seated) quantise(dst []int64, v []float64) {
 	default:
 		x.grid.Quantise(dst, v)
 	}
+}
+
+// oneAtMost tells whether no two numbers differ from 0.
+func oneAtMost(v []int64) bool {
+	some := false
+	for _, x := range v {
+		if x != 0 && some {
+			return false
+		}
+		some = some || x != 0
+	}
+	return true
 }
 
 // NewSeat checks a plan against a configuration, and computes what it proves.
@@ -105,6 +118,7 @@ func newFrame(c Config, p Plan) (frame, error) {
 	f.callers, f.choices = make([]float64, f.entries), &choices{}
 	if facts, _ := FactsOf(p.Name); facts.Draws {
 		f.law, f.parts[0].bound = p.DrawLaw(c), c.Leaf.Parts[0].bound(p.Grid)
+		f.parts[0].alone = c.Draws.Alone
 	}
 	if c.Leaf.Nonzero > 0 {
 		f.pairs = make([]int64, 0, c.Leaf.Absorbed())

@@ -9,7 +9,8 @@ import (
 
 // A state is, little-endian: version u8, chain key 32 bytes, place u32, partial sum n × i64, last release n × f64,
 // states of the sums; n is that of all parts, whose numbers and sums stand one behind the other. Version 1 is of one
-// part, 2 of several, 3 of Drawing: sums of all leaves, n × i64, stand where others have the last release.
+// part, 2 of several, 3 of Drawing: sums of all leaves, n × i64, stand where others have the last release, and with
+// Draws.Times how often was drawn, u64, is the last number.
 const stateHead = 1 + 32 + 4
 
 // StateLen returns the length of every state of this stream.
@@ -17,6 +18,9 @@ func (s *Stream) StateLen() int {
 	n := stateHead + 16*len(s.partial)
 	for _, sum := range s.sums {
 		n += sum.StateLen()
+	}
+	if s.config.Draws.Times > 0 {
+		n += 8
 	}
 	return n
 }
@@ -43,7 +47,11 @@ func (s *Stream) AppendState(dst []byte) []byte {
 		dst = binary.LittleEndian.AppendUint64(dst, uint64(x))
 	}
 	if s.totals() != nil {
-		return s.appendSums(dst)
+		dst = s.appendSums(dst)
+		if s.config.Draws.Times > 0 {
+			dst = binary.LittleEndian.AppendUint64(dst, s.draws.times)
+		}
+		return dst
 	}
 	for _, x := range s.released {
 		dst = binary.LittleEndian.AppendUint64(dst, math.Float64bits(x))
@@ -73,8 +81,15 @@ func (s *Stream) Restore(state []byte) error {
 	if uint64(place) >= s.config.Batch {
 		return fmt.Errorf("mechanisms: state: place %d in a batch of %d", place, s.config.Batch)
 	}
+	times := uint64(0)
+	if s.config.Draws.Times > 0 {
+		times, rest = binary.LittleEndian.Uint64(rest[len(rest)-8:]), rest[:len(rest)-8]
+	}
 	if err := s.checkSteps(rest, place); err != nil {
 		return err
+	}
+	if steps := binary.LittleEndian.Uint64(rest); times > min(s.config.Draws.Times, steps) {
+		return fmt.Errorf("mechanisms: state: drawn %d times in %d steps", times, steps)
 	}
 	if err := s.checkNumbers(partial, released, place, binary.LittleEndian.Uint64(rest)); err != nil {
 		return err
@@ -92,7 +107,7 @@ func (s *Stream) Restore(state []byte) error {
 		s.released[i] = math.Float64frombits(binary.LittleEndian.Uint64(released[8*i:]))
 	}
 	if s.totals() != nil {
-		s.draws.made = s.config.Draws.Each // those of the last step were made
+		s.draws.made, s.draws.times = s.config.Draws.Each, times // those of the last step were made
 	}
 	return nil
 }

@@ -48,12 +48,9 @@ const (
 	farthest = 1 << (scoreBits + 10)
 )
 
-// law draws i with a chance proportional to e^{score_i·2^−20}. Scores are functions of releases alone, so that a draw
-// costs nothing: its law says nothing about privacy here.
-var law = mechanisms.Exponential{
-	Epsilon:     mechanisms.Ratio{Num: 1, Den: 1},
-	Sensitivity: mechanisms.Ratio{Num: 1 << (scoreBits - 1), Den: 1},
-}
+// law draws by scores that are functions of releases alone, so that a draw costs nothing: its law says nothing about
+// privacy here.
+var law = mechanisms.ByLogs(scoreBits)
 
 // next draws an arm. The chance is that of the integers which are drawn by.
 func (w *weights) next(stream *mechanisms.Stream) (int, float64) {

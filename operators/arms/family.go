@@ -24,13 +24,9 @@ const (
 	exp3Uniform = "exp3-uniform"
 )
 
-const (
-	maxArms  = 1 << 12
-	maxPlays = 1 << 20
-	maxDelay = 1 << 16
-)
+const maxArms = 1 << 12
 
-var settings = []operators.Setting{
+var settings = slices.Insert([]operators.Setting{
 	{
 		Name: "ARMS", Kind: operators.List, Unit: "name,…", Range: "2 to 4096 names of 1 to 64 bytes, each once",
 		Required: true, Entry: armEntry, Text: "what can be played",
@@ -42,15 +38,6 @@ var settings = []operators.Setting{
 			"proved: of once-gamma alone, with ORIEL_BATCH of 2/ε and more",
 	},
 	{
-		Name: "PLAYS", Kind: operators.Count, Unit: "plays", Range: "0, or ORIEL_BATCH to 1048576", Default: "0",
-		Text: "that go out after each step, all of one arm; 0: twice ORIEL_BATCH, so that half of them may stay unanswered. Carry out as many as " +
-			"there is need for: a play that nobody carries out costs nothing",
-	},
-	{
-		Name: "DELAY", Kind: operators.Count, Unit: "steps", Range: "0 to 65536", Default: "4",
-		Text: "that a play's loss may come after it; then it is learned from, and not before. 0: in its own step alone",
-	},
-	{
 		Name: "LOSS_RANGE", Kind: operators.Text, Unit: "low:high", Range: "ends up to 1e12 in size", Default: "0:1",
 		Text: "public range of losses: those outside are clamped to it. A reward is a loss below 0",
 	},
@@ -59,7 +46,7 @@ var settings = []operators.Setting{
 		Text: "how sure ucb has to be before it leaves an arm: width² of its intervals in units of ln t. The bound on its regret is proved from 3 on; " +
 			"1 is less cautious, and mostly better",
 	},
-}
+}, 2, plays.Settings("all of one arm")...)
 
 func armEntry(text string) (string, bool) {
 	return text, len(text) <= 64 && !strings.ContainsFunc(text, func(r rune) bool { return r < ' ' })
@@ -73,17 +60,10 @@ var body = schemas.Body{
 func events(*operators.Values) operators.Events { return operators.Events{Body: body, Keyed: true} }
 
 func configure(v *operators.Values) (operators.Configured, error) {
-	names, given, delay := v.Entries("ARMS"), v.Count("PLAYS"), v.Count("DELAY")
+	names, table, losses := v.Entries("ARMS"), plays.Read(v), plays.ReadRange(v, "LOSS_RANGE")
 	v.Want("ARMS", len(names) >= 2 && len(names) <= maxArms, "%d arms: not 2 to %d", len(names), maxArms)
 	sorted := slices.Sorted(slices.Values(names))
 	v.Want("ARMS", len(slices.Compact(sorted)) == len(names), "a name is given twice")
-	v.Want("PLAYS", given == 0 || given >= v.Batch && given <= maxPlays, "%d: not from ORIEL_BATCH = %d to %d", given,
-		v.Batch, maxPlays)
-	v.Want("BATCH", v.Batch <= maxPlays/2, "%d: above %d", v.Batch, maxPlays/2)
-	v.Want("DELAY", delay <= maxDelay, "%d: above %d", delay, maxDelay)
-	from, to, _ := strings.Cut(v.Text("LOSS_RANGE"), ":")
-	low, high, ok := operators.ParseEnds(from, to)
-	v.Want("LOSS_RANGE", ok, "%q: not low:high, ends up to 1e12 in size, the second above the first", v.Text("LOSS_RANGE"))
 	width := v.Number("WIDTH")
 	v.Want("WIDTH", width > 0 && width <= 100, "%g: not above 0 and at most 100", width)
 	facts, known := mechanisms.FactsOf(v.Mechanism)
@@ -92,12 +72,8 @@ func configure(v *operators.Values) (operators.Configured, error) {
 	if err := v.Err(); err != nil {
 		return nil, err
 	}
-	if given == 0 {
-		given = 2 * v.Batch
-	}
 	c := Config{
-		Arms: names, Rule: v.Text("RULE"), Low: low, High: high, Width: width,
-		Plays: plays.Config{Records: int(v.Batch), Plays: int(given), Delay: delay},
+		Arms: names, Rule: v.Text("RULE"), Low: losses.Low, High: losses.High, Width: width, Plays: table,
 	}
 	return configured{Config: c}, c.Plays.Validate()
 }

@@ -3,7 +3,6 @@ package arms
 import (
 	"errors"
 	"fmt"
-	"math"
 
 	"oriel/mechanisms"
 	"oriel/mechanisms/dp"
@@ -111,11 +110,7 @@ func (m *Machine) play(dst []operators.Decision, round uint64) []operators.Decis
 
 // mapped brings what a record says to [−½, ½]; NaN: it says nothing.
 func (c Config) mapped(r operators.Record) float64 {
-	if r.Null || len(r.Event.Numbers) != 1 || math.IsNaN(r.Event.Numbers[0]) {
-		return math.NaN()
-	}
-	loss := min(max(r.Event.Numbers[0], c.Low), c.High)
-	return (loss-c.Low)/(c.High-c.Low) - largest
+	return plays.Range{Low: c.Low, High: c.High}.Centred(r)
 }
 
 // Steps counts the closed steps.

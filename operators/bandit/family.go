@@ -2,7 +2,6 @@ package bandit
 
 import (
 	"fmt"
-	"strings"
 
 	"oriel/mechanisms"
 	"oriel/operators"
@@ -25,12 +24,7 @@ const (
 	printed    = "paper"
 )
 
-const (
-	maxPlays = 1 << 20
-	maxDelay = 1 << 16
-)
-
-var settings = []operators.Setting{
+var settings = append([]operators.Setting{
 	{
 		Name: "SET", Kind: operators.Text, Unit: "name", Required: true, Choices: convex.Names(),
 		Text: "feasible set of centres, and with ORIEL_SHRINK of plays",
@@ -125,16 +119,7 @@ var settings = []operators.Setting{
 			"times too much, of tree-laplace and tree-gaussian",
 		Later: true,
 	},
-	{
-		Name: "PLAYS", Kind: operators.Count, Unit: "plays", Range: "0, or ORIEL_BATCH to 1048576", Default: "0",
-		Text: "that go out after each step, about one centre; 0: twice ORIEL_BATCH, so that half of them may stay " +
-			"unanswered",
-	},
-	{
-		Name: "DELAY", Kind: operators.Count, Unit: "steps", Range: "0 to 65536", Default: "4",
-		Text: "that a play's loss may come after it; then it is learned from, and not before. 0: in its own step alone",
-	},
-}
+}, plays.Settings("about one centre")...)
 
 var body = schemas.Body{
 	Name: "bandit", Text: "The loss of a play; the record key is the play's index.",
@@ -144,15 +129,8 @@ var body = schemas.Body{
 func events(*operators.Values) operators.Events { return operators.Events{Body: body, Keyed: true} }
 
 func configure(v *operators.Values) (operators.Configured, error) {
-	given, delay, d := v.Count("PLAYS"), v.Count("DELAY"), v.Count("DIMENSION")
+	table, losses, d := plays.Read(v), plays.ReadRange(v, "LOSS_RANGE"), v.Count("DIMENSION")
 	v.Want("DIMENSION", d >= 1 && d <= operators.MaxDimension, "%d: not within 1 to %d", d, operators.MaxDimension)
-	v.Want("PLAYS", given == 0 || given >= v.Batch && given <= maxPlays, "%d: not from ORIEL_BATCH = %d to %d", given,
-		v.Batch, maxPlays)
-	v.Want("BATCH", v.Batch <= maxPlays/2, "%d: above %d", v.Batch, maxPlays/2)
-	v.Want("DELAY", delay <= maxDelay, "%d: above %d", delay, maxDelay)
-	from, to, _ := strings.Cut(v.Text("LOSS_RANGE"), ":")
-	low, high, ok := operators.ParseEnds(from, to)
-	v.Want("LOSS_RANGE", ok, "%q: not low:high, ends up to 1e12 in size, the second above the first", v.Text("LOSS_RANGE"))
 	base := v.Number("BASELINE")
 	v.Want("BASELINE", base >= 0 && base <= 1, "%g: not from 0 to 1", base)
 	v.Positive("LIPSCHITZ", v.Number("LIPSCHITZ"))
@@ -182,15 +160,12 @@ func configure(v *operators.Values) (operators.Configured, error) {
 	if err := v.Err(); err != nil {
 		return nil, err
 	}
-	if given == 0 {
-		given = 2 * v.Batch
-	}
 	c := Config{
-		Set: set, Low: low, High: high, Baseline: base, Lipschitz: v.Number("LIPSCHITZ"), Horizon: v.Horizon,
+		Set: set, Low: losses.Low, High: losses.High, Baseline: base, Lipschitz: v.Number("LIPSCHITZ"), Horizon: v.Horizon,
 		Smoothing: v.Number("SMOOTHING"), Rate: v.Number("RATE"), Shrink: v.Flag("SHRINK"),
 		Projected: v.Text("UPDATE") == projected, Precision: v.Number("PRECISION"),
 		Doubling: v.Flag("DOUBLING"), Printed: v.Text("NOISE") == printed,
-		Plays: plays.Config{Records: int(v.Batch), Plays: int(given), Delay: delay},
+		Plays: table,
 	}
 	v.Want("SHRINK", !c.Shrink || c.inside() > 0,
 		"true: %s has no inside; false lets plays leave it by ORIEL_SMOOTHING", set.Name())

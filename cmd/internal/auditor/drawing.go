@@ -57,7 +57,12 @@ func (a *Subject) exchange(steps uint64) (Check, error) {
 	if err != nil {
 		return check, err
 	}
-	due := a.mechanism.Draws.Each * (steps / a.mechanism.Draws.Every)
+	d, due := a.mechanism.Draws, uint64(0) // exactly, or at most
+	if d.Every > 0 {
+		due = d.Each * (steps / d.Every)
+	} else {
+		due = d.Each * min(d.Times, steps)
+	}
 	share := 0.0
 	for run := range uint64(exchanges) {
 		rng := a.random("exchange", run)
@@ -74,24 +79,18 @@ func (a *Subject) exchange(steps uint64) (Check, error) {
 			return check, err
 		}
 		again, fault := &script{draws: with}, ""
+		accounted := account{law: a.plan.DrawLaw(a.mechanism), alone: d.Alone}
 		err = p.pairing(run, steps, at, u, false, func(d mechanisms.Draw, index int) int {
 			if again.next < len(with) && fault == "" {
-				var moved float64
-				moved, fault = with[again.next].moved(d)
-				share = max(share, moved)
+				fault = accounted.add(with[again.next], d)
 			}
 			return again.choose(d, index)
 		})
 		if err != nil {
 			return check, err
 		}
-		if uint64(len(with)) != due {
-			fault = fmt.Sprintf("%d draws in %d steps, the account has %d", len(with), steps, due)
-		}
-		for _, d := range with {
-			if law := a.plan.DrawLaw(a.mechanism); d.Law != law {
-				fault = fmt.Sprintf("a draw by %+v, the account has %+v", d.Law, law)
-			}
+		if made := accounted.made; fault == "" && (made > due || d.Every > 0 && made != due) {
+			fault = fmt.Sprintf("%d draws in %d steps, the account has %d", made, steps, due)
 		}
 		if fault == "" {
 			fault = again.end()
@@ -100,27 +99,51 @@ func (a *Subject) exchange(steps uint64) (Check, error) {
 			check.Holds, check.Found = false, fmt.Sprintf("run %d: %s", run, fault)
 			return check, nil
 		}
+		share = max(share, accounted.share)
 	}
 	check.Found = fmt.Sprintf("draws are those of the account, and their laws move by up to %.3f of it", share)
 	return check, nil
 }
 
-// moved compares the scores of a draw with those of a neighbour: of the range by which the account lets them move, what
-// they do; and what is wrong if one moves too far.
-func (d drawn) moved(other mechanisms.Draw) (share float64, fault string) {
+// account holds draws of two neighbours to what the account has of them. Draws by another law are of scores that say
+// nothing of events.
+type account struct {
+	law   mechanisms.Exponential
+	alone bool // of draws behind one step, all together, an exchange moves as much as of one
+
+	made  uint64
+	step  uint64
+	moved float64 // of the draws behind step
+	share float64 // the largest there was
+}
+
+// add takes a draw of both, and says what is wrong if its scores move too far.
+func (a *account) add(d drawn, other mechanisms.Draw) (fault string) {
 	if len(d.Scores) != len(other.Scores) {
-		return 0, "" // as the script says
+		return "" // as the script says
 	}
 	differences := make([]int64, len(d.Scores))
 	for i, q := range d.Scores {
 		differences[i] = q - other.Scores[i]
 	}
 	least, most := slices.Min(differences), slices.Max(differences)
-	sensitivity := float64(d.Law.Sensitivity.Num) / float64(d.Law.Sensitivity.Den)
-	if float64(most) > sensitivity || float64(least) < -sensitivity {
-		return 0, fmt.Sprintf("scores of a draw move by %d to %d, the account has %g", least, most, sensitivity)
+	if d.Law != a.law {
+		if least != most {
+			return fmt.Sprintf("a draw by %+v, the account has %+v", d.Law, a.law)
+		}
+		return ""
 	}
-	return float64(most-least) / (2 * sensitivity), ""
+	a.made++
+	if !a.alone || d.Step != a.step {
+		a.step, a.moved = d.Step, 0
+	}
+	sensitivity := float64(d.Law.Sensitivity.Num) / float64(d.Law.Sensitivity.Den)
+	a.moved += float64(most-least) / (2 * sensitivity)
+	a.share = max(a.share, a.moved)
+	if a.moved > 1 {
+		return fmt.Sprintf("scores of a draw move by %d to %d, the account has %g", least, most, sensitivity)
+	}
+	return ""
 }
 
 // pairing plays a run of null events but for one, the canary or what is in its place.

@@ -2,6 +2,7 @@ package auditor
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 	"testing"
 
@@ -61,9 +62,9 @@ func TestAuditCatchesDraws(t *testing.T) {
 				s.Choose(7, []int64{0, 0}, law)
 			}
 		}},
-		"one draw more in a step": {"exchange", func(s *mechanisms.Stream, _ operators.Record) {
-			if !s.Ended() {
-				s.Choose(7, []int64{0, 0}, law)
+		"a draw by sums of events that the account does not know of": {"exchange", func(s *mechanisms.Stream, r operators.Record) {
+			if v := r.Event.Vector.Values; !s.Ended() {
+				s.Choose(7, []int64{int64(len(slices.DeleteFunc(slices.Clone(v), func(x float64) bool { return x > 0 }))), 0}, law)
 			}
 		}},
 		"a score that moves too far": {"exchange", func(s *mechanisms.Stream, r operators.Record) {

@@ -10,6 +10,7 @@ import (
 	"oriel/operators/coco"
 	"oriel/operators/linucb"
 	"oriel/operators/ridge"
+	"oriel/operators/sets"
 	"oriel/operators/submodular"
 )
 
@@ -22,6 +23,7 @@ var All = Table{
 	bandit.Family,
 	linucb.Family,
 	submodular.Family,
+	sets.Family,
 }
 
 // Table is a list of operators, in the order in which people read of them.

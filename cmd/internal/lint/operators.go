@@ -11,6 +11,7 @@ var algorithms = []string{
 	"operators/coco",
 	"operators/linucb",
 	"operators/ridge",
+	"operators/sets",
 	"operators/submodular",
 }
 

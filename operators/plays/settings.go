@@ -1,0 +1,69 @@
+package plays
+
+import (
+	"math"
+	"strings"
+
+	"oriel/operators"
+)
+
+const (
+	maxPlays = 1 << 20
+	maxDelay = 1 << 16
+)
+
+// Settings are ORIEL_PLAYS and ORIEL_DELAY of a family whose plays go out ahead; alike says what plays of a round have
+// in common.
+func Settings(alike string) []operators.Setting {
+	return []operators.Setting{
+		{
+			Name: "PLAYS", Kind: operators.Count, Unit: "plays", Range: "0, or ORIEL_BATCH to 1048576", Default: "0",
+			Text: "that go out after each step, " + alike + "; 0: twice ORIEL_BATCH, so that half of them may stay unanswered. Carry out as " +
+				"many as there is need for: a play that nobody carries out costs nothing",
+		},
+		{
+			Name: "DELAY", Kind: operators.Count, Unit: "steps", Range: "0 to 65536", Default: "4",
+			Text: "that a play's answer may come after it; then it is learned from, and not before. 0: in its own step alone",
+		},
+	}
+}
+
+// Read reads Settings.
+func Read(v *operators.Values) Config {
+	given, delay := v.Count("PLAYS"), v.Count("DELAY")
+	v.Want("PLAYS", given == 0 || given >= v.Batch && given <= maxPlays, "%d: not from ORIEL_BATCH = %d to %d", given,
+		v.Batch, maxPlays)
+	v.Want("BATCH", v.Batch <= maxPlays/2, "%d: above %d", v.Batch, maxPlays/2)
+	v.Want("DELAY", delay <= maxDelay, "%d: above %d", delay, maxDelay)
+	if given == 0 {
+		given = 2 * v.Batch
+	}
+	return Config{Records: int(v.Batch), Plays: int(given), Delay: delay}
+}
+
+// Range is a public range of what answers say.
+type Range struct{ Low, High float64 }
+
+// ReadRange reads a setting low:high.
+func ReadRange(v *operators.Values, name string) Range {
+	from, to, _ := strings.Cut(v.Text(name), ":")
+	low, high, ok := operators.ParseEnds(from, to)
+	v.Want(name, ok, "%q: not low:high, ends up to 1e12 in size, the second above the first", v.Text(name))
+	return Range{low, high}
+}
+
+// Centred brings the one number of a record to [−½, ½]: those outside the range are clamped to it. NaN: the record says
+// nothing.
+func (r Range) Centred(record operators.Record) float64 {
+	if record.Null || len(record.Event.Numbers) != 1 || math.IsNaN(record.Event.Numbers[0]) {
+		return math.NaN()
+	}
+	x := min(max(record.Event.Numbers[0], r.Low), r.High)
+	return (x-r.Low)/(r.High-r.Low) - 0.5
+}
+
+// Beyond is a number that Centred brings to sign·u/2 where factor is 1: of |u| = 1 from far beyond the range.
+func (r Range) Beyond(u, sign, factor float64) float64 {
+	middle, half := (r.Low+r.High)/2, (r.High-r.Low)/2
+	return middle + float64(float64(float64(sign*u*half)*factor)*operators.Beyond)
+}

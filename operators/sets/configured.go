@@ -1,0 +1,140 @@
+package sets
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"oriel/mechanisms"
+	"oriel/operators"
+	"oriel/operators/plays"
+	"oriel/schemas"
+)
+
+// Config is public, and constant while a deployment lives.
+type Config struct {
+	Elements []string // N, 2 to 4096 names
+	Pick     int      // k, below N
+	Worth    plays.Range
+	Plays    plays.Config
+
+	Tries uint64 // of halving: rounds an element is tried for at first
+	Epoch uint64 // of halving: steps after which it starts anew; 0: never
+
+	Draws   bool // rule draws
+	Horizon uint64
+	Rate    string
+	Share   float64 // of rounds that explore; 0: the rate's
+	Capped  bool    // coins
+}
+
+// cells are k·N: each expert's elements, one expert behind the other.
+func (c Config) cells() int { return c.Pick * len(c.Elements) }
+
+// configured is an operators.Configured.
+type configured struct {
+	operators.Plain
+	Config
+}
+
+var _ operators.Configured = configured{}
+
+// Extras are the names of the set, and whether it is played to find out.
+func (c configured) Extras() []schemas.Extra {
+	return []schemas.Extra{
+		{
+			Name: "set", Kind: schemas.ExtraText,
+			Text: "The names of what to play, with commas between them. The decision has their places in ORIEL_ELEMENTS, from 0, " +
+				"and −1 where the set has fewer than ORIEL_PICK.",
+		},
+		{Name: "explores", Kind: schemas.ExtraNumber, Text: "1: the set is played to find out; 0: it is the best that is known."},
+	}
+}
+
+// half is the size of a mapped worth.
+const half = 0.5
+
+// Mechanism tells the leaf: one number of size ½ at most, of halving that of the round, of draws that of the cell.
+func (c configured) Mechanism(m *mechanisms.Config, plan []byte) error {
+	if !c.Draws {
+		m.Leaf = mechanisms.OnePart(1, half)
+		return nil
+	}
+	if m.Name != mechanisms.Drawing {
+		return fmt.Errorf("sets: ORIEL_RULE=%s takes %s, not %s", draws, mechanisms.Drawing, m.Name)
+	}
+	if m.Horizon == 0 {
+		return nil // a rule of the mechanism's own
+	}
+	m.Leaf = mechanisms.Leaf{Parts: []mechanisms.Part{cell{Cells: c.cells()}.Part()}, Nonzero: 1}
+	r, err := c.rates(*m)
+	if plan != nil {
+		_, r, err = c.read(plan)
+	}
+	if err != nil {
+		return err
+	}
+	m.Draws = mechanisms.Draws{Each: uint64(c.Pick), Times: r.most, Alone: true, Most: r.loss}
+	return nil
+}
+
+// planVersion starts what Plan stores.
+const planVersion = "1"
+
+// Plan freezes the rates of draws, and the list of elements, a line each behind the version.
+func (c configured) Plan(m mechanisms.Config) ([]byte, error) {
+	var r rates
+	if c.Draws {
+		var err error
+		if r, err = c.rates(m); err != nil {
+			return nil, err
+		}
+	}
+	return []byte(planVersion + "\n" + r.line() + "\n" + strings.Join(c.Elements, "\n")), nil
+}
+
+// read reads a plan.
+func (c configured) read(plan []byte) (elements []string, r rates, err error) {
+	lines := strings.Split(string(plan), "\n")
+	if lines[0] != planVersion || len(lines) != 2+len(c.Elements) {
+		return nil, rates{}, errors.New("sets: plan: not one of version " + planVersion + " of these elements")
+	}
+	r, ok := parseRates(lines[1])
+	if c.Draws && (!ok || r.most > c.learned()) || !c.Draws && lines[1] != r.line() {
+		return nil, rates{}, errors.New("sets: plan: not one of these rates")
+	}
+	return lines[2:], r, nil
+}
+
+// Open returns a Machine.
+func (c configured) Open(plan []byte, stream *mechanisms.Stream) (operators.Machine, error) {
+	elements, r, err := c.read(plan)
+	if err != nil {
+		return nil, err
+	}
+	c.Elements = elements
+	return newMachine(c.Config, r, stream)
+}
+
+// Describe tells when it explores.
+func (c configured) Describe(m mechanisms.Config) operators.Description {
+	d := operators.Description{
+		Mechanisms: []string{"once-gamma", "once-gaussian"},
+		Steps: fmt.Sprintf("%d of %d elements; a round of %d plays of one set a step, each learned from %d steps after it; the set "+
+			"stands after %d steps that explore, %d of them a position", c.Pick, len(c.Elements), c.Plays.Plays, c.Plays.Delay+1,
+			c.explores(), c.explores()/uint64(c.Pick)),
+	}
+	if c.Draws {
+		d = c.describeDraws(m)
+	}
+	return d
+}
+
+// Every is the operator that adds each answer at once: an audit looks for a record's leaf in the record's own step.
+func (c configured) Every() operators.Configured {
+	c.Plays.Delay = 0
+	return c
+}
+
+// Twin returns what an audit compares machines with.
+func (c configured) Twin([]byte) (operators.Twin, error) { return &twin{Config: c.Config}, nil }

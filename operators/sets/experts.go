@@ -1,0 +1,122 @@
+package sets
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+
+	"oriel/mechanisms"
+	"oriel/operators/elementary"
+)
+
+// experts is Algorithm 3 of the source, BanditDP: k experts of exponential weights, whose sums the stream holds and
+// draws by, and explorations at rounds that depend on no event.
+type experts struct {
+	config Config
+	rates  rates
+	last   uint64 // round behind which nothing that is told would be learned
+
+	set      []int  // drawn last
+	round    uint64 // rounds that went out
+	explored uint64 // of them
+	probe    []int  // scratch
+	zeros    []int64
+	coin     [2]int64
+}
+
+func newExperts(c Config, r rates, stream *mechanisms.Stream) (*experts, error) {
+	if stream.Horizon() != c.Horizon || c.Plays.Delay >= c.Horizon {
+		return nil, fmt.Errorf("sets: a stream of %d steps and a delay of %d, and settings of %d steps", stream.Horizon(),
+			c.Plays.Delay, c.Horizon)
+	}
+	return &experts{
+		config: c, rates: r, last: c.learned(), set: make([]int, c.Pick), probe: make([]int, c.Pick),
+		zeros: make([]int64, len(c.Elements)),
+	}, nil
+}
+
+// learned is how many rounds of a life are learned from.
+func (c Config) learned() uint64 { return c.Horizon - c.Plays.Delay }
+
+// next plays the set that was drawn last, or explores: one of its first elements, none to k−1 of them, all alike, and
+// any element behind them. The first set is any.
+func (e *experts) next(stream *mechanisms.Stream) ([]int, played) {
+	if e.round++; e.round == 1 {
+		for i := range e.set {
+			e.set[i] = e.any(stream, len(e.zeros))
+		}
+	}
+	if e.round > e.last || e.explored == e.rates.most || !e.explores(stream) {
+		return e.set, played{cell: -1}
+	}
+	e.explored++
+	i, element := e.any(stream, len(e.set)), e.any(stream, len(e.zeros))
+	copy(e.probe, e.set[:i])
+	e.probe[i] = element
+	return e.probe[:i+1], played{cell: int32(i*len(e.zeros) + element)}
+}
+
+// law draws by scores that are functions of public numbers alone, so that a draw costs nothing.
+var law = mechanisms.ByLogs(scoreBits)
+
+// scoreBits are the fraction bits of logarithms in scores.
+const scoreBits = 20
+
+// any draws one of so many, all alike.
+func (e *experts) any(stream *mechanisms.Stream, n int) int {
+	if n > len(e.zeros) {
+		panic("BUG: sets: more positions than elements")
+	}
+	return stream.Choose(0, e.zeros[:n], law)
+}
+
+// explores tosses the coin of a round.
+func (e *experts) explores(stream *mechanisms.Stream) bool {
+	chance := e.rates.share
+	if !e.config.Capped { // so many of the rounds to come
+		chance = float64(e.rates.most-e.explored) / float64(e.last-e.round+1)
+	}
+	if chance >= 1 {
+		return true
+	}
+	score := func(p float64) int64 { return int64(math.Floor(float64(elementary.Log(p) * (1 << scoreBits)))) }
+	e.coin = [2]int64{score(1 - chance), score(chance)}
+	return stream.Choose(0, e.coin[:], law) == 1
+}
+
+// learn draws all elements anew behind an exploration: its answers are in the stream.
+func (e *experts) learn(stream *mechanisms.Stream, p played, _ int, _ float64) {
+	if p.cell < 0 {
+		return
+	}
+	for i := range e.set {
+		e.set[i] = stream.Draw(i*len(e.zeros), (i+1)*len(e.zeros))
+	}
+}
+
+// State, fixed width, little-endian: of the set k elements u32, round u64, explored u64.
+func (e *experts) stateLen() int { return 4*len(e.set) + 16 }
+
+func (e *experts) appendState(dst []byte) []byte {
+	for _, element := range e.set {
+		dst = binary.LittleEndian.AppendUint32(dst, uint32(element))
+	}
+	dst = binary.LittleEndian.AppendUint64(dst, e.round)
+	return binary.LittleEndian.AppendUint64(dst, e.explored)
+}
+
+func (e *experts) restore(state []byte) error {
+	set := make([]int, len(e.set))
+	for i := range set {
+		set[i] = int(binary.LittleEndian.Uint32(state[4*i:]))
+		if set[i] >= len(e.zeros) {
+			return errState
+		}
+	}
+	round, explored := binary.LittleEndian.Uint64(state[4*len(set):]), binary.LittleEndian.Uint64(state[4*len(set)+8:])
+	if explored > min(e.rates.most, round) {
+		return errState
+	}
+	e.set, e.round, e.explored = set, round, explored
+	return nil
+}

@@ -1,0 +1,130 @@
+package sets
+
+import (
+	"slices"
+	"strings"
+
+	"oriel/mechanisms"
+	"oriel/operators"
+	"oriel/operators/plays"
+	"oriel/schemas"
+)
+
+// Family is sets in the table of operators.
+var Family = operators.Family{
+	Name: "sets", Text: "k of N elements, of events that tell how good the set was that was played",
+	Settings: settings, Events: events, New: configure,
+}
+
+// Names of rules, of rates and of coins.
+const (
+	halving = "halving"
+	draws   = "draws"
+
+	tight   = "tight"
+	theorem = "theorem"
+	printed = "printed"
+
+	fixed  = "fixed"
+	capped = "capped"
+)
+
+const (
+	maxElements = 1 << 12
+	maxPick     = 1 << 8
+	maxTries    = 1 << 20
+)
+
+var settings = slices.Insert([]operators.Setting{
+	{
+		Name: "RULE", Kind: operators.Text, Unit: "name", Choices: []string{halving, draws}, Default: halving,
+		Text: "halving: each element is tried behind the set so far, the worse half is dropped, and so on until one is left; of once-gamma " +
+			"or once-gaussian. draws: sets are drawn by exponential weights of what explorations tell, of ORIEL_MECHANISM=draws; for worths " +
+			"that may change as they like, and streams that end",
+	},
+	{
+		Name: "ELEMENTS", Kind: operators.List, Unit: "name,…", Range: "2 to 4096 names of 1 to 64 bytes, each once",
+		Required: true, Entry: elementEntry, Text: "what sets are of",
+	},
+	{
+		Name: "PICK", Kind: operators.Count, Unit: "elements", Range: "1 to 256, below the elements", Required: true,
+		Text: "k, the size of the set",
+	},
+	{
+		Name: "WORTH_RANGE", Kind: operators.Text, Unit: "low:high", Range: "ends up to 1e12 in size", Default: "0:1",
+		Text: "public range of what a set is worth: those outside are clamped to it",
+	},
+	{
+		Name: "TRIES", Kind: operators.Count, Unit: "rounds", Range: "1 to 1048576; halving", Default: "4",
+		Text: "that each element is tried for before the worse half is dropped, and then twice as many, and so on",
+	},
+	{
+		Name: "EPOCH", Kind: operators.Count, Unit: "steps", Range: "0, or 1 to 2^40; halving", Default: "0",
+		Text: "after which halving starts anew, since what was best need not stay so; 0: never",
+	},
+	{
+		Name: "RATE", Kind: operators.Text, Unit: "name", Choices: []string{tight, theorem, printed}, Default: tight,
+		Text: "of ORIEL_RULE=draws, how often it explores and how fast it learns: tight as the proof allows; printed as the source says; " +
+			"theorem as its Theorem 8 needs it, with k² in place of k",
+	},
+	{
+		Name: "SHARE", Kind: operators.Number, Unit: "share", Range: "0, or above 0, at most 1; draws", Default: "0",
+		Text: "of rounds that explore; 0: that of ORIEL_RATE, which is 1 on short streams, so that nothing found is ever played",
+	},
+	{
+		Name: "COINS", Kind: operators.Text, Unit: "name", Choices: []string{fixed, capped}, Default: fixed,
+		Text: "of ORIEL_RULE=draws, which rounds explore: fixed, a number of them that is known beforehand, all choices alike; capped, each " +
+			"with the chance of the share, until twice as many have as are expected",
+	},
+}, 4, plays.Settings("all of one set")...)
+
+// elementEntry bounds names: decisions have them with commas between them.
+func elementEntry(text string) (string, bool) {
+	return text, len(text) <= 64 && !strings.ContainsFunc(text, func(r rune) bool { return r < ' ' })
+}
+
+var body = schemas.Body{
+	Name: "sets", Text: "What the set of a play was worth; the record key is the play's index.",
+	Members: []schemas.Member{{Name: "worth", Kind: schemas.KindNumber, Text: "What the set was worth to the event."}},
+}
+
+func events(*operators.Values) operators.Events { return operators.Events{Body: body, Keyed: true} }
+
+func configure(v *operators.Values) (operators.Configured, error) {
+	c := Config{
+		Elements: v.Entries("ELEMENTS"), Pick: int(min(v.Count("PICK"), maxPick+1)), Draws: v.Text("RULE") == draws,
+		Tries: v.Count("TRIES"), Epoch: v.Count("EPOCH"), Plays: plays.Read(v), Worth: plays.ReadRange(v, "WORTH_RANGE"),
+		Horizon: v.Horizon, Rate: v.Text("RATE"), Share: v.Number("SHARE"), Capped: v.Text("COINS") == capped,
+	}
+	v.Want("ELEMENTS", len(c.Elements) >= 2 && len(c.Elements) <= maxElements, "%d: not 2 to %d", len(c.Elements),
+		maxElements)
+	sorted := slices.Sorted(slices.Values(c.Elements))
+	v.Want("ELEMENTS", len(slices.Compact(sorted)) == len(c.Elements), "a name is given twice")
+	v.Want("PICK", c.Pick >= 1 && c.Pick <= maxPick && c.Pick < len(c.Elements),
+		"%d: not from 1 to %d, and below the %d elements", v.Count("PICK"), maxPick, len(c.Elements))
+	v.Want("PICK", c.cells() <= operators.MaxDimension, "%d: times %d elements is above %d", c.Pick, len(c.Elements),
+		operators.MaxDimension)
+	v.Want("TRIES", c.Tries >= 1 && c.Tries <= maxTries, "%d: not from 1 to %d", c.Tries, maxTries)
+	v.Want("TRIES", !c.Draws || c.Tries == defaultTries, "%d: set, but ORIEL_RULE=%s halves nothing", c.Tries, draws)
+	v.Want("EPOCH", c.Epoch <= 1<<40, "%d: above 2^40", c.Epoch)
+	v.Want("EPOCH", !c.Draws || c.Epoch == 0, "%d: set, but ORIEL_RULE=%s has none", c.Epoch, draws)
+	v.Want("EPOCH", c.Epoch == 0 || c.Draws || c.Epoch > c.explores(), "%d: steps in which halving ends are %d", c.Epoch,
+		c.explores())
+	v.Want("RATE", c.Draws || c.Rate == tight, "%s: only ORIEL_RULE=%s has one", c.Rate, draws)
+	v.Want("COINS", c.Draws || !c.Capped, "%s: only ORIEL_RULE=%s has any", capped, draws)
+	v.Want("SHARE", c.Share >= 0 && c.Share <= 1, "%g: not from 0 to 1", c.Share)
+	v.Want("SHARE", c.Draws || c.Share == 0, "%g: only ORIEL_RULE=%s has one", c.Share, draws)
+	facts, known := mechanisms.FactsOf(v.Mechanism)
+	v.Want("MECHANISM", !known || !c.Draws || facts.Draws, "%s: ORIEL_RULE=%s takes %s, which releases no sum",
+		v.Mechanism, draws, mechanisms.Drawing)
+	v.Want("MECHANISM", !known || c.Draws || facts.Once,
+		"%s: each round is released once; take once-gamma, of pure ε, or once-gaussian", v.Mechanism)
+	v.Want("DELAY", !c.Draws || c.Horizon == 0 || c.Plays.Delay < c.Horizon,
+		"%d: not below the %d steps of the stream, so that nothing is learned", c.Plays.Delay, c.Horizon)
+	if err := v.Err(); err != nil {
+		return nil, err
+	}
+	return configured{Config: c}, c.Plays.Validate()
+}
+
+const defaultTries = 4

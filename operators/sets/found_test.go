@@ -1,0 +1,135 @@
+package sets
+
+import (
+	"testing"
+
+	"oriel/operators"
+)
+
+// found is how good sets are that rounds play and do not explore, in the mean over the last tenth of so many rounds, of
+// so many seeds: 0 as random sets, 1 as greedy's.
+func found(t *testing.T, c Config, epsilon float64, rounds, seeds int) (mean float64) {
+	t.Helper()
+	for seed := range seeds {
+		w := newTown(len(c.Elements), 30, uint64(seed))
+		normal, n, sum := w.normal(c.Pick), 0.0, 0.0
+		w.play(machineOf(t, c, epsilon, byte(seed)), rounds, func(round int, d operators.Decision) {
+			if round >= rounds*9/10 && d.Extras[1].Number == 0 {
+				n++
+				sum += normal(setOf(d))
+			}
+		})
+		if n > 0 {
+			mean += sum / n / float64(seeds)
+		}
+	}
+	return mean
+}
+
+// Halving finds what greedy finds, or nearly, under pure ε = 1; with noise that hides an answer among a thousand it finds
+// less. It is of the steps that plan says, and plays the set then for ever.
+func TestHalvingFindsSets(t *testing.T) {
+	c := halvingOf(20, 3, 16)
+	c.Tries = 4
+	rounds := int(c.explores()) * 10 / 9
+	strong, weak := found(t, c, 1, rounds, 6), found(t, c, 0.003, rounds, 6)
+	t.Logf("%d rounds explore: %.3f at ε = 1, %.3f at 0.003", c.explores(), strong, weak)
+	if strong < 0.9 || weak > 0.7 {
+		t.Error("not as good, or not as bad, as noise says")
+	}
+	m, w := machineOf(t, c, 1, 1), newTown(20, 30, 1)
+	last := -1
+	w.play(m, rounds, func(round int, d operators.Decision) {
+		if d.Extras[1].Number == 1 {
+			last = round
+		}
+	})
+	if last+1 != int(c.explores()) {
+		t.Errorf("%d rounds explore, plan says %d", last+1, c.explores())
+	}
+}
+
+// Weights learn from explorations, no more than their proof allows and less where noise hides them; at the printed rate
+// they learn nothing.
+func TestWeightsLearn(t *testing.T) {
+	const rounds = 30000
+	c := drawsOf(6, 2, 8, rounds)
+	c.Share = 0.25
+	strong, weak := found(t, c, 2, rounds, 4), found(t, c, 0.02, rounds, 4)
+	c.Rate = printed
+	as := found(t, c, 2, rounds, 4)
+	t.Logf("%.3f at ε = 2, %.3f at 0.02, printed %.3f", strong, weak, as)
+	if strong < 0.25 || weak > strong-0.15 || as > 0.1 {
+		t.Error("not in their order")
+	}
+}
+
+// What is best changes: of epochs the sets of the last are found, and without them that of the first stays.
+func TestEpochsFollowAChange(t *testing.T) {
+	c := halvingOf(10, 2, 16)
+	c.Tries = 4
+	before, after := newTown(10, 30, 3), newTown(10, 30, 4)
+	normal := after.normal(2)
+	score := func(c Config) float64 {
+		m := machineOf(t, c, 1, 2)
+		made, at, last, half := m.Open(nil), int64(0), 0.0, int(c.explores())*2
+		for round := range 2 * half {
+			w := before
+			if round >= half {
+				w = after
+			}
+			first, set := made[0].Index, setOf(made[0])
+			if made[0].Extras[1].Number == 0 {
+				last = normal(set)
+			}
+			for k := range uint64(c.Plays.Records) {
+				made = m.Add(made[:0], answer(first+k, w.of(w.event(), set), at))
+				at++
+			}
+		}
+		return last
+	}
+	stays := score(c)
+	c.Epoch = c.explores() * 2
+	if anew := score(c); anew < 0.9 || stays > anew-0.2 {
+		t.Errorf("after a change %.3f with epochs, %.3f without", anew, stays)
+	}
+}
+
+// Plays that stay unanswered, or are answered late, and records of nobody cost time and no more: what is found is as
+// good, and nothing that a play of an earlier set says counts for a later one.
+func TestFeedbackThatFails(t *testing.T) {
+	c := halvingOf(10, 2, 8)
+	c.Tries, c.Plays.Plays, c.Plays.Delay = 4, 16, 3
+	w := newTown(10, 30, 5)
+	normal, m := w.normal(2), machineOf(t, c, 1, 3)
+	type fed struct {
+		play  uint64
+		worth float64
+	}
+	var waiting []fed
+	made, at := m.Open(nil), int64(0)
+	for round := range 4 * int(c.explores()) {
+		for _, d := range made {
+			if w.rng.Float64() < 0.5 {
+				waiting = append(waiting, fed{d.Index, w.of(w.event(), setOf(d))})
+			}
+		}
+		made = made[:0]
+		for len(made) == 0 {
+			r := answer(1+w.rng.Uint64N(1000), 1, at)
+			if i := w.rng.IntN(20); i < len(waiting) && round%10 > 0 {
+				r = answer(waiting[i].play, waiting[i].worth, at)
+				waiting = append(waiting[:i], waiting[i+1:]...)
+			}
+			made = m.Add(made, r)
+			at++
+		}
+		if len(waiting) > 40 {
+			waiting = waiting[len(waiting)-40:]
+		}
+	}
+	if d := made[0]; d.Extras[1].Number != 0 || normal(setOf(d)) < 0.8 {
+		t.Errorf("%v is played, %.3f of greedy's", setOf(d), normal(setOf(d)))
+	}
+}

@@ -1,0 +1,214 @@
+package sets
+
+import (
+	"encoding/binary"
+	"math"
+	"math/bits"
+	"slices"
+
+	"oriel/mechanisms"
+)
+
+// halved is sequential halving (Karnin, Koren and Somekh, "Almost optimal exploration in multi-armed bandits", ICML
+// 2013) at each position of the greedy set, one after the other.
+type halved struct {
+	config Config
+	set    []int  // so far, then one more element that is tried
+	found  int    // elements of the set that stand
+	left   []int  // elements that may come next, in the order of their list
+	at     int    // among left, which is tried next
+	cut    int    // halvings at this position
+	stage  uint32 // positions there were, in all epochs: answers of another one are of no use
+	round  uint64 // rounds that went out in this epoch
+	tried  []tried
+}
+
+// tried is what is known of an element behind the set so far.
+type tried struct {
+	rounds, answers uint64
+	sum             float64
+}
+
+func newHalved(c Config) *halved {
+	h := &halved{config: c, set: make([]int, c.Pick), tried: make([]tried, len(c.Elements))}
+	h.begin()
+	return h
+}
+
+// begin starts an epoch.
+func (h *halved) begin() {
+	h.found, h.round = 0, 0
+	h.position()
+}
+
+// position starts to look for the next element.
+func (h *halved) position() {
+	h.left, h.at, h.cut = h.left[:0], 0, 0
+	for element := range h.tried {
+		h.tried[element] = tried{}
+		if !slices.Contains(h.set[:h.found], element) {
+			h.left = append(h.left, element)
+		}
+	}
+	h.stage++
+}
+
+// next tries what is left in turns.
+func (h *halved) next(*mechanisms.Stream) ([]int, played) {
+	if h.config.Epoch > 0 && h.round == h.config.Epoch {
+		h.begin()
+	}
+	h.round++
+	if h.found == len(h.set) {
+		return h.set, played{cell: -1, stage: h.stage}
+	}
+	element := h.left[h.at]
+	h.at = (h.at + 1) % len(h.left)
+	h.set[h.found] = element
+	return h.set[:h.found+1], played{cell: int32(element), stage: h.stage}
+}
+
+// rounds is how many an element is to be tried for before halving c+1 of a position: all there were count.
+func (c Config) rounds(cut int) uint64 { return c.Tries * (1<<(cut+1) - 1) }
+
+func (h *halved) learn(_ *mechanisms.Stream, p played, answers int, sum float64) {
+	if p.cell < 0 || p.stage != h.stage {
+		return
+	}
+	t := &h.tried[p.cell]
+	t.rounds++
+	if answers > 0 { // else noise alone
+		t.answers, t.sum = t.answers+uint64(answers), t.sum+sum
+	}
+	need := h.config.rounds(h.cut)
+	for _, element := range h.left {
+		if h.tried[element].rounds < need {
+			return
+		}
+	}
+	h.halve()
+}
+
+// mean is what an element is worth behind the set so far, as was released; least without an answer.
+func (t tried) mean() float64 {
+	if t.answers == 0 {
+		return math.Inf(-1)
+	}
+	return t.sum / float64(t.answers)
+}
+
+// halve keeps the better half, of equal ones the first in the list, and takes the one that is left.
+func (h *halved) halve() {
+	best := slices.Clone(h.left)
+	slices.SortStableFunc(best, func(a, b int) int {
+		switch x, y := h.tried[a].mean(), h.tried[b].mean(); {
+		case x > y:
+			return -1
+		case x < y:
+			return 1
+		}
+		return 0
+	})
+	best = best[:(len(best)+1)/2]
+	slices.Sort(best)
+	h.left, h.at, h.cut = append(h.left[:0], best...), 0, h.cut+1
+	if len(h.left) > 1 {
+		return
+	}
+	h.set[h.found] = h.left[0]
+	h.found++
+	h.position()
+}
+
+// explores is how many rounds an epoch tries elements in, with no delay.
+func (c Config) explores() uint64 {
+	all := uint64(0)
+	for position := range c.Pick {
+		n, cut := uint64(len(c.Elements)-position), 0
+		for before := uint64(0); n > 1; cut++ {
+			high, low := bits.Mul64(n, c.rounds(cut)-before)
+			if high > 0 || low > math.MaxUint64>>1-all {
+				return math.MaxUint64 >> 1
+			}
+			all, before = all+low, c.rounds(cut)
+			n = (n + 1) / 2
+		}
+	}
+	return all
+}
+
+// State, fixed width, little-endian: found u32, of the set k elements u32, left as N bytes 0 or 1, place among left
+// u32, halvings u32, stage u32, round u64, and of each element rounds u64, answers u64, sum f64.
+func (h *halved) stateLen() int { return 4 + 4*len(h.set) + len(h.tried) + 3*4 + 8 + 24*len(h.tried) }
+
+func (h *halved) appendState(dst []byte) []byte {
+	dst = binary.LittleEndian.AppendUint32(dst, uint32(h.found))
+	for i, element := range h.set {
+		if i >= h.found {
+			element = 0 // what is tried next is told by the rest
+		}
+		dst = binary.LittleEndian.AppendUint32(dst, uint32(element))
+	}
+	at := len(dst)
+	dst = append(dst, make([]byte, len(h.tried))...)
+	for _, element := range h.left {
+		dst[at+element] = 1
+	}
+	for _, x := range [...]uint32{uint32(h.at), uint32(h.cut), h.stage} {
+		dst = binary.LittleEndian.AppendUint32(dst, x)
+	}
+	dst = binary.LittleEndian.AppendUint64(dst, h.round)
+	for _, t := range h.tried {
+		for _, x := range [...]uint64{t.rounds, t.answers, math.Float64bits(t.sum)} {
+			dst = binary.LittleEndian.AppendUint64(dst, x)
+		}
+	}
+	return dst
+}
+
+func (h *halved) restore(state []byte) error {
+	other := newHalved(h.config)
+	word := func() (x uint32) {
+		x, state = binary.LittleEndian.Uint32(state), state[4:]
+		return x
+	}
+	other.found = int(word())
+	if other.found > len(other.set) {
+		return errState
+	}
+	for i := range other.set {
+		other.set[i] = int(word())
+		if other.set[i] >= len(other.tried) || i < other.found && slices.Contains(other.set[:i], other.set[i]) {
+			return errState
+		}
+	}
+	other.left = other.left[:0]
+	for element, is := range state[:len(other.tried)] {
+		if is > 1 || is == 1 && slices.Contains(other.set[:other.found], element) {
+			return errState
+		}
+		if is == 1 {
+			other.left = append(other.left, element)
+		}
+	}
+	state = state[len(other.tried):]
+	next, cut := word(), word()
+	other.stage = word()
+	if int(next) >= max(1, len(other.left)) || cut > 12 || len(other.left) < 1 {
+		return errState
+	}
+	other.at, other.cut = int(next), int(cut)
+	other.round, state = binary.LittleEndian.Uint64(state), state[8:]
+	for i := range other.tried {
+		t := tried{
+			rounds: binary.LittleEndian.Uint64(state), answers: binary.LittleEndian.Uint64(state[8:]),
+			sum: math.Float64frombits(binary.LittleEndian.Uint64(state[16:])),
+		}
+		if math.IsNaN(t.sum) || math.IsInf(t.sum, 0) || t.answers > 1<<53 || t.rounds > 1<<53 {
+			return errState
+		}
+		other.tried[i], state = t, state[24:]
+	}
+	*h = *other
+	return nil
+}

@@ -1,0 +1,183 @@
+package sets
+
+import (
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"testing"
+
+	"oriel/mechanisms"
+	"oriel/mechanisms/dp"
+	"oriel/mechanisms/mechtest"
+	"oriel/operators"
+	"oriel/operators/plays"
+	"oriel/schemas"
+)
+
+// named are so many elements.
+func named(n int) (names []string) {
+	for i := range n {
+		names = append(names, "e"+strconv.Itoa(i))
+	}
+	return names
+}
+
+// halvingOf tries each element for one round at first.
+func halvingOf(n, k, records int) Config {
+	return Config{
+		Elements: named(n), Pick: k, Tries: 1, Rate: tight, Worth: plays.Range{High: 1},
+		Plays: plays.Config{Records: records, Plays: records},
+	}
+}
+
+// drawsOf explores in half of so many rounds.
+func drawsOf(n, k, records int, horizon uint64) Config {
+	c := halvingOf(n, k, records)
+	c.Draws, c.Horizon, c.Share, c.Tries = true, horizon, 0.5, defaultTries
+	return c
+}
+
+// mechanismOf is that of a configuration at ε, δ = 1e-6 where it is of draws and else 0.
+func mechanismOf(tb testing.TB, c Config, epsilon float64) mechanisms.Config {
+	tb.Helper()
+	m := mechanisms.Config{
+		Name: "once-gamma", Batch: uint64(c.Plays.Records), Adjacency: dp.Replace, Budget: dp.Budget{Epsilon: epsilon},
+	}
+	if c.Draws {
+		m.Name, m.Window, m.Horizon, m.Budget.Delta = mechanisms.Drawing, c.Horizon, c.Horizon, 1e-6
+	}
+	if err := (configured{Config: c}).Mechanism(&m, nil); err != nil {
+		tb.Fatal(err)
+	}
+	return m
+}
+
+// opened is a machine over a stream of a key.
+func opened(tb testing.TB, c Config, m mechanisms.Config, stream *mechanisms.Stream) *Machine {
+	tb.Helper()
+	plan, err := (configured{Config: c}).Plan(m)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	machine, err := (configured{Config: c}).Open(plan, stream)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return machine.(*Machine)
+}
+
+func machineOf(tb testing.TB, c Config, epsilon float64, seed byte) *Machine {
+	tb.Helper()
+	m := mechanismOf(tb, c, epsilon)
+	return opened(tb, c, m, mechtest.Open(tb, m, [32]byte{seed, 3}))
+}
+
+// setOf are the elements of a decision.
+func setOf(d operators.Decision) (set []int) {
+	for _, x := range d.Point {
+		if x >= 0 {
+			set = append(set, int(x))
+		}
+	}
+	return set
+}
+
+// answer is the record that answers a play.
+func answer(play uint64, worth float64, at int64) operators.Record {
+	r := operators.Record{
+		Key: strconv.AppendUint(nil, play, 10), Event: schemas.Event{Numbers: []float64{worth}},
+	}
+	r.Identity.Offset = at
+	return r
+}
+
+// town is what elements are worth to types of events, by facility location, and how often each type comes.
+type town struct {
+	rng    *rand.Rand
+	worth  [][]float64
+	shares []float64
+}
+
+func newTown(n, types int, seed uint64) *town {
+	t := &town{rng: rand.New(rand.NewPCG(seed, 21))}
+	for range types {
+		row := make([]float64, n)
+		for a := range row {
+			row[a] = max(0, 2*t.rng.Float64()-1)
+		}
+		t.worth, t.shares = append(t.worth, row), append(t.shares, t.rng.Float64()*t.rng.Float64())
+	}
+	sum := 0.0
+	for _, s := range t.shares {
+		sum += s
+	}
+	for i := range t.shares {
+		t.shares[i] /= sum
+	}
+	return t
+}
+
+// of is what a set is worth to a type.
+func (t *town) of(j int, set []int) (most float64) {
+	for _, a := range set {
+		most = max(most, t.worth[j][a])
+	}
+	return most
+}
+
+// value is what a set is worth in the mean.
+func (t *town) value(set []int) (sum float64) {
+	for j, share := range t.shares {
+		sum += share * t.of(j, set)
+	}
+	return sum
+}
+
+// greedy is the greedy set, and random what k elements are worth in the mean.
+func (t *town) greedy(k int) (set []int, random float64) {
+	n := len(t.worth[0])
+	for range k {
+		best, most := 0, -1.0
+		for a := range n {
+			if v := t.value(append(slices.Clone(set), a)); v > most {
+				best, most = a, v
+			}
+		}
+		set = append(set, best)
+	}
+	for range 500 {
+		random += t.value(t.rng.Perm(n)[:k]) / 500
+	}
+	return set, random
+}
+
+// event is the type of the next one.
+func (t *town) event() int {
+	at, j := t.rng.Float64(), 0
+	for j < len(t.shares)-1 && at >= t.shares[j] {
+		at -= t.shares[j]
+		j++
+	}
+	return j
+}
+
+// normal is the value of a set, 0 as random ones and 1 as greedy's.
+func (t *town) normal(k int) func(set []int) float64 {
+	best, random := t.greedy(k)
+	return func(set []int) float64 { return (t.value(set) - random) / (t.value(best) - random) }
+}
+
+// play answers all plays of rounds by a town, and hands each round's first decision to each.
+func (t *town) play(m *Machine, rounds int, each func(round int, d operators.Decision)) {
+	made, at := m.Open(nil), int64(0)
+	for round := range rounds {
+		if each != nil {
+			each(round, made[0])
+		}
+		first, set := made[0].Index, setOf(made[0])
+		for k := range uint64(m.config.Plays.Records) {
+			made = m.Add(made[:0], answer(first+k, t.of(t.event(), set), at))
+			at++
+		}
+	}
+}

@@ -1,0 +1,169 @@
+package sets
+
+import (
+	"fmt"
+	"strings"
+
+	"oriel/mechanisms"
+	"oriel/mechanisms/dp"
+	"oriel/operators"
+	"oriel/operators/plays"
+	"oriel/schemas"
+)
+
+// rule finds sets. It sees what is released and what is drawn.
+type rule interface {
+	// next returns the set of the next round, valid until it is called again, and what is learned from it.
+	next(stream *mechanisms.Stream) ([]int, played)
+	// learn takes what a round has released: of so many answers the sum of mapped worths, with noise. Of draws there is
+	// no sum.
+	learn(stream *mechanisms.Stream, p played, answers int, sum float64)
+	appendState(dst []byte) []byte
+	stateLen() int
+	restore(state []byte) error // state has stateLen bytes; after an error nothing has changed
+}
+
+// played is what a round tells.
+type played struct {
+	cell  int32  // halving: the element that is tried; draws: expert·N + element. −1: nothing
+	stage uint32 // of halving: the set behind which it is tried
+}
+
+// Machine is an operators.Machine. Its decisions are plays: the index is the play's number.
+type Machine struct {
+	config Config
+	stream *mechanisms.Stream
+	table  *plays.Table
+	rule   rule
+	rounds []played // by number of the round, modulo how many the table knows of
+
+	leaf   [2]float64
+	point  []float64
+	extras [2]schemas.ExtraValue
+	names  map[string]string // of sets that were played, by their places: few, and told again and again
+	key    []byte
+}
+
+var _ operators.Machine = (*Machine)(nil)
+
+// newMachine returns the machine at step 0 over a stream of the rule's leaf. It takes the stream over.
+func newMachine(c Config, r rates, stream *mechanisms.Stream) (*Machine, error) {
+	size, draws := 1, stream.Guarantee().Mechanism == mechanisms.Drawing
+	if c.Draws {
+		size = c.cells()
+	}
+	if draws != c.Draws || stream.Dimension() != size || !draws && !stream.Once() ||
+		stream.Batch() != uint64(c.Plays.Records) {
+		return nil, fmt.Errorf("sets: a stream of %d coordinates and %d records a step, mechanism %s: not that of the settings",
+			stream.Dimension(), stream.Batch(), stream.Guarantee().Mechanism)
+	}
+	table, err := plays.New(c.Plays)
+	if err != nil {
+		return nil, err
+	}
+	m := &Machine{
+		config: c, stream: stream, table: table, rounds: make([]played, c.Plays.Rounds()),
+		point: make([]float64, c.Pick), names: map[string]string{},
+	}
+	if !c.Draws {
+		m.rule = newHalved(c)
+		return m, nil
+	}
+	m.rule, err = newExperts(c, r, stream)
+	return m, err
+}
+
+// Open returns the first round.
+func (m *Machine) Open(dst []operators.Decision) []operators.Decision { return m.play(dst, 1) }
+
+// Add takes a record, which may answer a play, and publishes the next round where a step closes.
+func (m *Machine) Add(dst []operators.Decision, r operators.Record) []operators.Decision {
+	m.table.Answer(r.Key, m.config.Worth.Centred(r))
+	if !m.stream.Add(r.Identity, m.adds()) {
+		return dst
+	}
+	if n, answers := m.table.Settled(); n > 0 {
+		m.rule.learn(m.stream, *m.at(n), answers, m.stream.Sum(0)[0])
+	}
+	m.table.Settle()
+	return m.play(dst, m.table.Step())
+}
+
+// adds is what the record that was answered for last adds to the stream; nil: nothing.
+func (m *Machine) adds() []float64 {
+	a, some := m.table.Leaf()
+	if !some || !a.Says() {
+		return nil
+	}
+	if !m.config.Draws {
+		m.leaf[0] = a.Value
+		return m.leaf[:1]
+	}
+	p := m.at(m.config.Plays.RoundOf(a.Play))
+	m.leaf[0], m.leaf[1] = float64(p.cell), a.Value
+	if p.cell < 0 {
+		return nil // what a round told that did not explore is discarded
+	}
+	return m.leaf[:]
+}
+
+// at returns what is played in a round.
+func (m *Machine) at(round uint64) *played { return &m.rounds[round%uint64(len(m.rounds))] }
+
+// play publishes a round.
+func (m *Machine) play(dst []operators.Decision, round uint64) []operators.Decision {
+	set, p := m.rule.next(m.stream)
+	*m.at(round) = p
+	for i := range m.point {
+		m.point[i] = -1
+		if i < len(set) {
+			m.point[i] = float64(set[i])
+		}
+	}
+	m.extras[0].Text, m.extras[1].Number = m.named(set), 0
+	if p.cell >= 0 {
+		m.extras[1].Number = 1
+	}
+	first := m.config.Plays.First(round)
+	for k := range uint64(m.config.Plays.Plays) {
+		dst = append(dst, operators.Decision{Index: first + k, Step: round - 1, Point: m.point, Extras: m.extras[:]})
+	}
+	return dst
+}
+
+// mostNames bounds the names that are kept.
+const mostNames = 1 << 12
+
+// named joins the names of a set.
+func (m *Machine) named(set []int) string {
+	m.key = m.key[:0]
+	for _, element := range set {
+		m.key = append(m.key, byte(element), byte(element>>8))
+	}
+	if text, known := m.names[string(m.key)]; known {
+		return text
+	}
+	var out strings.Builder
+	for i, element := range set {
+		if i > 0 {
+			out.WriteByte(',')
+		}
+		out.WriteString(m.config.Elements[element])
+	}
+	if len(m.names) == mostNames {
+		clear(m.names)
+	}
+	m.names[string(m.key)] = out.String()
+	return out.String()
+}
+
+// Steps counts the closed steps.
+func (m *Machine) Steps() uint64 { return m.stream.Step() }
+
+// Due gives a round after each step, and one before the first.
+func (m *Machine) Due(step uint64) (first uint64, count int) {
+	return m.config.Plays.First(step + 1), m.config.Plays.Plays
+}
+
+// Guarantee is the stream's: sets follow from releases, or from its own draws, and coins from nothing.
+func (m *Machine) Guarantee() dp.Guarantee { return m.stream.Guarantee() }

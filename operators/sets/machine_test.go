@@ -1,0 +1,258 @@
+package sets
+
+import (
+	"bytes"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"testing"
+
+	"oriel/mechanisms"
+	"oriel/mechanisms/lattice"
+	"oriel/mechanisms/mechtest"
+	"oriel/operators"
+	"oriel/operators/optest"
+	"oriel/operators/plays"
+	"oriel/schemas"
+)
+
+// kinds are deployments of all sorts.
+func kinds() []Config {
+	late, epochs, sealed, often := halvingOf(5, 2, 2), halvingOf(4, 2, 3), drawsOf(5, 2, 2, 40), drawsOf(3, 1, 3, 40)
+	late.Plays, late.Worth = plays.Config{Records: 2, Plays: 5, Delay: 2}, plays.Range{Low: -3, High: 5}
+	epochs.Epoch, epochs.Tries = 40, 2
+	sealed.Plays.Delay, sealed.Plays.Plays, sealed.Share = 1, 4, 0.7
+	often.Share, often.Capped = 0.4, true
+	return []Config{halvingOf(3, 1, 1), late, epochs, sealed, often}
+}
+
+// drawn are worths, some beyond their range.
+func drawn(n int) []schemas.Event {
+	rng := rand.New(rand.NewPCG(4, 4))
+	events := make([]schemas.Event, n)
+	for i := range events {
+		events[i] = schemas.Event{Numbers: []float64{3*rng.Float64() - 1}}
+	}
+	return events
+}
+
+// keyOf is that of a play that is open, of another one, or of none.
+func keyOf(c Config, place int) []byte {
+	switch place % 7 {
+	case 3:
+		return []byte("nobody")
+	case 5:
+		place++ // somebody else's
+	}
+	step := uint64(place/c.Plays.Records) + 1
+	return strconv.AppendUint(nil, c.Plays.First(step)+uint64(place%c.Plays.Plays), 10)
+}
+
+func TestConformance(t *testing.T) {
+	for i, c := range kinds() {
+		t.Run(strconv.Itoa(i), func(t *testing.T) {
+			m := mechanismOf(t, c, 3)
+			optest.RunHolding(t, func(tb testing.TB, open optest.Open) operators.Machine {
+				return opened(tb, c, m, open(m))
+			}, func(place int) []byte { return keyOf(c, place) }, func(state []byte) []byte {
+				at := len(state) - c.Plays.StateLen() // the stream's is cut out
+				return append(append([]byte(nil), state[:at]...), c.Plays.Public(state[at:])...)
+			}, drawn(60))
+		})
+	}
+}
+
+// What a machine adds to its stream is what its twin says that it should, whatever keys come: of halving each release,
+// and of draws each score by which is drawn.
+func TestTheMachineAddsWhatTheTwinSays(t *testing.T) {
+	for i, c := range kinds() {
+		m := mechanismOf(t, c, 1)
+		stream := mechtest.Open(t, m, [32]byte{5})
+		if !c.Draws {
+			stream = mechtest.ZeroStream(t, m)
+		}
+		sums := make([]float64, max(1, c.cells()))
+		unit := mechtest.Plan(t, m).Grid.Unit()
+		looked := 0
+		stream.DrawBy(func(d mechanisms.Draw, index int) int {
+			if d.Law == mechanisms.ByLogs(scoreBits) {
+				return index
+			}
+			looked++
+			for element, q := range d.Scores {
+				if want := sums[int(d.Instance)*len(c.Elements)+element]; math.Abs(float64(q)*unit-want) > 1e-5 {
+					t.Fatalf("%d: expert %d draws by %g of element %d, want %g", i, d.Instance, float64(q)*unit, element, want)
+				}
+			}
+			return index
+		})
+		machine, other := opened(t, c, m, stream), &twin{Config: c}
+		other.Begin()
+		other.Decided(machine.Open(nil))
+		leaf := make([]float64, 2)
+		for at, e := range drawn(40 * c.Plays.Records) {
+			r := operators.Record{Key: keyOf(c, at), Event: e, Null: at%11 == 2}
+			if some := other.Leaf(leaf, r); some && c.Draws {
+				sums[int(leaf[0])] += leaf[1]
+			} else if some {
+				sums[0] += leaf[0]
+			}
+			made := machine.Add(nil, r)
+			if len(made) == 0 {
+				continue
+			}
+			if !c.Draws {
+				if got := stream.Sum(0)[0]; math.Abs(got-sums[0]) > 1e-5 {
+					t.Fatalf("%d, record %d: %g was released, want %g", i, at, got, sums[0])
+				}
+				looked, sums[0] = looked+1, 0
+			}
+			other.Decided(made)
+		}
+		if looked < 10 {
+			t.Errorf("%d: %d releases and draws were looked at", i, looked)
+		}
+	}
+}
+
+// Leaves have one number, no longer than ½, at the cell that they are given, and are as far apart as the Quantiser
+// says.
+func TestDistances(t *testing.T) {
+	g, err := lattice.NewGrid(half)
+	if err != nil {
+		t.Fatal(err)
+	}
+	optest.FarApart(t, cell{Cells: 3}, g, 3, []float64{1, 0.5}, []float64{1, -0.5}, []float64{0, 9}, []float64{2, -9},
+		[]float64{1, math.NaN()}, []float64{1.5, 0.1}, []float64{-1, 1}, []float64{3, 1}, []float64{math.NaN(), 1})
+	leaf := make([]int64, 3)
+	if (cell{Cells: 3}).Quantise(g, leaf, []float64{2, 0.25}); leaf[0] != 0 || leaf[1] != 0 || leaf[2] != g.Lambda/2+1 &&
+		leaf[2] != g.Lambda/2 {
+		t.Errorf("leaf %v", leaf)
+	}
+}
+
+// Bytes of decisions never change: deployments have made them.
+func TestGoldenDecisions(t *testing.T) {
+	for i, want := range []string{
+		"ada2453b6fa1a3e7acc2acef2acf9433", "72498b7817af8dbc18d01d0ffc0a90cb", "8b82e1ea4984cf100fc47db94e21038d",
+		"3e4fc38d6d1621febf0507943392cfc4", "7c2a1ddb7c0852688722755ff228697c",
+	} {
+		c := kinds()[i]
+		machine := machineOf(t, c, 5, 1)
+		digest, decisions := optest.NewDigest(), machine.Open(nil)
+		for at, e := range drawn(40 * c.Plays.Records) {
+			for _, d := range decisions {
+				digest.Numbers(d.Point...)
+				digest.Text(d.Extras[0].Text)
+				digest.Numbers(d.Extras[1].Number)
+			}
+			decisions = machine.Add(nil, operators.Record{Key: keyOf(c, at), Event: e})
+		}
+		if got := digest.String(); got != want {
+			t.Errorf("%d: %s, stored %s", i, got, want)
+		}
+	}
+}
+
+// States that no machine has are refused, and nothing changes.
+func TestStatesAreRefused(t *testing.T) {
+	for i, c := range kinds() {
+		machine := machineOf(t, c, 5, 1)
+		machine.Open(nil)
+		for at, e := range drawn(20) {
+			machine.Add(nil, operators.Record{Key: keyOf(c, at), Event: e})
+		}
+		state := machine.AppendState(nil)
+		again := machineOf(t, c, 5, 1)
+		if err := again.Restore(state); err != nil || !bytes.Equal(again.AppendState(nil), state) {
+			t.Fatalf("%d: %v", i, err)
+		}
+		size := machine.rule.stateLen()
+		for what, spoil := range map[string]func(s []byte) []byte{
+			"short":   func(s []byte) []byte { return s[:len(s)-1] },
+			"version": func(s []byte) []byte { s[0] = 9; return s },
+			"a set":   func(s []byte) []byte { s[1] = 0xff; return s },
+			"a cell":  func(s []byte) []byte { s[1+size+3] = 0x7f; return s },
+			"a table": func(s []byte) []byte { s[1+size+roundLen*len(machine.rounds)]++; return s },
+		} {
+			if err := again.Restore(spoil(slices.Clone(state))); err == nil {
+				t.Errorf("%d: %s is taken", i, what)
+			}
+			if !bytes.Equal(again.AppendState(nil), state) {
+				t.Fatalf("%d: %s is refused, and the machine has changed", i, what)
+			}
+		}
+	}
+}
+
+// A stream of another leaf, batch or kind is refused.
+func TestOtherStreamsAreRefused(t *testing.T) {
+	for _, c := range []Config{halvingOf(3, 1, 2), drawsOf(3, 1, 2, 40)} {
+		for what, change := range map[string]func(m *mechanisms.Config){
+			"batch": func(m *mechanisms.Config) { m.Batch = 7 },
+			"tree": func(m *mechanisms.Config) {
+				m.Name, m.Window, m.Horizon, m.Draws, m.Leaf = "tree-gaussian", 8, 0, mechanisms.Draws{}, mechanisms.OnePart(1, 1)
+				m.Budget.Delta = 1e-6
+			},
+			"leaf": func(m *mechanisms.Config) { m.Leaf = mechanisms.OnePart(2, 1) },
+		} {
+			m := mechanismOf(t, c, 1)
+			plan, err := (configured{Config: c}).Plan(m)
+			if err != nil {
+				t.Fatal(err)
+			}
+			change(&m)
+			if _, err := (configured{Config: c}).Open(plan, mechtest.Open(t, m, [32]byte{1})); err == nil {
+				t.Errorf("draws %v: another %s is taken", c.Draws, what)
+			}
+		}
+	}
+}
+
+// BenchmarkAdd answers plays, and publishes one for each answer: of 100 elements, sets of 5.
+func BenchmarkAdd(b *testing.B) {
+	c := halvingOf(100, 5, 16)
+	sealed := drawsOf(100, 5, 16, 1<<30)
+	sealed.Share = 1e-3
+	for name, c := range map[string]Config{"halving": c, "draws": sealed} {
+		b.Run(name, func(b *testing.B) {
+			m, i := machineOf(b, c, 1, 1), int64(0)
+			made, key := m.Open(nil), []byte(nil)
+			event := schemas.Event{Numbers: []float64{0.5}}
+			b.ReportAllocs()
+			for b.Loop() {
+				key = strconv.AppendUint(key[:0], c.Plays.First(m.table.Step())+uint64(i)%16, 10)
+				r := operators.Record{Key: key, Event: event}
+				r.Identity.Offset = i
+				made = m.Add(made[:0], r)
+				i++
+			}
+		})
+	}
+}
+
+// Answers and plays allocate nothing; a release draws noise under a key of its own, whose cipher is allocated, and a
+// coin some integers, once a step.
+func TestAnswersAllocateNothing(t *testing.T) {
+	for most, c := range map[float64]Config{2: halvingOf(50, 3, 64), 40: drawsOf(50, 3, 64, 1<<20)} {
+		m, i := machineOf(t, c, 1, 1), int64(0)
+		made, key := m.Open(nil), []byte(nil)
+		event := schemas.Event{Numbers: []float64{0.5}}
+		step := func() {
+			for range 64 {
+				key = strconv.AppendUint(key[:0], c.Plays.First(m.table.Step())+uint64(i)%64, 10)
+				r := operators.Record{Key: key, Event: event}
+				r.Identity.Offset = i
+				made = m.Add(made[:0], r)
+				i++
+			}
+		}
+		for range 200 {
+			step()
+		}
+		if got := testing.AllocsPerRun(100, step); got > most {
+			t.Errorf("draws %v: %g allocations a step of 64 answers", c.Draws, got)
+		}
+	}
+}

@@ -1,0 +1,148 @@
+package sets
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"oriel/mechanisms"
+	"oriel/mechanisms/dp"
+	"oriel/operators"
+	"oriel/operators/elementary"
+)
+
+// rates are of the rule draws. They are computed when a stream is opened, and stored in its plan.
+type rates struct {
+	share float64 // γ, of rounds that explore
+	most  uint64  // explorations of a life: as many, or with capped coins that at most
+	loss  float64 // ε of a draw at most
+}
+
+// rates computes them for R rounds of B records, a set of k of N elements (SPEC.md, Rates).
+func (c Config) rates(m mechanisms.Config) (rates, error) {
+	rounds, k, n := float64(c.learned()), float64(c.Pick), float64(len(c.Elements))
+	records, nLogN := float64(m.Batch), float64(n*elementary.Log(n))
+	if !(m.Budget.Delta > 0) && (c.Rate != tight || c.Share == 0) {
+		return rates{}, errors.New("sets: ORIEL_DELTA: not set, and only ORIEL_RATE=tight with an ORIEL_SHARE has no need of it")
+	}
+	r := rates{share: c.Share}
+	rho := dp.ZCDPRho(m.Budget)
+	if c.Share == 0 {
+		switch c.Rate {
+		case printed:
+			r.share = float64(k * root3(float64(float64(256*nLogN)*nLogN)/rounds))
+		case theorem:
+			r.share = float64(float64(k*k) * root3(float64(float64(256*nLogN)*nLogN)/rounds))
+		default:
+			x := float64(float64(k*k)*nLogN) / float64(math.Sqrt(float64(c.spread()*8*rho))*records)
+			r.share = max(root3(float64(x*x)/rounds), float64(k*root3(nLogN/rounds)))
+		}
+	}
+	r.share = min(1, r.share)
+	r.most = uint64(max(1, math.Floor(float64(r.share*rounds))))
+	if c.Capped {
+		r.most = uint64(max(1, min(rounds, math.Floor(float64(2*r.share*rounds)))))
+	}
+	eta := min(1, math.Sqrt(float64(k*nLogN)/float64(r.share*rounds))) / records
+	if c.Rate != tight {
+		times := float64(r.most)
+		if !c.Capped {
+			times++ // as the source has it, which draws once before any event
+		}
+		eta = m.Budget.Epsilon / float64(k*math.Sqrt(float64(32*times)*elementary.Log(k/m.Budget.Delta)))
+	}
+	r.loss = eta // of worths in [0, 1], one of which is exchanged
+	if m.AgainstNull() {
+		r.loss = eta / 2 // and they are about ½
+	}
+	return r, nil
+}
+
+// spread is 4 for coins that are not capped and 2 for those that are, which pay for twice as many: γ is best at
+// (k²·N·ln N/(√(8·spread·ρ)·B))^(2/3)·R^(−1/3), or where privacy costs nothing at k·(N·ln N/R)^(1/3).
+func (c Config) spread() float64 {
+	if c.Capped {
+		return 2
+	}
+	return 4
+}
+
+// root3 is the third root.
+func root3(x float64) float64 { return elementary.Exp(elementary.Log(x) / 3) }
+
+// line is the form of rates in a plan.
+func (r rates) line() string {
+	return fmt.Sprintf("%s %d %s", bitsOf(r.share), r.most, bitsOf(r.loss))
+}
+
+func bitsOf(x float64) string { return strconv.FormatUint(math.Float64bits(x), 16) }
+
+// parseRates reads it.
+func parseRates(line string) (r rates, ok bool) {
+	parts := strings.Split(line, " ")
+	if len(parts) != 3 {
+		return rates{}, false
+	}
+	share, err := strconv.ParseUint(parts[0], 16, 64)
+	most, errMost := strconv.ParseUint(parts[1], 10, 64)
+	loss, errLoss := strconv.ParseUint(parts[2], 16, 64)
+	r = rates{share: math.Float64frombits(share), most: most, loss: math.Float64frombits(loss)}
+	ok = err == nil && errMost == nil && errLoss == nil && r.share > 0 && r.share <= 1 && most > 0 && r.loss > 0 &&
+		r.loss <= 1
+	return r, ok
+}
+
+// describeDraws tells how often it explores, and what is proved of it.
+func (c configured) describeDraws(m mechanisms.Config) operators.Description {
+	d := operators.Description{
+		Draws: true, Mechanisms: []string{mechanisms.Drawing},
+		Leaves: "what an exploration tells, at one of all cells: an exchange moves one sum by 1 at most, for all draws to come",
+	}
+	r, err := c.rates(m)
+	if m.Horizon == 0 || err != nil {
+		return d
+	}
+	eta := m.Draws.Most
+	if m.AgainstNull() {
+		eta *= 2
+	}
+	if p, err := mechanisms.NewPlan(m); err == nil {
+		eta = c.eta(m, p)
+	}
+	d.Steps = fmt.Sprintf("%d of %d elements; %d of %d rounds explore, and behind each all are drawn anew, η = %.4g; ", c.Pick,
+		len(c.Elements), r.most, c.learned(), eta)
+	events := float64(c.learned()) * float64(m.Batch)
+	if lost := c.lost(r, eta, float64(m.Batch)); lost < events {
+		return with(d, fmt.Sprintf("%.4g answers cost at most %.4g less than 1 − 1/e of the best set, in the mean", events, lost))
+	}
+	return with(d, "nothing is proved of so few: give ORIEL_SHARE")
+}
+
+func with(d operators.Description, more string) operators.Description {
+	d.Steps += more
+	return d
+}
+
+// eta is η of a plan, of worths.
+func (c Config) eta(m mechanisms.Config, p mechanisms.Plan) float64 {
+	e := p.DrawLaw(m).Epsilon.Up()
+	if m.AgainstNull() {
+		return 2 * e
+	}
+	return e
+}
+
+// lost bounds (1−1/e)-regret in the mean: k(ηB·T + kN·ln N/(γη)) + γT over T answers (SPEC.md, Theorem 1).
+func (c Config) lost(r rates, eta, records float64) float64 {
+	k, n := float64(c.Pick), float64(len(c.Elements))
+	events, share := float64(c.learned())*records, r.share
+	if !c.Capped {
+		share = float64(r.most) / float64(c.learned())
+	}
+	if eta*records > 1 {
+		return math.Inf(1)
+	}
+	return k*(eta*records*events+k*n*math.Log(n)/(share*eta)) + share*events
+}

@@ -1,0 +1,210 @@
+package sets
+
+import (
+	"maps"
+	"math"
+	"slices"
+	"testing"
+
+	"oriel/mechanisms"
+	"oriel/mechanisms/mechtest"
+)
+
+// Rates are those of their formulas, and of the source's reference values to the last digit printed.
+func TestRates(t *testing.T) {
+	c := drawsOf(10, 3, 1, 1000)
+	c.Share, c.Capped, c.Rate = 0.1, true, printed
+	m := mechanismOf(t, c, 1)
+	if m.Draws.Times != 200 || math.Abs(m.Draws.Most/1.0789217e-3-1) > 1e-7 {
+		t.Errorf("%d explorations of η = %.8g, want 200 of 1.0789217e-3", m.Draws.Times, m.Draws.Most)
+	}
+	c.Rate = tight
+	m = mechanismOf(t, c, 1)
+	// what the source's relatives prove: √(8ρ/200), ρ = (√(1+ln 1/δ) − √(ln 1/δ))², and a little more
+	if eta := c.eta(m, mechtest.Plan(t, m)); m.Draws.Times != 200 || eta < 2.6433997e-2 || eta > 3.2e-2 {
+		t.Errorf("%d explorations of η = %.8g, want 200 of 2.6433997e-2 or somewhat more", m.Draws.Times, eta)
+	}
+	c.Capped = false
+	if m = mechanismOf(t, c, 1); m.Draws.Times != 100 {
+		t.Errorf("%d explorations, want 100", m.Draws.Times)
+	}
+	c.Rate = printed
+	want := 1 / (3 * math.Sqrt(32*101*math.Log(3e6)))
+	if m = mechanismOf(t, c, 1); math.Abs(m.Draws.Most/want-1) > 1e-12 {
+		t.Errorf("η = %g where explorations are drawn beforehand, want %g", m.Draws.Most, want)
+	}
+
+	c = drawsOf(4, 2, 1, 1<<31)
+	c.Share, c.Capped = 0, true
+	x := 16 * 4 * math.Log(4)
+	for rate, want := range map[string]float64{
+		printed: 2 * math.Cbrt(x*x/(1<<31)), theorem: 4 * math.Cbrt(x*x/(1<<31)),
+	} {
+		c.Rate = rate
+		r, err := c.rates(mechanismOf(t, c, 1))
+		if err != nil || math.Abs(r.share/want-1) > 1e-12 {
+			t.Errorf("%s: γ = %g, want %g, %v", rate, r.share, want, err)
+		}
+	}
+	// the tight share is where its bound is least
+	for _, capped := range []bool{true, false} {
+		for _, records := range []int{1, 16} {
+			c := drawsOf(4, 2, records, 1<<24)
+			c.Share, c.Capped = 0, capped
+			bound := func(share float64) float64 {
+				c.Share = share
+				m := mechanismOf(t, c, 1)
+				r, err := c.rates(m)
+				if err != nil {
+					t.Fatal(err)
+				}
+				return c.lost(r, c.eta(m, mechtest.Plan(t, m)), float64(records))
+			}
+			r, err := c.rates(mechanismOf(t, c, 1))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if best := bound(r.share); best > bound(r.share/1.5) || best > bound(r.share*1.5) || best > 0.3*float64(uint64(records)<<24) {
+				t.Errorf("capped %v, B = %d: γ = %g has %g, beside it %g and %g", capped, records, r.share, best,
+					bound(r.share/1.5), bound(r.share*1.5))
+			}
+		}
+	}
+}
+
+// chiSquare is Σ (seen − want)²/want, and what it passes with a chance of 1e-9 at most: df + 2√(df·x) + 2x at x = ln
+// 1e9 (Laurent and Massart, "Adaptive estimation of a quadratic functional by model selection", Annals of Statistics
+// 28, 2000, Lemma 1).
+func chiSquare(seen, want []float64) (got, most float64) {
+	for i, n := range seen {
+		got += (n - want[i]) * (n - want[i]) / want[i]
+	}
+	df, x := float64(len(seen)-1), math.Log(1e9)
+	return got, df + 2*math.Sqrt(df*x) + 2*x
+}
+
+// explorations plays so many lives without an answer: of each, which rounds explore which cells, −1 for none.
+func explorations(t *testing.T, c Config, lives int) (all [][]int32) {
+	t.Helper()
+	m := mechanismOf(t, c, 1)
+	plan := mechtest.Plan(t, m)
+	seat, err := mechanisms.NewSeat(m, plan)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := c.rates(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for life := range lives {
+		machine, err := newMachine(c, r, seat.Open([32]byte{byte(life), byte(life >> 8), byte(life >> 16)}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		made, cells := machine.Open(nil), []int32(nil)
+		for round := range int(c.Horizon) {
+			cell := machine.at(uint64(round + 1)).cell
+			if cells = append(cells, cell); cell >= 0 && int(cell)/len(c.Elements)+1 != len(setOf(made[0])) {
+				t.Fatalf("cell %d is explored by %v", cell, setOf(made[0]))
+			}
+			made = machine.Add(made[:0], answer(0, 0, int64(round)))
+		}
+		all = append(all, cells)
+	}
+	return all
+}
+
+// Of fixed coins as many rounds explore as are accounted, each choice of rounds alike, and each cell. Sample: 6 000
+// lives of 6 rounds; false rejection below 1e-9 a law.
+func TestFixedExplorationsAreOfTheirLaw(t *testing.T) {
+	const lives = 6000
+	choices, cells := make(map[int]float64), make([]float64, 6)
+	for _, life := range explorations(t, drawsOf(3, 2, 1, 6), lives) {
+		choice, number := 0, 0
+		for round, cell := range life {
+			if cell >= 0 {
+				choice, number = choice|1<<round, number+1
+				cells[cell]++
+			}
+		}
+		if number != 3 {
+			t.Fatalf("%d of 6 rounds explore, want 3", number)
+		}
+		choices[choice]++
+	}
+	counts := slices.Collect(maps.Values(choices))
+	if len(counts) != 20 {
+		t.Fatalf("%d choices of 20", len(counts))
+	}
+	if got, most := chiSquare(counts, slices.Repeat([]float64{lives / 20}, 20)); got > most {
+		t.Errorf("choices: χ² is %g, at most %g: %v", got, most, counts)
+	}
+	if got, most := chiSquare(cells, slices.Repeat([]float64{lives * 3 / 6}, 6)); got > most {
+		t.Errorf("cells: χ² is %g, at most %g: %v", got, most, cells)
+	}
+}
+
+// Of capped coins there are as many explorations as a binomial law says that stops, and never more. Sample: 6 000 lives
+// of 6 rounds; false rejection below 1e-9.
+func TestCappedExplorationsAreOfTheirLaw(t *testing.T) {
+	const lives = 6000
+	c := drawsOf(3, 2, 1, 6)
+	c.Capped, c.Share = true, 0.25 // at most 3 of 6
+	numbers := make([]float64, 4)
+	for _, life := range explorations(t, c, lives) {
+		number := 0
+		for _, cell := range life {
+			if cell >= 0 {
+				number++
+			}
+		}
+		if number > 3 {
+			t.Fatalf("%d explorations, 3 are accounted", number)
+		}
+		numbers[number]++
+	}
+	p, q := 0.25, 0.75
+	law := []float64{math.Pow(q, 6), 6 * p * math.Pow(q, 5), 15 * p * p * math.Pow(q, 4), 0}
+	law[3] = 1 - law[0] - law[1] - law[2]
+	for i := range law {
+		law[i] *= lives
+	}
+	if got, most := chiSquare(numbers, law); got > most {
+		t.Errorf("χ² is %g, at most %g: %v, want %v", got, most, numbers, law)
+	}
+}
+
+// Rates that have no meaning, and plans of others, are refused.
+func TestRatesAreRefused(t *testing.T) {
+	c := drawsOf(3, 1, 1, 10)
+	m := mechanismOf(t, c, 1)
+	m.Budget.Delta = 0
+	if _, err := c.rates(m); err != nil {
+		t.Errorf("pure ε with a share: %v", err)
+	}
+	for _, change := range []func(c *Config){
+		func(c *Config) { c.Share = 0 }, func(c *Config) { c.Rate = printed }, func(c *Config) { c.Rate = theorem },
+	} {
+		other := c
+		change(&other)
+		if _, err := other.rates(m); err == nil {
+			t.Errorf("%+v: taken without δ", other)
+		}
+	}
+	plan, err := (configured{Config: c}).Plan(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, bad := range []string{
+		"", "2" + string(plan[1:]), "1\n0 0 0\ne0\ne1\ne2", "1\n3fe0000000000000 11 3fe0000000000000\ne0\ne1\ne2", string(plan) + "\nx",
+		"1\nnone\ne0\ne1\ne2",
+	} {
+		if err := (configured{Config: c}).Mechanism(&m, []byte(bad)); err == nil {
+			t.Errorf("plan %q is taken", bad)
+		}
+	}
+	if err := (configured{Config: c}).Mechanism(&m, plan); err != nil || m.Draws.Times != 5 ||
+		m.Name != mechanisms.Drawing {
+		t.Errorf("own plan: %v, %+v", err, m.Draws)
+	}
+}

@@ -1,0 +1,69 @@
+package sets
+
+import (
+	"math"
+	"strconv"
+
+	"oriel/operators"
+	"oriel/operators/plays"
+	"oriel/schemas"
+)
+
+// twin is the operators.Twin of a machine: of what plays explore it knows what was published.
+type twin struct {
+	Config
+	*plays.History
+
+	cells map[uint64]int // of each play; −1: none
+}
+
+func (t *twin) Begin() { t.History, t.cells = plays.NewHistory(t.Plays), map[uint64]int{} }
+
+func (t *twin) Decided(decisions []operators.Decision) {
+	t.History.Decided(decisions)
+	for _, d := range decisions {
+		t.cells[d.Index] = -1
+		if d.Extras[1].Number == 0 {
+			continue
+		}
+		for i, element := range d.Point {
+			if element >= 0 {
+				t.cells[d.Index] = i*len(t.Elements) + int(element)
+			}
+		}
+	}
+}
+
+func (t *twin) Leaf(dst []float64, r operators.Record) bool {
+	a := t.Next(r.Key, t.Worth.Centred(r))
+	if !t.Draws {
+		dst[0] = a.Value
+		return a.Says()
+	}
+	if !a.Says() || t.cells[a.Play] < 0 {
+		return false
+	}
+	dst[0], dst[1] = float64(t.cells[a.Play]), a.Value
+	return true
+}
+
+// Canary is of the first play of the newest round that is not used up. A worth beyond its range is clamped to it, and
+// so are these.
+func (t *twin) Canary(u []float64, factor float64) (with, without operators.Record) {
+	play, sign := t.Open(), 1.0
+	for _, x := range u {
+		if math.Abs(x) > 0 {
+			sign = math.Copysign(1, x)
+			break
+		}
+	}
+	record := func(sign float64) operators.Record {
+		return operators.Record{
+			Key:   strconv.AppendUint(nil, play, 10),
+			Event: schemas.Event{Numbers: []float64{t.Worth.Beyond(1, sign, factor)}},
+		}
+	}
+	return record(sign), record(-sign)
+}
+
+func (t *twin) Direct([]float64) {}
