@@ -71,8 +71,8 @@ func TestDrawsAreWithinTheirBudget(t *testing.T) {
 	}
 }
 
-// Of leaves that stand alone an exchange moves one draw of a time, and there two scores by d against each other: n times
-// of d/β, whatever k is.
+// Of leaves that stand alone an exchange moves one draw of a time, and there two scores by d against each other: n
+// times of d/β, whatever k is.
 func TestDrawsOfLeavesThatStandAlone(t *testing.T) {
 	for _, delta := range []float64{0, 1e-6} {
 		for _, adjacency := range []dp.Adjacency{dp.Replace, dp.ZeroOut} {

@@ -25,7 +25,9 @@ func (s settings) form() form {
 	case "aggregate":
 		return form{suffix: "-rows", of: rows}
 	case "arms", "bandit": // answers in the order of plays: ORIEL_PLAYS is ORIEL_BATCH
-		return form{suffix: "-plays", of: losses, key: func(i int) []byte { return number(i + 1) }}
+		return form{suffix: "-plays", of: answers("loss"), key: func(i int) []byte { return number(i + 1) }}
+	case "sets":
+		return form{suffix: "-worths", of: answers("worth"), key: func(i int) []byte { return number(i + 1) }}
 	case "linucb":
 		return form{suffix: "-contexts", of: contexts, key: func(i int) []byte { return number(i / 2) }}
 	case "submodular":
@@ -113,13 +115,15 @@ func values(elements string) func([][]byte) (func(all, i int) []byte, error) {
 	}
 }
 
-// losses are those of plays.
-func losses([][]byte) (func(all, i int) []byte, error) {
-	all := make([][]byte, 1000)
-	for i := range all {
-		all[i] = fmt.Appendf(nil, `{"loss":%g}`, float64(i*7919%1000)/1000)
+// answers are those of plays: what they say under a name.
+func answers(name string) func([][]byte) (func(all, i int) []byte, error) {
+	return func([][]byte) (func(all, i int) []byte, error) {
+		all := make([][]byte, 1000)
+		for i := range all {
+			all[i] = fmt.Appendf(nil, `{"%s":%g}`, name, float64(i*7919%1000)/1000)
+		}
+		return repeated(all)
 	}
-	return repeated(all)
 }
 
 // contexts are flights with an arm and a reward beside their features: where actions are served every other one is read

@@ -77,7 +77,7 @@ func TestTwoExpertsAreWithinTheirClaim(t *testing.T) {
 		share     float64
 		adjacency dp.Adjacency
 		delta     float64
-	}{{1, dp.Replace, 0}, {1, dp.Replace, 0.01}, {1, dp.ZeroOut, 0}, {0.5, dp.Replace, 0}} {
+	}{{1, dp.Replace, 0}, {1, dp.Replace, 0.01}, {1, dp.ZeroOut, 0}, {0.34, dp.Replace, 0}} {
 		c.Share = kind.share
 		m := mechanismOf(t, c, 1)
 		m.Adjacency, m.Budget = kind.adjacency, dp.Budget{Epsilon: 0.9, Delta: kind.delta}

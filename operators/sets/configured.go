@@ -26,6 +26,7 @@ type Config struct {
 	Rate    string
 	Share   float64 // of rounds that explore; 0: the rate's
 	Capped  bool    // coins
+	early   bool    // no coins: rounds explore from the first on
 }
 
 // cells are k·N: each expert's elements, one expert behind the other.
@@ -100,7 +101,7 @@ func (c configured) read(plan []byte) (elements []string, r rates, err error) {
 		return nil, rates{}, errors.New("sets: plan: not one of version " + planVersion + " of these elements")
 	}
 	r, ok := parseRates(lines[1])
-	if c.Draws && (!ok || r.most > c.learned()) || !c.Draws && lines[1] != r.line() {
+	if c.Draws && (!ok || r.most > c.Horizon) || !c.Draws && lines[1] != r.line() {
 		return nil, rates{}, errors.New("sets: plan: not one of these rates")
 	}
 	return lines[2:], r, nil
@@ -130,9 +131,10 @@ func (c configured) Describe(m mechanisms.Config) operators.Description {
 	return d
 }
 
-// Every is the operator that adds each answer at once: an audit looks for a record's leaf in the record's own step.
+// Every is the operator that adds each answer at once, and explores first: an audit looks for a record's leaf in the
+// record's own step.
 func (c configured) Every() operators.Configured {
-	c.Plays.Delay = 0
+	c.Plays.Delay, c.early = 0, true
 	return c
 }
 

@@ -30,13 +30,10 @@ func newExperts(c Config, r rates, stream *mechanisms.Stream) (*experts, error) 
 			c.Plays.Delay, c.Horizon)
 	}
 	return &experts{
-		config: c, rates: r, last: c.learned(), set: make([]int, c.Pick), probe: make([]int, c.Pick),
+		config: c, rates: r, last: c.Horizon - c.Plays.Delay, set: make([]int, c.Pick), probe: make([]int, c.Pick),
 		zeros: make([]int64, len(c.Elements)),
 	}, nil
 }
-
-// learned is how many rounds of a life are learned from.
-func (c Config) learned() uint64 { return c.Horizon - c.Plays.Delay }
 
 // next plays the set that was drawn last, or explores: one of its first elements, none to k−1 of them, all alike, and
 // any element behind them. The first set is any.
@@ -76,7 +73,7 @@ func (e *experts) explores(stream *mechanisms.Stream) bool {
 	if !e.config.Capped { // so many of the rounds to come
 		chance = float64(e.rates.most-e.explored) / float64(e.last-e.round+1)
 	}
-	if chance >= 1 {
+	if chance >= 1 || e.config.early {
 		return true
 	}
 	score := func(p float64) int64 { return int64(math.Floor(float64(elementary.Log(p) * (1 << scoreBits)))) }

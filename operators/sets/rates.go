@@ -22,7 +22,7 @@ type rates struct {
 
 // rates computes them for R rounds of B records, a set of k of N elements (SPEC.md, Rates).
 func (c Config) rates(m mechanisms.Config) (rates, error) {
-	rounds, k, n := float64(c.learned()), float64(c.Pick), float64(len(c.Elements))
+	rounds, k, n := float64(c.Horizon), float64(c.Pick), float64(len(c.Elements))
 	records, nLogN := float64(m.Batch), float64(n*elementary.Log(n))
 	if !(m.Budget.Delta > 0) && (c.Rate != tight || c.Share == 0) {
 		return rates{}, errors.New("sets: ORIEL_DELTA: not set, and only ORIEL_RATE=tight with an ORIEL_SHARE has no need of it")
@@ -112,8 +112,8 @@ func (c configured) describeDraws(m mechanisms.Config) operators.Description {
 		eta = c.eta(m, p)
 	}
 	d.Steps = fmt.Sprintf("%d of %d elements; %d of %d rounds explore, and behind each all are drawn anew, η = %.4g; ", c.Pick,
-		len(c.Elements), r.most, c.learned(), eta)
-	events := float64(c.learned()) * float64(m.Batch)
+		len(c.Elements), r.most, c.Horizon, eta)
+	events := float64(c.Horizon) * float64(m.Batch)
 	if lost := c.lost(r, eta, float64(m.Batch)); lost < events {
 		return with(d, fmt.Sprintf("%.4g answers cost at most %.4g less than 1 − 1/e of the best set, in the mean", events, lost))
 	}
@@ -137,9 +137,9 @@ func (c Config) eta(m mechanisms.Config, p mechanisms.Plan) float64 {
 // lost bounds (1−1/e)-regret in the mean: k(ηB·T + kN·ln N/(γη)) + γT over T answers (SPEC.md, Theorem 1).
 func (c Config) lost(r rates, eta, records float64) float64 {
 	k, n := float64(c.Pick), float64(len(c.Elements))
-	events, share := float64(c.learned())*records, r.share
+	events, share := float64(c.Horizon)*records, r.share
 	if !c.Capped {
-		share = float64(r.most) / float64(c.learned())
+		share = float64(r.most) / float64(c.Horizon)
 	}
 	if eta*records > 1 {
 		return math.Inf(1)

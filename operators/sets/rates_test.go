@@ -64,7 +64,8 @@ func TestRates(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if best := bound(r.share); best > bound(r.share/1.5) || best > bound(r.share*1.5) || best > 0.3*float64(uint64(records)<<24) {
+			best, most := bound(r.share), 0.3*float64(uint64(records)<<24)
+			if best > bound(r.share/1.5) || best > bound(r.share*1.5) || best > most {
 				t.Errorf("capped %v, B = %d: γ = %g has %g, beside it %g and %g", capped, records, r.share, best,
 					bound(r.share/1.5), bound(r.share*1.5))
 			}
@@ -196,8 +197,8 @@ func TestRatesAreRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, bad := range []string{
-		"", "2" + string(plan[1:]), "1\n0 0 0\ne0\ne1\ne2", "1\n3fe0000000000000 11 3fe0000000000000\ne0\ne1\ne2", string(plan) + "\nx",
-		"1\nnone\ne0\ne1\ne2",
+		"", "2" + string(plan[1:]), "1\n0 0 0\ne0\ne1\ne2", "1\n3fe0000000000000 11 3fe0000000000000\ne0\ne1\ne2",
+		string(plan) + "\nx", "1\nnone\ne0\ne1\ne2",
 	} {
 		if err := (configured{Config: c}).Mechanism(&m, []byte(bad)); err == nil {
 			t.Errorf("plan %q is taken", bad)

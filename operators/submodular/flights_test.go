@@ -1,13 +1,10 @@
 package submodular
 
 import (
-	"encoding/csv"
 	"flag"
 	"fmt"
-	"io"
 	"math"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"strconv"
 	"testing"
@@ -17,6 +14,7 @@ import (
 	"oriel/mechanisms/mechtest"
 	"oriel/mechanisms/noise"
 	"oriel/operators"
+	"oriel/operators/optest"
 	"oriel/schemas"
 )
 
@@ -24,14 +22,6 @@ var (
 	flightsFile  = flag.String("flights", "", "flights.csv: figures of SPEC.md over all of it")
 	airportsFile = flag.String("airports", "", "airports.csv: where they are")
 )
-
-// supplement is where airports are that the table of airports leaves out, by public aeronautical charts.
-var supplement = []place{
-	{name: "BQN", latitude: 18.4949, longitude: -67.1294},
-	{name: "PSE", latitude: 18.0083, longitude: -66.5630},
-	{name: "SJU", latitude: 18.4394, longitude: -66.0018},
-	{name: "STT", latitude: 18.3373, longitude: -64.9734},
-}
 
 // world is a stream of events at places.
 type world struct {
@@ -132,57 +122,6 @@ func (w world) hedged(period int, eta float64, seed uint64) score {
 	return w.played(e.next, func(_, j int) { e.learn(w.table[j*n:][:n]) })
 }
 
-// halved is sequential halving on what single sets are worth, of disjoint events: a fifth of them explores, in k phases
-// of ⌈log₂N⌉ rounds; each explores one element behind the set so far, and of each element's sum, with Laplace noise of
-// scale 1/ε, the better half stays. An event is in one sum: pure ε.
-func (w world) halved(epsilon float64, seed uint64) score {
-	n, rng := len(w.places), rand.New(rand.NewPCG(seed, 77))
-	rounds := int(math.Ceil(math.Log2(float64(n))))
-	each := len(w.types) / 5 / (w.pick * rounds)
-	set, left := []int{}, rng.Perm(n)
-	sums, counts := make([]float64, n), make([]float64, n)
-	current, round := 0, 0
-	explored := func() []int { return append(slices.Clone(set), left[current%len(left)]) }
-	return w.played(func() []int {
-		if len(set) == w.pick {
-			return set
-		}
-		return explored()
-	}, func(_, j int) {
-		if len(set) == w.pick {
-			return
-		}
-		a := left[current%len(left)]
-		sums[a] += w.value([]int{j}, explored())
-		counts[a]++
-		if current++; current < each {
-			return
-		}
-		for _, a := range left {
-			laplace := (rng.ExpFloat64() - rng.ExpFloat64()) / epsilon
-			sums[a] = (sums[a] + laplace) / max(1, counts[a])
-		}
-		slices.SortFunc(left, func(a, b int) int {
-			if sums[a] > sums[b] {
-				return -1
-			}
-			return 1
-		})
-		left, current, round = left[:(len(left)+1)/2], 0, round+1
-		clear(sums)
-		clear(counts)
-		if round == rounds {
-			set = append(set, left[0])
-			left, round = nil, 0
-			for _, a := range rng.Perm(n) {
-				if !slices.Contains(set, a) {
-					left = append(left, a)
-				}
-			}
-		}
-	})
-}
-
 // TestSetsOnFlights finds three airports such that most flights end within 1 000 km of one:
 //
 //	go test ./operators/submodular -run TestSetsOnFlights -flights flights.csv -airports airports.csv -timeout 1h -v
@@ -240,7 +179,6 @@ func TestSetsOnFlights(t *testing.T) {
 		{"draws, as printed", -0.1, 0.25, func(seed int) score {
 			return draws("PLACES=given", seed, "EMIT_EVERY=1", "RATE=printed")
 		}},
-		{"halving", 0.85, 1.1, func(seed int) score { return w.halved(1, uint64(seed)) }},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			mean := 0.0
@@ -338,71 +276,18 @@ func (w world) tableOf(catchment float64) (table []float64) {
 // flights are the destinations of all that arrived, in the order of their schedule.
 func flights(t *testing.T) world {
 	t.Helper()
-	read := func(file string, each func(column func(name string) string)) {
-		f, err := os.Open(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer f.Close()
-		rows := csv.NewReader(f)
-		header, err := rows.Read()
-		if err != nil {
-			t.Fatal(err)
-		}
-		for {
-			row, err := rows.Read()
-			if err == io.EOF {
-				return
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
-			each(func(name string) string { return row[slices.Index(header, name)] })
-		}
-	}
-	known := slices.Clone(supplement)
-	read(*airportsFile, func(column func(name string) string) {
-		latitude, _ := strconv.ParseFloat(column("lat"), 64)
-		longitude, _ := strconv.ParseFloat(column("lon"), 64)
-		known = append(known, place{name: column("faa"), latitude: latitude, longitude: longitude})
-	})
-	type landing struct {
-		scheduled   int // month, day, hhmm: files have months in another order
-		destination string
-	}
-	var landings []landing
-	read(*flightsFile, func(column func(name string) string) {
-		if column("arr_delay") == "NA" || column("arr_delay") == "" {
-			return
-		}
-		scheduled := 0
-		for _, name := range []string{"month", "day", "sched_dep_time"} {
-			number, err := strconv.Atoi(column(name))
-			if err != nil {
-				t.Fatal(err)
-			}
-			scheduled = 10000*scheduled + number
-		}
-		landings = append(landings, landing{scheduled, column("dest")})
-	})
-	slices.SortStableFunc(landings, func(a, b landing) int { return a.scheduled - b.scheduled })
-	var destinations []string
-	for _, l := range landings {
-		destinations = append(destinations, l.destination)
-	}
-	w := world{pick: 3}
-	names := slices.Compact(slices.Sorted(slices.Values(destinations)))
-	for _, name := range names {
-		i := slices.IndexFunc(known, func(p place) bool { return p.name == name })
-		if i < 0 {
-			t.Fatalf("%s is nowhere", name)
-		}
-		w.places = append(w.places, known[i])
-	}
-	for _, name := range destinations {
-		at, _ := slices.BinarySearch(names, name)
-		w.types = append(w.types, at)
+	l := optest.ReadLandings(t, *flightsFile, *airportsFile)
+	w := world{pick: 3, types: l.Destinations}
+	for i, name := range l.Names {
+		w.places = append(w.places, place{name: name, latitude: l.Latitude[i], longitude: l.Longitude[i]})
 	}
 	w.table = w.tableOf(1000)
+	for i := range w.places {
+		for j := range w.places {
+			if want := max(0, 1-l.Kilometres(i, j)/1000); math.Abs(w.table[i*len(w.places)+j]-want) > 1e-5 {
+				t.Errorf("%s is worth %g to %s, want %g", l.Names[j], w.table[i*len(w.places)+j], l.Names[i], want)
+			}
+		}
+	}
 	return w
 }

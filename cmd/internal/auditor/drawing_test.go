@@ -35,6 +35,45 @@ func TestAuditOfDraws(t *testing.T) {
 	}
 }
 
+// playedSubject is the subject of sets that are drawn by what explorations tell.
+func playedSubject(t *testing.T, more ...string) *Subject {
+	t.Helper()
+	return subjectOf(t, append([]string{
+		"ORIEL_OPERATOR=sets", "ORIEL_RULE=draws", "ORIEL_MECHANISM=draws", "ORIEL_PICK=2", "ORIEL_ELEMENTS=a,b,c",
+		"ORIEL_WINDOW=horizon", "ORIEL_HORIZON=256", "ORIEL_SHARE=0.5",
+	}, more...)...)
+}
+
+// Nothing is refuted of sets that are drawn by what explorations tell: an exchange moves one draw of a time, by all that
+// the account lets it. Of halving a canary shows all of the claim.
+func TestAuditOfPlayedSets(t *testing.T) {
+	for _, more := range [][]string{
+		{}, {"ORIEL_ADJACENCY=zero-out", "ORIEL_BATCH=2", "ORIEL_SHARE=1"}, {"ORIEL_DELTA=0", "ORIEL_COINS=capped"},
+	} {
+		r := audited(t, playedSubject(t, more...), 20)
+		var out bytes.Buffer
+		if err := r.Print(&out); err != nil || r.Err() != nil {
+			t.Errorf("%v: %v, %v", more, err, r.Err())
+		}
+		if !strings.Contains(out.String(), "up to 1.000 of it") {
+			t.Errorf("%v: %s", more, out.String())
+		}
+	}
+	a := subjectOf(t, "ORIEL_OPERATOR=sets", "ORIEL_PICK=2", "ORIEL_ELEMENTS=a,b,c", "ORIEL_MECHANISM=once-gamma",
+		"ORIEL_WINDOW=lifetime", "ORIEL_BATCH=2")
+	r := audited(t, a, 300)
+	if err := r.Verdict(); err != nil {
+		t.Error(err)
+	}
+	most := 0.0
+	for _, attack := range r.attacks {
+		most = max(most, attack.law.Reach())
+	}
+	if claim := a.guarantee.Epsilon; most > claim*(1+1e-9) || most < 0.99*claim {
+		t.Errorf("a canary reaches %g of %g", most, claim)
+	}
+}
+
 // dealt plants a fault in the draws of a machine, which has its stream.
 type dealt struct {
 	operators.Machine
@@ -64,7 +103,8 @@ func TestAuditCatchesDraws(t *testing.T) {
 		}},
 		"a draw by sums of events that the account does not know of": {"exchange", func(s *mechanisms.Stream, r operators.Record) {
 			if v := r.Event.Vector.Values; !s.Ended() {
-				s.Choose(7, []int64{int64(len(slices.DeleteFunc(slices.Clone(v), func(x float64) bool { return x > 0 }))), 0}, law)
+				positive := func(x float64) bool { return x > 0 }
+				s.Choose(7, []int64{int64(len(slices.DeleteFunc(slices.Clone(v), positive))), 0}, law)
 			}
 		}},
 		"a score that moves too far": {"exchange", func(s *mechanisms.Stream, r operators.Record) {

@@ -1,0 +1,102 @@
+package optest
+
+import (
+	"encoding/csv"
+	"errors"
+	"io"
+	"math"
+	"os"
+	"slices"
+	"strconv"
+	"testing"
+)
+
+// Landings are flights of New York in 2013 that arrived, in the order of their schedule, and where.
+type Landings struct {
+	Names               []string  // of airports, in order
+	Latitude, Longitude []float64 // of them, degrees
+	Destinations        []int     // of flights, among Names
+}
+
+// supplement is where airports are that the table of airports leaves out, by public aeronautical charts.
+var supplement = map[string][2]float64{
+	"BQN": {18.4949, -67.1294}, "PSE": {18.0083, -66.5630}, "SJU": {18.4394, -66.0018}, "STT": {18.3373, -64.9734},
+}
+
+// ReadLandings reads both tables.
+func ReadLandings(tb testing.TB, flights, airports string) (l Landings) {
+	tb.Helper()
+	known := map[string][2]float64{}
+	for name, at := range supplement {
+		known[name] = at
+	}
+	number := func(text string) float64 {
+		x, err := strconv.ParseFloat(text, 64)
+		if err != nil {
+			tb.Fatal(err)
+		}
+		return x
+	}
+	eachRow(tb, airports, func(column func(name string) string) {
+		known[column("faa")] = [2]float64{number(column("lat")), number(column("lon"))}
+	})
+	type landing struct {
+		scheduled   float64 // month, day, hhmm: files have months in another order
+		destination string
+	}
+	var all []landing
+	eachRow(tb, flights, func(column func(name string) string) {
+		if delay := column("arr_delay"); delay != "NA" && delay != "" {
+			scheduled := 1e8*number(column("month")) + 1e4*number(column("day")) + number(column("sched_dep_time"))
+			all = append(all, landing{scheduled, column("dest")})
+		}
+	})
+	slices.SortStableFunc(all, func(a, b landing) int { return int(a.scheduled - b.scheduled) })
+	for _, f := range all {
+		l.Names = append(l.Names, f.destination)
+	}
+	slices.Sort(l.Names)
+	l.Names = slices.Compact(l.Names)
+	for _, name := range l.Names {
+		at, is := known[name]
+		if !is {
+			tb.Fatalf("%s is nowhere", name)
+		}
+		l.Latitude, l.Longitude = append(l.Latitude, at[0]), append(l.Longitude, at[1])
+	}
+	for _, f := range all {
+		at, _ := slices.BinarySearch(l.Names, f.destination)
+		l.Destinations = append(l.Destinations, at)
+	}
+	return l
+}
+
+func eachRow(tb testing.TB, file string, each func(column func(name string) string)) {
+	tb.Helper()
+	f, err := os.Open(file)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	defer func() { _ = f.Close() }()
+	rows := csv.NewReader(f)
+	header, err := rows.Read()
+	for err == nil {
+		var row []string
+		if row, err = rows.Read(); err == nil {
+			each(func(name string) string { return row[slices.Index(header, name)] })
+		}
+	}
+	if !errors.Is(err, io.EOF) {
+		tb.Fatal(err)
+	}
+}
+
+// Kilometres are along the great circle of a sphere, by the angle between two directions.
+func (l Landings) Kilometres(i, j int) float64 {
+	const radius, degree = 6371, math.Pi / 180
+	a, b := l.Latitude[i]*degree, l.Latitude[j]*degree
+	turn := (l.Longitude[i] - l.Longitude[j]) * degree
+	x := math.Cos(a)*math.Sin(b) - math.Sin(a)*math.Cos(b)*math.Cos(turn)
+	y := math.Cos(b) * math.Sin(turn)
+	return radius * math.Atan2(math.Hypot(x, y), math.Sin(a)*math.Sin(b)+math.Cos(a)*math.Cos(b)*math.Cos(turn))
+}
