@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"oriel/mechanisms"
+	"oriel/mechanisms/dp"
 	"oriel/mechanisms/mechtest"
 )
 
@@ -32,6 +33,12 @@ func TestRates(t *testing.T) {
 	want := 1 / (3 * math.Sqrt(32*101*math.Log(3e6)))
 	if m = mechanismOf(t, c, 1); math.Abs(m.Draws.Most/want-1) > 1e-12 {
 		t.Errorf("η = %g where explorations are drawn beforehand, want %g", m.Draws.Most, want)
+	}
+
+	exchanged := m.Draws.Most
+	m.Adjacency = dp.ZeroOut
+	if err := (configured{Config: c}).Mechanism(&m, nil); err != nil || math.Abs(m.Draws.Most/exchanged-0.5) > 1e-12 {
+		t.Errorf("against no event a draw loses %g, where one is exchanged %g: want half, %v", m.Draws.Most, exchanged, err)
 	}
 
 	c = drawsOf(4, 2, 1, 1<<31)

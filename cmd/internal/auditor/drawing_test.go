@@ -44,8 +44,8 @@ func playedSubject(t *testing.T, more ...string) *Subject {
 	}, more...)...)
 }
 
-// Nothing is refuted of sets that are drawn by what explorations tell: an exchange moves one draw of a time, by all that
-// the account lets it. Of halving a canary shows all of the claim.
+// Nothing is refuted of sets that are drawn by what explorations tell: an exchange moves one draw of a time, by all
+// that the account lets it. Of halving a canary shows all of the claim.
 func TestAuditOfPlayedSets(t *testing.T) {
 	for _, more := range [][]string{
 		{}, {"ORIEL_ADJACENCY=zero-out", "ORIEL_BATCH=2", "ORIEL_SHARE=1"}, {"ORIEL_DELTA=0", "ORIEL_COINS=capped"},
@@ -71,6 +71,36 @@ func TestAuditOfPlayedSets(t *testing.T) {
 	}
 	if claim := a.guarantee.Epsilon; most > claim*(1+1e-9) || most < 0.99*claim {
 		t.Errorf("a canary reaches %g of %g", most, claim)
+	}
+}
+
+// An account takes what it allows, of one draw or of all behind a step, and no more.
+func TestAccountOfDraws(t *testing.T) {
+	law := mechanisms.Exponential{Epsilon: mechanisms.Ratio{Num: 1, Den: 1}, Sensitivity: mechanisms.Ratio{Num: 10, Den: 1}}
+	of := func(step uint64, a, b int64) drawn {
+		return drawn{Draw: mechanisms.Draw{Step: step, Law: law, Scores: []int64{a, b, 0}}}
+	}
+	for _, row := range []struct {
+		alone bool
+		with  []drawn // the other run has zeros
+		fault bool
+	}{
+		{false, []drawn{of(1, 10, -10), of(1, -10, 10), of(2, 20, 0)}, false},
+		{false, []drawn{of(1, 10, -11)}, true},
+		{false, []drawn{of(1, 0, 21)}, true},
+		{true, []drawn{of(1, 20, 0), of(2, 0, 20), of(2, 0, 0)}, false},
+		{true, []drawn{of(1, 10, 0), of(1, 0, -10)}, false},
+		{true, []drawn{of(1, 10, 0), of(1, 0, -11)}, true},
+	} {
+		a, fault := account{law: law, alone: row.alone}, ""
+		for _, d := range row.with {
+			if fault == "" {
+				fault = a.add(d, of(d.Step, 0, 0).Draw)
+			}
+		}
+		if (fault != "") != row.fault {
+			t.Errorf("%+v: %q", row, fault)
+		}
 	}
 }
 
@@ -101,7 +131,7 @@ func TestAuditCatchesDraws(t *testing.T) {
 				s.Choose(7, []int64{0, 0}, law)
 			}
 		}},
-		"a draw by sums of events that the account does not know of": {"exchange", func(s *mechanisms.Stream, r operators.Record) {
+		"a draw that the account does not know of": {"exchange", func(s *mechanisms.Stream, r operators.Record) {
 			if v := r.Event.Vector.Values; !s.Ended() {
 				positive := func(x float64) bool { return x > 0 }
 				s.Choose(7, []int64{int64(len(slices.DeleteFunc(slices.Clone(v), positive))), 0}, law)
