@@ -76,7 +76,8 @@ func TestAuditOfPlayedSets(t *testing.T) {
 
 // An account takes what it allows, of one draw or of all behind a step, and no more.
 func TestAccountOfDraws(t *testing.T) {
-	law := mechanisms.Exponential{Epsilon: mechanisms.Ratio{Num: 1, Den: 1}, Sensitivity: mechanisms.Ratio{Num: 10, Den: 1}}
+	one, ten := mechanisms.Ratio{Num: 1, Den: 1}, mechanisms.Ratio{Num: 10, Den: 1}
+	law := mechanisms.Exponential{Epsilon: one, Sensitivity: ten}
 	of := func(step uint64, a, b int64) drawn {
 		return drawn{Draw: mechanisms.Draw{Step: step, Law: law, Scores: []int64{a, b, 0}}}
 	}
