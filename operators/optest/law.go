@@ -1,0 +1,136 @@
+package optest
+
+import (
+	"cmp"
+	"maps"
+	"math"
+	"slices"
+	"testing"
+
+	"oriel/mechanisms"
+	"oriel/mechanisms/audit/bound"
+)
+
+// Law has the probability of each thing that a life can say.
+type Law map[string]float64
+
+// LawOf is the exact law of what a life says: run plays one from its start, and says it. Each sequence of outcomes that
+// draws can have is forced on it, by what it draws by. fast is 1, or how many times too fast draws by a law are.
+func LawOf(stream *mechanisms.Stream, law mechanisms.Exponential, fast float64, run func() string) Law {
+	out := Law{}
+	var outcomes, among []int
+	defer stream.DrawBy(nil)
+	for {
+		probability, at := 1.0, 0
+		stream.DrawBy(func(d mechanisms.Draw, _ int) int {
+			if at == len(outcomes) {
+				outcomes, among = append(outcomes, 0), append(among, len(d.Scores))
+			}
+			rate := d.Law.Epsilon.Up() / 2 * float64(d.Law.Sensitivity.Den) / float64(d.Law.Sensitivity.Num)
+			if d.Law == law {
+				rate *= fast
+			}
+			best, total := slices.Max(d.Scores), 0.0
+			for _, q := range d.Scores {
+				total += math.Exp(rate * float64(q-best))
+			}
+			probability *= math.Exp(rate*float64(d.Scores[outcomes[at]]-best)) / total
+			at++
+			return outcomes[at-1]
+		})
+		out[run()] += probability
+		last := len(outcomes) - 1
+		for last >= 0 && outcomes[last] == among[last]-1 {
+			last--
+		}
+		if last < 0 {
+			return out
+		}
+		outcomes[last]++
+		outcomes, among = outcomes[:last+1], among[:last+1]
+	}
+}
+
+// HockeyStick is the least δ at which two laws are (ε, δ)-close in one direction.
+func (l Law) HockeyStick(other Law, epsilon float64) (delta float64) {
+	for said, p := range l {
+		delta += max(0, p-math.Exp(epsilon)*other[said])
+	}
+	return delta
+}
+
+// Farthest is the largest ratio of probabilities, as its logarithm, and what has it.
+func (l Law) Farthest(other Law) (most float64, where string) {
+	for said, p := range l {
+		if ratio := math.Log(p / other[said]); ratio > most {
+			most, where = ratio, said
+		}
+	}
+	return most, where
+}
+
+// Sampled counts what lives have said, each with another key.
+func Sampled(lives int, run func(key [32]byte) string) map[string]int {
+	counts := map[string]int{}
+	for life := range lives {
+		counts[run([32]byte{byte(life), byte(life >> 8), byte(life >> 16), 77})]++
+	}
+	return counts
+}
+
+// Holds checks that counts are of the law: χ² over what is expected ten times and more, the rest together, which passes
+// what it is held to with a chance of 1e-9 at most, df + 2√(df·x) + 2x at x = ln 1e9 (Laurent and Massart, "Adaptive
+// estimation of a quadratic functional by model selection", Annals of Statistics 28, 2000, Lemma 1).
+func (l Law) Holds(tb testing.TB, counts map[string]int) {
+	tb.Helper()
+	lives := 0
+	for said, n := range counts {
+		if lives += n; l[said] == 0 {
+			tb.Errorf("%q was said %d times, and cannot be", said, n)
+		}
+	}
+	got, classes, rest, expected := 0.0, 0, 0.0, 0.0
+	square := func(n, want float64) {
+		got += (n - want) * (n - want) / want
+		classes++
+	}
+	for said, p := range l {
+		if want := p * float64(lives); want >= 10 {
+			square(float64(counts[said]), want)
+		} else {
+			rest, expected = rest+float64(counts[said]), expected+want
+		}
+	}
+	if expected >= 10 {
+		square(rest, expected)
+	}
+	df, x := float64(classes-1), math.Log(1e9)
+	if most := df + 2*math.Sqrt(df*x) + 2*x; classes < 3 || got > most {
+		tb.Errorf("χ² over %d classes of %d lives is %g, at most %g", classes, lives, got, most)
+	}
+}
+
+// Shown is the ε that somebody who knows both laws and sees whole lives shows at δ, and what there was to show: of the
+// test by likelihood ratio that is best for as many lives, the lower Clopper-Pearson limit of the one rate and the upper
+// one of the other, each but for a chance of 1e-6.
+func Shown(with, without Law, hits, alarms map[string]int, lives int, delta float64) (shown, most float64) {
+	said := slices.SortedFunc(maps.Keys(with), func(a, b string) int {
+		return -cmp.Compare(with[a]*without[b], with[b]*without[a])
+	})
+	hit, alarm, best := 0.0, 0.0, 0.0
+	until := 0
+	for i, s := range said {
+		hit, alarm = hit+with[s], alarm+without[s]
+		n := float64(lives) // what so many lives cannot tell from these rates: five deviations
+		low, high := hit-5*math.Sqrt(hit/n), alarm+5*math.Sqrt(alarm/n)+25/n
+		if epsilon := math.Log(max(1e-300, low-delta) / high); epsilon > best {
+			until, best, most = i+1, epsilon, math.Log((hit-delta)/alarm)
+		}
+	}
+	yes, no := 0, 0
+	for _, s := range said[:until] {
+		yes, no = yes+hits[s], no+alarms[s]
+	}
+	const alpha = 1e-6
+	return math.Log(max(1e-300, bound.Lower(yes, lives, alpha)-delta) / (1 - bound.Lower(lives-no, lives, alpha))), most
+}
