@@ -111,8 +111,8 @@ func (l Law) Holds(tb testing.TB, counts map[string]int) {
 }
 
 // Shown is the ε that somebody who knows both laws and sees whole lives shows at δ, and what there was to show: of the
-// test by likelihood ratio that is best for as many lives, the lower Clopper-Pearson limit of the one rate and the upper
-// one of the other, each but for a chance of 1e-6.
+// test by likelihood ratio that is best for as many lives, the lower Clopper-Pearson limit of the one rate and the
+// upper one of the other, each but for a chance of 1e-6.
 func Shown(with, without Law, hits, alarms map[string]int, lives int, delta float64) (shown, most float64) {
 	said := slices.SortedFunc(maps.Keys(with), func(a, b string) int {
 		return -cmp.Compare(with[a]*without[b], with[b]*without[a])

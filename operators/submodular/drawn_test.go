@@ -106,8 +106,8 @@ func TestTwoExpertsAreWithinTheirClaim(t *testing.T) {
 
 // Whole lives have the law that was enumerated, under keys of their own, so that draws of a life are independent given
 // what they draw by; and who sees whole lives, and knows all events but one, shows most of what there is to show and
-// never the claim. Of draws that are four times too fast it shows more, and seeds that return have another law. Sample: 40 000 lives of each of two
-// neighbours; a false alarm below 1e-8.
+// never the claim. Of draws that are four times too fast it shows more, and seeds that return have another law. Sample:
+// 40 000 lives of each of two neighbours; a false alarm below 1e-5.
 func TestWholeLivesShowNoMoreThanTheClaim(t *testing.T) {
 	const lives = 40000
 	values := func(v ...float64) operators.Record {
