@@ -216,6 +216,10 @@ var goldenEvents = []struct {
 		"LOSS=linear", "UPDATE=llo", "CONSTANTS=search", "SET=matching", "RADIUS=2", "DIMENSION=4", "WINDOW=16",
 		"STRONG_CONVEXITY=0.05", "START_REGULARIZER=4", "FIRST=vertex", "DECISIONS=sparse",
 	}},
+	{"gains-led", []string{
+		"OPERATOR=submodular", "RULE=leaders", "PICK=2", "ELEMENTS=5", "WINDOW=256", "HORIZON=200", "EMIT_EVERY=4", "DELTA=0",
+		"EPSILON=200",
+	}},
 	{"worths-halving", []string{
 		"OPERATOR=sets", "ELEMENTS=AA,DL,UA,B6", "PICK=2", "TRIES=2", "BATCH=4", "PLAYS=6", "DELAY=2", "WINDOW=lifetime",
 		"EPSILON=20", "EPOCH=40",
@@ -245,7 +249,7 @@ var onlyUnder = map[string]string{
 	"linear-sparse-matching": "blt", "linear-sparse-flow": "blt", "linear-sparse-l1-ball": "tree-gaussian",
 	"contexts-served": "blt", "contexts-logged": "tree-gaussian",
 	"sets-places": "blt", "gains-argmax": "tree-gaussian", "gains-drawn": mechanisms.Drawing,
-	"worths-halving": "once-gamma", "worths-drawn": mechanisms.Drawing,
+	"gains-led": "tree-gamma", "worths-halving": "once-gamma", "worths-drawn": mechanisms.Drawing,
 }
 
 // steady tells the cases of operators whose plans have had one rule for leaves.

@@ -15,6 +15,7 @@ type configured struct {
 
 	histogram bool
 	draws     bool // rule draws; with neither it is argmax
+	leads     bool // rule leaders
 	printed   bool // draws at the rate of the source
 	function  function
 	types     []place // none where events say what elements are worth
@@ -72,13 +73,27 @@ func (c configured) Mechanism(m *mechanisms.Config, plan []byte) error {
 }
 
 // Plan freezes names of places, and what events at each gain from each: a platform computes sines as it likes.
-func (c configured) Plan(mechanisms.Config) ([]byte, error) { return c.encode() }
+func (c configured) Plan(m mechanisms.Config) ([]byte, error) {
+	b, err := c.encode()
+	if c.leads {
+		b = appendStrength(b, c.strength(m))
+	}
+	return b, err
+}
 
 func (c configured) read(b []byte) (plan, error) {
+	h := 0.0
+	if c.leads {
+		var ok bool
+		if b, h, ok = readStrength(b); !ok {
+			return plan{}, errPlan
+		}
+	}
 	p, err := parsePlan(b, c.elements)
 	if err != nil {
 		return plan{}, err
 	}
+	p.strength = h
 	return p, p.check(c)
 }
 
@@ -105,6 +120,10 @@ func (c configured) Describe(mechanisms.Config) operators.Description {
 		d.Leaves = fmt.Sprintf("%d gains in [0, 1]: an exchange moves each by 1 at most, all by √%[1]d = %.4g",
 			c.gains().Size, math.Sqrt(float64(c.gains().Size)))
 		d.Steps = fmt.Sprintf("%d of %d elements", c.pick, c.elements)
+		if c.leads {
+			d.Draws = true
+			d.Steps += ", each drawn from a point of the simplex that follows from what is released, and perhaps twice"
+		}
 	}
 	return d
 }

@@ -7,6 +7,7 @@
 //	argmax    for any f_t: at each position the element whose gains behind the set so far add up to most, with noise
 //	draws     for any f_t: at each position an element, drawn with a chance that grows by e^η with each unit of gain; no
 //	          sum is released, and the stream ends
+//	leaders   for any f_t: at each position an element, drawn from a point of the simplex that follows a sum with noise
 //
 // A decision is the set, in greedy's order, every ORIEL_EMIT_EVERY steps. Greedy has at least 1 − 1/e of the best set's
 // value, and mostly all of it. With ORIEL_MEMORY the set follows what changes, and privacy is for life.

@@ -35,7 +35,7 @@ func (m *Machine) Restore(state []byte) error {
 	set := make([]int, m.pick)
 	for i := range set {
 		set[i] = int(binary.LittleEndian.Uint32(state[1+4*i:]))
-		if set[i] >= m.elements || !m.draws && slices.Contains(set[:i], set[i]) {
+		if set[i] >= m.elements || !m.draws && !m.leads && slices.Contains(set[:i], set[i]) {
 			return errors.New("submodular: state: not a set of elements")
 		}
 	}

@@ -20,6 +20,7 @@ const (
 	histogram = "histogram"
 	argmax    = "argmax"
 	draws     = "draws"
+	lead      = "leaders"
 )
 
 // Names of rates.
@@ -37,10 +38,11 @@ const (
 
 var settings = []operators.Setting{
 	{
-		Name: "RULE", Kind: operators.Text, Unit: "name", Choices: []string{histogram, argmax, draws}, Required: true,
+		Name: "RULE", Kind: operators.Text, Unit: "name", Choices: []string{histogram, argmax, draws, lead}, Required: true,
 		Text: "histogram: how many events each place has, with noise, and the greedy set for them; takes ORIEL_PLACES, and a hundredth of the ε of " +
 			"any other. argmax: for events that say what each element is worth to them: at each position the element that gains most, with noise. " +
-			"draws: of the same events or of places, for ORIEL_MECHANISM=draws: elements are drawn by exponential weights, and no sum is released",
+			"draws: of the same events or of places, for ORIEL_MECHANISM=draws: elements are drawn by exponential weights, and no sum is released. " +
+			"leaders: of these events, drawn from chances that follow a sum with noise, such as one of pure ε",
 	},
 	{
 		Name: "PICK", Kind: operators.Count, Unit: "elements", Range: "1 to 256, below the elements", Required: true,
@@ -117,8 +119,9 @@ func events(v *operators.Values) operators.Events {
 
 func configure(v *operators.Values) (operators.Configured, error) {
 	c := configured{
-		histogram: v.Text("RULE") == histogram, draws: v.Text("RULE") == draws, printed: v.Text("RATE") == printed,
-		pick: int(min(v.Count("PICK"), maxPick+1)), catchment: v.Number("CATCHMENT"),
+		histogram: v.Text("RULE") == histogram, draws: v.Text("RULE") == draws, leads: v.Text("RULE") == lead,
+		printed: v.Text("RATE") == printed,
+		pick:    int(min(v.Count("PICK"), maxPick+1)), catchment: v.Number("CATCHMENT"),
 		function: function(max(0, slices.Index(functions, v.Text("FUNCTION")))),
 		elements: int(min(v.Count("ELEMENTS"), maxElements)),
 		every:    v.Count("EMIT_EVERY"), batch: v.Batch, memory: v.Memory, lasting: v.Lasting(),

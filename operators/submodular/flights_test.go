@@ -176,6 +176,9 @@ func TestSetsOnFlights(t *testing.T) {
 			return draws("ELEMENTS="+n, seed, "EMIT_EVERY=1000")
 		}},
 		{"draws", 0.40, 0.60, func(seed int) score { return draws("PLACES=given", seed, "EMIT_EVERY=1") }},
+		{"leaders", 0.3, 0.5, func(seed int) score {
+			return w.machine(t, whole(1), byte(seed), "RULE=leaders", "ELEMENTS="+n)
+		}},
 		{"draws, as printed", -0.1, 0.25, func(seed int) score {
 			return draws("PLACES=given", seed, "EMIT_EVERY=1", "RATE=printed")
 		}},

@@ -44,6 +44,8 @@ var kinds = []struct {
 	{"argmax, saturating", life(64), []string{
 		"RULE=argmax", "PICK=3", "ELEMENTS=6", "EMIT_EVERY=2", "FUNCTION=saturating",
 	}},
+	{"leaders for life", life(64), []string{"RULE=leaders", "PICK=2", "PLACES=given", "EMIT_EVERY=3"}},
+	{"leaders, pure", window("tree-gamma"), []string{"RULE=leaders", "PICK=3", "ELEMENTS=6", "EMIT_EVERY=1"}},
 	{"draws", whole(400, 300), []string{"RULE=draws", "PICK=3", "ELEMENTS=6", "EMIT_EVERY=2"}},
 	{"draws of places, as printed", whole(500, 4), []string{
 		"RULE=draws", "PICK=2", "PLACES=towns", "EMIT_EVERY=1", "FUNCTION=probabilistic", "RATE=printed",

@@ -19,6 +19,8 @@ type Machine struct {
 	stream *mechanisms.Stream
 	greedy *greedy
 
+	leaders *leaders // of that rule, else nil
+
 	set     []int // the newest decision; before the first one the greedy set for one event of each type, or the first k
 	point   []float64
 	extras  []schemas.ExtraValue
@@ -50,6 +52,12 @@ func newMachine(c configured, p plan, stream *mechanisms.Stream) (*Machine, erro
 	m := &Machine{
 		configured: c, plan: p, stream: stream, greedy: newGreedy(c.function, len(c.types), c.elements, c.pick),
 		point: make([]float64, c.pick), values: make([]float64, c.elements), counts: make([]float64, len(c.types)),
+	}
+	if c.leads {
+		var err error
+		if m.leaders, err = newLeaders(c.elements); err != nil {
+			return nil, err
+		}
 	}
 	m.set = c.first(p.table)
 	if c.named() {
@@ -123,7 +131,7 @@ func (m *Machine) leaf(r operators.Record) []float64 {
 		for _, in := range m.set[:i] {
 			gains[in] = -0.5 // a set gains nothing from an element that it has
 		}
-		if !slices.Contains(m.set[:i], element) { // as only draws can be
+		if !slices.Contains(m.set[:i], element) { // as draws alone can be
 			before = m.function.with(before, m.values[element], m.pick)
 		}
 	}
@@ -175,6 +183,8 @@ func (m *Machine) decide() {
 	sum := m.stream.Sum(0)
 	if m.draws {
 		m.draw()
+	} else if m.leads {
+		m.lead(sum)
 	} else if m.histogram {
 		total := 0.0
 		for j, x := range sum {

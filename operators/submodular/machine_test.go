@@ -52,6 +52,9 @@ func TestGoldenDecisions(t *testing.T) {
 
 		"argmax, saturating": "12fe583bbceb7536e1ed8345415adb17",
 
+		"leaders for life": "ac202de1870200e18b43757b539401b9",
+		"leaders, pure":    "f620ff452bb506bdf61435526774ad58",
+
 		"draws":                       "acd3b77691de7882b7443a99f6c17789",
 		"draws of places, as printed": "ae79d52b585dcc47b3c49137467b5f90",
 	}

@@ -101,6 +101,8 @@ func values(places []place, catchment float64) []uint32 {
 type plan struct {
 	names []string // of types, which are elements too
 	table []float64
+
+	strength float64 // H of leaders, else 0
 }
 
 const planVersion = 1

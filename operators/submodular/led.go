@@ -1,0 +1,94 @@
+package submodular
+
+import (
+	"encoding/binary"
+	"math"
+
+	"oriel/mechanisms"
+	"oriel/mechanisms/forget"
+	"oriel/operators/convex"
+	"oriel/operators/elementary"
+)
+
+// strength is H, the regulariser of a leader for an event: that of private follow-the-approximate-leader as the source
+// uses it, L·√(N·ln^{2.5}T/(ε·T)) for gains of norm L = √N/2 about ½, T events and an expert's part ε/√k of one release
+// of all, and at least L/√T, the rate without privacy.
+func (c configured) strength(m mechanisms.Config) float64 {
+	n, events := float64(c.elements), max(2, float64(float64(m.Span())*float64(m.Batch)))
+	ln := elementary.Log(events)
+	big := float64(n*ln) * float64(ln*math.Sqrt(ln)) * math.Sqrt(float64(c.pick)) / m.Budget.Epsilon
+	return float64(math.Sqrt(n) / 2 * math.Sqrt(max(big, 1)/events))
+}
+
+// scoreBits are the fraction bits of logarithms in scores.
+const scoreBits = 20
+
+// leaders are k experts, each a point of the simplex that follows from what is released. A draw from it costs nothing.
+type leaders struct {
+	to      convex.Projection
+	law     mechanisms.Exponential
+	chances []float64
+	scaled  []float64
+	scores  []int64 // of elements with a chance
+	among   []int   // which these are
+}
+
+func newLeaders(elements int) (*leaders, error) {
+	set, err := convex.Parse(convex.Spec{Name: "simplex", Dimension: elements, Radius: 1})
+	if err != nil {
+		return nil, err
+	}
+	to, err := convex.NewProjection(set)
+	return &leaders{
+		to: to, law: mechanisms.ByLogs(scoreBits), chances: make([]float64, elements), scaled: make([]float64, elements),
+		scores: make([]int64, 0, elements), among: make([]int, 0, elements),
+	}, err
+}
+
+// lead draws the element of each position from Π(ĝ/(H·n)) on the simplex, ĝ what is released of its gains in n events:
+// Duchi and others' projection is exact, and what has no chance is not drawn. Behind the last step of a stream, where
+// nothing more is drawn, it takes those with the largest chances.
+func (m *Machine) lead(sum []float64) {
+	events := float64(float64(m.stream.Step()) * float64(m.batch))
+	if m.memory > 0 {
+		events = float64(forget.Weight(m.memory, m.stream.Step()) * float64(m.batch))
+	}
+	for i := range m.set {
+		m.set[i] = m.leaders.draw(m.stream, sum[i*m.elements:][:m.elements], float64(m.plan.strength*events))
+	}
+}
+
+func (l *leaders) draw(stream *mechanisms.Stream, sum []float64, by float64) int {
+	for a, g := range sum {
+		l.scaled[a] = g / by
+	}
+	l.to.Project(l.chances, l.scaled)
+	l.scores, l.among = l.scores[:0], l.among[:0]
+	best := 0
+	for a, p := range l.chances {
+		if p > l.chances[best] {
+			best = a
+		}
+		if p > 0 {
+			l.among = append(l.among, a)
+			l.scores = append(l.scores, int64(math.Floor(float64(elementary.Log(p)*(1<<scoreBits)))))
+		}
+	}
+	if stream.Ended() {
+		return best
+	}
+	return l.among[stream.Choose(0, l.scores, l.law)]
+}
+
+// appendStrength and readStrength are the end of a plan of leaders.
+func appendStrength(b []byte, h float64) []byte {
+	return binary.LittleEndian.AppendUint64(b, math.Float64bits(h))
+}
+
+func readStrength(b []byte) (rest []byte, h float64, ok bool) {
+	if len(b) < 8 {
+		return nil, 0, false
+	}
+	h = math.Float64frombits(binary.LittleEndian.Uint64(b[len(b)-8:]))
+	return b[:len(b)-8], h, h > 0 && h <= math.MaxFloat64
+}

@@ -1,0 +1,130 @@
+package submodular
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"testing"
+
+	"oriel/mechanisms"
+	"oriel/mechanisms/dp"
+	"oriel/mechanisms/mechtest"
+	"oriel/mechanisms/noise"
+	"oriel/operators"
+)
+
+// pure is tree-gamma over all of a stream, at pure ε.
+func pure(events int, epsilon float64) mechanisms.Config {
+	m := window("tree-gamma")
+	m.Window, m.Horizon, m.Budget.Epsilon = 1, uint64(events), epsilon
+	for m.Window < m.Horizon {
+		m.Window *= 2
+	}
+	return m
+}
+
+// few are so many places, most events at the first of them.
+func few(n int) world {
+	rng := rand.New(rand.NewPCG(4, 44))
+	w := world{pick: 2}
+	for i := range n {
+		p := place{name: strconv.Itoa(i), latitude: 50 * rng.Float64(), longitude: 80 * rng.Float64()}
+		w.places = append(w.places, p)
+	}
+	w.table = w.tableOf(3000)
+	for range 16000 {
+		w.types = append(w.types, min(rng.IntN(n), rng.IntN(n), rng.IntN(n)))
+	}
+	return w
+}
+
+// FI-DP with experts that follow the leader, pure ε: what they find grows with ε, up to what greedy finds, and falls
+// with N far more than of exponential weights, which pay for draws and not for each of kN sums.
+func TestPureExperts(t *testing.T) {
+	score := func(n int, epsilon float64, rule string) float64 {
+		w := few(n)
+		m := pure(len(w.types), epsilon)
+		if rule == draws {
+			m = whole(uint64(len(w.types)), epsilon)
+			m.Budget.Delta = 0
+		}
+		return w.machine(t, m, 1, "RULE="+rule, "PLACES=given", "CATCHMENT=3000", "EMIT_EVERY=100").normal()
+	}
+	five, twenty, drawn, none := score(5, 10, lead), score(20, 10, lead), score(20, 10, draws), score(20, 1e4, lead)
+	t.Logf("ε = 10: leaders of 5 places %.3f, of 20 %.3f, weights of 20 %.3f; of 20 at ε = 10 000 %.3f", five, twenty, drawn, none)
+	if five < 0.8 || twenty > five-0.2 || drawn < 0.95 || none < 0.95 {
+		t.Error("not in their order")
+	}
+}
+
+// An element is drawn with the chance that the projection of what is released on the simplex gives it, by the formula
+// of the source, and what has none is not drawn. The last set of a stream that ends is the most likely one.
+func TestLeadersDrawFromTheirPoint(t *testing.T) {
+	const events, elements = 64, 4
+	m := pure(events, 40)
+	m.Adjacency = dp.Replace
+	c, m, p := config(t, m, "RULE=leaders", "PICK=2", "ELEMENTS=4", "EMIT_EVERY=1")
+	ln := math.Log(events)
+	want := math.Sqrt(elements) / 2 * math.Sqrt(elements*math.Pow(ln, 2.5)/(40/math.Sqrt(2)*events))
+	if math.Abs(p.strength/want-1) > 1e-12 {
+		t.Errorf("H = %g, want %g", p.strength, want)
+	}
+	stream := mechtest.Open(t, m, [32]byte{2})
+	machine, err := newMachine(c, p, stream)
+	if err != nil {
+		t.Fatal(err)
+	}
+	position, looked, without := 0, 0, 0
+	point := func(i int) (chances []float64) { // by halving what is taken from all
+		sum := stream.Sum(0)[i*elements:][:elements]
+		low, high := -1e12, 1e12
+		for range 200 {
+			chances = chances[:0]
+			tau, total := (low+high)/2, 0.0
+			for _, g := range sum {
+				x := max(0, g/(p.strength*float64(stream.Step()))-tau)
+				chances, total = append(chances, x), total+x
+			}
+			if total > 1 {
+				low = tau
+			} else {
+				high = tau
+			}
+		}
+		return chances
+	}
+	stream.DrawBy(func(d mechanisms.Draw, drawn int) int {
+		all, chances, at := 0.0, point(position%2), 0
+		for _, q := range d.Scores {
+			all += math.Exp(float64(q) / (1 << scoreBits))
+		}
+		for a, x := range chances {
+			if x < 1e-9 {
+				without++
+				continue
+			}
+			if got := math.Exp(float64(d.Scores[at])/(1<<scoreBits)) / all; math.Abs(got-x) > 1e-5 {
+				t.Errorf("step %d, position %d: element %d has a chance of %g, want %g", d.Step, position%2, a, got, x)
+			}
+			at++
+			looked++
+		}
+		position++
+		return drawn
+	})
+	var set []float64
+	for i, e := range drawn(c, events, 5) {
+		for _, d := range machine.Add(nil, operators.Record{Event: e, Identity: noise.Identity{Offset: int64(i)}}) {
+			set = d.Point
+		}
+	}
+	if looked < events || without < events {
+		t.Errorf("%d chances were looked at, and %d without one", looked, without)
+	}
+	for i, element := range set {
+		if chances := point(i); chances[int(element)] < slices.Max(chances)-1e-12 {
+			t.Errorf("position %d: %g is the last element, chances %v", i, element, chances)
+		}
+	}
+}
