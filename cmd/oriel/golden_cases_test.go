@@ -220,6 +220,10 @@ var goldenEvents = []struct {
 		"OPERATOR=submodular", "RULE=leaders", "PICK=2", "ELEMENTS=5", "WINDOW=256", "HORIZON=200", "EMIT_EVERY=4", "DELTA=0",
 		"EPSILON=200",
 	}},
+	{"gains-shares", []string{
+		"OPERATOR=submodular", "RULE=shares", "PICK=2", "ELEMENTS=5", "WINDOW=lifetime", "MEMORY=64", "EMIT_EVERY=4",
+		"COPIES=3", "EPSILON=100",
+	}},
 	{"worths-halving", []string{
 		"OPERATOR=sets", "ELEMENTS=AA,DL,UA,B6", "PICK=2", "TRIES=2", "BATCH=4", "PLAYS=6", "DELAY=2", "WINDOW=lifetime",
 		"EPSILON=20", "EPOCH=40",
@@ -249,7 +253,7 @@ var onlyUnder = map[string]string{
 	"linear-sparse-matching": "blt", "linear-sparse-flow": "blt", "linear-sparse-l1-ball": "tree-gaussian",
 	"contexts-served": "blt", "contexts-logged": "tree-gaussian",
 	"sets-places": "blt", "gains-argmax": "tree-gaussian", "gains-drawn": mechanisms.Drawing,
-	"gains-led": "tree-gamma", "worths-halving": "once-gamma", "worths-drawn": mechanisms.Drawing,
+	"gains-led": "tree-gamma", "gains-shares": "blt", "worths-halving": "once-gamma", "worths-drawn": mechanisms.Drawing,
 }
 
 // steady tells the cases of operators whose plans have had one rule for leaves.

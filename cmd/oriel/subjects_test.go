@@ -28,7 +28,7 @@ func subjects(t *testing.T) (all []subject) {
 	for _, name := range []string{
 		"logistic tree-gaussian", "aggregate-memory blt", "squared-ridge blt", "squared-innovation blt",
 		"plays-ucb once-gamma", "plays-doubling blt", "contexts-served blt", "contexts-logged tree-gaussian",
-		"sets-places blt", "gains-argmax tree-gaussian", "gains-drawn draws",
+		"sets-places blt", "gains-argmax tree-gaussian", "gains-drawn draws", "gains-shares blt",
 		"worths-halving once-gamma", "worths-drawn draws",
 	} {
 		all = append(all, subjectOf(t, name))

@@ -16,6 +16,9 @@ type configured struct {
 	histogram bool
 	draws     bool // rule draws; with neither it is argmax
 	leads     bool // rule leaders
+	shares    bool // rule shares
+	copies    int  // of it; 0: as computed
+	told      bool // decisions of an audit have the points of all copies
 	printed   bool // draws at the rate of the source
 	function  function
 	types     []place // none where events say what elements are worth
@@ -44,48 +47,57 @@ func (c configured) Extras() []schemas.Extra {
 			Text: "What the set is worth to an event in the mean, in [0, 1], as the released counts say.",
 		})
 	}
+	if c.told {
+		all = append(all, schemas.Extra{Name: "points", Kind: schemas.ExtraNumbers, Text: "Of all copies."})
+	}
 	return append(all, c.lasting...)
 }
 
 // named tells whether elements have names: places have, of types only the numbers of elements are known.
-func (c configured) named() bool { return len(c.types) > 0 && c.types[0].values == nil }
+func (c configured) named() bool { return !c.shares && len(c.types) > 0 && c.types[0].values == nil }
 
-// gains is the Quantiser of an event's gains about ½: at each position those of all elements.
-func (c configured) gains() gains { return gains{Size: c.pick * c.elements} }
+// gains is the Quantiser of an event's gains about ½: at each position those of all elements, or for each copy.
+func (c configured) gains(m mechanisms.Config) gains {
+	if c.shares {
+		return gains{Size: c.copiesOf(m) * c.elements}
+	}
+	return gains{Size: c.pick * c.elements}
+}
 
 // Mechanism tells the leaf.
 func (c configured) Mechanism(m *mechanisms.Config, plan []byte) error {
+	if plan != nil {
+		p, err := c.read(plan)
+		if err != nil {
+			return err
+		}
+		c.copies = p.copies
+	}
 	if c.histogram {
 		m.Leaf = mechanisms.Leaf{Parts: []mechanisms.Part{oneOf{Types: len(c.types)}.Part()}}
 	} else {
-		m.Leaf = mechanisms.Leaf{Parts: []mechanisms.Part{c.gains().Part()}}
+		m.Leaf = mechanisms.Leaf{Parts: []mechanisms.Part{c.gains(*m).Part()}}
 	}
 	if c.draws {
-		if err := c.schedule(m); err != nil {
-			return err
-		}
+		return c.schedule(m)
 	}
-	if plan == nil {
-		return nil
-	}
-	_, err := c.read(plan)
-	return err
+	return nil
 }
 
 // Plan freezes names of places, and what events at each gain from each: a platform computes sines as it likes.
 func (c configured) Plan(m mechanisms.Config) ([]byte, error) {
 	b, err := c.encode()
-	if c.leads {
-		b = appendStrength(b, c.strength(m))
+	if c.leads || c.shares {
+		b = appendTuned(b, c.copiesOf(m), c.strength(m))
 	}
 	return b, err
 }
 
 func (c configured) read(b []byte) (plan, error) {
-	h := 0.0
-	if c.leads {
+	copies, h := 0, 0.0
+	if c.leads || c.shares {
 		var ok bool
-		if b, h, ok = readStrength(b); !ok {
+		if b, copies, h, ok = readTuned(b); !ok || c.copies > 0 && copies != c.copies {
 			return plan{}, errPlan
 		}
 	}
@@ -93,7 +105,7 @@ func (c configured) read(b []byte) (plan, error) {
 	if err != nil {
 		return plan{}, err
 	}
-	p.strength = h
+	p.copies, p.strength = copies, h
 	return p, p.check(c)
 }
 
@@ -107,7 +119,7 @@ func (c configured) Open(plan []byte, sums *mechanisms.Stream) (operators.Machin
 }
 
 // Describe tells what bounds a leaf, and how far a decision is known to be from the best.
-func (c configured) Describe(mechanisms.Config) operators.Description {
+func (c configured) Describe(m mechanisms.Config) operators.Description {
 	d := operators.Description{
 		Leaves: fmt.Sprintf("one of %d counts is 1 and the others are 0: an exchange moves them by √2 = 1.414", c.elements),
 		Steps: fmt.Sprintf("%d of %d elements, at least %.3g of the best set's value as the released counts say", c.pick, c.elements,
@@ -118,8 +130,12 @@ func (c configured) Describe(mechanisms.Config) operators.Description {
 	}
 	if !c.histogram {
 		d.Leaves = fmt.Sprintf("%d gains in [0, 1]: an exchange moves each by 1 at most, all by √%[1]d = %.4g",
-			c.gains().Size, math.Sqrt(float64(c.gains().Size)))
+			c.gains(m).Size, math.Sqrt(float64(c.gains(m).Size)))
 		d.Steps = fmt.Sprintf("%d of %d elements", c.pick, c.elements)
+		if c.shares {
+			d.Steps = fmt.Sprintf("of each of %d elements a chance, %d together, by %d copies", c.elements, c.pick,
+				c.copiesOf(m))
+		}
 		if c.leads {
 			d.Draws = true
 			d.Steps += ", each drawn from a point of the simplex that follows from what is released, and perhaps twice"
@@ -134,7 +150,7 @@ func (c configured) factor() float64 { return 1 - math.Pow(1-1/float64(c.pick), 
 // Every publishes the decision of each step; of draws there are no others than those that are published.
 func (c configured) Every() operators.Configured {
 	if !c.draws {
-		c.every = 1
+		c.every, c.told = 1, c.shares
 	}
 	return c
 }
@@ -142,6 +158,7 @@ func (c configured) Every() operators.Configured {
 // Twin returns what an audit compares machines with.
 func (c configured) Twin(plan []byte) (operators.Twin, error) {
 	p, err := c.read(plan)
+	c.copies = p.copies
 	t := &twin{configured: c, plan: p}
 	if err == nil {
 		t.Begin()

@@ -8,9 +8,11 @@
 //	draws     for any f_t: at each position an element, drawn with a chance that grows by e^η with each unit of gain; no
 //	          sum is released, and the stream ends
 //	leaders   for any f_t: at each position an element, drawn from a point of the simplex that follows a sum with noise
+//	shares    no set, but of each element a chance to be taken; the chances add up to k
 //
-// A decision is the set, in greedy's order, every ORIEL_EMIT_EVERY steps. Greedy has at least 1 − 1/e of the best set's
-// value, and mostly all of it. With ORIEL_MEMORY the set follows what changes, and privacy is for life.
+// A decision is the set, in greedy's order, or the chances, every ORIEL_EMIT_EVERY steps. Greedy has at least 1 − 1/e
+// of the best set's value, and mostly all of it. With ORIEL_MEMORY the set follows what changes, and privacy is for
+// life.
 //
 // SPEC.md has functions, choices and figures, and which rule is for which events; PROOF.md why it costs what it says.
 package submodular

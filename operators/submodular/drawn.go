@@ -45,7 +45,7 @@ func (c configured) describeDraws() operators.Description {
 	return operators.Description{
 		Draws: true, Mechanisms: []string{mechanisms.Drawing},
 		Leaves: fmt.Sprintf("%d gains in [0, 1]: an exchange moves each of their sums by 1 at most, for all draws to come",
-			c.gains().Size),
+			c.pick*c.elements),
 		Steps: fmt.Sprintf("%d of %d elements, each drawn with a chance that grows by e^η with each unit of gain, and perhaps twice",
 			c.pick, c.elements),
 	}

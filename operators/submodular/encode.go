@@ -9,17 +9,28 @@ import (
 
 // State, fixed width for a configuration, little-endian:
 //
-//	version u8 ‖ the newest set, k elements u32 ‖ state of the stream
+//	version u8 ‖ the newest set, k elements u32, ‖ of shares the newest points, K·N f64 ‖ state of the stream
 const stateVersion = 1
 
 // StateLen is the length of every state of this machine.
-func (m *Machine) StateLen() int { return 1 + 4*m.pick + m.stream.StateLen() }
+func (m *Machine) StateLen() int { return m.head() + m.stream.StateLen() }
+
+// head is what stands before the stream.
+func (m *Machine) head() int {
+	if m.shares != nil {
+		return 1 + 4*m.pick + 8*len(m.shares.points)
+	}
+	return 1 + 4*m.pick
+}
 
 // AppendState appends the state, also inside a batch.
 func (m *Machine) AppendState(dst []byte) []byte {
 	dst = append(dst, stateVersion)
 	for _, element := range m.set {
 		dst = binary.LittleEndian.AppendUint32(dst, uint32(element))
+	}
+	if m.shares != nil {
+		dst = m.shares.appendState(dst)
 	}
 	return m.stream.AppendState(dst)
 }
@@ -39,9 +50,19 @@ func (m *Machine) Restore(state []byte) error {
 			return errors.New("submodular: state: not a set of elements")
 		}
 	}
-	if err := m.stream.Restore(state[1+4*m.pick:]); err != nil {
+	var points []float64
+	if m.shares != nil {
+		var err error
+		if points, err = m.shares.parse(state[1+4*m.pick:]); err != nil {
+			return err
+		}
+	}
+	if err := m.stream.Restore(state[m.head():]); err != nil {
 		return err
 	}
 	copy(m.set, set)
+	if points != nil {
+		copy(m.shares.points, points)
+	}
 	return nil
 }

@@ -21,6 +21,7 @@ const (
 	argmax    = "argmax"
 	draws     = "draws"
 	lead      = "leaders"
+	share     = "shares"
 )
 
 // Names of rates.
@@ -38,11 +39,13 @@ const (
 
 var settings = []operators.Setting{
 	{
-		Name: "RULE", Kind: operators.Text, Unit: "name", Choices: []string{histogram, argmax, draws, lead}, Required: true,
+		Name: "RULE", Kind: operators.Text, Unit: "name", Required: true,
+		Choices: []string{histogram, argmax, draws, lead, share},
 		Text: "histogram: how many events each place has, with noise, and the greedy set for them; takes ORIEL_PLACES, and a hundredth of the ε of " +
 			"any other. argmax: for events that say what each element is worth to them: at each position the element that gains most, with noise. " +
 			"draws: of the same events or of places, for ORIEL_MECHANISM=draws: elements are drawn by exponential weights, and no sum is released. " +
-			"leaders: of these events, drawn from chances that follow a sum with noise, such as one of pure ε",
+			"leaders: of these events, drawn from chances that follow a sum with noise, such as one of pure ε. " +
+			"shares: no set, but of each element a chance to be taken, which add up to k",
 	},
 	{
 		Name: "PICK", Kind: operators.Count, Unit: "elements", Range: "1 to 256, below the elements", Required: true,
@@ -70,6 +73,10 @@ var settings = []operators.Setting{
 	{
 		Name: "ELEMENTS", Kind: operators.Count, Unit: "elements", Range: "2 to 16384", Default: "0", Decodes: true,
 		Text: "N, of events that say what each is worth to them; not with ORIEL_PLACES or ORIEL_TYPES",
+	},
+	{
+		Name: "COPIES", Kind: operators.Count, Unit: "copies", Range: "0 to 1024; shares", Default: "0", Later: true,
+		Text: "K of ORIEL_RULE=shares: as many learners one behind the other; 0: as the source's proof has it, or with ORIEL_RATE=printed its box",
 	},
 	{
 		Name: "EMIT_EVERY", Kind: operators.Count, Unit: "steps", Range: "1 to 2^31", Default: "1000",
@@ -120,6 +127,8 @@ func events(v *operators.Values) operators.Events {
 func configure(v *operators.Values) (operators.Configured, error) {
 	c := configured{
 		histogram: v.Text("RULE") == histogram, draws: v.Text("RULE") == draws, leads: v.Text("RULE") == lead,
+		shares:  v.Text("RULE") == share,
+		copies:  int(min(v.Count("COPIES"), maxCopies+1)),
 		printed: v.Text("RATE") == printed,
 		pick:    int(min(v.Count("PICK"), maxPick+1)), catchment: v.Number("CATCHMENT"),
 		function: function(max(0, slices.Index(functions, v.Text("FUNCTION")))),
@@ -152,7 +161,13 @@ func configure(v *operators.Values) (operators.Configured, error) {
 		c.pick, c.elements, operators.MaxDimension)
 	v.Want("CATCHMENT", c.catchment >= 0.001 && c.catchment <= 20100, "%g: not from 0.001 to 20100", c.catchment)
 	v.Want("EMIT_EVERY", c.every >= 1 && c.every <= 1<<31, "%d: not within 1 to 2^31", c.every)
-	v.Want("RATE", c.draws || !c.printed, "%s: only ORIEL_RULE=%s has one", printed, draws)
+	v.Want("RATE", c.draws || c.shares || !c.printed, "%s: only ORIEL_RULE=%s and %s have one", printed, draws, share)
+	v.Want("COPIES", c.copies <= maxCopies, "%d: above %d", v.Count("COPIES"), maxCopies)
+	v.Want("COPIES", c.shares || c.copies == 0, "%d: only ORIEL_RULE=%s has any", c.copies, share)
+	v.Want("COPIES", c.copies*c.elements <= operators.MaxDimension, "%d: times %d elements is above %d numbers", c.copies,
+		c.elements, operators.MaxDimension)
+	v.Want("FUNCTION", !c.shares || c.function != saturating, "%s: has no smooth extension to chances",
+		functions[saturating])
 	facts, known := mechanisms.FactsOf(v.Mechanism)
 	v.Want("MECHANISM", !known || !c.draws || facts.Draws, "%s: ORIEL_RULE=%s takes %s, which releases no sum",
 		v.Mechanism, draws, mechanisms.Drawing)

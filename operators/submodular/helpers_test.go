@@ -46,6 +46,13 @@ var kinds = []struct {
 	}},
 	{"leaders for life", life(64), []string{"RULE=leaders", "PICK=2", "PLACES=given", "EMIT_EVERY=3"}},
 	{"leaders, pure", window("tree-gamma"), []string{"RULE=leaders", "PICK=3", "ELEMENTS=6", "EMIT_EVERY=1"}},
+	{"shares for life", life(64), []string{"RULE=shares", "PICK=2", "ELEMENTS=6", "EMIT_EVERY=3", "COPIES=3"}},
+	{"shares, pure", window("tree-gamma"), []string{
+		"RULE=shares", "PICK=2", "PLACES=given", "EMIT_EVERY=1", "FUNCTION=probabilistic",
+	}},
+	{"shares, modular", window("tree-gaussian"), []string{
+		"RULE=shares", "PICK=1", "ELEMENTS=4", "EMIT_EVERY=2", "FUNCTION=modular", "COPIES=2", "RATE=printed",
+	}},
 	{"draws", whole(400, 300), []string{"RULE=draws", "PICK=3", "ELEMENTS=6", "EMIT_EVERY=2"}},
 	{"draws of places, as printed", whole(500, 4), []string{
 		"RULE=draws", "PICK=2", "PLACES=towns", "EMIT_EVERY=1", "FUNCTION=probabilistic", "RATE=printed",
@@ -92,6 +99,7 @@ func config(t testing.TB, m mechanisms.Config, lines ...string) (configured, mec
 	if err != nil {
 		t.Fatal(err)
 	}
+	c.copies = p.copies
 	return c, m, p
 }
 

@@ -11,13 +11,16 @@ import (
 )
 
 // strength is H, the regulariser of a leader for an event: that of private follow-the-approximate-leader as the source
-// uses it, L·√(N·ln^{2.5}T/(ε·T)) for gains of norm L = √N/2 about ½, T events and an expert's part ε/√k of one release
-// of all, and at least L/√T, the rate without privacy.
+// uses it, L/R·√(N·ln^{2.5}T/(ε·T)) for gains of norm L = √N/2 about ½, points of norm R at most, T events and a
+// leader's part ε/√K of one release of all K, and at least L/(R·√T), the rate without privacy.
 func (c configured) strength(m mechanisms.Config) float64 {
-	n, events := float64(c.elements), max(2, float64(float64(m.Span())*float64(m.Batch)))
+	n, events, leaders, radius := float64(c.elements), eventsOf(m), float64(c.pick), 1.0
+	if c.shares {
+		leaders, radius = float64(c.copiesOf(m)), math.Sqrt(leaders)
+	}
 	ln := elementary.Log(events)
-	big := float64(n*ln) * float64(ln*math.Sqrt(ln)) * math.Sqrt(float64(c.pick)) / m.Budget.Epsilon
-	return float64(math.Sqrt(n) / 2 * math.Sqrt(max(big, 1)/events))
+	big := float64(n*ln) * float64(ln*math.Sqrt(ln)) * math.Sqrt(leaders) / m.Budget.Epsilon
+	return float64(math.Sqrt(n) / (2 * radius) * math.Sqrt(max(big, 1)/events))
 }
 
 // scoreBits are the fraction bits of logarithms in scores.
@@ -49,13 +52,19 @@ func newLeaders(elements int) (*leaders, error) {
 // Duchi and others' projection is exact, and what has no chance is not drawn. Behind the last step of a stream, where
 // nothing more is drawn, it takes those with the largest chances.
 func (m *Machine) lead(sum []float64) {
+	by := m.regulariser()
+	for i := range m.set {
+		m.set[i] = m.leaders.draw(m.stream, sum[i*m.elements:][:m.elements], by)
+	}
+}
+
+// regulariser is H·n, n the events so far, or with a memory their weight.
+func (m *Machine) regulariser() float64 {
 	events := float64(float64(m.stream.Step()) * float64(m.batch))
 	if m.memory > 0 {
 		events = float64(forget.Weight(m.memory, m.stream.Step()) * float64(m.batch))
 	}
-	for i := range m.set {
-		m.set[i] = m.leaders.draw(m.stream, sum[i*m.elements:][:m.elements], float64(m.plan.strength*events))
-	}
+	return float64(m.plan.strength * events)
 }
 
 func (l *leaders) draw(stream *mechanisms.Stream, sum []float64, by float64) int {
@@ -80,15 +89,17 @@ func (l *leaders) draw(stream *mechanisms.Stream, sum []float64, by float64) int
 	return l.among[stream.Choose(0, l.scores, l.law)]
 }
 
-// appendStrength and readStrength are the end of a plan of leaders.
-func appendStrength(b []byte, h float64) []byte {
-	return binary.LittleEndian.AppendUint64(b, math.Float64bits(h))
+// appendTuned and readTuned are the end of a plan of leaders and shares: copies u32, H f64.
+func appendTuned(b []byte, copies int, h float64) []byte {
+	return binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint32(b, uint32(copies)), math.Float64bits(h))
 }
 
-func readStrength(b []byte) (rest []byte, h float64, ok bool) {
-	if len(b) < 8 {
-		return nil, 0, false
+func readTuned(b []byte) (rest []byte, copies int, h float64, ok bool) {
+	at := len(b) - 12
+	if at < 0 {
+		return nil, 0, 0, false
 	}
-	h = math.Float64frombits(binary.LittleEndian.Uint64(b[len(b)-8:]))
-	return b[:len(b)-8], h, h > 0 && h <= math.MaxFloat64
+	copies = int(binary.LittleEndian.Uint32(b[at:]))
+	h = math.Float64frombits(binary.LittleEndian.Uint64(b[at+4:]))
+	return b[:at], copies, h, copies >= 1 && copies <= maxCopies && h > 0 && h <= math.MaxFloat64
 }

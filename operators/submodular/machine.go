@@ -20,6 +20,7 @@ type Machine struct {
 	greedy *greedy
 
 	leaders *leaders // of that rule, else nil
+	shares  *shares  // of that rule, else nil
 
 	set     []int // the newest decision; before the first one the greedy set for one event of each type, or the first k
 	point   []float64
@@ -35,7 +36,12 @@ var _ operators.Machine = (*Machine)(nil)
 
 // newMachine returns the machine at step 0 over a stream of the leaf. It takes the stream over.
 func newMachine(c configured, p plan, stream *mechanisms.Stream) (*Machine, error) {
-	size, entries := c.pick*c.elements, c.pick*c.elements // of gains
+	c.copies = p.copies
+	size := c.pick * c.elements // of gains
+	if c.shares {
+		size = c.copies * c.elements
+	}
+	entries := size
 	if c.histogram {
 		size, entries = len(c.types), 1
 	}
@@ -60,12 +66,22 @@ func newMachine(c configured, p plan, stream *mechanisms.Stream) (*Machine, erro
 		}
 	}
 	m.set = c.first(p.table)
+	if c.shares {
+		var err error
+		if m.shares, err = newShares(c, c.copies, m.set); err != nil {
+			return nil, err
+		}
+		m.point = make([]float64, c.elements)
+	}
 	if c.named() {
 		m.extras = append(m.extras, schemas.ExtraValue{})
 	}
 	if c.histogram {
 		m.valueAt = len(m.extras)
 		m.extras = append(m.extras, schemas.ExtraValue{})
+	}
+	if c.told {
+		m.extras = append(m.extras, schemas.ExtraValue{Numbers: m.shares.points})
 	}
 	m.extras = operators.AppendLasting(m.extras, stream)
 	return m, nil
@@ -122,6 +138,10 @@ func (m *Machine) leaf(r operators.Record) []float64 {
 		return nil
 	}
 	leaf := m.stream.Scratch()
+	if m.shares != nil {
+		m.shares.gradients(leaf, m.values, m.function)
+		return leaf
+	}
 	before := 0.0
 	for i, element := range m.set {
 		gains := leaf[i*m.elements:][:m.elements]
@@ -181,6 +201,11 @@ func (m *Machine) valuesOf(e schemas.Event) bool {
 // decide finds the set for what is released.
 func (m *Machine) decide() {
 	sum := m.stream.Sum(0)
+	if m.shares != nil {
+		m.shares.follow(sum, m.regulariser())
+		m.shares.mean(m.point)
+		return
+	}
 	if m.draws {
 		m.draw()
 	} else if m.leads {

@@ -52,6 +52,9 @@ func TestGoldenDecisions(t *testing.T) {
 
 		"argmax, saturating": "12fe583bbceb7536e1ed8345415adb17",
 
+		"shares for life":  "74a4be054422c7af67a6d80ea6cdbc02",
+		"shares, pure":     "012e62eab595064ee92f7a4e90fa628c",
+		"shares, modular":  "de62aabe4729e7d3fa91fe9f0b8ddf23",
 		"leaders for life": "ac202de1870200e18b43757b539401b9",
 		"leaders, pure":    "f620ff452bb506bdf61435526774ad58",
 
@@ -254,10 +257,18 @@ func TestCanariesAreFarApart(t *testing.T) {
 			for i := range a {
 				sum += (a[i] - b[i]) * (a[i] - b[i])
 			}
-			k := float64(c.pick)
-			want := float64(c.gains().Size) - (k-1)*(k-1)
+			k, size := float64(c.pick), float64(c.gains(m).Size)
+			want := size - (k-1)*(k-1)
 			if c.function == modular { // but for elements that are in the set
-				want = float64(c.gains().Size) - k*(k-1)/2
+				want = size - k*(k-1)/2
+			}
+			if c.shares && c.function == modular {
+				want = size
+			} else if c.shares { // elements of the set gain less behind copies that have it
+				for i := range p.copies {
+					want -= k * (1 - math.Pow(1-float64(i)/float64(p.copies), 2*(k-1)))
+				}
+				want += (k - 1) * (k - 1)
 			}
 			if math.Abs(sum-want) > 1e-9 {
 				t.Errorf("%s: canaries are √%g apart, want √%g", kind.name, sum, want)

@@ -102,7 +102,8 @@ type plan struct {
 	names []string // of types, which are elements too
 	table []float64
 
-	strength float64 // H of leaders, else 0
+	copies   int     // of shares and leaders, else 0
+	strength float64 // H of these
 }
 
 const planVersion = 1

@@ -16,7 +16,15 @@ func (c configured) Score() *operators.Score {
 		table = append(table, float64(v)/unit)
 	}
 	s := &operators.Score{Loss: func(x []float64, e schemas.Event) float64 { return c.missed(table, x, e) }}
-	for _, element := range c.first(table) {
+	first := c.first(table)
+	if c.shares {
+		s.Start = make([]float64, c.elements)
+		for _, element := range first {
+			s.Start[element] = 1
+		}
+		return s
+	}
+	for _, element := range first {
 		s.Start = append(s.Start, float64(element))
 	}
 	return s
@@ -31,6 +39,15 @@ func (c configured) missed(table, set []float64, e schemas.Event) float64 {
 			return math.NaN()
 		}
 		v = schemas.Vector{Values: table[j*c.elements:][:c.elements]}
+	}
+	if c.shares {
+		values := make([]float64, c.elements)
+		for a := range values {
+			if values[a] = max(0, min(1, valueAt(v, a))); math.IsNaN(values[a]) {
+				return math.NaN()
+			}
+		}
+		return 1 - c.extension(set, values)
 	}
 	worth := 0.0
 	for i, element := range set {

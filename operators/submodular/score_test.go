@@ -22,7 +22,7 @@ func TestScoreIsWhatIsMissed(t *testing.T) {
 		}
 		score, twin := c.Score(), &twin{configured: c, plan: p}
 		for i, x := range score.Start {
-			if int(x) != machine.set[i] {
+			if c.shares && (x == 1) != slices.Contains(machine.set, i) || !c.shares && int(x) != machine.set[i] {
 				t.Fatalf("%s: the first set is %v, the machine has %v", kind.name, score.Start, machine.set)
 			}
 		}
@@ -31,6 +31,12 @@ func TestScoreIsWhatIsMissed(t *testing.T) {
 			point := make([]float64, c.pick)
 			for i, element := range set {
 				point[i] = float64(element)
+			}
+			if c.shares { // a point that has the set with certainty
+				point = make([]float64, c.elements)
+				for _, element := range set {
+					point[element] = 1
+				}
 			}
 			v := make([]float64, c.elements)
 			switch {
@@ -51,7 +57,8 @@ func TestScoreIsWhatIsMissed(t *testing.T) {
 			}
 		}
 		none := schemas.Event{Numbers: []float64{-1}, Vector: schemas.Vector{Values: []float64{1}}}
-		if got := score.Loss(slices.Repeat([]float64{float64(c.elements - 1)}, c.pick), none); !math.IsNaN(got) {
+		last := slices.Repeat([]float64{float64(c.elements - 1)}, len(score.Start))
+		if got := score.Loss(last, none); !math.IsNaN(got) {
 			t.Errorf("%s: what is no event misses %g", kind.name, got)
 		}
 	}

@@ -13,6 +13,8 @@ type twin struct {
 	configured
 	plan plan
 	set  []int
+
+	points []float64 // of shares, of all copies
 }
 
 func (t *twin) Begin() {
@@ -30,6 +32,36 @@ func (t *twin) Begin() {
 				}
 			}
 			t.set = append(t.set, best)
+		}
+	}
+	if t.shares {
+		t.vertex()
+	}
+}
+
+// vertex is the first set, for each copy.
+func (t *twin) vertex() {
+	t.points = make([]float64, t.copies*t.elements)
+	for k := range t.copies {
+		for _, a := range t.set {
+			t.points[k*t.elements+a] = 1
+		}
+	}
+}
+
+// slopes are gradients by their definition, what an element adds to the mean value of a random set, less ½: at the mean
+// of the points before each copy's own.
+func (t *twin) slopes(dst, v []float64) {
+	n := t.elements
+	at := make([]float64, n)
+	for k := range t.copies {
+		for a := range n {
+			with, without := slices.Clone(at), slices.Clone(at)
+			with[a], without[a] = 1, 0
+			dst[k*n+a] = float64(t.scale()*(t.extension(with, v)-t.extension(without, v))) - 0.5
+		}
+		for a := range n {
+			at[a] += t.points[k*n+a] / float64(t.copies)
 		}
 	}
 }
@@ -64,6 +96,14 @@ func (t *twin) scale() float64 {
 
 func (t *twin) Decided(decisions []operators.Decision) {
 	for _, d := range decisions {
+		if t.shares {
+			for _, extra := range d.Extras {
+				if len(extra.Numbers) == len(t.points) {
+					copy(t.points, extra.Numbers)
+				}
+			}
+			continue
+		}
 		for i, x := range d.Point {
 			t.set[i] = int(x)
 		}
@@ -89,6 +129,10 @@ func (t *twin) Leaf(dst []float64, r operators.Record) bool {
 			at = int(r.Event.Vector.Indices[k])
 		}
 		v[at] = max(0, min(1, x))
+	}
+	if t.shares {
+		t.slopes(dst, v)
+		return true
 	}
 	for i := range t.pick {
 		before := append([]int{}, t.set[:i]...)
@@ -119,7 +163,16 @@ func (t *twin) Canary(u []float64, factor float64) (with, without operators.Reco
 	for i := range a {
 		b[i] = float64(operators.Beyond * factor)
 	}
-	for _, i := range t.set[:t.pick-1] {
+	in := t.set[:t.pick-1]
+	if t.shares {
+		in = nil
+		for i, x := range t.points[:(t.copies-1)*t.elements] {
+			if at := i % t.elements; x > 0 && !slices.Contains(in, at) {
+				in = append(in, at)
+			}
+		}
+	}
+	for _, i := range in {
 		a[i], b[i] = b[i], 0
 	}
 	if t.function == modular { // nothing is gained by what the other lacks

@@ -1,0 +1,194 @@
+package submodular
+
+import (
+	"cmp"
+	"encoding/binary"
+	"errors"
+	"math"
+	"slices"
+
+	"oriel/mechanisms"
+	"oriel/operators/convex"
+	"oriel/operators/elementary"
+)
+
+const maxCopies = 1 << 10
+
+// copiesOf is K of Algorithm 4 of the source, as it is configured, or (T/ln^{2.5}T)^{1/4} of its proof, of T events;
+// printed is √(√T/ln^{2.5}T), of its box.
+func (c configured) copiesOf(m mechanisms.Config) int {
+	if c.copies > 0 {
+		return c.copies
+	}
+	events := eventsOf(m)
+	ln := elementary.Log(events)
+	by := float64(float64(ln*ln) * math.Sqrt(ln))
+	if c.printed {
+		return int(min(maxCopies, math.Ceil(math.Sqrt(math.Sqrt(events)/by))))
+	}
+	return int(min(maxCopies, math.Ceil(math.Sqrt(math.Sqrt(events/by)))))
+}
+
+// eventsOf is T, the events of a window or a memory, at least 2.
+func eventsOf(m mechanisms.Config) float64 {
+	return max(2, float64(float64(m.Span())*float64(m.Batch)))
+}
+
+// shares are the copies of Algorithm 4: each has a point of the set {0 ≤ x ≤ 1, Σx = k}, and what is published is their
+// mean. Copy i hears the gradient at (1/K)·Σ of the points before its own.
+type shares struct {
+	to     convex.Projection
+	n      int
+	points []float64 // of K copies, N each
+	at     []float64 // scratch: sum of points so far, through K
+	scaled []float64
+	order  []int     // scratch: elements by value, the largest first
+	behind []float64 // scratch
+}
+
+func newShares(c configured, copies int, first []int) (*shares, error) {
+	set, err := convex.Parse(convex.Spec{Name: "subsets", Dimension: c.elements, Radius: 1, Pick: c.pick})
+	if err != nil {
+		return nil, err
+	}
+	to, err := convex.NewProjection(set)
+	n := c.elements
+	s := &shares{
+		to: to, n: n, points: make([]float64, copies*n), at: make([]float64, n), scaled: make([]float64, n),
+		order: make([]int, n), behind: make([]float64, n+1),
+	}
+	for i := range copies {
+		for _, element := range first {
+			s.points[i*n+element] = 1
+		}
+	}
+	return s, err
+}
+
+// copies is K.
+func (s *shares) copies() int { return len(s.points) / s.n }
+
+// follow finds the points: private follow-the-approximate-leader, Π(ĝ/(H·n)), ĝ what is released of a copy's gradients.
+func (s *shares) follow(sum []float64, by float64) {
+	for i := range s.copies() {
+		for a, g := range sum[i*s.n:][:s.n] {
+			s.scaled[a] = g / by
+		}
+		s.to.Project(s.points[i*s.n:][:s.n], s.scaled)
+	}
+}
+
+// mean writes what is published.
+func (s *shares) mean(dst []float64) {
+	clear(dst)
+	for i := range s.copies() {
+		for a, x := range s.points[i*s.n:][:s.n] {
+			dst[a] += x
+		}
+	}
+	for a := range dst {
+		dst[a] = min(1, dst[a]/float64(s.copies()))
+	}
+}
+
+// gradients writes those of all copies, less ½, of an event that values elements so.
+func (s *shares) gradients(dst, values []float64, f function) {
+	clear(s.at)
+	for a := range s.order {
+		s.order[a] = a
+	}
+	if f == facility {
+		slices.SortStableFunc(s.order, func(a, b int) int { return cmp.Compare(values[b], values[a]) })
+	}
+	for i := range s.copies() {
+		gradient := dst[i*s.n:][:s.n]
+		s.gradient(gradient, values, f)
+		for a := range gradient {
+			gradient[a] -= 0.5
+			s.at[a] += s.points[i*s.n+a] / float64(s.copies())
+		}
+	}
+}
+
+// gradient is that of the mean value of a random set that has element a with chance at_a, the multilinear extension of
+// f: what the element adds. Of modular it is in units of 1/k, since more it cannot be.
+func (s *shares) gradient(dst, values []float64, f function) {
+	n := s.n
+	switch f {
+	case facility: // largest first: Q, that none before is in, times what the element has more than those behind it
+		s.behind[n] = 0
+		for j := n - 1; j >= 0; j-- {
+			a := s.order[j]
+			s.behind[j] = float64(values[a]*s.at[a]) + float64((1-s.at[a])*s.behind[j+1])
+		}
+		none := 1.0
+		for j, a := range s.order {
+			dst[a] = float64(none * (values[a] - s.behind[j+1]))
+			none = float64(none * (1 - s.at[a]))
+		}
+	case probabilistic: // v_a·Π_{b≠a}(1 − v_b·x_b)
+		s.behind[n] = 1
+		for a := n - 1; a >= 0; a-- {
+			s.behind[a] = float64(s.behind[a+1] * (1 - float64(values[a]*s.at[a])))
+		}
+		none := 1.0
+		for a := range dst {
+			dst[a] = float64(float64(values[a]*none) * s.behind[a+1])
+			none = float64(none * (1 - float64(values[a]*s.at[a])))
+		}
+	default:
+		copy(dst, values)
+	}
+}
+
+// extension is the multilinear extension of f at x: what a set is worth in the mean that has each element with its
+// chance.
+func (c configured) extension(x, values []float64) (worth float64) {
+	switch c.function {
+	case facility: // the integral of the chance that the best is above a level
+		levels := slices.Sorted(slices.Values(values))
+		before := 0.0
+		for _, level := range levels {
+			none := 1.0
+			for a, v := range values {
+				if v >= level {
+					none = float64(none * (1 - x[a]))
+				}
+			}
+			worth += float64((level - before) * (1 - none))
+			before = level
+		}
+		return worth
+	case probabilistic:
+		none := 1.0
+		for a, v := range values {
+			none = float64(none * (1 - float64(v*x[a])))
+		}
+		return 1 - none
+	default: // modular
+		for a, v := range values {
+			worth += float64(v*x[a]) / float64(c.pick)
+		}
+		return worth
+	}
+}
+
+// appendState appends the points, which are public, 8 bytes a number.
+func (s *shares) appendState(dst []byte) []byte {
+	for _, x := range s.points {
+		dst = binary.LittleEndian.AppendUint64(dst, math.Float64bits(x))
+	}
+	return dst
+}
+
+// parse reads it.
+func (s *shares) parse(state []byte) ([]float64, error) {
+	points := make([]float64, len(s.points))
+	for i := range points {
+		points[i] = math.Float64frombits(binary.LittleEndian.Uint64(state[8*i:]))
+		if !(points[i] >= 0 && points[i] <= 1) {
+			return nil, errors.New("submodular: state: not points of the set")
+		}
+	}
+	return points, nil
+}
