@@ -19,6 +19,8 @@ func TestAuditOfSets(t *testing.T) {
 		{"ORIEL_RULE=histogram", "ORIEL_PLACES=" + places, "ORIEL_MECHANISM=blt", "ORIEL_WINDOW=lifetime", "ORIEL_MEMORY=8"},
 		{"ORIEL_RULE=argmax", "ORIEL_ELEMENTS=5", "ORIEL_MECHANISM=tree-gaussian", "ORIEL_WINDOW=8", "ORIEL_BATCH=2"},
 		{"ORIEL_RULE=argmax", "ORIEL_ELEMENTS=6", "ORIEL_MECHANISM=blt", "ORIEL_WINDOW=8", "ORIEL_ADJACENCY=zero-out"},
+		{"ORIEL_RULE=leaders", "ORIEL_ELEMENTS=6", "ORIEL_MECHANISM=blt", "ORIEL_WINDOW=8"},
+		{"ORIEL_RULE=shares", "ORIEL_ELEMENTS=24", "ORIEL_MECHANISM=blt", "ORIEL_WINDOW=8", "ORIEL_COPIES=2"},
 	} {
 		a := subjectOf(t, append([]string{"ORIEL_OPERATOR=submodular", "ORIEL_PICK=2"}, more...)...)
 		reachesClaim(t, a, 0.94, strings.Join(more, " "))
