@@ -148,6 +148,11 @@ func TestBoundsAreThoseOfTheFormulas(t *testing.T) {
 	if want := math.Sqrt(1000) * (2*math.Sqrt(5) + 3) / 4096; math.Abs(b.rounding/want-1) > 1e-9 {
 		t.Errorf("rounding is %g, want %g", b.rounding, want)
 	}
+	c.half, c.candidates = 1, 3 // one block: β̄√(8n·d·ln(1 + n/(dρ)))
+	beta := math.Sqrt(2*math.Log(2/0.05)+5*math.Log((b.most+200)/b.least)) + math.Sqrt(b.most) + b.side + b.rounding
+	if got, want := c.regretBound(sd), beta*math.Sqrt(8*1000*5*math.Log(1+200/b.least)); math.Abs(got/want-1) > 1e-9 {
+		t.Errorf("regret is bounded by %g, want %g", got, want)
+	}
 	for _, kind := range kinds {
 		_, m := config(t, kind.m, kind.lines...)
 		if g := mechtest.Plan(t, m).Part(0).Grid; g.Exp > -24 {
