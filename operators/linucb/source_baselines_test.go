@@ -53,8 +53,8 @@ const (
 )
 
 // noisy draws noise of a prefix of t steps by the tree: as many nodes as t has bits set, each of the scale that all
-// levels together lose ρ in zCDP, rewards in [−1, 1] and features of norm 1 exchanged. All of V and u are one row (z; y)
-// of norm √2, whose symmetric noise has √2 on the diagonal (SPEC.md).
+// levels together lose ρ in zCDP, rewards in [−1, 1] and features of norm 1 exchanged. All of V and u are one row
+// (z; y) of norm √2, whose symmetric noise has √2 on the diagonal (SPEC.md).
 func (p protected) noisy(rng *rand.Rand, t, steps int, rho float64) (noise [2][5]float64, shift float64) {
 	if p == nobody {
 		return noise, 1
