@@ -54,3 +54,8 @@ func (k Kind) String() string {
 		"", "text", "a number", "a whole number", "true or false", "entries with commas between them", "a file",
 	}[k]
 }
+
+// ShortName is an Entry: names of up to 64 bytes, none of them a control character.
+func ShortName(text string) (canonical string, ok bool) {
+	return text, len(text) <= 64 && !strings.ContainsFunc(text, func(r rune) bool { return r < ' ' })
+}

@@ -2,7 +2,6 @@ package arms
 
 import (
 	"math"
-	"math/rand/v2"
 	"strconv"
 	"testing"
 
@@ -23,28 +22,6 @@ var kinds = []Config{
 	{Arms: named(4), Rule: exp3Uniform, High: 1, Plays: plays.Config{Records: 2, Plays: 3, Delay: 1}},
 }
 
-// drawn are losses, some beyond their range.
-func drawn(n int) []schemas.Event {
-	rng := rand.New(rand.NewPCG(4, 4))
-	events := make([]schemas.Event, n)
-	for i := range events {
-		events[i] = schemas.Event{Numbers: []float64{3*rng.Float64() - 1}}
-	}
-	return events
-}
-
-// keyOf is that of a play that is open, of another one, or of none.
-func keyOf(c Config, place int) []byte {
-	switch place % 7 {
-	case 3:
-		return []byte("nobody")
-	case 5:
-		place++ // somebody else's
-	}
-	step := uint64(place/c.Plays.Records) + 1
-	return strconv.AppendUint(nil, c.Plays.First(step)+uint64(place%c.Plays.Plays), 10)
-}
-
 func TestConformance(t *testing.T) {
 	for i, c := range kinds {
 		for _, mechanism := range []string{"once-gamma", "once-gaussian"} {
@@ -60,10 +37,10 @@ func TestConformance(t *testing.T) {
 						tb.Fatal(err)
 					}
 					return machine
-				}, func(place int) []byte { return keyOf(c, place) }, func(state []byte) []byte {
+				}, func(place int) []byte { return optest.PlayKey(c.Plays, place) }, func(state []byte) []byte {
 					at := len(state) - c.Plays.StateLen() // the stream's is cut out
 					return append(append([]byte(nil), state[:at]...), c.Plays.Public(state[at:])...)
-				}, drawn(60))
+				}, optest.Answers(60, -1, 2))
 			})
 		}
 	}
@@ -78,8 +55,8 @@ func TestTheMachineAddsWhatTheTwinSays(t *testing.T) {
 		other.Begin()
 		other.Decided(machine.Open(nil))
 		sum, leaf, some := 0.0, make([]float64, 1), false
-		for i, e := range drawn(400) {
-			r := operators.Record{Key: keyOf(c, i), Event: e, Null: i%11 == 2}
+		for i, e := range optest.Answers(400, -1, 2) {
+			r := operators.Record{Key: optest.PlayKey(c.Plays, i), Event: e, Null: i%11 == 2}
 			if other.Leaf(leaf, r) {
 				sum += leaf[0]
 				some = true
@@ -149,7 +126,8 @@ func TestGoldenPlays(t *testing.T) {
 				got += decisions[0].Extras[0].Text
 			}
 			loss := float64(k%5) / 5
-			decisions = machine.Add(nil, operators.Record{Key: keyOf(c, k), Event: schemas.Event{Numbers: []float64{loss}}})
+			event := schemas.Event{Numbers: []float64{loss}}
+			decisions = machine.Add(nil, operators.Record{Key: optest.PlayKey(c.Plays, k), Event: event})
 		}
 		if got != want {
 			t.Errorf("%d: %s, want %s", i, got, want)

@@ -29,7 +29,7 @@ const maxArms = 1 << 12
 var settings = slices.Insert([]operators.Setting{
 	{
 		Name: "ARMS", Kind: operators.List, Unit: "name,…", Range: "2 to 4096 names of 1 to 64 bytes, each once",
-		Required: true, Entry: armEntry, Text: "what can be played",
+		Required: true, Entry: operators.ShortName, Text: "what can be played",
 	},
 	{
 		Name: "RULE", Kind: operators.Text, Unit: "name", Choices: []string{ucb, exp3, exp3Uniform}, Default: ucb,
@@ -47,10 +47,6 @@ var settings = slices.Insert([]operators.Setting{
 			"1 is less cautious, and mostly better",
 	},
 }, 2, plays.Settings("all of one arm")...)
-
-func armEntry(text string) (string, bool) {
-	return text, len(text) <= 64 && !strings.ContainsFunc(text, func(r rune) bool { return r < ' ' })
-}
 
 var body = schemas.Body{
 	Name: "arms", Text: "The loss of a play; the record key is the play's index.",

@@ -18,11 +18,11 @@ func TestGoldenPlays(t *testing.T) {
 		machine := open(t, c, mechanism(c, "blt", 1), 1, true)
 		digest := optest.NewDigest()
 		made := machine.Open(nil)
-		for k, e := range drawn(60) {
+		for k, e := range optest.Answers(60, -2, 3) {
 			for _, d := range made {
 				digest.Numbers(d.Point...)
 			}
-			made = machine.Add(nil, operators.Record{Key: keyOf(c, k), Event: e})
+			made = machine.Add(nil, operators.Record{Key: optest.PlayKey(c.Plays, k), Event: e})
 		}
 		if got := digest.String(); got != want {
 			t.Errorf("%d: %s, want %s", i, got, want)

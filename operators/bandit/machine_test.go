@@ -45,28 +45,6 @@ func kinds(tb testing.TB) []Config {
 	}
 }
 
-// drawn are losses, some beyond their range.
-func drawn(n int) []schemas.Event {
-	rng := rand.New(rand.NewPCG(4, 4))
-	events := make([]schemas.Event, n)
-	for i := range events {
-		events[i] = schemas.Event{Numbers: []float64{5*rng.Float64() - 2}}
-	}
-	return events
-}
-
-// keyOf is that of a play that is open, of another one, or of none.
-func keyOf(c Config, place int) []byte {
-	switch place % 7 {
-	case 3:
-		return []byte("nobody")
-	case 5:
-		place++ // somebody else's
-	}
-	step := uint64(place/c.Plays.Records) + 1
-	return strconv.AppendUint(nil, c.Plays.First(step)+uint64(place%c.Plays.Plays), 10)
-}
-
 func TestConformance(t *testing.T) {
 	for i, c := range kinds(t) {
 		for _, name := range []string{"blt", "tree-gamma"} {
@@ -78,10 +56,10 @@ func TestConformance(t *testing.T) {
 						tb.Fatal(err)
 					}
 					return machine
-				}, func(place int) []byte { return keyOf(c, place) }, func(state []byte) []byte {
+				}, func(place int) []byte { return optest.PlayKey(c.Plays, place) }, func(state []byte) []byte {
 					at := len(state) - c.Plays.StateLen() // the stream's is cut out
 					return append(append([]byte(nil), state[:at]...), c.Plays.Public(state[at:])...)
-				}, drawn(40))
+				}, optest.Answers(40, -2, 3))
 			})
 		}
 	}
@@ -99,8 +77,8 @@ func TestTheMachineAddsWhatTheTwinSays(t *testing.T) {
 			other.Begin()
 			other.Decided(machine.Open(nil))
 			sum, leaf, some := make([]float64, n), make([]float64, 2*n), false
-			for i, e := range drawn(60) {
-				r := operators.Record{Key: keyOf(c, i), Event: e, Null: i%11 == 2}
+			for i, e := range optest.Answers(60, -2, 3) {
+				r := operators.Record{Key: optest.PlayKey(c.Plays, i), Event: e, Null: i%11 == 2}
 				if other.Leaf(leaf, r) {
 					floats.Add(sum, leaf[:n])
 					some = true
@@ -270,7 +248,7 @@ func TestCentresStayInAnySet(t *testing.T) {
 		first, cost, vertex := make([]float64, n), make([]float64, n), make([]float64, n)
 		s.Start(first)
 		made, moved := machine.Open(nil), 0.0
-		for i, e := range drawn(400) {
+		for i, e := range optest.Answers(400, -2, 3) {
 			if len(made) > 0 {
 				x := made[0].Extras[0].Numbers
 				moved = max(moved, floats.Distance(x, first, 2))
@@ -284,7 +262,7 @@ func TestCentresStayInAnySet(t *testing.T) {
 					}
 				}
 			}
-			made = machine.Add(nil, operators.Record{Key: keyOf(c, i), Event: e})
+			made = machine.Add(nil, operators.Record{Key: optest.PlayKey(c.Plays, i), Event: e})
 		}
 		if moved < 0.05*s.Diameter() {
 			t.Errorf("%s: centres move by %g, of a diameter of %g", spec.Name, moved, s.Diameter())
@@ -304,14 +282,14 @@ func TestPlaysStayInTheSet(t *testing.T) {
 		}
 		machine := open(t, c, mechanism(c, "blt", 1), 3, false)
 		made, inside := machine.Open(nil), make([]float64, c.Set.Dimension())
-		for i, e := range drawn(60) {
+		for i, e := range optest.Answers(60, -2, 3) {
 			for _, d := range made {
 				projection.Project(inside, d.Point)
 				if off := floats.Distance(inside, d.Point, 2); off > 1e-9 {
 					t.Fatalf("%s, play %d: %g outside", c.Set.Name(), d.Index, off)
 				}
 			}
-			made = machine.Add(nil, operators.Record{Key: keyOf(c, i), Event: e})
+			made = machine.Add(nil, operators.Record{Key: optest.PlayKey(c.Plays, i), Event: e})
 		}
 	}
 }

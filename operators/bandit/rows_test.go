@@ -12,6 +12,7 @@ import (
 	"oriel/mechanisms"
 	"oriel/operators"
 	"oriel/operators/convex"
+	"oriel/operators/optest"
 	"oriel/schemas"
 )
 
@@ -146,7 +147,7 @@ func TestPlaysOfARoundHaveOneCentre(t *testing.T) {
 		machine := open(t, c, mechanism(c, "blt", 1), 3, false)
 		made := machine.Open(nil)
 		last := []float64(nil)
-		for i, e := range drawn(60) {
+		for i, e := range optest.Answers(60, -2, 3) {
 			if len(made) > 0 {
 				centre := append([]float64(nil), made[0].Extras[0].Numbers...)
 				step, _ := c.episodeOf(made[0].Step + 1)
@@ -158,7 +159,7 @@ func TestPlaysOfARoundHaveOneCentre(t *testing.T) {
 				}
 				last = centre
 			}
-			made = machine.Add(nil, operators.Record{Key: keyOf(c, i), Event: e})
+			made = machine.Add(nil, operators.Record{Key: optest.PlayKey(c.Plays, i), Event: e})
 		}
 		first := make([]float64, len(last))
 		c.Set.Start(first)
@@ -178,13 +179,13 @@ func TestNeighboursDifferInOneLeaf(t *testing.T) {
 		for run := range all {
 			machine := open(t, c, m, 1, true)
 			machine.Open(nil)
-			for i, e := range drawn(60) {
+			for i, e := range optest.Answers(60, -2, 3) {
 				if i == changed && run == 1 {
 					e = schemas.Event{Numbers: []float64{1e9}}
 				} else if i == changed {
 					e = schemas.Event{Numbers: []float64{-1e9}}
 				}
-				if made := machine.Add(nil, operators.Record{Key: keyOf(c, i), Event: e}); len(made) > 0 {
+				if made := machine.Add(nil, operators.Record{Key: optest.PlayKey(c.Plays, i), Event: e}); len(made) > 0 {
 					all[run] = append(all[run], append([]float64(nil), machine.stream.Sum(0)...))
 				}
 			}

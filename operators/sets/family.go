@@ -2,7 +2,6 @@ package sets
 
 import (
 	"slices"
-	"strings"
 
 	"oriel/mechanisms"
 	"oriel/operators"
@@ -44,7 +43,7 @@ var settings = slices.Insert([]operators.Setting{
 	},
 	{
 		Name: "ELEMENTS", Kind: operators.List, Unit: "name,…", Range: "2 to 4096 names of 1 to 64 bytes, each once",
-		Required: true, Entry: elementEntry, Text: "what sets are of",
+		Required: true, Entry: operators.ShortName, Text: "what sets are of",
 	},
 	{
 		Name: "PICK", Kind: operators.Count, Unit: "elements", Range: "1 to 256, below the elements", Required: true,
@@ -77,11 +76,6 @@ var settings = slices.Insert([]operators.Setting{
 			"with the chance of the share, until twice as many have as are expected",
 	},
 }, 4, plays.Settings("all of one set")...)
-
-// elementEntry bounds names: decisions have them with commas between them.
-func elementEntry(text string) (string, bool) {
-	return text, len(text) <= 64 && !strings.ContainsFunc(text, func(r rune) bool { return r < ' ' })
-}
 
 var body = schemas.Body{
 	Name: "sets", Text: "What the set of a play was worth; the record key is the play's index.",

@@ -3,7 +3,6 @@ package sets
 import (
 	"bytes"
 	"math"
-	"math/rand/v2"
 	"slices"
 	"strconv"
 	"testing"
@@ -27,38 +26,16 @@ func kinds() []Config {
 	return []Config{halvingOf(3, 1, 1), late, epochs, sealed, often}
 }
 
-// drawn are worths, some beyond their range.
-func drawn(n int) []schemas.Event {
-	rng := rand.New(rand.NewPCG(4, 4))
-	events := make([]schemas.Event, n)
-	for i := range events {
-		events[i] = schemas.Event{Numbers: []float64{3*rng.Float64() - 1}}
-	}
-	return events
-}
-
-// keyOf is that of a play that is open, of another one, or of none.
-func keyOf(c Config, place int) []byte {
-	switch place % 7 {
-	case 3:
-		return []byte("nobody")
-	case 5:
-		place++ // somebody else's
-	}
-	step := uint64(place/c.Plays.Records) + 1
-	return strconv.AppendUint(nil, c.Plays.First(step)+uint64(place%c.Plays.Plays), 10)
-}
-
 func TestConformance(t *testing.T) {
 	for i, c := range kinds() {
 		t.Run(strconv.Itoa(i), func(t *testing.T) {
 			m := mechanismOf(t, c, 3)
 			optest.RunHolding(t, func(tb testing.TB, open optest.Open) operators.Machine {
 				return opened(tb, c, m, open(m))
-			}, func(place int) []byte { return keyOf(c, place) }, func(state []byte) []byte {
+			}, func(place int) []byte { return optest.PlayKey(c.Plays, place) }, func(state []byte) []byte {
 				at := len(state) - c.Plays.StateLen() // the stream's is cut out
 				return append(append([]byte(nil), state[:at]...), c.Plays.Public(state[at:])...)
-			}, drawn(60))
+			}, optest.Answers(60, -1, 2))
 		})
 	}
 }
@@ -91,8 +68,8 @@ func TestTheMachineAddsWhatTheTwinSays(t *testing.T) {
 		other.Begin()
 		other.Decided(machine.Open(nil))
 		leaf := make([]float64, 2)
-		for at, e := range drawn(40 * c.Plays.Records) {
-			r := operators.Record{Key: keyOf(c, at), Event: e, Null: at%11 == 2}
+		for at, e := range optest.Answers(40*c.Plays.Records, -1, 2) {
+			r := operators.Record{Key: optest.PlayKey(c.Plays, at), Event: e, Null: at%11 == 2}
 			if some := other.Leaf(leaf, r); some && c.Draws {
 				sums[int(leaf[0])] += leaf[1]
 			} else if some {
@@ -141,13 +118,13 @@ func TestGoldenDecisions(t *testing.T) {
 		c := kinds()[i]
 		machine := machineOf(t, c, 5, 1)
 		digest, decisions := optest.NewDigest(), machine.Open(nil)
-		for at, e := range drawn(40 * c.Plays.Records) {
+		for at, e := range optest.Answers(40*c.Plays.Records, -1, 2) {
 			for _, d := range decisions {
 				digest.Numbers(d.Point...)
 				digest.Text(d.Extras[0].Text)
 				digest.Numbers(d.Extras[1].Number)
 			}
-			decisions = machine.Add(nil, operators.Record{Key: keyOf(c, at), Event: e})
+			decisions = machine.Add(nil, operators.Record{Key: optest.PlayKey(c.Plays, at), Event: e})
 		}
 		if got := digest.String(); got != want {
 			t.Errorf("%d: %s, stored %s", i, got, want)
@@ -160,8 +137,8 @@ func TestStatesAreRefused(t *testing.T) {
 	for i, c := range kinds() {
 		machine := machineOf(t, c, 5, 1)
 		machine.Open(nil)
-		for at, e := range drawn(20) {
-			machine.Add(nil, operators.Record{Key: keyOf(c, at), Event: e})
+		for at, e := range optest.Answers(20, -1, 2) {
+			machine.Add(nil, operators.Record{Key: optest.PlayKey(c.Plays, at), Event: e})
 		}
 		state := machine.AppendState(nil)
 		again := machineOf(t, c, 5, 1)
