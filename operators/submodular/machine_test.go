@@ -409,6 +409,8 @@ func BenchmarkAdd(b *testing.B) {
 		{"argmax/N=10/k=3", []string{"RULE=argmax", "PICK=3", "ELEMENTS=10"}},
 		{"argmax/N=100/k=5", []string{"RULE=argmax", "PICK=5", "ELEMENTS=100"}},
 		{"argmax/N=1000/k=5", []string{"RULE=argmax", "PICK=5", "ELEMENTS=1000"}},
+		{"leaders/N=100/k=5", []string{"RULE=leaders", "PICK=5", "ELEMENTS=100"}},
+		{"shares/N=100/k=5/K=5", []string{"RULE=shares", "PICK=5", "ELEMENTS=100", "COPIES=5"}},
 	} {
 		b.Run(kind.name, func(b *testing.B) { benchmark(b, life(65536), kind.lines...) })
 	}
