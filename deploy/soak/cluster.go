@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -201,22 +200,5 @@ func (c *cluster) stop() {
 	}
 	if c.client != nil {
 		_ = c.client.Close()
-	}
-}
-
-// ports gives addresses below Linux's range for outgoing connections, so that none is taken between this look and its
-// use.
-type ports struct{ given map[int]bool }
-
-func (p *ports) address() string {
-	for {
-		port := 20000 + rand.IntN(12000)
-		listener, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port))
-		if err != nil || p.given[port] {
-			continue
-		}
-		_ = listener.Close()
-		p.given[port] = true
-		return fmt.Sprintf("127.0.0.1:%d", port)
 	}
 }

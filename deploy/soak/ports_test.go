@@ -1,0 +1,35 @@
+//go:build soak
+
+package main
+
+import (
+	"fmt"
+	"net"
+	"runtime/debug"
+	"testing"
+)
+
+// TestPortsStayFree: an address is given once, and one that was drawn a second time is not held.
+func TestPortsStayFree(t *testing.T) {
+	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // it would close a listener that was forgotten
+	p := ports{given: map[int]bool{}}
+	const left, others = 8, 200 // ports that are to be given; ports that other processes may hold
+	for port := firstPort; port < firstPort+portCount-left; port++ {
+		p.given[port] = true
+	}
+	if first, second := p.address(), p.address(); first == second {
+		t.Errorf("%s was given twice", first)
+	}
+	held := 0
+	for port := firstPort; port < firstPort+portCount; port++ {
+		listener, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port))
+		if err != nil {
+			held++
+			continue
+		}
+		_ = listener.Close()
+	}
+	if held > others {
+		t.Errorf("%d of %d ports are held", held, portCount)
+	}
+}
