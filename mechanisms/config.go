@@ -59,6 +59,10 @@ type Config struct {
 	// Failure is β, the probability that Plan.ErrorBound fails at one step; 0 asks for no bound.
 	Failure float64
 
+	// MostMu is the largest µ of one window, or of the whole run, where an operator asks for more noise than Budget needs:
+	// ε is then what that loses at δ. It is of Gaussian noise alone; 0 asks for nothing.
+	MostMu float64
+
 	// Draws is the schedule of Drawing, and zero for all other names.
 	Draws Draws
 }
@@ -115,6 +119,12 @@ func (c Config) Validate() error {
 	}
 	if c.Poles != 0 && (c.Poles < blt.MinPoles || c.Poles > blt.MaxPoles) {
 		bad("poles %d: not in [%d, %d], nor 0 for automatic", c.Poles, blt.MinPoles, blt.MaxPoles)
+	}
+	switch {
+	case !(c.MostMu >= 0) || math.IsInf(c.MostMu, 1):
+		bad("mu %g at most: not finite and at least 0", c.MostMu)
+	case c.MostMu > 0 && known && (kind.Law != Gaussian || kind.Paper):
+		bad("mu %g at most: %s is not calibrated to one", c.MostMu, c.Name)
 	}
 	if known && !kind.Draws && c.Draws != (Draws{}) {
 		bad("draws: %s has none of its own", c.Name)

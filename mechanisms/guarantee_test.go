@@ -157,3 +157,48 @@ func TestGuaranteeRefusesAnotherPlan(t *testing.T) {
 		t.Errorf("a budget beyond the sampler: %v", err)
 	}
 }
+
+// Where an operator asks for more noise than the budget needs, ε is what that noise loses; what it asks for beyond the
+// budget it does not get.
+func TestQuietConfigurationsSayWhatTheyLose(t *testing.T) {
+	for _, name := range []string{"tree-gaussian", "blt", "once-gaussian"} {
+		c := mechtest.Config(3)
+		c.Name, c.Budget = name, dp.Budget{Epsilon: 1, Delta: 1e-6}
+		if name == "once-gaussian" {
+			c.Window = 0
+		}
+		whole := dp.GaussianMu(c.Budget)
+		for _, most := range []float64{whole / 100, whole / 3, whole * 2} {
+			quiet := c
+			quiet.MostMu = most
+			plan := mechtest.Plan(t, quiet)
+			g, err := plan.Guarantee(quiet)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := min(most, whole)
+			if g.Mu > want || g.Mu < want*(1-1e-6) || g.Epsilon != dp.GaussianEpsilon(g.Mu, g.Delta) || g.Epsilon > 1 ||
+				g.At(max(1, c.Window)).Epsilon > g.Epsilon {
+				t.Errorf("%s, µ at most %g: %+v", name, most, g)
+			}
+			if loud := mechtest.Plan(t, c); most < whole {
+				if _, err := loud.Guarantee(quiet); !errors.Is(err, mechanisms.ErrUnproved) {
+					t.Errorf("%s: a plan of µ = %g under one of %g: %v", name, whole, most, err)
+				}
+			}
+		}
+		for _, most := range []float64{-1, math.NaN(), math.Inf(1)} {
+			c.MostMu = most
+			if err := c.Validate(); err == nil {
+				t.Errorf("%s: µ at most %g is taken", name, most)
+			}
+		}
+	}
+	for _, name := range []string{"tree-gamma", "tree-gaussian-paper"} {
+		c := mechtest.Config(3)
+		c.Name, c.MostMu = name, 0.1
+		if err := c.Validate(); err == nil || !strings.Contains(err.Error(), "not calibrated to one") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

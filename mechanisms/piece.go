@@ -51,6 +51,9 @@ func (c Config) share(pieces []piece, law Law) {
 	budget := c.Budget.Epsilon
 	if law == Gaussian {
 		budget = dp.GaussianMu(c.Budget)
+		if c.MostMu > 0 {
+			budget = min(budget, c.MostMu)
+		}
 	}
 	shares := 0.0 // exact: below 2⁴²
 	for _, p := range c.Leaf.Parts {

@@ -87,7 +87,7 @@ func (p Plan) structure(kind family) structure { return kind.structure(p.Forget.
 
 // Guarantee returns what this plan proves under c, from the plan's integers, rounded against the claim. It is an error
 // when the plan is not one of c, or, but for the -paper names, when it proves less than c.Budget. For those names ε is
-// the recomputed one, with the true sensitivity, at c.Budget.Delta; of draws too, where Draws.Most may make it less.
+// the recomputed one, with the true sensitivity, at c.Budget.Delta; so too where Draws.Most or MostMu make it less.
 // Pure-ε mechanisms prove δ = 0.
 func (p Plan) Guarantee(c Config) (dp.Guarantee, error) {
 	if err := p.matches(c); err != nil {
@@ -110,6 +110,13 @@ func (p Plan) Guarantee(c Config) (dp.Guarantee, error) {
 		if delta := dp.GaussianDelta(c.Budget.Epsilon, loss); delta > c.Budget.Delta {
 			return dp.Guarantee{}, fmt.Errorf("%w: delta %g of %g at epsilon %g",
 				ErrUnproved, delta, c.Budget.Delta, c.Budget.Epsilon)
+		}
+		if c.MostMu > 0 && loss > c.MostMu {
+			return dp.Guarantee{}, fmt.Errorf("%w: mu %g, above %g", ErrUnproved, loss, c.MostMu)
+		}
+		if c.MostMu > 0 {
+			g.Epsilon = recomputed(g, loss)
+			return g, nil
 		}
 	}
 	g.Epsilon = c.Budget.Epsilon

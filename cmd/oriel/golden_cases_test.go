@@ -232,6 +232,14 @@ var goldenEvents = []struct {
 		"OPERATOR=sets", "RULE=draws", "ELEMENTS=AA,DL,UA,B6", "PICK=2", "BATCH=4", "PLAYS=6", "DELAY=1", "WINDOW=horizon",
 		"HORIZON=200", "SHARE=0.5", "EPSILON=60", "WORTH_RANGE=-1:1",
 	}},
+	{"contexts-printed", []string{
+		"OPERATOR=linucb", "PLAYED=logged", "ARMS=no,perhaps,yes", "DIMENSION=4", "WINDOW=256", "HORIZON=256",
+		"EMIT_EVERY=8", "NOISE=paper", "EPSILON=40",
+	}},
+	{"gains-quadratic", []string{
+		"OPERATOR=submodular", "RULE=shares", "PICK=2", "ELEMENTS=5", "WINDOW=64", "EMIT_EVERY=4", "FUNCTION=quadratic",
+		"COPIES=2", "EPSILON=40",
+	}},
 }
 
 // onlyUnder are the mechanisms of cases that make sense under one.
@@ -254,6 +262,7 @@ var onlyUnder = map[string]string{
 	"contexts-served": "blt", "contexts-logged": "tree-gaussian",
 	"sets-places": "blt", "gains-argmax": "tree-gaussian", "gains-drawn": mechanisms.Drawing,
 	"gains-led": "tree-gamma", "gains-shares": "blt", "worths-halving": "once-gamma", "worths-drawn": mechanisms.Drawing,
+	"contexts-printed": "tree-gaussian", "gains-quadratic": "blt",
 }
 
 // steady tells the cases of operators whose plans have had one rule for leaves.

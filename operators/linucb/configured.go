@@ -29,6 +29,7 @@ type configured struct {
 	width        float64 // β
 	sure         float64 // with which probability β is proved; 0: it is not
 	most         float64 // S
+	noise        string  // one of noises
 	every        uint64
 	rarely       bool // solve only when an arm's determinant has doubled
 	batch        uint64
@@ -101,8 +102,8 @@ func (c configured) Mechanism(m *mechanisms.Config, plan []byte) error {
 	if c.sure > 0 && m.Horizon != c.horizon {
 		return errors.New("ORIEL_CONFIDENCE: what is proved is proved for ORIEL_HORIZON steps, and others may follow: it needs ORIEL_WINDOW=horizon")
 	}
-	if plan == nil {
-		return nil
+	if err := c.quieten(m); err != nil || plan == nil {
+		return err
 	}
 	_, err := c.read(plan)
 	return err

@@ -56,6 +56,7 @@ func TestGoldenDecisions(t *testing.T) {
 		"served, candidates":         "6893a63af03a0a29a13f26808d96627b",
 		"logged, candidates, proved": "689d160d127234944309268ffb576d54",
 		"served, proved":             "7452035b19d38bcc6cd30c046ff9b172",
+		"logged, as printed":         "a791431ca388f1d5d6ca3025d6f6a23d",
 		"served, doubled":            "1c16ffced47368d46053ac7db3869778",
 	}
 	for _, kind := range kinds {

@@ -79,6 +79,11 @@ var settings = []operators.Setting{
 			"doubles. Not with ORIEL_CONFIDENCE, which says it",
 	},
 	{
+		Name: "NOISE", Kind: operators.Text, Unit: "name", Choices: noises, Default: exact, Later: true,
+		Text: "paper, paper-wishart, paper-unshifted: as much as the source prints, of Gaussian law; with tree-gaussian, to see what exact noise is " +
+			"worth. ε in decisions is what it loses, and the shift that is printed comes with ORIEL_CONFIDENCE",
+	},
+	{
 		Name: "WIDTH", Kind: operators.Number, Unit: "factor", Range: "0 to 1000", Default: "0.25",
 		Text: "β, how much what is little known is preferred; of no proof, and mostly better than the proved one. The noise explores, too",
 	},
@@ -163,7 +168,7 @@ func configure(v *operators.Values) (operators.Configured, error) {
 			Capacity: int(min(v.Count("CAPACITY"), maxWait)), Name: maxName, Timeout: min(v.Count("WAIT"), maxWait),
 		},
 	}
-	c.rarely = v.Text("SOLVE") == doubled
+	c.noise, c.rarely = v.Text("NOISE"), v.Text("SOLVE") == doubled
 	v.Want("SOLVE", !c.rarely || c.memory == 0,
 		"%s, but with ORIEL_MEMORY determinants stop growing, and weights would stay as they are", doubled)
 	c.configureArms(v)
@@ -193,6 +198,7 @@ func configure(v *operators.Values) (operators.Configured, error) {
 	facts, known := mechanisms.FactsOf(v.Mechanism)
 	v.Want("MECHANISM", !known || fits(facts), "%s: take one with Gaussian noise and prefix sums: blt or tree-gaussian",
 		v.Mechanism)
+	c.checkNoise(v)
 	return c, v.Err()
 }
 

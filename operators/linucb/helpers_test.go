@@ -33,6 +33,9 @@ var kinds = []struct {
 	{"served, proved", horizon(window("blt"), 200), []string{
 		"PLAYED=served", "ARMS=a,b", "DIMENSION=4", "EMIT_EVERY=5", "CONFIDENCE=0.95", "WAIT=20", "CAPACITY=64",
 	}},
+	{"logged, as printed", horizon(window("tree-gaussian"), 256), []string{
+		"PLAYED=logged", "ARMS=a,b", "DIMENSION=4", "EMIT_EVERY=3", "CONFIDENCE=0.9", "NOISE=paper-wishart",
+	}},
 	{"served, doubled", window("tree-gaussian"), []string{
 		"PLAYED=served", "ARMS=a,b", "DIMENSION=4", "EMIT_EVERY=2", "SOLVE=doubled", "NOISE_SHIFT=0.05", "WAIT=20",
 		"CAPACITY=64",

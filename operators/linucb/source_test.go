@@ -12,16 +12,10 @@ import (
 	"oriel/operators"
 )
 
-// printed are the source's constants: Shariff and Sheffet, "Differentially Private Contextual Linear Bandits" (NeurIPS
-// 2018), section 4, for n steps, d features, rows of norm L̃ (square: two), ε, δ, and failures of probability α.
-type printed struct{ n, d, square, epsilon, delta, alpha float64 }
-
-// levels is m, the nodes that a prefix has at most.
-func (p printed) levels() float64 { return math.Ceil(math.Log2(p.n)) + 1 }
-
-// freedom is k, the degrees of freedom of a node's Wishart noise.
-func (p printed) freedom() float64 {
-	return p.d + 1 + math.Ceil(224*p.levels()/(p.epsilon*p.epsilon)*math.Log(8*p.levels()/p.delta)*math.Log(2/p.delta))
+// printed are the source's constants, with bounds that fail with probability α.
+type printed struct {
+	source
+	alpha float64
 }
 
 // wishart are ρ_min, ρ_max and γ of Proposition 9 without the shift, the shift c of Eq. (4), and the three with it.
@@ -36,7 +30,7 @@ func (p printed) wishart() (least, most, side, shift, shiftedLeast, shiftedMost,
 
 // gaussian are σ, Υ and γ of Proposition 11.
 func (p printed) gaussian() (sigma, upsilon, side float64) {
-	sigma = 4 * math.Sqrt(p.levels()) * p.square * math.Log(4/p.delta) / p.epsilon
+	sigma = p.sigma()
 	upsilon = sigma * math.Sqrt(2*p.levels()) * (4*math.Sqrt(p.d) + 2*math.Log(2*p.n/p.alpha))
 	return sigma, upsilon, sigma * math.Sqrt(p.levels()/upsilon) * (math.Sqrt(p.d) + math.Sqrt(2*math.Log(2*p.n/p.alpha)))
 }
@@ -48,7 +42,7 @@ func (p printed) exact() (sigma, upsilon float64) {
 	return sigma, sigma * math.Sqrt(p.levels()) * (2*math.Sqrt(p.d) + 2*math.Sqrt(math.Log(4*p.n/p.alpha)))
 }
 
-var thousand = printed{n: 1000, d: 5, square: 2, epsilon: 1, delta: 1e-6, alpha: 0.05}
+var thousand = printed{source: source{n: 1000, d: 5, square: 2, epsilon: 1, delta: 1e-6}, alpha: 0.05}
 
 // TestPrintedNoise gives the source's constants to the digits that they were computed with before, and shows them for
 // what they are: eleven times the noise that its own tree needs.

@@ -38,9 +38,10 @@ func (c configured) bound(sd float64) bounds {
 	length := math.Sqrt(float64(2 * elementary.Log(float64(float64(4*arms)*releases)/failure)))
 	length += math.Sqrt(float64(d)) // of d normal numbers
 	b := bounds{
-		shift: float64(2 * upsilon), least: upsilon + c.start, most: float64(3*upsilon) + c.start,
 		level: float64(2 * elementary.Log(float64(2*arms)/failure)), size: c.most, features: float64(d),
 	}
+	b.shift = c.shifted(float64(2*upsilon), sd, float64(arms*releases))
+	b.least, b.most = b.shift-upsilon+c.start, b.shift+upsilon+c.start
 	off := float64(c.most*(float64(2*math.Sqrt(float64(d)))+2)) + moments.Whole/float64(c.rows.Label)
 	b.rounding = float64(math.Sqrt(float64(float64(c.horizon)*float64(c.batch)))*off) / units
 	if b.least > 0 {

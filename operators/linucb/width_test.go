@@ -133,6 +133,7 @@ func TestWidthIsThatOfTheFormula(t *testing.T) {
 func TestBoundsAreThoseOfTheFormulas(t *testing.T) {
 	c := configured{
 		rows: moments.Rows{Features: 5, Label: moments.Whole}, sure: 0.95, horizon: 1000, batch: 1, every: 1, most: 1,
+		noise: exact,
 	}
 	const sd = 35.48775 * 3.3166247903554 // of a node, times √11
 	b := c.bound(sd)

@@ -54,7 +54,7 @@ var settings = []operators.Setting{
 	{
 		Name: "FUNCTION", Kind: operators.Text, Unit: "name", Choices: functions, Default: functions[facility],
 		Text: "what a set S is worth to an event that values element a at v_a: facility max v_a; probabilistic 1 − Π(1 − v_a); modular Σ v_a/k; " +
-			"saturating min(1, Σ v_a)",
+			"saturating min(1, Σ v_a); quadratic z(2 − z), z = Σ v_a/k",
 	},
 	{
 		Name: "PLACES", Kind: operators.File, Unit: "file", Range: "name:latitude:longitude, a place a line, 2 to 1024",

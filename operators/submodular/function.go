@@ -1,5 +1,7 @@
 package submodular
 
+import "math"
+
 // unit is how finely values are known: they are whole multiples of 2⁻²⁰, and so the same on every CPU.
 const unit = 1 << 20
 
@@ -12,9 +14,10 @@ const (
 	probabilistic                 // 1 − Π_{a∈S}(1 − v_a): each gets another chance
 	modular                       // Σ_{a∈S} v_a/k
 	saturating                    // min(1, Σ_{a∈S} v_a): values add up until the event has enough
+	quadratic                     // z(2 − z), z = Σ_{a∈S} v_a/k: each further one adds less, and none too little to count
 )
 
-var functions = []string{"facility", "probabilistic", "modular", "saturating"}
+var functions = []string{"facility", "probabilistic", "modular", "saturating", "quadratic"}
 
 // with is the value of a set and one more element, where the set has the value before and the element v: both and the
 // result in [0, 1].
@@ -26,15 +29,23 @@ func (f function) with(before, v float64, k int) float64 {
 		return before + float64(v*(1-before))
 	case saturating:
 		return min(1, before+v)
+	case quadratic: // 1 − (1 − z)²
+		left := max(0, math.Sqrt(1-before)-v/float64(k))
+		return 1 - float64(left*left)
 	default:
 		return before + v/float64(k)
 	}
 }
 
-// gain is what an element of value v adds, in [0, 1]: of modular in units of 1/k, since more it cannot be.
-func (f function) gain(before, v float64) float64 {
-	if f == modular {
+// gain is what an element of value v adds, in [0, 1]: in units of the most that one can add, of modular 1/k, of
+// quadratic (2k − 1)/k².
+func (f function) gain(before, v float64, k int) float64 {
+	switch f {
+	case modular:
 		return v
+	case quadratic:
+		return float64((f.with(before, v, k)-before)*float64(k*k)) / float64(2*k-1)
+	default:
+		return f.with(before, v, k) - before
 	}
-	return f.with(before, v, 1) - before
 }

@@ -44,6 +44,12 @@ var kinds = []struct {
 	{"argmax, saturating", life(64), []string{
 		"RULE=argmax", "PICK=3", "ELEMENTS=6", "EMIT_EVERY=2", "FUNCTION=saturating",
 	}},
+	{"argmax, quadratic", window("blt"), []string{
+		"RULE=argmax", "PICK=3", "ELEMENTS=6", "EMIT_EVERY=2", "FUNCTION=quadratic",
+	}},
+	{"shares, quadratic", life(64), []string{
+		"RULE=shares", "PICK=2", "ELEMENTS=6", "EMIT_EVERY=2", "FUNCTION=quadratic", "COPIES=3",
+	}},
 	{"leaders for life", life(64), []string{"RULE=leaders", "PICK=2", "PLACES=given", "EMIT_EVERY=3"}},
 	{"leaders, pure", window("tree-gamma"), []string{"RULE=leaders", "PICK=3", "ELEMENTS=6", "EMIT_EVERY=1"}},
 	{"shares for life", life(64), []string{"RULE=shares", "PICK=2", "ELEMENTS=6", "EMIT_EVERY=3", "COPIES=3"}},

@@ -146,7 +146,7 @@ func (m *Machine) leaf(r operators.Record) []float64 {
 	for i, element := range m.set {
 		gains := leaf[i*m.elements:][:m.elements]
 		for a, v := range m.values {
-			gains[a] = m.function.gain(before, v) - 0.5
+			gains[a] = m.function.gain(before, v, m.pick) - 0.5
 		}
 		for _, in := range m.set[:i] {
 			gains[in] = -0.5 // a set gains nothing from an element that it has

@@ -52,11 +52,13 @@ func TestGoldenDecisions(t *testing.T) {
 
 		"argmax, saturating": "12fe583bbceb7536e1ed8345415adb17",
 
-		"shares for life":  "74a4be054422c7af67a6d80ea6cdbc02",
-		"shares, pure":     "012e62eab595064ee92f7a4e90fa628c",
-		"shares, modular":  "de62aabe4729e7d3fa91fe9f0b8ddf23",
-		"leaders for life": "ac202de1870200e18b43757b539401b9",
-		"leaders, pure":    "f620ff452bb506bdf61435526774ad58",
+		"shares for life":   "74a4be054422c7af67a6d80ea6cdbc02",
+		"shares, pure":      "012e62eab595064ee92f7a4e90fa628c",
+		"shares, modular":   "de62aabe4729e7d3fa91fe9f0b8ddf23",
+		"argmax, quadratic": "c1ea32e5ab19d46a3155b1e57a268c58",
+		"shares, quadratic": "222f9a0e8ce866648826fff59f371591",
+		"leaders for life":  "ac202de1870200e18b43757b539401b9",
+		"leaders, pure":     "f620ff452bb506bdf61435526774ad58",
 
 		"draws":                       "acd3b77691de7882b7443a99f6c17789",
 		"draws of places, as printed": "ae79d52b585dcc47b3c49137467b5f90",
@@ -261,6 +263,10 @@ func TestCanariesAreFarApart(t *testing.T) {
 			want := size - (k-1)*(k-1)
 			if c.function == modular { // but for elements that are in the set
 				want = size - k*(k-1)/2
+			}
+			for i := 1; c.function == quadratic && !c.shares && i < c.pick-1; i++ { // and elements of the set still gain
+				gain := (2*(k-float64(i)) - 1) / (2*k - 1)
+				want += (k - 1 - float64(i)) * gain * gain
 			}
 			if c.shares && c.function == modular {
 				want = size

@@ -38,7 +38,7 @@ func eventsOf(m mechanisms.Config) float64 {
 // mean. Copy i hears the gradient at (1/K)·Σ of the points before its own.
 type shares struct {
 	to     convex.Projection
-	n      int
+	n, k   int
 	points []float64 // of K copies, N each
 	at     []float64 // scratch: sum of points so far, through K
 	scaled []float64
@@ -54,7 +54,7 @@ func newShares(c configured, copies int, first []int) (*shares, error) {
 	to, err := convex.NewProjection(set)
 	n := c.elements
 	s := &shares{
-		to: to, n: n, points: make([]float64, copies*n), at: make([]float64, n), scaled: make([]float64, n),
+		to: to, n: n, k: c.pick, points: make([]float64, copies*n), at: make([]float64, n), scaled: make([]float64, n),
 		order: make([]int, n), behind: make([]float64, n+1),
 	}
 	for i := range copies {
@@ -111,7 +111,8 @@ func (s *shares) gradients(dst, values []float64, f function) {
 }
 
 // gradient is that of the mean value of a random set that has element a with chance at_a, the multilinear extension of
-// f: what the element adds. Of modular it is in units of 1/k, since more it cannot be.
+// f: what the element adds. Of quadratic it is that of the function itself. It is in units of the most that it
+// can be, of modular 1/k, of quadratic 2/k.
 func (s *shares) gradient(dst, values []float64, f function) {
 	n := s.n
 	switch f {
@@ -136,13 +137,21 @@ func (s *shares) gradient(dst, values []float64, f function) {
 			dst[a] = float64(float64(values[a]*none) * s.behind[a+1])
 			none = float64(none * (1 - float64(values[a]*s.at[a])))
 		}
+	case quadratic: // v_a·(1 − z)
+		left := 1.0
+		for a, v := range values {
+			left -= float64(v*s.at[a]) / float64(s.k)
+		}
+		for a, v := range values {
+			dst[a] = float64(v * left)
+		}
 	default:
 		copy(dst, values)
 	}
 }
 
-// extension is the multilinear extension of f at x: what a set is worth in the mean that has each element with its
-// chance.
+// extension is the multilinear extension of f at x, what a set is worth in the mean that has each element with its
+// chance, or of quadratic the function itself, at shares of a budget.
 func (c configured) extension(x, values []float64) (worth float64) {
 	switch c.function {
 	case facility: // the integral of the chance that the best is above a level
@@ -168,6 +177,9 @@ func (c configured) extension(x, values []float64) (worth float64) {
 	default: // modular
 		for a, v := range values {
 			worth += float64(v*x[a]) / float64(c.pick)
+		}
+		if c.function == quadratic {
+			worth = float64(worth * (2 - worth))
 		}
 		return worth
 	}

@@ -81,6 +81,61 @@ func TestExtensionsToChances(t *testing.T) {
 	}
 }
 
+// Of quadratic the function is its own extension: 1 at values of 1 whose shares add up to k, that of a set at its
+// vertex, and its slopes are the differences about a point, which are exact. They fall, and along a direction of sum k
+// by no more than 2.
+func TestQuadraticAtShares(t *testing.T) {
+	const k = 2
+	rng, c := rand.New(rand.NewPCG(4, 33)), configured{function: quadratic, elements: 5, pick: k, shares: true}
+	s, err := newShares(c, 1, []int{0, 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := c.extension([]float64{0.5, 0.5, 0.25, 0.5, 0.25}, []float64{1, 1, 1, 1, 1}); math.Abs(got-1) > 1e-12 {
+		t.Errorf("all shares of a full budget are worth %g", got)
+	}
+	slopes := func(x, v []float64) []float64 {
+		copy(s.at, x)
+		dst := make([]float64, 5)
+		s.gradient(dst, v, quadratic)
+		return dst
+	}
+	for range 100 {
+		x, v, up, sum := make([]float64, 5), make([]float64, 5), make([]float64, 5), 0.0
+		for a := range x {
+			x[a], v[a], up[a] = rng.Float64(), rng.Float64(), rng.Float64()
+			sum += up[a] + x[a]
+		}
+		for a := range x {
+			x[a] *= k / sum
+			up[a] = x[a] + up[a]*k/sum
+		}
+		low, high, drop := slopes(x, v), slopes(up, v), 0.0
+		for a := range x {
+			more, less := slices.Clone(x), slices.Clone(x)
+			more[a] += 0.01
+			less[a] -= 0.01
+			if want := k / 2.0 * (c.extension(more, v) - c.extension(less, v)) / 0.02; math.Abs(low[a]-want) > 1e-12 {
+				t.Fatalf("the slope at %d is %g, want %g", a, low[a], want)
+			}
+			if high[a] > low[a] || high[a] < -1e-12 || low[a] > 1 {
+				t.Fatalf("the slope at %d goes from %g to %g", a, low[a], high[a])
+			}
+			drop += 2.0 / k * (low[a] - high[a]) * (up[a] - x[a])
+		}
+		if drop > 2+1e-12 {
+			t.Fatalf("slopes fall by %g", drop)
+		}
+		for a := range x {
+			x[a] = map[bool]float64{true: 1}[a < k]
+		}
+		twin := &twin{configured: c}
+		if got, want := c.extension(x, v), twin.value(v, []int{0, 1}); math.Abs(got-want) > 1e-12 {
+			t.Fatalf("at a vertex %g, the set %g", got, want)
+		}
+	}
+}
+
 // What shares miss is within the source's Lemma 7, (1 − 1/e)·best less what they have at most (1/K)·Σ r + k²T/(2K), r
 // what each copy missed of the best point for its gradients; points are in the set, and their mean is published. At ε =
 // 10⁴ they have nine tenths of the best set's value, at ε = 1 more than even shares, over 8 192 events.
@@ -94,7 +149,7 @@ func TestSharesAreWithinTheirBound(t *testing.T) {
 			all[i][a] = rng.Float64() * []float64{0.1, 0.9, 0.2, 0.8, 0.1, 0.3}[a]
 		}
 	}
-	for _, f := range []function{facility, probabilistic} {
+	for _, f := range []function{facility, probabilistic, quadratic} {
 		best, even := 0.0, 0.0
 		for a := range elements {
 			for b := range a {

@@ -103,15 +103,15 @@ func (c coverage) gradient(dst, x []float64) {
 	}
 }
 
-// quadratic is ⟨h, x⟩ − xᵀHx/2, H symmetric with numbers in [0, ½] and no larger than h in its row: so its Hessian −H
+// curved is ⟨h, x⟩ − xᵀHx/2, H symmetric with numbers in [0, ½] and no larger than h in its row: so its Hessian −H
 // has no positive number, and the gradient h − Hx is not negative where Σx ≤ 1.
-type quadratic struct {
+type curved struct {
 	first  [places]float64
 	second [places][places]float64
 }
 
 func drawQuadratic(rng *rand.Rand) smooth {
-	var q quadratic
+	var q curved
 	for a := range places {
 		for b := range a + 1 {
 			q.second[a][b] = rng.Float64() / 2
@@ -125,7 +125,7 @@ func drawQuadratic(rng *rand.Rand) smooth {
 	return q
 }
 
-func (q quadratic) value(x []float64) (sum float64) {
+func (q curved) value(x []float64) (sum float64) {
 	for a, h := range q.first {
 		sum += h * x[a]
 		for b, v := range q.second[a] {
@@ -135,7 +135,7 @@ func (q quadratic) value(x []float64) (sum float64) {
 	return sum
 }
 
-func (q quadratic) gradient(dst, x []float64) {
+func (q curved) gradient(dst, x []float64) {
 	for a, h := range q.first {
 		dst[a] = h
 		for b, v := range q.second[a] {

@@ -38,11 +38,11 @@ func TestFullInformationIsWithinItsBounds(t *testing.T) {
 				for i, element := range set {
 					e.hedges[i].chances(e.chances)
 					for a, x := range v {
-						g := f.gain(before, x)
+						g := f.gain(before, x, pick)
 						sums[i][a] += g
 						expected[i] += e.chances[a] * g
 					}
-					chosen[i] += f.gain(before, v[element])
+					chosen[i] += f.gain(before, v[element], pick)
 					before = f.with(before, v[element], pick)
 				}
 				had += before

@@ -146,7 +146,7 @@ func (e *experts) learn(v []float64) {
 	before := 0.0
 	for i, element := range e.set {
 		for a, x := range v {
-			e.hedges[i].scores[a] += e.function.gain(before, x)
+			e.hedges[i].scores[a] += e.function.gain(before, x, len(e.set))
 		}
 		before = e.function.with(before, v[element], len(e.set))
 	}

@@ -49,15 +49,15 @@ func (t *twin) vertex() {
 	}
 }
 
-// slopes are gradients by their definition, what an element adds to the mean value of a random set, less ½: at the mean
-// of the points before each copy's own.
+// slopes are gradients less ½, at the mean of the points before each copy's own: by differences about the point, which
+// are exact, since along an element the mean value of a random set is linear, and quadratic is what it says.
 func (t *twin) slopes(dst, v []float64) {
 	n := t.elements
 	at := make([]float64, n)
 	for k := range t.copies {
 		for a := range n {
 			with, without := slices.Clone(at), slices.Clone(at)
-			with[a], without[a] = 1, 0
+			with[a], without[a] = at[a]+0.5, at[a]-0.5
 			dst[k*n+a] = float64(t.scale()*(t.extension(with, v)-t.extension(without, v))) - 0.5
 		}
 		for a := range n {
@@ -83,13 +83,20 @@ func (t *twin) value(v []float64, set []int) float64 {
 		}
 		most, missed, sum = max(most, v[a]), float64(missed*(1-v[a])), sum+v[a]
 	}
-	return []float64{most, 1 - missed, sum / float64(t.pick), min(1, sum)}[t.function]
+	mean := sum / float64(t.pick)
+	return []float64{most, 1 - missed, mean, min(1, sum), float64(mean * (2 - mean))}[t.function]
 }
 
 // scale is in what units of 1 gains are learned.
 func (t *twin) scale() float64 {
-	if t.function == modular {
+	switch t.function {
+	case modular:
 		return float64(t.pick)
+	case quadratic:
+		if t.shares {
+			return float64(t.pick) / 2 // a gradient is 2/k at most
+		}
+		return float64(t.pick*t.pick) / float64(2*t.pick-1)
 	}
 	return 1
 }

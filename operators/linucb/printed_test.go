@@ -1,0 +1,95 @@
+package linucb
+
+import (
+	"math"
+	"testing"
+
+	"oriel/mechanisms/dp"
+	"oriel/mechanisms/mechtest"
+)
+
+// ORIEL_NOISE draws what is printed: of a node the reference values of the source's formulas, n = 1000, d = 5, ε = 1,
+// δ = 10⁻⁶, whoever is protected against whom. ε of what is published is what such noise loses, far less than 1, and
+// half of the loss again where it is against the null event.
+func TestPrintedNoiseIsDrawn(t *testing.T) {
+	needed := 2 * math.Sqrt(11) / dp.GaussianMu(dp.Budget{Epsilon: 1, Delta: 1e-6}) // below the reference by zCDP, 35.5
+	for _, row := range []struct {
+		noise string
+		sigma float64 // of a node
+	}{
+		{exact, needed}, {paper, 403.3495}, {wishart, 2 * math.Sqrt(653964)}, {unshifted, 2 * math.Sqrt(653964)},
+	} {
+		for _, adjacency := range []dp.Adjacency{dp.Replace, dp.ZeroOut} {
+			m := horizon(window("tree-gaussian"), 1000)
+			m.Window, m.Budget.Epsilon, m.Adjacency = 1024, 1, adjacency
+			c, m := config(t, m, "PLAYED=logged", "ARMS=a,b", "DIMENSION=5", "CONFIDENCE=0.95", "NOISE="+row.noise)
+			if err := c.Mechanism(&m, nil); err != nil { // as when a stored plan is read
+				t.Fatal(err)
+			}
+			stream := mechtest.Open(t, m, [32]byte{1})
+			deviation, err := stream.Deviation(0, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := row.sigma * math.Sqrt(11)
+			if adjacency == dp.ZeroOut && row.noise == exact {
+				want /= math.Sqrt2
+			}
+			if got := deviation.Worst(); math.Abs(got/want-1) > 1e-6 {
+				t.Errorf("%s, %v: a standard deviation of %g, want %g", row.noise, adjacency, got, want)
+			}
+			plan := mechtest.Plan(t, m)
+			g, err := plan.Guarantee(m)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if loud := row.noise != exact; loud != (g.Epsilon < 0.1) || !loud && g.Epsilon != 1 ||
+				dp.GaussianDelta(g.Epsilon, g.Mu) > g.Delta {
+				t.Errorf("%s, %v: ε = %g, µ = %g", row.noise, adjacency, g.Epsilon, g.Mu)
+			}
+		}
+	}
+	users := horizon(window("tree-gaussian"), 64)
+	users.Separation = 4
+	c, err := configOf(users, "PLAYED=logged", "ARMS=a,b", "DIMENSION=5", "NOISE=paper")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Mechanism(&users, nil); err == nil {
+		t.Error("noise is printed for users, too")
+	}
+}
+
+// The shift is the one that is printed, of 1000 models for each of two arms, and bounds are those that are proved of
+// the noise about it.
+func TestPrintedShift(t *testing.T) {
+	p, d := thousand, math.Sqrt(thousand.d)
+	root := math.Sqrt(p.levels() * p.freedom())
+	upsilon := p.sigma() * math.Sqrt(2*p.levels()) * (4*d + 2*math.Log(2*2000/p.alpha))
+	mean, edge := p.square*root*root, d+math.Sqrt(2*math.Log(8*2000/p.alpha))
+	for noise, want := range map[string]struct{ sd, shift float64 }{
+		paper:     {p.sigma() * math.Sqrt(p.levels()), 2 * upsilon},
+		wishart:   {p.square * root, mean - p.square*((root-edge)*(root-edge)-4*root*edge)},
+		unshifted: {p.square * root, mean},
+	} {
+		m := horizon(window("tree-gaussian"), 1000)
+		m.Window = 1024
+		c, _ := config(t, m, "PLAYED=logged", "ARMS=a,b", "DIMENSION=5", "CONFIDENCE=0.95", "NOISE="+noise,
+			"EMIT_EVERY=1", "START_REGULARIZER=0")
+		b := c.bound(want.sd)
+		c.noise = exact
+		proved := c.bound(want.sd).least // Υ
+		if math.Abs(b.shift/want.shift-1) > 1e-9 || math.Abs((b.shift-proved)/b.least-1) > 1e-12 ||
+			math.Abs((b.shift+proved)/b.most-1) > 1e-12 || b.least < proved {
+			t.Errorf("%s: %+v, want a shift of %g; Υ = %g", noise, b, want.shift, proved)
+		}
+		// of noise of few degrees of freedom nothing can be taken, and what is proved needs more than its mean
+		c.noise = noise
+		if few := c.shifted(0, 5, 2000); noise != paper && math.Abs(few-12.5) > 1e-12 {
+			t.Errorf("%s: a mean of 12.5 is shifted to %g", noise, few)
+		}
+		if few := c.bound(5); few.least < few.shift-few.most/2 || few.least <= 0 {
+			t.Errorf("%s: few degrees of freedom: %+v", noise, few)
+		}
+	}
+}
