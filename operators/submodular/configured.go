@@ -13,13 +13,10 @@ import (
 type configured struct {
 	operators.Plain
 
-	histogram bool
-	draws     bool // rule draws; with neither it is argmax
-	leads     bool // rule leaders
-	shares    bool // rule shares
-	copies    int  // of it; 0: as computed
-	told      bool // decisions of an audit have the points of all copies
-	printed   bool // draws at the rate of the source
+	rule      string // by…
+	copies    int    // of shares; 0: as computed
+	told      bool   // decisions of an audit have the points of all copies
+	printed   bool   // draws, or copies, as the source prints them
 	function  function
 	types     []place // none where events say what elements are worth
 	elements  int     // N
@@ -33,15 +30,17 @@ type configured struct {
 
 var _ operators.Configured = configured{}
 
-// Extras are the names of the set, and what it is worth.
-func (c configured) Extras() []schemas.Extra {
-	var all []schemas.Extra
+// Extras are own, and behind them what a memory adds.
+func (c configured) Extras() []schemas.Extra { return append(c.own(), c.lasting...) }
+
+// own are the names of the set, and what it is worth.
+func (c configured) own() (all []schemas.Extra) {
 	if c.named() {
 		all = append(all, schemas.Extra{
 			Name: "places", Kind: schemas.ExtraText, Text: "The names of the set, in its order, with commas between them.",
 		})
 	}
-	if c.histogram {
+	if c.rule == byHistogram {
 		all = append(all, schemas.Extra{
 			Name: "value", Kind: schemas.ExtraNumber,
 			Text: "What the set is worth to an event in the mean, in [0, 1], as the released counts say.",
@@ -50,15 +49,20 @@ func (c configured) Extras() []schemas.Extra {
 	if c.told {
 		all = append(all, schemas.Extra{Name: "points", Kind: schemas.ExtraNumbers, Text: "Of all copies."})
 	}
-	return append(all, c.lasting...)
+	return all
 }
 
 // named tells whether elements have names: places have, of types only the numbers of elements are known.
-func (c configured) named() bool { return !c.shares && len(c.types) > 0 && c.types[0].values == nil }
+func (c configured) named() bool {
+	return c.rule != byShares && len(c.types) > 0 && c.types[0].values == nil
+}
+
+// repeats tells whether an element can stand in a set twice: one that is drawn can.
+func (c configured) repeats() bool { return c.rule == byDraws || c.rule == byLeaders }
 
 // gains is the Quantiser of an event's gains about ½: at each position those of all elements, or for each copy.
 func (c configured) gains(m mechanisms.Config) gains {
-	if c.shares {
+	if c.rule == byShares {
 		return gains{Size: c.copiesOf(m) * c.elements}
 	}
 	return gains{Size: c.pick * c.elements}
@@ -73,12 +77,12 @@ func (c configured) Mechanism(m *mechanisms.Config, plan []byte) error {
 		}
 		c.copies = p.copies
 	}
-	if c.histogram {
+	if c.rule == byHistogram {
 		m.Leaf = mechanisms.Leaf{Parts: []mechanisms.Part{oneOf{Types: len(c.types)}.Part()}}
 	} else {
 		m.Leaf = mechanisms.Leaf{Parts: []mechanisms.Part{c.gains(*m).Part()}}
 	}
-	if c.draws {
+	if c.rule == byDraws {
 		return c.schedule(m)
 	}
 	return nil
@@ -87,15 +91,18 @@ func (c configured) Mechanism(m *mechanisms.Config, plan []byte) error {
 // Plan freezes names of places, and what events at each gain from each: a platform computes sines as it likes.
 func (c configured) Plan(m mechanisms.Config) ([]byte, error) {
 	b, err := c.encode()
-	if c.leads || c.shares {
+	if c.tuned() {
 		b = appendTuned(b, c.copiesOf(m), c.strength(m))
 	}
 	return b, err
 }
 
+// tuned tells whether a plan holds copies and a regulariser.
+func (c configured) tuned() bool { return c.rule == byLeaders || c.rule == byShares }
+
 func (c configured) read(b []byte) (plan, error) {
 	copies, h := 0, 0.0
-	if c.leads || c.shares {
+	if c.tuned() {
 		var ok bool
 		if b, copies, h, ok = readTuned(b); !ok || c.copies > 0 && copies != c.copies {
 			return plan{}, errPlan
@@ -125,18 +132,18 @@ func (c configured) Describe(m mechanisms.Config) operators.Description {
 		Steps: fmt.Sprintf("%d of %d elements, at least %.3g of the best set's value as the released counts say", c.pick, c.elements,
 			c.factor()),
 	}
-	if c.draws {
+	if c.rule == byDraws {
 		return c.describeDraws()
 	}
-	if !c.histogram {
+	if c.rule != byHistogram {
 		d.Leaves = fmt.Sprintf("%d gains in [0, 1]: an exchange moves each by 1 at most, all by √%[1]d = %.4g",
 			c.gains(m).Size, math.Sqrt(float64(c.gains(m).Size)))
 		d.Steps = fmt.Sprintf("%d of %d elements", c.pick, c.elements)
-		if c.shares {
+		if c.rule == byShares {
 			d.Steps = fmt.Sprintf("of each of %d elements a chance, %d together, by %d copies", c.elements, c.pick,
 				c.copiesOf(m))
 		}
-		if c.leads {
+		if c.rule == byLeaders {
 			d.Draws = true
 			d.Steps += ", each drawn from a point of the simplex that follows from what is released, and perhaps twice"
 		}
@@ -149,8 +156,8 @@ func (c configured) factor() float64 { return 1 - math.Pow(1-1/float64(c.pick), 
 
 // Every publishes the decision of each step; of draws there are no others than those that are published.
 func (c configured) Every() operators.Configured {
-	if !c.draws {
-		c.every, c.told = 1, c.shares
+	if c.rule != byDraws {
+		c.every, c.told = 1, c.rule == byShares
 	}
 	return c
 }

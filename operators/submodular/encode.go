@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 )
 
@@ -16,11 +17,14 @@ const stateVersion = 1
 func (m *Machine) StateLen() int { return m.head() + m.stream.StateLen() }
 
 // head is what stands before the stream.
-func (m *Machine) head() int {
-	if m.shares != nil {
-		return 1 + 4*m.pick + 8*len(m.shares.points)
+func (m *Machine) head() int { return 1 + 4*m.pick + 8*len(m.points()) }
+
+// points are those of shares, which are public; else there are none.
+func (m *Machine) points() []float64 {
+	if s, ok := m.rule.(*shares); ok {
+		return s.points
 	}
-	return 1 + 4*m.pick
+	return nil
 }
 
 // AppendState appends the state, also inside a batch.
@@ -29,8 +33,8 @@ func (m *Machine) AppendState(dst []byte) []byte {
 	for _, element := range m.set {
 		dst = binary.LittleEndian.AppendUint32(dst, uint32(element))
 	}
-	if m.shares != nil {
-		dst = m.shares.appendState(dst)
+	for _, x := range m.points() {
+		dst = binary.LittleEndian.AppendUint64(dst, math.Float64bits(x))
 	}
 	return m.stream.AppendState(dst)
 }
@@ -46,23 +50,21 @@ func (m *Machine) Restore(state []byte) error {
 	set := make([]int, m.pick)
 	for i := range set {
 		set[i] = int(binary.LittleEndian.Uint32(state[1+4*i:]))
-		if set[i] >= m.elements || !m.draws && !m.leads && slices.Contains(set[:i], set[i]) {
+		if set[i] >= m.elements || !m.repeats() && slices.Contains(set[:i], set[i]) {
 			return errors.New("submodular: state: not a set of elements")
 		}
 	}
-	var points []float64
-	if m.shares != nil {
-		var err error
-		if points, err = m.shares.parse(state[1+4*m.pick:]); err != nil {
-			return err
+	points := make([]float64, len(m.points()))
+	for i := range points {
+		points[i] = math.Float64frombits(binary.LittleEndian.Uint64(state[1+4*m.pick+8*i:]))
+		if !(points[i] >= 0 && points[i] <= 1) {
+			return errors.New("submodular: state: not points of the set")
 		}
 	}
 	if err := m.stream.Restore(state[m.head():]); err != nil {
 		return err
 	}
 	copy(m.set, set)
-	if points != nil {
-		copy(m.shares.points, points)
-	}
+	copy(m.points(), points)
 	return nil
 }

@@ -17,11 +17,11 @@ var Family = operators.Family{
 
 // Names of rules.
 const (
-	histogram = "histogram"
-	argmax    = "argmax"
-	draws     = "draws"
-	lead      = "leaders"
-	share     = "shares"
+	byHistogram = "histogram"
+	byArgmax    = "argmax"
+	byDraws     = "draws"
+	byLeaders   = "leaders"
+	byShares    = "shares"
 )
 
 // Names of rates.
@@ -40,7 +40,7 @@ const (
 var settings = []operators.Setting{
 	{
 		Name: "RULE", Kind: operators.Text, Unit: "name", Required: true,
-		Choices: []string{histogram, argmax, draws, lead, share},
+		Choices: []string{byHistogram, byArgmax, byDraws, byLeaders, byShares},
 		Text: "histogram: how many events each place has, with noise, and the greedy set for them; takes ORIEL_PLACES, and a hundredth of the ε of " +
 			"any other. argmax: for events that say what each element is worth to them: at each position the element that gains most, with noise. " +
 			"draws: of the same events or of places, for ORIEL_MECHANISM=draws: elements are drawn by exponential weights, and no sum is released. " +
@@ -126,8 +126,7 @@ func events(v *operators.Values) operators.Events {
 
 func configure(v *operators.Values) (operators.Configured, error) {
 	c := configured{
-		histogram: v.Text("RULE") == histogram, draws: v.Text("RULE") == draws, leads: v.Text("RULE") == lead,
-		shares:  v.Text("RULE") == share,
+		rule:    v.Text("RULE"),
 		copies:  int(min(v.Count("COPIES"), maxCopies+1)),
 		printed: v.Text("RATE") == printed,
 		pick:    int(min(v.Count("PICK"), maxPick+1)), catchment: v.Number("CATCHMENT"),
@@ -150,29 +149,31 @@ func configure(v *operators.Values) (operators.Configured, error) {
 	}
 	v.Want("TYPES", len(c.types)*c.elements <= maxTable, "%d types and %d elements: more than %d values", len(c.types),
 		c.elements, maxTable)
-	v.Want("RULE", !c.histogram || len(c.types) > 0,
-		"%s: counts the events of public places or types, and ORIEL_PLACES and ORIEL_TYPES are not set; take %s", histogram,
-		argmax)
-	v.Want("RULE", v.Text("RULE") != argmax || len(c.types) == 0,
-		"%s: takes events that say what elements are worth to them; for places and types %s has far less noise", argmax, histogram)
+	v.Want("RULE", c.rule != byHistogram || len(c.types) > 0,
+		"%s: counts the events of public places or types, and ORIEL_PLACES and ORIEL_TYPES are not set; take %s",
+		byHistogram, byArgmax)
+	v.Want("RULE", c.rule != byArgmax || len(c.types) == 0,
+		"%s: takes events that say what elements are worth to them; for places and types %s has far less noise", byArgmax,
+		byHistogram)
 	v.Want("PICK", c.pick >= 1 && c.pick <= maxPick && c.pick < c.elements,
 		"%d: not from 1 to %d, and below the %d elements", v.Count("PICK"), maxPick, c.elements)
-	v.Want("PICK", c.histogram || c.pick*c.elements <= operators.MaxDimension, "%d: times %d elements is above %d numbers",
+	v.Want("PICK", c.rule == byHistogram || c.pick*c.elements <= operators.MaxDimension, "%d: times %d elements is above %d numbers",
 		c.pick, c.elements, operators.MaxDimension)
 	v.Want("CATCHMENT", c.catchment >= 0.001 && c.catchment <= 20100, "%g: not from 0.001 to 20100", c.catchment)
 	v.Want("EMIT_EVERY", c.every >= 1 && c.every <= 1<<31, "%d: not within 1 to 2^31", c.every)
-	v.Want("RATE", c.draws || c.shares || !c.printed, "%s: only ORIEL_RULE=%s and %s have one", printed, draws, share)
+	v.Want("RATE", c.rule == byDraws || c.rule == byShares || !c.printed, "%s: only ORIEL_RULE=%s and %s have one",
+		printed, byDraws, byShares)
 	v.Want("COPIES", c.copies <= maxCopies, "%d: above %d", v.Count("COPIES"), maxCopies)
-	v.Want("COPIES", c.shares || c.copies == 0, "%d: only ORIEL_RULE=%s has any", c.copies, share)
+	v.Want("COPIES", c.rule == byShares || c.copies == 0, "%d: only ORIEL_RULE=%s has any", c.copies, byShares)
 	v.Want("COPIES", c.copies*c.elements <= operators.MaxDimension, "%d: times %d elements is above %d numbers", c.copies,
 		c.elements, operators.MaxDimension)
-	v.Want("FUNCTION", !c.shares || c.function != saturating, "%s: has no smooth extension to chances",
+	v.Want("FUNCTION", c.rule != byShares || c.function != saturating, "%s: has no smooth extension to chances",
 		functions[saturating])
 	facts, known := mechanisms.FactsOf(v.Mechanism)
-	v.Want("MECHANISM", !known || !c.draws || facts.Draws, "%s: ORIEL_RULE=%s takes %s, which releases no sum",
-		v.Mechanism, draws, mechanisms.Drawing)
-	v.Want("MECHANISM", !facts.Draws || c.draws, "%s: releases no sum, and ORIEL_RULE=%s follows from one; take blt",
-		v.Mechanism, v.Text("RULE"))
+	v.Want("MECHANISM", !known || c.rule != byDraws || facts.Draws, "%s: ORIEL_RULE=%s takes %s, which releases no sum",
+		v.Mechanism, byDraws, mechanisms.Drawing)
+	v.Want("MECHANISM", !facts.Draws || c.rule == byDraws,
+		"%s: releases no sum, and ORIEL_RULE=%s follows from one; take blt", v.Mechanism, c.rule)
 	v.Want("MECHANISM", !known || !facts.Once, "%s: sets follow from sums, and this releases single steps; take blt",
 		v.Mechanism)
 	v.Want("MECHANISM", !known || !facts.Paper, "%s: has no printed constants for these leaves; take blt", v.Mechanism)

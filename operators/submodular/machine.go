@@ -3,8 +3,6 @@ package submodular
 import (
 	"errors"
 	"fmt"
-	"math"
-	"slices"
 
 	"oriel/mechanisms"
 	"oriel/mechanisms/dp"
@@ -15,75 +13,45 @@ import (
 // Machine is an operators.Machine. Index = step; nothing is owed before the first record.
 type Machine struct {
 	configured
-	plan   plan
 	stream *mechanisms.Stream
-	greedy *greedy
+	names  []string // of elements
+	rule   rule
 
-	leaders *leaders // of that rule, else nil
-	shares  *shares  // of that rule, else nil
-
-	set     []int // the newest decision; before the first one the greedy set for one event of each type, or the first k
-	point   []float64
-	extras  []schemas.ExtraValue
-	valueAt int // among extras, of histogram
-
-	values []float64  // of an event's elements, scratch
-	counts []float64  // scratch
-	kind   [1]float64 // scratch
+	set    []int // the newest decision; before the first one the greedy set for one event of each type, or the first k
+	point  []float64
+	extras []schemas.ExtraValue
 }
 
 var _ operators.Machine = (*Machine)(nil)
 
 // newMachine returns the machine at step 0 over a stream of the leaf. It takes the stream over.
 func newMachine(c configured, p plan, stream *mechanisms.Stream) (*Machine, error) {
-	c.copies = p.copies
-	size := c.pick * c.elements // of gains
-	if c.shares {
-		size = c.copies * c.elements
-	}
-	entries := size
-	if c.histogram {
+	size, entries := c.pick*c.elements, c.pick*c.elements // of gains
+	switch c.rule {
+	case byShares:
+		size, entries = p.copies*c.elements, p.copies*c.elements
+	case byHistogram:
 		size, entries = len(c.types), 1
 	}
 	if stream.Parts() != 1 || stream.Dimension() != size || len(stream.Scratch()) != entries {
 		return nil, fmt.Errorf("submodular: the stream has %d parts and %d coordinates, want one with %d", stream.Parts(),
 			stream.Dimension(), size)
 	}
-	if (stream.Guarantee().Mechanism == mechanisms.Drawing) != c.draws {
+	if (stream.Guarantee().Mechanism == mechanisms.Drawing) != (c.rule == byDraws) {
 		return nil, errors.New("submodular: one of stream and settings draws, the other does not")
 	}
 	if stream.Once() || stream.Memory() != c.memory || stream.Batch() != c.batch {
 		return nil, errors.New("submodular: the stream releases other sums than the settings say")
 	}
-	m := &Machine{
-		configured: c, plan: p, stream: stream, greedy: newGreedy(c.function, len(c.types), c.elements, c.pick),
-		point: make([]float64, c.pick), values: make([]float64, c.elements), counts: make([]float64, len(c.types)),
+	m := &Machine{configured: c, stream: stream, names: p.names, set: c.first(p.table), point: make([]float64, c.pick)}
+	var err error
+	if m.rule, err = c.newRule(p, m.set); err != nil {
+		return nil, err
 	}
-	if c.leads {
-		var err error
-		if m.leaders, err = newLeaders(c.elements); err != nil {
-			return nil, err
-		}
-	}
-	m.set = c.first(p.table)
-	if c.shares {
-		var err error
-		if m.shares, err = newShares(c, c.copies, m.set); err != nil {
-			return nil, err
-		}
+	if c.rule == byShares {
 		m.point = make([]float64, c.elements)
 	}
-	if c.named() {
-		m.extras = append(m.extras, schemas.ExtraValue{})
-	}
-	if c.histogram {
-		m.valueAt = len(m.extras)
-		m.extras = append(m.extras, schemas.ExtraValue{})
-	}
-	if c.told {
-		m.extras = append(m.extras, schemas.ExtraValue{Numbers: m.shares.points})
-	}
-	m.extras = operators.AppendLasting(m.extras, stream)
+	m.extras = operators.AppendLasting(make([]schemas.ExtraValue, len(c.own())), stream)
 	return m, nil
 }
 
@@ -117,120 +85,33 @@ func (m *Machine) Add(dst []operators.Decision, r operators.Record) []operators.
 	if t%m.every != 0 {
 		return dst
 	}
-	m.decide()
+	m.rule.decide(m.stream)
+	m.rule.write(m.point)
+	m.tell()
 	return append(dst, operators.Decision{Index: t, Step: t, Point: m.point, Extras: m.extras})
 }
 
 // leaf returns the numbers of a record for the stream, or nil.
 func (m *Machine) leaf(r operators.Record) []float64 {
-	if r.Null {
-		return nil
-	}
-	if m.histogram {
-		j := m.typeOf(r.Event)
-		if j < 0 {
-			return nil
-		}
-		m.kind[0] = float64(j)
-		return m.kind[:]
-	}
-	if !m.worth(r.Event) {
-		return nil
-	}
-	leaf := m.stream.Scratch()
-	if m.shares != nil {
-		m.shares.gradients(leaf, m.values, m.function)
+	if leaf := m.stream.Scratch(); !r.Null && m.rule.leaf(leaf, r.Event) {
 		return leaf
 	}
-	before := 0.0
-	for i, element := range m.set {
-		gains := leaf[i*m.elements:][:m.elements]
-		for a, v := range m.values {
-			gains[a] = m.function.gain(before, v, m.pick) - 0.5
-		}
-		for _, in := range m.set[:i] {
-			gains[in] = -0.5 // a set gains nothing from an element that it has
-		}
-		if !slices.Contains(m.set[:i], element) { // as draws alone can be
-			before = m.function.with(before, m.values[element], m.pick)
-		}
-	}
-	return leaf
+	return nil
 }
 
-// typeOf is the place of an event; −1: it has none.
-func (c configured) typeOf(e schemas.Event) int {
-	if len(e.Numbers) != 1 || !(e.Numbers[0] >= 0 && e.Numbers[0] < float64(len(c.types))) {
-		return -1
-	}
-	return int(e.Numbers[0])
-}
-
-// worth writes what each element is worth to an event: by its place or type, or as it says itself.
-func (m *Machine) worth(e schemas.Event) bool {
-	if len(m.types) == 0 {
-		return m.valuesOf(e)
-	}
-	j := m.typeOf(e)
-	if j >= 0 {
-		copy(m.values, m.plan.table[j*m.elements:][:m.elements])
-	}
-	return j >= 0
-}
-
-// valuesOf writes what each element is worth to an event, clamped to [0, 1].
-func (m *Machine) valuesOf(e schemas.Event) bool {
-	v := e.Vector
-	if v.Indices == nil && len(v.Values) != m.elements || v.Indices != nil && len(v.Values) != len(v.Indices) {
-		return false
-	}
-	clear(m.values)
-	for k, x := range v.Values {
-		at := k
-		if v.Indices != nil {
-			at = int(v.Indices[k])
-		}
-		if at < 0 || at >= m.elements || !(math.Abs(x) <= math.MaxFloat64) {
-			return false
-		}
-		m.values[at] = max(0, min(1, x))
-	}
-	return true
-}
-
-// decide finds the set for what is released.
-func (m *Machine) decide() {
-	sum := m.stream.Sum(0)
-	if m.shares != nil {
-		m.shares.follow(sum, m.regulariser())
-		m.shares.mean(m.point)
-		return
-	}
-	if m.draws {
-		m.draw()
-	} else if m.leads {
-		m.lead(sum)
-	} else if m.histogram {
-		total := 0.0
-		for j, x := range sum {
-			m.counts[j] = max(0, min(x, math.MaxFloat64/unit))
-			total += m.counts[j]
-		}
-		set, value := m.greedy.weighted(m.plan.table, m.counts)
-		copy(m.set, set)
-		said := &m.extras[m.valueAt]
-		said.Number = 0
-		if total > 0 {
-			said.Number = min(1, value/total)
-		}
-	} else {
-		copy(m.set, m.greedy.byPosition(sum))
-	}
+// tell writes the members of configured.own.
+func (m *Machine) tell() {
+	own := m.extras
 	if m.named() {
-		m.extras[0].Text = texts(m.plan.names, m.set)
+		own[0].Text, own = texts(m.names, m.set), own[1:]
 	}
-	for i, element := range m.set {
-		m.point[i] = float64(element)
+	switch rule := m.rule.(type) {
+	case *histogram:
+		own[0].Number = rule.value
+	case *shares:
+		if m.told {
+			own[0].Numbers = rule.points
+		}
 	}
 }
 

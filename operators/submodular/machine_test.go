@@ -264,13 +264,14 @@ func TestCanariesAreFarApart(t *testing.T) {
 			if c.function == modular { // but for elements that are in the set
 				want = size - k*(k-1)/2
 			}
-			for i := 1; c.function == quadratic && !c.shares && i < c.pick-1; i++ { // and elements of the set still gain
+			shares := c.rule == byShares
+			for i := 1; c.function == quadratic && !shares && i < c.pick-1; i++ { // and elements of the set still gain
 				gain := (2*(k-float64(i)) - 1) / (2*k - 1)
 				want += (k - 1 - float64(i)) * gain * gain
 			}
-			if c.shares && c.function == modular {
+			if shares && c.function == modular {
 				want = size
-			} else if c.shares { // elements of the set gain less behind copies that have it
+			} else if shares { // elements of the set gain less behind copies that have it
 				for i := range p.copies {
 					want -= k * (1 - math.Pow(1-float64(i)/float64(p.copies), 2*(k-1)))
 				}

@@ -17,7 +17,7 @@ func (c configured) Score() *operators.Score {
 	}
 	s := &operators.Score{Loss: func(x []float64, e schemas.Event) float64 { return c.missed(table, x, e) }}
 	first := c.first(table)
-	if c.shares {
+	if c.rule == byShares {
 		s.Start = make([]float64, c.elements)
 		for _, element := range first {
 			s.Start[element] = 1
@@ -40,7 +40,7 @@ func (c configured) missed(table, set []float64, e schemas.Event) float64 {
 		}
 		v = schemas.Vector{Values: table[j*c.elements:][:c.elements]}
 	}
-	if c.shares {
+	if c.rule == byShares {
 		values := make([]float64, c.elements)
 		for a := range values {
 			if values[a] = max(0, min(1, valueAt(v, a))); math.IsNaN(values[a]) {

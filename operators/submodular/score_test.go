@@ -22,7 +22,11 @@ func TestScoreIsWhatIsMissed(t *testing.T) {
 		}
 		score, twin := c.Score(), &twin{configured: c, plan: p}
 		for i, x := range score.Start {
-			if c.shares && (x == 1) != slices.Contains(machine.set, i) || !c.shares && int(x) != machine.set[i] {
+			same := int(x) == machine.set[min(i, c.pick-1)]
+			if c.rule == byShares {
+				same = (x == 1) == slices.Contains(machine.set, i)
+			}
+			if !same {
 				t.Fatalf("%s: the first set is %v, the machine has %v", kind.name, score.Start, machine.set)
 			}
 		}
@@ -32,7 +36,7 @@ func TestScoreIsWhatIsMissed(t *testing.T) {
 			for i, element := range set {
 				point[i] = float64(element)
 			}
-			if c.shares { // a point that has the set with certainty
+			if c.rule == byShares { // a point that has the set with certainty
 				point = make([]float64, c.elements)
 				for _, element := range set {
 					point[element] = 1

@@ -34,7 +34,7 @@ func (t *twin) Begin() {
 			t.set = append(t.set, best)
 		}
 	}
-	if t.shares {
+	if t.rule == byShares {
 		t.vertex()
 	}
 }
@@ -93,7 +93,7 @@ func (t *twin) scale() float64 {
 	case modular:
 		return float64(t.pick)
 	case quadratic:
-		if t.shares {
+		if t.rule == byShares {
 			return float64(t.pick) / 2 // a gradient is 2/k at most
 		}
 		return float64(t.pick*t.pick) / float64(2*t.pick-1)
@@ -103,7 +103,7 @@ func (t *twin) scale() float64 {
 
 func (t *twin) Decided(decisions []operators.Decision) {
 	for _, d := range decisions {
-		if t.shares {
+		if t.rule == byShares {
 			for _, extra := range d.Extras {
 				if len(extra.Numbers) == len(t.points) {
 					copy(t.points, extra.Numbers)
@@ -122,7 +122,7 @@ func (t *twin) Leaf(dst []float64, r operators.Record) bool {
 	if r.Null {
 		return false
 	}
-	if t.histogram {
+	if t.rule == byHistogram {
 		dst[0] = r.Event.Numbers[0]
 		return true
 	}
@@ -137,7 +137,7 @@ func (t *twin) Leaf(dst []float64, r operators.Record) bool {
 		}
 		v[at] = max(0, min(1, x))
 	}
-	if t.shares {
+	if t.rule == byShares {
 		t.slopes(dst, v)
 		return true
 	}
@@ -171,7 +171,7 @@ func (t *twin) Canary(u []float64, factor float64) (with, without operators.Reco
 		b[i] = float64(operators.Beyond * factor)
 	}
 	in := t.set[:t.pick-1]
-	if t.shares {
+	if t.rule == byShares {
 		in = nil
 		for i, x := range t.points[:(t.copies-1)*t.elements] {
 			if at := i % t.elements; x > 0 && !slices.Contains(in, at) {

@@ -91,7 +91,7 @@ var mutants = []struct{ operator, file, text, other, breaks string }{
 		"the next process counts gains behind another set",
 	},
 	{
-		"submodular", "operators/submodular/machine.go", "before = m.function.with(before, m.values[element], m.pick)",
+		"submodular", "operators/submodular/rule.go", "before = p.function.with(before, p.values[element], p.pick)",
 		"_ = element", "what a set has already gains again",
 	},
 }

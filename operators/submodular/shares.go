@@ -2,14 +2,13 @@ package submodular
 
 import (
 	"cmp"
-	"encoding/binary"
-	"errors"
 	"math"
 	"slices"
 
 	"oriel/mechanisms"
 	"oriel/operators/convex"
 	"oriel/operators/elementary"
+	"oriel/schemas"
 )
 
 const maxCopies = 1 << 10
@@ -37,27 +36,29 @@ func eventsOf(m mechanisms.Config) float64 {
 // shares are the copies of Algorithm 4: each has a point of the set {0 ≤ x ≤ 1, Σx = k}, and what is published is their
 // mean. Copy i hears the gradient at (1/K)·Σ of the points before its own.
 type shares struct {
-	to     convex.Projection
-	n, k   int
-	points []float64 // of K copies, N each
-	at     []float64 // scratch: sum of points so far, through K
-	scaled []float64
-	order  []int     // scratch: elements by value, the largest first
-	behind []float64 // scratch
+	reader
+	strength float64 // H
+	to       convex.Projection
+	points   []float64 // of K copies, N each
+	at       []float64 // scratch: sum of points so far, through K
+	scaled   []float64
+	order    []int     // scratch: elements by value, the largest first
+	behind   []float64 // scratch
 }
 
-func newShares(c configured, copies int, first []int) (*shares, error) {
-	set, err := convex.Parse(convex.Spec{Name: "subsets", Dimension: c.elements, Radius: 1, Pick: c.pick})
+func newShares(w reader, p plan, first []int) (*shares, error) {
+	n := w.elements
+	set, err := convex.Parse(convex.Spec{Name: "subsets", Dimension: n, Radius: 1, Pick: w.pick})
 	if err != nil {
 		return nil, err
 	}
 	to, err := convex.NewProjection(set)
-	n := c.elements
 	s := &shares{
-		to: to, n: n, k: c.pick, points: make([]float64, copies*n), at: make([]float64, n), scaled: make([]float64, n),
-		order: make([]int, n), behind: make([]float64, n+1),
+		reader: w, strength: p.strength, to: to, points: make([]float64, p.copies*n), at: make([]float64, n),
+		scaled: make([]float64, n), order: make([]int, n), behind: make([]float64, n+1),
 	}
-	for i := range copies {
+	s.copies = p.copies
+	for i := range s.copies {
 		for _, element := range first {
 			s.points[i*n+element] = 1
 		}
@@ -65,30 +66,37 @@ func newShares(c configured, copies int, first []int) (*shares, error) {
 	return s, err
 }
 
-// copies is K.
-func (s *shares) copies() int { return len(s.points) / s.n }
-
-// follow finds the points: private follow-the-approximate-leader, Π(ĝ/(H·n)), ĝ what is released of a copy's gradients.
-func (s *shares) follow(sum []float64, by float64) {
-	for i := range s.copies() {
-		for a, g := range sum[i*s.n:][:s.n] {
+// decide finds the points: private follow-the-approximate-leader, Π(ĝ/(H·n)), ĝ what is released of a copy's gradients.
+func (s *shares) decide(stream *mechanisms.Stream) {
+	by := float64(s.strength * s.weight(stream))
+	for i := range s.copies {
+		for a, g := range stream.Sum(0)[i*s.elements:][:s.elements] {
 			s.scaled[a] = g / by
 		}
-		s.to.Project(s.points[i*s.n:][:s.n], s.scaled)
+		s.to.Project(s.points[i*s.elements:][:s.elements], s.scaled)
 	}
 }
 
-// mean writes what is published.
-func (s *shares) mean(dst []float64) {
+// write writes the mean of the points.
+func (s *shares) write(dst []float64) {
 	clear(dst)
-	for i := range s.copies() {
-		for a, x := range s.points[i*s.n:][:s.n] {
+	for i := range s.copies {
+		for a, x := range s.points[i*s.elements:][:s.elements] {
 			dst[a] += x
 		}
 	}
 	for a := range dst {
-		dst[a] = min(1, dst[a]/float64(s.copies()))
+		dst[a] = min(1, dst[a]/float64(s.copies))
 	}
+}
+
+// leaf writes gradients less ½.
+func (s *shares) leaf(dst []float64, e schemas.Event) bool {
+	if !s.read(e) {
+		return false
+	}
+	s.gradients(dst, s.values, s.function)
+	return true
 }
 
 // gradients writes those of all copies, less ½, of an event that values elements so.
@@ -100,12 +108,12 @@ func (s *shares) gradients(dst, values []float64, f function) {
 	if f == facility {
 		slices.SortStableFunc(s.order, func(a, b int) int { return cmp.Compare(values[b], values[a]) })
 	}
-	for i := range s.copies() {
-		gradient := dst[i*s.n:][:s.n]
+	for i := range s.copies {
+		gradient := dst[i*s.elements:][:s.elements]
 		s.gradient(gradient, values, f)
 		for a := range gradient {
 			gradient[a] -= 0.5
-			s.at[a] += s.points[i*s.n+a] / float64(s.copies())
+			s.at[a] += s.points[i*s.elements+a] / float64(s.copies)
 		}
 	}
 }
@@ -114,7 +122,7 @@ func (s *shares) gradients(dst, values []float64, f function) {
 // f: what the element adds. Of quadratic it is that of the function itself. It is in units of the most that it
 // can be, of modular 1/k, of quadratic 2/k.
 func (s *shares) gradient(dst, values []float64, f function) {
-	n := s.n
+	n := s.elements
 	switch f {
 	case facility: // largest first: Q, that none before is in, times what the element has more than those behind it
 		s.behind[n] = 0
@@ -140,7 +148,7 @@ func (s *shares) gradient(dst, values []float64, f function) {
 	case quadratic: // v_a·(1 − z)
 		left := 1.0
 		for a, v := range values {
-			left -= float64(v*s.at[a]) / float64(s.k)
+			left -= float64(v*s.at[a]) / float64(s.pick)
 		}
 		for a, v := range values {
 			dst[a] = float64(v * left)
@@ -183,24 +191,4 @@ func (c configured) extension(x, values []float64) (worth float64) {
 		}
 		return worth
 	}
-}
-
-// appendState appends the points, which are public, 8 bytes a number.
-func (s *shares) appendState(dst []byte) []byte {
-	for _, x := range s.points {
-		dst = binary.LittleEndian.AppendUint64(dst, math.Float64bits(x))
-	}
-	return dst
-}
-
-// parse reads it.
-func (s *shares) parse(state []byte) ([]float64, error) {
-	points := make([]float64, len(s.points))
-	for i := range points {
-		points[i] = math.Float64frombits(binary.LittleEndian.Uint64(state[8*i:]))
-		if !(points[i] >= 0 && points[i] <= 1) {
-			return nil, errors.New("submodular: state: not points of the set")
-		}
-	}
-	return points, nil
 }

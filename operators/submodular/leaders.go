@@ -15,7 +15,7 @@ import (
 // leader's part ε/√K of one release of all K, and at least L/(R·√T), the rate without privacy.
 func (c configured) strength(m mechanisms.Config) float64 {
 	n, events, leaders, radius := float64(c.elements), eventsOf(m), float64(c.pick), 1.0
-	if c.shares {
+	if c.rule == byShares {
 		leaders, radius = float64(c.copiesOf(m)), math.Sqrt(leaders)
 	}
 	ln := elementary.Log(events)
@@ -28,43 +28,45 @@ const scoreBits = 20
 
 // leaders are k experts, each a point of the simplex that follows from what is released. A draw from it costs nothing.
 type leaders struct {
-	to      convex.Projection
-	law     mechanisms.Exponential
-	chances []float64
-	scaled  []float64
-	scores  []int64 // of elements with a chance
-	among   []int   // which these are
+	prefixes
+	strength float64 // H
+	to       convex.Projection
+	law      mechanisms.Exponential
+	chances  []float64
+	scaled   []float64
+	scores   []int64 // of elements with a chance
+	among    []int   // which these are
 }
 
-func newLeaders(elements int) (*leaders, error) {
-	set, err := convex.Parse(convex.Spec{Name: "simplex", Dimension: elements, Radius: 1})
+func newLeaders(behind prefixes, strength float64) (*leaders, error) {
+	n := behind.elements
+	set, err := convex.Parse(convex.Spec{Name: "simplex", Dimension: n, Radius: 1})
 	if err != nil {
 		return nil, err
 	}
 	to, err := convex.NewProjection(set)
 	return &leaders{
-		to: to, law: mechanisms.ByLogs(scoreBits), chances: make([]float64, elements), scaled: make([]float64, elements),
-		scores: make([]int64, 0, elements), among: make([]int, 0, elements),
+		prefixes: behind, strength: strength, to: to, law: mechanisms.ByLogs(scoreBits), chances: make([]float64, n),
+		scaled: make([]float64, n), scores: make([]int64, 0, n), among: make([]int, 0, n),
 	}, err
 }
 
-// lead draws the element of each position from Π(ĝ/(H·n)) on the simplex, ĝ what is released of its gains in n events:
-// Duchi and others' projection is exact, and what has no chance is not drawn. Behind the last step of a stream, where
-// nothing more is drawn, it takes those with the largest chances.
-func (m *Machine) lead(sum []float64) {
-	by := m.regulariser()
-	for i := range m.set {
-		m.set[i] = m.leaders.draw(m.stream, sum[i*m.elements:][:m.elements], by)
+// decide draws the element of each position from Π(ĝ/(H·n)) on the simplex, ĝ what is released of its gains in n
+// events: Duchi and others' projection is exact, and what has no chance is not drawn. Behind the last step of a stream,
+// where nothing more is drawn, it takes those with the largest chances.
+func (l *leaders) decide(stream *mechanisms.Stream) {
+	by := float64(l.strength * l.weight(stream))
+	for i := range l.set {
+		l.set[i] = l.draw(stream, stream.Sum(0)[i*l.elements:][:l.elements], by)
 	}
 }
 
-// regulariser is H·n, n the events so far, or with a memory their weight.
-func (m *Machine) regulariser() float64 {
-	events := float64(float64(m.stream.Step()) * float64(m.batch))
-	if m.memory > 0 {
-		events = float64(forget.Weight(m.memory, m.stream.Step()) * float64(m.batch))
+// weight is n, the events so far, or with a memory their weight.
+func (c configured) weight(stream *mechanisms.Stream) float64 {
+	if c.memory > 0 {
+		return float64(forget.Weight(c.memory, stream.Step()) * float64(c.batch))
 	}
-	return float64(m.plan.strength * events)
+	return float64(float64(stream.Step()) * float64(c.batch))
 }
 
 func (l *leaders) draw(stream *mechanisms.Stream, sum []float64, by float64) int {

@@ -13,7 +13,7 @@ import (
 // schedule says when a stream draws: a set of k, one position after the other, every so many steps.
 func (c configured) schedule(m *mechanisms.Config) error {
 	if m.Name != mechanisms.Drawing {
-		return fmt.Errorf("submodular: ORIEL_RULE=%s takes %s, not %s", draws, mechanisms.Drawing, m.Name)
+		return fmt.Errorf("submodular: ORIEL_RULE=%s takes %s, not %s", byDraws, mechanisms.Drawing, m.Name)
 	}
 	if c.every > m.Horizon {
 		return fmt.Errorf("submodular: ORIEL_EMIT_EVERY=%d: above the %d steps after which the stream ends, so that nothing is drawn",
@@ -51,10 +51,13 @@ func (c configured) describeDraws() operators.Description {
 	}
 }
 
-// draw draws the element of each position, by what all elements would have gained there, behind the sets that were
+// draws finds elements by exponential weights, of sums of gains that are sealed: Algorithm 2 of the source, FI-DP.
+type draws struct{ prefixes }
+
+// decide draws the element of each position, by what all elements would have gained there, behind the sets that were
 // published. One that is drawn twice stands twice.
-func (m *Machine) draw() {
-	for i := range m.set {
-		m.set[i] = m.stream.Draw(i*m.elements, (i+1)*m.elements)
+func (d *draws) decide(stream *mechanisms.Stream) {
+	for i := range d.set {
+		d.set[i] = stream.Draw(i*d.elements, (i+1)*d.elements)
 	}
 }

@@ -34,8 +34,8 @@ func expected(value func(set []int) float64, x []float64) (mean float64) {
 func TestExtensionsToChances(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 33))
 	for f := range saturating {
-		c := configured{function: f, elements: 5, pick: 2, shares: true}
-		s, err := newShares(c, 1, []int{0, 1})
+		c := configured{function: f, elements: 5, pick: 2, rule: byShares}
+		s, err := newShares(reader{configured: c}, plan{copies: 1}, []int{0, 1})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -86,8 +86,8 @@ func TestExtensionsToChances(t *testing.T) {
 // by no more than 2.
 func TestQuadraticAtShares(t *testing.T) {
 	const k = 2
-	rng, c := rand.New(rand.NewPCG(4, 33)), configured{function: quadratic, elements: 5, pick: k, shares: true}
-	s, err := newShares(c, 1, []int{0, 1})
+	rng, c := rand.New(rand.NewPCG(4, 33)), configured{function: quadratic, elements: 5, pick: k, rule: byShares}
+	s, err := newShares(reader{configured: c}, plan{copies: 1}, []int{0, 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -160,7 +160,7 @@ func TestSharesAreWithinTheirBound(t *testing.T) {
 				best = max(best, sum)
 			}
 		}
-		c := configured{function: f, elements: elements, pick: pick, shares: true}
+		c := configured{function: f, elements: elements, pick: pick, rule: byShares}
 		for _, v := range all {
 			even += c.extension(slices.Repeat([]float64{float64(pick) / elements}, elements), v)
 		}
@@ -180,11 +180,11 @@ func TestSharesAreWithinTheirBound(t *testing.T) {
 			gradient := make([]float64, p.copies*elements)
 			for i, v := range all {
 				value += c.extension(x, v)
-				machine.shares.gradients(gradient, v, f)
+				machine.rule.(*shares).gradients(gradient, v, f)
 				for k, g := range gradient {
 					g += 0.5
 					sums[k] += g
-					gained[k/elements] += g * machine.shares.points[k]
+					gained[k/elements] += g * machine.rule.(*shares).points[k]
 				}
 				e := schemas.Event{Vector: schemas.Vector{Values: v}}
 				for _, d := range machine.Add(nil, operators.Record{Event: e, Identity: noise.Identity{Offset: int64(i)}}) {

@@ -1,0 +1,48 @@
+package submodular
+
+import (
+	"math"
+
+	"oriel/mechanisms"
+	"oriel/schemas"
+)
+
+// histogram counts the events of each public type, and finds the greedy set for the released counts.
+type histogram struct {
+	configured
+	table  []float64
+	greedy *greedy
+	set    []int
+	value  float64   // of the set, as the counts say, to an event in the mean
+	counts []float64 // scratch
+}
+
+func newHistogram(c configured, table []float64, set []int) *histogram {
+	return &histogram{
+		configured: c, table: table, set: set, greedy: newGreedy(c.function, len(c.types), c.elements, c.pick),
+		counts: make([]float64, len(c.types)),
+	}
+}
+
+// leaf writes the type of the event.
+func (h *histogram) leaf(dst []float64, e schemas.Event) bool {
+	j := h.typeOf(e)
+	dst[0] = float64(j)
+	return j >= 0
+}
+
+func (h *histogram) decide(stream *mechanisms.Stream) {
+	total := 0.0
+	for j, x := range stream.Sum(0) {
+		h.counts[j] = max(0, min(x, math.MaxFloat64/unit))
+		total += h.counts[j]
+	}
+	set, value := h.greedy.weighted(h.table, h.counts)
+	copy(h.set, set)
+	h.value = 0
+	if total > 0 {
+		h.value = min(1, value/total)
+	}
+}
+
+func (h *histogram) write(dst []float64) { writeSet(dst, h.set) }

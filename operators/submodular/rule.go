@@ -1,0 +1,127 @@
+package submodular
+
+import (
+	"math"
+	"slices"
+
+	"oriel/mechanisms"
+	"oriel/schemas"
+)
+
+// rule finds decisions. It sees what is released, or draws.
+type rule interface {
+	// leaf writes what an event adds; false: it is none of this deployment.
+	leaf(dst []float64, e schemas.Event) bool
+	// decide finds the newest decision for what the stream has released, or by draws from it.
+	decide(stream *mechanisms.Stream)
+	// write writes the newest decision.
+	write(dst []float64)
+}
+
+// newRule returns the rule of the settings, before any event. set is that of the machine, which rules of sets change.
+func (c configured) newRule(p plan, set []int) (rule, error) {
+	behind := prefixes{reader: reader{configured: c, table: p.table, values: make([]float64, c.elements)}, set: set}
+	switch c.rule {
+	case byHistogram:
+		return newHistogram(c, p.table, set), nil
+	case byDraws:
+		return &draws{prefixes: behind}, nil
+	case byLeaders:
+		return newLeaders(behind, p.strength)
+	case byShares:
+		return newShares(behind.reader, p, set)
+	default:
+		return &argmax{prefixes: behind, greedy: newGreedy(c.function, 0, c.elements, c.pick)}, nil
+	}
+}
+
+// reader tells what each element is worth to an event.
+type reader struct {
+	configured
+	table  []float64 // of a plan
+	values []float64 // scratch
+}
+
+// read writes the values of an event: by its place or type, or as it says itself.
+func (w *reader) read(e schemas.Event) bool {
+	if len(w.types) == 0 {
+		return w.readVector(e.Vector)
+	}
+	j := w.typeOf(e)
+	if j >= 0 {
+		copy(w.values, w.table[j*w.elements:][:w.elements])
+	}
+	return j >= 0
+}
+
+// readVector writes values that an event says, clamped to [0, 1].
+func (w *reader) readVector(v schemas.Vector) bool {
+	if v.Indices == nil && len(v.Values) != w.elements || v.Indices != nil && len(v.Values) != len(v.Indices) {
+		return false
+	}
+	clear(w.values)
+	for k, x := range v.Values {
+		at := k
+		if v.Indices != nil {
+			at = int(v.Indices[k])
+		}
+		if at < 0 || at >= w.elements || !(math.Abs(x) <= math.MaxFloat64) {
+			return false
+		}
+		w.values[at] = max(0, min(1, x))
+	}
+	return true
+}
+
+// typeOf is the place of an event; −1: it has none.
+func (c configured) typeOf(e schemas.Event) int {
+	if len(e.Numbers) != 1 || !(e.Numbers[0] >= 0 && e.Numbers[0] < float64(len(c.types))) {
+		return -1
+	}
+	return int(e.Numbers[0])
+}
+
+// prefixes learns, at each position, what each element gains behind the elements that stand before it in the newest
+// set, which is public.
+type prefixes struct {
+	reader
+	set []int
+}
+
+// leaf writes gains less ½, position by position.
+func (p *prefixes) leaf(dst []float64, e schemas.Event) bool {
+	if !p.read(e) {
+		return false
+	}
+	before := 0.0
+	for i, element := range p.set {
+		gains := dst[i*p.elements:][:p.elements]
+		for a, v := range p.values {
+			gains[a] = p.function.gain(before, v, p.pick) - 0.5
+		}
+		for _, in := range p.set[:i] {
+			gains[in] = -0.5 // a set gains nothing from an element that it has
+		}
+		if !slices.Contains(p.set[:i], element) { // as draws alone can be
+			before = p.function.with(before, p.values[element], p.pick)
+		}
+	}
+	return true
+}
+
+func (p *prefixes) write(dst []float64) { writeSet(dst, p.set) }
+
+// writeSet writes the places of elements.
+func writeSet(dst []float64, set []int) {
+	for i, element := range set {
+		dst[i] = float64(element)
+	}
+}
+
+// argmax takes at each position the element whose released gains are the largest.
+type argmax struct {
+	prefixes
+	greedy *greedy
+}
+
+func (a *argmax) decide(stream *mechanisms.Stream) { copy(a.set, a.greedy.byPosition(stream.Sum(0))) }
