@@ -97,8 +97,9 @@ func (t *twin) scale() float64 {
 			return float64(t.pick) / 2 // a gradient is 2/k at most
 		}
 		return float64(t.pick*t.pick) / float64(2*t.pick-1)
+	default:
+		return 1
 	}
-	return 1
 }
 
 func (t *twin) Decided(decisions []operators.Decision) {
