@@ -240,6 +240,10 @@ var goldenEvents = []struct {
 		"OPERATOR=submodular", "RULE=shares", "PICK=2", "ELEMENTS=5", "WINDOW=64", "EMIT_EVERY=4", "FUNCTION=quadratic",
 		"COPIES=2", "EPSILON=40",
 	}},
+	{"contexts-products", []string{
+		"OPERATOR=linucb", "PLAYED=served", "ARM_FEATURES=testdata/golden/helpings", "DIMENSION=4", "WINDOW=64",
+		"EMIT_EVERY=8", "WAIT=20", "CAPACITY=32", "EPSILON=40",
+	}},
 }
 
 // onlyUnder are the mechanisms of cases that make sense under one.
@@ -262,7 +266,7 @@ var onlyUnder = map[string]string{
 	"contexts-served": "blt", "contexts-logged": "tree-gaussian",
 	"sets-places": "blt", "gains-argmax": "tree-gaussian", "gains-drawn": mechanisms.Drawing,
 	"gains-led": "tree-gamma", "gains-shares": "blt", "worths-halving": "once-gamma", "worths-drawn": mechanisms.Drawing,
-	"contexts-printed": "tree-gaussian", "gains-quadratic": "blt",
+	"contexts-printed": "tree-gaussian", "gains-quadratic": "blt", "contexts-products": "blt",
 }
 
 // steady tells the cases of operators whose plans have had one rule for leaves.

@@ -19,6 +19,8 @@ type configured struct {
 	operators.Plain
 
 	arms         []string // none with candidates
+	lines        []string // of arms with features, as a plan has them
+	products     products // of arms with features
 	candidates   int      // that an event brings; 0: arms
 	served       bool
 	rows         moments.Rows
@@ -112,27 +114,39 @@ func (c configured) Mechanism(m *mechanisms.Config, plan []byte) error {
 // planVersion starts what Plan stores.
 const planVersion = "1"
 
-// Plan freezes the list of arms, a line each behind the version.
+// Plan freezes the list of arms, a line each behind the version, with their features where they have some.
 func (c configured) Plan(mechanisms.Config) ([]byte, error) {
-	return []byte(strings.Join(append([]string{planVersion}, c.arms...), "\n")), nil
+	lines := c.arms
+	if c.products.length > 0 {
+		lines = c.lines
+	}
+	return []byte(strings.Join(append([]string{planVersion}, lines...), "\n")), nil
 }
 
-// read returns the arms of a plan.
-func (c configured) read(plan []byte) ([]string, error) {
+// read returns what is configured, with the arms of a plan.
+func (c configured) read(plan []byte) (configured, error) {
 	lines := strings.Split(string(plan), "\n")
 	if lines[0] != planVersion || len(lines)-1 != len(c.arms) {
-		return nil, errors.New("linucb: plan: not one of version " + planVersion + " with as many arms as ORIEL_ARMS")
+		return c, errors.New("linucb: plan: not one of version " + planVersion + " with as many arms as ORIEL_ARMS")
 	}
-	return lines[1:], nil
+	c.arms = lines[1:]
+	if c.products.length == 0 {
+		return c, nil
+	}
+	arms, p, ok := readProducts(c.arms)
+	if !ok || p.length != c.products.length {
+		return c, errors.New("linucb: plan: not of arms with as many features as those of ORIEL_ARM_FEATURES")
+	}
+	c.arms, c.products = arms, p
+	return c, nil
 }
 
 // Open returns a Machine.
 func (c configured) Open(plan []byte, sums *mechanisms.Stream) (operators.Machine, error) {
-	arms, err := c.read(plan)
+	c, err := c.read(plan)
 	if err != nil {
 		return nil, err
 	}
-	c.arms = arms
 	return newMachine(c, sums)
 }
 
@@ -140,7 +154,7 @@ func (c configured) Open(plan []byte, sums *mechanisms.Stream) (operators.Machin
 func (c configured) Describe(m mechanisms.Config) operators.Description {
 	s := float64(c.rows.Label) / moments.Whole
 	return operators.Description{
-		Radius: float64(float64(c.most*c.half) / c.features),
+		Radius: float64(float64(c.most*c.half) / c.unit()),
 		Leaves: fmt.Sprintf(
 			"second moments of rows (z; s·y), s = %.4g, in the block of one of %d arms: an exchange moves them by 1 + s² = %.4g, however many arms",
 			s, c.blocks(), 1+float64(s*s)),
@@ -158,7 +172,7 @@ func (c configured) Every() operators.Configured {
 
 // Twin returns what an audit compares machines with.
 func (c configured) Twin(plan []byte) (operators.Twin, error) {
-	_, err := c.read(plan)
+	c, err := c.read(plan)
 	return twin{configured: c}, err
 }
 
@@ -167,7 +181,7 @@ func (c configured) usable(e schemas.Event) bool {
 	if len(e.Numbers) != 2 || !finite(e.Numbers) || !finite(e.Vector.Values) {
 		return false
 	}
-	whole := c.rows.Features * max(1, c.candidates)
+	whole := c.dimension() * max(1, c.candidates)
 	if e.Vector.Indices == nil {
 		return len(e.Vector.Values) == 0 || len(e.Vector.Values) == whole
 	}
@@ -192,7 +206,13 @@ func finite(values []float64) bool {
 // the event has none, or not this one.
 func (c configured) context(dst []float64, v schemas.Vector, choice int) bool {
 	if c.candidates == 0 {
-		return len(v.Values) > 0 && choice >= 0 && choice < len(c.arms) && loss.Drawn(dst, v, c.features)
+		if len(v.Values) == 0 || choice < 0 || choice >= len(c.arms) {
+			return false
+		}
+		if c.products.length > 0 {
+			return c.product(dst, v, choice)
+		}
+		return loss.Drawn(dst, v, c.features)
 	}
 	return choice >= 0 && choice < c.candidates && c.candidate(dst, v, choice) && !zero(dst)
 }
@@ -223,7 +243,7 @@ func zero(v []float64) bool {
 
 // block is where the row of a choice goes.
 func (c configured) block(choice int) int {
-	if c.candidates > 0 {
+	if c.blocks() == 1 {
 		return 0
 	}
 	return choice

@@ -58,6 +58,8 @@ func TestGoldenDecisions(t *testing.T) {
 		"served, proved":             "7452035b19d38bcc6cd30c046ff9b172",
 		"logged, as printed":         "a791431ca388f1d5d6ca3025d6f6a23d",
 		"served, doubled":            "1c16ffced47368d46053ac7db3869778",
+		"served, products":           "2c407dd7bdfc3909f05816240a077d10",
+		"logged, products, proved":   "ca8e9c2a7378bd9eab028531b6746d80",
 	}
 	for _, kind := range kinds {
 		kind.m.Batch = 2

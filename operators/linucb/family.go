@@ -49,13 +49,20 @@ var settings = []operators.Setting{
 		Entry: armEntry, Text: "what can be played, each with weights of its own; not with ORIEL_CANDIDATES",
 	},
 	{
+		Name: "ARM_FEATURES", Kind: operators.File, Unit: "file", Later: true,
+		Range: "name:number:number:…, an arm a line, 2 to 1024 lines with as many numbers each",
+		Entry: productEntry, Text: "what can be played, and public features of it, in place of ORIEL_ARMS: a reward is linear in all products of a " +
+			"feature of the context and one of the arm, so that what is learned of one arm holds for those like it. Replay needs the same file",
+	},
+	{
 		Name: "CANDIDATES", Kind: operators.Count, Unit: "candidates", Range: "0, or 2 to 1024", Default: "0", Decodes: true,
 		Text: "that an event brings, ORIEL_DIMENSION features of each, one behind the other: one vector of weights for all. One whose features are all " +
 			"zero is not there. 0: what can be played is in ORIEL_ARMS",
 	},
 	{
 		Name: "DIMENSION", Kind: operators.Count, Unit: "features", Range: "1 to 512", Required: true, Decodes: true,
-		Text: "dimension d of contexts, or of a candidate's features: d² numbers of each arm are noised for each step",
+		Text: "dimension d of contexts, or of a candidate's features: d² numbers of each arm are noised for each step; with ORIEL_ARM_FEATURES d times " +
+			"as many weights as an arm has features, 512 at most",
 	},
 	{
 		Name: "REWARD_RANGE", Kind: operators.Text, Unit: "low:high", Range: "ends up to 1e12 in size", Default: "0:1",
@@ -206,10 +213,14 @@ func configure(v *operators.Values) (operators.Configured, error) {
 func (c *configured) configureArms(v *operators.Values) {
 	v.Want("ARMS", c.candidates == 0 || len(c.arms) == 0,
 		"set, but events bring what can be played: ORIEL_CANDIDATES is %d", c.candidates)
+	if lines := v.Entries("ARM_FEATURES"); lines != nil {
+		c.configureProducts(v, lines)
+		return
+	}
 	if c.candidates > 0 {
 		return
 	}
-	v.Want("ARMS", len(c.arms) >= 2 && len(c.arms) <= maxArms, "%d arms: not 2 to %d; or set ORIEL_CANDIDATES",
+	v.Want("ARMS", len(c.arms) >= 2 && len(c.arms) <= maxArms, "%d arms: not 2 to %d; or set ORIEL_CANDIDATES or ORIEL_ARM_FEATURES",
 		len(c.arms), maxArms)
 	sorted := slices.Sorted(slices.Values(c.arms))
 	v.Want("ARMS", len(slices.Compact(sorted)) == len(c.arms), "a name is given twice")

@@ -40,7 +40,16 @@ var kinds = []struct {
 		"PLAYED=served", "ARMS=a,b", "DIMENSION=4", "EMIT_EVERY=2", "SOLVE=doubled", "NOISE_SHIFT=0.05", "WAIT=20",
 		"CAPACITY=64",
 	}},
+	{"served, products", life(64), []string{
+		"PLAYED=served", sizes, "DIMENSION=2", "EMIT_EVERY=3", "WAIT=9", "CAPACITY=12", "FEATURES_MAX=1.5",
+	}},
+	{"logged, products, proved", horizon(window("blt"), 256), []string{
+		"PLAYED=logged", sizes, "DIMENSION=2", "EMIT_EVERY=4", "CONFIDENCE=0.9", "LABEL_SHARE=0.7",
+	}},
 }
+
+// sizes is a file of three arms with two features.
+const sizes = "ARM_FEATURES=testdata/sizes"
 
 func life(memory uint64) mechanisms.Config {
 	return mechanisms.Config{
@@ -85,7 +94,7 @@ func configOf(m mechanisms.Config, lines ...string) (configured, error) {
 func drawn(c configured, count int, seed uint64) []schemas.Event {
 	rng := rand.New(rand.NewPCG(seed, 7))
 	events := make([]schemas.Event, count)
-	d := c.rows.Features * max(1, c.candidates)
+	d := c.dimension() * max(1, c.candidates)
 	for i := range events {
 		v := schemas.Vector{Values: make([]float64, d)}
 		for j := range v.Values {

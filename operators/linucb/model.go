@@ -102,7 +102,7 @@ func (m *model) compute() (doublings uint64) {
 			moments.Cap(a.theta, m.most)
 		}
 		for k, x := range a.theta {
-			m.weights[i*d+k] = float64(x*m.half) / m.features
+			m.weights[i*d+k] = float64(x*m.half) / m.unit()
 		}
 	}
 	return doublings

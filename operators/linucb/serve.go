@@ -59,7 +59,7 @@ func (m *Machine) choose(z []float64, r operators.Record) int {
 	best, most := none, 0.0
 	clear(m.best)
 	for choice := range m.choices() {
-		if best == none || m.candidates > 0 {
+		if best == none || m.blocks() == 1 { // each has a z of its own
 			if !m.context(z, r.Event.Vector, choice) {
 				continue
 			}

@@ -58,19 +58,38 @@ func (t twin) Leaf(dst []float64, r operators.Record) bool {
 	for i := range row[:d] {
 		row[i] /= length
 	}
+	if m := t.products.length; m > 0 { // of what stands in the first d/m
+		z := make([]float64, d)
+		for k := range z {
+			z[k] = float64(row[k/m] * t.products.rows[choice][k%m])
+		}
+		copy(row, z)
+	}
 	row[d] = (e.Numbers[1] - t.middle) / t.half
-	if len(t.arms) > 0 {
+	if t.blocks() > 1 {
 		dst[0] = float64(choice)
 	}
 	return true
 }
 
-// Canary returns two events whose rows are as far apart as rows can be: of two arms, or of candidates with orthogonal
-// rows. Features and rewards are far beyond what they are clamped to.
+// Canary returns two events whose rows are as far apart as rows can be: of two arms, or of candidates or one arm with
+// orthogonal rows, but where contexts have one number and s < 1. Features and rewards are far beyond what they are
+// clamped to.
 func (t twin) Canary(u []float64, factor float64) (with, without operators.Record) {
 	if t.candidates > 0 {
 		a, b := t.rows.Farthest(u)
 		return t.record(0, a, factor), t.record(1, b, factor)
+	}
+	if t.products.length > 0 { // of the arm with the longest features, contexts as far apart as rows of them can be
+		context, longest := t.rows, 0
+		context.Features = t.dimension()
+		for arm, row := range t.products.rows {
+			if square(row) > square(t.products.rows[longest]) {
+				longest = arm
+			}
+		}
+		a, b := context.Farthest(append(append([]float64{}, u[:context.Features]...), u[len(u)-1]))
+		return t.record(longest, a, factor), t.record(longest, b, factor)
 	}
 	d := t.rows.Features
 	row := make([]float64, d+1)
@@ -95,7 +114,7 @@ func square(v []float64) (sum float64) {
 
 // record is an event that says of a choice what stands in a row (z; ±1).
 func (t twin) record(choice int, row []float64, factor float64) operators.Record {
-	d, beyond := t.rows.Features, float64(operators.Beyond*factor)
+	d, beyond := t.dimension(), float64(operators.Beyond*factor)
 	values := make([]float64, d*max(1, t.candidates))
 	at := 0
 	if t.candidates > 0 {

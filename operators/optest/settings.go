@@ -1,6 +1,7 @@
 package optest
 
 import (
+	"os"
 	"strings"
 
 	"oriel/mechanisms"
@@ -14,7 +15,7 @@ func Configure(f operators.Family, m mechanisms.Config, lines ...string) (operat
 		name, text, _ := strings.Cut(line, "=")
 		given[operators.Prefix+name] = text
 	}
-	v := operators.Source{Given: given, Common: operators.Common{
+	v := operators.Source{Given: given, ReadFile: os.ReadFile, Common: operators.Common{
 		Mechanism: m.Name, Batch: m.Batch, Horizon: m.Horizon, Memory: m.Memory,
 	}}.Read(&operators.Problems{}, f.Settings, func(operators.Setting) bool { return true })
 	f.Events(v)

@@ -1,0 +1,107 @@
+package linucb
+
+import (
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"oriel/mechanisms/lattice"
+	"oriel/operators"
+	"oriel/operators/loss"
+	"oriel/operators/moments"
+	"oriel/schemas"
+)
+
+// products are public features φ of arms that have no weights of their own: a choice's z is x ⊗ φ, both drawn to norm
+// 1, so that what one arm teaches holds for all that have its features, too. Of none the zero value.
+type products struct {
+	length int         // m, features of an arm; 0: none
+	norm   float64     // Φ, the largest norm of an arm's
+	rows   [][]float64 // of each arm, over Φ
+}
+
+// productEntry reads name:number:number:…
+func productEntry(text string) (canonical string, ok bool) {
+	name, features, ok := parseProduct(text)
+	for _, x := range features {
+		name += ":" + strconv.FormatFloat(x, 'g', -1, 64)
+	}
+	return name, ok
+}
+
+func parseProduct(text string) (name string, features []float64, ok bool) {
+	parts := strings.Split(text, ":")
+	name, ok = armEntry(strings.TrimSpace(parts[0]))
+	for _, part := range parts[1:] {
+		x, err := strconv.ParseFloat(strings.TrimSpace(part), 64)
+		if err != nil || !(math.Abs(x) <= 1e12) {
+			return "", nil, false
+		}
+		features = append(features, x)
+	}
+	return name, features, ok && name != "" && len(features) > 0
+}
+
+// readProducts reads the lines of a file, or of a plan, each in its canonical form.
+func readProducts(lines []string) (arms []string, p products, ok bool) {
+	for _, line := range lines {
+		name, features, ok := parseProduct(line)
+		if !ok || len(p.rows) > 0 && len(features) != p.length {
+			return nil, products{}, false
+		}
+		arms, p.rows, p.length = append(arms, name), append(p.rows, features), len(features)
+		p.norm = max(p.norm, lattice.Norm(features))
+	}
+	for _, row := range p.rows {
+		for j := range row {
+			row[j] /= p.norm
+		}
+	}
+	return arms, p, p.norm > 0
+}
+
+// configureProducts takes arms from a file with their features.
+func (c *configured) configureProducts(v *operators.Values, lines []string) {
+	v.Want("ARM_FEATURES", c.candidates == 0 && len(c.arms) == 0,
+		"set, and so is ORIEL_CANDIDATES or ORIEL_ARMS: one of them says what can be played")
+	arms, p, ok := readProducts(lines)
+	if !ok {
+		v.Want("ARM_FEATURES", false, "not as many features of each arm, or none that is not 0")
+		return
+	}
+	v.Want("ARM_FEATURES", len(arms) >= 2 && len(arms) <= maxArms, "%d arms: not 2 to %d", len(arms), maxArms)
+	sorted := slices.Sorted(slices.Values(arms))
+	v.Want("ARM_FEATURES", len(slices.Compact(sorted)) == len(arms), "a name is given twice")
+	v.Want("ARM_FEATURES", c.rows.Features*p.length <= moments.MaxFeatures,
+		"%d features of an arm times ORIEL_DIMENSION=%d is above %d", p.length, c.rows.Features, moments.MaxFeatures)
+	c.arms, c.lines, c.products = arms, lines, p
+	c.rows.Features = min(c.rows.Features*p.length, moments.MaxFeatures)
+}
+
+// dimension is d, of a context, or of a candidate's features.
+func (c configured) dimension() int { return c.rows.Features / max(1, c.products.length) }
+
+// product writes x ⊗ φ of an arm: of each feature of the context all products with the arm's, one context's feature
+// behind the other.
+func (c configured) product(dst []float64, v schemas.Vector, arm int) bool {
+	d, m := c.dimension(), c.products.length
+	if !loss.Drawn(dst[:d], v, c.features) {
+		return false
+	}
+	for i := d - 1; i >= 0; i-- { // the products of the i-th feature stand behind all features before it
+		x := dst[i]
+		for j, y := range c.products.rows[arm] {
+			dst[i*m+j] = float64(x * y)
+		}
+	}
+	return true
+}
+
+// unit is what weights are divided by, so that they are of features as they come.
+func (c configured) unit() float64 {
+	if c.products.length > 0 {
+		return float64(c.features * c.products.norm)
+	}
+	return c.features
+}

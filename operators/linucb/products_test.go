@@ -1,0 +1,186 @@
+package linucb
+
+import (
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"oriel/mechanisms"
+	"oriel/mechanisms/mechtest"
+	"oriel/mechanisms/noise"
+	"oriel/operators"
+	"oriel/schemas"
+)
+
+// unnoised is a machine over sums without noise, not shifted.
+func unnoised(t *testing.T, m mechanisms.Config, lines ...string) *Machine {
+	t.Helper()
+	c, m := config(t, m, append([]string{"NOISE_SHIFT=0"}, lines...)...)
+	machine, err := newMachine(c, mechtest.ZeroStream(t, m))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return machine
+}
+
+// armsFile is a file of so many arms with features, and the features.
+func armsFile(t *testing.T, text string) (line string) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "arms")
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return "ARM_FEATURES=" + path
+}
+
+// Arms with features play and learn as candidates that bring all products of a context and an arm's features: the same
+// actions and models, in units of their own, for contexts that are longer than ORIEL_FEATURES_MAX, too.
+func TestProductsAreCandidatesThatBringThem(t *testing.T) {
+	features := [][]float64{{0.5, 0.25}, {1, 1}, {2, -0.125}} // of sizes
+	longest := math.Sqrt(4 + 0.125*0.125)
+	lines := []string{"PLAYED=served", "EMIT_EVERY=2", "WAIT=64", "REWARD_RANGE=-1:1"}
+	short := unnoised(t, life(256), append(lines, sizes, "DIMENSION=3")...)
+	long := unnoised(t, life(256), append(lines, "CANDIDATES=3", "DIMENSION=6")...)
+	rng, played := rand.New(rand.NewPCG(1, 22)), [3]int{}
+	for i := range 400 {
+		x := []float64{rng.NormFloat64(), rng.NormFloat64(), 1}
+		by := max(1, math.Sqrt(x[0]*x[0]+x[1]*x[1]+1)) * longest
+		var all []float64
+		for _, phi := range features {
+			for _, v := range x {
+				for _, w := range phi {
+					all = append(all, v*w/by)
+				}
+			}
+		}
+		w, other := &world{t: t, machine: short, offset: 2 * int64(i)}, &world{t: t, machine: long, offset: 2 * int64(i)}
+		key := strconv.Itoa(i)
+		a, b := w.add(key, context(x...)), other.add(key, context(all...))
+		if a[0].Point[0] != b[0].Point[0] {
+			t.Fatalf("context %d: arm %g is played, and candidate %g", i, a[0].Point[0], b[0].Point[0])
+		}
+		arm := int(a[0].Point[0])
+		played[arm]++
+		reward := rewarded(x[0] * float64(arm-1))
+		c, d := w.add(key, reward), other.add(key, reward)
+		for k, made := range c {
+			for j, x := range made.Point {
+				if made.Output == 0 {
+					x *= longest
+				}
+				if math.Abs(x-d[k].Point[j]) > 1e-6 {
+					t.Fatalf("context %d: %v, of candidates %v", i, made.Point, d[k].Point)
+				}
+			}
+		}
+	}
+	if slices.Sort(played[:]); played[1] < 100 {
+		t.Errorf("arms are played %v times", played)
+	}
+}
+
+// Arms whose features are one-hot learn as arms with weights of their own, where there is no noise: they have the same
+// weights, in another order.
+func TestOneHotProductsAreArms(t *testing.T) {
+	lines := []string{"PLAYED=logged", "DIMENSION=3", "EMIT_EVERY=1"}
+	tied := unnoised(t, window("blt"), append(lines, armsFile(t, "a:1:0\nb:0:1\n"))...)
+	own := unnoised(t, window("blt"), append(lines, "ARMS=a,b")...)
+	for i, e := range drawn(own.configured, 60, 2) {
+		r := operators.Record{Event: e, Identity: noise.Identity{Offset: int64(i)}}
+		a, b := tied.Add(nil, r), own.Add(nil, r)
+		for arm := range 2 {
+			for k := range 3 {
+				if x, y := a[0].Point[2*k+arm], b[0].Point[3*arm+k]; math.Abs(x-y) > 1e-6 {
+					t.Fatalf("event %d: weights %v, of arms of their own %v", i, a[0].Point, b[0].Point)
+				}
+			}
+		}
+	}
+}
+
+// Where rewards are linear in products their weights are found, in units of features as they come; and an arm that was
+// never played is known by those that were.
+func TestProductsFindWeights(t *testing.T) {
+	features := [][]float64{{1, 0}, {1, 1}, {1, 2}, {1, 3}} // a constant, and a size
+	m := unnoised(t, life(1<<20), "PLAYED=logged", "DIMENSION=2", "EMIT_EVERY=1", "REWARD_RANGE=-10:10", "FEATURES_MAX=3",
+		"START_REGULARIZER=0.001", armsFile(t, "none:1:0\nsmall:1:1\nmiddle:1:2\nlarge:1:3\n"), "WEIGHTS_MAX=100")
+	truth, rng := []float64{1, -0.5, 0.25, 0.5}, rand.New(rand.NewPCG(4, 22))
+	mean := func(x []float64, arm int) (sum float64) {
+		for k, w := range truth {
+			sum += w * x[k/2] * features[arm][k%2]
+		}
+		return sum
+	}
+	var made []operators.Decision
+	for i := range 500 {
+		x, arm := []float64{2 * rng.NormFloat64(), 1}, rng.IntN(3)
+		for math.Abs(x[0]) > 2.5 {
+			x[0] /= 2
+		}
+		e := schemas.Event{Vector: schemas.Vector{Values: x}, Numbers: []float64{float64(arm), mean(x, arm)}}
+		made = m.Add(made[:0], operators.Record{Event: e, Identity: noise.Identity{Offset: int64(i)}})
+	}
+	for k, w := range made[0].Point {
+		if math.Abs(w-truth[k]) > 0.02 {
+			t.Fatalf("weights %v, want %v", made[0].Point, truth)
+		}
+	}
+	z, right := make([]float64, 4), 0
+	m.model.width = 0
+	for range 200 {
+		x := []float64{2.5 * (2*rng.Float64() - 1), 1}
+		best := 0
+		for arm := range 4 {
+			if mean(x, arm) > mean(x, best) {
+				best = arm
+			}
+		}
+		if m.choose(z, operators.Record{Event: context(x...)}) == best {
+			right++
+		}
+	}
+	if right < 190 {
+		t.Errorf("%d of 200 are called right", right)
+	}
+}
+
+// Files that make no sense are refused; a stream keeps the features that stood in the file when it was opened, and
+// takes no plan of others.
+func TestFeaturesOfArmsAreRefused(t *testing.T) {
+	lines := []string{"PLAYED=logged", "DIMENSION=3"}
+	for _, text := range []string{
+		"a:1:2\n", "a:1\nb:1:2\n", "a:1\na:2\n", "a\nb\n", "a:x\nb:1\n", "a:0:0\nb:0:0\n", ":1\nb:2\n", "a:1e13\nb:1\n",
+		"a:NaN\nb:1\n", "a\"b:1\nb:1\n", "a:1" + strings.Repeat(":1", 200) + "\nb:1" + strings.Repeat(":1", 200) + "\n", "",
+	} {
+		if _, err := configOf(life(16), append(lines, armsFile(t, text))...); err == nil {
+			t.Errorf("%.40q is taken", text)
+		}
+	}
+	for _, other := range []string{"ARMS=a,b", "CANDIDATES=2"} {
+		if _, err := configOf(life(16), append(lines, sizes, other)...); err == nil {
+			t.Errorf("%s is taken beside a file", other)
+		}
+	}
+	c, m := config(t, life(16), append(lines, sizes)...)
+	for _, bad := range []string{"1\na:1:2\nb:1:2", "1\na:1:2\nb:1:2\nc:1", "1\na\nb\nc", "2\na:1:2\nb:1:2\nc:1:2"} {
+		if _, err := c.Open([]byte(bad), mechtest.ZeroStream(t, m)); err == nil {
+			t.Errorf("plan %q is taken", bad)
+		}
+	}
+	machine, err := c.Open([]byte("1\na:1:2\nb:3:4\nc:0:0"), mechtest.ZeroStream(t, m))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if opened := machine.(*Machine); opened.arms[1] != "b" || opened.products.rows[1][1] != 0.8 {
+		t.Errorf("%v, features %v", opened.arms, opened.products.rows)
+	}
+	plan, err := c.Plan(m)
+	if want := "1\nsmall:0.5:0.25\nmiddle:1:1\nlarge:2:-0.125"; err != nil || string(plan) != want {
+		t.Errorf("plan %q, want %q, %v", plan, want, err)
+	}
+}
