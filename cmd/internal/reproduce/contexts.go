@@ -26,6 +26,8 @@ var contexts = Experiment{
 		"turns: after each quarter of the run every arm has the weights of the arm before it.",
 		"δ = 1e-6, one context with its reward exchanged for another. H: of sums that forget, for ever.",
 		"No privacy: the same code at ε = 10⁹. A step is a context and its reward: two records, so H is 32 768 of these.",
+		"Of a tree in the last rows the width is the proved one, and noise and shift are exact, or as the source prints them.",
+		"One arm for all contexts is the best there is under ordinary privacy, with which an action says nothing of its context.",
 	},
 }
 
@@ -46,6 +48,22 @@ var contextsPlayers = []player{
 		Row{Name: "proved", Text: "`blt` of the whole run, proved width", Gives: forLife + ", (ε, δ)", Drawn: true},
 		contextsOf(0, "blt", "ORIEL_CONFIDENCE=0.95", "ORIEL_WEIGHTS_MAX=1"),
 	},
+	{Row{Name: "tree, proved", Text: "tree, Gaussian noise, exact", Gives: forLife + ", (ε, δ)"}, treeOf("exact")},
+	{Row{Name: "tree, printed", Text: "tree, Gaussian noise, as printed", Gives: forLife + ", (ε, δ)"}, treeOf("paper")},
+	{
+		Row{Name: "Wishart", Text: "tree, Wishart noise, as printed", Gives: forLife + ", (ε, δ)"},
+		treeOf("paper-wishart"),
+	},
+	{
+		Row{Name: "Wishart, unshifted", Text: "the same without its shift", Gives: forLife + ", (ε, δ)"},
+		treeOf("paper-unshifted"),
+	},
+	{Row{Name: "blind", Text: "one arm for all contexts", Gives: "all contexts", Drawn: true}, nil},
+}
+
+// treeOf are settings of the source's algorithm over a tree: with the proved width, and noise of a name.
+func treeOf(noise string) func(int, uint64) []string {
+	return contextsOf(0, "tree-gaussian", "ORIEL_CONFIDENCE=0.95", "ORIEL_WEIGHTS_MAX=1", "ORIEL_NOISE="+noise)
 }
 
 const (
@@ -103,40 +121,61 @@ func (w *linear) chance(arm int, z []float64) float64 {
 	return (1 + sum) / 2
 }
 
+// play carries an arm out, and returns what it brings.
+func (w *linear) play(arm int, z []float64) (reward float64) {
+	best := 0.0
+	for a := range contextArms {
+		best = max(best, w.chance(a, z))
+	}
+	w.lost += best - w.chance(arm, z)
+	if w.rng.Float64() < w.chance(arm, z) {
+		return 1
+	}
+	return 0
+}
+
 // playContexts sends each context, carries out what it is answered with, and sends the reward at once.
 func playContexts(ctx context.Context, c Cell) ([]Point, error) {
-	machine, _, err := open(contextsPlayers[c.Row].settings(c.Column, c.Steps), keyOf("contexts", c))
-	if err != nil {
-		return nil, err
-	}
 	w := &linear{rng: rand.New(rand.NewPCG(uint64(c.Seed), 6))}
 	for a := range w.truth {
 		w.truth[a] = w.unit(0.8)
 	}
+	p := contextsPlayers[c.Row]
+	choose := func(uint64, []float64) (arm int, learn func(reward float64)) { return 0, func(float64) {} }
+	if p.settings != nil {
+		machine, _, err := open(p.settings(c.Column, c.Steps), keyOf("contexts", c))
+		if err != nil {
+			return nil, err
+		}
+		choose = ask(machine)
+	}
 	step := uint64(0)
-	var r operators.Record
-	var made []operators.Decision
 	return measure(ctx, c.Steps, func() {
 		if c.turnsAt(step) {
 			w.turned++
 		}
 		step++
 		z := w.unit(1)
+		arm, learn := choose(step, z)
+		learn(w.play(arm, z))
+	}, func() float64 { return w.lost })
+}
+
+// ask returns what sends a context under a key of its own and tells the arm that it is answered with, and what sends the
+// reward.
+func ask(machine operators.Machine) func(step uint64, z []float64) (arm int, learn func(reward float64)) {
+	var r operators.Record
+	var made []operators.Decision
+	learn := func(reward float64) {
+		r.Identity.Offset++
+		r.Event = schemas.Event{Numbers: []float64{-1, reward}}
+		made = machine.Add(made[:0], r)
+	}
+	return func(step uint64, z []float64) (int, func(float64)) {
 		r.Key = strconv.AppendUint(r.Key[:0], step, 10)
 		r.Identity.Offset++
 		r.Event = schemas.Event{Vector: schemas.Vector{Values: z}, Numbers: []float64{-1, -math.MaxFloat64}}
 		made = machine.Add(made[:0], r)
-		arm, best := int(made[0].Point[0]), 0.0
-		for a := range contextArms {
-			best = max(best, w.chance(a, z))
-		}
-		w.lost += best - w.chance(arm, z)
-		reward := 0.0
-		if w.rng.Float64() < w.chance(arm, z) {
-			reward = 1
-		}
-		r.Identity.Offset++
-		r.Event = schemas.Event{Numbers: []float64{-1, reward}}
-		made = machine.Add(made[:0], r)
-	}, func() float64 { return w.lost })
+		return int(made[0].Point[0]), learn
+	}
 }

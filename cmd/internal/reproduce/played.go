@@ -39,7 +39,7 @@ func (c Cell) turnsAt(step uint64) bool { return c.Column >= 2 && step > 0 && st
 
 // world says what plays cost.
 type world interface {
-	cost(play []float64) float64 // of one play, as feedback says it
+	cost(play []float64) float64 // of one play, as feedback says it: of sets what they are worth
 	regret() float64             // of all so far, to the best fixed play
 }
 

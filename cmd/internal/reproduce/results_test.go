@@ -136,9 +136,29 @@ func TestLongContexts(t *testing.T) {
 		{"H", "blt", 2, 1.4},
 		{"H", "blt", 3, 1.4},
 		{"none", "blt", 1, 1.2},
+		{"tree, proved", "tree, printed", 0, 2},
+		{"tree, proved", "tree, printed", 1, 2},
+		{"tree, printed", "Wishart", 1, 1.1},
 	})
 	if got["blt"][1] > 1.5*got["none"][1] {
 		t.Errorf("ε = 10: %g with blt, %g without noise", got["blt"][1], got["none"][1])
+	}
+}
+
+// Who may not see the context loses what an arm for all contexts loses, a share of all plays: the claim that ordinary
+// privacy is hopeless here (Shariff and Sheffet 2018, Claim 13). At the horizon and ε of the table the printed Wishart
+// noise is no better than that.
+func TestLongContextsThatAreNotSeen(t *testing.T) {
+	got := kept(t, contexts)
+	for i, blind := range got["blind"] {
+		if blind < 0.15*float64(contexts.Steps) || blind > 0.25*float64(contexts.Steps) {
+			t.Errorf("%s: one arm for all loses %g", contexts.Columns[i].Name, blind)
+		}
+	}
+	for _, row := range []string{"Wishart", "Wishart, unshifted"} {
+		if got[row][0] < 0.8*got["blind"][0] {
+			t.Errorf("%s loses %g, one arm for all %g", row, got[row][0], got["blind"][0])
+		}
 	}
 }
 
@@ -167,6 +187,10 @@ func TestLongSets(t *testing.T) {
 		{"FI-DP", "printed", 0, 1.2},
 		{"histogram, H", "histogram", 2, 1.8},
 		{"histogram, H", "histogram", 3, 1.3},
+		{"argmax", "halving", 0, 1.5},
+		{"halving", "BanditDP", 0, 1.5},
+		{"BanditDP", "BanditDP, printed", 0, 1.2},
+		{"halving", "BanditDP", 1, 1.1},
 	})
 	if most := 0.05 * got["printed"][0]; math.Abs(got["histogram"][0]) > most || math.Abs(got["none"][0]) > most {
 		t.Errorf("a histogram misses %g, and %g without noise", got["histogram"][0], got["none"][0])

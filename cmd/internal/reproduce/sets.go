@@ -32,6 +32,8 @@ var sets = Experiment{
 		"Some types are a hundred times as frequent as others; turns: after each quarter others are.",
 		"δ = 1e-6, an event exchanged for another. H: of sums that forget, for ever. No privacy: the same code at ε = 10⁹.",
 		"Drawn for each event is the source's FI-DP at the rate that zCDP allows, and printed at its own.",
+		"Of worths alone: an event says how good the set was that it saw, and sets that are tried count like others.",
+		"Halving begins anew five times in a stream that turns. γ: the share of events that explore.",
 	},
 }
 
@@ -71,6 +73,55 @@ var setsPlayers = []player{
 		Row{Name: "printed", Text: "the same at the printed rate", Gives: forLife + ", (ε, δ)"},
 		setsOf(0, "draws", 1, "", "ORIEL_RATE=printed"),
 	},
+	{
+		Row{Name: "leaders", Text: "`leaders`, Γ tree of the whole run", Gives: forLife + ", ε"},
+		setsOf(0, "leaders", 100, ""),
+	},
+	{Row{Name: "halving", Text: "halving, of worths alone", Gives: "for ever, ε", Drawn: true}, halvingOf},
+	{
+		Row{Name: "BanditDP", Text: "BanditDP, of worths alone, γ = 0.2", Gives: forLife + ", (ε, δ)"},
+		explorersOf("ORIEL_SHARE=0.2"),
+	},
+	{
+		Row{Name: "BanditDP, printed", Text: "the same at printed rates, γ = 1", Gives: forLife + ", (ε, δ)"},
+		explorersOf("ORIEL_RATE=printed"),
+	},
+}
+
+// setElements are the names of sites.
+func setElements() string {
+	names := make([]string, setSites)
+	for a := range names {
+		names[a] = strconv.Itoa(a)
+	}
+	return "ORIEL_ELEMENTS=" + strings.Join(names, ",")
+}
+
+// halvingOf are settings of operators/sets that find a set by halving, in a stream that turns again and again.
+func halvingOf(column int, steps uint64) []string {
+	const batch, whole = 25, 400 // events of a round; rounds in which a set is found, and some more
+	epoch := uint64(0)
+	if column >= len(setBudgets) {
+		epoch = max(whole, steps/batch/5)
+	}
+	return []string{
+		"ORIEL_OPERATOR=sets", "ORIEL_RULE=halving", "ORIEL_PICK=" + strconv.Itoa(setPick), setElements(),
+		"ORIEL_BATCH=" + number(batch), "ORIEL_PLAYS=" + number(batch), "ORIEL_DELAY=0",
+		"ORIEL_TRIES=1", "ORIEL_EPOCH=" + strconv.FormatUint(epoch, 10), "ORIEL_MECHANISM=once-gamma",
+		"ORIEL_WINDOW=lifetime", "ORIEL_EPSILON=" + number(setBudgets[column%len(setBudgets)]),
+	}
+}
+
+// explorersOf are settings of operators/sets that draw a set behind each exploration.
+func explorersOf(more string) func(int, uint64) []string {
+	return func(column int, steps uint64) []string {
+		return []string{
+			"ORIEL_OPERATOR=sets", "ORIEL_RULE=draws", "ORIEL_PICK=" + strconv.Itoa(setPick), setElements(), more,
+			"ORIEL_BATCH=1", "ORIEL_PLAYS=1", "ORIEL_DELAY=0", "ORIEL_MECHANISM=draws", "ORIEL_WINDOW=horizon",
+			"ORIEL_HORIZON=" + strconv.FormatUint(steps, 10), "ORIEL_EPSILON=" + number(setBudgets[column%len(setBudgets)]),
+			"ORIEL_DELTA=1e-6",
+		}
+	}
 }
 
 // setsOf are settings of submodular of a rule, for the whole run, or with a memory. An ε of 0 is the column's.
@@ -82,16 +133,19 @@ func setsOf(epsilon float64, rule string, every int, memory string, more ...stri
 		}
 		list := append([]string{
 			"ORIEL_OPERATOR=submodular", "ORIEL_RULE=" + rule, "ORIEL_PICK=" + strconv.Itoa(setPick),
-			"ORIEL_EMIT_EVERY=" + strconv.Itoa(every), "ORIEL_EPSILON=" + number(e), "ORIEL_DELTA=1e-6",
+			"ORIEL_EMIT_EVERY=" + strconv.Itoa(every), "ORIEL_EPSILON=" + number(e),
 		}, more...)
 		if rule != "histogram" {
 			list = append(list, "ORIEL_ELEMENTS="+strconv.Itoa(setSites))
 		}
-		mechanism := "blt"
-		if rule == "draws" {
-			mechanism = rule
+		switch rule {
+		case "leaders":
+			list = append(list, "ORIEL_MECHANISM=tree-gamma")
+		case "draws":
+			list = append(list, "ORIEL_MECHANISM=draws", "ORIEL_DELTA=1e-6")
+		default:
+			list = append(list, "ORIEL_MECHANISM=blt", "ORIEL_DELTA=1e-6")
 		}
-		list = append(list, "ORIEL_MECHANISM="+mechanism)
 		if memory != "" {
 			return append(list, "ORIEL_WINDOW=lifetime", "ORIEL_MEMORY="+memory)
 		}
@@ -153,7 +207,9 @@ func (w *square) turn() {
 // value is what a set is worth to a type.
 func (w *square) value(of int, set []float64) (value float64) {
 	for _, a := range set {
-		value = max(value, w.worth[of][int(a)])
+		if a >= 0 { // −1: none
+			value = max(value, w.worth[of][int(a)])
+		}
 	}
 	return value
 }
@@ -182,9 +238,33 @@ func (w *square) file(folder string) (path string, err error) {
 	return path, os.WriteFile(path, []byte(b.String()), 0o600)
 }
 
+// seen is a square whose events see the set that is played for them.
+type seen struct {
+	*square
+	Cell
+	step uint64
+}
+
+// cost is what the set is worth to the next event.
+func (w *seen) cost(set []float64) float64 {
+	if w.turnsAt(w.step) {
+		w.turn()
+	}
+	w.step++
+	of := w.draw()
+	worth := w.value(of, set)
+	w.lost += w.value(of, w.best) - worth
+	return worth
+}
+
+func (w *seen) regret() float64 { return w.lost }
+
 // playSets sends each event, and scores the newest public set on the one after it.
 func playSets(ctx context.Context, c Cell) ([]Point, error) {
 	w, list := newSquare(uint64(c.Seed)), setsPlayers[c.Row].settings(c.Column, c.Steps)
+	if list[0] == "ORIEL_OPERATOR=sets" {
+		return answer(ctx, list, keyOf("sets", c), &seen{square: w, Cell: c}, c.Steps)
+	}
 	typed := slices.Contains(list, "ORIEL_RULE=histogram")
 	if typed {
 		folder, err := os.MkdirTemp("", "oriel-types")
