@@ -187,8 +187,8 @@ func TestLongSets(t *testing.T) {
 		{"FI-DP", "printed", 0, 1.2},
 		{"histogram, H", "histogram", 2, 1.8},
 		{"histogram, H", "histogram", 3, 1.3},
-		{"argmax", "halving", 0, 1.5},
-		{"halving", "BanditDP", 0, 1.5},
+		{"halving", "drawn 1000", 0, 1.5},
+		{"halving", "BanditDP", 0, 5},
 		{"BanditDP", "BanditDP, printed", 0, 1.2},
 		{"halving", "BanditDP", 1, 1.1},
 	})
