@@ -25,7 +25,7 @@
 // whatever the input. No text of this package quotes a payload: a Code has a fixed name and a fixed rule.
 //
 // An Encoder prints decisions in one of two forms, ParseDecision reads both and passes over members that it does not
-// know.
+// know; testdata/decisions.py is the same in Python.
 //
 //	body := schemas.Body{Name: "play", Members: []schemas.Member{
 //		{Name: "arm", Kind: schemas.KindChoice, Choices: []string{"north", "south"}},

@@ -202,15 +202,10 @@ func (f *fixture) awaitMetrics(p *process, texts ...string) {
 	})
 }
 
-// TestAggregateOfTheReadme: README.md's specification is one without any other setting, in each of the modes that it
-// names.
+// TestAggregateOfTheReadme: README.md's specification is one without any other setting, in each of the modes that
+// operators/aggregate has.
 func TestAggregateOfTheReadme(t *testing.T) {
-	content, err := os.ReadFile("../../README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, text, _ := strings.Cut(string(content), "### Numbers instead of a model")
-	text, _, _ = strings.Cut(text, "\n##")
+	_, commands := operatorOfReadme(t, "aggregate")
 	for name, change := range map[string]map[string]string{
 		"life":  {},
 		"total": {"ORIEL_WINDOW": "1024", "ORIEL_MEMORY": "", "ORIEL_MEMORIES": ""},
@@ -219,15 +214,10 @@ func TestAggregateOfTheReadme(t *testing.T) {
 			"ORIEL_MEMORIES": "",
 		},
 	} {
-		f := &fixture{t: t, env: map[string]string{}}
-		for _, set := range regexp.MustCompile(`(ORIEL_\w+)=('[^']*'|\S+)`).FindAllStringSubmatch(text[:strings.LastIndex(text, "```")], -1) {
-			f.env[set[1]] = strings.Trim(set[2], "'")
-		}
+		f := &fixture{t: t, env: settingsIn(commands)}
 		for key, value := range change {
 			if f.env[key] = value; value == "" {
 				delete(f.env, key)
-			} else if !strings.Contains(text, value) {
-				t.Errorf("%s: README.md does not say %s", name, value)
 			}
 		}
 		if said := f.must("plan"); !strings.Contains(said, "one of 72 cells") {

@@ -19,23 +19,6 @@ import (
 // The texts are pasted as a person would, with kcat and curl, which .ci/run has. Users saw an example that printed
 // nothing because kcat had left before the commit, and one that overwrote their master key when they pasted it again.
 
-// examples are the blocks of commands and of output of README.md.
-func examples(t *testing.T) []string {
-	t.Helper()
-	text, err := os.ReadFile("../../README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var blocks []string
-	for i, part := range strings.Split(string(text), "\n```") {
-		if i%2 == 1 {
-			_, body, _ := strings.Cut(part, "\n")
-			blocks = append(blocks, body+"\n")
-		}
-	}
-	return blocks
-}
-
 // shell is a person's shell in an empty home, with the command as ./oriel.
 type shell struct {
 	t    *testing.T
@@ -85,15 +68,7 @@ func (s *shell) paste(text string) string {
 // of flights behind it goes where it says.
 func TestReadmeTwice(t *testing.T) {
 	f, s := newFixture(t, 1, nil), newShell(t)
-	var example, file string
-	for _, block := range examples(t) {
-		switch {
-		case strings.Contains(block, "topics --input-partitions"):
-			example = block
-		case strings.Contains(block, "produce --topic"):
-			file = block
-		}
-	}
+	example, file := blockOfReadme(t, "topics --input-partitions"), blockOfReadme(t, "produce --topic")
 	port := s.env[3][strings.LastIndex(s.env[3], ":"):]
 	own := strings.NewReplacer("localhost:9092", f.env["ORIEL_BROKERS"], ":9464", port,
 		"go build -o oriel ./cmd/oriel\n", "",
@@ -120,6 +95,18 @@ func TestReadmeTwice(t *testing.T) {
 	}
 	if total < 100_000 {
 		t.Errorf("%d flights were sent: %s", total, said)
+	}
+}
+
+// TestPlansOfTheReadme: the examples of operators that end with a plan have all settings that it needs.
+func TestPlansOfTheReadme(t *testing.T) {
+	for _, operator := range []string{"arms", "bandit", "linucb", "sets"} {
+		_, commands := operatorOfReadme(t, operator)
+		s := newShell(t)
+		said := s.paste(strings.ReplaceAll(commands, "deploy/", mustAbs(t, "../../deploy")+"/"))
+		if !strings.Contains(said, "ε = 1") {
+			t.Errorf("%s: %s", operator, said)
+		}
 	}
 }
 

@@ -3,7 +3,6 @@ package main
 import (
 	"encoding/json"
 	"math"
-	"os"
 	"regexp"
 	"strconv"
 	"strings"
@@ -140,12 +139,9 @@ func TestPlanSolvesForBatches(t *testing.T) {
 // TestSolvedOfTheReadme: README.md's want has the solution that it prints, but for the last digits: another processor
 // fits another filter.
 func TestSolvedOfTheReadme(t *testing.T) {
-	content, err := os.ReadFile("../../README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	command := regexp.MustCompile(`\./oriel (plan --want[^\n]+)`).FindStringSubmatch(strings.ReplaceAll(string(content), "\r", ""))
-	shown := regexp.MustCompile(`ORIEL_EPSILON=([0-9.]+) gives ± ([0-9.]+) of a mean over\s3000\sevents\sof\sits\scell`).FindStringSubmatch(string(content))
+	text, commands := operatorOfReadme(t, "aggregate")
+	command := regexp.MustCompile(`\./oriel (plan --want[^\n]+)`).FindStringSubmatch(commands)
+	shown := regexp.MustCompile(`ORIEL_EPSILON=([0-9.]+) gives ± ([0-9.]+) of a mean over 3000 events of its cell`).FindStringSubmatch(onOneLine(text))
 	if command == nil || shown == nil {
 		t.Fatal("README.md shows no want, or no solution")
 	}

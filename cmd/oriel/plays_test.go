@@ -8,7 +8,6 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -186,14 +185,15 @@ func checkPlays(t *testing.T, f *fixture, offered, rounds int) {
 	}
 }
 
-// TestCarriersAsABandit has flights of whichever carrier is played, and their minutes of delay as losses, through a
-// broker at ε = 1: at last the carriers that are late least are played.
+// TestCarriersAsABandit is README.md's example, with its settings: flights are of whichever carrier is played, and
+// their minutes of delay are losses, through a broker at ε = 1; at last the carriers that are late least are played.
 func TestCarriersAsABandit(t *testing.T) {
 	t.Parallel()
 	const total = 60_000
+	text, commands := operatorOfReadme(t, "arms")
+	env := settingsIn(commands)
+	carriers := strings.Split(env["ORIEL_ARMS"], ",")
 	flights := lateness(t, func(f flight) string { return f.carrier })
-	maps.DeleteFunc(flights, func(_ string, minutes []float64) bool { return len(minutes) < 500 })
-	carriers := slices.Sorted(maps.Keys(flights))
 	mean := func(minutes []float64) (sum float64) {
 		for _, x := range minutes {
 			sum += min(max(x, 0), 60) / float64(len(minutes))
@@ -201,11 +201,12 @@ func TestCarriersAsABandit(t *testing.T) {
 		return sum
 	}
 	best, all := math.Inf(1), 0.0
-	for _, minutes := range flights {
-		best, all = min(best, mean(minutes)), all+mean(minutes)/float64(len(flights))
+	for _, carrier := range carriers {
+		late := mean(flights[carrier])
+		best, all = min(best, late), all+late/float64(len(carriers))
 	}
 	f := newFixture(t, 1, nil)
-	f.plays(armsEnv(strings.Join(carriers, ","), "1"), map[string]string{"ORIEL_LOSS_RANGE": "0:60"})
+	f.playsOfReadme(env)
 	next, lost, late := map[string]int{}, 0.0, 0.0
 	f.carryOut(total, func(d schemas.Decision, carried int) float64 {
 		arm := carriers[int(d.Point[0])]
@@ -217,9 +218,22 @@ func TestCarriersAsABandit(t *testing.T) {
 		}
 		return minutes
 	})
+	f.saysOfReadme(text, fmt.Sprintf("the best is %.1f minutes late on average and all five %.1f", best, all))
 	t.Logf("minutes late: best carrier %.2f, all %.2f, played in the last tenth %.2f", best, all, lost/late)
 	if lost/late > best+0.5*(all-best) {
 		t.Errorf("%.2f minutes late in the last tenth; the best carrier is %.2f late, all %.2f", lost/late, best, all)
+	}
+}
+
+// playsOfReadme makes it a deployment with the settings of an example, under its own name.
+func (f *fixture) playsOfReadme(env map[string]string) {
+	f.plays(env, map[string]string{"ORIEL_NAME": f.name, "ORIEL_INPUT_TOPIC": f.env["ORIEL_INPUT_TOPIC"]})
+}
+
+func (f *fixture) saysOfReadme(text, said string) {
+	f.t.Helper()
+	if !strings.Contains(onOneLine(text), said) {
+		f.t.Errorf("README.md does not say %q", said)
 	}
 }
 
@@ -255,39 +269,26 @@ func TestMinutesToAllowAsABandit(t *testing.T) {
 			best = min(best, mean([]float64{morning, evening}))
 		}
 	}
-	content, err := os.ReadFile("../../README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, text, _ := strings.Cut(string(content), "how many minutes to allow")
-	text, _, _ = strings.Cut(text, "\n##")
-	env := map[string]string{}
-	for _, set := range regexp.MustCompile(`(ORIEL_\w+)=(\S+)`).FindAllStringSubmatch(text, -1) {
-		env[set[1]] = set[2]
-	}
+	text, commands := operatorOfReadme(t, "bandit")
 	f := newFixture(t, 1, nil)
-	name, input := f.env["ORIEL_NAME"], f.env["ORIEL_INPUT_TOPIC"]
-	f.plays(env, map[string]string{"ORIEL_NAME": name, "ORIEL_INPUT_TOPIC": input})
+	f.playsOfReadme(settingsIn(commands))
 	var centre []float64
 	f.carryOut(total, func(d schemas.Decision, carried int) float64 {
 		centre = centreOf(d)
 		return day(flights["morning"][carried%days], flights["evening"][carried%days], d.Point)
 	})
 	start, got := mean([]float64{0, 0}), mean(centre)
-	if said := fmt.Sprintf("%.1f at best and %.1f where", best, start); !strings.Contains(
-		strings.Join(strings.Fields(text), " "), said) {
-		t.Errorf("README.md does not say %q", said)
-	}
+	f.saysOfReadme(text, fmt.Sprintf("%.1f at best and %.1f where", best, start))
 	t.Logf("a day costs %.2f minutes where %.0f are allowed, %.2f at best, %.2f where none is", got, centre, best, start)
 	if got > best+0.5*(start-best) {
 		t.Errorf("a day costs %.2f minutes with %.0f allowed; %.2f at best, %.2f with none", got, centre, best, start)
 	}
 }
 
-// carryOut answers all plays at once, so many of them, with what each costs.
+// carryOut answers all plays at once, so many of them, with what each costs. The settings have as many plays a round as
+// answers, and no delay.
 func (f *fixture) carryOut(total int, loss func(d schemas.Decision, carried int) float64) {
 	f.t.Helper()
-	maps.Copy(f.env, map[string]string{"ORIEL_BATCH": "128", "ORIEL_PLAYS": "128", "ORIEL_DELAY": "0"})
 	f.must("topics")
 	running := f.start(nil, "run")
 	reader := f.client.NewReader(f.topic("decisions"), 0, 0, kafka.ReaderOptions{MaxWait: time.Second})

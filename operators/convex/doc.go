@@ -22,10 +22,14 @@
 //	 with k edges of a tree; ℓ is the number of edges of the longest path, n that of all edges, and D of a flow
 //	 at most R√n
 //
-//	  - Projection: the nearest point of the set.
-//	  - LinearOracle: a vertex that minimises ⟨c, ·⟩.
-//	  - LocalOracle, for polytopes: p with ⟨p, c⟩ ≤ ⟨y, c⟩ for all y of the set with |x−y| ≤ r, and |x−p| ≤ ρ·r. It owns the
-//	    point x that it moves, because the general form needs x as a mix of vertices.
+// With a linear cost of each coordinate decisions approach the cheapest path (flow), assignment of rows to columns
+// (matching), k of d (subsets), so many of each block (partition), spanning tree (trees), order of items (ranking) or
+// listed point (vertices). Decisions of spectrahedron and trace-norm are matrices.
+//
+//   - Projection: the nearest point of the set.
+//   - LinearOracle: a vertex that minimises ⟨c, ·⟩.
+//   - LocalOracle, for polytopes: p with ⟨p, c⟩ ≤ ⟨y, c⟩ for all y of the set with |x−y| ≤ r, and |x−p| ≤ ρ·r. It owns the
+//     point x that it moves, because the general form needs x as a mix of vertices.
 //
 // A Set is a value and may be shared. A Projection or LocalOracle owns scratch space: one machine, one of each.
 //

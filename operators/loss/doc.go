@@ -10,6 +10,18 @@
 //	quantile   max(τ(y−m), (τ−1)(y−m))   gradient  (1−τ)·a where y < m, −τ·a where y > m     τ ∈ (0, 1)
 //	portfolio  −log m                    gradient  −a/m                   m > 0
 //
+// What an event looks like, in JSON, one a record (`oriel schema` prints it for the settings):
+//
+//	logistic, hinge             {"features":F,"label":y,"weight":w}    y is −1, 0, 1, true or false
+//	squared, absolute, quantile the same                               y is any number
+//	quantile in one dimension   {"label":y}                            the decision is a threshold that follows the stream
+//	linear                      {"cost":C} or {"gradient":C}           C is dense or sparse
+//	portfolio                   {"relatives":[…]}                      dense
+//
+// F is an array of d numbers, {"indices":[…],"values":[…]}, or an object of named values (texts, numbers, booleans;
+// hashed to d); a weight may be left out. Numbers outside a range of ORIEL_FEATURES_RANGE are clamped to it, and cyclic
+// ones wrap.
+//
 // All are convex, and all but linear depend on x through m alone: a gradient is a number times a. Value and Gradient
 // carry the weight. At a kink (hinge at 1, absolute and quantile at y = m) the subgradient is zero.
 //

@@ -5,6 +5,7 @@
 //	calls        who may read the environment, print, exit and start goroutines (CheckCalls)
 //	arithmetic   no product that a CPU could fuse, no function that differs by CPU, no map order, where bytes are decided (CheckArithmetic)
 //	tree         top-level entries, doc.go, file length, words that have no place in the text (CheckTree)
+//	layout       README.md's table of folders has every package (CheckLayout)
 //	evidence     tests that proofs and other texts name exist (CheckEvidence)
 //
 // Each check is a function from what it reads to findings, so that its tests also run it on a planted fault; every rule

@@ -84,6 +84,19 @@ func TestModuleEvidence(t *testing.T) {
 	report(t, found)
 }
 
+func TestModuleLayout(t *testing.T) {
+	root := moduleRoot(t)
+	files, err := Tracked(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	found, err := CheckLayout(os.DirFS(root), files)
+	if err != nil {
+		t.Fatal(err)
+	}
+	report(t, found)
+}
+
 // TestExceptionsHaveReasons keeps the tables honest: every row says why, and every excused file exists.
 func TestExceptionsHaveReasons(t *testing.T) {
 	root := moduleRoot(t)

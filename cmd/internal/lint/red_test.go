@@ -202,6 +202,34 @@ func TestEvidenceFlagsTestsThatAreGone(t *testing.T) {
 	}
 }
 
+func TestLayoutFlagsPlantedFaults(t *testing.T) {
+	const start = "# Oriel\n\n| `state/lost` | not a row of the table |\n\n## Layout\n\n| folder | |\n|---|---|\n"
+	files := []string{
+		"state/doc.go", "state/users/doc.go", "state/users/testdata/toy/doc.go", "cmd/oriel/main.go",
+		"state/only/a_test.go",
+	}
+	for text, want := range map[string][]string{
+		"| `state` | keeps; `users` |\n| `cmd/oriel` | runs |\n":                    nil,
+		"| `state` | keeps |\n| `state/users` | apart |\n| `cmd` | `oriel` |\n":     nil,
+		"| `state` | keeps |\n| `cmd/oriel` | runs, `users` |\n":                    {"`state/users`"},
+		"| `state` | keeps; `users` |\n| `cmd/oriel` | runs |\n| `gone` | |\n":      {"`gone`"},
+		"| `state/users` | apart |\n| `cmd/oriel` | runs |\nalso `state` in text\n": {"`state`"},
+	} {
+		tree := fstest.MapFS{"README.md": {Data: []byte(start + text)}}
+		found, err := CheckLayout(tree, files)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(found) != len(want) || len(want) > 0 && !strings.Contains(found[0].Rule, want[0]) {
+			t.Errorf("%s: %v, want %v", text, found, want)
+		}
+	}
+	empty := fstest.MapFS{"README.md": {Data: []byte("# Oriel\n")}}
+	if found, err := CheckLayout(empty, files); err != nil || len(found) != 1 {
+		t.Errorf("without a table: %v, %v", found, err)
+	}
+}
+
 // TestTrackedSeesThisFile guards against an empty list, on which every tree rule would hold.
 func TestTrackedSeesThisFile(t *testing.T) {
 	files, err := Tracked(moduleRoot(t))

@@ -115,11 +115,18 @@ func TestFiguresOfTheTexts(t *testing.T) {
 	check("users, s = 100", row("`blt`, all events of a user, s = 100"), at(often.AtAll))
 	groups := regexp.MustCompile(`For ε = 1, δ = 10⁻⁶: ([\d.]+), ([\d.]+), ([\d.]+) for k = 2, 5, 10`).FindStringSubmatch(said(privacy))
 	check("groups", groups[1:], []float64{blt.Group(2).Epsilon, blt.Group(5).Epsilon, blt.Group(10).Epsilon})
-	ages := regexp.MustCompile("has lost ([\\d.]+), ([\\d.]+) and ([\\d.]+) after 10, 100 and 1000 windows under `blt` \\(`tree-gaussian` ([\\d.]+), ([\\d.]+), ([\\d.]+);").FindStringSubmatch(said(readme))
-	check("README, events", ages[1:], append(at(blt.At)[1:], at(tree.At)[1:]...))
-	whole := regexp.MustCompile(`once a window ([\d.]+), ([\d.]+) and (\S+): only a horizon bounds that \(with a memory: ([\d.]+), ([\d.]+) and ([\d.]+)\)`).
-		FindStringSubmatch(said(readme))
-	check("README, users", whole[1:], append(at(daily.AtAll)[1:], at(present(1024).AtAll)[1:]...))
+	inReadme := func(what, pattern string, want []float64) {
+		t.Helper()
+		match := regexp.MustCompile(pattern).FindStringSubmatch(said(readme))
+		if match == nil {
+			t.Fatalf("README.md does not say %s", what)
+		}
+		check("README, "+what, match[1:], want)
+	}
+	inReadme("groups", `([\d.]+), ([\d.]+) and ([\d.]+) for k = 2, 5 and 10`,
+		[]float64{blt.Group(2).Epsilon, blt.Group(5).Epsilon, blt.Group(10).Epsilon})
+	inReadme("events", `has lost ([\d.]+), ([\d.]+) and ([\d.]+) after 10, 100 and 1000 windows`, at(blt.At)[1:])
+	inReadme("users", `once a window ([\d.]+), ([\d.]+) and (\S+)\.`, at(daily.AtAll)[1:])
 }
 
 func source(t *testing.T, name string) string {
