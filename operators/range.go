@@ -6,13 +6,40 @@ import (
 	"strings"
 )
 
+// Range is a public range of numbers, Low below High.
+type Range struct{ Low, High float64 }
+
 // maxEnd bounds the ends of a public range.
 const maxEnd = 1e12
 
-// ParseEnds reads the ends of a public range: numbers up to 1e12 in size, the second above the first by 1e-12 or more.
-func ParseEnds(low, high string) (from, to float64, ok bool) {
+// ParseRange reads the ends of a public range: numbers up to 1e12 in size, the second above the first by 1e-12 or more.
+func ParseRange(low, high string) (r Range, ok bool) {
 	from, err := strconv.ParseFloat(strings.TrimSpace(low), 64)
 	to, other := strconv.ParseFloat(strings.TrimSpace(high), 64)
 	ok = err == nil && other == nil && math.Abs(from) <= maxEnd && math.Abs(to) <= maxEnd && to-from >= 1/maxEnd
-	return from + 0, to + 0, ok // no −0
+	return Range{from + 0, to + 0}, ok // no −0
+}
+
+// Range returns the value of a setting of kind Text that is low:high.
+func (v *Values) Range(name string) Range {
+	low, high, _ := strings.Cut(v.Text(name), ":")
+	r, ok := ParseRange(low, high)
+	v.Want(name, ok, "%q: not low:high, ends up to 1e12 in size, the first below the second", v.Text(name))
+	return r
+}
+
+// Middle is between the ends.
+func (r Range) Middle() float64 { return (r.Low + r.High) / 2 }
+
+// Half is how far the ends are from the middle.
+func (r Range) Half() float64 { return (r.High - r.Low) / 2 }
+
+// Centred clamps a number to the range and brings that to [−½, ½]. NaN stays.
+func (r Range) Centred(x float64) float64 {
+	return (min(max(x, r.Low), r.High)-r.Low)/(r.High-r.Low) - 0.5
+}
+
+// Beyond is a number that Centred brings to sign·u/2 where factor is 1: of |u| = 1 from far beyond the range.
+func (r Range) Beyond(u, sign, factor float64) float64 {
+	return r.Middle() + float64(float64(float64(sign*u*r.Half())*factor)*Beyond)
 }

@@ -155,6 +155,12 @@ func (v *Values) Flag(name string) bool { return v.get(name, Flag).flag }
 // Entries returns those of a setting of kind List or File, in their order and canonical form.
 func (v *Values) Entries(name string) []string { return v.get(name, List, File).entries }
 
+// Distinct wants names to be there once each.
+func (v *Values) Distinct(name string, list []string) {
+	sorted := slices.Sorted(slices.Values(list))
+	v.Want(name, len(slices.Compact(sorted)) == len(list), "a name is given twice")
+}
+
 // Canonical returns the lines NAME=value of all settings, but for later ones at their default: what identifies a
 // deployment. Lists and files stand there as a hash of their entries.
 func (v *Values) Canonical() []string {

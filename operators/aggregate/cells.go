@@ -89,8 +89,8 @@ func parseDimension(text string) (d dimension, ok bool) {
 	}
 	if parts := strings.Split(rest, ":"); len(parts) == 3 && !strings.Contains(rest, "|") {
 		bins, err := strconv.Atoi(strings.TrimSpace(parts[2]))
-		if d.from, d.to, ok = operators.ParseEnds(parts[0], parts[1]); ok && err == nil && bins >= 1 && bins <= maxCells {
-			d.bins = bins
+		if r, ok := operators.ParseRange(parts[0], parts[1]); ok && err == nil && bins >= 1 && bins <= maxCells {
+			d.from, d.to, d.bins = r.Low, r.High, bins
 			return d, true
 		}
 		return d, false

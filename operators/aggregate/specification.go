@@ -139,8 +139,8 @@ func parseValue(text string) (name string, low, high float64, ok bool) {
 	if name = strings.TrimSpace(name); !found || !ranged || !isName(name) {
 		return name, 0, 0, false
 	}
-	low, high, ok = operators.ParseEnds(from, to)
-	return name, low, high, ok
+	r, ok := operators.ParseRange(from, to)
+	return name, r.Low, r.High, ok
 }
 
 // cell returns the cell of an event's numbers, −1 for none; ok is false where no decoder gives them.

@@ -15,11 +15,17 @@ import (
 
 // kinds are deployments of all sorts.
 var kinds = []Config{
-	{Arms: named(3), Rule: ucb, High: 1, Width: 1, Plays: plays.Config{Records: 1, Plays: 2}},
-	{Arms: named(2), Rule: ucb, Low: -5, High: 5, Width: 3, Plays: plays.Config{Records: 3, Plays: 3, Delay: 2}},
-	{Arms: named(4), Rule: exp3, High: 2, Plays: plays.Config{Records: 2, Plays: 5, Delay: 1}},
-	{Arms: named(3), Rule: exp3, High: 1, Plays: plays.Config{Records: 4, Plays: 4}},
-	{Arms: named(4), Rule: exp3Uniform, High: 1, Plays: plays.Config{Records: 2, Plays: 3, Delay: 1}},
+	{Arms: named(3), Rule: ucb, Losses: operators.Range{High: 1}, Width: 1, Plays: plays.Config{Records: 1, Plays: 2}},
+	{
+		Arms: named(2), Rule: ucb, Losses: operators.Range{Low: -5, High: 5}, Width: 3,
+		Plays: plays.Config{Records: 3, Plays: 3, Delay: 2},
+	},
+	{Arms: named(4), Rule: exp3, Losses: operators.Range{High: 2}, Plays: plays.Config{Records: 2, Plays: 5, Delay: 1}},
+	{Arms: named(3), Rule: exp3, Losses: operators.Range{High: 1}, Plays: plays.Config{Records: 4, Plays: 4}},
+	{
+		Arms: named(4), Rule: exp3Uniform, Losses: operators.Range{High: 1},
+		Plays: plays.Config{Records: 2, Plays: 3, Delay: 1},
+	},
 }
 
 func TestConformance(t *testing.T) {
@@ -78,7 +84,10 @@ func TestTheMachineAddsWhatTheTwinSays(t *testing.T) {
 // A loss stands in one release, D steps later, and moves no other: the sums of two histories with one other loss
 // differ in one step by the difference, at most 1.
 func TestALossMovesOneRelease(t *testing.T) {
-	c := Config{Arms: named(2), Rule: ucb, High: 1, Width: 1, Plays: plays.Config{Records: 2, Plays: 4, Delay: 3}}
+	c := Config{
+		Arms: named(2), Rule: ucb, Losses: operators.Range{High: 1}, Width: 1,
+		Plays: plays.Config{Records: 2, Plays: 4, Delay: 3},
+	}
 	m := released(c, 1)
 	run := func(loss float64) (sums []float64) {
 		machine := open(t, c, m, 1, true)

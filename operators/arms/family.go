@@ -56,10 +56,9 @@ var body = schemas.Body{
 func events(*operators.Values) operators.Events { return operators.Events{Body: body, Keyed: true} }
 
 func configure(v *operators.Values) (operators.Configured, error) {
-	names, table, losses := v.Entries("ARMS"), plays.Read(v), plays.ReadRange(v, "LOSS_RANGE")
+	names, table, losses := v.Entries("ARMS"), plays.Read(v), v.Range("LOSS_RANGE")
 	v.Want("ARMS", len(names) >= 2 && len(names) <= maxArms, "%d arms: not 2 to %d", len(names), maxArms)
-	sorted := slices.Sorted(slices.Values(names))
-	v.Want("ARMS", len(slices.Compact(sorted)) == len(names), "a name is given twice")
+	v.Distinct("ARMS", names)
 	width := v.Number("WIDTH")
 	v.Want("WIDTH", width > 0 && width <= 100, "%g: not above 0 and at most 100", width)
 	facts, known := mechanisms.FactsOf(v.Mechanism)
@@ -68,19 +67,17 @@ func configure(v *operators.Values) (operators.Configured, error) {
 	if err := v.Err(); err != nil {
 		return nil, err
 	}
-	c := Config{
-		Arms: names, Rule: v.Text("RULE"), Low: losses.Low, High: losses.High, Width: width, Plays: table,
-	}
+	c := Config{Arms: names, Rule: v.Text("RULE"), Losses: losses, Width: width, Plays: table}
 	return configured{Config: c}, c.Plays.Validate()
 }
 
 // Config is public, and constant while a deployment lives.
 type Config struct {
-	Arms      []string // 2 to 4096 names
-	Rule      string   // ucb, exp3 or exp3-uniform
-	Low, High float64  // range of losses
-	Width     float64  // of ucb
-	Plays     plays.Config
+	Arms   []string // 2 to 4096 names
+	Rule   string   // ucb, exp3 or exp3-uniform
+	Losses operators.Range
+	Width  float64 // of ucb
+	Plays  plays.Config
 }
 
 // configured is an operators.Configured.

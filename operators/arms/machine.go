@@ -76,7 +76,7 @@ func (m *Machine) Open(dst []operators.Decision) []operators.Decision { return m
 
 // Add takes a record, which may answer a play, and publishes the next round where a step closes.
 func (m *Machine) Add(dst []operators.Decision, r operators.Record) []operators.Decision {
-	m.table.Answer(r.Key, m.config.mapped(r))
+	m.table.Answer(r.Key, m.config.Losses.Centred(plays.Number(r)))
 	var adds []float64
 	if a, some := m.table.Leaf(); some && a.Says() {
 		m.leaf[0] = a.Value
@@ -101,25 +101,14 @@ func (m *Machine) play(dst []operators.Decision, round uint64) []operators.Decis
 	p := m.at(round)
 	p.arm, p.chance = m.rule.next(m.stream)
 	m.point[0], m.extra[0].Text = float64(p.arm), m.config.Arms[p.arm]
-	first := m.config.Plays.First(round)
-	for k := range uint64(m.config.Plays.Plays) {
-		dst = append(dst, operators.Decision{Index: first + k, Step: round - 1, Point: m.point[:], Extras: m.extra[:]})
-	}
-	return dst
-}
-
-// mapped brings what a record says to [−½, ½]; NaN: it says nothing.
-func (c Config) mapped(r operators.Record) float64 {
-	return plays.Range{Low: c.Low, High: c.High}.Centred(r)
+	return m.config.Plays.Publish(dst, round, m.point[:], m.extra[:])
 }
 
 // Steps counts the closed steps.
 func (m *Machine) Steps() uint64 { return m.stream.Step() }
 
 // Due gives a round after each step, and one before the first.
-func (m *Machine) Due(step uint64) (first uint64, count int) {
-	return m.config.Plays.First(step + 1), m.config.Plays.Plays
-}
+func (m *Machine) Due(step uint64) (first uint64, count int) { return m.config.Plays.Due(step) }
 
 // Guarantee is the stream's: arms follow from releases, and draws from nothing else.
 func (m *Machine) Guarantee() dp.Guarantee { return m.stream.Guarantee() }

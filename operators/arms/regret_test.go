@@ -36,7 +36,7 @@ func named(k int) []string {
 // config has ten arms, and offers as many plays as it learns from.
 func config(rule string, records int, delay uint64) Config {
 	return Config{
-		Arms: named(10), Rule: rule, High: 1, Width: 1,
+		Arms: named(10), Rule: rule, Losses: operators.Range{High: 1}, Width: 1,
 		Plays: plays.Config{Records: records, Plays: records, Delay: delay},
 	}
 }

@@ -9,7 +9,7 @@ import (
 // most, of so many.
 func (c Config) lost(e Episode, total float64) float64 {
 	n, diameter, records := float64(c.Set.Dimension()), c.Set.Diameter(), float64(c.Plays.Records)
-	size := (c.High - c.Low) * max(c.Baseline, 1-c.Baseline) // of a loss about the baseline
+	size := (c.Losses.High - c.Losses.Low) * max(c.Baseline, 1-c.Baseline) // of a loss about the baseline
 	leaf := n * size / e.Smoothing
 	out := diameter*diameter/(2*e.Rate*total) +
 		e.Rate*float64(c.Plays.Delay+1)*(leaf*leaf+records*c.Lipschitz*c.Lipschitz) + c.Lipschitz*3*e.Smoothing
@@ -38,7 +38,7 @@ func (c Config) regret() string {
 	}
 	total := float64(c.Horizon) * float64(c.Plays.Records)
 	e := c.episode(total)
-	most := min(c.High-c.Low, c.Lipschitz*c.Set.Diameter()) // that any play can cost above the best
+	most := min(c.Losses.High-c.Losses.Low, c.Lipschitz*c.Set.Diameter()) // that any play can cost above the best
 	text := fmt.Sprintf("; if losses are convex and change by at most %g a length, %.3g answered plays cost at most %.3g "+
 		"each above the best point on average, and %.3g times the rms of a release's noise",
 		c.Lipschitz, total, c.lost(e, total), c.Lipschitz*e.Rate*c.gain(e))

@@ -129,7 +129,7 @@ var body = schemas.Body{
 func events(*operators.Values) operators.Events { return operators.Events{Body: body, Keyed: true} }
 
 func configure(v *operators.Values) (operators.Configured, error) {
-	table, losses, d := plays.Read(v), plays.ReadRange(v, "LOSS_RANGE"), v.Count("DIMENSION")
+	table, losses, d := plays.Read(v), v.Range("LOSS_RANGE"), v.Count("DIMENSION")
 	v.Want("DIMENSION", d >= 1 && d <= operators.MaxDimension, "%d: not within 1 to %d", d, operators.MaxDimension)
 	base := v.Number("BASELINE")
 	v.Want("BASELINE", base >= 0 && base <= 1, "%g: not from 0 to 1", base)
@@ -161,7 +161,7 @@ func configure(v *operators.Values) (operators.Configured, error) {
 		return nil, err
 	}
 	c := Config{
-		Set: set, Low: losses.Low, High: losses.High, Baseline: base, Lipschitz: v.Number("LIPSCHITZ"), Horizon: v.Horizon,
+		Set: set, Losses: losses, Baseline: base, Lipschitz: v.Number("LIPSCHITZ"), Horizon: v.Horizon,
 		Smoothing: v.Number("SMOOTHING"), Rate: v.Number("RATE"), Shrink: v.Flag("SHRINK"),
 		Projected: v.Text("UPDATE") == projected, Precision: v.Number("PRECISION"),
 		Doubling: v.Flag("DOUBLING"), Printed: v.Text("NOISE") == printed,

@@ -37,7 +37,7 @@ func TestSettingsSayWhatIsPlayed(t *testing.T) {
 		want  func(c configured) bool
 	}{
 		{nil, func(c configured) bool {
-			return c.Plays.Plays == 20 && c.Plays.Delay == 4 && c.High == 1 && c.Shrink &&
+			return c.Plays.Plays == 20 && c.Plays.Delay == 4 && c.Losses.High == 1 && c.Shrink &&
 				!c.Projected && !c.Doubling && !c.Printed
 		}},
 		{[]string{"UPDATE=projection"}, func(c configured) bool { return c.Projected && c.off() == 0 }},
@@ -50,7 +50,7 @@ func TestSettingsSayWhatIsPlayed(t *testing.T) {
 		}},
 		{[]string{"LOSS_RANGE=-2:3", "BASELINE=0.5", "SMOOTHING=0.25", "RATE=0.1"}, func(c configured) bool {
 			p := c.NewPlan().Episodes[0]
-			return c.Low == -2 && c.High == 3 && c.Baseline == 0.5 && p == Episode{0.25, 0.1, 0.75}
+			return c.Losses.Low == -2 && c.Losses.High == 3 && c.Baseline == 0.5 && p == Episode{0.25, 0.1, 0.75}
 		}},
 	} {
 		c, err := configOf(m, append(x.lines, disc...)...)

@@ -2,7 +2,6 @@ package bandit
 
 import (
 	"fmt"
-	"math"
 
 	"oriel/mechanisms"
 	"oriel/mechanisms/dp"
@@ -78,7 +77,7 @@ func (m *Machine) Open(dst []operators.Decision) []operators.Decision {
 
 // Add takes a record, which may answer a play, and publishes the next round where a step closes.
 func (m *Machine) Add(dst []operators.Decision, r operators.Record) []operators.Decision {
-	m.table.Answer(r.Key, m.config.mapped(r))
+	m.table.Answer(r.Key, m.config.mapped(plays.Number(r)))
 	var adds []float64
 	if a, some := m.table.Leaf(); some && a.Says() {
 		adds = m.stream.Scratch()
@@ -123,14 +122,8 @@ func (c Config) leaf(dst []float64, value float64) {
 	}
 }
 
-// mapped brings what a record says to [−1, 1], the range; NaN: it says nothing.
-func (c Config) mapped(r operators.Record) float64 {
-	if r.Null || len(r.Event.Numbers) != 1 || math.IsNaN(r.Event.Numbers[0]) {
-		return math.NaN()
-	}
-	loss := min(max(r.Event.Numbers[0], c.Low), c.High)
-	return float64(2*((loss-c.Low)/(c.High-c.Low))) - 1
-}
+// mapped brings a loss to [−1, 1], the range; NaN stays.
+func (c Config) mapped(loss float64) float64 { return float64(2 * c.Losses.Centred(loss)) }
 
 // play publishes a round about the centre.
 func (m *Machine) play(dst []operators.Decision, round uint64) []operators.Decision {
@@ -159,7 +152,7 @@ func (m *Machine) Due(step uint64) (first uint64, count int) {
 	if h := m.stream.Horizon(); h > 0 && step >= h {
 		return 0, 0
 	}
-	return m.config.Plays.First(step + 1), m.config.Plays.Plays
+	return m.config.Plays.Due(step)
 }
 
 // Guarantee is the stream's: plays follow from releases and from directions that no event moves.

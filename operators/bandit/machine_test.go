@@ -16,30 +16,33 @@ import (
 	"oriel/operators/convex"
 	"oriel/operators/optest"
 	"oriel/operators/plays"
-	"oriel/schemas"
 )
 
 // kinds are deployments of all sorts.
 func kinds(tb testing.TB) []Config {
 	return []Config{
 		{
-			Set: set(tb, "l2-ball", 3, 2), High: 1, Lipschitz: 1, Horizon: 64, Shrink: true,
+			Set: set(tb, "l2-ball", 3, 2), Losses: operators.Range{High: 1}, Lipschitz: 1, Horizon: 64, Shrink: true,
 			Plays: plays.Config{Records: 1, Plays: 2},
 		},
 		{
-			Set: set(tb, "simplex", 4, 1), Low: -1, High: 3, Baseline: 0.5, Smoothing: 0.1, Rate: 0.01, Horizon: 64,
+			Set: set(tb, "simplex", 4, 1), Losses: operators.Range{Low: -1, High: 3},
+			Baseline: 0.5, Smoothing: 0.1, Rate: 0.01, Horizon: 64,
 			Plays: plays.Config{Records: 3, Plays: 3, Delay: 2},
 		},
 		{
-			Set: set(tb, "box", 2, 0.5), High: 2, Baseline: 0.25, Lipschitz: 2, Horizon: 64, Shrink: true,
+			Set: set(tb, "box", 2, 0.5), Losses: operators.Range{High: 2},
+			Baseline: 0.25, Lipschitz: 2, Horizon: 64, Shrink: true,
 			Plays: plays.Config{Records: 2, Plays: 5, Delay: 1},
 		},
 		{
-			Set: set(tb, "l2-ball", 3, 2), High: 1, Lipschitz: 1, Horizon: 64, Shrink: true, Doubling: true,
+			Set: set(tb, "l2-ball", 3, 2), Losses: operators.Range{High: 1},
+			Lipschitz: 1, Horizon: 64, Shrink: true, Doubling: true,
 			Plays: plays.Config{Records: 2, Plays: 3, Delay: 1},
 		},
 		{
-			Set: set(tb, "l1-ball", 2, 1), High: 1, Lipschitz: 1, Horizon: 64, Shrink: true, Projected: true,
+			Set: set(tb, "l1-ball", 2, 1), Losses: operators.Range{High: 1},
+			Lipschitz: 1, Horizon: 64, Shrink: true, Projected: true,
 			Plays: plays.Config{Records: 2, Plays: 2},
 		},
 	}
@@ -108,10 +111,10 @@ func TestLeavesOfOnePlayAreAsFarApartAsTheNoiseIsFor(t *testing.T) {
 		for i, loss := range []float64{-1e9, 1e9} {
 			dst := [][]float64{low, high}[i]
 			machine.u.write(dst[:n], 7)
-			c.leaf(dst, c.mapped(operators.Record{Event: schemas.Event{Numbers: []float64{loss}}}))
+			c.leaf(dst, c.mapped(loss))
 		}
 		apart := machine.gains[0] * floats.Distance(low[:n], high[:n], 2)
-		if want := float64(n) / p.Smoothing * (c.High - c.Low); math.Abs(apart-want) > 1e-9*want {
+		if want := float64(n) / p.Smoothing * (c.Losses.High - c.Losses.Low); math.Abs(apart-want) > 1e-9*want {
 			t.Errorf("%+v: leaves %g apart, want %g", c, apart, want)
 		}
 		for _, leaf := range [][]float64{low, high} { // within the ball about their centre
@@ -130,7 +133,7 @@ func TestReferenceValues(t *testing.T) {
 		c.Plays.Records != 100 || c.Horizon != 100 {
 		t.Errorf("%+v, %d rounds of %d", p, c.Horizon, c.Plays.Records)
 	}
-	c.High = 2.4 // Φ = 2L(D+ζ)
+	c.Losses.High = 2.4 // Φ = 2L(D+ζ)
 	machine := open(t, c, mechanism(c, "tree-gaussian", 1), 1, true)
 	if delta := 2 * machine.gains[0]; math.Abs(delta-48) > 1e-9 {
 		t.Errorf("Δ₂ = %g, want 48", delta)
@@ -181,7 +184,7 @@ func TestFrankWolfeFindsTheCentre(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 8))
 	for _, name := range []string{"l2-ball", "simplex", "box", "l1-ball"} {
 		c := Config{
-			Set: set(t, name, 5, 0.7), High: 1, Smoothing: 0.1, Rate: 0.5, Horizon: 16,
+			Set: set(t, name, 5, 0.7), Losses: operators.Range{High: 1}, Smoothing: 0.1, Rate: 0.5, Horizon: 16,
 			Plays: plays.Config{Records: 400, Plays: 400},
 		}
 		machine := open(t, c, mechanism(c, "blt", 1), 1, true)
@@ -240,7 +243,7 @@ func TestCentresStayInAnySet(t *testing.T) {
 			t.Fatal(err)
 		}
 		c := Config{
-			Set: s, High: 1, Smoothing: 0.3, Rate: 0.05, Horizon: 64,
+			Set: s, Losses: operators.Range{High: 1}, Smoothing: 0.3, Rate: 0.05, Horizon: 64,
 			Plays: plays.Config{Records: 8, Plays: 8, Delay: 1},
 		}
 		machine, oracle := open(t, c, mechanism(c, "blt", 1), 3, false), convex.NewLinearOracle(s)

@@ -23,7 +23,7 @@ func scaleOf(tb testing.TB, c Config, m mechanisms.Config) float64 {
 // prints 3684.14, and of Gaussian noise σ with its four logarithms. Printed noise is that, and no less than exact.
 func TestReferenceNoise(t *testing.T) {
 	c := paper(t, 4, 1e4)
-	c.High = 2.4
+	c.Losses.High = 2.4
 	if got := scaleOf(t, c, mechanism(c, "tree-laplace", 1)); math.Abs(got/768-1) > 1e-4 {
 		t.Errorf("λ = %g, want 768", got)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"oriel/mechanisms"
 	"oriel/mechanisms/dp"
+	"oriel/operators"
 	"oriel/operators/convex"
 	"oriel/operators/plays"
 )
@@ -17,8 +18,8 @@ import (
 // Config is public, and constant while a deployment lives.
 type Config struct {
 	Set       convex.Set
-	Low, High float64 // range of losses
-	Baseline  float64 // that losses are measured from, a share of the range from Low
+	Losses    operators.Range
+	Baseline  float64 // that losses are measured from, a share of the range from its lower end
 	Lipschitz float64 // L, loss/length
 	Horizon   uint64  // steps; 0: ζ and η are given
 	Smoothing float64 // ζ; 0: the paper's
@@ -154,7 +155,7 @@ func (c Config) centres(m mechanisms.Config) float64 {
 
 // gain is of a leaf and of a release: n/ζ times half of the range of losses.
 func (c Config) gain(e Episode) float64 {
-	return float64(float64(float64(c.Set.Dimension())/e.Smoothing) * ((c.High - c.Low) / 2))
+	return float64(float64(float64(c.Set.Dimension())/e.Smoothing) * c.Losses.Half())
 }
 
 func (p Plan) validate() error {

@@ -41,10 +41,11 @@ func paper(tb testing.TB, n int, total float64) Config {
 	tb.Helper()
 	batch := int(math.Sqrt(total))
 	c := Config{
-		Set: set(tb, "l2-ball", n, 0.5), High: 1, Lipschitz: 1, Horizon: uint64(math.Ceil(total / float64(batch))),
+		Set: set(tb, "l2-ball", n, 0.5), Losses: operators.Range{High: 1},
+		Lipschitz: 1, Horizon: uint64(math.Ceil(total / float64(batch))),
 		Plays: plays.Config{Records: batch, Plays: batch},
 	}
-	c.High = 1 + c.NewPlan().Episodes[0].Smoothing
+	c.Losses.High = 1 + c.NewPlan().Episodes[0].Smoothing
 	return c
 }
 

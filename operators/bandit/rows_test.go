@@ -201,7 +201,7 @@ func TestNeighboursDifferInOneLeaf(t *testing.T) {
 			case step == closes:
 				moved = d
 				apart := machineGain(c) * floats.Norm(d, 2)
-				most := float64(n) / c.NewPlan().Episodes[0].Smoothing * (c.High - c.Low)
+				most := float64(n) / c.NewPlan().Episodes[0].Smoothing * (c.Losses.High - c.Losses.Low)
 				if !(apart > 0.999*most && apart < 1.001*most) {
 					t.Fatalf("%+v: releases are %g apart, want %g", c, apart, most)
 				}
@@ -259,7 +259,7 @@ func TestRegretWithoutNoise(t *testing.T) {
 		last := math.Inf(1)
 		for _, total := range []int{10_000, 100_000} {
 			c := paper(t, n, float64(total))
-			c.High = 1
+			c.Losses.High = 1
 			root := math.Sqrt(float64(n))
 			bound := (4.5 + 1/root + 1/float64(n)) * root * math.Pow(float64(total), -0.25)
 			if got := c.lost(c.episode(float64(total)), float64(total)); math.Abs(got/bound-1) > 0.01 {
@@ -300,7 +300,7 @@ func TestForgettingFollowsAChange(t *testing.T) {
 	c := paper(t, 2, total)
 	p := c.NewPlan().Episodes[0]
 	c.Smoothing, c.Rate = p.Smoothing, 10*p.Rate
-	c.Baseline = 0.5 / c.High
+	c.Baseline = 0.5 / c.Losses.High
 	keeps := mechanism(c, "blt", 1)
 	forgets := keeps
 	forgets.Window, forgets.Horizon, forgets.Memory = 0, 0, c.Horizon/10

@@ -3,11 +3,9 @@ package bandit
 import (
 	"math"
 	"slices"
-	"strconv"
 
 	"oriel/operators"
 	"oriel/operators/plays"
-	"oriel/schemas"
 )
 
 // twin is the operators.Twin of a machine: it finds each play's direction from the others of its round.
@@ -34,7 +32,7 @@ func (t *twin) Decided(decisions []operators.Decision) {
 
 // Leaf takes the direction of a play from what was published of it.
 func (t *twin) Leaf(dst []float64, r operators.Record) bool {
-	adds := t.Next(r.Key, t.mapped(r))
+	adds := t.Next(r.Key, t.mapped(plays.Number(r)))
 	if !adds.Says() {
 		return false
 	}
@@ -51,14 +49,7 @@ func (t *twin) Canary(u []float64, factor float64) (with, without operators.Reco
 	axis := slices.IndexFunc(u[:n], func(x float64) bool { return x != 0 })
 	step, place := t.Place()
 	play := t.Plays.First(step) + place*n + uint64(axis)
-	losses := plays.Range{Low: t.Low, High: t.High}
-	record := func(sign float64) operators.Record {
-		return operators.Record{
-			Key:   strconv.AppendUint(nil, play, 10),
-			Event: schemas.Event{Numbers: []float64{losses.Beyond(u[axis], sign, factor)}},
-		}
-	}
-	return record(1), record(-1)
+	return plays.Opposite(play, t.Losses, u[axis], factor)
 }
 
 // Direct leaves the largest coordinate: an audit's plays go along these (Config.axes).

@@ -2,7 +2,6 @@ package linucb
 
 import (
 	"math"
-	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -180,11 +179,8 @@ func configure(v *operators.Values) (operators.Configured, error) {
 		"%s, but with ORIEL_MEMORY determinants stop growing, and weights would stay as they are", doubled)
 	c.configureArms(v)
 	c.rows.Label = int(math.Floor(float64(v.Within("LABEL_SHARE", 1.0/moments.Whole, 1) * moments.Whole)))
-	from, to, _ := strings.Cut(v.Text("REWARD_RANGE"), ":")
-	low, high, ok := operators.ParseEnds(from, to)
-	v.Want("REWARD_RANGE", ok, "%q: not low:high, ends up to 1e12 in size, the first below the second",
-		v.Text("REWARD_RANGE"))
-	c.middle, c.half = (low+high)/2, (high-low)/2
+	rewards := v.Range("REWARD_RANGE")
+	c.middle, c.half = rewards.Middle(), rewards.Half()
 	v.Want("CONFIDENCE", c.sure == 0 || c.sure >= 0.5 && c.sure <= 0.999999, "%g: not 0, or from 0.5 to 0.999999", c.sure)
 	v.Want("CONFIDENCE", c.sure == 0 || c.horizon > 0,
 		"set; what is proved is proved for so many steps: it needs ORIEL_HORIZON")
@@ -222,8 +218,7 @@ func (c *configured) configureArms(v *operators.Values) {
 	}
 	v.Want("ARMS", len(c.arms) >= 2 && len(c.arms) <= maxArms, "%d arms: not 2 to %d; or set ORIEL_CANDIDATES or ORIEL_ARM_FEATURES",
 		len(c.arms), maxArms)
-	sorted := slices.Sorted(slices.Values(c.arms))
-	v.Want("ARMS", len(slices.Compact(sorted)) == len(c.arms), "a name is given twice")
+	v.Distinct("ARMS", c.arms)
 	c.rows.Blocks = len(c.arms)
 	if v.Err() == nil {
 		r := c.rows

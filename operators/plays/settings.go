@@ -1,11 +1,6 @@
 package plays
 
-import (
-	"math"
-	"strings"
-
-	"oriel/operators"
-)
+import "oriel/operators"
 
 const (
 	maxPlays = 1 << 20
@@ -39,31 +34,4 @@ func Read(v *operators.Values) Config {
 		given = 2 * v.Batch
 	}
 	return Config{Records: int(v.Batch), Plays: int(given), Delay: delay}
-}
-
-// Range is a public range of what answers say.
-type Range struct{ Low, High float64 }
-
-// ReadRange reads a setting low:high.
-func ReadRange(v *operators.Values, name string) Range {
-	from, to, _ := strings.Cut(v.Text(name), ":")
-	low, high, ok := operators.ParseEnds(from, to)
-	v.Want(name, ok, "%q: not low:high, ends up to 1e12 in size, the second above the first", v.Text(name))
-	return Range{low, high}
-}
-
-// Centred brings the one number of a record to [−½, ½]: those outside the range are clamped to it. NaN: the record says
-// nothing.
-func (r Range) Centred(record operators.Record) float64 {
-	if record.Null || len(record.Event.Numbers) != 1 || math.IsNaN(record.Event.Numbers[0]) {
-		return math.NaN()
-	}
-	x := min(max(record.Event.Numbers[0], r.Low), r.High)
-	return (x-r.Low)/(r.High-r.Low) - 0.5
-}
-
-// Beyond is a number that Centred brings to sign·u/2 where factor is 1: of |u| = 1 from far beyond the range.
-func (r Range) Beyond(u, sign, factor float64) float64 {
-	middle, half := (r.Low+r.High)/2, (r.High-r.Low)/2
-	return middle + float64(float64(float64(sign*u*half)*factor)*operators.Beyond)
 }

@@ -2,7 +2,6 @@ package ridge
 
 import (
 	"math"
-	"strings"
 
 	"oriel/mechanisms"
 	"oriel/operators"
@@ -105,10 +104,8 @@ func configure(v *operators.Values) (operators.Configured, error) {
 		every:      v.Count("EMIT_EVERY"), batch: v.Batch, memory: v.Memory, lasting: v.Lasting(),
 	}
 	c.rows.Label = int(math.Floor(float64(v.Within("LABEL_SHARE", 1.0/moments.Whole, 1) * moments.Whole)))
-	from, to, _ := strings.Cut(v.Text("LABEL_RANGE"), ":")
-	low, high, ok := operators.ParseEnds(from, to)
-	v.Want("LABEL_RANGE", ok, "%q: not low:high, ends up to 1e12 in size, the first below the second", v.Text("LABEL_RANGE"))
-	c.middle, c.half = (low+high)/2, (high-low)/2
+	labels := v.Range("LABEL_RANGE")
+	c.middle, c.half = labels.Middle(), labels.Half()
 	v.Want("RESIDUAL_MAX", c.residual > 0 || !c.innovation, "not set; ORIEL_UPDATE=innovation needs it")
 	v.Want("RESIDUAL_MAX", c.residual == 0 || c.innovation, "set, but ORIEL_UPDATE=moments clips no residuals")
 	v.Want("EMIT_EVERY", c.every >= 1 && c.every <= 1<<31, "%d: not within 1 to 2^31", c.every)

@@ -15,7 +15,7 @@ import (
 type Config struct {
 	Elements []string // N, 2 to 4096 names
 	Pick     int      // k, below N
-	Worth    plays.Range
+	Worth    operators.Range
 	Plays    plays.Config
 
 	Tries uint64 // of halving: rounds an element is tried for at first

@@ -87,13 +87,12 @@ func events(*operators.Values) operators.Events { return operators.Events{Body: 
 func configure(v *operators.Values) (operators.Configured, error) {
 	c := Config{
 		Elements: v.Entries("ELEMENTS"), Pick: int(min(v.Count("PICK"), maxPick+1)), Draws: v.Text("RULE") == draws,
-		Tries: v.Count("TRIES"), Epoch: v.Count("EPOCH"), Plays: plays.Read(v), Worth: plays.ReadRange(v, "WORTH_RANGE"),
+		Tries: v.Count("TRIES"), Epoch: v.Count("EPOCH"), Plays: plays.Read(v), Worth: v.Range("WORTH_RANGE"),
 		Horizon: v.Horizon, Rate: v.Text("RATE"), Share: v.Number("SHARE"), Capped: v.Text("COINS") == capped,
 	}
 	v.Want("ELEMENTS", len(c.Elements) >= 2 && len(c.Elements) <= maxElements, "%d: not 2 to %d", len(c.Elements),
 		maxElements)
-	sorted := slices.Sorted(slices.Values(c.Elements))
-	v.Want("ELEMENTS", len(slices.Compact(sorted)) == len(c.Elements), "a name is given twice")
+	v.Distinct("ELEMENTS", c.Elements)
 	v.Want("PICK", c.Pick >= 1 && c.Pick <= maxPick && c.Pick < len(c.Elements),
 		"%d: not from 1 to %d, and below the %d elements", v.Count("PICK"), maxPick, len(c.Elements))
 	v.Want("PICK", c.cells() <= operators.MaxDimension, "%d: times %d elements is above %d", c.Pick, len(c.Elements),

@@ -25,7 +25,7 @@ func named(n int) (names []string) {
 // halvingOf tries each element for one round at first.
 func halvingOf(n, k, records int) Config {
 	return Config{
-		Elements: named(n), Pick: k, Tries: 1, Rate: tight, Worth: plays.Range{High: 1},
+		Elements: named(n), Pick: k, Tries: 1, Rate: tight, Worth: operators.Range{High: 1},
 		Plays: plays.Config{Records: records, Plays: records},
 	}
 }

@@ -78,7 +78,7 @@ func (m *Machine) Open(dst []operators.Decision) []operators.Decision { return m
 
 // Add takes a record, which may answer a play, and publishes the next round where a step closes.
 func (m *Machine) Add(dst []operators.Decision, r operators.Record) []operators.Decision {
-	m.table.Answer(r.Key, m.config.Worth.Centred(r))
+	m.table.Answer(r.Key, m.config.Worth.Centred(plays.Number(r)))
 	if !m.stream.Add(r.Identity, m.adds()) {
 		return dst
 	}
@@ -124,11 +124,7 @@ func (m *Machine) play(dst []operators.Decision, round uint64) []operators.Decis
 	if p.cell >= 0 {
 		m.extras[1].Number = 1
 	}
-	first := m.config.Plays.First(round)
-	for k := range uint64(m.config.Plays.Plays) {
-		dst = append(dst, operators.Decision{Index: first + k, Step: round - 1, Point: m.point, Extras: m.extras[:]})
-	}
-	return dst
+	return m.config.Plays.Publish(dst, round, m.point, m.extras[:])
 }
 
 // mostNames bounds the names that are kept.
@@ -161,9 +157,7 @@ func (m *Machine) named(set []int) string {
 func (m *Machine) Steps() uint64 { return m.stream.Step() }
 
 // Due gives a round after each step, and one before the first.
-func (m *Machine) Due(step uint64) (first uint64, count int) {
-	return m.config.Plays.First(step + 1), m.config.Plays.Plays
-}
+func (m *Machine) Due(step uint64) (first uint64, count int) { return m.config.Plays.Due(step) }
 
 // Guarantee is the stream's: sets follow from releases, or from its own draws, and coins from nothing.
 func (m *Machine) Guarantee() dp.Guarantee { return m.stream.Guarantee() }

@@ -19,7 +19,7 @@ import (
 // kinds are deployments of all sorts.
 func kinds() []Config {
 	late, epochs, sealed, often := halvingOf(5, 2, 2), halvingOf(4, 2, 3), drawsOf(5, 2, 2, 40), drawsOf(3, 1, 3, 40)
-	late.Plays, late.Worth = plays.Config{Records: 2, Plays: 5, Delay: 2}, plays.Range{Low: -3, High: 5}
+	late.Plays, late.Worth = plays.Config{Records: 2, Plays: 5, Delay: 2}, operators.Range{Low: -3, High: 5}
 	epochs.Epoch, epochs.Tries = 40, 2
 	sealed.Plays.Delay, sealed.Plays.Plays, sealed.Share = 1, 4, 0.7
 	often.Share, often.Capped = 0.4, true

@@ -2,11 +2,9 @@ package sets
 
 import (
 	"math"
-	"strconv"
 
 	"oriel/operators"
 	"oriel/operators/plays"
-	"oriel/schemas"
 )
 
 // twin is the operators.Twin of a machine: of what plays explore it knows what was published.
@@ -35,7 +33,7 @@ func (t *twin) Decided(decisions []operators.Decision) {
 }
 
 func (t *twin) Leaf(dst []float64, r operators.Record) bool {
-	a := t.Next(r.Key, t.Worth.Centred(r))
+	a := t.Next(r.Key, t.Worth.Centred(plays.Number(r)))
 	if !t.Draws {
 		dst[0] = a.Value
 		return a.Says()
@@ -50,20 +48,14 @@ func (t *twin) Leaf(dst []float64, r operators.Record) bool {
 // Canary is of the first play of the newest round that is not used up. A worth beyond its range is clamped to it, and
 // so are these.
 func (t *twin) Canary(u []float64, factor float64) (with, without operators.Record) {
-	play, sign := t.Open(), 1.0
+	sign := 1.0
 	for _, x := range u {
 		if math.Abs(x) > 0 {
 			sign = math.Copysign(1, x)
 			break
 		}
 	}
-	record := func(sign float64) operators.Record {
-		return operators.Record{
-			Key:   strconv.AppendUint(nil, play, 10),
-			Event: schemas.Event{Numbers: []float64{t.Worth.Beyond(1, sign, factor)}},
-		}
-	}
-	return record(sign), record(-sign)
+	return plays.Opposite(t.Open(), t.Worth, sign, factor)
 }
 
 func (t *twin) Direct([]float64) {}

@@ -115,8 +115,7 @@ func events(v *operators.Values) operators.Events {
 		list[i] = p.name
 	}
 	v.Want(setting, len(list) >= 2 && len(list) <= maxPlaces, "%d: not 2 to %d", len(list), maxPlaces)
-	sorted := slices.Sorted(slices.Values(list))
-	v.Want(setting, len(slices.Compact(sorted)) == len(list), "a name is given twice")
+	v.Distinct(setting, list)
 	return operators.Events{Body: schemas.Body{
 		Name: member, Text: "Which " + member + " the event has.", Members: []schemas.Member{
 			{Name: member, Kind: schemas.KindChoice, Choices: slices.Compact(list), Text: "One of the public " + member + "s."},

@@ -41,7 +41,7 @@ var direction = []rule{
 	{"operators/jacobi", nil, "rotations know no more than numbers"},
 	{"operators/convex", []string{"operators", "mechanisms"}, "sets know no algorithm"},
 	{"operators/pending", nil, "rows that wait know no algorithm"},
-	{"operators/plays", []string{"=operators"}, "plays that wait know no algorithm"},
+	{"operators/plays", []string{"=operators", "=schemas"}, "plays that wait know no algorithm"},
 	{"operators/elementary", nil, "functions of numbers know nothing else"},
 	{
 		"operators/moments",
