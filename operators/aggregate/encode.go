@@ -1,8 +1,6 @@
 package aggregate
 
-import (
-	"fmt"
-)
+import "oriel/operators"
 
 // State, fixed width for a configuration:
 //
@@ -29,38 +27,25 @@ func (m *Machine) AppendState(dst []byte) []byte {
 
 // Restore reads what AppendState of the same configuration has written.
 func (m *Machine) Restore(state []byte) error {
-	if len(state) != m.StateLen() {
-		return fmt.Errorf("aggregate: state: %d bytes, this configuration has %d", len(state), m.StateLen())
+	if err := operators.CheckState("aggregate", m, state, stateVersion); err != nil {
+		return err
 	}
-	if state[0] != stateVersion {
-		return fmt.Errorf("aggregate: state: version %d, this software knows %d", state[0], stateVersion)
-	}
-	before := m.AppendState(nil)
-	readings, rest := m.readings, state[1:]
-	inner := rest[len(rest)-m.stream.StateLen():]
-	err := m.stream.Restore(inner)
-	for i := 0; i < len(readings) && err == nil; i++ {
-		r, t := readings[i], m.stream.Step()
-		empty := t == 0 || r == m.increments && t%m.every == 0
-		err = r.Restore(rest[:r.StateLen()], empty)
-		rest = rest[r.StateLen():]
-	}
-	if err != nil {
-		m.restoreOwn(before)
-	}
-	return err
+	return operators.RestoreParts("aggregate", m, state, m.restore)
 }
 
-// restoreOwn goes back to a state that the machine has just been in.
-func (m *Machine) restoreOwn(state []byte) {
+// restore stops at the first part that is refused: the stream, then what is read of it.
+func (m *Machine) restore(state []byte) error {
 	rest := state[1:]
+	if err := m.stream.Restore(rest[len(rest)-m.stream.StateLen():]); err != nil {
+		return err
+	}
 	for _, r := range m.readings {
-		if err := r.Restore(rest[:r.StateLen()], false); err != nil {
-			panic("BUG: aggregate: own state refused: " + err.Error())
+		t := m.stream.Step()
+		empty := t == 0 || r == m.increments && t%m.every == 0
+		if err := r.Restore(rest[:r.StateLen()], empty); err != nil {
+			return err
 		}
 		rest = rest[r.StateLen():]
 	}
-	if err := m.stream.Restore(rest); err != nil {
-		panic("BUG: aggregate: own state refused: " + err.Error())
-	}
+	return nil
 }

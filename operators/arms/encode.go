@@ -3,8 +3,9 @@ package arms
 import (
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"math"
+
+	"oriel/operators"
 )
 
 // State, fixed width for a configuration, little-endian:
@@ -31,21 +32,21 @@ func (m *Machine) AppendState(dst []byte) []byte {
 
 // Restore reads what AppendState of the same configuration has written.
 func (m *Machine) Restore(state []byte) error {
-	if len(state) != m.StateLen() {
-		return fmt.Errorf("arms: state: %d bytes, this configuration has %d", len(state), m.StateLen())
+	if err := operators.CheckState("arms", m, state, stateVersion); err != nil {
+		return err
 	}
-	if state[0] != stateVersion {
-		return fmt.Errorf("arms: state: version %d, this software knows %d", state[0], stateVersion)
-	}
+	return operators.RestoreParts("arms", m, state, m.restore)
+}
+
+// restore stops at the first part that is refused.
+func (m *Machine) restore(state []byte) error {
 	cut := func(n int) (part []byte) {
 		part, state = state[:n], state[n:]
 		return part
 	}
 	cut(1)
-	learned, open := cut(m.rule.stateLen()), cut(roundLen*len(m.rounds))
-	table, stream := cut(m.table.StateLen()), state
-	rounds := make([]played, len(m.rounds))
-	for i := range rounds {
+	learned, open, table := cut(m.rule.stateLen()), cut(roundLen*len(m.rounds)), cut(m.table.StateLen())
+	for i := range m.rounds {
 		p := played{
 			arm:    int(binary.LittleEndian.Uint32(open[roundLen*i:])),
 			chance: math.Float64frombits(binary.LittleEndian.Uint64(open[roundLen*i+4:])),
@@ -53,30 +54,15 @@ func (m *Machine) Restore(state []byte) error {
 		if p.arm >= len(m.config.Arms) || !(p.chance >= 0 && p.chance <= 1) {
 			return errors.New("arms: state: an arm that there is not, or a chance that is none")
 		}
-		rounds[i] = p
+		m.rounds[i] = p
 	}
-	before := m.AppendState(nil)[1:]
-	if err := m.restore(learned, table, stream); err != nil {
-		split := m.rule.stateLen() + len(open)
-		undo := m.restore(before[:m.rule.stateLen()], before[split:][:len(table)], before[split+len(table):])
-		if undo != nil {
-			panic("BUG: arms: own state refused: " + undo.Error())
-		}
-		return err
-	}
-	m.rounds = rounds
-	return nil
-}
-
-// restore stops at the first part that is refused.
-func (m *Machine) restore(learned, table, stream []byte) error {
 	if err := m.rule.restore(learned); err != nil {
 		return err
 	}
 	if err := m.table.Restore(table); err != nil {
 		return err
 	}
-	if err := m.stream.Restore(stream); err != nil {
+	if err := m.stream.Restore(state); err != nil {
 		return err
 	}
 	if m.stream.Step()+1 != m.table.Step() {

@@ -3,10 +3,10 @@ package bandit
 import (
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"math"
 
 	"oriel/mechanisms/lattice"
+	"oriel/operators"
 )
 
 // State, fixed width for a configuration, little-endian:
@@ -43,21 +43,21 @@ func (m *Machine) AppendState(dst []byte) []byte {
 
 // Restore reads what AppendState of the same configuration has written.
 func (m *Machine) Restore(state []byte) error {
-	if len(state) != m.StateLen() {
-		return fmt.Errorf("bandit: state: %d bytes, this configuration has %d", len(state), m.StateLen())
+	if err := operators.CheckState("bandit", m, state, stateVersion); err != nil {
+		return err
 	}
-	if state[0] != stateVersion {
-		return fmt.Errorf("bandit: state: version %d, this software knows %d", state[0], stateVersion)
-	}
+	return operators.RestoreParts("bandit", m, state, m.restore)
+}
+
+// restore stops at the first part that is refused.
+func (m *Machine) restore(state []byte) error {
 	seed, rest := [seedLen]byte(state[1:]), state[1+seedLen:]
-	vectors := m.vectors()
-	read := make([]float64, len(m.start)*len(vectors))
-	for i := range read {
-		read[i] = math.Float64frombits(binary.LittleEndian.Uint64(rest[8*i:]))
-	}
-	rest = rest[8*len(read):]
-	for i := range vectors {
-		v, most := read[i*len(m.start):(i+1)*len(m.start)], float64(m.config.Set.MaxNorm()*(1+1e-9))
+	for i, v := range m.vectors() {
+		for k := range v {
+			v[k] = math.Float64frombits(binary.LittleEndian.Uint64(rest[8*k:]))
+		}
+		rest = rest[8*len(v):]
+		most := float64(m.config.Set.MaxNorm() * (1 + 1e-9))
 		if i == 2 {
 			most = math.MaxFloat64 // a release may be anywhere
 		}
@@ -65,23 +65,7 @@ func (m *Machine) Restore(state []byte) error {
 			return errors.New("bandit: state: a centre outside the set, or a release that is no number")
 		}
 	}
-	split := m.table.StateLen()
-	table, stream := m.table.AppendState(nil), m.stream.AppendState(nil)
-	if err := m.restore(rest[:split], rest[split:]); err != nil {
-		if undo := m.restore(table, stream); undo != nil {
-			panic("BUG: bandit: own state refused: " + undo.Error())
-		}
-		return err
-	}
-	m.u.use(seed)
-	for i, v := range vectors {
-		copy(v, read[i*len(m.start):])
-	}
-	return nil
-}
-
-// restore stops at the first part that is refused.
-func (m *Machine) restore(table, stream []byte) error {
+	table, stream := rest[:m.table.StateLen()], rest[m.table.StateLen():]
 	if err := m.table.Restore(table); err != nil {
 		return err
 	}
@@ -91,5 +75,6 @@ func (m *Machine) restore(table, stream []byte) error {
 	if m.stream.Step()+1 != m.table.Step() {
 		return errors.New("bandit: state: plays and releases are of different steps")
 	}
+	m.u.use(seed)
 	return nil
 }

@@ -2,8 +2,9 @@ package coco
 
 import (
 	"errors"
-	"fmt"
 	"math"
+
+	"oriel/operators"
 )
 
 // State, fixed width for a configuration, floats little-endian:
@@ -26,11 +27,8 @@ func (m *Machine) AppendState(dst []byte) []byte {
 
 // Restore reads what AppendState of the same configuration has written.
 func (m *Machine) Restore(state []byte) error {
-	if len(state) != m.StateLen() {
-		return fmt.Errorf("coco: state: %d bytes, this configuration has %d", len(state), m.StateLen())
-	}
-	if state[0] != stateVersion {
-		return fmt.Errorf("coco: state: version %d, this software knows %d", state[0], stateVersion)
+	if err := operators.CheckState("coco", m, state, stateVersion); err != nil {
+		return err
 	}
 	rest := state[1:]
 	update, rest := rest[:m.update.stateLen()], rest[m.update.stateLen():]

@@ -3,10 +3,10 @@ package linucb
 import (
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"math"
 
 	"oriel/mechanisms/lattice"
+	"oriel/operators"
 )
 
 // State, fixed width for a configuration, little-endian:
@@ -58,11 +58,8 @@ var errState = errors.New("linucb: state: malformed")
 
 // Restore reads what AppendState of the same configuration has written.
 func (m *Machine) Restore(state []byte) error {
-	if len(state) != m.StateLen() {
-		return fmt.Errorf("linucb: state: %d bytes, this configuration has %d", len(state), m.StateLen())
-	}
-	if state[0] != stateVersion {
-		return fmt.Errorf("linucb: state: version %d, this software knows %d", state[0], stateVersion)
+	if err := operators.CheckState("linucb", m, state, stateVersion); err != nil {
+		return err
 	}
 	step, doublings := binary.LittleEndian.Uint64(state[1:]), binary.LittleEndian.Uint64(state[9:])
 	release := make([]float64, len(m.model.release))

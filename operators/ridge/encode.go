@@ -3,10 +3,10 @@ package ridge
 import (
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"math"
 
 	"oriel/mechanisms/lattice"
+	"oriel/operators"
 )
 
 // State, fixed width for a configuration, little-endian:
@@ -29,11 +29,8 @@ func (m *Machine) AppendState(dst []byte) []byte {
 
 // Restore reads what AppendState of the same configuration has written.
 func (m *Machine) Restore(state []byte) error {
-	if len(state) != m.StateLen() {
-		return fmt.Errorf("ridge: state: %d bytes, this configuration has %d", len(state), m.StateLen())
-	}
-	if state[0] != stateVersion {
-		return fmt.Errorf("ridge: state: version %d, this software knows %d", state[0], stateVersion)
+	if err := operators.CheckState("ridge", m, state, stateVersion); err != nil {
+		return err
 	}
 	point, rest := make([]float64, len(m.point)), state[1:]
 	for i := range point {

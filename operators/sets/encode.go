@@ -3,7 +3,8 @@ package sets
 import (
 	"encoding/binary"
 	"errors"
-	"fmt"
+
+	"oriel/operators"
 )
 
 // State, fixed width for a configuration, little-endian:
@@ -33,20 +34,10 @@ func (m *Machine) AppendState(dst []byte) []byte {
 
 // Restore reads what AppendState of the same configuration has written.
 func (m *Machine) Restore(state []byte) error {
-	if len(state) != m.StateLen() {
-		return fmt.Errorf("sets: state: %d bytes, this configuration has %d", len(state), m.StateLen())
-	}
-	if state[0] != stateVersion {
-		return fmt.Errorf("sets: state: version %d, this software knows %d", state[0], stateVersion)
-	}
-	before := m.AppendState(nil)
-	if err := m.restore(state); err != nil {
-		if undo := m.restore(before); undo != nil {
-			panic("BUG: sets: own state refused: " + undo.Error())
-		}
+	if err := operators.CheckState("sets", m, state, stateVersion); err != nil {
 		return err
 	}
-	return nil
+	return operators.RestoreParts("sets", m, state, m.restore)
 }
 
 // restore stops at the first part that is refused.

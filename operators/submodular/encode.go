@@ -3,9 +3,10 @@ package submodular
 import (
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"math"
 	"slices"
+
+	"oriel/operators"
 )
 
 // State, fixed width for a configuration, little-endian:
@@ -41,11 +42,8 @@ func (m *Machine) AppendState(dst []byte) []byte {
 
 // Restore reads what AppendState of the same configuration has written.
 func (m *Machine) Restore(state []byte) error {
-	if len(state) != m.StateLen() {
-		return fmt.Errorf("submodular: state: %d bytes, this configuration has %d", len(state), m.StateLen())
-	}
-	if state[0] != stateVersion {
-		return fmt.Errorf("submodular: state: version %d, this software knows %d", state[0], stateVersion)
+	if err := operators.CheckState("submodular", m, state, stateVersion); err != nil {
+		return err
 	}
 	set := make([]int, m.pick)
 	for i := range set {

@@ -120,10 +120,7 @@ func (m *Machine) Steps() uint64 { return m.stream.Step() }
 
 // Due gives the decision of step t the index t, where one is emitted.
 func (m *Machine) Due(step uint64) (first uint64, count int) {
-	if step == 0 || step%m.every != 0 {
-		return 0, 0
-	}
-	return step, 1
+	return operators.DueEvery(step, m.every)
 }
 
 // Guarantee is the stream's: what happens here after the private sum, or after its draws, is post-processing.
