@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"oriel/mechanisms"
+	"oriel/operators"
 	"oriel/operators/elementary"
 )
 
@@ -41,24 +42,21 @@ func (w *weights) rate() float64 {
 	return math.Sqrt(float64(2*elementary.Log(k)) / float64(float64(k*w.variance)*rounds))
 }
 
-const (
-	// scoreBits are the fraction bits of η·L in scores.
-	scoreBits = 20
-	// farthest is where a chance is 0 but for one in e^1024.
-	farthest = 1 << (scoreBits + 10)
-)
+// farthest is where a chance is 0 but for one in e^1024.
+const farthest = 1 << (operators.ChanceBits + 10)
 
-// law draws by scores that are functions of releases alone, so that a draw costs nothing: its law says nothing about
-// privacy here.
-var law = mechanisms.ByLogs(scoreBits)
-
-// next draws an arm. The chance is that of the integers which are drawn by.
+// next draws an arm.
 func (w *weights) next(stream *mechanisms.Stream) (int, float64) {
 	eta, least := w.rate(), slices.Min(w.losses)
 	for i, l := range w.losses {
-		w.scores[i] = -int64(min(farthest, math.Floor(float64(float64(eta*(l-least))*(1<<scoreBits)))))
+		w.scores[i] = -int64(min(farthest, math.Floor(float64(float64(eta*(l-least))*(1<<operators.ChanceBits)))))
 	}
-	arm := stream.Choose(0, w.scores, law)
+	return w.draw(stream)
+}
+
+// draw draws an arm by the scores. The chance is that of these integers.
+func (w *weights) draw(stream *mechanisms.Stream) (arm int, chance float64) {
+	arm = stream.Choose(0, w.scores, operators.ByChances)
 	all := 0.0
 	for _, s := range w.scores {
 		all += weight(s)
@@ -66,7 +64,7 @@ func (w *weights) next(stream *mechanisms.Stream) (int, float64) {
 	return arm, weight(w.scores[arm]) / all
 }
 
-func weight(score int64) float64 { return elementary.Exp(float64(score) / (1 << scoreBits)) }
+func weight(score int64) float64 { return elementary.Exp(float64(score) / (1 << operators.ChanceBits)) }
 
 // clip is how many standard deviations of noise a mean may be off, before it is clipped.
 const clip = 6

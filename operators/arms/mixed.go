@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"oriel/mechanisms"
+	"oriel/operators"
 	"oriel/operators/elementary"
 )
 
@@ -47,8 +48,7 @@ func (w *mixed) rate() float64 {
 	return min(float64(2*best), 1/(2*k))
 }
 
-// next draws an arm: of a share ηK of rounds any, of the others one by exp3. So no chance is below η. The chance is
-// that of the integers which are drawn by.
+// next draws an arm: of a share ηK of rounds any, of the others one by exp3. So no chance is below η.
 func (w *mixed) next(stream *mechanisms.Stream) (int, float64) {
 	eta, least, k := w.rate(), slices.Min(w.losses), float64(len(w.losses))
 	all := 0.0
@@ -57,14 +57,9 @@ func (w *mixed) next(stream *mechanisms.Stream) (int, float64) {
 	}
 	for i, l := range w.losses {
 		q := float64((1-float64(eta*k))*(elementary.Exp(-float64(eta*(l-least)))/all)) + eta
-		w.scores[i] = int64(math.Floor(float64(elementary.Log(q) * (1 << scoreBits))))
+		w.scores[i] = operators.ChanceScore(q)
 	}
-	arm := stream.Choose(0, w.scores, law)
-	all = 0
-	for _, s := range w.scores {
-		all += weight(s)
-	}
-	return arm, weight(w.scores[arm]) / all
+	return w.draw(stream)
 }
 
 // learn estimates what the arm has cost about the mean of what was released before, without bias.

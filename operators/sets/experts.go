@@ -3,10 +3,9 @@ package sets
 import (
 	"encoding/binary"
 	"fmt"
-	"math"
 
 	"oriel/mechanisms"
-	"oriel/operators/elementary"
+	"oriel/operators"
 )
 
 // experts is Algorithm 3 of the source, BanditDP: k experts of exponential weights, whose sums the stream holds and
@@ -53,18 +52,12 @@ func (e *experts) next(stream *mechanisms.Stream) ([]int, played) {
 	return e.probe[:i+1], played{cell: int32(i*len(e.zeros) + element)}
 }
 
-// law draws by scores that are functions of public numbers alone, so that a draw costs nothing.
-var law = mechanisms.ByLogs(scoreBits)
-
-// scoreBits are the fraction bits of logarithms in scores.
-const scoreBits = 20
-
 // any draws one of so many, all alike.
 func (e *experts) any(stream *mechanisms.Stream, n int) int {
 	if n > len(e.zeros) {
 		panic("BUG: sets: more positions than elements")
 	}
-	return stream.Choose(0, e.zeros[:n], law)
+	return stream.Choose(0, e.zeros[:n], operators.ByChances)
 }
 
 // explores tosses the coin of a round.
@@ -76,9 +69,8 @@ func (e *experts) explores(stream *mechanisms.Stream) bool {
 	if chance >= 1 || e.config.early {
 		return true
 	}
-	score := func(p float64) int64 { return int64(math.Floor(float64(elementary.Log(p) * (1 << scoreBits)))) }
-	e.coin = [2]int64{score(1 - chance), score(chance)}
-	return stream.Choose(0, e.coin[:], law) == 1
+	e.coin = [2]int64{operators.ChanceScore(1 - chance), operators.ChanceScore(chance)}
+	return stream.Choose(0, e.coin[:], operators.ByChances) == 1
 }
 
 // learn draws all elements anew behind an exploration: its answers are in the stream.

@@ -53,7 +53,7 @@ func TestTheMachineAddsWhatTheTwinSays(t *testing.T) {
 		unit := mechtest.Plan(t, m).Grid.Unit()
 		looked := 0
 		stream.DrawBy(func(d mechanisms.Draw, index int) int {
-			if d.Law == mechanisms.ByLogs(scoreBits) {
+			if d.Law == operators.ByChances {
 				return index
 			}
 			looked++
