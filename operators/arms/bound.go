@@ -15,7 +15,7 @@ func (c Config) regret(m mechanisms.Config) string {
 	facts, _ := mechanisms.FactsOf(m.Name)
 	if c.Rule == exp3Uniform && facts.Law == mechanisms.Gamma && c.Plays.Delay == 0 {
 		return fmt.Sprintf("%s; a million answered plays cost at most %.3g of the range above the best arm, in the mean", out,
-			c.lostMixed(1e6, laplace(m)))
+			c.lostExp3Uniform(1e6, laplace(m)))
 	}
 	if c.Rule != ucb || facts.Law != mechanisms.Gamma || !(m.Budget.Epsilon > 0) {
 		return out
@@ -46,10 +46,10 @@ func (c Config) lost(gap, horizon float64, n deviation) float64 {
 	return root*root + records*float64(c.Plays.Delay+1)
 }
 
-// lostMixed is Theorem 3 of SPEC.md: what so many answered plays cost above the best arm, in the mean, in units of the
-// range of losses.
-func (c Config) lostMixed(horizon float64, n deviation) float64 {
-	w, err := newMixed(len(c.Arms), c.Plays.Records, n)
+// lostExp3Uniform is Theorem 3 of SPEC.md: what so many answered plays cost above the best arm, in the mean, in units of
+// the range of losses.
+func (c Config) lostExp3Uniform(horizon float64, n deviation) float64 {
+	w, err := newExp3Uniform(len(c.Arms), c.Plays.Records, n)
 	if err != nil {
 		return math.Inf(1)
 	}

@@ -11,9 +11,9 @@ import (
 	"oriel/operators/elementary"
 )
 
-// weights is exp3 with implicit exploration over rounds (SPEC.md §3): it draws an arm with a chance proportional to
+// exp3Rule is exp3 with implicit exploration over rounds (SPEC.md §3): it draws an arm with a chance proportional to
 // e^{−η·L}, L what its losses are estimated to add up to, about their middle.
-type weights struct {
+type exp3Rule struct {
 	variance float64 // of a round's mean about zero, at most: ¼ and noise
 	noise    deviation
 
@@ -24,9 +24,9 @@ type weights struct {
 	scores []int64
 }
 
-func newExp3(arms, answers int, n deviation) *weights {
+func newExp3(arms, answers int, n deviation) *exp3Rule {
 	perAnswer := n.variance / float64(answers)
-	return &weights{
+	return &exp3Rule{
 		variance: 0.25 + perAnswer/float64(answers), noise: n,
 		losses: make([]float64, arms), scores: make([]int64, arms),
 	}
@@ -36,7 +36,7 @@ func newExp3(arms, answers int, n deviation) *weights {
 const startup = 4
 
 // rate is η after so many rounds: what would be best if there were as many to come as there were.
-func (w *weights) rate() float64 {
+func (w *exp3Rule) rate() float64 {
 	k := float64(len(w.losses))
 	rounds := float64(w.learned) + float64(startup*k)
 	return math.Sqrt(float64(2*elementary.Log(k)) / float64(float64(k*w.variance)*rounds))
@@ -46,7 +46,7 @@ func (w *weights) rate() float64 {
 const farthest = 1 << (operators.ChanceBits + 10)
 
 // next draws an arm.
-func (w *weights) next(stream *mechanisms.Stream) (int, float64) {
+func (w *exp3Rule) next(stream *mechanisms.Stream) (int, float64) {
 	eta, least := w.rate(), slices.Min(w.losses)
 	for i, l := range w.losses {
 		w.scores[i] = -int64(min(farthest, math.Floor(float64(float64(eta*(l-least))*(1<<operators.ChanceBits)))))
@@ -55,7 +55,7 @@ func (w *weights) next(stream *mechanisms.Stream) (int, float64) {
 }
 
 // draw draws an arm by the scores. The chance is that of these integers.
-func (w *weights) draw(stream *mechanisms.Stream) (arm int, chance float64) {
+func (w *exp3Rule) draw(stream *mechanisms.Stream) (arm int, chance float64) {
 	arm = stream.Choose(0, w.scores, operators.ByChances)
 	all := 0.0
 	for _, s := range w.scores {
@@ -72,7 +72,7 @@ const clip = 6
 // learn estimates what the arm has cost about the mean of what was released before, and nothing for the others. What
 // is subtracted is the same for all arms, so that it moves no regret; without it an arm that is drawn looks better, or
 // worse, than others for that alone. Implicit exploration γ = η/2 in the divisor bounds what a small chance can do.
-func (w *weights) learn(arm int, chance float64, answers int, sum float64) {
+func (w *exp3Rule) learn(arm int, chance float64, answers int, sum float64) {
 	if answers == 0 {
 		return
 	}
@@ -84,9 +84,9 @@ func (w *weights) learn(arm int, chance float64, answers int, sum float64) {
 	w.middle += (mean - w.middle) / float64(w.learned)
 }
 
-func (w *weights) stateLen() int { return 16 + 8*len(w.losses) }
+func (w *exp3Rule) stateLen() int { return 16 + 8*len(w.losses) }
 
-func (w *weights) appendState(dst []byte) []byte {
+func (w *exp3Rule) appendState(dst []byte) []byte {
 	dst = binary.LittleEndian.AppendUint64(dst, w.learned)
 	dst = binary.LittleEndian.AppendUint64(dst, math.Float64bits(w.middle))
 	for _, l := range w.losses {
@@ -95,7 +95,7 @@ func (w *weights) appendState(dst []byte) []byte {
 	return dst
 }
 
-func (w *weights) restore(state []byte) error {
+func (w *exp3Rule) restore(state []byte) error {
 	learned, numbers := binary.LittleEndian.Uint64(state), make([]float64, 1+len(w.losses))
 	for i := range numbers {
 		numbers[i] = math.Float64frombits(binary.LittleEndian.Uint64(state[8+8*i:]))

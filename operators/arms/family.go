@@ -100,7 +100,7 @@ func (c configured) Mechanism(m *mechanisms.Config, _ []byte) error {
 		if facts.Law != mechanisms.Gamma {
 			return fmt.Errorf("arms: ORIEL_RULE=%s: takes once-gamma, not %s", exp3Uniform, m.Name)
 		}
-		_, err := newMixed(len(c.Arms), c.Plays.Records, laplace(*m))
+		_, err := newExp3Uniform(len(c.Arms), c.Plays.Records, laplace(*m))
 		return err
 	}
 	return nil

@@ -62,11 +62,11 @@ func New(c Config, stream *mechanisms.Stream) (*Machine, error) {
 	case exp3:
 		m.rule = newExp3(len(c.Arms), c.Plays.Records, n)
 	case exp3Uniform:
-		if m.rule, err = newMixed(len(c.Arms), c.Plays.Records, n); err != nil {
+		if m.rule, err = newExp3Uniform(len(c.Arms), c.Plays.Records, n); err != nil {
 			return nil, err
 		}
 	default:
-		m.rule = newConfident(len(c.Arms), c.Width, n)
+		m.rule = newUCB(len(c.Arms), c.Width, n)
 	}
 	return m, nil
 }

@@ -148,11 +148,11 @@ func (w world) mean(t *testing.T, c Config, epsilon float64, exact bool) float64
 		machine := open(t, c, m, byte(seed+1), exact)
 		if exact {
 			switch r := machine.rule.(type) {
-			case *confident:
+			case *ucbRule:
 				r.noise = deviation{}
-			case *weights:
+			case *exp3Rule:
 				r.variance, r.noise = 0.25, deviation{}
-			case *mixed:
+			case *exp3UniformRule:
 				r.cost = roundCost(0)
 			}
 		}

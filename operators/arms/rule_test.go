@@ -29,7 +29,7 @@ func TestIntervalsHold(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			u := newConfident(1, 1, n)
+			u := newUCB(1, 1, n)
 			for range 5 {
 				for range records {
 					loss := -largest

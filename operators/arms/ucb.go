@@ -9,8 +9,8 @@ import (
 	"oriel/operators/elementary"
 )
 
-// confident is ucb (SPEC.md §2): it plays the arm whose mean loss may be least.
-type confident struct {
+// ucbRule is ucb (SPEC.md §2): it plays the arm whose mean loss may be least.
+type ucbRule struct {
 	width float64 // α
 	noise deviation
 	total uint64 // answers of all arms
@@ -25,12 +25,12 @@ type record struct {
 	sum     float64 // of their releases
 }
 
-func newConfident(arms int, width float64, n deviation) *confident {
-	return &confident{width: width, noise: n, arms: make([]record, arms)}
+func newUCB(arms int, width float64, n deviation) *ucbRule {
+	return &ucbRule{width: width, noise: n, arms: make([]record, arms)}
 }
 
 // next takes each arm once, then one that nothing is known of yet, then the least index; the first of equals.
-func (u *confident) next(*mechanisms.Stream) (int, float64) {
+func (u *ucbRule) next(*mechanisms.Stream) (int, float64) {
 	best, least := 0, math.Inf(1)
 	x := float64(u.width * elementary.Log(float64(max(2, u.total))))
 	for i := range u.arms {
@@ -53,7 +53,7 @@ const unknown = 1e15
 // index is what the mean loss of an arm is at least, but for a chance of e^{−x}: with N answers in R rounds the error
 // of its sum has variance factor v = N/4 + R·noise and scale c (SPEC.md, Lemma 1). An arm without an answer may cost
 // anything; of several the one that was planned least.
-func (u *confident) index(a *record, x float64) float64 {
+func (u *ucbRule) index(a *record, x float64) float64 {
 	if a.answers == 0 {
 		return float64(a.planned) - unknown
 	}
@@ -62,7 +62,7 @@ func (u *confident) index(a *record, x float64) float64 {
 	return (a.sum - math.Sqrt(float64(float64(2*v)*x)) - float64(u.noise.tail*x)) / n
 }
 
-func (u *confident) learn(arm int, _ float64, answers int, sum float64) {
+func (u *ucbRule) learn(arm int, _ float64, answers int, sum float64) {
 	a := &u.arms[arm]
 	a.settled++
 	if answers == 0 {
@@ -72,9 +72,9 @@ func (u *confident) learn(arm int, _ float64, answers int, sum float64) {
 	u.total += uint64(answers)
 }
 
-func (u *confident) stateLen() int { return 8 + 32*len(u.arms) }
+func (u *ucbRule) stateLen() int { return 8 + 32*len(u.arms) }
 
-func (u *confident) appendState(dst []byte) []byte {
+func (u *ucbRule) appendState(dst []byte) []byte {
 	dst = binary.LittleEndian.AppendUint64(dst, u.total)
 	for _, a := range u.arms {
 		for _, x := range [...]uint64{a.planned, a.settled, a.answers, math.Float64bits(a.sum)} {
@@ -84,7 +84,7 @@ func (u *confident) appendState(dst []byte) []byte {
 	return dst
 }
 
-func (u *confident) restore(state []byte) error {
+func (u *ucbRule) restore(state []byte) error {
 	arms, total := make([]record, len(u.arms)), uint64(0)
 	for i := range arms {
 		at := func(k int) uint64 { return binary.LittleEndian.Uint64(state[8+32*i+8*k:]) }

@@ -13,10 +13,10 @@ import (
 	"oriel/schemas"
 )
 
-// TestEstimatesOfMixedArms holds each line of the proof of Theorem 3 to draws of the rule itself, with sums that are as
-// bad as noise makes them: no chance is below η, the middle is what was known before, estimates are without bias, and
-// exponential weights lose what their lemma says, on each path.
-func TestEstimatesOfMixedArms(t *testing.T) {
+// TestEstimatesOfExp3Uniform holds each line of the proof of Theorem 3 to draws of the rule itself, with sums that are
+// as bad as noise makes them: no chance is below η, the middle is what was known before, estimates are without bias,
+// and exponential weights lose what their lemma says, on each path.
+func TestEstimatesOfExp3Uniform(t *testing.T) {
 	const k, records, rounds = 4, 4, 600
 	c := config(exp3Uniform, records, 0)
 	c.Arms = named(k)
@@ -25,7 +25,7 @@ func TestEstimatesOfMixedArms(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w, err := newMixed(k, records, n)
+	w, err := newExp3Uniform(k, records, n)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -94,7 +94,7 @@ func TestRegretIsBoundedWhateverLossesDo(t *testing.T) {
 	const total, k, records = 100_000, 10, 4
 	c := config(exp3Uniform, records, 0)
 	m := released(c, 1)
-	bound := c.lostMixed(total, laplace(m))
+	bound := c.lostExp3Uniform(total, laplace(m))
 	if !(bound < total/4) {
 		t.Errorf("the bound is %.0f of %d plays: it says nothing", bound, total)
 	}
@@ -136,8 +136,8 @@ func TestRegretIsBoundedWhateverLossesDo(t *testing.T) {
 	}
 }
 
-// TestMixedArmsAreRefused where nothing is proved of them.
-func TestMixedArmsAreRefused(t *testing.T) {
+// TestExp3UniformIsRefused where nothing is proved of it.
+func TestExp3UniformIsRefused(t *testing.T) {
 	c := config(exp3Uniform, 1, 0)
 	m := released(config(exp3, 1, 0), 1)
 	if _, err := New(c, mechtest.Open(t, m, [32]byte{1})); err == nil {
