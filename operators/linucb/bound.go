@@ -12,7 +12,7 @@ import (
 // the shift is.
 func (c configured) regret(m mechanisms.Config) string {
 	if c.sure == 0 {
-		told := moments.Told(m, c.memory, c.rows.Features, c.shift)
+		told := moments.DescribeNoise(m, c.memory, c.rows.Features, c.shift)
 		return told + "; the width of ORIEL_WIDTH has no proof, ORIEL_CONFIDENCE has one"
 	}
 	if c.rarely {

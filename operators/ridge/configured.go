@@ -106,7 +106,7 @@ func (c configured) Describe(m mechanisms.Config) operators.Description {
 		Leaves: fmt.Sprintf(
 			"second moments of rows (x; s·y), s = %.4g: an exchange moves them by 1 + s² = %.4g where Σ x·y alone would move by %.4g",
 			s, 1+float64(s*s), float64(2*s)),
-		Steps:      moments.Told(m, c.memory, c.rows.Features, shift),
+		Steps:      moments.DescribeNoise(m, c.memory, c.rows.Features, shift),
 		Mechanisms: []string{"blt", "tree-gaussian"},
 	}
 }

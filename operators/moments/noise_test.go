@@ -10,7 +10,7 @@ import (
 )
 
 // What people are told of the noise is the noise of a stream, and a shift's doublings are bounded by Theorem 3.
-func TestTold(t *testing.T) {
+func TestDescribeNoise(t *testing.T) {
 	rows := Rows{Features: 16, Label: Whole}
 	m := mechanisms.Config{
 		Name: "blt", Window: 1024, Batch: 1, Budget: dp.Budget{Epsilon: 1, Delta: 1e-6}, Adjacency: dp.Replace,
@@ -20,20 +20,20 @@ func TestTold(t *testing.T) {
 	if err != nil || !(sd > 1) {
 		t.Fatalf("deviation %g, %v", sd, err)
 	}
-	if got := Told(m, 0, 16, 1.5); !strings.Contains(got, "in a share 0.018 of decisions") {
+	if got := DescribeNoise(m, 0, 16, 1.5); !strings.Contains(got, "in a share 0.018 of decisions") {
 		t.Error(got)
 	}
 	if got := Doubled(16, 1.5); math.Abs(got-math.Exp(-4)) > 1e-12 {
 		t.Errorf("doubled %g", got)
 	}
-	if got := Told(m, 0, 16, 1); strings.Contains(got, "doubled") || !strings.Contains(got, "the shift is") {
+	if got := DescribeNoise(m, 0, 16, 1); strings.Contains(got, "doubled") || !strings.Contains(got, "the shift is") {
 		t.Error(got)
 	}
-	if got := Told(m, 0, 16, 0); strings.Contains(got, "shift") || !strings.Contains(got, "spectrum") {
+	if got := DescribeNoise(m, 0, 16, 0); strings.Contains(got, "shift") || !strings.Contains(got, "spectrum") {
 		t.Error(got)
 	}
 	m.Window = 0
-	if got := Told(m, 0, 16, 1); got != "" {
+	if got := DescribeNoise(m, 0, 16, 1); got != "" {
 		t.Errorf("of no mechanism: %s", got)
 	}
 }
