@@ -9,8 +9,8 @@ import (
 	"oriel/mechanisms/dp"
 )
 
-// ridge2 is LinUCB of two arms and two features in floats, with what is added to V = [a b; b c] and u of each arm.
-type ridge2 struct {
+// plainLinUCB is LinUCB of two arms and two features in floats, with what is added to V = [a b; b c] and u of each arm.
+type plainLinUCB struct {
 	v     [2][3]float64
 	u     [2][2]float64
 	shift float64
@@ -18,7 +18,7 @@ type ridge2 struct {
 }
 
 // action is the arm with the largest index of a context, given noise of V and u.
-func (r *ridge2) action(z [2]float64, noise *[2][5]float64) int {
+func (r *plainLinUCB) action(z [2]float64, noise *[2][5]float64) int {
 	best, most := 0, math.Inf(-1)
 	for arm := range 2 {
 		a, b, c := r.v[arm][0]+noise[arm][0]+r.shift, r.v[arm][1]+noise[arm][1], r.v[arm][2]+noise[arm][2]+r.shift
@@ -34,7 +34,7 @@ func (r *ridge2) action(z [2]float64, noise *[2][5]float64) int {
 	return best
 }
 
-func (r *ridge2) learn(arm int, z [2]float64, y float64) {
+func (r *plainLinUCB) learn(arm int, z [2]float64, y float64) {
 	r.v[arm][0] += z[0] * z[0]
 	r.v[arm][1] += z[0] * z[1]
 	r.v[arm][2] += z[1] * z[1]
@@ -87,7 +87,7 @@ func TestNoiseOnRewardsAlone(t *testing.T) {
 	for p := range regret {
 		for seed := range uint64(8) {
 			rng := rand.New(rand.NewPCG(seed, 41))
-			r := &ridge2{width: 1}
+			r := &plainLinUCB{width: 1}
 			truth := [2][2]float64{{0.7, -0.2}, {-0.4, 0.5}}
 			for i := range steps {
 				angle := 2 * math.Pi * rng.Float64()
@@ -115,7 +115,7 @@ func TestNoiseOnRewardsAlone(t *testing.T) {
 			var actions [2]int
 			for i, z := range [][2]float64{{1, 0}, {0, 1}} { // the context of the one event that differs
 				rng := rand.New(rand.NewPCG(seed, 42))
-				r := &ridge2{width: 1e6} // who explores goes by what is known, which is a function of contexts
+				r := &plainLinUCB{width: 1e6} // who explores goes by what is known, which is a function of contexts
 				r.learn(0, z, 0)
 				r.learn(1, [2]float64{math.Sqrt(0.5), math.Sqrt(0.5)}, 0)
 				noise, shift := p.noisy(rng, 2, steps, rho)
