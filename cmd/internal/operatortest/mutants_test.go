@@ -59,7 +59,7 @@ var mutants = []struct{ operator, file, text, other, breaks string }{
 		"sets", "operators/sets/machine.go", "if p.cell < 0 {\n\t\treturn nil", "if p.cell < -1 {\n\t\treturn nil",
 		"what a round told that did not explore reaches the stream",
 	},
-	{"sets", "operators/sets/halved.go", "*h = *other\n", "", "the next process tries all elements again"},
+	{"sets", "operators/sets/halving.go", "*h = *other\n", "", "the next process tries all elements again"},
 	{
 		"arms", "operators/plays/encode.go", "r.used[i] = binary.LittleEndian.Uint64(b[8*i:])", "_, _ = i, b",
 		"the next process does not know which plays are answered",
