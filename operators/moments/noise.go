@@ -7,9 +7,9 @@ import (
 	"oriel/operators/elementary"
 )
 
-// DescribeNoise tells people what noise the released moments of rows with so many features have under a mechanism at its worst,
-// over sums by a memory or 0, and what a shift of a factor times the edge of its spectrum is: in squares of features
-// of length 1, or in events. It is empty where the mechanism cannot be calibrated.
+// DescribeNoise tells people what noise the released moments of rows with so many features have under a mechanism at
+// its worst, over sums by a memory or 0, and what a shift of a factor times the edge of its spectrum is: in squares of
+// features of length 1, or in events. It is empty where the mechanism cannot be calibrated.
 func DescribeNoise(m mechanisms.Config, memory uint64, size int, factor float64) string {
 	sd, err := Deviation(m, memory)
 	if err != nil {
