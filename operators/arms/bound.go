@@ -46,8 +46,8 @@ func (c Config) lost(gap, horizon float64, n deviation) float64 {
 	return root*root + records*float64(c.Plays.Delay+1)
 }
 
-// lostExp3Uniform is Theorem 3 of SPEC.md: what so many answered plays cost above the best arm, in the mean, in units of
-// the range of losses.
+// lostExp3Uniform is Theorem 3 of SPEC.md: what so many answered plays cost above the best arm, in the mean, in units
+// of the range of losses.
 func (c Config) lostExp3Uniform(horizon float64, n deviation) float64 {
 	w, err := newExp3Uniform(len(c.Arms), c.Plays.Records, n)
 	if err != nil {

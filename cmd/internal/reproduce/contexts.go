@@ -27,7 +27,7 @@ var contexts = Experiment{
 		"δ = 1e-6, one context with its reward exchanged for another. H: of sums that forget, for ever.",
 		"No privacy: the same code at ε = 10⁹. A step is a context and its reward: two records, so H is 32 768 of these.",
 		"Of a tree in the last rows the width is the proved one, and noise and shift are exact, or as the source prints them.",
-		"One arm for all contexts is the best there is under ordinary privacy, with which an action says nothing of its context.",
+		"One arm for all contexts is the best under ordinary privacy, with which an action says nothing of its context.",
 	},
 }
 
@@ -161,8 +161,8 @@ func playContexts(ctx context.Context, c Cell) ([]Point, error) {
 	}, func() float64 { return w.lost })
 }
 
-// ask returns what sends a context under a key of its own and tells the arm that it is answered with, and what sends the
-// reward.
+// ask returns what sends a context under a key of its own, tells the arm that it is answered with, and returns what
+// sends the reward.
 func ask(machine operators.Machine) func(step uint64, z []float64) (arm int, learn func(reward float64)) {
 	var r operators.Record
 	var made []operators.Decision
