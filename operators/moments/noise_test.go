@@ -7,6 +7,7 @@ import (
 
 	"oriel/mechanisms"
 	"oriel/mechanisms/dp"
+	"oriel/mechanisms/mechtest"
 )
 
 // What people are told of the noise is the noise of a stream, and a shift's doublings are bounded by Theorem 3.
@@ -19,6 +20,13 @@ func TestDescribeNoise(t *testing.T) {
 	sd, err := Deviation(m, 0)
 	if err != nil || !(sd > 1) {
 		t.Fatalf("deviation %g, %v", sd, err)
+	}
+	stream, err := mechanisms.Open(m, mechtest.Plan(t, m), [32]byte{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d, err := stream.Deviation(0, 0); err != nil || sd != d.Worst() || sd <= d.At(1) {
+		t.Errorf("%v: deviation %g, of a stream %g at worst", err, sd, d.Worst())
 	}
 	if got := DescribeNoise(m, 0, 16, 1.5); !strings.Contains(got, "in a share 0.018 of decisions") {
 		t.Error(got)

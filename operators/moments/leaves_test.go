@@ -1,0 +1,173 @@
+package moments
+
+import (
+	"encoding/binary"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"oriel/mechanisms/lattice"
+)
+
+// pair are two rows of numbers of any bits, on a lattice as mechanisms have them.
+type pair struct {
+	rows Rows
+	bits int
+	a, b []float64
+}
+
+// apart returns squares of how far the leaves are from each other and from zero, exactly, and those that are claimed.
+func (p pair) apart(t *testing.T) (replace, zeroOut, near, far lattice.Int128) {
+	t.Helper()
+	g, err := lattice.NewFineGrid(p.rows.Part().Clip, p.bits)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, y := make([]int64, p.rows.Size()), make([]int64, p.rows.Size())
+	p.rows.Quantise(g, x, p.a)
+	p.rows.Quantise(g, y, p.b)
+	zeroOut = lattice.SquaredLength(x)
+	if other := lattice.SquaredLength(y); zeroOut.Less(other) {
+		zeroOut = other
+	}
+	for i := range y {
+		y[i] -= x[i]
+	}
+	near, far = p.rows.Distances(g)
+	return lattice.SquaredLength(y), zeroOut, near, far
+}
+
+func (p pair) check(t *testing.T) {
+	t.Helper()
+	replace, zeroOut, near, far := p.apart(t)
+	if near.Less(replace) || far.Less(zeroOut) {
+		t.Errorf("%+v: √%v and √%v, claimed √%v and √%v", p, replace, zeroOut, near, far)
+	}
+}
+
+// adversarial are numbers that are hard to clip, to square or to round.
+func adversarial(rng *rand.Rand) float64 {
+	odd := []float64{
+		0, math.Copysign(0, -1), 1, -1, math.Nextafter(1, 2), math.Nextafter(1, 0), 0.5, math.Sqrt(0.5), 0x1p-12, 0x1p-13,
+		-0x1p-13, 3 * 0x1p-13, 5e-324, 0x1p-1022, -0x1p-1030, 1e308, math.MaxFloat64, math.NaN(), math.Inf(1), math.Inf(-1),
+		math.Float64frombits(0x7ff0000000000001),
+	}
+	switch rng.IntN(4) {
+	case 0:
+		return odd[rng.IntN(len(odd))]
+	case 1:
+		return math.Float64frombits(rng.Uint64())
+	case 2:
+		return float64(rng.Int64N(1<<13)-1<<12) * 0x1p-12
+	}
+	return rng.NormFloat64()
+}
+
+// Leaves on true lattices, coarse and fine, of numbers of any bits, are no farther apart than is claimed, in integers:
+// of rows whatever, of the farthest two and of those beside them by a bit, of one block and of two.
+func TestLeavesOfAnyBits(t *testing.T) {
+	rng := rand.New(rand.NewPCG(21, 22))
+	for n := range 20_000 {
+		d := 1 + rng.IntN(5)
+		p := pair{
+			rows: Rows{Features: d, Label: []int{1, 3, 512, 717, Whole - 1, Whole}[rng.IntN(6)], Blocks: 1 + rng.IntN(2)},
+			bits: lattice.CoarseBits + rng.IntN(lattice.FineBits-lattice.CoarseBits+1),
+		}
+		p.a, p.b = make([]float64, d+1), make([]float64, d+1)
+		for i := range p.a {
+			p.a[i], p.b[i] = adversarial(rng), adversarial(rng)
+		}
+		if n%2 == 0 {
+			u := make([]float64, d+1)
+			for i := range u {
+				u[i] = rng.NormFloat64()
+			}
+			p.a, p.b = p.rows.Farthest(u)
+			for _, v := range [][]float64{p.a, p.b} {
+				i := rng.IntN(d + 1)
+				v[i] = []float64{v[i], math.Nextafter(v[i], 2), math.Nextafter(v[i], -2), v[i] * 3}[rng.IntN(4)]
+			}
+		}
+		if p.rows.Blocks > 1 {
+			p.a = append([]float64{float64(rng.IntN(2))}, p.a...)
+			p.b = append([]float64{float64(rng.IntN(2))}, p.b...)
+		}
+		p.check(t)
+	}
+}
+
+// An exchange that moves a row from one block to another, and one of the farthest rows of one block, are as far as is
+// claimed but for the rounding, and s = 1 is 2.
+func TestTheClaimIsReached(t *testing.T) {
+	for _, label := range []int{1, 512, 717, Whole} {
+		for bits := lattice.CoarseBits; bits <= lattice.FineBits; bits += 3 {
+			a, b := Rows{Features: 3, Label: label}.Farthest([]float64{0.3, -0.5, 0.2, 1})
+			for _, p := range []pair{
+				{rows: Rows{Features: 3, Label: label}, bits: bits, a: a, b: b},
+				{
+					rows: Rows{Features: 3, Label: label, Blocks: 3}, bits: bits,
+					a: append([]float64{0}, a...), b: append([]float64{2}, a...),
+				},
+			} {
+				replace, zeroOut, near, far := p.apart(t)
+				units := lattice.Grid{}
+				share, length := units.Float64(replace)/units.Float64(near), units.Float64(zeroOut)/units.Float64(far)
+				if p.check(t); share < 0.998 || length < 0.998 {
+					t.Errorf("%+v: squares are %g and %g of what is claimed", p, share, length)
+				}
+			}
+		}
+	}
+}
+
+// What is no number has a leaf, too, the same on every CPU: of a y that is none that of y = 0, of a block that is none,
+// or half of one, zero.
+func TestLeavesOfNoNumbers(t *testing.T) {
+	r := Rows{Features: 2, Label: Whole, Blocks: 2}
+	g, err := lattice.NewGrid(r.Part().Clip)
+	if err != nil {
+		t.Fatal(err)
+	}
+	leaf := func(v ...float64) []int64 {
+		dst := make([]int64, r.Size())
+		r.Quantise(g, dst, v)
+		return dst
+	}
+	nan := math.NaN()
+	if got := leaf(1, 0.6, 0.8, nan); !slices.Equal(got, leaf(1, 0.6, 0.8, 0)) {
+		t.Errorf("a y that is no number has the leaf %v", got)
+	}
+	if got := leaf(1, nan, 0.8, 1); !slices.Equal(got, leaf(1, 0, 0, 1)) {
+		t.Errorf("an x that is no number has the leaf %v", got)
+	}
+	for _, block := range []float64{nan, -1, 0.5, 1.5, 2, math.Inf(1), math.Inf(-1), -5e-324, math.Nextafter(1, 0)} {
+		if got := leaf(block, 0.6, 0.8, 1); slices.Max(got) != 0 || slices.Min(got) != 0 {
+			t.Errorf("block %g has the leaf %v", block, got)
+		}
+	}
+	if got := leaf(math.Copysign(0, -1), 0.6, 0.8, 1); !slices.Equal(got, leaf(0, 0.6, 0.8, 1)) {
+		t.Errorf("block −0 has the leaf %v", got)
+	}
+}
+
+func FuzzRows(f *testing.F) {
+	f.Add([]byte{0, 1, 2, 3}, uint16(Whole), uint8(0))
+	f.Add(make([]byte, 64), uint16(1), uint8(18))
+	f.Fuzz(func(t *testing.T, data []byte, label uint16, bits uint8) {
+		p := pair{
+			rows: Rows{Features: 2, Label: 1 + int(label)%Whole, Blocks: 2},
+			bits: lattice.CoarseBits + int(bits)%(lattice.FineBits-lattice.CoarseBits+1),
+			a:    make([]float64, 4), b: make([]float64, 4),
+		}
+		data = append(data, make([]byte, 64)...)
+		for i := range 4 {
+			p.a[i] = math.Float64frombits(binary.LittleEndian.Uint64(data[8*i:]))
+			p.b[i] = math.Float64frombits(binary.LittleEndian.Uint64(data[32+8*i:]))
+		}
+		if data[0]&1 == 0 { // else another block than there is, mostly
+			p.a[0], p.b[0] = float64(data[1]&1), float64(data[1]>>1&1)
+		}
+		p.check(t)
+	})
+}
