@@ -117,6 +117,9 @@ func (s *Stream) Sum(part int) []float64 {
 // Step returns the number of closed steps.
 func (s *Stream) Step() uint64 { return s.sums[0].Steps() }
 
+// Place returns how many records the open step has, fewer than a batch.
+func (s *Stream) Place() int { return int(s.place) }
+
 // Tag returns a digest of the history that the stream has absorbed, under a name: what an intent promises. Equal
 // histories under equal keys give equal tags, and to all who do not hold the state a tag looks like random bits,
 // whatever the events are.

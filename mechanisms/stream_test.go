@@ -305,6 +305,9 @@ func TestStreamReportsItsShape(t *testing.T) {
 	}
 	closed := 0
 	for i := range 7 {
+		if stream.Place() != i%3 {
+			t.Errorf("the open step has %d records, want %d", stream.Place(), i%3)
+		}
 		if stream.Add(noise.Identity{Offset: int64(i)}, []float64{0.25, 0, -0.5}) {
 			closed++
 		}

@@ -67,11 +67,22 @@ func (m *Machine) Restore(state []byte) error {
 		release[i] = math.Float64frombits(binary.LittleEndian.Uint64(state[modelLen+8*i:]))
 	}
 	rest := state[modelLen+8*len(release):]
-	if step%m.every != 0 || step == 0 && (doublings != 0 || lattice.Norm(release) != 0) {
+	if step%m.every != 0 || step == 0 && (doublings != 0 || lattice.Norm(release) != 0) || !finite(release) {
 		return errState
 	}
 	own, inner := rest[:m.servedLen()], rest[m.servedLen():]
-	if err := m.restore(own, inner, step); err != nil {
+	stream := m.stream.AppendState(nil)
+	if err := m.stream.Restore(inner); err != nil {
+		return err
+	}
+	last, err := m.stream.Step()-m.stream.Step()%m.every, error(nil)
+	if step > last || step < last && !m.rarely {
+		err = errState
+	} else if m.served {
+		err = m.restoreServed(own)
+	}
+	if err != nil {
+		undo(m.stream, stream)
 		return err
 	}
 	m.model.restore(release, step, doublings)
@@ -79,36 +90,28 @@ func (m *Machine) Restore(state []byte) error {
 	return nil
 }
 
-// restore reads the table, the actions and the stream; after an error all are as they were.
-func (m *Machine) restore(own, inner []byte, step uint64) error {
-	var before []byte
-	if m.served {
-		count := binary.LittleEndian.Uint32(own)
-		if uint64(count) >= m.batch || !m.actionsHold(own[4:][:int(m.batch)*actionLen], int(count)) {
-			return errState
-		}
-		before = m.table.AppendState(nil)
-		if err := m.table.Restore(own[4+int(m.batch)*actionLen:]); err != nil {
-			return err
-		}
+// undo puts back what was there before a state was refused.
+func undo(of interface{ Restore(state []byte) error }, before []byte) {
+	if err := of.Restore(before); err != nil {
+		panic("BUG: linucb: own state refused: " + err.Error())
 	}
-	stream := m.stream.AppendState(nil)
-	err := m.stream.Restore(inner)
-	last := m.stream.Step() - m.stream.Step()%m.every
-	if err == nil && (step > last || step < last && !m.rarely) {
-		err = errState
-		if undo := m.stream.Restore(stream); undo != nil {
-			panic("BUG: linucb: own state refused: " + undo.Error())
-		}
+}
+
+// restoreServed reads the actions and the table, AFTER the stream: each record of the open step has an action, and no
+// row was put in a later step. After an error both are as they were.
+func (m *Machine) restoreServed(own []byte) error {
+	count, actions := binary.LittleEndian.Uint32(own), own[4:][:int(m.batch)*actionLen]
+	table := own[4+len(actions):]
+	if uint64(count) != uint64(m.stream.Place()) || !m.actionsHold(actions, int(count)) {
+		return errState
 	}
-	if !m.served {
+	before := m.table.AppendState(nil)
+	if err := m.table.Restore(table); err != nil {
 		return err
 	}
-	if err != nil {
-		if undo := m.table.Restore(before); undo != nil {
-			panic("BUG: linucb: own state refused: " + undo.Error())
-		}
-		return err
+	if newest, some := m.table.Newest(); some && newest > m.stream.Step()+1 {
+		undo(m.table, before)
+		return errState
 	}
 	m.readActions(own)
 	return nil

@@ -41,7 +41,8 @@ func (m *Machine) serve(leaf []float64, r operators.Record) bool {
 
 // rewarded writes the leaf of a context that waited and its reward.
 func (m *Machine) rewarded(leaf, row []float64, r operators.Record) bool {
-	if r.Null || row[0] == none {
+	choice := whole(row[0])
+	if r.Null || choice == none {
 		return false
 	}
 	y, some := m.reward(r.Event)
@@ -49,7 +50,7 @@ func (m *Machine) rewarded(leaf, row []float64, r operators.Record) bool {
 		return false
 	}
 	copy(leaf[len(leaf)-len(row):], row[1:])
-	m.close(leaf, int(row[0]), y)
+	m.close(leaf, choice, y)
 	return true
 }
 

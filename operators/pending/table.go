@@ -118,6 +118,14 @@ func (t *Table) Expired(step uint64) (Row, bool) {
 	return t.give(t.place(t.gone-1), expired), true
 }
 
+// Newest returns the step at which the last row was put, or false when there was none.
+func (t *Table) Newest() (step uint64, some bool) {
+	if t.put == 0 {
+		return 0, false
+	}
+	return t.steps[t.place(t.put-1)], true
+}
+
 // pass frees the places of the oldest rows that were taken and have timed out.
 func (t *Table) pass(step uint64) {
 	for t.gone < t.put && t.marks[t.place(t.gone)] == taken && t.timedOut(t.place(t.gone), step) {

@@ -107,6 +107,31 @@ func TestARowHoldsItsPlaceUntilItsTimeOut(t *testing.T) {
 	s.expired(7, "e 4 [2 -2]", "f 4 [3 -3]", "g 4 [4 -4]", "h 4 [5 -5]")
 }
 
+// The newest row is the one put last, taken or not, and after a restart.
+func TestNewest(t *testing.T) {
+	s := newStory(t)
+	f := func(want uint64, some bool) {
+		t.Helper()
+		other := newStory(t)
+		if err := other.table.Restore(s.table.AppendState(nil)); err != nil {
+			t.Fatal(err)
+		}
+		for _, table := range []*Table{s.table, other.table} {
+			if step, got := table.Newest(); step != want || got != some {
+				t.Errorf("newest %d %t, want %d %t", step, got, want, some)
+			}
+		}
+	}
+	f(0, false)
+	for step := uint64(2); step < 12; step += 2 { // more than there are places
+		s.expired(step, map[uint64][]string{6: {"a 2 [1 -1]"}, 8: {"b 4 [1 -1]"}, 10: {"c 6 [1 -1]"}}[step]...)
+		s.put(string('a'+rune(step/2)-1), step, 1, Done)
+		f(step, true)
+	}
+	s.taken("e", 10, 10, 1)
+	f(10, true)
+}
+
 func TestANameMayComeBackAfterItsTimeOut(t *testing.T) {
 	s := newStory(t)
 	s.put("a", 1, 1, Done)

@@ -41,8 +41,15 @@ func (m *Machine) Restore(state []byte) error {
 	}
 	rest = rest[8*len(point):]
 	doublings := binary.LittleEndian.Uint64(rest)
+	before := m.stream.AppendState(nil)
 	if err := m.stream.Restore(rest[8:]); err != nil {
 		return err
+	}
+	if m.stream.Step() < m.every && (doublings != 0 || lattice.Norm(point) != 0) {
+		if err := m.stream.Restore(before); err != nil {
+			panic("BUG: ridge: own state refused: " + err.Error())
+		}
+		return errors.New("ridge: state: weights before there was a decision")
 	}
 	m.doublings = doublings
 	copy(m.point, point)

@@ -1,0 +1,142 @@
+package linucb
+
+import (
+	"bytes"
+	"encoding/binary"
+	"math"
+	"strconv"
+	"testing"
+
+	"oriel/mechanisms/mechtest"
+	"oriel/operators"
+)
+
+// maker returns what makes machines whose states are restored: logged, or served, with a batch that stays open.
+func maker(tb testing.TB, served bool) func(testing.TB) *Machine {
+	tb.Helper()
+	m, played := window("blt"), "logged"
+	if m.Batch = 3; served {
+		played = "served"
+	}
+	c, m := config(tb, m, "PLAYED="+played, "ARMS=a,b", "DIMENSION=1", "EMIT_EVERY=2", "WAIT=3", "CAPACITY=6",
+		"SOLVE=doubled")
+	plan := mechtest.Plan(tb, m)
+	return func(tb testing.TB) *Machine {
+		tb.Helper()
+		machine, err := newMachine(c, mechtest.Planted(tb, m, plan, mechtest.Zero{}))
+		if err != nil {
+			tb.Fatal(err)
+		}
+		return machine
+	}
+}
+
+// used is a machine after some records, contexts and rewards.
+func used(m *Machine, records int) *Machine {
+	for i := range records {
+		e := context(float64(1 - 2*(i%2)))
+		e.Numbers = []float64{float64(i % 2), 1}
+		m.Add(nil, operators.Record{Event: e, Key: strconv.AppendInt(nil, int64(i-i%3/2), 10)})
+	}
+	return m
+}
+
+// goesOn adds records of all sorts, more than a state can have open, and wants as many decisions as are due.
+func goesOn(t *testing.T, m *Machine) {
+	t.Helper()
+	for i := range 12 {
+		e, before := context(1), m.Steps()
+		e.Numbers = []float64{0, 1}
+		made := m.Add(nil, operators.Record{Event: e, Key: strconv.AppendInt(nil, int64(i%5), 10), Null: i%4 == 3})
+		count := 0
+		if m.Steps() > before {
+			_, count = m.Due(m.Steps())
+		}
+		if len(made) != count {
+			t.Fatalf("record %d: %d decisions, %d are due", i, len(made), count)
+		}
+	}
+}
+
+// FuzzRestore: whatever is accepted is stored again as the same bytes, nothing panics then, and every decision comes.
+func FuzzRestore(f *testing.F) {
+	makers := map[bool]func(testing.TB) *Machine{}
+	for _, served := range []bool{false, true} {
+		makers[served] = maker(f, served)
+		for _, records := range []int{0, 4, 6, 8, 14} {
+			f.Add(served, used(makers[served](f), records).AppendState(nil))
+		}
+	}
+	f.Fuzz(func(t *testing.T, served bool, state []byte) {
+		m := makers[served](t)
+		before := m.AppendState(nil)
+		if m.Restore(state) != nil {
+			if !bytes.Equal(m.AppendState(nil), before) {
+				t.Fatal("a refused state changes the machine")
+			}
+			return
+		}
+		if !bytes.Equal(m.AppendState(nil), state) {
+			t.Fatal("an accepted state is stored as other bytes")
+		}
+		if m.Steps() < 1<<60 {
+			goesOn(t, m)
+		}
+	})
+}
+
+// A state whose parts are not of one history is refused, and the machine stays as it was: it would stop later, at a
+// record that its actions or its rows have no place for.
+func TestStatesOfTwoHistoriesAreRefused(t *testing.T) {
+	fresh := maker(t, true)
+	m := used(fresh(t), 8) // step 2, two records open
+	state := m.AppendState(nil)
+	own := modelLen + 8*len(m.model.release)
+	table := own + 4 + int(m.batch)*actionLen
+	f := func(what string, change func(b []byte)) {
+		t.Helper()
+		broken := bytes.Clone(state)
+		change(broken)
+		if bytes.Equal(broken, state) {
+			t.Fatalf("%s: nothing was changed", what)
+		}
+		for _, machine := range []*Machine{m, fresh(t)} {
+			before := machine.AppendState(nil)
+			if machine.Restore(broken) == nil {
+				t.Errorf("%s is taken", what)
+			}
+			if !bytes.Equal(machine.AppendState(nil), before) {
+				t.Fatalf("%s: the machine has changed", what)
+			}
+		}
+	}
+	f("an action less than records", func(b []byte) {
+		b[own] = 1
+		clear(b[own+4+actionLen:][:actionLen])
+	})
+	f("an action more than a step has", func(b []byte) { b[own] = 3 })
+	f("rows of later steps", func(b []byte) { // 8 + 8, then the rows: step u64 first
+		for at := table + 16; at < table+m.waiting.StateLen(); at += (m.waiting.StateLen() - 16) / m.waiting.Capacity {
+			if binary.LittleEndian.Uint64(b[at:]) == m.Steps()+1 {
+				b[at]++
+			}
+		}
+	})
+	f("a model of a later step", func(b []byte) { b[1] = 4 })
+	f("a model of no step", func(b []byte) { b[1] = 1 })
+	f("a release that is not finite", func(b []byte) {
+		binary.LittleEndian.PutUint64(b[modelLen:], math.Float64bits(math.NaN()))
+	})
+	f("a choice that there is not", func(b []byte) { b[own+4] = 9 })
+	f("something behind a key", func(b []byte) { b[own+4+actionLen-1] = 1 })
+	f("doublings before there was a model", func(b []byte) { clear(b[1:9]); b[9] = 1 })
+	f("another version", func(b []byte) { b[0]++ })
+	f("another stream", func(b []byte) { b[table+m.waiting.StateLen()]++ })
+	if m.Restore(state[1:]) == nil || m.Restore(nil) == nil {
+		t.Error("a state of another length is taken")
+	}
+	if err := m.Restore(state); err != nil {
+		t.Error(err)
+	}
+	goesOn(t, m)
+}
