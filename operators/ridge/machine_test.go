@@ -80,6 +80,9 @@ type slow struct {
 	z     [][]float64
 	y, w  []float64
 	point []float64
+
+	deviation []float64 // of weights, for noise of a standard deviation of 1 a number
+	left      float64   // root of the mean squared residual
 }
 
 func (s *slow) add(e schemas.Event) {
@@ -143,13 +146,51 @@ func (s *slow) decide() {
 	if err := theta.SolveVec(whole, cross); err != nil {
 		panic(err)
 	}
-	length := mat.Norm(&theta, 2) * unit
+	theta.ScaleVec(math.Min(1, s.most*s.half/unit/mat.Norm(&theta, 2)), &theta)
 	for i := range s.point {
-		s.point[i] = theta.AtVec(i) * unit / s.features * math.Min(1, s.most*s.half/length)
+		s.point[i] = theta.AtVec(i) * unit / s.features
 	}
+	s.say(whole, &theta, unit, n)
 }
 
-// Decisions over sums without noise are those of the slow twin.
+// say computes what is said of weights θ, of the inverse M of what they were solved with: coordinate i of M·(h − E·θ)
+// has the variance Σ over pairs j ≤ k of what E_jk moves it by, squared, twice where j = k, and that of h.
+func (s *slow) say(whole *mat.SymDense, theta *mat.VecDense, unit, n float64) {
+	d, label := s.rows.Features, float64(s.rows.Label)/moments.Whole
+	var m mat.Dense
+	if err := m.Inverse(whole); err != nil {
+		panic(err)
+	}
+	s.deviation = make([]float64, d)
+	for i := range d {
+		variance := 0.0
+		for j := range d {
+			variance += m.At(i, j) * m.At(i, j) / (label * label)
+			for k := j; k < d && !s.innovation; k++ {
+				by := m.At(i, j)*theta.AtVec(k) + m.At(i, k)*theta.AtVec(j)
+				if j == k {
+					by = math.Sqrt2 * m.At(i, j) * theta.AtVec(j)
+				}
+				variance += by * by
+			}
+		}
+		s.deviation[i] = math.Sqrt(variance) * unit / s.features
+	}
+	squares := 0.0
+	for k, y := range s.y {
+		by := s.w[k]
+		if s.memory > 0 {
+			by *= math.Pow(1-1/float64(s.memory), float64(len(s.z)/int(s.batch)-1-k/int(s.batch)))
+		}
+		if !s.innovation {
+			y -= mat.Dot(mat.NewVecDense(d, s.z[k]), theta)
+		}
+		squares += by * y * y
+	}
+	s.left = math.Sqrt(squares/n) * unit
+}
+
+// Decisions over sums without noise are those of the slow twin, and so is what they say of themselves.
 func TestWeightsAreThoseOfTheFormulas(t *testing.T) {
 	for _, kind := range kinds {
 		for _, batch := range []uint64{1, 3} {
@@ -168,6 +209,13 @@ func TestWeightsAreThoseOfTheFormulas(t *testing.T) {
 						if far := math.Abs(d.Point[k] - x); far > 2e-3*(math.Abs(x)+c.half*0.05) {
 							t.Fatalf("%s, B = %d, event %d: %v, want %v", kind.name, batch, i, d.Point, twin.point)
 						}
+						sd, said := machine.deviation.At(d.Step), d.Extras[atDeviation].Numbers[k]
+						if want := sd * twin.deviation[k]; math.Abs(said-want) > 5e-3*want {
+							t.Fatalf("%s, B = %d, event %d: deviation %d is %g, want %g", kind.name, batch, i, k, said, want)
+						}
+					}
+					if said := d.Extras[atResidual].Number; math.Abs(said-twin.left) > 0.01*twin.left+1e-3*c.half {
+						t.Fatalf("%s, B = %d, event %d: residuals %g, want %g", kind.name, batch, i, said, twin.left)
 					}
 				}
 			}
