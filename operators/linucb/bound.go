@@ -23,20 +23,49 @@ func (c configured) regret(m mechanisms.Config) string {
 	if err != nil {
 		return ""
 	}
-	bound, most := c.regretBound(sd), float64(c.horizon*c.batch)*2*c.half
+	if c.rounds(sd) {
+		return "of so many events nothing is proved: rounding adds up to more than the noise of second moments has room for"
+	}
+	bound, most := c.regretBound(sd), c.events()*2*c.half
 	text := fmt.Sprintf("regret within %.3g of rewards with probability %g, of %.3g that there are", bound, c.sure, most)
+	if c.served {
+		text += ", where every play has its reward"
+	}
 	if bound >= most {
 		text += ": at this horizon the bound says nothing"
 	}
 	return text
 }
 
+// events is nB, as a float: the product may be beyond 64 bits.
+func (c configured) events() float64 { return float64(c.horizon) * float64(c.batch) }
+
+// rounds tells whether the diagonal of second moments is rounded by more, over the horizon, than Theorem 2 of PROOF.md
+// has room for, beside noise of a standard deviation.
+func (c configured) rounds(sd float64) bool {
+	d := float64(c.rows.Features)
+	return c.events()*0x1.7p-25 > sd*math.Sqrt(d)/(2*d+1) // half a unit of 2⁻²⁴ a row, times √2
+}
+
+// lag is of how many plays before it, at most, the model of a play has not the rows: those since it was solved, and
+// where actions are served those that wait.
+func (c configured) lag() float64 {
+	lag := float64(c.every)*float64(c.batch) - 1
+	if c.served {
+		lag += float64(c.waiting.Capacity)
+	}
+	return lag
+}
+
 // regretBound is that of PROOF.md, rewards: Shariff and Sheffet, "Differentially Private Contextual Linear Bandits"
-// (NeurIPS 2018), Theorem 5, in a form that holds for small bounds, too. sd is of a released number; n counts events.
+// (NeurIPS 2018), Theorem 5, in a form that holds for small bounds, too, and for models that are late. sd is of a
+// released number; n counts events.
 func (c configured) regretBound(sd float64) float64 {
-	b, n, d := c.bound(sd), float64(c.horizon*c.batch), float64(c.rows.Features)
+	b, n, d := c.bound(sd), c.events(), float64(c.rows.Features)
 	whole := d * float64(c.blocks())
 	grown := d * math.Log((b.most+n/d)/b.least)
 	width := math.Sqrt(b.level+grown) + b.size*math.Sqrt(b.most) + b.side + b.rounding
-	return max(1, width) * math.Sqrt(8*n*whole*math.Log(1+n/(whole*b.least))) * c.half
+	late := math.Sqrt(1 + c.lag()/b.least)
+	rounded := 2 * width * n * (2*math.Sqrt(d) + 2) / units / math.Sqrt(b.least)
+	return (late*max(1, width)*math.Sqrt(8*n*whole*math.Log(1+n/(whole*b.least))) + rounded) * c.half
 }

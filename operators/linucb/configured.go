@@ -104,6 +104,9 @@ func (c configured) Mechanism(m *mechanisms.Config, plan []byte) error {
 	if c.sure > 0 && m.Horizon != c.horizon {
 		return errors.New("ORIEL_CONFIDENCE: what is proved is proved for ORIEL_HORIZON steps, and others may follow: it needs ORIEL_WINDOW=horizon")
 	}
+	if c.served && m.Separation > 0 {
+		return errors.New("linucb: ORIEL_PLAYED=served has no user level: a user's rows may be added closer together than events")
+	}
 	if err := c.quieten(m); err != nil || plan == nil {
 		return err
 	}

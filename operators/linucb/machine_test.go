@@ -227,6 +227,15 @@ func TestSettingsAreRefused(t *testing.T) {
 			t.Errorf("%s is taken", name)
 		}
 	}
+	ending := life(16) // nothing is proved of a width where sums decay, for any number of steps
+	ending.Horizon = 64
+	if _, err := configOf(ending, append(base, "CONFIDENCE=0.9")...); err == nil {
+		t.Error("a proved width is taken with a memory")
+	}
+	proved, window := config(t, horizon(window("blt"), 64), append(base, "CONFIDENCE=0.9")...)
+	if window.Horizon = 0; proved.Mechanism(&window, nil) == nil {
+		t.Error("a proved width is taken of a stream that goes on beyond its horizon")
+	}
 	c, m := config(t, life(16), base...)
 	if _, err := c.Open([]byte("1\na"), nil); err == nil {
 		t.Error("a plan of other arms is taken")
@@ -235,6 +244,22 @@ func TestSettingsAreRefused(t *testing.T) {
 	other.Memory = 32
 	if _, err := newMachine(c, mechtest.ZeroStream(t, other)); err == nil {
 		t.Error("a stream of another memory is taken")
+	}
+}
+
+// Served, keys are names of plays, and a user level that takes ids from records has no proof: package settings refuses
+// it where Events says that keys are read. Logged, a leaf is added with its event, and users are as elsewhere.
+func TestServedReadsKeys(t *testing.T) {
+	for _, kind := range kinds {
+		c, m := config(t, kind.m, kind.lines...)
+		if Family.Events(optest.Values(Family, kind.m, kind.lines...)).Keyed != c.served {
+			t.Errorf("%s: keys are read: %t", kind.name, !c.served)
+		}
+		if c.noise == exact { // else there is no user level of any kind
+			if m.Separation = 3; (c.Mechanism(&m, nil) == nil) == c.served {
+				t.Errorf("%s: a user level is taken: %t", kind.name, c.served)
+			}
+		}
 	}
 }
 

@@ -68,35 +68,44 @@ func TestActionsHaveOneLength(t *testing.T) {
 	}
 }
 
-// Served plays with rewards at once teach what the same plays teach when they are logged.
+// Served plays with rewards at once teach what the same plays teach when they are logged: of an arm, and of the
+// candidate that was played, whichever of them comes last.
 func TestServedIsLogged(t *testing.T) {
-	rng := rand.New(rand.NewPCG(3, 8))
-	w := serving(t, "EMIT_EVERY=2", "CAPACITY=64")
-	lc, lm := config(t, life(64), "PLAYED=logged", "ARMS=no,yes", "DIMENSION=2", "EMIT_EVERY=1")
-	log, err := newMachine(lc, mechtest.ZeroStream(t, lm))
-	if err != nil {
-		t.Fatal(err)
-	}
-	played := [2]int{}
-	for i := range 200 {
-		e := context(rng.Float64()-0.5, rng.Float64()-0.5)
-		key := strconv.Itoa(i)
-		action := w.add(key, e)[0]
-		log.Add(nil, operators.Record{Null: true})
-		arm := action.Point[0]
-		played[int(arm)]++
-		reward := 0.5 + e.Vector.Values[int(arm)]
-		made := w.add(key, rewarded(reward))
-		e.Numbers = []float64{arm, reward}
-		want := log.Add(nil, operators.Record{Event: e})[0]
-		for k, x := range made[len(made)-1].Point {
-			if x != want.Point[k] {
-				t.Fatalf("play %d: weights %v, logged %v", i, made[len(made)-1].Point, want.Point)
+	for _, what := range []string{"ARMS=no,yes", "CANDIDATES=2"} {
+		rng := rand.New(rand.NewPCG(3, 8))
+		open := func(lines ...string) *world {
+			c, m := config(t, life(64), append(lines, what, "DIMENSION=2")...)
+			machine, err := newMachine(c, mechtest.ZeroStream(t, m))
+			if err != nil {
+				t.Fatal(err)
+			}
+			return &world{t: t, machine: machine}
+		}
+		w, log := open("PLAYED=served", "EMIT_EVERY=2"), open("PLAYED=logged", "EMIT_EVERY=1")
+		played := [2]int{}
+		for i := range 200 {
+			z := make([]float64, 2*max(1, w.machine.candidates))
+			for k := range z {
+				z[k] = rng.Float64() - 0.5
+			}
+			e, key := context(z...), strconv.Itoa(i)
+			action := w.add(key, e)[0]
+			log.machine.Add(nil, operators.Record{Null: true})
+			arm := action.Point[0]
+			played[int(arm)]++
+			reward := 0.5 + e.Vector.Values[int(arm)]
+			made := w.add(key, rewarded(reward))
+			e.Numbers = []float64{arm, reward}
+			want := log.add("", e)[0]
+			for k, x := range made[len(made)-1].Point {
+				if x != want.Point[k] {
+					t.Fatalf("%s, play %d: weights %v, logged %v", what, i, made[len(made)-1].Point, want.Point)
+				}
 			}
 		}
-	}
-	if played[0] < 40 || played[1] < 40 {
-		t.Errorf("arms were played %v times", played)
+		if played[0] < 40 || played[1] < 40 {
+			t.Errorf("%s: arms were played %v times", what, played)
+		}
 	}
 }
 

@@ -1,0 +1,154 @@
+package linucb
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"oriel/mechanisms"
+	"oriel/mechanisms/audit/given"
+	"oriel/mechanisms/lattice"
+	"oriel/mechanisms/mechtest"
+	"oriel/mechanisms/noise"
+	"oriel/operators"
+	"oriel/schemas"
+)
+
+// recorder is a sum that notes what each step adds to it.
+type recorder struct {
+	mechanisms.Sum
+	steps [][]int64
+}
+
+func (r *recorder) Add(dst []float64, v []int64, chain *noise.Chain) {
+	r.steps = append(r.steps, slices.Clone(v))
+	r.Sum.Add(dst, v, chain)
+}
+
+// added plays records on a machine whose releases do not depend on them, and returns what each step added.
+func added(
+	t *testing.T, c configured, m mechanisms.Config, plan mechanisms.Plan, records []operators.Record,
+) [][]int64 {
+	t.Helper()
+	sum := &recorder{Sum: given.New(func(dst []float64, step uint64) {
+		rng := rand.New(rand.NewPCG(step, 31))
+		for i := range dst {
+			dst[i] = 3 * rng.NormFloat64()
+		}
+	})}
+	stream, err := mechanisms.NewStream(m, plan, [32]byte{1}, sum)
+	if err != nil {
+		t.Fatal(err)
+	}
+	machine, err := newMachine(c, stream)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range records {
+		machine.Add(nil, r)
+	}
+	return sum.steps
+}
+
+// waits are the pairs of places of a context and its reward, by the keys of records alone: SPEC.md's rules in a list.
+func waits(c configured, records []operators.Record) (pairs [][2]int) {
+	type wait struct {
+		key      string
+		step     uint64
+		place    int
+		answered bool
+	}
+	var all []wait
+	for place, r := range records {
+		step, held, name := uint64(place)/c.batch+1, 0, string(r.Key)
+		open := -1
+		for i, w := range all {
+			if step-w.step < c.waiting.Timeout {
+				if held++; w.key == name {
+					open = i
+				}
+			}
+		}
+		switch {
+		case open >= 0 && !all[open].answered:
+			all[open].answered = true
+			pairs = append(pairs, [2]int{all[open].place, place})
+		case open < 0 && held < c.waiting.Capacity && len(name) >= 1 && len(name) <= maxName:
+			all = append(all, wait{key: name, step: step, place: place})
+		}
+	}
+	return pairs
+}
+
+// Exchange both records of a wait, or one of them, for others or for null ones, over the same releases: the sum of one
+// step moves, that of the reward, by no more than is paid for, whatever the arm was and is; and over many exchanges by
+// nearly as much. Records that are in no wait move nothing.
+func TestAPairMovesOneLeaf(t *testing.T) {
+	for _, kind := range kinds {
+		for _, batch := range []uint64{1, 3} {
+			kind.m.Batch = batch
+			c, m := config(t, kind.m, kind.lines...)
+			if !c.served {
+				continue
+			}
+			plan, rng := mechtest.Plan(t, m), rand.New(rand.NewPCG(batch, 17))
+			replace, _ := c.rows.Distances(plan.Part(0).Grid)
+			contexts, records := drawn(c, 60, 5), make([]operators.Record, 60)
+			other := func(r operators.Record) operators.Record { // of the same key
+				r.Null, r.Event = rng.IntN(6) == 0, schemas.Event{
+					Vector:  schemas.Vector{Values: make([]float64, c.rows.Features*max(1, c.candidates))},
+					Numbers: []float64{-1, 1e6 * rng.NormFloat64()},
+				}
+				for i := range r.Event.Vector.Values {
+					r.Event.Vector.Values[i] = 100 * rng.NormFloat64()
+				}
+				return r
+			}
+			for i, e := range contexts {
+				records[i] = operators.Record{Event: e, Key: keyOf(i), Identity: noise.Identity{Offset: int64(i)}}
+			}
+			before, pairs, farthest := added(t, c, m, plan, records), waits(c, records), 0.0
+			exchange := func(places ...int) (moved []int) {
+				changed := slices.Clone(records)
+				for _, place := range places {
+					changed[place] = other(changed[place])
+				}
+				for step, v := range added(t, c, m, plan, changed) {
+					for i := range v {
+						v[i] -= before[step][i]
+					}
+					square := lattice.SquaredLength(v)
+					if replace.Less(square) {
+						t.Fatalf("%s, records %v: step %d moves by √%v, paid for is √%v", kind.name, places, step+1, square, replace)
+					}
+					if slices.Max(v) != 0 || slices.Min(v) != 0 {
+						moved = append(moved, step)
+					}
+					farthest = max(farthest, lattice.Grid{}.Float64(square)/lattice.Grid{}.Float64(replace))
+				}
+				return moved
+			}
+			for _, pair := range pairs {
+				for k := range 12 {
+					moved := exchange([][]int{pair[:], pair[:1], pair[1:]}[k%3]...)
+					if len(moved) > 1 || len(moved) == 1 && moved[0] != pair[1]/int(batch) {
+						t.Fatalf("%s: pair %v moves steps %v", kind.name, pair, moved)
+					}
+				}
+			}
+			for place := range records {
+				if !slices.ContainsFunc(pairs, func(p [2]int) bool { return p[0] == place || p[1] == place }) {
+					if moved := exchange(place); len(moved) > 0 {
+						t.Fatalf("%s: record %d, of no wait, moves steps %v", kind.name, place, moved)
+					}
+				}
+			}
+			farthest = math.Sqrt(farthest)
+			t.Logf("%s, B = %d: %d pairs, %.2f of the distance", kind.name, batch, len(pairs), farthest)
+			if len(pairs) < 10 || farthest < 0.7 {
+				t.Errorf("%s: %d pairs move by %g of the distance at most", kind.name, len(pairs), farthest)
+			}
+		}
+	}
+}
