@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"testing"
 
 	"oriel/mechanisms"
@@ -94,7 +95,7 @@ func TestAPairMovesOneLeaf(t *testing.T) {
 			}
 			plan, rng := mechtest.Plan(t, m), rand.New(rand.NewPCG(batch, 17))
 			replace, _ := c.rows.Distances(plan.Part(0).Grid)
-			contexts, records := drawn(c, 60, 5), make([]operators.Record, 60)
+			contexts, records := drawn(c, 120, 5), make([]operators.Record, 120)
 			other := func(r operators.Record) operators.Record { // of the same key
 				r.Null, r.Event = rng.IntN(6) == 0, schemas.Event{
 					Vector:  schemas.Vector{Values: make([]float64, c.rows.Features*max(1, c.candidates))},
@@ -105,8 +106,12 @@ func TestAPairMovesOneLeaf(t *testing.T) {
 				}
 				return r
 			}
-			for i, e := range contexts {
-				records[i] = operators.Record{Event: e, Key: keyOf(i), Identity: noise.Identity{Offset: int64(i)}}
+			for i, e := range contexts { // keys that come back soon, and some at the step of their time-out
+				key := keyOf(i)
+				if i%4 > 0 {
+					key = strconv.AppendInt(nil, int64(100+rng.IntN(7)), 10)
+				}
+				records[i] = operators.Record{Event: e, Key: key, Identity: noise.Identity{Offset: int64(i)}}
 			}
 			before, pairs, farthest := added(t, c, m, plan, records), waits(c, records), 0.0
 			exchange := func(places ...int) (moved []int) {

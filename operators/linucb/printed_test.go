@@ -14,10 +14,14 @@ import (
 func TestPrintedNoiseIsDrawn(t *testing.T) {
 	needed := 2 * math.Sqrt(11) / dp.GaussianMu(dp.Budget{Epsilon: 1, Delta: 1e-6}) // below the reference by zCDP, 35.5
 	for _, row := range []struct {
-		noise string
-		sigma float64 // of a node
+		noise   string
+		sigma   float64 // of a node
+		epsilon float64 // that is lost under exchange, by a program of its own
 	}{
-		{exact, needed}, {paper, 403.3495}, {wishart, 2 * math.Sqrt(653964)}, {unshifted, 2 * math.Sqrt(653964)},
+		{exact, needed, 1},
+		{paper, 403.3495, 0.05751644},
+		{wishart, 2 * math.Sqrt(653964), 0.01282477},
+		{unshifted, 2 * math.Sqrt(653964), 0.01282477},
 	} {
 		for _, adjacency := range []dp.Adjacency{dp.Replace, dp.ZeroOut} {
 			m := horizon(window("tree-gaussian"), 1000)
@@ -43,9 +47,13 @@ func TestPrintedNoiseIsDrawn(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if loud := row.noise != exact; loud != (g.Epsilon < 0.1) || !loud && g.Epsilon != 1 ||
-				dp.GaussianDelta(g.Epsilon, g.Mu) > g.Delta {
-				t.Errorf("%s, %v: ε = %g, µ = %g", row.noise, adjacency, g.Epsilon, g.Mu)
+			mu, epsilon := 2*math.Sqrt(11)/row.sigma, row.epsilon // of the nodes of a row, each moved by L̃² = 2
+			if adjacency == dp.ZeroOut && row.noise != exact {
+				mu /= math.Sqrt2
+				epsilon = dp.GaussianEpsilon(mu, 1e-6)
+			}
+			if math.Abs(g.Mu/mu-1) > 1e-5 || math.Abs(g.Epsilon/epsilon-1) > 1e-4 || dp.GaussianDelta(g.Epsilon, g.Mu) > g.Delta {
+				t.Errorf("%s, %v: ε = %g, µ = %g, want %g and %g", row.noise, adjacency, g.Epsilon, g.Mu, epsilon, mu)
 			}
 		}
 	}
