@@ -19,7 +19,7 @@ func maker(tb testing.TB, served bool) func(testing.TB) *Machine {
 		played = "served"
 	}
 	c, m := config(tb, m, "PLAYED="+played, "ARMS=a,b", "DIMENSION=1", "EMIT_EVERY=2", "WAIT=3", "CAPACITY=6",
-		"SOLVE=doubled")
+		"SOLVE=doubled", "NOISE_SHIFT=0", "START_REGULARIZER=0.1")
 	plan := mechtest.Plan(tb, m)
 	return func(tb testing.TB) *Machine {
 		tb.Helper()
@@ -90,6 +90,9 @@ func FuzzRestore(f *testing.F) {
 func TestStatesOfTwoHistoriesAreRefused(t *testing.T) {
 	fresh := maker(t, true)
 	m := used(fresh(t), 8) // step 2, two records open
+	if m.model.step != 2 {
+		t.Fatalf("a model of step %d", m.model.step)
+	}
 	state := m.AppendState(nil)
 	own := modelLen + 8*len(m.model.release)
 	table := own + 4 + int(m.batch)*actionLen
@@ -129,7 +132,8 @@ func TestStatesOfTwoHistoriesAreRefused(t *testing.T) {
 	})
 	f("a choice that there is not", func(b []byte) { b[own+4] = 9 })
 	f("something behind a key", func(b []byte) { b[own+4+actionLen-1] = 1 })
-	f("doublings before there was a model", func(b []byte) { clear(b[1:9]); b[9] = 1 })
+	f("doublings before there was a model", func(b []byte) { clear(b[1 : modelLen+8*len(m.model.release)]); b[9] = 1 })
+	f("a release before there was a model", func(b []byte) { clear(b[1:9]) })
 	f("another version", func(b []byte) { b[0]++ })
 	f("another stream", func(b []byte) { b[table+m.waiting.StateLen()]++ })
 	if m.Restore(state[1:]) == nil || m.Restore(nil) == nil {
