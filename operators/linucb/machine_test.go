@@ -316,3 +316,41 @@ func BenchmarkAdd(b *testing.B) {
 		})
 	}
 }
+
+// Settings at the ends of their ranges leave every number of a decision finite, so that it can be written, and an
+// action for a context that has one.
+func TestDecisionsAreFiniteAtTheEndsOfSettings(t *testing.T) {
+	for _, more := range [][]string{
+		{"START_REGULARIZER=1e-310", "NOISE_SHIFT=0", "FEATURES_MAX=1e-12", "LABEL_SHARE=0.001", "WEIGHTS_MAX=1e6"},
+		{"START_REGULARIZER=0", "NOISE_SHIFT=0", "WIDTH=1000"},
+		{"START_REGULARIZER=1e12", "NOISE_SHIFT=1000", "WIDTH=1000", "FEATURES_MAX=1e12"},
+		{"CONFIDENCE=0.999999", "START_REGULARIZER=0", "WEIGHTS_MAX=1e6", "FEATURES_MAX=1e-12", "LABEL_SHARE=0.001"},
+		{"CONFIDENCE=0.5", "START_REGULARIZER=1e12", "WEIGHTS_MAX=1e-6", "SOLVE=doubled"},
+	} {
+		for _, noisy := range []bool{false, true} {
+			m := horizon(window("blt"), 256)
+			c, m := config(t, m, append(more, "PLAYED=served", "ARMS=a,b", "DIMENSION=4", "REWARD_RANGE=-1e12:1e12",
+				"EMIT_EVERY=1")...)
+			stream := mechtest.ZeroStream(t, m)
+			if noisy {
+				stream = mechtest.Open(t, m, [32]byte{4})
+			}
+			machine, err := newMachine(c, stream)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, e := range drawn(c, 200, 3) {
+				r := operators.Record{Event: e, Key: keyOf(i), Identity: noise.Identity{Offset: int64(i)}}
+				for _, d := range machine.Add(nil, r) {
+					for _, x := range append([]float64{
+						d.Extras[atWidth].Number, d.Extras[atShift].Number, d.Extras[atDoublings].Number,
+					}, d.Point...) {
+						if !(math.Abs(x) <= math.MaxFloat64) {
+							t.Fatalf("%v, noise %t: decision %d is %v, %+v", more, noisy, i, d.Point, d.Extras)
+						}
+					}
+				}
+			}
+		}
+	}
+}

@@ -145,11 +145,20 @@ func (m *Machine) decide(t uint64) {
 	m.deviations(float64(m.deviation.At(t)), sums.Label, solved)
 	for i, x := range m.theta {
 		m.point[i] = float64(x*unit) / m.features
-		m.extras[atDeviation].Numbers[i] = float64(m.extras[atDeviation].Numbers[i]*unit) / m.features
+		m.extras[atDeviation].Numbers[i] = finite(float64(m.extras[atDeviation].Numbers[i]*unit) / m.features)
 	}
 	m.extras[atResidual].Number = float64(math.Sqrt(max(0, m.squares(sums)/n)) * unit)
 	m.extras[atShift].Number = shift
 	m.extras[atDoublings].Number = float64(m.doublings)
+}
+
+// finite is a deviation that can be written: the largest number in the place of one that is beyond all numbers, as of a
+// regulariser of next to nothing.
+func finite(x float64) float64 {
+	if !(x <= math.MaxFloat64) {
+		return math.MaxFloat64
+	}
+	return x
 }
 
 // deviations writes those of θ: PROOF.md, claim 2.

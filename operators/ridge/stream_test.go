@@ -102,3 +102,37 @@ func TestOnlyShiftsAreToldOf(t *testing.T) {
 		}
 	}
 }
+
+// Settings at the ends of their ranges leave every number of a decision finite, so that it can be written: a deviation
+// that is beyond all numbers is the largest of them.
+func TestDecisionsAreFiniteAtTheEndsOfSettings(t *testing.T) {
+	for _, more := range [][]string{
+		{"UPDATE=innovation", "RESIDUAL_MAX=1e12", "GAIN=0", "START_REGULARIZER=1e-310", "FEATURES_MAX=1e-12"},
+		{"UPDATE=innovation", "RESIDUAL_MAX=1", "GAIN=1e9", "START_REGULARIZER=1e-300", "NOISE_SHIFT=0"},
+		{"UPDATE=innovation", "RESIDUAL_MAX=1", "GAIN=0"},
+		{"UPDATE=moments", "START_REGULARIZER=1e-310", "NOISE_SHIFT=0", "FEATURES_MAX=1e-12", "LABEL_SHARE=0.001"},
+		{"UPDATE=moments", "START_REGULARIZER=1e12", "STRONG_CONVEXITY=1e12", "NOISE_SHIFT=1000", "WEIGHTS_MAX=1e6"},
+		{"UPDATE=moments", "START_REGULARIZER=0", "NOISE_SHIFT=0", "SPECTRUM=raise"},
+	} {
+		for _, noisy := range []bool{false, true} {
+			c, m := config(t, life(16), append(more, "DIMENSION=8", "LABEL_RANGE=-1e12:1e12", "EMIT_EVERY=1")...)
+			stream := mechtest.ZeroStream(t, m)
+			if noisy {
+				stream = mechtest.Open(t, m, [32]byte{4})
+			}
+			machine, err := newMachine(c, stream)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, d := range played(t, machine, append(make([]*schemas.Event, 2), lines(20)...)) {
+				for _, x := range append(append([]float64{
+					d.Extras[atResidual].Number, d.Extras[atShift].Number, d.Extras[atDoublings].Number,
+				}, d.Point...), d.Extras[atDeviation].Numbers...) {
+					if !(math.Abs(x) <= math.MaxFloat64) {
+						t.Fatalf("%v, noise %t: decision %d is %v, %+v", more, noisy, i, d.Point, d.Extras)
+					}
+				}
+			}
+		}
+	}
+}
