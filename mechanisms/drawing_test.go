@@ -2,6 +2,7 @@ package mechanisms_test
 
 import (
 	"bytes"
+	"errors"
 	"math"
 	"strings"
 	"testing"
@@ -163,6 +164,63 @@ func TestDrawsAreCounted(t *testing.T) {
 	if err := mechtest.Open(t, c, [32]byte{1}).Restore(state); err == nil ||
 		!strings.Contains(err.Error(), "drawn 4 times") {
 		t.Errorf("a state of 4 times of 3: %v", err)
+	}
+}
+
+// A plan whose draws lose more than the budget opens no stream: one that is somewhat too fast, one for the exchange
+// against null events alone, or one whose scale no draw has.
+func TestDrawsBeyondTheirBudgetAreRefused(t *testing.T) {
+	for _, draws := range []mechanisms.Draws{{Each: 3, Every: 7}, {Each: 2, Times: 90, Alone: true}} {
+		for _, delta := range []float64{0, 1e-6} {
+			c := drawing(4, 1000, draws)
+			c.Budget.Delta = delta
+			plan := mechtest.Plan(t, c)
+			scaled := func(by float64) mechanisms.Plan {
+				other := plan
+				other.Scale = noise.ScaleUp(math.Floor(by * plan.Scale.Float64()))
+				return other
+			}
+			for what, other := range map[string]mechanisms.Plan{"half": scaled(0.5), "99.9 %": scaled(0.999)} {
+				if _, err := other.Guarantee(c); !errors.Is(err, mechanisms.ErrUnproved) {
+					t.Errorf("%+v, δ = %g: %s of the scale: %v, want ErrUnproved", draws, delta, what, err)
+				}
+				if _, err := mechanisms.Open(c, other, [32]byte{}); !errors.Is(err, mechanisms.ErrUnproved) {
+					t.Errorf("%+v, δ = %g: %s of the scale opens a stream: %v", draws, delta, what, err)
+				}
+			}
+			null := c
+			null.Adjacency = dp.ZeroOut
+			if _, err := mechtest.Plan(t, null).Guarantee(c); !errors.Is(err, mechanisms.ErrUnproved) {
+				t.Errorf("%+v, δ = %g: the plan against null, of an exchange: %v, want ErrUnproved", draws, delta, err)
+			}
+			for _, scale := range []noise.Scale{{Mant: 1, Exp: -1}, {Mant: 1, Exp: 50}, {Mant: 3, Exp: 1000}} {
+				other := plan
+				other.Scale = scale
+				if _, err := other.Guarantee(c); err == nil || !strings.Contains(err.Error(), "not a whole number below") {
+					t.Errorf("scale %v: %v", scale, err)
+				}
+			}
+		}
+	}
+}
+
+// Draws by two laws in turns, as of a machine that also draws by public numbers, are each of its own: of one a gap is
+// beyond all chance, and of the other it is nothing.
+func TestDrawsOfTwoLawsAreEachOfItsOwn(t *testing.T) {
+	c := drawing(2, 2, mechanisms.Draws{Each: 200, Every: 1})
+	c.Budget.Epsilon = 1e6 // so that the better one of two is drawn
+	stream := mechtest.Open(t, c, [32]byte{3})
+	stream.Add(noise.Identity{}, []float64{1, 0})
+	slow := mechanisms.ByLogs(40) // so that one is as good as the other
+	other := 0
+	for i := range 200 {
+		if stream.Draw(0, 2) != 0 {
+			t.Fatalf("draw %d is not of its law", i)
+		}
+		other += stream.Choose(0, []int64{1 << 20, 0}, slow)
+	}
+	if other < 57 || other > 143 { // 6.11 standard errors of 200 halves
+		t.Errorf("%d of 200 draws by another law are of the second, want a half", other)
 	}
 }
 

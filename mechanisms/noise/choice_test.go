@@ -74,6 +74,66 @@ func twinChoose(seed Seed, gaps []uint64, num, den *big.Int) int {
 	}
 }
 
+// Words beyond the last whole multiple of n are left out: without that the first third of 3·2⁶² numbers would come twice
+// as often as the others. Of the few that a choice is among, such words are too rare for frequencies to show them.
+func TestUniformLeavesOutWhatIsNotEven(t *testing.T) {
+	const n = 3 << 62
+	var c coins
+	first := 0
+	for i := range uint64(4000) {
+		seed, word := choiceSeed(i), twinWords(choiceSeed(i))
+		want := word()
+		for want.Cmp(new(big.Int).SetUint64(n)) >= 0 {
+			want = word()
+		}
+		c.open(seed)
+		got := c.uniform(n)
+		if got != want.Uint64() {
+			t.Fatalf("seed %d: %d, want %d", i, got, want)
+		}
+		if got < 1<<62 {
+			first++
+		}
+	}
+	if p := float64(first) / 4000; math.Abs(p-1.0/3) > 6.11*math.Sqrt(2.0/9/4000) {
+		t.Errorf("the first third has %g of 4 000", p)
+	}
+}
+
+// A number whose first digits are those of the probability is told from it by the digits behind them: of 1/3, whose
+// digits are all alike, of ½ + 5·2⁻¹²⁸, and of 2⁻⁶⁴, which ends.
+func TestACoinHasAllItsDigits(t *testing.T) {
+	third := uint64(math.MaxUint64 / 3)
+	short, long := new(big.Int).Lsh(big.NewInt(1), 64), new(big.Int).Lsh(big.NewInt(1), 127)
+	whole := new(big.Int).Lsh(big.NewInt(1), 128)
+	long.Add(long, big.NewInt(5))
+	for _, row := range []struct {
+		x, y  *big.Int
+		words []uint64
+		yes   bool
+	}{
+		{big.NewInt(1), big.NewInt(3), []uint64{third, third - 1}, true},
+		{big.NewInt(1), big.NewInt(3), []uint64{third, third + 1}, false},
+		{big.NewInt(1), big.NewInt(3), []uint64{third, third, third, third - 1}, true},
+		{big.NewInt(1), big.NewInt(3), []uint64{third, third, third, third + 1}, false},
+		{long, whole, []uint64{1 << 63, 4}, true},
+		{long, whole, []uint64{1 << 63, 5}, false},
+		{long, whole, []uint64{1<<63 - 1, 9}, true},
+		{short, whole, []uint64{0}, true},
+		{short, whole, []uint64{1}, false},
+	} {
+		var c coins
+		c.open(choiceSeed(1))
+		c.used = len(c.words) - len(row.words)
+		for i, w := range row.words {
+			c.words[c.used+i] = int64(w)
+		}
+		if got := c.coin(row.x, row.y); got != row.yes {
+			t.Errorf("%v/%v with the digits %v: %v", row.x, row.y, row.words, got)
+		}
+	}
+}
+
 func choiceSeed(i uint64) (seed Seed) {
 	binary.LittleEndian.PutUint64(seed[:], i)
 	seed[31] = 5
