@@ -90,7 +90,7 @@ func parseRates(line string) (r rates, ok bool) {
 	loss, errLoss := strconv.ParseUint(parts[2], 16, 64)
 	r = rates{share: math.Float64frombits(share), most: most, loss: math.Float64frombits(loss)}
 	ok = err == nil && errMost == nil && errLoss == nil && r.share > 0 && r.share <= 1 && most > 0 && r.loss > 0 &&
-		r.loss <= 1
+		r.loss <= math.MaxFloat64
 	return r, ok
 }
 
@@ -115,7 +115,8 @@ func (c configured) describeDraws(m mechanisms.Config) operators.Description {
 		len(c.Elements), r.most, c.Horizon, eta)
 	events := float64(c.Horizon) * float64(m.Batch)
 	if lost := c.lost(r, eta, float64(m.Batch)); lost < events {
-		return with(d, fmt.Sprintf("%.4g answers cost at most %.4g less than 1 − 1/e of the best set, in the mean", events, lost))
+		return with(d, fmt.Sprintf("%.4g answers, if all come in the round of their plays, cost at most %.4g less than 1 − 1/e of "+
+			"the best set, in the mean", events, lost))
 	}
 	return with(d, "nothing is proved of so few: give ORIEL_SHARE")
 }
@@ -134,15 +135,30 @@ func (c Config) eta(m mechanisms.Config, p mechanisms.Plan) float64 {
 	return e
 }
 
-// lost bounds (1−1/e)-regret in the mean: k(ηB·T + kN·ln N/(γη)) + γT over T answers (SPEC.md, Theorem 1).
+// lost bounds (1−1/e)-regret in the mean over T answers, k(ηB·T + kN·ln N/(γη) + coins) + γT (SPEC.md, Theorem 1).
 func (c Config) lost(r rates, eta, records float64) float64 {
 	k, n := float64(c.Pick), float64(len(c.Elements))
-	events, share := float64(c.Horizon)*records, r.share
+	rounds, share := float64(c.Horizon), r.share
 	if !c.Capped {
-		share = float64(r.most) / float64(c.Horizon)
+		share = float64(r.most) / rounds
 	}
 	if eta*records > 1 {
 		return math.Inf(1)
 	}
-	return k*(eta*records*events+k*n*math.Log(n)/(share*eta)) + share*events
+	events := rounds * records
+	return k*(eta*records*events+k*n*math.Log(n)/(share*eta)+c.coins(r, rounds)*records) + share*events
+}
+
+// coins is how many rounds a position may miss since the chance to explore is not γ in each, whatever the past: of fixed
+// coins 2√((1−γ)R/γ), of capped ones all R where M have explored before the end, which has a chance of e^{M−γR}(γR/M)^M.
+func (c Config) coins(r rates, rounds float64) float64 {
+	most := float64(r.most)
+	if !c.Capped {
+		return 2 * math.Sqrt((rounds-most)*rounds/most)
+	}
+	mean := r.share * rounds
+	if most >= rounds {
+		return 0
+	}
+	return rounds * math.Exp(most-mean-most*math.Log(most/mean))
 }

@@ -182,6 +182,72 @@ func TestCappedExplorationsAreOfTheirLaw(t *testing.T) {
 	}
 }
 
+// What coins add to the bound is no less than it is: of fixed ones by the law of how many have explored, of capped ones
+// by the chance that all have that may.
+func TestCoinsOfTheBound(t *testing.T) {
+	choose := func(n, k int) float64 {
+		return math.Exp(lgamma(n+1) - lgamma(k+1) - lgamma(n-k+1))
+	}
+	for _, row := range []struct{ rounds, most int }{{2, 1}, {20, 1}, {20, 5}, {20, 19}, {20, 20}, {200, 40}} {
+		c, r := drawsOf(3, 1, 1, uint64(row.rounds)), rates{most: uint64(row.most)}
+		gamma, misses := float64(row.most)/float64(row.rounds), 0.0
+		for before := range row.rounds { // rounds before this one, some of which have explored
+			left := row.rounds - before
+			for some := max(0, row.most-left); some <= min(before, row.most); some++ {
+				chance := choose(before, some) * choose(left, row.most-some) / choose(row.rounds, row.most)
+				misses += chance * math.Abs(float64(row.most-some)/float64(left)-gamma) / gamma
+			}
+		}
+		got := c.coins(r, float64(row.rounds))
+		if got < misses-1e-9 || row.most < row.rounds && got > 4*misses+2 {
+			t.Errorf("fixed, %d of %d: %g rounds, there are %g", row.most, row.rounds, got, misses)
+		}
+	}
+	for _, row := range []struct {
+		share  float64
+		rounds int
+	}{{0.01, 30}, {0.1, 30}, {0.25, 16}, {0.4, 100}, {0.7, 20}, {1, 20}} {
+		c := drawsOf(3, 1, 1, uint64(row.rounds))
+		c.Capped, c.Share = true, row.share
+		r, err := c.rates(mechanismOf(t, c, 1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		all := 0.0
+		for some := int(r.most); some < row.rounds; some++ { // before the last round
+			all += choose(row.rounds-1, some) * math.Pow(r.share, float64(some)) *
+				math.Pow(1-r.share, float64(row.rounds-1-some))
+		}
+		if got := c.coins(r, float64(row.rounds)); got < all*float64(row.rounds)-1e-9 || got > float64(row.rounds) {
+			t.Errorf("capped, %g of %d: %g rounds, there are %g", row.share, row.rounds, got, all*float64(row.rounds))
+		}
+	}
+}
+
+func lgamma(n int) float64 {
+	x, _ := math.Lgamma(float64(n))
+	return x
+}
+
+// A printed rate that is above 1, of a large ε, is one that a stream can be opened with: what it loses is said.
+func TestPrintedRatesOfLargeEpsilon(t *testing.T) {
+	for _, rate := range []string{printed, theorem} {
+		c := drawsOf(3, 1, 1, 64)
+		c.Share, c.Rate = 0.1, rate
+		m := mechanismOf(t, c, 100)
+		if m.Draws.Most <= 1 {
+			t.Fatalf("%s: η = %g is not above 1", rate, m.Draws.Most)
+		}
+		opened(t, c, m, mechtest.Open(t, m, [32]byte{1}))
+		g, err := mechtest.Plan(t, m).Guarantee(m)
+		n, each := float64(m.Draws.Times), m.Draws.Most
+		lost := min(n*each, dp.ZCDPEpsilon(n*each*each/8, m.Budget.Delta))
+		if err != nil || g.Epsilon > lost || g.Epsilon < 0.999*lost {
+			t.Errorf("%s: %g is said to be lost, %g is, %v", rate, g.Epsilon, lost, err)
+		}
+	}
+}
+
 // Rates that have no meaning, and plans of others, are refused.
 func TestRatesAreRefused(t *testing.T) {
 	c := drawsOf(3, 1, 1, 10)
