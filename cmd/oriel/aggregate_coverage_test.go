@@ -1,16 +1,12 @@
 package main
 
 import (
-	"encoding/csv"
 	"encoding/json"
-	"errors"
 	"flag"
 	"fmt"
-	"io"
 	"maps"
 	"math"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -270,37 +266,19 @@ var carriers = []string{"9E", "AA", "AS", "B6", "DL", "EV", "F9", "FL", "HA", "M
 // flightRows reads the flights that have arrived: by a column and the hour, in so many bins.
 func flightRows(t *testing.T, by string, choices []string, hours int) (rows []row) {
 	t.Helper()
-	file, err := os.Open(*allFlights)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = file.Close() }()
-	table := csv.NewReader(file)
-	header, err := table.Read()
-	if err != nil {
-		t.Fatal(err)
-	}
-	column := func(line []string, name string) string { return line[slices.Index(header, name)] }
-	for {
-		line, err := table.Read()
-		if errors.Is(err, io.EOF) {
-			return rows
-		}
+	eachFlight(t, *allFlights, func(column func(name string) string, late float64) {
+		name, delay := column(by), column("arr_delay")
+		h, err := strconv.Atoi(column("hour"))
 		if err != nil {
-			t.Fatal(err)
-		}
-		name, hour, delay := column(line, by), column(line, "hour"), column(line, "arr_delay")
-		x, missing := strconv.ParseFloat(delay, 64)
-		h, err := strconv.Atoi(hour)
-		if missing != nil || err != nil {
-			continue
+			return
 		}
 		cell := -1
 		if i := slices.Index(choices, name); i >= 0 {
 			cell = i*hours + h*hours/24
 		}
 		rows = append(rows, row{
-			cell, max(-60, min(180, x)), fmt.Appendf(nil, `{%q:%q,"hour":%d,"delay":%s}`, by, name, h, delay),
+			cell, max(-60, min(180, late)), fmt.Appendf(nil, `{%q:%q,"hour":%d,"delay":%s}`, by, name, h, delay),
 		})
-	}
+	})
+	return rows
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/csv"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -161,29 +160,13 @@ func learnsPaths(t *testing.T, edges []string, costs [][]float64) (first, last [
 // delaysByHour are the delays of flights, minutes, by airport and airline, of each hour in which one was due.
 func delaysByHour(t *testing.T) (hours []map[string][]float64) {
 	t.Helper()
-	home := t.TempDir()
-	unpackFlights(t, home)
-	table, err := os.Open(filepath.Join(home, "flights.csv"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = table.Close() }()
-	rows, err := csv.NewReader(table).ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
-	column := func(row []string, name string) string { return row[slices.Index(rows[0], name)] }
 	before := ""
-	for _, row := range rows[1:] {
-		minutes, err := strconv.ParseFloat(column(row, "arr_delay"), 64)
-		if err != nil { // NA where it did not arrive
-			continue
-		}
-		if now := column(row, "month") + " " + column(row, "day") + " " + column(row, "hour"); now != before {
+	eachDemoFlight(t, func(column func(name string) string, late float64) {
+		if now := column("month") + " " + column("day") + " " + column("hour"); now != before {
 			hours, before = append(hours, map[string][]float64{}), now
 		}
-		hour, pair := hours[len(hours)-1], column(row, "origin")+" "+column(row, "carrier")
-		hour[pair] = append(hour[pair], minutes)
-	}
+		hour, pair := hours[len(hours)-1], column("origin")+" "+column("carrier")
+		hour[pair] = append(hour[pair], late)
+	})
 	return hours
 }

@@ -1,12 +1,10 @@
 package main
 
 import (
-	"encoding/csv"
 	"encoding/json"
 	"fmt"
 	"maps"
 	"math"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -325,31 +323,14 @@ type flight struct {
 func lateness(t *testing.T, under func(flight) string) map[string][]float64 {
 	t.Helper()
 	flights := map[string][]float64{}
-	home := t.TempDir()
-	unpackFlights(t, home)
-	table, err := os.Open(filepath.Join(home, "flights.csv"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = table.Close() }()
-	rows, err := csv.NewReader(table).ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
-	column := func(name string) int { return slices.Index(rows[0], name) }
-	carrier, hour, delay := column("carrier"), column("hour"), column("arr_delay")
-	for _, row := range rows[1:] {
-		minutes, err := strconv.ParseFloat(row[delay], 64)
-		if err != nil { // NA where it did not arrive
-			continue
-		}
-		f := flight{carrier: row[carrier]}
-		if f.hour, err = strconv.Atoi(row[hour]); err != nil {
+	eachDemoFlight(t, func(column func(name string) string, late float64) {
+		hour, err := strconv.Atoi(column("hour"))
+		if err != nil {
 			t.Fatal(err)
 		}
-		if name := under(f); name != "" {
-			flights[name] = append(flights[name], minutes)
+		if name := under(flight{column("carrier"), hour}); name != "" {
+			flights[name] = append(flights[name], late)
 		}
-	}
+	})
 	return flights
 }

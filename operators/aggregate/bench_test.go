@@ -32,14 +32,7 @@ func BenchmarkAdd(b *testing.B) {
 				continue // 12 288 coordinates are not drawn for each event
 			}
 			b.Run("384 cells, "+strconv.Itoa(len(lines))+" settings, B = "+strconv.FormatUint(batch, 10), func(b *testing.B) {
-				m := life(1024, batch)
-				c, err := configOf(m, lines...)
-				if err != nil {
-					b.Fatal(err)
-				}
-				if err := c.Mechanism(&m, nil); err != nil {
-					b.Fatal(err)
-				}
+				c, m := config(b, life(1024, batch), lines...)
 				machine, err := newMachine(c, mechtest.Open(b, m, [32]byte{1}))
 				if err != nil {
 					b.Fatal(err)

@@ -1,13 +1,10 @@
 package aggregate
 
 import (
-	"encoding/csv"
 	"flag"
 	"fmt"
-	"io"
 	"math"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"strconv"
 	"testing"
@@ -18,6 +15,7 @@ import (
 	"oriel/mechanisms/mechtest"
 	"oriel/operators"
 	"oriel/operators/aggregate/interval"
+	"oriel/operators/optest"
 	"oriel/schemas"
 )
 
@@ -389,31 +387,14 @@ func TestCoverageOfFlights(t *testing.T) {
 // flights reads the columns of all flights that have them.
 func flights(t *testing.T, columns ...string) (events []schemas.Event) {
 	t.Helper()
-	file, err := os.Open(*flightsFile)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer file.Close()
 	choices := map[string][]string{
 		"carrier": {"9E", "AA", "AS", "B6", "DL", "EV", "F9", "FL", "HA", "MQ", "OO", "UA", "US", "VX", "WN", "YV"},
 		"origin":  {"EWR", "JFK", "LGA"},
 	}
-	rows := csv.NewReader(file)
-	header, err := rows.Read()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for {
-		row, err := rows.Read()
-		if err == io.EOF {
-			return events
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
+	optest.EachRow(t, *flightsFile, func(column func(name string) string) {
 		var numbers []float64
 		for _, name := range columns {
-			text := row[slices.Index(header, name)]
+			text := column(name)
 			if list := choices[name]; list != nil {
 				numbers = append(numbers, float64(slices.Index(list, text)))
 			} else if x, err := strconv.ParseFloat(text, 64); err == nil {
@@ -423,5 +404,6 @@ func flights(t *testing.T, columns ...string) (events []schemas.Event) {
 		if len(numbers) == len(columns) {
 			events = append(events, schemas.Event{Numbers: numbers})
 		}
-	}
+	})
+	return events
 }

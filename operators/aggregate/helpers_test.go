@@ -9,24 +9,9 @@ import (
 )
 
 // config returns the operator of settings, NAME=value, over a mechanism, and that mechanism.
-func config(t testing.TB, m mechanisms.Config, lines ...string) (configured, mechanisms.Config) {
-	t.Helper()
-	c, err := configOf(m, lines...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := c.Mechanism(&m, nil); err != nil {
-		t.Fatal(err)
-	}
-	return c, m
-}
-
-func configOf(m mechanisms.Config, lines ...string) (configured, error) {
-	c, err := optest.Configure(Family, m, lines...)
-	if err != nil {
-		return configured{}, err
-	}
-	return c.(configured), nil
+func config(tb testing.TB, m mechanisms.Config, lines ...string) (configured, mechanisms.Config) {
+	tb.Helper()
+	return optest.Over[configured](tb, Family, m, lines...)
 }
 
 // life is a mechanism whose sums decay; total one of all steps; tumbling one of single steps.

@@ -9,6 +9,7 @@ import (
 	"oriel/mechanisms/forget"
 	"oriel/mechanisms/mechtest"
 	"oriel/operators"
+	"oriel/operators/optest"
 	"oriel/schemas"
 )
 
@@ -258,7 +259,7 @@ func TestPlanSaysWhatIsAbsorbed(t *testing.T) {
 func TestRefusals(t *testing.T) {
 	f := func(m mechanisms.Config, want string, lines ...string) {
 		t.Helper()
-		if _, err := configOf(m, lines...); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := optest.Configure(Family, m, lines...); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v: %v, want %q", lines, err, want)
 		}
 	}

@@ -5,21 +5,13 @@ import (
 	"testing"
 
 	"oriel/mechanisms"
-	"oriel/operators"
+	"oriel/operators/optest"
 )
 
 // configOf returns the operator of settings, NAME=value, for a mechanism.
 func configOf(m mechanisms.Config, lines ...string) (configured, error) {
-	given := map[string]string{}
-	for _, line := range lines {
-		name, text, _ := strings.Cut(line, "=")
-		given[operators.Prefix+name] = text
-	}
 	square := func(string) ([]byte, error) { return []byte("a>b\na>c\nb>d\nc>d\n"), nil }
-	v := operators.Source{Given: given, ReadFile: square, Common: operators.Common{
-		Mechanism: m.Name, Batch: m.Batch, Horizon: m.Horizon, Memory: m.Memory,
-	}}.Read(&operators.Problems{}, Family.Settings, func(operators.Setting) bool { return true })
-	c, err := Family.New(v)
+	c, err := optest.ConfigureFrom(square, Family, m, lines...)
 	if err != nil {
 		return configured{}, err
 	}

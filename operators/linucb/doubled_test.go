@@ -10,6 +10,7 @@ import (
 	"oriel/mechanisms/mechtest"
 	"oriel/mechanisms/noise"
 	"oriel/operators"
+	"oriel/operators/optest"
 )
 
 // determinants are those of all arms' shifted sums, by elimination.
@@ -76,7 +77,7 @@ func TestDoubledDeterminants(t *testing.T) {
 	if t.Logf("%d of %d decisions changed weights", changes, decisions); changes < 5 || changes > 60 {
 		t.Errorf("%d of %d decisions changed weights", changes, decisions)
 	}
-	if _, err := configOf(life(64), append(lines, "SOLVE=doubled")...); err == nil {
+	if _, err := optest.Configure(Family, life(64), append(lines, "SOLVE=doubled")...); err == nil {
 		t.Error("doubled determinants are taken with a memory")
 	}
 	c.sure = 0.9

@@ -1,12 +1,8 @@
 package linucb
 
 import (
-	"encoding/csv"
 	"flag"
-	"io"
 	"math"
-	"os"
-	"slices"
 	"strconv"
 	"testing"
 
@@ -15,6 +11,7 @@ import (
 	"oriel/mechanisms/mechtest"
 	"oriel/mechanisms/noise"
 	"oriel/operators"
+	"oriel/operators/optest"
 	"oriel/schemas"
 )
 
@@ -138,16 +135,6 @@ func play(m *Machine, all []flight, p problem) float64 {
 // flights reads all flights that have a delay, in the order of their schedule.
 func flights(t *testing.T) (all []flight) {
 	t.Helper()
-	file, err := os.Open(*flightsFile)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer file.Close()
-	rows := csv.NewReader(file)
-	header, err := rows.Read()
-	if err != nil {
-		t.Fatal(err)
-	}
 	unit := func(x []float64) []float64 {
 		norm := 0.0
 		for _, v := range x {
@@ -158,63 +145,33 @@ func flights(t *testing.T) (all []flight) {
 		}
 		return x
 	}
-	var scheduled []int // month, day, hhmm: files have months in another order
-	for {
-		row, err := rows.Read()
-		if err == io.EOF {
-			return inOrder(all, scheduled)
+	oneHot := func(x []float64, of string, names ...string) []float64 {
+		for _, name := range names {
+			x = append(x, map[bool]float64{true: 1}[name == of])
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		text := func(name string) string { return row[slices.Index(header, name)] }
+		return x
+	}
+	optest.EachFlight(t, *flightsFile, func(column func(name string) string) {
 		number := func(name string) float64 {
-			x, err := strconv.ParseFloat(text(name), 64)
+			x, err := strconv.ParseFloat(column(name), 64)
 			if err != nil {
-				return math.NaN()
-			}
-			return x
-		}
-		oneHot := func(x []float64, of string, names ...string) []float64 {
-			for _, name := range names {
-				x = append(x, map[bool]float64{true: 1}[name == of])
+				t.Fatal(err)
 			}
 			return x
 		}
 		f := flight{delay: number("arr_delay")}
-		if math.IsNaN(f.delay) {
-			continue
-		}
 		hour, month := 2*math.Pi*number("hour")/24, 2*math.Pi*number("month")/12
 		base := []float64{math.Sin(hour), math.Cos(hour), math.Sin(2 * hour), math.Cos(2 * hour), number("distance") / 2500}
 		origins := []string{"EWR", "JFK", "LGA"}
 		late := append([]float64{3}, base...)
-		late = oneHot(late, text("origin"), origins...)
-		late = oneHot(late, text("carrier"),
+		late = oneHot(late, column("origin"), origins...)
+		late = oneHot(late, column("carrier"),
 			"9E", "AA", "AS", "B6", "DL", "EV", "F9", "FL", "HA", "MQ", "OO", "UA", "US", "VX", "WN", "YV")
 		f.late = unit(append(late, math.Sin(month), math.Cos(month)))
 		when := append(append([]float64{1}, base...), math.Sin(month), math.Cos(month))
-		when = oneHot(when, text("origin"), origins...)
-		f.when = unit(oneHot(when, text("carrier"), "UA", "B6", "EV", "DL", "AA"))
+		when = oneHot(when, column("origin"), origins...)
+		f.when = unit(oneHot(when, column("carrier"), "UA", "B6", "EV", "DL", "AA"))
 		all = append(all, f)
-		at := 0
-		for _, name := range []string{"month", "day", "sched_dep_time"} {
-			at = 10000*at + int(number(name))
-		}
-		scheduled = append(scheduled, at)
-	}
-}
-
-// inOrder sorts flights by their schedule; of equal ones the first stays first.
-func inOrder(all []flight, scheduled []int) []flight {
-	places := make([]int, len(all))
-	for i := range places {
-		places[i] = i
-	}
-	slices.SortStableFunc(places, func(a, b int) int { return scheduled[a] - scheduled[b] })
-	sorted := make([]flight, len(all))
-	for i, place := range places {
-		sorted[i] = all[place]
-	}
-	return sorted
+	})
+	return all
 }

@@ -216,20 +216,20 @@ func TestSettingsAreRefused(t *testing.T) {
 		"CANDIDATES=1", "CONFIDENCE=0.3", "CONFIDENCE=0.9", "WIDTH=-1", "WAIT=0", "PLAYED=guessed",
 		`ARMS=a,"b"`, "CAPACITY=1048577", "NOISE=paper", "NOISE=loud",
 	} {
-		if _, err := configOf(life(16), append(append([]string{}, base...), line)...); err == nil {
+		if _, err := optest.Configure(Family, life(16), append(append([]string{}, base...), line)...); err == nil {
 			t.Errorf("%s is taken", line)
 		}
 	}
 	for _, name := range []string{"once-gaussian", "tree-gamma", "tree-gaussian-paper"} {
 		m := life(0)
 		m.Name = name
-		if _, err := configOf(m, base...); err == nil {
+		if _, err := optest.Configure(Family, m, base...); err == nil {
 			t.Errorf("%s is taken", name)
 		}
 	}
 	ending := life(16) // nothing is proved of a width where sums decay, for any number of steps
 	ending.Horizon = 64
-	if _, err := configOf(ending, append(base, "CONFIDENCE=0.9")...); err == nil {
+	if _, err := optest.Configure(Family, ending, append(base, "CONFIDENCE=0.9")...); err == nil {
 		t.Error("a proved width is taken with a memory")
 	}
 	proved, window := config(t, horizon(window("blt"), 64), append(base, "CONFIDENCE=0.9")...)

@@ -6,6 +6,7 @@ import (
 
 	"oriel/mechanisms/dp"
 	"oriel/mechanisms/mechtest"
+	"oriel/operators/optest"
 )
 
 // ORIEL_NOISE draws what is printed: of a node the reference values of the source's formulas, n = 1000, d = 5, ε = 1,
@@ -59,7 +60,7 @@ func TestPrintedNoiseIsDrawn(t *testing.T) {
 	}
 	users := horizon(window("tree-gaussian"), 64)
 	users.Separation = 4
-	c, err := configOf(users, "PLAYED=logged", "ARMS=a,b", "DIMENSION=5", "NOISE=paper")
+	c, err := optest.Configure(Family, users, "PLAYED=logged", "ARMS=a,b", "DIMENSION=5", "NOISE=paper")
 	if err != nil {
 		t.Fatal(err)
 	}

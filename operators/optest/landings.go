@@ -1,11 +1,7 @@
 package optest
 
 import (
-	"encoding/csv"
-	"errors"
-	"io"
 	"math"
-	"os"
 	"slices"
 	"strconv"
 	"testing"
@@ -37,24 +33,12 @@ func ReadLandings(tb testing.TB, flights, airports string) (l Landings) {
 		}
 		return x
 	}
-	eachRow(tb, airports, func(column func(name string) string) {
+	EachRow(tb, airports, func(column func(name string) string) {
 		known[column("faa")] = [2]float64{number(column("lat")), number(column("lon"))}
 	})
-	type landing struct {
-		scheduled   float64 // month, day, hhmm: files have months in another order
-		destination string
-	}
-	var all []landing
-	eachRow(tb, flights, func(column func(name string) string) {
-		if delay := column("arr_delay"); delay != "NA" && delay != "" {
-			scheduled := 1e8*number(column("month")) + 1e4*number(column("day")) + number(column("sched_dep_time"))
-			all = append(all, landing{scheduled, column("dest")})
-		}
-	})
-	slices.SortStableFunc(all, func(a, b landing) int { return int(a.scheduled - b.scheduled) })
-	for _, f := range all {
-		l.Names = append(l.Names, f.destination)
-	}
+	var destinations []string
+	EachFlight(tb, flights, func(column func(name string) string) { destinations = append(destinations, column("dest")) })
+	l.Names = slices.Clone(destinations)
 	slices.Sort(l.Names)
 	l.Names = slices.Compact(l.Names)
 	for _, name := range l.Names {
@@ -64,31 +48,11 @@ func ReadLandings(tb testing.TB, flights, airports string) (l Landings) {
 		}
 		l.Latitude, l.Longitude = append(l.Latitude, at[0]), append(l.Longitude, at[1])
 	}
-	for _, f := range all {
-		at, _ := slices.BinarySearch(l.Names, f.destination)
+	for _, destination := range destinations {
+		at, _ := slices.BinarySearch(l.Names, destination)
 		l.Destinations = append(l.Destinations, at)
 	}
 	return l
-}
-
-func eachRow(tb testing.TB, file string, each func(column func(name string) string)) {
-	tb.Helper()
-	f, err := os.Open(file)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	defer func() { _ = f.Close() }()
-	rows := csv.NewReader(f)
-	header, err := rows.Read()
-	for err == nil {
-		var row []string
-		if row, err = rows.Read(); err == nil {
-			each(func(name string) string { return row[slices.Index(header, name)] })
-		}
-	}
-	if !errors.Is(err, io.EOF) {
-		tb.Fatal(err)
-	}
 }
 
 // Kilometres are along the great circle of a sphere, by the angle between two directions.

@@ -3,6 +3,7 @@ package optest
 import (
 	"os"
 	"strings"
+	"testing"
 
 	"oriel/mechanisms"
 	"oriel/operators"
@@ -10,19 +11,47 @@ import (
 
 // Configure is an operator with settings, NAME=value without the prefix, over a mechanism.
 func Configure(f operators.Family, m mechanisms.Config, lines ...string) (operators.Configured, error) {
-	v := Values(f, m, lines...)
+	return ConfigureFrom(os.ReadFile, f, m, lines...)
+}
+
+// ConfigureFrom is Configure with files that are read otherwise.
+func ConfigureFrom(
+	read func(name string) ([]byte, error), f operators.Family, m mechanisms.Config, lines ...string,
+) (operators.Configured, error) {
+	v := values(read, f, m, lines)
 	f.Events(v)
 	return f.New(v)
 }
 
 // Values are the settings themselves, as a family reads them.
 func Values(f operators.Family, m mechanisms.Config, lines ...string) *operators.Values {
+	return values(os.ReadFile, f, m, lines)
+}
+
+func values(
+	read func(name string) ([]byte, error), f operators.Family, m mechanisms.Config, lines []string,
+) *operators.Values {
 	given := map[string]string{}
 	for _, line := range lines {
 		name, text, _ := strings.Cut(line, "=")
 		given[operators.Prefix+name] = text
 	}
-	return operators.Source{Given: given, ReadFile: os.ReadFile, Common: operators.Common{
+	return operators.Source{Given: given, ReadFile: read, Common: operators.Common{
 		Mechanism: m.Name, Batch: m.Batch, Horizon: m.Horizon, Memory: m.Memory,
 	}}.Read(&operators.Problems{}, f.Settings, func(operators.Setting) bool { return true })
+}
+
+// Over is Configure with the mechanism's leaf, and the operator as what it is.
+func Over[C operators.Configured](
+	tb testing.TB, f operators.Family, m mechanisms.Config, lines ...string,
+) (C, mechanisms.Config) {
+	tb.Helper()
+	c, err := Configure(f, m, lines...)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	if err := c.Mechanism(&m, nil); err != nil {
+		tb.Fatal(err)
+	}
+	return c.(C), m
 }

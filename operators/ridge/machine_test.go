@@ -375,14 +375,14 @@ func TestSettingsAreRefused(t *testing.T) {
 		"LABEL_SHARE=1.1", "LABEL_SHARE=0.0001", "RESIDUAL_MAX=1", "UPDATE=innovation", "GAIN=-1", "NOISE_SHIFT=NaN",
 		"WEIGHTS_MAX=0", "EMIT_EVERY=0", "START_REGULARIZER=-1", "STRONG_CONVEXITY=Inf",
 	} {
-		if _, err := configOf(life(16), append(append([]string{}, base...), line)...); err == nil {
+		if _, err := optest.Configure(Family, life(16), append(append([]string{}, base...), line)...); err == nil {
 			t.Errorf("%s is taken", line)
 		}
 	}
 	for _, name := range []string{"once-gaussian", "tree-gamma", "tree-gaussian-paper"} {
 		m := life(0)
 		m.Name = name
-		if _, err := configOf(m, base...); err == nil {
+		if _, err := optest.Configure(Family, m, base...); err == nil {
 			t.Errorf("%s is taken", name)
 		}
 	}
