@@ -90,7 +90,7 @@ func (w world) machine(t *testing.T, m mechanisms.Config, seed byte, lines ...st
 	for _, p := range w.places {
 		text += fmt.Sprintf("%s:%v:%v\n", p.name, p.latitude, p.longitude)
 	}
-	c, err := configOf(t, text, m, append([]string{"PICK=" + strconv.Itoa(w.pick)}, lines...)...)
+	c, err := configOf(text, m, append([]string{"PICK=" + strconv.Itoa(w.pick)}, lines...)...)
 	if err != nil {
 		t.Fatal(err)
 	}

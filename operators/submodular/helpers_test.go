@@ -3,13 +3,11 @@ package submodular
 import (
 	"math/rand/v2"
 	"os"
-	"path/filepath"
-	"strings"
 	"testing"
 
 	"oriel/mechanisms"
 	"oriel/mechanisms/dp"
-	"oriel/operators"
+	"oriel/operators/optest"
 	"oriel/schemas"
 )
 
@@ -90,7 +88,7 @@ func window(name string) mechanisms.Config {
 // config returns the operator of settings, NAME=value, over a mechanism, that mechanism, and the plan.
 func config(t testing.TB, m mechanisms.Config, lines ...string) (configured, mechanisms.Config, plan) {
 	t.Helper()
-	c, err := configOf(t, towns, m, lines...)
+	c, err := configOf(towns, m, lines...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -109,33 +107,18 @@ func config(t testing.TB, m mechanisms.Config, lines ...string) (configured, mec
 	return c, m, p
 }
 
-// configOf reads settings; PLACES names the file of the places that are given, TYPES=segments that of segments.
-func configOf(t testing.TB, places string, m mechanisms.Config, lines ...string) (configured, error) {
-	t.Helper()
-	file := filepath.Join(t.TempDir(), "places")
-	if err := os.WriteFile(file, []byte(places), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	given, typed := map[string]string{}, filepath.Join(t.TempDir(), "types")
-	if err := os.WriteFile(typed, []byte(segments), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	for _, line := range lines {
-		name, text, _ := strings.Cut(line, "=")
-		if name == "PLACES" && text != "" {
-			text = file
+// configOf reads settings; PLACES=towns and PLACES=given name the places that are given, TYPES=segments segments.
+func configOf(places string, m mechanisms.Config, lines ...string) (configured, error) {
+	read := func(name string) ([]byte, error) {
+		switch name {
+		case "towns", "given":
+			return []byte(places), nil
+		case "segments":
+			return []byte(segments), nil
 		}
-		if name == "TYPES" && text == "segments" {
-			text = typed
-		}
-		given[operators.Prefix+name] = text
+		return os.ReadFile(name)
 	}
-	p := &operators.Problems{}
-	v := operators.Source{Given: given, ReadFile: os.ReadFile, Common: operators.Common{
-		Mechanism: m.Name, Batch: m.Batch, Horizon: m.Horizon, Memory: m.Memory,
-	}}.Read(p, Family.Settings, func(operators.Setting) bool { return true })
-	Family.Events(v)
-	c, err := Family.New(v)
+	c, err := optest.ConfigureFrom(read, Family, m, lines...)
 	if err != nil {
 		return configured{}, err
 	}

@@ -291,14 +291,14 @@ func TestSettingsAreRefused(t *testing.T) {
 		"RULE=argmax", "RULE=best", "PICK=0", "PICK=7", "PLACES=", "ELEMENTS=5", "CATCHMENT=0", "EMIT_EVERY=0",
 		"FUNCTION=none", "TYPES=segments",
 	} {
-		if _, err := configOf(t, towns, life(16), append(slices.Clone(base), line)...); err == nil {
+		if _, err := configOf(towns, life(16), append(slices.Clone(base), line)...); err == nil {
 			t.Errorf("%s is taken", line)
 		}
 	}
 	for _, places := range []string{
 		"a:1:2\na:3:4\n", "a:1:2\n", "a:91:0\nb:1:1\nc:1:2\n", "a,b:1:1\nb:1:1\nc:1:2\n", "a:1\nb:1:1\nc:2:2\n",
 	} {
-		if _, err := configOf(t, places, life(16), base...); err == nil {
+		if _, err := configOf(places, life(16), base...); err == nil {
 			t.Errorf("places %q are taken", places)
 		}
 	}
@@ -310,13 +310,13 @@ func TestSettingsAreRefused(t *testing.T) {
 		if err := os.WriteFile(file, []byte(types), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := configOf(t, towns, life(16), "RULE=histogram", "PICK=2", "TYPES="+file); err == nil {
+		if _, err := configOf(towns, life(16), "RULE=histogram", "PICK=2", "TYPES="+file); err == nil {
 			t.Errorf("types %q are taken", types)
 		}
 	}
 	m := life(0)
 	m.Name = "once-gaussian"
-	if _, err := configOf(t, towns, m, base...); err == nil {
+	if _, err := configOf(towns, m, base...); err == nil {
 		t.Error("single steps are taken")
 	}
 	values := []string{"RULE=draws", "PICK=2", "ELEMENTS=5"}
@@ -330,11 +330,11 @@ func TestSettingsAreRefused(t *testing.T) {
 		{life(16), append(slices.Clone(base), "RATE=printed")},
 		{whole(2000, 1), append(slices.Clone(values), "RATE=fast")},
 	} {
-		if _, err := configOf(t, towns, wrong.m, wrong.lines...); err == nil {
+		if _, err := configOf(towns, wrong.m, wrong.lines...); err == nil {
 			t.Errorf("%s: %v is taken", wrong.m.Name, wrong.lines)
 		}
 	}
-	c, err := configOf(t, towns, whole(999, 1), values...)
+	c, err := configOf(towns, whole(999, 1), values...)
 	if err != nil {
 		t.Fatal(err)
 	}
