@@ -14,6 +14,7 @@ import (
 	"oriel/mechanisms/mechtest"
 	"oriel/mechanisms/noise"
 	"oriel/operators"
+	"oriel/operators/optest"
 	"oriel/schemas"
 )
 
@@ -157,12 +158,12 @@ func TestFeaturesOfArmsAreRefused(t *testing.T) {
 		"a:1:2\n", "a:1\nb:1:2\n", "a:1\na:2\n", "a\nb\n", "a:x\nb:1\n", "a:0:0\nb:0:0\n", ":1\nb:2\n", "a:1e13\nb:1\n",
 		"a:NaN\nb:1\n", "a\"b:1\nb:1\n", "a:1" + strings.Repeat(":1", 200) + "\nb:1" + strings.Repeat(":1", 200) + "\n", "",
 	} {
-		if _, err := configOf(life(16), append(lines, armsFile(t, text))...); err == nil {
+		if _, err := optest.Configure(Family, life(16), append(lines, armsFile(t, text))...); err == nil {
 			t.Errorf("%.40q is taken", text)
 		}
 	}
 	for _, other := range []string{"ARMS=a,b", "CANDIDATES=2"} {
-		if _, err := configOf(life(16), append(lines, sizes, other)...); err == nil {
+		if _, err := optest.Configure(Family, life(16), append(lines, sizes, other)...); err == nil {
 			t.Errorf("%s is taken beside a file", other)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 
 	"oriel/mechanisms"
 	"oriel/mechanisms/forget"
+	"oriel/operators"
 	"oriel/operators/convex"
 	"oriel/operators/elementary"
 )
@@ -23,15 +24,11 @@ func (c configured) strength(m mechanisms.Config) float64 {
 	return float64(math.Sqrt(n) / (2 * radius) * math.Sqrt(max(big, 1)/events))
 }
 
-// scoreBits are the fraction bits of logarithms in scores.
-const scoreBits = 20
-
 // leaders are k experts, each a point of the simplex that follows from what is released. A draw from it costs nothing.
 type leaders struct {
 	prefixes
 	strength float64 // H
 	to       convex.Projection
-	law      mechanisms.Exponential
 	chances  []float64
 	scaled   []float64
 	scores   []int64 // of elements with a chance
@@ -46,7 +43,7 @@ func newLeaders(behind prefixes, strength float64) (*leaders, error) {
 	}
 	to, err := convex.NewProjection(set)
 	return &leaders{
-		prefixes: behind, strength: strength, to: to, law: mechanisms.ByLogs(scoreBits), chances: make([]float64, n),
+		prefixes: behind, strength: strength, to: to, chances: make([]float64, n),
 		scaled: make([]float64, n), scores: make([]int64, 0, n), among: make([]int, 0, n),
 	}, err
 }
@@ -82,13 +79,13 @@ func (l *leaders) draw(stream *mechanisms.Stream, sum []float64, by float64) int
 		}
 		if p > 0 {
 			l.among = append(l.among, a)
-			l.scores = append(l.scores, int64(math.Floor(float64(elementary.Log(p)*(1<<scoreBits)))))
+			l.scores = append(l.scores, operators.ChanceScore(p))
 		}
 	}
 	if stream.Ended() {
 		return best
 	}
-	return l.among[stream.Choose(0, l.scores, l.law)]
+	return l.among[stream.Choose(0, l.scores, operators.ByChances)]
 }
 
 // appendTuned and readTuned are the end of a plan of leaders and shares: copies u32, H f64.
