@@ -14,5 +14,5 @@
 // the events that no mechanism protects.
 //
 // Memory does not grow with the number of events, only with the events that wait for their labels; AUC is of
-// predictions sorted into bins (ranks.go).
+// predictions sorted into bins (auc.go).
 package eval
