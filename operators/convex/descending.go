@@ -24,6 +24,23 @@ func (d *descending) build() {
 	}
 }
 
+// all starts with all positions of keys.
+func (d *descending) all(keys []float64) {
+	d.start(keys)
+	for i := range keys {
+		d.add(i)
+	}
+	d.build()
+}
+
+// cheapest starts with all positions of costs, from the smallest cost on. keys is scratch, as long as costs.
+func (d *descending) cheapest(keys, costs []float64) {
+	for i, cost := range costs {
+		keys[i] = -cost
+	}
+	d.all(keys)
+}
+
 // next removes and returns the first position, or −1 when none is left.
 func (d *descending) next() int {
 	if len(d.heap) == 0 {

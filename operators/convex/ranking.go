@@ -126,14 +126,7 @@ type ranked struct {
 }
 
 func (o *ranked) Minimise(dst, c []float64) {
-	for i, cost := range c {
-		o.keys[i] = -cost
-	}
-	o.order.start(o.keys)
-	for i := range c {
-		o.order.add(i)
-	}
-	o.order.build()
+	o.order.cheapest(o.keys, c)
 	clear(dst)
 	for _, worth := range o.set.worth[:o.set.many] {
 		dst[o.order.next()] = worth
@@ -163,11 +156,7 @@ type pooled struct {
 
 func (p *pooled) Project(dst, x []float64) {
 	copy(p.keys, x)
-	p.order.start(p.keys)
-	for i := range x {
-		p.order.add(i)
-	}
-	p.order.build()
+	p.order.all(p.keys)
 	p.sorted, p.first, p.sums = p.sorted[:0], p.first[:0], p.sums[:0]
 	for i := range x {
 		at := p.order.next()

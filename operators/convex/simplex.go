@@ -56,11 +56,7 @@ type threshold struct {
 // Project works on x − max x, which moves τ by the same amount: what is left above τ lies in [−scale, 0], so a huge x,
 // as the first steps of a run bring, costs no accuracy.
 func (p *threshold) Project(dst, x []float64) {
-	p.order.start(x)
-	for i := range x {
-		p.order.add(i)
-	}
-	p.order.build()
+	p.order.all(x)
 	first := p.order.next()
 	top := x[first]
 	total, k, tau := 0.0, 1.0, -p.scale

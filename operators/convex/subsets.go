@@ -57,14 +57,7 @@ type fewest struct {
 }
 
 func (o *fewest) Minimise(dst, c []float64) {
-	for i, cost := range c {
-		o.keys[i] = -cost
-	}
-	o.order.start(o.keys)
-	for i := range c {
-		o.order.add(i)
-	}
-	o.order.build()
+	o.order.cheapest(o.keys, c)
 	clear(dst)
 	for range o.pick {
 		dst[o.order.next()] = o.radius

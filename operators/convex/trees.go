@@ -151,14 +151,7 @@ type kruskal struct {
 }
 
 func (o *kruskal) Minimise(dst, c []float64) {
-	for i, cost := range c {
-		o.keys[i] = -cost
-	}
-	o.order.start(o.keys)
-	for i := range c {
-		o.order.add(i)
-	}
-	o.order.build()
+	o.order.cheapest(o.keys, c)
 	clear(dst)
 	o.forest.clear()
 	for left := o.set.vertices - 1; left > 0; {
