@@ -190,16 +190,5 @@ func TestAuditOfLeavesAroundACentreReachesTheClaim(t *testing.T) {
 		}
 	}
 	a := subject(t, "ORIEL_CLIP=1")
-	attack, err := a.newAttack(13, a.dense(a.random("direction", 0)), options(8000))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := attack.run(t.Context(), a, options(8000), 1, 0, func(audit.Run) {}); err != nil {
-		t.Fatal(err)
-	}
-	first := attack.Report.Bounds[0]
-	t.Logf("%+v", first)
-	if err := attack.Report.Err(); err != nil || first.Value < 0.9*first.Claim || first.Value > first.Claim {
-		t.Errorf("%v: bound %+v", err, first)
-	}
+	a.boundsNineTenths(t, 13)
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"oriel/cmd/internal/settings"
+	"oriel/mechanisms/audit"
 )
 
 // alpha of the audits here. Seeds are fixed: what is green stays green.
@@ -90,5 +91,22 @@ func reachesClaim(t *testing.T, a *Subject, share float64, name string) {
 		if reach := attack.law.Reach(); reach > claim*(1+1e-9) || attack.Canary.Step == 1 && reach < share*claim {
 			t.Errorf("%s, step %d: a canary reaches %g of %g", name, attack.Canary.Step, reach, claim)
 		}
+	}
+}
+
+// boundsNineTenths wants one attack at a step to bound nine tenths of the claim, and not to pass it.
+func (a *Subject) boundsNineTenths(t *testing.T, step uint64) {
+	t.Helper()
+	attack, err := a.newAttack(step, a.dense(a.random("direction", 0)), options(8000))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := attack.run(t.Context(), a, options(8000), 1, 0, func(audit.Run) {}); err != nil {
+		t.Fatal(err)
+	}
+	first := attack.Report.Bounds[0]
+	t.Logf("%+v", first)
+	if err := attack.Report.Err(); err != nil || first.Value < 0.9*first.Claim || first.Value > first.Claim {
+		t.Errorf("%v: bound %+v", err, first)
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"oriel/mechanisms"
-	"oriel/mechanisms/audit"
 	"oriel/mechanisms/lattice"
 )
 
@@ -41,18 +40,7 @@ func TestAuditOfSecondMomentsReachesTheClaim(t *testing.T) {
 		reachesClaim(t, a, 0.99, strings.Join(more, " "))
 	}
 	a := solving(t, kindsOfMoments[0]...)
-	attack, err := a.newAttack(1, a.dense(a.random("direction", 0)), options(8000))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := attack.run(t.Context(), a, options(8000), 1, 0, func(audit.Run) {}); err != nil {
-		t.Fatal(err)
-	}
-	first := attack.Report.Bounds[0]
-	t.Logf("%+v", first)
-	if err := attack.Report.Err(); err != nil || first.Value < 0.9*first.Claim || first.Value > first.Claim {
-		t.Errorf("%v: bound %+v", err, first)
-	}
+	a.boundsNineTenths(t, 1)
 }
 
 // changed is a quantiser whose leaves are changed after.
