@@ -8,9 +8,9 @@
 // and never back. The pure part (decode, step, encode) is Stream; the commit stage is the only code that makes anything
 // readable outside. The package knows no maths: it sees machines, decoders and bytes.
 //
-// Guarantees, each with a test named after it (README, "What is promised"): one history, one noise for unchanged input (G2),
-// exactly once for read_committed consumers (G3), fail closed (G4), nothing else leaves (G5), bad input takes its place
-// as a null event (G6), bounded memory (G7).
+// Guarantees, each with a test named after it (README, "What is promised"): one history, one noise for unchanged input
+// (G2), exactly once for read_committed consumers (G3), fail closed (G4), nothing else leaves (G5), bad input takes its
+// place as a null event (G6), bounded memory (G7).
 //
 // Errors are of four kinds (Kind): retry, lost (another member owns the partition), stop, and bug, which panics.
 //

@@ -45,7 +45,7 @@ func (m *Machine) restore(state []byte) error {
 		return part
 	}
 	cut(1)
-	learned, open, table := cut(m.rule.stateLen()), cut(roundLen*len(m.rounds)), cut(m.table.StateLen())
+	learned, open := cut(m.rule.stateLen()), cut(roundLen*len(m.rounds))
 	for i := range m.rounds {
 		p := played{
 			arm:    int(binary.LittleEndian.Uint32(open[roundLen*i:])),
@@ -59,14 +59,5 @@ func (m *Machine) restore(state []byte) error {
 	if err := m.rule.restore(learned); err != nil {
 		return err
 	}
-	if err := m.table.Restore(table); err != nil {
-		return err
-	}
-	if err := m.stream.Restore(state); err != nil {
-		return err
-	}
-	if m.stream.Step()+1 != m.table.Step() {
-		return errors.New("arms: state: plays and releases are of different steps")
-	}
-	return nil
+	return m.table.RestoreWith(m.stream, state)
 }

@@ -65,15 +65,8 @@ func (m *Machine) restore(state []byte) error {
 			return errors.New("bandit: state: a centre outside the set, or a release that is no number")
 		}
 	}
-	table, stream := rest[:m.table.StateLen()], rest[m.table.StateLen():]
-	if err := m.table.Restore(table); err != nil {
+	if err := m.table.RestoreWith(m.stream, rest); err != nil {
 		return err
-	}
-	if err := m.stream.Restore(stream); err != nil {
-		return err
-	}
-	if m.stream.Step()+1 != m.table.Step() {
-		return errors.New("bandit: state: plays and releases are of different steps")
 	}
 	m.u.use(seed)
 	return nil

@@ -79,6 +79,27 @@ func (t *Table) Restore(state []byte) error {
 	return nil
 }
 
+// RestoreWith restores the table, and a stream whose state stands behind the table's; both are of one step. After an
+// error one of them may be restored.
+func (t *Table) RestoreWith(stream stream, state []byte) error {
+	if err := t.Restore(state[:t.StateLen()]); err != nil {
+		return err
+	}
+	if err := stream.Restore(state[t.StateLen():]); err != nil {
+		return err
+	}
+	if stream.Step()+1 != t.Step() {
+		return errors.New("plays: state: plays and releases are of different steps")
+	}
+	return nil
+}
+
+// stream is a mechanisms.Stream.
+type stream interface {
+	Restore(state []byte) error
+	Step() uint64
+}
+
 // known tells whether the slot of a table holds a round at a step: of the first steps there are fewer.
 func (c Config) known(step uint64, slot int) bool {
 	back := (step%uint64(c.Rounds()) + uint64(c.Rounds()) - uint64(slot)) % uint64(c.Rounds())

@@ -47,7 +47,7 @@ func (m *Machine) restore(state []byte) error {
 		return part
 	}
 	cut(1)
-	learned, open, table := cut(m.rule.stateLen()), cut(roundLen*len(m.rounds)), cut(m.table.StateLen())
+	learned, open := cut(m.rule.stateLen()), cut(roundLen*len(m.rounds))
 	for i := range m.rounds {
 		p := played{
 			cell:  int32(binary.LittleEndian.Uint32(open[roundLen*i:])),
@@ -61,16 +61,7 @@ func (m *Machine) restore(state []byte) error {
 	if err := m.rule.restore(learned); err != nil {
 		return err
 	}
-	if err := m.table.Restore(table); err != nil {
-		return err
-	}
-	if err := m.stream.Restore(state); err != nil {
-		return err
-	}
-	if m.stream.Step()+1 != m.table.Step() {
-		return errors.New("sets: state: plays and what was learned are of different steps")
-	}
-	return nil
+	return m.table.RestoreWith(m.stream, state)
 }
 
 // tries is how many cells a round can be of.
