@@ -1,6 +1,7 @@
 package schemas
 
 import (
+	"math"
 	"strconv"
 	"strings"
 )
@@ -150,7 +151,7 @@ func (m Member) defaultSchema() (text string, some bool) {
 		return quote(m.Choices[int(m.Default)]), true
 	case m.Kind == KindChoice || bounded && (m.Default < least || m.Default > most):
 		return "", false
-	case m.Kind == KindCount && !isCount(m.Default):
+	case m.Kind == KindCount && !isCount(m.Default), math.Abs(m.Default) == math.MaxFloat64: // it tells absence
 		return "", false
 	}
 	return decimal(m.Default), true

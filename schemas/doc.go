@@ -27,6 +27,9 @@
 // An Encoder prints decisions in one of two forms, ParseDecision reads both and passes over members that it does not
 // know; testdata/decisions.py is the same in Python.
 //
+// For other programs, jsonschema has a JSON Schema of decisions and of each body, and examples what they take, as
+// <schema>.<what it shows>.json. Each in examples/invalid breaks one rule; of an event the name ends with its Code.
+//
 //	body := schemas.Body{Name: "play", Members: []schemas.Member{
 //		{Name: "arm", Kind: schemas.KindChoice, Choices: []string{"north", "south"}},
 //		{Name: "reward", Kind: schemas.KindNumber, Least: 0, Most: 1},

@@ -11,8 +11,8 @@ import (
 var schemaFiles embed.FS
 
 // JSONSchemas holds the published JSON Schemas (draft 2020-12), each with the suffix .schema.json: decision,
-// decision-sparse, and those of the bodies of losses, event-loss, event-target, event-level, event-linear and
-// event-portfolio, which EventSchema has made.
+// decision-sparse, and event-<body> for each Body that an operator has, which EventSchema has made. Of aggregate, place
+// and type settings say the members, or what they may be: those here are of an example.
 func JSONSchemas() fs.FS {
 	sub, err := fs.Sub(schemaFiles, "jsonschema")
 	if err != nil {

@@ -18,7 +18,7 @@ import (
 	"oriel/pipeline"
 )
 
-var rewrite = flag.Bool("rewrite", false, "write testdata/golden/decisions.txt")
+var rewrite = flag.Bool("rewrite", false, "write testdata/golden/decisions.txt, and what schemas publishes")
 
 const goldenFile = "testdata/golden/decisions.txt"
 

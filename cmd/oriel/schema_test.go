@@ -1,39 +1,286 @@
 package main
 
 import (
-	"io/fs"
+	"bytes"
+	"encoding/json"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"oriel/cmd/internal/families"
+	"oriel/cmd/internal/settings"
 	"oriel/schemas"
 )
 
-// TestSchemaPrintsWhatIsPublished: each loss has the schema of its body.
-func TestSchemaPrintsWhatIsPublished(t *testing.T) {
-	f := func(file, what string, env ...string) {
-		t.Helper()
-		want, err := fs.ReadFile(schemas.JSONSchemas(), file+".schema.json")
+const (
+	schemasFolder  = "../../schemas/jsonschema/"
+	examplesFolder = "../../schemas/examples/"
+)
+
+// publishedEvents are the settings whose events have each published schema. Where settings name members or what they
+// may say (columns, places, types), the schema is that of these.
+func publishedEvents(t *testing.T) map[string][]string {
+	t.Helper()
+	types := write(t, "types", []byte("family:1:0.25\nstudent:0:0.5\n"))
+	return map[string][]string{
+		"event-loss": {"LOSS=logistic DIMENSION=4", "LOSS=hinge DIMENSION=4"},
+		"event-target": {
+			"LOSS=squared DIMENSION=4", "LOSS=absolute DIMENSION=4", "LOSS=quantile DIMENSION=4", "OPERATOR=ridge DIMENSION=4",
+		},
+		"event-level":     {"LOSS=quantile DIMENSION=1"},
+		"event-linear":    {"LOSS=linear DIMENSION=4"},
+		"event-portfolio": {"LOSS=portfolio DIMENSION=4"},
+		"event-arms":      {"OPERATOR=arms"},
+		"event-bandit":    {"OPERATOR=bandit"},
+		"event-sets":      {"OPERATOR=sets"},
+		"event-linucb": {
+			"OPERATOR=linucb PLAYED=logged DIMENSION=4", "OPERATOR=linucb PLAYED=served DIMENSION=4",
+			"OPERATOR=linucb PLAYED=served DIMENSION=2 CANDIDATES=2",
+		},
+		"event-place":  {"OPERATOR=submodular PLACES=testdata/golden/places"},
+		"event-type":   {"OPERATOR=submodular TYPES=" + types},
+		"event-values": {"OPERATOR=submodular ELEMENTS=4"},
+		"event-aggregate": {
+			"OPERATOR=aggregate CELLS=carrier=AA|DL|UA,hour=0:24:24 VALUE=delay=-60:180 STATISTICS=mean WEIGHT_MAX=2",
+		},
+	}
+}
+
+// machineMade are the example decisions: what the real machine makes of a golden case, and which of the lines
+// that are shown there.
+var machineMade = map[string]struct {
+	golden string
+	line   int
+}{
+	"decision-sparse.flow":          {"linear-sparse-flow blt", 3},
+	"decision.aggregate":            {"aggregate-tumbling once-gaussian", 3},
+	"decision.arms":                 {"plays-ucb once-gamma", 2},
+	"decision.bandit":               {"plays-ball blt", 2},
+	"decision.coco":                 {"logistic blt", 3},
+	"decision.linucb-action":        {"contexts-served blt", 2},
+	"decision.linucb-model":         {"contexts-served blt", 3},
+	"decision.once":                 {"logistic-ogd once-gamma", 3},
+	"decision.ridge":                {"squared-ridge blt", 0},
+	"decision.sets-draws":           {"worths-drawn draws", 2},
+	"decision.sets-halving":         {"worths-halving once-gamma", 3},
+	"decision.submodular-argmax":    {"gains-argmax tree-gaussian", 3},
+	"decision.submodular-draws":     {"gains-drawn draws", 3},
+	"decision.submodular-histogram": {"sets-places blt", 3},
+	"decision.submodular-leaders":   {"gains-led tree-gamma", 3},
+	"decision.submodular-shares":    {"gains-shares blt", 3},
+}
+
+// kept wants a file to have a content; -rewrite writes it.
+func kept(t *testing.T, file, content string) {
+	t.Helper()
+	if *rewrite {
+		if err := os.WriteFile(file, []byte(content), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got, err := os.ReadFile(file); err != nil || string(got) != content {
+		t.Errorf("%s: %v; want\n%s", file, err, content)
+	}
+}
+
+// prefixed are settings as an environment.
+func prefixed(env string) (environ []string) {
+	for _, setting := range strings.Fields(env) {
+		environ = append(environ, "ORIEL_"+setting)
+	}
+	return environ
+}
+
+// TestSchemasArePublished: `oriel schema` prints each published schema of events for its settings.
+func TestSchemasArePublished(t *testing.T) {
+	for name, envs := range publishedEvents(t) {
+		for _, env := range envs {
+			schema, err := schemaOf("events", prefixed(env))
+			if err != nil {
+				t.Fatalf("%s: %v", env, err)
+			}
+			kept(t, schemasFolder+name+".schema.json", string(schema))
+		}
+	}
+	if _, err := schemaOf("events", nil); err == nil {
+		t.Error("events without settings have a schema")
+	}
+}
+
+func compileSchema(t *testing.T, text []byte) *jsonschema.Schema {
+	t.Helper()
+	compiler := jsonschema.NewCompiler()
+	compiler.DefaultDraft(jsonschema.Draft2020)
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
+	if err == nil {
+		err = compiler.AddResource("it", doc)
+	}
+	if err != nil {
+		t.Fatalf("%v: %s", err, text)
+	}
+	return compiler.MustCompile("it")
+}
+
+func fits(schema *jsonschema.Schema, text []byte) error {
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
+	if err != nil {
+		return err
+	}
+	return schema.Validate(doc)
+}
+
+// decode is the verdict on an event under settings.
+func decode(t *testing.T, env string, event []byte) schemas.Code {
+	t.Helper()
+	s, err := settings.Load(prefixed(env), settings.Events)
+	if err != nil {
+		t.Fatalf("%s: %v", env, err)
+	}
+	config, err := s.EventConfig()
+	if err != nil {
+		t.Fatal(err)
+	}
+	decoder, err := schemas.NewDecoder(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var e schemas.Event
+	return decoder.Decode(&e, event)
+}
+
+// TestExamplesAgreeWithSchemaAndDecoder: schemas/examples has <schema>.<what it shows>.json, which schema and decoder
+// take, and invalid/<schema>.<what it shows>.<the rule that an event breaks>.json, which both refuse.
+func TestExamplesAgreeWithSchemaAndDecoder(t *testing.T) {
+	events := publishedEvents(t)
+	published, err := filepath.Glob(schemasFolder + "*.schema.json")
+	if err != nil || len(published) != len(events)+2 {
+		t.Fatalf("%d schemas are published, %v", len(published), err)
+	}
+	for _, file := range published {
+		name := strings.TrimSuffix(filepath.Base(file), ".schema.json")
+		text, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := schemaOf(what, env)
-		if err != nil || string(got) != string(want) {
-			t.Errorf("%v: %v: %s", env, err, got)
+		schema := compileSchema(t, text)
+		for _, folder := range []string{"", "invalid/"} {
+			files, err := filepath.Glob(examplesFolder + folder + name + ".*.json")
+			if err != nil || len(files) == 0 {
+				t.Errorf("%s%s: no example, %v", folder, name, err)
+			}
+			for _, file := range files {
+				example, err := os.ReadFile(file)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if err := fits(schema, example); (err == nil) != (folder == "") {
+					t.Errorf("%s: the schema says %v", file, err)
+				}
+				if len(events[name]) == 0 {
+					if _, err := schemas.ParseDecision(example); (err == nil) != (folder == "") {
+						t.Errorf("%s: ParseDecision says %v", file, err)
+					}
+				}
+				want := schemas.OK.String()
+				if folder != "" {
+					want = strings.Split(filepath.Base(file), ".")[2]
+				}
+				for _, env := range events[name] {
+					if code := decode(t, env, example); code.String() != want {
+						t.Errorf("%s: under %s the decoder says %v", file, env, code)
+					}
+				}
+			}
 		}
 	}
-	f("event-loss", "events", "ORIEL_LOSS=logistic", "ORIEL_DIMENSION=8")
-	f("event-target", "events", "ORIEL_LOSS=absolute", "ORIEL_DIMENSION=8")
-	f("event-target", "events", "ORIEL_LOSS=quantile", "ORIEL_DIMENSION=8")
-	f("event-level", "events", "ORIEL_LOSS=quantile", "ORIEL_DIMENSION=1")
-	f("event-linear", "events", "ORIEL_LOSS=linear", "ORIEL_DIMENSION=8")
-	f("event-portfolio", "events", "ORIEL_LOSS=portfolio", "ORIEL_DIMENSION=8")
-	f("decision", "decisions", "ORIEL_OPERATOR=coco", "ORIEL_UPDATE=projection", "ORIEL_LOSS=logistic",
-		"ORIEL_SET=l2-ball", "ORIEL_RADIUS=5", "ORIEL_DIMENSION=8", "ORIEL_STRONG_CONVEXITY=0.001",
-		"ORIEL_MECHANISM=blt", "ORIEL_WINDOW=64", "ORIEL_EPSILON=1", "ORIEL_DELTA=1e-6", "ORIEL_CLIP=1")
-	f("decision-sparse", "decisions", "ORIEL_OPERATOR=coco", "ORIEL_UPDATE=projection", "ORIEL_LOSS=linear",
-		"ORIEL_SET=simplex", "ORIEL_RADIUS=1", "ORIEL_DIMENSION=8", "ORIEL_STRONG_CONVEXITY=0.001",
-		"ORIEL_MECHANISM=blt", "ORIEL_WINDOW=64", "ORIEL_EPSILON=1", "ORIEL_DELTA=1e-6", "ORIEL_CLIP=1",
-		"ORIEL_DECISIONS=sparse")
-	if _, err := schemaOf("events", nil); err == nil {
-		t.Error("events without settings have a schema")
+}
+
+// TestExamplesAreWhole: each operator has an example of an event and of a decision. Each example belongs to a schema,
+// and each decision among them is one that a machine has made, but for the one that shows members that a reader does
+// not know.
+func TestExamplesAreWhole(t *testing.T) {
+	events, blocks := publishedEvents(t), goldenBlocks(t)
+	said := strings.Join(slices.Concat(slices.Collect(maps.Values(events))...), " ") + " OPERATOR=coco"
+	of := map[string]string{}
+	for _, c := range goldenCases(t) {
+		of[c.String()] = c.settings.Operator
+	}
+	decides := map[string]bool{}
+	for _, from := range machineMade {
+		decides[of[from.golden]] = true
+	}
+	for _, name := range families.All.Names() {
+		if !strings.Contains(said, "OPERATOR="+name) || !decides[name] {
+			t.Errorf("%s: no example of an event, or of a decision", name)
+		}
+	}
+	for example, from := range machineMade {
+		lines := strings.Split(strings.TrimSuffix(blocks[from.golden], "\n"), "\n")
+		if len(lines) != 7 {
+			t.Fatalf("%s: no golden case %s of four lines", example, from.golden)
+		}
+		kept(t, examplesFolder+example+".json", lines[3+from.line]+"\n")
+	}
+	for _, folder := range []string{"", "invalid/"} {
+		files, err := filepath.Glob(examplesFolder + folder + "*.json")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, file := range files {
+			example := strings.TrimSuffix(filepath.Base(file), ".json")
+			schema, _, _ := strings.Cut(example, ".")
+			_, made := machineMade[example]
+			decision := strings.HasPrefix(schema, "decision") && (made || folder != "" || example == "decision.extras")
+			if len(events[schema]) == 0 && !decision {
+				t.Errorf("%s: no schema has it, or no machine has made it", file)
+			}
+		}
+	}
+}
+
+// TestSchemasTakeWhatIsGolden: under the settings of each golden case the schema of events takes every event that the
+// decoder takes, and that of decisions every decision that is shown.
+func TestSchemasTakeWhatIsGolden(t *testing.T) {
+	blocks := goldenBlocks(t)
+	for _, c := range goldenCases(t) {
+		m := model(t, c.settings)
+		decoder, err := schemas.NewDecoder(m.Events)
+		if err != nil {
+			t.Fatal(err)
+		}
+		schema := compileSchema(t, schemas.EventSchema(m.Events.Body))
+		name, _, _ := strings.Cut(c.events, "-")
+		events, err := os.ReadFile(filepath.Join("testdata/golden", name+".ndjson"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var e schemas.Event
+		taken := 0
+		for line := range bytes.Lines(events) {
+			if c.plays() {
+				_, line, _ = bytes.Cut(line, []byte("|"))
+			}
+			if decoder.Decode(&e, line) != schemas.OK || !json.Valid(line) {
+				continue
+			}
+			taken++
+			if err := fits(schema, line); err != nil {
+				t.Errorf("%v: %s: %v", c, line, err)
+			}
+		}
+		if taken < 100 {
+			t.Errorf("%v: %d events are taken", c, taken)
+		}
+		schema = compileSchema(t, schemas.DecisionSchema(m.Form, m.Extras))
+		for _, line := range slices.Collect(strings.Lines(blocks[c.String()]))[3:] {
+			if err := fits(schema, []byte(line)); err != nil {
+				t.Errorf("%v: %s: %v", c, line, err)
+			}
+		}
 	}
 }
