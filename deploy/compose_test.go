@@ -75,6 +75,14 @@ func checkOriel(t *testing.T, p *types.Project, service types.ServiceConfig) {
 	if host, _, _ := strings.Cut(setting("ORIEL_BROKERS"), ":"); p.Services[host].Name != host {
 		t.Errorf("%s: broker %s is no service", service.Name, host)
 	}
+	for name, value := range service.Environment {
+		if value == nil {
+			continue
+		}
+		if _, err := os.Stat(*value); err == nil && !hasFile(p, service, *value) {
+			t.Errorf("%s: %s=%s is not in the container", service.Name, name, *value)
+		}
+	}
 	if service.Name == "oriel" {
 		dir := setting("ORIEL_STATE_DIR")
 		if len(service.Volumes) != 1 || service.Volumes[0].Target != dir {
@@ -84,6 +92,17 @@ func checkOriel(t *testing.T, p *types.Project, service types.ServiceConfig) {
 			t.Errorf("port %s is published, ORIEL_HTTP_ADDR has %s", service.Ports[0].Published, port)
 		}
 	}
+}
+
+// hasFile tells whether a service finds a file of this folder under the same path.
+func hasFile(p *types.Project, service types.ServiceConfig, path string) bool {
+	for _, config := range service.Configs {
+		file, err := filepath.Rel(p.WorkingDir, p.Configs[config.Source].File)
+		if err == nil && file == path && filepath.Join(service.WorkingDir, path) == config.Target {
+			return true
+		}
+	}
+	return false
 }
 
 // TestComposeOrder: Kafka healthy, then the input topic, then our topics checked, then the service.

@@ -1,10 +1,8 @@
 package settings
 
 import (
-	"bufio"
 	"flag"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -39,40 +37,6 @@ func TestTheSettingsTableIsThatOfTheCode(t *testing.T) {
 	}
 	if err := os.WriteFile(path, []byte(before+begin+Table()+end+after), 0o644); err != nil {
 		t.Fatal(err)
-	}
-}
-
-func readEnv(t *testing.T, path string) []string {
-	t.Helper()
-	f, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = f.Close() }()
-	var environ []string
-	for s := bufio.NewScanner(f); s.Scan(); {
-		if line := strings.TrimSpace(s.Text()); line != "" && !strings.HasPrefix(line, "#") {
-			environ = append(environ, line)
-		}
-	}
-	return environ
-}
-
-func TestExampleFilesLoadAndHaveAPlan(t *testing.T) {
-	files, err := filepath.Glob("../../../deploy/examples/*.env")
-	if err != nil || len(files) < 3 {
-		t.Fatalf("%d example files: %v", len(files), err)
-	}
-	for _, path := range files {
-		t.Run(filepath.Base(path), func(t *testing.T) {
-			s, err := Load(readEnv(t, path), all...)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if _, err := guarantee(s); err != nil {
-				t.Error(err)
-			}
-		})
 	}
 }
 

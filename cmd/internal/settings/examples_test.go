@@ -1,0 +1,101 @@
+package settings
+
+import (
+	"bufio"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"oriel/cmd/internal/families"
+	"oriel/schemas"
+)
+
+func readEnv(t *testing.T, path string) []string {
+	t.Helper()
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = f.Close() }()
+	var environ []string
+	for s := bufio.NewScanner(f); s.Scan(); {
+		if line := strings.TrimSpace(s.Text()); line != "" && !strings.HasPrefix(line, "#") {
+			environ = append(environ, line)
+		}
+	}
+	return environ
+}
+
+// examples loads deploy/examples/*.env, from the folder that their paths are from, which the test is then in.
+func examples(t *testing.T) map[string]Settings {
+	t.Helper()
+	t.Chdir("../../../deploy")
+	files, err := filepath.Glob("examples/*.env")
+	if err != nil {
+		t.Fatal(err)
+	}
+	loaded := map[string]Settings{}
+	for _, path := range files {
+		if loaded[path], err = Load(readEnv(t, path), all...); err != nil {
+			t.Fatalf("%s: %v", path, err)
+		}
+	}
+	return loaded
+}
+
+// TestExampleFilesLoadAndHaveAPlan: each operator has one, and a shell reads it as Docker does.
+func TestExampleFilesLoadAndHaveAPlan(t *testing.T) {
+	plain := regexp.MustCompile(`^[A-Z_]+=[A-Za-z0-9_.,:/=-]+$`)
+	without := families.All.Names()
+	for path, s := range examples(t) {
+		if _, err := guarantee(s); err != nil {
+			t.Errorf("%s: %v", path, err)
+		}
+		for _, line := range readEnv(t, path) {
+			if !plain.MatchString(line) {
+				t.Errorf("%s: %s: a shell would need quotes", path, line)
+			}
+		}
+		without = slices.DeleteFunc(without, func(name string) bool { return name == s.Operator })
+	}
+	if len(without) > 0 {
+		t.Errorf("no example of %v", without)
+	}
+}
+
+// TestExampleFilesShowEvents: whatever JSON object their comments show, without a gap, is an event under them.
+func TestExampleFilesShowEvents(t *testing.T) {
+	for path, s := range examples(t) {
+		content, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		config, err := s.EventConfig()
+		if err != nil {
+			t.Fatal(err)
+		}
+		decoder, err := schemas.NewDecoder(config)
+		if err != nil {
+			t.Fatal(err)
+		}
+		shown := 0
+		text := strings.ReplaceAll(string(content), "\n# ", " ")
+		for at := strings.Index(text, "{"); at >= 0; at = strings.Index(text, "{") {
+			text = text[at:]
+			var object json.RawMessage
+			if json.NewDecoder(strings.NewReader(text)).Decode(&object) != nil {
+				object = json.RawMessage("{") // one with a gap
+			} else if code := decoder.Decode(new(schemas.Event), object); code != schemas.OK {
+				t.Errorf("%s: %s: %v", path, object, code)
+			}
+			shown, text = shown+1, text[len(object):]
+		}
+		if shown == 0 {
+			t.Errorf("%s: shows no event", path)
+		}
+	}
+}
