@@ -244,6 +244,14 @@ var goldenEvents = []struct {
 		"OPERATOR=linucb", "PLAYED=served", "ARM_FEATURES=testdata/golden/helpings", "DIMENSION=4", "WINDOW=64",
 		"EMIT_EVERY=8", "WAIT=20", "CAPACITY=32", "EPSILON=40",
 	}},
+	{"gains-short", []string{
+		"OPERATOR=submodular", "RULE=argmax", "PICK=2", "ELEMENTS=5", "WINDOW=lifetime", "MEMORY=64", "EMIT_EVERY=4",
+		"VALUES_NORM=1", "EPSILON=40",
+	}},
+	{"sets-gains", []string{
+		"OPERATOR=submodular", "RULE=argmax", "PICK=2", "PLACES=testdata/golden/places", "WINDOW=64", "EMIT_EVERY=8",
+		"EPSILON=40",
+	}},
 }
 
 // onlyUnder are the mechanisms of cases that make sense under one.
@@ -267,6 +275,7 @@ var onlyUnder = map[string]string{
 	"sets-places": "blt", "gains-argmax": "tree-gaussian", "gains-drawn": mechanisms.Drawing,
 	"gains-led": "tree-gamma", "gains-shares": "blt", "worths-halving": "once-gamma", "worths-drawn": mechanisms.Drawing,
 	"contexts-printed": "tree-gaussian", "gains-quadratic": "blt", "contexts-products": "blt",
+	"gains-short": "blt", "sets-gains": "blt",
 }
 
 // steady tells the cases of operators whose plans have had one rule for leaves.

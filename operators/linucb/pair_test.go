@@ -98,7 +98,7 @@ func TestAPairMovesOneLeaf(t *testing.T) {
 			contexts, records := drawn(c, 120, 5), make([]operators.Record, 120)
 			other := func(r operators.Record) operators.Record { // of the same key
 				r.Null, r.Event = rng.IntN(6) == 0, schemas.Event{
-					Vector:  schemas.Vector{Values: make([]float64, c.rows.Features*max(1, c.candidates))},
+					Vector:  schemas.Vector{Values: make([]float64, c.dimension()*max(1, c.candidates))},
 					Numbers: []float64{-1, 1e6 * rng.NormFloat64()},
 				}
 				for i := range r.Event.Vector.Values {

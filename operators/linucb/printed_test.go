@@ -2,6 +2,7 @@ package linucb
 
 import (
 	"math"
+	"math/rand/v2"
 	"testing"
 
 	"oriel/mechanisms/dp"
@@ -100,5 +101,31 @@ func TestPrintedShift(t *testing.T) {
 		if few := c.bound(5); few.least < few.shift-few.most/2 || few.least <= 0 {
 			t.Errorf("%s: few degrees of freedom: %+v", noise, few)
 		}
+	}
+}
+
+// Exact noise regrets less than what is printed, and of that Gaussian noise less than Wishart noise, where a stream is
+// long enough to see it: two arms, three features, 20 000 steps, ε = 20, in the mean of four keys.
+func TestExactNoiseRegretsLess(t *testing.T) {
+	const steps, keys = 20000, 4
+	regret := func(noise string) (mean float64) {
+		m := horizon(window("tree-gaussian"), steps)
+		m.Window, m.Budget.Epsilon = 1<<15, 20
+		c, m := config(t, m, "PLAYED=logged", "ARMS=a,b", "DIMENSION=3", "EMIT_EVERY=16", "REWARD_RANGE=-1:1", "WIDTH=0",
+			"NOISE="+noise)
+		for key := range byte(keys) {
+			machine, err := newMachine(c, mechtest.Open(t, m, [32]byte{key, 21}))
+			if err != nil {
+				t.Fatal(err)
+			}
+			world := linear{truth: [2][]float64{{0.6, 0, 0.3}, {-0.3, 0.5, 0}}, rng: rand.New(rand.NewPCG(uint64(key), 4))}
+			mean += world.play(machine, steps) / keys
+		}
+		return mean
+	}
+	tight, gaussian, degrees := regret(exact), regret(paper), regret(wishart)
+	t.Logf("exact %.0f, printed Gaussian %.0f, Wishart %.0f", tight, gaussian, degrees)
+	if gaussian < 2*tight || degrees < 1.1*gaussian {
+		t.Errorf("regret %g with exact noise, %g with printed Gaussian, %g with Wishart noise", tight, gaussian, degrees)
 	}
 }

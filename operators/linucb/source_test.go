@@ -68,6 +68,53 @@ func TestPrintedNoise(t *testing.T) {
 	if upsilon < 2*p.n || least < 2*p.n {
 		t.Error("the printed noise is below all that 1000 rows add up to")
 	}
+	// exact noise is less by √8·ln(4/δ)/√ln(1/δ), or so
+	if times, want := sigma/tight, math.Sqrt(8)*math.Log(4/p.delta)/math.Sqrt(math.Log(1/p.delta)); math.Abs(times/want-1) > 0.03 {
+		t.Errorf("exact noise is %g times less, want about %g", times, want)
+	}
+}
+
+// What the source prints of its bounds and is not so. Proposition 11's second form of γ has lost a factor √ln(4/δ) and
+// more, and is below the first, which draws do reach; Corollary 10 has less of ln n and ln(1/δ) than its k, of which
+// (mk)^{1/4} has ln(1/δ)^{1/2}; and Proposition 9's three bounds fail with 3α/4n together, where α/2n is left.
+func TestSlipsOfTheSource(t *testing.T) {
+	p := thousand
+	sigma, upsilon, first := p.gaussian()
+	long := math.Sqrt(p.d) + math.Sqrt(2*math.Log(2*p.n/p.alpha))
+	second := math.Sqrt(p.levels() * p.square * long / (math.Sqrt2 * p.epsilon))
+	upper := math.Sqrt(math.Sqrt2 * p.levels() * p.square * math.Log(4/p.delta) * long / p.epsilon)
+	if second > 0.6*first || first > upper {
+		t.Errorf("γ is %g, by its second form %g, at most %g", first, second, upper)
+	}
+	rng, beyond := rand.New(rand.NewPCG(4, 12)), 0
+	for range 2000 { // with H as small as it may be
+		sum := 0.0
+		for range int(p.d) {
+			x := sigma * math.Sqrt(p.levels()) * rng.NormFloat64()
+			sum += x * x / upsilon
+		}
+		if math.Sqrt(sum) > second {
+			beyond++
+		}
+	}
+	if beyond < 100 {
+		t.Errorf("%d of 2000 draws are beyond the second form of γ", beyond)
+	}
+	fourth := func(delta float64) float64 {
+		q := p
+		q.delta = delta
+		return math.Pow(q.levels()*q.freedom(), 0.25)
+	}
+	if times := fourth(1e-160) / fourth(1e-10); math.Abs(times-4) > 0.4 { // 16 times in ln(1/δ): 2 as printed
+		t.Errorf("(mk)^{1/4} is %g times as much at 16 times ln(1/δ), want 4", times)
+	}
+	fails := func(q float64) float64 { return math.Exp(-q * q / 2) }
+	q := math.Sqrt(2 * math.Log(8*p.n/p.alpha))
+	printed := 2*fails(q) + fails(math.Sqrt(2*math.Log(2*p.n/p.alpha)))
+	mended := 2*fails(q) + fails(math.Sqrt(2*math.Log(4*p.n/p.alpha)))
+	if left := p.alpha / (2 * p.n); math.Abs(printed/left-1.5) > 1e-9 || math.Abs(mended/left-1) > 1e-9 {
+		t.Errorf("bounds fail with %g, mended %g, of %g", printed, mended, left)
+	}
 }
 
 // within is the regret bound of Theorem 5 in its safe form for weights of norm 1 and noise within ρ_min, ρ_max and γ,

@@ -2,6 +2,7 @@ package moments
 
 import (
 	"math"
+	"math/bits"
 	"math/rand/v2"
 	"testing"
 
@@ -315,6 +316,42 @@ func TestNoiseIsTheDeclaredOne(t *testing.T) {
 				t.Errorf("%s: variance of %g numbers is %.1f standard errors off", c.Name, x.count, z)
 			}
 		}
+	}
+}
+
+// Over a tree a prefix of t steps has the noise of as many nodes as t has bits set, and never more than a row is in:
+// declared, and seen in the numbers of a release, diagonal over √2. False rejection: 6.11 standard errors of a variance.
+func TestTreesOfMomentsHaveNoiseOfTheirNodes(t *testing.T) {
+	r := Rows{Features: 60, Label: Whole}
+	c := mechtest.Config(1)
+	c.Leaf = mechanisms.Leaf{Parts: []mechanisms.Part{r.Part()}}
+	c.Name, c.Window, c.Horizon = "tree-gaussian", 16, 15
+	stream := mechtest.Open(t, c, [32]byte{8})
+	d, err := stream.Deviation(0, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	node := d.At(1)
+	for step := range uint64(15) {
+		stream.Add(noise.Identity{Offset: int64(step)}, nil)
+		nodes := float64(bits.OnesCount64(step + 1))
+		if got := d.At(step+1) * d.At(step+1) / (node * node); math.Abs(got/nodes-1) > 1e-9 {
+			t.Errorf("step %d has the noise of %g nodes, want %g", step+1, got, nodes)
+		}
+		m, square := r.Block(stream.Sum(0), 0), 0.0
+		for i := range m.Size {
+			square += m.At(i, i) * m.At(i, i) / 2
+			for j := range i {
+				square += m.At(i, j) * m.At(i, j)
+			}
+		}
+		n := float64(r.Size())
+		if z := (square/n/(nodes*node*node) - 1) / math.Sqrt(2/n); math.Abs(z) > 6.11 {
+			t.Errorf("step %d: a variance is %.1f standard errors from that of %g nodes", step+1, z, nodes)
+		}
+	}
+	if most := d.Worst() * d.Worst() / (node * node); math.Abs(most-5) > 1e-9 { // ⌈log₂ 15⌉ + 1
+		t.Errorf("the worst is said to have %g nodes, want 5", most)
 	}
 }
 

@@ -49,8 +49,15 @@ func TestTwoExpertsAreWithinTheirClaim(t *testing.T) {
 		share     float64
 		adjacency dp.Adjacency
 		delta     float64
-	}{{1, dp.Replace, 0}, {1, dp.Replace, 0.01}, {1, dp.ZeroOut, 0}, {0.34, dp.Replace, 0}} {
-		c.Share = kind.share
+		rate      string
+	}{
+		{1, dp.Replace, 0, tight},
+		{1, dp.Replace, 0.01, tight},
+		{1, dp.ZeroOut, 0, tight},
+		{0.34, dp.Replace, 0, tight},
+		{0.34, dp.Replace, 1e-6, direct},
+	} {
+		c.Share, c.Rate = kind.share, kind.rate
 		m := mechanismOf(t, c, 1)
 		m.Adjacency, m.Budget = kind.adjacency, dp.Budget{Epsilon: 0.9, Delta: kind.delta}
 		if err := (configured{Config: c}).Mechanism(&m, nil); err != nil {

@@ -75,7 +75,7 @@ func (c configured) Mechanism(m *mechanisms.Config, plan []byte) error {
 	if err != nil {
 		return err
 	}
-	m.Draws = mechanisms.Draws{Each: uint64(c.Pick), Times: r.most, Alone: true, Most: r.loss}
+	m.Draws = mechanisms.Draws{Each: uint64(c.Pick), Times: c.draws(r), Alone: true, Most: r.loss}
 	return nil
 }
 

@@ -73,9 +73,9 @@ func (e *experts) explores(stream *mechanisms.Stream) bool {
 	return stream.Choose(0, e.coin[:], operators.ByChances) == 1
 }
 
-// learn draws all elements anew behind an exploration: its answers are in the stream.
+// learn draws all elements anew behind an exploration, or behind each round: its answers are in the stream.
 func (e *experts) learn(stream *mechanisms.Stream, p played, _ int, _ float64) {
-	if p.cell < 0 {
+	if p.cell < 0 && e.config.Rate != direct {
 		return
 	}
 	for i := range e.set {

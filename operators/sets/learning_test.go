@@ -161,6 +161,34 @@ func TestSetsChangeBehindExplorationsAlone(t *testing.T) {
 	}
 }
 
+// B.1 draws behind each round: sets change without an exploration between, and what is found is less than by draws
+// behind explorations alone, whose printed η is larger for the same ε.
+func TestDirectDrawsFindLess(t *testing.T) {
+	const rounds = 40000
+	c := drawsOf(4, 2, 8, rounds)
+	c.Share, c.Rate = 0.05, printed
+	behind := found(t, c, 300, rounds, 6)
+	c.Rate = direct
+	each := found(t, c, 300, rounds, 6)
+	if t.Logf("behind explorations %.3f, behind each round %.3f", behind, each); behind < 0.3 || each > behind-0.1 {
+		t.Errorf("behind explorations %.3f is found, behind each round %.3f", behind, each)
+	}
+	w, set, explored, changes := newTown(4, 20, 1), []int(nil), false, 0
+	w.play(machineOf(t, c, 1, 1), 400, func(_ int, d operators.Decision) {
+		if d.Extras[1].Number == 1 {
+			explored = true
+			return
+		}
+		if set != nil && !explored && !slices.Equal(set, setOf(d)) {
+			changes++
+		}
+		set, explored = slices.Clone(setOf(d)), false
+	})
+	if changes < 100 {
+		t.Errorf("%d of 400 sets change without an exploration", changes)
+	}
+}
+
 // What is played misses less than Theorem 1 of SPEC.md says, in the mean of four towns, where it says something.
 func TestWeightsAreWithinTheirBound(t *testing.T) {
 	const rounds = 30000

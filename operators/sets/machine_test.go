@@ -23,7 +23,9 @@ func kinds() []Config {
 	epochs.Epoch, epochs.Tries = 40, 2
 	sealed.Plays.Delay, sealed.Plays.Plays, sealed.Share = 1, 4, 0.7
 	often.Share, often.Capped = 0.4, true
-	return []Config{halvingOf(3, 1, 1), late, epochs, sealed, often}
+	each := drawsOf(4, 2, 2, 40)
+	each.Rate, each.Plays.Delay, each.Share = direct, 1, 0.3
+	return []Config{halvingOf(3, 1, 1), late, epochs, sealed, often, each}
 }
 
 func TestConformance(t *testing.T) {
@@ -113,7 +115,7 @@ func TestDistances(t *testing.T) {
 func TestGoldenDecisions(t *testing.T) {
 	for i, want := range []string{
 		"ada2453b6fa1a3e7acc2acef2acf9433", "72498b7817af8dbc18d01d0ffc0a90cb", "8b82e1ea4984cf100fc47db94e21038d",
-		"209c77274da79ab2ec4330c7df0f67cb", "7c2a1ddb7c0852688722755ff228697c",
+		"209c77274da79ab2ec4330c7df0f67cb", "7c2a1ddb7c0852688722755ff228697c", "b25c605b3df23778e3e2dde36f75e528",
 	} {
 		c := kinds()[i]
 		machine := machineOf(t, c, 5, 1)

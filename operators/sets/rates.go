@@ -33,6 +33,9 @@ func (c Config) rates(m mechanisms.Config) (rates, error) {
 		switch c.Rate {
 		case printed:
 			r.share = float64(k * root3(float64(float64(256*nLogN)*nLogN)/rounds))
+		case direct: // where k³N·ln N·√(32R·ln(k/δ))/(εγ), what that costs at its η, is γR
+			x := float64(float64(float64(k*k)*k)*nLogN) / m.Budget.Epsilon
+			r.share = math.Sqrt(float64(x*math.Sqrt(float64(32*elementary.Log(k/m.Budget.Delta))))) / math.Sqrt(math.Sqrt(rounds))
 		case theorem:
 			r.share = float64(float64(k*k) * root3(float64(float64(256*nLogN)*nLogN)/rounds))
 		default:
@@ -48,7 +51,9 @@ func (c Config) rates(m mechanisms.Config) (rates, error) {
 	eta := min(1, math.Sqrt(float64(k*nLogN)/float64(r.share*rounds))) / records
 	if c.Rate != tight {
 		times := float64(r.most)
-		if !c.Capped {
+		if c.Rate == direct {
+			times = rounds
+		} else if !c.Capped {
 			times++ // as the source has it, which draws once before any event
 		}
 		eta = m.Budget.Epsilon / float64(k*math.Sqrt(float64(32*times)*elementary.Log(k/m.Budget.Delta)))
@@ -58,6 +63,14 @@ func (c Config) rates(m mechanisms.Config) (rates, error) {
 		r.loss = eta / 2 // and they are about ½
 	}
 	return r, nil
+}
+
+// draws is how often a life draws, at most: behind explorations, or behind each round.
+func (c Config) draws(r rates) uint64 {
+	if c.Rate == direct {
+		return c.Horizon
+	}
+	return r.most
 }
 
 // spread is 4 for coins that are not capped and 2 for those that are, which pay for twice as many: γ is best at
@@ -111,8 +124,12 @@ func (c configured) describeDraws(m mechanisms.Config) operators.Description {
 	if p, err := mechanisms.NewPlan(m); err == nil {
 		eta = c.eta(m, p)
 	}
-	d.Steps = fmt.Sprintf("%d of %d elements; %d of %d rounds explore, and behind each all are drawn anew, η = %.4g; ", c.Pick,
-		len(c.Elements), r.most, c.Horizon, eta)
+	behind := "each"
+	if c.Rate == direct {
+		behind = "every round"
+	}
+	d.Steps = fmt.Sprintf("%d of %d elements; %d of %d rounds explore, and behind %s all are drawn anew, η = %.4g; ", c.Pick,
+		len(c.Elements), r.most, c.Horizon, behind, eta)
 	events := float64(c.Horizon) * float64(m.Batch)
 	if lost := c.lost(r, eta, float64(m.Batch)); lost < events {
 		return with(d, fmt.Sprintf("%.4g answers, if all come in the round of their plays, cost at most %.4g less than 1 − 1/e of "+

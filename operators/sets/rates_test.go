@@ -53,6 +53,17 @@ func TestRates(t *testing.T) {
 			t.Errorf("%s: γ = %g, want %g, %v", rate, r.share, want, err)
 		}
 	}
+	c.Rate = direct // draws behind each round, and B.1's share
+	k := 2.0
+	want = math.Sqrt(k*k*k*4*math.Log(4)*math.Sqrt(32*math.Log(k*1e6))) / math.Pow(1<<31, 0.25)
+	m = mechanismOf(t, c, 1)
+	r, err := c.rates(m)
+	if err != nil || math.Abs(r.share/want-1) > 1e-12 || m.Draws.Times != 1<<31 {
+		t.Errorf("direct: γ = %g, want %g, %d draws, %v", r.share, want, m.Draws.Times, err)
+	}
+	if want := 1 / (k * math.Sqrt(32*(1<<31)*math.Log(k*1e6))); math.Abs(m.Draws.Most/want-1) > 1e-12 {
+		t.Errorf("direct: η = %g, want %g", m.Draws.Most, want)
+	}
 	// the tight share is where its bound is least
 	for _, capped := range []bool{true, false} {
 		for _, records := range []int{1, 16} {
@@ -258,6 +269,7 @@ func TestRatesAreRefused(t *testing.T) {
 	}
 	for _, change := range []func(c *Config){
 		func(c *Config) { c.Share = 0 }, func(c *Config) { c.Rate = printed }, func(c *Config) { c.Rate = theorem },
+		func(c *Config) { c.Rate = direct },
 	} {
 		other := c
 		change(&other)

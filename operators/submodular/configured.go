@@ -13,10 +13,13 @@ import (
 type configured struct {
 	operators.Plain
 
-	rule      string // by…
-	copies    int    // of shares; 0: as computed
-	told      bool   // decisions of an audit have the points of all copies
-	printed   bool   // draws, or copies, as the source prints them
+	rule      string  // by…
+	copies    int     // of shares; 0: as computed
+	told      bool    // decisions of an audit have the points of all copies
+	norm      float64 // ORIEL_VALUES_NORM
+	length    float64 // M, of what is gained at a position; 0: gains are about ½
+	printed   bool    // draws, or copies, as the source prints them
+	bounded   bool    // draws no faster than their bound is proved for
 	function  function
 	types     []place // none where events say what elements are worth
 	elements  int     // N
@@ -60,14 +63,6 @@ func (c configured) named() bool {
 // repeats tells whether an element can stand in a set twice: one that is drawn can.
 func (c configured) repeats() bool { return c.rule == byDraws || c.rule == byLeaders }
 
-// gains is the Quantiser of an event's gains about ½: at each position those of all elements, or for each copy.
-func (c configured) gains(m mechanisms.Config) gains {
-	if c.rule == byShares {
-		return gains{Size: c.copiesOf(m) * c.elements}
-	}
-	return gains{Size: c.pick * c.elements}
-}
-
 // Mechanism tells the leaf.
 func (c configured) Mechanism(m *mechanisms.Config, plan []byte) error {
 	if plan != nil {
@@ -75,12 +70,14 @@ func (c configured) Mechanism(m *mechanisms.Config, plan []byte) error {
 		if err != nil {
 			return err
 		}
-		c.copies = p.copies
+		c = c.with(p)
+	} else {
+		c.length = c.lengthOf(*m)
 	}
 	if c.rule == byHistogram {
 		m.Leaf = mechanisms.Leaf{Parts: []mechanisms.Part{oneOf{Types: len(c.types)}.Part()}}
 	} else {
-		m.Leaf = mechanisms.Leaf{Parts: []mechanisms.Part{c.gains(*m).Part()}}
+		m.Leaf = mechanisms.Leaf{Parts: []mechanisms.Part{c.part(*m)}}
 	}
 	if c.rule == byDraws {
 		return c.schedule(m)
@@ -94,14 +91,29 @@ func (c configured) Plan(m mechanisms.Config) ([]byte, error) {
 	if c.tuned() {
 		b = appendTuned(b, c.copiesOf(m), c.strength(m))
 	}
+	if c.listed() {
+		b = appendLength(b, c.lengthOf(m))
+	}
 	return b, err
 }
 
 // tuned tells whether a plan holds copies and a regulariser.
 func (c configured) tuned() bool { return c.rule == byLeaders || c.rule == byShares }
 
+// with is what is configured, as a plan has it.
+func (c configured) with(p plan) configured {
+	c.copies, c.length = p.copies, p.length
+	return c
+}
+
 func (c configured) read(b []byte) (plan, error) {
-	copies, h := 0, 0.0
+	copies, h, length := 0, 0.0, c.norm
+	if c.listed() {
+		var ok bool
+		if b, length, ok = readLength(b); !ok {
+			return plan{}, errPlan
+		}
+	}
 	if c.tuned() {
 		var ok bool
 		if b, copies, h, ok = readTuned(b); !ok || c.copies > 0 && copies != c.copies {
@@ -112,7 +124,7 @@ func (c configured) read(b []byte) (plan, error) {
 	if err != nil {
 		return plan{}, err
 	}
-	p.copies, p.strength = copies, h
+	p.copies, p.strength, p.length = copies, h, length
 	return p, p.check(c)
 }
 
@@ -133,11 +145,17 @@ func (c configured) Describe(m mechanisms.Config) operators.Description {
 			c.factor()),
 	}
 	if c.rule == byDraws {
-		return c.describeDraws()
+		return c.describeDraws(m)
 	}
 	if c.rule != byHistogram {
-		d.Leaves = fmt.Sprintf("%d gains in [0, 1]: an exchange moves each by 1 at most, all by √%[1]d = %.4g",
-			c.gains(m).Size, math.Sqrt(float64(c.gains(m).Size)))
+		c.length = c.lengthOf(m)
+		size := c.part(m).Size
+		d.Leaves = fmt.Sprintf("%d gains in [0, 1]: an exchange moves each by 1 at most, all by √%[1]d = %.4g", size,
+			math.Sqrt(float64(size)))
+		if positions := float64(size / c.elements); c.length > 0 {
+			d.Leaves = fmt.Sprintf("%d gains in [0, 1], of a length of %.4g at most at each of %g positions: an exchange moves them by √%g·%[2]g = %.4[5]g",
+				size, c.length, positions, 2*positions, math.Sqrt(2*positions)*c.length)
+		}
 		d.Steps = fmt.Sprintf("%d of %d elements", c.pick, c.elements)
 		if c.rule == byShares {
 			d.Steps = fmt.Sprintf("of each of %d elements a chance, %d together, by %d copies", c.elements, c.pick,
@@ -165,7 +183,7 @@ func (c configured) Every() operators.Configured {
 // Twin returns what an audit compares machines with.
 func (c configured) Twin(plan []byte) (operators.Twin, error) {
 	p, err := c.read(plan)
-	c.copies = p.copies
+	c = c.with(p)
 	t := &twin{configured: c, plan: p}
 	if err == nil {
 		t.Begin()

@@ -20,18 +20,51 @@ func (c configured) schedule(m *mechanisms.Config) error {
 			c.every, m.Horizon)
 	}
 	m.Draws = mechanisms.Draws{Each: uint64(c.pick), Every: c.every}
-	if !c.printed {
+	switch {
+	case c.bounded:
+		m.Draws.Most = c.boundedRate(*m)
+	case !c.printed:
 		return nil
-	}
-	if !(m.Budget.Delta > 0) {
+	case !(m.Budget.Delta > 0):
 		return errors.New("submodular: ORIEL_RATE=printed: needs ORIEL_DELTA, pure ε has no printed rate")
+	default:
+		m.Draws.Most = printedRate(c.pick, m.Horizon/c.every, m.Budget.Epsilon, m.Budget.Delta)
 	}
 	// A draw by e^{η·q} of gains in [0, 1] has a range of 2η where an event is exchanged, and of η against none.
-	m.Draws.Most = printedRate(c.pick, m.Horizon/c.every, m.Budget.Epsilon, m.Budget.Delta)
 	if !m.AgainstNull() {
 		m.Draws.Most = float64(2 * m.Draws.Most)
 	}
 	return nil
+}
+
+// boundedRate is the η at which the bound of lost is least: √(k·u·ln N/(G·T)) for G events between draws, T in all and u
+// the most that an element adds; and 1/G at most. At G = 1 it is that of Streeter and Golovin's algorithm, without
+// privacy.
+func (c configured) boundedRate(m mechanisms.Config) float64 {
+	between, events := c.spans(m)
+	all := float64(float64(c.pick) * c.function.most(c.pick))
+	return min(1/between, math.Sqrt(float64(all*elementary.Log(float64(c.elements)))/float64(between*events)))
+}
+
+// spans are events from one draw to the next, and of a life.
+func (c configured) spans(m mechanisms.Config) (between, events float64) {
+	return float64(float64(c.every) * float64(m.Batch)), float64(float64(m.Horizon) * float64(m.Batch))
+}
+
+// lost bounds (1−1/e)-regret in the mean at a rate, for worths that do not depend on draws (PROOF.md, What draws lack);
+// +Inf where nothing is proved.
+func (c configured) lost(m mechanisms.Config, eta float64) float64 {
+	between, events := c.spans(m)
+	if eta*between > 1 {
+		return math.Inf(1)
+	}
+	position := math.Log(float64(c.elements))/eta + between
+	return eta*between*events + float64(c.pick)*c.function.most(c.pick)*position
+}
+
+// eta is η of a plan, of gains in [0, 1].
+func eta(m mechanisms.Config, p mechanisms.Plan) float64 {
+	return 1 / (p.Scale.Float64() * p.Grid.Unit())
 }
 
 // printedRate is η = ε/(k·√(32T·ln(k/δ))) of Algorithm 2 of the source, FI-DP, for T times at which a set is drawn.
@@ -41,14 +74,24 @@ func printedRate(pick int, times uint64, epsilon, delta float64) float64 {
 }
 
 // describeDraws tells what bounds a leaf.
-func (c configured) describeDraws() operators.Description {
-	return operators.Description{
+func (c configured) describeDraws(m mechanisms.Config) operators.Description {
+	d := operators.Description{
 		Draws: true, Mechanisms: []string{mechanisms.Drawing},
 		Leaves: fmt.Sprintf("%d gains in [0, 1]: an exchange moves each of their sums by 1 at most, for all draws to come",
 			c.pick*c.elements),
 		Steps: fmt.Sprintf("%d of %d elements, each drawn with a chance that grows by e^η with each unit of gain, and perhaps twice",
 			c.pick, c.elements),
 	}
+	if p, err := mechanisms.NewPlan(m); err == nil {
+		rate := eta(m, p)
+		d.Steps += fmt.Sprintf("; η = %.4g", rate)
+		if _, events := c.spans(m); c.lost(m, rate) < events {
+			d.Steps += fmt.Sprintf(": %.4g events lack at most %.4g of 1 − 1/e of the best set, in the mean", events, c.lost(m, rate))
+		} else {
+			d.Steps += ", of which no bound says anything here"
+		}
+	}
+	return d
 }
 
 // draws finds elements by exponential weights, of sums of gains that are sealed: Algorithm 2 of the source, FI-DP.

@@ -27,6 +27,7 @@ const (
 // Names of rates.
 const (
 	tight   = "tight"
+	bounded = "bounded"
 	printed = "printed"
 )
 
@@ -42,7 +43,7 @@ var settings = []operators.Setting{
 		Name: "RULE", Kind: operators.Text, Unit: "name", Required: true,
 		Choices: []string{byHistogram, byArgmax, byDraws, byLeaders, byShares},
 		Text: "histogram: how many events each place has, with noise, and the greedy set for them; takes ORIEL_PLACES, and a hundredth of the ε of " +
-			"any other. argmax: for events that say what each element is worth to them: at each position the element that gains most, with noise. " +
+			"any other. argmax: for events that say what each element is worth to them, or places: at each position the element that gains most, with noise. " +
 			"draws: of the same events or of places, for ORIEL_MECHANISM=draws: elements are drawn by exponential weights, and no sum is released. " +
 			"leaders: of these events, drawn from chances that follow a sum with noise, such as one of pure ε. " +
 			"shares: no set, but of each element a chance to be taken, which add up to k",
@@ -79,13 +80,22 @@ var settings = []operators.Setting{
 		Text: "K of ORIEL_RULE=shares: as many learners one behind the other; 0: as the source's proof has it, or with ORIEL_RATE=printed its box",
 	},
 	{
+		Name: "VALUES_NORM", Kind: operators.Number, Unit: "norm", Default: "0", Later: true,
+		Range: "0, or 0.001 to the root of half of the elements",
+		Text: "M, the largest norm of what elements are worth to an event, √Σv_a², of argmax, leaders and shares: what it gains at a position is " +
+			"drawn to it. An exchange then moves sums by √(2k)·M, and by √(kN) where there is none: set it where events want few of many elements. " +
+			"0: none, but that argmax of places or types takes what the list has, if that is less",
+	},
+	{
 		Name: "EMIT_EVERY", Kind: operators.Count, Unit: "steps", Range: "1 to 2^31", Default: "1000",
 		Text: "a set is found and emitted every so many steps; the privacy account covers all steps. Of draws fewer cost less",
 	},
 	{
-		Name: "RATE", Kind: operators.Text, Unit: "name", Choices: []string{tight, printed}, Default: tight, Later: true,
-		Text: "of ORIEL_RULE=draws, how fast it learns: tight as fast as ε and δ allow over all draws there will be; printed as the source says, " +
-			"which is far slower and loses less",
+		Name: "RATE", Kind: operators.Text, Unit: "name", Default: tight, Later: true,
+		Choices: []string{tight, bounded, printed},
+		Text: "of ORIEL_RULE=draws, how fast it learns: tight as fast as ε and δ allow over all draws there will be; bounded no faster than the " +
+			"bound on regret is proved for, which is for worths that may change as they like; printed as the source says, which is far slower and " +
+			"loses less",
 	},
 }
 
@@ -127,8 +137,8 @@ func configure(v *operators.Values) (operators.Configured, error) {
 	c := configured{
 		rule:    v.Text("RULE"),
 		copies:  int(min(v.Count("COPIES"), maxCopies+1)),
-		printed: v.Text("RATE") == printed,
-		pick:    int(min(v.Count("PICK"), maxPick+1)), catchment: v.Number("CATCHMENT"),
+		printed: v.Text("RATE") == printed, bounded: v.Text("RATE") == bounded, norm: v.Number("VALUES_NORM"),
+		pick: int(min(v.Count("PICK"), maxPick+1)), catchment: v.Number("CATCHMENT"),
 		function: function(max(0, slices.Index(functions, v.Text("FUNCTION")))),
 		elements: int(min(v.Count("ELEMENTS"), maxElements)),
 		every:    v.Count("EMIT_EVERY"), batch: v.Batch, memory: v.Memory, lasting: v.Lasting(),
@@ -151,17 +161,19 @@ func configure(v *operators.Values) (operators.Configured, error) {
 	v.Want("RULE", c.rule != byHistogram || len(c.types) > 0,
 		"%s: counts the events of public places or types, and ORIEL_PLACES and ORIEL_TYPES are not set; take %s",
 		byHistogram, byArgmax)
-	v.Want("RULE", c.rule != byArgmax || len(c.types) == 0,
-		"%s: takes events that say what elements are worth to them; for places and types %s has far less noise", byArgmax,
-		byHistogram)
 	v.Want("PICK", c.pick >= 1 && c.pick <= maxPick && c.pick < c.elements,
 		"%d: not from 1 to %d, and below the %d elements", v.Count("PICK"), maxPick, c.elements)
 	v.Want("PICK", c.rule == byHistogram || c.pick*c.elements <= operators.MaxDimension, "%d: times %d elements is above %d numbers",
 		c.pick, c.elements, operators.MaxDimension)
+	v.Want("VALUES_NORM", c.norm == 0 || c.norm >= 0.001 && float64(2*c.norm*c.norm) <= float64(c.elements),
+		"%g: not 0, or from 0.001 to √(%d/2), above which it would only add to what an exchange moves", c.norm, c.elements)
+	v.Want("VALUES_NORM", c.norm == 0 || c.rule != byHistogram && c.rule != byDraws,
+		"%g: ORIEL_RULE=%s has no gains that are summed", c.norm, c.rule)
 	v.Want("CATCHMENT", c.catchment >= 0.001 && c.catchment <= 20100, "%g: not from 0.001 to 20100", c.catchment)
 	v.Want("EMIT_EVERY", c.every >= 1 && c.every <= 1<<31, "%d: not within 1 to 2^31", c.every)
 	v.Want("RATE", c.rule == byDraws || c.rule == byShares || !c.printed, "%s: only ORIEL_RULE=%s and %s have one",
 		printed, byDraws, byShares)
+	v.Want("RATE", c.rule == byDraws || !c.bounded, "%s: only ORIEL_RULE=%s has one", bounded, byDraws)
 	v.Want("COPIES", c.copies <= maxCopies, "%d: above %d", v.Count("COPIES"), maxCopies)
 	v.Want("COPIES", c.rule == byShares || c.copies == 0, "%d: only ORIEL_RULE=%s has any", c.copies, byShares)
 	v.Want("COPIES", c.copies*c.elements <= operators.MaxDimension, "%d: times %d elements is above %d numbers", c.copies,

@@ -37,6 +37,18 @@ func (f function) with(before, v float64, k int) float64 {
 	}
 }
 
+// most is the most that one element can add, the unit of gain.
+func (f function) most(k int) float64 {
+	switch f {
+	case modular:
+		return 1 / float64(k)
+	case quadratic:
+		return float64(2*k-1) / float64(k*k)
+	default:
+		return 1
+	}
+}
+
 // gain is what an element of value v adds, in [0, 1]: in units of the most that one can add, of modular 1/k, of
 // quadratic (2k − 1)/k².
 func (f function) gain(before, v float64, k int) float64 {

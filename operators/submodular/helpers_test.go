@@ -57,6 +57,21 @@ var kinds = []struct {
 	{"shares, modular", window("tree-gaussian"), []string{
 		"RULE=shares", "PICK=1", "ELEMENTS=4", "EMIT_EVERY=2", "FUNCTION=modular", "COPIES=2", "RATE=printed",
 	}},
+	{"argmax of places", life(64), []string{
+		"RULE=argmax", "PICK=3", "PLACES=towns", "EMIT_EVERY=2", "CATCHMENT=2000",
+	}},
+	{"argmax of types", window("tree-gaussian"), []string{
+		"RULE=argmax", "PICK=2", "TYPES=segments", "EMIT_EVERY=3", "FUNCTION=quadratic",
+	}},
+	{"argmax of a length", window("blt"), []string{
+		"RULE=argmax", "PICK=2", "ELEMENTS=6", "EMIT_EVERY=2", "VALUES_NORM=1.25",
+	}},
+	{"leaders of a length", window("tree-gamma"), []string{
+		"RULE=leaders", "PICK=2", "PLACES=given", "EMIT_EVERY=1", "VALUES_NORM=1.25", "CATCHMENT=2000",
+	}},
+	{"shares of a length", life(64), []string{
+		"RULE=shares", "PICK=2", "ELEMENTS=6", "EMIT_EVERY=3", "COPIES=3", "VALUES_NORM=1", "FUNCTION=probabilistic",
+	}},
 	{"draws", whole(400, 300), []string{"RULE=draws", "PICK=3", "ELEMENTS=6", "EMIT_EVERY=2"}},
 	{"draws of places, as printed", whole(500, 4), []string{
 		"RULE=draws", "PICK=2", "PLACES=towns", "EMIT_EVERY=1", "FUNCTION=probabilistic", "RATE=printed",
@@ -103,8 +118,7 @@ func config(t testing.TB, m mechanisms.Config, lines ...string) (configured, mec
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.copies = p.copies
-	return c, m, p
+	return c.with(p), m, p
 }
 
 // configOf reads settings; PLACES=towns and PLACES=given name the places that are given, TYPES=segments segments.

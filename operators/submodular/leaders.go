@@ -12,8 +12,8 @@ import (
 )
 
 // strength is H, the regulariser of a leader for an event: that of private follow-the-approximate-leader as the source
-// uses it, L/R·√(N·ln^{2.5}T/(ε·T)) for gains of norm L = √N/2 about ½, points of norm R at most, T events and a
-// leader's part ε/√K of one release of all K, and at least L/(R·√T), the rate without privacy.
+// uses it, L/R·√(N·ln^{2.5}T/(ε·T)) for gains of norm L, half of how far an exchange moves a leader's, points of norm R
+// at most, T events and a leader's part ε/√K of one release of all K, and at least L/(R·√T), the rate without privacy.
 func (c configured) strength(m mechanisms.Config) float64 {
 	n, events, leaders, radius := float64(c.elements), eventsOf(m), float64(c.pick), 1.0
 	if c.rule == byShares {
@@ -21,7 +21,11 @@ func (c configured) strength(m mechanisms.Config) float64 {
 	}
 	ln := elementary.Log(events)
 	big := float64(n*ln) * float64(ln*math.Sqrt(ln)) * math.Sqrt(leaders) / m.Budget.Epsilon
-	return float64(math.Sqrt(n) / (2 * radius) * math.Sqrt(max(big, 1)/events))
+	far := math.Sqrt(n)
+	if c.norm > 0 {
+		far = float64(math.Sqrt2 * c.norm)
+	}
+	return float64(far / (2 * radius) * math.Sqrt(max(big, 1)/events))
 }
 
 // leaders are k experts, each a point of the simplex that follows from what is released. A draw from it costs nothing.

@@ -26,10 +26,11 @@ var _ operators.Machine = (*Machine)(nil)
 
 // newMachine returns the machine at step 0 over a stream of the leaf. It takes the stream over.
 func newMachine(c configured, p plan, stream *mechanisms.Stream) (*Machine, error) {
+	c = c.with(p)
 	size, entries := c.pick*c.elements, c.pick*c.elements // of gains
 	switch c.rule {
 	case byShares:
-		size, entries = p.copies*c.elements, p.copies*c.elements
+		size, entries = c.copies*c.elements, c.copies*c.elements
 	case byHistogram:
 		size, entries = len(c.types), 1
 	}

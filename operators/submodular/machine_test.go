@@ -60,6 +60,12 @@ func TestGoldenDecisions(t *testing.T) {
 		"leaders for life":  "ac202de1870200e18b43757b539401b9",
 		"leaders, pure":     "f620ff452bb506bdf61435526774ad58",
 
+		"argmax of places":    "420625a1c68ee32f8d1421aeb2f21169",
+		"argmax of types":     "46b21b628f0271e7c4647663e1ba4803",
+		"argmax of a length":  "578eff2af6b2feaa81d0986156c6b4c9",
+		"leaders of a length": "67465f47c19bd826c88ae9c16790a903",
+		"shares of a length":  "a9fdfa6162ca3ec1fb8595ef06a775e1",
+
 		"draws":                       "acd3b77691de7882b7443a99f6c17789",
 		"draws of places, as printed": "ae79d52b585dcc47b3c49137467b5f90",
 	}
@@ -242,6 +248,9 @@ func TestCanariesAreFarApart(t *testing.T) {
 		if len(c.types) == 0 {
 			twin.set = []int{4, 1, 2}[:c.pick]
 		}
+		if c.length > 0 {
+			continue // TestGainsOfALengthAreAsFarApartAsIsPaidFor
+		}
 		for _, sign := range []float64{1, -1} {
 			u := make([]float64, m.Leaf.Entries())
 			u[0] = sign
@@ -259,7 +268,7 @@ func TestCanariesAreFarApart(t *testing.T) {
 			for i := range a {
 				sum += (a[i] - b[i]) * (a[i] - b[i])
 			}
-			k, size := float64(c.pick), float64(c.gains(m).Size)
+			k, size := float64(c.pick), float64(c.part(m).Size)
 			want := size - (k-1)*(k-1)
 			if c.function == modular { // but for elements that are in the set
 				want = size - k*(k-1)/2
@@ -288,7 +297,7 @@ func TestCanariesAreFarApart(t *testing.T) {
 func TestSettingsAreRefused(t *testing.T) {
 	base := []string{"RULE=histogram", "PICK=2", "PLACES=towns"}
 	for _, line := range []string{
-		"RULE=argmax", "RULE=best", "PICK=0", "PICK=7", "PLACES=", "ELEMENTS=5", "CATCHMENT=0", "EMIT_EVERY=0",
+		"VALUES_NORM=1", "RULE=best", "PICK=0", "PICK=7", "PLACES=", "ELEMENTS=5", "CATCHMENT=0", "EMIT_EVERY=0",
 		"FUNCTION=none", "TYPES=segments",
 	} {
 		if _, err := configOf(towns, life(16), append(slices.Clone(base), line)...); err == nil {
@@ -328,6 +337,9 @@ func TestSettingsAreRefused(t *testing.T) {
 		{whole(2000, 1), base},
 		{whole(2000, 1), []string{"RULE=argmax", "PICK=2", "ELEMENTS=5"}},
 		{life(16), append(slices.Clone(base), "RATE=printed")},
+		{life(16), []string{"RULE=argmax", "PICK=2", "ELEMENTS=5", "VALUES_NORM=1.6"}},
+		{life(16), []string{"RULE=argmax", "PICK=2", "ELEMENTS=5", "VALUES_NORM=-1"}},
+		{whole(2000, 1), append(slices.Clone(values), "VALUES_NORM=1")},
 		{whole(2000, 1), append(slices.Clone(values), "RATE=fast")},
 	} {
 		if _, err := configOf(towns, wrong.m, wrong.lines...); err == nil {

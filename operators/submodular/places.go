@@ -104,6 +104,8 @@ type plan struct {
 
 	copies   int     // of shares and leaders, else 0
 	strength float64 // H of these
+
+	length float64 // M, of what is gained at a position; 0: gains are about ½
 }
 
 const planVersion = 1

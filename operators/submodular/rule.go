@@ -88,19 +88,19 @@ type prefixes struct {
 	set []int
 }
 
-// leaf writes gains less ½, position by position.
+// leaf writes gains less their centre, position by position.
 func (p *prefixes) leaf(dst []float64, e schemas.Event) bool {
 	if !p.read(e) {
 		return false
 	}
-	before := 0.0
+	before, centre := 0.0, p.centre()
 	for i, element := range p.set {
 		gains := dst[i*p.elements:][:p.elements]
 		for a, v := range p.values {
-			gains[a] = p.function.gain(before, v, p.pick) - 0.5
+			gains[a] = p.function.gain(before, v, p.pick) - centre
 		}
 		for _, in := range p.set[:i] {
-			gains[in] = -0.5 // a set gains nothing from an element that it has
+			gains[in] = -centre // a set gains nothing from an element that it has
 		}
 		if !slices.Contains(p.set[:i], element) { // as draws alone can be
 			before = p.function.with(before, p.values[element], p.pick)

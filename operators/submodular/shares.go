@@ -48,6 +48,7 @@ type shares struct {
 
 func newShares(w reader, p plan, first []int) (*shares, error) {
 	n := w.elements
+	w.copies = p.copies
 	set, err := convex.Parse(convex.Spec{Name: "subsets", Dimension: n, Radius: 1, Pick: w.pick})
 	if err != nil {
 		return nil, err
@@ -57,7 +58,6 @@ func newShares(w reader, p plan, first []int) (*shares, error) {
 		reader: w, strength: p.strength, to: to, points: make([]float64, p.copies*n), at: make([]float64, n),
 		scaled: make([]float64, n), order: make([]int, n), behind: make([]float64, n+1),
 	}
-	s.copies = p.copies
 	for i := range s.copies {
 		for _, element := range first {
 			s.points[i*n+element] = 1
@@ -90,7 +90,7 @@ func (s *shares) write(dst []float64) {
 	}
 }
 
-// leaf writes gradients less ½.
+// leaf writes gradients less the centre.
 func (s *shares) leaf(dst []float64, e schemas.Event) bool {
 	if !s.read(e) {
 		return false
@@ -99,7 +99,7 @@ func (s *shares) leaf(dst []float64, e schemas.Event) bool {
 	return true
 }
 
-// gradients writes those of all copies, less ½, of an event that values elements so.
+// gradients writes those of all copies, less the centre, of an event that values elements so.
 func (s *shares) gradients(dst, values []float64, f function) {
 	clear(s.at)
 	for a := range s.order {
@@ -108,11 +108,12 @@ func (s *shares) gradients(dst, values []float64, f function) {
 	if f == facility {
 		slices.SortStableFunc(s.order, func(a, b int) int { return cmp.Compare(values[b], values[a]) })
 	}
+	centre := s.centre()
 	for i := range s.copies {
 		gradient := dst[i*s.elements:][:s.elements]
 		s.gradient(gradient, values, f)
 		for a := range gradient {
-			gradient[a] -= 0.5
+			gradient[a] -= centre
 			s.at[a] += s.points[i*s.elements+a] / float64(s.copies)
 		}
 	}

@@ -156,10 +156,12 @@ func worths(events, elements int, seed uint64) [][]float64 {
 	return all
 }
 
-// worthOf is the value of a set to an event.
+// worthOf is the value of a set to an event; what stands twice in it counts once.
 func worthOf(f function, v []float64, set []int, pick int) (worth float64) {
-	for _, a := range set {
-		worth = f.with(worth, v[a], pick)
+	for i, a := range set {
+		if !slices.Contains(set[:i], a) {
+			worth = f.with(worth, v[a], pick)
+		}
 	}
 	return worth
 }

@@ -3,6 +3,7 @@ package submodular
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 )
 
@@ -143,13 +144,19 @@ func (e *experts) next() []int {
 
 // learn takes what elements were worth to it.
 func (e *experts) learn(v []float64) {
-	before := 0.0
-	for i, element := range e.set {
-		for a, x := range v {
-			e.hedges[i].scores[a] += e.function.gain(before, x, len(e.set))
+	for i := range e.set {
+		for a := range v {
+			e.hedges[i].scores[a] += gainBehind(e.function, v, e.set[:i], a, len(e.set))
 		}
-		before = e.function.with(before, v[element], len(e.set))
 	}
+}
+
+// gainBehind is what an element adds to a set: nothing, if the set has it.
+func gainBehind(f function, v []float64, set []int, a, pick int) float64 {
+	if slices.Contains(set, a) {
+		return 0
+	}
+	return f.gain(worthOf(f, v, set, pick), v[a], pick)
 }
 
 // TestHedge: on every run the gains missed are within ηΣ⟨x, g²⟩ + ln N/η (the source's Theorem 3), and one exchanged

@@ -49,8 +49,9 @@ func (t *twin) vertex() {
 	}
 }
 
-// slopes are gradients less ½, at the mean of the points before each copy's own: by differences about the point, which
-// are exact, since along an element the mean value of a random set is linear, and quadratic is what it says.
+// slopes are gradients less the centre, at the mean of the points before each copy's own: by differences about the
+// point, which are exact, since along an element the mean value of a random set is linear, and quadratic is what it
+// says.
 func (t *twin) slopes(dst, v []float64) {
 	n := t.elements
 	at := make([]float64, n)
@@ -58,7 +59,7 @@ func (t *twin) slopes(dst, v []float64) {
 		for a := range n {
 			with, without := slices.Clone(at), slices.Clone(at)
 			with[a], without[a] = at[a]+0.5, at[a]-0.5
-			dst[k*n+a] = float64(t.scale()*(t.extension(with, v)-t.extension(without, v))) - 0.5
+			dst[k*n+a] = float64(t.scale()*(t.extension(with, v)-t.extension(without, v))) - t.centre()
 		}
 		for a := range n {
 			at[a] += t.points[k*n+a] / float64(t.copies)
@@ -118,7 +119,7 @@ func (t *twin) Decided(decisions []operators.Decision) {
 	}
 }
 
-// Leaf writes the type, or of each position the gains behind the set so far, less ½.
+// Leaf writes the type, or of each position the gains behind the set so far, less the centre.
 func (t *twin) Leaf(dst []float64, r operators.Record) bool {
 	if r.Null {
 		return false
@@ -145,9 +146,9 @@ func (t *twin) Leaf(dst []float64, r operators.Record) bool {
 	for i := range t.pick {
 		before := append([]int{}, t.set[:i]...)
 		for a := range t.elements {
-			dst[i*t.elements+a] = float64(t.scale()*(t.value(v, append(before, a))-t.value(v, before))) - 0.5
+			dst[i*t.elements+a] = float64(t.scale()*(t.value(v, append(before, a))-t.value(v, before))) - t.centre()
 			if slices.Contains(before, a) {
-				dst[i*t.elements+a] = -0.5
+				dst[i*t.elements+a] = -t.centre()
 			}
 		}
 	}
@@ -159,13 +160,15 @@ func (t *twin) Direct([]float64) {}
 
 // Canary returns two events of which one gains from no element that may stand first but those of the set, its last one
 // left out, and the other from all but these: where the first has anything it gains at once and never again, the other
-// at each position from each further element. Or two events of two types.
+// at each position from each further element. Where gains have a length, each gains from half of what is not in the
+// set. Or two events of two types.
 func (t *twin) Canary(u []float64, factor float64) (with, without operators.Record) {
 	if len(t.types) > 0 {
+		a, b := t.farTypes()
 		if u[0] < 0 {
-			return atPlace(1), atPlace(0)
+			a, b = b, a
 		}
-		return atPlace(0), atPlace(1)
+		return atPlace(a), atPlace(b)
 	}
 	a, b := make([]float64, t.elements), make([]float64, t.elements)
 	for i := range a {
@@ -180,10 +183,21 @@ func (t *twin) Canary(u []float64, factor float64) (with, without operators.Reco
 			}
 		}
 	}
+	if t.length > 0 {
+		k := 0
+		for i := range a {
+			if slices.Contains(in, i) {
+				b[i] = 0
+			} else if k++; k%2 == 1 {
+				a[i], b[i] = b[i], 0
+			}
+		}
+		in = nil
+	}
 	for _, i := range in {
 		a[i], b[i] = b[i], 0
 	}
-	if t.function == modular { // nothing is gained by what the other lacks
+	if t.function == modular && t.length == 0 { // nothing is gained by what the other lacks
 		clear(a)
 		for i := range b {
 			b[i] = float64(operators.Beyond * factor)
@@ -196,6 +210,35 @@ func (t *twin) Canary(u []float64, factor float64) (with, without operators.Reco
 		return operators.Record{Event: schemas.Event{Vector: schemas.Vector{Values: v}}}
 	}
 	return record(a), record(b)
+}
+
+// farTypes are two types whose events are far apart: that with the longest leaf, and the farthest from it.
+func (t *twin) farTypes() (a, b int) {
+	if t.rule == byHistogram {
+		return 0, 1
+	}
+	size := t.pick * t.elements
+	if t.rule == byShares {
+		size = t.copies * t.elements
+	}
+	far := func(from []float64) (far int) {
+		most, leaf := -1.0, make([]float64, size)
+		for j := range t.types {
+			t.Leaf(leaf, atPlace(j))
+			sum := 0.0
+			for i, x := range leaf {
+				sum += float64((x - from[i]) * (x - from[i]))
+			}
+			if sum > most {
+				far, most = j, sum
+			}
+		}
+		return far
+	}
+	leaf := make([]float64, size)
+	a = far(leaf)
+	t.Leaf(leaf, atPlace(a))
+	return a, far(leaf)
 }
 
 func atPlace(j int) operators.Record {

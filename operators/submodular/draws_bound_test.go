@@ -1,0 +1,130 @@
+package submodular
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"oriel/mechanisms/mechtest"
+	"oriel/operators"
+	"oriel/schemas"
+)
+
+// The bounded rate is the one of Streeter and Golovin's algorithm where ε does not matter, 1/G where streams are short
+// for G events between draws, and that of ε and δ where it is less; and the bound is that of its formula.
+func TestBoundedRate(t *testing.T) {
+	of := func(epsilon float64, horizon, batch uint64, lines ...string) (rate, lost float64, said string) {
+		t.Helper()
+		m := whole(horizon, epsilon)
+		m.Batch = batch
+		c, m, _ := config(t, m, append([]string{"RULE=draws", "PICK=3", "ELEMENTS=10"}, lines...)...)
+		p := mechtest.Plan(t, m)
+		return eta(m, p), c.lost(m, eta(m, p)), c.Describe(m).Steps
+	}
+	near := func(what string, got, want float64) {
+		t.Helper()
+		if math.Abs(got/want-1) > 1e-3 {
+			t.Errorf("%s: %g, want %g", what, got, want)
+		}
+	}
+	const each, bounded = "EMIT_EVERY=1", "RATE=bounded"
+	rate, lost, said := of(1e9, 10000, 2, each, bounded)
+	near("η of steps of 2 events", rate, math.Sqrt(3*math.Log(10)/(2*20000)))
+	near("its bound", lost, rate*2*20000+3*(math.Log(10)/rate+2))
+	if !strings.Contains(said, "lack at most") {
+		t.Errorf("plan says %s", said)
+	}
+	_, lost, _ = of(1e9, 10000, 1, each, bounded)
+	near("the bound", lost, 2*math.Sqrt(3*10000*math.Log(10))+3)                        // Streeter and Golovin's √(kT·ln N), twice
+	for f, unit := range map[string]float64{"modular": 1.0 / 3, "quadratic": 5.0 / 9} { // of what one element adds at most
+		_, lost, _ = of(1e9, 10000, 1, each, bounded, "FUNCTION="+f)
+		near("the bound of "+f, lost, 2*math.Sqrt(3*unit*10000*math.Log(10))+3*unit)
+	}
+	rate, _, _ = of(1e9, 10000, 1, "EMIT_EVERY=5000", bounded)
+	near("η of draws each 5000 events", rate, 1.0/5000)
+	private, _, _ := of(0.1, 1000, 1, each, bounded)
+	tight, _, said := of(0.1, 1000, 1, each)
+	if private != tight || !strings.Contains(said, "no bound") {
+		t.Errorf("η = %g at ε = 0.1, tight %g; %s", private, tight, said)
+	}
+	if rate, lost, _ := of(1e9, 10000, 1, each); rate < 1 || !math.IsInf(lost, 1) {
+		t.Errorf("η = %g of the tight rate without privacy, and a bound of %g", rate, lost)
+	}
+	c, m, _ := config(t, whole(10000, 1), "RULE=draws", "PICK=3", "ELEMENTS=10", "EMIT_EVERY=100")
+	if at, beyond := c.lost(m, 0.01), c.lost(m, 0.0101); math.IsInf(at, 1) || !math.IsInf(beyond, 1) {
+		t.Errorf("of η = 1/G a bound of %g, and of more %g", at, beyond)
+	}
+	if _, err := configOf(towns, life(16), "RULE=argmax", "PICK=2", "ELEMENTS=5", bounded); err == nil {
+		t.Error("a bounded rate is taken where nothing is drawn")
+	}
+}
+
+// At the bounded rate what draws miss at all positions is no more than their bound says, in the mean of 24 keys, of
+// events of which each wants one of the elements, all alike: without privacy a tenth of it and more. The tight rate is
+// as fast as ε allows: without privacy, where what is wanted changes with each event, it always comes late, and misses
+// half of all.
+func TestDrawsAreWithinTheirBound(t *testing.T) {
+	const events, keys = 2000, 24
+	missed := func(epsilon float64, n, pick int, every, rate string, wants func(rng *rand.Rand, i int) int,
+	) (mean, bound float64) {
+		c, m, p := config(t, whole(events, epsilon), "RULE=draws", "PICK="+strconv.Itoa(pick), "ELEMENTS="+strconv.Itoa(n),
+			"EMIT_EVERY="+every, "RATE="+rate)
+		for key := range byte(keys) {
+			machine, err := newMachine(c, p, mechtest.Open(t, m, [32]byte{key, 6}))
+			if err != nil {
+				t.Fatal(err)
+			}
+			rng, sums, had := rand.New(rand.NewPCG(uint64(key), 60)), make([]float64, n*pick), 0.0
+			for i := range events {
+				v := make([]float64, n)
+				if v[wants(rng, i)] = 1; i == 0 {
+					v[0], v[1] = 0.5, 0
+				}
+				r := operators.Record{Event: schemas.Event{Vector: schemas.Vector{Values: v}}}
+				r.Identity.Offset = int64(i)
+				for k, g := range machine.leaf(r) {
+					sums[k] += g + 0.5
+					if k%n == machine.set[k/n] {
+						had += g + 0.5
+					}
+				}
+				machine.Add(nil, r)
+			}
+			for i := range pick {
+				mean += slices.Max(sums[i*n:][:n]) / keys
+			}
+			mean -= had / keys
+		}
+		return mean, c.lost(m, eta(m, mechtest.Plan(t, m)))
+	}
+	for _, row := range []struct {
+		epsilon float64
+		pick    int
+		every   string
+		share   float64 // of the bound, at least
+	}{
+		{1e9, 1, "1", 0.1},
+		{1e9, 3, "1", 0.1},
+		{1e9, 1, "10", 0},
+		{1e9, 3, "10", 0},
+		{40, 3, "1", 0.05},
+		{1, 3, "10", 0},
+		{1, 1, "1", 0},
+	} {
+		n := row.pick + 1
+		got, bound := missed(row.epsilon, n, row.pick, row.every, bounded, func(rng *rand.Rand, _ int) int { return rng.IntN(n) })
+		t.Logf("%+v: %.0f is missed, at most %.0f", row, got, bound)
+		if got > bound || got < row.share*bound {
+			t.Errorf("%+v: %g is missed, at most %g", row, got, bound)
+		}
+	}
+	turns := func(_ *rand.Rand, i int) int { return i % 2 }
+	slow, bound := missed(1e9, 2, 1, "1", bounded, turns)
+	fast, _ := missed(1e9, 2, 1, "1", tight, turns)
+	if t.Logf("turns: %.0f, tight %.0f", slow, fast); slow > bound || fast < 0.4*events {
+		t.Errorf("of turns %g is missed, at most %g; at the tight rate %g", slow, bound, fast)
+	}
+}

@@ -1,0 +1,118 @@
+package submodular
+
+import (
+	"encoding/binary"
+	"math"
+
+	"oriel/mechanisms"
+	"oriel/mechanisms/lattice"
+)
+
+// short is the Quantiser of gains that are 0 at least and have a public length at most, at each position, or of each
+// copy: longer ones are drawn to it, numbers below 0 are 0, and where one is not a number the gains of its position are
+// zero. Gains that are not negative are at most √2 times as far apart as they are long, and not twice. So two leaves
+// are √(2·Positions)·Most apart at most, and √Positions·Most from zero.
+type short struct {
+	Positions, Elements int
+	Most                float64 // M
+}
+
+// Entries is the gains of all positions.
+func (s short) Entries() int { return s.Positions * s.Elements }
+
+// Part is a part that has these leaves.
+func (s short) Part() mechanisms.Part {
+	clip := float64(math.Sqrt(float64(s.Positions)) * s.Most)
+	return mechanisms.Part{Name: "gains", Size: s.Entries(), Clip: clip, Quantiser: s}
+}
+
+// radius is M in units of a grid, or so many that the gains of all positions are within Λ.
+func (s short) radius(g lattice.Grid) int64 {
+	most := int64(math.Floor(s.Most / g.Unit()))
+	for most > 0 && lattice.Square(g.Lambda).Less(times(s.Positions, lattice.Square(most))) {
+		most--
+	}
+	return most
+}
+
+// Distances are √(2·Positions) and √Positions times M.
+func (s short) Distances(g lattice.Grid) (replace, zeroOut lattice.Int128) {
+	zeroOut = times(s.Positions, lattice.Square(s.radius(g)))
+	return zeroOut.Add(zeroOut), zeroOut
+}
+
+// Quantise draws each position to its length and rounds, as lattice.Grid does, and clamps as integers.
+func (s short) Quantise(g lattice.Grid, dst []int64, v []float64) {
+	one := lattice.Grid{Exp: g.Exp, Lambda: s.radius(g)}
+	for at := 0; at < len(v); at += s.Elements {
+		gains := dst[at:][:s.Elements]
+		one.Quantise(gains, v[at:][:s.Elements])
+		for i, x := range gains {
+			gains[i] = max(0, x)
+		}
+	}
+}
+
+// listed reports whether the length of gains follows from a public list.
+func (c configured) listed() bool {
+	return len(c.types) > 0 && c.norm == 0 && c.rule == byArgmax
+}
+
+// lengthOf is M; 0: gains are about ½. Of a list it is that of the longest gains of the first position, where an
+// exchange then moves less: what is gained behind more elements is less, at each of them.
+func (c configured) lengthOf(m mechanisms.Config) float64 {
+	if !c.listed() {
+		return c.norm
+	}
+	longest, table := 0.0, values(c.types, c.catchment)
+	for j := range c.types {
+		sum := 0.0
+		for _, v := range table[j*c.elements:][:c.elements] {
+			g := c.function.gain(0, float64(v)/unit, c.pick)
+			sum += float64(g * g)
+		}
+		longest = max(longest, sum)
+	}
+	half := float64(c.elements) / 2 // √(2k·M²), or √(kN)
+	if m.AgainstNull() {
+		half /= 2 // √(k·M²), or √(kN)/2
+	}
+	if longest >= half {
+		return 0
+	}
+	return math.Sqrt(longest)
+}
+
+// centre is what gains are counted about.
+func (c configured) centre() float64 {
+	if c.length > 0 {
+		return 0
+	}
+	return 0.5
+}
+
+// part is that of gains.
+func (c configured) part(m mechanisms.Config) mechanisms.Part {
+	positions := c.pick
+	if c.rule == byShares {
+		positions = c.copiesOf(m)
+	}
+	if c.length > 0 {
+		return short{Positions: positions, Elements: c.elements, Most: c.length}.Part()
+	}
+	return gains{Size: positions * c.elements}.Part()
+}
+
+// appendLength and readLength are the end of a plan of gains of a list: M, f64.
+func appendLength(b []byte, length float64) []byte {
+	return binary.LittleEndian.AppendUint64(b, math.Float64bits(length))
+}
+
+func readLength(b []byte) (rest []byte, length float64, ok bool) {
+	at := len(b) - 8
+	if at < 0 {
+		return nil, 0, false
+	}
+	length = math.Float64frombits(binary.LittleEndian.Uint64(b[at:]))
+	return b[:at], length, length >= 0 && length <= maxElements
+}

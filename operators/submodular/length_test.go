@@ -1,0 +1,181 @@
+package submodular
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"oriel/mechanisms/dp"
+	"oriel/mechanisms/lattice"
+	"oriel/mechanisms/mechtest"
+	"oriel/operators"
+	"oriel/operators/optest"
+	"oriel/schemas"
+)
+
+// Every leaf of a coarse lattice, of numbers of all kinds, is no farther from another and from zero than is said, and
+// some are as far. Where numbers below 0 were taken, or each position were not drawn to its length, they would be
+// farther.
+func TestDistancesOfALength(t *testing.T) {
+	odd := []float64{0, 0.5, 1, 1.5, -1, -1e300, 1e300, math.NaN(), math.Inf(1)}
+	var all [][]float64
+	for _, a := range odd {
+		for _, b := range odd {
+			for _, c := range odd[:4] {
+				all = append(all, []float64{a, c, b, 0.5 * c}, []float64{0, a, c, b})
+			}
+		}
+	}
+	for _, most := range []float64{1, 1.25, 0.5} {
+		q := short{Positions: 2, Elements: 2, Most: most}
+		for _, exp := range []int{-2, -3, -6} {
+			g := lattice.Grid{Exp: exp, Lambda: int64(math.Floor(math.Ldexp(q.Part().Clip, -exp)))}
+			near, far := q.Distances(g)
+			replace, zeroOut := mechtest.Farthest(g, q, 4, all)
+			if replace > near.Lo || zeroOut > far.Lo || zeroOut > uint64(g.Lambda*g.Lambda) {
+				t.Errorf("M = %g, 2^%d: √%d and √%d apart, said √%d and √%d", most, exp, replace, zeroOut, near.Lo, far.Lo)
+			}
+			if exp == -6 && (float64(replace) < 0.95*float64(near.Lo) || float64(zeroOut) < 0.95*float64(far.Lo)) {
+				t.Errorf("M = %g, 2^%d: √%d and √%d are much less than √%d and √%d", most, exp, replace, zeroOut, near.Lo, far.Lo)
+			}
+		}
+	}
+}
+
+// On the lattice of a plan the leaves of canaries are as far apart as what an exchange pays for, √(2k)·M, and those of
+// numbers of all kinds no farther.
+func TestGainsOfALengthAreAsFarApartAsIsPaidFor(t *testing.T) {
+	rng := rand.New(rand.NewPCG(2, 9))
+	for _, kind := range kinds {
+		c, m, p := config(t, kind.m, kind.lines...)
+		if c.length == 0 || len(c.types) > 0 {
+			continue // events of a list are less far apart, and those of no length have TestCanariesAreFarApart
+		}
+		twin, size := &twin{configured: c, plan: p}, c.part(m).Size
+		twin.Begin()
+		values := make([][]float64, 40)
+		for i := range values {
+			values[i] = make([]float64, size)
+			for k := range values[i] {
+				values[i][k] = 3 * rng.NormFloat64()
+			}
+		}
+		if c.rule == byShares { // all copies still have the first set, behind which its elements gain less
+			clear(twin.points)
+		}
+		with, without := twin.Canary([]float64{1}, 1)
+		twin.Leaf(values[0], with)
+		twin.Leaf(values[1], without)
+		optest.FarApart(t, c.part(m).Quantiser, mechtest.Plan(t, m).Part(0).Grid, size, values...)
+	}
+}
+
+// The length of a list is that of its longest event, gains of an event of the list are never drawn to it, and an
+// exchange moves sums by √(2k)·M, as the stream's noise says; a list whose events want nearly everything keeps gains
+// about ½.
+func TestLengthsOfLists(t *testing.T) {
+	budget := life(64)
+	sd := func(lines ...string) (float64, float64, configured) {
+		t.Helper()
+		c, m, _ := config(t, budget, lines...)
+		deviation, err := mechtest.Open(t, m, [32]byte{1}).Deviation(0, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return deviation.Worst(), c.length, c
+	}
+	for _, kind := range [][]string{
+		{"RULE=argmax", "PICK=3", "PLACES=towns", "CATCHMENT=2000"},
+		{"RULE=argmax", "PICK=2", "TYPES=segments"},
+		{"RULE=argmax", "PICK=2", "TYPES=segments", "FUNCTION=quadratic"},
+	} {
+		listed, length, c := sd(kind...)
+		_, m, p := config(t, budget, kind...)
+		longest, grid, part := 0.0, mechtest.Plan(t, m).Part(0).Grid, c.part(m)
+		machine, err := newMachine(c, p, mechtest.ZeroStream(t, m))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for j := range c.types {
+			gains := slices.Clone(machine.leaf(atPlace(j)))
+			first, leaf := 0.0, make([]int64, part.Size)
+			for _, g := range gains[:c.elements] {
+				first += g * g
+			}
+			longest = max(longest, math.Sqrt(first))
+			part.Quantiser.Quantise(grid, leaf, gains)
+			for i, x := range leaf {
+				if math.Abs(float64(x)*grid.Unit()-gains[i]) > 2*grid.Unit() {
+					t.Errorf("%v: type %d gains %g, and %g is added", kind, j, gains[i], float64(x)*grid.Unit())
+				}
+			}
+		}
+		if math.Abs(length/longest-1) > 1e-9 {
+			t.Errorf("%v: M = %g, the longest event has %g", kind, length, longest)
+		}
+		c.types = nil
+		about, _, _ := sd("RULE=argmax", "PICK=2", "ELEMENTS=4")
+		want := math.Sqrt(2*float64(c.pick)) * length / math.Sqrt(8)
+		if math.Abs(listed/about/want-1) > 1e-5 {
+			t.Errorf("%v: noise is %g times that of √8, want %g", kind, listed/about, want)
+		}
+	}
+	few, _, _ := sd("RULE=argmax", "PICK=2", "ELEMENTS=50", "VALUES_NORM=1")
+	all, _, _ := sd("RULE=argmax", "PICK=2", "ELEMENTS=50")
+	if math.Abs(all/few/5-1) > 1e-6 {
+		t.Errorf("of one of 50 elements noise is %g, of any %g: want a fifth", few, all)
+	}
+	if _, length, _ := sd("RULE=argmax", "PICK=2", "PLACES=towns", "CATCHMENT=20000", "FUNCTION=modular"); length > 0 {
+		t.Errorf("places that want all places have a length of %g, and gains about ½ move less", length)
+	}
+	c, m, _ := config(t, budget, "RULE=argmax", "PICK=3", "PLACES=towns", "CATCHMENT=2000")
+	if d := c.Describe(m); !strings.Contains(d.Leaves, "of a length of") {
+		t.Errorf("plan says %q", d.Leaves)
+	}
+	m.Adjacency = dp.ZeroOut
+	if c.length < 1 || c.lengthOf(m) >= math.Sqrt(7)/2 {
+		t.Errorf("M = %g, against the null event %g", c.length, c.lengthOf(m))
+	}
+}
+
+// Without noise sets and shares are those of gains about ½, as long as events are within the length; leaders draw from
+// sharper points, as H follows what an exchange moves.
+func TestLengthsMoveNoSets(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 33))
+	for _, lines := range [][]string{
+		{"RULE=argmax", "PICK=3", "ELEMENTS=9", "EMIT_EVERY=3"},
+		{"RULE=argmax", "PICK=3", "ELEMENTS=9", "EMIT_EVERY=1", "FUNCTION=saturating"},
+	} {
+		open := func(more ...string) *Machine {
+			c, m, p := config(t, life(64), append(slices.Clone(lines), more...)...)
+			machine, err := newMachine(c, p, mechtest.ZeroStream(t, m))
+			if err != nil {
+				t.Fatal(err)
+			}
+			return machine
+		}
+		about, short := open(), open("VALUES_NORM=2")
+		for i := range 300 {
+			v := schemas.Vector{
+				Indices: []int32{int32(rng.IntN(3)), int32(3 + rng.IntN(6))}, Values: []float64{rng.Float64(), rng.Float64()},
+			}
+			r := operators.Record{Event: schemas.Event{Vector: v}}
+			r.Identity.Offset = int64(i)
+			a, b := about.Add(nil, r), short.Add(nil, r)
+			for k, d := range a {
+				for j, x := range d.Point {
+					if x != b[k].Point[j] {
+						t.Fatalf("%v, event %d: %v, and with a length %v", lines, i, d.Point, b[k].Point)
+					}
+				}
+			}
+		}
+	}
+	_, _, about := config(t, pure(64, 40), "RULE=leaders", "PICK=2", "ELEMENTS=8")
+	_, _, short := config(t, pure(64, 40), "RULE=leaders", "PICK=2", "ELEMENTS=8", "VALUES_NORM=1")
+	if math.Abs(about.strength/short.strength-2) > 1e-12 { // √8 and √2
+		t.Errorf("H = %g, with a length of 1 %g: want half", about.strength, short.strength)
+	}
+}
