@@ -69,7 +69,8 @@ func TestPrintedNoise(t *testing.T) {
 		t.Error("the printed noise is below all that 1000 rows add up to")
 	}
 	// exact noise is less by √8·ln(4/δ)/√ln(1/δ), or so
-	if times, want := sigma/tight, math.Sqrt(8)*math.Log(4/p.delta)/math.Sqrt(math.Log(1/p.delta)); math.Abs(times/want-1) > 0.03 {
+	want := math.Sqrt(8) * math.Log(4/p.delta) / math.Sqrt(math.Log(1/p.delta))
+	if times := sigma / tight; math.Abs(times/want-1) > 0.03 {
 		t.Errorf("exact noise is %g times less, want about %g", times, want)
 	}
 }

@@ -320,7 +320,8 @@ func TestNoiseIsTheDeclaredOne(t *testing.T) {
 }
 
 // Over a tree a prefix of t steps has the noise of as many nodes as t has bits set, and never more than a row is in:
-// declared, and seen in the numbers of a release, diagonal over √2. False rejection: 6.11 standard errors of a variance.
+// declared, and seen in the numbers of a release, diagonal over √2. False rejection: 6.11 standard errors of a
+// variance.
 func TestTreesOfMomentsHaveNoiseOfTheirNodes(t *testing.T) {
 	r := Rows{Features: 60, Label: Whole}
 	c := mechtest.Config(1)

@@ -35,7 +35,8 @@ func (c Config) rates(m mechanisms.Config) (rates, error) {
 			r.share = float64(k * root3(float64(float64(256*nLogN)*nLogN)/rounds))
 		case direct: // where k³N·ln N·√(32R·ln(k/δ))/(εγ), what that costs at its η, is γR
 			x := float64(float64(float64(k*k)*k)*nLogN) / m.Budget.Epsilon
-			r.share = math.Sqrt(float64(x*math.Sqrt(float64(32*elementary.Log(k/m.Budget.Delta))))) / math.Sqrt(math.Sqrt(rounds))
+			x = float64(x * math.Sqrt(float64(32*elementary.Log(k/m.Budget.Delta))))
+			r.share = math.Sqrt(x / math.Sqrt(rounds))
 		case theorem:
 			r.share = float64(float64(k*k) * root3(float64(float64(256*nLogN)*nLogN)/rounds))
 		default:

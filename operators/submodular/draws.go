@@ -37,8 +37,8 @@ func (c configured) schedule(m *mechanisms.Config) error {
 	return nil
 }
 
-// boundedRate is the η at which the bound of lost is least: √(k·u·ln N/(G·T)) for G events between draws, T in all and u
-// the most that an element adds; and 1/G at most. At G = 1 it is that of Streeter and Golovin's algorithm, without
+// boundedRate is the η at which the bound of lost is least: √(k·u·ln N/(G·T)) for G events between draws, T in all and
+// u the most that an element adds; and 1/G at most. At G = 1 it is that of Streeter and Golovin's algorithm, without
 // privacy.
 func (c configured) boundedRate(m mechanisms.Config) float64 {
 	between, events := c.spans(m)
@@ -58,8 +58,8 @@ func (c configured) lost(m mechanisms.Config, eta float64) float64 {
 	if eta*between > 1 {
 		return math.Inf(1)
 	}
-	position := math.Log(float64(c.elements))/eta + between
-	return eta*between*events + float64(c.pick)*c.function.most(c.pick)*position
+	position := elementary.Log(float64(c.elements))/eta + between
+	return float64(float64(eta*between)*events) + float64(float64(float64(c.pick)*c.function.most(c.pick))*position)
 }
 
 // eta is η of a plan, of gains in [0, 1].

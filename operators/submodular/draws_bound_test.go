@@ -38,7 +38,7 @@ func TestBoundedRate(t *testing.T) {
 		t.Errorf("plan says %s", said)
 	}
 	_, lost, _ = of(1e9, 10000, 1, each, bounded)
-	near("the bound", lost, 2*math.Sqrt(3*10000*math.Log(10))+3)                        // Streeter and Golovin's √(kT·ln N), twice
+	near("the bound", lost, 2*math.Sqrt(3*10000*math.Log(10))+3)                        // twice √(kT·ln N)
 	for f, unit := range map[string]float64{"modular": 1.0 / 3, "quadratic": 5.0 / 9} { // of what one element adds at most
 		_, lost, _ = of(1e9, 10000, 1, each, bounded, "FUNCTION="+f)
 		near("the bound of "+f, lost, 2*math.Sqrt(3*unit*10000*math.Log(10))+3*unit)
@@ -115,7 +115,8 @@ func TestDrawsAreWithinTheirBound(t *testing.T) {
 		{1, 1, "1", 0},
 	} {
 		n := row.pick + 1
-		got, bound := missed(row.epsilon, n, row.pick, row.every, bounded, func(rng *rand.Rand, _ int) int { return rng.IntN(n) })
+		alike := func(rng *rand.Rand, _ int) int { return rng.IntN(n) }
+		got, bound := missed(row.epsilon, n, row.pick, row.every, bounded, alike)
 		t.Logf("%+v: %.0f is missed, at most %.0f", row, got, bound)
 		if got > bound || got < row.share*bound {
 			t.Errorf("%+v: %g is missed, at most %g", row, got, bound)

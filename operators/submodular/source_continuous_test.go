@@ -19,7 +19,7 @@ type learner interface {
 }
 
 // leader is PFTAL, private follow-the-approximate-leader: x_{t+1} = Π(ĝ_t/(Ht)), ĝ_t the private sum of all gains,
-// which have norm L at most, at pure ε for all steps (Gamma noise, care 8). H is L times the source's √(n
+// which have norm L at most, at pure ε for all steps (Gamma noise). H is L times the source's √(n
 // ln^{2.5}T/(εT)), and at least L/√T, the rate without privacy.
 type leader struct {
 	stream *mechanisms.Stream
@@ -114,7 +114,7 @@ func (c *continuous) points() (x []float64, at [][]float64) {
 }
 
 // The regret is within (1/K)Σ r_k + βR²T/(2K), r_k what copy k missed (the source's Lemma 7), and each point is in the
-// set; for Algorithm 4 at ε = 1 and 1e4 with the K of its proof (care 7) and another, and for meta-Frank–Wolfe with K =
+// set; for Algorithm 4 at ε = 1 and 1e4 with the K of its proof and another, and for meta-Frank–Wolfe with K =
 // √T, whose copies miss DG√T at most. Where ε is large, or without privacy, 9/10 of the best point's value are had; at
 // ε = 1 of 1024 events no more is said than the lemma. Of all three kinds of functions.
 func TestContinuousSets(t *testing.T) {

@@ -8,9 +8,9 @@ import (
 )
 
 // led is what private follow-the-approximate-leader misses at pure ε on the simplex of so many elements, of which one
-// gains more than the others by a gap of 0.3, and what it may miss: that of gains of norm L on losses that are H-convex,
-// (L + H·D)²(1 + ln T)/(2H), D = √2, with the regulariser's H·T/2, and L·|ν_t|/(H·t) for the noise of each release, by
-// which it moves a point at most.
+// gains more than the others by a gap of 0.3, and what it may miss: that of gains of norm L on losses that are
+// H-convex, (L + H·D)²(1 + ln T)/(2H), D = √2, with the regulariser's H·T/2, and L·|ν_t|/(H·t) for the noise of each
+// release, by which it moves a point at most.
 func led(t *testing.T, elements, events int, epsilon float64, seed byte) (missed, bound float64) {
 	t.Helper()
 	norm := math.Sqrt(float64(elements)) / 2
@@ -45,8 +45,8 @@ func led(t *testing.T, elements, events int, epsilon float64, seed byte) (missed
 }
 
 // PFTAL experts keep within the simplex, and within what their gains, regulariser and noise allow, on every run. They
-// miss the more the less ε is, from 1/√ε, by which its H is chosen, to more than 1/ε where noise is beyond what there is
-// to learn; and far more of 16 elements than of 4, where exponential weights miss twice as much.
+// miss the more the less ε is, from 1/√ε, by which its H is chosen, to more than 1/ε where noise is beyond what there
+// is to learn; and far more of 16 elements than of 4, where exponential weights miss twice as much.
 func TestPureExpertsAreWithinTheirBound(t *testing.T) {
 	const events = 4096
 	mean := func(elements int, epsilon float64) (sum float64) {

@@ -140,16 +140,17 @@ func TestRatesWithoutPrivacy(t *testing.T) {
 	}
 }
 
-// Drawing for each event, B.1: each expert misses ηT + k²N·ln N·√(32T·ln(k/δ))/(εγ) at most, where the source prints k³,
-// no ln N, and ln(kδ) (care 12); the best bound is T^{3/4}, and from some T on above that of drawing behind
-// explorations alone, and the more the longer.
+// Drawing for each event, B.1: each expert misses ηT + k²N·ln N·√(32T·ln(k/δ))/(εγ) at most, where the source prints
+// k³, no ln N, and ln(kδ); the best bound is T^{3/4}, and from some T on above that of drawing behind explorations
+// alone, and the more the longer.
 func TestDirectDrawsLoseToExplorations(t *testing.T) {
 	r := rates{events: 1e12, elements: 10, pick: 3, epsilon: 1, delta: 1e-6}
 	eta, _ := r.explored(float64(r.events))
 	const gamma = 0.01
 	n, k := float64(r.elements), float64(r.pick)
-	want := k*(eta*float64(r.events)+k*k*n*math.Log(n)*math.Sqrt(32*float64(r.events)*math.Log(k/r.delta))/(r.epsilon*gamma)) +
-		gamma*float64(r.events)
+	events := float64(r.events)
+	position := eta*events + k*k*n*math.Log(n)*math.Sqrt(32*events*math.Log(k/r.delta))/(r.epsilon*gamma)
+	want := k*position + gamma*events
 	if got := r.bound(gamma, true, true); math.Abs(got/want-1) > 1e-9 {
 		t.Errorf("bound %g, want %g", got, want)
 	}
@@ -258,9 +259,9 @@ func TestTailsOfExplorations(t *testing.T) {
 	}
 }
 
-// K copies of Algorithm 4 lack K·√(n·ln^{2.5}T)·√T/ε and n/K·T, in orders: K of the source's proof makes both alike, and
-// what they add up to the least, T^{3/4}·(ln^{2.5}T)^{1/4}; K of its box, whose second term is ln^{1.25}T times its
-// first, lacks more the longer the stream is (care 7). Both grow as T^{3/4} beside their logarithms.
+// K copies of Algorithm 4 lack K·√(n·ln^{2.5}T)·√T/ε and n/K·T, in orders: K of the source's proof makes both alike,
+// and their sum the least, T^{3/4}·(ln^{2.5}T)^{1/4}; K of its box, whose second term is ln^{1.25}T times its first,
+// lacks more the longer the stream is. Both grow as T^{3/4} beside their logarithms.
 func TestRatesOfCopies(t *testing.T) {
 	big := func(events float64) float64 { return math.Pow(math.Log(events), 2.5) }
 	lacks := func(events, copies float64) float64 { return copies*math.Sqrt(big(events)*events) + events/copies }

@@ -129,7 +129,7 @@ func (r rates) least(direct, printed bool) float64 {
 
 // The bounds grow as T^{2/3}, of B.1 as T^{3/4}, and by zCDP for one expert an event they are far below the printed
 // ones: k·√(4 ln(k/δ)) times in η. γ as the theorem needs it, with k², is within twice of the best one, and better than
-// with k, as printed (care 2).
+// with k, as printed.
 func TestBoundsOfTheBandit(t *testing.T) {
 	r := rates{events: 1e15, elements: 10, pick: 30, epsilon: 1, delta: 1e-6}
 	long := r
