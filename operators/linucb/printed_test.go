@@ -54,7 +54,8 @@ func TestPrintedNoiseIsDrawn(t *testing.T) {
 				mu /= math.Sqrt2
 				epsilon = dp.GaussianEpsilon(mu, 1e-6)
 			}
-			if math.Abs(g.Mu/mu-1) > 1e-5 || math.Abs(g.Epsilon/epsilon-1) > 1e-4 || dp.GaussianDelta(g.Epsilon, g.Mu) > g.Delta {
+			if math.Abs(g.Mu/mu-1) > 1e-5 || math.Abs(g.Epsilon/epsilon-1) > 1e-4 ||
+				dp.GaussianDelta(g.Epsilon, g.Mu) > g.Delta {
 				t.Errorf("%s, %v: ε = %g, µ = %g, want %g and %g", row.noise, adjacency, g.Epsilon, g.Mu, epsilon, mu)
 			}
 		}
