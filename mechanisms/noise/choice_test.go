@@ -74,8 +74,8 @@ func twinChoose(seed Seed, gaps []uint64, num, den *big.Int) int {
 	}
 }
 
-// Words beyond the last whole multiple of n are left out: without that the first third of 3·2⁶² numbers would come twice
-// as often as the others. Of the few that a choice is among, such words are too rare for frequencies to show them.
+// Words beyond the last whole multiple of n are left out: without that the first third of 3·2⁶² numbers would come
+// twice as often as the others. Of the few that a choice is among, such words are too rare for frequencies to show.
 func TestUniformLeavesOutWhatIsNotEven(t *testing.T) {
 	const n = 3 << 62
 	var c coins

@@ -163,6 +163,12 @@ func TestSetsOnFlights(t *testing.T) {
 		{"argmax", 0.97, 1.1, func(seed int) score {
 			return w.machine(t, whole(1), byte(seed), "RULE=argmax", "ELEMENTS="+n)
 		}},
+		{"argmax of places", 0.97, 1.1, func(seed int) score {
+			return w.machine(t, whole(1), byte(seed), "RULE=argmax", "PLACES=given")
+		}},
+		{"draws, bounded, each 1000", 0.4, 0.7, func(seed int) score {
+			return draws("PLACES=given", seed, "EMIT_EVERY=1000", "RATE=bounded")
+		}},
 		{"no privacy", 0.95, 1.1, func(seed int) score {
 			return w.hedged(1, math.Sqrt(math.Log(float64(len(w.places)))/float64(len(w.types))), uint64(seed))
 		}},

@@ -10,6 +10,7 @@ var All = []Experiment{
 	contexts,
 	sets,
 	regression,
+	limits,
 }
 
 // Experiment is a table of a paper, or what a table of it says, measured.

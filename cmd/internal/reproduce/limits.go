@@ -1,0 +1,154 @@
+package reproduce
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"strconv"
+
+	"oriel/operators"
+	"oriel/schemas"
+)
+
+// limits is of what no private bandit can do: Claims 13 and 14 of the source of the contextual bandit.
+var limits = Experiment{
+	Name:    "limits",
+	Title:   "What private bandits must lose",
+	Text:    "Two contexts of which each has an arm of its own, and ten arms without a context, beside what is proved that they lose",
+	Measure: "regret",
+	Rows: []Row{
+		{Name: "least", Text: "what is proved that such a bandit loses", Gives: "as the row below", Drawn: true},
+		{Name: "ordinary", Text: "`arms`, `ucb`, which sees no context", Gives: "for ever, ε", Drawn: true},
+		{Name: "joint", Text: "`linucb`, `blt`, jointly private", Gives: forLife + ", (ε, δ)", Skip: []int{2, 3}, Drawn: true},
+		{Name: "none", Text: "no privacy: `linucb`, and `ucb`", Gives: "none", Drawn: true},
+	},
+	Columns: []Column{
+		{Name: "contexts, ε = 1", Text: "two contexts, ε = 1"},
+		{Name: "contexts, ε = 10", Text: "two contexts, ε = 10"},
+		{Name: "arms, ε = 1", Text: "ten arms, ε = 1"},
+		{Name: "arms, ε = 0.01", Text: "ten arms, ε = 0.01"},
+	},
+	Steps: 100_000, Short: 3_000, Seeds: 5,
+	Panels: [2]int{0, 3},
+	Play:   playLimits,
+	Notes: []string{
+		"Contexts: both alike, each with an arm of two that brings a reward with chance ¾, the other arm with chance ¼.",
+		"Whoever is private in the ordinary sense plays nearly the same for both, and loses ½ in half of all steps (Claim 13).",
+		"Joint privacy hides a context from all others, and not from who asked: it learns.",
+		"Ten arms are those of `oriel reproduce arms`; any ε-private bandit loses (k − 1)·ln n/(200ε) (Claim 14, Corollary 15).",
+		"That is a bound for long streams; what `ucb` loses is far above it. B = 64, and 512 at ε = 0.01.",
+	},
+}
+
+const sharply = 0.5 // how much better the right arm of a context is
+
+// limitsOf are settings of a row that plays contexts, or arms.
+func limitsOf(row, column int, steps uint64) []string {
+	epsilon := []float64{1, 10, 1, 0.01}[column]
+	arms, batch := "a,b", "64"
+	if column >= 2 {
+		arms = "0,1,2,3,4,5,6,7,8,9"
+	}
+	if row == 3 {
+		epsilon, batch = public, "1"
+	} else if column == 3 {
+		batch = "512"
+	}
+	if row == 1 || column >= 2 {
+		return []string{
+			"ORIEL_OPERATOR=arms", "ORIEL_ARMS=" + arms, "ORIEL_RULE=ucb", "ORIEL_BATCH=" + batch, "ORIEL_PLAYS=" + batch,
+			"ORIEL_DELAY=0", "ORIEL_MECHANISM=once-gamma", "ORIEL_WINDOW=lifetime", "ORIEL_EPSILON=" + number(epsilon),
+		}
+	}
+	return []string{
+		"ORIEL_OPERATOR=linucb", "ORIEL_PLAYED=logged", "ORIEL_ARMS=" + arms, "ORIEL_DIMENSION=2", "ORIEL_MECHANISM=blt",
+		"ORIEL_WINDOW=horizon", "ORIEL_HORIZON=" + strconv.FormatUint(steps, 10), "ORIEL_EPSILON=" + number(epsilon),
+		"ORIEL_DELTA=1e-6",
+	}
+}
+
+// two is a world of two contexts, each right for one of two arms.
+type two struct {
+	rng   *rand.Rand
+	which int
+	lost  float64
+}
+
+func (w *two) meet() int {
+	w.which = w.rng.IntN(2)
+	return w.which
+}
+
+// reward is that of an arm for the context that was met.
+func (w *two) reward(arm int) float64 {
+	chance := (1 - sharply) / 2
+	if arm == w.which {
+		chance += sharply
+	} else {
+		w.lost += sharply
+	}
+	if w.rng.Float64() < chance {
+		return 1
+	}
+	return 0
+}
+
+// blind is that world for plays that see no context.
+type blind struct{ two }
+
+func (w *blind) cost(play []float64) float64 {
+	w.meet()
+	return 1 - w.reward(int(play[0]))
+}
+
+func (w *blind) regret() float64 { return w.lost }
+
+// least is what is proved that a private bandit loses in so many steps.
+func least(column int, steps uint64) float64 {
+	n := float64(steps)
+	if column < 2 {
+		return n * sharply / 2
+	}
+	return 9 * math.Log(n) / (200 * []float64{1, 0.01}[column-2])
+}
+
+func playLimits(ctx context.Context, c Cell) ([]Point, error) {
+	seeded := rand.New(rand.NewPCG(uint64(c.Seed), 15))
+	switch list, key := limitsOf(c.Row, c.Column, c.Steps), keyOf("limits", c); {
+	case c.Row == 0:
+		var step uint64
+		return measure(ctx, c.Steps, func() { step++ }, func() float64 { return least(c.Column, step) })
+	case c.Column >= 2:
+		w := &bernoulli{rng: seeded, best: float64(c.Seed * 7 % 10)}
+		return answer(ctx, list, key, w, c.Steps)
+	case c.Row == 1:
+		return answer(ctx, list, key, &blind{two{rng: seeded}}, c.Steps)
+	default:
+		return playTwo(ctx, list, key, &two{rng: seeded}, c.Steps)
+	}
+}
+
+// playTwo plays contexts by the newest weights, as who has a context can.
+func playTwo(ctx context.Context, list []string, key [32]byte, w *two, steps uint64) ([]Point, error) {
+	machine, _, err := open(list, key)
+	if err != nil {
+		return nil, err
+	}
+	weights := make([]float64, 4)
+	var r operators.Record
+	var made []operators.Decision
+	return measure(ctx, steps, func() {
+		at := w.meet()
+		arm := 0
+		if weights[2+at] > weights[at] || weights[2+at] == weights[at] && w.rng.IntN(2) == 1 {
+			arm = 1
+		}
+		z := make([]float64, 2)
+		z[at] = 1
+		r.Identity.Offset++
+		r.Event = schemas.Event{Vector: schemas.Vector{Values: z}, Numbers: []float64{float64(arm), w.reward(arm)}}
+		if made = machine.Add(made[:0], r); len(made) > 0 {
+			copy(weights, made[0].Point)
+		}
+	}, func() float64 { return w.lost })
+}
