@@ -21,8 +21,8 @@
 //
 // # A new operator
 //
-// It is a folder here, a row in cmd/internal/families and a row in the table of algorithms of cmd/internal/lint;
-// nothing else names it. In the folder, with operators/coco as the example:
+// It is a folder here, a row in cmd/internal/families, a row in the table of algorithms of cmd/internal/lint and its
+// name in README.md's Layout; nothing else names it. In the folder, with operators/coco as the example:
 //
 //	Family      name, settings, how events are decoded (a schemas.Body, whether record keys are read), and New, which
 //	            reports all that is wrong with the settings at once

@@ -18,7 +18,7 @@ import (
 )
 
 // grown is a copy of the module that has one more operator: testdata/toy as a folder under operators, a row in
-// cmd/internal/families and a row in lint, and nothing else.
+// cmd/internal/families, a row in lint and its name in README.md, and nothing else.
 type grown struct {
 	t   *testing.T
 	dir string
@@ -33,6 +33,7 @@ var rows = []struct{ file, old, new string }{
 	},
 	{"cmd/internal/families/families.go", "\tcoco.Family,\n", "\tcoco.Family,\n\ttoy.Family,\n"},
 	{"cmd/internal/lint/operators.go", "\t\"operators/coco\",\n", "\t\"operators/coco\",\n\t\"operators/toy\",\n"},
+	{"README.md", "The eight: `coco`, ", "The eight: `coco`, `toy`, "},
 }
 
 func grow(t *testing.T) *grown {

@@ -42,7 +42,7 @@ var mutants = []struct{ operator, file, text, other, breaks string }{
 		"what is in no cell counts in the first",
 	},
 	{
-		"aggregate", "operators/aggregate/encode.go", "err := m.stream.Restore(inner)", "_, err := inner, error(nil)",
+		"aggregate", "operators/aggregate/encode.go", "m.stream.Restore(rest[len(rest)-m.stream.StateLen():])", "error(nil)",
 		"the next process starts from nothing",
 	},
 	{
@@ -66,7 +66,7 @@ var mutants = []struct{ operator, file, text, other, breaks string }{
 	},
 	{"bandit", "operators/bandit/encode.go", "m.u.use(seed)", "_ = seed", "the next process plays other directions"},
 	{
-		"bandit", "operators/bandit/encode.go", "copy(v, read[i*len(m.start):])", "_, _ = i, v",
+		"bandit", "operators/bandit/encode.go", "v[k] = math.Float64frombits(binary.LittleEndian.Uint64(rest[8*k:]))", "_ = k",
 		"the next process does not know where an episode has begun",
 	},
 	{
