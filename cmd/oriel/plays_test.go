@@ -19,14 +19,15 @@ import (
 // player is an operator whose plays are carried out.
 type player struct {
 	env    map[string]string
-	loss   func(d schemas.Decision) string
+	member string // that an answer says
+	value  func(d schemas.Decision) string
 	learnt func(last schemas.Decision) bool
 }
 
 // oneArm has three arms, of which the middle one is best.
 var oneArm = player{
-	env: armsEnv("left,middle,right", "20"),
-	loss: func(d schemas.Decision) string {
+	env: armsEnv("left,middle,right", "20"), member: "loss",
+	value: func(d schemas.Decision) string {
 		return []string{"0.9", "0.1", "0.8"}[int(d.Point[0])]
 	},
 	learnt: func(last schemas.Decision) bool { return last.Point[0] == 1 },
@@ -39,9 +40,45 @@ var onePoint = player{
 		"ORIEL_MECHANISM": "blt", "ORIEL_WINDOW": "horizon", "ORIEL_HORIZON": "128", "ORIEL_EPSILON": "20",
 		"ORIEL_DELTA": "1e-6", "ORIEL_SMOOTHING": "0.3", "ORIEL_RATE": "0.005",
 	},
-	loss:   func(d schemas.Decision) string { return decimal(fromBest(d.Point)) },
+	member: "loss",
+	value:  func(d schemas.Decision) string { return decimal(fromBest(d.Point)) },
 	learnt: func(last schemas.Decision) bool { return fromBest(centreOf(last)) < 0.3*fromBest([]float64{0, 0}) },
 }
+
+// oneSet has four elements, of which east and west are worth most together; at last nothing is tried out any more.
+func oneSet(more map[string]string, found func(set string) bool) player {
+	env := map[string]string{
+		"ORIEL_OPERATOR": "sets", "ORIEL_ELEMENTS": "north,east,south,west", "ORIEL_PICK": "2", "ORIEL_EPSILON": "60",
+	}
+	maps.Copy(env, more)
+	return player{
+		env: env, member: "worth",
+		value: func(d schemas.Decision) string {
+			worth := 0.0
+			for _, element := range d.Point {
+				if element == 1 || element == 3 {
+					worth += 0.5
+				}
+			}
+			return decimal(worth)
+		},
+		learnt: func(last schemas.Decision) bool {
+			return member(last, "explores") == "0" && found(member(last, "set"))
+		},
+	}
+}
+
+// setHalved finds the set. setDrawn draws it by what sixty rounds have told, which is little, and tries nothing out in
+// the last of them: ORIEL_DELAY is 2, so that nothing would be learned from it.
+var (
+	setHalved = oneSet(map[string]string{
+		"ORIEL_MECHANISM": "once-gamma", "ORIEL_WINDOW": "lifetime", "ORIEL_TRIES": "2",
+	}, func(set string) bool { return set == `"east,west"` || set == `"west,east"` })
+	setDrawn = oneSet(map[string]string{
+		"ORIEL_RULE": "draws", "ORIEL_MECHANISM": "draws", "ORIEL_WINDOW": "horizon", "ORIEL_HORIZON": "61",
+		"ORIEL_SHARE": "0.5", "ORIEL_DELTA": "1e-6",
+	}, func(set string) bool { return strings.Contains(set, ",") })
+)
 
 // centreOf is the centre of a play of a bandit over a set.
 func centreOf(d schemas.Decision) (centre []float64) {
@@ -57,12 +94,14 @@ func fromBest(x []float64) float64 { return ((x[0]-0.6)*(x[0]-0.6) + (x[1]+0.3)*
 
 func decimal(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
 
-// TestPlaysThroughKills carries out plays of bandits while their service is killed at the worst places: each play goes
-// out once, the same for ever; losses come back late, twice, forged and not at all; what is learned from them finds
-// what costs least; and replay --check finds every decision again.
+// TestPlaysThroughKills carries out plays while their service is killed at the worst places: each play goes out once,
+// the same for ever; answers come back late, twice, forged and not at all; what is learned from them finds what is
+// best; and replay --check, which nothing disturbs, finds every decision again.
 func TestPlaysThroughKills(t *testing.T) {
 	t.Parallel()
-	for name, p := range map[string]player{"arms": oneArm, "bandit": onePoint} {
+	for name, p := range map[string]player{
+		"arms": oneArm, "bandit": onePoint, "sets by halving": setHalved, "sets by draws": setDrawn,
+	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			playsThroughKills(t, p)
@@ -108,15 +147,15 @@ func playsThroughKills(t *testing.T, p player) {
 				t.Fatalf("play %d goes out twice", d.Index)
 			}
 			out[d.Index] = d
-			loss := p.loss(d)
+			value := p.value(d)
 			switch d.Index % 5 {
 			case 0: // nobody hears of it
-			case 1: // twice, the second time with another loss
-				events = append(events, answer(d.Index, loss), answer(d.Index, "0.5"))
+			case 1: // twice, the second time with another value
+				events = append(events, answer(d.Index, p.member, value), answer(d.Index, p.member, "0.5"))
 			case 2: // a key that is nobody's, and an event that is none
-				events = append(events, kafka.Record{Key: []byte("forged"), Value: []byte(`{"loss":1}`)})
+				events = append(events, kafka.Record{Key: []byte("forged"), Value: []byte(`{"` + p.member + `":1}`)})
 			default:
-				events = append(events, answer(d.Index, loss))
+				events = append(events, answer(d.Index, p.member, value))
 			}
 		}
 		events = events[:records]
@@ -134,7 +173,7 @@ func playsThroughKills(t *testing.T, p player) {
 	}
 }
 
-// plays makes it a deployment of a bandit.
+// plays makes it a deployment of an operator whose records name what they answer.
 func (f *fixture) plays(env, more map[string]string) {
 	maps.DeleteFunc(f.env, func(name, _ string) bool { // of another operator
 		return slices.Contains([]string{
@@ -154,8 +193,8 @@ func armsEnv(arms, epsilon string) map[string]string {
 	}
 }
 
-func answer(play uint64, loss string) kafka.Record {
-	return kafka.Record{Key: strconv.AppendUint(nil, play, 10), Value: []byte(`{"loss":` + loss + `}`)}
+func answer(play uint64, member, value string) kafka.Record {
+	return kafka.Record{Key: strconv.AppendUint(nil, play, 10), Value: []byte(`{"` + member + `":` + value + `}`)}
 }
 
 // checkPlays wants each play once, and one value of each wherever it was ever written.
@@ -302,7 +341,7 @@ func (f *fixture) carryOut(total int, loss func(d schemas.Decision, carried int)
 			if err != nil {
 				f.t.Fatal(err)
 			}
-			events = append(events, answer(d.Index, decimal(loss(d, sent+len(events)))))
+			events = append(events, answer(d.Index, "loss", decimal(loss(d, sent+len(events)))))
 		}
 		batch.Release()
 		sent += len(events)
