@@ -59,6 +59,7 @@ func grow(t *testing.T) *grown {
 	for _, file := range toy {
 		g.copy(file, filepath.Join("operators/toy", filepath.Base(file)))
 	}
+	g.copy("testdata/toy/toy.env", "deploy/examples/toy.env")
 	for _, row := range rows {
 		name := filepath.Join(g.dir, row.file)
 		text, err := os.ReadFile(name)

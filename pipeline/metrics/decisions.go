@@ -22,12 +22,14 @@ type Numbers struct {
 }
 
 // decisions shows the first coordinates of the newest committed decision of each stream that the process owns: by their
-// place, or as numbers with a name and an interval, where they have one. It is post-processing of what is published. A
+// place, with the numbers that the decision says beside them, or as numbers with a name and an interval, where they have
+// one. It is post-processing of what is published. A
 // stream that was taken over is not shown before its next commit: what the last owner committed may be hours old.
 type decisions struct {
 	coordinates int
 	numbers     *Numbers           // nil: coordinates have no names
 	each        []*prometheus.Desc // series of a coordinate: its value; of a number the ends of its interval, too
+	member      *prometheus.Desc   // nil where coordinates have names
 	hidden      *prometheus.Desc
 
 	mu     sync.Mutex
@@ -37,7 +39,18 @@ type decisions struct {
 type shown struct {
 	stream string
 	series [][]float64 // as decisions.each, by coordinate
+
+	members []member
 }
+
+// member is a number that a decision says beside its coordinates, such as what a set is worth.
+type member struct {
+	name  string
+	value float64
+}
+
+// size is how many series it is.
+func (s shown) size() int { return len(s.series)*len(s.series[0]) + len(s.members) }
 
 func newDecisions(coordinates int, numbers *Numbers) *decisions {
 	d := &decisions{coordinates: coordinates, numbers: numbers, newest: map[int32]shown{}}
@@ -47,6 +60,9 @@ func newDecisions(coordinates int, numbers *Numbers) *decisions {
 	if numbers == nil {
 		desc("oriel_decision", "A coordinate of the newest decision that this process has committed of a stream, from 0.",
 			"stream", "coordinate")
+		d.member = prometheus.NewDesc("oriel_decision_member",
+			"A number that the newest decision of a stream says beside its coordinates, by its name there.",
+			[]string{"stream", "member"}, nil)
 	} else {
 		labels := []string{"stream", "memory", "statistic", "cell"}
 		desc("oriel_number", "A private number of the newest decision that this process has committed of a stream.", labels...)
@@ -69,12 +85,27 @@ func (d *decisions) committed(p int32, newest pipeline.Decided) {
 		}
 		series = [][]float64{values, low, high}
 	}
+	members := d.members(newest)
+	most := min(d.coordinates, MaxDecisionSeries-len(members))
 	for i := range series {
-		series[i] = slices.Clone(series[i][:min(d.coordinates, len(series[i]))])
+		series[i] = slices.Clone(series[i][:min(most, len(series[i]))])
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.newest[p] = shown{stream: newest.Stream, series: series}
+	d.newest[p] = shown{stream: newest.Stream, series: series, members: members}
+}
+
+// members are those of a decision that are numbers. Operators have a handful.
+func (d *decisions) members(newest pipeline.Decided) (members []member) {
+	if d.member == nil {
+		return nil
+	}
+	for _, x := range newest.Extras {
+		if value, err := strconv.ParseFloat(x.JSON, 64); err == nil {
+			members = append(members, member{x.Name, value})
+		}
+	}
+	return members
 }
 
 func (d *decisions) closed(p int32) {
@@ -88,6 +119,9 @@ func (d *decisions) Describe(to chan<- *prometheus.Desc) {
 	for _, desc := range d.each {
 		to <- desc
 	}
+	if d.member != nil {
+		to <- d.member
+	}
 	to <- d.hidden
 }
 
@@ -98,15 +132,18 @@ func (d *decisions) Collect(to chan<- prometheus.Metric) {
 	room, hidden := MaxDecisionSeries, 0
 	for _, p := range slices.Sorted(maps.Keys(d.newest)) {
 		s := d.newest[p]
-		if len(s.series)*len(s.series[0]) > room {
+		if s.size() > room {
 			hidden++
 			continue
 		}
-		room -= len(s.series) * len(s.series[0])
+		room -= s.size()
 		for k, desc := range d.each {
 			for i, x := range s.series[k] {
 				to <- prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, x, d.labels(s.stream, i)...)
 			}
+		}
+		for _, m := range s.members {
+			to <- prometheus.MustNewConstMetric(d.member, prometheus.GaugeValue, m.value, s.stream, m.name)
 		}
 	}
 	to <- prometheus.MustNewConstMetric(d.hidden, prometheus.GaugeValue, float64(hidden))

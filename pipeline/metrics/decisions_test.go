@@ -11,6 +11,7 @@ import (
 
 	"oriel/pipeline"
 	"oriel/pipeline/metrics"
+	"oriel/schemas"
 )
 
 func point(stream string, point ...float64) pipeline.Decided {
@@ -56,6 +57,38 @@ oriel_decision{coordinate="1",deployment="d",stream="0"} 5.25
 	l.Closed(0)
 	want("after a partition was handed over",
 		head+"oriel_decision{coordinate=\"0\",deployment=\"d\",stream=\"3\"} -0.5\n"+rest)
+}
+
+// saying is a decision that says numbers beside its coordinates, and what is no number.
+func saying(stream string, point ...float64) pipeline.Decided {
+	d := pipeline.Decided{Stream: stream, Index: 1, Step: 1, Point: point}
+	for _, x := range [][2]string{{"shift", "-2.5e-1"}, {"arm", `"1"`}, {"deviation", "[1]"}, {"explores", "1"}} {
+		d.Extras = append(d.Extras, schemas.ExtraMember{Name: x[0], JSON: x[1]})
+	}
+	return d
+}
+
+// TestNumbersBesideCoordinatesAreShown by the name of their member, and count among the series.
+func TestNumbersBesideCoordinatesAreShown(t *testing.T) {
+	r, l := decided(metrics.MaxDecisionSeries)
+	l.Decided(0, saying("0", make([]float64, metrics.MaxDecisionSeries)...))
+	got := exposition(r)
+	for _, want := range []string{
+		`oriel_decision_member{deployment="d",member="explores",stream="0"} 1`,
+		`oriel_decision_member{deployment="d",member="shift",stream="0"} -0.25`,
+	} {
+		if !strings.Contains(got, "\n"+want+"\n") {
+			t.Errorf("not shown: %s", want)
+		}
+	}
+	members, coordinates := strings.Count(got, "\noriel_decision_member{"), strings.Count(got, "\noriel_decision{")
+	if members != 2 || coordinates != metrics.MaxDecisionSeries-2 {
+		t.Errorf("%d members and %d coordinates are shown", members, coordinates)
+	}
+	l.Decided(0, point("0", 1))
+	if strings.Contains(exposition(r), "oriel_decision_member{") {
+		t.Error("members of an earlier decision are shown")
+	}
 }
 
 // TestDecisionSeriesAreBounded, whatever is asked for, and it is said what is left out.

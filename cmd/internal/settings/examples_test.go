@@ -99,3 +99,54 @@ func TestExampleFilesShowEvents(t *testing.T) {
 		}
 	}
 }
+
+// TestDashboardShowsNumbersOfDecisions: each number that decisions of an example say beside their coordinates has a panel
+// that names the operators which say it, and no panel waits for one that nobody says. Some never change.
+func TestDashboardShowsNumbersOfDecisions(t *testing.T) {
+	owners := map[string][]string{}
+	for path, s := range examples(t) {
+		m, err := s.Model()
+		if err != nil {
+			t.Fatalf("%s: %v", path, err)
+		}
+		for _, x := range m.Extras {
+			if x.Kind == schemas.ExtraNumber && !slices.Contains([]string{"offset", "memory"}, x.Name) {
+				owners[x.Name] = append(owners[x.Name], s.Operator)
+			}
+		}
+	}
+	content, err := os.ReadFile("grafana/dashboards/oriel.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var dashboard struct {
+		Panels []struct {
+			Description string
+			Targets     []struct{ Expr string }
+		}
+	}
+	if err := json.Unmarshal(content, &dashboard); err != nil {
+		t.Fatal(err)
+	}
+	for _, panel := range dashboard.Panels {
+		for _, target := range panel.Targets {
+			_, member, found := strings.Cut(target.Expr, `member="`)
+			if !found {
+				continue
+			}
+			member, _, _ = strings.Cut(member, `"`)
+			if len(owners[member]) == 0 {
+				t.Errorf("a panel shows %s, which no decision says, or two panels do", member)
+			}
+			for _, operator := range owners[member] {
+				if !strings.Contains(panel.Description, operator) {
+					t.Errorf("the panel of %s does not name %s", member, operator)
+				}
+			}
+			delete(owners, member)
+		}
+	}
+	if len(owners) > 0 {
+		t.Errorf("no panel shows %v", owners)
+	}
+}

@@ -46,7 +46,7 @@ type Settings struct {
 	LogFormat        string        `env:"LOG_FORMAT" envDefault:"logfmt" unit:"name" range:"logfmt, json" text:"how a line of the log is written"`
 	RuntimeMetrics   bool          `env:"RUNTIME_METRICS" envDefault:"false" unit:"bool" text:"also export Go and process metrics; memory and CPU use depend on the contents of events, so this leaks"`
 
-	DecisionGauges int `env:"DECISION_GAUGES" envDefault:"0" unit:"coordinates" range:"0 to 1000" text:"how many coordinates of each stream's newest committed decision /metrics shows, numbers of aggregate by name and with the ends of their intervals; a process shows 1000 series at most, whole streams first to last"`
+	DecisionGauges int `env:"DECISION_GAUGES" envDefault:"0" unit:"coordinates" range:"0 to 1000" text:"how many coordinates of each stream's newest committed decision /metrics shows, beside them the numbers that it says by name, and of aggregate its numbers by name with the ends of their intervals; a process shows 1000 series at most, whole streams first to last"`
 
 	Operator string `env:"OPERATOR" need:"operator" unit:"name" text:"algorithm; each has further settings, in a table of its own"`
 	Horizon  uint64 `env:"HORIZON" envDefault:"0" unit:"steps" range:"≥ 1 for llo and ORIEL_WINDOW=horizon" text:"steps over which the llo update's error bound must hold; with ORIEL_WINDOW=horizon, steps after which each stream ends"`
