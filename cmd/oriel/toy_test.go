@@ -18,7 +18,7 @@ import (
 )
 
 // grown is a copy of the module that has one more operator: testdata/toy as a folder under operators, a row in
-// cmd/internal/families, a row in lint and its name in README.md, and nothing else.
+// cmd/internal/families, a row in lint, its name in README.md and an example of settings, and nothing else.
 type grown struct {
 	t   *testing.T
 	dir string

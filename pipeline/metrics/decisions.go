@@ -22,9 +22,9 @@ type Numbers struct {
 }
 
 // decisions shows the first coordinates of the newest committed decision of each stream that the process owns: by their
-// place, with the numbers that the decision says beside them, or as numbers with a name and an interval, where they have
-// one. It is post-processing of what is published. A
-// stream that was taken over is not shown before its next commit: what the last owner committed may be hours old.
+// place, with the numbers that the decision says beside them, or as numbers with a name and an interval, where they
+// have one. It is post-processing of what is published. A stream that was taken over is not shown before its next
+// commit: what the last owner committed may be hours old.
 type decisions struct {
 	coordinates int
 	numbers     *Numbers           // nil: coordinates have no names

@@ -100,8 +100,8 @@ func TestExampleFilesShowEvents(t *testing.T) {
 	}
 }
 
-// TestDashboardShowsNumbersOfDecisions: each number that decisions of an example say beside their coordinates has a panel
-// that names the operators which say it, and no panel waits for one that nobody says. Some never change.
+// TestDashboardShowsNumbersOfDecisions: each number that decisions of an example say beside their coordinates has a
+// panel that names the operators which say it, and no panel waits for one that nobody says. Some never change.
 func TestDashboardShowsNumbersOfDecisions(t *testing.T) {
 	owners := map[string][]string{}
 	for path, s := range examples(t) {
