@@ -18,8 +18,9 @@ type Attack struct {
 	Needed int // runs for nine tenths of Reach; 0 where no number of runs is enough
 	Took   time.Duration
 
-	law   *audit.Law
-	along []float64 // the canary's direction
+	law     *audit.Law
+	along   []float64 // the canary's direction
+	follows bool      // its leaves follow what a run has released before: those of law are those of a stream's start
 }
 
 // Where the canary is, unless the caller says it.
@@ -74,13 +75,24 @@ func (a *Subject) newAttack(step uint64, u []float64, o Options) (*Attack, error
 		return nil, err
 	}
 	t := &Attack{Canary: k, along: u}
-	t.law, err = audit.NewLaw(a.mechanism, a.plan, k)
+	if t.law, err = audit.NewLaw(a.mechanism, a.plan, k); err != nil {
+		return nil, err
+	}
+	t.follows, err = a.follows(t)
 	return t, err
 }
 
 // play returns an audit.Play on a machine.
 func (t *Attack) play(p *player) audit.Play {
 	return func(run uint64, canary bool, observe func(release []float64)) error {
+		if t.follows {
+			x, err := t.aimed(p, run)
+			if err != nil {
+				return err
+			}
+			all := observe
+			observe = func(release []float64) { all(x.lay(release)) }
+		}
 		if err := p.begin(); err != nil {
 			return err
 		}
@@ -159,6 +171,11 @@ func (t *Attack) run(ctx context.Context, a *Subject, o Options, share float64, 
 		take(r.WithoutReleases())
 	})
 	t.Report, t.Took = count.Report(), time.Since(start)
+	for i := range t.Report.Bounds {
+		if b := &t.Report.Bounds[i]; t.follows {
+			b.Law = b.Claim // how far a run's own leaves are apart is not the law's to say
+		}
+	}
 	return err
 }
 

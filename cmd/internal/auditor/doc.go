@@ -16,6 +16,9 @@
 // All parts of a leaf are audited at once, against the guarantee of the whole, or one against its share: noise of all
 // parts has one law in units of each coordinate's own.
 //
+// Where leaves follow what was released before, an attack in the midst of a stream follows them: of one event, under
+// Gaussian noise of one scale.
+//
 // What is played is here, what is made of it in mechanisms/audit and mechanisms/audit/residual.
 //
 // Half of α is for the bounds of the attacks, in equal parts; half for the tests, in equal parts. The rest is exact.

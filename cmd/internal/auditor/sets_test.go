@@ -1,10 +1,14 @@
 package auditor
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"oriel/mechanisms"
+	"oriel/mechanisms/audit"
 )
 
 // Events of two places, and of gains that differ nearly everywhere, show all or nearly all of the claim; none passes
@@ -29,5 +33,54 @@ func TestAuditOfSets(t *testing.T) {
 	} {
 		a := subjectOf(t, append([]string{"ORIEL_OPERATOR=submodular", "ORIEL_PICK=2"}, more...)...)
 		reachesClaim(t, a, 0.94, strings.Join(more, " "))
+	}
+}
+
+// In the midst of a stream the leaves of a canary follow the set, or the point, that was published before. Who knows that
+// is shown most of what a canary can show, and not more than the claim; who looks for the leaves of the start finds half
+// of it, or nothing. A stream with the noise of twice the ε is refuted there.
+func TestAuditFollowsLeaves(t *testing.T) {
+	for _, row := range []struct {
+		least float64 // of what a canary can show at the start
+		more  []string
+	}{
+		{0.85, []string{"ORIEL_RULE=argmax", "ORIEL_ELEMENTS=6", "ORIEL_MECHANISM=blt", "ORIEL_WINDOW=8"}},
+		{0.85, []string{
+			"ORIEL_RULE=leaders", "ORIEL_ELEMENTS=6", "ORIEL_MECHANISM=blt", "ORIEL_WINDOW=lifetime", "ORIEL_MEMORY=8",
+		}},
+		{0.7, []string{"ORIEL_RULE=shares", "ORIEL_ELEMENTS=12", "ORIEL_COPIES=2", "ORIEL_MECHANISM=blt", "ORIEL_WINDOW=8"}},
+	} {
+		a := subjectOf(t, append([]string{"ORIEL_OPERATOR=submodular", "ORIEL_PICK=2"}, row.more...)...)
+		played := func(a *Subject) *Attack {
+			attack, err := a.newAttack(13, a.dense(a.random("direction", 0)), options(3000))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := attack.run(t.Context(), a, options(3000), 1, 0, func(audit.Run) {}); err != nil {
+				t.Fatal(err)
+			}
+			return attack
+		}
+		attack := played(a)
+		first, reach := attack.Report.Bounds[0], attack.law.Reach()
+		t.Logf("%v: µ is at least %.3f, of %.3f at the start", row.more, first.Value, reach)
+		if err := attack.Report.Err(); err != nil || first.Value < row.least*reach || first.Value > first.Claim {
+			t.Errorf("%v: %v, bound %+v, want %g of %g", row.more, err, first, row.least, reach)
+		}
+		if row.least < 0.8 {
+			continue
+		}
+		loud := a.mechanism
+		loud.Budget.Epsilon *= 2
+		plan, err := mechanisms.NewPlan(loud)
+		if err != nil {
+			t.Fatal(err)
+		}
+		a.stream = func(_ mechanisms.Config, _ mechanisms.Plan, key [32]byte) (*mechanisms.Stream, error) {
+			return mechanisms.Open(loud, plan, key)
+		}
+		if err := played(a).Report.Err(); !errors.Is(err, audit.ErrClaim) {
+			t.Errorf("%v: noise of twice the ε is not refuted in the midst of a stream: %v", row.more, err)
+		}
 	}
 }
