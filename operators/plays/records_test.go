@@ -15,7 +15,10 @@ func TestWorthsAreCentredAndClamped(t *testing.T) {
 	}
 	tiny, inf := math.SmallestNonzeroFloat64, math.Inf(1)
 	for _, r := range []operators.Range{
-		{Low: 0, High: 1}, {Low: -3, High: 5}, {Low: 1e12 - 1e-3, High: 1e12}, {Low: -1e12, High: 1e12},
+		{Low: 0, High: 1},
+		{Low: -3, High: 5},
+		{Low: 1e12 - 1e-3, High: 1e12},
+		{Low: -1e12, High: 1e12},
 		{Low: 0, High: 1e-12},
 	} {
 		last := -0.5
