@@ -156,11 +156,16 @@ func (c configured) Open(plan []byte, sums *mechanisms.Stream) (operators.Machin
 // Describe tells the price of a row, and what is known of the regret.
 func (c configured) Describe(m mechanisms.Config) operators.Description {
 	s := float64(c.rows.Label) / moments.Whole
+	where := fmt.Sprintf("in the block of one of %d arms", c.blocks())
+	if c.products.length > 0 {
+		where = fmt.Sprintf("of all products of %d features of a context and %d of an arm, in one block", c.dimension(),
+			c.products.length)
+	}
 	return operators.Description{
 		Radius: float64(float64(c.most*c.half) / c.unit()),
 		Leaves: fmt.Sprintf(
-			"second moments of rows (z; s·y), s = %.4g, in the block of one of %d arms: an exchange moves them by 1 + s² = %.4g, however many arms",
-			s, c.blocks(), 1+float64(s*s)),
+			"second moments of rows (z; s·y), s = %.4g, %s: an exchange moves them by 1 + s² = %.4g, however many arms",
+			s, where, 1+float64(s*s)),
 		Steps:      c.regret(m),
 		Mechanisms: []string{"blt", "tree-gaussian"},
 	}

@@ -180,6 +180,9 @@ func TestFeaturesOfArmsAreRefused(t *testing.T) {
 	if opened := machine.(*Machine); opened.arms[1] != "b" || opened.products.rows[1][1] != 0.8 {
 		t.Errorf("%v, features %v", opened.arms, opened.products.rows)
 	}
+	if said := c.Describe(m).Leaves; !strings.Contains(said, "products of 3 features of a context and 2 of an arm") {
+		t.Errorf("plan says %q", said)
+	}
 	plan, err := c.Plan(m)
 	if want := "1\nsmall:0.5:0.25\nmiddle:1:1\nlarge:2:-0.125"; err != nil || string(plan) != want {
 		t.Errorf("plan %q, want %q, %v", plan, want, err)

@@ -153,7 +153,7 @@ func (c configured) Describe(m mechanisms.Config) operators.Description {
 		d.Leaves = fmt.Sprintf("%d gains in [0, 1]: an exchange moves each by 1 at most, all by √%[1]d = %.4g", size,
 			math.Sqrt(float64(size)))
 		if positions := float64(size / c.elements); c.length > 0 {
-			d.Leaves = fmt.Sprintf("%d gains in [0, 1], of a length of %.4g at most at each of %g positions: an exchange moves them by √%g·%[2]g = %.4[5]g",
+			d.Leaves = fmt.Sprintf("%d gains in [0, 1], of a length of %.4g at most at each of %g positions: an exchange moves them by √%g·%.4[2]g = %.4[5]g",
 				size, c.length, positions, 2*positions, math.Sqrt(2*positions)*c.length)
 		}
 		d.Steps = fmt.Sprintf("%d of %d elements", c.pick, c.elements)

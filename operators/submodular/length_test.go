@@ -3,7 +3,9 @@ package submodular
 import (
 	"math"
 	"math/rand/v2"
+	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -120,6 +122,23 @@ func TestLengthsOfLists(t *testing.T) {
 		want := math.Sqrt(2*float64(c.pick)) * length / math.Sqrt(8)
 		if math.Abs(listed/about/want-1) > 1e-5 {
 			t.Errorf("%v: noise is %g times that of √8, want %g", kind, listed/about, want)
+		}
+	}
+	// of all airports that flights from New York end at, catchments of 1 000 km: half of what any gains would ask for
+	for pick, want := range map[int]float64{3: 8.948, 5: 11.55} {
+		airports, err := os.ReadFile("../../deploy/examples/airports.txt")
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, err := configOf(t, string(airports), budget, "RULE=argmax", "PICK="+strconv.Itoa(pick), "PLACES=given")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := math.Sqrt(2*float64(pick)) * c.lengthOf(budget); math.Abs(got-want) > 0.005 {
+			t.Errorf("%d airports: an exchange moves sums by %g, want %g", pick, got, want)
+		}
+		if said := c.Describe(budget).Leaves; pick == 3 && !strings.Contains(said, "√6·3.653 = 8.948") {
+			t.Errorf("plan says %q", said)
 		}
 	}
 	few, _, _ := sd("RULE=argmax", "PICK=2", "ELEMENTS=50", "VALUES_NORM=1")
