@@ -2,7 +2,7 @@
 // reward from the context, and plays the arm whose reward may be largest, given what was released and its noise.
 //
 //	context   z = x/X, features drawn to norm 1: of the event, for each arm weights of its own, or of each candidate that
-//	          the event brings, for all of them the same weights
+//	          the event brings, for all of them the same weights; or all products with public features of an arm
 //	reward    y, its public range brought to [−1, 1]
 //	release   V_a, u_a: Σ zzᵀ and Σ z·y of an arm's rows, from one leaf (z; s·y) in the arm's block (operators/moments)
 //	model     every ORIEL_EMIT_EVERY steps θ_a = (V_a + κI + λI)⁻¹u_a, κ from the declared noise; it is published

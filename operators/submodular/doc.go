@@ -10,6 +10,8 @@
 //	leaders   for any f_t: at each position an element, drawn from a point of the simplex that follows a sum with noise
 //	shares    no set, but of each element a chance to be taken; the chances add up to k
 //
+// Where events want few of many elements, gains have a public length, and argmax, leaders and shares less noise.
+//
 // A decision is the set, in greedy's order, or the chances, every ORIEL_EMIT_EVERY steps. Greedy has at least 1 − 1/e
 // of the best set's value, and mostly all of it. With ORIEL_MEMORY the set follows what changes, and privacy is for
 // life.

@@ -79,6 +79,18 @@ var mutants = []struct{ operator, file, text, other, breaks string }{
 		"m.model.restore(release, step, 0)", "the next process does not know of doublings",
 	},
 	{
+		"linucb", "operators/linucb/serve.go", "m.blocks() == 1 {", "m.candidates > 0 {",
+		"all arms with features are taken for the first",
+	},
+	{
+		"linucb", "operators/linucb/products.go", "float64(c.features * c.products.norm)", "float64(c.features)",
+		"weights are not of features as they come",
+	},
+	{
+		"submodular", "operators/submodular/length.go", "Lambda: s.radius(g)}", "Lambda: g.Lambda}",
+		"what is gained at a position is drawn to the length of all",
+	},
+	{
 		"ridge", "operators/ridge/encode.go", "m.doublings = doublings", "_ = doublings",
 		"the next process does not know of doublings",
 	},
