@@ -130,7 +130,7 @@ func TestLengthsOfLists(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		c, err := configOf(t, string(airports), budget, "RULE=argmax", "PICK="+strconv.Itoa(pick), "PLACES=given")
+		c, err := configOf(string(airports), budget, "RULE=argmax", "PICK="+strconv.Itoa(pick), "PLACES=given")
 		if err != nil {
 			t.Fatal(err)
 		}
