@@ -9,10 +9,11 @@ import (
 	"oriel/mechanisms/dp"
 	"oriel/mechanisms/lattice"
 	"oriel/mechanisms/noise"
+	"oriel/mechanisms/protection"
 )
 
 // Drawing is the mechanism that releases no sum: elements are drawn by sums of all leaves, which stay sealed, at public
-// steps (Stream.Draw). It is for the whole life of a stream that ends: Window and Horizon are one number.
+// steps (Stream.Draw). It is for the whole life of a stream that ends within a window as long as itself.
 const Drawing = "draws"
 
 // Limits of Drawing.
@@ -50,31 +51,28 @@ func (d Draws) moved(horizon uint64) uint64 {
 
 // drawing is the structure of Drawing. A plan's scale is β: an element is drawn with probability proportional to
 // e^(q/β), q its sum in lattice units, which is the largest of sums with Gumbel noise of scale β.
-type drawing struct{}
+type drawing struct{ life protection.Lifetime }
 
-func (drawing) problems(c Config, bad func(format string, args ...any)) {
+func (x drawing) problems(c Config, bad func(format string, args ...any)) {
 	d := c.Draws
-	switch high, all := bits.Mul64(c.Horizon, c.Batch); {
-	case c.Window == 0 || c.Window != c.Horizon || c.Window > maxDrawn:
-		bad("window %d, horizon %d: %s protects the whole life of a stream that ends, of 1 to 2^32 steps", c.Window, c.Horizon,
+	switch high, all := bits.Mul64(x.life.Steps, c.Batch); {
+	case x.life.Within != x.life.Steps || x.life.Steps > maxDrawn:
+		bad("window %d, horizon %d: %s protects the whole life of a stream that ends, of 1 to 2^32 steps", x.life.Within, x.life.Steps,
 			c.Name)
 	case high > 0 || all > maxRecords:
-		bad("horizon %d, batch %d: above 2^37 records, which is how many sums have room for", c.Horizon, c.Batch)
+		bad("horizon %d, batch %d: above 2^37 records, which is how many sums have room for", x.life.Steps, c.Batch)
 	}
 	switch {
 	case d == Draws{}:
 		bad("draws: %s releases nothing else, and the operator asks for none", c.Name)
 	case d.Each < 1 || d.Each > math.MaxUint16:
 		bad("draws: %d at a time: not in [1, 65535]", d.Each)
-	case d.Times == 0 && (d.Every < 1 || d.Every > c.Horizon):
-		bad("draws: every %d steps: not in [1, %d], the horizon", d.Every, c.Horizon)
-	case d.Times > 0 && (d.Every > 0 || d.Times > c.Horizon):
-		bad("draws: %d times, and every %d steps: one of them is 0, and there are %d steps", d.Times, d.Every, c.Horizon)
+	case d.Times == 0 && (d.Every < 1 || d.Every > x.life.Steps):
+		bad("draws: every %d steps: not in [1, %d], the horizon", d.Every, x.life.Steps)
+	case d.Times > 0 && (d.Every > 0 || d.Times > x.life.Steps):
+		bad("draws: %d times, and every %d steps: one of them is 0, and there are %d steps", d.Times, d.Every, x.life.Steps)
 	case !(d.Most >= 0) || math.IsInf(d.Most, 1):
 		bad("draws: epsilon %g of one at most: not finite and at least 0", d.Most)
-	}
-	if c.Separation != 0 {
-		bad("separation %d: %s has no user level, since all draws to come see all of a user's events", c.Separation, c.Name)
 	}
 	if c.Failure != 0 {
 		bad("failure %g: %s has no error bound", c.Failure, c.Name)
@@ -101,7 +99,7 @@ func (drawing) shape(*Plan, Config) (bits int, err error) { return lattice.Coars
 // farthest is d: how far the exchange of an event moves each sum, lattice units.
 func (x piece) farthest(c Config) uint64 {
 	b := uint64(c.Leaf.Parts[0].bound(x.grid))
-	if c.AgainstNull() {
+	if c.Unit.AgainstNull() {
 		return b
 	}
 	return 2 * b
@@ -120,7 +118,7 @@ func (x piece) apart(c Config) uint64 {
 // from it is below the budget: ε₀ is the larger of ε/n and √(8ρ/n), ρ what zCDP allows at δ, for n draws in a life that
 // an event moves.
 func (drawing) calibrate(x *piece, _ Plan, c Config, kind family) (float64, error) {
-	n := float64(c.Draws.moved(c.Horizon))
+	n := float64(c.Draws.moved(c.Scope.End()))
 	each := max(c.Budget.Epsilon/n, math.Sqrt(8*dp.ZCDPRho(c.Budget)/n))
 	if c.Draws.Most > 0 {
 		each = min(each, c.Draws.Most)
@@ -167,7 +165,7 @@ func (p Plan) DrawLaw(c Config) Exponential {
 // drawsLoss is what all draws of a life lose for one event (PROOF.md, Draws): each is ε₀-DP and has a range of ε₀, so
 // they lose nε₀, or nε₀²/8 in zCDP. It is the one of both that proves the smaller ε at δ.
 func (p Plan) drawsLoss(c Config) dp.Draws {
-	n, each := dp.Float().SetUint64(c.Draws.moved(c.Horizon)), p.DrawLaw(c).Epsilon.Up()
+	n, each := dp.Float().SetUint64(c.Draws.moved(c.Scope.End())), p.DrawLaw(c).Epsilon.Up()
 	times := func(x float64) float64 { return dp.RoundUp(dp.Float().Mul(dp.Exact(x), n)) }
 	pure, rho := dp.Draws{Pure: times(each)}, dp.Draws{Rho: times(dp.ExponentialRho(each))}
 	if rho.Epsilon(c.Budget.Delta) < pure.Epsilon(c.Budget.Delta) {

@@ -7,6 +7,7 @@ import (
 	"math"
 
 	"oriel/mechanisms/blt"
+	"oriel/mechanisms/forget"
 	"oriel/mechanisms/lattice"
 	"oriel/mechanisms/noise"
 )
@@ -41,7 +42,7 @@ func (p Plan) AppendBinary(dst []byte) ([]byte, error) {
 	if err := p.validate(); err != nil {
 		return dst, err
 	}
-	if p.Forget.Memory > 0 {
+	if p.Decays() {
 		return p.appendMemory(dst), nil
 	}
 	if p.Parts != nil {
@@ -136,7 +137,7 @@ func (p Plan) validate() error {
 		return fmt.Errorf("mechanisms: plan: name is not one of %v", Names())
 	}
 	for i := range max(1, len(p.Parts)) {
-		if err := p.Part(i).validate(p.Forget.Memory > 0); err != nil {
+		if err := p.Part(i).validate(p.Decays()); err != nil {
 			return fmt.Errorf("mechanisms: plan: %w", err)
 		}
 	}
@@ -145,8 +146,21 @@ func (p Plan) validate() error {
 			return err
 		}
 	}
-	return p.structure(kind).check(p)
+	switch {
+	case kind.Draws:
+		return drawing{}.check(p)
+	case kind.Tree:
+		return tree{}.check(p)
+	case kind.Once:
+		return single{}.check(p)
+	case p.Decays():
+		return forgetting{}.check(p)
+	}
+	return filter{}.check(p)
 }
+
+// Decays reports whether the plan is of sums that decay.
+func (p Plan) Decays() bool { return p.Forget != (forget.Filter{}) }
 
 // validate checks what every part has. The lattice may be a fine one where sums decay.
 func (p PartPlan) validate(fine bool) error {

@@ -10,23 +10,25 @@ import (
 )
 
 // filter is noise of steps through the filter of blt.
-type filter struct{}
+type filter struct {
+	window uint64 // W, steps
+}
 
-func (filter) problems(c Config, bad func(format string, args ...any)) {
-	if c.Window < 1 || c.Window > blt.MaxWindow {
-		bad("window %d: not in [1, 2^22]", c.Window)
+func (f filter) problems(c Config, bad func(format string, args ...any)) {
+	if f.window < 1 || f.window > blt.MaxWindow {
+		bad("window %d: not in [1, 2^22]", f.window)
 	}
 }
 
-func (filter) shape(p *Plan, c Config) (bits int, err error) {
-	if p.Filter, err = blt.Fit(c.Window, c.AgeWeight, c.Poles); err != nil {
+func (f filter) shape(p *Plan, c Config) (bits int, err error) {
+	if p.Filter, err = blt.Fit(f.window, c.AgeWeight, c.Poles); err != nil {
 		return 0, fmt.Errorf("mechanisms: %w", err)
 	}
 	return lattice.CoarseBits, nil
 }
 
-func (filter) calibrate(x *piece, p Plan, c Config, _ family) (bound float64, err error) {
-	if x.scale, err = lossByAge(*x, p, c).ScaleFor(c.Window, x.budget); err != nil {
+func (f filter) calibrate(x *piece, p Plan, c Config, _ family) (bound float64, err error) {
+	if x.scale, err = f.lossByAge(*x, p, c).ScaleFor(f.window, x.budget); err != nil {
 		return 0, fmt.Errorf("mechanisms: %w", err)
 	}
 	return filterErrorBound(*x, p.Filter, c.Failure)
@@ -43,15 +45,18 @@ func (filter) check(p Plan) error {
 }
 
 func (filter) matches(p Plan, c Config) error {
+	if p.Decays() {
+		return fmt.Errorf("mechanisms: plan has memory %d, configured is a window", p.Forget.Memory)
+	}
 	if c.Poles != 0 && c.Poles != int(p.Filter.Count) {
 		return fmt.Errorf("mechanisms: plan has %d poles, configured are %d", p.Filter.Count, c.Poles)
 	}
 	return nil
 }
 
-func (filter) loss(x piece, p Plan, c Config, _ family) (float64, dp.Curve) {
-	curve := lossByAge(x, p, c)
-	return curve.Mu(c.Window), curve
+func (f filter) loss(x piece, p Plan, c Config, _ family) (float64, dp.Curve) {
+	curve := f.lossByAge(x, p, c)
+	return curve.Mu(f.window), curve
 }
 
 func (filter) sums(x piece, p Plan, _ Config, sampler noise.Sampler) (func() Sum, error) {
@@ -59,11 +64,17 @@ func (filter) sums(x piece, p Plan, _ Config, sampler noise.Sampler) (func() Sum
 	return func() Sum { return first.Fresh() }, err
 }
 
+// agedLoss is a loss by age that noise can be calibrated to.
+type agedLoss interface {
+	dp.Curve
+	ScaleFor(age uint64, mu float64) (noise.Scale, error)
+}
+
 // lossByAge is a part's loss of the unit that c names.
-func lossByAge(x piece, p Plan, c Config) blt.Loss {
-	l := blt.Loss{Filter: p.Filter, Square: x.square.Lo, N: x.n, Scale: x.scale}
-	if c.Separation > 0 {
-		l.Separation, l.Window = c.Separation, c.Window
+func (f filter) lossByAge(x piece, p Plan, c Config) agedLoss {
+	event := blt.Loss{Filter: p.Filter, Square: x.square.Lo, N: x.n, Scale: x.scale}
+	if separation, several := c.Unit.Train(); several {
+		return blt.UserLoss{Loss: event, Separation: separation, Window: f.window}
 	}
-	return l
+	return event
 }

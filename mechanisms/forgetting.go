@@ -12,29 +12,21 @@ import (
 )
 
 // forgetting is noise of steps through the filter of forget, under sums that decay.
-type forgetting struct{}
+type forgetting struct {
+	memory uint64 // H, steps
+}
 
-func (forgetting) problems(c Config, bad func(format string, args ...any)) {
-	if c.Memory < forget.MinMemory || c.Memory > forget.MaxMemory {
-		bad("memory %d: not in [%d, %d]", c.Memory, forget.MinMemory, forget.MaxMemory)
-	}
-	if c.Window != 0 || c.Horizon != 0 {
-		bad("window %d, horizon %d: with a memory there is none, the guarantee never ends", c.Window, c.Horizon)
+func (f forgetting) problems(c Config, bad func(format string, args ...any)) {
+	if f.memory < forget.MinMemory || f.memory > forget.MaxMemory {
+		bad("memory %d: not in [%d, %d]", f.memory, forget.MinMemory, forget.MaxMemory)
 	}
 	if c.AgeWeight != 0 || c.Poles != 0 {
 		bad("age weight %g, poles %d: with a memory the filter is fitted for the whole life", c.AgeWeight, c.Poles)
 	}
-	if c.UserWindow > MaxUserWindow {
-		bad("user window %d: above 2^40", c.UserWindow)
-	}
-	if (c.Separation > 0) != (c.UserWindow > 0) {
-		bad("separation %d, user window %d: with a memory a user level needs both, as no bound holds of a user who comes for ever",
-			c.Separation, c.UserWindow)
-	}
 }
 
-func (forgetting) shape(p *Plan, c Config) (bits int, err error) {
-	if p.Forget, err = forget.Fit(c.Memory); err != nil {
+func (f forgetting) shape(p *Plan, c Config) (bits int, err error) {
+	if p.Forget, err = forget.Fit(f.memory); err != nil {
 		return 0, fmt.Errorf("mechanisms: %w", err)
 	}
 	return leastBits(p.Forget, c)
@@ -51,7 +43,7 @@ func leastBits(f forget.Filter, c Config) (least int, err error) {
 			return c.square(part, grid)
 		})
 		if err != nil {
-			return 0, fmt.Errorf("mechanisms: memory %d, dimension %d: %w", c.Memory, part.Size, err)
+			return 0, fmt.Errorf("mechanisms: memory %d, dimension %d: %w", f.Memory, part.Size, err)
 		}
 		least = max(least, bits)
 	}
@@ -78,7 +70,10 @@ func (forgetting) check(p Plan) error {
 // errCoarse is a plan whose lattice makes rounding add up over a life.
 var errCoarse = errors.New("mechanisms: plan: its lattice is coarser than its memory needs")
 
-func (forgetting) matches(p Plan, c Config) error {
+func (f forgetting) matches(p Plan, c Config) error {
+	if p.Forget.Memory != f.memory {
+		return fmt.Errorf("mechanisms: plan has memory %d, configured is %d", p.Forget.Memory, f.memory)
+	}
 	least, err := leastBits(p.Forget, c)
 	if err == nil && p.Grid.Bits() < least {
 		err = errCoarse
@@ -96,9 +91,18 @@ func (forgetting) sums(x piece, p Plan, _ Config, sampler noise.Sampler) (func()
 	return func() Sum { return first.Fresh() }, err
 }
 
+// lossOfLife is a loss by age that ends, and that noise can be calibrated to.
+type lossOfLife interface {
+	dp.Curve
+	Life() float64
+	ScaleFor(mu float64) (noise.Scale, error)
+}
+
 // lossForLife is a part's loss of the unit that c names.
-func lossForLife(x piece, p Plan, c Config) forget.Loss {
-	return forget.Loss{
-		Filter: p.Forget, Square: x.square, N: x.n, Scale: x.scale, Separation: c.Separation, Window: c.UserWindow,
+func lossForLife(x piece, p Plan, c Config) lossOfLife {
+	event := forget.Loss{Filter: p.Forget, Square: x.square, N: x.n, Scale: x.scale}
+	if separation, several := c.Unit.Train(); several {
+		return forget.UserLoss{Loss: event, Separation: separation, Window: c.Among()}
 	}
+	return event
 }

@@ -35,8 +35,8 @@ func (c Config) pieces(size int) ([]piece, error) {
 			return nil, err
 		}
 		if most := maxPartial / uint64(grid.Lambda); c.Batch > most {
-			return nil, fmt.Errorf("mechanisms: batch %d: above %d, the most on a lattice as fine as memory %d and dimension %d need",
-				c.Batch, most, c.Memory, p.Size)
+			return nil, fmt.Errorf("mechanisms: batch %d: above %d, the most on a lattice as fine as a stream of %s and dimension %d need",
+				c.Batch, most, c.Scope.Words().Length, p.Size)
 		}
 		out[i] = piece{instance: uint16(i), n: p.Size, grid: grid, square: c.square(p, grid), stretch: 1}
 		if p.Scales != nil {
@@ -82,7 +82,7 @@ func part(law Law, share float64) float64 {
 // The distance of two batches is that of their one differing leaf.
 func (c Config) square(p Part, grid lattice.Grid) lattice.Int128 {
 	replace, zeroOut := p.distances(grid)
-	if c.AgainstNull() || replace.Less(zeroOut) {
+	if c.Unit.AgainstNull() || replace.Less(zeroOut) {
 		return zeroOut
 	}
 	return replace

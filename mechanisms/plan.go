@@ -10,6 +10,7 @@ import (
 	"oriel/mechanisms/forget"
 	"oriel/mechanisms/lattice"
 	"oriel/mechanisms/noise"
+	"oriel/mechanisms/protection"
 )
 
 // Plan is what decides a stream's bytes beyond its data: computed once, at opening, and stored with it. Calibration
@@ -51,7 +52,8 @@ func NewPlan(c Config) (Plan, error) {
 		return Plan{}, err
 	}
 	kind, _ := familyOf(c.Name)
-	p, structure := Plan{Name: c.Name}, kind.structure(c.Memory)
+	p := Plan{Name: c.Name}
+	structure := kind.under(c.Scope)
 	size, err := structure.shape(&p, c)
 	if err != nil {
 		return Plan{}, err
@@ -73,8 +75,8 @@ func NewPlan(c Config) (Plan, error) {
 		p.Parts = parts
 	}
 	if _, err := p.sums(c, nil); err != nil {
-		return Plan{}, fmt.Errorf("mechanisms: epsilon %g, delta %g, window %d: %w",
-			c.Budget.Epsilon, c.Budget.Delta, c.Window, err)
+		return Plan{}, fmt.Errorf("mechanisms: epsilon %g, delta %g, %s: %w",
+			c.Budget.Epsilon, c.Budget.Delta, c.Scope.Words().Length, err)
 	}
 	if _, err := p.Guarantee(c); err != nil {
 		return Plan{}, err
@@ -82,16 +84,13 @@ func NewPlan(c Config) (Plan, error) {
 	return p, nil
 }
 
-// structure returns where noise enters.
-func (p Plan) structure(kind family) structure { return kind.structure(p.Forget.Memory) }
-
 // Guarantee returns what this plan proves under c, from the plan's integers, rounded against the claim. It is an error
 // when the plan is not one of c, or, but for the -paper names, when it proves less than c.Budget. For those names ε is
 // the recomputed one, with the true sensitivity, at c.Budget.Delta; so too where Draws.Most or MostMu make it less.
 // Pure-ε mechanisms prove δ = 0.
-func (p Plan) Guarantee(c Config) (dp.Guarantee, error) {
+func (p Plan) Guarantee(c Config) (protection.Guarantee, error) {
 	if err := p.matches(c); err != nil {
-		return dp.Guarantee{}, err
+		return protection.Guarantee{}, err
 	}
 	g, loss := p.proves(c)
 	switch kind, _ := familyOf(p.Name); {
@@ -100,7 +99,7 @@ func (p Plan) Guarantee(c Config) (dp.Guarantee, error) {
 		return g, nil
 	case kind.Pure(), kind.Draws:
 		if loss > c.Budget.Epsilon {
-			return dp.Guarantee{}, fmt.Errorf("%w: epsilon %g of %g", ErrUnproved, loss, c.Budget.Epsilon)
+			return protection.Guarantee{}, fmt.Errorf("%w: epsilon %g of %g", ErrUnproved, loss, c.Budget.Epsilon)
 		}
 		if c.Draws.Most > 0 {
 			g.Epsilon = loss
@@ -108,11 +107,11 @@ func (p Plan) Guarantee(c Config) (dp.Guarantee, error) {
 		}
 	default:
 		if delta := dp.GaussianDelta(c.Budget.Epsilon, loss); delta > c.Budget.Delta {
-			return dp.Guarantee{}, fmt.Errorf("%w: delta %g of %g at epsilon %g",
+			return protection.Guarantee{}, fmt.Errorf("%w: delta %g of %g at epsilon %g",
 				ErrUnproved, delta, c.Budget.Delta, c.Budget.Epsilon)
 		}
 		if c.MostMu > 0 && loss > c.MostMu {
-			return dp.Guarantee{}, fmt.Errorf("%w: mu %g, above %g", ErrUnproved, loss, c.MostMu)
+			return protection.Guarantee{}, fmt.Errorf("%w: mu %g, above %g", ErrUnproved, loss, c.MostMu)
 		}
 		if c.MostMu > 0 {
 			g.Epsilon = recomputed(g, loss)
@@ -124,28 +123,22 @@ func (p Plan) Guarantee(c Config) (dp.Guarantee, error) {
 }
 
 // EventGuarantee returns what the plan of a user level proves of one event exchanged for another of the same user id,
-// under c.Adjacency: ε recomputed at c.Budget.Delta. Exchange across ids is not covered: it changes which later events
+// under its adjacency: ε recomputed at c.Budget.Delta. Exchange across ids is not covered: it changes which later events
 // of both users are accepted.
-func (p Plan) EventGuarantee(c Config) (dp.Guarantee, error) {
+func (p Plan) EventGuarantee(c Config) (protection.Guarantee, error) {
 	if _, err := p.Guarantee(c); err != nil {
-		return dp.Guarantee{}, err
+		return protection.Guarantee{}, err
 	}
-	c.Separation, c.UserWindow = 0, 0
+	c.Unit = c.Unit.One()
 	g, loss := p.proves(c)
 	g.Epsilon = recomputed(g, loss)
 	return g, nil
 }
 
 // proves returns a guarantee without its ε, and µ or ε of one window, rounded up.
-func (p Plan) proves(c Config) (g dp.Guarantee, loss float64) {
+func (p Plan) proves(c Config) (g protection.Guarantee, loss float64) {
 	kind, _ := familyOf(p.Name)
-	g = dp.Guarantee{
-		Mechanism: p.Name, Window: c.Window, Batch: c.Batch, Adjacency: c.Adjacency,
-		Unit: "event", Separation: c.Separation, UserWindow: c.UserWindow, Horizon: c.Horizon, Memory: c.Memory,
-	}
-	if c.Separation > 0 {
-		g.Unit = "user"
-	}
+	g = protection.Guarantee{Terms: c.Terms, Mechanism: p.Name, Batch: c.Batch}
 	if kind.Draws {
 		g.Draws, g.Delta = p.drawsLoss(c), c.Budget.Delta
 		return g, g.Draws.Epsilon(g.Delta)
@@ -164,7 +157,7 @@ func (p Plan) loss(c Config, kind family) (float64, dp.Curve) {
 	var curves []dp.Curve
 	pieces := p.pieces(c)
 	for _, x := range pieces {
-		loss, curve := p.structure(kind).loss(x, p, c, kind)
+		loss, curve := kind.under(c.Scope).loss(x, p, c, kind)
 		if len(pieces) == 1 {
 			return loss, curve
 		}
@@ -226,7 +219,7 @@ func (p PartPlan) same(q PartPlan) bool {
 }
 
 // recomputed returns the ε of a loss at the guarantee's δ.
-func recomputed(g dp.Guarantee, loss float64) float64 {
+func recomputed(g protection.Guarantee, loss float64) float64 {
 	if g.Mu == 0 {
 		return loss
 	}
@@ -239,15 +232,13 @@ func (p Plan) matches(c Config) error {
 		return err
 	}
 	size := lattice.CoarseBits
-	if p.Forget.Memory > 0 {
+	if p.Decays() {
 		size = p.Grid.Bits()
 	}
 	pieces, err := c.pieces(size)
 	switch {
 	case err != nil:
 		return err
-	case p.Forget.Memory != c.Memory:
-		return fmt.Errorf("mechanisms: plan has memory %d, configured is %d", p.Forget.Memory, c.Memory)
 	case p.Name != c.Name:
 		return fmt.Errorf("mechanisms: plan is of %q, configured is %q", p.Name, c.Name)
 	case c.Leaf.plain() != (p.Parts == nil):
@@ -260,7 +251,7 @@ func (p Plan) matches(c Config) error {
 		return fmt.Errorf("mechanisms: plan has no error bound, failure %g needs one", c.Failure)
 	}
 	kind, _ := familyOf(p.Name)
-	return p.structure(kind).matches(p, c)
+	return kind.under(c.Scope).matches(p, c)
 }
 
 // sums returns what makes the mechanisms of a plan, one a part, before their first step. They draw from sampler, unless
@@ -277,7 +268,7 @@ func (p Plan) sums(c Config, sampler noise.Sampler) (func() []Sum, error) {
 		if err != nil {
 			return nil, err
 		}
-		if fresh[i], err = p.structure(kind).sums(x, p, c, of); err != nil {
+		if fresh[i], err = kind.under(c.Scope).sums(x, p, c, of); err != nil {
 			return nil, err
 		}
 	}

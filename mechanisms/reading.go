@@ -32,7 +32,7 @@ type Reading struct {
 // them at the latest. Only sums that decay have increments.
 func (s *Stream) Reading(part int, memory uint64) (*Reading, error) {
 	sum, ok := s.sums[part].(Incremental)
-	if !ok || s.config.Memory == 0 {
+	if _, decays := s.Memory(); !ok || !decays {
 		return nil, fmt.Errorf("mechanisms: %s without a memory has no increments to read", s.plan.Name)
 	}
 	x := &s.parts[part]
@@ -46,10 +46,11 @@ func (s *Stream) Reading(part int, memory uint64) (*Reading, error) {
 // Increments returns those of a part's last Add, lattice units, or nil where its sum has none; valid until the next Add
 // or Restore.
 func (s *Stream) Increments(part int) []lattice.Int128 {
-	if sum, ok := s.sums[part].(Incremental); ok && s.config.Memory > 0 {
-		return sum.Increments()
+	sum, ok := s.sums[part].(Incremental)
+	if _, decays := s.Memory(); !ok || !decays {
+		return nil
 	}
-	return nil
+	return sum.Increments()
 }
 
 // Take adds the increments of the step that has just closed: once, AFTER the Add that reported it.
@@ -80,7 +81,7 @@ func (r *Reading) Restore(state []byte, empty bool) error { return r.tally.Resto
 type Deviation struct {
 	scale  float64                   // of one draw, loss units
 	at     func(step uint64) float64 // variance, in units of the draw's
-	end    uint64                    // the last step there is; 0: no end
+	end    uint64                    // the last step there is
 	period uint64                    // steps after which noise starts again; 0: never
 	nodes  int                       // of a tree that a release holds, at most; 0: no tree
 }
@@ -96,16 +97,18 @@ func (s *frame) Deviation(part int, memory uint64) (Deviation, error) {
 	}
 	p := s.plan.Part(part)
 	d := Deviation{
-		scale: float64(p.Scale.Float64() * p.Grid.Unit()), at: func(uint64) float64 { return 1 }, end: s.config.Horizon,
+		scale: float64(p.Scale.Float64() * p.Grid.Unit()), at: func(uint64) float64 { return 1 }, end: s.end,
 	}
+	own, decays := s.Memory()
 	switch {
 	case facts.Once && memory == 0:
-	case facts.Once, s.config.Memory == 0 && memory > 0: // of a tree too
+	case facts.Once, !decays && memory > 0: // of a tree too
 		return Deviation{}, fmt.Errorf("mechanisms: memory %d: %s without one has no increments to read", memory, s.plan.Name)
 	case facts.Tree:
-		d.nodes = windowtree.Depth(s.config.Window)
-		d.at = func(step uint64) float64 { return float64(windowtree.Active(s.config.Window, step)) }
-	case s.config.Memory == 0:
+		window := s.config.Scope.Span()
+		d.nodes = windowtree.Depth(window)
+		d.at = func(step uint64) float64 { return float64(windowtree.Active(window, step)) }
+	case !decays:
 		spread, err := blt.NewSpread(s.plan.Filter)
 		if err != nil {
 			return Deviation{}, err
@@ -113,7 +116,7 @@ func (s *frame) Deviation(part int, memory uint64) (Deviation, error) {
 		d.at = spread.At
 	default:
 		if memory == 0 {
-			memory = s.config.Memory
+			memory = own
 		}
 		spread, err := forget.NewSpread(s.plan.Forget, memory)
 		if err != nil {
@@ -136,7 +139,7 @@ func (d Deviation) Times(factor float64) Deviation {
 // WindowDeviation returns the standard deviation of a coordinate of the sum of the last w increments of a part, loss
 // units, where the filter has forgotten the start of its block; 0 without a memory.
 func (s *frame) WindowDeviation(part int, w uint64) float64 {
-	if s.config.Memory == 0 {
+	if _, decays := s.Memory(); !decays {
 		return 0
 	}
 	p := s.plan.Part(part)

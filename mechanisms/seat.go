@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"slices"
 
-	"oriel/mechanisms/dp"
 	"oriel/mechanisms/lattice"
 	"oriel/mechanisms/noise"
+	"oriel/mechanisms/protection"
 )
 
 // Seat is what all streams of one configuration and plan have in common: guarantee, sampler, filter and scratch,
@@ -23,7 +23,8 @@ type Seat struct {
 type frame struct {
 	config    Config
 	plan      Plan
-	guarantee dp.Guarantee
+	guarantee protection.Guarantee
+	end       uint64 // the last step there is
 	scratch   *noise.Scratch
 	parts     []seated
 	entries   int     // numbers of a record
@@ -100,7 +101,7 @@ func newFrame(c Config, p Plan) (frame, error) {
 		return frame{}, err
 	}
 	f := frame{
-		config: c, plan: p, guarantee: guarantee, scratch: noise.NewScratch(), leaf: make([]int64, c.Dimension()),
+		config: c, plan: p, guarantee: guarantee, end: c.Scope.End(), scratch: noise.NewScratch(), leaf: make([]int64, c.Dimension()),
 	}
 	from := 0
 	for i, part := range c.Leaf.Parts {
@@ -176,18 +177,17 @@ func (s *frame) Once() bool {
 	return facts.Once
 }
 
-// Horizon returns T, after which Stream.Add panics; 0 means no end.
-func (s *frame) Horizon() uint64 { return s.config.Horizon }
+// End returns the last step, after which Stream.Add panics, or protection.Endless.
+func (s *frame) End() uint64 { return s.end }
 
-// Memory returns H: sums decay by 1 − 1/H a step. 0 means that they do not.
-func (s *frame) Memory() uint64 { return s.config.Memory }
+// Terms returns who is protected, and for how long.
+func (s *frame) Terms() protection.Terms { return s.config.Terms }
 
-// UserWindow returns the steps among which a user's events are protected together, for ever after; 0 but at user level
-// with a memory.
-func (s *frame) UserWindow() uint64 { return s.config.UserWindow }
+// Memory returns H, and true, where sums decay by 1 − 1/H a step.
+func (s *frame) Memory() (steps uint64, decays bool) { return s.config.Scope.Memory() }
 
 // ErrorBound returns Plan.ErrorBound, of the first part; Plan.Parts has the others'.
 func (s *frame) ErrorBound() float64 { return s.plan.ErrorBound }
 
 // Guarantee returns what each stream proves.
-func (s *frame) Guarantee() dp.Guarantee { return s.guarantee }
+func (s *frame) Guarantee() protection.Guarantee { return s.guarantee }

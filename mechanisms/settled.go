@@ -1,6 +1,10 @@
 package mechanisms
 
-import "math"
+import (
+	"math"
+
+	"oriel/mechanisms/protection"
+)
 
 const (
 	// settledPeriods is after how many periods, or settledSteps steps where noise never starts again, nothing of the
@@ -18,7 +22,7 @@ func (d Deviation) Settled() float64 {
 	switch {
 	case d.nodes > 0:
 		return float64(math.Sqrt(float64(d.nodes)) * d.scale)
-	case d.end > 0:
+	case d.end != protection.Endless:
 		return d.At(d.end)
 	case d.period > 0:
 		return d.At(settledPeriods * d.period)

@@ -13,15 +13,6 @@ import (
 type single struct{}
 
 func (single) problems(c Config, bad func(format string, args ...any)) {
-	if c.Window != 0 {
-		bad("window %d: %s has none, its guarantee never ends", c.Window, c.Name)
-	}
-	if c.Separation != 0 {
-		bad("separation %d: %s has no user level", c.Separation, c.Name)
-	}
-	if c.Horizon != 0 {
-		bad("horizon %d: %s needs none, its guarantee never ends", c.Horizon, c.Name)
-	}
 	noFilter(c, bad)
 }
 

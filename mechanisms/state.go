@@ -116,7 +116,7 @@ func (s *Stream) Restore(state []byte) error {
 func (s *Stream) checkSteps(sums []byte, place uint32) error {
 	steps := binary.LittleEndian.Uint64(sums)
 	if s.ended(steps) || place > 0 && s.ended(steps+1) {
-		return fmt.Errorf("mechanisms: state: beyond the horizon of %d steps", s.config.Horizon)
+		return fmt.Errorf("mechanisms: state: beyond the horizon of %d steps", s.end)
 	}
 	for _, sum := range s.sums {
 		if binary.LittleEndian.Uint64(sums) != steps {

@@ -62,7 +62,7 @@ func NewStream(c Config, p Plan, key [32]byte, sums ...Sum) (*Stream, error) {
 // place in the batch with a zero leaf, and is told apart in the chain.
 func (s *Stream) Add(id noise.Identity, v []float64) (closed bool) {
 	if s.Ended() {
-		panic(fmt.Sprintf("BUG: mechanisms: a record beyond the horizon of %d steps", s.config.Horizon))
+		panic(fmt.Sprintf("BUG: mechanisms: a record beyond the horizon of %d steps", s.end))
 	}
 	leaf := s.leaf // scratch of the seat
 	if v == nil {
@@ -105,7 +105,7 @@ func (s *Stream) Add(id noise.Identity, v []float64) (closed bool) {
 func (s *Stream) Ended() bool { return s.ended(s.Step() + 1) }
 
 // ended reports whether a step is beyond the horizon.
-func (s *Stream) ended(step uint64) bool { return s.config.Horizon > 0 && step > s.config.Horizon }
+func (s *Stream) ended(step uint64) bool { return step > s.end }
 
 // Sum returns the private prefix sum of a part after the last closed step, loss units, zeros before the first. It is
 // valid until the next Add and must not be written to.

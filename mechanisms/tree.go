@@ -16,27 +16,29 @@ import (
 const maxWindow = 1 << 62
 
 // tree is noise at the nodes of windowtree.
-type tree struct{}
+type tree struct {
+	window uint64 // W, steps
+}
 
-func (tree) problems(c Config, bad func(format string, args ...any)) {
+func (t tree) problems(c Config, bad func(format string, args ...any)) {
 	switch {
-	case c.Window == 0:
+	case t.window == 0:
 		bad("window 0: not a power of two")
-	case c.Window > maxWindow:
-		bad("window %d: above 2^62", c.Window)
-	case c.Window&(c.Window-1) != 0:
-		bad("window %d: not a power of two, the next is %d", c.Window, uint64(1)<<bits.Len64(c.Window))
+	case t.window > maxWindow:
+		bad("window %d: above 2^62", t.window)
+	case t.window&(t.window-1) != 0:
+		bad("window %d: not a power of two, the next is %d", t.window, uint64(1)<<bits.Len64(t.window))
 	}
 	noFilter(c, bad)
 }
 
-func (tree) shape(p *Plan, c Config) (bits int, err error) {
-	p.Levels = uint8(windowtree.Depth(c.Window))
+func (t tree) shape(p *Plan, _ Config) (bits int, err error) {
+	p.Levels = uint8(windowtree.Depth(t.window))
 	return lattice.CoarseBits, nil
 }
 
-func (tree) calibrate(x *piece, p Plan, c Config, kind family) (float64, error) {
-	x.scale = nodeScale(*x, kind.Law, treeLoad(c))
+func (t tree) calibrate(x *piece, p Plan, c Config, kind family) (float64, error) {
+	x.scale = nodeScale(*x, kind.Law, t.load(c))
 	if kind.Paper {
 		x.scale = paperScale(c, kind.Law, x.grid, int(p.Levels))
 	}
@@ -50,51 +52,48 @@ func (tree) check(p Plan) error {
 	return withoutFilter(p)
 }
 
-func (tree) matches(p Plan, c Config) error {
-	if h := windowtree.Depth(c.Window); int(p.Levels) != h {
-		return fmt.Errorf("mechanisms: plan has %d levels, window %d has %d", p.Levels, c.Window, h)
+func (t tree) matches(p Plan, _ Config) error {
+	if h := windowtree.Depth(t.window); int(p.Levels) != h {
+		return fmt.Errorf("mechanisms: plan has %d levels, window %d has %d", p.Levels, t.window, h)
 	}
 	return nil
 }
 
-func (tree) loss(x piece, _ Plan, c Config, kind family) (float64, dp.Curve) {
-	loss := nodeLoss(x, kind.Law, treeLoad(c))
+func (t tree) loss(x piece, _ Plan, c Config, kind family) (float64, dp.Curve) {
+	loss := nodeLoss(x, kind.Law, t.load(c))
 	if kind.Law != Gaussian {
 		return loss, nil
 	}
 	return loss, windowtree.Loss{
-		Window: c.Window, Separation: separation(c), Square: x.square.Lo, N: x.n, Scale: x.scale,
+		Window: t.window, Separation: t.separation(c), Square: x.square.Lo, N: x.n, Scale: x.scale,
 	}
 }
 
-func (tree) sums(x piece, _ Plan, c Config, sampler noise.Sampler) (func() Sum, error) {
-	first, err := windowtree.New(c.Window, x.grid, x.n, sampler, x.instance)
+func (t tree) sums(x piece, _ Plan, _ Config, sampler noise.Sampler) (func() Sum, error) {
+	first, err := windowtree.New(t.window, x.grid, x.n, sampler, x.instance)
 	return func() Sum { return first.Fresh() }, err
 }
 
 // separation is that of the unit's events: one event is a user with one event in a window.
-func separation(c Config) uint64 {
-	if c.Separation == 0 {
-		return c.Window
+func (t tree) separation(c Config) uint64 {
+	if separation, several := c.Unit.Train(); several {
+		return separation
 	}
-	return c.Separation
+	return t.window
 }
 
-// treeLoad is h nodes for one event, and for a user PROOF.md, Lemma 1.
-func treeLoad(c Config) load {
-	total := dp.Float().SetUint64(windowtree.Events(c.Window, separation(c)))
+// load is h nodes for one event, and for a user PROOF.md, Lemma 1.
+func (t tree) load(c Config) load {
+	total := dp.Float().SetUint64(windowtree.Events(t.window, t.separation(c)))
 	return load{
-		squares: dp.Float().SetInt(windowtree.Squares(c.Window, separation(c))),
-		total:   total.Mul(total, dp.Exact(float64(windowtree.Depth(c.Window)))),
+		squares: dp.Float().SetInt(windowtree.Squares(t.window, t.separation(c))),
+		total:   total.Mul(total, dp.Exact(float64(windowtree.Depth(t.window)))),
 	}
 }
 
 func noFilter(c Config, bad func(format string, args ...any)) {
 	if c.AgeWeight != 0 || c.Poles != 0 {
 		bad("age weight %g, poles %d: %s has no filter", c.AgeWeight, c.Poles, c.Name)
-	}
-	if c.Memory != 0 {
-		bad("memory %d: %s forgets nothing, blt can", c.Memory, c.Name)
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"oriel/mechanisms/audit/bound"
 	"oriel/mechanisms/dp"
+	"oriel/mechanisms/protection"
 )
 
 // Coin is the fair coin of a run: whether it holds the canary. The machine must not see key.
@@ -52,9 +53,9 @@ type Claim struct {
 }
 
 // ClaimAt returns what a guarantee says of an age.
-func ClaimAt(g dp.Guarantee, age uint64) Claim {
+func ClaimAt(g protection.Guarantee, age uint64) Claim {
 	c := Claim{Mu: g.Mu, Epsilon: g.Epsilon, Delta: g.Delta}
-	if g.Curve == nil && g.Window == 0 || age <= g.Window {
+	if _, decays := g.Scope.Memory(); !decays && age <= g.Scope.Span() {
 		return c
 	}
 	c.Epsilon = g.At(age).Epsilon
@@ -67,7 +68,7 @@ func ClaimAt(g dp.Guarantee, age uint64) Claim {
 // New starts an audit of a law against a guarantee. runs is how many are planned: it decides how many of them are
 // learned from and at which score a guess for ε is made, both before the first run. All bounds together are wrong with
 // probability α at most.
-func New(law *Law, g dp.Guarantee, runs int, alpha float64) (*Audit, error) {
+func New(law *Law, g protection.Guarantee, runs int, alpha float64) (*Audit, error) {
 	if runs < 2 {
 		return nil, fmt.Errorf("audit: %d runs: below 2", runs)
 	}

@@ -33,11 +33,11 @@ func NewCanary(c mechanisms.Config, step, age uint64) (Canary, error) {
 		return Canary{}, fmt.Errorf("audit: step %d of the canary: not in [1, %d]", step, maxReleases)
 	case age < 1 || age > maxReleases || k.Releases > maxReleases:
 		return Canary{}, fmt.Errorf("audit: age %d: not in [1, %d]", age, maxReleases-step+1)
-	case c.Horizon > 0 && k.Releases > c.Horizon:
-		return Canary{}, fmt.Errorf("audit: %d releases: the stream ends after %d", k.Releases, c.Horizon)
+	case k.Releases > c.Scope.End():
+		return Canary{}, fmt.Errorf("audit: %d releases: the stream ends after %d", k.Releases, c.Scope.End())
 	}
-	if c.Separation > 0 {
-		k.Count, k.Spacing = (max(c.Window, c.UserWindow)-1)/c.Separation+1, c.Separation
+	if separation, several := c.Unit.Train(); several {
+		k.Count, k.Spacing = (c.Among()-1)/separation+1, separation
 	}
 	return k, nil
 }

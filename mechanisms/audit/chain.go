@@ -182,10 +182,8 @@ func newHistorian(c mechanisms.Config, p mechanisms.Plan, stream Stream) (*histo
 	if c.Batch > longBatch {
 		h.changed, h.last = 1, 1
 	}
-	if c.Horizon > 0 {
-		h.last = min(h.last, c.Horizon)
-		h.changed = min(h.changed, h.last)
-	}
+	h.last = min(h.last, c.Scope.End())
+	h.changed = min(h.changed, h.last)
 	law, err := residual.New(c, p, int(h.last))
 	if err != nil {
 		return nil, err

@@ -41,10 +41,7 @@ func CheckClip(c mechanisms.Config, p mechanisms.Plan, stream Stream) (residual.
 		return residual.Test{Name: "clip", Looked: "no part has one", P: 1}, nil
 	}
 	count := max(1, min(len(places), clippedPlaces, clippedNumbers/n, int(clippedRecords/c.Batch)))
-	steps := min(residual.MaxSteps, count)
-	if c.Horizon > 0 {
-		steps = int(min(uint64(steps), c.Horizon))
-	}
+	steps := int(min(residual.MaxSteps, uint64(count), c.Scope.End()))
 	law, err := residual.New(c, p, steps)
 	if err != nil {
 		return residual.Test{}, err

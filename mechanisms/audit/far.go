@@ -45,10 +45,9 @@ func CheckFar(
 ) (draws uint64, err error) {
 	sizes := 4 * farthest
 	records, numbers := farRecords/c.Batch/uint64(sizes), farNumbers/uint64(c.Dimension()*sizes)
-	steps := int(min(farSteps, max(8, 2*c.Span()+c.Span()/2), max(2, records), max(2, numbers)))
-	if c.Horizon > 0 {
-		steps = min(steps, int(c.Horizon))
-	}
+	span := c.Scope.Span()
+	steps := int(min(farSteps, max(8, 2*span+span/2), max(2, records), max(2, numbers), c.Scope.End()))
+	memory, _ := c.Scope.Memory()
 	sampler := &farSampler{}
 	sums, err := over(sampler)
 	if err != nil {
@@ -76,7 +75,7 @@ func CheckFar(
 			draws += uint64(c.Dimension())
 			for i, y := range stream.Sum(0) {
 				want := times * float64(sampler.size*int64(1-2*(i%2)))
-				rounding := 4 + float64(min(uint64(t), c.Memory)) // sums that decay keep that of earlier steps
+				rounding := 4 + float64(min(uint64(t), memory)) // sums that decay keep that of earlier steps
 				if !(math.Abs(y/integers[i]-want) <= rounding+math.Abs(want)*0x1p-40) {
 					return draws, fmt.Errorf("%w: of %.4g scales, at step %d", ErrFar, float64(sampler.size)/p.Scale.Float64(), t+1)
 				}

@@ -55,12 +55,12 @@ func NewLaw(c mechanisms.Config, p mechanisms.Plan, k Canary) (*Law, error) {
 		return l, l.pure(once, norm1)
 	case once:
 		l.gaussian(white{})
-	case p.Forget.Memory > 0:
+	case p.Decays():
 		l.gaussian(fading{definition.NewFading(p.Forget)})
 	case facts.Filter:
 		l.gaussian(filtered{definition.NewFilter(p.Filter)})
 	default:
-		l.gaussian(forest{definition.NewForest(c.Window, int(k.Releases))})
+		l.gaussian(forest{definition.NewForest(c.Scope.Span(), int(k.Releases))})
 	}
 	return l, nil
 }
@@ -105,7 +105,7 @@ func (l *Law) pure(once bool, norm func([]float64) float64) error {
 	l.norm, l.alone = norm, make([]bool, len(l.signal))
 	largest := norm(l.apart())
 	for t, m := range l.signal {
-		if step := uint64(t + 1); m > 0 && (once || step <= l.config.Window && bits.OnesCount64(step) == 1) {
+		if step := uint64(t + 1); m > 0 && (once || step <= l.config.Scope.Span() && bits.OnesCount64(step) == 1) {
 			l.alone[t] = true
 			l.reach += m * largest
 		}

@@ -12,30 +12,20 @@ import (
 // it is not above what it was calibrated to.
 const scaleMargin = -200
 
-// Loss is the exact ε(age) of one plan: everything that PROOF.md, Theorem 1 needs, and at user level
-// mechanisms/PROOF.md, Theorem 1. It is comparable, a dp.Curve, and at user level a dp.UserCurve.
+// Loss is the exact ε(age) of an event under one plan: everything that PROOF.md, Theorem 1 needs. It is comparable, and
+// a dp.Curve.
 type Loss struct {
 	Filter Filter
 	Square uint64 // Δ², Δ the ℓ2 distance of two leaf sums that differ in one event, lattice units
 	N      int    // n, coordinates
 	Scale  noise.Scale
-
-	// Separation is s, steps between events of one user, and Window is W, steps among which a user's events are exchanged.
-	// Both are 0 at event level.
-	Separation, Window uint64
 }
 
-// Mu returns µ of all releases of age steps, rounded up, from the step of an event on or, at user level, from the first
-// step of a window on. It panics unless Filter is valid and Scale is positive. At event level
+// Mu returns µ of all releases of age steps from the step of an event on, rounded up. It panics unless Filter is valid
+// and Scale is positive.
 //
 //	µ = √(Σ_{j<age} (d_jΔ + 2η√n·Σ_{l<j}|β_l|)²)/scale.
-func (l Loss) Mu(age uint64) float64 {
-	r, err := NewResponse(l.Filter)
-	if err != nil {
-		panic("BUG: blt: loss of an invalid filter")
-	}
-	return l.mu(l.moved(r, age))
-}
+func (l Loss) Mu(age uint64) float64 { return l.mu(l.moved(l.response(), age)) }
 
 // ScaleFor returns the scale, rounded up, at which the releases of age steps are µ-GDP, whatever l.Scale. It is not
 // valid when µ is 0.
@@ -44,15 +34,24 @@ func (l Loss) ScaleFor(age uint64, mu float64) (noise.Scale, error) {
 	if err != nil || !(mu > 0) {
 		return noise.Scale{}, err
 	}
-	return noise.ScaleUp(dp.Up(rational.Up().Quo(l.moved(r, age).Hi, dp.Exact(mu)), scaleMargin)), nil
+	return scaleOf(l.moved(r, age), mu), nil
+}
+
+// scaleOf returns the scale at which a move loses µ.
+func scaleOf(moved rational.Interval, mu float64) noise.Scale {
+	return noise.ScaleUp(dp.Up(rational.Up().Quo(moved.Hi, dp.Exact(mu)), scaleMargin))
 }
 
 // moved returns how far the means of the step noises move, lattice units.
-func (l Loss) moved(r *Response, age uint64) rational.Interval {
-	if l.Separation == 0 {
-		return r.shift(l.delta(), l.N, age)
+func (l Loss) moved(r *Response, age uint64) rational.Interval { return r.shift(l.delta(), l.N, age) }
+
+// response is that of a filter which is known to be valid.
+func (l Loss) response() *Response {
+	r, err := NewResponse(l.Filter)
+	if err != nil {
+		panic("BUG: blt: loss of an invalid filter")
 	}
-	return r.userShift(l.delta(), l.N, age, l.Separation, rational.Events(l.Window, l.Separation))
+	return r
 }
 
 // delta returns Δ.

@@ -1,18 +1,45 @@
 package blt
 
-import "oriel/mechanisms/rational"
+import (
+	"oriel/mechanisms/noise"
+	"oriel/mechanisms/rational"
+)
 
-// MuAll returns µ of all releases of age steps, rounded up, among all of which a user's events are exchanged. It panics
-// at event level.
-func (l Loss) MuAll(age uint64) float64 {
+// UserLoss is the exact ε(age) of all events of one user in a window: mechanisms/PROOF.md, Theorem 1. It is comparable,
+// and a dp.UserCurve.
+type UserLoss struct {
+	Loss
+
+	Separation uint64 // s ≥ 1, steps between events of one user
+	Window     uint64 // W, steps among which a user's events are exchanged
+}
+
+// Mu returns µ of all releases of age steps from the first step of a window on, rounded up. It panics unless Filter is
+// valid and Scale is positive.
+func (l UserLoss) Mu(age uint64) float64 { return l.mu(l.moved(l.response(), age)) }
+
+// ScaleFor returns the scale, rounded up, at which the releases of age steps are µ-GDP, whatever l.Scale. It is not
+// valid when µ is 0.
+func (l UserLoss) ScaleFor(age uint64, mu float64) (noise.Scale, error) {
 	r, err := NewResponse(l.Filter)
-	if err != nil || l.Separation == 0 {
-		panic("BUG: blt: loss of an invalid filter or of no user")
+	if err != nil || !(mu > 0) {
+		return noise.Scale{}, err
 	}
+	return scaleOf(l.moved(r, age), mu), nil
+}
+
+// MuAll returns µ of all releases of age steps, rounded up, among all of which a user's events are exchanged.
+func (l UserLoss) MuAll(age uint64) float64 {
+	r := l.response()
 	if age == 0 {
 		return 0
 	}
 	return l.mu(r.userShift(l.delta(), l.N, age, l.Separation, rational.Events(age, l.Separation)))
+}
+
+// moved returns how far the means of the step noises move, lattice units.
+func (l UserLoss) moved(r *Response, age uint64) rational.Interval {
+	return r.userShift(l.delta(), l.N, age, l.Separation, rational.Events(l.Window, l.Separation))
 }
 
 // userShift returns, in lattice units, how far count ≥ 1 events of one user move the means of the step noises of age

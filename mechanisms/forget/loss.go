@@ -3,7 +3,6 @@ package forget
 import (
 	"errors"
 	"math/big"
-	"math/bits"
 
 	"oriel/mechanisms/dp"
 	"oriel/mechanisms/lattice"
@@ -18,46 +17,26 @@ const scaleMargin = -200
 // scaleLimit is where the scales of samplers end (mechanisms/noise).
 const scaleLimit = 1 << 50
 
-// Loss is the exact ε(age) of one plan: everything that PROOF.md, Theorem 1 needs, and at user level Theorem 4. It is
-// comparable, a dp.Curve, and at user level a dp.UserCurve.
+// Loss is the exact ε(age) of an event under one plan: everything that PROOF.md, Theorem 1 needs. It is comparable, and
+// a dp.Curve.
 type Loss struct {
 	Filter Filter
 	Square lattice.Int128 // Δ², Δ the ℓ2 distance of two leaf sums that differ in one event, lattice units
 	N      int            // n, coordinates
 	Scale  noise.Scale
-
-	// Separation is s, steps between events of one user, and Window is W, steps among which a user's events are exchanged.
-	// Both are 0 at event level.
-	Separation, Window uint64
 }
 
-// Mu returns µ of all releases of age steps, rounded up, from the step of an event on or, at user level, from the first
-// step of a window on. It panics unless Filter is valid and Scale is positive. At event level
+// Mu returns µ of all releases of age steps from the step of an event on, rounded up. It panics unless Filter is valid
+// and Scale is positive.
 //
 //	µ = √(Σ_{j<min(age, P)} (c_jΔ + 2η√n·Σ_{l<j}c_l)²)/scale.
-func (l Loss) Mu(age uint64) float64 {
-	r := l.response()
-	return l.mu(l.moved(r, age))
-}
+func (l Loss) Mu(age uint64) float64 { return l.mu(l.moved(l.response(), age)) }
 
-// Life returns µ of all releases there will ever be: at user level, of the events among any W steps.
+// Life returns µ of all releases there will ever be.
 func (l Loss) Life() float64 { return l.Mu(forever) }
 
 // forever is an age that no stream reaches.
 const forever = 1<<64 - 1
-
-// MuAll returns µ of all releases of age steps, rounded up, among all of which a user's events are exchanged: without
-// end for who comes without end. It panics at event level.
-func (l Loss) MuAll(age uint64) float64 {
-	if l.Separation == 0 {
-		panic("BUG: forget: all events of a user at event level")
-	}
-	if age == 0 {
-		return 0
-	}
-	r := l.response()
-	return l.mu(r.userShift(l.delta(), l.N, age, l.Separation, rational.Events(age, l.Separation)))
-}
 
 // ScaleFor returns the scale, rounded up, at which all releases there will ever be are µ-GDP, whatever l.Scale. It is
 // not valid when µ is 0, and an error where no sampler has it.
@@ -66,7 +45,12 @@ func (l Loss) ScaleFor(mu float64) (noise.Scale, error) {
 	if err != nil || !(mu > 0) {
 		return noise.Scale{}, err
 	}
-	s := noise.ScaleUp(dp.Up(rational.Up().Quo(l.moved(r, forever).Hi, dp.Exact(mu)), scaleMargin))
+	return scaleOf(l.moved(r, forever), mu)
+}
+
+// scaleOf returns the scale at which a move loses µ.
+func scaleOf(moved rational.Interval, mu float64) (noise.Scale, error) {
+	s := noise.ScaleUp(dp.Up(rational.Up().Quo(moved.Hi, dp.Exact(mu)), scaleMargin))
 	if s.Float64() >= scaleLimit {
 		return noise.Scale{}, errors.New("forget: noise scale is not below 2^50 lattice units: fewer coordinates, a shorter memory, fewer events of a user or a larger epsilon are needed")
 	}
@@ -83,16 +67,9 @@ func (l Loss) response() *response {
 }
 
 // moved returns how far the means of the step noises move, lattice units. No step moves after the end of the block that
-// the last exchanged event is in.
+// the event is in.
 func (l Loss) moved(r *response, age uint64) rational.Interval {
-	if l.Separation == 0 {
-		return r.shift(l.delta(), l.N, min(age, r.period))
-	}
-	last, more := bits.Add64(l.Window-1, r.period, 0)
-	if more == 0 {
-		age = min(age, last)
-	}
-	return r.userShift(l.delta(), l.N, age, l.Separation, rational.Events(l.Window, l.Separation))
+	return r.shift(l.delta(), l.N, min(age, r.period))
 }
 
 // delta returns Δ.

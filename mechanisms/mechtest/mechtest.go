@@ -6,6 +6,7 @@ import (
 	"oriel/mechanisms"
 	"oriel/mechanisms/dp"
 	"oriel/mechanisms/noise"
+	"oriel/mechanisms/protection"
 )
 
 // Zero is the sampler of no noise.
@@ -18,12 +19,13 @@ func (Zero) Fill(dst []int64, _ noise.Seed) { clear(dst) }
 // W = 8, B = 1, L = 1, replace.
 func Config(n int) mechanisms.Config {
 	return mechanisms.Config{
-		Name:      "tree-gaussian",
-		Window:    8,
-		Batch:     1,
-		Leaf:      mechanisms.OnePart(n, 1),
-		Budget:    dp.Budget{Epsilon: 1, Delta: 1e-6},
-		Adjacency: dp.Replace,
+		Name:   "tree-gaussian",
+		Batch:  1,
+		Leaf:   mechanisms.OnePart(n, 1),
+		Budget: dp.Budget{Epsilon: 1, Delta: 1e-6},
+		Terms: protection.Terms{
+			Scope: protection.Window{Steps: 8}, Unit: protection.Event{Exchange: dp.Replace},
+		},
 	}
 }
 

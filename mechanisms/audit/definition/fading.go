@@ -30,7 +30,7 @@ func Kept(p mechanisms.Plan) float64 {
 	switch {
 	case facts.Once:
 		return 0
-	case p.Forget.Memory > 0:
+	case p.Decays():
 		return NewFading(p.Forget).Decay
 	}
 	return 1

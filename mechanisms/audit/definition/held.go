@@ -7,8 +7,9 @@ import "oriel/mechanisms"
 // before.
 func Held(c mechanisms.Config, p mechanisms.Plan, steps int) []float64 {
 	held := make([]float64, steps)
+	facts, _ := mechanisms.FactsOf(p.Name)
 	switch {
-	case p.Forget.Memory > 0:
+	case p.Decays():
 		f := NewFading(p.Forget)
 		states, sum := make([]float64, len(f.Poles)), 0.0
 		for t := range held {
@@ -26,8 +27,8 @@ func Held(c mechanisms.Config, p mechanisms.Plan, steps int) []float64 {
 			held[t] = 1 + f.Carry(states)
 			f.Take(states, 1)
 		}
-	case c.Window > 0:
-		for t, active := range NewForest(c.Window, steps).Active {
+	case facts.Tree:
+		for t, active := range NewForest(c.Scope.Span(), steps).Active {
 			held[t] = float64(len(active))
 		}
 	default:

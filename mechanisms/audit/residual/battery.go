@@ -28,7 +28,7 @@ const nearSteps, nearCoordinates = 64, 64
 func NewBattery(x *Noise) *Battery {
 	compared := min(x.n, most)
 	b := &Battery{noise: x}
-	w := int(min(x.config.Span(), math.MaxInt32))
+	w := int(min(x.config.Scope.Span(), math.MaxInt32))
 	b.lags = distances(x.single, nearSteps, w-1, w, w+1)
 	b.apart = distances(compared, nearCoordinates, append(x.starts(), compared/2)...)
 	b.bySteps, b.byDistance = make([]agrees, len(b.lags)), make([]agrees, len(b.apart))

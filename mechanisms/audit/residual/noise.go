@@ -64,17 +64,17 @@ func New(c mechanisms.Config, p mechanisms.Plan, steps int) (*Noise, error) {
 	}
 	switch {
 	case facts.Once:
-	case p.Forget.Memory > 0:
+	case p.Decays():
 		f := definition.NewFading(p.Forget)
 		x.fading = &f
 	case facts.Filter:
 		f := definition.NewFilter(p.Filter)
 		x.filter = &f
 	case facts.Tree:
-		x.forest = definition.NewForest(c.Window, steps)
+		x.forest = definition.NewForest(c.Scope.Span(), steps)
 		x.forecasts = newForecasts(x.forest)
 		if x.normal != nil {
-			x.single = int(min(c.Window, uint64(steps)))
+			x.single = int(min(c.Scope.Span(), uint64(steps)))
 		}
 	default:
 		return nil, errors.New("residual: a mechanism without definition")

@@ -1,4 +1,4 @@
-package dp
+package protection
 
 import (
 	"bytes"
@@ -6,7 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"math/bits"
+
+	"oriel/mechanisms/dp"
 )
 
 // Versions of the stored form. A change adds a version, and old golden bytes stay.
@@ -18,10 +19,11 @@ const (
 
 // version is that of a guarantee: one with a memory that has no curve was read from version 2.
 func (g Guarantee) version() int {
-	switch {
-	case g.Memory == 0:
+	_, several := g.Unit.Train()
+	switch _, decays := g.Scope.Memory(); {
+	case !decays:
 		return guaranteeVersion
-	case g.Curve == nil && g.Separation == 0:
+	case g.Curve == nil && !several:
 		return memoryVersion
 	}
 	return lifeVersion
@@ -76,13 +78,30 @@ func (x *finite) UnmarshalJSON(b []byte) error {
 	return json.Unmarshal(b, (*float64)(x))
 }
 
-// windows are the ages that are stored, in windows: 1, 2 and 5 times powers of ten, up to a million.
-var windows = []uint64{
+// storedSpans are the ages that are stored, in spans: 1, 2 and 5 times powers of ten, up to a million.
+var storedSpans = []uint64{
 	1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000, 100_000, 200_000, 500_000, 1_000_000,
 }
 
-// shares are the ages below a memory that are stored, beside whole memories: H divided by these.
-var shares = []uint64{1000, 100, 10, 5, 2}
+// wholes returns the stored multiples of a span, those that are ages at all.
+func wholes(span uint64) []uint64 {
+	var ages []uint64
+	for _, k := range storedSpans {
+		if span > math.MaxUint64/k {
+			break
+		}
+		ages = append(ages, k*span)
+	}
+	return ages
+}
+
+// multiples returns the stored multiples of a window, and one step before them where ages within it are asked for.
+func multiples(window uint64, fine bool) []uint64 {
+	if fine && window > 1 {
+		return append([]uint64{1}, wholes(window)...)
+	}
+	return wholes(window)
+}
 
 // maxAges is how many ages a Table has room for: one step, shares of a memory, and windows or memories.
 const maxAges = 25
@@ -122,18 +141,22 @@ func (t Table) at(age uint64, mu func(point) float64) float64 {
 // memory it has those of one step, of shares of the memory and of 1 to 10⁶ memories, of an event until they grow no
 // more. It takes some milliseconds an age. A guarantee with Draws has no stored form yet: it is refused.
 func AppendGuarantee(dst []byte, g Guarantee) ([]byte, error) {
-	if g.Draws != (Draws{}) {
+	if g.Draws != (dp.Draws{}) {
 		return dst, fmt.Errorf("%w: draws of pure ε %g and ρ %g: no version of the stored form holds draws", ErrGuarantee,
 			g.Draws.Pure, g.Draws.Rho)
 	}
+	if err := g.Validate(); err != nil {
+		return dst, fmt.Errorf("%w: %w", ErrGuarantee, err)
+	}
+	scope, unit := g.Scope.Figures(), g.Unit.Figures()
 	s := stated{
-		Version: g.version(), Mechanism: g.Mechanism, Unit: g.Unit, Adjacency: g.Adjacency.String(),
-		Window: g.Window, Batch: g.Batch, Separation: g.Separation, Horizon: g.Horizon, Memory: g.Memory,
-		UserWindow: g.UserWindow,
-		Epsilon:    finite(g.Epsilon), Delta: g.Delta, Mu: g.Mu, Rho: finite(PureRho(g.Epsilon)), Ages: g.ages(),
+		Version: g.version(), Mechanism: g.Mechanism, Unit: g.Unit.Name(), Adjacency: g.Unit.Adjacency().String(),
+		Window: scope.Window, Batch: g.Batch, Separation: unit.Separation, Horizon: scope.Horizon, Memory: scope.Memory,
+		UserWindow: unit.Among,
+		Epsilon:    finite(g.Epsilon), Delta: g.Delta, Mu: g.Mu, Rho: finite(dp.PureRho(g.Epsilon)), Ages: g.ages(),
 	}
 	if g.Mu > 0 {
-		s.Rho = finite(GaussianRho(g.Mu))
+		s.Rho = finite(dp.GaussianRho(g.Mu))
 	}
 	if err := s.validate(); err != nil {
 		return dst, err
@@ -151,46 +174,16 @@ func (g Guarantee) ages() []aged {
 		}
 		return out
 	}
-	if g.version() == lifeVersion {
-		return g.agesOfLife()
-	}
-	if g.Window == 0 {
+	if g.version() == memoryVersion {
 		return out
 	}
-	if g.Window > 1 && g.Mu > 0 {
-		out = append(out, g.aged(1))
-	}
-	for _, k := range windows {
-		high, age := bits.Mul64(k, g.Window)
-		if high > 0 {
-			break
-		}
-		if age = g.last(age); len(out) == 0 || out[len(out)-1].Steps < age {
-			out = append(out, g.aged(age))
-		}
-	}
-	return out
-}
-
-// agesOfLife returns the losses with a memory: of an event until they are all there will be, of a user to the end, as
-// those of all events go on.
-func (g Guarantee) agesOfLife() []aged {
-	steps := []uint64{1}
-	for _, share := range shares {
-		steps = append(steps, g.Memory/share)
-	}
-	for _, k := range windows {
-		if high, age := bits.Mul64(k, g.Memory); high == 0 {
-			steps = append(steps, age)
-		}
-	}
-	var out []aged
-	for _, age := range steps {
+	_, several := g.Unit.Train()
+	for _, age := range g.Scope.stored(g.Mu > 0) {
 		if age == 0 || len(out) > 0 && out[len(out)-1].Steps >= age {
 			continue
 		}
 		out = append(out, g.aged(age))
-		if g.Separation == 0 && out[len(out)-1].Mu == g.Mu {
+		if g.Scope.capped() && !several && out[len(out)-1].Mu == g.Mu { // an event loses no more
 			break
 		}
 	}
@@ -202,19 +195,19 @@ func (g Guarantee) aged(age uint64) aged {
 	if g.Mu > 0 {
 		a.Mu = g.Curve.Mu(age)
 	}
-	if g.Memory > 0 {
+	if g.Scope.capped() {
 		a.Mu = min(a.Mu, g.Mu) // parts' curves are rounded up each
 	}
-	if g.Separation > 0 {
+	if _, several := g.Unit.Train(); several {
 		if a.EpsilonAll = finite(g.AtAll(age).Epsilon); g.Mu > 0 {
-			a.MuAll = g.Curve.(UserCurve).MuAll(age)
+			a.MuAll = g.Curve.(dp.UserCurve).MuAll(age)
 		}
 	}
 	return a
 }
 
 // ErrGuarantee marks bytes that are no stored guarantee.
-var ErrGuarantee = errors.New("dp: stored guarantee")
+var ErrGuarantee = errors.New("protection: stored guarantee")
 
 // ParseGuarantee is the inverse of AppendGuarantee and accepts nothing else. The Curve of a Gaussian mechanism with a
 // window is a Table, with the stored ages alone; a stored ε that its µ does not prove is refused.
@@ -228,14 +221,16 @@ func ParseGuarantee(b []byte) (Guarantee, error) {
 	if err := s.validate(); err != nil {
 		return Guarantee{}, err
 	}
-	adjacency, err := ParseAdjacency(s.Adjacency)
+	adjacency, err := dp.ParseAdjacency(s.Adjacency)
 	if err != nil {
 		return Guarantee{}, fmt.Errorf("%w: %w", ErrGuarantee, err)
 	}
 	g := Guarantee{
-		Mechanism: s.Mechanism, Window: s.Window, Batch: s.Batch, Epsilon: float64(s.Epsilon), Delta: s.Delta, Mu: s.Mu,
-		Adjacency: adjacency, Unit: s.Unit, Separation: s.Separation, Horizon: s.Horizon, Memory: s.Memory,
-		UserWindow: s.UserWindow,
+		Terms:     Terms{Scope: scopeOf(Figures{s.Window, s.Horizon, s.Memory}), Unit: Event{adjacency}},
+		Mechanism: s.Mechanism, Batch: s.Batch, Epsilon: float64(s.Epsilon), Delta: s.Delta, Mu: s.Mu,
+	}
+	if s.Separation > 0 {
+		g.Unit = User{Exchange: adjacency, Separation: s.Separation, Steps: s.UserWindow}
 	}
 	if s.Mu > 0 && (s.Window > 0 || s.Version == lifeVersion) {
 		g.Curve = s.table()
@@ -286,7 +281,7 @@ func (s stated) validate() error {
 	case s.Mu == 0 && s.Delta > 0:
 		return bad("delta %g without mu", s.Delta)
 	}
-	if _, err := ParseAdjacency(s.Adjacency); err != nil {
+	if _, err := dp.ParseAdjacency(s.Adjacency); err != nil {
 		return fmt.Errorf("%w: %w", ErrGuarantee, err)
 	}
 	before := aged{}
@@ -311,5 +306,5 @@ func (s stated) validate() error {
 
 // proves reports whether µ-GDP is (ε, δ)-DP.
 func proves(mu float64, epsilon finite, delta float64) bool {
-	return mu >= 0 && epsilon >= 0 && (math.IsInf(float64(epsilon), 1) || GaussianDelta(float64(epsilon), mu) <= delta)
+	return mu >= 0 && epsilon >= 0 && (math.IsInf(float64(epsilon), 1) || dp.GaussianDelta(float64(epsilon), mu) <= delta)
 }

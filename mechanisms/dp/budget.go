@@ -1,0 +1,80 @@
+package dp
+
+import (
+	"errors"
+	"fmt"
+	"math"
+)
+
+// Adjacency says which two streams count as neighbours. The zero value is invalid: privacy has no default.
+type Adjacency uint8
+
+// Replace exchanges one event for any other with the same public attributes: a leaf moves by at most twice its norm
+// bound. ZeroOut exchanges it for the null event: a leaf moves by at most its norm bound.
+const (
+	Replace Adjacency = iota + 1
+	ZeroOut
+)
+
+// String returns the name used in settings and decisions.
+func (a Adjacency) String() string {
+	switch a {
+	case Replace:
+		return "replace"
+	case ZeroOut:
+		return "zero-out"
+	default:
+		return fmt.Sprintf("adjacency(%d)", uint8(a))
+	}
+}
+
+// Validate refuses everything but Replace and ZeroOut.
+func (a Adjacency) Validate() error {
+	if a != Replace && a != ZeroOut {
+		return fmt.Errorf("dp: adjacency %d: neither replace nor zero-out", uint8(a))
+	}
+	return nil
+}
+
+// ParseAdjacency is the inverse of String.
+func ParseAdjacency(name string) (Adjacency, error) {
+	for _, a := range []Adjacency{Replace, ZeroOut} {
+		if name == a.String() {
+			return a, nil
+		}
+	}
+	return 0, fmt.Errorf("dp: adjacency %q: neither replace nor zero-out", name)
+}
+
+// Budget is what a mechanism may lose: ε > 0, finite, and 0 ≤ δ < 1.
+type Budget struct {
+	Epsilon, Delta float64
+}
+
+// Validate reports every problem at once.
+func (b Budget) Validate() error {
+	var errs []error
+	if !(b.Epsilon > 0) || math.IsInf(b.Epsilon, 1) {
+		errs = append(errs, fmt.Errorf("dp: epsilon %g: not positive and finite", b.Epsilon))
+	}
+	if !(b.Delta >= 0 && b.Delta < 1) {
+		errs = append(errs, fmt.Errorf("dp: delta %g: not in [0, 1)", b.Delta))
+	}
+	return errors.Join(errs...)
+}
+
+// Curve is µ of a Gaussian mechanism as a function of age. Its dynamic type is comparable, so that guarantees are.
+type Curve interface {
+	// Mu returns µ of all releases of an event's first age steps, rounded up. At user level these are age steps from the
+	// first step of a window on, among whose steps the user's events are exchanged.
+	Mu(age uint64) float64
+}
+
+// UserCurve is a Curve at user level.
+type UserCurve interface {
+	Curve
+
+	// MuAll returns µ of all releases of age steps, rounded up, among all of which the user's events are exchanged. It is
+	// Mu up to the window.
+	MuAll(age uint64) float64
+}

@@ -1,0 +1,60 @@
+package protection
+
+import "fmt"
+
+// Decay protects an event in all releases there will ever be: sums decay by 1 − 1/H a step, H = Steps, and noise starts
+// anew at public steps. The loss of an event grows for about a memory, and then never again.
+type Decay struct{ Steps uint64 }
+
+// Name returns "decay".
+func (Decay) Name() string { return "decay" }
+
+// Span returns H.
+func (d Decay) Span() uint64 { return d.Steps }
+
+// End returns Endless.
+func (Decay) End() uint64 { return Endless }
+
+// ForLife returns true.
+func (Decay) ForLife() bool { return true }
+
+// Memory returns H.
+func (d Decay) Memory() (steps uint64, decays bool) { return d.Steps, true }
+
+// Figures returns H.
+func (d Decay) Figures() Figures { return Figures{Memory: d.Steps} }
+
+// Ages returns those of 1, 10, 100 and 1000 memories.
+func (d Decay) Ages() []Age { return spans(d.Steps, "H") }
+
+// Words names H.
+func (d Decay) Words() Words {
+	return Words{
+		Letter: "H", Length: "for life, memory H = " + counted(d.Steps, "step"),
+		Claim: fmt.Sprintf(", for ever, with a memory of %d steps", d.Steps), Point: " for ever",
+		Promise: "differential privacy of each stream's whole life: sums forget", Key: "memory_steps", Steps: d.Steps,
+	}
+}
+
+// Validate refuses a memory of no steps.
+func (d Decay) Validate() error {
+	if d.Steps == 0 {
+		return fmt.Errorf("protection: memory 0: sums decay over one step at least")
+	}
+	return nil
+}
+
+func (Decay) periods(uint64) uint64                  { return 1 }
+func (Decay) reached(_ uint64, mu, all float64) bool { return mu >= all }
+func (Decay) capped() bool                           { return true }
+
+// shares are the ages below a memory that are stored, beside whole memories: H divided by these.
+var shares = []uint64{1000, 100, 10, 5, 2}
+
+func (d Decay) stored(bool) []uint64 {
+	steps := []uint64{1}
+	for _, share := range shares {
+		steps = append(steps, d.Steps/share)
+	}
+	return append(steps, wholes(d.Steps)...)
+}

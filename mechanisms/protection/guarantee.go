@@ -1,0 +1,138 @@
+package protection
+
+import (
+	"math"
+	"math/big"
+
+	"oriel/mechanisms/dp"
+)
+
+// Guarantee is what a mechanism proves: the joint law of all releases that the scope names changes by at most (Epsilon,
+// Delta) between neighbours that differ in one unit. A step holds Batch events.
+type Guarantee struct {
+	Terms
+	Mechanism      string
+	Batch          uint64
+	Epsilon, Delta float64  // proved
+	Mu             float64  // Gaussian-DP parameter of the same releases, rounded up; 0 for a pure-ε mechanism
+	Curve          dp.Curve // of a Gaussian mechanism whose loss depends on age, a dp.UserCurve of a unit of several events; else nil
+	Draws          dp.Draws // which Epsilon counts, and Mu and Curve do not: WithDraws; with δ > 0 and no Mu all there is
+}
+
+// At returns ε(age) at the same δ: the loss over all releases of a unit's first age steps, rounded up; of a unit of
+// several events, those that Among names, followed to that age. A Gaussian mechanism has its Curve. Pure ε has m =
+// ⌈age/W⌉ windows for mε, because an event that left its window stays in the running sum, under the noise of the leaf
+// that took its place. Age 0 is before the first release.
+func (g Guarantee) At(age uint64) dp.Budget {
+	age = min(age, g.Scope.End())
+	if age == 0 {
+		return dp.Budget{}
+	}
+	if g.Curve == nil {
+		return g.times(whole(g.Scope.periods(age)))
+	}
+	mu := g.Curve.Mu(age)
+	if g.Scope.reached(age, mu, g.Mu) {
+		return g.claim()
+	}
+	part := g.gaussian(mu, 1)
+	if g.Scope.capped() {
+		part.Epsilon = min(part.Epsilon, g.Epsilon)
+	}
+	return part
+}
+
+// AtSpans returns At for an age of so many whole windows, or memories, however many steps those are; at least 1.
+func (g Guarantee) AtSpans(spans uint64) dp.Budget {
+	if g.Curve == nil && g.Scope.periods(Endless) > 1 {
+		return g.times(whole(spans))
+	}
+	return g.At(times(spans, max(g.Scope.Span(), 1)))
+}
+
+// AtAll returns the loss over all releases of any age steps, rounded up, when all events of a unit among them are
+// exchanged, where At is for the events that Among names. Pure ε has ε·m(m+1)/2 for m = ⌈age/W⌉: the events of the
+// first window cost mε, those of the next (m−1)ε, and so on. It panics for a unit of one event.
+func (g Guarantee) AtAll(age uint64) dp.Budget {
+	if _, several := g.Unit.Train(); !several {
+		panic("BUG: protection: all events of a unit that has one")
+	}
+	age = min(age, g.Scope.End())
+	switch among := g.Among(); {
+	case age <= among:
+		return g.At(age)
+	case g.Mu > 0:
+		return g.gaussian(g.Curve.(dp.UserCurve).MuAll(age), (age-1)/among+1)
+	default:
+		m := whole(g.Scope.periods(age))
+		sum := dp.Float().Add(m, dp.Exact(1)) // below 2⁶⁵, and the product below 2¹²⁹
+		return g.times(sum.Mul(sum, m).Quo(sum, dp.Exact(2)))
+	}
+}
+
+// Group returns the loss when several units are exchanged at once, k events of one person, say, that no separation
+// bounds: kµ (Gaussian) or kε (pure), rounded up. Nothing smaller is true of every mechanism with that µ or ε (Dong,
+// Roth and Su 2022, Theorem 2.14). Of draws with no sums beside them it is that of kε and k²ρ at δ.
+func (g Guarantee) Group(units uint64) dp.Budget {
+	switch {
+	case units == 0:
+		return dp.Budget{}
+	case units == 1:
+		return g.claim()
+	case g.Mu > 0:
+		return g.gaussian(dp.RoundUp(dp.Float().Mul(dp.Exact(g.Mu), whole(units))), units)
+	case g.Delta > 0: // of draws alone
+		total := g.Draws.Of(units)
+		return dp.Budget{Epsilon: total.Epsilon(g.Delta), Delta: g.Delta}
+	default:
+		return g.times(whole(units))
+	}
+}
+
+// WithDraws returns the guarantee of sums that g is of and of draws beside them. Draws count in full at every age but
+// 0, and for each unit of a Group and each window of AtAll: the loss is that of the composition, rounded up
+// (dp/PROOF.md, Theorems 3 and 4). Beside pure sums, whose δ is 0, a ρ leaves no finite ε. It panics when g has draws
+// already.
+func (g Guarantee) WithDraws(d dp.Draws) Guarantee {
+	if g.Draws != (dp.Draws{}) {
+		panic("BUG: protection: a guarantee has its draws twice")
+	}
+	if d == (dp.Draws{}) {
+		return g
+	}
+	total := d.Of(1)
+	if g.Mu > 0 {
+		total.AddMu(g.Mu)
+	} else {
+		total.AddPure(g.Epsilon)
+	}
+	g.Draws, g.Epsilon = d, total.Epsilon(g.Delta)
+	return g
+}
+
+func (g Guarantee) claim() dp.Budget { return dp.Budget{Epsilon: g.Epsilon, Delta: g.Delta} }
+
+// gaussian returns the budget of µ at this δ, with the draws of so many units.
+func (g Guarantee) gaussian(mu float64, units uint64) dp.Budget {
+	if g.Draws != (dp.Draws{}) {
+		total := g.Draws.Of(units)
+		total.AddMu(mu)
+		return dp.Budget{Epsilon: total.Epsilon(g.Delta), Delta: g.Delta}
+	}
+	return dp.Budget{Epsilon: dp.GaussianEpsilon(mu, g.Delta), Delta: g.Delta}
+}
+
+// times returns the budget of count times ε, a whole number below 2¹³⁰: the product of 53 bits more is exact.
+func (g Guarantee) times(count *big.Float) dp.Budget {
+	return dp.Budget{Epsilon: dp.RoundUp(dp.Float().Mul(dp.Exact(g.Epsilon), count)), Delta: g.Delta}
+}
+
+func whole(x uint64) *big.Float { return dp.Float().SetUint64(x) }
+
+// times multiplies, and stops at the last step that a stream can have.
+func times(a, b uint64) uint64 {
+	if b > 0 && a > math.MaxUint64/b {
+		return math.MaxUint64
+	}
+	return a * b
+}

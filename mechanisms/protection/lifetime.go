@@ -1,0 +1,60 @@
+package protection
+
+import "fmt"
+
+// Lifetime protects an event in all releases of a stream that ends after T = Steps steps.
+type Lifetime struct {
+	Steps  uint64 // T
+	Within uint64 // the window that the mechanism is calibrated to, T or more: of a tree the next power of two
+}
+
+// Name returns "lifetime".
+func (Lifetime) Name() string { return "lifetime" }
+
+// Span returns the window that the stream ends within.
+func (l Lifetime) Span() uint64 { return l.Within }
+
+// End returns T.
+func (l Lifetime) End() uint64 { return l.Steps }
+
+// ForLife returns true.
+func (Lifetime) ForLife() bool { return true }
+
+// Memory returns none.
+func (Lifetime) Memory() (steps uint64, decays bool) { return 0, false }
+
+// Figures returns T and the window.
+func (l Lifetime) Figures() Figures { return Figures{Window: l.Within, Horizon: l.Steps} }
+
+// Ages returns T: nothing is released after it.
+func (l Lifetime) Ages() []Age { return []Age{{Steps: l.Steps, Name: "at the end"}} }
+
+// Words names T.
+func (l Lifetime) Words() Words {
+	length := counted(l.Steps, "step")
+	return Words{
+		Letter: "T", Length: "a stream of T = " + length, Claim: " of a stream of " + length, Point: " at the end",
+		Promise: "differential privacy of each stream's whole life, which ends at the horizon", Key: "horizon_steps",
+		Steps: l.Steps,
+	}
+}
+
+// Validate refuses a stream of no steps, and one that its window ends before.
+func (l Lifetime) Validate() error {
+	if l.Steps == 0 || l.Steps > l.Within {
+		return fmt.Errorf("protection: horizon %d: not in [1, %d], the window that the stream ends within", l.Steps, l.Within)
+	}
+	return nil
+}
+
+func (Lifetime) periods(uint64) uint64                   { return 1 }
+func (l Lifetime) reached(age uint64, _, _ float64) bool { return age == l.Within }
+func (Lifetime) capped() bool                            { return false }
+
+func (l Lifetime) stored(fine bool) []uint64 {
+	ages := multiples(l.Within, fine)
+	for i, age := range ages {
+		ages[i] = min(age, l.Steps)
+	}
+	return ages
+}

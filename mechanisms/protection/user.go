@@ -1,0 +1,81 @@
+package protection
+
+import (
+	"fmt"
+
+	"oriel/mechanisms/dp"
+)
+
+// MaxAmong keeps the steps of User.Steps exact, in programs that read numbers as floating point too.
+const MaxAmong = 1 << 40
+
+// User is all events of one user among some steps, each exchanged for any other of the same user id or for a null
+// event, under both adjacencies. The caller guarantees that accepted events of one user are at least Separation steps
+// apart, in one step one at most; acceptance must depend on user ids and steps alone, and every other event is null.
+type User struct {
+	Exchange   dp.Adjacency // of one event, for Guarantees of a single one
+	Separation uint64       // s ≥ 1, steps
+	Steps      uint64       // among which a user's events are exchanged under a Decay, 1 to MaxAmong; else 0: the window
+}
+
+// Name returns "user".
+func (User) Name() string { return "user" }
+
+// Adjacency returns that of one event.
+func (u User) Adjacency() dp.Adjacency { return u.Exchange }
+
+// AgainstNull returns false.
+func (User) AgainstNull() bool { return false }
+
+// Train returns s.
+func (u User) Train() (separation uint64, several bool) { return u.Separation, true }
+
+// Among returns the configured steps, or the window of the scope.
+func (u User) Among(s Scope) uint64 {
+	if u.Steps > 0 {
+		return u.Steps
+	}
+	return s.Span()
+}
+
+// One returns one event of a user.
+func (u User) One() Event { return Event{Exchange: u.Exchange} }
+
+// Figures returns both numbers.
+func (u User) Figures() UnitFigures { return UnitFigures{Separation: u.Separation, Among: u.Steps} }
+
+// Words speaks of the events of a user.
+func (u User) Words() UnitWords {
+	w := UnitWords{
+		Whose: "each user's events", Aged: "the events of a user in one window",
+		Also:  ", for all events of one user in it, each exchanged for any of the same user id",
+		Bound: fmt.Sprintf(" (an exchange under both), events of one user at least %s apart", counted(u.Separation, "step")),
+	}
+	if u.Steps > 0 {
+		w.Whose += " among any " + counted(u.Steps, "step")
+		w.Aged = fmt.Sprintf("the events of a user among any %d steps", u.Steps)
+		w.Also += ", among any user_window_steps"
+	}
+	return w
+}
+
+// Validate checks the numbers. Under a scope for life whose stream does not end, a user who comes for ever has no
+// bound: the unit must say among how many steps events are exchanged.
+func (u User) Validate(s Scope) error {
+	if u.Separation == 0 {
+		return fmt.Errorf("protection: separation 0: accepted events of one user are one step apart at least")
+	}
+	if err := u.Exchange.Validate(); err != nil {
+		return err
+	}
+	_, decays := s.Memory()
+	switch {
+	case s.Span() == 0:
+		return fmt.Errorf("protection: separation %d: a user's events over a whole life have no bound", u.Separation)
+	case decays && (u.Steps == 0 || u.Steps > MaxAmong):
+		return fmt.Errorf("protection: user window %d: not in [1, 2^40]; with a memory no bound holds of a user who comes for ever", u.Steps)
+	case !decays && u.Steps > 0:
+		return fmt.Errorf("protection: user window %d: without a memory the window is the users', too", u.Steps)
+	}
+	return nil
+}

@@ -1,0 +1,53 @@
+package protection
+
+import "fmt"
+
+// Window protects an event in all releases of the W steps from its own on; later releases cost more, as ε(age) says.
+type Window struct{ Steps uint64 }
+
+// Name returns "window".
+func (Window) Name() string { return "window" }
+
+// Span returns W.
+func (w Window) Span() uint64 { return w.Steps }
+
+// End returns Endless.
+func (Window) End() uint64 { return Endless }
+
+// ForLife returns false: an event that left the window is still in the running sum.
+func (Window) ForLife() bool { return false }
+
+// Memory returns none.
+func (Window) Memory() (steps uint64, decays bool) { return 0, false }
+
+// Figures returns W.
+func (w Window) Figures() Figures { return Figures{Window: w.Steps} }
+
+// Ages returns those of 1, 10, 100 and 1000 windows.
+func (w Window) Ages() []Age { return spans(w.Steps, "W") }
+
+// Words names W.
+func (w Window) Words() Words {
+	claim := fmt.Sprintf(" among the newest %d steps, more for older ones", w.Steps)
+	if w.Steps == 1 {
+		claim = " of the newest step"
+	}
+	return Words{
+		Letter: "W", Length: "W = " + counted(w.Steps, "step"), Claim: claim, Point: " at W",
+		Promise: "window differential privacy for each stream", Key: "window_steps", Steps: w.Steps,
+	}
+}
+
+// Validate refuses a window of no steps.
+func (w Window) Validate() error {
+	if w.Steps == 0 {
+		return fmt.Errorf("protection: window 0: an event is in the releases of one step at least")
+	}
+	return nil
+}
+
+func (w Window) periods(age uint64) uint64             { return (age-1)/w.Steps + 1 }
+func (w Window) reached(age uint64, _, _ float64) bool { return age == w.Steps }
+func (Window) capped() bool                            { return false }
+
+func (w Window) stored(fine bool) []uint64 { return multiples(w.Steps, fine) }
