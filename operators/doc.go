@@ -32,7 +32,7 @@
 //	            mechanisms are left out of it
 //	Machine     the algorithm; what waits for feedback waits in a pending.Table, draws come from Stream.Choose, which refuses
 //	            them behind a horizon (Stream.Ended); what a draw costs, if its scores owe anything to events beside
-//	            releases, its Guarantee adds (dp.Guarantee.WithDraws). It decides bytes on every CPU: lint names products that may
+//	            releases, its Guarantee adds (protection.Guarantee.WithDraws). It decides bytes on every CPU: lint names products that may
 //	            fuse and functions that differ
 //	Twin        what a record should add, by plain code: the audit compares the machine with it, all parts at once
 //	PROOF.md    why decisions are post-processing of the sums, what a draw costs, what an exchanged event moves; it

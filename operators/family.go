@@ -2,7 +2,7 @@ package operators
 
 import (
 	"oriel/mechanisms"
-	"oriel/mechanisms/forget"
+	"oriel/mechanisms/protection"
 	"oriel/schemas"
 )
 
@@ -140,16 +140,13 @@ type Description struct {
 }
 
 // Damping says how much of a release's noise stands in a decision, before it is projected: after t steps, the noise
-// divided by Start + Step·t, or with a Memory by Start + Step·N_t, N_t = Σ_{s≤t} γ^{t−s}.
+// divided by Start + Step·N_t, N_t what sums under the scope hold of t steps (mechanisms.Weight).
 type Damping struct {
 	Start, Step float64
-	Memory      uint64
+	Scope       protection.Scope
 }
 
 // After returns what noise is divided by after so many steps.
 func (d Damping) After(steps uint64) float64 {
-	if d.Memory > 0 {
-		return d.Start + float64(d.Step*forget.Weight(d.Memory, steps))
-	}
-	return d.Start + float64(d.Step*float64(steps))
+	return d.Start + float64(d.Step*mechanisms.Weight(d.Scope, steps))
 }

@@ -1,7 +1,7 @@
 package operators
 
 import (
-	"oriel/mechanisms/dp"
+	"oriel/mechanisms/protection"
 	"oriel/schemas"
 )
 
@@ -40,5 +40,5 @@ type Machine interface {
 
 	// Guarantee is what every decision of this machine states: proved, for one window. It is the stream's, and where
 	// scores of draws owe anything to events beside releases, WithDraws.
-	Guarantee() dp.Guarantee
+	Guarantee() protection.Guarantee
 }

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"oriel/mechanisms/protection"
 	"oriel/schemas"
 )
 
@@ -23,12 +24,11 @@ type Values struct {
 
 // Common is what settings that every operator has say.
 type Common struct {
-	Mechanism string // not checked yet
-	Batch     uint64 // B
-	Horizon   uint64 // ORIEL_HORIZON; 0: not set
-	Memory    uint64 // ORIEL_MEMORY where sums decay; 0: they do not
-	Users     uint64 // ORIEL_USER_WINDOW, of user level where sums decay; else 0
-	Norm      string // ORIEL_FEATURES_NORM, not checked yet
+	Mechanism string           // not checked yet
+	Batch     uint64           // B
+	Terms     protection.Terms // who is protected, and for how long; not checked yet
+	Horizon   uint64           // ORIEL_HORIZON; 0: not set
+	Norm      string           // ORIEL_FEATURES_NORM, not checked yet
 }
 
 type value struct {

@@ -164,7 +164,7 @@ func (d Deployment) recompute(ctx context.Context, p int32, o opened, c *check) 
 		batch.Release()
 		switch {
 		case errors.Is(err, ErrEnded):
-			return fmt.Errorf("pipeline: partition %d: decisions were published behind the horizon of %d steps", p, w.Stream.horizon())
+			return fmt.Errorf("pipeline: partition %d: decisions were published behind the horizon of %d steps", p, w.Stream.end())
 		case err != nil:
 			return err
 		case short && !c.over():

@@ -104,7 +104,7 @@ func (c *computer) take(work context.Context, batch *kafka.Batch) error {
 		return untaken
 	})
 	if errors.Is(err, ErrEnded) {
-		return ended(c.task.partition, c.walk.Stream.horizon())
+		return ended(c.task.partition, c.walk.Stream.end())
 	}
 	if err == nil {
 		c.pass()

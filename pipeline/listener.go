@@ -3,7 +3,7 @@ package pipeline
 import (
 	"time"
 
-	"oriel/mechanisms/dp"
+	"oriel/mechanisms/protection"
 	"oriel/schemas"
 )
 
@@ -63,11 +63,11 @@ type Listener struct {
 	// metrics and pages are for all who read that one.
 	Decided   func(partition int32, newest Decided)
 	State     func(partition int32, s TaskState)
-	Proves    func(partition int32, g dp.Guarantee) // the partition's stream is taken over; its frozen plan proves g
-	Holds     func(partition int32, bytes int)      // the partition's state is in memory, so large; it does not grow
-	Opened    func(partition int32)                 // the partition's first incarnation was opened
-	Closed    func(partition int32)                 // the partition was handed over
-	Restarted func(partition int32, err error)      // the task takes its partition over again after err
+	Proves    func(partition int32, g protection.Guarantee) // the partition's stream is taken over; its frozen plan proves g
+	Holds     func(partition int32, bytes int)              // the partition's state is in memory, so large; it does not grow
+	Opened    func(partition int32)                         // the partition's first incarnation was opened
+	Closed    func(partition int32)                         // the partition was handed over
+	Restarted func(partition int32, err error)              // the task takes its partition over again after err
 	Reached   func(partition int32, p Point)
 	Stopped   func(partition int32, err error)   // the partition is parked; err says why and what to do
 	Note      func(partition int32, text string) // an event a person should see once; never holds payload
@@ -110,7 +110,7 @@ func (l Listener) state(partition int32, s TaskState) {
 	}
 }
 
-func (l Listener) proves(partition int32, g dp.Guarantee) {
+func (l Listener) proves(partition int32, g protection.Guarantee) {
 	if l.Proves != nil {
 		l.Proves(partition, g)
 	}

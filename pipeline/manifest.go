@@ -157,7 +157,7 @@ func CheckManifests(
 		if m == nil {
 			return missingManifest(int32(i))
 		}
-		if model.Users.Separation > 0 && m.NameKey != found[0].NameKey {
+		if model.Users != nil && m.NameKey != found[0].NameKey {
 			return &StopError{
 				Partition: int32(i), Reason: "its manifest has another name key than partition 0, so that users could not be compared",
 				Remedy: "Two `oriel topics` ran at once; open a new deployment under another ORIEL_NAME",

@@ -105,7 +105,7 @@ func (t *task) redo(ctx context.Context, o *owned, f *outcome, g *segment, now i
 		batch.Release()
 		switch {
 		case errors.Is(err, ErrEnded):
-			return ended(t.partition, o.stream.horizon())
+			return ended(t.partition, o.stream.end())
 		case err != nil:
 			return err
 		case differs != nil:

@@ -48,7 +48,7 @@ func NewService(
 	if err := CheckManifests(ctx, client, c, topics, m, master); err != nil {
 		return nil, err
 	}
-	c.FixedPartitions = m.Users.Separation > 0
+	c.FixedPartitions = m.Users != nil
 	return &Service{config: c, model: m, client: client, topics: topics, master: master, store: store, listener: l}, nil
 }
 

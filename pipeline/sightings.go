@@ -131,7 +131,7 @@ func (s *Service) lookBefore(ctx context.Context, g *kafka.Generation) error {
 // lookAround notes who is remembered in all partitions but those of skip, by their committed states. A partition that
 // cannot be read is left out, and said so: the others are compared.
 func (s *Service) lookAround(ctx context.Context, skip map[int32]bool) error {
-	if s.model.Users.Separation == 0 {
+	if s.model.Users == nil {
 		return nil
 	}
 	seen := &s.sightings
@@ -241,7 +241,7 @@ func (s *Service) firstLook(ctx context.Context, p int32, bounds kafka.Bounds) (
 
 // watchUsers looks at the partitions of other processes beside the work.
 func (s *Service) watchUsers(ctx context.Context, own []int32, end func(error)) {
-	if s.model.Users.Separation == 0 {
+	if s.model.Users == nil {
 		return
 	}
 	skip := map[int32]bool{}

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 
-	"oriel/mechanisms/dp"
+	"oriel/mechanisms/protection"
 	"oriel/operators"
 	"oriel/schemas"
 	"oriel/state/users"
@@ -14,7 +14,7 @@ import (
 type Model struct {
 	Settings string              // canonical configuration, a line a setting; public
 	Events   schemas.EventConfig // how records are decoded
-	Users    Users               // user-level privacy; the zero value is none
+	Users    *Users              // user-level privacy; the zero value is none
 	Form     schemas.Form        // how decisions print their point
 	Extras   []schemas.Extra     // the members of decisions behind those of all operators
 	Keyed    bool                // the machine reads record keys: public names, such as that of a play
@@ -45,7 +45,7 @@ type Model struct {
 type Seat struct {
 	model     Model
 	machine   func(key [32]byte) (operators.Machine, error)
-	guarantee dp.Guarantee
+	guarantee protection.Guarantee
 	decoder   *schemas.Decoder
 	encoder   *schemas.Encoder // of no stream
 	event     schemas.Event    // of the record that is taken
@@ -76,7 +76,7 @@ func NewSeat(m Model, plan []byte) (*Seat, error) {
 }
 
 // Guarantee is what every decision of its streams prints.
-func (s *Seat) Guarantee() dp.Guarantee { return s.guarantee }
+func (s *Seat) Guarantee() protection.Guarantee { return s.guarantee }
 
 // Stream is what one stream has computed so far; a Walk takes it over its records. It is not safe for concurrent use.
 type Stream struct {
@@ -113,10 +113,10 @@ func OpenStream(m Model, plan []byte, key, people [32]byte, stream string, incar
 }
 
 // decisionConfig is what the decisions of all streams repeat.
-func decisionConfig(g dp.Guarantee, form schemas.Form) schemas.DecisionConfig {
+func decisionConfig(g protection.Guarantee, form schemas.Form) schemas.DecisionConfig {
 	return schemas.DecisionConfig{
-		Mechanism: g.Mechanism, Window: g.Window, Batch: g.Batch,
-		Epsilon: g.Epsilon, Delta: g.Delta, Adjacency: g.Adjacency.String(), Unit: g.Unit, Form: form,
+		Mechanism: g.Mechanism, Window: g.Scope.Figures().Window, Batch: g.Batch,
+		Epsilon: g.Epsilon, Delta: g.Delta, Adjacency: g.Unit.Adjacency().String(), Unit: g.Unit.Name(), Form: form,
 	}
 }
 
@@ -124,16 +124,16 @@ func decisionConfig(g dp.Guarantee, form schemas.Form) schemas.DecisionConfig {
 func (s *Stream) Steps() uint64 { return s.machine.Steps() }
 
 // ended tells whether the stream has closed all the steps that its guarantee is for: the next record must not be taken.
-func (s *Stream) ended() bool { return s.horizon() > 0 && s.machine.Steps() >= s.horizon() }
+func (s *Stream) ended() bool { return s.machine.Steps() >= s.end() }
 
-// horizon is the last step; 0 for a stream without end.
-func (s *Stream) horizon() uint64 { return s.seat.guarantee.Horizon }
+// end is the last step, or protection.Endless.
+func (s *Stream) end() uint64 { return s.seat.guarantee.Scope.End() }
 
 // Due tells the indices of a step's decisions, as operators.Machine does.
 func (s *Stream) Due(step uint64) (first uint64, count int) { return s.machine.Due(step) }
 
 // Guarantee is what every decision of the stream prints.
-func (s *Stream) Guarantee() dp.Guarantee { return s.seat.guarantee }
+func (s *Stream) Guarantee() protection.Guarantee { return s.seat.guarantee }
 
 // AppendState appends the private state, of constant length for a configuration: the machine's, then the users'. It
 // must be sealed.

@@ -5,15 +5,15 @@ import (
 	"oriel/state/users"
 )
 
-// Users configures user-level privacy.
+// Users says how events of one user are kept apart. Nil is the event level.
 type Users struct {
-	Separation uint64 // s, steps between two accepted events of one user; 0 is event level
+	Separation uint64 // s ≥ 1, steps between two accepted events of one user
 	Batch      uint64 // B, events a step
 	Header     string // the header that names the user; the record key when empty
 }
 
-func (u Users) limiter(key [32]byte) (*users.Limiter, error) {
-	if u.Separation == 0 {
+func (u *Users) limiter(key [32]byte) (*users.Limiter, error) {
+	if u == nil {
 		return nil, nil
 	}
 	return users.New(u.Separation, u.Batch, key)
@@ -21,7 +21,7 @@ func (u Users) limiter(key [32]byte) (*users.Limiter, error) {
 
 // name returns who a record is of: its key, or its one header of the configured name. It is empty for a record that
 // names nobody.
-func (u Users) name(r *kafka.Record) []byte {
+func (u *Users) name(r *kafka.Record) []byte {
 	if u.Header == "" {
 		return r.Key
 	}

@@ -202,7 +202,7 @@ func TestWalkJoins(t *testing.T) {
 // is another partition's stops the walk before the record.
 func TestWalkTellsWhoIsForgotten(t *testing.T) {
 	seen := new(sightings)
-	w := walkOf(t, func(m *Model) { m.Users = Users{Separation: 2, Batch: 1} }, 0)
+	w := walkOf(t, func(m *Model) { m.Users = &Users{Separation: 2, Batch: 1} }, 0)
 	w.sightings = seen
 	batch := kafka.Batch{From: 10, Next: 15, LeaderEpoch: 4, Records: records(4, 10, 11, 12, 13, 14)}
 	for i, key := range []string{"a", "a", "b", "", "a"} {

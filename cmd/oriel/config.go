@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"oriel/cmd/internal/settings"
-	"oriel/mechanisms/dp"
+	"oriel/mechanisms/protection"
 )
 
 func configCommand() *cobra.Command {
@@ -38,21 +38,19 @@ func configCommand() *cobra.Command {
 			}
 			_, err = fmt.Fprintf(out, "\n"+
 				"# Each stream: mechanism %s, window %s, %sepsilon %g, delta %g, adjacency %s, unit %s\n",
-				g.Mechanism, windowText(g.Window), memoryText(g), g.Epsilon, g.Delta, g.Adjacency, g.Unit)
+				g.Mechanism, windowText(g.Scope.Figures().Window), membersText(g.Members()), g.Epsilon, g.Delta, g.Unit.Adjacency(), g.Unit.Name())
 			return err
 		},
 	}
 }
 
-// memoryText writes H and the window of users, in steps, where sums forget.
-func memoryText(g dp.Guarantee) string {
-	switch {
-	case g.Memory == 0:
-		return ""
-	case g.UserWindow > 0:
-		return fmt.Sprintf("memory %d, users' events among any %d steps, ", g.Memory, g.UserWindow)
+// membersText writes what decisions state behind the window.
+func membersText(members []protection.Member) string {
+	text := ""
+	for _, m := range members {
+		text += m.Words + ", "
 	}
-	return fmt.Sprintf("memory %d, ", g.Memory)
+	return text
 }
 
 // printSettings prints a line a variable; what was not given stands behind #, with its default. Of operators it shows

@@ -14,8 +14,8 @@ import (
 	"oriel/cmd/internal/settings"
 	"oriel/mechanisms"
 	"oriel/mechanisms/audit"
-	"oriel/mechanisms/dp"
 	"oriel/mechanisms/noise"
+	"oriel/mechanisms/protection"
 	"oriel/operators"
 	"oriel/schemas"
 )
@@ -188,7 +188,7 @@ func (d differencing) tell(ctx context.Context, out, progress io.Writer) error {
 	return attack.Report.Err()
 }
 
-func (d differencing) print(out io.Writer, exact, private guesses, attack audit.Report, g dp.Guarantee) {
+func (d differencing) print(out io.Writer, exact, private guesses, attack audit.Report, g protection.Guarantee) {
 	watched := len(d.departures())
 	board := boards[exact.last.rose()]
 	fmt.Fprintf(out, "A board at JFK counts departures by airline, live, for everybody. Ada sees her neighbour walk to the gates,\n"+

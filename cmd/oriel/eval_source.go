@@ -58,8 +58,8 @@ func (e *fileEvents) rows(mapping tableMapping) func(io.Reader, func(kafka.Recor
 	return func(in io.Reader, f func(kafka.Record, []byte) error) error {
 		return mapping.each(in, func(o outgoing) error {
 			r := kafka.Record{Key: o.key, Value: o.value}
-			if e.model.Users.Header != "" {
-				r.Headers = []kafka.Header{{Key: e.model.Users.Header, Value: o.key}}
+			if users := e.model.Users; users != nil && users.Header != "" {
+				r.Headers = []kafka.Header{{Key: users.Header, Value: o.key}}
 			}
 			place := o.place
 			if place == nil {

@@ -225,11 +225,11 @@ func replayLines(
 // them.
 func named(m pipeline.Model, line schemas.Line, separator string) kafka.Record {
 	r := kafka.Record{Offset: line.Number, Value: line.Value}
-	if m.Users.Header != "" {
+	if m.Users != nil && m.Users.Header != "" {
 		r.Headers = []kafka.Header{{Key: m.Users.Header}}
 		r.Headers[0].Value, r.Value = cutKey(r.Value, separator)
 	}
-	if m.Keyed || m.Users.Separation > 0 && m.Users.Header == "" {
+	if m.Keyed || m.Users != nil && m.Users.Header == "" {
 		r.Key, r.Value = cutKey(r.Value, separator)
 	}
 	return r

@@ -21,6 +21,7 @@ import (
 	"oriel/cmd/internal/plan"
 	"oriel/cmd/internal/settings"
 	"oriel/mechanisms/dp"
+	"oriel/mechanisms/protection"
 	"oriel/pipeline"
 	"oriel/pipeline/console"
 	"oriel/pipeline/metrics"
@@ -195,25 +196,8 @@ func ended(log *slog.Logger) func(pipeline.Ending) {
 func logging(log *slog.Logger, l pipeline.Listener) pipeline.Listener {
 	l.Assigned = func(partitions []int32) { log.Info("partitions assigned", "partitions", partitions) }
 	l.State = func(p int32, s pipeline.TaskState) { log.Info("task", "partition", p, "state", string(s)) }
-	l.Proves = func(p int32, g dp.Guarantee) { // of the frozen plan: another fit of the same settings may age differently
-		switch {
-		case g.Memory > 0:
-			provesForLife(log, p, g)
-			return
-		case g.Window == 0 || g.Horizon > 0:
-			log.Info("epsilon at every age", "partition", p, "epsilon", g.Epsilon, "delta", g.Delta)
-			return
-		}
-		byAge := func(of string, at func(windows uint64) float64) {
-			log.Info("epsilon by age", "partition", p, "W", plan.Upper(g.Epsilon), "10W", plan.Upper(at(10)),
-				"100W", plan.Upper(at(100)), "1000W", plan.Upper(at(1000)), "delta", g.Delta, "of", of)
-		}
-		byAge(agedUnit(g), func(windows uint64) float64 { return g.AtWindows(windows).Epsilon })
-		if g.Separation > 0 {
-			byAge("all events of a user since the first", func(windows uint64) float64 {
-				return g.AtAll(min(windows, math.MaxUint64/g.Window) * g.Window).Epsilon
-			})
-		}
+	l.Proves = func(p int32, g protection.Guarantee) { // of the frozen plan: another fit of the same settings may age differently
+		logAges(log, p, g)
 	}
 	l.Partitions = func(input int) { log.Info("input", "partitions", input) }
 	l.Opened = func(p int32) { log.Info("opened the partition's first incarnation", "partition", p) }
@@ -236,57 +220,38 @@ func logging(log *slog.Logger, l pipeline.Listener) pipeline.Listener {
 	return l
 }
 
-// provesForLife logs ε by age where sums forget, in memories H: that of an event ends, that of all events of a user
-// goes on.
-func provesForLife(log *slog.Logger, partition int32, g dp.Guarantee) {
-	log.Info("epsilon by age", "partition", partition, "1", plan.Upper(g.At(1).Epsilon),
-		"H", plan.Upper(g.AtWindows(1).Epsilon),
-		"10H", plan.Upper(g.AtWindows(10).Epsilon), "ever", plan.Upper(g.Epsilon), "delta", g.Delta, "of", agedUnit(g))
-	if g.Separation == 0 {
+// logAges logs ε by age: of one unit, and of all events of a unit that has several, which goes on.
+func logAges(log *slog.Logger, partition int32, g protection.Guarantee) {
+	if name := g.Scope.Words().Age; name != "" {
+		log.Info("epsilon "+name, "partition", partition, "epsilon", g.Epsilon, "delta", g.Delta)
 		return
 	}
-	all := func(memories uint64) string { return plan.Upper(g.AtAll(memories * g.Memory).Epsilon) }
-	log.Info("epsilon by age", "partition", partition, "H", all(1), "10H", all(10), "100H", all(100), "1000H", all(1000),
-		"delta", g.Delta, "of", "all events of a user since the first")
+	line := func(of string, ages []protection.Age, at func(protection.Age) dp.Budget) {
+		values := []any{"partition", partition}
+		for _, age := range ages {
+			values = append(values, age.Key(), plan.Upper(at(age).Epsilon))
+		}
+		log.Info("epsilon by age", append(values, "delta", g.Delta, "of", of)...)
+	}
+	line(g.Unit.Words().Aged, g.Scope.Logged(), g.AtAge)
+	if _, several := g.Unit.Train(); several {
+		line("all events of a user since the first", g.Scope.Ages(), func(age protection.Age) dp.Budget { return g.AtAll(age.Steps) })
+	}
 }
 
-// agedUnit says whose loss grows with age.
-func agedUnit(g dp.Guarantee) string {
-	if g.UserWindow > 0 {
-		return "the events of a user among any " + strconv.FormatUint(g.UserWindow, 10) + " steps"
+func announce(log *slog.Logger, s settings.Settings, g protection.Guarantee, addr net.Addr) {
+	promise, numbers := g.Promise()
+	values := []any{"mechanism", g.Mechanism}
+	for _, n := range numbers {
+		values = append(values, n.Name, n.Steps)
 	}
-	if g.Separation > 0 {
-		return "the events of a user in one window"
-	}
-	return "an event"
-}
-
-func announce(log *slog.Logger, s settings.Settings, g dp.Guarantee, addr net.Addr) {
-	promise, steps, span := "window differential privacy for each stream", g.Window, slog.Uint64("window_steps", g.Window)
-	switch {
-	case g.Memory > 0:
-		promise, span = "differential privacy of each stream's whole life: sums forget", slog.Uint64("memory_steps", g.Memory)
-	case g.Window == 0:
-		promise, span = "differential privacy of each stream's whole life: every event is in one release", slog.Attr{}
-	case g.Horizon > 0:
-		promise, steps, span = "differential privacy of each stream's whole life, which ends at the horizon", g.Horizon, slog.Uint64("horizon_steps", g.Horizon)
-	}
-	apart := slog.Attr{}
-	if g.Separation > 0 {
-		promise += ", for all events of one user in it, each exchanged for any of the same user id"
-		apart = slog.Uint64("separation_steps", g.Separation)
-	}
-	among := slog.Attr{}
-	if g.UserWindow > 0 {
-		promise, among = promise+", among any user_window_steps", slog.Uint64("user_window_steps", g.UserWindow)
-	}
-	log.Info(promise, "mechanism", g.Mechanism, span, among, apart, "epsilon", g.Epsilon, "delta", g.Delta,
-		"adjacency", g.Adjacency.String(), "unit", g.Unit)
-	if text := dp.DeltaWarning(g.Delta, min(steps, math.MaxUint64/g.Batch)*g.Batch); text != "" {
+	log.Info(promise, append(values, "epsilon", g.Epsilon, "delta", g.Delta,
+		"adjacency", g.Unit.Adjacency().String(), "unit", g.Unit.Name())...)
+	if text := dp.DeltaWarning(g.Delta, min(g.Scope.Crowd(), math.MaxUint64/g.Batch)*g.Batch); text != "" {
 		log.Warn(text)
 	}
-	if g.Separation > 0 && g.Separation < max(g.Window, g.UserWindow) {
-		log.Warn("users are compared across partitions for ORIEL_USER_SEPARATION steps, which is less than the window", "separation_steps", g.Separation)
+	if separation, several := g.Unit.Train(); several && separation < g.Among() {
+		log.Warn("users are compared across partitions for ORIEL_USER_SEPARATION steps, which is less than the window", "separation_steps", separation)
 	}
 	if s.SingleReplica {
 		log.Warn("ORIEL_ALLOW_SINGLE_REPLICA: one lost broker can lose acknowledged records, and with them the guarantee above")

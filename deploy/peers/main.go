@@ -13,6 +13,7 @@ import (
 	"oriel/mechanisms"
 	"oriel/mechanisms/dp"
 	"oriel/mechanisms/noise"
+	"oriel/mechanisms/protection"
 )
 
 // scaleLog is log₂ of the scale of all samplers, in lattice units: a plan's at ε about 1.
@@ -67,14 +68,14 @@ func run(ctx context.Context, python string, rounds int) error {
 		lines = append(lines, draws)
 	}
 	for _, log := range []int{10, 20} {
-		steps, err := step(fmt.Sprintf("blt step, d=32, W=2^%d", log), mechanisms.Config{Window: 1 << log, AgeWeight: 0.3})
+		steps, err := step(fmt.Sprintf("blt step, d=32, W=2^%d", log), protection.Window{Steps: 1 << log}, 0.3)
 		if err != nil {
 			return err
 		}
 		lines = append(lines, steps)
 	}
 	for _, log := range []int{10, 16, 20} {
-		steps, err := step(fmt.Sprintf("blt step for life, d=32, H=2^%d", log), mechanisms.Config{Memory: 1 << log})
+		steps, err := step(fmt.Sprintf("blt step for life, d=32, H=2^%d", log), protection.Decay{Steps: 1 << log}, 0)
 		if err != nil {
 			return err
 		}
@@ -176,10 +177,12 @@ func exact(n int) (*line, error) {
 }
 
 // step adds records to a stream of blt with d = 32 and B = 1: quantise, absorb, seed, draw, carry, release.
-func step(name string, c mechanisms.Config) (*line, error) {
+func step(name string, scope protection.Scope, ageWeight float64) (*line, error) {
 	const d = 32
-	c.Name, c.Batch, c.Leaf = "blt", 1, mechanisms.OnePart(d, 1)
-	c.Budget, c.Adjacency = dp.Budget{Epsilon: 1, Delta: 1e-6}, dp.Replace
+	c := mechanisms.Config{
+		Name: "blt", Batch: 1, Leaf: mechanisms.OnePart(d, 1), Budget: dp.Budget{Epsilon: 1, Delta: 1e-6}, AgeWeight: ageWeight,
+		Terms: protection.Terms{Scope: scope, Unit: protection.Event{Exchange: dp.Replace}},
+	}
 	plan, err := mechanisms.NewPlan(c)
 	if err != nil {
 		return nil, err

@@ -27,11 +27,21 @@ func (d Decay) Figures() Figures { return Figures{Memory: d.Steps} }
 // Ages returns those of 1, 10, 100 and 1000 memories.
 func (d Decay) Ages() []Age { return spans(d.Steps, "H") }
 
+// Logged returns one step, one and ten memories, and ever.
+func (d Decay) Logged() []Age {
+	all := d.Ages()
+	return []Age{{Steps: 1, Name: "1"}, all[0], all[1], {Steps: Endless, Name: "ever"}}
+}
+
+// Crowd returns none.
+func (Decay) Crowd() uint64 { return 0 }
+
 // Words names H.
 func (d Decay) Words() Words {
 	return Words{
 		Letter: "H", Length: "for life, memory H = " + counted(d.Steps, "step"),
 		Claim: fmt.Sprintf(", for ever, with a memory of %d steps", d.Steps), Point: " for ever",
+		Brief:   fmt.Sprintf(", for life, with a memory of %d steps", d.Steps),
 		Promise: "differential privacy of each stream's whole life: sums forget", Key: "memory_steps", Steps: d.Steps,
 	}
 }

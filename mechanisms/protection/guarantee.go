@@ -50,6 +50,14 @@ func (g Guarantee) AtSpans(spans uint64) dp.Budget {
 	return g.At(times(spans, max(g.Scope.Span(), 1)))
 }
 
+// AtAge returns At of an age that is printed.
+func (g Guarantee) AtAge(a Age) dp.Budget {
+	if a.Spans > 0 {
+		return g.AtSpans(a.Spans)
+	}
+	return g.At(a.Steps)
+}
+
 // AtAll returns the loss over all releases of any age steps, rounded up, when all events of a unit among them are
 // exchanged, where At is for the events that Among names. Pure ε has ε·m(m+1)/2 for m = ⌈age/W⌉: the events of the
 // first window cost mε, those of the next (m−1)ε, and so on. It panics for a unit of one event.

@@ -29,11 +29,20 @@ func (l Lifetime) Figures() Figures { return Figures{Window: l.Within, Horizon: 
 // Ages returns T: nothing is released after it.
 func (l Lifetime) Ages() []Age { return []Age{{Steps: l.Steps, Name: "at the end"}} }
 
+// Logged returns those of Ages.
+func (l Lifetime) Logged() []Age {
+	return l.Ages()
+}
+
+// Crowd returns T.
+func (l Lifetime) Crowd() uint64 { return l.Steps }
+
 // Words names T.
 func (l Lifetime) Words() Words {
 	length := counted(l.Steps, "step")
 	return Words{
-		Letter: "T", Length: "a stream of T = " + length, Claim: " of a stream of " + length, Point: " at the end",
+		Letter: "T", Age: "at every age", Length: "a stream of T = " + length, Claim: " of a stream of " + length, Point: " at the end",
+		Brief:   fmt.Sprintf(" of the newest %d steps", l.Within),
 		Promise: "differential privacy of each stream's whole life, which ends at the horizon", Key: "horizon_steps",
 		Steps: l.Steps,
 	}

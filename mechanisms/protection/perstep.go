@@ -24,6 +24,14 @@ func (PerStep) Figures() Figures { return Figures{} }
 // Ages returns one: all ages are alike.
 func (PerStep) Ages() []Age { return []Age{{Steps: 1, Name: "at every age"}} }
 
+// Logged returns those of Ages.
+func (p PerStep) Logged() []Age {
+	return p.Ages()
+}
+
+// Crowd returns none.
+func (PerStep) Crowd() uint64 { return 0 }
+
 // Words says that there is no window.
 func (PerStep) Words() Words {
 	return Words{

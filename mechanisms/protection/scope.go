@@ -3,6 +3,7 @@ package protection
 import (
 	"fmt"
 	"math"
+	"strings"
 )
 
 // Endless is End of a stream that does not end: an age that no stream reaches.
@@ -31,6 +32,13 @@ type Scope interface {
 
 	// Ages returns the ages at which a loss is worth printing, in order.
 	Ages() []Age
+
+	// Logged returns the ages that one line of a log has room for, in order.
+	Logged() []Age
+
+	// Crowd returns the steps among whose events one of them hides: publishing one of them at random must not be as
+	// private as the claim. It is 0 where no number of steps says so.
+	Crowd() uint64
 
 	// Words are what people read of the scope.
 	Words() Words
@@ -70,6 +78,9 @@ type Age struct {
 	Name         string // such as "10 W", or "at the end"
 }
 
+// Key returns the name as a key of a log line: "10W".
+func (a Age) Key() string { return strings.ReplaceAll(a.Name, " ", "") }
+
 // Words are what people read of a scope, in the places that name it.
 type Words struct {
 	Letter string // of the span: "W", "H", "T", or empty
@@ -77,6 +88,7 @@ type Words struct {
 	Age    string // what a loss of all ages is called: "at every age"; empty where ages differ
 	Claim  string // follows "ε = 1 for every event" in a title
 	Point  string // follows the claimed ε in a figure
+	Brief  string // follows "against replace of one event" in a transcript
 
 	Promise string // first line of a log
 	Key     string // of the log's number of steps; empty: none

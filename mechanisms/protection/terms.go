@@ -14,26 +14,41 @@ type Terms struct {
 // Among returns the steps among which the events of one unit are exchanged.
 func (t Terms) Among() uint64 { return t.Unit.Among(t.Scope) }
 
+// Promise returns the first line of a log, and the numbers that it speaks of.
+func (t Terms) Promise() (text string, numbers []Member) {
+	scope, unit := t.Scope.Words(), t.Unit.Figures()
+	add := func(name string, steps uint64) {
+		if steps > 0 {
+			numbers = append(numbers, Member{Name: name, Steps: steps})
+		}
+	}
+	add(scope.Key, scope.Steps)
+	add("user_window_steps", unit.Among)
+	add("separation_steps", unit.Separation)
+	return scope.Promise + t.Unit.Words().Also, numbers
+}
+
 // Members are the numbers that decisions state behind the window, where what holds for ever needs them.
 func (t Terms) Members() []Member {
 	var all []Member
 	if steps, decays := t.Scope.Memory(); decays {
-		all = append(all, Member{"memory", steps, "H: what a step says counts for 1 − 1/H of it a step later."})
+		all = append(all, Member{"memory", steps, fmt.Sprintf("memory %d", steps), "H: what a step says counts for 1 − 1/H of it a step later."})
 	}
 	if steps := t.Unit.Figures().Among; steps > 0 {
 		all = append(all, Member{
-			"user_window", steps,
+			"user_window", steps, fmt.Sprintf("users' events among any %d steps", steps),
 			"Steps: epsilon and delta are of all events of a user among any so many steps, in all decisions there will ever be.",
 		})
 	}
 	return all
 }
 
-// Member is a number that decisions state.
+// Member is a number that decisions or logs state.
 type Member struct {
 	Name  string
 	Steps uint64
-	Text  string // for the schema
+	Words string // for people: the number and what it is
+	Text  string // for the schema of decisions
 }
 
 // Validate reports every problem of the scope, of the unit, and of both together.

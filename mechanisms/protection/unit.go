@@ -46,6 +46,7 @@ type UnitWords struct {
 	Whose string // follows "ε = 1 for" in a title: "every event"
 	Aged  string // whose loss grows with age: "an event"
 	Also  string // follows the promise of the scope in a log; may be empty
+	Brief string // stands in the place of the scope's in a transcript; may be empty
 	Bound string // follows the unit's name in a report: how far apart its events are; may be empty
 }
 

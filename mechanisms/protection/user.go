@@ -49,6 +49,7 @@ func (u User) Words() UnitWords {
 	w := UnitWords{
 		Whose: "each user's events", Aged: "the events of a user in one window",
 		Also:  ", for all events of one user in it, each exchanged for any of the same user id",
+		Brief: fmt.Sprintf(", whose events are %d steps apart", u.Separation),
 		Bound: fmt.Sprintf(" (an exchange under both), events of one user at least %s apart", counted(u.Separation, "step")),
 	}
 	if u.Steps > 0 {

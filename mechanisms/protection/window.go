@@ -26,6 +26,14 @@ func (w Window) Figures() Figures { return Figures{Window: w.Steps} }
 // Ages returns those of 1, 10, 100 and 1000 windows.
 func (w Window) Ages() []Age { return spans(w.Steps, "W") }
 
+// Logged returns those of Ages.
+func (w Window) Logged() []Age {
+	return w.Ages()
+}
+
+// Crowd returns W.
+func (w Window) Crowd() uint64 { return w.Steps }
+
 // Words names W.
 func (w Window) Words() Words {
 	claim := fmt.Sprintf(" among the newest %d steps, more for older ones", w.Steps)
@@ -34,6 +42,7 @@ func (w Window) Words() Words {
 	}
 	return Words{
 		Letter: "W", Length: "W = " + counted(w.Steps, "step"), Claim: claim, Point: " at W",
+		Brief:   fmt.Sprintf(" of the newest %d steps", w.Steps),
 		Promise: "window differential privacy for each stream", Key: "window_steps", Steps: w.Steps,
 	}
 }

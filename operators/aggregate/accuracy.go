@@ -24,9 +24,10 @@ func (c configured) Describe(m mechanisms.Config) operators.Description {
 // precision is that of the numbers of the specification.
 func (c configured) precision(m mechanisms.Config) *operators.Precision {
 	s := c.spec
+	memory, decays := m.Scope.Memory()
 	n := &operators.Precision{
 		Cells: s.cells(), Events: "events", Value: s.value, Low: s.low, High: s.high, Count: 1 / s.countDeviation(1),
-		Increments: c.increments && m.Memory > 0,
+		Increments: c.increments && decays,
 	}
 	if s.weightMax > 0 {
 		n.Events = "weights"
@@ -45,10 +46,10 @@ func (c configured) precision(m mechanisms.Config) *operators.Precision {
 	switch {
 	case facts.Once:
 		n.Views = []operators.View{{Name: "each step alone"}}
-	case m.Memory == 0:
+	case !decays:
 		n.Views = []operators.View{{Name: "total since the start"}}
 	case c.memory == 0:
-		n.Views = []operators.View{{Name: "memory " + decimal(float64(m.Memory)), Memory: m.Memory}}
+		n.Views = []operators.View{{Name: "memory " + decimal(float64(memory)), Memory: memory}}
 	default:
 		for _, memory := range c.memories {
 			n.Views = append(n.Views, operators.View{Name: "memory " + decimal(float64(memory)), Memory: memory})

@@ -21,7 +21,7 @@ type configured struct {
 	once       bool     // steps are released alone
 	increments bool
 	every      uint64
-	lasting    []schemas.Extra // empty where sums do not decay
+	members    []schemas.Extra // empty where sums do not decay
 	exact      bool            // over sums next to without noise
 }
 
@@ -40,7 +40,7 @@ func (c configured) Extras() []schemas.Extra {
 	}
 	extras = append(extras, c.spec.intervalExtras()...)
 	extras = append(extras, c.spec.differenceExtras()...)
-	extras = append(extras, c.lasting...)
+	extras = append(extras, c.members...)
 	if c.increments {
 		extras = append(extras, schemas.Extra{
 			Name: "increments", Kind: schemas.ExtraNumbers, Text: "Sum of the increments since the decision before: by column, then cell; of bins, running counts.",

@@ -181,11 +181,12 @@ func events(v *operators.Values) operators.Events {
 }
 
 func configure(v *operators.Values) (operators.Configured, error) {
+	memory, decays := v.Terms.Scope.Memory()
 	told := *v // what is wrong with the specification, events has reported
 	told.Problems = &operators.Problems{}
 	c := configured{
-		spec: specified(&told), memory: v.Memory, increments: v.Flag("INCREMENTS"),
-		every: v.Count("EMIT_EVERY"), lasting: v.Lasting(),
+		spec: specified(&told), memory: memory, increments: v.Flag("INCREMENTS"),
+		every: v.Count("EMIT_EVERY"), members: v.Members(),
 	}
 	facts, known := mechanisms.FactsOf(v.Mechanism)
 	v.Want("MECHANISM", !known || fits(facts),
@@ -197,10 +198,10 @@ func configure(v *operators.Values) (operators.Configured, error) {
 		c.memories = append(c.memories, n)
 	}
 	const forgetful = "set, but sums decay with ORIEL_WINDOW=lifetime, ORIEL_MEMORY and ORIEL_MECHANISM=blt only"
-	v.Want("MEMORIES", c.memories == nil || v.Memory > 0, forgetful)
-	v.Want("INCREMENTS", !c.increments || v.Memory > 0, forgetful)
+	v.Want("MEMORIES", c.memories == nil || decays, forgetful)
+	v.Want("INCREMENTS", !c.increments || decays, forgetful)
 	if c.memories == nil {
-		c.memories = []uint64{v.Memory}
+		c.memories = []uint64{memory}
 	}
 	v.Want("EMIT_EVERY", c.every >= 1 && c.every <= 1<<31, "%d: not within 1 to 2^31", c.every)
 	v.Want("EMIT_EVERY", !c.once || c.every == 1, "%d: with %s each step is a window of its own; ORIEL_BATCH=%d makes one of as many events, "+

@@ -6,7 +6,7 @@ import (
 	"math/bits"
 
 	"oriel/mechanisms"
-	"oriel/mechanisms/dp"
+	"oriel/mechanisms/protection"
 	"oriel/operators"
 	"oriel/schemas"
 )
@@ -49,7 +49,7 @@ func newMachine(c configured, stream *mechanisms.Stream) (*Machine, error) {
 	if stream.Parts() != 1 || stream.Dimension() != n || len(stream.Scratch()) != leaf.Entries() {
 		return nil, fmt.Errorf("aggregate: the stream has %d parts and %d coordinates, want one with %d", stream.Parts(), stream.Dimension(), n)
 	}
-	if stream.Once() != c.once || stream.Memory() != c.memory {
+	if memory, _ := stream.Memory(); stream.Once() != c.once || memory != c.memory {
 		return nil, errors.New("aggregate: the stream releases other sums than the settings say")
 	}
 	m := &Machine{spec: c.spec, every: c.every, stream: stream, sums: make([]float64, n)}
@@ -95,7 +95,7 @@ func (m *Machine) prepare(c configured) error {
 		})
 	}
 	end := len(m.extras)
-	m.extras = operators.AppendLasting(m.extras, m.stream)
+	m.extras = operators.AppendMembers(m.extras, m.stream)
 	defer func() { m.intervals, m.differences = m.extras[from:to], m.extras[to:end] }() // when it is whole
 	if !c.increments {
 		return nil
@@ -210,4 +210,4 @@ func (m *Machine) Due(step uint64) (first uint64, count int) {
 }
 
 // Guarantee is the stream's: what happens here after the private sum is post-processing.
-func (m *Machine) Guarantee() dp.Guarantee { return m.stream.Guarantee() }
+func (m *Machine) Guarantee() protection.Guarantee { return m.stream.Guarantee() }

@@ -29,7 +29,7 @@ func (c Config) regret(m mechanisms.Config) string {
 // laplace is the noise of a pure mechanism with the budget of m.
 func laplace(m mechanisms.Config) deviation {
 	distance := 2 * largest
-	if m.Adjacency == dp.ZeroOut {
+	if m.Unit.Adjacency() == dp.ZeroOut {
 		distance = largest
 	}
 	b := distance / m.Budget.Epsilon

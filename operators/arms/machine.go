@@ -6,6 +6,7 @@ import (
 
 	"oriel/mechanisms"
 	"oriel/mechanisms/dp"
+	"oriel/mechanisms/protection"
 	"oriel/operators"
 	"oriel/operators/plays"
 	"oriel/schemas"
@@ -111,7 +112,7 @@ func (m *Machine) Steps() uint64 { return m.stream.Step() }
 func (m *Machine) Due(step uint64) (first uint64, count int) { return m.config.Plays.Due(step) }
 
 // Guarantee is the stream's: arms follow from releases, and draws from nothing else.
-func (m *Machine) Guarantee() dp.Guarantee { return m.stream.Guarantee() }
+func (m *Machine) Guarantee() protection.Guarantee { return m.stream.Guarantee() }
 
 // deviation is of the noise of a release, in units of mapped losses.
 type deviation struct {
@@ -134,7 +135,7 @@ func noiseOf(stream *mechanisms.Stream) (deviation, error) {
 		return deviation{variance: float64(sd * sd)}, nil
 	case facts.Law == mechanisms.Gamma: // of one number: Laplace's
 		distance := 2 * largest
-		if g.Adjacency == dp.ZeroOut {
+		if g.Unit.Adjacency() == dp.ZeroOut {
 			distance = largest
 		}
 		b := distance / g.Epsilon

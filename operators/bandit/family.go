@@ -179,7 +179,7 @@ func configure(v *operators.Values) (operators.Configured, error) {
 	if err := v.Err(); err != nil {
 		return nil, err
 	}
-	return configured{Config: c, radius: v.Number("RADIUS"), lasting: v.Lasting()}, c.Validate()
+	return configured{Config: c, radius: v.Number("RADIUS"), members: v.Members()}, c.Validate()
 }
 
 // configured is an operators.Configured.
@@ -188,7 +188,7 @@ type configured struct {
 	Config
 
 	radius  float64
-	lasting []schemas.Extra // empty where sums do not decay
+	members []schemas.Extra // empty where sums do not decay
 }
 
 var _ operators.Configured = configured{}
@@ -199,7 +199,7 @@ func (c configured) Extras() []schemas.Extra {
 		Name: "centre", Kind: schemas.ExtraNumbers,
 		Text: "What is known to be good: plays of a round are all as far from it. Where nothing is to be learned, take " +
 			"this.",
-	}}, c.lasting...)
+	}}, c.members...)
 }
 
 // Mechanism tells the leaf: loss·u, in units of half the range of losses, about a centre on the line of u, which is

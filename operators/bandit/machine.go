@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"oriel/mechanisms"
-	"oriel/mechanisms/dp"
+	"oriel/mechanisms/protection"
 	"oriel/operators"
 	"oriel/operators/convex"
 	"oriel/operators/plays"
@@ -65,7 +65,7 @@ func New(c Config, p Plan, stream *mechanisms.Stream) (*Machine, error) {
 	}
 	m.u.use([seedLen]byte{}) // until Open or Restore
 	c.Set.Start(m.start)
-	m.extras = operators.AppendLasting([]schemas.ExtraValue{{Numbers: m.shown}}, stream)
+	m.extras = operators.AppendMembers([]schemas.ExtraValue{{Numbers: m.shown}}, stream)
 	return m, nil
 }
 
@@ -149,11 +149,11 @@ func (m *Machine) Steps() uint64 { return m.stream.Step() }
 
 // Due gives a round after each step but the last, and one before the first.
 func (m *Machine) Due(step uint64) (first uint64, count int) {
-	if h := m.stream.Horizon(); h > 0 && step >= h {
+	if step >= m.stream.End() {
 		return 0, 0
 	}
 	return m.config.Plays.Due(step)
 }
 
 // Guarantee is the stream's: plays follow from releases and from directions that no event moves.
-func (m *Machine) Guarantee() dp.Guarantee { return m.stream.Guarantee() }
+func (m *Machine) Guarantee() protection.Guarantee { return m.stream.Guarantee() }

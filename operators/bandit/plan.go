@@ -119,12 +119,12 @@ func (c Config) excess(m mechanisms.Config) (float64, error) {
 		return 0, fmt.Errorf("bandit: ORIEL_NOISE=paper: none is printed for %s; tree-laplace and tree-gaussian have some",
 			m.Name)
 	}
-	if m.Separation > 0 {
+	if _, several := m.Unit.Train(); several {
 		return 0, errors.New("bandit: ORIEL_NOISE=paper: none is printed for the user level")
 	}
-	n, h := float64(c.Set.Dimension()), float64(bits.Len64(max(c.Horizon, m.Window)-1)+1)
+	n, h := float64(c.Set.Dimension()), float64(bits.Len64(max(c.Horizon, m.Scope.Span())-1)+1)
 	apart := 2.0
-	if m.AgainstNull() {
+	if m.Unit.AgainstNull() {
 		apart = 1 + c.centres(m)
 	}
 	needed := apart * h * math.Sqrt(n) / m.Budget.Epsilon
@@ -138,7 +138,7 @@ func (c Config) excess(m mechanisms.Config) (float64, error) {
 // apart, and the longest is as far from zero as it is and its centre.
 func (c Config) reach(m mechanisms.Config) (float64, error) {
 	excess, err := c.excess(m)
-	if m.AgainstNull() {
+	if m.Unit.AgainstNull() {
 		return excess*(1+c.centres(m)) - c.centres(m), err
 	}
 	return excess, err
@@ -147,7 +147,7 @@ func (c Config) reach(m mechanisms.Config) (float64, error) {
 // centres is how far centres of leaves are from zero. It counts where noise is made for the distance of a leaf from
 // none: with losses that are measured from their middle that is half of the distance of two leaves.
 func (c Config) centres(m mechanisms.Config) float64 {
-	if m.AgainstNull() {
+	if m.Unit.AgainstNull() {
 		return math.Abs(1 - float64(2*c.Baseline))
 	}
 	return 1

@@ -10,6 +10,7 @@ import (
 	"oriel/mechanisms"
 	"oriel/mechanisms/dp"
 	"oriel/mechanisms/noise"
+	"oriel/mechanisms/protection"
 	"oriel/operators/convex"
 )
 
@@ -94,7 +95,7 @@ func NewPOCG(c Config, beta float64, key [32]byte) (*POCG, error) {
 	n := c.Set.Dimension()
 	m := mechanisms.Config{
 		Name: "once-gaussian", Batch: 1, Leaf: mechanisms.OnePart(n, beta*dp.GaussianMu(c.Budget)/2),
-		Budget: c.Budget, Adjacency: dp.Replace,
+		Budget: c.Budget, Terms: protection.Terms{Scope: protection.PerStep{}, Unit: protection.Event{Exchange: dp.Replace}},
 	}
 	plan, err := mechanisms.NewPlan(m)
 	if err != nil {

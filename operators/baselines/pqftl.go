@@ -9,6 +9,7 @@ import (
 	"oriel/mechanisms"
 	"oriel/mechanisms/dp"
 	"oriel/mechanisms/noise"
+	"oriel/mechanisms/protection"
 	"oriel/operators/convex"
 	"oriel/operators/moments"
 )
@@ -53,8 +54,11 @@ func NewPQFTL(c Config, mechanism string, label float64, key [32]byte) (*PQFTL, 
 		}
 	}
 	m := mechanisms.Config{
-		Name: mechanism, Window: window, Horizon: c.Steps, Batch: 1,
-		Leaf: mechanisms.Leaf{Parts: []mechanisms.Part{rows.Part()}}, Budget: c.Budget, Adjacency: dp.Replace,
+		Name: mechanism, Batch: 1,
+		Leaf: mechanisms.Leaf{Parts: []mechanisms.Part{rows.Part()}}, Budget: c.Budget,
+		Terms: protection.Terms{
+			Scope: protection.Lifetime{Steps: c.Steps, Within: window}, Unit: protection.Event{Exchange: dp.Replace},
+		},
 	}
 	plan, errPlan := mechanisms.NewPlan(m)
 	if err := errors.Join(rows.Validate(), errPlan); err != nil {

@@ -193,7 +193,7 @@ func configure(v *operators.Values) (operators.Configured, error) {
 	if v.Text("DECISIONS") == sparse {
 		form = schemas.Sparse
 	}
-	return configured{Config: c, radius: v.Number("RADIUS"), lasting: v.Lasting(), form: form}, c.Validate()
+	return configured{Config: c, radius: v.Number("RADIUS"), members: v.Members(), form: form}, c.Validate()
 }
 
 // wantSet returns the set. What is wrong with it alone is said of the setting that makes it.
@@ -228,11 +228,12 @@ func wantSet(v *operators.Values) convex.Set {
 func wantReleases(v *operators.Values) {
 	facts, _ := mechanisms.FactsOf(v.Mechanism)
 	update, once := v.Text("UPDATE"), facts.Once
+	_, decays := v.Terms.Scope.Memory()
 	v.Want("UPDATE", update != OGD || once, "ogd: learns from releases of single steps, ORIEL_MECHANISM=%s releases prefix "+
 		"sums; take once-gaussian or once-gamma, or ORIEL_UPDATE=projection", v.Mechanism)
-	v.Want("UPDATE", v.Memory == 0 || update == Projection, "%s: with ORIEL_MEMORY sums decay, and only ORIEL_UPDATE=projection "+
+	v.Want("UPDATE", !decays || update == Projection, "%s: with ORIEL_MEMORY sums decay, and only ORIEL_UPDATE=projection "+
 		"learns from such", update)
-	v.Want("OWN_CONVEXITY", v.Memory == 0 || !v.Flag("OWN_CONVEXITY"),
+	v.Want("OWN_CONVEXITY", !decays || !v.Flag("OWN_CONVEXITY"),
 		"true: with ORIEL_MEMORY the regulariser is the public one")
 	v.Want("UPDATE", update == OGD || !once, "%s: learns from prefix sums, ORIEL_MECHANISM=%s releases single steps; take "+
 		"ORIEL_UPDATE=ogd, or blt", update, v.Mechanism)
@@ -244,7 +245,7 @@ type configured struct {
 	Config
 
 	radius  float64         // of the set
-	lasting []schemas.Extra // empty where sums do not decay
+	members []schemas.Extra // empty where sums do not decay
 	form    schemas.Form
 }
 
@@ -254,7 +255,7 @@ var _ operators.Configured = configured{}
 func (c configured) Form() schemas.Form { return c.form }
 
 // Extras are the memory, where there is one, and the window of users: the window that decisions state is then 0.
-func (c configured) Extras() []schemas.Extra { return c.lasting }
+func (c configured) Extras() []schemas.Extra { return c.members }
 
 // Mechanism tells the leaf, by the rule of the stored plan or the sharpest one, asks for the error bound that proved
 // constants need, and tells the sensitivity that the paper prints.
@@ -312,7 +313,7 @@ func (c configured) Describe(m mechanisms.Config) operators.Description {
 	}
 	if c.Update == Projection {
 		d.Damping = &operators.Damping{
-			Start: c.StartRegularizer, Step: float64(c.StrongConvexity * float64(m.Batch)), Memory: m.Memory,
+			Start: c.StartRegularizer, Step: float64(c.StrongConvexity * float64(m.Batch)), Scope: m.Scope,
 		}
 	}
 	return d

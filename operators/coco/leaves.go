@@ -35,7 +35,7 @@ func (c Config) leaves(m mechanisms.Config) Leaves {
 	switch {
 	case !sharp:
 		return Leaves{}
-	case m.AgainstNull():
+	case m.Unit.AgainstNull():
 		if !(l.Norm < c.Clip) {
 			return Leaves{}
 		}

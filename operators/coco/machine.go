@@ -6,7 +6,7 @@ import (
 	"math"
 
 	"oriel/mechanisms"
-	"oriel/mechanisms/dp"
+	"oriel/mechanisms/protection"
 	"oriel/operators"
 	"oriel/operators/convex"
 	"oriel/operators/loss"
@@ -53,12 +53,13 @@ func New(c Config, p Plan, stream *mechanisms.Stream) (*Machine, error) {
 		return nil, fmt.Errorf("coco: update %s with mechanism %s: ogd goes with once-gaussian and once-gamma, which release single steps, and these with ogd alone",
 			c.Update, stream.Guarantee().Mechanism)
 	}
-	if past := p.Past.Point; past != nil && (len(past) != c.Set.Dimension() || stream.Memory() == 0) {
+	memory, decays := stream.Memory()
+	if past := p.Past.Point; past != nil && (len(past) != c.Set.Dimension() || !decays) {
 		return nil, fmt.Errorf("coco: plan: a past of %d coordinates: the set has %d, and only a stream with a memory goes on after one",
 			len(past), c.Set.Dimension())
 	}
-	if stream.Memory() > 0 && (c.Update != Projection || c.OwnConvexity) {
-		return nil, fmt.Errorf("coco: update %s with memory %d: only projection with the public regulariser has one", c.Update, stream.Memory())
+	if decays && (c.Update != Projection || c.OwnConvexity) {
+		return nil, fmt.Errorf("coco: update %s with memory %d: only projection with the public regulariser has one", c.Update, memory)
 	}
 	bound := stream.ErrorBound()
 	if !(bound >= 0 && bound <= math.MaxFloat64) {
@@ -75,7 +76,7 @@ func build(c Config, p Plan, stream *mechanisms.Stream, bound float64) (*Machine
 	n := c.Set.Dimension()
 	c.Clip = p.Leaves.longest(c) // G of llo's constants
 	o := &objective{
-		convexity: float64(c.StrongConvexity * float64(stream.Batch())), start: c.StartRegularizer, memory: stream.Memory(),
+		convexity: float64(c.StrongConvexity * float64(stream.Batch())), start: c.StartRegularizer, scope: stream.Terms().Scope,
 	}
 	if c.OwnConvexity && c.Update != OGD {
 		o.plays = make([]float64, n)
@@ -87,7 +88,7 @@ func build(c Config, p Plan, stream *mechanisms.Stream, bound float64) (*Machine
 	if p.Past.Point != nil {
 		o.follow(p.Past)
 	}
-	m.extras = operators.AppendLasting(nil, stream)
+	m.extras = operators.AppendMembers(nil, stream)
 	var err error
 	switch c.Update {
 	case LLO:
@@ -146,4 +147,4 @@ func (m *Machine) Due(step uint64) (first uint64, count int) {
 }
 
 // Guarantee is the stream's: what happens here after the private sum is post-processing.
-func (m *Machine) Guarantee() dp.Guarantee { return m.stream.Guarantee() }
+func (m *Machine) Guarantee() protection.Guarantee { return m.stream.Guarantee() }

@@ -3,7 +3,9 @@ package coco
 import (
 	"slices"
 
+	"oriel/mechanisms"
 	"oriel/mechanisms/forget"
+	"oriel/mechanisms/protection"
 )
 
 // objective is the public part of Ĵ_t, the function that Algorithms 1 and 2 minimise over the set:
@@ -14,10 +16,10 @@ import (
 // §5.2); with o_τ = x_τ where the losses are strongly convex themselves, and o_τ = 0 under the regulariser of SPEC.md
 // §5.1.
 type objective struct {
-	convexity float64   // µB, of one step
-	start     float64   // λ_0
-	memory    uint64    // H of the stream; 0: nothing decays
-	plays     []float64 // S = Σ_{τ≤t} x_τ, nil where o_τ = 0, and for descent, which has it in x_t
+	convexity float64          // µB, of one step
+	start     float64          // λ_0
+	scope     protection.Scope // of the stream
+	plays     []float64        // S = Σ_{τ≤t} x_τ, nil where o_τ = 0, and for descent, which has it in x_t
 
 	past []float64 // −g_0, what an earlier life of the stream has left (SPEC.md §5.3), nil: nothing
 	lent float64   // N_0, its weight
@@ -35,14 +37,17 @@ func (o *objective) follow(p Past) {
 // curvature is the strong convexity of Ĵ_t: µB·t + λ_0, or µB·N_t + λ_0 with N_t = Σ γ^{t−τ}. t is exact up to 2^53
 // steps.
 func (o *objective) curvature(t uint64) float64 {
-	if o.memory > 0 {
-		weight := forget.Weight(o.memory, t)
-		if o.past != nil {
-			weight += float64(forget.Left(o.memory, t) * o.lent)
-		}
-		return float64(o.convexity*weight) + o.start
+	weight := mechanisms.Weight(o.scope, t)
+	if o.past != nil {
+		weight += float64(o.left(t) * o.lent)
 	}
-	return float64(o.convexity*float64(t)) + o.start
+	return float64(o.convexity*weight) + o.start
+}
+
+// left is what decaying sums keep of the past after t steps.
+func (o *objective) left(t uint64) float64 {
+	memory, _ := o.scope.Memory()
+	return forget.Left(memory, t)
 }
 
 // played counts the decision that the closing step's events saw.
@@ -63,7 +68,7 @@ func (o *objective) pull(t uint64, dst, sum []float64) {
 	if o.past == nil {
 		return
 	}
-	left := forget.Left(o.memory, t)
+	left := o.left(t)
 	for i, g := range o.past {
 		dst[i] += float64(left * g)
 	}

@@ -9,7 +9,6 @@ import (
 	"slices"
 
 	"oriel/mechanisms"
-	"oriel/mechanisms/forget"
 	"oriel/operators"
 	"oriel/operators/convex"
 )
@@ -70,7 +69,7 @@ func (c Config) pastOf(m mechanisms.Config, last operators.Decision) (Past, erro
 	if err != nil {
 		return Past{}, err
 	}
-	past := Past{Point: slices.Clone(last.Point), Weight: forget.Weight(m.Memory, last.Step)}
+	past := Past{Point: slices.Clone(last.Point), Weight: mechanisms.Weight(m.Scope, last.Step)}
 	projection.Project(past.Point, past.Point)
 	return past, nil
 }
@@ -87,7 +86,7 @@ func (c Config) paperCW(m mechanisms.Config) (float64, error) {
 	}
 	n := float64(c.Set.Dimension())
 	a := 1 / (2 * oracle.Ratio() * oracle.Ratio())
-	shape := 2 * a * math.Pow(math.Log2(float64(m.Window)), 1.5) / m.Budget.Epsilon
+	shape := 2 * a * math.Pow(math.Log2(float64(m.Scope.Span())), 1.5) / m.Budget.Epsilon
 	facts, _ := mechanisms.FactsOf(m.Name)
 	switch {
 	case facts.Tree && facts.Law == mechanisms.Gamma:

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"oriel/mechanisms"
+	"oriel/mechanisms/protection"
 	"oriel/operators"
 	"oriel/operators/loss"
 	"oriel/operators/moments"
@@ -35,9 +36,9 @@ type configured struct {
 	every        uint64
 	rarely       bool // solve only when an arm's determinant has doubled
 	batch        uint64
-	horizon      uint64          // 0: none
-	memory       uint64          // H; 0: sums do not decay
-	lasting      []schemas.Extra // empty where sums do not decay
+	horizon      uint64           // 0: none
+	terms        protection.Terms // who is protected, and for how long
+	members      []schemas.Extra  // empty where sums do not decay
 	waiting      pending.Config
 }
 
@@ -81,7 +82,7 @@ func (c configured) Extras() []schemas.Extra {
 			},
 		)
 	}
-	return append(all, c.lasting...)
+	return append(all, c.members...)
 }
 
 // Output is where actions go.
@@ -101,10 +102,10 @@ func (c configured) Mechanism(m *mechanisms.Config, plan []byte) error {
 	part := c.rows.Part()
 	part.Name = "moments"
 	m.Leaf = mechanisms.Leaf{Parts: []mechanisms.Part{part}}
-	if c.sure > 0 && m.Horizon != c.horizon {
+	if c.sure > 0 && m.Scope.End() != c.horizon {
 		return errors.New("ORIEL_CONFIDENCE: what is proved is proved for ORIEL_HORIZON steps, and others may follow: it needs ORIEL_WINDOW=horizon")
 	}
-	if c.served && m.Separation > 0 {
+	if _, several := m.Unit.Train(); c.served && several {
 		return errors.New("linucb: ORIEL_PLAYED=served has no user level: a user's rows may be added closer together than events")
 	}
 	if err := c.quieten(m); err != nil || plan == nil {

@@ -169,13 +169,14 @@ func configure(v *operators.Values) (operators.Configured, error) {
 		width:    v.Within("WIDTH", 0, 1000),
 		sure:     v.Number("CONFIDENCE"),
 		most:     v.Within("WEIGHTS_MAX", 1e-6, 1e6),
-		every:    v.Count("EMIT_EVERY"), batch: v.Batch, horizon: v.Horizon, memory: v.Memory, lasting: v.Lasting(),
+		every:    v.Count("EMIT_EVERY"), batch: v.Batch, horizon: v.Horizon, terms: v.Terms, members: v.Members(),
 		waiting: pending.Config{
 			Capacity: int(min(v.Count("CAPACITY"), maxWait)), Name: maxName, Timeout: min(v.Count("WAIT"), maxWait),
 		},
 	}
+	_, decays := v.Terms.Scope.Memory()
 	c.noise, c.rarely = v.Text("NOISE"), v.Text("SOLVE") == doubled
-	v.Want("SOLVE", !c.rarely || c.memory == 0,
+	v.Want("SOLVE", !c.rarely || !decays,
 		"%s, but with ORIEL_MEMORY determinants stop growing, and weights would stay as they are", doubled)
 	c.configureArms(v)
 	c.rows.Label = int(math.Floor(float64(v.Within("LABEL_SHARE", 1.0/moments.Whole, 1) * moments.Whole)))
@@ -184,7 +185,7 @@ func configure(v *operators.Values) (operators.Configured, error) {
 	v.Want("CONFIDENCE", c.sure == 0 || c.sure >= 0.5 && c.sure <= 0.999999, "%g: not 0, or from 0.5 to 0.999999", c.sure)
 	v.Want("CONFIDENCE", c.sure == 0 || c.horizon > 0,
 		"set; what is proved is proved for so many steps: it needs ORIEL_HORIZON")
-	v.Want("CONFIDENCE", c.sure == 0 || c.memory == 0,
+	v.Want("CONFIDENCE", c.sure == 0 || !decays,
 		"set, but nothing is proved of the width with ORIEL_MEMORY: take ORIEL_WIDTH")
 	v.Want("EMIT_EVERY", c.every >= 1 && c.every <= 1<<31, "%d: not within 1 to 2^31", c.every)
 	v.Want("WAIT", v.Count("WAIT") >= 1 && v.Count("WAIT") <= maxWait, "%d: not within 1 to %d", v.Count("WAIT"), maxWait)

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"oriel/mechanisms"
-	"oriel/mechanisms/dp"
+	"oriel/mechanisms/protection"
 	"oriel/operators"
 	"oriel/operators/pending"
 	"oriel/schemas"
@@ -57,8 +57,8 @@ func newMachine(c configured, stream *mechanisms.Stream) (*Machine, error) {
 		return nil, fmt.Errorf("linucb: the stream has %d parts and %d coordinates, want one with %d", stream.Parts(),
 			stream.Dimension(), c.rows.Size())
 	}
-	if stream.Once() || stream.Memory() != c.memory || stream.Batch() != c.batch ||
-		c.sure > 0 && stream.Horizon() != c.horizon {
+	if stream.Once() || stream.Terms() != c.terms || stream.Batch() != c.batch ||
+		c.sure > 0 && stream.End() != c.horizon {
 		return nil, errors.New("linucb: the stream releases other sums than the settings say")
 	}
 	d := c.rows.Features
@@ -80,7 +80,7 @@ func newMachine(c configured, stream *mechanisms.Stream) (*Machine, error) {
 		m.spaces = strings.Repeat(" ", c.longest())
 	}
 	m.extras[atOffset].Number = c.middle
-	m.extras = operators.AppendLasting(m.extras, stream)
+	m.extras = operators.AppendMembers(m.extras, stream)
 	if c.served {
 		m.points, m.said = make([]float64, c.batch), make([]schemas.ExtraValue, int(c.batch)*len(m.extras))
 	}
@@ -184,4 +184,4 @@ func (m *Machine) Due(step uint64) (first uint64, count int) {
 
 // Guarantee is the stream's: models are post-processing of releases, and so is all of an action but for the context
 // that it answers.
-func (m *Machine) Guarantee() dp.Guarantee { return m.stream.Guarantee() }
+func (m *Machine) Guarantee() protection.Guarantee { return m.stream.Guarantee() }

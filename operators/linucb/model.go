@@ -33,7 +33,7 @@ type arm struct {
 }
 
 func newModel(c configured, stream *mechanisms.Stream) (*model, error) {
-	deviation, err := stream.Deviation(0, c.memory)
+	deviation, err := stream.Deviation(0, 0)
 	if err != nil {
 		return nil, err
 	}

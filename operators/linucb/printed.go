@@ -69,16 +69,16 @@ func (c configured) quieten(m *mechanisms.Config) error {
 	if c.noise == exact {
 		return nil
 	}
-	if m.Name != treeGaussian || m.Separation > 0 {
+	if _, several := m.Unit.Train(); m.Name != treeGaussian || several {
 		return fmt.Errorf("linucb: ORIEL_NOISE=%s: is printed for events and %s, not for users, nor for %s", c.noise,
 			treeGaussian, m.Name)
 	}
 	label := float64(c.rows.Label) / moments.Whole
 	m.MostMu = source{
-		n: float64(max(2, m.Horizon, m.Window)), d: float64(c.rows.Features), square: 1 + float64(label*label),
+		n: float64(max(2, m.Scope.Span())), d: float64(c.rows.Features), square: 1 + float64(label*label),
 		epsilon: m.Budget.Epsilon, delta: m.Budget.Delta,
 	}.mu(c.noise)
-	if m.AgainstNull() {
+	if m.Unit.AgainstNull() {
 		m.MostMu = float64(m.MostMu * math.Sqrt(0.5)) // moments.Rows.Distances: L̃²/√2
 	}
 	return nil

@@ -8,10 +8,10 @@ import (
 )
 
 // DescribeNoise tells people what noise the released moments of rows with so many features have under a mechanism at
-// its worst, over sums by a memory or 0, and what a shift of a factor times the edge of its spectrum is: in squares of
+// its worst, and what a shift of a factor times the edge of its spectrum is: in squares of
 // features of length 1, or in events. It is empty where the mechanism cannot be calibrated.
-func DescribeNoise(m mechanisms.Config, memory uint64, size int, factor float64) string {
-	sd, err := Deviation(m, memory)
+func DescribeNoise(m mechanisms.Config, size int, factor float64) string {
+	sd, err := Deviation(m)
 	if err != nil {
 		return ""
 	}
@@ -33,8 +33,8 @@ func Doubled(size int, factor float64) float64 {
 	return elementary.Exp(-float64(float64(over*over) * float64(size)))
 }
 
-// Deviation returns the worst that a released number off the diagonal has under a mechanism, of sums by a memory or 0.
-func Deviation(m mechanisms.Config, memory uint64) (float64, error) {
+// Deviation returns the worst that a released number off the diagonal has under a mechanism.
+func Deviation(m mechanisms.Config) (float64, error) {
 	plan, err := mechanisms.NewPlan(m)
 	if err != nil {
 		return 0, err
@@ -43,7 +43,7 @@ func Deviation(m mechanisms.Config, memory uint64) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	d, err := stream.Deviation(0, memory)
+	d, err := stream.Deviation(0, 0)
 	if err != nil {
 		return 0, err
 	}

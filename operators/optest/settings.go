@@ -37,7 +37,7 @@ func values(
 		given[operators.Prefix+name] = text
 	}
 	return operators.Source{Given: given, ReadFile: read, Common: operators.Common{
-		Mechanism: m.Name, Batch: m.Batch, Horizon: m.Horizon, Memory: m.Memory,
+		Mechanism: m.Name, Batch: m.Batch, Horizon: m.Scope.Figures().Horizon, Terms: m.Terms,
 	}}.Read(&operators.Problems{}, f.Settings, func(operators.Setting) bool { return true })
 }
 

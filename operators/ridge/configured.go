@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"oriel/mechanisms"
+	"oriel/mechanisms/protection"
 	"oriel/operators"
 	"oriel/operators/loss"
 	"oriel/operators/moments"
@@ -30,8 +31,8 @@ type configured struct {
 	most         float64 // largest norm of weights, in half label ranges
 	every        uint64
 	batch        uint64
-	memory       uint64          // H; 0: sums do not decay
-	lasting      []schemas.Extra // empty where sums do not decay
+	terms        protection.Terms // who is protected, and for how long
+	members      []schemas.Extra  // empty where sums do not decay
 }
 
 var _ operators.Configured = configured{}
@@ -56,7 +57,7 @@ func (c configured) Extras() []schemas.Extra {
 			Name: "doublings", Kind: schemas.ExtraNumber,
 			Text: "How often the shift has had to be doubled, in all decisions so far: 0 when it is large enough.",
 		},
-	}, c.lasting...)
+	}, c.members...)
 }
 
 // part is what a record adds.
@@ -106,7 +107,7 @@ func (c configured) Describe(m mechanisms.Config) operators.Description {
 		Leaves: fmt.Sprintf(
 			"second moments of rows (x; s·y), s = %.4g: an exchange moves them by 1 + s² = %.4g where Σ x·y alone would move by %.4g",
 			s, 1+float64(s*s), float64(2*s)),
-		Steps:      moments.DescribeNoise(m, c.memory, c.rows.Features, shift),
+		Steps:      moments.DescribeNoise(m, c.rows.Features, shift),
 		Mechanisms: []string{"blt", "tree-gaussian"},
 	}
 }

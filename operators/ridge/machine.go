@@ -6,9 +6,8 @@ import (
 	"math"
 
 	"oriel/mechanisms"
-	"oriel/mechanisms/dp"
-	"oriel/mechanisms/forget"
 	"oriel/mechanisms/lattice"
+	"oriel/mechanisms/protection"
 	"oriel/operators"
 	"oriel/operators/moments"
 	"oriel/schemas"
@@ -57,7 +56,7 @@ func newMachine(c configured, stream *mechanisms.Stream) (*Machine, error) {
 		return nil, fmt.Errorf("ridge: the stream has %d parts and %d coordinates, want one with %d", stream.Parts(),
 			stream.Dimension(), c.rows.Size())
 	}
-	if stream.Once() || stream.Memory() != c.memory || stream.Batch() != c.batch {
+	if stream.Once() || stream.Terms() != c.terms || stream.Batch() != c.batch {
 		return nil, errors.New("ridge: the stream releases other sums than the settings say")
 	}
 	d := c.rows.Features
@@ -69,13 +68,13 @@ func newMachine(c configured, stream *mechanisms.Stream) (*Machine, error) {
 		m.system = moments.NewSpectrum(d)
 	}
 	var err error
-	if m.deviation, err = stream.Deviation(0, c.memory); err != nil {
+	if m.deviation, err = stream.Deviation(0, 0); err != nil {
 		return nil, err
 	}
 	m.edge = float64(c.shift * moments.Edge(d, m.deviation.Worst()))
 	m.extras[atDeviation].Numbers = make([]float64, d)
 	m.extras[atOffset].Number = c.middle
-	m.extras = operators.AppendLasting(m.extras, stream)
+	m.extras = operators.AppendMembers(m.extras, stream)
 	return m, nil
 }
 
@@ -119,11 +118,7 @@ func (m *Machine) leaf(r operators.Record) []float64 {
 
 // weight is N_t: the events of t steps, null ones too, or what of them a memory keeps.
 func (m *Machine) weight(t uint64) float64 {
-	steps := float64(t)
-	if m.memory > 0 {
-		steps = forget.Weight(m.memory, t)
-	}
-	return float64(float64(m.batch) * steps)
+	return float64(float64(m.batch) * mechanisms.Weight(m.terms.Scope, t))
 }
 
 // decide solves for the weights of step t and says how exact they are, all of it from releases.
@@ -209,4 +204,4 @@ func (m *Machine) Due(step uint64) (first uint64, count int) {
 }
 
 // Guarantee is the stream's: what happens here after the private sum is post-processing.
-func (m *Machine) Guarantee() dp.Guarantee { return m.stream.Guarantee() }
+func (m *Machine) Guarantee() protection.Guarantee { return m.stream.Guarantee() }

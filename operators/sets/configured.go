@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"oriel/mechanisms"
+	"oriel/mechanisms/protection"
 	"oriel/operators"
 	"oriel/operators/plays"
 	"oriel/schemas"
@@ -64,7 +65,7 @@ func (c configured) Mechanism(m *mechanisms.Config, plan []byte) error {
 	if m.Name != mechanisms.Drawing {
 		return fmt.Errorf("sets: ORIEL_RULE=%s takes %s, not %s", draws, mechanisms.Drawing, m.Name)
 	}
-	if m.Horizon == 0 {
+	if m.Scope.End() == protection.Endless {
 		return nil // a rule of the mechanism's own
 	}
 	m.Leaf = mechanisms.Leaf{Parts: []mechanisms.Part{cell{Cells: c.cells()}.Part()}, Nonzero: 1}

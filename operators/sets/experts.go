@@ -24,8 +24,8 @@ type experts struct {
 }
 
 func newExperts(c Config, r rates, stream *mechanisms.Stream) (*experts, error) {
-	if stream.Horizon() != c.Horizon || c.Plays.Delay >= c.Horizon {
-		return nil, fmt.Errorf("sets: a stream of %d steps and a delay of %d, and settings of %d steps", stream.Horizon(),
+	if stream.End() != c.Horizon || c.Plays.Delay >= c.Horizon {
+		return nil, fmt.Errorf("sets: a stream of %d steps and a delay of %d, and settings of %d steps", stream.End(),
 			c.Plays.Delay, c.Horizon)
 	}
 	return &experts{

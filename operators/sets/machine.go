@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"oriel/mechanisms"
-	"oriel/mechanisms/dp"
+	"oriel/mechanisms/protection"
 	"oriel/operators"
 	"oriel/operators/plays"
 	"oriel/schemas"
@@ -160,4 +160,4 @@ func (m *Machine) Steps() uint64 { return m.stream.Step() }
 func (m *Machine) Due(step uint64) (first uint64, count int) { return m.config.Plays.Due(step) }
 
 // Guarantee is the stream's: sets follow from releases, or from its own draws, and coins from nothing.
-func (m *Machine) Guarantee() dp.Guarantee { return m.stream.Guarantee() }
+func (m *Machine) Guarantee() protection.Guarantee { return m.stream.Guarantee() }

@@ -9,6 +9,7 @@ import (
 
 	"oriel/mechanisms"
 	"oriel/mechanisms/dp"
+	"oriel/mechanisms/protection"
 	"oriel/operators"
 	"oriel/operators/elementary"
 )
@@ -60,7 +61,7 @@ func (c Config) rates(m mechanisms.Config) (rates, error) {
 		eta = m.Budget.Epsilon / float64(k*math.Sqrt(float64(32*times)*elementary.Log(k/m.Budget.Delta)))
 	}
 	r.loss = eta // of worths in [0, 1], one of which is exchanged
-	if m.AgainstNull() {
+	if m.Unit.AgainstNull() {
 		r.loss = eta / 2 // and they are about ½
 	}
 	return r, nil
@@ -115,11 +116,11 @@ func (c configured) describeDraws(m mechanisms.Config) operators.Description {
 		Leaves: "what an exploration tells, at one of all cells: an exchange moves one sum by 1 at most, for all draws to come",
 	}
 	r, err := c.rates(m)
-	if m.Horizon == 0 || err != nil {
+	if m.Scope.End() == protection.Endless || err != nil {
 		return d
 	}
 	eta := m.Draws.Most
-	if m.AgainstNull() {
+	if m.Unit.AgainstNull() {
 		eta *= 2
 	}
 	if p, err := mechanisms.NewPlan(m); err == nil {
@@ -147,7 +148,7 @@ func with(d operators.Description, more string) operators.Description {
 // eta is η of a plan, of worths.
 func (c Config) eta(m mechanisms.Config, p mechanisms.Plan) float64 {
 	e := p.DrawLaw(m).Epsilon.Up()
-	if m.AgainstNull() {
+	if m.Unit.AgainstNull() {
 		return 2 * e
 	}
 	return e

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"oriel/mechanisms"
+	"oriel/mechanisms/protection"
 	"oriel/operators"
 	"oriel/schemas"
 )
@@ -27,14 +28,14 @@ type configured struct {
 	catchment float64 // km
 	every     uint64
 	batch     uint64
-	memory    uint64          // H; 0: sums do not decay
-	lasting   []schemas.Extra // empty where sums do not decay
+	terms     protection.Terms // who is protected, and for how long
+	members   []schemas.Extra  // empty where sums do not decay
 }
 
 var _ operators.Configured = configured{}
 
 // Extras are own, and behind them what a memory adds.
-func (c configured) Extras() []schemas.Extra { return append(c.own(), c.lasting...) }
+func (c configured) Extras() []schemas.Extra { return append(c.own(), c.members...) }
 
 // own are the names of the set, and what it is worth.
 func (c configured) own() (all []schemas.Extra) {

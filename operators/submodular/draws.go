@@ -15,9 +15,9 @@ func (c configured) schedule(m *mechanisms.Config) error {
 	if m.Name != mechanisms.Drawing {
 		return fmt.Errorf("submodular: ORIEL_RULE=%s takes %s, not %s", byDraws, mechanisms.Drawing, m.Name)
 	}
-	if c.every > m.Horizon {
+	if c.every > m.Scope.End() {
 		return fmt.Errorf("submodular: ORIEL_EMIT_EVERY=%d: above the %d steps after which the stream ends, so that nothing is drawn",
-			c.every, m.Horizon)
+			c.every, m.Scope.End())
 	}
 	m.Draws = mechanisms.Draws{Each: uint64(c.pick), Every: c.every}
 	switch {
@@ -28,10 +28,10 @@ func (c configured) schedule(m *mechanisms.Config) error {
 	case !(m.Budget.Delta > 0):
 		return errors.New("submodular: ORIEL_RATE=printed: needs ORIEL_DELTA, pure ε has no printed rate")
 	default:
-		m.Draws.Most = printedRate(c.pick, m.Horizon/c.every, m.Budget.Epsilon, m.Budget.Delta)
+		m.Draws.Most = printedRate(c.pick, m.Scope.End()/c.every, m.Budget.Epsilon, m.Budget.Delta)
 	}
 	// A draw by e^{η·q} of gains in [0, 1] has a range of 2η where an event is exchanged, and of η against none.
-	if !m.AgainstNull() {
+	if !m.Unit.AgainstNull() {
 		m.Draws.Most = float64(2 * m.Draws.Most)
 	}
 	return nil
@@ -48,7 +48,7 @@ func (c configured) boundedRate(m mechanisms.Config) float64 {
 
 // spans are events from one draw to the next, and of a life.
 func (c configured) spans(m mechanisms.Config) (between, events float64) {
-	return float64(float64(c.every) * float64(m.Batch)), float64(float64(m.Horizon) * float64(m.Batch))
+	return float64(float64(c.every) * float64(m.Batch)), float64(float64(m.Scope.End()) * float64(m.Batch))
 }
 
 // lost bounds (1−1/e)-regret in the mean at a rate, for worths that do not depend on draws (PROOF.md, What draws lack);

@@ -5,7 +5,6 @@ import (
 	"math"
 
 	"oriel/mechanisms"
-	"oriel/mechanisms/forget"
 	"oriel/operators"
 	"oriel/operators/convex"
 	"oriel/operators/elementary"
@@ -64,10 +63,7 @@ func (l *leaders) decide(stream *mechanisms.Stream) {
 
 // weight is n, the events so far, or with a memory their weight.
 func (c configured) weight(stream *mechanisms.Stream) float64 {
-	if c.memory > 0 {
-		return float64(forget.Weight(c.memory, stream.Step()) * float64(c.batch))
-	}
-	return float64(float64(stream.Step()) * float64(c.batch))
+	return float64(mechanisms.Weight(c.terms.Scope, stream.Step()) * float64(c.batch))
 }
 
 func (l *leaders) draw(stream *mechanisms.Stream, sum []float64, by float64) int {

@@ -74,7 +74,7 @@ func (c configured) lengthOf(m mechanisms.Config) float64 {
 		longest = max(longest, sum)
 	}
 	half := float64(c.elements) / 2 // √(2k·M²), or √(kN)
-	if m.AgainstNull() {
+	if m.Unit.AgainstNull() {
 		half /= 2 // √(k·M²), or √(kN)/2
 	}
 	if longest >= half {

@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"oriel/mechanisms"
-	"oriel/mechanisms/dp"
+	"oriel/mechanisms/protection"
 	"oriel/operators"
 	"oriel/schemas"
 )
@@ -41,7 +41,7 @@ func newMachine(c configured, p plan, stream *mechanisms.Stream) (*Machine, erro
 	if (stream.Guarantee().Mechanism == mechanisms.Drawing) != (c.rule == byDraws) {
 		return nil, errors.New("submodular: one of stream and settings draws, the other does not")
 	}
-	if stream.Once() || stream.Memory() != c.memory || stream.Batch() != c.batch {
+	if stream.Once() || stream.Terms() != c.terms || stream.Batch() != c.batch {
 		return nil, errors.New("submodular: the stream releases other sums than the settings say")
 	}
 	m := &Machine{configured: c, stream: stream, names: p.names, set: c.first(p.table), point: make([]float64, c.pick)}
@@ -52,7 +52,7 @@ func newMachine(c configured, p plan, stream *mechanisms.Stream) (*Machine, erro
 	if c.rule == byShares {
 		m.point = make([]float64, c.elements)
 	}
-	m.extras = operators.AppendLasting(make([]schemas.ExtraValue, len(c.own())), stream)
+	m.extras = operators.AppendMembers(make([]schemas.ExtraValue, len(c.own())), stream)
 	return m, nil
 }
 
@@ -125,4 +125,4 @@ func (m *Machine) Due(step uint64) (first uint64, count int) {
 }
 
 // Guarantee is the stream's: what happens here after the private sum, or after its draws, is post-processing.
-func (m *Machine) Guarantee() dp.Guarantee { return m.stream.Guarantee() }
+func (m *Machine) Guarantee() protection.Guarantee { return m.stream.Guarantee() }

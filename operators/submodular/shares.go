@@ -30,7 +30,7 @@ func (c configured) copiesOf(m mechanisms.Config) int {
 
 // eventsOf is T, the events of a window or a memory, at least 2.
 func eventsOf(m mechanisms.Config) float64 {
-	return max(2, float64(float64(m.Span())*float64(m.Batch)))
+	return max(2, float64(float64(m.Scope.Span())*float64(m.Batch)))
 }
 
 // shares are the copies of Algorithm 4: each has a point of the set {0 ≤ x ≤ 1, Σx = k}, and what is published is their

@@ -9,7 +9,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"oriel/mechanisms/dp"
+	"oriel/mechanisms/protection"
 	"oriel/pipeline"
 )
 
@@ -38,7 +38,7 @@ type Process struct {
 }
 
 // New registers the collectors. The guarantee is what every stream of the deployment states for one window.
-func New(r prometheus.Registerer, g dp.Guarantee, about Process) *Metrics {
+func New(r prometheus.Registerer, g protection.Guarantee, about Process) *Metrics {
 	r = prometheus.WrapRegistererWith(prometheus.Labels{"deployment": about.Deployment}, r)
 	counter := func(name, help string, labels ...string) *prometheus.CounterVec {
 		c := prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, labels)
@@ -67,8 +67,8 @@ func New(r prometheus.Registerer, g dp.Guarantee, about Process) *Metrics {
 		}, []string{"partition"}),
 	}
 	r.MustRegister(m.commits)
-	window := float64(g.Window)
-	if g.Window == 0 || g.Horizon > 0 {
+	window := float64(g.Scope.Span())
+	if g.Scope.ForLife() {
 		window = math.Inf(1)
 	}
 	gauge("oriel_window_steps", "W, the newest steps of each stream that are protected; +Inf if all are, for ever.").WithLabelValues().Set(window)

@@ -4,7 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 
-	"oriel/mechanisms/dp"
+	"oriel/mechanisms/protection"
 	"oriel/operators"
 )
 
@@ -12,8 +12,8 @@ import (
 // offset of its record. With it, everything that leaves the pipeline must be equal for inputs that are publicly equal;
 // and its decisions say which records were taken, and in what order.
 type Blind struct {
-	States dp.Guarantee // what its decisions print; nothing of it is true
-	Second uint64       // each so many steps a further decision, for the second topic; 0: none ever
+	States protection.Guarantee // what its decisions print; nothing of it is true
+	Second uint64               // each so many steps a further decision, for the second topic; 0: none ever
 	steps  uint64
 }
 
@@ -72,4 +72,4 @@ func (b *Blind) Restore(state []byte) error {
 }
 
 // Guarantee is what it was given.
-func (b *Blind) Guarantee() dp.Guarantee { return b.States }
+func (b *Blind) Guarantee() protection.Guarantee { return b.States }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"oriel/mechanisms/dp"
+	"oriel/mechanisms/protection"
 	"oriel/operators"
 	"oriel/operators/loss"
 	"oriel/pipeline"
@@ -26,8 +27,11 @@ type Setup struct {
 }
 
 // states is what the decisions of a blind machine print.
-var states = dp.Guarantee{
-	Mechanism: "blind", Window: 16, Batch: 1, Epsilon: 1, Delta: 1e-6, Adjacency: dp.Replace, Unit: "event", Mu: 1,
+var states = protection.Guarantee{
+	Terms: protection.Terms{
+		Scope: protection.Window{Steps: 16}, Unit: protection.Event{Exchange: dp.Replace},
+	},
+	Mechanism: "blind", Batch: 1, Epsilon: 1, Delta: 1e-6, Mu: 1,
 }
 
 // NewSetup is a small deployment with a blind machine.
@@ -69,7 +73,7 @@ func (s Setup) Plays(every uint64) Setup { return s.With(Blind{States: states, S
 // Ending is a deployment whose streams end after so many steps.
 func (s Setup) Ending(horizon uint64) Setup {
 	end := states
-	end.Horizon = horizon
+	end.Scope = protection.Lifetime{Steps: horizon, Within: horizon}
 	return s.With(Blind{States: end})
 }
 

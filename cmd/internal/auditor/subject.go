@@ -10,9 +10,9 @@ import (
 	"oriel/cmd/internal/settings"
 	"oriel/mechanisms"
 	"oriel/mechanisms/audit/definition"
-	"oriel/mechanisms/dp"
 	"oriel/mechanisms/forget"
 	"oriel/mechanisms/lattice"
+	"oriel/mechanisms/protection"
 	"oriel/operators"
 )
 
@@ -30,7 +30,7 @@ type Subject struct {
 	operator  operators.Configured // which publishes every decision
 	plan      mechanisms.Plan
 	public    []byte // the operator's plan
-	guarantee dp.Guarantee
+	guarantee protection.Guarantee
 	secret    [32]byte
 	// stream opens the machine's private sum: mechanisms.Open, or in tests one with a planted fault. So does machine
 	// with the operator.

@@ -9,7 +9,7 @@ import (
 
 	"oriel/cmd/internal/plan"
 	"oriel/cmd/internal/settings"
-	"oriel/mechanisms/dp"
+	"oriel/mechanisms/protection"
 	"oriel/operators"
 )
 
@@ -107,7 +107,7 @@ func learner(s settings.Settings) string {
 	return strings.Join(lines, "")
 }
 
-func (row *Row) guaranteed(g dp.Guarantee) {
+func (row *Row) guaranteed(g protection.Guarantee) {
 	row.Epsilon, row.Delta, row.Mu, row.Window, row.Aged = g.Epsilon, g.Delta, g.Mu, g.Window, Number(g.At(1e6).Epsilon)
 }
 

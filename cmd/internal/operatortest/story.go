@@ -167,7 +167,7 @@ func (l *life) take(s *story, r kafka.Record) bool {
 // next is the record that a line stands for.
 func (s *story) next(line string) kafka.Record {
 	r := kafka.Record{Offset: s.walk.Position.Next, Value: []byte(line)}
-	if key, value, keyed := strings.Cut(line, "|"); keyed && (s.model.Keyed || s.model.Users.Separation > 0) {
+	if key, value, keyed := strings.Cut(line, "|"); keyed && (s.model.Keyed || s.model.Users != nil) {
 		r.Key, r.Value = []byte(key), []byte(value)
 	}
 	return r

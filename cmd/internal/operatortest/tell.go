@@ -10,26 +10,19 @@ import (
 	"strings"
 	"testing"
 
-	"oriel/mechanisms/dp"
+	"oriel/mechanisms/protection"
 	"oriel/schemas"
 )
 
 // promise says a guarantee in a line. ε is rounded up.
-func promise(g dp.Guarantee) string {
+func promise(g protection.Guarantee) string {
 	var b strings.Builder
 	epsilon := strconv.FormatFloat(math.Ceil(g.Epsilon*1e3)/1e3, 'f', -1, 64)
-	fmt.Fprintf(&b, "%s: epsilon %s, delta %v against %v of one %s", g.Mechanism, epsilon, g.Delta, g.Adjacency, g.Unit)
-	switch {
-	case g.Separation > 0:
-		fmt.Fprintf(&b, ", whose events are %d steps apart", g.Separation)
-	case g.Memory > 0:
-		fmt.Fprintf(&b, ", for life, with a memory of %d steps", g.Memory)
-	case g.Window > 0:
-		fmt.Fprintf(&b, " of the newest %d steps", g.Window)
-	}
-	fmt.Fprintf(&b, "; %d records a step", g.Batch)
-	if g.Horizon > 0 {
-		fmt.Fprintf(&b, ", %d steps", g.Horizon)
+	brief := cmp.Or(g.Unit.Words().Brief, g.Scope.Words().Brief)
+	fmt.Fprintf(&b, "%s: epsilon %s, delta %v against %v of one %s%s; %d records a step", g.Mechanism, epsilon, g.Delta,
+		g.Unit.Adjacency(), g.Unit.Name(), brief, g.Batch)
+	if end := g.Scope.End(); end != protection.Endless {
+		fmt.Fprintf(&b, ", %d steps", end)
 	}
 	return b.String() + "\n"
 }

@@ -8,7 +8,7 @@ import (
 
 	"oriel/mechanisms"
 	"oriel/mechanisms/blt"
-	"oriel/mechanisms/dp"
+	"oriel/mechanisms/protection"
 )
 
 // machine is one mechanism at one configuration, opened.
@@ -17,7 +17,7 @@ type machine struct {
 	plan      mechanisms.Plan
 	seat      *mechanisms.Seat
 	stream    *mechanisms.Stream
-	guarantee dp.Guarantee
+	guarantee protection.Guarantee
 	facts     mechanisms.Facts
 	response  *blt.Response // of blt, else nil
 }

@@ -76,7 +76,7 @@ func (s Settings) Deployment() pipeline.Config {
 // DeploymentOf is Deployment with the topics that only some operators have.
 func (s Settings) DeploymentOf(m pipeline.Model) (pipeline.Config, error) {
 	c := s.Deployment()
-	c.FixedPartitions = m.Users.Separation > 0
+	c.FixedPartitions = m.Users != nil
 	var errs []error
 	name := func(setting, given, otherwise string, has bool) string {
 		switch {

@@ -10,6 +10,7 @@ import (
 
 	"oriel/mechanisms"
 	"oriel/mechanisms/dp"
+	"oriel/mechanisms/protection"
 	"oriel/operators"
 	"oriel/pipeline"
 	"oriel/schemas"
@@ -63,14 +64,14 @@ func (s Settings) Model() (pipeline.Model, error) {
 }
 
 // Guarantee is what every stream of the deployment with this model states. It fails when no plan fits the settings.
-func (s Settings) Guarantee(m pipeline.Model) (dp.Guarantee, error) {
+func (s Settings) Guarantee(m pipeline.Model) (protection.Guarantee, error) {
 	plan, err := m.Plan()
 	if err != nil {
-		return dp.Guarantee{}, invalid(err)
+		return protection.Guarantee{}, invalid(err)
 	}
 	seat, err := pipeline.NewSeat(m, plan)
 	if err != nil {
-		return dp.Guarantee{}, err
+		return protection.Guarantee{}, err
 	}
 	g := seat.Guarantee()
 	if math.IsInf(g.Epsilon, 1) {
@@ -81,17 +82,8 @@ func (s Settings) Guarantee(m pipeline.Model) (dp.Guarantee, error) {
 
 // Parts returns the mechanism and the operator that Model wires, for commands that look at one of them alone.
 func (s Settings) Parts() (mechanisms.Config, operators.Configured, error) {
-	adjacency, err := dp.ParseAdjacency(s.Adjacency)
-	if err != nil {
-		return mechanisms.Config{}, nil, err
-	}
-	window, end := s.window()
 	m := mechanisms.Config{
-		Name: s.Mechanism, Window: window, Horizon: end, Memory: s.memory(), Batch: s.Batch,
-		Budget: dp.Budget{Epsilon: s.Epsilon, Delta: s.Delta}, Adjacency: adjacency,
-	}
-	if s.UserID != "" {
-		m.Separation, m.UserWindow = s.UserSeparation, s.userWindow()
+		Name: s.Mechanism, Batch: s.Batch, Terms: s.terms(), Budget: dp.Budget{Epsilon: s.Epsilon, Delta: s.Delta},
 	}
 	if s.facts().Filter {
 		m.AgeWeight, m.Poles = s.AgeWeight, s.Poles

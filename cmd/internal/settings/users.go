@@ -3,7 +3,8 @@ package settings
 import (
 	"strings"
 
-	"oriel/mechanisms"
+	"oriel/mechanisms/dp"
+	"oriel/mechanisms/protection"
 	"oriel/operators"
 	"oriel/pipeline"
 	"oriel/state/users"
@@ -26,9 +27,9 @@ func (s Settings) checkUsers(p *operators.Problems) {
 		"no bound", s.Mechanism)
 	switch {
 	case s.forgets():
-		p.Want("USER_WINDOW", s.UserWindow > 0 && s.UserWindow <= mechanisms.MaxUserWindow, "%d: not within 1 to %d; with a memory nothing "+
+		p.Want("USER_WINDOW", s.UserWindow > 0 && s.UserWindow <= protection.MaxAmong, "%d: not within 1 to %d; with a memory nothing "+
 			"bounds what a user loses who comes for ever, so it says among how many steps a user's events are protected together",
-			s.UserWindow, uint64(mechanisms.MaxUserWindow))
+			s.UserWindow, uint64(protection.MaxAmong))
 	default:
 		p.Want("USER_WINDOW", s.UserWindow == 0, "set, but without ORIEL_MEMORY the window of users is ORIEL_WINDOW")
 	}
@@ -57,14 +58,26 @@ func (s Settings) userWindow() uint64 {
 	return s.UserWindow
 }
 
-// users configures user-level privacy in the pipeline.
-func (s Settings) users() pipeline.Users {
+// unit is what is exchanged between neighbouring streams.
+func (s Settings) unit() protection.Unit {
+	adjacency, _ := dp.ParseAdjacency(s.Adjacency) // checked with the other settings
 	if s.UserID == "" {
-		return pipeline.Users{}
+		return protection.Event{Exchange: adjacency}
+	}
+	return protection.User{Exchange: adjacency, Separation: s.UserSeparation, Steps: s.userWindow()}
+}
+
+// terms are who is protected, and for how long.
+func (s Settings) terms() protection.Terms { return protection.Terms{Scope: s.scope(), Unit: s.unit()} }
+
+// users configures user-level privacy in the pipeline; nil is the event level.
+func (s Settings) users() *pipeline.Users {
+	if s.UserID == "" {
+		return nil
 	}
 	header, _ := strings.CutPrefix(s.UserID, byHeader)
 	if s.UserID == byKey {
 		header = ""
 	}
-	return pipeline.Users{Separation: s.UserSeparation, Batch: s.Batch, Header: header}
+	return &pipeline.Users{Separation: s.UserSeparation, Batch: s.Batch, Header: header}
 }

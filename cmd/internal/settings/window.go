@@ -6,6 +6,7 @@ import (
 
 	"oriel/mechanisms"
 	"oriel/mechanisms/forget"
+	"oriel/mechanisms/protection"
 	"oriel/operators"
 	"oriel/pipeline"
 )
@@ -28,14 +29,6 @@ func (s Settings) once() bool { return s.facts().Once }
 // forgets tells whether the mechanism's sums decay, so that there is no window either.
 func (s Settings) forgets() bool { return s.Window == lifetime && s.facts().Filter }
 
-// memory is H, 0 where nothing is forgotten.
-func (s Settings) memory() uint64 {
-	if !s.forgets() {
-		return 0
-	}
-	return s.Memory
-}
-
 // steps is the number in ORIEL_WINDOW, 0 if it is a word.
 func (s Settings) steps() uint64 {
 	n, err := strconv.ParseUint(s.Window, 10, 64)
@@ -45,18 +38,19 @@ func (s Settings) steps() uint64 {
 	return n
 }
 
-// window gives W and the horizon T, as the mechanism takes them: W is 0 when there is no window, T when the stream does
-// not end.
-func (s Settings) window() (window, end uint64) {
+// scope is for how long events are protected, as the mechanism takes it.
+func (s Settings) scope() protection.Scope {
 	switch {
-	case s.once(), s.forgets():
-		return 0, 0
+	case s.once():
+		return protection.PerStep{}
+	case s.forgets():
+		return protection.Decay{Steps: s.Memory}
 	case s.Window != horizon:
-		return s.steps(), 0
+		return protection.Window{Steps: s.steps()}
 	case s.facts().Filter, s.facts().Draws:
-		return s.Horizon, s.Horizon
+		return protection.Lifetime{Steps: s.Horizon, Within: s.Horizon}
 	default: // of a tree
-		return powerAbove(s.Horizon), s.Horizon
+		return protection.Lifetime{Steps: s.Horizon, Within: powerAbove(s.Horizon)}
 	}
 }
 

@@ -23,7 +23,7 @@ func (s *story) shape(t *testing.T, c *datadriven.TestData) {
 		s.setup = s.setup.Ending(uint64(horizon))
 	}
 	if c.MaybeScanArgs(t, "users", &users) {
-		s.setup.Model.Users = pipeline.Users{Separation: uint64(users), Batch: 1}
+		s.setup.Model.Users = &pipeline.Users{Separation: uint64(users), Batch: 1}
 	}
 }
 
