@@ -172,13 +172,9 @@ func strongest(x []float64) string {
 // closing is what somebody takes home who has read nothing else: the first row, whose guarantee is the one to take.
 func closing(r *eval.Report) string {
 	row := &r.Rows[0]
-	whom := "any one flight"
-	if row.Window > 0 {
-		whom = fmt.Sprintf("any one of the newest %d flights", row.Window)
-	}
 	exception := fromClaim(audit.Claim{Mu: row.Mu, Epsilon: row.Epsilon, Delta: row.Delta}).exception
 	return fmt.Sprintf("In plain words: whatever you believe about %s, and whatever else you know, all forecasts of the first row together change\n"+
 		"your odds by a factor of at most %.1f (but for a chance of one in %.0f), and yet they keep %.0f %% of what the same method\n"+
 		"learns without any privacy beyond knowing how many flights are late.",
-		whom, math.Ceil(10*math.Exp(row.Epsilon))/10, hundreds(1/exception), 100*row.Gain)
+		row.Terms.Anyone("flight"), math.Ceil(10*math.Exp(row.Epsilon))/10, hundreds(1/exception), 100*row.Gain)
 }

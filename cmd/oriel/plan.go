@@ -142,7 +142,7 @@ func planAnswer(s settings.Settings, o planOptions) (planShown, error) {
 		return nil, err
 	}
 	if o.frontier {
-		return plan.NewFrontier(mechanism.Window, mechanism.Poles, s.AgeWeight)
+		return plan.NewFrontier(mechanism.Scope.Span(), mechanism.Poles, s.AgeWeight)
 	}
 	in := plan.Input{
 		Configured: mechanism, Operator: operator, AgeWeight: s.AgeWeight, Rate: o.rate, Age: o.age, After: o.after,
@@ -170,14 +170,14 @@ func planAnswer(s settings.Settings, o planOptions) (planShown, error) {
 
 // compare sets the lists beside each other; a list that is not given is what is configured.
 func compare(in plan.Input, o planOptions) (planShown, error) {
-	if in.Configured.Window == 0 || in.Configured.Horizon > 0 {
+	if in.Configured.Scope.ForLife() {
 		return nil, wrongUse("--epsilon, --window: a comparison is of windows, and ORIEL_WINDOW asks for a whole life")
 	}
 	if len(o.epsilons) == 0 {
 		o.epsilons = []float64{in.Configured.Budget.Epsilon}
 	}
 	if len(o.windows) == 0 {
-		o.windows = []uint64{in.Configured.Window}
+		o.windows = []uint64{in.Configured.Scope.Span()}
 	}
 	answer, err := plan.Compare(in, o.epsilons, o.windows)
 	if err != nil {

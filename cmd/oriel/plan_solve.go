@@ -10,6 +10,7 @@ import (
 
 	"oriel/cmd/internal/plan"
 	"oriel/cmd/internal/settings"
+	"oriel/mechanisms/protection"
 )
 
 // wantOptions are the flags of `oriel plan` that say what error is wanted, and what may change for it.
@@ -143,11 +144,12 @@ func (o wantOptions) solved(environ []string, w plan.Want) ([]string, plan.Solut
 // stream that ends. Windows that slide have none, since their totals go on, and neither have tumbling ones, whose
 // steps stand alone.
 func (o wantOptions) steps(s settings.Settings) (name string, steps uint64) {
-	switch {
-	case s.Window == "lifetime" && s.Memory > 0:
-		return "ORIEL_MEMORY", s.Memory
-	case s.Window == "horizon":
-		return "ORIEL_HORIZON", s.Horizon
+	scope := s.Terms().Scope
+	if memory, decays := scope.Memory(); decays {
+		return "ORIEL_MEMORY", memory
+	}
+	if end := scope.End(); end != protection.Endless {
+		return "ORIEL_HORIZON", end
 	}
 	return "", 0
 }
@@ -164,7 +166,7 @@ func (o wantOptions) events(s settings.Settings) uint64 {
 // fixed are settings that follow from --over and hold while another is solved for, and the setting of steps.
 func (o wantOptions) fixed(s settings.Settings) (fixed []string, span string, err error) {
 	span, _ = o.steps(s)
-	windowed := span == "" && s.Window != "" && s.Window != "lifetime"
+	windowed := !s.Terms().Scope.ForLife()
 	switch {
 	case o.solve != "epsilon" && o.solve != "memory" && o.solve != "batch":
 		return nil, "", wrongUse("--solve: %q: not epsilon, memory or batch", o.solve)

@@ -21,6 +21,9 @@ func (Decay) ForLife() bool { return true }
 // Memory returns H.
 func (d Decay) Memory() (steps uint64, decays bool) { return d.Steps, true }
 
+// Fitted returns the scope.
+func (d Decay) Fitted(bool) Scope { return d }
+
 // Figures returns H.
 func (d Decay) Figures() Figures { return Figures{Memory: d.Steps} }
 
@@ -40,7 +43,7 @@ func (Decay) Crowd() uint64 { return 0 }
 func (d Decay) Words() Words {
 	return Words{
 		Letter: "H", Length: "for life, memory H = " + counted(d.Steps, "step"),
-		Claim: fmt.Sprintf(", for ever, with a memory of %d steps", d.Steps), Point: " for ever",
+		Claim: fmt.Sprintf(", for ever, with a memory of %d steps", d.Steps), Point: " for ever", At: times(10, d.Steps),
 		Brief:   fmt.Sprintf(", for life, with a memory of %d steps", d.Steps),
 		Promise: "differential privacy of each stream's whole life: sums forget", Key: "memory_steps", Steps: d.Steps,
 	}

@@ -23,6 +23,11 @@ func (Lifetime) ForLife() bool { return true }
 // Memory returns none.
 func (Lifetime) Memory() (steps uint64, decays bool) { return 0, false }
 
+// Fitted returns the stream within the shortest window.
+func (l Lifetime) Fitted(powers bool) Scope {
+	return Lifetime{Steps: l.Steps, Within: fit(l.Steps, powers)}
+}
+
 // Figures returns T and the window.
 func (l Lifetime) Figures() Figures { return Figures{Window: l.Within, Horizon: l.Steps} }
 
@@ -41,7 +46,7 @@ func (l Lifetime) Crowd() uint64 { return l.Steps }
 func (l Lifetime) Words() Words {
 	length := counted(l.Steps, "step")
 	return Words{
-		Letter: "T", Age: "at every age", Length: "a stream of T = " + length, Claim: " of a stream of " + length, Point: " at the end",
+		Letter: "T", Age: "at every age", Length: "a stream of T = " + length, Claim: " of a stream of " + length, Point: " at the end", At: l.Steps,
 		Brief:   fmt.Sprintf(" of the newest %d steps", l.Within),
 		Promise: "differential privacy of each stream's whole life, which ends at the horizon", Key: "horizon_steps",
 		Steps: l.Steps,

@@ -18,6 +18,9 @@ func (PerStep) ForLife() bool { return true }
 // Memory returns none.
 func (PerStep) Memory() (steps uint64, decays bool) { return 0, false }
 
+// Fitted returns the scope.
+func (p PerStep) Fitted(bool) Scope { return p }
+
 // Figures returns none.
 func (PerStep) Figures() Figures { return Figures{} }
 

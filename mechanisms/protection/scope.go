@@ -3,6 +3,7 @@ package protection
 import (
 	"fmt"
 	"math"
+	"math/bits"
 	"strings"
 )
 
@@ -26,6 +27,10 @@ type Scope interface {
 
 	// Memory returns H, and true, where sums decay by 1 − 1/H a step.
 	Memory() (steps uint64, decays bool)
+
+	// Fitted returns the scope with the shortest window that a mechanism takes: where it takes powers of two alone, the
+	// next one.
+	Fitted(powers bool) Scope
 
 	// Figures returns the numbers of the scope as decisions, reports and stored forms have them.
 	Figures() Figures
@@ -88,11 +93,20 @@ type Words struct {
 	Age    string // what a loss of all ages is called: "at every age"; empty where ages differ
 	Claim  string // follows "ε = 1 for every event" in a title
 	Point  string // follows the claimed ε in a figure
+	At     uint64 // the age where it stands; 0: at every one
 	Brief  string // follows "against replace of one event" in a transcript
 
 	Promise string // first line of a log
 	Key     string // of the log's number of steps; empty: none
 	Steps   uint64 // that number
+}
+
+// fit returns the shortest window for so many steps.
+func fit(steps uint64, powers bool) uint64 {
+	if !powers || steps&(steps-1) == 0 {
+		return steps
+	}
+	return 1 << min(bits.Len64(steps), 62)
 }
 
 // spans returns the ages of 1, 10, 100 and 1000 spans.

@@ -14,6 +14,57 @@ type Terms struct {
 // Among returns the steps among which the events of one unit are exchanged.
 func (t Terms) Among() uint64 { return t.Unit.Among(t.Scope) }
 
+// Claim returns whose loss is bounded, and for how long: it follows "ε = 1 for" in a title.
+func (t Terms) Claim() string {
+	if t.Unit.Figures().Among > 0 {
+		return t.Unit.Words().Whose + ", for ever"
+	}
+	return t.Unit.Words().Whose + t.Scope.Words().Claim
+}
+
+// Brief returns the terms in a few words, and how long the scope lasts by the clock, where that is known.
+func (t Terms) Brief(clock string) string {
+	text := t.Scope.Words().Length
+	if clock != "" {
+		text += " (" + clock + ")"
+	}
+	if among := t.Unit.Figures().Among; among > 0 {
+		text += fmt.Sprintf(", users' events among any %s", counted(among, "step"))
+	}
+	return text
+}
+
+// Anyone returns whom the claim is about, by the noun for an event: "any one of the newest 64 flights".
+func (t Terms) Anyone(noun string) string {
+	if t.Scope.ForLife() {
+		return "any one " + noun
+	}
+	return fmt.Sprintf("any one of the newest %d %ss", t.Scope.Span(), noun)
+}
+
+// Short returns the span with its letter, as a label has room for: "W = 64"; empty where there is none.
+func (t Terms) Short() string {
+	words := t.Scope.Words()
+	if words.Letter == "" {
+		return ""
+	}
+	return fmt.Sprintf("%s = %d", words.Letter, t.Scope.Span())
+}
+
+// Windowed returns the terms nearest to t that a mechanism of prefix sums takes, and how they differ; or t.
+func (t Terms) Windowed() (nearest Terms, note string) {
+	memory, decays := t.Scope.Memory()
+	if !decays {
+		return t, ""
+	}
+	if user, is := t.Unit.(User); is {
+		window := Window{Steps: user.Steps}
+		user.Steps = 0
+		return Terms{window, user}, fmt.Sprintf("prefix sums, and a window of %d steps, that of users", window.Steps)
+	}
+	return Terms{Window{Steps: memory}, t.Unit}, fmt.Sprintf("prefix sums, and a window of %d steps, as long as the memory", memory)
+}
+
 // Promise returns the first line of a log, and the numbers that it speaks of.
 func (t Terms) Promise() (text string, numbers []Member) {
 	scope, unit := t.Scope.Words(), t.Unit.Figures()
@@ -68,4 +119,17 @@ func counted(n uint64, noun string) string {
 		return "1 " + noun
 	}
 	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// Details are what a report says of the terms beside the claim: how long the memory is where the claim names another
+// number, and how far apart the events of a unit are.
+func (t Terms) Details() []string {
+	var all []string
+	if memory, decays := t.Scope.Memory(); decays && t.Unit.Figures().Among > 0 {
+		all = append(all, "a memory of "+counted(memory, "step"))
+	}
+	if separation, several := t.Unit.Train(); several {
+		all = append(all, fmt.Sprintf("a %s's events ≥ %s apart", t.Unit.Name(), counted(separation, "step")))
+	}
+	return all
 }

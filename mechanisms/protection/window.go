@@ -20,6 +20,9 @@ func (Window) ForLife() bool { return false }
 // Memory returns none.
 func (Window) Memory() (steps uint64, decays bool) { return 0, false }
 
+// Fitted returns the window, or the next power of two.
+func (w Window) Fitted(powers bool) Scope { return Window{Steps: fit(w.Steps, powers)} }
+
 // Figures returns W.
 func (w Window) Figures() Figures { return Figures{Window: w.Steps} }
 
@@ -41,7 +44,7 @@ func (w Window) Words() Words {
 		claim = " of the newest step"
 	}
 	return Words{
-		Letter: "W", Length: "W = " + counted(w.Steps, "step"), Claim: claim, Point: " at W",
+		Letter: "W", Length: "W = " + counted(w.Steps, "step"), Claim: claim, Point: " at W", At: w.Steps,
 		Brief:   fmt.Sprintf(" of the newest %d steps", w.Steps),
 		Promise: "window differential privacy for each stream", Key: "window_steps", Steps: w.Steps,
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"oriel/mechanisms/audit"
+	"oriel/mechanisms/protection"
 	"oriel/operators"
 )
 
@@ -36,15 +37,17 @@ func (a *Subject) positions(o Options) []uint64 {
 	if o.Position > 0 {
 		return []uint64{o.Position}
 	}
-	m := a.mechanism
-	switch second := m.Span() + m.Span()/2 + 1; {
-	case a.guarantee.Mu == 0 && m.Window > 0:
+	span, end := a.mechanism.Scope.Span(), a.mechanism.Scope.End()
+	switch second := span + span/2 + 1; {
+	case a.guarantee.Mu == 0 && span > 0:
 		return []uint64{1} // pure noise of a tree has its worst leaf there, and releases that show single nodes
-	case m.Span() == 0:
+	case span == 0:
 		return []uint64{1, afterFirst}
-	case m.Horizon > 1:
-		return []uint64{1, m.Horizon/2 + 1}
-	case m.Horizon > 0 || second+a.followed(second, o) > farthest:
+	case end == 1:
+		return []uint64{1}
+	case end != protection.Endless:
+		return []uint64{1, end/2 + 1}
+	case second+a.followed(second, o) > farthest:
 		return []uint64{1}
 	default:
 		return []uint64{1, second}
@@ -58,9 +61,9 @@ func (a *Subject) followed(step uint64, o Options) uint64 {
 	}
 	m := a.mechanism
 	// with a memory, after all of a user's events
-	steps := max(1, min(m.Span()+min(m.UserWindow, longestAttack), longestAttack))
-	if m.Horizon >= step {
-		steps = min(steps, m.Horizon-step+1)
+	steps := max(1, min(m.Scope.Span()+min(m.Unit.Figures().Among, longestAttack), longestAttack))
+	if end := m.Scope.End(); end >= step {
+		steps = min(steps, end-(step-1))
 	}
 	return steps
 }

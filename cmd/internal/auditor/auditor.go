@@ -116,8 +116,8 @@ func (r *Result) rebuild(ctx context.Context) error {
 		r.left = append(r.left, err.Error())
 		return nil
 	}
-	if m := a.mechanism; a.plan.Levels > 1 && m.Window >= r.steps && m.Horizon == 0 {
-		r.left = append(r.left, fmt.Sprintf("blocks after the first: a window of %d steps is longer than a run", m.Window))
+	if scope := a.mechanism.Scope; a.plan.Levels > 1 && scope.Span() >= r.steps && !scope.ForLife() {
+		r.left = append(r.left, fmt.Sprintf("blocks after the first: a window of %d steps is longer than a run", scope.Span()))
 	}
 	short, err := a.short()
 	if err != nil {

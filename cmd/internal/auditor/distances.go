@@ -56,10 +56,7 @@ func (a *Subject) distances() (Check, error) {
 // pairOf returns the numbers of two events that come after the same history.
 func (a *Subject) pairOf(pair uint64) (first, second []float64, err error) {
 	var both [2][]float64
-	steps := 1 + pair%shortRun
-	if end := a.whole.Horizon; end > 0 {
-		steps = min(steps, end)
-	}
+	steps := min(1+pair%shortRun, a.whole.Scope.End())
 	for i := range both {
 		c, err := a.openCrowded(steps)
 		if err != nil {

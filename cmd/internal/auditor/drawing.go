@@ -20,7 +20,7 @@ func (a *Subject) drawing() bool {
 // drawingSteps is how long runs are: some times that draws are due.
 func (a *Subject) drawingSteps() uint64 {
 	m := a.mechanism
-	return max(1, min(m.Horizon, max(shortestCrowd, 4*m.Draws.Every), longestCrowd/m.Batch))
+	return max(1, min(m.Scope.End(), max(shortestCrowd, 4*m.Draws.Every), longestCrowd/m.Batch))
 }
 
 // drawn is Audit of such a subject.

@@ -52,6 +52,7 @@ func (r *Result) PrintJSON(out io.Writer) error {
 	}
 	encoder := json.NewEncoder(out)
 	encoder.SetIndent("", "  ")
+	scope := g.Scope.Figures()
 	return encoder.Encode(struct {
 		Mechanism string          `json:"mechanism"`
 		Window    uint64          `json:"window"`
@@ -73,7 +74,8 @@ func (r *Result) PrintJSON(out io.Writer) error {
 		Left      []string        `json:"not_tested,omitempty"`
 		Verdict   string          `json:"verdict"`
 	}{
-		g.Mechanism, g.Window, g.Memory, g.UserWindow, g.Batch, r.subject.mechanism.Dimension(), g.Adjacency.String(), g.Unit,
+		g.Mechanism, scope.Window, scope.Memory, g.Unit.Figures().Among, g.Batch, r.subject.mechanism.Dimension(),
+		g.Unit.Adjacency().String(), g.Unit.Name(),
 		r.took.Seconds(), r.options.Alpha, attacks, r.checks, r.tests, r.limit(), r.runs, r.steps, r.reach, r.left, verdict,
 	})
 }

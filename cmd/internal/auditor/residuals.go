@@ -19,7 +19,8 @@ const (
 // crowdedSteps is how long such a run is: to the middle of the second block and a window more, as the second attack.
 func (a *Subject) crowdedSteps(attacks []*Attack) uint64 {
 	m := a.mechanism
-	steps := max(shortestCrowd, m.Span()+m.Span()/2+min(m.Span(), longestAttack))
+	span := m.Scope.Span()
+	steps := max(shortestCrowd, span+span/2+min(span, longestAttack))
 	if steps > min(residual.MaxSteps, longestCrowd/m.Batch) {
 		steps = min(oneBlock, max(shortestCrowd, longestCrowd/m.Batch))
 	}
@@ -28,10 +29,7 @@ func (a *Subject) crowdedSteps(attacks []*Attack) uint64 {
 			steps = max(steps, t.Canary.Releases)
 		}
 	}
-	if m.Horizon > 0 {
-		steps = min(steps, m.Horizon)
-	}
-	return steps
+	return min(steps, m.Scope.End())
 }
 
 // residuals plays runs, with restarts half of them broken off and taken up again, and tests what their releases hold

@@ -150,10 +150,11 @@ func (a *Subject) centres(dst, all []float64, adds bool) {
 // kept is how much of a leaf a release holds one step later: all of a sum, nothing where steps are released alone, γ
 // with a memory.
 func (a *Subject) kept() float64 {
-	switch facts, _ := mechanisms.FactsOf(a.mechanism.Name); {
-	case a.mechanism.Memory > 0:
-		return float64(forget.Decay(a.mechanism.Memory)) / (1 << 30)
-	case facts.Once:
+	facts, _ := mechanisms.FactsOf(a.mechanism.Name)
+	if memory, decays := a.mechanism.Scope.Memory(); decays {
+		return float64(forget.Decay(memory)) / (1 << 30)
+	}
+	if facts.Once {
 		return 0
 	}
 	return 1
@@ -165,7 +166,7 @@ func (a *Subject) pair(twin operators.Twin, u []float64, with bool) operators.Re
 	switch {
 	case with:
 		return first
-	case a.mechanism.AgainstNull():
+	case a.mechanism.Unit.AgainstNull():
 		return operators.Record{Null: true, Key: first.Key} // keys are public
 	default:
 		return second

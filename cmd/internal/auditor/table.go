@@ -27,18 +27,8 @@ func lower(x float64) string {
 // Print writes what was tried and what was found, for a person.
 func (r *Result) Print(out io.Writer) error {
 	g := r.subject.guarantee
-	window := fmt.Sprintf("W = %d", g.Window)
-	switch {
-	case g.Memory > 0:
-		window = fmt.Sprintf("for life, memory H = %d", g.Memory)
-		if g.UserWindow > 0 {
-			window += fmt.Sprintf(", users' events among any %d steps", g.UserWindow)
-		}
-	case g.Window == 0:
-		window = "each event released once"
-	}
 	fmt.Fprintf(out, "%s, %s, B = %d, d = %s, adjacency %s, unit %s\n",
-		g.Mechanism, window, g.Batch, r.subject.dimensions(), g.Adjacency, g.Unit)
+		g.Mechanism, g.Brief(""), g.Batch, r.subject.dimensions(), g.Unit.Adjacency(), g.Unit.Name())
 	fmt.Fprintf(out, "%s; a false alarm in any of what follows has probability %g at most\n\n",
 		r.took.Round(10*time.Millisecond), r.options.Alpha)
 	for _, part := range []func(io.Writer) error{r.printAttacks, r.printChecks, r.printLeft} {

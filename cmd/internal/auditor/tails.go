@@ -23,7 +23,8 @@ type widened struct {
 // widen returns false where it does not help: Gamma noise is one draw of its vector's length, however many entries
 // there are; nor where noise at that dimension has no sampler.
 func (a *Subject) widen() (widened, bool) {
-	if facts, _ := mechanisms.FactsOf(a.mechanism.Name); facts.Law == mechanisms.Gamma {
+	facts, _ := mechanisms.FactsOf(a.mechanism.Name)
+	if facts.Law == mechanisms.Gamma {
 		return widened{}, false
 	}
 	x := widened{config: a.mechanism}
@@ -34,12 +35,10 @@ func (a *Subject) widen() (widened, bool) {
 		return widened{}, false
 	}
 	steps := uint64(wideSteps)
-	if w := x.config.Window; w > 0 && x.plan.Filter.Count == 0 {
-		steps = min(steps, w) // single nodes
+	if facts.Tree {
+		steps = min(steps, x.config.Scope.Span()) // single nodes
 	}
-	if x.config.Horizon > 0 {
-		steps = min(steps, x.config.Horizon)
-	}
+	steps = min(steps, x.config.Scope.End())
 	x.noise, err = residual.New(x.config, x.plan, int(steps))
 	return x, err == nil
 }

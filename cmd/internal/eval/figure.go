@@ -86,12 +86,9 @@ func (row *Row) label(several bool) string {
 		if several {
 			return row.Name + ", " + text
 		}
-		if row.Window > 0 {
-			text += fmt.Sprintf(", W = %d", row.Window)
+		if short := row.Terms.Short(); short != "" {
+			text += ", " + short
 		}
-	}
-	if row.Memory > 0 && row.Kind == KindPrivate {
-		text += fmt.Sprintf(", H = %d", row.Memory)
 	}
 	return text
 }

@@ -52,6 +52,8 @@ type Row struct {
 	Memory    uint64  `json:"memory_steps"` // 0: what was learned is not forgotten
 	Aged      Number  `json:"epsilon_after_1e6_steps"`
 
+	Terms protection.Terms `json:"-"` // of rows with privacy
+
 	Loss     Figure `json:"loss"`
 	AUC      Figure `json:"auc"`
 	LateAUC  Figure `json:"auc_second_half"`
@@ -87,10 +89,11 @@ type Bin struct {
 
 func newRow(s settings.Settings) Row {
 	name := s.Mechanism
-	if s.Memory > 0 {
+	memory, decays := s.Terms().Scope.Memory()
+	if decays {
 		name += ", for life"
 	}
-	return Row{Name: name, Kind: KindPrivate, Mechanism: s.Mechanism, Memory: s.Memory, learner: learner(s)}
+	return Row{Name: name, Kind: KindPrivate, Mechanism: s.Mechanism, Memory: memory, learner: learner(s)}
 }
 
 // learner is the canonical configuration without what decides the noise alone.
@@ -108,7 +111,8 @@ func learner(s settings.Settings) string {
 }
 
 func (row *Row) guaranteed(g protection.Guarantee) {
-	row.Epsilon, row.Delta, row.Mu, row.Window, row.Aged = g.Epsilon, g.Delta, g.Mu, g.Window, Number(g.At(1e6).Epsilon)
+	row.Epsilon, row.Delta, row.Mu, row.Terms = g.Epsilon, g.Delta, g.Mu, g.Terms
+	row.Window, row.Aged = g.Scope.Figures().Window, Number(g.At(1e6).Epsilon)
 }
 
 // report turns scores into figures.

@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
+	"oriel/mechanisms/protection"
 )
 
 // line is ε at every age, of all mechanisms that share it.
@@ -58,7 +59,7 @@ func (r *Report) lines() []line {
 			})
 		}
 	}
-	if r.Setting.Separation > 0 && r.Setting.Horizon == 0 {
+	if r.Setting.users() && r.Setting.terms.Scope.End() == protection.Endless {
 		m := &r.Mechanisms[0]
 		whole := line{names: []string{m.Name}, look: lookOf(m.Name), all: true, points: m.machine.allPoints(r.lastAge())}
 		whole.look.dashes = []vg.Length{2, 5}
@@ -92,11 +93,12 @@ func (m *machine) points(last uint64) plotter.XYs {
 			xy = append(xy, plotter.XY{X: float64(max(x, 1)), Y: e})
 		}
 	}
-	w := m.config.Window
+	scope := m.config.Scope
+	w := scope.Span()
 	switch {
-	case w == 0 && m.config.Memory == 0:
+	case w == 0:
 		add(1, 1)
-	case m.response != nil || m.config.Memory > 0:
+	case m.response != nil || m.plan.Decays():
 		for _, age := range m.smoothAges(last, dense) {
 			add(age, age)
 		}
@@ -140,8 +142,9 @@ func (m *machine) smoothAges(last, decade uint64) []uint64 {
 	for k := range int(math.Log10(float64(last))*float64(decade)) + 1 {
 		ages = append(ages, uint64(math.Round(math.Pow(10, float64(k)/float64(decade)))))
 	}
-	for k := uint64(1); k <= 4 && m.config.Separation > 0; k++ {
-		if age := times(k, m.config.Separation); age < max(m.config.Window, m.config.UserWindow) {
+	separation, several := m.config.Unit.Train()
+	for k := uint64(1); k <= 4 && several; k++ {
+		if age := times(k, separation); age < m.config.Among() {
 			ages = append(ages, age, age+1)
 		}
 	}
@@ -152,7 +155,7 @@ func (m *machine) smoothAges(last, decade uint64) []uint64 {
 // agePanel is ε against age.
 func (r *Report) agePanel(lines []line) panel {
 	age := "age of the event: steps since it was added"
-	if r.Setting.Separation > 0 {
+	if r.Setting.users() {
 		age = "age, steps: of a user's events of " + r.Setting.userWindow() + ", or of all"
 	}
 	p := newPanel(age, "ε of everything released since")
@@ -165,7 +168,7 @@ func (r *Report) agePanel(lines []line) panel {
 		p.Add(clock{step})
 	}
 	at := claim{report: r}
-	if r.Setting.Window > 0 && r.Setting.Horizon == 0 {
+	if !r.Setting.terms.Scope.ForLife() {
 		p.Add(at)
 	}
 	for _, l := range slices.Backward(lines) { // the configured one is drawn last
@@ -225,7 +228,7 @@ type unranged struct{ plot.Plotter }
 type claim struct{ report *Report }
 
 func (m claim) Plot(c draw.Canvas, p *plot.Plot) {
-	x := c.X(p.X.Norm(float64(m.report.Setting.Window)))
+	x := c.X(p.X.Norm(float64(m.report.Setting.span())))
 	c.StrokeLine2(draw.LineStyle{Color: quiet, Width: 1, Dashes: []vg.Length{2, 3}}, x, c.Min.Y, x, c.Max.Y)
 }
 
@@ -237,19 +240,15 @@ func (m claimPoint) Plot(c draw.Canvas, p *plot.Plot) {
 	if !row.Epsilon.finite() {
 		return
 	}
-	age, where := float64(s.Window), " at W"
-	switch {
-	case s.Memory > 0:
-		age, where = min(10*float64(s.Memory), p.X.Max), " for ever"
-	case s.Window == 0:
-		age, where = math.Sqrt(p.X.Max), " for ever"
-	case s.Horizon > 0:
-		age, where = float64(s.Horizon), " at the end"
+	words := s.terms.Scope.Words()
+	age := min(float64(words.At), p.X.Max)
+	if words.At == 0 {
+		age = math.Sqrt(p.X.Max)
 	}
 	at := vg.Point{X: c.X(p.X.Norm(age)), Y: c.Y(p.Y.Norm(float64(row.Epsilon)))}
 	c.DrawGlyph(draw.GlyphStyle{Color: paper, Radius: 7.5, Shape: draw.CircleGlyph{}}, at)
 	c.DrawGlyph(draw.GlyphStyle{Color: lookOf(row.Name).color, Radius: 6, Shape: draw.CircleGlyph{}}, at)
-	label := "claim: ε = " + Upper(row.Epsilon) + where
+	label := "claim: ε = " + Upper(row.Epsilon) + words.Point
 	style := heavy(writing(smallSize, ink, text.XLeft, text.YBottom))
 	at.X = min(at.X+8, c.Max.X-style.Width(label)-8)
 	c.FillText(style, vg.Point{X: at.X, Y: c.Min.Y + 9}, label)

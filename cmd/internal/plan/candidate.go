@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"oriel/mechanisms"
+	"oriel/mechanisms/protection"
 )
 
 // printed is the note of constants that prove another ε than was asked for.
@@ -30,24 +31,18 @@ func (in Input) candidate(v variant) (c mechanisms.Config, note, reason string) 
 	case in.configured(v):
 		return c, "", ""
 	}
-	switch {
-	case c.UserWindow > 0:
-		c.Window, c.Memory, c.UserWindow = c.UserWindow, 0, 0
-		note = fmt.Sprintf("prefix sums, and a window of %d steps, that of users", c.Window)
-	case c.Memory > 0:
-		c.Window, c.Memory = c.Memory, 0
-		note = fmt.Sprintf("prefix sums, and a window of %d steps, as long as the memory", c.Window)
-	}
+	c.Terms, note = c.Windowed()
 	c.Name, c.PaperSensitivity, c.AgeWeight, c.Poles = name, 0, 0, 0
+	_, several := c.Unit.Train()
 	switch {
 	case c.Budget.Delta == 0 && !facts.Pure():
 		return c, "", "needs ORIEL_DELTA"
-	case facts.Once && c.Separation > 0:
+	case facts.Once && several:
 		return c, "", "has no user level: a user's events over a whole life have no bound"
 	case facts.Once:
-		c.Window, c.Horizon = 0, 0
+		c.Scope = protection.PerStep{}
 		return c, "releases the sum of each step alone, once, and no prefix sum; its ε holds for ever", ""
-	case c.Window == 0:
+	case c.Scope.Span() == 0:
 		return c, "", "needs a window"
 	case facts.Paper:
 		note = strings.TrimPrefix(note+"; "+printed(name), "; ")
@@ -55,42 +50,37 @@ func (in Input) candidate(v variant) (c mechanisms.Config, note, reason string) 
 	if err := in.Operator.Mechanism(&c, nil); err != nil {
 		return c, "", err.Error()
 	}
-	if c.Horizon > 0 {
-		c.Window = c.Horizon
-	}
+	c.Scope = c.Scope.Fitted(false)
 	switch {
-	case facts.Filter && c.Window > facts.MaxWindow:
+	case facts.Filter && c.Scope.Span() > facts.MaxWindow:
 		return c, "", fmt.Sprintf("its windows end at %d steps", facts.MaxWindow)
 	case facts.Filter:
 		c.AgeWeight = in.AgeWeight
-	case c.Window&(c.Window-1) != 0:
-		c.Window = uint64(1) << bits.Len64(c.Window)
-		note = strings.TrimPrefix(note+fmt.Sprintf("; window %d, the next power of two", c.Window), "; ")
+		return c, note, ""
+	}
+	if power := c.Scope.Fitted(true); power != c.Scope {
+		c.Scope = power
+		note = strings.TrimPrefix(note+fmt.Sprintf("; window %d, the next power of two", c.Scope.Span()), "; ")
 	}
 	return c, note, ""
 }
 
-// ages returns those of 1, 10, 100 and 1000 windows and the one asked for, in order. Without a window all ages are one;
-// with a horizon nothing is released after it.
+// ages returns those of the scope and the one asked for, in order. Where all ages are one there is no other.
 func (in Input) ages() []Age {
+	scope := in.Configured.Scope
 	var ages []Age
-	add := func(windows, steps uint64) {
-		ages = append(ages, Age{windows, steps, in.seconds(steps)})
+	add := func(name string, windows, steps uint64) {
+		ages = append(ages, Age{windows, steps, in.seconds(steps), name})
 	}
-	switch c := in.Configured; {
-	case c.Span() == 0:
-		add(0, max(1, in.Age))
+	for _, age := range scope.Ages() {
+		add(age.Name, age.Spans, age.Steps)
+	}
+	if scope.Span() == 0 {
+		ages[0].Steps, ages[0].Seconds = max(1, in.Age), in.seconds(max(1, in.Age))
 		return ages
-	case c.Horizon > 0:
-		add(0, c.Horizon)
-	default:
-		for _, k := range []uint64{1, 10, 100, 1000} {
-			add(k, times(k, c.Span()))
-		}
 	}
-	if c := in.Configured; in.Age > 0 && (c.Horizon == 0 || in.Age < c.Horizon) &&
-		!slices.ContainsFunc(ages, func(a Age) bool { return a.Steps == in.Age }) {
-		add(0, in.Age)
+	if in.Age > 0 && in.Age < scope.End() && !slices.ContainsFunc(ages, func(a Age) bool { return a.Steps == in.Age }) {
+		add("age", 0, in.Age)
 		slices.SortFunc(ages, func(a, b Age) int { return cmp.Compare(a.Steps, b.Steps) })
 	}
 	return ages

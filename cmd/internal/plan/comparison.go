@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"oriel/mechanisms"
+	"oriel/mechanisms/protection"
 )
 
 // Comparison is the configured mechanism at several ε and windows.
@@ -37,7 +38,7 @@ func Compare(in Input, epsilons []float64, windows []uint64) (*Comparison, error
 	for _, w := range windows {
 		for _, e := range epsilons {
 			at := in
-			at.Configured.Window, at.Configured.Budget.Epsilon = w, e
+			at.Configured.Scope, at.Configured.Budget.Epsilon = protection.Window{Steps: w}, e
 			r, err := New(at)
 			if err != nil {
 				return nil, fmt.Errorf("epsilon %g, window %d: %w", e, w, err)
@@ -69,7 +70,7 @@ func (in Input) variants() []variant {
 			continue
 		}
 		all = append(all, variant{name: name})
-		if name == in.Configured.Name && in.Configured.Memory > 0 {
+		if _, decays := in.Configured.Scope.Memory(); decays && name == in.Configured.Name {
 			all = append(all, variant{name: name, windowed: true})
 		}
 	}

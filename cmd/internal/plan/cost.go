@@ -6,6 +6,7 @@ import (
 
 	"oriel/mechanisms"
 	"oriel/mechanisms/noise"
+	"oriel/mechanisms/protection"
 )
 
 // Cost is what a step of B valid events takes, as counts of the expensive operations. Of a tree they are averages over
@@ -40,8 +41,8 @@ func authentications(message int) uint64 {
 func (m *machine) cost() Cost {
 	c := Cost{Vectors: 1, WorstVectors: 1, Nanoseconds: none}
 	n, parts := uint64(m.config.Dimension()), uint64(len(m.config.Leaf.Parts))
-	if m.plan.Levels > 0 && m.config.Horizon == 0 && !m.stream.Once() {
-		c.Vectors = Number(2 - 1/float64(m.config.Window))
+	if m.facts.Tree && m.config.Scope.End() == protection.Endless {
+		c.Vectors = Number(2 - 1/float64(m.config.Scope.Span()))
 		c.WorstVectors = uint64(m.plan.Levels)
 	}
 	blocks := uint64(0) // of one vector of each part
@@ -60,7 +61,7 @@ func (m *machine) cost() Cost {
 	record := authentications(recordLen + 8*m.config.Leaf.Absorbed())
 	c.HashBlocks = Number(float64(m.config.Batch*record) + float64(c.Vectors)*float64(authentications(noiseLen)))
 	c.Products = 2 * uint64(m.poles()) * n
-	if m.config.Memory > 0 {
+	if m.plan.Decays() {
 		c.Products += n // of the sum
 	}
 	return c
@@ -74,11 +75,7 @@ const leastRecords = 64
 // coordinate's share; spent tells the time since the call. It is none when the time and leastRecords were too few for a
 // step.
 func (m *machine) measure(limit time.Duration, spent func() time.Duration) (Number, error) {
-	c := m.config
-	if !m.facts.Draws {
-		c.Horizon = 0 // of a stream that does not end
-	}
-	stream, err := mechanisms.Open(c, m.plan, [32]byte{})
+	stream, err := mechanisms.Open(m.config, m.plan, [32]byte{})
 	if err != nil {
 		return none, err
 	}

@@ -24,9 +24,9 @@ func noiseAfter(d operators.Damping, release float64, steps uint64) float64 {
 // settles returns the first step after which a decision's noise is below a tenth of the radius, +Inf where there is
 // none.
 func settles(d operators.Damping, release, radius float64) float64 {
-	if d.Memory > 0 {
+	if memory, decays := d.Scope.Memory(); decays {
 		enough := func(steps int) bool { return noiseAfter(d, release, uint64(steps)) < tenth*radius }
-		last := int(min(100*d.Memory, math.MaxInt32)) // all of the weight there will be
+		last := int(min(100*memory, math.MaxInt32)) // all of the weight there will be
 		if !enough(last) {
 			return math.Inf(1)
 		}

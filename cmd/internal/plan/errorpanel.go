@@ -16,7 +16,7 @@ func (r *Report) errorPanel() panel {
 		return r.Numbers.panel()
 	}
 	d := &dots{optimum: float64(r.Optimum.RMSCoordinate), name: "optimum"}
-	if r.Setting.Separation > 0 {
+	if r.Setting.users() {
 		d.name = "optimum for one event"
 	}
 	once := r.Setting.span() == 0

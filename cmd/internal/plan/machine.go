@@ -80,17 +80,18 @@ func (m *machine) scale() float64 { return m.plan.Scale.Float64() * m.plan.Grid.
 //
 // With a horizon T ≤ W the mean is over the T steps there are: the bits of p in the only block, and Σ_{j<t} b_j².
 func (m *machine) vectors() (mean, most float64) {
-	t := m.config.Horizon
+	scope := m.config.Scope
+	t, ends := scope.End(), scope.End() != protection.Endless
 	switch {
 	case m.stream.Once():
-	case m.config.Memory > 0:
+	case m.plan.Decays():
 		return m.plan.Forget.Variance(), m.plan.Forget.Peak()
-	case m.plan.Levels > 0 && t > 0:
+	case m.facts.Tree && ends:
 		return float64(bitsUpTo(t)) / float64(t), float64(bits.Len64(t+1) - 1)
-	case m.plan.Levels > 0:
+	case m.facts.Tree:
 		h := float64(m.plan.Levels)
-		return h - 1 + 1/float64(m.config.Window), h
-	case m.response != nil && t > 0:
+		return h - 1 + 1/float64(scope.Span()), h
+	case m.response != nil && ends:
 		return filterUpTo(m.plan.Filter, t)
 	case m.response != nil:
 		sum := m.response.Noise()

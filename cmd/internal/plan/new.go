@@ -20,11 +20,12 @@ var groups = []uint64{2, 5, 10}
 // New computes a report. It fails when no plan fits the configured mechanism.
 func New(in Input) (*Report, error) {
 	c := in.Configured
+	scope, unit := c.Scope.Figures(), c.Unit.Figures()
 	r := &Report{Solved: in.Solved, Setting: Setting{
-		Mechanism: c.Name, Window: c.Window, Batch: c.Batch, Dimension: c.Dimension(),
-		Epsilon: c.Budget.Epsilon, Delta: c.Budget.Delta, Adjacency: c.Adjacency.String(), Clip: c.Clip(),
-		SealedStateBytes: in.SealedState, Separation: c.Separation, UserWindow: c.UserWindow, Horizon: c.Horizon,
-		Memory:          c.Memory,
+		Mechanism: c.Name, Window: scope.Window, Batch: c.Batch, Dimension: c.Dimension(),
+		Epsilon: c.Budget.Epsilon, Delta: c.Budget.Delta, Adjacency: c.Unit.Adjacency().String(), Clip: c.Clip(),
+		SealedStateBytes: in.SealedState, Separation: unit.Separation, UserWindow: unit.Among, Horizon: scope.Horizon,
+		Memory: scope.Memory, terms: c.Terms,
 		EventsPerSecond: none,
 	}}
 	d := in.Operator.Describe(c)
@@ -40,14 +41,13 @@ func New(in Input) (*Report, error) {
 		r.Setting.EventsPerSecond = Number(in.Rate)
 	}
 	r.Setting.WindowSeconds, r.Setting.MemorySeconds, r.Optimum.Factor = none, none, none
-	switch {
-	case c.Memory > 0:
-		r.Setting.MemorySeconds, r.Optimum.Factor = in.seconds(c.Memory), Number(forget.Optimum(c.Memory))
-	case c.Window > 0:
-		r.Setting.WindowSeconds = in.seconds(c.Window)
-		if c.Horizon == 0 {
-			r.Optimum.Factor = Number(blt.Optimum(c.Window))
-		}
+	switch span := c.Scope.Span(); {
+	case decays(c.Scope):
+		r.Setting.MemorySeconds, r.Optimum.Factor = in.seconds(span), Number(forget.Optimum(span))
+	case !c.Scope.ForLife():
+		r.Setting.WindowSeconds, r.Optimum.Factor = in.seconds(span), Number(blt.Optimum(span))
+	case span > 0:
+		r.Setting.WindowSeconds = in.seconds(span)
 	}
 	r.Ages = in.ages()
 	r.LeftOut = []LeftOut{}
@@ -131,7 +131,7 @@ func (r *Report) measureAll(limit time.Duration) error {
 
 // about fills in what the configured mechanism says of the setting.
 func (r *Report) about(m *machine) {
-	r.Setting.Unit = m.guarantee.Unit
+	r.Setting.Unit = m.guarantee.Unit.Name()
 	r.Setting.Sensitivity, r.Setting.LatticeUnits, r.Setting.LatticeUnit = m.sensitivity(), m.lattice(), m.plan.Grid.Unit()
 	r.Optimum.Mu, r.Optimum.RMSCoordinate, r.Optimum.RMSVector = none, none, none
 	if m.config.Budget.Delta > 0 && r.Optimum.Factor.known() {
@@ -149,18 +149,20 @@ func (r *Report) about(m *machine) {
 
 // row describes a mechanism.
 func (r *Report) row(m *machine, note string, o Operator) (Mechanism, error) {
+	figures, same := m.config.Scope.Figures(), decays(m.config.Scope) == decays(r.Setting.terms.Scope)
+	_, several := m.config.Unit.Train()
 	mean, worst := m.rms()
 	root := math.Sqrt(float64(m.config.Dimension()))
 	row := Mechanism{
 		Name: m.config.Name, Note: note,
-		Configured: m.config.Name == r.Setting.Mechanism && m.config.Memory == r.Setting.Memory,
-		Window:     m.config.Window, Memory: m.config.Memory, Poles: m.poles(),
+		Configured: m.config.Name == r.Setting.Mechanism && same,
+		Window:     figures.Window, Memory: figures.Memory, Poles: m.poles(),
 		NoiseScale: m.scale(), RMSCoordinate: mean, WorstCoordinate: worst, RMSVector: mean * root, WorstVector: worst * root,
 		OverOptimum: none,
 		Mu:          none, Epsilon: Number(m.guarantee.Epsilon), EventEpsilon: none, Delta: m.guarantee.Delta,
 		StateBytes: m.stream.StateLen(), MemoryBytes: m.footprint(), Cost: m.cost(), machine: m,
 	}
-	if m.config.Memory == r.Setting.Memory { // the optimum is of one kind of sums
+	if same { // the optimum is of one kind of sums
 		row.OverOptimum = m.overOptimum(r.Optimum.Factor)
 	}
 	if m.several() {
@@ -169,7 +171,7 @@ func (r *Report) row(m *machine, note string, o Operator) (Mechanism, error) {
 	if m.guarantee.Mu > 0 {
 		row.Mu = Number(m.guarantee.Mu)
 	}
-	if m.config.Separation > 0 {
+	if several {
 		event, err := m.plan.EventGuarantee(m.config)
 		if err != nil {
 			return Mechanism{}, err
@@ -178,7 +180,7 @@ func (r *Report) row(m *machine, note string, o Operator) (Mechanism, error) {
 	}
 	for _, age := range r.Ages {
 		loss := Loss{age.Steps, Number(m.guarantee.At(age.Steps).Epsilon), none}
-		if m.config.Separation > 0 {
+		if several {
 			loss.All = Number(m.guarantee.AtAll(age.Steps).Epsilon)
 		}
 		row.Losses = append(row.Losses, loss)
@@ -216,19 +218,19 @@ const day = 86400
 func (r *Report) warn(in Input) {
 	r.Warnings = []string{}
 	s := r.Setting
-	if text := dp.DeltaWarning(r.Mechanisms[0].Delta, times(s.Window, s.Batch)); text != "" {
+	if text := dp.DeltaWarning(r.Mechanisms[0].Delta, times(s.terms.Scope.Crowd(), s.Batch)); text != "" {
 		r.Warnings = append(r.Warnings, text)
 	}
-	if s.WindowSeconds.known() && float64(s.WindowSeconds) < day && s.Horizon == 0 {
+	if s.WindowSeconds.known() && float64(s.WindowSeconds) < day && !s.terms.Scope.ForLife() {
 		steps := math.Ceil(day * in.Rate / float64(s.Batch))
 		r.Warnings = append(r.Warnings, fmt.Sprintf("the window is %s, less than a day of traffic (%s steps): a large window is cheap",
 			Duration(float64(s.WindowSeconds)), count(uint64(min(steps, 1e18)))))
 	}
-	if in.Configured.Separation > 0 && r.Mechanisms[0].machine.bothSigns() {
+	if s.users() && r.Mechanisms[0].machine.bothSigns() {
 		r.Warnings = append(r.Warnings, "four poles at age weight 0 give this window a filter whose account of a user is "+
 			"5 to 13 % above what the user loses: leave ORIEL_POLES at 0, or take ORIEL_AGE_WEIGHT=0.3")
 	}
-	if s.UserWindow > 0 {
+	if s.users() && decays(s.terms.Scope) {
 		r.Warnings = append(r.Warnings, r.Mechanisms[0].machine.crowding()...)
 	}
 	r.warnOfNumbers()

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"oriel/mechanisms/forget"
+	"oriel/mechanisms/protection"
 	"oriel/operators"
 )
 
@@ -114,7 +115,7 @@ func (m *machine) view(n *operators.Precision, v operators.View) (NumberView, er
 	c := m.config
 	sigma, worst := d.Settled(), d.Worst()
 	row := NumberView{
-		Mechanism: c.Name, Window: c.Window, View: v.Name, Memory: v.Memory, Events: none, Sigma: Number(sigma),
+		Mechanism: c.Name, Window: c.Scope.Figures().Window, View: v.Name, Memory: v.Memory, Events: none, Sigma: Number(sigma),
 		Count: spread(sigma/n.Count, worst/n.Count), Sum: Spread{none, none, none}, ShownFrom: none, OverOptimum: none,
 	}
 	switch {
@@ -124,8 +125,8 @@ func (m *machine) view(n *operators.Precision, v operators.View) (NumberView, er
 		row.OverOptimum = Number(sigma * sigma / (unit * unit) / forget.Optimum(v.Memory))
 	case m.stream.Once():
 		row.Events = Number(c.Batch)
-	case c.Horizon > 0:
-		row.Events = Number(c.Horizon) * Number(c.Batch)
+	case c.Scope.End() != protection.Endless:
+		row.Events = Number(c.Scope.End()) * Number(c.Batch)
 	}
 	row.CellEvents = row.Events / Number(n.Cells)
 	for _, s := range n.Statistics {
@@ -191,6 +192,7 @@ func (v NumberView) has(events uint64, s operators.Statistic) bool {
 
 // windows are of 1, 4, 16, … steps, to the first that is as long as four memories.
 func (m *machine) windows(n *operators.Precision) []Window {
+	memory, _ := m.config.Scope.Memory()
 	var all []Window
 	for w := uint64(1); ; w *= windowStep {
 		sigma := m.stream.WindowDeviation(0, w)
@@ -199,7 +201,7 @@ func (m *machine) windows(n *operators.Precision) []Window {
 			x := s.Deviation(sigma, operators.Cell{})
 			row.Sum = spread(x, x)
 		}
-		if all = append(all, row); w >= windowStep*m.config.Memory {
+		if all = append(all, row); w >= windowStep*memory {
 			return all
 		}
 	}

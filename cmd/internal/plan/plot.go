@@ -119,27 +119,7 @@ func wrapped(style text.Style, lines []string, width vg.Length) []string {
 // title is the claim.
 func (r *Report) title() string {
 	s := r.Setting
-	whose := "every event"
-	if s.Separation > 0 {
-		whose = "each user's events"
-	}
-	if s.UserWindow > 0 {
-		whose += " among any " + counted(s.UserWindow, "step")
-	}
-	text := fmt.Sprintf("%s: ε = %s for %s", s.Mechanism, Upper(r.Mechanisms[0].Epsilon), whose)
-	switch {
-	case s.UserWindow > 0:
-		return text + ", for ever"
-	case s.Memory > 0:
-		return text + fmt.Sprintf(", for ever, with a memory of %d steps", s.Memory)
-	case s.Window == 0:
-		return text + ", for ever"
-	case s.Horizon > 0:
-		return text + " of a stream of " + counted(s.Horizon, "step")
-	case s.Window == 1:
-		return text + " of the newest step"
-	}
-	return text + fmt.Sprintf(" among the newest %d steps, more for older ones", s.Window)
+	return fmt.Sprintf("%s: ε = %s for %s", s.Mechanism, Upper(r.Mechanisms[0].Epsilon), s.terms.Claim())
 }
 
 // optimumNote are the conditions under which nothing is better than the optimum.
@@ -151,7 +131,7 @@ const decayingNote = "optimum: least variance of Gaussian noise, independent of 
 func (r *Report) footnote() []string {
 	var lines []string
 	switch {
-	case r.Setting.Memory > 0:
+	case decays(r.Setting.terms.Scope):
 		lines = append(lines, decayingNote)
 	case r.Optimum.RMSCoordinate.known():
 		lines = append(lines, optimumNote)
@@ -191,12 +171,7 @@ func (r *Report) subtitle() string {
 		parts = append(parts, fmt.Sprintf("δ = %g", d))
 	}
 	parts = append(parts, "adjacency "+s.Adjacency)
-	if s.UserWindow > 0 {
-		parts = append(parts, "a memory of "+counted(s.Memory, "step"))
-	}
-	if s.Separation > 0 {
-		parts = append(parts, fmt.Sprintf("a user's events ≥ %s apart", counted(s.Separation, "step")))
-	}
+	parts = append(parts, s.terms.Details()...)
 	if r.Numbers != nil {
 		parts = append(parts, counted(uint64(r.Numbers.Cells), "cell"))
 	} else {
@@ -206,10 +181,7 @@ func (r *Report) subtitle() string {
 		parts = append(parts, counted(s.Batch, "event")+" a step")
 	}
 	if long := r.lasting(); long != "" {
-		name := s.letter()
-		if s.Horizon > 0 {
-			name = "T"
-		}
+		name := s.terms.Scope.Words().Letter
 		parts = append(parts, fmt.Sprintf("%s = %s at %g events per second", name, long, float64(s.EventsPerSecond)))
 	}
 	return strings.Join(parts, " · ")

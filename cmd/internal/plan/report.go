@@ -5,6 +5,7 @@ import (
 
 	"oriel/mechanisms"
 	"oriel/mechanisms/dp"
+	"oriel/mechanisms/protection"
 	"oriel/operators"
 )
 
@@ -75,6 +76,8 @@ type Setting struct {
 	Draws            bool    `json:"draws,omitempty"`      // decisions hold draws
 	DrawsPure        float64 `json:"draws_pure,omitempty"` // ε of draws from events, counted in the losses below
 	DrawsRho         float64 `json:"draws_rho,omitempty"`  // ρ of such draws
+
+	terms protection.Terms
 }
 
 // Optimum is the least error of any Gaussian mechanism for the window and the budget (mechanisms/blt, PROOF.md, Theorem
@@ -91,6 +94,8 @@ type Age struct {
 	Windows uint64 `json:"windows"` // 0 when not a number of whole windows
 	Steps   uint64 `json:"steps"`
 	Seconds Number `json:"seconds"`
+
+	name string // such as "10 W"
 }
 
 // Mechanism is one row of every table. Losses are rounded up.
@@ -123,21 +128,24 @@ type Mechanism struct {
 	machine *machine
 }
 
-// span is in how many steps an event is mostly at stake: of a window, or of a memory; 0 where each step is released
-// once.
-func (s Setting) span() uint64 { return max(s.Window, s.Memory) }
+// span is over how many steps an event is mostly at stake; 0 where each step is released once.
+func (s Setting) span() uint64 { return s.terms.Scope.Span() }
 
-// letter is what the span is called.
-func (s Setting) letter() string {
-	if s.Memory > 0 {
-		return "H"
-	}
-	return "W"
+// users tells whether the unit has several events.
+func (s Setting) users() bool {
+	_, several := s.terms.Unit.Train()
+	return several
+}
+
+// decays tells whether sums decay under a scope.
+func decays(s protection.Scope) bool {
+	_, decays := s.Memory()
+	return decays
 }
 
 // called names a mechanism among others, of which one may be of the same name with a window.
 func (m *Mechanism) called() string {
-	if m.Memory > 0 {
+	if decays(m.machine.config.Scope) {
 		return m.Name + " for life"
 	}
 	return m.Name

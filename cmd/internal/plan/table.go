@@ -33,7 +33,7 @@ func (r *Report) Print(out io.Writer) error {
 	if len(r.Mechanisms[0].Decisions) > 0 {
 		part(fmt.Sprintf("Noise of the decision after T steps, rms of the vector before projection; the radius R is %g", r.Setting.Radius), r.decisionRows())
 	}
-	if s := r.Setting; s.Separation == 0 {
+	if s := r.Setting; !s.users() {
 		part("ε by age: the loss of everything released until an event is so old", r.ageRows(func(l Loss) Number { return l.Epsilon }))
 		part(r.groupTitle(), r.groupRows())
 	} else {
@@ -53,7 +53,7 @@ func (r *Report) Print(out io.Writer) error {
 
 // groupTitle says which events a group has.
 func (r *Report) groupTitle() string {
-	if r.Setting.Window == 0 {
+	if r.Setting.terms.Scope.ForLife() {
 		return "ε of a group: k events of one person, all there ever are, exchanged together"
 	}
 	return "ε of a group: k events of one person in one window, exchanged together"
@@ -61,22 +61,7 @@ func (r *Report) groupTitle() string {
 
 // headline is the setting in one line.
 func (r *Report) headline() string {
-	s := r.Setting
-	length := "W = " + counted(s.Window, "step")
-	switch {
-	case s.Memory > 0:
-		length = "for life, memory H = " + counted(s.Memory, "step")
-	case s.Window == 0:
-		length = "no window"
-	case s.Horizon > 0:
-		length = "a stream of T = " + counted(s.Horizon, "step")
-	}
-	if long := r.lasting(); long != "" {
-		length += " (" + long + ")"
-	}
-	if s.UserWindow > 0 {
-		length += ", users' events among any " + counted(s.UserWindow, "step")
-	}
+	s, length := r.Setting, r.Setting.terms.Brief(r.lasting())
 	parts := []string{s.Mechanism, length}
 	parts = append(parts, counted(s.Batch, "event")+" a step", fmt.Sprintf("ε = %g", s.Epsilon))
 	if s.Delta > 0 {
@@ -87,16 +72,11 @@ func (r *Report) headline() string {
 
 // lasting is how long window or horizon are, empty if that is not known.
 func (r *Report) lasting() string {
-	s := r.Setting
-	switch {
-	case !s.EventsPerSecond.known() || s.span() == 0:
+	steps := r.Setting.terms.Scope.Words().Steps
+	if steps == 0 || !r.Setting.EventsPerSecond.known() {
 		return ""
-	case s.Memory > 0:
-		return Duration(float64(s.MemorySeconds))
-	case s.Horizon > 0:
-		return Duration(float64(s.Horizon) * r.stepSeconds())
 	}
-	return Duration(float64(s.WindowSeconds))
+	return Duration(float64(steps) * r.stepSeconds())
 }
 
 func counted(n uint64, noun string) string {
@@ -108,10 +88,7 @@ func counted(n uint64, noun string) string {
 
 func (r *Report) sensitivityLine() string {
 	s := r.Setting
-	unit := "unit event"
-	if s.Separation > 0 {
-		unit = fmt.Sprintf("unit user (an exchange under both), events of one user at least %s apart", counted(s.Separation, "step"))
-	}
+	unit := "unit " + s.terms.Unit.Name() + s.terms.Unit.Words().Bound
 	clip := ""
 	if r.Numbers == nil {
 		clip = fmt.Sprintf(", clip %g", s.Clip)
@@ -171,18 +148,7 @@ func (r *Report) ageRows(loss func(Loss) Number) *grid {
 	g := &grid{}
 	head, steps, times := []string{"", "µ"}, []string{"", ""}, []string{"", ""}
 	for _, age := range r.Ages {
-		name := "age"
-		switch {
-		case r.Setting.span() == 0:
-			name = "at every age"
-		case age.Steps == r.Setting.Horizon:
-			name = "at the end"
-		case age.Windows == 1:
-			name = r.Setting.letter()
-		case age.Windows > 1:
-			name = fmt.Sprintf("%d %s", age.Windows, r.Setting.letter())
-		}
-		head = append(head, name)
+		head = append(head, age.name)
 		if r.Setting.span() == 0 {
 			continue
 		}
@@ -210,7 +176,7 @@ func (r *Report) ageRows(loss func(Loss) Number) *grid {
 func (r *Report) groupRows() *grid {
 	g := &grid{}
 	head := []string{"", "k = 1"}
-	user := r.Setting.Separation > 0
+	user := r.Setting.users()
 	if user {
 		head = []string{"", "one event", "k = 1"}
 	}
@@ -279,14 +245,14 @@ func (r *Report) notes() string {
 	if r.Numbers != nil {
 		lines = append(lines, r.Numbers.notes()...)
 	}
-	if r.Setting.Memory > 0 {
+	if decays(r.Setting.terms.Scope) {
 		lines = append(lines, "Optimum: the least variance in the long run that any Gaussian mechanism can have which releases every decaying sum and protects each",
 			"event as much for ever. With a memory an event's loss rises for some H steps, and then never again; outside a window it goes on.")
 	} else if r.Optimum.RMSCoordinate.known() {
 		lines = append(lines, "Optimum: the least variance that any Gaussian mechanism can have which releases every prefix sum and proves as much for a window",
 			"of W steps, one event a user; no such bound is known for pure ε.")
 	}
-	if r.Setting.Window > 0 && r.Setting.Horizon == 0 {
+	if !r.Setting.terms.Scope.ForLife() {
 		lines = append(lines, "An event that left its window is not forgotten: its loss grows with age as shown.")
 	}
 	switch s := r.Setting; {

@@ -8,8 +8,8 @@ import (
 
 // userWindow is what a user's events are protected within, in words.
 func (s Setting) userWindow() string {
-	if s.UserWindow > 0 {
-		return "any " + counted(s.UserWindow, "step")
+	if among := s.terms.Unit.Figures().Among; among > 0 {
+		return "any " + counted(among, "step")
 	}
 	return "one window"
 }
@@ -18,12 +18,13 @@ func (s Setting) userWindow() string {
 // and not like its root (mechanisms/forget, PROOF.md, Theorem 4). Where a user has one there is nothing to say.
 func (m *machine) crowding() []string {
 	c := m.config
-	events := rational.Events(c.UserWindow, c.Separation)
+	separation, _ := c.Unit.Train()
+	events := rational.Events(c.Among(), separation)
 	one, err := m.plan.EventGuarantee(c)
 	if events < 2 || err != nil {
 		return nil
 	}
 	return []string{fmt.Sprintf("a user may have %d events among %d steps, which cost %s times the noise of one: "+
 		"within a memory they add up nearly like their number. A shorter memory (ORIEL_MEMORY), a larger "+
-		"ORIEL_USER_SEPARATION or a shorter ORIEL_USER_WINDOW cost less", events, c.UserWindow, Upper(m.guarantee.Mu/one.Mu))}
+		"ORIEL_USER_SEPARATION or a shorter ORIEL_USER_WINDOW cost less", events, c.Among(), Upper(m.guarantee.Mu/one.Mu))}
 }

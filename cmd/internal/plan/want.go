@@ -44,13 +44,14 @@ func (w Want) Error(in Input) (Reached, error) {
 	if err != nil {
 		return Reached{}, err
 	}
+	memory, _ := in.Configured.Scope.Memory()
 	worst, names := Reached{}, []string{}
 	for _, v := range n.Views {
 		names = append(names, v.Name)
 		if w.View > 0 && v.Memory != w.View {
 			continue
 		}
-		if w.Own && v.Memory != in.Configured.Memory {
+		if w.Own && v.Memory != memory {
 			return Reached{}, fmt.Errorf("%s is read beside ORIEL_MEMORY, in steps that would change their length or their filter; "+
 				"leave other memories out, or solve for epsilon", v.Name)
 		}

@@ -83,7 +83,7 @@ func (s Settings) Guarantee(m pipeline.Model) (protection.Guarantee, error) {
 // Parts returns the mechanism and the operator that Model wires, for commands that look at one of them alone.
 func (s Settings) Parts() (mechanisms.Config, operators.Configured, error) {
 	m := mechanisms.Config{
-		Name: s.Mechanism, Batch: s.Batch, Terms: s.terms(), Budget: dp.Budget{Epsilon: s.Epsilon, Delta: s.Delta},
+		Name: s.Mechanism, Batch: s.Batch, Terms: s.Terms(), Budget: dp.Budget{Epsilon: s.Epsilon, Delta: s.Delta},
 	}
 	if s.facts().Filter {
 		m.AgeWeight, m.Poles = s.AgeWeight, s.Poles

@@ -67,8 +67,8 @@ func (s Settings) unit() protection.Unit {
 	return protection.User{Exchange: adjacency, Separation: s.UserSeparation, Steps: s.userWindow()}
 }
 
-// terms are who is protected, and for how long.
-func (s Settings) terms() protection.Terms { return protection.Terms{Scope: s.scope(), Unit: s.unit()} }
+// Terms are who is protected, and for how long.
+func (s Settings) Terms() protection.Terms { return protection.Terms{Scope: s.scope(), Unit: s.unit()} }
 
 // users configures user-level privacy in the pipeline; nil is the event level.
 func (s Settings) users() *pipeline.Users {
