@@ -11,7 +11,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"go.yaml.in/yaml/v4"
 
-	"oriel/mechanisms/dp"
+	"oriel/mechanisms/protection"
 	"oriel/pipeline/console"
 	"oriel/pipeline/metrics"
 )
@@ -27,7 +27,7 @@ var (
 // service collects what the service registers, of an operator whose decisions are numbers and of any other.
 func (e exported) service() {
 	for _, numbers := range []*metrics.Numbers{nil, {}} {
-		metrics.New(e, dp.Guarantee{}, metrics.Process{
+		metrics.New(e, protection.Guarantee{Terms: protection.Terms{Scope: protection.Window{Steps: 8}}}, metrics.Process{
 			Deployment: "d", Coordinates: 1, Numbers: numbers, Waiting: console.New().Waiting,
 		})
 	}

@@ -140,13 +140,10 @@ type Description struct {
 }
 
 // Damping says how much of a release's noise stands in a decision, before it is projected: after t steps, the noise
-// divided by Start + Step·N_t, N_t what sums under the scope hold of t steps (mechanisms.Weight).
-type Damping struct {
-	Start, Step float64
-	Scope       protection.Scope
-}
+// divided by Start + Step·N_t, N_t what sums under the mechanism's scope hold of t steps (mechanisms.Weight).
+type Damping struct{ Start, Step float64 }
 
-// After returns what noise is divided by after so many steps.
-func (d Damping) After(steps uint64) float64 {
-	return d.Start + float64(d.Step*mechanisms.Weight(d.Scope, steps))
+// After returns what noise is divided by after t steps.
+func (d Damping) After(s protection.Scope, t uint64) float64 {
+	return d.Start + float64(d.Step*mechanisms.Weight(s, t))
 }

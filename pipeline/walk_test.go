@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"oriel/mechanisms/dp"
+	"oriel/mechanisms/protection"
 	"oriel/operators"
 	"oriel/operators/loss"
 	"oriel/pipeline/kafka"
@@ -43,8 +44,18 @@ func (w *witness) StateLen() int { return 0 }
 
 func (w *witness) Restore([]byte) error { return nil }
 
-func (w *witness) Guarantee() dp.Guarantee {
-	return dp.Guarantee{Mechanism: "none", Window: 4, Batch: 1, Epsilon: 1, Adjacency: dp.Replace, Unit: "event", Horizon: w.horizon}
+func (w *witness) scope() protection.Scope {
+	if w.horizon > 0 {
+		return protection.Lifetime{Steps: w.horizon, Within: max(w.horizon, 4)}
+	}
+	return protection.Window{Steps: 4}
+}
+
+func (w *witness) Guarantee() protection.Guarantee {
+	return protection.Guarantee{
+		Terms:     protection.Terms{Scope: w.scope(), Unit: protection.Event{Exchange: dp.Replace}},
+		Mechanism: "none", Batch: 1, Epsilon: 1,
+	}
 }
 
 // walked is a walk from offset 10 on over a witness, and what it has handed on.

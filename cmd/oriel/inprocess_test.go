@@ -15,7 +15,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"oriel/cmd/internal/settings"
-	"oriel/mechanisms/dp"
+	"oriel/mechanisms/protection"
 	"oriel/pipeline"
 	"oriel/pipeline/kafka"
 	"oriel/pipeline/pipetest"
@@ -129,13 +129,13 @@ func (d *inprocess) get(c *child, path string) string {
 
 // blind is the configured model with a machine that does not look at events.
 func blind() func(settings.Settings) (pipeline.Model, error) {
-	return seated(func(m *pipeline.Model, promised dp.Guarantee) { m.Seat = pipetest.Blind{States: promised}.Seat })
+	return seated(func(m *pipeline.Model, promised protection.Guarantee) { m.Seat = pipetest.Blind{States: promised}.Seat })
 }
 
 // seated is the configured model, changed by with. Its plan, which takes a while, is made once.
-func seated(with func(m *pipeline.Model, promised dp.Guarantee)) func(settings.Settings) (pipeline.Model, error) {
+func seated(with func(m *pipeline.Model, promised protection.Guarantee)) func(settings.Settings) (pipeline.Model, error) {
 	plans := map[string][]byte{}
-	guarantees := map[string]dp.Guarantee{}
+	guarantees := map[string]protection.Guarantee{}
 	return func(s settings.Settings) (pipeline.Model, error) {
 		m, err := s.Model()
 		if err != nil {

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"oriel/cmd/internal/settings"
-	"oriel/mechanisms/dp"
+	"oriel/mechanisms/protection"
 	"oriel/operators"
 	"oriel/pipeline"
 	"oriel/pipeline/kafka"
@@ -47,7 +47,7 @@ func silence(all []operators.Decision, from int) []operators.Decision {
 
 // silenced is the configured model with silent machines.
 func silenced() func(settings.Settings) (pipeline.Model, error) {
-	return seated(func(m *pipeline.Model, _ dp.Guarantee) {
+	return seated(func(m *pipeline.Model, _ protection.Guarantee) {
 		seat := m.Seat
 		m.Seat = func(plan []byte) (func(key [32]byte) (operators.Machine, error), error) {
 			open, err := seat(plan)

@@ -165,7 +165,7 @@ func drawn(t *testing.T, s settings.Settings, m pipeline.Model, seed [32]byte, h
 		if place+1 < s.Batch {
 			continue
 		}
-		for _, id := range active(mechanism.Window, step) {
+		for _, id := range active(mechanism.Scope.Span(), step) {
 			if _, known := nodes[id]; !known {
 				nodes[id] = node{step, make([]int64, mechanism.Dimension())}
 				sampler.Fill(nodes[id].values, chain.Seed(id))

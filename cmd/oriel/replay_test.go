@@ -49,7 +49,7 @@ func TestReplayOfAChangedEventHasNewNoise(t *testing.T) {
 				released, nodes = recovered(t, s, h, out), drawn(t, s, m, seed, h)
 				for i, release := range released {
 					want := make([]int64, n)
-					for _, id := range active(mechanismOf(t, s).Window, uint64(i+1)) {
+					for _, id := range active(mechanismOf(t, s).Scope.Span(), uint64(i+1)) {
 						for k, x := range nodes[id].values {
 							want[k] += x
 						}

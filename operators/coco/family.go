@@ -313,7 +313,7 @@ func (c configured) Describe(m mechanisms.Config) operators.Description {
 	}
 	if c.Update == Projection {
 		d.Damping = &operators.Damping{
-			Start: c.StartRegularizer, Step: float64(c.StrongConvexity * float64(m.Batch)), Scope: m.Scope,
+			Start: c.StartRegularizer, Step: float64(c.StrongConvexity * float64(m.Batch)),
 		}
 	}
 	return d

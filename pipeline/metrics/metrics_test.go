@@ -13,11 +13,15 @@ import (
 	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
 
 	"oriel/mechanisms/dp"
+	"oriel/mechanisms/protection"
 	"oriel/pipeline"
 	"oriel/pipeline/metrics"
 )
 
-var guarantee = dp.Guarantee{Window: 64, Batch: 1, Epsilon: 0.5, Delta: 1e-6, Adjacency: dp.Replace, Unit: "event"}
+var guarantee = protection.Guarantee{
+	Terms: protection.Terms{Scope: protection.Window{Steps: 64}, Unit: protection.Event{Exchange: dp.Replace}},
+	Batch: 1, Epsilon: 0.5, Delta: 1e-6,
+}
 
 // played is a registry after a fixed run of two partitions.
 func played(l pipeline.Listener) *prometheus.Registry {
@@ -137,7 +141,10 @@ oriel_window_steps{deployment="d"} 64
 
 // TestWindowOfAWholeLifeIsInfinite: what is protected for ever has no width, whatever window the mechanism runs with.
 func TestWindowOfAWholeLifeIsInfinite(t *testing.T) {
-	for _, g := range []dp.Guarantee{{Mechanism: "once-gaussian"}, {Mechanism: "blt", Window: 64, Horizon: 50}} {
+	for _, g := range []protection.Guarantee{
+		{Mechanism: "once-gaussian", Terms: protection.Terms{Scope: protection.PerStep{}}},
+		{Mechanism: "blt", Terms: protection.Terms{Scope: protection.Lifetime{Steps: 50, Within: 64}}},
+	} {
 		r := prometheus.NewRegistry()
 		metrics.New(r, g, metrics.Process{Deployment: "d", Waiting: func() map[string]bool { return nil }})
 		if shown := exposition(r); !strings.Contains(shown, "\noriel_window_steps{deployment=\"d\"} +Inf\n") {

@@ -11,6 +11,7 @@ import (
 	"oriel/mechanisms"
 	"oriel/mechanisms/audit"
 	"oriel/mechanisms/noise"
+	"oriel/mechanisms/protection"
 	"oriel/mechanisms/windowtree"
 )
 
@@ -20,7 +21,7 @@ func halfNoise(c mechanisms.Config, p mechanisms.Plan, key [32]byte) (*mechanism
 	if err != nil {
 		return nil, err
 	}
-	sum, err := windowtree.New(c.Window, p.Grid, c.Dimension(), sampler, 0)
+	sum, err := windowtree.New(c.Scope.Span(), p.Grid, c.Dimension(), sampler, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -79,7 +80,9 @@ func TestAuditCatchesAUserTakenForOneEvent(t *testing.T) {
 	}
 	a.stream = func(c mechanisms.Config, p mechanisms.Plan, key [32]byte) (*mechanisms.Stream, error) {
 		one := c
-		one.UserWindow = 1
+		user := one.Unit.(protection.User)
+		user.Steps = 1
+		one.Unit = user
 		short, err := mechanisms.NewPlan(one)
 		if err != nil {
 			return nil, err

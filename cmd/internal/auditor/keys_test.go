@@ -7,6 +7,7 @@ import (
 
 	"oriel/mechanisms"
 	"oriel/mechanisms/dp"
+	"oriel/mechanisms/protection"
 	"oriel/operators"
 )
 
@@ -72,7 +73,8 @@ func (t *keyedTwin) Canary(u []float64, factor float64) (with, without operators
 func TestAuditTakesKeysForPublic(t *testing.T) {
 	for _, adjacency := range []dp.Adjacency{dp.Replace, dp.ZeroOut} {
 		m := mechanisms.Config{
-			Name: "blt", Window: 8, Batch: 3, Budget: dp.Budget{Epsilon: 20, Delta: 1e-6}, Adjacency: adjacency,
+			Name: "blt", Batch: 3, Budget: dp.Budget{Epsilon: 20, Delta: 1e-6},
+			Terms: protection.Terms{Scope: protection.Window{Steps: 8}, Unit: protection.Event{Exchange: adjacency}},
 		}
 		k := keyed{varied: varied{chooses: lawOfDraws}}
 		if err := k.Mechanism(&m, nil); err != nil {

@@ -15,6 +15,7 @@ import (
 	"oriel/mechanisms/mechtest"
 	"oriel/mechanisms/noise"
 	"oriel/mechanisms/once"
+	"oriel/mechanisms/protection"
 	"oriel/operators"
 	"oriel/schemas"
 )
@@ -152,7 +153,8 @@ var lawOfDraws = mechanisms.Exponential{
 func variedSubject(t *testing.T, v varied, part int, change func(*mechanisms.Config)) *Subject {
 	t.Helper()
 	m := mechanisms.Config{
-		Name: "tree-gaussian", Window: 8, Batch: 2, Budget: dp.Budget{Epsilon: 20, Delta: 1e-6}, Adjacency: dp.Replace,
+		Name: "tree-gaussian", Batch: 2, Budget: dp.Budget{Epsilon: 20, Delta: 1e-6},
+		Terms: protection.Terms{Scope: protection.Window{Steps: 8}, Unit: protection.Event{Exchange: dp.Replace}},
 	}
 	if v.chooses == (mechanisms.Exponential{}) {
 		v.chooses = lawOfDraws
@@ -169,7 +171,7 @@ func variedSubject(t *testing.T, v varied, part int, change func(*mechanisms.Con
 }
 
 // forgets is a memory of eight steps.
-func forgets(m *mechanisms.Config) { m.Window, m.Memory = 0, 8 }
+func forgets(m *mechanisms.Config) { m.Scope = protection.Decay{Steps: 8} }
 
 // All parts at once come to nine tenths of the whole claim and not beyond, and so does each alone of its share;
 // whatever makes the noise, nothing is refuted, and nothing is left out.
@@ -181,18 +183,18 @@ func TestAuditOfPartsReachesTheClaim(t *testing.T) {
 		change func(*mechanisms.Config)
 	}{
 		{"blt", AllParts, 4000, func(*mechanisms.Config) {}},
-		{"blt", AllParts, 4000, func(m *mechanisms.Config) { m.Adjacency, m.Batch = dp.ZeroOut, 1 }},
-		{"blt", AllParts, 100, func(m *mechanisms.Config) { m.Separation = 3 }},
+		{"blt", AllParts, 4000, func(m *mechanisms.Config) { m.Unit, m.Batch = protection.Event{Exchange: dp.ZeroOut}, 1 }},
+		{"blt", AllParts, 100, func(m *mechanisms.Config) { m.Unit = protection.User{Exchange: dp.Replace, Separation: 3} }},
 		{"blt", 0, 100, func(*mechanisms.Config) {}},
 		{"blt", 1, 100, func(*mechanisms.Config) {}},
 		{"blt", 2, 6000, func(m *mechanisms.Config) { m.Batch = 1 }},
 		{"tree-gaussian", AllParts, 4000, func(m *mechanisms.Config) { m.Batch = 1 }},
-		{"once-gaussian", AllParts, 4000, func(m *mechanisms.Config) { m.Window, m.Batch = 0, 1 }},
+		{"once-gaussian", AllParts, 4000, func(m *mechanisms.Config) { m.Scope, m.Batch = protection.PerStep{}, 1 }},
 		{"blt", AllParts, 100, forgets},
 		{"blt", 1, 100, forgets},
 		{"tree-gamma", AllParts, 100, func(*mechanisms.Config) {}},
 		{"tree-laplace", AllParts, 100, func(*mechanisms.Config) {}},
-		{"once-gamma", AllParts, 100, func(m *mechanisms.Config) { m.Window = 0 }},
+		{"once-gamma", AllParts, 100, func(m *mechanisms.Config) { m.Scope = protection.PerStep{} }},
 	} {
 		what := fmt.Sprintf("%s, part %d", x.name, x.part)
 		a := variedSubject(t, varied{}, x.part, func(m *mechanisms.Config) { m.Name = x.name; x.change(m) })
@@ -241,7 +243,7 @@ func TestAuditCatchesFaultsOfParts(t *testing.T) {
 			"half the noise":         {"scale", func(s *noise.Scale, _ *uint16) { s.Exp-- }},
 			"an instance of another": {"coordinates", func(_ *noise.Scale, i *uint16) { *i = (*i + 1) % 3 }},
 		} {
-			a := variedSubject(t, varied{}, AllParts, func(m *mechanisms.Config) { m.Name, m.Window = "once-gaussian", 0 })
+			a := variedSubject(t, varied{}, AllParts, func(m *mechanisms.Config) { m.Name, m.Scope = "once-gaussian", protection.PerStep{} })
 			a.stream = onceWith(t, part, fault.bend)
 			refutes(t, fmt.Sprintf("%s in part %d", what, part), a, fault.name, ErrNoise)
 		}
@@ -303,7 +305,8 @@ func TestAuditCatchesDrawsOfAnotherLaw(t *testing.T) {
 // One part can be attacked alone; its claim is its share.
 func TestAuditOfAPartThatIsNotThere(t *testing.T) {
 	m := mechanisms.Config{
-		Name: "blt", Window: 8, Batch: 1, Budget: dp.Budget{Epsilon: 20, Delta: 1e-6}, Adjacency: dp.Replace,
+		Name: "blt", Batch: 1, Budget: dp.Budget{Epsilon: 20, Delta: 1e-6},
+		Terms: protection.Terms{Scope: protection.Window{Steps: 8}, Unit: protection.Event{Exchange: dp.Replace}},
 	}
 	if err := (varied{}).Mechanism(&m, nil); err != nil {
 		t.Fatal(err)

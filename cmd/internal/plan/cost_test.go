@@ -14,6 +14,7 @@ import (
 	"oriel/mechanisms"
 	"oriel/mechanisms/mechtest"
 	"oriel/mechanisms/noise"
+	"oriel/mechanisms/protection"
 )
 
 // counter is a sampler without noise that counts vectors.
@@ -27,7 +28,7 @@ func (c *counter) Fill(dst []int64, _ noise.Seed) {
 // Vectors a step, counted in the mechanism itself over three blocks after the first, or over the life of a stream.
 func TestVectors(t *testing.T) {
 	each(t, func(t *testing.T, in Input, r *Report) {
-		if in.Configured.Name == "blt" && in.Configured.Window == 1024 && r.Setting.Adjacency != "zero-out" {
+		if in.Configured.Name == "blt" && in.Configured.Scope.Span() == 1024 && r.Setting.Adjacency != "zero-out" {
 			return // as the others
 		}
 		for _, m := range r.Mechanisms {
@@ -35,9 +36,10 @@ func TestVectors(t *testing.T) {
 			c.Batch = 1
 			sampler := &counter{}
 			stream := mechtest.Planted(t, c, m.machine.plan, sampler)
-			steps, skip := 4*max(c.Window, 1), max(c.Window, 1)
-			if c.Horizon > 0 {
-				steps, skip = c.Horizon, 0
+			steps, skip := 4*max(c.Scope.Span(), 1), max(c.Scope.Span(), 1)
+			ends := c.Scope.End() != protection.Endless
+			if ends {
+				steps, skip = c.Scope.End(), 0
 			}
 			total, worst := 0, 0
 			for step := range steps {
@@ -49,7 +51,7 @@ func TestVectors(t *testing.T) {
 				}
 			}
 			near(t, m.Name+": vectors a step", float64(m.Cost.Vectors), float64(total)/float64(steps-skip), 1e-12)
-			if m.Cost.WorstVectors < uint64(worst) || c.Horizon == 0 && m.Cost.WorstVectors != uint64(worst) {
+			if m.Cost.WorstVectors < uint64(worst) || !ends && m.Cost.WorstVectors != uint64(worst) {
 				t.Errorf("%s: at most %d vectors, want %d", m.Name, m.Cost.WorstVectors, worst)
 			}
 		}
@@ -230,7 +232,7 @@ func TestFootprintCountsOnce(t *testing.T) {
 
 func TestMeasure(t *testing.T) {
 	in := settings[0].input()
-	in.Configured.Window, in.Configured.Horizon = 16, 16 // far fewer steps than are measured
+	in.Configured.Scope = protection.Lifetime{Steps: 16, Within: 16} // far fewer steps than are measured
 	in.Measure = 40 * time.Millisecond
 	start := time.Now()
 	r, err := New(in)

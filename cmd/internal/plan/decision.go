@@ -4,6 +4,7 @@ import (
 	"math"
 	"sort"
 
+	"oriel/mechanisms/protection"
 	"oriel/operators"
 )
 
@@ -17,15 +18,15 @@ type DecisionNoise struct {
 const tenth = 0.1
 
 // noiseAfter is the rms of a decision's noise vector after T steps, for releases of a given rms.
-func noiseAfter(d operators.Damping, release float64, steps uint64) float64 {
-	return release / d.After(steps)
+func noiseAfter(d operators.Damping, s protection.Scope, release float64, steps uint64) float64 {
+	return release / d.After(s, steps)
 }
 
 // settles returns the first step after which a decision's noise is below a tenth of the radius, +Inf where there is
 // none.
-func settles(d operators.Damping, release, radius float64) float64 {
-	if memory, decays := d.Scope.Memory(); decays {
-		enough := func(steps int) bool { return noiseAfter(d, release, uint64(steps)) < tenth*radius }
+func settles(d operators.Damping, s protection.Scope, release, radius float64) float64 {
+	if memory, decays := s.Memory(); decays {
+		enough := func(steps int) bool { return noiseAfter(d, s, release, uint64(steps)) < tenth*radius }
 		last := int(min(100*memory, math.MaxInt32)) // all of the weight there will be
 		if !enough(last) {
 			return math.Inf(1)
@@ -43,14 +44,15 @@ func (r *Report) decisions(row *Mechanism, o Operator) {
 	if d.Damping == nil || row.machine.stream.Once() {
 		return
 	}
+	scope := row.machine.config.Scope
 	for _, age := range r.Ages {
 		row.Decisions = append(row.Decisions, DecisionNoise{
 			age.Steps,
-			Number(noiseAfter(*d.Damping, row.RMSVector, age.Steps)),
+			Number(noiseAfter(*d.Damping, scope, row.RMSVector, age.Steps)),
 		})
 	}
 	if d.Radius > 0 {
-		row.Settles = Number(settles(*d.Damping, row.RMSVector, d.Radius))
+		row.Settles = Number(settles(*d.Damping, scope, row.RMSVector, d.Radius))
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"oriel/mechanisms"
 	"oriel/mechanisms/dp"
+	"oriel/mechanisms/protection"
 )
 
 // A figure as texts have it: 1 849, 3.7·10⁵.
@@ -48,13 +49,14 @@ func superscript(text string) int {
 // TestFiguresOfTheTexts: ε by age and of groups in README.md and deploy/PRIVACY.md are those of the guarantees, rounded
 // up in their last digit.
 func TestFiguresOfTheTexts(t *testing.T) {
-	guarantee := func(name string, change func(*mechanisms.Config)) dp.Guarantee {
+	guarantee := func(name string, change func(*mechanisms.Config)) protection.Guarantee {
 		t.Helper()
 		c := mechanisms.Config{
-			Name: name, Window: 1024, Batch: 1, Leaf: mechanisms.OnePart(8, 1), Budget: dp.Budget{
+			Name: name, Batch: 1, Terms: protection.Terms{Scope: protection.Window{Steps: 1024}, Unit: protection.Event{Exchange: dp.Replace}},
+			Leaf: mechanisms.OnePart(8, 1), Budget: dp.Budget{
 				Epsilon: 1,
 				Delta:   1e-6,
-			}, Adjacency: dp.Replace,
+			},
 		}
 		if name == filtered {
 			c.AgeWeight = 0.3
@@ -67,7 +69,9 @@ func TestFiguresOfTheTexts(t *testing.T) {
 		return m.guarantee
 	}
 	event := func(*mechanisms.Config) {}
-	users := func(s uint64) func(*mechanisms.Config) { return func(c *mechanisms.Config) { c.Separation = s } }
+	users := func(s uint64) func(*mechanisms.Config) {
+		return func(c *mechanisms.Config) { c.Unit = protection.User{Exchange: dp.Replace, Separation: s} }
+	}
 	at := func(loss func(uint64) dp.Budget) (all []float64) {
 		for _, windows := range []uint64{1, 10, 100, 1000} {
 			all = append(all, loss(windows*1024).Epsilon)
@@ -101,11 +105,12 @@ func TestFiguresOfTheTexts(t *testing.T) {
 	check("blt", row("`blt`"), at(blt.At))
 	check("tree-gaussian", row("`tree-gaussian`"), at(tree.At))
 	check("pure", row("`tree-gamma`, `tree-laplace`"), at(laplace.At))
-	life := guarantee(filtered, func(c *mechanisms.Config) { c.Window, c.AgeWeight, c.Memory = 0, 0, 1024 })
+	life := guarantee(filtered, func(c *mechanisms.Config) { c.Scope, c.AgeWeight = protection.Decay{Steps: 1024}, 0 })
 	check("for life", row("`blt` with `ORIEL_WINDOW=lifetime`, at H, 10 H, 100 H and 1000 H for H = 1024"), at(life.At))
-	present := func(s uint64) dp.Guarantee {
+	present := func(s uint64) protection.Guarantee {
 		return guarantee(filtered, func(c *mechanisms.Config) {
-			c.Window, c.AgeWeight, c.Memory, c.Separation, c.UserWindow = 0, 0, 1024, s, 1024
+			c.Scope, c.AgeWeight = protection.Decay{Steps: 1024}, 0
+			c.Unit = protection.User{Exchange: dp.Replace, Separation: s, Steps: 1024}
 		})
 	}
 	check("users for life", row("the same, a user's events among any 1024 steps, s = 100"), at(present(100).At))

@@ -10,6 +10,7 @@ import (
 	"oriel/mechanisms/dp"
 	"oriel/mechanisms/mechtest"
 	"oriel/mechanisms/noise"
+	"oriel/mechanisms/protection"
 	"oriel/operators"
 )
 
@@ -24,7 +25,7 @@ func partsInput(name string) Input {
 	c := mechtest.Config(1)
 	c.Name = name
 	if strings.HasPrefix(name, "once") {
-		c.Window = 0
+		c.Scope = protection.PerStep{}
 	}
 	c.Leaf = mechanisms.Leaf{Parts: []mechanisms.Part{
 		{Name: "small", Size: 2, Clip: 0.125, Scales: []uint32{4, 1}, Share: 3}, {Name: "large", Size: 3, Clip: 8, Share: 1},

@@ -10,6 +10,7 @@ import (
 	"oriel/mechanisms/dp"
 	"oriel/mechanisms/mechtest"
 	"oriel/mechanisms/noise"
+	"oriel/mechanisms/protection"
 )
 
 // Δ is 2L, or L under zero-out at event level, on a lattice that has at least 2²⁴ units to L.
@@ -17,7 +18,7 @@ func TestSensitivity(t *testing.T) {
 	each(t, func(t *testing.T, in Input, r *Report) {
 		c, s := in.Configured, r.Setting
 		want := 2 * c.Clip()
-		if c.Adjacency == dp.ZeroOut && c.Separation == 0 {
+		if c.Unit.AgainstNull() {
 			want = c.Clip()
 		}
 		if s.Sensitivity > want || s.Sensitivity < want*(1-0x1p-24) ||
@@ -38,7 +39,7 @@ func TestNoiseScale(t *testing.T) {
 			budget, n := in.Configured.Budget, math.Sqrt(float64(in.Configured.Dimension()))
 			h := math.Log2(float64(max(m.Window, 1))) + 1
 			squaresMoved, moved, tolerance := h, h, 1e-9
-			if s := in.Configured.Separation; s > 0 { // k events of a user: under a node of 2^l steps at most ⌈2^l/s⌉ of them
+			if s, several := in.Configured.Unit.Train(); several { // k events of a user: under a node of 2^l steps at most ⌈2^l/s⌉ of them
 				k := math.Ceil(float64(m.Window) / float64(s))
 				squaresMoved, moved = 0, k*h
 				for span := uint64(1); span <= m.Window; span *= 2 {
@@ -51,11 +52,11 @@ func TestNoiseScale(t *testing.T) {
 				terms := int(m.Window)
 				_, d := series(m.machine.plan.Filter, terms)
 				train := make([]float64, terms)
-				for shift := 0; shift < terms; shift += max(int(in.Configured.Separation), 1) {
+				for shift := 0; shift < terms; shift += max(int(in.Configured.Unit.Figures().Separation), 1) {
 					for j := shift; j < terms; j++ {
 						train[j] += d[j-shift]
 					}
-					if in.Configured.Separation == 0 {
+					if !r.Setting.users() {
 						break
 					}
 				}
@@ -93,15 +94,17 @@ func TestError(t *testing.T) {
 			}[factsOf(m.Name).Law]
 			mean, worst := 1.0, 1.0
 			from, to := m.Window, 3*m.Window // steps from+1 … to: whole blocks, not the first
-			if in.Configured.Horizon > 0 {
-				from, to = 0, in.Configured.Horizon
+			end := in.Configured.Scope.End()
+			ends := end != protection.Endless
+			if ends {
+				from, to = 0, end
 			}
 			switch {
 			case m.Name == "blt":
 				b, _ := series(m.machine.plan.Filter, 200_000)
 				mean = squares(b)
 				worst = mean
-				if in.Configured.Horizon > 0 {
+				if ends {
 					sum, total := 0.0, 0.0
 					for j := range to {
 						sum += b[j] * b[j]
@@ -132,9 +135,9 @@ func TestVarianceOfAVector(t *testing.T) {
 	const vectors, n = 20_000, 3
 	for _, name := range []string{"once-gaussian", "once-gamma", "tree-laplace"} {
 		c := mechtest.Config(n)
-		c.Name, c.Window = name, 0
+		c.Name, c.Scope = name, protection.PerStep{}
 		if strings.HasPrefix(name, "tree") {
-			c.Window = 1
+			c.Scope = protection.Window{Steps: 1}
 		}
 		m, err := open(c)
 		if err != nil {
@@ -155,15 +158,15 @@ func TestVarianceOfAVector(t *testing.T) {
 func TestOptimum(t *testing.T) {
 	each(t, func(t *testing.T, in Input, r *Report) {
 		c := in.Configured
-		bounded := c.Window > 0 && c.Horizon == 0
+		bounded := !c.Scope.ForLife()
 		if r.Optimum.Factor.known() != bounded || r.Optimum.Mu.known() != (bounded && c.Budget.Delta > 0) {
 			t.Errorf("optimum %+v", r.Optimum)
 		}
 		if r.Optimum.Mu.known() {
 			mu := muOf(c.Budget.Epsilon, c.Budget.Delta)
 			near(t, "µ", float64(r.Optimum.Mu), mu, 1e-9)
-			near(t, "factor", float64(r.Optimum.Factor), optimum(c.Window), 1e-9)
-			near(t, "rms", float64(r.Optimum.RMSCoordinate), math.Sqrt(optimum(c.Window))*r.Setting.Sensitivity/mu, 1e-9)
+			near(t, "factor", float64(r.Optimum.Factor), optimum(c.Scope.Span()), 1e-9)
+			near(t, "rms", float64(r.Optimum.RMSCoordinate), math.Sqrt(optimum(c.Scope.Span()))*r.Setting.Sensitivity/mu, 1e-9)
 			near(t, "rms of the vector", float64(r.Optimum.RMSVector),
 				float64(r.Optimum.RMSCoordinate)*math.Sqrt(float64(c.Dimension())), 1e-12)
 		}
@@ -173,7 +176,7 @@ func TestOptimum(t *testing.T) {
 				t.Errorf("%s: ratio %g", m.Name, float64(m.OverOptimum))
 			}
 			if m.OverOptimum.known() {
-				least := optimum(c.Window) * math.Pow(r.Setting.Sensitivity/float64(m.Mu), 2)
+				least := optimum(c.Scope.Span()) * math.Pow(r.Setting.Sensitivity/float64(m.Mu), 2)
 				near(t, m.Name+": ratio", float64(m.OverOptimum), m.RMSCoordinate*m.RMSCoordinate/least, 1e-8)
 				if m.OverOptimum < 1 {
 					t.Errorf("%s: below the optimum: %g", m.Name, float64(m.OverOptimum))
@@ -188,6 +191,7 @@ func TestOptimum(t *testing.T) {
 func TestLosses(t *testing.T) {
 	each(t, func(t *testing.T, in Input, r *Report) {
 		c := in.Configured
+		_, several := c.Unit.Train()
 		for _, m := range r.Mechanisms {
 			var d []float64
 			for i, loss := range m.Losses {
@@ -198,16 +202,16 @@ func TestLosses(t *testing.T) {
 				windows := math.Ceil(float64(age) / float64(m.Window))
 				want, tolerance := float64(m.Epsilon), 1e-9
 				switch {
-				case m.Window == 0 || age == m.Window || c.Horizon > 0: // what the mechanism claims for a window
+				case m.Window == 0 || age == m.Window || c.Scope.ForLife(): // what the mechanism claims for a window
 				case !m.Mu.known():
 					want *= windows
-				case m.Name == "blt" && c.Separation == 0 && age <= 102_400:
+				case m.Name == "blt" && !several && age <= 102_400:
 					if d == nil {
 						_, d = series(m.machine.plan.Filter, 102_400)
 					}
 					mu := r.Setting.Sensitivity * math.Sqrt(squares(d[:age])) / m.NoiseScale
 					want, tolerance = epsilonOf(mu, m.Delta), 1e-3
-				case m.Name != "blt" && c.Separation == 0:
+				case m.Name != "blt" && !several:
 					h, w := math.Log2(float64(m.Window))+1, float64(m.Window)
 					if windows > 1 {
 						shift := float64(r.Setting.LatticeUnits)*math.Sqrt(h-1+windows*(2*w-1)/w) +
@@ -218,10 +222,10 @@ func TestLosses(t *testing.T) {
 					want = m.machine.guarantee.At(age).Epsilon
 				}
 				near(t, m.Name+": ε", float64(loss.Epsilon), want, tolerance)
-				if loss.All.known() != (c.Separation > 0) {
+				if loss.All.known() != several {
 					t.Errorf("%s: loss of all events %g", m.Name, float64(loss.All))
 				}
-				if c.Separation > 0 {
+				if several {
 					stream := mechtest.Open(t, m.machine.config, [32]byte{})
 					near(t, m.Name+": ε of all events", float64(loss.All), stream.Guarantee().AtAll(age).Epsilon, 0)
 					near(t, m.Name+": ε of a window", float64(loss.Epsilon), stream.Guarantee().At(age).Epsilon, 0)
@@ -235,6 +239,7 @@ func TestLosses(t *testing.T) {
 func TestClaims(t *testing.T) {
 	each(t, func(t *testing.T, in Input, r *Report) {
 		c := in.Configured
+		_, several := in.Configured.Unit.Train()
 		for _, m := range r.Mechanisms {
 			if !strings.HasSuffix(m.Name, "-paper") {
 				near(t, m.Name+": ε", float64(m.Epsilon), c.Budget.Epsilon, 0)
@@ -255,7 +260,7 @@ func TestClaims(t *testing.T) {
 				}
 				near(t, m.Name+": ε of a group", float64(m.Groups[i].Epsilon), want, 1e-8)
 			}
-			if m.EventEpsilon.known() != (c.Separation > 0) || c.Separation > 0 && m.EventEpsilon > m.Epsilon {
+			if m.EventEpsilon.known() != several || several && m.EventEpsilon > m.Epsilon {
 				t.Errorf("%s: one event %g, user %g", m.Name, float64(m.EventEpsilon), float64(m.Epsilon))
 			}
 		}
@@ -305,8 +310,8 @@ func TestCandidates(t *testing.T) {
 		change(&in.Configured)
 		c, note, reason := in.candidate(variant{name: name})
 		if !strings.Contains(reason, wantReason) || (reason == "") != (wantReason == "") ||
-			!strings.Contains(note, wantNote) || wantReason == "" && c.Window != wantWindow {
-			t.Errorf("%s, %s: window %d, note %q, reason %q", what, name, c.Window, note, reason)
+			!strings.Contains(note, wantNote) || wantReason == "" && c.Scope.Span() != wantWindow {
+			t.Errorf("%s, %s: window %d, note %q, reason %q", what, name, c.Scope.Span(), note, reason)
 		}
 	}
 	same := func(*mechanisms.Config) {}
@@ -316,16 +321,18 @@ func TestCandidates(t *testing.T) {
 	f("single steps", same, "once-gamma", "", "no prefix sum", 0)
 	f("no δ", func(c *mechanisms.Config) { c.Budget.Delta = 0; c.Name = "tree-gamma" }, "blt", "ORIEL_DELTA", "", 0)
 	f("no δ", func(c *mechanisms.Config) { c.Budget.Delta = 0; c.Name = "tree-gamma" }, "tree-laplace", "", "", 1024)
-	f("no power of two", func(c *mechanisms.Config) { c.Window = 1025 }, "tree-gaussian", "",
+	f("no power of two", func(c *mechanisms.Config) { c.Scope = protection.Window{Steps: 1025} }, "tree-gaussian", "",
 		"window 2048, the next power of two", 2048)
-	f("large", func(c *mechanisms.Config) { c.Window = 1 << 23; c.Name = "tree-gamma" }, "blt", "4194304", "", 0)
-	f("users", func(c *mechanisms.Config) { c.Separation = 3 }, "once-gamma", "no user level", "", 0)
-	f("horizon", func(c *mechanisms.Config) { c.Name, c.Window, c.Horizon = "tree-gamma", 1024, 700 }, "blt", "", "", 700)
-	f("no window", func(c *mechanisms.Config) { c.Name, c.Window = "once-gamma", 0 }, "blt", "needs a window", "", 0)
+	f("large", func(c *mechanisms.Config) { c.Scope = protection.Window{Steps: 1 << 23}; c.Name = "tree-gamma" }, "blt", "4194304", "", 0)
+	f("users", func(c *mechanisms.Config) { c.Unit = protection.User{Exchange: dp.Replace, Separation: 3} }, "once-gamma", "no user level", "", 0)
+	f("horizon", func(c *mechanisms.Config) {
+		c.Name, c.Scope = "tree-gamma", protection.Lifetime{Steps: 700, Within: 1024}
+	}, "blt", "", "", 700)
+	f("no window", func(c *mechanisms.Config) { c.Name, c.Scope = "once-gamma", protection.PerStep{} }, "blt", "needs a window", "", 0)
 }
 
 func TestAges(t *testing.T) {
-	in := Input{Configured: mechanisms.Config{Window: 1000, Batch: 4}, Rate: 2, Age: 55_000}
+	in := Input{Configured: mechanisms.Config{Terms: protection.Terms{Scope: protection.Window{Steps: 1000}}, Batch: 4}, Rate: 2, Age: 55_000}
 	steps, seconds := []uint64{1000, 10_000, 55_000, 100_000, 1_000_000}, []float64{
 		2000, 20_000, 110_000, 200_000,
 		2_000_000,
@@ -335,7 +342,7 @@ func TestAges(t *testing.T) {
 			t.Errorf("age %d: %+v", i, age)
 		}
 	}
-	in.Configured.Window = 1 << 62
+	in.Configured.Scope = protection.Window{Steps: 1 << 62}
 	if last := in.ages()[3]; last.Steps != math.MaxUint64 {
 		t.Errorf("1000 windows of 2^62 steps: %d", last.Steps)
 	}
@@ -345,9 +352,12 @@ func TestWarnings(t *testing.T) {
 	f := func(window, batch uint64, delta, rate float64, want ...string) {
 		t.Helper()
 		in := settings[0].input()
-		in.Configured.Window, in.Configured.Batch, in.Rate = window, batch, rate
+		in.Configured.Scope, in.Configured.Batch, in.Rate = protection.Window{Steps: window}, batch, rate
 		r := &Report{
-			Setting:    Setting{Window: window, Batch: batch, WindowSeconds: in.seconds(window)},
+			Setting: Setting{
+				Window: window, Batch: batch, WindowSeconds: in.seconds(window),
+				terms: protection.Terms{Scope: in.Configured.Scope, Unit: protection.Event{Exchange: dp.Replace}},
+			},
 			Mechanisms: []Mechanism{{Epsilon: 1, Delta: delta}},
 		}
 		r.warn(in)
@@ -375,8 +385,12 @@ func TestWarningOfFiltersOfBothSigns(t *testing.T) {
 		t.Helper()
 		in := settings[0].input()
 		c := &in.Configured
-		c.Name, c.Window, c.Horizon, c.Batch, c.Budget.Delta = "blt", 64, 0, 1, 1e-9
-		c.Separation, c.Poles, c.AgeWeight = separation, poles, weight
+		c.Name, c.Scope, c.Batch, c.Budget.Delta = "blt", protection.Window{Steps: 64}, 1, 1e-9
+		c.Poles, c.AgeWeight = poles, weight
+		c.Unit = protection.Event{Exchange: dp.Replace}
+		if separation > 0 {
+			c.Unit = protection.User{Exchange: dp.Replace, Separation: separation}
+		}
 		r, err := New(in)
 		if err != nil {
 			t.Fatal(err)

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"flag"
+	"oriel/mechanisms/dp"
+	"oriel/mechanisms/protection"
 	"os"
 	"strings"
 	"sync"
@@ -25,7 +27,7 @@ func golden(t *testing.T) *Report {
 
 var theGolden = sync.OnceValues(func() (*Report, error) {
 	in := settings[0].input()
-	in.Configured.Name, in.Configured.AgeWeight, in.Configured.Window = "tree-gaussian", 0, 1<<23
+	in.Configured.Name, in.Configured.AgeWeight, in.Configured.Scope = "tree-gaussian", 0, protection.Window{Steps: 1 << 23}
 	in.Configured.Batch, in.Configured.Budget.Delta = 4, 1e-9
 	in.Rate, in.Age, in.SealedState = 50, 1<<20, 4321
 	r, err := New(in)
@@ -80,10 +82,10 @@ func TestTableSays(t *testing.T) {
 	}
 	f("blt", func(*Input) {}, "* blt, ", "W = 1024 steps, 1 event a step, ε = 1, δ = 1e-06, 27 coordinates", "Δ ≤ 2: 33554432 lattice units of 2^-24",
 		"  optimum", "is not forgotten")
-	f("users", func(in *Input) { in.Configured.Separation = 100 }, "unit user (an exchange under both), events of one user at least 100 steps apart", "ε of all of a user's events", "one event")
-	f("horizon", func(in *Input) { in.Configured.Window, in.Configured.Horizon, in.Rate = 1000, 1000, 10 }, "a stream of T = 1000 steps (1 min 40 s)", "at the end")
+	f("users", func(in *Input) { in.Configured.Unit = protection.User{Exchange: dp.Replace, Separation: 100} }, "unit user (an exchange under both), events of one user at least 100 steps apart", "ε of all of a user's events", "one event")
+	f("horizon", func(in *Input) { in.Configured.Scope, in.Rate = protection.Lifetime{Steps: 1000, Within: 1000}, 10 }, "a stream of T = 1000 steps (1 min 40 s)", "at the end")
 	f("once", func(in *Input) {
-		in.Configured.Name, in.Configured.Window, in.Configured.AgeWeight = "once-gamma", 0, 0
+		in.Configured.Name, in.Configured.Scope, in.Configured.AgeWeight = "once-gamma", protection.PerStep{}, 0
 	}, "once-gamma, no window", "at every age", "blt is left out: needs a window")
 	f("measured", func(in *Input) { in.Measure = 10_000_000 }, "time", "here")
 }

@@ -8,6 +8,7 @@ import (
 	"oriel/mechanisms"
 	"oriel/mechanisms/blt"
 	"oriel/mechanisms/dp"
+	"oriel/mechanisms/protection"
 	"oriel/operators"
 )
 
@@ -104,25 +105,27 @@ var settings = []setting{
 		in.Configured.Name, in.Configured.AgeWeight, in.Configured.Budget.Delta, in.Configured.Batch = "tree-gamma", 0, 0, 10
 	}},
 	{"zero-out", func(in *Input) {
-		in.Configured.Adjacency, in.Configured.Leaf = dp.ZeroOut, mechanisms.OnePart(in.Configured.Dimension(), 2.5)
+		in.Configured.Unit, in.Configured.Leaf = protection.Event{Exchange: dp.ZeroOut}, mechanisms.OnePart(in.Configured.Dimension(), 2.5)
 	}},
 	{"paper", func(in *Input) {
 		in.Configured.Name, in.Configured.AgeWeight = "tree-gaussian-paper", 0
 		in.Configured.PaperSensitivity = paperSensitivity
 	}},
-	{"odd window", func(in *Input) { in.Configured.Window, in.Rate, in.Age = 1000, 3, 7 }},
+	{"odd window", func(in *Input) { in.Configured.Scope, in.Rate, in.Age = protection.Window{Steps: 1000}, 3, 7 }},
 	{"one step", func(in *Input) {
-		in.Configured.Window, in.Configured.Leaf = 1, mechanisms.OnePart(1, in.Configured.Clip())
+		in.Configured.Scope, in.Configured.Leaf = protection.Window{Steps: 1}, mechanisms.OnePart(1, in.Configured.Clip())
 	}},
 	{"two poles", func(in *Input) { in.Configured.Poles, in.Configured.Budget.Epsilon = 2, 5 }},
-	{"users", func(in *Input) { in.Configured.Separation, in.Rate, in.Age = 100, 0.01, 50_000 }},
-	{"horizon", func(in *Input) { in.Configured.Window, in.Configured.Horizon, in.Rate = 1000, 1000, 1 }},
+	{"users", func(in *Input) {
+		in.Configured.Unit, in.Rate, in.Age = protection.User{Exchange: dp.Replace, Separation: 100}, 0.01, 50_000
+	}},
+	{"horizon", func(in *Input) { in.Configured.Scope, in.Rate = protection.Lifetime{Steps: 1000, Within: 1000}, 1 }},
 	{"horizon of a tree", func(in *Input) {
 		in.Configured.Name, in.Configured.AgeWeight = "tree-laplace", 0
-		in.Configured.Window, in.Configured.Horizon = 1024, 700
+		in.Configured.Scope = protection.Lifetime{Steps: 700, Within: 1024}
 	}},
 	{"once", func(in *Input) {
-		in.Configured.Name, in.Configured.AgeWeight, in.Configured.Window, in.Rate = "once-gaussian", 0, 0, 1
+		in.Configured.Name, in.Configured.AgeWeight, in.Configured.Scope, in.Rate = "once-gaussian", 0, protection.PerStep{}, 1
 	}},
 }
 
@@ -146,10 +149,12 @@ func (l learner) Describe(mechanisms.Config) operators.Description { return l.De
 func (s setting) input() Input {
 	in := Input{
 		Configured: mechanisms.Config{
-			Name: "blt", Window: 1024, Batch: 1, Leaf: mechanisms.OnePart(27, 1), Budget: dp.Budget{
+			Name: "blt", Batch: 1,
+			Terms: protection.Terms{Scope: protection.Window{Steps: 1024}, Unit: protection.Event{Exchange: dp.Replace}},
+			Leaf:  mechanisms.OnePart(27, 1), Budget: dp.Budget{
 				Epsilon: 1,
 				Delta:   1e-6,
-			}, Adjacency: dp.Replace, AgeWeight: 0.3,
+			}, AgeWeight: 0.3,
 		},
 		Operator:  learner{},
 		AgeWeight: 0.3,

@@ -3,6 +3,8 @@ package plan
 import (
 	"bytes"
 	"math"
+	"oriel/mechanisms/dp"
+	"oriel/mechanisms/protection"
 	"strings"
 	"testing"
 )
@@ -12,7 +14,8 @@ func present(t *testing.T, memory, separation, window uint64) *Report {
 	t.Helper()
 	in := settings[0].input()
 	c := &in.Configured
-	c.Window, c.AgeWeight, c.Memory, c.Separation, c.UserWindow = 0, 0, memory, separation, window
+	c.Scope, c.AgeWeight = protection.Decay{Steps: memory}, 0
+	c.Unit = protection.User{Exchange: dp.Replace, Separation: separation, Steps: window}
 	r, err := New(in)
 	if err != nil {
 		t.Fatal(err)

@@ -14,6 +14,7 @@ import (
 	"oriel/mechanisms/dp"
 	"oriel/mechanisms/mechtest"
 	"oriel/mechanisms/noise"
+	"oriel/mechanisms/protection"
 )
 
 // What the window paper says of growth in T, from 5 000 to 20 000 steps: POCG's regret doubles, being √T (on stream A;
@@ -113,14 +114,14 @@ func naive(t *testing.T, name string, steps uint64, epsilon float64) float64 {
 	const n = 256
 	m := mechanisms.Config{
 		Name: name, Batch: 1, Leaf: mechanisms.OnePart(n, 1), Budget: dp.Budget{Epsilon: epsilon, Delta: 1e-6},
-		Adjacency: dp.Replace,
+		Terms: protection.Terms{Scope: protection.PerStep{}, Unit: protection.Event{Exchange: dp.Replace}},
 	}
 	if name == "once-gamma" {
 		m.Budget.Delta = 0
 	}
 	facts, _ := mechanisms.FactsOf(name)
 	if !facts.Once {
-		m.Window = steps + 1
+		m.Scope = protection.Window{Steps: steps + 1}
 	}
 	stream := mechtest.Open(t, m, [32]byte{3})
 	sum, zero := make([]float64, n), make([]float64, n)

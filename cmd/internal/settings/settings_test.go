@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"oriel/mechanisms/dp"
+	"oriel/mechanisms/protection"
 	"oriel/operators"
 	"oriel/pipeline"
 )
@@ -40,10 +40,10 @@ func TestTheSettingsTableIsThatOfTheCode(t *testing.T) {
 	}
 }
 
-func guarantee(s Settings) (dp.Guarantee, error) {
+func guarantee(s Settings) (protection.Guarantee, error) {
 	m, err := s.Model()
 	if err != nil {
-		return dp.Guarantee{}, err
+		return protection.Guarantee{}, err
 	}
 	return s.Guarantee(m)
 }

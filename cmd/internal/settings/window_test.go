@@ -1,6 +1,8 @@
 package settings
 
 import (
+	"oriel/mechanisms/dp"
+	"oriel/mechanisms/protection"
 	"strings"
 	"testing"
 )
@@ -42,12 +44,12 @@ func TestWindowIsANumberOrAWord(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%v: %v", test.lines, err)
 		}
-		if wants := strings.Contains(strings.Join(test.lines, " "), "ORIEL_MEMORY=64"); wants != (m.Memory == 64) ||
+		if wants := strings.Contains(strings.Join(test.lines, " "), "ORIEL_MEMORY=64"); wants != (m.Scope.Figures().Memory == 64) ||
 			wants != strings.Contains(s.Canonical(), "\nMEMORY=64\n") {
-			t.Errorf("%v: memory %d; canonical configuration %s", test.lines, m.Memory, s.Canonical())
+			t.Errorf("%v: memory %d; canonical configuration %s", test.lines, m.Scope.Figures().Memory, s.Canonical())
 		}
-		if m.Window != test.window || m.Horizon != test.horizon {
-			t.Errorf("%v: window %d, horizon %d, want %d and %d", test.lines, m.Window, m.Horizon, test.window, test.horizon)
+		if scope := m.Scope.Figures(); scope.Window != test.window || scope.Horizon != test.horizon {
+			t.Errorf("%v: window %d, horizon %d, want %d and %d", test.lines, scope.Window, scope.Horizon, test.window, test.horizon)
 		}
 		if !strings.Contains(s.Canonical(), "\nWINDOW="+test.canonical+"\n") {
 			t.Errorf("%v: canonical configuration %s", test.lines, s.Canonical())
@@ -67,7 +69,7 @@ func TestUsersOfAMemoryHaveAWindow(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if m.UserWindow != 100 || m.Separation != 5 || m.Window != 0 ||
+	if m.Terms != (protection.Terms{Scope: protection.Decay{Steps: 64}, Unit: protection.User{Exchange: dp.Replace, Separation: 5, Steps: 100}}) ||
 		!strings.Contains(s.Canonical(), "\nUSER_WINDOW=100\n") {
 		t.Errorf("%+v; canonical configuration %s", m, s.Canonical())
 	}
@@ -78,7 +80,7 @@ func TestUsersOfAMemoryHaveAWindow(t *testing.T) {
 	if len(model.Extras) != 2 || model.Extras[1].Name != "user_window" {
 		t.Errorf("decisions say %v", model.Extras)
 	}
-	if g, err := s.Guarantee(model); err != nil || g.Unit != "user" || g.UserWindow != 100 || g.Memory != 64 {
+	if g, err := s.Guarantee(model); err != nil || g.Terms != m.Terms {
 		t.Errorf("%+v, %v", g, err)
 	}
 	for _, without := range [][]string{lines[:3], {"ORIEL_USER_ID=key", "ORIEL_USER_SEPARATION=5"}} {
