@@ -11,6 +11,7 @@ import (
 	"oriel/mechanisms/dp"
 	"oriel/mechanisms/mechtest"
 	"oriel/mechanisms/noise"
+	"oriel/mechanisms/protection"
 )
 
 // A canary pair differs in the record of step 1 of a window of 8, where the guarantee is attained: the releases of
@@ -69,7 +70,7 @@ func gaussianBound(high, low []float64, threshold float64) float64 {
 
 func auditConfig(adjacency dp.Adjacency) mechanisms.Config {
 	c := mechtest.Config(1)
-	c.Adjacency = adjacency
+	c.Unit = protection.Event{Exchange: adjacency}
 	c.Budget.Epsilon = 20 // µ near 2.9: a bound within a tenth of it takes few runs
 	return c
 }
@@ -123,7 +124,7 @@ func likelihood(f blt.Filter, steps int, places []int) []float64 {
 // it: W = 12, s = 5, k = 3.
 func TestAuditOfAUserReachesTheClaim(t *testing.T) {
 	c := auditConfig(dp.ZeroOut)
-	c.Name, c.Window, c.Separation = "blt", 12, 5
+	c.Name, c.Scope, c.Unit = "blt", protection.Window{Steps: 12}, apart(5)
 	plan := mechtest.Plan(t, c)
 	stream := mechtest.Open(t, c, [32]byte{7})
 	claim := stream.Guarantee().Mu
@@ -140,7 +141,7 @@ func TestAuditOfAUserReachesTheClaim(t *testing.T) {
 	if got := found(stream, 0, 7, 11); got > claim {
 		t.Errorf("a user with other places: bound %g, claim %g", got, claim)
 	}
-	c.Separation = 6 // k = 2: noise for one event less
+	c.Unit = apart(6) // k = 2: noise for one event less
 	few := mechtest.Open(t, c, [32]byte{7})
 	if got := found(few, 0, 5, 10); !(got > few.Guarantee().Mu) {
 		t.Errorf("an event too many: not caught: bound %g, claim %g", got, few.Guarantee().Mu)

@@ -13,6 +13,7 @@ import (
 	"oriel/mechanisms/lattice"
 	"oriel/mechanisms/mechtest"
 	"oriel/mechanisms/noise"
+	"oriel/mechanisms/protection"
 )
 
 // goldenFilter is written out, since fits may differ between platforms.
@@ -84,7 +85,7 @@ func TestFilterPlanIsOfItsName(t *testing.T) {
 // what µ√⌈A/W⌉ gives.
 func TestFilterGuaranteeKnowsEveryAge(t *testing.T) {
 	c := config("blt", 5)
-	c.Window, c.AgeWeight = 1000, 0.3
+	c.Scope, c.AgeWeight = protection.Window{Steps: 1000}, 0.3
 	plan := mechtest.Plan(t, c)
 	g, err := plan.Guarantee(c)
 	if err != nil {
@@ -93,7 +94,7 @@ func TestFilterGuaranteeKnowsEveryAge(t *testing.T) {
 	if again, err := plan.Guarantee(c); err != nil || again != g {
 		t.Errorf("two guarantees of one plan differ: %+v, %+v", again, g)
 	}
-	if got := g.At(c.Window); got != (dp.Budget{Epsilon: 1, Delta: 1e-6}) || g.AtWindows(1) != got ||
+	if got := g.At(1000); got != (dp.Budget{Epsilon: 1, Delta: 1e-6}) || g.AtSpans(1) != got ||
 		g.At(0) != (dp.Budget{}) {
 		t.Errorf("ε(W) = %+v", got)
 	}
@@ -106,8 +107,8 @@ func TestFilterGuaranteeKnowsEveryAge(t *testing.T) {
 		}
 		before = got.Epsilon
 	}
-	if g.AtWindows(10) != g.At(10_000) || g.AtWindows(1<<60) != g.At(math.MaxUint64) {
-		t.Error("AtWindows is not At of the windows' steps")
+	if g.AtSpans(10) != g.At(10_000) || g.AtSpans(1<<60) != g.At(math.MaxUint64) {
+		t.Error("AtSpans is not At of the windows' steps")
 	}
 	if hundred := g.Curve.Mu(100_000) / g.Mu; hundred > 2.3 {
 		t.Errorf("µ(100W) is %g µ(W)", hundred)

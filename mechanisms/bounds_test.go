@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"oriel/mechanisms"
-	"oriel/mechanisms/dp"
 	"oriel/mechanisms/lattice"
 	"oriel/mechanisms/mechtest"
 	"oriel/mechanisms/noise"
@@ -92,14 +91,14 @@ func TestAnExchangeForNoLeafIsCounted(t *testing.T) {
 		c.Leaf = mechanisms.Leaf{Parts: []mechanisms.Part{{Size: 2, Clip: 1, Quantiser: near{}}}}
 		plan := mechtest.Plan(t, c)
 		against := c
-		against.Adjacency = dp.ZeroOut
+		against.Unit = zeroOut
 		if null := mechtest.Plan(t, against); plan.Scale != null.Scale || plan.Sensitivity(c) != 1 {
 			t.Errorf("%s: Δ = %g and scale %v, %v against the null event", name, plan.Sensitivity(c), plan.Scale, null.Scale)
 		}
 		if facts, _ := mechanisms.FactsOf(name); facts.Once {
 			continue
 		}
-		c.Separation = 3
+		c.Unit = apart(3)
 		if user := mechtest.Plan(t, c); user.Sensitivity(c) != 1 {
 			t.Errorf("%s: Δ = %g of a user's event", name, user.Sensitivity(c))
 		}

@@ -12,6 +12,7 @@ import (
 	"oriel/mechanisms/dp"
 	"oriel/mechanisms/mechtest"
 	"oriel/mechanisms/noise"
+	"oriel/mechanisms/protection"
 )
 
 var law = mechanisms.Exponential{
@@ -169,7 +170,7 @@ func TestLossOfChoices(t *testing.T) {
 // taken.
 func TestNothingIsDrawnBehindTheHorizon(t *testing.T) {
 	c := mechtest.Config(1)
-	c.Horizon, c.Batch = 2, 2
+	c.Scope, c.Batch = protection.Lifetime{Steps: 2, Within: 8}, 2
 	stream := mechtest.Open(t, c, [32]byte{1})
 	for i := range 4 {
 		if stream.Ended() {

@@ -12,12 +12,13 @@ import (
 	"oriel/mechanisms/lattice"
 	"oriel/mechanisms/mechtest"
 	"oriel/mechanisms/noise"
+	"oriel/mechanisms/protection"
 )
 
 // drawing is a configuration of draws: of so many elements, k at a time.
 func drawing(n int, horizon uint64, d mechanisms.Draws) mechanisms.Config {
 	c := mechtest.Config(n)
-	c.Name, c.Window, c.Horizon, c.Draws = mechanisms.Drawing, horizon, horizon, d
+	c.Name, c.Scope, c.Draws = mechanisms.Drawing, protection.Lifetime{Steps: horizon, Within: horizon}, d
 	return c
 }
 
@@ -29,7 +30,7 @@ func TestDrawsAreWithinTheirBudget(t *testing.T) {
 			for _, draws := range []mechanisms.Draws{{Each: 1, Every: 1}, {Each: 3, Every: 7}, {Each: 200, Every: 1000}} {
 				for _, adjacency := range []dp.Adjacency{dp.Replace, dp.ZeroOut} {
 					c := drawing(4, 1000, draws)
-					c.Budget, c.Adjacency = dp.Budget{Epsilon: epsilon, Delta: delta}, adjacency
+					c.Budget, c.Unit = dp.Budget{Epsilon: epsilon, Delta: delta}, protection.Event{Exchange: adjacency}
 					plan := mechtest.Plan(t, c)
 					g, err := plan.Guarantee(c)
 					if err != nil {
@@ -49,7 +50,7 @@ func TestDrawsAreWithinTheirBudget(t *testing.T) {
 						t.Errorf("%g, %g, %+v, %v: proves %g", epsilon, delta, draws, adjacency, proved)
 					}
 					if g.Epsilon != epsilon || g.Delta != delta || g.Mu != 0 || g.Draws == (dp.Draws{}) ||
-						g.Window != 1000 || g.Horizon != 1000 || g.Unit != "event" {
+						g.Terms != c.Terms {
 						t.Errorf("guarantee %+v", g)
 					}
 					for _, age := range []uint64{1, 500, 1000, 1 << 40} {
@@ -78,7 +79,7 @@ func TestDrawsOfLeavesThatStandAlone(t *testing.T) {
 	for _, delta := range []float64{0, 1e-6} {
 		for _, adjacency := range []dp.Adjacency{dp.Replace, dp.ZeroOut} {
 			c := drawing(4, 1000, mechanisms.Draws{Each: 2, Times: 200, Alone: true})
-			c.Budget, c.Adjacency = dp.Budget{Epsilon: 1, Delta: delta}, adjacency
+			c.Budget, c.Unit = dp.Budget{Epsilon: 1, Delta: delta}, protection.Event{Exchange: adjacency}
 			plan := mechtest.Plan(t, c)
 			g, err := plan.Guarantee(c)
 			if err != nil || g.Epsilon != 1 || g.Delta != delta {
@@ -189,7 +190,7 @@ func TestDrawsBeyondTheirBudgetAreRefused(t *testing.T) {
 				}
 			}
 			null := c
-			null.Adjacency = dp.ZeroOut
+			null.Unit = zeroOut
 			if _, err := mechtest.Plan(t, null).Guarantee(c); !errors.Is(err, mechanisms.ErrUnproved) {
 				t.Errorf("%+v, δ = %g: the plan against null, of an exchange: %v, want ErrUnproved", draws, delta, err)
 			}
@@ -236,8 +237,11 @@ func TestSlowDrawsSayWhatTheyLose(t *testing.T) {
 
 func TestDrawingIsRefused(t *testing.T) {
 	for want, change := range map[string]func(c *mechanisms.Config){
-		"whole life":          func(c *mechanisms.Config) { c.Horizon = 0 },
-		"horizon 8":           func(c *mechanisms.Config) { c.Horizon = 8 },
+		"takes lifetime":      func(c *mechanisms.Config) { c.Scope = protection.Window{Steps: 16} },
+		"memory H = 16":       func(c *mechanisms.Config) { c.Scope = protection.Decay{Steps: 16} },
+		"no window":           func(c *mechanisms.Config) { c.Scope = protection.PerStep{} },
+		"1 to 2^32 steps":     func(c *mechanisms.Config) { c.Scope = protection.Lifetime{Steps: 1<<32 + 1, Within: 1<<32 + 1} },
+		"horizon 8":           func(c *mechanisms.Config) { c.Scope = protection.Lifetime{Steps: 8, Within: 16} },
 		"asks for none":       func(c *mechanisms.Config) { c.Draws = mechanisms.Draws{} },
 		"0 at a time":         func(c *mechanisms.Config) { c.Draws.Each = 0 },
 		"every 0 steps":       func(c *mechanisms.Config) { c.Draws.Every = 0 },
@@ -245,12 +249,13 @@ func TestDrawingIsRefused(t *testing.T) {
 		"17 times, and every": func(c *mechanisms.Config) { c.Draws = mechanisms.Draws{Each: 1, Times: 17} },
 		"every 17 steps":      func(c *mechanisms.Config) { c.Draws.Every = 17 },
 		"of one at most":      func(c *mechanisms.Config) { c.Draws.Most = math.NaN() },
-		"no user level":       func(c *mechanisms.Config) { c.Separation = 4 },
+		"unit event alone":    func(c *mechanisms.Config) { c.Unit = apart(4) },
 		"no error bound":      func(c *mechanisms.Config) { c.Failure = 0.1 },
-		"forgets nothing":     func(c *mechanisms.Config) { c.Memory = 16 },
-		"has none of its own": func(c *mechanisms.Config) { c.Name = "blt" },
-		"2^37 records":        func(c *mechanisms.Config) { c.Batch, c.Window, c.Horizon = 1<<31, 1<<7, 1<<7 },
-		"scales":              func(c *mechanisms.Config) { c.Leaf.Parts[0].Scales = []uint32{1, 1, 1, 1} },
+		"has none of its own": func(c *mechanisms.Config) { c.Name, c.Scope = "blt", protection.Window{Steps: 16} },
+		"2^37 records": func(c *mechanisms.Config) {
+			c.Batch, c.Scope = 1<<31, protection.Lifetime{Steps: 1 << 7, Within: 1 << 7}
+		},
+		"scales": func(c *mechanisms.Config) { c.Leaf.Parts[0].Scales = []uint32{1, 1, 1, 1} },
 		"2 parts": func(c *mechanisms.Config) {
 			c.Leaf.Parts = []mechanisms.Part{{Size: 1, Clip: 1, Share: 1}, {Size: 1, Clip: 1, Share: 1}}
 		},

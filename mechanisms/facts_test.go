@@ -6,12 +6,13 @@ import (
 
 	"oriel/mechanisms"
 	"oriel/mechanisms/mechtest"
+	"oriel/mechanisms/protection"
 )
 
 // The facts of each name, written out: what used to be read from the name is what the mechanism does.
 func TestFactsAreThoseOfTheMechanism(t *testing.T) {
 	tree := func(law mechanisms.Law, paper bool) mechanisms.Facts {
-		return mechanisms.Facts{Law: law, Paper: paper, Tree: true, MaxWindow: 1 << 62}
+		return mechanisms.Facts{Law: law, Paper: paper, Tree: true, Users: !paper, MaxWindow: 1 << 62}
 	}
 	want := map[string]mechanisms.Facts{
 		"tree-gaussian":       tree(mechanisms.Gaussian, false),
@@ -19,7 +20,7 @@ func TestFactsAreThoseOfTheMechanism(t *testing.T) {
 		"tree-laplace":        tree(mechanisms.Laplace, false),
 		"tree-gaussian-paper": tree(mechanisms.Gaussian, true),
 		"tree-gamma-paper":    tree(mechanisms.Gamma, true),
-		"blt":                 {Law: mechanisms.Gaussian, Filter: true, MaxWindow: 1 << 22},
+		"blt":                 {Law: mechanisms.Gaussian, Filter: true, Users: true, MaxWindow: 1 << 22},
 		"once-gaussian":       {Law: mechanisms.Gaussian, Once: true},
 		"once-gamma":          {Law: mechanisms.Gamma, Once: true},
 	}
@@ -31,7 +32,7 @@ func TestFactsAreThoseOfTheMechanism(t *testing.T) {
 		c := config(name, 2)
 		stream := mechtest.Open(t, c, [32]byte{})
 		if g := stream.Guarantee(); (g.Mu == 0) != facts.Pure() || stream.Once() != facts.Once ||
-			(g.Window == 0) != facts.Once {
+			(g.Scope == protection.PerStep{}) != facts.Once {
 			t.Errorf("%s: guarantee %+v against facts %+v", name, g, facts)
 		}
 		if plan := mechtest.Plan(t, c); (plan.Filter.Count > 0) != facts.Filter {

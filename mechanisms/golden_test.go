@@ -9,6 +9,7 @@ import (
 	"oriel/mechanisms/lattice"
 	"oriel/mechanisms/mechtest/goldentest"
 	"oriel/mechanisms/noise"
+	"oriel/mechanisms/protection"
 )
 
 // goldenPlans prove more than the configuration asks for. They are written out, since calibration may differ between
@@ -45,9 +46,9 @@ func TestGoldenStreams(t *testing.T) {
 		c := batched(t)
 		c.Name, c.Leaf = plan.Name, mechanisms.OnePart(2, 0.875)
 		name := plan.Name
-		c.Window = min(config(plan.Name, 2).Window, c.Window)
-		if plan.Forget.Memory > 0 {
-			c.Window, c.Memory, name = 0, plan.Forget.Memory, fmt.Sprintf("blt memory, lattice of %d bits,", plan.Grid.Bits())
+		c.Scope = scope(plan.Name, 4)
+		if memory := plan.Forget.Memory; memory > 0 {
+			c.Scope, name = protection.Decay{Steps: memory}, fmt.Sprintf("blt memory, lattice of %d bits,", plan.Grid.Bits())
 		}
 		stream, err := mechanisms.Open(c, plan, [32]byte{3, 31: 9})
 		if err != nil {

@@ -13,12 +13,13 @@ import (
 	"oriel/mechanisms/dp"
 	"oriel/mechanisms/mechtest"
 	"oriel/mechanisms/mechtest/goldentest"
+	"oriel/mechanisms/protection"
 )
 
 // storedCases are guarantees of every mechanism, of events and users, with a horizon and of parts.
-func storedCases(t testing.TB) map[string]dp.Guarantee {
+func storedCases(t testing.TB) map[string]protection.Guarantee {
 	t.Helper()
-	all := map[string]dp.Guarantee{}
+	all := map[string]protection.Guarantee{}
 	add := func(what string, c mechanisms.Config) {
 		g, err := mechtest.Plan(t, c).Guarantee(c)
 		if err != nil {
@@ -32,9 +33,9 @@ func storedCases(t testing.TB) map[string]dp.Guarantee {
 		if facts, _ := mechanisms.FactsOf(name); facts.Once || facts.Paper {
 			continue
 		}
-		c.Separation = 3
+		c.Unit = apart(3)
 		add(name+" user", c)
-		c.Horizon = 5
+		c.Scope = protection.Lifetime{Steps: 5, Within: 8}
 		add(name+" horizon", c)
 		c, _ = withParts(name)
 		add(name+" parts", c)
@@ -46,19 +47,19 @@ func storedCases(t testing.TB) map[string]dp.Guarantee {
 // and its bytes are its own.
 func TestStoredGuaranteeComesBack(t *testing.T) {
 	for what, g := range storedCases(t) {
-		b, err := dp.AppendGuarantee([]byte{9}, g)
+		b, err := protection.AppendGuarantee([]byte{9}, g)
 		if err != nil || b[0] != 9 {
 			t.Fatalf("%s: %v", what, err)
 		}
-		back, err := dp.ParseGuarantee(b[1:])
+		back, err := protection.ParseGuarantee(b[1:])
 		if err != nil {
 			t.Fatalf("%s: %v: %s", what, err, b[1:])
 		}
-		again, err := dp.AppendGuarantee(nil, back)
+		again, err := protection.AppendGuarantee(nil, back)
 		if err != nil || !bytes.Equal(again, b[1:]) {
 			t.Errorf("%s: %s, %v, want %s", what, again, err, b[1:])
 		}
-		if twice, _ := dp.ParseGuarantee(again); twice != back {
+		if twice, _ := protection.ParseGuarantee(again); twice != back {
 			t.Errorf("%s: parses as something else the second time", what)
 		}
 		whole := back
@@ -73,13 +74,13 @@ func TestStoredGuaranteeComesBack(t *testing.T) {
 		if got, want := back.At(130), g.At(130); got.Epsilon < want.Epsilon {
 			t.Errorf("%s: %v between two ages, below %v", what, got, want)
 		}
-		if _, table := back.Curve.(dp.Table); table != (g.Curve != nil) {
+		if _, table := back.Curve.(protection.Table); table != (g.Curve != nil) {
 			t.Errorf("%s: a table: %v", what, table)
 		}
-		if far := back.At(1 << 60).Epsilon; back.Curve != nil && g.Horizon == 0 && !math.IsInf(far, 1) {
+		if far := back.At(1 << 60).Epsilon; back.Curve != nil && g.Scope.End() == protection.Endless && !math.IsInf(far, 1) {
 			t.Errorf("%s: %g behind the last age", what, far)
 		}
-		if g.Separation > 0 && back.AtAll(80) != g.AtAll(80) {
+		if _, several := g.Unit.Train(); several && back.AtAll(80) != g.AtAll(80) {
 			t.Errorf("%s: all events: %v, want %v", what, back.AtAll(80), g.AtAll(80))
 		}
 	}
@@ -90,7 +91,7 @@ func TestStoredGuaranteeComesBack(t *testing.T) {
 // read for ever.
 func TestStoredGuaranteeOfAMemory(t *testing.T) {
 	user := withMemory(3, 64)
-	user.Separation, user.UserWindow = 7, 200
+	user.Unit = protection.User{Exchange: dp.Replace, Separation: 7, Steps: 200}
 	parts := partsWithMemory()
 	for what, c := range map[string]mechanisms.Config{
 		"event": withMemory(3, 64), "shortest": withMemory(3, 2), "user": user, "parts": parts,
@@ -99,11 +100,11 @@ func TestStoredGuaranteeOfAMemory(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		b, err := dp.AppendGuarantee(nil, g)
+		b, err := protection.AppendGuarantee(nil, g)
 		if err != nil || !strings.HasPrefix(string(b), `{"version":3,`) {
 			t.Fatalf("%s: %s, %v", what, b, err)
 		}
-		back, err := dp.ParseGuarantee(b)
+		back, err := protection.ParseGuarantee(b)
 		if err != nil {
 			t.Fatalf("%s: %v: %s", what, err, b)
 		}
@@ -111,46 +112,48 @@ func TestStoredGuaranteeOfAMemory(t *testing.T) {
 		if whole.Curve = g.Curve; whole != g {
 			t.Errorf("%s: %+v, want %+v", what, back, g)
 		}
+		memory, _ := c.Scope.Memory()
+		_, several := c.Unit.Train()
 		for _, memories := range []uint64{1, 2, 100, 1_000_000} {
-			age := memories * c.Memory
+			age := memories * memory
 			if got, want := back.At(age), g.At(age); got.Epsilon < want.Epsilon || got.Epsilon > want.Epsilon*(1+1e-15) {
 				t.Errorf("%s: %v at %d memories, want %v", what, got, memories, want)
 			}
-			if c.Separation > 0 && back.AtAll(age) != g.AtAll(age) {
+			if several && back.AtAll(age) != g.AtAll(age) {
 				t.Errorf("%s: all events: %v at %d memories, want %v", what, back.AtAll(age), memories, g.AtAll(age))
 			}
 		}
-		if got, want := back.At(c.Memory+1), g.At(c.Memory+1); !(got.Epsilon >= want.Epsilon) || !(back.At(1).Epsilon < 1) ||
+		if got, want := back.At(memory+1), g.At(memory+1); !(got.Epsilon >= want.Epsilon) || !(back.At(1).Epsilon < 1) ||
 			back.At(1) != g.At(1) {
 			t.Errorf("%s: %v between two ages, want %v at least", what, got, want)
 		}
 		if far := back.At(1 << 60).Epsilon; far != 1 {
 			t.Errorf("%s: ε is %g for ever, want 1", what, far)
 		}
-		if c.Separation > 0 && !math.IsInf(back.AtAll(1<<60).Epsilon, 1) {
+		if several && !math.IsInf(back.AtAll(1<<60).Epsilon, 1) {
 			t.Errorf("%s: all events there will ever be have a bound: %v", what, back.AtAll(1<<60))
 		}
 		for old, replacement := range map[string]string{
 			`"version":3`: `"version":2`, `"memory":`: `"window":8,"memory":`, `"window":0`: `"window":8`, `"ages":[`: `"ages":[],"ages":[`,
 			`"epsilon":1,`: `"epsilon":0.99,`,
 		} {
-			if _, err := dp.ParseGuarantee([]byte(strings.Replace(string(b), old, replacement, 1))); err == nil {
+			if _, err := protection.ParseGuarantee([]byte(strings.Replace(string(b), old, replacement, 1))); err == nil {
 				t.Errorf("%s: %s in the place of %s is accepted", what, replacement, old)
 			}
 		}
-		if c.Separation > 0 {
+		if several {
 			continue
 		}
 		above := strings.Replace(string(b), `"epsilon":1}]`, `"epsilon":1.5}]`, 1)
-		if _, err := dp.ParseGuarantee([]byte(above)); above == string(b) || err == nil {
+		if _, err := protection.ParseGuarantee([]byte(above)); above == string(b) || err == nil {
 			t.Errorf("%s: more at an age than for ever is accepted", what)
 		}
 		g.Curve = nil
-		bare, err := dp.AppendGuarantee(nil, g)
+		bare, err := protection.AppendGuarantee(nil, g)
 		if err != nil || !strings.HasPrefix(string(bare), `{"version":2,`) || !strings.HasSuffix(string(bare), `"ages":[]}`) {
 			t.Fatalf("%s: %s, %v", what, bare, err)
 		}
-		if old, err := dp.ParseGuarantee(bare); err != nil || old != g || old.At(1).Epsilon != 1 {
+		if old, err := protection.ParseGuarantee(bare); err != nil || old != g || old.At(1).Epsilon != 1 {
 			t.Errorf("%s: version 2 is read as %+v, %v, want %+v", what, old, err, g)
 		}
 	}
@@ -158,11 +161,11 @@ func TestStoredGuaranteeOfAMemory(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := dp.AppendGuarantee(nil, g)
+	b, err := protection.AppendGuarantee(nil, g)
 	if err != nil || !strings.Contains(string(b), `"separation":7,"horizon":0,"memory":64,"user_window":200,`) {
 		t.Fatalf("%s, %v", b, err)
 	}
-	if _, err := dp.ParseGuarantee([]byte(strings.Replace(string(b), `"user_window":200,`, "", 1))); err == nil {
+	if _, err := protection.ParseGuarantee([]byte(strings.Replace(string(b), `"user_window":200,`, "", 1))); err == nil {
 		t.Error("users with a memory and without a window of theirs are accepted")
 	}
 }
@@ -177,9 +180,10 @@ func TestGoldenGuarantees(t *testing.T) {
 		if plan.Parts != nil {
 			c, _ = withParts(plan.Name)
 		}
-		c.Batch, c.Window = 3, min(c.Window, 4)
-		if c.Memory = plan.Forget.Memory; c.Memory > 0 {
-			c.Window = 0
+		c.Batch, c.Scope = 3, scope(plan.Name, 4)
+		memory := plan.Forget.Memory
+		if memory > 0 {
+			c.Scope = protection.Decay{Steps: memory}
 		}
 		add := func(c mechanisms.Config, curve bool) {
 			g, err := plan.Guarantee(c)
@@ -189,17 +193,17 @@ func TestGoldenGuarantees(t *testing.T) {
 			if !curve {
 				g.Curve = nil
 			}
-			b, err := dp.AppendGuarantee(nil, g)
+			b, err := protection.AppendGuarantee(nil, g)
 			if err != nil {
 				t.Fatal(err)
 			}
 			lines = append(lines, string(b))
 		}
-		add(c, c.Memory == 0) // of version 2, which has no ages
-		if c.Memory > 0 {
+		add(c, memory == 0) // of version 2, which has no ages
+		if memory > 0 {
 			later = append(later, func() {
 				add(c, true)
-				c.Separation, c.UserWindow = 5, 12
+				c.Unit = protection.User{Exchange: dp.Replace, Separation: 5, Steps: 12}
 				add(c, true)
 			})
 		}
@@ -212,12 +216,12 @@ func TestGoldenGuarantees(t *testing.T) {
 
 func TestStoredGuaranteeRefuses(t *testing.T) {
 	c := config("blt", 3)
-	c.Separation = 3
+	c.Unit = apart(3)
 	g, err := mechtest.Plan(t, c).Guarantee(c)
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := dp.AppendGuarantee(nil, g)
+	b, err := protection.AppendGuarantee(nil, g)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -227,7 +231,7 @@ func TestStoredGuaranteeRefuses(t *testing.T) {
 		if text == string(b) {
 			t.Fatalf("%s: %q is not in %s", what, old, b)
 		}
-		if got, err := dp.ParseGuarantee([]byte(text)); !errors.Is(err, dp.ErrGuarantee) || got != (dp.Guarantee{}) {
+		if got, err := protection.ParseGuarantee([]byte(text)); !errors.Is(err, protection.ErrGuarantee) || got != (protection.Guarantee{}) {
 			t.Errorf("%s: %+v, %v", what, got, err)
 		}
 	}
@@ -245,11 +249,11 @@ func TestStoredGuaranteeRefuses(t *testing.T) {
 	for _, text := range []string{
 		string(shrunk), "", "{}", "null", string(b) + " ", string(b[:len(b)-1]), string(b) + "{}",
 	} {
-		if _, err := dp.ParseGuarantee([]byte(text)); err == nil {
+		if _, err := protection.ParseGuarantee([]byte(text)); err == nil {
 			t.Errorf("%q parses", text)
 		}
 	}
-	if _, err := dp.AppendGuarantee(nil, dp.Guarantee{}); err == nil {
+	if _, err := protection.AppendGuarantee(nil, protection.Guarantee{}); err == nil {
 		t.Error("the empty guarantee is stored")
 	}
 }
@@ -261,18 +265,18 @@ func FuzzParseGuarantee(f *testing.F) {
 		if err != nil {
 			f.Fatal(err)
 		}
-		b, err := dp.AppendGuarantee(nil, g)
+		b, err := protection.AppendGuarantee(nil, g)
 		if err != nil {
 			f.Fatal(err)
 		}
 		f.Add(b)
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
-		g, err := dp.ParseGuarantee(b)
+		g, err := protection.ParseGuarantee(b)
 		if err != nil {
 			return
 		}
-		if again, err := dp.AppendGuarantee(nil, g); err != nil || !bytes.Equal(again, b) {
+		if again, err := protection.AppendGuarantee(nil, g); err != nil || !bytes.Equal(again, b) {
 			t.Errorf("%s is written as %s, %v", b, again, err)
 		}
 		g.At(100)

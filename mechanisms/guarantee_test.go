@@ -10,6 +10,7 @@ import (
 	"oriel/mechanisms"
 	"oriel/mechanisms/dp"
 	"oriel/mechanisms/mechtest"
+	"oriel/mechanisms/protection"
 )
 
 // claimHolds recomputes a plan's loss in rational arithmetic, from the numbers c_x of a unit's events under the nodes:
@@ -19,16 +20,17 @@ func claimHolds(p mechanisms.Plan, c mechanisms.Config, loss float64) bool {
 	s := new(big.Rat).SetInt(new(big.Int).SetUint64(p.Scale.Mant))
 	s.Mul(s, new(big.Rat).SetFloat64(math.Ldexp(1, p.Scale.Exp)))
 	delta, k := 2*p.Grid.Lambda, uint64(1)
-	if c.Separation > 0 {
-		k = (c.Window + c.Separation - 1) / c.Separation
-	} else if c.Adjacency == dp.ZeroOut {
+	separation, several := c.Unit.Train()
+	if several {
+		k = (c.Scope.Span() + separation - 1) / separation
+	} else if c.Unit.Adjacency() == dp.ZeroOut {
 		delta = p.Grid.Lambda
 	}
 	squares, total := uint64(0), k*uint64(p.Levels)
 	for level := range p.Levels {
 		under := uint64(1)
-		if c.Separation > 0 {
-			under = (1<<level + c.Separation - 1) / c.Separation
+		if several {
+			under = (1<<level + separation - 1) / separation
 		}
 		squares += k * under
 	}
@@ -61,7 +63,7 @@ func TestGuaranteeIsProvedByTheIntegers(t *testing.T) {
 			if !paper && dp.GaussianDelta(g.Epsilon, g.Mu*(1+1e-12)) < g.Delta {
 				t.Errorf("%s: µ = %g is less than the budget allows", c.Name, g.Mu)
 			}
-			if (g.Curve == nil) != (c.Window == 0) || g.Curve != nil && g.Curve.Mu(c.Window) != g.Mu {
+			if span := c.Scope.Span(); (g.Curve == nil) != (span == 0) || g.Curve != nil && g.Curve.Mu(span) != g.Mu {
 				t.Errorf("%s: µ(W) is not µ = %g", c.Name, g.Mu)
 			}
 		} else if g.Curve != nil || g.Delta != 0 {
@@ -73,12 +75,7 @@ func TestGuaranteeIsProvedByTheIntegers(t *testing.T) {
 		if !paper && g.Epsilon != c.Budget.Epsilon {
 			t.Errorf("%s: epsilon %g, want the configured %g", c.Name, g.Epsilon, c.Budget.Epsilon)
 		}
-		unit := "event"
-		if c.Separation > 0 {
-			unit = "user"
-		}
-		if g.Mechanism != c.Name || g.Window != c.Window || g.Batch != 1 || g.Adjacency != c.Adjacency || g.Unit != unit ||
-			g.Separation != c.Separation {
+		if g.Mechanism != c.Name || g.Terms != c.Terms || g.Batch != 1 {
 			t.Errorf("%s: guarantee %+v", c.Name, g)
 		}
 	}
@@ -86,14 +83,15 @@ func TestGuaranteeIsProvedByTheIntegers(t *testing.T) {
 		for _, adjacency := range []dp.Adjacency{dp.Replace, dp.ZeroOut} {
 			for _, epsilon := range []float64{0.01, 1, 20} {
 				c := config(name, 7)
-				c.Adjacency, c.Budget.Epsilon, c.Window = adjacency, epsilon, min(c.Window, 1)*1024
+				c.Unit, c.Budget.Epsilon, c.Scope = protection.Event{Exchange: adjacency}, epsilon, scope(name, 1024)
 				for _, clip := range []float64{1, 0.1, math.Pi, 1e6} {
 					c.Leaf = mechanisms.OnePart(c.Dimension(), clip)
 					f(c)
 				}
 				if hasUsers(name) {
 					c.Leaf = mechanisms.OnePart(c.Dimension(), 0.75)
-					for _, c.Separation = range []uint64{1, 100, 5000} {
+					for _, separation := range []uint64{1, 100, 5000} {
+						c.Unit = protection.User{Exchange: adjacency, Separation: separation}
 						f(c)
 					}
 				}
@@ -146,10 +144,10 @@ func TestGuaranteeRefusesAnotherPlan(t *testing.T) {
 		}
 		f("name", func(c *mechanisms.Config) { c.Name = "tree-gamma-paper"; c.PaperSensitivity = 1 })
 		f("clip", func(c *mechanisms.Config) { c.Leaf = mechanisms.OnePart(c.Dimension(), 1.5) })
-		f("window", func(c *mechanisms.Config) { c.Window = 16 })
+		f("scope", func(c *mechanisms.Config) { c.Scope = protection.Window{Steps: 16} })
 		f("epsilon", func(c *mechanisms.Config) { c.Budget.Epsilon *= 0.999999 })
 		f("failure", func(c *mechanisms.Config) { c.Failure = 0.1 })
-		f("adjacency", func(c *mechanisms.Config) { c.Adjacency = 3 })
+		f("adjacency", func(c *mechanisms.Config) { c.Unit = protection.Event{Exchange: 3} })
 	}
 	c := config("tree-gamma", 4)
 	c.Budget.Epsilon = 1e-12
@@ -163,10 +161,7 @@ func TestGuaranteeRefusesAnotherPlan(t *testing.T) {
 func TestQuietConfigurationsSayWhatTheyLose(t *testing.T) {
 	for _, name := range []string{"tree-gaussian", "blt", "once-gaussian"} {
 		c := mechtest.Config(3)
-		c.Name, c.Budget = name, dp.Budget{Epsilon: 1, Delta: 1e-6}
-		if name == "once-gaussian" {
-			c.Window = 0
-		}
+		c.Name, c.Scope, c.Budget = name, scope(name, 8), dp.Budget{Epsilon: 1, Delta: 1e-6}
 		whole := dp.GaussianMu(c.Budget)
 		for _, most := range []float64{whole / 100, whole / 3, whole * 2} {
 			quiet := c
@@ -178,7 +173,7 @@ func TestQuietConfigurationsSayWhatTheyLose(t *testing.T) {
 			}
 			want := min(most, whole)
 			if g.Mu > want || g.Mu < want*(1-1e-6) || g.Epsilon != dp.GaussianEpsilon(g.Mu, g.Delta) || g.Epsilon > 1 ||
-				g.At(max(1, c.Window)).Epsilon > g.Epsilon {
+				g.At(max(1, c.Scope.Span())).Epsilon > g.Epsilon {
 				t.Errorf("%s, µ at most %g: %+v", name, most, g)
 			}
 			if loud := mechtest.Plan(t, c); most < whole {

@@ -12,6 +12,7 @@ import (
 	"oriel/mechanisms/dp"
 	"oriel/mechanisms/mechtest"
 	"oriel/mechanisms/noise"
+	"oriel/mechanisms/protection"
 )
 
 // A stream with a horizon stops there, and takes no state from beyond. Its plan and its releases are those of one
@@ -19,14 +20,14 @@ import (
 func TestStreamEndsAtItsHorizon(t *testing.T) {
 	endless := batched(t) // W = 4, B = 3
 	c, h := endless, records(13, 3)
-	c.Horizon = 3
+	c.Scope = protection.Lifetime{Steps: 3, Within: 4}
 	if !reflect.DeepEqual(mechtest.Plan(t, c), mechtest.Plan(t, endless)) {
 		t.Error("the horizon changes the plan")
 	}
 	key := [32]byte{4}
 	stream, twin := mechtest.Open(t, c, key), mechtest.Open(t, endless, key)
-	if stream.Horizon() != 3 || twin.Horizon() != 0 {
-		t.Errorf("horizons %d and %d", stream.Horizon(), twin.Horizon())
+	if stream.End() != 3 || twin.End() != protection.Endless {
+		t.Errorf("the ends are %d and %d", stream.End(), twin.End())
 	}
 	for i := range 9 {
 		if stream.Add(h.ids[i], h.gradients[i]) != twin.Add(h.ids[i], h.gradients[i]) ||
@@ -75,14 +76,15 @@ func TestStateOfASumStartsWithItsStep(t *testing.T) {
 // With a window of at least the horizon the budget is that of the whole run, at event and user level.
 func TestHorizonMakesTheGuaranteeOneForEver(t *testing.T) {
 	for _, name := range []string{"tree-gaussian", "tree-gamma", "tree-gaussian-paper", "blt"} {
-		for _, separation := range []uint64{0, 3} {
+		for _, unit := range []protection.Unit{oneEvent, apart(3)} {
 			c := config(name, 3)
-			c.Horizon, c.Separation = 6, separation
-			if separation > 0 && !hasUsers(name) {
+			c.Scope, c.Unit = protection.Lifetime{Steps: 6, Within: 8}, unit
+			_, several := unit.Train()
+			if several && !hasUsers(name) {
 				continue
 			}
 			g, err := mechtest.Plan(t, c).Guarantee(c)
-			if err != nil || g.Horizon != 6 {
+			if err != nil || g.Terms != c.Terms {
 				t.Fatalf("%s: %+v, %v", name, g, err)
 			}
 			last := g.At(6)
@@ -90,7 +92,7 @@ func TestHorizonMakesTheGuaranteeOneForEver(t *testing.T) {
 				if got := g.At(age); got != last || got.Epsilon > g.Epsilon {
 					t.Errorf("%s: ε(%d) = %+v, want %+v", name, age, got, last)
 				}
-				if separation > 0 && g.AtAll(age) != last {
+				if several && g.AtAll(age) != last {
 					t.Errorf("%s: ε(%d) of all events = %+v, want %+v", name, age, g.AtAll(age), last)
 				}
 			}
@@ -126,11 +128,11 @@ func TestOnceIsOfSingleStepsForEver(t *testing.T) {
 		}
 		g := stream.Guarantee()
 		for _, age := range []uint64{1, 1000, math.MaxUint64} {
-			if g.Window != 0 || g.At(age).Epsilon != 1 || g.AtWindows(age).Epsilon != 1 {
+			if g.Scope != (protection.PerStep{}) || g.At(age).Epsilon != 1 || g.AtSpans(age).Epsilon != 1 {
 				t.Errorf("%s: at %d: %+v of %+v", name, age, g.At(age), g)
 			}
 		}
-		c.Adjacency = dp.ZeroOut
+		c.Unit = zeroOut
 		half := mechtest.Plan(t, c)
 		if got := half.Scale.Float64() * 2; got != plan.Scale.Float64() {
 			t.Errorf("%s: twice the scale under zero-out is %g, want %g", name, got, plan.Scale.Float64())

@@ -15,6 +15,7 @@ import (
 	"oriel/mechanisms/lattice"
 	"oriel/mechanisms/mechtest"
 	"oriel/mechanisms/noise"
+	"oriel/mechanisms/protection"
 )
 
 // goldenMemory is written out, since fits may differ between platforms: that of H = 64.
@@ -26,7 +27,7 @@ var goldenMemory = forget.Filter{
 
 func withMemory(n int, memory uint64) mechanisms.Config {
 	c := config("blt", n)
-	c.Window, c.Memory = 0, memory
+	c.Scope = protection.Decay{Steps: memory}
 	return c
 }
 
@@ -35,13 +36,13 @@ func TestTheGuaranteeOfAMemoryIsForLife(t *testing.T) {
 	for _, memory := range []uint64{2, 64, 1024, 65_536, 1 << 20} {
 		for _, adjacency := range []dp.Adjacency{dp.Replace, dp.ZeroOut} {
 			c := withMemory(32, memory)
-			c.Adjacency = adjacency
+			c.Unit = protection.Event{Exchange: adjacency}
 			plan := mechtest.Plan(t, c)
 			g, err := plan.Guarantee(c)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if g.Window != 0 || g.Memory != memory || g.Epsilon != 1 || g.Mu > dp.GaussianMu(c.Budget) ||
+			if g.Scope != (protection.Decay{Steps: memory}) || g.Epsilon != 1 || g.Mu > dp.GaussianMu(c.Budget) ||
 				g.Mu < dp.GaussianMu(c.Budget)*(1-1e-12) {
 				t.Errorf("H = %d: %+v", memory, g)
 			}
@@ -55,8 +56,8 @@ func TestTheGuaranteeOfAMemoryIsForLife(t *testing.T) {
 					t.Errorf("H = %d: ε(%d) = %g", memory, age, at.Epsilon)
 				}
 			}
-			if memory > 2 && (math.Abs(g.AtWindows(10).Epsilon-1) > 5e-5 || g.AtWindows(10) != g.At(10*memory)) {
-				t.Errorf("H = %d: ε at ten memories is %g", memory, g.AtWindows(10).Epsilon)
+			if memory > 2 && (math.Abs(g.AtSpans(10).Epsilon-1) > 5e-5 || g.AtSpans(10) != g.At(10*memory)) {
+				t.Errorf("H = %d: ε at ten memories is %g", memory, g.AtSpans(10).Epsilon)
 			}
 			if before != 1 {
 				t.Errorf("H = %d: ε for ever is %g", memory, before)
@@ -72,7 +73,7 @@ func TestPlansWithMemoryComeBack(t *testing.T) {
 	} {
 		c.Failure = 0.01
 		version := byte(4)
-		if c.Memory == fine.Memory && c.Leaf.Parts[0].Quantiser != nil {
+		if c.Scope == fine.Scope && c.Leaf.Parts[0].Quantiser != nil {
 			version = 5 // squares of distances do not fit a word
 		}
 		plan := mechtest.Plan(t, c)
@@ -139,7 +140,7 @@ func TestDistancesBeyondAWord(t *testing.T) {
 
 func partsWithMemory() mechanisms.Config {
 	c, _ := withParts("blt")
-	c.Window, c.Memory = 0, 64
+	c.Scope = protection.Decay{Steps: 64}
 	return c
 }
 
@@ -158,7 +159,7 @@ func TestGuaranteeRefusesAPlanOfAnotherMemory(t *testing.T) {
 		}
 	}
 	f("memory 65536, configured is 64", plan, withMemory(32, 64))
-	f("memory 65536, configured is 0", plan, config("blt", 32))
+	f("memory 65536, configured is a window", plan, config("blt", 32))
 	f("memory 0, configured is 64", mechtest.Plan(t, config("blt", 32)), withMemory(32, 64))
 	coarse := plan
 	coarse.Grid, _ = lattice.NewGrid(c.Clip())
@@ -183,18 +184,27 @@ func TestConfigurationsWithMemoryAreChecked(t *testing.T) {
 			t.Errorf("want %q, got %v", want, err)
 		}
 	}
-	f("memory 1:", func(c *mechanisms.Config) { c.Memory = 1 })
-	f("memory 1048577:", func(c *mechanisms.Config) { c.Memory = 1<<20 + 1 })
-	f("window 8, horizon 0: with a memory", func(c *mechanisms.Config) { c.Window = 8 })
-	f("with a memory a user level needs both", func(c *mechanisms.Config) { c.Separation = 3 })
-	f("with a memory a user level needs both", func(c *mechanisms.Config) { c.UserWindow = 3 })
+	user := func(separation, steps uint64) protection.User {
+		return protection.User{Exchange: dp.Replace, Separation: separation, Steps: steps}
+	}
+	f("memory 0:", func(c *mechanisms.Config) { c.Scope = protection.Decay{} })
+	f("memory 1:", func(c *mechanisms.Config) { c.Scope = protection.Decay{Steps: 1} })
+	f("memory 1048577:", func(c *mechanisms.Config) { c.Scope = protection.Decay{Steps: 1<<20 + 1} })
+	f("user window 0: not in [1, 2^40]; with a memory", func(c *mechanisms.Config) { c.Unit = user(3, 0) })
+	f("user window 1099511627777: not in [1, 2^40]", func(c *mechanisms.Config) { c.Unit = user(3, 1<<40+1) })
+	f("separation 0", func(c *mechanisms.Config) { c.Unit = user(0, 3) })
 	f("user window 3: without a memory", func(c *mechanisms.Config) {
-		c.Memory, c.Window, c.Separation, c.UserWindow = 0, 8, 2, 3
+		c.Scope, c.Unit = protection.Window{Steps: 8}, user(2, 3)
+	})
+	f("user window 3: without a memory", func(c *mechanisms.Config) {
+		c.Scope, c.Unit = protection.Lifetime{Steps: 6, Within: 8}, user(2, 3)
 	})
 	f("poles 3: with a memory", func(c *mechanisms.Config) { c.Poles = 3 })
-	f("tree-gaussian forgets nothing", func(c *mechanisms.Config) { c.Name, c.Window = "tree-gaussian", 8 })
-	f("once-gaussian forgets nothing", func(c *mechanisms.Config) { c.Name = "once-gaussian" })
-	f("batch 2147483648: above", func(c *mechanisms.Config) { c.Memory, c.Batch = 1<<20, 1<<31 })
+	f("scope decay (for life, memory H = 64 steps): tree-gaussian takes window or lifetime", func(c *mechanisms.Config) {
+		c.Name = "tree-gaussian"
+	})
+	f("once-gaussian takes per-step release", func(c *mechanisms.Config) { c.Name = "once-gaussian" })
+	f("batch 2147483648: above", func(c *mechanisms.Config) { c.Scope, c.Batch = protection.Decay{Steps: 1 << 20}, 1<<31 })
 }
 
 // The error bound is above the noise of a release at every age, also just behind a reset.

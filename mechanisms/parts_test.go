@@ -17,6 +17,7 @@ import (
 	"oriel/mechanisms/mechtest/goldentest"
 	"oriel/mechanisms/noise"
 	"oriel/mechanisms/once"
+	"oriel/mechanisms/protection"
 )
 
 // three is a leaf of three parts with unequal shares, and the vector of a record for it.
@@ -47,10 +48,11 @@ func named() []string {
 // age.
 func TestPartsProveTheirSharesTogether(t *testing.T) {
 	for _, name := range named() {
-		for _, separation := range []uint64{0, 3} {
+		for _, unit := range []protection.Unit{oneEvent, apart(3)} {
 			c, _ := withParts(name)
 			facts, _ := mechanisms.FactsOf(name)
-			if c.Separation = separation; facts.Once && separation > 0 {
+			_, several := unit.Train()
+			if c.Unit = unit; facts.Once && several {
 				continue
 			}
 			plan := mechtest.Plan(t, c)
@@ -87,7 +89,7 @@ func TestPartsProveTheirSharesTogether(t *testing.T) {
 				for k, age := range ages {
 					if g.Curve != nil {
 						losses[k] += g.Curve.Mu(age) * g.Curve.Mu(age)
-						if user, ok := g.Curve.(dp.UserCurve); ok && separation > 0 {
+						if user, ok := g.Curve.(dp.UserCurve); ok && several {
 							all[k] += user.MuAll(age) * user.MuAll(age)
 						}
 					}
@@ -112,7 +114,7 @@ func TestPartsProveTheirSharesTogether(t *testing.T) {
 				if mu := whole.Curve.Mu(age); mu*mu < losses[k]*(1-1e-15) || mu*mu > losses[k]*(1+1e-12) {
 					t.Errorf("%s: µ(%d) = %g, want √%g", name, age, mu, losses[k])
 				}
-				if separation == 0 {
+				if !several {
 					continue
 				}
 				if mu := whole.Curve.(dp.UserCurve).MuAll(age); mu*mu < all[k]*(1-1e-15) || mu*mu > all[k]*(1+1e-12) {
@@ -447,7 +449,7 @@ func TestGoldenParts(t *testing.T) {
 		t.Errorf("ParsePlan = %+v, %v", back, err)
 	}
 	c, v := withParts("blt")
-	c.Window, c.Batch = 4, 2
+	c.Scope, c.Batch = protection.Window{Steps: 4}, 2
 	stream, err := mechanisms.Open(c, plan, [32]byte{3, 31: 9})
 	if err != nil {
 		t.Fatal(err)

@@ -13,15 +13,32 @@ import (
 	"oriel/mechanisms/lattice"
 	"oriel/mechanisms/mechtest"
 	"oriel/mechanisms/noise"
+	"oriel/mechanisms/protection"
 )
+
+// Units of tests: an event that is exchanged for another, or for the null event.
+var (
+	oneEvent = protection.Event{Exchange: dp.Replace}
+	zeroOut  = protection.Event{Exchange: dp.ZeroOut}
+)
+
+// apart is users whose accepted events are at least so many steps apart.
+func apart(separation uint64) protection.User {
+	return protection.User{Exchange: dp.Replace, Separation: separation}
+}
+
+// scope is a window of so many steps, or the scope of a mechanism that has none.
+func scope(name string, window uint64) protection.Scope {
+	if strings.HasPrefix(name, "once-") {
+		return protection.PerStep{}
+	}
+	return protection.Window{Steps: window}
+}
 
 // config is mechtest.Config with a name, a paper sensitivity where one is due, and a window unless there is none.
 func config(name string, n int) mechanisms.Config {
 	c := mechtest.Config(n)
-	c.Name = name
-	if strings.HasPrefix(name, "once-") {
-		c.Window = 0
-	}
+	c.Name, c.Scope = name, scope(name, 8)
 	if strings.HasSuffix(name, "-paper") {
 		c.PaperSensitivity = 2
 	}
@@ -41,9 +58,9 @@ func TestConfigValidateNamesEachProblem(t *testing.T) {
 			t.Errorf("NewPlan accepts what Validate refuses with %v", err)
 		}
 	}
-	f("window 0", func(c *mechanisms.Config) { c.Window = 0 })
-	f("window 1000: not a power of two, the next is 1024", func(c *mechanisms.Config) { c.Window = 1000 })
-	f("window 9223372036854775808: above", func(c *mechanisms.Config) { c.Window = 1 << 63 })
+	f("window 0", func(c *mechanisms.Config) { c.Scope = protection.Window{} })
+	f("window 1000: not a power of two, the next is 1024", func(c *mechanisms.Config) { c.Scope = protection.Window{Steps: 1000} })
+	f("window 9223372036854775808: above", func(c *mechanisms.Config) { c.Scope = protection.Window{Steps: 1 << 63} })
 	f("name \"blub\"", func(c *mechanisms.Config) { c.Name = "blub" })
 	f("batch 0", func(c *mechanisms.Config) { c.Batch = 0 })
 	f("batch 2147483649", func(c *mechanisms.Config) { c.Batch = 1<<31 + 1 })
@@ -51,23 +68,29 @@ func TestConfigValidateNamesEachProblem(t *testing.T) {
 	f("poles 3: tree-gaussian has no filter", func(c *mechanisms.Config) { c.Poles = 3 })
 	f("age weight NaN", func(c *mechanisms.Config) { c.Name, c.AgeWeight = "blt", math.NaN() })
 	f("poles 5", func(c *mechanisms.Config) { c.Name, c.Poles = "blt", 5 })
-	f("window 0", func(c *mechanisms.Config) { c.Name, c.Window = "blt", 0 })
-	f("window 4194305", func(c *mechanisms.Config) { c.Name, c.Window = "blt", 1<<22+1 })
+	f("window 0", func(c *mechanisms.Config) { c.Name, c.Scope = "blt", protection.Window{} })
+	f("window 4194305", func(c *mechanisms.Config) { c.Name, c.Scope = "blt", protection.Window{Steps: 1<<22 + 1} })
 	f("dimension 0", func(c *mechanisms.Config) { c.Leaf = mechanisms.OnePart(0, c.Clip()) })
 	f("clip 0", func(c *mechanisms.Config) { c.Leaf = mechanisms.OnePart(c.Dimension(), 0) })
 	f("epsilon NaN", func(c *mechanisms.Config) { c.Budget.Epsilon = math.NaN() })
 	f("delta 0: tree-gaussian", func(c *mechanisms.Config) { c.Budget.Delta = 0 })
-	f("adjacency 0", func(c *mechanisms.Config) { c.Adjacency = 0 })
+	f("adjacency 0", func(c *mechanisms.Config) { c.Unit = protection.Event{} })
 	f("takes none", func(c *mechanisms.Config) { c.PaperSensitivity = 1 })
 	f("paper sensitivity 0", func(c *mechanisms.Config) { c.Name = "tree-gamma-paper" })
 	f("failure 1", func(c *mechanisms.Config) { c.Failure = 1 })
-	f("horizon 9: above window 8", func(c *mechanisms.Config) { c.Horizon = 9 })
-	f("separation 5: tree-gamma-paper has no user level", func(c *mechanisms.Config) { c.Name, c.PaperSensitivity, c.Separation = "tree-gamma-paper", 1, 5 })
-	f("window 8: once-gaussian has none", func(c *mechanisms.Config) { c.Name = "once-gaussian" })
-	f("separation 1: once-gamma has no user level", func(c *mechanisms.Config) { c.Name, c.Window, c.Separation = "once-gamma", 0, 1 })
-	f("horizon 1: once-gamma needs none", func(c *mechanisms.Config) { c.Name, c.Window, c.Horizon = "once-gamma", 0, 1 })
-	f("poles 3: once-gamma has no filter", func(c *mechanisms.Config) { c.Name, c.Window, c.Poles = "once-gamma", 0, 3 })
-	c := mechanisms.Config{Window: 3}
+	f("horizon 9: not in [1, 8], the window", func(c *mechanisms.Config) { c.Scope = protection.Lifetime{Steps: 9, Within: 8} })
+	f("horizon 0: not in [1, 8], the window", func(c *mechanisms.Config) { c.Scope = protection.Lifetime{Within: 8} })
+	f("window 12: not a power of two, the next is 16", func(c *mechanisms.Config) { c.Scope = protection.Lifetime{Steps: 9, Within: 12} })
+	f("window 4194305", func(c *mechanisms.Config) { c.Name, c.Scope = "blt", protection.Lifetime{Steps: 9, Within: 1<<22 + 1} })
+	f("no scope", func(c *mechanisms.Config) { c.Scope = nil })
+	f("no unit", func(c *mechanisms.Config) { c.Unit = nil })
+	f("separation 0", func(c *mechanisms.Config) { c.Unit = apart(0) })
+	f("unit user: tree-gamma-paper has the unit event alone", func(c *mechanisms.Config) { c.Name, c.PaperSensitivity, c.Unit = "tree-gamma-paper", 1, apart(5) })
+	f("scope window (W = 8 steps): once-gaussian takes per-step release", func(c *mechanisms.Config) { c.Name = "once-gaussian" })
+	f("separation 1: a user's events over a whole life have no bound", func(c *mechanisms.Config) { c.Name, c.Scope, c.Unit = "once-gamma", protection.PerStep{}, apart(1) })
+	f("scope lifetime (a stream of T = 1 step): once-gamma takes per-step release", func(c *mechanisms.Config) { c.Name, c.Scope = "once-gamma", protection.Lifetime{Steps: 1, Within: 1} })
+	f("poles 3: once-gamma has no filter", func(c *mechanisms.Config) { c.Name, c.Scope, c.Poles = "once-gamma", protection.PerStep{}, 3 })
+	c := mechanisms.Config{Terms: protection.Terms{Scope: protection.Window{Steps: 3}}}
 	if lines := strings.Count(c.Validate().Error(), "\n") + 1; lines < 5 {
 		t.Errorf("an empty configuration has %d problems, want all", lines)
 	}
@@ -84,7 +107,7 @@ func TestScaleIsThePapersOrSmallerAndProved(t *testing.T) {
 	f := func(name string, low, high float64) {
 		t.Helper()
 		c := config(name, 5)
-		c.Window = 128
+		c.Scope = scope(name, 128)
 		plan := mechtest.Plan(t, c)
 		if got := plan.Scale.Float64() * plan.Grid.Unit(); got < low || got > high {
 			t.Errorf("%s: scale %.10g, want in [%g, %g]", name, got, low, high)

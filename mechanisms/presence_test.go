@@ -10,13 +10,14 @@ import (
 	"oriel/mechanisms"
 	"oriel/mechanisms/dp"
 	"oriel/mechanisms/mechtest"
+	"oriel/mechanisms/protection"
 )
 
 // presence is a configuration of users with a memory: all events of one among any 1000 steps, at least 100 steps apart,
 // k = 10.
 func presence(memory uint64) mechanisms.Config {
 	c := withMemory(5, memory)
-	c.Separation, c.UserWindow = 100, 1000
+	c.Unit = protection.User{Exchange: dp.Replace, Separation: 100, Steps: 1000}
 	return c
 }
 
@@ -31,7 +32,7 @@ func TestUsersWithAMemory(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if g.Unit != "user" || g.Window != 0 || g.UserWindow != 1000 || g.Separation != 100 || g.Epsilon != 1 ||
+		if g.Terms != c.Terms || g.Among() != 1000 || !g.Scope.ForLife() || g.Epsilon != 1 ||
 			g.Mu > dp.GaussianMu(c.Budget) || g.Mu < dp.GaussianMu(c.Budget)*(1-1e-12) {
 			t.Errorf("H = %d: %+v", memory, g)
 		}
@@ -51,7 +52,7 @@ func TestUsersWithAMemory(t *testing.T) {
 			t.Errorf("H = %d: a user who comes all the time loses %g", memory, all)
 		}
 		null := c
-		null.Adjacency = dp.ZeroOut
+		null.Unit = protection.User{Exchange: dp.ZeroOut, Separation: 100, Steps: 1000}
 		if other := mechtest.Plan(t, null); !reflect.DeepEqual(other, plan) {
 			t.Errorf("H = %d: another plan under zero-out", memory)
 		}
@@ -71,21 +72,25 @@ func TestPlansOfUsersWithAMemoryProveTheirOwn(t *testing.T) {
 			t.Errorf("%s: %v, want ErrUnproved", what, err)
 		}
 	}
-	refused("one event more", func(c *mechanisms.Config) { c.UserWindow = 1001 })
-	refused("events nearer by a step", func(c *mechanisms.Config) { c.Separation = 99 })
+	refused("one event more", func(c *mechanisms.Config) {
+		c.Unit = protection.User{Exchange: dp.Replace, Separation: 100, Steps: 1001}
+	})
+	refused("events nearer by a step", func(c *mechanisms.Config) {
+		c.Unit = protection.User{Exchange: dp.Replace, Separation: 99, Steps: 1000}
+	})
 	event := withMemory(5, 1024)
 	if _, err := mechtest.Plan(t, event).Guarantee(c); !errors.Is(err, mechanisms.ErrUnproved) {
 		t.Errorf("the plan of an event for a user: %v, want ErrUnproved", err)
 	}
 	g, err := plan.EventGuarantee(c)
-	if err != nil || g.Unit != "event" || g.Separation != 0 || g.UserWindow != 0 || !(g.Epsilon < 0.5) {
+	if err != nil || g.Terms != event.Terms || !(g.Epsilon < 0.5) {
 		t.Fatalf("of one event: %+v, %v", g, err)
 	}
 	if same, err := plan.Guarantee(event); err != nil || same.Mu != g.Mu {
 		t.Errorf("as a plan of an event: %+v, %v, want µ = %g", same, err, g.Mu)
 	}
 	several := partsWithMemory()
-	several.Separation, several.UserWindow = 10, 95
+	several.Unit = protection.User{Exchange: dp.Replace, Separation: 10, Steps: 95}
 	parts := mechtest.Plan(t, several)
 	whole, err := parts.Guarantee(several)
 	if err != nil {

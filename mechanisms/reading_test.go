@@ -13,14 +13,13 @@ import (
 	"oriel/mechanisms/forget"
 	"oriel/mechanisms/mechtest"
 	"oriel/mechanisms/noise"
+	"oriel/mechanisms/protection"
 )
 
 func forgetful(memory uint64) mechanisms.Config {
 	return mechanisms.Config{
-		Name: "blt", Memory: memory, Batch: 1, Leaf: mechanisms.OnePart(3, 1), Budget: dp.Budget{
-			Epsilon: 1,
-			Delta:   1e-6,
-		}, Adjacency: dp.Replace,
+		Name: "blt", Batch: 1, Leaf: mechanisms.OnePart(3, 1), Budget: dp.Budget{Epsilon: 1, Delta: 1e-6},
+		Terms: protection.Terms{Scope: protection.Decay{Steps: memory}, Unit: oneEvent},
 	}
 }
 

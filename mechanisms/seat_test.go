@@ -8,13 +8,14 @@ import (
 
 	"oriel/mechanisms"
 	"oriel/mechanisms/mechtest"
+	"oriel/mechanisms/protection"
 )
 
 // seatOf is the seat of blt at d = 32, W = 1024: the case that limits are given for.
 func seatOf(tb testing.TB) *mechanisms.Seat {
 	tb.Helper()
 	c := mechtest.Config(32)
-	c.Name, c.Window = "blt", 1024
+	c.Name, c.Scope = "blt", protection.Window{Steps: 1024}
 	seat, err := mechanisms.NewSeat(c, mechtest.Plan(tb, c))
 	if err != nil {
 		tb.Fatal(err)
@@ -28,7 +29,7 @@ func TestStreamsOfASeatAreApart(t *testing.T) {
 	h := records(40, 3)
 	for _, name := range mechanisms.Names() {
 		c := batched(t)
-		c.Name, c.PaperSensitivity, c.Window = name, config(name, 3).PaperSensitivity, min(config(name, 3).Window, 4)
+		c.Name, c.PaperSensitivity, c.Scope = name, config(name, 3).PaperSensitivity, scope(name, 4)
 		plan := mechtest.Plan(t, c)
 		seat, err := mechanisms.NewSeat(c, plan)
 		if err != nil {
@@ -106,7 +107,7 @@ func TestAFurtherStreamIsSmall(t *testing.T) {
 // BenchmarkSeat opens a further stream, and a first one.
 func BenchmarkSeat(b *testing.B) {
 	c := mechtest.Config(32)
-	c.Name, c.Window = "blt", 1024
+	c.Name, c.Scope = "blt", protection.Window{Steps: 1024}
 	plan, seat := mechtest.Plan(b, c), seatOf(b)
 	b.Run("stream=further", func(b *testing.B) {
 		b.ReportAllocs()

@@ -6,6 +6,7 @@ import (
 
 	"oriel/mechanisms"
 	"oriel/mechanisms/mechtest"
+	"oriel/mechanisms/protection"
 )
 
 // What a deviation settles at, and its largest, are those of the certified variances; of a stream that ends they are
@@ -44,15 +45,15 @@ func TestDeviationSettles(t *testing.T) {
 		near("worst reading", other.Worst(), most, 1e-3)
 	}
 	c := forgetful(0)
-	c.Window = 256
+	c.Scope = protection.Window{Steps: 256}
 	d, plan, one := deviation(c, 0)
 	near("window", d.Settled(), one*math.Sqrt(plan.Filter.VarianceAt(1<<40)), 1e-6)
 	near("window, worst", d.Worst(), d.Settled(), 0)
-	c.Horizon = 100
+	c.Scope = protection.Lifetime{Steps: 100, Within: 256}
 	d, plan, one = deviation(c, 0)
 	near("horizon", d.Settled(), one*math.Sqrt(plan.Filter.VarianceAt(100)), 1e-6)
 	c = forgetful(0)
-	c.Name = "once-gaussian"
+	c.Name, c.Scope = "once-gaussian", protection.PerStep{}
 	d, _, one = deviation(c, 0)
 	near("once", d.Settled(), one, 0)
 	near("once, worst", d.Worst(), one, 0)

@@ -12,6 +12,7 @@ import (
 	"oriel/mechanisms/dp"
 	"oriel/mechanisms/mechtest"
 	"oriel/mechanisms/noise"
+	"oriel/mechanisms/protection"
 )
 
 // history is a stream's records; a nil gradient is a null event.
@@ -57,7 +58,7 @@ func run(s *mechanisms.Stream, h history) (out [][]float64) {
 func batched(t testing.TB) mechanisms.Config {
 	t.Helper()
 	c := mechtest.Config(3)
-	c.Window, c.Batch = 4, 3
+	c.Scope, c.Batch = protection.Window{Steps: 4}, 3
 	return c
 }
 
@@ -174,7 +175,7 @@ func TestRestoreAfterAnyRecordGivesTheSameBytes(t *testing.T) {
 	c, h := batched(t), records(40, 3)
 	h.gradients[7] = nil
 	for _, name := range mechanisms.Names() {
-		c.Name, c.PaperSensitivity, c.Window = name, config(name, 3).PaperSensitivity, min(config(name, 3).Window, 4)
+		c.Name, c.PaperSensitivity, c.Scope = name, config(name, 3).PaperSensitivity, scope(name, 4)
 		stream, twin := mechtest.Open(t, c, [32]byte{4}), mechtest.Open(t, c, [32]byte{})
 		for i, id := range h.ids {
 			state := stream.AppendState(nil)
@@ -220,7 +221,7 @@ func TestRestoreRefuses(t *testing.T) {
 	})
 	f("sum of another step", func(b []byte) []byte { b[37+48]++; return b })
 	other := batched(t)
-	other.Window = 8
+	other.Scope = protection.Window{Steps: 8}
 	if mechtest.Open(t, other, [32]byte{}).Restore(state) == nil {
 		t.Error("a state of another window is accepted")
 	}
@@ -249,10 +250,10 @@ func TestNeighboursDifferByAtMostTheSensitivity(t *testing.T) {
 	r := rand.New(rand.NewPCG(12, 0))
 	for trial := range 300 {
 		c := mechtest.Config(n)
-		c.Window, c.Batch, c.Leaf = 4, uint64(1+trial%4), mechanisms.OnePart(n, math.Ldexp(1+r.Float64(), r.IntN(20)-10))
+		c.Scope, c.Batch, c.Leaf = protection.Window{Steps: 4}, uint64(1+trial%4), mechanisms.OnePart(n, math.Ldexp(1+r.Float64(), r.IntN(20)-10))
 		plan := mechtest.Plan(t, mechanisms.Config{
-			Name: "tree-gamma", Window: 4, Batch: c.Batch, Leaf: mechanisms.OnePart(n, c.Clip()), Budget: dp.Budget{Epsilon: 1},
-			Adjacency: dp.Replace,
+			Name: "tree-gamma", Batch: c.Batch, Leaf: mechanisms.OnePart(n, c.Clip()), Budget: dp.Budget{Epsilon: 1},
+			Terms: protection.Terms{Scope: c.Scope, Unit: oneEvent},
 		})
 		c.Name, c.Budget.Delta = "tree-gamma", 0
 		h := records(24, n)
@@ -315,7 +316,7 @@ func TestStreamReportsItsShape(t *testing.T) {
 	if closed != 2 || stream.Step() != 2 || !slices.Equal(stream.Sum(0), []float64{1.5, 0, -3}) {
 		t.Errorf("%d steps closed, sum %v", closed, stream.Sum(0))
 	}
-	if g := stream.Guarantee(); g.Epsilon != 1 || g.Batch != 3 || g.Window != 4 {
+	if g := stream.Guarantee(); g.Epsilon != 1 || g.Batch != 3 || g.Terms != c.Terms {
 		t.Errorf("guarantee %+v", g)
 	}
 }

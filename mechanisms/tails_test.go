@@ -9,6 +9,7 @@ import (
 	"oriel/mechanisms/mechtest"
 	"oriel/mechanisms/mechtest/sumtest"
 	"oriel/mechanisms/noise"
+	"oriel/mechanisms/protection"
 )
 
 // units is a stream seen from outside as a sum over a lattice of unit 1: a step is a record and null records up to the
@@ -39,7 +40,7 @@ func (u units) Add(dst []float64, v []int64, _ *noise.Chain) {
 func TestDrawsReachTheSums(t *testing.T) {
 	for _, name := range mechanisms.Names() {
 		c := config(name, 4)
-		c.Window, c.Batch = min(c.Window, 8), 3
+		c.Batch = 3
 		plan := mechtest.Plan(t, c)
 		scale := int64(math.Ceil(plan.Scale.Float64()))
 		if limit := int64(1<<52) / (29 * 8); scale > limit {
@@ -58,7 +59,7 @@ func TestDrawsReachTheSums(t *testing.T) {
 func TestFarDrawsReachTheSums(t *testing.T) {
 	for _, name := range mechanisms.Names() {
 		c, node := config(name, sumtest.FarDimension), noise.NodeID{}
-		if name == "blt" || c.Window == 0 {
+		if name == "blt" || c.Scope == (protection.PerStep{}) {
 			node.Block = 1
 		}
 		plan := mechtest.Plan(t, c)

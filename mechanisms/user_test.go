@@ -9,12 +9,13 @@ import (
 	"oriel/mechanisms"
 	"oriel/mechanisms/dp"
 	"oriel/mechanisms/mechtest"
+	"oriel/mechanisms/protection"
 )
 
 // user is a configuration of user level: W = 1024, at least 100 steps between a user's events, k = 11.
 func user(name string) mechanisms.Config {
 	c := config(name, 5)
-	c.Window, c.Separation = 1024, 100
+	c.Scope, c.Unit = protection.Window{Steps: 1024}, apart(100)
 	return c
 }
 
@@ -33,7 +34,7 @@ func TestUserNoiseIsThatOfAllEventsOfAWindow(t *testing.T) {
 		if got := plan.Scale.Float64() * plan.Grid.Unit(); got < want*(1-1e-15) || got > want*(1+1e-15) {
 			t.Errorf("%s: scale %.10g, want %.10g", name, got, want)
 		}
-		c.Adjacency = dp.ZeroOut
+		c.Unit = protection.User{Exchange: dp.ZeroOut, Separation: 100}
 		if other := mechtest.Plan(t, c); !reflect.DeepEqual(other, plan) {
 			t.Errorf("%s: another plan under zero-out", name)
 		}
@@ -49,18 +50,18 @@ func TestEventGuaranteeIsOfTheSamePlan(t *testing.T) {
 	for _, name := range []string{"tree-gaussian", "tree-gamma", "tree-laplace", "blt"} {
 		for _, adjacency := range []dp.Adjacency{dp.Replace, dp.ZeroOut} {
 			c := user(name)
-			c.Adjacency = adjacency
+			c.Unit = protection.User{Exchange: adjacency, Separation: 100}
 			plan := mechtest.Plan(t, c)
 			of, err := plan.Guarantee(c)
 			if err != nil {
 				t.Fatal(err)
 			}
 			g, err := plan.EventGuarantee(c)
-			if err != nil || g.Unit != "event" || g.Separation != 0 || g.Adjacency != adjacency || g.Delta != of.Delta ||
+			if err != nil || g.Unit != (protection.Event{Exchange: adjacency}) || g.Scope != c.Scope || g.Delta != of.Delta ||
 				!(g.Epsilon < of.Epsilon/2) {
 				t.Errorf("%s: %+v, %v, of a user %+v", name, g, err, of)
 			}
-			c.Separation, c.Budget.Epsilon = 0, g.Epsilon*(1+1e-12)
+			c.Unit, c.Budget.Epsilon = protection.Event{Exchange: adjacency}, g.Epsilon*(1+1e-12)
 			again, err := plan.Guarantee(c)
 			if err != nil || again.Mu != g.Mu || again.Curve != g.Curve {
 				t.Errorf("%s: as a plan of an event: %+v, %v, want %+v", name, again, err, g)
@@ -70,12 +71,12 @@ func TestEventGuaranteeIsOfTheSamePlan(t *testing.T) {
 				t.Errorf("%s: proves less than the event's epsilon: %v", name, err)
 			}
 			c = user(name)
-			c.Separation = 93 // k = 12
+			c.Unit = apart(93) // k = 12
 			if _, err := plan.Guarantee(c); !errors.Is(err, mechanisms.ErrUnproved) {
 				t.Errorf("%s: one event more in a window: %v, want ErrUnproved", name, err)
 			}
 			event := config(name, 5)
-			event.Window, event.Adjacency = 1024, adjacency
+			event.Scope, event.Unit = protection.Window{Steps: 1024}, protection.Event{Exchange: adjacency}
 			if _, err := mechtest.Plan(t, event).Guarantee(user(name)); !errors.Is(err, mechanisms.ErrUnproved) {
 				t.Errorf("%s: the plan of an event for a user: %v, want ErrUnproved", name, err)
 			}
@@ -95,12 +96,12 @@ func TestUserGuaranteeAges(t *testing.T) {
 			t.Fatal(err)
 		}
 		claim := dp.Budget{Epsilon: 1, Delta: g.Delta}
-		if g.At(1024) != claim || g.AtAll(1024) != claim || g.AtWindows(1) != claim {
+		if g.At(1024) != claim || g.AtAll(1024) != claim || g.AtSpans(1) != claim {
 			t.Errorf("%s: %v and %v at W", name, g.At(1024), g.AtAll(1024))
 		}
 		for _, m := range []float64{2, 10, 100} {
 			x, all := g.At(uint64(m)*1024), g.AtAll(uint64(m)*1024)
-			if !(all.Epsilon > x.Epsilon && x.Epsilon > 1) || x != g.AtWindows(uint64(m)) {
+			if !(all.Epsilon > x.Epsilon && x.Epsilon > 1) || x != g.AtSpans(uint64(m)) {
 				t.Errorf("%s: %v and %v after %g windows", name, x, all, m)
 			}
 			if name == "tree-gamma" && (x.Epsilon != m || all.Epsilon != m*(m+1)/2) {
@@ -109,7 +110,7 @@ func TestUserGuaranteeAges(t *testing.T) {
 		}
 	}
 	event := config("tree-gaussian", 5)
-	event.Window = 1024
+	event.Scope = protection.Window{Steps: 1024}
 	g, err := mechtest.Plan(t, event).Guarantee(event)
 	if err != nil {
 		t.Fatal(err)

@@ -8,6 +8,7 @@ import (
 	"oriel/mechanisms/blt"
 	"oriel/mechanisms/mechtest"
 	"oriel/mechanisms/noise"
+	"oriel/mechanisms/protection"
 )
 
 // released returns the mean square of a release without data over 2¹⁷ steps after the first, in units (Δ/µ)², and its
@@ -52,7 +53,7 @@ func TestVarianceIsThatOfTheTable(t *testing.T) {
 		f := func(name string, first uint64, want float64) {
 			t.Helper()
 			config := config(name, c.n)
-			config.Window = c.window
+			config.Scope = protection.Window{Steps: c.window}
 			if name == "blt" {
 				config.Poles = blt.MaxPoles
 			}

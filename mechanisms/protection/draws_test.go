@@ -1,9 +1,11 @@
-package dp
+package protection
 
 import (
 	"errors"
 	"math"
 	"testing"
+
+	"oriel/mechanisms/dp"
 )
 
 // straight is a curve whose µ grows with the root of age; of all events it is twice that.
@@ -24,23 +26,23 @@ func drawn(age string, got, want float64, t *testing.T) {
 func TestDrawsCountInEachLoss(t *testing.T) {
 	const delta, window = 1e-6, 64
 	composed := func(mu, pure, rho float64) float64 {
-		var total Total
+		var total dp.Total
 		total.AddMu(mu)
 		total.AddPure(pure)
 		total.AddRho(rho)
 		return total.Epsilon(delta)
 	}
-	for _, d := range []Draws{{Pure: 0.25}, {Rho: 0.125}, {Pure: 0.5, Rho: 0.25}} {
+	for _, d := range []dp.Draws{{Pure: 0.25}, {Rho: 0.125}, {Pure: 0.5, Rho: 0.25}} {
 		sums := Guarantee{
-			Mechanism: "blt", Window: window, Batch: 1, Epsilon: GaussianEpsilon(1, delta), Delta: delta, Adjacency: Replace,
-			Unit: "user", Separation: 2, Mu: 1, Curve: straight{1, window},
+			Terms:     Terms{Window{window}, User{Exchange: dp.Replace, Separation: 2}},
+			Mechanism: "blt", Batch: 1, Epsilon: dp.GaussianEpsilon(1, delta), Delta: delta, Mu: 1, Curve: straight{1, window},
 		}
 		g := sums.WithDraws(d)
 		drawn("a window", g.Epsilon, composed(1, d.Pure, d.Rho), t)
 		drawn("age W", g.At(window).Epsilon, g.Epsilon, t)
 		drawn("age 0", g.At(0).Epsilon, 0, t)
 		drawn("age 1", g.At(1).Epsilon, composed(0.125, d.Pure, d.Rho), t)
-		drawn("4 windows", g.AtWindows(4).Epsilon, composed(2, d.Pure, d.Rho), t)
+		drawn("4 windows", g.AtSpans(4).Epsilon, composed(2, d.Pure, d.Rho), t)
 		drawn("all of 4 windows", g.AtAll(4*window).Epsilon, composed(4, 4*d.Pure, 16*d.Rho), t)
 		drawn("all of 4 windows and a step", g.AtAll(4*window+1).Epsilon,
 			composed(straight{1, window}.MuAll(4*window+1), 5*d.Pure, 25*d.Rho), t)
@@ -52,7 +54,8 @@ func TestDrawsCountInEachLoss(t *testing.T) {
 			t.Errorf("a stored form that lacks draws: %v", err)
 		}
 		life := sums
-		life.Window, life.Memory, life.UserWindow, life.Curve = 0, window, window, straight{1, 2 * window}
+		life.Terms = Terms{Decay{window}, User{Exchange: dp.Replace, Separation: 2, Steps: window}}
+		life.Curve = straight{1, 2 * window}
 		life = life.WithDraws(d)
 		drawn("a life", life.At(100*window).Epsilon, life.Epsilon, t)
 		part := life.Curve.Mu(window)
@@ -62,15 +65,17 @@ func TestDrawsCountInEachLoss(t *testing.T) {
 
 // Beside pure sums ε's add up, and bound each age; a ρ leaves nothing finite at δ = 0.
 func TestDrawsBesidePureSums(t *testing.T) {
-	sums := Guarantee{Mechanism: "tree-gamma", Window: 8, Batch: 1, Epsilon: 1, Adjacency: ZeroOut, Unit: "event"}
-	g := sums.WithDraws(Draws{Pure: 0.5})
+	sums := Guarantee{
+		Terms: Terms{Window{8}, Event{dp.ZeroOut}}, Mechanism: "tree-gamma", Batch: 1, Epsilon: 1,
+	}
+	g := sums.WithDraws(dp.Draws{Pure: 0.5})
 	drawn("a window", g.Epsilon, 1.5, t)
 	drawn("a group of 2", g.Group(2).Epsilon, 3, t)
 	if at := g.At(24).Epsilon; at < 3.5 || g.Delta != 0 {
 		t.Errorf("three windows lose 3 and draws 0.5 at least: %v", at)
 	}
-	drawn("with a ρ", sums.WithDraws(Draws{Rho: 0.1}).Epsilon, math.Inf(1), t)
-	if same := sums.WithDraws(Draws{}); same != sums {
+	drawn("with a ρ", sums.WithDraws(dp.Draws{Rho: 0.1}).Epsilon, math.Inf(1), t)
+	if same := sums.WithDraws(dp.Draws{}); same != sums {
 		t.Errorf("no draws: %+v", same)
 	}
 }
@@ -81,5 +86,5 @@ func TestDrawsAreAddedOnce(t *testing.T) {
 			t.Error("draws were added twice")
 		}
 	}()
-	Guarantee{Epsilon: 1}.WithDraws(Draws{Pure: 1}).WithDraws(Draws{Pure: 1})
+	Guarantee{Epsilon: 1}.WithDraws(dp.Draws{Pure: 1}).WithDraws(dp.Draws{Pure: 1})
 }
