@@ -9,6 +9,7 @@ import (
 	"oriel/mechanisms/audit"
 	"oriel/mechanisms/dp"
 	"oriel/mechanisms/mechtest"
+	"oriel/mechanisms/protection"
 )
 
 // reaches wants an audit of an honest mechanism to come to 0.9 of what its canary can show, to a share of the claim,
@@ -40,13 +41,15 @@ func TestAuditReachesTheClaim(t *testing.T) {
 	reaches(t, "tree-gaussian, first step", config("tree-gaussian"), 1, 8, 0.9)
 	reaches(t, "tree-gaussian, later", config("tree-gaussian"), 12, 8, 0.6)
 	zero := config("tree-gaussian")
-	zero.Adjacency, zero.Batch = dp.ZeroOut, 3
+	zero.Unit, zero.Batch = protection.Event{Exchange: dp.ZeroOut}, 3
 	reaches(t, "tree-gaussian, zero-out, batches", zero, 1, 8, 0.9)
 	reaches(t, "once-gaussian", config("once-gaussian"), 3, 2, 0.9)
-	for name, window := range map[string]uint64{"tree-gamma": 4, "tree-laplace": 2, "once-gamma": 0} {
+	for name, scope := range map[string]protection.Scope{
+		"tree-gamma": protection.Window{Steps: 4}, "tree-laplace": protection.Window{Steps: 2}, "once-gamma": protection.PerStep{},
+	} {
 		c := config(name)
-		c.Leaf, c.Budget, c.Window = mechanisms.OnePart(1, c.Clip()), dp.Budget{Epsilon: 2}, window
-		reaches(t, name, c, 1, max(1, window), 0.9)
+		c.Leaf, c.Budget, c.Scope = mechanisms.OnePart(1, c.Clip()), dp.Budget{Epsilon: 2}, scope
+		reaches(t, name, c, 1, max(1, scope.Span()), 0.9)
 	}
 }
 
@@ -69,7 +72,7 @@ func TestAuditOfAnOlderEvent(t *testing.T) {
 func TestAuditOfAUser(t *testing.T) {
 	for _, name := range []string{"blt", "tree-gaussian"} {
 		c := config(name)
-		c.Separation = 3
+		c.Unit = protection.User{Exchange: dp.Replace, Separation: 3}
 		reaches(t, name+", user level", c, 1, 8, 0.75)
 	}
 }
@@ -78,7 +81,7 @@ func TestAuditOfAUser(t *testing.T) {
 func TestAuditCatchesEventNoiseForAUser(t *testing.T) {
 	c := config("blt")
 	event := mechtest.Plan(t, c)
-	c.Separation = 3
+	c.Unit = protection.User{Exchange: dp.Replace, Separation: 3}
 	catch(t, "noise of the event level", c, 1, func(t *testing.T, c mechanisms.Config, _ mechanisms.Plan) mechanisms.Sum {
 		return mechtest.Sum(t, c, event, sampler(t, c, event.Scale))
 	}, audit.ErrClaim)
@@ -127,7 +130,7 @@ func TestAuditRefusesWhatItCannotDo(t *testing.T) {
 		_, err = audit.NewCanary(c, at[0], at[1])
 		f("step and age", err)
 	}
-	c.Horizon = 8
+	c.Scope = protection.Lifetime{Steps: 8, Within: 8}
 	_, err = audit.NewCanary(c, 3, 7)
 	f("beyond the horizon", err)
 

@@ -10,6 +10,7 @@ import (
 	"oriel/mechanisms/audit"
 	"oriel/mechanisms/mechtest"
 	"oriel/mechanisms/noise"
+	"oriel/mechanisms/protection"
 )
 
 // deaf plants a chain that does not hear everything: hear says what is left of a record, and what is lost of its leaf
@@ -112,11 +113,11 @@ func TestCheckChainCatchesWhatTheChainDoesNotHear(t *testing.T) {
 func TestCheckChainIsHonest(t *testing.T) {
 	for _, change := range []func(*mechanisms.Config){
 		func(c *mechanisms.Config) { c.Batch = 1000 },
-		func(c *mechanisms.Config) { c.Horizon = 1 },
-		func(c *mechanisms.Config) { c.Horizon = 2 },
+		func(c *mechanisms.Config) { c.Scope = protection.Lifetime{Steps: 1, Within: 8} },
+		func(c *mechanisms.Config) { c.Scope = protection.Lifetime{Steps: 2, Within: 8} },
 		func(c *mechanisms.Config) { c.Leaf = mechanisms.OnePart(1, c.Clip()) },
 		func(c *mechanisms.Config) { c.Leaf = mechanisms.OnePart(600, c.Clip()) },
-		func(c *mechanisms.Config) { c.Name, c.Window = "tree-laplace", 1 },
+		func(c *mechanisms.Config) { c.Name, c.Scope = "tree-laplace", protection.Window{Steps: 1} },
 	} {
 		c := config("blt")
 		change(&c)

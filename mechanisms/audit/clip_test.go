@@ -7,6 +7,7 @@ import (
 	"oriel/mechanisms/audit"
 	"oriel/mechanisms/mechtest"
 	"oriel/mechanisms/noise"
+	"oriel/mechanisms/protection"
 )
 
 // unclipped plants one coordinate that the clip does not see: what is too long of it is added after the noise.
@@ -42,8 +43,10 @@ func TestCheckClip(t *testing.T) {
 		func(c *mechanisms.Config) { c.Name, c.Batch = "tree-gaussian", 5 },
 		func(c *mechanisms.Config) { c.Name, c.Leaf = "tree-laplace", mechanisms.OnePart(30, c.Clip()) },
 		func(c *mechanisms.Config) { c.Name = "tree-gamma" },
-		func(c *mechanisms.Config) { c.Name, c.Window = "once-gaussian", 0 },
-		func(c *mechanisms.Config) { c.Horizon, c.Leaf = 2, mechanisms.OnePart(7, c.Clip()) },
+		func(c *mechanisms.Config) { c.Name, c.Scope = "once-gaussian", protection.PerStep{} },
+		func(c *mechanisms.Config) {
+			c.Scope, c.Leaf = protection.Lifetime{Steps: 2, Within: 8}, mechanisms.OnePart(7, c.Clip())
+		},
 		func(c *mechanisms.Config) { c.Leaf = mechanisms.OnePart(1, c.Clip()) },
 	} {
 		c := config("blt")

@@ -9,6 +9,7 @@ import (
 	"oriel/mechanisms/audit"
 	"oriel/mechanisms/mechtest"
 	"oriel/mechanisms/noise"
+	"oriel/mechanisms/protection"
 )
 
 // between plants a change of each draw between the sampler and its sum.
@@ -32,8 +33,8 @@ func TestCheckFar(t *testing.T) {
 				c.Leaf, c.Batch, c.Budget.Epsilon = mechanisms.OnePart(1, c.Clip()), 3, 0.01
 			},
 			func(c *mechanisms.Config) {
-				if c.Window > 0 {
-					c.Window = 64
+				if c.Scope != (protection.PerStep{}) {
+					c.Scope = protection.Window{Steps: 64}
 				}
 				c.Budget.Epsilon = 1e3
 			},

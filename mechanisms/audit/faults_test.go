@@ -13,6 +13,7 @@ import (
 	"oriel/mechanisms/lattice"
 	"oriel/mechanisms/mechtest"
 	"oriel/mechanisms/noise"
+	"oriel/mechanisms/protection"
 )
 
 // caughtRuns are enough for every fault here: their losses are a quarter above the claim, or without limit.
@@ -92,7 +93,7 @@ var (
 		return func(dst []int64, seed noise.Seed, _ int) { half.Fill(dst, seed) }
 	})
 	noiseOfL = drawn(func(t *testing.T, c mechanisms.Config, _ mechanisms.Plan) func([]int64, noise.Seed, int) {
-		c.Adjacency = dp.ZeroOut
+		c.Unit = protection.Event{Exchange: dp.ZeroOut}
 		less := sampler(t, c, mechtest.Plan(t, c).Scale)
 		return func(dst []int64, seed noise.Seed, _ int) { less.Fill(dst, seed) }
 	})
@@ -132,10 +133,7 @@ func longLeaves(t *testing.T, c mechanisms.Config, p mechanisms.Plan) mechanisms
 // catch wants a canary to refute the claim, or the law of the noise.
 func catch(t *testing.T, what string, c mechanisms.Config, step uint64, f fault, want error) {
 	t.Helper()
-	age := c.Window
-	if age == 0 {
-		age = 1
-	}
+	age := max(1, c.Scope.Span())
 	p, k := mechtest.Plan(t, c), canary(t, c, step, age)
 	stream := open(t, c, p, f(t, c, p))
 	r := run(t, player(stream, c, k), newLaw(t, c, p, k), stream.Guarantee(), caughtRuns)
@@ -152,7 +150,7 @@ func TestAuditCatchesPlantedFaults(t *testing.T) {
 	for _, c := range []mechanisms.Config{config("tree-gaussian"), config("blt"), config("once-gaussian"), gamma} {
 		catch(t, "noise at half scale", c, 1, halfScale, audit.ErrClaim)
 		catch(t, "noise for L where 2L is due", c, 1, noiseOfL, audit.ErrClaim)
-		if c.Window > 0 {
+		if c.Scope != (protection.PerStep{}) {
 			catch(t, "one noise used twice", c, 1, reused, audit.ErrClaim)
 			catch(t, "no noise at the block's last step", c, 1, missing, audit.ErrClaim)
 		}
@@ -184,7 +182,7 @@ func newSlowTree(
 ) *slowTree {
 	t.Helper()
 	tree := &slowTree{
-		window: c.Window, plan: p, sampler: sampler(t, c, p.Scale), total: make([]lattice.Int128, c.Dimension()),
+		window: c.Scope.Span(), plan: p, sampler: sampler(t, c, p.Scale), total: make([]lattice.Int128, c.Dimension()),
 		active: active,
 	}
 	_ = tree.Restore(nil)

@@ -5,9 +5,9 @@ import (
 
 	"oriel/mechanisms"
 	"oriel/mechanisms/audit"
-	"oriel/mechanisms/dp"
 	"oriel/mechanisms/mechtest"
 	"oriel/mechanisms/noise"
+	"oriel/mechanisms/protection"
 )
 
 // alpha of the audits here. Seeds are fixed: what is green stays green.
@@ -18,7 +18,7 @@ func config(name string) mechanisms.Config {
 	c := mechtest.Config(2)
 	c.Name, c.Budget.Epsilon = name, 20
 	if name == "once-gaussian" || name == "once-gamma" {
-		c.Window = 0
+		c.Scope = protection.PerStep{}
 	}
 	return c
 }
@@ -37,7 +37,7 @@ func canary(t *testing.T, c mechanisms.Config, step, age uint64) audit.Canary {
 	k.With, k.Without = make([]float64, c.Dimension()), make([]float64, c.Dimension())
 	for i, x := range leaf {
 		k.With[i] = x
-		if c.Adjacency == dp.Replace || c.Separation > 0 {
+		if !c.Unit.AgainstNull() {
 			k.Without[i] = -x
 		}
 	}
@@ -55,7 +55,7 @@ func player(stream *mechanisms.Stream, c mechanisms.Config, k audit.Canary) audi
 		return gradient
 	}
 	with, without := far(k.With), far(k.Without)
-	if c.Adjacency == dp.ZeroOut && c.Separation == 0 {
+	if c.Unit.AgainstNull() {
 		without = nil
 	}
 	return func(run uint64, canary bool, observe func([]float64)) error {
@@ -81,7 +81,7 @@ func player(stream *mechanisms.Stream, c mechanisms.Config, k audit.Canary) audi
 }
 
 // run audits a play against what its stream claims.
-func run(t *testing.T, play audit.Play, law *audit.Law, g dp.Guarantee, runs int) audit.Report {
+func run(t *testing.T, play audit.Play, law *audit.Law, g protection.Guarantee, runs int) audit.Report {
 	t.Helper()
 	a, err := audit.New(law, g, runs, alpha)
 	if err != nil {

@@ -11,9 +11,9 @@ import (
 	"oriel/mechanisms"
 	"oriel/mechanisms/audit/definition"
 	"oriel/mechanisms/blt"
-	"oriel/mechanisms/dp"
 	"oriel/mechanisms/mechtest"
 	"oriel/mechanisms/noise"
+	"oriel/mechanisms/protection"
 )
 
 // dense is C from the definition of its kind.
@@ -116,7 +116,7 @@ func TestWeightsAreThoseOfTheCovariance(t *testing.T) {
 }
 
 // laws makes the laws of canaries ±L along the first coordinate, at a step and up to an age each.
-func laws(t *testing.T, c mechanisms.Config, at ...[2]uint64) ([]*Law, dp.Guarantee) {
+func laws(t *testing.T, c mechanisms.Config, at ...[2]uint64) ([]*Law, protection.Guarantee) {
 	t.Helper()
 	p := mechtest.Plan(t, c)
 	g, err := p.Guarantee(c)
@@ -150,7 +150,7 @@ func TestReachIsTheExactFigure(t *testing.T) {
 	}
 	c := mechtest.Config(1)
 	for window, want := range map[uint64]float64{16: 2.66, 64: 3.15, 256: 3.60} {
-		c.Window = window
+		c.Scope = protection.Window{Steps: window}
 		at := [][2]uint64{{1, window}}
 		for step := window + 1; step <= 2*window; step++ {
 			at = append(at, [2]uint64{step, window})
@@ -163,14 +163,15 @@ func TestReachIsTheExactFigure(t *testing.T) {
 		}
 		near("tree-gaussian after the first block", worst*worst*float64(bits.Len64(window)), want, 2e-3)
 	}
-	c.Name, c.Window = "blt", 1024
+	c.Name, c.Scope = "blt", protection.Window{Steps: 1024}
 	all, g := laws(t, c, [2]uint64{1, 1024}, [2]uint64{2, 1024}, [2]uint64{100, 1024}, [2]uint64{100, 2048})
 	for _, l := range all[:3] {
 		near("blt", l.Reach(), g.Mu, 1e-5) // but for η
 	}
 	near("blt at twice the age", all[3].Reach(), g.Curve.Mu(2048), 1e-5)
-	for name, window := range map[string]uint64{"tree-gamma": 8, "tree-laplace": 8, "once-gamma": 0, "once-gaussian": 0} {
-		c.Name, c.Window, c.Budget.Epsilon = name, window, 3
+	tree, once := protection.Window{Steps: 8}, protection.PerStep{}
+	for name, scope := range map[string]protection.Scope{"tree-gamma": tree, "tree-laplace": tree, "once-gamma": once, "once-gaussian": once} {
+		c.Name, c.Scope, c.Budget.Epsilon = name, scope, 3
 		all, g := laws(t, c, [2]uint64{1, 8})
 		want := g.Mu
 		if !all[0].Gaussian() {

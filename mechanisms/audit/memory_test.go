@@ -11,12 +11,16 @@ import (
 	"oriel/mechanisms/forget"
 	"oriel/mechanisms/mechtest"
 	"oriel/mechanisms/noise"
+	"oriel/mechanisms/protection"
 )
 
-// remembers is a configuration of a short memory, with resets after every 2048 steps.
+// memory is a short one, with resets after every 2048 steps.
+const memory = 2
+
+// remembers is a configuration of that memory.
 func remembers() mechanisms.Config {
 	c := config("blt")
-	c.Window, c.Memory = 0, 2
+	c.Scope = protection.Decay{Steps: memory}
 	return c
 }
 
@@ -24,9 +28,9 @@ func remembers() mechanisms.Config {
 // across a reset, where an event loses a little less than is claimed, so is what its releases show.
 func TestTheClaimForLifeIsReachedAndNotPassed(t *testing.T) {
 	c := remembers()
-	period := forget.Period(c.Memory)
+	period := forget.Period(memory)
 	for _, adjacency := range []dp.Adjacency{dp.Replace, dp.ZeroOut} {
-		c.Adjacency = adjacency
+		c.Unit = protection.Event{Exchange: adjacency}
 		p := mechtest.Plan(t, c)
 		for _, at := range []struct{ step, age uint64 }{{1, 24}, {57, 24}, {period - 2, 24}} {
 			runs := 4000
@@ -56,7 +60,7 @@ func TestTheClaimForLifeIsReachedAndNotPassed(t *testing.T) {
 // steps, for ever after. A plan of one event among them is passed: the audit sees three events that were not accounted.
 func TestTheClaimOfAUserIsReachedAndNotPassed(t *testing.T) {
 	c := remembers()
-	c.Memory, c.Separation, c.UserWindow = 8, 3, 10
+	c.Scope, c.Unit = protection.Decay{Steps: 8}, protection.User{Exchange: dp.Replace, Separation: 3, Steps: 10}
 	k := canary(t, c, 1, 40)
 	if k.Count != 4 || k.Spacing != 3 {
 		t.Fatalf("a canary of %d events, %d steps apart", k.Count, k.Spacing)
@@ -79,7 +83,7 @@ func TestTheClaimOfAUserIsReachedAndNotPassed(t *testing.T) {
 
 // short accounts one event of a user in the place of all.
 func short(c mechanisms.Config) mechanisms.Config {
-	c.UserWindow = 1
+	c.Unit = protection.User{Exchange: dp.Replace, Separation: 3, Steps: 1}
 	return c
 }
 
@@ -156,7 +160,7 @@ func defined(fault string) fault {
 // The residual tests pass the definition and the shipped mechanism, across a reset, and see each planted fault.
 func TestResidualsSeeFaultsOfForgetting(t *testing.T) {
 	c := remembers()
-	steps := int(forget.Period(c.Memory)) + 40
+	steps := int(forget.Period(memory)) + 40
 	for _, x := range []struct {
 		fault string
 		steps int
@@ -200,7 +204,7 @@ func TestTheMechanismIsTheDefinition(t *testing.T) {
 	c := remembers()
 	p := mechtest.Plan(t, c)
 	ours, theirs := mechtest.Open(t, c, [32]byte{7}), open(t, c, p, defined("")(t, c, p))
-	for i := range int(forget.Period(c.Memory)) + 60 {
+	for i := range int(forget.Period(memory)) + 60 {
 		id, v := noise.Identity{Offset: int64(i)}, []float64{0.3, -0.4}
 		ours.Add(id, v)
 		theirs.Add(id, v)

@@ -10,6 +10,7 @@ import (
 	"oriel/mechanisms/dp"
 	"oriel/mechanisms/mechtest"
 	"oriel/mechanisms/noise"
+	"oriel/mechanisms/protection"
 )
 
 // rebuilt runs a planted sum for so many releases and returns what the residual tests say.
@@ -124,7 +125,7 @@ func TestResidualsCatchPlantedFaults(t *testing.T) {
 	for _, name := range []string{"blt", "tree-gaussian", "once-gaussian"} {
 		c := config(name)
 		if c.Leaf = mechanisms.OnePart(4, c.Clip()); name == "tree-gaussian" {
-			c.Window = 64 // single nodes
+			c.Scope = protection.Window{Steps: 64} // single nodes
 		}
 		for _, x := range unlikePlan {
 			finds(t, name+", "+x.what, rebuilt(t, c, 40, 600, x.fault), x.name)
@@ -182,7 +183,7 @@ func TestResidualsCatchMissingNodesOfLaterBlocks(t *testing.T) {
 			test = "later blocks"
 		}
 		if more != "" {
-			c.Adjacency = dp.ZeroOut
+			c.Unit = protection.Event{Exchange: dp.ZeroOut}
 		}
 		finds(t, name+", noise of the block before missing", rebuilt(t, c, 20, 900, all), test)
 		finds(t, name+", its leaves' noise missing", rebuilt(t, c, 20, 900, leaves), test)

@@ -35,8 +35,10 @@ func TestExactLawOfAnAdaptiveUserIsWithinTheClaim(t *testing.T) {
 					},
 					leaf: func(p, q, shift float64) { found.Add(p, q, shift/(c.s*c.s)) },
 				}.walk(world{}, world{}, make([]int64, c.steps), 0, 1, 1, 0)
-				l := Loss{Filter: f, Square: uint64(c.delta * c.delta), N: 1, Scale: noise.ScaleUp(c.s)}
-				l.Separation, l.Window = separation, uint64(c.steps)
+				l := UserLoss{
+					Loss:       Loss{Filter: f, Square: uint64(c.delta * c.delta), N: 1, Scale: noise.ScaleUp(c.s)},
+					Separation: separation, Window: uint64(c.steps),
+				}
 				what := fmt.Sprintf("%s: s=%g Δ=%d", rule, c.s, c.delta)
 				if found.AreWithin(t, what, l.Mu(uint64(c.steps))) {
 					red++

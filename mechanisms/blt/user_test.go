@@ -159,8 +159,8 @@ func TestExactUserShiftIsWithinTheClaim(t *testing.T) {
 					worst = max(worst, math.Sqrt(shift)/c.s)
 				},
 			}.walk(world{}, world{}, make([]int64, c.steps), 0, 0, 0, 0)
-			l := Loss{
-				Filter: f, Square: uint64(c.delta * c.delta), N: 1, Scale: noise.ScaleUp(c.s),
+			l := UserLoss{
+				Loss:       Loss{Filter: f, Square: uint64(c.delta * c.delta), N: 1, Scale: noise.ScaleUp(c.s)},
 				Separation: uint64(c.separation), Window: uint64(c.steps),
 			}
 			if claim := l.Mu(uint64(c.steps)); worst > claim*(1+1e-12) || l.MuAll(uint64(c.steps)) != claim {
@@ -186,7 +186,8 @@ func TestExactUserShiftIsWithinTheClaim(t *testing.T) {
 // inequality in η; it grows with age, and a scale proves what it was made for.
 func TestUserMu(t *testing.T) {
 	for _, f := range []Filter{handmade(t), fitFilter(t, 1024, 0.3, 4)} {
-		l := Loss{Filter: f, Square: 1 << 50, N: 27, Scale: noise.Scale{Mant: 3, Exp: 20}, Window: 1024, Separation: 100}
+		event := Loss{Filter: f, Square: 1 << 50, N: 27, Scale: noise.Scale{Mant: 3, Exp: 20}}
+		l := UserLoss{Loss: event, Window: 1024, Separation: 100}
 		_, beta, d := series(f, 300)
 		eta, _ := f.Slack().Float64()
 		train, rest, absolute := 0.0, 0.0, 0.0
@@ -204,8 +205,7 @@ func TestUserMu(t *testing.T) {
 		if got := l.Mu(300); math.Abs(got-want) > 1e-12*want || l.MuAll(300) != got {
 			t.Errorf("µ(300) = %g, %g over all events, want %g", got, l.MuAll(300), want)
 		}
-		single, event := l, l
-		single.Separation, event.Separation, event.Window = 1024, 0, 0
+		single := UserLoss{Loss: event, Window: 1024, Separation: 1024}
 		for _, age := range []uint64{1, 1024, 1 << 30} {
 			if x, y := single.Mu(age), event.Mu(age); x < y*(1-1e-15) || x > y*(1+1e-3) {
 				t.Errorf("µ(%d) of one event %g, of a user with one event %g", age, y, x)
@@ -231,19 +231,16 @@ func TestUserMu(t *testing.T) {
 			}
 		}
 	}
-	if l := (Loss{
-		Filter: handmade(t), Square: 1, N: 1, Scale: noise.Scale{Mant: 1}, Window: 8,
-		Separation: 2,
+	if l := (UserLoss{
+		Loss: Loss{Filter: handmade(t), Square: 1, N: 1, Scale: noise.Scale{Mant: 1}}, Window: 8, Separation: 2,
 	}); l.Mu(0) != 0 || l.MuAll(0) != 0 {
 		t.Error("µ at age 0")
 	}
 }
 
 func BenchmarkUserMu(b *testing.B) {
-	l := Loss{
-		Filter: fitFilter(b, 1024, 0.3, 4), Square: 1 << 50, N: 27, Scale: noise.Scale{Mant: 3, Exp: 20},
-		Window: 1024, Separation: 10,
-	}
+	event := Loss{Filter: fitFilter(b, 1024, 0.3, 4), Square: 1 << 50, N: 27, Scale: noise.Scale{Mant: 3, Exp: 20}}
+	l := UserLoss{Loss: event, Window: 1024, Separation: 10}
 	for _, age := range []uint64{1024, 102_400, 1 << 40} {
 		b.Run(fmt.Sprintf("A=%d", age), func(b *testing.B) {
 			for b.Loop() {
@@ -252,9 +249,8 @@ func BenchmarkUserMu(b *testing.B) {
 		})
 	}
 	b.Run("event", func(b *testing.B) {
-		l.Separation = 0
 		for b.Loop() {
-			l.Mu(1024)
+			event.Mu(1024)
 		}
 	})
 }

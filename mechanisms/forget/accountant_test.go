@@ -47,19 +47,24 @@ func TestMatricesForOutsideAccountants(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		l := Loss{Filter: f, Square: square(bits), N: n, Separation: x.separation, Window: x.window}
-		events, apart := uint64(1), uint64(1)
+		event := Loss{Filter: f, Square: square(bits), N: n}
+		scaleFor, events, apart := event.ScaleFor, uint64(1), uint64(1)
 		if x.separation > 0 {
+			scaleFor = UserLoss{Loss: event, Separation: x.separation, Window: x.window}.ScaleFor
 			events, apart = rational.Events(x.window, x.separation), x.separation
 		}
-		if l.Scale, err = l.ScaleFor(dp.GaussianMu(dp.Budget{Epsilon: 1, Delta: delta})); err != nil {
+		if event.Scale, err = scaleFor(dp.GaussianMu(dp.Budget{Epsilon: 1, Delta: delta})); err != nil {
 			t.Fatal(err)
 		}
+		muAt := event.Mu
+		if x.separation > 0 {
+			muAt = UserLoss{Loss: event, Separation: x.separation, Window: x.window}.Mu
+		}
 		for _, age := range []uint64{1, memory / 4, memory, 3 * memory} {
-			mu := l.Mu(age)
+			mu := muAt(age)
 			c := matrixClaim{
 				Decay: f.Decay(), Poles: f.Poles[:f.Count], Residues: f.Residues[:f.Count], Distance: 2 << bits, N: n,
-				Scale: l.Scale.Float64(), Events: events, Apart: apart, Age: age, Mu: mu, Delta: delta,
+				Scale: event.Scale.Float64(), Events: events, Apart: apart, Age: age, Mu: mu, Delta: delta,
 				Epsilon: dp.GaussianEpsilon(mu, delta),
 			}
 			if !(c.Epsilon > 0.03 && c.Epsilon <= 1+1e-9) {

@@ -105,7 +105,7 @@ func TestUserLossIsThatOfTheWorstPlaces(t *testing.T) {
 		for _, window := range []int{1, 5, 12, 20} {
 			for _, separation := range []int{1, 2, 4, 5, 11, 13} {
 				k := rational.Events(uint64(window), uint64(separation))
-				l := Loss{Separation: uint64(separation), Window: uint64(window), N: 1}
+				l := UserLoss{Loss: Loss{N: 1}, Separation: uint64(separation), Window: uint64(window)}
 				l.Square.Lo = 1
 				of := func(age int, count uint64) float64 {
 					x, _ := short(t, f, period).userShift(rational.Whole(1), 1, uint64(age), l.Separation, count).Hi.Float64()

@@ -267,21 +267,26 @@ func power(exp int) lattice.Int128 {
 
 func TestScaleProvesWhatItWasMadeFor(t *testing.T) {
 	for _, f := range filters(t) {
-		for _, l := range []Loss{
-			{Filter: f, Square: power(60), N: 27},
-			{Filter: f, Square: power(60), N: 27, Separation: 10, Window: 300},
+		type lives interface {
+			Life() float64
+			ScaleFor(mu float64) (noise.Scale, error)
+		}
+		for _, of := range []func(s noise.Scale) lives{
+			func(s noise.Scale) lives { return Loss{Filter: f, Square: power(60), N: 27, Scale: s} },
+			func(s noise.Scale) lives {
+				return UserLoss{Loss: Loss{Filter: f, Square: power(60), N: 27, Scale: s}, Separation: 10, Window: 300}
+			},
 		} {
 			for _, mu := range []float64{1e-3, 0.2, math.Pi} {
-				s, err := l.ScaleFor(mu)
+				s, err := of(noise.Scale{}).ScaleFor(mu)
 				if err != nil {
 					t.Fatal(err)
 				}
-				l.Scale = s
-				if got := l.Life(); got > mu || got < mu*(1-1e-15) {
+				if got := of(s).Life(); got > mu || got < mu*(1-1e-15) {
 					t.Errorf("scale for µ = %g proves %g", mu, got)
 				}
-				l.Scale.Mant -= 2
-				if got := l.Life(); got <= mu {
+				s.Mant -= 2
+				if got := of(s).Life(); got <= mu {
 					t.Errorf("a scale one step smaller still proves %g: it is not the least", mu)
 				}
 			}

@@ -41,8 +41,8 @@ func TestExactLawOfAUserIsWithinTheClaim(t *testing.T) {
 			}
 			l.all()
 			first, last := c.places[0], c.places[len(c.places)-1]
-			claim := Loss{
-				Filter: f, Square: lattice.Int128{Lo: uint64(c.delta * c.delta)}, N: 1, Scale: noise.ScaleUp(c.s),
+			claim := UserLoss{
+				Loss:       Loss{Filter: f, Square: lattice.Int128{Lo: uint64(c.delta * c.delta)}, N: 1, Scale: noise.ScaleUp(c.s)},
 				Separation: uint64(c.places[1] - first), Window: uint64(last - first + 1),
 			}
 			found.AreWithin(t, "exact law of a user", claim.Mu(uint64(c.steps-first+1)))
@@ -84,8 +84,8 @@ func TestExactLawOfAnAdaptiveUserIsWithinTheClaim(t *testing.T) {
 					},
 					leaf: func(p, q, squares float64) { found.Add(p, q, squares/(c.s*c.s)) },
 				}.all()
-				claim := Loss{
-					Filter: f, Square: lattice.Int128{Lo: uint64(c.delta * c.delta)}, N: 1, Scale: noise.ScaleUp(c.s),
+				claim := UserLoss{
+					Loss:       Loss{Filter: f, Square: lattice.Int128{Lo: uint64(c.delta * c.delta)}, N: 1, Scale: noise.ScaleUp(c.s)},
 					Separation: separation, Window: uint64(c.steps),
 				}
 				if found.AreWithin(t, fmt.Sprintf("%s: s=%g Δ=%d", rule, c.s, c.delta), claim.Mu(uint64(c.steps))) {

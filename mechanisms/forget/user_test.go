@@ -13,10 +13,8 @@ import (
 func TestUserMu(t *testing.T) {
 	const age, separation, window = 400, 30, 100
 	for _, f := range filters(t) {
-		l := Loss{
-			Filter: f, Square: power(20), N: 27, Scale: noise.Scale{Mant: 3, Exp: 20}, Separation: separation,
-			Window: window,
-		}
+		event := Loss{Filter: f, Square: power(20), N: 27, Scale: noise.Scale{Mant: 3, Exp: 20}}
+		l := UserLoss{Loss: event, Separation: separation, Window: window}
 		_, c, _ := floats(f, age)
 		eta, _ := f.Slack().Float64()
 		train, all, rest, total := 0.0, 0.0, 0.0, 0.0
@@ -44,8 +42,7 @@ func TestUserMu(t *testing.T) {
 		if life := l.Life(); l.Mu(last) != life || l.Mu(1<<60) != life || !(l.Mu(last-1) < life) {
 			t.Errorf("%v: µ is %g before the end, %g at it, %g for life", f, l.Mu(last-1), l.Mu(last), life)
 		}
-		single, event := l, l
-		single.Separation, single.Window, event.Separation, event.Window = 1, 1, 0, 0
+		single := UserLoss{Loss: event, Separation: 1, Window: 1}
 		for _, age := range []uint64{1, 100, f.Period(), 1 << 60} {
 			x, y := single.Mu(age), event.Mu(age)
 			if bound := y + 2*eta*math.Sqrt(27)*math.Sqrt(rest)/(3<<20); x < y*(1-1e-15) || age <= 100 && x > bound {
@@ -78,8 +75,8 @@ func TestEventsWithinAMemoryAddUp(t *testing.T) {
 	}{{8, 7.20, 3.73}, {64, 51.6, 23.8}, {1024, 678, 369}} {
 		near := func(separation uint64, want float64) {
 			t.Helper()
-			l.Separation, l.Window = separation, separation*row.events
-			if got := l.Life() / one; math.Abs(got-want) > 0.003*want {
+			user := UserLoss{Loss: l, Separation: separation, Window: separation * row.events}
+			if got := user.Life() / one; math.Abs(got-want) > 0.003*want {
 				t.Errorf("%d events, each %d steps, cost %.3f times one, want %g", row.events, separation, got, want)
 			}
 		}
@@ -94,16 +91,14 @@ func BenchmarkMu(b *testing.B) {
 		memory uint64
 		window uint64
 	}{{"H=64", 64, 0}, {"H=65536", 1 << 16, 0}, {"H=1048576", 1 << 20, 0}, {"H=1048576/user", 1 << 20, 1000}} {
-		l := Loss{
-			Filter: fitFilter(b, x.memory), Square: power(60), N: 32, Scale: noise.Scale{Mant: 1, Exp: 33},
-			Window: x.window,
-		}
+		l := Loss{Filter: fitFilter(b, x.memory), Square: power(60), N: 32, Scale: noise.Scale{Mant: 1, Exp: 33}}
+		life := l.Life
 		if x.window > 0 {
-			l.Separation = 10
+			life = UserLoss{Loss: l, Separation: 10, Window: x.window}.Life
 		}
 		b.Run(x.name, func(b *testing.B) {
 			for b.Loop() {
-				l.Life()
+				life()
 			}
 		})
 	}

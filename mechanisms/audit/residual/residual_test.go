@@ -8,6 +8,7 @@ import (
 	"oriel/mechanisms/dp"
 	"oriel/mechanisms/mechtest"
 	"oriel/mechanisms/noise"
+	"oriel/mechanisms/protection"
 )
 
 // alpha of each battery here. Seeds are fixed: what is green stays green.
@@ -15,9 +16,9 @@ const alpha = 1e-4
 
 func config(name string, n int, window uint64) mechanisms.Config {
 	c := mechtest.Config(n)
-	c.Name, c.Window = name, window
+	c.Name, c.Scope = name, protection.Window{Steps: window}
 	if name == "once-gaussian" || name == "once-gamma" {
-		c.Window = 0
+		c.Scope = protection.PerStep{}
 	}
 	if name == "tree-gaussian-paper" || name == "tree-gamma-paper" {
 		c.PaperSensitivity = 2
@@ -84,7 +85,7 @@ func TestHonestNoisePasses(t *testing.T) {
 			for _, window := range []uint64{1, 2, 16} {
 				c := config(name, n, window)
 				c.Batch = uint64(n%2 + 1)
-				c.Adjacency = []dp.Adjacency{dp.Replace, dp.ZeroOut}[n%2]
+				c.Unit = protection.Event{Exchange: []dp.Adjacency{dp.Replace, dp.ZeroOut}[n%2]}
 				b := play(t, mechtest.Open(t, c, [32]byte{byte(n), byte(window)}), newNoise(t, c, mechtest.Plan(t, c), 41), 300)
 				for _, test := range alarms(b) {
 					t.Errorf("%s, n = %d, W = %d: %+v", name, n, window, test)
