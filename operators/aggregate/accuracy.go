@@ -25,6 +25,7 @@ func (c configured) Describe(m mechanisms.Config) operators.Description {
 func (c configured) precision(m mechanisms.Config) *operators.Precision {
 	s := c.spec
 	memory, decays := m.Scope.Memory()
+	_, own := c.terms.Scope.Memory() // decays too: else m is of a comparison
 	n := &operators.Precision{
 		Cells: s.cells(), Events: "events", Value: s.value, Low: s.low, High: s.high, Count: 1 / s.countDeviation(1),
 		Increments: c.increments && decays,
@@ -48,7 +49,7 @@ func (c configured) precision(m mechanisms.Config) *operators.Precision {
 		n.Views = []operators.View{{Name: "each step alone"}}
 	case !decays:
 		n.Views = []operators.View{{Name: "total since the start"}}
-	case c.memory == 0:
+	case !own:
 		n.Views = []operators.View{{Name: "memory " + decimal(float64(memory)), Memory: memory}}
 	default:
 		for _, memory := range c.memories {

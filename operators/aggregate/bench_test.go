@@ -9,6 +9,7 @@ import (
 	"oriel/mechanisms/dp"
 	"oriel/mechanisms/mechtest"
 	"oriel/mechanisms/noise"
+	"oriel/mechanisms/protection"
 	"oriel/operators"
 )
 
@@ -48,8 +49,10 @@ func BenchmarkAdd(b *testing.B) {
 	}
 	b.Run("stream of 32 coordinates, B = 1", func(b *testing.B) {
 		stream := mechtest.Open(b, mechanisms.Config{
-			Name: "blt", Memory: 65536, Batch: 1, Leaf: mechanisms.OnePart(32, 1), Budget: dp.Budget{Epsilon: 1, Delta: 1e-6},
-			Adjacency: dp.Replace,
+			Name: "blt", Batch: 1, Leaf: mechanisms.OnePart(32, 1), Budget: dp.Budget{Epsilon: 1, Delta: 1e-6},
+			Terms: protection.Terms{
+				Scope: protection.Decay{Steps: 65536}, Unit: protection.Event{Exchange: dp.Replace},
+			},
 		}, [32]byte{1})
 		v := make([]float64, 32)
 		for i := range v {

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"oriel/mechanisms"
+	"oriel/mechanisms/protection"
 	"oriel/operators"
 	"oriel/operators/aggregate/interval"
 	"oriel/schemas"
@@ -16,13 +17,12 @@ type configured struct {
 	operators.Plain
 
 	spec       specification
-	memory     uint64   // H; 0: sums do not decay
-	memories   []uint64 // of the views; one of 0: what the stream releases
-	once       bool     // steps are released alone
+	terms      protection.Terms // who is protected, and for how long
+	memories   []uint64         // of the views; one of 0: what the stream releases
+	once       bool             // steps are released alone
 	increments bool
 	every      uint64
-	members    []schemas.Extra // empty where sums do not decay
-	exact      bool            // over sums next to without noise
+	exact      bool // over sums next to without noise
 }
 
 var _ operators.Configured = configured{}
@@ -40,7 +40,7 @@ func (c configured) Extras() []schemas.Extra {
 	}
 	extras = append(extras, c.spec.intervalExtras()...)
 	extras = append(extras, c.spec.differenceExtras()...)
-	extras = append(extras, c.members...)
+	extras = append(extras, operators.Members(c.terms)...)
 	if c.increments {
 		extras = append(extras, schemas.Extra{
 			Name: "increments", Kind: schemas.ExtraNumbers, Text: "Sum of the increments since the decision before: by column, then cell; of bins, running counts.",

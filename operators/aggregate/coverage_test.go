@@ -13,6 +13,7 @@ import (
 	"oriel/mechanisms/dp"
 	"oriel/mechanisms/forget"
 	"oriel/mechanisms/mechtest"
+	"oriel/mechanisms/protection"
 	"oriel/operators"
 	"oriel/operators/aggregate/interval"
 	"oriel/operators/optest"
@@ -293,9 +294,7 @@ func (s *study) report(t *testing.T) {
 
 // lasting is a mechanism for life at ε = 1, whose events may be exchanged.
 func lasting(memory, batch uint64) mechanisms.Config {
-	m := life(memory, batch)
-	m.Adjacency = dp.Replace
-	return m
+	return under("blt", protection.Decay{Steps: memory}, dp.Replace, batch)
 }
 
 // synthetic are events of two dimensions whose cells are of very different size, with skew values and weights.

@@ -185,8 +185,8 @@ func configure(v *operators.Values) (operators.Configured, error) {
 	told := *v // what is wrong with the specification, events has reported
 	told.Problems = &operators.Problems{}
 	c := configured{
-		spec: specified(&told), memory: memory, increments: v.Flag("INCREMENTS"),
-		every: v.Count("EMIT_EVERY"), members: v.Members(),
+		spec: specified(&told), terms: v.Terms, increments: v.Flag("INCREMENTS"),
+		every: v.Count("EMIT_EVERY"),
 	}
 	facts, known := mechanisms.FactsOf(v.Mechanism)
 	v.Want("MECHANISM", !known || fits(facts),

@@ -5,6 +5,7 @@ import (
 
 	"oriel/mechanisms"
 	"oriel/mechanisms/dp"
+	"oriel/mechanisms/protection"
 	"oriel/operators/optest"
 )
 
@@ -16,19 +17,20 @@ func config(tb testing.TB, m mechanisms.Config, lines ...string) (configured, me
 
 // life is a mechanism whose sums decay; total one of all steps; tumbling one of single steps.
 func life(memory, batch uint64) mechanisms.Config {
-	return mechanisms.Config{
-		Name: "blt", Memory: memory, Batch: batch, Budget: dp.Budget{Epsilon: 1, Delta: 1e-6}, Adjacency: dp.ZeroOut,
-	}
+	return under("blt", protection.Decay{Steps: memory}, dp.ZeroOut, batch)
 }
 
 func total(batch uint64) mechanisms.Config {
-	m := life(0, batch)
-	m.Window, m.Adjacency = 64, dp.Replace
-	return m
+	return under("blt", protection.Window{Steps: 64}, dp.Replace, batch)
 }
 
 func tumbling(batch uint64) mechanisms.Config {
-	m := life(0, batch)
-	m.Name = "once-gaussian"
-	return m
+	return under("once-gaussian", protection.PerStep{}, dp.ZeroOut, batch)
+}
+
+func under(name string, s protection.Scope, a dp.Adjacency, batch uint64) mechanisms.Config {
+	return mechanisms.Config{
+		Name: name, Batch: batch, Budget: dp.Budget{Epsilon: 1, Delta: 1e-6},
+		Terms: protection.Terms{Scope: s, Unit: protection.Event{Exchange: a}},
+	}
 }

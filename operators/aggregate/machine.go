@@ -49,18 +49,19 @@ func newMachine(c configured, stream *mechanisms.Stream) (*Machine, error) {
 	if stream.Parts() != 1 || stream.Dimension() != n || len(stream.Scratch()) != leaf.Entries() {
 		return nil, fmt.Errorf("aggregate: the stream has %d parts and %d coordinates, want one with %d", stream.Parts(), stream.Dimension(), n)
 	}
-	if memory, _ := stream.Memory(); stream.Once() != c.once || memory != c.memory {
-		return nil, errors.New("aggregate: the stream releases other sums than the settings say")
+	if stream.Terms() != c.terms {
+		return nil, errors.New("aggregate: the stream has other sums, or other terms, than the settings say")
 	}
 	m := &Machine{spec: c.spec, every: c.every, stream: stream, sums: make([]float64, n)}
 	m.running = make([]float64, c.spec.cells()*c.spec.weights.Bins)
 	if bins := c.spec.weights.Bins; bins > 0 {
 		m.ranked, m.scratch = make([]ranked, c.spec.numbers()), make([]float64, bins+2)
 	}
+	own, _ := stream.Memory()
 	for _, memory := range c.memories {
 		v := reading{}
 		var err error
-		if memory != c.memory {
+		if memory != own {
 			if v.own, err = stream.Reading(0, memory); err != nil {
 				return nil, err
 			}
@@ -95,7 +96,7 @@ func (m *Machine) prepare(c configured) error {
 		})
 	}
 	end := len(m.extras)
-	m.extras = operators.AppendMembers(m.extras, m.stream)
+	m.extras = operators.AppendMembers(m.extras, c.terms)
 	defer func() { m.intervals, m.differences = m.extras[from:to], m.extras[to:end] }() // when it is whole
 	if !c.increments {
 		return nil
@@ -105,7 +106,8 @@ func (m *Machine) prepare(c configured) error {
 		return err
 	}
 	m.readings = append(m.readings, m.increments)
-	windows := make([]float64, min(mostWindow, bits.Len64(c.memory)+4)+1)
+	memory, _ := m.stream.Memory()
+	windows := make([]float64, min(mostWindow, bits.Len64(memory)+4)+1)
 	for i := range windows {
 		windows[i] = m.spec.countDeviation(m.stream.WindowDeviation(0, 1<<i))
 	}

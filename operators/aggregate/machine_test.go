@@ -8,6 +8,7 @@ import (
 	"oriel/mechanisms"
 	"oriel/mechanisms/forget"
 	"oriel/mechanisms/mechtest"
+	"oriel/mechanisms/protection"
 	"oriel/operators"
 	"oriel/operators/optest"
 	"oriel/schemas"
@@ -225,6 +226,24 @@ func TestPlanIsOfTheSpecification(t *testing.T) {
 	}
 	if _, err := one.Twin(nil); err == nil {
 		t.Error("Twin takes an empty plan")
+	}
+}
+
+// A stream under other terms is refused, whatever its sums are.
+func TestOtherTermsAreRefused(t *testing.T) {
+	for _, x := range []struct {
+		kind    mechanisms.Config
+		another protection.Scope
+	}{
+		{life(8, 1), protection.Decay{Steps: 16}},
+		{life(8, 1), protection.Window{Steps: 8}},
+		{total(1), protection.Window{Steps: 128}},
+	} {
+		c, m := config(t, x.kind, "CELLS=carrier=UA|AA")
+		optest.RunTerms(t, m, x.another, func(stream *mechanisms.Stream) error {
+			_, err := newMachine(c, stream)
+			return err
+		})
 	}
 }
 

@@ -21,7 +21,8 @@ func TestReadingsAreWhatADecisionSays(t *testing.T) {
 			"CELLS=carrier=UA|AA,hour=0:24:2", "VALUE=delay=-60:180", "STATISTICS=mean,count,p50,variance,sum*0.5,p99.9",
 			"ELSEWHERE=other", "ARMS=carrier",
 		}
-		if m.Memory > 0 {
+		_, decays := m.Scope.Memory()
+		if decays {
 			lines = append(lines, "MEMORIES=16,64,1000")
 		}
 		c, m := config(t, m, lines...)
@@ -49,7 +50,7 @@ func TestReadingsAreWhatADecisionSays(t *testing.T) {
 						for cell, label := range c.spec.labels() {
 							checkEnds(t, c, d, place{view, cell, statistic}, got[at])
 							n := numbers.Names[at]
-							if n.Statistic != statistic || n.Cell != label || m.Memory > 0 && n.Memory != decimal(float64(memory)) {
+							if n.Statistic != statistic || n.Cell != label || decays && n.Memory != decimal(float64(memory)) {
 								t.Fatalf("%s: number %d is named %+v", name, at, n)
 							}
 							at++

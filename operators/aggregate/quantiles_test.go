@@ -45,13 +45,14 @@ func TestQuantilesAreThoseOfTheEvents(t *testing.T) {
 			c, m := config(t, kind, "CELLS=carrier=UA|AA", "VALUE=delay=-60:180", "STATISTICS=p5,p50,p90,p99.5",
 				"BINS="+strconv.Itoa(bins), more)
 			machine := quiet(t, c, m)
+			memory, decays := m.Scope.Memory()
 			var values, weights [2][]float64
 			var last operators.Decision
 			for _, e := range drawn(&c.spec, records, 6) {
 				for cell := range weights {
 					for i := range weights[cell] {
-						if m.Memory > 0 {
-							weights[cell][i] *= float64(forget.Decay(m.Memory)) / (1 << 30)
+						if decays {
+							weights[cell][i] *= float64(forget.Decay(memory)) / (1 << 30)
 						}
 					}
 				}
@@ -73,7 +74,7 @@ func TestQuantilesAreThoseOfTheEvents(t *testing.T) {
 					low, high := extra(t, c, last, member(name)+"_low")[cell], extra(t, c, last, member(name)+"_high")[cell]
 					if math.Abs(got-want) > 240.0/bins || !(low <= want && want <= high) || !(low <= got && got <= high) ||
 						high-low > 100 {
-						t.Errorf("%s, %s, memory %d: %s of cell %d is %g in [%g, %g], want %g", m.Name, more, m.Memory, name, cell, got,
+						t.Errorf("%s, %s, memory %d: %s of cell %d is %g in [%g, %g], want %g", m.Name, more, memory, name, cell, got,
 							low, high, want)
 					}
 				}

@@ -7,6 +7,7 @@ import (
 	"oriel/mechanisms/dp"
 	"oriel/mechanisms/lattice"
 	"oriel/mechanisms/mechtest"
+	"oriel/mechanisms/protection"
 	"oriel/operators"
 )
 
@@ -26,7 +27,7 @@ func TestCanariesAreAsFarApartAsAnyLeaves(t *testing.T) {
 		{"CELLS=a=x|y,b=0:1:3", "VALUE=v=0:1", "STATISTICS=p50*0.2,mean*3", "WEIGHT_MAX=2"},
 	} {
 		m := total(2)
-		m.Adjacency = dp.Replace
+		m.Unit = protection.Event{Exchange: dp.Replace}
 		c, m := config(t, m, lines...)
 		grid, leaf := mechtest.Plan(t, m).Part(0).Grid, c.spec.hot()
 		square, _ := leaf.Distances(grid)

@@ -7,6 +7,7 @@ import (
 	"oriel/mechanisms"
 	"oriel/mechanisms/dp"
 	"oriel/mechanisms/mechtest"
+	"oriel/mechanisms/protection"
 	"oriel/operators"
 )
 
@@ -35,22 +36,23 @@ func TestUsersPayTheDistanceOfLeaves(t *testing.T) {
 	} {
 		for _, m := range []mechanisms.Config{total(2), life(16, 2)} {
 			for _, adjacency := range []dp.Adjacency{dp.Replace, dp.ZeroOut} {
-				m.Separation, m.Adjacency = 5, adjacency
-				if m.Memory > 0 {
-					m.UserWindow = 64
+				users := protection.User{Exchange: adjacency, Separation: 5}
+				if _, decays := m.Scope.Memory(); decays {
+					users.Steps = 64
 				}
+				m.Unit = users
 				c, ours := config(t, m, kind.lines...)
 				vectors := ours
 				vectors.Leaf = mechanisms.OnePart(c.spec.hot().Size(), c.spec.hot().Part().Clip)
 				if got := noiseOf(t, ours) / noiseOf(t, vectors); math.Abs(got/kind.want-1) > 1e-3 {
-					t.Errorf("%v, memory %d, %v: %g of the noise of vectors, want %g", kind.lines, m.Memory, adjacency, got, kind.want)
+					t.Errorf("%v, %v: %g of the noise of vectors, want %g", kind.lines, m.Terms, got, kind.want)
 				}
 				machine, err := newMachine(c, mechtest.Open(t, ours, [32]byte{4}))
 				if err != nil {
 					t.Fatal(err)
 				}
 				g := machine.Guarantee()
-				if g.Unit != "user" || g.Separation != 5 || g.Epsilon > 1 {
+				if g.Unit != users || g.Epsilon > 1 {
 					t.Errorf("%v: guarantee %+v", kind.lines, g)
 				}
 				for _, e := range drawn(&c.spec, 4, 1) {
@@ -65,7 +67,7 @@ func TestUsersPayTheDistanceOfLeaves(t *testing.T) {
 		}
 	}
 	m := tumbling(2)
-	m.Separation = 5
+	m.Unit = protection.User{Exchange: dp.ZeroOut, Separation: 5}
 	c, m := config(t, m, "CELLS=a=x|y")
 	if _, err := mechanisms.NewPlan(m); err == nil {
 		t.Errorf("users of single steps are taken: %s", &c.spec)

@@ -7,6 +7,7 @@ import (
 
 	"oriel/mechanisms"
 	"oriel/mechanisms/mechtest"
+	"oriel/mechanisms/protection"
 	"oriel/operators"
 	"oriel/operators/optest"
 	"oriel/operators/plays"
@@ -149,7 +150,7 @@ func TestOtherStreamsAreRefused(t *testing.T) {
 	for _, change := range []func(m *mechanisms.Config){
 		func(m *mechanisms.Config) { m.Leaf = mechanisms.OnePart(2, 1) },
 		func(m *mechanisms.Config) { m.Batch = 7 },
-		func(m *mechanisms.Config) { m.Name, m.Window = "tree-gamma", 8 },
+		func(m *mechanisms.Config) { m.Name, m.Scope = "tree-gamma", protection.Window{Steps: 8} },
 	} {
 		m := released(c, 1)
 		change(&m)

@@ -9,6 +9,7 @@ import (
 	"oriel/mechanisms"
 	"oriel/mechanisms/dp"
 	"oriel/mechanisms/mechtest"
+	"oriel/mechanisms/protection"
 	"oriel/operators"
 	"oriel/operators/plays"
 	"oriel/schemas"
@@ -19,7 +20,8 @@ var long = flag.Bool("long", false, "play a million times, of ten seeds")
 // released is a mechanism of single steps.
 func released(c Config, epsilon float64) mechanisms.Config {
 	m := mechanisms.Config{
-		Name: "once-gamma", Batch: uint64(c.Plays.Records), Budget: dp.Budget{Epsilon: epsilon}, Adjacency: dp.Replace,
+		Name: "once-gamma", Batch: uint64(c.Plays.Records), Budget: dp.Budget{Epsilon: epsilon},
+		Terms: protection.Terms{Scope: protection.PerStep{}, Unit: protection.Event{Exchange: dp.Replace}},
 	}
 	_ = configured{Config: c}.Mechanism(&m, nil)
 	return m

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"oriel/mechanisms"
+	"oriel/mechanisms/protection"
 	"oriel/operators"
 	"oriel/operators/convex"
 	"oriel/operators/plays"
@@ -179,7 +180,7 @@ func configure(v *operators.Values) (operators.Configured, error) {
 	if err := v.Err(); err != nil {
 		return nil, err
 	}
-	return configured{Config: c, radius: v.Number("RADIUS"), members: v.Members()}, c.Validate()
+	return configured{Config: c, radius: v.Number("RADIUS"), terms: v.Terms}, c.Validate()
 }
 
 // configured is an operators.Configured.
@@ -187,8 +188,8 @@ type configured struct {
 	operators.Plain
 	Config
 
-	radius  float64
-	members []schemas.Extra // empty where sums do not decay
+	radius float64
+	terms  protection.Terms // who is protected, and for how long
 }
 
 var _ operators.Configured = configured{}
@@ -199,7 +200,7 @@ func (c configured) Extras() []schemas.Extra {
 		Name: "centre", Kind: schemas.ExtraNumbers,
 		Text: "What is known to be good: plays of a round are all as far from it. Where nothing is to be learned, take " +
 			"this.",
-	}}, c.members...)
+	}}, operators.Members(c.terms)...)
 }
 
 // Mechanism tells the leaf: loss·u, in units of half the range of losses, about a centre on the line of u, which is

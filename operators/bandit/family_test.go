@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"oriel/mechanisms"
+	"oriel/mechanisms/dp"
+	"oriel/mechanisms/protection"
 	"oriel/operators/optest"
 )
 
@@ -18,11 +20,18 @@ func configOf(m mechanisms.Config, lines ...string) (configured, error) {
 	return c.(configured), nil
 }
 
+// under is a mechanism of events that may be exchanged.
+func under(name string, batch uint64, s protection.Scope) mechanisms.Config {
+	return mechanisms.Config{
+		Name: name, Batch: batch, Terms: protection.Terms{Scope: s, Unit: protection.Event{Exchange: dp.Replace}},
+	}
+}
+
 var disc = []string{"SET=l2-ball", "RADIUS=1", "DIMENSION=2"}
 
 // TestSettingsSayWhatIsPlayed: what settings say reaches the configuration, and the plan.
 func TestSettingsSayWhatIsPlayed(t *testing.T) {
-	m := mechanisms.Config{Name: "tree-laplace", Batch: 10, Window: 128, Horizon: 100}
+	m := under("tree-laplace", 10, protection.Lifetime{Steps: 100, Within: 128})
 	m.Budget.Epsilon = 1
 	for _, x := range []struct {
 		lines []string
@@ -58,46 +67,49 @@ func TestSettingsSayWhatIsPlayed(t *testing.T) {
 
 // TestWrongSettingsAreNamed: each error names the variable and the rule.
 func TestWrongSettingsAreNamed(t *testing.T) {
+	going, ending := protection.Window{Steps: 64}, protection.Lifetime{Steps: 64, Within: 64}
 	for want, x := range map[string]struct {
 		m     mechanisms.Config
 		lines []string
 	}{
 		"ORIEL_DOUBLING: true: not without ORIEL_HORIZON": {
-			mechanisms.Config{Name: "blt", Batch: 4}, []string{"DOUBLING=true", "SMOOTHING=0.1", "RATE=0.1"},
+			under("blt", 4, going), []string{"DOUBLING=true", "SMOOTHING=0.1", "RATE=0.1"},
 		},
 		"ORIEL_DOUBLING: true: takes the paper's": {
-			mechanisms.Config{Name: "blt", Batch: 4, Horizon: 64}, []string{"DOUBLING=true", "RATE=0.1"},
+			under("blt", 4, ending), []string{"DOUBLING=true", "RATE=0.1"},
 		},
 		"ORIEL_NOISE: paper: none is printed for blt": {
-			mechanisms.Config{Name: "blt", Batch: 4, Horizon: 64}, []string{"NOISE=paper"},
+			under("blt", 4, ending), []string{"NOISE=paper"},
 		},
 		"ORIEL_NOISE: paper: is printed for all of a run": {
-			mechanisms.Config{Name: "tree-laplace", Batch: 4}, []string{"NOISE=paper", "SMOOTHING=0.1", "RATE=0.1"},
+			under("tree-laplace", 4, going), []string{"NOISE=paper", "SMOOTHING=0.1", "RATE=0.1"},
 		},
 		"ORIEL_UPDATE: convex: set flow": {
-			mechanisms.Config{Name: "blt", Batch: 4, Horizon: 64}, []string{
+			under("blt", 4, ending), []string{
 				"UPDATE=projection", "SHRINK=false", "SET=flow", "DIMENSION=4", "EDGES=square",
 			},
 		},
-		"ORIEL_MECHANISM: once-gamma: learns from sums": {mechanisms.Config{Name: "once-gamma", Batch: 4, Horizon: 64}, nil},
-		"ORIEL_RATE: not set, and neither is ORIEL_HORIZON": {
-			mechanisms.Config{Name: "blt", Batch: 4}, []string{"SMOOTHING=0.1"},
+		"ORIEL_MECHANISM: once-gamma: learns from sums": {
+			under("once-gamma", 4, protection.PerStep{}), []string{"HORIZON=64"},
 		},
-		"ORIEL_LOSS_RANGE: \"3:1\"": {mechanisms.Config{Name: "blt", Batch: 4, Horizon: 64}, []string{"LOSS_RANGE=3:1"}},
+		"ORIEL_RATE: not set, and neither is ORIEL_HORIZON": {
+			under("blt", 4, going), []string{"SMOOTHING=0.1"},
+		},
+		"ORIEL_LOSS_RANGE: \"3:1\"": {under("blt", 4, ending), []string{"LOSS_RANGE=3:1"}},
 		"ORIEL_PLAYS: 3: not from ORIEL_BATCH = 4": {
-			mechanisms.Config{Name: "blt", Batch: 4, Horizon: 64}, []string{"PLAYS=3"},
+			under("blt", 4, ending), []string{"PLAYS=3"},
 		},
 		"ORIEL_SMOOTHING 2: not below the radius": {
-			mechanisms.Config{Name: "blt", Batch: 4, Horizon: 64}, []string{"SMOOTHING=2"},
+			under("blt", 4, ending), []string{"SMOOTHING=2"},
 		},
 		"ORIEL_PRECISION: 9: not from 0 to the set's diameter 2": {
-			mechanisms.Config{Name: "blt", Batch: 4, Horizon: 64}, []string{"PRECISION=9"},
+			under("blt", 4, ending), []string{"PRECISION=9"},
 		},
 		"ORIEL_PRECISION: 0.1: ORIEL_UPDATE=projection is exact": {
-			mechanisms.Config{Name: "blt", Batch: 4, Horizon: 64}, []string{"PRECISION=0.1", "UPDATE=projection"},
+			under("blt", 4, ending), []string{"PRECISION=0.1", "UPDATE=projection"},
 		},
 		"ORIEL_SHRINK: true: simplex has no inside": {
-			mechanisms.Config{Name: "blt", Batch: 4, Horizon: 64}, []string{"SET=simplex"},
+			under("blt", 4, ending), []string{"SET=simplex"},
 		},
 	} {
 		if _, err := configOf(x.m, append(append([]string(nil), disc...), x.lines...)...); err == nil ||
@@ -105,7 +117,8 @@ func TestWrongSettingsAreNamed(t *testing.T) {
 			t.Errorf("want %q, got %v", want, err)
 		}
 	}
-	users := mechanisms.Config{Name: "tree-laplace", Batch: 4, Window: 64, Horizon: 64, Separation: 2}
+	users := under("tree-laplace", 4, ending)
+	users.Unit = protection.User{Exchange: dp.Replace, Separation: 2}
 	c, err := configOf(users, append(disc, "NOISE=paper")...)
 	if err != nil {
 		t.Fatal(err)

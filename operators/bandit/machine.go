@@ -65,7 +65,7 @@ func New(c Config, p Plan, stream *mechanisms.Stream) (*Machine, error) {
 	}
 	m.u.use([seedLen]byte{}) // until Open or Restore
 	c.Set.Start(m.start)
-	m.extras = operators.AppendMembers([]schemas.ExtraValue{{Numbers: m.shown}}, stream)
+	m.extras = operators.AppendMembers([]schemas.ExtraValue{{Numbers: m.shown}}, stream.Terms())
 	return m, nil
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"oriel/mechanisms"
 	"oriel/mechanisms/mechtest"
+	"oriel/mechanisms/protection"
 	"oriel/operators"
 	"oriel/operators/convex"
 	"oriel/operators/optest"
@@ -302,7 +303,7 @@ func TestOtherStreamsAndPlansAreRefused(t *testing.T) {
 	for _, change := range []func(m *mechanisms.Config){
 		func(m *mechanisms.Config) { m.Leaf = mechanisms.OnePart(2, 1) },
 		func(m *mechanisms.Config) { m.Batch = 7 },
-		func(m *mechanisms.Config) { m.Name, m.Window, m.Horizon = "once-gamma", 0, 0 },
+		func(m *mechanisms.Config) { m.Name, m.Scope = "once-gamma", protection.PerStep{} },
 	} {
 		m := mechanism(c, "blt", 1)
 		change(&m)

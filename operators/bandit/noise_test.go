@@ -9,6 +9,7 @@ import (
 	"oriel/mechanisms"
 	"oriel/mechanisms/dp"
 	"oriel/mechanisms/mechtest"
+	"oriel/mechanisms/protection"
 	"oriel/operators"
 )
 
@@ -42,7 +43,7 @@ func TestReferenceNoise(t *testing.T) {
 		t.Errorf("of 16 plays the paper's λ = %g is taken, below %g", got, exact)
 	}
 	zeroOut := mechanism(c, "tree-laplace", 1)
-	zeroOut.Adjacency = dp.ZeroOut
+	zeroOut.Unit = protection.Event{Exchange: dp.ZeroOut}
 	if err := (configured{Config: c}).Mechanism(&zeroOut, nil); err != nil {
 		t.Fatal(err)
 	}
@@ -59,7 +60,7 @@ func TestNoiseAgainstNullIsForHowLongLeavesAre(t *testing.T) {
 		c.Baseline = baseline
 		replace := scaleOf(t, c, mechanism(c, "tree-laplace", 1))
 		against := mechanism(c, "tree-laplace", 1)
-		against.Adjacency = dp.ZeroOut
+		against.Unit = protection.Event{Exchange: dp.ZeroOut}
 		far := 1 + math.Abs(1-2*baseline)
 		if err := (configured{Config: c}).Mechanism(&against, nil); err != nil {
 			t.Fatal(err)
@@ -82,7 +83,7 @@ func TestNoiseAgainstNullIsForHowLongLeavesAre(t *testing.T) {
 			t.Fatal(err)
 		}
 		again := mechanism(c, "tree-laplace", 1)
-		again.Adjacency = dp.ZeroOut
+		again.Unit = protection.Event{Exchange: dp.ZeroOut}
 		err = configured{Config: c}.Mechanism(&again, stored)
 		if err != nil || scaleOf(t, c, again) != scaleOf(t, c, against) {
 			t.Errorf("baseline %g: a stored plan has other noise: %v", baseline, err)

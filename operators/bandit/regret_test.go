@@ -10,6 +10,7 @@ import (
 	"oriel/mechanisms"
 	"oriel/mechanisms/dp"
 	"oriel/mechanisms/mechtest"
+	"oriel/mechanisms/protection"
 	"oriel/operators"
 	"oriel/operators/convex"
 	"oriel/operators/plays"
@@ -51,14 +52,13 @@ func paper(tb testing.TB, n int, total float64) Config {
 
 // mechanism is of all there is: every round is in the window.
 func mechanism(c Config, name string, epsilon float64) mechanisms.Config {
+	facts, _ := mechanisms.FactsOf(name)
 	m := mechanisms.Config{
-		Name: name, Window: c.Horizon, Horizon: c.Horizon, Batch: uint64(c.Plays.Records),
-		Budget: dp.Budget{Epsilon: epsilon, Delta: 1e-6}, Adjacency: dp.Replace,
-	}
-	if facts, _ := mechanisms.FactsOf(name); facts.Tree {
-		for m.Window = 1; m.Window < c.Horizon; {
-			m.Window *= 2
-		}
+		Name: name, Batch: uint64(c.Plays.Records), Budget: dp.Budget{Epsilon: epsilon, Delta: 1e-6},
+		Terms: protection.Terms{
+			Scope: protection.Lifetime{Steps: c.Horizon, Within: c.Horizon}.Fitted(facts.Tree),
+			Unit:  protection.Event{Exchange: dp.Replace},
+		},
 	}
 	_ = configured{Config: c}.Mechanism(&m, nil)
 	return m

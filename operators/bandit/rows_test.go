@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"oriel/mechanisms"
+	"oriel/mechanisms/protection"
 	"oriel/operators"
 	"oriel/operators/convex"
 	"oriel/operators/optest"
@@ -303,7 +304,7 @@ func TestForgettingFollowsAChange(t *testing.T) {
 	c.Baseline = 0.5 / c.Losses.High
 	keeps := mechanism(c, "blt", 1)
 	forgets := keeps
-	forgets.Window, forgets.Horizon, forgets.Memory = 0, 0, c.Horizon/10
+	forgets.Scope = protection.Decay{Steps: c.Horizon / 10}
 	after := func(m mechanisms.Config) (lost float64) {
 		for seed := range 4 {
 			machine := open(t, c, m, byte(seed+1), false)

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"oriel/mechanisms"
+	"oriel/mechanisms/protection"
 	"oriel/operators"
 	"oriel/operators/convex"
 	"oriel/schemas"
@@ -38,7 +39,7 @@ func BenchmarkAdd(b *testing.B) {
 	})
 	for name, change := range map[string]func(*mechanisms.Config){
 		"blt/W=1024":  func(m *mechanisms.Config) { m.AgeWeight = 0.3 },
-		"blt/H=65536": func(m *mechanisms.Config) { m.Window, m.Memory = 0, 65_536 },
+		"blt/H=65536": func(m *mechanisms.Config) { m.Scope = protection.Decay{Steps: 65_536} },
 	} {
 		b.Run("update=projection/set=l2-ball/d=32/"+name, func(b *testing.B) {
 			config := logistic(b, 32)

@@ -11,6 +11,7 @@ import (
 
 	"oriel/mechanisms"
 	"oriel/mechanisms/mechtest"
+	"oriel/mechanisms/protection"
 	"oriel/operators/convex"
 )
 
@@ -210,9 +211,9 @@ func TestNewRefusesAStreamOfTheOtherKind(t *testing.T) {
 		c := sample(t, "box", 3)
 		c.Update = test.update
 		m := mechanism(c, 8, 1)
-		m.Name, m.Window = test.mechanism, 8
+		m.Name, m.Scope = test.mechanism, protection.Window{Steps: 8}
 		if strings.HasPrefix(test.mechanism, "once") {
-			m.Window, m.Failure = 0, 0
+			m.Scope, m.Failure = protection.PerStep{}, 0
 		}
 		stream, err := mechanisms.Open(m, mechtest.Plan(t, m), [32]byte{1})
 		if err != nil {

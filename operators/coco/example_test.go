@@ -6,6 +6,7 @@ import (
 	"oriel/mechanisms"
 	"oriel/mechanisms/dp"
 	"oriel/mechanisms/noise"
+	"oriel/mechanisms/protection"
 	"oriel/operators"
 	"oriel/operators/coco"
 	"oriel/operators/convex"
@@ -21,8 +22,9 @@ func Example() {
 		Update: coco.Projection, Loss: logistic, Set: set, Clip: 1, StrongConvexity: 1e-3, EmitEvery: 1,
 	}
 	mechanism := mechanisms.Config{
-		Name: "tree-gaussian", Window: 1024, Batch: 2, Leaf: mechanisms.OnePart(2, operator.Clip),
-		Budget: dp.Budget{Epsilon: 1, Delta: 1e-6}, Adjacency: dp.Replace, Failure: operator.StepFailure(),
+		Name: "tree-gaussian", Batch: 2, Leaf: mechanisms.OnePart(2, operator.Clip),
+		Budget: dp.Budget{Epsilon: 1, Delta: 1e-6}, Failure: operator.StepFailure(),
+		Terms: protection.Terms{Scope: protection.Window{Steps: 1024}, Unit: protection.Event{Exchange: dp.Replace}},
 	}
 	// Both plans are made once, when the stream is opened, and stored.
 	sums, _ := mechanisms.NewPlan(mechanism)

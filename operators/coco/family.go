@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"oriel/mechanisms"
+	"oriel/mechanisms/protection"
 	"oriel/operators"
 	"oriel/operators/convex"
 	"oriel/operators/loss"
@@ -193,7 +194,7 @@ func configure(v *operators.Values) (operators.Configured, error) {
 	if v.Text("DECISIONS") == sparse {
 		form = schemas.Sparse
 	}
-	return configured{Config: c, radius: v.Number("RADIUS"), members: v.Members(), form: form}, c.Validate()
+	return configured{Config: c, radius: v.Number("RADIUS"), terms: v.Terms, form: form}, c.Validate()
 }
 
 // wantSet returns the set. What is wrong with it alone is said of the setting that makes it.
@@ -244,9 +245,9 @@ type configured struct {
 	operators.Plain
 	Config
 
-	radius  float64         // of the set
-	members []schemas.Extra // empty where sums do not decay
-	form    schemas.Form
+	radius float64          // of the set
+	terms  protection.Terms // who is protected, and for how long
+	form   schemas.Form
 }
 
 var _ operators.Configured = configured{}
@@ -255,7 +256,7 @@ var _ operators.Configured = configured{}
 func (c configured) Form() schemas.Form { return c.form }
 
 // Extras are the memory, where there is one, and the window of users: the window that decisions state is then 0.
-func (c configured) Extras() []schemas.Extra { return c.members }
+func (c configured) Extras() []schemas.Extra { return operators.Members(c.terms) }
 
 // Mechanism tells the leaf, by the rule of the stored plan or the sharpest one, asks for the error bound that proved
 // constants need, and tells the sensitivity that the paper prints.

@@ -142,7 +142,7 @@ func TestAuditCatchesFaultsOfTheMachine(t *testing.T) {
 		}
 	}
 	tree := func(p mechanisms.Plan) mechanisms.Sum {
-		sum, err := windowtree.New(m.Window, p.Grid, m.Dimension(), gaussian, 0)
+		sum, err := windowtree.New(m.Scope.Span(), p.Grid, m.Dimension(), gaussian, 0)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -14,6 +14,7 @@ import (
 	"oriel/mechanisms/dp"
 	"oriel/mechanisms/mechtest"
 	"oriel/mechanisms/noise"
+	"oriel/mechanisms/protection"
 	"oriel/operators"
 	"oriel/operators/convex"
 	"oriel/operators/loss"
@@ -79,11 +80,12 @@ func sample(t testing.TB, set string, n int) Config {
 // mechanism is one that fits the update; ogd has no window.
 func mechanism(c Config, window, batch uint64) mechanisms.Config {
 	m := mechanisms.Config{
-		Name: "tree-gaussian", Window: window, Batch: batch, Leaf: mechanisms.OnePart(c.Set.Dimension(), c.Clip),
-		Budget: dp.Budget{Epsilon: 1, Delta: 1e-6}, Adjacency: dp.Replace, Failure: c.StepFailure(),
+		Name: "tree-gaussian", Batch: batch, Leaf: mechanisms.OnePart(c.Set.Dimension(), c.Clip),
+		Budget: dp.Budget{Epsilon: 1, Delta: 1e-6}, Failure: c.StepFailure(),
+		Terms: protection.Terms{Scope: protection.Window{Steps: window}, Unit: protection.Event{Exchange: dp.Replace}},
 	}
 	if c.Update == OGD {
-		m.Name, m.Window = "once-gaussian", 0
+		m.Name, m.Scope = "once-gaussian", protection.PerStep{}
 	}
 	return m
 }

@@ -13,6 +13,7 @@ import (
 	"oriel/mechanisms"
 	"oriel/mechanisms/dp"
 	"oriel/mechanisms/mechtest"
+	"oriel/mechanisms/protection"
 	"oriel/operators"
 	"oriel/operators/loss"
 	"oriel/schemas"
@@ -38,14 +39,17 @@ func TestSensitivityOfEachRule(t *testing.T) {
 	squared := func(y float64) func(c *Config, m *mechanisms.Config) {
 		return func(c *Config, _ *mechanisms.Config) { c.Loss, c.LabelMax, c.Clip = loss.Squared{}, y, 100 }
 	}
-	zeroOut := func(_ *Config, m *mechanisms.Config) { m.Adjacency = dp.ZeroOut }
+	zeroOut := func(_ *Config, m *mechanisms.Config) { m.Unit = protection.Event{Exchange: dp.ZeroOut} }
+	users := func(_ *Config, m *mechanisms.Config) {
+		m.Unit = protection.User{Exchange: dp.ZeroOut, Separation: 4}
+	}
 	for what, x := range map[string]struct {
 		change func(*Config, *mechanisms.Config)
 		want   float64
 	}{
 		"logistic":          {none, 1.6173166},
 		"zero-out":          {zeroOut, 1 / (1 + math.Exp(-5))},
-		"users, zero-out":   {func(c *Config, m *mechanisms.Config) { zeroOut(c, m); m.Separation = 4 }, 1.6173166},
+		"users, zero-out":   {users, 1.6173166},
 		"constants printed": {func(c *Config, m *mechanisms.Config) { m.Name = "tree-gaussian-paper" }, 2},
 		"norm unknown":      {func(c *Config, _ *mechanisms.Config) { c.FeaturesMax = 0 }, 2},
 		"clip has no room":  {func(c *Config, _ *mechanisms.Config) { c.Clip = 0.5 }, 1},
@@ -137,7 +141,7 @@ func TestLeavesAreAsFarApartAsAccounted(t *testing.T) {
 				c := logistic(t, n)
 				c.Loss, c.LabelMax = l, 0.3
 				m := mechanism(c, 16, 1)
-				m.Adjacency = adjacency
+				m.Unit = protection.Event{Exchange: adjacency}
 				m = sharpest(c, m)
 				plan := mechtest.Plan(t, m)
 				limit := plan.Sensitivity(m)
@@ -340,7 +344,7 @@ func TestEveryMemoryHasTheDiameter(t *testing.T) {
 	}{{32, 64}, {32, 65_536}, {4, 1 << 18}, {512, 65_536}, {32, 1 << 20}} {
 		c := logistic(t, x.n)
 		m := mechanism(c, 16, 1)
-		m.Name, m.Window, m.Memory = "blt", 0, x.memory
+		m.Name, m.Scope = "blt", protection.Decay{Steps: x.memory}
 		m = sharpest(c, m)
 		plan, err := mechanisms.NewPlan(m)
 		if err != nil {

@@ -88,7 +88,7 @@ func build(c Config, p Plan, stream *mechanisms.Stream, bound float64) (*Machine
 	if p.Past.Point != nil {
 		o.follow(p.Past)
 	}
-	m.extras = operators.AppendMembers(nil, stream)
+	m.extras = operators.AppendMembers(nil, stream.Terms())
 	var err error
 	switch c.Update {
 	case LLO:

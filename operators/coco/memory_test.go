@@ -11,6 +11,7 @@ import (
 	"oriel/mechanisms"
 	"oriel/mechanisms/forget"
 	"oriel/mechanisms/mechtest"
+	"oriel/mechanisms/protection"
 	"oriel/operators"
 	"oriel/operators/optest"
 	"oriel/schemas"
@@ -19,7 +20,7 @@ import (
 // remembering is a mechanism whose sums decay.
 func remembering(c Config, memory, batch uint64) mechanisms.Config {
 	m := mechanism(c, 4, batch)
-	m.Name, m.Window, m.Memory = "blt", 0, memory
+	m.Name, m.Scope = "blt", protection.Decay{Steps: memory}
 	return m
 }
 
@@ -136,7 +137,7 @@ func TestDampingWithMemoryIsThatOfDecisions(t *testing.T) {
 	m := remembering(c, 64, 1)
 	plan := mechtest.Plan(t, m)
 	damping := configured{Config: c}.Describe(m).Damping
-	if damping == nil || damping.Memory != 64 {
+	if damping == nil {
 		t.Fatalf("%+v", damping)
 	}
 	const runs, steps = 300, 200
@@ -152,7 +153,7 @@ func TestDampingWithMemoryIsThatOfDecisions(t *testing.T) {
 		total += floats.Dot(last[0].Point, last[0].Point)
 	}
 	unit := plan.Scale.Float64() * plan.Grid.Unit()
-	want := unit * math.Sqrt(8*plan.Forget.VarianceAt(steps)) / damping.After(steps)
+	want := unit * math.Sqrt(8*plan.Forget.VarianceAt(steps)) / damping.After(m.Scope, steps)
 	// A chi square of 2400 degrees: its root is within 6.11/√4800 at 1e-9.
 	if got := math.Sqrt(total / runs); math.Abs(got/want-1) > 6.11/math.Sqrt(2*8*runs) {
 		t.Errorf("rms %g, want %g", got, want)

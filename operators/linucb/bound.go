@@ -38,7 +38,7 @@ func (c configured) regret(m mechanisms.Config) string {
 }
 
 // events is nB, as a float: the product may be beyond 64 bits.
-func (c configured) events() float64 { return float64(c.horizon) * float64(c.batch) }
+func (c configured) events() float64 { return float64(c.terms.Scope.End()) * float64(c.batch) }
 
 // rounds tells whether the diagonal of second moments is rounded by more, over the horizon, than Theorem 2 of PROOF.md
 // has room for, beside noise of a standard deviation.

@@ -36,9 +36,7 @@ type configured struct {
 	every        uint64
 	rarely       bool // solve only when an arm's determinant has doubled
 	batch        uint64
-	horizon      uint64           // 0: none
 	terms        protection.Terms // who is protected, and for how long
-	members      []schemas.Extra  // empty where sums do not decay
 	waiting      pending.Config
 }
 
@@ -82,7 +80,7 @@ func (c configured) Extras() []schemas.Extra {
 			},
 		)
 	}
-	return append(all, c.members...)
+	return append(all, operators.Members(c.terms)...)
 }
 
 // Output is where actions go.
@@ -102,7 +100,7 @@ func (c configured) Mechanism(m *mechanisms.Config, plan []byte) error {
 	part := c.rows.Part()
 	part.Name = "moments"
 	m.Leaf = mechanisms.Leaf{Parts: []mechanisms.Part{part}}
-	if c.sure > 0 && m.Scope.End() != c.horizon {
+	if c.sure > 0 && m.Scope.End() == protection.Endless {
 		return errors.New("ORIEL_CONFIDENCE: what is proved is proved for ORIEL_HORIZON steps, and others may follow: it needs ORIEL_WINDOW=horizon")
 	}
 	if _, several := m.Unit.Train(); c.served && several {

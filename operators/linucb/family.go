@@ -169,7 +169,7 @@ func configure(v *operators.Values) (operators.Configured, error) {
 		width:    v.Within("WIDTH", 0, 1000),
 		sure:     v.Number("CONFIDENCE"),
 		most:     v.Within("WEIGHTS_MAX", 1e-6, 1e6),
-		every:    v.Count("EMIT_EVERY"), batch: v.Batch, horizon: v.Horizon, terms: v.Terms, members: v.Members(),
+		every:    v.Count("EMIT_EVERY"), batch: v.Batch, terms: v.Terms,
 		waiting: pending.Config{
 			Capacity: int(min(v.Count("CAPACITY"), maxWait)), Name: maxName, Timeout: min(v.Count("WAIT"), maxWait),
 		},
@@ -183,7 +183,7 @@ func configure(v *operators.Values) (operators.Configured, error) {
 	rewards := v.Range("REWARD_RANGE")
 	c.middle, c.half = rewards.Middle(), rewards.Half()
 	v.Want("CONFIDENCE", c.sure == 0 || c.sure >= 0.5 && c.sure <= 0.999999, "%g: not 0, or from 0.5 to 0.999999", c.sure)
-	v.Want("CONFIDENCE", c.sure == 0 || c.horizon > 0,
+	v.Want("CONFIDENCE", c.sure == 0 || v.Horizon > 0,
 		"set; what is proved is proved for so many steps: it needs ORIEL_HORIZON")
 	v.Want("CONFIDENCE", c.sure == 0 || !decays,
 		"set, but nothing is proved of the width with ORIEL_MEMORY: take ORIEL_WIDTH")

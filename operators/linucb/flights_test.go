@@ -10,6 +10,7 @@ import (
 	"oriel/mechanisms/dp"
 	"oriel/mechanisms/mechtest"
 	"oriel/mechanisms/noise"
+	"oriel/mechanisms/protection"
 	"oriel/operators"
 	"oriel/operators/optest"
 	"oriel/schemas"
@@ -71,12 +72,15 @@ func TestRewardsOnFlights(t *testing.T) {
 		t.Skip("no -flights")
 	}
 	all := flights(t)
-	budget := dp.Budget{Epsilon: 1, Delta: 1e-6}
+	budget, steps := dp.Budget{Epsilon: 1, Delta: 1e-6}, uint64(len(all))
 	whole := mechanisms.Config{
-		Name: "blt", Window: uint64(len(all)), Horizon: uint64(len(all)), Batch: 1, Budget: budget, Adjacency: dp.Replace,
+		Name: "blt", Batch: 1, Budget: budget,
+		Terms: protection.Terms{
+			Scope: protection.Lifetime{Steps: steps, Within: steps}, Unit: protection.Event{Exchange: dp.Replace},
+		},
 	}
 	tree, forever := whole, life(65536)
-	tree.Name, tree.Window, forever.Budget = "tree-gaussian", 1<<19, budget
+	tree.Name, tree.Scope, forever.Budget = "tree-gaussian", protection.Lifetime{Steps: steps, Within: 1 << 19}, budget
 	greedy := []string{"NOISE_SHIFT=4", "WIDTH=0"} // about 2Υ
 	for _, row := range []struct {
 		name          string

@@ -8,6 +8,7 @@ import (
 
 	"oriel/mechanisms"
 	"oriel/mechanisms/dp"
+	"oriel/mechanisms/protection"
 	"oriel/operators/optest"
 	"oriel/schemas"
 )
@@ -52,19 +53,24 @@ var kinds = []struct {
 const sizes = "ARM_FEATURES=testdata/sizes"
 
 func life(memory uint64) mechanisms.Config {
-	return mechanisms.Config{
-		Name: "blt", Memory: memory, Batch: 1, Budget: dp.Budget{Epsilon: 4, Delta: 1e-6}, Adjacency: dp.Replace,
-	}
+	return under("blt", protection.Decay{Steps: memory}, dp.Replace)
 }
 
 func window(name string) mechanisms.Config {
-	m := life(0)
-	m.Name, m.Window, m.Adjacency = name, 64, dp.ZeroOut
-	return m
+	return under(name, protection.Window{Steps: 64}, dp.ZeroOut)
 }
 
+func under(name string, s protection.Scope, a dp.Adjacency) mechanisms.Config {
+	return mechanisms.Config{
+		Name: name, Batch: 1, Budget: dp.Budget{Epsilon: 4, Delta: 1e-6},
+		Terms: protection.Terms{Scope: s, Unit: protection.Event{Exchange: a}},
+	}
+}
+
+// horizon ends a stream within the shortest window that its mechanism takes.
 func horizon(m mechanisms.Config, steps uint64) mechanisms.Config {
-	m.Horizon, m.Window = steps, steps
+	facts, _ := mechanisms.FactsOf(m.Name)
+	m.Scope = protection.Lifetime{Steps: steps, Within: steps}.Fitted(facts.Tree)
 	return m
 }
 

@@ -57,9 +57,8 @@ func newMachine(c configured, stream *mechanisms.Stream) (*Machine, error) {
 		return nil, fmt.Errorf("linucb: the stream has %d parts and %d coordinates, want one with %d", stream.Parts(),
 			stream.Dimension(), c.rows.Size())
 	}
-	if stream.Once() || stream.Terms() != c.terms || stream.Batch() != c.batch ||
-		c.sure > 0 && stream.End() != c.horizon {
-		return nil, errors.New("linucb: the stream releases other sums than the settings say")
+	if stream.Once() || stream.Terms() != c.terms || stream.Batch() != c.batch {
+		return nil, errors.New("linucb: the stream has other sums, or other terms, than the settings say")
 	}
 	d := c.rows.Features
 	m := &Machine{configured: c, stream: stream, row: make([]float64, 1+d), best: make([]float64, d)}
@@ -80,7 +79,7 @@ func newMachine(c configured, stream *mechanisms.Stream) (*Machine, error) {
 		m.spaces = strings.Repeat(" ", c.longest())
 	}
 	m.extras[atOffset].Number = c.middle
-	m.extras = operators.AppendMembers(m.extras, stream)
+	m.extras = operators.AppendMembers(m.extras, c.terms)
 	if c.served {
 		m.points, m.said = make([]float64, c.batch), make([]schemas.ExtraValue, int(c.batch)*len(m.extras))
 	}

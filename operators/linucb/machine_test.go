@@ -9,8 +9,11 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"oriel/mechanisms"
+	"oriel/mechanisms/dp"
 	"oriel/mechanisms/mechtest"
 	"oriel/mechanisms/noise"
+	"oriel/mechanisms/protection"
 	"oriel/operators"
 	"oriel/operators/optest"
 )
@@ -148,8 +151,8 @@ func TestModelsAreThoseOfTheFormulas(t *testing.T) {
 			leaf := make([]float64, c.rows.Entries())
 			block := 0
 			for a := range gram {
-				if c.memory > 0 {
-					by := 1 - 1/float64(c.memory)
+				if memory, decays := m.Scope.Memory(); decays {
+					by := 1 - 1/float64(memory)
 					gram[a].ScaleSym(by, gram[a])
 					cross[a].ScaleVec(by, cross[a])
 				}
@@ -220,31 +223,31 @@ func TestSettingsAreRefused(t *testing.T) {
 			t.Errorf("%s is taken", line)
 		}
 	}
-	for _, name := range []string{"once-gaussian", "tree-gamma", "tree-gaussian-paper"} {
-		m := life(0)
-		m.Name = name
+	for name, scope := range map[string]protection.Scope{
+		"once-gaussian": protection.PerStep{}, "tree-gamma": protection.Window{Steps: 64},
+		"tree-gaussian-paper": protection.Window{Steps: 64},
+	} {
+		m := under(name, scope, dp.Replace)
 		if _, err := optest.Configure(Family, m, base...); err == nil {
 			t.Errorf("%s is taken", name)
 		}
 	}
-	ending := life(16) // nothing is proved of a width where sums decay, for any number of steps
-	ending.Horizon = 64
-	if _, err := optest.Configure(Family, ending, append(base, "CONFIDENCE=0.9")...); err == nil {
+	// Nothing is proved of a width where sums decay, for any number of steps.
+	if _, err := optest.Configure(Family, life(16), append(base, "HORIZON=64", "CONFIDENCE=0.9")...); err == nil {
 		t.Error("a proved width is taken with a memory")
 	}
 	proved, window := config(t, horizon(window("blt"), 64), append(base, "CONFIDENCE=0.9")...)
-	if window.Horizon = 0; proved.Mechanism(&window, nil) == nil {
+	if window.Scope = (protection.Window{Steps: 64}); proved.Mechanism(&window, nil) == nil {
 		t.Error("a proved width is taken of a stream that goes on beyond its horizon")
 	}
 	c, m := config(t, life(16), base...)
 	if _, err := c.Open([]byte("1\na"), nil); err == nil {
 		t.Error("a plan of other arms is taken")
 	}
-	other := m
-	other.Memory = 32
-	if _, err := newMachine(c, mechtest.ZeroStream(t, other)); err == nil {
-		t.Error("a stream of another memory is taken")
-	}
+	optest.RunTerms(t, m, protection.Decay{Steps: 32}, func(stream *mechanisms.Stream) error {
+		_, err := newMachine(c, stream)
+		return err
+	})
 }
 
 // Served, keys are names of plays, and a user level that takes ids from records has no proof: package settings refuses
@@ -256,7 +259,7 @@ func TestServedReadsKeys(t *testing.T) {
 			t.Errorf("%s: keys are read: %t", kind.name, !c.served)
 		}
 		if c.noise == exact { // else there is no user level of any kind
-			if m.Separation = 3; (c.Mechanism(&m, nil) == nil) == c.served {
+			if m.Unit = (protection.User{Exchange: dp.Replace, Separation: 3}); (c.Mechanism(&m, nil) == nil) == c.served {
 				t.Errorf("%s: a user level is taken: %t", kind.name, c.served)
 			}
 		}
@@ -267,7 +270,7 @@ func TestServedReadsKeys(t *testing.T) {
 func TestAddAllocatesNothing(t *testing.T) {
 	for _, kind := range kinds {
 		c, m := config(t, kind.m, kind.lines...)
-		if c.horizon > 0 {
+		if m.Scope.End() != protection.Endless {
 			continue // ends too soon
 		}
 		c.served = false

@@ -7,6 +7,7 @@ import (
 
 	"oriel/mechanisms/dp"
 	"oriel/mechanisms/mechtest"
+	"oriel/mechanisms/protection"
 	"oriel/operators/optest"
 )
 
@@ -27,7 +28,7 @@ func TestPrintedNoiseIsDrawn(t *testing.T) {
 	} {
 		for _, adjacency := range []dp.Adjacency{dp.Replace, dp.ZeroOut} {
 			m := horizon(window("tree-gaussian"), 1000)
-			m.Window, m.Budget.Epsilon, m.Adjacency = 1024, 1, adjacency
+			m.Budget.Epsilon, m.Unit = 1, protection.Event{Exchange: adjacency}
 			c, m := config(t, m, "PLAYED=logged", "ARMS=a,b", "DIMENSION=5", "CONFIDENCE=0.95", "NOISE="+row.noise)
 			if err := c.Mechanism(&m, nil); err != nil { // as when a stored plan is read
 				t.Fatal(err)
@@ -61,7 +62,7 @@ func TestPrintedNoiseIsDrawn(t *testing.T) {
 		}
 	}
 	users := horizon(window("tree-gaussian"), 64)
-	users.Separation = 4
+	users.Unit = protection.User{Exchange: dp.ZeroOut, Separation: 4}
 	c, err := optest.Configure(Family, users, "PLAYED=logged", "ARMS=a,b", "DIMENSION=5", "NOISE=paper")
 	if err != nil {
 		t.Fatal(err)
@@ -84,7 +85,6 @@ func TestPrintedShift(t *testing.T) {
 		unshifted: {p.square * root, mean},
 	} {
 		m := horizon(window("tree-gaussian"), 1000)
-		m.Window = 1024
 		c, _ := config(t, m, "PLAYED=logged", "ARMS=a,b", "DIMENSION=5", "CONFIDENCE=0.95", "NOISE="+noise,
 			"EMIT_EVERY=1", "START_REGULARIZER=0")
 		b := c.bound(want.sd)
@@ -111,7 +111,7 @@ func TestExactNoiseRegretsLess(t *testing.T) {
 	const steps, keys = 20000, 4
 	regret := func(noise string) (mean float64) {
 		m := horizon(window("tree-gaussian"), steps)
-		m.Window, m.Budget.Epsilon = 1<<15, 20
+		m.Budget.Epsilon = 20
 		c, m := config(t, m, "PLAYED=logged", "ARMS=a,b", "DIMENSION=3", "EMIT_EVERY=16", "REWARD_RANGE=-1:1", "WIDTH=0",
 			"NOISE="+noise)
 		for key := range byte(keys) {

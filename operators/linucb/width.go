@@ -30,7 +30,7 @@ func (c configured) bound(sd float64) bounds {
 	if c.sure == 0 {
 		return bounds{shift: float64(c.shift * edge)}
 	}
-	arms, releases := float64(c.blocks()), float64((c.horizon+c.every-1)/c.every)
+	arms, releases := float64(c.blocks()), float64((c.terms.Scope.End()+c.every-1)/c.every)
 	failure := 1 - c.sure
 	tail := float64(2 * float64(sd*math.Sqrt(elementary.Log(float64(8*arms)*releases/failure))))
 	upsilon := edge + tail // on the norm of each noise matrix
@@ -43,7 +43,7 @@ func (c configured) bound(sd float64) bounds {
 	b.shift = c.shifted(float64(2*upsilon), sd, float64(arms*releases))
 	b.least, b.most = b.shift-upsilon+c.start, b.shift+upsilon+c.start
 	off := float64(c.most*(float64(2*math.Sqrt(float64(d)))+2)) + moments.Whole/float64(c.rows.Label)
-	b.rounding = float64(math.Sqrt(float64(float64(c.horizon)*float64(c.batch)))*off) / units
+	b.rounding = float64(math.Sqrt(c.events())*off) / units
 	if b.least > 0 {
 		b.side = float64(side*length) / math.Sqrt(b.least)
 	}

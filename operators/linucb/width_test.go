@@ -12,6 +12,7 @@ import (
 	"oriel/mechanisms"
 	"oriel/mechanisms/mechtest"
 	"oriel/mechanisms/noise"
+	"oriel/mechanisms/protection"
 	"oriel/operators"
 	"oriel/operators/moments"
 	"oriel/schemas"
@@ -204,8 +205,8 @@ func TestWidthIsThatOfTheFormula(t *testing.T) {
 		}
 	}
 	together, alone := c, c
-	together.horizon, together.batch, together.every = 100, 4, 1
-	alone.horizon, alone.batch, alone.every = 400, 1, 4
+	together.terms.Scope, together.batch, together.every = protection.Lifetime{Steps: 100, Within: 100}, 4, 1
+	alone.terms.Scope, alone.batch, alone.every = protection.Lifetime{Steps: 400, Within: 400}, 1, 4
 	if x, y := together.regretBound(1), alone.regretBound(1); x != y || y >= 4*alone.regretBound(0.1) {
 		t.Errorf("regret of 100 steps of 4 events within %g, of 400 events %g", x, y)
 	}
@@ -218,18 +219,18 @@ func TestWidthIsThatOfTheFormula(t *testing.T) {
 func TestNothingIsProvedOfTooManyRows(t *testing.T) {
 	m := horizon(window("tree-gaussian"), 1<<30)
 	c, m := config(t, m, "PLAYED=logged", "ARMS=a,b", "DIMENSION=3", "CONFIDENCE=0.9")
-	sd, err := moments.Deviation(m, 0)
+	sd, err := moments.Deviation(m)
 	if err != nil {
 		t.Fatal(err)
 	}
 	room := sd * math.Sqrt(3) / 7 * math.Exp2(24.5)
 	for events, want := range map[float64]bool{0.9 * room: true, 1.1 * room: false} {
-		c.horizon = uint64(events)
+		c.terms.Scope = protection.Lifetime{Steps: uint64(events), Within: uint64(events)}
 		if text := c.regret(m); strings.Contains(text, "nothing is proved") == want {
 			t.Errorf("%g rows of at most %g: %s", events, room, text)
 		}
 	}
-	c.horizon, c.batch = 1<<40, 1<<31 // more than 2⁶⁴ together
+	c.terms.Scope, c.batch = protection.Lifetime{Steps: 1 << 40, Within: 1 << 40}, 1<<31 // more than 2⁶⁴ together
 	if n := c.events(); n != 0x1p71 || !c.rounds(sd) {
 		t.Errorf("%g events", n)
 	}
@@ -238,8 +239,8 @@ func TestNothingIsProvedOfTooManyRows(t *testing.T) {
 // Reference values of the sources: of n = 1000 steps the noise and its bounds, d = 5, sd as the tree's.
 func TestBoundsAreThoseOfTheFormulas(t *testing.T) {
 	c := configured{
-		rows: moments.Rows{Features: 5, Label: moments.Whole}, sure: 0.95, horizon: 1000, batch: 1, every: 1, most: 1,
-		noise: exact,
+		rows: moments.Rows{Features: 5, Label: moments.Whole}, sure: 0.95, batch: 1, every: 1, most: 1,
+		noise: exact, terms: protection.Terms{Scope: protection.Lifetime{Steps: 1000, Within: 1000}},
 	}
 	const sd = 35.48775 * 3.3166247903554 // of a node, times √11
 	b := c.bound(sd)
@@ -263,9 +264,10 @@ func TestBoundsAreThoseOfTheFormulas(t *testing.T) {
 		t.Errorf("regret is bounded by %g, want %g", got, want)
 	}
 	late := c // of models of every eighth event, where 500 contexts may wait
-	late.every, late.horizon, late.batch, late.served, late.waiting.Capacity = 4, 500, 2, true, 500
+	late.every, late.batch, late.served, late.waiting.Capacity = 4, 2, true, 500
+	late.terms.Scope = protection.Lifetime{Steps: 500, Within: 500}
 	eighths := c // the same number of models, without delays
-	eighths.every, eighths.horizon = 8, 1000
+	eighths.every = 8
 	lb := late.bound(sd)
 	if got, want := late.lag(), 507.0; got != want || eighths.lag() != 7 {
 		t.Errorf("a model lacks %g rows, want %g", got, want)

@@ -8,16 +8,18 @@ import (
 	"oriel/mechanisms"
 	"oriel/mechanisms/dp"
 	"oriel/mechanisms/mechtest"
+	"oriel/mechanisms/protection"
 )
 
 // What people are told of the noise is the noise of a stream, and a shift's doublings are bounded by Theorem 3.
 func TestDescribeNoise(t *testing.T) {
 	rows := Rows{Features: 16, Label: Whole}
 	m := mechanisms.Config{
-		Name: "blt", Window: 1024, Batch: 1, Budget: dp.Budget{Epsilon: 1, Delta: 1e-6}, Adjacency: dp.Replace,
-		Leaf: mechanisms.Leaf{Parts: []mechanisms.Part{rows.Part()}},
+		Name: "blt", Batch: 1, Budget: dp.Budget{Epsilon: 1, Delta: 1e-6},
+		Terms: protection.Terms{Scope: protection.Window{Steps: 1024}, Unit: protection.Event{Exchange: dp.Replace}},
+		Leaf:  mechanisms.Leaf{Parts: []mechanisms.Part{rows.Part()}},
 	}
-	sd, err := Deviation(m, 0)
+	sd, err := Deviation(m)
 	if err != nil || !(sd > 1) {
 		t.Fatalf("deviation %g, %v", sd, err)
 	}
@@ -28,20 +30,20 @@ func TestDescribeNoise(t *testing.T) {
 	if d, err := stream.Deviation(0, 0); err != nil || sd != d.Worst() || sd <= d.At(1) {
 		t.Errorf("%v: deviation %g, of a stream %g at worst", err, sd, d.Worst())
 	}
-	if got := DescribeNoise(m, 0, 16, 1.5); !strings.Contains(got, "in a share 0.018 of decisions") {
+	if got := DescribeNoise(m, 16, 1.5); !strings.Contains(got, "in a share 0.018 of decisions") {
 		t.Error(got)
 	}
 	if got := Doubled(16, 1.5); math.Abs(got-math.Exp(-4)) > 1e-12 {
 		t.Errorf("doubled %g", got)
 	}
-	if got := DescribeNoise(m, 0, 16, 1); strings.Contains(got, "doubled") || !strings.Contains(got, "the shift is") {
+	if got := DescribeNoise(m, 16, 1); strings.Contains(got, "doubled") || !strings.Contains(got, "the shift is") {
 		t.Error(got)
 	}
-	if got := DescribeNoise(m, 0, 16, 0); strings.Contains(got, "shift") || !strings.Contains(got, "spectrum") {
+	if got := DescribeNoise(m, 16, 0); strings.Contains(got, "shift") || !strings.Contains(got, "spectrum") {
 		t.Error(got)
 	}
-	m.Window = 0
-	if got := DescribeNoise(m, 0, 16, 1); got != "" {
+	m.Scope = protection.Window{}
+	if got := DescribeNoise(m, 16, 1); got != "" {
 		t.Errorf("of no mechanism: %s", got)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"oriel/mechanisms/lattice"
 	"oriel/mechanisms/mechtest"
 	"oriel/mechanisms/noise"
+	"oriel/mechanisms/protection"
 )
 
 // coarse is a lattice on which all leaves can be visited: r = 2^fine.
@@ -230,8 +231,8 @@ func TestSumsAreSecondMoments(t *testing.T) {
 		t.Run(c.Name, func(t *testing.T) {
 			stream := mechtest.ZeroStream(t, c)
 			want, decay := [5][5]float64{}, 1.0
-			if c.Memory > 0 {
-				decay = 1 - 1/float64(c.Memory)
+			if memory, decays := c.Scope.Memory(); decays {
+				decay = 1 - 1/float64(memory)
 			}
 			rng := rand.New(rand.NewPCG(5, 6))
 			for step := range 40 {
@@ -278,11 +279,11 @@ func streams(r Rows) []mechanisms.Config {
 		x := c
 		switch x.Name = name; name {
 		case "tree-gaussian", "blt":
-			x.Window = 64
+			x.Scope = protection.Window{Steps: 64}
 		case "once-gaussian":
-			x.Window = 0
+			x.Scope = protection.PerStep{}
 		default:
-			x.Name, x.Window, x.Memory = "blt", 0, 16
+			x.Name, x.Scope = "blt", protection.Decay{Steps: 16}
 		}
 		all = append(all, x)
 	}
@@ -295,7 +296,8 @@ func TestNoiseIsTheDeclaredOne(t *testing.T) {
 	r := Rows{Features: 60, Label: Whole}
 	for _, c := range streams(r) {
 		stream := mechtest.Open(t, c, [32]byte{3})
-		d, err := stream.Deviation(0, c.Memory)
+		memory, _ := c.Scope.Memory()
+		d, err := stream.Deviation(0, memory)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -326,7 +328,7 @@ func TestTreesOfMomentsHaveNoiseOfTheirNodes(t *testing.T) {
 	r := Rows{Features: 60, Label: Whole}
 	c := mechtest.Config(1)
 	c.Leaf = mechanisms.Leaf{Parts: []mechanisms.Part{r.Part()}}
-	c.Name, c.Window, c.Horizon = "tree-gaussian", 16, 15
+	c.Name, c.Scope = "tree-gaussian", protection.Lifetime{Steps: 15, Within: 16}
 	stream := mechtest.Open(t, c, [32]byte{8})
 	d, err := stream.Deviation(0, 0)
 	if err != nil {
@@ -386,7 +388,8 @@ func TestRowsValidate(t *testing.T) {
 	}
 	for _, a := range []dp.Adjacency{dp.Replace, dp.ZeroOut} {
 		c := mechtest.Config(1)
-		c.Adjacency, c.Leaf = a, mechanisms.Leaf{Parts: []mechanisms.Part{Rows{Features: 4, Label: 700}.Part()}}
+		c.Unit = protection.Event{Exchange: a}
+		c.Leaf = mechanisms.Leaf{Parts: []mechanisms.Part{Rows{Features: 4, Label: 700}.Part()}}
 		if err := c.Validate(); err != nil {
 			t.Error(err)
 		}

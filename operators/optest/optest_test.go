@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"oriel/mechanisms"
-	"oriel/mechanisms/dp"
 	"oriel/mechanisms/mechtest"
+	"oriel/mechanisms/protection"
 	"oriel/operators"
 	"oriel/schemas"
 )
@@ -63,7 +63,7 @@ func (m *least) Restore(state []byte) error {
 	return nil
 }
 
-func (m *least) Guarantee() dp.Guarantee { return m.stream.Guarantee() }
+func (m *least) Guarantee() protection.Guarantee { return m.stream.Guarantee() }
 
 // drawing plants what a machine may do with draws: law, scores and whether one comes, by the last event.
 func drawing(

@@ -32,7 +32,6 @@ type configured struct {
 	every        uint64
 	batch        uint64
 	terms        protection.Terms // who is protected, and for how long
-	members      []schemas.Extra  // empty where sums do not decay
 }
 
 var _ operators.Configured = configured{}
@@ -57,7 +56,7 @@ func (c configured) Extras() []schemas.Extra {
 			Name: "doublings", Kind: schemas.ExtraNumber,
 			Text: "How often the shift has had to be doubled, in all decisions so far: 0 when it is large enough.",
 		},
-	}, c.members...)
+	}, operators.Members(c.terms)...)
 }
 
 // part is what a record adds.

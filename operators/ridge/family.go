@@ -101,7 +101,7 @@ func configure(v *operators.Values) (operators.Configured, error) {
 		shift:      v.Within("NOISE_SHIFT", 0, 1000),
 		raise:      v.Text("SPECTRUM") == raised,
 		most:       v.Within("WEIGHTS_MAX", 1e-6, 1e6),
-		every:      v.Count("EMIT_EVERY"), batch: v.Batch, terms: v.Terms, members: v.Members(),
+		every:      v.Count("EMIT_EVERY"), batch: v.Batch, terms: v.Terms,
 	}
 	c.rows.Label = int(math.Floor(float64(v.Within("LABEL_SHARE", 1.0/moments.Whole, 1) * moments.Whole)))
 	labels := v.Range("LABEL_RANGE")

@@ -6,6 +6,7 @@ import (
 
 	"oriel/mechanisms"
 	"oriel/mechanisms/dp"
+	"oriel/mechanisms/protection"
 	"oriel/operators/optest"
 	"oriel/schemas"
 )
@@ -33,15 +34,18 @@ var kinds = []struct {
 }
 
 func life(memory uint64) mechanisms.Config {
-	return mechanisms.Config{
-		Name: "blt", Memory: memory, Batch: 1, Budget: dp.Budget{Epsilon: 4, Delta: 1e-6}, Adjacency: dp.Replace,
-	}
+	return under("blt", protection.Decay{Steps: memory}, dp.Replace)
 }
 
 func window(name string) mechanisms.Config {
-	m := life(0)
-	m.Name, m.Window, m.Adjacency = name, 64, dp.ZeroOut
-	return m
+	return under(name, protection.Window{Steps: 64}, dp.ZeroOut)
+}
+
+func under(name string, s protection.Scope, a dp.Adjacency) mechanisms.Config {
+	return mechanisms.Config{
+		Name: name, Batch: 1, Budget: dp.Budget{Epsilon: 4, Delta: 1e-6},
+		Terms: protection.Terms{Scope: s, Unit: protection.Event{Exchange: a}},
+	}
 }
 
 // config returns the operator of settings, NAME=value, over a mechanism, and that mechanism.

@@ -57,7 +57,7 @@ func newMachine(c configured, stream *mechanisms.Stream) (*Machine, error) {
 			stream.Dimension(), c.rows.Size())
 	}
 	if stream.Once() || stream.Terms() != c.terms || stream.Batch() != c.batch {
-		return nil, errors.New("ridge: the stream releases other sums than the settings say")
+		return nil, errors.New("ridge: the stream has other sums, or other terms, than the settings say")
 	}
 	d := c.rows.Features
 	m := &Machine{
@@ -74,7 +74,7 @@ func newMachine(c configured, stream *mechanisms.Stream) (*Machine, error) {
 	m.edge = float64(c.shift * moments.Edge(d, m.deviation.Worst()))
 	m.extras[atDeviation].Numbers = make([]float64, d)
 	m.extras[atOffset].Number = c.middle
-	m.extras = operators.AppendMembers(m.extras, stream)
+	m.extras = operators.AppendMembers(m.extras, c.terms)
 	return m, nil
 }
 

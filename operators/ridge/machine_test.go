@@ -9,8 +9,10 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"oriel/mechanisms"
+	"oriel/mechanisms/dp"
 	"oriel/mechanisms/mechtest"
 	"oriel/mechanisms/noise"
+	"oriel/mechanisms/protection"
 	"oriel/operators"
 	"oriel/operators/moments"
 	"oriel/operators/optest"
@@ -113,8 +115,8 @@ func (s *slow) decide() {
 	gram, cross := mat.NewSymDense(d, nil), mat.NewVecDense(d, nil)
 	for k := range s.z {
 		age, by := len(s.z)/int(s.batch)-1-k/int(s.batch), 1.0
-		if s.memory > 0 {
-			by = math.Pow(1-1/float64(s.memory), float64(age))
+		if memory, decays := s.terms.Scope.Memory(); decays {
+			by = math.Pow(1-1/float64(memory), float64(age))
 		}
 		n += by
 		z := mat.NewVecDense(d, s.z[k])
@@ -179,8 +181,8 @@ func (s *slow) say(whole *mat.SymDense, theta *mat.VecDense, unit, n float64) {
 	squares := 0.0
 	for k, y := range s.y {
 		by := s.w[k]
-		if s.memory > 0 {
-			by *= math.Pow(1-1/float64(s.memory), float64(len(s.z)/int(s.batch)-1-k/int(s.batch)))
+		if memory, decays := s.terms.Scope.Memory(); decays {
+			by *= math.Pow(1-1/float64(memory), float64(len(s.z)/int(s.batch)-1-k/int(s.batch)))
 		}
 		if !s.innovation {
 			y -= mat.Dot(mat.NewVecDense(d, s.z[k]), theta)
@@ -379,9 +381,11 @@ func TestSettingsAreRefused(t *testing.T) {
 			t.Errorf("%s is taken", line)
 		}
 	}
-	for _, name := range []string{"once-gaussian", "tree-gamma", "tree-gaussian-paper"} {
-		m := life(0)
-		m.Name = name
+	for name, scope := range map[string]protection.Scope{
+		"once-gaussian": protection.PerStep{}, "tree-gamma": protection.Window{Steps: 64},
+		"tree-gaussian-paper": protection.Window{Steps: 64},
+	} {
+		m := under(name, scope, dp.Replace)
 		if _, err := optest.Configure(Family, m, base...); err == nil {
 			t.Errorf("%s is taken", name)
 		}
@@ -390,11 +394,10 @@ func TestSettingsAreRefused(t *testing.T) {
 	if _, err := c.Open([]byte{2}, nil); err == nil {
 		t.Error("another plan is taken")
 	}
-	other := m
-	other.Memory = 32
-	if _, err := newMachine(c, mechtest.ZeroStream(t, other)); err == nil {
-		t.Error("a stream of another memory is taken")
-	}
+	optest.RunTerms(t, m, protection.Decay{Steps: 32}, func(stream *mechanisms.Stream) error {
+		_, err := newMachine(c, stream)
+		return err
+	})
 	if label := c.rows.Label; label != 716 {
 		t.Errorf("the default share is %d/%d", label, moments.Whole)
 	}

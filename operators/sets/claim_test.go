@@ -7,6 +7,7 @@ import (
 	"oriel/mechanisms"
 	"oriel/mechanisms/dp"
 	"oriel/mechanisms/mechtest"
+	"oriel/mechanisms/protection"
 	"oriel/operators"
 	"oriel/operators/optest"
 )
@@ -59,7 +60,7 @@ func TestTwoExpertsAreWithinTheirClaim(t *testing.T) {
 	} {
 		c.Share, c.Rate = kind.share, kind.rate
 		m := mechanismOf(t, c, 1)
-		m.Adjacency, m.Budget = kind.adjacency, dp.Budget{Epsilon: 0.9, Delta: kind.delta}
+		m.Unit, m.Budget = protection.Event{Exchange: kind.adjacency}, dp.Budget{Epsilon: 0.9, Delta: kind.delta}
 		if err := (configured{Config: c}).Mechanism(&m, nil); err != nil {
 			t.Fatal(err)
 		}

@@ -9,6 +9,7 @@ import (
 	"oriel/mechanisms"
 	"oriel/mechanisms/dp"
 	"oriel/mechanisms/mechtest"
+	"oriel/mechanisms/protection"
 	"oriel/operators"
 	"oriel/operators/plays"
 	"oriel/schemas"
@@ -41,10 +42,12 @@ func drawsOf(n, k, records int, horizon uint64) Config {
 func mechanismOf(tb testing.TB, c Config, epsilon float64) mechanisms.Config {
 	tb.Helper()
 	m := mechanisms.Config{
-		Name: "once-gamma", Batch: uint64(c.Plays.Records), Adjacency: dp.Replace, Budget: dp.Budget{Epsilon: epsilon},
+		Name: "once-gamma", Batch: uint64(c.Plays.Records), Budget: dp.Budget{Epsilon: epsilon},
+		Terms: protection.Terms{Scope: protection.PerStep{}, Unit: protection.Event{Exchange: dp.Replace}},
 	}
 	if c.Draws {
-		m.Name, m.Window, m.Horizon, m.Budget.Delta = mechanisms.Drawing, c.Horizon, c.Horizon, 1e-6
+		m.Name, m.Budget.Delta = mechanisms.Drawing, 1e-6
+		m.Scope = protection.Lifetime{Steps: c.Horizon, Within: c.Horizon}
 	}
 	if err := (configured{Config: c}).Mechanism(&m, nil); err != nil {
 		tb.Fatal(err)

@@ -10,6 +10,7 @@ import (
 	"oriel/mechanisms"
 	"oriel/mechanisms/lattice"
 	"oriel/mechanisms/mechtest"
+	"oriel/mechanisms/protection"
 	"oriel/operators"
 	"oriel/operators/optest"
 	"oriel/operators/plays"
@@ -171,8 +172,8 @@ func TestOtherStreamsAreRefused(t *testing.T) {
 		for what, change := range map[string]func(m *mechanisms.Config){
 			"batch": func(m *mechanisms.Config) { m.Batch = 7 },
 			"tree": func(m *mechanisms.Config) {
-				m.Name, m.Window, m.Horizon, m.Draws, m.Leaf = "tree-gaussian", 8, 0, mechanisms.Draws{}, mechanisms.OnePart(1, 1)
-				m.Budget.Delta = 1e-6
+				m.Name, m.Scope, m.Draws = "tree-gaussian", protection.Window{Steps: 8}, mechanisms.Draws{}
+				m.Leaf, m.Budget.Delta = mechanisms.OnePart(1, 1), 1e-6
 			},
 			"leaf": func(m *mechanisms.Config) { m.Leaf = mechanisms.OnePart(2, 1) },
 		} {

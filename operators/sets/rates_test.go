@@ -9,6 +9,7 @@ import (
 	"oriel/mechanisms"
 	"oriel/mechanisms/dp"
 	"oriel/mechanisms/mechtest"
+	"oriel/mechanisms/protection"
 )
 
 // Rates are those of their formulas, and of the source's reference values to the last digit printed.
@@ -36,7 +37,7 @@ func TestRates(t *testing.T) {
 	}
 
 	exchanged := m.Draws.Most
-	m.Adjacency = dp.ZeroOut
+	m.Unit = protection.Event{Exchange: dp.ZeroOut}
 	if err := (configured{Config: c}).Mechanism(&m, nil); err != nil || math.Abs(m.Draws.Most/exchanged-0.5) > 1e-12 {
 		t.Errorf("against no event a draw loses %g, where one is exchanged %g: want half, %v", m.Draws.Most, exchanged, err)
 	}

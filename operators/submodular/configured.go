@@ -29,13 +29,12 @@ type configured struct {
 	every     uint64
 	batch     uint64
 	terms     protection.Terms // who is protected, and for how long
-	members   []schemas.Extra  // empty where sums do not decay
 }
 
 var _ operators.Configured = configured{}
 
 // Extras are own, and behind them what a memory adds.
-func (c configured) Extras() []schemas.Extra { return append(c.own(), c.members...) }
+func (c configured) Extras() []schemas.Extra { return append(c.own(), operators.Members(c.terms)...) }
 
 // own are the names of the set, and what it is worth.
 func (c configured) own() (all []schemas.Extra) {

@@ -10,6 +10,7 @@ import (
 	"oriel/mechanisms/dp"
 	"oriel/mechanisms/mechtest"
 	"oriel/mechanisms/noise"
+	"oriel/mechanisms/protection"
 	"oriel/operators"
 	"oriel/operators/optest"
 	"oriel/schemas"
@@ -61,7 +62,7 @@ func TestTwoExpertsAreWithinTheirClaim(t *testing.T) {
 	for _, budget := range []dp.Budget{{Epsilon: 2}, {Epsilon: 1.5, Delta: 0.02}, {Epsilon: 0.4, Delta: 1e-3}} {
 		for _, adjacency := range []dp.Adjacency{dp.Replace, dp.ZeroOut} {
 			m := whole(3, budget.Epsilon)
-			m.Budget, m.Adjacency = budget, adjacency
+			m.Budget, m.Unit = budget, protection.Event{Exchange: adjacency}
 			c, m, p := config(t, m, "RULE=draws", "PICK=2", "ELEMENTS=3", "EMIT_EVERY=1")
 			check := func(worst, most float64, where string) {
 				t.Logf("%+v, %v: δ %.3g at ε, largest ratio e^%.4f", budget, adjacency, worst, most)
@@ -199,7 +200,7 @@ func (s *silent) Errorf(string, ...any) { s.failed = true }
 func TestRatesOfDraws(t *testing.T) {
 	m := whole(1000, 1)
 	eta := func(adjacency dp.Adjacency, lines ...string) float64 {
-		m.Adjacency = adjacency
+		m.Unit = protection.Event{Exchange: adjacency}
 		_, m, _ := config(t, m, append([]string{"RULE=draws", "PICK=3", "ELEMENTS=10"}, lines...)...)
 		plan := mechtest.Plan(t, m)
 		return 1 / (plan.Scale.Float64() * plan.Grid.Unit())

@@ -141,7 +141,7 @@ func configure(v *operators.Values) (operators.Configured, error) {
 		pick: int(min(v.Count("PICK"), maxPick+1)), catchment: v.Number("CATCHMENT"),
 		function: function(max(0, slices.Index(functions, v.Text("FUNCTION")))),
 		elements: int(min(v.Count("ELEMENTS"), maxElements)),
-		every:    v.Count("EMIT_EVERY"), batch: v.Batch, terms: v.Terms, members: v.Members(),
+		every:    v.Count("EMIT_EVERY"), batch: v.Batch, terms: v.Terms,
 	}
 	for _, entry := range v.Entries("PLACES") {
 		p, _ := parsePlace(entry)

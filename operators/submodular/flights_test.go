@@ -13,6 +13,7 @@ import (
 	"oriel/mechanisms/dp"
 	"oriel/mechanisms/mechtest"
 	"oriel/mechanisms/noise"
+	"oriel/mechanisms/protection"
 	"oriel/operators"
 	"oriel/operators/optest"
 	"oriel/schemas"
@@ -135,8 +136,11 @@ func TestSetsOnFlights(t *testing.T) {
 	}
 	whole := func(epsilon float64) mechanisms.Config {
 		return mechanisms.Config{
-			Name: "blt", Window: uint64(len(w.types)), Horizon: uint64(len(w.types)), Batch: 1, Adjacency: dp.Replace,
-			Budget: dp.Budget{Epsilon: epsilon, Delta: 1e-6},
+			Name: "blt", Batch: 1, Budget: dp.Budget{Epsilon: epsilon, Delta: 1e-6},
+			Terms: protection.Terms{
+				Scope: protection.Lifetime{Steps: uint64(len(w.types)), Within: uint64(len(w.types))},
+				Unit:  protection.Event{Exchange: dp.Replace},
+			},
 		}
 	}
 	if value := w.value(w.last(), w.greedyOf(w.types)); len(w.types) != 327346 || math.Abs(value-0.4810) > 1e-4 {

@@ -7,6 +7,7 @@ import (
 
 	"oriel/mechanisms"
 	"oriel/mechanisms/dp"
+	"oriel/mechanisms/protection"
 	"oriel/operators/optest"
 	"oriel/schemas"
 )
@@ -80,24 +81,28 @@ var kinds = []struct {
 
 // whole protects the whole life of a stream that draws.
 func whole(horizon uint64, epsilon float64) mechanisms.Config {
-	m := life(0)
-	m.Name, m.Window, m.Horizon, m.Budget.Epsilon = mechanisms.Drawing, horizon, horizon, epsilon
+	m := under(mechanisms.Drawing, protection.Lifetime{Steps: horizon, Within: horizon}, dp.Replace)
+	m.Budget.Epsilon = epsilon
 	return m
 }
 
 func life(memory uint64) mechanisms.Config {
-	return mechanisms.Config{
-		Name: "blt", Memory: memory, Batch: 1, Budget: dp.Budget{Epsilon: 4, Delta: 1e-6}, Adjacency: dp.Replace,
-	}
+	return under("blt", protection.Decay{Steps: memory}, dp.Replace)
 }
 
 func window(name string) mechanisms.Config {
-	m := life(0)
-	m.Name, m.Window, m.Adjacency = name, 64, dp.ZeroOut
+	m := under(name, protection.Window{Steps: 64}, dp.ZeroOut)
 	if name == "tree-gamma" {
 		m.Budget.Delta = 0
 	}
 	return m
+}
+
+func under(name string, s protection.Scope, a dp.Adjacency) mechanisms.Config {
+	return mechanisms.Config{
+		Name: name, Batch: 1, Budget: dp.Budget{Epsilon: 4, Delta: 1e-6},
+		Terms: protection.Terms{Scope: s, Unit: protection.Event{Exchange: a}},
+	}
 }
 
 // config returns the operator of settings, NAME=value, over a mechanism, that mechanism, and the plan.

@@ -11,16 +11,14 @@ import (
 	"oriel/mechanisms/dp"
 	"oriel/mechanisms/mechtest"
 	"oriel/mechanisms/noise"
+	"oriel/mechanisms/protection"
 	"oriel/operators"
 )
 
 // pure is tree-gamma over all of a stream, at pure ε.
 func pure(events int, epsilon float64) mechanisms.Config {
 	m := window("tree-gamma")
-	m.Window, m.Horizon, m.Budget.Epsilon = 1, uint64(events), epsilon
-	for m.Window < m.Horizon {
-		m.Window *= 2
-	}
+	m.Scope, m.Budget.Epsilon = protection.Lifetime{Steps: uint64(events), Within: uint64(events)}.Fitted(true), epsilon
 	return m
 }
 
@@ -64,7 +62,7 @@ func TestPureExperts(t *testing.T) {
 func TestLeadersDrawFromTheirPoint(t *testing.T) {
 	const events, elements = 64, 4
 	m := pure(events, 40)
-	m.Adjacency = dp.Replace
+	m.Unit = protection.Event{Exchange: dp.Replace}
 	c, m, p := config(t, m, "RULE=leaders", "PICK=2", "ELEMENTS=4", "EMIT_EVERY=1")
 	ln := math.Log(events)
 	want := math.Sqrt(elements) / 2 * math.Sqrt(elements*math.Pow(ln, 2.5)/(40/math.Sqrt(2)*events))

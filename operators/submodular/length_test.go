@@ -12,6 +12,7 @@ import (
 	"oriel/mechanisms/dp"
 	"oriel/mechanisms/lattice"
 	"oriel/mechanisms/mechtest"
+	"oriel/mechanisms/protection"
 	"oriel/operators"
 	"oriel/operators/optest"
 	"oriel/schemas"
@@ -153,7 +154,7 @@ func TestLengthsOfLists(t *testing.T) {
 	if d := c.Describe(m); !strings.Contains(d.Leaves, "of a length of") {
 		t.Errorf("plan says %q", d.Leaves)
 	}
-	m.Adjacency = dp.ZeroOut
+	m.Unit = protection.Event{Exchange: dp.ZeroOut}
 	if c.length < 1 || c.lengthOf(m) >= math.Sqrt(7)/2 {
 		t.Errorf("M = %g, against the null event %g", c.length, c.lengthOf(m))
 	}

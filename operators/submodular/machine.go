@@ -42,7 +42,7 @@ func newMachine(c configured, p plan, stream *mechanisms.Stream) (*Machine, erro
 		return nil, errors.New("submodular: one of stream and settings draws, the other does not")
 	}
 	if stream.Once() || stream.Terms() != c.terms || stream.Batch() != c.batch {
-		return nil, errors.New("submodular: the stream releases other sums than the settings say")
+		return nil, errors.New("submodular: the stream has other sums, or other terms, than the settings say")
 	}
 	m := &Machine{configured: c, stream: stream, names: p.names, set: c.first(p.table), point: make([]float64, c.pick)}
 	var err error
@@ -52,7 +52,7 @@ func newMachine(c configured, p plan, stream *mechanisms.Stream) (*Machine, erro
 	if c.rule == byShares {
 		m.point = make([]float64, c.elements)
 	}
-	m.extras = operators.AppendMembers(make([]schemas.ExtraValue, len(c.own())), stream)
+	m.extras = operators.AppendMembers(make([]schemas.ExtraValue, len(c.own())), c.terms)
 	return m, nil
 }
 

@@ -13,6 +13,7 @@ import (
 	"oriel/mechanisms/lattice"
 	"oriel/mechanisms/mechtest"
 	"oriel/mechanisms/noise"
+	"oriel/mechanisms/protection"
 	"oriel/operators"
 	"oriel/operators/optest"
 )
@@ -352,10 +353,14 @@ func TestSettingsAreRefused(t *testing.T) {
 	}
 	for _, m := range []mechanisms.Config{whole(999, 1), life(16)} { // shorter than a period, and with a sum
 		if err := c.Mechanism(&m, nil); err == nil {
-			t.Errorf("draws over %s of %d steps are taken", m.Name, m.Horizon)
+			t.Errorf("draws over %s of %s are taken", m.Name, m.Scope.Words().Length)
 		}
 	}
-	c, _, _ = config(t, life(16), base...)
+	c, m, p := config(t, life(16), base...)
+	optest.RunTerms(t, m, protection.Decay{Steps: 32}, func(stream *mechanisms.Stream) error {
+		_, err := newMachine(c, p, stream)
+		return err
+	})
 	good, err := c.encode()
 	if err != nil {
 		t.Fatal(err)

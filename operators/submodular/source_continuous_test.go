@@ -9,6 +9,7 @@ import (
 	"oriel/mechanisms/dp"
 	"oriel/mechanisms/mechtest"
 	"oriel/mechanisms/noise"
+	"oriel/mechanisms/protection"
 	"oriel/operators/convex"
 )
 
@@ -36,8 +37,11 @@ func newLeader(t *testing.T, n, events int, norm, epsilon float64, seed byte) *l
 		t.Fatal(err)
 	}
 	l := &leader{x: make([]float64, n), stream: mechtest.Open(t, mechanisms.Config{
-		Name: "tree-gamma", Window: uint64(events), Horizon: uint64(events), Batch: 1, Leaf: mechanisms.OnePart(n, norm),
-		Budget: dp.Budget{Epsilon: epsilon}, Adjacency: dp.Replace,
+		Name: "tree-gamma", Batch: 1, Leaf: mechanisms.OnePart(n, norm), Budget: dp.Budget{Epsilon: epsilon},
+		Terms: protection.Terms{
+			Scope: protection.Lifetime{Steps: uint64(events), Within: uint64(events)},
+			Unit:  protection.Event{Exchange: dp.Replace},
+		},
 	}, [32]byte{seed, 91})}
 	if l.to, err = convex.NewProjection(set); err != nil {
 		t.Fatal(err)

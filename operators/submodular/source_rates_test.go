@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"oriel/mechanisms/dp"
+	"oriel/mechanisms/protection"
 )
 
 // Without privacy, at η = √(ln N/T), Hedge misses 2√(T ln N) at most on every run, whoever chooses gains in view of its
@@ -284,7 +285,7 @@ func TestRatesOfCopies(t *testing.T) {
 			worse = x
 		}
 		m := pure(1, 1)
-		m.Window, m.Horizon = uint64(events), uint64(events)
+		m.Scope = protection.Lifetime{Steps: uint64(events), Within: uint64(events)}
 		c := configured{rule: byShares, pick: 2, elements: 6}
 		if got := float64(c.copiesOf(m)); got != min(maxCopies, math.Ceil(proof(events))) {
 			t.Errorf("T = %g: %g copies, want %g", events, got, proof(events))

@@ -8,6 +8,7 @@ import (
 
 	"oriel/mechanisms"
 	"oriel/mechanisms/dp"
+	"oriel/mechanisms/protection"
 	"oriel/operators"
 	"oriel/operators/pending"
 	"oriel/schemas"
@@ -64,7 +65,7 @@ type machine struct {
 	rows      *pending.Table
 	arms      []string
 	leaf      []float64
-	guarantee dp.Guarantee
+	guarantee protection.Guarantee
 }
 
 // law is of draws from releases and the last event, which moves the scores of one draw.
@@ -167,13 +168,13 @@ func (m *machine) Due(step uint64) (first uint64, count int) {
 	switch step {
 	case 0:
 		return 0, 1
-	case m.stream.Horizon():
+	case m.stream.End():
 		return 2*step - 1, 1
 	}
 	return 2*step - 1, 2
 }
 
-func (m *machine) Guarantee() dp.Guarantee { return m.guarantee }
+func (m *machine) Guarantee() protection.Guarantee { return m.guarantee }
 
 func (m *machine) StateLen() int { return m.rows.StateLen() + m.stream.StateLen() }
 

@@ -6,6 +6,7 @@ import (
 
 	"oriel/mechanisms"
 	"oriel/mechanisms/dp"
+	"oriel/mechanisms/protection"
 	"oriel/operators"
 	"oriel/operators/optest"
 	"oriel/schemas"
@@ -14,14 +15,11 @@ import (
 // TestConformance runs the suite with and without a horizon, each record with the key of the play that waits, or of
 // none.
 func TestConformance(t *testing.T) {
-	for _, horizon := range []uint64{0, 40} {
+	for _, scope := range []protection.Scope{protection.Window{Steps: 64}, protection.Lifetime{Steps: 40, Within: 40}} {
 		c := configured{arms: []string{"left", "right", "middle"}, dimension: 2, clip: 1, timeout: 3, batch: 2}
 		m := mechanisms.Config{
-			Name: "blt", Window: 64, Horizon: horizon, Batch: c.batch, Budget: dp.Budget{Epsilon: 1, Delta: 1e-6},
-			Adjacency: dp.Replace,
-		}
-		if horizon > 0 {
-			m.Window = horizon
+			Name: "blt", Batch: c.batch, Budget: dp.Budget{Epsilon: 1, Delta: 1e-6},
+			Terms: protection.Terms{Scope: scope, Unit: protection.Event{Exchange: dp.Replace}},
 		}
 		if err := c.Mechanism(&m, nil); err != nil {
 			t.Fatal(err)
@@ -52,7 +50,10 @@ func TestConformance(t *testing.T) {
 func TestNothingIsPlayedBehindTheHorizon(t *testing.T) {
 	c := configured{arms: []string{"left", "right"}, dimension: 1, clip: 1, timeout: 3, batch: 1}
 	m := mechanisms.Config{
-		Name: "blt", Window: 3, Horizon: 3, Batch: 1, Budget: dp.Budget{Epsilon: 1, Delta: 1e-6}, Adjacency: dp.Replace,
+		Name: "blt", Batch: 1, Budget: dp.Budget{Epsilon: 1, Delta: 1e-6},
+		Terms: protection.Terms{
+			Scope: protection.Lifetime{Steps: 3, Within: 3}, Unit: protection.Event{Exchange: dp.Replace},
+		},
 	}
 	if err := c.Mechanism(&m, nil); err != nil {
 		t.Fatal(err)
