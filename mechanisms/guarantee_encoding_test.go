@@ -2,10 +2,7 @@ package mechanisms_test
 
 import (
 	"bytes"
-	"errors"
-	"fmt"
 	"math"
-	"regexp"
 	"strings"
 	"testing"
 
@@ -212,73 +209,4 @@ func TestGoldenGuarantees(t *testing.T) {
 		of()
 	}
 	goldentest.CheckFile(t, "guarantees.txt", lines)
-}
-
-func TestStoredGuaranteeRefuses(t *testing.T) {
-	c := config("blt", 3)
-	c.Unit = apart(3)
-	g, err := mechtest.Plan(t, c).Guarantee(c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, err := protection.AppendGuarantee(nil, g)
-	if err != nil {
-		t.Fatal(err)
-	}
-	f := func(what, old, replacement string) {
-		t.Helper()
-		text := strings.Replace(string(b), old, replacement, 1)
-		if text == string(b) {
-			t.Fatalf("%s: %q is not in %s", what, old, b)
-		}
-		if got, err := protection.ParseGuarantee([]byte(text)); !errors.Is(err, protection.ErrGuarantee) || got != (protection.Guarantee{}) {
-			t.Errorf("%s: %+v, %v", what, got, err)
-		}
-	}
-	f("version", `"version":1`, `"version":2`)
-	f("unit", `"unit":"user"`, `"unit":"event"`)
-	f("adjacency", `"replace"`, `"replaced"`)
-	f("unknown member", `"window"`, `"windows"`)
-	f("white space", `{"version"`, `{ "version"`)
-	f("less epsilon than is proved", `"epsilon":1,`, `"epsilon":0.99,`)
-	f("less epsilon at an age", `"steps":8,"mu":`+fmt.Sprint(g.Mu)+`,"epsilon":1`, `"steps":8,"mu":`+fmt.Sprint(g.Mu)+`,"epsilon":0.5`)
-	f("ages out of order", `"steps":16`, `"steps":8`)
-	f("a longer number", `"delta":0.000001`, `"delta":0.0000010`)
-	f("horizon", `"horizon":0`, `"horizon":9`)
-	shrunk := regexp.MustCompile(`("steps":\d+,"mu":)[^,]+`).ReplaceAll(b, []byte("${1}0.0001"))
-	for _, text := range []string{
-		string(shrunk), "", "{}", "null", string(b) + " ", string(b[:len(b)-1]), string(b) + "{}",
-	} {
-		if _, err := protection.ParseGuarantee([]byte(text)); err == nil {
-			t.Errorf("%q parses", text)
-		}
-	}
-	if _, err := protection.AppendGuarantee(nil, protection.Guarantee{}); err == nil {
-		t.Error("the empty guarantee is stored")
-	}
-}
-
-func FuzzParseGuarantee(f *testing.F) {
-	for _, name := range []string{"blt", "tree-gamma", "once-gaussian"} {
-		c := config(name, 3)
-		g, err := mechtest.Plan(f, c).Guarantee(c)
-		if err != nil {
-			f.Fatal(err)
-		}
-		b, err := protection.AppendGuarantee(nil, g)
-		if err != nil {
-			f.Fatal(err)
-		}
-		f.Add(b)
-	}
-	f.Fuzz(func(t *testing.T, b []byte) {
-		g, err := protection.ParseGuarantee(b)
-		if err != nil {
-			return
-		}
-		if again, err := protection.AppendGuarantee(nil, g); err != nil || !bytes.Equal(again, b) {
-			t.Errorf("%s is written as %s, %v", b, again, err)
-		}
-		g.At(100)
-	})
 }

@@ -87,7 +87,7 @@ func TestConfigValidateNamesEachProblem(t *testing.T) {
 	f("separation 0", func(c *mechanisms.Config) { c.Unit = apart(0) })
 	f("unit user: tree-gamma-paper has the unit event alone", func(c *mechanisms.Config) { c.Name, c.PaperSensitivity, c.Unit = "tree-gamma-paper", 1, apart(5) })
 	f("scope window (W = 8 steps): once-gaussian takes per-step release", func(c *mechanisms.Config) { c.Name = "once-gaussian" })
-	f("separation 1: a user's events over a whole life have no bound", func(c *mechanisms.Config) { c.Name, c.Scope, c.Unit = "once-gamma", protection.PerStep{}, apart(1) })
+	f("unit user: under per-step release a user's events over a whole life have no bound", func(c *mechanisms.Config) { c.Name, c.Scope, c.Unit = "once-gamma", protection.PerStep{}, apart(1) })
 	f("scope lifetime (a stream of T = 1 step): once-gamma takes per-step release", func(c *mechanisms.Config) { c.Name, c.Scope = "once-gamma", protection.Lifetime{Steps: 1, Within: 1} })
 	f("poles 3: once-gamma has no filter", func(c *mechanisms.Config) { c.Name, c.Scope, c.Poles = "once-gamma", protection.PerStep{}, 3 })
 	c := mechanisms.Config{Terms: protection.Terms{Scope: protection.Window{Steps: 3}}}

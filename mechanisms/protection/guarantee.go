@@ -29,7 +29,11 @@ func (g Guarantee) At(age uint64) dp.Budget {
 		return dp.Budget{}
 	}
 	if g.Curve == nil {
-		return g.times(whole(g.Scope.periods(age)))
+		periods := g.Scope.periods(age)
+		if periods > 1 && g.Mu > 0 { // m windows of Gaussian noise may lose more than mε at one δ
+			panic("BUG: protection: a Gaussian guarantee of several windows without a curve")
+		}
+		return g.times(whole(periods))
 	}
 	mu := g.Curve.Mu(age)
 	if g.Scope.reached(age, mu, g.Mu) {
@@ -44,7 +48,7 @@ func (g Guarantee) At(age uint64) dp.Budget {
 
 // AtSpans returns At for an age of so many whole windows, or memories, however many steps those are; at least 1.
 func (g Guarantee) AtSpans(spans uint64) dp.Budget {
-	if g.Curve == nil && g.Scope.periods(Endless) > 1 {
+	if g.Mu == 0 && g.Scope.periods(Endless) > 1 {
 		return g.times(whole(spans))
 	}
 	return g.At(times(spans, max(g.Scope.Span(), 1)))

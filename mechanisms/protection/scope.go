@@ -88,7 +88,7 @@ func (a Age) Key() string { return strings.ReplaceAll(a.Name, " ", "") }
 
 // Words are what people read of a scope, in the places that name it.
 type Words struct {
-	Letter string // of the span: "W", "H", "T", or empty
+	Letter string // of Steps: "W", "H", "T", or empty
 	Length string // heads a report: "W = 64 steps"
 	Age    string // what a loss of all ages is called: "at every age"; empty where ages differ
 	Claim  string // follows "ε = 1 for every event" in a title
@@ -98,15 +98,19 @@ type Words struct {
 
 	Promise string // first line of a log
 	Key     string // of the log's number of steps; empty: none
-	Steps   uint64 // that number
+	Steps   uint64 // that number: W, H or T
 }
 
-// fit returns the shortest window for so many steps.
+// longest is the largest window that is a power of two and that a mechanism takes.
+const longest = 1 << 62
+
+// fit returns the shortest window for so many steps. Where a mechanism has none so long it is the steps, which the
+// mechanism refuses: never a shorter window.
 func fit(steps uint64, powers bool) uint64 {
-	if !powers || steps&(steps-1) == 0 {
+	if !powers || steps&(steps-1) == 0 || steps > longest {
 		return steps
 	}
-	return 1 << min(bits.Len64(steps), 62)
+	return 1 << bits.Len64(steps)
 }
 
 // spans returns the ages of 1, 10, 100 and 1000 spans.

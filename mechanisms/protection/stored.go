@@ -235,7 +235,11 @@ func ParseGuarantee(b []byte) (Guarantee, error) {
 	if s.Mu > 0 && (s.Window > 0 || s.Version == lifeVersion) {
 		g.Curve = s.table()
 	}
-	if again, err := AppendGuarantee(nil, g); err != nil || !bytes.Equal(again, b) {
+	again, err := AppendGuarantee(nil, g)
+	if err != nil {
+		return Guarantee{}, err
+	}
+	if !bytes.Equal(again, b) {
 		return Guarantee{}, fmt.Errorf("%w: not as it is written", ErrGuarantee)
 	}
 	return g, nil

@@ -42,13 +42,13 @@ func (t Terms) Anyone(noun string) string {
 	return fmt.Sprintf("any one of the newest %d %ss", t.Scope.Span(), noun)
 }
 
-// Short returns the span with its letter, as a label has room for: "W = 64"; empty where there is none.
+// Short returns the steps of the scope with their letter, as a label has room for: "W = 64"; empty where there are none.
 func (t Terms) Short() string {
 	words := t.Scope.Words()
 	if words.Letter == "" {
 		return ""
 	}
-	return fmt.Sprintf("%s = %d", words.Letter, t.Scope.Span())
+	return fmt.Sprintf("%s = %d", words.Letter, words.Steps)
 }
 
 // Windowed returns the terms nearest to t that a mechanism of prefix sums takes, and how they differ; or t.
@@ -104,13 +104,16 @@ type Member struct {
 
 // Validate reports every problem of the scope, of the unit, and of both together.
 func (t Terms) Validate() error {
-	if t.Scope == nil || t.Unit == nil {
-		return errors.New("protection: no scope or no unit: privacy has no default")
+	scope, err := t.Scope, error(nil)
+	if scope == nil {
+		err = errors.New("protection: no scope: for how long events are protected has no default")
+	} else if err = scope.Validate(); err != nil {
+		scope = nil
 	}
-	if err := t.Scope.Validate(); err != nil {
-		return errors.Join(err, t.Unit.One().Validate(t.Scope))
+	if t.Unit == nil {
+		return errors.Join(err, errors.New("protection: no unit: who is protected has no default"))
 	}
-	return t.Unit.Validate(t.Scope)
+	return errors.Join(err, t.Unit.Validate(scope))
 }
 
 // counted writes a number with its noun.

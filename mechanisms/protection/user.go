@@ -1,6 +1,7 @@
 package protection
 
 import (
+	"errors"
 	"fmt"
 
 	"oriel/mechanisms/dp"
@@ -63,20 +64,22 @@ func (u User) Words() UnitWords {
 // Validate checks the numbers. Under a scope for life whose stream does not end, a user who comes for ever has no
 // bound: the unit must say among how many steps events are exchanged.
 func (u User) Validate(s Scope) error {
+	errs := []error{u.Exchange.Validate()}
+	bad := func(format string, args ...any) { errs = append(errs, fmt.Errorf("protection: "+format, args...)) }
 	if u.Separation == 0 {
-		return fmt.Errorf("protection: separation 0: accepted events of one user are one step apart at least")
+		bad("separation 0: accepted events of one user are one step apart at least")
 	}
-	if err := u.Exchange.Validate(); err != nil {
-		return err
+	if s == nil {
+		return errors.Join(errs...)
 	}
 	_, decays := s.Memory()
 	switch {
 	case s.Span() == 0:
-		return fmt.Errorf("protection: separation %d: a user's events over a whole life have no bound", u.Separation)
+		bad("unit user: under %s a user's events over a whole life have no bound", s.Name())
 	case decays && (u.Steps == 0 || u.Steps > MaxAmong):
-		return fmt.Errorf("protection: user window %d: not in [1, 2^40]; with a memory no bound holds of a user who comes for ever", u.Steps)
+		bad("user window %d: not in [1, 2^40]; with a memory no bound holds of a user who comes for ever", u.Steps)
 	case !decays && u.Steps > 0:
-		return fmt.Errorf("protection: user window %d: without a memory the window is the users', too", u.Steps)
+		bad("user window %d: without a memory the window is the users', too", u.Steps)
 	}
-	return nil
+	return errors.Join(errs...)
 }

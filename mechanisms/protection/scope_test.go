@@ -1,0 +1,495 @@
+package protection
+
+import (
+	"math"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"oriel/mechanisms/dp"
+)
+
+// answers is what a scope says, written out.
+type answers struct {
+	scope        Scope
+	name         string
+	span, end    uint64
+	life         bool
+	memory       uint64 // 0: sums do not decay
+	figures      Figures
+	plain, power Scope // Fitted
+	ages, logged []Age
+	crowd        uint64
+	words        Words
+	capped       bool
+	periods      map[uint64]uint64 // by age
+	reached      map[uint64]bool   // by age, at a µ that is below that of the claim
+	coarse, fine []uint64          // the first of the stored ages
+	stored       int               // how many there are, fine
+	last         uint64            // of the stored ages
+	problem      Scope             // what Validate refuses
+	refused      string
+}
+
+func allAnswers() []answers {
+	once := []Age{{Steps: 1, Name: "at every age"}}
+	end := []Age{{Steps: 9, Name: "at the end"}}
+	return []answers{
+		{
+			scope: Window{12}, name: "window", span: 12, end: math.MaxUint64, figures: Figures{Window: 12},
+			plain: Window{12}, power: Window{16},
+			ages:   []Age{{1, 12, "W"}, {10, 120, "10 W"}, {100, 1200, "100 W"}, {1000, 12_000, "1000 W"}},
+			logged: []Age{{1, 12, "W"}, {10, 120, "10 W"}, {100, 1200, "100 W"}, {1000, 12_000, "1000 W"}},
+			crowd:  12,
+			words: Words{
+				Letter: "W", Length: "W = 12 steps", Claim: " among the newest 12 steps, more for older ones", Point: " at W",
+				At: 12, Brief: " of the newest 12 steps", Promise: "window differential privacy for each stream",
+				Key: "window_steps", Steps: 12,
+			},
+			periods: map[uint64]uint64{1: 1, 12: 1, 13: 2, 24: 2, 25: 3},
+			reached: map[uint64]bool{11: false, 12: true, 13: false},
+			coarse:  []uint64{12, 24, 60}, fine: []uint64{1, 12, 24}, stored: 20, last: 12_000_000,
+			problem: Window{}, refused: "window 0",
+		},
+		{
+			scope: Window{1}, name: "window", span: 1, end: math.MaxUint64, figures: Figures{Window: 1},
+			plain: Window{1}, power: Window{1},
+			ages:   []Age{{1, 1, "W"}, {10, 10, "10 W"}, {100, 100, "100 W"}, {1000, 1000, "1000 W"}},
+			logged: []Age{{1, 1, "W"}, {10, 10, "10 W"}, {100, 100, "100 W"}, {1000, 1000, "1000 W"}},
+			crowd:  1,
+			words: Words{
+				Letter: "W", Length: "W = 1 step", Claim: " of the newest step", Point: " at W", At: 1,
+				Brief: " of the newest 1 steps", Promise: "window differential privacy for each stream",
+				Key: "window_steps", Steps: 1,
+			},
+			periods: map[uint64]uint64{1: 1, 2: 2, 7: 7},
+			reached: map[uint64]bool{1: true, 2: false},
+			coarse:  []uint64{1, 2, 5}, fine: []uint64{1, 2, 5}, stored: 19, last: 1_000_000,
+			problem: Window{}, refused: "window 0",
+		},
+		{
+			scope: Decay{64}, name: "decay", span: 64, end: math.MaxUint64, life: true, memory: 64,
+			figures: Figures{Memory: 64}, plain: Decay{64}, power: Decay{64},
+			ages: []Age{{1, 64, "H"}, {10, 640, "10 H"}, {100, 6400, "100 H"}, {1000, 64_000, "1000 H"}},
+			logged: []Age{
+				{0, 1, "1"}, {1, 64, "H"}, {10, 640, "10 H"}, {0, math.MaxUint64, "ever"},
+			},
+			words: Words{
+				Letter: "H", Length: "for life, memory H = 64 steps", Claim: ", for ever, with a memory of 64 steps",
+				Point: " for ever", At: 640, Brief: ", for life, with a memory of 64 steps",
+				Promise: "differential privacy of each stream's whole life: sums forget", Key: "memory_steps", Steps: 64,
+			},
+			capped:  true,
+			periods: map[uint64]uint64{1: 1, 64: 1, 65: 1, 1 << 40: 1},
+			reached: map[uint64]bool{1: false, 64: false, math.MaxUint64: false},
+			coarse:  []uint64{1, 0, 0, 6, 12, 32, 64, 128}, fine: []uint64{1, 0, 0, 6, 12, 32, 64, 128}, stored: 25, last: 64_000_000,
+			problem: Decay{}, refused: "memory 0",
+		},
+		{
+			scope: Lifetime{9, 16}, name: "lifetime", span: 16, end: 9, life: true, figures: Figures{Window: 16, Horizon: 9},
+			plain: Lifetime{9, 9}, power: Lifetime{9, 16}, ages: end, logged: end, crowd: 9,
+			words: Words{
+				Letter: "T", Length: "a stream of T = 9 steps", Age: "at every age", Claim: " of a stream of 9 steps",
+				Point: " at the end", At: 9, Brief: " of the newest 16 steps",
+				Promise: "differential privacy of each stream's whole life, which ends at the horizon", Key: "horizon_steps",
+				Steps: 9,
+			},
+			periods: map[uint64]uint64{1: 1, 9: 1, 16: 1},
+			reached: map[uint64]bool{1: false, 9: false, 16: true},
+			coarse:  []uint64{9, 9, 9}, fine: []uint64{1, 9, 9}, stored: 20, last: 9,
+			problem: Lifetime{9, 8}, refused: "horizon 9: not in [1, 8]",
+		},
+		{
+			scope: Lifetime{1, 1}, name: "lifetime", span: 1, end: 1, life: true, figures: Figures{Window: 1, Horizon: 1},
+			plain: Lifetime{1, 1}, power: Lifetime{1, 1}, ages: []Age{{0, 1, "at the end"}},
+			logged: []Age{{0, 1, "at the end"}}, crowd: 1,
+			words: Words{
+				Letter: "T", Length: "a stream of T = 1 step", Age: "at every age", Claim: " of a stream of 1 step",
+				Point: " at the end", At: 1, Brief: " of the newest 1 steps",
+				Promise: "differential privacy of each stream's whole life, which ends at the horizon", Key: "horizon_steps",
+				Steps: 1,
+			},
+			periods: map[uint64]uint64{1: 1},
+			reached: map[uint64]bool{1: true},
+			coarse:  []uint64{1, 1}, fine: []uint64{1, 1}, stored: 19, last: 1,
+			problem: Lifetime{0, 8}, refused: "horizon 0: not in [1, 8]",
+		},
+		{
+			scope: PerStep{}, name: "per-step release", end: math.MaxUint64, life: true, plain: PerStep{}, power: PerStep{},
+			ages: once, logged: once,
+			words: Words{
+				Length: "no window", Age: "at every age", Claim: ", for ever", Point: " for ever",
+				Promise: "differential privacy of each stream's whole life: every event is in one release",
+			},
+			periods: map[uint64]uint64{1: 1, 2: 1, math.MaxUint64: 1},
+			reached: map[uint64]bool{1: true, 2: true},
+		},
+	}
+}
+
+func TestScopesAnswerWhatTheyAreOf(t *testing.T) {
+	for _, w := range allAnswers() {
+		s := w.scope
+		f := func(what string, got, want any) {
+			t.Helper()
+			if !reflect.DeepEqual(got, want) {
+				t.Errorf("%+v: %s is %+v, want %+v", s, what, got, want)
+			}
+		}
+		f("Name", s.Name(), w.name)
+		f("Span", s.Span(), w.span)
+		f("End", s.End(), w.end)
+		f("ForLife", s.ForLife(), w.life)
+		memory, decays := s.Memory()
+		f("Memory", memory, w.memory)
+		f("whether sums decay", decays, w.memory > 0)
+		f("Figures", s.Figures(), w.figures)
+		f("Fitted", s.Fitted(false), w.plain)
+		f("Fitted to a power of two", s.Fitted(true), w.power)
+		f("Ages", s.Ages(), w.ages)
+		f("Logged", s.Logged(), w.logged)
+		f("Crowd", s.Crowd(), w.crowd)
+		f("Words", s.Words(), w.words)
+		f("capped", s.capped(), w.capped)
+		for age, want := range w.periods {
+			f("periods", s.periods(age), want)
+		}
+		for age, want := range w.reached {
+			f("reached", s.reached(age, 0.5, 1), want)
+		}
+		coarse, fine := s.stored(false), s.stored(true)
+		f("stored, coarse", coarse[:min(len(coarse), len(w.coarse))], w.coarse)
+		f("stored", fine[:min(len(fine), len(w.fine))], w.fine)
+		f("count of stored ages", len(fine), w.stored)
+		if w.stored > 0 {
+			f("last stored age", fine[len(fine)-1], w.last)
+		}
+		f("Validate", s.Validate(), nil)
+		if w.problem != nil {
+			if err := w.problem.Validate(); err == nil || !strings.HasPrefix(err.Error(), "protection: "+w.refused) {
+				t.Errorf("%+v: %v", w.problem, err)
+			}
+		}
+	}
+	// A decay has lost all that it will once µ is that of the claim, and no other scope asks for µ.
+	if d := (Decay{64}); !d.reached(3, 1, 1) || !d.reached(3, 2, 1) || d.reached(1<<40, 0.999, 1) {
+		t.Error("a decay at the µ of its claim")
+	}
+	if (Window{12}).reached(3, 2, 1) || (Lifetime{9, 16}).reached(3, 2, 1) {
+		t.Error("a window is reached by its µ")
+	}
+}
+
+// What one method of a scope says holds of the others: figures are those of one scope alone, ages rise and stay within
+// the stream, and words name the numbers.
+func TestScopesAgreeWithThemselves(t *testing.T) {
+	scopes := []Scope{Window{math.MaxUint64}, Decay{math.MaxUint64}, Lifetime{1 << 62, 1 << 63}, Decay{1}, Decay{2}}
+	for _, w := range allAnswers() {
+		scopes = append(scopes, w.scope)
+	}
+	for _, s := range scopes {
+		if back := scopeOf(s.Figures()); back != s {
+			t.Errorf("%+v: figures of %+v", s, back)
+		}
+		for what, ages := range map[string][]Age{"Ages": s.Ages(), "Logged": s.Logged()} {
+			before := uint64(0)
+			for _, a := range ages {
+				if a.Steps < before || a.Steps > s.End() || a.Name == "" || a.Steps == 0 {
+					t.Errorf("%+v: %s: %+v after %d steps", s, what, a, before)
+				}
+				if a.Spans > 0 && a.Spans*s.Span()/a.Spans == s.Span() && a.Steps != a.Spans*s.Span() {
+					t.Errorf("%+v: %s: %+v is not of so many spans", s, what, a)
+				}
+				before = a.Steps
+			}
+			if len(ages) == 0 {
+				t.Errorf("%+v: no %s", s, what)
+			}
+		}
+		for _, fine := range []bool{false, true} {
+			ages := s.stored(fine)
+			if !slices.IsSorted(slices.DeleteFunc(slices.Clone(ages), func(age uint64) bool { return age == 0 })) ||
+				len(ages) > maxAges || len(ages) > 0 && slices.Max(ages) > s.End() {
+				t.Errorf("%+v: stored ages %v", s, ages)
+			}
+		}
+		words := s.Words()
+		if words.Length == "" || words.Claim == "" || words.Point == "" || words.Promise == "" ||
+			(words.Key == "") != (words.Steps == 0) || words.At > s.End() || (words.Letter == "") != (s.Span() == 0) {
+			t.Errorf("%+v: words %+v", s, words)
+		}
+		if s.Crowd() > s.Span() || s.End() < s.Crowd() || !s.ForLife() && s.End() != Endless {
+			t.Errorf("%+v: one of %d steps' events, of a stream of %d", s, s.Crowd(), s.End())
+		}
+		if _, decays := s.Memory(); decays && !s.ForLife() {
+			t.Errorf("%+v: decays, and its loss grows for ever", s)
+		}
+		if again := s.Fitted(true).Fitted(true); again != s.Fitted(true) || again.Name() != s.Name() {
+			t.Errorf("%+v: fitted once %+v, and twice %+v", s, s.Fitted(true), again)
+		}
+	}
+	for figures, want := range map[Figures]Scope{
+		{}: PerStep{}, {Window: 8}: Window{8}, {Window: 8, Horizon: 8}: Lifetime{8, 8}, {Horizon: 8}: Lifetime{Steps: 8},
+		{Memory: 8}: Decay{8},
+	} {
+		if got := scopeOf(figures); got != want {
+			t.Errorf("%+v: %+v, want %+v", figures, got, want)
+		}
+	}
+}
+
+// A window is never fitted to a shorter one, and never to one twice as long as is needed.
+func TestFittedWindowsAreLongEnough(t *testing.T) {
+	for _, steps := range []uint64{1, 2, 3, 4, 5, 1000, 1024, 1025, 1<<61 + 1, 1 << 62} {
+		window := Window{steps}.Fitted(true).Span()
+		if window < steps || window&(window-1) != 0 || window/2 >= steps {
+			t.Errorf("%d steps: a window of %d", steps, window)
+		}
+		if life := (Lifetime{Steps: steps}).Fitted(true); life != (Lifetime{steps, window}) || life.Validate() != nil {
+			t.Errorf("%d steps: %+v", steps, life)
+		}
+	}
+	for _, steps := range []uint64{1<<62 + 1, 1<<63 + 1, math.MaxUint64} { // above all windows: a mechanism refuses it
+		if got := (Window{steps}).Fitted(true); got != (Window{steps}) {
+			t.Errorf("%d steps: %+v", steps, got)
+		}
+	}
+}
+
+func TestAgesHaveKeys(t *testing.T) {
+	for name, want := range map[string]string{"10 W": "10W", "W": "W", "at the end": "attheend"} {
+		if got := (Age{Name: name}).Key(); got != want {
+			t.Errorf("%q: %q, want %q", name, got, want)
+		}
+	}
+}
+
+// Products of steps stop at the last step, and are whole below it.
+func TestTimesStopsAtTheLastStep(t *testing.T) {
+	for _, c := range []struct{ a, b, want uint64 }{
+		{3, 5, 15},
+		{0, 5, 0},
+		{5, 0, 0},
+		{1 << 32, 1 << 31, 1 << 63},
+		{1 << 32, 1 << 32, math.MaxUint64},
+		{math.MaxUint64, 1, math.MaxUint64},
+		{math.MaxUint64 / 3, 3, math.MaxUint64},
+		{math.MaxUint64, 2, math.MaxUint64},
+	} {
+		if got := times(c.a, c.b); got != c.want {
+			t.Errorf("%d times %d is %d, want %d", c.a, c.b, got, c.want)
+		}
+	}
+}
+
+// unitAnswers are what a unit says, written out.
+func TestUnitsAnswerWhatTheyAreOf(t *testing.T) {
+	scope := Window{12}
+	for _, w := range []struct {
+		unit       Unit
+		name       string
+		exchange   dp.Adjacency
+		null       bool
+		separation uint64
+		several    bool
+		among      uint64
+		figures    UnitFigures
+		words      UnitWords
+	}{
+		{
+			unit: Event{dp.Replace}, name: "event", exchange: dp.Replace, among: 12,
+			words: UnitWords{Whose: "every event", Aged: "an event"},
+		},
+		{
+			unit: Event{dp.ZeroOut}, name: "event", exchange: dp.ZeroOut, null: true, among: 12,
+			words: UnitWords{Whose: "every event", Aged: "an event"},
+		},
+		{
+			unit: User{Exchange: dp.ZeroOut, Separation: 3}, name: "user", exchange: dp.ZeroOut, separation: 3, several: true,
+			among: 12, figures: UnitFigures{Separation: 3},
+			words: UnitWords{
+				Whose: "each user's events", Aged: "the events of a user in one window",
+				Also:  ", for all events of one user in it, each exchanged for any of the same user id",
+				Brief: ", whose events are 3 steps apart",
+				Bound: " (an exchange under both), events of one user at least 3 steps apart",
+			},
+		},
+		{
+			unit: User{Exchange: dp.Replace, Separation: 1, Steps: 20}, name: "user", exchange: dp.Replace, separation: 1,
+			several: true, among: 20, figures: UnitFigures{Separation: 1, Among: 20},
+			words: UnitWords{
+				Whose: "each user's events among any 20 steps", Aged: "the events of a user among any 20 steps",
+				Also: ", for all events of one user in it, each exchanged for any of the same user id, among any " +
+					"user_window_steps",
+				Brief: ", whose events are 1 steps apart",
+				Bound: " (an exchange under both), events of one user at least 1 step apart",
+			},
+		},
+	} {
+		u := w.unit
+		f := func(what string, got, want any) {
+			t.Helper()
+			if got != want {
+				t.Errorf("%+v: %s is %+v, want %+v", u, what, got, want)
+			}
+		}
+		f("Name", u.Name(), w.name)
+		f("Adjacency", u.Adjacency(), w.exchange)
+		f("AgainstNull", u.AgainstNull(), w.null)
+		separation, several := u.Train()
+		f("separation", separation, w.separation)
+		f("whether there are several events", several, w.several)
+		f("Among", u.Among(scope), w.among)
+		f("One", u.One(), Event{w.exchange})
+		f("Figures", u.Figures(), w.figures)
+		f("Words", u.Words(), w.words)
+		f("Validate", u.Validate(nil), nil)
+	}
+}
+
+func TestTermsAnswerInWords(t *testing.T) {
+	user, member := User{Exchange: dp.Replace, Separation: 3, Steps: 20}, User{Exchange: dp.Replace, Separation: 3}
+	memoryText := "H: what a step says counts for 1 − 1/H of it a step later."
+	usersText := "Steps: epsilon and delta are of all events of a user among any so many steps, in all decisions there will ever be."
+	for _, w := range []struct {
+		terms                  Terms
+		among                  uint64
+		claim, brief, timed    string
+		anyone, short, promise string
+		numbers, members       []Member
+		details                []string
+		nearest                Terms
+		note                   string
+	}{
+		{
+			terms: Terms{Window{12}, event}, among: 12,
+			claim: "every event among the newest 12 steps, more for older ones", brief: "W = 12 steps",
+			timed: "W = 12 steps (1 h)", anyone: "any one of the newest 12 flights", short: "W = 12",
+			promise: "window differential privacy for each stream", numbers: []Member{{Name: "window_steps", Steps: 12}},
+			nearest: Terms{Window{12}, event},
+		},
+		{
+			terms: Terms{Window{12}, member}, among: 12,
+			claim: "each user's events among the newest 12 steps, more for older ones", brief: "W = 12 steps",
+			timed: "W = 12 steps (1 h)", anyone: "any one of the newest 12 flights", short: "W = 12",
+			promise: "window differential privacy for each stream, for all events of one user in it, each exchanged for any of the " +
+				"same user id",
+			numbers: []Member{{Name: "window_steps", Steps: 12}, {Name: "separation_steps", Steps: 3}},
+			details: []string{"a user's events ≥ 3 steps apart"}, nearest: Terms{Window{12}, member},
+		},
+		{
+			terms: Terms{Decay{64}, event}, among: 64, claim: "every event, for ever, with a memory of 64 steps",
+			brief: "for life, memory H = 64 steps", timed: "for life, memory H = 64 steps (1 h)", anyone: "any one flight",
+			short: "H = 64", promise: "differential privacy of each stream's whole life: sums forget",
+			numbers: []Member{{Name: "memory_steps", Steps: 64}}, members: []Member{{"memory", 64, "memory 64", memoryText}},
+			nearest: Terms{Window{64}, event}, note: "prefix sums, and a window of 64 steps, as long as the memory",
+		},
+		{
+			terms: Terms{Decay{64}, user}, among: 20, claim: "each user's events among any 20 steps, for ever",
+			brief:  "for life, memory H = 64 steps, users' events among any 20 steps",
+			timed:  "for life, memory H = 64 steps (1 h), users' events among any 20 steps",
+			anyone: "any one flight", short: "H = 64",
+			promise: "differential privacy of each stream's whole life: sums forget, for all events of one user in it, each " +
+				"exchanged for any of the same user id, among any user_window_steps",
+			numbers: []Member{
+				{Name: "memory_steps", Steps: 64}, {Name: "user_window_steps", Steps: 20}, {Name: "separation_steps", Steps: 3},
+			},
+			members: []Member{
+				{"memory", 64, "memory 64", memoryText}, {"user_window", 20, "users' events among any 20 steps", usersText},
+			},
+			details: []string{"a memory of 64 steps", "a user's events ≥ 3 steps apart"},
+			nearest: Terms{Window{20}, member}, note: "prefix sums, and a window of 20 steps, that of users",
+		},
+		{
+			terms: Terms{Lifetime{9, 16}, event}, among: 16, claim: "every event of a stream of 9 steps",
+			brief: "a stream of T = 9 steps", timed: "a stream of T = 9 steps (1 h)", anyone: "any one flight", short: "T = 9",
+			promise: "differential privacy of each stream's whole life, which ends at the horizon",
+			numbers: []Member{{Name: "horizon_steps", Steps: 9}}, nearest: Terms{Lifetime{9, 16}, event},
+		},
+		{
+			terms: Terms{PerStep{}, event}, claim: "every event, for ever", brief: "no window", timed: "no window (1 h)",
+			anyone: "any one flight", promise: "differential privacy of each stream's whole life: every event is in one release",
+			nearest: Terms{PerStep{}, event},
+		},
+	} {
+		f := func(what string, got, want any) {
+			t.Helper()
+			if !reflect.DeepEqual(got, want) {
+				t.Errorf("%+v: %s is %+v, want %+v", w.terms, what, got, want)
+			}
+		}
+		f("Among", w.terms.Among(), w.among)
+		f("Claim", w.terms.Claim(), w.claim)
+		f("Brief", w.terms.Brief(""), w.brief)
+		f("Brief by the clock", w.terms.Brief("1 h"), w.timed)
+		f("Anyone", w.terms.Anyone("flight"), w.anyone)
+		f("Short", w.terms.Short(), w.short)
+		promise, numbers := w.terms.Promise()
+		f("Promise", promise, w.promise)
+		f("numbers of the promise", numbers, w.numbers)
+		f("Members", w.terms.Members(), w.members)
+		f("Details", w.terms.Details(), w.details)
+		nearest, note := w.terms.Windowed()
+		f("nearest terms of prefix sums", nearest, w.nearest)
+		f("note on them", note, w.note)
+		if err := w.terms.Validate(); err != nil {
+			t.Error(err)
+		}
+		if err := nearest.Validate(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func TestTermsRefuse(t *testing.T) {
+	user := func(separation, steps uint64) User {
+		return User{Exchange: dp.Replace, Separation: separation, Steps: steps}
+	}
+	for _, c := range []struct {
+		terms Terms
+		want  []string // all problems, one a line
+	}{
+		{Terms{}, []string{"protection: no scope", "protection: no unit"}},
+		{Terms{Scope: Window{8}}, []string{"protection: no unit"}},
+		{Terms{Unit: event}, []string{"protection: no scope"}},
+		{Terms{Unit: user(0, 0)}, []string{"protection: no scope", "protection: separation 0"}},
+		{Terms{Window{}, Event{}}, []string{"protection: window 0", "dp: adjacency 0"}},
+		{Terms{Window{}, User{}}, []string{"protection: window 0", "dp: adjacency 0", "protection: separation 0"}},
+		{Terms{Window{8}, Event{3}}, []string{"dp: adjacency 3"}},
+		{Terms{Window{8}, user(0, 0)}, []string{"protection: separation 0"}},
+		{Terms{Window{8}, user(1, 8)}, []string{"protection: user window 8: without a memory"}},
+		{Terms{Lifetime{8, 8}, user(1, 8)}, []string{"protection: user window 8: without a memory"}},
+		{Terms{Lifetime{9, 8}, event}, []string{"protection: horizon 9: not in [1, 8]"}},
+		{Terms{Lifetime{0, 8}, event}, []string{"protection: horizon 0: not in [1, 8]"}},
+		{Terms{Decay{}, event}, []string{"protection: memory 0"}},
+		{Terms{Decay{8}, user(1, 0)}, []string{"protection: user window 0: not in [1, 2^40]"}},
+		{Terms{Decay{8}, user(1, 1<<40+1)}, []string{"protection: user window 1099511627777: not in [1, 2^40]"}},
+		{Terms{PerStep{}, user(1, 0)}, []string{"protection: unit user: under per-step release"}},
+		{Terms{PerStep{}, user(1, 8)}, []string{"protection: unit user: under per-step release"}},
+	} {
+		err := c.terms.Validate()
+		if err == nil {
+			t.Errorf("%+v is taken", c.terms)
+			continue
+		}
+		lines := strings.Split(err.Error(), "\n")
+		if !slices.EqualFunc(lines, c.want, strings.HasPrefix) {
+			t.Errorf("%+v: %q, want %q", c.terms, lines, c.want)
+		}
+	}
+	for _, good := range []Terms{
+		{Window{1}, event},
+		{Decay{1}, Event{dp.ZeroOut}},
+		{Lifetime{1, 1}, event},
+		{PerStep{}, event},
+		{Window{8}, user(100, 0)},
+		{Lifetime{1, 8}, user(1, 0)},
+		{Decay{8}, user(1, 1)},
+		{Decay{8}, user(1, 1<<40)},
+	} {
+		if err := good.Validate(); err != nil {
+			t.Errorf("%+v: %v", good, err)
+		}
+	}
+}

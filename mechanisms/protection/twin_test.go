@@ -1,0 +1,190 @@
+package protection
+
+import (
+	"math"
+	"testing"
+
+	"oriel/mechanisms/dp"
+)
+
+// rising is a curve that grows with the root of age up to a last age, and of all events twice as fast without end.
+type rising struct{ mu, span, last float64 }
+
+func (r rising) Mu(age uint64) float64 { return r.mu * math.Sqrt(min(float64(age), r.last)/r.span) }
+
+func (r rising) MuAll(age uint64) float64 {
+	if float64(age) <= r.span {
+		return r.Mu(age)
+	}
+	return 2 * r.mu * math.Sqrt(float64(age)/r.span)
+}
+
+// slowAt is At by its words, one scope after the other: whole windows are counted one by one.
+func slowAt(g Guarantee, age uint64) dp.Budget {
+	life, ends := g.Scope.(Lifetime)
+	for ends && age > life.Steps {
+		age = life.Steps
+	}
+	if age == 0 {
+		return dp.Budget{}
+	}
+	claim := dp.Budget{Epsilon: g.Epsilon, Delta: g.Delta}
+	if g.Mu == 0 {
+		epsilon := g.Epsilon
+		if window, is := g.Scope.(Window); is {
+			for start := window.Steps; start < age; start += window.Steps {
+				epsilon += g.Epsilon
+			}
+		}
+		return dp.Budget{Epsilon: epsilon}
+	}
+	if g.Curve == nil {
+		return claim
+	}
+	part := dp.Budget{Epsilon: dp.GaussianEpsilon(g.Curve.Mu(age), g.Delta), Delta: g.Delta}
+	switch s := g.Scope.(type) {
+	case Window:
+		if age == s.Steps {
+			return claim
+		}
+	case Lifetime:
+		if age == s.Within {
+			return claim
+		}
+	case Decay:
+		if g.Curve.Mu(age) >= g.Mu || part.Epsilon > claim.Epsilon {
+			return claim
+		}
+	case PerStep:
+		return claim
+	}
+	return part
+}
+
+// slowAll is AtAll by its words: each window's events are followed from their own window on.
+func slowAll(g Guarantee, age, among uint64) dp.Budget {
+	life, ends := g.Scope.(Lifetime)
+	for ends && age > life.Steps {
+		age = life.Steps
+	}
+	if age <= among {
+		return slowAt(g, age)
+	}
+	if g.Mu > 0 {
+		return dp.Budget{Epsilon: dp.GaussianEpsilon(g.Curve.(dp.UserCurve).MuAll(age), g.Delta), Delta: g.Delta}
+	}
+	epsilon := 0.0
+	for start := uint64(0); start < age; start += among {
+		for rest := start; rest < age; rest += among {
+			epsilon += g.Epsilon
+		}
+	}
+	return dp.Budget{Epsilon: epsilon}
+}
+
+// twinCases are guarantees of every scope and unit. ε is a power of two where it is pure, so that sums of it are exact;
+// where it is Gaussian it is a little below that of µ just before the span, so that a claim is told from its curve.
+func twinCases() map[string]Guarantee {
+	user := User{Exchange: dp.Replace, Separation: 3}
+	pure := func(s Scope, u Unit) Guarantee {
+		return Guarantee{Terms: Terms{s, u}, Mechanism: "pure", Batch: 3, Epsilon: 0.5}
+	}
+	gaussian := func(s Scope, u Unit, span, last float64) Guarantee {
+		g := Guarantee{
+			Terms: Terms{s, u}, Mechanism: "gaussian", Batch: 3, Delta: 1e-6, Mu: 0.25,
+			Epsilon: dp.GaussianEpsilon(0.25*math.Sqrt(0.95), 1e-6),
+		}
+		if span > 0 {
+			g.Curve = rising{0.25, span, last}
+		}
+		return g
+	}
+	without := math.Inf(1)
+	return map[string]Guarantee{
+		"pure window":                 pure(Window{8}, event),
+		"pure window of a user":       pure(Window{8}, user),
+		"pure step":                   pure(Window{1}, event),
+		"pure lifetime":               pure(Lifetime{11, 16}, event),
+		"pure lifetime of a user":     pure(Lifetime{11, 16}, user),
+		"pure per step":               pure(PerStep{}, event),
+		"gaussian window":             gaussian(Window{40}, event, 40, without),
+		"gaussian window of a user":   gaussian(Window{40}, user, 40, without),
+		"gaussian lifetime":           gaussian(Lifetime{11, 16}, event, 16, without),
+		"gaussian whole lifetime":     gaussian(Lifetime{16, 16}, event, 16, without),
+		"gaussian lifetime of a user": gaussian(Lifetime{11, 16}, user, 16, without),
+		"gaussian decay":              gaussian(Decay{20}, event, 50, 50),
+		"gaussian decay of a user":    gaussian(Decay{20}, User{Exchange: dp.Replace, Separation: 3, Steps: 30}, 50, 50),
+		"gaussian decay, no curve":    gaussian(Decay{20}, event, 0, 0),
+		"gaussian per step":           gaussian(PerStep{}, event, 0, 0),
+	}
+}
+
+// At every age a guarantee is what its slow twin says, of the events that a unit names and of all of them, by steps, by
+// spans, and at the ages that are printed.
+func TestLossesAreThoseOfASlowTwin(t *testing.T) {
+	for what, g := range twinCases() {
+		_, several := g.Unit.Train()
+		among := map[string]uint64{
+			"pure window of a user": 8, "pure lifetime of a user": 16, "gaussian window of a user": 40,
+			"gaussian lifetime of a user": 16, "gaussian decay of a user": 30,
+		}[what]
+		if several != (among > 0) || several && g.Among() != among {
+			t.Errorf("%s: events among %d steps, want %d", what, g.Among(), among)
+		}
+		for age := range uint64(140) {
+			if got, want := g.At(age), slowAt(g, age); got != want {
+				t.Errorf("%s: At(%d) = %v, want %v", what, age, got, want)
+			}
+			if !several {
+				continue
+			}
+			if got, want := g.AtAll(age), slowAll(g, age, among); got != want {
+				t.Errorf("%s: AtAll(%d) = %v, want %v", what, age, got, want)
+			}
+		}
+		span := map[string]uint64{
+			"pure window": 8, "pure window of a user": 8, "pure lifetime": 16, "pure lifetime of a user": 16,
+			"gaussian window": 40, "gaussian window of a user": 40, "gaussian lifetime": 16, "gaussian whole lifetime": 16,
+			"gaussian lifetime of a user": 16, "gaussian decay": 20, "gaussian decay of a user": 20, "gaussian decay, no curve": 20,
+		}[what]
+		for spans := uint64(1); spans < 7; spans++ {
+			want := slowAt(g, spans*max(1, span))
+			if got := g.AtSpans(spans); got != want {
+				t.Errorf("%s: AtSpans(%d) = %v, want %v", what, spans, got, want)
+			}
+			if got := g.AtAge(Age{Spans: spans, Steps: 1, Name: "by spans"}); got != want {
+				t.Errorf("%s: AtAge of %d spans = %v, want %v", what, spans, got, want)
+			}
+		}
+		if got, want := g.AtAge(Age{Steps: 7, Name: "by steps"}), slowAt(g, 7); got != want {
+			t.Errorf("%s: AtAge of 7 steps = %v, want %v", what, got, want)
+		}
+		for _, a := range g.Scope.Ages() {
+			if got, want := g.AtAge(a), slowAt(g, a.Steps); got != want {
+				t.Errorf("%s: at %s: %v, want %v", what, a.Name, got, want)
+			}
+		}
+		if last := g.AtAge(Age{Steps: Endless}); g.Scope.ForLife() && last.Epsilon > g.Epsilon {
+			t.Errorf("%s: ε is %g for life, claimed %g", what, last.Epsilon, g.Epsilon)
+		}
+	}
+}
+
+// A Gaussian guarantee of several windows is nothing without its curve: no multiple of ε bounds it at one δ.
+func TestSeveralWindowsOfGaussianNoiseNeedACurve(t *testing.T) {
+	g := twinCases()["gaussian window"]
+	g.Curve = nil
+	if g.At(40).Epsilon != g.Epsilon || g.AtSpans(1).Epsilon != g.Epsilon {
+		t.Errorf("one window: %v and %v", g.At(40), g.AtSpans(1))
+	}
+	for what, loss := range map[string]func(){"At": func() { g.At(41) }, "AtSpans": func() { g.AtSpans(2) }} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("%s of two windows without a curve: no panic", what)
+				}
+			}()
+			loss()
+		}()
+	}
+}
