@@ -88,3 +88,27 @@ func TestDrawsAreAddedOnce(t *testing.T) {
 	}()
 	Guarantee{Epsilon: 1}.WithDraws(dp.Draws{Pure: 1}).WithDraws(dp.Draws{Pure: 1})
 }
+
+// Draws with no sums beside them lose the same at every age, and of several units kε and k²ρ.
+func TestDrawsAlone(t *testing.T) {
+	const delta = 1e-6
+	draws := dp.Draws{Pure: 0.25, Rho: 0.125}
+	g := Guarantee{
+		Terms: Terms{Lifetime{9, 9}, event}, Mechanism: "draws", Batch: 1, Delta: delta, Draws: draws,
+		Epsilon: draws.Epsilon(delta),
+	}
+	claim := dp.Budget{Epsilon: g.Epsilon, Delta: delta}
+	for _, age := range []uint64{1, 5, 9, 10, math.MaxUint64} {
+		if got := g.At(age); got != claim {
+			t.Errorf("at %d: %v, want %v", age, got, claim)
+		}
+	}
+	for units, want := range map[uint64]dp.Draws{1: draws, 2: {Pure: 0.5, Rho: 0.5}, 4: {Pure: 1, Rho: 2}} {
+		if got := g.Group(units); got != (dp.Budget{Epsilon: want.Epsilon(delta), Delta: delta}) {
+			t.Errorf("a group of %d: %v", units, got)
+		}
+	}
+	if got := g.Group(0); got != (dp.Budget{}) {
+		t.Errorf("a group of none: %v", got)
+	}
+}
