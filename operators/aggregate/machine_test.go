@@ -2,6 +2,7 @@ package aggregate
 
 import (
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -244,6 +245,28 @@ func TestOtherTermsAreRefused(t *testing.T) {
 			_, err := newMachine(c, stream)
 			return err
 		})
+	}
+}
+
+// What is told of the numbers names the views that they have: those of the settings, or those that another mechanism of
+// a comparison would have.
+func TestViewsAreThoseOfTheMechanism(t *testing.T) {
+	two, _ := config(t, life(8, 1), "CELLS=carrier=UA|AA", "MEMORIES=4,8")
+	one, _ := config(t, total(1), "CELLS=carrier=UA|AA")
+	for _, x := range []struct {
+		c    configured
+		m    mechanisms.Config
+		want []operators.View
+	}{
+		{two, life(8, 1), []operators.View{{Name: "memory 4", Memory: 4}, {Name: "memory 8", Memory: 8}}},
+		{two, total(1), []operators.View{{Name: "total since the start"}}},
+		{two, tumbling(1), []operators.View{{Name: "each step alone"}}},
+		{one, life(16, 1), []operators.View{{Name: "memory 16", Memory: 16}}},
+		{one, total(1), []operators.View{{Name: "total since the start"}}},
+	} {
+		if got := x.c.Describe(x.m).Precision.Views; !slices.Equal(got, x.want) {
+			t.Errorf("%v of settings under %v: %+v, want %+v", x.m.Terms, x.c.terms, got, x.want)
+		}
 	}
 }
 

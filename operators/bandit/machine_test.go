@@ -298,6 +298,30 @@ func TestPlaysStayInTheSet(t *testing.T) {
 	}
 }
 
+// The last step of a stream that ends is played by nobody; one that goes on has a round after each step.
+func TestNoRoundIsDueBehindTheEnd(t *testing.T) {
+	c := kinds(t)[0]
+	ends := mechanism(c, "blt", 1)
+	goesOn := ends
+	goesOn.Scope = protection.Window{Steps: c.Horizon}
+	for _, x := range []struct {
+		m    mechanisms.Config
+		step uint64
+		want int
+	}{
+		{ends, 0, c.Plays.Plays},
+		{ends, c.Horizon - 1, c.Plays.Plays},
+		{ends, c.Horizon, 0},
+		{ends, c.Horizon + 1, 0},
+		{goesOn, c.Horizon, c.Plays.Plays},
+		{goesOn, 100 * c.Horizon, c.Plays.Plays},
+	} {
+		if _, count := open(t, c, x.m, 1, false).Due(x.step); count != x.want {
+			t.Errorf("%s: %d plays are due after step %d, want %d", x.m.Scope.Words().Length, count, x.step, x.want)
+		}
+	}
+}
+
 func TestOtherStreamsAndPlansAreRefused(t *testing.T) {
 	c := kinds(t)[0]
 	for _, change := range []func(m *mechanisms.Config){

@@ -8,8 +8,8 @@ import (
 )
 
 // DescribeNoise tells people what noise the released moments of rows with so many features have under a mechanism at
-// its worst, and what a shift of a factor times the edge of its spectrum is: in squares of
-// features of length 1, or in events. It is empty where the mechanism cannot be calibrated.
+// its worst, and what a shift of a factor times the edge of its spectrum is: in squares of features of length 1, or in
+// events. It is empty where the mechanism cannot be calibrated.
 func DescribeNoise(m mechanisms.Config, size int, factor float64) string {
 	sd, err := Deviation(m)
 	if err != nil {

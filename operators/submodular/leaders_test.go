@@ -57,6 +57,26 @@ func TestPureExperts(t *testing.T) {
 	}
 }
 
+// The events so far are those of all steps, and with a memory H, 1 − 1/H of what they were a step before.
+func TestEventsSoFarFollowTheScope(t *testing.T) {
+	for _, x := range []struct {
+		m    mechanisms.Config
+		want float64
+	}{
+		{window("blt"), 3 * 2}, {life(16), (1 + 15.0/16 + 15.0/16*15/16) * 2},
+	} {
+		x.m.Batch = 2
+		c, m, _ := config(t, x.m, "RULE=argmax", "PICK=2", "ELEMENTS=4", "EMIT_EVERY=1")
+		stream := mechtest.ZeroStream(t, m)
+		for i := range 6 {
+			stream.Add(noise.Identity{Offset: int64(i)}, nil)
+		}
+		if got := c.weight(stream); got != x.want {
+			t.Errorf("%s: %g events, want %g", m.Scope.Words().Length, got, x.want)
+		}
+	}
+}
+
 // An element is drawn with the chance that the projection of what is released on the simplex gives it, by the formula
 // of the source, and what has none is not drawn. The last set of a stream that ends is the most likely one.
 func TestLeadersDrawFromTheirPoint(t *testing.T) {

@@ -74,6 +74,11 @@ func TestNothingIsPlayedBehindTheHorizon(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	for step, want := range []int{1, 2, 2, 1} { // a play and, after a step, its sums; the last has these alone
+		if _, count := machine.Due(uint64(step)); count != want {
+			t.Errorf("%d decisions are due after step %d, want %d", count, step, want)
+		}
+	}
 	made := machine.Open(nil)
 	for range 3 {
 		made = machine.Add(made, operators.Record{Null: true})
