@@ -32,14 +32,14 @@
 //	            mechanisms are left out of it
 //	Machine     the algorithm; what waits for feedback waits in a pending.Table, draws come from Stream.Choose, which refuses
 //	            them behind a horizon (Stream.Ended); what a draw costs, if its scores owe anything to events beside
-//	            releases, its Guarantee adds (protection.Guarantee.WithDraws). It decides bytes on every CPU: lint names products that may
-//	            fuse and functions that differ
+//	            releases, its Guarantee adds (protection.Guarantee.WithDraws). It decides bytes on every CPU: lint names
+//	            products that may fuse and functions that differ
 //	Twin        what a record should add, by plain code: the audit compares the machine with it, all parts at once
 //	PROOF.md    why decisions are post-processing of the sums, what a draw costs, what an exchanged event moves; it
 //	            names the tests that would turn red
-//	tests       optest.Run (RunHolding where a state holds what events say, beside the sums), golden decisions, a slow
-//	            twin of each fast path, a planted fault for each claim; testdata/stories, transcripts of what users send and
-//	            see (cmd/internal/operatortest)
+//	tests       optest.Run (RunHolding where a state holds what events say, beside the sums), RunTerms where settings
+//	            keep Common.Terms, golden decisions, a slow twin of each fast path, a planted fault for
+//	            each claim; testdata/stories, transcripts of what users send and see (cmd/internal/operatortest)
 //
 // A list or a file among the settings stands in the canonical configuration as a digest: what it says goes into the
 // plan. A setting that comes after the first release is marked Later, and a default never changes: both keep the bytes
