@@ -14,7 +14,7 @@ import (
 const (
 	// maxBatch keeps a partial sum, B·Λ < 2⁵⁶, in int64, and every total, steps·B·Λ ≤ 2¹²⁰, in 128 bits: with steps < 2⁶⁴
 	// and Λ < 2²⁵ no check at run time is needed, least of all one that looks at a private sum. A finer lattice, where
-	// Memory asks for one, makes it less: maxPartial.
+	// a Decay asks for one, makes it less: maxPartial.
 	maxBatch   = 1 << 31
 	maxPartial = 1 << 56
 )
@@ -42,8 +42,8 @@ type Config struct {
 	// Failure is β, the probability that Plan.ErrorBound fails at one step; 0 asks for no bound.
 	Failure float64
 
-	// MostMu is the largest µ of all releases that the scope names, where an operator asks for more noise than Budget needs:
-	// ε is then what that loses at δ. It is of Gaussian noise alone; 0 asks for nothing.
+	// MostMu is the largest µ of all releases that the scope names, where an operator asks for more noise than Budget
+	// needs: ε is then what that loses at δ. It is of Gaussian noise alone; 0 asks for nothing.
 	MostMu float64
 
 	// Draws is the schedule of Drawing, and zero for all other names.

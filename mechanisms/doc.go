@@ -22,17 +22,20 @@
 //	tree-gamma            θ = Δh/ε                               ε
 //	tree-laplace          √n·Δh/ε a coordinate                   ε
 //	blt                   σ of the step noise: blt/PROOF.md      µ-GDP, (ε,δ), nearly optimal
-//	  with Memory         the same of forget/PROOF.md            µ-GDP, (ε,δ), for ever; sums decay by 1 − 1/H a step
+//	  under a Decay       the same of forget/PROOF.md            µ-GDP, (ε,δ), for ever; sums decay by 1 − 1/H a step
 //	tree-gaussian-paper   σ² = 8Δ'²h²ln²(2/δ)/ε²                 recomputed: as printed, Δ' = L + µD
 //	tree-gamma-paper      θ = Δ'h/ε                              recomputed: as printed, Δ' = L + µD
 //	once-gaussian         σ = Δ/µ of single steps, no sums       µ-GDP, (ε,δ), for ever
 //	once-gamma            θ = Δ/ε of single steps, no sums       ε, for ever
 //	draws                 elements drawn by e^(sum/β), no sums   (ε,δ) by ρ, or ε, for the life of a stream that ends
 //
-// With Config.Separation the budget is that of a user, all of whose events in a window, k = ⌈W/Separation⌉ at most, are
-// exchanged at once: Δ√h becomes Δ√(Σ_l k·⌈2^l/Separation⌉) over the levels l, Δh becomes kΔh, and Δ is that of an
-// exchange. With a Memory it is that of all events of a user among any Config.UserWindow steps, for ever after. With
-// Config.Horizon the stream ends within its first window, and the budget is one for its whole life. PROOF.md has both.
+// Config embeds protection.Terms: a Scope, for how long, and a Unit, who is protected. A name takes the scopes of its
+// row: the trees and blt a Window or a Lifetime, blt a Decay too, the once- names PerStep, and draws a Lifetime.
+//
+// Of a protection.User the budget is that of all of a user's events in a window, exchanged at once. With separation s
+// these are k = ⌈W/s⌉ at most: Δ√h becomes Δ√(Σ_l k·⌈2^l/s⌉) over the levels l, Δh becomes kΔh, and Δ is that of an
+// exchange. Under a Decay the budget is that of all events of a user among any User.Steps steps, for ever after. Under
+// a Lifetime the stream ends within its first window, and the budget is one for its whole life. PROOF.md has both.
 //
 // The -paper names reproduce the constants of [WDP] ((11), (13), (15), (16)) with its printed sensitivity, which is not
 // that of a leaf: their Guarantee is the true one, and may be worse than the budget. Proofs of the parts: windowtree,

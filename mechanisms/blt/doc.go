@@ -21,8 +21,8 @@
 // s²·Σb_j² at most, for ever.
 //
 // Fit finds poles for a window and an age weight, the compromise between this window and later ones; its result differs
-// between platforms and is stored. Loss turns it into noise and claims, of an event or of all events of a user
-// (mechanisms/PROOF.md, Theorem 1).
+// between platforms and is stored. Loss turns it into noise and claims of an event, and UserLoss into those of all
+// events of a user (mechanisms/PROOF.md, Theorem 1).
 //
 // Noise of step t is keyed by chain.Seed(NodeID{Instance, Block: t}), after the chain has absorbed the step's records,
 // and never drawn again. The state is total, step and buffers: exact integers of fixed width. Add cannot fail: New

@@ -12,11 +12,8 @@
 // made at opening or for people, never on the event path; its result is frozen in a plan and never recomputed into
 // bytes.
 //
-// What a figure means is said by Guarantee: the adjacency, the unit, the window in steps. Guarantees hold against
+// What a figure means is said by package protection: a Guarantee names its scope and its unit. Guarantees hold against
 // polynomial-time adversaries, because noise comes from a pseudorandom function.
-//
-// AppendGuarantee stores a Guarantee as JSON for a ledger and other programs; a stored curve is a table of ages, in
-// windows or in memories, each with µ and the ε that it proves, and bounds what lies between.
 //
 // References: Balle and Wang, "Improving the Gaussian Mechanism for Differential Privacy" (ICML 2018), Theorem 8; Dong,
 // Roth and Su, "Gaussian Differential Privacy" (JRSS B 2022), Corollary 2.13; Bun and Steinke, "Concentrated

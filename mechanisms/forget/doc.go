@@ -23,8 +23,8 @@
 // lattice: Filter.Bits. The variance of a sum is s²·Σb_j² between resets, and Filter.VarianceAt at any step.
 //
 // Fit finds the fewest poles for a memory that are within one per cent of the optimum; its result differs between
-// platforms and is stored. Filter.Ratio is the certificate. Loss turns a filter into noise and claims, of an event or
-// of all events of a user.
+// platforms and is stored. Filter.Ratio is the certificate. Loss turns a filter into noise and claims of an event, and
+// UserLoss into those of all events of a user.
 //
 // What it does not do: a learner with it is compared with points that may drift, not with the best fixed one; a user
 // who comes for ever is bounded by nothing but a count of events.

@@ -14,5 +14,7 @@
 // A further scope is a type in a file of its own here, and a row of a mechanism that takes it. The compiler lists the
 // questions that it must answer.
 //
-// Guarantee is a promise with its figures. AppendGuarantee stores one as JSON for other programs.
+// Guarantee is a promise with its figures. AppendGuarantee stores one as JSON for a ledger and other programs. A stored
+// curve is a table of ages, in windows or in memories. Each has µ and the ε that it proves, and bounds what lies
+// between.
 package protection

@@ -46,7 +46,8 @@ func (l Lifetime) Crowd() uint64 { return l.Steps }
 func (l Lifetime) Words() Words {
 	length := counted(l.Steps, "step")
 	return Words{
-		Letter: "T", Age: "at every age", Length: "a stream of T = " + length, Claim: " of a stream of " + length, Point: " at the end", At: l.Steps,
+		Letter: "T", Age: "at every age", Length: "a stream of T = " + length, Claim: " of a stream of " + length,
+		Point: " at the end", At: l.Steps,
 		Brief:   fmt.Sprintf(" of the newest %d steps", l.Within),
 		Promise: "differential privacy of each stream's whole life, which ends at the horizon", Key: "horizon_steps",
 		Steps: l.Steps,

@@ -442,6 +442,32 @@ func TestTermsAnswerInWords(t *testing.T) {
 	}
 }
 
+// One step is a number like any other.
+func TestUsersAmongOneStep(t *testing.T) {
+	terms := Terms{Decay{1}, User{Exchange: dp.Replace, Separation: 1, Steps: 1}}
+	if got := terms.Among(); got != 1 {
+		t.Errorf("events among %d steps", got)
+	}
+	if got := terms.Claim(); got != "each user's events among any 1 step, for ever" {
+		t.Error(got)
+	}
+	if got := terms.Brief(""); got != "for life, memory H = 1 step, users' events among any 1 step" {
+		t.Error(got)
+	}
+	if got := terms.Members(); len(got) != 2 || got[1].Steps != 1 {
+		t.Errorf("%+v", got)
+	}
+	if _, got := terms.Promise(); len(got) != 3 || got[1] != (Member{Name: "user_window_steps", Steps: 1}) {
+		t.Errorf("%+v", got)
+	}
+	if got := terms.Details(); len(got) != 2 || got[0] != "a memory of 1 step" || got[1] != "a user's events ≥ 1 step apart" {
+		t.Errorf("%q", got)
+	}
+	if nearest, _ := terms.Windowed(); nearest != (Terms{Window{1}, User{Exchange: dp.Replace, Separation: 1}}) {
+		t.Errorf("%+v", nearest)
+	}
+}
+
 func TestTermsRefuse(t *testing.T) {
 	user := func(separation, steps uint64) User {
 		return User{Exchange: dp.Replace, Separation: separation, Steps: steps}

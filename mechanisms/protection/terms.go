@@ -62,7 +62,8 @@ func (t Terms) Windowed() (nearest Terms, note string) {
 		user.Steps = 0
 		return Terms{window, user}, fmt.Sprintf("prefix sums, and a window of %d steps, that of users", window.Steps)
 	}
-	return Terms{Window{Steps: memory}, t.Unit}, fmt.Sprintf("prefix sums, and a window of %d steps, as long as the memory", memory)
+	note = fmt.Sprintf("prefix sums, and a window of %d steps, as long as the memory", memory)
+	return Terms{Window{Steps: memory}, t.Unit}, note
 }
 
 // Promise returns the first line of a log, and the numbers that it speaks of.
@@ -83,7 +84,10 @@ func (t Terms) Promise() (text string, numbers []Member) {
 func (t Terms) Members() []Member {
 	var all []Member
 	if steps, decays := t.Scope.Memory(); decays {
-		all = append(all, Member{"memory", steps, fmt.Sprintf("memory %d", steps), "H: what a step says counts for 1 − 1/H of it a step later."})
+		all = append(all, Member{
+			"memory", steps, fmt.Sprintf("memory %d", steps),
+			"H: what a step says counts for 1 − 1/H of it a step later.",
+		})
 	}
 	if steps := t.Unit.Figures().Among; steps > 0 {
 		all = append(all, Member{

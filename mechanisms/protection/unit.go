@@ -31,7 +31,7 @@ type Unit interface {
 	// Words are what people read of the unit.
 	Words() UnitWords
 
-	// Validate checks the unit by itself, and against the scope that it is protected in, which is nil where none is valid.
+	// Validate checks the unit by itself, and against the scope that it is protected in; nil where no scope is valid.
 	Validate(s Scope) error
 }
 

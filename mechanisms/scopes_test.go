@@ -1,0 +1,120 @@
+package mechanisms_test
+
+import (
+	"strings"
+	"testing"
+
+	"oriel/mechanisms"
+	"oriel/mechanisms/dp"
+	"oriel/mechanisms/mechtest"
+	"oriel/mechanisms/protection"
+)
+
+// Each mechanism takes the scopes of its row and no other, and users where it has an account of them. What it takes is
+// what its guarantee names; what it refuses is named, with what it would take.
+func TestEachMechanismTakesTheScopesOfItsRow(t *testing.T) {
+	window, life := protection.Window{Steps: 8}, protection.Lifetime{Steps: 8, Within: 8}
+	decay, once := protection.Decay{Steps: 8}, protection.PerStep{}
+	rows := map[string]struct {
+		scopes []protection.Scope
+		users  bool
+		text   string
+	}{
+		"tree-gaussian":       {[]protection.Scope{window, life}, true, "takes window or lifetime"},
+		"tree-gamma":          {[]protection.Scope{window, life}, true, "takes window or lifetime"},
+		"tree-laplace":        {[]protection.Scope{window, life}, true, "takes window or lifetime"},
+		"tree-gaussian-paper": {[]protection.Scope{window, life}, false, "takes window or lifetime"},
+		"tree-gamma-paper":    {[]protection.Scope{window, life}, false, "takes window or lifetime"},
+		"blt":                 {[]protection.Scope{window, life, decay}, true, "takes window or lifetime or decay"},
+		"once-gaussian":       {[]protection.Scope{once}, false, "takes per-step release"},
+		"once-gamma":          {[]protection.Scope{once}, false, "takes per-step release"},
+		mechanisms.Drawing:    {[]protection.Scope{life}, false, "takes lifetime"},
+	}
+	if len(rows) != len(mechanisms.Names())+1 {
+		t.Errorf("%d rows, and %d names", len(rows), len(mechanisms.Names()))
+	}
+	for name, row := range rows {
+		for _, s := range []protection.Scope{window, life, decay, once} {
+			users := protection.User{Exchange: dp.Replace, Separation: 3}
+			if s == decay {
+				users.Steps = 8
+			}
+			for _, unit := range []protection.Unit{oneEvent, users} {
+				c := config(name, 3)
+				if name == mechanisms.Drawing {
+					c = drawing(3, 8, mechanisms.Draws{Each: 1, Every: 2})
+				}
+				c.Scope, c.Unit = s, unit
+				_, several := unit.Train()
+				taken := false
+				for _, of := range row.scopes {
+					taken = taken || of == s
+				}
+				what := name + " under " + s.Name() + " of a " + unit.Name()
+				if taken && (!several || row.users) {
+					if g, err := mechtest.Plan(t, c).Guarantee(c); err != nil || g.Terms != c.Terms {
+						t.Errorf("%s: %+v, %v", what, g, err)
+					}
+					continue
+				}
+				_, err := mechanisms.NewPlan(c)
+				switch {
+				case err == nil:
+					t.Errorf("%s is taken", what)
+				case !taken && s == once && several:
+					if !strings.Contains(err.Error(), "unit user: under per-step release") {
+						t.Errorf("%s: %v", what, err)
+					}
+				case !taken:
+					if !strings.Contains(err.Error(), "scope "+s.Name()+" (") || !strings.Contains(err.Error(), name+" "+row.text) {
+						t.Errorf("%s: %v", what, err)
+					}
+				}
+				if err != nil && several && !row.users && s != once &&
+					!strings.Contains(err.Error(), "unit user: "+name+" has the unit event alone") {
+					t.Errorf("%s: %v", what, err)
+				}
+			}
+		}
+	}
+}
+
+// A plan under one scope is none under another that makes other noise: a memory and a window, and windows of other
+// lengths. Of one window a stream that ends and one that does not have one plan.
+func TestPlansAreOfTheirScope(t *testing.T) {
+	c := config("blt", 3)
+	plan := mechtest.Plan(t, c)
+	c.Scope = protection.Lifetime{Steps: 5, Within: 8}
+	if g, err := plan.Guarantee(c); err != nil || g.Terms != c.Terms {
+		t.Errorf("a lifetime within the window of the plan: %+v, %v", g, err)
+	}
+	for want, s := range map[string]protection.Scope{
+		"plan has memory 0, configured is 8": protection.Decay{Steps: 8},
+		"proves less":                        protection.Lifetime{Steps: 5, Within: 1024},
+	} {
+		c.Scope = s
+		if _, err := plan.Guarantee(c); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%+v: %v, want %q", s, err, want)
+		}
+	}
+}
+
+// What sums hold of so many equal steps: all of them, or under a decay the sum of what each counts for still.
+func TestWeightIsWhatSumsHold(t *testing.T) {
+	for _, s := range []protection.Scope{
+		protection.Window{Steps: 8}, protection.Lifetime{Steps: 8, Within: 8}, protection.PerStep{},
+	} {
+		if got := mechanisms.Weight(s, 1000); got != 1000 {
+			t.Errorf("%+v: %g", s, got)
+		}
+	}
+	for _, memory := range []uint64{2, 64} {
+		want := 0.0
+		for range 100 {
+			want = want*(1-1/float64(memory)) + 1
+		}
+		if got := mechanisms.Weight(protection.Decay{Steps: memory}, 100); got < want*(1-1e-6) || got > want*(1+1e-6) {
+			t.Errorf("H = %d: %g, want %g", memory, got, want)
+		}
+	}
+}
