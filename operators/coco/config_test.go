@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"oriel/mechanisms/protection"
 	"oriel/operators/convex"
 )
 
@@ -60,7 +61,7 @@ func TestDerivedConstants(t *testing.T) {
 	c.Update = LLO
 
 	const batch, lambda, bound, cw = 3, 7, 11, 13
-	o := &objective{convexity: 0.5 * batch, start: lambda}
+	o := &objective{convexity: 0.5 * batch, start: lambda, scope: protection.Window{Steps: 8}}
 	k := newConstants(c, o, 2, batch, bound, cw)
 	near("α", k.alpha, 1.0/8)
 	near("µB·C_0", k.anchor, 1.5*100)

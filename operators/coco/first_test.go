@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"oriel/mechanisms/protection"
 	"oriel/operators/convex"
 )
 
@@ -58,7 +59,7 @@ func TestFewVerticesAfterAVertex(t *testing.T) {
 	for _, first := range []string{Spread, Vertex} {
 		c := sample(t, "box", 1)
 		c.Update, c.Constants, c.Set, c.First = LLO, Search, square(t, 8), first
-		u, err := newLocal(c, &objective{convexity: 0.01, start: 100}, 1, 0, 0)
+		u, err := newLocal(c, &objective{convexity: 0.01, start: 100, scope: protection.Window{Steps: 8}}, 1, 0, 0)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -76,7 +76,8 @@ func build(c Config, p Plan, stream *mechanisms.Stream, bound float64) (*Machine
 	n := c.Set.Dimension()
 	c.Clip = p.Leaves.longest(c) // G of llo's constants
 	o := &objective{
-		convexity: float64(c.StrongConvexity * float64(stream.Batch())), start: c.StartRegularizer, scope: stream.Terms().Scope,
+		convexity: float64(c.StrongConvexity * float64(stream.Batch())), start: c.StartRegularizer,
+		scope: stream.Terms().Scope,
 	}
 	if c.OwnConvexity && c.Update != OGD {
 		o.plays = make([]float64, n)

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"oriel/mechanisms"
+	"oriel/mechanisms/protection"
 	"oriel/operators/convex"
 )
 
@@ -39,7 +40,7 @@ func square(t testing.TB, side int) convex.Set {
 func followed(t *testing.T, c Config, steps uint64) (excess float64) {
 	t.Helper()
 	n := c.Set.Dimension()
-	o := &objective{convexity: c.StrongConvexity, start: c.StartRegularizer}
+	o := &objective{convexity: c.StrongConvexity, start: c.StartRegularizer, scope: protection.Window{Steps: 8}}
 	u, err := newLocal(c, o, 1, 0, 0)
 	if err != nil {
 		t.Fatal(err)
@@ -94,7 +95,7 @@ func TestSearchIsExact(t *testing.T) {
 	} {
 		c := sample(t, name, 4)
 		c.Update, c.Constants, c.Failure = LLO, Search, 0.01
-		o := &objective{convexity: 0.7, start: 0.2}
+		o := &objective{convexity: 0.7, start: 0.2, scope: protection.Window{Steps: 8}}
 		u, err := newLocal(c, o, 1, 0, 0)
 		if err != nil {
 			t.Fatal(err)
