@@ -59,7 +59,7 @@ func (e *fileEvents) rows(mapping tableMapping) func(io.Reader, func(kafka.Recor
 		return mapping.each(in, func(o outgoing) error {
 			r := kafka.Record{Key: o.key, Value: o.value}
 			if e.model.Users.Header != "" {
-				r.Headers = []kafka.Header{{Key: e.model.Users.Header, Value: o.key}}
+				r.Headers = kafka.HeadersOf(kafka.Header{Key: e.model.Users.Header, Value: o.key})
 			}
 			place := o.place
 			if place == nil {
@@ -118,12 +118,7 @@ func (e *fileEvents) Each(ctx context.Context, f func(eval.Item) error) error {
 
 // owned copies what a reader will overwrite.
 func owned(r kafka.Record) kafka.Record {
-	r.Key, r.Value = bytes.Clone(r.Key), bytes.Clone(r.Value)
-	headers := r.Headers
-	r.Headers = nil
-	for _, h := range headers {
-		r.Headers = append(r.Headers, kafka.Header{Key: h.Key, Value: bytes.Clone(h.Value)})
-	}
+	r.Key, r.Value, r.Headers = bytes.Clone(r.Key), bytes.Clone(r.Value), r.Headers.Clone()
 	return r
 }
 

@@ -148,7 +148,7 @@ func (d *inprocess) seeTopic(seen *sight, topic string, p int32) {
 	}
 	for _, r := range records {
 		line := fmt.Sprintf("%d at %v: key of %d, value of %d, %d headers", r.Offset, r.Timestamp, len(r.Key), len(r.Value),
-			len(r.Headers))
+			r.Headers.Len())
 		if strings.HasSuffix(topic, ".decisions") {
 			line += " " + string(r.Value)
 		}

@@ -13,12 +13,12 @@ import (
 func TestALetterFitsItsBatch(t *testing.T) {
 	huge := make([]byte, 3<<20)
 	for name, r := range map[string]kafka.Record{
-		"small":   {Key: []byte("k"), Value: []byte("x"), Headers: []kafka.Header{{Key: "h", Value: []byte("v")}}},
+		"small":   {Key: []byte("k"), Value: []byte("x"), Headers: kafka.HeadersOf(kafka.Header{Key: "h", Value: []byte("v")})},
 		"key":     {Key: huge, Value: []byte("x")},
 		"value":   {Value: huge},
-		"headers": {Value: []byte("x"), Headers: []kafka.Header{{Key: "h", Value: huge}}},
-		"many":    {Value: []byte("x"), Headers: make([]kafka.Header, 100_000)},
-		"all":     {Key: huge, Value: huge, Headers: []kafka.Header{{Key: string(huge), Value: huge}}},
+		"headers": {Value: []byte("x"), Headers: kafka.HeadersOf(kafka.Header{Key: "h", Value: huge})},
+		"many":    {Value: []byte("x"), Headers: kafka.HeadersOf(make([]kafka.Header, 100_000)...)},
+		"all":     {Key: huge, Value: huge, Headers: kafka.HeadersOf(kafka.Header{Key: string(huge), Value: huge})},
 		"nothing": {},
 	} {
 		for _, limit := range []int{400, 1000, 200_000, 300_000, 4 << 20} {
@@ -32,7 +32,7 @@ func TestALetterFitsItsBatch(t *testing.T) {
 				if b.Bytes() > limit {
 					t.Errorf("%s: a batch of %d bytes, want at most %d", name, b.Bytes(), limit)
 				}
-				whole := bytes.Equal(l.key, r.Key) && bytes.Equal(l.value, r.Value) && len(l.headers) == len(r.Headers)+4
+				whole := bytes.Equal(l.key, r.Key) && bytes.Equal(l.value, r.Value) && len(l.headers) == r.Headers.Len()+4
 				if marked := hasHeader(l.headers, headerTruncated); marked == whole {
 					t.Errorf("%s, limit %d: whole %t, marked as truncated %t", name, limit, whole, marked)
 				}
