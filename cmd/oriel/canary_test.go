@@ -49,7 +49,9 @@ func badRecords() []kafka.Record {
 	for i, v := range values {
 		records = append(records, kafka.Record{
 			Key: []byte(canary), Value: []byte(v),
-			Headers: kafka.HeadersOf(kafka.Header{Key: canary, Value: []byte(canary)}, kafka.Header{Key: "n", Value: fmt.Append(nil, i)}),
+			Headers: kafka.HeadersOf(
+				kafka.Header{Key: canary, Value: []byte(canary)}, kafka.Header{Key: "n", Value: fmt.Append(nil, i)},
+			),
 		})
 	}
 	return records

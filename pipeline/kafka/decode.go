@@ -8,8 +8,8 @@ import (
 )
 
 // MaxHeaders bounds the headers of a record; one with more is Unreadable. A header may cost a producer two bytes,
-// hardly any when compressed, and a caller that decodes it some fifty. It decides which records take a null place, so it
-// is a constant. It decides nothing else: where a Batch ends must not follow from headers.
+// hardly any when compressed, and a caller that decodes it some fifty. It decides which records take a null place, so
+// it is a constant. It decides nothing else: where a Batch ends must not follow from headers.
 const MaxHeaders = 1024
 
 // Public is what everybody may know of a record, whatever its key, headers and value say. Code that decides where a
@@ -124,8 +124,8 @@ func newCursor(h batchHeader, body []byte) cursor {
 // done also ends a batch that claims more records than any batch within MaxBatchBytes has.
 func (c *cursor) done() bool { return c.index >= min(c.header.count, MaxBatchBytes/minRecordLen) }
 
-// next reads a record into dst and returns what is public of it. An unreadable record takes the offset it claims, or the
-// lowest that is free if that cannot be.
+// next reads a record into dst and returns what is public of it. An unreadable record takes the offset it claims, or
+// the lowest that is free if that cannot be.
 func (c *cursor) next(dst *Record) Public {
 	var record wireReader
 	*dst = Record{}

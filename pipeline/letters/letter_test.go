@@ -13,7 +13,9 @@ import (
 func TestALetterFitsItsBatch(t *testing.T) {
 	huge := make([]byte, 3<<20)
 	for name, r := range map[string]kafka.Record{
-		"small":   {Key: []byte("k"), Value: []byte("x"), Headers: kafka.HeadersOf(kafka.Header{Key: "h", Value: []byte("v")})},
+		"small": {
+			Key: []byte("k"), Value: []byte("x"), Headers: kafka.HeadersOf(kafka.Header{Key: "h", Value: []byte("v")}),
+		},
 		"key":     {Key: huge, Value: []byte("x")},
 		"value":   {Value: huge},
 		"headers": {Value: []byte("x"), Headers: kafka.HeadersOf(kafka.Header{Key: "h", Value: huge})},

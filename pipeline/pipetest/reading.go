@@ -82,7 +82,9 @@ func everyCodec(e *env) {
 			switch i % 4 {
 			case 0:
 				r.Value = []byte{}
-				r.Headers = kafka.HeadersOf(kafka.Header{Key: "null"}, kafka.Header{Key: "empty", Value: []byte{}}, kafka.Header{Value: []byte("v")})
+				r.Headers = kafka.HeadersOf(
+					kafka.Header{Key: "null"}, kafka.Header{Key: "empty", Value: []byte{}}, kafka.Header{Value: []byte("v")},
+				)
 			case 1:
 				r.Key = []byte{}
 			case 2:
