@@ -284,9 +284,9 @@ func TestHeldMemoryIsPublic(t *testing.T) {
 	}
 }
 
-// TestUnreadableRecordsHoldTheirAnswer: the memory of an answer is the budget's until the last Batch of it is released,
-// when all that it holds is one record that nobody can read.
-func TestUnreadableRecordsHoldTheirAnswer(t *testing.T) {
+// TestEveryRecordHoldsItsAnswer: offset, epoch and length of a record are public, whether it can be read or not. A Batch
+// of one record keeps the memory of the answer until Release, also when nobody can read that record.
+func TestEveryRecordHoldsItsAnswer(t *testing.T) {
 	source := newNoise(43)
 	for says, say := range contents() {
 		r := local(0, wire(t, 0, []framed{{NoCompression, times(1, 3000)}}, source, func() shape { return say }))
@@ -295,6 +295,9 @@ func TestUnreadableRecordsHoldTheirAnswer(t *testing.T) {
 		b := new(Batch)
 		if err := r.fill(t.Context(), b); err != nil || len(b.Records) != 1 {
 			t.Fatalf("%s: %d records, %v", says, len(b.Records), err)
+		}
+		if public := (Public{LeaderEpoch: 7, Length: 3000}); b.Records[0].Public != public {
+			t.Errorf("%s: %+v is public, want %+v", says, b.Records[0].Public, public)
 		}
 		if r.Close(); r.budget.used != 4096 {
 			t.Errorf("%s: %d bytes are held, want 4096", says, r.budget.used)
