@@ -100,12 +100,20 @@ func (d *inprocess) sendBurst(in neighbour, p int32, n int) {
 	d.t.Helper()
 	var records []kafka.Record
 	for i := range in.burst {
+		if in.record != nil {
+			records = append(records, in.record(n, i))
+			continue
+		}
 		key := fmt.Sprintf("user-%d-%d-%d", p, n, i)
 		if in.keys != nil {
 			key = in.keys[n*in.burst+i]
 		}
 		size := cmp.Or(in.size, eventBytes)
 		records = append(records, kafka.Record{Key: []byte(key), Value: padded(in.value(n, i), size)})
+	}
+	if in.framing != (framing{}) {
+		d.sendFramed(p, in.framing, records)
+		return
 	}
 	d.send(p, records...)
 }

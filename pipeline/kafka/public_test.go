@@ -5,7 +5,10 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"sync"
 	"testing"
+	"testing/synctest"
+	"time"
 )
 
 // framed is a record batch in public numbers: its codec, and the length of each record.
@@ -305,6 +308,50 @@ func TestEveryRecordHoldsItsAnswer(t *testing.T) {
 		if b.Release(); r.budget.used != 0 {
 			t.Errorf("%s: %d bytes are held after Release", says, r.budget.used)
 		}
+	}
+}
+
+// TestWaitingForMemoryIsPublic: when a Reader that waits for memory gets it, and so when its next Fetch goes out, is the
+// same whatever the records say that another Reader holds.
+func TestWaitingForMemoryIsPublic(t *testing.T) {
+	const size = 1 << 20
+	batches := []framed{{NoCompression, times(60, 4200)}, {NoCompression, times(3, 4200)}}
+	shapes, source := contents(), newNoise(44)
+	names := sortedNames(shapes)
+	for _, says := range append(names, "any") {
+		answer := wire(t, 0, batches, source, func() shape {
+			if says == "any" {
+				return shapes[names[source.random.IntN(len(names))]]
+			}
+			return shapes[says]
+		})
+		synctest.Test(t, func(t *testing.T) {
+			began, served := time.Now(), time.Duration(0)
+			r := local(0, answer)
+			r.budget = NewBudget(size)
+			r.answer.records.share, _ = r.budget.try(size)
+			var done sync.WaitGroup
+			done.Go(func() {
+				s, err := r.budget.take(t.Context(), 1)
+				if err != nil {
+					t.Error(err)
+				}
+				served = time.Since(began)
+				s.release()
+			})
+			for r.answer.records != nil || !r.cursor.done() {
+				b := new(Batch)
+				if err := r.fill(t.Context(), b); err != nil {
+					t.Fatal(err)
+				}
+				time.Sleep(time.Millisecond) // it is taken
+				b.Release()
+			}
+			done.Wait()
+			if served != time.Millisecond {
+				t.Errorf("%s: memory is there after %v, want 1ms", says, served)
+			}
+		})
 	}
 }
 
