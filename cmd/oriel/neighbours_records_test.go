@@ -179,7 +179,10 @@ func TestWholeRecordsLookAlike(t *testing.T) {
 		output := small(2048, 30_000)
 		output.env["ORIEL_MEMORY_LIMIT"] = "83886080"
 		all = append(all, whole{"full of input", largeEvent, input, nil},
-			whole{"full of decisions", 100, output, []pipetest.Fault{slowly(3 * time.Second)}})
+			whole{"full of decisions", 100, output, []pipetest.Fault{{ // before its offset is sent: what asks for the group's offset would have to wait
+				Kind: pipetest.Kind{API: "AddOffsetsToTxn", Partition: pipetest.AnyPartition}, Count: -1,
+				Effect: pipetest.Late(3 * time.Second),
+			}}})
 	}
 	for _, c := range all {
 		event := filledTo(t, kafka.Record{Key: []byte("user"), Value: []byte(validEvent)}, c.size, inValue)
