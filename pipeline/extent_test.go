@@ -92,8 +92,9 @@ func (f feed) closes(t *testing.T, say func(i int) kafka.Record) (all []string, 
 		}()
 		for g := range segments {
 			ends = append(ends, g.position.Next)
+			decisions := g.decisions[0].Bytes() + g.decisions[1].Bytes()
 			all = append(all, fmt.Sprintf("%v: to %d, %d records of %d bytes, %d bytes of decisions, %d of rows, %d of state",
-				time.Since(began), g.position.Next, g.records, g.taken, g.decisions[0].Bytes()+g.decisions[1].Bytes(), g.rows.Bytes(), len(g.sealed)))
+				time.Since(began), g.position.Next, g.records, g.taken, decisions, g.rows.Bytes(), len(g.sealed)))
 			time.Sleep(f.commit)
 			g.reset()
 			free <- g
@@ -114,15 +115,19 @@ func TestTransactionsEndByPublicNumbers(t *testing.T) {
 		feed
 		ends []int64 // from offset 10 on; nil: only equal
 	}{
-		"one byte below":   {feed: feed{lengths: [][]int{full}, input: 300_001}, ends: []int64{310}},
-		"as many bytes":    {feed: feed{lengths: [][]int{full}, input: 300_000}, ends: []int64{310}},
-		"one byte beyond":  {feed: feed{lengths: [][]int{full}, input: 299_999}, ends: []int64{310}},
-		"a record before":  {feed: feed{lengths: [][]int{full}, input: 299_000}, ends: []int64{309, 310}},
-		"over and over":    {feed: feed{lengths: [][]int{full, full}, input: 100_000}, ends: []int64{110, 210, 310, 410, 510, 610}},
-		"two Batches":      {feed: feed{lengths: [][]int{full, full}, input: 400_000}, ends: []int64{410, 610}},
-		"offsets between":  {feed: feed{lengths: [][]int{full, full}, gap: 5, input: 400_000}, ends: []int64{415, 620}},
-		"lengths unknown":  {feed: feed{lengths: [][]int{make([]int, records)}, input: 3200}, ends: []int64{110, 210, 310}},
-		"full of verdicts": {feed: feed{lengths: [][]int{full, full}, input: 1 << 30, memory: 25_000, commit: time.Millisecond}},
+		"one byte below":  {feed: feed{lengths: [][]int{full}, input: 300_001}, ends: []int64{310}},
+		"as many bytes":   {feed: feed{lengths: [][]int{full}, input: 300_000}, ends: []int64{310}},
+		"one byte beyond": {feed: feed{lengths: [][]int{full}, input: 299_999}, ends: []int64{310}},
+		"a record before": {feed: feed{lengths: [][]int{full}, input: 299_000}, ends: []int64{309, 310}},
+		"over and over": {
+			feed: feed{lengths: [][]int{full, full}, input: 100_000}, ends: []int64{110, 210, 310, 410, 510, 610},
+		},
+		"two Batches":     {feed: feed{lengths: [][]int{full, full}, input: 400_000}, ends: []int64{410, 610}},
+		"offsets between": {feed: feed{lengths: [][]int{full, full}, gap: 5, input: 400_000}, ends: []int64{415, 620}},
+		"lengths unknown": {feed: feed{lengths: [][]int{make([]int, records)}, input: 3200}, ends: []int64{110, 210, 310}},
+		"full of decisions": {feed: feed{
+			lengths: [][]int{full, full}, input: 1 << 30, memory: 25_000, commit: time.Millisecond,
+		}},
 		"a slow commit": {feed: feed{
 			lengths: slices.Repeat([][]int{full[:40]}, 40), pause: 31 * time.Millisecond, commit: 173 * time.Millisecond,
 			input: 1 << 30,

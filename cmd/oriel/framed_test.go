@@ -48,9 +48,11 @@ func recordBytes(r kafka.Record) int {
 	return b.Bytes() - batchOf(kafka.NoCompression, []kafka.Record{{}}, time.UnixMilli(0)).Bytes()
 }
 
-// filledTo is a record that takes so many bytes: room fills one part of it up. White space goes into a value, so that what
-// is an event stays one.
-func filledTo(t *testing.T, r kafka.Record, size int, room func(r kafka.Record, filling []byte) kafka.Record) kafka.Record {
+// room fills one part of a record up with white space, so that an event stays one.
+type room func(r kafka.Record, filling []byte) kafka.Record
+
+// filledTo returns a record that takes so many bytes.
+func filledTo(t *testing.T, r kafka.Record, size int, room room) kafka.Record {
 	t.Helper()
 	most := size - recordBytes(room(r, nil))
 	for n := most; n >= max(0, most-8); n-- {

@@ -83,7 +83,7 @@ func TestOneHeaderMovesNothing(t *testing.T) {
 func wholes(t *testing.T, event kafka.Record, size int, keyed bool) map[string]kafka.Record {
 	t.Helper()
 	all := map[string]kafka.Record{}
-	add := func(name string, r kafka.Record, room func(r kafka.Record, filling []byte) kafka.Record) {
+	add := func(name string, r kafka.Record, room room) {
 		if recordBytes(room(r, nil)) <= size {
 			all[name] = filledTo(t, r, size, room)
 		}
@@ -109,7 +109,7 @@ func wholes(t *testing.T, event kafka.Record, size int, keyed bool) map[string]k
 		add("long key", event, inKey)
 		add("null value, key", with(func(r *kafka.Record) { r.Key, r.Value = []byte{}, nil }), inKey)
 		add("empty value, no key", with(func(r *kafka.Record) { r.Key, r.Value = nil, []byte{} }), inHeader)
-		add("unreadable, no key", with(func(r *kafka.Record) { *r = ofHeaders(kafka.MaxHeaders+1, kafka.Record{}) }), inHeader)
+		add("unreadable, no key", ofHeaders(kafka.MaxHeaders+1, kafka.Record{}), inHeader)
 	}
 	return all
 }
@@ -158,6 +158,8 @@ func fetchesOf(trace []pipetest.Request) (sizes []int) {
 func TestWholeRecordsLookAlike(t *testing.T) {
 	model, seeds := blind(), number(t, "TEST_NEIGHBOURS", 1)
 	large, late := unhurried(1040)
+	limited := small(100, 600) // what lies in a key does not count
+	limited.env["ORIEL_MAX_RECORD_BYTES"] = "150"
 	both := small(700, 1400)
 	both.partitions = 2
 	type whole struct {
@@ -171,6 +173,7 @@ func TestWholeRecordsLookAlike(t *testing.T) {
 		{"a Batch of records less one", 100, small(2047, 2047), late},
 		{"as many as a Batch takes", 100, small(2048, 2*2048), late},
 		{"one more", 100, small(2049, 2*2049), late},
+		{"around the limit of values", 200, limited, late},
 		{"two partitions", 200, both, []pipetest.Fault{slowly(30 * time.Millisecond)}},
 	}
 	if seeds > 1 { // transactions that are full of input, and of decisions
@@ -179,7 +182,8 @@ func TestWholeRecordsLookAlike(t *testing.T) {
 		output := small(2048, 30_000)
 		output.env["ORIEL_MEMORY_LIMIT"] = "83886080"
 		all = append(all, whole{"full of input", largeEvent, input, nil},
-			whole{"full of decisions", 100, output, []pipetest.Fault{{ // before its offset is sent: what asks for the group's offset would have to wait
+			whole{"full of decisions", 100, output, []pipetest.Fault{{
+				// Not EndTxn: until it ends, nobody is told the group's offset.
 				Kind: pipetest.Kind{API: "AddOffsetsToTxn", Partition: pipetest.AnyPartition}, Count: -1,
 				Effect: pipetest.Late(3 * time.Second),
 			}}})
@@ -217,8 +221,8 @@ func small(batch, burst int) neighbour {
 	}
 }
 
-// TestCompressedRecordsLookAlike exchanges an event in a compressed batch. What a batch compresses to is public, so that
-// only inputs are compared of which all batches compress to one size.
+// TestCompressedRecordsLookAlike exchanges an event in a compressed batch. The size of a compressed batch is public, so
+// only inputs are compared whose batches compress to equal sizes.
 func TestCompressedRecordsLookAlike(t *testing.T) {
 	model := blind()
 	for codec := kafka.Gzip; codec <= kafka.Zstd; codec++ {
@@ -298,7 +302,9 @@ func (s subject) wholeRecordsLookAlike(t *testing.T) {
 	want, _ := observe(t, model, in, faults...)
 	for seed := range uint64(number(t, "TEST_NEIGHBOURS", 1)) {
 		random := rand.New(rand.NewPCG(seed, 1))
-		in.record = burstsOf(in.burst, exchanged(random, base, 2, func(i int) []kafka.Record { return others[i%len(others)] }))
+		in.record = burstsOf(in.burst, exchanged(random, base, 2, func(i int) []kafka.Record {
+			return others[i%len(others)]
+		}))
 		got, _ := observe(t, model, in, faults...)
 		if text := pipetest.Difference(want, got); text != "" {
 			t.Errorf("seed %d: %s", seed, text)

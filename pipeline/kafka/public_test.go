@@ -2,6 +2,7 @@ package kafka
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -67,15 +68,19 @@ func contents() map[string]shape {
 	}
 	none := []byte{}
 	return map[string]shape{
-		"value":             of(func(noise []byte) []byte { return parts(nil, noise, 0) }),
-		"empty key":         of(func(noise []byte) []byte { return parts(none, noise, 0) }),
-		"key":               of(func(noise []byte) []byte { return parts([]byte("user"), noise, 0) }),
-		"null value":        of(func(noise []byte) []byte { return parts(noise, nil, 0) }),
-		"an empty header":   of(func(noise []byte) []byte { return parts(nil, noise, 1, 0, 0) }),
-		"1023 headers":      of(func(noise []byte) []byte { return parts(nil, noise, 1023, make([]byte, 2046)...) }),
-		"1024 headers":      of(func(noise []byte) []byte { return parts(nil, noise, 1024, make([]byte, 2048)...) }),
-		"a long header":     of(func(noise []byte) []byte { return parts(none, nil, 1, appendBytes([]byte{2, 'h'}, noise)...) }),
-		"a long name":       of(func(noise []byte) []byte { return parts(none, nil, 1, append(appendBytes(nil, noise), 1)...) }),
+		"value":           of(func(noise []byte) []byte { return parts(nil, noise, 0) }),
+		"empty key":       of(func(noise []byte) []byte { return parts(none, noise, 0) }),
+		"key":             of(func(noise []byte) []byte { return parts([]byte("user"), noise, 0) }),
+		"null value":      of(func(noise []byte) []byte { return parts(noise, nil, 0) }),
+		"an empty header": of(func(noise []byte) []byte { return parts(nil, noise, 1, 0, 0) }),
+		"1023 headers":    of(func(noise []byte) []byte { return parts(nil, noise, 1023, make([]byte, 2046)...) }),
+		"1024 headers":    of(func(noise []byte) []byte { return parts(nil, noise, 1024, make([]byte, 2048)...) }),
+		"a long header": of(func(noise []byte) []byte {
+			return parts(none, nil, 1, appendBytes([]byte{2, 'h'}, noise)...)
+		}),
+		"a long name": of(func(noise []byte) []byte {
+			return parts(none, nil, 1, append(appendBytes(nil, noise), 1)...)
+		}),
 		"1025 headers":      of(func(noise []byte) []byte { return parts(nil, noise, 1025, make([]byte, 2050)...) }),
 		"keyed, unreadable": of(func(noise []byte) []byte { return parts([]byte("user"), noise, 1) }),
 		"unreadable":        of(func(noise []byte) []byte { return parts(nil, noise, 1) }),
@@ -184,7 +189,9 @@ func publicAnswers() map[string][]framed {
 		}
 	}
 	all["large records"] = []framed{{NoCompression, times(250, 4200)}, {NoCompression, times(250, 4200)}}
-	all["room for headers"] = []framed{{NoCompression, []int{2100, 2100, 2100, 40, 2100}}, {NoCompression, times(5, 2100)}}
+	all["room for headers"] = []framed{
+		{NoCompression, []int{2100, 2100, 2100, 40, 2100}}, {NoCompression, times(5, 2100)},
+	}
 	all["framings"] = []framed{
 		{NoCompression, times(900, 30)},
 		{Gzip, times(300, 2500)},
@@ -287,8 +294,8 @@ func TestHeldMemoryIsPublic(t *testing.T) {
 	}
 }
 
-// TestEveryRecordHoldsItsAnswer: offset, epoch and length of a record are public, whether it can be read or not. A Batch
-// of one record keeps the memory of the answer until Release, also when nobody can read that record.
+// TestEveryRecordHoldsItsAnswer: offset, epoch and length of a record are public, whether it can be read or not. A
+// Batch of one record keeps the memory of the answer until Release, also when nobody can read that record.
 func TestEveryRecordHoldsItsAnswer(t *testing.T) {
 	source := newNoise(43)
 	for says, say := range contents() {
@@ -311,8 +318,8 @@ func TestEveryRecordHoldsItsAnswer(t *testing.T) {
 	}
 }
 
-// TestWaitingForMemoryIsPublic: when a Reader that waits for memory gets it, and so when its next Fetch goes out, is the
-// same whatever the records say that another Reader holds.
+// TestWaitingForMemoryIsPublic: a Reader that waits for memory gets it at the same time, whatever the records say that
+// another Reader holds. Its next Fetch goes out then.
 func TestWaitingForMemoryIsPublic(t *testing.T) {
 	const size = 1 << 20
 	batches := []framed{{NoCompression, times(60, 4200)}, {NoCompression, times(3, 4200)}}
@@ -357,7 +364,9 @@ func TestWaitingForMemoryIsPublic(t *testing.T) {
 
 // TestHeadersAreWalkedInPlace: headers come back as they were built, and to walk over them takes no memory.
 func TestHeadersAreWalkedInPlace(t *testing.T) {
-	list := []Header{{Key: "null"}, {Key: "empty", Value: []byte{}}, {Value: []byte("v")}, {Key: "null", Value: []byte("2")}}
+	list := []Header{
+		{Key: "null"}, {Key: "empty", Value: []byte{}}, {Value: []byte("v")}, {Key: "null", Value: []byte("2")},
+	}
 	var b Builder
 	b.Append([]byte("k"), []byte("v"), list, 1)
 	b.Append([]byte("k"), []byte("v"), nil, 1)
@@ -398,4 +407,71 @@ func TestHeadersAreWalkedInPlace(t *testing.T) {
 	for range records[0].Headers.All() {
 		break // a walk may stop
 	}
+}
+
+// TestRoomFollowsFromSizes: what is reserved for an answer follows from the size of the one before, and what a batch is
+// decompressed to at first from sizes, step by step up to the limit.
+func TestRoomFollowsFromSizes(t *testing.T) {
+	const most = 1 << 20
+	for bytes, want := range map[int]int{
+		0: 0, 1: leastBytes, leastBytes / 2: leastBytes, leastBytes/2 + 1: 2 * leastBytes, most/2 - 1: most, most / 2: most,
+		most - 1: most, most: most, most + 1: most + 1, 3 * most: 3 * most,
+	} {
+		if got := expected(bytes, most); got != want {
+			t.Errorf("after %d bytes %d are reserved, want %d", bytes, got, want)
+		}
+	}
+	for bytes, want := range map[int]int{
+		0: leastBytes, leastBytes: leastBytes, leastBytes + 1: 2 * leastBytes, keepBytes - 1: keepBytes, keepBytes: keepBytes,
+		keepBytes + 1: keepBytes + 1, largeBytes: largeBytes,
+	} {
+		if got := capacityFor(bytes); got != want {
+			t.Errorf("a buffer for %d bytes has room for %d, want %d", bytes, got, want)
+		}
+	}
+	for room, want := range map[int]int{
+		leastBytes: unpackStep * leastBytes, keepBytes / unpackStep: keepBytes, keepBytes / 2: keepBytes,
+		keepBytes: largeBytes, largeBytes - 1: largeBytes, largeBytes: MaxBatchBytes,
+	} {
+		if got := nextRoom(room); got != want {
+			t.Errorf("room of %d bytes is followed by %d, want %d", room, got, want)
+		}
+	}
+}
+
+// TestDamageIsCountedByAnswers: a damaged answer is one of corruptLimit, whatever part of which record is damaged. A
+// whole one begins the count again.
+func TestDamageIsCountedByAnswers(t *testing.T) {
+	whole := appended(t, build(NoCompression, []Record{
+		{Key: []byte("key"), Value: []byte("value"), Headers: HeadersOf(Header{Key: "h", Value: []byte("v")})}, {},
+	}), 0, Stamp{})
+	for at := crcAt; at < len(whole); at++ {
+		damaged := bytes.Clone(whole)
+		damaged[at] ^= 1
+		r := local(0, damaged)
+		r.corrupt = corruptLimit - 1
+		if _, err := r.Fetch(t.Context()); !errors.Is(err, errUsage) || !errors.Is(err, ErrCorrupt) {
+			t.Fatalf("byte %d is damaged: %v", at, err)
+		}
+		if again(t, damaged, corruptLimit-2) != corruptLimit-1 {
+			t.Fatalf("byte %d is damaged: it is not counted once", at)
+		}
+	}
+	r := local(0, whole)
+	r.corrupt = corruptLimit - 1
+	if b, err := r.Fetch(t.Context()); err != nil || len(b.Records) != 2 || r.corrupt != 0 {
+		t.Errorf("%d damaged answers are counted after a whole one, %v", r.corrupt, err)
+	}
+}
+
+// again reads a damaged answer after so many others, and returns how many are counted when it is asked for again.
+func again(t *testing.T, damaged []byte, before int) (counted int) {
+	t.Helper()
+	r := local(0, damaged)
+	r.corrupt = before
+	r.client.config.OnRetry = func(string, error) { panic("asks again") }
+	defer func() { _, counted = recover(), r.corrupt }()
+	_, err := r.Fetch(t.Context())
+	t.Errorf("it is not asked for again: %v", err)
+	return 0
 }
