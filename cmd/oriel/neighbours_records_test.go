@@ -26,17 +26,14 @@ func slowly(by time.Duration) pipetest.Fault {
 
 // unhurried commits take longer than their interval, while a burst takes several fetches. So a transaction ends when
 // the one before it has ended, and some events of the burst are taken by then.
-func unhurried(burst int) (neighbour, []pipetest.Fault) {
-	return neighbour{
-			partitions: 1, burst: burst, framing: framing{batch: 130},
-			env: map[string]string{"ORIEL_COMMIT_INTERVAL": "7ms", "ORIEL_MAX_RECORD_BYTES": "100000"},
-		}, []pipetest.Fault{
-			slowly(2 * time.Millisecond),
-			{
-				Kind: pipetest.Kind{API: "Fetch", Topic: "late.events", Partition: 0}, Count: -1,
-				Effect: pipetest.Late(2 * time.Millisecond),
-			},
-		}
+func unhurried(burst int) (in neighbour, faults []pipetest.Fault) {
+	in.partitions, in.burst, in.framing.batch = 1, burst, 130
+	in.env = map[string]string{"ORIEL_COMMIT_INTERVAL": "7ms", "ORIEL_MAX_RECORD_BYTES": "100000"}
+	late := pipetest.Fault{
+		Kind: pipetest.Kind{API: "Fetch", Topic: "late.events", Partition: 0}, Count: -1,
+		Effect: pipetest.Late(2 * time.Millisecond),
+	}
+	return in, []pipetest.Fault{slowly(2 * time.Millisecond), late}
 }
 
 // TestOneHeaderMovesNothing: some events of an adversary have as many headers as are allowed, or one less. Another

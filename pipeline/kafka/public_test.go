@@ -276,8 +276,15 @@ func TestHeldMemoryIsPublic(t *testing.T) {
 		}
 		compared := 0
 		for _, says := range [][]string{
-			{"value"}, {"null value"}, {"key", "empty key"}, {"an empty header", "value"}, {"a long header"},
-			{"unreadable"}, {"trailing bytes"}, {"no key to find"}, {"unreadable", "value"},
+			{"value"},
+			{"null value"},
+			{"key", "empty key"},
+			{"an empty header", "value"},
+			{"a long header"},
+			{"unreadable"},
+			{"trailing bytes"},
+			{"no key to find"},
+			{"unreadable", "value"},
 		} {
 			answer := build(says...)
 			if len(answer) != len(first) {
