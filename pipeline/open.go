@@ -12,6 +12,10 @@ import (
 
 // open starts the partition's first incarnation. Anything left of an earlier one means that a state was lost: then
 // nothing may start from zero in silence. known says that the local store has, or may have had, a state.
+//
+// A stream that owes decisions before its first record is opened in two transactions: first its secret alone, then
+// these decisions (decideFirst). A stream that owes none is opened in one, because nothing of it can be read: where
+// that one is cut off, a new secret contradicts nothing.
 func (t *task) open(ctx context.Context, o *owned, e ends, incarnationKey []byte, known bool) error {
 	s := t.service
 	const lost = "the state of this partition is lost: "
@@ -53,14 +57,32 @@ func (t *task) open(ctx context.Context, o *owned, e ends, incarnationKey []byte
 		}
 	}
 	o.incarnation = inc.ID
+	at := state.Position{Topic: s.topics.Input.ID, Next: start, LeaderEpoch: -1, Semantics: s.model.Semantics}
+	if _, owed := o.stream.Due(0); owed > 0 {
+		at.Owes = true
+	} else {
+		(&Walk{Stream: o.stream}).Start()
+	}
 	g := s.newSegment(kafka.NewShelf())
-	g.position = state.Position{Topic: s.topics.Input.ID, Next: start, LeaderEpoch: -1, Semantics: s.model.Semantics}
-	first := Walk{Stream: o.stream, Decided: func(output uint8, key, line []byte) {
-		g.decide(output, key, line, time.Now().UnixMilli())
-	}}
-	first.Start()
-	g.sealed = o.sealer.Seal(nil, g.position, o.stream.AppendState(nil))
-	return t.commit(ctx, o, g, state.Record{Key: incarnationKey, Value: inc.Seal(s.master)})
+	g.position, g.sealed = at, o.sealer.Seal(nil, at, o.stream.AppendState(nil))
+	s.listener.opening(t.partition, start)
+	if err := t.commit(ctx, o, g, state.Record{Key: incarnationKey, Value: inc.Seal(s.master)}); err != nil || !at.Owes {
+		return err
+	}
+	return t.decideFirst(ctx, o)
+}
+
+// decideFirst commits the decisions that the stream owes before its first record, and the state after them.
+//
+// BEFORE the first of them is sent, the opening must be committed: its secret decides them. Who takes the partition over
+// then finds the secret, and sends the same bytes. In one transaction, a process that died between the decisions and the
+// changelog would leave decisions that anybody can read, and no secret to make them again.
+func (t *task) decideFirst(ctx context.Context, o *owned) error {
+	c := t.newComputer(o)
+	c.segment, c.now = t.service.newSegment(kafka.NewShelf()), time.Now().UnixMilli()
+	c.walk.Start()
+	c.close()
+	return t.commit(ctx, o, c.segment)
 }
 
 // start says where the partition's first incarnation begins, and its plan.
@@ -108,24 +130,29 @@ func (t *task) released(ctx context.Context, e ends) (bool, error) {
 }
 
 // sentOpening continues an opening that was sent and has been aborted in the changelog, if there is one: its commit may
-// have been acknowledged, and other parts of it may stand. Records of a state are sent after the decisions before it,
-// so that these are in their topic. No other incarnation can have released anything: an opening is sent only where
-// nothing was released.
+// have been acknowledged, other parts of it may stand, and later transactions may have been sent and aborted with it.
+// Records of a state are sent after the decisions before it, so that these are in their topic. No other incarnation can
+// have released anything: an opening is sent only where nothing was released.
 func (t *task) sentOpening(ctx context.Context, o *owned, e ends, incarnationKey []byte) (bool, error) {
 	s, b := t.service, e.changelog
 	sent := &changelog{values: map[string][]byte{}}
+	var sealed []byte // the last state that was sent whole
 	for r, err := range recordsOf(ctx, s.client, s.topics.Changelog, t.partition, b.Start, b.High, true) {
 		if err != nil {
 			return false, err
 		}
-		if bytes.Equal(r.Key, incarnationKey) { // of several attempts the last one counts, whole or not
+		// Of several incarnations the last one counts, whole or not. One may have been sent more than once (openAgain).
+		if bytes.Equal(r.Key, incarnationKey) && !bytes.Equal(r.Value, sent.values[string(incarnationKey)]) {
 			clear(sent.values)
+			sealed = nil
 		}
 		sent.values[string(r.Key)] = bytes.Clone(r.Value)
+		if whole, err := sent.sealed(o.stateKey); err == nil && whole != nil {
+			sealed = whole
+		}
 	}
 	record := sent.values[string(incarnationKey)]
-	sealed, err := sent.sealed(o.stateKey)
-	if err != nil || record == nil || sealed == nil {
+	if record == nil || sealed == nil {
 		return false, nil // cut short, and so not committed anywhere
 	}
 	for _, r := range stateRecords(o.stateKey, sealed) {
