@@ -66,10 +66,33 @@ func (t *task) open(ctx context.Context, o *owned, e ends, incarnationKey []byte
 	g := s.newSegment(kafka.NewShelf())
 	g.position, g.sealed = at, o.sealer.Seal(nil, at, o.stream.AppendState(nil))
 	s.listener.opening(t.partition, start)
-	if err := t.commit(ctx, o, g, state.Record{Key: incarnationKey, Value: inc.Seal(s.master)}); err != nil || !at.Owes {
+	opening := state.Record{Key: incarnationKey, Value: inc.Seal(s.master)}
+	if err := t.commitOpening(ctx, o, g, opening); err != nil || !at.Owes {
 		return err
 	}
 	return t.decideFirst(ctx, o)
+}
+
+// commitOpening commits an opening, and returns when the changelog shows it as committed: BEFORE anything that follows
+// from its secret is sent. An acknowledgement is not enough, because a coordinator that crashes behind it may never
+// tell the changelog. The records would then be aborted by the next owner, and the broker may delete them.
+func (t *task) commitOpening(ctx context.Context, o *owned, g *segment, opening ...state.Record) error {
+	if err := t.commit(ctx, o, g, opening...); err != nil {
+		return err
+	}
+	s, p := t.service, t.partition
+	b, err := s.client.ReadableEnd(ctx, s.topics.Changelog.Name, p)
+	if err != nil {
+		return fmt.Errorf("pipeline: partition %d: bounds of the changelog: %w", p, err)
+	}
+	shown := b.Stable >= o.view.last
+	if shown {
+		shown, err = hasRecord(ctx, s.client, s.topics.Changelog, p, o.view.last-1, o.view.last, false)
+	}
+	if err == nil && !shown {
+		err = fmt.Errorf("pipeline: partition %d: the opening was acknowledged, and the changelog does not show it as committed", p)
+	}
+	return err
 }
 
 // decideFirst commits the decisions that the stream owes before its first record, and the state after them.
@@ -130,13 +153,12 @@ func (t *task) released(ctx context.Context, e ends) (bool, error) {
 }
 
 // sentOpening continues an opening that was sent and has been aborted in the changelog, if there is one: its commit may
-// have been acknowledged, other parts of it may stand, and later transactions may have been sent and aborted with it.
-// Records of a state are sent after the decisions before it, so that these are in their topic. No other incarnation can
-// have released anything: an opening is sent only where nothing was released.
+// have been acknowledged, and other parts of it may stand. Records of a state are sent after the decisions before it,
+// so that these are in their topic. No other incarnation can have released anything: an opening is sent only where
+// nothing was released.
 func (t *task) sentOpening(ctx context.Context, o *owned, e ends, incarnationKey []byte) (bool, error) {
 	s, b := t.service, e.changelog
 	sent := &changelog{values: map[string][]byte{}}
-	var sealed []byte // the last state that was sent whole
 	for r, err := range recordsOf(ctx, s.client, s.topics.Changelog, t.partition, b.Start, b.High, true) {
 		if err != nil {
 			return false, err
@@ -144,15 +166,12 @@ func (t *task) sentOpening(ctx context.Context, o *owned, e ends, incarnationKey
 		// Of several incarnations the last one counts, whole or not. One may have been sent more than once (openAgain).
 		if bytes.Equal(r.Key, incarnationKey) && !bytes.Equal(r.Value, sent.values[string(incarnationKey)]) {
 			clear(sent.values)
-			sealed = nil
 		}
 		sent.values[string(r.Key)] = bytes.Clone(r.Value)
-		if whole, err := sent.sealed(o.stateKey); err == nil && whole != nil {
-			sealed = whole
-		}
 	}
 	record := sent.values[string(incarnationKey)]
-	if record == nil || sealed == nil {
+	sealed, err := sent.sealed(o.stateKey)
+	if err != nil || record == nil || sealed == nil {
 		return false, nil // cut short, and so not committed anywhere
 	}
 	for _, r := range stateRecords(o.stateKey, sealed) {

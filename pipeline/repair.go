@@ -71,7 +71,7 @@ func (t *task) openAgain(ctx context.Context, o *owned, f *outcome, opening []st
 	t.service.listener.note(t.partition, fmt.Sprintf(
 		"the opening of an earlier owner is not whole; its state is committed again (input offset: %d)", g.position.Next))
 	f.group = g.position.Next
-	return t.commit(ctx, o, g, opening...)
+	return t.commitOpening(ctx, o, g, opening...)
 }
 
 // redo makes the first decisions again that the state owes, and takes the events behind it again, as far as anything of
@@ -96,6 +96,9 @@ func (t *task) redo(ctx context.Context, o *owned, f *outcome, g *segment, now i
 		}
 		switch {
 		case differs != nil: // the first one is told
+		case is && !bytes.Equal(committed, line) && d.Step == 0:
+			differs = t.stop(fmt.Sprintf("the committed decision %d, of before the first event, differs from the one that the secret of the opening gives now", d.Index),
+				"Another version made it: start the version that ran before, or open a new deployment under another ORIEL_NAME")
 		case is && !bytes.Equal(committed, line):
 			differs = t.stop(fmt.Sprintf("the committed decision %d differs from the one that its events give now", d.Index),
 				"The input has changed under its offsets, or another version made it: start the version that ran before, or open a new deployment under another ORIEL_NAME")
@@ -104,7 +107,9 @@ func (t *task) redo(ctx context.Context, o *owned, f *outcome, g *segment, now i
 		}
 	}
 	if o.position.Owes {
-		c.walk.Start()
+		if c.walk.Start(); differs != nil {
+			return differs
+		}
 	}
 	reader := t.service.client.NewReader(t.service.config.Input, t.partition, next, kafka.ReaderOptions{
 		ID: o.position.Topic, LastEpoch: &o.position.LeaderEpoch, MaxBytes: fetchBytes, MaxWait: 100 * time.Millisecond,
