@@ -13,7 +13,6 @@ import (
 
 	"oriel/pipeline"
 	"oriel/pipeline/pipetest"
-	"oriel/schemas"
 )
 
 // shock is what happens at a request of an opening, counted from the start of the process.
@@ -142,10 +141,7 @@ func (h *history) oneHistory(o opened) {
 			h.t.Errorf("topic %s has the decisions %d, want %d", topic, got, want[output])
 		}
 		for _, r := range h.read(topic, true) {
-			d, err := schemas.ParseDecision(r.Value)
-			if err != nil {
-				h.t.Fatal(err)
-			}
+			d := decision(h.t, r)
 			if other := values[d.Index]; other != nil && !bytes.Equal(other, r.Value) {
 				h.t.Errorf("decision %d has two values:\n%s\n%s", d.Index, other, r.Value)
 			}
