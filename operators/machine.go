@@ -16,7 +16,8 @@ type Decision struct {
 
 // Machine is an online-learning algorithm as a state machine. Methods that take dst append to it and return it.
 type Machine interface {
-	// Open appends the decisions owed before the first record (a bandit's plays). Most machines owe none.
+	// Open appends the decisions owed before the first record (a bandit's plays). Most machines owe none. It is called
+	// once, and the state before it must be enough to make the same decisions: the pipeline commits that state first.
 	Open(dst []Decision) []Decision
 
 	// Add takes the next record and appends the decisions that it brings about: none while a batch is in progress.

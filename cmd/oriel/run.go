@@ -109,7 +109,7 @@ func run(ctx context.Context, h host) (err error) {
 		Deployment: s.Name, Version: version(), GoVersion: runtime.Version(), Waiting: pages.Waiting,
 		Coordinates: s.DecisionGauges, Numbers: shownNumbers(operator.Numbers()),
 	})
-	hear := h.limitMemory(pages.Listen(counts.Listen(logging(log, h.heard))), pipeline.Memory(s.MemoryLimit))
+	hear := h.limitMemory(pages.Listen(counts.Listen(logging(log, s.Name, h.heard))), pipeline.Memory(s.MemoryLimit))
 	server := pages.Server(registry)
 	go func() {
 		if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
@@ -192,7 +192,7 @@ func ended(log *slog.Logger) func(pipeline.Ending) {
 }
 
 // logging turns what the pipeline tells into log lines of public facts.
-func logging(log *slog.Logger, l pipeline.Listener) pipeline.Listener {
+func logging(log *slog.Logger, name string, l pipeline.Listener) pipeline.Listener {
 	l.Assigned = func(partitions []int32) { log.Info("partitions assigned", "partitions", partitions) }
 	l.State = func(p int32, s pipeline.TaskState) { log.Info("task", "partition", p, "state", string(s)) }
 	l.Proves = func(p int32, g dp.Guarantee) { // of the frozen plan: another fit of the same settings may age differently
@@ -216,6 +216,11 @@ func logging(log *slog.Logger, l pipeline.Listener) pipeline.Listener {
 		}
 	}
 	l.Partitions = func(input int) { log.Info("input", "partitions", input) }
+	l.Opening = func(p int32, from int64) {
+		log.Warn("opening a FIRST incarnation of this partition: no state, decision, group offset or local store of an earlier one was found. "+
+			"If this deployment has released decisions of the partition before, stop it: events would be protected by two noises, and their losses add",
+			"name", name, "partition", p, "from_offset", from)
+	}
 	l.Opened = func(p int32) { log.Info("opened the partition's first incarnation", "partition", p) }
 	l.Restarted = func(p int32, err error) { log.Warn("taking the partition over again", "partition", p, "error", err) }
 	l.Stopped = func(p int32, err error) { log.Error("stopped", "partition", p, "error", err) }
