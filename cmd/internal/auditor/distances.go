@@ -1,6 +1,7 @@
 package auditor
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -41,6 +42,10 @@ func (a *Subject) distances() (Check, error) {
 	}
 	for pair := range uint64(pairs) {
 		first, second, err := a.pairOf(pair)
+		if pair == 0 && errors.Is(err, errUnseen) {
+			check.Count, check.Found = 0, "no event of these settings adds to the sums"
+			return check, nil
+		}
 		if err != nil {
 			return check, err
 		}
@@ -83,7 +88,7 @@ func (a *Subject) pairOf(pair uint64) (first, second []float64, err error) {
 			r = other
 		}
 		if !c.arrives(r, pair) {
-			return nil, nil, fmt.Errorf("audit: a canary of pair %d adds nothing", pair)
+			return nil, nil, fmt.Errorf("%w: pair %d", errUnseen, pair)
 		}
 		both[i] = slices.Clone(c.all)
 	}
