@@ -17,7 +17,7 @@ type Input struct {
 	Age         uint64        // steps, an age beside those of whole windows; 0 for none
 	Measure     time.Duration // for measuring steps, of all mechanisms together; 0 for no measurement
 	SealedState int           // bytes of a sealed state of the configured stream
-	Draws       dp.Draws      // what decisions lose beside sums
+	Draws       dp.Draws      // of a stream that releases no sum
 	Solved      *Solution     // shown with the report, which is of its value
 	After       uint64        // events of a cell, at which ratios are shown beside powers of ten; 0 for none
 
@@ -73,7 +73,7 @@ type Setting struct {
 	EventsPerSecond  Number  `json:"events_per_second"`
 	SealedStateBytes int     `json:"sealed_state_bytes"`   // of a stream, operator and users included
 	Draws            bool    `json:"draws,omitempty"`      // decisions hold draws
-	DrawsPure        float64 `json:"draws_pure,omitempty"` // ε of draws from events, counted in the losses below
+	DrawsPure        float64 `json:"draws_pure,omitempty"` // ε of draws, of a stream that releases no sum
 	DrawsRho         float64 `json:"draws_rho,omitempty"`  // ρ of such draws
 }
 

@@ -293,9 +293,6 @@ func (r *Report) notes() string {
 	case factsOf(s.Mechanism).Draws:
 		lines = append(lines, "No sum is released: decisions are draws, by scores whose noise the table says, and all that "+
 			"one "+s.Unit+" moves lose "+drawsLose(s)+".")
-	case s.DrawsPure > 0 || s.DrawsRho > 0:
-		lines = append(lines, "Decisions hold draws whose scores are of events: those that one "+s.Unit+" moves lose "+drawsLose(s)+" beside the sums.",
-			"ε by age and of groups counts that, and so do decisions; the setting, and µ, are of the sums alone.")
 	case s.Draws:
 		lines = append(lines, "Decisions hold draws of the stream's own, whose scores are of releases: they lose nothing more.")
 	}
