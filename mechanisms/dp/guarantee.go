@@ -192,6 +192,22 @@ func (g Guarantee) Group(units uint64) Budget {
 	}
 }
 
+// Lives returns the loss of a unit whose step is released in so many lives of a stream, each with noise of its own: √F·µ
+// for F lives, or Fε (pure), rounded up. A deployment that goes on after another one is a second life
+// (mechanisms/forget/PROOF.md, Theorem 3).
+func (g Guarantee) Lives(lives uint64) Budget {
+	if lives == 0 {
+		return Budget{}
+	}
+	if g.Mu == 0 {
+		return g.Group(lives)
+	}
+	var total Total
+	total.AddMu(g.Mu)
+	total = total.Times(lives)
+	return Budget{Epsilon: total.Epsilon(g.Delta), Delta: g.Delta}
+}
+
 // last returns the age at which the releases of age steps end: no release follows the horizon.
 func (g Guarantee) last(age uint64) uint64 {
 	if g.Horizon > 0 {

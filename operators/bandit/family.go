@@ -1,6 +1,7 @@
 package bandit
 
 import (
+	"errors"
 	"fmt"
 
 	"oriel/mechanisms"
@@ -205,6 +206,9 @@ func (c configured) Extras() []schemas.Extra {
 // Mechanism tells the leaf: loss·u, in units of half the range of losses, about a centre on the line of u, which is
 // public. The paper's noise is what so many times as long a leaf would need.
 func (c configured) Mechanism(m *mechanisms.Config, plan []byte) error {
+	if m.Separation > 0 {
+		return errors.New("bandit: there is no user level: answers of a round are added in one step, so two of a user that came far apart may move one release")
+	}
 	p, err := c.planFor(*m)
 	if plan != nil {
 		p, err = ParsePlan(plan)

@@ -6,8 +6,6 @@ import (
 	"strconv"
 	"testing"
 
-	"oriel/mechanisms"
-	"oriel/mechanisms/audit/given"
 	"oriel/mechanisms/mechtest"
 	"oriel/mechanisms/noise"
 	"oriel/operators"
@@ -161,20 +159,8 @@ func TestServedTwinAddsWhatTheMachineAdds(t *testing.T) {
 					Identity: noise.Identity{Offset: int64(i)},
 				}
 			}
-			sum := &recorder{Sum: given.New(func(dst []float64, step uint64) {
-				rng := rand.New(rand.NewPCG(step, 31))
-				for i := range dst {
-					dst[i] = 3 * rng.NormFloat64()
-				}
-			})}
-			stream, err := mechanisms.NewStream(m, plan, [32]byte{1}, sum)
-			if err != nil {
-				t.Fatal(err)
-			}
-			machine, err := newMachine(c, stream)
-			if err != nil {
-				t.Fatal(err)
-			}
+			sum := &recorder{}
+			machine := overReleases(t, c, m, plan, sum)
 			frozen, errPlan := c.Plan(m)
 			made, err := c.Twin(frozen)
 			if err := errors.Join(errPlan, err); err != nil {

@@ -70,6 +70,9 @@ func New(in Input) (*Report, error) {
 			continue
 		case in.configured(variants[i]):
 			r.about(a.row.machine)
+			if in.Second {
+				r.Setting.LivesEpsilon = a.row.machine.guarantee.Lives(2).Epsilon
+			}
 			if advice, ok := a.row.machine.advice(in.Operator); ok {
 				r.Advice = &advice
 			}
