@@ -264,9 +264,10 @@ func TestNoLeafLeavesTheLattice(t *testing.T) {
 	}
 }
 
-// Noise of two parts is apart, and each part's is that of its scale, whatever makes it: red when a part's noise is half,
-// or when two parts are one instance. Noise is rebuilt into standard normals, some 8 000 of each part: its variance is
-// 6.11 standard errors, 9.7 %, from 1 with probability 1e-9, and so is the correlation of the two, 0.068, from 0.
+// Noise of two parts is apart, and each part's is that of its scale, whatever makes it: red when a part's noise is
+// half, or when two parts are one instance. Noise is rebuilt into standard normals, some 8 000 of each part: its
+// variance is 6.11 standard errors, 9.7 %, from 1 with probability 1e-9, and so is the correlation of the two, 0.068,
+// from 0.
 func TestNoiseOfPartsIsApart(t *testing.T) {
 	for _, c := range everyNoise() {
 		what := fmt.Sprintf("%s, memory %d", c.Name, c.Memory)

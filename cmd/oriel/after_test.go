@@ -194,7 +194,8 @@ func TestWhatANewLifeNeedsIsAskedFor(t *testing.T) {
 // other says nothing of it.
 func TestTheLossOfTwoLivesIsLogged(t *testing.T) {
 	g := dp.Guarantee{
-		Mechanism: "blt", Memory: 64, Batch: 1, Epsilon: 1, Delta: 1e-6, Mu: dp.GaussianMu(dp.Budget{Epsilon: 1, Delta: 1e-6}),
+		Mechanism: "blt", Memory: 64, Batch: 1, Epsilon: 1, Delta: 1e-6,
+		Mu: dp.GaussianMu(dp.Budget{Epsilon: 1, Delta: 1e-6}),
 	}
 	for _, after := range []string{"", "earlier"} {
 		var out bytes.Buffer

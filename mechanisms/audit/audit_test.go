@@ -161,9 +161,9 @@ func TestReportSaysWhatItRefutes(t *testing.T) {
 	f(2.1, audit.ErrClaim)
 }
 
-// Pure noise of a tree is audited at a later step of the first block by those single nodes that hold the canary: half of
-// them at step 3 of a window of 8. Other releases show more of it, so the claim is the limit, and
-// nothing honest passes it.
+// Pure noise of a tree is audited at a later step of the first block by those single nodes that hold the canary: half
+// of them at step 3 of a window of 8. Other releases show more of it, so the claim is the limit, and nothing honest
+// passes it.
 func TestPureNoiseAtALaterStep(t *testing.T) {
 	for _, name := range []string{"tree-gamma", "tree-laplace"} {
 		c := config(name)

@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// Of a stream that releases no sum, ε of one unit, at each age, is that of its draws, and of a group that of kε and k²ρ.
+// Of a stream that releases no sum, ε of one unit, at each age, is that of its draws, and of a group that of kε and
+// k²ρ.
 func TestDrawsOfAGroup(t *testing.T) {
 	const delta, life = 1e-6, 64
 	composed := func(pure, rho float64) float64 {

@@ -192,8 +192,8 @@ func (g Guarantee) Group(units uint64) Budget {
 	}
 }
 
-// Lives returns the loss of a unit whose step is released in so many lives of a stream, each with noise of its own: √F·µ
-// for F lives, or Fε (pure), rounded up. A deployment that goes on after another one is a second life
+// Lives returns the loss of a unit whose step is released in so many lives of a stream, each with noise of its own:
+// √F·µ for F lives, or Fε (pure), rounded up. A deployment that goes on after another one is a second life
 // (mechanisms/forget/PROOF.md, Theorem 3).
 func (g Guarantee) Lives(lives uint64) Budget {
 	if lives == 0 {

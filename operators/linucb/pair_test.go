@@ -168,9 +168,9 @@ func TestAPairMovesOneLeaf(t *testing.T) {
 	}
 }
 
-// Exchange the contexts and the rewards of several pairs at once, over the same releases: models, and the actions of all
-// records in none of these pairs, stay as they are, also of records that come later, and so does the action for one of
-// the pairs when only the others are exchanged.
+// Exchange the contexts and the rewards of several pairs at once, over the same releases: models, and the actions of
+// all records in none of these pairs, stay as they are, also of records that come later, and so does the action for one
+// of the pairs when only the others are exchanged.
 func TestActionsOfAGroup(t *testing.T) {
 	for _, kind := range kinds {
 		c, m := config(t, kind.m, kind.lines...)

@@ -196,7 +196,8 @@ func (r *Result) rebuild(ctx context.Context) error {
 	r.tests, r.runs = slices.Concat(r.tests, short, tests), runs
 	if forgets {
 		late := a.beforeReset()
-		tests, r.late, err = late.residuals(ctx, x.After(late.late), r.lateBreaks, o.work("residuals at a reset, runs", o.Runs, limit))
+		w := o.work("residuals at a reset, runs", o.Runs, limit)
+		tests, r.late, err = late.residuals(ctx, x.After(late.late), r.lateBreaks, w)
 		if err != nil {
 			return err
 		}

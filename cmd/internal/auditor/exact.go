@@ -76,8 +76,8 @@ func appendNumbers(dst []byte, numbers []float64) []byte {
 	return dst
 }
 
-// owed writes what the decisions of a step may owe to releases alone. An answer to a record that is another one for another purpose may be another
-// one too, but for its length.
+// owed writes what the decisions of a step may owe to releases alone. An answer to a record that is another one for
+// another purpose may be another one too, but for its length.
 func (c *crowded) owed(s step) (dst []byte) {
 	own := 0
 	for _, d := range s.made {

@@ -10,9 +10,9 @@ import (
 
 // Leaves of some operators follow what was released before: gains behind the published set, for example. Then a canary
 // in the midst of a stream has other leaves in each run, and who looks for those of a stream's start finds next to
-// nothing. The adversary knows releases, and so both leaves; in units of each coordinate's scale, Gaussian noise has one
-// law in all directions. So what is observed of such a run is the release along its own two leaves, laid where the law
-// has them.
+// nothing. The adversary knows releases, and so both leaves; in units of each coordinate's scale, Gaussian noise has
+// one law in all directions. So what is observed of such a run is the release along its own two leaves, laid where the
+// law has them.
 
 // aim is where a run's own leaves are, in scales.
 type aim struct {

@@ -76,6 +76,7 @@ func (r *Result) PrintJSON(out io.Writer) error {
 		Verdict   string          `json:"verdict"`
 	}{
 		g.Mechanism, g.Window, g.Memory, g.UserWindow, g.Batch, r.subject.mechanism.Dimension(), g.Adjacency.String(), g.Unit,
-		r.took.Seconds(), r.options.Alpha, attacks, r.checks, r.tests, r.limit(), r.runs, r.steps, r.reach, r.late, r.untested(), NotAttacked, verdict,
+		r.took.Seconds(), r.options.Alpha, attacks, r.checks, r.tests, r.limit(), r.runs, r.steps,
+		r.reach, r.late, r.untested(), NotAttacked, verdict,
 	})
 }

@@ -230,20 +230,23 @@ func TestDecisionsAreInReach(t *testing.T) {
 
 // Leaves that no run can have are said to be out of reach, and what needs none is tried.
 func TestAuditOfLeavesOutOfReach(t *testing.T) {
+	frequent := slices.DeleteFunc(slices.Clone(asConfigured["served"]), func(line string) bool {
+		return strings.HasPrefix(line, "ORIEL_EMIT")
+	})
 	arms := []string{
 		"ORIEL_OPERATOR=arms", "ORIEL_ARMS=a,b", "ORIEL_MECHANISM=once-gaussian", "ORIEL_WINDOW=lifetime",
 	}
 	for want, lines := range map[string][]string{
-		"attacks: an event adds nothing before step 20001": append([]string{"ORIEL_DELAY=20000"}, arms...),
-		"attack at step 2: no event of these settings adds": append([]string{"ORIEL_WAIT=1"},
-			slices.DeleteFunc(slices.Clone(asConfigured["served"]), func(s string) bool { return strings.HasPrefix(s, "ORIEL_EMIT") })...),
+		"attacks: an event adds nothing before step 20001":  append([]string{"ORIEL_DELAY=20000"}, arms...),
+		"attack at step 2: no event of these settings adds": append([]string{"ORIEL_WAIT=1"}, frequent...),
 	} {
 		r := audited(t, subjectOf(t, lines...), 4)
 		var out bytes.Buffer
 		if err := r.Print(&out); err != nil || r.Err() != nil {
 			t.Errorf("%v, %v", err, r.Err())
 		}
-		if !strings.Contains(out.String(), "Not tested with these settings: "+want) || !strings.Contains(out.String(), "\ndecisions ") {
+		said := out.String()
+		if !strings.Contains(said, "Not tested with these settings: "+want) || !strings.Contains(said, "\ndecisions ") {
 			t.Errorf("want %q in\n%s", want, out.String())
 		}
 	}
