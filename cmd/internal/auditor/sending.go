@@ -13,9 +13,6 @@ type sending struct {
 	records []operators.Record // of the last canary
 }
 
-// begin starts a run.
-func (s *sending) begin() { s.records = nil }
-
 // at returns the record of a place in a step, null where there is no other. echo says that it is none of a canary.
 func (s *sending) at(step, place uint64) (r operators.Record, echo bool) {
 	a := s.player.subject
