@@ -39,7 +39,6 @@ type Machine interface {
 	// the same bytes. After an error the machine is unchanged.
 	Restore(state []byte) error
 
-	// Guarantee is what every decision of this machine states: proved, for one window. It is the stream's, and where
-	// scores of draws owe anything to events beside releases, WithDraws.
+	// Guarantee is what every decision of this machine states: proved, for one window. It is the stream's.
 	Guarantee() dp.Guarantee
 }

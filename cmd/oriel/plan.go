@@ -146,7 +146,7 @@ func planAnswer(s settings.Settings, o planOptions) (planShown, error) {
 	}
 	in := plan.Input{
 		Configured: mechanism, Operator: operator, AgeWeight: s.AgeWeight, Rate: o.rate, Age: o.age, After: o.after,
-		Solved: o.solution,
+		Solved: o.solution, Second: s.After != "",
 	}
 	if o.measure {
 		in.Measure = measureFor

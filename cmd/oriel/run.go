@@ -287,6 +287,10 @@ func announce(log *slog.Logger, s settings.Settings, g dp.Guarantee, addr net.Ad
 	}
 	log.Info(promise, "mechanism", g.Mechanism, span, among, apart, "epsilon", g.Epsilon, "delta", g.Delta,
 		"adjacency", g.Adjacency.String(), "unit", g.Unit)
+	if s.After != "" {
+		log.Warn("ORIEL_AFTER: an event whose step both lives of the deployment release loses √2 µ; decisions state the epsilon of one life",
+			"epsilon_of_both", plan.Upper(g.Lives(2).Epsilon), "epsilon", g.Epsilon, "delta", g.Delta)
+	}
 	if text := dp.DeltaWarning(g.Delta, min(steps, math.MaxUint64/g.Batch)*g.Batch); text != "" {
 		log.Warn(text)
 	}

@@ -88,7 +88,7 @@ type Guarantee struct {
 	Memory         uint64  // H, steps: sums decay by 1 − 1/H a step; 0 for those that do not
 	Mu             float64 // Gaussian-DP parameter of one window, rounded up; 0 for a pure-ε mechanism
 	Curve          Curve   // of a Gaussian mechanism with a window or a memory, a UserCurve at user level; else nil
-	Draws          Draws   // which Epsilon counts, and Mu and Curve do not: WithDraws; with δ > 0 and no Mu all there is
+	Draws          Draws   // of a stream that releases no sum, and then all that Epsilon counts: there is no Mu
 }
 
 // Curve is µ of a Gaussian mechanism as a function of age. Its dynamic type is comparable, so that guarantees are.
@@ -121,7 +121,7 @@ func (g Guarantee) At(age uint64) Budget {
 	case age == g.Window:
 		return Budget{Epsilon: g.Epsilon, Delta: g.Delta}
 	case g.Mu > 0:
-		return g.gaussian(g.Curve.Mu(age), 1)
+		return g.gaussian(g.Curve.Mu(age))
 	default:
 		return g.times(whole((age-1)/g.Window + 1))
 	}
@@ -137,7 +137,7 @@ func (g Guarantee) forLife(age uint64) Budget {
 	if mu >= g.Mu {
 		return whole
 	}
-	part := g.gaussian(mu, 1)
+	part := g.gaussian(mu)
 	return Budget{Epsilon: min(part.Epsilon, g.Epsilon), Delta: g.Delta}
 }
 
@@ -165,7 +165,7 @@ func (g Guarantee) AtAll(age uint64) Budget {
 	case age <= max(g.Window, g.UserWindow):
 		return g.At(age)
 	case g.Mu > 0:
-		return g.gaussian(g.Curve.(UserCurve).MuAll(age), (age-1)/max(g.Window, g.UserWindow)+1)
+		return g.gaussian(g.Curve.(UserCurve).MuAll(age))
 	default:
 		m := whole((age-1)/g.Window + 1)
 		sum := newFloat().Add(m, exact(1)) // below 2⁶⁵, and the product below 2¹²⁹
@@ -183,13 +183,29 @@ func (g Guarantee) Group(units uint64) Budget {
 	case units == 1:
 		return Budget{Epsilon: g.Epsilon, Delta: g.Delta}
 	case g.Mu > 0:
-		return g.gaussian(RoundUp(newFloat().Mul(exact(g.Mu), whole(units))), units)
+		return g.gaussian(RoundUp(newFloat().Mul(exact(g.Mu), whole(units))))
 	case g.Delta > 0: // of draws alone
 		total := g.Draws.of(units)
 		return Budget{Epsilon: total.Epsilon(g.Delta), Delta: g.Delta}
 	default:
 		return g.times(whole(units))
 	}
+}
+
+// Lives returns the loss of a unit whose step is released in so many lives of a stream, each with noise of its own:
+// √F·µ for F lives, or Fε (pure), rounded up. A deployment that goes on after another one is a second life
+// (mechanisms/forget/PROOF.md, Theorem 3).
+func (g Guarantee) Lives(lives uint64) Budget {
+	if lives == 0 {
+		return Budget{}
+	}
+	if g.Mu == 0 {
+		return g.Group(lives)
+	}
+	var total Total
+	total.AddMu(g.Mu)
+	total = total.Times(lives)
+	return Budget{Epsilon: total.Epsilon(g.Delta), Delta: g.Delta}
 }
 
 // last returns the age at which the releases of age steps end: no release follows the horizon.
@@ -200,13 +216,8 @@ func (g Guarantee) last(age uint64) uint64 {
 	return age
 }
 
-// gaussian returns the budget of µ at this δ, with the draws of so many units.
-func (g Guarantee) gaussian(mu float64, units uint64) Budget {
-	if g.Draws != (Draws{}) {
-		total := g.Draws.of(units)
-		total.AddMu(mu)
-		return Budget{Epsilon: total.Epsilon(g.Delta), Delta: g.Delta}
-	}
+// gaussian returns the budget of µ at this δ.
+func (g Guarantee) gaussian(mu float64) Budget {
 	return Budget{Epsilon: GaussianEpsilon(mu, g.Delta), Delta: g.Delta}
 }
 

@@ -114,3 +114,29 @@ func TestWrongSettingsAreNamed(t *testing.T) {
 		t.Error("the paper's noise is planned for users")
 	}
 }
+
+// Answers of a round are added together, so nothing is proved of a user: whoever opens a bandit is refused, with
+// settings or without, before its plan and behind it.
+func TestThereIsNoUserLevel(t *testing.T) {
+	for _, delay := range []string{"0", "4"} {
+		m := mechanisms.Config{Name: "blt", Batch: 4, Window: 64, Horizon: 64}
+		c, err := configOf(m, append(append([]string(nil), disc...), "DELAY="+delay)...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		plan, err := c.Plan(m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		users := m
+		users.Separation = 2
+		for _, frozen := range [][]byte{nil, plan} {
+			if err := c.Mechanism(&m, frozen); err != nil {
+				t.Errorf("events: %v", err)
+			}
+			if err := c.Mechanism(&users, frozen); err == nil || !strings.Contains(err.Error(), "no user level") {
+				t.Errorf("users, delay %s: %v", delay, err)
+			}
+		}
+	}
+}

@@ -90,7 +90,7 @@ func (c configured) Output() *operators.Output {
 		return nil
 	}
 	return &operators.Output{
-		Suffix: "actions", Key: "key",
+		Suffix: "actions", Key: "key", Own: true,
 		Text: "what to play for each context. An action follows from the context that it is for: let those alone read it whom the context is of, " +
 			"or who carry it out for them",
 	}
@@ -171,16 +171,18 @@ func (c configured) Describe(m mechanisms.Config) operators.Description {
 	}
 }
 
-// Every is the operator that gets context, arm and reward in one event and publishes the weights of each step: an audit
-// looks for a record's leaf in the record's own step.
+// Every publishes the weights of each step.
 func (c configured) Every() operators.Configured {
-	c.every, c.served = 1, false
+	c.every = 1
 	return c
 }
 
 // Twin returns what an audit compares machines with.
 func (c configured) Twin(plan []byte) (operators.Twin, error) {
 	c, err := c.read(plan)
+	if c.served {
+		return &servedTwin{twin: twin{configured: c}}, err
+	}
 	return twin{configured: c}, err
 }
 

@@ -1,6 +1,7 @@
 package linucb
 
 import (
+	"errors"
 	"math/rand/v2"
 	"strconv"
 	"testing"
@@ -137,5 +138,67 @@ func TestKeysThatAreNoText(t *testing.T) {
 	}
 	if d := w.add("é", context(1, 0)); d[0].Point[0] == none || d[0].Extras[atKey].Text != "é" {
 		t.Errorf("a text is not answered: %v", d)
+	}
+}
+
+// A second opinion on what a served pair adds: by actions alone the twin finds the leaf of each reward that comes in a
+// later step than its context, and no other record adds anything, whichever keys come again.
+func TestServedTwinAddsWhatTheMachineAdds(t *testing.T) {
+	for _, kind := range kinds {
+		for _, batch := range []uint64{1, 3} {
+			kind.m.Batch = batch
+			c, m := config(t, kind.m, kind.lines...)
+			if !c.served {
+				continue
+			}
+			plan, rng := mechtest.Plan(t, m), rand.New(rand.NewPCG(batch, 19))
+			records := make([]operators.Record, 150)
+			for i, e := range drawn(c, len(records), 6) {
+				records[i] = operators.Record{
+					Event: e, Key: strconv.AppendInt(nil, int64(rng.IntN(9)), 10), Null: rng.IntN(9) == 0,
+					Identity: noise.Identity{Offset: int64(i)},
+				}
+			}
+			sum := &recorder{}
+			machine := overReleases(t, c, m, plan, sum)
+			frozen, errPlan := c.Plan(m)
+			made, err := c.Twin(frozen)
+			if err := errors.Join(errPlan, err); err != nil {
+				t.Fatal(err)
+			}
+			made.Begin()
+			want, some := make([][]int64, uint64(len(records))/batch), 0
+			numbers, leaf := make([]float64, c.rows.Entries()), make([]int64, c.rows.Size())
+			for i, r := range records {
+				step := uint64(i) / batch
+				if want[step] == nil {
+					want[step] = make([]int64, c.rows.Size())
+				}
+				if made.Leaf(numbers, r) {
+					some++
+					clear(leaf)
+					c.rows.Quantise(plan.Part(0).Grid, leaf, numbers)
+					for k, x := range leaf {
+						want[step][k] += x
+					}
+				}
+				made.Decided(machine.Add(nil, r))
+			}
+			for _, pair := range waits(c, records) {
+				if first, last := uint64(pair[0])/batch, uint64(pair[1])/batch; first == last {
+					want[last] = nil // the twin cannot know it
+				}
+			}
+			for step, v := range want {
+				for k, x := range v {
+					if off := sum.steps[step][k] - x; off > 8 || off < -8 {
+						t.Fatalf("%s, B = %d: step %d adds %v, want %v", kind.name, batch, step+1, sum.steps[step], v)
+					}
+				}
+			}
+			if some < 10 {
+				t.Errorf("%s, B = %d: %d rewards add something", kind.name, batch, some)
+			}
+		}
 	}
 }

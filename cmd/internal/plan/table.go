@@ -289,13 +289,14 @@ func (r *Report) notes() string {
 	if r.Setting.Window > 0 && r.Setting.Horizon == 0 {
 		lines = append(lines, "An event that left its window is not forgotten: its loss grows with age as shown.")
 	}
+	if both := r.Setting.LivesEpsilon; both > 0 {
+		lines = append(lines, "ORIEL_AFTER: an event whose step both lives of the deployment release loses √2 µ, ε = "+Upper(both)+
+			" at the same δ; decisions state the ε of one life.")
+	}
 	switch s := r.Setting; {
 	case factsOf(s.Mechanism).Draws:
 		lines = append(lines, "No sum is released: decisions are draws, by scores whose noise the table says, and all that "+
 			"one "+s.Unit+" moves lose "+drawsLose(s)+".")
-	case s.DrawsPure > 0 || s.DrawsRho > 0:
-		lines = append(lines, "Decisions hold draws whose scores are of events: those that one "+s.Unit+" moves lose "+drawsLose(s)+" beside the sums.",
-			"ε by age and of groups counts that, and so do decisions; the setting, and µ, are of the sums alone.")
 	case s.Draws:
 		lines = append(lines, "Decisions hold draws of the stream's own, whose scores are of releases: they lose nothing more.")
 	}

@@ -175,8 +175,8 @@ func TestSettingsAreThoseOfTheChosenOperator(t *testing.T) {
 		"ORIEL_BONUS: not a setting of ORIEL_OPERATOR=coco, but of planted",
 	)
 	f(ofPlanted("ORIEL_USER_ID=header:user", "ORIEL_USER_SEPARATION=4"),
-		"ORIEL_USER_ID: set, but ORIEL_OPERATOR=planted learns from a play later than its events come: what a user's move may be "+
-			"closer together than they were")
+		"ORIEL_USER_ID: set, but ORIEL_OPERATOR=planted adds answers later than they come: two answers of a user may be added "+
+			"closer together than they came")
 	f(ofPlanted("ORIEL_OPERATOR=plantain"), `ORIEL_OPERATOR: "plantain": not one of coco, planted`)
 }
 
