@@ -7,7 +7,20 @@
 import json
 import sys
 
-names = json.loads(open(sys.argv[1]).read().splitlines()[-1])  # the newest descriptor
+
+def descriptor():
+    """Gives the newest descriptor in the file that the call names."""
+    try:
+        names = json.loads(open(sys.argv[1]).read().splitlines()[-1])
+        if "views" in names:
+            return names
+    except (IndexError, OSError, TypeError, ValueError):
+        pass
+    sys.exit("numbers.py names.json: names.json is missing or holds no descriptor; make it by "
+             "`oriel tail --topic NAME.descriptor --raw --follow=false > names.json`")
+
+
+names = descriptor()
 for line in sys.stdin:
     d, numbers = json.loads(line), iter(json.loads(line)["decision"])
     for v, view in enumerate(names["views"]):
