@@ -39,6 +39,11 @@ type value struct {
 	entries []string
 }
 
+// Has reports whether the operator has a setting of this name.
+func (v *Values) Has(name string) bool {
+	return slices.ContainsFunc(v.table, func(s Setting) bool { return s.Name == name })
+}
+
 // Source is where values come from.
 type Source struct {
 	Given    map[string]string // by variable, with Prefix

@@ -252,6 +252,10 @@ var goldenEvents = []struct {
 		"OPERATOR=submodular", "RULE=argmax", "PICK=2", "PLACES=testdata/golden/places", "WINDOW=64", "EMIT_EVERY=8",
 		"EPSILON=40",
 	}},
+	{"aggregate-memory-shown", []string{
+		"OPERATOR=aggregate", "CELLS=carrier=UA|AA|DL,hour=0:24:1", "VALUE=delay=-60:180", "STATISTICS=mean,count,p50", "BINS=16",
+		"EMIT_EVERY=40", "WINDOW=lifetime", "MEMORY=256", "EPSILON=400", "ELSEWHERE=other", "ARMS=carrier",
+	}},
 	{"contexts-marked", []string{
 		"OPERATOR=linucb", "PLAYED=served", "ARMS=no,perhaps,yes", "DIMENSION=4", "WINDOW=lifetime", "MEMORY=16",
 		"EMIT_EVERY=4", "WAIT=20", "CAPACITY=8", "EPSILON=40",
@@ -283,7 +287,7 @@ var onlyUnder = map[string]string{
 	"sets-places": "blt", "gains-argmax": "tree-gaussian", "gains-drawn": mechanisms.Drawing,
 	"gains-led": "tree-gamma", "gains-shares": "blt", "worths-halving": "once-gamma", "worths-drawn": mechanisms.Drawing,
 	"contexts-printed": "tree-gaussian", "gains-quadratic": "blt", "contexts-products": "blt",
-	"contexts-marked": "blt", "contexts-candidates-marked": "tree-gaussian",
+	"aggregate-memory-shown": "blt", "contexts-marked": "blt", "contexts-candidates-marked": "tree-gaussian",
 	"gains-short": "blt", "sets-gains": "blt",
 }
 
