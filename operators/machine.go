@@ -42,3 +42,12 @@ type Machine interface {
 	// Guarantee is what every decision of this machine states: proved, for one window. It is the stream's.
 	Guarantee() dp.Guarantee
 }
+
+// Planned is a Machine whose plan decides which extras its decisions have. A plan of an earlier version lacks the ones
+// that came later: its deployment must go on with the same bytes.
+type Planned interface {
+	Machine
+
+	// PlannedExtras are the Configured.Extras of this plan, in their order.
+	PlannedExtras() []schemas.Extra
+}

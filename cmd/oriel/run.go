@@ -204,16 +204,7 @@ func logging(log *slog.Logger, name string, l pipeline.Listener) pipeline.Listen
 			log.Info("epsilon at every age", "partition", p, "epsilon", g.Epsilon, "delta", g.Delta)
 			return
 		}
-		byAge := func(of string, at func(windows uint64) float64) {
-			log.Info("epsilon by age", "partition", p, "W", plan.Upper(g.Epsilon), "10W", plan.Upper(at(10)),
-				"100W", plan.Upper(at(100)), "1000W", plan.Upper(at(1000)), "delta", g.Delta, "of", of)
-		}
-		byAge(agedUnit(g), func(windows uint64) float64 { return g.AtWindows(windows).Epsilon })
-		if g.Separation > 0 {
-			byAge("all events of a user since the first", func(windows uint64) float64 {
-				return g.AtAll(min(windows, math.MaxUint64/g.Window) * g.Window).Epsilon
-			})
-		}
+		provesByWindow(log, p, g)
 	}
 	l.Partitions = func(input int) { log.Info("input", "partitions", input) }
 	l.Opening = func(p int32, from int64) {
@@ -241,18 +232,47 @@ func logging(log *slog.Logger, name string, l pipeline.Listener) pipeline.Listen
 	return l
 }
 
+// ofAllEvents is the unit of a user whose events are all protected together.
+const ofAllEvents = "all events of a user since the first"
+
+// provesByWindow logs ε by age, in windows: an event is not older than one window in the first figure.
+func provesByWindow(log *slog.Logger, partition int32, g dp.Guarantee) {
+	byAge := func(of string, at func(windows uint64) float64) {
+		log.Info("epsilon by age", "partition", partition, rounded("epsilon_within_window", g.Epsilon),
+			rounded("epsilon_after_10_windows", at(10)), rounded("epsilon_after_100_windows", at(100)),
+			rounded("epsilon_after_1000_windows", at(1000)), "delta", g.Delta, "of", of)
+	}
+	byAge(agedUnit(g), func(windows uint64) float64 { return g.AtWindows(windows).Epsilon })
+	if g.Separation > 0 {
+		byAge(ofAllEvents, func(windows uint64) float64 {
+			return g.AtAll(min(windows, math.MaxUint64/g.Window) * g.Window).Epsilon
+		})
+	}
+}
+
 // provesForLife logs ε by age where sums forget, in memories H: that of an event ends, that of all events of a user
 // goes on.
 func provesForLife(log *slog.Logger, partition int32, g dp.Guarantee) {
-	log.Info("epsilon by age", "partition", partition, "1", plan.Upper(g.At(1).Epsilon),
-		"H", plan.Upper(g.AtWindows(1).Epsilon),
-		"10H", plan.Upper(g.AtWindows(10).Epsilon), "ever", plan.Upper(g.Epsilon), "delta", g.Delta, "of", agedUnit(g))
+	log.Info("epsilon by age", "partition", partition, rounded("epsilon_after_1_step", g.At(1).Epsilon),
+		rounded("epsilon_after_1_memory", g.AtWindows(1).Epsilon),
+		rounded("epsilon_after_10_memories", g.AtWindows(10).Epsilon), rounded("epsilon_ever", g.Epsilon),
+		"delta", g.Delta, "of", agedUnit(g))
 	if g.Separation == 0 {
 		return
 	}
-	all := func(memories uint64) string { return plan.Upper(g.AtAll(memories * g.Memory).Epsilon) }
-	log.Info("epsilon by age", "partition", partition, "H", all(1), "10H", all(10), "100H", all(100), "1000H", all(1000),
-		"delta", g.Delta, "of", "all events of a user since the first")
+	all := func(name string, memories uint64) slog.Attr { return rounded(name, g.AtAll(memories*g.Memory).Epsilon) }
+	log.Info("epsilon by age", "partition", partition, all("epsilon_after_1_memory", 1),
+		all("epsilon_after_10_memories", 10), all("epsilon_after_100_memories", 100),
+		all("epsilon_after_1000_memories", 1000), "delta", g.Delta, "of", ofAllEvents)
+}
+
+// rounded is a figure of the log, rounded up as plans show it: a number in JSON, too.
+func rounded(name string, x float64) slog.Attr {
+	shown, err := strconv.ParseFloat(plan.Upper(x), 64)
+	if err != nil || math.IsInf(shown, 0) {
+		return slog.String(name, "infinite")
+	}
+	return slog.Float64(name, shown)
 }
 
 // agedUnit says whose loss grows with age.

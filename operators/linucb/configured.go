@@ -38,6 +38,7 @@ type configured struct {
 	horizon      uint64          // 0: none
 	memory       uint64          // H; 0: sums do not decay
 	lasting      []schemas.Extra // empty where sums do not decay
+	unmarked     bool            // a plan of before actions said what they answer
 	waiting      pending.Config
 }
 
@@ -80,6 +81,13 @@ func (c configured) Extras() []schemas.Extra {
 				Name: "space", Kind: schemas.ExtraText, Text: "Spaces, so that all actions for a key are of one length.",
 			},
 		)
+		if !c.unmarked {
+			all = append(all, schemas.Extra{
+				Name: "answers", Kind: schemas.ExtraText, Later: true,
+				Text: "What an action answers, by the record's key alone: context, which waits for its reward from then on; reward, under a key " +
+					"that waited, and there is nothing to play; nothing, a record that is neither. Empty in a model.",
+			})
+		}
 	}
 	return append(all, c.lasting...)
 }
@@ -114,25 +122,33 @@ func (c configured) Mechanism(m *mechanisms.Config, plan []byte) error {
 	return err
 }
 
-// planVersion starts what Plan stores.
-const planVersion = "1"
+// Versions start what Plan stores.
+const (
+	planVersion = "1" // of logged events; of served ones, their actions do not say what they answer
+	planOfMarks = "2" // of served ones, whose actions say it
+)
 
 // Plan freezes the list of arms, a line each behind the version, with their features where they have some.
 func (c configured) Plan(mechanisms.Config) ([]byte, error) {
-	lines := c.arms
+	lines, version := c.arms, planVersion
 	if c.products.length > 0 {
 		lines = c.lines
 	}
-	return []byte(strings.Join(append([]string{planVersion}, lines...), "\n")), nil
+	if c.served {
+		version = planOfMarks
+	}
+	return []byte(strings.Join(append([]string{version}, lines...), "\n")), nil
 }
 
 // read returns what is configured, with the arms of a plan.
 func (c configured) read(plan []byte) (configured, error) {
 	lines := strings.Split(string(plan), "\n")
-	if lines[0] != planVersion || len(lines)-1 != len(c.arms) {
-		return c, errors.New("linucb: plan: not one of version " + planVersion + " with as many arms as ORIEL_ARMS")
+	known := lines[0] == planVersion || lines[0] == planOfMarks && c.served
+	if !known || len(lines)-1 != len(c.arms) {
+		return c, errors.New("linucb: plan: not one of version " + planVersion + ", or of served events " + planOfMarks +
+			", with as many arms as ORIEL_ARMS")
 	}
-	c.arms = lines[1:]
+	c.arms, c.unmarked = lines[1:], lines[0] == planVersion
 	if c.products.length == 0 {
 		return c, nil
 	}

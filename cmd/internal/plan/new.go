@@ -91,6 +91,7 @@ func New(in Input) (*Report, error) {
 		}
 	}
 	r.warn(in)
+	r.publish(in)
 	return r, nil
 }
 

@@ -130,7 +130,7 @@ func (r *Report) sensitivityLine() string {
 	if s.SealedStateBytes > 0 {
 		text += "\nsealed state of a stream, all included: " + bytesOf(uint64(s.SealedStateBytes))
 	}
-	return text
+	return text + s.publishedLine()
 }
 
 // label marks the configured mechanism.
@@ -285,6 +285,10 @@ func (r *Report) notes() string {
 	} else if r.Optimum.RMSCoordinate.known() {
 		lines = append(lines, "Optimum: the least variance that any Gaussian mechanism can have which releases every prefix sum and proves as much for a window",
 			"of W steps, one event a user; no such bound is known for pure ε.")
+	}
+	if len(r.Mechanisms[0].Decisions) > 0 {
+		lines = append(lines, "Noise above R/10 does not mean that nothing is learned: projection onto the set cuts it, and predictions feel only the part",
+			"along their features. `oriel eval` on old or public events says how much of what can be learned is kept.")
 	}
 	if r.Setting.Window > 0 && r.Setting.Horizon == 0 {
 		lines = append(lines, "An event that left its window is not forgotten: its loss grows with age as shown.")
