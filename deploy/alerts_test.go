@@ -21,7 +21,7 @@ type played map[string]string
 // wellProcess is a process of a deployment that is well and owns partitions 0 and 1. outage_test.go has the states of a
 // real one.
 func wellProcess(deployment, instance string) played {
-	p := played{fmt.Sprintf("up{job=%q, instance=%q}", "oriel", instance): "1x60"}
+	p := played{fmt.Sprintf("up{job=%q, instance=%q, deployment=%q}", "oriel", instance, deployment): "1x60"}
 	set := func(name, values string, labels ...string) {
 		all := append([]string{fmt.Sprintf("deployment=%q", deployment), fmt.Sprintf("instance=%q", instance)}, labels...)
 		p[name+"{"+strings.Join(all, ", ")+"}"] = values
@@ -104,9 +104,6 @@ func TestEachFaultRaisesItsOwnAlert(t *testing.T) {
 			samples := []map[string]any{}
 			if alert != "" {
 				labels := fmt.Sprintf(`{alertname=%q, deployment="late"}`, alert)
-				if alert == "OrielDown" { // Prometheus knows the target, not its deployment
-					labels = fmt.Sprintf(`{alertname=%q}`, alert)
-				}
 				samples = append(samples, map[string]any{"labels": labels, "value": 1})
 			}
 			promtoolPlays(t, append(processes, others), map[string]any{

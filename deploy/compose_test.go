@@ -16,13 +16,18 @@ const nonroot = "65532"
 
 func project(t *testing.T, example string) *types.Project {
 	t.Helper()
-	options, err := cli.NewProjectOptions([]string{"compose.yaml"}, cli.WithEnv([]string{"EXAMPLE=" + example}))
+	return projectWith(t, cli.WithEnv([]string{"EXAMPLE=" + example}))
+}
+
+func projectWith(t *testing.T, more ...cli.ProjectOptionsFn) *types.Project {
+	t.Helper()
+	options, err := cli.NewProjectOptions([]string{"compose.yaml"}, more...)
 	if err != nil {
 		t.Fatal(err)
 	}
 	loaded, err := options.LoadProject(t.Context())
 	if err != nil {
-		t.Fatalf("compose.yaml with EXAMPLE=%s: %v", example, err)
+		t.Fatalf("compose.yaml: %v", err)
 	}
 	return loaded
 }
@@ -40,6 +45,7 @@ func TestComposeRunsEveryExample(t *testing.T) {
 			for _, name := range []string{"topics", "oriel", "letters"} {
 				checkOriel(t, p, p.Services[name])
 			}
+			checkScrape(t, p, example)
 		})
 	}
 }
@@ -92,6 +98,30 @@ func checkOriel(t *testing.T, p *types.Project, service types.ServiceConfig) {
 			t.Errorf("port %s is published, ORIEL_HTTP_ADDR has %s", service.Ports[0].Published, port)
 		}
 	}
+}
+
+// checkScrape holds Prometheus's configuration in the project to the one beside it, with the example's deployment.
+func checkScrape(t *testing.T, p *types.Project, example string) {
+	t.Helper()
+	name := *p.Services["oriel"].Environment["ORIEL_NAME"]
+	if name != example { // compose.yaml says so
+		options := []cli.ProjectOptionsFn{cli.WithEnv([]string{"EXAMPLE=" + example, "DEPLOYMENT=" + name})}
+		p = projectWith(t, options...)
+		if !strings.Contains(read(t, "compose.yaml"), "EXAMPLE="+example+", which is DEPLOYMENT="+name) {
+			t.Errorf("compose.yaml does not say that EXAMPLE=%s has ORIEL_NAME=%s", example, name)
+		}
+	}
+	given := p.Configs["prometheus"].Content
+	want := strings.Replace(read(t, "prometheus/prometheus.yml"), "deployment: flights", `deployment: "`+name+`"`, 1)
+	if strings.TrimSpace(given) != strings.TrimSpace(want) {
+		t.Errorf("Prometheus is given\n%s\nwant\n%s", given, want)
+	}
+	for _, config := range p.Services["prometheus"].Configs {
+		if config.Source == "prometheus" && config.Target == "/etc/prometheus/prometheus.yml" {
+			return
+		}
+	}
+	t.Error("Prometheus is not given its configuration")
 }
 
 // hasFile tells whether a service finds a file of this folder under the same path.

@@ -3,6 +3,7 @@ package deploy
 import (
 	"encoding/json"
 	"maps"
+	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -263,6 +264,14 @@ func TestRulesUseExportedMetrics(t *testing.T) {
 			if !strings.Contains(runbook, "### "+rule.Alert+"\n") {
 				t.Errorf("%s: RUNBOOK.md must say what to do", rule.Alert)
 			}
+			file, anchor, _ := strings.Cut(rule.Annotations["runbook_url"], "#")
+			if _, err := os.Stat("../" + file); err != nil || anchor != strings.ToLower(rule.Alert) ||
+				!slices.Contains(anchors(runbook), anchor) {
+				t.Errorf("%s: runbook_url %q leads nowhere: %v", rule.Alert, rule.Annotations["runbook_url"], err)
+			}
+			if !strings.Contains(rule.Annotations["summary"], "{{ $labels.deployment }}") {
+				t.Errorf("%s: its summary names no deployment", rule.Alert)
+			}
 		}
 	}
 	if count == 0 {
@@ -270,21 +279,69 @@ func TestRulesUseExportedMetrics(t *testing.T) {
 	}
 }
 
-// TestPrometheusScrapesTheService compares the scrape targets with the compose file's services and the settings' port.
-func TestPrometheusScrapesTheService(t *testing.T) {
+// anchors are those that a page of headings gives them: the heading in lower case.
+func anchors(text string) (all []string) {
+	for line := range strings.Lines(text) {
+		if heading, ok := strings.CutPrefix(line, "### "); ok {
+			all = append(all, strings.ToLower(strings.TrimSpace(heading)))
+		}
+	}
+	return all
+}
+
+// TestCommentsOfRulesNameWhatThereIs: each file and folder that the comments of rules name exists.
+func TestCommentsOfRulesNameWhatThereIs(t *testing.T) {
+	names := regexp.MustCompile(`[A-Za-z_./]+\.(go|md|yml)\b`)
+	found := 0
+	for line := range strings.Lines(read(t, "prometheus/rules.yml")) {
+		comment, ok := strings.CutPrefix(strings.TrimSpace(line), "#")
+		for _, name := range names.FindAllString(comment, -1) {
+			if found++; ok {
+				if _, err := os.Stat("../" + name); err != nil {
+					t.Errorf("%s: %v", comment, err)
+				}
+			}
+		}
+	}
+	if found == 0 {
+		t.Error("no comment names a file")
+	}
+}
+
+// scrape is how Prometheus scrapes the service.
+type scrape struct {
+	JobName       string `yaml:"job_name"`
+	HonorLabels   bool   `yaml:"honor_labels"`
+	StaticConfigs []struct {
+		Targets []string
+		Labels  map[string]string
+	} `yaml:"static_configs"`
+}
+
+func loadScrape(t *testing.T) scrape {
+	t.Helper()
 	var config struct {
 		RuleFiles     []string `yaml:"rule_files"`
-		ScrapeConfigs []struct {
-			JobName       string                       `yaml:"job_name"`
-			StaticConfigs []struct{ Targets []string } `yaml:"static_configs"`
-		} `yaml:"scrape_configs"`
+		ScrapeConfigs []scrape `yaml:"scrape_configs"`
 	}
 	unmarshalYAML(t, "prometheus/prometheus.yml", &config)
 	if !slices.Equal(config.RuleFiles, []string{"rules.yml"}) || len(config.ScrapeConfigs) != 1 {
 		t.Fatalf("unexpected configuration: %+v", config)
 	}
-	p := project(t, "flights")
-	for _, static := range config.ScrapeConfigs[0].StaticConfigs {
+	return config.ScrapeConfigs[0]
+}
+
+// TestPrometheusScrapesTheService compares the scrape targets with the compose file's services and the settings' port.
+// Each target has the deployment as a label, which does not hide the one that a process says itself.
+func TestPrometheusScrapesTheService(t *testing.T) {
+	config, p := loadScrape(t), project(t, "flights")
+	if !config.HonorLabels || len(config.StaticConfigs) == 0 {
+		t.Errorf("the label of a target must give way to the one of its process: %+v", config)
+	}
+	for _, static := range config.StaticConfigs {
+		if name := p.Services["oriel"].Environment["ORIEL_NAME"]; name == nil || static.Labels["deployment"] != *name {
+			t.Errorf("targets %v are labelled %q, which is not the deployment", static.Targets, static.Labels["deployment"])
+		}
 		for _, target := range static.Targets {
 			host, port, _ := strings.Cut(target, ":")
 			if len(p.Services[host].Ports) != 1 || p.Services[host].Ports[0].Published != port {

@@ -32,7 +32,7 @@ type outage struct {
 	broker     *embedded.Broker
 	port       int // of the broker
 	prometheus string
-	targets    []string
+	services   []service // that Prometheus scrapes
 }
 
 // TestAlertsOfARealOutage kills what can be killed and asks a real Prometheus which alerts fire: each fault its own, of
@@ -67,7 +67,7 @@ func TestAlertsOfARealOutage(t *testing.T) {
 	o.fires("Kafka is back")
 
 	o.stop(process, syscall.SIGKILL)
-	o.fires("a process is killed", "OrielDown ")
+	o.fires("a process is killed", "OrielDown late")
 	o.forget(process)
 	o.group("late", 1, 7) // offsets were reset while nobody looked
 	process = o.start(late)
@@ -249,8 +249,9 @@ func (o *outage) run(environ []string, args ...string) {
 
 // service is a running process and where it is scraped.
 type service struct {
-	cmd    *exec.Cmd
-	target string
+	cmd        *exec.Cmd
+	target     string
+	deployment string
 }
 
 // start runs the service, after other commands if there are any, and lets Prometheus scrape it.
@@ -260,6 +261,11 @@ func (o *outage) start(environ []string, before ...string) service {
 		o.run(environ, command)
 	}
 	s := service{target: "127.0.0.1:" + strconv.Itoa(freePort(o.t))}
+	for _, line := range environ {
+		if name, ok := strings.CutPrefix(line, "ORIEL_NAME="); ok {
+			s.deployment = name
+		}
+	}
 	s.cmd = exec.Command(o.oriel, "run")
 	s.cmd.Env = append(environ, "ORIEL_HTTP_ADDR="+s.target)
 	s.cmd.Stdout, s.cmd.Stderr = os.Stderr, os.Stderr
@@ -279,7 +285,7 @@ func (o *outage) start(environ []string, before ...string) service {
 			o.t.Fatal("the service shows no page within a minute")
 		}
 	}
-	o.targets = append(o.targets, s.target)
+	o.services = append(o.services, s)
 	o.scrape()
 	return s
 }
@@ -294,14 +300,19 @@ func (o *outage) stop(s service, signal syscall.Signal) {
 
 // forget takes a process off the list of those that should be there.
 func (o *outage) forget(s service) {
-	o.targets = slices.DeleteFunc(o.targets, func(t string) bool { return t == s.target })
+	o.services = slices.DeleteFunc(o.services, func(other service) bool { return other.target == s.target })
 	o.scrape()
 }
 
 // scrape tells Prometheus the targets: it looks at the file again when it changes.
 func (o *outage) scrape() {
 	o.t.Helper()
-	list := []map[string]any{{"targets": o.targets, "labels": map[string]string{"job": "oriel"}}}
+	list := []map[string]any{}
+	for _, s := range o.services {
+		list = append(list, map[string]any{
+			"targets": []string{s.target}, "labels": map[string]string{"job": "oriel", "deployment": s.deployment},
+		})
+	}
 	content, err := json.Marshal(list)
 	if err != nil {
 		o.t.Fatal(err)
@@ -331,8 +342,8 @@ func (o *outage) watch() {
 		return fmt.Sprintf("%s%dms", parts[1], n*1000/faster)
 	})
 	config := fmt.Sprintf("global: {scrape_interval: 250ms, scrape_timeout: 200ms, evaluation_interval: 250ms}\nrule_files: [%s]\n"+
-		"scrape_configs: [{job_name: oriel, file_sd_configs: [{files: [%s], refresh_interval: 1s}]}]\n",
-		filepath.Join(o.dir, "rules.yml"), filepath.Join(o.dir, "targets.json"))
+		"scrape_configs: [{job_name: oriel, honor_labels: %t, file_sd_configs: [{files: [%s], refresh_interval: 1s}]}]\n",
+		filepath.Join(o.dir, "rules.yml"), loadScrape(o.t).HonorLabels, filepath.Join(o.dir, "targets.json"))
 	for name, content := range map[string]string{"rules.yml": rules, "prometheus.yml": config, "targets.json": "[]"} {
 		if err := os.WriteFile(filepath.Join(o.dir, name), []byte(content), 0o600); err != nil {
 			o.t.Fatal(err)

@@ -11,12 +11,12 @@ import (
 	"testing"
 
 	"oriel/mechanisms"
+	"oriel/mechanisms/audit/residual"
 	"oriel/mechanisms/dp"
 	"oriel/mechanisms/lattice"
 	"oriel/mechanisms/mechtest"
 	"oriel/mechanisms/mechtest/goldentest"
 	"oriel/mechanisms/noise"
-	"oriel/mechanisms/once"
 	"oriel/mechanisms/protection"
 )
 
@@ -266,72 +266,93 @@ func TestNoLeafLeavesTheLattice(t *testing.T) {
 	}
 }
 
-// Noise of two parts is apart, and each part's is that of its scale: red when a part's noise is half, or when two
-// parts are one instance. 4 000 steps of single draws: the variance of a part's 2·4 000 draws is 6.11 standard
-// errors, 9.7 %, from s² with probability 1e-9, and so is the correlation of the two, 0.068, from 0.
+// Noise of two parts is apart, and each part's is that of its scale, whatever makes it: red when a part's noise is
+// half, or when two parts are one instance. Noise is rebuilt into standard normals, some 8 000 of each part: its
+// variance is 6.11 standard errors, 9.7 %, from 1 with probability 1e-9, and so is the correlation of the two, 0.068,
+// from 0.
 func TestNoiseOfPartsIsApart(t *testing.T) {
-	c := config("once-gaussian", 1)
-	c.Leaf = mechanisms.Leaf{Parts: []mechanisms.Part{{Size: 2, Clip: 1, Share: 1}, {Size: 2, Clip: 1, Share: 1}}}
-	plan := mechtest.Plan(t, c)
-	sound := func(stream *mechanisms.Stream) bool {
-		const steps = 4000
-		var square [2]float64
-		product := 0.0
-		for i := range steps {
-			stream.Add(noise.Identity{Offset: int64(i)}, make([]float64, 4))
-			x, y := stream.Sum(0), stream.Sum(1)
-			for j := range x {
-				square[0], square[1], product = square[0]+x[j]*x[j], square[1]+y[j]*y[j], product+x[j]*y[j]
-			}
+	for _, c := range everyNoise() {
+		what := fmt.Sprintf("%s, %s", c.Name, c.Scope.Name())
+		c.Leaf = mechanisms.Leaf{Parts: []mechanisms.Part{{Size: 2, Clip: 1, Share: 1}, {Size: 2, Clip: 1, Share: 1}}}
+		plan := mechtest.Plan(t, c)
+		steps := 20
+		if facts, _ := mechanisms.FactsOf(c.Name); facts.Tree && facts.Pure() {
+			steps = int(c.Scope.Span()) // later draws are no normals
 		}
-		for k, sum := range square {
-			part := plan.Part(k)
-			if s := part.Scale.Float64() * part.Grid.Unit(); math.Abs(sum/(2*steps*s*s)-1) > 6.11*math.Sqrt(2/(2.0*steps)) {
-				return false
-			}
+		law, err := residual.New(c, plan, steps)
+		if err != nil {
+			t.Fatalf("%s: %v", what, err)
 		}
-		return math.Abs(product)/math.Sqrt(square[0]*square[1]) < 6.11/math.Sqrt(2*steps)
-	}
-	stream, err := mechanisms.Open(c, plan, [32]byte{8})
-	if err != nil || !sound(stream) {
-		t.Errorf("noise of two parts is not of its plan: %v", err)
-	}
-	for _, fault := range []struct {
-		what      string
-		instance  uint16
-		halvings  int
-		wantSound bool
-	}{{"none", 1, 0, true}, {"two parts are one instance", 0, 0, false}, {"half the noise of a part", 1, 1, false}} {
-		var sums []mechanisms.Sum
-		for k, instance := range []uint16{0, fault.instance} {
-			scale := plan.Part(k).Scale
-			if k == 1 {
-				scale.Exp -= fault.halvings
-			}
-			sums = append(sums, onceSum(t, plan.Part(k).Grid, 2, scale, instance))
-		}
-		stream, err := mechanisms.NewStream(c, plan, [32]byte{8}, sums...)
+		stream, err := mechanisms.Open(c, plan, [32]byte{8})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := sound(stream); got != fault.wantSound {
-			t.Errorf("%s: noise passes: %v", fault.what, got)
+		if off := dependent(t, law, stream); off != "" {
+			t.Errorf("%s: %s", what, off)
+		}
+		alone := c
+		alone.Leaf.Parts = alone.Leaf.Parts[:1]
+		first := plan
+		first.Parts = nil
+		one := func() mechanisms.Sum { return mechtest.Sums(t, alone, first, nil)[0] }
+		if stream, err = mechanisms.NewStream(c, plan, [32]byte{8}, one(), one()); err != nil {
+			t.Fatal(err)
+		}
+		if off := dependent(t, law, stream); !strings.Contains(off, "correlation") {
+			t.Errorf("%s: two parts are one instance, and their noise passes: %q", what, off)
+		}
+		first.Scale.Exp--
+		if stream, err = mechanisms.NewStream(c, plan, [32]byte{8}, mechtest.Sums(t, c, plan, nil)[0], one()); err != nil {
+			t.Fatal(err)
+		}
+		if off := dependent(t, law, stream); !strings.Contains(off, "variance") {
+			t.Errorf("%s: half the noise of a part passes: %q", what, off)
 		}
 	}
 }
 
-// onceSum is noise of single steps at a scale, of an instance.
-func onceSum(t *testing.T, grid lattice.Grid, n int, scale noise.Scale, instance uint16) mechanisms.Sum {
+// everyNoise is a configuration of each mechanism that releases parts, and of one with a memory.
+func everyNoise() []mechanisms.Config {
+	var all []mechanisms.Config
+	for _, name := range named() {
+		if facts, _ := mechanisms.FactsOf(name); !facts.Draws {
+			all = append(all, config(name, 1))
+		}
+	}
+	lasting := config("blt", 1)
+	lasting.Scope = protection.Decay{Steps: 8}
+	return append(all, lasting)
+}
+
+// dependent says how noise of two parts is not independent, or not of its scale.
+func dependent(t *testing.T, law *residual.Noise, stream *mechanisms.Stream) (off string) {
 	t.Helper()
-	sampler, err := noise.NewGaussian(scale)
-	if err != nil {
-		t.Fatal(err)
+	runs := (4000 + law.Steps() - 1) / law.Steps()
+	start, rebuild, z := stream.AppendState(nil), law.Rebuilder(), make([]float64, 4)
+	squares, product, n := [2]float64{}, 0.0, 0.0
+	for run := range runs {
+		if err := stream.Restore(start); err != nil {
+			t.Fatal(err)
+		}
+		rebuild.Start()
+		for step := range law.Steps() {
+			stream.Add(noise.Identity{Partition: int32(run), Offset: int64(step)}, make([]float64, 4))
+			rebuild.Next(z, slices.Concat(stream.Sum(0), stream.Sum(1)), make([]float64, 4))
+			for j := range 2 {
+				squares[0], squares[1], product = squares[0]+z[j]*z[j], squares[1]+z[2+j]*z[2+j], product+z[j]*z[2+j]
+			}
+			n += 2
+		}
 	}
-	sum, err := once.New(grid, n, sampler, instance)
-	if err != nil {
-		t.Fatal(err)
+	for k, sum := range squares {
+		if v := sum / n; math.Abs(v-1) > 6.11*math.Sqrt(2/n) {
+			off += fmt.Sprintf("variance %g of part %d; ", v, k)
+		}
 	}
-	return sum
+	if r := product / math.Sqrt(squares[0]*squares[1]); math.Abs(r) > 6.11/math.Sqrt(n) {
+		off += fmt.Sprintf("correlation %g", r)
+	}
+	return off
 }
 
 // A restored stream of parts goes on with the same bytes; a bad state of its last sum leaves the sums before it as

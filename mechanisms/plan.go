@@ -282,8 +282,8 @@ func (p Plan) sums(c Config, sampler noise.Sampler) (func() []Sum, error) {
 }
 
 // SumsOver returns the mechanisms of a plan, one a part, before their first step, which draw from sampler in place of
-// the plan's: for audits and tests, which know what it draws. They have no privacy of their own; Open is the way to get
-// a stream.
+// the plan's, or from the plan's where it is nil: for audits and tests, which know what it draws. They have no privacy
+// of their own; Open is the way to get a stream.
 func (p Plan) SumsOver(c Config, sampler noise.Sampler) ([]Sum, error) {
 	if err := p.matches(c); err != nil {
 		return nil, err

@@ -31,10 +31,10 @@
 //	            operator that has none of them. Describe tells `oriel plan` how exact numbers are (Precision), and which
 //	            mechanisms are left out of it
 //	Machine     the algorithm; what waits for feedback waits in a pending.Table, draws come from Stream.Choose, which refuses
-//	            them behind a horizon (Stream.Ended); what a draw costs, if its scores owe anything to events beside
-//	            releases, its Guarantee adds (protection.Guarantee.WithDraws). It decides bytes on every CPU: lint names
-//	            products that may fuse and functions that differ
-//	Twin        what a record should add, by plain code: the audit compares the machine with it, all parts at once
+//	            them behind a horizon (Stream.Ended); scores are of releases, but for those of a stream of draws, which
+//	            releases no sum. It decides bytes on every CPU: lint names products that may fuse and functions that differ
+//	Twin        what a record should add, by plain code: the audit compares the machine with it, all parts at once. Where
+//	            an event is more than one record, or waits, Records says so
 //	PROOF.md    why decisions are post-processing of the sums, what a draw costs, what an exchanged event moves; it
 //	            names the tests that would turn red
 //	tests       optest.Run (RunHolding where a state holds what events say, beside the sums), RunTerms where settings

@@ -66,12 +66,23 @@ type Configured interface {
 	// Numbers says what the numbers of decisions are; nil: no statistics of the events.
 	Numbers() *Numbers
 
-	// Every is the same operator without settings that thin decisions out: each one that it computes is published. An
-	// audit plays this one, since it wants to see them.
+	// Every is the same operator without settings that thin decisions out: each one that it computes is published,
+	// because an audit aims its canaries by them. It must keep all else, for example how long an answer waits and where
+	// a context waits for its reward. An audit plays both, this one and the operator itself.
 	Every() Configured
 
-	// Twin returns what an audit compares the machine of Every with that has the plan.
+	// Twin returns what an audit compares the machine of Every with that has the plan. An audit asks the operator itself
+	// for one too, for records alone: there Canary and Records must hold, and Leaf for the first event of a stream.
 	Twin(plan []byte) (Twin, error)
+}
+
+// Cautious is a Configured that knows which of its settings are valid, seldom meant, and silent otherwise.
+type Cautious interface {
+	Configured
+
+	// Cautions are warnings for people, one sentence or two each, which name the setting and say what to do. They follow
+	// from settings alone.
+	Cautions() []string
 }
 
 // Following is a Configured whose streams can go on where an earlier life of theirs has ended, one with another secret
@@ -89,6 +100,10 @@ type Following interface {
 type Output struct {
 	Suffix string // of its name: <deployment>.<suffix>
 	Text   string // what is in it, and who may read it
+
+	// Own says that the k-th of these decisions in a step answers the step's k-th record, and follows from that record
+	// too: joint privacy. All else that is published must follow from releases alone.
+	Own bool
 
 	// Key names the ExtraText that its decisions have as their record key, where it is not empty; else that is the
 	// stream's name, as in the first topic.

@@ -16,7 +16,8 @@ type Decision struct {
 
 // Machine is an online-learning algorithm as a state machine. Methods that take dst append to it and return it.
 type Machine interface {
-	// Open appends the decisions owed before the first record (a bandit's plays). Most machines owe none.
+	// Open appends the decisions owed before the first record (a bandit's plays). Most machines owe none. It is called
+	// once, and the state before it must be enough to make the same decisions: the pipeline commits that state first.
 	Open(dst []Decision) []Decision
 
 	// Add takes the next record and appends the decisions that it brings about: none while a batch is in progress.
@@ -38,7 +39,15 @@ type Machine interface {
 	// the same bytes. After an error the machine is unchanged.
 	Restore(state []byte) error
 
-	// Guarantee is what every decision of this machine states: proved, for one window. It is the stream's, and where
-	// scores of draws owe anything to events beside releases, WithDraws.
+	// Guarantee is what every decision of this machine states: proved, for one window. It is the stream's.
 	Guarantee() protection.Guarantee
+}
+
+// Planned is a Machine whose plan decides which extras its decisions have. A plan of an earlier version lacks the ones
+// that came later: its deployment must go on with the same bytes.
+type Planned interface {
+	Machine
+
+	// PlannedExtras are the Configured.Extras of this plan, in their order.
+	PlannedExtras() []schemas.Extra
 }

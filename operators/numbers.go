@@ -14,8 +14,12 @@ type Numbers struct {
 	Exact Configured
 }
 
-// Reading is a number, and an interval at 95 % around it, of the noise alone.
-type Reading struct{ Value, Low, High float64 }
+// Reading is a number, and an interval at 95 % around it, of the noise alone. Where the interval is the whole public
+// range, nothing is known of the number: it is not Shown, and programs must not show its Value.
+type Reading struct {
+	Value, Low, High float64
+	Shown            bool
+}
 
 // Named names one number of a decision.
 type Named struct {

@@ -22,9 +22,20 @@ type Twin interface {
 	// with a quantiser they are, at factor 1, as far apart as its Distances say; u may choose among such pairs.
 	Canary(u []float64, factor float64) (with, without Record)
 
+	// Records returns the records that carry an event of Canary, in their order: a pair of a context and its reward is
+	// two. Each must come in a later step than the one before it. The event's leaf is added lag steps after the last of
+	// them, with the first record of that step where nothing else waits. Their number and lag are the same for all events.
+	Records(event Record) (records []Record, lag uint64)
+
 	// Direct brings a vector into the directions that leaves have: the tangent space of a simplex, for instance.
 	Direct(u []float64)
 }
+
+// Prompt is embedded by twins whose events are one record, which adds its leaf itself.
+type Prompt struct{}
+
+// Records returns the event.
+func (Prompt) Records(event Record) (records []Record, lag uint64) { return []Record{event}, 0 }
 
 // Beyond is how many times the clip the gradient of a canary is long at least, by its weight and, where the operator
 // allows it, without the weight too: so a clip that is off, or that comes before the weight, shows.

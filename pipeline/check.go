@@ -67,7 +67,7 @@ func (d Deployment) published(
 					err = fmt.Errorf("pipeline: topic %s, partition %d, offset %d: %w", topic.Name, p, r.Offset, err)
 				}
 			}
-			if err == nil && (found.Incarnation != o.incarnation.ID || found.Step <= o.position.Step) {
+			if err == nil && (found.Incarnation != o.incarnation.ID || found.Step <= o.position.Step && !o.position.Owes) {
 				continue
 			}
 			if !yield(found, err) || err != nil {
@@ -149,6 +149,9 @@ func (d Deployment) recompute(ctx context.Context, p int32, o opened, c *check) 
 		Stream: o.stream, Partition: p, Position: o.position,
 		Decided: c.compare,
 		Taken:   func(*kafka.Record, int64, schemas.Code) {},
+	}
+	if o.position.Owes {
+		w.Start()
 	}
 	reader := d.Client.NewReader(d.Config.Input, p, o.position.Next, kafka.ReaderOptions{
 		ID: o.position.Topic, LastEpoch: &o.position.LeaderEpoch, MaxWait: 100 * time.Millisecond,

@@ -16,7 +16,8 @@ import (
 // is as public as the decision.
 //
 // BEFORE the first decision is sent is the place of a durable intent, the promise of which history the transaction
-// stands on: nothing may be produced above Produce(decisions) that depends on it.
+// stands on: nothing may be produced above Produce(decisions) that depends on it. Of the decisions before the first
+// event the opening is that intent: it must be committed in a transaction of its own (open.go).
 //
 // An error leaves the outcome unknown: the owner must drop everything in memory and take the partition over again.
 func (t *task) commit(ctx context.Context, o *owned, g *segment, extra ...state.Record) error {

@@ -35,8 +35,7 @@ func (t *task) newComputer(o *owned) *computer {
 		Decided: func(output uint8, key, line []byte) { c.segment.decide(output, key, line, c.now) },
 		Taken: func(r *kafka.Record, gap int64, code schemas.Code) {
 			c.segment.judge(gap, code)
-			c.segment.records++
-			c.segment.taken += r.Length + kafka.RecordOverhead
+			c.segment.add(r.Public)
 		},
 	}
 	return c

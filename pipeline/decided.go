@@ -25,7 +25,7 @@ type decisionsFound struct {
 	some   bool              // a committed one can be read
 	last   uint64            // the step of the last committed one
 	index  uint64            // and its index
-	beyond map[uint64][]byte // the committed ones of steps after the state's, by index
+	beyond map[uint64][]byte // the committed ones behind the state, by index
 	resend [][]byte          // those up to the state's that are not committed, in order
 }
 
@@ -34,6 +34,9 @@ func (t *task) lookAtDecisions(ctx context.Context, o *owned, bounds []kafka.Bou
 	topics := t.service.topics.outputs()
 	found := make([]decisionsFound, len(topics))
 	_, owed := o.stream.Due(0) // before the first record
+	if o.position.Owes {
+		owed = 0 // the state is before them: they are made again
+	}
 	lack := aborted{from: o.position.Step + 1, lines: make([]map[uint64][]byte, len(topics))}
 	for i, topic := range topics {
 		f, behind, err := t.lookAtOutput(ctx, o, topic, bounds[i])
@@ -64,7 +67,7 @@ func (t *task) lookAtOutput(
 				continue
 			}
 			f.some, f.last, f.index, behind = true, d.Step, d.Index, r.Offset+1
-			if d.Step > o.position.Step {
+			if o.behind(d) {
 				f.beyond[d.Index] = bytes.Clone(r.Value)
 			} else {
 				before = true
@@ -82,6 +85,9 @@ func (o *owned) decision(value []byte, stream string) (schemas.Decision, bool) {
 	d, err := schemas.ParseDecision(value)
 	return d, err == nil && d.Incarnation == o.incarnation && d.Stream == stream
 }
+
+// behind tells whether a decision comes after the state. Of a state that owes its first decisions all do.
+func (o *owned) behind(d schemas.Decision) bool { return d.Step > o.position.Step || o.position.Owes }
 
 // aborted are decisions up to the state's that stand behind the last committed one of their topic.
 type aborted struct {

@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"strings"
 	"testing"
 
 	"oriel/operators"
@@ -32,6 +33,45 @@ func TestRecordKeys(t *testing.T) {
 		d.Output = 0
 		if got, again := string(s.recordKey(d)), string(s.keyOf(0, read)); got != "3" || again != "3" {
 			t.Errorf("first topic: key %q, read back %q", got, again)
+		}
+	}
+}
+
+// planned is a witness whose plan says which members its decisions have.
+type planned struct {
+	*witness
+	extras []schemas.Extra
+}
+
+func (p planned) PlannedExtras() []schemas.Extra { return p.extras }
+
+// A plan of an earlier version keeps the members that its decisions have, though the operator's are others by now.
+func TestPlansDecideTheMembersOfDecisions(t *testing.T) {
+	arm, key := schemas.Extra{Name: "arm", Kind: schemas.ExtraText}, schemas.Extra{Name: "key", Kind: schemas.ExtraText}
+	for want, extras := range map[string][]schemas.Extra{
+		`"unit":"event","arm":"a","key":"k"}`: {arm, key}, `"unit":"event","key":"k"}`: {key},
+	} {
+		m := Model{
+			Extras: []schemas.Extra{arm, key, {Name: "late", Kind: schemas.ExtraText}},
+			Output: &operators.Output{Key: "key"},
+			Events: schemas.EventConfig{
+				Body: schemas.Body{Name: "b", Members: []schemas.Member{{Name: "w", Kind: schemas.KindWeight}}}, MaxBytes: 100,
+			},
+			Seat: func([]byte) (func([32]byte) (operators.Machine, error), error) {
+				return func([32]byte) (operators.Machine, error) { return planned{&witness{}, extras}, nil }, nil
+			},
+		}
+		s, err := OpenStream(m, nil, [32]byte{}, [32]byte{}, "0", [16]byte{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		values := []schemas.ExtraValue{{Text: "a"}, {Text: "k"}}[2-len(extras):]
+		line := s.encoder.Append(nil, 1, 1, []float64{0}, values)
+		if !strings.HasSuffix(string(line), want) {
+			t.Errorf("%s, want %s", line, want)
+		}
+		if got := string(s.recordKey(operators.Decision{Output: 1, Extras: values})); got != "k" {
+			t.Errorf("record key %q", got)
 		}
 	}
 }

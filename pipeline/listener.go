@@ -65,6 +65,7 @@ type Listener struct {
 	State     func(partition int32, s TaskState)
 	Proves    func(partition int32, g protection.Guarantee) // the partition's stream is taken over; its frozen plan proves g
 	Holds     func(partition int32, bytes int)              // the partition's state is in memory, so large; it does not grow
+	Opening   func(partition int32, from int64)             // the partition's first incarnation is about to be opened, at an offset
 	Opened    func(partition int32)                         // the partition's first incarnation was opened
 	Closed    func(partition int32)                         // the partition was handed over
 	Restarted func(partition int32, err error)              // the task takes its partition over again after err
@@ -125,6 +126,12 @@ func (l Listener) holds(partition int32, bytes int) {
 func (l Listener) opened(partition int32) {
 	if l.Opened != nil {
 		l.Opened(partition)
+	}
+}
+
+func (l Listener) opening(partition int32, from int64) {
+	if l.Opening != nil {
+		l.Opening(partition, from)
 	}
 }
 

@@ -12,6 +12,10 @@ import (
 
 // open starts the partition's first incarnation. Anything left of an earlier one means that a state was lost: then
 // nothing may start from zero in silence. known says that the local store has, or may have had, a state.
+//
+// A stream that owes decisions before its first record is opened in two transactions: first its secret alone, then
+// these decisions (decideFirst). A stream that owes none is opened in one, because nothing of it can be read: where
+// that one is cut off, a new secret contradicts nothing.
 func (t *task) open(ctx context.Context, o *owned, e ends, incarnationKey []byte, known bool) error {
 	s := t.service
 	const lost = "the state of this partition is lost: "
@@ -53,14 +57,55 @@ func (t *task) open(ctx context.Context, o *owned, e ends, incarnationKey []byte
 		}
 	}
 	o.incarnation = inc.ID
+	at := state.Position{Topic: s.topics.Input.ID, Next: start, LeaderEpoch: -1, Semantics: s.model.Semantics}
+	if _, owed := o.stream.Due(0); owed > 0 {
+		at.Owes = true
+	} else {
+		(&Walk{Stream: o.stream}).Start()
+	}
 	g := s.newSegment(kafka.NewShelf())
-	g.position = state.Position{Topic: s.topics.Input.ID, Next: start, LeaderEpoch: -1, Semantics: s.model.Semantics}
-	first := Walk{Stream: o.stream, Decided: func(output uint8, key, line []byte) {
-		g.decide(output, key, line, time.Now().UnixMilli())
-	}}
-	first.Start()
-	g.sealed = o.sealer.Seal(nil, g.position, o.stream.AppendState(nil))
-	return t.commit(ctx, o, g, state.Record{Key: incarnationKey, Value: inc.Seal(s.master)})
+	g.position, g.sealed = at, o.sealer.Seal(nil, at, o.stream.AppendState(nil))
+	s.listener.opening(t.partition, start)
+	opening := state.Record{Key: incarnationKey, Value: inc.Seal(s.master)}
+	if err := t.commitOpening(ctx, o, g, opening); err != nil || !at.Owes {
+		return err
+	}
+	return t.decideFirst(ctx, o)
+}
+
+// commitOpening commits an opening, and returns when the changelog shows it as committed: BEFORE anything that follows
+// from its secret is sent. An acknowledgement is not enough, because a coordinator that crashes behind it may never
+// tell the changelog. The records would then be aborted by the next owner, and the broker may delete them.
+func (t *task) commitOpening(ctx context.Context, o *owned, g *segment, opening ...state.Record) error {
+	if err := t.commit(ctx, o, g, opening...); err != nil {
+		return err
+	}
+	s, p := t.service, t.partition
+	b, err := s.client.ReadableEnd(ctx, s.topics.Changelog.Name, p)
+	if err != nil {
+		return fmt.Errorf("pipeline: partition %d: bounds of the changelog: %w", p, err)
+	}
+	shown := b.Stable >= o.view.last
+	if shown {
+		shown, err = hasRecord(ctx, s.client, s.topics.Changelog, p, o.view.last-1, o.view.last, false)
+	}
+	if err == nil && !shown {
+		err = fmt.Errorf("pipeline: partition %d: the opening was acknowledged, and the changelog does not show it as committed", p)
+	}
+	return err
+}
+
+// decideFirst commits the decisions that the stream owes before its first record, and the state after them.
+//
+// BEFORE the first of them is sent, the opening must be committed: its secret decides them. Who takes the partition over
+// then finds the secret, and sends the same bytes. In one transaction, a process that died between the decisions and the
+// changelog would leave decisions that anybody can read, and no secret to make them again.
+func (t *task) decideFirst(ctx context.Context, o *owned) error {
+	c := t.newComputer(o)
+	c.segment, c.now = t.service.newSegment(kafka.NewShelf()), time.Now().UnixMilli()
+	c.walk.Start()
+	c.close()
+	return t.commit(ctx, o, c.segment)
 }
 
 // start says where the partition's first incarnation begins, and its plan.
@@ -118,7 +163,8 @@ func (t *task) sentOpening(ctx context.Context, o *owned, e ends, incarnationKey
 		if err != nil {
 			return false, err
 		}
-		if bytes.Equal(r.Key, incarnationKey) { // of several attempts the last one counts, whole or not
+		// Of several incarnations the last one counts, whole or not. One may have been sent more than once (openAgain).
+		if bytes.Equal(r.Key, incarnationKey) && !bytes.Equal(r.Value, sent.values[string(incarnationKey)]) {
 			clear(sent.values)
 		}
 		sent.values[string(r.Key)] = bytes.Clone(r.Value)

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"slices"
+
+	"oriel/state"
 )
 
 // outcome is how the transactions of earlier owners have ended, seen from the committed state.
@@ -15,6 +17,7 @@ import (
 //
 //   - Before the state: the missing bytes are in their topic, aborted: the state was sent after them, and committed.
 //   - Behind the state: the transaction was decided, or its commit could not stand anywhere. Its events are taken again.
+//     The decisions before the first event stand behind a state that owes them (open.go), and are made again.
 //
 // All of it is public: offsets, indices and decisions. What a take-over does is a function of them alone.
 type outcome struct {
@@ -24,10 +27,10 @@ type outcome struct {
 	end       int64 // of the input offsets that the committed parts stand on; more if decisions beyond the state need it
 }
 
-// whole tells that nothing has to be sent.
-func (f *outcome) whole(next int64) bool {
+// whole tells that nothing has to be sent beside a state.
+func (f *outcome) whole(at state.Position) bool {
 	aborted := slices.ContainsFunc(f.decisions, func(d decisionsFound) bool { return len(d.resend) > 0 })
-	return !f.ahead(next) && !aborted && len(f.verdicts.resend) == 0 && (f.group == -1 || f.group == next)
+	return !at.Owes && !f.ahead(at.Next) && !aborted && len(f.verdicts.resend) == 0 && (f.group == -1 || f.group == at.Next)
 }
 
 // ahead tells that something committed stands behind the state.

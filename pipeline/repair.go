@@ -12,8 +12,8 @@ import (
 )
 
 // reconcile brings state, decisions, verdicts and group offset to one end, in one transaction, and sends in it what is
-// missing and nothing else. It changes nothing where all stand at the state. extra are records that the changelog must
-// have beside it.
+// missing and nothing else. It changes nothing where all stand at the state. extra are records of an opening that the
+// changelog must have beside the state: they are committed in a transaction of their own before.
 //
 // It may be cut off anywhere, and its transaction may end differently in its topics like any other: the next one starts
 // from what is committed then.
@@ -31,7 +31,12 @@ func (t *task) reconcile(ctx context.Context, o *owned, e ends, extra []state.Re
 	if err := t.checkSemantics(ctx, o, f, e.decisions); err != nil {
 		return err
 	}
-	if f.whole(o.position.Next) && len(extra) == 0 {
+	if len(extra) > 0 {
+		if err := t.openAgain(ctx, o, f, extra); err != nil {
+			return err
+		}
+	}
+	if f.whole(o.position) {
 		return nil
 	}
 	g, now := t.service.newSegment(kafka.NewShelf()), time.Now().UnixMilli()
@@ -45,18 +50,32 @@ func (t *task) reconcile(ctx context.Context, o *owned, e ends, extra []state.Re
 		g.rows.Append(nil, r.sealed, nil, now)
 	}
 	g.position, g.sealed = o.position, bytes.Clone(o.sealed)
-	if f.ahead(o.position.Next) {
+	says := "a transaction of an earlier owner is not whole; what it lacks is committed now"
+	if o.position.Owes {
+		says = "an earlier owner has opened the partition, and its first decisions are not committed with the state; what lacks is committed now"
+	}
+	if f.ahead(o.position.Next) || o.position.Owes {
 		if err := t.redo(ctx, o, f, g, now); err != nil {
 			return err
 		}
 	}
-	t.service.listener.note(t.partition, fmt.Sprintf(
-		"a transaction of an earlier owner is not whole; what it lacks is committed now (decisions: %d, input offset: %d)", g.count, g.position.Next))
-	return t.commit(ctx, o, g, extra...)
+	t.service.listener.note(t.partition, fmt.Sprintf("%s (decisions: %d, input offset: %d)", says, g.count, g.position.Next))
+	return t.commit(ctx, o, g)
 }
 
-// redo takes the events behind the state again, as far as anything of them is committed and not further, into g. What
-// is committed must come out the same and is left out.
+// openAgain commits an opening that is aborted in the changelog, and the state that was sent last with it. It commits
+// nothing else, because the secret of the opening must be durable BEFORE a decision that follows from it can be read.
+func (t *task) openAgain(ctx context.Context, o *owned, f *outcome, opening []state.Record) error {
+	g := t.service.newSegment(kafka.NewShelf())
+	g.position, g.sealed = o.position, bytes.Clone(o.sealed)
+	t.service.listener.note(t.partition, fmt.Sprintf(
+		"the opening of an earlier owner is not whole; its state is committed again (input offset: %d)", g.position.Next))
+	f.group = g.position.Next
+	return t.commitOpening(ctx, o, g, opening...)
+}
+
+// redo makes the first decisions again that the state owes, and takes the events behind it again, as far as anything of
+// them is committed and not further, into g. What is committed must come out the same and is left out.
 func (t *task) redo(ctx context.Context, o *owned, f *outcome, g *segment, now int64) error {
 	next, reached := o.position.Next, uint64(0)
 	last, due := f.reach()
@@ -77,11 +96,19 @@ func (t *task) redo(ctx context.Context, o *owned, f *outcome, g *segment, now i
 		}
 		switch {
 		case differs != nil: // the first one is told
+		case is && !bytes.Equal(committed, line) && d.Step == 0:
+			differs = t.stop(fmt.Sprintf("the committed decision %d, of before the first event, differs from the one that the secret of the opening gives now", d.Index),
+				"Another version made it: start the version that ran before, or open a new deployment under another ORIEL_NAME")
 		case is && !bytes.Equal(committed, line):
 			differs = t.stop(fmt.Sprintf("the committed decision %d differs from the one that its events give now", d.Index),
 				"The input has changed under its offsets, or another version made it: start the version that ran before, or open a new deployment under another ORIEL_NAME")
 		case !is && (len(found.beyond) == 0 || d.Index > found.index): // an earlier one was deleted by retention
 			g.decide(output, key, line, now)
+		}
+	}
+	if o.position.Owes {
+		if c.walk.Start(); differs != nil {
+			return differs
 		}
 	}
 	reader := t.service.client.NewReader(t.service.config.Input, t.partition, next, kafka.ReaderOptions{

@@ -7,6 +7,7 @@ import (
 
 // segment is everything that one transaction will make readable, in the order it was computed.
 type segment struct {
+	extent
 	decisions [outputs]kafka.Pack // of each topic of decisions
 	shelf     *kafka.Shelf        // of decisions, those of the other segment included
 	newest    []byte              // line of the last decision in the first topic, the one for all, if somebody listens
@@ -16,9 +17,7 @@ type segment struct {
 	row       []byte              // one of them, under construction
 	position  state.Position      // after the last record taken
 	sealed    []byte              // state at position
-	records   int
-	taken     int // bytes of the records taken, whatever is in them: public
-	count     int // decisions
+	count     int                 // decisions
 	steps     uint64
 	end       int64 // end of the input when its last records were fetched
 }
@@ -31,7 +30,7 @@ func (g *segment) reset() {
 	g.newest = g.newest[:0]
 	g.verdicts = g.verdicts[:0]
 	g.sealed = g.sealed[:0]
-	g.records, g.taken, g.count, g.steps = 0, 0, 0, 0
+	g.extent, g.count, g.steps = extent{}, 0, 0
 }
 
 // full tells whether the partition's segments hold as much as there is memory for.

@@ -37,7 +37,7 @@ func (t *task) checkSemantics(ctx context.Context, o *owned, f *outcome, bounds 
 			if err != nil {
 				return err
 			}
-			if d, ours := o.decision(r.Value, t.stream); ours && d.Step > o.position.Step {
+			if d, ours := o.decision(r.Value, t.stream); ours && o.behind(d) {
 				tail = true
 				break
 			}

@@ -67,6 +67,9 @@ func NewSeat(m Model, plan []byte) (*Seat, error) {
 	if err != nil {
 		return nil, fmt.Errorf("pipeline: open operator: %w", err)
 	}
+	if planned, ok := first.(operators.Planned); ok {
+		m.Extras = planned.PlannedExtras()
+	}
 	guarantee := first.Guarantee()
 	encoder := schemas.NewEncoder(decisionConfig(guarantee, m.Form), m.Extras)
 	return &Seat{

@@ -27,9 +27,9 @@ func (u *Users) name(r *kafka.Record) []byte {
 	}
 	var name []byte
 	found := 0
-	for _, h := range r.Headers {
-		if h.Key == u.Header {
-			name = h.Value
+	for header, value := range r.Headers.All() {
+		if string(header) == u.Header {
+			name = value
 			found++
 		}
 	}

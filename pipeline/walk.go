@@ -39,8 +39,10 @@ type Walk struct {
 // ErrEnded means that a record follows the last step that the stream's guarantee is for. The walk stands before it.
 var ErrEnded = errors.New("pipeline: the horizon is reached: the stream has closed all the steps that its guarantee is for")
 
-// Start hands on the decisions that are owed before the first record of a stream.
+// Start hands on the decisions that are owed before the first record of a stream. A stream is started once: its state
+// differs from then on.
 func (w *Walk) Start() {
+	w.Position.Owes = false
 	w.decisions = w.Stream.machine.Open(w.decisions[:0])
 	w.decide()
 }

@@ -104,7 +104,9 @@ func walkOf(t *testing.T, change func(*Model), horizon uint64) *walked {
 func records(epoch int32, offsets ...int64) []kafka.Record {
 	var all []kafka.Record
 	for _, offset := range offsets {
-		all = append(all, kafka.Record{Offset: offset, LeaderEpoch: epoch, Key: fmt.Append(nil, offset), Value: []byte(`{"cost":[1]}`)})
+		all = append(all, kafka.Record{
+			Public: kafka.Public{Offset: offset, LeaderEpoch: epoch}, Key: fmt.Append(nil, offset), Value: []byte(`{"cost":[1]}`),
+		})
 	}
 	return all
 }

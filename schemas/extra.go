@@ -11,6 +11,9 @@ type Extra struct {
 	Name string // lower case, digits and _; none that all decisions have, none twice
 	Kind ExtraKind
 	Text string // one sentence for the JSON Schema
+
+	// Later says that deployments of an earlier plan lack it: the JSON Schema takes their decisions, too.
+	Later bool
 }
 
 // ExtraKind is the type of an Extra.

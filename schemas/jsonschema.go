@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"embed"
 	"io/fs"
+	"slices"
 	"strings"
 )
 
@@ -22,7 +23,8 @@ func JSONSchemas() fs.FS {
 }
 
 // DecisionSchema is the published JSON Schema of decisions of a form with the extra members of an operator. It panics
-// if they break a rule of Extra. A decision has all of them or none, so that none is required.
+// if they break a rule of Extra. A decision has all of them or none, those that are Later aside, so that none is
+// required.
 func DecisionSchema(form Form, extras []Extra) []byte {
 	if err := checkExtras(extras); err != nil {
 		panic("BUG: " + err.Error())
@@ -40,10 +42,16 @@ func DecisionSchema(form Form, extras []Extra) []byte {
 	}
 	var properties schemaText
 	var together []string
-	for i, x := range extras {
+	always := slices.DeleteFunc(slices.Clone(extras), func(x Extra) bool { return x.Later })
+	next := 0 // in always, behind the member
+	for _, x := range extras {
 		properties.WriteString(",\n    " + quote(x.Name) + `: ` + x.schema())
-		next := quote(extras[(i+1)%len(extras)].Name)
-		together = append(together, quote(x.Name)+`: [`+next+`]`)
+		if !x.Later {
+			next++
+		}
+		if len(always) > 0 {
+			together = append(together, quote(x.Name)+`: [`+quote(always[next%len(always)].Name)+`]`)
+		}
 	}
 	const end, last = "\n  },\n", "]\n}\n"
 	schema = bytes.Replace(schema, []byte(end), []byte(properties.String()+end), 1)

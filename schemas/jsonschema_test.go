@@ -193,6 +193,13 @@ func TestSchemaTakesEncodedDecisions(t *testing.T) {
 	f(testExtras, `,"width":0.25,"scores":[1]}`, false)
 	f(testExtras, `,"arm":"a"}`, false)
 	f(testExtras[2:], `,"arm":"a"}`, true)
+	later := append(slices.Clone(testExtras), Extra{Name: "late", Kind: ExtraText, Later: true})
+	f(later, strings.TrimSuffix(goldenExtras, "}")+`,"late":"a"}`, true)
+	f(later, goldenExtras, true) // of an earlier deployment
+	f(later, `,"arm":"a"}`, false)
+	f(later, `,"late":"a"}`, false)
+	f(later[3:], `,"late":"a"}`, true)
+	f(later[3:], `}`, true)
 	golden = goldenSparse
 	f(nil, `}`, false)
 	form = Sparse

@@ -4,6 +4,7 @@ package state
 const (
 	format1 = 1
 	format2 = 2
+	format3 = 3
 )
 
 // formats are all forms in which a version of Oriel has kept records, in the order in which they came. This version
@@ -22,6 +23,7 @@ var formats = []struct {
 	{KindManifest, format2, "the semantics, and the input by id and name"},
 	{KindState, format2, "the semantics, where they are not the first; else a state still has format 1"},
 	{KindVerdicts, format1, "a byte an offset of the input"},
+	{KindState, format3, "a machine before its first decisions, which are still owed; a state after them has format 1 or 2"},
 }
 
 // newest is the highest format of a kind that this version reads; it reads all below.

@@ -66,6 +66,7 @@ func FuzzSealerOpen(f *testing.F) {
 	f.Add(testSealer(f).seal(nil, testNonce(), testPosition(), fill(40, 0)))
 	f.Add(testSealer(f).seal(nil, testNonce(), Position{}, nil))
 	f.Add(testSealer(f).seal(nil, testNonce(), Position{Semantics: 2}, nil))
+	f.Add(testSealer(f).seal(nil, testNonce(), Position{Owes: true}, nil))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		for _, b := range closed(b) {
 			s := testSealer(t)
@@ -75,7 +76,7 @@ func FuzzSealerOpen(f *testing.F) {
 				continue
 			}
 			header := sealedHeader
-			if b[0] == format2 {
+			if b[0] > format1 {
 				header += semanticsSize
 			}
 			if again := s.seal(nil, nonce(b[header:]), p, machine); !bytes.Equal(again, b) {

@@ -49,6 +49,38 @@ func TestGoldenBytesOfFormat2(t *testing.T) {
 	}
 }
 
+// TestGoldenBytesOfAStateThatOwes: format 3, under the first semantics and under others.
+func TestGoldenBytesOfAStateThatOwes(t *testing.T) {
+	golden(t, "state-3.hex", testSealer(t).seal(nil, testNonce(), owingPosition(), fill(40, 0)))
+	later := owingPosition()
+	later.Semantics = 3
+	for _, want := range []Position{owingPosition(), later} {
+		sealed := testSealer(t).seal(nil, testNonce(), want, fill(40, 0))
+		if p, machine, err := testSealer(t).Open(sealed); err != nil || p != want || string(machine) != string(fill(40, 0)) {
+			t.Errorf("state: %+v, %x, %v; want %+v", p, machine, err, want)
+		}
+	}
+}
+
+// TestOnlyStepZeroOwes: a state behind a step has made the first decisions. The sealer does not write another one, and
+// does not read one that somebody has forged.
+func TestOnlyStepZeroOwes(t *testing.T) {
+	b := testSealer(t).seal(nil, testNonce(), owingPosition(), fill(40, 0))
+	b[sealedHeader-4-8] = 1 // the step
+	if _, _, err := testSealer(t).Open(appendChecksum(b[:len(b)-checksumSize], 0)); !errors.Is(err, ErrCorrupt) ||
+		!strings.Contains(err.Error(), "fields") {
+		t.Errorf("a state of step 1 that owes its first decisions: %v", err)
+	}
+	defer func() {
+		if text, _ := recover().(string); !strings.Contains(text, "BUG: state: a state of step 1 owes") {
+			t.Errorf("sealed: %q", text)
+		}
+	}()
+	p := owingPosition()
+	p.Step = 1
+	testSealer(t).Seal(nil, p, fill(40, 0))
+}
+
 // TestSemanticsOneHasOneForm: format 2 with what format 1 says would be a second way to write the same.
 func TestSemanticsOneHasOneForm(t *testing.T) {
 	b := testSealer(t).seal(nil, testNonce(), laterPosition(), fill(40, 0))

@@ -16,6 +16,9 @@ type Position struct {
 	LeaderEpoch int32    // leader epoch of the last processed record, or −1
 	Step        uint64   // closed steps
 	Semantics   uint32   // of the version that computed the state; 0 is written as 1
+
+	// Owes tells that the machine has not made the decisions that it owes before the first record: only at step 0.
+	Owes bool
 }
 
 // Sealer seals and opens the states and verdicts of one incarnation. It is not safe for concurrent use.
@@ -23,7 +26,9 @@ type Position struct {
 //	format u8 ‖ kind u8 ‖ incarnation 16 ‖ partition i32 ‖ key version u32 ‖ topic 16 ‖ next i64 ‖ leader epoch i32
 //	‖ step u64 ‖ [semantics u32] ‖ length of the machine state u32 ‖ nonce 24 ‖ machine state, encrypted ‖ tag 16 ‖ CRC-32C u32
 //
-// The field in brackets is that of format 2. A state of format 1 has semantics 1, and one of semantics 1 has format 1.
+// The field in brackets is that of formats 2 and 3. A state of format 1 has semantics 1; one of semantics 1 has format 1,
+// unless it owes its first decisions. A state of format 3 owes them. It has a format of its own so that a version that
+// does not know of them refuses the state: such a version would go on without them.
 //
 // XChaCha20-Poly1305 under the seal key, a random nonce; associated data = everything before the nonce, then the
 // stream's name after its length. Never compressed: a compressed length tells about the content.
@@ -34,7 +39,7 @@ type Sealer struct {
 	data        []byte
 }
 
-// sealedHeader is the length of what comes before the nonce in format 1; semanticsSize is what format 2 adds.
+// sealedHeader is the length of what comes before the nonce in format 1; semanticsSize is what formats 2 and 3 add.
 const (
 	sealedHeader  = 2 + 16 + 4 + 4 + 16 + 8 + 4 + 8 + 4
 	semanticsSize = 4
@@ -83,9 +88,16 @@ func (s *Sealer) seal(dst []byte, n nonce, p Position, machine []byte) []byte {
 	dst = binary.LittleEndian.AppendUint64(dst, uint64(p.Next))
 	dst = binary.LittleEndian.AppendUint32(dst, uint32(p.LeaderEpoch))
 	dst = binary.LittleEndian.AppendUint64(dst, p.Step)
-	if p.Semantics > 1 {
+	switch {
+	case p.Owes && p.Step > 0:
+		panic(fmt.Sprintf("BUG: state: a state of step %d owes its first decisions", p.Step))
+	case p.Owes:
+		dst[start] = format3
+	case p.Semantics > 1:
 		dst[start] = format2
-		dst = binary.LittleEndian.AppendUint32(dst, p.Semantics)
+	}
+	if dst[start] > format1 {
+		dst = binary.LittleEndian.AppendUint32(dst, max(1, p.Semantics))
 	}
 	dst = binary.LittleEndian.AppendUint32(dst, uint32(len(machine)))
 	return s.close(dst, start, n, machine)
@@ -118,12 +130,14 @@ func (s *Sealer) Open(value []byte) (Position, []byte, error) {
 	p := Position{
 		Topic: r.array16(), Next: int64(r.uint64()), LeaderEpoch: int32(r.uint32()), Step: r.uint64(), Semantics: 1,
 	}
-	if r.format == format2 {
+	if r.format > format1 {
 		p.Semantics = r.uint32()
 	}
+	p.Owes = r.format == format3
 	length, header := r.uint32(), value[:r.at]
 	n, sealed := r.bytes(len(nonce{})), r.rest()
-	if r.bad || r.format == format2 && p.Semantics < 2 || uint64(len(sealed)) != uint64(length)+chacha20poly1305.Overhead {
+	impossible := r.format == format2 && p.Semantics < 2 || p.Owes && (p.Semantics < 1 || p.Step > 0)
+	if r.bad || impossible || uint64(len(sealed)) != uint64(length)+chacha20poly1305.Overhead {
 		return Position{}, nil, malformed(KindState)
 	}
 	if err := s.incarnation.belongs(KindState, id, partition, keyVersion); err != nil {

@@ -31,7 +31,7 @@ func TestSealedStateOpens(t *testing.T) {
 // TestSealedStateRefusesEveryFlippedBit, by accident (the checksum tells) and by an adversary who computes the
 // checksum.
 func TestSealedStateRefusesEveryFlippedBit(t *testing.T) {
-	for _, p := range []Position{testPosition(), laterPosition()} {
+	for _, p := range []Position{testPosition(), laterPosition(), owingPosition()} {
 		refuseEveryFlippedBit(t, testSealer(t).Seal(nil, p, fill(40, 0)), func(b []byte) (bool, error) {
 			_, machine, err := testSealer(t).Open(b)
 			return machine != nil, err
@@ -100,9 +100,9 @@ func TestSealedStateRefusesOthers(t *testing.T) {
 			t.Errorf("other %s: a refused state fixes the width", c.name)
 		}
 	}
-	unknown := append([]byte{3}, value[1:]...)
-	if _, _, err := testSealer(t).Open(unknown); !errors.Is(err, ErrFormat) || !strings.Contains(err.Error(), "format 3") {
-		t.Errorf("format 3: %v", err)
+	unknown := append([]byte{4}, value[1:]...)
+	if _, _, err := testSealer(t).Open(unknown); !errors.Is(err, ErrFormat) || !strings.Contains(err.Error(), "format 4") {
+		t.Errorf("format 4: %v", err)
 	}
 	if _, _, err := testSealer(t).Open(testIncarnation().Seal(testMaster())); !errors.Is(err, ErrFormat) {
 		t.Errorf("incarnation as state: %v", err)

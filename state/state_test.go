@@ -53,6 +53,13 @@ func laterPosition() Position {
 	return p
 }
 
+// owingPosition is of a machine that has not made its first decisions.
+func owingPosition() Position {
+	p := testPosition()
+	p.Step, p.LeaderEpoch, p.Owes = 0, -1, true
+	return p
+}
+
 func testSealer(t testing.TB) *Sealer {
 	t.Helper()
 	s, err := testIncarnation().Sealer()

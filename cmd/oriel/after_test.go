@@ -1,8 +1,11 @@
 package main
 
 import (
+	"bytes"
+	"log/slog"
 	"maps"
 	"math"
+	"net"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -10,6 +13,9 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
+	"oriel/cmd/internal/settings"
+	"oriel/mechanisms/dp"
+	"oriel/mechanisms/protection"
 	"oriel/schemas"
 )
 
@@ -181,6 +187,24 @@ func TestWhatANewLifeNeedsIsAskedFor(t *testing.T) {
 		p := next.start(bad.change, "topics")
 		if p.finish(time.Minute) || !strings.Contains(p.output(), bad.says) {
 			t.Errorf("%v: %s", bad.change, p.output())
+		}
+	}
+}
+
+// The log of a deployment that goes on after another one says what an event loses whose step both release; that of any
+// other says nothing of it.
+func TestTheLossOfTwoLivesIsLogged(t *testing.T) {
+	g := protection.Guarantee{
+		Terms:     protection.Terms{Scope: protection.Decay{Steps: 64}, Unit: protection.Event{Exchange: dp.Replace}},
+		Mechanism: "blt", Batch: 1, Epsilon: 1, Delta: 1e-6,
+		Mu: dp.GaussianMu(dp.Budget{Epsilon: 1, Delta: 1e-6}),
+	}
+	for _, after := range []string{"", "earlier"} {
+		var out bytes.Buffer
+		announce(slog.New(slog.NewTextHandler(&out, nil)), settings.Settings{After: after}, g, &net.TCPAddr{})
+		if strings.Contains(out.String(), "epsilon_of_both=1.455 epsilon=1 delta=1e-06") != (after != "") ||
+			strings.Contains(out.String(), "both lives") != (after != "") {
+			t.Errorf("ORIEL_AFTER=%s: %s", after, out.String())
 		}
 	}
 }

@@ -42,8 +42,10 @@ func auditCommand() *cobra.Command {
 			"made to move the private sum as far as the clip allows, in a random direction; at step 1 and in the middle of the second\n" +
 			"block. How often releases tell which stream a run had bounds the privacy loss from below, by exact binomial limits\n" +
 			"(Clopper-Pearson), read as Gaussian DP (µ) and as (ε, δ). A bound above the claim refutes it, whatever the cause.\n" +
+			"Answers to plays wait, and contexts for their rewards, as they are configured to.\n" +
 			"Checks: the same records have one noise, and the least change of one gives another; a restart anywhere changes no byte;\n" +
-			"decisions are computed from releases alone; draws of any size reach the release; no coordinate escapes the clip.\n" +
+			"decisions are computed from releases alone; a step adds its leaves and nothing more; draws of any size reach the release;\n" +
+			"no coordinate escapes the clip; nothing passes the reset of a memory.\n" +
 			"Residuals: events of all kinds, whose leaves are known; the noise, rebuilt draw by draw, is tested for law, tails, and\n" +
 			"independence across steps, coordinates and runs.\n\n" +
 			"A bound is never above what N runs can show: ε near ln N, and with δ = 1e-6 the bound on ε that trusts no Gaussian shape stays\n" +

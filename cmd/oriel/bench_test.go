@@ -43,7 +43,7 @@ func BenchmarkTake(b *testing.B) {
 	batch := kafka.Batch{Records: make([]kafka.Record, 1)}
 	b.ReportAllocs()
 	for i := int64(0); b.Loop(); i++ {
-		batch.From, batch.Next, batch.Records[0] = i, i+1, kafka.Record{Offset: i, Value: event}
+		batch.From, batch.Next, batch.Records[0] = i, i+1, kafka.Record{Public: kafka.Public{Offset: i}, Value: event}
 		if err := walk.Take(&batch, func() int64 { return batch.Next }); err != nil {
 			b.Fatal(err)
 		}

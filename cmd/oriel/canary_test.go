@@ -49,7 +49,9 @@ func badRecords() []kafka.Record {
 	for i, v := range values {
 		records = append(records, kafka.Record{
 			Key: []byte(canary), Value: []byte(v),
-			Headers: []kafka.Header{{Key: canary, Value: []byte(canary)}, {Key: "n", Value: fmt.Append(nil, i)}},
+			Headers: kafka.HeadersOf(
+				kafka.Header{Key: canary, Value: []byte(canary)}, kafka.Header{Key: "n", Value: fmt.Append(nil, i)},
+			),
 		})
 	}
 	return records
@@ -63,7 +65,7 @@ func TestCanaryShowsUpNowhere(t *testing.T) {
 	bad := badRecords()
 	good := events(0, 20)
 	for i := range good {
-		good[i].Key, good[i].Headers = []byte(canary), []kafka.Header{{Key: canary, Value: []byte(canary)}}
+		good[i].Key, good[i].Headers = []byte(canary), kafka.HeadersOf(kafka.Header{Key: canary, Value: []byte(canary)})
 		good[i].Value = fmt.Appendf(nil, `{"features":{"%s":"%s%d"},"label":1}`, canary, canary, i)
 	}
 	f.send(0, append(append(good[:10:10], bad...), good[10:]...)...)
@@ -85,7 +87,7 @@ func TestCanaryShowsUpNowhere(t *testing.T) {
 		for _, r := range f.read(f.topic(kind), 0, true) {
 			look(kind, r.Key)
 			look(kind, r.Value)
-			if len(r.Headers) > 0 {
+			if r.Headers.Len() > 0 {
 				t.Errorf("a record of %s has headers", kind)
 			}
 		}

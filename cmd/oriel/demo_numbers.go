@@ -81,8 +81,12 @@ func demoNumbers(
 		})
 		var parts []string
 		for _, i := range order[:4] {
-			parts = append(parts, fmt.Sprintf("%s %5.1f ± %3.1f (%5.1f)",
-				flights.Carriers[i], d.Point[i], (shown[i].High-shown[i].Low)/2, means[i]))
+			value := fmt.Sprintf("%5.1f", d.Point[i])
+			if !shown[i].Shown {
+				value = "    –"
+			}
+			parts = append(parts, fmt.Sprintf("%s %s ± %3.1f (%5.1f)",
+				flights.Carriers[i], value, (shown[i].High-shown[i].Low)/2, means[i]))
 		}
 		text += "  " + flights.Origins[p] + "  " + strings.Join(parts, "   ") + "\n"
 	}

@@ -44,7 +44,7 @@ func (d demoEvents) Totals() []int64 {
 func (d demoEvents) Each(_ context.Context, f func(eval.Item) error) error {
 	for p, stream := range d.streams {
 		for i := range stream {
-			r := kafka.Record{Offset: int64(i), Value: stream[i].AppendEvent(nil)}
+			r := kafka.Record{Public: kafka.Public{Offset: int64(i)}, Value: stream[i].AppendEvent(nil)}
 			if err := f(eval.Item{Stream: int32(p), Record: r}); err != nil {
 				return err
 			}

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"math"
+
 	"oriel/operators"
 	"oriel/pipeline"
 	"oriel/pipeline/metrics"
@@ -15,6 +17,9 @@ func shownNumbers(numbers *operators.Numbers) *metrics.Numbers {
 	shown := &metrics.Numbers{Read: func(d pipeline.Decided) (values, low, high []float64, err error) {
 		all, err := numbers.Read(schemas.Decision{Point: d.Point, Extras: d.Extras})
 		for _, x := range all {
+			if !x.Shown {
+				x.Value, x.Low, x.High = math.NaN(), math.NaN(), math.NaN()
+			}
 			values, low, high = append(values, x.Value), append(low, x.Low), append(high, x.High)
 		}
 		return values, low, high, err

@@ -252,6 +252,18 @@ var goldenEvents = []struct {
 		"OPERATOR=submodular", "RULE=argmax", "PICK=2", "PLACES=testdata/golden/places", "WINDOW=64", "EMIT_EVERY=8",
 		"EPSILON=40",
 	}},
+	{"contexts-marked", []string{
+		"OPERATOR=linucb", "PLAYED=served", "ARMS=no,perhaps,yes", "DIMENSION=4", "WINDOW=lifetime", "MEMORY=16",
+		"EMIT_EVERY=4", "WAIT=20", "CAPACITY=8", "EPSILON=40",
+	}},
+	{"contexts-candidates-marked", []string{
+		"OPERATOR=linucb", "PLAYED=served", "CANDIDATES=2", "DIMENSION=2", "WINDOW=64", "BATCH=4", "EMIT_EVERY=3", "WAIT=20",
+		"EPSILON=40",
+	}},
+	{"aggregate-memory-shown", []string{
+		"OPERATOR=aggregate", "CELLS=carrier=UA|AA|DL,hour=0:24:1", "VALUE=delay=-60:180", "STATISTICS=mean,count,p50", "BINS=16",
+		"EMIT_EVERY=40", "WINDOW=lifetime", "MEMORY=256", "EPSILON=400", "ELSEWHERE=other", "ARMS=carrier",
+	}},
 }
 
 // onlyUnder are the mechanisms of cases that make sense under one.
@@ -275,12 +287,19 @@ var onlyUnder = map[string]string{
 	"sets-places": "blt", "gains-argmax": "tree-gaussian", "gains-drawn": mechanisms.Drawing,
 	"gains-led": "tree-gamma", "gains-shares": "blt", "worths-halving": "once-gamma", "worths-drawn": mechanisms.Drawing,
 	"contexts-printed": "tree-gaussian", "gains-quadratic": "blt", "contexts-products": "blt",
+	"aggregate-memory-shown": "blt", "contexts-marked": "blt", "contexts-candidates-marked": "tree-gaussian",
 	"gains-short": "blt", "sets-gains": "blt",
 }
 
 // steady tells the cases of operators whose plans have had one rule for leaves.
 func (c goldenCase) steady() bool {
 	return slices.Contains([]string{"ridge", "arms", "bandit", "linucb", "submodular", "sets"}, c.settings.Operator)
+}
+
+// unmarked tells the cases of served contexts whose plan is older than the mark of what an action answers. Deployments
+// with such a plan keep it, and their bytes.
+func (c goldenCase) unmarked() bool {
+	return slices.Contains([]string{"contexts-served", "contexts-products"}, c.events)
 }
 
 // plays tells the cases of bandits, whose records name plays in their keys.

@@ -23,7 +23,7 @@ func (f *fixture) letters(p int32) []kafka.Record {
 // ours are the headers that a letter has after the record's own.
 func ours(letter kafka.Record) map[string]string {
 	headers := map[string]string{}
-	for _, h := range letter.Headers {
+	for _, h := range letter.Headers.List() {
 		headers[h.Key] = string(h.Value)
 	}
 	return headers
@@ -68,9 +68,9 @@ func checkLetters(f *fixture, p int32, letters []kafka.Record, bad map[int64]kaf
 			(letter.Value == nil) != (value == nil) {
 			f.t.Errorf("letter %d: key or value are not the original's", i)
 		}
-		for j, header := range want.Headers {
-			if len(letter.Headers) <= j || letter.Headers[j].Key != header.Key ||
-				!bytes.Equal(letter.Headers[j].Value, header.Value) {
+		headers := letter.Headers.List()
+		for j, header := range want.Headers.List() {
+			if len(headers) <= j || headers[j].Key != header.Key || !bytes.Equal(headers[j].Value, header.Value) {
 				f.t.Errorf("letter %d: header %d is not the original's", i, j)
 			}
 		}
@@ -115,7 +115,7 @@ func TestLettersOfEveryKind(t *testing.T) {
 			var b kafka.Builder
 			b.Compress(codec)
 			for _, r := range records {
-				b.Append(r.Key, r.Value, r.Headers, time.Now().UnixMilli())
+				b.Append(r.Key, r.Value, r.Headers.List(), time.Now().UnixMilli())
 			}
 			if err := producer.Begin(f.ctx(), []kafka.TopicPartition{input}); err != nil {
 				t.Fatal(err)
@@ -136,7 +136,7 @@ func TestLettersOfEveryKind(t *testing.T) {
 		}
 	}
 	garbage := kafka.Record{Value: bytes.Repeat([]byte{0xff}, 60_000)}
-	many := kafka.Record{Value: []byte("x"), Headers: make([]kafka.Header, 1500)}
+	many := kafka.Record{Value: []byte("x"), Headers: kafka.HeadersOf(make([]kafka.Header, 1500)...)}
 	f.send(0, garbage, many)
 	want[next], want[next+1] = garbage, many
 	f.take(next + 2)
@@ -144,7 +144,7 @@ func TestLettersOfEveryKind(t *testing.T) {
 	for i := range letters {
 		// beyond the headers that are read, see pipeline/kafka
 		if h := ours(letters[i]); h["oriel-offset"] == fmt.Sprint(next+1) {
-			many.Value, many.Headers = letters[i].Value, nil
+			many.Value, many.Headers = letters[i].Value, kafka.Headers{}
 			want[next+1] = many
 		}
 	}
@@ -284,5 +284,34 @@ func (p *process) end() {
 	_ = p.cmd.Process.Signal(syscall.SIGTERM)
 	if !p.finish(30 * time.Second) {
 		p.t.Fatalf("letters ended badly: %v", p.err)
+	}
+}
+
+// TestLettersSayWhatIsWrong: a letter names the member, in words, whether the process has the operator's settings or
+// those of the deployment alone.
+func TestLettersSayWhatIsWrong(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, 1, nil)
+	f.must("topics")
+	bad := []kafka.Record{
+		{Value: []byte(`{"features":{"a":1},"label":1,"event_id":"canary"}`)},
+		{Value: []byte(`{"features":{"device":{"os":"canary"}},"label":1}`)},
+		{Value: []byte(`{"features":{"a":1},"label":7}`)},
+	}
+	f.send(0, bad...)
+	f.take(3)
+	for _, name := range []string{"OPERATOR", "LOSS", "DIMENSION", "SET", "UPDATE", "WINDOW"} {
+		delete(f.env, "ORIEL_"+name)
+	}
+	letters := f.letters(0)
+	checkLetters(f, 0, letters, at(0, bad), 1<<20)
+	for i, want := range []string{
+		`unknown_name: unknown member "event_id": events of coco have features, label, weight`,
+		"features: wrong_type: features.device is an object; a feature is a number, text or boolean",
+		"label: label_range: a label of two classes is -1, 0, 1, false or true",
+	} {
+		if got := ours(letters[i])["oriel-detail"]; got != want {
+			t.Errorf("letter %d says %q, want %q", i, got, want)
+		}
 	}
 }

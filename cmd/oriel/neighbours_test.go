@@ -10,6 +10,7 @@ import (
 	kafkago "github.com/segmentio/kafka-go"
 
 	"oriel/pipeline"
+	"oriel/pipeline/kafka"
 	"oriel/pipeline/pipetest"
 	"oriel/schemas"
 )
@@ -76,12 +77,14 @@ type neighbour struct {
 	partitions int
 	burst      int // events of one
 	env        map[string]string
-	value      func(n, i int) string // of the n-th burst
-	keys       []string              // of its records, burst after burst; nil: another user's each
-	size       int                   // of each value; 0: eventBytes
-	further    []string              // topics of decisions beside the one that all operators have
-	kill       pipeline.Point        // where the process dies, to be started again
-	at         int                   // the how manyth time
+	value      func(n, i int) string       // of the n-th burst
+	keys       []string                    // of its records, burst after burst; nil: another user's each
+	size       int                         // of each value; 0: eventBytes
+	record     func(n, i int) kafka.Record // all of a record; nil: of value, keys and size
+	framing    framing                     // of a burst; zero: as pipetest.Send does
+	further    []string                    // topics of decisions beside the one that all operators have
+	kill       pipeline.Point              // where the process dies, to be started again
+	at         int                         // the how manyth time
 }
 
 const bursts = 4

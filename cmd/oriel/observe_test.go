@@ -100,12 +100,20 @@ func (d *inprocess) sendBurst(in neighbour, p int32, n int) {
 	d.t.Helper()
 	var records []kafka.Record
 	for i := range in.burst {
+		if in.record != nil {
+			records = append(records, in.record(n, i))
+			continue
+		}
 		key := fmt.Sprintf("user-%d-%d-%d", p, n, i)
 		if in.keys != nil {
 			key = in.keys[n*in.burst+i]
 		}
 		size := cmp.Or(in.size, eventBytes)
 		records = append(records, kafka.Record{Key: []byte(key), Value: padded(in.value(n, i), size)})
+	}
+	if in.framing != (framing{}) {
+		d.sendFramed(p, in.framing, records)
+		return
 	}
 	d.send(p, records...)
 }
@@ -148,7 +156,7 @@ func (d *inprocess) seeTopic(seen *sight, topic string, p int32) {
 	}
 	for _, r := range records {
 		line := fmt.Sprintf("%d at %v: key of %d, value of %d, %d headers", r.Offset, r.Timestamp, len(r.Key), len(r.Value),
-			len(r.Headers))
+			r.Headers.Len())
 		if strings.HasSuffix(topic, ".decisions") {
 			line += " " + string(r.Value)
 		}

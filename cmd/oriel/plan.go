@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -14,8 +15,11 @@ import (
 
 	"oriel/cmd/internal/plan"
 	"oriel/cmd/internal/settings"
+	"oriel/cmd/internal/traps"
 	"oriel/mechanisms/dp"
 	"oriel/pipeline"
+	"oriel/pipeline/kafka"
+	"oriel/schemas"
 	"oriel/state"
 )
 
@@ -32,6 +36,7 @@ type planOptions struct {
 	windows  []uint64
 	wanted   wantOptions
 	solution *plan.Solution // of what is wanted; nil: nothing is
+	problems io.Writer      // takes warnings; nil: nobody reads them
 }
 
 // measureFor bounds what --measure takes, all mechanisms together.
@@ -63,6 +68,7 @@ func planCommand() *cobra.Command {
 			"seconds, noise and errors in loss units but for those of numbers, losses ε in nats and rounded up.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			o.problems = cmd.ErrOrStderr()
 			return runPlan(cmd.OutOrStdout(), os.Environ(), o)
 		},
 	}
@@ -112,6 +118,9 @@ func runPlan(out io.Writer, environ []string, o planOptions) error {
 	if err != nil {
 		return err
 	}
+	if o.problems != nil {
+		warn(o.problems, settingsWarnings(o.compared(s)), traps.Unseen(s))
+	}
 	answer, err := planAnswer(s, o)
 	if err != nil {
 		return err
@@ -146,7 +155,7 @@ func planAnswer(s settings.Settings, o planOptions) (planShown, error) {
 	}
 	in := plan.Input{
 		Configured: mechanism, Operator: operator, AgeWeight: s.AgeWeight, Rate: o.rate, Age: o.age, After: o.after,
-		Solved: o.solution,
+		Solved: o.solution, Second: s.After != "",
 	}
 	if o.measure {
 		in.Measure = measureFor
@@ -159,9 +168,10 @@ func planAnswer(s settings.Settings, o planOptions) (planShown, error) {
 	if err != nil {
 		return nil, err
 	}
-	if in.SealedState, in.Draws, err = firstStream(model); err != nil {
+	if in.SealedState, in.Draws, in.Published, err = firstStream(model); err != nil {
 		return nil, err
 	}
+	in.Published.Every = s.EmitEvery()
 	if compared {
 		return compare(in, o)
 	}
@@ -186,6 +196,27 @@ func compare(in plan.Input, o planOptions) (planShown, error) {
 	return answer, nil
 }
 
+// compared are the settings that the lists of flags ask for.
+func (o planOptions) compared(s settings.Settings) []settings.Settings {
+	epsilons, windows := o.epsilons, []string{s.Window}
+	if len(epsilons) == 0 {
+		epsilons = []float64{s.Epsilon}
+	}
+	if len(o.windows) > 0 {
+		windows = nil
+	}
+	for _, w := range o.windows {
+		windows = append(windows, strconv.FormatUint(w, 10))
+	}
+	var all []settings.Settings
+	for _, s.Epsilon = range epsilons {
+		for _, s.Window = range windows {
+			all = append(all, s)
+		}
+	}
+	return all
+}
+
 // windowList is a flag of numbers of steps.
 type windowList struct{ steps *[]uint64 }
 
@@ -205,23 +236,67 @@ func (l *windowList) Type() string   { return "steps,…" }
 
 // firstStream opens a stream of the model, and returns the length of every sealed state, by sealing the first, and what
 // its draws lose.
-func firstStream(model pipeline.Model) (sealed int, draws dp.Draws, err error) {
+func firstStream(model pipeline.Model) (sealed int, draws dp.Draws, published plan.Published, err error) {
 	frozen, err := model.Plan()
 	if err != nil {
-		return 0, dp.Draws{}, err
+		return 0, dp.Draws{}, published, err
 	}
 	inc := state.NewIncarnation(state.Incarnation{Config: model.Settings, Plan: frozen})
 	seat, err := pipeline.NewSeat(model, frozen)
 	if err != nil {
-		return 0, dp.Draws{}, err
+		return 0, dp.Draws{}, published, err
 	}
 	stream, err := seat.Open([32]byte{}, [32]byte{}, inc.Stream, inc.ID)
 	if err != nil {
-		return 0, dp.Draws{}, err
+		return 0, dp.Draws{}, published, err
 	}
 	sealer, err := inc.Sealer()
 	if err != nil {
-		return 0, dp.Draws{}, err
+		return 0, dp.Draws{}, published, err
 	}
-	return len(sealer.Seal(nil, state.Position{}, stream.AppendState(nil))), stream.Guarantee().Draws, nil
+	sealed = len(sealer.Seal(nil, state.Position{}, stream.AppendState(nil)))
+	published, err = publishes(stream)
+	return sealed, stream.Guarantee().Draws, published, err
+}
+
+// mostPlanned is how many events plan steps over to see a decision, and for how long.
+const (
+	mostPlanned = 1 << 17
+	planFor     = 2 * time.Second
+)
+
+// publishes steps over events of no content until a step has published, and says what.
+func publishes(stream *pipeline.Stream) (published plan.Published, err error) {
+	seen := false // a decision of the first topic
+	walk := &pipeline.Walk{
+		Stream: stream,
+		Decided: func(output uint8, _, line []byte) {
+			published.Decisions++
+			published.Bytes += len(line)
+			if output == 0 {
+				seen = true
+				published.Thinned += len(line)
+			}
+		},
+		Taken: func(*kafka.Record, int64, schemas.Code) { published.Events++ },
+	}
+	walk.Start()
+	published, seen = plan.Published{}, false // what an opening publishes comes once
+	record := [1]kafka.Record{{Unreadable: true}}
+	for start := time.Now(); !seen && published.Events < mostPlanned && time.Since(start) < planFor; {
+		at := walk.Position.Next
+		record[0].Offset = at
+		b := kafka.Batch{From: at, Next: at + 1, Records: record[:]}
+		err := walk.Take(&b, func() int64 { return b.Next })
+		if errors.Is(err, pipeline.ErrEnded) {
+			break
+		}
+		if err != nil {
+			return published, err
+		}
+	}
+	if !seen {
+		return plan.Published{}, nil
+	}
+	return published, nil
 }

@@ -224,10 +224,10 @@ func replayLines(
 // named parts a line: a user that a header would name, and a key, are each before a separator, if the model asks for
 // them.
 func named(m pipeline.Model, line schemas.Line, separator string) kafka.Record {
-	r := kafka.Record{Offset: line.Number, Value: line.Value}
+	r := kafka.Record{Public: kafka.Public{Offset: line.Number}, Value: line.Value}
 	if m.Users != nil && m.Users.Header != "" {
-		r.Headers = []kafka.Header{{Key: m.Users.Header}}
-		r.Headers[0].Value, r.Value = cutKey(r.Value, separator)
+		user, rest := cutKey(r.Value, separator)
+		r.Headers, r.Value = kafka.HeadersOf(kafka.Header{Key: m.Users.Header, Value: user}), rest
 	}
 	if m.Keyed || m.Users != nil && m.Users.Header == "" {
 		r.Key, r.Value = cutKey(r.Value, separator)

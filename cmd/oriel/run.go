@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"runtime"
+	"strconv"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -109,7 +110,7 @@ func run(ctx context.Context, h host) (err error) {
 		Deployment: s.Name, Version: version(), GoVersion: runtime.Version(), Waiting: pages.Waiting,
 		Coordinates: s.DecisionGauges, Numbers: shownNumbers(operator.Numbers()),
 	})
-	hear := h.limitMemory(pages.Listen(counts.Listen(logging(log, h.heard))), pipeline.Memory(s.MemoryLimit))
+	hear := h.limitMemory(pages.Listen(counts.Listen(logging(log, s.Name, h.heard))), pipeline.Memory(s.MemoryLimit))
 	server := pages.Server(registry)
 	go func() {
 		if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
@@ -192,13 +193,18 @@ func ended(log *slog.Logger) func(pipeline.Ending) {
 }
 
 // logging turns what the pipeline tells into log lines of public facts.
-func logging(log *slog.Logger, l pipeline.Listener) pipeline.Listener {
+func logging(log *slog.Logger, name string, l pipeline.Listener) pipeline.Listener {
 	l.Assigned = func(partitions []int32) { log.Info("partitions assigned", "partitions", partitions) }
 	l.State = func(p int32, s pipeline.TaskState) { log.Info("task", "partition", p, "state", string(s)) }
 	l.Proves = func(p int32, g protection.Guarantee) { // of the frozen plan: another fit of the same settings may age differently
 		logAges(log, p, g)
 	}
 	l.Partitions = func(input int) { log.Info("input", "partitions", input) }
+	l.Opening = func(p int32, from int64) {
+		log.Warn("opening a FIRST incarnation of this partition: no state, decision, group offset or local store of an earlier one was found. "+
+			"If this deployment has released decisions of the partition before, stop it: events would be protected by two noises, and their losses add",
+			"name", name, "partition", p, "from_offset", from)
+	}
 	l.Opened = func(p int32) { log.Info("opened the partition's first incarnation", "partition", p) }
 	l.Restarted = func(p int32, err error) { log.Warn("taking the partition over again", "partition", p, "error", err) }
 	l.Stopped = func(p int32, err error) { log.Error("stopped", "partition", p, "error", err) }
@@ -228,7 +234,7 @@ func logAges(log *slog.Logger, partition int32, g protection.Guarantee) {
 	line := func(of string, ages []protection.Age, at func(protection.Age) dp.Budget) {
 		values := []any{"partition", partition}
 		for _, age := range ages {
-			values = append(values, age.Key(), plan.Upper(at(age).Epsilon))
+			values = append(values, rounded("epsilon_"+age.Figure, at(age).Epsilon))
 		}
 		log.Info("epsilon by age", append(values, "delta", g.Delta, "of", of)...)
 	}
@@ -236,6 +242,15 @@ func logAges(log *slog.Logger, partition int32, g protection.Guarantee) {
 	if _, several := g.Unit.Train(); several {
 		line("all events of a user since the first", g.Scope.Ages(), func(age protection.Age) dp.Budget { return g.AtAll(age.Steps) })
 	}
+}
+
+// rounded is a figure of the log, rounded up as plans show it: a number in JSON, too.
+func rounded(name string, x float64) slog.Attr {
+	shown, err := strconv.ParseFloat(plan.Upper(x), 64)
+	if err != nil || math.IsInf(shown, 0) {
+		return slog.String(name, "infinite")
+	}
+	return slog.Float64(name, shown)
 }
 
 func announce(log *slog.Logger, s settings.Settings, g protection.Guarantee, addr net.Addr) {
@@ -246,6 +261,10 @@ func announce(log *slog.Logger, s settings.Settings, g protection.Guarantee, add
 	}
 	log.Info(promise, append(values, "epsilon", g.Epsilon, "delta", g.Delta,
 		"adjacency", g.Unit.Adjacency().String(), "unit", g.Unit.Name())...)
+	if s.After != "" {
+		log.Warn("ORIEL_AFTER: an event whose step both lives of the deployment release loses √2 µ; decisions state the epsilon of one life",
+			"epsilon_of_both", plan.Upper(g.Lives(2).Epsilon), "epsilon", g.Epsilon, "delta", g.Delta)
+	}
 	if text := dp.DeltaWarning(g.Delta, min(g.Scope.Crowd(), math.MaxUint64/g.Batch)*g.Batch); text != "" {
 		log.Warn(text)
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -185,7 +186,7 @@ func show(out io.Writer, line []byte, raw bool) error {
 		return errors.New("not a decision")
 	}
 	_, err = fmt.Fprintf(out, "%-8s %10d %-20s %10s %8s %10s  %s%s\n", d.Stream, d.Step, d.Mechanism,
-		windowText(d.Window), plan.Upper(d.Epsilon), plan.Upper(d.Delta), abbreviate(d.Point), further(d.Extras))
+		windowText(d.Window), plan.Upper(d.Epsilon), plan.Upper(d.Delta), abbreviate(d.Point, marks(d.Extras)), further(d.Extras))
 	return err
 }
 
@@ -216,8 +217,20 @@ func windowText(window uint64) string {
 	return strconv.FormatUint(window, 10)
 }
 
-// abbreviate shows the first coordinates of a decision.
-func abbreviate(point []float64) string {
+// marks are those by which a decision says which of its numbers are shown; none: all are.
+func marks(extras []schemas.ExtraMember) []float64 {
+	var marks []float64
+	for _, x := range extras {
+		if x.Name == "shown" && json.Unmarshal([]byte(x.JSON), &marks) != nil {
+			return nil
+		}
+	}
+	return marks
+}
+
+// abbreviate shows the first coordinates of a decision, and a dash for those that are marked with 0: nothing is known
+// of them.
+func abbreviate(point, marks []float64) string {
 	const shown = 6
 	text := "["
 	for i, v := range point {
@@ -226,6 +239,10 @@ func abbreviate(point []float64) string {
 		}
 		if i > 0 {
 			text += " "
+		}
+		if i < len(marks) && marks[i] == 0 {
+			text += "–"
+			continue
 		}
 		text += strconv.FormatFloat(v, 'g', 4, 64)
 	}

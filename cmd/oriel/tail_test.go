@@ -52,6 +52,17 @@ func TestTailShowsExtraMembers(t *testing.T) {
 	}
 }
 
+// TestTailMarksUnknownNumbers: a dash stands for a number of which nothing is known.
+func TestTailMarksUnknownNumbers(t *testing.T) {
+	config := schemas.DecisionConfig{Stream: "0", Mechanism: "blt", Adjacency: "replace", Unit: "event"}
+	encoder := schemas.NewEncoder(config, []schemas.Extra{{Name: "shown", Kind: schemas.ExtraNumbers}})
+	var out strings.Builder
+	line := encoder.Append(nil, 1, 1, []float64{60, 7, 60}, []schemas.ExtraValue{{Numbers: []float64{0, 1, 0, 1}}})
+	if err := show(&out, line, false); err != nil || !strings.Contains(out.String(), "  [– 7 –]  ") {
+		t.Errorf("%q: %v", out.String(), err)
+	}
+}
+
 // TestReplayOfNoEventsFails: a file of another kind is no success of zero events.
 func TestReplayOfNoEventsFails(t *testing.T) {
 	f := offline(t, nil)

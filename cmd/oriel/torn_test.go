@@ -138,7 +138,7 @@ func (f *fixture) forge(committed parts, more map[string]string, other func(r ka
 				r.Value = value
 			}
 			var b kafka.Builder
-			b.Append(r.Key, r.Value, r.Headers, time.Now().UnixMilli())
+			b.Append(r.Key, r.Value, r.Headers.List(), time.Now().UnixMilli())
 			if _, err := producer.Produce(f.ctx(), topic, 0, &b); err != nil {
 				f.t.Fatal(err)
 			}

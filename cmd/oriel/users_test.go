@@ -32,7 +32,7 @@ func crowd(n int) []kafka.Record {
 		case 8:
 			all[i].Key = nil
 		case 10: // unreadable behind its key
-			all[i].Headers = make([]kafka.Header, kafka.MaxHeaders+1)
+			all[i].Headers = kafka.HeadersOf(make([]kafka.Header, kafka.MaxHeaders+1)...)
 		}
 	}
 	return all
@@ -51,7 +51,7 @@ func expected(records []kafka.Record, separation int) (reasons []string) {
 		default:
 			last[string(r.Key)] = i
 			switch {
-			case len(r.Headers) > kafka.MaxHeaders:
+			case r.Headers.Len() > kafka.MaxHeaders:
 				reasons = append(reasons, fmt.Sprintf("%d too_large", i))
 			case !bytes.HasPrefix(r.Value, []byte("{")):
 				reasons = append(reasons, fmt.Sprintf("%d json_syntax", i))
@@ -199,9 +199,11 @@ func TestUserOfAHeader(t *testing.T) {
 	var records []kafka.Record
 	for i, people := range []string{"a", "b", "a", "", "a b", "a", "b"} {
 		r := event(i)
+		var headers []kafka.Header
 		for _, person := range strings.Fields(people) {
-			r.Headers = append(r.Headers, kafka.Header{Key: "person", Value: []byte(person)})
+			headers = append(headers, kafka.Header{Key: "person", Value: []byte(person)})
 		}
+		r.Headers = kafka.HeadersOf(headers...)
 		records = append(records, of("one key", r))
 	}
 	f.send(0, records...)
@@ -218,7 +220,7 @@ func TestReplayKnowsUsers(t *testing.T) {
 	f := offline(t, byUser)
 	records := crowd(60)
 	for i := range records {
-		records[i].Headers = nil // a file has none
+		records[i].Headers = kafka.Headers{} // a file has none
 	}
 	nulls := map[int]bool{}
 	for _, reason := range expected(records, 5) {

@@ -1,5 +1,7 @@
 """Private numbers as lines of text: stream, step, memory, statistic, cell, number, and its interval at 95 %.
 
+A dash stands for a number that is little more than noise.
+
     oriel tail --topic delays.descriptor --raw --follow=false > names.json
     oriel tail --topic delays.decisions --raw --from-beginning | python3 numbers.py names.json
     kcat -b localhost:9092 -C -t delays.decisions -q -X isolation.level=read_committed | python3 numbers.py names.json
@@ -7,9 +9,23 @@
 import json
 import sys
 
-names = json.loads(open(sys.argv[1]).read().splitlines()[-1])  # the newest descriptor
+
+def descriptor():
+    """Gives the newest descriptor in the file that the call names."""
+    try:
+        names = json.loads(open(sys.argv[1]).read().splitlines()[-1])
+        if "views" in names:
+            return names
+    except (IndexError, OSError, TypeError, ValueError):
+        pass
+    sys.exit("numbers.py names.json: names.json is missing or holds no descriptor; make it by "
+             "`oriel tail --topic NAME.descriptor --raw --follow=false > names.json`")
+
+
+names = descriptor()
 for line in sys.stdin:
-    d, numbers = json.loads(line), iter(json.loads(line)["decision"])
+    d = json.loads(line)
+    numbers, marks = iter(d["decision"]), iter(d.get("shown", []))
     for v, view in enumerate(names["views"]):
         for statistic in names["statistics"]:
             for c, cell in enumerate(names["cells"]):
@@ -19,4 +35,6 @@ for line in sys.stdin:
                     low, high = x - half, x + half
                 else:
                     low, high = (d[ends + end][v * len(names["cells"]) + c] for end in ("_low", "_high"))
+                if next(marks, 1) == 0:
+                    x = "–"
                 print(d["stream"], d["step"], view.get("memory", "-"), statistic, cell, x, low, high, sep="\t")

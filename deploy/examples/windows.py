@@ -23,7 +23,21 @@ def deviation(table, steps):
     return math.exp((low + 1 - at) * math.log(table[low]) + (at - low) * math.log(table[low + 1]))
 
 
-names = json.loads(open(sys.argv[1]).read().splitlines()[-1])  # the newest descriptor
+def descriptor():
+    """Gives the newest descriptor in the file that the call names."""
+    try:
+        names = json.loads(open(sys.argv[1]).read().splitlines()[-1])
+        if "views" in names:
+            return names
+    except (IndexError, OSError, TypeError, ValueError):
+        pass
+    sys.exit("windows.py names.json STEPS: names.json is missing or holds no descriptor; make it by "
+             "`oriel tail --topic NAME.descriptor --raw --follow=false > names.json`")
+
+
+names = descriptor()
+if len(sys.argv) < 3 or not sys.argv[2].isdecimal():
+    sys.exit("windows.py names.json STEPS: STEPS is not a number of steps")
 steps = int(sys.argv[2])
 if steps < 1 or steps % names["emit_every"]:
     sys.exit(f"{steps} steps: not a multiple of the {names['emit_every']} that a decision has the increments of")

@@ -136,6 +136,7 @@ type Bound struct {
 	Value     float64 `json:"value"`
 	Claim     float64 `json:"claim"`
 	Law       float64 `json:"law"`
+	TooFew    bool    `json:"too_few_runs,omitempty"` // of so many guesses the bound is 0 even if all are right
 }
 
 // What a report can refute.
@@ -165,11 +166,13 @@ func (a *Audit) Report() Report {
 	limitMu, limitEpsilon := a.law.limits(a.claim)
 	mu := func(statistic string, g guesses) {
 		value := bound.Mu(g.right, g.made, a.share())
-		r.Bounds = append(r.Bounds, Bound{statistic, "mu", g.made, g.right, value, a.claim.Mu, limitMu})
+		few := bound.Mu(g.made, g.made, a.share()) <= 0
+		r.Bounds = append(r.Bounds, Bound{statistic, "mu", g.made, g.right, value, a.claim.Mu, limitMu, few})
 	}
 	epsilon := func(statistic string, g guesses) {
 		value := bound.Epsilon(g.right, g.made, a.runs, a.claim.Delta, a.share())
-		r.Bounds = append(r.Bounds, Bound{statistic, "epsilon", g.made, g.right, value, a.claim.Epsilon, limitEpsilon})
+		few := bound.Epsilon(g.made, g.made, a.runs, a.claim.Delta, a.share()) <= 0
+		r.Bounds = append(r.Bounds, Bound{statistic, "epsilon", g.made, g.right, value, a.claim.Epsilon, limitEpsilon, few})
 	}
 	if a.law.Gaussian() {
 		mu("likelihood ratio", a.byScore)
@@ -183,14 +186,14 @@ func (a *Audit) Report() Report {
 }
 
 // limits returns Reach in both currencies, or the claim where that is less. The margin is for leaves and draws that are
-// rounded to the lattice, and for conjugate gradients. Of a user's events under pure noise, Reach counts the nodes that
-// show alone, and is no limit.
+// rounded to the lattice, and for conjugate gradients. Of a user's events under pure noise, and of one that is not at
+// the first step of a tree, Reach counts the nodes that show alone, and is no limit.
 func (l *Law) limits(c Claim) (mu, epsilon float64) {
 	const margin = 1.005
 	switch {
 	case l.Gaussian():
 		return min(c.Mu, margin*l.reach), min(c.Epsilon, dp.GaussianEpsilon(margin*l.reach, c.Delta))
-	case l.canary.Count > 1:
+	case l.canary.Count > 1 || l.config.Scope.Span() > 0 && l.canary.Step > 1:
 		return 0, c.Epsilon
 	}
 	return 0, min(c.Epsilon, margin*l.reach)

@@ -30,8 +30,11 @@ type Law struct {
 	draws   func(k int) []float64
 }
 
-// NewLaw works out the score of a canary under a plan. Pure noise of a tree is audited at its worst leaf: the canary
-// has to be at step 1.
+// ErrNowhere is a canary that is in no release of a single node, where only those are looked at.
+var ErrNowhere = errors.New("audit: pure noise of a tree is audited by releases 1, 2, 4, … of its first block, which are single nodes, and none of these holds the canary")
+
+// NewLaw works out the score of a canary under a plan. Pure noise of a tree is audited by the releases that are single
+// nodes, all of which hold a canary of step 1, its worst leaf: others are in fewer, and none may be.
 func NewLaw(c mechanisms.Config, p mechanisms.Plan, k Canary) (*Law, error) {
 	if err := errors.Join(c.Validate(), k.validate(c.Dimension())); err != nil {
 		return nil, err
@@ -99,9 +102,6 @@ func (l *Law) gaussian(c covariance) {
 // with m_t canary events adds ‖y − m_t·Without‖ − ‖y − m_t·With‖ to the score, in scales and summed over parts, and
 // m_t·‖With − Without‖ at most.
 func (l *Law) pure(once bool, norm func([]float64) float64) error {
-	if !once && l.canary.Step != 1 {
-		return fmt.Errorf("audit: step %d of the canary: %s is audited at step 1, its worst leaf, where releases 1, 2, 4, … are single nodes", l.canary.Step, l.config.Name)
-	}
 	l.norm, l.alone = norm, make([]bool, len(l.signal))
 	largest := norm(l.apart())
 	for t, m := range l.signal {
@@ -109,6 +109,9 @@ func (l *Law) pure(once bool, norm func([]float64) float64) error {
 			l.alone[t] = true
 			l.reach += m * largest
 		}
+	}
+	if l.reach == 0 {
+		return fmt.Errorf("%w: step %d, window %d", ErrNowhere, l.canary.Step, l.config.Scope.Span())
 	}
 	l.draws = l.nodeDraws
 	return nil

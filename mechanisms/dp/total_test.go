@@ -307,6 +307,11 @@ func TestTotalPanicsOnNonsense(t *testing.T) {
 }
 
 func TestDeltaWarning(t *testing.T) {
+	want := "δ = 0.1 is too large: publishing one random event of the 1024 that are protected together would satisfy it. " +
+		"Use well below 1/1024"
+	if got := DeltaWarning(0.1, 1024); got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
 	for _, c := range []struct {
 		delta  float64
 		events uint64

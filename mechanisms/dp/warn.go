@@ -8,5 +8,6 @@ func DeltaWarning(delta float64, events uint64) string {
 	if newFloat().Mul(exact(delta), newFloat().SetUint64(events)).Cmp(exact(1)) <= 0 {
 		return ""
 	}
-	return fmt.Sprintf("delta %g is above 1/%d, one over the events of a window: publishing one of them at random would be as private", delta, events)
+	return fmt.Sprintf("δ = %g is too large: publishing one random event of the %d that are protected together would satisfy it. "+
+		"Use well below 1/%d", delta, events, events)
 }

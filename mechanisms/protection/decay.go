@@ -28,12 +28,12 @@ func (d Decay) Fitted(bool) Scope { return d }
 func (d Decay) Figures() Figures { return Figures{Memory: d.Steps} }
 
 // Ages returns those of 1, 10, 100 and 1000 memories.
-func (d Decay) Ages() []Age { return spans(d.Steps, "H") }
+func (d Decay) Ages() []Age { return spans(d.Steps, "H", "after_1_memory", "memories") }
 
 // Logged returns one step, one and ten memories, and ever.
 func (d Decay) Logged() []Age {
 	all := d.Ages()
-	return []Age{{Steps: 1, Name: "1"}, all[0], all[1], {Steps: Endless, Name: "ever"}}
+	return []Age{{Steps: 1, Name: "1", Figure: "after_1_step"}, all[0], all[1], {Steps: Endless, Name: "ever", Figure: "ever"}}
 }
 
 // Crowd returns none.

@@ -16,7 +16,7 @@ type Guarantee struct {
 	Epsilon, Delta float64  // proved
 	Mu             float64  // Gaussian-DP parameter of the same releases, rounded up; 0 for a pure-ε mechanism
 	Curve          dp.Curve // of a Gaussian mechanism whose loss depends on age: of several events a dp.UserCurve; else nil
-	Draws          dp.Draws // which Epsilon counts, and Mu and Curve do not: WithDraws; with δ > 0 and no Mu all there is
+	Draws          dp.Draws // of a stream that releases no sum, and then all that Epsilon counts: there is no Mu
 }
 
 // At returns ε(age) at the same δ: the loss over all releases of a unit's first age steps, rounded up; of a unit of
@@ -39,7 +39,7 @@ func (g Guarantee) At(age uint64) dp.Budget {
 	if g.Scope.reached(age, mu, g.Mu) {
 		return g.claim()
 	}
-	part := g.gaussian(mu, 1)
+	part := g.gaussian(mu)
 	if g.Scope.capped() {
 		part.Epsilon = min(part.Epsilon, g.Epsilon)
 	}
@@ -74,7 +74,7 @@ func (g Guarantee) AtAll(age uint64) dp.Budget {
 	case age <= among:
 		return g.At(age)
 	case g.Mu > 0:
-		return g.gaussian(g.Curve.(dp.UserCurve).MuAll(age), (age-1)/among+1)
+		return g.gaussian(g.Curve.(dp.UserCurve).MuAll(age))
 	default:
 		m := whole(g.Scope.periods(age))
 		sum := dp.Float().Add(m, dp.Exact(1)) // below 2⁶⁵, and the product below 2¹²⁹
@@ -92,7 +92,7 @@ func (g Guarantee) Group(units uint64) dp.Budget {
 	case units == 1:
 		return g.claim()
 	case g.Mu > 0:
-		return g.gaussian(dp.RoundUp(dp.Float().Mul(dp.Exact(g.Mu), whole(units))), units)
+		return g.gaussian(dp.RoundUp(dp.Float().Mul(dp.Exact(g.Mu), whole(units))))
 	case g.Delta > 0: // of draws alone
 		total := g.Draws.Of(units)
 		return dp.Budget{Epsilon: total.Epsilon(g.Delta), Delta: g.Delta}
@@ -101,36 +101,26 @@ func (g Guarantee) Group(units uint64) dp.Budget {
 	}
 }
 
-// WithDraws returns the guarantee of sums that g is of and of draws beside them. Draws count in full at every age but
-// 0, and for each unit of a Group and each window of AtAll: the loss is that of the composition, rounded up
-// (dp/PROOF.md, Theorems 3 and 4). Beside pure sums, whose δ is 0, a ρ leaves no finite ε. It panics when g has draws
-// already.
-func (g Guarantee) WithDraws(d dp.Draws) Guarantee {
-	if g.Draws != (dp.Draws{}) {
-		panic("BUG: protection: a guarantee has its draws twice")
+// Lives returns the loss of a unit whose step is released in so many lives of a stream, each with noise of its own:
+// √F·µ for F lives, or Fε (pure), rounded up. A deployment that goes on after another one is a second life
+// (mechanisms/forget/PROOF.md, Theorem 3).
+func (g Guarantee) Lives(lives uint64) dp.Budget {
+	if lives == 0 {
+		return dp.Budget{}
 	}
-	if d == (dp.Draws{}) {
-		return g
+	if g.Mu == 0 {
+		return g.Group(lives)
 	}
-	total := d.Of(1)
-	if g.Mu > 0 {
-		total.AddMu(g.Mu)
-	} else {
-		total.AddPure(g.Epsilon)
-	}
-	g.Draws, g.Epsilon = d, total.Epsilon(g.Delta)
-	return g
+	var total dp.Total
+	total.AddMu(g.Mu)
+	total = total.Times(lives)
+	return dp.Budget{Epsilon: total.Epsilon(g.Delta), Delta: g.Delta}
 }
 
 func (g Guarantee) claim() dp.Budget { return dp.Budget{Epsilon: g.Epsilon, Delta: g.Delta} }
 
-// gaussian returns the budget of µ at this δ, with the draws of so many units.
-func (g Guarantee) gaussian(mu float64, units uint64) dp.Budget {
-	if g.Draws != (dp.Draws{}) {
-		total := g.Draws.Of(units)
-		total.AddMu(mu)
-		return dp.Budget{Epsilon: total.Epsilon(g.Delta), Delta: g.Delta}
-	}
+// gaussian returns the budget of µ at this δ.
+func (g Guarantee) gaussian(mu float64) dp.Budget {
 	return dp.Budget{Epsilon: dp.GaussianEpsilon(mu, g.Delta), Delta: g.Delta}
 }
 

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"math/bits"
-	"strings"
 )
 
 // Endless is End of a stream that does not end: an age that no stream reaches.
@@ -81,10 +80,8 @@ func scopeOf(f Figures) Scope {
 type Age struct {
 	Spans, Steps uint64
 	Name         string // such as "10 W", or "at the end"
+	Figure       string // in names of figures, behind "epsilon_": "after_10_windows"
 }
-
-// Key returns the name as a key of a log line: "10W".
-func (a Age) Key() string { return strings.ReplaceAll(a.Name, " ", "") }
 
 // Words are what people read of a scope, in the places that name it.
 type Words struct {
@@ -113,15 +110,13 @@ func fit(steps uint64, powers bool) uint64 {
 	return 1 << bits.Len64(steps)
 }
 
-// spans returns the ages of 1, 10, 100 and 1000 spans.
-func spans(span uint64, letter string) []Age {
-	ages := make([]Age, 0, 4)
-	for _, k := range []uint64{1, 10, 100, 1000} {
-		name := letter
-		if k > 1 {
-			name = fmt.Sprintf("%d %s", k, letter)
-		}
-		ages = append(ages, Age{Spans: k, Steps: times(k, span), Name: name})
+// spans returns the ages of 1, 10, 100 and 1000 spans. first is the figure of one, many a word for several.
+func spans(span uint64, letter, first, many string) []Age {
+	ages := []Age{{Spans: 1, Steps: span, Name: letter, Figure: first}}
+	for _, k := range []uint64{10, 100, 1000} {
+		ages = append(ages, Age{
+			Spans: k, Steps: times(k, span), Name: fmt.Sprintf("%d %s", k, letter), Figure: fmt.Sprintf("after_%d_%s", k, many),
+		})
 	}
 	return ages
 }

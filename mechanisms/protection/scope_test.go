@@ -3,6 +3,7 @@ package protection
 import (
 	"math"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -39,9 +40,15 @@ func allAnswers() []answers {
 		{
 			scope: Window{12}, name: "window", span: 12, end: math.MaxUint64, figures: Figures{Window: 12},
 			plain: Window{12}, power: Window{16},
-			ages:   []Age{{1, 12, "W"}, {10, 120, "10 W"}, {100, 1200, "100 W"}, {1000, 12_000, "1000 W"}},
-			logged: []Age{{1, 12, "W"}, {10, 120, "10 W"}, {100, 1200, "100 W"}, {1000, 12_000, "1000 W"}},
-			crowd:  12,
+			ages: []Age{
+				{1, 12, "W", "within_window"}, {10, 120, "10 W", "after_10_windows"},
+				{100, 1200, "100 W", "after_100_windows"}, {1000, 12_000, "1000 W", "after_1000_windows"},
+			},
+			logged: []Age{
+				{1, 12, "W", "within_window"}, {10, 120, "10 W", "after_10_windows"},
+				{100, 1200, "100 W", "after_100_windows"}, {1000, 12_000, "1000 W", "after_1000_windows"},
+			},
+			crowd: 12,
 			words: Words{
 				Letter: "W", Length: "W = 12 steps", Claim: " among the newest 12 steps, more for older ones", Point: " at W",
 				At: 12, Brief: " of the newest 12 steps", Promise: "window differential privacy for each stream",
@@ -55,9 +62,15 @@ func allAnswers() []answers {
 		{
 			scope: Window{1}, name: "window", span: 1, end: math.MaxUint64, figures: Figures{Window: 1},
 			plain: Window{1}, power: Window{1},
-			ages:   []Age{{1, 1, "W"}, {10, 10, "10 W"}, {100, 100, "100 W"}, {1000, 1000, "1000 W"}},
-			logged: []Age{{1, 1, "W"}, {10, 10, "10 W"}, {100, 100, "100 W"}, {1000, 1000, "1000 W"}},
-			crowd:  1,
+			ages: []Age{
+				{1, 1, "W", "within_window"}, {10, 10, "10 W", "after_10_windows"},
+				{100, 100, "100 W", "after_100_windows"}, {1000, 1000, "1000 W", "after_1000_windows"},
+			},
+			logged: []Age{
+				{1, 1, "W", "within_window"}, {10, 10, "10 W", "after_10_windows"},
+				{100, 100, "100 W", "after_100_windows"}, {1000, 1000, "1000 W", "after_1000_windows"},
+			},
+			crowd: 1,
 			words: Words{
 				Letter: "W", Length: "W = 1 step", Claim: " of the newest step", Point: " at W", At: 1,
 				Brief: " of the newest 1 steps", Promise: "window differential privacy for each stream",
@@ -71,9 +84,12 @@ func allAnswers() []answers {
 		{
 			scope: Decay{64}, name: "decay", span: 64, end: math.MaxUint64, life: true, memory: 64,
 			figures: Figures{Memory: 64}, plain: Decay{64}, power: Decay{64},
-			ages: []Age{{1, 64, "H"}, {10, 640, "10 H"}, {100, 6400, "100 H"}, {1000, 64_000, "1000 H"}},
+			ages: []Age{
+				{1, 64, "H", "after_1_memory"}, {10, 640, "10 H", "after_10_memories"},
+				{100, 6400, "100 H", "after_100_memories"}, {1000, 64_000, "1000 H", "after_1000_memories"},
+			},
 			logged: []Age{
-				{0, 1, "1"}, {1, 64, "H"}, {10, 640, "10 H"}, {0, math.MaxUint64, "ever"},
+				{0, 1, "1", "after_1_step"}, {1, 64, "H", "after_1_memory"}, {10, 640, "10 H", "after_10_memories"}, {0, math.MaxUint64, "ever", "ever"},
 			},
 			words: Words{
 				Letter: "H", Length: "for life, memory H = 64 steps", Claim: ", for ever, with a memory of 64 steps",
@@ -102,8 +118,8 @@ func allAnswers() []answers {
 		},
 		{
 			scope: Lifetime{1, 1}, name: "lifetime", span: 1, end: 1, life: true, figures: Figures{Window: 1, Horizon: 1},
-			plain: Lifetime{1, 1}, power: Lifetime{1, 1}, ages: []Age{{0, 1, "at the end"}},
-			logged: []Age{{0, 1, "at the end"}}, crowd: 1,
+			plain: Lifetime{1, 1}, power: Lifetime{1, 1}, ages: []Age{{0, 1, "at the end", ""}},
+			logged: []Age{{0, 1, "at the end", ""}}, crowd: 1,
 			words: Words{
 				Letter: "T", Length: "a stream of T = 1 step", Age: "at every age", Claim: " of a stream of 1 step",
 				Point: " at the end", At: 1, Brief: " of the newest 1 steps",
@@ -257,10 +273,18 @@ func TestFittedWindowsAreLongEnough(t *testing.T) {
 	}
 }
 
-func TestAgesHaveKeys(t *testing.T) {
-	for name, want := range map[string]string{"10 W": "10W", "W": "W", "at the end": "attheend"} {
-		if got := (Age{Name: name}).Key(); got != want {
-			t.Errorf("%q: %q, want %q", name, got, want)
+// TestAgesHaveFigures: ages that a log prints have names that a search finds, each its own.
+func TestAgesHaveFigures(t *testing.T) {
+	name := regexp.MustCompile(`^[a-z][a-z0-9_]*$`)
+	for _, s := range []Scope{Window{64}, Decay{64}} {
+		for _, ages := range [][]Age{s.Ages(), s.Logged()} {
+			seen := map[string]bool{}
+			for _, age := range ages {
+				if !name.MatchString(age.Figure) || seen[age.Figure] {
+					t.Errorf("%+v: the figure of %+v", s, age)
+				}
+				seen[age.Figure] = true
+			}
 		}
 	}
 }

@@ -333,7 +333,7 @@ func TestWhatIsNoGuaranteeIsNotStored(t *testing.T) {
 		"adjacency 0":              func(g *Guarantee) { g.Unit = Event{} },
 		"separation 0":             func(g *Guarantee) { g.Unit = User{Exchange: dp.Replace} },
 		"out of range":             func(g *Guarantee) { g.Epsilon = 0 },
-		"holds draws":              func(g *Guarantee) { *g = g.WithDraws(dp.Draws{Pure: 1}) },
+		"holds draws":              func(g *Guarantee) { g.Draws.Pure = 1 },
 		"delta 0.1 without mu":     func(g *Guarantee) { g.Delta = 0.1 },
 		"memory 8 with a window, ": func(g *Guarantee) { g.Scope = Decay{8} }, // pure noise decays in no mechanism
 	} {

@@ -27,7 +27,7 @@ func (w Window) Fitted(powers bool) Scope { return Window{Steps: fit(w.Steps, po
 func (w Window) Figures() Figures { return Figures{Window: w.Steps} }
 
 // Ages returns those of 1, 10, 100 and 1000 windows.
-func (w Window) Ages() []Age { return spans(w.Steps, "W") }
+func (w Window) Ages() []Age { return spans(w.Steps, "W", "within_window", "windows") }
 
 // Logged returns those of Ages.
 func (w Window) Logged() []Age {

@@ -23,6 +23,7 @@ type configured struct {
 	increments bool
 	every      uint64
 	exact      bool // over sums next to without noise
+	unmarked   bool // a plan of before decisions said which numbers are shown
 }
 
 var _ operators.Configured = configured{}
@@ -40,6 +41,13 @@ func (c configured) Extras() []schemas.Extra {
 	}
 	extras = append(extras, c.spec.intervalExtras()...)
 	extras = append(extras, c.spec.differenceExtras()...)
+	if !c.unmarked {
+		extras = append(extras, schemas.Extra{
+			Name: "shown", Kind: schemas.ExtraNumbers, Later: true,
+			Text: "1 for each number that is more than noise, else 0: of a ratio, whether the count below it exceeds 12 standard deviations " +
+				"of its noise. The numbers of decision in their order, and behind them those of differences.",
+		})
+	}
 	extras = append(extras, operators.Members(c.terms)...)
 	if c.increments {
 		extras = append(extras, schemas.Extra{
@@ -150,27 +158,25 @@ func (c configured) Mechanism(m *mechanisms.Config, plan []byte) error {
 }
 
 // Versions of a plan, its first byte; behind it the specification stands as text. An event is of one cell: from the
-// second version on its chain absorbs places and values of a leaf, where it absorbed all cells. In the third, which is
-// that of quantiles alone, these are those of interval.Ranks. A stream keeps its version.
+// second version on its chain absorbs places and values of a leaf, where it absorbed all cells. From the third on, which
+// only specifications with quantiles had, quantiles are those of interval.Ranks. From the fourth on decisions say which
+// numbers are shown. A stream keeps its version.
 const (
 	planOfCells  = 1
 	planOfPlaces = 2
 	planOfRanks  = 3
+	planOfShown  = 4
 )
 
 // Plan holds the specification, of which the configuration has a digest alone.
 func (c configured) Plan(mechanisms.Config) ([]byte, error) {
-	version := byte(planOfPlaces)
-	if c.spec.weights.Bins > 0 {
-		version = planOfRanks
-	}
-	return append([]byte{version}, c.spec.canonical()...), nil
+	return append([]byte{planOfShown}, c.spec.canonical()...), nil
 }
 
 var errPlan = errors.New("aggregate: plan: not that of this specification")
 
 func (c configured) checkPlan(plan []byte) error {
-	if len(plan) == 0 || plan[0] < planOfCells || plan[0] > planOfRanks || string(plan[1:]) != c.spec.canonical() {
+	if len(plan) == 0 || plan[0] < planOfCells || plan[0] > planOfShown || string(plan[1:]) != c.spec.canonical() {
 		return errPlan
 	}
 	return nil
@@ -189,6 +195,7 @@ func (c configured) planned(version byte) configured {
 	if version < planOfRanks {
 		c.spec.ranks = make([]*interval.Ranks, len(c.spec.levels)) // none
 	}
+	c.unmarked = version < planOfShown
 	return c
 }
 

@@ -29,6 +29,11 @@ type Machine struct {
 	extras      []schemas.ExtraValue
 	intervals   []schemas.ExtraValue // of extras
 	differences []schemas.ExtraValue // of extras
+	members     []schemas.Extra      // of decisions
+
+	shown    *schemas.ExtraValue // of extras: marks; nil in plans that lack them
+	compared comparison
+	differed []string // the numbers of which differences are shown
 }
 
 // reading is where the sums of a view come from, and their noise.
@@ -52,7 +57,7 @@ func newMachine(c configured, stream *mechanisms.Stream) (*Machine, error) {
 	if stream.Terms() != c.terms {
 		return nil, errors.New("aggregate: the stream has other sums, or other terms, than the settings say")
 	}
-	m := &Machine{spec: c.spec, every: c.every, stream: stream, sums: make([]float64, n)}
+	m := &Machine{spec: c.spec, every: c.every, stream: stream, sums: make([]float64, n), members: c.Extras()}
 	m.running = make([]float64, c.spec.cells()*c.spec.weights.Bins)
 	if bins := c.spec.weights.Bins; bins > 0 {
 		m.ranked, m.scratch = make([]ranked, c.spec.numbers()), make([]float64, bins+2)
@@ -96,8 +101,18 @@ func (m *Machine) prepare(c configured) error {
 		})
 	}
 	end := len(m.extras)
+	if !c.unmarked {
+		m.compared, m.differed = m.spec.comparison(), m.spec.compared()
+		size := len(m.views) * (m.spec.numbers() + len(m.differed)*m.compared.size())
+		m.extras = append(m.extras, schemas.ExtraValue{Numbers: make([]float64, size)})
+	}
 	m.extras = operators.AppendMembers(m.extras, c.terms)
-	defer func() { m.intervals, m.differences = m.extras[from:to], m.extras[to:end] }() // when it is whole
+	defer func() { // when it is whole
+		m.intervals, m.differences = m.extras[from:to], m.extras[to:end]
+		if !c.unmarked {
+			m.shown = &m.extras[end]
+		}
+	}()
 	if !c.increments {
 		return nil
 	}
@@ -188,6 +203,7 @@ func (m *Machine) decide(t uint64) {
 		m.point = m.spec.show(m.point, of)
 		m.spec.appendIntervals(m.intervals, of)
 		m.spec.appendDifferences(m.differences, of)
+		m.mark(i, of)
 		m.extras[0].Numbers[i] = m.spec.countDeviation(of.deviation)
 		if m.spec.weights.Mean > 0 {
 			m.extras[1].Numbers[i] = m.spec.sumDeviation(of.deviation)
@@ -202,6 +218,9 @@ func (m *Machine) decide(t uint64) {
 	last := len(m.extras) - 2
 	m.extras[last].Numbers = m.spec.transposed(m.extras[last].Numbers[:0], totals{sums: m.sums, running: m.running})
 }
+
+// PlannedExtras are those of the plan: decisions of an earlier plan do not say which numbers are shown.
+func (m *Machine) PlannedExtras() []schemas.Extra { return m.members }
 
 // Steps counts the closed steps.
 func (m *Machine) Steps() uint64 { return m.stream.Step() }

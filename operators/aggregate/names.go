@@ -90,7 +90,7 @@ func read(names []operators.Named, aView, points int, d schemas.Decision) (numbe
 	for i, n := range names {
 		if n.Statistic == count || n.Statistic == sum {
 			half := float64(interval.Z95 * at(n.Statistic+"_deviation", i/aView))
-			numbers = append(numbers, operators.Reading{Value: d.Point[i], Low: d.Point[i] - half, High: d.Point[i] + half})
+			numbers = append(numbers, operators.Reading{Value: d.Point[i], Low: d.Point[i] - half, High: d.Point[i] + half, Shown: true})
 			continue
 		}
 		name := member(n.Statistic)
@@ -101,6 +101,10 @@ func read(names []operators.Named, aView, points int, d schemas.Decision) (numbe
 			x.Value = d.Point[i]
 		} else {
 			x.Value = at(name, k)
+		}
+		x.Shown = informs(x, n.Low, n.High)
+		if marks := members["shown"]; len(marks) == len(names) {
+			x.Shown = marks[i] == 1
 		}
 		numbers = append(numbers, x)
 	}

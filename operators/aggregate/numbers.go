@@ -33,10 +33,6 @@ func (s *specification) edge(bin int) float64 {
 	return s.low + float64(float64(float64(bin)*(s.high-s.low))/float64(s.weights.Bins))
 }
 
-// shown is how many standard deviations of its noise a count must exceed for the ratios over it to be shown: below,
-// noise may be most of it.
-const shown = 12
-
 // totals is what the numbers of a view come from.
 type totals struct {
 	sums      []float64 // cell by cell, and column by column within
@@ -87,17 +83,16 @@ func (s *specification) number(k, cell int, t totals) float64 {
 	width := s.width()
 	at := t.sums[cell*width:][:width]
 	n := at[0] / s.weights.Count
-	least := float64(shown * t.deviation / s.weights.Count)
 	switch s.statistics[k] {
 	case sum:
 		return float64(s.middle()*n) + float64(s.half()*at[1]/s.weights.Mean)
 	case mean:
-		if n > least {
+		if s.knows(k, cell, t) {
 			return s.middle() + float64(s.half()*within(at[1]/s.weights.Mean/n, -1, 1))
 		}
 		return s.interval(k, cell, t).middle()
 	case variance:
-		if n > least {
+		if s.knows(k, cell, t) {
 			x, most := at[1]/s.weights.Mean/n, float64(s.half()*s.half())
 			return float64(most * within(at[2]/s.weights.Square/n+0.5-float64(x*x), 0, 1))
 		}

@@ -30,8 +30,8 @@ func (s *specification) rank(dst []ranked, t totals, scratch []float64) {
 
 // quantile is what is shown of one.
 func (s *specification) quantile(k, cell int, t totals) float64 {
-	last, x := t.running[(cell+1)*s.weights.Bins-1], t.ranked[k*s.cells()+cell]
-	if last > float64(shown*float64(t.deviation*s.spread))/s.weights.Quantile {
+	x := t.ranked[k*s.cells()+cell]
+	if s.knows(k, cell, t) {
 		return s.middle() + float64(s.half()*x.estimate)
 	}
 	return s.values(x.within).middle()

@@ -9,7 +9,10 @@ import (
 
 // twin is the operators.Twin: it looks for an event's place along each dimension from the first to the last, and counts
 // cells one by one.
-type twin struct{ spec specification }
+type twin struct {
+	operators.Prompt
+	spec specification
+}
 
 func (t *twin) Begin() {}
 
@@ -64,7 +67,7 @@ type pair struct {
 // pairs are those of which some are as far apart as any, where there are neither bins nor large weights of squares.
 var pairs = []pair{{2, 1, 1}, {2, 1, -1}, {1, 1, -1}, {1, 1, 0}, {2, 0, 0}, {2, 1, 0}}
 
-func newTwin(s specification) *twin { return &twin{s} }
+func newTwin(s specification) *twin { return &twin{spec: s} }
 
 // farthest looks for the pairs that are as far apart as any, and their mirror images where these are too. Of one cell
 // with bins those are a value of the first bin and one at an end of another.

@@ -134,11 +134,8 @@ func (c configured) Describe(m mechanisms.Config) operators.Description {
 	}
 }
 
-// Every is the operator that adds each answer at once: an audit looks for a record's leaf in the record's own step.
-func (c configured) Every() operators.Configured {
-	c.Plays.Delay = 0
-	return c
-}
+// Every is the operator: each of its decisions is published.
+func (c configured) Every() operators.Configured { return c }
 
 // Twin returns what an audit compares machines with.
 func (c configured) Twin([]byte) (operators.Twin, error) { return &twin{Config: c.Config}, nil }

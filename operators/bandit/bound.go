@@ -39,16 +39,20 @@ func (c Config) regret() string {
 	total := float64(c.Horizon) * float64(c.Plays.Records)
 	e := c.episode(total)
 	most := min(c.Losses.High-c.Losses.Low, c.Lipschitz*c.Set.Diameter()) // that any play can cost above the best
-	text := fmt.Sprintf("; if losses are convex and change by at most %g a length, %.3g answered plays cost at most %.3g "+
-		"each above the best point on average, and %.3g times the rms of a release's noise",
-		c.Lipschitz, total, c.lost(e, total), c.Lipschitz*e.Rate*c.gain(e))
-	if c.lost(e, total) < most || c.Smoothing > 0 || c.Rate > 0 {
+	lost := c.lost(e, total)
+	text := fmt.Sprintf(". Proved, if losses are convex and change by at most %g a length: over %.3g plays the mean cost is at most "+
+		"%.3g above the best point, and %.3g times the rms of a release's noise", c.Lipschitz, total, lost, c.Lipschitz*e.Rate*c.gain(e))
+	if lost < most {
 		return text
 	}
-	for total = 2; total < 0x1p80; total *= 2 {
+	text += fmt.Sprintf(". No play costs more than %.3g, so that the bound is empty", most)
+	if c.Smoothing > 0 || c.Rate > 0 {
+		return text + " at this length"
+	}
+	for total *= 2; total < 0x1p80; total *= 2 {
 		if c.lost(c.episode(total), total) < most {
-			return text + fmt.Sprintf(", which says something from some %.1g plays on", total)
+			return text + fmt.Sprintf(" before some %.1g plays", total)
 		}
 	}
-	return text + ", which says nothing at any length: the batch is too small"
+	return text + " at any length: the batch is too small"
 }

@@ -1,6 +1,7 @@
 package bandit
 
 import (
+	"errors"
 	"fmt"
 
 	"oriel/mechanisms"
@@ -157,7 +158,8 @@ func configure(v *operators.Values) (operators.Configured, error) {
 		Blocks: v.Entries("BLOCKS"), Places: v.Entries("WORTHS"),
 		Rows: int(min(v.Count("ROWS"), operators.MaxDimension)), Corners: v.Entries("VERTICES"),
 	})
-	v.Want("SET", err == nil, "%v", err)
+	v.Want("SET", err == nil || !v.Sound("RADIUS", "DIMENSION", "PICK", "EDGES", "BLOCKS", "WORTHS", "ROWS", "VERTICES"),
+		"%v", err)
 	if err := v.Err(); err != nil {
 		return nil, err
 	}
@@ -206,6 +208,9 @@ func (c configured) Extras() []schemas.Extra {
 // Mechanism tells the leaf: loss·u, in units of half the range of losses, about a centre on the line of u, which is
 // public. The paper's noise is what so many times as long a leaf would need.
 func (c configured) Mechanism(m *mechanisms.Config, plan []byte) error {
+	if _, several := m.Unit.Train(); several {
+		return errors.New("bandit: there is no user level: answers of a round are added in one step, so two of a user that came far apart may move one release")
+	}
 	p, err := c.planFor(*m)
 	if plan != nil {
 		p, err = ParsePlan(plan)
@@ -268,10 +273,13 @@ func (c configured) Describe(m mechanisms.Config) operators.Description {
 	return operators.Description{Radius: c.radius, Mechanisms: names, Steps: steps}
 }
 
-// Every is the operator that adds each answer at once, since an audit looks for a record's leaf in the record's own
-// step, and whose plays go along each coordinate in turn, a play of each for each record: leaves are as long as others.
+// Every is the operator whose plays go along each coordinate in turn, a play of each for each record: leaves are as
+// long as others, and an audit can aim. Where a table of so many plays would be too large, answers wait a shorter time.
 func (c configured) Every() operators.Configured {
-	c.Plays.Delay, c.Plays.Plays, c.axes = 0, c.Plays.Records*c.Set.Dimension(), true
+	c.Plays.Plays, c.axes = c.Plays.Records*c.Set.Dimension(), true
+	for c.Plays.Delay > 0 && c.Plays.Validate() != nil {
+		c.Plays.Delay /= 2
+	}
 	return c
 }
 

@@ -127,3 +127,39 @@ func TestWrongSettingsAreNamed(t *testing.T) {
 		t.Error("the paper's noise is planned for users")
 	}
 }
+
+// Answers of a round are added together, so nothing is proved of a user: whoever opens a bandit is refused, with
+// settings or without, before its plan and behind it.
+func TestThereIsNoUserLevel(t *testing.T) {
+	for _, delay := range []string{"0", "4"} {
+		m := mechanisms.Config{Name: "blt", Batch: 4, Terms: protection.Terms{Scope: protection.Lifetime{Steps: 64, Within: 64}, Unit: protection.Event{Exchange: dp.Replace}}}
+		c, err := configOf(m, append(append([]string(nil), disc...), "DELAY="+delay)...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		plan, err := c.Plan(m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		users := m
+		users.Unit = protection.User{Exchange: dp.Replace, Separation: 2}
+		for _, frozen := range [][]byte{nil, plan} {
+			if err := c.Mechanism(&m, frozen); err != nil {
+				t.Errorf("events: %v", err)
+			}
+			if err := c.Mechanism(&users, frozen); err == nil || !strings.Contains(err.Error(), "no user level") {
+				t.Errorf("users, delay %s: %v", delay, err)
+			}
+		}
+	}
+}
+
+// What is wrong with a setting is not said of the set that it makes, too.
+func TestABrokenSettingIsBlamedAlone(t *testing.T) {
+	m := mechanisms.Config{Name: "tree-laplace", Batch: 10, Terms: protection.Terms{Scope: protection.Lifetime{Steps: 100, Within: 128}, Unit: protection.Event{Exchange: dp.Replace}}}
+	m.Budget.Epsilon = 1
+	_, err := configOf(m, "SET=l2-ball", "RADIUS=5m", "DIMENSION=2")
+	if want := `ORIEL_RADIUS: "5m": not a number (unit: length)`; err == nil || err.Error() != want {
+		t.Errorf("%v, want %s alone", err, want)
+	}
+}

@@ -43,8 +43,12 @@ func (t *twin) Leaf(dst []float64, r operators.Record) bool {
 	return true
 }
 
-// Canary is of a play along the coordinate that u is.
+// Canary is of a play along the coordinate that u is, or where plays go in directions of their own of the first one
+// that is open.
 func (t *twin) Canary(u []float64, factor float64) (with, without operators.Record) {
+	if !t.axes {
+		return plays.Opposite(t.Open(), t.Losses, 1, factor)
+	}
 	n := uint64(t.Set.Dimension())
 	axis := slices.IndexFunc(u[:n], func(x float64) bool { return x != 0 })
 	step, place := t.Place()
@@ -54,6 +58,9 @@ func (t *twin) Canary(u []float64, factor float64) (with, without operators.Reco
 
 // Direct leaves the largest coordinate: an audit's plays go along these (Config.axes).
 func (t *twin) Direct(u []float64) {
+	if !t.axes {
+		return
+	}
 	largest := 0
 	for i, x := range u[:t.Set.Dimension()] {
 		if math.Abs(x) > math.Abs(u[largest]) {

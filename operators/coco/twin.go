@@ -12,6 +12,7 @@ import (
 // twin is the operators.Twin of a machine that publishes every decision: a record adds the gradient of its loss at the
 // decision before it.
 type twin struct {
+	operators.Prompt
 	config   Config
 	leaves   Leaves
 	first    []float64 // the decision that the stream starts from

@@ -13,7 +13,7 @@ import (
 func (c configured) regret(m mechanisms.Config) string {
 	if c.sure == 0 {
 		told := moments.DescribeNoise(m, c.rows.Features, c.shift)
-		return told + "; the width of ORIEL_WIDTH has no proof, ORIEL_CONFIDENCE has one"
+		return told + ". The width of ORIEL_WIDTH has no proof; that of ORIEL_CONFIDENCE has one"
 	}
 	if c.rarely {
 		return fmt.Sprintf("weights are within the width with probability %g at all steps; ORIEL_SOLVE=always has a bound on regret",

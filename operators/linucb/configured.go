@@ -37,6 +37,7 @@ type configured struct {
 	rarely       bool // solve only when an arm's determinant has doubled
 	batch        uint64
 	terms        protection.Terms // who is protected, and for how long
+	unmarked     bool             // a plan of before actions said what they answer
 	waiting      pending.Config
 }
 
@@ -79,6 +80,13 @@ func (c configured) Extras() []schemas.Extra {
 				Name: "space", Kind: schemas.ExtraText, Text: "Spaces, so that all actions for a key are of one length.",
 			},
 		)
+		if !c.unmarked {
+			all = append(all, schemas.Extra{
+				Name: "answers", Kind: schemas.ExtraText, Later: true,
+				Text: "What an action answers, by the record's key alone: context, which waits for its reward from then on; reward, under a key " +
+					"that waited, and there is nothing to play; nothing, a record that is neither. Empty in a model.",
+			})
+		}
 	}
 	return append(all, operators.Members(c.terms)...)
 }
@@ -89,7 +97,7 @@ func (c configured) Output() *operators.Output {
 		return nil
 	}
 	return &operators.Output{
-		Suffix: "actions", Key: "key",
+		Suffix: "actions", Key: "key", Own: true,
 		Text: "what to play for each context. An action follows from the context that it is for: let those alone read it whom the context is of, " +
 			"or who carry it out for them",
 	}
@@ -113,25 +121,33 @@ func (c configured) Mechanism(m *mechanisms.Config, plan []byte) error {
 	return err
 }
 
-// planVersion starts what Plan stores.
-const planVersion = "1"
+// Versions start what Plan stores.
+const (
+	planVersion = "1" // of logged events; of served ones, their actions do not say what they answer
+	planOfMarks = "2" // of served ones, whose actions say it
+)
 
 // Plan freezes the list of arms, a line each behind the version, with their features where they have some.
 func (c configured) Plan(mechanisms.Config) ([]byte, error) {
-	lines := c.arms
+	lines, version := c.arms, planVersion
 	if c.products.length > 0 {
 		lines = c.lines
 	}
-	return []byte(strings.Join(append([]string{planVersion}, lines...), "\n")), nil
+	if c.served {
+		version = planOfMarks
+	}
+	return []byte(strings.Join(append([]string{version}, lines...), "\n")), nil
 }
 
 // read returns what is configured, with the arms of a plan.
 func (c configured) read(plan []byte) (configured, error) {
 	lines := strings.Split(string(plan), "\n")
-	if lines[0] != planVersion || len(lines)-1 != len(c.arms) {
-		return c, errors.New("linucb: plan: not one of version " + planVersion + " with as many arms as ORIEL_ARMS")
+	known := lines[0] == planVersion || lines[0] == planOfMarks && c.served
+	if !known || len(lines)-1 != len(c.arms) {
+		return c, errors.New("linucb: plan: not one of version " + planVersion + ", or of served events " + planOfMarks +
+			", with as many arms as ORIEL_ARMS")
 	}
-	c.arms = lines[1:]
+	c.arms, c.unmarked = lines[1:], lines[0] == planVersion
 	if c.products.length == 0 {
 		return c, nil
 	}
@@ -170,16 +186,18 @@ func (c configured) Describe(m mechanisms.Config) operators.Description {
 	}
 }
 
-// Every is the operator that gets context, arm and reward in one event and publishes the weights of each step: an audit
-// looks for a record's leaf in the record's own step.
+// Every publishes the weights of each step.
 func (c configured) Every() operators.Configured {
-	c.every, c.served = 1, false
+	c.every = 1
 	return c
 }
 
 // Twin returns what an audit compares machines with.
 func (c configured) Twin(plan []byte) (operators.Twin, error) {
 	c, err := c.read(plan)
+	if c.served {
+		return &servedTwin{twin: twin{configured: c}}, err
+	}
 	return twin{configured: c}, err
 }
 

@@ -24,6 +24,7 @@ type Machine struct {
 	// of the open step, where actions are served: what each record so far is answered with, a choice or −1
 	actions []int
 	keys    [][]byte
+	answers []mark // what each of them is an answer to
 
 	row    []float64 // of the table, scratch
 	best   []float64 // z of the best choice so far, scratch
@@ -33,7 +34,7 @@ type Machine struct {
 	spaces string
 }
 
-var _ operators.Machine = (*Machine)(nil)
+var _ operators.Planned = (*Machine)(nil)
 
 // places of extras
 const (
@@ -49,6 +50,7 @@ const (
 	atArm = iota + modelExtras
 	atKey
 	atSpace
+	atAnswers // unless a plan is of before
 )
 
 // newMachine returns the machine at step 0 over a stream of the rows' leaf. It takes the stream over.
@@ -68,11 +70,11 @@ func newMachine(c configured, stream *mechanisms.Stream) (*Machine, error) {
 	}
 	m.extras = make([]schemas.ExtraValue, modelExtras)
 	if c.served {
-		m.extras = append(m.extras, schemas.ExtraValue{}, schemas.ExtraValue{}, schemas.ExtraValue{})
+		m.extras = append(m.extras, make([]schemas.ExtraValue, m.servedExtras())...)
 		if m.table, err = pending.New(c.waiting); err != nil {
 			return nil, err
 		}
-		m.actions, m.keys = make([]int, 0, c.batch), make([][]byte, c.batch)
+		m.actions, m.keys, m.answers = make([]int, 0, c.batch), make([][]byte, c.batch), make([]mark, c.batch)
 		for i := range m.keys {
 			m.keys[i] = make([]byte, 0, maxName)
 		}
@@ -86,6 +88,9 @@ func newMachine(c configured, stream *mechanisms.Stream) (*Machine, error) {
 	m.note()
 	return m, nil
 }
+
+// PlannedExtras are those of the plan.
+func (m *Machine) PlannedExtras() []schemas.Extra { return m.Extras() }
 
 // Open owes nothing: the first weights are zero, and public.
 func (m *Machine) Open(dst []operators.Decision) []operators.Decision { return dst }

@@ -32,12 +32,25 @@ func added(
 	t *testing.T, c configured, m mechanisms.Config, plan mechanisms.Plan, records []operators.Record,
 ) [][]int64 {
 	t.Helper()
-	sum := &recorder{Sum: given.New(func(dst []float64, step uint64) {
+	sum := &recorder{}
+	machine := overReleases(t, c, m, plan, sum)
+	for _, r := range records {
+		machine.Add(nil, r)
+	}
+	return sum.steps
+}
+
+// overReleases is a machine whose releases do not depend on records; sum notes what each step adds.
+func overReleases(
+	t *testing.T, c configured, m mechanisms.Config, plan mechanisms.Plan, sum *recorder,
+) *Machine {
+	t.Helper()
+	sum.Sum = given.New(func(dst []float64, step uint64) {
 		rng := rand.New(rand.NewPCG(step, 31))
 		for i := range dst {
 			dst[i] = 3 * rng.NormFloat64()
 		}
-	})}
+	})
 	stream, err := mechanisms.NewStream(m, plan, [32]byte{1}, sum)
 	if err != nil {
 		t.Fatal(err)
@@ -46,10 +59,7 @@ func added(
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, r := range records {
-		machine.Add(nil, r)
-	}
-	return sum.steps
+	return machine
 }
 
 // waits are the pairs of places of a context and its reward, by the keys of records alone: SPEC.md's rules in a list.
@@ -156,4 +166,89 @@ func TestAPairMovesOneLeaf(t *testing.T) {
 			}
 		}
 	}
+}
+
+// Exchange the contexts and the rewards of several pairs at once, over the same releases: models, and the actions of
+// all records in none of these pairs, stay as they are, also of records that come later, and so does the action for one
+// of the pairs when only the others are exchanged.
+func TestActionsOfAGroup(t *testing.T) {
+	for _, kind := range kinds {
+		c, m := config(t, kind.m, kind.lines...)
+		if !c.served {
+			continue
+		}
+		plan, rng := mechtest.Plan(t, m), rand.New(rand.NewPCG(23, 17))
+		records := make([]operators.Record, 120)
+		for i, e := range drawn(c, len(records), 5) {
+			records[i] = operators.Record{
+				Event: e, Key: strconv.AppendInt(nil, int64(100+rng.IntN(40)), 10), Identity: noise.Identity{Offset: int64(i)},
+			}
+		}
+		pairs := waits(c, records)
+		if len(pairs) < 8 {
+			t.Fatalf("%s: %d pairs", kind.name, len(pairs))
+		}
+		before, changedOwn := published(t, c, m, plan, records), 0
+		for round := range 40 {
+			group := slices.Clone(pairs)
+			rng.Shuffle(len(group), func(i, j int) { group[i], group[j] = group[j], group[i] })
+			group = group[:2+rng.IntN(5)]
+			changed, exchanged := slices.Clone(records), map[int]bool{}
+			for k, pair := range group {
+				if k == 0 && round%2 == 0 {
+					continue // one of the group keeps its records
+				}
+				for _, place := range pair {
+					exchanged[place] = true
+					changed[place].Event = schemas.Event{
+						Vector:  schemas.Vector{Values: make([]float64, c.dimension()*max(1, c.candidates))},
+						Numbers: []float64{-1, 1e6 * rng.NormFloat64()},
+					}
+					for i := range changed[place].Event.Vector.Values {
+						changed[place].Event.Vector.Values[i] = 100 * rng.NormFloat64()
+					}
+				}
+			}
+			after := published(t, c, m, plan, changed)
+			for place, all := range after {
+				if equal := slices.Equal(all, before[place]); exchanged[place] && !equal {
+					changedOwn++
+				} else if !equal {
+					t.Fatalf("%s: the action or the model of record %d owes something to pairs of others", kind.name, place)
+				}
+			}
+		}
+		if changedOwn < 10 {
+			t.Errorf("%s: %d own actions changed: the test exchanges nothing", kind.name, changedOwn)
+		}
+	}
+}
+
+// published are the choice for each record, and behind the last record of a step all of its model's numbers, over
+// releases that do not depend on records.
+func published(
+	t *testing.T, c configured, m mechanisms.Config, plan mechanisms.Plan, records []operators.Record,
+) [][]float64 {
+	t.Helper()
+	machine := overReleases(t, c, m, plan, &recorder{})
+	out := make([][]float64, len(records))
+	step := 0 // of whose records none is published yet: the first of them
+	for i, r := range records {
+		for _, d := range machine.Add(nil, r) {
+			at := step + int(d.Index-1)%int(c.batch+1)
+			if d.Output == 0 {
+				at = i
+			}
+			out[at] = append(out[at], d.Point...)
+			for _, x := range d.Extras {
+				if d.Output == 0 {
+					out[at] = append(out[at], x.Number)
+				}
+			}
+		}
+		if (i+1)%int(c.batch) == 0 {
+			step = i + 1
+		}
+	}
+	return out
 }

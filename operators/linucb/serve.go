@@ -10,6 +10,19 @@ import (
 // none is the action of a record that is no context, or whose context does not wait.
 const none = -1
 
+// mark says what an action answers. It follows from keys and steps, as the table of contexts that wait does, and so is
+// public.
+type mark byte
+
+const (
+	toNothing mark = iota // neither of the two
+	toContext             // a context, which waits from then on
+	toReward              // the reward of one that waited
+)
+
+// markTexts are the marks as actions say them.
+var markTexts = [...]string{toNothing: "nothing", toContext: "context", toReward: "reward"}
+
 // serve takes a record where actions are served. Its key alone says what it is: under a key that waits it is the
 // reward, and whatever it says the wait is over; under another one it is a context, as long as there is room. A key
 // that is not UTF-8 cannot be told in a decision, and is none. It writes the leaf of a reward, and reports whether
@@ -23,7 +36,7 @@ func (m *Machine) serve(leaf []float64, r operators.Record) bool {
 	}
 	row, outcome := m.table.Take(r.Key, t)
 	if outcome == pending.Done {
-		m.answer(nil, none)
+		m.answer(nil, none, toReward)
 		return m.rewarded(leaf, row.Values, r)
 	}
 	clear(m.row)
@@ -32,10 +45,10 @@ func (m *Machine) serve(leaf []float64, r operators.Record) bool {
 		m.row[0] = float64(m.choose(m.row[1:], r))
 	}
 	if m.table.Put(r.Key, t, m.row) != pending.Done {
-		m.answer(nil, none)
+		m.answer(nil, none, toNothing)
 		return false
 	}
-	m.answer(r.Key, int(m.row[0]))
+	m.answer(r.Key, int(m.row[0]), toContext)
 	return false
 }
 
@@ -75,9 +88,9 @@ func (m *Machine) choose(z []float64, r operators.Record) int {
 }
 
 // answer notes what a record of the open step is answered with.
-func (m *Machine) answer(key []byte, choice int) {
+func (m *Machine) answer(key []byte, choice int, to mark) {
 	k := len(m.actions)
-	m.actions = append(m.actions, choice)
+	m.actions, m.answers[k] = append(m.actions, choice), to
 	m.keys[k] = append(m.keys[k][:0], key...)
 }
 
@@ -91,8 +104,8 @@ func (m *Machine) act(dst []operators.Decision, t uint64) []operators.Decision {
 	return dst
 }
 
-// action is the decision for the k-th record of a step. Behind its end stand as many spaces as its choice is shorter
-// than another could be: how long an action is says nothing of what it is.
+// action is the decision for the k-th record of a step. Behind its end stand as many spaces as its choice, and what it
+// answers, are shorter than others could be: how long an action is says nothing of what it is.
 func (m *Machine) action(k int, index, step uint64, choice int) operators.Decision {
 	extras := m.said[k*len(m.extras):][:len(m.extras)]
 	copy(extras, m.extras)
@@ -100,18 +113,38 @@ func (m *Machine) action(k int, index, step uint64, choice int) operators.Decisi
 		extras[atArm].Text = m.arms[choice]
 	}
 	extras[atKey].Text = string(m.keys[k])
-	extras[atSpace].Text = m.spaces[m.length(choice):]
+	length := m.length(choice)
+	if !m.unmarked {
+		extras[atAnswers].Text = markTexts[m.answers[k]]
+		length += len(markTexts[m.answers[k]])
+	}
+	extras[atSpace].Text = m.spaces[length:]
 	m.points[k] = float64(choice)
 	return operators.Decision{Index: index, Step: step, Output: 1, Point: m.points[k : k+1], Extras: extras}
 }
 
-// longest is how many bytes a choice's place and name take in an action at most.
+// servedExtras is how many members actions have that the models of logged events lack.
+func (c configured) servedExtras() int {
+	if c.unmarked {
+		return atSpace - modelExtras + 1
+	}
+	return atAnswers - modelExtras + 1
+}
+
+// longest is how many bytes a choice's place and name, and what it answers, take in an action at most.
 func (c configured) longest() int {
 	most := c.length(none)
 	for choice := range c.choices() {
 		most = max(most, c.length(choice))
 	}
-	return most
+	if c.unmarked {
+		return most
+	}
+	marks := 0
+	for _, text := range markTexts {
+		marks = max(marks, len(text))
+	}
+	return most + marks
 }
 
 // length is what those of a choice take: names have no character that JSON escapes.

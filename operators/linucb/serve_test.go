@@ -1,8 +1,10 @@
 package linucb
 
 import (
+	"errors"
 	"math/rand/v2"
 	"strconv"
+	"strings"
 	"testing"
 
 	"oriel/mechanisms/mechtest"
@@ -42,29 +44,128 @@ func serving(t *testing.T, lines ...string) *world {
 	return &world{t: t, machine: machine}
 }
 
-// Every action for a key is a line of one length, whatever is played.
+// Every action for a key is a line of one length, whatever is played and whatever it answers.
 func TestActionsHaveOneLength(t *testing.T) {
 	for _, lines := range [][]string{
 		{"ARMS=a,no,perhaps", "DIMENSION=2"}, {"CANDIDATES=11", "DIMENSION=2"}, {"ARMS=0123456789,b", "DIMENSION=2"},
 	} {
-		c, m := config(t, life(64), append([]string{"PLAYED=served"}, lines...)...)
-		machine, err := newMachine(c, mechtest.ZeroStream(t, m))
+		for _, unmarked := range []bool{false, true} {
+			c, m := config(t, life(64), append([]string{"PLAYED=served"}, lines...)...)
+			c.unmarked = unmarked
+			machine, err := newMachine(c, mechtest.ZeroStream(t, m))
+			if err != nil {
+				t.Fatal(err)
+			}
+			encoder := schemas.NewEncoder(schemas.DecisionConfig{Stream: "0"}, c.Extras())
+			machine.answer([]byte("key"), none, toNothing)
+			length := 0
+			for choice := none; choice < c.choices(); choice++ {
+				for to := range markTexts {
+					machine.answers[0] = mark(to)
+					d := machine.action(0, 1, 1, choice)
+					line := encoder.Append(nil, d.Index, d.Step, d.Point, d.Extras)
+					if length == 0 {
+						length = len(line)
+					}
+					if len(line) != length {
+						t.Errorf("%v: action %d to %s has %d bytes, the first has %d", lines, choice, markTexts[to], len(line), length)
+					}
+				}
+			}
+		}
+	}
+}
+
+// An action says whether it answers a context or a reward, so that nobody carries out, or rewards, an answer to a
+// reward. The record's key and the contexts that wait decide that. What the record says does not.
+func TestActionsSayWhatTheyAnswer(t *testing.T) {
+	long := strings.Repeat("x", maxName+1)
+	for what, says := range map[string]func(i int) operators.Record{
+		"contexts": func(int) operators.Record { return operators.Record{Event: context(1, 0)} },
+		"rewards":  func(int) operators.Record { return operators.Record{Event: rewarded(1)} },
+		"nothing":  func(int) operators.Record { return operators.Record{Null: true} },
+		"either": func(i int) operators.Record {
+			return operators.Record{Event: []schemas.Event{context(0, 1), rewarded(0)}[i%2]}
+		},
+	} {
+		w := serving(t)
+		for i, step := range []struct{ key, answers, told string }{
+			{"a", "context", "a"},
+			{"b", "context", "b"},
+			{"a", "reward", ""},  // a waited
+			{"a", "nothing", ""}, // and its row keeps its place
+			{"", "nothing", ""},
+			{long, "nothing", ""},
+			{"c", "context", "c"},
+			{"d", "nothing", ""}, // there is room for three
+			{"c", "reward", ""},
+			{"c", "nothing", ""},
+			{"a", "context", "a"}, // the time of the first has passed
+			{"a", "reward", ""},
+		} {
+			r := says(i)
+			r.Key, r.Identity = []byte(step.key), noise.Identity{Offset: int64(i)}
+			d := w.machine.Add(nil, r)
+			if len(d) != 1 || d[0].Index != uint64(2*i+1) || d[0].Output != 1 {
+				t.Fatalf("%s: record %d is answered by %+v", what, i, d)
+			}
+			extras := d[0].Extras
+			if extras[atAnswers].Text != step.answers || extras[atKey].Text != step.told {
+				t.Errorf("%s: record %d, key %.5q: answers %q under %q, want %q under %q", what, i, step.key,
+					extras[atAnswers].Text, extras[atKey].Text, step.answers, step.told)
+			}
+			if step.answers != "context" && (d[0].Point[0] != none || extras[atArm].Text != "") {
+				t.Errorf("%s: record %d, %s: %v %q is to be played", what, i, step.answers, d[0].Point, extras[atArm].Text)
+			}
+		}
+	}
+}
+
+// A deployment whose plan was frozen before actions said what they answer goes on without: its members, its states and
+// their version stay as they were.
+func TestEarlierPlansDoNotSayWhatTheyAnswer(t *testing.T) {
+	c, m := config(t, life(64), "PLAYED=served", "ARMS=no,yes", "DIMENSION=2", "EMIT_EVERY=1", "WAIT=8", "CAPACITY=3")
+	plan, err := c.Plan(m)
+	if err != nil || string(plan) != "2\nno\nyes" {
+		t.Fatalf("plan %q, %v", plan, err)
+	}
+	names := map[bool]string{}
+	for _, plan := range []string{"1\nno\nyes", "2\nno\nyes"} {
+		opened, err := c.Open([]byte(plan), mechtest.ZeroStream(t, m))
 		if err != nil {
 			t.Fatal(err)
 		}
-		encoder := schemas.NewEncoder(schemas.DecisionConfig{Stream: "0"}, c.Extras())
-		machine.answer([]byte("key"), none)
-		length := 0
-		for choice := none; choice < c.choices(); choice++ {
-			d := machine.action(0, 1, 1, choice)
-			line := encoder.Append(nil, d.Index, d.Step, d.Point, d.Extras)
-			if length == 0 {
-				length = len(line)
-			}
-			if len(line) != length {
-				t.Errorf("%v: action %d has %d bytes, none has %d", lines, choice, len(line), length)
+		earlier := plan[0] == '1'
+		extras := opened.(operators.Planned).PlannedExtras()
+		for _, x := range extras {
+			names[earlier] += x.Name + " "
+		}
+		for i, e := range []schemas.Event{context(1, 0), rewarded(1)} {
+			for _, d := range opened.Add(nil, operators.Record{
+				Key: []byte("a"), Event: e, Identity: noise.Identity{Offset: int64(i)},
+			}) {
+				if len(d.Extras) != len(extras) {
+					t.Errorf("plan %q: a decision says %d members of %d", plan, len(d.Extras), len(extras))
+				}
 			}
 		}
+		state := opened.AppendState(nil)
+		if want := map[bool]byte{true: 1, false: 2}[earlier]; state[0] != want {
+			t.Errorf("plan %q: a state of version %d, want %d", plan, state[0], want)
+		}
+	}
+	if want := "offset width shift doublings arm key space memory "; names[true] != want {
+		t.Errorf("members of an earlier plan: %s, want %s", names[true], want)
+	}
+	if want := "offset width shift doublings arm key space answers memory "; names[false] != want {
+		t.Errorf("members: %s, want %s", names[false], want)
+	}
+	logged, m := config(t, life(64), "PLAYED=logged", "ARMS=no,yes", "DIMENSION=2")
+	if plan, err := logged.Plan(m); err != nil || string(plan) != "1\nno\nyes" {
+		t.Errorf("plan of logged events %q, %v", plan, err)
+	}
+	if _, err := logged.Open([]byte("2\nno\nyes"), mechtest.ZeroStream(t, m)); err == nil {
+		t.Error("logged events have a plan of served ones")
 	}
 }
 
@@ -137,5 +238,67 @@ func TestKeysThatAreNoText(t *testing.T) {
 	}
 	if d := w.add("é", context(1, 0)); d[0].Point[0] == none || d[0].Extras[atKey].Text != "é" {
 		t.Errorf("a text is not answered: %v", d)
+	}
+}
+
+// A second opinion on what a served pair adds: by actions alone the twin finds the leaf of each reward that comes in a
+// later step than its context, and no other record adds anything, whichever keys come again.
+func TestServedTwinAddsWhatTheMachineAdds(t *testing.T) {
+	for _, kind := range kinds {
+		for _, batch := range []uint64{1, 3} {
+			kind.m.Batch = batch
+			c, m := config(t, kind.m, kind.lines...)
+			if !c.served {
+				continue
+			}
+			plan, rng := mechtest.Plan(t, m), rand.New(rand.NewPCG(batch, 19))
+			records := make([]operators.Record, 150)
+			for i, e := range drawn(c, len(records), 6) {
+				records[i] = operators.Record{
+					Event: e, Key: strconv.AppendInt(nil, int64(rng.IntN(9)), 10), Null: rng.IntN(9) == 0,
+					Identity: noise.Identity{Offset: int64(i)},
+				}
+			}
+			sum := &recorder{}
+			machine := overReleases(t, c, m, plan, sum)
+			frozen, errPlan := c.Plan(m)
+			made, err := c.Twin(frozen)
+			if err := errors.Join(errPlan, err); err != nil {
+				t.Fatal(err)
+			}
+			made.Begin()
+			want, some := make([][]int64, uint64(len(records))/batch), 0
+			numbers, leaf := make([]float64, c.rows.Entries()), make([]int64, c.rows.Size())
+			for i, r := range records {
+				step := uint64(i) / batch
+				if want[step] == nil {
+					want[step] = make([]int64, c.rows.Size())
+				}
+				if made.Leaf(numbers, r) {
+					some++
+					clear(leaf)
+					c.rows.Quantise(plan.Part(0).Grid, leaf, numbers)
+					for k, x := range leaf {
+						want[step][k] += x
+					}
+				}
+				made.Decided(machine.Add(nil, r))
+			}
+			for _, pair := range waits(c, records) {
+				if first, last := uint64(pair[0])/batch, uint64(pair[1])/batch; first == last {
+					want[last] = nil // the twin cannot know it
+				}
+			}
+			for step, v := range want {
+				for k, x := range v {
+					if off := sum.steps[step][k] - x; off > 8 || off < -8 {
+						t.Fatalf("%s, B = %d: step %d adds %v, want %v", kind.name, batch, step+1, sum.steps[step], v)
+					}
+				}
+			}
+			if some < 10 {
+				t.Errorf("%s, B = %d: %d rewards add something", kind.name, batch, some)
+			}
+		}
 	}
 }

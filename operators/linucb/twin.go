@@ -7,12 +7,17 @@ import (
 	"oriel/schemas"
 )
 
-// twin is the operators.Twin of a machine whose events are logged: what a record adds does not depend on decisions.
+// twin is the operators.Twin of a machine whose events are logged: a record's leaf does not depend on decisions.
 type twin struct{ configured }
 
 func (twin) Begin() {}
 
 func (twin) Decided([]operators.Decision) {}
+
+// Records returns the event.
+func (twin) Records(event operators.Record) (records []operators.Record, lag uint64) {
+	return operators.Prompt{}.Records(event)
+}
 
 // Direct has nothing to do: a canary's direction chooses among pairs.
 func (twin) Direct([]float64) {}

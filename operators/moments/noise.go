@@ -16,12 +16,12 @@ func DescribeNoise(m mechanisms.Config, size int, factor float64) string {
 		return ""
 	}
 	edge := Edge(size, sd)
-	text := fmt.Sprintf("released moments have noise of standard deviation %.3g at most, whose spectrum ends at %.3g", sd, edge)
+	text := fmt.Sprintf("noise of moments: standard deviation %.3g at most, eigenvalues up to about %.3g", sd, edge)
 	if factor > 0 {
-		text += fmt.Sprintf("; the shift is %.3g", float64(factor*edge))
+		text += fmt.Sprintf(". We add a shift of %.3g to keep matrices positive", float64(factor*edge))
 	}
 	if factor > 1 {
-		text += fmt.Sprintf(", which a matrix needs doubled in a share %.2g of decisions at most", Doubled(size, factor))
+		text += fmt.Sprintf("; at most %.2g %% of decisions need twice that", float64(100*Doubled(size, factor)))
 	}
 	return text
 }

@@ -30,16 +30,18 @@ func TestDescribeNoise(t *testing.T) {
 	if d, err := stream.Deviation(0, 0); err != nil || sd != d.Worst() || sd <= d.At(1) {
 		t.Errorf("%v: deviation %g, of a stream %g at worst", err, sd, d.Worst())
 	}
-	if got := DescribeNoise(m, 16, 1.5); !strings.Contains(got, "in a share 0.018 of decisions") {
+	if got := DescribeNoise(m, 16, 1.5); got != "noise of moments: standard deviation 27.9 at most, "+
+		"eigenvalues up to about 223. We add a shift of 335 to keep matrices positive; at most 1.8 % of decisions need twice that" {
 		t.Error(got)
 	}
 	if got := Doubled(16, 1.5); math.Abs(got-math.Exp(-4)) > 1e-12 {
 		t.Errorf("doubled %g", got)
 	}
-	if got := DescribeNoise(m, 16, 1); strings.Contains(got, "doubled") || !strings.Contains(got, "the shift is") {
+	if got := DescribeNoise(m, 16, 1); strings.Contains(got, "need twice") ||
+		!strings.Contains(got, "We add a shift of 223 to keep matrices positive") {
 		t.Error(got)
 	}
-	if got := DescribeNoise(m, 16, 0); strings.Contains(got, "shift") || !strings.Contains(got, "spectrum") {
+	if got := DescribeNoise(m, 16, 0); strings.Contains(got, "We add") || !strings.Contains(got, "eigenvalues up to") {
 		t.Error(got)
 	}
 	m.Scope = protection.Window{}

@@ -65,6 +65,7 @@ func (s suite) run(t *testing.T, key func(place int) []byte) {
 		{"SameRecordsSameBytes", s.sameRecordsSameBytes},
 		{"IndicesAscend", s.indicesAscend},
 		{"DueIsWhatComes", s.dueIsWhatComes},
+		{"RestartBeforeOpen", s.restartBeforeOpen},
 		{"RestartAfterAnyRecord", s.restartAfterAnyRecord},
 		{"RestartOnce", s.restartOnce},
 		{"StateHasFixedWidth", s.stateHasFixedWidth},

@@ -191,6 +191,9 @@ func TestWhatPassesThePrivateSumIsFound(t *testing.T) {
 	}, "null", "zero leaf")
 	f("draws that come where an event is heavy", "draws of other events", drawing(
 		func(r operators.Record) bool { return r.Event.Weight > 1 }, equal), "heavy")
+	f("scores that an event moves", "no guarantee has the price", drawing(always, func(r operators.Record) []int64 {
+		return []int64{int64(min(9, r.Event.Weight)), 0}
+	}), "null", "zero leaf", "heavy")
 	f("more scores where there is an event", "another one", drawing(
 		always, func(r operators.Record) []int64 { return make([]int64, 2+int(min(1, r.Event.Weight))) }), "null",
 		"zero leaf")

@@ -105,7 +105,7 @@ func (s suite) differsOverGivenSums(tb testing.TB, change func(r *operators.Reco
 		case plain.fault != "" || changed.fault != "":
 			return fmt.Sprintf("record %d: %s%s", i, plain.fault, changed.fault)
 		}
-		if fault := changed.draws.differs(); fault != "" {
+		if fault := changed.draws.differs(plain.drawing()); fault != "" {
 			return fmt.Sprintf("record %d: %s", i, fault)
 		}
 	}
@@ -163,9 +163,14 @@ func (d *told) draw(x mechanisms.Draw, drawn int) int {
 	return drawn
 }
 
-// differs says in what the draws so far are not those of the script. Scores may owe something to events, at a price
-// that the machine's guarantee states; that a draw comes, its law, and among how many it chooses may not.
-func (d *told) differs() string {
+// drawing reports whether no sum is released, and so the guarantee is of draws.
+func (g *overGiven) drawing() bool {
+	return g.streams[0].Guarantee().Mechanism == mechanisms.Drawing
+}
+
+// differs says in what the draws so far are not those of the script. Scores may owe something to events only where the
+// guarantee is of draws; that a draw comes, its law, and among how many it chooses may not.
+func (d *told) differs(drawing bool) string {
 	if len(d.draws) != len(d.script.draws) {
 		return fmt.Sprintf("%d draws of other events over the same sums, want %d", len(d.draws), len(d.script.draws))
 	}
@@ -174,6 +179,9 @@ func (d *told) differs() string {
 		if x.Step != want.Step || x.Place != want.Place || x.Instance != want.Instance || x.Law != want.Law ||
 			len(x.Scores) != len(want.Scores) {
 			return fmt.Sprintf("draw %d is another one: its place, its law or its number of scores depends on events", i)
+		}
+		if !drawing && !slices.Equal(x.Scores, want.Scores) {
+			return fmt.Sprintf("draw %d: scores depend on events, and no guarantee has the price", i)
 		}
 	}
 	return ""

@@ -6,6 +6,22 @@ import (
 	"testing"
 )
 
+// restartBeforeOpen moves to a fresh machine before the decisions that are owed before the first record. The pipeline
+// commits that state before it sends them. The fresh machine has played before, so that what it had is gone.
+func (s suite) restartBeforeOpen(t *testing.T) {
+	want := play(s.newMachine(t), s.records)
+	first := s.newMachine(t).AppendState(nil)
+	m := s.newMachine(t)
+	play(m, s.records[:len(s.records)/2])
+	if err := m.Restore(slices.Clone(first)); err != nil {
+		t.Fatalf("state before Open refused: %v", err)
+	}
+	if again := m.AppendState(nil); !bytes.Equal(again, first) {
+		t.Fatal("before Open, Restore then AppendState is not the identity")
+	}
+	wantSame(t, play(m, s.records), want)
+}
+
 // restartAfterAnyRecord moves to a fresh machine after every single record, also inside batches.
 func (s suite) restartAfterAnyRecord(t *testing.T) {
 	want := play(s.newMachine(t), s.records)

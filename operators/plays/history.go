@@ -52,6 +52,11 @@ func (h *History) Next(key []byte, value float64) Answer {
 	return Answer{Value: math.NaN()}
 }
 
+// Records returns the event: an answer is one record, which is added when its round is settled.
+func (h *History) Records(event operators.Record) (records []operators.Record, lag uint64) {
+	return []operators.Record{event}, h.config.Delay
+}
+
 // Place is that of the next record: its step and its place there.
 func (h *History) Place() (step, place uint64) {
 	return h.records/uint64(h.config.Records) + 1, h.records % uint64(h.config.Records)

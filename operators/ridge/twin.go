@@ -9,6 +9,7 @@ import (
 
 // twin is the operators.Twin of a machine that publishes every decision.
 type twin struct {
+	operators.Prompt
 	configured
 	decision []float64
 }

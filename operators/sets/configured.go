@@ -132,10 +132,9 @@ func (c configured) Describe(m mechanisms.Config) operators.Description {
 	return d
 }
 
-// Every is the operator that adds each answer at once, and explores first: an audit looks for a record's leaf in the
-// record's own step.
+// Every is the operator that explores first, because an answer to a round that does not explore adds nothing.
 func (c configured) Every() operators.Configured {
-	c.Plays.Delay, c.early = 0, true
+	c.early = true
 	return c
 }
 

@@ -10,6 +10,7 @@ import (
 
 // twin is the operators.Twin of a machine that publishes every decision.
 type twin struct {
+	operators.Prompt
 	configured
 	plan plan
 	set  []int

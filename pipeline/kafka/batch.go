@@ -2,13 +2,11 @@ package kafka
 
 import "sync"
 
+// What ends a Batch. PROOF.md of the pipeline says why each is public.
 const (
 	// batchRecords ends a Batch: more than a hundred bytes of bookkeeping per record, however small a hostile producer
 	// makes them.
 	batchRecords = 2 << 10
-
-	// batchHeaders ends a Batch before the next record, for the same reason. A slice that grew beyond it is not kept.
-	batchHeaders = 2 << 10
 
 	// batchHold ends a Batch after the record batch that brings its decompressed bytes to this.
 	batchHold = 1 << 20
@@ -30,8 +28,7 @@ type Batch struct {
 	// before any, ReaderOptions.LastEpoch, else -1. A reader that takes over at Next takes it over as well.
 	LeaderEpoch int32
 
-	headers []Header
-	held    []*buffer
+	held []*buffer
 }
 
 var batches = sync.Pool{New: func() any { return new(Batch) }}
@@ -42,15 +39,12 @@ func (b *Batch) Release() {
 		h.release()
 	}
 	clear(b.Records)
-	clear(b.headers)
 	clear(b.held)
-	if cap(b.headers) > batchHeaders {
-		b.headers = nil
-	}
-	*b = Batch{Records: b.Records[:0], headers: b.headers[:0], held: b.held[:0]}
+	*b = Batch{Records: b.Records[:0], held: b.held[:0]}
 	batches.Put(b)
 }
 
+// hold keeps memory that records of the Batch alias until Release.
 func (b *Batch) hold(buf *buffer) {
 	if n := len(b.held); n > 0 && b.held[n-1] == buf {
 		return

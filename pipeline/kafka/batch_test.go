@@ -50,9 +50,11 @@ func randomRecords(random *rand.Rand, n int) []Record {
 	records := make([]Record, n)
 	for i := range records {
 		records[i] = Record{Timestamp: 1_700_000_000_000 + random.Int64N(5000), Key: piece(20), Value: piece(300)}
+		var headers []Header
 		for range random.IntN(3) {
-			records[i].Headers = append(records[i].Headers, Header{Key: fmt.Sprint("h", random.IntN(9)), Value: piece(10)})
+			headers = append(headers, Header{Key: fmt.Sprint("h", random.IntN(9)), Value: piece(10)})
 		}
+		records[i].Headers = HeadersOf(headers...)
 	}
 	return records
 }
@@ -61,7 +63,7 @@ func build(codec Codec, records []Record) *Builder {
 	b := new(Builder)
 	b.Compress(codec)
 	for _, r := range records {
-		b.Append(r.Key, r.Value, r.Headers, r.Timestamp)
+		b.Append(r.Key, r.Value, r.Headers.List(), r.Timestamp)
 	}
 	return b
 }
@@ -97,7 +99,9 @@ func sameRecord(a, b Record) bool {
 	same := func(x, y []byte) bool { return bytes.Equal(x, y) && (x == nil) == (y == nil) }
 	return a.Offset == b.Offset && a.Timestamp == b.Timestamp && a.Unreadable == b.Unreadable &&
 		same(a.Key, b.Key) && same(a.Value, b.Value) &&
-		slices.EqualFunc(a.Headers, b.Headers, func(x, y Header) bool { return x.Key == y.Key && same(x.Value, y.Value) })
+		slices.EqualFunc(a.Headers.List(), b.Headers.List(), func(x, y Header) bool {
+			return x.Key == y.Key && same(x.Value, y.Value)
+		})
 }
 
 func TestDecoderReturnsWhatBuilderTook(t *testing.T) {
@@ -161,7 +165,7 @@ func TestDecoderReadsWhatRecordSetWrites(t *testing.T) {
 				Time: time.UnixMilli(r.Timestamp), Key: protocol.NewBytes(r.Key),
 				Value: protocol.NewBytes(r.Value),
 			}
-			for _, h := range r.Headers {
+			for _, h := range r.Headers.List() {
 				reference[i].Headers = append(reference[i].Headers, protocol.Header{Key: h.Key, Value: h.Value})
 			}
 		}
@@ -200,11 +204,14 @@ func fromReference(t *testing.T, r *protocol.Record) Record {
 		}
 		return append([]byte{}, v...)
 	}
-	got := Record{Offset: r.Offset, Timestamp: r.Time.UnixMilli(), Key: read(r.Key), Value: read(r.Value)}
+	var headers []Header
 	for _, h := range r.Headers {
-		got.Headers = append(got.Headers, Header{Key: h.Key, Value: h.Value})
+		headers = append(headers, Header{Key: h.Key, Value: h.Value})
 	}
-	return got
+	return Record{
+		Public: Public{Offset: r.Offset}, Timestamp: r.Time.UnixMilli(), Key: read(r.Key), Value: read(r.Value),
+		Headers: HeadersOf(headers...),
+	}
 }
 
 func TestStampIsInTheBatch(t *testing.T) {

@@ -33,12 +33,6 @@ const (
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// Header is a record header.
-type Header struct {
-	Key   string
-	Value []byte // nil is null
-}
-
 // Builder is a record batch under construction for one partition. Its zero value is ready; it allocates only while its
 // buffer still grows. It is not safe for concurrent use.
 type Builder struct {
@@ -76,13 +70,7 @@ func (b *Builder) Append(key, value []byte, headers []Header, timestampMs int64)
 	dst = appendVarint(dst, offsetDelta)
 	dst = appendBytes(dst, key)
 	dst = appendBytes(dst, value)
-	dst = appendVarint(dst, int64(len(headers)))
-	for i := range headers {
-		dst = appendVarint(dst, int64(len(headers[i].Key)))
-		dst = append(dst, headers[i].Key...)
-		dst = appendBytes(dst, headers[i].Value)
-	}
-	b.buf = dst
+	b.buf = appendHeaders(dst, headers)
 	b.count++
 }
 

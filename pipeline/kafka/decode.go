@@ -8,20 +8,26 @@ import (
 )
 
 // MaxHeaders bounds the headers of a record; one with more is Unreadable. A header may cost a producer two bytes,
-// hardly any when compressed, and costs a reader some fifty. It decides which records take a null place, so it is a
-// constant.
+// hardly any when compressed, and a caller that decodes it some fifty. It decides which records take a null place, so
+// it is a constant. It decides nothing else: where a Batch ends must not follow from headers.
 const MaxHeaders = 1024
+
+// Public is what everybody may know of a record, whatever its key, headers and value say. Code that decides where a
+// Batch, a segment or a transaction ends, or which request goes out next, must read nothing else of a record.
+type Public struct {
+	Offset      int64
+	LeaderEpoch int32 // of the leader that appended it; with the topic's id, partition and offset its identity
+	Length      int   // bytes of the record in its decompressed batch; 0 when nobody knows where it ends
+}
 
 // Record is one record of the log.
 type Record struct {
-	Offset      int64
-	LeaderEpoch int32 // of the leader that appended it; with the topic's id, partition and offset its identity
-	Timestamp   int64 // ms; the producer's or the broker's, as the topic says
-	Key, Value  []byte
-	Headers     []Header
-	Length      int // bytes of the record in its decompressed batch; 0 when nobody knows where it ends
+	Public
+	Timestamp  int64 // ms; the producer's or the broker's, as the topic says
+	Key, Value []byte
+	Headers    Headers
 
-	// Unreadable marks a record that is there but cannot be had. Value and Headers are nil; Key is what could be read
+	// Unreadable marks a record that is there but cannot be had. Value and Headers are empty; Key is what could be read
 	// of it, so that what follows a key does not decide whether it is there. Why is not told apart:
 	//   - it does not parse, its offset is out of order, or it has more than MaxHeaders headers;
 	//   - a record before it in its batch lies about its own length, so that nobody knows where this one starts;
@@ -118,9 +124,9 @@ func newCursor(h batchHeader, body []byte) cursor {
 // done also ends a batch that claims more records than any batch within MaxBatchBytes has.
 func (c *cursor) done() bool { return c.index >= min(c.header.count, MaxBatchBytes/minRecordLen) }
 
-// next reads a record into dst and appends its headers to headers. An unreadable record takes the offset it claims, or
+// next reads a record into dst and returns what is public of it. An unreadable record takes the offset it claims, or
 // the lowest that is free if that cannot be.
-func (c *cursor) next(dst *Record, headers []Header) []Header {
+func (c *cursor) next(dst *Record) Public {
 	var record wireReader
 	*dst = Record{}
 	if !c.lost {
@@ -145,38 +151,19 @@ func (c *cursor) next(dst *Record, headers []Header) []Header {
 	}
 	c.index++
 	c.lastDelta = int32(delta)
-	start := len(headers)
 	dst.Offset, dst.LeaderEpoch, dst.Timestamp = c.header.base+delta, c.header.leaderEpoch, timestamp
 	dst.Key = record.nullable()
 	if ok {
 		dst.Value = record.nullable()
-		headers, ok = record.headers(headers)
+		dst.Headers, ok = record.headers()
 	}
 	if c.header.attributes&logAppendTimeBit != 0 {
 		dst.Timestamp = c.header.highest
 	}
 	if !ok {
-		clear(headers[start:])
-		dst.Value, dst.Timestamp, dst.Unreadable = nil, c.header.first, true
-		return headers[:start]
+		dst.Value, dst.Headers, dst.Timestamp, dst.Unreadable = nil, Headers{}, c.header.first, true
 	}
-	if len(headers) > start {
-		dst.Headers = headers[start:len(headers):len(headers)]
-	}
-	return headers
-}
-
-// headers takes the last part of a record.
-func (r *wireReader) headers(dst []Header) ([]Header, bool) {
-	n := r.varint()
-	if n > MaxHeaders {
-		return dst, false
-	}
-	for n := r.count(n, 2); n > 0 && r.err == nil; n-- {
-		name := r.nullable()
-		dst = append(dst, Header{Key: string(name), Value: r.nullable()})
-	}
-	return dst, r.err == nil && len(r.b) == 0
+	return dst.Public
 }
 
 // nullable takes bytes with a varint length before them; −1 is nil.
@@ -200,7 +187,7 @@ func abortMarker(h batchHeader, body []byte) bool {
 	if c.done() {
 		return false
 	}
-	if c.next(&r, nil); len(r.Key) < 4 {
+	if c.next(&r); len(r.Key) < 4 {
 		return false
 	}
 	return binary.BigEndian.Uint16(r.Key[2:]) == 0

@@ -76,6 +76,14 @@ func (d *delivery) drop() {
 	}
 }
 
+// expected is the room to reserve for the answer that follows one with so many bytes of records.
+func expected(bytes, most int) int {
+	if bytes == 0 {
+		return 0
+	}
+	return capacityFor(min(2*bytes, max(bytes, most)))
+}
+
 // receive asks the leader once, with room for an answer like the last one reserved: a partition in which nothing
 // happens holds nothing. If the answer finds no room, its records are not kept, and it is asked for again with all the
 // room that it takes.
@@ -97,8 +105,8 @@ func (r *Reader) receive(ctx context.Context, timeout time.Duration) (answer, er
 		a := d.take()
 		if a.refused == 0 {
 			r.expect = 0
-			if a.records != nil && len(a.records.b) > 0 {
-				r.expect = capacityFor(min(2*len(a.records.b), max(len(a.records.b), r.options.MaxBytes)))
+			if a.records != nil {
+				r.expect = expected(len(a.records.b), r.options.MaxBytes)
 			}
 			return a, nil
 		}

@@ -24,6 +24,8 @@
 //   - None of these losses is taken from one answer. Requests name the leader epoch of the layout by which they are routed, and
 //     no layout older than one heard of before is followed, so that a leader that was replaced without hearing of it answers
 //     "unknown epoch"; a loss is an error once it was found for ten seconds on end (Doubt), and a retry before.
+//   - Where a Batch ends, and what memory it holds, follows from framing and from Public of records, never from a key, a
+//     header or a value (PROOF.md of the pipeline).
 //   - Memory is bounded by Config.Budget for all Readers together, and for each by MaxBatchBytes, MaxHeaders and counts per
 //     Batch, whatever a producer has sent; a record that lies beyond or does not parse is flagged Unreadable, a pure function
 //     of its batch's bytes.

@@ -125,7 +125,7 @@ func TestWhatFollowsAMalformedRecordIsUnreadable(t *testing.T) {
 	b := build(NoCompression, records[:2])
 	third := len(b.buf)
 	for _, r := range records[2:] {
-		b.Append(r.Key, r.Value, r.Headers, r.Timestamp)
+		b.Append(r.Key, r.Value, r.Headers.List(), r.Timestamp)
 	}
 	batch := appended(t, b, 10, Stamp{})
 	batch[third] = 1 // length −1

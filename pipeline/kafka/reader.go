@@ -128,7 +128,7 @@ func (r *Reader) fill(ctx context.Context, b *Batch) error {
 			}
 		}
 		for !r.cursor.done() {
-			if len(b.Records) == batchRecords || len(b.headers) >= batchHeaders {
+			if len(b.Records) == batchRecords {
 				return nil
 			}
 			r.take(b)
@@ -150,22 +150,20 @@ func (r *Reader) fill(ctx context.Context, b *Batch) error {
 	}
 }
 
-// take moves one record.
+// take moves one record. The Batch holds the memory of its batch, whether anything of the record can be read or not.
 func (r *Reader) take(b *Batch) {
 	b.Records = append(b.Records, Record{})
-	n, start := len(b.Records)-1, len(b.headers)
-	b.headers = r.cursor.next(&b.Records[n], b.headers)
-	if b.Records[n].Offset < r.offset { // an answer starts with the batch that holds the offset asked for
-		clear(b.headers[start:])
+	n := len(b.Records) - 1
+	at := r.cursor.next(&b.Records[n])
+	if at.Offset < r.offset { // an answer starts with the batch that holds the offset asked for
 		b.Records[n] = Record{}
-		b.Records, b.headers = b.Records[:n], b.headers[:start]
+		b.Records = b.Records[:n]
 		return
 	}
-	r.offset = b.Records[n].Offset + 1
-	switch {
-	case r.plain != nil:
+	r.offset = at.Offset + 1
+	if r.plain != nil {
 		b.hold(r.plain)
-	case r.answer.records != nil && (!b.Records[n].Unreadable || b.Records[n].Key != nil):
+	} else {
 		b.hold(r.answer.records)
 	}
 }

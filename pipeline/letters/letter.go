@@ -10,6 +10,7 @@ import (
 // The headers that a letter has after those of its record. Their names are read by others: they do not change.
 const (
 	headerReason    = "oriel-reason"    // a schemas.Code
+	headerDetail    = "oriel-detail"    // what is wrong, in words; not of every letter
 	headerTopic     = "oriel-topic"     // where the record is, or was
 	headerPartition = "oriel-partition" //
 	headerOffset    = "oriel-offset"    //
@@ -48,7 +49,7 @@ func lostLetter(topic string, partition int32, offset int64, code schemas.Code) 
 // keptBytes; a record that a batch of limit bytes does not hold loses its headers, and keeps what there is room for of
 // key and value, at most keptBytes of each. It is false if there is no room even for why and where.
 func newLetter(topic string, partition int32, r *kafka.Record, code schemas.Code, maxRecord, limit int) (letter, bool) {
-	whole := letter{key: r.Key, value: r.Value, headers: append([]kafka.Header(nil), r.Headers...)}
+	whole := letter{key: r.Key, value: r.Value, headers: r.Headers.List()}
 	if len(r.Value) <= maxRecord {
 		whole.place(topic, partition, r.Offset, code)
 		if whole.size() <= limit {

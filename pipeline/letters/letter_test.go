@@ -2,6 +2,7 @@ package letters
 
 import (
 	"bytes"
+	"strings"
 	"testing"
 
 	"oriel/pipeline/kafka"
@@ -13,12 +14,14 @@ import (
 func TestALetterFitsItsBatch(t *testing.T) {
 	huge := make([]byte, 3<<20)
 	for name, r := range map[string]kafka.Record{
-		"small":   {Key: []byte("k"), Value: []byte("x"), Headers: []kafka.Header{{Key: "h", Value: []byte("v")}}},
+		"small": {
+			Key: []byte("k"), Value: []byte("x"), Headers: kafka.HeadersOf(kafka.Header{Key: "h", Value: []byte("v")}),
+		},
 		"key":     {Key: huge, Value: []byte("x")},
 		"value":   {Value: huge},
-		"headers": {Value: []byte("x"), Headers: []kafka.Header{{Key: "h", Value: huge}}},
-		"many":    {Value: []byte("x"), Headers: make([]kafka.Header, 100_000)},
-		"all":     {Key: huge, Value: huge, Headers: []kafka.Header{{Key: string(huge), Value: huge}}},
+		"headers": {Value: []byte("x"), Headers: kafka.HeadersOf(kafka.Header{Key: "h", Value: huge})},
+		"many":    {Value: []byte("x"), Headers: kafka.HeadersOf(make([]kafka.Header, 100_000)...)},
+		"all":     {Key: huge, Value: huge, Headers: kafka.HeadersOf(kafka.Header{Key: string(huge), Value: huge})},
 		"nothing": {},
 	} {
 		for _, limit := range []int{400, 1000, 200_000, 300_000, 4 << 20} {
@@ -32,7 +35,7 @@ func TestALetterFitsItsBatch(t *testing.T) {
 				if b.Bytes() > limit {
 					t.Errorf("%s: a batch of %d bytes, want at most %d", name, b.Bytes(), limit)
 				}
-				whole := bytes.Equal(l.key, r.Key) && bytes.Equal(l.value, r.Value) && len(l.headers) == len(r.Headers)+4
+				whole := bytes.Equal(l.key, r.Key) && bytes.Equal(l.value, r.Value) && len(l.headers) == r.Headers.Len()+4
 				if marked := hasHeader(l.headers, headerTruncated); marked == whole {
 					t.Errorf("%s, limit %d: whole %t, marked as truncated %t", name, limit, whole, marked)
 				}
@@ -69,5 +72,52 @@ func TestPlacesAreNotedAndRead(t *testing.T) {
 		if _, _, ok := parseNote(text); ok {
 			t.Errorf("%q is read as a note", text)
 		}
+	}
+}
+
+// TestDetailsOfALetter: what is wrong goes with a letter where a decoder finds the same fault and there is room. It is
+// short, whatever the record says.
+func TestDetailsOfALetter(t *testing.T) {
+	var members []schemas.Member
+	for i := range schemas.MaxMembers {
+		members = append(members, schemas.Member{
+			Name: strings.Repeat("a", 30) + string(rune('a'+i%26)) + strings.Repeat("b", i/26), Kind: schemas.KindNumber,
+		})
+	}
+	d, err := schemas.NewDecoder(schemas.EventConfig{Body: schemas.Body{Name: "b", Members: members}, MaxBytes: 1 << 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	detail := func(d *schemas.Decoder, r *kafka.Record, code schemas.Code, limit int) (text string) {
+		l, _ := newLetter("topic", 3, r, code, 1<<20, 1<<20)
+		before := len(l.headers)
+		l = detailed(l, d, r, code, limit)
+		for _, h := range l.headers[before:] {
+			if h.Key == headerDetail {
+				text += string(h.Value)
+			}
+		}
+		if l.size() > limit && len(l.headers) > before {
+			t.Errorf("a letter of %d bytes, want at most %d", l.size(), limit)
+		}
+		return text
+	}
+	r := &kafka.Record{Value: []byte(`{"é":1}`), Headers: kafka.HeadersOf(make([]kafka.Header, 3)...)}
+	text := detail(d, r, schemas.UnknownName, 1<<20)
+	if !strings.HasPrefix(text, `unknown_name: unknown member "é": events have aaa`) || len(text) != mostDetail {
+		t.Errorf("%d bytes: %s", len(text), text)
+	}
+	for name, got := range map[string]string{
+		"no decoder":    detail(nil, r, schemas.UnknownName, 1<<20),
+		"another fault": detail(d, r, schemas.TooSoon, 1<<20),
+		"no room":       detail(d, r, schemas.UnknownName, 300),
+		"unreadable":    detail(d, &kafka.Record{Value: r.Value, Unreadable: true}, schemas.UnknownName, 1<<20),
+	} {
+		if got != "" {
+			t.Errorf("%s: %s", name, got)
+		}
+	}
+	if l := detailed(letter{}, d, nil, schemas.UnknownName, 1<<20); l.headers != nil {
+		t.Error("a letter of a record that is gone has details")
 	}
 }

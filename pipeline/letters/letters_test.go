@@ -87,7 +87,7 @@ func (e *env) append(topic string, records ...kafka.Record) {
 	e.check(err)
 	var pack kafka.Pack
 	for _, r := range records {
-		pack.Append(r.Key, r.Value, r.Headers, time.Now().UnixMilli())
+		pack.Append(r.Key, r.Value, r.Headers.List(), time.Now().UnixMilli())
 	}
 	_, err = producer.ProduceAll(e.t.Context(), topic, 0, &pack)
 	e.check(err)
@@ -142,7 +142,7 @@ func (e *env) written() string {
 	var all []string
 	for _, r := range e.log(e.deployment.Config.DeadLetter) {
 		h := map[string]string{}
-		for _, header := range r.Headers {
+		for _, header := range r.Headers.List() {
 			h[header.Key] = string(header.Value)
 		}
 		all = append(all, fmt.Sprintf("%s %s %s", h[headerOffset], h[headerReason], r.Value))
@@ -332,11 +332,11 @@ func TestForgottenGroupGoesOnBehindTheLastLetter(t *testing.T) {
 	e.row(0, bad, valid, bad)
 	e.check(e.run())
 	c := e.deployment.Config
-	e.append(c.DeadLetter, kafka.Record{Value: []byte("of another input"), Headers: []kafka.Header{
-		{Key: headerTopic, Value: []byte("other")},
-		{Key: headerPartition, Value: []byte("0")},
-		{Key: headerOffset, Value: []byte("17")},
-	}})
+	e.append(c.DeadLetter, kafka.Record{Value: []byte("of another input"), Headers: kafka.HeadersOf(
+		kafka.Header{Key: headerTopic, Value: []byte("other")},
+		kafka.Header{Key: headerPartition, Value: []byte("0")},
+		kafka.Header{Key: headerOffset, Value: []byte("17")},
+	)})
 	e.row(3, valid, bad)
 	e.deployment.Config.Group = "d.letters2"
 	e.check(e.run())

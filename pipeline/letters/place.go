@@ -101,10 +101,10 @@ func (t *task) lastLetterFrom(ctx context.Context, from, end int64) (written int
 
 // letterOf returns which offset a letter is of, if it is one of this input and partition. A record may have had headers
 // of these names itself; ours come after them.
-func letterOf(input string, p int32, headers []kafka.Header) (offset int64, ok bool) {
+func letterOf(input string, p int32, headers kafka.Headers) (offset int64, ok bool) {
 	last := map[string]string{}
-	for _, h := range headers {
-		last[h.Key] = string(h.Value)
+	for name, value := range headers.All() {
+		last[string(name)] = string(value)
 	}
 	offset, err := strconv.ParseInt(last[headerOffset], 10, 64)
 	return offset, err == nil && last[headerTopic] == input && last[headerPartition] == strconv.Itoa(int(p))

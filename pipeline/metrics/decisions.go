@@ -2,6 +2,7 @@ package metrics
 
 import (
 	"maps"
+	"math"
 	"slices"
 	"strconv"
 	"sync"
@@ -17,8 +18,8 @@ const MaxDecisionSeries = 1000
 
 // Numbers are decisions whose coordinates have names and intervals.
 type Numbers struct {
-	Labels [][3]string // of each: memory, statistic and cell
-	Read   func(pipeline.Decided) (values, low, high []float64, err error)
+	Labels [][3]string                                                     // of each: memory, statistic and cell
+	Read   func(pipeline.Decided) (values, low, high []float64, err error) // NaN: nothing is known, and no series is shown
 }
 
 // decisions shows the first coordinates of the newest committed decision of each stream that the process owns: by their
@@ -139,6 +140,9 @@ func (d *decisions) Collect(to chan<- prometheus.Metric) {
 		room -= s.size()
 		for k, desc := range d.each {
 			for i, x := range s.series[k] {
+				if math.IsNaN(x) {
+					continue
+				}
 				to <- prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, x, d.labels(s.stream, i)...)
 			}
 		}

@@ -3,6 +3,7 @@ package metrics_test
 import (
 	"errors"
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 	"testing"
@@ -159,6 +160,16 @@ func TestNumbersAreShownByName(t *testing.T) {
 	l.Decided(0, without)
 	if strings.Contains(exposition(r), "oriel_number{") {
 		t.Error("a decision without intervals is shown, or an old one stays")
+	}
+}
+
+// TestUnknownNumbersAreNotShown: a number of which nothing is known has no series, and the others keep theirs.
+func TestUnknownNumbersAreNotShown(t *testing.T) {
+	r, l := shownNumbers(2, &named)
+	l.Decided(0, point("0", math.NaN(), -3))
+	got := exposition(r)
+	if strings.Contains(got, `statistic="count"`) || !strings.Contains(got, `oriel_number{cell="carrier=UA",deployment="d",memory="1000",statistic="mean",stream="0"} -3`) {
+		t.Error(got)
 	}
 }
 

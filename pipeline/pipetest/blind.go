@@ -14,19 +14,38 @@ import (
 type Blind struct {
 	States protection.Guarantee // what its decisions print; nothing of it is true
 	Second uint64               // each so many steps a further decision, for the second topic; 0: none ever
+
+	// Owed is how many decisions come before the first record, as plays of a bandit do. With a second topic the last of
+	// them is for that one. They say a number that is drawn with the stream's first key, and how often Open was called:
+	// a second opening, or a second call, gives other bytes.
+	Owed int
+
 	steps  uint64
+	opened uint32
+	drawn  uint32
 }
 
 // Seat opens machines like b, at step 0, for pipeline.Model.
 func (b Blind) Seat([]byte) (func([32]byte) (operators.Machine, error), error) {
-	return func([32]byte) (operators.Machine, error) {
+	return func(key [32]byte) (operators.Machine, error) {
 		machine := b
+		machine.drawn = binary.LittleEndian.Uint32(key[:])
 		return &machine, nil
 	}, nil
 }
 
-// Open owes nothing.
-func (b *Blind) Open(dst []operators.Decision) []operators.Decision { return dst }
+// Open gives what is owed.
+func (b *Blind) Open(dst []operators.Decision) []operators.Decision {
+	b.opened++
+	for i := range b.Owed {
+		d := operators.Decision{Index: uint64(i + 1), Point: []float64{float64(b.opened), float64(b.drawn)}}
+		if b.Second > 0 && i == b.Owed-1 {
+			d.Output = 1
+		}
+		dst = append(dst, d)
+	}
+	return dst
+}
 
 // Add decides.
 func (b *Blind) Add(dst []operators.Decision, r operators.Record) []operators.Decision {
@@ -43,24 +62,37 @@ func (b *Blind) Add(dst []operators.Decision, r operators.Record) []operators.De
 // Steps counts records.
 func (b *Blind) Steps() uint64 { return b.steps }
 
-// Due is one decision a step, and at each Second-th one more.
+// Due is one decision a step, and at each Second-th one more; at step 0 what is owed.
 func (b *Blind) Due(step uint64) (first uint64, count int) {
+	owed := uint64(b.Owed)
 	switch {
 	case step == 0:
-		return 0, 0
+		return min(1, owed), b.Owed
 	case b.Second == 0:
-		return step, 1
+		return owed + step, 1
 	case step%b.Second == 0:
-		return step + step/b.Second - 1, 2
+		return owed + step + step/b.Second - 1, 2
 	}
-	return step + step/b.Second, 1
+	return owed + step + step/b.Second, 1
 }
 
-// StateLen is that of a number.
-func (b *Blind) StateLen() int { return 8 }
+// StateLen is that of a number, and of two more where decisions are owed.
+func (b *Blind) StateLen() int {
+	if b.Owed > 0 {
+		return 16
+	}
+	return 8
+}
 
 // AppendState appends the number of records.
-func (b *Blind) AppendState(dst []byte) []byte { return binary.LittleEndian.AppendUint64(dst, b.steps) }
+func (b *Blind) AppendState(dst []byte) []byte {
+	dst = binary.LittleEndian.AppendUint64(dst, b.steps)
+	if b.Owed > 0 {
+		dst = binary.LittleEndian.AppendUint32(dst, b.opened)
+		dst = binary.LittleEndian.AppendUint32(dst, b.drawn)
+	}
+	return dst
+}
 
 // Restore takes it back.
 func (b *Blind) Restore(state []byte) error {
@@ -68,6 +100,9 @@ func (b *Blind) Restore(state []byte) error {
 		return errors.New("pipetest: state of a blind machine: wrong length")
 	}
 	b.steps = binary.LittleEndian.Uint64(state)
+	if b.Owed > 0 {
+		b.opened, b.drawn = binary.LittleEndian.Uint32(state[8:]), binary.LittleEndian.Uint32(state[12:])
+	}
 	return nil
 }
 

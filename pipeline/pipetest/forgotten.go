@@ -37,7 +37,7 @@ func (f Forgotten) Leave(ctx context.Context, addr string, c *kafka.Client) (err
 	id, epoch := p.Identity()
 	for tp, r := range f.Records {
 		var b kafka.Builder
-		b.Append(r.Key, r.Value, r.Headers, time.Now().UnixMilli())
+		b.Append(r.Key, r.Value, r.Headers.List(), time.Now().UnixMilli())
 		stamp := kafka.Stamp{ProducerID: id, Epoch: epoch, Transactional: true}
 		if _, err := c.Send(ctx, f.TransactionalID, tp.Topic, tp.Partition, &b, stamp); err != nil {
 			return err

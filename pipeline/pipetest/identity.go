@@ -138,7 +138,7 @@ func manyHeaders(e *env) {
 	_, err := e.producer("").Produce(e.ctx, topic, 0, b)
 	e.check(err)
 	records := e.log(e.c, topic, 0, kafka.ReaderOptions{})
-	if len(records) != 4 || len(records[1].Headers) != kafka.MaxHeaders || len(records[3].Headers) != 2 {
+	if len(records) != 4 || records[1].Headers.Len() != kafka.MaxHeaders || records[3].Headers.Len() != 2 {
 		e.Fatalf("%d records, or with other headers", len(records))
 	}
 	for i, r := range records {

@@ -19,7 +19,7 @@ func Send(ctx context.Context, c *kafka.Client, topic string, partition int32, r
 	}
 	var b kafka.Builder
 	for i, r := range records {
-		b.Append(r.Key, r.Value, r.Headers, time.Now().UnixMilli())
+		b.Append(r.Key, r.Value, r.Headers.List(), time.Now().UnixMilli())
 		if i == len(records)-1 || b.Bytes()+len(records[i+1].Value) > sendBytes {
 			if _, err := producer.Produce(ctx, topic, partition, &b); err != nil {
 				return err
@@ -70,10 +70,6 @@ func Read(ctx context.Context, c *kafka.Client, topic string, partition int32, f
 
 // copied is a record that outlives its batch.
 func copied(r kafka.Record) kafka.Record {
-	r.Key, r.Value = clone(r.Key), clone(r.Value)
-	r.Headers = append([]kafka.Header(nil), r.Headers...)
-	for i := range r.Headers {
-		r.Headers[i].Value = clone(r.Headers[i].Value)
-	}
+	r.Key, r.Value, r.Headers = clone(r.Key), clone(r.Value), r.Headers.Clone()
 	return r
 }

@@ -31,12 +31,19 @@ type Member struct {
 	wires     []*wire
 	listeners []net.Listener
 	kills     []*kill
+	deaths    []*death
 }
 
 // kill is a place that a member does not leave alive.
 type kill struct {
 	point pipeline.Point
 	left  int
+}
+
+// death is a request that a member does not survive.
+type death struct {
+	left  int
+	heard bool
 }
 
 // NewDisk is an empty disk that can crash.
@@ -134,6 +141,26 @@ func (m *Member) Reached(_ int32, point pipeline.Point) {
 			}
 		}
 	}
+}
+
+// KillAtRequest kills the member at the n-th request that it sends from here on: before the broker hears of it, or when
+// the broker has done it and nobody hears the answer. Requests for API versions do not count (see doc.go).
+func (m *Member) KillAtRequest(n int, heard bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.deaths = append(m.deaths, &death{n, heard})
+}
+
+// counted counts a request, and tells whether the member dies of it.
+func (m *Member) counted() (dies, heard bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, d := range m.deaths {
+		if d.left--; d.left == 0 {
+			dies, heard = true, d.heard
+		}
+	}
+	return dies, heard
 }
 
 // Kill ends the process as SIGKILL does: its connections end without a goodbye, its disk keeps what was written, and

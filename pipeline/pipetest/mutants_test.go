@@ -54,6 +54,32 @@ var mutants = []struct{ file, text, other, breaks string }{
 		"what is before an event that must not be taken is lost",
 	},
 	{"compute.go", "\tc.sent = at\n", "", "verdicts and steps are counted twice"},
+	{
+		"open.go", "\t\tat.Owes = true\n", "",
+		"the first decisions are never sent",
+	},
+	{
+		"open.go", "if err := t.commitOpening(ctx, o, g, opening); err != nil || !at.Owes {",
+		"if err := t.commitOpening(ctx, o, g, opening); err != nil {",
+		"an operator that owes nothing is opened in two transactions",
+	},
+	{
+		"open.go", "\tif shown {\n\t\tshown, err =", "\tif shown = true; shown {\n\t\t_, err =",
+		"an acknowledged opening that the changelog does not have is built on",
+	},
+	{
+		"open.go", "&& !bytes.Equal(r.Value, sent.values[string(incarnationKey)]) {", "{",
+		"an opening that was sent again in part is forgotten",
+	},
+	{"repair.go", "\t\tif c.walk.Start(); differs != nil {\n\t\t\treturn differs\n\t\t}\n", "\t\tc.walk.Start()\n", "first decisions of another secret pass"},
+	{"repair.go", "\tif o.position.Owes {\n\t\tif c.walk.Start()", "\tif false {\n\t\tif c.walk.Start()", "a state that owes decisions is continued without them"},
+	{"repair.go", "\treturn t.commitOpening(ctx, o, g, opening...)", "\treturn t.commit(ctx, o, g, opening...)", "an opening that is sent again is believed at once"},
+	{"outcome.go", "return !at.Owes && ", "return ", "the first decisions are not sent by whoever takes over"},
+	{"decided.go", "d.Step > o.position.Step || o.position.Owes", "d.Step > o.position.Step", "first decisions that are committed are sent again"},
+	{"decided.go", "\t\towed = 0 // ", "\t\t// ", "first decisions that were never sent are missed"},
+	{"check.go", "\tif o.position.Owes {\n\t\tw.Start()\n\t}\n", "", "a replay from an opening leaves the first decisions out"},
+	{"check.go", " && !o.position.Owes) {", ") {", "a replay from an opening does not compare the first decisions"},
+	{"walk.go", "\tw.Position.Owes = false\n", "", "the first decisions are owed for ever"},
 }
 
 // mostAlive is how many of them may go unnoticed.
@@ -78,7 +104,7 @@ func TestSeededMutantsAreKilled(t *testing.T) {
 		killer := ""
 		for _, tests := range [][]string{
 			{"oriel/pipeline/pipetest/storytest"},
-			{"oriel/pipeline", "oriel/pipeline/pipetest", "-run", "Torn|Killed|Walk|Verdicts"},
+			{"oriel/pipeline", "oriel/pipeline/pipetest", "-run", "Torn|Killed|Walk|Verdicts|Opening|FirstDecisions"},
 		} {
 			if _, ok := pipetest.GoTool(t, append([]string{"test", "-count=1", "-failfast", "-timeout=1m", "-overlay", overlay},
 				tests...)...); !ok {

@@ -82,7 +82,9 @@ func everyCodec(e *env) {
 			switch i % 4 {
 			case 0:
 				r.Value = []byte{}
-				r.Headers = []kafka.Header{{Key: "null"}, {Key: "empty", Value: []byte{}}, {Key: "", Value: []byte("v")}}
+				r.Headers = kafka.HeadersOf(
+					kafka.Header{Key: "null"}, kafka.Header{Key: "empty", Value: []byte{}}, kafka.Header{Value: []byte("v")},
+				)
 			case 1:
 				r.Key = []byte{}
 			case 2:
@@ -93,7 +95,7 @@ func everyCodec(e *env) {
 					r.Value[j] = byte(random.Uint32())
 				}
 			}
-			b.Append(r.Key, r.Value, r.Headers, r.Timestamp)
+			b.Append(r.Key, r.Value, r.Headers.List(), r.Timestamp)
 			r.Offset = int64(len(want))
 			want = append(want, r)
 		}
@@ -117,7 +119,7 @@ func equal(a, b kafka.Record) bool {
 	same := func(x, y []byte) bool { return bytes.Equal(x, y) && (x == nil) == (y == nil) }
 	return a.Offset == b.Offset && a.LeaderEpoch == b.LeaderEpoch && a.Timestamp == b.Timestamp &&
 		a.Unreadable == b.Unreadable && same(a.Key, b.Key) && same(a.Value, b.Value) &&
-		slices.EqualFunc(a.Headers, b.Headers, func(x, y kafka.Header) bool {
+		slices.EqualFunc(a.Headers.List(), b.Headers.List(), func(x, y kafka.Header) bool {
 			return x.Key == y.Key && same(x.Value, y.Value)
 		})
 }

@@ -70,6 +70,11 @@ func (s Setup) With(b Blind) Setup {
 // Plays is a deployment whose machines have a further decision for a second topic each so many steps.
 func (s Setup) Plays(every uint64) Setup { return s.With(Blind{States: states, Second: every}) }
 
+// Owing is a deployment whose machines have so many decisions before the first record, and as Plays has them behind.
+func (s Setup) Owing(owed int, every uint64) Setup {
+	return s.With(Blind{States: states, Second: every, Owed: owed})
+}
+
 // Ending is a deployment whose streams end after so many steps.
 func (s Setup) Ending(horizon uint64) Setup {
 	end := states

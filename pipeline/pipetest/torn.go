@@ -115,7 +115,7 @@ func (t Torn) commit(ctx context.Context, producer *kafka.Producer, part Part,
 		if value := other(part, r); value != nil {
 			r.Value = value
 		}
-		b.Append(r.Key, r.Value, r.Headers, time.Now().UnixMilli())
+		b.Append(r.Key, r.Value, r.Headers.List(), time.Now().UnixMilli())
 		_, failed := producer.Produce(ctx, t.setup.topic(part), t.partition, &b)
 		err = errors.Join(err, failed)
 	}

@@ -94,11 +94,16 @@ func (h *history) whole(checkpoint []byte) {
 
 func index(t *testing.T, r kafka.Record) uint64 {
 	t.Helper()
+	return decision(t, r).Index
+}
+
+func decision(t *testing.T, r kafka.Record) schemas.Decision {
+	t.Helper()
 	d, err := schemas.ParseDecision(r.Value)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return d.Index
+	return d
 }
 
 func (h *history) read(topic string, uncommitted bool) []kafka.Record {

@@ -71,6 +71,7 @@ func (w *wire) exchange(frame []byte) bool {
 		_, answer := w.ask(frame)
 		return answer != nil && w.answer(answer)
 	}
+	dies, heard := w.member.counted()
 	entry, effect := w.d.sent(w.member, request, len(frame))
 	way := latency(w.member, request, entry.Partition)
 	time.Sleep(way + effect.delay)
@@ -78,6 +79,15 @@ func (w *wire) exchange(frame []byte) bool {
 		time.Sleep(way)
 		w.d.ended(entry, outcome, len(answer))
 		return answer != nil && w.answer(answer)
+	}
+	if dies {
+		if heard {
+			_, _ = w.ask(frame)
+		}
+		w.member.mu.Lock()
+		w.member.die()
+		w.member.mu.Unlock()
+		return end("killed", nil)
 	}
 	switch effect.kind {
 	case cut:

@@ -1,4 +1,5 @@
-"""The point of a decision, whichever form ORIEL_DECISIONS gives it. A consumer needs this file alone, and no packages:
+"""The point of a decision, whichever form ORIEL_DECISIONS gives it, and what an action of linucb says to play. A consumer
+needs this file alone, and no packages:
 
     from decisions import dense, score
     decision = json.loads(line)["decision"]
@@ -29,6 +30,14 @@ def score(decision, weights):
         return sum(w * decision[i] for i, w in weights.items())
     return sum(value * sum(weights.get(i, 0.0) for i in indices)
                for value, indices in zip(decision["values"], decision["indices"]))
+
+
+def to_play(action):
+    """Gives the place of what to play for the context action["key"]. None: the action plays nothing, since it answers a
+    reward, or a record that is no context or has no room to wait."""
+    if action.get("answers", "context") != "context" or action["decision"][0] < 0:
+        return None
+    return int(action["decision"][0])
 
 
 def sparse(point):

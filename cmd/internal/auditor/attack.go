@@ -9,7 +9,6 @@ import (
 
 	"oriel/mechanisms/audit"
 	"oriel/mechanisms/protection"
-	"oriel/operators"
 )
 
 // Attack is the attempt to tell two streams apart that differ in one canary.
@@ -37,20 +36,25 @@ func (a *Subject) positions(o Options) []uint64 {
 	if o.Position > 0 {
 		return []uint64{o.Position}
 	}
-	span, end := a.mechanism.Scope.Span(), a.mechanism.Scope.End()
-	switch second := span + span/2 + 1; {
+	span, end, first := a.mechanism.Scope.Span(), a.mechanism.Scope.End(), a.earliest()
+	if first > end || first > 1 && first+a.followed(first, o) > farthest {
+		return nil
+	}
+	second := span + span/2 + 1
+	for span > 0 && second <= first {
+		second += span
+	}
+	switch {
 	case a.guarantee.Mu == 0 && span > 0:
-		return []uint64{1} // pure noise of a tree has its worst leaf there, and releases that show single nodes
+		return []uint64{first} // pure noise of a tree has its worst leaf there, and releases that show single nodes
 	case span == 0:
-		return []uint64{1, afterFirst}
-	case end == 1:
-		return []uint64{1}
-	case end != protection.Endless:
-		return []uint64{1, end/2 + 1}
-	case second+a.followed(second, o) > farthest:
-		return []uint64{1}
+		return []uint64{first, first - 1 + afterFirst}
+	case end != protection.Endless && end > first:
+		return []uint64{first, max(first, end/2) + 1}
+	case end != protection.Endless || second+a.followed(second, o) > farthest:
+		return []uint64{first}
 	default:
-		return []uint64{1, second}
+		return []uint64{first, second}
 	}
 }
 
@@ -70,6 +74,9 @@ func (a *Subject) followed(step uint64, o Options) uint64 {
 
 // newAttack aims at a step.
 func (a *Subject) newAttack(step uint64, u []float64, o Options) (*Attack, error) {
+	if first := a.earliest(); step < first {
+		return nil, fmt.Errorf("--position %d: with these settings an event adds nothing before step %d", step, first)
+	}
 	k, err := audit.NewCanary(a.mechanism, step, a.followed(step, o))
 	if err != nil {
 		return nil, fmt.Errorf("--position %d, --steps %d: %w", step, o.Steps, err)
@@ -99,6 +106,7 @@ func (t *Attack) play(p *player) audit.Play {
 		if err := p.begin(); err != nil {
 			return err
 		}
+		s := &sending{player: p, along: t.along, canary: canary, due: t.Canary.At}
 		at, seen := placesOf(run), make([]float64, len(p.leaf))
 		moved := make([]float64, len(p.leaf)) // by the centres of the leaves that a release holds
 		for step := uint64(1); step <= t.Canary.Releases; step++ {
@@ -106,13 +114,13 @@ func (t *Attack) play(p *player) audit.Play {
 				moved[i] *= p.subject.kept()
 			}
 			for place := range p.subject.mechanism.Batch {
-				r := operators.Record{Null: true}
-				if place == 0 && t.Canary.At(step) {
-					r = p.subject.pair(p.twin, t.along, canary)
-				}
+				r, echo := s.at(step, place)
 				r.Identity = at.next()
-				p.add(r)
-				for i, m := range p.centre {
+				known := p.centre
+				if adds := p.add(r); adds && echo && p.subject.lag == 0 {
+					known = p.leaf // of an event that both runs have
+				}
+				for i, m := range known {
 					moved[i] += m
 				}
 			}

@@ -101,9 +101,12 @@ func TestAuditCatchesAUserTakenForOneEvent(t *testing.T) {
 // The whole way: nothing is refuted, and everything is tried.
 func TestAuditOfAllKindsOfSettings(t *testing.T) {
 	for _, more := range settingsOfAllKinds {
-		a, checks := subject(t, more...), 4
+		a, checks := subject(t, more...), 5
 		if a.hasQuantiser() {
 			checks++ // distances
+		}
+		if _, decays := a.mechanism.Scope.Memory(); decays {
+			checks++ // reset
 		}
 		r := audited(t, a, 200)
 		var table, document bytes.Buffer

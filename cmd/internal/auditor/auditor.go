@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"oriel/mechanisms/audit"
@@ -31,18 +32,20 @@ const (
 
 // Result is what an audit found, and about what.
 type Result struct {
-	subject  *Subject
-	options  Options
-	attacks  []*Attack
-	scores   []audit.Run // of the first attack
-	checks   []Check
-	tests    []residual.Test
-	left     []string // what was not tested with these settings, and why
-	steps    uint64   // of a run of the residuals
-	restarts bool     // a machine can be taken up again, so half of those runs are
-	runs     uint64
-	reach    float64 // of the far tails, scales; 0: not known
-	took     time.Duration
+	subject    *Subject
+	options    Options
+	attacks    []*Attack
+	scores     []audit.Run // of the first attack
+	checks     []Check
+	tests      []residual.Test
+	left       []string // what was not tested with these settings, and why
+	steps      uint64   // of a run of the residuals
+	restarts   bool     // a machine can be taken up again, so half of those runs are
+	lateBreaks bool     // and one at a reset
+	runs       uint64
+	late       uint64  // runs that start a little before a reset, beside these
+	reach      float64 // of the far tails, scales; 0: not known
+	took       time.Duration
 }
 
 // Audit tries everything on the subject.
@@ -53,15 +56,13 @@ func (a *Subject) Audit(ctx context.Context, o Options) (*Result, error) {
 		r.took = time.Since(start)
 		return r, err
 	}
-	u := a.dense(a.random("direction", 0))
-	for _, step := range a.positions(o) {
-		t, err := a.newAttack(step, u, o)
-		if err != nil {
-			return nil, err
-		}
-		r.attacks = append(r.attacks, t)
+	if err := r.aim(); err != nil {
+		return nil, err
 	}
 	r.steps = a.crowdedSteps(r.attacks)
+	if a.earliest() > r.steps {
+		r.left = append(r.left, fmt.Sprintf("noise beside leaves: an event adds nothing before step %d, and a run has %d", a.earliest(), r.steps))
+	}
 	for _, stage := range []func(context.Context) error{r.compare, r.attack, r.rebuild} {
 		if err := stage(ctx); err != nil {
 			return nil, err
@@ -71,25 +72,81 @@ func (a *Subject) Audit(ctx context.Context, o Options) (*Result, error) {
 	return r, nil
 }
 
+// aim makes the attacks, as far as there is something to aim at.
+func (r *Result) aim() error {
+	a, o := r.subject, r.options
+	u := a.dense(a.random("direction", 0))
+	steps := a.positions(o)
+	if len(steps) == 0 {
+		r.left = append(r.left, fmt.Sprintf("attacks: an event adds nothing before step %d, which is beyond a run", a.earliest()))
+	}
+	for _, step := range steps {
+		t, err := a.newAttack(step, u, o)
+		if errors.Is(err, errUnseen) || errors.Is(err, audit.ErrNowhere) && o.Position == 0 {
+			r.left = append(r.left, fmt.Sprintf("attack at step %d: %s", step, strings.TrimPrefix(err.Error(), "audit: ")))
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		r.attacks = append(r.attacks, t)
+	}
+	return nil
+}
+
 // compare makes the exact checks, and the test of draws that comes with them.
 func (r *Result) compare(context.Context) error {
-	repetition, errRepetition := r.subject.repetition(r.attacks[0])
-	restart, errRestart := r.subject.restart(r.steps)
-	r.checks = append(r.checks, repetition, restart)
-	r.restarts = restart.Holds
-	decisions, draws, errDecisions := r.subject.decisions(r.steps)
-	if len(draws) > 0 {
-		r.tests = append(r.tests, r.subject.drawTest(draws))
+	if err := r.compareDeployed(); err != nil {
+		return err
 	}
 	far, errFar := r.subject.far()
-	r.checks = append(r.checks, decisions, far)
-	var errDistances error
+	r.checks = append(r.checks, far)
+	var errReset, errDistances error
+	if _, decays := r.subject.mechanism.Scope.Memory(); decays {
+		var reset Check
+		reset, errReset = r.subject.reset()
+		r.checks = append(r.checks, reset)
+		r.lateBreaks = r.restarts && reset.Holds
+	}
+	leaves, errLeaves := r.subject.leafSums(r.steps)
+	r.checks = append(r.checks, leaves)
 	if r.subject.hasQuantiser() {
 		var distances Check
 		distances, errDistances = r.subject.distances()
 		r.checks = append(r.checks, distances)
 	}
-	return errors.Join(errRepetition, errRestart, errDecisions, errFar, errDistances)
+	return errors.Join(errFar, errReset, errLeaves, errDistances)
+}
+
+// compareDeployed makes the checks that compare bytes, on the machine as the settings say it.
+func (r *Result) compareDeployed() error {
+	a, err := r.subject.deployed()
+	if err != nil {
+		return err
+	}
+	if a.lag != r.subject.lag {
+		r.left = append(r.left, fmt.Sprintf("attacks on and noise beside answers that wait %d steps: they wait %d there", a.lag, r.subject.lag))
+	}
+	steps, left, err := a.shownSteps(r.steps)
+	if err != nil {
+		return err
+	}
+	r.left = append(r.left, left...)
+	if !r.subject.drawing() && len(r.attacks) > 0 {
+		repetition, err := a.repetition()
+		if err != nil {
+			return err
+		}
+		r.checks = append(r.checks, repetition)
+	}
+	restart, errRestart := a.restart(steps)
+	r.restarts = restart.Holds
+	decisions, draws, errDecisions := a.decisions(steps)
+	r.checks = append(r.checks, restart, decisions)
+	if len(draws) > 0 {
+		r.tests = append(r.tests, a.drawTest(draws))
+	}
+	return errors.Join(errRestart, errDecisions)
 }
 
 func (r *Result) attack(ctx context.Context) error {
@@ -128,11 +185,27 @@ func (r *Result) rebuild(ctx context.Context) error {
 	if !widens {
 		limit = time.Duration(float64(o.Time) * (1 - timeOfAttacks))
 	}
+	_, forgets := a.mechanism.Scope.Memory()
+	if forgets {
+		limit /= 2
+	}
 	tests, runs, err := a.residuals(ctx, x, r.restarts, o.work("residuals, runs", o.Runs, limit))
 	if err != nil {
 		return err
 	}
 	r.tests, r.runs = slices.Concat(r.tests, short, tests), runs
+	if forgets {
+		late := a.beforeReset()
+		w := o.work("residuals at a reset, runs", o.Runs, limit)
+		tests, r.late, err = late.residuals(ctx, x.After(late.late), r.lateBreaks, w)
+		if err != nil {
+			return err
+		}
+		for i := range tests {
+			tests[i].Name += " at a reset"
+		}
+		r.tests = append(r.tests, tests...)
+	}
 	if !widens {
 		return nil
 	}

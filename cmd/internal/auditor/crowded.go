@@ -7,6 +7,7 @@ type step struct {
 	release []float64
 	made    []operators.Decision
 	leaves  []float64 // what its leaves should add up to, loss units
+	same    []bool    // of its records: is it the same for all purposes
 }
 
 // crowded plays runs in which there are events at every step.
@@ -15,6 +16,7 @@ type crowded struct {
 	crowd  *crowd
 	steps  uint64
 	leaves []float64
+	same   []bool
 }
 
 func (a *Subject) openCrowded(steps uint64) (*crowded, error) {
@@ -41,13 +43,17 @@ func (c *crowded) play(purpose string, number uint64, broken bool, observe func(
 	keyed := a.random("places of events", number) // not of the purpose: with places, public keys would change
 	rate := restarts / float64(c.steps*batch)
 	for range c.steps {
+		c.crowd.step()
 		clear(c.leaves)
+		c.same = c.same[:0]
 		first, second := keyed.Uint64N(batch), keyed.Uint64N(batch)
 		for k := range batch {
-			r := operators.Record{Null: true}
+			r, same := operators.Record{Null: true}, true
 			if k == first || k == second {
 				r = c.crowd.next()
+				same = c.crowd.same
 			}
+			c.same = append(c.same, same)
 			r.Identity = at.next()
 			if c.add(r) {
 				for i, v := range c.leaf {
@@ -60,7 +66,7 @@ func (c *crowded) play(purpose string, number uint64, broken bool, observe func(
 				}
 			}
 		}
-		observe(step{release: c.sum(), made: c.made, leaves: c.leaves})
+		observe(step{release: c.sum(), made: c.made, leaves: c.leaves, same: c.same})
 	}
 	return nil
 }

@@ -1,11 +1,15 @@
 package auditor
 
 import (
+	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"oriel/mechanisms"
 	"oriel/mechanisms/lattice"
+	"oriel/mechanisms/protection"
+	"oriel/operators"
 )
 
 // What distances plays: pairs, each at the end of a run of up to shortRun steps.
@@ -33,8 +37,16 @@ func (a *Subject) distances() (Check, error) {
 		Name: "distances", Looked: "leaves of quantisers, of two events in each other's place", Count: pairs,
 		Found: "none is farther from another or from zero than is claimed", Holds: true,
 	}
+	if a.earliest() > a.whole.Scope.End() {
+		check.Count, check.Found = 0, "no event adds anything within the horizon"
+		return check, nil
+	}
 	for pair := range uint64(pairs) {
 		first, second, err := a.pairOf(pair)
+		if pair == 0 && errors.Is(err, errUnseen) {
+			check.Count, check.Found = 0, "no event of these settings adds to the sums"
+			return check, nil
+		}
 		if err != nil {
 			return check, err
 		}
@@ -56,7 +68,10 @@ func (a *Subject) distances() (Check, error) {
 // pairOf returns the numbers of two events that come after the same history.
 func (a *Subject) pairOf(pair uint64) (first, second []float64, err error) {
 	var both [2][]float64
-	steps := min(1+pair%shortRun, a.whole.Scope.End())
+	steps := 1 + pair%shortRun
+	if end := a.whole.Scope.End(); end != protection.Endless {
+		steps = min(steps, end-a.earliest())
+	}
 	for i := range both {
 		c, err := a.openCrowded(steps)
 		if err != nil {
@@ -65,7 +80,7 @@ func (a *Subject) pairOf(pair uint64) (first, second []float64, err error) {
 		if err := c.play("pair", pair, false, func(step) {}); err != nil {
 			return nil, nil, err
 		}
-		u, factor := a.dense(c.crowd.rng), math.Exp2(float64(c.crowd.rng.IntN(8)-6))
+		u, factor := a.dense(c.crowd.own.rng), math.Exp2(float64(c.crowd.own.rng.IntN(8)-6))
 		if pair%2 == 0 {
 			u, factor = a.along(int(pair/2)%a.numbers()), 1
 		}
@@ -73,12 +88,32 @@ func (a *Subject) pairOf(pair uint64) (first, second []float64, err error) {
 		if i == 1 {
 			r = other
 		}
-		both[i] = make([]float64, len(c.all))
-		if !c.twin.Leaf(both[i], r) {
-			return nil, nil, fmt.Errorf("audit: a canary of pair %d adds nothing", pair)
+		if !c.arrives(r, pair) {
+			return nil, nil, fmt.Errorf("%w: pair %d", errUnseen, pair)
 		}
+		both[i] = slices.Clone(c.all)
 	}
 	return both[0], both[1], nil
+}
+
+// arrives plays on until the leaf of an event is added, between null records, and reports whether it is.
+func (c *crowded) arrives(event operators.Record, number uint64) (adds bool) {
+	records, lag := c.twin.Records(event)
+	at := placesOf(number)
+	at.id.Partition++ // behind those of the run
+	for step := range uint64(len(records)) + lag {
+		for place := range c.subject.mechanism.Batch {
+			r := operators.Record{Null: true}
+			if place == 0 && step < uint64(len(records)) {
+				r = records[step]
+			}
+			r.Identity = at.next()
+			if adds = c.add(r); step+1 == uint64(len(records))+lag {
+				return adds
+			}
+		}
+	}
+	return false
 }
 
 // tooFar says which claim of a quantiser two vectors of numbers break, if any. The second takes hostile numbers

@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"oriel/mechanisms"
-	"oriel/operators"
 )
 
 // drawing reports whether nothing is released but draws: then there is no noise to rebuild and no sum to attack, and
@@ -20,7 +19,7 @@ func (a *Subject) drawing() bool {
 // drawingSteps is how long runs are: some times that draws are due.
 func (a *Subject) drawingSteps() uint64 {
 	m := a.mechanism
-	return max(1, min(m.Scope.End(), max(shortestCrowd, 4*m.Draws.Every), longestCrowd/m.Batch))
+	return max(1, min(m.Scope.End(), max(shortestCrowd, 4*m.Draws.Every)+a.lag, longestCrowd/m.Batch))
 }
 
 // drawn is Audit of such a subject.
@@ -28,20 +27,23 @@ func (r *Result) drawn(context.Context) error {
 	a := r.subject
 	r.steps = a.drawingSteps()
 	r.left = append(r.left, "attacks and noise of sums: none is released; the law of every draw is known, and compared, instead")
-	restart, errRestart := a.restart(r.steps)
-	decisions, draws, errDecisions := a.decisions(r.steps)
-	exchange, errExchange := a.exchange(r.steps)
-	r.checks = append(r.checks, restart, decisions, exchange)
-	if len(draws) > 0 {
-		r.tests = append(r.tests, a.drawTest(draws))
+	if err := r.compareDeployed(); err != nil {
+		return err
 	}
-	var errDistances error
+	var errExchange, errDistances error
+	if first := a.earliest(); first > r.steps {
+		r.left = append(r.left, fmt.Sprintf("exchange: an event adds nothing before step %d, and a run has %d", first, r.steps))
+	} else {
+		var exchange Check
+		exchange, errExchange = a.exchange(r.steps)
+		r.checks = append(r.checks, exchange)
+	}
 	if a.hasQuantiser() {
 		var distances Check
 		distances, errDistances = a.distances()
 		r.checks = append(r.checks, distances)
 	}
-	return errors.Join(errRestart, errDecisions, errExchange, errDistances)
+	return errors.Join(errExchange, errDistances)
 }
 
 // exchanges is how many pairs of runs are played.
@@ -66,9 +68,10 @@ func (a *Subject) exchange(steps uint64) (Check, error) {
 	share := 0.0
 	for run := range uint64(exchanges) {
 		rng := a.random("exchange", run)
-		u, at := a.dense(rng), 1+rng.Uint64N(steps)
+		first := a.earliest()
+		u, at := a.dense(rng), first+rng.Uint64N(steps+1-first)
 		if run%2 == 0 {
-			at = 1 // which all draws see
+			at = first // which all draws see
 		}
 		var with []drawn
 		err := p.pairing(run, steps, at, u, true, func(d mechanisms.Draw, index int) int {
@@ -156,12 +159,10 @@ func (p *player) pairing(run, steps, at uint64, u []float64, canary bool,
 		return err
 	}
 	places := placesOf(run)
+	s := &sending{player: p, along: u, canary: canary, due: func(t uint64) bool { return t == at }}
 	for step := uint64(1); step <= steps; step++ {
 		for place := range p.subject.mechanism.Batch {
-			r := operators.Record{Null: true}
-			if step == at && place == 0 {
-				r = p.subject.pair(p.twin, u, canary)
-			}
+			r, _ := s.at(step, place)
 			r.Identity = places.next()
 			p.add(r)
 		}

@@ -149,8 +149,8 @@ func TestAuditCatchesDraws(t *testing.T) {
 	} {
 		a := drawingSubject(t)
 		whole := a.machine
-		a.machine = func(s *mechanisms.Stream) (operators.Machine, error) {
-			m, err := whole(s)
+		a.machine = func(c operators.Configured, plan []byte, s *mechanisms.Stream) (operators.Machine, error) {
+			m, err := whole(c, plan, s)
 			return &dealt{m, s, fault.deal}, err
 		}
 		refutes(t, what, a, fault.check, ErrCheck)

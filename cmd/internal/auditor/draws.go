@@ -2,7 +2,6 @@ package auditor
 
 import (
 	"cmp"
-	"fmt"
 	"math"
 	"slices"
 
@@ -24,7 +23,7 @@ func (p *player) hear(choose func(d mechanisms.Draw, index int) int) {
 }
 
 // script repeats the draws of a run, in order, over other events. What a draw is has to be the same there: when it
-// comes, by which law, and among how many scores. Scores may differ, and then the draw costs.
+// comes, by which law, and among how many scores. Scores may differ only where the guarantee is of draws.
 type script struct {
 	draws []drawn
 	next  int
@@ -90,15 +89,4 @@ func (d drawn) place(share float64) float64 {
 func clone(d mechanisms.Draw, index int) drawn {
 	d.Scores = slices.Clone(d.Scores)
 	return drawn{Draw: d, index: index}
-}
-
-// costs says how a machine may draw by scores that depend on events: its guarantee says more than its sums lose.
-func (p *player) costs() error {
-	if p.subject.drawing() {
-		return nil // the stream's own says what draws lose
-	}
-	if p.both[0].Guarantee() == p.streams[0].Guarantee() {
-		return fmt.Errorf("scores of a draw depend on events, and the guarantee is that of the sums alone")
-	}
-	return nil
 }

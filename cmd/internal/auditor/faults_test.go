@@ -31,7 +31,13 @@ func (l *leaky) Add(dst []operators.Decision, r operators.Record) []operators.De
 // refutes wants an audit of few runs to refute the check or the test of that name.
 func refutes(t *testing.T, what string, a *Subject, name string, want error) {
 	t.Helper()
-	r := audited(t, a, 200)
+	refutesIn(t, 200, what, a, name, want)
+}
+
+// refutesIn wants so many runs to do so.
+func refutesIn(t *testing.T, runs int, what string, a *Subject, name string, want error) {
+	t.Helper()
+	r := audited(t, a, runs)
 	err := r.Err()
 	t.Logf("%s: %v", what, err)
 	if !errors.Is(err, want) || !strings.Contains(err.Error(), ": "+name+": ") {
@@ -55,8 +61,8 @@ func TestAuditCatchesDecisionsThatLeak(t *testing.T) {
 	} {
 		a := subject(t)
 		whole := a.machine
-		a.machine = func(s *mechanisms.Stream) (operators.Machine, error) {
-			m, err := whole(s)
+		a.machine = func(c operators.Configured, plan []byte, s *mechanisms.Stream) (operators.Machine, error) {
+			m, err := whole(c, plan, s)
 			return &leaky{Machine: m, leak: leak}, err
 		}
 		refutes(t, what, a, "decisions", ErrCheck)

@@ -1,21 +1,22 @@
 package auditor
 
 import (
-	"fmt"
 	"math"
 	"slices"
 
+	"oriel/mechanisms/audit/definition"
 	"oriel/mechanisms/lattice"
-	"oriel/operators"
 )
 
 // Leaves of some operators follow what was released before: gains behind the published set, for example. Then a canary
 // in the midst of a stream has other leaves in each run, and who looks for those of a stream's start finds next to
-// nothing. The adversary knows releases, and so both leaves; noise of one scale has one law in all directions. So what
-// is observed of such a run is the release along its own two leaves, laid where the law has them.
+// nothing. The adversary knows releases, and so both leaves; in units of each coordinate's scale, Gaussian noise has
+// one law in all directions. So what is observed of such a run is the release along its own two leaves, laid where the
+// law has them.
 
-// aim is where a run's own leaves are.
+// aim is where a run's own leaves are, in scales.
 type aim struct {
+	scales        []float64 // of coordinates, loss units
 	along, middle []float64 // of the run's leaves: direction, and half way
 	to, centre    []float64 // of the law's
 	at, step      uint64    // of the canary, and of the last release
@@ -23,12 +24,11 @@ type aim struct {
 	out           []float64
 }
 
-// follows tells whether an attack on Gaussian noise of one scale has a canary whose leaves are not the law's in every
+// follows tells whether an attack on Gaussian noise has a canary whose leaves are not the law's in every
 // run. Of several events of a user the leaves of each would differ, and the law knows one direction: it is left as it
 // is.
 func (a *Subject) follows(t *Attack) (bool, error) {
-	scaled := slices.ContainsFunc(a.integers, func(x float64) bool { return x != a.integers[0] })
-	if t.Canary.Step == 1 || t.Canary.Count > 1 || !t.law.Gaussian() || len(a.parts) > 1 || scaled {
+	if t.Canary.Step <= a.earliest() || t.Canary.Count > 1 || !t.law.Gaussian() {
 		return false, nil
 	}
 	p, err := a.open()
@@ -37,7 +37,7 @@ func (a *Subject) follows(t *Attack) (bool, error) {
 	}
 	for run := range uint64(4) {
 		for _, canary := range []bool{true, false} {
-			leaf, err := t.leafAt(p, math.MaxUint64-1-run, canary)
+			leaf, _, err := p.leafAt(t.Canary.Step, t.along, math.MaxUint64-1-run, canary)
 			if err != nil {
 				return false, err
 			}
@@ -53,41 +53,22 @@ func (a *Subject) follows(t *Attack) (bool, error) {
 	return false, nil
 }
 
-// leafAt plays a run up to the canary, and returns the canary's leaf about its centre.
-func (t *Attack) leafAt(p *player, run uint64, canary bool) ([]float64, error) {
-	if err := p.begin(); err != nil {
-		return nil, err
-	}
-	at := placesOf(run)
-	for step := uint64(1); step <= t.Canary.Step; step++ {
-		for place := range p.subject.mechanism.Batch {
-			r := operators.Record{Null: true}
-			if place == 0 && step == t.Canary.Step {
-				r = p.subject.pair(p.twin, t.along, canary)
-			}
-			r.Identity = at.next()
-			if p.add(r); step == t.Canary.Step {
-				return differences(p.leaf, p.centre), nil
-			}
-		}
-	}
-	panic(fmt.Sprintf("BUG: auditor: a run of %d steps has no canary", t.Canary.Step))
-}
-
 // aimed finds where a run's leaves are. The run is played again from its start, with the same noise.
 func (t *Attack) aimed(p *player, run uint64) (*aim, error) {
-	with, err := t.leafAt(p, run, true)
+	with, _, err := p.leafAt(t.Canary.Step, t.along, run, true)
 	if err != nil {
 		return nil, err
 	}
-	without, err := t.leafAt(p, run, false)
+	without, _, err := p.leafAt(t.Canary.Step, t.along, run, false)
 	if err != nil {
 		return nil, err
 	}
+	scales := definition.Scales(p.subject.mechanism, p.subject.plan)
+	with, without = over(with, scales), over(without, scales)
+	there, other := over(t.Canary.With, scales), over(t.Canary.Without, scales)
 	x := &aim{
-		along: differences(with, without), middle: middle(with, without), to: differences(t.Canary.With, t.Canary.Without),
-		centre: middle(t.Canary.With, t.Canary.Without), at: t.Canary.Step, kept: p.subject.kept(),
-		out: make([]float64, len(with)),
+		scales: scales, along: differences(with, without), middle: middle(with, without), to: differences(there, other),
+		centre: middle(there, other), at: t.Canary.Step, kept: p.subject.kept(), out: make([]float64, len(with)),
 	}
 	unit(x.to)
 	if !unit(x.along) { // both leaves are one, and nothing is to be seen
@@ -104,12 +85,21 @@ func (x *aim) lay(release []float64) []float64 {
 	}
 	away := 0.0
 	for i, y := range release {
-		away += x.along[i] * (y - x.held*x.middle[i])
+		away += x.along[i] * (y/x.scales[i] - x.held*x.middle[i])
 	}
 	for i := range x.out {
-		x.out[i] = x.held*x.centre[i] + away*x.to[i]
+		x.out[i] = (x.held*x.centre[i] + away*x.to[i]) * x.scales[i]
 	}
 	return x.out
+}
+
+// over returns numbers in units of others.
+func over(v, units []float64) []float64 {
+	out := slices.Clone(v)
+	for i, u := range units {
+		out[i] /= u
+	}
+	return out
 }
 
 func differences(a, b []float64) []float64 {

@@ -71,11 +71,14 @@ func (r *Result) PrintJSON(out io.Writer) error {
 		Runs      uint64          `json:"residual_runs"`
 		Steps     uint64          `json:"residual_steps"`
 		Reach     float64         `json:"clamp_that_would_show,omitempty"`
+		Late      uint64          `json:"residual_runs_at_a_reset,omitempty"`
 		Left      []string        `json:"not_tested,omitempty"`
+		Never     []string        `json:"not_attacked"`
 		Verdict   string          `json:"verdict"`
 	}{
 		g.Mechanism, scope.Window, scope.Memory, g.Unit.Figures().Among, g.Batch, r.subject.mechanism.Dimension(),
 		g.Unit.Adjacency().String(), g.Unit.Name(),
-		r.took.Seconds(), r.options.Alpha, attacks, r.checks, r.tests, r.limit(), r.runs, r.steps, r.reach, r.left, verdict,
+		r.took.Seconds(), r.options.Alpha, attacks, r.checks, r.tests, r.limit(), r.runs, r.steps,
+		r.reach, r.late, r.untested(), NotAttacked, verdict,
 	})
 }

@@ -111,6 +111,7 @@ func (m *variedMachine) Due(step uint64) (uint64, int) { return step, int(min(st
 
 // variedTwin knows the releases from the decisions.
 type variedTwin struct {
+	operators.Prompt
 	varied
 	release [2]float64
 }

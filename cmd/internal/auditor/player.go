@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"oriel/mechanisms"
+	"oriel/mechanisms/audit"
 	"oriel/mechanisms/lattice"
 	"oriel/mechanisms/noise"
 	"oriel/operators"
@@ -41,12 +42,15 @@ func (a *Subject) open() (*player, error) {
 		if p.streams[i], err = a.stream(a.whole, a.wholePlan, a.key()); err != nil {
 			return nil, err
 		}
-		if p.both[i], err = a.machine(p.streams[i]); err != nil {
+		if p.both[i], err = a.machine(a.operator, a.public, p.streams[i]); err != nil {
 			return nil, err
 		}
 	}
 	p.start = p.both[0].AppendState(nil)
-	return p, nil
+	if a.late > 0 {
+		p.start, err = audit.At(a.whole, a.wholePlan, p.start, a.late)
+	}
+	return p, err
 }
 
 // begin starts a run.

@@ -64,7 +64,7 @@ func TestAuditCatchesLongLeavesOfPlays(t *testing.T) {
 	a.stream = func(c mechanisms.Config, p mechanisms.Plan, key [32]byte) (*mechanisms.Stream, error) {
 		return honest(fault.in(c), p, key)
 	}
-	refutes(t, "long leaves in the stream", a, "leaves", ErrNoise)
+	refutesIn(t, 400, "long leaves in the stream", a, "leaves", ErrNoise)
 	a = subjectOf(t, kindsOfPlays[3]...)
 	a.mechanism = fault.in(a.mechanism)
 	refutes(t, "long leaves in the quantiser", a, "distances", ErrCheck)

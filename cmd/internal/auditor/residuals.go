@@ -24,6 +24,9 @@ func (a *Subject) crowdedSteps(attacks []*Attack) uint64 {
 	if steps > min(residual.MaxSteps, longestCrowd/m.Batch) {
 		steps = min(oneBlock, max(shortestCrowd, longestCrowd/m.Batch))
 	}
+	if waits := a.earliest() - 1; steps+waits <= min(residual.MaxSteps, longestCrowd/m.Batch) {
+		steps += waits
+	}
 	for _, t := range attacks {
 		if t.Canary.Releases*m.Batch <= longestCrowd {
 			steps = max(steps, t.Canary.Releases)

@@ -2,6 +2,7 @@ package auditor
 
 import (
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -27,15 +28,19 @@ type Subject struct {
 	parts     []definition.Part // they
 	integers  []float64         // one of each of their coordinates, loss units
 	mechanism mechanisms.Config
-	operator  operators.Configured // which publishes every decision
+	operator  operators.Configured // which publishes every decision; of deployed, the one that the settings say
+	settled   operators.Configured // the one that the settings say
 	plan      mechanisms.Plan
 	public    []byte // the operator's plan
+	carriers  int    // records that carry an event, each in a step of its own
+	lag       uint64 // steps from the last of them to the leaf
 	guarantee protection.Guarantee
 	secret    [32]byte
+	late      uint64 // steps that were before a run, of which the private sum holds nothing
 	// stream opens the machine's private sum: mechanisms.Open, or in tests one with a planted fault. So does machine
-	// with the operator.
+	// with an operator that has a plan.
 	stream  func(mechanisms.Config, mechanisms.Plan, [32]byte) (*mechanisms.Stream, error)
-	machine func(*mechanisms.Stream) (operators.Machine, error)
+	machine func(operators.Configured, []byte, *mechanisms.Stream) (operators.Machine, error)
 }
 
 // NewSubject calibrates the machine of the settings. secret is the audit's, and decides all that is drawn. part is that
@@ -45,12 +50,20 @@ func NewSubject(s settings.Settings, secret [32]byte, part int) (*Subject, error
 	if err != nil {
 		return nil, err
 	}
-	return newSubject(m, c.Every(), secret, part)
+	return newSubject(m, c, secret, part)
+}
+
+// openMachine returns the machine of an operator.
+func openMachine(c operators.Configured, plan []byte, sums *mechanisms.Stream) (operators.Machine, error) {
+	return c.Open(plan, sums)
 }
 
 func newSubject(m mechanisms.Config, c operators.Configured, secret [32]byte, part int) (*Subject, error) {
 	var err error
-	a := &Subject{whole: m, first: max(0, part), operator: c, secret: secret, stream: mechanisms.Open}
+	a := &Subject{
+		whole: m, first: max(0, part), operator: c.Every(), settled: c, secret: secret, stream: mechanisms.Open,
+		machine: openMachine,
+	}
 	if a.wholePlan, err = mechanisms.NewPlan(m); err != nil {
 		return nil, err
 	}
@@ -58,10 +71,12 @@ func newSubject(m mechanisms.Config, c operators.Configured, secret [32]byte, pa
 		return nil, err
 	}
 	a.parts, a.integers = definition.Parts(a.mechanism, a.plan), definition.Integers(a.mechanism, a.plan)
-	if a.public, err = c.Plan(m); err != nil {
+	if a.public, err = a.operator.Plan(m); err != nil {
 		return nil, err
 	}
-	a.machine = func(stream *mechanisms.Stream) (operators.Machine, error) { return c.Open(a.public, stream) }
+	if a.carriers, a.lag, err = a.carried(); err != nil {
+		return nil, err
+	}
 	if a.guarantee, err = a.plan.Guarantee(a.mechanism); err != nil {
 		return nil, err
 	}
@@ -71,6 +86,34 @@ func newSubject(m mechanisms.Config, c operators.Configured, secret [32]byte, pa
 	}
 	return a, nil
 }
+
+// deployed is the subject as the settings say it, where the attacked one publishes each decision and plays along
+// coordinates. Leaves need not be known there: it is for checks that compare bytes.
+func (a *Subject) deployed() (*Subject, error) {
+	b := *a
+	b.operator = a.settled
+	var err error
+	if b.public, err = b.operator.Plan(a.whole); err != nil {
+		return nil, err
+	}
+	b.carriers, b.lag, err = b.carried()
+	return &b, err
+}
+
+// carried says how an event gets to the sums: by how many records, and how many steps after the last of them.
+func (a *Subject) carried() (records int, lag uint64, err error) {
+	twin, err := a.operator.Twin(a.public)
+	if err != nil {
+		return 0, 0, err
+	}
+	twin.Begin()
+	event, _ := twin.Canary(a.dense(a.random("direction", 0)), 1)
+	all, lag := twin.Records(event)
+	return len(all), lag, nil
+}
+
+// earliest is the first step in which an event's leaf can be added.
+func (a *Subject) earliest() uint64 { return uint64(a.carriers) + a.lag }
 
 // derived returns a value that the secret decides, of its own for each purpose and number.
 func (a *Subject) derived(purpose string, number uint64) [32]byte {
@@ -173,29 +216,26 @@ func (a *Subject) pair(twin operators.Twin, u []float64, with bool) operators.Re
 	}
 }
 
+// errUnseen is a canary whose leaf no stream adds.
+var errUnseen = errors.New("audit: no event of these settings adds to the sums")
+
 // leaves returns the leaves of a canary along u with it and without, about their centre, at the start of a stream: they
 // are those at every other place.
 func (a *Subject) leaves(u []float64) (with, without []float64, err error) {
+	p, err := a.open()
+	if err != nil {
+		return nil, nil, err
+	}
 	var both [2][]float64
 	for i, canary := range []bool{true, false} {
-		p, err := a.open()
+		leaf, adds, err := p.leafAt(a.earliest(), u, math.MaxUint64, canary)
 		if err != nil {
 			return nil, nil, err
 		}
-		if err := p.begin(); err != nil {
-			return nil, nil, err
+		if !adds && canary {
+			return nil, nil, errUnseen
 		}
-		r := a.pair(p.twin, u, canary)
-		adds := a.leaf(p.leaf, p.all, p.twin, r)
-		if !adds && !r.Null {
-			return nil, nil, fmt.Errorf("audit: a canary with a gradient beyond the clip %g is not representable with these settings",
-				a.mechanism.Clip())
-		}
-		a.centres(p.centre, p.all, adds)
-		for j, m := range p.centre {
-			p.leaf[j] -= m // which the attack subtracts, since it is public
-		}
-		both[i] = p.leaf
+		both[i] = leaf
 	}
 	return both[0], both[1], nil
 }

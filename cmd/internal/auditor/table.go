@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"text/tabwriter"
@@ -55,8 +56,12 @@ func (r *Result) printAttacks(out io.Writer) error {
 			if b.Currency == "epsilon" {
 				name = t.epsilonName()
 			}
-			fmt.Fprintf(w, "step %d\t%s\t%s\t%s\t%s\t%s\t%.3f\t%d of %d\t\n", t.Canary.Step, name, b.Statistic,
-				plan.Upper(b.Claim), plan.Upper(b.Law), lower(b.Value), b.Value/b.Claim, b.Right, b.Guesses)
+			value, share := lower(b.Value), fmt.Sprintf("%.3f", b.Value/b.Claim)
+			if b.TooFew {
+				value, share = tooFew, "–"
+			}
+			fmt.Fprintf(w, "step %d\t%s\t%s\t%s\t%s\t%s\t%s\t%d of %d\t\n", t.Canary.Step, name, b.Statistic,
+				plan.Upper(b.Claim), plan.Upper(b.Law), value, share, b.Right, b.Guesses)
 		}
 	}
 	if err := w.Flush(); err != nil {
@@ -89,12 +94,22 @@ func (r *Result) printAttacks(out io.Writer) error {
 func (t *Attack) printReach(out io.Writer) {
 	first := t.Report.Bounds[0]
 	share := first.Value / t.Report.Reach
+	if first.TooFew {
+		fmt.Fprintf(out, "Step %d: %s for the first bound, %d", t.Canary.Step, tooFew, t.Report.Runs)
+		t.printMore(out, 0)
+		return
+	}
 	fmt.Fprintf(out, "Step %d: the first bound", t.Canary.Step)
 	if first.Currency == "mu" && first.Value > 0 {
 		fmt.Fprintf(out, ", %s of %s,", t.epsilonName(),
 			lower(dp.GaussianEpsilon(first.Value*(1-1e-12), t.Report.Claim.Delta)))
 	}
 	fmt.Fprintf(out, " comes to %.2f of what this canary can show", share)
+	t.printMore(out, share)
+}
+
+// printMore says what nine tenths take, behind a share that was reached.
+func (t *Attack) printMore(out io.Writer, share float64) {
 	switch more := max(t.Needed, t.Report.Runs*3/2); {
 	case share >= 0.9:
 		fmt.Fprintln(out, ".")
@@ -104,6 +119,25 @@ func (t *Attack) printReach(out io.Writer) {
 	default:
 		fmt.Fprintln(out, "; no number of runs comes to 0.9: pure noise too rarely shows all of its loss at once.")
 	}
+}
+
+// tooFew is in the place of a bound that could have been nothing but 0.
+const tooFew = "too few runs"
+
+// ran reports whether any of an attack's bounds could have been above 0.
+func (t *Attack) ran() bool {
+	return slices.ContainsFunc(t.Report.Bounds, func(b audit.Bound) bool { return !b.TooFew })
+}
+
+// untested is what was not tested with these settings and in this time.
+func (r *Result) untested() []string {
+	out := slices.Clone(r.left)
+	for _, t := range r.attacks {
+		if !t.ran() {
+			out = append(out, fmt.Sprintf("attack at step %d: %s, %d", t.Canary.Step, tooFew, t.Report.Runs))
+		}
+	}
+	return out
 }
 
 func (t *Attack) epsilonName() string {
@@ -170,14 +204,18 @@ func (r *Result) printLeft(out io.Writer) error {
 		if r.runs > 0 {
 			rebuilt, end = fmt.Sprintf(". Noise rebuilt from %d runs of %d steps", r.runs, r.steps), "."
 		}
+		if r.late > 0 {
+			rebuilt += fmt.Sprintf(", and from %d of the private sum alone that start %d steps before a reset", r.late, audit.StepsBefore)
+		}
 		fmt.Fprintf(out, "\nA test fails below p = %.2g%s", r.limit(), rebuilt)
 		if r.reach > 0 {
 			fmt.Fprintf(out, "; a clamp of draws at up to %.2f of their scale would have shown", r.reach)
 		}
 		fmt.Fprintln(out, end)
 	}
-	for _, what := range r.left {
+	for _, what := range r.untested() {
 		fmt.Fprintf(out, "Not tested with these settings: %s.\n", what)
 	}
+	fmt.Fprintf(out, "\nNot attacked, whatever the settings: %s.\n", strings.Join(NotAttacked, "; "))
 	return nil
 }

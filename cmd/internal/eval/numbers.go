@@ -53,7 +53,8 @@ type pairing struct {
 	numbers *operators.Numbers
 	private []*counter
 	truth   *counter
-	tallies []shownTally // by statistic and memory
+	tallies []shownTally      // by statistic and memory
+	counted map[[2]int]uint64 // by stream and seed: the step of the release that was looked at last
 }
 
 // shownTally is how numbers of one statistic and memory were, over cells, places, streams and seeds.
@@ -104,7 +105,7 @@ func newPairing(
 	if err != nil {
 		return nil, err
 	}
-	x := &pairing{numbers: operator.Numbers()}
+	x := &pairing{numbers: operator.Numbers(), counted: map[[2]int]uint64{}}
 	if x.numbers == nil {
 		return nil, fmt.Errorf("ORIEL_OPERATOR: %s: its decisions are no numbers about events", s.Operator)
 	}
@@ -202,7 +203,11 @@ func (f *numbersField) look(stream int32) error {
 			if err != nil {
 				return err
 			}
-			x.count(shown)
+			if of := [2]int{int(stream), seed}; x.counted[of] != d.Step { // else it is the release of the place before
+				x.counted[of] = d.Step
+				x.row.releases++
+				x.count(shown)
+			}
 			if stream == 0 && seed == 0 {
 				x.row.Steps, x.row.path = append(x.row.Steps, d.Step), append(x.row.path, shown)
 			}

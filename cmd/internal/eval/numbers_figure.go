@@ -2,6 +2,7 @@ package eval
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -28,7 +29,10 @@ func (r *NumbersReport) Figure() *plan.Bands {
 		Title: "Private " + last.Statistic + " beside the truth",
 		Subtitle: fmt.Sprintf("%s, ε = %g · %s, %s · line and band: private, 95 %% · dots and dashes: the truth",
 			row.Mechanism, row.Epsilon, last.Statistic, memory),
-		Notes: []string{"bands are of the noise alone, each for its place and time; the truth is computed without privacy: for the data's owner"},
+		Notes: []string{
+			"bands are of the noise alone, each for its place and time; the truth is computed without privacy: for the data's owner",
+			"▲ ▼ a band goes on beyond the picture; no line: nothing is known of the number",
+		},
 		Right: plan.BandPanel{X: "steps of the first stream", Y: last.Statistic},
 	}
 	lines, dimension, places := groups(row.Last, last.Statistic, last.Memory)
@@ -64,9 +68,11 @@ func (r *NumbersReport) Figure() *plan.Bands {
 }
 
 func point(x float64, n ShownNumber) plan.BandPoint {
-	return plan.BandPoint{
-		X: x, Value: float64(n.Value), Low: float64(n.Low), High: float64(n.High), Truth: float64(n.Truth),
+	at := plan.BandPoint{X: x, Value: float64(n.Value), Low: float64(n.Low), High: float64(n.High), Truth: float64(n.Truth)}
+	if !n.Shown {
+		at.Value = math.NaN()
 	}
+	return at
 }
 
 // group is the cells that differ in the last dimension alone, by their place along it; −1 where there is none.

@@ -34,15 +34,17 @@ type NumbersRow struct {
 	Last  []ShownNumber `json:"numbers"` // of the first stream's last decision, with the first seed
 	Steps []uint64      `json:"steps"`   // of the first stream, where numbers were held beside the truth
 
-	path [][]ShownNumber // by Steps
+	path     [][]ShownNumber // by Steps
+	releases int             // that were looked at
 }
 
-// NumbersKind is how the numbers of one statistic and memory stand to the truth, over cells, 64 places along each
-// stream, and seeds.
+// NumbersKind is how the numbers of one statistic and memory stand to the truth, over cells, the releases at 64 places
+// along each stream, and seeds. A release that stands at several places counts once.
 type NumbersKind struct {
 	Statistic string `json:"statistic"`
 	Memory    string `json:"memory"`
-	Compared  int    `json:"compared"` // with a truth: a cell without events has no mean
+	Releases  int    `json:"releases"` // that were looked at, each once: those of single steps are independent
+	Compared  int    `json:"compared"` // numbers of them with a truth: a cell without events has no mean
 	RMS       Number `json:"rms_error"`
 	Half      Number `json:"median_half_interval"`
 	Covered   Number `json:"covered"` // share of truths within their intervals, which are of 95 %
@@ -57,6 +59,7 @@ type ShownNumber struct {
 	Low       Number `json:"low"`
 	High      Number `json:"high"`
 	Truth     Number `json:"truth"`
+	Shown     bool   `json:"shown"` // false: nothing is known of it but its public range
 }
 
 // exact are the truths that a decision over sums without noise has. Where it knows nothing more than the public range
@@ -67,8 +70,8 @@ func (x *pairing) exact(d schemas.Decision) ([]float64, error) {
 		return nil, err
 	}
 	truths := make([]float64, len(numbers))
-	for i, n := range x.numbers.Names {
-		if truths[i] = numbers[i].Value; numbers[i].Low <= n.Low && numbers[i].High >= n.High {
+	for i := range x.numbers.Names {
+		if truths[i] = numbers[i].Value; !numbers[i].Shown {
 			truths[i] = math.NaN()
 		}
 	}
@@ -89,6 +92,7 @@ func (x *pairing) beside(d schemas.Decision, truths []float64) ([]ShownNumber, e
 		at := numbers[i]
 		shown[i] = ShownNumber{
 			n.Statistic, n.Cell, n.Memory, Number(at.Value), Number(at.Low), Number(at.High), Number(truths[i]),
+			at.Shown,
 		}
 	}
 	return shown, nil
@@ -139,7 +143,7 @@ func (f *numbersField) report() (*NumbersReport, error) {
 		for _, t := range x.tallies {
 			slices.Sort(t.halves)
 			x.row.Kinds = append(x.row.Kinds, NumbersKind{
-				Statistic: t.statistic, Memory: t.memory, Compared: t.total,
+				Statistic: t.statistic, Memory: t.memory, Releases: x.row.releases, Compared: t.total,
 				RMS:  Number(math.Sqrt(t.squares / float64(t.total))),
 				Half: Number(t.halves[t.total/2]), Covered: Number(float64(t.covered) / float64(t.total)),
 			})

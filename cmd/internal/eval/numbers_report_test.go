@@ -12,10 +12,10 @@ import (
 func TestTalliesOfNumbers(t *testing.T) {
 	var x pairing
 	x.count([]ShownNumber{
-		{"mean", "a", "all", 3, 2, 4, 2.5},
-		{"mean", "b", "all", 3, 2, 6, 1.5},
-		{"mean", "c", "all", 3, -60, 180, Number(math.NaN())},
-		{"count", "a", "all", 9, 8, 10, 9},
+		{"mean", "a", "all", 3, 2, 4, 2.5, true},
+		{"mean", "b", "all", 3, 2, 6, 1.5, true},
+		{"mean", "c", "all", 3, -60, 180, Number(math.NaN()), false},
+		{"count", "a", "all", 9, 8, 10, 9, true},
 	})
 	f := numbersField{pairs: []*pairing{&x}, totals: []int64{3}, events: 3}
 	x.row.path, x.truth = [][]ShownNumber{{}}, &counter{runner: &runner{}}
@@ -29,6 +29,20 @@ func TestTalliesOfNumbers(t *testing.T) {
 	}
 	if count.Compared != 1 || count.Covered != 1 || count.RMS != 0 {
 		t.Errorf("%+v", count)
+	}
+}
+
+// TestNumbersInATable: shares have four decimals, an unknown number none, and the cells of a control are empty.
+func TestNumbersInATable(t *testing.T) {
+	numbers := []ShownNumber{
+		{"share_difference", "a", "all", 0.0123, -0.00456, 0.02, 0.01, true}, {"mean", "a", "all", 0, -60, 180, 5, false},
+	}
+	for statistic, want := range map[string]string{
+		"share_difference": "0.0123\t-0.0046\t0.0200\t0.0100\t", "mean": "–\t-60.0\t180\t5.00\t", "count": "\t\t\t\t",
+	} {
+		if got := numberCells(numbers, statistic); got != want {
+			t.Errorf("%s: %q, want %q", statistic, got, want)
+		}
 	}
 }
 

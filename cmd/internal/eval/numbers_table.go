@@ -36,12 +36,13 @@ func (r *NumbersReport) Print(out io.Writer) error {
 // printKinds has a line for each setting, statistic and memory.
 func (r *NumbersReport) printKinds(out io.Writer) {
 	w := tabwriter.NewWriter(out, 0, 4, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(w, "\tε\tW\tstatistic\tmemory\terror, rms\t±, median\tin the interval\tcompared\t")
+	fmt.Fprintln(w, "\tε\tW\tstatistic\tmemory\terror, rms\t±, median\tin the interval\treleases\tcompared\t")
 	for i := range r.Rows {
 		row := &r.Rows[i]
 		for _, k := range row.Kinds {
-			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s %%\t%d\t\n", row.Name, plan.Upper(row.Epsilon), steps(row.Window),
-				k.Statistic, k.Memory, short(k.RMS), short(k.Half), number(100*k.Covered, 1), k.Compared)
+			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s %%\t%d\t%d\t\n", row.Name, plan.Upper(row.Epsilon), steps(row.Window),
+				k.Statistic, k.Memory, shortOf(k.Statistic, k.RMS), shortOf(k.Statistic, k.Half), number(100*k.Covered, 1),
+				k.Releases, k.Compared)
 		}
 	}
 	_ = w.Flush()
@@ -86,12 +87,34 @@ func (r *NumbersReport) printLast(out io.Writer) {
 	fmt.Fprintln(w)
 	for _, cell := range order {
 		fmt.Fprintf(w, "%s\t", cell)
-		for _, n := range byCell[cell] {
-			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t", short(n.Value), short(n.Low), short(n.High), short(n.Truth))
+		for _, s := range statistics {
+			fmt.Fprint(w, numberCells(byCell[cell], s))
 		}
 		fmt.Fprintln(w)
 	}
 	_ = w.Flush()
+}
+
+// numberCells are the four cells of a statistic in a row; a control is compared with no cell.
+func numberCells(numbers []ShownNumber, statistic string) string {
+	i := slices.IndexFunc(numbers, func(n ShownNumber) bool { return n.Statistic == statistic })
+	if i < 0 {
+		return "\t\t\t\t"
+	}
+	n := numbers[i]
+	value := shortOf(statistic, n.Value)
+	if !n.Shown {
+		value = "–"
+	}
+	return fmt.Sprintf("%s\t%s\t%s\t%s\t", value, shortOf(statistic, n.Low), shortOf(statistic, n.High), shortOf(statistic, n.Truth))
+}
+
+// shortOf is short of a statistic: shares, which are below 1, have four decimals.
+func shortOf(statistic string, x Number) string {
+	if strings.HasPrefix(statistic, "share") && known(x) {
+		return strconv.FormatFloat(float64(x), 'f', 4, 64)
+	}
+	return short(x)
 }
 
 // short writes a number as dashboards do: hundreds without decimals, less with three digits.

@@ -4,6 +4,7 @@
 //	imports      which package may import which, ours and others', and what a machine must not see (CheckImports)
 //	calls        who may read the environment, print, exit and start goroutines (CheckCalls)
 //	arithmetic   no product that a CPU could fuse, no function that differs by CPU, no map order, where bytes are decided (CheckArithmetic)
+//	contents     who may read what a record says, where ends and requests are decided (CheckContents)
 //	tree         top-level entries, doc.go, file length, words that have no place in the text (CheckTree)
 //	layout       README.md's table of folders has every package (CheckLayout)
 //	evidence     tests that proofs and other texts name exist (CheckEvidence)

@@ -58,6 +58,25 @@ func TestModuleArithmetic(t *testing.T) {
 	}
 }
 
+// TestModuleContents: code that decides ends and requests reads what is public of a record.
+func TestModuleContents(t *testing.T) {
+	build := Builds[0]
+	packages, err := List(moduleRoot(t), build, "-deps", "./pipeline", "./pipeline/kafka")
+	if err != nil {
+		t.Fatal(err)
+	}
+	typed, err := Check(packages, build)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(typed) != len(decidesEnds) {
+		t.Errorf("%d packages are checked, want %d", len(typed), len(decidesEnds))
+	}
+	for _, p := range typed {
+		report(t, CheckContents(p))
+	}
+}
+
 func TestModuleTree(t *testing.T) {
 	root := moduleRoot(t)
 	files, err := Tracked(root)
@@ -102,6 +121,14 @@ func TestExceptionsHaveReasons(t *testing.T) {
 	root := moduleRoot(t)
 	for _, row := range frozen {
 		if strings.TrimSpace(row.reason) == "" {
+			t.Errorf("%s: no reason", row.file)
+		}
+		if _, err := os.Stat(root + "/" + row.file); err != nil {
+			t.Errorf("%s: excused, but not there", row.file)
+		}
+	}
+	for _, row := range readsContents {
+		if row.reason == "" {
 			t.Errorf("%s: no reason", row.file)
 		}
 		if _, err := os.Stat(root + "/" + row.file); err != nil {

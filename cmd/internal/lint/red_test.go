@@ -31,27 +31,64 @@ func TestArithmeticFlagsPlantedFaults(t *testing.T) {
 		got = append(got, f.Place)
 	}
 	slices.Sort(got)
-
-	source, err := os.ReadFile("testdata/arithmetic/arithmetic.go")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var want []string
-	for i, line := range strings.Split(string(source), "\n") {
-		_, comment, _ := strings.Cut(line, "// want")
-		if strings.Contains(line, "// want") {
-			for range 1 + strings.Count(comment, "want") {
-				want = append(want, fmt.Sprintf("cmd/internal/lint/testdata/arithmetic/arithmetic.go:%d", i+1))
-			}
-		}
-	}
-	slices.Sort(want)
-	if !slices.Equal(got, want) {
+	if want := wanted(t, "arithmetic"); !slices.Equal(got, want) {
 		t.Errorf("findings\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 	if found := CheckArithmetic(typed[0]); len(found) > 0 {
 		t.Errorf("a package outside the table is checked: %v", found)
 	}
+}
+
+// TestContentsFlagPlantedFaults compares the findings in testdata with the lines that ask for them, one "want" each.
+func TestContentsFlagPlantedFaults(t *testing.T) {
+	build := Builds[0]
+	packages, err := List(moduleRoot(t), build, "-deps", "./cmd/internal/lint/testdata/contents")
+	if err != nil {
+		t.Fatal(err)
+	}
+	typed, err := Check(packages, build)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, f := range contentsIn(typed[0]) {
+		got = append(got, f.Place)
+	}
+	slices.Sort(got)
+	if want := wanted(t, "contents"); !slices.Equal(got, want) {
+		t.Errorf("findings\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+	if found := CheckContents(typed[0]); len(found) > 0 {
+		t.Errorf("a package outside the table is checked: %v", found)
+	}
+	for place, may := range map[[2]string]bool{
+		{"pipeline/walk.go", "step"}: true, {"pipeline/walk.go", "Take"}: false, {"pipeline/rows.go", "anything"}: true,
+		{"pipeline/compute.go", "step"}: false, {"pipeline/kafka/reader.go", "take"}: false,
+	} {
+		if mayReadContents(place[0], place[1]) != may {
+			t.Errorf("%s of %s may read contents: %t, want %t", place[1], place[0], !may, may)
+		}
+	}
+}
+
+// wanted are the places in a file of testdata that ask for a finding.
+func wanted(t *testing.T, name string) (want []string) {
+	t.Helper()
+	file := fmt.Sprintf("testdata/%s/%s.go", name, name)
+	source, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, line := range strings.Split(string(source), "\n") {
+		_, comment, _ := strings.Cut(line, "// want")
+		if strings.Contains(line, "// want") {
+			for range 1 + strings.Count(comment, "want") {
+				want = append(want, fmt.Sprintf("cmd/internal/lint/%s:%d", file, i+1))
+			}
+		}
+	}
+	slices.Sort(want)
+	return want
 }
 
 // TestImportsFlagPlantedFaults has one row a rule: the importing folder, the import, and whether it is refused, in code
@@ -130,6 +167,8 @@ func f() {
 	println()
 	go f()
 	environment.Exit(fmt.Fprint(environment.Stderr))
+	f().decoder.Problem(nil, 0)
+	f().watch.See(nil)
 }
 `
 	fset := token.NewFileSet()
@@ -137,7 +176,9 @@ func f() {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for dir, want := range map[string]int{"state": 6, "pipeline/kafka": 5, "cmd/oriel": 1} {
+	for dir, want := range map[string]int{
+		"state": 8, "pipeline/kafka": 7, "pipeline": 7, "pipeline/letters": 6, "cmd/oriel": 1,
+	} {
 		if found := callsIn(fset, file, dir); len(found) != want {
 			t.Errorf("in %s: %d findings, want %d: %v", dir, len(found), want, found)
 		}

@@ -166,7 +166,7 @@ func (l *life) take(s *story, r kafka.Record) bool {
 
 // next is the record that a line stands for.
 func (s *story) next(line string) kafka.Record {
-	r := kafka.Record{Offset: s.walk.Position.Next, Value: []byte(line)}
+	r := kafka.Record{Public: kafka.Public{Offset: s.walk.Position.Next}, Value: []byte(line)}
 	if key, value, keyed := strings.Cut(line, "|"); keyed && (s.model.Keyed || s.model.Users != nil) {
 		r.Key, r.Value = []byte(key), []byte(value)
 	}
@@ -191,7 +191,7 @@ func (s *story) adds(t *testing.T, r kafka.Record) bool {
 		}
 		return string(s.shadow.AppendState(nil))
 	}
-	return after(r) != after(kafka.Record{Offset: r.Offset, Key: r.Key, Unreadable: true})
+	return after(r) != after(kafka.Record{Public: r.Public, Key: r.Key, Unreadable: true})
 }
 
 func (s *story) records(t *testing.T, c *datadriven.TestData) string {

@@ -107,8 +107,12 @@ func (s *story) named(t *testing.T, d schemas.Decision) string {
 	for i, r := range readings {
 		n := s.numbers.Names[i]
 		if s.shows(n.Statistic) {
+			value := s.number(r.Value)
+			if !r.Shown {
+				value = "unknown"
+			}
 			fmt.Fprintf(&b, "\n  %s of %s, memory %s: %s (%s to %s)",
-				n.Statistic, cmp.Or(n.Cell, "everything"), n.Memory, s.number(r.Value), s.number(r.Low), s.number(r.High))
+				n.Statistic, cmp.Or(n.Cell, "everything"), n.Memory, value, s.number(r.Low), s.number(r.High))
 		}
 	}
 	return b.String()

@@ -3,6 +3,7 @@ package plan
 import (
 	"image/color"
 	"math"
+	"slices"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
@@ -17,14 +18,16 @@ type Bands struct {
 	Left, Right     BandPanel
 }
 
-// BandPanel is one panel. The truth decides how high it is: bands and numbers beyond are cut off.
+// BandPanel is one panel. Numbers and truths decide how high it is: every one of them is in the picture. A band that goes
+// on beyond is cut at the edge, with a mark there.
 type BandPanel struct {
 	X, Y   string
 	Places []string // names of x = 0, 1, 2, …; nil: x is a number
 	Lines  []BandLine
 }
 
-// BandLine is a number at several places. One that is NaN interrupts the line.
+// BandLine is a number at several places. One that is NaN, because nothing is known of it, interrupts the line and not
+// the band.
 type BandLine struct {
 	Name   string
 	Points []BandPoint
@@ -49,22 +52,22 @@ func (b *BandPanel) panel() panel {
 	p.X.Scale, p.Y.Scale = plot.LinearScale{}, plot.LinearScale{}
 	p.Add(rules{across: true}, rules{})
 	b.ranges(p)
-	labels := &ends{}
+	labels, half := &ends{}, (p.X.Max-p.X.Min)/200
 	for k, l := range b.Lines {
 		look := looks[k%len(looks)].look
 		shade := look.color
 		shade.A = 0x38
 		var truth plotter.XYs
-		var last float64
-		for _, run := range l.runs(p.Y.Min, p.Y.Max) {
-			p.Add(unranged{band(run, p.Y.Min, p.Y.Max, shade)})
-			var xy plotter.XYs
-			for _, at := range run {
-				xy = append(xy, plotter.XY{X: at.X, Y: at.Value})
+		last := math.NaN()
+		p.Add(unranged{band(l.Points, p.Y.Min, p.Y.Max, shade)})
+		for _, run := range l.runs() {
+			if len(run) == 1 { // a line of one place would not be seen
+				run = plotter.XYs{{X: run[0].X - half, Y: run[0].Y}, {X: run[0].X + half, Y: run[0].Y}}
 			}
-			p.Add(unranged{&plotter.Line{XYs: xy, LineStyle: look.line(2)}})
-			last = xy[len(xy)-1].Y
+			p.Add(unranged{&plotter.Line{XYs: run, LineStyle: look.line(2)}})
+			last = run[len(run)-1].Y
 		}
+		p.Add(cuts{l.Points, look.color})
 		for _, at := range l.Points {
 			if !math.IsNaN(at.Truth) {
 				truth = append(truth, plotter.XY{X: at.X, Y: at.Truth})
@@ -76,7 +79,10 @@ func (b *BandPanel) panel() panel {
 		} else {
 			p.Add(points{truth, look.color})
 		}
-		if len(truth) > 0 {
+		if math.IsNaN(last) && len(truth) > 0 {
+			last = truth[len(truth)-1].Y
+		}
+		if !math.IsNaN(last) {
 			labels.add(last, l.Name, look.color)
 		}
 	}
@@ -84,14 +90,17 @@ func (b *BandPanel) panel() panel {
 	return p
 }
 
-// ranges are those of the truths, and a margin.
+// ranges are those of truths and of numbers with half their median interval around them, and a margin.
 func (b *BandPanel) ranges(p panel) {
 	p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = math.Inf(1), math.Inf(-1), math.Inf(1), math.Inf(-1)
+	half := b.half()
 	for _, l := range b.Lines {
 		for _, at := range l.Points {
-			if !math.IsNaN(at.Truth) {
-				p.X.Min, p.X.Max = min(p.X.Min, at.X), max(p.X.Max, at.X)
-				p.Y.Min, p.Y.Max = min(p.Y.Min, at.Truth), max(p.Y.Max, at.Truth)
+			p.X.Min, p.X.Max = min(p.X.Min, at.X), max(p.X.Max, at.X)
+			for _, y := range [3]float64{at.Truth, at.Value - half, at.Value + half} {
+				if !math.IsNaN(y) {
+					p.Y.Min, p.Y.Max = min(p.Y.Min, y), max(p.Y.Max, y)
+				}
 			}
 		}
 	}
@@ -121,18 +130,35 @@ func (b *BandPanel) ranges(p panel) {
 	p.X.Tick.Marker = ticks
 }
 
-// runs are the stretches of a line without interruption, of numbers within the panel.
-func (l BandLine) runs(low, high float64) (runs [][]BandPoint) {
+// half is half the median interval of the numbers that are known.
+func (b *BandPanel) half() float64 {
+	var halves []float64
+	for _, l := range b.Lines {
+		for _, at := range l.Points {
+			if !math.IsNaN(at.Value) {
+				halves = append(halves, (at.High-at.Low)/2)
+			}
+		}
+	}
+	if halves == nil {
+		return 0
+	}
+	slices.Sort(halves)
+	return halves[len(halves)/2]
+}
+
+// runs are the stretches of a line without interruption.
+func (l BandLine) runs() (runs []plotter.XYs) {
 	open := false
 	for _, at := range l.Points {
-		if !(at.Value >= low && at.Value <= high) || math.IsNaN(at.Truth) {
+		if math.IsNaN(at.Value) {
 			open = false
 			continue
 		}
 		if !open {
 			runs, open = append(runs, nil), true
 		}
-		runs[len(runs)-1] = append(runs[len(runs)-1], at)
+		runs[len(runs)-1] = append(runs[len(runs)-1], plotter.XY{X: at.X, Y: at.Value})
 	}
 	return runs
 }
@@ -141,10 +167,45 @@ func (l BandLine) runs(low, high float64) (runs [][]BandPoint) {
 func band(run []BandPoint, low, high float64, shade color.NRGBA) plot.Plotter {
 	var around plotter.XYs
 	for _, at := range run {
-		around = append(around, plotter.XY{X: at.X, Y: min(high, at.High)})
+		around = append(around, plotter.XY{X: at.X, Y: max(low, min(high, at.High))})
 	}
 	for i := len(run) - 1; i >= 0; i-- {
-		around = append(around, plotter.XY{X: run[i].X, Y: max(low, run[i].Low)})
+		around = append(around, plotter.XY{X: run[i].X, Y: max(low, min(high, run[i].Low))})
 	}
 	return &plotter.Polygon{XYs: []plotter.XYs{around}, Color: shade}
+}
+
+// mostCuts is how many marks of one line an edge has room for.
+const mostCuts = 24
+
+// cuts mark where intervals go on beyond the picture: a triangle at the edge, which points out of it.
+type cuts struct {
+	points []BandPoint
+	color  color.NRGBA
+}
+
+func (m cuts) Plot(c draw.Canvas, p *plot.Plot) {
+	const inside, size = 6, 4.5
+	every := max(1, (len(m.points)+mostCuts-1)/mostCuts)
+	for i := 0; i < len(m.points); i += every {
+		at := m.points[i]
+		x := c.X(p.X.Norm(at.X))
+		if at.High > p.Y.Max {
+			m.triangle(c, x, c.Max.Y-inside, size)
+		}
+		if at.Low < p.Y.Min {
+			m.triangle(c, x, c.Min.Y+inside, -size)
+		}
+	}
+}
+
+// triangle points up where size is positive, else down.
+func (m cuts) triangle(c draw.Canvas, x, y, size vg.Length) {
+	var path vg.Path
+	path.Move(vg.Point{X: x - size, Y: y - size/2})
+	path.Line(vg.Point{X: x + size, Y: y - size/2})
+	path.Line(vg.Point{X: x, Y: y + size})
+	path.Close()
+	c.SetColor(m.color)
+	c.Fill(path)
 }

@@ -72,7 +72,7 @@ func (r *Report) decisionRows() *grid {
 		}
 		after := digits(m.Settles) + " steps"
 		if math.IsInf(float64(m.Settles), 1) {
-			after = "never"
+			after = "stays above"
 		} else if step := r.stepSeconds(); step > 0 {
 			after += ", " + Duration(float64(m.Settles)*step)
 		}

@@ -70,6 +70,9 @@ func New(in Input) (*Report, error) {
 			continue
 		case in.configured(variants[i]):
 			r.about(a.row.machine)
+			if in.Second {
+				r.Setting.LivesEpsilon = a.row.machine.guarantee.Lives(2).Epsilon
+			}
 			if advice, ok := a.row.machine.advice(in.Operator); ok {
 				r.Advice = &advice
 			}
@@ -88,6 +91,7 @@ func New(in Input) (*Report, error) {
 		}
 	}
 	r.warn(in)
+	r.publish(in)
 	return r, nil
 }
 
@@ -106,9 +110,6 @@ func (r *Report) answer(in Input, v variant) answer {
 	m, err := open(candidate)
 	if err != nil {
 		return answer{err: err}
-	}
-	if !m.facts.Draws { // whose guarantee is of nothing else
-		m.guarantee = m.guarantee.WithDraws(in.Draws)
 	}
 	row, err := r.row(m, note, in.Operator)
 	return answer{row: row, err: err}
@@ -176,7 +177,7 @@ func (r *Report) row(m *machine, note string, o Operator) (Mechanism, error) {
 		if err != nil {
 			return Mechanism{}, err
 		}
-		row.EventEpsilon = Number(event.WithDraws(m.guarantee.Draws).Epsilon)
+		row.EventEpsilon = Number(event.Epsilon)
 	}
 	for _, age := range r.Ages {
 		loss := Loss{age.Steps, Number(m.guarantee.At(age.Steps).Epsilon), none}

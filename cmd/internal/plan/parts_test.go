@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"oriel/mechanisms"
-	"oriel/mechanisms/dp"
 	"oriel/mechanisms/mechtest"
 	"oriel/mechanisms/noise"
 	"oriel/mechanisms/protection"
@@ -97,40 +96,6 @@ func TestReportOfParts(t *testing.T) {
 			if !strings.Contains(out.String(), want) || strings.Contains(out.String(), "clip 0.125") {
 				t.Errorf("%s: lacks %q:\n%s", name, want, out.String())
 			}
-		}
-	}
-}
-
-// What draws lose beside sums is in each loss that is shown, and is said.
-func TestDrawsFromEventsCount(t *testing.T) {
-	for _, name := range []string{"blt", "tree-gamma"} {
-		in := partsInput(name)
-		plain, err := New(in)
-		if err != nil {
-			t.Fatal(err)
-		}
-		in.Draws = dp.Draws{Pure: 0.25}
-		r, err := New(in)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for i, row := range r.Mechanisms {
-			sums := plain.Mechanisms[i]
-			for j, loss := range row.Losses {
-				if !(loss.Epsilon > sums.Losses[j].Epsilon) {
-					t.Errorf("%s at age %d: %v with draws, %v without", row.Name, loss.Steps, loss.Epsilon, sums.Losses[j].Epsilon)
-				}
-			}
-			for j, group := range row.Groups {
-				if !(group.Epsilon > sums.Groups[j].Epsilon) {
-					t.Errorf("%s, a group of %d: %v with draws", row.Name, group.Size, group.Epsilon)
-				}
-			}
-		}
-		var out strings.Builder
-		if err := r.Print(&out); err != nil || !strings.Contains(out.String(),
-			"those that one event moves lose ε = 0.25 beside the sums") {
-			t.Errorf("%s: %v\n%s", name, err, out.String())
 		}
 	}
 }

@@ -123,9 +123,9 @@ func (r *Report) title() string {
 }
 
 // optimumNote are the conditions under which nothing is better than the optimum.
-const optimumNote = "optimum: least variance of Gaussian noise, independent of the data, on every prefix sum, that proves as much for one event in the window"
+const optimumNote = "optimum: the smallest error that any data-independent Gaussian mechanism can have with the same guarantee"
 
-const decayingNote = "optimum: least variance of Gaussian noise, independent of the data, on every decaying sum, that proves as much for ever; other rows: prefix sums of a window"
+const decayingNote = optimumNote + "; other rows: prefix sums of a window"
 
 // footnote says what the optimum is, and which mechanisms are not drawn and why.
 func (r *Report) footnote() []string {

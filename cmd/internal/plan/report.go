@@ -18,7 +18,9 @@ type Input struct {
 	Age         uint64        // steps, an age beside those of whole windows; 0 for none
 	Measure     time.Duration // for measuring steps, of all mechanisms together; 0 for no measurement
 	SealedState int           // bytes of a sealed state of the configured stream
-	Draws       dp.Draws      // what decisions lose beside sums
+	Second      bool          // the deployment goes on after another one: a second life
+	Published   Published     // what the configured stream publishes
+	Draws       dp.Draws      // of a stream that releases no sum
 	Solved      *Solution     // shown with the report, which is of its value
 	After       uint64        // events of a cell, at which ratios are shown beside powers of ten; 0 for none
 
@@ -72,10 +74,14 @@ type Setting struct {
 	LatticeUnit      float64 `json:"lattice_unit"`               // q, loss units
 	Radius           Number  `json:"radius"`                     // of the decisions' set; null when it is not known what noise becomes there
 	EventsPerSecond  Number  `json:"events_per_second"`
-	SealedStateBytes int     `json:"sealed_state_bytes"`   // of a stream, operator and users included
-	Draws            bool    `json:"draws,omitempty"`      // decisions hold draws
-	DrawsPure        float64 `json:"draws_pure,omitempty"` // ε of draws from events, counted in the losses below
-	DrawsRho         float64 `json:"draws_rho,omitempty"`  // ρ of such draws
+	SealedStateBytes int     `json:"sealed_state_bytes"` // of a stream, operator and users included
+	DecisionBytes    Number  `json:"decision_bytes"`     // value of a decision, mean; null where none was made to measure
+	EventBytes       Number  `json:"decision_bytes_an_event"`
+	DayBytes         Number  `json:"decision_bytes_a_day"`            // of one stream; null without a rate
+	Draws            bool    `json:"draws,omitempty"`                 // decisions hold draws
+	LivesEpsilon     float64 `json:"epsilon_of_both_lives,omitempty"` // with ORIEL_AFTER, of a unit whose step both release
+	DrawsPure        float64 `json:"draws_pure,omitempty"`            // ε of draws, of a stream that releases no sum
+	DrawsRho         float64 `json:"draws_rho,omitempty"`             // ρ of such draws
 
 	terms protection.Terms
 }

@@ -371,8 +371,8 @@ func TestWarnings(t *testing.T) {
 		}
 	}
 	f(1024, 1, 0x1p-10, 0)
-	f(1000, 1, 1.01e-3, 0, "above 1/1000")
-	f(100, 20, 1e-3, 0, "above 1/2000")
+	f(1000, 1, 1.01e-3, 0, "δ = 0.00101 is too large: publishing one random event of the 1000 ")
+	f(100, 20, 1e-3, 0, "Use well below 1/2000")
 	f(1000, 1, 1e-6, 0.01)
 	f(1000, 86, 1e-6, 1, "less than a day of traffic (1005 steps)")
 	f(864, 100, 1e-6, 1)

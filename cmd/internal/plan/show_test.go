@@ -143,6 +143,9 @@ type wireReport struct {
 		Radius                  *float64 `json:"radius"`
 		EventsPerSecond         *float64 `json:"events_per_second"`
 		SealedStateBytes        int      `json:"sealed_state_bytes"`
+		DecisionBytes           *float64 `json:"decision_bytes"`
+		EventBytes              *float64 `json:"decision_bytes_an_event"`
+		DayBytes                *float64 `json:"decision_bytes_a_day"`
 	} `json:"setting"`
 	Optimum struct {
 		VarianceFactor *float64 `json:"variance_factor"`

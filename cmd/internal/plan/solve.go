@@ -3,6 +3,7 @@ package plan
 import (
 	"fmt"
 	"math"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -38,6 +39,72 @@ type tried struct {
 }
 
 func (t tried) within(half float64) bool { return t.err == nil && t.reached.Half <= half }
+
+// half is the error, and +Inf where there is none.
+func (t tried) half() float64 {
+	if t.err != nil {
+		return math.Inf(1)
+	}
+	return t.reached.Half
+}
+
+// best returns the value of the least error, and the last one where no value has any. It looks at a grid of quarter
+// octaves and then, between the neighbours of its best point, at thirds.
+func (k Knob) best(half func(i int) float64) int {
+	const each = 4 // an octave
+	grid := []int{k.Values - 1}
+	for e := 0; ; e++ {
+		i := int(math.Exp2(float64(e)/each)) - 1
+		if i >= k.Values {
+			break
+		}
+		grid = append(grid, i)
+	}
+	slices.Sort(grid)
+	grid = slices.Compact(grid)
+	at := len(grid) - 1
+	for j, i := range grid {
+		if half(i) < half(grid[at]) {
+			at = j
+		}
+	}
+	best, low, high := grid[at], grid[max(at-1, 0)], grid[min(at+1, len(grid)-1)]
+	for high-low > 2 {
+		third := (high - low) / 3
+		// on the far side of the least error, or where there is none yet
+		if a, b := half(low+third), half(high-third); a > b || math.IsInf(a, 1) {
+			low += third
+		} else {
+			high -= third
+		}
+	}
+	for i := low; i <= high; i++ {
+		if half(i) < half(best) {
+			best = i
+		}
+	}
+	return best
+}
+
+// unreached says that nothing reaches the want, and what the best value gives.
+func unreached(w Want, k Knob, best int, gives tried) error {
+	if gives.err != nil {
+		return gives.err
+	}
+	what, of, at := strings.ToLower(strings.TrimPrefix(k.Setting, "ORIEL_")), w.Statistic, ""
+	if w.After > 0 {
+		of = fmt.Sprintf("%s over %d events of its cell", of, w.After)
+	}
+	if in, err := k.Input(k.Text(best)); err == nil && k.Setting != "ORIEL_EPSILON" {
+		at = fmt.Sprintf(" at ε = %g", in.Configured.Budget.Epsilon)
+	}
+	if math.IsInf(gives.reached.Half, 1) {
+		return fmt.Errorf("no %s reaches ± %g of a %s%s: even %s=%s %s", what, w.Half, of, at, k.Setting,
+			k.Text(best), gives.says())
+	}
+	return fmt.Errorf("no %s reaches ± %g of a %s%s; the best, %s=%s, %s", what, w.Half, of, at, k.Setting,
+		k.Text(best), gives.says())
+}
 
 // says is the error in words, or why there is none.
 func (t tried) says() string {
@@ -84,16 +151,20 @@ func Solve(w Want, k Knob) (Solution, error) {
 		return Solution{}, broken
 	}
 	if at < 0 || at >= k.Values {
-		end := k.Values - 1
-		if !k.Greater {
-			end = 0
+		best := k.best(func(i int) float64 { return try(i).half() })
+		if broken != nil {
+			return Solution{}, broken
 		}
-		if err := try(end).err; err != nil {
-			return Solution{}, err
+		if !try(best).within(w.Half) {
+			return Solution{}, unreached(w, k, best, try(best))
 		}
-		return Solution{}, fmt.Errorf("no %s gives ± %g of a %s: at the end of its range, %s=%s %s", k.Setting, w.Half,
-			w.Statistic,
-			k.Setting, k.Text(end), try(end).says())
+		// errors fall and rise again along the range: behind the best value they move one way
+		at, beside = best+sort.Search(k.Values-best, func(i int) bool { return !try(best + i).within(w.Half) })-1, 0
+		beside = at + 1
+		if k.Greater {
+			at = sort.Search(best, func(i int) bool { return try(i).within(w.Half) })
+			beside = at - 1
+		}
 	}
 	s := Solution{
 		Setting: k.Setting, Value: k.Text(at), Statistic: w.Statistic, After: w.After, Wanted: w.Half,

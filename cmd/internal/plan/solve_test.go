@@ -264,3 +264,51 @@ func TestSolvedEpsilonGivesTheWantedRank(t *testing.T) {
 		t.Errorf("%+v: the noise makes ± %g", s, got)
 	}
 }
+
+// Where errors fall and rise again along the range, the least one is found, and with it what reaches the want; where
+// nothing does, the message says what the best value gives.
+func TestSolveFindsTheBestInTheMiddle(t *testing.T) {
+	const count = 1 << 20
+	for _, least := range []int{0, 1, 2, 7, 300, 12345, 77777, count - 2, count - 1} {
+		k := Knob{Values: count}
+		tries := 0
+		if got := k.best(func(i int) float64 {
+			tries++
+			if i < least {
+				return math.Inf(1) // as a cell that never has so many events
+			}
+			return 1 + float64(i-least)
+		}); got != least || tries > 400 {
+			t.Errorf("the best of a cliff is %d after %d tries, want %d", got, tries, least)
+		}
+		if got := k.best(func(i int) float64 { return math.Abs(float64(i - least)) }); got != least {
+			t.Errorf("the best of a valley is %d, want %d", got, least)
+		}
+	}
+	k := knobOf("ORIEL_MEMORY", false, 1<<10, whole, "ORIEL_STATISTICS=mean")
+	w := Want{Statistic: "mean", Half: 1, After: 300, Near: math.NaN()}
+	_, err := Solve(w, k)
+	if err == nil || !strings.HasPrefix(err.Error(), "no memory reaches ± 1 of a mean over 300 events of its cell at ε = 1; the best, ORIEL_MEMORY=300, gives ± ") {
+		t.Fatalf("%v", err)
+	}
+	best := must(t, w, "ORIEL_STATISTICS=mean", "ORIEL_MEMORY=300")
+	w.Half = 1.01 * best
+	s, err := Solve(w, k)
+	value, _ := strconv.Atoi(s.Value)
+	if err != nil || value < 300 || value > 330 || s.Half > w.Half {
+		t.Errorf("%+v, %v; ORIEL_MEMORY=300 gives ± %g", s, err, best)
+	}
+	beside := must(t, w, "ORIEL_STATISTICS=mean", fmt.Sprint("ORIEL_MEMORY=", value+1))
+	if beside <= w.Half || !strings.HasPrefix(s.Beside, fmt.Sprintf("ORIEL_MEMORY=%d gives ± ", value+1)) {
+		t.Errorf("the longest memory is %d, but the next one gives ± %g: %s", value, beside, s.Beside)
+	}
+	_, epsilon := Epsilons()
+	_, err = Solve(Want{Statistic: "count", Half: 1e-9, Near: math.NaN()}, knobOf("ORIEL_EPSILON", true, 9000, epsilon))
+	if err == nil || !strings.HasPrefix(err.Error(), "no epsilon reaches ± 1e-09 of a count; the best, ORIEL_EPSILON=0.0009999, gives ± ") {
+		t.Errorf("%v", err)
+	}
+	none := knobOf("ORIEL_MEMORY", false, 100, whole, "ORIEL_STATISTICS=mean")
+	if _, err = Solve(w, none); err == nil || !strings.Contains(err.Error(), ": even ORIEL_MEMORY=101 gives none: memory 101 never has 300 events") {
+		t.Errorf("%v", err)
+	}
+}

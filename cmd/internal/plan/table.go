@@ -107,7 +107,7 @@ func (r *Report) sensitivityLine() string {
 	if s.SealedStateBytes > 0 {
 		text += "\nsealed state of a stream, all included: " + bytesOf(uint64(s.SealedStateBytes))
 	}
-	return text
+	return text + s.publishedLine()
 }
 
 // label marks the configured mechanism.
@@ -252,16 +252,21 @@ func (r *Report) notes() string {
 		lines = append(lines, "Optimum: the least variance that any Gaussian mechanism can have which releases every prefix sum and proves as much for a window",
 			"of W steps, one event a user; no such bound is known for pure ε.")
 	}
+	if len(r.Mechanisms[0].Decisions) > 0 {
+		lines = append(lines, "Noise above R/10 does not mean that nothing is learned: projection onto the set cuts it, and predictions feel only the part",
+			"along their features. `oriel eval` on old or public events says how much of what can be learned is kept.")
+	}
 	if !r.Setting.terms.Scope.ForLife() {
 		lines = append(lines, "An event that left its window is not forgotten: its loss grows with age as shown.")
+	}
+	if both := r.Setting.LivesEpsilon; both > 0 {
+		lines = append(lines, "ORIEL_AFTER: an event whose step both lives of the deployment release loses √2 µ, ε = "+Upper(both)+
+			" at the same δ; decisions state the ε of one life.")
 	}
 	switch s := r.Setting; {
 	case factsOf(s.Mechanism).Draws:
 		lines = append(lines, "No sum is released: decisions are draws, by scores whose noise the table says, and all that "+
 			"one "+s.Unit+" moves lose "+drawsLose(s)+".")
-	case s.DrawsPure > 0 || s.DrawsRho > 0:
-		lines = append(lines, "Decisions hold draws whose scores are of events: those that one "+s.Unit+" moves lose "+drawsLose(s)+" beside the sums.",
-			"ε by age and of groups counts that, and so do decisions; the setting, and µ, are of the sums alone.")
 	case s.Draws:
 		lines = append(lines, "Decisions hold draws of the stream's own, whose scores are of releases: they lose nothing more.")
 	}

@@ -22,7 +22,7 @@ var tenArms = Experiment{
 		"Pure ε for life, one loss exchanged for any other. B: plays of a round, of one arm, that are released together.",
 		"UCB with doubling episodes was measured to lose 2 250 at ε = 1, 6 860 at 0.1, and 1 520 without privacy.",
 		"EXP3-IX over batches of 2/ε with centred losses was measured to lose 6 240, 22 600, and 3 520.",
-		"Any ε-private rule whose regret grows slower than n^(3/4) loses 9·ln(n)/(200ε) in the mean: 0.62 and 6.2 here.",
+		"Any ε-private rule whose regret grows slower than n^(3/4) loses 9·ln(n)/(400ε) in the mean: 0.31 and 3.1 here.",
 	},
 }
 

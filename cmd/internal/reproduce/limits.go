@@ -33,9 +33,10 @@ var limits = Experiment{
 	Play:   playLimits,
 	Notes: []string{
 		"Contexts: both alike, each with an arm of two that brings a reward with chance ¾, the other arm with chance ¼.",
-		"Whoever is private in the ordinary sense plays nearly the same for both, and loses ½ in half of all steps (Claim 13).",
+		"A bandit of ordinary privacy ε plays the wrong arm with chance 1/(1 + e^ε) at least, and loses n·½/(1 + e^ε). Claim 13 has Ω(n) for ε < ln 2.",
 		"Joint privacy hides a context from all others, and not from who asked: it learns.",
-		"Ten arms are those of `oriel reproduce arms`; any ε-private bandit loses (k − 1)·ln n/(200ε) (Claim 14, Corollary 15).",
+		"Ten arms are those of `oriel reproduce arms`; any ε-private bandit loses (k − 1)·ln n/(400ε): half of Corollary 15, whose rewards " +
+			"are −1 and 1, where those of these arms are 0 and 1.",
 		"That is a bound for long streams; what `ucb` loses is far above it. B = 64, and 512 at ε = 0.01.",
 	},
 }
@@ -44,7 +45,7 @@ const sharply = 0.5 // how much better the right arm of a context is
 
 // limitsOf are settings of a row that plays contexts, or arms.
 func limitsOf(row, column int, steps uint64) []string {
-	epsilon := []float64{1, 10, 1, 0.01}[column]
+	epsilon := epsilons[column]
 	arms, batch := "a,b", "64"
 	if column >= 2 {
 		arms = "0,1,2,3,4,5,6,7,8,9"
@@ -104,13 +105,22 @@ func (w *blind) cost(play []float64) float64 {
 func (w *blind) regret() float64 { return w.lost }
 
 // least is what is proved that a private bandit loses in so many steps.
+//
+// Contexts: p and q are the chances of the right arm in the two contexts. An action is ε-private of its context, so that
+// p ≤ e^ε(1 − q) and q ≤ e^ε(1 − p). The sum of both says p + q ≤ 2e^ε/(1 + e^ε): of contexts that come alike often, the
+// share 1/(1 + e^ε) or more is answered by the wrong arm, each time for a loss of sharply.
+//
+// Arms: Corollary 15 of the source, of rewards −1 and 1. Rewards 0 and 1 have half the gaps and so half the regret.
 func least(column int, steps uint64) float64 {
-	n := float64(steps)
+	n, epsilon := float64(steps), epsilons[column]
 	if column < 2 {
-		return n * sharply / 2
+		return n * sharply / (1 + math.Exp(epsilon))
 	}
-	return 9 * math.Log(n) / (200 * []float64{1, 0.01}[column-2])
+	return 9 * math.Log(n) / (400 * epsilon)
 }
+
+// epsilons are those of the columns.
+var epsilons = [4]float64{1, 10, 1, 0.01}
 
 func playLimits(ctx context.Context, c Cell) ([]Point, error) {
 	seeded := rand.New(rand.NewPCG(uint64(c.Seed), 15))

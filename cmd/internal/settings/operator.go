@@ -37,13 +37,21 @@ func (s *Settings) readOperator(
 	return family
 }
 
+// EmitEvery is each how many steps a decision is emitted, or 0 where the operator has no such setting.
+func (s Settings) EmitEvery() uint64 {
+	if !s.own.Has("EMIT_EVERY") {
+		return 0
+	}
+	return s.own.Count("EMIT_EVERY")
+}
+
 // configure asks the operator for what the groups need.
 func (s *Settings) configure(p *operators.Problems, family operators.Family, needs []Need) {
 	steps := slices.Contains(needs, Operator)
 	if family.Name == "" || !steps && !slices.Contains(needs, Events) {
 		return
 	}
-	s.events = family.Events(s.own)
+	s.events, s.eventsOf = family.Events(s.own), family.Name
 	if !steps {
 		return
 	}

@@ -46,8 +46,8 @@ func (s Settings) checkUsers(p *operators.Problems) {
 // checkKeyed refuses user level where leaves are not added with the events that they are of: answers of one user that
 // came far apart may be added in one step.
 func (s Settings) checkKeyed(p *operators.Problems) {
-	p.Want("USER_ID", s.UserID == "" || !s.events.Keyed, "set, but ORIEL_OPERATOR=%s learns from a play later than its events come: "+
-		"what a user's move may be closer together than they were", s.Operator)
+	p.Want("USER_ID", s.UserID == "" || !s.events.Keyed, "set, but ORIEL_OPERATOR=%s adds answers later than they come: "+
+		"two answers of a user may be added closer together than they came", s.Operator)
 }
 
 // userWindow is the window of users, where sums forget; else 0.

@@ -22,6 +22,7 @@ type Noise struct {
 	parts  []definition.Part
 	n      int
 	steps  int
+	before uint64    // steps before the first release, of whose noise it holds nothing
 	single int       // releases from the first on whose z are single draws, mapped to normals; T for Gaussian noise
 	scales []float64 // σ or θ at each coordinate, loss units
 	least  float64   // of the parts' scales, lattice units
@@ -32,6 +33,14 @@ type Noise struct {
 	fading    *definition.Fading // of a filter with memory
 	forest    definition.Forest
 	normal    []func(x []float64) // by part: draws in units of θ to standard normals; nil for Gaussian noise
+}
+
+// After returns the noise of as many releases of a stream with a memory after so many steps, if the stream holds
+// nothing of these: resets come where they are due.
+func (x *Noise) After(before uint64) *Noise {
+	y := *x
+	y.before = before
+	return &y
 }
 
 // New returns the noise of the first steps releases.

@@ -29,7 +29,7 @@ func (x *Noise) Rebuilder() *Rebuilder {
 	switch {
 	case x.fading != nil:
 		f := &filtered{filter: &x.fading.Filter, states: vectors(len(x.fading.Poles), x.n)}
-		r.parts = &fading{filtered: f, fading: x.fading, before: make([]float64, x.n)}
+		r.parts = &fading{filtered: f, fading: x.fading, first: x.before, before: make([]float64, x.n)}
 	case x.filter != nil:
 		r.parts = &filtered{filter: x.filter, states: vectors(len(x.filter.Poles), x.n)}
 	case x.forecasts != nil:
@@ -119,12 +119,13 @@ func (f *filtered) next(rest []float64) float64 {
 type fading struct {
 	*filtered
 	fading *definition.Fading
+	first  uint64 // steps before the first release
 	step   uint64
 	before []float64 // the last release's noise
 }
 
 func (f *fading) start() {
-	f.step = 0
+	f.step = f.first
 	clear(f.before)
 	f.filtered.start()
 }

@@ -15,9 +15,12 @@ import (
 
 // shape changes the deployment before its topics are made.
 func (s *story) shape(t *testing.T, c *datadriven.TestData) {
-	var plays, horizon, users int
+	var plays, owes, horizon, users int
 	if c.MaybeScanArgs(t, "plays", &plays) {
 		s.setup = s.setup.Plays(uint64(plays))
+	}
+	if c.MaybeScanArgs(t, "owes", &owes) {
+		s.setup = s.setup.Owing(owes, uint64(plays))
 	}
 	if c.MaybeScanArgs(t, "horizon", &horizon) {
 		s.setup = s.setup.Ending(uint64(horizon))

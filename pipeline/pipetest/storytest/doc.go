@@ -3,6 +3,7 @@
 // what follows now; read the difference line by line.
 //
 //	deployment partitions=1     makes topics; always the first; with plays=2 each second step has a decision more, for a second topic;
+//	                            owes=2 has decisions before the first event;
 //	                            horizon=N ends streams after N steps, users=S has users kept S steps apart
 //	grow partitions=3           adds partitions to the input
 //	topics                      does what `oriel topics` does, and tells it

@@ -13,6 +13,7 @@ import (
 
 	"oriel/pipeline/kafka"
 	"oriel/pipeline/pipetest"
+	"oriel/schemas"
 )
 
 func (s *story) fail(t *testing.T, c *datadriven.TestData) string {
@@ -91,6 +92,10 @@ func (s *story) decisions(t *testing.T, c *datadriven.TestData) string {
 	}
 	var line []string
 	for _, r := range records {
+		if d, err := schemas.ParseDecision(r.Value); err == nil && d.Step == 0 {
+			line = append(line, fmt.Sprintf("%d owed", d.Index)) // before the first event
+			continue
+		}
 		of := decided.FindSubmatch(r.Value)
 		if of == nil {
 			c.Fatalf(t, "no decision of a blind machine: %s", r.Value)

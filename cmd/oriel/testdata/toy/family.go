@@ -71,7 +71,7 @@ func (c configured) Extras() []schemas.Extra {
 	return []schemas.Extra{
 		{Name: "arm", Kind: schemas.ExtraText, Text: "What is played."},
 		{Name: "play", Kind: schemas.ExtraText, Text: "The key of the record that gives its feedback."},
-		{Name: "scores", Kind: schemas.ExtraNumbers, Text: "What the arm was drawn from, but for the last event's part."},
+		{Name: "scores", Kind: schemas.ExtraNumbers, Text: "What the arm was drawn from."},
 	}
 }
 

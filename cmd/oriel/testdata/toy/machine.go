@@ -25,10 +25,7 @@ type configured struct {
 }
 
 func (c configured) Mechanism(m *mechanisms.Config, _ []byte) error {
-	m.Leaf = mechanisms.Leaf{Parts: []mechanisms.Part{
-		{Name: "reward", Size: 1, Clip: c.clip, Share: 1},
-		{Name: "context", Size: c.dimension, Clip: c.clip, Share: 3},
-	}}
+	m.Leaf = mechanisms.OnePart(1+c.dimension, c.clip)
 	return nil
 }
 
@@ -46,10 +43,7 @@ func (c configured) Open(plan []byte, sums *mechanisms.Stream) (operators.Machin
 	if len(arms) < 2 {
 		return nil, errors.New("toy: plan: fewer than two arms")
 	}
-	return &machine{
-		stream: sums, rows: rows, arms: arms, leaf: make([]float64, 1+c.dimension),
-		guarantee: sums.Guarantee().WithDraws(dp.Draws{Pure: law.Epsilon.Up()}),
-	}, nil
+	return &machine{stream: sums, rows: rows, arms: arms, leaf: make([]float64, 1+c.dimension)}, nil
 }
 
 func (c configured) Describe(mechanisms.Config) operators.Description {
@@ -61,27 +55,22 @@ func (c configured) Every() operators.Configured { return c }
 func (c configured) Twin([]byte) (operators.Twin, error) { return &twin{configured: c}, nil }
 
 type machine struct {
-	stream    *mechanisms.Stream
-	rows      *pending.Table
-	arms      []string
-	leaf      []float64
-	guarantee protection.Guarantee
+	stream *mechanisms.Stream
+	rows   *pending.Table
+	arms   []string
+	leaf   []float64
 }
 
-// law is of draws from releases and the last event, which moves the scores of one draw.
+// law is of draws from releases.
 var law = mechanisms.Exponential{
 	Epsilon:     mechanisms.Ratio{Num: 1, Den: 1},
 	Sensitivity: mechanisms.Ratio{Num: 1000, Den: 1},
 }
 
-func (m *machine) Open(dst []operators.Decision) []operators.Decision { return m.play(dst, 0, 0) }
+func (m *machine) Open(dst []operators.Decision) []operators.Decision { return m.play(dst, 0) }
 
 func (m *machine) Add(dst []operators.Decision, r operators.Record) []operators.Decision {
-	leaf, last := m.taken(r), int64(0)
-	if leaf != nil && leaf[0] > 0 {
-		last = 1
-	}
-	if !m.stream.Add(r.Identity, leaf) {
+	if !m.stream.Add(r.Identity, m.taken(r)) {
 		return dst
 	}
 	t := m.stream.Step()
@@ -90,7 +79,7 @@ func (m *machine) Add(dst []operators.Decision, r operators.Record) []operators.
 			break
 		}
 	}
-	return m.play(append(dst, operators.Decision{Index: 2*t - 1, Step: t, Point: m.point()}), t, last)
+	return m.play(append(dst, operators.Decision{Index: 2*t - 1, Step: t, Point: m.point()}), t)
 }
 
 // taken returns what a record adds; a key takes its row whatever the record says.
@@ -136,11 +125,10 @@ func fill(leaf []float64, e schemas.Event, arm float64) {
 	}
 }
 
-func (m *machine) point() []float64 { return append([]float64{m.stream.Sum(0)[0]}, m.stream.Sum(1)...) }
+func (m *machine) point() []float64 { return append([]float64{}, m.stream.Sum(0)...) }
 
-// play draws an arm and lets the play wait, unless no record will come. What the last event adds to a score is not
-// shown.
-func (m *machine) play(dst []operators.Decision, t uint64, last int64) []operators.Decision {
+// play draws an arm and lets the play wait, unless no record will come.
+func (m *machine) play(dst []operators.Decision, t uint64) []operators.Decision {
 	if m.stream.Ended() {
 		return dst
 	}
@@ -150,7 +138,6 @@ func (m *machine) play(dst []operators.Decision, t uint64, last int64) []operato
 		scores[i] = int64(math.Floor(float64(1000 * max(-100, min(100, float64(level*float64(i)))))))
 		shown[i] = float64(scores[i])
 	}
-	scores[0] += last
 	arm := m.stream.Choose(0, scores, law)
 	name := "play-" + strconv.FormatUint(2*t, 10)
 	if m.rows.Put([]byte(name), t, []float64{float64(arm)}) != pending.Done {
@@ -174,7 +161,7 @@ func (m *machine) Due(step uint64) (first uint64, count int) {
 	return 2*step - 1, 2
 }
 
-func (m *machine) Guarantee() protection.Guarantee { return m.guarantee }
+func (m *machine) Guarantee() protection.Guarantee { return m.stream.Guarantee() }
 
 func (m *machine) StateLen() int { return m.rows.StateLen() + m.stream.StateLen() }
 

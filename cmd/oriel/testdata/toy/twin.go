@@ -9,6 +9,7 @@ import (
 
 // twin knows the plays that wait, as whoever reads decisions does.
 type twin struct {
+	operators.Prompt
 	configured
 	records uint64
 	waiting []waiting

@@ -1,0 +1,114 @@
+package auditor
+
+import (
+	"math"
+
+	"oriel/mechanisms"
+	"oriel/mechanisms/audit"
+	"oriel/mechanisms/audit/definition"
+	"oriel/mechanisms/forget"
+	"oriel/mechanisms/lattice"
+	"oriel/operators"
+	"oriel/schemas"
+)
+
+// sums is an operator that adds what events say and publishes releases: the private sum alone. Its streams may start
+// anywhere, where an operator may count steps in a state of its own.
+type sums struct {
+	operators.Plain
+	longest []float64 // that numbers of leaves may be, loss units, where a quantiser does not shorten them; else 0
+	clips   []float64 // where a clip does
+}
+
+// Plan is empty.
+func (sums) Plan(mechanisms.Config) ([]byte, error) { return nil, nil }
+
+// Open returns the machine.
+func (sums) Open(_ []byte, stream *mechanisms.Stream) (operators.Machine, error) {
+	return summed{stream}, nil
+}
+
+// Describe says nothing.
+func (sums) Describe(mechanisms.Config) operators.Description { return operators.Description{} }
+
+// Every is the operator.
+func (s sums) Every() operators.Configured { return s }
+
+// Twin knows leaves from events.
+func (s sums) Twin([]byte) (operators.Twin, error) { return adding{sums: s}, nil }
+
+// summed is the machine of sums.
+type summed struct{ *mechanisms.Stream }
+
+// Open owes nothing.
+func (summed) Open(dst []operators.Decision) []operators.Decision { return dst }
+
+// Add adds the values of an event.
+func (m summed) Add(dst []operators.Decision, r operators.Record) []operators.Decision {
+	var leaf []float64
+	if !r.Null {
+		leaf = r.Event.Vector.Values
+	}
+	m.Stream.Add(r.Identity, leaf)
+	return dst
+}
+
+// Steps counts the closed steps.
+func (m summed) Steps() uint64 { return m.Step() }
+
+// Due gives no decision.
+func (summed) Due(uint64) (first uint64, count int) { return 0, 0 }
+
+// adding is the operators.Twin of sums.
+type adding struct {
+	operators.Prompt
+	sums
+}
+
+func (adding) Begin() {}
+
+func (adding) Decided([]operators.Decision) {}
+
+func (t adding) Leaf(dst []float64, r operators.Record) bool {
+	if r.Null {
+		return false
+	}
+	copy(dst, r.Event.Vector.Values)
+	return true
+}
+
+func (t adding) Canary(u []float64, factor float64) (with, without operators.Record) {
+	record := func(by float64) operators.Record {
+		values := make([]float64, len(u))
+		for i, x := range u {
+			values[i] = by * x * (operators.Beyond*factor*t.clips[i] + min(1, factor)*t.longest[i])
+		}
+		return operators.Record{Event: schemas.Event{Vector: schemas.Vector{Values: values}}}
+	}
+	return record(1), record(-1)
+}
+
+func (adding) Direct([]float64) {}
+
+// beforeReset is the private sum of a mechanism with a memory, whose runs start a little before a reset.
+func (a *Subject) beforeReset() *Subject {
+	b := *a
+	b.whole, b.wholePlan = audit.Bare(a.whole, a.wholePlan)
+	b.mechanism, b.plan = audit.Bare(a.mechanism, a.plan)
+	var s sums
+	units := definition.Integers(b.whole, b.wholePlan)
+	for k, of := range definition.Parts(b.whole, b.wholePlan) {
+		for _, unit := range units[of.From:of.To] {
+			longest, clip := 0.0, of.Grid.Clip()
+			if q := b.whole.Leaf.Parts[k].Quantiser; q != nil {
+				_, zeroOut := q.Distances(of.Grid)
+				longest, clip = math.Sqrt(lattice.Grid{}.Float64(zeroOut))/2*unit, 0
+			}
+			s.longest, s.clips = append(s.longest, longest), append(s.clips, clip)
+		}
+	}
+	b.operator = s
+	b.machine, b.public, b.carriers, b.lag = openMachine, nil, 1, 0
+	b.late = forget.Period(a.plan.Forget.Memory) - audit.StepsBefore
+	return &b
+}

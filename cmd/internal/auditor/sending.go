@@ -1,0 +1,71 @@
+package auditor
+
+import "oriel/operators"
+
+// sending plays the canaries of a run: their records in order, each with the first place of a step, so that the leaf of
+// each is added in a step where at says that it is due. After a canary with a key its key comes again, twice, whichever
+// event there was: who sends it may be anybody, and it must add nothing of the event once more.
+type sending struct {
+	player  *player
+	along   []float64
+	canary  bool // which of the two events
+	due     func(step uint64) bool
+	records []operators.Record // of the last canary
+}
+
+// at returns the record of a place in a step, null where there is no other. echo says that it is none of a canary.
+func (s *sending) at(step, place uint64) (r operators.Record, echo bool) {
+	a := s.player.subject
+	if place > 1 {
+		return operators.Record{Null: true}, false
+	}
+	for i := range a.carriers {
+		if !s.due(step + a.lag + uint64(a.carriers-1-i)) {
+			continue
+		}
+		if place == 0 {
+			if i == 0 {
+				s.records, _ = s.player.twin.Records(a.pair(s.player.twin, s.along, s.canary))
+			}
+			return s.records[i], false
+		}
+		if i == a.carriers-1 {
+			return s.echo()
+		}
+	}
+	if last := step - 1 + a.lag; place == 0 && step > 1 && s.due(last) {
+		return s.echo()
+	}
+	return operators.Record{Null: true}, false
+}
+
+// echo is an event under the key of the last canary, the same in all runs.
+func (s *sending) echo() (r operators.Record, echo bool) {
+	if len(s.records) == 0 || len(s.records[0].Key) == 0 {
+		return operators.Record{Null: true}, false
+	}
+	first, _ := s.player.twin.Canary(s.along, 1)
+	all, _ := s.player.twin.Records(first)
+	r = all[len(all)-1]
+	r.Key = s.records[0].Key
+	return r, true
+}
+
+// leafAt plays a run up to the step in which its canary's leaf is added, and returns that leaf about its centre. It
+// reports whether there is one.
+func (p *player) leafAt(step uint64, along []float64, run uint64, canary bool) (leaf []float64, adds bool, err error) {
+	if err := p.begin(); err != nil {
+		return nil, false, err
+	}
+	at := placesOf(run)
+	s := &sending{player: p, along: along, canary: canary, due: func(t uint64) bool { return t == step }}
+	for t := uint64(1); ; t++ {
+		for place := range p.subject.mechanism.Batch {
+			r, _ := s.at(t, place)
+			r.Identity = at.next()
+			if adds = p.add(r); t == step {
+				return differences(p.leaf, p.centre), adds, nil
+			}
+		}
+	}
+}

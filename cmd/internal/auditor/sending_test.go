@@ -1,0 +1,303 @@
+package auditor
+
+import (
+	"bytes"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"oriel/mechanisms"
+	"oriel/operators"
+)
+
+// A canary's records come one a step, so that its leaf is added in the step that was asked for; then its key comes
+// twice again, with one event whichever the canary is. All other records are null.
+func TestCanariesAreSentWhereTheirLeafIsDue(t *testing.T) {
+	for name, want := range map[string]struct {
+		earliest uint64
+		canary   []uint64 // steps of its records, where the leaf is due in step 9
+		echoes   []uint64 // and of those under its key
+	}{
+		"served":            {2, []uint64{8, 9}, []uint64{10}},
+		"served in batches": {2, []uint64{8, 9}, []uint64{9, 10}},
+		"arms":              {3, []uint64{7}, []uint64{7, 8}},
+		"bandit":            {4, []uint64{6}, []uint64{6, 7}},
+		"coco":              {1, []uint64{9}, nil},
+	} {
+		a := subjectOf(t, asConfigured[name]...)
+		if a.earliest() != want.earliest {
+			t.Errorf("%s: a leaf at step %d, want %d", name, a.earliest(), want.earliest)
+		}
+		p, err := a.open()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var echoes [2][]operators.Record
+		for i, canary := range []bool{true, false} {
+			if err := p.begin(); err != nil {
+				t.Fatal(err)
+			}
+			s := &sending{
+				player: p, along: a.dense(a.random("direction", 0)), canary: canary,
+				due: func(step uint64) bool { return step == 9 },
+			}
+			var sent, again, added []uint64
+			at := placesOf(3)
+			for step := uint64(1); step <= 14; step++ {
+				for place := range a.mechanism.Batch {
+					r, echo := s.at(step, place)
+					switch {
+					case echo:
+						again, echoes[i] = append(again, step), append(echoes[i], r)
+						if !slices.Equal(r.Key, s.records[0].Key) {
+							t.Errorf("%s: a key comes again that had not come", name)
+						}
+					case !r.Null || len(r.Key) > 0:
+						sent = append(sent, step)
+					}
+					r.Identity = at.next()
+					if p.add(r) {
+						added = append(added, step)
+					}
+				}
+			}
+			if !slices.Equal(sent, want.canary) || !slices.Equal(again, want.echoes) {
+				t.Errorf("%s: sent in steps %v, want %v; again in %v, want %v", name, sent, want.canary, again, want.echoes)
+			}
+			if due := []uint64{9}; !slices.Equal(added, due) && (canary || !a.mechanism.Unit.AgainstNull()) {
+				t.Errorf("%s: leaves in steps %v, want %v", name, added, due)
+			}
+		}
+		for k, r := range echoes[0] {
+			if !slices.Equal(r.Event.Numbers, echoes[1][k].Event.Numbers) {
+				t.Errorf("%s: what comes under the canary's key depends on the canary", name)
+			}
+		}
+	}
+}
+
+// Which keys come is the same for all purposes of a run, and what is said under them is not, but for common events;
+// keys come again, and contexts get their rewards.
+func TestKeysOfACrowdAreThoseOfARun(t *testing.T) {
+	a := subjectOf(t, asConfigured["served in batches"]...)
+	play := func(purpose string) (keys []string, numbers [][]float64, same []bool, leaves int) {
+		c, err := a.openCrowded(60)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := c.begin(); err != nil {
+			t.Fatal(err)
+		}
+		c.crowd.begin(purpose, 7)
+		at := placesOf(7)
+		for i := range 180 {
+			if i%3 == 0 {
+				c.crowd.step()
+			}
+			r := c.crowd.next()
+			keys, numbers = append(keys, string(r.Key)), append(numbers, r.Event.Vector.Values)
+			same = append(same, c.crowd.same)
+			if r.Identity = at.next(); c.add(r) {
+				leaves++
+			}
+		}
+		return keys, numbers, same, leaves
+	}
+	keys, numbers, same, leaves := play("crowd")
+	others, otherNumbers, _, _ := play("other crowd")
+	if !slices.Equal(keys, others) {
+		t.Errorf("keys depend on the purpose:\n%v\n%v", keys, others)
+	}
+	times, common, own := map[string]int{}, 0, 0
+	for i, key := range keys {
+		times[key]++
+		if equal := slices.Equal(numbers[i], otherNumbers[i]); same[i] && !equal {
+			t.Errorf("record %d is said to be common, and is not", i)
+		} else if same[i] {
+			common++
+		} else if !equal {
+			own++
+		}
+	}
+	again := 0
+	for _, n := range times {
+		if n > 2 {
+			again++
+		}
+	}
+	if again == 0 || common < 10 || own < 10 || leaves < 20 {
+		t.Errorf("%d keys come again, %d common events, %d of the purpose, %d leaves", again, common, own, leaves)
+	}
+}
+
+// swapped changes what a machine is given or publishes.
+type swapped struct {
+	operators.Machine
+	record    func(r operators.Record) operators.Record
+	decisions func(all []operators.Decision, last operators.Record)
+}
+
+func (s *swapped) Add(dst []operators.Decision, r operators.Record) []operators.Decision {
+	before := len(dst)
+	given := r
+	if s.record != nil {
+		given = s.record(r)
+	}
+	dst = s.Machine.Add(dst, given)
+	if s.decisions != nil {
+		s.decisions(dst[before:], r)
+	}
+	return dst
+}
+
+// plant plants a fault in the machines of a subject.
+func plant(a *Subject, fault swapped) {
+	whole := a.machine
+	a.machine = func(c operators.Configured, plan []byte, s *mechanisms.Stream) (operators.Machine, error) {
+		m, err := whole(c, plan, s)
+		f := fault
+		f.Machine = m
+		return &f, err
+	}
+}
+
+// A leaf that is a thousandth longer than the event says is found at a budget of 0.1, where no number of runs that a
+// test has would show it in noise.
+func TestAuditCatchesLeavesBesideTheSecondOpinion(t *testing.T) {
+	a := subject(t, "ORIEL_EPSILON=0.1")
+	plant(a, swapped{record: func(r operators.Record) operators.Record {
+		r.Event.Weight *= 1.001
+		return r
+	}})
+	refutesIn(t, 20, "a longer leaf", a, "leaf sums", ErrCheck)
+}
+
+// An action may owe something to the context that it answers, and neither to another record of its step, nor may its
+// length tell the choice.
+func TestAuditCatchesActionsOfOtherRecords(t *testing.T) {
+	positive := func(r operators.Record) bool {
+		return slices.ContainsFunc(r.Event.Vector.Values, func(x float64) bool { return x > 0 })
+	}
+	for what, fault := range map[string]func(all []operators.Decision, last operators.Record){
+		"the first action of a step owes something to its last record": func(all []operators.Decision, last operators.Record) {
+			if len(all) > 0 && all[0].Output == 1 && positive(last) {
+				all[0].Point = []float64{-1}
+			}
+		},
+		"a model owes something to the last record": func(all []operators.Decision, last operators.Record) {
+			if n := len(all); n > 0 && all[n-1].Output == 0 && positive(last) {
+				all[n-1].Point[0] += 1e-9
+			}
+		},
+		"an action is longer where there is a context": func(all []operators.Decision, last operators.Record) {
+			if n := len(all); n > 1 && all[n-2].Output == 1 && positive(last) {
+				extras := slices.Clone(all[n-2].Extras)
+				extras[len(extras)-1].Text += " "
+				all[n-2].Extras = extras
+			}
+		},
+	} {
+		a := subjectOf(t, asConfigured["served in batches"]...)
+		plant(a, swapped{decisions: fault})
+		refutesIn(t, 20, what, a, "decisions", ErrCheck)
+	}
+}
+
+// Decisions are played until some of the most that a step has are published, behind the first leaf; where there is
+// none in reach, that is said.
+func TestDecisionsAreInReach(t *testing.T) {
+	for _, x := range []struct {
+		more  []string
+		steps uint64
+		left  string
+	}{
+		{nil, 64, ""},
+		{[]string{"ORIEL_EMIT_EVERY=90"}, 270, ""},
+		{[]string{"ORIEL_EMIT_EVERY=2097152"}, 64, "decisions: none that an event could be in is published in the first 1048576 steps"},
+		{[]string{"ORIEL_EMIT_EVERY=7", "ORIEL_WINDOW=horizon", "ORIEL_HORIZON=15", "ORIEL_AGE_WEIGHT=0"}, 15, ""},
+	} {
+		a, err := subject(t, x.more...).deployed()
+		if err != nil {
+			t.Fatal(err)
+		}
+		steps, left, err := a.shownSteps(64)
+		if err != nil || strings.Join(left, "") != x.left || steps != x.steps {
+			t.Errorf("%v: %d steps, want %d; left %q, %v", x.more, steps, x.steps, left, err)
+		}
+	}
+}
+
+// Leaves that no run can have are said to be out of reach, and what needs none is tried.
+func TestAuditOfLeavesOutOfReach(t *testing.T) {
+	frequent := slices.DeleteFunc(slices.Clone(asConfigured["served"]), func(line string) bool {
+		return strings.HasPrefix(line, "ORIEL_EMIT")
+	})
+	arms := []string{
+		"ORIEL_OPERATOR=arms", "ORIEL_ARMS=a,b", "ORIEL_MECHANISM=once-gaussian", "ORIEL_WINDOW=lifetime",
+	}
+	for want, lines := range map[string][]string{
+		"attacks: an event adds nothing before step 20001":  append([]string{"ORIEL_DELAY=20000"}, arms...),
+		"attack at step 2: no event of these settings adds": append([]string{"ORIEL_WAIT=1"}, frequent...),
+	} {
+		r := audited(t, subjectOf(t, lines...), 4)
+		var out bytes.Buffer
+		if err := r.Print(&out); err != nil || r.Err() != nil {
+			t.Errorf("%v, %v", err, r.Err())
+		}
+		said := out.String()
+		if !strings.Contains(said, "Not tested with these settings: "+want) || !strings.Contains(said, "\ndecisions ") {
+			t.Errorf("want %q in\n%s", want, out.String())
+		}
+	}
+}
+
+// An attack of too few runs bounds nothing, whatever they show, and says so in words and in JSON.
+func TestAuditSaysThatRunsAreTooFew(t *testing.T) {
+	r := audited(t, subject(t), 2)
+	var table, document bytes.Buffer
+	if err := r.Print(&table); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.PrintJSON(&document); err != nil {
+		t.Fatal(err)
+	}
+	if text := table.String(); strings.Count(text, "too few runs") != 3*2+2+2 || strings.Contains(text, " 0.000 ") ||
+		!strings.Contains(text, "Not tested with these settings: attack at step 1: too few runs, 2.") ||
+		!strings.Contains(text, "Step 13: too few runs for the first bound, 2; 0.9 takes about") {
+		t.Errorf("%s", text)
+	}
+	if text := document.String(); strings.Count(text, `"too_few_runs": true`) != 6 ||
+		!strings.Contains(text, `"attack at step 1: too few runs, 2"`) {
+		t.Errorf("%s", text)
+	}
+	enough := audited(t, subject(t), 300)
+	if len(enough.untested()) > 0 {
+		t.Errorf("300 runs: %v", enough.untested())
+	}
+}
+
+// What no audit looks at stands in each output, and word for word in what is said of audits.
+func TestWhatIsNotAttackedIsSaid(t *testing.T) {
+	said, err := os.ReadFile("../../../deploy/PRIVACY.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	flat := func(text string) string { return strings.Join(strings.Fields(text), " ") }
+	if want := "**Not attacked:** " + strings.Join(NotAttacked, "; ") + "."; !strings.Contains(flat(string(said)), want) {
+		t.Errorf("PRIVACY.md does not say: %s", want)
+	}
+	r := audited(t, subject(t), 2)
+	var table, document bytes.Buffer
+	if err := r.Print(&table); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.PrintJSON(&document); err != nil {
+		t.Fatal(err)
+	}
+	for _, what := range NotAttacked {
+		if !strings.Contains(table.String(), what) || !strings.Contains(document.String(), what) {
+			t.Errorf("the output does not say: %s", what)
+		}
+	}
+}

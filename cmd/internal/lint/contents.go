@@ -1,0 +1,114 @@
+package lint
+
+import (
+	"fmt"
+	"go/ast"
+	"go/types"
+	"path/filepath"
+	"slices"
+)
+
+// recordPath and recordType name the type of an input record.
+const (
+	recordPath = Module + "/pipeline/kafka"
+	recordType = "Record"
+)
+
+// publicField is the one field of a record that everybody may read.
+const publicField = "Public"
+
+// decidesEnds are the folders whose code decides where a Batch, a segment or a transaction of the service ends, and
+// which request goes out next.
+var decidesEnds = []string{"pipeline", "pipeline/kafka"}
+
+// ownTopics is the reason of files that read no event: what they read is published or sealed by the service itself.
+const ownTopics = "reads records of decision, verdict and changelog topics"
+
+// readsContents are the functions of those folders that may touch what a record says; nil: all of the file. No other
+// function may, because an end or a request could depend on it.
+var readsContents = []struct {
+	file      string
+	functions []string
+	reason    string
+}{
+	{"pipeline/kafka/decode.go", []string{"next", "abortMarker"}, "parses records; an abort marker is the broker's own"},
+	{"pipeline/walk.go", []string{"step"}, "the one place where an event is decoded"},
+	{"pipeline/users.go", []string{"name"}, "finds the user of a record"},
+	{"pipeline/changelog.go", nil, ownTopics},
+	{"pipeline/check.go", nil, ownTopics},
+	{"pipeline/decided.go", nil, ownTopics},
+	{"pipeline/descriptor.go", nil, ownTopics},
+	{"pipeline/former.go", nil, ownTopics},
+	{"pipeline/manifest.go", nil, ownTopics},
+	{"pipeline/open.go", nil, ownTopics},
+	{"pipeline/rows.go", nil, ownTopics},
+	{"pipeline/semantics.go", nil, ownTopics},
+}
+
+// CheckContents reports the functions of a package that touch a field of a record which is not public, and may not.
+func CheckContents(p Typed) []Finding {
+	if !slices.Contains(decidesEnds, p.Folder) {
+		return nil
+	}
+	return contentsIn(p)
+}
+
+// contentsIn checks a package whatever its folder.
+func contentsIn(p Typed) []Finding {
+	var found []Finding
+	for _, file := range p.Files {
+		name := filepath.Base(p.Fset.Position(file.Pos()).Filename)
+		for _, decl := range file.Decls {
+			function := ""
+			if f, ok := decl.(*ast.FuncDecl); ok {
+				function = f.Name.Name
+			}
+			if mayReadContents(p.Folder+"/"+name, function) {
+				continue
+			}
+			ast.Inspect(decl, func(node ast.Node) bool {
+				id, ok := node.(*ast.Ident)
+				if !ok {
+					return true
+				}
+				if field, ok := p.Info.Uses[id].(*types.Var); ok && saysContents(field) {
+					found = append(found, Finding{p.place(id), fmt.Sprintf(
+						"touches %s of a record: code beside the decoder may read %s only, because ends and requests must not depend on contents",
+						field.Name(), publicField)})
+				}
+				return true
+			})
+		}
+	}
+	return found
+}
+
+func mayReadContents(file, function string) bool {
+	for _, row := range readsContents {
+		if row.file == file && (row.functions == nil || slices.Contains(row.functions, function)) {
+			return true
+		}
+	}
+	return false
+}
+
+// saysContents reports whether a variable is a field of a record that is not public.
+func saysContents(field *types.Var) bool {
+	if !field.IsField() || field.Pkg() == nil || field.Pkg().Path() != recordPath || field.Name() == publicField {
+		return false
+	}
+	record := field.Pkg().Scope().Lookup(recordType)
+	if record == nil {
+		return false
+	}
+	fields, ok := record.Type().Underlying().(*types.Struct)
+	if !ok {
+		return false
+	}
+	for i := range fields.NumFields() {
+		if fields.Field(i) == field {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,52 @@
+package plan
+
+import (
+	"strings"
+	"testing"
+
+	"oriel/mechanisms/protection"
+)
+
+// TestPublishedBytes: the size of a decision, what an event costs, and a day at a rate; and the setting that makes long
+// decisions rarer, where the operator has it.
+func TestPublishedBytes(t *testing.T) {
+	f := func(change func(*Input), want ...string) {
+		t.Helper()
+		in := setting{"plain", func(*Input) {}}.input()
+		in.only, in.Rate = true, 2
+		change(&in)
+		r, err := New(in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var out strings.Builder
+		if err := r.Print(&out); err != nil {
+			t.Fatal(err)
+		}
+		for _, text := range want {
+			without, has := strings.CutPrefix(text, "no ")
+			if strings.Contains(out.String(), without) == has {
+				t.Errorf("%q is wrong of\n%s", text, out.String())
+			}
+		}
+	}
+	f(func(in *Input) {
+		in.Published = Published{Bytes: 4426, Decisions: 2, Events: 2, Thinned: 4426, Every: 1}
+	},
+		"decisions: 2213 B each, 2213 B for each event, 364.7 MiB a day of one stream", "ORIEL_EMIT_EVERY=32 makes it 69 B")
+	f(func(in *Input) {
+		in.Published = Published{Bytes: 4426, Decisions: 2, Events: 2, Thinned: 4426, Every: 4}
+	},
+		"ORIEL_EMIT_EVERY=128 makes it 69 B")
+	f(func(in *Input) {
+		in.Rate, in.Published = 0, Published{Bytes: 500, Decisions: 1, Events: 10, Thinned: 500, Every: 1}
+	}, "decisions: 500 B each, 50 B for each event\n", "no a day of one stream", "no ORIEL_EMIT_EVERY")
+	f(func(in *Input) { in.Published = Published{Bytes: 500, Decisions: 1, Events: 1, Thinned: 50, Every: 1} },
+		"500 B for each event", "no ORIEL_EMIT_EVERY") // the rest is actions, of which each event has one
+	f(func(in *Input) { in.Published = Published{Bytes: 500, Decisions: 1, Events: 1, Thinned: 500} }, "no ORIEL_EMIT_EVERY")
+	f(func(in *Input) {
+		in.Configured.Name, in.Configured.Scope, in.Configured.AgeWeight = "once-gaussian", protection.PerStep{}, 0
+		in.Published = Published{Bytes: 500, Decisions: 1, Events: 1, Thinned: 500, Every: 1}
+	}, "ORIEL_BATCH=8, longer windows", "no ORIEL_EMIT_EVERY")
+	f(func(*Input) {}, "no decisions: ")
+}

@@ -1,0 +1,68 @@
+//go:build promtool
+
+package deploy
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestPythonReaderTellsWhatToPlay: schemas/testdata/decisions.py, which the text for loops names, plays answers to
+// contexts alone. It reads decisions that machines have made.
+func TestPythonReaderTellsWhatToPlay(t *testing.T) {
+	const script = `
+import json, sys
+sys.path.insert(0, "testdata")
+from decisions import to_play
+for name in ("action", "reward"):
+    action = json.load(open("examples/decision.linucb-" + name + ".json"))
+    print(action["answers"], to_play(action) == action["decision"][0], to_play(action) is None)
+    del action["answers"]  # as an earlier deployment has it
+    print(to_play(action) is None)
+print(to_play({"decision": [-1], "answers": "context"}), to_play({"decision": [2], "answers": "nothing"}))
+`
+	cmd := exec.Command("python3", "-B", "-c", script)
+	cmd.Dir = "../schemas"
+	out, err := cmd.CombinedOutput()
+	const want = "context True False\nFalse\nreward False True\nTrue\nNone None\n"
+	if err != nil || strings.ReplaceAll(string(out), "\r", "") != want {
+		t.Errorf("%v: %s, want\n%s", err, out, want)
+	}
+}
+
+// TestExamplesSayWhatIsMissing: a call without names.json, or with a file that holds none, ends in one line that says
+// how to make it, and in no trace of Python's.
+func TestExamplesSayWhatIsMissing(t *testing.T) {
+	dir := t.TempDir()
+	for name, content := range map[string]string{"empty": "", "text": "no JSON\n", "list": "[1]\n", "other": "{}\n"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	run := func(want string, args ...string) {
+		t.Helper()
+		cmd := exec.Command("python3", append([]string{"-B"}, args...)...)
+		cmd.Dir, cmd.Stdin = "examples", strings.NewReader("")
+		out, err := cmd.CombinedOutput()
+		said := strings.TrimSuffix(string(out), "\n")
+		if err == nil || !strings.Contains(said, want) || strings.Contains(said, "\n") {
+			t.Errorf("%v: %v, %s; want one line with %q", args, err, said, want)
+		}
+	}
+	const make = "names.json is missing or holds no descriptor; make it by `oriel tail"
+	for _, script := range []string{"numbers.py", "totals.py", "windows.py"} {
+		run(make, script)
+		for _, name := range []string{"gone", "empty", "text", "list", "other"} {
+			run(make, script, filepath.Join(dir, name), "8")
+		}
+	}
+	good := filepath.Join(dir, "good")
+	if err := os.WriteFile(good, []byte(`{"views":[],"emit_every":1}`+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	run("STEPS is not a number of steps", "windows.py", good)
+	run("STEPS is not a number of steps", "windows.py", good, "many")
+}

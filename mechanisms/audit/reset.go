@@ -1,0 +1,158 @@
+package audit
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"oriel/mechanisms"
+	"oriel/mechanisms/audit/definition"
+	"oriel/mechanisms/forget"
+	"oriel/mechanisms/lattice"
+	"oriel/mechanisms/noise"
+)
+
+// ErrReset is noise that is still there after a reset.
+var ErrReset = errors.New("audit: what a step adds after a reset depends on the noise before it")
+
+// What CheckReset plays about a reset, steps.
+const (
+	filled = 16 // whose noise is in the buffers; the last StepsBefore of them have the same noise in both streams
+	after  = 16
+
+	chainKey = 32 // bytes of a stream's state, behind its version
+
+	// StepsBefore is how many steps before a reset a run starts that is to meet it.
+	StepsBefore = 2
+)
+
+// At returns the state of a stream that has had no record, made that of the same stream after so many steps of which it
+// holds nothing: neither sums nor noise. So a run can start at any step of a stream.
+func At(c mechanisms.Config, p mechanisms.Plan, start []byte, steps uint64) ([]byte, error) {
+	sums, err := p.SumsOver(c, nothing{})
+	if err != nil {
+		return nil, err
+	}
+	state, all := slices.Clone(start), 0
+	for _, sum := range sums {
+		all += sum.StateLen()
+	}
+	if all > len(state) {
+		return nil, fmt.Errorf("audit: a state of %d bytes is none of this plan", len(start))
+	}
+	rest := state[len(state)-all:]
+	for _, sum := range sums {
+		binary.LittleEndian.PutUint64(rest, steps) // what all sums' states start with
+		rest = rest[sum.StateLen():]
+	}
+	return state, nil
+}
+
+// nothing is a sampler of sums that only say how long their states are.
+type nothing struct{}
+
+func (nothing) Fill(dst []int64, _ noise.Seed) { clear(dst) }
+
+// CheckReset compares, across some resets, two streams with a memory that have one key and one record after the other,
+// but other noise in their buffers. Before a reset they must differ; after it each step must add the same to the last
+// bit, whatever a buffer held. It returns how many numbers were compared.
+func CheckReset(c mechanisms.Config, p mechanisms.Plan, stream *mechanisms.Stream) (numbers uint64, err error) {
+	period, start := forget.Period(p.Forget.Memory), stream.AppendState(nil)
+	for _, reset := range []uint64{1, 2, 5} {
+		var both [2][]byte
+		for i := range both {
+			both[i], err = filledState(c, p, stream, start, reset*period, byte(i))
+			if err != nil {
+				return numbers, err
+			}
+		}
+		copy(both[1][1:], both[0][1:1+chainKey])
+		var played [2][]stepped
+		for i, state := range both {
+			if played[i], err = increments(c, stream, state); err != nil {
+				return numbers, err
+			}
+		}
+		for t, one := range played[0] {
+			step, same := reset*period-StepsBefore+1+uint64(t), slices.Equal(one.added, played[1][t].added)
+			if t >= StepsBefore {
+				same = same && decays(c, p, one, played[1][t], played[0][t-1], played[1][t-1])
+			}
+			switch {
+			case t < StepsBefore && same:
+				return numbers, fmt.Errorf("%w: and step %d owes nothing to the noise of steps before it", ErrReset, step)
+			case t >= StepsBefore && !same:
+				return numbers, fmt.Errorf("%w: step %d, and the last reset was after step %d", ErrReset, step, reset*period)
+			}
+			numbers += uint64(len(one.added))
+		}
+	}
+	return numbers, stream.Restore(start)
+}
+
+// filledState is that of a stream StepsBefore steps before one, with noise of its own in the buffers.
+func filledState(
+	c mechanisms.Config, p mechanisms.Plan, stream *mechanisms.Stream, start []byte, step uint64, which byte,
+) ([]byte, error) {
+	state, err := At(c, p, start, step-filled)
+	if err != nil {
+		return nil, err
+	}
+	if err := stream.Restore(state); err != nil {
+		return nil, err
+	}
+	id := noise.Identity{Topic: [16]byte{which}, Partition: 3}
+	for range (filled - StepsBefore) * c.Batch {
+		id.Offset++
+		stream.Add(id, nil)
+	}
+	return stream.AppendState(nil), nil
+}
+
+// stepped is what a step adds, and the release behind it.
+type stepped struct {
+	added   []lattice.Int128
+	release []float64
+}
+
+// decays reports whether the difference of two releases is that of the two before them, decayed, within rounding: of
+// numbers to 53 bits, and of decayed sums to less than a lattice unit.
+func decays(c mechanisms.Config, p mechanisms.Plan, one, other, oneBefore, otherBefore stepped) bool {
+	kept, units := definition.Kept(p), definition.Integers(c, p)
+	for i, y := range one.release {
+		z, yBefore, zBefore := other.release[i], oneBefore.release[i], otherBefore.release[i]
+		size := math.Abs(y) + math.Abs(z) + math.Abs(yBefore) + math.Abs(zBefore)
+		if off := y - z - kept*(yBefore-zBefore); !(math.Abs(off) <= 0x1p-46*size+units[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// increments are what the next steps of null records add, about a reset.
+func increments(c mechanisms.Config, stream *mechanisms.Stream, state []byte) (all []stepped, err error) {
+	if err := stream.Restore(state); err != nil {
+		return nil, err
+	}
+	id := noise.Identity{Partition: 4}
+	for range StepsBefore + after {
+		for range c.Batch {
+			id.Offset++
+			stream.Add(id, nil)
+		}
+		step := stepped{release: slices.Clone(sums(stream, c))}
+		for k := range c.Leaf.Parts {
+			step.added = append(step.added, stream.Increments(k)...)
+		}
+		if len(step.added) != c.Dimension() {
+			return nil, errors.New("audit: a stream with a memory does not say what a step adds")
+		}
+		all = append(all, step)
+		if err := stream.Restore(stream.AppendState(nil)); err != nil {
+			return nil, fmt.Errorf("%w: a state near it is refused: %w", ErrReset, err)
+		}
+	}
+	return all, nil
+}

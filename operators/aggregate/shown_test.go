@@ -1,0 +1,120 @@
+package aggregate
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"oriel/mechanisms"
+	"oriel/mechanisms/mechtest"
+	"oriel/operators"
+	"oriel/schemas"
+)
+
+// TestMarksSayWhatIsMoreThanNoise: each number has one mark, in the order of the names. It is 1 of counts and sums, and of
+// ratios exactly where the published count exceeds 12 of its published deviations; so never where there are no events.
+func TestMarksSayWhatIsMoreThanNoise(t *testing.T) {
+	for name, m := range map[string]mechanisms.Config{"life": life(64, 3), "total": total(3), "tumbling": tumbling(40)} {
+		m.Budget.Epsilon = 20
+		lines := []string{
+			"CELLS=carrier=UA|AA|HA,hour=0:24:2", "VALUE=delay=-60:180", "STATISTICS=mean,count,p50,variance,sum*0.5",
+			"ELSEWHERE=other", "ARMS=carrier",
+		}
+		if name == "life" {
+			lines = append(lines, "MEMORIES=16,64")
+		}
+		c, m := config(t, m, lines...)
+		machine, err := newMachine(c, mechtest.Open(t, m, [32]byte{7}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		numbers, members := c.Numbers(), machine.PlannedExtras()
+		at := slices.IndexFunc(members, func(x schemas.Extra) bool { return x.Name == "shown" })
+		encoder := schemas.NewEncoder(schemas.DecisionConfig{Stream: "0"}, members)
+		seen := map[bool]int{}
+		for i := range 400 {
+			e := schemas.Event{Numbers: []float64{float64(i % 2), float64(i / 2 % 24), float64(i%240 - 60)}}
+			for _, d := range machine.Add(nil, operators.Record{Event: e}) {
+				published, err := schemas.ParseDecision(encoder.Append(nil, d.Index, d.Step, d.Point, d.Extras))
+				if err != nil {
+					t.Fatal(err)
+				}
+				readings, err := numbers.Read(published)
+				marks := d.Extras[at].Numbers
+				if err != nil || len(marks) != len(readings) {
+					t.Fatalf("%s: %d marks of %d numbers: %v", name, len(marks), len(readings), err)
+				}
+				for k, x := range readings {
+					n := numbers.Names[k]
+					always := n.Statistic == count || n.Statistic == sum
+					want := always || known(numbers.Names, readings, n, d.Extras[0].Numbers)
+					if marks[k] != 0 && marks[k] != 1 || (marks[k] == 1) != x.Shown ||
+						n.Statistic != "p50" && x.Shown != want {
+						t.Fatalf("%s: %+v, %+v: mark %g, want %t", name, n, x, marks[k], want)
+					}
+					seen[x.Shown && !always]++
+					if strings.HasPrefix(n.Cell, "carrier=HA") && !always && x.Shown {
+						t.Errorf("%s: %s of no events is shown: %+v", name, n.Statistic, x)
+					}
+				}
+			}
+		}
+		if seen[true] == 0 || seen[false] == 0 {
+			t.Errorf("%s: %v numbers are shown and not", name, seen)
+		}
+	}
+}
+
+// known says, from published counts and their deviations by view, whether a ratio is more than noise.
+func known(names []operators.Named, readings []operators.Reading, n operators.Named, deviations []float64) bool {
+	view, memories := 0, []string{}
+	arms := map[string]float64{} // counts by arm
+	cells := map[string]float64{}
+	for i, x := range names {
+		if !slices.Contains(memories, x.Memory) {
+			memories = append(memories, x.Memory)
+		}
+		if x.Memory == n.Memory && x.Statistic == count {
+			view = len(memories) - 1
+			cells[x.Cell] = readings[i].Value
+			arm, _, _ := strings.Cut(x.Cell, ",")
+			arms[arm] += readings[i].Value
+		}
+	}
+	arm, hour, _ := strings.Cut(n.Cell, ",")
+	least := 12 * deviations[view]
+	switch n.Statistic {
+	case "mean_difference":
+		return cells[n.Cell] > least && cells["carrier=UA,"+hour] > least
+	case "share_difference":
+		return arms[arm] > least*math.Sqrt2 && arms["carrier=UA"] > least*math.Sqrt2
+	}
+	return cells[n.Cell] > least
+}
+
+// TestEarlierPlansHaveNoMarks: a deployment keeps the members of its plan; new ones say which numbers are shown.
+func TestEarlierPlansHaveNoMarks(t *testing.T) {
+	c, m := config(t, life(8, 1), "CELLS=carrier=UA|AA|DL", "VALUE=delay=-60:180", "STATISTICS=mean,p50")
+	plan, err := c.Plan(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for version, want := range map[byte]bool{planOfCells: false, planOfPlaces: false, planOfRanks: false, plan[0]: true} {
+		plan[0] = version
+		of := m
+		if err := c.Mechanism(&of, plan); err != nil {
+			t.Fatal(err)
+		}
+		machine, err := c.Open(plan, mechtest.Open(t, of, [32]byte{1}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		decisions := machine.Add(nil, operators.Record{Event: schemas.Event{Numbers: []float64{1, 30}}})
+		members := machine.(operators.Planned).PlannedExtras()
+		has := slices.ContainsFunc(members, func(x schemas.Extra) bool { return x.Name == "shown" })
+		if has != want || len(decisions[0].Extras) != len(members) {
+			t.Errorf("version %d: marks %t, %d values of %d members", version, has, len(decisions[0].Extras), len(members))
+		}
+	}
+}

@@ -1,0 +1,105 @@
+package linucb
+
+import (
+	"slices"
+	"strconv"
+	"unicode/utf8"
+
+	"oriel/operators"
+	"oriel/schemas"
+)
+
+// servedTwin is the operators.Twin of a machine that serves actions. Which contexts wait follows from keys and steps,
+// and the choice for a context from its published action. So it knows the leaf of a reward only if the reward comes in
+// a later step than its context.
+type servedTwin struct {
+	twin
+	records uint64
+	open    []held // that have not timed out, the oldest first
+}
+
+// held is a context that has a place.
+type held struct {
+	key      string
+	step     uint64
+	context  operators.Record
+	choice   int // by the action; none before it is published
+	answered bool
+}
+
+func (t *servedTwin) Begin() { t.records, t.open = 0, nil }
+
+// Decided takes the choices of actions.
+func (t *servedTwin) Decided(decisions []operators.Decision) {
+	for _, d := range decisions {
+		if d.Output != 1 {
+			continue
+		}
+		for i := range t.open {
+			if w := &t.open[i]; w.step == d.Step && w.key == d.Extras[atKey].Text {
+				w.choice = int(d.Point[0])
+			}
+		}
+	}
+}
+
+// Leaf writes the row of a reward and the context that it is for. SPEC.md says which records are rewards.
+func (t *servedTwin) Leaf(dst []float64, r operators.Record) bool {
+	step, key := t.records/t.batch+1, string(r.Key)
+	t.records++
+	if !utf8.Valid(r.Key) {
+		key = ""
+	}
+	t.open = slices.DeleteFunc(t.open, func(w held) bool { return step-w.step >= t.waiting.Timeout })
+	at := slices.IndexFunc(t.open, func(w held) bool { return w.key == key })
+	if at < 0 {
+		if len(key) >= 1 && len(key) <= maxName && len(t.open) < t.waiting.Capacity {
+			t.open = append(t.open, held{key: key, step: step, context: copied(r), choice: none})
+		}
+		return false
+	}
+	w := &t.open[at]
+	if w.answered {
+		return false
+	}
+	w.answered = true
+	if r.Null || w.context.Null || w.choice == none {
+		return false
+	}
+	whole := schemas.Event{
+		Vector: w.context.Event.Vector, Numbers: []float64{float64(w.choice), r.Event.Numbers[1]}, Weight: 1,
+	}
+	return t.twin.Leaf(dst, operators.Record{Event: whole})
+}
+
+// copied is a record without the caller's slices.
+func copied(r operators.Record) operators.Record {
+	r.Key = slices.Clone(r.Key)
+	r.Event.Vector.Indices = slices.Clone(r.Event.Vector.Indices)
+	r.Event.Vector.Values = slices.Clone(r.Event.Vector.Values)
+	r.Event.Numbers = slices.Clone(r.Event.Numbers)
+	return r
+}
+
+// Canary returns two events whose contexts are as far apart as those of one arm can be, because the machine chooses
+// arms. The key is of no earlier record.
+func (t *servedTwin) Canary(u []float64, factor float64) (with, without operators.Record) {
+	with, without = t.twin.Canary(u, factor)
+	if t.candidates == 0 && t.products.length == 0 {
+		a, b := t.rows.Farthest(u)
+		with, without = t.record(0, a, factor), t.record(0, b, factor)
+	}
+	with.Key = strconv.AppendUint(nil, t.records, 10)
+	without.Key = with.Key
+	return with, without
+}
+
+// Records returns the context and the reward, each of them null where the event is.
+func (t *servedTwin) Records(event operators.Record) (records []operators.Record, lag uint64) {
+	context, reward := event, event
+	if !event.Null {
+		context.Event.Numbers = []float64{none, absent}
+		reward.Event = schemas.Event{Numbers: []float64{none, event.Event.Numbers[1]}, Weight: 1}
+	}
+	return []operators.Record{context, reward}, 0
+}

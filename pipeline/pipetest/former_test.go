@@ -1,0 +1,187 @@
+package pipetest_test
+
+import (
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"oriel/operators"
+	"oriel/pipeline"
+	"oriel/pipeline/kafka"
+	"oriel/pipeline/pipetest"
+)
+
+// following is a deployment that goes on after that of NewSetup. last are the decisions that its plans were made from.
+type following struct {
+	pipetest.Setup
+	mu    sync.Mutex
+	last  []operators.Decision
+	notes []string
+}
+
+func follow() *following {
+	f := &following{Setup: pipetest.NewSetup()}
+	c := &f.Config
+	c.Name, c.Group, c.Decisions, c.Verdicts, c.Changelog = "next", "next", "next.decisions", "next.verdicts", "next.changelog"
+	c.DeadLetter = "next.dead-letter"
+	c.After = pipeline.Former{Name: "late", Group: "late", Decisions: "late.decisions", Changelog: "late.changelog"}
+	f.Model.PlanAfter = func(last operators.Decision) ([]byte, error) {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		f.last = append(f.last, last)
+		return nil, nil
+	}
+	f.Listener.Note = func(_ int32, text string) {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		f.notes = append(f.notes, text)
+	}
+	return f
+}
+
+// old runs a deployment over some events of partition 0, and ends it.
+func old(t *testing.T, d *pipetest.Deployment, partitions, n int) pipetest.Setup {
+	t.Helper()
+	s := pipetest.NewSetup()
+	if err := s.Prepare(t.Context(), d.Client(), partitions); err != nil {
+		t.Fatal(err)
+	}
+	a := d.Start("old", pipetest.NewDisk(), s.Run)
+	send(t, d, s, 0, n)
+	time.Sleep(3 * time.Second)
+	if err := a.Stop(); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// begins makes the topics of the next deployment and runs it for a while. It returns what the process has said at its
+// end.
+func (f *following) begins(t *testing.T, d *pipetest.Deployment) error {
+	t.Helper()
+	if err := f.Topics(t.Context(), d.Client(), func(string) {}); err != nil {
+		t.Fatal(err)
+	}
+	a := d.Start("next", pipetest.NewDisk(), f.Run)
+	time.Sleep(20 * time.Second)
+	return a.Stop()
+}
+
+// offsets are those of the events that decisions of partition 0 are of.
+func offsets(t *testing.T, d *pipetest.Deployment, topic string) (all []float64) {
+	t.Helper()
+	records, err := pipetest.Read(t.Context(), d.Client(), topic, 0, -1, kafka.ReaderOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range records {
+		all = append(all, decision(t, r).Point[1])
+	}
+	return all
+}
+
+// TestADeploymentGoesOnAfterAnother: at the other's offset and from its last decision, where it has any. The other one
+// is over: it does not come back.
+func TestADeploymentGoesOnAfterAnother(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := pipetest.New(t)
+		before := old(t, d, 2, 5)
+		send(t, d, before, 0, 3)
+		f := follow()
+		if err := f.begins(t, d); err != nil {
+			t.Fatal(err)
+		}
+		if got := offsets(t, d, "next.decisions"); len(got) != 3 || got[0] != 5 {
+			t.Errorf("decisions of the events %v, want 5 to 7", got)
+		}
+		if len(f.last) != 1 || f.last[0].Index != 5 || f.last[0].Step != 5 { // partition 1 has published nothing
+			t.Errorf("plans after %+v, want one after decision 5", f.last)
+		}
+		if notes := strings.Join(f.notes, "\n"); !strings.Contains(notes, "goes on after late: from its decision of step 5, at offset 5") {
+			t.Errorf("notes: %s", notes)
+		}
+		send(t, d, before, 0, 2)
+		a := d.Start("old", pipetest.NewDisk(), before.Run)
+		time.Sleep(20 * time.Second)
+		if err := a.Stop(); err == nil || !strings.Contains(err.Error(), `this deployment is over: "next" goes on after it`) {
+			t.Errorf("the deployment before: %v", err)
+		}
+		if got := offsets(t, d, "late.decisions"); len(got) != 5 {
+			t.Errorf("the deployment before has decided of %v", got)
+		}
+	})
+}
+
+// TestWhatADeploymentBeforeMayHaveLost plays what is missing of it, and what the next one says or does then.
+func TestWhatADeploymentBeforeMayHaveLost(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		loses func(t *testing.T, d *pipetest.Deployment, f *following)
+		says  string // "": it goes on
+		from  float64
+	}{
+		{"nothing", func(*testing.T, *pipetest.Deployment, *following) {}, "", 5},
+		{"the changelog", func(t *testing.T, d *pipetest.Deployment, f *following) {
+			f.Config.After.Changelog = "late.gone"
+		}, "", 5},
+		{"the topic of decisions", func(t *testing.T, d *pipetest.Deployment, f *following) {
+			f.Config.After.Decisions = "late.gone"
+		}, `the decision topic "late.gone" of "late" does not exist`, 0},
+		{"the group", func(t *testing.T, d *pipetest.Deployment, f *following) {
+			f.Config.After.Group = "gone"
+		}, `group "gone" of "late" has no committed offset`, 0},
+		{"events behind its offset", func(t *testing.T, d *pipetest.Deployment, f *following) {
+			if err := d.Client().AlterOffset(t.Context(), "late", "trips", 0, 99); err != nil {
+				t.Fatal(err)
+			}
+		}, `group "late" stands at offset 99, and the input ends at 8`, 0},
+		{"events before it", func(t *testing.T, d *pipetest.Deployment, f *following) {
+			if err := d.Client().DeleteRecords(t.Context(), "trips", 0, 7); err != nil {
+				t.Fatal(err)
+			}
+		}, "", 7},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				d := pipetest.New(t)
+				before := old(t, d, 1, 5)
+				send(t, d, before, 0, 3)
+				f := follow()
+				c.loses(t, d, f)
+				err := f.begins(t, d)
+				got := offsets(t, d, "next.decisions")
+				if c.says != "" {
+					if err == nil || !strings.Contains(err.Error(), c.says) || len(got) > 0 {
+						t.Errorf("decisions of %v: %v; want %q", got, err, c.says)
+					}
+					return
+				}
+				if err != nil || len(got) == 0 || got[0] != c.from || len(f.last) != 1 {
+					t.Errorf("decisions of %v, want from %v; plans after %+v: %v", got, c.from, f.last, err)
+				}
+			})
+		})
+	}
+}
+
+// TestAPartitionThatTheDeploymentBeforeNeverHad starts from nothing.
+func TestAPartitionThatTheDeploymentBeforeNeverHad(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := pipetest.New(t)
+		before := old(t, d, 1, 5)
+		if err := d.Client().AddPartitions(t.Context(), "trips", 2); err != nil {
+			t.Fatal(err)
+		}
+		send(t, d, before, 1, 2)
+		f := follow()
+		if err := f.begins(t, d); err != nil {
+			t.Fatal(err)
+		}
+		wantTaken(t, d, f.Setup, 1, 2)
+		if len(f.last) != 1 { // of partition 0
+			t.Errorf("plans after %+v", f.last)
+		}
+	})
+}

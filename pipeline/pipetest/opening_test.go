@@ -1,0 +1,357 @@
+package pipetest_test
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"oriel/pipeline"
+	"oriel/pipeline/pipetest"
+)
+
+// shock is what happens at a request of an opening, counted from the start of the process.
+type shock struct {
+	request int
+	what    string // died, died heard, cut, lost; forgotten: died, and the broker never heard of the commit of the opening
+}
+
+// lives tells whether the process survives it: then only its connection ends.
+func (s shock) lives() bool { return s.what == "cut" || s.what == "lost" }
+
+func (s shock) hit(d *pipetest.Deployment, a *pipetest.Member) {
+	if s.what == "forgotten" { // the first end of a transaction is of what an earlier owner has left open
+		end := pipetest.Kind{Member: a.Name, API: "EndTxn", Partition: pipetest.AnyPartition}
+		d.Fail(pipetest.Fault{Kind: end, Skip: 1, Effect: pipetest.Refused(0)})
+	}
+	if !s.lives() {
+		a.KillAtRequest(s.request, s.what == "died heard")
+		return
+	}
+	effect := pipetest.Cut
+	if s.what == "lost" {
+		effect = pipetest.Lost
+	}
+	d.Fail(pipetest.Fault{
+		Kind: pipetest.Kind{Member: a.Name, Partition: pipetest.AnyPartition}, Skip: s.request - 1, Effect: effect,
+	})
+}
+
+// opened is a deployment whose machines owe some decisions before the first record.
+type opened struct {
+	owed   int
+	second uint64
+}
+
+func (o opened) setup() pipetest.Setup { return pipetest.NewSetup().Owing(o.owed, o.second) }
+
+// requests are the places of the first and the last request of an undisturbed opening, among all of its process.
+func (o opened) requests(t *testing.T) (first, last int) {
+	synctest.Test(t, func(t *testing.T) {
+		h := o.prepared(t)
+		a := h.Start("a", pipetest.NewDisk(), h.setup.Run)
+		time.Sleep(2 * time.Second)
+		for i, r := range h.Requests() {
+			if r.API == "InitProducerID" && first == 0 {
+				first = i + 1
+			}
+			if r.API == "EndTxn" {
+				last = i + 1
+			}
+		}
+		if err := a.Stop(); err != nil {
+			t.Error(err)
+		}
+	})
+	return first, last
+}
+
+func (o opened) prepared(t *testing.T) *history {
+	t.Helper()
+	h := &history{t: t, Deployment: pipetest.New(t), setup: o.setup(), every: o.second}
+	if err := h.setup.Prepare(t.Context(), h.Client(), 1); err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
+
+// survives plays an opening through two shocks. The process is started again after each on the disk that it left.
+func (o opened) survives(t *testing.T, shocks ...shock) {
+	synctest.Test(t, func(t *testing.T) {
+		h := o.prepared(t)
+		disk := pipetest.NewDisk()
+		for i, s := range shocks {
+			a := h.Start("a", disk, h.setup.Run)
+			s.hit(h.Deployment, a)
+			time.Sleep(15 * time.Second)
+			h.Mend()
+			if i%2 == 0 { // else on an idle input
+				h.taken += 2
+				send(t, h.Deployment, h.setup, 0, 2)
+			}
+			a.Kill()
+			disk = a.Disk()
+		}
+		last := h.Start("a", disk, h.setup.Run)
+		send(t, h.Deployment, h.setup, 0, 3)
+		h.taken += 3
+		time.Sleep(20 * time.Second)
+		if err := last.Stop(); err != nil {
+			t.Error(err)
+		}
+		h.oneHistory(o)
+	})
+}
+
+// oneHistory checks that every decision that is due is committed once, in order and in its own topic, that it never had
+// another value, even uncommitted, and that all of it is of one incarnation.
+func (h *history) oneHistory(o opened) {
+	h.t.Helper()
+	blind := pipetest.Blind{Second: o.second, Owed: o.owed}
+	var want [2][]uint64
+	for step := range uint64(h.taken + 1) {
+		index, count := blind.Due(step)
+		for i := range count {
+			output := i
+			if step == 0 {
+				output = 0
+				if o.second > 0 && i == count-1 {
+					output = 1
+				}
+			}
+			want[output] = append(want[output], index+uint64(i))
+		}
+	}
+	values := map[uint64][]byte{}
+	incarnations := map[[16]byte]bool{}
+	for output, topic := range []string{h.setup.Config.Decisions, h.setup.Config.Second} {
+		if topic == "" {
+			continue
+		}
+		var got []uint64
+		for _, r := range h.read(topic, false) {
+			got = append(got, index(h.t, r))
+		}
+		if !slices.Equal(got, want[output]) {
+			h.t.Errorf("topic %s has the decisions %d, want %d", topic, got, want[output])
+		}
+		for _, r := range h.read(topic, true) {
+			d := decision(h.t, r)
+			if other := values[d.Index]; other != nil && !bytes.Equal(other, r.Value) {
+				h.t.Errorf("decision %d has two values:\n%s\n%s", d.Index, other, r.Value)
+			}
+			if d.Step == 0 && d.Point[0] != 1 {
+				h.t.Errorf("decision %d is of call %v of Open", d.Index, d.Point[0])
+			}
+			values[d.Index], incarnations[d.Incarnation] = r.Value, true
+		}
+	}
+	if len(incarnations) > 1 {
+		h.t.Errorf("decisions of %d incarnations can be read", len(incarnations))
+	}
+	group, err := h.Client().CommittedOffset(h.t.Context(), h.setup.Config.Group, h.setup.Config.Input, 0)
+	if err != nil || group != int64(h.taken) {
+		h.t.Errorf("the group stands at %d, %v; want %d", group, err, h.taken)
+	}
+}
+
+// TestAnOpeningSurvivesDeathAtEachRequest: an adversary may kill a process at any request. Once a process died between
+// its first decisions and its first state, and the partition was given up for good. Each request of an opening fails in
+// each way, and another one after it. An operator that owes nothing is opened in one transaction.
+func TestAnOpeningSurvivesDeathAtEachRequest(t *testing.T) {
+	all := os.Getenv("TEST_OPENINGS") == "all" // some minutes: each pair of requests
+	shocks := []string{"died heard", "died", "cut", "lost"}
+	for k, o := range []opened{{owed: 3}, {owed: 2, second: 2}, {owed: 0}} {
+		first, last := o.requests(t)
+		if last-first < 15 {
+			t.Fatalf("an opening of %d requests", last-first)
+		}
+		for n := first; n <= last+1; n++ {
+			for i, what := range shocks {
+				if !all && i >= len(shocks)>>k {
+					continue
+				}
+				for m := first; m <= last+10; m++ {
+					if !all && m != first+(11*n+7*i)%(last+10-first) {
+						continue
+					}
+					again := shock{m, []string{"died", "died heard"}[(n+m+i)%2]}
+					t.Run(fmt.Sprintf("%d owed/%s at %d, %s at %d", o.owed, what, n, again.what, again.request), func(t *testing.T) {
+						o.survives(t, shock{n, what}, again)
+					})
+				}
+			}
+		}
+	}
+}
+
+// TestAForgottenOpeningIsContinued: a coordinator that crashes may acknowledge the end of a transaction and never tell
+// the changelog. The process goes on to its first decisions and dies at each request behind. Then the changelog has the
+// opening among what was aborted, and decisions of its secret can be read.
+func TestAForgottenOpeningIsContinued(t *testing.T) {
+	for _, o := range []opened{{owed: 3}, {owed: 2, second: 2}} {
+		first, last := o.requests(t)
+		for n := last - 6; n <= last; n++ {
+			for i, again := range []shock{{first + n%5, "died"}, {last - n%7, "died heard"}, {last + n%5, "died"}} {
+				t.Run(fmt.Sprintf("%d owed/died at %d, %s at %d", o.owed, n, again.what, again.request), func(t *testing.T) {
+					o.survives(t, shock{n, "forgotten"}, again, shock{first + 3*i + n, "died"})
+				})
+			}
+		}
+	}
+}
+
+// TestTornOpeningsAreMadeWhole plays each way in which the first two transactions may have ended in some of their parts
+// and not in others, and two in a row.
+func TestTornOpeningsAreMadeWhole(t *testing.T) {
+	o := opened{owed: 2, second: 2}
+	for nth := 1; nth <= 2; nth++ {
+		parts := o.setup().Parts()
+		for bits := range 1 << len(parts) {
+			again := (5*bits + bits/4 + 1) % (1 << len(parts))
+			t.Run(fmt.Sprintf("%d/%v %v", nth, subset(parts, bits), subset(parts, again)), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					h := o.prepared(t)
+					disk := h.torn(pipetest.NewDisk(), nth, subset(parts, bits))
+					disk = h.torn(disk, nth, subset(parts, again))
+					send(t, h.Deployment, h.setup, 0, 4)
+					h.taken = 4
+					last := h.Start("a", disk, h.setup.Run)
+					time.Sleep(20 * time.Second)
+					if err := last.Stop(); err != nil {
+						t.Error(err)
+					}
+					h.oneHistory(o)
+				})
+			})
+		}
+	}
+}
+
+// torn runs a process until the records of its n-th transaction are acknowledged, and commits some parts of it. Where
+// the process has none to send, it lives on an idle input.
+func (h *history) torn(disk *vfs.MemFS, nth int, committed []pipetest.Part) *vfs.MemFS {
+	h.t.Helper()
+	torn, err := h.setup.Tear(h.t.Context(), h.Client(), 0)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	a := h.Start("a", disk, h.setup.Run)
+	a.KillAt(pipeline.PointProduced, nth)
+	time.Sleep(15 * time.Second)
+	if !a.Alive() {
+		err = torn.Commit(h.t.Context(), committed, pipetest.Whatever)
+	}
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	a.Kill()
+	return a.Disk()
+}
+
+// TestTheSecretIsDurableBeforeTheFirstDecision looks at an opening's transactions: the first has the state and no
+// decision, and the second is begun when it is committed. Both name the same partitions.
+func TestTheSecretIsDurableBeforeTheFirstDecision(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := opened{owed: 3, second: 2}.prepared(t)
+		a := h.Start("a", pipetest.NewDisk(), h.setup.Run)
+		time.Sleep(2 * time.Second)
+		var got []string
+		for _, r := range h.Requests() {
+			switch r.API {
+			case "Produce", "AddPartitionsToTxn", "EndTxn":
+				got = append(got, r.API+" "+r.Topic)
+			}
+		}
+		begin := "AddPartitionsToTxn late.changelog,late.decisions,late.plays,late.verdicts"
+		want := []string{
+			begin, "EndTxn ", // whatever an earlier owner has left open
+			begin, "Produce late.changelog", "EndTxn ",
+			begin, "Produce late.decisions", "Produce late.plays", "Produce late.changelog", "EndTxn ",
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%q, want %q", got, want)
+		}
+		if err := a.Stop(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// TestACheckpointBetweenOpeningAndFirstDecisions is one of a state that owes decisions: a replay from it makes them
+// too.
+func TestACheckpointBetweenOpeningAndFirstDecisions(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o := opened{owed: 3, second: 2}
+		h := o.prepared(t)
+		a := h.Start("a", pipetest.NewDisk(), h.setup.Run)
+		h.Fail(pipetest.Fault{
+			Kind:   pipetest.Kind{API: "Produce", Topic: h.setup.Config.Decisions, Partition: 0},
+			Effect: pipetest.Cut, Count: -1,
+		})
+		time.Sleep(5 * time.Second)
+		if n := len(h.read(h.setup.Config.Decisions, true)); n != 0 {
+			t.Fatalf("%d decisions", n)
+		}
+		a.Kill() // what it has sent of its second transaction is open still
+		checkpoint, err := h.deployment().Checkpoint(t.Context(), 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		h.Mend()
+		b := h.Start("b", pipetest.NewDisk(), h.setup.Run)
+		send(t, h.Deployment, h.setup, 0, 4)
+		h.taken = 4
+		time.Sleep(15 * time.Second)
+		if err := b.Stop(); err != nil {
+			t.Error(err)
+		}
+		h.oneHistory(o)
+		if n, err := h.deployment().Check(t.Context(), 0, checkpoint, func(int) {}); err != nil || n != 3+4+2 {
+			t.Errorf("%d decisions recomputed: %v; want 3 and 6", n, err)
+		}
+	})
+}
+
+// TestFirstDecisionsUnderOtherSemantics: where some can be read, a version that may compute them otherwise does not make
+// them again; where none can, it may.
+func TestFirstDecisionsUnderOtherSemantics(t *testing.T) {
+	for topic, stops := range map[string]bool{"late.decisions": false, "late.changelog": true} {
+		t.Run(topic, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				o := opened{owed: 3}
+				h := o.prepared(t)
+				h.Fail(pipetest.Fault{ // the second transaction
+					Kind:   pipetest.Kind{API: "Produce", Topic: topic, Partition: 0},
+					Effect: pipetest.Cut, Count: -1, Skip: map[bool]int{true: 1}[stops],
+				})
+				a := h.Start("a", pipetest.NewDisk(), h.setup.Run)
+				time.Sleep(5 * time.Second)
+				a.Kill()
+				h.Mend()
+				later := h.setup
+				later.Model.Semantics++
+				b := h.Start("b", pipetest.NewDisk(), later.Run)
+				time.Sleep(20 * time.Second)
+				sent, committed := len(h.read("late.decisions", true)), len(h.read("late.decisions", false))
+				stopped := false
+				select {
+				case <-b.Done():
+					stopped = true
+				default:
+				}
+				if want := map[bool]int{false: 3}[stops]; stopped != stops || sent != 3 || committed != want {
+					t.Errorf("stopped: %t, %d decisions sent, %d committed; want %t, 3, %d", stopped, sent, committed, stops, want)
+				}
+				if err := b.Stop(); (err != nil) != stops {
+					t.Error(err)
+				}
+			})
+		})
+	}
+}

@@ -1,0 +1,44 @@
+package pipeline
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"strings"
+	"testing"
+)
+
+// TestConstantsOfEndsAreListed: PROOF.md says of each constant in the files that decide ends and memory what it counts,
+// and why that is public.
+func TestConstantsOfEndsAreListed(t *testing.T) {
+	proof, err := os.ReadFile("PROOF.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	apart := map[string]string{
+		"MostMemory": "a bound on a setting", "untaken": "an offset that no log reaches",
+	}
+	for _, file := range []string{
+		"compute.go", "extent.go", "memory.go", "segment.go", "task.go", "kafka/batch.go", "kafka/budget.go",
+		"kafka/buffers.go", "kafka/delivery.go", "kafka/reader.go", "kafka/unpack.go",
+	} {
+		parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, decl := range parsed.Decls {
+			constants, ok := decl.(*ast.GenDecl)
+			if !ok || constants.Tok != token.CONST {
+				continue
+			}
+			for _, spec := range constants.Specs {
+				for _, name := range spec.(*ast.ValueSpec).Names {
+					if apart[name.Name] == "" && !strings.Contains(string(proof), "`"+name.Name+"`") {
+						t.Errorf("%s: PROOF.md does not list %s", file, name.Name)
+					}
+				}
+			}
+		}
+	}
+}

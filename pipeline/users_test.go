@@ -1,0 +1,35 @@
+package pipeline
+
+import (
+	"testing"
+
+	"oriel/pipeline/kafka"
+)
+
+// TestUserIsNamedOnce: a record is of its key, or of the one header of the configured name. No header is decoded on the
+// way.
+func TestUserIsNamedOnce(t *testing.T) {
+	person := func(name string) kafka.Header { return kafka.Header{Key: "person", Value: []byte(name)} }
+	other := kafka.Header{Key: "persons", Value: []byte("x")}
+	for _, c := range []struct {
+		header  string
+		headers []kafka.Header
+		want    string
+	}{
+		{"", []kafka.Header{person("a")}, "key"},
+		{"person", []kafka.Header{other, person("a"), other}, "a"},
+		{"person", []kafka.Header{person("a"), person("a")}, ""},
+		{"person", []kafka.Header{person("a"), person("")}, ""},
+		{"person", []kafka.Header{other, {Key: "person"}}, ""},
+		{"person", []kafka.Header{{Key: "Person", Value: []byte("a")}}, ""},
+		{"person", nil, ""},
+	} {
+		u, r := Users{Header: c.header}, kafka.Record{Key: []byte("key"), Headers: kafka.HeadersOf(c.headers...)}
+		if got := u.name(&r); string(got) != c.want {
+			t.Errorf("header %q of %v: %q, want %q", c.header, c.headers, got, c.want)
+		}
+		if n := testing.AllocsPerRun(10, func() { u.name(&r) }); n != 0 {
+			t.Errorf("header %q of %d: %v allocations", c.header, len(c.headers), n)
+		}
+	}
+}
