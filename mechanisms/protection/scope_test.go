@@ -257,6 +257,15 @@ func TestFittedWindowsAreLongEnough(t *testing.T) {
 	}
 }
 
+// One step before the multiples of a window is an age of its own from two steps on.
+func TestShortWindowsStoreTheirFirstStep(t *testing.T) {
+	for window, want := range map[uint64][]uint64{1: {1, 2, 5}, 2: {1, 2, 4}, 3: {1, 3, 6}} {
+		if got := (Window{window}).stored(true)[:3]; !slices.Equal(got, want) {
+			t.Errorf("W = %d: %v, want %v", window, got, want)
+		}
+	}
+}
+
 func TestAgesHaveKeys(t *testing.T) {
 	for name, want := range map[string]string{"10 W": "10W", "W": "W", "at the end": "attheend"} {
 		if got := (Age{Name: name}).Key(); got != want {

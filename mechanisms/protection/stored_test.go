@@ -216,6 +216,49 @@ func TestStoredLossesOfALifeEndAtTheWhole(t *testing.T) {
 	}
 }
 
+// The shortest spans are stored as longer ones are: a memory of one step, all of which is lost at once, and users among
+// one step.
+func TestStoredGuaranteesOfOneStep(t *testing.T) {
+	event := storedCases()["gaussian decay"].g
+	event.Scope, event.Curve = Decay{1}, rising{event.Mu, 1, 1}
+	user := event
+	user.Unit = User{Exchange: dp.Replace, Separation: 1, Steps: 1}
+	window := storedCases()["gaussian window"].g
+	window.Scope, window.Curve = Window{1}, rising{window.Mu, 1, math.Inf(1)}
+	eps := fmt.Sprint(event.Epsilon)
+	head := `"mechanism":"gaussian","unit":"event","adjacency":"replace","window":`
+	for what, c := range map[string]struct {
+		g    Guarantee
+		want string
+	}{
+		"event": {event, `{"version":3,` + head + `0,"batch":3,"separation":0,"horizon":0,"memory":1,"epsilon":` + eps +
+			`,"delta":0.000001,"mu":0.25,"rho":0.03125,"ages":[{"steps":1,"mu":0.25,"epsilon":` + eps + `}]}`},
+		"user":   {user, `"separation":1,"horizon":0,"memory":1,"user_window":1,`},
+		"window": {window, `{"version":1,` + head + `1,`},
+	} {
+		b := stored(t, c.g)
+		if !strings.Contains(string(b), c.want) {
+			t.Errorf("%s: %s, want %s", what, b, c.want)
+		}
+		if _, err := ParseGuarantee(b); err != nil {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	for old, replacement := range map[string]string{
+		`"window":0`: `"window":1`, `"horizon":0`: `"horizon":1`, `"memory":1`: `"memory":1,"user_window":1`,
+	} {
+		text := strings.Replace(string(stored(t, event)), old, replacement, 1)
+		_, err := ParseGuarantee([]byte(text))
+		if err == nil || !strings.Contains(err.Error(), "memory 1 with a window") && !strings.Contains(err.Error(), "user window 1") {
+			t.Errorf("%s: %v", replacement, err)
+		}
+	}
+	text := strings.Replace(string(stored(t, window)), `"horizon":0`, `"horizon":2`, 1)
+	if _, err := ParseGuarantee([]byte(text)); err == nil || !strings.Contains(err.Error(), "horizon 2: above window 1") {
+		t.Errorf("a horizon above one step: %v", err)
+	}
+}
+
 // A span so long that its multiples are no ages has those that are.
 func TestStoredAgesAreAges(t *testing.T) {
 	g := Guarantee{Terms: Terms{Window{1 << 62}, event}, Mechanism: "pure", Batch: 1, Epsilon: 1}
