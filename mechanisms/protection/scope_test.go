@@ -495,6 +495,7 @@ func TestTermsRefuse(t *testing.T) {
 		{Terms{Window{8}, user(0, 0)}, []string{"protection: separation 0"}},
 		{Terms{Window{8}, user(1, 8)}, []string{"protection: user window 8: without a memory"}},
 		{Terms{Lifetime{8, 8}, user(1, 8)}, []string{"protection: user window 8: without a memory"}},
+		{Terms{Window{8}, user(1, 1)}, []string{"protection: user window 1: without a memory"}},
 		{Terms{Lifetime{9, 8}, event}, []string{"protection: horizon 9: not in [1, 8]"}},
 		{Terms{Lifetime{0, 8}, event}, []string{"protection: horizon 0: not in [1, 8]"}},
 		{Terms{Decay{}, event}, []string{"protection: memory 0"}},

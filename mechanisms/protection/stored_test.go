@@ -253,9 +253,31 @@ func TestStoredGuaranteesOfOneStep(t *testing.T) {
 			t.Errorf("%s: %v", replacement, err)
 		}
 	}
-	text := strings.Replace(string(stored(t, window)), `"horizon":0`, `"horizon":2`, 1)
-	if _, err := ParseGuarantee([]byte(text)); err == nil || !strings.Contains(err.Error(), "horizon 2: above window 1") {
-		t.Errorf("a horizon above one step: %v", err)
+	for _, c := range []struct {
+		g                      Guarantee
+		old, replacement, want string
+	}{
+		{window, `"horizon":0`, `"horizon":2`, "horizon 2: above window 1"},
+		{window, `{"steps":1,"mu":0.25`, `{"steps":1,"mu":0.2`, "age 1: mu is below that of a window"},
+		{event, `{"steps":1,"mu":0.25`, `{"steps":1,"mu":0.26`, "age 1: above what is lost for ever"},
+	} {
+		text := strings.Replace(string(stored(t, c.g)), c.old, c.replacement, 1)
+		if _, err := ParseGuarantee([]byte(text)); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %q", c.replacement, err, c.want)
+		}
+	}
+}
+
+// There is room for all ages of a long memory.
+func TestStoredGuaranteesHaveRoomForAllAges(t *testing.T) {
+	g := storedCases()["gaussian decay of a user"].g
+	g.Scope = Decay{2000}
+	b := stored(t, g)
+	if count := strings.Count(string(b), `"steps"`); count != maxAges {
+		t.Errorf("%d ages, want %d", count, maxAges)
+	}
+	if _, err := ParseGuarantee(b); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -109,6 +109,7 @@ func twinCases() map[string]Guarantee {
 		"pure per step":               pure(PerStep{}, event),
 		"gaussian window":             gaussian(Window{40}, event, 40, without),
 		"gaussian window of a user":   gaussian(Window{40}, user, 40, without),
+		"gaussian step":               gaussian(Window{1}, event, 1, without),
 		"gaussian lifetime":           gaussian(Lifetime{11, 16}, event, 16, without),
 		"gaussian whole lifetime":     gaussian(Lifetime{16, 16}, event, 16, without),
 		"gaussian lifetime of a user": gaussian(Lifetime{11, 16}, user, 16, without),
