@@ -249,7 +249,8 @@ func TestStoredGuaranteesOfOneStep(t *testing.T) {
 	} {
 		text := strings.Replace(string(stored(t, event)), old, replacement, 1)
 		_, err := ParseGuarantee([]byte(text))
-		if err == nil || !strings.Contains(err.Error(), "memory 1 with a window") && !strings.Contains(err.Error(), "user window 1") {
+		if err == nil || !strings.Contains(err.Error(), "memory 1 with a window") &&
+			!strings.Contains(err.Error(), "user window 1") {
 			t.Errorf("%s: %v", replacement, err)
 		}
 	}
@@ -325,7 +326,8 @@ func TestStoredGuaranteesRefuse(t *testing.T) {
 			t.Errorf("%s, %s for %s: %+v, %v, want %q", of, replacement, old, got, err, want)
 		}
 	}
-	event, user, life, lives := "gaussian window", "gaussian window of a user", "gaussian decay", "gaussian decay of a user"
+	event, user := "gaussian window", "gaussian window of a user"
+	life, lives := "gaussian decay", "gaussian decay of a user"
 	f(event, `"version":1`, `"version":0`, "version 0: not of memory 0")
 	f(event, `"version":1`, `"version":2`, "version 2: not of memory 0")
 	f(life, `"version":3`, `"version":4`, "version 4: not of memory 20")
