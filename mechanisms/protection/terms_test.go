@@ -218,6 +218,7 @@ func TestTermsRefuse(t *testing.T) {
 		{Terms{Decay{}, event}, []string{"protection: memory 0"}},
 		{Terms{Decay{8}, user(1, 0)}, []string{"protection: user window 0: not in [1, 2^40]"}},
 		{Terms{Decay{8}, user(1, 1<<40+1)}, []string{"protection: user window 1099511627777: not in [1, 2^40]"}},
+		{Terms{Decay{8}, user(0, 0)}, []string{"protection: separation 0", "protection: user window 0: not in [1, 2^40]"}},
 		{Terms{PerStep{}, user(1, 0)}, []string{"protection: unit user: under per-step release"}},
 		{Terms{PerStep{}, user(1, 8)}, []string{"protection: unit user: under per-step release"}},
 	} {
