@@ -237,10 +237,12 @@ func TestSlowDrawsSayWhatTheyLose(t *testing.T) {
 
 func TestDrawingIsRefused(t *testing.T) {
 	for want, change := range map[string]func(c *mechanisms.Config){
-		"takes lifetime":      func(c *mechanisms.Config) { c.Scope = protection.Window{Steps: 16} },
-		"memory H = 16":       func(c *mechanisms.Config) { c.Scope = protection.Decay{Steps: 16} },
-		"no window":           func(c *mechanisms.Config) { c.Scope = protection.PerStep{} },
-		"1 to 2^32 steps":     func(c *mechanisms.Config) { c.Scope = protection.Lifetime{Steps: 1<<32 + 1, Within: 1<<32 + 1} },
+		"takes lifetime": func(c *mechanisms.Config) { c.Scope = protection.Window{Steps: 16} },
+		"memory H = 16":  func(c *mechanisms.Config) { c.Scope = protection.Decay{Steps: 16} },
+		"no window":      func(c *mechanisms.Config) { c.Scope = protection.PerStep{} },
+		"1 to 2^32 steps": func(c *mechanisms.Config) {
+			c.Scope = protection.Lifetime{Steps: 1<<32 + 1, Within: 1<<32 + 1}
+		},
 		"horizon 8":           func(c *mechanisms.Config) { c.Scope = protection.Lifetime{Steps: 8, Within: 16} },
 		"asks for none":       func(c *mechanisms.Config) { c.Draws = mechanisms.Draws{} },
 		"0 at a time":         func(c *mechanisms.Config) { c.Draws.Each = 0 },

@@ -123,8 +123,8 @@ func (p Plan) Guarantee(c Config) (protection.Guarantee, error) {
 }
 
 // EventGuarantee returns what the plan of a user level proves of one event exchanged for another of the same user id,
-// under its adjacency: ε recomputed at c.Budget.Delta. Exchange across ids is not covered: it changes which later events
-// of both users are accepted.
+// under its adjacency: ε recomputed at c.Budget.Delta. Exchange across ids is not covered, because it changes which
+// later events of both users are accepted.
 func (p Plan) EventGuarantee(c Config) (protection.Guarantee, error) {
 	if _, err := p.Guarantee(c); err != nil {
 		return protection.Guarantee{}, err

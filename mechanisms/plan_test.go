@@ -58,9 +58,16 @@ func TestConfigValidateNamesEachProblem(t *testing.T) {
 			t.Errorf("NewPlan accepts what Validate refuses with %v", err)
 		}
 	}
-	f("window 0", func(c *mechanisms.Config) { c.Scope = protection.Window{} })
-	f("window 1000: not a power of two, the next is 1024", func(c *mechanisms.Config) { c.Scope = protection.Window{Steps: 1000} })
-	f("window 9223372036854775808: above", func(c *mechanisms.Config) { c.Scope = protection.Window{Steps: 1 << 63} })
+	under := func(name string, s protection.Scope) func(*mechanisms.Config) {
+		return func(c *mechanisms.Config) { c.Name, c.Scope = name, s }
+	}
+	window := func(steps uint64) protection.Window { return protection.Window{Steps: steps} }
+	life := func(steps, within uint64) protection.Lifetime {
+		return protection.Lifetime{Steps: steps, Within: within}
+	}
+	f("window 0", under("tree-gaussian", window(0)))
+	f("window 1000: not a power of two, the next is 1024", under("tree-gaussian", window(1000)))
+	f("window 9223372036854775808: above", under("tree-gaussian", window(1<<63)))
 	f("name \"blub\"", func(c *mechanisms.Config) { c.Name = "blub" })
 	f("batch 0", func(c *mechanisms.Config) { c.Batch = 0 })
 	f("batch 2147483649", func(c *mechanisms.Config) { c.Batch = 1<<31 + 1 })
@@ -68,8 +75,8 @@ func TestConfigValidateNamesEachProblem(t *testing.T) {
 	f("poles 3: tree-gaussian has no filter", func(c *mechanisms.Config) { c.Poles = 3 })
 	f("age weight NaN", func(c *mechanisms.Config) { c.Name, c.AgeWeight = "blt", math.NaN() })
 	f("poles 5", func(c *mechanisms.Config) { c.Name, c.Poles = "blt", 5 })
-	f("window 0", func(c *mechanisms.Config) { c.Name, c.Scope = "blt", protection.Window{} })
-	f("window 4194305", func(c *mechanisms.Config) { c.Name, c.Scope = "blt", protection.Window{Steps: 1<<22 + 1} })
+	f("window 0", under("blt", window(0)))
+	f("window 4194305", under("blt", window(1<<22+1)))
 	f("dimension 0", func(c *mechanisms.Config) { c.Leaf = mechanisms.OnePart(0, c.Clip()) })
 	f("clip 0", func(c *mechanisms.Config) { c.Leaf = mechanisms.OnePart(c.Dimension(), 0) })
 	f("epsilon NaN", func(c *mechanisms.Config) { c.Budget.Epsilon = math.NaN() })
@@ -78,18 +85,24 @@ func TestConfigValidateNamesEachProblem(t *testing.T) {
 	f("takes none", func(c *mechanisms.Config) { c.PaperSensitivity = 1 })
 	f("paper sensitivity 0", func(c *mechanisms.Config) { c.Name = "tree-gamma-paper" })
 	f("failure 1", func(c *mechanisms.Config) { c.Failure = 1 })
-	f("horizon 9: not in [1, 8], the window", func(c *mechanisms.Config) { c.Scope = protection.Lifetime{Steps: 9, Within: 8} })
-	f("horizon 0: not in [1, 8], the window", func(c *mechanisms.Config) { c.Scope = protection.Lifetime{Within: 8} })
-	f("window 12: not a power of two, the next is 16", func(c *mechanisms.Config) { c.Scope = protection.Lifetime{Steps: 9, Within: 12} })
-	f("window 4194305", func(c *mechanisms.Config) { c.Name, c.Scope = "blt", protection.Lifetime{Steps: 9, Within: 1<<22 + 1} })
-	f("no scope", func(c *mechanisms.Config) { c.Scope = nil })
+	f("horizon 9: not in [1, 8], the window", under("tree-gaussian", life(9, 8)))
+	f("horizon 0: not in [1, 8], the window", under("tree-gaussian", life(0, 8)))
+	f("window 12: not a power of two, the next is 16", under("tree-gaussian", life(9, 12)))
+	f("window 4194305", under("blt", life(9, 1<<22+1)))
+	f("no scope", under("tree-gaussian", nil))
 	f("no unit", func(c *mechanisms.Config) { c.Unit = nil })
 	f("separation 0", func(c *mechanisms.Config) { c.Unit = apart(0) })
-	f("unit user: tree-gamma-paper has the unit event alone", func(c *mechanisms.Config) { c.Name, c.PaperSensitivity, c.Unit = "tree-gamma-paper", 1, apart(5) })
-	f("scope window (W = 8 steps): once-gaussian takes per-step release", func(c *mechanisms.Config) { c.Name = "once-gaussian" })
-	f("unit user: under per-step release a user's events over a whole life have no bound", func(c *mechanisms.Config) { c.Name, c.Scope, c.Unit = "once-gamma", protection.PerStep{}, apart(1) })
-	f("scope lifetime (a stream of T = 1 step): once-gamma takes per-step release", func(c *mechanisms.Config) { c.Name, c.Scope = "once-gamma", protection.Lifetime{Steps: 1, Within: 1} })
-	f("poles 3: once-gamma has no filter", func(c *mechanisms.Config) { c.Name, c.Scope, c.Poles = "once-gamma", protection.PerStep{}, 3 })
+	f("unit user: tree-gamma-paper has the unit event alone", func(c *mechanisms.Config) {
+		c.Name, c.PaperSensitivity, c.Unit = "tree-gamma-paper", 1, apart(5)
+	})
+	f("scope window (W = 8 steps): once-gaussian takes per-step release", under("once-gaussian", window(8)))
+	f("unit user: under per-step release a user's events over a whole life have no bound", func(c *mechanisms.Config) {
+		c.Name, c.Scope, c.Unit = "once-gamma", protection.PerStep{}, apart(1)
+	})
+	f("scope lifetime (a stream of T = 1 step): once-gamma takes per-step release", under("once-gamma", life(1, 1)))
+	f("poles 3: once-gamma has no filter", func(c *mechanisms.Config) {
+		c.Name, c.Scope, c.Poles = "once-gamma", protection.PerStep{}, 3
+	})
 	c := mechanisms.Config{Terms: protection.Terms{Scope: protection.Window{Steps: 3}}}
 	if lines := strings.Count(c.Validate().Error(), "\n") + 1; lines < 5 {
 		t.Errorf("an empty configuration has %d problems, want all", lines)

@@ -101,7 +101,8 @@ func newFrame(c Config, p Plan) (frame, error) {
 		return frame{}, err
 	}
 	f := frame{
-		config: c, plan: p, guarantee: guarantee, end: c.Scope.End(), scratch: noise.NewScratch(), leaf: make([]int64, c.Dimension()),
+		config: c, plan: p, guarantee: guarantee, end: c.Scope.End(),
+		scratch: noise.NewScratch(), leaf: make([]int64, c.Dimension()),
 	}
 	from := 0
 	for i, part := range c.Leaf.Parts {

@@ -250,7 +250,8 @@ func TestNeighboursDifferByAtMostTheSensitivity(t *testing.T) {
 	r := rand.New(rand.NewPCG(12, 0))
 	for trial := range 300 {
 		c := mechtest.Config(n)
-		c.Scope, c.Batch, c.Leaf = protection.Window{Steps: 4}, uint64(1+trial%4), mechanisms.OnePart(n, math.Ldexp(1+r.Float64(), r.IntN(20)-10))
+		c.Scope, c.Batch = protection.Window{Steps: 4}, uint64(1+trial%4)
+		c.Leaf = mechanisms.OnePart(n, math.Ldexp(1+r.Float64(), r.IntN(20)-10))
 		plan := mechtest.Plan(t, mechanisms.Config{
 			Name: "tree-gamma", Batch: c.Batch, Leaf: mechanisms.OnePart(n, c.Clip()), Budget: dp.Budget{Epsilon: 1},
 			Terms: protection.Terms{Scope: c.Scope, Unit: oneEvent},

@@ -45,7 +45,8 @@ func TestAuditReachesTheClaim(t *testing.T) {
 	reaches(t, "tree-gaussian, zero-out, batches", zero, 1, 8, 0.9)
 	reaches(t, "once-gaussian", config("once-gaussian"), 3, 2, 0.9)
 	for name, scope := range map[string]protection.Scope{
-		"tree-gamma": protection.Window{Steps: 4}, "tree-laplace": protection.Window{Steps: 2}, "once-gamma": protection.PerStep{},
+		"tree-gamma": protection.Window{Steps: 4}, "tree-laplace": protection.Window{Steps: 2},
+		"once-gamma": protection.PerStep{},
 	} {
 		c := config(name)
 		c.Leaf, c.Budget, c.Scope = mechanisms.OnePart(1, c.Clip()), dp.Budget{Epsilon: 2}, scope

@@ -170,7 +170,9 @@ func TestReachIsTheExactFigure(t *testing.T) {
 	}
 	near("blt at twice the age", all[3].Reach(), g.Curve.Mu(2048), 1e-5)
 	tree, once := protection.Window{Steps: 8}, protection.PerStep{}
-	for name, scope := range map[string]protection.Scope{"tree-gamma": tree, "tree-laplace": tree, "once-gamma": once, "once-gaussian": once} {
+	for name, scope := range map[string]protection.Scope{
+		"tree-gamma": tree, "tree-laplace": tree, "once-gamma": once, "once-gaussian": once,
+	} {
 		c.Name, c.Scope, c.Budget.Epsilon = name, scope, 3
 		all, g := laws(t, c, [2]uint64{1, 8})
 		want := g.Mu

@@ -84,10 +84,8 @@ func TestExactLawOfAnAdaptiveUserIsWithinTheClaim(t *testing.T) {
 					},
 					leaf: func(p, q, squares float64) { found.Add(p, q, squares/(c.s*c.s)) },
 				}.all()
-				claim := UserLoss{
-					Loss:       Loss{Filter: f, Square: lattice.Int128{Lo: uint64(c.delta * c.delta)}, N: 1, Scale: noise.ScaleUp(c.s)},
-					Separation: separation, Window: uint64(c.steps),
-				}
+				event := Loss{Filter: f, Square: lattice.Int128{Lo: uint64(c.delta * c.delta)}, N: 1, Scale: noise.ScaleUp(c.s)}
+				claim := UserLoss{Loss: event, Separation: separation, Window: uint64(c.steps)}
 				if found.AreWithin(t, fmt.Sprintf("%s: s=%g Δ=%d", rule, c.s, c.delta), claim.Mu(uint64(c.steps))) {
 					red++
 				}

@@ -1,4 +1,4 @@
-// Package protection says who is protected, for how long, and how much it loses: the promise that every decision states.
+// Package protection says who is protected, for how long, and how much is lost: the promise that decisions state.
 //
 //	Scope  which releases one unit's loss is bounded over: Window, Decay, Lifetime or PerStep
 //	Unit   what is exchanged between neighbouring streams: an Event, or all events of a User

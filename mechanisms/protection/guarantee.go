@@ -15,7 +15,7 @@ type Guarantee struct {
 	Batch          uint64
 	Epsilon, Delta float64  // proved
 	Mu             float64  // Gaussian-DP parameter of the same releases, rounded up; 0 for a pure-ε mechanism
-	Curve          dp.Curve // of a Gaussian mechanism whose loss depends on age: of several events a dp.UserCurve; else nil
+	Curve          dp.Curve // of a Gaussian mechanism whose loss depends on age, of a User a dp.UserCurve; else nil
 	Draws          dp.Draws // of a stream that releases no sum, and then all that Epsilon counts: there is no Mu
 }
 

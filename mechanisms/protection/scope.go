@@ -53,7 +53,7 @@ type Scope interface {
 	periods(age uint64) uint64                // windows that so many steps touch: each costs pure ε once
 	reached(age uint64, mu, all float64) bool // whether µ at this age is all that the claim is of
 	capped() bool                             // whether no age loses more than the claim
-	stored(fine bool) []uint64                // ages of a stored loss, never falling; fine asks for ages within the span too
+	stored(fine bool) []uint64                // ages of a stored loss, never falling; fine: ages within the span too
 }
 
 // Figures are the numbers of a scope by the names that formats give them. A number that the scope does not have is 0.

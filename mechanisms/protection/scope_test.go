@@ -7,8 +7,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"oriel/mechanisms/dp"
 )
 
 // answers is what a scope says, written out.
@@ -99,7 +97,8 @@ func allAnswers() []answers {
 			capped:  true,
 			periods: map[uint64]uint64{1: 1, 64: 1, 65: 1, 1 << 40: 1},
 			reached: map[uint64]bool{1: false, 64: false, math.MaxUint64: false},
-			coarse:  []uint64{1, 0, 0, 6, 12, 32, 64, 128}, fine: []uint64{1, 0, 0, 6, 12, 32, 64, 128}, stored: 25, last: 64_000_000,
+			coarse:  []uint64{1, 0, 0, 6, 12, 32, 64, 128}, fine: []uint64{1, 0, 0, 6, 12, 32, 64, 128},
+			stored: 25, last: 64_000_000,
 			problem: Decay{}, refused: "memory 0",
 		},
 		{
@@ -273,6 +272,15 @@ func TestFittedWindowsAreLongEnough(t *testing.T) {
 	}
 }
 
+// One step before the multiples of a window is an age of its own from two steps on.
+func TestShortWindowsStoreTheirFirstStep(t *testing.T) {
+	for window, want := range map[uint64][]uint64{1: {1, 2, 5}, 2: {1, 2, 4}, 3: {1, 3, 6}} {
+		if got := (Window{window}).stored(true)[:3]; !slices.Equal(got, want) {
+			t.Errorf("W = %d: %v, want %v", window, got, want)
+		}
+	}
+}
+
 // TestAgesHaveFigures: ages that a log prints have names that a search finds, each its own.
 func TestAgesHaveFigures(t *testing.T) {
 	name := regexp.MustCompile(`^[a-z][a-z0-9_]*$`)
@@ -303,243 +311,6 @@ func TestTimesStopsAtTheLastStep(t *testing.T) {
 	} {
 		if got := times(c.a, c.b); got != c.want {
 			t.Errorf("%d times %d is %d, want %d", c.a, c.b, got, c.want)
-		}
-	}
-}
-
-// unitAnswers are what a unit says, written out.
-func TestUnitsAnswerWhatTheyAreOf(t *testing.T) {
-	scope := Window{12}
-	for _, w := range []struct {
-		unit       Unit
-		name       string
-		exchange   dp.Adjacency
-		null       bool
-		separation uint64
-		several    bool
-		among      uint64
-		figures    UnitFigures
-		words      UnitWords
-	}{
-		{
-			unit: Event{dp.Replace}, name: "event", exchange: dp.Replace, among: 12,
-			words: UnitWords{Whose: "every event", Aged: "an event"},
-		},
-		{
-			unit: Event{dp.ZeroOut}, name: "event", exchange: dp.ZeroOut, null: true, among: 12,
-			words: UnitWords{Whose: "every event", Aged: "an event"},
-		},
-		{
-			unit: User{Exchange: dp.ZeroOut, Separation: 3}, name: "user", exchange: dp.ZeroOut, separation: 3, several: true,
-			among: 12, figures: UnitFigures{Separation: 3},
-			words: UnitWords{
-				Whose: "each user's events", Aged: "the events of a user in one window",
-				Also:  ", for all events of one user in it, each exchanged for any of the same user id",
-				Brief: ", whose events are 3 steps apart",
-				Bound: " (an exchange under both), events of one user at least 3 steps apart",
-			},
-		},
-		{
-			unit: User{Exchange: dp.Replace, Separation: 1, Steps: 20}, name: "user", exchange: dp.Replace, separation: 1,
-			several: true, among: 20, figures: UnitFigures{Separation: 1, Among: 20},
-			words: UnitWords{
-				Whose: "each user's events among any 20 steps", Aged: "the events of a user among any 20 steps",
-				Also: ", for all events of one user in it, each exchanged for any of the same user id, among any " +
-					"user_window_steps",
-				Brief: ", whose events are 1 steps apart",
-				Bound: " (an exchange under both), events of one user at least 1 step apart",
-			},
-		},
-	} {
-		u := w.unit
-		f := func(what string, got, want any) {
-			t.Helper()
-			if got != want {
-				t.Errorf("%+v: %s is %+v, want %+v", u, what, got, want)
-			}
-		}
-		f("Name", u.Name(), w.name)
-		f("Adjacency", u.Adjacency(), w.exchange)
-		f("AgainstNull", u.AgainstNull(), w.null)
-		separation, several := u.Train()
-		f("separation", separation, w.separation)
-		f("whether there are several events", several, w.several)
-		f("Among", u.Among(scope), w.among)
-		f("One", u.One(), Event{w.exchange})
-		f("Figures", u.Figures(), w.figures)
-		f("Words", u.Words(), w.words)
-		f("Validate", u.Validate(nil), nil)
-	}
-}
-
-func TestTermsAnswerInWords(t *testing.T) {
-	user, member := User{Exchange: dp.Replace, Separation: 3, Steps: 20}, User{Exchange: dp.Replace, Separation: 3}
-	memoryText := "H: what a step says counts for 1 − 1/H of it a step later."
-	usersText := "Steps: epsilon and delta are of all events of a user among any so many steps, in all decisions there will ever be."
-	for _, w := range []struct {
-		terms                  Terms
-		among                  uint64
-		claim, brief, timed    string
-		anyone, short, promise string
-		numbers, members       []Member
-		details                []string
-		nearest                Terms
-		note                   string
-	}{
-		{
-			terms: Terms{Window{12}, event}, among: 12,
-			claim: "every event among the newest 12 steps, more for older ones", brief: "W = 12 steps",
-			timed: "W = 12 steps (1 h)", anyone: "any one of the newest 12 flights", short: "W = 12",
-			promise: "window differential privacy for each stream", numbers: []Member{{Name: "window_steps", Steps: 12}},
-			nearest: Terms{Window{12}, event},
-		},
-		{
-			terms: Terms{Window{12}, member}, among: 12,
-			claim: "each user's events among the newest 12 steps, more for older ones", brief: "W = 12 steps",
-			timed: "W = 12 steps (1 h)", anyone: "any one of the newest 12 flights", short: "W = 12",
-			promise: "window differential privacy for each stream, for all events of one user in it, each exchanged for any of the " +
-				"same user id",
-			numbers: []Member{{Name: "window_steps", Steps: 12}, {Name: "separation_steps", Steps: 3}},
-			details: []string{"a user's events ≥ 3 steps apart"}, nearest: Terms{Window{12}, member},
-		},
-		{
-			terms: Terms{Decay{64}, event}, among: 64, claim: "every event, for ever, with a memory of 64 steps",
-			brief: "for life, memory H = 64 steps", timed: "for life, memory H = 64 steps (1 h)", anyone: "any one flight",
-			short: "H = 64", promise: "differential privacy of each stream's whole life: sums forget",
-			numbers: []Member{{Name: "memory_steps", Steps: 64}}, members: []Member{{"memory", 64, "memory 64", memoryText}},
-			nearest: Terms{Window{64}, event}, note: "prefix sums, and a window of 64 steps, as long as the memory",
-		},
-		{
-			terms: Terms{Decay{64}, user}, among: 20, claim: "each user's events among any 20 steps, for ever",
-			brief:  "for life, memory H = 64 steps, users' events among any 20 steps",
-			timed:  "for life, memory H = 64 steps (1 h), users' events among any 20 steps",
-			anyone: "any one flight", short: "H = 64",
-			promise: "differential privacy of each stream's whole life: sums forget, for all events of one user in it, each " +
-				"exchanged for any of the same user id, among any user_window_steps",
-			numbers: []Member{
-				{Name: "memory_steps", Steps: 64}, {Name: "user_window_steps", Steps: 20}, {Name: "separation_steps", Steps: 3},
-			},
-			members: []Member{
-				{"memory", 64, "memory 64", memoryText}, {"user_window", 20, "users' events among any 20 steps", usersText},
-			},
-			details: []string{"a memory of 64 steps", "a user's events ≥ 3 steps apart"},
-			nearest: Terms{Window{20}, member}, note: "prefix sums, and a window of 20 steps, that of users",
-		},
-		{
-			terms: Terms{Lifetime{9, 16}, event}, among: 16, claim: "every event of a stream of 9 steps",
-			brief: "a stream of T = 9 steps", timed: "a stream of T = 9 steps (1 h)", anyone: "any one flight", short: "T = 9",
-			promise: "differential privacy of each stream's whole life, which ends at the horizon",
-			numbers: []Member{{Name: "horizon_steps", Steps: 9}}, nearest: Terms{Lifetime{9, 16}, event},
-		},
-		{
-			terms: Terms{PerStep{}, event}, claim: "every event, for ever", brief: "no window", timed: "no window (1 h)",
-			anyone: "any one flight", promise: "differential privacy of each stream's whole life: every event is in one release",
-			nearest: Terms{PerStep{}, event},
-		},
-	} {
-		f := func(what string, got, want any) {
-			t.Helper()
-			if !reflect.DeepEqual(got, want) {
-				t.Errorf("%+v: %s is %+v, want %+v", w.terms, what, got, want)
-			}
-		}
-		f("Among", w.terms.Among(), w.among)
-		f("Claim", w.terms.Claim(), w.claim)
-		f("Brief", w.terms.Brief(""), w.brief)
-		f("Brief by the clock", w.terms.Brief("1 h"), w.timed)
-		f("Anyone", w.terms.Anyone("flight"), w.anyone)
-		f("Short", w.terms.Short(), w.short)
-		promise, numbers := w.terms.Promise()
-		f("Promise", promise, w.promise)
-		f("numbers of the promise", numbers, w.numbers)
-		f("Members", w.terms.Members(), w.members)
-		f("Details", w.terms.Details(), w.details)
-		nearest, note := w.terms.Windowed()
-		f("nearest terms of prefix sums", nearest, w.nearest)
-		f("note on them", note, w.note)
-		if err := w.terms.Validate(); err != nil {
-			t.Error(err)
-		}
-		if err := nearest.Validate(); err != nil {
-			t.Error(err)
-		}
-	}
-}
-
-// One step is a number like any other.
-func TestUsersAmongOneStep(t *testing.T) {
-	terms := Terms{Decay{1}, User{Exchange: dp.Replace, Separation: 1, Steps: 1}}
-	if got := terms.Among(); got != 1 {
-		t.Errorf("events among %d steps", got)
-	}
-	if got := terms.Claim(); got != "each user's events among any 1 step, for ever" {
-		t.Error(got)
-	}
-	if got := terms.Brief(""); got != "for life, memory H = 1 step, users' events among any 1 step" {
-		t.Error(got)
-	}
-	if got := terms.Members(); len(got) != 2 || got[1].Steps != 1 {
-		t.Errorf("%+v", got)
-	}
-	if _, got := terms.Promise(); len(got) != 3 || got[1] != (Member{Name: "user_window_steps", Steps: 1}) {
-		t.Errorf("%+v", got)
-	}
-	if got := terms.Details(); len(got) != 2 || got[0] != "a memory of 1 step" || got[1] != "a user's events ≥ 1 step apart" {
-		t.Errorf("%q", got)
-	}
-	if nearest, _ := terms.Windowed(); nearest != (Terms{Window{1}, User{Exchange: dp.Replace, Separation: 1}}) {
-		t.Errorf("%+v", nearest)
-	}
-}
-
-func TestTermsRefuse(t *testing.T) {
-	user := func(separation, steps uint64) User {
-		return User{Exchange: dp.Replace, Separation: separation, Steps: steps}
-	}
-	for _, c := range []struct {
-		terms Terms
-		want  []string // all problems, one a line
-	}{
-		{Terms{}, []string{"protection: no scope", "protection: no unit"}},
-		{Terms{Scope: Window{8}}, []string{"protection: no unit"}},
-		{Terms{Unit: event}, []string{"protection: no scope"}},
-		{Terms{Unit: user(0, 0)}, []string{"protection: no scope", "protection: separation 0"}},
-		{Terms{Window{}, Event{}}, []string{"protection: window 0", "dp: adjacency 0"}},
-		{Terms{Window{}, User{}}, []string{"protection: window 0", "dp: adjacency 0", "protection: separation 0"}},
-		{Terms{Window{8}, Event{3}}, []string{"dp: adjacency 3"}},
-		{Terms{Window{8}, user(0, 0)}, []string{"protection: separation 0"}},
-		{Terms{Window{8}, user(1, 8)}, []string{"protection: user window 8: without a memory"}},
-		{Terms{Lifetime{8, 8}, user(1, 8)}, []string{"protection: user window 8: without a memory"}},
-		{Terms{Lifetime{9, 8}, event}, []string{"protection: horizon 9: not in [1, 8]"}},
-		{Terms{Lifetime{0, 8}, event}, []string{"protection: horizon 0: not in [1, 8]"}},
-		{Terms{Decay{}, event}, []string{"protection: memory 0"}},
-		{Terms{Decay{8}, user(1, 0)}, []string{"protection: user window 0: not in [1, 2^40]"}},
-		{Terms{Decay{8}, user(1, 1<<40+1)}, []string{"protection: user window 1099511627777: not in [1, 2^40]"}},
-		{Terms{PerStep{}, user(1, 0)}, []string{"protection: unit user: under per-step release"}},
-		{Terms{PerStep{}, user(1, 8)}, []string{"protection: unit user: under per-step release"}},
-	} {
-		err := c.terms.Validate()
-		if err == nil {
-			t.Errorf("%+v is taken", c.terms)
-			continue
-		}
-		lines := strings.Split(err.Error(), "\n")
-		if !slices.EqualFunc(lines, c.want, strings.HasPrefix) {
-			t.Errorf("%+v: %q, want %q", c.terms, lines, c.want)
-		}
-	}
-	for _, good := range []Terms{
-		{Window{1}, event},
-		{Decay{1}, Event{dp.ZeroOut}},
-		{Lifetime{1, 1}, event},
-		{PerStep{}, event},
-		{Window{8}, user(100, 0)},
-		{Lifetime{1, 8}, user(1, 0)},
-		{Decay{8}, user(1, 1)},
-		{Decay{8}, user(1, 1<<40)},
-	} {
-		if err := good.Validate(); err != nil {
-			t.Errorf("%+v: %v", good, err)
 		}
 	}
 }

@@ -216,6 +216,72 @@ func TestStoredLossesOfALifeEndAtTheWhole(t *testing.T) {
 	}
 }
 
+// The shortest spans are stored as longer ones are: a memory of one step, all of which is lost at once, and users among
+// one step.
+func TestStoredGuaranteesOfOneStep(t *testing.T) {
+	event := storedCases()["gaussian decay"].g
+	event.Scope, event.Curve = Decay{1}, rising{event.Mu, 1, 1}
+	user := event
+	user.Unit = User{Exchange: dp.Replace, Separation: 1, Steps: 1}
+	window := storedCases()["gaussian window"].g
+	window.Scope, window.Curve = Window{1}, rising{window.Mu, 1, math.Inf(1)}
+	eps := fmt.Sprint(event.Epsilon)
+	head := `"mechanism":"gaussian","unit":"event","adjacency":"replace","window":`
+	for what, c := range map[string]struct {
+		g    Guarantee
+		want string
+	}{
+		"event": {event, `{"version":3,` + head + `0,"batch":3,"separation":0,"horizon":0,"memory":1,"epsilon":` + eps +
+			`,"delta":0.000001,"mu":0.25,"rho":0.03125,"ages":[{"steps":1,"mu":0.25,"epsilon":` + eps + `}]}`},
+		"user":   {user, `"separation":1,"horizon":0,"memory":1,"user_window":1,`},
+		"window": {window, `{"version":1,` + head + `1,`},
+	} {
+		b := stored(t, c.g)
+		if !strings.Contains(string(b), c.want) {
+			t.Errorf("%s: %s, want %s", what, b, c.want)
+		}
+		if _, err := ParseGuarantee(b); err != nil {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	for old, replacement := range map[string]string{
+		`"window":0`: `"window":1`, `"horizon":0`: `"horizon":1`, `"memory":1`: `"memory":1,"user_window":1`,
+	} {
+		text := strings.Replace(string(stored(t, event)), old, replacement, 1)
+		_, err := ParseGuarantee([]byte(text))
+		if err == nil || !strings.Contains(err.Error(), "memory 1 with a window") &&
+			!strings.Contains(err.Error(), "user window 1") {
+			t.Errorf("%s: %v", replacement, err)
+		}
+	}
+	for _, c := range []struct {
+		g                      Guarantee
+		old, replacement, want string
+	}{
+		{window, `"horizon":0`, `"horizon":2`, "horizon 2: above window 1"},
+		{window, `{"steps":1,"mu":0.25`, `{"steps":1,"mu":0.2`, "age 1: mu is below that of a window"},
+		{event, `{"steps":1,"mu":0.25`, `{"steps":1,"mu":0.26`, "age 1: above what is lost for ever"},
+	} {
+		text := strings.Replace(string(stored(t, c.g)), c.old, c.replacement, 1)
+		if _, err := ParseGuarantee([]byte(text)); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %q", c.replacement, err, c.want)
+		}
+	}
+}
+
+// There is room for all ages of a long memory.
+func TestStoredGuaranteesHaveRoomForAllAges(t *testing.T) {
+	g := storedCases()["gaussian decay of a user"].g
+	g.Scope = Decay{2000}
+	b := stored(t, g)
+	if count := strings.Count(string(b), `"steps"`); count != maxAges {
+		t.Errorf("%d ages, want %d", count, maxAges)
+	}
+	if _, err := ParseGuarantee(b); err != nil {
+		t.Error(err)
+	}
+}
+
 // A span so long that its multiples are no ages has those that are.
 func TestStoredAgesAreAges(t *testing.T) {
 	g := Guarantee{Terms: Terms{Window{1 << 62}, event}, Mechanism: "pure", Batch: 1, Epsilon: 1}
@@ -260,7 +326,8 @@ func TestStoredGuaranteesRefuse(t *testing.T) {
 			t.Errorf("%s, %s for %s: %+v, %v, want %q", of, replacement, old, got, err, want)
 		}
 	}
-	event, user, life, lives := "gaussian window", "gaussian window of a user", "gaussian decay", "gaussian decay of a user"
+	event, user := "gaussian window", "gaussian window of a user"
+	life, lives := "gaussian decay", "gaussian decay of a user"
 	f(event, `"version":1`, `"version":0`, "version 0: not of memory 0")
 	f(event, `"version":1`, `"version":2`, "version 2: not of memory 0")
 	f(life, `"version":3`, `"version":4`, "version 4: not of memory 20")

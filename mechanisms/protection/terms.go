@@ -42,7 +42,7 @@ func (t Terms) Anyone(noun string) string {
 	return fmt.Sprintf("any one of the newest %d %ss", t.Scope.Span(), noun)
 }
 
-// Short returns the steps of the scope with their letter, as a label has room for: "W = 64"; empty where there are none.
+// Short returns the steps of the scope with their letter, as a label has room for: "W = 64". It may be empty.
 func (t Terms) Short() string {
 	words := t.Scope.Words()
 	if words.Letter == "" {

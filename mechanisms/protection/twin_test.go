@@ -109,6 +109,7 @@ func twinCases() map[string]Guarantee {
 		"pure per step":               pure(PerStep{}, event),
 		"gaussian window":             gaussian(Window{40}, event, 40, without),
 		"gaussian window of a user":   gaussian(Window{40}, user, 40, without),
+		"gaussian step":               gaussian(Window{1}, event, 1, without),
 		"gaussian lifetime":           gaussian(Lifetime{11, 16}, event, 16, without),
 		"gaussian whole lifetime":     gaussian(Lifetime{16, 16}, event, 16, without),
 		"gaussian lifetime of a user": gaussian(Lifetime{11, 16}, user, 16, without),
@@ -145,7 +146,8 @@ func TestLossesAreThoseOfASlowTwin(t *testing.T) {
 		span := map[string]uint64{
 			"pure window": 8, "pure window of a user": 8, "pure lifetime": 16, "pure lifetime of a user": 16,
 			"gaussian window": 40, "gaussian window of a user": 40, "gaussian lifetime": 16, "gaussian whole lifetime": 16,
-			"gaussian lifetime of a user": 16, "gaussian decay": 20, "gaussian decay of a user": 20, "gaussian decay, no curve": 20,
+			"gaussian lifetime of a user": 16, "gaussian decay": 20, "gaussian decay of a user": 20,
+			"gaussian decay, no curve": 20,
 		}[what]
 		for spans := uint64(1); spans < 7; spans++ {
 			want := slowAt(g, spans*max(1, span))
