@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // outcome is how the transactions of earlier owners have ended, seen from the committed state.
@@ -77,12 +78,12 @@ func (t *task) lookAtGroup(ctx context.Context, next int64, f *outcome) error {
 		return nil
 	}
 	if others := t.service.client.OtherGroups(ctx, t.service.groupConfig()); len(others) > 0 {
-		return t.lost(fmt.Sprintf("group %q stands at %d and the state at %d, because processes of this deployment work under another group as well: %q",
-			c.Group, f.group, next, others),
+		return t.lost(fmt.Sprintf("group %q stands at %d and the state at %d, because processes of this deployment work under another group as well, %q",
+			c.Group, f.group, next, strings.Join(others, ", ")),
 			fmt.Sprintf("A deployment has one group. End the processes of group %q, or give them ORIEL_GROUP=%s", c.Group, others[0]))
 	}
-	const oneGroup = "Events cannot be taken twice or left out. If a process of this deployment has had another ORIEL_GROUP, give all the same one, " +
-		"the one that it had. Otherwise stop all members and "
+	const oneGroup = "Events cannot be taken twice or left out. If this deployment has worked under another ORIEL_GROUP since, give all its " +
+		"processes that one. Otherwise stop all members and "
 	if f.ahead(next) { // the right offset is not known before the events are taken again; without one, it is set then
 		return t.lost(fmt.Sprintf("offsets were reset: the group stands at %d, the state at %d, and more than the state has is committed", f.group, next),
 			fmt.Sprintf(oneGroup+"delete the offset, which is then set: kafka-consumer-groups.sh --group %s --topic %s:%d --delete-offsets",

@@ -99,7 +99,6 @@ type described struct {
 	members []Stranger
 }
 
-
 func (d described) company(mark string, partitions int) Company {
 	c := Company{Stable: d.state == "Stable", Gone: d.state == "Dead"}
 	if !c.Stable {
