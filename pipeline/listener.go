@@ -73,6 +73,11 @@ type Listener struct {
 	Stopped   func(partition int32, err error)   // the partition is parked; err says why and what to do
 	Note      func(partition int32, text string) // an event a person should see once; never holds payload
 	Company   func(problems []string)            // what is wrong with the group's members, when it changes; none: all well
+	// Versions hears which members of the group are of another version of Oriel, when that changes: nothing is wrong.
+	Versions func(members []string)
+	// Doubted hears what seems to be wrong with the deployment's topics, while it is looked at again before it is believed;
+	// nil when it was not so.
+	Doubted func(problem error)
 	// Partitions hears how many partitions the input has: at the start, and when some were added.
 	Partitions func(input int)
 	Ended      func(Ending) // the service was told to end, and has
@@ -162,6 +167,18 @@ func (l Listener) reached(partition int32, p Point) {
 func (l Listener) note(partition int32, text string) {
 	if l.Note != nil {
 		l.Note(partition, text)
+	}
+}
+
+func (l Listener) versions(members []string) {
+	if l.Versions != nil {
+		l.Versions(members)
+	}
+}
+
+func (l Listener) doubted(problem error) {
+	if l.Doubted != nil {
+		l.Doubted(problem)
 	}
 }
 

@@ -7,6 +7,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/kmsg"
+
 	"oriel/pipeline"
 	"oriel/pipeline/embedded"
 	"oriel/pipeline/kafka"
@@ -17,6 +20,7 @@ import (
 // env is a deployment whose verdicts the test writes itself, as a service would or as none would.
 type env struct {
 	t          *testing.T
+	addr       string
 	client     *kafka.Client
 	deployment pipeline.Deployment
 	names      state.NameKey
@@ -27,6 +31,17 @@ type env struct {
 const maxRecord = 1_000_000
 
 func newEnv(t *testing.T) *env {
+	t.Helper()
+	return newEnvWith(t, 1, false)
+}
+
+// newEarlierEnv is a deployment that a version without verdicts has opened: its manifest does not name the input.
+func newEarlierEnv(t *testing.T) *env {
+	t.Helper()
+	return newEnvWith(t, 1, true)
+}
+
+func newEnvWith(t *testing.T, partitions int, earlier bool) *env {
 	t.Helper()
 	broker, err := embedded.Start(embedded.Options{Dir: t.TempDir()})
 	if err != nil {
@@ -43,9 +58,9 @@ func newEnv(t *testing.T) *env {
 		Changelog:  "d.changelog",
 		DeadLetter: "d.dead-letter", SingleReplica: true,
 	}
-	e := &env{t: t, client: client}
+	e := &env{t: t, addr: broker.Addr(), client: client}
 	made := func(string) {}
-	e.check(pipeline.CreateInput(t.Context(), client, c, 1, made))
+	e.check(pipeline.CreateInput(t.Context(), client, c, partitions, made))
 	e.check(pipeline.CreateTopics(t.Context(), client, c, made))
 	topics, err := pipeline.CheckTopics(t.Context(), client, c, pipeline.ByLetters)
 	e.check(err)
@@ -53,7 +68,12 @@ func newEnv(t *testing.T) *env {
 	e.deployment = pipeline.Deployment{
 		Client: client, Config: c, Topics: topics, Model: model, Master: state.NewMasterKey(state.NewSecret()),
 	}
-	e.check(pipeline.WriteManifests(t.Context(), client, c, topics, model, e.deployment.Master))
+	if earlier {
+		manifest := state.Manifest{Config: "NAME=d\n" + model.Settings, Semantics: 1, NameKey: state.NewNameKey()}
+		e.append(c.Changelog, kafka.Record{Key: state.ManifestKey(), Value: manifest.Seal(e.deployment.Master)})
+	} else {
+		e.check(pipeline.WriteManifests(t.Context(), client, c, topics, model, e.deployment.Master))
+	}
 	manifest, err := state.OpenManifest(e.log(c.Changelog)[0].Value, e.deployment.Master)
 	e.check(err)
 	e.names = manifest.NameKey
@@ -145,7 +165,14 @@ func (e *env) written() string {
 		for _, header := range r.Headers.List() {
 			h[header.Key] = string(header.Value)
 		}
-		all = append(all, fmt.Sprintf("%s %s %s", h[headerOffset], h[headerReason], r.Value))
+		place := h[headerOffset]
+		if h[headerUntil] != "" {
+			place += ".." + h[headerUntil]
+		}
+		if h[headerLost] == "true" {
+			place += " lost"
+		}
+		all = append(all, fmt.Sprintf("%s %s %s", place, h[headerReason], r.Value))
 	}
 	return strings.Join(all, ", ")
 }
@@ -198,6 +225,14 @@ func TestEveryVerdictHasItsLetter(t *testing.T) {
 	e.wantWritten(strings.Join(want, ", "))
 }
 
+// wantNote wants one note of the last run, with a text.
+func (e *env) wantNote(text string) {
+	e.t.Helper()
+	if len(e.notes) != 1 || !strings.Contains(e.notes[0], text) {
+		e.t.Errorf("notes %q, want one that says %q", e.notes, text)
+	}
+}
+
 // TestRowsMayOverlap: a service that takes over sends rows again whose outcome it does not know, cut in other places.
 func TestRowsMayOverlap(t *testing.T) {
 	e := newEnv(t)
@@ -215,16 +250,7 @@ func TestRowsMayOverlap(t *testing.T) {
 	e.wantWritten(first + ", 7 json_syntax 7")
 }
 
-func TestRowsThatDoNotContinueAreRefused(t *testing.T) {
-	t.Run("gap", func(t *testing.T) {
-		e := newEnv(t)
-		e.events(20)
-		e.row(0, valid, valid)
-		e.check(e.run())
-		e.row(3, bad)
-		e.refuses("starts at offset 3 of the input", "ended at 2")
-		e.refuses("starts at offset 3") // and again, from the committed place
-	})
+func TestRowsThatAreNotOursAreRefused(t *testing.T) {
 	t.Run("incarnation", func(t *testing.T) {
 		e := newEnv(t)
 		e.events(20)
@@ -276,7 +302,7 @@ func TestProcessEndsWhenEveryPartitionHasStopped(t *testing.T) {
 		t.Fatalf("ended at the end of the verdicts: %v", err)
 	case <-time.After(2 * commitPause):
 	}
-	e.row(5, bad)
+	e.append(e.deployment.Config.Verdicts, kafka.Record{Value: []byte("not a row")})
 	if err := <-ended; err == nil || ctx.Err() != nil || pipeline.Kind(err) != pipeline.Stopped {
 		t.Errorf("ended with %v", err)
 	}
@@ -306,22 +332,179 @@ func TestPlaceOfAnotherHandIsRefused(t *testing.T) {
 	e.row(2, bad)
 	c := e.deployment.Config
 	e.check(e.client.AlterOffset(t.Context(), c.Group, c.Verdicts, 0, 0))
-	e.refuses("was not set by `oriel letters`", "--delete-offsets")
+	e.refuses("was not set by `oriel letters`", "--topic d.verdicts:0 --delete-offsets")
+	e.dropOffset() // as the message says
+	e.check(e.run())
+	e.wantWritten("0 json_syntax 0, 1 json_syntax 1, 2 json_syntax 2")
+	e.check(e.client.AlterOffset(t.Context(), c.Group, c.Input, 0, 7)) // it is another consumer's group
+	e.refuses("was not set by `oriel letters`", "topic \"events\"", "ORIEL_LETTERS_GROUP")
 }
 
-// TestVerdictsMadeAgainAreRefused: the offsets of a topic that was made again mean other rows.
-func TestVerdictsMadeAgainAreRefused(t *testing.T) {
+// TestGapsAreMarked: once a row did not continue the row before, letters stopped for good, and the remedy that they
+// named ended at the same gap. A version without verdicts leaves such gaps when it runs between two versions with them.
+func TestGapsAreMarked(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		of      func(*testing.T) *env
+		between func(*env) // rows were read up to offset 2
+		want    string
+		note    string
+	}{
+		{
+			"another version took them", newEarlierEnv, func(e *env) { e.row(5, bad) },
+			"2..5 lost other_version , 5 json_syntax 5", "a version of Oriel that seals no verdicts has taken them, and wrote their letters itself",
+		},
+		{
+			"behind rows that were not read yet", newEarlierEnv, func(e *env) {
+				e.row(2, bad)
+				e.row(6, bad)
+			},
+			"2 json_syntax 2, 3..6 lost other_version , 6 json_syntax 6", "offsets 3 to 5 of the input",
+		},
+		{
+			"the brokers lost them", newEnv, func(e *env) { e.row(5, bad) },
+			"2..5 lost verdicts_lost , 5 json_syntax 5", "the brokers have lost their verdicts",
+		},
+		{
+			"retention deleted them", newEnv, func(e *env) {
+				e.row(2, bad, bad, bad)
+				e.row(5, bad)
+				e.check(e.client.DeleteRecords(e.t.Context(), e.deployment.Config.Verdicts, 0, 2))
+			},
+			"2..5 lost verdicts_deleted , 5 json_syntax 5", "were deleted before they were read",
+		},
+		{
+			"the topic was made again", newEarlierEnv, func(e *env) {
+				e.row(2, bad, bad, bad)
+				e.remakeVerdicts()
+				e.row(5, bad)
+			},
+			"2..5 lost verdict_topic_made_again , 5 json_syntax 5", "the verdict topic was deleted and made again",
+		},
+		{
+			"the offset was deleted", newEarlierEnv, func(e *env) {
+				e.row(5, bad)
+				e.dropOffset()
+			},
+			"2..5 lost other_version , 5 json_syntax 5", "a version of Oriel that seals no verdicts",
+		},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			e := c.of(t)
+			e.events(20)
+			e.row(0, bad, valid)
+			e.check(e.run())
+			c.between(e)
+			e.check(e.run())
+			e.wantWritten("0 json_syntax 0, " + c.want)
+			e.wantNote(c.note)
+			e.check(e.run())
+			e.wantWritten("0 json_syntax 0, " + c.want)
+			if len(e.notes) > 0 {
+				t.Errorf("notes again: %q", e.notes)
+			}
+			e.row(e.next(), bad)
+			e.check(e.run())
+			if got := e.written(); !strings.HasSuffix(got, fmt.Sprintf(", %d json_syntax %[1]d", e.next()-1)) {
+				t.Errorf("letters do not go on: %q", got)
+			}
+		})
+	}
+}
+
+// next is the offset of the input behind the last row.
+func (e *env) next() int64 {
+	e.t.Helper()
+	rows := e.log(e.deployment.Config.Verdicts)
+	row, err := e.sealer.OpenVerdicts(rows[len(rows)-1].Value)
+	e.check(err)
+	return row.To
+}
+
+// remakeVerdicts deletes the verdict topic, and with it the group's offsets for it, and makes it again.
+func (e *env) remakeVerdicts() {
+	e.t.Helper()
+	c := e.deployment.Config
+	e.check(e.client.DeleteTopic(e.t.Context(), c.Verdicts))
+	e.check(e.client.CreateTopic(e.t.Context(), c.Verdicts, 1, 1, nil))
+	e.dropOffset()
+}
+
+// dropOffset deletes the group's offset for the verdicts, as brokers do with a topic and people by a tool.
+func (e *env) dropOffset() {
+	e.t.Helper()
+	c := e.deployment.Config
+	admin, err := kgo.NewClient(kgo.SeedBrokers(e.addr))
+	e.check(err)
+	defer admin.Close()
+	req := kmsg.NewPtrOffsetDeleteRequest()
+	req.Group = c.Group
+	topic := kmsg.NewOffsetDeleteRequestTopic()
+	topic.Topic = c.Verdicts
+	topic.Partitions = append(topic.Partitions, kmsg.NewOffsetDeleteRequestTopicPartition())
+	req.Topics = append(req.Topics, topic)
+	_, err = req.RequestWith(e.t.Context(), admin)
+	e.check(err)
+	at, err := e.client.CommittedOffset(e.t.Context(), c.Group, c.Verdicts, 0)
+	e.check(err)
+	if at != -1 {
+		e.t.Fatalf("the group still has the offset %d", at)
+	}
+}
+
+// TestARunningProcessOutlivesItsVerdicts: told that its topic was made again, it advised a new deployment, though only
+// letters were lost.
+func TestARunningProcessOutlivesItsVerdicts(t *testing.T) {
 	e := newEnv(t)
 	e.events(20)
-	e.row(0, bad, bad)
+	e.row(0, bad, valid)
+	e.row(2, valid)
+	written := make(chan Written, 10)
+	ended := make(chan error, 1)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	service := New(e.deployment, Options{Listen: Listener{Written: func(w Written) { written <- w }}})
+	go func() { ended <- service.Run(ctx) }()
+	for w := range written {
+		if w.To == 3 {
+			break
+		}
+	}
+	e.row(3, bad, bad)
+	if w := <-written; w.Letters != 2 || w.To != 5 {
+		t.Errorf("%+v", w)
+	}
+	e.remakeVerdicts()
+	e.row(7, bad)
+	select {
+	case w := <-written:
+		if w.Letters != 2 || w.Lost != 1 || w.To != 8 {
+			t.Errorf("%+v", w)
+		}
+	case err := <-ended:
+		t.Fatalf("ended with %v", err)
+	}
+	cancel()
+	e.check(<-ended)
+	e.wantWritten("0 json_syntax 0, 3 json_syntax 3, 4 json_syntax 4, 5..7 lost verdict_topic_made_again , 7 json_syntax 7")
+}
+
+// TestVerdictsThatAreMissingAreWaitedFor: without the topic a partition is parked with the true remedy, and goes on by
+// itself once it was followed.
+func TestVerdictsThatAreMissingAreWaitedFor(t *testing.T) {
+	e := newEnv(t)
+	e.events(20)
+	e.row(0, bad, valid)
+	e.check(e.run())
 	c := e.deployment.Config
-	producer, err := e.client.NewProducer(t.Context(), "earlier", time.Minute)
-	e.check(err)
-	e.check(producer.Begin(t.Context(), []kafka.TopicPartition{{Topic: c.DeadLetter}}))
-	at := kafka.Place{Offset: 1, Note: note([16]byte{1}, 1)}
-	e.check(producer.CommitPlace(t.Context(), kafka.Membership{Group: c.Group, Generation: -1}, c.Verdicts, 0, at))
-	e.check(producer.End(t.Context(), true))
-	e.refuses("was made again")
+	e.check(e.client.DeleteTopic(e.t.Context(), c.Verdicts))
+	e.refuses("verdict topic \"d.verdicts\" does not exist", "Run `oriel topics`", "letters that were not written are lost",
+		"nothing else is")
+	e.check(pipeline.CreateTopics(t.Context(), e.client, c, func(string) {}))
+	e.row(4, bad)
+	e.check(e.run())
+	e.wantWritten("0 json_syntax 0, 2..4 lost verdict_topic_made_again , 4 json_syntax 4")
 }
 
 // TestForgottenGroupGoesOnBehindTheLastLetter: brokers forget the offsets of a group that was away for a week, and an
@@ -362,22 +545,87 @@ func TestRowsThatRetentionDeleted(t *testing.T) {
 	e.row(4, bad)
 	e.row(5, bad)
 	e.check(e.client.DeleteRecords(t.Context(), c.Verdicts, 0, 4))
-	e.refuses("starts at offset 5 of the input", "ended at 4")
+	e.check(e.run())
+	e.wantWritten("0 json_syntax 0, 3 json_syntax 3, 4..5 lost verdicts_deleted , 5 json_syntax 5")
 }
 
-// TestFirstRowMayStartLater than the incarnation, in a deployment of an earlier version; that is said.
+// TestFirstRowMayStartLater than the incarnation. In a deployment of a version without verdicts nothing is missing, and
+// that is said; in any other, rows are.
 func TestFirstRowMayStartLater(t *testing.T) {
-	e := newEnv(t)
-	e.events(20)
-	e.row(5, bad)
-	e.check(e.run())
-	e.wantWritten("5 json_syntax 5")
-	if len(e.notes) != 1 || !strings.Contains(e.notes[0], "offset 5") {
-		t.Errorf("notes %q", e.notes)
+	t.Run("earlier version", func(t *testing.T) {
+		e := newEarlierEnv(t)
+		e.events(20)
+		e.row(5, bad)
+		e.check(e.run())
+		e.wantWritten("5 json_syntax 5")
+		e.wantNote("starts at offset 5 of the input: a version of Oriel that seals none has taken the records before it")
+		e.check(e.run())
+		if len(e.notes) > 0 {
+			t.Errorf("notes again: %q", e.notes)
+		}
+	})
+	t.Run("topic made again", func(t *testing.T) {
+		e := newEnv(t)
+		e.events(20)
+		e.row(5, bad)
+		e.check(e.run())
+		e.wantWritten("0..5 lost verdict_topic_made_again , 5 json_syntax 5")
+		e.deployment.Config.Group = "d.letters2" // forgets nothing of it
+		e.check(e.run())
+		e.wantWritten("0..5 lost verdict_topic_made_again , 5 json_syntax 5")
+	})
+	t.Run("rows deleted", func(t *testing.T) {
+		e := newEnv(t)
+		e.events(20)
+		e.row(0, bad)
+		e.row(1, bad)
+		e.check(e.client.DeleteRecords(t.Context(), e.deployment.Config.Verdicts, 0, 1))
+		e.check(e.run())
+		e.wantWritten("0..1 lost verdicts_deleted , 1 json_syntax 1")
+	})
+}
+
+// TestAParkedPartitionGoesOn once its topic takes letters, without a restart; told to end before, the process says why
+// it was parked.
+func TestAParkedPartitionGoesOn(t *testing.T) {
+	e := newEnvWith(t, 2, false)
+	e.events(3)
+	e.row(0, bad, bad)
+	c := e.deployment.Config
+	limit := func(bytes string) {
+		e.check(e.client.AlterTopic(t.Context(), c.DeadLetter, map[string]string{"max.message.bytes": bytes}))
 	}
-	e.check(e.run())
-	if len(e.notes) > 0 {
-		t.Errorf("notes again: %q", e.notes)
+	limit("60")
+	parked, written := make(chan error, 10), make(chan Written, 10)
+	start := func() (end func() error) {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		service := New(e.deployment, Options{Listen: Listener{
+			Stopped: func(_ int32, err error) { parked <- err }, Written: func(w Written) { written <- w },
+		}})
+		ended := make(chan error, 1)
+		go func() { ended <- service.Run(ctx) }()
+		return func() error {
+			cancel()
+			return <-ended
+		}
+	}
+	end := start()
+	if err := <-parked; !strings.Contains(err.Error(), "goes on by itself within 5s") {
+		t.Errorf("parked with %v", err)
+	}
+	if err := end(); err == nil || !strings.Contains(err.Error(), "max.message.bytes=60") {
+		t.Errorf("told to end while a partition is parked: %v", err)
+	}
+	end = start()
+	<-parked
+	limit("1048576")
+	if w := <-written; w.Letters != 2 {
+		t.Errorf("%+v", w)
+	}
+	e.check(end())
+	e.wantWritten("0 json_syntax 0, 1 json_syntax 1")
+	if len(parked) > 0 {
+		t.Errorf("said again: %v", <-parked)
 	}
 }
 
@@ -409,7 +657,7 @@ func TestTransactionsEndInTheMiddleOfARow(t *testing.T) {
 	}
 	e.check(e.run())
 	for i, r := range e.log(e.deployment.Config.DeadLetter) {
-		offset, ok := letterOf(e.deployment.Config.Input, 0, r.Headers)
+		offset, _, ok := letterOf(e.deployment.Config.Input, 0, r.Headers)
 		if !ok || offset != int64(i) || len(r.Value) != size {
 			t.Fatalf("letter %d is of offset %d, %d bytes", i, offset, len(r.Value))
 		}
