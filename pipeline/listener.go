@@ -65,7 +65,7 @@ type Listener struct {
 	State     func(partition int32, s TaskState)
 	Proves    func(partition int32, g dp.Guarantee) // the partition's stream is taken over; its frozen plan proves g
 	Holds     func(partition int32, bytes int)      // the partition's state is in memory, so large; it does not grow
-	Opening   func(partition int32, from int64)     // the partition's first incarnation is about to be opened, at an offset
+	Opening   func(partition int32, from int64)     // the partition's first incarnation will be opened, at an offset
 	Opened    func(partition int32)                 // the partition's first incarnation was opened
 	Closed    func(partition int32)                 // the partition was handed over
 	Restarted func(partition int32, err error)      // the task takes its partition over again after err
@@ -75,8 +75,8 @@ type Listener struct {
 	Company   func(problems []string)            // what is wrong with the group's members, when it changes; none: all well
 	// Versions hears which members of the group are of another version of Oriel, when that changes: nothing is wrong.
 	Versions func(members []string)
-	// Doubted hears what seems to be wrong with the deployment's topics, while it is looked at again before it is believed;
-	// nil when it was not so.
+	// Doubted hears what seems to be wrong with the deployment's topics, while it is looked at again before it is
+	// believed; nil when it was not so.
 	Doubted func(problem error)
 	// Partitions hears how many partitions the input has: at the start, and when some were added.
 	Partitions func(input int)

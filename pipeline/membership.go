@@ -61,15 +61,16 @@ func (s *Service) watchCompany(ctx context.Context, end func()) {
 	}
 }
 
-// versions takes the members of other versions of Oriel out of a group: an older one carries no mark, or another of this
-// name. They work on this deployment, fenced like all others, so that nothing is wrong while one version replaces the
-// other. A leader of this version gives them no partition; one of theirs shares with all.
+// versions takes the members of other versions of Oriel out of a group: an older one carries no mark, or another of
+// this name. They work on this deployment, fenced like all others, so that nothing is wrong while one version replaces
+// the other. A leader of this version gives them no partition; one of theirs shares with all.
 func (s *Service) versions(c kafka.Company) (rest kafka.Company, texts []string) {
 	rest = c
 	rest.Strangers, rest.Free = nil, slices.Clone(c.Free)
 	for _, m := range c.Strangers {
 		name, _, _ := strings.Cut(m.Mark, "/")
-		if m.Client != kafka.DefaultClientID || !slices.Contains(m.Topics, s.config.Input) || m.Mark != "" && name != s.config.Name {
+		if m.Client != kafka.DefaultClientID || !slices.Contains(m.Topics, s.config.Input) ||
+			m.Mark != "" && name != s.config.Name {
 			rest.Strangers = append(rest.Strangers, m)
 			continue
 		}

@@ -31,7 +31,10 @@ func TestWhoElseIsInTheGroup(t *testing.T) {
 		},
 		{
 			"a later one, and a partition that nobody has",
-			kafka.Company{Stable: true, Strangers: []kafka.Stranger{member(kafka.DefaultClientID, "d/00/later", "trips", 0)}, Free: []int32{0, 2}},
+			kafka.Company{
+				Stable: true, Free: []int32{0, 2},
+				Strangers: []kafka.Stranger{member(kafka.DefaultClientID, "d/00/later", "trips", 0)},
+			},
 			[]string{"another version of Oriel"},
 			[]string{"partitions [2] of the input are with no process"},
 		},

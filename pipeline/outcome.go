@@ -31,7 +31,8 @@ type outcome struct {
 // whole tells that nothing has to be sent beside a state.
 func (f *outcome) whole(at state.Position) bool {
 	aborted := slices.ContainsFunc(f.decisions, func(d decisionsFound) bool { return len(d.resend) > 0 })
-	return !at.Owes && !f.ahead(at.Next) && !aborted && len(f.verdicts.resend) == 0 && (f.group == -1 || f.group == at.Next)
+	return !at.Owes && !f.ahead(at.Next) && !aborted && len(f.verdicts.resend) == 0 &&
+		(f.group == -1 || f.group == at.Next)
 }
 
 // ahead tells that something committed stands behind the state.

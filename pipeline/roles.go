@@ -64,7 +64,8 @@ var roles = []role{
 		check:     checkDecisions,
 	},
 	{
-		name: "second decision", setting: "ORIEL_SECOND_TOPIC", uses: ByService, transactional: true, optional: true, decides: true,
+		name: "second decision", setting: "ORIEL_SECOND_TOPIC", uses: ByService,
+		transactional: true, optional: true, decides: true,
 		topic:     func(c *Config) string { return c.Second },
 		described: func(t *Topics) *kafka.Topic { return &t.Second },
 		settings:  decisionSettings,

@@ -88,7 +88,8 @@ func (t *task) tellUnsealed(o *owned, f *verdictsFound, b kafka.Bounds) {
 	if first >= end {
 		return
 	}
-	text := fmt.Sprintf("topic %q has no verdicts of the input's offsets %d to %d: ", t.service.config.Verdicts, first, end-1)
+	topic := t.service.config.Verdicts
+	text := fmt.Sprintf("topic %q has no verdicts of the input's offsets %d to %d: ", topic, first, end-1)
 	switch {
 	case o.sealing:
 		text += "it was deleted and made again, or the brokers lost records. Letters of them that were not written are lost"

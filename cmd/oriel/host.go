@@ -56,8 +56,8 @@ func placeOf(stateDir string) string {
 	return "oriel-" + hex.EncodeToString(sum[:8])
 }
 
-// hide keeps the events and keys that are in memory out of core dumps. Every command does it, because nearly all of them
-// hold some. The limit alone is not enough: the kernel does not look at it where it pipes dumps to a program, as
+// hide keeps the events and keys that are in memory out of core dumps. Every command does it, because nearly all of
+// them hold some. The limit alone is not enough: the kernel does not look at it where it pipes dumps to a program, as
 // systemd-coredump and apport are.
 func hide() error {
 	if err := syscall.Setrlimit(syscall.RLIMIT_CORE, &syscall.Rlimit{}); err != nil {

@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestNoCommandCanBeDumped: a core dump holds keys and events. `run` and `letters` alone forbade one, by a limit that the
-// kernel does not look at where it pipes dumps to a program.
+// TestNoCommandCanBeDumped: a core dump holds keys and events. `run` and `letters` alone forbade one, by a limit that
+// the kernel does not look at where it pipes dumps to a program.
 func TestNoCommandCanBeDumped(t *testing.T) {
 	var paths []string
 	var walk func(cmd *cobra.Command, path string)

@@ -178,7 +178,8 @@ func (c *Console) waiting() map[string][]string {
 		lines[reasonBrokers] = []string{"brokers: requests are being retried"}
 	}
 	if c.doubt != nil {
-		lines[reasonBrokers] = append(lines[reasonBrokers], fmt.Sprintf("topics: looked at again before it is believed: %v", c.doubt))
+		lines[reasonBrokers] = append(lines[reasonBrokers],
+			fmt.Sprintf("topics: looked at again before it is believed: %v", c.doubt))
 	}
 	return lines
 }

@@ -49,8 +49,8 @@ func (p *pipes) call() (c net.Conn, taken bool) {
 	}
 }
 
-// TestConnectionsAreBounded: their number had no bound, and each one costs a file descriptor, which brokers and the local
-// store need as well.
+// TestConnectionsAreBounded: their number had no bound, and each one costs a file descriptor, which brokers and the
+// local store need as well.
 func TestConnectionsAreBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPipes()

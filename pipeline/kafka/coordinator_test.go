@@ -34,8 +34,8 @@ func (h *heard) retried(_ string, err error) {
 	}
 }
 
-// TestACoordinatorThatDeniesItIsNamed: after the death of a broker, a coordinator of Kafka 4.3 may fail for good. It was
-// told as requests that are being retried, while only a restart of one broker helped.
+// TestACoordinatorThatDeniesItIsNamed: after the death of a broker, a coordinator of Kafka 4.3 may fail for good. It
+// was told as requests that are being retried, while only a restart of one broker helped.
 func TestACoordinatorThatDeniesItIsNamed(t *testing.T) {
 	denies := pipetest.Refused(kafkago.NotCoordinatorForGroup)
 	for _, c := range []struct {
@@ -45,14 +45,22 @@ func TestACoordinatorThatDeniesItIsNamed(t *testing.T) {
 		want   string // of what coordinator; "": no broker is blamed
 	}{
 		{"group", []pipetest.Fault{{Kind: kind("JoinGroup"), Count: -1, Effect: denies}}, joinOnce, `group "g"`},
-		{"offset", []pipetest.Fault{{Kind: kind("OffsetFetch"), Count: -1, Effect: denies}}, func(ctx context.Context, c *kafka.Client) error {
-			_, err := c.CommittedOffset(ctx, "g", "t", 0)
-			return err
-		}, `group "g"`},
-		{"take-over", []pipetest.Fault{{Kind: kind("InitProducerID"), Count: -1, Effect: denies}}, func(ctx context.Context, c *kafka.Client) error {
-			_, err := c.NewProducer(ctx, "d/1/0", time.Minute)
-			return err
-		}, `the transactional id "d/1/0"`},
+		{
+			"offset",
+			[]pipetest.Fault{{Kind: kind("OffsetFetch"), Count: -1, Effect: denies}},
+			func(ctx context.Context, c *kafka.Client) error {
+				_, err := c.CommittedOffset(ctx, "g", "t", 0)
+				return err
+			}, `group "g"`,
+		},
+		{
+			"take-over",
+			[]pipetest.Fault{{Kind: kind("InitProducerID"), Count: -1, Effect: denies}},
+			func(ctx context.Context, c *kafka.Client) error {
+				_, err := c.NewProducer(ctx, "d/1/0", time.Minute)
+				return err
+			}, `the transactional id "d/1/0"`,
+		},
 		{"no coordinator", []pipetest.Fault{
 			{Kind: kind("JoinGroup"), Count: -1, Effect: denies},
 			{Kind: kind("FindCoordinator"), Count: -1, Effect: pipetest.Refused(kafkago.GroupCoordinatorNotAvailable)},

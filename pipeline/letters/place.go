@@ -119,8 +119,8 @@ func (t *task) lastLetterFrom(ctx context.Context, from, end int64) (written int
 	return written, nil
 }
 
-// letterOf returns the offsets [from, until) that a letter is of, if it is one of this input and partition. A record may
-// have had headers of these names itself; ours come after them.
+// letterOf returns the offsets [from, until) that a letter is of, if it is one of this input and partition. A record
+// may have had headers of these names itself; ours come after them.
 func letterOf(input string, p int32, headers kafka.Headers) (from, until int64, ok bool) {
 	last := map[string]string{}
 	for name, value := range headers.All() {

@@ -26,8 +26,8 @@ type task struct {
 }
 
 // keepRunning takes the partition over again after every failure. One that a person must mend parks the partition, and
-// is tried again after parkPause: whoever mends it need not restart anything. It returns errEnd when all is written that
-// had to be, ctx's error, or with Options.Once the error that stops the partition.
+// is tried again after parkPause: whoever mends it need not restart anything. It returns errEnd when all is written
+// that had to be, ctx's error, or with Options.Once the error that stops the partition.
 func (t *task) keepRunning(ctx context.Context, report func(parked error)) error {
 	listen := t.service.options.Listen
 	for {
@@ -183,8 +183,8 @@ func (t *task) describe(ctx context.Context) error {
 	return err
 }
 
-// verdictsGone is an error of reading verdicts. Whatever it says to be gone, only letters are lost with it: the partition
-// is taken over again, and the next row tells which verdicts are missing.
+// verdictsGone is an error of reading verdicts. Whatever it says to be gone, only letters are lost with it: the
+// partition is taken over again, and the next row tells which verdicts are missing.
 func (t *task) verdictsGone(err error) error {
 	truncated := errors.Is(err, kafka.ErrTruncated)
 	t.reread = t.reread || truncated
