@@ -1,10 +1,12 @@
 package pipeline
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 
 	"oriel/pipeline/kafka"
+	"oriel/state"
 )
 
 // absence finds what a missing topic says of a deployment that has worked before: its input is gone, or its state.
@@ -20,7 +22,7 @@ func absence(
 		return missingInput(c.Input, before), nil
 	}
 	if _, exists := cluster.Topics[c.Changelog]; exists {
-		return nil, nil
+		return missingDecisions(ctx, client, c, used, cluster)
 	}
 	for _, r := range used {
 		topic := cluster.Topics[r.topic(&c)]
@@ -42,6 +44,66 @@ func absence(
 		}
 	}
 	return nil, nil
+}
+
+// missingDecisions finds a topic of decisions that is gone. A take-over compares decisions with the state, so that an
+// empty one would be refused, if any was published.
+func missingDecisions(
+	ctx context.Context, client *kafka.Client, c Config, used []role, cluster kafka.Cluster,
+) (problem, err error) {
+	for _, r := range used {
+		name := r.topic(&c)
+		if _, exists := cluster.Topics[name]; exists || !r.decides {
+			continue
+		}
+		taken, err := everTaken(ctx, client, cluster.Topics[c.Changelog], cluster.Topics[c.Verdicts])
+		if err != nil {
+			return nil, err
+		}
+		if taken {
+			return lostDecisions(r, fmt.Sprintf("%s topic %q does not exist, and this deployment has published decisions", r.name, name)), nil
+		}
+	}
+	return nil, nil
+}
+
+// lostDecisions says what it means that a topic of decisions is gone.
+func lostDecisions(r role, reason string) error {
+	return stop(reason+": they are lost, and without them nothing can be published exactly once",
+		fmt.Sprintf("Bring the topic back from a backup, or correct %s. An empty one would be refused, because a take-over "+
+			"compares decisions with the state. Without the decisions this deployment is over: open a new one under another "+
+			"ORIEL_NAME; its privacy loss adds to the old one's for events that both read", r.setting))
+}
+
+// everTaken tells whether a deployment has taken an event. Each version since verdicts seals a row then. A topic of
+// verdicts may be missing or new, though: then a state beside the manifest tells, or a second one behind the opening's.
+func everTaken(ctx context.Context, client *kafka.Client, changelog, verdicts kafka.Topic) (bool, error) {
+	most := 0 // of states that a deployment has which has taken nothing
+	if verdicts.Name != "" {
+		if taken, err := everOpened(ctx, client, verdicts); taken || err != nil {
+			return taken, err
+		}
+		most = 1
+	}
+	for p := range int32(changelog.Partitions) {
+		bounds, err := client.Bounds(ctx, changelog.Name, p)
+		if err != nil {
+			return false, fmt.Errorf("pipeline: bounds of %s partition %d: %w", changelog.Name, p, err)
+		}
+		written := map[string]int{}
+		for r, err := range recordsOf(ctx, client, changelog, p, bounds.Start, bounds.Stable, false) {
+			if err != nil {
+				return false, err
+			}
+			if bytes.Equal(r.Key, state.ManifestKey()) {
+				continue
+			}
+			if written[string(r.Key)]++; written[string(r.Key)] > most {
+				return true, nil
+			}
+		}
+	}
+	return false, nil
 }
 
 // everOpened tells whether a topic has, or had, a record that a deployment sent; one that does not exist has none.

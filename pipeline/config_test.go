@@ -83,8 +83,9 @@ func TestConfigFitsItsOperator(t *testing.T) {
 	}
 }
 
-// TestSharesOfMemoryAddUp: what may be fetched and what all partitions may compute stay within the bound; each partition
-// has the same share, at least enough for a transaction that is worth its requests, and never more than it can use.
+// TestSharesOfMemoryAddUp: what may be fetched and what all partitions may compute stay within the bound; each
+// partition has the same share, at least enough for a transaction that is worth its requests, and never more than it
+// can use.
 func TestSharesOfMemoryAddUp(t *testing.T) {
 	const most = 4 << 20 // bytes of a transaction
 	for _, m := range []Memory{LeastMemory, 100 << 20, 1 << 30, 64 << 30} {
@@ -120,7 +121,9 @@ func TestWhoARecordIsOf(t *testing.T) {
 	r := kafka.Record{Key: []byte("key"), Headers: kafka.HeadersOf(
 		header("user", "ann"), header("twice", "bob"), header("User", "eve"), header("twice", "bob"), header("empty", ""),
 	)}
-	for name, want := range map[string]string{"": "key", "user": "ann", "User": "eve", "twice": "", "empty": "", "none": ""} {
+	for name, want := range map[string]string{
+		"": "key", "user": "ann", "User": "eve", "twice": "", "empty": "", "none": "",
+	} {
 		if got := string((&Users{Separation: 1, Batch: 1, Header: name}).name(&r)); got != want {
 			t.Errorf("header %q: %q, want %q", name, got, want)
 		}

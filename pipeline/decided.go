@@ -151,7 +151,8 @@ func (t *task) resend(
 			}
 			if !is && step >= whole {
 				return t.lost(fmt.Sprintf("decision %d of step %d is not in its topic, and the state stands at step %d", index, step, o.position.Step),
-					"The decision topic has lost records: restore it, or open a new deployment under another ORIEL_NAME")
+					"The decision topic was deleted and made again, or lost records. Bring it back from a backup. Without the decisions this "+
+						"deployment is over: open a new one under another ORIEL_NAME; its privacy loss adds to the old one's for events that both read")
 			}
 		}
 	}

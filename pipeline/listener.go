@@ -65,7 +65,7 @@ type Listener struct {
 	State     func(partition int32, s TaskState)
 	Proves    func(partition int32, g protection.Guarantee) // the partition's stream is taken over; its frozen plan proves g
 	Holds     func(partition int32, bytes int)              // the partition's state is in memory, so large; it does not grow
-	Opening   func(partition int32, from int64)             // the partition's first incarnation is about to be opened, at an offset
+	Opening   func(partition int32, from int64)             // the partition's first incarnation will be opened, at an offset
 	Opened    func(partition int32)                         // the partition's first incarnation was opened
 	Closed    func(partition int32)                         // the partition was handed over
 	Restarted func(partition int32, err error)              // the task takes its partition over again after err
@@ -73,6 +73,11 @@ type Listener struct {
 	Stopped   func(partition int32, err error)   // the partition is parked; err says why and what to do
 	Note      func(partition int32, text string) // an event a person should see once; never holds payload
 	Company   func(problems []string)            // what is wrong with the group's members, when it changes; none: all well
+	// Versions hears which members of the group are of another version of Oriel, when that changes: nothing is wrong.
+	Versions func(members []string)
+	// Doubted hears what seems to be wrong with the deployment's topics, while it is looked at again before it is
+	// believed; nil when it was not so.
+	Doubted func(problem error)
 	// Partitions hears how many partitions the input has: at the start, and when some were added.
 	Partitions func(input int)
 	Ended      func(Ending) // the service was told to end, and has
@@ -162,6 +167,18 @@ func (l Listener) reached(partition int32, p Point) {
 func (l Listener) note(partition int32, text string) {
 	if l.Note != nil {
 		l.Note(partition, text)
+	}
+}
+
+func (l Listener) versions(members []string) {
+	if l.Versions != nil {
+		l.Versions(members)
+	}
+}
+
+func (l Listener) doubted(problem error) {
+	if l.Doubted != nil {
+		l.Doubted(problem)
 	}
 }
 

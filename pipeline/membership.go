@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"oriel/pipeline/kafka"
@@ -44,25 +45,55 @@ func (s *Service) watchCompany(ctx context.Context, end func()) {
 			continue
 		}
 		gone = company.Gone
-		if problems := strangers(company, s.config.Group); !slices.Equal(problems, s.company) {
+		company, versions := s.versions(company)
+		if !slices.Equal(versions, s.others) {
+			s.others = versions
+			s.listener.versions(versions)
+		}
+		if problems := s.strangers(company); !slices.Equal(problems, s.company) {
 			s.company = problems
 			s.listener.company(problems)
 		}
-		if s.idle.over(company) {
+		if len(versions) == 0 && s.idle.over(company) {
 			end()
 			return
 		}
 	}
 }
 
+// versions takes the members of other versions of Oriel out of a group: an older one carries no mark, or another of
+// this name. They work on this deployment, fenced like all others, so that nothing is wrong while one version replaces
+// the other. A leader of this version gives them no partition; one of theirs shares with all.
+func (s *Service) versions(c kafka.Company) (rest kafka.Company, texts []string) {
+	rest = c
+	rest.Strangers, rest.Free = nil, slices.Clone(c.Free)
+	for _, m := range c.Strangers {
+		name, _, _ := strings.Cut(m.Mark, "/")
+		if m.Client != kafka.DefaultClientID || !slices.Contains(m.Topics, s.config.Input) ||
+			m.Mark != "" && name != s.config.Name {
+			rest.Strangers = append(rest.Strangers, m)
+			continue
+		}
+		texts = append(texts, fmt.Sprintf("group %q has a member of another version of Oriel, %v: end the older one when all of "+
+			"the newer ones are up", s.config.Group, m))
+		rest.Free = slices.DeleteFunc(rest.Free, func(p int32) bool { return slices.Contains(m.Partitions, p) })
+	}
+	return rest, texts
+}
+
 // strangers says what is wrong with a group.
-func strangers(c kafka.Company, group string) []string {
+func (s *Service) strangers(c kafka.Company) []string {
 	var problems []string
+	group := s.config.Group
 	if c.Gone {
 		problems = append(problems, fmt.Sprintf("group %q is no longer the one that this process joined: a consumer of another kind has joined it; give that one another group", group))
 	}
-	for _, stranger := range c.Strangers {
-		problems = append(problems, fmt.Sprintf("group %q has a member that is not of this deployment, %v: give that one another group, or this deployment another ORIEL_GROUP", group, stranger))
+	for _, m := range c.Strangers {
+		is := "that is not of this deployment"
+		if name, _, marked := strings.Cut(m.Mark, "/"); marked && m.Client == kafka.DefaultClientID {
+			is = fmt.Sprintf("of the deployment %.64q", name)
+		}
+		problems = append(problems, fmt.Sprintf("group %q has a member %s, %v: give that one another group, or this deployment another ORIEL_GROUP", group, is, m))
 	}
 	if len(c.Free) > 0 {
 		problems = append(problems, fmt.Sprintf("partitions %v of the input are with no process of this deployment", c.Free))

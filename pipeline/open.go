@@ -97,9 +97,9 @@ func (t *task) commitOpening(ctx context.Context, o *owned, g *segment, opening 
 
 // decideFirst commits the decisions that the stream owes before its first record, and the state after them.
 //
-// BEFORE the first of them is sent, the opening must be committed: its secret decides them. Who takes the partition over
-// then finds the secret, and sends the same bytes. In one transaction, a process that died between the decisions and the
-// changelog would leave decisions that anybody can read, and no secret to make them again.
+// BEFORE the first of them is sent, the opening must be committed: its secret decides them. Who takes the partition
+// over then finds the secret, and sends the same bytes. In one transaction, a process that died between the decisions
+// and the changelog would leave decisions that anybody can read, and no secret to make them again.
 func (t *task) decideFirst(ctx context.Context, o *owned) error {
 	c := t.newComputer(o)
 	c.segment, c.now = t.service.newSegment(kafka.NewShelf()), time.Now().UnixMilli()

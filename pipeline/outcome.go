@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"oriel/state"
 )
@@ -30,7 +31,8 @@ type outcome struct {
 // whole tells that nothing has to be sent beside a state.
 func (f *outcome) whole(at state.Position) bool {
 	aborted := slices.ContainsFunc(f.decisions, func(d decisionsFound) bool { return len(d.resend) > 0 })
-	return !at.Owes && !f.ahead(at.Next) && !aborted && len(f.verdicts.resend) == 0 && (f.group == -1 || f.group == at.Next)
+	return !at.Owes && !f.ahead(at.Next) && !aborted && len(f.verdicts.resend) == 0 &&
+		(f.group == -1 || f.group == at.Next)
 }
 
 // ahead tells that something committed stands behind the state.
@@ -59,15 +61,16 @@ func (t *task) look(ctx context.Context, o *owned, e ends) (*outcome, error) {
 	if err != nil {
 		return nil, err
 	}
+	t.tellUnsealed(o, &verdicts, e.verdicts)
 	f := &outcome{decisions: decisions, verdicts: verdicts, group: e.group, end: max(o.position.Next, verdicts.end)}
-	return f, t.lookAtGroup(o.position.Next, f)
+	return f, t.lookAtGroup(ctx, o.position.Next, f)
 }
 
 // lookAtGroup tells an offset of the group that a transaction has left from one that somebody has set. The state is
 // right in either case, and neither takes an event twice or leaves one out; but who sets offsets expects something
 // else, and is told so. A transaction leaves the offset where it began, if only its offset was aborted, or where it
 // ends, if only its state was; its verdicts, sealed, say what these are.
-func (t *task) lookAtGroup(next int64, f *outcome) error {
+func (t *task) lookAtGroup(ctx context.Context, next int64, f *outcome) error {
 	c := t.service.config
 	switch {
 	case f.group == -1, f.group == next:
@@ -77,12 +80,20 @@ func (t *task) lookAtGroup(next int64, f *outcome) error {
 	case f.group > next && f.verdicts.ended(f.group):
 		f.end = max(f.end, f.group)
 		return nil
-	case f.ahead(next): // the right offset is not known before the events are taken again; without one, it is set then
+	}
+	if others := t.service.client.OtherGroups(ctx, t.service.groupConfig()); len(others) > 0 {
+		return t.lost(fmt.Sprintf("group %q stands at %d and the state at %d, because processes of this deployment work under another group as well, %q",
+			c.Group, f.group, next, strings.Join(others, ", ")),
+			fmt.Sprintf("A deployment has one group. End the processes of group %q, or give them ORIEL_GROUP=%s", c.Group, others[0]))
+	}
+	const oneGroup = "Events cannot be taken twice or left out. If this deployment has worked under another ORIEL_GROUP since, give all its " +
+		"processes that one. Otherwise stop all members and "
+	if f.ahead(next) { // the right offset is not known before the events are taken again; without one, it is set then
 		return t.lost(fmt.Sprintf("offsets were reset: the group stands at %d, the state at %d, and more than the state has is committed", f.group, next),
-			fmt.Sprintf("Events cannot be taken twice or left out. Stop all members and delete the offset, which is then set: kafka-consumer-groups.sh --group %s --topic %s:%d --delete-offsets",
+			fmt.Sprintf(oneGroup+"delete the offset, which is then set: kafka-consumer-groups.sh --group %s --topic %s:%d --delete-offsets",
 				c.Group, c.Input, t.partition))
 	}
 	return t.lost(fmt.Sprintf("offsets were reset: the group stands at %d, the state at %d", f.group, next),
-		fmt.Sprintf("Events cannot be taken twice or left out. Stop all members and set the offset back: kafka-consumer-groups.sh --group %s --topic %s:%d --reset-offsets --to-offset %d --execute",
+		fmt.Sprintf(oneGroup+"set the offset back: kafka-consumer-groups.sh --group %s --topic %s:%d --reset-offsets --to-offset %d --execute",
 			c.Group, c.Input, t.partition, next))
 }

@@ -59,7 +59,8 @@ func (t *task) reconcile(ctx context.Context, o *owned, e ends, extra []state.Re
 			return err
 		}
 	}
-	t.service.listener.note(t.partition, fmt.Sprintf("%s (decisions: %d, input offset: %d)", says, g.count, g.position.Next))
+	text := fmt.Sprintf("%s (decisions: %d, input offset: %d)", says, g.count, g.position.Next)
+	t.service.listener.note(t.partition, text)
 	return t.commit(ctx, o, g)
 }
 

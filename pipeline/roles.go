@@ -31,6 +31,10 @@ type role struct {
 	uses      Use
 	single    bool // one partition, however many the input has
 	optional  bool // a deployment whose operator has no use for the topic does not name it
+	decides   bool // it holds decisions
+
+	// lost says what else is true where the topic does not exist, which may have been there before; "" if nothing is.
+	lost string
 
 	// transactional topics are named by every transaction of the service, whether or not they get records: which ones a
 	// transaction touches tells nothing.
@@ -53,14 +57,15 @@ var roles = []role{
 		check:     checkInput,
 	},
 	{
-		name: "decision", setting: "ORIEL_DECISION_TOPIC", uses: ByService, transactional: true,
+		name: "decision", setting: "ORIEL_DECISION_TOPIC", uses: ByService, transactional: true, decides: true,
 		topic:     func(c *Config) string { return c.Decisions },
 		described: func(t *Topics) *kafka.Topic { return &t.Decisions },
 		settings:  decisionSettings,
 		check:     checkDecisions,
 	},
 	{
-		name: "second decision", setting: "ORIEL_SECOND_TOPIC", uses: ByService, transactional: true, optional: true,
+		name: "second decision", setting: "ORIEL_SECOND_TOPIC", uses: ByService,
+		transactional: true, optional: true, decides: true,
 		topic:     func(c *Config) string { return c.Second },
 		described: func(t *Topics) *kafka.Topic { return &t.Second },
 		settings:  decisionSettings,
@@ -68,6 +73,8 @@ var roles = []role{
 	},
 	{
 		name: "verdict", setting: "ORIEL_VERDICTS_TOPIC", uses: ByService | ByLetters, transactional: true,
+		lost: "It makes the topic; then start what has ended again. If the topic was deleted, letters that were not written are " +
+			"lost with it, and nothing else is: decisions and states do not depend on verdicts",
 		topic:     func(c *Config) string { return c.Verdicts },
 		described: func(t *Topics) *kafka.Topic { return &t.Verdicts },
 		settings: func(input map[string]string) map[string]string {
@@ -92,6 +99,7 @@ var roles = []role{
 	},
 	{
 		name: "dead-letter", setting: "ORIEL_DEAD_LETTER_TOPIC", uses: ByLetters,
+		lost:      "It makes the topic; then start what has ended again. If the topic was deleted, the letters in it are lost",
 		topic:     func(c *Config) string { return c.DeadLetter },
 		described: func(t *Topics) *kafka.Topic { return &t.DeadLetter },
 		settings: func(input map[string]string) map[string]string {

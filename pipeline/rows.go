@@ -3,6 +3,7 @@ package pipeline
 import (
 	"bytes"
 	"context"
+	"fmt"
 
 	"oriel/pipeline/kafka"
 	"oriel/state"
@@ -65,6 +66,40 @@ func (t *task) lookAtVerdicts(ctx context.Context, o *owned, b kafka.Bounds) (ve
 		}
 	}
 	return f, nil
+}
+
+// unsealed are the offsets up to a state whose verdicts neither are committed nor can be sent again; from is where the
+// incarnation starts. Decisions do not depend on verdicts, so nothing stops for them. A log that retention has emptied
+// tells nothing.
+func (f *verdictsFound) unsealed(from, next int64, b kafka.Bounds) (first, end int64) {
+	if f.end < 0 && b.Start > 0 {
+		return next, next
+	}
+	end = next
+	if len(f.resend) > 0 {
+		end = f.resend[0].From
+	}
+	return max(f.end, from), end
+}
+
+// tellUnsealed says which letters nobody can write.
+func (t *task) tellUnsealed(o *owned, f *verdictsFound, b kafka.Bounds) {
+	first, end := f.unsealed(o.start, o.position.Next, b)
+	if first >= end {
+		return
+	}
+	topic := t.service.config.Verdicts
+	text := fmt.Sprintf("topic %q has no verdicts of the input's offsets %d to %d: ", topic, first, end-1)
+	switch {
+	case o.sealing:
+		text += "it was deleted and made again, or the brokers lost records. Letters of them that were not written are lost"
+	case f.end >= 0:
+		text += "a version of Oriel that seals none has taken them, and wrote their letters itself"
+	default:
+		text += "a version of Oriel that seals none has taken them, and wrote their letters itself. If the topic was deleted and made " +
+			"again since, letters that were not written are lost"
+	}
+	t.service.listener.note(t.partition, text+"; decisions go on")
 }
 
 // began tells whether a transaction that ended at an offset of the input may have begun at another, by the rows that

@@ -24,6 +24,7 @@ type Service struct {
 
 	sightings  sightings
 	company    []string     // what the last look at the group found wrong; used by the goroutine that looks only
+	others     []string     // the same, of members of other versions
 	idle       idle         // the same
 	inputs     atomic.Int32 // partitions of the input as of the last look at the topics
 	covered    atomic.Int32 // of them, those that all of our topics have
@@ -101,10 +102,16 @@ func (s *Service) serve(ctx context.Context, group *kafka.Group) error {
 // A broker that has just started may not know all topics yet, and one that was away may know old ones: what would stop
 // the service must be found again for a while.
 func (s *Service) checkTopics(ctx context.Context) error {
-	for doubt := (kafka.Doubt{}); ; {
+	for doubt, doubted := (kafka.Doubt{}), false; ; doubted = true {
 		err := s.compareTopics(ctx)
+		if doubted && (err == nil || Kind(err) != Stopped) {
+			s.listener.doubted(nil)
+		}
 		if err == nil || Kind(err) != Stopped || doubt.Over() {
 			return err
+		}
+		if !doubted {
+			s.listener.doubted(err)
 		}
 		if err := s.beforeNextLook(ctx); err != nil {
 			return err
@@ -126,9 +133,8 @@ func (s *Service) compareTopics(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if !topics.continues(s.topics) {
-		return stop("a topic was made again since this process started",
-			"Start the process again; it says what can be continued")
+	if err := topics.continues(s.topics); err != nil {
+		return err
 	}
 	s.describedAs(topics)
 	return nil

@@ -18,6 +18,8 @@ type owned struct {
 	people      [32]byte // secret under which users are remembered
 	stream      *Stream
 	incarnation [16]byte
+	start       int64          // offset of the input at which the incarnation begins
+	sealing     bool           // every version that can open the deployment seals verdicts
 	position    state.Position // of the committed state
 	sealed      []byte         // the committed state
 	view        *changelog
@@ -58,7 +60,7 @@ func (t *task) takeOver(ctx context.Context) (*owned, error) {
 	}
 	o := &owned{
 		producer: producer, view: view, stateKey: manifest.NameKey.Key(state.KindState, t.stream),
-		people: manifest.NameKey.Users(),
+		people: manifest.NameKey.Users(), sealing: alwaysSeals(manifest),
 	}
 	incarnationKey := manifest.NameKey.Key(state.KindIncarnation, t.stream)
 	incarnation := view.values[string(incarnationKey)]
@@ -159,7 +161,7 @@ func (t *task) restore(ctx context.Context, o *owned, e ends, record, sealed []b
 			"The input topic was recreated or mirrored: open a new deployment under another ORIEL_NAME")
 	}
 	o.sealer, o.stream, o.incarnation = at.sealer, at.stream, inc.ID
-	o.position, o.sealed = at.position, sealed
+	o.position, o.sealed, o.start = at.position, sealed, inc.Start
 	return t.reconcile(ctx, o, e, extra)
 }
 

@@ -17,16 +17,29 @@ type Topics struct {
 	Input, Decisions, Second, Verdicts, Changelog, DeadLetter, Descriptor kafka.Topic
 }
 
-// continues tells whether t describes the topics of o later on: how often they are replicated may change, and
+// continues refuses a later description t that is not of the topics of o: how often they are replicated may change, and
 // partitions may be added.
-func (t Topics) continues(o Topics) bool {
+func (t Topics) continues(o Topics) error {
+	if t.Cluster != o.Cluster {
+		return stop("the brokers are of another cluster than the one that this process started with",
+			"Correct ORIEL_BROKERS, and start the process again")
+	}
 	for _, r := range roles {
 		later, before := r.described(&t), r.described(&o)
-		if later.Name != before.Name || later.ID != before.ID || later.Partitions < before.Partitions {
-			return false
+		if later.Name == before.Name && later.ID == before.ID && later.Partitions >= before.Partitions {
+			continue
 		}
+		reason := fmt.Sprintf("%s topic %q was deleted and made again since this process started", r.name, before.Name)
+		switch {
+		case r.decides:
+			return lostDecisions(r, reason)
+		case r.uses&ByLetters != 0 && r.lost != "":
+			return stop(reason, "Start the process again: it goes on. Letters that were not written are lost with the old topic, "+
+				"and nothing else is")
+		}
+		return stop(reason, "Start the process again; it says what is lost with it, and what to do")
 	}
-	return t.Cluster == o.Cluster
+	return nil
 }
 
 // CreateInput makes the input topic with a partition count, durable like ours. One that exists must have that count,
@@ -210,7 +223,21 @@ func stop(reason, remedy string) *StopError {
 }
 
 func missing(r role, topic string) error {
-	return stop(fmt.Sprintf("%s topic %q does not exist", r.name, topic), "Run `oriel topics` with this configuration once")
+	remedy := "Run `oriel topics` with this configuration once"
+	if r.lost != "" {
+		remedy += ". " + r.lost
+	}
+	return stop(fmt.Sprintf("%s topic %q does not exist", r.name, topic), remedy)
+}
+
+// Missing says what to do about a topic of the deployment that does not exist.
+func (c Config) Missing(topic string) error {
+	for _, r := range roles {
+		if !c.lacks(r) && r.topic(&c) == topic {
+			return missing(r, topic)
+		}
+	}
+	panic("BUG: pipeline: no topic of the deployment is called " + topic)
 }
 
 func fewReplicas(what string, replicas int) *StopError {

@@ -26,9 +26,9 @@ type Position struct {
 //	format u8 ‖ kind u8 ‖ incarnation 16 ‖ partition i32 ‖ key version u32 ‖ topic 16 ‖ next i64 ‖ leader epoch i32
 //	‖ step u64 ‖ [semantics u32] ‖ length of the machine state u32 ‖ nonce 24 ‖ machine state, encrypted ‖ tag 16 ‖ CRC-32C u32
 //
-// The field in brackets is that of formats 2 and 3. A state of format 1 has semantics 1; one of semantics 1 has format 1,
-// unless it owes its first decisions. A state of format 3 owes them. It has a format of its own so that a version that
-// does not know of them refuses the state: such a version would go on without them.
+// The field in brackets is that of formats 2 and 3. A state of format 1 has semantics 1; one of semantics 1 has format
+// 1, unless it owes its first decisions. A state of format 3 owes them. It has a format of its own so that a version
+// that does not know of them refuses the state: such a version would go on without them.
 //
 // XChaCha20-Poly1305 under the seal key, a random nonce; associated data = everything before the nonce, then the
 // stream's name after its length. Never compressed: a compressed length tells about the content.

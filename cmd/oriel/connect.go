@@ -92,13 +92,13 @@ const (
 
 // retrying logs operations that keep being tried again, and tells hear, if it is not nil, of every retry that the
 // brokers are the cause of.
-func retrying(log *slog.Logger, hear func()) func(string, error) {
+func retrying(log *slog.Logger, hear func(error)) func(string, error) {
 	var mu sync.Mutex
 	next := map[string]time.Time{} // when an operation is logged
 	last := map[string]time.Time{}
 	return func(operation string, err error) {
 		if hear != nil && !errors.Is(err, kafka.ErrUndecided) {
-			hear()
+			hear(err)
 		}
 		mu.Lock()
 		defer mu.Unlock()

@@ -261,7 +261,8 @@ var goldenEvents = []struct {
 		"EPSILON=40",
 	}},
 	{"aggregate-memory-shown", []string{
-		"OPERATOR=aggregate", "CELLS=carrier=UA|AA|DL,hour=0:24:1", "VALUE=delay=-60:180", "STATISTICS=mean,count,p50", "BINS=16",
+		"OPERATOR=aggregate", "CELLS=carrier=UA|AA|DL,hour=0:24:1", "VALUE=delay=-60:180", "STATISTICS=mean,count,p50",
+		"BINS=16",
 		"EMIT_EVERY=40", "WINDOW=lifetime", "MEMORY=256", "EPSILON=400", "ELSEWHERE=other", "ARMS=carrier",
 	}},
 }

@@ -56,12 +56,21 @@ func placeOf(stateDir string) string {
 	return "oriel-" + hex.EncodeToString(sum[:8])
 }
 
-// tune sets what belongs to the whole process of the service.
-func (h *host) tune() error {
-	// A core dump would hold the events and keys that are in memory.
+// hide keeps the events and keys that are in memory out of core dumps. Every command does it, because nearly all of
+// them hold some. The limit alone is not enough: the kernel does not look at it where it pipes dumps to a program, as
+// systemd-coredump and apport are.
+func hide() error {
 	if err := syscall.Setrlimit(syscall.RLIMIT_CORE, &syscall.Rlimit{}); err != nil {
 		return fmt.Errorf("forbid core dumps: %w", err)
 	}
+	if err := notDumpable(); err != nil {
+		return fmt.Errorf("forbid core dumps: %w", err)
+	}
+	return nil
+}
+
+// tune sets what belongs to the whole process of the service.
+func (h *host) tune() error {
 	// What is allocated is short-lived (requests, and ciphers where the processor has no AES) and small beside the
 	// buffers, which are kept: a heap of five times the live data, as far as the limit below lets it grow, saves a
 	// tenth of the processor.

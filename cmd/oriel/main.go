@@ -36,6 +36,9 @@ func root() *cobra.Command {
 		SilenceErrors: true,
 		Version:       version(),
 		PersistentPreRunE: func(*cobra.Command, []string) error {
+			if err := hide(); err != nil {
+				return err
+			}
 			return readEnvFile(envFile)
 		},
 	}

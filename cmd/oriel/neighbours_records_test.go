@@ -36,8 +36,8 @@ func unhurried(burst int) (in neighbour, faults []pipetest.Fault) {
 	return in, []pipetest.Fault{slowly(2 * time.Millisecond), late}
 }
 
-// TestNeighboursLookAlikeByOneHeader: some events of an adversary have as many headers as are allowed, or one less. Another
-// event has none, one or many, at one length.
+// TestNeighboursLookAlikeByOneHeader: some events of an adversary have as many headers as are allowed, or one less.
+// Another event has none, one or many, at one length.
 func TestNeighboursLookAlikeByOneHeader(t *testing.T) {
 	model, event := blind(), kafka.Record{Value: []byte(validEvent)}
 	large := func(headers int) kafka.Record { return filledTo(t, ofHeaders(headers, event), largeEvent, inValue) }
@@ -149,9 +149,9 @@ func fetchesOf(trace []pipetest.Request) (sizes []int) {
 	return sizes
 }
 
-// TestNeighboursLookAlikeInWholeRecords exchanges events for other records of one size, whose keys, headers and values say other
-// things. Answers have several Batches, and batches of a record less and a record more than one takes; commits are
-// slower than their interval. TEST_NEIGHBOURS says how many inputs are drawn for each.
+// TestNeighboursLookAlikeInWholeRecords exchanges events for other records of one size, whose keys, headers and values
+// say other things. Answers have several Batches, and batches of a record less and a record more than one takes;
+// commits are slower than their interval. TEST_NEIGHBOURS says how many inputs are drawn for each.
 func TestNeighboursLookAlikeInWholeRecords(t *testing.T) {
 	model, seeds := blind(), number(t, "TEST_NEIGHBOURS", 1)
 	large, late := unhurried(1040)
@@ -218,8 +218,8 @@ func small(batch, burst int) neighbour {
 	}
 }
 
-// TestNeighboursLookAlikeCompressed exchanges an event in a compressed batch. The size of a compressed batch is public, so
-// only inputs are compared whose batches compress to equal sizes.
+// TestNeighboursLookAlikeCompressed exchanges an event in a compressed batch. The size of a compressed batch is public,
+// so only inputs are compared whose batches compress to equal sizes.
 func TestNeighboursLookAlikeCompressed(t *testing.T) {
 	model := blind()
 	for codec := kafka.Gzip; codec <= kafka.Zstd; codec++ {

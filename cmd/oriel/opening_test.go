@@ -134,7 +134,8 @@ func (d *inprocess) oneValueEach(o opening) {
 	first := 0
 	for _, topic := range append([]string{"decisions"}, o.further(t)...) {
 		for _, uncommitted := range []bool{false, true} {
-			records, err := pipetest.Read(t.Context(), d.client, "late."+topic, 0, -1, kafka.ReaderOptions{Uncommitted: uncommitted})
+			options := kafka.ReaderOptions{Uncommitted: uncommitted}
+			records, err := pipetest.Read(t.Context(), d.client, "late."+topic, 0, -1, options)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -212,7 +213,8 @@ func TestAFirstIncarnationIsSaidAloud(t *testing.T) {
 				time.Sleep(10 * time.Second)
 				warned := func(said string, p, from int) bool {
 					return slices.ContainsFunc(strings.Split(said, "\n"), func(line string) bool {
-						return strings.Contains(line, "level=WARN") && strings.Contains(line, "opening a FIRST incarnation of this partition") &&
+						return strings.Contains(line, "level=WARN") &&
+							strings.Contains(line, "opening a FIRST incarnation of this partition") &&
 							strings.HasSuffix(line, fmt.Sprintf(" name=late partition=%d from_offset=%d", p, from))
 					})
 				}

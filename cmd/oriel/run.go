@@ -24,6 +24,7 @@ import (
 	"oriel/mechanisms/protection"
 	"oriel/pipeline"
 	"oriel/pipeline/console"
+	"oriel/pipeline/kafka"
 	"oriel/pipeline/metrics"
 	"oriel/state"
 )
@@ -112,6 +113,7 @@ func run(ctx context.Context, h host) (err error) {
 	})
 	hear := h.limitMemory(pages.Listen(counts.Listen(logging(log, s.Name, h.heard))), pipeline.Memory(s.MemoryLimit))
 	server := pages.Server(registry)
+	listener = console.Limit(listener, console.Connections)
 	go func() {
 		if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
 			log.Error("pages are not served any more", "error", err)
@@ -120,7 +122,12 @@ func run(ctx context.Context, h host) (err error) {
 	defer func() { _ = server.Close() }()
 
 	d, err := h.connect(ctx, s, deployment, pipeline.ByService, pipeline.Memory(s.MemoryLimit).Fetching(),
-		retrying(log, pages.Retrying))
+		retrying(log, func(err error) {
+			pages.Retrying()
+			if denied, is := errors.AsType[*kafka.CoordinatorError](err); is {
+				pages.Denied(denied)
+			}
+		}))
 	if err != nil {
 		return err
 	}
@@ -215,6 +222,21 @@ func logging(log *slog.Logger, name string, l pipeline.Listener) pipeline.Listen
 		if len(problems) == 0 {
 			log.Info("the group is this deployment's alone again")
 		}
+	}
+	l.Versions = func(members []string) {
+		for _, text := range members {
+			log.Warn(text)
+		}
+		if len(members) == 0 {
+			log.Info("the group has no members of other versions any more")
+		}
+	}
+	l.Doubted = func(problem error) {
+		if problem != nil {
+			log.Warn("something seems to be wrong with the topics; it is looked at again before it is believed", "problem", problem)
+			return
+		}
+		log.Info("nothing is wrong with the topics")
 	}
 	l.Ended = ended(log)
 	l.Note = func(p int32, text string) { log.Warn(text, "partition", p) }

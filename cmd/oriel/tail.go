@@ -186,7 +186,8 @@ func show(out io.Writer, line []byte, raw bool) error {
 		return errors.New("not a decision")
 	}
 	_, err = fmt.Fprintf(out, "%-8s %10d %-20s %10s %8s %10s  %s%s\n", d.Stream, d.Step, d.Mechanism,
-		windowText(d.Window), plan.Upper(d.Epsilon), plan.Upper(d.Delta), abbreviate(d.Point, marks(d.Extras)), further(d.Extras))
+		windowText(d.Window), plan.Upper(d.Epsilon), plan.Upper(d.Delta),
+		abbreviate(d.Point, marks(d.Extras)), further(d.Extras))
 	return err
 }
 

@@ -158,9 +158,9 @@ func (c configured) Mechanism(m *mechanisms.Config, plan []byte) error {
 }
 
 // Versions of a plan, its first byte; behind it the specification stands as text. An event is of one cell: from the
-// second version on its chain absorbs places and values of a leaf, where it absorbed all cells. From the third on, which
-// only specifications with quantiles had, quantiles are those of interval.Ranks. From the fourth on decisions say which
-// numbers are shown. A stream keeps its version.
+// second version on its chain absorbs places and values of a leaf, where it absorbed all cells. From the third on,
+// which only specifications with quantiles had, quantiles are those of interval.Ranks. From the fourth on decisions say
+// which numbers are shown. A stream keeps its version.
 const (
 	planOfCells  = 1
 	planOfPlaces = 2

@@ -90,7 +90,9 @@ func read(names []operators.Named, aView, points int, d schemas.Decision) (numbe
 	for i, n := range names {
 		if n.Statistic == count || n.Statistic == sum {
 			half := float64(interval.Z95 * at(n.Statistic+"_deviation", i/aView))
-			numbers = append(numbers, operators.Reading{Value: d.Point[i], Low: d.Point[i] - half, High: d.Point[i] + half, Shown: true})
+			numbers = append(numbers, operators.Reading{
+				Value: d.Point[i], Low: d.Point[i] - half, High: d.Point[i] + half, Shown: true,
+			})
 			continue
 		}
 		name := member(n.Statistic)

@@ -30,7 +30,8 @@ func (s *specification) exceeds(n float64, cells int, t totals) bool {
 // knowsDifference reports whether a difference is shown: what both its sides are divided by exceeds noise.
 func (s *specification) knowsDifference(statistic string, c comparison, arm, other int, t totals) bool {
 	if statistic == mean {
-		return s.exceeds(s.countOf(c.cell(arm, other), t).Value, 1, t) && s.exceeds(s.countOf(c.cell(0, other), t).Value, 1, t)
+		return s.exceeds(s.countOf(c.cell(arm, other), t).Value, 1, t) &&
+			s.exceeds(s.countOf(c.cell(0, other), t).Value, 1, t)
 	}
 	return s.exceeds(s.armTotal(c, arm, t), c.others, t) && s.exceeds(s.armTotal(c, 0, t), c.others, t)
 }

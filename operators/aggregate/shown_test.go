@@ -12,8 +12,9 @@ import (
 	"oriel/schemas"
 )
 
-// TestMarksSayWhatIsMoreThanNoise: each number has one mark, in the order of the names. It is 1 of counts and sums, and of
-// ratios exactly where the published count exceeds 12 of its published deviations; so never where there are no events.
+// TestMarksSayWhatIsMoreThanNoise: each number has one mark, in the order of the names. It is 1 of counts and sums, and
+// of ratios exactly where the published count exceeds 12 of its published deviations; so never where there are no
+// events.
 func TestMarksSayWhatIsMoreThanNoise(t *testing.T) {
 	for name, m := range map[string]mechanisms.Config{"life": life(64, 3), "total": total(3), "tumbling": tumbling(40)} {
 		m.Budget.Epsilon = 20

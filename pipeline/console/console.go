@@ -23,8 +23,12 @@ type Console struct {
 	states map[int32]pipeline.TaskState
 	joined bool
 	full   bool      // the disk of the local store
+	failed error     // why the latest request to a coordinator that does not work was denied
+	denied time.Time // when
 	retry  time.Time // the latest; zero if there was none
 	group  []string  // what is wrong with the group's members
+	mixed  []string  // members of other versions
+	doubt  error     // what seems to be wrong with the topics; nil: nothing
 }
 
 // New returns a console of a process that has not joined its group.
@@ -33,6 +37,23 @@ func New() *Console { return &Console{states: map[int32]pipeline.TaskState{}} }
 // Listen completes a listener so that the console follows it; functions already set are called as well.
 func (c *Console) Listen(l pipeline.Listener) pipeline.Listener {
 	assigned, state, closed, company := l.Assigned, l.State, l.Closed, l.Company
+	versions, doubted := l.Versions, l.Doubted
+	l.Versions = func(members []string) {
+		c.mu.Lock()
+		c.mixed = members
+		c.mu.Unlock()
+		if versions != nil {
+			versions(members)
+		}
+	}
+	l.Doubted = func(problem error) {
+		c.mu.Lock()
+		c.doubt = problem
+		c.mu.Unlock()
+		if doubted != nil {
+			doubted(problem)
+		}
+	}
 	l.Assigned = func(partitions []int32) {
 		c.mu.Lock()
 		c.joined = true
@@ -75,6 +96,13 @@ func (c *Console) Retrying() {
 	c.retry = time.Now()
 }
 
+// Denied tells that a coordinator does not work; why names the broker to restart.
+func (c *Console) Denied(why error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.failed, c.denied = why, time.Now()
+}
+
 // DiskFull tells whether the local store waits for room on its disk.
 func (c *Console) DiskFull(full bool) {
 	c.mu.Lock()
@@ -91,9 +119,20 @@ func (c *Console) Handler(g prometheus.Gatherer) http.Handler {
 	return mux
 }
 
-// Server is an http.Server with limits that fit pages of a few KiB.
+// Limits of one connection. A page takes milliseconds; whoever is slower than this must not keep the connection.
+const (
+	headerTimeout = 5 * time.Second  // until a request's header is read
+	readTimeout   = 10 * time.Second // and all of it
+	writeTimeout  = 30 * time.Second // until its answer is sent
+	idleTimeout   = time.Minute      // until the next request: a scraper comes back within that
+)
+
+// Server is an http.Server with limits that fit pages of a few KiB. Serve it on a listener with a Limit.
 func (c *Console) Server(g prometheus.Gatherer) *http.Server {
-	return &http.Server{Handler: c.Handler(g), ReadHeaderTimeout: 5 * time.Second, MaxHeaderBytes: 16 << 10}
+	return &http.Server{
+		Handler: c.Handler(g), ReadHeaderTimeout: headerTimeout, ReadTimeout: readTimeout, WriteTimeout: writeTimeout,
+		IdleTimeout: idleTimeout, MaxHeaderBytes: 16 << 10,
+	}
 }
 
 // Reasons for which a process is not ready, as the metric oriel_waiting has them.
@@ -132,8 +171,15 @@ func (c *Console) waiting() map[string][]string {
 	if !c.joined {
 		lines[reasonGroup] = append(lines[reasonGroup], "not a member of the group")
 	}
-	if !c.retry.IsZero() && time.Since(c.retry) < retryWindow {
+	switch {
+	case c.failed != nil && time.Since(c.denied) < retryWindow:
+		lines[reasonBrokers] = []string{fmt.Sprintf("brokers: %v", c.failed)}
+	case !c.retry.IsZero() && time.Since(c.retry) < retryWindow:
 		lines[reasonBrokers] = []string{"brokers: requests are being retried"}
+	}
+	if c.doubt != nil {
+		lines[reasonBrokers] = append(lines[reasonBrokers],
+			fmt.Sprintf("topics: looked at again before it is believed: %v", c.doubt))
 	}
 	return lines
 }
@@ -145,10 +191,13 @@ func (c *Console) ready(w http.ResponseWriter, _ *http.Request) {
 	waiting := slices.Concat(lines[reasonPartitions], lines[reasonDisk], lines[reasonGroup], lines[reasonBrokers])
 	if len(waiting) == 0 {
 		fmt.Fprintln(w, "ready")
+		for _, line := range c.mixed {
+			fmt.Fprintln(w, line)
+		}
 		return
 	}
 	w.WriteHeader(http.StatusServiceUnavailable)
-	for _, line := range waiting {
+	for _, line := range slices.Concat(waiting, c.mixed) {
 		fmt.Fprintln(w, line)
 	}
 }

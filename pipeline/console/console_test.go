@@ -1,6 +1,7 @@
 package console_test
 
 import (
+	"errors"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -55,6 +56,43 @@ func TestReadyFollowsThePartitions(t *testing.T) {
 	want("a stranger is in the group", 503, "a stranger\nand its partition\n")
 	l.Company(nil)
 	want("it has left", 200, "ready\n")
+	l.Versions([]string{"another version"})
+	want("an older version works beside", 200, "ready\nanother version\n")
+	c.DiskFull(true)
+	want("and the disk is full", 503, "disk: the local store waits for room\nanother version\n")
+	c.DiskFull(false)
+	l.Versions(nil)
+	l.Doubted(errors.New("a topic is gone"))
+	want("a topic seems to be gone", 503, "topics: looked at again before it is believed: a topic is gone\n")
+	if !c.Waiting()["brokers"] {
+		t.Error("a topic that seems to be gone is no reason to wait")
+	}
+	l.Doubted(nil)
+	want("it is there", 200, "ready\n")
+}
+
+// TestACoordinatorThatDoesNotWorkIsShown as long as its requests are denied, in place of words that are no help.
+func TestACoordinatorThatDoesNotWorkIsShown(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := console.New()
+		c.Listen(pipeline.Listener{}).Assigned(nil)
+		h := c.Handler(prometheus.NewRegistry())
+		want := func(code int, body string) {
+			t.Helper()
+			if gotCode, gotBody := page(h, "/readyz"); gotCode != code || gotBody != body {
+				t.Errorf("%d %q, want %d %q", gotCode, gotBody, code, body)
+			}
+		}
+		c.Retrying()
+		c.Denied(errors.New("restart broker 1"))
+		want(503, "brokers: restart broker 1\n")
+		time.Sleep(4 * time.Second)
+		c.Retrying()
+		time.Sleep(time.Second)
+		want(503, "brokers: requests are being retried\n")
+		time.Sleep(4 * time.Second)
+		want(200, "ready\n")
+	})
 }
 
 func TestRetriesEndReadinessForFiveSeconds(t *testing.T) {
@@ -88,12 +126,16 @@ func TestListenKeepsTheListener(t *testing.T) {
 		State:    func(int32, pipeline.TaskState) { heard = append(heard, "state") },
 		Closed:   func(int32) { heard = append(heard, "closed") },
 		Company:  func([]string) { heard = append(heard, "company") },
+		Versions: func([]string) { heard = append(heard, "versions") },
+		Doubted:  func(error) { heard = append(heard, "doubted") },
 	})
 	l.Assigned(nil)
 	l.State(0, pipeline.Running)
 	l.Closed(0)
 	l.Company(nil)
-	if strings.Join(heard, " ") != "assigned state closed company" {
+	l.Versions(nil)
+	l.Doubted(nil)
+	if strings.Join(heard, " ") != "assigned state closed company versions doubted" {
 		t.Fatalf("heard %v", heard)
 	}
 }

@@ -29,12 +29,15 @@ const (
 	refreshPause = 250 * time.Millisecond
 )
 
+// DefaultClientID is how a client that is given no name calls itself. Versions of Oriel share it.
+const DefaultClientID = "oriel"
+
 // Config says how to reach a cluster.
 type Config struct {
 	Brokers  []string       // host:port, any of them. Required.
 	TLS      *tls.Config    // nil: plain text
 	SASL     sasl.Mechanism // nil: no authentication; see Login
-	ClientID string         // shown in the broker's logs. "" means "oriel".
+	ClientID string         // shown in the broker's logs. "" means DefaultClientID.
 
 	// Dial opens connections; nil means TCP with a 3 s limit. Tests cut, delay and damage connections here.
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
@@ -88,7 +91,7 @@ func New(config Config) (*Client, error) {
 		return nil, err
 	}
 	if config.ClientID == "" {
-		config.ClientID = "oriel"
+		config.ClientID = DefaultClientID
 	}
 	if config.Dial == nil {
 		config.Dial = (&net.Dialer{Timeout: 3 * time.Second}).DialContext

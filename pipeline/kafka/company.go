@@ -5,7 +5,9 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
+	kafkago "github.com/segmentio/kafka-go"
 	"github.com/segmentio/kafka-go/protocol"
 )
 
@@ -13,7 +15,12 @@ import (
 const describeVersion = 4
 
 // Stranger is a member of a group that does not carry its mark.
-type Stranger struct{ Client, Host string }
+type Stranger struct {
+	Client, Host string
+	Mark         string   // the one that it carries, which may be anything
+	Topics       []string // that it wants
+	Partitions   []int32  // that it has of the group's topic, ascending
+}
 
 func (s Stranger) String() string { return fmt.Sprintf("client %.64q at %.64q", s.Client, s.Host) }
 
@@ -29,18 +36,10 @@ type Company struct {
 // Company looks at the group that a member of config belongs to. partitions is how many its topic has.
 func (c *Client) Company(ctx context.Context, config GroupConfig, partitions int) (Company, error) {
 	var found Company
-	err := c.retry(ctx, "describe group "+config.ID, func(ctx context.Context) error {
-		body := []byte{0, 0, 0, 1} // one group
-		body = appendString(body, config.ID)
-		body = append(body, 0) // no authorised operations
-		req := &groupCall{call: c.newCall(protocol.DescribeGroups, describeVersion, false, body), group: config.ID}
-		var group described
-		req.whole(func(r *wireReader) { group = parseDescribeGroup(r, config.Topic) })
-		if _, err := c.roundTrip(ctx, attemptTimeout, req); err != nil {
+	err := c.retryAt(ctx, groupOf(config.ID), "describe group "+config.ID, func(ctx context.Context) error {
+		group, err := c.describeGroup(ctx, config.ID, config.Topic)
+		if err != nil {
 			return err
-		}
-		if Code(group.code) == codeGroupNotFound {
-			group.code, group.state = 0, "Dead"
 		}
 		found = group.company(config.Mark, partitions)
 		return codeError(group.code)
@@ -48,18 +47,57 @@ func (c *Client) Company(ctx context.Context, config GroupConfig, partitions int
 	return found, err
 }
 
+// describeGroup asks the coordinator about one group. One that does not exist is dead.
+func (c *Client) describeGroup(ctx context.Context, id, topic string) (described, error) {
+	body := []byte{0, 0, 0, 1} // one group
+	body = appendString(body, id)
+	body = append(body, 0) // no authorised operations
+	req := &groupCall{call: c.newCall(protocol.DescribeGroups, describeVersion, false, body), group: id}
+	var group described
+	req.whole(func(r *wireReader) { group = parseDescribeGroup(r, topic) })
+	if _, err := c.roundTrip(ctx, attemptTimeout, req); err != nil {
+		return described{}, err
+	}
+	if Code(group.code) == codeGroupNotFound {
+		group.code, group.state = 0, "Dead"
+	}
+	return group, nil
+}
+
+const (
+	otherGroupsTime = 10 * time.Second // for one search
+	otherGroupsMost = 1000             // groups that it looks at
+)
+
+// OtherGroups finds the other groups that have a member with the mark of config, as far as brokers let this client list
+// and describe groups: somebody has named two groups for the same work. It tries once, and finds nothing where it
+// fails.
+func (c *Client) OtherGroups(ctx context.Context, config GroupConfig) []string {
+	ctx, cancel := context.WithTimeout(ctx, otherGroupsTime)
+	defer cancel()
+	listed, err := c.kafka.ListGroups(ctx, &kafkago.ListGroupsRequest{})
+	if err != nil {
+		return nil
+	}
+	var others []string
+	for _, g := range listed.Groups[:min(len(listed.Groups), otherGroupsMost)] {
+		if g.GroupID == config.ID || g.ProtocolType != consumerProtocol {
+			continue
+		}
+		group, err := c.describeGroup(ctx, g.GroupID, config.Topic)
+		if err == nil && slices.ContainsFunc(group.members, func(m Stranger) bool { return m.Mark == config.Mark }) {
+			others = append(others, g.GroupID)
+		}
+	}
+	slices.Sort(others)
+	return slices.Compact(others)
+}
+
 // described is one group of a DescribeGroups answer.
 type described struct {
 	code    int16
 	state   string
-	members []sharer
-}
-
-// sharer is a member and its share of one topic.
-type sharer struct {
-	Stranger
-	mark       string
-	partitions []int32
+	members []Stranger
 }
 
 func (d described) company(mark string, partitions int) Company {
@@ -69,11 +107,11 @@ func (d described) company(mark string, partitions int) Company {
 	}
 	owned := map[int32]bool{}
 	for _, m := range d.members {
-		if m.mark != mark {
-			c.Strangers = append(c.Strangers, m.Stranger)
+		if m.Mark != mark {
+			c.Strangers = append(c.Strangers, m)
 			continue
 		}
-		for _, p := range m.partitions {
+		for _, p := range m.Partitions {
 			owned[p] = true
 		}
 	}
@@ -101,12 +139,13 @@ func parseDescribeGroup(r *wireReader, topic string) described {
 		r.string() // protocol
 		d.members = nil
 		for m := r.array(16); m > 0; m-- {
-			var s sharer
+			var s Stranger
 			r.string() // member
 			r.string() // instance
 			s.Client, s.Host = r.string(), r.string()
-			s.mark = parseSubscription(&wireReader{b: r.sized()}).mark
-			s.partitions = parseAssignment(&wireReader{b: r.sized()}, topic)
+			wants := parseSubscription(&wireReader{b: r.sized()})
+			s.Mark, s.Topics = wants.mark, wants.topics
+			s.Partitions = parseAssignment(&wireReader{b: r.sized()}, topic)
 			d.members = append(d.members, s)
 		}
 		r.int32() // authorised operations

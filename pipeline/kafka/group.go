@@ -153,7 +153,7 @@ func (g *Group) next(ctx context.Context) (*Generation, error) {
 			return nil, ctx.Err()
 		}
 	}
-	err := g.client.retry(ctx, "join group "+g.config.ID, g.join)
+	err := g.client.retryAt(ctx, groupOf(g.config.ID), "join group "+g.config.ID, g.join)
 	if err != nil {
 		return nil, err
 	}

@@ -152,7 +152,8 @@ func (c *Client) CommittedOffset(ctx context.Context, group, topic string, parti
 // that is about to change it (require_stable).
 func (c *Client) CommittedPlace(ctx context.Context, group, topic string, partition int32) (Place, error) {
 	at := Place{Offset: -1}
-	err := c.retry(ctx, "offset of group "+group+" for "+place(topic, partition), func(ctx context.Context) error {
+	what := "offset of group " + group + " for " + place(topic, partition)
+	err := c.retryAt(ctx, groupOf(group), what, func(ctx context.Context) error {
 		body := appendCompactString(nil, group)
 		body = append(body, 2) // one topic
 		body = appendCompactString(body, topic)

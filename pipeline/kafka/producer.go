@@ -51,7 +51,7 @@ func (c *Client) NewProducer(ctx context.Context, transactionalID string, timeou
 		client: c, transactionalID: transactionalID, timeout: timeout, sequence: map[TopicPartition]int32{}, id: -1,
 		epoch: -1,
 	}
-	err := c.retry(ctx, p.name("take over"), p.initialise)
+	err := p.retry(ctx, "take over", p.initialise)
 	if err != nil {
 		return nil, err
 	}
@@ -154,11 +154,19 @@ func (p *Producer) setOpen(open bool) {
 	p.open = open
 }
 
+// retry repeats a request to the coordinator; without a transactional id any broker is one.
+func (p *Producer) retry(ctx context.Context, operation string, attempt func(context.Context) error) error {
+	if p.transactionalID == "" {
+		return p.client.retry(ctx, p.name(operation), attempt)
+	}
+	return p.client.retryAt(ctx, transactionOf(p.transactionalID), p.name(operation), attempt)
+}
+
 // do runs one request of a transaction, repeated until answered: every one of them may be. Failure breaks the producer.
 func (p *Producer) do(ctx context.Context, operation string, attempt func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, p.timeout)
 	defer cancel()
-	err := p.client.retry(ctx, p.name(operation), func(ctx context.Context) error {
+	err := p.retry(ctx, operation, func(ctx context.Context) error {
 		ctx, cancel := context.WithTimeout(ctx, attemptTimeout)
 		defer cancel()
 		return attempt(ctx)

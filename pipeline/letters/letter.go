@@ -16,7 +16,8 @@ const (
 	headerOffset    = "oriel-offset"    //
 	headerTruncated = "oriel-truncated" // true when the letter does not hold all of the record
 	headerLength    = "oriel-length"    // then: bytes of the record's value
-	headerLost      = "oriel-lost"      // true when the record was deleted before its letter was written
+	headerLost      = "oriel-lost"      // true when the letter could not be written: its record or its verdict is gone
+	headerUntil     = "oriel-until"     // of a gap: the letter stands for all offsets from oriel-offset to before this one
 )
 
 // keptBytes is how much of the value, and of the key, a letter keeps of a record that is too large to keep whole.
@@ -29,9 +30,9 @@ type letter struct {
 }
 
 // place is what every letter says.
-func (l *letter) place(topic string, partition int32, offset int64, code schemas.Code) {
+func (l *letter) place(topic string, partition int32, offset int64, reason string) {
 	l.headers = append(l.headers,
-		kafka.Header{Key: headerReason, Value: []byte(code.String())},
+		kafka.Header{Key: headerReason, Value: []byte(reason)},
 		kafka.Header{Key: headerTopic, Value: []byte(topic)},
 		kafka.Header{Key: headerPartition, Value: strconv.AppendInt(nil, int64(partition), 10)},
 		kafka.Header{Key: headerOffset, Value: strconv.AppendInt(nil, offset, 10)},
@@ -41,7 +42,17 @@ func (l *letter) place(topic string, partition int32, offset int64, code schemas
 // lostLetter is the letter of a record that is gone.
 func lostLetter(topic string, partition int32, offset int64, code schemas.Code) letter {
 	l := letter{headers: []kafka.Header{{Key: headerLost, Value: []byte("true")}}}
-	l.place(topic, partition, offset, code)
+	l.place(topic, partition, offset, code.String())
+	return l
+}
+
+// gapLetter stands for all letters of a gap. It names offsets alone: nobody knows which of their records were bad.
+func gapLetter(topic string, partition int32, g gap) letter {
+	l := letter{headers: []kafka.Header{
+		{Key: headerLost, Value: []byte("true")},
+		{Key: headerUntil, Value: strconv.AppendInt(nil, g.until, 10)},
+	}}
+	l.place(topic, partition, g.from, g.why.reason)
 	return l
 }
 
@@ -51,21 +62,21 @@ func lostLetter(topic string, partition int32, offset int64, code schemas.Code) 
 func newLetter(topic string, partition int32, r *kafka.Record, code schemas.Code, maxRecord, limit int) (letter, bool) {
 	whole := letter{key: r.Key, value: r.Value, headers: r.Headers.List()}
 	if len(r.Value) <= maxRecord {
-		whole.place(topic, partition, r.Offset, code)
+		whole.place(topic, partition, r.Offset, code.String())
 		if whole.size() <= limit {
 			return whole, true
 		}
 	} else {
 		whole.value = cut(r.Value, keptBytes)
 		whole.truncated(len(r.Value))
-		whole.place(topic, partition, r.Offset, code)
+		whole.place(topic, partition, r.Offset, code.String())
 		if whole.size() <= limit {
 			return whole, true
 		}
 	}
 	var l letter
 	l.truncated(len(r.Value))
-	l.place(topic, partition, r.Offset, code)
+	l.place(topic, partition, r.Offset, code.String())
 	room := limit - l.size()
 	if room < 0 {
 		return l, false

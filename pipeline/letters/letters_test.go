@@ -17,6 +17,7 @@ import (
 // env is a deployment whose verdicts the test writes itself, as a service would or as none would.
 type env struct {
 	t          *testing.T
+	addr       string
 	client     *kafka.Client
 	deployment pipeline.Deployment
 	names      state.NameKey
@@ -27,6 +28,17 @@ type env struct {
 const maxRecord = 1_000_000
 
 func newEnv(t *testing.T) *env {
+	t.Helper()
+	return newEnvWith(t, 1, false)
+}
+
+// newEarlierEnv is a deployment that a version without verdicts has opened: its manifest does not name the input.
+func newEarlierEnv(t *testing.T) *env {
+	t.Helper()
+	return newEnvWith(t, 1, true)
+}
+
+func newEnvWith(t *testing.T, partitions int, earlier bool) *env {
 	t.Helper()
 	broker, err := embedded.Start(embedded.Options{Dir: t.TempDir()})
 	if err != nil {
@@ -43,9 +55,9 @@ func newEnv(t *testing.T) *env {
 		Changelog:  "d.changelog",
 		DeadLetter: "d.dead-letter", SingleReplica: true,
 	}
-	e := &env{t: t, client: client}
+	e := &env{t: t, addr: broker.Addr(), client: client}
 	made := func(string) {}
-	e.check(pipeline.CreateInput(t.Context(), client, c, 1, made))
+	e.check(pipeline.CreateInput(t.Context(), client, c, partitions, made))
 	e.check(pipeline.CreateTopics(t.Context(), client, c, made))
 	topics, err := pipeline.CheckTopics(t.Context(), client, c, pipeline.ByLetters)
 	e.check(err)
@@ -53,7 +65,12 @@ func newEnv(t *testing.T) *env {
 	e.deployment = pipeline.Deployment{
 		Client: client, Config: c, Topics: topics, Model: model, Master: state.NewMasterKey(state.NewSecret()),
 	}
-	e.check(pipeline.WriteManifests(t.Context(), client, c, topics, model, e.deployment.Master))
+	if earlier {
+		manifest := state.Manifest{Config: "NAME=d\n" + model.Settings, Semantics: 1, NameKey: state.NewNameKey()}
+		e.append(c.Changelog, kafka.Record{Key: state.ManifestKey(), Value: manifest.Seal(e.deployment.Master)})
+	} else {
+		e.check(pipeline.WriteManifests(t.Context(), client, c, topics, model, e.deployment.Master))
+	}
 	manifest, err := state.OpenManifest(e.log(c.Changelog)[0].Value, e.deployment.Master)
 	e.check(err)
 	e.names = manifest.NameKey
@@ -145,7 +162,14 @@ func (e *env) written() string {
 		for _, header := range r.Headers.List() {
 			h[header.Key] = string(header.Value)
 		}
-		all = append(all, fmt.Sprintf("%s %s %s", h[headerOffset], h[headerReason], r.Value))
+		place := h[headerOffset]
+		if h[headerUntil] != "" {
+			place += ".." + h[headerUntil]
+		}
+		if h[headerLost] == "true" {
+			place += " lost"
+		}
+		all = append(all, fmt.Sprintf("%s %s %s", place, h[headerReason], r.Value))
 	}
 	return strings.Join(all, ", ")
 }
@@ -198,6 +222,14 @@ func TestEveryVerdictHasItsLetter(t *testing.T) {
 	e.wantWritten(strings.Join(want, ", "))
 }
 
+// wantNote wants one note of the last run, with a text.
+func (e *env) wantNote(text string) {
+	e.t.Helper()
+	if len(e.notes) != 1 || !strings.Contains(e.notes[0], text) {
+		e.t.Errorf("notes %q, want one that says %q", e.notes, text)
+	}
+}
+
 // TestRowsMayOverlap: a service that takes over sends rows again whose outcome it does not know, cut in other places.
 func TestRowsMayOverlap(t *testing.T) {
 	e := newEnv(t)
@@ -215,16 +247,7 @@ func TestRowsMayOverlap(t *testing.T) {
 	e.wantWritten(first + ", 7 json_syntax 7")
 }
 
-func TestRowsThatDoNotContinueAreRefused(t *testing.T) {
-	t.Run("gap", func(t *testing.T) {
-		e := newEnv(t)
-		e.events(20)
-		e.row(0, valid, valid)
-		e.check(e.run())
-		e.row(3, bad)
-		e.refuses("starts at offset 3 of the input", "ended at 2")
-		e.refuses("starts at offset 3") // and again, from the committed place
-	})
+func TestRowsThatAreNotOursAreRefused(t *testing.T) {
 	t.Run("incarnation", func(t *testing.T) {
 		e := newEnv(t)
 		e.events(20)
@@ -276,7 +299,7 @@ func TestProcessEndsWhenEveryPartitionHasStopped(t *testing.T) {
 		t.Fatalf("ended at the end of the verdicts: %v", err)
 	case <-time.After(2 * commitPause):
 	}
-	e.row(5, bad)
+	e.append(e.deployment.Config.Verdicts, kafka.Record{Value: []byte("not a row")})
 	if err := <-ended; err == nil || ctx.Err() != nil || pipeline.Kind(err) != pipeline.Stopped {
 		t.Errorf("ended with %v", err)
 	}
@@ -306,78 +329,55 @@ func TestPlaceOfAnotherHandIsRefused(t *testing.T) {
 	e.row(2, bad)
 	c := e.deployment.Config
 	e.check(e.client.AlterOffset(t.Context(), c.Group, c.Verdicts, 0, 0))
-	e.refuses("was not set by `oriel letters`", "--delete-offsets")
+	e.refuses("was not set by `oriel letters`", "--topic d.verdicts:0 --delete-offsets")
+	e.dropOffset() // as the message says
+	e.check(e.run())
+	e.wantWritten("0 json_syntax 0, 1 json_syntax 1, 2 json_syntax 2")
+	e.check(e.client.AlterOffset(t.Context(), c.Group, c.Input, 0, 7)) // it is another consumer's group
+	e.refuses("was not set by `oriel letters`", "topic \"events\"", "ORIEL_LETTERS_GROUP")
 }
 
-// TestVerdictsMadeAgainAreRefused: the offsets of a topic that was made again mean other rows.
-func TestVerdictsMadeAgainAreRefused(t *testing.T) {
-	e := newEnv(t)
-	e.events(20)
+// TestAParkedPartitionGoesOn once its topic takes letters, without a restart; told to end before, the process says why
+// it was parked.
+func TestAParkedPartitionGoesOn(t *testing.T) {
+	e := newEnvWith(t, 2, false)
+	e.events(3)
 	e.row(0, bad, bad)
 	c := e.deployment.Config
-	producer, err := e.client.NewProducer(t.Context(), "earlier", time.Minute)
-	e.check(err)
-	e.check(producer.Begin(t.Context(), []kafka.TopicPartition{{Topic: c.DeadLetter}}))
-	at := kafka.Place{Offset: 1, Note: note([16]byte{1}, 1)}
-	e.check(producer.CommitPlace(t.Context(), kafka.Membership{Group: c.Group, Generation: -1}, c.Verdicts, 0, at))
-	e.check(producer.End(t.Context(), true))
-	e.refuses("was made again")
-}
-
-// TestForgottenGroupGoesOnBehindTheLastLetter: brokers forget the offsets of a group that was away for a week, and an
-// earlier version wrote letters without one.
-func TestForgottenGroupGoesOnBehindTheLastLetter(t *testing.T) {
-	e := newEnv(t)
-	e.events(20)
-	e.row(0, bad, valid, bad)
-	e.check(e.run())
-	c := e.deployment.Config
-	e.append(c.DeadLetter, kafka.Record{Value: []byte("of another input"), Headers: kafka.HeadersOf(
-		kafka.Header{Key: headerTopic, Value: []byte("other")},
-		kafka.Header{Key: headerPartition, Value: []byte("0")},
-		kafka.Header{Key: headerOffset, Value: []byte("17")},
-	)})
-	e.row(3, valid, bad)
-	e.deployment.Config.Group = "d.letters2"
-	e.check(e.run())
-	if len(e.notes) > 0 {
-		t.Errorf("rows that all are there are missed: %q", e.notes)
+	limit := func(bytes string) {
+		e.check(e.client.AlterTopic(t.Context(), c.DeadLetter, map[string]string{"max.message.bytes": bytes}))
 	}
-	e.wantWritten("0 json_syntax 0, 2 json_syntax 2, 17  of another input, 4 json_syntax 4")
-}
-
-// TestRowsThatRetentionDeleted: after letters were written they are not missed; before, they are.
-func TestRowsThatRetentionDeleted(t *testing.T) {
-	e := newEnv(t)
-	e.events(20)
-	c := e.deployment.Config
-	e.row(0, bad, valid)
-	e.row(2, valid)
-	e.check(e.run())
-	e.check(e.client.DeleteRecords(t.Context(), c.Verdicts, 0, 2))
-	e.check(e.run())
-	e.row(3, bad)
-	e.check(e.run())
-	e.wantWritten("0 json_syntax 0, 3 json_syntax 3")
-	e.row(4, bad)
-	e.row(5, bad)
-	e.check(e.client.DeleteRecords(t.Context(), c.Verdicts, 0, 4))
-	e.refuses("starts at offset 5 of the input", "ended at 4")
-}
-
-// TestFirstRowMayStartLater than the incarnation, in a deployment of an earlier version; that is said.
-func TestFirstRowMayStartLater(t *testing.T) {
-	e := newEnv(t)
-	e.events(20)
-	e.row(5, bad)
-	e.check(e.run())
-	e.wantWritten("5 json_syntax 5")
-	if len(e.notes) != 1 || !strings.Contains(e.notes[0], "offset 5") {
-		t.Errorf("notes %q", e.notes)
+	limit("60")
+	parked, written := make(chan error, 10), make(chan Written, 10)
+	start := func() (end func() error) {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		service := New(e.deployment, Options{Listen: Listener{
+			Stopped: func(_ int32, err error) { parked <- err }, Written: func(w Written) { written <- w },
+		}})
+		ended := make(chan error, 1)
+		go func() { ended <- service.Run(ctx) }()
+		return func() error {
+			cancel()
+			return <-ended
+		}
 	}
-	e.check(e.run())
-	if len(e.notes) > 0 {
-		t.Errorf("notes again: %q", e.notes)
+	end := start()
+	if err := <-parked; !strings.Contains(err.Error(), "goes on by itself within 5s") {
+		t.Errorf("parked with %v", err)
+	}
+	if err := end(); err == nil || !strings.Contains(err.Error(), "max.message.bytes=60") {
+		t.Errorf("told to end while a partition is parked: %v", err)
+	}
+	end = start()
+	<-parked
+	limit("1048576")
+	if w := <-written; w.Letters != 2 {
+		t.Errorf("%+v", w)
+	}
+	e.check(end())
+	e.wantWritten("0 json_syntax 0, 1 json_syntax 1")
+	if len(parked) > 0 {
+		t.Errorf("said again: %v", <-parked)
 	}
 }
 
@@ -409,7 +409,7 @@ func TestTransactionsEndInTheMiddleOfARow(t *testing.T) {
 	}
 	e.check(e.run())
 	for i, r := range e.log(e.deployment.Config.DeadLetter) {
-		offset, ok := letterOf(e.deployment.Config.Input, 0, r.Headers)
+		offset, _, ok := letterOf(e.deployment.Config.Input, 0, r.Headers)
 		if !ok || offset != int64(i) || len(r.Value) != size {
 			t.Fatalf("letter %d is of offset %d, %d bytes", i, offset, len(r.Value))
 		}

@@ -12,7 +12,7 @@ import (
 	"oriel/state"
 )
 
-// rows reads the verdicts of one partition in the order of the input, and refuses those that do not continue.
+// rows reads the verdicts of one partition in the order of the input, and finds the gaps between them.
 type rows struct {
 	deployment pipeline.Deployment
 	partition  int32
@@ -23,66 +23,67 @@ type rows struct {
 	decodes    func(config string) *schemas.Decoder
 	decoder    *schemas.Decoder // of the incarnation's events; nil: unknown
 	noted      func(partition int32, text string)
+	sealing    bool // every version that can open the deployment seals verdicts
+
+	place int64 // offset of the verdict topic from which rows had to be read at the take-over
+	begin int64 // and the one where its log began
+	found cause // why rows are missing at the take-over, if it is known
+	seen  bool  // a row was read since
 
 	next    int64 // offset of the verdict topic after the last row
 	covered int64 // offset of the input after the last verdict; −1 before the first row of a new place
 	written int64 // offset of the input below which letters are written
 }
 
-func (t *task) newRows(next, covered, written int64) *rows {
+func (t *task) newRows(at place, begin int64) *rows {
 	d, p := t.service.deployment, t.partition
-	topic := d.Topics.Verdicts
+	next := max(at.row, begin)
 	return &rows{
-		deployment: d, partition: p, next: next, covered: covered, written: written, noted: t.service.options.Listen.Noted,
+		deployment: d, partition: p, place: at.row, begin: begin, found: at.found,
+		next: next, covered: at.covered, written: at.written, noted: t.service.options.Listen.Noted,
 		decodes: t.service.options.Decoder,
-		reader: d.Client.NewReader(topic.Name, p, next, kafka.ReaderOptions{
-			ID: topic.ID, MaxWait: 250 * time.Millisecond, Budget: t.service.options.Verdicts,
+		reader: d.Client.NewReader(d.Config.Verdicts, p, next, kafka.ReaderOptions{
+			ID: t.verdicts.ID, MaxWait: 250 * time.Millisecond, Budget: t.service.options.Verdicts,
 		}),
 	}
 }
 
-// open opens a row and checks that it continues the rows before. What it repeats of them, as a transaction that was
-// sent again does, is cut off; nothing may be left.
-func (r *rows) open(ctx context.Context, record *kafka.Record) (state.VerdictRow, error) {
+// open opens a row. What it repeats of the rows before, as a transaction that was sent again does, is cut off; where it
+// leaves offsets out, they are its gap.
+func (r *rows) open(ctx context.Context, record *kafka.Record) (row state.VerdictRow, missing *gap, err error) {
 	if r.sealer == nil {
-		inc, err := r.deployment.Incarnation(ctx, r.partition)
+		inc, sealing, err := r.deployment.Incarnation(ctx, r.partition)
 		if err != nil {
-			return state.VerdictRow{}, err
+			return row, nil, err
 		}
 		if r.maxRecord, err = strconv.Atoi(state.ConfigValue(inc.Config, "MAX_RECORD_BYTES")); err != nil {
-			return state.VerdictRow{}, r.stop(record, err, "is of a configuration without a limit of a record",
+			return row, nil, r.stop(record, err, "is of a configuration without a limit of a record",
 				"Use the version of Oriel that opened the deployment")
 		}
-		r.start = inc.Start
+		r.start, r.sealing = inc.Start, sealing
 		if r.decodes != nil {
 			r.decoder = r.decodes(inc.Config)
 		}
 		if r.sealer, err = inc.Sealer(); err != nil {
-			return state.VerdictRow{}, r.stop(record, err, "cannot be opened", "Restore the changelog topic")
+			return row, nil, r.stop(record, err, "cannot be opened", "Restore the changelog topic")
 		}
 	}
-	row, err := r.sealer.OpenVerdicts(record.Value)
+	row, err = r.sealer.OpenVerdicts(record.Value)
 	if err != nil {
-		return row, r.stop(record, err, "is no row of this partition's incarnation",
+		return row, nil, r.stop(record, err, "is no row of this partition's incarnation",
 			"Keep other writers off the topic; rows of another deployment or of an earlier life of this one cannot be joined. "+
 				"Name the right topic in ORIEL_VERDICTS_TOPIC")
 	}
-	if r.covered >= 0 && row.From > r.covered {
-		return row, r.stop(record, nil,
-			fmt.Sprintf("starts at offset %d of the input, the row before it ended at %d", row.From, r.covered),
-			"Verdicts between them are gone, deleted before they were read or lost on the brokers: some letters cannot be written. "+
-				"To go on without them, stop all members and delete the group's offset (kafka-consumer-groups.sh --delete-offsets)")
-	}
-	if r.covered < 0 && row.From > max(r.start, r.written) && r.noted != nil {
-		r.noted(r.partition, fmt.Sprintf("the first row of verdicts starts at offset %d of the input: "+
-			"letters of records before it are those of an earlier version, if any", row.From))
-	}
 	known := max(r.covered, r.written)
+	if from := max(known, r.start); row.From > from {
+		missing = &gap{from: from, until: row.From, why: r.cause()}
+	}
+	r.seen = true
 	if row.From < known {
 		from := min(known, row.To)
 		row.Verdicts, row.From = row.Verdicts[from-row.From:], from
 	}
-	return row, nil
+	return row, missing, nil
 }
 
 // reason is the code of a verdict; OK where there is nothing to write.

@@ -1,9 +1,12 @@
 package letters
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -33,8 +36,9 @@ type Listener struct {
 	Written  func(Written)
 	Noted    func(partition int32, text string) // something that a person should see once
 	Retried  func(partition int32, err error)   // the partition is taken over again after err
-	Stopped  func(partition int32, err error)   // the partition is parked; err says why and what to do
-	Reached  func(partition int32, p pipeline.Point)
+	// the partition is parked, and tried again until it goes on; err says why and what to do
+	Stopped func(partition int32, err error)
+	Reached func(partition int32, p pipeline.Point)
 }
 
 // Written describes one committed transaction.
@@ -57,8 +61,9 @@ func New(d pipeline.Deployment, o Options) *Service { return &Service{deployment
 // errEnd means that everything is written, with Options.Once.
 var errEnd = errors.New("letters: everything is written")
 
-// Run works until ctx ends, or with Options.Once until everything is written; then it leaves the group and returns nil.
-// It returns an error when it cannot go on: every partition that it was given has stopped, or with Options.Once any.
+// Run works until ctx ends, or with Options.Once until everything is written; then it leaves the group. It returns an
+// error when it cannot go on: every partition that it was given has stopped, or with Options.Once any. Told to end, it
+// returns why the partitions that are parked then have stopped.
 func (s *Service) Run(ctx context.Context) error {
 	d := s.deployment
 	c := d.Config
@@ -70,19 +75,52 @@ func (s *Service) Run(ctx context.Context) error {
 	for {
 		generation, err := group.Next(ctx)
 		if err == nil {
-			err = s.share(ctx, generation)
+			if _, err = s.describe(ctx); err == nil { // a group whose topic is gone shares nothing out
+				err = s.share(ctx, generation)
+			}
 			generation.Close()
 		}
 		switch {
+		case pipeline.Kind(err) == pipeline.Stopped:
+			return err
 		case ctx.Err() != nil, errors.Is(err, errEnd):
 			return nil
 		case err == nil:
-		case pipeline.Kind(err) == pipeline.Stopped:
-			return err
 		case pipeline.Pause(ctx, retryPause) != nil:
 			return nil
 		}
 	}
+}
+
+// describe looks up the topics of verdicts and of letters. One that does not exist is looked for for a while: a broker
+// that has just started may not know it yet.
+func (s *Service) describe(ctx context.Context) (map[string]kafka.Topic, error) {
+	d, c := s.deployment, s.deployment.Config
+	for doubt := (kafka.Doubt{}); ; {
+		cluster, err := d.Client.Describe(ctx, c.Verdicts, c.DeadLetter)
+		if err != nil {
+			return nil, err
+		}
+		var missing error
+		for _, name := range []string{c.Verdicts, c.DeadLetter} {
+			if _, exists := cluster.Topics[name]; !exists {
+				missing = errors.Join(missing, c.Missing(name))
+			}
+		}
+		if missing == nil || doubt.Over() {
+			return cluster.Topics, missing
+		}
+		d.Client.Refresh()
+		if err := pipeline.Pause(ctx, retryPause); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// turn is news of one partition: it is parked, goes on (both nil), or has ended.
+type turn struct {
+	partition     int32
+	parked, ended error
 }
 
 // share works on the partitions of one generation until it is over, and waits for all of them.
@@ -90,35 +128,66 @@ func (s *Service) share(ctx context.Context, g *kafka.Generation) error {
 	if s.options.Listen.Assigned != nil {
 		s.options.Listen.Assigned(g.Partitions)
 	}
-	ctx, cancel := context.WithCancel(ctx)
-	results := make(chan error, len(g.Partitions))
+	work, cancel := context.WithCancel(ctx)
+	turns := make(chan turn)
+	over := make(chan struct{})
+	tell := func(t turn) {
+		select {
+		case turns <- t:
+		case <-over:
+		}
+	}
 	var tasks sync.WaitGroup
 	most := s.deployment.Config.Memory.Transactions(len(g.Partitions), transactionBytes) / 2
 	for _, p := range g.Partitions {
 		t := &task{service: s, partition: p, membership: g.Membership(), memory: most}
-		tasks.Go(func() { results <- t.keepRunning(ctx) })
+		tasks.Go(func() {
+			err := t.keepRunning(work, func(parked error) { tell(turn{partition: p, parked: parked}) })
+			tell(turn{partition: p, ended: err})
+		})
 	}
 	defer tasks.Wait()
 	defer cancel()
-	var stopped []error
+	defer close(over)
+	stopped := map[int32]error{}
 	waiting := len(g.Partitions)
 	for waiting > 0 || len(g.Partitions) == 0 && !s.options.Once {
 		select {
-		case err := <-results:
-			waiting--
-			if !errors.Is(err, errEnd) {
-				stopped = append(stopped, err)
+		case t := <-turns:
+			switch {
+			case errors.Is(t.ended, context.Canceled): // told to end, which is heard below
+			case t.parked != nil:
+				stopped[t.partition] = t.parked
+			case t.ended == nil:
+				delete(stopped, t.partition)
+			case errors.Is(t.ended, errEnd):
+				waiting--
+			default:
+				stopped[t.partition] = t.ended
+				waiting--
+			}
+			if len(stopped) == len(g.Partitions) {
+				return joined(stopped)
 			}
 		case <-g.Done():
 			return nil
 		case <-ctx.Done():
-			return ctx.Err()
+			return cmp.Or(joined(stopped), ctx.Err())
 		}
 	}
 	if len(stopped) > 0 {
-		return errors.Join(stopped...)
+		return joined(stopped)
 	}
 	return errEnd
+}
+
+// joined puts the errors of partitions together, in the order of these.
+func joined(stopped map[int32]error) error {
+	var all []error
+	for _, p := range slices.Sorted(maps.Keys(stopped)) {
+		all = append(all, stopped[p])
+	}
+	return errors.Join(all...)
 }
 
 // retryPause comes between two attempts to take a partition over, or to join.

@@ -37,21 +37,21 @@ func (w *writer) release() { w.input.release() }
 // the verdicts is reached.
 func (w *writer) advance(ctx context.Context) (caughtUp bool, err error) {
 	batch, err := w.rows.reader.Fetch(ctx)
-	if errors.Is(err, kafka.ErrOffsetOutOfRange) { // retention may have come by; the next row tells whether one is missing
-		return false, errors.New("letters: the verdicts do not have the offset where reading stands")
-	}
 	if err != nil {
-		return false, err
+		return false, w.task.verdictsGone(err)
 	}
 	defer batch.Release()
 	defer w.input.release() // whoever waits for verdicts holds nothing of the input: the two would wait for each other
 	for i := range batch.Records {
 		record := &batch.Records[i]
-		row, err := w.rows.open(ctx, record)
-		if err != nil {
-			return false, err
+		row, missing, err := w.rows.open(ctx, record)
+		if err == nil && missing != nil {
+			err = w.mark(ctx, record, *missing)
 		}
-		if err := w.take(ctx, record, row); err != nil {
+		if err == nil {
+			err = w.take(ctx, record, row)
+		}
+		if err != nil {
 			return false, err
 		}
 	}
@@ -89,30 +89,64 @@ func (w *writer) take(ctx context.Context, record *kafka.Record, row state.Verdi
 	return nil
 }
 
-// write adds one letter.
+// mark adds the letter of a gap, and tells of it. Where no letter was ever missing there is none to mark: at its first
+// start beside a deployment of a version without verdicts, which wrote its letters itself.
+func (w *writer) mark(ctx context.Context, record *kafka.Record, g gap) error {
+	c, p := w.task.service.deployment.Config, w.task.partition
+	if w.rows.covered < 0 && g.why == otherVersion {
+		w.task.noted(fmt.Sprintf("the first row of verdicts starts at offset %d of the input: a version of Oriel that seals none "+
+			"has taken the records before it, and wrote their letters itself. If the verdict topic was deleted and made again "+
+			"meanwhile, letters not written before are lost", g.until))
+		return nil
+	}
+	w.rows.covered = g.from
+	if w.letters.Bytes() >= w.task.memory {
+		if err := w.commit(ctx, record.Offset); err != nil {
+			return err
+		}
+	}
+	if err := w.add(ctx, func() (letter, bool) { return gapLetter(c.Input, p, g), true }); err != nil {
+		return err
+	}
+	w.lost++
+	w.rows.covered = g.until
+	w.task.noted(g.String())
+	return nil
+}
+
+// write adds the letter of one record.
 func (w *writer) write(ctx context.Context, offset int64, code schemas.Code) error {
 	c, p := w.task.service.deployment.Config, w.task.partition
+	r, err := w.input.record(ctx, offset)
+	if err != nil {
+		return err
+	}
+	if r == nil {
+		w.lost++
+	}
+	return w.add(ctx, func() (letter, bool) {
+		if r == nil {
+			return lostLetter(c.Input, p, offset, code), true
+		}
+		l, fits := newLetter(c.Input, p, r, code, w.rows.maxRecord, w.limit)
+		return detailed(l, w.rows.decoder, r, code, w.limit), fits
+	})
+}
+
+// add adds a letter that is made once the limit is known; made is false for one that does not fit.
+func (w *writer) add(ctx context.Context, made func() (l letter, fits bool)) error {
+	c := w.task.service.deployment.Config
 	if w.limit == 0 {
 		if err := w.askLimit(ctx); err != nil {
 			return err
 		}
 	}
-	r, err := w.input.record(ctx, offset)
-	if err != nil {
-		return err
-	}
-	l, fits := lostLetter(c.Input, p, offset, code), true
-	if r != nil {
-		l, fits = newLetter(c.Input, p, r, code, w.rows.maxRecord, w.limit)
-		l = detailed(l, w.rows.decoder, r, code, w.limit)
-	} else {
-		w.lost++
-	}
+	l, fits := made()
 	if !fits || l.size() > w.limit {
 		return w.task.stop(
 			fmt.Sprintf("dead-letter topic %q has max.message.bytes=%d, less than a letter without content has", c.DeadLetter, w.limit),
-			fmt.Sprintf("Alter it: kafka-configs.sh --alter --entity-type topics --entity-name %s --add-config max.message.bytes=%d",
-				c.DeadLetter, 2*l.size()))
+			fmt.Sprintf("Alter it: kafka-configs.sh --alter --entity-type topics --entity-name %s --add-config max.message.bytes=%d. "+
+				"A process that still runs goes on by itself within %v; start one that has ended again", c.DeadLetter, 2*l.size(), parkPause))
 	}
 	w.letters.Append(l.key, l.value, l.headers, time.Now().UnixMilli())
 	w.count++
@@ -159,9 +193,14 @@ func (w *writer) commit(ctx context.Context, row int64) error {
 		return err
 	}
 	t.reached(pipeline.PointProduced)
-	at := kafka.Place{Offset: row, Note: note(d.Topics.Verdicts.ID, w.rows.covered)}
-	if err := w.producer.CommitPlace(work, t.membership, c.Verdicts, p, at); err != nil {
-		return err
+	for _, at := range []struct {
+		topic  string
+		offset int64
+	}{{c.Verdicts, row}, {c.Input, w.rows.covered}} {
+		place := kafka.Place{Offset: at.offset, Note: note(t.verdicts.ID, w.rows.covered)}
+		if err := w.producer.CommitPlace(work, t.membership, at.topic, p, place); err != nil {
+			return err
+		}
 	}
 	if err := w.producer.End(work, true); err != nil {
 		return err

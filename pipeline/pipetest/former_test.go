@@ -24,7 +24,8 @@ type following struct {
 func follow() *following {
 	f := &following{Setup: pipetest.NewSetup()}
 	c := &f.Config
-	c.Name, c.Group, c.Decisions, c.Verdicts, c.Changelog = "next", "next", "next.decisions", "next.verdicts", "next.changelog"
+	c.Name, c.Group = "next", "next"
+	c.Decisions, c.Verdicts, c.Changelog = "next.decisions", "next.verdicts", "next.changelog"
 	c.DeadLetter = "next.dead-letter"
 	c.After = pipeline.Former{Name: "late", Group: "late", Decisions: "late.decisions", Changelog: "late.changelog"}
 	f.Model.PlanAfter = func(last operators.Decision) ([]byte, error) {

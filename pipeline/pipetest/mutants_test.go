@@ -10,13 +10,22 @@ import (
 
 // mutants are faults planted in the pipeline: a text of a file, what stands in its place, and what that breaks.
 var mutants = []struct{ file, text, other, breaks string }{
-	{"service.go", "if !ofLoss(err) || doubt.Over() {", "if !ofLoss(err) || !doubt.Over() {", "a loss is believed at the first look, which a broker that has just started gives"},
-	{"service.go", "if !ofLoss(err) || doubt.Over() {", "if doubt.Over() {", "a second history is looked at again and again before it stops the partition"},
+	{
+		"service.go", "if !ofLoss(err) || doubt.Over() {",
+		"if !ofLoss(err) || !doubt.Over() {", "a loss is believed at the first look, which a broker that has just started gives",
+	},
+	{
+		"service.go", "if !ofLoss(err) || doubt.Over() {",
+		"if doubt.Over() {", "a second history is looked at again and again before it stops the partition",
+	},
 	{
 		"service.go", "\t\t\t\tcancel(err)\n\t\t\t}\n\t\t\tmu.Lock()", "\t\t\t}\n\t\t\tmu.Lock()",
 		"a problem of the whole deployment stops one partition only",
 	},
-	{"service.go", "Committed: !s.unfinished.Load()", "Committed: s.unfinished.Load()", "a process says at its end that it has not committed what it has"},
+	{
+		"service.go", "Committed: !s.unfinished.Load()",
+		"Committed: s.unfinished.Load()", "a process says at its end that it has not committed what it has",
+	},
 	{
 		"service.go", "all := len(stopped) == len(g.Partitions)", "all := false",
 		"a process all of whose partitions have stopped lives on",
@@ -41,7 +50,10 @@ var mutants = []struct{ file, text, other, breaks string }{
 	},
 	{"commit.go", "\tt.service.listener.reached(p, PointProduced)\n", "", "nobody can die between sending and committing"},
 	{"commit.go", "\t\ts.listener.aborted(p)\n", "", "a commit whose outcome is unknown is not told"},
-	{"takeover.go", "err := producer.Settle(ctx, s.config.parts(p), s.config.Group)", "err := error(nil)", "a transaction that a coordinator forgot hangs for ever"},
+	{
+		"takeover.go", "err := producer.Settle(ctx, s.config.parts(p), s.config.Group)",
+		"err := error(nil)", "a transaction that a coordinator forgot hangs for ever",
+	},
 	{
 		"takeover.go", "if bounds.Start > next {", "if bounds.Start > next+1000 {",
 		"events that were deleted are stepped over",
@@ -71,13 +83,28 @@ var mutants = []struct{ file, text, other, breaks string }{
 		"open.go", "&& !bytes.Equal(r.Value, sent.values[string(incarnationKey)]) {", "{",
 		"an opening that was sent again in part is forgotten",
 	},
-	{"repair.go", "\t\tif c.walk.Start(); differs != nil {\n\t\t\treturn differs\n\t\t}\n", "\t\tc.walk.Start()\n", "first decisions of another secret pass"},
-	{"repair.go", "\tif o.position.Owes {\n\t\tif c.walk.Start()", "\tif false {\n\t\tif c.walk.Start()", "a state that owes decisions is continued without them"},
-	{"repair.go", "\treturn t.commitOpening(ctx, o, g, opening...)", "\treturn t.commit(ctx, o, g, opening...)", "an opening that is sent again is believed at once"},
+	{
+		"repair.go", "\t\tif c.walk.Start(); differs != nil {\n\t\t\treturn differs\n\t\t}\n",
+		"\t\tc.walk.Start()\n", "first decisions of another secret pass",
+	},
+	{
+		"repair.go", "\tif o.position.Owes {\n\t\tif c.walk.Start()",
+		"\tif false {\n\t\tif c.walk.Start()", "a state that owes decisions is continued without them",
+	},
+	{
+		"repair.go", "\treturn t.commitOpening(ctx, o, g, opening...)",
+		"\treturn t.commit(ctx, o, g, opening...)", "an opening that is sent again is believed at once",
+	},
 	{"outcome.go", "return !at.Owes && ", "return ", "the first decisions are not sent by whoever takes over"},
-	{"decided.go", "d.Step > o.position.Step || o.position.Owes", "d.Step > o.position.Step", "first decisions that are committed are sent again"},
+	{
+		"decided.go", "d.Step > o.position.Step || o.position.Owes",
+		"d.Step > o.position.Step", "first decisions that are committed are sent again",
+	},
 	{"decided.go", "\t\towed = 0 // ", "\t\t// ", "first decisions that were never sent are missed"},
-	{"check.go", "\tif o.position.Owes {\n\t\tw.Start()\n\t}\n", "", "a replay from an opening leaves the first decisions out"},
+	{
+		"check.go", "\tif o.position.Owes {\n\t\tw.Start()\n\t}\n",
+		"", "a replay from an opening leaves the first decisions out",
+	},
 	{"check.go", " && !o.position.Owes) {", ") {", "a replay from an opening does not compare the first decisions"},
 	{"walk.go", "\tw.Position.Owes = false\n", "", "the first decisions are owed for ever"},
 }

@@ -318,8 +318,8 @@ func TestACheckpointBetweenOpeningAndFirstDecisions(t *testing.T) {
 	})
 }
 
-// TestFirstDecisionsUnderOtherSemantics: where some can be read, a version that may compute them otherwise does not make
-// them again; where none can, it may.
+// TestFirstDecisionsUnderOtherSemantics: where some can be read, a version that may compute them otherwise does not
+// make them again; where none can, it may.
 func TestFirstDecisionsUnderOtherSemantics(t *testing.T) {
 	for topic, stops := range map[string]bool{"late.decisions": false, "late.changelog": true} {
 		t.Run(topic, func(t *testing.T) {

@@ -187,7 +187,9 @@ func TestNullEventsTakeTheirPlace(t *testing.T) {
 		t.Errorf("%v: %s", err, said.String())
 	}
 	for text, i := range map[string]Item{
-		"line 8":                  {Place: Place{Unit: "line", Number: 8}, Record: kafka.Record{Public: kafka.Public{Offset: 3}}},
+		"line 8": {
+			Place: Place{Unit: "line", Number: 8}, Record: kafka.Record{Public: kafka.Public{Offset: 3}},
+		},
 		"offset 3 of partition 2": {Stream: 2, Record: kafka.Record{Public: kafka.Public{Offset: 3}}},
 	} {
 		if i.String() != text {

@@ -68,7 +68,9 @@ func (r *NumbersReport) Figure() *plan.Bands {
 }
 
 func point(x float64, n ShownNumber) plan.BandPoint {
-	at := plan.BandPoint{X: x, Value: float64(n.Value), Low: float64(n.Low), High: float64(n.High), Truth: float64(n.Truth)}
+	at := plan.BandPoint{
+		X: x, Value: float64(n.Value), Low: float64(n.Low), High: float64(n.High), Truth: float64(n.Truth),
+	}
 	if !n.Shown {
 		at.Value = math.NaN()
 	}

@@ -106,7 +106,8 @@ func numberCells(numbers []ShownNumber, statistic string) string {
 	if !n.Shown {
 		value = "–"
 	}
-	return fmt.Sprintf("%s\t%s\t%s\t%s\t", value, shortOf(statistic, n.Low), shortOf(statistic, n.High), shortOf(statistic, n.Truth))
+	return fmt.Sprintf("%s\t%s\t%s\t%s\t", value,
+		shortOf(statistic, n.Low), shortOf(statistic, n.High), shortOf(statistic, n.Truth))
 }
 
 // shortOf is short of a statistic: shares, which are below 1, have four decimals.

@@ -34,6 +34,7 @@ var readsContents = []struct {
 	{"pipeline/kafka/decode.go", []string{"next", "abortMarker"}, "parses records; an abort marker is the broker's own"},
 	{"pipeline/walk.go", []string{"step"}, "the one place where an event is decoded"},
 	{"pipeline/users.go", []string{"name"}, "finds the user of a record"},
+	{"pipeline/absent.go", []string{"everTaken"}, ownTopics},
 	{"pipeline/changelog.go", nil, ownTopics},
 	{"pipeline/check.go", nil, ownTopics},
 	{"pipeline/decided.go", nil, ownTopics},

@@ -18,8 +18,8 @@ type Bands struct {
 	Left, Right     BandPanel
 }
 
-// BandPanel is one panel. Numbers and truths decide how high it is: every one of them is in the picture. A band that goes
-// on beyond is cut at the edge, with a mark there.
+// BandPanel is one panel. Numbers and truths decide how high it is: every one of them is in the picture. A band that
+// goes on beyond is cut at the edge, with a mark there.
 type BandPanel struct {
 	X, Y   string
 	Places []string // names of x = 0, 1, 2, …; nil: x is a number

@@ -47,7 +47,8 @@ func (s Setting) publishedLine() string {
 	if !s.DecisionBytes.known() {
 		return ""
 	}
-	text := fmt.Sprintf("\ndecisions: %s each, %s for each event", bytesOf(uint64(s.DecisionBytes)), bytesOf(uint64(math.Ceil(float64(s.EventBytes)))))
+	event := uint64(math.Ceil(float64(s.EventBytes)))
+	text := fmt.Sprintf("\ndecisions: %s each, %s for each event", bytesOf(uint64(s.DecisionBytes)), bytesOf(event))
 	if s.DayBytes.known() {
 		text += ", " + bytesOf(uint64(s.DayBytes)) + " a day of one stream"
 	}

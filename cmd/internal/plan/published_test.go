@@ -43,7 +43,9 @@ func TestPublishedBytes(t *testing.T) {
 	}, "decisions: 500 B each, 50 B for each event\n", "no a day of one stream", "no ORIEL_EMIT_EVERY")
 	f(func(in *Input) { in.Published = Published{Bytes: 500, Decisions: 1, Events: 1, Thinned: 50, Every: 1} },
 		"500 B for each event", "no ORIEL_EMIT_EVERY") // the rest is actions, of which each event has one
-	f(func(in *Input) { in.Published = Published{Bytes: 500, Decisions: 1, Events: 1, Thinned: 500} }, "no ORIEL_EMIT_EVERY")
+	f(func(in *Input) {
+		in.Published = Published{Bytes: 500, Decisions: 1, Events: 1, Thinned: 500}
+	}, "no ORIEL_EMIT_EVERY")
 	f(func(in *Input) {
 		in.Configured.Name, in.Configured.Scope, in.Configured.AgeWeight = "once-gaussian", protection.PerStep{}, 0
 		in.Published = Published{Bytes: 500, Decisions: 1, Events: 1, Thinned: 500, Every: 1}

@@ -33,11 +33,12 @@ var limits = Experiment{
 	Play:   playLimits,
 	Notes: []string{
 		"Contexts: both alike, each with an arm of two that brings a reward with chance ¾, the other arm with chance ¼.",
-		"A bandit of ordinary privacy ε plays the wrong arm with chance 1/(1 + e^ε) at least, and loses n·½/(1 + e^ε). Claim 13 has Ω(n) for ε < ln 2.",
+		"A bandit of ordinary privacy ε must lose n·½/(1 + e^ε): its wrong arm has chance 1/(1 + e^ε) at least.",
+		"Claim 13 has Ω(n) of it, for ε < ln 2.",
 		"Joint privacy hides a context from all others, and not from who asked: it learns.",
-		"Ten arms are those of `oriel reproduce arms`; any ε-private bandit loses (k − 1)·ln n/(400ε): half of Corollary 15, whose rewards " +
-			"are −1 and 1, where those of these arms are 0 and 1.",
-		"That is a bound for long streams; what `ucb` loses is far above it. B = 64, and 512 at ε = 0.01.",
+		"Ten arms are those of `oriel reproduce arms`. Any ε-private bandit must lose (k − 1)·ln n/(400ε) there.",
+		"That is half of Corollary 15, whose rewards are −1 and 1; those of these arms are 0 and 1.",
+		"The bound is for long streams; what `ucb` loses is far above it. B = 64, and 512 at ε = 0.01.",
 	},
 }
 
@@ -106,9 +107,9 @@ func (w *blind) regret() float64 { return w.lost }
 
 // least is what is proved that a private bandit loses in so many steps.
 //
-// Contexts: p and q are the chances of the right arm in the two contexts. An action is ε-private of its context, so that
-// p ≤ e^ε(1 − q) and q ≤ e^ε(1 − p). The sum of both says p + q ≤ 2e^ε/(1 + e^ε): of contexts that come alike often, the
-// share 1/(1 + e^ε) or more is answered by the wrong arm, each time for a loss of sharply.
+// Contexts: p and q are the chances of the right arm in the two contexts. An action is ε-private of its context, so
+// that p ≤ e^ε(1 − q) and q ≤ e^ε(1 − p). The sum of both says p + q ≤ 2e^ε/(1 + e^ε): of contexts that come alike
+// often, the share 1/(1 + e^ε) or more is answered by the wrong arm, each time for a loss of sharply.
 //
 // Arms: Corollary 15 of the source, of rewards −1 and 1. Rewards 0 and 1 have half the gaps and so half the regret.
 func least(column int, steps uint64) float64 {

@@ -7,7 +7,7 @@
 //	                            horizon=N ends streams after N steps, users=S has users kept S steps apart
 //	grow partitions=3           adds partitions to the input
 //	topics                      does what `oriel topics` does, and tells it
-//	start a                     starts a process: on the disk that the last one of its name left, or of disk=NAME
+//	start a                     starts a process: on the disk that the last one of its name left, or of disk=NAME; in another group=NAME
 //	stop a, kill a              ends it as SIGTERM or SIGKILL does; kill a at=produced nth=2 lets it die there later
 //	append partition=0 n=5      appends events, of size=N bytes and under key=K
 //	wait 2s                     lets time pass, and tells what the processes said meanwhile
@@ -24,6 +24,7 @@
 //	                            decisions say something else; the local store of a has followed
 //	reset to=N                  sets the group's offset
 //	delete topic=T before=N     deletes records, as retention does
+//	drop topic=T                deletes a topic
 //	upgrade                     lets later processes be of other semantics
 //	save, check                 are oriel replay --save and --check
 //

@@ -67,8 +67,8 @@ func (s *story) play(t *testing.T, c *datadriven.TestData) string {
 	command, known := map[string]func(*testing.T, *datadriven.TestData) string{
 		"deployment": s.deployment, "start": s.start, "stop": s.stop, "kill": s.kill, "append": s.append, "wait": s.wait,
 		"grow": s.grow, "topics": s.topics, "fail": s.fail, "mend": s.mend, "requests": s.requests, "decisions": s.decisions,
-		"group": s.group,
-		"tear":  s.tear, "reset": s.reset, "delete": s.delete, "upgrade": s.upgrade, "save": s.save, "check": s.check,
+		"group": s.group, "drop": s.drop,
+		"tear": s.tear, "reset": s.reset, "delete": s.delete, "upgrade": s.upgrade, "save": s.save, "check": s.check,
 	}[c.Cmd]
 	if !known {
 		c.Fatalf(t, "no such command")
@@ -97,6 +97,15 @@ func (s *story) grow(t *testing.T, c *datadriven.TestData) string {
 	return ""
 }
 
+func (s *story) drop(t *testing.T, c *datadriven.TestData) string {
+	var topic string
+	c.ScanArgs(t, "topic", &topic)
+	if err := s.Client().DeleteTopic(t.Context(), topic); err != nil {
+		c.Fatalf(t, "%v", err)
+	}
+	return ""
+}
+
 func (s *story) topics(t *testing.T, _ *datadriven.TestData) string {
 	var said strings.Builder
 	if err := s.setup.Topics(t.Context(), s.Client(), func(what string) { fmt.Fprintln(&said, what) }); err != nil {
@@ -105,7 +114,7 @@ func (s *story) topics(t *testing.T, _ *datadriven.TestData) string {
 	return said.String()
 }
 
-func (s *story) start(_ *testing.T, c *datadriven.TestData) string {
+func (s *story) start(t *testing.T, c *datadriven.TestData) string {
 	name := c.CmdArgs[0].Key
 	owner := name
 	if disk, given := c.Arg("disk"); given {
@@ -115,14 +124,17 @@ func (s *story) start(_ *testing.T, c *datadriven.TestData) string {
 	if last := s.members[owner]; last != nil {
 		disk = last.Disk()
 	}
-	s.members[name] = s.run(name, disk)
+	group := s.setup.Config.Group
+	c.MaybeScanArgs(t, "group", &group)
+	s.members[name] = s.run(name, group, disk)
 	return ""
 }
 
 // run starts a process that says what its service tells, as long as it lives.
-func (s *story) run(name string, disk *vfs.MemFS) *pipetest.Member {
+func (s *story) run(name, group string, disk *vfs.MemFS) *pipetest.Member {
 	return s.Start(name, disk, func(ctx context.Context, m *pipetest.Member) error {
 		setup := s.setup
+		setup.Config.Group = group
 		setup.Listener = s.listener(m)
 		return setup.Run(ctx, m)
 	})
@@ -156,6 +168,7 @@ func (s *story) listener(m *pipetest.Member) pipeline.Listener {
 		Restarted: func(p int32, err error) { say(p, "taken over again: %v", err) },
 		Stopped:   func(p int32, err error) { say(p, "%v", err) },
 		Note:      func(p int32, text string) { say(p, "note: %s", text) },
+		Doubted:   func(err error) { say(process, "doubts: %v", err) },
 		Ended:     func(e pipeline.Ending) { say(process, "ended, committed: %t, left: %t", e.Committed, e.Left) },
 	}
 }

@@ -1,0 +1,103 @@
+package kafka
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"strconv"
+	"time"
+
+	kafkago "github.com/segmentio/kafka-go"
+)
+
+const (
+	// coordinatorPatience is how long one broker may be named as a coordinator and deny it. A broker that takes a
+	// coordinator over loads its log first, which takes seconds, and says that it is loading.
+	coordinatorPatience = time.Minute
+
+	// coordinatorLook is the time from one look at who is named to the next.
+	coordinatorLook = 5 * time.Second
+)
+
+// CoordinatorError says that a coordinator does not work: the cluster names a broker, and this broker denies it for
+// longer than coordinatorPatience. Kafka 4.3 can get there when a broker dies: its coordinator finds its log "out of
+// sync", fails, and stays so until the broker is started again. It is transient, because that start mends it.
+type CoordinatorError struct {
+	Of     string        // the group, or the transactional id
+	Broker string        // id and address
+	Since  time.Duration // how long it has denied it
+	Cause  error
+}
+
+func (e *CoordinatorError) Error() string {
+	return fmt.Sprintf("the coordinator of %s does not work: the cluster names %s, which has denied it for %v (%v): restart that broker",
+		e.Of, e.Broker, e.Since.Round(time.Second), e.Cause)
+}
+
+// Unwrap gives the broker's answer.
+func (e *CoordinatorError) Unwrap() error { return e.Cause }
+
+// coordinated is a group or a transactional id, which the cluster gives a coordinator.
+type coordinated struct {
+	kind kafkago.CoordinatorKeyType
+	key  string
+}
+
+func groupOf(id string) coordinated { return coordinated{kafkago.CoordinatorKeyTypeConsumer, id} }
+
+func transactionOf(id string) coordinated {
+	return coordinated{kafkago.CoordinatorKeyTypeTransaction, id}
+}
+
+func (c coordinated) String() string {
+	if c.kind == kafkago.CoordinatorKeyTypeTransaction {
+		return fmt.Sprintf("the transactional id %q", c.key)
+	}
+	return fmt.Sprintf("group %q", c.key)
+}
+
+// retryAt is retry for requests to a coordinator. It names the broker to restart when the coordinator does not work.
+func (c *Client) retryAt(
+	ctx context.Context, of coordinated, operation string, attempt func(context.Context) error,
+) error {
+	var d denial
+	return c.retry(ctx, operation, func(ctx context.Context) error {
+		err := attempt(ctx)
+		if !errors.Is(err, kafkago.NotCoordinatorForGroup) {
+			d = denial{}
+			return err
+		}
+		d.look(ctx, c, of)
+		if since := time.Since(d.since); d.broker != "" && since >= coordinatorPatience {
+			return &CoordinatorError{Of: of.String(), Broker: d.broker, Since: since, Cause: err}
+		}
+		return err
+	})
+}
+
+// denial follows who is named as a coordinator while requests to it are denied.
+type denial struct {
+	broker string // "" while the cluster names nobody
+	since  time.Time
+	looked time.Time
+}
+
+// look asks who is named. Another broker than before, or none, starts anew.
+func (d *denial) look(ctx context.Context, c *Client, of coordinated) {
+	if time.Since(d.looked) < coordinatorLook {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, coordinatorLook)
+	defer cancel()
+	named := ""
+	found, err := c.kafka.FindCoordinator(ctx, &kafkago.FindCoordinatorRequest{Key: of.key, KeyType: of.kind})
+	if err == nil && found.Error == nil && found.Coordinator != nil && found.Coordinator.NodeID >= 0 {
+		at := found.Coordinator
+		named = fmt.Sprintf("broker %d at %s", at.NodeID, net.JoinHostPort(at.Host, strconv.Itoa(at.Port)))
+	}
+	d.looked = time.Now()
+	if named != d.broker || d.broker == "" {
+		d.broker, d.since = named, d.looked
+	}
+}

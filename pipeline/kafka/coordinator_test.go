@@ -1,0 +1,129 @@
+package kafka_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	kafkago "github.com/segmentio/kafka-go"
+
+	"oriel/pipeline/kafka"
+	"oriel/pipeline/pipetest"
+)
+
+// heard collects the errors that a client tries again after.
+type heard struct {
+	mu     sync.Mutex
+	began  time.Time
+	denied *kafka.CoordinatorError // the first
+	at     time.Duration           // when it was heard
+	other  error                   // the last of another kind
+}
+
+func (h *heard) retried(_ string, err error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if denied, is := errors.AsType[*kafka.CoordinatorError](err); !is {
+		h.other = err
+	} else if h.denied == nil {
+		h.denied, h.at = denied, time.Since(h.began)
+	}
+}
+
+// TestACoordinatorThatDeniesItIsNamed: after the death of a broker, a coordinator of Kafka 4.3 may fail for good. It
+// was told as requests that are being retried, while only a restart of one broker helped.
+func TestACoordinatorThatDeniesItIsNamed(t *testing.T) {
+	denies := pipetest.Refused(kafkago.NotCoordinatorForGroup)
+	for _, c := range []struct {
+		name   string
+		faults []pipetest.Fault
+		call   func(context.Context, *kafka.Client) error
+		want   string // of what coordinator; "": no broker is blamed
+	}{
+		{"group", []pipetest.Fault{{Kind: kind("JoinGroup"), Count: -1, Effect: denies}}, joinOnce, `group "g"`},
+		{
+			"offset",
+			[]pipetest.Fault{{Kind: kind("OffsetFetch"), Count: -1, Effect: denies}},
+			func(ctx context.Context, c *kafka.Client) error {
+				_, err := c.CommittedOffset(ctx, "g", "t", 0)
+				return err
+			}, `group "g"`,
+		},
+		{
+			"take-over",
+			[]pipetest.Fault{{Kind: kind("InitProducerID"), Count: -1, Effect: denies}},
+			func(ctx context.Context, c *kafka.Client) error {
+				_, err := c.NewProducer(ctx, "d/1/0", time.Minute)
+				return err
+			}, `the transactional id "d/1/0"`,
+		},
+		{"no coordinator", []pipetest.Fault{
+			{Kind: kind("JoinGroup"), Count: -1, Effect: denies},
+			{Kind: kind("FindCoordinator"), Count: -1, Effect: pipetest.Refused(kafkago.GroupCoordinatorNotAvailable)},
+		}, joinOnce, ""},
+		{"another trouble between", []pipetest.Fault{
+			{Kind: kind("JoinGroup"), Skip: 150, Effect: pipetest.Refused(kafkago.GroupLoadInProgress)},
+			{Kind: kind("JoinGroup"), Count: 300, Effect: denies},
+		}, joinOnce, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				d := pipetest.New(t)
+				if err := d.Client().CreateTopic(t.Context(), "t", 1, 1, nil); err != nil {
+					t.Fatal(err)
+				}
+				h := &heard{began: time.Now()}
+				d.Fail(c.faults...)
+				d.Start("a", pipetest.NewDisk(), func(ctx context.Context, m *pipetest.Member) error {
+					config := kafka.Config{Brokers: []string{d.Addr()}, OnRetry: h.retried}
+					m.Network(&config)
+					client, err := kafka.New(config)
+					if err != nil {
+						return err
+					}
+					defer func() { _ = client.Close() }()
+					return c.call(ctx, client)
+				})
+				time.Sleep(90 * time.Second)
+				h.mu.Lock()
+				denied, at, other := h.denied, h.at, h.other
+				h.mu.Unlock()
+				if !errors.Is(other, kafkago.NotCoordinatorForGroup) {
+					t.Errorf("the broker did not deny it: %v", other)
+				}
+				if c.want == "" {
+					if denied != nil {
+						t.Errorf("a broker is blamed: %v", denied)
+					}
+					return
+				}
+				if denied == nil || at < time.Minute || at > 70*time.Second {
+					t.Fatalf("after %v: %v", at, denied)
+				}
+				for _, text := range []string{c.want, " at " + d.Addr(), "restart that broker"} {
+					if !strings.Contains(denied.Error(), text) {
+						t.Errorf("%q does not say %q", denied, text)
+					}
+				}
+				if kafka.Classify(denied) != kafka.Retry {
+					t.Errorf("class %v", kafka.Classify(denied))
+				}
+			})
+		})
+	}
+}
+
+func kind(api string) pipetest.Kind { return pipetest.Kind{API: api, Partition: pipetest.AnyPartition} }
+
+func joinOnce(ctx context.Context, c *kafka.Client) error {
+	g, err := c.Join(kafka.GroupConfig{ID: "g", Topic: "t"})
+	if err != nil {
+		return err
+	}
+	_, err = g.Next(ctx)
+	return errors.Join(err, g.Close())
+}
