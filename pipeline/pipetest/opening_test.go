@@ -18,17 +18,13 @@ import (
 // shock is what happens at a request of an opening, counted from the start of the process.
 type shock struct {
 	request int
-	what    string // died, died heard, cut, lost; forgotten: died, and the broker never heard of the commit of the opening
+	what    string // died, died heard, cut, lost
 }
 
 // lives tells whether the process survives it: then only its connection ends.
 func (s shock) lives() bool { return s.what == "cut" || s.what == "lost" }
 
 func (s shock) hit(d *pipetest.Deployment, a *pipetest.Member) {
-	if s.what == "forgotten" { // the first end of a transaction is of what an earlier owner has left open
-		end := pipetest.Kind{Member: a.Name, API: "EndTxn", Partition: pipetest.AnyPartition}
-		d.Fail(pipetest.Fault{Kind: end, Skip: 1, Effect: pipetest.Refused(0)})
-	}
 	if !s.lives() {
 		a.KillAtRequest(s.request, s.what == "died heard")
 		return
@@ -191,19 +187,50 @@ func TestAnOpeningSurvivesDeathAtEachRequest(t *testing.T) {
 }
 
 // TestAForgottenOpeningIsContinued: a coordinator that crashes may acknowledge the end of a transaction and never tell
-// the changelog. The process goes on to its first decisions and dies at each request behind. Then the changelog has the
-// opening among what was aborted, and decisions of its secret can be read.
+// the changelog. Then the opening is aborted by the next owner, and the broker may delete it: no decision may be sent on
+// it. The process dies at what it sends next, and others at a request of their take-over.
 func TestAForgottenOpeningIsContinued(t *testing.T) {
 	for _, o := range []opened{{owed: 3}, {owed: 2, second: 2}} {
 		first, last := o.requests(t)
-		for n := last - 6; n <= last; n++ {
-			for i, again := range []shock{{first + n%5, "died"}, {last - n%7, "died heard"}, {last + n%5, "died"}} {
-				t.Run(fmt.Sprintf("%d owed/died at %d, %s at %d", o.owed, n, again.what, again.request), func(t *testing.T) {
-					o.survives(t, shock{n, "forgotten"}, again, shock{first + 3*i + n, "died"})
-				})
+		for forgets := 1; forgets <= 2; forgets++ {
+			for nth := 2; nth <= 4; nth++ {
+				for n := first + nth; n <= last; n += 7 {
+					t.Run(fmt.Sprintf("%d owed/%d forgotten, died at %d, at %d", o.owed, forgets, nth, n), func(t *testing.T) {
+						o.forgotten(t, forgets, nth, n)
+					})
+				}
 			}
 		}
 	}
+}
+
+// forgotten plays an opening of which so many commits in a row are acknowledged and forgotten. The process dies when it
+// has sent its nth transaction, and the next one at its n-th request.
+func (o opened) forgotten(t *testing.T, forgets, nth, n int) {
+	synctest.Test(t, func(t *testing.T) {
+		h := o.prepared(t)
+		end := pipetest.Kind{API: "EndTxn", Partition: pipetest.AnyPartition}
+		for i := range forgets { // each second one is of what an earlier owner has left open
+			h.Fail(pipetest.Fault{Kind: end, Skip: 2*i + 1, Effect: pipetest.Refused(0)})
+		}
+		a := h.Start("a", pipetest.NewDisk(), h.setup.Run)
+		a.KillAt(pipeline.PointProduced, nth)
+		time.Sleep(time.Minute)
+		h.Mend()
+		a.Kill()
+		b := h.Start("a", a.Disk(), h.setup.Run)
+		b.KillAtRequest(n, n%4 < 2)
+		time.Sleep(15 * time.Second)
+		b.Kill()
+		c := h.Start("a", b.Disk(), h.setup.Run)
+		send(t, h.Deployment, h.setup, 0, 2)
+		h.taken = 2
+		time.Sleep(20 * time.Second)
+		if err := c.Stop(); err != nil {
+			t.Error(err)
+		}
+		h.oneHistory(o)
+	})
 }
 
 // TestTornOpeningsAreMadeWhole plays each way in which the first two transactions may have ended in some of their parts
