@@ -100,7 +100,7 @@ func TestSeededMutantsAreKilled(t *testing.T) {
 		killer := ""
 		for _, tests := range [][]string{
 			{"oriel/pipeline/pipetest/storytest"},
-			{"oriel/pipeline", "oriel/pipeline/pipetest", "-run", "Torn|Killed|Walk|Verdicts|Opening|FirstDecisions"},
+			{"oriel/pipeline", "oriel/pipeline/pipetest", "-run", "Torn|Killed|Walk|Verdicts|Opening|FirstDecision"},
 		} {
 			if _, ok := pipetest.GoTool(t, append([]string{"test", "-count=1", "-failfast", "-timeout=1m", "-overlay", overlay},
 				tests...)...); !ok {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -12,6 +13,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"oriel/pipeline"
+	"oriel/pipeline/kafka"
 	"oriel/pipeline/pipetest"
 )
 
@@ -282,30 +284,68 @@ func (h *history) torn(disk *vfs.MemFS, nth int, committed []pipetest.Part) *vfs
 }
 
 // TestTheSecretIsDurableBeforeTheFirstDecision looks at an opening's transactions: the first has the state and no
-// decision, and the second is begun when it is committed. Both name the same partitions.
+// decision, and the second is begun when it is committed. Both name the same partitions. Where nothing is owed, one
+// transaction is enough.
 func TestTheSecretIsDurableBeforeTheFirstDecision(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		h := opened{owed: 3, second: 2}.prepared(t)
-		a := h.Start("a", pipetest.NewDisk(), h.setup.Run)
-		time.Sleep(2 * time.Second)
-		var got []string
-		for _, r := range h.Requests() {
-			switch r.API {
-			case "Produce", "AddPartitionsToTxn", "EndTxn":
-				got = append(got, r.API+" "+r.Topic)
+	const begin = "AddPartitionsToTxn late.changelog,late.decisions,late.plays,late.verdicts"
+	for owed, second := range map[int][]string{
+		0: nil, 1: {begin, "Produce late.plays", "Produce late.changelog", "EndTxn "},
+		3: {begin, "Produce late.decisions", "Produce late.plays", "Produce late.changelog", "EndTxn "},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			h := opened{owed: owed, second: 2}.prepared(t)
+			a := h.Start("a", pipetest.NewDisk(), h.setup.Run)
+			time.Sleep(2 * time.Second)
+			var got []string
+			for _, r := range h.Requests() {
+				switch r.API {
+				case "Produce", "AddPartitionsToTxn", "EndTxn":
+					got = append(got, r.API+" "+r.Topic)
+				}
 			}
+			want := append([]string{
+				begin, "EndTxn ", // whatever an earlier owner has left open
+				begin, "Produce late.changelog", "EndTxn ",
+			}, second...)
+			if !slices.Equal(got, want) {
+				t.Errorf("%d owed: %q, want %q", owed, got, want)
+			}
+			if err := a.Stop(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// TestForgedFirstDecisionsStop: what is committed and does not come out of the opening's secret is a second history.
+// Nothing is sent on top of it.
+func TestForgedFirstDecisionsStop(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := opened{owed: 3}.prepared(t)
+		torn, err := h.setup.Tear(t.Context(), h.Client(), 0)
+		if err != nil {
+			t.Fatal(err)
 		}
-		begin := "AddPartitionsToTxn late.changelog,late.decisions,late.plays,late.verdicts"
-		want := []string{
-			begin, "EndTxn ", // whatever an earlier owner has left open
-			begin, "Produce late.changelog", "EndTxn ",
-			begin, "Produce late.decisions", "Produce late.plays", "Produce late.changelog", "EndTxn ",
+		a := h.Start("a", pipetest.NewDisk(), h.setup.Run)
+		a.KillAt(pipeline.PointProduced, 2)
+		<-a.Done()
+		if err := torn.Commit(t.Context(), []pipetest.Part{pipetest.Decisions}, func(_ pipetest.Part, r kafka.Record) []byte {
+			if index(t, r) == 2 {
+				return bytes.Replace(r.Value, []byte(`"decision":[1,`), []byte(`"decision":[2,`), 1)
+			}
+			return nil
+		}); err != nil {
+			t.Fatal(err)
 		}
-		if !slices.Equal(got, want) {
-			t.Errorf("%q, want %q", got, want)
+		before := len(h.read(h.setup.Config.Decisions, true))
+		send(t, h.Deployment, h.setup, 0, 2)
+		b := h.Start("b", a.Disk(), h.setup.Run)
+		time.Sleep(20 * time.Second)
+		if err := b.Stop(); err == nil || !strings.Contains(err.Error(), "decision 2, of before the first event, differs") {
+			t.Errorf("ends with %v", err)
 		}
-		if err := a.Stop(); err != nil {
-			t.Error(err)
+		if after := len(h.read(h.setup.Config.Decisions, true)); after != before {
+			t.Errorf("%d decisions were sent", after-before)
 		}
 	})
 }
