@@ -74,6 +74,15 @@ type Configured interface {
 	Twin(plan []byte) (Twin, error)
 }
 
+// Cautious is a Configured that knows which of its settings are valid, seldom meant, and silent otherwise.
+type Cautious interface {
+	Configured
+
+	// Cautions are warnings for people, one sentence or two each, which name the setting and say what to do. They follow
+	// from settings alone.
+	Cautions() []string
+}
+
 // Following is a Configured whose streams can go on where an earlier life of theirs has ended, one with another secret
 // whose state is gone: from the last decision that it published. All releases of both lives together then protect an
 // event that one of them has released as that one does alone (mechanisms/forget/PROOF.md, Theorem 3).

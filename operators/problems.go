@@ -5,14 +5,18 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
+
+	"oriel/schemas"
 )
 
 // Problems collects all that is wrong with settings, each problem behind the name of its variable. The zero value has
 // none.
 type Problems struct {
-	broken map[string]bool
-	errs   []error
+	broken   map[string]bool
+	reported map[string]bool
+	errs     []error
 }
 
 // Break reports a value that is missing or cannot be read. Nothing else is said of its variable: what would be checked
@@ -25,20 +29,36 @@ func (p *Problems) Break(name, format string, args ...any) {
 	p.broken[name] = true
 }
 
-// Malformed reports a value that is not of its kind, such as "a number".
-func (p *Problems) Malformed(name, kind, unit string) {
-	if unit == "bool" { // says what the kind says
-		p.Break(name, "not %s", kind)
-		return
+// Malformed reports a value that is not of its kind, such as "a number". It shows the value: settings are public, and
+// secrets are in files.
+func (p *Problems) Malformed(name, value, kind, unit string) {
+	text, hint := "not "+kind, ""
+	if unit != "bool" { // says what the kind says
+		text += " (unit: " + unit + ")"
 	}
-	p.Break(name, "not %s (unit: %s)", kind, unit)
+	if point := strings.Replace(value, ",", ".", 1); point != value {
+		if _, err := strconv.ParseFloat(point, 64); err == nil {
+			hint = "; with a point it is " + point
+		}
+	}
+	p.Break(name, "%s: %s%s", schemas.Shown([]byte(value)), text, hint)
 }
 
 // Want reports what does not hold of a variable.
 func (p *Problems) Want(name string, ok bool, format string, args ...any) {
 	if !ok && !p.broken[name] {
+		if p.reported == nil {
+			p.reported = map[string]bool{}
+		}
+		p.reported[name] = true
 		p.errs = append(p.errs, fmt.Errorf("%s%s: "+format, append([]any{Prefix, name}, args...)...))
 	}
+}
+
+// Sound tells whether nothing is wrong with the variables so far. What is made of others is not checked, because a
+// message would blame the wrong variable.
+func (p *Problems) Sound(names ...string) bool {
+	return !slices.ContainsFunc(names, func(name string) bool { return p.reported[name] })
 }
 
 // OneOf wants a value to be among those listed.

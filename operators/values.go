@@ -97,13 +97,13 @@ func (s Source) parse(p *Problems, setting Setting, text string, needed bool) va
 		v.entries = entries(p, setting, strings.Split(string(content), "\n"), text+": line")
 	}
 	if err != nil {
-		p.Malformed(setting.Name, setting.Kind.String(), setting.Unit)
+		p.Malformed(setting.Name, text, setting.Kind.String(), setting.Unit)
 	}
 	return v
 }
 
-// entries brings each piece to its canonical form. A piece that breaks the rule is named by its place, never quoted:
-// files may be private.
+// entries brings each piece to its canonical form. A piece of a file that breaks the rule is named by its place, never
+// quoted: files may be private.
 func entries(p *Problems, setting Setting, pieces []string, place string) []string {
 	var list []string
 	for i, piece := range pieces {
@@ -115,7 +115,11 @@ func entries(p *Problems, setting Setting, pieces []string, place string) []stri
 		if ok && setting.Entry != nil {
 			piece, ok = setting.Entry(piece)
 		}
-		if !ok {
+		switch {
+		case !ok && setting.Kind == List:
+			p.Break(setting.Name, "%s %d: %s: not %s", place, i+1, schemas.Shown([]byte(piece)), setting.Limits())
+			return nil
+		case !ok:
 			p.Break(setting.Name, "%s %d: not %s", place, i+1, setting.Limits())
 			return nil
 		}

@@ -68,10 +68,10 @@ func TestEachProblemIsReportedOnceByItsVariable(t *testing.T) {
 	v.Want("BONUS", false, "%d is too much", 1)
 	want := []string{
 		`ORIEL_KIND: "odd": not one of plain, fancy`,
-		"ORIEL_RATE: not a number (unit: 1/s)",
+		`ORIEL_RATE: "often": not a number (unit: 1/s)`,
 		"ORIEL_DIMENSION: not set; how many",
-		"ORIEL_STRICT: not true or false",
-		"ORIEL_ARMS: entry 2: not words",
+		`ORIEL_STRICT: "perhaps": not true or false`,
+		`ORIEL_ARMS: entry 2: "2": not words`,
 		"ORIEL_CELLS: bad.txt: line 2: not words",
 		"ORIEL_BONUS: 1 is too much",
 	}

@@ -24,6 +24,8 @@ type EventConfig struct {
 	MaxBytes  int           // longest valid record, bytes, ≥ 1. Required.
 	Features  FeatureConfig // how named features are hashed. Required by a body with features, else not read.
 
+	Operator string // whose events they are, for Decoder.Explain; it decides nothing
+
 	// Unlabelled lets a label be left out: for scoring, where nobody has one yet. What is learned from always has one.
 	Unlabelled bool
 }

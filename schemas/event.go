@@ -26,6 +26,8 @@ type Vector struct {
 
 // Decoder decodes events of one configuration. It is not safe for concurrent use.
 type Decoder struct {
+	body      Body   // for Explain
+	operator  string // likewise
 	fields    []field
 	called    []fieldName // in the order of the body, both names of a member side by side
 	vector    Kind        // of the vector; 0: the body has none
@@ -81,7 +83,7 @@ func NewDecoder(c EventConfig) (*Decoder, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
-	d := &Decoder{maxBytes: c.MaxBytes, absentWeight: 1, last: noMember}
+	d := &Decoder{body: c.Body, operator: c.Operator, maxBytes: c.MaxBytes, absentWeight: 1, last: noMember}
 	if vector, some := c.Body.Vector(); some {
 		d.vector, d.dimension = vector.Kind, c.Dimension
 		d.hasher, d.values = newHasher(c.Dimension, c.Features), make([]float64, 0, c.Dimension)

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"oriel/cmd/internal/settings"
+	"oriel/cmd/internal/traps"
 	"oriel/mechanisms/dp"
 )
 
@@ -23,6 +24,9 @@ func configCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			out := cmd.OutOrStdout()
 			printSettings(out, os.Environ())
+			if s, err := settings.Load(os.Environ(), settings.Events, settings.Operator); err == nil { // brokers may be missing
+				warn(cmd.ErrOrStderr(), traps.Settings(s), traps.Unseen(s))
+			}
 			s, err := settings.Load(os.Environ(), settings.Kafka, settings.Deployment, settings.Service, settings.Events,
 				settings.Operator)
 			if err != nil {
@@ -73,7 +77,7 @@ func printSettings(out io.Writer, environ []string) {
 		}
 		for _, v := range g.Variables {
 			if value, ok := given[v.Name]; ok {
-				fmt.Fprintf(out, "%s=%s\n", v.Name, value)
+				fmt.Fprintf(out, "%s=%s\n", v.Name, quoted(value))
 			} else {
 				fmt.Fprintf(out, "# %s=%s\n", v.Name, v.Default)
 			}

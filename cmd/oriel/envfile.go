@@ -2,14 +2,15 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"strings"
 )
 
-// readEnvFile sets the variables that a file gives and the environment lacks. Each line is NAME=value, as
-// `docker run --env-file` takes it: the value is all that follows the first =, without quotes or expansion; lines that
-// are empty or start with # do not count.
+// readEnvFile sets the variables that a file gives and the environment lacks. Each line is NAME=value. A value without
+// quotes is all that follows the first =, as `docker run --env-file` takes it. One with quotes is read as a POSIX shell
+// reads it, so that `. FILE` and --env-file give the same. Lines that are empty or start with # do not count.
 func readEnvFile(path string) error {
 	if path == "" {
 		return nil
@@ -32,6 +33,9 @@ func readEnvFile(path string) error {
 			return fmt.Errorf("--env-file: %s line %d: %s is given twice", path, i+1, name)
 		}
 		seen[name] = true
+		if value, err = unquote(value); err != nil {
+			return fmt.Errorf("--env-file: %s line %d: %s: %w", path, i+1, name, err)
+		}
 		if _, given := os.LookupEnv(name); given {
 			continue
 		}
@@ -40,4 +44,72 @@ func readEnvFile(path string) error {
 		}
 	}
 	return nil
+}
+
+// unquote reads a value that has quotes as a POSIX shell reads a word. It refuses what a shell would expand, or would
+// not take as one word.
+func unquote(value string) (string, error) {
+	if !strings.ContainsAny(value, `'"`) {
+		return value, nil
+	}
+	var word []byte
+	for i := 0; i < len(value); i++ {
+		switch c := value[i]; c {
+		case '\'':
+			end := strings.IndexByte(value[i+1:], '\'')
+			if end < 0 {
+				return "", errors.New("a ' has no end on its line")
+			}
+			word = append(word, value[i+1:][:end]...)
+			i += 1 + end
+		case '"':
+			inner, length, err := doubleQuoted(value[i+1:])
+			if err != nil {
+				return "", err
+			}
+			word = append(word, inner...)
+			i += length
+		case '\\':
+			if i++; i == len(value) {
+				return "", errors.New("a \\ ends the line")
+			}
+			word = append(word, value[i])
+		case ' ', '\t':
+			if rest := strings.TrimLeft(value[i:], " \t"); rest != "" && rest[0] != '#' {
+				return "", errors.New("text follows a space outside of quotes: put the whole value within quotes")
+			}
+			return string(word), nil
+		case '$', '`', ';', '&', '|', '<', '>', '(', ')':
+			return "", fmt.Errorf("%c outside of quotes means something to a shell: put the whole value within ' and '", c)
+		default:
+			word = append(word, c)
+		}
+	}
+	return string(word), nil
+}
+
+// doubleQuoted reads what stands between two ", from behind the first, and how many bytes that is with the second.
+func doubleQuoted(text string) (inner []byte, length int, err error) {
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case c == '"':
+			return inner, i + 1, nil
+		case c == '$' || c == '`':
+			return nil, 0, fmt.Errorf("%c within \" means something to a shell: take ' in place of \"", c)
+		case c == '\\' && i+1 < len(text) && strings.IndexByte("$`\"\\", text[i+1]) >= 0:
+			i++
+			inner = append(inner, text[i])
+		default:
+			inner = append(inner, c)
+		}
+	}
+	return nil, 0, errors.New("a \" has no end on its line")
+}
+
+// quoted is a value as unquote takes it.
+func quoted(value string) string {
+	if !strings.ContainsAny(value, `'"`) && strings.TrimSpace(value) == value {
+		return value
+	}
+	return "'" + strings.ReplaceAll(value, "'", `'\''`) + "'"
 }

@@ -14,6 +14,7 @@ import (
 	"oriel/cmd/internal/eval"
 	"oriel/cmd/internal/plan"
 	"oriel/cmd/internal/settings"
+	"oriel/cmd/internal/traps"
 	"oriel/pipeline/kafka"
 )
 
@@ -125,9 +126,16 @@ func (o evalOptions) show(cmd *cobra.Command, in eval.Input, source eval.Source)
 	for _, n := range source.Totals() {
 		total += n
 	}
+	warn(cmd.ErrOrStderr(), settingsWarnings(in.Settings))
+	events, err := in.Settings[0].EventConfig() // all decode alike
+	if err != nil {
+		return err
+	}
+	seen := watched{source, traps.WatchOf(events)}
+	defer func() { warn(cmd.ErrOrStderr(), seen.watch.Warnings()) }()
 	bar := newBar(cmd.ErrOrStderr(), total, "eval", false)
 	in.Progress = func(events int) { _ = bar.Add(events) }
-	report, err := o.report(cmd, in, source)
+	report, err := o.report(cmd, in, seen)
 	_ = bar.Finish()
 	if err != nil {
 		return err

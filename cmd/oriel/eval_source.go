@@ -12,6 +12,7 @@ import (
 
 	"oriel/cmd/internal/eval"
 	"oriel/cmd/internal/settings"
+	"oriel/cmd/internal/traps"
 	"oriel/pipeline"
 	"oriel/pipeline/kafka"
 	"oriel/schemas"
@@ -22,6 +23,7 @@ type fileEvents struct {
 	name   string
 	model  pipeline.Model
 	each   func(in io.Reader, f func(r kafka.Record, place []byte) error) error
+	unit   string // what a record of the file is
 	totals []int64
 }
 
@@ -37,12 +39,12 @@ func newFileEvents(cmd *cobra.Command, o evalOptions, s settings.Settings) (*fil
 		if err != nil {
 			return nil, err
 		}
-		e.each = e.rows(mapping)
+		e.each, e.unit = e.rows(mapping), "record"
 	} else {
 		if o.separator == "" && (s.UserID != "" || model.Keyed) {
 			return nil, wrongUse("--key-separator: missing; each line must say its user or key before the event")
 		}
-		e.each = e.lines(o.separator, s.MaxRecordBytes)
+		e.each, e.unit = e.lines(o.separator, s.MaxRecordBytes), "line"
 	}
 	totals := make([]int64, o.partitions)
 	err = e.Each(cmd.Context(), func(i eval.Item) error {
@@ -103,12 +105,14 @@ func (e *fileEvents) Each(ctx context.Context, f func(eval.Item) error) error {
 		return wrongUse("%s: not a file that can be read twice", e.name)
 	}
 	spread := sender{builders: make([]kafka.Builder, len(e.totals)), fixed: -1}
-	offsets := make([]int64, len(e.totals))
+	offsets, count := make([]int64, len(e.totals)), int64(0)
 	err = e.each(in, func(r kafka.Record, place []byte) error {
 		p := spread.partition(place)
 		r.Offset = offsets[p]
 		offsets[p]++
-		return errors.Join(ctx.Err(), f(eval.Item{Stream: p, Record: owned(r)}))
+		count++
+		item := eval.Item{Stream: p, Record: owned(r), Place: eval.Place{Unit: e.unit, Number: count}}
+		return errors.Join(ctx.Err(), f(item))
 	})
 	if err != nil {
 		return fmt.Errorf("%s: %w", e.name, err)
@@ -176,4 +180,20 @@ func (e *topicEvents) Each(ctx context.Context, f func(eval.Item) error) error {
 		}
 	}
 	return nil
+}
+
+// watched shows the records of a source to a Watch.
+type watched struct {
+	eval.Source
+	watch *traps.Watch
+}
+
+// Each calls f for each record.
+func (w watched) Each(ctx context.Context, f func(eval.Item) error) error {
+	return w.Source.Each(ctx, func(i eval.Item) error {
+		if !i.Record.Unreadable {
+			w.watch.See(i.Record.Value)
+		}
+		return f(i)
+	})
 }

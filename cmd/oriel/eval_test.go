@@ -155,3 +155,27 @@ func TestEvalRefusesBadFlags(t *testing.T) {
 		}
 	}
 }
+
+// TestEvalNamesTheLineThatIsNoEvent: a line is counted as every command counts it, from 1, in whichever stream it is;
+// and the member is named.
+func TestEvalNamesTheLineThatIsNoEvent(t *testing.T) {
+	f := offline(t, nil)
+	lines := strings.Repeat(`{"features":[1,0,0,0,0,0],"label":1}`+"\n", 40)
+	stray := `{"features":[1,0,0,0,0,0],"label":1,"event_id":1}` + "\n"
+	file := write(t, "events.ndjson", []byte(lines+stray+lines))
+	const what = `: unknown_name: unknown member "event_id": events of coco have features, label, weight`
+	for _, args := range [][]string{{"--partitions", "1"}, {"--partitions", "3"}} {
+		said := f.prints(append([]string{"eval", "--ndjson", file}, args...)...)
+		if !strings.Contains(said, "the first is line 41"+what) {
+			t.Errorf("%v: %s", args, said)
+		}
+	}
+	f.fails("line 41"+what, "produce", "--dry-run", "--decode", "--ndjson", file)
+	f.fails("line 41"+what, "features", file)
+	table := write(t, "events.csv", []byte("a,b,label\n1,0,1\n2,0,0\n3,0,7\n"))
+	f.env["ORIEL_DIMENSION"] = "2"
+	said := f.prints("eval", "--csv", table, "--member", "features=a,b", "--member", "label=label")
+	if !strings.Contains(said, "the first is record 3: label: label_range: ") {
+		t.Errorf("a table: %s", said)
+	}
+}

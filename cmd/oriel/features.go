@@ -22,7 +22,7 @@ func featuresCommand() *cobra.Command {
 			"It answers as soon as a line is in, and can stay beside a service that writes and reads line by line. An event to score\n" +
 			"needs no label. It needs the settings that decode events: of coco ORIEL_LOSS, ORIEL_DIMENSION and, if they differ from the\n" +
 			"defaults, ORIEL_FEATURES_*. " + decodesAsFirst + "\n\n" +
-			"A line that is no event prints null; its number, member and rule go to standard error, and the exit code is 1 in the end.\n" +
+			"A line that is no event prints null; its number, the member and what is wrong with it go to standard error, and the exit code is 1 in the end.\n" +
 			"The output holds event contents: treat it like the input. schemas/testdata/hashing.py computes the same vectors in Python.",
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -76,7 +76,7 @@ func printFeatures(w, problems io.Writer, in io.Reader, s settings.Settings) err
 		}
 		if code := decoder.Decode(&event, line.Value); code != schemas.OK {
 			bad++
-			fmt.Fprintf(problems, "line %d: %s\n", line.Number+1, problem(code, decoder.Member(code)))
+			fmt.Fprintf(problems, "line %d: %s\n", line.Number+1, decoder.Problem(line.Value, code))
 			answer = append(answer[:0], "null\n"...)
 		} else {
 			answer = appendVector(answer[:0], event, decoder.Labelled())
@@ -85,14 +85,6 @@ func printFeatures(w, problems io.Writer, in io.Reader, s settings.Settings) err
 			return err
 		}
 	}
-}
-
-// problem says which rule a line breaks and where, and nothing of what it says.
-func problem(code schemas.Code, member string) string {
-	if member == "" {
-		return fmt.Sprintf("%s: %s", code, code.Rule())
-	}
-	return fmt.Sprintf("%s: %s: %s", member, code, code.Rule())
 }
 
 // appendVector prints what an event is learned as: numbers are those behind vector, label and weight, in the body's

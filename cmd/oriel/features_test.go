@@ -51,8 +51,8 @@ func TestFeaturesAnswersWhileItsInputIsOpen(t *testing.T) {
 	}
 }
 
-// TestFeaturesNamesProblemsAside: each line has one answer; what is wrong goes to the other stream, without the line's
-// text.
+// TestFeaturesNamesProblemsAside: each line has one answer; what is wrong goes to the other stream, with the
+// name of a member and without a value.
 func TestFeaturesNamesProblemsAside(t *testing.T) {
 	var out, problems bytes.Buffer
 	in := `{"features":{"a":1},"label":1}
@@ -60,7 +60,7 @@ func TestFeaturesNamesProblemsAside(t *testing.T) {
 {"label":1}
 {"features":{"indices":[0]}}
 {"features":{"a":1},"weight":-1}
-{"features":{"a":1},"secret":1}
+{"features":{"a":1},"stray":"secret"}
 [1]
 {"features":{"a":2}}
 `
@@ -79,7 +79,7 @@ func TestFeaturesNamesProblemsAside(t *testing.T) {
 	}
 	want := []string{
 		"line 2: label: label_range: ", "line 3: features: missing_member: ", "line 4: features: missing_member: ",
-		"line 5: weight: weight_range: ", "line 6: unknown_name: ", "line 7: not_object: ",
+		"line 5: weight: weight_range: ", `line 6: unknown_name: unknown member "stray": events of coco have features, label, weight`, "line 7: not_object: ",
 	}
 	said := strings.Split(strings.TrimSuffix(problems.String(), "\n"), "\n")
 	if len(said) != len(want) {

@@ -9,6 +9,7 @@ import (
 	"oriel/cmd/internal/settings"
 	"oriel/pipeline"
 	"oriel/pipeline/letters"
+	"oriel/schemas"
 )
 
 func lettersCommand() *cobra.Command {
@@ -18,7 +19,7 @@ func lettersCommand() *cobra.Command {
 		Short: "Write records that were no events to the dead-letter topic",
 		Long: "Letters opens the sealed verdicts that `oriel run` writes beside its decisions, joins them with the input, and writes each\n" +
 			"record that took its place as a null event to the dead-letter topic: key, value and headers, then oriel-reason,\n" +
-			"oriel-topic, oriel-partition and oriel-offset. A letter that the topic would not take is cut and has oriel-truncated and\n" +
+			"oriel-detail (what is wrong, where it is known), oriel-topic, oriel-partition and oriel-offset. A letter that the topic would not take is cut and has oriel-truncated and\n" +
 			"oriel-length; one whose record retention has deleted has oriel-lost and no content. Each is written once, whatever\n" +
 			"crashes; any number of processes may run.\n\n" +
 			"It is a process of its own, so that nothing about `oriel run` tells which events were bad. What this one logs and\n" +
@@ -67,7 +68,10 @@ func writeLetters(ctx context.Context, h host, once bool) error {
 	listen.Reached = h.heard.Reached
 	log.Info("writing letters", "to", c.DeadLetter, "group", c.Group, "version", version())
 	deployment := pipeline.Deployment{Client: d.client, Config: c, Topics: d.topics, Master: d.master}
-	err = letters.New(deployment, letters.Options{Once: once, Listen: listen, Verdicts: verdicts}).Run(ctx)
+	err = letters.New(deployment, letters.Options{
+		Once: once, Listen: listen, Verdicts: verdicts,
+		Decoder: func(config string) *schemas.Decoder { return settings.DecoderOf(config, h.environ) },
+	}).Run(ctx)
 	if err == nil {
 		log.Info("letters are written as far as committed, the group is left")
 	}

@@ -286,3 +286,32 @@ func (p *process) end() {
 		p.t.Fatalf("letters ended badly: %v", p.err)
 	}
 }
+
+// TestLettersSayWhatIsWrong: a letter names the member, in words, whether the process has the operator's settings or
+// those of the deployment alone.
+func TestLettersSayWhatIsWrong(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, 1, nil)
+	f.must("topics")
+	bad := []kafka.Record{
+		{Value: []byte(`{"features":{"a":1},"label":1,"event_id":"canary"}`)},
+		{Value: []byte(`{"features":{"device":{"os":"canary"}},"label":1}`)},
+		{Value: []byte(`{"features":{"a":1},"label":7}`)},
+	}
+	f.send(0, bad...)
+	f.take(3)
+	for _, name := range []string{"OPERATOR", "LOSS", "DIMENSION", "SET", "UPDATE", "WINDOW"} {
+		delete(f.env, "ORIEL_"+name)
+	}
+	letters := f.letters(0)
+	checkLetters(f, 0, letters, at(0, bad), 1<<20)
+	for i, want := range []string{
+		`unknown_name: unknown member "event_id": events of coco have features, label, weight`,
+		"features: wrong_type: features.device is an object; a feature is a number, text or boolean",
+		"label: label_range: a label of two classes is -1, 0, 1, false or true",
+	} {
+		if got := ours(letters[i])["oriel-detail"]; got != want {
+			t.Errorf("letter %d says %q, want %q", i, got, want)
+		}
+	}
+}

@@ -14,6 +14,7 @@ import (
 
 	"oriel/cmd/internal/plan"
 	"oriel/cmd/internal/settings"
+	"oriel/cmd/internal/traps"
 	"oriel/mechanisms/dp"
 	"oriel/pipeline"
 	"oriel/state"
@@ -32,6 +33,7 @@ type planOptions struct {
 	windows  []uint64
 	wanted   wantOptions
 	solution *plan.Solution // of what is wanted; nil: nothing is
+	problems io.Writer      // takes warnings; nil: nobody reads them
 }
 
 // measureFor bounds what --measure takes, all mechanisms together.
@@ -63,6 +65,7 @@ func planCommand() *cobra.Command {
 			"seconds, noise and errors in loss units but for those of numbers, losses ε in nats and rounded up.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			o.problems = cmd.ErrOrStderr()
 			return runPlan(cmd.OutOrStdout(), os.Environ(), o)
 		},
 	}
@@ -111,6 +114,9 @@ func runPlan(out io.Writer, environ []string, o planOptions) error {
 	s, err := settings.Load(environ, settings.Events, settings.Operator)
 	if err != nil {
 		return err
+	}
+	if o.problems != nil {
+		warn(o.problems, settingsWarnings(o.compared(s)), traps.Unseen(s))
 	}
 	answer, err := planAnswer(s, o)
 	if err != nil {
@@ -184,6 +190,27 @@ func compare(in plan.Input, o planOptions) (planShown, error) {
 		return nil, usageError{err}
 	}
 	return answer, nil
+}
+
+// compared are the settings that the lists of flags ask for.
+func (o planOptions) compared(s settings.Settings) []settings.Settings {
+	epsilons, windows := o.epsilons, []string{s.Window}
+	if len(epsilons) == 0 {
+		epsilons = []float64{s.Epsilon}
+	}
+	if len(o.windows) > 0 {
+		windows = nil
+	}
+	for _, w := range o.windows {
+		windows = append(windows, strconv.FormatUint(w, 10))
+	}
+	var all []settings.Settings
+	for _, s.Epsilon = range epsilons {
+		for _, s.Window = range windows {
+			all = append(all, s)
+		}
+	}
+	return all
 }
 
 // windowList is a flag of numbers of steps.

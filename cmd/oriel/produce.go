@@ -13,6 +13,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"oriel/cmd/internal/settings"
+	"oriel/cmd/internal/traps"
 	"oriel/pipeline/kafka"
 	"oriel/schemas"
 )
@@ -29,6 +31,8 @@ type produceOptions struct {
 	stdout    bool
 	rate      float64
 	table     tableOptions
+
+	watch *traps.Watch
 }
 
 func produceCommand() *cobra.Command {
@@ -78,8 +82,10 @@ func produce(cmd *cobra.Command, o produceOptions) error {
 	if !(o.rate >= 0) || math.IsInf(o.rate, 1) {
 		return wrongUse("--rate: not a finite number of records a second")
 	}
-	each := o.lines
+	var each eachRecord = o.lines
+	unit := "line"
 	if o.table.file != "" {
+		unit = "record"
 		mapping, err := o.table.resolve(configuredBody)
 		if err != nil {
 			return err
@@ -91,18 +97,25 @@ func produce(cmd *cobra.Command, o produceOptions) error {
 		if err != nil {
 			return err
 		}
-		each = decoded(each, decoder)
+		each = decoded(each, decoder, unit)
+	}
+	o.watch = newWatch(os.Environ())
+	// a machine that only sends may have no settings of the operator
+	if s, err := settings.Load(os.Environ(), settings.Events, settings.Operator); err == nil {
+		warn(cmd.ErrOrStderr(), traps.Settings(s))
 	}
 	switch {
 	case o.stdout:
 		out := bufio.NewWriter(cmd.OutOrStdout())
 		err := o.read(cmd.Context(), -1, io.Discard, each, func(e outgoing) error {
+			o.watch.See(e.value)
 			_, err := out.Write(append(append(withKey(e.key, o.separator), e.value...), '\n'))
 			return err
 		})
+		warn(cmd.ErrOrStderr(), o.watch.Warnings())
 		return errors.Join(err, out.Flush())
 	case o.dryRun:
-		count, first, err := o.check(cmd.Context(), each)
+		count, first, err := o.check(cmd, each)
 		if err != nil {
 			return err
 		}
@@ -144,14 +157,16 @@ func (o produceOptions) read(
 }
 
 // check reads the whole file, so that a broken line is found before anything is sent, and returns its records' number
-// and the first one.
-func (o produceOptions) check(ctx context.Context, each eachRecord) (count int, first string, err error) {
-	err = o.read(ctx, -1, io.Discard, each, func(e outgoing) error {
+// and the first one. It warns about what the records look like.
+func (o produceOptions) check(cmd *cobra.Command, each eachRecord) (count int, first string, err error) {
+	err = o.read(cmd.Context(), -1, io.Discard, each, func(e outgoing) error {
 		if count++; count == 1 {
 			first = string(e.value)
 		}
+		o.watch.See(e.value)
 		return nil
 	})
+	warn(cmd.ErrOrStderr(), o.watch.Warnings())
 	if err != nil {
 		err = fmt.Errorf("nothing was sent: %w", err)
 	}
@@ -167,7 +182,7 @@ func (o produceOptions) send(cmd *cobra.Command, client *kafka.Client, each each
 	if o.partition >= int32(topic.Partitions) {
 		return wrongUse("--partition %d: topic %q has %d partitions", o.partition, o.topic, topic.Partitions)
 	}
-	count, _, err := o.check(ctx, each)
+	count, _, err := o.check(cmd, each)
 	if err != nil {
 		return err
 	}

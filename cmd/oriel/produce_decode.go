@@ -35,16 +35,16 @@ func configuredDecoder() (*schemas.Decoder, error) {
 	return schemas.NewDecoder(c)
 }
 
-// decoded stops at the first record that the service would take as a null event. The error names its place and rule,
-// and nothing of what it says.
-func decoded(each eachRecord, decoder *schemas.Decoder) eachRecord {
+// decoded stops at the first record that the service would take as a null event. The error names its place, the member
+// and the rule, and no value. A record is a line of a file of lines, or a row that was kept.
+func decoded(each eachRecord, decoder *schemas.Decoder, record string) eachRecord {
 	return func(in io.Reader, f func(outgoing) error) error {
 		var event schemas.Event
 		count := 0
 		return each(in, func(e outgoing) error {
 			count++
 			if code := decoder.Decode(&event, e.value); code != schemas.OK {
-				return fmt.Errorf("record %d: %s", count, problem(code, decoder.Member(code)))
+				return fmt.Errorf("%s %d: %s", record, count, decoder.Problem(e.value, code))
 			}
 			return f(e)
 		})

@@ -135,17 +135,17 @@ func TestProduceWithoutBrokers(t *testing.T) {
 	f := &fixture{t: t}
 	file := write(t, "file.csv", []byte("a;b;k\n1;2;x\n3;4;\n"))
 	flags := []string{"produce", "--csv", file, "--delimiter", ";", "--label", "a", "--feature", "b:number", "--key", "k"}
-	if said := f.must(append(flags, "--dry-run")...); said != `2 records, nothing was sent; the first event:
+	if said := f.prints(append(flags, "--dry-run")...); said != `2 records, nothing was sent; the first event:
 {"features":{"b":2},"label":1}
 ` {
 		t.Errorf("dry run: %s", said)
 	}
-	if said := f.must(append(flags, "--stdout")...); said != `{"features":{"b":2},"label":1}
+	if said := f.prints(append(flags, "--stdout")...); said != `{"features":{"b":2},"label":1}
 {"features":{"b":4},"label":3}
 ` {
 		t.Errorf("stdout: %s", said)
 	}
-	if said := f.must(append(flags, "--stdout", "--key-separator", "\t")...); !strings.HasPrefix(said, "x\t{") ||
+	if said := f.prints(append(flags, "--stdout", "--key-separator", "\t")...); !strings.HasPrefix(said, "x\t{") ||
 		!strings.Contains(said, "\n{") {
 		t.Errorf("stdout with keys: %s", said)
 	}
@@ -172,16 +172,16 @@ func TestProduceMapsColumnsToMembersOfTheConfiguredEvents(t *testing.T) {
 	file := write(t, "prices.csv", []byte("a,b,w,day\n1.5,0.5,2,mon\n1,2,,tue\n"))
 	call := func(more ...string) []string { return append([]string{"produce", "--csv", file, "--stdout"}, more...) }
 	want := `{"relatives":[1.5,0.5],"weight":2}` + "\n" + `{"relatives":[1,2]}` + "\n"
-	if said := f.must(call("--member", "relatives=a,b", "--member", "weight=w")...); said != want {
+	if said := f.prints(call("--member", "relatives=a,b", "--member", "weight=w")...); said != want {
 		t.Errorf("%q", said)
 	}
-	if said := f.must(
+	if said := f.prints(
 		call("--member", "relatives=a,b", "--key", "day", "--key-separator", "|")...,
 	); !strings.HasPrefix(said, "mon|{") {
 		t.Errorf("with keys: %q", said)
 	}
 	mapping := write(t, "map.json", []byte(`{"members":["relatives=a,b","weight=w"]}`))
-	if said := f.must(call("--map", mapping)...); said != want {
+	if said := f.prints(call("--map", mapping)...); said != want {
 		t.Errorf("by a mapping file: %q", said)
 	}
 	f.fails(`--member: events of body portfolio have no member "cost"`, call("--member", "cost=a")...)
@@ -191,7 +191,7 @@ func TestProduceMapsColumnsToMembersOfTheConfiguredEvents(t *testing.T) {
 
 	lines := write(t, "lines.ndjson", []byte("{\"relatives\":[1,2]}\n{\"relatives\":[0,0]}\n"))
 	f.must("produce", "--dry-run", "--ndjson", lines)
-	f.fails("record 2: relatives: relative_range", "produce", "--dry-run", "--ndjson", lines, "--decode")
+	f.fails("line 2: relatives: relative_range", "produce", "--dry-run", "--ndjson", lines, "--decode")
 	delete(f.env, "ORIEL_DIMENSION")
 	f.fails("ORIEL_DIMENSION: not set", "produce", "--dry-run", "--ndjson", lines, "--decode")
 }

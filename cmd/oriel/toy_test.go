@@ -265,7 +265,7 @@ func (g *grown) produceLines(f *fixture, from, to int) {
 	}
 	file := g.file("feedback.ndjson", lines)
 	_, problems := g.try(g.binary(), "produce", "--dry-run", "--decode", "--ndjson", file, "--key-separator", "|")
-	if !strings.Contains(problems, "record 4: ") {
+	if !strings.Contains(problems, "line 4: ") {
 		g.t.Errorf("produce --decode: %s", problems)
 	}
 	for p := range 2 {

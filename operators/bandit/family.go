@@ -156,7 +156,8 @@ func configure(v *operators.Values) (operators.Configured, error) {
 		Blocks: v.Entries("BLOCKS"), Places: v.Entries("WORTHS"),
 		Rows: int(min(v.Count("ROWS"), operators.MaxDimension)), Corners: v.Entries("VERTICES"),
 	})
-	v.Want("SET", err == nil, "%v", err)
+	v.Want("SET", err == nil || !v.Sound("RADIUS", "DIMENSION", "PICK", "EDGES", "BLOCKS", "WORTHS", "ROWS", "VERTICES"),
+		"%v", err)
 	if err := v.Err(); err != nil {
 		return nil, err
 	}

@@ -114,3 +114,13 @@ func TestWrongSettingsAreNamed(t *testing.T) {
 		t.Error("the paper's noise is planned for users")
 	}
 }
+
+// What is wrong with a setting is not said of the set that it makes, too.
+func TestABrokenSettingIsBlamedAlone(t *testing.T) {
+	m := mechanisms.Config{Name: "tree-laplace", Batch: 10, Window: 128, Horizon: 100}
+	m.Budget.Epsilon = 1
+	_, err := configOf(m, "SET=l2-ball", "RADIUS=5m", "DIMENSION=2")
+	if want := `ORIEL_RADIUS: "5m": not a number (unit: length)`; err == nil || err.Error() != want {
+		t.Errorf("%v, want %s alone", err, want)
+	}
+}

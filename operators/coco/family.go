@@ -220,7 +220,8 @@ func wantSet(v *operators.Values) convex.Set {
 	case spec.Name == "subsets" || spec.Pick > 0:
 		name = "PICK"
 	}
-	v.Want(name, err == nil, "%v", err)
+	v.Want(name, err == nil || !v.Sound("RADIUS", "DIMENSION", "PICK", "EDGES", "BLOCKS", "WORTHS", "ROWS", "VERTICES"),
+		"%v", err)
 	return set
 }
 
@@ -248,7 +249,18 @@ type configured struct {
 	form    schemas.Form
 }
 
-var _ operators.Configured = configured{}
+var _ operators.Cautious = configured{}
+
+// Cautions warns about a start without a regulariser where decisions are divided by almost nothing at first.
+func (c configured) Cautions() []string {
+	score := c.Score()
+	if score == nil || score.Predicts != operators.Mean || c.Update != Projection || c.StartRegularizer > 0 {
+		return nil
+	}
+	return []string{"ORIEL_LOSS=squared without ORIEL_START_REGULARIZER: noise alone decides the first decisions, and they can predict " +
+		"far worse than a constant for thousands of events. Take the value that `oriel plan` advises, or ORIEL_OPERATOR=ridge, which learns " +
+		"from fewer events"}
+}
 
 // Form is that of DECISIONS.
 func (c configured) Form() schemas.Form { return c.form }

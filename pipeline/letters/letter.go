@@ -10,6 +10,7 @@ import (
 // The headers that a letter has after those of its record. Their names are read by others: they do not change.
 const (
 	headerReason    = "oriel-reason"    // a schemas.Code
+	headerDetail    = "oriel-detail"    // what is wrong, in words; not of every letter
 	headerTopic     = "oriel-topic"     // where the record is, or was
 	headerPartition = "oriel-partition" //
 	headerOffset    = "oriel-offset"    //

@@ -2,6 +2,7 @@ package letters
 
 import (
 	"bytes"
+	"strings"
 	"testing"
 
 	"oriel/pipeline/kafka"
@@ -69,5 +70,52 @@ func TestPlacesAreNotedAndRead(t *testing.T) {
 		if _, _, ok := parseNote(text); ok {
 			t.Errorf("%q is read as a note", text)
 		}
+	}
+}
+
+// TestDetailsOfALetter: what is wrong goes with a letter where a decoder finds the same fault and there is room. It is
+// short, whatever the record says.
+func TestDetailsOfALetter(t *testing.T) {
+	var members []schemas.Member
+	for i := range schemas.MaxMembers {
+		members = append(members, schemas.Member{
+			Name: strings.Repeat("a", 30) + string(rune('a'+i%26)) + strings.Repeat("b", i/26), Kind: schemas.KindNumber,
+		})
+	}
+	d, err := schemas.NewDecoder(schemas.EventConfig{Body: schemas.Body{Name: "b", Members: members}, MaxBytes: 1 << 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	detail := func(d *schemas.Decoder, r *kafka.Record, code schemas.Code, limit int) (text string) {
+		l, _ := newLetter("topic", 3, r, code, 1<<20, 1<<20)
+		before := len(l.headers)
+		l = detailed(l, d, r, code, limit)
+		for _, h := range l.headers[before:] {
+			if h.Key == headerDetail {
+				text += string(h.Value)
+			}
+		}
+		if l.size() > limit && len(l.headers) > before {
+			t.Errorf("a letter of %d bytes, want at most %d", l.size(), limit)
+		}
+		return text
+	}
+	r := &kafka.Record{Value: []byte(`{"é":1}`), Headers: make([]kafka.Header, 3, 9)}
+	text := detail(d, r, schemas.UnknownName, 1<<20)
+	if !strings.HasPrefix(text, `unknown_name: unknown member "é": events have aaa`) || len(text) != mostDetail {
+		t.Errorf("%d bytes: %s", len(text), text)
+	}
+	for name, got := range map[string]string{
+		"no decoder":    detail(nil, r, schemas.UnknownName, 1<<20),
+		"another fault": detail(d, r, schemas.TooSoon, 1<<20),
+		"no room":       detail(d, r, schemas.UnknownName, 300),
+		"unreadable":    detail(d, &kafka.Record{Value: r.Value, Unreadable: true}, schemas.UnknownName, 1<<20),
+	} {
+		if got != "" {
+			t.Errorf("%s: %s", name, got)
+		}
+	}
+	if l := detailed(letter{}, d, nil, schemas.UnknownName, 1<<20); l.headers != nil {
+		t.Error("a letter of a record that is gone has details")
 	}
 }

@@ -20,6 +20,8 @@ type rows struct {
 	sealer     *state.Sealer // nil before the first row: until the partition is opened there is no incarnation
 	maxRecord  int           // of the incarnation's configuration: a longer record is too large
 	start      int64         // of the incarnation
+	decodes    func(config string) *schemas.Decoder
+	decoder    *schemas.Decoder // of the incarnation's events; nil: unknown
 	noted      func(partition int32, text string)
 
 	next    int64 // offset of the verdict topic after the last row
@@ -32,6 +34,7 @@ func (t *task) newRows(next, covered, written int64) *rows {
 	topic := d.Topics.Verdicts
 	return &rows{
 		deployment: d, partition: p, next: next, covered: covered, written: written, noted: t.service.options.Listen.Noted,
+		decodes: t.service.options.Decoder,
 		reader: d.Client.NewReader(topic.Name, p, next, kafka.ReaderOptions{
 			ID: topic.ID, MaxWait: 250 * time.Millisecond, Budget: t.service.options.Verdicts,
 		}),
@@ -51,6 +54,9 @@ func (r *rows) open(ctx context.Context, record *kafka.Record) (state.VerdictRow
 				"Use the version of Oriel that opened the deployment")
 		}
 		r.start = inc.Start
+		if r.decodes != nil {
+			r.decoder = r.decodes(inc.Config)
+		}
 		if r.sealer, err = inc.Sealer(); err != nil {
 			return state.VerdictRow{}, r.stop(record, err, "cannot be opened", "Restore the changelog topic")
 		}

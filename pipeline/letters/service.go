@@ -9,6 +9,7 @@ import (
 
 	"oriel/pipeline"
 	"oriel/pipeline/kafka"
+	"oriel/schemas"
 )
 
 // Options say how a Service works beside what the deployment says.
@@ -19,6 +20,10 @@ type Options struct {
 	// Verdicts is what batches of the verdict topic count in, which are held while records of the input are read: not the
 	// client's. Nil: no bound.
 	Verdicts *kafka.Budget
+
+	// Decoder returns what decodes the events of a configuration, so that letters can say in words what is wrong; nil,
+	// also of a single configuration: they give the reason alone.
+	Decoder func(config string) *schemas.Decoder
 }
 
 // Listener is told what happens; its functions must be safe for concurrent use. A nil function is not called. Nothing

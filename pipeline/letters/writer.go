@@ -104,6 +104,7 @@ func (w *writer) write(ctx context.Context, offset int64, code schemas.Code) err
 	l, fits := lostLetter(c.Input, p, offset, code), true
 	if r != nil {
 		l, fits = newLetter(c.Input, p, r, code, w.rows.maxRecord, w.limit)
+		l = detailed(l, w.rows.decoder, r, code, w.limit)
 	} else {
 		w.lost++
 	}

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"oriel/schemas"
 )
 
 // Row is one event. Its slices are valid until the next Next.
@@ -78,6 +80,22 @@ type source struct {
 	sortNames []string
 }
 
+// mostListed is how many columns a message names.
+const mostListed = 50
+
+// listed names the columns of a table.
+func listed(header []string) string {
+	names := make([]string, 0, mostListed)
+	for _, name := range header[:min(len(header), mostListed)] {
+		names = append(names, schemas.Shown([]byte(name)))
+	}
+	more := ""
+	if n := len(header) - len(names); n > 0 {
+		more = fmt.Sprintf(" and %d more", n)
+	}
+	return strings.Join(names, ", ") + more
+}
+
 func newSource(m Mapping, p plan, r io.Reader) (*source, error) {
 	buffered := bufio.NewReaderSize(r, 1<<16)
 	if mark, err := buffered.Peek(3); err == nil && string(mark) == "\uFEFF" {
@@ -109,6 +127,7 @@ func newSource(m Mapping, p plan, r io.Reader) (*source, error) {
 	if len(header) == 1 {
 		hint = fmt.Sprintf("; the first line has one column, so %s may be wrong", m.called("comma"))
 	}
+	hint += "; there are " + listed(header)
 	find := func(rule, name string) int {
 		if name == "" {
 			return -1

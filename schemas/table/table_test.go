@@ -5,6 +5,7 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -201,7 +202,13 @@ func TestErrorsNamePlaceAndRuleAndNeverACell(t *testing.T) {
 	}
 	m := Mapping{Label: "b", Features: []string{"a:number"}}
 	f(m, "")
-	f(m, "a,c\n", `label`, `"b"`)
+	f(m, "a,c\n", `label: no column "b"; there are "a", "c"`)
+	f(m, strings.Repeat("x", 90)+"\x01,y\u202e,c\n", `; there are "`+strings.Repeat("x", 64)+`…", "y\u202e", "c"`)
+	var many []string
+	for i := range 60 {
+		many = append(many, fmt.Sprint("c", i))
+	}
+	f(m, strings.Join(many, ",")+"\n", `"c49" and 10 more`)
 	f(m, "a,b,b\n", `several columns "b"`)
 	f(m, "a,b\n1,2\n1,canary\n", "line 3", "label", `"b"`)
 	f(m, "a,b\n1,2\n1,NA\n", "line 3", "label", "missing")

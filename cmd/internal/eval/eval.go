@@ -19,6 +19,21 @@ import (
 type Item struct {
 	Stream int32
 	Record kafka.Record
+	Place  Place
+}
+
+// Place is where a record stands in a file. The zero value is that of a record of a topic, which has an offset.
+type Place struct {
+	Unit   string // line, or record of a table
+	Number int64  // from 1
+}
+
+// String is how a message names the place.
+func (i Item) String() string {
+	if i.Place == (Place{}) {
+		return fmt.Sprintf("offset %d of partition %d", i.Record.Offset, i.Stream)
+	}
+	return fmt.Sprintf("%s %d", i.Place.Unit, i.Place.Number)
 }
 
 // Source is where the events are.

@@ -182,9 +182,17 @@ func TestNullEventsTakeTheirPlace(t *testing.T) {
 	}
 	var said strings.Builder
 	if err := r.Print(&said); err != nil || !strings.Contains(said.String(),
-		"(wrong_dimension 2, label_range 1); the first is record 7") ||
+		"(wrong_dimension 2, label_range 1); the first is offset 7 of partition 0: features: wrong_dimension: a dense vector has") ||
 		!strings.Contains(said.String(), "outside the guarantee") {
 		t.Errorf("%v: %s", err, said.String())
+	}
+	for text, i := range map[string]Item{
+		"line 8":                  {Place: Place{Unit: "line", Number: 8}, Record: kafka.Record{Offset: 3}},
+		"offset 3 of partition 2": {Stream: 2, Record: kafka.Record{Offset: 3}},
+	} {
+		if i.String() != text {
+			t.Errorf("%v, want %s", i, text)
+		}
 	}
 	if _, err := New(t.Context(), Input{Settings: []settings.Settings{load(t)}, Seeds: 1, Progress: func(int) {}},
 		lines{"x"}); err == nil {

@@ -15,6 +15,8 @@ type runner struct {
 	record  [1]kafka.Record
 	reasons map[schemas.Code]int // of null events
 	first   string               // the first null event
+	item    Item                 // that is taken
+	decoder *schemas.Decoder     // says what is wrong with it
 	err     error
 }
 
@@ -29,7 +31,11 @@ func newRunner(m pipeline.Model, streams, seed int, decided func(stream int32, l
 	if err != nil {
 		return nil, err
 	}
-	r := &runner{reasons: map[schemas.Code]int{}}
+	decoder, err := schemas.NewDecoder(m.Events)
+	if err != nil {
+		return nil, err
+	}
+	r := &runner{reasons: map[schemas.Code]int{}, decoder: decoder}
 	for p := range int32(streams) {
 		stream, err := open(m, plan, seat, p, seed)
 		if err != nil {
@@ -42,7 +48,7 @@ func newRunner(m pipeline.Model, streams, seed int, decided func(stream int32, l
 					r.err = decided(p, line)
 				}
 			},
-			Taken: func(record *kafka.Record, _ int64, code schemas.Code) { r.taken(p, record, code) },
+			Taken: func(record *kafka.Record, _ int64, code schemas.Code) { r.taken(record, code) },
 		}
 		r.walks = append(r.walks, walk)
 		walk.Start()
@@ -50,24 +56,29 @@ func newRunner(m pipeline.Model, streams, seed int, decided func(stream int32, l
 	return r, r.err
 }
 
-func (r *runner) taken(stream int32, record *kafka.Record, code schemas.Code) {
+func (r *runner) taken(record *kafka.Record, code schemas.Code) {
 	if code == schemas.OK {
 		return
 	}
 	if r.reasons[code]++; r.first == "" {
-		r.first = fmt.Sprintf("record %d of stream %d: %s", record.Offset, stream, code)
+		var event schemas.Event
+		text := fmt.Sprintf("%s: %s", code, code.Rule())
+		if !record.Unreadable && r.decoder.Decode(&event, record.Value) == code { // another one: of a user, or a key
+			text = r.decoder.Problem(record.Value, code)
+		}
+		r.first = fmt.Sprintf("%v: %s", r.item, text)
 	}
 }
 
 // take steps over a record.
 func (r *runner) take(i Item) error {
 	walk := r.walks[i.Stream]
-	r.record[0] = i.Record
+	r.record[0], r.item = i.Record, i
 	b := kafka.Batch{From: walk.Position.Next, Next: i.Record.Offset + 1, Records: r.record[:]}
 	err := walk.Take(&b, func() int64 { return b.Next })
 	if errors.Is(err, pipeline.ErrEnded) {
-		return fmt.Errorf("record %d of stream %d: the horizon is reached: the stream ends after %d steps (ORIEL_HORIZON)",
-			i.Record.Offset, i.Stream, walk.Stream.Steps())
+		return fmt.Errorf("%v: the horizon is reached: the stream ends after %d steps (ORIEL_HORIZON)", i,
+			walk.Stream.Steps())
 	}
 	return errors.Join(err, r.err)
 }

@@ -41,6 +41,16 @@ var reserved = []struct {
 	{"fmt", []string{"Print", "Printf", "Println"}, []string{"cmd", "deploy/bench", "deploy/peers"}, "only cmd prints"},
 }
 
+// ofOwners are methods whose results name members of events, and the folders that call them: what people see who may
+// read the input. The service is none of these.
+var ofOwners = []struct {
+	names   []string
+	folders []string
+}{
+	{[]string{"Explain", "Problem"}, []string{"schemas", "cmd/oriel", "cmd/internal/eval", "pipeline/letters"}},
+	{[]string{"See"}, []string{"cmd/internal/traps", "cmd/oriel"}},
+}
+
 // goroutines are the folders that may start one; what they start they wait for.
 var goroutines = []string{"pipeline", "cmd", "deploy/bench"}
 
@@ -86,6 +96,11 @@ func callsIn(fset *token.FileSet, file *ast.File, dir string) []Finding {
 				report(n, "calls %s: it writes to standard error", f.Name)
 			}
 		case *ast.SelectorExpr:
+			for _, rule := range ofOwners {
+				if slices.Contains(rule.names, n.Sel.Name) && !withinAny(dir, rule.folders) {
+					report(n, "uses %s: it names members of events, for people who may read the input", n.Sel.Name)
+				}
+			}
 			x, ok := n.X.(*ast.Ident)
 			if !ok {
 				return true

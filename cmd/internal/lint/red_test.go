@@ -130,6 +130,8 @@ func f() {
 	println()
 	go f()
 	environment.Exit(fmt.Fprint(environment.Stderr))
+	f().decoder.Problem(nil, 0)
+	f().watch.See(nil)
 }
 `
 	fset := token.NewFileSet()
@@ -137,7 +139,9 @@ func f() {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for dir, want := range map[string]int{"state": 6, "pipeline/kafka": 5, "cmd/oriel": 1} {
+	for dir, want := range map[string]int{
+		"state": 8, "pipeline/kafka": 7, "pipeline": 7, "pipeline/letters": 6, "cmd/oriel": 1,
+	} {
 		if found := callsIn(fset, file, dir); len(found) != want {
 			t.Errorf("in %s: %d findings, want %d: %v", dir, len(found), want, found)
 		}

@@ -75,7 +75,8 @@ func (s *Settings) parse(p *operators.Problems, given map[string]string) {
 			continue
 		}
 		field, _ := reflect.TypeFor[Settings]().FieldByName(malformed.Name) // the library's own text would name it
-		p.Malformed(field.Tag.Get("env"), kindOf(malformed.Type), field.Tag.Get("unit"))
+		name := field.Tag.Get("env")
+		p.Malformed(name, given[prefix+name], kindOf(malformed.Type), field.Tag.Get("unit"))
 	}
 }
 

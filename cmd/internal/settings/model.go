@@ -24,6 +24,7 @@ func (s Settings) EventConfig() (schemas.EventConfig, error) {
 	c := schemas.EventConfig{
 		Body: s.events.Body, Dimension: s.events.Dimension, MaxBytes: s.MaxRecordBytes,
 		Features: schemas.FeatureConfig{Bias: s.FeaturesBias, Norm: s.FeaturesNorm, Ranges: ranges},
+		Operator: s.eventsOf,
 	}
 	return c, c.Validate()
 }

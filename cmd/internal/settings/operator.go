@@ -43,7 +43,7 @@ func (s *Settings) configure(p *operators.Problems, family operators.Family, nee
 	if family.Name == "" || !steps && !slices.Contains(needs, Events) {
 		return
 	}
-	s.events = family.Events(s.own)
+	s.events, s.eventsOf = family.Events(s.own), family.Name
 	if !steps {
 		return
 	}

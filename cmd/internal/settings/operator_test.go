@@ -162,12 +162,12 @@ func TestSettingsAreThoseOfTheChosenOperator(t *testing.T) {
 	f(ofPlanted(), "<nil>")
 	f(ofPlanted("ORIEL_BONUS=", "ORIEL_SET=box", "ORIEL_BONNUS=1", "ORIEL_BATCH=4", "ORIEL_ARMS=,", "ORIEL_EPSILON=0",
 		"ORIEL_NEWER=perhaps"),
-		"ORIEL_ARMS: entry 1: not ",
+		`ORIEL_ARMS: entry 1: "": not `,
 		"ORIEL_BATCH: 4: planted takes events one by one",
 		"ORIEL_BONNUS: no such setting; `oriel run --help` lists them",
 		"ORIEL_BONUS: not set; how much",
 		"ORIEL_EPSILON: 0: not positive and finite",
-		"ORIEL_NEWER: not true or false",
+		`ORIEL_NEWER: "perhaps": not true or false`,
 		"ORIEL_SET: not a setting of ORIEL_OPERATOR=planted, but of coco",
 	)
 	f(append(minimal(), "ORIEL_BONUS=1", "ORIEL_ARMS=a"),

@@ -73,6 +73,7 @@ type Settings struct {
 
 	own      *operators.Values    // the operator's settings
 	events   operators.Events     // of the groups Events and Operator
+	eventsOf string               // the operator whose they are
 	operator operators.Configured // of the group Operator, else nil
 }
 

@@ -159,7 +159,7 @@ func TestWindowsThatDoNotFitAreRefused(t *testing.T) {
 	forgets("ORIEL_MEMORY: 1: not within 2 to 1048576", "ORIEL_MEMORY=1")
 	forgets("ORIEL_MEMORY: 1048577: not within 2 to 1048576", "ORIEL_MEMORY=1048577")
 	forgets("ORIEL_MEMORY: 134217728: the bound on the bytes that a process holds is ORIEL_MEMORY_LIMIT", "ORIEL_MEMORY=134217728")
-	forgets("ORIEL_MEMORY: not a whole number (unit: steps)", "ORIEL_MEMORY=128MiB")
+	forgets(`ORIEL_MEMORY: "128MiB": not a whole number (unit: steps)`, "ORIEL_MEMORY=128MiB")
 	forgets("ORIEL_AGE_WEIGHT: 0.3: with ORIEL_WINDOW=lifetime", "ORIEL_MEMORY=64", "ORIEL_AGE_WEIGHT=0.3")
 	forgets("ORIEL_POLES: 3: with ORIEL_WINDOW=lifetime", "ORIEL_MEMORY=64", "ORIEL_POLES=3")
 	forgets("ORIEL_USER_WINDOW: 0: not within 1 to 1099511627776; with a memory nothing bounds", "ORIEL_MEMORY=64", "ORIEL_USER_ID=key",

@@ -1,0 +1,62 @@
+package settings
+
+import (
+	"strings"
+
+	"oriel/cmd/internal/families"
+	"oriel/operators"
+	"oriel/schemas"
+)
+
+// DecoderOf returns what decodes the events of a deployment with that canonical configuration, to say what is wrong
+// with one. The configuration has lists and files as digests alone: where events need such a list, as the columns of
+// aggregate, the environment must have the deployment's settings. It is nil where they cannot be had.
+func DecoderOf(config string, environ []string) *schemas.Decoder {
+	s, err := Load(environ, Events, Operator)
+	if err != nil || s.Canonical() != config {
+		decoding, ok := decodingOf(config)
+		if !ok {
+			return nil
+		}
+		if s, err = Load(decoding, Events); err != nil {
+			return nil
+		}
+	}
+	c, err := s.EventConfig()
+	if err != nil {
+		return nil
+	}
+	d, err := schemas.NewDecoder(c)
+	if err != nil {
+		return nil
+	}
+	return d
+}
+
+// decodingOf are the settings that decode events, as an environment; false if a list or a file is among them.
+func decodingOf(config string) (environ []string, ok bool) {
+	given := map[string]string{}
+	for line := range strings.Lines(config) {
+		if name, value, ok := strings.Cut(strings.TrimSuffix(line, "\n"), "="); ok {
+			given[name] = value
+		}
+	}
+	names := []string{"OPERATOR", "FEATURES_BIAS", "FEATURES_NORM", "FEATURES_RANGE", "FORMAT", "MAX_RECORD_BYTES"}
+	if family, ok := families.All.Find(given["OPERATOR"]); ok {
+		for _, setting := range family.Settings {
+			if !setting.Decodes {
+				continue
+			}
+			if (setting.Kind == operators.List || setting.Kind == operators.File) && given[setting.Name] != "" {
+				return nil, false
+			}
+			names = append(names, setting.Name)
+		}
+	}
+	for _, name := range names {
+		if value, ok := given[name]; ok {
+			environ = append(environ, prefix+name+"="+value)
+		}
+	}
+	return environ, true
+}

@@ -1,0 +1,58 @@
+package settings
+
+import (
+	"strings"
+	"testing"
+
+	"oriel/schemas"
+)
+
+// A decoder that explains is the deployment's: from its configuration alone, or where that has digests from the
+// environment, if it is the deployment's.
+func TestDecodersOfAConfiguration(t *testing.T) {
+	f := func(config string, environ []string, value, want string) {
+		t.Helper()
+		d := DecoderOf(config, environ)
+		if d == nil {
+			if want != "" {
+				t.Errorf("%s: no decoder, want %q", value, want)
+			}
+			return
+		}
+		var e schemas.Event
+		if got := d.Problem([]byte(value), d.Decode(&e, []byte(value))); got != want {
+			t.Errorf("%s: %q, want %q", value, got, want)
+		}
+	}
+	coco, err := Load(append(minimal(), "ORIEL_FEATURES_RANGE=a:0:1", "ORIEL_MAX_RECORD_BYTES=99"), all...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const id = `{"id":1}`
+	f(coco.Canonical(), nil, id, `unknown_name: unknown member "id": events of coco have features, label, weight`)
+	f(coco.Canonical(), []string{"ORIEL_OPERATOR=arms"}, id, `unknown_name: unknown member "id": events of coco have features, label, weight`)
+	f(coco.Canonical(), nil, `{"id":"`+strings.Repeat("x", 99)+`"}`, "too_large: "+schemas.TooLarge.Rule())
+	f("OPERATOR=unheard\n", nil, id, "")
+	f("", nil, id, "")
+
+	cells := []string{
+		"ORIEL_OPERATOR=aggregate", "ORIEL_CELLS=place=a|b", "ORIEL_STATISTICS=count", "ORIEL_MECHANISM=blt",
+		"ORIEL_WINDOW=64", "ORIEL_EPSILON=1", "ORIEL_DELTA=1e-6",
+	}
+	table, err := Load(cells, Events, Operator)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f(table.Canonical(), nil, id, "")
+	f(table.Canonical(), cells, id, `unknown_name: unknown member "id": events of aggregate have place`)
+	for config, want := range map[string]bool{
+		"OPERATOR=aggregate\nSTATISTICS=\n": true, "OPERATOR=aggregate\nSTATISTICS=sha256:ab\n": false,
+		"OPERATOR=submodular\nPLACES=sha256:ab\n": false, "OPERATOR=coco\nEDGES=sha256:ab\n": true, // decodes nothing
+	} {
+		if _, ok := decodingOf(config); ok != want {
+			t.Errorf("%q: what decodes is known: %t", config, ok)
+		}
+	}
+	other := append(cells[:len(cells):len(cells)], "ORIEL_CELLS=where=a|b")
+	f(table.Canonical(), other, id, "") // of another deployment: its words would be wrong
+}

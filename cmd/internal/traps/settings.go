@@ -1,0 +1,57 @@
+package traps
+
+import (
+	"fmt"
+	"math"
+
+	"oriel/cmd/internal/settings"
+	"oriel/operators"
+	"oriel/schemas"
+)
+
+const (
+	mostEpsilon = 20 // e^20 is 485 million to one
+	leastWindow = 16 // steps
+)
+
+// Settings warns about settings that a command has loaded with all that an operator needs.
+func Settings(s settings.Settings) (warnings []string) {
+	if s.Epsilon > mostEpsilon {
+		warnings = append(warnings, fmt.Sprintf("ORIEL_EPSILON=%g is above %d: one event may change the odds of what is published by a "+
+			"factor of e^%g, which hides nothing. Values from 0.1 to 10 are usual", s.Epsilon, mostEpsilon, s.Epsilon))
+	}
+	mechanism, operator, err := s.Parts()
+	if err != nil {
+		return warnings
+	}
+	if w := mechanism.Window; w > 0 && w < leastWindow && mechanism.Horizon == 0 {
+		warnings = append(warnings, fmt.Sprintf("ORIEL_WINDOW=%d is below %d: ε holds for an event only while it is among the newest %s, and "+
+			"its loss grows afterwards. Take at least a day of traffic", w, leastWindow, events(w, mechanism.Batch)))
+	}
+	if cautious, ok := operator.(operators.Cautious); ok {
+		warnings = append(warnings, cautious.Cautions()...)
+	}
+	return warnings
+}
+
+// events counts those of so many steps.
+func events(steps, batch uint64) string {
+	if batch > math.MaxUint64/steps {
+		batch = math.MaxUint64 / steps
+	}
+	if n := steps * batch; n > 1 {
+		return fmt.Sprintf("%d events", n)
+	}
+	return "1 event"
+}
+
+// Unseen warns about events that a command does not read.
+func Unseen(s settings.Settings) []string {
+	c, err := s.EventConfig()
+	vector, some := c.Body.Vector()
+	if err != nil || !some || vector.Kind != schemas.KindFeatures || len(c.Features.Ranges) > 0 {
+		return nil
+	}
+	return []string{"ORIEL_FEATURES_RANGE is not set. A named feature that is a large number, such as \"amount\":1400, then drowns all " +
+		"others: if events have such features, give each a public range, for example ORIEL_FEATURES_RANGE=amount:0:5000"}
+}

@@ -1,0 +1,197 @@
+package traps
+
+import (
+	"encoding/json"
+	"fmt"
+	"hash/maphash"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"oriel/schemas"
+)
+
+const (
+	mostEvents   = 10000 // that a Watch looks at
+	mostNames    = 1000  // features that it keeps in mind
+	mostTexts    = 1000  // different ones of a feature; a name with more is one of ids
+	fewestTexts  = 20    // of a feature, before many different ones mean anything
+	fewestCodes  = 100   // numbers of at most two digits are hours, weekdays, months: categories as well as numbers
+	mostNamesSay = 5     // names in a warning
+)
+
+// Watch looks at the named features of the first events of a file or topic. Its warnings hold names of features, and
+// nothing else of an event.
+type Watch struct {
+	member string // that has the features; empty: events have none
+	ranged map[string]bool
+	events int
+	seed   maphash.Seed
+	named  map[string]*feature
+}
+
+// feature is what a Watch knows of one name.
+type feature struct {
+	beyond   bool // a number beyond ±1 without a range
+	texts    int
+	distinct map[uint64]bool
+	numbers  int // texts that are numbers
+	codes    int // of these, whole ones of at most two digits
+	dates    int // texts that are dates or times
+}
+
+// NewWatch returns a Watch of events whose named features are the member, and have these ranges.
+func NewWatch(member string, ranges []schemas.Range) *Watch {
+	w := &Watch{member: member, ranged: map[string]bool{}, seed: maphash.MakeSeed(), named: map[string]*feature{}}
+	for _, r := range ranges {
+		w.ranged[r.Name] = true
+	}
+	return w
+}
+
+// WatchOf returns a Watch of the events of a configuration.
+func WatchOf(c schemas.EventConfig) *Watch {
+	member := ""
+	if vector, _ := c.Body.Vector(); vector.Kind == schemas.KindFeatures {
+		member = vector.Name
+	}
+	return NewWatch(member, c.Features.Ranges)
+}
+
+// See looks at the value of a record.
+func (w *Watch) See(value []byte) {
+	if w.member == "" || w.events == mostEvents {
+		return
+	}
+	var event map[string]json.RawMessage
+	var features map[string]any
+	if json.Unmarshal(value, &event) != nil || json.Unmarshal(event[w.member], &features) != nil {
+		return
+	}
+	w.events++
+	for name, value := range features {
+		f := w.named[name]
+		if f == nil {
+			if len(w.named) == mostNames {
+				continue
+			}
+			f = &feature{distinct: map[uint64]bool{}}
+			w.named[name] = f
+		}
+		switch v := value.(type) {
+		case float64:
+			f.beyond = f.beyond || math.Abs(v) > 1 && !w.ranged[name]
+		case string:
+			f.text(v, maphash.String(w.seed, v))
+		}
+	}
+}
+
+func (f *feature) text(v string, hash uint64) {
+	f.texts++
+	if len(f.distinct) <= mostTexts {
+		f.distinct[hash] = true
+	}
+	switch {
+	case isNumber(v):
+		f.numbers++
+		if n, err := strconv.Atoi(v); err == nil && n >= 0 && n < fewestCodes {
+			f.codes++
+		}
+	case isDate(v):
+		f.dates++
+	}
+}
+
+func (f *feature) isNumbers() bool { return f.texts > 0 && f.numbers == f.texts && f.codes < f.texts }
+
+func (f *feature) isDates() bool { return f.texts > 0 && f.dates == f.texts }
+
+func (f *feature) isIDs() bool {
+	return !f.isNumbers() && !f.isDates() && f.codes < f.texts && f.texts >= fewestTexts &&
+		(len(f.distinct) > mostTexts || 2*len(f.distinct) > f.texts)
+}
+
+// isNumber reports whether a text is a number as JSON has it.
+func isNumber(v string) bool {
+	f, err := strconv.ParseFloat(v, 64)
+	return err == nil && !math.IsNaN(f) && !math.IsInf(f, 0) && json.Valid([]byte(strings.TrimPrefix(v, "+")))
+}
+
+// dates are the layouts of dates and times that people write.
+var dates = []string{
+	time.RFC3339, time.DateTime, time.DateOnly, "2006-01-02T15:04:05", "2006-01-02T15:04:05-0700", "2006-01-02T15:04",
+	"2006-01-02 15:04", "2006-01-02 15:04:05-07:00", "2006-01-02 15:04:05 MST", "2006/01/02", "2006/01/02 15:04:05",
+	"01/02/2006", "02/01/2006", "01/02/2006 15:04:05", "02/01/2006 15:04:05", "02.01.2006", "02.01.2006 15:04:05",
+	time.TimeOnly, "15:04", time.RFC1123, time.RFC1123Z,
+}
+
+func isDate(v string) bool {
+	if len(v) < len("15:04") || len(v) > 40 {
+		return false
+	}
+	for _, layout := range dates {
+		if _, err := time.Parse(layout, v); err == nil {
+			return true
+		}
+	}
+	return false
+}
+
+// Warnings are about what was seen so far.
+func (w *Watch) Warnings() (warnings []string) {
+	for _, one := range []struct {
+		is        func(*feature) bool
+		one, many string
+		text      string
+	}{
+		{
+			func(f *feature) bool { return f.beyond }, "1 numeric feature has", "numeric features have",
+			"values beyond ±1 and no range in ORIEL_FEATURES_RANGE: %s. A large number drowns all other features. Give each a public range, " +
+				"name:low:high, where the service runs",
+		},
+		{
+			(*feature).isNumbers, "1 feature has", "features have",
+			"numbers as texts: %s. Each text is learned as a category of its own, far from its neighbours. Send JSON numbers, such as 12.5 in " +
+				"place of \"12.5\", and give them a range",
+		},
+		{
+			(*feature).isDates, "1 feature has", "features have",
+			"dates or times as texts: %s. A date that never returns teaches nothing. Send what returns, such as the hour and the weekday, as " +
+				"numbers with a cyclic range",
+		},
+		{
+			(*feature).isIDs, "1 feature has", "features have",
+			"texts that look like ids: %s. Most of them come once or twice, and teach nothing about others. Leave them out, or send what such " +
+				"things have in common",
+		},
+	} {
+		var names []string
+		for _, name := range slices.Sorted(maps.Keys(w.named)) {
+			if one.is(w.named[name]) {
+				names = append(names, schemas.Shown([]byte(name)))
+			}
+		}
+		if len(names) == 0 {
+			continue
+		}
+		head := one.one
+		if len(names) > 1 {
+			head = fmt.Sprintf("%d %s", len(names), one.many)
+		}
+		warnings = append(warnings, head+" "+fmt.Sprintf(one.text, list(names)))
+	}
+	return warnings
+}
+
+// list names the first of them.
+func list(names []string) string {
+	more := ""
+	if len(names) > mostNamesSay {
+		names, more = names[:mostNamesSay], ", …"
+	}
+	return strings.Join(names, ", ") + more
+}

@@ -1,0 +1,48 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"oriel/cmd/internal/settings"
+	"oriel/cmd/internal/traps"
+	"oriel/schemas"
+)
+
+// warn prints a line a warning.
+func warn(w io.Writer, warnings ...[]string) {
+	for _, text := range slices.Concat(warnings...) {
+		_, _ = fmt.Fprintf(w, "warning: %s\n", text)
+	}
+}
+
+// settingsWarnings are those of all settings, each once.
+func settingsWarnings(all []settings.Settings) (warnings []string) {
+	for _, s := range all {
+		for _, text := range traps.Settings(s) {
+			if !slices.Contains(warnings, text) {
+				warnings = append(warnings, text)
+			}
+		}
+	}
+	return warnings
+}
+
+// newWatch returns a Watch for what `oriel produce` sends. It needs no settings: without those that decode events it
+// takes features to be where most operators have them.
+func newWatch(environ []string) *traps.Watch {
+	if s, err := settings.Load(environ, settings.Events); err == nil {
+		if events, err := s.EventConfig(); err == nil {
+			return traps.WatchOf(events)
+		}
+	}
+	var ranges []schemas.Range
+	for _, line := range environ {
+		if text, ok := strings.CutPrefix(line, "ORIEL_FEATURES_RANGE="); ok {
+			ranges, _ = schemas.ParseRanges(text) // a command that decodes refuses what is no range
+		}
+	}
+	return traps.NewWatch("features", ranges)
+}

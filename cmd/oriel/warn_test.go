@@ -1,0 +1,163 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+)
+
+// says runs a command to its end, and returns what it prints and what it says to standard error.
+func (f *fixture) says(args ...string) (prints, says string) {
+	f.t.Helper()
+	cmd := f.child(nil, args...)
+	if testing.CoverMode() != "" {
+		cmd.Env = append(cmd.Env, "GOCOVERDIR="+f.t.TempDir())
+	}
+	var out, problems bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &problems
+	if err := cmd.Run(); err != nil {
+		var ended *exec.ExitError
+		if !errors.As(err, &ended) {
+			f.t.Fatal(err)
+		}
+	}
+	return out.String(), problems.String()
+}
+
+// prints runs a command to its successful end, and returns what it prints.
+func (f *fixture) prints(args ...string) string {
+	f.t.Helper()
+	f.must(args...)
+	prints, _ := f.says(args...)
+	return prints
+}
+
+// warnings are the lines of standard error that warn.
+func warnings(said string) (all []string) {
+	for line := range strings.Lines(said) {
+		if text, ok := strings.CutPrefix(strings.TrimSuffix(line, "\n"), "warning: "); ok {
+			all = append(all, text)
+		}
+	}
+	return all
+}
+
+// trapped are events whose named features are traps, and what warns of them.
+func trapped(n int) (lines []byte, want []string) {
+	for i := range n {
+		lines = fmt.Appendf(lines, `{"features":{"amount":%d.5,"user":"u%d","at":"2024-05-01","price":"12.5"},"label":%d}`+"\n",
+			i, i, i%2)
+	}
+	return lines, []string{`: "amount". A large`, `: "price". Each text`, `: "at". A date`, `: "user". Most of them`}
+}
+
+// TestSilentTrapsWarn: each command for the data's owner says on standard error what is allowed and seldom meant. It
+// succeeds all the same, and what it prints stays clean. Without a trap it says nothing.
+func TestSilentTrapsWarn(t *testing.T) {
+	lines, ofEvents := trapped(64)
+	events := write(t, "events.ndjson", lines)
+	table := write(t, "events.csv", []byte("amount,label\n7,1\n1400,0\n"))
+	ofSettings := []string{
+		"ORIEL_EPSILON=1000 is above 20", "ORIEL_WINDOW=8 is below 16",
+		"ORIEL_LOSS=squared without ORIEL_START_REGULARIZER",
+	}
+	unseen := "ORIEL_FEATURES_RANGE is not set"
+	bad := offline(t, map[string]string{"ORIEL_EPSILON": "1000", "ORIEL_LOSS": "squared"})
+	good := offline(t, map[string]string{"ORIEL_WINDOW": "64", "ORIEL_FEATURES_RANGE": "amount:0:5000"})
+	sender := &fixture{t: t, env: map[string]string{}}
+	clean := write(t, "clean.ndjson", bytes.Repeat([]byte(`{"features":{"amount":1400,"kind":"a"},"label":1}`+"\n"), 64))
+	for _, c := range []struct {
+		f    *fixture
+		args []string
+		want []string
+	}{
+		{bad, []string{"config"}, append(ofSettings[:3:3], unseen)},
+		{bad, []string{"plan"}, append(ofSettings[:3:3], unseen)},
+		{bad, []string{"plan", "--json"}, append(ofSettings[:3:3], unseen)},
+		{bad, []string{"eval", "--ndjson", events, "--json"}, append(ofSettings[:3:3], ofEvents...)},
+		{bad, []string{"produce", "--dry-run", "--ndjson", events}, append(ofSettings[:3:3], ofEvents...)},
+		{bad, []string{"produce", "--stdout", "--ndjson", events}, append(ofSettings[:3:3], ofEvents...)},
+		{bad, []string{"plan", "--epsilon", "1,30", "--window", "64,4"}, []string{
+			ofSettings[2], "ORIEL_WINDOW=4 is below 16", "ORIEL_EPSILON=30 is above 20", unseen,
+		}},
+		{bad, []string{"eval", "--ndjson", clean, "--epsilon", "1,30", "--window", "64"}, []string{
+			ofSettings[2], "ORIEL_EPSILON=30 is above 20", `: "amount". A large`,
+		}},
+		{sender, []string{"produce", "--dry-run", "--ndjson", events}, ofEvents},
+		{sender, []string{
+			"produce", "--dry-run", "--csv", table, "--label", "label", "--feature", "amount:number",
+		}, []string{`: "amount". A large`}},
+		{good, []string{"config"}, nil},
+		{good, []string{"plan"}, nil},
+		{good, []string{"eval", "--ndjson", clean}, nil},
+		{good, []string{"produce", "--dry-run", "--ndjson", clean}, nil},
+		{good, []string{"produce", "--stdout", "--ndjson", clean}, nil},
+	} {
+		prints, said := c.f.says(c.args...)
+		got := warnings(said)
+		if len(got) != len(c.want) {
+			t.Fatalf("oriel %s: %d warnings, want %d: %s", strings.Join(c.args, " "), len(got), len(c.want), said)
+		}
+		for i := range got {
+			if !strings.Contains(got[i], c.want[i]) {
+				t.Errorf("oriel %s: %q, want %q", strings.Join(c.args, " "), got[i], c.want[i])
+			}
+		}
+		if prints == "" || strings.Contains(prints, "above 20") || strings.Contains(prints, "A large") {
+			t.Errorf("oriel %s prints %q", strings.Join(c.args, " "), prints)
+		}
+	}
+}
+
+// TestTheServiceLooksAtNoEventForTraps: its log is public. The files of the commands that are the service, and of what
+// they share, use neither the warnings nor the words of a decoder for people who may read the input.
+func TestTheServiceLooksAtNoEventForTraps(t *testing.T) {
+	for _, file := range []string{"run.go", "connect.go", "host.go", "gauges.go", "topics.go", "memory.go"} {
+		code, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, what := range []string{"traps.", "warn(", ".Problem(", ".Explain(", "DecoderOf("} {
+			if bytes.Contains(code, []byte(what)) {
+				t.Errorf("%s uses %s", file, what)
+			}
+		}
+	}
+}
+
+// TestEnvFilesUnderstandQuotes as a shell does, and refuse by their line what a shell would read otherwise.
+func TestEnvFilesUnderstandQuotes(t *testing.T) {
+	for value, want := range map[string]string{
+		``: ``, `plain`: `plain`, `a|y $x \n`: `a|y $x \n`, `late, on time`: `late, on time`,
+		`'a=x|y'`: `a=x|y`, `"a b"`: `a b`, `'a'"b"c`: `abc`, `''`: ``, `""`: ``,
+		`'$x \n "'`: `$x \n "`, `"\$x \n \" \\ ' \a"`: `$x \n " \ ' \a`, `'it'\''s'`: `it's`, `a\ 'b'`: `a b`,
+		`'a' # b`: `a`, `"a"	`: `a`, `"#"'#'`: `##`,
+	} {
+		if got, err := unquote(strings.TrimSpace(value)); err != nil || got != want {
+			t.Errorf("%s: %q, %v, want %q", value, got, err, want)
+		}
+		if len(want) > 0 {
+			if got, err := unquote(quoted(want)); err != nil || got != want {
+				t.Errorf("%s: quoted and back %q, %v", want, got, err)
+			}
+		}
+		out, err := exec.Command("sh", "-c", "A="+value+"\nprintf %s \"$A\"").CombinedOutput()
+		if shells := strings.ContainsAny(value, `'"`); shells && (err != nil || string(out) != want) {
+			t.Errorf("%s: a shell reads %q, %v", value, out, err)
+		}
+	}
+	for value, want := range map[string]string{
+		`'a`: "a ' has no end", `"a`: `a " has no end`, `"a\"`: `a " has no end`, `'a' b`: "text follows a space",
+		`"$HOME"`: "$ within", "\"`x`\"": "` within", `'a'$x`: "$ outside", `'a'|b`: "| outside", `'a';b`: "; outside",
+		`'a'\`: `a \ ends the line`,
+	} {
+		f := offline(t, nil)
+		f.env = nil
+		file := write(t, "env", []byte("# first\nORIEL_CELLS="+value+"\n"))
+		f.fails("env line 2: ORIEL_CELLS: "+want, "config", "--env-file", file)
+	}
+}

@@ -1,0 +1,246 @@
+package schemas
+
+import (
+	"fmt"
+	"iter"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// mostShown is how many bytes of a name a message holds.
+const mostShown = 64
+
+// Shown is a name from an event as a message may hold it: quoted, without control characters, and cut if it is long.
+func Shown(name []byte) string {
+	more := ""
+	if len(name) > mostShown {
+		cut := mostShown
+		for cut > 0 && !utf8.RuneStart(name[cut]) {
+			cut--
+		}
+		name, more = name[:cut], "…"
+	}
+	return strconv.Quote(string(name) + more)
+}
+
+// path is a name behind its member's, features.device; a name of other characters is quoted.
+func path(member string, name []byte) string {
+	for _, c := range name {
+		if !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '-') {
+			return member + "." + Shown(name)
+		}
+	}
+	if len(name) == 0 || len(name) > mostShown {
+		return member + "." + Shown(name)
+	}
+	return member + "." + string(name)
+}
+
+// Explain says what is wrong with the value for which the last Decode returned the code. It names members that the
+// value has, so it must go only to people who may read the input: never into the log or the metrics of the service.
+// Where it finds nothing to name it returns the code's rule.
+func (d *Decoder) Explain(value []byte, code Code) string {
+	text := ""
+	switch code {
+	case UnknownName:
+		text = d.explainUnknown(value)
+	case DuplicateName:
+		text = d.explainDuplicate(value)
+	case WrongType, NullValue:
+		text = d.explainType(value)
+	default: // the rule says it all
+	}
+	if text == "" {
+		return code.Rule()
+	}
+	return text
+}
+
+// Problem is the whole message: the member, if a single one is at fault, the code, and Explain. The last Decode was of
+// the value, and returned the code; a code that no Decode returns has its rule.
+func (d *Decoder) Problem(value []byte, code Code) string {
+	text := fmt.Sprintf("%s: %s", code, d.Explain(value, code))
+	if member := d.Member(code); member != "" {
+		return member + ": " + text
+	}
+	return text
+}
+
+// members are those of the object at b[i], a container of that depth: each name, and where its value begins. They end
+// where the grammar is broken.
+func members(b []byte, i, depth int) iter.Seq2[string, int] {
+	return func(yield func(string, int) bool) {
+		if i = skipSpace(b, i); i == len(b) || b[i] != '{' {
+			return
+		}
+		i = skipSpace(b, i+1)
+		for done := false; !done && i < len(b) && b[i] == '"'; {
+			name, next, _, code := readString(b, i, nil)
+			if code != OK {
+				return
+			}
+			if i, code = skipTo(b, next, ':'); code != OK || !yield(string(name), i) {
+				return
+			}
+			ok := false
+			if i, ok = skipValue(b, i, depth+1); !ok {
+				return
+			}
+			if i, done, code = nextMember(b, i, '}'); code != OK {
+				return
+			}
+		}
+	}
+}
+
+// last is the member that was read last, and where its value begins.
+func (d *Decoder) lastValue(value []byte) (m *Member, at int) {
+	if d.last == noMember {
+		return nil, 0
+	}
+	m = &d.body.Members[d.last]
+	for name, i := range members(value, 0, 1) {
+		if slices.Contains(m.names(), name) {
+			return m, i
+		}
+	}
+	return nil, 0
+}
+
+func (d *Decoder) explainUnknown(value []byte) string {
+	for name := range members(value, 0, 1) {
+		if d.find([]byte(name)) < 0 {
+			var known []string
+			for _, m := range d.body.Members {
+				known = append(known, strings.Join(m.names(), " or "))
+			}
+			of := ""
+			if d.operator != "" {
+				of = " of " + d.operator
+			}
+			return fmt.Sprintf("unknown member %s: events%s have %s", Shown([]byte(name)), of, strings.Join(known, ", "))
+		}
+	}
+	m, at := d.lastValue(value)
+	if m == nil {
+		return ""
+	}
+	for name := range members(value, at, 2) {
+		if sparsePartOf([]byte(name)) == 0 {
+			return fmt.Sprintf("unknown member %s of %s: a sparse vector has indices and values", Shown([]byte(name)), m.Name)
+		}
+	}
+	return ""
+}
+
+func (d *Decoder) explainDuplicate(value []byte) string {
+	var seen []string
+	for name := range members(value, 0, 1) {
+		if slices.Contains(seen, name) {
+			return Shown([]byte(name)) + " stands twice"
+		}
+		seen = append(seen, name)
+	}
+	m, at := d.lastValue(value)
+	if m == nil {
+		return ""
+	}
+	within := map[string]bool{}
+	for name := range members(value, at, 2) {
+		if within[name] {
+			return path(m.Name, []byte(name)) + " stands twice"
+		}
+		within[name] = true
+	}
+	return ""
+}
+
+func (d *Decoder) explainType(value []byte) string {
+	m, at := d.lastValue(value)
+	if m == nil || at == len(value) {
+		return ""
+	}
+	switch {
+	case value[at] == '[' && m.Kind.isVector():
+		return element(value, at, 2, m.Name)
+	case value[at] != '{' || !m.Kind.isVector() || m.Kind == KindRelatives:
+		return fmt.Sprintf("%s is %s; it must be %s", m.Name, typeAt(value, at), m.Kind.form())
+	}
+	sparse := m.Kind == KindVector
+	for name, i := range members(value, at, 2) {
+		part := sparsePartOf([]byte(name)) != 0 && i < len(value)
+		switch {
+		case i == len(value):
+			return ""
+		case part && value[i] == '[':
+			sparse = true
+			if text := element(value, i, 3, path(m.Name, []byte(name))); text != "" {
+				return text
+			}
+		case sparse:
+			return fmt.Sprintf("%s is %s; it must be an array of numbers", path(m.Name, []byte(name)), typeAt(value, i))
+		case value[i] == '{' || value[i] == '[' || value[i] == 'n':
+			return fmt.Sprintf("%s is %s; a feature is a number, text or boolean", path(m.Name, []byte(name)), typeAt(value, i))
+		}
+	}
+	return ""
+}
+
+// element names the first value of the array at b[i] that is no number.
+func element(b []byte, i, depth int, name string) string {
+	i = skipSpace(b, i+1)
+	for k, done := 0, false; !done && i < len(b) && b[i] != ']'; k++ {
+		if _, _, code := parseNumber(b, i, depth+1); code == WrongType || code == NullValue {
+			return fmt.Sprintf("%s[%d] is %s; it must be a number", name, k, typeAt(b, i))
+		}
+		next, ok := skipValue(b, i, depth+1)
+		if !ok {
+			return ""
+		}
+		var code Code
+		if i, done, code = nextMember(b, next, ']'); code != OK {
+			return ""
+		}
+	}
+	return ""
+}
+
+// typeAt names the type of the value at b[i].
+func typeAt(b []byte, i int) string {
+	switch b[i] {
+	case '{':
+		return "an object"
+	case '[':
+		return "an array"
+	case '"':
+		return "a text"
+	case 't', 'f':
+		return "a boolean"
+	case 'n':
+		return "null"
+	default:
+		return "a number"
+	}
+}
+
+// form says what a member of a kind looks like.
+func (k Kind) form() string {
+	switch k {
+	case KindVector:
+		return "an array of numbers, or an object of indices and values"
+	case KindFeatures:
+		return "an object of features by name, an array of numbers, or an object of indices and values"
+	case KindRelatives:
+		return "an array of numbers"
+	case KindClass:
+		return "-1, 0, 1, false or true"
+	case KindCount:
+		return "a whole number"
+	case KindChoice:
+		return "a text"
+	default:
+		return "a number"
+	}
+}
