@@ -189,8 +189,8 @@ func TestAnOpeningSurvivesDeathAtEachRequest(t *testing.T) {
 }
 
 // TestAForgottenOpeningIsContinued: a coordinator that crashes may acknowledge the end of a transaction and never tell
-// the changelog. Then the opening is aborted by the next owner, and the broker may delete it: no decision may be sent on
-// it. The process dies at what it sends next, and others at a request of their take-over.
+// the changelog. Then the opening is aborted by the next owner, and the broker may delete it: no decision may be sent
+// on it. The process dies at what it sends next, and others at a request of their take-over.
 func TestAForgottenOpeningIsContinued(t *testing.T) {
 	for _, o := range []opened{{owed: 3}, {owed: 2, second: 2}} {
 		first, last := o.requests(t)
