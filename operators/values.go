@@ -116,13 +116,13 @@ func entries(p *Problems, setting Setting, pieces []string, place string) []stri
 		if setting.Kind == File && (piece == "" || strings.HasPrefix(piece, "#")) {
 			continue
 		}
-		ok := piece != "" && !strings.ContainsRune(piece, '\n')
+		given, ok := piece, piece != "" && !strings.ContainsRune(piece, '\n')
 		if ok && setting.Entry != nil {
-			piece, ok = setting.Entry(piece)
+			piece, ok = setting.Entry(given)
 		}
 		switch {
 		case !ok && setting.Kind == List:
-			p.Break(setting.Name, "%s %d: %s: not %s", place, i+1, schemas.Shown([]byte(piece)), setting.Limits())
+			p.Break(setting.Name, "%s %d: %s: not %s", place, i+1, schemas.Shown([]byte(given)), setting.Limits())
 			return nil
 		case !ok:
 			p.Break(setting.Name, "%s %d: not %s", place, i+1, setting.Limits())

@@ -163,8 +163,7 @@ func (t *task) sentOpening(ctx context.Context, o *owned, e ends, incarnationKey
 		if err != nil {
 			return false, err
 		}
-		// Of several incarnations the last one counts, whole or not. One may have been sent more than once (openAgain).
-		if bytes.Equal(r.Key, incarnationKey) && !bytes.Equal(r.Value, sent.values[string(incarnationKey)]) {
+		if bytes.Equal(r.Key, incarnationKey) { // of several attempts the last one counts, whole or not
 			clear(sent.values)
 		}
 		sent.values[string(r.Key)] = bytes.Clone(r.Value)

@@ -50,6 +50,7 @@ func (d *Decoder) Explain(value []byte, code Code) string {
 		text = d.explainDuplicate(value)
 	case WrongType, NullValue:
 		text = d.explainType(value)
+	default: // the rule says it all
 	}
 	if text == "" {
 		return code.Rule()

@@ -6,13 +6,16 @@ import (
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kgo"
+
+	"oriel/pipeline/kafka"
 )
 
-// consumer is a plain consumer of the input that was given the deployment's group by mistake. It commits nothing.
-func (f *fixture) consumer() *kgo.Client {
+// consumer is a plain consumer of the input in the deployment's group, as one that was given it by mistake, or as a
+// process of a version whose members carry no mark. It commits nothing.
+func (f *fixture) consumer(client string) *kgo.Client {
 	f.t.Helper()
 	c, err := kgo.NewClient(
-		kgo.SeedBrokers(f.env["ORIEL_BROKERS"]), kgo.ClientID("mistaken"), kgo.ConsumerGroup(f.name),
+		kgo.SeedBrokers(f.env["ORIEL_BROKERS"]), kgo.ClientID(client), kgo.ConsumerGroup(f.name),
 		kgo.ConsumeTopics(f.env["ORIEL_INPUT_TOPIC"]),
 		kgo.Balancers(kgo.RangeBalancer()), kgo.DisableAutoCommit(), kgo.HeartbeatInterval(300*time.Millisecond),
 	)
@@ -30,7 +33,7 @@ func TestAForeignMemberGetsNothing(t *testing.T) {
 	f, s := twoAtWork(t)
 	f.await(10*time.Second, "ready while alone", func() bool { return s.ready() == "ready\n" })
 
-	c := f.consumer()
+	c := f.consumer("mistaken")
 	s.says("has a member that is not of this deployment, client \\\"mistaken\\\"")
 	f.await(10*time.Second, "/readyz shows the stranger", func() bool {
 		return strings.Contains(s.ready(), "has a member that is not of this deployment") &&
@@ -51,7 +54,7 @@ func TestAForeignLeaderIsNoticed(t *testing.T) {
 	f := newFixture(t, 2, nil)
 	f.must("topics")
 	f.sendAll(0, 10)
-	c := f.consumer()
+	c := f.consumer("mistaken")
 	for got := 0; got < 20; { // it has all partitions
 		fetched := c.PollFetches(f.ctx())
 		if err := fetched.Err(); err != nil {
@@ -68,5 +71,30 @@ func TestAForeignLeaderIsNoticed(t *testing.T) {
 	c.Close()
 	f.awaitTaken(20*time.Second, 10, 10)
 	s.says("alone again")
+	s.endsWell()
+}
+
+// TestAnotherVersionInTheGroupIsNoStranger: during a rolling upgrade the newer processes were not ready, and advised to
+// split the group, which stops half of it.
+func TestAnotherVersionInTheGroupIsNoStranger(t *testing.T) {
+	t.Parallel()
+	f, s := twoAtWork(t)
+	c := f.consumer(kafka.DefaultClientID)
+	s.says("has a member of another version of Oriel, client \\\"oriel\\\"")
+	s.says("end the older one")
+	f.await(10*time.Second, "/readyz names it, and is ready", func() bool {
+		page := s.ready()
+		return strings.HasPrefix(page, "ready\n") && strings.Contains(page, "another version of Oriel")
+	})
+	for _, misleading := range []string{"not of this deployment", "another group", "with no process"} {
+		if strings.Contains(s.log(), misleading) {
+			t.Errorf("the log says %q", misleading)
+		}
+	}
+	c.Close()
+	s.says("no members of other versions any more")
+	f.sendAll(10, 10)
+	f.awaitTaken(20*time.Second, 20, 20)
+	f.await(10*time.Second, "ready when alone again", func() bool { return s.ready() == "ready\n" })
 	s.endsWell()
 }

@@ -130,3 +130,51 @@ func TestRefuseAChangelogThatWasDeleted(t *testing.T) {
 		}
 	}
 }
+
+// TestDecisionsThatWereDeletedAreMissed by all at once and alike: "run `oriel topics`" led to another message.
+func TestDecisionsThatWereDeletedAreMissed(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, 1, nil)
+	f.must("topics")
+	s := f.inside(func(*host) {})
+	f.send(0, events(0, 10)...)
+	f.awaitTaken(time.Minute, 10)
+	if err := f.client.DeleteTopic(f.ctx(), f.topic("decisions")); err != nil {
+		t.Fatal(err)
+	}
+	texts := []string{
+		"has published decisions: they are lost", "Bring the topic back from a backup", "privacy loss adds", "ORIEL_NAME",
+	}
+	says := func(where, text string) {
+		t.Helper()
+		for _, want := range texts {
+			if !strings.Contains(text, want) {
+				t.Errorf("%s does not say %q: %s", where, want, text)
+			}
+		}
+		if strings.Contains(text, "oriel topics") {
+			t.Errorf("%s advises to make the topic again: %s", where, text)
+		}
+	}
+	f.await(10*time.Second, "/readyz doubts it", func() bool { return strings.Contains(s.ready(), texts[0]) })
+	says("/readyz", s.ready())
+	select {
+	case err := <-s.done:
+		says("run", err.Error())
+	case <-time.After(time.Minute):
+		t.Fatal("the service goes on without its decisions")
+	}
+	for _, command := range []string{"topics", "run"} {
+		p := f.start(nil, command)
+		if p.finish(time.Minute) {
+			t.Errorf("%s goes on without the decisions", command)
+		}
+		says(command, p.output())
+	}
+	f.createTopic(f.topic("decisions"), 1, map[string]string{"max.message.bytes": "8388608"})
+	p := f.start(nil, "run")
+	if p.finish(time.Minute) {
+		t.Error("run goes on with a topic that was made again")
+	}
+	p.says("was deleted and made again, or lost records", "Bring it back from a backup", "privacy loss adds")
+}

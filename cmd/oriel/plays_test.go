@@ -117,6 +117,14 @@ func playsThroughKills(t *testing.T, p player) {
 	f.must("topics")
 
 	out := map[uint64]schemas.Decision{} // by play
+	// In the opening, behind the opening that is sent again and in the first plays, and in these again.
+	for _, place := range []string{"produced:1", "produced:2", "produced:1"} {
+		<-f.start(map[string]string{"TEST_KILL": place}, "run").done
+	}
+	if sent, committed := f.read(f.topic("decisions"), 0, true), f.read(f.topic("decisions"), 0, false); len(committed) > 0 ||
+		len(sent) != 2*offered {
+		t.Fatalf("%d plays were sent and %d are committed, want %d sent", len(sent), len(committed), 2*offered)
+	}
 	running := f.start(map[string]string{"TEST_KILL": "produced:1"}, "run")
 	hear := func(upTo int) {
 		f.await(2*time.Minute, fmt.Sprintf("%d plays", upTo), func() bool {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -19,7 +20,8 @@ func (f *fixture) says(args ...string) (prints, says string) {
 	var out, problems bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &problems
 	if err := cmd.Run(); err != nil {
-		if _, ended := err.(*exec.ExitError); !ended {
+		var ended *exec.ExitError
+		if !errors.As(err, &ended) {
 			f.t.Fatal(err)
 		}
 	}

@@ -12,9 +12,10 @@
 //     that fences every other writer. It may be killed anywhere, and any number of processes may share the group.
 //   - A letter has the record's key, value and headers, and then the reason and the place, as headers. What the dead-letter topic
 //     would not take, by its limit at that moment, is cut and marked. A record that retention has deleted leaves a letter
-//     without content, marked as lost.
-//   - Fail closed: rows that do not continue, rows of another incarnation, verdicts of a newer version, records that the input
-//     does not have though it must. The partition stops, with a message; the others go on.
+//     without content, marked as lost. Where rows of verdicts are missing, one such letter stands for all of their offsets,
+//     with the reason, and letters go on behind it.
+//   - Fail closed: rows of another incarnation, verdicts of a newer version, records that the input does not have though it
+//     must. The partition is parked, with a message, and tried again; the others go on.
 //
 // Everything about it (what it writes, when, how long it takes, where it stands) tells which events were bad. Who may
 // read or describe the dead-letter topic or the group must be who may read the input.

@@ -369,7 +369,9 @@ func TestAParkedPartitionGoesOn(t *testing.T) {
 		t.Errorf("told to end while a partition is parked: %v", err)
 	}
 	end = start()
-	<-parked
+	if err := <-parked; err == nil {
+		t.Error("parked for no reason")
+	}
 	limit("1048576")
 	if w := <-written; w.Letters != 2 {
 		t.Errorf("%+v", w)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -12,23 +13,20 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"oriel/pipeline"
+	"oriel/pipeline/kafka"
 	"oriel/pipeline/pipetest"
 )
 
 // shock is what happens at a request of an opening, counted from the start of the process.
 type shock struct {
 	request int
-	what    string // died, died heard, cut, lost; forgotten: died, and the broker never heard of the commit of the opening
+	what    string // died, died heard, cut, lost
 }
 
 // lives tells whether the process survives it: then only its connection ends.
 func (s shock) lives() bool { return s.what == "cut" || s.what == "lost" }
 
 func (s shock) hit(d *pipetest.Deployment, a *pipetest.Member) {
-	if s.what == "forgotten" { // the first end of a transaction is of what an earlier owner has left open
-		end := pipetest.Kind{Member: a.Name, API: "EndTxn", Partition: pipetest.AnyPartition}
-		d.Fail(pipetest.Fault{Kind: end, Skip: 1, Effect: pipetest.Refused(0)})
-	}
 	if !s.lives() {
 		a.KillAtRequest(s.request, s.what == "died heard")
 		return
@@ -191,19 +189,50 @@ func TestAnOpeningSurvivesDeathAtEachRequest(t *testing.T) {
 }
 
 // TestAForgottenOpeningIsContinued: a coordinator that crashes may acknowledge the end of a transaction and never tell
-// the changelog. The process goes on to its first decisions and dies at each request behind. Then the changelog has the
-// opening among what was aborted, and decisions of its secret can be read.
+// the changelog. Then the opening is aborted by the next owner, and the broker may delete it: no decision may be sent
+// on it. The process dies at what it sends next, and others at a request of their take-over.
 func TestAForgottenOpeningIsContinued(t *testing.T) {
 	for _, o := range []opened{{owed: 3}, {owed: 2, second: 2}} {
 		first, last := o.requests(t)
-		for n := last - 6; n <= last; n++ {
-			for i, again := range []shock{{first + n%5, "died"}, {last - n%7, "died heard"}, {last + n%5, "died"}} {
-				t.Run(fmt.Sprintf("%d owed/died at %d, %s at %d", o.owed, n, again.what, again.request), func(t *testing.T) {
-					o.survives(t, shock{n, "forgotten"}, again, shock{first + 3*i + n, "died"})
-				})
+		for forgets := 1; forgets <= 2; forgets++ {
+			for nth := 2; nth <= 4; nth++ {
+				for n := first + nth; n <= last; n += 7 {
+					t.Run(fmt.Sprintf("%d owed/%d forgotten, died at %d, at %d", o.owed, forgets, nth, n), func(t *testing.T) {
+						o.forgotten(t, forgets, nth, n)
+					})
+				}
 			}
 		}
 	}
+}
+
+// forgotten plays an opening of which so many commits in a row are acknowledged and forgotten. The process dies when it
+// has sent its nth transaction, and the next one at its n-th request.
+func (o opened) forgotten(t *testing.T, forgets, nth, n int) {
+	synctest.Test(t, func(t *testing.T) {
+		h := o.prepared(t)
+		end := pipetest.Kind{API: "EndTxn", Partition: pipetest.AnyPartition}
+		for i := range forgets { // each second one is of what an earlier owner has left open
+			h.Fail(pipetest.Fault{Kind: end, Skip: 2*i + 1, Effect: pipetest.Refused(0)})
+		}
+		a := h.Start("a", pipetest.NewDisk(), h.setup.Run)
+		a.KillAt(pipeline.PointProduced, nth)
+		time.Sleep(time.Minute)
+		h.Mend()
+		a.Kill()
+		b := h.Start("a", a.Disk(), h.setup.Run)
+		b.KillAtRequest(n, n%4 < 2)
+		time.Sleep(15 * time.Second)
+		b.Kill()
+		c := h.Start("a", b.Disk(), h.setup.Run)
+		send(t, h.Deployment, h.setup, 0, 2)
+		h.taken = 2
+		time.Sleep(20 * time.Second)
+		if err := c.Stop(); err != nil {
+			t.Error(err)
+		}
+		h.oneHistory(o)
+	})
 }
 
 // TestTornOpeningsAreMadeWhole plays each way in which the first two transactions may have ended in some of their parts
@@ -255,30 +284,68 @@ func (h *history) torn(disk *vfs.MemFS, nth int, committed []pipetest.Part) *vfs
 }
 
 // TestTheSecretIsDurableBeforeTheFirstDecision looks at an opening's transactions: the first has the state and no
-// decision, and the second is begun when it is committed. Both name the same partitions.
+// decision, and the second is begun when it is committed. Both name the same partitions. Where nothing is owed, one
+// transaction is enough.
 func TestTheSecretIsDurableBeforeTheFirstDecision(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		h := opened{owed: 3, second: 2}.prepared(t)
-		a := h.Start("a", pipetest.NewDisk(), h.setup.Run)
-		time.Sleep(2 * time.Second)
-		var got []string
-		for _, r := range h.Requests() {
-			switch r.API {
-			case "Produce", "AddPartitionsToTxn", "EndTxn":
-				got = append(got, r.API+" "+r.Topic)
+	const begin = "AddPartitionsToTxn late.changelog,late.decisions,late.plays,late.verdicts"
+	for owed, second := range map[int][]string{
+		0: nil, 1: {begin, "Produce late.plays", "Produce late.changelog", "EndTxn "},
+		3: {begin, "Produce late.decisions", "Produce late.plays", "Produce late.changelog", "EndTxn "},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			h := opened{owed: owed, second: 2}.prepared(t)
+			a := h.Start("a", pipetest.NewDisk(), h.setup.Run)
+			time.Sleep(2 * time.Second)
+			var got []string
+			for _, r := range h.Requests() {
+				switch r.API {
+				case "Produce", "AddPartitionsToTxn", "EndTxn":
+					got = append(got, r.API+" "+r.Topic)
+				}
 			}
+			want := append([]string{
+				begin, "EndTxn ", // whatever an earlier owner has left open
+				begin, "Produce late.changelog", "EndTxn ",
+			}, second...)
+			if !slices.Equal(got, want) {
+				t.Errorf("%d owed: %q, want %q", owed, got, want)
+			}
+			if err := a.Stop(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// TestForgedFirstDecisionsStop: what is committed and does not come out of the opening's secret is a second history.
+// Nothing is sent on top of it.
+func TestForgedFirstDecisionsStop(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := opened{owed: 3}.prepared(t)
+		torn, err := h.setup.Tear(t.Context(), h.Client(), 0)
+		if err != nil {
+			t.Fatal(err)
 		}
-		begin := "AddPartitionsToTxn late.changelog,late.decisions,late.plays,late.verdicts"
-		want := []string{
-			begin, "EndTxn ", // whatever an earlier owner has left open
-			begin, "Produce late.changelog", "EndTxn ",
-			begin, "Produce late.decisions", "Produce late.plays", "Produce late.changelog", "EndTxn ",
+		a := h.Start("a", pipetest.NewDisk(), h.setup.Run)
+		a.KillAt(pipeline.PointProduced, 2)
+		<-a.Done()
+		if err := torn.Commit(t.Context(), []pipetest.Part{pipetest.Decisions}, func(_ pipetest.Part, r kafka.Record) []byte {
+			if index(t, r) == 2 {
+				return bytes.Replace(r.Value, []byte(`"decision":[1,`), []byte(`"decision":[2,`), 1)
+			}
+			return nil
+		}); err != nil {
+			t.Fatal(err)
 		}
-		if !slices.Equal(got, want) {
-			t.Errorf("%q, want %q", got, want)
+		before := len(h.read(h.setup.Config.Decisions, true))
+		send(t, h.Deployment, h.setup, 0, 2)
+		b := h.Start("b", a.Disk(), h.setup.Run)
+		time.Sleep(20 * time.Second)
+		if err := b.Stop(); err == nil || !strings.Contains(err.Error(), "decision 2, of before the first event, differs") {
+			t.Errorf("ends with %v", err)
 		}
-		if err := a.Stop(); err != nil {
-			t.Error(err)
+		if after := len(h.read(h.setup.Config.Decisions, true)); after != before {
+			t.Errorf("%d decisions were sent", after-before)
 		}
 	})
 }

@@ -88,7 +88,7 @@ func (r *NumbersReport) printLast(out io.Writer) {
 	for _, cell := range order {
 		fmt.Fprintf(w, "%s\t", cell)
 		for _, s := range statistics {
-			fmt.Fprint(w, numberCells(byCell[cell], s))
+			fmt.Fprintf(w, "%s", numberCells(byCell[cell], s))
 		}
 		fmt.Fprintln(w)
 	}

@@ -159,7 +159,7 @@ func Solve(w Want, k Knob) (Solution, error) {
 			return Solution{}, unreached(w, k, best, try(best))
 		}
 		// errors fall and rise again along the range: behind the best value they move one way
-		at, beside = best+sort.Search(k.Values-best, func(i int) bool { return !try(best + i).within(w.Half) })-1, 0
+		at = best + sort.Search(k.Values-best, func(i int) bool { return !try(best + i).within(w.Half) }) - 1
 		beside = at + 1
 		if k.Greater {
 			at = sort.Search(best, func(i int) bool { return try(i).within(w.Half) })
