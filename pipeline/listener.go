@@ -63,9 +63,9 @@ type Listener struct {
 	// metrics and pages are for all who read that one.
 	Decided   func(partition int32, newest Decided)
 	State     func(partition int32, s TaskState)
-	Proves    func(partition int32, g protection.Guarantee) // the partition's stream is taken over; its frozen plan proves g
-	Holds     func(partition int32, bytes int)              // the partition's state is in memory, so large; it does not grow
-	Opening   func(partition int32, from int64)             // the partition's first incarnation will be opened, at an offset
+	Proves    func(partition int32, g protection.Guarantee) // the stream is taken over; its frozen plan proves g
+	Holds     func(partition int32, bytes int)              // the state is in memory, so large; it does not grow
+	Opening   func(partition int32, from int64)             // its first incarnation will be opened, at an offset
 	Opened    func(partition int32)                         // the partition's first incarnation was opened
 	Closed    func(partition int32)                         // the partition was handed over
 	Restarted func(partition int32, err error)              // the task takes its partition over again after err

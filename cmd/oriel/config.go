@@ -42,7 +42,8 @@ func configCommand() *cobra.Command {
 			}
 			_, err = fmt.Fprintf(out, "\n"+
 				"# Each stream: mechanism %s, window %s, %sepsilon %g, delta %g, adjacency %s, unit %s\n",
-				g.Mechanism, windowText(g.Scope.Figures().Window), membersText(g.Members()), g.Epsilon, g.Delta, g.Unit.Adjacency(), g.Unit.Name())
+				g.Mechanism, windowText(g.Scope.Figures().Window), membersText(g.Members()),
+				g.Epsilon, g.Delta, g.Unit.Adjacency(), g.Unit.Name())
 			return err
 		},
 	}

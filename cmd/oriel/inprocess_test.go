@@ -129,11 +129,15 @@ func (d *inprocess) get(c *child, path string) string {
 
 // blind is the configured model with a machine that does not look at events.
 func blind() func(settings.Settings) (pipeline.Model, error) {
-	return seated(func(m *pipeline.Model, promised protection.Guarantee) { m.Seat = pipetest.Blind{States: promised}.Seat })
+	return seated(func(m *pipeline.Model, promised protection.Guarantee) {
+		m.Seat = pipetest.Blind{States: promised}.Seat
+	})
 }
 
 // seated is the configured model, changed by with. Its plan, which takes a while, is made once.
-func seated(with func(m *pipeline.Model, promised protection.Guarantee)) func(settings.Settings) (pipeline.Model, error) {
+func seated(
+	with func(m *pipeline.Model, promised protection.Guarantee),
+) func(settings.Settings) (pipeline.Model, error) {
 	plans := map[string][]byte{}
 	guarantees := map[string]protection.Guarantee{}
 	return func(s settings.Settings) (pipeline.Model, error) {

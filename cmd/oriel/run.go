@@ -203,7 +203,8 @@ func ended(log *slog.Logger) func(pipeline.Ending) {
 func logging(log *slog.Logger, name string, l pipeline.Listener) pipeline.Listener {
 	l.Assigned = func(partitions []int32) { log.Info("partitions assigned", "partitions", partitions) }
 	l.State = func(p int32, s pipeline.TaskState) { log.Info("task", "partition", p, "state", string(s)) }
-	l.Proves = func(p int32, g protection.Guarantee) { // of the frozen plan: another fit of the same settings may age differently
+	// The guarantee is of the frozen plan: another fit of the same settings may age differently.
+	l.Proves = func(p int32, g protection.Guarantee) {
 		logAges(log, p, g)
 	}
 	l.Partitions = func(input int) { log.Info("input", "partitions", input) }
@@ -262,7 +263,8 @@ func logAges(log *slog.Logger, partition int32, g protection.Guarantee) {
 	}
 	line(g.Unit.Words().Aged, g.Scope.Logged(), g.AtAge)
 	if _, several := g.Unit.Train(); several {
-		line("all events of a user since the first", g.Scope.Ages(), func(age protection.Age) dp.Budget { return g.AtAll(age.Steps) })
+		all := func(age protection.Age) dp.Budget { return g.AtAll(age.Steps) }
+		line("all events of a user since the first", g.Scope.Ages(), all)
 	}
 }
 

@@ -180,8 +180,9 @@ func exact(n int) (*line, error) {
 func step(name string, scope protection.Scope, ageWeight float64) (*line, error) {
 	const d = 32
 	c := mechanisms.Config{
-		Name: "blt", Batch: 1, Leaf: mechanisms.OnePart(d, 1), Budget: dp.Budget{Epsilon: 1, Delta: 1e-6}, AgeWeight: ageWeight,
-		Terms: protection.Terms{Scope: scope, Unit: protection.Event{Exchange: dp.Replace}},
+		Name: "blt", Batch: 1, Leaf: mechanisms.OnePart(d, 1), Budget: dp.Budget{Epsilon: 1, Delta: 1e-6},
+		AgeWeight: ageWeight,
+		Terms:     protection.Terms{Scope: scope, Unit: protection.Event{Exchange: dp.Replace}},
 	}
 	plan, err := mechanisms.NewPlan(c)
 	if err != nil {

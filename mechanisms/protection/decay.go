@@ -33,7 +33,9 @@ func (d Decay) Ages() []Age { return spans(d.Steps, "H", "after_1_memory", "memo
 // Logged returns one step, one and ten memories, and ever.
 func (d Decay) Logged() []Age {
 	all := d.Ages()
-	return []Age{{Steps: 1, Name: "1", Figure: "after_1_step"}, all[0], all[1], {Steps: Endless, Name: "ever", Figure: "ever"}}
+	return []Age{
+		{Steps: 1, Name: "1", Figure: "after_1_step"}, all[0], all[1], {Steps: Endless, Name: "ever", Figure: "ever"},
+	}
 }
 
 // Crowd returns none.

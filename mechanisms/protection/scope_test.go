@@ -39,12 +39,16 @@ func allAnswers() []answers {
 			scope: Window{12}, name: "window", span: 12, end: math.MaxUint64, figures: Figures{Window: 12},
 			plain: Window{12}, power: Window{16},
 			ages: []Age{
-				{1, 12, "W", "within_window"}, {10, 120, "10 W", "after_10_windows"},
-				{100, 1200, "100 W", "after_100_windows"}, {1000, 12_000, "1000 W", "after_1000_windows"},
+				{1, 12, "W", "within_window"},
+				{10, 120, "10 W", "after_10_windows"},
+				{100, 1200, "100 W", "after_100_windows"},
+				{1000, 12_000, "1000 W", "after_1000_windows"},
 			},
 			logged: []Age{
-				{1, 12, "W", "within_window"}, {10, 120, "10 W", "after_10_windows"},
-				{100, 1200, "100 W", "after_100_windows"}, {1000, 12_000, "1000 W", "after_1000_windows"},
+				{1, 12, "W", "within_window"},
+				{10, 120, "10 W", "after_10_windows"},
+				{100, 1200, "100 W", "after_100_windows"},
+				{1000, 12_000, "1000 W", "after_1000_windows"},
 			},
 			crowd: 12,
 			words: Words{
@@ -61,12 +65,16 @@ func allAnswers() []answers {
 			scope: Window{1}, name: "window", span: 1, end: math.MaxUint64, figures: Figures{Window: 1},
 			plain: Window{1}, power: Window{1},
 			ages: []Age{
-				{1, 1, "W", "within_window"}, {10, 10, "10 W", "after_10_windows"},
-				{100, 100, "100 W", "after_100_windows"}, {1000, 1000, "1000 W", "after_1000_windows"},
+				{1, 1, "W", "within_window"},
+				{10, 10, "10 W", "after_10_windows"},
+				{100, 100, "100 W", "after_100_windows"},
+				{1000, 1000, "1000 W", "after_1000_windows"},
 			},
 			logged: []Age{
-				{1, 1, "W", "within_window"}, {10, 10, "10 W", "after_10_windows"},
-				{100, 100, "100 W", "after_100_windows"}, {1000, 1000, "1000 W", "after_1000_windows"},
+				{1, 1, "W", "within_window"},
+				{10, 10, "10 W", "after_10_windows"},
+				{100, 100, "100 W", "after_100_windows"},
+				{1000, 1000, "1000 W", "after_1000_windows"},
 			},
 			crowd: 1,
 			words: Words{
@@ -83,11 +91,16 @@ func allAnswers() []answers {
 			scope: Decay{64}, name: "decay", span: 64, end: math.MaxUint64, life: true, memory: 64,
 			figures: Figures{Memory: 64}, plain: Decay{64}, power: Decay{64},
 			ages: []Age{
-				{1, 64, "H", "after_1_memory"}, {10, 640, "10 H", "after_10_memories"},
-				{100, 6400, "100 H", "after_100_memories"}, {1000, 64_000, "1000 H", "after_1000_memories"},
+				{1, 64, "H", "after_1_memory"},
+				{10, 640, "10 H", "after_10_memories"},
+				{100, 6400, "100 H", "after_100_memories"},
+				{1000, 64_000, "1000 H", "after_1000_memories"},
 			},
 			logged: []Age{
-				{0, 1, "1", "after_1_step"}, {1, 64, "H", "after_1_memory"}, {10, 640, "10 H", "after_10_memories"}, {0, math.MaxUint64, "ever", "ever"},
+				{0, 1, "1", "after_1_step"},
+				{1, 64, "H", "after_1_memory"},
+				{10, 640, "10 H", "after_10_memories"},
+				{0, math.MaxUint64, "ever", "ever"},
 			},
 			words: Words{
 				Letter: "H", Length: "for life, memory H = 64 steps", Claim: ", for ever, with a memory of 64 steps",

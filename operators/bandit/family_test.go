@@ -132,7 +132,10 @@ func TestWrongSettingsAreNamed(t *testing.T) {
 // settings or without, before its plan and behind it.
 func TestThereIsNoUserLevel(t *testing.T) {
 	for _, delay := range []string{"0", "4"} {
-		m := mechanisms.Config{Name: "blt", Batch: 4, Terms: protection.Terms{Scope: protection.Lifetime{Steps: 64, Within: 64}, Unit: protection.Event{Exchange: dp.Replace}}}
+		m := mechanisms.Config{Name: "blt", Batch: 4}
+		m.Terms = protection.Terms{
+			Scope: protection.Lifetime{Steps: 64, Within: 64}, Unit: protection.Event{Exchange: dp.Replace},
+		}
 		c, err := configOf(m, append(append([]string(nil), disc...), "DELAY="+delay)...)
 		if err != nil {
 			t.Fatal(err)
@@ -156,7 +159,10 @@ func TestThereIsNoUserLevel(t *testing.T) {
 
 // What is wrong with a setting is not said of the set that it makes, too.
 func TestABrokenSettingIsBlamedAlone(t *testing.T) {
-	m := mechanisms.Config{Name: "tree-laplace", Batch: 10, Terms: protection.Terms{Scope: protection.Lifetime{Steps: 100, Within: 128}, Unit: protection.Event{Exchange: dp.Replace}}}
+	m := mechanisms.Config{Name: "tree-laplace", Batch: 10}
+	m.Terms = protection.Terms{
+		Scope: protection.Lifetime{Steps: 100, Within: 128}, Unit: protection.Event{Exchange: dp.Replace},
+	}
 	m.Budget.Epsilon = 1
 	_, err := configOf(m, "SET=l2-ball", "RADIUS=5m", "DIMENSION=2")
 	if want := `ORIEL_RADIUS: "5m": not a number (unit: length)`; err == nil || err.Error() != want {

@@ -244,7 +244,9 @@ func TestAuditCatchesFaultsOfParts(t *testing.T) {
 			"half the noise":         {"scale", func(s *noise.Scale, _ *uint16) { s.Exp-- }},
 			"an instance of another": {"coordinates", func(_ *noise.Scale, i *uint16) { *i = (*i + 1) % 3 }},
 		} {
-			a := variedSubject(t, varied{}, AllParts, func(m *mechanisms.Config) { m.Name, m.Scope = "once-gaussian", protection.PerStep{} })
+			a := variedSubject(t, varied{}, AllParts, func(m *mechanisms.Config) {
+				m.Name, m.Scope = "once-gaussian", protection.PerStep{}
+			})
 			a.stream = onceWith(t, part, fault.bend)
 			refutes(t, fmt.Sprintf("%s in part %d", what, part), a, fault.name, ErrNoise)
 		}

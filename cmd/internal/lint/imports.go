@@ -27,7 +27,7 @@ var direction = []rule{
 	},
 	{"pipeline/kafka", []string{"pipeline"}, "Kafka code sees bytes and offsets, never events, gradients or state"},
 	{"pipeline/embedded", []string{"pipeline"}, "the embedded broker knows Kafka alone"},
-	{"pipeline/metrics", []string{"pipeline", "mechanisms/dp"}, "metrics see what a listener is told: counts, times, and what is published"},
+	{"pipeline/metrics", []string{"pipeline", "mechanisms/dp", "mechanisms/protection"}, "metrics see what a listener is told: counts, times, and what is published"},
 	{"pipeline/console", []string{"pipeline", "mechanisms/dp"}, "HTTP shows what is public"},
 	{"pipeline/letters", []string{"=pipeline", "pipeline/kafka", "state", "schemas"}, "letters open what the service has sealed, and know no algorithm"},
 	{
@@ -50,7 +50,7 @@ var direction = []rule{
 	},
 	{
 		"operators/baselines",
-		[]string{"operators/convex", "operators/moments", "=mechanisms", "mechanisms/dp", "mechanisms/noise"},
+		[]string{"operators/convex", "operators/moments", "=mechanisms", "mechanisms/dp", "mechanisms/noise", "mechanisms/protection"},
 		"baselines are experiments: no operator, and none imports them",
 	},
 	{

@@ -52,8 +52,9 @@ func TestFiguresOfTheTexts(t *testing.T) {
 	guarantee := func(name string, change func(*mechanisms.Config)) protection.Guarantee {
 		t.Helper()
 		c := mechanisms.Config{
-			Name: name, Batch: 1, Terms: protection.Terms{Scope: protection.Window{Steps: 1024}, Unit: protection.Event{Exchange: dp.Replace}},
-			Leaf: mechanisms.OnePart(8, 1), Budget: dp.Budget{
+			Name: name, Batch: 1,
+			Terms: protection.Terms{Scope: protection.Window{Steps: 1024}, Unit: protection.Event{Exchange: dp.Replace}},
+			Leaf:  mechanisms.OnePart(8, 1), Budget: dp.Budget{
 				Epsilon: 1,
 				Delta:   1e-6,
 			},

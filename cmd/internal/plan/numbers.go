@@ -115,7 +115,8 @@ func (m *machine) view(n *operators.Precision, v operators.View) (NumberView, er
 	c := m.config
 	sigma, worst := d.Settled(), d.Worst()
 	row := NumberView{
-		Mechanism: c.Name, Window: c.Scope.Figures().Window, View: v.Name, Memory: v.Memory, Events: none, Sigma: Number(sigma),
+		Mechanism: c.Name, Window: c.Scope.Figures().Window, View: v.Name, Memory: v.Memory, Events: none,
+		Sigma: Number(sigma),
 		Count: spread(sigma/n.Count, worst/n.Count), Sum: Spread{none, none, none}, ShownFrom: none, OverOptimum: none,
 	}
 	switch {

@@ -39,7 +39,8 @@ func TestNoiseScale(t *testing.T) {
 			budget, n := in.Configured.Budget, math.Sqrt(float64(in.Configured.Dimension()))
 			h := math.Log2(float64(max(m.Window, 1))) + 1
 			squaresMoved, moved, tolerance := h, h, 1e-9
-			if s, several := in.Configured.Unit.Train(); several { // k events of a user: under a node of 2^l steps at most ⌈2^l/s⌉ of them
+			// k events of a user: under a node of 2^l steps at most ⌈2^l/s⌉ of them.
+			if s, several := in.Configured.Unit.Train(); several {
 				k := math.Ceil(float64(m.Window) / float64(s))
 				squaresMoved, moved = 0, k*h
 				for span := uint64(1); span <= m.Window; span *= 2 {
@@ -328,11 +329,14 @@ func TestCandidates(t *testing.T) {
 	f("horizon", func(c *mechanisms.Config) {
 		c.Name, c.Scope = "tree-gamma", protection.Lifetime{Steps: 700, Within: 1024}
 	}, "blt", "", "", 700)
-	f("no window", func(c *mechanisms.Config) { c.Name, c.Scope = "once-gamma", protection.PerStep{} }, "blt", "needs a window", "", 0)
+	f("no window", func(c *mechanisms.Config) {
+		c.Name, c.Scope = "once-gamma", protection.PerStep{}
+	}, "blt", "needs a window", "", 0)
 }
 
 func TestAges(t *testing.T) {
-	in := Input{Configured: mechanisms.Config{Terms: protection.Terms{Scope: protection.Window{Steps: 1000}}, Batch: 4}, Rate: 2, Age: 55_000}
+	terms := protection.Terms{Scope: protection.Window{Steps: 1000}}
+	in := Input{Configured: mechanisms.Config{Terms: terms, Batch: 4}, Rate: 2, Age: 55_000}
 	steps, seconds := []uint64{1000, 10_000, 55_000, 100_000, 1_000_000}, []float64{
 		2000, 20_000, 110_000, 200_000,
 		2_000_000,

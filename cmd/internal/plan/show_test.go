@@ -4,12 +4,13 @@ import (
 	"bytes"
 	"encoding/json"
 	"flag"
-	"oriel/mechanisms/dp"
-	"oriel/mechanisms/protection"
 	"os"
 	"strings"
 	"sync"
 	"testing"
+
+	"oriel/mechanisms/dp"
+	"oriel/mechanisms/protection"
 )
 
 var rewrite = flag.Bool("rewrite", false, "write testdata/table.txt")
@@ -27,7 +28,8 @@ func golden(t *testing.T) *Report {
 
 var theGolden = sync.OnceValues(func() (*Report, error) {
 	in := settings[0].input()
-	in.Configured.Name, in.Configured.AgeWeight, in.Configured.Scope = "tree-gaussian", 0, protection.Window{Steps: 1 << 23}
+	in.Configured.Name, in.Configured.AgeWeight = "tree-gaussian", 0
+	in.Configured.Scope = protection.Window{Steps: 1 << 23}
 	in.Configured.Batch, in.Configured.Budget.Delta = 4, 1e-9
 	in.Rate, in.Age, in.SealedState = 50, 1<<20, 4321
 	r, err := New(in)

@@ -105,7 +105,8 @@ var settings = []setting{
 		in.Configured.Name, in.Configured.AgeWeight, in.Configured.Budget.Delta, in.Configured.Batch = "tree-gamma", 0, 0, 10
 	}},
 	{"zero-out", func(in *Input) {
-		in.Configured.Unit, in.Configured.Leaf = protection.Event{Exchange: dp.ZeroOut}, mechanisms.OnePart(in.Configured.Dimension(), 2.5)
+		in.Configured.Unit = protection.Event{Exchange: dp.ZeroOut}
+		in.Configured.Leaf = mechanisms.OnePart(in.Configured.Dimension(), 2.5)
 	}},
 	{"paper", func(in *Input) {
 		in.Configured.Name, in.Configured.AgeWeight = "tree-gaussian-paper", 0
@@ -125,7 +126,8 @@ var settings = []setting{
 		in.Configured.Scope = protection.Lifetime{Steps: 700, Within: 1024}
 	}},
 	{"once", func(in *Input) {
-		in.Configured.Name, in.Configured.AgeWeight, in.Configured.Scope, in.Rate = "once-gaussian", 0, protection.PerStep{}, 1
+		in.Configured.Name, in.Configured.AgeWeight, in.Rate = "once-gaussian", 0, 1
+		in.Configured.Scope = protection.PerStep{}
 	}},
 }
 

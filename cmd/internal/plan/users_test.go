@@ -6,10 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"oriel/mechanisms/dp"
-	"oriel/mechanisms/protection"
 	"strings"
 	"testing"
+
+	"oriel/mechanisms/dp"
+	"oriel/mechanisms/protection"
 )
 
 // present is a report of users with a memory: all events of one among any so many steps.

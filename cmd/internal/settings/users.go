@@ -27,8 +27,9 @@ func (s Settings) checkUsers(p *operators.Problems) {
 		"no bound", s.Mechanism)
 	switch {
 	case s.forgets():
-		p.Want("USER_WINDOW", s.UserWindow > 0 && s.UserWindow <= protection.MaxAmong, "%d: not within 1 to %d; with a memory nothing "+
-			"bounds what a user loses who comes for ever, so it says among how many steps a user's events are protected together",
+		p.Want("USER_WINDOW", s.UserWindow > 0 && s.UserWindow <= protection.MaxAmong,
+			"%d: not within 1 to %d; with a memory nothing "+
+				"bounds what a user loses who comes for ever, so it says among how many steps a user's events are protected together",
 			s.UserWindow, uint64(protection.MaxAmong))
 	default:
 		p.Want("USER_WINDOW", s.UserWindow == 0, "set, but without ORIEL_MEMORY the window of users is ORIEL_WINDOW")

@@ -1,10 +1,11 @@
 package settings
 
 import (
-	"oriel/mechanisms/dp"
-	"oriel/mechanisms/protection"
 	"strings"
 	"testing"
+
+	"oriel/mechanisms/dp"
+	"oriel/mechanisms/protection"
 )
 
 // loaded gives the settings of minimal with lines in the place of its own.
@@ -44,12 +45,14 @@ func TestWindowIsANumberOrAWord(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%v: %v", test.lines, err)
 		}
-		if wants := strings.Contains(strings.Join(test.lines, " "), "ORIEL_MEMORY=64"); wants != (m.Scope.Figures().Memory == 64) ||
+		wants := strings.Contains(strings.Join(test.lines, " "), "ORIEL_MEMORY=64")
+		if wants != (m.Scope.Figures().Memory == 64) ||
 			wants != strings.Contains(s.Canonical(), "\nMEMORY=64\n") {
 			t.Errorf("%v: memory %d; canonical configuration %s", test.lines, m.Scope.Figures().Memory, s.Canonical())
 		}
 		if scope := m.Scope.Figures(); scope.Window != test.window || scope.Horizon != test.horizon {
-			t.Errorf("%v: window %d, horizon %d, want %d and %d", test.lines, scope.Window, scope.Horizon, test.window, test.horizon)
+			t.Errorf("%v: window %d, horizon %d, want %d and %d",
+				test.lines, scope.Window, scope.Horizon, test.window, test.horizon)
 		}
 		if !strings.Contains(s.Canonical(), "\nWINDOW="+test.canonical+"\n") {
 			t.Errorf("%v: canonical configuration %s", test.lines, s.Canonical())
@@ -69,7 +72,8 @@ func TestUsersOfAMemoryHaveAWindow(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if m.Terms != (protection.Terms{Scope: protection.Decay{Steps: 64}, Unit: protection.User{Exchange: dp.Replace, Separation: 5, Steps: 100}}) ||
+	user := protection.User{Exchange: dp.Replace, Separation: 5, Steps: 100}
+	if m.Terms != (protection.Terms{Scope: protection.Decay{Steps: 64}, Unit: user}) ||
 		!strings.Contains(s.Canonical(), "\nUSER_WINDOW=100\n") {
 		t.Errorf("%+v; canonical configuration %s", m, s.Canonical())
 	}
