@@ -121,7 +121,8 @@ func playsThroughKills(t *testing.T, p player) {
 	for _, place := range []string{"produced:1", "produced:2", "produced:1"} {
 		<-f.start(map[string]string{"TEST_KILL": place}, "run").done
 	}
-	if sent, committed := f.read(f.topic("decisions"), 0, true), f.read(f.topic("decisions"), 0, false); len(committed) > 0 ||
+	decisions := f.topic("decisions")
+	if sent, committed := f.read(decisions, 0, true), f.read(decisions, 0, false); len(committed) > 0 ||
 		len(sent) != 2*offered {
 		t.Fatalf("%d plays were sent and %d are committed, want %d sent", len(sent), len(committed), 2*offered)
 	}
