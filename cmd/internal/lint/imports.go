@@ -50,7 +50,9 @@ var direction = []rule{
 	},
 	{
 		"operators/baselines",
-		[]string{"operators/convex", "operators/moments", "=mechanisms", "mechanisms/dp", "mechanisms/noise", "mechanisms/protection"},
+		[]string{
+			"operators/convex", "operators/moments", "=mechanisms", "mechanisms/dp", "mechanisms/noise", "mechanisms/protection",
+		},
 		"baselines are experiments: no operator, and none imports them",
 	},
 	{
