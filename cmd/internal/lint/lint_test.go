@@ -77,6 +77,22 @@ func TestModuleContents(t *testing.T) {
 	}
 }
 
+// TestModuleTerms: scopes and units answer for themselves.
+func TestModuleTerms(t *testing.T) {
+	build := Builds[0]
+	packages, err := List(moduleRoot(t), build, "-deps", "./...")
+	if err != nil {
+		t.Fatal(err)
+	}
+	typed, err := Check(packages, build)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range typed {
+		report(t, CheckTerms(p))
+	}
+}
+
 func TestModuleTree(t *testing.T) {
 	root := moduleRoot(t)
 	files, err := Tracked(root)

@@ -71,6 +71,31 @@ func TestContentsFlagPlantedFaults(t *testing.T) {
 	}
 }
 
+// TestTermsFlagPlantedFaults compares the findings in testdata with the lines that ask for them, one "want" each.
+func TestTermsFlagPlantedFaults(t *testing.T) {
+	build := Builds[0]
+	packages, err := List(moduleRoot(t), build, "-deps", "./cmd/internal/lint/testdata/terms")
+	if err != nil {
+		t.Fatal(err)
+	}
+	typed, err := Check(packages, build)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, f := range CheckTerms(typed[0]) {
+		got = append(got, f.Place)
+	}
+	slices.Sort(got)
+	if want := wanted(t, "terms"); !slices.Equal(got, want) {
+		t.Errorf("findings\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+	typed[0].Folder = termsFolder
+	if found := CheckTerms(typed[0]); len(found) > 0 {
+		t.Errorf("the package itself is checked: %v", found)
+	}
+}
+
 // wanted are the places in a file of testdata that ask for a finding.
 func wanted(t *testing.T, name string) (want []string) {
 	t.Helper()

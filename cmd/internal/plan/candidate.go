@@ -58,7 +58,7 @@ func (in Input) candidate(v variant) (c mechanisms.Config, note, reason string) 
 		c.AgeWeight = in.AgeWeight
 		return c, note, ""
 	}
-	if power := c.Scope.Fitted(true); power != c.Scope {
+	if power := c.Scope.Fitted(true); power.Span() != c.Scope.Span() {
 		c.Scope = power
 		note = strings.TrimPrefix(note+fmt.Sprintf("; window %d, the next power of two", c.Scope.Span()), "; ")
 	}
