@@ -69,11 +69,11 @@ func TestTailMarksUnknownNumbers(t *testing.T) {
 	})
 	differences := []schemas.ExtraValue{
 		{Numbers: []float64{3, 4}}, {Numbers: []float64{1, 0, 2, 3}}, {Numbers: []float64{-5, -5, -5, -5}},
-		{Numbers: []float64{0.1, 0.2, 0, 0.4}}, {Numbers: []float64{1, 1, 1, 0, 1, 1, 1, 1, 0, 1}},
+		{Numbers: []float64{0.1, 0.2, 0, 0.4}}, {Numbers: []float64{1, 1, 1, 0, 1, 1, 0, 1, 1, 1}},
 	}
 	out.Reset()
 	if err := show(&out, encoder.Append(nil, 1, 1, []float64{60, 7}, differences), false); err != nil ||
-		!strings.Contains(out.String(), "mean_difference=[1,–,2,3]  mean_difference_low=[-5,-5,-5,-5]  share_difference=[0.1,0.2,–,0.4]") {
+		!strings.Contains(out.String(), "mean_difference=[1,–,–,3]  mean_difference_low=[-5,-5,-5,-5]  share_difference=[0.1,0.2,0,0.4]") {
 		t.Errorf("%q: %v", out.String(), err)
 	}
 }

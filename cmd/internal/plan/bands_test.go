@@ -57,12 +57,12 @@ func TestEachCutHasAMark(t *testing.T) {
 	for i := range points {
 		points[i] = BandPoint{X: float64(i), Low: -1, High: 1}
 	}
-	points[7].High, points[13].Low = 9, -9
+	points[7].High, points[9].High, points[13].Low = 9, 9, -9
 	for i := 100; i < 125; i++ {
 		points[i].High = 9
 	}
 	above, below := cuts{points: points}.places(-2, 2)
-	if !slices.Equal(above, []int{7, 100, 110, 120}) || !slices.Equal(below, []int{13}) {
+	if !slices.Equal(above, []int{7, 9, 100, 110, 120}) || !slices.Equal(below, []int{13}) {
 		t.Errorf("marks above at %v, below at %v", above, below)
 	}
 }
@@ -98,5 +98,16 @@ func TestBandsDrawWhatTheySay(t *testing.T) {
 	lone[0].Value, lone[2].Value = nan, nan
 	if same, none := shapes(lone...); same != fills || none != 0 {
 		t.Errorf("no number has %d areas and %d lines, want %d and none", same, none, fills)
+	}
+}
+
+// TestTicksHaveSigns: labels below 0 are as short as those above, and 0 has no sign.
+func TestTicksHaveSigns(t *testing.T) {
+	var labels []string
+	for _, tick := range linearTicks(-20_000, 20_000, 5) {
+		labels = append(labels, tick.Label)
+	}
+	if want := []string{"-20 k", "-10 k", "0", "10 k", "20 k"}; !slices.Equal(labels, want) {
+		t.Errorf("%q, want %q", labels, want)
 	}
 }
