@@ -22,7 +22,8 @@ func TestGaugesLeaveOutNoise(t *testing.T) {
 		t.Fatal(err)
 	}
 	events := bytes.Repeat([]byte(`{"carrier":"UA","delay":30}`+"\n"), 50)
-	d, err := schemas.ParseDecision(bytes.TrimSpace(replay(t, model(t, s), replayOptions{seed: strings.Repeat("5eed", 16)}, events)))
+	line := replay(t, model(t, s), replayOptions{seed: strings.Repeat("5eed", 16)}, events)
+	d, err := schemas.ParseDecision(bytes.TrimSpace(line))
 	if err != nil {
 		t.Fatal(err)
 	}

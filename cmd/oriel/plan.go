@@ -240,8 +240,8 @@ func (l *windowList) Set(text string) error {
 func (l *windowList) String() string { return "" }
 func (l *windowList) Type() string   { return "steps,…" }
 
-// firstStream opens a stream of the model. It returns the length of every sealed state, by sealing the first, the loss of
-// its draws, and the sizes of its decisions. seen is false where the first decision comes too late to be measured.
+// firstStream opens a stream of the model. It returns the length of every sealed state, by sealing the first, the loss
+// of its draws, and the sizes of its decisions. seen is false where the first decision comes too late to be measured.
 func firstStream(model pipeline.Model) (
 	sealed int, draws dp.Draws, published plan.Published, seen bool, err error,
 ) {
@@ -288,7 +288,8 @@ func seldom(s settings.Settings, actions plan.Published) (published plan.Publish
 	size := float64(one.Thinned) / float64(one.Decided)
 	per := float64(apart) / float64(actions.Events)
 	return plan.Published{
-		Bytes: size + per*actions.Bytes, Decisions: 1 + per*actions.Decisions, Events: float64(apart), Thinned: size, Decided: 1,
+		Bytes: size + per*actions.Bytes, Decisions: 1 + per*actions.Decisions, Events: float64(apart), Thinned: size,
+		Decided: 1,
 	}, nil
 }
 

@@ -53,7 +53,8 @@ func TestPlanSaysWhatIsPublished(t *testing.T) {
 		each := float64(total) / float64(decisions) / float64(got.DecisionBytes)
 		event := float64(total) / float64(lines) / float64(got.EventBytes)
 		day := float64(got.DayBytes) / float64(got.EventBytes) / (2 * 86400)
-		if least, most := 0.95, 1.6; !(each > least && each < most && event > least && event < most) || math.Abs(day-1) > 1e-9 {
+		const least, most = 0.95, 1.6
+		if !(each > least && each < most && event > least && event < most) || math.Abs(day-1) > 1e-9 {
 			t.Errorf("%v: a decision is %.2f times what plan says, an event's are %.2f times; a day %g", c, each, event, day)
 		}
 	}

@@ -63,13 +63,18 @@ func TestTailMarksUnknownNumbers(t *testing.T) {
 		t.Errorf("%q: %v", out.String(), err)
 	}
 	encoder = schemas.NewEncoder(config, []schemas.Extra{
-		{Name: "count_deviation", Kind: schemas.ExtraNumbers}, {Name: "mean_difference", Kind: schemas.ExtraNumbers},
-		{Name: "mean_difference_low", Kind: schemas.ExtraNumbers}, {Name: "share_difference", Kind: schemas.ExtraNumbers},
+		{Name: "count_deviation", Kind: schemas.ExtraNumbers},
+		{Name: "mean_difference", Kind: schemas.ExtraNumbers},
+		{Name: "mean_difference_low", Kind: schemas.ExtraNumbers},
+		{Name: "share_difference", Kind: schemas.ExtraNumbers},
 		{Name: "shown", Kind: schemas.ExtraNumbers},
 	})
 	differences := []schemas.ExtraValue{
-		{Numbers: []float64{3, 4}}, {Numbers: []float64{1, 0, 2, 3}}, {Numbers: []float64{-5, -5, -5, -5}},
-		{Numbers: []float64{0.1, 0.2, 0, 0.4}}, {Numbers: []float64{1, 1, 1, 0, 1, 1, 0, 1, 1, 1}},
+		{Numbers: []float64{3, 4}},
+		{Numbers: []float64{1, 0, 2, 3}},
+		{Numbers: []float64{-5, -5, -5, -5}},
+		{Numbers: []float64{0.1, 0.2, 0, 0.4}},
+		{Numbers: []float64{1, 1, 1, 0, 1, 1, 0, 1, 1, 1}},
 	}
 	out.Reset()
 	if err := show(&out, encoder.Append(nil, 1, 1, []float64{60, 7}, differences), false); err != nil ||

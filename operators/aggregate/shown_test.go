@@ -120,8 +120,8 @@ func TestEarlierPlansHaveNoMarks(t *testing.T) {
 	}
 }
 
-// TestQuantilesAreShownByTheirLastRunningCount: a quantile is shown where all events of its cell, the last running count,
-// exceed 12 standard deviations of that count, which sums draws of all bins.
+// TestQuantilesAreShownByTheirLastRunningCount: a quantile is shown where all events of its cell, the last running
+// count, exceed 12 standard deviations of that count, which sums draws of all bins.
 func TestQuantilesAreShownByTheirLastRunningCount(t *testing.T) {
 	c, _ := config(t, life(8, 1), "CELLS=carrier=UA|AA", "VALUE=delay=-60:180", "STATISTICS=p50*2", "BINS=4")
 	s := c.spec
@@ -144,7 +144,9 @@ func TestQuantilesAreShownByTheirLastRunningCount(t *testing.T) {
 func TestDecisionsWithoutMarksHideWholeRanges(t *testing.T) {
 	c, _ := config(t, life(8, 1), "CELLS=carrier=UA|AA|DL", "VALUE=delay=-60:180", "STATISTICS=mean,count")
 	d := schemas.Decision{Point: []float64{60, 60, 20, 0, 5, 9}, Extras: []schemas.ExtraMember{
-		{Name: "count_deviation", JSON: "[1]"}, {Name: "mean_low", JSON: "[-60,-59,10]"}, {Name: "mean_high", JSON: "[180,180,30]"},
+		{Name: "count_deviation", JSON: "[1]"},
+		{Name: "mean_low", JSON: "[-60,-59,10]"},
+		{Name: "mean_high", JSON: "[180,180,30]"},
 	}}
 	readings, err := c.Numbers().Read(d)
 	if err != nil {

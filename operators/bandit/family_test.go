@@ -152,8 +152,8 @@ func TestABrokenSettingIsBlamedAlone(t *testing.T) {
 	}
 }
 
-// TestEmptyBoundsAreSaid: the bound says something from the length on that the text names, where it says less than what is
-// known of any play; and the text speaks of no emptiness where there is none.
+// TestEmptyBoundsAreSaid: the bound says something from the length on that the text names, where it says less than what
+// is known of any play; and the text speaks of no emptiness where there is none.
 func TestEmptyBoundsAreSaid(t *testing.T) {
 	text := func(horizon uint64, more ...string) (string, configured) {
 		t.Helper()
@@ -176,10 +176,12 @@ func TestEmptyBoundsAreSaid(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if before, after := 0.9*from, 1.1*from; c.lost(c.episode(before), before) < most || c.lost(c.episode(after), after) >= most {
-		t.Errorf("%g plays: %g before and %g after", from, c.lost(c.episode(before), before), c.lost(c.episode(after), after))
+	before, after := c.lost(c.episode(0.9*from), 0.9*from), c.lost(c.episode(1.1*from), 1.1*from)
+	if before < most || after >= most {
+		t.Errorf("%g plays: %g before and %g after", from, before, after)
 	}
-	if long, _ := text(uint64(from / 300)); strings.Contains(long, "empty") || !strings.Contains(long, "Proved, if losses are convex") {
+	long, _ := text(uint64(from / 300))
+	if strings.Contains(long, "empty") || !strings.Contains(long, "Proved, if losses are convex") {
 		t.Error(long)
 	}
 	if chosen, _ := text(2, "RATE=0.1"); !strings.HasSuffix(chosen, "so that the bound is empty at this length") {

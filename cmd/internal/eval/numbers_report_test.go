@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestTalliesOfNumbers: of two errors one is within its interval. A cell without a truth counts nowhere, and a number that
-// is not shown has an interval and no error.
+// TestTalliesOfNumbers: of two errors one is within its interval. A cell without a truth counts nowhere, and a number
+// that is not shown has an interval and no error.
 func TestTalliesOfNumbers(t *testing.T) {
 	var x pairing
 	x.count([]ShownNumber{
@@ -25,7 +25,8 @@ func TestTalliesOfNumbers(t *testing.T) {
 		t.Fatal(err)
 	}
 	mean, count := r.Rows[0].Kinds[0], r.Rows[0].Kinds[1]
-	if mean.Compared != 3 || mean.Shown != 2 || mean.Covered*3 != 1 || math.Abs(float64(mean.RMS)-math.Sqrt(1.25)) > 1e-12 || mean.Half != 2 {
+	if mean.Compared != 3 || mean.Shown != 2 || mean.Covered*3 != 1 ||
+		math.Abs(float64(mean.RMS)-math.Sqrt(1.25)) > 1e-12 || mean.Half != 2 {
 		t.Errorf("%+v", mean)
 	}
 	if count.Compared != 1 || count.Covered != 1 || count.RMS != 0 {

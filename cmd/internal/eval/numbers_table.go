@@ -41,9 +41,9 @@ func (r *NumbersReport) printKinds(out io.Writer) {
 	for i := range r.Rows {
 		row := &r.Rows[i]
 		for _, k := range row.Kinds {
-			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s %%\t%d\t%d\t%d\t\n", row.Name, plan.Upper(row.Epsilon), steps(row.Window),
-				k.Statistic, k.Memory, shortOf(k.Statistic, k.RMS), shortOf(k.Statistic, k.Half), number(100*k.Covered, 1),
-				k.Releases, k.Compared, k.Shown)
+			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s %%\t%d\t%d\t%d\t\n", row.Name, plan.Upper(row.Epsilon),
+				steps(row.Window), k.Statistic, k.Memory, shortOf(k.Statistic, k.RMS), shortOf(k.Statistic, k.Half),
+				number(100*k.Covered, 1), k.Releases, k.Compared, k.Shown)
 		}
 	}
 	_ = w.Flush()

@@ -26,8 +26,8 @@ type BandPanel struct {
 	Lines  []BandLine
 }
 
-// BandLine is a number at several places. A number that is NaN, because decisions do not show it, interrupts the line and
-// not the band.
+// BandLine is a number at several places. A number that is NaN, because decisions do not show it, interrupts the line
+// and not the band.
 type BandLine struct {
 	Name   string
 	Points []BandPoint
@@ -91,8 +91,8 @@ func (b *BandPanel) panel() panel {
 	return p
 }
 
-// ranges are those of truths and of numbers with half their median interval around them, and a margin. Where no number is
-// shown they are those of the intervals.
+// ranges are those of truths and of numbers with half their median interval around them, and a margin. Where no number
+// is shown they are those of the intervals.
 func (b *BandPanel) ranges(p panel) {
 	p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = math.Inf(1), math.Inf(-1), math.Inf(1), math.Inf(-1)
 	half, shown := b.half()

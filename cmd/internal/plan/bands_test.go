@@ -37,7 +37,9 @@ func TestBandsKeepEveryNumber(t *testing.T) {
 
 // TestBandsAreCutAtTheEdge: the area of a band stays within the picture, at the edge where its interval goes on.
 func TestBandsAreCutAtTheEdge(t *testing.T) {
-	run := []BandPoint{{X: 0, Low: -7, High: 9}, {X: 1, Low: -1, High: 2}, {X: 2, Low: 4, High: 8}, {X: 3, Low: -9, High: -6}}
+	run := []BandPoint{
+		{X: 0, Low: -7, High: 9}, {X: 1, Low: -1, High: 2}, {X: 2, Low: 4, High: 8}, {X: 3, Low: -9, High: -6},
+	}
 	around := band(run, -5, 5, ink).(*plotter.Polygon).XYs[0]
 	want := plotter.XYs{
 		{X: 0, Y: 5}, {X: 1, Y: 2}, {X: 2, Y: 5}, {X: 3, Y: -5}, {X: 3, Y: -5}, {X: 2, Y: 4}, {X: 1, Y: -1}, {X: 0, Y: -5},

@@ -7,8 +7,8 @@ import (
 )
 
 // Published is what a stream publishes: values of decisions, in all its topics, over some events of no content. Most of
-// their numbers are noise, which has as many digits as any; ends of intervals may still be short. The zero value says that
-// nothing is known.
+// their numbers are noise, which has as many digits as any; ends of intervals may still be short. The zero value says
+// that nothing is known.
 type Published struct {
 	Bytes, Decisions, Events float64
 	Thinned, Decided         float64 // bytes and decisions of the first topic, which ORIEL_EMIT_EVERY thins out

@@ -37,8 +37,8 @@ func (s *Settings) readOperator(
 	return family
 }
 
-// EmitAll returns settings whose operator publishes each decision that it computes, and which are the same else. Text of
-// the settings, as Canonical has it, stays.
+// EmitAll returns settings whose operator publishes each decision that it computes, and which are the same else. Text
+// of the settings, as Canonical has it, stays.
 func (s Settings) EmitAll() Settings {
 	s.operator = s.operator.Every()
 	return s

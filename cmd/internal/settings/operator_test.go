@@ -245,8 +245,8 @@ func TestALongFileIsNotRead(t *testing.T) {
 	}
 }
 
-// TestEmitEvery: how many steps lie between two decisions, 0 of an operator that has no such setting; and the same settings
-// with a decision of each step.
+// TestEmitEvery: how many steps lie between two decisions, 0 of an operator that has no such setting; and the same
+// settings with a decision of each step.
 func TestEmitEvery(t *testing.T) {
 	for operator, want := range map[string]uint64{
 		"aggregate ORIEL_CELLS=a=x|y ORIEL_EMIT_EVERY=7": 7, "aggregate ORIEL_CELLS=a=x|y": 1, "arms ORIEL_ARMS=a,b": 0,
@@ -255,7 +255,8 @@ func TestEmitEvery(t *testing.T) {
 		if want == 0 {
 			mechanism = "once-gaussian ORIEL_WINDOW=lifetime"
 		}
-		environ := strings.Fields("ORIEL_OPERATOR=" + operator + " ORIEL_MECHANISM=" + mechanism + " ORIEL_EPSILON=1 ORIEL_DELTA=1e-6")
+		environ := strings.Fields("ORIEL_EPSILON=1 ORIEL_DELTA=1e-6 ORIEL_OPERATOR=" + operator + " ORIEL_MECHANISM=" +
+			mechanism)
 		s, err := Load(environ, Events, Operator)
 		if err != nil {
 			t.Fatal(err)
