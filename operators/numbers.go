@@ -14,8 +14,8 @@ type Numbers struct {
 	Exact Configured
 }
 
-// Reading is a number, and an interval at 95 % around it, of the noise alone. Where the interval is the whole public
-// range, nothing is known of the number: it is not Shown, and programs must not show its Value.
+// Reading is a number, and an interval at 95 % around it, of the noise alone. A number that is not Shown is little more
+// than noise, for example the mean of a cell without events: programs must not show its Value.
 type Reading struct {
 	Value, Low, High float64
 	Shown            bool

@@ -272,6 +272,50 @@ func TestLettersOfRecordsThatAreGone(t *testing.T) {
 	}
 }
 
+// TestVerdictsThatWereDeleted: `oriel run` said nothing of lost letters, and `oriel letters` advised a new deployment.
+func TestVerdictsThatWereDeleted(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, 1, nil)
+	f.must("topics")
+	bad := kafka.Record{Value: []byte("bad")}
+	f.send(0, append(events(0, 5), bad)...)
+	f.take(6)
+	if got := f.letters(0); len(got) != 1 {
+		t.Fatalf("letters %v", reasons(got))
+	}
+	f.send(0, bad)
+	f.take(7) // its letter is not written
+	run, writing := f.start(nil, "run"), f.start(nil, "letters", "--once")
+	if !writing.finish(time.Minute) || !strings.Contains(writing.output(), "up_to=7") {
+		t.Fatalf("letters: %s", writing.output())
+	}
+	f.send(0, bad)
+	f.awaitTaken(time.Minute, 8)
+	if err := f.client.DeleteTopic(f.ctx(), f.topic("verdicts")); err != nil {
+		t.Fatal(err)
+	}
+	says := func(p *process) {
+		t.Helper()
+		if p.finish(time.Minute) {
+			t.Errorf("it goes on without verdicts")
+		}
+		p.says("verdict topic", "Run `oriel topics`", "letters that were not written are lost")
+		if strings.Contains(p.output(), "ORIEL_NAME") {
+			t.Errorf("it advises a new deployment: %s", p.output())
+		}
+	}
+	says(run)
+	says(f.start(nil, "letters"))
+	f.must("topics")
+	f.send(0, event(8), bad)
+	f.take(10)
+	want := []string{"5 json_syntax", "6 json_syntax", "7 verdict_topic_made_again", "9 json_syntax"}
+	if got := reasons(f.letters(0)); !slices.Equal(got, want) {
+		t.Errorf("letters %q, want %q", got, want)
+	}
+	checkHistory(t, f, 0, 10)
+}
+
 // end asks `oriel letters` to end, and checks that it does so well.
 func (p *process) end() {
 	p.t.Helper()

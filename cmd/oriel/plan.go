@@ -168,8 +168,14 @@ func planAnswer(s settings.Settings, o planOptions) (planShown, error) {
 	if err != nil {
 		return nil, err
 	}
-	if in.SealedState, in.Draws, in.Published, err = firstStream(model); err != nil {
+	var seen bool
+	if in.SealedState, in.Draws, in.Published, seen, err = firstStream(model); err != nil {
 		return nil, err
+	}
+	if !seen {
+		if in.Published, err = seldom(s, in.Published); err != nil {
+			return nil, err
+		}
 	}
 	in.Published.Every = s.EmitEvery()
 	if compared {
@@ -234,29 +240,31 @@ func (l *windowList) Set(text string) error {
 func (l *windowList) String() string { return "" }
 func (l *windowList) Type() string   { return "steps,…" }
 
-// firstStream opens a stream of the model, and returns the length of every sealed state, by sealing the first, and what
-// its draws lose.
-func firstStream(model pipeline.Model) (sealed int, draws dp.Draws, published plan.Published, err error) {
+// firstStream opens a stream of the model. It returns the length of every sealed state, by sealing the first, the loss
+// of its draws, and the sizes of its decisions. seen is false where the first decision comes too late to be measured.
+func firstStream(model pipeline.Model) (
+	sealed int, draws dp.Draws, published plan.Published, seen bool, err error,
+) {
 	frozen, err := model.Plan()
 	if err != nil {
-		return 0, dp.Draws{}, published, err
+		return 0, dp.Draws{}, published, false, err
 	}
 	inc := state.NewIncarnation(state.Incarnation{Config: model.Settings, Plan: frozen})
 	seat, err := pipeline.NewSeat(model, frozen)
 	if err != nil {
-		return 0, dp.Draws{}, published, err
+		return 0, dp.Draws{}, published, false, err
 	}
 	stream, err := seat.Open([32]byte{}, [32]byte{}, inc.Stream, inc.ID)
 	if err != nil {
-		return 0, dp.Draws{}, published, err
+		return 0, dp.Draws{}, published, false, err
 	}
 	sealer, err := inc.Sealer()
 	if err != nil {
-		return 0, dp.Draws{}, published, err
+		return 0, dp.Draws{}, published, false, err
 	}
 	sealed = len(sealer.Seal(nil, state.Position{}, stream.AppendState(nil)))
-	published, err = publishes(stream)
-	return sealed, stream.Guarantee().Draws, published, err
+	published, seen, err = publishes(stream)
+	return sealed, stream.Guarantee().Draws, published, seen, err
 }
 
 // mostPlanned is how many events plan steps over to see a decision, and for how long.
@@ -265,17 +273,38 @@ const (
 	planFor     = 2 * time.Second
 )
 
-// publishes steps over events of no content until a step has published, and says what.
-func publishes(stream *pipeline.Stream) (published plan.Published, err error) {
-	seen := false // a decision of the first topic
+// seldom is Published where decisions of the first topic are far apart: the size of one by the operator that publishes
+// every decision, beside the sizes of the second topic that were measured.
+func seldom(s settings.Settings, actions plan.Published) (published plan.Published, err error) {
+	apart := s.Batch * max(1, s.EmitEvery())
+	model, err := s.EmitAll().Model()
+	if err != nil {
+		return published, err
+	}
+	_, _, one, seen, err := firstStream(model)
+	if err != nil || !seen || actions.Events == 0 {
+		return plan.Published{Late: apart}, err
+	}
+	size := float64(one.Thinned) / float64(one.Decided)
+	per := float64(apart) / float64(actions.Events)
+	return plan.Published{
+		Bytes: size + per*actions.Bytes, Decisions: 1 + per*actions.Decisions, Events: float64(apart), Thinned: size,
+		Decided: 1,
+	}, nil
+}
+
+// publishes steps over events of no content until a step has published, and says what. seen is false where none has
+// that is of the first topic.
+func publishes(stream *pipeline.Stream) (published plan.Published, seen bool, err error) {
 	walk := &pipeline.Walk{
 		Stream: stream,
 		Decided: func(output uint8, _, line []byte) {
 			published.Decisions++
-			published.Bytes += len(line)
+			published.Bytes += float64(len(line))
 			if output == 0 {
 				seen = true
-				published.Thinned += len(line)
+				published.Thinned += float64(len(line))
+				published.Decided++
 			}
 		},
 		Taken: func(*kafka.Record, int64, schemas.Code) { published.Events++ },
@@ -292,11 +321,8 @@ func publishes(stream *pipeline.Stream) (published plan.Published, err error) {
 			break
 		}
 		if err != nil {
-			return published, err
+			return published, false, err
 		}
 	}
-	if !seen {
-		return plan.Published{}, nil
-	}
-	return published, nil
+	return published, seen, nil
 }

@@ -59,6 +59,7 @@ var machineMade = map[string]struct {
 }{
 	"decision-sparse.flow":          {"linear-sparse-flow blt", 3},
 	"decision.aggregate":            {"aggregate-tumbling once-gaussian", 3},
+	"decision.aggregate-shown":      {"aggregate-memory-shown blt", 3},
 	"decision.arms":                 {"plays-ucb once-gamma", 2},
 	"decision.bandit":               {"plays-ball blt", 2},
 	"decision.coco":                 {"logistic blt", 3},

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -187,7 +188,7 @@ func show(out io.Writer, line []byte, raw bool) error {
 	}
 	_, err = fmt.Fprintf(out, "%-8s %10d %-20s %10s %8s %10s  %s%s\n", d.Stream, d.Step, d.Mechanism,
 		windowText(d.Window), plan.Upper(d.Epsilon), plan.Upper(d.Delta),
-		abbreviate(d.Point, marks(d.Extras)), further(d.Extras))
+		abbreviate(d.Point, marks(d.Extras)), further(dashed(d)))
 	return err
 }
 
@@ -229,8 +230,55 @@ func marks(extras []schemas.ExtraMember) []float64 {
 	return marks
 }
 
-// abbreviate shows the first coordinates of a decision, and a dash for those that are marked with 0: nothing is known
-// of them.
+// differences is the end of the names of members whose marks stand behind the marks of the decision's own numbers.
+const differences = "_difference"
+
+// dashed are the members of a decision, with a dash for each difference that is marked with 0. Marks are by view, then
+// member, and there are as many views as deviations of counts.
+func dashed(d schemas.Decision) []schemas.ExtraMember {
+	marks, views := marks(d.Extras), 0
+	var lists [][]json.Number // of differences, by member
+	for _, x := range d.Extras {
+		var list []json.Number
+		if json.Unmarshal([]byte(x.JSON), &list) != nil {
+			continue
+		}
+		switch {
+		case x.Name == "count_deviation":
+			views = len(list)
+		case strings.HasSuffix(x.Name, differences):
+			lists = append(lists, list)
+		}
+	}
+	if views == 0 || len(lists) == 0 {
+		return d.Extras
+	}
+	size, extras, member := len(lists[0])/views, slices.Clone(d.Extras), 0
+	other := func(list []json.Number) bool { return len(list) != size*views }
+	if size == 0 || slices.ContainsFunc(lists, other) || len(marks) != len(d.Point)+len(lists)*size*views {
+		return d.Extras // no marks, or another operator's members
+	}
+	for i, x := range extras {
+		if !strings.HasSuffix(x.Name, differences) {
+			continue
+		}
+		var shown []string
+		for k, number := range lists[member] {
+			view := k / size
+			text := string(number)
+			if marks[len(d.Point)+(view*len(lists)+member)*size+k%size] == 0 {
+				text = "–"
+			}
+			shown = append(shown, text)
+		}
+		extras[i].JSON = "[" + strings.Join(shown, ",") + "]"
+		member++
+	}
+	return extras
+}
+
+// abbreviate shows the first coordinates of a decision, and a dash for those that are marked with 0, because they are
+// little more than noise.
 func abbreviate(point, marks []float64) string {
 	const shown = 6
 	text := "["

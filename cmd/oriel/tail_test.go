@@ -52,13 +52,33 @@ func TestTailShowsExtraMembers(t *testing.T) {
 	}
 }
 
-// TestTailMarksUnknownNumbers: a dash stands for a number of which nothing is known.
+// TestTailMarksUnknownNumbers: a dash stands for a number that is little more than noise, and for such a
+// difference, wherever its member stands.
 func TestTailMarksUnknownNumbers(t *testing.T) {
 	config := schemas.DecisionConfig{Stream: "0", Mechanism: "blt", Adjacency: "replace", Unit: "event"}
 	encoder := schemas.NewEncoder(config, []schemas.Extra{{Name: "shown", Kind: schemas.ExtraNumbers}})
 	var out strings.Builder
 	line := encoder.Append(nil, 1, 1, []float64{60, 7, 60}, []schemas.ExtraValue{{Numbers: []float64{0, 1, 0, 1}}})
 	if err := show(&out, line, false); err != nil || !strings.Contains(out.String(), "  [– 7 –]  ") {
+		t.Errorf("%q: %v", out.String(), err)
+	}
+	encoder = schemas.NewEncoder(config, []schemas.Extra{
+		{Name: "count_deviation", Kind: schemas.ExtraNumbers},
+		{Name: "mean_difference", Kind: schemas.ExtraNumbers},
+		{Name: "mean_difference_low", Kind: schemas.ExtraNumbers},
+		{Name: "share_difference", Kind: schemas.ExtraNumbers},
+		{Name: "shown", Kind: schemas.ExtraNumbers},
+	})
+	differences := []schemas.ExtraValue{
+		{Numbers: []float64{3, 4}},
+		{Numbers: []float64{1, 0, 2, 3}},
+		{Numbers: []float64{-5, -5, -5, -5}},
+		{Numbers: []float64{0.1, 0.2, 0, 0.4}},
+		{Numbers: []float64{1, 1, 1, 0, 1, 1, 0, 1, 1, 1}},
+	}
+	out.Reset()
+	if err := show(&out, encoder.Append(nil, 1, 1, []float64{60, 7}, differences), false); err != nil ||
+		!strings.Contains(out.String(), "mean_difference=[1,–,–,3]  mean_difference_low=[-5,-5,-5,-5]  share_difference=[0.1,0.2,0,0.4]") {
 		t.Errorf("%q: %v", out.String(), err)
 	}
 }

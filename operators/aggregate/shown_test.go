@@ -119,3 +119,42 @@ func TestEarlierPlansHaveNoMarks(t *testing.T) {
 		}
 	}
 }
+
+// TestQuantilesAreShownByTheirLastRunningCount: a quantile is shown where all events of its cell, the last running
+// count, exceed 12 standard deviations of that count, which sums draws of all bins.
+func TestQuantilesAreShownByTheirLastRunningCount(t *testing.T) {
+	c, _ := config(t, life(8, 1), "CELLS=carrier=UA|AA", "VALUE=delay=-60:180", "STATISTICS=p50*2", "BINS=4")
+	s := c.spec
+	energy, power := 0.0, 1.0 // of the power series of (1 − z)^(−1/2)
+	for k := range 4 {
+		energy += power * power
+		power *= float64(2*k+1) / float64(2*k+2)
+	}
+	least := 12 * 0.5 * math.Sqrt(energy) / 2
+	for _, last := range []float64{least * 0.9999, least * 1.0001} {
+		of := totals{running: []float64{9e9, 9e9, 9e9, 9e9, 0, 0, 0, last}, deviation: 0.5}
+		if got, want := s.knows(0, 1, of), last > least; got != want {
+			t.Errorf("a count of %g is shown: %t, want %t", last, got, want)
+		}
+	}
+}
+
+// TestDecisionsWithoutMarksHideWholeRanges: of an earlier plan's decision a number is hidden where its interval is its
+// whole public range.
+func TestDecisionsWithoutMarksHideWholeRanges(t *testing.T) {
+	c, _ := config(t, life(8, 1), "CELLS=carrier=UA|AA|DL", "VALUE=delay=-60:180", "STATISTICS=mean,count")
+	d := schemas.Decision{Point: []float64{60, 60, 20, 0, 5, 9}, Extras: []schemas.ExtraMember{
+		{Name: "count_deviation", JSON: "[1]"},
+		{Name: "mean_low", JSON: "[-60,-59,10]"},
+		{Name: "mean_high", JSON: "[180,180,30]"},
+	}}
+	readings, err := c.Numbers().Read(d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []bool{false, true, true, true, true, true} {
+		if readings[i].Shown != want {
+			t.Errorf("number %d, %+v: want %t", i, readings[i], want)
+		}
+	}
+}

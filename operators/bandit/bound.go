@@ -45,14 +45,24 @@ func (c Config) regret() string {
 	if lost < most {
 		return text
 	}
-	text += fmt.Sprintf(". No play costs more than %.3g, so that the bound is empty", most)
+	text += fmt.Sprintf(". No play costs more than %.3g above it, so that the bound is empty", most)
 	if c.Smoothing > 0 || c.Rate > 0 {
 		return text + " at this length"
 	}
-	for total *= 2; total < 0x1p80; total *= 2 {
-		if c.lost(c.episode(total), total) < most {
-			return text + fmt.Sprintf(" before some %.1g plays", total)
+	says := func(total float64) bool { return c.lost(c.episode(total), total) < most }
+	for high := 2 * total; high < 0x1p80; high *= 2 {
+		if !says(high) {
+			continue
 		}
+		low := high / 2
+		for high/low > 1.001 {
+			if middle := math.Sqrt(low * high); says(middle) {
+				high = middle
+			} else {
+				low = middle
+			}
+		}
+		return text + fmt.Sprintf(" before some %.2g plays", high)
 	}
 	return text + " at any length: the batch is too small"
 }

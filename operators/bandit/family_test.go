@@ -1,6 +1,7 @@
 package bandit
 
 import (
+	"strconv"
 	"strings"
 	"testing"
 
@@ -167,5 +168,42 @@ func TestABrokenSettingIsBlamedAlone(t *testing.T) {
 	_, err := configOf(m, "SET=l2-ball", "RADIUS=5m", "DIMENSION=2")
 	if want := `ORIEL_RADIUS: "5m": not a number (unit: length)`; err == nil || err.Error() != want {
 		t.Errorf("%v, want %s alone", err, want)
+	}
+}
+
+// TestEmptyBoundsAreSaid: the bound says something from the length on that the text names, where it says less than what
+// is known of any play; and the text speaks of no emptiness where there is none.
+func TestEmptyBoundsAreSaid(t *testing.T) {
+	text := func(horizon uint64, more ...string) (string, configured) {
+		t.Helper()
+		m := mechanisms.Config{Name: "tree-laplace", Batch: 1000, Window: horizon, Horizon: horizon}
+		m.Budget.Epsilon = 1
+		c, err := configOf(m, append(append(more, "PLAYS=1000", "DELAY=0", "PRECISION=0.01"), disc...)...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c.regret(), c
+	}
+	short, c := text(2)
+	const most = 1 // losses are from 0 to 1
+	if !strings.Contains(short, "No play costs more than 1 above it, so that the bound is empty before some ") {
+		t.Fatal(short)
+	}
+	_, rest, _ := strings.Cut(short, " before some ")
+	number, _, _ := strings.Cut(rest, " plays")
+	from, err := strconv.ParseFloat(number, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, after := c.lost(c.episode(0.9*from), 0.9*from), c.lost(c.episode(1.1*from), 1.1*from)
+	if before < most || after >= most {
+		t.Errorf("%g plays: %g before and %g after", from, before, after)
+	}
+	long, _ := text(uint64(from / 300))
+	if strings.Contains(long, "empty") || !strings.Contains(long, "Proved, if losses are convex") {
+		t.Error(long)
+	}
+	if chosen, _ := text(2, "RATE=0.1"); !strings.HasSuffix(chosen, "so that the bound is empty at this length") {
+		t.Error(chosen)
 	}
 }

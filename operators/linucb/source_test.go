@@ -284,7 +284,7 @@ func TestRegretIsWithinTheBound(t *testing.T) {
 }
 
 // Claim 13 of the source: two contexts, two arms, each right for one. Whose action does not depend on the context, as
-// ordinary privacy asks of it but for a little, loses half; joint privacy loses little.
+// ordinary privacy of a small ε asks but for a little, loses half; joint privacy loses little.
 func TestWithoutTheContextHalfIsLost(t *testing.T) {
 	const steps = 4000
 	m := life(4096)

@@ -19,7 +19,7 @@ const MaxDecisionSeries = 1000
 // Numbers are decisions whose coordinates have names and intervals.
 type Numbers struct {
 	Labels [][3]string                                                     // of each: memory, statistic and cell
-	Read   func(pipeline.Decided) (values, low, high []float64, err error) // NaN: nothing is known, and no series is shown
+	Read   func(pipeline.Decided) (values, low, high []float64, err error) // NaN: it has no series
 }
 
 // decisions shows the first coordinates of the newest committed decision of each stream that the process owns: by their

@@ -163,7 +163,7 @@ func TestNumbersAreShownByName(t *testing.T) {
 	}
 }
 
-// TestUnknownNumbersAreNotShown: a number of which nothing is known has no series, and the others keep theirs.
+// TestUnknownNumbersAreNotShown: a number that is not shown has no series, and the others keep theirs.
 func TestUnknownNumbersAreNotShown(t *testing.T) {
 	r, l := shownNumbers(2, &named)
 	l.Decided(0, point("0", math.NaN(), -3))

@@ -60,7 +60,8 @@ type pairing struct {
 // shownTally is how numbers of one statistic and memory were, over cells, places, streams and seeds.
 type shownTally struct {
 	statistic, memory string
-	squares           float64
+	squares           float64 // of errors, of numbers that are shown
+	shown             int
 	halves            []float64
 	covered, total    int
 }

@@ -27,11 +27,11 @@ func (r *NumbersReport) Figure() *plan.Bands {
 	}
 	figure := &plan.Bands{
 		Title: "Private " + last.Statistic + " beside the truth",
-		Subtitle: fmt.Sprintf("%s, ε = %g · %s, %s · line and band: private, 95 %% · dots and dashes: the truth",
+		Subtitle: fmt.Sprintf("%s, ε = %g · %s, %s · line, ring and band: private, 95 %% · dots and dashes: the truth",
 			row.Mechanism, row.Epsilon, last.Statistic, memory),
 		Notes: []string{
 			"bands are of the noise alone, each for its place and time; the truth is computed without privacy: for the data's owner",
-			"▲ ▼ a band goes on beyond the picture; no line: nothing is known of the number",
+			"▲ ▼ a band goes on beyond the picture; no line: the number is little more than noise, and not shown",
 		},
 		Right: plan.BandPanel{X: "steps of the first stream", Y: last.Statistic},
 	}

@@ -43,9 +43,10 @@ type NumbersRow struct {
 type NumbersKind struct {
 	Statistic string `json:"statistic"`
 	Memory    string `json:"memory"`
-	Releases  int    `json:"releases"` // that were looked at, each once: those of single steps are independent
-	Compared  int    `json:"compared"` // numbers of them with a truth: a cell without events has no mean
-	RMS       Number `json:"rms_error"`
+	Releases  int    `json:"releases"`  // that were looked at, each once: those of single steps are independent
+	Compared  int    `json:"compared"`  // numbers of them with a truth: a cell without events has no mean
+	Shown     int    `json:"shown"`     // numbers of those that decisions show
+	RMS       Number `json:"rms_error"` // of those; null where none is shown
 	Half      Number `json:"median_half_interval"`
 	Covered   Number `json:"covered"` // share of truths within their intervals, which are of 95 %
 }
@@ -59,7 +60,7 @@ type ShownNumber struct {
 	Low       Number `json:"low"`
 	High      Number `json:"high"`
 	Truth     Number `json:"truth"`
-	Shown     bool   `json:"shown"` // false: nothing is known of it but its public range
+	Shown     bool   `json:"shown"` // false: Value is little more than noise, and the interval alone counts
 }
 
 // exact are the truths that a decision over sums without noise has. Where it knows nothing more than the public range
@@ -112,8 +113,11 @@ func (x *pairing) count(shown []ShownNumber) {
 			x.tallies = append(x.tallies, shownTally{statistic: n.Statistic, memory: n.Memory})
 		}
 		t := &x.tallies[k]
-		off := float64(n.Value - n.Truth)
-		t.squares += off * off
+		if n.Shown {
+			off := float64(n.Value - n.Truth)
+			t.squares += off * off
+			t.shown++
+		}
 		t.halves = append(t.halves, float64(n.High-n.Low)/2)
 		t.total++
 		if n.Low <= n.Truth && n.Truth <= n.High {
@@ -144,7 +148,7 @@ func (f *numbersField) report() (*NumbersReport, error) {
 			slices.Sort(t.halves)
 			x.row.Kinds = append(x.row.Kinds, NumbersKind{
 				Statistic: t.statistic, Memory: t.memory, Releases: x.row.releases, Compared: t.total,
-				RMS:  Number(math.Sqrt(t.squares / float64(t.total))),
+				Shown: t.shown, RMS: Number(math.Sqrt(t.squares / float64(t.shown))), // NaN of none
 				Half: Number(t.halves[t.total/2]), Covered: Number(float64(t.covered) / float64(t.total)),
 			})
 		}

@@ -7,14 +7,15 @@ import (
 	"testing"
 )
 
-// TestTalliesOfNumbers: what is known of two errors, of which one is within its interval; a cell without a truth counts
-// nowhere.
+// TestTalliesOfNumbers: of two errors one is within its interval. A cell without a truth counts nowhere, and a number
+// that is not shown has an interval and no error.
 func TestTalliesOfNumbers(t *testing.T) {
 	var x pairing
 	x.count([]ShownNumber{
 		{"mean", "a", "all", 3, 2, 4, 2.5, true},
 		{"mean", "b", "all", 3, 2, 6, 1.5, true},
 		{"mean", "c", "all", 3, -60, 180, Number(math.NaN()), false},
+		{"mean", "d", "all", 60, 1, 5, 9, false},
 		{"count", "a", "all", 9, 8, 10, 9, true},
 	})
 	f := numbersField{pairs: []*pairing{&x}, totals: []int64{3}, events: 3}
@@ -24,7 +25,8 @@ func TestTalliesOfNumbers(t *testing.T) {
 		t.Fatal(err)
 	}
 	mean, count := r.Rows[0].Kinds[0], r.Rows[0].Kinds[1]
-	if mean.Compared != 2 || mean.Covered != 0.5 || math.Abs(float64(mean.RMS)-math.Sqrt(1.25)) > 1e-12 || mean.Half != 2 {
+	if mean.Compared != 3 || mean.Shown != 2 || mean.Covered*3 != 1 ||
+		math.Abs(float64(mean.RMS)-math.Sqrt(1.25)) > 1e-12 || mean.Half != 2 {
 		t.Errorf("%+v", mean)
 	}
 	if count.Compared != 1 || count.Covered != 1 || count.RMS != 0 {

@@ -27,7 +27,8 @@ func (r *NumbersReport) Print(out io.Writer) error {
 	}
 	r.printLast(&b)
 	b.WriteString("\nIntervals are of the noise alone, each for its cell and time; the noise of neighbouring steps is alike. Values are clamped\n" +
-		"to their public range, in the truth too. The truth is computed without privacy.\n")
+		"to their public range, in the truth too. The truth is computed without privacy. – stands for a number that is little more\n" +
+		"than noise: decisions do not show it, errors leave it out, and its interval alone counts.\n")
 	fmt.Fprintf(&b, "\n%s\n", Warning)
 	_, err := io.WriteString(out, b.String())
 	return err
@@ -36,13 +37,13 @@ func (r *NumbersReport) Print(out io.Writer) error {
 // printKinds has a line for each setting, statistic and memory.
 func (r *NumbersReport) printKinds(out io.Writer) {
 	w := tabwriter.NewWriter(out, 0, 4, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(w, "\tε\tW\tstatistic\tmemory\terror, rms\t±, median\tin the interval\treleases\tcompared\t")
+	fmt.Fprintln(w, "\tε\tW\tstatistic\tmemory\terror, rms\t±, median\tin the interval\treleases\tcompared\tshown\t")
 	for i := range r.Rows {
 		row := &r.Rows[i]
 		for _, k := range row.Kinds {
-			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s %%\t%d\t%d\t\n", row.Name, plan.Upper(row.Epsilon), steps(row.Window),
-				k.Statistic, k.Memory, shortOf(k.Statistic, k.RMS), shortOf(k.Statistic, k.Half), number(100*k.Covered, 1),
-				k.Releases, k.Compared)
+			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s %%\t%d\t%d\t%d\t\n", row.Name, plan.Upper(row.Epsilon),
+				steps(row.Window), k.Statistic, k.Memory, shortOf(k.Statistic, k.RMS), shortOf(k.Statistic, k.Half),
+				number(100*k.Covered, 1), k.Releases, k.Compared, k.Shown)
 		}
 	}
 	_ = w.Flush()

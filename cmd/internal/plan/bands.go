@@ -26,8 +26,8 @@ type BandPanel struct {
 	Lines  []BandLine
 }
 
-// BandLine is a number at several places. One that is NaN, because nothing is known of it, interrupts the line and not
-// the band.
+// BandLine is a number at several places. A number that is NaN, because decisions do not show it, interrupts the line
+// and not the band.
 type BandLine struct {
 	Name   string
 	Points []BandPoint
@@ -52,7 +52,7 @@ func (b *BandPanel) panel() panel {
 	p.X.Scale, p.Y.Scale = plot.LinearScale{}, plot.LinearScale{}
 	p.Add(rules{across: true}, rules{})
 	b.ranges(p)
-	labels, half := &ends{}, (p.X.Max-p.X.Min)/200
+	labels := &ends{}
 	for k, l := range b.Lines {
 		look := looks[k%len(looks)].look
 		shade := look.color
@@ -62,12 +62,13 @@ func (b *BandPanel) panel() panel {
 		p.Add(unranged{band(l.Points, p.Y.Min, p.Y.Max, shade)})
 		for _, run := range l.runs() {
 			if len(run) == 1 { // a line of one place would not be seen
-				run = plotter.XYs{{X: run[0].X - half, Y: run[0].Y}, {X: run[0].X + half, Y: run[0].Y}}
+				p.Add(rings{run, look.color})
+			} else {
+				p.Add(unranged{&plotter.Line{XYs: run, LineStyle: look.line(2)}})
 			}
-			p.Add(unranged{&plotter.Line{XYs: run, LineStyle: look.line(2)}})
 			last = run[len(run)-1].Y
 		}
-		p.Add(cuts{l.Points, look.color})
+		p.Add(cuts{l.Points, look.color, k})
 		for _, at := range l.Points {
 			if !math.IsNaN(at.Truth) {
 				truth = append(truth, plotter.XY{X: at.X, Y: at.Truth})
@@ -90,14 +91,19 @@ func (b *BandPanel) panel() panel {
 	return p
 }
 
-// ranges are those of truths and of numbers with half their median interval around them, and a margin.
+// ranges are those of truths and of numbers with half their median interval around them, and a margin. Where no number
+// is shown they are those of the intervals.
 func (b *BandPanel) ranges(p panel) {
 	p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = math.Inf(1), math.Inf(-1), math.Inf(1), math.Inf(-1)
-	half := b.half()
+	half, shown := b.half()
 	for _, l := range b.Lines {
 		for _, at := range l.Points {
 			p.X.Min, p.X.Max = min(p.X.Min, at.X), max(p.X.Max, at.X)
-			for _, y := range [3]float64{at.Truth, at.Value - half, at.Value + half} {
+			ends := [2]float64{at.Value - half, at.Value + half}
+			if !shown {
+				ends = [2]float64{at.Low, at.High}
+			}
+			for _, y := range [3]float64{at.Truth, ends[0], ends[1]} {
 				if !math.IsNaN(y) {
 					p.Y.Min, p.Y.Max = min(p.Y.Min, y), max(p.Y.Max, y)
 				}
@@ -130,8 +136,8 @@ func (b *BandPanel) ranges(p panel) {
 	p.X.Tick.Marker = ticks
 }
 
-// half is half the median interval of the numbers that are known.
-func (b *BandPanel) half() float64 {
+// half is half the median interval of the numbers that are shown, if there are any.
+func (b *BandPanel) half() (half float64, shown bool) {
 	var halves []float64
 	for _, l := range b.Lines {
 		for _, at := range l.Points {
@@ -141,10 +147,10 @@ func (b *BandPanel) half() float64 {
 		}
 	}
 	if halves == nil {
-		return 0
+		return 0, false
 	}
 	slices.Sort(halves)
-	return halves[len(halves)/2]
+	return halves[len(halves)/2], true
 }
 
 // runs are the stretches of a line without interruption.
@@ -178,26 +184,66 @@ func band(run []BandPoint, low, high float64, shade color.NRGBA) plot.Plotter {
 // mostCuts is how many marks of one line an edge has room for.
 const mostCuts = 24
 
-// cuts mark where intervals go on beyond the picture: a triangle at the edge, which points out of it.
+// cuts mark where intervals go on beyond the picture: a triangle at the edge, which points out of it. Marks of one line
+// are below the marks of the line before.
 type cuts struct {
 	points []BandPoint
 	color  color.NRGBA
+	line   int
+}
+
+// places are the points with a mark at the upper and at the lower edge: the first of each stretch of a band that is
+// cut there, and further ones as far apart as there is room for.
+func (m cuts) places(low, high float64) (above, below []int) {
+	every := max(1, (len(m.points)+mostCuts-1)/mostCuts)
+	stretch := func(places []int, i int, before bool) []int {
+		if n := len(places); before && i-places[n-1] < every {
+			return places
+		}
+		return append(places, i)
+	}
+	for i, at := range m.points {
+		if at.High > high {
+			above = stretch(above, i, i > 0 && m.points[i-1].High > high)
+		}
+		if at.Low < low {
+			below = stretch(below, i, i > 0 && m.points[i-1].Low < low)
+		}
+	}
+	return above, below
 }
 
 func (m cuts) Plot(c draw.Canvas, p *plot.Plot) {
-	const inside, size = 6, 4.5
-	every := max(1, (len(m.points)+mostCuts-1)/mostCuts)
-	for i := 0; i < len(m.points); i += every {
-		at := m.points[i]
-		x := c.X(p.X.Norm(at.X))
-		if at.High > p.Y.Max {
-			m.triangle(c, x, c.Max.Y-inside, size)
-		}
-		if at.Low < p.Y.Min {
-			m.triangle(c, x, c.Min.Y+inside, -size)
-		}
+	const size = 4.5
+	inside := 6 + 2*size*vg.Length(m.line)
+	above, below := m.places(p.Y.Min, p.Y.Max)
+	for _, i := range above {
+		m.triangle(c, c.X(p.X.Norm(m.points[i].X)), c.Max.Y-inside, size)
+	}
+	for _, i := range below {
+		m.triangle(c, c.X(p.X.Norm(m.points[i].X)), c.Min.Y+inside, -size)
 	}
 }
+
+// rings are numbers without neighbours on their line.
+type rings struct {
+	at    plotter.XYs
+	color color.NRGBA
+}
+
+func (m rings) Plot(c draw.Canvas, p *plot.Plot) {
+	for _, at := range m.at {
+		var path vg.Path
+		center := vg.Point{X: c.X(p.X.Norm(at.X)), Y: c.Y(p.Y.Norm(at.Y))}
+		path.Move(vg.Point{X: center.X + ringSize, Y: center.Y})
+		path.Arc(center, ringSize, 0, 2*math.Pi)
+		path.Close()
+		c.SetLineStyle(draw.LineStyle{Color: m.color, Width: 2})
+		c.Stroke(path)
+	}
+}
+
+const ringSize = 5
 
 // triangle points up where size is positive, else down.
 func (m cuts) triangle(c draw.Canvas, x, y, size vg.Length) {

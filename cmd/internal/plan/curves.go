@@ -135,7 +135,12 @@ func linearTicks(low, high float64, most int) plot.ConstantTicks {
 			break
 		}
 	}
-	label := short
+	label := func(x float64) string {
+		if x < 0 {
+			return "-" + short(-x)
+		}
+		return short(math.Abs(x)) // 0 has no sign
+	}
 	if step < 1 {
 		label = func(x float64) string { return digits(Number(math.Round(x/step) * step)) }
 	}

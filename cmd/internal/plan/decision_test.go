@@ -2,6 +2,7 @@ package plan
 
 import (
 	"math"
+	"strings"
 	"testing"
 
 	"oriel/operators"
@@ -36,4 +37,32 @@ func TestDecisionNoise(t *testing.T) {
 			t.Errorf("settles after %g steps with %g, a step before %g", s, at(s), at(s-1))
 		}
 	})
+}
+
+// TestNoiseAboveATenthIsNoVerdict: with a memory noise may stay above R/10 for ever. Plan says so, and that this is not
+// yet a word about learning.
+func TestNoiseAboveATenthIsNoVerdict(t *testing.T) {
+	f := func(radius float64, want bool) {
+		t.Helper()
+		in := setting{"plain", func(*Input) {}}.input()
+		in.Configured.Name, in.Configured.Window, in.Configured.Horizon, in.Configured.Memory = "blt", 0, 0, 1024
+		in.Configured.AgeWeight, in.only = 0, true
+		in.Operator = learner{operators.Description{
+			Radius: radius, Damping: &operators.Damping{Start: 1, Step: 0.001, Memory: 1024},
+		}}
+		r, err := New(in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var out strings.Builder
+		if err := r.Print(&out); err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Contains(out.String(), "stays above"); got != want || strings.Contains(out.String(), "never\n") ||
+			!strings.Contains(out.String(), "Noise above R/10 does not mean that nothing is learned") {
+			t.Errorf("R = %g: %t of\n%s", radius, got, out.String())
+		}
+	}
+	f(5, true)
+	f(1e9, false)
 }

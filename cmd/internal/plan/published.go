@@ -6,12 +6,14 @@ import (
 	"math/bits"
 )
 
-// Published is what a stream publishes: values of decisions, in all its topics, over some events of no content. Their
-// numbers are noise, which has as many digits as any. The zero value says that nothing is known.
+// Published is what a stream publishes: values of decisions, in all its topics, over some events of no content. Most of
+// their numbers are noise, which has as many digits as any; ends of intervals may still be short. The zero value says
+// that nothing is known.
 type Published struct {
-	Bytes, Decisions, Events int
-	Thinned                  int    // bytes in the first topic, which ORIEL_EMIT_EVERY thins out
-	Every                    uint64 // ORIEL_EMIT_EVERY; 0: the operator has none
+	Bytes, Decisions, Events float64
+	Thinned, Decided         float64 // bytes and decisions of the first topic, which ORIEL_EMIT_EVERY thins out
+	Every                    uint64  // ORIEL_EMIT_EVERY; 0: the operator has none
+	Late                     uint64  // events before the first decision, where they are too many to step over; else 0
 }
 
 // longEvent is from how many bytes of decisions an event on there is advice.
@@ -21,15 +23,15 @@ const longEvent = 100
 func (r *Report) publish(in Input) {
 	s, p := &r.Setting, in.Published
 	s.DecisionBytes, s.EventBytes, s.DayBytes = none, none, none
-	if p.Decisions == 0 {
+	if r.late = p.Late; p.Decisions == 0 {
 		return
 	}
-	s.DecisionBytes = Number(math.Round(float64(p.Bytes) / float64(p.Decisions)))
-	s.EventBytes = Number(float64(p.Bytes) / float64(p.Events))
+	s.DecisionBytes = Number(math.Round(p.Bytes / p.Decisions))
+	s.EventBytes = Number(p.Bytes / p.Events)
 	if s.EventsPerSecond.known() {
 		s.DayBytes = s.EventBytes * s.EventsPerSecond * day
 	}
-	each := float64(p.Thinned) / float64(p.Events)
+	each := p.Thinned / p.Events
 	if p.Every == 0 || !(each > longEvent) {
 		return
 	}
@@ -43,8 +45,12 @@ func (r *Report) publish(in Input) {
 }
 
 // publishedLine is what is published, for a person; empty where nothing is known.
-func (s Setting) publishedLine() string {
-	if !s.DecisionBytes.known() {
+func (r *Report) publishedLine() string {
+	s := &r.Setting
+	switch {
+	case r.late > 0:
+		return fmt.Sprintf("\ndecisions: not measured, because the first comes after %s events", count(r.late))
+	case !s.DecisionBytes.known():
 		return ""
 	}
 	event := uint64(math.Ceil(float64(s.EventBytes)))
@@ -52,5 +58,5 @@ func (s Setting) publishedLine() string {
 	if s.DayBytes.known() {
 		text += ", " + bytesOf(uint64(s.DayBytes)) + " a day of one stream"
 	}
-	return text
+	return text + "\n(at first; up to 1.6 times that when all numbers have all their digits)"
 }

@@ -48,6 +48,8 @@ type Report struct {
 	Warnings   []string    `json:"warnings"`
 	Numbers    *Numbers    `json:"numbers,omitempty"` // of an operator whose decisions are numbers of known noise
 	Solved     *Solution   `json:"solved,omitempty"`  // the setting that was solved for; the rest is at this solution
+
+	late uint64 // Published.Late
 }
 
 // Setting is what was asked for.

@@ -107,7 +107,7 @@ func (r *Report) sensitivityLine() string {
 	if s.SealedStateBytes > 0 {
 		text += "\nsealed state of a stream, all included: " + bytesOf(uint64(s.SealedStateBytes))
 	}
-	return text + s.publishedLine()
+	return text + r.publishedLine()
 }
 
 // label marks the configured mechanism.

@@ -33,12 +33,12 @@ var limits = Experiment{
 	Play:   playLimits,
 	Notes: []string{
 		"Contexts: both alike, each with an arm of two that brings a reward with chance ¾, the other arm with chance ¼.",
-		"A bandit of ordinary privacy ε must lose n·½/(1 + e^ε): its wrong arm has chance 1/(1 + e^ε) at least.",
-		"Claim 13 has Ω(n) of it, for ε < ln 2.",
+		"A bandit of ordinary privacy ε plays the wrong arm with chance 1/(1 + e^ε) or more, and loses n·½/(1 + e^ε).",
+		"Claim 13 of the source, that this grows as n, is of ε < ln 2.",
 		"Joint privacy hides a context from all others, and not from who asked: it learns.",
-		"Ten arms are those of `oriel reproduce arms`. Any ε-private bandit must lose (k − 1)·ln n/(400ε) there.",
-		"That is half of Corollary 15, whose rewards are −1 and 1; those of these arms are 0 and 1.",
-		"The bound is for long streams; what `ucb` loses is far above it. B = 64, and 512 at ε = 0.01.",
+		"Ten arms are those of `oriel reproduce arms`; any ε-private bandit loses (k − 1)·ln n/(400ε).",
+		"That is half of Corollary 15, whose rewards are −1 and 1, where rewards of these arms are 0 and 1.",
+		"That is a bound for long streams; what `ucb` loses is far above it. B = 64, and 512 at ε = 0.01.",
 	},
 }
 

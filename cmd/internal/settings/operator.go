@@ -37,6 +37,13 @@ func (s *Settings) readOperator(
 	return family
 }
 
+// EmitAll returns settings whose operator publishes each decision that it computes, and which are the same else. Text
+// of the settings, as Canonical has it, stays.
+func (s Settings) EmitAll() Settings {
+	s.operator = s.operator.Every()
+	return s
+}
+
 // EmitEvery is each how many steps a decision is emitted, or 0 where the operator has no such setting.
 func (s Settings) EmitEvery() uint64 {
 	if !s.own.Has("EMIT_EVERY") {

@@ -244,3 +244,47 @@ func TestALongFileIsNotRead(t *testing.T) {
 		t.Errorf("a file of %d bytes: %v", mostFile+1, err)
 	}
 }
+
+// TestEmitEvery: how many steps lie between two decisions, 0 of an operator that has no such setting; and the same
+// settings with a decision of each step.
+func TestEmitEvery(t *testing.T) {
+	for operator, want := range map[string]uint64{
+		"aggregate ORIEL_CELLS=a=x|y ORIEL_EMIT_EVERY=7": 7, "aggregate ORIEL_CELLS=a=x|y": 1, "arms ORIEL_ARMS=a,b": 0,
+	} {
+		mechanism := "blt ORIEL_WINDOW=lifetime ORIEL_MEMORY=64"
+		if want == 0 {
+			mechanism = "once-gaussian ORIEL_WINDOW=lifetime"
+		}
+		environ := strings.Fields("ORIEL_EPSILON=1 ORIEL_DELTA=1e-6 ORIEL_OPERATOR=" + operator + " ORIEL_MECHANISM=" +
+			mechanism)
+		s, err := Load(environ, Events, Operator)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := s.EmitEvery(); got != want {
+			t.Errorf("%s: %d, want %d", operator, got, want)
+		}
+		if s.EmitAll().Canonical() != s.Canonical() {
+			t.Errorf("%s: other settings", operator)
+		}
+		model, err := s.EmitAll().Model()
+		if err != nil {
+			t.Fatal(err)
+		}
+		plan, err := model.Plan()
+		if err != nil {
+			t.Fatal(err)
+		}
+		stream, err := model.Seat(plan)
+		if err != nil {
+			t.Fatal(err)
+		}
+		machine, err := stream([32]byte{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if decisions := machine.Add(nil, operators.Record{Null: true}); len(decisions) == 0 {
+			t.Errorf("%s: no decision after a step", operator)
+		}
+	}
+}

@@ -1,0 +1,83 @@
+package eval
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+
+	"oriel/cmd/internal/settings"
+)
+
+// rows are events of an aggregate over cells a and b. Cell b has none.
+func rows(n int) (l lines) {
+	for i := range n {
+		l = append(l, fmt.Sprintf(`{"cell":"a","value":%d}`, i%10))
+	}
+	return l
+}
+
+func numbersOf(t *testing.T, events lines, env ...string) *NumbersReport {
+	t.Helper()
+	s, err := settings.Load(append([]string{
+		"ORIEL_OPERATOR=aggregate", "ORIEL_CELLS=cell=a|b", "ORIEL_VALUE=value=0:10", "ORIEL_STATISTICS=count,mean",
+		"ORIEL_EPSILON=4", "ORIEL_DELTA=1e-6",
+	}, env...), settings.Events, settings.Operator)
+	if err != nil {
+		t.Fatal(err)
+	}
+	in := Input{Settings: []settings.Settings{s}, Seeds: 3, Progress: func(int) {}}
+	r, err := NewNumbers(t.Context(), in, events)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// TestReleasesCountOnce: 640 events in steps of 64 make 10 releases, whose numbers stand at 64 places. Each release
+// counts once a seed.
+func TestReleasesCountOnce(t *testing.T) {
+	r := numbersOf(t, rows(640), "ORIEL_MECHANISM=once-gaussian", "ORIEL_BATCH=64")
+	count := r.Rows[0].Kinds[0]
+	if count.Statistic != "count" || count.Releases != 3*10 || count.Compared != 3*10*2 || count.Shown != count.Compared {
+		t.Errorf("%+v", count)
+	}
+	if len(r.Rows[0].Steps) < 30 { // of the picture, which has them all
+		t.Errorf("places %v", r.Rows[0].Steps)
+	}
+	mean := r.Rows[0].Kinds[1]
+	if mean.Compared != 3*10 {
+		t.Errorf("%+v", mean)
+	}
+}
+
+// TestNumbersOfNoiseAreNotShown: the mean of a cell without events is no number of a line, of a table or of an error.
+func TestNumbersOfNoiseAreNotShown(t *testing.T) {
+	r := numbersOf(t, rows(2000), "ORIEL_MECHANISM=blt", "ORIEL_WINDOW=lifetime", "ORIEL_MEMORY=512")
+	for _, n := range r.Rows[0].Last {
+		if want := n.Statistic == "count" || n.Cell == "cell=a"; n.Shown != want {
+			t.Errorf("%+v: shown %t", n, n.Shown)
+		}
+		if n.Statistic == "mean" && n.Cell == "cell=b" && known(n.Truth) {
+			t.Errorf("%+v: no events have a mean", n)
+		}
+	}
+	for _, at := range r.Figure().Left.Lines[0].Points {
+		if math.IsNaN(at.Value) != (at.X == 1) || math.IsNaN(at.High) {
+			t.Errorf("point %+v", at)
+		}
+	}
+	mean := r.Rows[0].Kinds[1]
+	if mean.Shown == 0 || mean.Shown >= mean.Compared || !(mean.RMS < 2) {
+		t.Errorf("%+v: errors are of shown numbers, after the first places", mean)
+	}
+	var out strings.Builder
+	if err := r.Print(&out); err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(out.String()) {
+		if strings.HasPrefix(strings.TrimSpace(line), "cell=b ") && strings.Count(line, "–") != 2 {
+			t.Errorf("%q: want a dash for the mean and for its truth", line)
+		}
+	}
+}

@@ -1,0 +1,41 @@
+package main
+
+import (
+	"bytes"
+	"math"
+	"strings"
+	"testing"
+
+	"oriel/pipeline"
+	"oriel/schemas"
+)
+
+// TestGaugesLeaveOutNoise: of the number that a decision marks as noise neither value nor ends have a series, and the
+// other numbers have theirs.
+func TestGaugesLeaveOutNoise(t *testing.T) {
+	s := load(t, goldenEnv("blt", []string{
+		"OPERATOR=aggregate", "CELLS=carrier=UA|AA", "VALUE=delay=-60:180", "STATISTICS=count,mean", "WINDOW=lifetime",
+		"MEMORY=64", "EMIT_EVERY=50",
+	})...)
+	_, operator, err := s.Parts()
+	if err != nil {
+		t.Fatal(err)
+	}
+	events := bytes.Repeat([]byte(`{"carrier":"UA","delay":30}`+"\n"), 50)
+	line := replay(t, model(t, s), replayOptions{seed: strings.Repeat("5eed", 16)}, events)
+	d, err := schemas.ParseDecision(bytes.TrimSpace(line))
+	if err != nil {
+		t.Fatal(err)
+	}
+	values, low, high, err := shownNumbers(operator.Numbers()).Read(pipeline.Decided{Point: d.Point, Extras: d.Extras})
+	if err != nil || len(values) != 4 {
+		t.Fatalf("%v: %v", values, err)
+	}
+	for i, hidden := range []bool{false, false, false, true} { // the mean of AA, which has no events
+		for _, x := range []float64{values[i], low[i], high[i]} {
+			if math.IsNaN(x) != hidden {
+				t.Errorf("number %d: %g from %g to %g", i, values[i], low[i], high[i])
+			}
+		}
+	}
+}
