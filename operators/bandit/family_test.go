@@ -176,7 +176,10 @@ func TestABrokenSettingIsBlamedAlone(t *testing.T) {
 func TestEmptyBoundsAreSaid(t *testing.T) {
 	text := func(horizon uint64, more ...string) (string, configured) {
 		t.Helper()
-		m := mechanisms.Config{Name: "tree-laplace", Batch: 1000, Window: horizon, Horizon: horizon}
+		m := mechanisms.Config{Name: "tree-laplace", Batch: 1000}
+		m.Terms = protection.Terms{
+			Scope: protection.Lifetime{Steps: horizon, Within: horizon}, Unit: protection.Event{Exchange: dp.Replace},
+		}
 		m.Budget.Epsilon = 1
 		c, err := configOf(m, append(append(more, "PLAYS=1000", "DELAY=0", "PRECISION=0.01"), disc...)...)
 		if err != nil {

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"oriel/mechanisms/protection"
 	"oriel/operators"
 )
 
@@ -45,10 +46,10 @@ func TestNoiseAboveATenthIsNoVerdict(t *testing.T) {
 	f := func(radius float64, want bool) {
 		t.Helper()
 		in := setting{"plain", func(*Input) {}}.input()
-		in.Configured.Name, in.Configured.Window, in.Configured.Horizon, in.Configured.Memory = "blt", 0, 0, 1024
+		in.Configured.Name, in.Configured.Scope = "blt", protection.Decay{Steps: 1024}
 		in.Configured.AgeWeight, in.only = 0, true
 		in.Operator = learner{operators.Description{
-			Radius: radius, Damping: &operators.Damping{Start: 1, Step: 0.001, Memory: 1024},
+			Radius: radius, Damping: &operators.Damping{Start: 1, Step: 0.001},
 		}}
 		r, err := New(in)
 		if err != nil {
