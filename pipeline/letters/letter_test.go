@@ -125,7 +125,8 @@ func TestDetailsOfALetter(t *testing.T) {
 // TestOffsetsOfALetter: headers of the record itself do not make a gap of its letter.
 func TestOffsetsOfALetter(t *testing.T) {
 	own := []kafka.Header{{Key: headerLost, Value: []byte("true")}, {Key: "a"}, {Key: headerUntil, Value: []byte("90")}}
-	whole, _ := newLetter("events", 2, &kafka.Record{Public: kafka.Public{Offset: 7}, Headers: kafka.HeadersOf(own...)}, schemas.JSONSyntax, 100, 10_000)
+	r := kafka.Record{Public: kafka.Public{Offset: 7}, Headers: kafka.HeadersOf(own...)}
+	whole, _ := newLetter("events", 2, &r, schemas.JSONSyntax, 100, 10_000)
 	for _, c := range []struct {
 		name        string
 		headers     []kafka.Header
@@ -138,7 +139,8 @@ func TestOffsetsOfALetter(t *testing.T) {
 		{"of another partition", lostLetter("events", 1, 7, schemas.JSONSyntax).headers, 0, 0, false},
 		{"no letter", own, 0, 0, false},
 	} {
-		if from, until, ok := letterOf("events", 2, kafka.HeadersOf(c.headers...)); from != c.from || until != c.until || ok != c.ok {
+		from, until, ok := letterOf("events", 2, kafka.HeadersOf(c.headers...))
+		if from != c.from || until != c.until || ok != c.ok {
 			t.Errorf("%s: %d to %d, %t", c.name, from, until, ok)
 		}
 	}
