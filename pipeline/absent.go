@@ -61,7 +61,7 @@ func missingDecisions(
 			return nil, err
 		}
 		if taken {
-			return lostDecisions(r, fmt.Sprintf("%s topic %q does not exist, and this deployment has published decisions", r.name, name)), nil
+			return lostDecisions(r, fmt.Sprintf("%s topic %q does not exist, and this deployment has published some", r.name, name)), nil
 		}
 	}
 	return nil, nil
@@ -69,7 +69,7 @@ func missingDecisions(
 
 // lostDecisions says what it means that a topic of decisions is gone.
 func lostDecisions(r role, reason string) error {
-	return stop(reason+": they are lost, and without them nothing can be published exactly once",
+	return stop(reason+": its decisions are lost, and without them nothing can be published exactly once",
 		fmt.Sprintf("Bring the topic back from a backup, or correct %s. An empty one would be refused, because a take-over "+
 			"compares decisions with the state. Without the decisions this deployment is over: open a new one under another "+
 			"ORIEL_NAME; its privacy loss adds to the old one's for events that both read", r.setting))

@@ -143,7 +143,7 @@ func TestDecisionsThatWereDeletedAreMissed(t *testing.T) {
 		t.Fatal(err)
 	}
 	texts := []string{
-		"has published decisions: they are lost", "Bring the topic back from a backup", "privacy loss adds", "ORIEL_NAME",
+		"has published some: its decisions are lost", "Bring the topic back from a backup", "privacy loss adds", "ORIEL_NAME",
 	}
 	says := func(where, text string) {
 		t.Helper()

@@ -66,8 +66,8 @@ func TestACoordinatorThatDeniesItIsNamed(t *testing.T) {
 			{Kind: kind("FindCoordinator"), Count: -1, Effect: pipetest.Refused(kafkago.GroupCoordinatorNotAvailable)},
 		}, joinOnce, ""},
 		{"another trouble between", []pipetest.Fault{
-			{Kind: kind("JoinGroup"), Skip: 150, Effect: pipetest.Refused(kafkago.GroupLoadInProgress)},
-			{Kind: kind("JoinGroup"), Count: 300, Effect: denies},
+			{Kind: kind("JoinGroup"), Skip: 230, Effect: pipetest.Refused(kafkago.GroupLoadInProgress)},
+			{Kind: kind("JoinGroup"), Count: 430, Effect: denies}, // some 80 s
 		}, joinOnce, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -181,6 +181,28 @@ func TestVerdictsThatAreMissingAreWaitedFor(t *testing.T) {
 	e.wantWritten("0 json_syntax 0, 2..4 lost verdict_topic_made_again , 4 json_syntax 4")
 }
 
+// TestRowsThatBrokersLost: the log of verdicts ends before the place from which they were read. Those that it got since
+// stand at offsets that mean other rows, and are read.
+func TestRowsThatBrokersLost(t *testing.T) {
+	e := newEarlierEnv(t)
+	e.events(20)
+	e.row(0, bad)
+	e.check(e.run())
+	c := e.deployment.Config
+	producer, err := e.client.NewProducer(t.Context(), "lost", time.Minute)
+	e.check(err)
+	e.check(producer.Begin(t.Context(), []kafka.TopicPartition{{Topic: c.DeadLetter}}))
+	at := kafka.Place{Offset: 50, Note: note(e.deployment.Topics.Verdicts.ID, 1)}
+	e.check(producer.CommitPlace(t.Context(), kafka.Membership{Group: c.Group, Generation: -1}, c.Verdicts, 0, at))
+	e.check(producer.End(t.Context(), true))
+	e.row(1, bad) // where a row was that letters had read
+	e.row(4, bad)
+	e.check(e.run())
+	e.wantWritten("0 json_syntax 0, 1 json_syntax 1, 2..4 lost other_version , 4 json_syntax 4")
+	e.check(e.run())
+	e.wantWritten("0 json_syntax 0, 1 json_syntax 1, 2..4 lost other_version , 4 json_syntax 4")
+}
+
 // TestForgottenGroupGoesOnBehindTheLastLetter: brokers forget the offsets of a group that was away for a week, and an
 // earlier version wrote letters without one.
 func TestForgottenGroupGoesOnBehindTheLastLetter(t *testing.T) {
@@ -247,6 +269,15 @@ func TestFirstRowMayStartLater(t *testing.T) {
 		e.deployment.Config.Group = "d.letters2" // forgets nothing of it
 		e.check(e.run())
 		e.wantWritten("0..5 lost verdict_topic_made_again , 5 json_syntax 5")
+	})
+	t.Run("topic made again, then the group is forgotten", func(t *testing.T) {
+		e := newEnv(t)
+		e.events(20)
+		e.row(5, valid)
+		e.check(e.run())
+		e.deployment.Config.Group = "d.letters2" // all that it knows is the letter of the gap
+		e.check(e.run())
+		e.wantWritten("0..5 lost verdict_topic_made_again ")
 	})
 	t.Run("rows deleted", func(t *testing.T) {
 		e := newEnv(t)

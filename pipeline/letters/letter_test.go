@@ -121,3 +121,27 @@ func TestDetailsOfALetter(t *testing.T) {
 		t.Error("a letter of a record that is gone has details")
 	}
 }
+
+// TestOffsetsOfALetter: headers of the record itself do not make a gap of its letter.
+func TestOffsetsOfALetter(t *testing.T) {
+	own := []kafka.Header{{Key: headerLost, Value: []byte("true")}, {Key: "a"}, {Key: headerUntil, Value: []byte("90")}}
+	r := kafka.Record{Public: kafka.Public{Offset: 7}, Headers: kafka.HeadersOf(own...)}
+	whole, _ := newLetter("events", 2, &r, schemas.JSONSyntax, 100, 10_000)
+	for _, c := range []struct {
+		name        string
+		headers     []kafka.Header
+		from, until int64
+		ok          bool
+	}{
+		{"a record's", whole.headers, 7, 8, true},
+		{"a lost one's", lostLetter("events", 2, 7, schemas.JSONSyntax).headers, 7, 8, true},
+		{"a gap's", gapLetter("events", 2, gap{from: 7, until: 12, why: rowsLost}).headers, 7, 12, true},
+		{"of another partition", lostLetter("events", 1, 7, schemas.JSONSyntax).headers, 0, 0, false},
+		{"no letter", own, 0, 0, false},
+	} {
+		from, until, ok := letterOf("events", 2, kafka.HeadersOf(c.headers...))
+		if from != c.from || until != c.until || ok != c.ok {
+			t.Errorf("%s: %d to %d, %t", c.name, from, until, ok)
+		}
+	}
+}

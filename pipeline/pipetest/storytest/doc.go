@@ -24,7 +24,7 @@
 //	                            decisions say something else; the local store of a has followed
 //	reset to=N                  sets the group's offset
 //	delete topic=T before=N     deletes records, as retention does
-//	drop topic=T                deletes a topic
+//	drop topic=T                deletes a topic; again makes it again at once, empty
 //	upgrade                     lets later processes be of other semantics
 //	save, check                 are oriel replay --save and --check
 //

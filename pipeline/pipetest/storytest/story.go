@@ -100,7 +100,11 @@ func (s *story) grow(t *testing.T, c *datadriven.TestData) string {
 func (s *story) drop(t *testing.T, c *datadriven.TestData) string {
 	var topic string
 	c.ScanArgs(t, "topic", &topic)
-	if err := s.Client().DeleteTopic(t.Context(), topic); err != nil {
+	err := s.Client().DeleteTopic(t.Context(), topic)
+	if err == nil && c.HasArg("again") {
+		err = s.Client().CreateTopic(t.Context(), topic, s.partitions, 1, map[string]string{"max.message.bytes": "8388608"})
+	}
+	if err != nil {
 		c.Fatalf(t, "%v", err)
 	}
 	return ""
