@@ -26,6 +26,7 @@ type published struct {
 	CountNoise []float64 `json:"count_deviation"`
 	SumNoise   []float64 `json:"sum_deviation"`
 	MeanLow    []float64 `json:"mean_low"`
+	Shown      []float64 `json:"shown"`
 	WindowSD   []float64 `json:"window_deviation"`
 }
 
@@ -156,18 +157,23 @@ func TestExamplesOfNumbers(t *testing.T) {
 	t.Run("totals.py", n.adds)
 }
 
-// shows: every number of every decision, in its interval. The code is of 20 lines at most.
+// shows: every number of every decision in its interval, with a dash for a number that the decision marks with 0. The
+// code is of 28 lines at most.
 func (n *numbers) shows(t *testing.T) {
 	code := read(t, "examples/numbers.py")
 	code = code[strings.LastIndex(code, `"""`)+4:]
-	if lines := strings.Count(code, "\n"); lines > 20 {
+	if lines := strings.Count(code, "\n"); lines > 28 {
 		t.Errorf("%d lines", lines)
 	}
 	rows := n.python("numbers.py")
 	if len(rows) != 2*flightsEach*12 {
 		t.Fatalf("%d rows", len(rows))
 	}
+	dashes := 0
 	for i, d := range n.decisions {
+		if len(d.Shown) != len(d.Decision) {
+			t.Fatalf("%d marks of %d numbers", len(d.Shown), len(d.Decision))
+		}
 		for k, x := range d.Decision { // view, then statistic, then cell
 			row := rows[12*i+k]
 			what := strings.Join(row, " ")
@@ -178,7 +184,11 @@ func (n *numbers) shows(t *testing.T) {
 			}; !slices.Equal(row[:5], want) {
 				t.Fatalf("%s, want %s", what, want)
 			}
-			n.equal(what, row[5], x)
+			if d.Shown[k] == 1 {
+				n.equal(what, row[5], x)
+			} else if dashes++; row[5] != "–" {
+				t.Errorf("%s: want a dash", what)
+			}
 			switch statistic {
 			case "count":
 				n.equal(what, row[6], x-1.96*d.CountNoise[view])
@@ -188,6 +198,9 @@ func (n *numbers) shows(t *testing.T) {
 				n.equal(what, row[6], d.MeanLow[view*2+k%2])
 			}
 		}
+	}
+	if dashes == 0 || dashes == len(rows) {
+		t.Errorf("%d of %d numbers are dashes", dashes, len(rows))
 	}
 }
 
