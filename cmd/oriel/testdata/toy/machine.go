@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"oriel/mechanisms"
-	"oriel/mechanisms/dp"
 	"oriel/mechanisms/protection"
 	"oriel/operators"
 	"oriel/operators/pending"
