@@ -21,16 +21,21 @@ type objective struct {
 	scope     protection.Scope // of the stream
 	plays     []float64        // S = Σ_{τ≤t} x_τ, nil where o_τ = 0, and for descent, which has it in x_t
 
-	past []float64 // −g_0, what an earlier life of the stream has left (SPEC.md §5.3), nil: nothing
-	lent float64   // N_0, its weight
+	past *past // what an earlier life of the stream has left (SPEC.md §5.3), nil: nothing
+}
+
+// past is −g_0 and its weight N_0.
+type past struct {
+	gradient []float64
+	weight   float64
 }
 
 // follow lets a stream of n coordinates start where an earlier life has ended.
 func (o *objective) follow(p Past) {
-	o.past, o.lent = slices.Clone(p.Point), p.Weight
+	o.past = &past{slices.Clone(p.Point), p.Weight}
 	curvature := o.curvature(0)
-	for i := range o.past {
-		o.past[i] = float64(o.past[i] * curvature)
+	for i := range o.past.gradient {
+		o.past.gradient[i] = float64(o.past.gradient[i] * curvature)
 	}
 }
 
@@ -39,7 +44,7 @@ func (o *objective) follow(p Past) {
 func (o *objective) curvature(t uint64) float64 {
 	weight := mechanisms.Weight(o.scope, t)
 	if o.past != nil {
-		weight += float64(o.left(t) * o.lent)
+		weight += float64(o.left(t) * o.past.weight)
 	}
 	return float64(o.convexity*weight) + o.start
 }
@@ -69,7 +74,7 @@ func (o *objective) pull(t uint64, dst, sum []float64) {
 		return
 	}
 	left := o.left(t)
-	for i, g := range o.past {
+	for i, g := range o.past.gradient {
 		dst[i] += float64(left * g)
 	}
 }
