@@ -140,13 +140,10 @@ func TestARunningProcessOutlivesItsVerdicts(t *testing.T) {
 	defer cancel()
 	service := New(e.deployment, Options{Listen: Listener{Written: func(w Written) { written <- w }}})
 	go func() { ended <- service.Run(ctx) }()
-	for w := range written {
-		if w.To == 3 {
-			break
-		}
+	for within(t, written).To < 3 {
 	}
 	e.row(3, bad, bad)
-	if w := <-written; w.Letters != 2 || w.To != 5 {
+	if w := within(t, written); w.Letters != 2 || w.To != 5 {
 		t.Errorf("%+v", w)
 	}
 	e.remakeVerdicts()

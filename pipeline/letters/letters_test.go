@@ -337,6 +337,18 @@ func TestPlaceOfAnotherHandIsRefused(t *testing.T) {
 	e.refuses("was not set by `oriel letters`", "topic \"events\"", "ORIEL_LETTERS_GROUP")
 }
 
+// within gives what comes within half a minute.
+func within[T any](t *testing.T, from <-chan T) T {
+	t.Helper()
+	select {
+	case v := <-from:
+		return v
+	case <-time.After(30 * time.Second):
+		t.Fatal("nothing came")
+		panic("unreachable")
+	}
+}
+
 // TestAParkedPartitionGoesOn once its topic takes letters, without a restart; told to end before, the process says why
 // it was parked.
 func TestAParkedPartitionGoesOn(t *testing.T) {
@@ -362,7 +374,7 @@ func TestAParkedPartitionGoesOn(t *testing.T) {
 		}
 	}
 	end := start()
-	if err := <-parked; !strings.Contains(err.Error(), "goes on by itself within 5s") {
+	if err := within(t, parked); !strings.Contains(err.Error(), "goes on by itself within 5s") {
 		t.Errorf("parked with %v", err)
 	}
 	if err := end(); err == nil || !strings.Contains(err.Error(), "max.message.bytes=60") {
@@ -373,7 +385,7 @@ func TestAParkedPartitionGoesOn(t *testing.T) {
 		t.Error("parked for no reason")
 	}
 	limit("1048576")
-	if w := <-written; w.Letters != 2 {
+	if w := within(t, written); w.Letters != 2 {
 		t.Errorf("%+v", w)
 	}
 	e.check(end())
