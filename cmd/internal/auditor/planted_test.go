@@ -68,14 +68,14 @@ var planted = []struct{ file, text, other, machine, finds, what string }{
 		"each further reward under a key adds its context again",
 	},
 	{
-		"operators/linucb/serve.go", "\tm.answer(r.Key, int(m.row[0]))\n\treturn false",
-		"\tm.answer(r.Key, int(m.row[0]))\n\tcopy(leaf[len(leaf)-len(m.row):], m.row[1:])\n\treturn m.row[0] >= 0",
+		"operators/linucb/serve.go", "\tm.answer(r.Key, int(m.row[0]), toContext)\n\treturn false",
+		"\tm.answer(r.Key, int(m.row[0]), toContext)\n\tcopy(leaf[len(leaf)-len(m.row):], m.row[1:])\n\treturn m.row[0] >= 0",
 		"served in batches", "leaf sums", "a context adds a leaf, and its reward another",
 	},
 	{
-		"operators/linucb/serve.go", "\t\tm.answer(nil, none)\n\t\treturn m.rewarded",
+		"operators/linucb/serve.go", "\t\tm.answer(nil, none, toReward)\n\t\treturn m.rewarded",
 		"\t\tfor k := range m.actions {\n\t\t\tif !r.Null {\n\t\t\t\tm.actions[k] = min(1, whole(1+r.Event.Numbers[1]))\n\t\t\t}\n\t\t}\n" +
-			"\t\tm.answer(nil, none)\n\t\treturn m.rewarded",
+			"\t\tm.answer(nil, none, toReward)\n\t\treturn m.rewarded",
 		"served in batches", "decisions", "a reward is in the action of another record",
 	},
 	{
