@@ -17,6 +17,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/spf13/cobra"
+	"golang.org/x/net/netutil"
 
 	"oriel/cmd/internal/plan"
 	"oriel/cmd/internal/settings"
@@ -113,7 +114,7 @@ func run(ctx context.Context, h host) (err error) {
 	})
 	hear := h.limitMemory(pages.Listen(counts.Listen(logging(log, s.Name, h.heard))), pipeline.Memory(s.MemoryLimit))
 	server := pages.Server(registry)
-	listener = console.Limit(listener, console.Connections)
+	listener = netutil.LimitListener(listener, console.Connections)
 	go func() {
 		if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
 			log.Error("pages are not served any more", "error", err)

@@ -9,20 +9,9 @@ A dash stands for a number that is little more than noise.
 import json
 import sys
 
+import descriptor
 
-def descriptor():
-    """Gives the newest descriptor in the file that the call names."""
-    try:
-        names = json.loads(open(sys.argv[1]).read().splitlines()[-1])
-        if "views" in names:
-            return names
-    except (IndexError, OSError, TypeError, ValueError):
-        pass
-    sys.exit("numbers.py names.json: names.json is missing or holds no descriptor; make it by "
-             "`oriel tail --topic NAME.descriptor --raw --follow=false > names.json`")
-
-
-names = descriptor()
+names = descriptor.read("numbers.py names.json")
 for line in sys.stdin:
     d = json.loads(line)
     numbers, marks = iter(d["decision"]), iter(d.get("shown", []))

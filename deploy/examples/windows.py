@@ -13,6 +13,8 @@ import math
 import sqlite3
 import sys
 
+import descriptor
+
 
 def deviation(table, steps):
     """Of a count over a window: table[i] is that of 2^i steps; straight in logarithms between them."""
@@ -23,19 +25,7 @@ def deviation(table, steps):
     return math.exp((low + 1 - at) * math.log(table[low]) + (at - low) * math.log(table[low + 1]))
 
 
-def descriptor():
-    """Gives the newest descriptor in the file that the call names."""
-    try:
-        names = json.loads(open(sys.argv[1]).read().splitlines()[-1])
-        if "views" in names:
-            return names
-    except (IndexError, OSError, TypeError, ValueError):
-        pass
-    sys.exit("windows.py names.json STEPS: names.json is missing or holds no descriptor; make it by "
-             "`oriel tail --topic NAME.descriptor --raw --follow=false > names.json`")
-
-
-names = descriptor()
+names = descriptor.read("windows.py names.json STEPS")
 if len(sys.argv) < 3 or not sys.argv[2].isdecimal():
     sys.exit("windows.py names.json STEPS: STEPS is not a number of steps")
 steps = int(sys.argv[2])

@@ -119,7 +119,11 @@ func (c *Console) Handler(g prometheus.Gatherer) http.Handler {
 	return mux
 }
 
-// Limits of one connection. A page takes milliseconds; whoever is slower than this must not keep the connection.
+// Connections is how many connections the pages should have at once (netutil.LimitListener). Scrapers and probes need a
+// handful; each costs a file descriptor, which brokers and the local store need as well.
+const Connections = 64
+
+// Limits of one connection. A page takes milliseconds; a client that is slower must not keep the connection.
 const (
 	headerTimeout = 5 * time.Second  // until a request's header is read
 	readTimeout   = 10 * time.Second // and all of it
@@ -127,7 +131,7 @@ const (
 	idleTimeout   = time.Minute      // until the next request: a scraper comes back within that
 )
 
-// Server is an http.Server with limits that fit pages of a few KiB. Serve it on a listener with a Limit.
+// Server is an http.Server with limits that fit pages of a few KiB. Serve it on a listener of at most Connections.
 func (c *Console) Server(g prometheus.Gatherer) *http.Server {
 	return &http.Server{
 		Handler: c.Handler(g), ReadHeaderTimeout: headerTimeout, ReadTimeout: readTimeout, WriteTimeout: writeTimeout,

@@ -33,6 +33,17 @@ var (
 	}
 )
 
+// isGap reports whether a letter with this reason stands for a gap. The reason tells, because a record may have had
+// every other header of a gap's letter itself.
+func isGap(reason string) bool {
+	for _, why := range []cause{otherVersion, rowsDeleted, topicMadeAgain, rowsLost} {
+		if why.reason == reason {
+			return true
+		}
+	}
+	return false
+}
+
 func (g gap) String() string {
 	return fmt.Sprintf("offsets %d to %d of the input have no verdicts: %s. One letter with oriel-lost stands for them",
 		g.from, g.until-1, g.why.text)

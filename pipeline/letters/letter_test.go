@@ -124,7 +124,11 @@ func TestDetailsOfALetter(t *testing.T) {
 
 // TestOffsetsOfALetter: headers of the record itself do not make a gap of its letter.
 func TestOffsetsOfALetter(t *testing.T) {
-	own := []kafka.Header{{Key: headerLost, Value: []byte("true")}, {Key: "a"}, {Key: headerUntil, Value: []byte("90")}}
+	own := []kafka.Header{
+		{Key: headerLost, Value: []byte("true")},
+		{Key: headerUntil, Value: []byte("90")},
+		{Key: headerReason, Value: []byte(rowsLost.reason)},
+	}
 	r := kafka.Record{Public: kafka.Public{Offset: 7}, Headers: kafka.HeadersOf(own...)}
 	whole, _ := newLetter("events", 2, &r, schemas.JSONSyntax, 100, 10_000)
 	for _, c := range []struct {

@@ -131,22 +131,8 @@ func letterOf(input string, p int32, headers kafka.Headers) (from, until int64, 
 		return 0, 0, false
 	}
 	until = from + 1
-	if end, err := strconv.ParseInt(last[headerUntil], 10, 64); err == nil && isGap(headers) {
-		until = end
+	if isGap(last[headerReason]) {
+		until, err = strconv.ParseInt(last[headerUntil], 10, 64)
 	}
-	return from, until, true
-}
-
-// isGap tells a gap's letter from one of a record that had a header of that name: a gap's has no other before ours.
-func isGap(headers kafka.Headers) bool {
-	want := []string{headerLost, headerUntil}
-	for name := range headers.All() {
-		if string(name) != want[0] {
-			return false
-		}
-		if want = want[1:]; len(want) == 0 {
-			return true
-		}
-	}
-	return false
+	return from, until, err == nil
 }

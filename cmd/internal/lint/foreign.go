@@ -36,6 +36,7 @@ var foreign = []struct {
 	{"github.com/spf13/pflag", []string{"cmd"}, "only cmd has flags"},
 	{"github.com/schollz/progressbar/v3", []string{"cmd", "deploy/bench"}, "only commands have someone who waits"},
 	{"golang.org/x/term", []string{"cmd", "deploy/bench"}, "only commands have a terminal"},
+	{"golang.org/x/net/netutil", []string{"cmd"}, "only cmd opens a listener"},
 	{"golang.org/x/crypto", []string{"state"}, "sealing is one package"},
 	{"golang.org/x/sys", []string{"cmd", "state", "mechanisms/noise"}, "the machine below is seen by few"},
 	{"github.com/bytedance/sonic", []string{"schemas"}, "JSON is parsed in one place"},

@@ -12,10 +12,12 @@ import (
 	"testing/fstest"
 )
 
-// TestArithmeticFlagsPlantedFaults compares the findings in testdata with the lines that ask for them, one "want" each.
-func TestArithmeticFlagsPlantedFaults(t *testing.T) {
+// flags checks that a check finds, in a package of testdata, the lines that ask for it, one "want" each. It returns the
+// package.
+func flags(t *testing.T, name string, check func(Typed) []Finding) Typed {
+	t.Helper()
 	build := Builds[0]
-	packages, err := List(moduleRoot(t), build, "-deps", "./cmd/internal/lint/testdata/arithmetic")
+	packages, err := List(moduleRoot(t), build, "-deps", "./cmd/internal/lint/testdata/"+name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -27,38 +29,25 @@ func TestArithmeticFlagsPlantedFaults(t *testing.T) {
 		t.Fatalf("%d packages of ours, want 1", len(typed))
 	}
 	var got []string
-	for _, f := range arithmeticIn(typed[0], typed[0].Files[0]) {
+	for _, f := range check(typed[0]) {
 		got = append(got, f.Place)
 	}
 	slices.Sort(got)
-	if want := wanted(t, "arithmetic"); !slices.Equal(got, want) {
+	if want := wanted(t, name); !slices.Equal(got, want) {
 		t.Errorf("findings\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
-	if found := CheckArithmetic(typed[0]); len(found) > 0 {
+	return typed[0]
+}
+
+func TestArithmeticFlagsPlantedFaults(t *testing.T) {
+	p := flags(t, "arithmetic", func(p Typed) []Finding { return arithmeticIn(p, p.Files[0]) })
+	if found := CheckArithmetic(p); len(found) > 0 {
 		t.Errorf("a package outside the table is checked: %v", found)
 	}
 }
 
-// TestContentsFlagPlantedFaults compares the findings in testdata with the lines that ask for them, one "want" each.
 func TestContentsFlagPlantedFaults(t *testing.T) {
-	build := Builds[0]
-	packages, err := List(moduleRoot(t), build, "-deps", "./cmd/internal/lint/testdata/contents")
-	if err != nil {
-		t.Fatal(err)
-	}
-	typed, err := Check(packages, build)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var got []string
-	for _, f := range contentsIn(typed[0]) {
-		got = append(got, f.Place)
-	}
-	slices.Sort(got)
-	if want := wanted(t, "contents"); !slices.Equal(got, want) {
-		t.Errorf("findings\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
-	}
-	if found := CheckContents(typed[0]); len(found) > 0 {
+	if found := CheckContents(flags(t, "contents", contentsIn)); len(found) > 0 {
 		t.Errorf("a package outside the table is checked: %v", found)
 	}
 	for place, may := range map[[2]string]bool{
@@ -71,27 +60,10 @@ func TestContentsFlagPlantedFaults(t *testing.T) {
 	}
 }
 
-// TestTermsFlagPlantedFaults compares the findings in testdata with the lines that ask for them, one "want" each.
 func TestTermsFlagPlantedFaults(t *testing.T) {
-	build := Builds[0]
-	packages, err := List(moduleRoot(t), build, "-deps", "./cmd/internal/lint/testdata/terms")
-	if err != nil {
-		t.Fatal(err)
-	}
-	typed, err := Check(packages, build)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var got []string
-	for _, f := range CheckTerms(typed[0]) {
-		got = append(got, f.Place)
-	}
-	slices.Sort(got)
-	if want := wanted(t, "terms"); !slices.Equal(got, want) {
-		t.Errorf("findings\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
-	}
-	typed[0].Folder = termsFolder
-	if found := CheckTerms(typed[0]); len(found) > 0 {
+	p := flags(t, "terms", CheckTerms)
+	p.Folder = termsFolder
+	if found := CheckTerms(p); len(found) > 0 {
 		t.Errorf("the package itself is checked: %v", found)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"golang.org/x/net/netutil"
 
 	"oriel/pipeline/console"
 )
@@ -55,7 +56,7 @@ func TestConnectionsAreBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPipes()
 		server := console.New().Server(prometheus.NewRegistry())
-		go func() { _ = server.Serve(console.Limit(p, console.Connections)) }()
+		go func() { _ = server.Serve(netutil.LimitListener(p, console.Connections)) }()
 		first, taken := p.call()
 		for n := 1; n < console.Connections; n++ {
 			if _, more := p.call(); !taken || !more {
