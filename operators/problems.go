@@ -55,7 +55,7 @@ func (p *Problems) Want(name string, ok bool, format string, args ...any) {
 	}
 }
 
-// Sound tells whether nothing is wrong with the variables so far. What is made of others is not checked, because a
+// Sound reports whether the variables are right so far. What is made of others is not checked, because a
 // message would blame the wrong variable.
 func (p *Problems) Sound(names ...string) bool {
 	return !slices.ContainsFunc(names, func(name string) bool { return p.reported[name] })

@@ -75,7 +75,7 @@ func lostDecisions(r role, reason string) error {
 			"ORIEL_NAME; its privacy loss adds to the old one's for events that both read", r.setting))
 }
 
-// everTaken tells whether a deployment has taken an event. Each version since verdicts seals a row then. A topic of
+// everTaken reports whether a deployment has taken an event. Each version since verdicts seals a row then. A topic of
 // verdicts may be missing or new, though: then a state beside the manifest tells, or a second one behind the opening's.
 func everTaken(ctx context.Context, client *kafka.Client, changelog, verdicts kafka.Topic) (bool, error) {
 	most := 0 // of states that a deployment has which has taken nothing

@@ -86,7 +86,7 @@ func (o *owned) decision(value []byte, stream string) (schemas.Decision, bool) {
 	return d, err == nil && d.Incarnation == o.incarnation && d.Stream == stream
 }
 
-// behind tells whether a decision comes after the state. Of a state that owes its first decisions all do.
+// behind reports whether a decision comes after the state. Of a state that owes its first decisions all do.
 func (o *owned) behind(d schemas.Decision) bool { return d.Step > o.position.Step || o.position.Owes }
 
 // aborted are decisions up to the state's that stand behind the last committed one of their topic.

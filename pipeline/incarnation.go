@@ -49,6 +49,6 @@ func (d Deployment) Incarnation(ctx context.Context, p int32) (inc state.Incarna
 	return inc, alwaysSeals(manifest), nil
 }
 
-// alwaysSeals tells that no version from before verdicts can have worked on a deployment: none of them opens a manifest
-// that names its input.
+// alwaysSeals reports whether no version from before verdicts can have worked on a deployment: none of them opens a
+// manifest that names its input.
 func alwaysSeals(m state.Manifest) bool { return m.Input != (state.Input{}) }

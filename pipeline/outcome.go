@@ -28,7 +28,7 @@ type outcome struct {
 	end       int64 // of the input offsets that the committed parts stand on; more if decisions beyond the state need it
 }
 
-// whole tells that nothing has to be sent beside a state.
+// whole reports whether nothing has to be sent beside a state.
 func (f *outcome) whole(at state.Position) bool {
 	aborted := slices.ContainsFunc(f.decisions, func(d decisionsFound) bool { return len(d.resend) > 0 })
 	return !at.Owes && !f.ahead(at.Next) && !aborted && len(f.verdicts.resend) == 0 &&

@@ -82,7 +82,7 @@ func (f *verdictsFound) unsealed(from, next int64, b kafka.Bounds) (first, end i
 	return max(f.end, from), end
 }
 
-// tellUnsealed says which letters nobody can write.
+// tellUnsealed notes the offsets whose letters cannot be written.
 func (t *task) tellUnsealed(o *owned, f *verdictsFound, b kafka.Bounds) {
 	first, end := f.unsealed(o.start, o.position.Next, b)
 	if first >= end {

@@ -17,7 +17,7 @@ type Position struct {
 	Step        uint64   // closed steps
 	Semantics   uint32   // of the version that computed the state; 0 is written as 1
 
-	// Owes tells that the machine has not made the decisions that it owes before the first record: only at step 0.
+	// Owes is true while the decisions that a machine makes before the first record are not made: only at step 0.
 	Owes bool
 }
 

@@ -36,7 +36,7 @@ type planOptions struct {
 	windows  []uint64
 	wanted   wantOptions
 	solution *plan.Solution // of what is wanted; nil: nothing is
-	problems io.Writer      // takes warnings; nil: nobody reads them
+	problems io.Writer      // takes warnings; nil: none are printed
 }
 
 // measureFor bounds what --measure takes, all mechanisms together.

@@ -27,7 +27,7 @@ func (d Decay) Fitted(bool) Scope { return d }
 // Figures returns H.
 func (d Decay) Figures() Figures { return Figures{Memory: d.Steps} }
 
-// Ages returns those of 1, 10, 100 and 1000 memories.
+// Ages returns the ages of 1, 10, 100 and 1000 memories.
 func (d Decay) Ages() []Age { return spans(d.Steps, "H", "after_1_memory", "memories") }
 
 // Logged returns one step, one and ten memories, and ever.

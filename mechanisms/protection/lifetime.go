@@ -34,10 +34,8 @@ func (l Lifetime) Figures() Figures { return Figures{Window: l.Within, Horizon: 
 // Ages returns T: nothing is released after it.
 func (l Lifetime) Ages() []Age { return []Age{{Steps: l.Steps, Name: "at the end"}} }
 
-// Logged returns those of Ages.
-func (l Lifetime) Logged() []Age {
-	return l.Ages()
-}
+// Logged returns the same ages as Ages.
+func (l Lifetime) Logged() []Age { return l.Ages() }
 
 // Crowd returns T.
 func (l Lifetime) Crowd() uint64 { return l.Steps }

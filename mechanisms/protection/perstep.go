@@ -27,10 +27,8 @@ func (PerStep) Figures() Figures { return Figures{} }
 // Ages returns one: all ages are alike.
 func (PerStep) Ages() []Age { return []Age{{Steps: 1, Name: "at every age"}} }
 
-// Logged returns those of Ages.
-func (p PerStep) Logged() []Age {
-	return p.Ages()
-}
+// Logged returns the same ages as Ages.
+func (p PerStep) Logged() []Age { return p.Ages() }
 
 // Crowd returns none.
 func (PerStep) Crowd() uint64 { return 0 }

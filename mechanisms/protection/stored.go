@@ -17,7 +17,7 @@ const (
 	lifeVersion      = 3 // with a memory and ages, of an event or of a user
 )
 
-// version is that of a guarantee: one with a memory that has no curve was read from version 2.
+// version returns the version that g is stored in. One with a memory and no curve was read from version 2.
 func (g Guarantee) version() int {
 	_, several := g.Unit.Train()
 	switch _, decays := g.Scope.Memory(); {
@@ -106,8 +106,9 @@ func multiples(window uint64, fine bool) []uint64 {
 // maxAges is how many ages a Table has room for: one step, shares of a memory, and windows or memories.
 const maxAges = 25
 
-// Table is a Curve as it is stored: µ at some ages. Between two of them it is that of the later one, which bounds it;
-// after the last it is infinite, and a guarantee for ever then says all of it. It is comparable.
+// Table is a Curve as it is stored: µ at some ages. Between two of them Mu returns the µ of the later one, which is a
+// bound because µ never falls with age. After the last it is infinite, and a guarantee for ever then says all of it. It
+// is comparable.
 type Table struct {
 	count int
 	ages  [maxAges]point
@@ -137,8 +138,8 @@ func (t Table) at(age uint64, mu func(point) float64) float64 {
 }
 
 // AppendGuarantee appends the stored form of g: JSON that other programs can read. Of a Gaussian mechanism with a
-// window it has µ, and ε at δ, at one step and at 1 to 10⁶ windows; of a user, those of all events beside. With a
-// memory it has those of one step, of shares of the memory and of 1 to 10⁶ memories, of an event until they grow no
+// window it has µ, and ε at δ, at one step and at 1 to 10⁶ windows; of a user, also µ and ε of all events. With a
+// memory it has both at one step, at shares of the memory and at 1 to 10⁶ memories, of an event until they grow no
 // more. It takes some milliseconds an age. A guarantee with Draws has no stored form yet: it is refused.
 func AppendGuarantee(dst []byte, g Guarantee) ([]byte, error) {
 	if g.Draws != (dp.Draws{}) {
@@ -165,7 +166,7 @@ func AppendGuarantee(dst []byte, g Guarantee) ([]byte, error) {
 	return append(dst, b...), err
 }
 
-// ages returns the losses that are stored, of a Table those that it has.
+// ages returns the losses that are stored; of a Table, its own.
 func (g Guarantee) ages() []aged {
 	out := []aged{}
 	if table, stored := g.Curve.(Table); stored {

@@ -128,8 +128,8 @@ func counted(n uint64, noun string) string {
 	return fmt.Sprintf("%d %ss", n, noun)
 }
 
-// Details are what a report says of the terms beside the claim: how long the memory is where the claim names another
-// number, and how far apart the events of a unit are.
+// Details returns the numbers that the claim does not name: the length of the memory, and the steps between the events
+// of a unit.
 func (t Terms) Details() []string {
 	var all []string
 	if memory, decays := t.Scope.Memory(); decays && t.Unit.Figures().Among > 0 {

@@ -22,7 +22,7 @@ type User struct {
 // Name returns "user".
 func (User) Name() string { return "user" }
 
-// Adjacency returns that of one event.
+// Adjacency returns the adjacency of one event.
 func (u User) Adjacency() dp.Adjacency { return u.Exchange }
 
 // AgainstNull returns false.

@@ -26,13 +26,11 @@ func (w Window) Fitted(powers bool) Scope { return Window{Steps: fit(w.Steps, po
 // Figures returns W.
 func (w Window) Figures() Figures { return Figures{Window: w.Steps} }
 
-// Ages returns those of 1, 10, 100 and 1000 windows.
+// Ages returns the ages of 1, 10, 100 and 1000 windows.
 func (w Window) Ages() []Age { return spans(w.Steps, "W", "within_window", "windows") }
 
-// Logged returns those of Ages.
-func (w Window) Logged() []Age {
-	return w.Ages()
-}
+// Logged returns the same ages as Ages.
+func (w Window) Logged() []Age { return w.Ages() }
 
 // Crowd returns W.
 func (w Window) Crowd() uint64 { return w.Steps }

@@ -96,7 +96,7 @@ func (c *Console) Retrying() {
 	c.retry = time.Now()
 }
 
-// Denied tells that a coordinator does not work; why names the broker to restart.
+// Denied records that a coordinator does not work; why names the broker to restart.
 func (c *Console) Denied(why error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -70,7 +70,7 @@ const (
 )
 
 // OtherGroups finds the other groups that have a member with the mark of config, as far as brokers let this client list
-// and describe groups: somebody has named two groups for the same work. It tries once, and finds nothing where it
+// and describe groups: the same work was given two groups. It tries once, and finds nothing where it
 // fails.
 func (c *Client) OtherGroups(ctx context.Context, config GroupConfig) []string {
 	ctx, cancel := context.WithTimeout(ctx, otherGroupsTime)

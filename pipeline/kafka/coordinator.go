@@ -78,7 +78,7 @@ func (c *Client) retryAt(
 
 // denial follows who is named as a coordinator while requests to it are denied.
 type denial struct {
-	broker string // "" while the cluster names nobody
+	broker string // "" while the cluster names none
 	since  time.Time
 	looked time.Time
 }

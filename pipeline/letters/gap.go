@@ -33,7 +33,7 @@ var (
 	}
 )
 
-// isGap reports whether a letter with this reason stands for a gap. The reason tells, because a record may have had
+// isGap reports whether a letter with this reason stands for a gap. The reason decides, because a record may have had
 // every other header of a gap's letter itself.
 func isGap(reason string) bool {
 	for _, why := range []cause{otherVersion, rowsDeleted, topicMadeAgain, rowsLost} {

@@ -46,7 +46,8 @@ func lostLetter(topic string, partition int32, offset int64, code schemas.Code) 
 	return l
 }
 
-// gapLetter stands for all letters of a gap. It names offsets alone: nobody knows which of their records were bad.
+// gapLetter stands for all letters of a gap. It names offsets alone, because no verdict says which of their records
+// were bad.
 func gapLetter(topic string, partition int32, g gap) letter {
 	l := letter{headers: []kafka.Header{
 		{Key: headerLost, Value: []byte("true")},

@@ -26,7 +26,7 @@ type task struct {
 }
 
 // keepRunning takes the partition over again after every failure. One that a person must mend parks the partition, and
-// is tried again after parkPause: whoever mends it need not restart anything. It returns errEnd when all is written
+// is tried again after parkPause, so that the process need not be restarted. It returns errEnd when all is written
 // that had to be, ctx's error, or with Options.Once the error that stops the partition.
 func (t *task) keepRunning(ctx context.Context, report func(parked error)) error {
 	listen := t.service.options.Listen

@@ -89,8 +89,8 @@ func (w *writer) take(ctx context.Context, record *kafka.Record, row state.Verdi
 	return nil
 }
 
-// mark adds the letter of a gap, and tells of it. Where no letter was ever missing there is none to mark: at its first
-// start beside a deployment of a version without verdicts, which wrote its letters itself.
+// mark adds the letter of a gap, and notes the gap. Where no letter was ever missing there is none to mark: at its
+// first start beside a deployment of a version without verdicts, which wrote its letters itself.
 func (w *writer) mark(ctx context.Context, record *kafka.Record, g gap) error {
 	c, p := w.task.service.deployment.Config, w.task.partition
 	if w.rows.covered < 0 && g.why == otherVersion {

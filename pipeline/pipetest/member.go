@@ -151,7 +151,7 @@ func (m *Member) KillAtRequest(n int, heard bool) {
 	m.deaths = append(m.deaths, &death{n, heard})
 }
 
-// counted counts a request, and tells whether the member dies of it.
+// counted counts a request, and reports whether the member dies of it.
 func (m *Member) counted() (dies, heard bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

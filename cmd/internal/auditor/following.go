@@ -24,7 +24,7 @@ type aim struct {
 	out           []float64
 }
 
-// follows tells whether an attack on Gaussian noise has a canary whose leaves are not the law's in every
+// follows reports whether an attack on Gaussian noise has a canary whose leaves are not the law's in every
 // run. Of several events of a user the leaves of each would differ, and the law knows one direction: it is left as it
 // is.
 func (a *Subject) follows(t *Attack) (bool, error) {

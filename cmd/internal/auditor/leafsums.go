@@ -19,7 +19,7 @@ type noting struct {
 	part int
 }
 
-// Add tells, and adds.
+// Add notes the leaf, and adds it.
 func (n noting) Add(dst []float64, v []int64, chain *noise.Chain) {
 	n.note.parts[n.part] = append(n.note.parts[n.part][:0], v...)
 	n.Sum.Add(dst, v, chain)

@@ -139,13 +139,13 @@ type Mechanism struct {
 // span is over how many steps an event is mostly at stake; 0 where each step is released once.
 func (s Setting) span() uint64 { return s.terms.Scope.Span() }
 
-// users tells whether the unit has several events.
+// users reports whether the unit has several events.
 func (s Setting) users() bool {
 	_, several := s.terms.Unit.Train()
 	return several
 }
 
-// decays tells whether sums decay under a scope.
+// decays reports whether sums decay under a scope.
 func decays(s protection.Scope) bool {
 	_, decays := s.Memory()
 	return decays
