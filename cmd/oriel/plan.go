@@ -146,10 +146,11 @@ type planShown interface {
 }
 
 func planAnswer(s settings.Settings, o planOptions) (planShown, error) {
-	mechanism, operator, err := s.Parts()
+	learner, err := s.Learner()
 	if err != nil {
 		return nil, err
 	}
+	mechanism, operator := learner.Mechanism(), learner.Operator()
 	if o.frontier {
 		return plan.NewFrontier(mechanism.Scope.Span(), mechanism.Poles, s.AgeWeight)
 	}
@@ -245,7 +246,7 @@ func (l *windowList) Type() string   { return "steps,…" }
 func firstStream(model pipeline.Model) (
 	sealed int, draws dp.Draws, published plan.Published, seen bool, err error,
 ) {
-	frozen, err := model.Plan()
+	frozen, err := model.Learner.Params()
 	if err != nil {
 		return 0, dp.Draws{}, published, false, err
 	}

@@ -18,7 +18,7 @@ import (
 )
 
 // grown is a copy of the module that has one more operator: testdata/toy as a folder under operators, a row in
-// cmd/internal/families, a row in lint, its name in README.md and an example of settings, and nothing else.
+// cmd/internal/registry and an example of settings, and nothing else.
 type grown struct {
 	t   *testing.T
 	dir string
@@ -28,12 +28,10 @@ type grown struct {
 // rows are what a new operator changes outside its folder.
 var rows = []struct{ file, old, new string }{
 	{
-		"cmd/internal/families/families.go",
+		"cmd/internal/registry/registry.go",
 		"\t\"oriel/operators/coco\"\n", "\t\"oriel/operators/coco\"\n\t\"oriel/operators/toy\"\n",
 	},
-	{"cmd/internal/families/families.go", "\tcoco.Family,\n", "\tcoco.Family,\n\ttoy.Family,\n"},
-	{"cmd/internal/lint/operators.go", "\t\"operators/coco\",\n", "\t\"operators/coco\",\n\t\"operators/toy\",\n"},
-	{"README.md", "The eight: `coco`, ", "The eight: `coco`, `toy`, "},
+	{"cmd/internal/registry/registry.go", "\tcoco.Definition,\n", "\tcoco.Definition,\n\ttoy.Definition,\n"},
 }
 
 func grow(t *testing.T) *grown {
@@ -161,7 +159,7 @@ func TestANewOperatorIsAFolderAndTwoRows(t *testing.T) {
 		!strings.Contains(string(table), "| `ORIEL_TOY_ARMS` | name,… | at least two words | required | what can be played |") {
 		t.Errorf("the settings table lacks the toy: %v", err)
 	}
-	g.run("go", "test", "-count=1", "./operators/toy", "./cmd/internal/lint", "./cmd/internal/families",
+	g.run("go", "test", "-count=1", "./operators/toy", "./cmd/internal/lint", "./cmd/internal/registry",
 		"./cmd/internal/settings")
 }
 

@@ -67,7 +67,7 @@ func TestConformance(t *testing.T) {
 	for _, kind := range kinds {
 		for _, batch := range []uint64{1, 3} {
 			c, m := config(t, kind.m(batch), kind.lines...)
-			plan, err := c.Plan(m)
+			plan, err := c.Params(m)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -12,8 +12,8 @@ import (
 	"oriel/schemas"
 )
 
-// Family is bandit in the table of operators.
-var Family = operators.Family{
+// Definition is bandit in the table of operators.
+var Definition = operators.Definition{
 	Name: "bandit", Text: "bandit over a convex set: plays go out ahead, their losses come back as events",
 	Settings: settings, Events: events, New: configure,
 }
@@ -130,7 +130,7 @@ var body = schemas.Body{
 
 func events(*operators.Values) operators.Events { return operators.Events{Body: body, Keyed: true} }
 
-func configure(v *operators.Values) (operators.Configured, error) {
+func configure(v *operators.Values) (operators.Operator, error) {
 	table, losses, d := plays.Read(v), v.Range("LOSS_RANGE"), v.Count("DIMENSION")
 	v.Want("DIMENSION", d >= 1 && d <= operators.MaxDimension, "%d: not within 1 to %d", d, operators.MaxDimension)
 	base := v.Number("BASELINE")
@@ -182,22 +182,24 @@ func configure(v *operators.Values) (operators.Configured, error) {
 	if err := v.Err(); err != nil {
 		return nil, err
 	}
-	return configured{Config: c, radius: v.Number("RADIUS"), terms: v.Terms}, c.Validate()
+	return operator{Config: c, radius: v.Number("RADIUS"), terms: v.Terms}, c.Validate()
 }
 
-// configured is an operators.Configured.
-type configured struct {
-	operators.Plain
+// operator is the operators.Operator.
+type operator struct {
 	Config
 
 	radius float64
 	terms  protection.Terms // who is protected, and for how long
 }
 
-var _ operators.Configured = configured{}
+var (
+	_ operators.Thinning = operator{}
+	_ operators.Audited  = operator{}
+)
 
 // Extras are the centre, and the memory, where there is one, and the window of users.
-func (c configured) Extras() []schemas.Extra {
+func (c operator) Extras() []schemas.Extra {
 	return append([]schemas.Extra{{
 		Name: "centre", Kind: schemas.ExtraNumbers,
 		Text: "What is known to be good: plays of a round are all as far from it. Where nothing is to be learned, take " +
@@ -205,9 +207,9 @@ func (c configured) Extras() []schemas.Extra {
 	}}, operators.Members(c.terms)...)
 }
 
-// Mechanism tells the leaf: loss·u, in units of half the range of losses, about a centre on the line of u, which is
+// Require tells the leaf: loss·u, in units of half the range of losses, about a centre on the line of u, which is
 // public. The paper's noise is what so many times as long a leaf would need.
-func (c configured) Mechanism(m *mechanisms.Config, plan []byte) error {
+func (c operator) Require(m *mechanisms.Config, plan []byte) error {
 	if _, several := m.Unit.Train(); several {
 		return errors.New("bandit: there is no user level: answers of a round are added in one step, so two of a user that came far apart may move one release")
 	}
@@ -224,7 +226,7 @@ func (c configured) Mechanism(m *mechanisms.Config, plan []byte) error {
 }
 
 // planFor is NewPlan with what depends on the mechanism.
-func (c configured) planFor(m mechanisms.Config) (Plan, error) {
+func (c operator) planFor(m mechanisms.Config) (Plan, error) {
 	p := c.NewPlan()
 	p.Centres = c.centres(m)
 	if !c.Printed {
@@ -235,14 +237,14 @@ func (c configured) planFor(m mechanisms.Config) (Plan, error) {
 	return p, err
 }
 
-// Plan freezes ζ and η, how much noise the paper prints, and how far from zero leaves are.
-func (c configured) Plan(m mechanisms.Config) ([]byte, error) {
+// Params freezes ζ and η, how much noise the paper prints, and how far from zero leaves are.
+func (c operator) Params(m mechanisms.Config) ([]byte, error) {
 	p, err := c.planFor(m)
 	return p.AppendBinary(nil), err
 }
 
 // Open returns a Machine.
-func (c configured) Open(plan []byte, sums *mechanisms.Stream) (operators.Machine, error) {
+func (c operator) Open(plan []byte, sums *mechanisms.Stream) (operators.Machine, error) {
 	p, err := ParsePlan(plan)
 	if err != nil {
 		return nil, err
@@ -251,7 +253,7 @@ func (c configured) Open(plan []byte, sums *mechanisms.Stream) (operators.Machin
 }
 
 // Describe tells how far plays go, and how much noise the paper prints.
-func (c configured) Describe(m mechanisms.Config) operators.Description {
+func (c operator) Describe(m mechanisms.Config) operators.Description {
 	all := c.NewPlan().Episodes
 	last := all[len(all)-1]
 	steps := fmt.Sprintf("a round of %d plays a step, %.3g from its centre, each learned from %d steps after it; η = %.3g",
@@ -273,9 +275,9 @@ func (c configured) Describe(m mechanisms.Config) operators.Description {
 	return operators.Description{Radius: c.radius, Mechanisms: names, Steps: steps}
 }
 
-// Every is the operator whose plays go along each coordinate in turn, a play of each for each record: leaves are as
+// EmitAll is the operator whose plays go along each coordinate in turn, a play of each for each record: leaves are as
 // long as others, and an audit can aim. Where a table of so many plays would be too large, answers wait a shorter time.
-func (c configured) Every() operators.Configured {
+func (c operator) EmitAll() operators.Operator {
 	c.Plays.Plays, c.axes = c.Plays.Records*c.Set.Dimension(), true
 	for c.Plays.Delay > 0 && c.Plays.Validate() != nil {
 		c.Plays.Delay /= 2
@@ -283,8 +285,8 @@ func (c configured) Every() operators.Configured {
 	return c
 }
 
-// Twin returns what an audit compares machines with.
-func (c configured) Twin(plan []byte) (operators.Twin, error) {
+// ReferenceModel returns the code that an audit compares machines with.
+func (c operator) ReferenceModel(plan []byte) (operators.ReferenceModel, error) {
 	p, err := ParsePlan(plan)
-	return &twin{Config: c.Config, plan: p}, err
+	return &reference{Config: c.Config, plan: p}, err
 }

@@ -73,25 +73,25 @@ func TestConformance(t *testing.T) {
 // so they are of the machine that an audit plays.
 func TestTheMachineAddsWhatTheTwinSays(t *testing.T) {
 	for _, c := range kinds(t) {
-		audited, _ := configured{Config: c}.Every().(configured)
+		audited, _ := operator{Config: c}.EmitAll().(operator)
 		for _, c := range []Config{c, audited.Config} {
 			n := c.Set.Dimension()
 			m := mechanism(c, "blt", 1)
-			machine, other := open(t, c, m, 1, true), &twin{Config: c, plan: c.NewPlan()}
+			machine, other := open(t, c, m, 1, true), &reference{Config: c, plan: c.NewPlan()}
 			other.Begin()
-			other.Decided(machine.Open(nil))
+			other.Observe(machine.Open(nil))
 			sum, leaf, some := make([]float64, n), make([]float64, 2*n), false
 			for i, e := range optest.Answers(60, -2, 3) {
 				r := operators.Record{Key: optest.PlayKey(c.Plays, i), Event: e, Null: i%11 == 2}
-				if other.Leaf(leaf, r) {
+				if other.Contribution(leaf, r) {
 					floats.Add(sum, leaf[:n])
 					some = true
 				}
 				made := machine.Add(nil, r)
-				if len(made) > 0 && !floats.EqualApprox(machine.stream.Sum(0), sum, 1e-5) {
-					t.Fatalf("%+v, record %d: %v was released, want %v", c, i, machine.stream.Sum(0), sum)
+				if len(made) > 0 && !floats.EqualApprox(machine.Stream.Sum(0), sum, 1e-5) {
+					t.Fatalf("%+v, record %d: %v was released, want %v", c, i, machine.Stream.Sum(0), sum)
 				}
-				other.Decided(made)
+				other.Observe(made)
 			}
 			if !some {
 				t.Errorf("%+v: nothing was added", c)

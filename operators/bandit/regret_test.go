@@ -60,7 +60,7 @@ func mechanism(c Config, name string, epsilon float64) mechanisms.Config {
 			Unit:  protection.Event{Exchange: dp.Replace},
 		},
 	}
-	_ = configured{Config: c}.Mechanism(&m, nil)
+	_ = operator{Config: c}.Require(&m, nil)
 	return m
 }
 

@@ -187,7 +187,7 @@ func TestNeighboursDifferInOneLeaf(t *testing.T) {
 					e = schemas.Event{Numbers: []float64{-1e9}}
 				}
 				if made := machine.Add(nil, operators.Record{Key: optest.PlayKey(c.Plays, i), Event: e}); len(made) > 0 {
-					all[run] = append(all[run], append([]float64(nil), machine.stream.Sum(0)...))
+					all[run] = append(all[run], append([]float64(nil), machine.Stream.Sum(0)...))
 				}
 			}
 		}

@@ -136,7 +136,7 @@ func TestSearchIsExact(t *testing.T) {
 func TestStepsAreSaid(t *testing.T) {
 	c := sample(t, "box", 1)
 	c.Update, c.Set, c.Horizon, c.Failure = LLO, square(t, 8), 1000, 0.01
-	said := func() string { return configured{Config: c}.Describe(mechanisms.Config{}).Steps }
+	said := func() string { return operator{Config: c}.Describe(mechanisms.Config{}).Steps }
 	for _, part := range []string{"0.00016 of the way", "ρ = 56", "ORIEL_CONSTANTS=search"} { // ρ² = 112·2·14 = 3136
 		if !strings.Contains(said(), part) {
 			t.Errorf("flows: %q has no %q", said(), part)

@@ -12,8 +12,8 @@ import (
 	"oriel/schemas"
 )
 
-// Family is linucb in the table of operators.
-var Family = operators.Family{
+// Definition is linucb in the table of operators.
+var Definition = operators.Definition{
 	Name: "linucb", Text: "contextual bandit: weights of each arm from private second moments, and the arm to play",
 	Settings: settings, Events: events, New: configure,
 }
@@ -159,8 +159,8 @@ func events(v *operators.Values) operators.Events {
 	}
 }
 
-func configure(v *operators.Values) (operators.Configured, error) {
-	c := configured{
+func configure(v *operators.Values) (operators.Operator, error) {
+	c := operator{
 		arms: v.Entries("ARMS"), candidates: int(min(v.Count("CANDIDATES"), maxArms)), served: v.Text("PLAYED") == served,
 		rows:     moments.Rows{Features: int(min(v.Count("DIMENSION"), moments.MaxFeatures))},
 		features: v.Within("FEATURES_MAX", 1e-12, 1e12),
@@ -207,7 +207,7 @@ func configure(v *operators.Values) (operators.Configured, error) {
 }
 
 // configureArms says how many blocks there are.
-func (c *configured) configureArms(v *operators.Values) {
+func (c *operator) configureArms(v *operators.Values) {
 	v.Want("ARMS", c.candidates == 0 || len(c.arms) == 0,
 		"set, but events bring what can be played: ORIEL_CANDIDATES is %d", c.candidates)
 	if lines := v.Entries("ARM_FEATURES"); lines != nil {

@@ -12,26 +12,26 @@ import (
 
 // Configure is an operator with settings, NAME=value without the prefix, over a mechanism. HORIZON is that of the
 // mechanism's scope, unless a line says another.
-func Configure(f operators.Family, m mechanisms.Config, lines ...string) (operators.Configured, error) {
+func Configure(f operators.Definition, m mechanisms.Config, lines ...string) (operators.Operator, error) {
 	return ConfigureFrom(os.ReadFile, f, m, lines...)
 }
 
 // ConfigureFrom is Configure with files that are read otherwise.
 func ConfigureFrom(
-	read func(name string) ([]byte, error), f operators.Family, m mechanisms.Config, lines ...string,
-) (operators.Configured, error) {
+	read func(name string) ([]byte, error), f operators.Definition, m mechanisms.Config, lines ...string,
+) (operators.Operator, error) {
 	v := values(read, f, m, lines)
 	f.Events(v)
 	return f.New(v)
 }
 
 // Values are the settings themselves, as a family reads them.
-func Values(f operators.Family, m mechanisms.Config, lines ...string) *operators.Values {
+func Values(f operators.Definition, m mechanisms.Config, lines ...string) *operators.Values {
 	return values(os.ReadFile, f, m, lines)
 }
 
 func values(
-	read func(name string) ([]byte, error), f operators.Family, m mechanisms.Config, lines []string,
+	read func(name string) ([]byte, error), f operators.Definition, m mechanisms.Config, lines []string,
 ) *operators.Values {
 	given, horizon := map[string]string{}, m.Scope.Figures().Horizon
 	for _, line := range lines {
@@ -46,15 +46,15 @@ func values(
 }
 
 // Over is Configure with the mechanism's leaf, and the operator as what it is.
-func Over[C operators.Configured](
-	tb testing.TB, f operators.Family, m mechanisms.Config, lines ...string,
+func Over[C operators.Operator](
+	tb testing.TB, f operators.Definition, m mechanisms.Config, lines ...string,
 ) (C, mechanisms.Config) {
 	tb.Helper()
 	c, err := Configure(f, m, lines...)
 	if err != nil {
 		tb.Fatal(err)
 	}
-	if err := c.Mechanism(&m, nil); err != nil {
+	if err := c.Require(&m, nil); err != nil {
 		tb.Fatal(err)
 	}
 	return c.(C), m

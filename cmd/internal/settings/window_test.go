@@ -41,10 +41,11 @@ func TestWindowIsANumberOrAWord(t *testing.T) {
 		{[]string{"ORIEL_WINDOW=lifetime", "ORIEL_MECHANISM=blt", "ORIEL_MEMORY=64"}, 0, 0, "lifetime"},
 	} {
 		s := loaded(t, test.lines...)
-		m, _, err := s.Parts()
+		learner, err := s.Learner()
 		if err != nil {
 			t.Fatalf("%v: %v", test.lines, err)
 		}
+		m := learner.Mechanism()
 		wants := strings.Contains(strings.Join(test.lines, " "), "ORIEL_MEMORY=64")
 		if wants != (m.Scope.Figures().Memory == 64) ||
 			wants != strings.Contains(s.Canonical(), "\nMEMORY=64\n") {
@@ -68,10 +69,11 @@ func TestUsersOfAMemoryHaveAWindow(t *testing.T) {
 		"ORIEL_USER_WINDOW=0100",
 	}
 	s := loaded(t, lines...)
-	m, _, err := s.Parts()
+	learner, err := s.Learner()
 	if err != nil {
 		t.Fatal(err)
 	}
+	m := learner.Mechanism()
 	user := protection.User{Exchange: dp.Replace, Separation: 5, Steps: 100}
 	if m.Terms != (protection.Terms{Scope: protection.Decay{Steps: 64}, Unit: user}) ||
 		!strings.Contains(s.Canonical(), "\nUSER_WINDOW=100\n") {
@@ -81,8 +83,8 @@ func TestUsersOfAMemoryHaveAWindow(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(model.Extras) != 2 || model.Extras[1].Name != "user_window" {
-		t.Errorf("decisions say %v", model.Extras)
+	if extras := learner.Operator().Extras(); len(extras) != 2 || extras[1].Name != "user_window" {
+		t.Errorf("decisions have %v", extras)
 	}
 	if g, err := s.Guarantee(model); err != nil || g.Terms != m.Terms {
 		t.Errorf("%+v, %v", g, err)
@@ -101,9 +103,10 @@ func TestHorizonHasNoAgeWeight(t *testing.T) {
 		"0.3": {"ORIEL_MECHANISM=blt"},
 	} {
 		s := loaded(t, lines...)
-		m, _, err := s.Parts()
-		if err != nil || (m.AgeWeight == 0) != (want == "0") || !strings.Contains(s.Canonical(), "AGE_WEIGHT="+want+"\n") {
-			t.Errorf("%v: age weight %g, %v", lines, m.AgeWeight, err)
+		learner, err := s.Learner()
+		if m := learner.Mechanism(); err != nil || (m.AgeWeight == 0) != (want == "0") ||
+			!strings.Contains(s.Canonical(), "AGE_WEIGHT="+want+"\n") {
+			t.Errorf("%v: age weight %g, %v", lines, learner.Mechanism().AgeWeight, err)
 		}
 	}
 }
@@ -128,7 +131,7 @@ func TestDrawsAreForRulesThatDraw(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := s.Parts(); err == nil ||
+	if _, err := s.Learner(); err == nil ||
 		!strings.Contains(err.Error(), "ORIEL_MECHANISM: draws: releases nothing but draws") {
 		t.Errorf("coco draws: %v", err)
 	}
