@@ -34,7 +34,8 @@
 //	            them behind a horizon (Stream.Ended); scores are of releases, but for those of a stream of draws, which
 //	            releases no sum. It decides bytes on every CPU: lint names products that may fuse and functions that differ
 //	Twin        what a record should add, by plain code: the audit compares the machine with it, all parts at once. Where
-//	            an event is more than one record, or waits, Records says so
+//	            an event is more than one record, or waits, Records says so. `oriel plan` warns where its canaries move a
+//	            component by far less than the noise is for
 //	PROOF.md    why decisions are post-processing of the sums, what a draw costs, what an exchanged event moves; it
 //	            names the tests that would turn red
 //	tests       optest.Run (RunHolding where a state holds what events say, beside the sums), RunTerms where settings

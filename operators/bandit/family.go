@@ -194,7 +194,10 @@ type configured struct {
 	terms  protection.Terms // who is protected, and for how long
 }
 
-var _ operators.Configured = configured{}
+var _ operators.Padded = configured{}
+
+// Padded reports whether noise is what the paper prints.
+func (c configured) Padded() bool { return c.Printed }
 
 // Extras are the centre, and the memory, where there is one, and the window of users.
 func (c configured) Extras() []schemas.Extra {
