@@ -48,7 +48,8 @@
 //	            waits in a pending.Table or plays.Table. Draws come from Stream.Choose, which refuses them after the last
 //	            step (Stream.Ended); their scores must follow from releases. Floats decide bytes on every CPU: lint names
 //	            products that may fuse, and functions that differ between CPUs
-//	Reference   a ReferenceModel: the contribution of a record again, by slow and plain code, for `oriel audit`
+//	Reference   a ReferenceModel: the contribution of a record again, by slow and plain code, for `oriel audit`. `oriel plan`
+//	            warns where its canaries move a component by far less than the noise is for
 //	PROOF.md    why decisions are post-processing of the sums, what a draw costs, how far an exchanged event moves them;
 //	            it names the tests that would turn red
 //	tests       optest.Run (RunHolding if the state holds contents of events beside the sums), optest.RunTerms if

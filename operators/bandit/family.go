@@ -79,17 +79,17 @@ var settings = append([]operators.Setting{
 	},
 	{
 		Name: "LIPSCHITZ", Kind: operators.Number, Unit: "loss/length", Range: "above 0, at most 1e12", Default: "1",
-		Text: "how much a loss changes over a length: with it and ORIEL_HORIZON, ORIEL_SMOOTHING and ORIEL_RATE are the " +
+		Text: "how much a loss changes over a length: with it and ORIEL_ROUNDS, ORIEL_SMOOTHING and ORIEL_RATE are the " +
 			"paper's",
 	},
 	{
 		Name: "SMOOTHING", Kind: operators.Number, Unit: "length", Range: "0 to 1e12", Default: "0",
 		Text: "ζ, how far a play is from the centre of its round: far ones tell more of the slope, and less of the " +
-			"place. 0: the paper's, which needs ORIEL_HORIZON",
+			"place. 0: the paper's, which needs ORIEL_ROUNDS",
 	},
 	{
 		Name: "RATE", Kind: operators.Number, Unit: "length²/loss", Range: "0 to 1e12", Default: "0",
-		Text: "η, how far a centre follows the sum of slopes. 0: the paper's, which needs ORIEL_HORIZON",
+		Text: "η, how far a centre follows the sum of slopes. 0: the paper's, which needs ORIEL_ROUNDS",
 	},
 	{
 		Name: "SHRINK", Kind: operators.Flag, Unit: "bool", Default: "true",
@@ -112,7 +112,7 @@ var settings = append([]operators.Setting{
 	{
 		Name: "DOUBLING", Kind: operators.Flag, Unit: "bool", Default: "false",
 		Text: "take the paper's constants for 1, 2, 4, … steps, in turn, where nobody knows how many there will be: " +
-			"ORIEL_HORIZON is then how many there are at most, which noise grows with by its logarithm",
+			"ORIEL_ROUNDS is then how many there are at most, which noise grows with by its logarithm",
 		Later: true,
 	},
 	{
@@ -138,18 +138,18 @@ func configure(v *operators.Values) (operators.Operator, error) {
 	v.Positive("LIPSCHITZ", v.Number("LIPSCHITZ"))
 	for _, name := range []string{"SMOOTHING", "RATE"} {
 		v.Want(name, v.Number(name) >= 0 && v.Number(name) <= 1e12, "%g: not from 0 to 1e12", v.Number(name))
-		v.Want(name, v.Number(name) > 0 || v.Horizon > 0,
-			"not set, and neither is ORIEL_HORIZON, of which the paper's is a function")
+		v.Want(name, v.Number(name) > 0 || v.Rounds > 0,
+			"not set, and neither is ORIEL_ROUNDS, of which the paper's is a function")
 	}
 	facts, known := mechanisms.FactsOf(v.Mechanism)
 	v.Want("MECHANISM", !known || !facts.Once, "%s: learns from sums, and this releases single steps; take blt",
 		v.Mechanism)
-	v.Want("DOUBLING", !v.Flag("DOUBLING") || v.Horizon > 0,
-		"true: not without ORIEL_HORIZON, how many steps there are at most")
+	v.Want("DOUBLING", !v.Flag("DOUBLING") || v.Rounds > 0,
+		"true: not without ORIEL_ROUNDS, how many steps there are at most")
 	v.Want("DOUBLING", !v.Flag("DOUBLING") || v.Number("SMOOTHING") == 0 && v.Number("RATE") == 0,
 		"true: takes the paper's ORIEL_SMOOTHING and ORIEL_RATE of each episode, and no others")
-	v.Want("NOISE", v.Text("NOISE") != printed || v.Horizon > 0 && !v.Flag("DOUBLING"),
-		"paper: is printed for all of a run, of ORIEL_HORIZON steps, and not for ORIEL_DOUBLING")
+	v.Want("NOISE", v.Text("NOISE") != printed || v.Rounds > 0 && !v.Flag("DOUBLING"),
+		"paper: is printed for all of a run, of ORIEL_ROUNDS steps, and not for ORIEL_DOUBLING")
 	v.Want("NOISE", v.Text("NOISE") != printed || !known || facts.Tree && facts.Law != mechanisms.Gamma,
 		"paper: none is printed for %s; tree-laplace and tree-gaussian have some", v.Mechanism)
 	set, err := convex.Parse(convex.Spec{
@@ -164,7 +164,7 @@ func configure(v *operators.Values) (operators.Operator, error) {
 		return nil, err
 	}
 	c := Config{
-		Set: set, Losses: losses, Baseline: base, Lipschitz: v.Number("LIPSCHITZ"), Horizon: v.Horizon,
+		Set: set, Losses: losses, Baseline: base, Lipschitz: v.Number("LIPSCHITZ"), Rounds: v.Rounds,
 		Smoothing: v.Number("SMOOTHING"), Rate: v.Number("RATE"), Shrink: v.Flag("SHRINK"),
 		Projected: v.Text("UPDATE") == projected, Precision: v.Number("PRECISION"),
 		Doubling: v.Flag("DOUBLING"), Printed: v.Text("NOISE") == printed,
@@ -196,7 +196,11 @@ type operator struct {
 var (
 	_ operators.Thinning = operator{}
 	_ operators.Audited  = operator{}
+	_ operators.Padded   = operator{}
 )
+
+// Padded reports whether noise is what the paper prints.
+func (c operator) Padded() bool { return c.Printed }
 
 // Extras are the centre, and the memory, where there is one, and the window of users.
 func (c operator) Extras() []schemas.Extra {

@@ -73,7 +73,7 @@ func TestWrongSettingsAreNamed(t *testing.T) {
 		m     mechanisms.Config
 		lines []string
 	}{
-		"ORIEL_DOUBLING: true: not without ORIEL_HORIZON": {
+		"ORIEL_DOUBLING: true: not without ORIEL_ROUNDS": {
 			under("blt", 4, going), []string{"DOUBLING=true", "SMOOTHING=0.1", "RATE=0.1"},
 		},
 		"ORIEL_DOUBLING: true: takes the paper's": {
@@ -91,9 +91,9 @@ func TestWrongSettingsAreNamed(t *testing.T) {
 			},
 		},
 		"ORIEL_MECHANISM: once-gamma: learns from sums": {
-			under("once-gamma", 4, protection.PerStep{}), []string{"HORIZON=64"},
+			under("once-gamma", 4, protection.PerStep{}), []string{"ROUNDS=64"},
 		},
-		"ORIEL_RATE: not set, and neither is ORIEL_HORIZON": {
+		"ORIEL_RATE: not set, and neither is ORIEL_ROUNDS": {
 			under("blt", 4, going), []string{"SMOOTHING=0.1"},
 		},
 		"ORIEL_LOSS_RANGE: \"3:1\"": {under("blt", 4, ending), []string{"LOSS_RANGE=3:1"}},

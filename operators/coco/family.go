@@ -127,7 +127,7 @@ var settings = []operators.Setting{
 	},
 	{
 		Name: "CONFIDENCE", Kind: operators.Number, Unit: "probability", Range: "above 0, below 1", Default: "0.99",
-		Text: "probability that the llo update's error bound holds over the horizon; concerns accuracy, never privacy",
+		Text: "probability that the llo update's error bound holds over ORIEL_ROUNDS steps; concerns accuracy, never privacy",
 	},
 	{
 		Name: "EMIT_EVERY", Kind: operators.Count, Unit: "steps", Range: "≥ 1", Default: "1",
@@ -162,7 +162,7 @@ func configure(v *operators.Values) (operators.Operator, error) {
 	v.Want("START_REGULARIZER", start >= 0 && !math.IsInf(start, 1), "%g: not at least 0 and finite", start)
 	v.Want("CONFIDENCE", confidence > 0 && confidence < 1, "%g: not between 0 and 1", confidence)
 	v.Want("EMIT_EVERY", every >= 1, "%d: not at least 1", every)
-	v.Want("HORIZON", v.Text("UPDATE") != LLO || v.Text("CONSTANTS") == Search || v.Horizon >= 1,
+	v.Want("ROUNDS", v.Text("UPDATE") != LLO || v.Text("CONSTANTS") == Search || v.Rounds >= 1 || !v.Sound("HORIZON"),
 		"not set; ORIEL_UPDATE=llo needs the number of steps over which its error bound holds")
 	for _, name := range []string{"FEATURES_MAX", "WEIGHT_MAX", "LABEL_MAX"} {
 		v.Want(name, v.Number(name) >= 0 && v.Number(name) <= maxConvexity, "%g: not from 0 to 1e12", v.Number(name))
@@ -188,7 +188,7 @@ func configure(v *operators.Values) (operators.Operator, error) {
 		Update: v.Text("UPDATE"), Constants: v.Text("CONSTANTS"), First: v.Text("FIRST"), Loss: l, Set: set,
 		Clip: v.Number("CLIP"), StrongConvexity: v.Number("STRONG_CONVEXITY"), StartRegularizer: start,
 		FeaturesMax: features, WeightMax: v.Number("WEIGHT_MAX"), LabelMax: v.Number("LABEL_MAX"),
-		OwnConvexity: v.Flag("OWN_CONVEXITY"), Horizon: v.Horizon, Failure: 1 - confidence, EmitEvery: every,
+		OwnConvexity: v.Flag("OWN_CONVEXITY"), Rounds: v.Rounds, Failure: 1 - confidence, EmitEvery: every,
 	}
 	form := schemas.Dense
 	if v.Text("DECISIONS") == sparse {

@@ -222,7 +222,7 @@ func TestRegretOverLogTIsFlat(t *testing.T) {
 	const first, last = 11, 17
 	for update, epsilon := range map[string]float64{Projection: 1, LLO: 50} {
 		c := sample(t, "simplex", 4)
-		c.Update, c.Horizon = update, 1<<last
+		c.Update, c.Rounds = update, 1<<last
 		m := mechanism(c, 16, 1)
 		m.Budget.Epsilon = epsilon
 		r := newRun(t, c, open(t, c, m, 6), 1, 7)

@@ -111,7 +111,7 @@ func (c operator) Require(m *mechanisms.Config, plan []byte) error {
 	part.Name = "moments"
 	m.Leaf = mechanisms.Leaf{Parts: []mechanisms.Part{part}}
 	if c.sure > 0 && m.Scope.End() == protection.Endless {
-		return errors.New("ORIEL_CONFIDENCE: what is proved is proved for ORIEL_HORIZON steps, and others may follow: it needs ORIEL_WINDOW=horizon")
+		return errors.New("ORIEL_CONFIDENCE: the width is proved for the steps of a stream that ends: it needs ORIEL_WINDOW=horizon and ORIEL_HORIZON")
 	}
 	if _, several := m.Unit.Train(); c.served && several {
 		return errors.New("linucb: ORIEL_PLAYED=served has no user level: a user's rows may be added closer together than events")

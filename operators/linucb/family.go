@@ -183,8 +183,8 @@ func configure(v *operators.Values) (operators.Operator, error) {
 	rewards := v.Range("REWARD_RANGE")
 	c.middle, c.half = rewards.Middle(), rewards.Half()
 	v.Want("CONFIDENCE", c.sure == 0 || c.sure >= 0.5 && c.sure <= 0.999999, "%g: not 0, or from 0.5 to 0.999999", c.sure)
-	v.Want("CONFIDENCE", c.sure == 0 || v.Horizon > 0,
-		"set; what is proved is proved for so many steps: it needs ORIEL_HORIZON")
+	v.Want("CONFIDENCE", c.sure == 0 || v.Rounds > 0,
+		"set; the width is proved for a stream that ends: it needs ORIEL_WINDOW=horizon and ORIEL_HORIZON")
 	v.Want("CONFIDENCE", c.sure == 0 || !decays,
 		"set, but nothing is proved of the width with ORIEL_MEMORY: take ORIEL_WIDTH")
 	v.Want("EMIT_EVERY", c.every >= 1 && c.every <= 1<<31, "%d: not within 1 to 2^31", c.every)

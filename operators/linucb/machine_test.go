@@ -233,7 +233,7 @@ func TestSettingsAreRefused(t *testing.T) {
 		}
 	}
 	// Nothing is proved of a width where sums decay, for any number of steps.
-	if _, err := optest.Configure(Definition, life(16), append(base, "HORIZON=64", "CONFIDENCE=0.9")...); err == nil {
+	if _, err := optest.Configure(Definition, life(16), append(base, "ROUNDS=64", "CONFIDENCE=0.9")...); err == nil {
 		t.Error("a proved width is taken with a memory")
 	}
 	proved, window := config(t, horizon(window("blt"), 64), append(base, "CONFIDENCE=0.9")...)

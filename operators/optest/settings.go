@@ -10,8 +10,8 @@ import (
 	"oriel/operators"
 )
 
-// Configure is an operator with settings, NAME=value without the prefix, over a mechanism. HORIZON is that of the
-// mechanism's scope, unless a line says another.
+// Configure is an operator with settings, NAME=value without the prefix, over a mechanism. ROUNDS are those of the
+// mechanism's scope, unless a line says others.
 func Configure(f operators.Definition, m mechanisms.Config, lines ...string) (operators.Operator, error) {
 	return ConfigureFrom(os.ReadFile, f, m, lines...)
 }
@@ -33,15 +33,15 @@ func Values(f operators.Definition, m mechanisms.Config, lines ...string) *opera
 func values(
 	read func(name string) ([]byte, error), f operators.Definition, m mechanisms.Config, lines []string,
 ) *operators.Values {
-	given, horizon := map[string]string{}, m.Scope.Figures().Horizon
+	given, rounds := map[string]string{}, m.Scope.Figures().Horizon
 	for _, line := range lines {
 		name, text, _ := strings.Cut(line, "=")
-		if given[operators.Prefix+name] = text; name == "HORIZON" {
-			horizon, _ = strconv.ParseUint(text, 10, 64)
+		if given[operators.Prefix+name] = text; name == "ROUNDS" {
+			rounds, _ = strconv.ParseUint(text, 10, 64)
 		}
 	}
 	return operators.Source{Given: given, ReadFile: read, Common: operators.Common{
-		Mechanism: m.Name, Batch: m.Batch, Horizon: horizon, Terms: m.Terms,
+		Mechanism: m.Name, Batch: m.Batch, Rounds: rounds, Terms: m.Terms,
 	}}.Read(&operators.Problems{}, f.Settings, func(operators.Setting) bool { return true })
 }
 

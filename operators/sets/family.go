@@ -89,7 +89,7 @@ func configure(v *operators.Values) (operators.Operator, error) {
 	c := Config{
 		Elements: v.Entries("ELEMENTS"), Pick: int(min(v.Count("PICK"), maxPick+1)), Draws: v.Text("RULE") == draws,
 		Tries: v.Count("TRIES"), Epoch: v.Count("EPOCH"), Plays: plays.Read(v), Worth: v.Range("WORTH_RANGE"),
-		Horizon: v.Horizon, Rate: v.Text("RATE"), Share: v.Number("SHARE"), Capped: v.Text("COINS") == capped,
+		Horizon: v.Rounds, Rate: v.Text("RATE"), Share: v.Number("SHARE"), Capped: v.Text("COINS") == capped,
 	}
 	v.Want("ELEMENTS", len(c.Elements) >= 2 && len(c.Elements) <= maxElements, "%d: not 2 to %d", len(c.Elements),
 		maxElements)

@@ -89,7 +89,8 @@ func newSubject(m mechanisms.Config, c operators.Operator, secret [32]byte, part
 }
 
 // deployed is the subject as the settings say it, where the attacked one publishes each decision and plays along
-// coordinates. Leaves need not be known there: it is for checks that compare bytes.
+// coordinates. Of leaves, only that of a stream's first event needs to be known there: it is for checks that compare
+// bytes, and for Overpaid.
 func (a *Subject) deployed() (*Subject, error) {
 	b := *a
 	b.operator = a.settled

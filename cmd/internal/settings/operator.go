@@ -29,7 +29,7 @@ func (s *Settings) readOperator(
 	source := operators.Source{
 		Given: given, ReadFile: readFile,
 		Common: operators.Common{
-			Mechanism: s.Mechanism, Batch: s.Batch, Horizon: s.Horizon, Terms: s.Terms(),
+			Mechanism: s.Mechanism, Batch: s.Batch, Rounds: s.rounds(), Terms: s.Terms(),
 			Norm: s.FeaturesNorm,
 		},
 	}

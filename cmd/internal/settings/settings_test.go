@@ -85,7 +85,7 @@ func TestProblemsAreReportedAtOnceEachByItsVariable(t *testing.T) {
 	f(`ORIEL_CLIP: "0,5": not a number (unit: loss/length); with a point it is 0.5`, "ORIEL_CLIP=0,5")
 	f("ORIEL_EPSILON: NaN: not positive", "ORIEL_EPSILON=NaN")
 	f("ORIEL_DELTA", "ORIEL_DELTA=0")
-	f("ORIEL_HORIZON: not set", "ORIEL_UPDATE=llo", "ORIEL_SET=simplex")
+	f("ORIEL_ROUNDS: not set", "ORIEL_UPDATE=llo", "ORIEL_SET=simplex")
 	f("ORIEL_MEMORY: 134217728: the bound on the bytes that a process holds is ORIEL_MEMORY_LIMIT", "ORIEL_MEMORY=134217728")
 	f("ORIEL_MEMORY_LIMIT: 1: not within 83886080 to", "ORIEL_MEMORY_LIMIT=1")
 	f("ORIEL_EPSILLON: no such setting", "ORIEL_EPSILLON=1")

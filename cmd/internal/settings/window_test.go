@@ -1,6 +1,7 @@
 package settings
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -57,6 +58,35 @@ func TestWindowIsANumberOrAWord(t *testing.T) {
 		}
 		if !strings.Contains(s.Canonical(), "\nWINDOW="+test.canonical+"\n") {
 			t.Errorf("%v: canonical configuration %s", test.lines, s.Canonical())
+		}
+	}
+}
+
+// TestRoundsHaveTwoNames: ORIEL_HORIZON is read for ever as the earlier name of ORIEL_ROUNDS, where the stream does not
+// end. The canonical configuration has one line for both, so a deployment may change the name.
+func TestRoundsHaveTwoNames(t *testing.T) {
+	proved := []string{"ORIEL_UPDATE=llo", "ORIEL_SET=simplex"}
+	for _, test := range []struct {
+		lines, same []string
+		rounds      uint64
+	}{
+		{lines: []string{"ORIEL_ROUNDS=240"}, same: []string{"ORIEL_HORIZON=240"}, rounds: 240},
+		{lines: []string{"ORIEL_ROUNDS=240", "ORIEL_HORIZON=240"}, same: []string{"ORIEL_HORIZON=240"}, rounds: 240},
+		{lines: []string{"ORIEL_ROUNDS=0", "ORIEL_HORIZON=240"}, same: []string{"ORIEL_ROUNDS=240"}, rounds: 240},
+		{
+			lines: []string{"ORIEL_WINDOW=horizon", "ORIEL_HORIZON=9", "ORIEL_ROUNDS=9"},
+			same:  []string{"ORIEL_WINDOW=horizon", "ORIEL_HORIZON=9"}, rounds: 9,
+		},
+	} {
+		s, same := loaded(t, append(test.lines, proved...)...), loaded(t, append(test.same, proved...)...)
+		if s.Canonical() != same.Canonical() ||
+			!strings.Contains(s.Canonical(), fmt.Sprintf("\nHORIZON=%d\n", test.rounds)) ||
+			strings.Contains(s.Canonical(), "ROUNDS") {
+			t.Errorf("%v: canonical configuration\n%s\nof %v\n%s", test.lines, s.Canonical(), test.same, same.Canonical())
+		}
+		if s.own.Rounds != test.rounds || same.own.Rounds != test.rounds {
+			t.Errorf("%v: the operator reads %d rounds, and of %v %d, want %d", test.lines, s.own.Rounds, test.same,
+				same.own.Rounds, test.rounds)
 		}
 	}
 }
@@ -159,6 +189,11 @@ func TestWindowsThatDoNotFitAreRefused(t *testing.T) {
 	f("ORIEL_HORIZON: not set; ORIEL_WINDOW=horizon", "ORIEL_WINDOW=horizon")
 	f("ORIEL_HORIZON: 4194305: above 4194304, the largest window of ORIEL_MECHANISM=blt", "ORIEL_WINDOW=horizon", "ORIEL_HORIZON=4194305", "ORIEL_MECHANISM=blt")
 	f("ORIEL_HORIZON: 4611686018427387905: above", "ORIEL_WINDOW=horizon", "ORIEL_HORIZON=4611686018427387905")
+	f("ORIEL_HORIZON: not set; ORIEL_WINDOW=horizon", "ORIEL_WINDOW=horizon", "ORIEL_ROUNDS=9")
+	f("ORIEL_ROUNDS: 8: with ORIEL_WINDOW=horizon each stream ends after ORIEL_HORIZON=9 steps", "ORIEL_WINDOW=horizon",
+		"ORIEL_HORIZON=9", "ORIEL_ROUNDS=8")
+	f("ORIEL_ROUNDS: 8: ORIEL_HORIZON, its earlier name, says 9", "ORIEL_HORIZON=9", "ORIEL_ROUNDS=8")
+	f(`ORIEL_ROUNDS: "many": not a whole number (unit: steps)`, "ORIEL_ROUNDS=many")
 	f("ORIEL_WINDOW: lifetime: ORIEL_MECHANISM=tree-gaussian has a window", "ORIEL_WINDOW=lifetime")
 	forgets := func(want string, lines ...string) {
 		t.Helper()
