@@ -50,6 +50,7 @@ func NewService(
 		return nil, err
 	}
 	c.FixedPartitions = m.Users != nil
+	l.EnsureDefaults()
 	return &Service{config: c, model: m, client: client, topics: topics, master: master, store: store, listener: l}, nil
 }
 
@@ -64,7 +65,7 @@ func (s *Service) Run(ctx context.Context) error {
 	err = s.serve(ctx, group)
 	unheard := group.Close() // costs the others a session timeout, nothing else
 	if err == nil {
-		s.listener.ended(Ending{Committed: !s.unfinished.Load(), Left: unheard == nil})
+		s.listener.Ended(Ending{Committed: !s.unfinished.Load(), Left: unheard == nil})
 	}
 	return err
 }
@@ -88,7 +89,7 @@ func (s *Service) serve(ctx context.Context, group *kafka.Group) error {
 		case Kind(err) == Stopped:
 			return err
 		default:
-			s.listener.note(-1, "the deployment's topics or its group cannot be reached; trying again")
+			s.listener.Note(-1, "the deployment's topics or its group cannot be reached; trying again")
 			if retry.wait(ctx) != nil {
 				return nil
 			}
@@ -105,13 +106,13 @@ func (s *Service) checkTopics(ctx context.Context) error {
 	for doubt, doubted := (kafka.Doubt{}), false; ; doubted = true {
 		err := s.compareTopics(ctx)
 		if doubted && (err == nil || Kind(err) != Stopped) {
-			s.listener.doubted(nil)
+			s.listener.Doubted(nil)
 		}
 		if err == nil || Kind(err) != Stopped || doubt.Over() {
 			return err
 		}
 		if !doubted {
-			s.listener.doubted(err)
+			s.listener.Doubted(err)
 		}
 		if err := s.beforeNextLook(ctx); err != nil {
 			return err
@@ -155,7 +156,7 @@ const topicsInterval = 5 * time.Second
 
 // generation runs one task for each assigned partition until the generation or ctx ends, and waits for all of them.
 func (s *Service) generation(ctx context.Context, g *kafka.Generation) error {
-	s.listener.assigned(g.Partitions)
+	s.listener.Assigned(g.Partitions)
 	if err := s.lookBefore(ctx, g); err != nil {
 		if ctx.Err() == nil && errors.Is(err, context.Canceled) {
 			return nil // the generation ended meanwhile
@@ -176,15 +177,15 @@ func (s *Service) generation(ctx context.Context, g *kafka.Generation) error {
 			membership: g.Membership(), memory: s.config.Memory.Transactions(len(g.Partitions), s.config.TransactionBytes),
 		}
 		tasks.Go(func() {
-			defer s.listener.closed(p)
+			defer s.listener.Closed(p)
 			defer s.sightings.leave(p) // a partition that has stopped, or tries again, still remembers
 			t.awaitTopics(alive)
 			err := t.keepRunning(alive)
 			if err == nil {
 				return
 			}
-			s.listener.state(p, Halted)
-			s.listener.stopped(p, err)
+			s.listener.State(p, Halted)
+			s.listener.Stopped(p, err)
 			if ofAll(err) {
 				cancel(err)
 			}
@@ -234,18 +235,18 @@ func (t *task) keepRunning(ctx context.Context) error {
 			}
 			if !doubted {
 				doubted = true
-				t.service.listener.note(t.partition, "the brokers say that something is gone; it is looked at again before it is believed")
+				t.service.listener.Note(t.partition, "the brokers say that something is gone; it is looked at again before it is believed")
 			}
 			if t.service.beforeNextLook(ctx) != nil {
 				return nil
 			}
 		case Lost: // the generation that replaces ours is on its way; if it does not come, the other owner has gone
-			t.service.listener.state(t.partition, Restoring)
+			t.service.listener.State(t.partition, Restoring)
 			if Pause(ctx, t.service.config.SessionTimeout) != nil {
 				return nil
 			}
 		case Retry, Finished:
-			t.service.listener.restarted(t.partition, err)
+			t.service.listener.Restarted(t.partition, err)
 			if retry.wait(ctx) != nil {
 				return nil
 			}
