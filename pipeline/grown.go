@@ -37,7 +37,7 @@ func (t *task) awaitTopics(ctx context.Context) {
 		Remedy: "Run `oriel topics` with the settings of this deployment: it adds them, and the partition goes on " +
 			"without a restart",
 	})
-	for Pause(ctx, lookInterval) == nil {
+	for kafka.Pause(ctx, lookInterval) == nil {
 		if t.partition >= s.covered.Load() {
 			continue
 		}

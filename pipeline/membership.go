@@ -35,7 +35,7 @@ const (
 // group of ours alone that has left one over for long shares anew: the generation ends.
 func (s *Service) watchCompany(ctx context.Context, end func()) {
 	gone := false
-	for wait := companyFirst; Pause(ctx, wait) == nil; wait = companyInterval {
+	for wait := companyFirst; kafka.Pause(ctx, wait) == nil; wait = companyInterval {
 		company, err := s.client.Company(ctx, s.groupConfig(), int(s.inputs.Load()))
 		switch {
 		case err != nil, !company.Stable && !company.Gone:

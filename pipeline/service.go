@@ -70,14 +70,20 @@ func (s *Service) Run(ctx context.Context) error {
 	return err
 }
 
+// Pauses of the service double from the first to the last.
+const (
+	firstPause = 100 * time.Millisecond
+	lastPause  = 10 * time.Second
+)
+
 // serve works through the generations of the group.
 func (s *Service) serve(ctx context.Context, group *kafka.Group) error {
-	retry := backoff{jitter: s.client.Jitter}
+	retry := s.client.NewBackoff(firstPause, lastPause)
 	for {
 		generation, err := group.Next(ctx)
 		if err == nil {
 			if err = s.checkTopics(ctx); err == nil {
-				retry.reset()
+				retry.Reset()
 				err = s.generation(ctx, generation)
 			}
 			generation.Close()
@@ -90,7 +96,7 @@ func (s *Service) serve(ctx context.Context, group *kafka.Group) error {
 			return err
 		default:
 			s.listener.Note(-1, "the deployment's topics or its group cannot be reached; trying again")
-			if retry.wait(ctx) != nil {
+			if retry.Wait(ctx) != nil {
 				return nil
 			}
 		}
@@ -123,7 +129,7 @@ func (s *Service) checkTopics(ctx context.Context) error {
 // beforeNextLook pauses, and forgets which brokers were asked.
 func (s *Service) beforeNextLook(ctx context.Context) error {
 	s.client.Refresh()
-	return Pause(ctx, lookInterval)
+	return kafka.Pause(ctx, lookInterval)
 }
 
 // lookInterval is the time from one look at a loss to the next, of some ten that it must be found at.
@@ -143,7 +149,7 @@ func (s *Service) compareTopics(ctx context.Context) error {
 
 // watchTopics ends the generation when a topic is made again while tasks read it.
 func (s *Service) watchTopics(ctx context.Context, end func(error)) {
-	for Pause(ctx, topicsInterval) == nil {
+	for kafka.Pause(ctx, topicsInterval) == nil {
 		if err := s.checkTopics(ctx); err != nil && Kind(err) == Stopped {
 			end(err)
 			return
@@ -220,7 +226,7 @@ func (s *Service) generation(ctx context.Context, g *kafka.Generation) error {
 // keepRunning takes the partition over again after every failure that a retry can mend. It returns nil when the
 // partition is handed over, and an error when it must stop.
 func (t *task) keepRunning(ctx context.Context) error {
-	retry := backoff{jitter: t.service.client.Jitter}
+	retry := t.service.client.NewBackoff(firstPause, lastPause)
 	var doubt kafka.Doubt
 	doubted := false
 	for {
@@ -242,12 +248,12 @@ func (t *task) keepRunning(ctx context.Context) error {
 			}
 		case Lost: // the generation that replaces ours is on its way; if it does not come, the other owner has gone
 			t.service.listener.State(t.partition, Restoring)
-			if Pause(ctx, t.service.config.SessionTimeout) != nil {
+			if kafka.Pause(ctx, t.service.config.SessionTimeout) != nil {
 				return nil
 			}
 		case Retry, Finished:
 			t.service.listener.Restarted(t.partition, err)
-			if retry.wait(ctx) != nil {
+			if retry.Wait(ctx) != nil {
 				return nil
 			}
 		}

@@ -248,7 +248,7 @@ func (s *Service) watchUsers(ctx context.Context, own []int32, end func(error)) 
 	for _, p := range own {
 		skip[p] = true
 	}
-	for Pause(ctx, usersInterval) == nil {
+	for kafka.Pause(ctx, usersInterval) == nil {
 		if err := s.lookAround(ctx, skip); err != nil && Kind(err) == Stopped {
 			end(err)
 			return

@@ -22,7 +22,7 @@ type rows struct {
 	start      int64         // of the incarnation
 	decodes    func(config string) *schemas.Decoder
 	decoder    *schemas.Decoder // of the incarnation's events; nil: unknown
-	sealing    bool // every version that can open the deployment seals verdicts
+	sealing    bool             // every version that can open the deployment seals verdicts
 
 	place int64 // offset of the verdict topic from which rows had to be read at the take-over
 	begin int64 // and the one where its log began

@@ -111,7 +111,7 @@ func (s *Service) Run(ctx context.Context) error {
 		case ctx.Err() != nil, errors.Is(err, errEnd):
 			return nil
 		case err == nil:
-		case pipeline.Pause(ctx, retryPause) != nil:
+		case kafka.Pause(ctx, retryPause) != nil:
 			return nil
 		}
 	}
@@ -136,7 +136,7 @@ func (s *Service) describe(ctx context.Context) (map[string]kafka.Topic, error) 
 			return cluster.Topics, missing
 		}
 		d.Client.Refresh()
-		if err := pipeline.Pause(ctx, retryPause); err != nil {
+		if err := kafka.Pause(ctx, retryPause); err != nil {
 			return nil, err
 		}
 	}

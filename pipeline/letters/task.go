@@ -56,7 +56,7 @@ func (t *task) keepRunning(ctx context.Context, report func(parked error)) error
 			report(err)
 			pause = parkPause
 		}
-		if err := pipeline.Pause(ctx, pause); err != nil {
+		if err := kafka.Pause(ctx, pause); err != nil {
 			return err
 		}
 	}
@@ -102,7 +102,7 @@ func (t *task) run(ctx context.Context, wrote func()) error {
 		}
 		wrote()
 		if caughtUp && !t.service.options.Once {
-			if err := pipeline.Pause(ctx, commitPause); err != nil {
+			if err := kafka.Pause(ctx, commitPause); err != nil {
 				return err
 			}
 		}
