@@ -44,7 +44,7 @@ var direction = []rule{
 	{"operators/elementary", nil, "arithmetic knows numbers and nothing else"},
 	{
 		"operators/moments",
-		[]string{"=mechanisms", "mechanisms/lattice", "operators/elementary"},
+		[]string{"=operators", "=mechanisms", "mechanisms/lattice", "operators/elementary"},
 		"second moments know no algorithm",
 	},
 	{
