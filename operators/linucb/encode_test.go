@@ -9,12 +9,13 @@ import (
 
 	"oriel/mechanisms/mechtest"
 	"oriel/operators"
+	"oriel/operators/optest"
 )
 
 // maker returns what makes machines whose states are restored: logged, or served, with a batch that stays open.
 func maker(tb testing.TB, served bool) func(testing.TB) *Machine {
 	tb.Helper()
-	m, played := window("blt"), "logged"
+	m, played := optest.Window("blt"), "logged"
 	if m.Batch = 3; served {
 		played = "served"
 	}
