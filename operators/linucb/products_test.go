@@ -109,7 +109,8 @@ func TestOneHotProductsAreArms(t *testing.T) {
 func TestProductsFindWeights(t *testing.T) {
 	features := [][]float64{{1, 0}, {1, 1}, {1, 2}, {1, 3}} // a constant, and a size
 	m := unnoised(t, optest.Life(1<<20), "PLAYED=logged", "DIMENSION=2", "EMIT_EVERY=1", "REWARD_RANGE=-10:10",
-		"FEATURES_MAX=3", "START_REGULARIZER=0.001", armsFile(t, "none:1:0\nsmall:1:1\nmiddle:1:2\nlarge:1:3\n"), "WEIGHTS_MAX=100")
+		"FEATURES_MAX=3", "START_REGULARIZER=0.001",
+		armsFile(t, "none:1:0\nsmall:1:1\nmiddle:1:2\nlarge:1:3\n"), "WEIGHTS_MAX=100")
 	truth, rng := []float64{1, -0.5, 0.25, 0.5}, rand.New(rand.NewPCG(4, 22))
 	mean := func(x []float64, arm int) (sum float64) {
 		for k, w := range truth {
