@@ -224,22 +224,7 @@ func TestTwinAddsWhatTheMachineAdds(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		twin := newTwin(every)
-		twin.Begin()
-		want := make([]float64, 5)
-		for _, e := range drawn(100, 4, 3) {
-			r := operators.Record{Event: e}
-			got, adds := machine.leaf(r), twin.Leaf(want, r)
-			if adds != (got != nil) {
-				t.Fatalf("%s: one of the two adds nothing", kind.name)
-			}
-			for i := range want {
-				if math.Abs(got[i]-want[i]) > 1e-12 {
-					t.Fatalf("%s: leaf %v, want %v", kind.name, got, want)
-				}
-			}
-			twin.Decided(machine.Add(nil, r))
-		}
+		optest.TwinAdds(t, kind.name, machine, machine.leaf, newTwin(every), 5, drawn(100, 4, 3))
 	}
 }
 

@@ -167,21 +167,7 @@ func TestTwinAddsWhatTheMachineAdds(t *testing.T) {
 			t.Fatal(err)
 		}
 		twin := &twin{configured: every, plan: p}
-		twin.Begin()
-		want := make([]float64, m.Leaf.Entries())
-		for i, e := range drawn(c, 100, 3) {
-			r := operators.Record{Event: e, Identity: noise.Identity{Offset: int64(i)}}
-			got, adds := machine.leaf(r), twin.Leaf(want, r)
-			if adds != (got != nil) {
-				t.Fatalf("%s: one of the two adds nothing", kind.name)
-			}
-			for k := range want {
-				if math.Abs(got[k]-want[k]) > 1e-12 {
-					t.Fatalf("%s: leaf %v, want %v", kind.name, got, want)
-				}
-			}
-			twin.Decided(machine.Add(nil, r))
-		}
+		optest.TwinAdds(t, kind.name, machine, machine.leaf, twin, m.Leaf.Entries(), drawn(c, 100, 3))
 	}
 }
 
