@@ -6,10 +6,10 @@ import (
 	"testing"
 
 	"oriel/mechanisms"
-	"oriel/mechanisms/audit/bound"
 	"oriel/mechanisms/blt"
 	"oriel/mechanisms/dp"
 	"oriel/mechanisms/mechtest"
+	"oriel/mechanisms/mechtest/sumtest"
 	"oriel/mechanisms/noise"
 	"oriel/mechanisms/protection"
 )
@@ -65,7 +65,7 @@ func gaussianBound(high, low []float64, threshold float64) float64 {
 		}
 		return k
 	}
-	return bound.Rates(above(high), above(low), auditRuns, auditAlpha)
+	return sumtest.RefutedMu(above(high), above(low), auditRuns, auditAlpha)
 }
 
 func auditConfig(adjacency dp.Adjacency) mechanisms.Config {

@@ -304,7 +304,7 @@ func newSampler(kind family, s noise.Scale, n int) (noise.Sampler, error) {
 		return noise.NewGamma(s, n)
 	case Laplace:
 		return noise.NewLaplace(s)
-	case Gumbel: // draws are noise.Choose's
+	case Gumbel: // draws are noise.Chooser's
 	}
 	panic(fmt.Sprintf("BUG: mechanisms: no sampler for %s", kind.name))
 }

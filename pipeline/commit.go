@@ -25,21 +25,21 @@ func (t *task) commit(ctx context.Context, o *owned, g *segment, extra ...state.
 	began := time.Now()
 	kept := append(extra, stateRecords(o.stateKey, g.sealed)...)
 	if err := t.transact(ctx, o, g, began, kept); err != nil {
-		s.listener.aborted(p)
+		s.listener.Aborted(p)
 		return fmt.Errorf("pipeline: partition %d: commit: %w", p, err)
 	}
-	s.listener.reached(p, PointEnded)
+	s.listener.Reached(p, PointEnded)
 	o.position = g.position
 	o.view.follow(kept)
 	if len(extra) > 0 {
-		s.listener.opened(p)
+		s.listener.Opened(p)
 	}
 	kept = append(kept, state.Record{Key: localPosition, Value: appendLocalPosition(s.topics.Changelog.ID, o.view.last)})
 	if err := s.store.Follow(p, kept); err != nil {
 		return fmt.Errorf("pipeline: partition %d: local state: %w", p, err)
 	}
 	s.listener.decided(p, g.newest)
-	s.listener.committed(Commit{
+	s.listener.Committed(Commit{
 		Partition: p, Records: g.records, Steps: g.steps, Decisions: g.count,
 		Lag: max(0, g.end-g.position.Next), Duration: time.Since(began),
 	})
@@ -68,7 +68,7 @@ func (t *task) transact(ctx context.Context, o *owned, g *segment, began time.Ti
 		return err
 	}
 	o.view.last = last
-	t.service.listener.reached(p, PointProduced)
+	t.service.listener.Reached(p, PointProduced)
 	if err := o.producer.CommitOffset(ctx, t.membership, c.Input, p, g.position.Next); err != nil {
 		return err
 	}

@@ -85,11 +85,11 @@ func (t *task) place(left *legacy, offset int64, input kafka.Bounds) error {
 		return t.lost(fmt.Sprintf("ORIEL_AFTER: group %q stands at offset %d, and the input ends at %d", f.Group, offset, input.High),
 			"The input was truncated or made again: leave ORIEL_AFTER out, and start from nothing")
 	case offset >= 0 && offset < input.Start:
-		t.service.listener.note(t.partition, fmt.Sprintf("%s stood at offset %d and the input starts at %d: what was between them is deleted, and is learned from by nobody",
+		t.service.listener.Note(t.partition, fmt.Sprintf("%s stood at offset %d and the input starts at %d: what was between them is deleted, and is learned from by nobody",
 			f.Name, offset, input.Start))
 	}
 	if left.last != nil {
-		t.service.listener.note(t.partition, fmt.Sprintf("goes on after %s: from its decision of step %d, at offset %d", f.Name, left.last.Step, left.next))
+		t.service.listener.Note(t.partition, fmt.Sprintf("goes on after %s: from its decision of step %d, at offset %d", f.Name, left.last.Step, left.next))
 	}
 	return nil
 }

@@ -20,7 +20,7 @@ func (s *Service) describedAs(topics Topics) {
 	}
 	s.covered.Store(covered)
 	if s.inputs.Swap(int32(topics.Input.Partitions)) != int32(topics.Input.Partitions) {
-		s.listener.partitions(topics.Input.Partitions)
+		s.listener.Partitions(topics.Input.Partitions)
 	}
 }
 
@@ -30,14 +30,14 @@ func (t *task) awaitTopics(ctx context.Context) {
 	if t.partition < s.covered.Load() {
 		return
 	}
-	s.listener.state(t.partition, Halted)
-	s.listener.stopped(t.partition, &StopError{
+	s.listener.State(t.partition, Halted)
+	s.listener.Stopped(t.partition, &StopError{
 		Partition: t.partition,
 		Reason:    "partitions were added to the input, and the topics of this deployment do not have this one",
 		Remedy: "Run `oriel topics` with the settings of this deployment: it adds them, and the partition goes on " +
 			"without a restart",
 	})
-	for Pause(ctx, lookInterval) == nil {
+	for kafka.Pause(ctx, lookInterval) == nil {
 		if t.partition >= s.covered.Load() {
 			continue
 		}

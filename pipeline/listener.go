@@ -52,15 +52,15 @@ type Ending struct {
 	Left      bool // the group was told; if not, the partitions are free after the session timeout
 }
 
-// Listener is told what happens, from the task's own goroutines: its functions must be quick and safe for concurrent
-// use. A nil function is not called.
+// Listener holds functions that tasks call from their own goroutines: each must be quick and safe for concurrent use.
+// A nil function is not called.
 type Listener struct {
 	Assigned  func(partitions []int32) // a generation of the group begins
 	Committed func(Commit)
 	Aborted   func(partition int32)
 
 	// Decided hears, after a commit that published decisions, of the newest one. It hears of the first topic only:
-	// metrics and pages are for all who read that one.
+	// metrics and pages are for all who read that one. While it is nil, no transaction keeps its newest decision.
 	Decided   func(partition int32, newest Decided)
 	State     func(partition int32, s TaskState)
 	Proves    func(partition int32, g protection.Guarantee) // the stream is taken over; its frozen plan proves g
@@ -83,119 +83,73 @@ type Listener struct {
 	Ended      func(Ending) // the service was told to end, and has
 }
 
-func (l Listener) assigned(partitions []int32) {
-	if l.Assigned != nil {
-		l.Assigned(partitions)
+// EnsureDefaults sets each nil function to one that does nothing, so that all but Decided can be called.
+func (l *Listener) EnsureDefaults() {
+	if l.Assigned == nil {
+		l.Assigned = func([]int32) {}
+	}
+	if l.Committed == nil {
+		l.Committed = func(Commit) {}
+	}
+	if l.Aborted == nil {
+		l.Aborted = func(int32) {}
+	}
+	if l.State == nil {
+		l.State = func(int32, TaskState) {}
+	}
+	if l.Proves == nil {
+		l.Proves = func(int32, protection.Guarantee) {}
+	}
+	if l.Holds == nil {
+		l.Holds = func(int32, int) {}
+	}
+	if l.Opening == nil {
+		l.Opening = func(int32, int64) {}
+	}
+	if l.Opened == nil {
+		l.Opened = func(int32) {}
+	}
+	if l.Closed == nil {
+		l.Closed = func(int32) {}
+	}
+	if l.Restarted == nil {
+		l.Restarted = func(int32, error) {}
+	}
+	if l.Reached == nil {
+		l.Reached = func(int32, Point) {}
+	}
+	if l.Stopped == nil {
+		l.Stopped = func(int32, error) {}
+	}
+	if l.Note == nil {
+		l.Note = func(int32, string) {}
+	}
+	if l.Company == nil {
+		l.Company = func([]string) {}
+	}
+	if l.Versions == nil {
+		l.Versions = func([]string) {}
+	}
+	if l.Doubted == nil {
+		l.Doubted = func(error) {}
+	}
+	if l.Partitions == nil {
+		l.Partitions = func(int) {}
+	}
+	if l.Ended == nil {
+		l.Ended = func(Ending) {}
 	}
 }
 
-func (l Listener) committed(c Commit) {
-	if l.Committed != nil {
-		l.Committed(c)
-	}
-}
+// opening calls Opening.
+func (l Listener) opening(partition int32, from int64) { l.Opening(partition, from) }
 
+// decided calls Decided with the line of the newest decision of a transaction; an empty line stands for none.
 func (l Listener) decided(partition int32, newest []byte) {
 	if l.Decided == nil || len(newest) == 0 {
 		return
 	}
 	if d, err := schemas.ParseDecision(newest); err == nil { // always: it is ours
 		l.Decided(partition, Decided{Stream: d.Stream, Index: d.Index, Step: d.Step, Point: d.Point, Extras: d.Extras})
-	}
-}
-
-func (l Listener) aborted(partition int32) {
-	if l.Aborted != nil {
-		l.Aborted(partition)
-	}
-}
-
-func (l Listener) state(partition int32, s TaskState) {
-	if l.State != nil {
-		l.State(partition, s)
-	}
-}
-
-func (l Listener) proves(partition int32, g protection.Guarantee) {
-	if l.Proves != nil {
-		l.Proves(partition, g)
-	}
-}
-
-func (l Listener) holds(partition int32, bytes int) {
-	if l.Holds != nil {
-		l.Holds(partition, bytes)
-	}
-}
-
-func (l Listener) opened(partition int32) {
-	if l.Opened != nil {
-		l.Opened(partition)
-	}
-}
-
-func (l Listener) opening(partition int32, from int64) {
-	if l.Opening != nil {
-		l.Opening(partition, from)
-	}
-}
-
-func (l Listener) closed(partition int32) {
-	if l.Closed != nil {
-		l.Closed(partition)
-	}
-}
-
-func (l Listener) restarted(partition int32, err error) {
-	if l.Restarted != nil {
-		l.Restarted(partition, err)
-	}
-}
-
-func (l Listener) stopped(partition int32, err error) {
-	if l.Stopped != nil {
-		l.Stopped(partition, err)
-	}
-}
-
-func (l Listener) reached(partition int32, p Point) {
-	if l.Reached != nil {
-		l.Reached(partition, p)
-	}
-}
-
-func (l Listener) note(partition int32, text string) {
-	if l.Note != nil {
-		l.Note(partition, text)
-	}
-}
-
-func (l Listener) versions(members []string) {
-	if l.Versions != nil {
-		l.Versions(members)
-	}
-}
-
-func (l Listener) doubted(problem error) {
-	if l.Doubted != nil {
-		l.Doubted(problem)
-	}
-}
-
-func (l Listener) partitions(input int) {
-	if l.Partitions != nil {
-		l.Partitions(input)
-	}
-}
-
-func (l Listener) ended(e Ending) {
-	if l.Ended != nil {
-		l.Ended(e)
-	}
-}
-
-func (l Listener) company(problems []string) {
-	if l.Company != nil {
-		l.Company(problems)
 	}
 }

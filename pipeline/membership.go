@@ -19,7 +19,7 @@ func (s *Service) groupConfig() kafka.GroupConfig {
 		Mark:     fmt.Sprintf("%s/%x", s.config.Name, s.topics.Input.ID),
 		Instance: s.config.Instance,
 		OnFenced: func() {
-			s.listener.note(-1, "another process has joined the group in this one's place: it has the same host name and ORIEL_STATE_DIR; this one goes on without a place that lasts")
+			s.listener.Note(-1, "another process has joined the group in this one's place: it has the same host name and ORIEL_STATE_DIR; this one goes on without a place that lasts")
 		},
 	}
 }
@@ -35,7 +35,7 @@ const (
 // group of ours alone that has left one over for long shares anew: the generation ends.
 func (s *Service) watchCompany(ctx context.Context, end func()) {
 	gone := false
-	for wait := companyFirst; Pause(ctx, wait) == nil; wait = companyInterval {
+	for wait := companyFirst; kafka.Pause(ctx, wait) == nil; wait = companyInterval {
 		company, err := s.client.Company(ctx, s.groupConfig(), int(s.inputs.Load()))
 		switch {
 		case err != nil, !company.Stable && !company.Gone:
@@ -48,11 +48,11 @@ func (s *Service) watchCompany(ctx context.Context, end func()) {
 		company, versions := s.versions(company)
 		if !slices.Equal(versions, s.others) {
 			s.others = versions
-			s.listener.versions(versions)
+			s.listener.Versions(versions)
 		}
 		if problems := s.strangers(company); !slices.Equal(problems, s.company) {
 			s.company = problems
-			s.listener.company(problems)
+			s.listener.Company(problems)
 		}
 		if len(versions) == 0 && s.idle.over(company) {
 			end()

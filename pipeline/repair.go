@@ -60,7 +60,7 @@ func (t *task) reconcile(ctx context.Context, o *owned, e ends, extra []state.Re
 		}
 	}
 	text := fmt.Sprintf("%s (decisions: %d, input offset: %d)", says, g.count, g.position.Next)
-	t.service.listener.note(t.partition, text)
+	t.service.listener.Note(t.partition, text)
 	return t.commit(ctx, o, g)
 }
 
@@ -69,7 +69,7 @@ func (t *task) reconcile(ctx context.Context, o *owned, e ends, extra []state.Re
 func (t *task) openAgain(ctx context.Context, o *owned, f *outcome, opening []state.Record) error {
 	g := t.service.newSegment(kafka.NewShelf())
 	g.position, g.sealed = o.position, bytes.Clone(o.sealed)
-	t.service.listener.note(t.partition, fmt.Sprintf(
+	t.service.listener.Note(t.partition, fmt.Sprintf(
 		"the opening of an earlier owner is not whole; its state is committed again (input offset: %d)", g.position.Next))
 	f.group = g.position.Next
 	return t.commitOpening(ctx, o, g, opening...)

@@ -99,7 +99,7 @@ func (t *task) tellUnsealed(o *owned, f *verdictsFound, b kafka.Bounds) {
 		text += "a version of Oriel that seals none has taken them, and wrote their letters itself. If the topic was deleted and made " +
 			"again since, letters that were not written are lost"
 	}
-	t.service.listener.note(t.partition, text+"; decisions go on")
+	t.service.listener.Note(t.partition, text+"; decisions go on")
 }
 
 // began tells whether a transaction that ended at an offset of the input may have begun at another, by the rows that

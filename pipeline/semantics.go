@@ -47,7 +47,7 @@ func (t *task) checkSemantics(ctx context.Context, o *owned, f *outcome, bounds 
 		return t.stop(fmt.Sprintf("the state was computed under semantics %d, this version has %d, and decisions behind the state can be read: a repetition could differ from them", was, is),
 			"Start the old version once, until it has committed and is told to end; then start this one")
 	}
-	t.service.listener.note(t.partition, fmt.Sprintf("the state was computed under semantics %d; nothing behind it can be read, so it goes on under %d", was, is))
+	t.service.listener.Note(t.partition, fmt.Sprintf("the state was computed under semantics %d; nothing behind it can be read, so it goes on under %d", was, is))
 	o.position.Semantics = is
 	return nil
 }

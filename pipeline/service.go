@@ -50,6 +50,7 @@ func NewService(
 		return nil, err
 	}
 	c.FixedPartitions = m.Users != nil
+	l.EnsureDefaults()
 	return &Service{config: c, model: m, client: client, topics: topics, master: master, store: store, listener: l}, nil
 }
 
@@ -64,19 +65,25 @@ func (s *Service) Run(ctx context.Context) error {
 	err = s.serve(ctx, group)
 	unheard := group.Close() // costs the others a session timeout, nothing else
 	if err == nil {
-		s.listener.ended(Ending{Committed: !s.unfinished.Load(), Left: unheard == nil})
+		s.listener.Ended(Ending{Committed: !s.unfinished.Load(), Left: unheard == nil})
 	}
 	return err
 }
 
+// Pauses of the service double from the first to the last.
+const (
+	firstPause = 100 * time.Millisecond
+	lastPause  = 10 * time.Second
+)
+
 // serve works through the generations of the group.
 func (s *Service) serve(ctx context.Context, group *kafka.Group) error {
-	retry := backoff{jitter: s.client.Jitter}
+	retry := s.client.NewBackoff(firstPause, lastPause)
 	for {
 		generation, err := group.Next(ctx)
 		if err == nil {
 			if err = s.checkTopics(ctx); err == nil {
-				retry.reset()
+				retry.Reset()
 				err = s.generation(ctx, generation)
 			}
 			generation.Close()
@@ -88,8 +95,8 @@ func (s *Service) serve(ctx context.Context, group *kafka.Group) error {
 		case Kind(err) == Stopped:
 			return err
 		default:
-			s.listener.note(-1, "the deployment's topics or its group cannot be reached; trying again")
-			if retry.wait(ctx) != nil {
+			s.listener.Note(-1, "the deployment's topics or its group cannot be reached; trying again")
+			if retry.Wait(ctx) != nil {
 				return nil
 			}
 		}
@@ -105,13 +112,13 @@ func (s *Service) checkTopics(ctx context.Context) error {
 	for doubt, doubted := (kafka.Doubt{}), false; ; doubted = true {
 		err := s.compareTopics(ctx)
 		if doubted && (err == nil || Kind(err) != Stopped) {
-			s.listener.doubted(nil)
+			s.listener.Doubted(nil)
 		}
 		if err == nil || Kind(err) != Stopped || doubt.Over() {
 			return err
 		}
 		if !doubted {
-			s.listener.doubted(err)
+			s.listener.Doubted(err)
 		}
 		if err := s.beforeNextLook(ctx); err != nil {
 			return err
@@ -122,7 +129,7 @@ func (s *Service) checkTopics(ctx context.Context) error {
 // beforeNextLook pauses, and forgets which brokers were asked.
 func (s *Service) beforeNextLook(ctx context.Context) error {
 	s.client.Refresh()
-	return Pause(ctx, lookInterval)
+	return kafka.Pause(ctx, lookInterval)
 }
 
 // lookInterval is the time from one look at a loss to the next, of some ten that it must be found at.
@@ -142,7 +149,7 @@ func (s *Service) compareTopics(ctx context.Context) error {
 
 // watchTopics ends the generation when a topic is made again while tasks read it.
 func (s *Service) watchTopics(ctx context.Context, end func(error)) {
-	for Pause(ctx, topicsInterval) == nil {
+	for kafka.Pause(ctx, topicsInterval) == nil {
 		if err := s.checkTopics(ctx); err != nil && Kind(err) == Stopped {
 			end(err)
 			return
@@ -155,7 +162,7 @@ const topicsInterval = 5 * time.Second
 
 // generation runs one task for each assigned partition until the generation or ctx ends, and waits for all of them.
 func (s *Service) generation(ctx context.Context, g *kafka.Generation) error {
-	s.listener.assigned(g.Partitions)
+	s.listener.Assigned(g.Partitions)
 	if err := s.lookBefore(ctx, g); err != nil {
 		if ctx.Err() == nil && errors.Is(err, context.Canceled) {
 			return nil // the generation ended meanwhile
@@ -176,15 +183,15 @@ func (s *Service) generation(ctx context.Context, g *kafka.Generation) error {
 			membership: g.Membership(), memory: s.config.Memory.Transactions(len(g.Partitions), s.config.TransactionBytes),
 		}
 		tasks.Go(func() {
-			defer s.listener.closed(p)
+			defer s.listener.Closed(p)
 			defer s.sightings.leave(p) // a partition that has stopped, or tries again, still remembers
 			t.awaitTopics(alive)
 			err := t.keepRunning(alive)
 			if err == nil {
 				return
 			}
-			s.listener.state(p, Halted)
-			s.listener.stopped(p, err)
+			s.listener.State(p, Halted)
+			s.listener.Stopped(p, err)
 			if ofAll(err) {
 				cancel(err)
 			}
@@ -219,7 +226,7 @@ func (s *Service) generation(ctx context.Context, g *kafka.Generation) error {
 // keepRunning takes the partition over again after every failure that a retry can mend. It returns nil when the
 // partition is handed over, and an error when it must stop.
 func (t *task) keepRunning(ctx context.Context) error {
-	retry := backoff{jitter: t.service.client.Jitter}
+	retry := t.service.client.NewBackoff(firstPause, lastPause)
 	var doubt kafka.Doubt
 	doubted := false
 	for {
@@ -234,19 +241,19 @@ func (t *task) keepRunning(ctx context.Context) error {
 			}
 			if !doubted {
 				doubted = true
-				t.service.listener.note(t.partition, "the brokers say that something is gone; it is looked at again before it is believed")
+				t.service.listener.Note(t.partition, "the brokers say that something is gone; it is looked at again before it is believed")
 			}
 			if t.service.beforeNextLook(ctx) != nil {
 				return nil
 			}
 		case Lost: // the generation that replaces ours is on its way; if it does not come, the other owner has gone
-			t.service.listener.state(t.partition, Restoring)
-			if Pause(ctx, t.service.config.SessionTimeout) != nil {
+			t.service.listener.State(t.partition, Restoring)
+			if kafka.Pause(ctx, t.service.config.SessionTimeout) != nil {
 				return nil
 			}
 		case Retry, Finished:
-			t.service.listener.restarted(t.partition, err)
-			if retry.wait(ctx) != nil {
+			t.service.listener.Restarted(t.partition, err)
+			if retry.Wait(ctx) != nil {
 				return nil
 			}
 		}

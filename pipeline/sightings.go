@@ -147,7 +147,7 @@ func (s *Service) lookAround(ctx context.Context, skip map[int32]bool) error {
 			return ctx.Err()
 		}
 		if err != nil && !seen.unread[p] {
-			s.listener.note(p, "the users that this partition remembers cannot be read; they are not compared with those of others for now")
+			s.listener.Note(p, "the users that this partition remembers cannot be read; they are not compared with those of others for now")
 		}
 		seen.unread[p] = err != nil
 		if r == nil {
@@ -248,7 +248,7 @@ func (s *Service) watchUsers(ctx context.Context, own []int32, end func(error)) 
 	for _, p := range own {
 		skip[p] = true
 	}
-	for Pause(ctx, usersInterval) == nil {
+	for kafka.Pause(ctx, usersInterval) == nil {
 		if err := s.lookAround(ctx, skip); err != nil && Kind(err) == Stopped {
 			end(err)
 			return

@@ -84,7 +84,7 @@ func (t *task) takeOver(ctx context.Context) (*owned, error) {
 		return nil, fmt.Errorf("pipeline: partition %d: local state: %w", t.partition, err)
 	}
 	view.letGo()
-	s.listener.reached(t.partition, PointRestored)
+	s.listener.Reached(t.partition, PointRestored)
 	return o, nil
 }
 
@@ -109,7 +109,7 @@ func (t *task) fence(ctx context.Context) (*kafka.Producer, ends, error) {
 	if err != nil {
 		return failed(err)
 	}
-	s.listener.reached(p, PointFenced)
+	s.listener.Reached(p, PointFenced)
 	if err := producer.Settle(ctx, s.config.parts(p), s.config.Group); err != nil {
 		return failed(err)
 	}
@@ -138,7 +138,7 @@ func (t *task) load(ctx context.Context, bounds kafka.Bounds) (view *changelog, 
 	local, err := s.store.Load(t.partition)
 	known = len(local) > 0 || s.store.SetAside() != nil // this process, or one before it, has had a state of the partition
 	if errors.Is(err, state.ErrCorrupt) {
-		s.listener.note(t.partition, "the local state is damaged; it is set aside and restored from the changelog")
+		s.listener.Note(t.partition, "the local state is damaged; it is set aside and restored from the changelog")
 		local, known = nil, true
 	} else if err != nil {
 		return nil, false, fmt.Errorf("pipeline: partition %d: local state: %w", t.partition, err)

@@ -33,7 +33,7 @@ type task struct {
 // direction: fetch, compute, commit. While a transaction commits, the next one is computed; when a commit fails, all
 // that was computed is dropped, and the caller takes the partition over again from the committed state.
 func (t *task) run(ctx context.Context) error {
-	t.service.listener.state(t.partition, Restoring)
+	t.service.listener.State(t.partition, Restoring)
 	o, err := t.takeOver(ctx)
 	if err != nil {
 		return err
@@ -41,9 +41,9 @@ func (t *task) run(ctx context.Context) error {
 	if err := t.service.sightings.enter(t.partition, o.stream); err != nil {
 		return err
 	}
-	t.service.listener.holds(t.partition, len(o.stream.AppendState(nil)))
-	t.service.listener.proves(t.partition, o.stream.Guarantee())
-	t.service.listener.state(t.partition, Running)
+	t.service.listener.Holds(t.partition, len(o.stream.AppendState(nil)))
+	t.service.listener.Proves(t.partition, o.stream.Guarantee())
+	t.service.listener.State(t.partition, Running)
 	work, fail := context.WithCancelCause(ctx)
 	defer fail(nil)
 	commits, expire := context.WithCancelCause(context.WithoutCancel(ctx))

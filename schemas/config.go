@@ -30,7 +30,24 @@ type EventConfig struct {
 	Unlabelled bool
 }
 
-// FeatureConfig is the public part of feature hashing, see HashFeatures.
+// FeatureConfig is the public part of feature hashing, version 1, which never changes: named features become a sparse
+// vector. Programs that score with a decision must hash the same way; testdata/hashing.json holds vectors and
+// testdata/hashing.py a second implementation.
+//
+// Each feature, in order of appearance, contributes values v under tokens:
+//
+//	string            1 under name ‖ 0x00 ‖ text
+//	number            the number under name
+//	number in a range (number − low) / (high − low), clamped to [0, 1], under name
+//	the same, cyclic  u = (number − low) / (high − low), t = u − ⌊u⌋ (0 if u is not finite): sin 2πt under name ‖ 0x00 ‖ "sin", then cos 2πt
+//	                  under name ‖ 0x00 ‖ "cos", both as sinCosTurn says
+//	true              1 under name, range or not; false nothing
+//
+// and at the end, if Bias, 1 under the empty token. With h = XXH64(token, seed 0), v goes to index ⌊h·d / 2^64⌋,
+// negated if h is odd. An index takes its place in the result when it first appears; its value starts at +0 and
+// contributions are added one by one in order. With Norm unit, s = Σ value² is added in that order, each product
+// rounded by itself; if s > 0 each value is divided by √s. The code is FeatureOverflow if a value or, with Norm
+// unit, s is not finite.
 type FeatureConfig struct {
 	Bias   bool    // add a constant 1 at the index of the empty token
 	Norm   string  // unit: scale the hashed vector to norm 1; none: leave it. Required.

@@ -13,8 +13,8 @@
 //   - A vector is dense, an array of exactly Dimension numbers, or sparse, an object with exactly the members indices and
 //     values, both arrays of one length; indices are integers in [0, Dimension), none twice, written without fraction or
 //     exponent. Relatives are dense, each ≥ 0 and one at least > 0.
-//   - Features may also be an object of named features (numbers, strings, true, false), hashed as HashFeatures says. There is
-//     no ambiguity with the sparse form: a named feature cannot be an array. So {"indices": 3} is one named feature.
+//   - Features may also be an object of named features (numbers, strings, true, false), hashed as FeatureConfig says. There
+//     is no ambiguity with the sparse form: a named feature cannot be an array. So {"indices": 3} is one named feature.
 //   - A class is −1, 0, 1, false or true (0 and false mean −1), a target any number, a weight any number ≥ 0. Numbers and
 //     counts lie within their member's bounds, a choice is a text of its member's list.
 //

@@ -7,60 +7,6 @@ import (
 	"github.com/cespare/xxhash/v2"
 )
 
-// Feature is one named feature. The JSON value false is no feature at all.
-type Feature struct {
-	Name   string
-	Kind   FeatureKind
-	Number float64 // finite
-	Text   string
-}
-
-// FeatureKind says which JSON value a feature has.
-type FeatureKind uint8
-
-// The kinds; the zero value is a number.
-const (
-	FeatureNumber FeatureKind = iota
-	FeatureText
-	FeatureTrue
-)
-
-// HashFeatures maps named features to a sparse vector: feature hashing, version 1, which never changes. Whoever
-// scores with a decision hashes the same way; testdata/hashing.json holds vectors and testdata/hashing.py a second
-// implementation.
-//
-// Each feature, in order of appearance, contributes values v under tokens:
-//
-//	string            1 under name ‖ 0x00 ‖ text
-//	number            the number under name
-//	number in a range (number − low) / (high − low), clamped to [0, 1], under name
-//	the same, cyclic  u = (number − low) / (high − low), t = u − ⌊u⌋ (0 if u is not finite): sin 2πt under name ‖ 0x00 ‖ "sin", then cos 2πt
-//	                  under name ‖ 0x00 ‖ "cos", both as sinCosTurn says
-//	true              1 under name, range or not; false nothing
-//
-// and at the end, if Bias, 1 under the empty token. With h = XXH64(token, seed 0), v goes to index ⌊h·d / 2^64⌋,
-// negated if h is odd. An index takes its place in the result when it first appears; its value starts at +0 and
-// contributions are added one by one in order. With Norm unit, s = Σ value² is added in that order, each product
-// rounded by itself; if s > 0 each value is divided by √s. The code is OK, or FeatureOverflow if a value or, with
-// Norm unit, s is not finite. Both results are non-nil.
-func HashFeatures(features []Feature, dimension int, c FeatureConfig) (indices []int32, values []float64, code Code) {
-	h := newHasher(dimension, c)
-	for _, f := range features {
-		switch f.Kind {
-		case FeatureNumber:
-			h.number([]byte(f.Name), f.Number)
-		case FeatureText:
-			h.text([]byte(f.Name), []byte(f.Text))
-		case FeatureTrue:
-			h.truth([]byte(f.Name))
-		default:
-			panic("BUG: schemas: unknown feature kind")
-		}
-	}
-	code = h.finish()
-	return h.indices, h.values, code
-}
-
 // sparseVector collects entries with distinct indices.
 type sparseVector struct {
 	slot    []int32 // per coordinate: place in indices + 1, or 0
@@ -75,7 +21,7 @@ func (v *sparseVector) reset() {
 	v.indices, v.values = v.indices[:0], v.values[:0]
 }
 
-// hasher is HashFeatures with its memory kept.
+// hasher hashes the named features of one event after the other: FeatureConfig.
 type hasher struct {
 	sparseVector
 	config FeatureConfig

@@ -33,34 +33,15 @@ func (c hashingCase) config() FeatureConfig {
 	return FeatureConfig{Bias: c.Bias, Norm: c.Norm, Ranges: c.Ranges}
 }
 
-// TestHashFeaturesAgreesWithTheVectors compares with testdata/hashing.py to the bit: consumers in other languages
+// TestHashingAgreesWithTheVectors compares with testdata/hashing.py to the bit: consumers in other languages
 // rely on it.
-func TestHashFeaturesAgreesWithTheVectors(t *testing.T) {
+func TestHashingAgreesWithTheVectors(t *testing.T) {
 	var cases []hashingCase
 	readJSON(t, "testdata/hashing.json", &cases)
 	if len(cases) < 100 {
 		t.Fatalf("%d cases", len(cases))
 	}
 	for k, c := range cases {
-		var features []Feature
-		for _, f := range c.Features {
-			name := f[0].(string)
-			switch v := f[1].(type) {
-			case string:
-				features = append(features, Feature{Name: name, Kind: FeatureText, Text: v})
-			case float64:
-				features = append(features, Feature{Name: name, Number: v})
-			case bool:
-				if v {
-					features = append(features, Feature{Name: name, Kind: FeatureTrue})
-				}
-			}
-		}
-		indices, values, code := HashFeatures(features, c.Dimension, c.config())
-		if code != OK || !reflect.DeepEqual(indices, c.Indices) || !sameBits(values, c.Values) {
-			t.Errorf("case %d: HashFeatures: %v %v %v, want %v %v", k, code, indices, values, c.Indices, c.Values)
-		}
-
 		d, err := NewDecoder(EventConfig{
 			Body: testBody("squared"), Dimension: c.Dimension, MaxBytes: 1 << 20, Features: c.config(),
 		})
@@ -107,15 +88,20 @@ func sameBits(a, b []float64) bool {
 	return true
 }
 
-func TestHashFeaturesReportsOverflow(t *testing.T) {
-	f := []Feature{{Name: "a", Number: 1e200}}
+func TestHashingReportsOverflow(t *testing.T) {
+	hashed := func(norm string, numbers ...float64) Code {
+		h := newHasher(4, FeatureConfig{Norm: norm})
+		for _, x := range numbers {
+			h.number([]byte("a"), x)
+		}
+		return h.finish()
+	}
 	for norm, want := range map[string]Code{"unit": FeatureOverflow, "none": OK} {
-		if _, _, code := HashFeatures(f, 4, FeatureConfig{Norm: norm}); code != want {
+		if code := hashed(norm, 1e200); code != want {
 			t.Errorf("norm %s: %v, want %v", norm, code, want)
 		}
 	}
-	f = []Feature{{Name: "a", Number: math.MaxFloat64}, {Name: "a", Number: math.MaxFloat64}}
-	if _, _, code := HashFeatures(f, 4, FeatureConfig{Norm: "none"}); code != FeatureOverflow {
+	if code := hashed("none", math.MaxFloat64, math.MaxFloat64); code != FeatureOverflow {
 		t.Errorf("sum beyond float64: %v", code)
 	}
 }

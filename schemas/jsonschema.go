@@ -3,24 +3,16 @@ package schemas
 import (
 	"bytes"
 	"embed"
-	"io/fs"
 	"slices"
 	"strings"
 )
 
-//go:embed jsonschema/*.schema.json
+// schemaFiles are the published JSON Schemas (draft 2020-12) of decisions. Beside them stand those of events, one for
+// each Body that an operator has, which EventSchema has made; of aggregate, place and type they are examples, because
+// settings say the members.
+//
+//go:embed jsonschema/decision.schema.json jsonschema/decision-sparse.schema.json
 var schemaFiles embed.FS
-
-// JSONSchemas holds the published JSON Schemas (draft 2020-12), each with the suffix .schema.json: decision,
-// decision-sparse, and event-<body> for each Body that an operator has, which EventSchema has made. Of aggregate, place
-// and type settings say the members, or what they may be: those here are of an example.
-func JSONSchemas() fs.FS {
-	sub, err := fs.Sub(schemaFiles, "jsonschema")
-	if err != nil {
-		panic("BUG: schemas: the embedded folder is gone")
-	}
-	return sub
-}
 
 // DecisionSchema is the published JSON Schema of decisions of a form with the extra members of an operator. It panics
 // if they break a rule of Extra. A decision has all of them or none, those that are Later aside, so that none is

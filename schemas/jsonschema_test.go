@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"io/fs"
 	"math"
+	"os"
 	"reflect"
 	"slices"
 	"strings"
@@ -17,13 +18,14 @@ func compileSchemas(t *testing.T) map[string]*jsonschema.Schema {
 	t.Helper()
 	compiler := jsonschema.NewCompiler()
 	compiler.DefaultDraft(jsonschema.Draft2020)
-	files, err := fs.Glob(JSONSchemas(), "*.schema.json")
+	published := os.DirFS("jsonschema")
+	files, err := fs.Glob(published, "*.schema.json")
 	if err != nil {
 		t.Fatal(err)
 	}
 	schemas := map[string]*jsonschema.Schema{}
 	for _, file := range files {
-		b, err := fs.ReadFile(JSONSchemas(), file)
+		b, err := fs.ReadFile(published, file)
 		if err != nil {
 			t.Fatal(err)
 		}

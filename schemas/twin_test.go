@@ -154,25 +154,24 @@ func twinVector(c EventConfig, kind Kind, n node, bad faults) ([]int32, []float6
 	if sparse {
 		return twinSparse(c, n, parts, bad)
 	}
-	var features []Feature
+	h := newHasher(c.Dimension, c.Features)
 	for _, m := range n.members {
 		bad.check(m.value, "fsb", WrongType)
 		switch m.value.kind {
 		case 's':
-			features = append(features, Feature{Name: m.name, Kind: FeatureText, Text: m.value.text})
+			h.text([]byte(m.name), []byte(m.value.text))
 		case 'f':
-			features = append(features, Feature{Name: m.name, Number: bad.number(m.value)})
+			h.number([]byte(m.name), bad.number(m.value))
 		case 'b':
 			if m.value.truth {
-				features = append(features, Feature{Name: m.name, Kind: FeatureTrue})
+				h.truth([]byte(m.name))
 			}
 		}
 	}
-	indices, values, code := HashFeatures(features, c.Dimension, c.Features)
-	if code != OK {
+	if code := h.finish(); code != OK {
 		bad[code] = true
 	}
-	return indices, values
+	return h.indices, h.values
 }
 
 func twinSparse(c EventConfig, n node, parts map[string]node, bad faults) ([]int32, []float64) {

@@ -24,18 +24,15 @@ func (h host) limitMemory(l pipeline.Listener, memory pipeline.Memory) pipeline.
 		h.limit(memory.Limit(len(states), sum))
 	}
 	change(func() {})
+	l.EnsureDefaults()
 	holds, closed := l.Holds, l.Closed
 	l.Holds = func(p int32, bytes int) {
 		change(func() { states[p] = bytes })
-		if holds != nil {
-			holds(p, bytes)
-		}
+		holds(p, bytes)
 	}
 	l.Closed = func(p int32) {
 		change(func() { delete(states, p) })
-		if closed != nil {
-			closed(p)
-		}
+		closed(p)
 	}
 	return l
 }

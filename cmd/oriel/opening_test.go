@@ -26,13 +26,6 @@ type killing struct {
 	heard   bool
 }
 
-func (k killing) String() string {
-	if k.heard {
-		return fmt.Sprintf("heard at %d", k.request)
-	}
-	return fmt.Sprintf("at %d", k.request)
-}
-
 // opening is a subject whose processes are killed while they open its partition.
 type opening struct {
 	subject

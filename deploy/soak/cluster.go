@@ -17,7 +17,6 @@ import (
 	"syscall"
 	"time"
 
-	"oriel/pipeline"
 	"oriel/pipeline/kafka"
 )
 
@@ -148,7 +147,7 @@ func (c *cluster) whole(ctx context.Context) error {
 		if err == nil && described.Brokers == len(c.brokers) {
 			return nil
 		}
-		if err := pipeline.Pause(ctx, 100*time.Millisecond); err != nil {
+		if err := kafka.Pause(ctx, 100*time.Millisecond); err != nil {
 			return fmt.Errorf("the cluster is not whole within %v; logs are in broker*/log: %w", startLimit, err)
 		}
 	}

@@ -13,7 +13,6 @@ import (
 	"sync"
 	"time"
 
-	"oriel/pipeline"
 	"oriel/pipeline/kafka"
 )
 
@@ -117,7 +116,7 @@ func (d *deployment) opened(ctx context.Context) error {
 			p++
 			continue
 		}
-		if err := pipeline.Pause(ctx, 50*time.Millisecond); err != nil {
+		if err := kafka.Pause(ctx, 50*time.Millisecond); err != nil {
 			return fmt.Errorf("partition %d was not opened within a minute; see %s", p, d.dir)
 		}
 	}
@@ -138,7 +137,7 @@ func (d *deployment) drained(ctx context.Context, group, topic string) error {
 					break
 				}
 			}
-			if pipeline.Pause(ctx, 50*time.Millisecond) != nil {
+			if kafka.Pause(ctx, 50*time.Millisecond) != nil {
 				return fmt.Errorf("group %s hangs: not at the end of %s partition %d within %v, but at %d (%w)", group, topic, p, drainLimit, taken, err)
 			}
 		}

@@ -10,7 +10,7 @@ import (
 	"syscall"
 	"time"
 
-	"oriel/pipeline"
+	"oriel/pipeline/kafka"
 )
 
 // recoveryLimit is how long a fault that is waited for may take to be got over: several sessions.
@@ -48,7 +48,7 @@ func (in *injector) run(ctx context.Context, s *schedule, until time.Time) error
 			}
 		}
 		alone = f.settles
-		if err := pipeline.Pause(ctx, f.gap); err != nil {
+		if err := kafka.Pause(ctx, f.gap); err != nil {
 			return err
 		}
 	}
@@ -100,7 +100,7 @@ func (in *injector) do(ctx context.Context, n int, f fault) (time.Time, error) {
 		in.report.fault(n, in.row(f), f, victim.name)
 		victim.signal(syscall.SIGSTOP)
 		from := time.Now()
-		err := pipeline.Pause(ctx, f.hold)
+		err := kafka.Pause(ctx, f.hold)
 		victim.signal(syscall.SIGCONT)
 		return from, err
 	case fullDisk:
@@ -143,7 +143,7 @@ func (in *injector) end(ctx context.Context, n int, f fault, victim *slot) (time
 			return from, err
 		}
 	}
-	if err := pipeline.Pause(ctx, f.hold+f.down); err != nil {
+	if err := kafka.Pause(ctx, f.hold+f.down); err != nil {
 		return from, err
 	}
 	for _, s := range victims {
@@ -175,7 +175,7 @@ func (in *injector) spring(ctx context.Context, api uint16, answer bool, slots [
 		s.trap.Store(t)
 		defer s.trap.Store(nil)
 	}
-	_ = pipeline.Pause(ctx, time.Duration(in.random.IntN(300))*time.Millisecond) // not always right after the fault before
+	_ = kafka.Pause(ctx, time.Duration(in.random.IntN(300))*time.Millisecond) // not always right after the fault before
 	select {
 	case at := <-sprung:
 		return at
@@ -194,7 +194,7 @@ func (in *injector) fillDisk(ctx context.Context, n int, f fault) (time.Time, er
 			if err != nil {
 				return time.Now(), err
 			}
-			err = pipeline.Pause(ctx, f.hold)
+			err = kafka.Pause(ctx, f.hold)
 			if failed := release(); failed != nil {
 				return time.Now(), failed
 			}
@@ -225,7 +225,7 @@ func (in *injector) endBroker(ctx context.Context, n int, f fault, b *broker) (t
 	default:
 		b.kill()
 	}
-	if err := pipeline.Pause(ctx, f.hold); err != nil {
+	if err := kafka.Pause(ctx, f.hold); err != nil {
 		return from, err
 	}
 	if err := b.start(); err != nil {
@@ -259,11 +259,11 @@ func (in *injector) stale(ctx context.Context, n int, f fault) (time.Time, error
 		if now, err := in.cluster.leader(ctx, topic, p, b); err == nil && now > 0 && now != id {
 			break
 		}
-		if err := pipeline.Pause(ctx, 200*time.Millisecond); err != nil {
+		if err := kafka.Pause(ctx, 200*time.Millisecond); err != nil {
 			return time.Now(), err
 		}
 	}
-	err = pipeline.Pause(ctx, f.hold)
+	err = kafka.Pause(ctx, f.hold)
 	return time.Now(), err
 }
 
@@ -294,7 +294,7 @@ func (in *injector) disturb(ctx context.Context, n int, f fault, victim *slot) (
 	for _, p := range proxies {
 		p.disturb(d)
 	}
-	err := pipeline.Pause(ctx, f.hold)
+	err := kafka.Pause(ctx, f.hold)
 	close(d.over)
 	var healing sync.WaitGroup
 	failed := make([]error, len(proxies))

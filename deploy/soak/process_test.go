@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"oriel/pipeline"
+	"oriel/pipeline/kafka"
 )
 
 // shell is a slot whose process is a script; $0 is a path of its own.
@@ -63,7 +63,7 @@ func TestAProcessThatEndsByItselfIsToldOfAndStartedAgain(t *testing.T) {
 	done.Go(func() { s.supervise(ctx, v.violation) })
 	<-s.child()
 	for end := time.Now().Add(10 * time.Second); !s.running() && time.Now().Before(end); {
-		_ = pipeline.Pause(ctx, 10*time.Millisecond)
+		_ = kafka.Pause(ctx, 10*time.Millisecond)
 	}
 	s.signal(syscall.SIGKILL) // asked for: not told of
 	cancel()

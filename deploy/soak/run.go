@@ -15,7 +15,7 @@ import (
 	"syscall"
 	"time"
 
-	"oriel/pipeline"
+	"oriel/pipeline/kafka"
 )
 
 // run is a run from the start of the brokers to the judgement.
@@ -122,7 +122,7 @@ func (d *deployment) kinds(r *report) [][]weight {
 
 // observe measures processes and reads their pages.
 func (d *deployment) observe(ctx context.Context) {
-	for n := 0; pipeline.Pause(ctx, 500*time.Millisecond) == nil; n++ {
+	for n := 0; kafka.Pause(ctx, 500*time.Millisecond) == nil; n++ {
 		for _, s := range d.slots {
 			s.measure()
 			if n%10 == 0 {

@@ -18,7 +18,7 @@ import (
 	"syscall"
 	"time"
 
-	"oriel/pipeline"
+	"oriel/pipeline/kafka"
 )
 
 // slot is the place of one process under test: its state directory, its proxies, its log.
@@ -77,11 +77,11 @@ func (s *slot) supervise(ctx context.Context, violation func(string, ...any)) {
 		}
 		if err, asked := s.outcome(); !asked {
 			violation("%s ended by itself (%v); see %s", s.name, err, s.log)
-			if pipeline.Pause(ctx, time.Second) == nil {
+			if kafka.Pause(ctx, time.Second) == nil {
 				_ = s.start()
 			}
 		}
-		_ = pipeline.Pause(ctx, 100*time.Millisecond)
+		_ = kafka.Pause(ctx, 100*time.Millisecond)
 	}
 }
 

@@ -9,7 +9,6 @@ import (
 	"sync"
 	"time"
 
-	"oriel/pipeline"
 	"oriel/pipeline/kafka"
 )
 
@@ -40,7 +39,7 @@ func (w *watch) follow(ctx context.Context, client *kafka.Client, p int32) {
 		for {
 			batch, err := reader.Fetch(ctx)
 			if err != nil {
-				_ = pipeline.Pause(ctx, 100*time.Millisecond)
+				_ = kafka.Pause(ctx, 100*time.Millisecond)
 				break // stale leaders give such answers; the judgement is another program's
 			}
 			if n := len(batch.Records); n > 0 {
@@ -62,7 +61,7 @@ func (w *watch) after(ctx context.Context, from time.Time) (time.Time, error) {
 		if len(missing) == 0 {
 			return last, nil
 		}
-		if err := pipeline.Pause(ctx, 20*time.Millisecond); err != nil {
+		if err := kafka.Pause(ctx, 20*time.Millisecond); err != nil {
 			return last, fmt.Errorf("nothing new is committed in %s, partitions %v, within %v", w.topic, missing, recoveryLimit)
 		}
 	}

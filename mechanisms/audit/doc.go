@@ -28,7 +28,7 @@
 //     changes no law of one run.
 //   - CheckClip: no coordinate escapes the clip. CheckFar: no draw is changed between sampler and release.
 //   - package residual: the noise of all coordinates and steps, rebuilt and compared with the plan's.
-//   - package given: sums that are given, to see what decisions owe to the events beside them.
+//   - Scripted: a sum that releases a script, so that only other uses of events change decisions.
 //
 // References: Clopper and Pearson, "The use of confidence or fiducial limits illustrated in the case of the binomial"
 // (Biometrika 1934); Dong, Roth and Su, "Gaussian differential privacy" (JRSS B 2022); Kairouz, Oh and Viswanath, "The

@@ -1,7 +1,6 @@
 package blt
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"math/bits"
@@ -11,62 +10,49 @@ import (
 	"oriel/mechanisms/noise"
 )
 
-// A state is, little-endian: the step, u64; the total, n × 16 bytes; the buffers, n × m × 16 bytes, those of a
-// coordinate together. The width depends on n and m alone, so that a sealed state shows nothing.
-
 // StateLen returns the length of every state of this carry.
-func (c *Carry) StateLen() int {
-	return 8 + len(c.total)*(1+int(c.filter.Count))*lattice.Int128Len
+func (c *Carry) StateLen() int { return buffer.StateLen(len(c.total), int(c.filter.Count)) }
+
+// AppendState appends the state: package buffer says its form, the sums are the totals. It holds the clean total, and
+// past noise in its buffers: it is private, and is only ever sealed.
+func (c *Carry) AppendState(dst []byte) []byte {
+	row := func(i int) []lattice.Int128 { return c.buffers[i][:c.filter.Count] }
+	return buffer.AppendState(dst, c.steps, c.total, row)
 }
 
-// AppendState appends the state. It holds the clean total, and past noise in its buffers: it is private, and is only
-// ever sealed.
-func (c *Carry) AppendState(dst []byte) []byte {
-	dst = binary.LittleEndian.AppendUint64(dst, c.steps)
-	for _, x := range c.total {
-		dst = x.AppendBinary(dst)
-	}
-	for i := range c.buffers {
-		for _, x := range c.buffers[i][:c.filter.Count] {
-			dst = x.AppendBinary(dst)
-		}
-	}
-	return dst
-}
+var errNotZero = errors.New("blt: state: not zero before the first step")
 
 // Restore makes the carry the one whose AppendState wrote state. It refuses, and leaves the carry as it was, when the
 // length is another, a total or a buffer is beyond its limit, or anything is not zero before the first step.
 func (c *Carry) Restore(state []byte) error {
-	if len(state) != c.StateLen() {
-		return fmt.Errorf("blt: state: %d bytes, want %d", len(state), c.StateLen())
-	}
-	steps, totals := binary.LittleEndian.Uint64(state), state[8:]
-	buffers := totals[len(c.total)*lattice.Int128Len:]
-	if steps == 0 {
-		for _, b := range totals {
-			if b != 0 {
-				return errors.New("blt: state: not zero before the first step")
-			}
-		}
-	}
 	m := int(c.filter.Count)
-	at := func(i, k int) lattice.Int128 { return lattice.ParseInt128(buffers[(i*m+k)*lattice.Int128Len:]) }
+	s, err := buffer.ParseState(state, len(c.total), m)
+	if err != nil {
+		return fmt.Errorf("blt: %w", err)
+	}
+	steps := s.Steps()
 	bound := totalLimit(steps, c.grid.Lambda)
 	for i := range c.total {
-		if !buffer.Within(lattice.ParseInt128(totals[i*lattice.Int128Len:]), bound) {
+		switch x := s.Sum(i); {
+		case steps == 0 && x != lattice.Int128{}:
+			return errNotZero
+		case !buffer.Within(x, bound):
 			return errors.New("blt: state: total is beyond its limit")
 		}
 		for k := range m {
-			if !buffer.Within(at(i, k), c.limit[k]) {
+			switch x := s.Buffer(i, k); {
+			case steps == 0 && x != lattice.Int128{}:
+				return errNotZero
+			case !buffer.Within(x, c.limit[k]):
 				return errors.New("blt: state: buffer is beyond its limit")
 			}
 		}
 	}
 	c.steps = steps
 	for i := range c.total {
-		c.total[i] = lattice.ParseInt128(totals[i*lattice.Int128Len:])
+		c.total[i] = s.Sum(i)
 		for k := range m {
-			c.buffers[i][k] = at(i, k)
+			c.buffers[i][k] = s.Buffer(i, k)
 		}
 	}
 	return nil

@@ -6,7 +6,6 @@ import (
 	"math"
 	"testing"
 
-	"oriel/mechanisms/audit/bound"
 	"oriel/mechanisms/mechtest/sumtest"
 	"oriel/mechanisms/noise"
 )
@@ -150,7 +149,7 @@ func auditBound(t *testing.T, c *Carry, i int, weights []float64) float64 {
 		}
 		return k
 	}
-	return bound.Rates(above(lambda, 1), above(-lambda, 2), auditRuns, auditAlpha)
+	return sumtest.RefutedMu(above(lambda, 1), above(-lambda, 2), auditRuns, auditAlpha)
 }
 
 // likelihood weighs releases 1 … i+W−1 into the statistic of the likelihood ratio: Σ_j d_j·(β∗y)_{i+j}.

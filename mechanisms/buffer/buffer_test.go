@@ -147,3 +147,26 @@ func TestLimitsRefuse(t *testing.T) {
 		}
 	}
 }
+
+// A state reads back as it was written, and no other length is one.
+func TestStateReadsBack(t *testing.T) {
+	const n, m = 3, 2
+	rng := rand.New(rand.NewPCG(5, 6))
+	sums, buffers := make([]lattice.Int128, n), make([][]lattice.Int128, n)
+	for i := range sums {
+		sums[i], buffers[i] = random(rng, 128), []lattice.Int128{random(rng, 128), random(rng, 128)}
+	}
+	state := buffer.AppendState(nil, 7, sums, func(i int) []lattice.Int128 { return buffers[i] })
+	s, err := buffer.ParseState(state, n, m)
+	if err != nil || len(state) != buffer.StateLen(n, m) || s.Steps() != 7 {
+		t.Fatalf("%d bytes, step %d: %v", len(state), s.Steps(), err)
+	}
+	for i := range sums {
+		if s.Sum(i) != sums[i] || s.Buffer(i, 0) != buffers[i][0] || s.Buffer(i, 1) != buffers[i][1] {
+			t.Errorf("coordinate %d is not what was written", i)
+		}
+	}
+	if _, err := buffer.ParseState(state[1:], n, m); err == nil {
+		t.Error("a state that is too short")
+	}
+}

@@ -5,5 +5,5 @@
 //
 //	C ← ⌊q·C⌋ + n·2^f      so that 0 ≤ Σ_{j≥1} q^{j−1}·n_{t+1−j} − 2^{−f}·C ≤ 2^{−f}/(1 − q)
 //
-// What a carry makes of its buffers is blt's and forget's own, and so is the proof.
+// The package also says the form of a carry's states. blt and forget have releases and proofs of their own.
 package buffer

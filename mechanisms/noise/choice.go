@@ -5,6 +5,14 @@ import (
 	"math/big"
 )
 
+// Chooser is the room that draws work in, one after the other: after the first draws of a rate it allocates nothing. No
+// draw reads the remains of another. It must be kept as secret as the seeds.
+type Chooser struct {
+	coins
+
+	gap, gamma, whole, rest big.Int // scratch
+}
+
 // Choose draws index i of gaps with probability proportional to e^(−gaps[i]·num/den), exactly, if the keystream's
 // bits are independent and uniform: num and den are positive, and one gap at least is 0. It is a pure function of its
 // arguments. No floating point decides: what is compared are integers, words of the seed's keystream against digits
@@ -17,19 +25,6 @@ import (
 //	uniform     the next word below ⌊2⁶⁴/n⌋·n, modulo n
 //
 // How long a draw takes depends on seed and gaps: some n/Σe^(−γ_i) ≤ n tries of a few words.
-func Choose(seed Seed, gaps []uint64, num, den *big.Int) int {
-	return new(Chooser).Choose(seed, gaps, num, den)
-}
-
-// Chooser is what draws work in, one after the other: it keeps room for numbers, and after the first draws of a rate it
-// allocates nothing. What a draw leaves in it no other reads; it is as secret as the seeds.
-type Chooser struct {
-	coins
-
-	gap, gamma, whole, rest big.Int // scratch
-}
-
-// Choose is the function of that name.
 func (c *Chooser) Choose(seed Seed, gaps []uint64, num, den *big.Int) int {
 	if len(gaps) == 0 || num.Sign() <= 0 || den.Sign() <= 0 {
 		panic(fmt.Sprintf("BUG: noise: choice of %d with rate %v/%v", len(gaps), num, den))

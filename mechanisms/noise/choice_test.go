@@ -160,8 +160,8 @@ func TestChooseIsItsTwin(t *testing.T) {
 				gaps[k], num, den = min(gaps[k], 3), big.NewInt(1), big.NewInt(4)
 			}
 		}
-		if got, want := Choose(choiceSeed(trial), gaps, num, den), twinChoose(choiceSeed(trial), gaps, num,
-			den); got != want {
+		want := twinChoose(choiceSeed(trial), gaps, num, den)
+		if got := new(Chooser).Choose(choiceSeed(trial), gaps, num, den); got != want {
 			t.Fatalf("trial %d: gaps %v at %v/%v: %d, want %d", trial, gaps, num, den, got, want)
 		}
 	}
@@ -174,7 +174,7 @@ func TestChooseFrequencies(t *testing.T) {
 	fits := func(gaps []uint64, num, den int64, factor float64) bool {
 		count, total := make([]int, len(gaps)), 0.0
 		for i := range uint64(draws) {
-			count[Choose(choiceSeed(i), gaps, big.NewInt(num), big.NewInt(den))]++
+			count[new(Chooser).Choose(choiceSeed(i), gaps, big.NewInt(num), big.NewInt(den))]++
 		}
 		for _, gap := range gaps {
 			total += math.Exp(-factor * float64(gap) * float64(num) / float64(den))
@@ -226,7 +226,8 @@ func TestChooserKeepsNothingOfADraw(t *testing.T) {
 		}
 		gaps[i%40] = 0
 		num, den := nums[i%3], dens[i%2]
-		if got, want := c.Choose(choiceSeed(i), gaps, num, den), Choose(choiceSeed(i), gaps, num, den); got != want {
+		want := new(Chooser).Choose(choiceSeed(i), gaps, num, den)
+		if got := c.Choose(choiceSeed(i), gaps, num, den); got != want {
 			t.Fatalf("draw %d: %d, alone %d", i, got, want)
 		}
 	}

@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"oriel/mechanisms"
-	"oriel/operators"
 	"oriel/operators/optest"
 	"oriel/schemas"
 )
@@ -67,18 +66,8 @@ func TestConformance(t *testing.T) {
 	for _, kind := range kinds {
 		for _, batch := range []uint64{1, 3} {
 			c, m := config(t, kind.m(batch), kind.lines...)
-			plan, err := c.Params(m)
-			if err != nil {
-				t.Fatal(err)
-			}
 			t.Run(kind.name, func(t *testing.T) {
-				optest.Run(t, func(tb testing.TB, open optest.Open) operators.Machine {
-					machine, err := c.Open(plan, open(m))
-					if err != nil {
-						tb.Fatal(err)
-					}
-					return machine
-				}, drawn(&c.spec, 30, batch))
+				optest.Run(t, optest.Of(t, c, m), drawn(&c.spec, 30, batch))
 			})
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"oriel/operators"
+	"oriel/operators/optest"
 	"oriel/schemas"
 )
 
@@ -36,21 +37,7 @@ func TestAnswersAllocateNothing(t *testing.T) {
 	for rule, most := range map[string]float64{ucb: 2, exp3: 40, exp3Uniform: 40} {
 		c := config(rule, 64, 4)
 		m := open(t, c, released(c, 1), 1, false)
-		made, key, i := m.Open(nil), []byte(nil), int64(0)
-		event := schemas.Event{Numbers: []float64{0.5}}
-		step := func() {
-			for range 64 {
-				key = strconv.AppendUint(key[:0], c.Plays.First(m.table.Step())+uint64(i)%64, 10)
-				r := operators.Record{Key: key, Event: event}
-				r.Identity.Offset = i
-				made = m.Add(made[:0], r)
-				i++
-			}
-		}
-		for range 10 {
-			step()
-		}
-		if got := testing.AllocsPerRun(100, step); got > most {
+		if got := optest.AnswersAllocate(m, c.Plays, m.table.Step, 10); got > most {
 			t.Errorf("%s: %g allocations a step of 64 answers", rule, got)
 		}
 	}

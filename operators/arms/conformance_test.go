@@ -38,16 +38,13 @@ func TestConformance(t *testing.T) {
 			t.Run(strconv.Itoa(i)+" "+mechanism, func(t *testing.T) {
 				m := released(c, 1)
 				m.Name, m.Budget.Delta = mechanism, 1e-6
-				optest.RunHolding(t, func(tb testing.TB, open optest.Open) operators.Machine {
+				optest.RunPlays(t, func(tb testing.TB, open optest.Open) operators.Machine {
 					machine, err := New(c, open(m))
 					if err != nil {
 						tb.Fatal(err)
 					}
 					return machine
-				}, func(place int) []byte { return optest.PlayKey(c.Plays, place) }, func(state []byte) []byte {
-					at := len(state) - c.Plays.StateLen() // the stream's is cut out
-					return append(append([]byte(nil), state[:at]...), c.Plays.Public(state[at:])...)
-				}, optest.Answers(60, -1, 2))
+				}, c.Plays, optest.Answers(60, -1, 2))
 			})
 		}
 	}

@@ -27,47 +27,25 @@ const (
 )
 
 var settings = append([]operators.Setting{
-	{
-		Name: "SET", Kind: operators.Text, Unit: "name", Required: true, Choices: convex.Names(),
-		Text: "feasible set of centres, and with ORIEL_SHRINK of plays",
-	},
-	{
-		Name: "RADIUS", Kind: operators.Number, Unit: "length", Range: "1e-15 to 1e15", Required: true,
-		Text: "ball radius; box [-R, R]^d; scale of the simplex; most of a coordinate of subsets and partition; amount of " +
-			"a flow; sum of a row or column of a matching, whose dimension is a square; factor of vertices",
-	},
+	convex.Setting("SET", "feasible set of centres, and with ORIEL_SHRINK of plays"),
+	convex.Setting("RADIUS",
+		"ball radius; box [-R, R]^d; scale of the simplex; most of a coordinate of subsets and partition; amount "+
+			"of a flow; sum of a row or column of a matching, whose dimension is a square; factor of vertices"),
 	{
 		Name: "DIMENSION", Kind: operators.Count, Unit: "coordinates", Range: "1 to 262144", Required: true,
 		Text: "dimension n of plays",
 	},
-	{
-		Name: "PICK", Kind: operators.Count, Unit: "coordinates", Range: "0, or 1 to the dimension less 1; subsets",
-		Default: "0", Text: "k of ORIEL_SET=subsets, which needs it",
-	},
-	{
-		Name: "EDGES", Kind: operators.File, Unit: "file", Range: "from>to, an edge a line; flow, trees",
-		Entry: convex.ParseEdge,
-		Text:  "the acyclic graph of ORIEL_SET=flow, the connected one of trees, which need it. Replay needs the same file",
-	},
-	{
-		Name: "BLOCKS", Kind: operators.List, Unit: "size:pick,…", Later: true, Entry: convex.ParseBlock,
-		Range: "whole numbers, 1 ≤ pick < size, all sizes together the dimension; partition",
-		Text:  "the blocks of ORIEL_SET=partition, which needs them, coordinates in their order",
-	},
-	{
-		Name: "WORTHS", Kind: operators.List, Unit: "worth,…", Later: true, Entry: convex.ParsePlace,
-		Range: "numbers from 0 to 1e15, none more than the one before, at most the dimension; ranking",
-		Text:  "what the first places of ORIEL_SET=ranking are worth, which needs them, those behind 0",
-	},
-	{
-		Name: "ROWS", Kind: operators.Count, Unit: "rows", Range: "0, or a divisor of the dimension; trace-norm",
-		Default: "0", Later: true, Text: "of the matrices of ORIEL_SET=trace-norm, which needs it: plays are matrices, row by row",
-	},
-	{
-		Name: "VERTICES", Kind: operators.File, Unit: "file", Later: true, Entry: convex.ParseCorner,
-		Range: "numbers with spaces between them, a point a line; vertices",
-		Text:  "the points whose mixes ORIEL_SET=vertices has, times the radius. Replay needs the same file",
-	},
+	convex.Setting("PICK", "k of ORIEL_SET=subsets, which needs it"),
+	convex.Setting("EDGES",
+		"the acyclic graph of ORIEL_SET=flow, the connected one of trees, which need it. Replay needs the same "+
+			"file"),
+	convex.LaterSetting("BLOCKS", "the blocks of ORIEL_SET=partition, which needs them, coordinates in their order"),
+	convex.LaterSetting("WORTHS",
+		"what the first places of ORIEL_SET=ranking are worth, which needs them, those behind 0"),
+	convex.LaterSetting("ROWS",
+		"of the matrices of ORIEL_SET=trace-norm, which needs it: plays are matrices, row by row"),
+	convex.LaterSetting("VERTICES",
+		"the points whose mixes ORIEL_SET=vertices has, times the radius. Replay needs the same file"),
 	{
 		Name: "LOSS_RANGE", Kind: operators.Text, Unit: "low:high", Range: "ends up to 1e12 in size", Default: "0:1",
 		Text: "public range of losses: those outside are clamped to it",
@@ -152,14 +130,8 @@ func configure(v *operators.Values) (operators.Operator, error) {
 		"paper: is printed for all of a run, of ORIEL_ROUNDS steps, and not for ORIEL_DOUBLING")
 	v.Want("NOISE", v.Text("NOISE") != printed || !known || facts.Tree && facts.Law != mechanisms.Gamma,
 		"paper: none is printed for %s; tree-laplace and tree-gaussian have some", v.Mechanism)
-	set, err := convex.Parse(convex.Spec{
-		Name: v.Text("SET"), Dimension: int(min(d, operators.MaxDimension)), Radius: v.Number("RADIUS"),
-		Pick: int(min(v.Count("PICK"), operators.MaxDimension)), Edges: v.Entries("EDGES"),
-		Blocks: v.Entries("BLOCKS"), Places: v.Entries("WORTHS"),
-		Rows: int(min(v.Count("ROWS"), operators.MaxDimension)), Corners: v.Entries("VERTICES"),
-	})
-	v.Want("SET", err == nil || !v.Sound("RADIUS", "DIMENSION", "PICK", "EDGES", "BLOCKS", "WORTHS", "ROWS", "VERTICES"),
-		"%v", err)
+	set, err := convex.Parse(convex.Read(v))
+	v.Want("SET", err == nil || !convex.Sound(v), "%v", err)
 	if err := v.Err(); err != nil {
 		return nil, err
 	}

@@ -54,16 +54,13 @@ func TestConformance(t *testing.T) {
 		for _, name := range []string{"blt", "tree-gamma"} {
 			t.Run(strconv.Itoa(i)+" "+name, func(t *testing.T) {
 				m := mechanism(c, name, 1)
-				optest.RunHolding(t, func(tb testing.TB, open optest.Open) operators.Machine {
+				optest.RunPlays(t, func(tb testing.TB, open optest.Open) operators.Machine {
 					machine, err := New(c, c.NewPlan(), open(m))
 					if err != nil {
 						tb.Fatal(err)
 					}
 					return machine
-				}, func(place int) []byte { return optest.PlayKey(c.Plays, place) }, func(state []byte) []byte {
-					at := len(state) - c.Plays.StateLen() // the stream's is cut out
-					return append(append([]byte(nil), state[:at]...), c.Plays.Public(state[at:])...)
-				}, optest.Answers(40, -2, 3))
+				}, c.Plays, optest.Answers(40, -2, 3))
 			})
 		}
 	}

@@ -46,51 +46,33 @@ var settings = []operators.Setting{
 		Text: "τ of the quantile loss, which needs it: the share of labels that a decision lies above. With ORIEL_DIMENSION=1 and events " +
 			"of a label alone the decision is a threshold that follows the stream",
 	},
-	{
-		Name: "SET", Kind: operators.Text, Unit: "name", Choices: convex.Names(), Required: true,
-		Text: "feasible set of decisions; llo takes all but l2-ball, the others all but flow, matching, vertices, trees and trace-norm",
-	},
-	{
-		Name: "RADIUS", Kind: operators.Number, Unit: "length", Range: "1e-15 to 1e15", Required: true,
-		Text: "ball radius; scale of the simplex; box [-R, R]^d; most of a coordinate of subsets and partition; amount of a flow; " +
-			"sum of a row or column of a matching, whose dimension is a square; factor of vertices; most of an edge of trees; factor of ranking; " +
-			"trace of a spectrahedron, whose dimension is a square; sum of singular values of trace-norm",
-	},
-	{
-		Name: "PICK", Kind: operators.Count, Unit: "coordinates", Range: "0, or 1 to the dimension less 1; subsets",
-		Default: "0", Later: true,
-		Text: "k of ORIEL_SET=subsets, which needs it: mixes of the sets of k out of d, the sum of a decision being k·R",
-	},
-	{
-		Name: "BLOCKS", Kind: operators.List, Unit: "size:pick,…", Later: true,
-		Range: "whole numbers, 1 ≤ pick < size, all sizes together the dimension; partition", Entry: convex.ParseBlock,
-		Text: "the blocks of ORIEL_SET=partition, which needs them, coordinates in their order: mixes of the sets that have so many out of each " +
-			"block, times R",
-	},
-	{
-		Name: "WORTHS", Kind: operators.List, Unit: "worth,…", Later: true,
-		Range: "numbers from 0 to 1e15, none more than the one before, at most the dimension; ranking", Entry: convex.ParsePlace,
-		Text: "what the first places of ORIEL_SET=ranking are worth, which needs them, those behind 0: decisions are what each item is worth in a " +
-			"mix of rankings, times R, and the smallest costs come first",
-	},
-	{
-		Name: "ROWS", Kind: operators.Count, Unit: "rows", Range: "0, or a divisor of the dimension; trace-norm",
-		Default: "0", Later: true, Text: "of the matrices of ORIEL_SET=trace-norm, which needs it: decisions are matrices, row by row",
-	},
-	{
-		Name: "EDGES", Kind: operators.File, Unit: "file", Range: "from>to, an edge a line; flow, trees", Later: true,
-		Entry: convex.ParseEdge,
-		Text: "the acyclic graph of ORIEL_SET=flow, which needs it, with one vertex that has no edge into it and one that has none out of it: " +
-			"decisions are flows from the one to the other, a coordinate an edge in the order of the file. Of ORIEL_SET=trees, which needs it too, a " +
-			"connected graph, directions meaning nothing: decisions are mixes of its spanning trees, by ORIEL_UPDATE=llo and " +
-			"ORIEL_CONSTANTS=search. Replay needs the same file",
-	},
-	{
-		Name: "VERTICES", Kind: operators.File, Unit: "file", Later: true,
-		Range: "numbers with spaces between them, a point a line; vertices", Entry: convex.ParseCorner,
-		Text: "the points whose mixes ORIEL_SET=vertices has, times the radius; it needs ORIEL_UPDATE=llo and ORIEL_CONSTANTS=search. " +
-			"Replay needs the same file",
-	},
+	convex.Setting("SET",
+		"feasible set of decisions; llo takes all but l2-ball, the others all but flow, matching, vertices, trees "+
+			"and trace-norm"),
+	convex.Setting("RADIUS",
+		"ball radius; scale of the simplex; box [-R, R]^d; most of a coordinate of subsets and partition; amount "+
+			"of a flow; sum of a row or column of a matching, whose dimension is a square; factor of vertices; most "+
+			"of an edge of trees; factor of ranking; trace of a spectrahedron, whose dimension is a square; sum of "+
+			"singular values of trace-norm"),
+	convex.LaterSetting("PICK",
+		"k of ORIEL_SET=subsets, which needs it: mixes of the sets of k out of d, the sum of a decision being k·R"),
+	convex.LaterSetting("BLOCKS",
+		"the blocks of ORIEL_SET=partition, which needs them, coordinates in their order: mixes of the sets that "+
+			"have so many out of each block, times R"),
+	convex.LaterSetting("WORTHS",
+		"what the first places of ORIEL_SET=ranking are worth, which needs them, those behind 0: decisions are "+
+			"what each item is worth in a mix of rankings, times R, and the smallest costs come first"),
+	convex.LaterSetting("ROWS",
+		"of the matrices of ORIEL_SET=trace-norm, which needs it: decisions are matrices, row by row"),
+	convex.LaterSetting("EDGES",
+		"the acyclic graph of ORIEL_SET=flow, which needs it, with one vertex that has no edge into it and one "+
+			"that has none out of it: decisions are flows from the one to the other, a coordinate an edge in the "+
+			"order of the file. Of ORIEL_SET=trees, which needs it too, a connected graph, directions meaning "+
+			"nothing: decisions are mixes of its spanning trees, by ORIEL_UPDATE=llo and ORIEL_CONSTANTS=search. "+
+			"Replay needs the same file"),
+	convex.LaterSetting("VERTICES",
+		"the points whose mixes ORIEL_SET=vertices has, times the radius; it needs ORIEL_UPDATE=llo and "+
+			"ORIEL_CONSTANTS=search. Replay needs the same file"),
 	{
 		Name: "DIMENSION", Kind: operators.Count, Unit: "coordinates", Range: "1 to 262144", Required: true, Decodes: true,
 		Text: "dimension d of decisions and feature vectors",
@@ -199,12 +181,7 @@ func configure(v *operators.Values) (operators.Operator, error) {
 
 // wantSet returns the set. What is wrong with it alone is said of the setting that makes it.
 func wantSet(v *operators.Values) convex.Set {
-	spec := convex.Spec{
-		Name: v.Text("SET"), Dimension: int(min(v.Count("DIMENSION"), operators.MaxDimension)), Radius: v.Number("RADIUS"),
-		Pick: int(min(v.Count("PICK"), operators.MaxDimension)), Edges: v.Entries("EDGES"),
-		Blocks: v.Entries("BLOCKS"), Places: v.Entries("WORTHS"),
-		Rows: int(min(v.Count("ROWS"), operators.MaxDimension)), Corners: v.Entries("VERTICES"),
-	}
+	spec := convex.Read(v)
 	set, err := convex.Parse(spec)
 	name := "SET"
 	switch {
@@ -221,8 +198,7 @@ func wantSet(v *operators.Values) convex.Set {
 	case spec.Name == "subsets" || spec.Pick > 0:
 		name = "PICK"
 	}
-	v.Want(name, err == nil || !v.Sound("RADIUS", "DIMENSION", "PICK", "EDGES", "BLOCKS", "WORTHS", "ROWS", "VERTICES"),
-		"%v", err)
+	v.Want(name, err == nil || !convex.Sound(v), "%v", err)
 	return set
 }
 

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"math"
 
-	"oriel/operators/jacobi"
+	"oriel/operators/elementary"
 )
 
 // MaxSide bounds the rows of a matrix: an eigendecomposition costs some 25 times its cube.
@@ -104,12 +104,12 @@ func (s Spectrahedron) check(at func(int) float64) error {
 func (s Spectrahedron) LocalOracle() LocalOracle { return newFollowing(s) }
 
 // Linear is a linear oracle with memory of its own.
-func (s Spectrahedron) Linear() LinearOracle { return &leastEigen{s, jacobi.New(s.side)} }
+func (s Spectrahedron) Linear() LinearOracle { return &leastEigen{s, elementary.NewEigen(s.side)} }
 
 // leastEigen is R·vvᵀ for the eigenvector of the least eigenvalue of the cost, of equal ones the first.
 type leastEigen struct {
 	set   Spectrahedron
-	eigen *jacobi.Eigen
+	eigen *elementary.Eigen
 }
 
 func (o *leastEigen) Minimise(dst, c []float64) {
@@ -137,14 +137,15 @@ func (o *leastEigen) Minimise(dst, c []float64) {
 // Projection brings eigenvalues to the simplex of the trace, in some 25m³.
 func (s Spectrahedron) Projection() Projection {
 	return &spectral{
-		set: s, eigen: jacobi.New(s.side), threshold: Simplex{s.side, s.trace}.Projection(), values: make([]float64, s.side),
+		set: s, eigen: elementary.NewEigen(s.side),
+		threshold: Simplex{s.side, s.trace}.Projection(), values: make([]float64, s.side),
 	}
 }
 
 // spectral projects: the nearest matrix has the eigenvectors of the symmetric part, and the nearest eigenvalues.
 type spectral struct {
 	set       Spectrahedron
-	eigen     *jacobi.Eigen
+	eigen     *elementary.Eigen
 	threshold Projection
 	values    []float64
 }

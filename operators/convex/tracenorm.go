@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"math"
 
-	"oriel/operators/jacobi"
+	"oriel/operators/elementary"
 )
 
 // TraceNorm is the matrices, row by row, whose singular values sum to R at most: mixes of ±R·uvᵀ.
@@ -68,7 +68,8 @@ func (s TraceNorm) LocalOracle() LocalOracle { return newFollowing(s) }
 // Linear is a linear oracle with memory of its own.
 func (s TraceNorm) Linear() LinearOracle {
 	return &largestSingular{
-		set: s, eigen: jacobi.New(min(s.rows, s.columns)), left: make([]float64, s.rows), right: make([]float64, s.columns),
+		set: s, eigen: elementary.NewEigen(min(s.rows, s.columns)),
+		left: make([]float64, s.rows), right: make([]float64, s.columns),
 	}
 }
 
@@ -76,7 +77,7 @@ func (s TraceNorm) Linear() LinearOracle {
 // matrix, of the fewer of rows and columns. Where the cost is zero u and v are the first directions.
 type largestSingular struct {
 	set         TraceNorm
-	eigen       *jacobi.Eigen
+	eigen       *elementary.Eigen
 	left, right []float64
 }
 

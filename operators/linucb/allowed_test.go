@@ -8,6 +8,7 @@ import (
 
 	"oriel/mechanisms/dp"
 	"oriel/mechanisms/mechtest"
+	"oriel/operators/optest"
 )
 
 // allowances are minutes that may be allowed for being late, of which each costs a tenth of one beyond.
@@ -72,7 +73,7 @@ func TestAllowancesOnFlights(t *testing.T) {
 	for i, m := range allowances {
 		names[i] = strconv.Itoa(int(m))
 	}
-	m := life(65536)
+	m := optest.Life(65536)
 	m.Budget = dp.Budget{Epsilon: 1, Delta: 1e-6}
 	for _, row := range []struct {
 		name, arms string

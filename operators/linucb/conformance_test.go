@@ -30,19 +30,8 @@ func TestConformance(t *testing.T) {
 		for _, batch := range []uint64{1, 3} {
 			kind.m.Batch = batch
 			c, m := config(t, kind.m, kind.lines...)
-			plan, err := c.Params(m)
-			if err != nil {
-				t.Fatal(err)
-			}
-			newMachine := func(tb testing.TB, open optest.Open) operators.Machine {
-				machine, err := c.Open(plan, open(m))
-				if err != nil {
-					tb.Fatal(err)
-				}
-				return machine
-			}
 			t.Run(kind.name, func(t *testing.T) {
-				optest.RunServing(t, newMachine, keyOf, c.public, drawn(c, 60, batch))
+				optest.RunServing(t, optest.Of(t, c, m), keyOf, c.public, drawn(c, 60, batch))
 			})
 		}
 	}

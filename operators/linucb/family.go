@@ -5,7 +5,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"oriel/mechanisms"
 	"oriel/operators"
 	"oriel/operators/moments"
 	"oriel/operators/pending"
@@ -67,23 +66,16 @@ var settings = []operators.Setting{
 		Name: "REWARD_RANGE", Kind: operators.Text, Unit: "low:high", Range: "ends up to 1e12 in size", Default: "0:1",
 		Text: "public range of rewards: those outside are clamped to it. Its middle is what weights of zero predict",
 	},
-	{
-		Name: "FEATURES_MAX", Kind: operators.Number, Unit: "feature norm", Range: "1e-12 to 1e12", Default: "1",
-		Text: "X, the largest norm of a context, or of a candidate's features: longer ones are drawn to it",
-	},
-	{
-		Name: "LABEL_SHARE", Kind: operators.Number, Unit: "share", Range: "1/1024 to 1", Default: "1",
-		Text: "s, rounded down to 1/1024: noise is (1 + s²) on second moments of features and (1 + s²)/s on those with the reward",
-	},
-	{
-		Name: "START_REGULARIZER", Kind: operators.Number, Unit: "events", Range: "0 to 1e12", Default: "1",
-		Text: "λ, public regulariser: so many events of the middle reward in each direction",
-	},
-	{
-		Name: "NOISE_SHIFT", Kind: operators.Number, Unit: "factor", Range: "0 to 1000", Default: "1.5",
-		Text: "f: released second moments are shifted by f times the edge of their noise's spectrum, 2√d·sd; where that is too little the shift " +
-			"doubles. Not with ORIEL_CONFIDENCE, which says it",
-	},
+	moments.Setting("FEATURES_MAX", "1",
+		"X, the largest norm of a context, or of a candidate's features: longer ones are drawn to it"),
+	moments.Setting("LABEL_SHARE", "1",
+		"s, rounded down to 1/1024: noise is (1 + s²) on second moments of features and (1 + s²)/s on those with "+
+			"the reward"),
+	moments.Setting("START_REGULARIZER", "1",
+		"λ, public regulariser: so many events of the middle reward in each direction"),
+	moments.Setting("NOISE_SHIFT", "1.5",
+		"f: released second moments are shifted by f times the edge of their noise's spectrum, 2√d·sd; where that "+
+			"is too little the shift doubles. Not with ORIEL_CONFIDENCE, which says it"),
 	{
 		Name: "NOISE", Kind: operators.Text, Unit: "name", Choices: noises, Default: exact, Later: true,
 		Text: "paper, paper-wishart, paper-unshifted: as much as the source prints, of Gaussian law; with tree-gaussian, to see what exact noise is " +
@@ -103,10 +95,7 @@ var settings = []operators.Setting{
 		Text: "S, largest norm of an arm's weights, in half reward ranges a feature norm of ORIEL_FEATURES_MAX: they are drawn to it, or with " +
 			"ORIEL_CONFIDENCE supposed to be within",
 	},
-	{
-		Name: "EMIT_EVERY", Kind: operators.Count, Unit: "steps", Range: "1 to 2^31", Default: "16",
-		Text: "weights are solved and emitted every so many steps; the privacy account covers all steps",
-	},
+	moments.EmitEvery,
 	{
 		Name: "SOLVE", Kind: operators.Text, Unit: "name", Choices: []string{always, doubled}, Default: always, Later: true,
 		Text: "always: weights are solved each time that they are emitted. doubled: only when the determinant of an arm's second moments has " +
@@ -179,7 +168,7 @@ func configure(v *operators.Values) (operators.Operator, error) {
 	v.Want("SOLVE", !c.rarely || !decays,
 		"%s, but with ORIEL_MEMORY determinants stop growing, and weights would stay as they are", doubled)
 	c.configureArms(v)
-	c.rows.Label = int(math.Floor(float64(v.Within("LABEL_SHARE", 1.0/moments.Whole, 1) * moments.Whole)))
+	c.rows.Label = moments.ReadLabel(v)
 	rewards := v.Range("REWARD_RANGE")
 	c.middle, c.half = rewards.Middle(), rewards.Half()
 	v.Want("CONFIDENCE", c.sure == 0 || c.sure >= 0.5 && c.sure <= 0.999999, "%g: not 0, or from 0.5 to 0.999999", c.sure)
@@ -199,9 +188,7 @@ func configure(v *operators.Values) (operators.Operator, error) {
 		v.Want("CAPACITY", err == nil, "%v", err)
 	}
 	v.Want("BATCH", !c.served || c.batch <= 1<<16, "%d: above %d; a step has an action a record", c.batch, 1<<16)
-	facts, known := mechanisms.FactsOf(v.Mechanism)
-	v.Want("MECHANISM", !known || fits(facts), "%s: take one with Gaussian noise and prefix sums: blt or tree-gaussian",
-		v.Mechanism)
+	moments.WantMechanism(v)
 	c.checkNoise(v)
 	return c, v.Err()
 }
@@ -228,6 +215,3 @@ func (c *operator) configureArms(v *operators.Values) {
 		v.Want("ARMS", err == nil, "%v", err)
 	}
 }
-
-// fits reports whether the noise of a mechanism has an edge that is known, and its releases are sums.
-func fits(f mechanisms.Facts) bool { return f.Law == mechanisms.Gaussian && !f.Once && !f.Paper }

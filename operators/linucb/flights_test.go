@@ -79,7 +79,7 @@ func TestRewardsOnFlights(t *testing.T) {
 			Scope: protection.Lifetime{Steps: steps, Within: steps}, Unit: protection.Event{Exchange: dp.Replace},
 		},
 	}
-	tree, forever := whole, life(65536)
+	tree, forever := whole, optest.Life(65536)
 	tree.Name, tree.Scope, forever.Budget = "tree-gaussian", protection.Lifetime{Steps: steps, Within: 1 << 19}, budget
 	greedy := []string{"NOISE_SHIFT=4", "WIDTH=0"} // about 2Υ
 	for _, row := range []struct {

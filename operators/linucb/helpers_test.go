@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"oriel/mechanisms"
-	"oriel/mechanisms/dp"
 	"oriel/mechanisms/protection"
 	"oriel/operators/optest"
 	"oriel/schemas"
@@ -19,53 +18,38 @@ var kinds = []struct {
 	m     mechanisms.Config
 	lines []string
 }{
-	{"logged for life", life(16), []string{"PLAYED=logged", "ARMS=a,b,c", "DIMENSION=4", "EMIT_EVERY=2"}},
-	{"served for life", life(64), []string{
+	{"logged for life", optest.Life(16), []string{"PLAYED=logged", "ARMS=a,b,c", "DIMENSION=4", "EMIT_EVERY=2"}},
+	{"served for life", optest.Life(64), []string{
 		"PLAYED=served", "ARMS=no,perhaps,yes", "DIMENSION=4", "EMIT_EVERY=4", "WAIT=7", "CAPACITY=9", "REWARD_RANGE=-1:3",
 		"FEATURES_MAX=2.5",
 	}},
-	{"served, candidates", window("blt"), []string{
+	{"served, candidates", optest.Window("blt"), []string{
 		"PLAYED=served", "CANDIDATES=3", "DIMENSION=4", "EMIT_EVERY=1", "WAIT=5", "CAPACITY=4", "WIDTH=0", "NOISE_SHIFT=0.1",
 	}},
-	{"logged, candidates, proved", horizon(window("tree-gaussian"), 256), []string{
+	{"logged, candidates, proved", horizon(optest.Window("tree-gaussian"), 256), []string{
 		"PLAYED=logged", "CANDIDATES=2", "DIMENSION=4", "EMIT_EVERY=3", "CONFIDENCE=0.9", "LABEL_SHARE=0.7",
 		"START_REGULARIZER=0",
 	}},
-	{"served, proved", horizon(window("blt"), 200), []string{
+	{"served, proved", horizon(optest.Window("blt"), 200), []string{
 		"PLAYED=served", "ARMS=a,b", "DIMENSION=4", "EMIT_EVERY=5", "CONFIDENCE=0.95", "WAIT=20", "CAPACITY=64",
 	}},
-	{"logged, as printed", horizon(window("tree-gaussian"), 256), []string{
+	{"logged, as printed", horizon(optest.Window("tree-gaussian"), 256), []string{
 		"PLAYED=logged", "ARMS=a,b", "DIMENSION=4", "EMIT_EVERY=3", "CONFIDENCE=0.9", "NOISE=paper-wishart",
 	}},
-	{"served, doubled", window("tree-gaussian"), []string{
+	{"served, doubled", optest.Window("tree-gaussian"), []string{
 		"PLAYED=served", "ARMS=a,b", "DIMENSION=4", "EMIT_EVERY=2", "SOLVE=doubled", "NOISE_SHIFT=0.05", "WAIT=20",
 		"CAPACITY=64",
 	}},
-	{"served, products", life(64), []string{
+	{"served, products", optest.Life(64), []string{
 		"PLAYED=served", sizes, "DIMENSION=2", "EMIT_EVERY=3", "WAIT=9", "CAPACITY=12", "FEATURES_MAX=1.5",
 	}},
-	{"logged, products, proved", horizon(window("blt"), 256), []string{
+	{"logged, products, proved", horizon(optest.Window("blt"), 256), []string{
 		"PLAYED=logged", sizes, "DIMENSION=2", "EMIT_EVERY=4", "CONFIDENCE=0.9", "LABEL_SHARE=0.7",
 	}},
 }
 
 // sizes is a file of three arms with two features.
 const sizes = "ARM_FEATURES=testdata/sizes"
-
-func life(memory uint64) mechanisms.Config {
-	return under("blt", protection.Decay{Steps: memory}, dp.Replace)
-}
-
-func window(name string) mechanisms.Config {
-	return under(name, protection.Window{Steps: 64}, dp.ZeroOut)
-}
-
-func under(name string, s protection.Scope, a dp.Adjacency) mechanisms.Config {
-	return mechanisms.Config{
-		Name: name, Batch: 1, Budget: dp.Budget{Epsilon: 4, Delta: 1e-6},
-		Terms: protection.Terms{Scope: s, Unit: protection.Event{Exchange: a}},
-	}
-}
 
 // horizon ends a stream within the shortest window that its mechanism takes.
 func horizon(m mechanisms.Config, steps uint64) mechanisms.Config {

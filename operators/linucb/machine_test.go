@@ -219,7 +219,7 @@ func TestSettingsAreRefused(t *testing.T) {
 		"CANDIDATES=1", "CONFIDENCE=0.3", "CONFIDENCE=0.9", "WIDTH=-1", "WAIT=0", "PLAYED=guessed",
 		`ARMS=a,"b"`, "CAPACITY=1048577", "NOISE=paper", "NOISE=loud",
 	} {
-		if _, err := optest.Configure(Definition, life(16), append(append([]string{}, base...), line)...); err == nil {
+		if _, err := optest.Configure(Definition, optest.Life(16), append(append([]string{}, base...), line)...); err == nil {
 			t.Errorf("%s is taken", line)
 		}
 	}
@@ -227,20 +227,22 @@ func TestSettingsAreRefused(t *testing.T) {
 		"once-gaussian": protection.PerStep{}, "tree-gamma": protection.Window{Steps: 64},
 		"tree-gaussian-paper": protection.Window{Steps: 64},
 	} {
-		m := under(name, scope, dp.Replace)
+		m := optest.Under(name, scope, dp.Replace)
 		if _, err := optest.Configure(Definition, m, base...); err == nil {
 			t.Errorf("%s is taken", name)
 		}
 	}
 	// Nothing is proved of a width where sums decay, for any number of steps.
-	if _, err := optest.Configure(Definition, life(16), append(base, "ROUNDS=64", "CONFIDENCE=0.9")...); err == nil {
+	if _, err := optest.Configure(
+		Definition, optest.Life(16), append(base, "ROUNDS=64", "CONFIDENCE=0.9")...,
+	); err == nil {
 		t.Error("a proved width is taken with a memory")
 	}
-	proved, window := config(t, horizon(window("blt"), 64), append(base, "CONFIDENCE=0.9")...)
+	proved, window := config(t, horizon(optest.Window("blt"), 64), append(base, "CONFIDENCE=0.9")...)
 	if window.Scope = (protection.Window{Steps: 64}); proved.Require(&window, nil) == nil {
 		t.Error("a proved width is taken of a stream that goes on beyond its horizon")
 	}
-	c, m := config(t, life(16), base...)
+	c, m := config(t, optest.Life(16), base...)
 	if _, err := c.Open([]byte("1\na"), nil); err == nil {
 		t.Error("a plan of other arms is taken")
 	}
@@ -278,14 +280,7 @@ func TestAddAllocatesNothing(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		bare, row := mechtest.Open(t, m, [32]byte{1}), make([]float64, c.rows.Entries())
-		events, dst, i := drawn(c, 64, 1), make([]operators.Decision, 0, 1), 0
-		if n := testing.AllocsPerRun(200, func() {
-			dst = machine.Add(dst[:0], operators.Record{Event: events[i%64], Identity: noise.Identity{Offset: int64(i)}})
-			i++
-		}); n > testing.AllocsPerRun(200, func() { bare.Add(noise.Identity{Offset: int64(i)}, row); i++ }) {
-			t.Errorf("%s: %g allocations an event", kind.name, n)
-		}
+		optest.AllocatesNoMore(t, kind.name, machine, m, drawn(c, 64, 1))
 	}
 }
 
@@ -299,7 +294,7 @@ func BenchmarkAdd(b *testing.B) {
 		{"PLAYED=served", "CANDIDATES=10", "DIMENSION=54"},
 	} {
 		b.Run(strings.Join(lines, "/"), func(b *testing.B) {
-			c, m := config(b, life(65536), lines...)
+			c, m := config(b, optest.Life(65536), lines...)
 			machine, err := newMachine(c, mechtest.Open(b, m, [32]byte{1}))
 			if err != nil {
 				b.Fatal(err)
@@ -331,7 +326,7 @@ func TestDecisionsAreFiniteAtTheEndsOfSettings(t *testing.T) {
 		{"CONFIDENCE=0.5", "START_REGULARIZER=1e12", "WEIGHTS_MAX=1e-6", "SOLVE=doubled"},
 	} {
 		for _, noisy := range []bool{false, true} {
-			m := horizon(window("blt"), 256)
+			m := horizon(optest.Window("blt"), 256)
 			c, m := config(t, m, append(more, "PLAYED=served", "ARMS=a,b", "DIMENSION=4", "REWARD_RANGE=-1e12:1e12",
 				"EMIT_EVERY=1")...)
 			stream := mechtest.ZeroStream(t, m)

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"oriel/mechanisms"
-	"oriel/mechanisms/audit/given"
+	"oriel/mechanisms/audit"
 	"oriel/mechanisms/lattice"
 	"oriel/mechanisms/mechtest"
 	"oriel/mechanisms/noise"
@@ -45,7 +45,7 @@ func overReleases(
 	t *testing.T, c operator, m mechanisms.Config, plan mechanisms.Plan, sum *recorder,
 ) *Machine {
 	t.Helper()
-	sum.Sum = given.New(func(dst []float64, step uint64) {
+	sum.Sum = audit.NewScripted(func(dst []float64, step uint64) {
 		rng := rand.New(rand.NewPCG(step, 31))
 		for i := range dst {
 			dst[i] = 3 * rng.NormFloat64()

@@ -27,7 +27,7 @@ func TestPrintedNoiseIsDrawn(t *testing.T) {
 		{unshifted, 2 * math.Sqrt(653964), 0.01282477},
 	} {
 		for _, adjacency := range []dp.Adjacency{dp.Replace, dp.ZeroOut} {
-			m := horizon(window("tree-gaussian"), 1000)
+			m := horizon(optest.Window("tree-gaussian"), 1000)
 			m.Budget.Epsilon, m.Unit = 1, protection.Event{Exchange: adjacency}
 			c, m := config(t, m, "PLAYED=logged", "ARMS=a,b", "DIMENSION=5", "CONFIDENCE=0.95", "NOISE="+row.noise)
 			if err := c.Require(&m, nil); err != nil { // as when a stored plan is read
@@ -61,7 +61,7 @@ func TestPrintedNoiseIsDrawn(t *testing.T) {
 			}
 		}
 	}
-	users := horizon(window("tree-gaussian"), 64)
+	users := horizon(optest.Window("tree-gaussian"), 64)
 	users.Unit = protection.User{Exchange: dp.ZeroOut, Separation: 4}
 	c, err := optest.Configure(Definition, users, "PLAYED=logged", "ARMS=a,b", "DIMENSION=5", "NOISE=paper")
 	if err != nil {
@@ -84,7 +84,7 @@ func TestPrintedShift(t *testing.T) {
 		wishart:   {p.square * root, mean - p.square*((root-edge)*(root-edge)-4*root*edge)},
 		unshifted: {p.square * root, mean},
 	} {
-		m := horizon(window("tree-gaussian"), 1000)
+		m := horizon(optest.Window("tree-gaussian"), 1000)
 		c, _ := config(t, m, "PLAYED=logged", "ARMS=a,b", "DIMENSION=5", "CONFIDENCE=0.95", "NOISE="+noise,
 			"EMIT_EVERY=1", "START_REGULARIZER=0")
 		b := c.bound(want.sd)
@@ -110,7 +110,7 @@ func TestPrintedShift(t *testing.T) {
 func TestExactNoiseRegretsLess(t *testing.T) {
 	const steps, keys = 20000, 4
 	regret := func(noise string) (mean float64) {
-		m := horizon(window("tree-gaussian"), steps)
+		m := horizon(optest.Window("tree-gaussian"), steps)
 		m.Budget.Epsilon = 20
 		c, m := config(t, m, "PLAYED=logged", "ARMS=a,b", "DIMENSION=3", "EMIT_EVERY=16", "REWARD_RANGE=-1:1", "WIDTH=0",
 			"NOISE="+noise)

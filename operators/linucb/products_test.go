@@ -45,8 +45,8 @@ func TestProductsAreCandidatesThatBringThem(t *testing.T) {
 	features := [][]float64{{0.5, 0.25}, {1, 1}, {2, -0.125}} // of sizes
 	longest := math.Sqrt(4 + 0.125*0.125)
 	lines := []string{"PLAYED=served", "EMIT_EVERY=2", "WAIT=64", "REWARD_RANGE=-1:1"}
-	short := unnoised(t, life(256), append(lines, sizes, "DIMENSION=3")...)
-	long := unnoised(t, life(256), append(lines, "CANDIDATES=3", "DIMENSION=6")...)
+	short := unnoised(t, optest.Life(256), append(lines, sizes, "DIMENSION=3")...)
+	long := unnoised(t, optest.Life(256), append(lines, "CANDIDATES=3", "DIMENSION=6")...)
 	rng, played := rand.New(rand.NewPCG(1, 22)), [3]int{}
 	for i := range 400 {
 		x := []float64{rng.NormFloat64(), rng.NormFloat64(), 1}
@@ -89,8 +89,8 @@ func TestProductsAreCandidatesThatBringThem(t *testing.T) {
 // weights, in another order.
 func TestOneHotProductsAreArms(t *testing.T) {
 	lines := []string{"PLAYED=logged", "DIMENSION=3", "EMIT_EVERY=1"}
-	tied := unnoised(t, window("blt"), append(lines, armsFile(t, "a:1:0\nb:0:1\n"))...)
-	own := unnoised(t, window("blt"), append(lines, "ARMS=a,b")...)
+	tied := unnoised(t, optest.Window("blt"), append(lines, armsFile(t, "a:1:0\nb:0:1\n"))...)
+	own := unnoised(t, optest.Window("blt"), append(lines, "ARMS=a,b")...)
 	for i, e := range drawn(own.operator, 60, 2) {
 		r := operators.Record{Event: e, Identity: noise.Identity{Offset: int64(i)}}
 		a, b := tied.Add(nil, r), own.Add(nil, r)
@@ -108,8 +108,9 @@ func TestOneHotProductsAreArms(t *testing.T) {
 // never played is known by those that were.
 func TestProductsFindWeights(t *testing.T) {
 	features := [][]float64{{1, 0}, {1, 1}, {1, 2}, {1, 3}} // a constant, and a size
-	m := unnoised(t, life(1<<20), "PLAYED=logged", "DIMENSION=2", "EMIT_EVERY=1", "REWARD_RANGE=-10:10", "FEATURES_MAX=3",
-		"START_REGULARIZER=0.001", armsFile(t, "none:1:0\nsmall:1:1\nmiddle:1:2\nlarge:1:3\n"), "WEIGHTS_MAX=100")
+	m := unnoised(t, optest.Life(1<<20), "PLAYED=logged", "DIMENSION=2", "EMIT_EVERY=1", "REWARD_RANGE=-10:10",
+		"FEATURES_MAX=3", "START_REGULARIZER=0.001",
+		armsFile(t, "none:1:0\nsmall:1:1\nmiddle:1:2\nlarge:1:3\n"), "WEIGHTS_MAX=100")
 	truth, rng := []float64{1, -0.5, 0.25, 0.5}, rand.New(rand.NewPCG(4, 22))
 	mean := func(x []float64, arm int) (sum float64) {
 		for k, w := range truth {
@@ -158,16 +159,16 @@ func TestFeaturesOfArmsAreRefused(t *testing.T) {
 		"a:1:2\n", "a:1\nb:1:2\n", "a:1\na:2\n", "a\nb\n", "a:x\nb:1\n", "a:0:0\nb:0:0\n", ":1\nb:2\n", "a:1e13\nb:1\n",
 		"a:NaN\nb:1\n", "a\"b:1\nb:1\n", "a:1" + strings.Repeat(":1", 200) + "\nb:1" + strings.Repeat(":1", 200) + "\n", "",
 	} {
-		if _, err := optest.Configure(Definition, life(16), append(lines, armsFile(t, text))...); err == nil {
+		if _, err := optest.Configure(Definition, optest.Life(16), append(lines, armsFile(t, text))...); err == nil {
 			t.Errorf("%.40q is taken", text)
 		}
 	}
 	for _, other := range []string{"ARMS=a,b", "CANDIDATES=2"} {
-		if _, err := optest.Configure(Definition, life(16), append(lines, sizes, other)...); err == nil {
+		if _, err := optest.Configure(Definition, optest.Life(16), append(lines, sizes, other)...); err == nil {
 			t.Errorf("%s is taken beside a file", other)
 		}
 	}
-	c, m := config(t, life(16), append(lines, sizes)...)
+	c, m := config(t, optest.Life(16), append(lines, sizes)...)
 	for _, bad := range []string{"1\na:1:2\nb:1:2", "1\na:1:2\nb:1:2\nc:1", "1\na\nb\nc", "2\na:1:2\nb:1:2\nc:1:2"} {
 		if _, err := c.Open([]byte(bad), mechtest.ZeroStream(t, m)); err == nil {
 			t.Errorf("plan %q is taken", bad)
@@ -202,7 +203,7 @@ func TestManyArmsLearnFromEachOther(t *testing.T) {
 			strconv.FormatFloat(phi[a][1], 'g', -1, 64) + "\n"
 	}
 	regret := func(line string) (sum float64) {
-		m := life(1 << 16)
+		m := optest.Life(1 << 16)
 		m.Budget.Epsilon = 20
 		c, m := config(t, m, "PLAYED=logged", "DIMENSION=2", "EMIT_EVERY=16", "REWARD_RANGE=-1:1", line)
 		machine, err := newMachine(c, mechtest.Open(t, m, [32]byte{6}))

@@ -10,6 +10,7 @@ import (
 	"oriel/mechanisms/mechtest"
 	"oriel/mechanisms/noise"
 	"oriel/operators"
+	"oriel/operators/optest"
 	"oriel/schemas"
 )
 
@@ -34,7 +35,7 @@ func context(z ...float64) schemas.Event {
 func rewarded(r float64) schemas.Event { return schemas.Event{Numbers: []float64{-1, r}} }
 
 func serving(t *testing.T, lines ...string) *world {
-	c, m := config(t, life(64), append([]string{
+	c, m := config(t, optest.Life(64), append([]string{
 		"PLAYED=served", "ARMS=no,yes", "DIMENSION=2", "EMIT_EVERY=1024", "WAIT=8", "CAPACITY=3",
 	}, lines...)...)
 	machine, err := newMachine(c, mechtest.ZeroStream(t, m))
@@ -50,7 +51,7 @@ func TestActionsHaveOneLength(t *testing.T) {
 		{"ARMS=a,no,perhaps", "DIMENSION=2"}, {"CANDIDATES=11", "DIMENSION=2"}, {"ARMS=0123456789,b", "DIMENSION=2"},
 	} {
 		for _, unmarked := range []bool{false, true} {
-			c, m := config(t, life(64), append([]string{"PLAYED=served"}, lines...)...)
+			c, m := config(t, optest.Life(64), append([]string{"PLAYED=served"}, lines...)...)
 			c.unmarked = unmarked
 			machine, err := newMachine(c, mechtest.ZeroStream(t, m))
 			if err != nil {
@@ -124,7 +125,8 @@ func TestActionsSayWhatTheyAnswer(t *testing.T) {
 // A deployment whose plan was frozen before actions said what they answer goes on without: its members, its states and
 // their version stay as they were.
 func TestEarlierPlansDoNotSayWhatTheyAnswer(t *testing.T) {
-	c, m := config(t, life(64), "PLAYED=served", "ARMS=no,yes", "DIMENSION=2", "EMIT_EVERY=1", "WAIT=8", "CAPACITY=3")
+	c, m := config(t, optest.Life(64), "PLAYED=served", "ARMS=no,yes", "DIMENSION=2", "EMIT_EVERY=1", "WAIT=8",
+		"CAPACITY=3")
 	plan, err := c.Params(m)
 	if err != nil || string(plan) != "2\nno\nyes" {
 		t.Fatalf("plan %q, %v", plan, err)
@@ -160,7 +162,7 @@ func TestEarlierPlansDoNotSayWhatTheyAnswer(t *testing.T) {
 	if want := "offset width shift doublings arm key space answers memory "; names[false] != want {
 		t.Errorf("members: %s, want %s", names[false], want)
 	}
-	logged, m := config(t, life(64), "PLAYED=logged", "ARMS=no,yes", "DIMENSION=2")
+	logged, m := config(t, optest.Life(64), "PLAYED=logged", "ARMS=no,yes", "DIMENSION=2")
 	if plan, err := logged.Params(m); err != nil || string(plan) != "1\nno\nyes" {
 		t.Errorf("plan of logged events %q, %v", plan, err)
 	}
@@ -175,7 +177,7 @@ func TestServedIsLogged(t *testing.T) {
 	for _, what := range []string{"ARMS=no,yes", "CANDIDATES=2"} {
 		rng := rand.New(rand.NewPCG(3, 8))
 		open := func(lines ...string) *world {
-			c, m := config(t, life(64), append(lines, what, "DIMENSION=2")...)
+			c, m := config(t, optest.Life(64), append(lines, what, "DIMENSION=2")...)
 			machine, err := newMachine(c, mechtest.ZeroStream(t, m))
 			if err != nil {
 				t.Fatal(err)
@@ -212,7 +214,7 @@ func TestServedIsLogged(t *testing.T) {
 
 // With the defaults every context is answered, however many come.
 func TestEveryContextIsAnswered(t *testing.T) {
-	c, m := config(t, life(64), "PLAYED=served", "ARMS=no,yes", "DIMENSION=2", "EMIT_EVERY=1024")
+	c, m := config(t, optest.Life(64), "PLAYED=served", "ARMS=no,yes", "DIMENSION=2", "EMIT_EVERY=1024")
 	machine, err := newMachine(c, mechtest.ZeroStream(t, m))
 	if err != nil {
 		t.Fatal(err)

@@ -12,6 +12,7 @@ import (
 	"oriel/mechanisms/noise"
 	"oriel/operators"
 	"oriel/operators/moments"
+	"oriel/operators/optest"
 )
 
 // chiSquared draws χ² of f ≥ 2 degrees of freedom exactly: twice a Gamma number of shape f/2 (Marsaglia and Tsang, "A
@@ -207,7 +208,7 @@ func TestAnyRegularisersAreCovered(t *testing.T) {
 func TestRegretOfGaps(t *testing.T) {
 	const seeds = 16
 	regretOf := func(gap float64, steps int, seed uint64) (float64, float64) {
-		m := horizon(window("blt"), 16000)
+		m := horizon(optest.Window("blt"), 16000)
 		m.Budget.Epsilon = 20
 		c, m := config(t, m, "PLAYED=logged", "ARMS=a,b", "DIMENSION=1", "EMIT_EVERY=1", "CONFIDENCE=0.9",
 			"REWARD_RANGE=-1:1", "WEIGHTS_MAX=1")

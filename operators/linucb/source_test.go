@@ -10,6 +10,7 @@ import (
 	"oriel/mechanisms/mechtest"
 	"oriel/mechanisms/noise"
 	"oriel/operators"
+	"oriel/operators/optest"
 )
 
 // printed are the source's constants, with bounds that fail with probability α.
@@ -247,7 +248,7 @@ func TestRegretIsWithinTheBound(t *testing.T) {
 	}
 	var bare [3]float64
 	for k, steps := range []int{500, 2000, 8000} {
-		m := horizon(window("blt"), uint64(steps))
+		m := horizon(optest.Window("blt"), uint64(steps))
 		m.Budget.Epsilon = 20
 		c, m := config(t, m, "PLAYED=logged", "ARMS=a,b", "DIMENSION=3", "EMIT_EVERY=1", "CONFIDENCE=0.9",
 			"REWARD_RANGE=-1:1", "WEIGHTS_MAX=1")
@@ -287,7 +288,7 @@ func TestRegretIsWithinTheBound(t *testing.T) {
 // ordinary privacy of a small ε asks but for a little, loses half; joint privacy loses little.
 func TestWithoutTheContextHalfIsLost(t *testing.T) {
 	const steps = 4000
-	m := life(4096)
+	m := optest.Life(4096)
 	c, m := config(t, m, "PLAYED=logged", "ARMS=a,b", "DIMENSION=2")
 	machine, err := newMachine(c, mechtest.Open(t, m, [32]byte{9}))
 	if err != nil {

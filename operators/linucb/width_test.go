@@ -15,6 +15,7 @@ import (
 	"oriel/mechanisms/protection"
 	"oriel/operators"
 	"oriel/operators/moments"
+	"oriel/operators/optest"
 	"oriel/schemas"
 )
 
@@ -105,7 +106,7 @@ func TestProvedWidthCovers(t *testing.T) {
 		"served":         {"PLAYED=served", "ARMS=a,b", "WAIT=400"},
 		"few candidates": {"PLAYED=served", "CANDIDATES=2", "SOLVE=doubled"},
 	} {
-		m := horizon(window("blt"), steps)
+		m := horizon(optest.Window("blt"), steps)
 		m.Budget.Epsilon = 20
 		c, m := config(t, m, append(lines, "DIMENSION=3", "EMIT_EVERY=20", "CONFIDENCE=0.9", "REWARD_RANGE=-1:1",
 			"WEIGHTS_MAX=1")...)
@@ -174,7 +175,7 @@ func off(m *Machine, a int, truth []float64) float64 {
 // Width is Proposition 4 of the source, term by term, with the determinant by elimination; and what is said of regret
 // counts events, not steps.
 func TestWidthIsThatOfTheFormula(t *testing.T) {
-	m := horizon(window("blt"), 400)
+	m := horizon(optest.Window("blt"), 400)
 	m.Budget.Epsilon = 20
 	c, m := config(t, m, "PLAYED=logged", "ARMS=a,b", "DIMENSION=3", "EMIT_EVERY=20", "CONFIDENCE=0.9",
 		"REWARD_RANGE=-1:1", "WEIGHTS_MAX=1", "START_REGULARIZER=0.5")
@@ -217,7 +218,7 @@ func TestWidthIsThatOfTheFormula(t *testing.T) {
 
 // Theorem 2 leaves room for the rounding of so many rows and no more, which people are told of.
 func TestNothingIsProvedOfTooManyRows(t *testing.T) {
-	m := horizon(window("tree-gaussian"), 1<<30)
+	m := horizon(optest.Window("tree-gaussian"), 1<<30)
 	c, m := config(t, m, "PLAYED=logged", "ARMS=a,b", "DIMENSION=3", "CONFIDENCE=0.9")
 	sd, err := moments.Deviation(m)
 	if err != nil {

@@ -3,7 +3,7 @@ package moments
 import (
 	"math"
 
-	"oriel/operators/jacobi"
+	"oriel/operators/elementary"
 )
 
 // Spectrum solves equations with a released matrix whose eigenvalues are raised to a floor: those that noise alone may
@@ -12,7 +12,7 @@ import (
 type Spectrum struct {
 	size    int
 	floor   float64
-	eigen   *jacobi.Eigen
+	eigen   *elementary.Eigen
 	weights []float64 // of each eigenvector in solutions
 	work    []float64
 }
@@ -20,13 +20,12 @@ type Spectrum struct {
 // NewSpectrum returns room for d features.
 func NewSpectrum(size int) *Spectrum {
 	return &Spectrum{
-		size: size, eigen: jacobi.New(size), weights: make([]float64, size), work: make([]float64, size),
+		size: size, eigen: elementary.NewEigen(size), weights: make([]float64, size), work: make([]float64, size),
 	}
 }
 
 // Factor takes scale·raised(M) + add·I, M the first rows and columns of m with no eigenvalue below floor. It reports
-// false where M is not finite, or where a sum is not above 0: by package jacobi, each product
-// rounded, in a fixed order.
+// false where M is not finite, or where a sum is not above 0. Bits are the same on every CPU: package elementary.
 func (s *Spectrum) Factor(m Symmetric, scale, floor, add float64) bool {
 	s.floor = floor
 	for i := range s.size {

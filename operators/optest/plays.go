@@ -3,10 +3,42 @@ package optest
 import (
 	"math/rand/v2"
 	"strconv"
+	"testing"
 
+	"oriel/operators"
 	"oriel/operators/plays"
 	"oriel/schemas"
 )
+
+// RunPlays is RunHolding for machines whose plays go out ahead: records have keys of plays, and the last part of a
+// state, behind the streams, is the table of plays that wait.
+func RunPlays(t *testing.T, newMachine Make, c plays.Config, events []schemas.Event) {
+	t.Helper()
+	RunHolding(t, newMachine, func(place int) []byte { return PlayKey(c, place) }, func(state []byte) []byte {
+		at := len(state) - c.StateLen()
+		return append(append([]byte(nil), state[:at]...), c.Public(state[at:])...)
+	}, events)
+}
+
+// AnswersAllocate returns the allocations that a step of answers costs, after some steps; step is the number of the
+// machine's open step.
+func AnswersAllocate(m operators.Machine, c plays.Config, step func() uint64, before int) float64 {
+	made, key, i := m.Open(nil), []byte(nil), int64(0)
+	event := schemas.Event{Numbers: []float64{0.5}}
+	answer := func() {
+		for range c.Records {
+			key = strconv.AppendUint(key[:0], c.First(step())+uint64(i)%uint64(c.Records), 10)
+			r := operators.Record{Key: key, Event: event}
+			r.Identity.Offset = i
+			made = m.Add(made[:0], r)
+			i++
+		}
+	}
+	for range before {
+		answer()
+	}
+	return testing.AllocsPerRun(100, answer)
+}
 
 // PlayKey is the key of a record at a place: of a play that is open, of another one, or of none.
 func PlayKey(c plays.Config, place int) []byte {

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"oriel/mechanisms"
-	"oriel/mechanisms/mechtest"
+	"oriel/mechanisms/audit"
 	"oriel/operators"
 	"oriel/schemas"
 )
@@ -212,7 +212,7 @@ func (s suite) overGivenSums(tb testing.TB) *overGiven {
 	g.machine = s.make(tb, func(c mechanisms.Config) *mechanisms.Stream {
 		tb.Helper()
 		rng := rand.New(rand.NewPCG(uint64(len(g.streams)), 17))
-		stream := mechtest.GivenStream(tb, c, s.plans.of(tb, c), func(dst []float64, step uint64) {
+		release := func(dst []float64, step uint64) {
 			size := c.Clip() * math.Sqrt(float64(step*c.Batch))
 			switch step % 11 {
 			case 5:
@@ -223,7 +223,15 @@ func (s suite) overGivenSums(tb testing.TB) *overGiven {
 			for i := range dst {
 				dst[i] = float64(size * rng.NormFloat64())
 			}
-		})
+		}
+		var sums []mechanisms.Sum
+		for range c.Leaf.Parts {
+			sums = append(sums, audit.NewScripted(release))
+		}
+		stream, err := mechanisms.NewStream(c, s.plans.of(tb, c), [32]byte{2}, sums...)
+		if err != nil {
+			tb.Fatal(err)
+		}
 		g.streams = append(g.streams, stream)
 		return stream
 	})

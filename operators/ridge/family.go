@@ -1,9 +1,6 @@
 package ridge
 
 import (
-	"math"
-
-	"oriel/mechanisms"
 	"oriel/operators"
 	"oriel/operators/loss"
 	"oriel/operators/moments"
@@ -37,14 +34,10 @@ var settings = []operators.Setting{
 		Name: "LABEL_RANGE", Kind: operators.Text, Unit: "low:high", Range: "ends up to 1e12 in size", Required: true,
 		Text: "public range of labels: those outside are clamped to it, and so are predictions. Its middle is what weights of zero predict",
 	},
-	{
-		Name: "FEATURES_MAX", Kind: operators.Number, Unit: "feature norm", Range: "1e-12 to 1e12", Default: "1",
-		Text: "X, the largest norm of features: longer ones are drawn to it",
-	},
-	{
-		Name: "LABEL_SHARE", Kind: operators.Number, Unit: "share", Range: "1/1024 to 1", Default: "0.7",
-		Text: "s, rounded down to 1/1024: noise is (1 + s²) on second moments of features and (1 + s²)/s on those with the label; flat from 0.6 to 1",
-	},
+	moments.Setting("FEATURES_MAX", "1", "X, the largest norm of features: longer ones are drawn to it"),
+	moments.Setting("LABEL_SHARE", "0.7",
+		"s, rounded down to 1/1024: noise is (1 + s²) on second moments of features and (1 + s²)/s on those with "+
+			"the label; flat from 0.6 to 1"),
 	{
 		Name: "RESIDUAL_MAX", Kind: operators.Number, Unit: "label", Range: "0 to 1e12", Default: "0",
 		Text: "C: residuals are clipped to it; ORIEL_UPDATE=innovation needs it, and takes as much noise as it says",
@@ -53,18 +46,15 @@ var settings = []operators.Setting{
 		Name: "GAIN", Kind: operators.Number, Unit: "factor", Range: "0 to 1e9", Default: "200",
 		Text: "α of ORIEL_UPDATE=innovation: how much the private second moments turn a step; 0: not at all, a first-order update",
 	},
-	{
-		Name: "START_REGULARIZER", Kind: operators.Number, Unit: "events", Range: "0 to 1e12", Default: "10",
-		Text: "λ₀, public regulariser: so many events that say 0 in each direction",
-	},
+	moments.Setting("START_REGULARIZER", "10",
+		"λ₀, public regulariser: so many events that say 0 in each direction"),
 	{
 		Name: "STRONG_CONVEXITY", Kind: operators.Number, Unit: "share", Range: "0 to 1e12", Default: "0",
 		Text: "µ: the regulariser grows by it with each event",
 	},
-	{
-		Name: "NOISE_SHIFT", Kind: operators.Number, Unit: "factor", Range: "0 to 1000", Default: "1",
-		Text: "f: released second moments are shifted by f times the edge of their noise's spectrum, 2√d·sd; where that is too little the shift doubles",
-	},
+	moments.Setting("NOISE_SHIFT", "1",
+		"f: released second moments are shifted by f times the edge of their noise's spectrum, 2√d·sd; where that "+
+			"is too little the shift doubles"),
 	{
 		Name: "SPECTRUM", Kind: operators.Text, Unit: "name", Choices: []string{shifted, raised}, Default: shifted,
 		Later: true,
@@ -75,10 +65,7 @@ var settings = []operators.Setting{
 		Name: "WEIGHTS_MAX", Kind: operators.Number, Unit: "half label ranges", Range: "1e-6 to 1e6", Default: "6",
 		Text: "largest norm of weights, in half label ranges a feature norm of ORIEL_FEATURES_MAX",
 	},
-	{
-		Name: "EMIT_EVERY", Kind: operators.Count, Unit: "steps", Range: "1 to 2^31", Default: "16",
-		Text: "weights are solved and emitted every so many steps; the privacy account covers all steps",
-	},
+	moments.EmitEvery,
 }
 
 func events(v *operators.Values) operators.Events {
@@ -103,17 +90,12 @@ func configure(v *operators.Values) (operators.Operator, error) {
 		most:       v.Within("WEIGHTS_MAX", 1e-6, 1e6),
 		every:      v.Count("EMIT_EVERY"), batch: v.Batch, terms: v.Terms,
 	}
-	c.rows.Label = int(math.Floor(float64(v.Within("LABEL_SHARE", 1.0/moments.Whole, 1) * moments.Whole)))
+	c.rows.Label = moments.ReadLabel(v)
 	labels := v.Range("LABEL_RANGE")
 	c.middle, c.half = labels.Middle(), labels.Half()
 	v.Want("RESIDUAL_MAX", c.residual > 0 || !c.innovation, "not set; ORIEL_UPDATE=innovation needs it")
 	v.Want("RESIDUAL_MAX", c.residual == 0 || c.innovation, "set, but ORIEL_UPDATE=moments clips no residuals")
 	v.Want("EMIT_EVERY", c.every >= 1 && c.every <= 1<<31, "%d: not within 1 to 2^31", c.every)
-	facts, known := mechanisms.FactsOf(v.Mechanism)
-	v.Want("MECHANISM", !known || fits(facts), "%s: take one with Gaussian noise and prefix sums: blt or tree-gaussian",
-		v.Mechanism)
+	moments.WantMechanism(v)
 	return c, v.Err()
 }
-
-// fits reports whether the noise of a mechanism has an edge that is known, and its releases are sums.
-func fits(f mechanisms.Facts) bool { return f.Law == mechanisms.Gaussian && !f.Once && !f.Paper }

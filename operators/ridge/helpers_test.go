@@ -5,8 +5,6 @@ import (
 	"testing"
 
 	"oriel/mechanisms"
-	"oriel/mechanisms/dp"
-	"oriel/mechanisms/protection"
 	"oriel/operators/optest"
 	"oriel/schemas"
 )
@@ -17,35 +15,22 @@ var kinds = []struct {
 	m     mechanisms.Config
 	lines []string
 }{
-	{"moments for life", life(16), []string{"UPDATE=moments", "DIMENSION=4", "LABEL_RANGE=-60:180", "EMIT_EVERY=2"}},
-	{"moments, window", window("blt"), []string{
+	{"moments for life", optest.Life(16), []string{
+		"UPDATE=moments", "DIMENSION=4", "LABEL_RANGE=-60:180", "EMIT_EVERY=2",
+	}},
+	{"moments, window", optest.Window("blt"), []string{
 		"UPDATE=moments", "DIMENSION=4", "LABEL_RANGE=0:480", "EMIT_EVERY=1", "LABEL_SHARE=1", "FEATURES_MAX=2.5",
 		"START_REGULARIZER=0.5", "STRONG_CONVEXITY=0.01", "NOISE_SHIFT=0",
 	}},
-	{"innovation for life", life(64), []string{
+	{"innovation for life", optest.Life(64), []string{
 		"UPDATE=innovation", "DIMENSION=4", "LABEL_RANGE=-1:1", "RESIDUAL_MAX=0.25", "EMIT_EVERY=3",
 	}},
-	{"moments, raised", life(16), []string{
+	{"moments, raised", optest.Life(16), []string{
 		"UPDATE=moments", "DIMENSION=4", "LABEL_RANGE=-60:180", "EMIT_EVERY=2", "SPECTRUM=raise", "NOISE_SHIFT=0.1",
 	}},
-	{"innovation, tree", window("tree-gaussian"), []string{
+	{"innovation, tree", optest.Window("tree-gaussian"), []string{
 		"UPDATE=innovation", "DIMENSION=4", "LABEL_RANGE=-3:1", "RESIDUAL_MAX=2", "EMIT_EVERY=1", "GAIN=0", "WEIGHTS_MAX=1",
 	}},
-}
-
-func life(memory uint64) mechanisms.Config {
-	return under("blt", protection.Decay{Steps: memory}, dp.Replace)
-}
-
-func window(name string) mechanisms.Config {
-	return under(name, protection.Window{Steps: 64}, dp.ZeroOut)
-}
-
-func under(name string, s protection.Scope, a dp.Adjacency) mechanisms.Config {
-	return mechanisms.Config{
-		Name: name, Batch: 1, Budget: dp.Budget{Epsilon: 4, Delta: 1e-6},
-		Terms: protection.Terms{Scope: s, Unit: protection.Event{Exchange: a}},
-	}
 }
 
 // config returns the operator of settings, NAME=value, over a mechanism, and that mechanism.

@@ -24,18 +24,8 @@ func TestConformance(t *testing.T) {
 		for _, batch := range []uint64{1, 3} {
 			kind.m.Batch = batch
 			c, m := config(t, kind.m, kind.lines...)
-			plan, err := c.Params(m)
-			if err != nil {
-				t.Fatal(err)
-			}
 			t.Run(kind.name, func(t *testing.T) {
-				optest.Run(t, func(tb testing.TB, open optest.Open) operators.Machine {
-					machine, err := c.Open(plan, open(m))
-					if err != nil {
-						tb.Fatal(err)
-					}
-					return machine
-				}, drawn(40, 4, batch))
+				optest.Run(t, optest.Of(t, c, m), drawn(40, 4, batch))
 			})
 		}
 	}
@@ -234,22 +224,7 @@ func TestTwinAddsWhatTheMachineAdds(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		twin := newTwin(every)
-		twin.Begin()
-		want := make([]float64, 5)
-		for _, e := range drawn(100, 4, 3) {
-			r := operators.Record{Event: e}
-			got, adds := machine.leaf(r), twin.Contribution(want, r)
-			if adds != (got != nil) {
-				t.Fatalf("%s: one of the two adds nothing", kind.name)
-			}
-			for i := range want {
-				if math.Abs(got[i]-want[i]) > 1e-12 {
-					t.Fatalf("%s: leaf %v, want %v", kind.name, got, want)
-				}
-			}
-			twin.Observe(machine.Add(nil, r))
-		}
+		optest.TwinAdds(t, kind.name, machine, machine.leaf, newTwin(every), 5, drawn(100, 4, 3))
 	}
 }
 
@@ -321,7 +296,7 @@ func TestLeavesAreAsFarApartAsIsPaidFor(t *testing.T) {
 // beside the data, where the first order holds. A variance of 200 is 0.1 of itself off; 6.11 times that is allowed.
 // Weights are large beside labels, so that most of it is the noise of the features' own moments.
 func TestDeviationsOfWeights(t *testing.T) {
-	m := life(400)
+	m := optest.Life(400)
 	m.Budget.Epsilon = 100
 	c, m := config(t, m, "UPDATE=moments", "DIMENSION=3", "LABEL_RANGE=-1:1", "EMIT_EVERY=600", "START_REGULARIZER=1")
 	const keys = 200
@@ -377,7 +352,7 @@ func TestSettingsAreRefused(t *testing.T) {
 		"LABEL_SHARE=1.1", "LABEL_SHARE=0.0001", "RESIDUAL_MAX=1", "UPDATE=innovation", "GAIN=-1", "NOISE_SHIFT=NaN",
 		"WEIGHTS_MAX=0", "EMIT_EVERY=0", "START_REGULARIZER=-1", "STRONG_CONVEXITY=Inf",
 	} {
-		if _, err := optest.Configure(Definition, life(16), append(append([]string{}, base...), line)...); err == nil {
+		if _, err := optest.Configure(Definition, optest.Life(16), append(append([]string{}, base...), line)...); err == nil {
 			t.Errorf("%s is taken", line)
 		}
 	}
@@ -385,12 +360,12 @@ func TestSettingsAreRefused(t *testing.T) {
 		"once-gaussian": protection.PerStep{}, "tree-gamma": protection.Window{Steps: 64},
 		"tree-gaussian-paper": protection.Window{Steps: 64},
 	} {
-		m := under(name, scope, dp.Replace)
+		m := optest.Under(name, scope, dp.Replace)
 		if _, err := optest.Configure(Definition, m, base...); err == nil {
 			t.Errorf("%s is taken", name)
 		}
 	}
-	c, m := config(t, life(16), base...)
+	c, m := config(t, optest.Life(16), base...)
 	if _, err := c.Open([]byte{2}, nil); err == nil {
 		t.Error("another plan is taken")
 	}
@@ -411,14 +386,7 @@ func TestAddAllocatesNothing(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		bare, row := mechtest.Open(t, m, [32]byte{1}), make([]float64, 5)
-		events, dst, i := drawn(64, 4, 1), make([]operators.Decision, 0, 1), 0
-		if n := testing.AllocsPerRun(200, func() {
-			dst = machine.Add(dst[:0], operators.Record{Event: events[i%64], Identity: noise.Identity{Offset: int64(i)}})
-			i++
-		}); n > testing.AllocsPerRun(200, func() { bare.Add(noise.Identity{Offset: int64(i)}, row); i++ }) {
-			t.Errorf("%s: %g allocations an event", kind.name, n)
-		}
+		optest.AllocatesNoMore(t, kind.name, machine, m, drawn(64, 4, 1))
 	}
 }
 
@@ -432,7 +400,7 @@ func BenchmarkAdd(b *testing.B) {
 		{"UPDATE=moments", "DIMENSION=54"},
 	} {
 		b.Run(strings.Join(lines, "/"), func(b *testing.B) {
-			c, m := config(b, life(65536), append(lines, "LABEL_RANGE=-1:1")...)
+			c, m := config(b, optest.Life(65536), append(lines, "LABEL_RANGE=-1:1")...)
 			machine, err := newMachine(c, mechtest.Open(b, m, [32]byte{1}))
 			if err != nil {
 				b.Fatal(err)

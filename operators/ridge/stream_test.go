@@ -8,6 +8,7 @@ import (
 	"oriel/mechanisms/mechtest"
 	"oriel/mechanisms/noise"
 	"oriel/operators"
+	"oriel/operators/optest"
 	"oriel/schemas"
 )
 
@@ -43,7 +44,7 @@ func TestDoublingsAreRare(t *testing.T) {
 		shift       string
 		least, most float64
 	}{{"1", 0, 5}, {"1.5", 0, 0}, {"0", 20, math.Inf(1)}} {
-		m := life(1024)
+		m := optest.Life(1024)
 		m.Budget.Epsilon = 1
 		c, m := config(t, m, "UPDATE=moments", "DIMENSION=8", "LABEL_RANGE=-1:1", "START_REGULARIZER=0",
 			"NOISE_SHIFT="+x.shift)
@@ -65,7 +66,7 @@ func TestDoublingsAreRare(t *testing.T) {
 // Where events thin out, a memory forgets them while the noise stays: the shift stays too, and so weights fade to what
 // noise alone has, which the shift damps.
 func TestWeightsFadeWithTheEvents(t *testing.T) {
-	m := life(256)
+	m := optest.Life(256)
 	m.Budget.Epsilon = 40
 	c, m := config(t, m, "UPDATE=moments", "DIMENSION=8", "LABEL_RANGE=-1:1")
 	machine, err := newMachine(c, mechtest.Open(t, m, [32]byte{8}))
@@ -96,7 +97,7 @@ func TestWeightsFadeWithTheEvents(t *testing.T) {
 // People are told of a shift and its doublings where there is one: raised eigenvalues need none.
 func TestOnlyShiftsAreToldOf(t *testing.T) {
 	for spectrum, want := range map[string]bool{shifted: true, raised: false} {
-		c, m := config(t, life(1024), "UPDATE=moments", "DIMENSION=8", "LABEL_RANGE=-1:1", "SPECTRUM="+spectrum)
+		c, m := config(t, optest.Life(1024), "UPDATE=moments", "DIMENSION=8", "LABEL_RANGE=-1:1", "SPECTRUM="+spectrum)
 		if text := c.Describe(m).Steps; text == "" || strings.Contains(text, "shift") != want {
 			t.Errorf("SPECTRUM=%s: %q", spectrum, text)
 		}
@@ -115,7 +116,7 @@ func TestDecisionsAreFiniteAtTheEndsOfSettings(t *testing.T) {
 		{"UPDATE=moments", "START_REGULARIZER=0", "NOISE_SHIFT=0", "SPECTRUM=raise"},
 	} {
 		for _, noisy := range []bool{false, true} {
-			c, m := config(t, life(16), append(more, "DIMENSION=8", "LABEL_RANGE=-1e12:1e12", "EMIT_EVERY=1")...)
+			c, m := config(t, optest.Life(16), append(more, "DIMENSION=8", "LABEL_RANGE=-1e12:1e12", "EMIT_EVERY=1")...)
 			stream := mechtest.ZeroStream(t, m)
 			if noisy {
 				stream = mechtest.Open(t, m, [32]byte{4})

@@ -33,12 +33,9 @@ func TestConformance(t *testing.T) {
 	for i, c := range kinds() {
 		t.Run(strconv.Itoa(i), func(t *testing.T) {
 			m := mechanismOf(t, c, 3)
-			optest.RunHolding(t, func(tb testing.TB, open optest.Open) operators.Machine {
+			optest.RunPlays(t, func(tb testing.TB, open optest.Open) operators.Machine {
 				return opened(tb, c, m, open(m))
-			}, func(place int) []byte { return optest.PlayKey(c.Plays, place) }, func(state []byte) []byte {
-				at := len(state) - c.Plays.StateLen() // the stream's is cut out
-				return append(append([]byte(nil), state[:at]...), c.Plays.Public(state[at:])...)
-			}, optest.Answers(60, -1, 2))
+			}, c.Plays, optest.Answers(60, -1, 2))
 		})
 	}
 }
@@ -216,22 +213,8 @@ func BenchmarkAdd(b *testing.B) {
 // coin some integers, once a step.
 func TestAnswersAllocateNothing(t *testing.T) {
 	for most, c := range map[float64]Config{2: halvingOf(50, 3, 64), 40: drawsOf(50, 3, 64, 1<<20)} {
-		m, i := machineOf(t, c, 1, 1), int64(0)
-		made, key := m.Open(nil), []byte(nil)
-		event := schemas.Event{Numbers: []float64{0.5}}
-		step := func() {
-			for range 64 {
-				key = strconv.AppendUint(key[:0], c.Plays.First(m.table.Step())+uint64(i)%64, 10)
-				r := operators.Record{Key: key, Event: event}
-				r.Identity.Offset = i
-				made = m.Add(made[:0], r)
-				i++
-			}
-		}
-		for range 200 {
-			step()
-		}
-		if got := testing.AllocsPerRun(100, step); got > most {
+		m := machineOf(t, c, 1, 1)
+		if got := optest.AnswersAllocate(m, c.Plays, m.table.Step, 200); got > most {
 			t.Errorf("draws %v: %g allocations a step of 64 answers", c.Draws, got)
 		}
 	}

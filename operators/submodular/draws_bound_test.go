@@ -10,6 +10,7 @@ import (
 
 	"oriel/mechanisms/mechtest"
 	"oriel/operators"
+	"oriel/operators/optest"
 	"oriel/schemas"
 )
 
@@ -57,7 +58,7 @@ func TestBoundedRate(t *testing.T) {
 	if at, beyond := c.lost(m, 0.01), c.lost(m, 0.0101); math.IsInf(at, 1) || !math.IsInf(beyond, 1) {
 		t.Errorf("of η = 1/G a bound of %g, and of more %g", at, beyond)
 	}
-	if _, err := configOf(towns, life(16), "RULE=argmax", "PICK=2", "ELEMENTS=5", bounded); err == nil {
+	if _, err := configOf(towns, optest.Life(16), "RULE=argmax", "PICK=2", "ELEMENTS=5", bounded); err == nil {
 		t.Error("a bounded rate is taken where nothing is drawn")
 	}
 }

@@ -212,7 +212,7 @@ func TestSetsOnFlights(t *testing.T) {
 		for i := len(w.types) / 2; i < len(w.types); i++ {
 			mirrored.types[i] = mirror[w.types[i]]
 		}
-		m := life(65536)
+		m := optest.Life(65536)
 		m.Budget = dp.Budget{Epsilon: 1, Delta: 1e-6}
 		s := mirrored.machine(t, m, 1, "RULE=histogram", "PLACES=given")
 		best := mirrored.value(mirrored.last(), mirrored.greedyOf(mirrored.last()))
@@ -259,7 +259,7 @@ func TestSetsOfAShortStream(t *testing.T) {
 	for range 20000 {
 		w.types = append(w.types, min(rng.IntN(40), rng.IntN(40), rng.IntN(40)))
 	}
-	m := life(65536)
+	m := optest.Life(65536)
 	m.Budget.Epsilon = 1
 	histogram := w.machine(t, m, 1, "RULE=histogram", "PLACES=given", "CATCHMENT=2000", "EMIT_EVERY=200").normal()
 	argmax := w.machine(t, m, 1, "RULE=argmax", "ELEMENTS=40", "EMIT_EVERY=200").normal()

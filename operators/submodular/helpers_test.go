@@ -24,53 +24,53 @@ var kinds = []struct {
 	m     mechanisms.Config
 	lines []string
 }{
-	{"histogram for life", life(16), []string{
+	{"histogram for life", optest.Life(16), []string{
 		"RULE=histogram", "PICK=3", "PLACES=towns", "EMIT_EVERY=2", "CATCHMENT=2000",
 	}},
-	{"histogram, pure", window("tree-gamma"), []string{
+	{"histogram, pure", optest.Window("tree-gamma"), []string{
 		"RULE=histogram", "PICK=2", "PLACES=towns", "EMIT_EVERY=1", "FUNCTION=probabilistic", "CATCHMENT=15000",
 	}},
-	{"histogram of types", window("tree-gaussian"), []string{
+	{"histogram of types", optest.Window("tree-gaussian"), []string{
 		"RULE=histogram", "PICK=2", "TYPES=segments", "EMIT_EVERY=3", "FUNCTION=probabilistic",
 	}},
-	{"argmax for life", life(64), []string{"RULE=argmax", "PICK=3", "ELEMENTS=6", "EMIT_EVERY=3"}},
-	{"argmax, window", window("blt"), []string{
+	{"argmax for life", optest.Life(64), []string{"RULE=argmax", "PICK=3", "ELEMENTS=6", "EMIT_EVERY=3"}},
+	{"argmax, window", optest.Window("blt"), []string{
 		"RULE=argmax", "PICK=2", "ELEMENTS=6", "EMIT_EVERY=1", "FUNCTION=probabilistic",
 	}},
-	{"argmax, tree", window("tree-gaussian"), []string{
+	{"argmax, tree", optest.Window("tree-gaussian"), []string{
 		"RULE=argmax", "PICK=2", "ELEMENTS=6", "EMIT_EVERY=4", "FUNCTION=modular",
 	}},
-	{"argmax, saturating", life(64), []string{
+	{"argmax, saturating", optest.Life(64), []string{
 		"RULE=argmax", "PICK=3", "ELEMENTS=6", "EMIT_EVERY=2", "FUNCTION=saturating",
 	}},
-	{"argmax, quadratic", window("blt"), []string{
+	{"argmax, quadratic", optest.Window("blt"), []string{
 		"RULE=argmax", "PICK=3", "ELEMENTS=6", "EMIT_EVERY=2", "FUNCTION=quadratic",
 	}},
-	{"shares, quadratic", life(64), []string{
+	{"shares, quadratic", optest.Life(64), []string{
 		"RULE=shares", "PICK=2", "ELEMENTS=6", "EMIT_EVERY=2", "FUNCTION=quadratic", "COPIES=3",
 	}},
-	{"leaders for life", life(64), []string{"RULE=leaders", "PICK=2", "PLACES=given", "EMIT_EVERY=3"}},
-	{"leaders, pure", window("tree-gamma"), []string{"RULE=leaders", "PICK=3", "ELEMENTS=6", "EMIT_EVERY=1"}},
-	{"shares for life", life(64), []string{"RULE=shares", "PICK=2", "ELEMENTS=6", "EMIT_EVERY=3", "COPIES=3"}},
-	{"shares, pure", window("tree-gamma"), []string{
+	{"leaders for life", optest.Life(64), []string{"RULE=leaders", "PICK=2", "PLACES=given", "EMIT_EVERY=3"}},
+	{"leaders, pure", optest.Window("tree-gamma"), []string{"RULE=leaders", "PICK=3", "ELEMENTS=6", "EMIT_EVERY=1"}},
+	{"shares for life", optest.Life(64), []string{"RULE=shares", "PICK=2", "ELEMENTS=6", "EMIT_EVERY=3", "COPIES=3"}},
+	{"shares, pure", optest.Window("tree-gamma"), []string{
 		"RULE=shares", "PICK=2", "PLACES=given", "EMIT_EVERY=1", "FUNCTION=probabilistic",
 	}},
-	{"shares, modular", window("tree-gaussian"), []string{
+	{"shares, modular", optest.Window("tree-gaussian"), []string{
 		"RULE=shares", "PICK=1", "ELEMENTS=4", "EMIT_EVERY=2", "FUNCTION=modular", "COPIES=2", "RATE=printed",
 	}},
-	{"argmax of places", life(64), []string{
+	{"argmax of places", optest.Life(64), []string{
 		"RULE=argmax", "PICK=3", "PLACES=towns", "EMIT_EVERY=2", "CATCHMENT=2000",
 	}},
-	{"argmax of types", window("tree-gaussian"), []string{
+	{"argmax of types", optest.Window("tree-gaussian"), []string{
 		"RULE=argmax", "PICK=2", "TYPES=segments", "EMIT_EVERY=3", "FUNCTION=quadratic",
 	}},
-	{"argmax of a length", window("blt"), []string{
+	{"argmax of a length", optest.Window("blt"), []string{
 		"RULE=argmax", "PICK=2", "ELEMENTS=6", "EMIT_EVERY=2", "VALUES_NORM=1.25",
 	}},
-	{"leaders of a length", window("tree-gamma"), []string{
+	{"leaders of a length", optest.Window("tree-gamma"), []string{
 		"RULE=leaders", "PICK=2", "PLACES=given", "EMIT_EVERY=1", "VALUES_NORM=1.25", "CATCHMENT=2000",
 	}},
-	{"shares of a length", life(64), []string{
+	{"shares of a length", optest.Life(64), []string{
 		"RULE=shares", "PICK=2", "ELEMENTS=6", "EMIT_EVERY=3", "COPIES=3", "VALUES_NORM=1", "FUNCTION=probabilistic",
 	}},
 	{"draws", whole(400, 300), []string{"RULE=draws", "PICK=3", "ELEMENTS=6", "EMIT_EVERY=2"}},
@@ -81,28 +81,9 @@ var kinds = []struct {
 
 // whole protects the whole life of a stream that draws.
 func whole(horizon uint64, epsilon float64) mechanisms.Config {
-	m := under(mechanisms.Drawing, protection.Lifetime{Steps: horizon, Within: horizon}, dp.Replace)
+	m := optest.Under(mechanisms.Drawing, protection.Lifetime{Steps: horizon, Within: horizon}, dp.Replace)
 	m.Budget.Epsilon = epsilon
 	return m
-}
-
-func life(memory uint64) mechanisms.Config {
-	return under("blt", protection.Decay{Steps: memory}, dp.Replace)
-}
-
-func window(name string) mechanisms.Config {
-	m := under(name, protection.Window{Steps: 64}, dp.ZeroOut)
-	if name == "tree-gamma" {
-		m.Budget.Delta = 0
-	}
-	return m
-}
-
-func under(name string, s protection.Scope, a dp.Adjacency) mechanisms.Config {
-	return mechanisms.Config{
-		Name: name, Batch: 1, Budget: dp.Budget{Epsilon: 4, Delta: 1e-6},
-		Terms: protection.Terms{Scope: s, Unit: protection.Event{Exchange: a}},
-	}
 }
 
 // config returns the operator of settings, NAME=value, over a mechanism, that mechanism, and the plan.

@@ -13,11 +13,12 @@ import (
 	"oriel/mechanisms/noise"
 	"oriel/mechanisms/protection"
 	"oriel/operators"
+	"oriel/operators/optest"
 )
 
 // pure is tree-gamma over all of a stream, at pure ε.
 func pure(events int, epsilon float64) mechanisms.Config {
-	m := window("tree-gamma")
+	m := optest.Window("tree-gamma")
 	m.Scope, m.Budget.Epsilon = protection.Lifetime{Steps: uint64(events), Within: uint64(events)}.Fitted(true), epsilon
 	return m
 }
@@ -63,7 +64,7 @@ func TestEventsSoFarFollowTheScope(t *testing.T) {
 		m    mechanisms.Config
 		want float64
 	}{
-		{window("blt"), 3 * 2}, {life(16), (1 + 15.0/16 + 15.0/16*15/16) * 2},
+		{optest.Window("blt"), 3 * 2}, {optest.Life(16), (1 + 15.0/16 + 15.0/16*15/16) * 2},
 	} {
 		x.m.Batch = 2
 		c, m, _ := config(t, x.m, "RULE=argmax", "PICK=2", "ELEMENTS=4", "EMIT_EVERY=1")

@@ -79,7 +79,7 @@ func TestGainsOfALengthAreAsFarApartAsIsPaidFor(t *testing.T) {
 // exchange moves sums by √(2k)·M, as the stream's noise says; a list whose events want nearly everything keeps gains
 // about ½.
 func TestLengthsOfLists(t *testing.T) {
-	budget := life(64)
+	budget := optest.Life(64)
 	sd := func(lines ...string) (float64, float64, operator) {
 		t.Helper()
 		c, m, _ := config(t, budget, lines...)
@@ -169,7 +169,7 @@ func TestLengthsMoveNoSets(t *testing.T) {
 		{"RULE=argmax", "PICK=3", "ELEMENTS=9", "EMIT_EVERY=1", "FUNCTION=saturating"},
 	} {
 		open := func(more ...string) *Machine {
-			c, m, p := config(t, life(64), append(slices.Clone(lines), more...)...)
+			c, m, p := config(t, optest.Life(64), append(slices.Clone(lines), more...)...)
 			machine, err := newMachine(c, p, mechtest.ZeroStream(t, m))
 			if err != nil {
 				t.Fatal(err)

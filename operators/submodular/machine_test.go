@@ -23,18 +23,8 @@ func TestConformance(t *testing.T) {
 		for _, batch := range []uint64{1, 3} {
 			kind.m.Batch = batch
 			c, m, _ := config(t, kind.m, kind.lines...)
-			plan, err := c.Params(m)
-			if err != nil {
-				t.Fatal(err)
-			}
 			t.Run(kind.name, func(t *testing.T) {
-				optest.Run(t, func(tb testing.TB, open optest.Open) operators.Machine {
-					machine, err := c.Open(plan, open(m))
-					if err != nil {
-						tb.Fatal(err)
-					}
-					return machine
-				}, drawn(c, 40, batch))
+				optest.Run(t, optest.Of(t, c, m), drawn(c, 40, batch))
 			})
 		}
 	}
@@ -177,21 +167,7 @@ func TestTwinAddsWhatTheMachineAdds(t *testing.T) {
 			t.Fatal(err)
 		}
 		twin := &reference{operator: every, plan: p}
-		twin.Begin()
-		want := make([]float64, m.Leaf.Entries())
-		for i, e := range drawn(c, 100, 3) {
-			r := operators.Record{Event: e, Identity: noise.Identity{Offset: int64(i)}}
-			got, adds := machine.leaf(r), twin.Contribution(want, r)
-			if adds != (got != nil) {
-				t.Fatalf("%s: one of the two adds nothing", kind.name)
-			}
-			for k := range want {
-				if math.Abs(got[k]-want[k]) > 1e-12 {
-					t.Fatalf("%s: leaf %v, want %v", kind.name, got, want)
-				}
-			}
-			twin.Observe(machine.Add(nil, r))
-		}
+		optest.TwinAdds(t, kind.name, machine, machine.leaf, twin, m.Leaf.Entries(), drawn(c, 100, 3))
 	}
 }
 
@@ -301,14 +277,14 @@ func TestSettingsAreRefused(t *testing.T) {
 		"VALUES_NORM=1", "RULE=best", "PICK=0", "PICK=7", "PLACES=", "ELEMENTS=5", "CATCHMENT=0", "EMIT_EVERY=0",
 		"FUNCTION=none", "TYPES=segments",
 	} {
-		if _, err := configOf(towns, life(16), append(slices.Clone(base), line)...); err == nil {
+		if _, err := configOf(towns, optest.Life(16), append(slices.Clone(base), line)...); err == nil {
 			t.Errorf("%s is taken", line)
 		}
 	}
 	for _, places := range []string{
 		"a:1:2\na:3:4\n", "a:1:2\n", "a:91:0\nb:1:1\nc:1:2\n", "a,b:1:1\nb:1:1\nc:1:2\n", "a:1\nb:1:1\nc:2:2\n",
 	} {
-		if _, err := configOf(places, life(16), base...); err == nil {
+		if _, err := configOf(places, optest.Life(16), base...); err == nil {
 			t.Errorf("places %q are taken", places)
 		}
 	}
@@ -320,11 +296,11 @@ func TestSettingsAreRefused(t *testing.T) {
 		if err := os.WriteFile(file, []byte(types), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := configOf(towns, life(16), "RULE=histogram", "PICK=2", "TYPES="+file); err == nil {
+		if _, err := configOf(towns, optest.Life(16), "RULE=histogram", "PICK=2", "TYPES="+file); err == nil {
 			t.Errorf("types %q are taken", types)
 		}
 	}
-	m := life(0)
+	m := optest.Life(0)
 	m.Name = "once-gaussian"
 	if _, err := configOf(towns, m, base...); err == nil {
 		t.Error("single steps are taken")
@@ -334,12 +310,12 @@ func TestSettingsAreRefused(t *testing.T) {
 		m     mechanisms.Config
 		lines []string
 	}{
-		{life(16), values},
+		{optest.Life(16), values},
 		{whole(2000, 1), base},
 		{whole(2000, 1), []string{"RULE=argmax", "PICK=2", "ELEMENTS=5"}},
-		{life(16), append(slices.Clone(base), "RATE=printed")},
-		{life(16), []string{"RULE=argmax", "PICK=2", "ELEMENTS=5", "VALUES_NORM=1.6"}},
-		{life(16), []string{"RULE=argmax", "PICK=2", "ELEMENTS=5", "VALUES_NORM=-1"}},
+		{optest.Life(16), append(slices.Clone(base), "RATE=printed")},
+		{optest.Life(16), []string{"RULE=argmax", "PICK=2", "ELEMENTS=5", "VALUES_NORM=1.6"}},
+		{optest.Life(16), []string{"RULE=argmax", "PICK=2", "ELEMENTS=5", "VALUES_NORM=-1"}},
 		{whole(2000, 1), append(slices.Clone(values), "VALUES_NORM=1")},
 		{whole(2000, 1), append(slices.Clone(values), "RATE=fast")},
 	} {
@@ -351,12 +327,12 @@ func TestSettingsAreRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, m := range []mechanisms.Config{whole(999, 1), life(16)} { // shorter than a period, and with a sum
+	for _, m := range []mechanisms.Config{whole(999, 1), optest.Life(16)} { // shorter than a period, and with a sum
 		if err := c.Require(&m, nil); err == nil {
 			t.Errorf("draws over %s of %s are taken", m.Name, m.Scope.Words().Length)
 		}
 	}
-	c, m, p := config(t, life(16), base...)
+	c, m, p := config(t, optest.Life(16), base...)
 	optest.RunTerms(t, m, protection.Decay{Steps: 32}, func(stream *mechanisms.Stream) error {
 		_, err := newMachine(c, p, stream)
 		return err
@@ -393,7 +369,7 @@ func TestDistancesOfPlaces(t *testing.T) {
 
 // What types are worth is what their file says, to 2⁻²⁰.
 func TestTypesAreWorthWhatIsSaid(t *testing.T) {
-	c, _, p := config(t, window("blt"), "RULE=histogram", "PICK=2", "TYPES=segments")
+	c, _, p := config(t, optest.Window("blt"), "RULE=histogram", "PICK=2", "TYPES=segments")
 	if c.elements != 5 || !slices.Equal(p.names, []string{"young", "old", "none"}) || len(p.table) != 15 {
 		t.Fatalf("%d elements, types %v, %d values", c.elements, p.names, len(p.table))
 	}
@@ -413,14 +389,7 @@ func TestAddAllocatesNothing(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		bare, row := mechtest.Open(t, m, [32]byte{1}), make([]float64, m.Leaf.Entries())
-		events, dst, i := drawn(c, 64, 1), make([]operators.Decision, 0, 1), 0
-		if n := testing.AllocsPerRun(200, func() {
-			dst = machine.Add(dst[:0], operators.Record{Event: events[i%64], Identity: noise.Identity{Offset: int64(i)}})
-			i++
-		}); n > testing.AllocsPerRun(200, func() { bare.Add(noise.Identity{Offset: int64(i)}, row); i++ }) {
-			t.Errorf("%s: %g allocations an event", kind.name, n)
-		}
+		optest.AllocatesNoMore(t, kind.name, machine, m, drawn(c, 64, 1))
 	}
 }
 
@@ -436,7 +405,7 @@ func BenchmarkAdd(b *testing.B) {
 		{"leaders/N=100/k=5", []string{"RULE=leaders", "PICK=5", "ELEMENTS=100"}},
 		{"shares/N=100/k=5/K=5", []string{"RULE=shares", "PICK=5", "ELEMENTS=100", "COPIES=5"}},
 	} {
-		b.Run(kind.name, func(b *testing.B) { benchmark(b, life(65536), kind.lines...) })
+		b.Run(kind.name, func(b *testing.B) { benchmark(b, optest.Life(65536), kind.lines...) })
 	}
 }
 

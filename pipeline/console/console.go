@@ -36,55 +36,44 @@ func New() *Console { return &Console{states: map[int32]pipeline.TaskState{}} }
 
 // Listen completes a listener so that the console follows it; functions already set are called as well.
 func (c *Console) Listen(l pipeline.Listener) pipeline.Listener {
+	l.EnsureDefaults()
 	assigned, state, closed, company := l.Assigned, l.State, l.Closed, l.Company
 	versions, doubted := l.Versions, l.Doubted
 	l.Versions = func(members []string) {
 		c.mu.Lock()
 		c.mixed = members
 		c.mu.Unlock()
-		if versions != nil {
-			versions(members)
-		}
+		versions(members)
 	}
 	l.Doubted = func(problem error) {
 		c.mu.Lock()
 		c.doubt = problem
 		c.mu.Unlock()
-		if doubted != nil {
-			doubted(problem)
-		}
+		doubted(problem)
 	}
 	l.Assigned = func(partitions []int32) {
 		c.mu.Lock()
 		c.joined = true
 		c.mu.Unlock()
-		if assigned != nil {
-			assigned(partitions)
-		}
+		assigned(partitions)
 	}
 	l.Company = func(problems []string) {
 		c.mu.Lock()
 		c.group = problems
 		c.mu.Unlock()
-		if company != nil {
-			company(problems)
-		}
+		company(problems)
 	}
 	l.State = func(p int32, s pipeline.TaskState) {
 		c.mu.Lock()
 		c.states[p] = s
 		c.mu.Unlock()
-		if state != nil {
-			state(p, s)
-		}
+		state(p, s)
 	}
 	l.Closed = func(p int32) {
 		c.mu.Lock()
 		delete(c.states, p)
 		c.mu.Unlock()
-		if closed != nil {
-			closed(p)
-		}
+		closed(p)
 	}
 	return l
 }

@@ -22,6 +22,18 @@ func page(h http.Handler, path string) (int, string) {
 	return w.Code, w.Body.String()
 }
 
+// readiness returns a check of /readyz.
+func readiness(t *testing.T, c *console.Console) func(code int, body string) {
+	t.Helper()
+	h := c.Handler(prometheus.NewRegistry())
+	return func(code int, body string) {
+		t.Helper()
+		if gotCode, gotBody := page(h, "/readyz"); gotCode != code || gotBody != body {
+			t.Errorf("%d %q, want %d %q", gotCode, gotBody, code, body)
+		}
+	}
+}
+
 func TestReadyFollowsThePartitions(t *testing.T) {
 	c := console.New()
 	l := c.Listen(pipeline.Listener{})
@@ -76,13 +88,7 @@ func TestACoordinatorThatDoesNotWorkIsShown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := console.New()
 		c.Listen(pipeline.Listener{}).Assigned(nil)
-		h := c.Handler(prometheus.NewRegistry())
-		want := func(code int, body string) {
-			t.Helper()
-			if gotCode, gotBody := page(h, "/readyz"); gotCode != code || gotBody != body {
-				t.Errorf("%d %q, want %d %q", gotCode, gotBody, code, body)
-			}
-		}
+		want := readiness(t, c)
 		c.Retrying()
 		c.Denied(errors.New("restart broker 1"))
 		want(503, "brokers: restart broker 1\n")
@@ -99,13 +105,7 @@ func TestRetriesEndReadinessForFiveSeconds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := console.New()
 		c.Listen(pipeline.Listener{}).Assigned(nil)
-		h := c.Handler(prometheus.NewRegistry())
-		want := func(code int, body string) {
-			t.Helper()
-			if gotCode, gotBody := page(h, "/readyz"); gotCode != code || gotBody != body {
-				t.Errorf("after a retry: %d %q, want %d %q", gotCode, gotBody, code, body)
-			}
-		}
+		want := readiness(t, c)
 		const retried = "brokers: requests are being retried\n"
 		want(200, "ready\n")
 		c.Retrying()

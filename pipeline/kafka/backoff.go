@@ -13,26 +13,39 @@ const (
 	lastPause = 250 * time.Millisecond
 )
 
-// backoff doubles its pause from firstPause to lastPause, each taken at random from its upper half.
-type backoff struct {
-	next   time.Duration
-	jitter func(n time.Duration) time.Duration
+// Backoff doubles its pause from the first to the last. Each is drawn from its upper half, so that members that failed
+// together do not retry together.
+type Backoff struct {
+	first, next, last time.Duration
+	jitter            func(n time.Duration) time.Duration
 }
 
-func newBackoff(jitter func(n time.Duration) time.Duration) *backoff {
-	return &backoff{next: firstPause, jitter: jitter}
+// NewBackoff returns a back-off with pauses drawn as the client draws its own (Config.Jitter).
+func (c *Client) NewBackoff(first, last time.Duration) *Backoff {
+	return &Backoff{first: first, next: first, last: last, jitter: c.config.Jitter}
 }
 
-// wait sleeps, and reports why ctx ended if it did before the pause was over.
-func (b *backoff) wait(ctx context.Context) error {
+// pauses returns a back-off between attempts of one request.
+func (c *Client) pauses() *Backoff { return c.NewBackoff(firstPause, lastPause) }
+
+// Wait sleeps, and reports why ctx ended if it did before the pause was over.
+func (b *Backoff) Wait(ctx context.Context) error {
 	pause := b.next/2 + b.jitter(b.next/2+1)
-	b.next = min(2*b.next, lastPause)
-	timer := time.NewTimer(pause)
+	b.next = min(2*b.next, b.last)
+	return Pause(ctx, pause)
+}
+
+// Reset makes the next pause the first one again.
+func (b *Backoff) Reset() { b.next = b.first }
+
+// Pause waits for d or until ctx ends.
+func Pause(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
-	case <-ctx.Done():
-		return ctx.Err()
 	case <-timer.C:
 		return nil
+	case <-ctx.Done():
+		return ctx.Err()
 	}
 }

@@ -121,9 +121,6 @@ func (c *Client) Close() error {
 	return nil
 }
 
-// Jitter draws a duration from [0, n) for a pause of the caller's own, as the client's are drawn.
-func (c *Client) Jitter(n time.Duration) time.Duration { return c.config.Jitter(n) }
-
 // Refresh makes the next request look up the cluster layout again, for a caller that doubts what brokers said.
 func (c *Client) Refresh() { c.refresh() }
 
@@ -149,7 +146,7 @@ func (c *Client) roundTrip(ctx context.Context, timeout time.Duration, req proto
 // succeeded. A client that no broker ever answered does not try for ever what only other settings mend: RefusedError.
 // attempt must be safe to repeat when the outcome of the last call is not known.
 func (c *Client) retry(ctx context.Context, operation string, attempt func(context.Context) error) error {
-	for pause := newBackoff(c.Jitter); ; {
+	for pause := c.pauses(); ; {
 		err := attempt(ctx)
 		if err == nil {
 			c.reach.answer()
@@ -170,7 +167,7 @@ func (c *Client) retry(ctx context.Context, operation string, attempt func(conte
 		if moved(err) {
 			c.refresh()
 		}
-		if ended := pause.wait(ctx); ended != nil {
+		if ended := pause.Wait(ctx); ended != nil {
 			return fmt.Errorf("kafka: %s: %w (last: %w)", operation, ended, err)
 		}
 	}

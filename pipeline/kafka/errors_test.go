@@ -90,8 +90,8 @@ func TestSequenceWrapsToZero(t *testing.T) {
 func TestBackoffGrowsWithJitterAndHonoursContext(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Millisecond)
 	defer cancel()
-	pause, waits := newBackoff(rand.N[time.Duration]), 0
-	for pause.wait(ctx) == nil {
+	pause, waits := (&Client{config: Config{Jitter: rand.N[time.Duration]}}).pauses(), 0
+	for pause.Wait(ctx) == nil {
 		waits++
 	}
 	// 2, 4, 8, 16, 32 ms, each at least half: 4 waits are sure to fit only if the machine is quick, 6 never do.

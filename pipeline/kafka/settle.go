@@ -54,8 +54,8 @@ func (c *Client) ReadableEnd(ctx context.Context, topic string, partition int32)
 	bounds, err := c.Bounds(ctx, topic, partition)
 	patient, cancel := context.WithTimeout(ctx, readablePatience)
 	defer cancel()
-	written, pause := bounds.High, newBackoff(c.Jitter)
-	for err == nil && bounds.Stable < written && pause.wait(patient) == nil {
+	written, pause := bounds.High, c.pauses()
+	for err == nil && bounds.Stable < written && pause.Wait(patient) == nil {
 		bounds, err = c.Bounds(ctx, topic, partition)
 	}
 	return bounds, cmp.Or(err, ctx.Err())

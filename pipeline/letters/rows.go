@@ -22,8 +22,7 @@ type rows struct {
 	start      int64         // of the incarnation
 	decodes    func(config string) *schemas.Decoder
 	decoder    *schemas.Decoder // of the incarnation's events; nil: unknown
-	noted      func(partition int32, text string)
-	sealing    bool // every version that can open the deployment seals verdicts
+	sealing    bool             // every version that can open the deployment seals verdicts
 
 	place int64 // offset of the verdict topic from which rows had to be read at the take-over
 	begin int64 // and the one where its log began
@@ -40,7 +39,7 @@ func (t *task) newRows(at place, begin int64) *rows {
 	next := max(at.row, begin)
 	return &rows{
 		deployment: d, partition: p, place: at.row, begin: begin, found: at.found,
-		next: next, covered: at.covered, written: at.written, noted: t.service.options.Listen.Noted,
+		next: next, covered: at.covered, written: at.written,
 		decodes: t.service.options.Decoder,
 		reader: d.Client.NewReader(d.Config.Verdicts, p, next, kafka.ReaderOptions{
 			ID: t.verdicts.ID, MaxWait: 250 * time.Millisecond, Budget: t.service.options.Verdicts,

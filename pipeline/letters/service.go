@@ -29,8 +29,8 @@ type Options struct {
 	Decoder func(config string) *schemas.Decoder
 }
 
-// Listener is told what happens; its functions must be safe for concurrent use. A nil function is not called. Nothing
-// that it hears is public.
+// Listener holds functions that tasks call; each must be safe for concurrent use. A nil function is not called. Their
+// arguments are as private as the input.
 type Listener struct {
 	Assigned func(partitions []int32)
 	Written  func(Written)
@@ -39,6 +39,28 @@ type Listener struct {
 	// the partition is parked, and tried again until it goes on; err says why and what to do
 	Stopped func(partition int32, err error)
 	Reached func(partition int32, p pipeline.Point)
+}
+
+// ensureDefaults sets each nil function to one that does nothing.
+func (l *Listener) ensureDefaults() {
+	if l.Assigned == nil {
+		l.Assigned = func([]int32) {}
+	}
+	if l.Written == nil {
+		l.Written = func(Written) {}
+	}
+	if l.Noted == nil {
+		l.Noted = func(int32, string) {}
+	}
+	if l.Retried == nil {
+		l.Retried = func(int32, error) {}
+	}
+	if l.Stopped == nil {
+		l.Stopped = func(int32, error) {}
+	}
+	if l.Reached == nil {
+		l.Reached = func(int32, pipeline.Point) {}
+	}
 }
 
 // Written describes one committed transaction.
@@ -56,7 +78,10 @@ type Service struct {
 }
 
 // New takes a deployment whose topics were checked for pipeline.ByLetters; it needs no Model.
-func New(d pipeline.Deployment, o Options) *Service { return &Service{deployment: d, options: o} }
+func New(d pipeline.Deployment, o Options) *Service {
+	o.Listen.ensureDefaults()
+	return &Service{deployment: d, options: o}
+}
 
 // errEnd means that everything is written, with Options.Once.
 var errEnd = errors.New("letters: everything is written")
@@ -86,7 +111,7 @@ func (s *Service) Run(ctx context.Context) error {
 		case ctx.Err() != nil, errors.Is(err, errEnd):
 			return nil
 		case err == nil:
-		case pipeline.Pause(ctx, retryPause) != nil:
+		case kafka.Pause(ctx, retryPause) != nil:
 			return nil
 		}
 	}
@@ -111,7 +136,7 @@ func (s *Service) describe(ctx context.Context) (map[string]kafka.Topic, error) 
 			return cluster.Topics, missing
 		}
 		d.Client.Refresh()
-		if err := pipeline.Pause(ctx, retryPause); err != nil {
+		if err := kafka.Pause(ctx, retryPause); err != nil {
 			return nil, err
 		}
 	}
@@ -125,9 +150,7 @@ type turn struct {
 
 // share works on the partitions of one generation until it is over, and waits for all of them.
 func (s *Service) share(ctx context.Context, g *kafka.Generation) error {
-	if s.options.Listen.Assigned != nil {
-		s.options.Listen.Assigned(g.Partitions)
-	}
+	s.options.Listen.Assigned(g.Partitions)
 	work, cancel := context.WithCancel(ctx)
 	turns := make(chan turn)
 	over := make(chan struct{})

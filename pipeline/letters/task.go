@@ -33,7 +33,7 @@ func (t *task) keepRunning(ctx context.Context, report func(parked error)) error
 	for {
 		err := t.run(ctx, func() {
 			if t.parked.over() {
-				t.noted("letters go on")
+				listen.Noted(t.partition, "letters go on")
 				report(nil)
 			}
 		})
@@ -44,12 +44,10 @@ func (t *task) keepRunning(ctx context.Context, report func(parked error)) error
 		case errors.Is(err, errEnd):
 			return err
 		case kafka.TooLarge(err), pipeline.Kind(err) != pipeline.Stopped:
-			if listen.Retried != nil {
-				listen.Retried(t.partition, err)
-			}
+			listen.Retried(t.partition, err)
 		default:
 			err = t.explain(err)
-			if t.parked.remind(err) && listen.Stopped != nil {
+			if t.parked.remind(err) {
 				listen.Stopped(t.partition, err)
 			}
 			if t.service.options.Once {
@@ -58,7 +56,7 @@ func (t *task) keepRunning(ctx context.Context, report func(parked error)) error
 			report(err)
 			pause = parkPause
 		}
-		if err := pipeline.Pause(ctx, pause); err != nil {
+		if err := kafka.Pause(ctx, pause); err != nil {
 			return err
 		}
 	}
@@ -104,7 +102,7 @@ func (t *task) run(ctx context.Context, wrote func()) error {
 		}
 		wrote()
 		if caughtUp && !t.service.options.Once {
-			if err := pipeline.Pause(ctx, commitPause); err != nil {
+			if err := kafka.Pause(ctx, commitPause); err != nil {
 				return err
 			}
 		}
@@ -142,7 +140,7 @@ func (t *task) takeOver(ctx context.Context) (*writer, error) {
 	if err != nil {
 		return nil, err
 	}
-	t.reached(pipeline.PointFenced)
+	t.service.options.Listen.Reached(p, pipeline.PointFenced)
 	if err := producer.Settle(ctx, []kafka.TopicPartition{{Topic: c.DeadLetter, Partition: p}}, c.Group); err != nil {
 		return nil, err
 	}
@@ -169,7 +167,7 @@ func (t *task) takeOver(ctx context.Context) (*writer, error) {
 		task: t, producer: producer, target: bounds.High, rows: t.newRows(at, bounds.Start),
 		input: input{client: d.Client, topic: topics.Input, partition: p},
 	}
-	t.reached(pipeline.PointRestored)
+	t.service.options.Listen.Reached(p, pipeline.PointRestored)
 	return w, nil
 }
 
@@ -199,18 +197,6 @@ func (t *task) verdictsGone(err error) error {
 // whatever their groups are.
 func transactionalID(name string, verdicts [16]byte, partition int32) string {
 	return fmt.Sprintf("%s.letters/%x/%d", name, verdicts, partition)
-}
-
-func (t *task) reached(p pipeline.Point) {
-	if f := t.service.options.Listen.Reached; f != nil {
-		f(t.partition, p)
-	}
-}
-
-func (t *task) noted(text string) {
-	if f := t.service.options.Listen.Noted; f != nil {
-		f(t.partition, text)
-	}
 }
 
 func (t *task) stop(reason, remedy string) error {

@@ -92,10 +92,10 @@ func (w *writer) take(ctx context.Context, record *kafka.Record, row state.Verdi
 // mark adds the letter of a gap, and notes the gap. Where no letter was ever missing there is none to mark: at its
 // first start beside a deployment of a version without verdicts, which wrote its letters itself.
 func (w *writer) mark(ctx context.Context, record *kafka.Record, g gap) error {
-	c, p := w.task.service.deployment.Config, w.task.partition
+	c, p, noted := w.task.service.deployment.Config, w.task.partition, w.task.service.options.Listen.Noted
 	if w.rows.covered < 0 && g.why == otherVersion {
-		w.task.noted(fmt.Sprintf("the first row of verdicts starts at offset %d of the input: a version of Oriel that seals none "+
-			"has taken the records before it, and wrote their letters itself. If the verdict topic was deleted and made again "+
+		noted(p, fmt.Sprintf("the first row of verdicts starts at offset %d of the input: a version of Oriel that "+
+			"seals none has taken the records before it, and wrote their letters itself. If the verdict topic was deleted and made again "+
 			"meanwhile, letters not written before are lost", g.until))
 		return nil
 	}
@@ -110,7 +110,7 @@ func (w *writer) mark(ctx context.Context, record *kafka.Record, g gap) error {
 	}
 	w.lost++
 	w.rows.covered = g.until
-	w.task.noted(g.String())
+	noted(p, g.String())
 	return nil
 }
 
@@ -175,8 +175,7 @@ func (w *writer) askLimit(ctx context.Context) error {
 // commit ends a transaction: its letters and the place behind them, in the middle of a row or after one.
 func (w *writer) commit(ctx context.Context, row int64) error {
 	t := w.task
-	d, p := t.service.deployment, t.partition
-	c := d.Config
+	c, p, listen := t.service.deployment.Config, t.partition, t.service.options.Listen
 	// Told to end, a transaction that has all of its letters goes through.
 	work, expire := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer expire(nil)
@@ -192,7 +191,7 @@ func (w *writer) commit(ctx context.Context, row int64) error {
 		}
 		return err
 	}
-	t.reached(pipeline.PointProduced)
+	listen.Reached(p, pipeline.PointProduced)
 	for _, at := range []struct {
 		topic  string
 		offset int64
@@ -205,11 +204,9 @@ func (w *writer) commit(ctx context.Context, row int64) error {
 	if err := w.producer.End(work, true); err != nil {
 		return err
 	}
-	t.reached(pipeline.PointEnded)
+	listen.Reached(p, pipeline.PointEnded)
 	t.refused = 0
-	if listen := t.service.options.Listen; listen.Written != nil {
-		listen.Written(Written{Partition: p, Letters: w.count, Lost: w.lost, To: w.rows.covered})
-	}
+	listen.Written(Written{Partition: p, Letters: w.count, Lost: w.lost, To: w.rows.covered})
 	w.letters.Reset()
 	w.limit, w.count, w.lost = 0, 0, 0
 	return nil

@@ -119,25 +119,20 @@ func (m *Metrics) own(p int32, yes bool) {
 
 // Listen completes a listener with functions that count; functions already set are called as well.
 func (m *Metrics) Listen(l pipeline.Listener) pipeline.Listener {
+	l.EnsureDefaults()
 	committed, aborted, state := l.Committed, l.Aborted, l.State
 	closed, restarted, partitions := l.Closed, l.Restarted, l.Partitions
 	l.Partitions = func(input int) {
 		m.inputs.WithLabelValues().Set(float64(input))
-		if partitions != nil {
-			partitions(input)
-		}
+		partitions(input)
 	}
 	l.Committed = func(c pipeline.Commit) {
 		m.committed(c)
-		if committed != nil {
-			committed(c)
-		}
+		committed(c)
 	}
 	l.Aborted = func(p int32) {
 		m.transactions.WithLabelValues(label(p), "aborted").Inc()
-		if aborted != nil {
-			aborted(p)
-		}
+		aborted(p)
 	}
 	l.State = func(p int32, s pipeline.TaskState) {
 		m.begin(p)
@@ -149,9 +144,7 @@ func (m *Metrics) Listen(l pipeline.Listener) pipeline.Listener {
 			}
 			m.state.WithLabelValues(label(p), string(other)).Set(value)
 		}
-		if state != nil {
-			state(p, s)
-		}
+		state(p, s)
 	}
 	l.Closed = func(p int32) {
 		m.own(p, false)
@@ -161,9 +154,7 @@ func (m *Metrics) Listen(l pipeline.Listener) pipeline.Listener {
 		for _, v := range []*prometheus.GaugeVec{m.lag, m.state} {
 			v.DeletePartialMatch(prometheus.Labels{"partition": label(p)})
 		}
-		if closed != nil {
-			closed(p)
-		}
+		closed(p)
 	}
 	if decided := l.Decided; m.newest != nil {
 		l.Decided = func(p int32, newest pipeline.Decided) {
@@ -175,9 +166,7 @@ func (m *Metrics) Listen(l pipeline.Listener) pipeline.Listener {
 	}
 	l.Restarted = func(p int32, err error) {
 		m.restarts.WithLabelValues(label(p)).Inc()
-		if restarted != nil {
-			restarted(p, err)
-		}
+		restarted(p, err)
 	}
 	return l
 }

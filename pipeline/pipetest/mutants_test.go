@@ -48,8 +48,8 @@ var mutants = []struct{ file, text, other, breaks string }{
 		"commit.go", "topic.Name, p, &g.decisions[i]", "topic.Name, p, &g.decisions[(i+1)%outputs]",
 		"decisions go to the topic of the others",
 	},
-	{"commit.go", "\tt.service.listener.reached(p, PointProduced)\n", "", "nobody can die between sending and committing"},
-	{"commit.go", "\t\ts.listener.aborted(p)\n", "", "a commit whose outcome is unknown is not told"},
+	{"commit.go", "\tt.service.listener.Reached(p, PointProduced)\n", "", "nobody can die between sending and committing"},
+	{"commit.go", "\t\ts.listener.Aborted(p)\n", "", "a commit whose outcome is unknown is not told"},
 	{
 		"takeover.go", "err := producer.Settle(ctx, s.config.parts(p), s.config.Group)",
 		"err := error(nil)", "a transaction that a coordinator forgot hangs for ever",

@@ -141,11 +141,10 @@ func (s Setup) Run(ctx context.Context, m *Member) error {
 		return err
 	}
 	hear := s.Listener
+	hear.EnsureDefaults()
 	reached := hear.Reached
 	hear.Reached = func(p int32, point pipeline.Point) {
-		if reached != nil {
-			reached(p, point)
-		}
+		reached(p, point)
 		m.Reached(p, point)
 	}
 	service, err := pipeline.NewService(ctx, client, s.Config, s.Model, topics, s.master, store, hear)

@@ -54,26 +54,7 @@ func (h *history) whole(checkpoint []byte) {
 			want[i] = append(want[i], index+uint64(i))
 		}
 	}
-	values := map[uint64][]byte{}
-	for output, topic := range []string{h.setup.Config.Decisions, h.setup.Config.Second} {
-		if topic == "" {
-			continue
-		}
-		var got []uint64
-		for _, r := range h.read(topic, false) {
-			got = append(got, index(h.t, r))
-		}
-		if !slices.Equal(got, want[output]) {
-			h.t.Errorf("topic %s has the decisions %d, want %d", topic, got, want[output])
-		}
-		for _, r := range h.read(topic, true) {
-			i := index(h.t, r)
-			if other := values[i]; other != nil && !bytes.Equal(other, r.Value) {
-				h.t.Errorf("decision %d has two values", i)
-			}
-			values[i] = r.Value
-		}
-	}
+	h.committed(want)
 	next := int64(0)
 	for _, r := range h.read(h.setup.Config.Verdicts, false) {
 		from, to := int64(binary.LittleEndian.Uint64(r.Value[26:])), int64(binary.LittleEndian.Uint64(r.Value[34:]))
@@ -90,6 +71,34 @@ func (h *history) whole(checkpoint []byte) {
 		n != len(want[0])+len(want[1]) {
 		h.t.Errorf("%d decisions recomputed: %v; want %d and %d", n, err, len(want[0]), len(want[1]))
 	}
+}
+
+// committed checks that the topics of decisions have those of want, by index, and that no decision has two values, even
+// uncommitted ones. It returns all of both topics.
+func (h *history) committed(want [2][]uint64) (all []schemas.Decision) {
+	h.t.Helper()
+	values := map[uint64][]byte{}
+	for output, topic := range []string{h.setup.Config.Decisions, h.setup.Config.Second} {
+		if topic == "" {
+			continue
+		}
+		var got []uint64
+		for _, r := range h.read(topic, false) {
+			got = append(got, index(h.t, r))
+		}
+		if !slices.Equal(got, want[output]) {
+			h.t.Errorf("topic %s has the decisions %d, want %d", topic, got, want[output])
+		}
+		for _, r := range h.read(topic, true) {
+			d := decision(h.t, r)
+			if other := values[d.Index]; other != nil && !bytes.Equal(other, r.Value) {
+				h.t.Errorf("decision %d has two values:\n%s\n%s", d.Index, other, r.Value)
+			}
+			values[d.Index] = r.Value
+			all = append(all, d)
+		}
+	}
+	return all
 }
 
 func index(t *testing.T, r kafka.Record) uint64 {

@@ -1,4 +1,4 @@
-"""Feature hashing v1 written a second time, from the description of HashFeatures and the XXH64 specification.
+"""Feature hashing v1 written a second time, from the description of FeatureConfig and the XXH64 specification.
 
 A scorer needs this file alone, in its path, and no packages:
 

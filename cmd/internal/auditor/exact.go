@@ -10,7 +10,6 @@ import (
 
 	"oriel/mechanisms"
 	"oriel/mechanisms/audit"
-	"oriel/mechanisms/audit/given"
 	"oriel/mechanisms/lattice"
 	"oriel/mechanisms/noise"
 	"oriel/operators"
@@ -138,7 +137,7 @@ func (r recorded) sums(leaf mechanisms.Leaf) []mechanisms.Sum {
 	at := 0
 	for k, part := range leaf.Parts {
 		from := at
-		sum := given.New(func(dst []float64, step uint64) {
+		sum := audit.NewScripted(func(dst []float64, step uint64) {
 			for i := range dst {
 				dst[i] = math.Float64frombits(binary.LittleEndian.Uint64(r.releases[step-1][8*(from+i):]))
 				if part.Scales != nil {

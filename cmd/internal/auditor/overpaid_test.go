@@ -31,7 +31,9 @@ func (c constant) Open(_ []byte, sums *mechanisms.Stream) (operators.Machine, er
 	return &constantMachine{variedMachine{varied: c.varied, Stream: sums}, c.shift}, nil
 }
 
-func (c constant) ReferenceModel([]byte) (operators.ReferenceModel, error) { return constantTwin{shift: c.shift}, nil }
+func (c constant) ReferenceModel([]byte) (operators.ReferenceModel, error) {
+	return constantTwin{shift: c.shift}, nil
+}
 
 type constantMachine struct {
 	variedMachine

@@ -2,6 +2,7 @@ package auditor
 
 import (
 	"bytes"
+	"errors"
 	"os"
 	"slices"
 	"strings"
@@ -252,24 +253,28 @@ func TestAuditOfLeavesOutOfReach(t *testing.T) {
 	}
 }
 
+// printed is a result in both forms.
+func printed(t *testing.T, r *Result) (table, document string) {
+	t.Helper()
+	var text, json bytes.Buffer
+	if err := errors.Join(r.Print(&text), r.PrintJSON(&json)); err != nil {
+		t.Fatal(err)
+	}
+	return text.String(), json.String()
+}
+
 // An attack of too few runs bounds nothing, whatever they show, and says so in words and in JSON.
 func TestAuditSaysThatRunsAreTooFew(t *testing.T) {
 	r := audited(t, subject(t), 2)
-	var table, document bytes.Buffer
-	if err := r.Print(&table); err != nil {
-		t.Fatal(err)
+	table, document := printed(t, r)
+	if strings.Count(table, "too few runs") != 3*2+2+2 || strings.Contains(table, " 0.000 ") ||
+		!strings.Contains(table, "Not tested with these settings: attack at step 1: too few runs, 2.") ||
+		!strings.Contains(table, "Step 13: too few runs for the first bound, 2; 0.9 takes about") {
+		t.Errorf("%s", table)
 	}
-	if err := r.PrintJSON(&document); err != nil {
-		t.Fatal(err)
-	}
-	if text := table.String(); strings.Count(text, "too few runs") != 3*2+2+2 || strings.Contains(text, " 0.000 ") ||
-		!strings.Contains(text, "Not tested with these settings: attack at step 1: too few runs, 2.") ||
-		!strings.Contains(text, "Step 13: too few runs for the first bound, 2; 0.9 takes about") {
-		t.Errorf("%s", text)
-	}
-	if text := document.String(); strings.Count(text, `"too_few_runs": true`) != 6 ||
-		!strings.Contains(text, `"attack at step 1: too few runs, 2"`) {
-		t.Errorf("%s", text)
+	if strings.Count(document, `"too_few_runs": true`) != 6 ||
+		!strings.Contains(document, `"attack at step 1: too few runs, 2"`) {
+		t.Errorf("%s", document)
 	}
 	enough := audited(t, subject(t), 300)
 	if len(enough.untested()) > 0 {
@@ -288,15 +293,9 @@ func TestWhatIsNotAttackedIsSaid(t *testing.T) {
 		t.Errorf("PRIVACY.md does not say: %s", want)
 	}
 	r := audited(t, subject(t), 2)
-	var table, document bytes.Buffer
-	if err := r.Print(&table); err != nil {
-		t.Fatal(err)
-	}
-	if err := r.PrintJSON(&document); err != nil {
-		t.Fatal(err)
-	}
+	table, document := printed(t, r)
 	for _, what := range NotAttacked {
-		if !strings.Contains(table.String(), what) || !strings.Contains(document.String(), what) {
+		if !strings.Contains(table, what) || !strings.Contains(document, what) {
 			t.Errorf("the output does not say: %s", what)
 		}
 	}

@@ -16,8 +16,7 @@ var decidesBytes = []string{
 	"mechanisms", "mechanisms/blt", "mechanisms/buffer", "mechanisms/forget", "mechanisms/lattice", "mechanisms/noise",
 	"mechanisms/once", "mechanisms/rational", "mechanisms/windowtree",
 	"operators", "operators/aggregate/block", "operators/aggregate/interval", "operators/convex", "operators/elementary",
-	"operators/jacobi", "operators/loss",
-	"operators/moments", "operators/plays", "schemas",
+	"operators/loss", "operators/moments", "operators/plays", "schemas",
 }
 
 // frozen are files of those folders whose floats never reach a byte but through a plan that is computed once and

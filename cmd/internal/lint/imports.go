@@ -38,14 +38,13 @@ var direction = []rule{
 	{"pipeline", []string{"operators", "mechanisms", "state", "schemas"}, "pipeline drives the layers below"},
 	{"operators/optest", []string{"operators", "mechanisms", "=schemas"}, "the conformance suite runs any operator"},
 	{"operators/loss", []string{"operators", "mechanisms", "=schemas"}, "losses know no algorithm"},
-	{"operators/jacobi", nil, "rotations know no more than numbers"},
 	{"operators/convex", []string{"operators", "mechanisms"}, "sets know no algorithm"},
 	{"operators/pending", nil, "rows that wait know no algorithm"},
 	{"operators/plays", []string{"=operators", "=schemas"}, "plays that wait know no algorithm"},
-	{"operators/elementary", nil, "functions of numbers know nothing else"},
+	{"operators/elementary", nil, "arithmetic knows numbers and nothing else"},
 	{
 		"operators/moments",
-		[]string{"=mechanisms", "mechanisms/lattice", "operators/elementary", "operators/jacobi"},
+		[]string{"=operators", "=mechanisms", "mechanisms/lattice", "operators/elementary"},
 		"second moments know no algorithm",
 	},
 	{

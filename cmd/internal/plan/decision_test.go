@@ -51,17 +51,10 @@ func TestNoiseAboveATenthIsNoVerdict(t *testing.T) {
 		in.Operator = learner{operators.Description{
 			Radius: radius, Damping: &operators.Damping{Start: 1, Step: 0.001},
 		}}
-		r, err := New(in)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var out strings.Builder
-		if err := r.Print(&out); err != nil {
-			t.Fatal(err)
-		}
-		if got := strings.Contains(out.String(), "stays above"); got != want || strings.Contains(out.String(), "never\n") ||
-			!strings.Contains(out.String(), "Noise above R/10 does not mean that nothing is learned") {
-			t.Errorf("R = %g: %t of\n%s", radius, got, out.String())
+		out := tableOf(t, in)
+		if got := strings.Contains(out, "stays above"); got != want || strings.Contains(out, "never\n") ||
+			!strings.Contains(out, "Noise above R/10 does not mean that nothing is learned") {
+			t.Errorf("R = %g: %t of\n%s", radius, got, out)
 		}
 	}
 	f(5, true)

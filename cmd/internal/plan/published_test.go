@@ -15,18 +15,11 @@ func TestPublishedBytes(t *testing.T) {
 		in := setting{"plain", func(*Input) {}}.input()
 		in.only, in.Rate = true, 2
 		change(&in)
-		r, err := New(in)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var out strings.Builder
-		if err := r.Print(&out); err != nil {
-			t.Fatal(err)
-		}
+		out := tableOf(t, in)
 		for _, text := range want {
 			without, has := strings.CutPrefix(text, "no ")
-			if strings.Contains(out.String(), without) == has {
-				t.Errorf("%q is wrong of\n%s", text, out.String())
+			if strings.Contains(out, without) == has {
+				t.Errorf("%q is wrong of\n%s", text, out)
 			}
 		}
 	}

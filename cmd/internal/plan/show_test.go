@@ -62,23 +62,30 @@ func TestGoldenTable(t *testing.T) {
 	}
 }
 
+// tableOf is the table of a report.
+func tableOf(t *testing.T, in Input) string {
+	t.Helper()
+	r, err := New(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out strings.Builder
+	if err := r.Print(&out); err != nil {
+		t.Fatal(err)
+	}
+	return out.String()
+}
+
 // What tables of other settings say besides.
 func TestTableSays(t *testing.T) {
 	f := func(name string, change func(*Input), want ...string) {
 		t.Helper()
 		in := settings[0].input()
 		change(&in)
-		r, err := New(in)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var out bytes.Buffer
-		if err := r.Print(&out); err != nil {
-			t.Fatal(err)
-		}
+		out := tableOf(t, in)
 		for _, text := range want {
-			if !strings.Contains(out.String(), text) {
-				t.Errorf("%s: no %q in\n%s", name, text, out.String())
+			if !strings.Contains(out, text) {
+				t.Errorf("%s: no %q in\n%s", name, text, out)
 			}
 		}
 	}

@@ -48,10 +48,3 @@ func Epsilon(k, r, n int, delta, alpha float64) float64 {
 	p := Lower(k, r, alpha)
 	return max(0, math.Log(p)-math.Log1p(-p))
 }
-
-// Rates returns the largest µ that a test refutes at confidence 1 − 2α which said yes to yes of n streams with the
-// canary and to no of n without: Φ⁻¹(TPR) − Φ⁻¹(FPR) is µ at most for every test of a µ-GDP mechanism (Dong, Roth and
-// Su 2022).
-func Rates(yes, no, n int, alpha float64) float64 {
-	return distuv.UnitNormal.Quantile(Lower(yes, n, alpha)) - distuv.UnitNormal.Quantile(1-Lower(n-no, n, alpha))
-}

@@ -110,15 +110,3 @@ func TestEpsilonBoundAllowsWhatDeltaTells(t *testing.T) {
 		t.Error("all right guesses may have been told: not 0")
 	}
 }
-
-// Rates of a Gaussian shift, counts as expected, come to a little less than it.
-func TestRatesAreBelowTheShift(t *testing.T) {
-	const n, mu = 100_000, 2.0
-	hit := int(n * distuv.UnitNormal.CDF(mu/2))
-	if got := Rates(hit, n-hit, n, 1e-6); got > mu || got < 0.95*mu {
-		t.Errorf("bound %g, shift %g", got, mu)
-	}
-	if got := Rates(n/2, n/2, n, 1e-6); got > 0 {
-		t.Errorf("a coin gives %g", got)
-	}
-}

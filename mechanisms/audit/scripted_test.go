@@ -1,19 +1,19 @@
-package given_test
+package audit_test
 
 import (
 	"slices"
 	"testing"
 
 	"oriel/mechanisms"
-	"oriel/mechanisms/audit/given"
+	"oriel/mechanisms/audit"
 	"oriel/mechanisms/mechtest"
 	"oriel/mechanisms/noise"
 )
 
-// A given sum shows its lines whatever it takes, and goes back to any of them.
-func TestSum(t *testing.T) {
+// A scripted sum shows its lines whatever it takes, and goes back to any of them.
+func TestScriptedSumShowsItsLines(t *testing.T) {
 	lines := [][]float64{{1, 2}, {3, 4}, {5, 6}}
-	sum := given.New(func(dst []float64, step uint64) { copy(dst, lines[step-1]) })
+	sum := audit.NewScripted(func(dst []float64, step uint64) { copy(dst, lines[step-1]) })
 	c := mechtest.Config(2)
 	stream, err := mechanisms.NewStream(c, mechtest.Plan(t, c), [32]byte{1}, sum)
 	if err != nil {

@@ -1,17 +1,21 @@
-package jacobi
+package elementary
 
 import "math"
 
-// Eigen is a symmetric matrix that becomes a diagonal one, and the rotations that made it so. It is not safe for
-// concurrent use.
+// Eigen finds all eigenvalues and eigenvectors of a symmetric matrix by cyclic Jacobi rotations (Golub and Van Loan,
+// "Matrix Computations", 4th edition, section 8.5): the matrix becomes a diagonal one. Cost: some 25n³. It does not
+// allocate, and is not safe for concurrent use.
+//
+//	e := elementary.NewEigen(n)
+//	e.Set(i, j, x) for i ≤ j, e.Run(), then e.Value(k), e.Vector(k)
 type Eigen struct {
 	size    int
 	matrix  []float64 // row by row; what is left of it off the diagonal
 	vectors []float64 // row by row: an eigenvector each
 }
 
-// New returns room for n rows.
-func New(n int) *Eigen {
+// NewEigen returns room for n rows.
+func NewEigen(n int) *Eigen {
 	return &Eigen{size: n, matrix: make([]float64, n*n), vectors: make([]float64, n*n)}
 }
 

@@ -1,4 +1,4 @@
-package jacobi
+package elementary
 
 import (
 	"crypto/sha256"
@@ -18,7 +18,7 @@ func TestEigenIsThatOfGonum(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 2))
 	for trial := range 200 {
 		n := 1 + rng.IntN(9)
-		whole, e := mat.NewSymDense(n, nil), New(n)
+		whole, e := mat.NewSymDense(n, nil), NewEigen(n)
 		for i := range n {
 			for j := i; j < n; j++ {
 				x := rng.NormFloat64()
@@ -66,7 +66,7 @@ func TestEigenIsThatOfGonum(t *testing.T) {
 
 // Bits of values and vectors never change: they decide published bytes.
 func TestGoldenEigen(t *testing.T) {
-	hash, e := sha256.New(), New(5)
+	hash, e := sha256.New(), NewEigen(5)
 	for k := range 20 {
 		for i := range 5 {
 			for j := i; j < 5; j++ {

@@ -1,0 +1,74 @@
+package audit
+
+import (
+	"encoding/binary"
+	"fmt"
+
+	"oriel/mechanisms"
+	"oriel/mechanisms/lattice"
+	"oriel/mechanisms/noise"
+)
+
+// Scripted is a private sum that releases the numbers of a script, and ignores its leaves. Two machines over equal
+// scripts differ only where decisions use events beside the sums. It has no noise and no privacy: it must be used by
+// audits and tests only.
+type Scripted struct {
+	release    func(dst []float64, step uint64)
+	steps      uint64
+	increments []lattice.Int128
+	increase   func(step uint64) []lattice.Int128 // nil: made of the releases
+}
+
+var _ mechanisms.Incremental = (*Scripted)(nil)
+
+// NewScripted returns a sum before its first step, numbered 1; release writes the numbers of a step.
+func NewScripted(release func(dst []float64, step uint64)) *Scripted {
+	return &Scripted{release: release}
+}
+
+// Add takes a leaf and does not look at it.
+func (s *Scripted) Add(dst []float64, _ []int64, _ *noise.Chain) {
+	s.steps++
+	s.release(dst, s.steps)
+	if s.increase != nil {
+		s.increments = s.increase(s.steps)
+		return
+	}
+	s.increments = s.increments[:0]
+	for _, x := range dst {
+		s.increments = append(s.increments, lattice.Int128{}.AddInt64(int64(max(-most, min(most, x)))))
+	}
+}
+
+// With scripts the increments of each step too, in lattice units. Without it, increments are the releases in whole
+// units, since a check without increments takes any.
+func (s *Scripted) With(increments func(step uint64) []lattice.Int128) *Scripted {
+	s.increase = increments
+	return s
+}
+
+// most is a bound on increments, as carries have one.
+const most = 1 << 56
+
+// Increments returns those of the last step.
+func (s *Scripted) Increments() []lattice.Int128 { return s.increments }
+
+// Steps returns the number of the last step.
+func (s *Scripted) Steps() uint64 { return s.steps }
+
+// AppendState appends the number of steps.
+func (s *Scripted) AppendState(dst []byte) []byte {
+	return binary.LittleEndian.AppendUint64(dst, s.steps)
+}
+
+// StateLen returns the length of every state.
+func (s *Scripted) StateLen() int { return 8 }
+
+// Restore takes what AppendState has written.
+func (s *Scripted) Restore(state []byte) error {
+	if len(state) != s.StateLen() {
+		return fmt.Errorf("audit: scripted sum: state: %d bytes, want %d", len(state), s.StateLen())
+	}
+	s.steps = binary.LittleEndian.Uint64(state)
+	return nil
+}

@@ -1,0 +1,58 @@
+package buffer
+
+import (
+	"encoding/binary"
+	"fmt"
+
+	"oriel/mechanisms/lattice"
+)
+
+// A state of a carry is, little-endian: the step, u64; a sum of each coordinate, n × 16 bytes; the buffers, n × m × 16
+// bytes, those of a coordinate together. The width depends on n and m alone, so that a sealed state shows nothing.
+
+// stepLen is the length of the step.
+const stepLen = 8
+
+// StateLen returns the length of every state of n coordinates with m buffers each.
+func StateLen(n, m int) int { return stepLen + n*(1+m)*lattice.Int128Len }
+
+// AppendState appends a state. row returns the buffers of a coordinate.
+func AppendState(dst []byte, steps uint64, sums []lattice.Int128, row func(i int) []lattice.Int128) []byte {
+	dst = binary.LittleEndian.AppendUint64(dst, steps)
+	for _, x := range sums {
+		dst = x.AppendBinary(dst)
+	}
+	for i := range sums {
+		for _, x := range row(i) {
+			dst = x.AppendBinary(dst)
+		}
+	}
+	return dst
+}
+
+// State is a state of the right length. Its numbers are not checked.
+type State struct {
+	bytes []byte
+	n, m  int
+}
+
+// ParseState refuses a state of another length than StateLen.
+func ParseState(state []byte, n, m int) (State, error) {
+	if len(state) != StateLen(n, m) {
+		return State{}, fmt.Errorf("state: %d bytes, want %d", len(state), StateLen(n, m))
+	}
+	return State{state, n, m}, nil
+}
+
+// Steps returns the step.
+func (s State) Steps() uint64 { return binary.LittleEndian.Uint64(s.bytes) }
+
+// Sum returns the sum of a coordinate.
+func (s State) Sum(i int) lattice.Int128 { return s.at(i) }
+
+// Buffer returns buffer k of a coordinate.
+func (s State) Buffer(i, k int) lattice.Int128 { return s.at(s.n + i*s.m + k) }
+
+func (s State) at(k int) lattice.Int128 {
+	return lattice.ParseInt128(s.bytes[stepLen+k*lattice.Int128Len:])
+}

@@ -1,0 +1,45 @@
+package moments
+
+import (
+	"math"
+
+	"oriel/mechanisms"
+	"oriel/operators"
+)
+
+// shared are settings of all operators that learn from second moments: the kind, the unit and the limits of each.
+var shared = []operators.Setting{
+	{Name: "FEATURES_MAX", Kind: operators.Number, Unit: "feature norm", Range: "1e-12 to 1e12"},
+	{Name: "LABEL_SHARE", Kind: operators.Number, Unit: "share", Range: "1/1024 to 1"},
+	{Name: "START_REGULARIZER", Kind: operators.Number, Unit: "events", Range: "0 to 1e12"},
+	{Name: "NOISE_SHIFT", Kind: operators.Number, Unit: "factor", Range: "0 to 1000"},
+}
+
+// Setting returns the row of a setting, with a default and a text of the operator's own.
+func Setting(name, value, text string) operators.Setting {
+	for _, row := range shared {
+		if row.Name == name {
+			row.Default, row.Text = value, text
+			return row
+		}
+	}
+	panic("BUG: moments: no setting " + name)
+}
+
+// EmitEvery is the row of EMIT_EVERY.
+var EmitEvery = operators.Setting{
+	Name: "EMIT_EVERY", Kind: operators.Count, Unit: "steps", Range: "1 to 2^31", Default: "16",
+	Text: "weights are solved and emitted every so many steps; the privacy account covers all steps",
+}
+
+// ReadLabel reads LABEL_SHARE: the Label of Rows.
+func ReadLabel(v *operators.Values) int {
+	return int(math.Floor(float64(v.Within("LABEL_SHARE", 1.0/Whole, 1) * Whole)))
+}
+
+// WantMechanism wants a mechanism whose noise has an edge that is known, and whose releases are sums.
+func WantMechanism(v *operators.Values) {
+	facts, known := mechanisms.FactsOf(v.Mechanism)
+	v.Want("MECHANISM", !known || facts.Law == mechanisms.Gaussian && !facts.Once && !facts.Paper,
+		"%s: take one with Gaussian noise and prefix sums: blt or tree-gaussian", v.Mechanism)
+}

@@ -1,0 +1,89 @@
+package optest
+
+import (
+	"bytes"
+	"math"
+	"testing"
+
+	"oriel/mechanisms"
+	"oriel/mechanisms/mechtest"
+	"oriel/mechanisms/noise"
+	"oriel/operators"
+	"oriel/schemas"
+)
+
+// Of makes machines of an operator over streams of m, all by one plan.
+func Of(tb testing.TB, c operators.Operator, m mechanisms.Config) Make {
+	tb.Helper()
+	plan, err := c.Params(m)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return func(tb testing.TB, open Open) operators.Machine {
+		tb.Helper()
+		machine, err := c.Open(plan, open(m))
+		if err != nil {
+			tb.Fatal(err)
+		}
+		return machine
+	}
+}
+
+// AllocatesNoMore wants an event to cost a machine no more allocations than it costs the stream of m alone.
+func AllocatesNoMore(
+	t *testing.T, name string, machine operators.Machine, m mechanisms.Config, events []schemas.Event,
+) {
+	t.Helper()
+	bare, row := mechtest.Open(t, m, [32]byte{1}), make([]float64, m.Leaf.Entries())
+	dst, i := make([]operators.Decision, 0, 1), 0
+	with := testing.AllocsPerRun(200, func() {
+		r := operators.Record{Event: events[i%len(events)], Identity: noise.Identity{Offset: int64(i)}}
+		dst = machine.Add(dst[:0], r)
+		i++
+	})
+	if with > testing.AllocsPerRun(200, func() { bare.Add(noise.Identity{Offset: int64(i)}, row); i++ }) {
+		t.Errorf("%s: %g allocations an event", name, with)
+	}
+}
+
+// Restores reports whether a machine takes a state. It wants a machine that refuses one to stay as it was, and one that
+// takes it to store it again as the same bytes.
+func Restores(t *testing.T, m operators.Machine, state []byte) bool {
+	t.Helper()
+	before := m.AppendState(nil)
+	if m.Restore(state) != nil {
+		if !bytes.Equal(m.AppendState(nil), before) {
+			t.Fatal("a refused state changes the machine")
+		}
+		return false
+	}
+	if !bytes.Equal(m.AppendState(nil), state) {
+		t.Fatal("an accepted state is stored as other bytes")
+	}
+	return true
+}
+
+// TwinAdds plays events on a machine, and wants each to add the leaf of its twin. leaf is the machine's own, nil for
+// nothing.
+func TwinAdds(
+	t *testing.T, name string, machine operators.Machine, leaf func(operators.Record) []float64,
+	twin operators.ReferenceModel,
+	size int, events []schemas.Event,
+) {
+	t.Helper()
+	twin.Begin()
+	want := make([]float64, size)
+	for i, e := range events {
+		r := operators.Record{Event: e, Identity: noise.Identity{Offset: int64(i)}}
+		got, adds := leaf(r), twin.Contribution(want, r)
+		if adds != (got != nil) {
+			t.Fatalf("%s: one of the two adds nothing", name)
+		}
+		for k := range got {
+			if math.Abs(got[k]-want[k]) > 1e-12 {
+				t.Fatalf("%s: leaf %v, want %v", name, got, want)
+			}
+		}
+		twin.Observe(machine.Add(nil, r))
+	}
+}

@@ -1,0 +1,29 @@
+package optest
+
+import (
+	"oriel/mechanisms"
+	"oriel/mechanisms/dp"
+	"oriel/mechanisms/protection"
+)
+
+// Under is a mechanism for tests: steps of one record, (4, 10⁻⁶), one event.
+func Under(name string, s protection.Scope, a dp.Adjacency) mechanisms.Config {
+	return mechanisms.Config{
+		Name: name, Batch: 1, Budget: dp.Budget{Epsilon: 4, Delta: 1e-6},
+		Terms: protection.Terms{Scope: s, Unit: protection.Event{Exchange: a}},
+	}
+}
+
+// Life is one whose sums decay, for life.
+func Life(memory uint64) mechanisms.Config {
+	return Under("blt", protection.Decay{Steps: memory}, dp.Replace)
+}
+
+// Window is one that protects a window of 64 steps, of pure ε where it can.
+func Window(name string) mechanisms.Config {
+	m := Under(name, protection.Window{Steps: 64}, dp.ZeroOut)
+	if name == "tree-gamma" {
+		m.Budget.Delta = 0
+	}
+	return m
+}
