@@ -31,10 +31,10 @@ type computer struct {
 func (t *task) newComputer(o *owned) *computer {
 	c := &computer{task: t, sealer: o.sealer, sent: o.position}
 	c.walk = &Walk{
-		Stream: o.stream, Partition: t.partition, Position: o.position, sightings: &t.service.sightings,
+		Stream: o.stream, Partition: t.partition, Position: o.position, users: &t.service.users,
 		Decided: func(output uint8, key, line []byte) { c.segment.decide(output, key, line, c.now) },
 		Taken: func(r *kafka.Record, gap int64, code schemas.Code) {
-			c.segment.judge(gap, code)
+			c.segment.setStatus(gap, code)
 			c.segment.add(r.Public)
 		},
 	}
@@ -103,18 +103,18 @@ func (c *computer) take(work context.Context, batch *kafka.Batch) error {
 		return untaken
 	})
 	if errors.Is(err, ErrEnded) {
-		return ended(c.task.partition, c.walk.Stream.end())
+		return endedError(c.task.partition, c.walk.Stream.end())
 	}
 	if err == nil {
-		c.pass()
+		c.skipTo()
 		c.handFull(batch.Stable)
 	}
 	return err
 }
 
-// pass gives the segment the verdicts of the offsets behind its last record.
-func (c *computer) pass() {
-	c.segment.pass(c.walk.Position.Next - c.sent.Next - int64(len(c.segment.verdicts)))
+// skipTo gives the segment the verdicts of the offsets behind its last record.
+func (c *computer) skipTo() {
+	c.segment.setSkipped(c.walk.Position.Next - c.sent.Next - int64(len(c.segment.verdicts)))
 }
 
 // handFull hands a segment on that is over as much input as is to be computed again when it fails, or that nothing more
@@ -124,7 +124,7 @@ func (c *computer) pass() {
 func (c *computer) handFull(end int64) {
 	for c.segment.taken < c.input && c.segment.full(c.memory) && len(c.free) == 0 {
 		select {
-		case <-c.segment.shelf.Freed():
+		case <-c.segment.pool.Freed():
 		case g := <-c.free: // the commit has ended
 			c.free <- g
 		}

@@ -11,16 +11,16 @@ import (
 // until a batch of the other segment is acknowledged, or it is committed; a segment that is alone closes.
 func TestComputingWaitsForMemory(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		shelf := kafka.NewShelf()
+		pool := kafka.NewPool()
 		s := &Service{}
-		committing, filled := s.newSegment(shelf), s.newSegment(shelf)
+		committing, filled := s.newSegment(pool), s.newSegment(pool)
 		line := make([]byte, 100_000)
 		for range 30 {
 			committing.decide(0, nil, line, 1)
 		}
 		filled.decide(0, nil, line, 1)
 		free := make(chan *segment, 2)
-		c := &computer{walk: &Walk{}, segment: filled, free: free, memory: shelf.Bytes(), input: 1}
+		c := &computer{walk: &Walk{}, segment: filled, free: free, memory: pool.Bytes(), input: 1}
 		asked := make(chan struct{})
 		full := func() {
 			c.handFull(0)
@@ -47,7 +47,7 @@ func TestComputingWaitsForMemory(t *testing.T) {
 		if len(filled.decisions[0].Batches()) != 1 {
 			t.Error("what has room is handed on")
 		}
-		c.memory = shelf.Bytes()
+		c.memory = pool.Bytes()
 		go full()
 		if passed() {
 			t.Error("a full segment passes while the other one commits")

@@ -27,16 +27,16 @@ type Config struct {
 	Changelog  string // topic of sealed state. Required.
 	DeadLetter string // topic of records that took their place as null events. Required by `oriel letters`; the service never names it.
 	// topic of the operator's descriptor. Required where it has one, "" for any other; the service never names it.
-	Descriptor string
-	Start      string // earliest or latest: where a partition's first incarnation starts. Required by Service.
-	After      Former // the deployment that this one goes on after; zero: none
+	Descriptor  string
+	Start       string      // earliest or latest: where a partition's first incarnation starts. Required by Service.
+	Predecessor Predecessor // the deployment that this one goes on after; zero: none
 
 	CommitInterval   time.Duration // time between commits of a busy partition, 1 ms to 60 s. Required.
 	TransactionBytes int           // a transaction closes at so many bytes of input, or of output, 1 to 256 MiB. Required.
 	Memory           Memory        // of all partitions together; transactions close at less output for it. 0: no bound
 	SessionTimeout   time.Duration // of the group member, at least the broker's minimum (6 s). Required.
 	Instance         string        // this process's place in the group, its own at every start. "": none that lasts
-	FixedPartitions  bool          // the input must keep its partitions: set at user level, see grown.go
+	FixedPartitions  bool          // the input must keep its partitions: set at user level, see partitions.go
 	SingleReplica    bool          // accept topics with fewer than 3 replicas or fewer than 2 in sync
 }
 
@@ -47,7 +47,7 @@ func (c Config) fits(m Model) error {
 	if (c.Second != "") != (operators.SecondTopicOf(operator) != nil) {
 		return fmt.Errorf("pipeline: second decision topic %q: an operator with a second output needs one, any other must have none", c.Second)
 	}
-	if _, ok := operator.(operators.Successor); c.After != (Former{}) && !ok {
+	if _, ok := operator.(operators.Successor); c.Predecessor != (Predecessor{}) && !ok {
 		return errors.New("pipeline: after: the operator's streams start from nothing")
 	}
 	return nil
@@ -70,8 +70,8 @@ func (c Config) Validate() error {
 	if c.Memory < 0 || c.Memory > MostMemory {
 		errs = append(errs, fmt.Errorf("pipeline: memory %d: not within 0..%d", c.Memory, MostMemory))
 	}
-	if c.After != (Former{}) {
-		errs = append(errs, c.After.validate(c))
+	if c.Predecessor != (Predecessor{}) {
+		errs = append(errs, c.Predecessor.validate(c))
 	}
 	return errors.Join(errs...)
 }

@@ -23,7 +23,7 @@ func TestConfigTellsEveryProblem(t *testing.T) {
 	if err := sound().Validate(); err != nil {
 		t.Fatal(err)
 	}
-	former := Former{Name: "old", Group: "old", Decisions: "old.decisions", Changelog: "old.changelog"}
+	predecessor := Predecessor{Name: "old", Group: "old", Decisions: "old.decisions", Changelog: "old.changelog"}
 	for want, change := range map[string]func(c *Config){
 		"name: empty":             func(c *Config) { c.Name = "" },
 		"group: empty":            func(c *Config) { c.Group = "" },
@@ -37,9 +37,9 @@ func TestConfigTellsEveryProblem(t *testing.T) {
 		"transaction bytes 268435457":   func(c *Config) { c.TransactionBytes = 256<<20 + 1 },
 		"memory -1":                     func(c *Config) { c.Memory = -1 },
 		"memory 1099511627777":          func(c *Config) { c.Memory = MostMemory + 1 },
-		"a name, group or topic is emp": func(c *Config) { c.After = former; c.After.Changelog = "" },
-		`after "late": it has the name`: func(c *Config) { c.After = former; c.After.Name = c.Name },
-		`after "old": it has the name`:  func(c *Config) { c.After = former; c.After.Decisions = c.Decisions },
+		"a name, group or topic is emp": func(c *Config) { c.Predecessor = predecessor; c.Predecessor.Changelog = "" },
+		`after "late": it has the name`: func(c *Config) { c.Predecessor = predecessor; c.Predecessor.Name = c.Name },
+		`after "old": it has the name`:  func(c *Config) { c.Predecessor = predecessor; c.Predecessor.Decisions = c.Decisions },
 	} {
 		c := sound()
 		change(&c)
@@ -48,7 +48,7 @@ func TestConfigTellsEveryProblem(t *testing.T) {
 		}
 	}
 	c := sound()
-	c.Name, c.Memory, c.CommitInterval, c.After = "", -1, 0, former
+	c.Name, c.Memory, c.CommitInterval, c.Predecessor = "", -1, 0, predecessor
 	err := c.Validate()
 	for _, want := range []string{"name: empty", "memory -1", "commit interval 0s"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
@@ -61,7 +61,7 @@ func TestConfigTellsEveryProblem(t *testing.T) {
 // cannot go on from a decision must not be told to.
 func TestConfigFitsItsOperator(t *testing.T) {
 	second, after := sound(), sound()
-	second.Second, after.After = "late.plays", Former{Name: "old"}
+	second.Second, after.Predecessor = "late.plays", Predecessor{Name: "old"}
 	plain := modelOf(fakeOperator{})
 	output := modelOf(fakeOperator{output: &operators.Output{Suffix: "plays"}})
 	successor := modelOf(fakeSuccessor{})

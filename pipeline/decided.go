@@ -9,8 +9,9 @@ import (
 	"oriel/schemas"
 )
 
-// outputs is how many topics of decisions an operator may have: operators.Decision.Output says which one is for whom.
-const outputs = 2
+// decisionTopics is how many topics of decisions an operator may have: operators.Decision.Output says which one is for
+// whom.
+const decisionTopics = 2
 
 // outputs are the topics of decisions of a deployment, in the order of operators.Decision.Output.
 func (t Topics) outputs() []kafka.Topic {
@@ -29,8 +30,8 @@ type decisionsFound struct {
 	resend [][]byte          // those up to the state's that are not committed, in order
 }
 
-// lookAtDecisions reads the ends of the topics of decisions.
-func (t *task) lookAtDecisions(ctx context.Context, o *owned, bounds []kafka.Bounds) ([]decisionsFound, error) {
+// findDecisions reads the ends of the topics of decisions.
+func (t *task) findDecisions(ctx context.Context, o *owned, bounds []kafka.Bounds) ([]decisionsFound, error) {
 	topics := t.service.topics.outputs()
 	found := make([]decisionsFound, len(topics))
 	_, owed := o.stream.Due(0) // before the first record
@@ -39,9 +40,9 @@ func (t *task) lookAtDecisions(ctx context.Context, o *owned, bounds []kafka.Bou
 	}
 	lack := aborted{from: o.position.Step + 1, lines: make([]map[uint64][]byte, len(topics))}
 	for i, topic := range topics {
-		f, behind, err := t.lookAtOutput(ctx, o, topic, bounds[i])
+		f, behind, err := t.findDecisionsOf(ctx, o, topic, bounds[i])
 		if err == nil && (f.last < o.position.Step || !f.some && owed > 0) {
-			err = t.lookAtAborted(ctx, o, topic, i, f, bounds[i], behind, &lack)
+			err = t.findAborted(ctx, o, topic, i, f, bounds[i], behind, &lack)
 		}
 		if err != nil {
 			return nil, err
@@ -51,8 +52,8 @@ func (t *task) lookAtDecisions(ctx context.Context, o *owned, bounds []kafka.Bou
 	return found, t.resend(ctx, o, bounds, found, lack)
 }
 
-// lookAtOutput reads the committed end of one topic, and tells the offset behind the last decision that is ours.
-func (t *task) lookAtOutput(
+// findDecisionsOf reads the committed end of one topic, and tells the offset behind the last decision that is ours.
+func (t *task) findDecisionsOf(
 	ctx context.Context, o *owned, topic kafka.Topic, b kafka.Bounds,
 ) (f decisionsFound, behind int64, err error) {
 	for from := range backwards(b.Start, b.Stable) {
@@ -96,10 +97,10 @@ type aborted struct {
 	lines []map[uint64][]byte // by output and index
 }
 
-// lookAtAborted finds the decisions between the last committed one and the state's, behind the former. Their bytes are
+// findAborted finds the decisions between the last committed one and the state's, behind the former. Their bytes are
 // those that belong to the state: nobody but the owner of the transactional id writes here, the state was sent after
 // them, and a decision has one value for ever.
-func (t *task) lookAtAborted(
+func (t *task) findAborted(
 	ctx context.Context, o *owned, topic kafka.Topic, output int, f decisionsFound, b kafka.Bounds, behind int64,
 	lack *aborted,
 ) error {

@@ -2,8 +2,8 @@ package pipeline
 
 import "fmt"
 
-// ended stops a partition at its stream's horizon. The input offset stays at the first record that was not taken.
-func ended(partition int32, horizon uint64) error {
+// endedError stops a partition at its stream's horizon. The input offset stays at the first record that was not taken.
+func endedError(partition int32, horizon uint64) error {
 	return &StopError{
 		Partition: partition,
 		Reason:    fmt.Sprintf("the horizon is reached: the stream has closed all the %d steps that its guarantee is for, and an event follows", horizon),

@@ -10,7 +10,7 @@ import (
 
 // keyed returns the place among the extras of what decisions of a topic have as their record key; −1: the stream's
 // name.
-func (s *Seat) keyed(output uint8) int {
+func (s *Opened) keyed(output uint8) int {
 	if output == 0 || s.output == nil || s.output.Key == "" {
 		return -1
 	}
@@ -19,22 +19,22 @@ func (s *Seat) keyed(output uint8) int {
 	})
 }
 
-// recordKey returns the record key of a decision, valid until the seat's next.
+// recordKey returns the record key of a decision, valid until the opened's next.
 func (s *Stream) recordKey(d operators.Decision) []byte {
 	text := s.name
-	if at := s.seat.keys[d.Output]; at >= 0 && at < len(d.Extras) && d.Extras[at].Text != "" {
+	if at := s.opened.keys[d.Output]; at >= 0 && at < len(d.Extras) && d.Extras[at].Text != "" {
 		text = d.Extras[at].Text
 	}
-	s.seat.key = append(s.seat.key[:0], text...)
-	return s.seat.key
+	s.opened.key = append(s.opened.key[:0], text...)
+	return s.opened.key
 }
 
 // keyOf is recordKey of a decision that was read back.
 func (s *Stream) keyOf(output uint8, d schemas.Decision) []byte {
 	var key string
 	for _, x := range d.Extras {
-		at := s.seat.keys[output]
-		if at >= 0 && x.Name == s.seat.extras[at].Name && json.Unmarshal([]byte(x.JSON), &key) == nil && key != "" {
+		at := s.opened.keys[output]
+		if at >= 0 && x.Name == s.opened.extras[at].Name && json.Unmarshal([]byte(x.JSON), &key) == nil && key != "" {
 			return []byte(key)
 		}
 	}

@@ -10,13 +10,13 @@ import (
 
 // The record key of a decision is the same when it is published and when it is read back and sent again.
 func TestRecordKeys(t *testing.T) {
-	opened := &Seat{
+	opened := &Opened{
 		extras: []schemas.Extra{{Name: "score", Kind: schemas.ExtraNumber}, {Name: "name", Kind: schemas.ExtraText}},
 		output: &operators.Output{Suffix: "actions", Key: "name"},
 	}
-	opened.keys = [outputs]int{opened.keyed(0), opened.keyed(1)}
+	opened.keys = [decisionTopics]int{opened.keyed(0), opened.keyed(1)}
 	for name, want := range map[string]string{"call-7": "call-7", `a "b" \ é`: `a "b" \ é`, "": "3"} {
-		s := &Stream{seat: opened, name: "3"}
+		s := &Stream{opened: opened, name: "3"}
 		d := operators.Decision{
 			Index: 1, Step: 1, Point: []float64{1}, Output: 1, Extras: []schemas.ExtraValue{{Number: 2}, {Text: name}},
 		}

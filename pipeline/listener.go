@@ -72,7 +72,7 @@ type Listener struct {
 	Reached   func(partition int32, p Point)
 	Stopped   func(partition int32, err error)   // the partition is parked; err says why and what to do
 	Note      func(partition int32, text string) // an event a person should see once; never holds payload
-	Company   func(problems []string)            // what is wrong with the group's members, when it changes; none: all well
+	Members   func(problems []string)            // what is wrong with the group's members, when it changes; none: all well
 	// Versions hears which members of the group are of another version of Oriel, when that changes: nothing is wrong.
 	Versions func(members []string)
 	// Doubted hears what seems to be wrong with the deployment's topics, while it is looked at again before it is
@@ -124,8 +124,8 @@ func (l *Listener) EnsureDefaults() {
 	if l.Note == nil {
 		l.Note = func(int32, string) {}
 	}
-	if l.Company == nil {
-		l.Company = func([]string) {}
+	if l.Members == nil {
+		l.Members = func([]string) {}
 	}
 	if l.Versions == nil {
 		l.Versions = func([]string) {}

@@ -24,37 +24,37 @@ func (s *Service) groupConfig() kafka.GroupConfig {
 	}
 }
 
-// A member looks who else is in its group soon after each change, and then each companyInterval.
+// A member looks who else is in its group soon after each change, and then each membersInterval.
 const (
-	companyFirst    = time.Second
-	companyInterval = 5 * time.Second
+	membersFirst    = time.Second
+	membersInterval = 5 * time.Second
 )
 
-// watchCompany looks for members of the group that are not of this deployment, and for partitions that none of its
+// watchMembers looks for members of the group that are not of this deployment, and for partitions that none of its
 // processes has, and tells what it finds when that changes. Nothing stops for it: the partitions that are left go on. A
 // group of ours alone that has left one over for long shares anew: the generation ends.
-func (s *Service) watchCompany(ctx context.Context, end func()) {
+func (s *Service) watchMembers(ctx context.Context, end func()) {
 	gone := false
-	for wait := companyFirst; kafka.Pause(ctx, wait) == nil; wait = companyInterval {
-		company, err := s.client.Company(ctx, s.groupConfig(), int(s.inputs.Load()))
+	for wait := membersFirst; kafka.Pause(ctx, wait) == nil; wait = membersInterval {
+		members, err := s.client.Members(ctx, s.groupConfig(), int(s.inputs.Load()))
 		switch {
-		case err != nil, !company.Stable && !company.Gone:
+		case err != nil, !members.Stable && !members.Gone:
 			continue
-		case company.Gone && !gone: // once may be a coordinator that has just moved
+		case members.Gone && !gone: // once may be a coordinator that has just moved
 			gone = true
 			continue
 		}
-		gone = company.Gone
-		company, versions := s.versions(company)
+		gone = members.Gone
+		members, versions := s.versions(members)
 		if !slices.Equal(versions, s.others) {
 			s.others = versions
 			s.listener.Versions(versions)
 		}
-		if problems := s.strangers(company); !slices.Equal(problems, s.company) {
-			s.company = problems
-			s.listener.Company(problems)
+		if problems := s.memberProblems(members); !slices.Equal(problems, s.problems) {
+			s.problems = problems
+			s.listener.Members(problems)
 		}
-		if len(versions) == 0 && s.idle.over(company) {
+		if len(versions) == 0 && s.idle.over(members) {
 			end()
 			return
 		}
@@ -64,14 +64,14 @@ func (s *Service) watchCompany(ctx context.Context, end func()) {
 // versions takes the members of other versions of Oriel out of a group: an older one carries no mark, or another of
 // this name. They work on this deployment, fenced like all others, so that nothing is wrong while one version replaces
 // the other. A leader of this version gives them no partition; one of theirs shares with all.
-func (s *Service) versions(c kafka.Company) (rest kafka.Company, texts []string) {
+func (s *Service) versions(c kafka.Members) (rest kafka.Members, texts []string) {
 	rest = c
-	rest.Strangers, rest.Free = nil, slices.Clone(c.Free)
-	for _, m := range c.Strangers {
+	rest.Foreign, rest.Free = nil, slices.Clone(c.Free)
+	for _, m := range c.Foreign {
 		name, _, _ := strings.Cut(m.Mark, "/")
 		if m.Client != kafka.DefaultClientID || !slices.Contains(m.Topics, s.config.Input) ||
 			m.Mark != "" && name != s.config.Name {
-			rest.Strangers = append(rest.Strangers, m)
+			rest.Foreign = append(rest.Foreign, m)
 			continue
 		}
 		texts = append(texts, fmt.Sprintf("group %q has a member of another version of Oriel, %v: end the older one when all of "+
@@ -81,14 +81,14 @@ func (s *Service) versions(c kafka.Company) (rest kafka.Company, texts []string)
 	return rest, texts
 }
 
-// strangers says what is wrong with a group.
-func (s *Service) strangers(c kafka.Company) []string {
+// memberProblems says what is wrong with a group.
+func (s *Service) memberProblems(c kafka.Members) []string {
 	var problems []string
 	group := s.config.Group
 	if c.Gone {
 		problems = append(problems, fmt.Sprintf("group %q is no longer the one that this process joined: a consumer of another kind has joined it; give that one another group", group))
 	}
-	for _, m := range c.Strangers {
+	for _, m := range c.Foreign {
 		is := "that is not of this deployment"
 		if name, _, marked := strings.Cut(m.Mark, "/"); marked && m.Client == kafka.DefaultClientID {
 			is = fmt.Sprintf("of the deployment %.64q", name)

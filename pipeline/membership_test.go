@@ -8,57 +8,59 @@ import (
 	"oriel/pipeline/kafka"
 )
 
-// TestWhoElseIsInTheGroup: a process of the version before was called a stranger, and people were told to split the
+// TestWhoElseIsInTheGroup: a process of the version before was called foreign, and people were told to split the
 // group, which stops one of the two halves.
 func TestWhoElseIsInTheGroup(t *testing.T) {
 	s := &Service{config: Config{Name: "d", Group: "g", Input: "trips"}}
-	member := func(client, mark, topic string, partitions ...int32) kafka.Stranger {
-		return kafka.Stranger{Client: client, Host: "/10.0.0.7", Mark: mark, Topics: []string{topic}, Partitions: partitions}
+	member := func(client, mark, topic string, partitions ...int32) kafka.ForeignMember {
+		return kafka.ForeignMember{
+			Client: client, Host: "/10.0.0.7", Mark: mark, Topics: []string{topic}, Partitions: partitions,
+		}
 	}
 	older := member(kafka.DefaultClientID, "", "trips", 1)
 	for _, c := range []struct {
 		name     string
-		company  kafka.Company
+		members  kafka.Members
 		versions []string // texts, each of which one line must hold
 		problems []string
 	}{
-		{"nobody", kafka.Company{Stable: true}, nil, nil},
+		{"nobody", kafka.Members{Stable: true}, nil, nil},
 		{
 			"an older version",
-			kafka.Company{Stable: true, Strangers: []kafka.Stranger{older}, Free: []int32{1}},
+			kafka.Members{Stable: true, Foreign: []kafka.ForeignMember{older}, Free: []int32{1}},
 			[]string{`another version of Oriel, client "oriel" at "/10.0.0.7": end the older one`},
 			nil,
 		},
 		{
 			"a later one, and a partition that nobody has",
-			kafka.Company{
+			kafka.Members{
 				Stable: true, Free: []int32{0, 2},
-				Strangers: []kafka.Stranger{member(kafka.DefaultClientID, "d/00/later", "trips", 0)},
+				Foreign: []kafka.ForeignMember{member(kafka.DefaultClientID, "d/00/later", "trips", 0)},
 			},
 			[]string{"another version of Oriel"},
 			[]string{"partitions [2] of the input are with no process"},
 		},
 		{
 			"another deployment",
-			kafka.Company{Stable: true, Strangers: []kafka.Stranger{member(kafka.DefaultClientID, "e/00", "trips")}},
+			kafka.Members{Stable: true, Foreign: []kafka.ForeignMember{member(kafka.DefaultClientID, "e/00", "trips")}},
 			nil,
 			[]string{`a member of the deployment "e", client "oriel" at "/10.0.0.7": give that one another group`},
 		},
 		{
 			"letters",
-			kafka.Company{Stable: true, Strangers: []kafka.Stranger{member(kafka.DefaultClientID, "", "d.verdicts")}},
+			kafka.Members{Stable: true, Foreign: []kafka.ForeignMember{member(kafka.DefaultClientID, "", "d.verdicts")}},
 			nil,
 			[]string{"that is not of this deployment"},
 		},
 		{
 			"a consumer",
-			kafka.Company{Stable: true, Strangers: []kafka.Stranger{member("mistaken", "", "trips", 1)}, Free: []int32{1}},
+			kafka.Members{Stable: true, Foreign: []kafka.ForeignMember{member("mistaken", "", "trips", 1)}, Free: []int32{1}},
 			nil,
 			[]string{`that is not of this deployment, client "mistaken"`, "partitions [1]"},
 		},
 	} {
-		rest, versions := s.versions(c.company)
-		problems := s.strangers(rest)
+		rest, versions := s.versions(c.members)
+		problems := s.memberProblems(rest)
 		for _, got := range []struct{ lines, want []string }{{versions, c.versions}, {problems, c.problems}} {
 			if len(got.lines) != len(got.want) || !slices.EqualFunc(got.lines, got.want, strings.Contains) {
 				t.Errorf("%s: %q, want %q", c.name, got.lines, got.want)

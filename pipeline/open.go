@@ -63,7 +63,7 @@ func (t *task) open(ctx context.Context, o *owned, e ends, incarnationKey []byte
 	} else {
 		(&Walk{Stream: o.stream}).Start()
 	}
-	g := s.newSegment(kafka.NewShelf())
+	g := s.newSegment(kafka.NewPool())
 	g.position, g.sealed = at, o.sealer.Seal(nil, at, o.stream.AppendState(nil))
 	s.listener.opening(t.partition, start)
 	opening := state.Record{Key: incarnationKey, Value: inc.Seal(s.master)}
@@ -102,7 +102,7 @@ func (t *task) commitOpening(ctx context.Context, o *owned, g *segment, opening 
 // and the changelog would leave decisions that anybody can read, and no secret to make them again.
 func (t *task) decideFirst(ctx context.Context, o *owned) error {
 	c := t.newComputer(o)
-	c.segment, c.now = t.service.newSegment(kafka.NewShelf()), time.Now().UnixMilli()
+	c.segment, c.now = t.service.newSegment(kafka.NewPool()), time.Now().UnixMilli()
 	c.walk.Start()
 	c.close()
 	return t.commit(ctx, o, c.segment)
@@ -119,9 +119,9 @@ func (t *task) start(ctx context.Context) (offset int64, plan []byte, err error)
 	if s.config.Start == StartLatest {
 		offset = bounds.Stable
 	}
-	var left legacy
-	if s.config.After != (Former{}) {
-		if left, err = t.succeed(ctx, bounds); err != nil {
+	var left inheritance
+	if s.config.Predecessor != (Predecessor{}) {
+		if left, err = t.inherit(ctx, bounds); err != nil {
 			return 0, nil, err
 		}
 	}

@@ -8,15 +8,15 @@ import (
 	"oriel/pipeline/kafka"
 )
 
-// found is a topic as the cluster describes it.
-type found struct {
+// describedTopic is a topic as the cluster describes it.
+type describedTopic struct {
 	role     role
 	topic    kafka.Topic
 	settings map[string]string
 }
 
 // wrong says which setting of a topic breaks what, and what to set.
-func (f found) wrong(setting, want, why string) *StopError {
+func (f describedTopic) wrong(setting, want, why string) *StopError {
 	return stop(
 		fmt.Sprintf("%s topic %q has %s=%s, want %s: %s", f.role.name, f.topic.Name, setting, f.settings[setting], want, why),
 		fmt.Sprintf("Alter it: kafka-configs.sh --alter --entity-type topics --entity-name %s --add-config %s=%s",
@@ -25,7 +25,7 @@ func (f found) wrong(setting, want, why string) *StopError {
 
 // number is a setting that is a whole number; a broker that does not say it has its default, which is for the caller to
 // know.
-func (f found) number(setting string, otherwise int64) int64 {
+func (f describedTopic) number(setting string, otherwise int64) int64 {
 	n, err := strconv.ParseInt(f.settings[setting], 10, 64)
 	if err != nil {
 		return otherwise
@@ -35,7 +35,7 @@ func (f found) number(setting string, otherwise int64) int64 {
 
 // checkDurable refuses a topic that one broker can lose acknowledged records of. The input comes first: that its log
 // stays as it is carries the guarantee itself.
-func checkDurable(f found) []error {
+func checkDurable(f describedTopic) []error {
 	var errs []error
 	refuse := func(e *StopError) {
 		e.Remedy += ", or accept the risk with ORIEL_ALLOW_SINGLE_REPLICA=true"
@@ -55,7 +55,7 @@ func checkDurable(f found) []error {
 }
 
 // checkBatches refuses a topic that would not take a batch of a transaction: the same batch would be refused for ever.
-func checkBatches(f found) []error {
+func checkBatches(f describedTopic) []error {
 	if f.number("max.message.bytes", largestBatch) >= largestBatch {
 		return nil
 	}
@@ -63,7 +63,7 @@ func checkBatches(f found) []error {
 		"a transaction may need a larger batch, which would be refused for ever")}
 }
 
-func checkInput(_, own found) []error {
+func checkInput(_, own describedTopic) []error {
 	if !own.compacted() {
 		return nil
 	}
@@ -73,10 +73,10 @@ func checkInput(_, own found) []error {
 }
 
 // checkDecisions asks for no policy: a topic that keeps the latest decision of each stream is a table of them.
-func checkDecisions(_, own found) []error { return checkBatches(own) }
+func checkDecisions(_, own describedTopic) []error { return checkBatches(own) }
 
 // checkVerdicts keeps a verdict at least as long as its record.
-func checkVerdicts(input, own found) []error {
+func checkVerdicts(input, own describedTopic) []error {
 	errs := checkBatches(own)
 	if own.compacted() {
 		errs = append(errs, own.wrong("cleanup.policy", "delete", "rows have no key, so that brokers would refuse them"))
@@ -92,7 +92,7 @@ func checkVerdicts(input, own found) []error {
 	return errs
 }
 
-func checkChangelog(_, own found) []error {
+func checkChangelog(_, own describedTopic) []error {
 	errs := checkBatches(own)
 	if policy, said := own.settings["cleanup.policy"]; said && policy != "compact" {
 		errs = append(errs, own.wrong("cleanup.policy", "compact", "the state would be deleted"))
@@ -101,7 +101,7 @@ func checkChangelog(_, own found) []error {
 }
 
 // checkDescriptor keeps the one record.
-func checkDescriptor(_, own found) []error {
+func checkDescriptor(_, own describedTopic) []error {
 	if policy, said := own.settings["cleanup.policy"]; said && policy != "compact" {
 		return []error{own.wrong("cleanup.policy", "compact", "its record would be deleted, and readers that come later would find none")}
 	}
@@ -109,7 +109,7 @@ func checkDescriptor(_, own found) []error {
 }
 
 // checkDeadLetter leaves max.message.bytes alone: letters are cut to it.
-func checkDeadLetter(_, own found) []error {
+func checkDeadLetter(_, own describedTopic) []error {
 	if !own.compacted() {
 		return nil
 	}
@@ -117,4 +117,6 @@ func checkDeadLetter(_, own found) []error {
 		"brokers would refuse letters of records without a key, and drop others")}
 }
 
-func (f found) compacted() bool { return strings.Contains(f.settings["cleanup.policy"], "compact") }
+func (f describedTopic) compacted() bool {
+	return strings.Contains(f.settings["cleanup.policy"], "compact")
+}

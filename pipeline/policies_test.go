@@ -30,10 +30,12 @@ func cleanup(role string) string {
 }
 
 // foundAs describes a topic of each role, as CheckTopics finds it.
-func foundAs(name string, more map[string]string) found {
+func foundAs(name string, more map[string]string) describedTopic {
 	for _, r := range roles {
 		if r.name == name {
-			return found{role: r, topic: kafka.Topic{Name: "t." + name, Partitions: 4, Replication: 3}, settings: durable(more)}
+			return describedTopic{
+				role: r, topic: kafka.Topic{Name: "t." + name, Partitions: 4, Replication: 3}, settings: durable(more),
+			}
 		}
 	}
 	panic("BUG: no role " + name)
@@ -116,7 +118,9 @@ func TestEveryTopicIsChecked(t *testing.T) {
 		}
 	}
 	// Users were told to keep verdicts for ever because the input was missing.
-	if errs := checkTopic(Config{}, found{}, foundAs("verdict", map[string]string{"retention.ms": "1000"})); errs != nil {
+	if errs := checkTopic(
+		Config{}, describedTopic{}, foundAs("verdict", map[string]string{"retention.ms": "1000"}),
+	); errs != nil {
 		t.Errorf("verdicts without an input: %v", errs)
 	}
 	for _, name := range all {

@@ -36,10 +36,10 @@ func (t *task) reconcile(ctx context.Context, o *owned, e ends, extra []state.Re
 			return err
 		}
 	}
-	if f.whole(o.position) {
+	if f.complete(o.position) {
 		return nil
 	}
-	g, now := t.service.newSegment(kafka.NewShelf()), time.Now().UnixMilli()
+	g, now := t.service.newSegment(kafka.NewPool()), time.Now().UnixMilli()
 	for output, found := range f.decisions {
 		for _, line := range found.resend {
 			d, _ := o.decision(line, t.stream) // it was read as one
@@ -54,7 +54,7 @@ func (t *task) reconcile(ctx context.Context, o *owned, e ends, extra []state.Re
 	if o.position.Owes {
 		says = "an earlier owner has opened the partition, and its first decisions are not committed with the state; what lacks is committed now"
 	}
-	if f.ahead(o.position.Next) || o.position.Owes {
+	if f.beyondState(o.position.Next) || o.position.Owes {
 		if err := t.redo(ctx, o, f, g, now); err != nil {
 			return err
 		}
@@ -66,8 +66,8 @@ func (t *task) reconcile(ctx context.Context, o *owned, e ends, extra []state.Re
 
 // openAgain commits an opening that is aborted in the changelog, and the state that was sent last with it. It commits
 // nothing else, because the secret of the opening must be durable BEFORE a decision that follows from it can be read.
-func (t *task) openAgain(ctx context.Context, o *owned, f *outcome, opening []state.Record) error {
-	g := t.service.newSegment(kafka.NewShelf())
+func (t *task) openAgain(ctx context.Context, o *owned, f *transactionStatus, opening []state.Record) error {
+	g := t.service.newSegment(kafka.NewPool())
 	g.position, g.sealed = o.position, bytes.Clone(o.sealed)
 	t.service.listener.Note(t.partition, fmt.Sprintf(
 		"the opening of an earlier owner is not whole; its state is committed again (input offset: %d)", g.position.Next))
@@ -77,10 +77,10 @@ func (t *task) openAgain(ctx context.Context, o *owned, f *outcome, opening []st
 
 // redo makes the first decisions again that the state owes, and takes the events behind it again, as far as anything of
 // them is committed and not further, into g. What is committed must come out the same and is left out.
-func (t *task) redo(ctx context.Context, o *owned, f *outcome, g *segment, now int64) error {
+func (t *task) redo(ctx context.Context, o *owned, f *transactionStatus, g *segment, now int64) error {
 	next, reached := o.position.Next, uint64(0)
 	last, due := f.reach()
-	var again [outputs]int // how many of the committed ones came out
+	var again [decisionTopics]int // how many of the committed ones came out
 	var differs error
 	c := t.newComputer(o)
 	c.segment, c.now = g, now
@@ -133,7 +133,7 @@ func (t *task) redo(ctx context.Context, o *owned, f *outcome, g *segment, now i
 		batch.Release()
 		switch {
 		case errors.Is(err, ErrEnded):
-			return ended(t.partition, o.stream.end())
+			return endedError(t.partition, o.stream.end())
 		case err != nil:
 			return err
 		case differs != nil:
@@ -150,7 +150,7 @@ func (t *task) redo(ctx context.Context, o *owned, f *outcome, g *segment, now i
 				"The input has changed under its offsets, or another version made them: start the version that ran before, or open a new deployment under another ORIEL_NAME")
 		}
 	}
-	c.pass()
+	c.skipTo()
 	// The verdicts that are committed must be those of now, and the rows that follow start where they end.
 	for _, r := range f.verdicts.beyond {
 		if r.From >= next && !bytes.Equal(r.Verdicts, g.verdicts[r.From-next:r.To-next]) {

@@ -45,7 +45,7 @@ type role struct {
 	settings func(input map[string]string) map[string]string
 
 	// check finds the settings under which a guarantee would not hold, beside those of durability.
-	check func(input, own found) []error
+	check func(input, own describedTopic) []error
 }
 
 // roles lists the topics of a deployment; the input comes first.

@@ -8,16 +8,16 @@ import (
 // segment is everything that one transaction will make readable, in the order it was computed.
 type segment struct {
 	extent
-	decisions [outputs]kafka.Pack // of each topic of decisions
-	shelf     *kafka.Shelf        // of decisions, those of the other segment included
-	newest    []byte              // line of the last decision in the first topic, the one for all, if somebody listens
-	heard     bool                // somebody does
-	verdicts  []byte              // of each offset since the segment before
-	rows      kafka.Pack          // the verdicts, sealed
-	row       []byte              // one of them, under construction
-	position  state.Position      // after the last record taken
-	sealed    []byte              // state at position
-	count     int                 // decisions
+	decisions [decisionTopics]kafka.Pack // of each topic of decisions
+	pool      *kafka.Pool                // of decisions, those of the other segment included
+	newest    []byte                     // line of the last decision in the first topic; empty unless heard
+	heard     bool                       // Listener.Decided is set
+	verdicts  []byte                     // of each offset since the segment before
+	rows      kafka.Pack                 // the verdicts, sealed
+	row       []byte                     // one of them, under construction
+	position  state.Position             // after the last record taken
+	sealed    []byte                     // state at position
+	count     int                        // decisions
 	steps     uint64
 	end       int64 // end of the input when its last records were fetched
 }
@@ -34,13 +34,13 @@ func (g *segment) reset() {
 }
 
 // full tells whether the partition's segments hold as much as there is memory for.
-func (g *segment) full(memory int) bool { return g.shelf.Bytes()+len(g.verdicts) >= memory }
+func (g *segment) full(memory int) bool { return g.pool.Bytes()+len(g.verdicts) >= memory }
 
 // newSegment returns an empty segment, of which the decisions share their memory with those of others.
-func (s *Service) newSegment(shelf *kafka.Shelf) *segment {
-	g := &segment{heard: s.listener.Decided != nil, shelf: shelf}
+func (s *Service) newSegment(pool *kafka.Pool) *segment {
+	g := &segment{heard: s.listener.Decided != nil, pool: pool}
 	for output := range g.decisions {
-		g.decisions[output].Share(shelf)
+		g.decisions[output].Share(pool)
 	}
 	return g
 }

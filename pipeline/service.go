@@ -22,10 +22,10 @@ type Service struct {
 	store    *state.Store
 	listener Listener
 
-	sightings  sightings
-	company    []string     // what the last look at the group found wrong; used by the goroutine that looks only
+	users      userIndex
+	problems   []string     // what the last look at the group found wrong; used by the goroutine that looks only
 	others     []string     // the same, of members of other versions
-	idle       idle         // the same
+	idle       staleShares  // the same
 	inputs     atomic.Int32 // partitions of the input as of the last look at the topics
 	covered    atomic.Int32 // of them, those that all of our topics have
 	unfinished atomic.Bool  // a task that was told to end could not commit all that it had computed
@@ -57,7 +57,7 @@ func NewService(
 // Run works until ctx ends, then commits what is computed, leaves the group, tells how that went, and returns nil. It
 // returns an error only when the process cannot go on: every partition it was given has stopped.
 func (s *Service) Run(ctx context.Context) error {
-	s.describedAs(s.topics)
+	s.notePartitions(s.topics)
 	group, err := s.client.Join(s.groupConfig())
 	if err != nil {
 		return fmt.Errorf("pipeline: join group: %w", err)
@@ -143,7 +143,7 @@ func (s *Service) compareTopics(ctx context.Context) error {
 	if err := topics.continues(s.topics); err != nil {
 		return err
 	}
-	s.describedAs(topics)
+	s.notePartitions(topics)
 	return nil
 }
 
@@ -163,7 +163,7 @@ const topicsInterval = 5 * time.Second
 // generation runs one task for each assigned partition until the generation or ctx ends, and waits for all of them.
 func (s *Service) generation(ctx context.Context, g *kafka.Generation) error {
 	s.listener.Assigned(g.Partitions)
-	if err := s.lookBefore(ctx, g); err != nil {
+	if err := s.usersBeforeTakeOver(ctx, g); err != nil {
 		if ctx.Err() == nil && errors.Is(err, context.Canceled) {
 			return nil // the generation ended meanwhile
 		}
@@ -184,7 +184,7 @@ func (s *Service) generation(ctx context.Context, g *kafka.Generation) error {
 		}
 		tasks.Go(func() {
 			defer s.listener.Closed(p)
-			defer s.sightings.leave(p) // a partition that has stopped, or tries again, still remembers
+			defer s.users.leave(p) // a partition that has stopped, or tries again, still remembers
 			t.awaitTopics(alive)
 			err := t.keepRunning(alive)
 			if err == nil {
@@ -206,7 +206,7 @@ func (s *Service) generation(ctx context.Context, g *kafka.Generation) error {
 		})
 	}
 	tasks.Go(func() { s.watchTopics(alive, cancel) })
-	tasks.Go(func() { s.watchCompany(alive, end) })
+	tasks.Go(func() { s.watchMembers(alive, end) })
 	tasks.Go(func() { s.watchUsers(alive, g.Partitions, cancel) })
 	select {
 	case <-g.Done():

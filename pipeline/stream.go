@@ -23,24 +23,24 @@ type Model struct {
 	Learner Opener
 }
 
-// Seat is what all streams of one model and frozen plan have in common: configuration, plan, guarantee, decoder and
+// Opened is what all streams of one model and frozen plan have in common: configuration, plan, guarantee, decoder and
 // scratch, opened once a task. Streams are passengers: opening a further one costs what only that stream holds. Streams
-// of one seat are used one at a time.
-type Seat struct {
+// of one opened are used one at a time.
+type Opened struct {
 	model     Model
 	machine   func(key [32]byte) (operators.Machine, error)
 	guarantee protection.Guarantee
 	decoder   *schemas.Decoder
-	encoder   *schemas.Encoder // of no stream
-	event     schemas.Event    // of the record that is taken
-	keys      [outputs]int     // of each topic of decisions, which extra is the record key; −1: the stream's name
-	key       []byte           // of the decision that was handed on last
-	extras    []schemas.Extra  // of decisions, as the params have them
+	encoder   *schemas.Encoder    // of no stream
+	event     schemas.Event       // of the record that is taken
+	keys      [decisionTopics]int // of each topic of decisions, which extra is the record key; −1: the stream's name
+	key       []byte              // of the decision that was handed on last
+	extras    []schemas.Extra     // of decisions, as the params have them
 	output    *operators.Output
 }
 
-// NewSeat checks a frozen plan.
-func NewSeat(m Model, plan []byte) (*Seat, error) {
+// OpenModel checks a frozen plan.
+func OpenModel(m Model, plan []byte) (*Opened, error) {
 	machine, err := m.Learner.Open(plan)
 	if err != nil {
 		return nil, fmt.Errorf("pipeline: open operator: %w", err)
@@ -54,7 +54,7 @@ func NewSeat(m Model, plan []byte) (*Seat, error) {
 		return nil, fmt.Errorf("pipeline: open operator: %w", err)
 	}
 	operator := m.Learner.Operator()
-	s := &Seat{
+	s := &Opened{
 		model: m, machine: machine, guarantee: first.Guarantee(), decoder: decoder,
 		extras: operator.Extras(), output: operators.SecondTopicOf(operator),
 	}
@@ -62,16 +62,16 @@ func NewSeat(m Model, plan []byte) (*Seat, error) {
 		s.extras = versioned.OwnExtras()
 	}
 	s.encoder = schemas.NewEncoder(decisionConfig(s.guarantee, operators.FormOf(operator)), s.extras)
-	s.keys = [outputs]int{s.keyed(0), s.keyed(1)}
+	s.keys = [decisionTopics]int{s.keyed(0), s.keyed(1)}
 	return s, nil
 }
 
 // Guarantee is what every decision of its streams prints.
-func (s *Seat) Guarantee() protection.Guarantee { return s.guarantee }
+func (s *Opened) Guarantee() protection.Guarantee { return s.guarantee }
 
 // Stream is what one stream has computed so far; a Walk takes it over its records. It is not safe for concurrent use.
 type Stream struct {
-	seat    *Seat
+	opened  *Opened
 	machine operators.Machine
 	limiter *users.Limiter // nil at event level
 	encoder *schemas.Encoder
@@ -80,7 +80,7 @@ type Stream struct {
 
 // Open gives a stream at step 0 with its first key. people is the secret under which users are remembered, the same in
 // all partitions.
-func (s *Seat) Open(key, people [32]byte, stream string, incarnation [16]byte) (*Stream, error) {
+func (s *Opened) Open(key, people [32]byte, stream string, incarnation [16]byte) (*Stream, error) {
 	machine, err := s.machine(key)
 	if err != nil {
 		return nil, fmt.Errorf("pipeline: open operator: %w", err)
@@ -90,17 +90,17 @@ func (s *Seat) Open(key, people [32]byte, stream string, incarnation [16]byte) (
 		return nil, fmt.Errorf("pipeline: open users: %w", err)
 	}
 	return &Stream{
-		seat: s, machine: machine, limiter: limiter, encoder: s.encoder.Of(stream, incarnation), name: stream,
+		opened: s, machine: machine, limiter: limiter, encoder: s.encoder.Of(stream, incarnation), name: stream,
 	}, nil
 }
 
-// OpenStream opens a stream with a seat of its own.
+// OpenStream opens a stream with a opened of its own.
 func OpenStream(m Model, plan []byte, key, people [32]byte, stream string, incarnation [16]byte) (*Stream, error) {
-	seat, err := NewSeat(m, plan)
+	opened, err := OpenModel(m, plan)
 	if err != nil {
 		return nil, err
 	}
-	return seat.Open(key, people, stream, incarnation)
+	return opened.Open(key, people, stream, incarnation)
 }
 
 // decisionConfig is what the decisions of all streams repeat.
@@ -118,13 +118,13 @@ func (s *Stream) Steps() uint64 { return s.machine.Steps() }
 func (s *Stream) ended() bool { return s.machine.Steps() >= s.end() }
 
 // end is the last step, or protection.Endless.
-func (s *Stream) end() uint64 { return s.seat.guarantee.Scope.End() }
+func (s *Stream) end() uint64 { return s.opened.guarantee.Scope.End() }
 
 // Due tells the indices of a step's decisions, as operators.Machine does.
 func (s *Stream) Due(step uint64) (first uint64, count int) { return s.machine.Due(step) }
 
 // Guarantee is what every decision of the stream prints.
-func (s *Stream) Guarantee() protection.Guarantee { return s.seat.guarantee }
+func (s *Stream) Guarantee() protection.Guarantee { return s.opened.guarantee }
 
 // AppendState appends the private state, of constant length for a configuration: the machine's, then the users'. It
 // must be sealed.

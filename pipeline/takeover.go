@@ -38,7 +38,7 @@ type ends struct {
 //	fence       no earlier owner can write any more, and what it left open is ended (takeover.go)
 //	load        the committed state, from the changelog and the local store (changelog.go)
 //	open        without a state: the first incarnation, if there never was one (open.go)
-//	reconcile   with one: compare decisions, verdicts and group offset with it (outcome.go), bring all to one end (repair.go)
+//	reconcile   with one: compare decisions, verdicts and group offset with it (transactionstatus.go), bring all to one end (repair.go)
 func (t *task) takeOver(ctx context.Context) (*owned, error) {
 	s := t.service
 	producer, e, err := t.fence(ctx)
@@ -98,7 +98,7 @@ func (t *task) lost(reason, remedy string) error {
 }
 
 // fence ends the ownership of everybody else. When it returns, the last transaction has an outcome in each topic,
-// though not always the same in all: see outcome.
+// though not always the same in all: see transactionStatus.
 func (t *task) fence(ctx context.Context) (*kafka.Producer, ends, error) {
 	var e ends
 	s, p := t.service, t.partition

@@ -38,7 +38,7 @@ func (t *task) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := t.service.sightings.enter(t.partition, o.stream); err != nil {
+	if err := t.service.users.enter(t.partition, o.stream); err != nil {
 		return err
 	}
 	t.service.listener.Holds(t.partition, len(o.stream.AppendState(nil)))
@@ -58,9 +58,9 @@ func (t *task) run(ctx context.Context) error {
 	batches := make(chan *kafka.Batch, 2)
 	segments := make(chan *segment)
 	free := make(chan *segment, 2)
-	shelf := kafka.NewShelf()
-	free <- t.service.newSegment(shelf)
-	free <- t.service.newSegment(shelf)
+	pool := kafka.NewPool()
+	free <- t.service.newSegment(pool)
+	free <- t.service.newSegment(pool)
 	start := o.position
 	var fetcher, committer sync.WaitGroup
 	fetcher.Go(func() {

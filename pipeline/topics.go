@@ -76,7 +76,7 @@ func CreateTopics(ctx context.Context, client *kafka.Client, c Config, done func
 	if err != nil {
 		return err
 	}
-	if problem, err := absence(ctx, client, c, used, cluster); err != nil || problem != nil {
+	if problem, err := missingTopic(ctx, client, c, used, cluster); err != nil || problem != nil {
 		return errors.Join(problem, err)
 	}
 	input := cluster.Topics[c.Input]
@@ -157,7 +157,7 @@ func CheckTopics(ctx context.Context, client *kafka.Client, c Config, use Use) (
 	if err != nil {
 		return Topics{}, err
 	}
-	problem, err := absence(ctx, client, c, used, cluster)
+	problem, err := missingTopic(ctx, client, c, used, cluster)
 	if err != nil {
 		return Topics{}, err
 	}
@@ -165,7 +165,7 @@ func CheckTopics(ctx context.Context, client *kafka.Client, c Config, use Use) (
 		errs = append(errs, problem)
 	}
 	topics := Topics{Cluster: cluster.ID}
-	var input found
+	var input describedTopic
 	for _, r := range used {
 		name := r.topic(&c)
 		topic, exists := cluster.Topics[name]
@@ -176,7 +176,7 @@ func CheckTopics(ctx context.Context, client *kafka.Client, c Config, use Use) (
 			continue
 		}
 		*r.described(&topics) = topic
-		own := found{role: r, topic: topic}
+		own := describedTopic{role: r, topic: topic}
 		if own.settings, err = client.Settings(ctx, name); err != nil {
 			return Topics{}, fmt.Errorf("pipeline: settings of %s: %w", name, err)
 		}
@@ -189,7 +189,7 @@ func CheckTopics(ctx context.Context, client *kafka.Client, c Config, use Use) (
 }
 
 // checkTopic finds everything that is wrong with one topic beside a given input, which is zero if it does not exist.
-func checkTopic(c Config, input, own found) []error {
+func checkTopic(c Config, input, own describedTopic) []error {
 	var errs []error
 	if want := input.topic.Partitions; want > 0 && !own.role.single {
 		errs = append(errs, checkPartitions(c, want, own)...)
@@ -202,7 +202,7 @@ func checkTopic(c Config, input, own found) []error {
 
 // checkPartitions refuses a topic with partitions that the input lacks, and at user level one that lacks some of the
 // input's: there a fixed number is part of what is promised.
-func checkPartitions(c Config, want int, own found) []error {
+func checkPartitions(c Config, want int, own describedTopic) []error {
 	reason := fmt.Sprintf("%s topic %q has %d partitions, the input %q has %d",
 		own.role.name, own.topic.Name, own.topic.Partitions, c.Input, want)
 	switch {

@@ -7,14 +7,14 @@ import (
 	"oriel/state"
 )
 
-// judge adds the verdict of a record that lies gap offsets behind the record before.
-func (g *segment) judge(gap int64, code schemas.Code) {
-	g.pass(gap)
+// setStatus adds the verdict of a record that lies gap offsets behind the record before.
+func (g *segment) setStatus(gap int64, code schemas.Code) {
+	g.setSkipped(gap)
 	g.verdicts = append(g.verdicts, code.Verdict())
 }
 
-// pass adds the verdicts of offsets that hold no record for us: markers and records of aborted transactions.
-func (g *segment) pass(offsets int64) {
+// setSkipped adds the verdicts of offsets that hold no record for us: markers and records of aborted transactions.
+func (g *segment) setSkipped(offsets int64) {
 	g.verdicts = append(g.verdicts, make([]byte, offsets)...) // 0: no record
 }
 

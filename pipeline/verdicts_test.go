@@ -23,13 +23,13 @@ func rowSealer(t *testing.T) *state.Sealer {
 // TestVerdictsShowTheirNumberAlone: two segments of the same offsets, one all valid and one of every reason and gaps,
 // are equally full and seal to rows of equal sizes and places.
 func TestVerdictsShowTheirNumberAlone(t *testing.T) {
-	valid, mixed := &segment{shelf: kafka.NewShelf()}, &segment{shelf: kafka.NewShelf()}
+	valid, mixed := &segment{pool: kafka.NewPool()}, &segment{pool: kafka.NewPool()}
 	for offset := range int64(3*state.MaxVerdicts + 5) {
-		valid.judge(0, schemas.OK)
+		valid.setStatus(0, schemas.OK)
 		if offset%7 == 3 {
-			mixed.pass(1)
+			mixed.setSkipped(1)
 		} else {
-			mixed.judge(0, schemas.Code(offset%int64(schemas.UnknownChoice+1)))
+			mixed.setStatus(0, schemas.Code(offset%int64(schemas.UnknownChoice+1)))
 		}
 	}
 	if n := len(valid.verdicts); !valid.full(n) || valid.full(n+1) || !mixed.full(n) || mixed.full(n+1) {
@@ -57,9 +57,9 @@ func TestVerdictsShowTheirNumberAlone(t *testing.T) {
 // says are a bug.
 func TestVerdictsCoverEveryOffset(t *testing.T) {
 	g := new(segment)
-	g.judge(0, schemas.OK)
-	g.judge(2, schemas.TooLarge)
-	g.pass(3)
+	g.setStatus(0, schemas.OK)
+	g.setStatus(2, schemas.TooLarge)
+	g.setSkipped(3)
 	if want := []byte{1, 0, 0, 3, 0, 0, 0}; !slices.Equal(g.verdicts, want) {
 		t.Fatalf("verdicts %v, want %v", g.verdicts, want)
 	}

@@ -30,7 +30,7 @@ type Walk struct {
 	// schemas.OK when it is valid.
 	Taken func(r *kafka.Record, gap int64, code schemas.Code)
 
-	sightings *sightings // of the process; nil for a walk that is nobody's beside it
+	users *userIndex // of the process; nil for a walk that is nobody's beside it
 
 	decisions []operators.Decision
 	line      []byte
@@ -57,19 +57,19 @@ func (w *Walk) Take(b *kafka.Batch, until func() int64) error {
 	for i := range b.Records {
 		r := &b.Records[i]
 		if end := until(); r.Offset >= end {
-			w.pass(b, end)
+			w.skipTo(b, end)
 			return nil
 		}
 		if err := w.step(r); err != nil {
 			return err
 		}
 	}
-	w.pass(b, until())
+	w.skipTo(b, until())
 	return nil
 }
 
-// pass goes on to where a batch ends, or to an end before it, over offsets that hold no record to take.
-func (w *Walk) pass(b *kafka.Batch, end int64) {
+// skipTo goes on to where a batch ends, or to an end before it, over offsets that hold no record to take.
+func (w *Walk) skipTo(b *kafka.Batch, end int64) {
 	if next := min(b.Next, end); next > w.Position.Next || next == b.Next {
 		w.Position.Next, w.Position.LeaderEpoch = next, b.LeaderEpoch
 	}
@@ -93,17 +93,17 @@ func (w *Walk) step(r *kafka.Record) error {
 	case r.Unreadable:
 		code = schemas.TooLarge
 	default:
-		code = s.seat.decoder.Decode(&s.seat.event, r.Value)
+		code = s.opened.decoder.Decode(&s.opened.event, r.Value)
 	}
 	record := operators.Record{
 		Identity: noise.Identity{Topic: at.Topic, Partition: w.Partition, Offset: r.Offset, LeaderEpoch: r.LeaderEpoch},
 		Null:     code != schemas.OK,
 	}
-	if s.seat.model.Keyed {
+	if s.opened.model.Keyed {
 		record.Key = r.Key
 	}
 	if !record.Null {
-		record.Event = s.seat.event
+		record.Event = s.opened.event
 	}
 	w.decisions = s.machine.Add(w.decisions[:0], record)
 	w.decide()
@@ -121,13 +121,13 @@ func (w *Walk) admit(r *kafka.Record) (schemas.Code, error) {
 		return schemas.OK, nil
 	}
 	step := s.machine.Steps() + 1
-	s.limiter.Forget(step, w.forgotten) // BEFORE the user is looked up among those remembered
-	name := s.seat.model.Users.name(r)
+	s.limiter.Forget(step, w.userForgotten) // BEFORE the user is looked up among those remembered
+	name := s.opened.model.Users.name(r)
 	if len(name) == 0 {
 		return schemas.NoUser, nil
 	}
 	user := s.limiter.ID(name)
-	if err := w.sightings.see(w.Partition, user); err != nil {
+	if err := w.users.add(w.Partition, user); err != nil {
 		return schemas.OK, err
 	}
 	if !s.limiter.Admit(step, user) {
@@ -136,11 +136,11 @@ func (w *Walk) admit(r *kafka.Record) (schemas.Code, error) {
 	return schemas.OK, nil
 }
 
-func (w *Walk) forgotten(user users.ID) { w.sightings.forget(w.Partition, user) }
+func (w *Walk) userForgotten(user users.ID) { w.users.remove(w.Partition, user) }
 
 func (w *Walk) decide() {
 	for _, d := range w.decisions {
-		if d.Output >= outputs || d.Output > 0 && w.Stream.seat.output == nil {
+		if d.Output >= decisionTopics || d.Output > 0 && w.Stream.opened.output == nil {
 			panic(fmt.Sprintf("BUG: pipeline: a decision for topic %d, which the operator does not have", d.Output))
 		}
 		w.line = w.Stream.encoder.Append(w.line[:0], d.Index, d.Step, d.Point, d.Extras)

@@ -211,15 +211,15 @@ func TestWalkJoins(t *testing.T) {
 // TestWalkTellsWhoIsForgotten: a user is noted before the record is taken and let go when s steps have passed; one who
 // is another partition's stops the walk before the record.
 func TestWalkTellsWhoIsForgotten(t *testing.T) {
-	seen := new(sightings)
+	seen := new(userIndex)
 	w := walkOf(t, func(m *Model) { m.Users = &Users{Separation: 2, Batch: 1} }, 0)
-	w.sightings = seen
+	w.users = seen
 	batch := kafka.Batch{From: 10, Next: 15, LeaderEpoch: 4, Records: records(4, 10, 11, 12, 13, 14)}
 	for i, key := range []string{"a", "a", "b", "", "a"} {
 		batch.Records[i].Key = []byte(key)
 	}
 	id := w.Stream.limiter.ID([]byte("c"))
-	if err := seen.see(7, id); err != nil {
+	if err := seen.add(7, id); err != nil {
 		t.Fatal(err)
 	}
 	if err := w.Take(&batch, everything); err != nil {
@@ -235,8 +235,8 @@ func TestWalkTellsWhoIsForgotten(t *testing.T) {
 	if err := w.Take(&next, everything); Kind(err) != Stopped || w.Position.Next != 15 {
 		t.Errorf("a user of another partition: %v, the walk stands at %d", err, w.Position.Next)
 	}
-	seen.forget(0, id) // is the other partition's
-	if seen.see(0, id) == nil {
+	seen.remove(0, id) // is the other partition's
+	if seen.add(0, id) == nil {
 		t.Error("a partition has let go of another's user")
 	}
 }

@@ -252,11 +252,11 @@ func firstStream(model pipeline.Model) (
 		return 0, dp.Draws{}, published, false, err
 	}
 	inc := state.NewIncarnation(state.Incarnation{Config: model.Settings, Plan: frozen})
-	seat, err := pipeline.NewSeat(model, frozen)
+	opened, err := pipeline.OpenModel(model, frozen)
 	if err != nil {
 		return 0, dp.Draws{}, published, false, err
 	}
-	stream, err := seat.Open([32]byte{}, [32]byte{}, inc.Stream, inc.ID)
+	stream, err := opened.Open([32]byte{}, [32]byte{}, inc.Stream, inc.ID)
 	if err != nil {
 		return 0, dp.Draws{}, published, false, err
 	}

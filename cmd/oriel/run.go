@@ -219,7 +219,7 @@ func logging(log *slog.Logger, name string, l pipeline.Listener) pipeline.Listen
 	l.Opened = func(p int32) { log.Info("opened the partition's first incarnation", "partition", p) }
 	l.Restarted = func(p int32, err error) { log.Warn("taking the partition over again", "partition", p, "error", err) }
 	l.Stopped = func(p int32, err error) { log.Error("stopped", "partition", p, "error", err) }
-	l.Company = func(problems []string) {
+	l.Members = func(problems []string) {
 		for _, text := range problems {
 			log.Warn(text)
 		}

@@ -37,7 +37,7 @@ func New() *Console { return &Console{states: map[int32]pipeline.TaskState{}} }
 // Listen completes a listener so that the console follows it; functions already set are called as well.
 func (c *Console) Listen(l pipeline.Listener) pipeline.Listener {
 	l.EnsureDefaults()
-	assigned, state, closed, company := l.Assigned, l.State, l.Closed, l.Company
+	assigned, state, closed, members := l.Assigned, l.State, l.Closed, l.Members
 	versions, doubted := l.Versions, l.Doubted
 	l.Versions = func(members []string) {
 		c.mu.Lock()
@@ -57,11 +57,11 @@ func (c *Console) Listen(l pipeline.Listener) pipeline.Listener {
 		c.mu.Unlock()
 		assigned(partitions)
 	}
-	l.Company = func(problems []string) {
+	l.Members = func(problems []string) {
 		c.mu.Lock()
 		c.group = problems
 		c.mu.Unlock()
-		company(problems)
+		members(problems)
 	}
 	l.State = func(p int32, s pipeline.TaskState) {
 		c.mu.Lock()

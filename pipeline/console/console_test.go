@@ -64,9 +64,9 @@ func TestReadyFollowsThePartitions(t *testing.T) {
 	want("the disk is full", 503, "disk: the local store waits for room\n")
 	c.DiskFull(false)
 	want("there is room again", 200, "ready\n")
-	l.Company([]string{"a stranger", "and its partition"})
-	want("a stranger is in the group", 503, "a stranger\nand its partition\n")
-	l.Company(nil)
+	l.Members([]string{"a foreign member", "and its partition"})
+	want("a foreign member is in the group", 503, "a foreign member\nand its partition\n")
+	l.Members(nil)
 	want("it has left", 200, "ready\n")
 	l.Versions([]string{"another version"})
 	want("an older version works beside", 200, "ready\nanother version\n")
@@ -125,17 +125,17 @@ func TestListenKeepsTheListener(t *testing.T) {
 		Assigned: func([]int32) { heard = append(heard, "assigned") },
 		State:    func(int32, pipeline.TaskState) { heard = append(heard, "state") },
 		Closed:   func(int32) { heard = append(heard, "closed") },
-		Company:  func([]string) { heard = append(heard, "company") },
+		Members:  func([]string) { heard = append(heard, "members") },
 		Versions: func([]string) { heard = append(heard, "versions") },
 		Doubted:  func(error) { heard = append(heard, "doubted") },
 	})
 	l.Assigned(nil)
 	l.State(0, pipeline.Running)
 	l.Closed(0)
-	l.Company(nil)
+	l.Members(nil)
 	l.Versions(nil)
 	l.Doubted(nil)
-	if strings.Join(heard, " ") != "assigned state closed company versions doubted" {
+	if strings.Join(heard, " ") != "assigned state closed members versions doubted" {
 		t.Fatalf("heard %v", heard)
 	}
 }

@@ -17,11 +17,11 @@ import (
 // A Batch that is held while its holder waits for another Reader of the same Budget breaks that: ReaderOptions.Budget
 // gives the first of the two Readers a Budget of its own, and it is the first with everybody.
 type Budget struct {
-	mu      sync.Mutex
-	size    int
-	used    int
-	aside   bool      // the place beside the size is taken
-	waiting []*waiter // in the order they came
+	mu       sync.Mutex
+	size     int
+	used     int
+	oversize bool      // the place beside the size is taken
+	waiting  []*waiter // in the order they came
 }
 
 // NewBudget gives a budget of so many bytes, at least one. A nil Budget has no bound.
@@ -29,16 +29,16 @@ func NewBudget(size int) *Budget { return &Budget{size: max(size, 1)} }
 
 // waiter is a call of take.
 type waiter struct {
-	bytes int
-	aside bool       // may take the place beside the size
-	ready chan share // of one
+	bytes    int
+	oversize bool       // may take the place beside the size
+	ready    chan share // of one
 }
 
 // share is a part of a budget in somebody's hands. The zero value is no part of any.
 type share struct {
-	budget *Budget
-	bytes  int
-	aside  bool
+	budget   *Budget
+	bytes    int
+	oversize bool
 }
 
 // take waits for room to read an answer. One that is larger than all of the budget waits until it is alone.
@@ -49,12 +49,12 @@ func (b *Budget) take(ctx context.Context, bytes int) (share, error) {
 	return b.wait(ctx, &waiter{bytes: min(bytes, b.size)})
 }
 
-// takeOrAside waits for room to decompress, within the budget or in the place beside it.
-func (b *Budget) takeOrAside(ctx context.Context, bytes int) (share, error) {
+// takeOrOversize waits for room to decompress, within the budget or in the place beside it.
+func (b *Budget) takeOrOversize(ctx context.Context, bytes int) (share, error) {
 	if b == nil {
 		return share{}, nil
 	}
-	return b.wait(ctx, &waiter{bytes: bytes, aside: true})
+	return b.wait(ctx, &waiter{bytes: bytes, oversize: true})
 }
 
 // try takes room if there is some now and nobody waits for it.
@@ -107,9 +107,9 @@ func (b *Budget) serve() {
 		case !full && b.used+w.bytes <= b.size:
 			b.used += w.bytes
 			w.ready <- share{budget: b, bytes: w.bytes}
-		case w.aside && !b.aside:
-			b.aside = true
-			w.ready <- share{budget: b, bytes: w.bytes, aside: true}
+		case w.oversize && !b.oversize:
+			b.oversize = true
+			w.ready <- share{budget: b, bytes: w.bytes, oversize: true}
 		default:
 			full = full || b.canFit(w)
 			return false
@@ -120,7 +120,7 @@ func (b *Budget) serve() {
 
 // shrink gives back what is beyond so many bytes.
 func (s *share) shrink(bytes int) {
-	if s.budget == nil || s.aside || bytes >= s.bytes {
+	if s.budget == nil || s.oversize || bytes >= s.bytes {
 		return
 	}
 	s.budget.mu.Lock()
@@ -138,8 +138,8 @@ func (s *share) release() {
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if s.aside {
-		b.aside = false
+	if s.oversize {
+		b.oversize = false
 	} else {
 		b.used -= s.bytes
 	}

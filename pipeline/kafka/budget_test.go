@@ -49,9 +49,9 @@ func TestBudgetServesInOrderAndLetsTheLargeTakeTurns(t *testing.T) {
 		want("b", b.take, 40)
 		want("c", b.take, 10) // fits, but b came first
 		check("a")
-		want("bomb 1", b.takeOrAside, 1000)
-		want("bomb 2", b.takeOrAside, 1000)
-		want("small", b.takeOrAside, 30)
+		want("bomb 1", b.takeOrOversize, 1000)
+		want("bomb 2", b.takeOrOversize, 1000)
+		want("small", b.takeOrOversize, 30)
 		check("a", "bomb 1")
 		if _, ok := b.try(1); ok {
 			t.Fatal("one who tries overtakes those who wait")
@@ -68,8 +68,8 @@ func TestBudgetServesInOrderAndLetsTheLargeTakeTurns(t *testing.T) {
 		release("small")
 		check("a", "bomb 1", "bomb 2", "b", "c", "small", "all")
 		release("all")
-		if b.used != 0 || b.aside || len(b.waiting) != 0 {
-			t.Fatalf("%d bytes are held, place beside taken: %t, %d wait", b.used, b.aside, len(b.waiting))
+		if b.used != 0 || b.oversize || len(b.waiting) != 0 {
+			t.Fatalf("%d bytes are held, place beside taken: %t, %d wait", b.used, b.oversize, len(b.waiting))
 		}
 	})
 }
@@ -137,7 +137,7 @@ func TestEverybodyGetsOn(t *testing.T) {
 								continue
 							}
 							if !ok {
-								if plain, err = b.takeOrAside(t.Context(), 1+random.IntN(50_000)); err != nil {
+								if plain, err = b.takeOrOversize(t.Context(), 1+random.IntN(50_000)); err != nil {
 									t.Error(err)
 								}
 							}
@@ -155,8 +155,8 @@ func TestEverybodyGetsOn(t *testing.T) {
 			for range 200 {
 				<-done
 			}
-			if most > max(size, 1) || b.used != 0 || b.aside {
-				t.Errorf("size %d: %d bytes held at once; at the end %d, place beside taken: %t", size, most, b.used, b.aside)
+			if most > max(size, 1) || b.used != 0 || b.oversize {
+				t.Errorf("size %d: %d bytes held at once; at the end %d, place beside taken: %t", size, most, b.used, b.oversize)
 			}
 		})
 	}

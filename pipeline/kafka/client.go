@@ -162,7 +162,7 @@ func (c *Client) retry(ctx context.Context, operation string, attempt func(conte
 			return fmt.Errorf("kafka: %s: %w", operation, refused)
 		}
 		if !errors.Is(err, kafkago.ConcurrentTransactions) || pause.next == lastPause {
-			c.tell(operation, err)
+			c.report(operation, err)
 		}
 		if moved(err) {
 			c.refresh()
@@ -173,8 +173,8 @@ func (c *Client) retry(ctx context.Context, operation string, attempt func(conte
 	}
 }
 
-// tell reports a transient error.
-func (c *Client) tell(operation string, err error) {
+// report reports a transient error.
+func (c *Client) report(operation string, err error) {
 	if c.config.OnRetry != nil {
 		c.config.OnRetry(operation, err)
 	}

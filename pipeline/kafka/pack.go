@@ -6,15 +6,15 @@ import "context"
 const DefaultPack = 1_000_000
 
 // Pack is what a transaction appends to one partition: record batches, each within a limit. A record that is larger by
-// itself gets a batch of its own. Its zero value is ready, with a Shelf of its own.
+// itself gets a batch of its own. Its zero value is ready, with a Pool of its own.
 type Pack struct {
 	limit    int
-	shelf    *Shelf
+	pool     *Pool
 	builders []*Builder
 }
 
-// Share makes an empty pack take its memory from a shelf, and give it back there.
-func (p *Pack) Share(s *Shelf) { p.shelf = s }
+// Share makes an empty pack take its memory from a pool, and give it back there.
+func (p *Pack) Share(s *Pool) { p.pool = s }
 
 // Limit closes batches at so many bytes, or at DefaultPack if that is less. It holds for the records that follow.
 func (p *Pack) Limit(bytes int) { p.limit = bytes }
@@ -27,16 +27,16 @@ func (p *Pack) Append(key, value []byte, headers []Header, timestampMs int64) {
 	}
 	last := len(p.builders) - 1
 	if last < 0 || p.builders[last].Count() > 0 && p.builders[last].Bytes()+RecordBytes(key, value, headers) > limit {
-		if p.shelf == nil {
-			p.shelf = NewShelf()
+		if p.pool == nil {
+			p.pool = NewPool()
 		}
-		p.builders = append(p.builders, p.shelf.take())
+		p.builders = append(p.builders, p.pool.take())
 		last++
 	}
 	b := p.builders[last]
 	before := b.Bytes()
 	b.Append(key, value, headers, timestampMs)
-	p.shelf.held.Add(int64(b.Bytes() - before))
+	p.pool.held.Add(int64(b.Bytes() - before))
 }
 
 // Batches are those in it, in order.
@@ -59,7 +59,7 @@ func (p *Pack) Reset() {
 
 // drop removes the first batch.
 func (p *Pack) drop() {
-	p.shelf.put(p.builders[0])
+	p.pool.put(p.builders[0])
 	p.builders = append(p.builders[:0], p.builders[1:]...)
 }
 

@@ -25,8 +25,8 @@ func TestPackStaysWithinTheBrokersLimit(t *testing.T) {
 	builders := len(b.builders)
 	b.Reset()
 	b.Append(nil, []byte("x"), nil, 1)
-	if b.shelf.Bytes() == 0 || len(b.Batches()) != 1 || b.Batches()[0].Count() != 1 ||
-		len(b.shelf.builders) != builders-1 {
+	if b.pool.Bytes() == 0 || len(b.Batches()) != 1 || b.Batches()[0].Count() != 1 ||
+		len(b.pool.builders) != builders-1 {
 		t.Error("a reset does not start over with the same builders")
 	}
 }

@@ -165,7 +165,7 @@ func seen(t *testing.T, from int64, wire []byte, budget int) (lines []string, at
 		b.Release()
 		lines = append(lines, fmt.Sprintf("released: %d bytes held", r.budget.used))
 	}
-	if r.budget.used != 0 || r.budget.aside {
+	if r.budget.used != 0 || r.budget.oversize {
 		t.Fatalf("%d bytes of the budget are not given back", r.budget.used)
 	}
 	return lines, at

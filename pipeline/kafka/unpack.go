@@ -71,7 +71,7 @@ func (r *Reader) room(ctx context.Context, bytes int, wait bool) (*buffer, error
 			return nil, nil
 		}
 		var err error
-		if part, err = r.budget.takeOrAside(ctx, bytes); err != nil {
+		if part, err = r.budget.takeOrOversize(ctx, bytes); err != nil {
 			return nil, err
 		}
 	}

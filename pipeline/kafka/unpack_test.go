@@ -79,8 +79,8 @@ func sameVerdict(tb testing.TB, c *Client, codec Codec, src []byte) {
 		tb.Fatalf("%s: %d bytes, the slow way has %d", codec, len(r.cursor.body), len(want))
 	}
 	r.Close()
-	if b := c.config.Budget; b.used != 0 || b.aside {
-		tb.Fatalf("%s: %d bytes of the budget are not given back, place beside taken: %t", codec, b.used, b.aside)
+	if b := c.config.Budget; b.used != 0 || b.oversize {
+		tb.Fatalf("%s: %d bytes of the budget are not given back, place beside taken: %t", codec, b.used, b.oversize)
 	}
 }
 

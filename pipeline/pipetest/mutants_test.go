@@ -91,7 +91,7 @@ var mutants = []struct{ file, text, other, breaks string }{
 		"repair.go", "\treturn t.commitOpening(ctx, o, g, opening...)",
 		"\treturn t.commit(ctx, o, g, opening...)", "an opening that is sent again is believed at once",
 	},
-	{"outcome.go", "return !at.Owes && ", "return ", "the first decisions are not sent by whoever takes over"},
+	{"transactionstatus.go", "return !at.Owes && ", "return ", "the first decisions are not sent by whoever takes over"},
 	{
 		"decided.go", "d.Step > o.position.Step || o.position.Owes",
 		"d.Step > o.position.Step", "first decisions that are committed are sent again",

@@ -23,11 +23,11 @@ func TestDrawsWithoutPrivacyAreTheBest(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	seat, err := model.Learner.Open(nil)
+	opened, err := model.Learner.Open(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	machine, err := seat([32]byte{5})
+	machine, err := opened([32]byte{5})
 	if err != nil {
 		t.Fatal(err)
 	}

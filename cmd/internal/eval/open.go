@@ -16,13 +16,13 @@ import (
 
 // open opens a stream with the noise of a numbered seed. Cluster and topic are zero, so that its noise is never that of
 // a service; and since everybody can compute it, it hides nothing.
-func open(m pipeline.Model, plan []byte, seat *pipeline.Seat, partition int32, seed int) (*pipeline.Stream, error) {
+func open(m pipeline.Model, plan []byte, opened *pipeline.Opened, partition int32, seed int) (*pipeline.Stream, error) {
 	secret := sha256.Sum256(fmt.Appendf(nil, "oriel eval, seed %d", seed))
 	inc := state.Incarnation{
 		ID: state.SeededID(secret), Stream: strconv.Itoa(int(partition)), Partition: partition, Config: m.Settings,
 		Plan: plan,
 	}
-	return seat.Open(inc.InitialKey(secret), [32]byte{}, inc.Stream, inc.ID)
+	return opened.Open(inc.InitialKey(secret), [32]byte{}, inc.Stream, inc.ID)
 }
 
 // silent is the sampler of no noise.

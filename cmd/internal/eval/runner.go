@@ -27,7 +27,7 @@ func newRunner(m pipeline.Model, streams, seed int, decided func(stream int32, l
 	if err != nil {
 		return nil, err
 	}
-	seat, err := pipeline.NewSeat(m, plan)
+	opened, err := pipeline.OpenModel(m, plan)
 	if err != nil {
 		return nil, err
 	}
@@ -37,7 +37,7 @@ func newRunner(m pipeline.Model, streams, seed int, decided func(stream int32, l
 	}
 	r := &runner{reasons: map[schemas.Code]int{}, decoder: decoder}
 	for p := range int32(streams) {
-		stream, err := open(m, plan, seat, p, seed)
+		stream, err := open(m, plan, opened, p, seed)
 		if err != nil {
 			return nil, err
 		}

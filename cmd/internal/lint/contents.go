@@ -34,15 +34,15 @@ var readsContents = []struct {
 	{"pipeline/kafka/decode.go", []string{"next", "abortMarker"}, "parses records; an abort marker is the broker's own"},
 	{"pipeline/walk.go", []string{"step"}, "the one place where an event is decoded"},
 	{"pipeline/users.go", []string{"name"}, "finds the user of a record"},
-	{"pipeline/absent.go", []string{"everTaken"}, ownTopics},
+	{"pipeline/missing.go", []string{"everTaken"}, ownTopics},
 	{"pipeline/changelog.go", nil, ownTopics},
 	{"pipeline/check.go", nil, ownTopics},
 	{"pipeline/decided.go", nil, ownTopics},
 	{"pipeline/descriptor.go", nil, ownTopics},
-	{"pipeline/former.go", nil, ownTopics},
+	{"pipeline/predecessor.go", nil, ownTopics},
 	{"pipeline/manifest.go", nil, ownTopics},
 	{"pipeline/open.go", nil, ownTopics},
-	{"pipeline/rows.go", nil, ownTopics},
+	{"pipeline/statuses.go", nil, ownTopics},
 	{"pipeline/semantics.go", nil, ownTopics},
 }
 

@@ -16,7 +16,7 @@ var mutants = []struct{ operator, file, text, other, breaks string }{
 		"noise of earlier steps is not taken back",
 	},
 	{
-		"coco", "mechanisms/blt/encode.go", "c.buffers[i][k] = at(i, k)", "_ = at(i, k)",
+		"coco", "mechanisms/blt/encode.go", "c.buffers[i][k] = s.Buffer(i, k)", "_ = s.Buffer(i, k)",
 		"the next process has forgotten that noise",
 	},
 	{
@@ -29,7 +29,7 @@ var mutants = []struct{ operator, file, text, other, breaks string }{
 	},
 	{"coco", "state/users/encode.go", "int(count), last", "0, last", "the next process does not know who was there"},
 	{
-		"coco", "pipeline/walk.go", "record.Event = s.seat.event", "record.Event, record.Null = s.seat.event, true",
+		"coco", "pipeline/walk.go", "record.Event = s.opened.event", "record.Event, record.Null = s.opened.event, true",
 		"no event says anything",
 	},
 	{

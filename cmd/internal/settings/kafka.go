@@ -55,9 +55,9 @@ const transactionBytes = 32 << 20
 
 // Deployment gives the names and intervals that the pipeline takes, with the defaults that depend on the name.
 func (s Settings) Deployment() pipeline.Config {
-	var after pipeline.Former
+	var after pipeline.Predecessor
 	if s.After != "" {
-		after = pipeline.Former{
+		after = pipeline.Predecessor{
 			Name: s.After, Group: cmp.Or(s.AfterGroup, s.After),
 			Decisions: cmp.Or(s.AfterDecisions, s.After+".decisions"),
 			Changelog: cmp.Or(s.AfterChangelog, s.After+".changelog"),
@@ -69,7 +69,7 @@ func (s Settings) Deployment() pipeline.Config {
 		Verdicts:   cmp.Or(s.VerdictsTopic, s.Name+".verdicts"),
 		Changelog:  cmp.Or(s.ChangelogTopic, s.Name+".changelog"),
 		DeadLetter: cmp.Or(s.DeadLetterTopic, s.Name+".dead-letter"),
-		Start:      s.Start, After: after, CommitInterval: s.CommitInterval, SessionTimeout: s.SessionTimeout,
+		Start:      s.Start, Predecessor: after, CommitInterval: s.CommitInterval, SessionTimeout: s.SessionTimeout,
 		TransactionBytes: transactionBytes, Memory: pipeline.Memory(s.MemoryLimit), SingleReplica: s.SingleReplica,
 	}
 }

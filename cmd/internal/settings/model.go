@@ -44,11 +44,11 @@ func (s Settings) Guarantee(m pipeline.Model) (protection.Guarantee, error) {
 	if err != nil {
 		return protection.Guarantee{}, invalid(err)
 	}
-	seat, err := pipeline.NewSeat(m, params)
+	opened, err := pipeline.OpenModel(m, params)
 	if err != nil {
 		return protection.Guarantee{}, err
 	}
-	g := seat.Guarantee()
+	g := opened.Guarantee()
 	if math.IsInf(g.Epsilon, 1) {
 		return g, invalid(fmt.Errorf("ORIEL_MECHANISM: %s proves no finite epsilon at ORIEL_DELTA=%g with these settings", s.Mechanism, s.Delta))
 	}

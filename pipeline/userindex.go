@@ -11,62 +11,62 @@ import (
 	"oriel/state/users"
 )
 
-// sightings knows in which partition each remembered user was seen: in this process at once, in others as of their last
+// userIndex knows in which partition each remembered user was seen: in this process at once, in others as of their last
 // look at the changelog. A user in two partitions is protected by two streams, whose losses compose: no printed figure
 // counts that, so the service stops.
-type sightings struct {
-	mu      sync.Mutex
-	where   map[users.ID]int32
-	members map[int32]map[users.ID]bool // where, the other way round
+type userIndex struct {
+	mu         sync.Mutex
+	partitions map[users.ID]int32
+	members    map[int32]map[users.ID]bool // where, the other way round
 
 	elsewhere map[int32]*remembered // used by the goroutine that looks around only
 	unread    map[int32]bool        // partitions whose users could not be read at the last look; the same
 }
 
-// see notes a user, before the record is taken.
-func (s *sightings) see(partition int32, user users.ID) error {
+// add notes a user, before the record is taken.
+func (s *userIndex) add(partition int32, user users.ID) error {
 	if s == nil {
 		return nil
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.note(partition, user)
+	return s.addIn(partition, user)
 }
 
-// forget lets go of a user whom a partition remembers no longer.
-func (s *sightings) forget(partition int32, user users.ID) {
+// remove lets go of a user whom a partition remembers no longer.
+func (s *userIndex) remove(partition int32, user users.ID) {
 	if s == nil {
 		return
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.drop(partition, user)
+	s.removeFrom(partition, user)
 }
 
-func (s *sightings) note(partition int32, user users.ID) error {
-	if other, seen := s.where[user]; seen && other != partition {
+func (s *userIndex) addIn(partition int32, user users.ID) error {
+	if other, seen := s.partitions[user]; seen && other != partition {
 		return stop(fmt.Sprintf("one user has events in partitions %d and %d, and the printed guarantee is that of one", min(other, partition), max(other, partition)),
 			"Key the input by user, with one partitioner and a fixed number of partitions, and open a new deployment under another ORIEL_NAME on it")
 	}
-	if s.where == nil {
-		s.where, s.members = map[users.ID]int32{}, map[int32]map[users.ID]bool{}
+	if s.partitions == nil {
+		s.partitions, s.members = map[users.ID]int32{}, map[int32]map[users.ID]bool{}
 	}
 	if s.members[partition] == nil {
 		s.members[partition] = map[users.ID]bool{}
 	}
-	s.where[user], s.members[partition][user] = partition, true
+	s.partitions[user], s.members[partition][user] = partition, true
 	return nil
 }
 
-func (s *sightings) drop(partition int32, user users.ID) {
+func (s *userIndex) removeFrom(partition int32, user users.ID) {
 	if s.members[partition][user] { // else the user may be another partition's by now
-		delete(s.where, user)
+		delete(s.partitions, user)
 		delete(s.members[partition], user)
 	}
 }
 
 // replace notes who is remembered in a partition, in place of what was known of it.
-func (s *sightings) replace(partition int32, all iter.Seq[users.ID]) error {
+func (s *userIndex) replace(partition int32, all iter.Seq[users.ID]) error {
 	current := map[users.ID]bool{}
 	for user := range all {
 		current[user] = true
@@ -75,11 +75,11 @@ func (s *sightings) replace(partition int32, all iter.Seq[users.ID]) error {
 	defer s.mu.Unlock()
 	for user := range s.members[partition] {
 		if !current[user] {
-			s.drop(partition, user)
+			s.removeFrom(partition, user)
 		}
 	}
 	for user := range current {
-		if err := s.note(partition, user); err != nil {
+		if err := s.addIn(partition, user); err != nil {
 			return err
 		}
 	}
@@ -87,7 +87,7 @@ func (s *sightings) replace(partition int32, all iter.Seq[users.ID]) error {
 }
 
 // enter notes the users that a restored stream remembers.
-func (s *sightings) enter(partition int32, stream *Stream) error {
+func (s *userIndex) enter(partition int32, stream *Stream) error {
 	if stream.limiter == nil {
 		return nil
 	}
@@ -95,11 +95,11 @@ func (s *sightings) enter(partition int32, stream *Stream) error {
 }
 
 // leave lets go the users of a partition that is handed over.
-func (s *sightings) leave(partition int32) {
+func (s *userIndex) leave(partition int32) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for user := range s.members[partition] {
-		s.drop(partition, user)
+		s.removeFrom(partition, user)
 	}
 }
 
@@ -111,8 +111,8 @@ type remembered struct {
 	limiter  *users.Limiter
 }
 
-// lookBefore looks at all partitions before a generation works, as long as it lasts.
-func (s *Service) lookBefore(ctx context.Context, g *kafka.Generation) error {
+// usersBeforeTakeOver looks at all partitions before a generation works, as long as it lasts.
+func (s *Service) usersBeforeTakeOver(ctx context.Context, g *kafka.Generation) error {
 	look, end := context.WithCancel(ctx)
 	var watch sync.WaitGroup
 	watch.Go(func() {
@@ -122,19 +122,19 @@ func (s *Service) lookBefore(ctx context.Context, g *kafka.Generation) error {
 		case <-look.Done():
 		}
 	})
-	err := s.lookAround(look, nil)
+	err := s.usersElsewhere(look, nil)
 	end()
 	watch.Wait()
 	return err
 }
 
-// lookAround notes who is remembered in all partitions but those of skip, by their committed states. A partition that
-// cannot be read is left out, and said so: the others are compared.
-func (s *Service) lookAround(ctx context.Context, skip map[int32]bool) error {
+// usersElsewhere notes who is remembered in all partitions but those of skip, by their committed states. A partition
+// that cannot be read is left out, and said so: the others are compared.
+func (s *Service) usersElsewhere(ctx context.Context, skip map[int32]bool) error {
 	if s.model.Users == nil {
 		return nil
 	}
-	seen := &s.sightings
+	seen := &s.users
 	if seen.elsewhere == nil {
 		seen.elsewhere, seen.unread = map[int32]*remembered{}, map[int32]bool{}
 	}
@@ -170,12 +170,12 @@ func (s *Service) remember(ctx context.Context, p int32) (*remembered, error) {
 	if err != nil {
 		return nil, fmt.Errorf("pipeline: bounds of the changelog, partition %d: %w", p, err)
 	}
-	r := s.sightings.elsewhere[p]
+	r := s.users.elsewhere[p]
 	if r == nil {
 		if r, err = s.firstLook(ctx, p, bounds); r == nil || err != nil {
 			return nil, err
 		}
-		s.sightings.elsewhere[p] = r
+		s.users.elsewhere[p] = r
 		return r, r.open(p)
 	}
 	from := r.view.next
@@ -192,7 +192,7 @@ func (s *Service) remember(ctx context.Context, p int32) (*remembered, error) {
 		}
 	}
 	if err != nil {
-		delete(s.sightings.elsewhere, p) // the next look is a first one
+		delete(s.users.elsewhere, p) // the next look is a first one
 		return nil, err
 	}
 	return r, nil
@@ -249,7 +249,7 @@ func (s *Service) watchUsers(ctx context.Context, own []int32, end func(error)) 
 		skip[p] = true
 	}
 	for kafka.Pause(ctx, usersInterval) == nil {
-		if err := s.lookAround(ctx, skip); err != nil && Kind(err) == Stopped {
+		if err := s.usersElsewhere(ctx, skip); err != nil && Kind(err) == Stopped {
 			end(err)
 			return
 		}

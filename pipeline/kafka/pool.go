@@ -5,10 +5,10 @@ import (
 	"sync/atomic"
 )
 
-// Shelf is memory that packs share: builders that are in none of them, and how many bytes are in all of them. So the
+// Pool is memory that packs share: builders that are in none of them, and how many bytes are in all of them. So the
 // transaction that is being filled takes the memory of the one before it, batch by batch as those are acknowledged. It
 // is safe for concurrent use, the packs are not.
-type Shelf struct {
+type Pool struct {
 	held  atomic.Int64
 	freed chan struct{}
 
@@ -16,17 +16,17 @@ type Shelf struct {
 	builders []*Builder
 }
 
-// NewShelf returns an empty one.
-func NewShelf() *Shelf { return &Shelf{freed: make(chan struct{}, 1)} }
+// NewPool returns an empty one.
+func NewPool() *Pool { return &Pool{freed: make(chan struct{}, 1)} }
 
 // Bytes are those of all records in the packs that share it.
-func (s *Shelf) Bytes() int { return int(s.held.Load()) }
+func (s *Pool) Bytes() int { return int(s.held.Load()) }
 
 // Freed has an element when bytes have become fewer since it was last read.
-func (s *Shelf) Freed() <-chan struct{} { return s.freed }
+func (s *Pool) Freed() <-chan struct{} { return s.freed }
 
 // take returns an empty builder.
-func (s *Shelf) take() *Builder {
+func (s *Pool) take() *Builder {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	last := len(s.builders) - 1
@@ -39,7 +39,7 @@ func (s *Shelf) take() *Builder {
 }
 
 // put empties a builder.
-func (s *Shelf) put(b *Builder) {
+func (s *Pool) put(b *Builder) {
 	s.held.Add(-int64(b.Bytes()))
 	b.Reset()
 	s.mu.Lock()

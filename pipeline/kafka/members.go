@@ -14,34 +14,34 @@ import (
 // describeVersion is the last before flexible versions.
 const describeVersion = 4
 
-// Stranger is a member of a group that does not carry its mark.
-type Stranger struct {
+// ForeignMember is a member of a group that does not carry its mark.
+type ForeignMember struct {
 	Client, Host string
 	Mark         string   // the one that it carries, which may be anything
 	Topics       []string // that it wants
 	Partitions   []int32  // that it has of the group's topic, ascending
 }
 
-func (s Stranger) String() string { return fmt.Sprintf("client %.64q at %.64q", s.Client, s.Host) }
+func (s ForeignMember) String() string { return fmt.Sprintf("client %.64q at %.64q", s.Client, s.Host) }
 
-// Company is who is in a group, as its coordinator says.
-type Company struct {
+// Members is who is in a group, as its coordinator says.
+type Members struct {
 	Stable bool // shares are given; the rest is known only then
 	// there is no such group of this kind: members of the newer consumer protocol may have taken it over
-	Gone      bool
-	Strangers []Stranger // by client and host
-	Free      []int32    // partitions that no member with the mark has, ascending
+	Gone    bool
+	Foreign []ForeignMember // by client and host
+	Free    []int32         // partitions that no member with the mark has, ascending
 }
 
-// Company looks at the group that a member of config belongs to. partitions is how many its topic has.
-func (c *Client) Company(ctx context.Context, config GroupConfig, partitions int) (Company, error) {
-	var found Company
+// Members looks at the group that a member of config belongs to. partitions is how many its topic has.
+func (c *Client) Members(ctx context.Context, config GroupConfig, partitions int) (Members, error) {
+	var found Members
 	err := c.retryAt(ctx, groupOf(config.ID), "describe group "+config.ID, func(ctx context.Context) error {
 		group, err := c.describeGroup(ctx, config.ID, config.Topic)
 		if err != nil {
 			return err
 		}
-		found = group.company(config.Mark, partitions)
+		found = group.membersOf(config.Mark, partitions)
 		return codeError(group.code)
 	})
 	return found, err
@@ -85,7 +85,7 @@ func (c *Client) OtherGroups(ctx context.Context, config GroupConfig) []string {
 			continue
 		}
 		group, err := c.describeGroup(ctx, g.GroupID, config.Topic)
-		if err == nil && slices.ContainsFunc(group.members, func(m Stranger) bool { return m.Mark == config.Mark }) {
+		if err == nil && slices.ContainsFunc(group.members, func(m ForeignMember) bool { return m.Mark == config.Mark }) {
 			others = append(others, g.GroupID)
 		}
 	}
@@ -97,25 +97,25 @@ func (c *Client) OtherGroups(ctx context.Context, config GroupConfig) []string {
 type described struct {
 	code    int16
 	state   string
-	members []Stranger
+	members []ForeignMember
 }
 
-func (d described) company(mark string, partitions int) Company {
-	c := Company{Stable: d.state == "Stable", Gone: d.state == "Dead"}
+func (d described) membersOf(mark string, partitions int) Members {
+	c := Members{Stable: d.state == "Stable", Gone: d.state == "Dead"}
 	if !c.Stable {
 		return c
 	}
 	owned := map[int32]bool{}
 	for _, m := range d.members {
 		if m.Mark != mark {
-			c.Strangers = append(c.Strangers, m)
+			c.Foreign = append(c.Foreign, m)
 			continue
 		}
 		for _, p := range m.Partitions {
 			owned[p] = true
 		}
 	}
-	slices.SortFunc(c.Strangers, func(a, b Stranger) int {
+	slices.SortFunc(c.Foreign, func(a, b ForeignMember) int {
 		return cmp.Or(cmp.Compare(a.Client, b.Client), cmp.Compare(a.Host, b.Host))
 	})
 	for p := range int32(partitions) {
@@ -127,7 +127,7 @@ func (d described) company(mark string, partitions int) Company {
 }
 
 // parseDescribeGroup reads a DescribeGroups answer of describeVersion for one group, shares down to one topic. What a
-// stranger says of itself may be anything: bytes that are no share are none.
+// foreign member says of itself may be anything: bytes that are no share are none.
 func parseDescribeGroup(r *wireReader, topic string) described {
 	var d described
 	r.int32() // throttle
@@ -139,7 +139,7 @@ func parseDescribeGroup(r *wireReader, topic string) described {
 		r.string() // protocol
 		d.members = nil
 		for m := r.array(16); m > 0; m-- {
-			var s Stranger
+			var s ForeignMember
 			r.string() // member
 			r.string() // instance
 			s.Client, s.Host = r.string(), r.string()

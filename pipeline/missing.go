@@ -9,9 +9,9 @@ import (
 	"oriel/state"
 )
 
-// absence finds what a missing topic says of a deployment that has worked before: its input is gone, or its state.
+// missingTopic finds what a missing topic says of a deployment that has worked before: its input is gone, or its state.
 // Making either again would only change the message. It is nil where the topics that are missing were never made.
-func absence(
+func missingTopic(
 	ctx context.Context, client *kafka.Client, c Config, used []role, cluster kafka.Cluster,
 ) (problem, err error) {
 	if _, exists := cluster.Topics[c.Input]; !exists {

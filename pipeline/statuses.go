@@ -9,39 +9,39 @@ import (
 	"oriel/state"
 )
 
-// verdictsFound are the verdict rows of the incarnation beside its state.
-type verdictsFound struct {
-	end    int64 // of the last committed row, −1 if none can be read
-	rows   []row // those that were looked at, aborted ones behind the last committed one included, in order
-	beyond []row // the committed ones behind the state
-	resend []row // those up to the state that are not committed, in order
+// statusesFound are the verdict rows of the incarnation beside its state.
+type statusesFound struct {
+	end    int64            // of the last committed row, −1 if none can be read
+	rows   []sealedStatuses // those that were looked at, aborted ones behind the last committed one included, in order
+	beyond []sealedStatuses // the committed ones behind the state
+	resend []sealedStatuses // those up to the state that are not committed, in order
 }
 
-type row struct {
+type sealedStatuses struct {
 	state.VerdictRow
 	sealed []byte
 }
 
-// lookAtVerdicts reads the end of the verdict topic.
-func (t *task) lookAtVerdicts(ctx context.Context, o *owned, b kafka.Bounds) (verdictsFound, error) {
+// findStatuses reads the end of the verdict topic.
+func (t *task) findStatuses(ctx context.Context, o *owned, b kafka.Bounds) (statusesFound, error) {
 	topic, next := t.service.topics.Verdicts, o.position.Next
-	var f verdictsFound
+	var f statusesFound
 	behind := b.Start // the last committed row
-	collect := func(from, end int64, uncommitted bool, each func(r row, offset int64)) error {
+	collect := func(from, end int64, uncommitted bool, each func(r sealedStatuses, offset int64)) error {
 		for r, err := range recordsOf(ctx, t.service.client, topic, t.partition, from, end, uncommitted) {
 			if err != nil {
 				return err
 			}
 			// else it is of another incarnation, or of somebody else
 			if opened, err := o.sealer.OpenVerdicts(r.Value); err == nil {
-				each(row{opened, bytes.Clone(r.Value)}, r.Offset)
+				each(sealedStatuses{opened, bytes.Clone(r.Value)}, r.Offset)
 			}
 		}
 		return nil
 	}
 	for from := range backwards(b.Start, b.Stable) {
-		f, behind = verdictsFound{end: -1}, b.Start
-		if err := collect(from, b.Stable, false, func(r row, offset int64) {
+		f, behind = statusesFound{end: -1}, b.Start
+		if err := collect(from, b.Stable, false, func(r sealedStatuses, offset int64) {
 			f.end, f.rows, behind = r.To, append(f.rows, r), offset+1
 			if r.To > next {
 				f.beyond = append(f.beyond, r)
@@ -54,14 +54,14 @@ func (t *task) lookAtVerdicts(ctx context.Context, o *owned, b kafka.Bounds) (ve
 		}
 	}
 	committed := len(f.rows)
-	if err := collect(behind, b.High, true, func(r row, _ int64) { f.rows = append(f.rows, r) }); err != nil {
+	if err := collect(behind, b.High, true, func(r sealedStatuses, _ int64) { f.rows = append(f.rows, r) }); err != nil {
 		return f, err
 	}
 	// The rows up to the state, from the last one back to where the committed ones end. A state of a version without
 	// verdicts has none.
 	for at, i := next, len(f.rows)-1; i >= committed && at > f.end; i-- {
 		if f.rows[i].To == at {
-			f.resend = append([]row{f.rows[i]}, f.resend...)
+			f.resend = append([]sealedStatuses{f.rows[i]}, f.resend...)
 			at = f.rows[i].From
 		}
 	}
@@ -71,7 +71,7 @@ func (t *task) lookAtVerdicts(ctx context.Context, o *owned, b kafka.Bounds) (ve
 // unsealed are the offsets up to a state whose verdicts neither are committed nor can be sent again; from is where the
 // incarnation starts. Decisions do not depend on verdicts, so nothing stops for them. A log that retention has emptied
 // tells nothing.
-func (f *verdictsFound) unsealed(from, next int64, b kafka.Bounds) (first, end int64) {
+func (f *statusesFound) unsealed(from, next int64, b kafka.Bounds) (first, end int64) {
 	if f.end < 0 && b.Start > 0 {
 		return next, next
 	}
@@ -82,8 +82,8 @@ func (f *verdictsFound) unsealed(from, next int64, b kafka.Bounds) (first, end i
 	return max(f.end, from), end
 }
 
-// tellUnsealed notes the offsets whose letters cannot be written.
-func (t *task) tellUnsealed(o *owned, f *verdictsFound, b kafka.Bounds) {
+// reportUnsealed notes the offsets whose letters cannot be written.
+func (t *task) reportUnsealed(o *owned, f *statusesFound, b kafka.Bounds) {
 	first, end := f.unsealed(o.start, o.position.Next, b)
 	if first >= end {
 		return
@@ -104,7 +104,7 @@ func (t *task) tellUnsealed(o *owned, f *verdictsFound, b kafka.Bounds) {
 
 // began tells whether a transaction that ended at an offset of the input may have begun at another, by the rows that
 // were sent for it: all but the last of one transaction are full.
-func (f *verdictsFound) began(end, at int64) bool {
+func (f *statusesFound) began(end, at int64) bool {
 	for i := len(f.rows) - 1; i >= 0; i-- {
 		if r := f.rows[i]; r.To == end {
 			if r.From == at {
@@ -121,7 +121,7 @@ func (f *verdictsFound) began(end, at int64) bool {
 }
 
 // ended tells whether a transaction was sent that ended at an offset of the input.
-func (f *verdictsFound) ended(at int64) bool {
+func (f *statusesFound) ended(at int64) bool {
 	for _, r := range f.rows {
 		if r.To == at {
 			return true

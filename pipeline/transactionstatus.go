@@ -9,7 +9,7 @@ import (
 	"oriel/state"
 )
 
-// outcome is how the transactions of earlier owners have ended, seen from the committed state.
+// transactionStatus is how the transactions of earlier owners have ended, seen from the committed state.
 //
 // A transaction is to end equally in all its topics, and a coordinator that crashes after it has decided may never tell
 // some of them: then they are aborted at the take-over (kafka.Producer.Settle). So decisions, verdicts and group offset
@@ -21,28 +21,28 @@ import (
 //     The decisions before the first event stand behind a state that owes them (open.go), and are made again.
 //
 // All of it is public: offsets, indices and decisions. What a take-over does is a function of them alone.
-type outcome struct {
+type transactionStatus struct {
 	decisions []decisionsFound // by output
-	verdicts  verdictsFound
+	verdicts  statusesFound
 	group     int64
 	end       int64 // of the input offsets that the committed parts stand on; more if decisions beyond the state need it
 }
 
-// whole reports whether nothing has to be sent beside a state.
-func (f *outcome) whole(at state.Position) bool {
+// complete reports whether nothing has to be sent beside a state.
+func (f *transactionStatus) complete(at state.Position) bool {
 	aborted := slices.ContainsFunc(f.decisions, func(d decisionsFound) bool { return len(d.resend) > 0 })
-	return !at.Owes && !f.ahead(at.Next) && !aborted && len(f.verdicts.resend) == 0 &&
+	return !at.Owes && !f.beyondState(at.Next) && !aborted && len(f.verdicts.resend) == 0 &&
 		(f.group == -1 || f.group == at.Next)
 }
 
-// ahead tells that something committed stands behind the state.
-func (f *outcome) ahead(next int64) bool {
+// beyondState tells that something committed stands behind the state.
+func (f *transactionStatus) beyondState(next int64) bool {
 	_, beyond := f.reach()
 	return f.end > next || beyond
 }
 
 // reach is the index of the last committed decision behind the state, and whether there is one.
-func (f *outcome) reach() (index uint64, beyond bool) {
+func (f *transactionStatus) reach() (index uint64, beyond bool) {
 	for _, d := range f.decisions {
 		if len(d.beyond) > 0 {
 			index, beyond = max(index, d.index), true
@@ -52,17 +52,19 @@ func (f *outcome) reach() (index uint64, beyond bool) {
 }
 
 // look finds how everything stands beside the committed state.
-func (t *task) look(ctx context.Context, o *owned, e ends) (*outcome, error) {
-	decisions, err := t.lookAtDecisions(ctx, o, e.decisions)
+func (t *task) look(ctx context.Context, o *owned, e ends) (*transactionStatus, error) {
+	decisions, err := t.findDecisions(ctx, o, e.decisions)
 	if err != nil {
 		return nil, err
 	}
-	verdicts, err := t.lookAtVerdicts(ctx, o, e.verdicts)
+	verdicts, err := t.findStatuses(ctx, o, e.verdicts)
 	if err != nil {
 		return nil, err
 	}
-	t.tellUnsealed(o, &verdicts, e.verdicts)
-	f := &outcome{decisions: decisions, verdicts: verdicts, group: e.group, end: max(o.position.Next, verdicts.end)}
+	t.reportUnsealed(o, &verdicts, e.verdicts)
+	f := &transactionStatus{
+		decisions: decisions, verdicts: verdicts, group: e.group, end: max(o.position.Next, verdicts.end),
+	}
 	return f, t.lookAtGroup(ctx, o.position.Next, f)
 }
 
@@ -70,7 +72,7 @@ func (t *task) look(ctx context.Context, o *owned, e ends) (*outcome, error) {
 // right in either case, and neither takes an event twice or leaves one out; but who sets offsets expects something
 // else, and is told so. A transaction leaves the offset where it began, if only its offset was aborted, or where it
 // ends, if only its state was; its verdicts, sealed, say what these are.
-func (t *task) lookAtGroup(ctx context.Context, next int64, f *outcome) error {
+func (t *task) lookAtGroup(ctx context.Context, next int64, f *transactionStatus) error {
 	c := t.service.config
 	switch {
 	case f.group == -1, f.group == next:
@@ -88,7 +90,8 @@ func (t *task) lookAtGroup(ctx context.Context, next int64, f *outcome) error {
 	}
 	const oneGroup = "Events cannot be taken twice or left out. If this deployment has worked under another ORIEL_GROUP since, give all its " +
 		"processes that one. Otherwise stop all members and "
-	if f.ahead(next) { // the right offset is not known before the events are taken again; without one, it is set then
+	if f.beyondState(next) {
+		// The right offset is not known before the events are taken again; without an offset, it is set then.
 		return t.lost(fmt.Sprintf("offsets were reset: the group stands at %d, the state at %d, and more than the state has is committed", f.group, next),
 			fmt.Sprintf(oneGroup+"delete the offset, which is then set: kafka-consumer-groups.sh --group %s --topic %s:%d --delete-offsets",
 				c.Group, c.Input, t.partition))

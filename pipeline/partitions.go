@@ -12,8 +12,8 @@ import (
 // level nobody may add any: a producer that keys by user sends some users elsewhere from then on, and the printed
 // guarantee counts one stream a user.
 
-// describedAs notes a description of the topics: how many partitions the input has, and up to which ours have one.
-func (s *Service) describedAs(topics Topics) {
+// notePartitions notes a description of the topics: how many partitions the input has, and up to which ours have one.
+func (s *Service) notePartitions(topics Topics) {
 	covered := int32(topics.Input.Partitions)
 	for _, r := range s.config.usedBy(ByService) {
 		covered = min(covered, int32(r.described(&topics).Partitions))
@@ -48,25 +48,25 @@ func (t *task) awaitTopics(ctx context.Context) {
 	}
 }
 
-// outdated is how many looks in a row must find a partition free in a group of ours alone before the members join
+// staleLooks is how many looks in a row must find a partition free in a group of ours alone before the members join
 // again.
-const outdated = 3
+const staleLooks = 3
 
-// idle counts looks at a group that has a partition left over though nobody else is in it: shares from before
+// staleShares counts looks at a group that has a partition left over though nobody else is in it: shares from before
 // partitions were added. A leader that joins under its old place is not told that it leads, and shares nothing out
 // anew; it does when it joins again. Each time that did not help, it takes twice as many looks.
-type idle struct{ looks, wait int }
+type staleShares struct{ looks, wait int }
 
 // over tells that the members should join again.
-func (i *idle) over(c kafka.Company) bool {
-	if len(c.Free) == 0 || len(c.Strangers) > 0 || c.Gone {
-		*i = idle{}
+func (i *staleShares) over(c kafka.Members) bool {
+	if len(c.Free) == 0 || len(c.Foreign) > 0 || c.Gone {
+		*i = staleShares{}
 		return false
 	}
-	i.wait = max(i.wait, outdated)
+	i.wait = max(i.wait, staleLooks)
 	if i.looks++; i.looks < i.wait {
 		return false
 	}
-	i.looks, i.wait = 0, min(2*i.wait, 1000*outdated)
+	i.looks, i.wait = 0, min(2*i.wait, 1000*staleLooks)
 	return true
 }

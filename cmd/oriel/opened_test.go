@@ -9,8 +9,8 @@ import (
 	"oriel/pipeline"
 )
 
-// seatOf is a seat of coco with a mechanism, 32 dimensions.
-func seatOf(tb testing.TB, mechanism string) *pipeline.Seat {
+// seatOf is a opened of coco with a mechanism, 32 dimensions.
+func seatOf(tb testing.TB, mechanism string) *pipeline.Opened {
 	tb.Helper()
 	s, err := settings.Load([]string{
 		"ORIEL_OPERATOR=coco", "ORIEL_UPDATE=projection", "ORIEL_LOSS=logistic", "ORIEL_SET=l2-ball", "ORIEL_RADIUS=5",
@@ -29,17 +29,17 @@ func seatOf(tb testing.TB, mechanism string) *pipeline.Seat {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	seat, err := pipeline.NewSeat(model, plan)
+	opened, err := pipeline.OpenModel(model, plan)
 	if err != nil {
 		tb.Fatal(err)
 	}
-	return seat
+	return opened
 }
 
-// openOne opens a further stream of a seat.
-func openOne(tb testing.TB, seat *pipeline.Seat) *pipeline.Stream {
+// openOne opens a further stream of a opened.
+func openOne(tb testing.TB, opened *pipeline.Opened) *pipeline.Stream {
 	tb.Helper()
-	stream, err := seat.Open([32]byte{1}, [32]byte{}, "0", [16]byte{2})
+	stream, err := opened.Open([32]byte{1}, [32]byte{}, "0", [16]byte{2})
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -48,10 +48,10 @@ func openOne(tb testing.TB, seat *pipeline.Seat) *pipeline.Stream {
 
 // BenchmarkOpenStream is what a further stream of a deployment costs.
 func BenchmarkOpenStream(b *testing.B) {
-	seat := seatOf(b, "blt")
+	opened := seatOf(b, "blt")
 	b.ReportAllocs()
 	for b.Loop() {
-		openOne(b, seat)
+		openOne(b, opened)
 	}
 }
 
@@ -59,13 +59,13 @@ func BenchmarkOpenStream(b *testing.B) {
 // very many keys. Of many hundreds the quickest counts, on a machine that does other things as well.
 func TestFurtherStreamsAreCheap(t *testing.T) {
 	const most, bytes, hundred = 50 * time.Microsecond, 17 << 8, 100
-	seat, quickest := seatOf(t, "blt"), time.Hour
+	opened, quickest := seatOf(t, "blt"), time.Hour
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	for range hundred {
 		began := time.Now()
 		for range hundred {
-			openOne(t, seat)
+			openOne(t, opened)
 		}
 		quickest = min(quickest, time.Since(began)/hundred)
 	}

@@ -35,7 +35,7 @@ func TestAForeignMemberGetsNothing(t *testing.T) {
 
 	c := f.consumer("mistaken")
 	s.says("has a member that is not of this deployment, client \\\"mistaken\\\"")
-	f.await(10*time.Second, "/readyz shows the stranger", func() bool {
+	f.await(10*time.Second, "/readyz shows the foreign member", func() bool {
 		return strings.Contains(s.ready(), "has a member that is not of this deployment") &&
 			!strings.Contains(s.ready(), "with no process")
 	})
@@ -66,7 +66,7 @@ func TestAForeignLeaderIsNoticed(t *testing.T) {
 	s.says("of the input are with no process of this deployment")
 	page := s.ready()
 	if !strings.Contains(page, "partitions [0]") && !strings.Contains(page, "partitions [1]") {
-		t.Errorf("/readyz says %q: want it to name the partition that the stranger has", page)
+		t.Errorf("/readyz says %q: want it to name the partition that the foreign member has", page)
 	}
 	c.Close()
 	f.awaitTaken(20*time.Second, 10, 10)

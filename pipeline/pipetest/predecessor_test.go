@@ -28,7 +28,9 @@ func follow() *following {
 	c.Name, c.Group = "next", "next"
 	c.Decisions, c.Verdicts, c.Changelog = "next.decisions", "next.verdicts", "next.changelog"
 	c.DeadLetter = "next.dead-letter"
-	c.After = pipeline.Former{Name: "late", Group: "late", Decisions: "late.decisions", Changelog: "late.changelog"}
+	c.Predecessor = pipeline.Predecessor{
+		Name: "late", Group: "late", Decisions: "late.decisions", Changelog: "late.changelog",
+	}
 	f.Model.Learner = recording{f.Model.Learner, f}
 	f.Listener.Note = func(_ int32, text string) {
 		f.mu.Lock()
@@ -142,13 +144,13 @@ func TestWhatADeploymentBeforeMayHaveLost(t *testing.T) {
 	}{
 		{"nothing", func(*testing.T, *pipetest.Deployment, *following) {}, "", 5},
 		{"the changelog", func(t *testing.T, d *pipetest.Deployment, f *following) {
-			f.Config.After.Changelog = "late.gone"
+			f.Config.Predecessor.Changelog = "late.gone"
 		}, "", 5},
 		{"the topic of decisions", func(t *testing.T, d *pipetest.Deployment, f *following) {
-			f.Config.After.Decisions = "late.gone"
+			f.Config.Predecessor.Decisions = "late.gone"
 		}, `the decision topic "late.gone" of "late" does not exist`, 0},
 		{"the group", func(t *testing.T, d *pipetest.Deployment, f *following) {
-			f.Config.After.Group = "gone"
+			f.Config.Predecessor.Group = "gone"
 		}, `group "gone" of "late" has no committed offset`, 0},
 		{"events behind its offset", func(t *testing.T, d *pipetest.Deployment, f *following) {
 			if err := d.Client().AlterOffset(t.Context(), "late", "trips", 0, 99); err != nil {

@@ -11,16 +11,16 @@ import (
 	"oriel/state"
 )
 
-// Former is a deployment on the same input whose state or master key is gone, and after which another one goes on: from
-// the last decision that each partition has published, at the offset where its group stands.
-type Former struct {
+// Predecessor is a deployment on the same input whose state or master key is gone, and after which another one goes on:
+// from the last decision that each partition has published, at the offset where its group stands.
+type Predecessor struct {
 	Name      string // of the deployment
 	Group     string // its consumer group
 	Decisions string // its topic of decisions, the first one
 	Changelog string // its topic of sealed state; it may be gone
 }
 
-func (f Former) validate(c Config) error {
+func (f Predecessor) validate(c Config) error {
 	switch {
 	case f.Name == "" || f.Group == "" || f.Decisions == "" || f.Changelog == "":
 		return errors.New("pipeline: after: a name, group or topic is empty")
@@ -30,52 +30,54 @@ func (f Former) validate(c Config) error {
 	return nil
 }
 
-// legacy is what a former deployment has left of a partition.
-type legacy struct {
+// inheritance is what a predecessor has left of a partition.
+type inheritance struct {
 	known bool                // it has taken events of the partition
 	next  int64               // the first that it has not committed
 	last  *operators.Decision // the last that can be read; nil: it has published none
 }
 
-// succeed ends the former deployment in the partition, and then reads what it has left: nothing of it can change any
+// inherit ends the predecessor in the partition, and then reads what it has left: nothing of it can change any
 // more. Steps whose decisions somebody may have read, though the group does not stand behind their events, are released
 // twice; all others once (mechanisms/forget/PROOF.md, Theorem 3).
-func (t *task) succeed(ctx context.Context, input kafka.Bounds) (legacy, error) {
-	s, f := t.service, t.service.config.After
+func (t *task) inherit(ctx context.Context, input kafka.Bounds) (inheritance, error) {
+	s, f := t.service, t.service.config.Predecessor
 	cluster, err := s.client.Describe(ctx, f.Decisions, f.Changelog)
 	if err != nil {
-		return legacy{}, fmt.Errorf("pipeline: describe the topics of %s: %w", f.Name, err)
+		return inheritance{}, fmt.Errorf("pipeline: describe the topics of %s: %w", f.Name, err)
 	}
 	decisions, has := cluster.Topics[f.Decisions]
 	if !has {
-		return legacy{}, t.stop(fmt.Sprintf("ORIEL_AFTER: the decision topic %q of %q does not exist", f.Decisions, f.Name),
+		return inheritance{}, t.stop(fmt.Sprintf(
+			"ORIEL_AFTER: the decision topic %q of %q does not exist", f.Decisions, f.Name,
+		),
 			"Correct ORIEL_AFTER or ORIEL_AFTER_DECISION_TOPIC; without its decisions there is nothing to go on from: leave ORIEL_AFTER out then")
 	}
 	if int(t.partition) >= decisions.Partitions { // added to the input since: it never had this one
-		return legacy{}, nil
+		return inheritance{}, nil
 	}
-	if err := t.end(ctx, cluster.Topics[f.Changelog], decisions); err != nil {
-		return legacy{}, err
+	if err := t.endPredecessor(ctx, cluster.Topics[f.Changelog], decisions); err != nil {
+		return inheritance{}, err
 	}
 	bounds, err := s.client.StableEnd(ctx, f.Decisions, t.partition)
 	if err != nil {
-		return legacy{}, fmt.Errorf("pipeline: partition %d of %s: %w", t.partition, f.Decisions, err)
+		return inheritance{}, fmt.Errorf("pipeline: partition %d of %s: %w", t.partition, f.Decisions, err)
 	}
-	var left legacy
-	if left.last, err = t.lastDecision(ctx, decisions, bounds); err != nil {
-		return legacy{}, err
+	var left inheritance
+	if left.last, err = t.predecessorDecision(ctx, decisions, bounds); err != nil {
+		return inheritance{}, err
 	}
 	offset, err := s.client.CommittedOffset(ctx, f.Group, s.config.Input, t.partition)
 	if err != nil {
-		return legacy{}, fmt.Errorf("pipeline: offset of group %s: %w", f.Group, err)
+		return inheritance{}, fmt.Errorf("pipeline: offset of group %s: %w", f.Group, err)
 	}
-	err = t.place(&left, offset, input)
+	err = t.predecessorOffset(&left, offset, input)
 	return left, err
 }
 
-// place finds the offset to go on from.
-func (t *task) place(left *legacy, offset int64, input kafka.Bounds) error {
-	f := t.service.config.After
+// predecessorOffset finds the offset to go on from.
+func (t *task) predecessorOffset(left *inheritance, offset int64, input kafka.Bounds) error {
+	f := t.service.config.Predecessor
 	left.known, left.next = offset >= 0, max(offset, input.Start)
 	switch {
 	case offset < 0 && left.last != nil:
@@ -94,10 +96,10 @@ func (t *task) place(left *legacy, offset int64, input kafka.Bounds) error {
 	return nil
 }
 
-// end takes the former owner's transactional id over, so that whatever runs of it is refused, and writes into its
-// changelog that it is over, so that it does not come back. Without a changelog it has nothing to come back to.
-func (t *task) end(ctx context.Context, changelog, decisions kafka.Topic) error {
-	s, f, p := t.service, t.service.config.After, t.partition
+// endPredecessor takes the predecessor's transactional id over, so that whatever runs of it is refused, and writes into
+// its changelog that it is over, so that it does not come back. Without a changelog it has nothing to come back to.
+func (t *task) endPredecessor(ctx context.Context, changelog, decisions kafka.Topic) error {
+	s, f, p := t.service, t.service.config.Predecessor, t.partition
 	parts := []kafka.TopicPartition{{Topic: decisions.Name, Partition: p}}
 	marked := int(p) < changelog.Partitions
 	if marked {
@@ -119,8 +121,10 @@ func (t *task) end(ctx context.Context, changelog, decisions kafka.Topic) error 
 	return fmt.Errorf("pipeline: partition %d: end of %s: %w", p, f.Name, err)
 }
 
-// lastDecision reads the last committed decision of the partition's stream, whichever life of it published it.
-func (t *task) lastDecision(ctx context.Context, topic kafka.Topic, b kafka.Bounds) (*operators.Decision, error) {
+// predecessorDecision reads the last committed decision of the partition's stream, whichever life of it published it.
+func (t *task) predecessorDecision(
+	ctx context.Context, topic kafka.Topic, b kafka.Bounds,
+) (*operators.Decision, error) {
 	var last *operators.Decision
 	for from := range backwards(b.Start, b.Stable) {
 		for r, err := range recordsOf(ctx, t.service.client, topic, t.partition, from, b.Stable, false) {
