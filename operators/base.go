@@ -9,9 +9,9 @@ import (
 	"oriel/mechanisms/protection"
 )
 
-// Base is embedded by machines, and has the methods that most of them share. Decisions come every so many steps, with
-// the step as their index, and none is owed before the first record. A machine with another schedule has its own Open
-// and Due.
+// Base is embedded by machines, and has the methods that most of them share. Every so many steps a step publishes
+// Count decisions, with ascending indices over both topics, and none is owed before the first record. A machine with
+// another schedule has its own Open and Due.
 //
 // A state is, little-endian:
 //
@@ -19,7 +19,8 @@ import (
 type Base struct {
 	Operator string // its name, for errors
 	Stream   *mechanisms.Stream
-	Every    uint64 // steps from one decision to the next, at least 1
+	Every    uint64 // steps from one decision to the next; 0: 1
+	Count    int    // decisions of such a step, in both topics together; 0: 1
 
 	Version byte
 	Fields  []Field
@@ -43,12 +44,13 @@ func (b *Base) Open(dst []Decision) []Decision { return dst }
 // Steps counts the closed steps.
 func (b *Base) Steps() uint64 { return b.Stream.Step() }
 
-// Due gives the decision of step t the index t, every so many steps.
+// Due returns the first index of a step's decisions, and how many they are. A single decision has the step as its index.
 func (b *Base) Due(step uint64) (first uint64, count int) {
-	if step == 0 || step%b.Every != 0 {
+	if step == 0 || step%max(1, b.Every) != 0 {
 		return 0, 0
 	}
-	return step, 1
+	count = max(1, b.Count)
+	return uint64(count)*(step-1) + 1, count
 }
 
 // Guarantee is the stream's: everything behind the private sum is post-processing.
@@ -136,6 +138,16 @@ func (f floats) Restore(state []byte) error {
 	}
 	return f.refuse()
 }
+
+// Sums is a field of a reading of the stream, the sums under another memory.
+func Sums(r *mechanisms.Reading, stream *mechanisms.Stream) Field { return sums{r, stream} }
+
+type sums struct {
+	*mechanisms.Reading
+	stream *mechanisms.Stream
+}
+
+func (s sums) Restore(state []byte) error { return s.Reading.Restore(state, s.stream.Step() == 0) }
 
 // Counter is a field of a number that may be anything.
 func Counter(n *uint64) Field { return counter{n} }

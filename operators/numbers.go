@@ -8,15 +8,15 @@ type Numbers struct {
 	Names []Named // of a decision's Point, in its order, and then of what further members say
 
 	// Read returns each number of a decision, in the order of Names.
-	Read func(d schemas.Decision) ([]Reading, error)
+	Read func(d schemas.Decision) ([]Estimate, error)
 
 	// Exact is the same operator, which allows for next to no noise: its decisions over sums without any are the truth.
 	Exact Operator
 }
 
-// Reading is a number, and an interval at 95 % around it, of the noise alone. A number that is not Shown is little more
+// Estimate is a number, and an interval at 95 % around it, of the noise alone. A number that is not Shown is little more
 // than noise, for example the mean of a cell without events: programs must not show its Value.
-type Reading struct {
+type Estimate struct {
 	Value, Low, High float64
 	Shown            bool
 }

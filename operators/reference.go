@@ -41,6 +41,19 @@ type OneRecord struct{}
 // Records returns the event.
 func (OneRecord) Records(event Record) (records []Record, lag uint64) { return []Record{event}, 0 }
 
+// Stateless is embedded by reference models whose contributions depend on nothing but the record, and may point
+// anywhere.
+type Stateless struct{ OneRecord }
+
+// Begin has nothing to forget.
+func (Stateless) Begin() {}
+
+// Observe has nothing to remember.
+func (Stateless) Observe([]Decision) {}
+
+// Tangent leaves every direction.
+func (Stateless) Tangent([]float64) {}
+
 // CanaryFactor is the least length of a canary's gradient, in clips. If the operator allows it, the gradient has this
 // length without its weight, too. A missing clip, or a clip before the weight, then shows.
 const CanaryFactor = 64

@@ -55,6 +55,14 @@ func (k Kind) String() string {
 	}[k]
 }
 
+// EmitEvery is the setting EMIT_EVERY, the steps from one decision to the next, which `oriel plan` and `oriel run` read
+// of any operator. Values.EmitEvery reads it.
+func EmitEvery(byDefault, text string) Setting {
+	return Setting{
+		Name: "EMIT_EVERY", Kind: Count, Unit: "steps", Range: "1 to 2^31", Default: byDefault, Text: text,
+	}
+}
+
 // ShortName is an Entry: names of up to 64 bytes, none of them a control character.
 func ShortName(text string) (canonical string, ok bool) {
 	return text, len(text) <= 64 && !strings.ContainsFunc(text, func(r rune) bool { return r < ' ' })

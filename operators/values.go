@@ -158,6 +158,20 @@ func (v *Values) Within(name string, least, most float64) float64 {
 // Count returns the value of a setting of kind Count.
 func (v *Values) Count(name string) uint64 { return v.get(name, Count).count }
 
+// EmitEvery returns the value of the setting of that name, which it wants in its range.
+func (v *Values) EmitEvery() uint64 {
+	n := v.Count("EMIT_EVERY")
+	v.Want("EMIT_EVERY", n >= 1 && n <= 1<<31, "%d: not within 1 to 2^31", n)
+	return n
+}
+
+// Dimension returns the value of the setting DIMENSION, which it wants within 1 to MaxDimension.
+func (v *Values) Dimension() int {
+	n := v.Count("DIMENSION")
+	v.Want("DIMENSION", n >= 1 && n <= MaxDimension, "%d: not within 1 to %d", n, MaxDimension)
+	return int(min(n, MaxDimension))
+}
+
 // Flag returns the value of a setting of kind Flag.
 func (v *Values) Flag(name string) bool { return v.get(name, Flag).flag }
 

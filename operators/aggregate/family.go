@@ -65,11 +65,8 @@ var settings = []operators.Setting{
 		Name: "INCREMENTS", Kind: operators.Flag, Unit: "bool", Default: "false",
 		Text: "with ORIEL_MEMORY: publish the released increments too, so that others can sum them over windows of their own",
 	},
-	{
-		Name: "EMIT_EVERY", Kind: operators.Count, Unit: "steps", Range: "1 to 2^31", Default: "1",
-		Text: "a decision is emitted every so many steps, with the sum of their increments; the privacy account covers all steps, so that it buys no " +
-			"privacy. 1 with once-gaussian",
-	},
+	operators.EmitEvery("1", "a decision is emitted every so many steps, with the sum of their increments; the privacy account covers "+
+		"all steps, so that it buys no privacy. 1 with once-gaussian"),
 }
 
 func cellsEntry(text string) (string, bool) {
@@ -186,7 +183,7 @@ func configure(v *operators.Values) (operators.Operator, error) {
 	told.Problems = &operators.Problems{}
 	c := operator{
 		spec: specified(&told), terms: v.Terms, increments: v.Flag("INCREMENTS"),
-		every: v.Count("EMIT_EVERY"),
+		every: v.EmitEvery(),
 	}
 	facts, known := mechanisms.FactsOf(v.Mechanism)
 	v.Want("MECHANISM", !known || fits(facts),
@@ -203,7 +200,6 @@ func configure(v *operators.Values) (operators.Operator, error) {
 	if c.memories == nil {
 		c.memories = []uint64{memory}
 	}
-	v.Want("EMIT_EVERY", c.every >= 1 && c.every <= 1<<31, "%d: not within 1 to 2^31", c.every)
 	v.Want("EMIT_EVERY", !c.once || c.every == 1, "%d: with %s each step is a window of its own; ORIEL_BATCH=%d makes one of as many events, "+
 		"with less noise", c.every, v.Mechanism, v.Batch*max(1, c.every))
 	c.wantRoom(v)

@@ -45,7 +45,7 @@ func (c operator) Numbers() *operators.Numbers {
 	for _, memory := range c.memories {
 		name(memory, c.spec.compared(), c.spec.differenceLabels(), difference)
 	}
-	n.Read = func(d schemas.Decision) ([]operators.Reading, error) {
+	n.Read = func(d schemas.Decision) ([]operators.Estimate, error) {
 		return read(n.Names, c.spec.numbers(), len(c.memories)*c.spec.numbers(), d)
 	}
 	return n
@@ -68,7 +68,7 @@ func (s *specification) reach(statistic string) (low, high float64) {
 
 // read gives the numbers of a decision: those of its point, and behind them members of their own. The ends of counts
 // and sums follow from deviations, which it has by view; those of others stand there, by view, then cell.
-func read(names []operators.Named, aView, points int, d schemas.Decision) (numbers []operators.Reading, err error) {
+func read(names []operators.Named, aView, points int, d schemas.Decision) (numbers []operators.Estimate, err error) {
 	if len(d.Point) != points {
 		return nil, fmt.Errorf("aggregate: a decision of %d numbers, want %d", len(d.Point), points)
 	}
@@ -90,7 +90,7 @@ func read(names []operators.Named, aView, points int, d schemas.Decision) (numbe
 	for i, n := range names {
 		if n.Statistic == count || n.Statistic == sum {
 			half := float64(interval.Z95 * at(n.Statistic+"_deviation", i/aView))
-			numbers = append(numbers, operators.Reading{
+			numbers = append(numbers, operators.Estimate{
 				Value: d.Point[i], Low: d.Point[i] - half, High: d.Point[i] + half, Shown: true,
 			})
 			continue
@@ -98,7 +98,7 @@ func read(names []operators.Named, aView, points int, d schemas.Decision) (numbe
 		name := member(n.Statistic)
 		k := taken[name]
 		taken[name]++
-		x := operators.Reading{Low: at(name+"_low", k), High: at(name+"_high", k)}
+		x := operators.Estimate{Low: at(name+"_low", k), High: at(name+"_high", k)}
 		if i < points {
 			x.Value = d.Point[i]
 		} else {

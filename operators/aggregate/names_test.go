@@ -60,7 +60,7 @@ func TestReadingsAreWhatADecisionSays(t *testing.T) {
 				for view := range c.memories { // of one arm, in two cells
 					for _, statistic := range []string{"mean_difference", "share_difference"} {
 						for cell := range 2 {
-							x := operators.Reading{
+							x := operators.Estimate{
 								Value: extra(t, c, d, statistic)[view*2+cell], Low: extra(t, c, d, statistic+"_low")[view*2+cell],
 								High: extra(t, c, d, statistic+"_high")[view*2+cell],
 							}
@@ -89,7 +89,7 @@ type place struct {
 }
 
 // checkEnds compares with the members of a decision.
-func checkEnds(t *testing.T, c operator, d operators.Decision, p place, got operators.Reading) {
+func checkEnds(t *testing.T, c operator, d operators.Decision, p place, got operators.Estimate) {
 	t.Helper()
 	cells := c.spec.cells()
 	var wantLow, wantHigh float64

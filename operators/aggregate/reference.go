@@ -10,13 +10,9 @@ import (
 // reference is the operators.ReferenceModel: it looks for an event's place along each dimension from the first to the
 // last, and counts cells one by one.
 type reference struct {
-	operators.OneRecord
+	operators.Stateless
 	spec specification
 }
-
-func (t *reference) Begin() {}
-
-func (t *reference) Observe([]operators.Decision) {}
 
 // Contribution is the cell, x̃ and the weight, neither clamped.
 func (t *reference) Contribution(dst []float64, r operators.Record) bool {
@@ -56,8 +52,6 @@ func (t *reference) Contribution(dst []float64, r operators.Record) bool {
 }
 
 // Tangent has nothing to do: a canary's direction chooses among pairs.
-func (t *reference) Tangent([]float64) {}
-
 // pair is the values of x̃ of two events of one cell or of two.
 type pair struct {
 	cells int

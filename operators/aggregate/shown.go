@@ -68,7 +68,7 @@ func marked(known bool) float64 {
 
 // informs reports whether an interval says more than the public range of its number does: all that decisions without
 // marks tell of whether it is known.
-func informs(x operators.Reading, low, high float64) bool {
+func informs(x operators.Estimate, low, high float64) bool {
 	const rounding = 1e-9 // of bringing an interval of [−1, 1] to units of values
 	return !(x.High-x.Low >= float64((high-low)*(1-rounding)))
 }

@@ -68,7 +68,7 @@ func TestMarksSayWhatIsMoreThanNoise(t *testing.T) {
 }
 
 // known says, from published counts and their deviations by view, whether a ratio is more than noise.
-func known(names []operators.Named, readings []operators.Reading, n operators.Named, deviations []float64) bool {
+func known(names []operators.Named, readings []operators.Estimate, n operators.Named, deviations []float64) bool {
 	view, memories := 0, []string{}
 	arms := map[string]float64{} // counts by arm
 	cells := map[string]float64{}

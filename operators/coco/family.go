@@ -123,11 +123,9 @@ var settings = []operators.Setting{
 }
 
 func events(v *operators.Values) operators.Events {
-	d := v.Count("DIMENSION")
-	v.Want("DIMENSION", d >= 1 && d <= operators.MaxDimension, "%d: not within 1 to %d", d, operators.MaxDimension)
-	d = min(d, operators.MaxDimension)
-	body, _ := loss.Body(v.Text("LOSS"), int(d)) // LOSS is one of its Choices
-	return operators.Events{Body: body, Dimension: int(d)}
+	d := v.Dimension()
+	body, _ := loss.Body(v.Text("LOSS"), d) // LOSS is one of its Choices
+	return operators.Events{Body: body, Dimension: d}
 }
 
 func configure(v *operators.Values) (operators.Operator, error) {

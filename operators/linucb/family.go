@@ -158,7 +158,7 @@ func configure(v *operators.Values) (operators.Operator, error) {
 		width:    v.Within("WIDTH", 0, 1000),
 		sure:     v.Number("CONFIDENCE"),
 		most:     v.Within("WEIGHTS_MAX", 1e-6, 1e6),
-		every:    v.Count("EMIT_EVERY"), batch: v.Batch, terms: v.Terms,
+		every:    v.EmitEvery(), batch: v.Batch, terms: v.Terms,
 		waiting: pending.Config{
 			Capacity: int(min(v.Count("CAPACITY"), maxWait)), Name: maxName, Timeout: min(v.Count("WAIT"), maxWait),
 		},
@@ -176,7 +176,6 @@ func configure(v *operators.Values) (operators.Operator, error) {
 		"set; the width is proved for a stream that ends: it needs ORIEL_WINDOW=horizon and ORIEL_HORIZON")
 	v.Want("CONFIDENCE", c.sure == 0 || !decays,
 		"set, but nothing is proved of the width with ORIEL_MEMORY: take ORIEL_WIDTH")
-	v.Want("EMIT_EVERY", c.every >= 1 && c.every <= 1<<31, "%d: not within 1 to 2^31", c.every)
 	v.Want("WAIT", v.Count("WAIT") >= 1 && v.Count("WAIT") <= maxWait, "%d: not within 1 to %d", v.Count("WAIT"), maxWait)
 	v.Want("CAPACITY", v.Count("CAPACITY") <= maxWait, "%d: above %d", v.Count("CAPACITY"), maxWait)
 	if c.waiting.Capacity == 0 {

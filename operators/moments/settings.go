@@ -27,10 +27,8 @@ func Setting(name, value, text string) operators.Setting {
 }
 
 // EmitEvery is the row of EMIT_EVERY.
-var EmitEvery = operators.Setting{
-	Name: "EMIT_EVERY", Kind: operators.Count, Unit: "steps", Range: "1 to 2^31", Default: "16",
-	Text: "weights are solved and emitted every so many steps; the privacy account covers all steps",
-}
+var EmitEvery = operators.EmitEvery("16",
+	"weights are solved and emitted every so many steps; the privacy account covers all steps")
 
 // ReadLabel reads LABEL_SHARE: the Label of Rows.
 func ReadLabel(v *operators.Values) int {

@@ -3,6 +3,7 @@ package optest
 import (
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"oriel/operators"
@@ -78,8 +79,13 @@ func (s suite) uselessRecordIsNull(t *testing.T) {
 				count++
 			}
 		}
-		if count > 0 {
-			t.Run(name, func(t *testing.T) { wantSame(t, play(s.newMachine(t), spoiled), play(s.newMachine(t), nulls)) })
+		if count == 0 {
+			continue
 		}
+		got := play(s.newMachine(t), spoiled)
+		if strings.HasPrefix(name, "weight") && same(got, play(s.newMachine(t), s.records)) {
+			continue // the machine reads no weight
+		}
+		t.Run(name, func(t *testing.T) { wantSame(t, got, play(s.newMachine(t), nulls)) })
 	}
 }

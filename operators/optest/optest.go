@@ -174,6 +174,10 @@ func wantSame(t *testing.T, got, want history) {
 	}
 }
 
+func same(a, b history) bool {
+	return slices.EqualFunc(a.decisions, b.decisions, sameDecision) && bytes.Equal(a.state, b.state)
+}
+
 func (s suite) sameRecordsSameBytes(t *testing.T) {
 	want := play(s.newMachine(t), s.records)
 	if len(want.decisions) == 0 {

@@ -88,14 +88,13 @@ func configure(v *operators.Values) (operators.Operator, error) {
 		shift:      v.Within("NOISE_SHIFT", 0, 1000),
 		raise:      v.Text("SPECTRUM") == raised,
 		most:       v.Within("WEIGHTS_MAX", 1e-6, 1e6),
-		every:      v.Count("EMIT_EVERY"), batch: v.Batch, terms: v.Terms,
+		every:      v.EmitEvery(), batch: v.Batch, terms: v.Terms,
 	}
 	c.rows.Label = moments.ReadLabel(v)
 	labels := v.Range("LABEL_RANGE")
 	c.middle, c.half = labels.Middle(), labels.Half()
 	v.Want("RESIDUAL_MAX", c.residual > 0 || !c.innovation, "not set; ORIEL_UPDATE=innovation needs it")
 	v.Want("RESIDUAL_MAX", c.residual == 0 || c.innovation, "set, but ORIEL_UPDATE=moments clips no residuals")
-	v.Want("EMIT_EVERY", c.every >= 1 && c.every <= 1<<31, "%d: not within 1 to 2^31", c.every)
 	moments.WantMechanism(v)
 	return c, v.Err()
 }

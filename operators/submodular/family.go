@@ -86,10 +86,8 @@ var settings = []operators.Setting{
 			"drawn to it. An exchange then moves sums by √(2k)·M, and by √(kN) where there is none: set it where events want few of many elements. " +
 			"0: none, but that argmax of places or types takes what the list has, if that is less",
 	},
-	{
-		Name: "EMIT_EVERY", Kind: operators.Count, Unit: "steps", Range: "1 to 2^31", Default: "1000",
-		Text: "a set is found and emitted every so many steps; the privacy account covers all steps. Of draws fewer cost less",
-	},
+	operators.EmitEvery("1000",
+		"a set is found and emitted every so many steps; the privacy account covers all steps. Of draws fewer cost less"),
 	{
 		Name: "RATE", Kind: operators.Text, Unit: "name", Default: tight, Later: true,
 		Choices: []string{tight, bounded, printed},
@@ -141,7 +139,7 @@ func configure(v *operators.Values) (operators.Operator, error) {
 		pick: int(min(v.Count("PICK"), maxPick+1)), catchment: v.Number("CATCHMENT"),
 		function: function(max(0, slices.Index(functions, v.Text("FUNCTION")))),
 		elements: int(min(v.Count("ELEMENTS"), maxElements)),
-		every:    v.Count("EMIT_EVERY"), batch: v.Batch, terms: v.Terms,
+		every:    v.EmitEvery(), batch: v.Batch, terms: v.Terms,
 	}
 	for _, entry := range v.Entries("PLACES") {
 		p, _ := parsePlace(entry)
@@ -170,7 +168,6 @@ func configure(v *operators.Values) (operators.Operator, error) {
 	v.Want("VALUES_NORM", c.norm == 0 || c.rule != byHistogram && c.rule != byDraws,
 		"%g: ORIEL_RULE=%s has no gains that are summed", c.norm, c.rule)
 	v.Want("CATCHMENT", c.catchment >= 0.001 && c.catchment <= 20100, "%g: not from 0.001 to 20100", c.catchment)
-	v.Want("EMIT_EVERY", c.every >= 1 && c.every <= 1<<31, "%d: not within 1 to 2^31", c.every)
 	v.Want("RATE", c.rule == byDraws || c.rule == byShares || !c.printed, "%s: only ORIEL_RULE=%s and %s have one",
 		printed, byDraws, byShares)
 	v.Want("RATE", c.rule == byDraws || !c.bounded, "%s: only ORIEL_RULE=%s has one", bounded, byDraws)
