@@ -16,7 +16,7 @@ var mutants = []struct{ operator, file, text, other, breaks string }{
 		"noise of earlier steps is not taken back",
 	},
 	{
-		"coco", "mechanisms/blt/encode.go", "c.buffers[i][k] = at(i, k)", "_ = at(i, k)",
+		"coco", "mechanisms/blt/encode.go", "c.buffers[i][k] = s.Buffer(i, k)", "_ = s.Buffer(i, k)",
 		"the next process has forgotten that noise",
 	},
 	{
