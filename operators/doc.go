@@ -1,48 +1,62 @@
-// Package operators says what an online-learning algorithm is to the rest of Oriel: a pure machine that takes one
-// record at a time and publishes a decision at the end of a step.
+// Package operators defines an online-learning algorithm for the rest of Oriel: a pure machine that takes one record at
+// a time and publishes a decision at the end of a step.
 //
 //	record    one input record, decoded or null, with its place in the log
 //	step      B records, closed by count alone
 //	decision  x_{t+1}, a dense vector, computed from the steps 1…t; the only thing that leaves
 //
 // A machine owns no goroutine, lock, clock, logger or global randomness: equal state and equal records give equal
-// bytes, on any CPU. Data reaches a decision through the private sum of a mechanisms.Stream only, so everything a
-// machine does after that sum is post-processing and costs no privacy: operators/optest plays other events over the
-// same sums, and wants the same bytes.
+// bytes, on any CPU. Data reaches a decision only through the private sum of a mechanisms.Stream. Everything behind
+// that sum is post-processing and costs no privacy: operators/optest plays other events over the same sums, and expects
+// the same bytes.
 //
-// What the caller owes:
+// The caller must:
 //
-//  1. Call Open once, BEFORE the first Add of a stream's life, and publish what it returns.
-//  2. Call Add for every record of the stream, in log order, null records included: a null record takes its place
-//     and an omitted one would shift the steps.
+//  1. Call Open once, BEFORE the first Add of a stream's life, and publish the decisions that it returns.
+//  2. Call Add for every record of the stream, in log order, null records included: a null record takes its place,
+//     because an omitted one would shift the steps.
 //  3. Copy or encode a Decision's Point BEFORE the machine's next call.
 //  4. Save AppendState with the decisions it belongs to, in one transaction; the state is private and must be sealed.
 //  5. Use one machine from one goroutine.
 //
 // # A new operator
 //
-// It is a folder here, a row in cmd/internal/families, a row in the table of algorithms of cmd/internal/lint and its
-// name in README.md's Layout; nothing else names it. In the folder, with operators/coco as the example:
+// A new operator is a folder here. Outside the folder it changes three files:
 //
-//	Family      name, settings, how events are decoded (a schemas.Body, whether record keys are read), and New, which
-//	            reports all that is wrong with the settings at once
-//	Configured  what a record adds (mechanisms.Leaf, set by Mechanism), the plan, further members of decisions, a second
-//	            topic, a descriptor, how decisions are scored, or what their numbers are of the events; Plain answers for an
-//	            operator that has none of them. Describe tells `oriel plan` how exact numbers are (Precision), and which
-//	            mechanisms are left out of it
-//	Machine     the algorithm; what waits for feedback waits in a pending.Table, draws come from Stream.Choose, which refuses
-//	            them behind a horizon (Stream.Ended); scores are of releases, but for those of a stream of draws, which
-//	            releases no sum. It decides bytes on every CPU: lint names products that may fuse and functions that differ
-//	Twin        what a record should add, by plain code: the audit compares the machine with it, all parts at once. Where
-//	            an event is more than one record, or waits, Records says so
-//	PROOF.md    why decisions are post-processing of the sums, what a draw costs, what an exchanged event moves; it
-//	            names the tests that would turn red
-//	tests       optest.Run (RunHolding where a state holds what events say, beside the sums), RunTerms where settings
-//	            keep Common.Terms, golden decisions, a slow twin of each fast path, a planted fault for
-//	            each claim; testdata/stories, transcripts of what users send and see (cmd/internal/operatortest)
+//	cmd/internal/registry/registry.go  a row
+//	deploy/examples/<name>.env         settings that people can start from
+//	deploy/SETTINGS.md                 written by: go test ./cmd/internal/settings -rewrite
 //
-// A list or a file among the settings stands in the canonical configuration as a digest: what it says goes into the
-// plan. A setting that comes after the first release is marked Later, and a default never changes: both keep the bytes
-// of deployments. `oriel config`, schema, plan, audit, topics, run, replay and tail, and the settings table follow from
-// the folder; cmd/oriel/toy_test.go shows it with an operator that has one of everything.
+// `oriel config`, schema, plan, audit, topics, run, replay, tail and the settings table follow from the folder. In it:
+//
+//	Definition  name, settings, how events are decoded (a schemas.Body, and whether record keys are read), and New, which
+//	            reports all problems of the settings at once
+//	Operator    five methods: Require sets the contribution of a record (mechanisms.Leaf), Params freezes lists and
+//	            files, Open makes a machine, Extras names further members of decisions, Describe serves `oriel plan`. A
+//	            second topic, scores, statistics and the like are interfaces of their own, found by assertion: see
+//	            operator.go. Assert yours (var _ operators.Scorer = operator{}), because a method with another signature
+//	            is otherwise ignored
+//	Machine     the algorithm. It embeds Base, which saves and restores its Fields, and writes Add:
+//
+//	                adds := m.Stream.Scratch()             // numbers of the record; nil if it contributes nothing
+//	                if !m.Stream.Add(r.Identity, adds) {   // the batch goes on
+//	                    return dst
+//	                }
+//	                sum := m.Stream.Sum(0)                 // released, with noise
+//
+//	            Sums under another memory are a Stream.Reading: call its Take after each Add. Feedback that comes later
+//	            waits in a pending.Table or plays.Table. Draws come from Stream.Choose, which refuses them after the last
+//	            step (Stream.Ended); their scores must follow from releases. Floats decide bytes on every CPU: lint names
+//	            products that may fuse, and functions that differ between CPUs
+//	Reference   a ReferenceModel: the contribution of a record again, by slow and plain code, for `oriel audit`. `oriel plan`
+//	            warns where its canaries move a component by far less than the noise is for
+//	PROOF.md    why decisions are post-processing of the sums, what a draw costs, how far an exchanged event moves them;
+//	            it names the tests that would turn red
+//	tests       optest.Run (RunHolding if the state holds contents of events beside the sums), optest.RunTerms if
+//	            Require keeps Common.Terms, golden decisions, a slow twin of each fast path, a planted fault for each
+//	            claim; testdata/stories, transcripts of commands and decisions (cmd/internal/operatortest)
+//
+// The canonical configuration has a digest of each list and file; Params must hold their contents. A setting that comes
+// after the first release is marked Later, and a default never changes: so deployments keep their bytes.
+// cmd/oriel/toy_test.go adds an operator that has one of everything.
 package operators

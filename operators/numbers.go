@@ -11,7 +11,7 @@ type Numbers struct {
 	Read func(d schemas.Decision) ([]Reading, error)
 
 	// Exact is the same operator, which allows for next to no noise: its decisions over sums without any are the truth.
-	Exact Configured
+	Exact Operator
 }
 
 // Reading is a number, and an interval at 95 % around it, of the noise alone. A number that is not Shown is little more

@@ -41,5 +41,5 @@ func (r Range) Centred(x float64) float64 {
 
 // Beyond is a number that Centred brings to sign·u/2 where factor is 1: of |u| = 1 from far beyond the range.
 func (r Range) Beyond(u, sign, factor float64) float64 {
-	return r.Middle() + float64(float64(float64(sign*u*r.Half())*factor)*Beyond)
+	return r.Middle() + float64(float64(float64(sign*u*r.Half())*factor)*CanaryFactor)
 }

@@ -28,7 +28,7 @@ func TestRange(t *testing.T) {
 		t.Error("NaN has a place")
 	}
 	for _, u := range []float64{-1, 1} {
-		if far := r.Beyond(u, -1, 1); r.Centred(far) != -u/2 || math.Abs(far-r.Middle()) < operators.Beyond*r.Half() {
+		if far := r.Beyond(u, -1, 1); r.Centred(far) != -u/2 || math.Abs(far-r.Middle()) < operators.CanaryFactor*r.Half() {
 			t.Errorf("%g is not far beyond an end", far)
 		}
 	}
@@ -37,7 +37,8 @@ func TestRange(t *testing.T) {
 // A chance's score is its logarithm, rounded down: draws by scores have the chances, but for 2⁻²⁰ of each.
 func TestChanceScores(t *testing.T) {
 	for _, p := range []float64{1, 0.5, 0.3, 1e-9} {
-		if got := math.Exp(float64(operators.ChanceScore(p)) / (1 << operators.ChanceBits)); got > p || got < p*(1-0x1p-19) {
+		got := math.Exp(float64(operators.ProbabilityScore(p)) / (1 << operators.ProbabilityBits))
+		if got > p || got < p*(1-0x1p-19) {
 			t.Errorf("%g is drawn with %g", p, got)
 		}
 	}

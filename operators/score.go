@@ -24,7 +24,7 @@ type Score struct {
 
 	// Exact is the same operator, which allows for no noise: what is learned without privacy. nil: any noise is the same
 	// to it.
-	Exact Configured
+	Exact Operator
 
 	// Loss is that of one event, times its weight; NaN where it is not defined.
 	Loss func(x []float64, e schemas.Event) float64

@@ -29,7 +29,7 @@ type Setting struct {
 	Default  string // never changes
 	Text     string
 	Required bool     // no default: it must be set
-	Decodes  bool     // of Family.Events, which sees no others
+	Decodes  bool     // of Definition.Events, which sees no others
 	Choices  []string // of Text
 
 	// Entry brings an entry of a List or File to the form that is hashed and handed out, or says that it breaks the

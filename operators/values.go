@@ -27,7 +27,7 @@ type Common struct {
 	Mechanism string           // not checked yet
 	Batch     uint64           // B
 	Terms     protection.Terms // who is protected, and for how long; not checked yet
-	Horizon   uint64           // ORIEL_HORIZON; 0: not set
+	Rounds    uint64           // T, ORIEL_ROUNDS, or the steps after which the stream ends; 0: unknown
 	Norm      string           // ORIEL_FEATURES_NORM, not checked yet
 }
 

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"oriel/operators"
 )
 
 // Offset policies for the first incarnation of a partition.
@@ -15,15 +17,16 @@ const (
 // Config says what a deployment reads, writes and keeps. Topic partition p of Input belongs to partition p of the
 // others.
 type Config struct {
-	Name       string // of the deployment; part of transactional ids. Required.
-	Group      string // consumer group. Required.
-	Input      string // topic of events. Required.
-	Decisions  string // topic of decisions. Required.
-	Second     string // topic of decisions whose Output is 1. Required by a Model with an Output, "" for any other.
+	Name      string // of the deployment; part of transactional ids. Required.
+	Group     string // consumer group. Required.
+	Input     string // topic of events. Required.
+	Decisions string // topic of decisions. Required.
+	// topic of decisions whose Output is 1. Required by an operator with a second topic, "" for any other.
+	Second     string
 	Verdicts   string // topic of sealed verdicts, a byte an offset of the input. Required.
 	Changelog  string // topic of sealed state. Required.
 	DeadLetter string // topic of records that took their place as null events. Required by `oriel letters`; the service never names it.
-	// topic of the Model's Descriptor. Required by one that has one, "" for any other; the service never names it.
+	// topic of the operator's descriptor. Required where it has one, "" for any other; the service never names it.
 	Descriptor string
 	Start      string // earliest or latest: where a partition's first incarnation starts. Required by Service.
 	After      Former // the deployment that this one goes on after; zero: none
@@ -40,10 +43,11 @@ type Config struct {
 // fits refuses a configuration that names topics for another operator: a decision must never go to a topic that its
 // readers were not given for it.
 func (c Config) fits(m Model) error {
-	if (c.Second != "") != (m.Output != nil) {
+	operator := m.Learner.Operator()
+	if (c.Second != "") != (operators.SecondTopicOf(operator) != nil) {
 		return fmt.Errorf("pipeline: second decision topic %q: an operator with a second output needs one, any other must have none", c.Second)
 	}
-	if c.After != (Former{}) && m.PlanAfter == nil {
+	if _, ok := operator.(operators.Successor); c.After != (Former{}) && !ok {
 		return errors.New("pipeline: after: the operator's streams start from nothing")
 	}
 	return nil

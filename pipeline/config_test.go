@@ -62,20 +62,21 @@ func TestConfigTellsEveryProblem(t *testing.T) {
 func TestConfigFitsItsOperator(t *testing.T) {
 	second, after := sound(), sound()
 	second.Second, after.After = "late.plays", Former{Name: "old"}
-	output := Model{Output: &operators.Output{Suffix: "plays"}}
-	following := Model{PlanAfter: func(operators.Decision) ([]byte, error) { return nil, nil }}
+	plain := modelOf(fakeOperator{})
+	output := modelOf(fakeOperator{output: &operators.Output{Suffix: "plays"}})
+	successor := modelOf(fakeSuccessor{})
 	for _, c := range []struct {
 		name   string
 		config Config
 		model  Model
 		fits   bool
 	}{
-		{"one topic", sound(), Model{}, true},
+		{"one topic", sound(), plain, true},
 		{"two topics", second, output, true},
-		{"a topic for nobody", second, Model{}, false},
+		{"a topic for nobody", second, plain, false},
 		{"no topic for the second output", sound(), output, false},
-		{"after another life", after, following, true},
-		{"after another life, from nothing", after, Model{}, false},
+		{"after another life", after, successor, true},
+		{"after another life, from nothing", after, plain, false},
 	} {
 		if err := c.config.fits(c.model); (err == nil) != c.fits {
 			t.Errorf("%s: %v", c.name, err)

@@ -8,31 +8,33 @@ import (
 	"fmt"
 	"time"
 
+	"oriel/operators"
 	"oriel/pipeline/kafka"
 )
 
-// WriteDescriptor publishes the model's descriptor, under the deployment's name, unless the newest record of that name
-// says the same; it tells whether it had to. It comes AFTER WriteManifests, which refuses other settings: so other
+// WriteDescriptor publishes the operator's descriptor, under the deployment's name, unless the newest record of that
+// name says the same; it tells whether it had to. It comes AFTER WriteManifests, which refuses other settings: so other
 // bytes say the same in other words, as a later version does that says more, and they replace the record instead of
 // being refused.
 func WriteDescriptor(
 	ctx context.Context, client *kafka.Client, c Config, topics Topics, m Model,
 ) (written bool, err error) {
-	if m.Descriptor == nil {
+	descriptor := operators.DescriptorOf(m.Learner.Operator())
+	if descriptor == nil {
 		return false, nil
 	}
 	var object map[string]json.RawMessage
-	if err := json.Unmarshal(m.Descriptor, &object); err != nil {
+	if err := json.Unmarshal(descriptor, &object); err != nil {
 		return false, fmt.Errorf("pipeline: descriptor: not a JSON object: %w", err)
 	}
 	newest, err := Descriptor(ctx, client, c, topics)
-	if err != nil || bytes.Equal(newest, m.Descriptor) {
+	if err != nil || bytes.Equal(newest, descriptor) {
 		return false, err
 	}
 	producer, err := client.NewProducer(ctx, "", time.Minute)
 	if err == nil {
 		var b kafka.Builder
-		b.Append([]byte(c.Name), m.Descriptor, nil, time.Now().UnixMilli())
+		b.Append([]byte(c.Name), descriptor, nil, time.Now().UnixMilli())
 		err = second(producer.Produce(ctx, c.Descriptor, 0, &b))
 	}
 	if err != nil {

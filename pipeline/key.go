@@ -10,12 +10,12 @@ import (
 
 // keyed returns the place among the extras of what decisions of a topic have as their record key; −1: the stream's
 // name.
-func (m Model) keyed(output uint8) int {
-	if output == 0 || m.Output == nil || m.Output.Key == "" {
+func (s *Seat) keyed(output uint8) int {
+	if output == 0 || s.output == nil || s.output.Key == "" {
 		return -1
 	}
-	return slices.IndexFunc(m.Extras, func(x schemas.Extra) bool {
-		return x.Name == m.Output.Key && x.Kind == schemas.ExtraText
+	return slices.IndexFunc(s.extras, func(x schemas.Extra) bool {
+		return x.Name == s.output.Key && x.Kind == schemas.ExtraText
 	})
 }
 
@@ -34,7 +34,7 @@ func (s *Stream) keyOf(output uint8, d schemas.Decision) []byte {
 	var key string
 	for _, x := range d.Extras {
 		at := s.seat.keys[output]
-		if at >= 0 && x.Name == s.seat.model.Extras[at].Name && json.Unmarshal([]byte(x.JSON), &key) == nil && key != "" {
+		if at >= 0 && x.Name == s.seat.extras[at].Name && json.Unmarshal([]byte(x.JSON), &key) == nil && key != "" {
 			return []byte(key)
 		}
 	}

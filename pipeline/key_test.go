@@ -10,19 +10,20 @@ import (
 
 // The record key of a decision is the same when it is published and when it is read back and sent again.
 func TestRecordKeys(t *testing.T) {
-	m := Model{
-		Extras: []schemas.Extra{{Name: "score", Kind: schemas.ExtraNumber}, {Name: "name", Kind: schemas.ExtraText}},
-		Output: &operators.Output{Suffix: "actions", Key: "name"},
+	opened := &Seat{
+		extras: []schemas.Extra{{Name: "score", Kind: schemas.ExtraNumber}, {Name: "name", Kind: schemas.ExtraText}},
+		output: &operators.Output{Suffix: "actions", Key: "name"},
 	}
+	opened.keys = [outputs]int{opened.keyed(0), opened.keyed(1)}
 	for name, want := range map[string]string{"call-7": "call-7", `a "b" \ é`: `a "b" \ é`, "": "3"} {
-		s := &Stream{seat: &Seat{model: m, keys: [outputs]int{m.keyed(0), m.keyed(1)}}, name: "3"}
+		s := &Stream{seat: opened, name: "3"}
 		d := operators.Decision{
 			Index: 1, Step: 1, Point: []float64{1}, Output: 1, Extras: []schemas.ExtraValue{{Number: 2}, {Text: name}},
 		}
 		config := schemas.DecisionConfig{
 			Stream: "3", Mechanism: "blt", Adjacency: "replace", Unit: "event", Epsilon: 1, Batch: 1,
 		}
-		line := schemas.NewEncoder(config, m.Extras).Append(nil, d.Index, d.Step, d.Point, d.Extras)
+		line := schemas.NewEncoder(config, opened.extras).Append(nil, d.Index, d.Step, d.Point, d.Extras)
 		read, err := schemas.ParseDecision(line)
 		if err != nil {
 			t.Fatal(err)
@@ -43,7 +44,7 @@ type planned struct {
 	extras []schemas.Extra
 }
 
-func (p planned) PlannedExtras() []schemas.Extra { return p.extras }
+func (p planned) OwnExtras() []schemas.Extra { return p.extras }
 
 // A plan of an earlier version keeps the members that its decisions have, though the operator's are others by now.
 func TestPlansDecideTheMembersOfDecisions(t *testing.T) {
@@ -52,13 +53,15 @@ func TestPlansDecideTheMembersOfDecisions(t *testing.T) {
 		`"unit":"event","arm":"a","key":"k"}`: {arm, key}, `"unit":"event","key":"k"}`: {key},
 	} {
 		m := Model{
-			Extras: []schemas.Extra{arm, key, {Name: "late", Kind: schemas.ExtraText}},
-			Output: &operators.Output{Key: "key"},
 			Events: schemas.EventConfig{
 				Body: schemas.Body{Name: "b", Members: []schemas.Member{{Name: "w", Kind: schemas.KindWeight}}}, MaxBytes: 100,
 			},
-			Seat: func([]byte) (func([32]byte) (operators.Machine, error), error) {
-				return func([32]byte) (operators.Machine, error) { return planned{&witness{}, extras}, nil }, nil
+			Learner: fakeLearner{
+				fakeOperator{
+					extras: []schemas.Extra{arm, key, {Name: "late", Kind: schemas.ExtraText}},
+					output: &operators.Output{Key: "key"},
+				},
+				planned{&witness{}, extras},
 			},
 		}
 		s, err := OpenStream(m, nil, [32]byte{}, [32]byte{}, "0", [16]byte{})

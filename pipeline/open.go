@@ -129,9 +129,9 @@ func (t *task) start(ctx context.Context) (offset int64, plan []byte, err error)
 		offset = left.next
 	}
 	if left.last != nil {
-		plan, err = s.model.PlanAfter(*left.last)
+		plan, err = s.model.Learner.ParamsAfter(*left.last)
 	} else {
-		plan, err = s.model.Plan()
+		plan, err = s.model.Learner.Params()
 	}
 	if err != nil {
 		return 0, nil, &StopError{

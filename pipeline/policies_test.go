@@ -183,7 +183,7 @@ func TestASecondTopicIsNamedByThoseWhoHaveOne(t *testing.T) {
 		output *operators.Output
 	}{{"", &operators.Output{Suffix: "s"}}, {"s", nil}} {
 		c.Second = refused.second
-		if c.fits(Model{Output: refused.output}) == nil {
+		if c.fits(modelOf(fakeOperator{output: refused.output})) == nil {
 			t.Errorf("second topic %q with output %v is accepted", refused.second, refused.output)
 		}
 	}

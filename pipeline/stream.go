@@ -15,28 +15,12 @@ type Model struct {
 	Settings string              // canonical configuration, a line a setting; public
 	Events   schemas.EventConfig // how records are decoded
 	Users    *Users              // user-level privacy; the zero value is none
-	Form     schemas.Form        // how decisions print their point
-	Extras   []schemas.Extra     // the members of decisions behind those of all operators
 	Keyed    bool                // the machine reads record keys: public names, such as that of a play
 
-	// Output is the second topic of decisions; nil for an operator that has one topic. Config.Second names it.
-	Output *operators.Output
-
-	// Descriptor is a JSON object of what a consumer needs beside decisions; nil: nothing. It is published as it is.
-	Descriptor []byte
-
-	// of decoding, leaves and decompression: the constant of that name, from 1. Tests play another version.
+	// of decoding, contributions and decompression: the constant of that name, from 1. Tests play another version.
 	Semantics uint32
 
-	// Plan computes everything that calibration decides, once, at opening; it is frozen in the incarnation record.
-	Plan func() ([]byte, error)
-	// PlanAfter is Plan for a stream that goes on after the last decision of an earlier life (Config.After); nil: the
-	// operator's cannot.
-	PlanAfter func(last operators.Decision) ([]byte, error)
-	// Seat checks a frozen plan, which must prove what the configuration asks for, and opens what all streams of it
-	// have in common. What it returns gives the machine of a stream at step 0, cheaply; machines of one seat are used
-	// one at a time.
-	Seat func(plan []byte) (func(key [32]byte) (operators.Machine, error), error)
+	Learner Opener
 }
 
 // Seat is what all streams of one model and frozen plan have in common: configuration, plan, guarantee, decoder and
@@ -51,11 +35,13 @@ type Seat struct {
 	event     schemas.Event    // of the record that is taken
 	keys      [outputs]int     // of each topic of decisions, which extra is the record key; −1: the stream's name
 	key       []byte           // of the decision that was handed on last
+	extras    []schemas.Extra  // of decisions, as the params have them
+	output    *operators.Output
 }
 
 // NewSeat checks a frozen plan.
 func NewSeat(m Model, plan []byte) (*Seat, error) {
-	machine, err := m.Seat(plan)
+	machine, err := m.Learner.Open(plan)
 	if err != nil {
 		return nil, fmt.Errorf("pipeline: open operator: %w", err)
 	}
@@ -67,15 +53,17 @@ func NewSeat(m Model, plan []byte) (*Seat, error) {
 	if err != nil {
 		return nil, fmt.Errorf("pipeline: open operator: %w", err)
 	}
-	if planned, ok := first.(operators.Planned); ok {
-		m.Extras = planned.PlannedExtras()
+	operator := m.Learner.Operator()
+	s := &Seat{
+		model: m, machine: machine, guarantee: first.Guarantee(), decoder: decoder,
+		extras: operator.Extras(), output: operators.SecondTopicOf(operator),
 	}
-	guarantee := first.Guarantee()
-	encoder := schemas.NewEncoder(decisionConfig(guarantee, m.Form), m.Extras)
-	return &Seat{
-		model: m, machine: machine, guarantee: guarantee, decoder: decoder, encoder: encoder,
-		keys: [outputs]int{m.keyed(0), m.keyed(1)},
-	}, nil
+	if versioned, ok := first.(operators.Versioned); ok {
+		s.extras = versioned.OwnExtras()
+	}
+	s.encoder = schemas.NewEncoder(decisionConfig(s.guarantee, operators.FormOf(operator)), s.extras)
+	s.keys = [outputs]int{s.keyed(0), s.keyed(1)}
+	return s, nil
 }
 
 // Guarantee is what every decision of its streams prints.

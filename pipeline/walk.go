@@ -140,7 +140,7 @@ func (w *Walk) forgotten(user users.ID) { w.sightings.forget(w.Partition, user) 
 
 func (w *Walk) decide() {
 	for _, d := range w.decisions {
-		if d.Output >= outputs || d.Output > 0 && w.Stream.seat.model.Output == nil {
+		if d.Output >= outputs || d.Output > 0 && w.Stream.seat.output == nil {
 			panic(fmt.Sprintf("BUG: pipeline: a decision for topic %d, which the operator does not have", d.Output))
 		}
 		w.line = w.Stream.encoder.Append(w.line[:0], d.Index, d.Step, d.Point, d.Extras)

@@ -71,11 +71,8 @@ func walkOf(t *testing.T, change func(*Model), horizon uint64) *walked {
 	w := &walked{machine: &witness{horizon: horizon}}
 	body, _ := loss.Body("linear", 1)
 	m := Model{
-		Output: &operators.Output{},
-		Events: schemas.EventConfig{Body: body, Dimension: 1, MaxBytes: 100, Features: schemas.FeatureConfig{Norm: "none"}},
-		Seat: func([]byte) (func([32]byte) (operators.Machine, error), error) {
-			return func([32]byte) (operators.Machine, error) { return w.machine, nil }, nil
-		},
+		Events:  schemas.EventConfig{Body: body, Dimension: 1, MaxBytes: 100, Features: schemas.FeatureConfig{Norm: "none"}},
+		Learner: fakeLearner{fakeOperator{output: &operators.Output{}}, w.machine},
 	}
 	if change != nil {
 		change(&m)

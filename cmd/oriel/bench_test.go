@@ -25,7 +25,7 @@ func BenchmarkTake(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	plan, err := model.Plan()
+	plan, err := model.Learner.Params()
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -117,10 +117,11 @@ func (r demoRow) settings() (settings.Settings, error) {
 	if err != nil {
 		return s, err
 	}
-	mechanism, operator, err := s.Parts()
+	learner, err := s.Learner()
 	if err != nil {
 		return s, err
 	}
+	mechanism, operator := learner.Mechanism(), learner.Operator()
 	advice, ok, err := plan.Advise(mechanism, operator)
 	if err != nil || !ok {
 		return s, errors.Join(err, errors.New("no advice for the demo"))
@@ -235,7 +236,7 @@ func demoRun(
 	if err != nil {
 		return 0, err
 	}
-	model.Seat = seeded(model.Seat, s.Name, seed)
+	model.Learner = newSeeded(model.Learner, s.Name, seed)
 	c, master := s.Deployment(), state.NewMasterKey(state.NewSecret())
 	if err := pipeline.CreateTopics(ctx, client, c, func(string) {}); err != nil {
 		return 0, err

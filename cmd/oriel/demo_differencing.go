@@ -103,12 +103,12 @@ func (d differencing) exact() (g guesses) {
 }
 
 // private watches the numbers that Oriel publishes of the same departures.
-func (d differencing) private(m mechanisms.Config, operator operators.Configured) (g guesses, err error) {
+func (d differencing) private(m mechanisms.Config, operator operators.Operator) (g guesses, err error) {
 	plan, err := mechanisms.NewPlan(m)
 	if err != nil {
 		return g, err
 	}
-	public, err := operator.Plan(m)
+	public, err := operator.Params(m)
 	if err != nil {
 		return g, err
 	}
@@ -156,10 +156,11 @@ func (d differencing) tell(ctx context.Context, out, progress io.Writer) error {
 	if err != nil {
 		return err
 	}
-	m, operator, err := s.Parts()
+	learner, err := s.Learner()
 	if err != nil {
 		return err
 	}
+	m, operator := learner.Mechanism(), learner.Operator()
 	exact := d.exact()
 	private, err := d.private(m, operator)
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 
 	"oriel/cmd/internal/flights"
 	"oriel/cmd/internal/settings"
+	"oriel/operators"
 	"oriel/pipeline/kafka"
 	"oriel/schemas"
 )
@@ -55,11 +56,12 @@ func demoNumbers(
 	if _, err := demoRun(ctx, client, s, dir, due, seed, progress); err != nil {
 		return "", fmt.Errorf("%s: %w", s.Name, err)
 	}
-	_, operator, err := s.Parts()
+	learner, err := s.Learner()
 	if err != nil {
 		return "", err
 	}
-	numbers, topic := operator.Numbers(), s.Deployment().Decisions
+	operator := learner.Operator()
+	numbers, topic := operators.NumbersOf(operator), s.Deployment().Decisions
 	text := fmt.Sprintf("\nPrivate numbers (%s), ε = %g for life: minutes late on average, ± at 95 %% by the noise (in brackets: the truth)\n",
 		topic, s.Epsilon)
 	for p, stream := range streams {

@@ -6,25 +6,30 @@ import (
 
 	"oriel/mechanisms/noise"
 	"oriel/operators"
+	"oriel/pipeline"
 )
 
 // seeded replaces the secret keys of a demo's streams by one that follows from a number, and what names records in the
 // noise by partition and offset, since the topic of the embedded broker has another id each time: the noise is then the
 // same in each run. So it hides nothing. The demo alone does this, over flights that everybody has.
-func seeded(
-	seat func([]byte) (func([32]byte) (operators.Machine, error), error), name string, seed uint64,
-) func([]byte) (func([32]byte) (operators.Machine, error), error) {
-	key := sha256.Sum256(fmt.Appendf(nil, "oriel demo, %s, seed %d", name, seed))
-	return func(plan []byte) (func([32]byte) (operators.Machine, error), error) {
-		open, err := seat(plan)
-		if err != nil {
-			return nil, err
-		}
-		return func([32]byte) (operators.Machine, error) {
-			m, err := open(key)
-			return repeatable{m}, err
-		}, nil
+type seeded struct {
+	pipeline.Opener
+	key [32]byte
+}
+
+func newSeeded(l pipeline.Opener, name string, seed uint64) seeded {
+	return seeded{l, sha256.Sum256(fmt.Appendf(nil, "oriel demo, %s, seed %d", name, seed))}
+}
+
+func (s seeded) Open(params []byte) (func([32]byte) (operators.Machine, error), error) {
+	open, err := s.Opener.Open(params)
+	if err != nil {
+		return nil, err
 	}
+	return func([32]byte) (operators.Machine, error) {
+		m, err := open(s.key)
+		return repeatable{m}, err
+	}, nil
 }
 
 // repeatable is a machine that sees no ids that change from run to run.

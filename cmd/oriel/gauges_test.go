@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"oriel/operators"
 	"oriel/pipeline"
 	"oriel/schemas"
 )
@@ -17,17 +18,20 @@ func TestGaugesLeaveOutNoise(t *testing.T) {
 		"OPERATOR=aggregate", "CELLS=carrier=UA|AA", "VALUE=delay=-60:180", "STATISTICS=count,mean", "WINDOW=lifetime",
 		"MEMORY=64", "EMIT_EVERY=50",
 	})...)
-	_, operator, err := s.Parts()
+	learner, err := s.Learner()
 	if err != nil {
 		t.Fatal(err)
 	}
+	operator := learner.Operator()
 	events := bytes.Repeat([]byte(`{"carrier":"UA","delay":30}`+"\n"), 50)
 	line := replay(t, model(t, s), replayOptions{seed: strings.Repeat("5eed", 16)}, events)
 	d, err := schemas.ParseDecision(bytes.TrimSpace(line))
 	if err != nil {
 		t.Fatal(err)
 	}
-	values, low, high, err := shownNumbers(operator.Numbers()).Read(pipeline.Decided{Point: d.Point, Extras: d.Extras})
+	values, low, high, err := shownNumbers(operators.NumbersOf(operator)).Read(
+		pipeline.Decided{Point: d.Point, Extras: d.Extras},
+	)
 	if err != nil || len(values) != 4 {
 		t.Fatalf("%v: %v", values, err)
 	}

@@ -25,7 +25,7 @@ const goldenFile = "testdata/golden/decisions.txt"
 // plan computes the plan of a case.
 func (c goldenCase) plan(t *testing.T) []byte {
 	t.Helper()
-	fresh, err := model(t, c.settings).Plan()
+	fresh, err := model(t, c.settings).Learner.Params()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,10 +49,11 @@ func (c goldenCase) plan(t *testing.T) []byte {
 		}
 		return fresh
 	}
-	m, operator, err := c.settings.Parts()
+	learner, err := c.settings.Learner()
 	if err != nil {
 		t.Fatal(err)
 	}
+	m, operator := learner.Mechanism(), learner.Operator()
 	clipped := m
 	clipped.Leaf = mechanisms.OnePart(m.Dimension(), operator.Describe(m).Clip)
 	private, err := mechanisms.NewPlan(clipped)
@@ -60,7 +61,7 @@ func (c goldenCase) plan(t *testing.T) []byte {
 		t.Fatal(err)
 	}
 	first, errFirst := private.AppendBinary(nil)
-	public, errPublic := operator.Plan(clipped)
+	public, errPublic := operator.Params(clipped)
 	if err := errors.Join(errFirst, errPublic); err != nil {
 		t.Fatal(err)
 	}
@@ -147,7 +148,7 @@ func replay(t *testing.T, m pipeline.Model, o replayOptions, events []byte) []by
 func (c goldenCase) block(t *testing.T, plan []byte) string {
 	t.Helper()
 	m := model(t, c.settings)
-	m.Plan = func() ([]byte, error) { return plan, nil }
+	m.Learner = frozen{m.Learner, plan}
 	name, _, _ := strings.Cut(c.events, "-")
 	events, err := os.ReadFile(filepath.Join("testdata/golden", name+".ndjson"))
 	if err != nil {

@@ -127,10 +127,18 @@ func (d *inprocess) get(c *child, path string) string {
 	return fmt.Sprintf("%d\n%s", answer.StatusCode, body)
 }
 
+// frozen is a learner whose params were made before.
+type frozen struct {
+	pipeline.Opener
+	params []byte
+}
+
+func (f frozen) Params() ([]byte, error) { return f.params, nil }
+
 // blind is the configured model with a machine that does not look at events.
 func blind() func(settings.Settings) (pipeline.Model, error) {
 	return seated(func(m *pipeline.Model, promised protection.Guarantee) {
-		m.Seat = pipetest.Blind{States: promised}.Seat
+		m.Learner = pipetest.Blind{States: promised}.Instead(m.Learner)
 	})
 }
 
@@ -147,7 +155,7 @@ func seated(
 		}
 		plan, known := plans[m.Settings]
 		if !known {
-			if plan, err = m.Plan(); err != nil {
+			if plan, err = m.Learner.Params(); err != nil {
 				return m, err
 			}
 			if guarantees[m.Settings], err = s.Guarantee(m); err != nil {
@@ -155,7 +163,7 @@ func seated(
 			}
 			plans[m.Settings] = plan
 		}
-		m.Plan = func() ([]byte, error) { return plan, nil }
+		m.Learner = frozen{m.Learner, plan}
 		with(&m, guarantees[m.Settings])
 		return m, nil
 	}

@@ -48,15 +48,19 @@ func silence(all []operators.Decision, from int) []operators.Decision {
 // silenced is the configured model with silent machines.
 func silenced() func(settings.Settings) (pipeline.Model, error) {
 	return seated(func(m *pipeline.Model, _ protection.Guarantee) {
-		seat := m.Seat
-		m.Seat = func(plan []byte) (func(key [32]byte) (operators.Machine, error), error) {
-			open, err := seat(plan)
-			return func(key [32]byte) (operators.Machine, error) {
-				machine, err := open(key)
-				return silent{machine}, err
-			}, err
-		}
+		m.Learner = silencing{m.Learner}
 	})
+}
+
+// silencing is a learner whose machines are silent.
+type silencing struct{ pipeline.Opener }
+
+func (l silencing) Open(params []byte) (func(key [32]byte) (operators.Machine, error), error) {
+	open, err := l.Opener.Open(params)
+	return func(key [32]byte) (operators.Machine, error) {
+		machine, err := open(key)
+		return silent{machine}, err
+	}, err
 }
 
 // TestNeighboursOfEveryOperatorLookAlike: events of an operator's own grammar take the places of others, and some take

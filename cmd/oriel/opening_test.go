@@ -46,7 +46,7 @@ func openings(t *testing.T) (all []opening) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		plan, err := m.Plan()
+		plan, err := m.Learner.Params()
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -53,7 +53,8 @@ func planCommand() *cobra.Command {
 		Short: "See what settings cost and prove, before any event is read",
 		Long: "Plan computes from the settings of learning and privacy, for the configured mechanism and all others that fit: sensitivity,\n" +
 			"noise, error beside the least that any Gaussian mechanism can have, the noise that is left in a decision, ε at every age,\n" +
-			"ε of a group, memory, and the cost of a step. It needs no brokers, topics or keys, and reads no data.\n\n" +
+			"ε of a group, memory, and the cost of a step. It needs no brokers, topics or keys, and reads no data. It warns where the\n" +
+			"noise is for more than an exchange of one event can move.\n\n" +
 			"Where decisions are numbers (ORIEL_OPERATOR=aggregate), it says in their own units what ± they have at 95 %: counts and\n" +
 			"sums, and means and variances after so many events of a cell, powers of ten and those of --after. From a ± that is wanted\n" +
 			"(--want-count 50; --want-mean 2 --after 3000; --want-quantile p90=2 for ± 2 points of rank: a value between those that 88 %\n" +
@@ -119,7 +120,7 @@ func runPlan(out io.Writer, environ []string, o planOptions) error {
 		return err
 	}
 	if o.problems != nil {
-		warn(o.problems, settingsWarnings(o.compared(s)), traps.Unseen(s))
+		warn(o.problems, settingsWarnings(o.compared(s)), traps.Overpaid(s), traps.Unseen(s))
 	}
 	answer, err := planAnswer(s, o)
 	if err != nil {
@@ -146,10 +147,11 @@ type planShown interface {
 }
 
 func planAnswer(s settings.Settings, o planOptions) (planShown, error) {
-	mechanism, operator, err := s.Parts()
+	learner, err := s.Learner()
 	if err != nil {
 		return nil, err
 	}
+	mechanism, operator := learner.Mechanism(), learner.Operator()
 	if o.frontier {
 		return plan.NewFrontier(mechanism.Scope.Span(), mechanism.Poles, s.AgeWeight)
 	}
@@ -245,7 +247,7 @@ func (l *windowList) Type() string   { return "steps,…" }
 func firstStream(model pipeline.Model) (
 	sealed int, draws dp.Draws, published plan.Published, seen bool, err error,
 ) {
-	frozen, err := model.Plan()
+	frozen, err := model.Learner.Params()
 	if err != nil {
 		return 0, dp.Draws{}, published, false, err
 	}

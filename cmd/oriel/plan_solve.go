@@ -123,8 +123,8 @@ func (o wantOptions) solved(environ []string, w plan.Want) ([]string, plan.Solut
 		if err != nil {
 			return plan.Input{}, err
 		}
-		mechanism, operator, err := s.Parts()
-		return plan.Input{Configured: mechanism, Operator: operator, AgeWeight: s.AgeWeight}, err
+		learner, err := s.Learner()
+		return plan.Input{Configured: learner.Mechanism(), Operator: learner.Operator(), AgeWeight: s.AgeWeight}, err
 	}
 	solution, err := plan.Solve(w, k)
 	if err != nil {

@@ -27,7 +27,7 @@ func TestPortfolioOfStocks(t *testing.T) {
 		"ORIEL_OPERATOR": "coco", "ORIEL_LOSS": "portfolio", "ORIEL_UPDATE": "llo", "ORIEL_CONSTANTS": "proved",
 		"ORIEL_SET": "simplex", "ORIEL_RADIUS": "1", "ORIEL_DIMENSION": strconv.Itoa(stocks),
 		"ORIEL_MECHANISM": "blt", "ORIEL_WINDOW": "1024", "ORIEL_EPSILON": "4", "ORIEL_DELTA": "1e-6", "ORIEL_CLIP": "1",
-		"ORIEL_STRONG_CONVEXITY": "1", "ORIEL_HORIZON": strconv.Itoa(len(days)), "ORIEL_CONFIDENCE": "0.99",
+		"ORIEL_STRONG_CONVEXITY": "1", "ORIEL_ROUNDS": strconv.Itoa(len(days)), "ORIEL_CONFIDENCE": "0.99",
 		"ORIEL_EMIT_EVERY": "1",
 	}, nil)
 	all := f.decisionsOf("relatives", days, 1)

@@ -5,13 +5,13 @@ import (
 	"io"
 	"os"
 
-	"oriel/cmd/internal/families"
+	"oriel/cmd/internal/registry"
 	"oriel/cmd/internal/settings"
 	"oriel/schemas"
 )
 
 // decodesAsFirst says what commands do that decode events and step over none.
-var decodesAsFirst = "Without ORIEL_OPERATOR events are those of " + families.All[0].Name + "."
+var decodesAsFirst = "Without ORIEL_OPERATOR events are those of " + registry.All[0].Name + "."
 
 // configuredEvents are the events of the environment's operator.
 func configuredEvents() (schemas.EventConfig, error) {

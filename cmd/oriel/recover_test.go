@@ -137,10 +137,11 @@ func active(window, t uint64) (nodes []noise.NodeID) {
 // mechanismOf is the mechanism that the settings ask for.
 func mechanismOf(t *testing.T, s settings.Settings) mechanisms.Config {
 	t.Helper()
-	mechanism, _, err := s.Parts()
+	learner, err := s.Learner()
 	if err != nil {
 		t.Fatal(err)
 	}
+	mechanism := learner.Mechanism()
 	return mechanism
 }
 
@@ -178,7 +179,7 @@ func drawn(t *testing.T, s settings.Settings, m pipeline.Model, seed [32]byte, h
 // planned takes the mechanism's part out of a model's plan.
 func planned(t *testing.T, m pipeline.Model) (whole []byte, private mechanisms.Plan) {
 	t.Helper()
-	whole, err := m.Plan()
+	whole, err := m.Learner.Params()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -146,7 +146,7 @@ func openReplay(model pipeline.Model, o replayOptions) (*pipeline.Stream, error)
 	if o.partition < 0 {
 		return nil, wrongUse("--partition: negative")
 	}
-	plan, err := model.Plan()
+	plan, err := model.Learner.Params()
 	if err != nil {
 		return nil, err
 	}

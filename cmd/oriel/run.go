@@ -23,6 +23,7 @@ import (
 	"oriel/cmd/internal/settings"
 	"oriel/mechanisms/dp"
 	"oriel/mechanisms/protection"
+	"oriel/operators"
 	"oriel/pipeline"
 	"oriel/pipeline/console"
 	"oriel/pipeline/kafka"
@@ -82,10 +83,11 @@ func run(ctx context.Context, h host) (err error) {
 	if err != nil {
 		return err
 	}
-	_, operator, err := s.Parts()
+	learner, err := s.Learner()
 	if err != nil {
 		return err
 	}
+	operator := learner.Operator()
 	deployment, err := s.DeploymentOf(model)
 	if err != nil {
 		return err
@@ -110,7 +112,7 @@ func run(ctx context.Context, h host) (err error) {
 	pages := console.New()
 	counts := metrics.New(registry, guarantee, metrics.Process{
 		Deployment: s.Name, Version: version(), GoVersion: runtime.Version(), Waiting: pages.Waiting,
-		Coordinates: s.DecisionGauges, Numbers: shownNumbers(operator.Numbers()),
+		Coordinates: s.DecisionGauges, Numbers: shownNumbers(operators.NumbersOf(operator)),
 	})
 	hear := h.limitMemory(pages.Listen(counts.Listen(logging(log, s.Name, h.heard))), pipeline.Memory(s.MemoryLimit))
 	server := pages.Server(registry)

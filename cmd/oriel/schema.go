@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"oriel/cmd/internal/settings"
+	"oriel/operators"
 	"oriel/schemas"
 )
 
@@ -48,9 +49,10 @@ func schemaOf(what string, environ []string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	model, err := s.Model()
+	learner, err := s.Learner()
 	if err != nil {
 		return nil, err
 	}
-	return schemas.DecisionSchema(model.Form, model.Extras), nil
+	operator := learner.Operator()
+	return schemas.DecisionSchema(operators.FormOf(operator), operator.Extras()), nil
 }

@@ -12,8 +12,9 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
-	"oriel/cmd/internal/families"
+	"oriel/cmd/internal/registry"
 	"oriel/cmd/internal/settings"
+	"oriel/operators"
 	"oriel/schemas"
 )
 
@@ -216,7 +217,7 @@ func TestExamplesAreWhole(t *testing.T) {
 	for _, from := range machineMade {
 		decides[of[from.golden]] = true
 	}
-	for _, name := range families.All.Names() {
+	for _, name := range registry.All.Names() {
 		if !strings.Contains(said, "OPERATOR="+name) || !decides[name] {
 			t.Errorf("%s: no example of an event, or of a decision", name)
 		}
@@ -278,7 +279,8 @@ func TestSchemasTakeWhatIsGolden(t *testing.T) {
 		if taken < 100 {
 			t.Errorf("%v: %d events are taken", c, taken)
 		}
-		schema = compileSchema(t, schemas.DecisionSchema(m.Form, m.Extras))
+		operator := m.Learner.Operator()
+		schema = compileSchema(t, schemas.DecisionSchema(operators.FormOf(operator), operator.Extras()))
 		for _, line := range slices.Collect(strings.Lines(blocks[c.String()]))[3:] {
 			if err := fits(schema, []byte(line)); err != nil {
 				t.Errorf("%v: %s: %v", c, line, err)

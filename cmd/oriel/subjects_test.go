@@ -9,8 +9,9 @@ import (
 	"strings"
 	"testing"
 
-	"oriel/cmd/internal/families"
+	"oriel/cmd/internal/registry"
 	"oriel/cmd/internal/settings"
+	"oriel/operators"
 	"oriel/pipeline/kafka"
 )
 
@@ -33,7 +34,7 @@ func subjects(t *testing.T) (all []subject) {
 	} {
 		all = append(all, subjectOf(t, name))
 	}
-	for _, family := range families.All {
+	for _, family := range registry.All {
 		if !slices.ContainsFunc(all, func(s subject) bool { return s.settings.Operator == family.Name }) {
 			t.Errorf("no subject of operator %s", family.Name)
 		}
@@ -98,7 +99,7 @@ func recordsOf(t *testing.T, c goldenCase) (records []kafka.Record) {
 // further are the topics of decisions beside the one that all operators have.
 func (s subject) further(t *testing.T) []string {
 	t.Helper()
-	if output := model(t, s.settings).Output; output != nil {
+	if output := operators.SecondTopicOf(model(t, s.settings).Learner.Operator()); output != nil {
 		return []string{output.Suffix}
 	}
 	return nil

@@ -18,7 +18,7 @@ import (
 )
 
 // grown is a copy of the module that has one more operator: testdata/toy as a folder under operators, a row in
-// cmd/internal/families, a row in lint, its name in README.md and an example of settings, and nothing else.
+// cmd/internal/registry and an example of settings, and nothing else.
 type grown struct {
 	t   *testing.T
 	dir string
@@ -28,12 +28,10 @@ type grown struct {
 // rows are what a new operator changes outside its folder.
 var rows = []struct{ file, old, new string }{
 	{
-		"cmd/internal/families/families.go",
+		"cmd/internal/registry/registry.go",
 		"\t\"oriel/operators/coco\"\n", "\t\"oriel/operators/coco\"\n\t\"oriel/operators/toy\"\n",
 	},
-	{"cmd/internal/families/families.go", "\tcoco.Family,\n", "\tcoco.Family,\n\ttoy.Family,\n"},
-	{"cmd/internal/lint/operators.go", "\t\"operators/coco\",\n", "\t\"operators/coco\",\n\t\"operators/toy\",\n"},
-	{"README.md", "The eight: `coco`, ", "The eight: `coco`, `toy`, "},
+	{"cmd/internal/registry/registry.go", "\tcoco.Definition,\n", "\tcoco.Definition,\n\ttoy.Definition,\n"},
 }
 
 func grow(t *testing.T) *grown {
@@ -153,6 +151,7 @@ func TestANewOperatorIsAFolderAndTwoRows(t *testing.T) {
 	}
 	g.describes()
 	g.promises()
+	g.overpays()
 	g.serves(f)
 	g.env = nil
 	g.run("go", "test", "./cmd/internal/settings", "-run", "TestTheSettingsTable", "-rewrite")
@@ -161,7 +160,7 @@ func TestANewOperatorIsAFolderAndTwoRows(t *testing.T) {
 		!strings.Contains(string(table), "| `ORIEL_TOY_ARMS` | name,… | at least two words | required | what can be played |") {
 		t.Errorf("the settings table lacks the toy: %v", err)
 	}
-	g.run("go", "test", "-count=1", "./operators/toy", "./cmd/internal/lint", "./cmd/internal/families",
+	g.run("go", "test", "-count=1", "./operators/toy", "./cmd/internal/lint", "./cmd/internal/registry",
 		"./cmd/internal/settings")
 }
 
@@ -227,6 +226,56 @@ func (g *grown) promises() {
 	if !strings.Contains(problems, "part 1 of a leaf that has 1") {
 		g.t.Errorf("audit of a part that is not there: %s", problems)
 	}
+}
+
+// overpays lets the toy add a constant in place of rewards, beside contexts that are short: an exchange then moves
+// little, and the clip pays for twice its length. `oriel plan` warns about it, and about nothing before.
+func (g *grown) overpays() {
+	g.t.Helper()
+	const warning = "warning: ORIEL_OPERATOR=toy pays for more than an exchange of one event can move. " +
+		"The noise of its contributions is for a sensitivity of 2, and the largest move found is 1."
+	if problems := g.warnings(g.binary()); problems != "" {
+		g.t.Errorf("plan of the toy: %s", problems)
+	}
+	name := filepath.Join(g.dir, "operators/toy/machine.go")
+	content, err := os.ReadFile(name)
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	wasteful := string(content)
+	for old, other := range map[string]string{
+		"leaf[0] = float64(e.Numbers[0] * (1 + arm))": "leaf[0] = 1",
+		"leaf[1+at] = x": "leaf[1+at] = max(-0.1, min(0.1, x))",
+	} {
+		if strings.Count(wasteful, old) != 1 {
+			g.t.Fatalf("operators/toy/machine.go: no place for %s", other)
+		}
+		wasteful = strings.Replace(wasteful, old, other, 1)
+	}
+	if err := os.WriteFile(name, []byte(wasteful), 0o644); err != nil {
+		g.t.Fatal(err)
+	}
+	binary := g.binary() + "-overpays"
+	g.run("go", "build", "-o", binary, "./cmd/oriel")
+	if problems := g.warnings(binary); !strings.HasPrefix(problems, warning) || strings.Count(problems, "\n") != 1 {
+		g.t.Errorf("plan of a toy that overpays: %s", problems)
+	}
+	if err := os.WriteFile(name, content, 0o644); err != nil {
+		g.t.Fatal(err)
+	}
+}
+
+// warnings returns what `oriel plan` says on standard error of settings whose window is no trap.
+func (g *grown) warnings(binary string) string {
+	g.t.Helper()
+	cmd := exec.CommandContext(g.t.Context(), binary, "plan")
+	cmd.Dir, cmd.Env = g.dir, append(slices.Clone(g.env), "ORIEL_WINDOW=16")
+	var problems bytes.Buffer
+	cmd.Stderr = &problems
+	if err := cmd.Run(); err != nil {
+		g.t.Fatalf("plan: %v: %s", err, problems.String())
+	}
+	return problems.String()
 }
 
 // feedback is the record that gives the feedback of the play of a step.

@@ -4,10 +4,14 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
+
+	"oriel/cmd/internal/traps"
 )
 
 // says runs a command to its end, and returns what it prints and what it says to standard error.
@@ -53,6 +57,40 @@ func trapped(n int) (lines []byte, want []string) {
 			i, i, i%2)
 	}
 	return lines, []string{`: "amount". A large`, `: "price". Each text`, `: "at". A date`, `: "user". Most of them`}
+}
+
+// TestOperatorsAreNotOverpaid: no golden case and no example in deploy has a component whose noise is for much more
+// than events move. For the examples, `oriel plan` is asked.
+func TestOperatorsAreNotOverpaid(t *testing.T) {
+	for _, c := range goldenCases(t) {
+		if got := traps.Overpaid(c.settings); len(got) > 0 {
+			t.Errorf("%v: %q", c, got)
+		}
+	}
+	t.Chdir("../../deploy") // where paths in examples start
+	files, err := filepath.Glob("examples/*.env")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("%d examples, %v", len(files), err)
+	}
+	for _, name := range files {
+		content, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var environ []string
+		for line := range strings.Lines(string(content)) {
+			if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "#") {
+				environ = append(environ, line)
+			}
+		}
+		var said bytes.Buffer
+		if err := runPlan(io.Discard, environ, planOptions{problems: &said}); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if strings.Contains(said.String(), "pays for more") {
+			t.Errorf("%s: %s", name, said.String())
+		}
+	}
 }
 
 // TestSilentTrapsWarn: each command for the data's owner says on standard error what is allowed and seldom meant. It

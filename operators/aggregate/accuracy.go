@@ -13,16 +13,16 @@ import (
 func fits(f mechanisms.Facts) bool { return f.Law == mechanisms.Gaussian && !f.Tree }
 
 // Describe tells what a leaf is, and how exact numbers are under a mechanism.
-func (c configured) Describe(m mechanisms.Config) operators.Description {
+func (c operator) Describe(m mechanisms.Config) operators.Description {
 	names := slices.DeleteFunc(mechanisms.Names(), func(name string) bool {
 		facts, _ := mechanisms.FactsOf(name)
 		return !fits(facts)
 	})
-	return operators.Description{Leaves: c.spec.String(), Mechanisms: names, Precision: c.precision(m)}
+	return operators.Description{Distance: c.spec.String(), Mechanisms: names, Precision: c.precision(m)}
 }
 
 // precision is that of the numbers of the specification.
-func (c configured) precision(m mechanisms.Config) *operators.Precision {
+func (c operator) precision(m mechanisms.Config) *operators.Precision {
 	s := c.spec
 	memory, decays := m.Scope.Memory()
 	_, own := c.terms.Scope.Memory() // decays too: else m is of a comparison

@@ -12,10 +12,8 @@ import (
 	"oriel/schemas"
 )
 
-// configured is an operators.Configured.
-type configured struct {
-	operators.Plain
-
+// operator is the operators.Operator.
+type operator struct {
 	spec       specification
 	terms      protection.Terms // who is protected, and for how long
 	memories   []uint64         // of the views; one of 0: what the stream releases
@@ -26,11 +24,16 @@ type configured struct {
 	unmarked   bool // a plan of before decisions said which numbers are shown
 }
 
-var _ operators.Configured = configured{}
+var (
+	_ operators.Descriptive = operator{}
+	_ operators.Reporter    = operator{}
+	_ operators.Thinning    = operator{}
+	_ operators.Audited     = operator{}
+)
 
 // Extras are the noise of a count and of a sum at each view; intervals of means and variances; with a memory, it; and
 // increments, where they are asked for, with the noise of their sums.
-func (c configured) Extras() []schemas.Extra {
+func (c operator) Extras() []schemas.Extra {
 	extras := []schemas.Extra{{
 		Name: "count_deviation", Kind: schemas.ExtraNumbers, Text: "Standard deviation of the noise of a count, by view.",
 	}}
@@ -96,7 +99,7 @@ type compared struct {
 }
 
 // Descriptor names the cells, statistics and views of a decision's numbers.
-func (c configured) Descriptor() []byte {
+func (c operator) Descriptor() []byte {
 	d := descriptor{
 		Cells: c.spec.labels(), Statistics: c.spec.statistics, Order: "view, then statistic, then cell", EmitEvery: c.every,
 		Weights: map[string]any{}, Bins: c.spec.weights.Bins,
@@ -141,8 +144,8 @@ func (c configured) Descriptor() []byte {
 	return text
 }
 
-// Mechanism tells the leaf.
-func (c configured) Mechanism(m *mechanisms.Config, plan []byte) error {
+// Require tells the leaf.
+func (c operator) Require(m *mechanisms.Config, plan []byte) error {
 	if plan != nil {
 		if err := c.checkPlan(plan); err != nil {
 			return err
@@ -168,14 +171,14 @@ const (
 	planOfShown  = 4
 )
 
-// Plan holds the specification, of which the configuration has a digest alone.
-func (c configured) Plan(mechanisms.Config) ([]byte, error) {
+// Params holds the specification, of which the configuration has a digest alone.
+func (c operator) Params(mechanisms.Config) ([]byte, error) {
 	return append([]byte{planOfShown}, c.spec.canonical()...), nil
 }
 
 var errPlan = errors.New("aggregate: plan: not that of this specification")
 
-func (c configured) checkPlan(plan []byte) error {
+func (c operator) checkPlan(plan []byte) error {
 	if len(plan) == 0 || plan[0] < planOfCells || plan[0] > planOfShown || string(plan[1:]) != c.spec.canonical() {
 		return errPlan
 	}
@@ -183,7 +186,7 @@ func (c configured) checkPlan(plan []byte) error {
 }
 
 // Open returns a Machine.
-func (c configured) Open(plan []byte, sums *mechanisms.Stream) (operators.Machine, error) {
+func (c operator) Open(plan []byte, sums *mechanisms.Stream) (operators.Machine, error) {
 	if err := c.checkPlan(plan); err != nil {
 		return nil, err
 	}
@@ -191,7 +194,7 @@ func (c configured) Open(plan []byte, sums *mechanisms.Stream) (operators.Machin
 }
 
 // planned is what a plan of a version makes of it.
-func (c configured) planned(version byte) configured {
+func (c operator) planned(version byte) operator {
 	if version < planOfRanks {
 		c.spec.ranks = make([]*interval.Ranks, len(c.spec.levels)) // none
 	}
@@ -199,13 +202,13 @@ func (c configured) planned(version byte) configured {
 	return c
 }
 
-// Every publishes the decision of each step.
-func (c configured) Every() operators.Configured {
+// EmitAll publishes the decision of each step.
+func (c operator) EmitAll() operators.Operator {
 	c.every = 1
 	return c
 }
 
-// Twin returns what an audit compares machines with.
-func (c configured) Twin(plan []byte) (operators.Twin, error) {
+// ReferenceModel returns the code that an audit compares machines with.
+func (c operator) ReferenceModel(plan []byte) (operators.ReferenceModel, error) {
 	return newTwin(c.spec), c.checkPlan(plan)
 }

@@ -72,7 +72,7 @@ func (y *tally) share() (share, spread, n float64) {
 type of struct{ values, weights [][]float64 }
 
 // truth computes what a view shows after a step, from all events before it.
-func (s *study) truth(c configured, memory uint64, step int) of {
+func (s *study) truth(c operator, memory uint64, step int) of {
 	out := of{make([][]float64, c.spec.cells()), make([][]float64, c.spec.cells())}
 	gamma, weight := 1.0, 1.0
 	if memory > 0 {
@@ -209,7 +209,7 @@ func newFacts(s *specification, o of) *facts {
 
 // judge adds the intervals of a view to what is pooled, and returns the sum of squares of counts' errors, in
 // deviations. Numbers of what is shown, whose count is above 12 deviations, are pooled beside those of all cells.
-func (f *facts) judge(t *testing.T, c configured, d operators.Decision, view, seed int,
+func (f *facts) judge(t *testing.T, c operator, d operators.Decision, view, seed int,
 	pooled map[string]*tally,
 ) (squares, n float64) {
 	t.Helper()

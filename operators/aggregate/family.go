@@ -10,8 +10,8 @@ import (
 	"oriel/schemas"
 )
 
-// Family is aggregate in the table of operators.
-var Family = operators.Family{
+// Definition is aggregate in the table of operators.
+var Definition = operators.Definition{
 	Name: "aggregate", Text: "numbers with errors: counts, sums, means, variances, quantiles, differences by public cell",
 	Settings: settings, Events: events, New: configure,
 }
@@ -180,11 +180,11 @@ func events(v *operators.Values) operators.Events {
 	return operators.Events{Body: s.body()}
 }
 
-func configure(v *operators.Values) (operators.Configured, error) {
+func configure(v *operators.Values) (operators.Operator, error) {
 	memory, decays := v.Terms.Scope.Memory()
 	told := *v // what is wrong with the specification, events has reported
 	told.Problems = &operators.Problems{}
-	c := configured{
+	c := operator{
 		spec: specified(&told), terms: v.Terms, increments: v.Flag("INCREMENTS"),
 		every: v.Count("EMIT_EVERY"),
 	}
@@ -221,7 +221,7 @@ const drawsAnEvent = 4096
 const workAnEvent = 1 << 17
 
 // wantRoom refuses shapes that do not fit, and says what does.
-func (c *configured) wantRoom(v *operators.Values) {
+func (c *operator) wantRoom(v *operators.Values) {
 	n := uint64(c.spec.cells() * c.spec.width())
 	least := (n + drawsAnEvent - 1) / drawsAnEvent
 	v.Want("BATCH", v.Batch >= least, "%d: %d coordinates are drawn at each step, above %d an event; take ORIEL_BATCH=%d or more, or fewer cells",

@@ -37,7 +37,7 @@ func TestGoldenDecisions(t *testing.T) {
 }
 
 // hashed is the digest of the decisions and increments of 200 drawn events.
-func hashed(t *testing.T, c configured, m mechanisms.Config) string {
+func hashed(t *testing.T, c operator, m mechanisms.Config) string {
 	t.Helper()
 	machine, err := newMachine(c, mechtest.ZeroStream(t, m))
 	if err != nil {

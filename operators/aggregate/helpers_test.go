@@ -10,9 +10,9 @@ import (
 )
 
 // config returns the operator of settings, NAME=value, over a mechanism, and that mechanism.
-func config(tb testing.TB, m mechanisms.Config, lines ...string) (configured, mechanisms.Config) {
+func config(tb testing.TB, m mechanisms.Config, lines ...string) (operator, mechanisms.Config) {
 	tb.Helper()
-	return optest.Over[configured](tb, Family, m, lines...)
+	return optest.Over[operator](tb, Definition, m, lines...)
 }
 
 // life is a mechanism whose sums decay; total one of all steps; tumbling one of single steps.

@@ -10,7 +10,7 @@ import (
 )
 
 // extra returns the numbers of a member of a decision by its name.
-func extra(t *testing.T, c configured, d operators.Decision, name string) []float64 {
+func extra(t *testing.T, c operator, d operators.Decision, name string) []float64 {
 	t.Helper()
 	for k, x := range c.Extras() {
 		if x.Name == name {

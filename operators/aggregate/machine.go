@@ -6,16 +6,14 @@ import (
 	"math/bits"
 
 	"oriel/mechanisms"
-	"oriel/mechanisms/protection"
 	"oriel/operators"
 	"oriel/schemas"
 )
 
 // Machine is an operators.Machine. Index = step; nothing is owed before the first record.
 type Machine struct {
-	spec   specification
-	every  uint64
-	stream *mechanisms.Stream
+	operators.Base
+	spec specification
 
 	views      []reading
 	increments *mechanisms.Reading   // since the last decision; nil: not published
@@ -42,13 +40,13 @@ type reading struct {
 	deviation mechanisms.Deviation
 }
 
-var _ operators.Machine = (*Machine)(nil)
+var _ operators.Versioned = (*Machine)(nil)
 
 // mostWindow is log₂ of the longest window whose noise decisions with increments tell.
 const mostWindow = 20
 
 // newMachine returns the machine at step 0 over a stream of the specification's leaf. It takes the stream over.
-func newMachine(c configured, stream *mechanisms.Stream) (*Machine, error) {
+func newMachine(c operator, stream *mechanisms.Stream) (*Machine, error) {
 	leaf := c.spec.hot()
 	n := leaf.Size()
 	if stream.Parts() != 1 || stream.Dimension() != n || len(stream.Scratch()) != leaf.Entries() {
@@ -57,7 +55,10 @@ func newMachine(c configured, stream *mechanisms.Stream) (*Machine, error) {
 	if stream.Terms() != c.terms {
 		return nil, errors.New("aggregate: the stream has other sums, or other terms, than the settings say")
 	}
-	m := &Machine{spec: c.spec, every: c.every, stream: stream, sums: make([]float64, n), members: c.Extras()}
+	m := &Machine{
+		Base: operators.Base{Operator: "aggregate", Stream: stream, Every: c.every, Version: stateVersion},
+		spec: c.spec, sums: make([]float64, n), members: c.Extras(),
+	}
 	m.running = make([]float64, c.spec.cells()*c.spec.weights.Bins)
 	if bins := c.spec.weights.Bins; bins > 0 {
 		m.ranked, m.scratch = make([]ranked, c.spec.numbers()), make([]float64, bins+2)
@@ -80,11 +81,17 @@ func newMachine(c configured, stream *mechanisms.Stream) (*Machine, error) {
 		}
 		m.views = append(m.views, v)
 	}
-	return m, m.prepare(c)
+	if err := m.prepare(c); err != nil {
+		return nil, err
+	}
+	for _, r := range m.readings {
+		m.Fields = append(m.Fields, readingField{r, m})
+	}
+	return m, nil
 }
 
 // prepare makes room for all that a decision says, so that no step allocates.
-func (m *Machine) prepare(c configured) error {
+func (m *Machine) prepare(c operator) error {
 	m.point = make([]float64, 0, len(m.views)*m.spec.numbers())
 	m.extras = append(m.extras, schemas.ExtraValue{Numbers: make([]float64, len(m.views))})
 	if m.spec.weights.Mean > 0 {
@@ -117,33 +124,30 @@ func (m *Machine) prepare(c configured) error {
 		return nil
 	}
 	var err error
-	if m.increments, err = m.stream.Reading(0, 0); err != nil {
+	if m.increments, err = m.Stream.Reading(0, 0); err != nil {
 		return err
 	}
 	m.readings = append(m.readings, m.increments)
-	memory, _ := m.stream.Memory()
+	memory, _ := m.Stream.Memory()
 	windows := make([]float64, min(mostWindow, bits.Len64(memory)+4)+1)
 	for i := range windows {
-		windows[i] = m.spec.countDeviation(m.stream.WindowDeviation(0, 1<<i))
+		windows[i] = m.spec.countDeviation(m.Stream.WindowDeviation(0, 1<<i))
 	}
 	m.extras = append(m.extras, schemas.ExtraValue{Numbers: make([]float64, 0, len(m.sums))},
 		schemas.ExtraValue{Numbers: windows})
 	return nil
 }
 
-// Open owes nothing: the first decision is that of a step.
-func (m *Machine) Open(dst []operators.Decision) []operators.Decision { return dst }
-
 // Add takes the cell, value and weight of the record. One of no cell is a null one.
 func (m *Machine) Add(dst []operators.Decision, r operators.Record) []operators.Decision {
-	if !m.stream.Add(r.Identity, m.leaf(r)) {
+	if !m.Stream.Add(r.Identity, m.leaf(r)) {
 		return dst
 	}
 	for _, r := range m.readings {
 		r.Take()
 	}
-	t := m.stream.Step()
-	if t%m.every != 0 {
+	t := m.Stream.Step()
+	if t%m.Every != 0 {
 		return dst
 	}
 	m.decide(t)
@@ -164,7 +168,7 @@ func (m *Machine) leaf(r operators.Record) []float64 {
 	if !ok || cell < 0 {
 		return nil
 	}
-	leaf := m.stream.Scratch()
+	leaf := m.Stream.Scratch()
 	leaf[0], leaf[1], leaf[2] = float64(cell), 0, 1
 	if m.spec.value != "" {
 		x := numbers[want-1]
@@ -192,7 +196,7 @@ func (m *Machine) decide(t uint64) {
 		m.differences[i].Numbers = m.differences[i].Numbers[:0]
 	}
 	for i, v := range m.views {
-		sums := m.stream.Sum(0)
+		sums := m.Stream.Sum(0)
 		if v.own != nil {
 			sums = m.sums
 			v.own.Write(sums)
@@ -219,16 +223,5 @@ func (m *Machine) decide(t uint64) {
 	m.extras[last].Numbers = m.spec.transposed(m.extras[last].Numbers[:0], totals{sums: m.sums, running: m.running})
 }
 
-// PlannedExtras are those of the plan: decisions of an earlier plan do not say which numbers are shown.
-func (m *Machine) PlannedExtras() []schemas.Extra { return m.members }
-
-// Steps counts the closed steps.
-func (m *Machine) Steps() uint64 { return m.stream.Step() }
-
-// Due gives the decision of step t the index t, where one is emitted.
-func (m *Machine) Due(step uint64) (first uint64, count int) {
-	return operators.DueEvery(step, m.every)
-}
-
-// Guarantee is the stream's: what happens here after the private sum is post-processing.
-func (m *Machine) Guarantee() protection.Guarantee { return m.stream.Guarantee() }
+// OwnExtras are those of the plan: decisions of an earlier plan do not say which numbers are shown.
+func (m *Machine) OwnExtras() []schemas.Extra { return m.members }

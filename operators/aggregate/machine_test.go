@@ -16,7 +16,7 @@ import (
 )
 
 // quiet is a machine without noise.
-func quiet(t *testing.T, c configured, m mechanisms.Config) *Machine {
+func quiet(t *testing.T, c operator, m mechanisms.Config) *Machine {
 	t.Helper()
 	machine, err := newMachine(c, mechtest.ZeroStream(t, m))
 	if err != nil {
@@ -115,7 +115,7 @@ func TestNumbersAreThoseOfTheEvents(t *testing.T) {
 	}
 }
 
-func compare(t *testing.T, name string, c configured, plains []*plain, d operators.Decision) {
+func compare(t *testing.T, name string, c operator, plains []*plain, d operators.Decision) {
 	t.Helper()
 	at := 0
 	half := (c.spec.high - c.spec.low) / 2
@@ -215,17 +215,17 @@ func TestDeviationsAreThoseOfTheNoise(t *testing.T) {
 func TestPlanIsOfTheSpecification(t *testing.T) {
 	one, m := config(t, life(8, 1), "CELLS=carrier=UA|AA")
 	other, _ := config(t, life(8, 1), "CELLS=carrier=UA|DL")
-	plan, err := other.Plan(m)
+	plan, err := other.Params(m)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if _, err := one.Open(plan, mechtest.ZeroStream(t, m)); err == nil {
 		t.Error("Open takes the plan of other cells")
 	}
-	if err := one.Mechanism(&m, plan); err == nil {
+	if err := one.Require(&m, plan); err == nil {
 		t.Error("Mechanism takes the plan of other cells")
 	}
-	if _, err := one.Twin(nil); err == nil {
+	if _, err := one.ReferenceModel(nil); err == nil {
 		t.Error("Twin takes an empty plan")
 	}
 }
@@ -254,7 +254,7 @@ func TestViewsAreThoseOfTheMechanism(t *testing.T) {
 	two, _ := config(t, life(8, 1), "CELLS=carrier=UA|AA", "MEMORIES=4,8")
 	one, _ := config(t, total(1), "CELLS=carrier=UA|AA")
 	for _, x := range []struct {
-		c    configured
+		c    operator
 		m    mechanisms.Config
 		want []operators.View
 	}{
@@ -273,13 +273,13 @@ func TestViewsAreThoseOfTheMechanism(t *testing.T) {
 // A stream that was opened when chains absorbed all cells goes on with that; a plan of a later version is refused.
 func TestPlanSaysWhatIsAbsorbed(t *testing.T) {
 	c, m := config(t, life(8, 1), "CELLS=carrier=UA|AA|DL", "VALUE=delay=-60:180", "STATISTICS=mean")
-	plan, err := c.Plan(m)
+	plan, err := c.Params(m)
 	if err != nil {
 		t.Fatal(err)
 	}
 	f := func(plan []byte, want int) {
 		t.Helper()
-		if err := c.Mechanism(&m, plan); err != nil || m.Leaf.Nonzero != want {
+		if err := c.Require(&m, plan); err != nil || m.Leaf.Nonzero != want {
 			t.Errorf("%d, want %d: %v", m.Leaf.Nonzero, want, err)
 		}
 	}
@@ -288,11 +288,11 @@ func TestPlanSaysWhatIsAbsorbed(t *testing.T) {
 	plan[0] = 1
 	f(plan, 0)
 	plan[0] = planOfShown + 1
-	if err := c.Mechanism(&m, plan); err == nil {
+	if err := c.Require(&m, plan); err == nil {
 		t.Error("a plan of a later version is taken")
 	}
 	two, m := config(t, life(8, 1), "CELLS=carrier=UA|AA")
-	if err := two.Mechanism(&m, nil); err != nil || m.Leaf.Nonzero != 0 {
+	if err := two.Require(&m, nil); err != nil || m.Leaf.Nonzero != 0 {
 		t.Errorf("places and values of two cells: %d integers for two, %v", m.Leaf.Absorbed(), err)
 	}
 }
@@ -301,7 +301,7 @@ func TestPlanSaysWhatIsAbsorbed(t *testing.T) {
 func TestRefusals(t *testing.T) {
 	f := func(m mechanisms.Config, want string, lines ...string) {
 		t.Helper()
-		if _, err := optest.Configure(Family, m, lines...); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := optest.Configure(Definition, m, lines...); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v: %v, want %q", lines, err, want)
 		}
 	}

@@ -18,7 +18,7 @@ const difference = "_difference"
 const almost = 1e-9
 
 // Numbers names the numbers of a decision: its own, and the differences between arms.
-func (c configured) Numbers() *operators.Numbers {
+func (c operator) Numbers() *operators.Numbers {
 	exact := c
 	exact.exact = true
 	n := &operators.Numbers{Exact: exact}

@@ -89,7 +89,7 @@ type place struct {
 }
 
 // checkEnds compares with the members of a decision.
-func checkEnds(t *testing.T, c configured, d operators.Decision, p place, got operators.Reading) {
+func checkEnds(t *testing.T, c operator, d operators.Decision, p place, got operators.Reading) {
 	t.Helper()
 	cells := c.spec.cells()
 	var wantLow, wantHigh float64

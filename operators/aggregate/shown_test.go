@@ -30,7 +30,7 @@ func TestMarksSayWhatIsMoreThanNoise(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		numbers, members := c.Numbers(), machine.PlannedExtras()
+		numbers, members := c.Numbers(), machine.OwnExtras()
 		at := slices.IndexFunc(members, func(x schemas.Extra) bool { return x.Name == "shown" })
 		encoder := schemas.NewEncoder(schemas.DecisionConfig{Stream: "0"}, members)
 		seen := map[bool]int{}
@@ -97,14 +97,14 @@ func known(names []operators.Named, readings []operators.Reading, n operators.Na
 // TestEarlierPlansHaveNoMarks: a deployment keeps the members of its plan; new ones say which numbers are shown.
 func TestEarlierPlansHaveNoMarks(t *testing.T) {
 	c, m := config(t, life(8, 1), "CELLS=carrier=UA|AA|DL", "VALUE=delay=-60:180", "STATISTICS=mean,p50")
-	plan, err := c.Plan(m)
+	plan, err := c.Params(m)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for version, want := range map[byte]bool{planOfCells: false, planOfPlaces: false, planOfRanks: false, plan[0]: true} {
 		plan[0] = version
 		of := m
-		if err := c.Mechanism(&of, plan); err != nil {
+		if err := c.Require(&of, plan); err != nil {
 			t.Fatal(err)
 		}
 		machine, err := c.Open(plan, mechtest.Open(t, of, [32]byte{1}))
@@ -112,7 +112,7 @@ func TestEarlierPlansHaveNoMarks(t *testing.T) {
 			t.Fatal(err)
 		}
 		decisions := machine.Add(nil, operators.Record{Event: schemas.Event{Numbers: []float64{1, 30}}})
-		members := machine.(operators.Planned).PlannedExtras()
+		members := machine.(operators.Versioned).OwnExtras()
 		has := slices.ContainsFunc(members, func(x schemas.Extra) bool { return x.Name == "shown" })
 		if has != want || len(decisions[0].Extras) != len(members) {
 			t.Errorf("version %d: marks %t, %d values of %d members", version, has, len(decisions[0].Extras), len(members))

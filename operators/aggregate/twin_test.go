@@ -38,7 +38,7 @@ func TestCanariesAreAsFarApartAsAnyLeaves(t *testing.T) {
 			one, two := twin.Canary(u, 1)
 			for i, r := range []operators.Record{one, two} {
 				numbers := make([]float64, leaf.Entries())
-				if !twin.Leaf(numbers, r) {
+				if !twin.Contribution(numbers, r) {
 					t.Fatalf("%v: canary %d adds nothing", lines, i)
 				}
 				leaves[i] = make([]int64, leaf.Size())

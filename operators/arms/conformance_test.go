@@ -55,21 +55,21 @@ func TestConformance(t *testing.T) {
 func TestTheMachineAddsWhatTheTwinSays(t *testing.T) {
 	for _, c := range kinds {
 		m := released(c, 1)
-		machine, other := open(t, c, m, 1, true), &twin{Config: c}
+		machine, other := open(t, c, m, 1, true), &reference{Config: c}
 		other.Begin()
-		other.Decided(machine.Open(nil))
+		other.Observe(machine.Open(nil))
 		sum, leaf, some := 0.0, make([]float64, 1), false
 		for i, e := range optest.Answers(400, -1, 2) {
 			r := operators.Record{Key: optest.PlayKey(c.Plays, i), Event: e, Null: i%11 == 2}
-			if other.Leaf(leaf, r) {
+			if other.Contribution(leaf, r) {
 				sum += leaf[0]
 				some = true
 			}
 			if made := machine.Add(nil, r); len(made) > 0 {
-				if got := machine.stream.Sum(0)[0]; math.Abs(got-sum) > 1e-6 {
+				if got := machine.Stream.Sum(0)[0]; math.Abs(got-sum) > 1e-6 {
 					t.Fatalf("%+v, record %d: %g was released, want %g", c, i, got, sum)
 				}
-				other.Decided(made)
+				other.Observe(made)
 				sum = 0
 			}
 		}
@@ -100,7 +100,7 @@ func TestALossMovesOneRelease(t *testing.T) {
 				Event: schemas.Event{Numbers: []float64{x}},
 			}
 			if made := machine.Add(nil, r); len(made) > 0 {
-				sums = append(sums, machine.stream.Sum(0)[0])
+				sums = append(sums, machine.Stream.Sum(0)[0])
 			}
 		}
 		return sums

@@ -43,20 +43,20 @@ func (w *exp3Rule) rate() float64 {
 }
 
 // farthest is where a chance is 0 but for one in e^1024.
-const farthest = 1 << (operators.ChanceBits + 10)
+const farthest = 1 << (operators.ProbabilityBits + 10)
 
 // next draws an arm.
 func (w *exp3Rule) next(stream *mechanisms.Stream) (int, float64) {
 	eta, least := w.rate(), slices.Min(w.losses)
 	for i, l := range w.losses {
-		w.scores[i] = -int64(min(farthest, math.Floor(float64(float64(eta*(l-least))*(1<<operators.ChanceBits)))))
+		w.scores[i] = -int64(min(farthest, math.Floor(float64(float64(eta*(l-least))*(1<<operators.ProbabilityBits)))))
 	}
 	return w.draw(stream)
 }
 
 // draw draws an arm by the scores. The chance is that of these integers.
 func (w *exp3Rule) draw(stream *mechanisms.Stream) (arm int, chance float64) {
-	arm = stream.Choose(0, w.scores, operators.ByChances)
+	arm = stream.Choose(0, w.scores, operators.ByProbabilities)
 	all := 0.0
 	for _, s := range w.scores {
 		all += weight(s)
@@ -64,7 +64,9 @@ func (w *exp3Rule) draw(stream *mechanisms.Stream) (arm int, chance float64) {
 	return arm, weight(w.scores[arm]) / all
 }
 
-func weight(score int64) float64 { return elementary.Exp(float64(score) / (1 << operators.ChanceBits)) }
+func weight(score int64) float64 {
+	return elementary.Exp(float64(score) / (1 << operators.ProbabilityBits))
+}
 
 // clip is how many standard deviations of noise a mean may be off, before it is clipped.
 const clip = 6
@@ -84,9 +86,9 @@ func (w *exp3Rule) learn(arm int, chance float64, answers int, sum float64) {
 	w.middle += (mean - w.middle) / float64(w.learned)
 }
 
-func (w *exp3Rule) stateLen() int { return 16 + 8*len(w.losses) }
+func (w *exp3Rule) StateLen() int { return 16 + 8*len(w.losses) }
 
-func (w *exp3Rule) appendState(dst []byte) []byte {
+func (w *exp3Rule) AppendState(dst []byte) []byte {
 	dst = binary.LittleEndian.AppendUint64(dst, w.learned)
 	dst = binary.LittleEndian.AppendUint64(dst, math.Float64bits(w.middle))
 	for _, l := range w.losses {
@@ -95,7 +97,7 @@ func (w *exp3Rule) appendState(dst []byte) []byte {
 	return dst
 }
 
-func (w *exp3Rule) restore(state []byte) error {
+func (w *exp3Rule) Restore(state []byte) error {
 	learned, numbers := binary.LittleEndian.Uint64(state), make([]float64, 1+len(w.losses))
 	for i := range numbers {
 		numbers[i] = math.Float64frombits(binary.LittleEndian.Uint64(state[8+8*i:]))

@@ -58,7 +58,7 @@ func (w *exp3UniformRule) next(stream *mechanisms.Stream) (int, float64) {
 	}
 	for i, l := range w.losses {
 		q := float64((1-float64(eta*k))*(elementary.Exp(-float64(eta*(l-least)))/all)) + eta
-		w.scores[i] = operators.ChanceScore(q)
+		w.scores[i] = operators.ProbabilityScore(q)
 	}
 	return w.draw(stream)
 }

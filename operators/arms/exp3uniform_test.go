@@ -143,13 +143,13 @@ func TestExp3UniformIsRefused(t *testing.T) {
 	if _, err := New(c, mechtest.Open(t, m, [32]byte{1})); err == nil {
 		t.Error("one answer a round at ε = 1 is taken")
 	}
-	if err := (configured{Config: c}).Mechanism(&m, nil); err == nil {
+	if err := (operator{Config: c}).Require(&m, nil); err == nil {
 		t.Error("one answer a round at ε = 1 is planned")
 	}
 	c.Plays.Records, c.Plays.Plays = 4, 4
 	m = released(c, 1)
 	m.Name, m.Budget.Delta = "once-gaussian", 1e-6
-	if err := (configured{Config: c}).Mechanism(&m, nil); err == nil {
+	if err := (operator{Config: c}).Require(&m, nil); err == nil {
 		t.Error("Gaussian noise is planned")
 	}
 }

@@ -11,8 +11,8 @@ import (
 	"oriel/schemas"
 )
 
-// Family is arms in the table of operators.
-var Family = operators.Family{
+// Definition is arms in the table of operators.
+var Definition = operators.Definition{
 	Name: "arms", Text: "bandit of finitely many arms: plays go out ahead, their losses come back as events",
 	Settings: settings, Events: events, New: configure,
 }
@@ -55,7 +55,7 @@ var body = schemas.Body{
 
 func events(*operators.Values) operators.Events { return operators.Events{Body: body, Keyed: true} }
 
-func configure(v *operators.Values) (operators.Configured, error) {
+func configure(v *operators.Values) (operators.Operator, error) {
 	names, table, losses := v.Entries("ARMS"), plays.Read(v), v.Range("LOSS_RANGE")
 	v.Want("ARMS", len(names) >= 2 && len(names) <= maxArms, "%d arms: not 2 to %d", len(names), maxArms)
 	v.Distinct("ARMS", names)
@@ -68,7 +68,7 @@ func configure(v *operators.Values) (operators.Configured, error) {
 		return nil, err
 	}
 	c := Config{Arms: names, Rule: v.Text("RULE"), Losses: losses, Width: width, Plays: table}
-	return configured{Config: c}, c.Plays.Validate()
+	return operator{Config: c}, c.Plays.Validate()
 }
 
 // Config is public, and constant while a deployment lives.
@@ -80,21 +80,18 @@ type Config struct {
 	Plays  plays.Config
 }
 
-// configured is an operators.Configured.
-type configured struct {
-	operators.Plain
-	Config
-}
+// operator is the operators.Operator.
+type operator struct{ Config }
 
-var _ operators.Configured = configured{}
+var _ operators.Audited = operator{}
 
 // Extras is the name of the arm.
-func (c configured) Extras() []schemas.Extra {
+func (c operator) Extras() []schemas.Extra {
 	return []schemas.Extra{{Name: "arm", Kind: schemas.ExtraText, Text: "What to play; the decision is its place in ORIEL_ARMS, from 0."}}
 }
 
-// Mechanism tells the leaf: one number, of size ½ at most, so that exchanging an answer moves a release by 1.
-func (c configured) Mechanism(m *mechanisms.Config, _ []byte) error {
+// Require tells the leaf: one number, of size ½ at most, so that exchanging an answer moves a release by 1.
+func (c operator) Require(m *mechanisms.Config, _ []byte) error {
 	m.Leaf = mechanisms.OnePart(1, largest)
 	if facts, _ := mechanisms.FactsOf(m.Name); c.Rule == exp3Uniform && facts.Once {
 		if facts.Law != mechanisms.Gamma {
@@ -112,13 +109,13 @@ const largest = 0.5
 // planVersion starts what Plan stores.
 const planVersion = "1"
 
-// Plan freezes the list of arms, a line each behind the version.
-func (c configured) Plan(mechanisms.Config) ([]byte, error) {
+// Params freezes the list of arms, a line each behind the version.
+func (c operator) Params(mechanisms.Config) ([]byte, error) {
 	return []byte(planVersion + "\n" + strings.Join(c.Arms, "\n")), nil
 }
 
 // Open returns a Machine.
-func (c configured) Open(plan []byte, stream *mechanisms.Stream) (operators.Machine, error) {
+func (c operator) Open(plan []byte, stream *mechanisms.Stream) (operators.Machine, error) {
 	lines := strings.Split(string(plan), "\n")
 	if lines[0] != planVersion || len(lines) < 3 || len(lines) > 1+maxArms {
 		return nil, fmt.Errorf("arms: plan: not one of version %s", planVersion)
@@ -128,14 +125,13 @@ func (c configured) Open(plan []byte, stream *mechanisms.Stream) (operators.Mach
 }
 
 // Describe tells what is bounded, and that arms are drawn.
-func (c configured) Describe(m mechanisms.Config) operators.Description {
+func (c operator) Describe(m mechanisms.Config) operators.Description {
 	return operators.Description{
 		Draws: c.Rule != ucb, Mechanisms: []string{"once-gamma", "once-gaussian"}, Steps: c.regret(m),
 	}
 }
 
-// Every is the operator: each of its decisions is published.
-func (c configured) Every() operators.Configured { return c }
-
-// Twin returns what an audit compares machines with.
-func (c configured) Twin([]byte) (operators.Twin, error) { return &twin{Config: c.Config}, nil }
+// ReferenceModel returns the code that an audit compares machines with.
+func (c operator) ReferenceModel([]byte) (operators.ReferenceModel, error) {
+	return &reference{Config: c.Config}, nil
+}

@@ -6,7 +6,6 @@ import (
 
 	"oriel/mechanisms"
 	"oriel/mechanisms/dp"
-	"oriel/mechanisms/protection"
 	"oriel/operators"
 	"oriel/operators/plays"
 	"oriel/schemas"
@@ -18,15 +17,13 @@ type rule interface {
 	next(stream *mechanisms.Stream) (arm int, chance float64)
 	// learn takes what a round of an arm has released: of so many answers the sum of mapped losses, with noise.
 	learn(arm int, chance float64, answers int, sum float64)
-	appendState(dst []byte) []byte
-	stateLen() int
-	restore(state []byte) error // state has stateLen bytes; after an error nothing has changed
+	operators.Field
 }
 
 // Machine is an operators.Machine. Its decisions are plays: the index is the play's number, the point the arm's.
 type Machine struct {
+	operators.Base
 	config Config
-	stream *mechanisms.Stream
 	table  *plays.Table
 	rule   rule
 	rounds []played // by number of the round, modulo how many the table knows of
@@ -54,7 +51,10 @@ func New(c Config, stream *mechanisms.Stream) (*Machine, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &Machine{config: c, stream: stream, table: table, rounds: make([]played, c.Plays.Rounds())}
+	m := &Machine{
+		Base: operators.Base{Operator: "arms", Stream: stream}, config: c, table: table,
+		rounds: make([]played, c.Plays.Rounds()),
+	}
 	n, err := noiseOf(stream)
 	if err != nil {
 		return nil, err
@@ -69,6 +69,7 @@ func New(c Config, stream *mechanisms.Stream) (*Machine, error) {
 	default:
 		m.rule = newUCB(len(c.Arms), c.Width, n)
 	}
+	m.keep()
 	return m, nil
 }
 
@@ -83,12 +84,12 @@ func (m *Machine) Add(dst []operators.Decision, r operators.Record) []operators.
 		m.leaf[0] = a.Value
 		adds = m.leaf[:]
 	}
-	if !m.stream.Add(r.Identity, adds) {
+	if !m.Stream.Add(r.Identity, adds) {
 		return dst
 	}
 	if n, answers := m.table.Settled(); n > 0 {
 		p := m.at(n)
-		m.rule.learn(p.arm, p.chance, answers, m.stream.Sum(0)[0])
+		m.rule.learn(p.arm, p.chance, answers, m.Stream.Sum(0)[0])
 	}
 	m.table.Settle()
 	return m.play(dst, m.table.Step())
@@ -100,19 +101,13 @@ func (m *Machine) at(round uint64) *played { return &m.rounds[round%uint64(len(m
 // play publishes a round.
 func (m *Machine) play(dst []operators.Decision, round uint64) []operators.Decision {
 	p := m.at(round)
-	p.arm, p.chance = m.rule.next(m.stream)
+	p.arm, p.chance = m.rule.next(m.Stream)
 	m.point[0], m.extra[0].Text = float64(p.arm), m.config.Arms[p.arm]
 	return m.config.Plays.Publish(dst, round, m.point[:], m.extra[:])
 }
 
-// Steps counts the closed steps.
-func (m *Machine) Steps() uint64 { return m.stream.Step() }
-
 // Due gives a round after each step, and one before the first.
 func (m *Machine) Due(step uint64) (first uint64, count int) { return m.config.Plays.Due(step) }
-
-// Guarantee is the stream's: arms follow from releases, and draws from nothing else.
-func (m *Machine) Guarantee() protection.Guarantee { return m.stream.Guarantee() }
 
 // deviation is of the noise of a release, in units of mapped losses.
 type deviation struct {

@@ -23,7 +23,7 @@ func released(c Config, epsilon float64) mechanisms.Config {
 		Name: "once-gamma", Batch: uint64(c.Plays.Records), Budget: dp.Budget{Epsilon: epsilon},
 		Terms: protection.Terms{Scope: protection.PerStep{}, Unit: protection.Event{Exchange: dp.Replace}},
 	}
-	_ = configured{Config: c}.Mechanism(&m, nil)
+	_ = operator{Config: c}.Require(&m, nil)
 	return m
 }
 

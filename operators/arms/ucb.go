@@ -72,9 +72,9 @@ func (u *ucbRule) learn(arm int, _ float64, answers int, sum float64) {
 	u.total += uint64(answers)
 }
 
-func (u *ucbRule) stateLen() int { return 8 + 32*len(u.arms) }
+func (u *ucbRule) StateLen() int { return 8 + 32*len(u.arms) }
 
-func (u *ucbRule) appendState(dst []byte) []byte {
+func (u *ucbRule) AppendState(dst []byte) []byte {
 	dst = binary.LittleEndian.AppendUint64(dst, u.total)
 	for _, a := range u.arms {
 		for _, x := range [...]uint64{a.planned, a.settled, a.answers, math.Float64bits(a.sum)} {
@@ -84,7 +84,7 @@ func (u *ucbRule) appendState(dst []byte) []byte {
 	return dst
 }
 
-func (u *ucbRule) restore(state []byte) error {
+func (u *ucbRule) Restore(state []byte) error {
 	arms, total := make([]record, len(u.arms)), uint64(0)
 	for i := range arms {
 		at := func(k int) uint64 { return binary.LittleEndian.Uint64(state[8+32*i+8*k:]) }

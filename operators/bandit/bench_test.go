@@ -13,7 +13,7 @@ import (
 func answering(tb testing.TB, n int) func() {
 	tb.Helper()
 	c := Config{
-		Set: set(tb, "l2-ball", n, 1), Losses: operators.Range{High: 1}, Lipschitz: 1, Horizon: 1 << 20, Shrink: true,
+		Set: set(tb, "l2-ball", n, 1), Losses: operators.Range{High: 1}, Lipschitz: 1, Rounds: 1 << 20, Shrink: true,
 		Plays: plays.Config{Records: 64, Plays: 64, Delay: 4},
 	}
 	m := open(tb, c, mechanism(c, "blt", 1), 1, false)

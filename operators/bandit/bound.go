@@ -33,10 +33,10 @@ func (c Config) off() float64 {
 
 // regret says what is proved of a run whose length is known; empty where it is not.
 func (c Config) regret() string {
-	if c.Horizon == 0 || c.Doubling {
+	if c.Rounds == 0 || c.Doubling {
 		return ""
 	}
-	total := float64(c.Horizon) * float64(c.Plays.Records)
+	total := float64(c.Rounds) * float64(c.Plays.Records)
 	e := c.episode(total)
 	most := min(c.Losses.High-c.Losses.Low, c.Lipschitz*c.Set.Diameter()) // that any play can cost above the best
 	lost := c.lost(e, total)

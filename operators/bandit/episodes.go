@@ -24,7 +24,7 @@ func (c Config) episodeOf(round uint64) (e int, first uint64) {
 
 // episodes is how many there are.
 func (c Config) episodes() int {
-	e, _ := c.episodeOf(max(1, c.Horizon))
+	e, _ := c.episodeOf(max(1, c.Rounds))
 	return e + 1
 }
 

@@ -18,7 +18,7 @@ func TestEpisodesStartAnew(t *testing.T) {
 	for _, delay := range []uint64{0, 3} {
 		c := Config{
 			Set: set(t, "l2-ball", 2, 1), Losses: operators.Range{High: 1},
-			Lipschitz: 3, Horizon: 100, Shrink: true, Projected: true, Doubling: true,
+			Lipschitz: 3, Rounds: 100, Shrink: true, Projected: true, Doubling: true,
 		}
 		c.Plays.Records, c.Plays.Plays, c.Plays.Delay = 1, 1, delay
 		machine := open(t, c, mechanism(c, "blt", 1), 1, true)

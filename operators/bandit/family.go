@@ -12,8 +12,8 @@ import (
 	"oriel/schemas"
 )
 
-// Family is bandit in the table of operators.
-var Family = operators.Family{
+// Definition is bandit in the table of operators.
+var Definition = operators.Definition{
 	Name: "bandit", Text: "bandit over a convex set: plays go out ahead, their losses come back as events",
 	Settings: settings, Events: events, New: configure,
 }
@@ -57,17 +57,17 @@ var settings = append([]operators.Setting{
 	},
 	{
 		Name: "LIPSCHITZ", Kind: operators.Number, Unit: "loss/length", Range: "above 0, at most 1e12", Default: "1",
-		Text: "how much a loss changes over a length: with it and ORIEL_HORIZON, ORIEL_SMOOTHING and ORIEL_RATE are the " +
+		Text: "how much a loss changes over a length: with it and ORIEL_ROUNDS, ORIEL_SMOOTHING and ORIEL_RATE are the " +
 			"paper's",
 	},
 	{
 		Name: "SMOOTHING", Kind: operators.Number, Unit: "length", Range: "0 to 1e12", Default: "0",
 		Text: "ζ, how far a play is from the centre of its round: far ones tell more of the slope, and less of the " +
-			"place. 0: the paper's, which needs ORIEL_HORIZON",
+			"place. 0: the paper's, which needs ORIEL_ROUNDS",
 	},
 	{
 		Name: "RATE", Kind: operators.Number, Unit: "length²/loss", Range: "0 to 1e12", Default: "0",
-		Text: "η, how far a centre follows the sum of slopes. 0: the paper's, which needs ORIEL_HORIZON",
+		Text: "η, how far a centre follows the sum of slopes. 0: the paper's, which needs ORIEL_ROUNDS",
 	},
 	{
 		Name: "SHRINK", Kind: operators.Flag, Unit: "bool", Default: "true",
@@ -90,7 +90,7 @@ var settings = append([]operators.Setting{
 	{
 		Name: "DOUBLING", Kind: operators.Flag, Unit: "bool", Default: "false",
 		Text: "take the paper's constants for 1, 2, 4, … steps, in turn, where nobody knows how many there will be: " +
-			"ORIEL_HORIZON is then how many there are at most, which noise grows with by its logarithm",
+			"ORIEL_ROUNDS is then how many there are at most, which noise grows with by its logarithm",
 		Later: true,
 	},
 	{
@@ -108,7 +108,7 @@ var body = schemas.Body{
 
 func events(*operators.Values) operators.Events { return operators.Events{Body: body, Keyed: true} }
 
-func configure(v *operators.Values) (operators.Configured, error) {
+func configure(v *operators.Values) (operators.Operator, error) {
 	table, losses, d := plays.Read(v), v.Range("LOSS_RANGE"), v.Count("DIMENSION")
 	v.Want("DIMENSION", d >= 1 && d <= operators.MaxDimension, "%d: not within 1 to %d", d, operators.MaxDimension)
 	base := v.Number("BASELINE")
@@ -116,18 +116,18 @@ func configure(v *operators.Values) (operators.Configured, error) {
 	v.Positive("LIPSCHITZ", v.Number("LIPSCHITZ"))
 	for _, name := range []string{"SMOOTHING", "RATE"} {
 		v.Want(name, v.Number(name) >= 0 && v.Number(name) <= 1e12, "%g: not from 0 to 1e12", v.Number(name))
-		v.Want(name, v.Number(name) > 0 || v.Horizon > 0,
-			"not set, and neither is ORIEL_HORIZON, of which the paper's is a function")
+		v.Want(name, v.Number(name) > 0 || v.Rounds > 0,
+			"not set, and neither is ORIEL_ROUNDS, of which the paper's is a function")
 	}
 	facts, known := mechanisms.FactsOf(v.Mechanism)
 	v.Want("MECHANISM", !known || !facts.Once, "%s: learns from sums, and this releases single steps; take blt",
 		v.Mechanism)
-	v.Want("DOUBLING", !v.Flag("DOUBLING") || v.Horizon > 0,
-		"true: not without ORIEL_HORIZON, how many steps there are at most")
+	v.Want("DOUBLING", !v.Flag("DOUBLING") || v.Rounds > 0,
+		"true: not without ORIEL_ROUNDS, how many steps there are at most")
 	v.Want("DOUBLING", !v.Flag("DOUBLING") || v.Number("SMOOTHING") == 0 && v.Number("RATE") == 0,
 		"true: takes the paper's ORIEL_SMOOTHING and ORIEL_RATE of each episode, and no others")
-	v.Want("NOISE", v.Text("NOISE") != printed || v.Horizon > 0 && !v.Flag("DOUBLING"),
-		"paper: is printed for all of a run, of ORIEL_HORIZON steps, and not for ORIEL_DOUBLING")
+	v.Want("NOISE", v.Text("NOISE") != printed || v.Rounds > 0 && !v.Flag("DOUBLING"),
+		"paper: is printed for all of a run, of ORIEL_ROUNDS steps, and not for ORIEL_DOUBLING")
 	v.Want("NOISE", v.Text("NOISE") != printed || !known || facts.Tree && facts.Law != mechanisms.Gamma,
 		"paper: none is printed for %s; tree-laplace and tree-gaussian have some", v.Mechanism)
 	set, err := convex.Parse(convex.Read(v))
@@ -136,7 +136,7 @@ func configure(v *operators.Values) (operators.Configured, error) {
 		return nil, err
 	}
 	c := Config{
-		Set: set, Losses: losses, Baseline: base, Lipschitz: v.Number("LIPSCHITZ"), Horizon: v.Horizon,
+		Set: set, Losses: losses, Baseline: base, Lipschitz: v.Number("LIPSCHITZ"), Rounds: v.Rounds,
 		Smoothing: v.Number("SMOOTHING"), Rate: v.Number("RATE"), Shrink: v.Flag("SHRINK"),
 		Projected: v.Text("UPDATE") == projected, Precision: v.Number("PRECISION"),
 		Doubling: v.Flag("DOUBLING"), Printed: v.Text("NOISE") == printed,
@@ -154,22 +154,28 @@ func configure(v *operators.Values) (operators.Configured, error) {
 	if err := v.Err(); err != nil {
 		return nil, err
 	}
-	return configured{Config: c, radius: v.Number("RADIUS"), terms: v.Terms}, c.Validate()
+	return operator{Config: c, radius: v.Number("RADIUS"), terms: v.Terms}, c.Validate()
 }
 
-// configured is an operators.Configured.
-type configured struct {
-	operators.Plain
+// operator is the operators.Operator.
+type operator struct {
 	Config
 
 	radius float64
 	terms  protection.Terms // who is protected, and for how long
 }
 
-var _ operators.Configured = configured{}
+var (
+	_ operators.Thinning = operator{}
+	_ operators.Audited  = operator{}
+	_ operators.Padded   = operator{}
+)
+
+// Padded reports whether noise is what the paper prints.
+func (c operator) Padded() bool { return c.Printed }
 
 // Extras are the centre, and the memory, where there is one, and the window of users.
-func (c configured) Extras() []schemas.Extra {
+func (c operator) Extras() []schemas.Extra {
 	return append([]schemas.Extra{{
 		Name: "centre", Kind: schemas.ExtraNumbers,
 		Text: "What is known to be good: plays of a round are all as far from it. Where nothing is to be learned, take " +
@@ -177,9 +183,9 @@ func (c configured) Extras() []schemas.Extra {
 	}}, operators.Members(c.terms)...)
 }
 
-// Mechanism tells the leaf: loss·u, in units of half the range of losses, about a centre on the line of u, which is
+// Require tells the leaf: loss·u, in units of half the range of losses, about a centre on the line of u, which is
 // public. The paper's noise is what so many times as long a leaf would need.
-func (c configured) Mechanism(m *mechanisms.Config, plan []byte) error {
+func (c operator) Require(m *mechanisms.Config, plan []byte) error {
 	if _, several := m.Unit.Train(); several {
 		return errors.New("bandit: there is no user level: answers of a round are added in one step, so two of a user that came far apart may move one release")
 	}
@@ -196,7 +202,7 @@ func (c configured) Mechanism(m *mechanisms.Config, plan []byte) error {
 }
 
 // planFor is NewPlan with what depends on the mechanism.
-func (c configured) planFor(m mechanisms.Config) (Plan, error) {
+func (c operator) planFor(m mechanisms.Config) (Plan, error) {
 	p := c.NewPlan()
 	p.Centres = c.centres(m)
 	if !c.Printed {
@@ -207,14 +213,14 @@ func (c configured) planFor(m mechanisms.Config) (Plan, error) {
 	return p, err
 }
 
-// Plan freezes ζ and η, how much noise the paper prints, and how far from zero leaves are.
-func (c configured) Plan(m mechanisms.Config) ([]byte, error) {
+// Params freezes ζ and η, how much noise the paper prints, and how far from zero leaves are.
+func (c operator) Params(m mechanisms.Config) ([]byte, error) {
 	p, err := c.planFor(m)
 	return p.AppendBinary(nil), err
 }
 
 // Open returns a Machine.
-func (c configured) Open(plan []byte, sums *mechanisms.Stream) (operators.Machine, error) {
+func (c operator) Open(plan []byte, sums *mechanisms.Stream) (operators.Machine, error) {
 	p, err := ParsePlan(plan)
 	if err != nil {
 		return nil, err
@@ -223,7 +229,7 @@ func (c configured) Open(plan []byte, sums *mechanisms.Stream) (operators.Machin
 }
 
 // Describe tells how far plays go, and how much noise the paper prints.
-func (c configured) Describe(m mechanisms.Config) operators.Description {
+func (c operator) Describe(m mechanisms.Config) operators.Description {
 	all := c.NewPlan().Episodes
 	last := all[len(all)-1]
 	steps := fmt.Sprintf("a round of %d plays a step, %.3g from its centre, each learned from %d steps after it; η = %.3g",
@@ -245,9 +251,9 @@ func (c configured) Describe(m mechanisms.Config) operators.Description {
 	return operators.Description{Radius: c.radius, Mechanisms: names, Steps: steps}
 }
 
-// Every is the operator whose plays go along each coordinate in turn, a play of each for each record: leaves are as
+// EmitAll is the operator whose plays go along each coordinate in turn, a play of each for each record: leaves are as
 // long as others, and an audit can aim. Where a table of so many plays would be too large, answers wait a shorter time.
-func (c configured) Every() operators.Configured {
+func (c operator) EmitAll() operators.Operator {
 	c.Plays.Plays, c.axes = c.Plays.Records*c.Set.Dimension(), true
 	for c.Plays.Delay > 0 && c.Plays.Validate() != nil {
 		c.Plays.Delay /= 2
@@ -255,8 +261,8 @@ func (c configured) Every() operators.Configured {
 	return c
 }
 
-// Twin returns what an audit compares machines with.
-func (c configured) Twin(plan []byte) (operators.Twin, error) {
+// ReferenceModel returns the code that an audit compares machines with.
+func (c operator) ReferenceModel(plan []byte) (operators.ReferenceModel, error) {
 	p, err := ParsePlan(plan)
-	return &twin{Config: c.Config, plan: p}, err
+	return &reference{Config: c.Config, plan: p}, err
 }

@@ -12,13 +12,13 @@ import (
 )
 
 // configOf returns the operator of settings, NAME=value, for a mechanism.
-func configOf(m mechanisms.Config, lines ...string) (configured, error) {
+func configOf(m mechanisms.Config, lines ...string) (operator, error) {
 	square := func(string) ([]byte, error) { return []byte("a>b\na>c\nb>d\nc>d\n"), nil }
-	c, err := optest.ConfigureFrom(square, Family, m, lines...)
+	c, err := optest.ConfigureFrom(square, Definition, m, lines...)
 	if err != nil {
-		return configured{}, err
+		return operator{}, err
 	}
-	return c.(configured), nil
+	return c.(operator), nil
 }
 
 // under is a mechanism of events that may be exchanged.
@@ -36,21 +36,21 @@ func TestSettingsSayWhatIsPlayed(t *testing.T) {
 	m.Budget.Epsilon = 1
 	for _, x := range []struct {
 		lines []string
-		want  func(c configured) bool
+		want  func(c operator) bool
 	}{
-		{nil, func(c configured) bool {
+		{nil, func(c operator) bool {
 			return c.Plays.Plays == 20 && c.Plays.Delay == 4 && c.Losses.High == 1 && c.Shrink &&
 				!c.Projected && !c.Doubling && !c.Printed
 		}},
-		{[]string{"UPDATE=projection"}, func(c configured) bool { return c.Projected && c.off() == 0 }},
-		{[]string{"PRECISION=0.125"}, func(c configured) bool { return c.off() == 0.125 }},
-		{[]string{"DOUBLING=true"}, func(c configured) bool { return len(c.NewPlan().Episodes) == 7 }},
-		{[]string{"NOISE=paper"}, func(c configured) bool {
-			stored, err := c.Plan(m)
+		{[]string{"UPDATE=projection"}, func(c operator) bool { return c.Projected && c.off() == 0 }},
+		{[]string{"PRECISION=0.125"}, func(c operator) bool { return c.off() == 0.125 }},
+		{[]string{"DOUBLING=true"}, func(c operator) bool { return len(c.NewPlan().Episodes) == 7 }},
+		{[]string{"NOISE=paper"}, func(c operator) bool {
+			stored, err := c.Params(m)
 			p, parsed := ParsePlan(stored)
 			return err == nil && parsed == nil && p.Reach > 1.5
 		}},
-		{[]string{"LOSS_RANGE=-2:3", "BASELINE=0.5", "SMOOTHING=0.25", "RATE=0.1"}, func(c configured) bool {
+		{[]string{"LOSS_RANGE=-2:3", "BASELINE=0.5", "SMOOTHING=0.25", "RATE=0.1"}, func(c operator) bool {
 			p := c.NewPlan().Episodes[0]
 			return c.Losses.Low == -2 && c.Losses.High == 3 && c.Baseline == 0.5 && p == Episode{0.25, 0.1, 0.75}
 		}},
@@ -73,7 +73,7 @@ func TestWrongSettingsAreNamed(t *testing.T) {
 		m     mechanisms.Config
 		lines []string
 	}{
-		"ORIEL_DOUBLING: true: not without ORIEL_HORIZON": {
+		"ORIEL_DOUBLING: true: not without ORIEL_ROUNDS": {
 			under("blt", 4, going), []string{"DOUBLING=true", "SMOOTHING=0.1", "RATE=0.1"},
 		},
 		"ORIEL_DOUBLING: true: takes the paper's": {
@@ -91,9 +91,9 @@ func TestWrongSettingsAreNamed(t *testing.T) {
 			},
 		},
 		"ORIEL_MECHANISM: once-gamma: learns from sums": {
-			under("once-gamma", 4, protection.PerStep{}), []string{"HORIZON=64"},
+			under("once-gamma", 4, protection.PerStep{}), []string{"ROUNDS=64"},
 		},
-		"ORIEL_RATE: not set, and neither is ORIEL_HORIZON": {
+		"ORIEL_RATE: not set, and neither is ORIEL_ROUNDS": {
 			under("blt", 4, going), []string{"SMOOTHING=0.1"},
 		},
 		"ORIEL_LOSS_RANGE: \"3:1\"": {under("blt", 4, ending), []string{"LOSS_RANGE=3:1"}},
@@ -124,7 +124,7 @@ func TestWrongSettingsAreNamed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := c.Mechanism(&users, nil); err == nil {
+	if err := c.Require(&users, nil); err == nil {
 		t.Error("the paper's noise is planned for users")
 	}
 }
@@ -141,17 +141,17 @@ func TestThereIsNoUserLevel(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		plan, err := c.Plan(m)
+		plan, err := c.Params(m)
 		if err != nil {
 			t.Fatal(err)
 		}
 		users := m
 		users.Unit = protection.User{Exchange: dp.Replace, Separation: 2}
 		for _, frozen := range [][]byte{nil, plan} {
-			if err := c.Mechanism(&m, frozen); err != nil {
+			if err := c.Require(&m, frozen); err != nil {
 				t.Errorf("events: %v", err)
 			}
-			if err := c.Mechanism(&users, frozen); err == nil || !strings.Contains(err.Error(), "no user level") {
+			if err := c.Require(&users, frozen); err == nil || !strings.Contains(err.Error(), "no user level") {
 				t.Errorf("users, delay %s: %v", delay, err)
 			}
 		}
@@ -174,7 +174,7 @@ func TestABrokenSettingIsBlamedAlone(t *testing.T) {
 // TestEmptyBoundsAreSaid: the bound says something from the length on that the text names, where it says less than what
 // is known of any play; and the text speaks of no emptiness where there is none.
 func TestEmptyBoundsAreSaid(t *testing.T) {
-	text := func(horizon uint64, more ...string) (string, configured) {
+	text := func(horizon uint64, more ...string) (string, operator) {
 		t.Helper()
 		m := mechanisms.Config{Name: "tree-laplace", Batch: 1000}
 		m.Terms = protection.Terms{

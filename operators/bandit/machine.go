@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"oriel/mechanisms"
-	"oriel/mechanisms/protection"
 	"oriel/operators"
 	"oriel/operators/convex"
 	"oriel/operators/plays"
@@ -13,10 +12,10 @@ import (
 
 // Machine is an operators.Machine. Its decisions are plays: the index is the play's number.
 type Machine struct {
+	operators.Base
 	config Config
 	plan   Plan
 	gains  []float64 // of a release, by episode
-	stream *mechanisms.Stream
 	table  *plays.Table
 	u      directions
 	mirror mirror // its centre is x̃ of the round that is out
@@ -48,7 +47,8 @@ func New(c Config, p Plan, stream *mechanisms.Stream) (*Machine, error) {
 		return nil, err
 	}
 	m := &Machine{
-		config: c, plan: p, stream: stream, table: table, mirror: newMirror(c.Set, c.Plays.Records, c.Precision),
+		Base:   operators.Base{Operator: "bandit", Stream: stream},
+		config: c, plan: p, table: table, mirror: newMirror(c.Set, c.Plays.Records, c.Precision),
 		start: make([]float64, n), points: make([]float64, n*c.Plays.Plays), shown: make([]float64, n),
 		u: directions{axes: c.axes},
 	}
@@ -66,12 +66,13 @@ func New(c Config, p Plan, stream *mechanisms.Stream) (*Machine, error) {
 	m.u.use([seedLen]byte{}) // until Open or Restore
 	c.Set.Start(m.start)
 	m.extras = operators.AppendMembers([]schemas.ExtraValue{{Numbers: m.shown}}, stream.Terms())
+	m.keep()
 	return m, nil
 }
 
 // Open draws the seed of directions and returns the first round.
 func (m *Machine) Open(dst []operators.Decision) []operators.Decision {
-	m.u.drawSeed(m.stream)
+	m.u.drawSeed(m.Stream)
 	return m.play(dst, 1)
 }
 
@@ -80,15 +81,15 @@ func (m *Machine) Add(dst []operators.Decision, r operators.Record) []operators.
 	m.table.Answer(r.Key, m.config.mapped(plays.Number(r)))
 	var adds []float64
 	if a, some := m.table.Leaf(); some && a.Says() {
-		adds = m.stream.Scratch()
+		adds = m.Stream.Scratch()
 		m.u.write(adds[:len(m.start)], a.Play)
 		m.config.leaf(adds, a.Value)
 	}
-	if !m.stream.Add(r.Identity, adds) {
+	if !m.Stream.Add(r.Identity, adds) {
 		return dst
 	}
 	m.table.Settle()
-	if m.stream.Ended() {
+	if m.Stream.Ended() {
 		return dst
 	}
 	m.move(m.table.Step())
@@ -98,7 +99,7 @@ func (m *Machine) Add(dst []operators.Decision, r operators.Record) []operators.
 // move brings the centre to where the round has it. With Doubling an episode starts where the last one ends, and its
 // centres are made of its own rounds.
 func (m *Machine) move(round uint64) {
-	sum := m.stream.Sum(0)
+	sum := m.Stream.Sum(0)
 	e, first := m.config.episodeOf(round)
 	if m.config.Doubling {
 		if round == first {
@@ -144,16 +145,10 @@ func (m *Machine) play(dst []operators.Decision, round uint64) []operators.Decis
 	return dst
 }
 
-// Steps counts the closed steps.
-func (m *Machine) Steps() uint64 { return m.stream.Step() }
-
 // Due gives a round after each step but the last, and one before the first.
 func (m *Machine) Due(step uint64) (first uint64, count int) {
-	if step >= m.stream.End() {
+	if step >= m.Stream.End() {
 		return 0, 0
 	}
 	return m.config.Plays.Due(step)
 }
-
-// Guarantee is the stream's: plays follow from releases and from directions that no event moves.
-func (m *Machine) Guarantee() protection.Guarantee { return m.stream.Guarantee() }

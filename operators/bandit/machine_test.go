@@ -23,27 +23,27 @@ import (
 func kinds(tb testing.TB) []Config {
 	return []Config{
 		{
-			Set: set(tb, "l2-ball", 3, 2), Losses: operators.Range{High: 1}, Lipschitz: 1, Horizon: 64, Shrink: true,
+			Set: set(tb, "l2-ball", 3, 2), Losses: operators.Range{High: 1}, Lipschitz: 1, Rounds: 64, Shrink: true,
 			Plays: plays.Config{Records: 1, Plays: 2},
 		},
 		{
 			Set: set(tb, "simplex", 4, 1), Losses: operators.Range{Low: -1, High: 3},
-			Baseline: 0.5, Smoothing: 0.1, Rate: 0.01, Horizon: 64,
+			Baseline: 0.5, Smoothing: 0.1, Rate: 0.01, Rounds: 64,
 			Plays: plays.Config{Records: 3, Plays: 3, Delay: 2},
 		},
 		{
 			Set: set(tb, "box", 2, 0.5), Losses: operators.Range{High: 2},
-			Baseline: 0.25, Lipschitz: 2, Horizon: 64, Shrink: true,
+			Baseline: 0.25, Lipschitz: 2, Rounds: 64, Shrink: true,
 			Plays: plays.Config{Records: 2, Plays: 5, Delay: 1},
 		},
 		{
 			Set: set(tb, "l2-ball", 3, 2), Losses: operators.Range{High: 1},
-			Lipschitz: 1, Horizon: 64, Shrink: true, Doubling: true,
+			Lipschitz: 1, Rounds: 64, Shrink: true, Doubling: true,
 			Plays: plays.Config{Records: 2, Plays: 3, Delay: 1},
 		},
 		{
 			Set: set(tb, "l1-ball", 2, 1), Losses: operators.Range{High: 1},
-			Lipschitz: 1, Horizon: 64, Shrink: true, Projected: true,
+			Lipschitz: 1, Rounds: 64, Shrink: true, Projected: true,
 			Plays: plays.Config{Records: 2, Plays: 2},
 		},
 	}
@@ -70,25 +70,25 @@ func TestConformance(t *testing.T) {
 // so they are of the machine that an audit plays.
 func TestTheMachineAddsWhatTheTwinSays(t *testing.T) {
 	for _, c := range kinds(t) {
-		audited, _ := configured{Config: c}.Every().(configured)
+		audited, _ := operator{Config: c}.EmitAll().(operator)
 		for _, c := range []Config{c, audited.Config} {
 			n := c.Set.Dimension()
 			m := mechanism(c, "blt", 1)
-			machine, other := open(t, c, m, 1, true), &twin{Config: c, plan: c.NewPlan()}
+			machine, other := open(t, c, m, 1, true), &reference{Config: c, plan: c.NewPlan()}
 			other.Begin()
-			other.Decided(machine.Open(nil))
+			other.Observe(machine.Open(nil))
 			sum, leaf, some := make([]float64, n), make([]float64, 2*n), false
 			for i, e := range optest.Answers(60, -2, 3) {
 				r := operators.Record{Key: optest.PlayKey(c.Plays, i), Event: e, Null: i%11 == 2}
-				if other.Leaf(leaf, r) {
+				if other.Contribution(leaf, r) {
 					floats.Add(sum, leaf[:n])
 					some = true
 				}
 				made := machine.Add(nil, r)
-				if len(made) > 0 && !floats.EqualApprox(machine.stream.Sum(0), sum, 1e-5) {
-					t.Fatalf("%+v, record %d: %v was released, want %v", c, i, machine.stream.Sum(0), sum)
+				if len(made) > 0 && !floats.EqualApprox(machine.Stream.Sum(0), sum, 1e-5) {
+					t.Fatalf("%+v, record %d: %v was released, want %v", c, i, machine.Stream.Sum(0), sum)
 				}
-				other.Decided(made)
+				other.Observe(made)
 			}
 			if !some {
 				t.Errorf("%+v: nothing was added", c)
@@ -128,8 +128,8 @@ func TestReferenceValues(t *testing.T) {
 	c := paper(t, 4, 1e4)
 	p := c.NewPlan().Episodes[0]
 	if math.Abs(p.Smoothing-0.2) > 1e-12 || math.Abs(p.Rate-0.0005) > 1e-15 || p.Shrink != 1 ||
-		c.Plays.Records != 100 || c.Horizon != 100 {
-		t.Errorf("%+v, %d rounds of %d", p, c.Horizon, c.Plays.Records)
+		c.Plays.Records != 100 || c.Rounds != 100 {
+		t.Errorf("%+v, %d rounds of %d", p, c.Rounds, c.Plays.Records)
 	}
 	c.Losses.High = 2.4 // Φ = 2L(D+ζ)
 	machine := open(t, c, mechanism(c, "tree-gaussian", 1), 1, true)
@@ -182,7 +182,7 @@ func TestFrankWolfeFindsTheCentre(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 8))
 	for _, name := range []string{"l2-ball", "simplex", "box", "l1-ball"} {
 		c := Config{
-			Set: set(t, name, 5, 0.7), Losses: operators.Range{High: 1}, Smoothing: 0.1, Rate: 0.5, Horizon: 16,
+			Set: set(t, name, 5, 0.7), Losses: operators.Range{High: 1}, Smoothing: 0.1, Rate: 0.5, Rounds: 16,
 			Plays: plays.Config{Records: 400, Plays: 400},
 		}
 		machine := open(t, c, mechanism(c, "blt", 1), 1, true)
@@ -241,7 +241,7 @@ func TestCentresStayInAnySet(t *testing.T) {
 			t.Fatal(err)
 		}
 		c := Config{
-			Set: s, Losses: operators.Range{High: 1}, Smoothing: 0.3, Rate: 0.05, Horizon: 64,
+			Set: s, Losses: operators.Range{High: 1}, Smoothing: 0.3, Rate: 0.05, Rounds: 64,
 			Plays: plays.Config{Records: 8, Plays: 8, Delay: 1},
 		}
 		machine, oracle := open(t, c, mechanism(c, "blt", 1), 3, false), convex.NewLinearOracle(s)
@@ -300,18 +300,18 @@ func TestNoRoundIsDueBehindTheEnd(t *testing.T) {
 	c := kinds(t)[0]
 	ends := mechanism(c, "blt", 1)
 	goesOn := ends
-	goesOn.Scope = protection.Window{Steps: c.Horizon}
+	goesOn.Scope = protection.Window{Steps: c.Rounds}
 	for _, x := range []struct {
 		m    mechanisms.Config
 		step uint64
 		want int
 	}{
 		{ends, 0, c.Plays.Plays},
-		{ends, c.Horizon - 1, c.Plays.Plays},
-		{ends, c.Horizon, 0},
-		{ends, c.Horizon + 1, 0},
-		{goesOn, c.Horizon, c.Plays.Plays},
-		{goesOn, 100 * c.Horizon, c.Plays.Plays},
+		{ends, c.Rounds - 1, c.Plays.Plays},
+		{ends, c.Rounds, 0},
+		{ends, c.Rounds + 1, 0},
+		{goesOn, c.Rounds, c.Plays.Plays},
+		{goesOn, 100 * c.Rounds, c.Plays.Plays},
 	} {
 		if _, count := open(t, c, x.m, 1, false).Due(x.step); count != x.want {
 			t.Errorf("%s: %d plays are due after step %d, want %d", x.m.Scope.Words().Length, count, x.step, x.want)

@@ -44,7 +44,7 @@ func TestReferenceNoise(t *testing.T) {
 	}
 	zeroOut := mechanism(c, "tree-laplace", 1)
 	zeroOut.Unit = protection.Event{Exchange: dp.ZeroOut}
-	if err := (configured{Config: c}).Mechanism(&zeroOut, nil); err != nil {
+	if err := (operator{Config: c}).Require(&zeroOut, nil); err != nil {
 		t.Fatal(err)
 	}
 	if got := scaleOf(t, c, zeroOut); math.Abs(got/3684.14-1) > 1e-3 {
@@ -62,7 +62,7 @@ func TestNoiseAgainstNullIsForHowLongLeavesAre(t *testing.T) {
 		against := mechanism(c, "tree-laplace", 1)
 		against.Unit = protection.Event{Exchange: dp.ZeroOut}
 		far := 1 + math.Abs(1-2*baseline)
-		if err := (configured{Config: c}).Mechanism(&against, nil); err != nil {
+		if err := (operator{Config: c}).Require(&against, nil); err != nil {
 			t.Fatal(err)
 		}
 		if got := scaleOf(t, c, against) / replace; math.Abs(got-far/2) > 1e-4 {
@@ -78,19 +78,19 @@ func TestNoiseAgainstNullIsForHowLongLeavesAre(t *testing.T) {
 				t.Errorf("baseline %g: a leaf is %g long, above %g", baseline, long, far)
 			}
 		}
-		stored, err := configured{Config: c}.Plan(against)
+		stored, err := operator{Config: c}.Params(against)
 		if err != nil {
 			t.Fatal(err)
 		}
 		again := mechanism(c, "tree-laplace", 1)
 		again.Unit = protection.Event{Exchange: dp.ZeroOut}
-		err = configured{Config: c}.Mechanism(&again, stored)
+		err = operator{Config: c}.Require(&again, stored)
 		if err != nil || scaleOf(t, c, again) != scaleOf(t, c, against) {
 			t.Errorf("baseline %g: a stored plan has other noise: %v", baseline, err)
 		}
 		c.Printed = true
 		printed := scaleOf(t, c, mechanism(c, "tree-laplace", 1))
-		if err := (configured{Config: c}).Mechanism(&against, nil); err != nil {
+		if err := (operator{Config: c}).Require(&against, nil); err != nil {
 			t.Fatal(err)
 		}
 		if got := scaleOf(t, c, against); math.Abs(got/printed-1) > 1e-3 {

@@ -21,7 +21,7 @@ type Config struct {
 	Losses    operators.Range
 	Baseline  float64 // that losses are measured from, a share of the range from its lower end
 	Lipschitz float64 // L, loss/length
-	Horizon   uint64  // steps; 0: ζ and η are given
+	Rounds    uint64  // steps; 0: ζ and η are given
 	Smoothing float64 // ζ; 0: the paper's
 	Rate      float64 // η; 0: the paper's
 	Shrink    bool    // plays stay in the set
@@ -70,7 +70,7 @@ type Plan struct {
 func (c Config) NewPlan() Plan {
 	p := Plan{Reach: 1, Centres: 1}
 	for e := range c.episodes() {
-		rounds := c.Horizon
+		rounds := c.Rounds
 		if c.Doubling {
 			rounds = 1 << e
 		}
@@ -102,7 +102,7 @@ func (c Config) episode(total float64) Episode {
 // printed is the scale of noise that the paper prints for each coordinate of a node, loss units: λ = √T·n·L·ln T/ε of
 // Laplace noise (Lemma 7), σ = T^¼·√n·L·ln T·ln(T/δ)·√((1 + √T/n)·ln((n+T)/δ))/ε of Gaussian noise (Lemma 10).
 func (c Config) printed(law mechanisms.Law, b dp.Budget) float64 {
-	n, total := float64(c.Set.Dimension()), float64(c.Horizon)*float64(c.Plays.Records)
+	n, total := float64(c.Set.Dimension()), float64(c.Rounds)*float64(c.Plays.Records)
 	if law == mechanisms.Laplace {
 		return math.Sqrt(total) * n * c.Lipschitz * math.Log(total) / b.Epsilon
 	}
@@ -122,7 +122,7 @@ func (c Config) excess(m mechanisms.Config) (float64, error) {
 	if _, several := m.Unit.Train(); several {
 		return 0, errors.New("bandit: ORIEL_NOISE=paper: none is printed for the user level")
 	}
-	n, h := float64(c.Set.Dimension()), float64(bits.Len64(max(c.Horizon, m.Scope.Span())-1)+1)
+	n, h := float64(c.Set.Dimension()), float64(bits.Len64(max(c.Rounds, m.Scope.Span())-1)+1)
 	apart := 2.0
 	if m.Unit.AgainstNull() {
 		apart = 1 + c.centres(m)

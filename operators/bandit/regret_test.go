@@ -43,7 +43,7 @@ func paper(tb testing.TB, n int, total float64) Config {
 	batch := int(math.Sqrt(total))
 	c := Config{
 		Set: set(tb, "l2-ball", n, 0.5), Losses: operators.Range{High: 1},
-		Lipschitz: 1, Horizon: uint64(math.Ceil(total / float64(batch))),
+		Lipschitz: 1, Rounds: uint64(math.Ceil(total / float64(batch))),
 		Plays: plays.Config{Records: batch, Plays: batch},
 	}
 	c.Losses.High = 1 + c.NewPlan().Episodes[0].Smoothing
@@ -56,11 +56,11 @@ func mechanism(c Config, name string, epsilon float64) mechanisms.Config {
 	m := mechanisms.Config{
 		Name: name, Batch: uint64(c.Plays.Records), Budget: dp.Budget{Epsilon: epsilon, Delta: 1e-6},
 		Terms: protection.Terms{
-			Scope: protection.Lifetime{Steps: c.Horizon, Within: c.Horizon}.Fitted(facts.Tree),
+			Scope: protection.Lifetime{Steps: c.Rounds, Within: c.Rounds}.Fitted(facts.Tree),
 			Unit:  protection.Event{Exchange: dp.Replace},
 		},
 	}
-	_ = configured{Config: c}.Mechanism(&m, nil)
+	_ = operator{Config: c}.Require(&m, nil)
 	return m
 }
 

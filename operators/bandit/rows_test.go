@@ -187,7 +187,7 @@ func TestNeighboursDifferInOneLeaf(t *testing.T) {
 					e = schemas.Event{Numbers: []float64{-1e9}}
 				}
 				if made := machine.Add(nil, operators.Record{Key: optest.PlayKey(c.Plays, i), Event: e}); len(made) > 0 {
-					all[run] = append(all[run], append([]float64(nil), machine.stream.Sum(0)...))
+					all[run] = append(all[run], append([]float64(nil), machine.Stream.Sum(0)...))
 				}
 			}
 		}
@@ -304,7 +304,7 @@ func TestForgettingFollowsAChange(t *testing.T) {
 	c.Baseline = 0.5 / c.Losses.High
 	keeps := mechanism(c, "blt", 1)
 	forgets := keeps
-	forgets.Scope = protection.Decay{Steps: c.Horizon / 10}
+	forgets.Scope = protection.Decay{Steps: c.Rounds / 10}
 	after := func(m mechanisms.Config) (lost float64) {
 		for seed := range 4 {
 			machine := open(t, c, m, byte(seed+1), false)
@@ -342,7 +342,7 @@ func TestFeedbackThatFails(t *testing.T) {
 	c := paper(t, 2, total)
 	p := c.NewPlan().Episodes[0]
 	c.Smoothing, c.Rate = p.Smoothing, p.Rate
-	c.Horizon *= 2 // second and forged records take places
+	c.Rounds *= 2 // second and forged records take places
 	c.Plays.Plays, c.Plays.Delay = 2*c.Plays.Plays, 4
 	whole := world{}.answered(t, c, "blt", false, total, seeds())
 	t.Logf("delay of 4 steps: regret a play %.4f", whole)

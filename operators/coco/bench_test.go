@@ -104,7 +104,7 @@ func grown(b *testing.B, set convex.Set, first string, steps int) (u *local, sum
 			cost[i] = mean[i] + 0.3*rng.NormFloat64()
 		}
 		if len(m.Add(nil, record(k, linear(cost)))) > 0 {
-			sums = append(sums, slices.Clone(m.stream.Sum(0)))
+			sums = append(sums, slices.Clone(m.Stream.Sum(0)))
 		}
 	}
 	return m.update.(*local), sums

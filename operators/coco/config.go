@@ -45,7 +45,7 @@ type Config struct {
 	WeightMax   float64
 	LabelMax    float64 // Y, the largest |y|, of the squared loss
 
-	Horizon   uint64  // T, steps for which the noise bound E is asked. Required for LLO with Proved constants.
+	Rounds    uint64  // T, steps for which the noise bound E is asked. Required for LLO with Proved constants.
 	Failure   float64 // β, probability that some step up to T breaks the bound, in (0, 1). Required for LLO.
 	EmitEvery uint64  // k ≥ 1: the decision of step t is emitted if t mod k = 0. Required; 1 emits all.
 }
@@ -111,8 +111,8 @@ func (c Config) validateLocal() []error {
 	if c.Constants != Proved && c.Constants != Paper && c.Constants != Search {
 		errs = append(errs, fmt.Errorf("coco: constants %q: not one of proved, paper, search", c.Constants))
 	}
-	if c.Constants == Proved && c.Horizon == 0 {
-		errs = append(errs, errors.New("coco: horizon 0: llo with proved constants needs the number of steps"))
+	if c.Constants == Proved && c.Rounds == 0 {
+		errs = append(errs, errors.New("coco: rounds 0: llo with proved constants needs the number of steps"))
 	}
 	if !(c.Failure > 0 && c.Failure < 1) {
 		errs = append(errs, fmt.Errorf("coco: failure %g: not in (0, 1)", c.Failure))
@@ -137,5 +137,5 @@ func (c Config) StepFailure() float64 {
 	if c.Update != LLO || c.Constants != Proved {
 		return 0
 	}
-	return c.Failure / float64(c.Horizon)
+	return c.Failure / float64(c.Rounds)
 }

@@ -23,7 +23,7 @@ func TestValidateReportsEveryProblemAtOnce(t *testing.T) {
 		}
 	}
 	c := sample(t, "l2-ball", 3)
-	c.Update, c.Constants, c.Failure, c.Horizon = LLO, "guess", 1, 0
+	c.Update, c.Constants, c.Failure, c.Rounds = LLO, "guess", 1, 0
 	err = c.Validate()
 	if err == nil {
 		t.Fatal("llo on the l2-ball accepted")
@@ -34,9 +34,9 @@ func TestValidateReportsEveryProblemAtOnce(t *testing.T) {
 		}
 	}
 	c = sample(t, "box", 3)
-	c.Update, c.Horizon = LLO, 0
-	if err := c.Validate(); err == nil || !strings.Contains(err.Error(), "horizon 0") {
-		t.Errorf("error %v does not name the horizon", err)
+	c.Update, c.Rounds = LLO, 0
+	if err := c.Validate(); err == nil || !strings.Contains(err.Error(), "rounds 0") {
+		t.Errorf("error %v does not name the rounds", err)
 	}
 }
 

@@ -56,7 +56,7 @@ func TestDescentIsTheTextbooks(t *testing.T) {
 						sum[i] += v[i]
 					}
 				}
-				if d := floats.Distance(descend(before, noisy.stream.Sum(0), step), noisy.update.point(), 2); d > 1e-12 {
+				if d := floats.Distance(descend(before, noisy.Stream.Sum(0), step), noisy.update.point(), 2); d > 1e-12 {
 					t.Fatalf("step %d: decision is %g from the step along its release", step, d)
 				}
 				x = descend(x, sum, step)
@@ -81,7 +81,7 @@ func TestDescentIsProjectionOnNaiveSums(t *testing.T) {
 			m.Add(nil, record(2*step, linear(costs.cost(x))))
 			m.Add(nil, record(2*step+1, linear(costs.cost(x))))
 			want := make([]float64, 3)
-			for i, y := range m.stream.Sum(0) {
+			for i, y := range m.Stream.Sum(0) {
 				sum[i] += y
 				plays[i] += x[i]
 				want[i] = -sum[i]

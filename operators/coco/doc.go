@@ -35,7 +35,7 @@
 // no allocation. The order for an event is: weight, tangent projection, then the stream clips, quantises and sums.
 //
 // What the caller owes: a Config and a mechanisms.Config with the same clip, dimension and batch; for llo with proved
-// constants a mechanisms.Config.Failure of StepFailure, so that E holds at every step up to the horizon at once; the
-// Plan of the stream's opening at every later start. After the horizon the run goes on with the same privacy, and only
+// constants a mechanisms.Config.Failure of StepFailure, so that E holds at every step up to T at once; the
+// Plan of the stream's opening at every later start. After T steps the run goes on with the same privacy, and only
 // the probability of the regret bound is no longer claimed.
 package coco

@@ -12,8 +12,8 @@ import (
 	"oriel/schemas"
 )
 
-// Family is coco in the table of operators.
-var Family = operators.Family{
+// Definition is coco in the table of operators.
+var Definition = operators.Definition{
 	Name: "coco", Text: "constrained online convex optimisation: one loss, one set, one private sum of gradients",
 	Settings: settings, Events: events, New: configure,
 }
@@ -109,7 +109,7 @@ var settings = []operators.Setting{
 	},
 	{
 		Name: "CONFIDENCE", Kind: operators.Number, Unit: "probability", Range: "above 0, below 1", Default: "0.99",
-		Text: "probability that the llo update's error bound holds over the horizon; concerns accuracy, never privacy",
+		Text: "probability that the llo update's error bound holds over ORIEL_ROUNDS steps; concerns accuracy, never privacy",
 	},
 	{
 		Name: "EMIT_EVERY", Kind: operators.Count, Unit: "steps", Range: "≥ 1", Default: "1",
@@ -130,7 +130,7 @@ func events(v *operators.Values) operators.Events {
 	return operators.Events{Body: body, Dimension: int(d)}
 }
 
-func configure(v *operators.Values) (operators.Configured, error) {
+func configure(v *operators.Values) (operators.Operator, error) {
 	v.Want("SET", v.Text("LOSS") != "portfolio" || v.Text("SET") == "simplex",
 		"%q: the portfolio loss is defined on the simplex only", v.Text("SET"))
 	quantile := v.Number("QUANTILE")
@@ -144,7 +144,7 @@ func configure(v *operators.Values) (operators.Configured, error) {
 	v.Want("START_REGULARIZER", start >= 0 && !math.IsInf(start, 1), "%g: not at least 0 and finite", start)
 	v.Want("CONFIDENCE", confidence > 0 && confidence < 1, "%g: not between 0 and 1", confidence)
 	v.Want("EMIT_EVERY", every >= 1, "%d: not at least 1", every)
-	v.Want("HORIZON", v.Text("UPDATE") != LLO || v.Text("CONSTANTS") == Search || v.Horizon >= 1,
+	v.Want("ROUNDS", v.Text("UPDATE") != LLO || v.Text("CONSTANTS") == Search || v.Rounds >= 1 || !v.Sound("HORIZON"),
 		"not set; ORIEL_UPDATE=llo needs the number of steps over which its error bound holds")
 	for _, name := range []string{"FEATURES_MAX", "WEIGHT_MAX", "LABEL_MAX"} {
 		v.Want(name, v.Number(name) >= 0 && v.Number(name) <= maxConvexity, "%g: not from 0 to 1e12", v.Number(name))
@@ -170,13 +170,13 @@ func configure(v *operators.Values) (operators.Configured, error) {
 		Update: v.Text("UPDATE"), Constants: v.Text("CONSTANTS"), First: v.Text("FIRST"), Loss: l, Set: set,
 		Clip: v.Number("CLIP"), StrongConvexity: v.Number("STRONG_CONVEXITY"), StartRegularizer: start,
 		FeaturesMax: features, WeightMax: v.Number("WEIGHT_MAX"), LabelMax: v.Number("LABEL_MAX"),
-		OwnConvexity: v.Flag("OWN_CONVEXITY"), Horizon: v.Horizon, Failure: 1 - confidence, EmitEvery: every,
+		OwnConvexity: v.Flag("OWN_CONVEXITY"), Rounds: v.Rounds, Failure: 1 - confidence, EmitEvery: every,
 	}
 	form := schemas.Dense
 	if v.Text("DECISIONS") == sparse {
 		form = schemas.Sparse
 	}
-	return configured{Config: c, radius: v.Number("RADIUS"), terms: v.Terms, form: form}, c.Validate()
+	return operator{Config: c, radius: v.Number("RADIUS"), terms: v.Terms, form: form}, c.Validate()
 }
 
 // wantSet returns the set. What is wrong with it alone is said of the setting that makes it.
@@ -217,9 +217,8 @@ func wantReleases(v *operators.Values) {
 		"ORIEL_UPDATE=ogd, or blt", update, v.Mechanism)
 }
 
-// configured is an operators.Configured.
-type configured struct {
-	operators.Plain
+// operator is the operators.Operator.
+type operator struct {
 	Config
 
 	radius float64          // of the set
@@ -227,10 +226,19 @@ type configured struct {
 	form   schemas.Form
 }
 
-var _ operators.Cautious = configured{}
+var (
+	_ operators.Formatted = operator{}
+	_ operators.Scorer    = operator{}
+	_ operators.Thinning  = operator{}
+	_ operators.Cautious  = operator{}
+	_ operators.Successor = operator{}
+	_ operators.Audited   = operator{}
+)
+
+var _ operators.Cautious = operator{}
 
 // Cautions warns about a start without a regulariser where decisions are divided by almost nothing at first.
-func (c configured) Cautions() []string {
+func (c operator) Cautions() []string {
 	score := c.Score()
 	if score == nil || score.Predicts != operators.Mean || c.Update != Projection || c.StartRegularizer > 0 {
 		return nil
@@ -241,14 +249,14 @@ func (c configured) Cautions() []string {
 }
 
 // Form is that of DECISIONS.
-func (c configured) Form() schemas.Form { return c.form }
+func (c operator) Form() schemas.Form { return c.form }
 
 // Extras are the memory, where there is one, and the window of users: the window that decisions state is then 0.
-func (c configured) Extras() []schemas.Extra { return operators.Members(c.terms) }
+func (c operator) Extras() []schemas.Extra { return operators.Members(c.terms) }
 
-// Mechanism tells the leaf, by the rule of the stored plan or the sharpest one, asks for the error bound that proved
+// Require tells the leaf, by the rule of the stored plan or the sharpest one, asks for the error bound that proved
 // constants need, and tells the sensitivity that the paper prints.
-func (c configured) Mechanism(m *mechanisms.Config, plan []byte) error {
+func (c operator) Require(m *mechanisms.Config, plan []byte) error {
 	leaves := c.leaves(*m)
 	if plan != nil {
 		p, err := ParsePlan(plan)
@@ -264,8 +272,8 @@ func (c configured) Mechanism(m *mechanisms.Config, plan []byte) error {
 	return nil
 }
 
-// Plan freezes the paper's C_W.
-func (c configured) Plan(m mechanisms.Config) ([]byte, error) {
+// Params freezes the paper's C_W.
+func (c operator) Params(m mechanisms.Config) ([]byte, error) {
 	p, err := c.NewPlan(m)
 	if err != nil {
 		return nil, err
@@ -273,8 +281,8 @@ func (c configured) Plan(m mechanisms.Config) ([]byte, error) {
 	return p.AppendBinary(nil)
 }
 
-// PlanAfter is Plan of a stream that starts at the last decision of an earlier life.
-func (c configured) PlanAfter(m mechanisms.Config, last operators.Decision) ([]byte, error) {
+// ParamsAfter is Plan of a stream that starts at the last decision of an earlier life.
+func (c operator) ParamsAfter(m mechanisms.Config, last operators.Decision) ([]byte, error) {
 	p, err := c.NewPlan(m)
 	if err != nil {
 		return nil, err
@@ -286,7 +294,7 @@ func (c configured) PlanAfter(m mechanisms.Config, last operators.Decision) ([]b
 }
 
 // Open returns a Machine.
-func (c configured) Open(plan []byte, sums *mechanisms.Stream) (operators.Machine, error) {
+func (c operator) Open(plan []byte, sums *mechanisms.Stream) (operators.Machine, error) {
 	p, err := ParsePlan(plan)
 	if err != nil {
 		return nil, err
@@ -296,9 +304,9 @@ func (c configured) Open(plan []byte, sums *mechanisms.Stream) (operators.Machin
 
 // Describe tells how much noise a decision of the projection update holds: it is the projection of −ĝ_t/(µBt + λ₀),
 // with N_t in the place of t where sums decay.
-func (c configured) Describe(m mechanisms.Config) operators.Description {
+func (c operator) Describe(m mechanisms.Config) operators.Description {
 	d := operators.Description{
-		Radius: c.radius, Across: c.Set.Diameter(), Clip: c.Clip, Leaves: c.leaves(m).String(), Steps: c.steps(),
+		Radius: c.radius, Diameter: c.Set.Diameter(), Clip: c.Clip, Distance: c.leaves(m).String(), Steps: c.steps(),
 	}
 	if c.Update == Projection {
 		d.Damping = &operators.Damping{
@@ -309,7 +317,7 @@ func (c configured) Describe(m mechanisms.Config) operators.Description {
 }
 
 // steps says how far the llo update goes.
-func (c configured) steps() string {
+func (c operator) steps() string {
 	oracle, err := convex.NewLocalOracle(c.Set)
 	switch {
 	case err != nil || c.Update != LLO:
@@ -325,17 +333,17 @@ func (c configured) steps() string {
 	return text
 }
 
-// Every publishes the decision of each step.
-func (c configured) Every() operators.Configured {
+// EmitAll publishes the decision of each step.
+func (c operator) EmitAll() operators.Operator {
 	c.EmitEvery = 1
 	return c
 }
 
-// Twin returns what an audit compares machines with.
-func (c configured) Twin(plan []byte) (operators.Twin, error) {
+// ReferenceModel returns the code that an audit compares machines with.
+func (c operator) ReferenceModel(plan []byte) (operators.ReferenceModel, error) {
 	p, err := ParsePlan(plan)
 	first := make([]float64, c.Set.Dimension())
 	c.start(first)
 	copy(first, p.Past.Point)
-	return &twin{config: c.Config, leaves: p.Leaves, first: first, decision: make([]float64, len(first))}, err
+	return &reference{config: c.Config, leaves: p.Leaves, first: first, decision: make([]float64, len(first))}, err
 }

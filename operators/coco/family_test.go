@@ -12,12 +12,12 @@ import (
 )
 
 // settingsOf is the operator of settings beside usual ones, the later one of a name.
-func settingsOf(mechanism string, lines ...string) (operators.Configured, error) {
+func settingsOf(mechanism string, lines ...string) (operators.Operator, error) {
 	m := mechanisms.Config{
 		Name: mechanism, Batch: 1, Budget: dp.Budget{Epsilon: 1, Delta: 1e-6},
 		Terms: protection.Terms{Scope: protection.Window{Steps: 64}, Unit: protection.Event{Exchange: dp.Replace}},
 	}
-	return optest.Configure(Family, m, append([]string{
+	return optest.Configure(Definition, m, append([]string{
 		"UPDATE=projection", "LOSS=squared", "SET=l2-ball", "RADIUS=5", "DIMENSION=3", "STRONG_CONVEXITY=0.001", "CLIP=1",
 	}, lines...)...)
 }

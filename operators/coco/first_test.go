@@ -39,15 +39,15 @@ func TestFirstIsAVertex(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		made, err := configured{Config: c}.Twin(plan)
+		made, err := operator{Config: c}.ReferenceModel(plan)
 		if err != nil {
 			t.Fatal(err)
 		}
 		made.Begin()
-		if first := made.(*twin).decision; !slices.Equal(first, x) {
+		if first := made.(*reference).decision; !slices.Equal(first, x) {
 			t.Errorf("%s: the twin begins at %v, the machine at %v", set, first, x)
 		}
-		if first := (configured{Config: c}).Score().Start; !slices.Equal(first, x) {
+		if first := (operator{Config: c}).Score().Start; !slices.Equal(first, x) {
 			t.Errorf("%s: a score begins at %v, the machine at %v", set, first, x)
 		}
 	}

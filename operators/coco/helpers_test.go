@@ -73,7 +73,7 @@ func sample(t testing.TB, set string, n int) Config {
 	t.Helper()
 	return Config{
 		Update: Projection, Constants: Proved, Loss: mustLoss(t, "linear"), Set: mustSet(t, set, n, 1),
-		Clip: 1, StrongConvexity: 0.5, Horizon: 10_000, Failure: 0.01, EmitEvery: 1,
+		Clip: 1, StrongConvexity: 0.5, Rounds: 10_000, Failure: 0.01, EmitEvery: 1,
 	}
 }
 

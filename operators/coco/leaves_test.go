@@ -113,12 +113,12 @@ func adversaries(rng *rand.Rand, n int) []operators.Record {
 func units(t *testing.T, m *Machine, r operators.Record) []float64 {
 	t.Helper()
 	before := m.AppendState(nil)
-	from := append([]float64(nil), m.stream.Sum(0)...)
-	if m.stream.Step() == 0 {
+	from := append([]float64(nil), m.Stream.Sum(0)...)
+	if m.Stream.Step() == 0 {
 		clear(from)
 	}
 	m.Add(nil, r)
-	leaf := append([]float64(nil), m.stream.Sum(0)...)
+	leaf := append([]float64(nil), m.Stream.Sum(0)...)
 	for i := range leaf {
 		leaf[i] -= from[i]
 	}
@@ -165,7 +165,7 @@ func TestLeavesAreAsFarApartAsAccounted(t *testing.T) {
 						one := quietPlan(t, c, m, plan) // whose state is refused
 						copy(one.update.(*projected).x, x)
 						one.Add(nil, r)
-						leaves = append(leaves, append([]float64(nil), one.stream.Sum(0)...))
+						leaves = append(leaves, append([]float64(nil), one.Stream.Sum(0)...))
 					}
 					for _, a := range leaves {
 						others := leaves
@@ -266,16 +266,16 @@ func TestStoredPlansKeepTheirRule(t *testing.T) {
 	c := logistic(t, 4)
 	m := mechanism(c, 16, 1)
 	fresh := m
-	if err := (configured{Config: c}).Mechanism(&fresh, nil); err != nil || fresh.Leaf.Parts[0].Quantiser == nil {
+	if err := (operator{Config: c}).Require(&fresh, nil); err != nil || fresh.Leaf.Parts[0].Quantiser == nil {
 		t.Fatalf("%v: a new deployment has the leaf %+v", err, fresh.Leaf)
 	}
 	for what, mechanism := range map[string]mechanisms.Config{"before rules": m, "with a rule": fresh} {
-		stored, err := configured{Config: c}.Plan(mechanism)
+		stored, err := operator{Config: c}.Params(mechanism)
 		if err != nil {
 			t.Fatal(err)
 		}
 		again := fresh
-		if err := (configured{Config: c}).Mechanism(&again, stored); err != nil {
+		if err := (operator{Config: c}).Require(&again, stored); err != nil {
 			t.Fatal(err)
 		}
 		if a, b := mechtest.Plan(t, again), mechtest.Plan(t, mechanism); a.Sensitivity(again) != b.Sensitivity(mechanism) ||
@@ -296,7 +296,7 @@ func TestStoredPlansKeepTheirRule(t *testing.T) {
 			}
 		}
 	}
-	if err := (configured{Config: c}).Mechanism(&fresh, []byte{9}); err == nil {
+	if err := (operator{Config: c}).Require(&fresh, []byte{9}); err == nil {
 		t.Error("a plan of another version is taken")
 	}
 }

@@ -111,8 +111,8 @@ func (u *local) search(curvature float64) {
 	u.oracle.Move(share, u.reach, u.slope)
 }
 
-func (u *local) appendState(dst []byte) []byte { return u.oracle.AppendState(dst) }
+func (u *local) AppendState(dst []byte) []byte { return u.oracle.AppendState(dst) }
 
-func (u *local) stateLen() int { return u.oracle.StateLen() }
+func (u *local) StateLen() int { return u.oracle.StateLen() }
 
-func (u *local) restore(state []byte) error { return u.oracle.Restore(state) }
+func (u *local) Restore(state []byte) error { return u.oracle.Restore(state) }

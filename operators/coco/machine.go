@@ -6,7 +6,6 @@ import (
 	"math"
 
 	"oriel/mechanisms"
-	"oriel/mechanisms/protection"
 	"oriel/operators"
 	"oriel/operators/convex"
 	"oriel/operators/loss"
@@ -17,18 +16,15 @@ import (
 type update interface {
 	point() []float64
 	step(t uint64, sum []float64) // sum is ĝ_t, or y_t of a stream of single steps; point is x_{t+1} afterwards
-	appendState(dst []byte) []byte
-	stateLen() int
-	restore(state []byte) error // state has stateLen bytes; after an error nothing has changed
+	operators.Field
 }
 
 // Machine is an operators.Machine. Index = step; nothing is owed before the first record.
 type Machine struct {
-	loss      loss.Loss
-	set       convex.Set
-	emitEvery uint64
+	operators.Base
+	loss loss.Loss
+	set  convex.Set
 
-	stream    *mechanisms.Stream
 	objective *objective
 	update    update
 	extras    []schemas.ExtraValue
@@ -83,8 +79,8 @@ func build(c Config, p Plan, stream *mechanisms.Stream, bound float64) (*Machine
 		o.plays = make([]float64, n)
 	}
 	m := &Machine{
-		loss: c.Loss, set: c.Set, emitEvery: c.EmitEvery,
-		stream: stream, objective: o, pull: p.Leaves.Pull, offset: p.Leaves.Offset,
+		Base: operators.Base{Operator: "coco", Stream: stream, Every: c.EmitEvery},
+		loss: c.Loss, set: c.Set, objective: o, pull: p.Leaves.Pull, offset: p.Leaves.Offset,
 	}
 	if p.Past.Point != nil {
 		o.follow(p.Past)
@@ -105,17 +101,15 @@ func build(c Config, p Plan, stream *mechanisms.Stream, bound float64) (*Machine
 	if p.Past.Point != nil {
 		copy(m.update.point(), p.Past.Point)
 	}
+	m.keep()
 	return m, nil
 }
-
-// Open owes nothing: the first decision is that of step 1, and x_1 is public.
-func (m *Machine) Open(dst []operators.Decision) []operators.Decision { return dst }
 
 // Add takes the gradient of the record at the released decision, which is the same x_t for all B records of a step. A
 // record without a gradient is a null one.
 func (m *Machine) Add(dst []operators.Decision, r operators.Record) []operators.Decision {
 	var adds []float64
-	x, scratch := m.update.point(), m.stream.Scratch()
+	x, scratch := m.update.point(), m.Stream.Scratch()
 	gradient, centre := scratch[:len(x)], scratch[len(x):]
 	if !r.Null && m.loss.Gradient(gradient, x, r.Event) {
 		m.set.Tangent(gradient)
@@ -127,25 +121,14 @@ func (m *Machine) Add(dst []operators.Decision, r operators.Record) []operators.
 		}
 		adds = scratch
 	}
-	if !m.stream.Add(r.Identity, adds) {
+	if !m.Stream.Add(r.Identity, adds) {
 		return dst
 	}
-	t := m.stream.Step()
+	t := m.Stream.Step()
 	m.objective.played(m.update.point())
-	m.update.step(t, m.stream.Sum(0))
-	if t%m.emitEvery != 0 {
+	m.update.step(t, m.Stream.Sum(0))
+	if t%m.Every != 0 {
 		return dst
 	}
 	return append(dst, operators.Decision{Index: t, Step: t, Point: m.update.point(), Extras: m.extras})
 }
-
-// Steps counts the closed steps.
-func (m *Machine) Steps() uint64 { return m.stream.Step() }
-
-// Due gives the decision of step t the index t, where one is emitted.
-func (m *Machine) Due(step uint64) (first uint64, count int) {
-	return operators.DueEvery(step, m.emitEvery)
-}
-
-// Guarantee is the stream's: what happens here after the private sum is post-processing.
-func (m *Machine) Guarantee() protection.Guarantee { return m.stream.Guarantee() }

@@ -43,11 +43,11 @@ func TestOrderIsWeightThenTangentThenClip(t *testing.T) {
 	m := quiet(t, c, mechanism(c, 4, 1))
 	m.Add(nil, record(0, schemas.Event{Vector: schemas.Vector{Values: []float64{3, -1}}, Weight: 0.5}))
 	want := []float64{1 / math.Sqrt2, -1 / math.Sqrt2}
-	if got := m.stream.Sum(0); floats.Distance(got, want, 2) > 1e-6 {
+	if got := m.Stream.Sum(0); floats.Distance(got, want, 2) > 1e-6 {
 		t.Errorf("the stream sums %v, want %v", got, want)
 	}
 	m.Add(nil, record(1, linear([]float64{5, 5})))
-	if got := m.stream.Sum(0); floats.Distance(got, want, 2) > 1e-6 {
+	if got := m.Stream.Sum(0); floats.Distance(got, want, 2) > 1e-6 {
 		t.Errorf("a cost that is constant on the set changes the sum to %v", got)
 	}
 }
@@ -92,7 +92,7 @@ func TestEmitEveryThinsTheSameDecisions(t *testing.T) {
 
 func TestNewRefusesAStreamThatDoesNotFit(t *testing.T) {
 	c := sample(t, "box", 3)
-	stream := open(t, c, mechanism(c, 4, 1), 1).stream
+	stream := open(t, c, mechanism(c, 4, 1), 1).Stream
 	c.Set = mustSet(t, "box", 4, 1)
 	if _, err := New(c, Plan{}, stream); err == nil || !strings.Contains(err.Error(), "dimension 4") {
 		t.Errorf("error %v does not name the dimension", err)
@@ -116,7 +116,7 @@ func TestRestoreRefusesAForeignPoint(t *testing.T) {
 			m := quiet(t, c, mechanism(c, 4, 1))
 			m.Add(nil, record(0, linear([]float64{1, 0, 0})))
 			good := m.AppendState(nil)
-			floats := m.update.stateLen()/8 + len(m.objective.plays)
+			floats := m.update.StateLen()/8 + len(m.objective.plays)
 			for i := range floats {
 				bad := slices.Clone(good)
 				copy(bad[1+8*i:], []byte{1, 0, 0, 0, 0, 0, 0xf0, 0x7f}) // NaN
@@ -141,7 +141,7 @@ func TestAddAllocatesNothingOfItsOwn(t *testing.T) {
 			c := sample(t, set, 32)
 			c.Update, c.Loss = update, mustLoss(t, "logistic")
 			m := mechanism(c, 1024, 1)
-			machine, bare := open(t, c, m, 1), open(t, c, m, 1).stream
+			machine, bare := open(t, c, m, 1), open(t, c, m, 1).Stream
 			e := schemas.Event{
 				Vector: schemas.Vector{Values: direction(rand.New(rand.NewPCG(1, 1)), 32, 1)}, Label: 1, Weight: 1,
 			}

@@ -136,7 +136,7 @@ func TestDampingWithMemoryIsThatOfDecisions(t *testing.T) {
 	c.Set = mustSet(t, "box", 8, 1e9) // nothing is projected
 	m := remembering(c, 64, 1)
 	plan := mechtest.Plan(t, m)
-	damping := configured{Config: c}.Describe(m).Damping
+	damping := operator{Config: c}.Describe(m).Damping
 	if damping == nil {
 		t.Fatalf("%+v", damping)
 	}

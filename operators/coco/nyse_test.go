@@ -77,7 +77,7 @@ func TestNYSE(t *testing.T) {
 	} {
 		config := sample(t, "simplex", nyseStocks)
 		config.Loss = mustLoss(t, "portfolio")
-		config.Update, config.StrongConvexity, config.Horizon = c.update, 1, nyseDays
+		config.Update, config.StrongConvexity, config.Rounds = c.update, 1, nyseDays
 		m := quiet(t, config, mechanism(config, 1, 1))
 		got := logWealth(m, days)
 		t.Logf("%s: log wealth %.4f", c.name, got)

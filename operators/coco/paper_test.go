@@ -53,7 +53,7 @@ func TestAlgorithm1Line3MinimisesTheNoisyObjective(t *testing.T) {
 			r := newRun(t, c, open(t, c, mechanism(c, 64, s.batch), 1), s.batch, 1)
 			for range 500 {
 				r.next()
-				if d := floats.Distance(r.centre(r.machine.stream.Sum(0), s.start, 0), r.machine.update.point(), 2); d > 1e-11 {
+				if d := floats.Distance(r.centre(r.machine.Stream.Sum(0), s.start, 0), r.machine.update.point(), 2); d > 1e-11 {
 					t.Fatalf("step %d: decision is %g from the minimiser", r.step, d)
 				}
 			}
@@ -130,7 +130,7 @@ func TestAlgorithm2InvariantsPathwise(t *testing.T) {
 			c := s.config(t, LLO)
 			machine := open(t, c, mechanism(c, 64, s.batch), 3)
 			u := machine.update.(*local)
-			k, bound, rho := u.constants, machine.stream.ErrorBound(), u.oracle.Ratio()
+			k, bound, rho := u.constants, machine.Stream.ErrorBound(), u.oracle.Ratio()
 			r := newRun(t, c, machine, s.batch, 4)
 			for range steps {
 				x := slices.Clone(u.point())
@@ -197,7 +197,7 @@ func TestAlgorithm2CallsItsOracleOnceWithTheGradient(t *testing.T) {
 				if oracle.moves != int(r.step) {
 					t.Fatalf("%d calls in %d steps", oracle.moves, r.step)
 				}
-				want := slices.Clone(m.stream.Sum(0))
+				want := slices.Clone(m.Stream.Sum(0))
 				for i := range want {
 					want[i] += s.start*x[i] + r.mu*25*rho*rho*(x[i]-r.first[i])
 					for _, o := range origins {
@@ -222,7 +222,7 @@ func TestRegretOverLogTIsFlat(t *testing.T) {
 	const first, last = 11, 17
 	for update, epsilon := range map[string]float64{Projection: 1, LLO: 50} {
 		c := sample(t, "simplex", 4)
-		c.Update, c.Horizon = update, 1<<last
+		c.Update, c.Rounds = update, 1<<last
 		m := mechanism(c, 16, 1)
 		m.Budget.Epsilon = epsilon
 		r := newRun(t, c, open(t, c, m, 6), 1, 7)

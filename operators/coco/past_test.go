@@ -19,7 +19,7 @@ import (
 // after is the plan of a stream that goes on after a decision, read back from its stored form.
 func after(t testing.TB, c Config, m mechanisms.Config, last operators.Decision) Plan {
 	t.Helper()
-	stored, err := configured{Config: c}.PlanAfter(m, last)
+	stored, err := operator{Config: c}.ParamsAfter(m, last)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,7 +98,7 @@ func TestAPastThatDoesNotFitIsRefused(t *testing.T) {
 	c := sample(t, "l2-ball", 2)
 	m := remembering(c, 8, 1)
 	for _, last := range []operators.Decision{{Step: 3, Point: []float64{1}}, {Step: 0, Point: []float64{1, 2}}} {
-		_, err := configured{Config: c}.PlanAfter(m, last)
+		_, err := operator{Config: c}.ParamsAfter(m, last)
 		if err == nil || !strings.Contains(err.Error(), "ORIEL_DIMENSION is 2") {
 			t.Errorf("%+v: %v", last, err)
 		}
@@ -176,12 +176,12 @@ func TestConformanceWithAPast(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	played, err := configured{Config: c}.Twin(stored)
+	played, err := operator{Config: c}.ReferenceModel(stored)
 	if err != nil {
 		t.Fatal(err)
 	}
 	played.Begin()
-	if x := played.(*twin).decision; !floats.EqualApprox(x, last.Point, 1e-12) {
+	if x := played.(*reference).decision; !floats.EqualApprox(x, last.Point, 1e-12) {
 		t.Errorf("the twin starts at %v", x)
 	}
 }

@@ -98,7 +98,7 @@ func (r *run) next() {
 	if r.machine.Steps() != r.step {
 		r.t.Fatalf("%d steps closed, want %d", r.machine.Steps(), r.step)
 	}
-	r.nu = floats.Distance(r.machine.stream.Sum(0), r.g, 2)
+	r.nu = floats.Distance(r.machine.Stream.Sum(0), r.g, 2)
 }
 
 func (r *run) project(x []float64) []float64 {

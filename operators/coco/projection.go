@@ -41,11 +41,11 @@ func (u *projected) step(t uint64, sum []float64) {
 	u.projection.Project(u.x, u.x)
 }
 
-func (u *projected) appendState(dst []byte) []byte { return appendFloats(dst, u.x) }
+func (u *projected) AppendState(dst []byte) []byte { return appendFloats(dst, u.x) }
 
-func (u *projected) stateLen() int { return 8 * len(u.x) }
+func (u *projected) StateLen() int { return 8 * len(u.x) }
 
-func (u *projected) restore(state []byte) error {
+func (u *projected) Restore(state []byte) error {
 	x := make([]float64, len(u.x))
 	readFloats(x, state)
 	if !(lattice.Norm(x) <= u.limit) {

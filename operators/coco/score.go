@@ -6,7 +6,7 @@ import (
 )
 
 // Score is the configured loss, without the public regulariser.
-func (c configured) Score() *operators.Score {
+func (c operator) Score() *operators.Score {
 	s := &operators.Score{Start: make([]float64, c.Set.Dimension()), Loss: c.Loss.Value, Predict: loss.Predict}
 	c.start(s.Start)
 	switch l := c.Loss.(type) {

@@ -73,7 +73,7 @@ func followed(t *testing.T, c Config, steps uint64) (excess float64) {
 func TestSearchFollowsWhereProvedConstantsFreeze(t *testing.T) {
 	c := sample(t, "box", 1)
 	c.Update, c.Set, c.StrongConvexity, c.Clip = LLO, square(t, 8), 0.01, 10
-	c.Horizon, c.Failure = 4000, 0.01
+	c.Rounds, c.Failure = 4000, 0.01
 
 	far := followed(t, c, 4000)
 	c.Constants = Search
@@ -135,8 +135,8 @@ func TestSearchIsExact(t *testing.T) {
 // What plan says of steps: α of the proved constants, and what to do where it is too small.
 func TestStepsAreSaid(t *testing.T) {
 	c := sample(t, "box", 1)
-	c.Update, c.Set, c.Horizon, c.Failure = LLO, square(t, 8), 1000, 0.01
-	said := func() string { return configured{Config: c}.Describe(mechanisms.Config{}).Steps }
+	c.Update, c.Set, c.Rounds, c.Failure = LLO, square(t, 8), 1000, 0.01
+	said := func() string { return operator{Config: c}.Describe(mechanisms.Config{}).Steps }
 	for _, part := range []string{"0.00016 of the way", "ρ = 56", "ORIEL_CONSTANTS=search"} { // ρ² = 112·2·14 = 3136
 		if !strings.Contains(said(), part) {
 			t.Errorf("flows: %q has no %q", said(), part)

@@ -46,7 +46,7 @@ func checkCanaries(t *testing.T, what string, c Config, rng *rand.Rand) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	twin, err := configured{Config: c}.Twin(plan)
+	twin, err := operator{Config: c}.ReferenceModel(plan)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,7 +54,7 @@ func checkCanaries(t *testing.T, what string, c Config, rng *rand.Rand) {
 	for i := range u {
 		u[i] = rng.NormFloat64()
 	}
-	twin.Direct(u)
+	twin.Tangent(u)
 	length := norm(u)
 	for i := range u {
 		u[i] /= length
@@ -65,16 +65,16 @@ func checkCanaries(t *testing.T, what string, c Config, rng *rand.Rand) {
 			x[i] = 20 * rng.NormFloat64()
 		}
 		projection.Project(x, x)
-		twin.Decided([]operators.Decision{{Point: x}})
+		twin.Observe([]operators.Decision{{Point: x}})
 		for _, factor := range []float64{1, 0.25} {
 			with, without := twin.Canary(u, factor)
 			for sign, r := range map[float64]operators.Record{1: with, -1: without} {
 				leaf := make([]float64, n)
-				if r.Event.Weight < operators.Beyond*factor || !twin.Leaf(leaf, r) {
+				if r.Event.Weight < operators.CanaryFactor*factor || !twin.Contribution(leaf, r) {
 					t.Fatalf("%s: weight %g, or no leaf at %v", what, r.Event.Weight, x)
 				}
 				length := norm(leaf)
-				if length < 0.99*operators.Beyond*c.Clip*factor {
+				if length < 0.99*operators.CanaryFactor*c.Clip*factor {
 					t.Errorf("%s: a gradient of length %g at %v", what, length, x)
 				}
 				for i := range leaf {
@@ -85,7 +85,7 @@ func checkCanaries(t *testing.T, what string, c Config, rng *rand.Rand) {
 			}
 		}
 	}
-	if twin.Leaf(x, operators.Record{Null: true}) {
+	if twin.Contribution(x, operators.Record{Null: true}) {
 		t.Errorf("%s: a null record has a leaf", what)
 	}
 }

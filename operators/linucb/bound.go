@@ -10,7 +10,7 @@ import (
 
 // regret tells people what is proved of the regret over the horizon, in rewards: SPEC.md, or that nothing is, and what
 // the shift is.
-func (c configured) regret(m mechanisms.Config) string {
+func (c operator) regret(m mechanisms.Config) string {
 	if c.sure == 0 {
 		told := moments.DescribeNoise(m, c.rows.Features, c.shift)
 		return told + ". The width of ORIEL_WIDTH has no proof; that of ORIEL_CONFIDENCE has one"
@@ -38,18 +38,18 @@ func (c configured) regret(m mechanisms.Config) string {
 }
 
 // events is nB, as a float: the product may be beyond 64 bits.
-func (c configured) events() float64 { return float64(c.terms.Scope.End()) * float64(c.batch) }
+func (c operator) events() float64 { return float64(c.terms.Scope.End()) * float64(c.batch) }
 
 // rounds tells whether the diagonal of second moments is rounded by more, over the horizon, than Theorem 2 of PROOF.md
 // has room for, beside noise of a standard deviation.
-func (c configured) rounds(sd float64) bool {
+func (c operator) rounds(sd float64) bool {
 	d := float64(c.rows.Features)
 	return c.events()*0x1.7p-25 > sd*math.Sqrt(d)/(2*d+1) // half a unit of 2⁻²⁴ a row, times √2
 }
 
 // lag is of how many plays before it, at most, the model of a play has not the rows: those since it was solved, and
 // where actions are served those that wait.
-func (c configured) lag() float64 {
+func (c operator) lag() float64 {
 	lag := float64(c.every)*float64(c.batch) - 1
 	if c.served {
 		lag += float64(c.waiting.Capacity)
@@ -60,7 +60,7 @@ func (c configured) lag() float64 {
 // regretBound is that of PROOF.md, rewards: Shariff and Sheffet, "Differentially Private Contextual Linear Bandits"
 // (NeurIPS 2018), Theorem 5, in a form that holds for small bounds, too, and for models that are late. sd is of a
 // released number; n counts events.
-func (c configured) regretBound(sd float64) float64 {
+func (c operator) regretBound(sd float64) float64 {
 	b, n, d := c.bound(sd), c.events(), float64(c.rows.Features)
 	whole := d * float64(c.blocks())
 	grown := d * math.Log((b.most+n/d)/b.least)

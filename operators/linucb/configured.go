@@ -15,10 +15,8 @@ import (
 	"oriel/schemas"
 )
 
-// configured is an operators.Configured.
-type configured struct {
-	operators.Plain
-
+// operator is the operators.Operator.
+type operator struct {
 	arms         []string // none with candidates
 	lines        []string // of arms with features, as a plan has them
 	products     products // of arms with features
@@ -41,16 +39,20 @@ type configured struct {
 	waiting      pending.Config
 }
 
-var _ operators.Configured = configured{}
+var (
+	_ operators.Writer   = operator{}
+	_ operators.Thinning = operator{}
+	_ operators.Audited  = operator{}
+)
 
 // blocks is how many vectors of weights there are.
-func (c configured) blocks() int { return max(1, c.rows.Blocks) }
+func (c operator) blocks() int { return max(1, c.rows.Blocks) }
 
 // choices is how many there are to play.
-func (c configured) choices() int { return max(c.candidates, len(c.arms)) }
+func (c operator) choices() int { return max(c.candidates, len(c.arms)) }
 
 // Extras say how weights are to be read, how they were solved, and of an action what it is and for whom.
-func (c configured) Extras() []schemas.Extra {
+func (c operator) Extras() []schemas.Extra {
 	all := []schemas.Extra{
 		{
 			Name: "offset", Kind: schemas.ExtraNumber,
@@ -91,8 +93,8 @@ func (c configured) Extras() []schemas.Extra {
 	return append(all, operators.Members(c.terms)...)
 }
 
-// Output is where actions go.
-func (c configured) Output() *operators.Output {
+// SecondTopic is where actions go.
+func (c operator) SecondTopic() *operators.Output {
 	if !c.served {
 		return nil
 	}
@@ -103,13 +105,13 @@ func (c configured) Output() *operators.Output {
 	}
 }
 
-// Mechanism tells the leaf.
-func (c configured) Mechanism(m *mechanisms.Config, plan []byte) error {
+// Require tells the leaf.
+func (c operator) Require(m *mechanisms.Config, plan []byte) error {
 	part := c.rows.Part()
 	part.Name = "moments"
 	m.Leaf = mechanisms.Leaf{Parts: []mechanisms.Part{part}}
 	if c.sure > 0 && m.Scope.End() == protection.Endless {
-		return errors.New("ORIEL_CONFIDENCE: what is proved is proved for ORIEL_HORIZON steps, and others may follow: it needs ORIEL_WINDOW=horizon")
+		return errors.New("ORIEL_CONFIDENCE: the width is proved for the steps of a stream that ends: it needs ORIEL_WINDOW=horizon and ORIEL_HORIZON")
 	}
 	if _, several := m.Unit.Train(); c.served && several {
 		return errors.New("linucb: ORIEL_PLAYED=served has no user level: a user's rows may be added closer together than events")
@@ -127,8 +129,8 @@ const (
 	planOfMarks = "2" // of served ones, whose actions say it
 )
 
-// Plan freezes the list of arms, a line each behind the version, with their features where they have some.
-func (c configured) Plan(mechanisms.Config) ([]byte, error) {
+// Params freezes the list of arms, a line each behind the version, with their features where they have some.
+func (c operator) Params(mechanisms.Config) ([]byte, error) {
 	lines, version := c.arms, planVersion
 	if c.products.length > 0 {
 		lines = c.lines
@@ -140,7 +142,7 @@ func (c configured) Plan(mechanisms.Config) ([]byte, error) {
 }
 
 // read returns what is configured, with the arms of a plan.
-func (c configured) read(plan []byte) (configured, error) {
+func (c operator) read(plan []byte) (operator, error) {
 	lines := strings.Split(string(plan), "\n")
 	known := lines[0] == planVersion || lines[0] == planOfMarks && c.served
 	if !known || len(lines)-1 != len(c.arms) {
@@ -160,7 +162,7 @@ func (c configured) read(plan []byte) (configured, error) {
 }
 
 // Open returns a Machine.
-func (c configured) Open(plan []byte, sums *mechanisms.Stream) (operators.Machine, error) {
+func (c operator) Open(plan []byte, sums *mechanisms.Stream) (operators.Machine, error) {
 	c, err := c.read(plan)
 	if err != nil {
 		return nil, err
@@ -169,7 +171,7 @@ func (c configured) Open(plan []byte, sums *mechanisms.Stream) (operators.Machin
 }
 
 // Describe tells the price of a row, and what is known of the regret.
-func (c configured) Describe(m mechanisms.Config) operators.Description {
+func (c operator) Describe(m mechanisms.Config) operators.Description {
 	s := float64(c.rows.Label) / moments.Whole
 	where := fmt.Sprintf("in the block of one of %d arms", c.blocks())
 	if c.products.length > 0 {
@@ -178,7 +180,7 @@ func (c configured) Describe(m mechanisms.Config) operators.Description {
 	}
 	return operators.Description{
 		Radius: float64(float64(c.most*c.half) / c.unit()),
-		Leaves: fmt.Sprintf(
+		Distance: fmt.Sprintf(
 			"second moments of rows (z; s·y), s = %.4g, %s: an exchange moves them by 1 + s² = %.4g, however many arms",
 			s, where, 1+float64(s*s)),
 		Steps:      c.regret(m),
@@ -186,23 +188,23 @@ func (c configured) Describe(m mechanisms.Config) operators.Description {
 	}
 }
 
-// Every publishes the weights of each step.
-func (c configured) Every() operators.Configured {
+// EmitAll publishes the weights of each step.
+func (c operator) EmitAll() operators.Operator {
 	c.every = 1
 	return c
 }
 
-// Twin returns what an audit compares machines with.
-func (c configured) Twin(plan []byte) (operators.Twin, error) {
+// ReferenceModel returns the code that an audit compares machines with.
+func (c operator) ReferenceModel(plan []byte) (operators.ReferenceModel, error) {
 	c, err := c.read(plan)
 	if c.served {
-		return &servedTwin{twin: twin{configured: c}}, err
+		return &servedReference{reference: reference{operator: c}}, err
 	}
-	return twin{configured: c}, err
+	return reference{operator: c}, err
 }
 
 // usable reports whether a decoder can have made an event: a vector of the configured space, or none, and numbers.
-func (c configured) usable(e schemas.Event) bool {
+func (c operator) usable(e schemas.Event) bool {
 	if len(e.Numbers) != 2 || !finite(e.Numbers) || !finite(e.Vector.Values) {
 		return false
 	}
@@ -229,7 +231,7 @@ func finite(values []float64) bool {
 
 // context writes the features of one of the choices of a usable event, drawn to norm 1, to dst, which is d long; false:
 // the event has none, or not this one.
-func (c configured) context(dst []float64, v schemas.Vector, choice int) bool {
+func (c operator) context(dst []float64, v schemas.Vector, choice int) bool {
 	if c.candidates == 0 {
 		if len(v.Values) == 0 || choice < 0 || choice >= len(c.arms) {
 			return false
@@ -243,7 +245,7 @@ func (c configured) context(dst []float64, v schemas.Vector, choice int) bool {
 }
 
 // candidate writes those of a candidate: the part of the vector that is its own.
-func (c configured) candidate(dst []float64, v schemas.Vector, choice int) bool {
+func (c operator) candidate(dst []float64, v schemas.Vector, choice int) bool {
 	d := len(dst)
 	if v.Indices == nil {
 		return len(v.Values) > 0 && loss.Drawn(dst, schemas.Vector{Values: v.Values[choice*d:][:d]}, c.features)
@@ -267,7 +269,7 @@ func zero(v []float64) bool {
 }
 
 // block is where the row of a choice goes.
-func (c configured) block(choice int) int {
+func (c operator) block(choice int) int {
 	if c.blocks() == 1 {
 		return 0
 	}
@@ -275,7 +277,7 @@ func (c configured) block(choice int) int {
 }
 
 // reward brings what an event says to [−1, 1]; false: it says nothing.
-func (c configured) reward(e schemas.Event) (y float64, some bool) {
+func (c operator) reward(e schemas.Event) (y float64, some bool) {
 	if e.Numbers[1] == absent {
 		return 0, false
 	}

@@ -11,12 +11,12 @@ import (
 
 // public is what of a state says nothing of events: the model, and of what waits and of the open step which keys they
 // are.
-func (c configured) public(state []byte) []byte {
+func (c operator) public(state []byte) []byte {
 	out := append([]byte(nil), state...)
 	if !c.served {
 		return out
 	}
-	own := out[len(out)-c.servedLen():] // the stream's is cut out
+	own := out[len(out)-4-int(c.batch)*c.actionLen()-c.waiting.StateLen():] // the stream's is cut out
 	for k := range int(c.batch) {
 		clear(own[4+k*c.actionLen():][:4]) // what it answers is public
 	}
@@ -58,7 +58,7 @@ func TestGoldenDecisions(t *testing.T) {
 		"served, doubled":    "1c16ffced47368d46053ac7db3869778",
 		"served, products":   "2c407dd7bdfc3909f05816240a077d10",
 	}
-	f := func(c configured, m mechanisms.Config, name, want string) {
+	f := func(c operator, m mechanisms.Config, name, want string) {
 		t.Helper()
 		machine, err := newMachine(c, mechtest.ZeroStream(t, m))
 		if err != nil {

@@ -36,7 +36,7 @@ func TestDoubledDeterminants(t *testing.T) {
 	lines := []string{"PLAYED=logged", "ARMS=a,b", "DIMENSION=3", "EMIT_EVERY=4", "NOISE_SHIFT=0.01"}
 	c, mechanism := config(t, optest.Window("blt"), append(lines, "SOLVE=doubled")...)
 	each, _ := config(t, optest.Window("blt"), lines...)
-	open := func(c configured) *Machine {
+	open := func(c operator) *Machine {
 		m, err := newMachine(c, mechtest.ZeroStream(t, mechanism))
 		if err != nil {
 			t.Fatal(err)
@@ -59,7 +59,7 @@ func TestDoubledDeterminants(t *testing.T) {
 			continue
 		}
 		decisions++
-		now, grown := determinants(m, m.stream.Sum(0)), false
+		now, grown := determinants(m, m.Stream.Sum(0)), false
 		for a, x := range now {
 			grown = grown || x >= 2*last[a]
 		}
@@ -77,7 +77,7 @@ func TestDoubledDeterminants(t *testing.T) {
 	if t.Logf("%d of %d decisions changed weights", changes, decisions); changes < 5 || changes > 60 {
 		t.Errorf("%d of %d decisions changed weights", changes, decisions)
 	}
-	if _, err := optest.Configure(Family, optest.Life(64), append(lines, "SOLVE=doubled")...); err == nil {
+	if _, err := optest.Configure(Definition, optest.Life(64), append(lines, "SOLVE=doubled")...); err == nil {
 		t.Error("doubled determinants are taken with a memory")
 	}
 	c.sure = 0.9

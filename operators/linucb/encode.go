@@ -3,29 +3,25 @@ package linucb
 import (
 	"encoding/binary"
 	"errors"
-	"math"
 
 	"oriel/mechanisms/lattice"
 	"oriel/operators"
 )
 
-// State, fixed width for a configuration, little-endian:
+// The fields of a state, little-endian:
 //
-//	version u8 ‖ step of the model u64 ‖ doublings before it u64 ‖ the release that it was solved from, floats
+//	step of the model u64 ‖ doublings before it u64 ‖ the release that it was solved from, floats
 //	‖ where actions are served: actions of the open step u32, of each that a step has room for its choice u32, from 1,
 //	  0 for none, length of the key u8, the key, zeros behind it, and in version 2 what it answers u8; then the table
-//	‖ stream
 const (
 	stateVersion = 1
 	stateOfMarks = 2 // where actions say what they answer
 )
 
-const modelLen = 1 + 8 + 8
-
 const actionLen = 4 + 1 + maxName
 
 // stateVersion is that of the machine's states.
-func (c configured) stateVersion() byte {
+func (c operator) stateVersion() byte {
 	if c.served && !c.unmarked {
 		return stateOfMarks
 	}
@@ -33,112 +29,87 @@ func (c configured) stateVersion() byte {
 }
 
 // actionLen is the length of an action in a state.
-func (c configured) actionLen() int {
+func (c operator) actionLen() int {
 	if c.unmarked {
 		return actionLen
 	}
 	return actionLen + 1
 }
 
-// servedLen is the length of what is there where actions are served.
-func (c configured) servedLen() int {
-	if !c.served {
-		return 0
-	}
-	return 4 + int(c.batch)*c.actionLen() + c.waiting.StateLen()
-}
-
-// StateLen is the length of every state of this machine.
-func (m *Machine) StateLen() int {
-	return modelLen + 8*len(m.model.release) + m.servedLen() + m.stream.StateLen()
-}
-
-// AppendState appends the state, also inside a batch.
-func (m *Machine) AppendState(dst []byte) []byte {
-	dst = append(dst, m.stateVersion())
-	dst = binary.LittleEndian.AppendUint64(dst, m.model.step)
-	dst = binary.LittleEndian.AppendUint64(dst, m.model.doublings)
-	for _, x := range m.model.release {
-		dst = binary.LittleEndian.AppendUint64(dst, math.Float64bits(x))
-	}
+// keep makes the state of what newMachine has made.
+func (m *Machine) keep() {
+	m.Version, m.Fields = m.stateVersion(), []operators.Field{(*solved)(m)}
 	if m.served {
-		dst = binary.LittleEndian.AppendUint32(dst, uint32(len(m.actions)))
-		for k, choice := range m.actions {
-			dst = binary.LittleEndian.AppendUint32(dst, uint32(choice+1))
-			dst = append(append(dst, byte(len(m.keys[k]))), m.keys[k]...)
-			dst = append(dst, make([]byte, maxName-len(m.keys[k]))...)
-			if !m.unmarked {
-				dst = append(dst, byte(m.answers[k]))
-			}
+		m.Fields = append(m.Fields, (*actions)(m), m.table)
+	}
+	m.Check = m.check
+}
+
+// solved is the field of the release that the model was solved from.
+type solved Machine
+
+func (s *solved) StateLen() int { return 8 + 8 + 8*len(s.model.release) }
+
+func (s *solved) AppendState(dst []byte) []byte {
+	dst = binary.LittleEndian.AppendUint64(dst, s.model.step)
+	dst = binary.LittleEndian.AppendUint64(dst, s.model.doublings)
+	return operators.Floats(s.model.release, nil).AppendState(dst)
+}
+
+func (s *solved) Restore(state []byte) error {
+	step, doublings := binary.LittleEndian.Uint64(state), binary.LittleEndian.Uint64(state[8:])
+	release := make([]float64, len(s.model.release))
+	if err := operators.Floats(release, nil).Restore(state[16:]); err != nil {
+		return err
+	}
+	last := s.Stream.Step() - s.Stream.Step()%s.every
+	if step%s.every != 0 || step > last || step < last && !s.rarely || !finite(release) ||
+		step == 0 && (doublings != 0 || lattice.Norm(release) != 0) {
+		return errState
+	}
+	s.model.restore(release, step, doublings)
+	(*Machine)(s).note()
+	return nil
+}
+
+// actions is the field of the actions of the open step: each record of the step has one.
+type actions Machine
+
+func (a *actions) StateLen() int { return 4 + int(a.batch)*a.actionLen() }
+
+func (a *actions) AppendState(dst []byte) []byte {
+	dst = binary.LittleEndian.AppendUint32(dst, uint32(len(a.actions)))
+	for k, choice := range a.actions {
+		dst = binary.LittleEndian.AppendUint32(dst, uint32(choice+1))
+		dst = append(append(dst, byte(len(a.keys[k]))), a.keys[k]...)
+		dst = append(dst, make([]byte, maxName-len(a.keys[k]))...)
+		if !a.unmarked {
+			dst = append(dst, byte(a.answers[k]))
 		}
-		dst = append(dst, make([]byte, (int(m.batch)-len(m.actions))*m.actionLen())...)
-		dst = m.table.AppendState(dst)
 	}
-	return m.stream.AppendState(dst)
+	return append(dst, make([]byte, (int(a.batch)-len(a.actions))*a.actionLen())...)
 }
 
-var errState = errors.New("linucb: state: malformed")
-
-// Restore reads what AppendState of the same configuration has written.
-func (m *Machine) Restore(state []byte) error {
-	if err := operators.CheckState("linucb", m, state, m.stateVersion()); err != nil {
-		return err
-	}
-	step, doublings := binary.LittleEndian.Uint64(state[1:]), binary.LittleEndian.Uint64(state[9:])
-	release := make([]float64, len(m.model.release))
-	for i := range release {
-		release[i] = math.Float64frombits(binary.LittleEndian.Uint64(state[modelLen+8*i:]))
-	}
-	rest := state[modelLen+8*len(release):]
-	if step%m.every != 0 || step == 0 && (doublings != 0 || lattice.Norm(release) != 0) || !finite(release) {
+func (a *actions) Restore(state []byte) error {
+	m, count := (*Machine)(a), binary.LittleEndian.Uint32(state)
+	if uint64(count) != uint64(m.Stream.Place()) || !m.actionsHold(state[4:], int(count)) {
 		return errState
 	}
-	own, inner := rest[:m.servedLen()], rest[m.servedLen():]
-	stream := m.stream.AppendState(nil)
-	if err := m.stream.Restore(inner); err != nil {
-		return err
-	}
-	last, err := m.stream.Step()-m.stream.Step()%m.every, error(nil)
-	if step > last || step < last && !m.rarely {
-		err = errState
-	} else if m.served {
-		err = m.restoreServed(own)
-	}
-	if err != nil {
-		undo(m.stream, stream)
-		return err
-	}
-	m.model.restore(release, step, doublings)
-	m.note()
+	m.readActions(state)
 	return nil
 }
 
-// undo puts back what was there before a state was refused.
-func undo(of interface{ Restore(state []byte) error }, before []byte) {
-	if err := of.Restore(before); err != nil {
-		panic("BUG: linucb: own state refused: " + err.Error())
+// check refuses a row that was put in a later step.
+func (m *Machine) check() error {
+	if m.served {
+		if newest, some := m.table.Newest(); some && newest > m.Stream.Step()+1 {
+			return errState
+		}
 	}
-}
-
-// restoreServed reads the actions and the table, AFTER the stream: each record of the open step has an action, and no
-// row was put in a later step. After an error both are as they were.
-func (m *Machine) restoreServed(own []byte) error {
-	count, actions := binary.LittleEndian.Uint32(own), own[4:][:int(m.batch)*m.actionLen()]
-	table := own[4+len(actions):]
-	if uint64(count) != uint64(m.stream.Place()) || !m.actionsHold(actions, int(count)) {
-		return errState
-	}
-	before := m.table.AppendState(nil)
-	if err := m.table.Restore(table); err != nil {
-		return err
-	}
-	if newest, some := m.table.Newest(); some && newest > m.stream.Step()+1 {
-		undo(m.table, before)
-		return errState
-	}
-	m.readActions(own)
 	return nil
 }
+
+var errState = errors.New("malformed")
 
 // actionsHold checks those of the open step.
 func (m *Machine) actionsHold(b []byte, count int) bool {

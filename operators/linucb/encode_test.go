@@ -12,6 +12,9 @@ import (
 	"oriel/operators/optest"
 )
 
+// modelLen is where the release of a model begins in a state.
+const modelLen = 1 + 8 + 8
+
 // maker returns what makes machines whose states are restored: logged, or served, with a batch that stays open.
 func maker(tb testing.TB, served bool) func(testing.TB) *Machine {
 	tb.Helper()

@@ -11,8 +11,8 @@ import (
 	"oriel/schemas"
 )
 
-// Family is linucb in the table of operators.
-var Family = operators.Family{
+// Definition is linucb in the table of operators.
+var Definition = operators.Definition{
 	Name: "linucb", Text: "contextual bandit: weights of each arm from private second moments, and the arm to play",
 	Settings: settings, Events: events, New: configure,
 }
@@ -148,8 +148,8 @@ func events(v *operators.Values) operators.Events {
 	}
 }
 
-func configure(v *operators.Values) (operators.Configured, error) {
-	c := configured{
+func configure(v *operators.Values) (operators.Operator, error) {
+	c := operator{
 		arms: v.Entries("ARMS"), candidates: int(min(v.Count("CANDIDATES"), maxArms)), served: v.Text("PLAYED") == served,
 		rows:     moments.Rows{Features: int(min(v.Count("DIMENSION"), moments.MaxFeatures))},
 		features: v.Within("FEATURES_MAX", 1e-12, 1e12),
@@ -172,8 +172,8 @@ func configure(v *operators.Values) (operators.Configured, error) {
 	rewards := v.Range("REWARD_RANGE")
 	c.middle, c.half = rewards.Middle(), rewards.Half()
 	v.Want("CONFIDENCE", c.sure == 0 || c.sure >= 0.5 && c.sure <= 0.999999, "%g: not 0, or from 0.5 to 0.999999", c.sure)
-	v.Want("CONFIDENCE", c.sure == 0 || v.Horizon > 0,
-		"set; what is proved is proved for so many steps: it needs ORIEL_HORIZON")
+	v.Want("CONFIDENCE", c.sure == 0 || v.Rounds > 0,
+		"set; the width is proved for a stream that ends: it needs ORIEL_WINDOW=horizon and ORIEL_HORIZON")
 	v.Want("CONFIDENCE", c.sure == 0 || !decays,
 		"set, but nothing is proved of the width with ORIEL_MEMORY: take ORIEL_WIDTH")
 	v.Want("EMIT_EVERY", c.every >= 1 && c.every <= 1<<31, "%d: not within 1 to 2^31", c.every)
@@ -194,7 +194,7 @@ func configure(v *operators.Values) (operators.Configured, error) {
 }
 
 // configureArms says how many blocks there are.
-func (c *configured) configureArms(v *operators.Values) {
+func (c *operator) configureArms(v *operators.Values) {
 	v.Want("ARMS", c.candidates == 0 || len(c.arms) == 0,
 		"set, but events bring what can be played: ORIEL_CANDIDATES is %d", c.candidates)
 	if lines := v.Entries("ARM_FEATURES"); lines != nil {

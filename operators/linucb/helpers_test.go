@@ -59,14 +59,14 @@ func horizon(m mechanisms.Config, steps uint64) mechanisms.Config {
 }
 
 // config returns the operator of settings, NAME=value, over a mechanism, and that mechanism.
-func config(tb testing.TB, m mechanisms.Config, lines ...string) (configured, mechanisms.Config) {
+func config(tb testing.TB, m mechanisms.Config, lines ...string) (operator, mechanisms.Config) {
 	tb.Helper()
-	return optest.Over[configured](tb, Family, m, lines...)
+	return optest.Over[operator](tb, Definition, m, lines...)
 }
 
 // drawn are events with a context, an arm and a reward, dense and sparse, some with long features and rewards beyond
 // any range, some without a context, an arm or a reward.
-func drawn(c configured, count int, seed uint64) []schemas.Event {
+func drawn(c operator, count int, seed uint64) []schemas.Event {
 	rng := rand.New(rand.NewPCG(seed, 7))
 	events := make([]schemas.Event, count)
 	d := c.dimension() * max(1, c.candidates)

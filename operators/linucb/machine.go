@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"oriel/mechanisms"
-	"oriel/mechanisms/protection"
 	"oriel/operators"
 	"oriel/operators/pending"
 	"oriel/schemas"
@@ -17,10 +16,10 @@ import (
 // With ORIEL_PLAYED=logged the model of step t has the index t. Where actions are served each step has room for B+1
 // indices: those of its actions, one a record, and that of its model.
 type Machine struct {
-	configured
-	stream *mechanisms.Stream
-	model  *model
-	table  *pending.Table // of contexts that wait: the choice, −1 for none, and its z; nil where all is logged
+	operators.Base
+	operator
+	model *model
+	table *pending.Table // of contexts that wait: the choice, −1 for none, and its z; nil where all is logged
 	// of the open step, where actions are served: what each record so far is answered with, a choice or −1
 	actions []int
 	keys    [][]byte
@@ -34,7 +33,7 @@ type Machine struct {
 	spaces string
 }
 
-var _ operators.Planned = (*Machine)(nil)
+var _ operators.Versioned = (*Machine)(nil)
 
 // places of extras
 const (
@@ -54,7 +53,7 @@ const (
 )
 
 // newMachine returns the machine at step 0 over a stream of the rows' leaf. It takes the stream over.
-func newMachine(c configured, stream *mechanisms.Stream) (*Machine, error) {
+func newMachine(c operator, stream *mechanisms.Stream) (*Machine, error) {
 	if stream.Parts() != 1 || stream.Dimension() != c.rows.Size() || len(stream.Scratch()) != c.rows.Entries() {
 		return nil, fmt.Errorf("linucb: the stream has %d parts and %d coordinates, want one with %d", stream.Parts(),
 			stream.Dimension(), c.rows.Size())
@@ -63,7 +62,10 @@ func newMachine(c configured, stream *mechanisms.Stream) (*Machine, error) {
 		return nil, errors.New("linucb: the stream has other sums, or other terms, than the settings say")
 	}
 	d := c.rows.Features
-	m := &Machine{configured: c, stream: stream, row: make([]float64, 1+d), best: make([]float64, d)}
+	m := &Machine{
+		Base: operators.Base{Operator: "linucb", Stream: stream}, operator: c, row: make([]float64, 1+d),
+		best: make([]float64, d),
+	}
 	var err error
 	if m.model, err = newModel(c, stream); err != nil {
 		return nil, err
@@ -86,18 +88,19 @@ func newMachine(c configured, stream *mechanisms.Stream) (*Machine, error) {
 		m.points, m.said = make([]float64, c.batch), make([]schemas.ExtraValue, int(c.batch)*len(m.extras))
 	}
 	m.note()
+	m.keep()
 	return m, nil
 }
 
-// PlannedExtras are those of the plan.
-func (m *Machine) PlannedExtras() []schemas.Extra { return m.Extras() }
+// OwnExtras are those of the plan.
+func (m *Machine) OwnExtras() []schemas.Extra { return m.Extras() }
 
 // Open owes nothing: the first weights are zero, and public.
 func (m *Machine) Open(dst []operators.Decision) []operators.Decision { return dst }
 
 // Add takes a record: an event with its reward, or where actions are served a context or the reward of one.
 func (m *Machine) Add(dst []operators.Decision, r operators.Record) []operators.Decision {
-	leaf, some := m.stream.Scratch(), false
+	leaf, some := m.Stream.Scratch(), false
 	r.Null = r.Null || !m.usable(r.Event)
 	if m.served {
 		some = m.serve(leaf, r)
@@ -107,15 +110,15 @@ func (m *Machine) Add(dst []operators.Decision, r operators.Record) []operators.
 	if !some {
 		leaf = nil
 	}
-	if !m.stream.Add(r.Identity, leaf) {
+	if !m.Stream.Add(r.Identity, leaf) {
 		return dst
 	}
-	t := m.stream.Step()
+	t := m.Stream.Step()
 	dst = m.act(dst, t)
 	if t%m.every != 0 {
 		return dst
 	}
-	m.model.solve(m.stream.Sum(0), t)
+	m.model.solve(m.Stream.Sum(0), t)
 	m.note()
 	_, index := m.indices(t)
 	return append(dst, operators.Decision{Index: index, Step: t, Point: m.model.weights, Extras: m.extras})
@@ -157,9 +160,6 @@ func whole(x float64) int {
 	return int(x)
 }
 
-// Steps counts the closed steps.
-func (m *Machine) Steps() uint64 { return m.stream.Step() }
-
 // indices returns those of a step's first action and of its model.
 func (m *Machine) indices(t uint64) (first, model uint64) {
 	if !m.served {
@@ -185,7 +185,3 @@ func (m *Machine) Due(step uint64) (first uint64, count int) {
 	}
 	return first, count
 }
-
-// Guarantee is the stream's: models are post-processing of releases, and so is all of an action but for the context
-// that it answers.
-func (m *Machine) Guarantee() protection.Guarantee { return m.stream.Guarantee() }

@@ -22,17 +22,17 @@ import (
 func TestTwinAddsWhatTheMachineAdds(t *testing.T) {
 	for _, kind := range kinds {
 		c, m := config(t, kind.m, kind.lines...)
-		every := c.Every().(configured)
+		every := c.EmitAll().(operator)
 		machine, err := newMachine(every, mechtest.Open(t, m, [32]byte{5}))
 		if err != nil {
 			t.Fatal(err)
 		}
-		twin, want, some := twin{every}, make([]float64, c.rows.Entries()), 0
+		twin, want, some := reference{every}, make([]float64, c.rows.Entries()), 0
 		for _, e := range drawn(c, 100, 3) {
 			r := operators.Record{Event: e}
 			got := make([]float64, len(want))
 			adds := machine.learn(got, r)
-			if adds != twin.Leaf(want, r) {
+			if adds != twin.Contribution(want, r) {
 				t.Fatalf("%s: one of the two adds nothing of %v", kind.name, e)
 			}
 			if !adds {
@@ -57,7 +57,7 @@ func TestCanariesAreAsFarApartAsRowsCanBe(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 9))
 	for _, kind := range kinds {
 		c, _ := config(t, kind.m, kind.lines...)
-		twin, s := twin{c}, float64(c.rows.Label)/1024
+		twin, s := reference{c}, float64(c.rows.Label)/1024
 		for k := range 100 {
 			u := make([]float64, 5)
 			for i := range u {
@@ -86,7 +86,7 @@ func TestLeavesAreAsFarApartAsIsPaidFor(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 9))
 	for _, kind := range kinds {
 		c, m := config(t, kind.m, kind.lines...)
-		twin, values := twin{c}, make([][]float64, 40)
+		twin, values := reference{c}, make([][]float64, 40)
 		for i := range values {
 			values[i] = make([]float64, c.rows.Entries())
 			for k := range values[i] {
@@ -97,7 +97,7 @@ func TestLeavesAreAsFarApartAsIsPaidFor(t *testing.T) {
 			}
 		}
 		with, without := twin.Canary([]float64{1, 0, 0, 0, 0}, 1)
-		if !twin.Leaf(values[0], with) || !twin.Leaf(values[1], without) {
+		if !twin.Contribution(values[0], with) || !twin.Contribution(values[1], without) {
 			t.Fatalf("%s: a canary adds nothing", kind.name)
 		}
 		optest.FarApart(t, c.rows, mechtest.Plan(t, m).Part(0).Grid, c.rows.Size(), values...)
@@ -106,10 +106,10 @@ func TestLeavesAreAsFarApartAsIsPaidFor(t *testing.T) {
 
 // triangle is what a record adds to all blocks, in units of the noise: the upper triangles of rows (z; s·y), diagonals
 // over √2.
-func triangle(t *testing.T, twin twin, r operators.Record, s float64) (out []float64) {
+func triangle(t *testing.T, twin reference, r operators.Record, s float64) (out []float64) {
 	t.Helper()
 	leaf, d := make([]float64, twin.rows.Entries()), twin.rows.Features
-	if !twin.Leaf(leaf, r) {
+	if !twin.Contribution(leaf, r) {
 		t.Fatal("a canary adds nothing")
 	}
 	row := leaf[len(leaf)-d-1:]
@@ -146,7 +146,7 @@ func TestModelsAreThoseOfTheFormulas(t *testing.T) {
 		for i := range gram {
 			gram[i], cross[i] = mat.NewSymDense(d, nil), mat.NewVecDense(d, nil)
 		}
-		twin := twin{c}
+		twin := reference{c}
 		for i, e := range drawn(c, 120, 5) {
 			leaf := make([]float64, c.rows.Entries())
 			block := 0
@@ -157,7 +157,7 @@ func TestModelsAreThoseOfTheFormulas(t *testing.T) {
 					cross[a].ScaleVec(by, cross[a])
 				}
 			}
-			if twin.Leaf(leaf, operators.Record{Event: e}) {
+			if twin.Contribution(leaf, operators.Record{Event: e}) {
 				if c.blocks() > 1 {
 					block = int(leaf[0])
 				}
@@ -219,7 +219,7 @@ func TestSettingsAreRefused(t *testing.T) {
 		"CANDIDATES=1", "CONFIDENCE=0.3", "CONFIDENCE=0.9", "WIDTH=-1", "WAIT=0", "PLAYED=guessed",
 		`ARMS=a,"b"`, "CAPACITY=1048577", "NOISE=paper", "NOISE=loud",
 	} {
-		if _, err := optest.Configure(Family, optest.Life(16), append(append([]string{}, base...), line)...); err == nil {
+		if _, err := optest.Configure(Definition, optest.Life(16), append(append([]string{}, base...), line)...); err == nil {
 			t.Errorf("%s is taken", line)
 		}
 	}
@@ -228,16 +228,18 @@ func TestSettingsAreRefused(t *testing.T) {
 		"tree-gaussian-paper": protection.Window{Steps: 64},
 	} {
 		m := optest.Under(name, scope, dp.Replace)
-		if _, err := optest.Configure(Family, m, base...); err == nil {
+		if _, err := optest.Configure(Definition, m, base...); err == nil {
 			t.Errorf("%s is taken", name)
 		}
 	}
 	// Nothing is proved of a width where sums decay, for any number of steps.
-	if _, err := optest.Configure(Family, optest.Life(16), append(base, "HORIZON=64", "CONFIDENCE=0.9")...); err == nil {
+	if _, err := optest.Configure(
+		Definition, optest.Life(16), append(base, "ROUNDS=64", "CONFIDENCE=0.9")...,
+	); err == nil {
 		t.Error("a proved width is taken with a memory")
 	}
 	proved, window := config(t, horizon(optest.Window("blt"), 64), append(base, "CONFIDENCE=0.9")...)
-	if window.Scope = (protection.Window{Steps: 64}); proved.Mechanism(&window, nil) == nil {
+	if window.Scope = (protection.Window{Steps: 64}); proved.Require(&window, nil) == nil {
 		t.Error("a proved width is taken of a stream that goes on beyond its horizon")
 	}
 	c, m := config(t, optest.Life(16), base...)
@@ -255,11 +257,11 @@ func TestSettingsAreRefused(t *testing.T) {
 func TestServedReadsKeys(t *testing.T) {
 	for _, kind := range kinds {
 		c, m := config(t, kind.m, kind.lines...)
-		if Family.Events(optest.Values(Family, kind.m, kind.lines...)).Keyed != c.served {
+		if Definition.Events(optest.Values(Definition, kind.m, kind.lines...)).Keyed != c.served {
 			t.Errorf("%s: keys are read: %t", kind.name, !c.served)
 		}
 		if c.noise == exact { // else there is no user level of any kind
-			if m.Unit = (protection.User{Exchange: dp.Replace, Separation: 3}); (c.Mechanism(&m, nil) == nil) == c.served {
+			if m.Unit = (protection.User{Exchange: dp.Replace, Separation: 3}); (c.Require(&m, nil) == nil) == c.served {
 				t.Errorf("%s: a user level is taken: %t", kind.name, c.served)
 			}
 		}

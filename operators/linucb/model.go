@@ -11,7 +11,7 @@ import (
 // model is what a release says of the arms: their weights, and how well each is known. It is a function of settings, of
 // the release, and of how often shifts were doubled before.
 type model struct {
-	configured
+	operator
 	bounds bounds
 
 	release   []float64 // that it was solved from
@@ -32,14 +32,14 @@ type arm struct {
 	width  float64
 }
 
-func newModel(c configured, stream *mechanisms.Stream) (*model, error) {
+func newModel(c operator, stream *mechanisms.Stream) (*model, error) {
 	deviation, err := stream.Deviation(0, 0)
 	if err != nil {
 		return nil, err
 	}
 	d := c.rows.Features
 	m := &model{
-		configured: c, bounds: c.bound(deviation.Worst()), release: make([]float64, c.rows.Size()),
+		operator: c, bounds: c.bound(deviation.Worst()), release: make([]float64, c.rows.Size()),
 		arms: make([]arm, c.blocks()), weights: make([]float64, c.blocks()*d), cross: make([]float64, d),
 	}
 	for i := range m.arms {

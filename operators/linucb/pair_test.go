@@ -29,7 +29,7 @@ func (r *recorder) Add(dst []float64, v []int64, chain *noise.Chain) {
 
 // added plays records on a machine whose releases do not depend on them, and returns what each step added.
 func added(
-	t *testing.T, c configured, m mechanisms.Config, plan mechanisms.Plan, records []operators.Record,
+	t *testing.T, c operator, m mechanisms.Config, plan mechanisms.Plan, records []operators.Record,
 ) [][]int64 {
 	t.Helper()
 	sum := &recorder{}
@@ -42,7 +42,7 @@ func added(
 
 // overReleases is a machine whose releases do not depend on records; sum notes what each step adds.
 func overReleases(
-	t *testing.T, c configured, m mechanisms.Config, plan mechanisms.Plan, sum *recorder,
+	t *testing.T, c operator, m mechanisms.Config, plan mechanisms.Plan, sum *recorder,
 ) *Machine {
 	t.Helper()
 	sum.Sum = audit.NewScripted(func(dst []float64, step uint64) {
@@ -63,7 +63,7 @@ func overReleases(
 }
 
 // waits are the pairs of places of a context and its reward, by the keys of records alone: SPEC.md's rules in a list.
-func waits(c configured, records []operators.Record) (pairs [][2]int) {
+func waits(c operator, records []operators.Record) (pairs [][2]int) {
 	type wait struct {
 		key      string
 		step     uint64
@@ -227,7 +227,7 @@ func TestActionsOfAGroup(t *testing.T) {
 // published are the choice for each record, and behind the last record of a step all of its model's numbers, over
 // releases that do not depend on records.
 func published(
-	t *testing.T, c configured, m mechanisms.Config, plan mechanisms.Plan, records []operators.Record,
+	t *testing.T, c operator, m mechanisms.Config, plan mechanisms.Plan, records []operators.Record,
 ) [][]float64 {
 	t.Helper()
 	machine := overReleases(t, c, m, plan, &recorder{})

@@ -51,7 +51,7 @@ func (s source) mu(name string) float64 {
 }
 
 // checkNoise says which mechanism ORIEL_NOISE goes with.
-func (c configured) checkNoise(v *operators.Values) {
+func (c operator) checkNoise(v *operators.Values) {
 	if c.noise == exact {
 		return
 	}
@@ -65,7 +65,7 @@ func (c configured) checkNoise(v *operators.Values) {
 const treeGaussian = "tree-gaussian"
 
 // quieten asks a mechanism for the noise that is printed.
-func (c configured) quieten(m *mechanisms.Config) error {
+func (c operator) quieten(m *mechanisms.Config) error {
 	if c.noise == exact {
 		return nil
 	}
@@ -86,7 +86,7 @@ func (c configured) quieten(m *mechanisms.Config) error {
 
 // shifted is κ, at least that of the bounds that are proved here, for noise of a standard deviation. n counts models,
 // of all arms, and α is 1 − ORIEL_CONFIDENCE.
-func (c configured) shifted(proved, sd, n float64) float64 {
+func (c operator) shifted(proved, sd, n float64) float64 {
 	if c.noise == exact {
 		return proved
 	}

@@ -30,7 +30,7 @@ func TestPrintedNoiseIsDrawn(t *testing.T) {
 			m := horizon(optest.Window("tree-gaussian"), 1000)
 			m.Budget.Epsilon, m.Unit = 1, protection.Event{Exchange: adjacency}
 			c, m := config(t, m, "PLAYED=logged", "ARMS=a,b", "DIMENSION=5", "CONFIDENCE=0.95", "NOISE="+row.noise)
-			if err := c.Mechanism(&m, nil); err != nil { // as when a stored plan is read
+			if err := c.Require(&m, nil); err != nil { // as when a stored plan is read
 				t.Fatal(err)
 			}
 			stream := mechtest.Open(t, m, [32]byte{1})
@@ -63,11 +63,11 @@ func TestPrintedNoiseIsDrawn(t *testing.T) {
 	}
 	users := horizon(optest.Window("tree-gaussian"), 64)
 	users.Unit = protection.User{Exchange: dp.ZeroOut, Separation: 4}
-	c, err := optest.Configure(Family, users, "PLAYED=logged", "ARMS=a,b", "DIMENSION=5", "NOISE=paper")
+	c, err := optest.Configure(Definition, users, "PLAYED=logged", "ARMS=a,b", "DIMENSION=5", "NOISE=paper")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := c.Mechanism(&users, nil); err == nil {
+	if err := c.Require(&users, nil); err == nil {
 		t.Error("noise is printed for users, too")
 	}
 }

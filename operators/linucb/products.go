@@ -62,7 +62,7 @@ func readProducts(lines []string) (arms []string, p products, ok bool) {
 }
 
 // configureProducts takes arms from a file with their features.
-func (c *configured) configureProducts(v *operators.Values, lines []string) {
+func (c *operator) configureProducts(v *operators.Values, lines []string) {
 	v.Want("ARM_FEATURES", c.candidates == 0 && len(c.arms) == 0,
 		"set, and so is ORIEL_CANDIDATES or ORIEL_ARMS: one of them says what can be played")
 	arms, p, ok := readProducts(lines)
@@ -80,11 +80,11 @@ func (c *configured) configureProducts(v *operators.Values, lines []string) {
 }
 
 // dimension is d, of a context, or of a candidate's features.
-func (c configured) dimension() int { return c.rows.Features / max(1, c.products.length) }
+func (c operator) dimension() int { return c.rows.Features / max(1, c.products.length) }
 
 // product writes x ⊗ φ of an arm: of each feature of the context all products with the arm's, one context's feature
 // behind the other.
-func (c configured) product(dst []float64, v schemas.Vector, arm int) bool {
+func (c operator) product(dst []float64, v schemas.Vector, arm int) bool {
 	d, m := c.dimension(), c.products.length
 	if !loss.Drawn(dst[:d], v, c.features) {
 		return false
@@ -99,7 +99,7 @@ func (c configured) product(dst []float64, v schemas.Vector, arm int) bool {
 }
 
 // unit is what weights are divided by, so that they are of features as they come.
-func (c configured) unit() float64 {
+func (c operator) unit() float64 {
 	if c.products.length > 0 {
 		return float64(c.features * c.products.norm)
 	}

@@ -91,7 +91,7 @@ func TestOneHotProductsAreArms(t *testing.T) {
 	lines := []string{"PLAYED=logged", "DIMENSION=3", "EMIT_EVERY=1"}
 	tied := unnoised(t, optest.Window("blt"), append(lines, armsFile(t, "a:1:0\nb:0:1\n"))...)
 	own := unnoised(t, optest.Window("blt"), append(lines, "ARMS=a,b")...)
-	for i, e := range drawn(own.configured, 60, 2) {
+	for i, e := range drawn(own.operator, 60, 2) {
 		r := operators.Record{Event: e, Identity: noise.Identity{Offset: int64(i)}}
 		a, b := tied.Add(nil, r), own.Add(nil, r)
 		for arm := range 2 {
@@ -159,12 +159,12 @@ func TestFeaturesOfArmsAreRefused(t *testing.T) {
 		"a:1:2\n", "a:1\nb:1:2\n", "a:1\na:2\n", "a\nb\n", "a:x\nb:1\n", "a:0:0\nb:0:0\n", ":1\nb:2\n", "a:1e13\nb:1\n",
 		"a:NaN\nb:1\n", "a\"b:1\nb:1\n", "a:1" + strings.Repeat(":1", 200) + "\nb:1" + strings.Repeat(":1", 200) + "\n", "",
 	} {
-		if _, err := optest.Configure(Family, optest.Life(16), append(lines, armsFile(t, text))...); err == nil {
+		if _, err := optest.Configure(Definition, optest.Life(16), append(lines, armsFile(t, text))...); err == nil {
 			t.Errorf("%.40q is taken", text)
 		}
 	}
 	for _, other := range []string{"ARMS=a,b", "CANDIDATES=2"} {
-		if _, err := optest.Configure(Family, optest.Life(16), append(lines, sizes, other)...); err == nil {
+		if _, err := optest.Configure(Definition, optest.Life(16), append(lines, sizes, other)...); err == nil {
 			t.Errorf("%s is taken beside a file", other)
 		}
 	}
@@ -181,10 +181,10 @@ func TestFeaturesOfArmsAreRefused(t *testing.T) {
 	if opened := machine.(*Machine); opened.arms[1] != "b" || opened.products.rows[1][1] != 0.8 {
 		t.Errorf("%v, features %v", opened.arms, opened.products.rows)
 	}
-	if said := c.Describe(m).Leaves; !strings.Contains(said, "products of 3 features of a context and 2 of an arm") {
+	if said := c.Describe(m).Distance; !strings.Contains(said, "products of 3 features of a context and 2 of an arm") {
 		t.Errorf("plan says %q", said)
 	}
-	plan, err := c.Plan(m)
+	plan, err := c.Params(m)
 	if want := "1\nsmall:0.5:0.25\nmiddle:1:1\nlarge:2:-0.125"; err != nil || string(plan) != want {
 		t.Errorf("plan %q, want %q, %v", plan, want, err)
 	}

@@ -31,7 +31,7 @@ func (m *Machine) serve(leaf []float64, r operators.Record) bool {
 	if !utf8.Valid(r.Key) {
 		r.Key = nil
 	}
-	t := m.stream.Step() + 1
+	t := m.Stream.Step() + 1
 	for _, some := m.table.Expired(t); some; _, some = m.table.Expired(t) {
 	}
 	row, outcome := m.table.Take(r.Key, t)
@@ -124,7 +124,7 @@ func (m *Machine) action(k int, index, step uint64, choice int) operators.Decisi
 }
 
 // servedExtras is how many members actions have that the models of logged events lack.
-func (c configured) servedExtras() int {
+func (c operator) servedExtras() int {
 	if c.unmarked {
 		return atSpace - modelExtras + 1
 	}
@@ -132,7 +132,7 @@ func (c configured) servedExtras() int {
 }
 
 // longest is how many bytes a choice's place and name, and what it answers, take in an action at most.
-func (c configured) longest() int {
+func (c operator) longest() int {
 	most := c.length(none)
 	for choice := range c.choices() {
 		most = max(most, c.length(choice))
@@ -148,7 +148,7 @@ func (c configured) longest() int {
 }
 
 // length is what those of a choice take: names have no character that JSON escapes.
-func (c configured) length(choice int) int {
+func (c operator) length(choice int) int {
 	n := 1
 	if choice < 0 {
 		n = 2

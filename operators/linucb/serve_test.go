@@ -127,7 +127,7 @@ func TestActionsSayWhatTheyAnswer(t *testing.T) {
 func TestEarlierPlansDoNotSayWhatTheyAnswer(t *testing.T) {
 	c, m := config(t, optest.Life(64), "PLAYED=served", "ARMS=no,yes", "DIMENSION=2", "EMIT_EVERY=1", "WAIT=8",
 		"CAPACITY=3")
-	plan, err := c.Plan(m)
+	plan, err := c.Params(m)
 	if err != nil || string(plan) != "2\nno\nyes" {
 		t.Fatalf("plan %q, %v", plan, err)
 	}
@@ -138,7 +138,7 @@ func TestEarlierPlansDoNotSayWhatTheyAnswer(t *testing.T) {
 			t.Fatal(err)
 		}
 		earlier := plan[0] == '1'
-		extras := opened.(operators.Planned).PlannedExtras()
+		extras := opened.(operators.Versioned).OwnExtras()
 		for _, x := range extras {
 			names[earlier] += x.Name + " "
 		}
@@ -163,7 +163,7 @@ func TestEarlierPlansDoNotSayWhatTheyAnswer(t *testing.T) {
 		t.Errorf("members: %s, want %s", names[false], want)
 	}
 	logged, m := config(t, optest.Life(64), "PLAYED=logged", "ARMS=no,yes", "DIMENSION=2")
-	if plan, err := logged.Plan(m); err != nil || string(plan) != "1\nno\nyes" {
+	if plan, err := logged.Params(m); err != nil || string(plan) != "1\nno\nyes" {
 		t.Errorf("plan of logged events %q, %v", plan, err)
 	}
 	if _, err := logged.Open([]byte("2\nno\nyes"), mechtest.ZeroStream(t, m)); err == nil {
@@ -263,8 +263,8 @@ func TestServedTwinAddsWhatTheMachineAdds(t *testing.T) {
 			}
 			sum := &recorder{}
 			machine := overReleases(t, c, m, plan, sum)
-			frozen, errPlan := c.Plan(m)
-			made, err := c.Twin(frozen)
+			frozen, errPlan := c.Params(m)
+			made, err := c.ReferenceModel(frozen)
 			if err := errors.Join(errPlan, err); err != nil {
 				t.Fatal(err)
 			}
@@ -276,7 +276,7 @@ func TestServedTwinAddsWhatTheMachineAdds(t *testing.T) {
 				if want[step] == nil {
 					want[step] = make([]int64, c.rows.Size())
 				}
-				if made.Leaf(numbers, r) {
+				if made.Contribution(numbers, r) {
 					some++
 					clear(leaf)
 					c.rows.Quantise(plan.Part(0).Grid, leaf, numbers)
@@ -284,7 +284,7 @@ func TestServedTwinAddsWhatTheMachineAdds(t *testing.T) {
 						want[step][k] += x
 					}
 				}
-				made.Decided(machine.Add(nil, r))
+				made.Observe(machine.Add(nil, r))
 			}
 			for _, pair := range waits(c, records) {
 				if first, last := uint64(pair[0])/batch, uint64(pair[1])/batch; first == last {

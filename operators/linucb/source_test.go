@@ -264,7 +264,7 @@ func TestRegretIsWithinTheBound(t *testing.T) {
 			t.Fatal(err)
 		}
 		noisy := world(1).play(private, steps)
-		deviation, err := private.stream.Deviation(0, 0)
+		deviation, err := private.Stream.Deviation(0, 0)
 		if err != nil {
 			t.Fatal(err)
 		}

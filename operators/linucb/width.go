@@ -24,7 +24,7 @@ type bounds struct {
 const units = 1 << 12
 
 // bound returns the bounds for noise of a standard deviation, off the diagonal.
-func (c configured) bound(sd float64) bounds {
+func (c operator) bound(sd float64) bounds {
 	d := c.rows.Features
 	edge := moments.Edge(d, sd)
 	if c.sure == 0 {

@@ -186,7 +186,7 @@ func TestWidthIsThatOfTheFormula(t *testing.T) {
 	for i, e := range drawn(c, 100, 5) {
 		machine.Add(nil, operators.Record{Event: e, Identity: noise.Identity{Offset: int64(i)}})
 	}
-	deviation, err := machine.stream.Deviation(0, 0)
+	deviation, err := machine.Stream.Deviation(0, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -239,7 +239,7 @@ func TestNothingIsProvedOfTooManyRows(t *testing.T) {
 
 // Reference values of the sources: of n = 1000 steps the noise and its bounds, d = 5, sd as the tree's.
 func TestBoundsAreThoseOfTheFormulas(t *testing.T) {
-	c := configured{
+	c := operator{
 		rows: moments.Rows{Features: 5, Label: moments.Whole}, sure: 0.95, batch: 1, every: 1, most: 1,
 		noise: exact, terms: protection.Terms{Scope: protection.Lifetime{Steps: 1000, Within: 1000}},
 	}

@@ -13,9 +13,9 @@ import (
 )
 
 // Of makes machines of an operator over streams of m, all by one plan.
-func Of(tb testing.TB, c operators.Configured, m mechanisms.Config) Make {
+func Of(tb testing.TB, c operators.Operator, m mechanisms.Config) Make {
 	tb.Helper()
-	plan, err := c.Plan(m)
+	plan, err := c.Params(m)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -66,7 +66,8 @@ func Restores(t *testing.T, m operators.Machine, state []byte) bool {
 // TwinAdds plays events on a machine, and wants each to add the leaf of its twin. leaf is the machine's own, nil for
 // nothing.
 func TwinAdds(
-	t *testing.T, name string, machine operators.Machine, leaf func(operators.Record) []float64, twin operators.Twin,
+	t *testing.T, name string, machine operators.Machine, leaf func(operators.Record) []float64,
+	twin operators.ReferenceModel,
 	size int, events []schemas.Event,
 ) {
 	t.Helper()
@@ -74,7 +75,7 @@ func TwinAdds(
 	want := make([]float64, size)
 	for i, e := range events {
 		r := operators.Record{Event: e, Identity: noise.Identity{Offset: int64(i)}}
-		got, adds := leaf(r), twin.Leaf(want, r)
+		got, adds := leaf(r), twin.Contribution(want, r)
 		if adds != (got != nil) {
 			t.Fatalf("%s: one of the two adds nothing", name)
 		}
@@ -83,6 +84,6 @@ func TwinAdds(
 				t.Fatalf("%s: leaf %v, want %v", name, got, want)
 			}
 		}
-		twin.Decided(machine.Add(nil, r))
+		twin.Observe(machine.Add(nil, r))
 	}
 }

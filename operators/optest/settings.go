@@ -10,51 +10,51 @@ import (
 	"oriel/operators"
 )
 
-// Configure is an operator with settings, NAME=value without the prefix, over a mechanism. HORIZON is that of the
-// mechanism's scope, unless a line says another.
-func Configure(f operators.Family, m mechanisms.Config, lines ...string) (operators.Configured, error) {
+// Configure is an operator with settings, NAME=value without the prefix, over a mechanism. ROUNDS are those of the
+// mechanism's scope, unless a line says others.
+func Configure(f operators.Definition, m mechanisms.Config, lines ...string) (operators.Operator, error) {
 	return ConfigureFrom(os.ReadFile, f, m, lines...)
 }
 
 // ConfigureFrom is Configure with files that are read otherwise.
 func ConfigureFrom(
-	read func(name string) ([]byte, error), f operators.Family, m mechanisms.Config, lines ...string,
-) (operators.Configured, error) {
+	read func(name string) ([]byte, error), f operators.Definition, m mechanisms.Config, lines ...string,
+) (operators.Operator, error) {
 	v := values(read, f, m, lines)
 	f.Events(v)
 	return f.New(v)
 }
 
 // Values are the settings themselves, as a family reads them.
-func Values(f operators.Family, m mechanisms.Config, lines ...string) *operators.Values {
+func Values(f operators.Definition, m mechanisms.Config, lines ...string) *operators.Values {
 	return values(os.ReadFile, f, m, lines)
 }
 
 func values(
-	read func(name string) ([]byte, error), f operators.Family, m mechanisms.Config, lines []string,
+	read func(name string) ([]byte, error), f operators.Definition, m mechanisms.Config, lines []string,
 ) *operators.Values {
-	given, horizon := map[string]string{}, m.Scope.Figures().Horizon
+	given, rounds := map[string]string{}, m.Scope.Figures().Horizon
 	for _, line := range lines {
 		name, text, _ := strings.Cut(line, "=")
-		if given[operators.Prefix+name] = text; name == "HORIZON" {
-			horizon, _ = strconv.ParseUint(text, 10, 64)
+		if given[operators.Prefix+name] = text; name == "ROUNDS" {
+			rounds, _ = strconv.ParseUint(text, 10, 64)
 		}
 	}
 	return operators.Source{Given: given, ReadFile: read, Common: operators.Common{
-		Mechanism: m.Name, Batch: m.Batch, Horizon: horizon, Terms: m.Terms,
+		Mechanism: m.Name, Batch: m.Batch, Rounds: rounds, Terms: m.Terms,
 	}}.Read(&operators.Problems{}, f.Settings, func(operators.Setting) bool { return true })
 }
 
 // Over is Configure with the mechanism's leaf, and the operator as what it is.
-func Over[C operators.Configured](
-	tb testing.TB, f operators.Family, m mechanisms.Config, lines ...string,
+func Over[C operators.Operator](
+	tb testing.TB, f operators.Definition, m mechanisms.Config, lines ...string,
 ) (C, mechanisms.Config) {
 	tb.Helper()
 	c, err := Configure(f, m, lines...)
 	if err != nil {
 		tb.Fatal(err)
 	}
-	if err := c.Mechanism(&m, nil); err != nil {
+	if err := c.Require(&m, nil); err != nil {
 		tb.Fatal(err)
 	}
 	return c.(C), m

@@ -79,25 +79,12 @@ func (t *Table) Restore(state []byte) error {
 	return nil
 }
 
-// RestoreWith restores the table, and a stream whose state stands behind the table's; both are of one step. After an
-// error one of them may be restored.
-func (t *Table) RestoreWith(stream stream, state []byte) error {
-	if err := t.Restore(state[:t.StateLen()]); err != nil {
-		return err
-	}
-	if err := stream.Restore(state[t.StateLen():]); err != nil {
-		return err
-	}
+// Check refuses a table and a stream, both restored, that are of different steps.
+func Check(t *Table, stream interface{ Step() uint64 }) error {
 	if stream.Step()+1 != t.Step() {
-		return errors.New("plays: state: plays and releases are of different steps")
+		return errors.New("plays and releases are of different steps")
 	}
 	return nil
-}
-
-// stream is a mechanisms.Stream.
-type stream interface {
-	Restore(state []byte) error
-	Step() uint64
 }
 
 // known tells whether the slot of a table holds a round at a step: of the first steps there are fewer.

@@ -24,8 +24,8 @@ func NewHistory(c Config) *History {
 	}
 }
 
-// Decided tells the plays that were published.
-func (h *History) Decided(decisions []operators.Decision) {
+// Observe tells the plays that were published.
+func (h *History) Observe(decisions []operators.Decision) {
 	for _, d := range decisions {
 		h.round[d.Index] = d.Step + 1
 	}

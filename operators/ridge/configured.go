@@ -14,10 +14,8 @@ import (
 	"oriel/schemas"
 )
 
-// configured is an operators.Configured.
-type configured struct {
-	operators.Plain
-
+// operator is the operators.Operator.
+type operator struct {
 	rows         moments.Rows
 	innovation   bool
 	features     float64 // X
@@ -34,10 +32,14 @@ type configured struct {
 	terms        protection.Terms // who is protected, and for how long
 }
 
-var _ operators.Configured = configured{}
+var (
+	_ operators.Scorer   = operator{}
+	_ operators.Thinning = operator{}
+	_ operators.Audited  = operator{}
+)
 
 // Extras say how exact the weights are, what a prediction adds to ⟨x, weights⟩, and how the equations were solved.
-func (c configured) Extras() []schemas.Extra {
+func (c operator) Extras() []schemas.Extra {
 	deviation := "Standard deviation of the noise of privacy in each weight, to the first order."
 	residual := "Root of the mean squared residual of the weights, as the released second moments say; 0 where noise makes it negative."
 	if c.innovation {
@@ -60,14 +62,14 @@ func (c configured) Extras() []schemas.Extra {
 }
 
 // part is what a record adds.
-func (c configured) part() mechanisms.Part {
+func (c operator) part() mechanisms.Part {
 	p := c.rows.Part()
 	p.Name = "moments"
 	return p
 }
 
-// Mechanism tells the leaf.
-func (c configured) Mechanism(m *mechanisms.Config, plan []byte) error {
+// Require tells the leaf.
+func (c operator) Require(m *mechanisms.Config, plan []byte) error {
 	m.Leaf = mechanisms.Leaf{Parts: []mechanisms.Part{c.part()}}
 	return checkPlan(plan, plan == nil)
 }
@@ -84,11 +86,11 @@ func checkPlan(plan []byte, none bool) error {
 	return errPlan
 }
 
-// Plan freezes nothing but its version.
-func (c configured) Plan(mechanisms.Config) ([]byte, error) { return []byte{planVersion}, nil }
+// Params freezes nothing but its version.
+func (c operator) Params(mechanisms.Config) ([]byte, error) { return []byte{planVersion}, nil }
 
 // Open returns a Machine.
-func (c configured) Open(plan []byte, sums *mechanisms.Stream) (operators.Machine, error) {
+func (c operator) Open(plan []byte, sums *mechanisms.Stream) (operators.Machine, error) {
 	if err := checkPlan(plan, false); err != nil {
 		return nil, err
 	}
@@ -96,14 +98,14 @@ func (c configured) Open(plan []byte, sums *mechanisms.Stream) (operators.Machin
 }
 
 // Describe tells the price of a row, and the noise that a factor has to stand.
-func (c configured) Describe(m mechanisms.Config) operators.Description {
+func (c operator) Describe(m mechanisms.Config) operators.Description {
 	s, shift := float64(c.rows.Label)/moments.Whole, c.shift
 	if c.raise {
 		shift = 0 // nothing is shifted
 	}
 	return operators.Description{
 		Radius: float64(float64(c.most*c.half) / c.features),
-		Leaves: fmt.Sprintf(
+		Distance: fmt.Sprintf(
 			"second moments of rows (x; s·y), s = %.4g: an exchange moves them by 1 + s² = %.4g where Σ x·y alone would move by %.4g",
 			s, 1+float64(s*s), float64(2*s)),
 		Steps:      moments.DescribeNoise(m, c.rows.Features, shift),
@@ -111,19 +113,19 @@ func (c configured) Describe(m mechanisms.Config) operators.Description {
 	}
 }
 
-// Every publishes the decision of each step.
-func (c configured) Every() operators.Configured {
+// EmitAll publishes the decision of each step.
+func (c operator) EmitAll() operators.Operator {
 	c.every = 1
 	return c
 }
 
-// Twin returns what an audit compares machines with.
-func (c configured) Twin(plan []byte) (operators.Twin, error) {
+// ReferenceModel returns the code that an audit compares machines with.
+func (c operator) ReferenceModel(plan []byte) (operators.ReferenceModel, error) {
 	return newTwin(c), checkPlan(plan, false)
 }
 
 // predict is the prediction of features by weights, clamped to the label's range.
-func (c configured) predict(x []float64, e schemas.Event) float64 {
+func (c operator) predict(x []float64, e schemas.Event) float64 {
 	p := c.middle + loss.Predict(x, e)
 	if math.IsNaN(p) {
 		return p
@@ -132,7 +134,7 @@ func (c configured) predict(x []float64, e schemas.Event) float64 {
 }
 
 // Score is half the squared error.
-func (c configured) Score() *operators.Score {
+func (c operator) Score() *operators.Score {
 	exact := c
 	exact.shift = 0
 	return &operators.Score{
@@ -145,7 +147,7 @@ func (c configured) Score() *operators.Score {
 }
 
 // row writes z, drawn to norm 1, to dst, which is d long; false: the event is none.
-func (c configured) row(dst []float64, e schemas.Event) bool {
+func (c operator) row(dst []float64, e schemas.Event) bool {
 	valid := e.Weight >= 0 && e.Weight <= math.MaxFloat64 && math.Abs(e.Label) <= math.MaxFloat64
 	return valid && loss.Drawn(dst, e.Vector, c.features)
 }

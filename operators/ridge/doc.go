@@ -18,5 +18,6 @@
 // Guarantee: PROOF.md. Decisions are post-processing of the released sums. Cost of a record: d²/2 products; of a
 // decision: some d³/3 for weights and their deviations. Neither allocates.
 //
-// What the caller owes: a Configured's leaf in the mechanism's configuration, and the plan of the stream's opening.
+// What the caller owes: the contribution of Require in the mechanism's configuration, and the params of the stream's
+// opening.
 package ridge

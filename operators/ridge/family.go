@@ -15,8 +15,8 @@ const (
 	raised  = "raise"
 )
 
-// Family is ridge in the table of operators.
-var Family = operators.Family{
+// Definition is ridge in the table of operators.
+var Definition = operators.Definition{
 	Name: "ridge", Text: "least squares: weights with standard errors from private second moments",
 	Settings: settings, Events: events, New: configure,
 }
@@ -76,8 +76,8 @@ func events(v *operators.Values) operators.Events {
 	return operators.Events{Body: body, Dimension: int(d)}
 }
 
-func configure(v *operators.Values) (operators.Configured, error) {
-	c := configured{
+func configure(v *operators.Values) (operators.Operator, error) {
+	c := operator{
 		rows:       moments.Rows{Features: int(min(v.Count("DIMENSION"), moments.MaxFeatures))},
 		innovation: v.Text("UPDATE") == Innovation,
 		features:   v.Within("FEATURES_MAX", 1e-12, 1e12),

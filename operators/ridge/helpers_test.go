@@ -34,9 +34,9 @@ var kinds = []struct {
 }
 
 // config returns the operator of settings, NAME=value, over a mechanism, and that mechanism.
-func config(tb testing.TB, m mechanisms.Config, lines ...string) (configured, mechanisms.Config) {
+func config(tb testing.TB, m mechanisms.Config, lines ...string) (operator, mechanisms.Config) {
 	tb.Helper()
-	return optest.Over[configured](tb, Family, m, lines...)
+	return optest.Over[operator](tb, Definition, m, lines...)
 }
 
 // drawn are events about weights of 0.3, dense and sparse, some with long features, labels beyond any range, and

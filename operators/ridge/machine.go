@@ -7,7 +7,6 @@ import (
 
 	"oriel/mechanisms"
 	"oriel/mechanisms/lattice"
-	"oriel/mechanisms/protection"
 	"oriel/operators"
 	"oriel/operators/moments"
 	"oriel/schemas"
@@ -15,8 +14,8 @@ import (
 
 // Machine is an operators.Machine. Index = step; nothing is owed before the first record.
 type Machine struct {
-	configured
-	stream    *mechanisms.Stream
+	operators.Base
+	operator
 	deviation mechanisms.Deviation
 	edge      float64 // κ before it is doubled
 
@@ -51,7 +50,7 @@ const (
 )
 
 // newMachine returns the machine at step 0 over a stream of the rows' leaf. It takes the stream over.
-func newMachine(c configured, stream *mechanisms.Stream) (*Machine, error) {
+func newMachine(c operator, stream *mechanisms.Stream) (*Machine, error) {
 	if stream.Parts() != 1 || stream.Dimension() != c.rows.Size() || len(stream.Scratch()) != c.rows.Entries() {
 		return nil, fmt.Errorf("ridge: the stream has %d parts and %d coordinates, want one with %d", stream.Parts(),
 			stream.Dimension(), c.rows.Size())
@@ -61,7 +60,8 @@ func newMachine(c configured, stream *mechanisms.Stream) (*Machine, error) {
 	}
 	d := c.rows.Features
 	m := &Machine{
-		configured: c, stream: stream, point: make([]float64, d), system: moments.NewSystem(d), theta: make([]float64, d),
+		Base: operators.Base{Operator: "ridge", Stream: stream, Every: c.every}, operator: c, point: make([]float64, d),
+		system: moments.NewSystem(d), theta: make([]float64, d),
 		cross: make([]float64, d), turned: make([]float64, d), extras: make([]schemas.ExtraValue, ownExtras),
 	}
 	if c.raise {
@@ -75,6 +75,7 @@ func newMachine(c configured, stream *mechanisms.Stream) (*Machine, error) {
 	m.extras[atDeviation].Numbers = make([]float64, d)
 	m.extras[atOffset].Number = c.middle
 	m.extras = operators.AppendMembers(m.extras, c.terms)
+	m.keep()
 	return m, nil
 }
 
@@ -83,10 +84,10 @@ func (m *Machine) Open(dst []operators.Decision) []operators.Decision { return d
 
 // Add takes the row of the record. One that has none is a null one.
 func (m *Machine) Add(dst []operators.Decision, r operators.Record) []operators.Decision {
-	if !m.stream.Add(r.Identity, m.leaf(r)) {
+	if !m.Stream.Add(r.Identity, m.leaf(r)) {
 		return dst
 	}
-	t := m.stream.Step()
+	t := m.Stream.Step()
 	if t%m.every != 0 {
 		return dst
 	}
@@ -97,7 +98,7 @@ func (m *Machine) Add(dst []operators.Decision, r operators.Record) []operators.
 // leaf returns the numbers of a record for the stream, or nil: the row (z; y) times √w, w clamped to 1. What of a label
 // is left is against the decision that is public.
 func (m *Machine) leaf(r operators.Record) []float64 {
-	leaf := m.stream.Scratch()
+	leaf := m.Stream.Scratch()
 	d := m.rows.Features
 	if r.Null || !m.row(leaf[:d], r.Event) {
 		return nil
@@ -123,7 +124,7 @@ func (m *Machine) weight(t uint64) float64 {
 
 // decide solves for the weights of step t and says how exact they are, all of it from releases.
 func (m *Machine) decide(t uint64) {
-	sums, n := m.rows.Moments(m.stream.Sum(0), 0), m.weight(t)
+	sums, n := m.rows.Moments(m.Stream.Sum(0), 0), m.weight(t)
 	regulariser, scale, unit := m.start+float64(m.convexity*n), 1.0, m.half
 	if m.innovation {
 		scale, unit = m.gain/n, m.residual
@@ -194,14 +195,3 @@ func (m *Machine) squares(sums moments.Moments) float64 {
 	}
 	return total
 }
-
-// Steps counts the closed steps.
-func (m *Machine) Steps() uint64 { return m.stream.Step() }
-
-// Due gives the decision of step t the index t, where one is emitted.
-func (m *Machine) Due(step uint64) (first uint64, count int) {
-	return operators.DueEvery(step, m.every)
-}
-
-// Guarantee is the stream's: what happens here after the private sum is post-processing.
-func (m *Machine) Guarantee() protection.Guarantee { return m.stream.Guarantee() }

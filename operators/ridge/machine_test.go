@@ -67,7 +67,7 @@ func TestGoldenDecisions(t *testing.T) {
 // slow computes the weights of each step without noise from all events so far, by gonum's solver and SPEC.md's
 // formulas.
 type slow struct {
-	configured
+	operator
 	edge  float64
 	z     [][]float64
 	y, w  []float64
@@ -192,7 +192,7 @@ func TestWeightsAreThoseOfTheFormulas(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			twin := slow{configured: c, edge: machine.edge, point: make([]float64, 4)}
+			twin := slow{operator: c, edge: machine.edge, point: make([]float64, 4)}
 			for i, e := range drawn(150, 4, 5) {
 				twin.add(e)
 				for _, d := range machine.Add(nil, operators.Record{Event: e}) {
@@ -219,7 +219,7 @@ func TestWeightsAreThoseOfTheFormulas(t *testing.T) {
 func TestTwinAddsWhatTheMachineAdds(t *testing.T) {
 	for _, kind := range kinds {
 		c, m := config(t, kind.m, kind.lines...)
-		every := c.Every().(configured)
+		every := c.EmitAll().(operator)
 		machine, err := newMachine(every, mechtest.Open(t, m, [32]byte{5}))
 		if err != nil {
 			t.Fatal(err)
@@ -254,8 +254,8 @@ func TestCanariesAreAsFarApartAsRowsCanBe(t *testing.T) {
 			}
 			with, without := twin.Canary(u, 1)
 			a, b := make([]float64, 5), make([]float64, 5)
-			twin.Leaf(a, with)
-			twin.Leaf(b, without)
+			twin.Contribution(a, with)
+			twin.Contribution(b, without)
 			var aa, bb, ab float64
 			for i := range a {
 				scale := 1.0
@@ -285,7 +285,7 @@ func TestLeavesAreAsFarApartAsIsPaidFor(t *testing.T) {
 			}
 		}
 		with, without := twin.Canary([]float64{1, 0, 0, 0, 0}, 1)
-		if !twin.Leaf(values[0], with) || !twin.Leaf(values[1], without) {
+		if !twin.Contribution(values[0], with) || !twin.Contribution(values[1], without) {
 			t.Fatalf("%s: a canary adds nothing", kind.name)
 		}
 		optest.FarApart(t, c.rows, mechtest.Plan(t, m).Part(0).Grid, c.rows.Size(), values...)
@@ -352,7 +352,7 @@ func TestSettingsAreRefused(t *testing.T) {
 		"LABEL_SHARE=1.1", "LABEL_SHARE=0.0001", "RESIDUAL_MAX=1", "UPDATE=innovation", "GAIN=-1", "NOISE_SHIFT=NaN",
 		"WEIGHTS_MAX=0", "EMIT_EVERY=0", "START_REGULARIZER=-1", "STRONG_CONVEXITY=Inf",
 	} {
-		if _, err := optest.Configure(Family, optest.Life(16), append(append([]string{}, base...), line)...); err == nil {
+		if _, err := optest.Configure(Definition, optest.Life(16), append(append([]string{}, base...), line)...); err == nil {
 			t.Errorf("%s is taken", line)
 		}
 	}
@@ -361,7 +361,7 @@ func TestSettingsAreRefused(t *testing.T) {
 		"tree-gaussian-paper": protection.Window{Steps: 64},
 	} {
 		m := optest.Under(name, scope, dp.Replace)
-		if _, err := optest.Configure(Family, m, base...); err == nil {
+		if _, err := optest.Configure(Definition, m, base...); err == nil {
 			t.Errorf("%s is taken", name)
 		}
 	}

@@ -61,7 +61,7 @@ func TestTwoExpertsAreWithinTheirClaim(t *testing.T) {
 		c.Share, c.Rate = kind.share, kind.rate
 		m := mechanismOf(t, c, 1)
 		m.Unit, m.Budget = protection.Event{Exchange: kind.adjacency}, dp.Budget{Epsilon: 0.9, Delta: kind.delta}
-		if err := (configured{Config: c}).Mechanism(&m, nil); err != nil {
+		if err := (operator{Config: c}).Require(&m, nil); err != nil {
 			t.Fatal(err)
 		}
 		g, err := mechtest.Plan(t, m).Guarantee(m)

@@ -33,16 +33,18 @@ type Config struct {
 // cells are k·N: each expert's elements, one expert behind the other.
 func (c Config) cells() int { return c.Pick * len(c.Elements) }
 
-// configured is an operators.Configured.
-type configured struct {
-	operators.Plain
+// operator is the operators.Operator.
+type operator struct {
 	Config
 }
 
-var _ operators.Configured = configured{}
+var (
+	_ operators.Thinning = operator{}
+	_ operators.Audited  = operator{}
+)
 
 // Extras are the names of the set, and whether it is played to find out.
-func (c configured) Extras() []schemas.Extra {
+func (c operator) Extras() []schemas.Extra {
 	return []schemas.Extra{
 		{
 			Name: "set", Kind: schemas.ExtraText,
@@ -56,8 +58,8 @@ func (c configured) Extras() []schemas.Extra {
 // half is the size of a mapped worth.
 const half = 0.5
 
-// Mechanism tells the leaf: one number of size ½ at most, of halving that of the round, of draws that of the cell.
-func (c configured) Mechanism(m *mechanisms.Config, plan []byte) error {
+// Require tells the leaf: one number of size ½ at most, of halving that of the round, of draws that of the cell.
+func (c operator) Require(m *mechanisms.Config, plan []byte) error {
 	if !c.Draws {
 		m.Leaf = mechanisms.OnePart(1, half)
 		return nil
@@ -83,8 +85,8 @@ func (c configured) Mechanism(m *mechanisms.Config, plan []byte) error {
 // planVersion starts what Plan stores.
 const planVersion = "1"
 
-// Plan freezes the rates of draws, and the list of elements, a line each behind the version.
-func (c configured) Plan(m mechanisms.Config) ([]byte, error) {
+// Params freezes the rates of draws, and the list of elements, a line each behind the version.
+func (c operator) Params(m mechanisms.Config) ([]byte, error) {
 	var r rates
 	if c.Draws {
 		var err error
@@ -96,7 +98,7 @@ func (c configured) Plan(m mechanisms.Config) ([]byte, error) {
 }
 
 // read reads a plan.
-func (c configured) read(plan []byte) (elements []string, r rates, err error) {
+func (c operator) read(plan []byte) (elements []string, r rates, err error) {
 	lines := strings.Split(string(plan), "\n")
 	if lines[0] != planVersion || len(lines) != 2+len(c.Elements) {
 		return nil, rates{}, errors.New("sets: plan: not one of version " + planVersion + " of these elements")
@@ -109,7 +111,7 @@ func (c configured) read(plan []byte) (elements []string, r rates, err error) {
 }
 
 // Open returns a Machine.
-func (c configured) Open(plan []byte, stream *mechanisms.Stream) (operators.Machine, error) {
+func (c operator) Open(plan []byte, stream *mechanisms.Stream) (operators.Machine, error) {
 	elements, r, err := c.read(plan)
 	if err != nil {
 		return nil, err
@@ -119,7 +121,7 @@ func (c configured) Open(plan []byte, stream *mechanisms.Stream) (operators.Mach
 }
 
 // Describe tells when it explores.
-func (c configured) Describe(m mechanisms.Config) operators.Description {
+func (c operator) Describe(m mechanisms.Config) operators.Description {
 	d := operators.Description{
 		Mechanisms: []string{"once-gamma", "once-gaussian"},
 		Steps: fmt.Sprintf("%d of %d elements; a round of %d plays of one set a step, each learned from %d steps after it; the set "+
@@ -132,11 +134,13 @@ func (c configured) Describe(m mechanisms.Config) operators.Description {
 	return d
 }
 
-// Every is the operator that explores first, because an answer to a round that does not explore adds nothing.
-func (c configured) Every() operators.Configured {
+// EmitAll is the operator that explores first, because an answer to a round that does not explore adds nothing.
+func (c operator) EmitAll() operators.Operator {
 	c.early = true
 	return c
 }
 
-// Twin returns what an audit compares machines with.
-func (c configured) Twin([]byte) (operators.Twin, error) { return &twin{Config: c.Config}, nil }
+// ReferenceModel returns the code that an audit compares machines with.
+func (c operator) ReferenceModel([]byte) (operators.ReferenceModel, error) {
+	return &reference{Config: c.Config}, nil
+}

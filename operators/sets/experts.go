@@ -57,7 +57,7 @@ func (e *experts) any(stream *mechanisms.Stream, n int) int {
 	if n > len(e.zeros) {
 		panic("BUG: sets: more positions than elements")
 	}
-	return stream.Choose(0, e.zeros[:n], operators.ByChances)
+	return stream.Choose(0, e.zeros[:n], operators.ByProbabilities)
 }
 
 // explores tosses the coin of a round.
@@ -69,8 +69,8 @@ func (e *experts) explores(stream *mechanisms.Stream) bool {
 	if chance >= 1 || e.config.early {
 		return true
 	}
-	e.coin = [2]int64{operators.ChanceScore(1 - chance), operators.ChanceScore(chance)}
-	return stream.Choose(0, e.coin[:], operators.ByChances) == 1
+	e.coin = [2]int64{operators.ProbabilityScore(1 - chance), operators.ProbabilityScore(chance)}
+	return stream.Choose(0, e.coin[:], operators.ByProbabilities) == 1
 }
 
 // learn draws all elements anew behind an exploration, or behind each round: its answers are in the stream.
@@ -84,9 +84,9 @@ func (e *experts) learn(stream *mechanisms.Stream, p played, _ int, _ float64) {
 }
 
 // State, fixed width, little-endian: of the set k elements u32, round u64, explored u64.
-func (e *experts) stateLen() int { return 4*len(e.set) + 16 }
+func (e *experts) StateLen() int { return 4*len(e.set) + 16 }
 
-func (e *experts) appendState(dst []byte) []byte {
+func (e *experts) AppendState(dst []byte) []byte {
 	for _, element := range e.set {
 		dst = binary.LittleEndian.AppendUint32(dst, uint32(element))
 	}
@@ -94,7 +94,7 @@ func (e *experts) appendState(dst []byte) []byte {
 	return binary.LittleEndian.AppendUint64(dst, e.explored)
 }
 
-func (e *experts) restore(state []byte) error {
+func (e *experts) Restore(state []byte) error {
 	set := make([]int, len(e.set))
 	for i := range set {
 		set[i] = int(binary.LittleEndian.Uint32(state[4*i:]))

@@ -9,8 +9,8 @@ import (
 	"oriel/schemas"
 )
 
-// Family is sets in the table of operators.
-var Family = operators.Family{
+// Definition is sets in the table of operators.
+var Definition = operators.Definition{
 	Name: "sets", Text: "k of N elements, of events that tell how good the set was that was played",
 	Settings: settings, Events: events, New: configure,
 }
@@ -85,11 +85,11 @@ var body = schemas.Body{
 
 func events(*operators.Values) operators.Events { return operators.Events{Body: body, Keyed: true} }
 
-func configure(v *operators.Values) (operators.Configured, error) {
+func configure(v *operators.Values) (operators.Operator, error) {
 	c := Config{
 		Elements: v.Entries("ELEMENTS"), Pick: int(min(v.Count("PICK"), maxPick+1)), Draws: v.Text("RULE") == draws,
 		Tries: v.Count("TRIES"), Epoch: v.Count("EPOCH"), Plays: plays.Read(v), Worth: v.Range("WORTH_RANGE"),
-		Horizon: v.Horizon, Rate: v.Text("RATE"), Share: v.Number("SHARE"), Capped: v.Text("COINS") == capped,
+		Horizon: v.Rounds, Rate: v.Text("RATE"), Share: v.Number("SHARE"), Capped: v.Text("COINS") == capped,
 	}
 	v.Want("ELEMENTS", len(c.Elements) >= 2 && len(c.Elements) <= maxElements, "%d: not 2 to %d", len(c.Elements),
 		maxElements)
@@ -118,7 +118,7 @@ func configure(v *operators.Values) (operators.Configured, error) {
 	if err := v.Err(); err != nil {
 		return nil, err
 	}
-	return configured{Config: c}, c.Plays.Validate()
+	return operator{Config: c}, c.Plays.Validate()
 }
 
 const defaultTries = 4

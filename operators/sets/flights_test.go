@@ -56,7 +56,7 @@ func TestSetsOnFlights(t *testing.T) {
 			if len(made) > 0 {
 				first, set = made[0].Index, setOf(made[0])
 			}
-			if m.stream.Ended() {
+			if m.Stream.Ended() {
 				break
 			}
 		}

@@ -139,9 +139,9 @@ func (c Config) explores() uint64 {
 
 // State, fixed width, little-endian: found u32, of the set k elements u32, left as N bytes 0 or 1, place among left
 // u32, halvings u32, stage u32, round u64, and of each element rounds u64, answers u64, sum f64.
-func (h *halved) stateLen() int { return 4 + 4*len(h.set) + len(h.tried) + 3*4 + 8 + 24*len(h.tried) }
+func (h *halved) StateLen() int { return 4 + 4*len(h.set) + len(h.tried) + 3*4 + 8 + 24*len(h.tried) }
 
-func (h *halved) appendState(dst []byte) []byte {
+func (h *halved) AppendState(dst []byte) []byte {
 	dst = binary.LittleEndian.AppendUint32(dst, uint32(h.found))
 	for i, element := range h.set {
 		if i >= h.found {
@@ -166,7 +166,7 @@ func (h *halved) appendState(dst []byte) []byte {
 	return dst
 }
 
-func (h *halved) restore(state []byte) error {
+func (h *halved) Restore(state []byte) error {
 	other := newHalved(h.config)
 	word := func() (x uint32) {
 		x, state = binary.LittleEndian.Uint32(state), state[4:]

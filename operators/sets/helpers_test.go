@@ -49,7 +49,7 @@ func mechanismOf(tb testing.TB, c Config, epsilon float64) mechanisms.Config {
 		m.Name, m.Budget.Delta = mechanisms.Drawing, 1e-6
 		m.Scope = protection.Lifetime{Steps: c.Horizon, Within: c.Horizon}
 	}
-	if err := (configured{Config: c}).Mechanism(&m, nil); err != nil {
+	if err := (operator{Config: c}).Require(&m, nil); err != nil {
 		tb.Fatal(err)
 	}
 	return m
@@ -58,11 +58,11 @@ func mechanismOf(tb testing.TB, c Config, epsilon float64) mechanisms.Config {
 // opened is a machine over a stream of a key.
 func opened(tb testing.TB, c Config, m mechanisms.Config, stream *mechanisms.Stream) *Machine {
 	tb.Helper()
-	plan, err := (configured{Config: c}).Plan(m)
+	plan, err := (operator{Config: c}).Params(m)
 	if err != nil {
 		tb.Fatal(err)
 	}
-	machine, err := (configured{Config: c}).Open(plan, stream)
+	machine, err := (operator{Config: c}).Open(plan, stream)
 	if err != nil {
 		tb.Fatal(err)
 	}

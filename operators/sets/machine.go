@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"oriel/mechanisms"
-	"oriel/mechanisms/protection"
 	"oriel/operators"
 	"oriel/operators/plays"
 	"oriel/schemas"
@@ -18,9 +17,9 @@ type rule interface {
 	// learn takes what a round has released: of so many answers the sum of mapped worths, with noise. Of draws there is
 	// no sum.
 	learn(stream *mechanisms.Stream, p played, answers int, sum float64)
-	appendState(dst []byte) []byte
-	stateLen() int
-	restore(state []byte) error // state has stateLen bytes; after an error nothing has changed
+	AppendState(dst []byte) []byte
+	StateLen() int
+	Restore(state []byte) error // state has stateLen bytes; after an error nothing has changed
 }
 
 // played is what a round tells.
@@ -31,8 +30,8 @@ type played struct {
 
 // Machine is an operators.Machine. Its decisions are plays: the index is the play's number.
 type Machine struct {
+	operators.Base
 	config Config
-	stream *mechanisms.Stream
 	table  *plays.Table
 	rule   rule
 	rounds []played // by number of the round, modulo how many the table knows of
@@ -62,15 +61,17 @@ func newMachine(c Config, r rates, stream *mechanisms.Stream) (*Machine, error) 
 		return nil, err
 	}
 	m := &Machine{
-		config: c, stream: stream, table: table, rounds: make([]played, c.Plays.Rounds()),
-		point: make([]float64, c.Pick), names: map[string]string{},
+		Base: operators.Base{Operator: "sets", Stream: stream}, config: c, table: table,
+		rounds: make([]played, c.Plays.Rounds()),
+		point:  make([]float64, c.Pick), names: map[string]string{},
 	}
 	if !c.Draws {
 		m.rule = newHalved(c)
-		return m, nil
+	} else if m.rule, err = newExperts(c, r, stream); err != nil {
+		return nil, err
 	}
-	m.rule, err = newExperts(c, r, stream)
-	return m, err
+	m.keep()
+	return m, nil
 }
 
 // Open returns the first round.
@@ -79,11 +80,11 @@ func (m *Machine) Open(dst []operators.Decision) []operators.Decision { return m
 // Add takes a record, which may answer a play, and publishes the next round where a step closes.
 func (m *Machine) Add(dst []operators.Decision, r operators.Record) []operators.Decision {
 	m.table.Answer(r.Key, m.config.Worth.Centred(plays.Number(r)))
-	if !m.stream.Add(r.Identity, m.adds()) {
+	if !m.Stream.Add(r.Identity, m.adds()) {
 		return dst
 	}
 	if n, answers := m.table.Settled(); n > 0 {
-		m.rule.learn(m.stream, *m.at(n), answers, m.stream.Sum(0)[0])
+		m.rule.learn(m.Stream, *m.at(n), answers, m.Stream.Sum(0)[0])
 	}
 	m.table.Settle()
 	return m.play(dst, m.table.Step())
@@ -112,7 +113,7 @@ func (m *Machine) at(round uint64) *played { return &m.rounds[round%uint64(len(m
 
 // play publishes a round.
 func (m *Machine) play(dst []operators.Decision, round uint64) []operators.Decision {
-	set, p := m.rule.next(m.stream)
+	set, p := m.rule.next(m.Stream)
 	*m.at(round) = p
 	for i := range m.point {
 		m.point[i] = -1
@@ -153,11 +154,5 @@ func (m *Machine) named(set []int) string {
 	return out.String()
 }
 
-// Steps counts the closed steps.
-func (m *Machine) Steps() uint64 { return m.stream.Step() }
-
 // Due gives a round after each step, and one before the first.
 func (m *Machine) Due(step uint64) (first uint64, count int) { return m.config.Plays.Due(step) }
-
-// Guarantee is the stream's: sets follow from releases, or from its own draws, and coins from nothing.
-func (m *Machine) Guarantee() protection.Guarantee { return m.stream.Guarantee() }

@@ -53,7 +53,7 @@ func TestTheMachineAddsWhatTheTwinSays(t *testing.T) {
 		unit := mechtest.Plan(t, m).Grid.Unit()
 		looked := 0
 		stream.DrawBy(func(d mechanisms.Draw, index int) int {
-			if d.Law == operators.ByChances {
+			if d.Law == operators.ByProbabilities {
 				return index
 			}
 			looked++
@@ -64,13 +64,13 @@ func TestTheMachineAddsWhatTheTwinSays(t *testing.T) {
 			}
 			return index
 		})
-		machine, other := opened(t, c, m, stream), &twin{Config: c}
+		machine, other := opened(t, c, m, stream), &reference{Config: c}
 		other.Begin()
-		other.Decided(machine.Open(nil))
+		other.Observe(machine.Open(nil))
 		leaf := make([]float64, 2)
 		for at, e := range optest.Answers(40*c.Plays.Records, -1, 2) {
 			r := operators.Record{Key: optest.PlayKey(c.Plays, at), Event: e, Null: at%11 == 2}
-			if some := other.Leaf(leaf, r); some && c.Draws {
+			if some := other.Contribution(leaf, r); some && c.Draws {
 				sums[int(leaf[0])] += leaf[1]
 			} else if some {
 				sums[0] += leaf[0]
@@ -85,7 +85,7 @@ func TestTheMachineAddsWhatTheTwinSays(t *testing.T) {
 				}
 				looked, sums[0] = looked+1, 0
 			}
-			other.Decided(made)
+			other.Observe(made)
 		}
 		if looked < 10 {
 			t.Errorf("%d: %d releases and draws were looked at", i, looked)
@@ -145,7 +145,7 @@ func TestStatesAreRefused(t *testing.T) {
 		if err := again.Restore(state); err != nil || !bytes.Equal(again.AppendState(nil), state) {
 			t.Fatalf("%d: %v", i, err)
 		}
-		size := machine.rule.stateLen()
+		size := machine.rule.StateLen()
 		for what, spoil := range map[string]func(s []byte) []byte{
 			"short":   func(s []byte) []byte { return s[:len(s)-1] },
 			"version": func(s []byte) []byte { s[0] = 9; return s },
@@ -175,12 +175,12 @@ func TestOtherStreamsAreRefused(t *testing.T) {
 			"leaf": func(m *mechanisms.Config) { m.Leaf = mechanisms.OnePart(2, 1) },
 		} {
 			m := mechanismOf(t, c, 1)
-			plan, err := (configured{Config: c}).Plan(m)
+			plan, err := (operator{Config: c}).Params(m)
 			if err != nil {
 				t.Fatal(err)
 			}
 			change(&m)
-			if _, err := (configured{Config: c}).Open(plan, mechtest.Open(t, m, [32]byte{1})); err == nil {
+			if _, err := (operator{Config: c}).Open(plan, mechtest.Open(t, m, [32]byte{1})); err == nil {
 				t.Errorf("draws %v: another %s is taken", c.Draws, what)
 			}
 		}

@@ -110,10 +110,10 @@ func parseRates(line string) (r rates, ok bool) {
 }
 
 // describeDraws tells how often it explores, and what is proved of it.
-func (c configured) describeDraws(m mechanisms.Config) operators.Description {
+func (c operator) describeDraws(m mechanisms.Config) operators.Description {
 	d := operators.Description{
 		Draws: true, Mechanisms: []string{mechanisms.Drawing},
-		Leaves: "what an exploration tells, at one of all cells: an exchange moves one sum by 1 at most, for all draws to come",
+		Distance: "what an exploration tells, at one of all cells: an exchange moves one sum by 1 at most, for all draws to come",
 	}
 	r, err := c.rates(m)
 	if m.Scope.End() == protection.Endless || err != nil {

@@ -38,7 +38,7 @@ func TestRates(t *testing.T) {
 
 	exchanged := m.Draws.Most
 	m.Unit = protection.Event{Exchange: dp.ZeroOut}
-	if err := (configured{Config: c}).Mechanism(&m, nil); err != nil || math.Abs(m.Draws.Most/exchanged-0.5) > 1e-12 {
+	if err := (operator{Config: c}).Require(&m, nil); err != nil || math.Abs(m.Draws.Most/exchanged-0.5) > 1e-12 {
 		t.Errorf("against no event a draw loses %g, where one is exchanged %g: want half, %v", m.Draws.Most, exchanged, err)
 	}
 
@@ -278,7 +278,7 @@ func TestRatesAreRefused(t *testing.T) {
 			t.Errorf("%+v: taken without δ", other)
 		}
 	}
-	plan, err := (configured{Config: c}).Plan(m)
+	plan, err := (operator{Config: c}).Params(m)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -286,11 +286,11 @@ func TestRatesAreRefused(t *testing.T) {
 		"", "2" + string(plan[1:]), "1\n0 0 0\ne0\ne1\ne2", "1\n3fe0000000000000 11 3fe0000000000000\ne0\ne1\ne2",
 		string(plan) + "\nx", "1\nnone\ne0\ne1\ne2",
 	} {
-		if err := (configured{Config: c}).Mechanism(&m, []byte(bad)); err == nil {
+		if err := (operator{Config: c}).Require(&m, []byte(bad)); err == nil {
 			t.Errorf("plan %q is taken", bad)
 		}
 	}
-	if err := (configured{Config: c}).Mechanism(&m, plan); err != nil || m.Draws.Times != 5 ||
+	if err := (operator{Config: c}).Require(&m, plan); err != nil || m.Draws.Times != 5 ||
 		m.Name != mechanisms.Drawing {
 		t.Errorf("own plan: %v, %+v", err, m.Draws)
 	}

@@ -10,10 +10,8 @@ import (
 	"oriel/schemas"
 )
 
-// configured is an operators.Configured.
-type configured struct {
-	operators.Plain
-
+// operator is the operators.Operator.
+type operator struct {
 	rule      string  // by…
 	copies    int     // of shares; 0: as computed
 	told      bool    // decisions of an audit have the points of all copies
@@ -31,13 +29,17 @@ type configured struct {
 	terms     protection.Terms // who is protected, and for how long
 }
 
-var _ operators.Configured = configured{}
+var (
+	_ operators.Scorer   = operator{}
+	_ operators.Thinning = operator{}
+	_ operators.Audited  = operator{}
+)
 
 // Extras are own, and behind them what a memory adds.
-func (c configured) Extras() []schemas.Extra { return append(c.own(), operators.Members(c.terms)...) }
+func (c operator) Extras() []schemas.Extra { return append(c.own(), operators.Members(c.terms)...) }
 
 // own are the names of the set, and what it is worth.
-func (c configured) own() (all []schemas.Extra) {
+func (c operator) own() (all []schemas.Extra) {
 	if c.named() {
 		all = append(all, schemas.Extra{
 			Name: "places", Kind: schemas.ExtraText, Text: "The names of the set, in its order, with commas between them.",
@@ -56,15 +58,15 @@ func (c configured) own() (all []schemas.Extra) {
 }
 
 // named tells whether elements have names: places have, of types only the numbers of elements are known.
-func (c configured) named() bool {
+func (c operator) named() bool {
 	return c.rule != byShares && len(c.types) > 0 && c.types[0].values == nil
 }
 
 // repeats tells whether an element can stand in a set twice: one that is drawn can.
-func (c configured) repeats() bool { return c.rule == byDraws || c.rule == byLeaders }
+func (c operator) repeats() bool { return c.rule == byDraws || c.rule == byLeaders }
 
-// Mechanism tells the leaf.
-func (c configured) Mechanism(m *mechanisms.Config, plan []byte) error {
+// Require tells the leaf.
+func (c operator) Require(m *mechanisms.Config, plan []byte) error {
 	if plan != nil {
 		p, err := c.read(plan)
 		if err != nil {
@@ -85,8 +87,8 @@ func (c configured) Mechanism(m *mechanisms.Config, plan []byte) error {
 	return nil
 }
 
-// Plan freezes names of places, and what events at each gain from each: a platform computes sines as it likes.
-func (c configured) Plan(m mechanisms.Config) ([]byte, error) {
+// Params freezes names of places, and what events at each gain from each: a platform computes sines as it likes.
+func (c operator) Params(m mechanisms.Config) ([]byte, error) {
 	b, err := c.encode()
 	if c.tuned() {
 		b = appendTuned(b, c.copiesOf(m), c.strength(m))
@@ -98,15 +100,15 @@ func (c configured) Plan(m mechanisms.Config) ([]byte, error) {
 }
 
 // tuned tells whether a plan holds copies and a regulariser.
-func (c configured) tuned() bool { return c.rule == byLeaders || c.rule == byShares }
+func (c operator) tuned() bool { return c.rule == byLeaders || c.rule == byShares }
 
 // with is what is configured, as a plan has it.
-func (c configured) with(p plan) configured {
+func (c operator) with(p plan) operator {
 	c.copies, c.length = p.copies, p.length
 	return c
 }
 
-func (c configured) read(b []byte) (plan, error) {
+func (c operator) read(b []byte) (plan, error) {
 	copies, h, length := 0, 0.0, c.norm
 	if c.listed() {
 		var ok bool
@@ -129,7 +131,7 @@ func (c configured) read(b []byte) (plan, error) {
 }
 
 // Open returns a Machine.
-func (c configured) Open(plan []byte, sums *mechanisms.Stream) (operators.Machine, error) {
+func (c operator) Open(plan []byte, sums *mechanisms.Stream) (operators.Machine, error) {
 	p, err := c.read(plan)
 	if err != nil {
 		return nil, err
@@ -138,9 +140,9 @@ func (c configured) Open(plan []byte, sums *mechanisms.Stream) (operators.Machin
 }
 
 // Describe tells what bounds a leaf, and how far a decision is known to be from the best.
-func (c configured) Describe(m mechanisms.Config) operators.Description {
+func (c operator) Describe(m mechanisms.Config) operators.Description {
 	d := operators.Description{
-		Leaves: fmt.Sprintf("one of %d counts is 1 and the others are 0: an exchange moves them by √2 = 1.414", c.elements),
+		Distance: fmt.Sprintf("one of %d counts is 1 and the others are 0: an exchange moves them by √2 = 1.414", c.elements),
 		Steps: fmt.Sprintf("%d of %d elements, at least %.3g of the best set's value as the released counts say", c.pick, c.elements,
 			c.factor()),
 	}
@@ -150,10 +152,10 @@ func (c configured) Describe(m mechanisms.Config) operators.Description {
 	if c.rule != byHistogram {
 		c.length = c.lengthOf(m)
 		size := c.part(m).Size
-		d.Leaves = fmt.Sprintf("%d gains in [0, 1]: an exchange moves each by 1 at most, all by √%[1]d = %.4g", size,
+		d.Distance = fmt.Sprintf("%d gains in [0, 1]: an exchange moves each by 1 at most, all by √%[1]d = %.4g", size,
 			math.Sqrt(float64(size)))
 		if positions := float64(size / c.elements); c.length > 0 {
-			d.Leaves = fmt.Sprintf("%d gains in [0, 1], of a length of %.4g at most at each of %g positions: an exchange moves them by √%g·%.4[2]g = %.4[5]g",
+			d.Distance = fmt.Sprintf("%d gains in [0, 1], of a length of %.4g at most at each of %g positions: an exchange moves them by √%g·%.4[2]g = %.4[5]g",
 				size, c.length, positions, 2*positions, math.Sqrt(2*positions)*c.length)
 		}
 		d.Steps = fmt.Sprintf("%d of %d elements", c.pick, c.elements)
@@ -170,21 +172,21 @@ func (c configured) Describe(m mechanisms.Config) operators.Description {
 }
 
 // factor is 1 − (1 − 1/k)^k.
-func (c configured) factor() float64 { return 1 - math.Pow(1-1/float64(c.pick), float64(c.pick)) }
+func (c operator) factor() float64 { return 1 - math.Pow(1-1/float64(c.pick), float64(c.pick)) }
 
-// Every publishes the decision of each step; of draws there are no others than those that are published.
-func (c configured) Every() operators.Configured {
+// EmitAll publishes the decision of each step; of draws there are no others than those that are published.
+func (c operator) EmitAll() operators.Operator {
 	if c.rule != byDraws {
 		c.every, c.told = 1, c.rule == byShares
 	}
 	return c
 }
 
-// Twin returns what an audit compares machines with.
-func (c configured) Twin(plan []byte) (operators.Twin, error) {
+// ReferenceModel returns the code that an audit compares machines with.
+func (c operator) ReferenceModel(plan []byte) (operators.ReferenceModel, error) {
 	p, err := c.read(plan)
 	c = c.with(p)
-	t := &twin{configured: c, plan: p}
+	t := &reference{operator: c, plan: p}
 	if err == nil {
 		t.Begin()
 	}

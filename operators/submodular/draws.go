@@ -11,7 +11,7 @@ import (
 )
 
 // schedule says when a stream draws: a set of k, one position after the other, every so many steps.
-func (c configured) schedule(m *mechanisms.Config) error {
+func (c operator) schedule(m *mechanisms.Config) error {
 	if m.Name != mechanisms.Drawing {
 		return fmt.Errorf("submodular: ORIEL_RULE=%s takes %s, not %s", byDraws, mechanisms.Drawing, m.Name)
 	}
@@ -40,20 +40,20 @@ func (c configured) schedule(m *mechanisms.Config) error {
 // boundedRate is the η at which the bound of lost is least: √(k·u·ln N/(G·T)) for G events between draws, T in all and
 // u the most that an element adds; and 1/G at most. At G = 1 it is that of Streeter and Golovin's algorithm, without
 // privacy.
-func (c configured) boundedRate(m mechanisms.Config) float64 {
+func (c operator) boundedRate(m mechanisms.Config) float64 {
 	between, events := c.spans(m)
 	all := float64(float64(c.pick) * c.function.most(c.pick))
 	return min(1/between, math.Sqrt(float64(all*elementary.Log(float64(c.elements)))/float64(between*events)))
 }
 
 // spans are events from one draw to the next, and of a life.
-func (c configured) spans(m mechanisms.Config) (between, events float64) {
+func (c operator) spans(m mechanisms.Config) (between, events float64) {
 	return float64(float64(c.every) * float64(m.Batch)), float64(float64(m.Scope.End()) * float64(m.Batch))
 }
 
 // lost bounds (1−1/e)-regret in the mean at a rate, for worths that do not depend on draws (PROOF.md, What draws lack);
 // +Inf where nothing is proved.
-func (c configured) lost(m mechanisms.Config, eta float64) float64 {
+func (c operator) lost(m mechanisms.Config, eta float64) float64 {
 	between, events := c.spans(m)
 	if eta*between > 1 {
 		return math.Inf(1)
@@ -74,10 +74,10 @@ func printedRate(pick int, times uint64, epsilon, delta float64) float64 {
 }
 
 // describeDraws tells what bounds a leaf.
-func (c configured) describeDraws(m mechanisms.Config) operators.Description {
+func (c operator) describeDraws(m mechanisms.Config) operators.Description {
 	d := operators.Description{
 		Draws: true, Mechanisms: []string{mechanisms.Drawing},
-		Leaves: fmt.Sprintf("%d gains in [0, 1]: an exchange moves each of their sums by 1 at most, for all draws to come",
+		Distance: fmt.Sprintf("%d gains in [0, 1]: an exchange moves each of their sums by 1 at most, for all draws to come",
 			c.pick*c.elements),
 		Steps: fmt.Sprintf("%d of %d elements, each drawn with a chance that grows by e^η with each unit of gain, and perhaps twice",
 			c.pick, c.elements),

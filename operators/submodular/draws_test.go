@@ -31,7 +31,7 @@ func said(machine *Machine, events []operators.Record) string {
 }
 
 // enumerated is the exact law of all decisions of a life. fast is 1, or how many times too fast it is.
-func enumerated(t *testing.T, c configured, m mechanisms.Config, p plan, events []operators.Record, fast float64,
+func enumerated(t *testing.T, c operator, m mechanisms.Config, p plan, events []operators.Record, fast float64,
 ) optest.Law {
 	t.Helper()
 	stream := mechtest.Open(t, m, [32]byte{1})

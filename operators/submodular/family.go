@@ -9,8 +9,8 @@ import (
 	"oriel/schemas"
 )
 
-// Family is submodular in the table of operators.
-var Family = operators.Family{
+// Definition is submodular in the table of operators.
+var Definition = operators.Definition{
 	Name: "submodular", Text: "the k elements that together serve events best, such as places of depots",
 	Settings: settings, Events: events, New: configure,
 }
@@ -133,8 +133,8 @@ func events(v *operators.Values) operators.Events {
 	}}
 }
 
-func configure(v *operators.Values) (operators.Configured, error) {
-	c := configured{
+func configure(v *operators.Values) (operators.Operator, error) {
+	c := operator{
 		rule:    v.Text("RULE"),
 		copies:  int(min(v.Count("COPIES"), maxCopies+1)),
 		printed: v.Text("RATE") == printed, bounded: v.Text("RATE") == bounded, norm: v.Number("VALUES_NORM"),

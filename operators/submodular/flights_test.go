@@ -95,10 +95,10 @@ func (w world) machine(t *testing.T, m mechanisms.Config, seed byte, lines ...st
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := c.Mechanism(&m, nil); err != nil {
+	if err := c.Require(&m, nil); err != nil {
 		t.Fatal(err)
 	}
-	b, err := c.Plan(m)
+	b, err := c.Params(m)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -87,16 +87,16 @@ func whole(horizon uint64, epsilon float64) mechanisms.Config {
 }
 
 // config returns the operator of settings, NAME=value, over a mechanism, that mechanism, and the plan.
-func config(t testing.TB, m mechanisms.Config, lines ...string) (configured, mechanisms.Config, plan) {
+func config(t testing.TB, m mechanisms.Config, lines ...string) (operator, mechanisms.Config, plan) {
 	t.Helper()
 	c, err := configOf(towns, m, lines...)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := c.Mechanism(&m, nil); err != nil {
+	if err := c.Require(&m, nil); err != nil {
 		t.Fatal(err)
 	}
-	b, err := c.Plan(m)
+	b, err := c.Params(m)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -108,7 +108,7 @@ func config(t testing.TB, m mechanisms.Config, lines ...string) (configured, mec
 }
 
 // configOf reads settings; PLACES=towns and PLACES=given name the places that are given, TYPES=segments segments.
-func configOf(places string, m mechanisms.Config, lines ...string) (configured, error) {
+func configOf(places string, m mechanisms.Config, lines ...string) (operator, error) {
 	read := func(name string) ([]byte, error) {
 		switch name {
 		case "towns", "given":
@@ -118,15 +118,15 @@ func configOf(places string, m mechanisms.Config, lines ...string) (configured, 
 		}
 		return os.ReadFile(name)
 	}
-	c, err := optest.ConfigureFrom(read, Family, m, lines...)
+	c, err := optest.ConfigureFrom(read, Definition, m, lines...)
 	if err != nil {
-		return configured{}, err
+		return operator{}, err
 	}
-	return c.(configured), nil
+	return c.(operator), nil
 }
 
 // drawn are events: places, mostly of the first; or values, dense and sparse, some beyond their range.
-func drawn(c configured, count int, seed uint64) []schemas.Event {
+func drawn(c operator, count int, seed uint64) []schemas.Event {
 	rng := rand.New(rand.NewPCG(seed, 7))
 	events := make([]schemas.Event, count)
 	for i := range events {

@@ -9,7 +9,7 @@ import (
 
 // histogram counts the events of each public type, and finds the greedy set for the released counts.
 type histogram struct {
-	configured
+	operator
 	table  []float64
 	greedy *greedy
 	set    []int
@@ -17,9 +17,9 @@ type histogram struct {
 	counts []float64 // scratch
 }
 
-func newHistogram(c configured, table []float64, set []int) *histogram {
+func newHistogram(c operator, table []float64, set []int) *histogram {
 	return &histogram{
-		configured: c, table: table, set: set, greedy: newGreedy(c.function, len(c.types), c.elements, c.pick),
+		operator: c, table: table, set: set, greedy: newGreedy(c.function, len(c.types), c.elements, c.pick),
 		counts: make([]float64, len(c.types)),
 	}
 }

@@ -13,7 +13,7 @@ import (
 // strength is H, the regulariser of a leader for an event: that of private follow-the-approximate-leader as the source
 // uses it, L/R·√(N·ln^{2.5}T/(ε·T)) for gains of norm L, half of how far an exchange moves a leader's, points of norm R
 // at most, T events and a leader's part ε/√K of one release of all K, and at least L/(R·√T), the rate without privacy.
-func (c configured) strength(m mechanisms.Config) float64 {
+func (c operator) strength(m mechanisms.Config) float64 {
 	n, events, leaders, radius := float64(c.elements), eventsOf(m), float64(c.pick), 1.0
 	if c.rule == byShares {
 		leaders, radius = float64(c.copiesOf(m)), math.Sqrt(leaders)
@@ -62,7 +62,7 @@ func (l *leaders) decide(stream *mechanisms.Stream) {
 }
 
 // weight is n, the events so far, or with a memory their weight.
-func (c configured) weight(stream *mechanisms.Stream) float64 {
+func (c operator) weight(stream *mechanisms.Stream) float64 {
 	return float64(mechanisms.Weight(c.terms.Scope, stream.Step()) * float64(c.batch))
 }
 
@@ -79,13 +79,13 @@ func (l *leaders) draw(stream *mechanisms.Stream, sum []float64, by float64) int
 		}
 		if p > 0 {
 			l.among = append(l.among, a)
-			l.scores = append(l.scores, operators.ChanceScore(p))
+			l.scores = append(l.scores, operators.ProbabilityScore(p))
 		}
 	}
 	if stream.Ended() {
 		return best
 	}
-	return l.among[stream.Choose(0, l.scores, operators.ByChances)]
+	return l.among[stream.Choose(0, l.scores, operators.ByProbabilities)]
 }
 
 // appendTuned and readTuned are the end of a plan of leaders and shares: copies u32, H f64.

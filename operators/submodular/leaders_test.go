@@ -117,14 +117,14 @@ func TestLeadersDrawFromTheirPoint(t *testing.T) {
 	stream.DrawBy(func(d mechanisms.Draw, drawn int) int {
 		all, chances, at := 0.0, point(position%2), 0
 		for _, q := range d.Scores {
-			all += math.Exp(float64(q) / (1 << operators.ChanceBits))
+			all += math.Exp(float64(q) / (1 << operators.ProbabilityBits))
 		}
 		for a, x := range chances {
 			if x < 1e-9 {
 				without++
 				continue
 			}
-			if got := math.Exp(float64(d.Scores[at])/(1<<operators.ChanceBits)) / all; math.Abs(got-x) > 1e-5 {
+			if got := math.Exp(float64(d.Scores[at])/(1<<operators.ProbabilityBits)) / all; math.Abs(got-x) > 1e-5 {
 				t.Errorf("step %d, position %d: element %d has a chance of %g, want %g", d.Step, position%2, a, got, x)
 			}
 			at++

@@ -54,13 +54,13 @@ func (s short) Quantise(g lattice.Grid, dst []int64, v []float64) {
 }
 
 // listed reports whether the length of gains follows from a public list.
-func (c configured) listed() bool {
+func (c operator) listed() bool {
 	return len(c.types) > 0 && c.norm == 0 && c.rule == byArgmax
 }
 
 // lengthOf is M; 0: gains are about ½. Of a list it is that of the longest gains of the first position, where an
 // exchange then moves less: what is gained behind more elements is less, at each of them.
-func (c configured) lengthOf(m mechanisms.Config) float64 {
+func (c operator) lengthOf(m mechanisms.Config) float64 {
 	if !c.listed() {
 		return c.norm
 	}
@@ -84,7 +84,7 @@ func (c configured) lengthOf(m mechanisms.Config) float64 {
 }
 
 // centre is what gains are counted about.
-func (c configured) centre() float64 {
+func (c operator) centre() float64 {
 	if c.length > 0 {
 		return 0
 	}
@@ -92,7 +92,7 @@ func (c configured) centre() float64 {
 }
 
 // part is that of gains.
-func (c configured) part(m mechanisms.Config) mechanisms.Part {
+func (c operator) part(m mechanisms.Config) mechanisms.Part {
 	positions := c.pick
 	if c.rule == byShares {
 		positions = c.copiesOf(m)

@@ -56,7 +56,7 @@ func TestGainsOfALengthAreAsFarApartAsIsPaidFor(t *testing.T) {
 		if c.length == 0 || len(c.types) > 0 {
 			continue // events of a list are less far apart, and those of no length have TestCanariesAreFarApart
 		}
-		twin, size := &twin{configured: c, plan: p}, c.part(m).Size
+		twin, size := &reference{operator: c, plan: p}, c.part(m).Size
 		twin.Begin()
 		values := make([][]float64, 40)
 		for i := range values {
@@ -69,8 +69,8 @@ func TestGainsOfALengthAreAsFarApartAsIsPaidFor(t *testing.T) {
 			clear(twin.points)
 		}
 		with, without := twin.Canary([]float64{1}, 1)
-		twin.Leaf(values[0], with)
-		twin.Leaf(values[1], without)
+		twin.Contribution(values[0], with)
+		twin.Contribution(values[1], without)
 		optest.FarApart(t, c.part(m).Quantiser, mechtest.Plan(t, m).Part(0).Grid, size, values...)
 	}
 }
@@ -80,7 +80,7 @@ func TestGainsOfALengthAreAsFarApartAsIsPaidFor(t *testing.T) {
 // about ½.
 func TestLengthsOfLists(t *testing.T) {
 	budget := optest.Life(64)
-	sd := func(lines ...string) (float64, float64, configured) {
+	sd := func(lines ...string) (float64, float64, operator) {
 		t.Helper()
 		c, m, _ := config(t, budget, lines...)
 		deviation, err := mechtest.Open(t, m, [32]byte{1}).Deviation(0, 64)
@@ -138,7 +138,7 @@ func TestLengthsOfLists(t *testing.T) {
 		if got := math.Sqrt(2*float64(pick)) * c.lengthOf(budget); math.Abs(got-want) > 0.005 {
 			t.Errorf("%d airports: an exchange moves sums by %g, want %g", pick, got, want)
 		}
-		if said := c.Describe(budget).Leaves; pick == 3 && !strings.Contains(said, "√6·3.653 = 8.948") {
+		if said := c.Describe(budget).Distance; pick == 3 && !strings.Contains(said, "√6·3.653 = 8.948") {
 			t.Errorf("plan says %q", said)
 		}
 	}
@@ -151,8 +151,8 @@ func TestLengthsOfLists(t *testing.T) {
 		t.Errorf("places that want all places have a length of %g, and gains about ½ move less", length)
 	}
 	c, m, _ := config(t, budget, "RULE=argmax", "PICK=3", "PLACES=towns", "CATCHMENT=2000")
-	if d := c.Describe(m); !strings.Contains(d.Leaves, "of a length of") {
-		t.Errorf("plan says %q", d.Leaves)
+	if d := c.Describe(m); !strings.Contains(d.Distance, "of a length of") {
+		t.Errorf("plan says %q", d.Distance)
 	}
 	m.Unit = protection.Event{Exchange: dp.ZeroOut}
 	if c.length < 1 || c.lengthOf(m) >= math.Sqrt(7)/2 {

@@ -5,17 +5,16 @@ import (
 	"fmt"
 
 	"oriel/mechanisms"
-	"oriel/mechanisms/protection"
 	"oriel/operators"
 	"oriel/schemas"
 )
 
 // Machine is an operators.Machine. Index = step; nothing is owed before the first record.
 type Machine struct {
-	configured
-	stream *mechanisms.Stream
-	names  []string // of elements
-	rule   rule
+	operators.Base
+	operator
+	names []string // of elements
+	rule  rule
 
 	set    []int // the newest decision; before the first one the greedy set for one event of each type, or the first k
 	point  []float64
@@ -25,7 +24,7 @@ type Machine struct {
 var _ operators.Machine = (*Machine)(nil)
 
 // newMachine returns the machine at step 0 over a stream of the leaf. It takes the stream over.
-func newMachine(c configured, p plan, stream *mechanisms.Stream) (*Machine, error) {
+func newMachine(c operator, p plan, stream *mechanisms.Stream) (*Machine, error) {
 	c = c.with(p)
 	size, entries := c.pick*c.elements, c.pick*c.elements // of gains
 	switch c.rule {
@@ -44,7 +43,10 @@ func newMachine(c configured, p plan, stream *mechanisms.Stream) (*Machine, erro
 	if stream.Once() || stream.Terms() != c.terms || stream.Batch() != c.batch {
 		return nil, errors.New("submodular: the stream has other sums, or other terms, than the settings say")
 	}
-	m := &Machine{configured: c, stream: stream, names: p.names, set: c.first(p.table), point: make([]float64, c.pick)}
+	m := &Machine{
+		Base:     operators.Base{Operator: "submodular", Stream: stream, Every: c.every},
+		operator: c, names: p.names, set: c.first(p.table), point: make([]float64, c.pick),
+	}
 	var err error
 	if m.rule, err = c.newRule(p, m.set); err != nil {
 		return nil, err
@@ -53,11 +55,12 @@ func newMachine(c configured, p plan, stream *mechanisms.Stream) (*Machine, erro
 		m.point = make([]float64, c.elements)
 	}
 	m.extras = operators.AppendMembers(make([]schemas.ExtraValue, len(c.own())), c.terms)
+	m.keep()
 	return m, nil
 }
 
 // first is the set before any event, public: the greedy one for an event of each type, or the first k.
-func (c configured) first(table []float64) []int {
+func (c operator) first(table []float64) []int {
 	set := make([]int, c.pick)
 	if len(c.types) == 0 {
 		for i := range set {
@@ -79,14 +82,14 @@ func (m *Machine) Open(dst []operators.Decision) []operators.Decision { return d
 
 // Add takes the leaf of the record. One that has none is a null one.
 func (m *Machine) Add(dst []operators.Decision, r operators.Record) []operators.Decision {
-	if !m.stream.Add(r.Identity, m.leaf(r)) {
+	if !m.Stream.Add(r.Identity, m.leaf(r)) {
 		return dst
 	}
-	t := m.stream.Step()
+	t := m.Stream.Step()
 	if t%m.every != 0 {
 		return dst
 	}
-	m.rule.decide(m.stream)
+	m.rule.decide(m.Stream)
 	m.rule.write(m.point)
 	m.tell()
 	return append(dst, operators.Decision{Index: t, Step: t, Point: m.point, Extras: m.extras})
@@ -94,7 +97,7 @@ func (m *Machine) Add(dst []operators.Decision, r operators.Record) []operators.
 
 // leaf returns the numbers of a record for the stream, or nil.
 func (m *Machine) leaf(r operators.Record) []float64 {
-	if leaf := m.stream.Scratch(); !r.Null && m.rule.leaf(leaf, r.Event) {
+	if leaf := m.Stream.Scratch(); !r.Null && m.rule.leaf(leaf, r.Event) {
 		return leaf
 	}
 	return nil
@@ -115,14 +118,3 @@ func (m *Machine) tell() {
 		}
 	}
 }
-
-// Steps counts the closed steps.
-func (m *Machine) Steps() uint64 { return m.stream.Step() }
-
-// Due gives the decision of step t the index t, where one is emitted.
-func (m *Machine) Due(step uint64) (first uint64, count int) {
-	return operators.DueEvery(step, m.every)
-}
-
-// Guarantee is the stream's: what happens here after the private sum, or after its draws, is post-processing.
-func (m *Machine) Guarantee() protection.Guarantee { return m.stream.Guarantee() }

@@ -91,7 +91,7 @@ func TestGreedyIsWithinItsFactorOfTheBest(t *testing.T) {
 		for f := range function(len(functions)) {
 			const types, elements = 4, 7
 			pick := 1 + rng.IntN(4)
-			c := configured{function: f, elements: elements, pick: pick, types: make([]place, types)}
+			c := operator{function: f, elements: elements, pick: pick, types: make([]place, types)}
 			table, counts := make([]float64, types*elements), make([]float64, types)
 			for i := range table {
 				table[i] = float64(rng.IntN(4)) / 4
@@ -99,7 +99,7 @@ func TestGreedyIsWithinItsFactorOfTheBest(t *testing.T) {
 			for j := range counts {
 				counts[j] = 10 * rng.Float64()
 			}
-			twin := &twin{configured: c}
+			twin := &reference{operator: c}
 			whole := func(set []int) (sum float64) {
 				for j, n := range counts {
 					sum += n * twin.value(table[j*elements:][:elements], set)
@@ -146,7 +146,7 @@ func TestFunctionsAreSubmodular(t *testing.T) {
 			v[i] = rng.Float64()
 		}
 		for f := range function(len(functions)) {
-			twin := &twin{configured: configured{function: f, elements: 5, pick: 3}}
+			twin := &reference{operator: operator{function: f, elements: 5, pick: 3}}
 			small, more, a := []int{0}, []int{0, 1}, 2
 			gain, later := twin.value(v, append(slices.Clone(small), a))-twin.value(v, small),
 				twin.value(v, append(slices.Clone(more), a))-twin.value(v, more)
@@ -161,12 +161,12 @@ func TestFunctionsAreSubmodular(t *testing.T) {
 func TestTwinAddsWhatTheMachineAdds(t *testing.T) {
 	for _, kind := range kinds {
 		c, m, p := config(t, kind.m, kind.lines...)
-		every := c.Every().(configured)
+		every := c.EmitAll().(operator)
 		machine, err := newMachine(every, p, mechtest.Open(t, m, [32]byte{5}))
 		if err != nil {
 			t.Fatal(err)
 		}
-		twin := &twin{configured: every, plan: p}
+		twin := &reference{operator: every, plan: p}
 		optest.TwinAdds(t, kind.name, machine, machine.leaf, twin, m.Leaf.Entries(), drawn(c, 100, 3))
 	}
 }
@@ -220,7 +220,7 @@ func TestDistances(t *testing.T) {
 func TestCanariesAreFarApart(t *testing.T) {
 	for _, kind := range kinds {
 		c, m, p := config(t, kind.m, kind.lines...)
-		twin := &twin{configured: c, plan: p}
+		twin := &reference{operator: c, plan: p}
 		twin.Begin()
 		if len(c.types) == 0 {
 			twin.set = []int{4, 1, 2}[:c.pick]
@@ -233,8 +233,8 @@ func TestCanariesAreFarApart(t *testing.T) {
 			u[0] = sign
 			with, without := twin.Canary(u, 1)
 			a, b := make([]float64, m.Leaf.Entries()), make([]float64, m.Leaf.Entries())
-			twin.Leaf(a, with)
-			twin.Leaf(b, without)
+			twin.Contribution(a, with)
+			twin.Contribution(b, without)
 			if len(c.types) > 0 {
 				if slices.Equal(a, b) {
 					t.Errorf("%s: both canaries are of type %g", kind.name, a[0])
@@ -328,7 +328,7 @@ func TestSettingsAreRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, m := range []mechanisms.Config{whole(999, 1), optest.Life(16)} { // shorter than a period, and with a sum
-		if err := c.Mechanism(&m, nil); err == nil {
+		if err := c.Require(&m, nil); err == nil {
 			t.Errorf("draws over %s of %s are taken", m.Name, m.Scope.Words().Length)
 		}
 	}

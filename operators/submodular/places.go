@@ -113,7 +113,7 @@ const planVersion = 1
 var errPlan = errors.New("submodular: plan: not one that this software has made for these settings")
 
 // encode writes: version u8, places u32, of each the length of its name u8 and the name, then the table, u32 each.
-func (c configured) encode() ([]byte, error) {
+func (c operator) encode() ([]byte, error) {
 	b := binary.LittleEndian.AppendUint32([]byte{planVersion}, uint32(len(c.types)))
 	for _, p := range c.types {
 		b = append(append(b, byte(len(p.name))), p.name...)
@@ -153,7 +153,7 @@ func parsePlan(b []byte, elements int) (plan, error) {
 }
 
 // check refuses a plan of other places.
-func (p plan) check(c configured) error {
+func (p plan) check(c operator) error {
 	if len(p.names) != len(c.types) {
 		return fmt.Errorf("%w: it has %d places", errPlan, len(p.names))
 	}

@@ -19,8 +19,8 @@ type rule interface {
 }
 
 // newRule returns the rule of the settings, before any event. set is that of the machine, which rules of sets change.
-func (c configured) newRule(p plan, set []int) (rule, error) {
-	behind := prefixes{reader: reader{configured: c, table: p.table, values: make([]float64, c.elements)}, set: set}
+func (c operator) newRule(p plan, set []int) (rule, error) {
+	behind := prefixes{reader: reader{operator: c, table: p.table, values: make([]float64, c.elements)}, set: set}
 	switch c.rule {
 	case byHistogram:
 		return newHistogram(c, p.table, set), nil
@@ -37,7 +37,7 @@ func (c configured) newRule(p plan, set []int) (rule, error) {
 
 // reader tells what each element is worth to an event.
 type reader struct {
-	configured
+	operator
 	table  []float64 // of a plan
 	values []float64 // scratch
 }
@@ -74,7 +74,7 @@ func (w *reader) readVector(v schemas.Vector) bool {
 }
 
 // typeOf is the place of an event; −1: it has none.
-func (c configured) typeOf(e schemas.Event) int {
+func (c operator) typeOf(e schemas.Event) int {
 	if len(e.Numbers) != 1 || !(e.Numbers[0] >= 0 && e.Numbers[0] < float64(len(c.types))) {
 		return -1
 	}

@@ -10,7 +10,7 @@ import (
 
 // Score is what an event misses of the most that a set could be worth to it: 1 − f(S). It is that of the set before any
 // event where none is published.
-func (c configured) Score() *operators.Score {
+func (c operator) Score() *operators.Score {
 	table := make([]float64, 0, len(c.types)*c.elements)
 	for _, v := range values(c.types, c.catchment) {
 		table = append(table, float64(v)/unit)
@@ -31,7 +31,7 @@ func (c configured) Score() *operators.Score {
 }
 
 // missed is 1 − f(S) of an event, NaN where it is none of these.
-func (c configured) missed(table, set []float64, e schemas.Event) float64 {
+func (c operator) missed(table, set []float64, e schemas.Event) float64 {
 	v := e.Vector
 	if len(c.types) > 0 {
 		j := c.typeOf(e)

@@ -20,7 +20,7 @@ func TestScoreIsWhatIsMissed(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		score, twin := c.Score(), &twin{configured: c, plan: p}
+		score, twin := c.Score(), &reference{operator: c, plan: p}
 		for i, x := range score.Start {
 			same := int(x) == machine.set[min(i, c.pick-1)]
 			if c.rule == byShares {

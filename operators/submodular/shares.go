@@ -15,7 +15,7 @@ const maxCopies = 1 << 10
 
 // copiesOf is K of Algorithm 4 of the source, as it is configured, or (T/ln^{2.5}T)^{1/4} of its proof, of T events;
 // printed is √(√T/ln^{2.5}T), of its box.
-func (c configured) copiesOf(m mechanisms.Config) int {
+func (c operator) copiesOf(m mechanisms.Config) int {
 	if c.copies > 0 {
 		return c.copies
 	}
@@ -161,7 +161,7 @@ func (s *shares) gradient(dst, values []float64, f function) {
 
 // extension is the multilinear extension of f at x, what a set is worth in the mean that has each element with its
 // chance, or of quadratic the function itself, at shares of a budget.
-func (c configured) extension(x, values []float64) (worth float64) {
+func (c operator) extension(x, values []float64) (worth float64) {
 	switch c.function {
 	case facility: // the integral of the chance that the best is above a level
 		levels := slices.Sorted(slices.Values(values))

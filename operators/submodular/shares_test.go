@@ -34,12 +34,12 @@ func expected(value func(set []int) float64, x []float64) (mean float64) {
 func TestExtensionsToChances(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 33))
 	for f := range saturating {
-		c := configured{function: f, elements: 5, pick: 2, rule: byShares}
-		s, err := newShares(reader{configured: c}, plan{copies: 1}, []int{0, 1})
+		c := operator{function: f, elements: 5, pick: 2, rule: byShares}
+		s, err := newShares(reader{operator: c}, plan{copies: 1}, []int{0, 1})
 		if err != nil {
 			t.Fatal(err)
 		}
-		twin := &twin{configured: c}
+		twin := &reference{operator: c}
 		for range 100 {
 			x, v, up := make([]float64, 5), make([]float64, 5), make([]float64, 5)
 			for a := range x {
@@ -86,8 +86,8 @@ func TestExtensionsToChances(t *testing.T) {
 // by no more than 2.
 func TestQuadraticAtShares(t *testing.T) {
 	const k = 2
-	rng, c := rand.New(rand.NewPCG(4, 33)), configured{function: quadratic, elements: 5, pick: k, rule: byShares}
-	s, err := newShares(reader{configured: c}, plan{copies: 1}, []int{0, 1})
+	rng, c := rand.New(rand.NewPCG(4, 33)), operator{function: quadratic, elements: 5, pick: k, rule: byShares}
+	s, err := newShares(reader{operator: c}, plan{copies: 1}, []int{0, 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -129,7 +129,7 @@ func TestQuadraticAtShares(t *testing.T) {
 		for a := range x {
 			x[a] = map[bool]float64{true: 1}[a < k]
 		}
-		twin := &twin{configured: c}
+		twin := &reference{operator: c}
 		if got, want := c.extension(x, v), twin.value(v, []int{0, 1}); math.Abs(got-want) > 1e-12 {
 			t.Fatalf("at a vertex %g, the set %g", got, want)
 		}
@@ -160,7 +160,7 @@ func TestSharesAreWithinTheirBound(t *testing.T) {
 				best = max(best, sum)
 			}
 		}
-		c := configured{function: f, elements: elements, pick: pick, rule: byShares}
+		c := operator{function: f, elements: elements, pick: pick, rule: byShares}
 		for _, v := range all {
 			even += c.extension(slices.Repeat([]float64{float64(pick) / elements}, elements), v)
 		}
@@ -238,7 +238,7 @@ func TestCopies(t *testing.T) {
 	if p.copies != 7 || math.Abs(p.strength/want-1) > 1e-12 {
 		t.Errorf("%d copies of H = %g, want 7 of %g", p.copies, p.strength, want)
 	}
-	b, err := c.Plan(m)
+	b, err := c.Params(m)
 	if err != nil {
 		t.Fatal(err)
 	}

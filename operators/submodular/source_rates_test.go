@@ -112,7 +112,7 @@ func (r rates) free() float64 {
 func TestRatesWithoutPrivacy(t *testing.T) {
 	r := rates{events: 1e12, elements: 50, pick: 5}
 	full := func(r rates) float64 {
-		c, m := configured{pick: r.pick, elements: r.elements, every: 1}, whole(uint64(r.events), 1)
+		c, m := operator{pick: r.pick, elements: r.elements, every: 1}, whole(uint64(r.events), 1)
 		return c.lost(m, c.boundedRate(m))
 	}
 	nLogN := func(n float64) float64 { return n * math.Log(n) }
@@ -286,7 +286,7 @@ func TestRatesOfCopies(t *testing.T) {
 		}
 		m := pure(1, 1)
 		m.Scope = protection.Lifetime{Steps: uint64(events), Within: uint64(events)}
-		c := configured{rule: byShares, pick: 2, elements: 6}
+		c := operator{rule: byShares, pick: 2, elements: 6}
 		if got := float64(c.copiesOf(m)); got != min(maxCopies, math.Ceil(proof(events))) {
 			t.Errorf("T = %g: %g copies, want %g", events, got, proof(events))
 		}

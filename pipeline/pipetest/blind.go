@@ -6,6 +6,8 @@ import (
 
 	"oriel/mechanisms/protection"
 	"oriel/operators"
+	"oriel/pipeline"
+	"oriel/schemas"
 )
 
 // Blind is a machine that does not look at events: each record is a step, whose decision is its own index and the
@@ -20,18 +22,63 @@ type Blind struct {
 	// a second opening, or a second call, gives other bytes.
 	Owed int
 
+	Descriptor []byte // of its operator; nil: none
+
 	steps  uint64
 	opened uint32
 	drawn  uint32
 }
 
-// Seat opens machines like b, at step 0, for pipeline.Model.
-func (b Blind) Seat([]byte) (func([32]byte) (operators.Machine, error), error) {
+// Learner opens machines like b, at step 0.
+func (b Blind) Learner() pipeline.Opener { return blindLearner{b: b} }
+
+// Instead is the learner l, whose machines are like b.
+func (b Blind) Instead(l pipeline.Opener) pipeline.Opener { return blindLearner{l, b} }
+
+// blindLearner opens blind machines. Everything else is another learner's, if there is one.
+type blindLearner struct {
+	pipeline.Opener
+	b Blind
+}
+
+func (l blindLearner) Operator() operators.Operator {
+	if l.Opener != nil {
+		return l.Opener.Operator()
+	}
+	return blindOperator{second: l.b.Second > 0, descriptor: l.b.Descriptor}
+}
+
+func (l blindLearner) Params() ([]byte, error) {
+	if l.Opener != nil {
+		return l.Opener.Params()
+	}
+	return nil, nil
+}
+
+func (l blindLearner) Open([]byte) (func([32]byte) (operators.Machine, error), error) {
 	return func(key [32]byte) (operators.Machine, error) {
-		machine := b
+		machine := l.b
 		machine.drawn = binary.LittleEndian.Uint32(key[:])
 		return &machine, nil
 	}, nil
+}
+
+// blindOperator is the operator of blind machines, which a service only asks for its topics and members.
+type blindOperator struct {
+	operators.Operator
+	second     bool
+	descriptor []byte
+}
+
+func (o blindOperator) Descriptor() []byte { return o.descriptor }
+
+func (blindOperator) Extras() []schemas.Extra { return nil }
+
+func (o blindOperator) SecondTopic() *operators.Output {
+	if o.second {
+		return &operators.Output{Suffix: "plays"}
+	}
+	return nil
 }
 
 // Open gives what is owed.

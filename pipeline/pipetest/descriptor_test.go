@@ -23,7 +23,10 @@ func TestADescriptorIsPublishedOnce(t *testing.T) {
 			t.Fatalf("topics without a descriptor: %+v, %v", cluster, err)
 		}
 		s.Config.Descriptor = "late.descriptor"
-		s.Model.Descriptor = []byte(`{"coordinates":["a","b"]}`)
+		says := func(descriptor []byte) {
+			s.Model.Learner = pipetest.Blind{Descriptor: descriptor}.Learner()
+		}
+		says([]byte(`{"coordinates":["a","b"]}`))
 		topics := func() string {
 			t.Helper()
 			var said []string
@@ -48,7 +51,7 @@ func TestADescriptorIsPublishedOnce(t *testing.T) {
 		if all := records(); len(all) != 1 || string(all[0].Key) != "late" || string(all[0].Value) != `{"coordinates":["a","b"]}` {
 			t.Fatalf("records %+v", all)
 		}
-		s.Model.Descriptor = []byte(`{"coordinates":["a","b"],"unit":"m"}`)
+		says([]byte(`{"coordinates":["a","b"],"unit":"m"}`))
 		for _, want := range []string{"published the descriptor", ""} {
 			if said := topics(); said != want {
 				t.Errorf("said %q, want %q", said, want)
@@ -62,11 +65,11 @@ func TestADescriptorIsPublishedOnce(t *testing.T) {
 			t.Errorf("%+v, %v: want one partition", cluster, err)
 		}
 		s.Model.Settings = "OPERATOR=another\n"
-		s.Model.Descriptor = []byte(`{"coordinates":["c"]}`)
+		says([]byte(`{"coordinates":["c"]}`))
 		if err := s.Topics(t.Context(), client, func(string) {}); err == nil || len(records()) != 2 {
 			t.Errorf("the descriptor of another configuration was published: %v", err)
 		}
-		s.Model.Descriptor = []byte(`[1]`)
+		says([]byte(`[1]`))
 		if _, err := pipeline.WriteDescriptor(t.Context(), client, s.Config, pipeline.Topics{}, s.Model); err == nil {
 			t.Error("a descriptor that is no object was published")
 		}

@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"oriel/mechanisms"
 	"oriel/operators"
 	"oriel/pipeline"
 	"oriel/pipeline/kafka"
@@ -28,12 +29,7 @@ func follow() *following {
 	c.Decisions, c.Verdicts, c.Changelog = "next.decisions", "next.verdicts", "next.changelog"
 	c.DeadLetter = "next.dead-letter"
 	c.After = pipeline.Former{Name: "late", Group: "late", Decisions: "late.decisions", Changelog: "late.changelog"}
-	f.Model.PlanAfter = func(last operators.Decision) ([]byte, error) {
-		f.mu.Lock()
-		defer f.mu.Unlock()
-		f.last = append(f.last, last)
-		return nil, nil
-	}
+	f.Model.Learner = recording{f.Model.Learner, f}
 	f.Listener.Note = func(_ int32, text string) {
 		f.mu.Lock()
 		defer f.mu.Unlock()
@@ -41,6 +37,27 @@ func follow() *following {
 	}
 	return f
 }
+
+// recording is the learner of f, which notes the decisions that its streams go on after.
+type recording struct {
+	pipeline.Opener
+	f *following
+}
+
+// Operator is a successor.
+func (r recording) Operator() operators.Operator { return successor{r.Opener.Operator()} }
+
+// ParamsAfter notes the decision.
+func (r recording) ParamsAfter(last operators.Decision) ([]byte, error) {
+	r.f.mu.Lock()
+	defer r.f.mu.Unlock()
+	r.f.last = append(r.f.last, last)
+	return nil, nil
+}
+
+type successor struct{ operators.Operator }
+
+func (successor) ParamsAfter(mechanisms.Config, operators.Decision) ([]byte, error) { return nil, nil }
 
 // old runs a deployment over some events of partition 0, and ends it.
 func old(t *testing.T, d *pipetest.Deployment, partitions, n int) pipetest.Setup {

@@ -51,7 +51,6 @@ func NewSetup() Setup {
 				Features: schemas.FeatureConfig{Norm: "none"},
 			},
 			Semantics: pipeline.Semantics,
-			Plan:      func() ([]byte, error) { return nil, nil },
 		},
 		master: state.NewMasterKey([32]byte{7}),
 	}.With(Blind{States: states})
@@ -59,10 +58,9 @@ func NewSetup() Setup {
 
 // With is a deployment of other blind machines.
 func (s Setup) With(b Blind) Setup {
-	s.Model.Seat = b.Seat
-	if b.Second > 0 {
-		s.Model.Output = &operators.Output{Suffix: "plays"}
-		s.Config.Second = s.Config.Name + "." + s.Model.Output.Suffix
+	s.Model.Learner = b.Learner()
+	if output := operators.SecondTopicOf(s.Model.Learner.Operator()); output != nil {
+		s.Config.Second = s.Config.Name + "." + output.Suffix
 	}
 	return s
 }

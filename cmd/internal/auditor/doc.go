@@ -29,5 +29,7 @@
 //
 // What is played is here, what is made of it in mechanisms/audit and mechanisms/audit/residual.
 //
+// Overpaid is for `oriel plan`: which components do canaries never move by as much as the noise is for?
+//
 // Half of α is for the bounds of the attacks, in equal parts; half for the tests, in equal parts. The rest is exact.
 package auditor

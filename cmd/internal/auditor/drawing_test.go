@@ -149,7 +149,7 @@ func TestAuditCatchesDraws(t *testing.T) {
 	} {
 		a := drawingSubject(t)
 		whole := a.machine
-		a.machine = func(c operators.Configured, plan []byte, s *mechanisms.Stream) (operators.Machine, error) {
+		a.machine = func(c operators.Operator, plan []byte, s *mechanisms.Stream) (operators.Machine, error) {
 			m, err := whole(c, plan, s)
 			return &dealt{m, s, fault.deal}, err
 		}

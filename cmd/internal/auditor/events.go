@@ -15,12 +15,12 @@ import (
 // run.
 type crowd struct {
 	subject *Subject
-	twin    operators.Twin // of the player that they are for
-	own     source         // of the purpose's events
-	public  *rand.Rand     // decides keys
-	common  source         // of events that are the same for all purposes
-	same    bool           // the last event was one
-	answers bool           // a decision answers each record: then some events are common
+	twin    operators.ReferenceModel // of the player that they are for
+	own     source                   // of the purpose's events
+	public  *rand.Rand               // decides keys
+	common  source                   // of events that are the same for all purposes
+	same    bool                     // the last event was one
+	answers bool                     // a decision answers each record: then some events are common
 	dense   []float64
 	waiting []operators.Record // that carry an event of which another record came
 	open    []operators.Record // and those that may come, since a step has ended
@@ -44,8 +44,8 @@ const (
 	mostWaiting = 64
 )
 
-func (a *Subject) newCrowd(twin operators.Twin) *crowd {
-	output := a.operator.Output()
+func (a *Subject) newCrowd(twin operators.ReferenceModel) *crowd {
+	output := operators.SecondTopicOf(a.operator)
 	return &crowd{
 		subject: a, twin: twin, dense: a.dense(a.random("direction", 1)), answers: output != nil && output.Own,
 	}
@@ -118,7 +118,7 @@ func (c *crowd) event(s *source) operators.Record {
 	case 5, 6:
 		u = c.subject.dense(s.rng)
 		// from below the lattice's digits to twice the clip and more
-		factor = math.Exp2(20*s.rng.Float64()-20) / operators.Beyond * 2
+		factor = math.Exp2(20*s.rng.Float64()-20) / operators.CanaryFactor * 2
 	case 7:
 		factor = 0
 	}

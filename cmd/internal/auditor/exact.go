@@ -95,7 +95,7 @@ func (c *crowded) owed(s step) (dst []byte) {
 func (a *Subject) disguised(d operators.Decision) operators.Decision {
 	line := len(schemas.NewEncoder(schemas.DecisionConfig{}, nil).Append(nil, 0, 0, d.Point, nil))
 	d.Extras = slices.Clone(d.Extras)
-	key := a.operator.Output().Key
+	key := operators.SecondTopicOf(a.operator).Key
 	for i, x := range a.operator.Extras() {
 		if line += len(d.Extras[i].Text); x.Name != key {
 			d.Extras[i].Text = ""

@@ -61,7 +61,7 @@ func TestAuditCatchesDecisionsThatLeak(t *testing.T) {
 	} {
 		a := subject(t)
 		whole := a.machine
-		a.machine = func(c operators.Configured, plan []byte, s *mechanisms.Stream) (operators.Machine, error) {
+		a.machine = func(c operators.Operator, plan []byte, s *mechanisms.Stream) (operators.Machine, error) {
 			m, err := whole(c, plan, s)
 			return &leaky{Machine: m, leak: leak}, err
 		}
@@ -127,7 +127,7 @@ func TestAuditCatchesACoordinateWithoutClip(t *testing.T) {
 		return bent{add: func(dst []float64, v []int64, chain *noise.Chain, sum mechanisms.Sum) {
 			longer, last := slices.Clone(v), c.Dimension()-1
 			if x := longer[last]; x > p.Grid.Lambda*9/10 || x < -p.Grid.Lambda*9/10 {
-				longer[last] *= operators.Beyond
+				longer[last] *= operators.CanaryFactor
 			}
 			sum.Add(dst, longer, chain)
 		}}

@@ -21,7 +21,7 @@ type canaryJSON struct {
 	Spacing     uint64  `json:"spacing"`
 	Distance    float64 `json:"distance"`
 	Sensitivity float64 `json:"sensitivity"`
-	Parts       []move  `json:"parts,omitempty"` // where there are several, of which the two before are the first's
+	Parts       []Move  `json:"parts,omitempty"` // where there are several, of which the two before are the first's
 }
 
 type attackJSON struct {

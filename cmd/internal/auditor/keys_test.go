@@ -22,9 +22,7 @@ func (k keyed) Open(_ []byte, sums *mechanisms.Stream) (operators.Machine, error
 	return &keyedMachine{variedMachine: variedMachine{varied: k.varied, Stream: sums}, says: k.says}, nil
 }
 
-func (k keyed) Every() operators.Configured { return k }
-
-func (k keyed) Twin([]byte) (operators.Twin, error) {
+func (k keyed) ReferenceModel([]byte) (operators.ReferenceModel, error) {
 	return &keyedTwin{variedTwin{varied: k.varied}}, nil
 }
 
@@ -77,7 +75,7 @@ func TestAuditTakesKeysForPublic(t *testing.T) {
 			Terms: protection.Terms{Scope: protection.Window{Steps: 8}, Unit: protection.Event{Exchange: adjacency}},
 		}
 		k := keyed{varied: varied{chooses: lawOfDraws}}
-		if err := k.Mechanism(&m, nil); err != nil {
+		if err := k.Require(&m, nil); err != nil {
 			t.Fatal(err)
 		}
 		a, err := newSubject(m, k, [32]byte{1}, AllParts)

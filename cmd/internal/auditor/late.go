@@ -15,13 +15,12 @@ import (
 // sums is an operator that adds what events say and publishes releases: the private sum alone. Its streams may start
 // anywhere, where an operator may count steps in a state of its own.
 type sums struct {
-	operators.Plain
 	longest []float64 // that numbers of leaves may be, loss units, where a quantiser does not shorten them; else 0
 	clips   []float64 // where a clip does
 }
 
-// Plan is empty.
-func (sums) Plan(mechanisms.Config) ([]byte, error) { return nil, nil }
+// Params is empty.
+func (sums) Params(mechanisms.Config) ([]byte, error) { return nil, nil }
 
 // Open returns the machine.
 func (sums) Open(_ []byte, stream *mechanisms.Stream) (operators.Machine, error) {
@@ -31,11 +30,14 @@ func (sums) Open(_ []byte, stream *mechanisms.Stream) (operators.Machine, error)
 // Describe says nothing.
 func (sums) Describe(mechanisms.Config) operators.Description { return operators.Description{} }
 
-// Every is the operator.
-func (s sums) Every() operators.Configured { return s }
+// Extras are none.
+func (sums) Extras() []schemas.Extra { return nil }
 
-// Twin knows leaves from events.
-func (s sums) Twin([]byte) (operators.Twin, error) { return adding{sums: s}, nil }
+// Require adds nothing: the subject has its contribution.
+func (sums) Require(*mechanisms.Config, []byte) error { return nil }
+
+// ReferenceModel knows leaves from events.
+func (s sums) ReferenceModel([]byte) (operators.ReferenceModel, error) { return adding{sums: s}, nil }
 
 // summed is the machine of sums.
 type summed struct{ *mechanisms.Stream }
@@ -59,17 +61,17 @@ func (m summed) Steps() uint64 { return m.Step() }
 // Due gives no decision.
 func (summed) Due(uint64) (first uint64, count int) { return 0, 0 }
 
-// adding is the operators.Twin of sums.
+// adding is the operators.ReferenceModel of sums.
 type adding struct {
-	operators.Prompt
+	operators.OneRecord
 	sums
 }
 
 func (adding) Begin() {}
 
-func (adding) Decided([]operators.Decision) {}
+func (adding) Observe([]operators.Decision) {}
 
-func (t adding) Leaf(dst []float64, r operators.Record) bool {
+func (t adding) Contribution(dst []float64, r operators.Record) bool {
 	if r.Null {
 		return false
 	}
@@ -81,14 +83,14 @@ func (t adding) Canary(u []float64, factor float64) (with, without operators.Rec
 	record := func(by float64) operators.Record {
 		values := make([]float64, len(u))
 		for i, x := range u {
-			values[i] = by * x * (operators.Beyond*factor*t.clips[i] + min(1, factor)*t.longest[i])
+			values[i] = by * x * (operators.CanaryFactor*factor*t.clips[i] + min(1, factor)*t.longest[i])
 		}
 		return operators.Record{Event: schemas.Event{Vector: schemas.Vector{Values: values}}}
 	}
 	return record(1), record(-1)
 }
 
-func (adding) Direct([]float64) {}
+func (adding) Tangent([]float64) {}
 
 // beforeReset is the private sum of a mechanism with a memory, whose runs start a little before a reset.
 func (a *Subject) beforeReset() *Subject {

@@ -24,7 +24,6 @@ import (
 // a cell of a count that a quantiser sets to Λ, and a number that a quantiser centres at one that the last release
 // gives.
 type varied struct {
-	operators.Plain
 	cells   mechtest.OneHot
 	leaks   bool // scores of draws depend on events
 	draws   func(m *variedMachine) bool
@@ -47,7 +46,7 @@ func (centred) Quantise(g lattice.Grid, dst []int64, v []float64) {
 	}
 }
 
-func (v varied) Mechanism(m *mechanisms.Config, _ []byte) error {
+func (v varied) Require(m *mechanisms.Config, _ []byte) error {
 	m.Leaf = mechanisms.Leaf{Parts: []mechanisms.Part{
 		{Name: "gradient", Size: 2, Clip: 0.75, Scales: []uint32{4, 1}, Share: 2},
 		{Name: "cells", Size: 3, Clip: 1, Quantiser: v.cells, Share: 1},
@@ -56,7 +55,7 @@ func (v varied) Mechanism(m *mechanisms.Config, _ []byte) error {
 	return nil
 }
 
-func (varied) Plan(mechanisms.Config) ([]byte, error) { return nil, nil }
+func (varied) Params(mechanisms.Config) ([]byte, error) { return nil, nil }
 
 func (v varied) Open(_ []byte, sums *mechanisms.Stream) (operators.Machine, error) {
 	return &variedMachine{varied: v, Stream: sums}, nil
@@ -66,9 +65,11 @@ func (varied) Describe(mechanisms.Config) operators.Description {
 	return operators.Description{Draws: true}
 }
 
-func (v varied) Every() operators.Configured { return v }
+func (varied) Extras() []schemas.Extra { return nil }
 
-func (v varied) Twin([]byte) (operators.Twin, error) { return &variedTwin{varied: v}, nil }
+func (v varied) ReferenceModel([]byte) (operators.ReferenceModel, error) {
+	return &variedTwin{varied: v}, nil
+}
 
 type variedMachine struct {
 	varied
@@ -111,20 +112,20 @@ func (m *variedMachine) Due(step uint64) (uint64, int) { return step, int(min(st
 
 // variedTwin knows the releases from the decisions.
 type variedTwin struct {
-	operators.Prompt
+	operators.OneRecord
 	varied
 	release [2]float64
 }
 
 func (t *variedTwin) Begin() { t.release = [2]float64{} }
 
-func (t *variedTwin) Decided(decisions []operators.Decision) {
+func (t *variedTwin) Observe(decisions []operators.Decision) {
 	for _, d := range decisions {
 		copy(t.release[:], d.Point)
 	}
 }
 
-func (t *variedTwin) Leaf(dst []float64, r operators.Record) bool {
+func (t *variedTwin) Contribution(dst []float64, r operators.Record) bool {
 	if r.Null {
 		return false
 	}
@@ -135,7 +136,7 @@ func (t *variedTwin) Leaf(dst []float64, r operators.Record) bool {
 // Canary has gradients beyond the clip, two cells, and numbers beyond both ends.
 func (t *variedTwin) Canary(u []float64, factor float64) (with, without operators.Record) {
 	record := func(sign, cell float64) operators.Record {
-		far := sign * operators.Beyond * factor
+		far := sign * operators.CanaryFactor * factor
 		return operators.Record{Event: schemas.Event{
 			Vector: schemas.Vector{Values: []float64{far * u[0], far * u[1], cell}}, Numbers: []float64{4 * far},
 		}}
@@ -143,7 +144,7 @@ func (t *variedTwin) Canary(u []float64, factor float64) (with, without operator
 	return record(1, 0), record(-1, 2)
 }
 
-func (t *variedTwin) Direct(u []float64) {}
+func (t *variedTwin) Tangent(u []float64) {}
 
 // lawOfDraws moves by 10 at most, so that draws are of all indices.
 var lawOfDraws = mechanisms.Exponential{
@@ -160,7 +161,7 @@ func variedSubject(t *testing.T, v varied, part int, change func(*mechanisms.Con
 	if v.chooses == (mechanisms.Exponential{}) {
 		v.chooses = lawOfDraws
 	}
-	if err := v.Mechanism(&m, nil); err != nil {
+	if err := v.Require(&m, nil); err != nil {
 		t.Fatal(err)
 	}
 	change(&m)
@@ -311,7 +312,7 @@ func TestAuditOfAPartThatIsNotThere(t *testing.T) {
 		Name: "blt", Batch: 1, Budget: dp.Budget{Epsilon: 20, Delta: 1e-6},
 		Terms: protection.Terms{Scope: protection.Window{Steps: 8}, Unit: protection.Event{Exchange: dp.Replace}},
 	}
-	if err := (varied{}).Mechanism(&m, nil); err != nil {
+	if err := (varied{}).Require(&m, nil); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := newSubject(m, varied{}, [32]byte{1}, 3); err == nil ||

@@ -79,12 +79,12 @@ var planted = []struct{ file, text, other, machine, finds, what string }{
 		"served in batches", "decisions", "a reward is in the action of another record",
 	},
 	{
-		"operators/arms/machine.go", "answers, m.stream.Sum(0)[0])",
-		"answers, m.stream.Sum(0)[0]+1e6*m.leaf[0])", "arms", "decisions", "a held answer goes to the rule in clear",
+		"operators/arms/machine.go", "answers, m.Stream.Sum(0)[0])",
+		"answers, m.Stream.Sum(0)[0]+1e6*m.leaf[0])", "arms", "decisions", "a held answer goes to the rule in clear",
 	},
 	{
-		"operators/sets/machine.go", "answers, m.stream.Sum(0)[0])",
-		"answers, m.stream.Sum(0)[0]+1e6*m.leaf[0])", "sets", "decisions", "a held answer goes to the rule in clear",
+		"operators/sets/machine.go", "answers, m.Stream.Sum(0)[0])",
+		"answers, m.Stream.Sum(0)[0]+1e6*m.leaf[0])", "sets", "decisions", "a held answer goes to the rule in clear",
 	},
 	{
 		"operators/plays/table.go", "\tr := t.at(n)\n\treturn Answer{Play: t.config.First(n) + uint64(r.plays[k]), Value: r.values[k]}, true",
@@ -93,7 +93,7 @@ var planted = []struct{ file, text, other, machine, finds, what string }{
 	},
 	{
 		"operators/coco/machine.go", "\treturn append(dst, operators.Decision{Index: t, Step: t, Point",
-		"\tif m.emitEvery > 1 && adds != nil {\n\t\tm.update.point()[0] *= 1 - 1e-12*math.Abs(adds[0])\n\t}\n" +
+		"\tif m.Every > 1 && adds != nil {\n\t\tm.update.point()[0] *= 1 - 1e-12*math.Abs(adds[0])\n\t}\n" +
 			"\treturn append(dst, operators.Decision{Index: t, Step: t, Point",
 		"coco", "decisions", "a rare decision has something of the last event",
 	},
@@ -137,7 +137,7 @@ func TestAuditCatchesPlantedFaults(t *testing.T) {
 func TestChecksPlayTheMachineAsConfigured(t *testing.T) {
 	a := subject(t, "ORIEL_EMIT_EVERY=90")
 	whole := a.machine
-	a.machine = func(c operators.Configured, plan []byte, s *mechanisms.Stream) (operators.Machine, error) {
+	a.machine = func(c operators.Operator, plan []byte, s *mechanisms.Stream) (operators.Machine, error) {
 		m, err := whole(c, plan, s)
 		if _, count := m.Due(1); count > 0 {
 			return m, err

@@ -15,7 +15,7 @@ import (
 // them.
 type player struct {
 	subject *Subject
-	twin    operators.Twin
+	twin    operators.ReferenceModel
 	leaf    []float64 // what the last record should have added to the audited parts, loss units
 	centre  []float64 // of the leaves before it, public; zeros where they have none
 	all     []float64 // what the twin says of all parts
@@ -29,7 +29,7 @@ type player struct {
 }
 
 func (a *Subject) open() (*player, error) {
-	twin, err := a.operator.Twin(a.public)
+	twin, err := operators.ReferenceModelOf(a.operator, a.public)
 	if err != nil {
 		return nil, err
 	}
@@ -61,7 +61,7 @@ func (p *player) begin() error {
 	}
 	p.made = p.both[0].Open(p.made[:0])
 	p.twin.Begin()
-	p.twin.Decided(p.made)
+	p.twin.Observe(p.made)
 	return nil
 }
 
@@ -71,7 +71,7 @@ func (p *player) add(r operators.Record) bool {
 	adds := p.subject.leaf(p.leaf, p.all, p.twin, r)
 	p.subject.centres(p.centre, p.all, adds)
 	p.made = p.both[p.now].Add(p.made[:0], r)
-	p.twin.Decided(p.made)
+	p.twin.Observe(p.made)
 	return adds
 }
 

@@ -155,7 +155,7 @@ func (s *swapped) Add(dst []operators.Decision, r operators.Record) []operators.
 // plant plants a fault in the machines of a subject.
 func plant(a *Subject, fault swapped) {
 	whole := a.machine
-	a.machine = func(c operators.Configured, plan []byte, s *mechanisms.Stream) (operators.Machine, error) {
+	a.machine = func(c operators.Operator, plan []byte, s *mechanisms.Stream) (operators.Machine, error) {
 		m, err := whole(c, plan, s)
 		f := fault
 		f.Machine = m

@@ -17,7 +17,7 @@ import (
 	"oriel/operators"
 )
 
-// Subject is the configured machine. What an audit knows of its operator is an operators.Twin.
+// Subject is the configured machine. What an audit knows of its operator is an operators.ReferenceModel.
 //
 // Of a leaf of several parts it attacks all at once, or one: then mechanism, plan and guarantee are that part's alone,
 // as if it had a stream of its own. The machine runs over all.
@@ -28,8 +28,8 @@ type Subject struct {
 	parts     []definition.Part // they
 	integers  []float64         // one of each of their coordinates, loss units
 	mechanism mechanisms.Config
-	operator  operators.Configured // which publishes every decision; of deployed, the one that the settings say
-	settled   operators.Configured // the one that the settings say
+	operator  operators.Operator // which publishes every decision; of deployed, the one that the settings say
+	settled   operators.Operator // the one that the settings say
 	plan      mechanisms.Plan
 	public    []byte // the operator's plan
 	carriers  int    // records that carry an event, each in a step of its own
@@ -40,28 +40,29 @@ type Subject struct {
 	// stream opens the machine's private sum: mechanisms.Open, or in tests one with a planted fault. So does machine
 	// with an operator that has a plan.
 	stream  func(mechanisms.Config, mechanisms.Plan, [32]byte) (*mechanisms.Stream, error)
-	machine func(operators.Configured, []byte, *mechanisms.Stream) (operators.Machine, error)
+	machine func(operators.Operator, []byte, *mechanisms.Stream) (operators.Machine, error)
 }
 
 // NewSubject calibrates the machine of the settings. secret is the audit's, and decides all that is drawn. part is that
 // of the leaf, from 0, or AllParts.
 func NewSubject(s settings.Settings, secret [32]byte, part int) (*Subject, error) {
-	m, c, err := s.Parts()
+	learner, err := s.Learner()
 	if err != nil {
 		return nil, err
 	}
+	m, c := learner.Mechanism(), learner.Operator()
 	return newSubject(m, c, secret, part)
 }
 
 // openMachine returns the machine of an operator.
-func openMachine(c operators.Configured, plan []byte, sums *mechanisms.Stream) (operators.Machine, error) {
+func openMachine(c operators.Operator, plan []byte, sums *mechanisms.Stream) (operators.Machine, error) {
 	return c.Open(plan, sums)
 }
 
-func newSubject(m mechanisms.Config, c operators.Configured, secret [32]byte, part int) (*Subject, error) {
+func newSubject(m mechanisms.Config, c operators.Operator, secret [32]byte, part int) (*Subject, error) {
 	var err error
 	a := &Subject{
-		whole: m, first: max(0, part), operator: c.Every(), settled: c, secret: secret, stream: mechanisms.Open,
+		whole: m, first: max(0, part), operator: operators.EmitAllOf(c), settled: c, secret: secret, stream: mechanisms.Open,
 		machine: openMachine,
 	}
 	if a.wholePlan, err = mechanisms.NewPlan(m); err != nil {
@@ -71,7 +72,7 @@ func newSubject(m mechanisms.Config, c operators.Configured, secret [32]byte, pa
 		return nil, err
 	}
 	a.parts, a.integers = definition.Parts(a.mechanism, a.plan), definition.Integers(a.mechanism, a.plan)
-	if a.public, err = a.operator.Plan(m); err != nil {
+	if a.public, err = a.operator.Params(m); err != nil {
 		return nil, err
 	}
 	if a.carriers, a.lag, err = a.carried(); err != nil {
@@ -88,12 +89,13 @@ func newSubject(m mechanisms.Config, c operators.Configured, secret [32]byte, pa
 }
 
 // deployed is the subject as the settings say it, where the attacked one publishes each decision and plays along
-// coordinates. Leaves need not be known there: it is for checks that compare bytes.
+// coordinates. Of leaves, only that of a stream's first event needs to be known there: it is for checks that compare
+// bytes, and for Overpaid.
 func (a *Subject) deployed() (*Subject, error) {
 	b := *a
 	b.operator = a.settled
 	var err error
-	if b.public, err = b.operator.Plan(a.whole); err != nil {
+	if b.public, err = b.operator.Params(a.whole); err != nil {
 		return nil, err
 	}
 	b.carriers, b.lag, err = b.carried()
@@ -102,7 +104,7 @@ func (a *Subject) deployed() (*Subject, error) {
 
 // carried says how an event gets to the sums: by how many records, and how many steps after the last of them.
 func (a *Subject) carried() (records int, lag uint64, err error) {
-	twin, err := a.operator.Twin(a.public)
+	twin, err := operators.ReferenceModelOf(a.operator, a.public)
 	if err != nil {
 		return 0, 0, err
 	}
@@ -130,9 +132,9 @@ func (a *Subject) key() [32]byte { return a.derived("machine", 0) }
 
 // leaf writes the leaf that a record should have in the audited parts, loss units: what the twin says of all parts,
 // clipped and rounded to the lattice by code of its own. It reports false, and zeros, for a record that adds nothing.
-func (a *Subject) leaf(dst, all []float64, twin operators.Twin, r operators.Record) bool {
+func (a *Subject) leaf(dst, all []float64, twin operators.ReferenceModel, r operators.Record) bool {
 	clear(dst)
-	if !twin.Leaf(all, r) {
+	if !twin.Contribution(all, r) {
 		return false
 	}
 	for k, of := range a.parts {
@@ -204,7 +206,7 @@ func (a *Subject) kept() float64 {
 }
 
 // pair returns the record of a canary along u that comes next, with it or without.
-func (a *Subject) pair(twin operators.Twin, u []float64, with bool) operators.Record {
+func (a *Subject) pair(twin operators.ReferenceModel, u []float64, with bool) operators.Record {
 	first, second := twin.Canary(u, 1)
 	switch {
 	case with:
@@ -291,11 +293,11 @@ func (a *Subject) units(fill func(part int, u []float64)) []float64 {
 	for i := range a.whole.Leaf.Parts {
 		fill(i, vector(i))
 	}
-	twin, err := a.operator.Twin(a.public)
+	twin, err := operators.ReferenceModelOf(a.operator, a.public)
 	if err != nil {
 		panic("BUG: auditor: the operator refuses its own plan: " + err.Error())
 	}
-	twin.Direct(all)
+	twin.Tangent(all)
 	for i := range a.whole.Leaf.Parts {
 		u := vector(i)
 		norm := lattice.Norm(u)

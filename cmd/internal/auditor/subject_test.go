@@ -63,7 +63,7 @@ func TestLeafIsThatOfTheMachine(t *testing.T) {
 		numbers, units := make([]float64, a.whole.Leaf.Entries()), make([]int64, 5)
 		for range 200 {
 			r := c.next()
-			adds := p.twin.Leaf(numbers, r)
+			adds := p.twin.Contribution(numbers, r)
 			if got := a.leaf(p.leaf, p.all, p.twin, r); got != adds || adds == r.Null {
 				t.Fatalf("%s: adds %t, the twin says %t of %+v", name, got, adds, r)
 			}

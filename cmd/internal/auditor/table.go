@@ -156,24 +156,11 @@ func (a *Subject) dimensions() string {
 	return strings.Join(all, " + ")
 }
 
-// move is how far a canary moves the leaf of a part, and how far one can, in scaled coordinates and loss units.
-type move struct {
-	Name        string  `json:"name"`
-	Distance    float64 `json:"distance"`
-	Sensitivity float64 `json:"sensitivity"`
-}
-
-func (a *Subject) moves(k audit.Canary) []move {
-	var out []move
-	for i, of := range a.parts {
-		unit, squares := of.Grid.Unit(), 0.0
-		for j := of.From; j < of.To; j++ {
-			d := (k.With[j] - k.Without[j]) / a.integers[j]
-			squares += d * d
-		}
-		c, p := a.mechanism, a.plan
-		c.Leaf.Parts, p.Grid = c.Leaf.Parts[i:i+1], of.Grid
-		out = append(out, move{c.Leaf.Parts[0].Name, math.Sqrt(squares) * unit, p.Sensitivity(c)})
+// moves returns how far a canary moves each component.
+func (a *Subject) moves(k audit.Canary) []Move {
+	var out []Move
+	for i := range a.parts {
+		out = append(out, a.move(i, a.apart(i, k.With, k.Without)))
 	}
 	return out
 }

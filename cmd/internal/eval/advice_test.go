@@ -109,10 +109,11 @@ func TestAdviceHelpsOnEveryStream(t *testing.T) {
 			"ORIEL_STRONG_CONVEXITY=0.001", "ORIEL_START_REGULARIZER=0",
 		}
 		without := load(t, given...)
-		mechanism, operator, err := without.Parts()
+		learner, err := without.Learner()
 		if err != nil {
 			t.Fatal(err)
 		}
+		mechanism, operator := learner.Mechanism(), learner.Operator()
 		advice, ok, err := plan.Advise(mechanism, operator)
 		if err != nil || !ok {
 			t.Fatalf("%s: no advice: %v", s.name, err)

@@ -23,7 +23,7 @@ func TestDrawsWithoutPrivacyAreTheBest(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	seat, err := model.Seat(nil)
+	seat, err := model.Learner.Open(nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -162,11 +162,12 @@ func (f *field) private(i int) (entry, error) {
 	if err != nil {
 		return entry{}, err
 	}
-	_, operator, err := s.Parts()
+	learner, err := s.Learner()
 	if err != nil {
 		return entry{}, err
 	}
-	e := entry{Row: newRow(s), rule: operator.Score()}
+	operator := learner.Operator()
+	e := entry{Row: newRow(s), rule: operators.ScoreOf(operator)}
 	if e.rule == nil {
 		return e, fmt.Errorf("ORIEL_OPERATOR: %s: events alone do not tell what its decisions are worth", s.Operator)
 	}

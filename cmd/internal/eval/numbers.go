@@ -18,8 +18,8 @@ const looks = 64
 // Publishes tells whether the settings' operator publishes numbers about its events, which NewNumbers shows beside the
 // truth, and New cannot score.
 func Publishes(s settings.Settings) (bool, error) {
-	_, operator, err := s.Parts()
-	return err == nil && operator.Numbers() != nil, err
+	learner, err := s.Learner()
+	return err == nil && operators.NumbersOf(learner.Operator()) != nil, err
 }
 
 // counter is an operator whose newest decision of each stream is kept as it was printed: few of them are looked at.
@@ -102,11 +102,12 @@ func newPairing(
 	if err != nil {
 		return nil, err
 	}
-	_, operator, err := s.Parts()
+	learner, err := s.Learner()
 	if err != nil {
 		return nil, err
 	}
-	x := &pairing{numbers: operator.Numbers(), counted: map[[2]int]uint64{}}
+	operator := learner.Operator()
+	x := &pairing{numbers: operators.NumbersOf(operator), counted: map[[2]int]uint64{}}
 	if x.numbers == nil {
 		return nil, fmt.Errorf("ORIEL_OPERATOR: %s: its decisions are no numbers about events", s.Operator)
 	}

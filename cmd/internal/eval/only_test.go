@@ -43,7 +43,7 @@ func TestNoiseIsSwitchedOffHereAlone(t *testing.T) {
 					note(n.Sel.Name)
 				}
 			case *ast.CallExpr:
-				if name, ok := n.Fun.(*ast.Ident); ok && (name.Name == "seeded" || name.Name == "withoutNoise") {
+				if name, ok := n.Fun.(*ast.Ident); ok && (name.Name == "newSeeded" || name.Name == "withoutNoise") {
 					note(name.Name)
 				}
 			}
@@ -59,7 +59,7 @@ func TestNoiseIsSwitchedOffHereAlone(t *testing.T) {
 		"NewStream":    {"cmd/internal/eval/open.go", "mechanisms/", "cmd/internal/auditor/"},
 		"withoutNoise": {"cmd/internal/eval/"},
 		"eval":         {"cmd/oriel/eval.go", "cmd/oriel/eval_source.go", "cmd/oriel/demo"},
-		"seeded":       {"cmd/oriel/demo.go"},
+		"newSeeded":    {"cmd/oriel/demo.go"},
 	} {
 		if len(uses[what]) == 0 {
 			t.Errorf("%s: nobody uses it: the test looks for something else than there is", what)

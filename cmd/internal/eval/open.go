@@ -31,15 +31,16 @@ type silent struct{}
 // Fill writes zeros.
 func (silent) Fill(dst []int64, _ noise.Seed) { clear(dst) }
 
-// withoutNoise is the configured model over sums to which nothing is added: the same decoding, leaves, clip, lattice
-// and update. It makes its streams itself and has no plan to freeze, so that no service can open it:
-// pipeline.WriteManifests and takeovers need one.
+// withoutNoise is the configured model over sums to which nothing is added: the same decoding, contributions, clip,
+// lattice and update. It has no params to freeze, so that no service can open it: pipeline.WriteManifests and
+// take-overs need them.
 func withoutNoise(s settings.Settings) (pipeline.Model, error) {
-	_, operator, err := s.Parts()
+	learner, err := s.Learner()
 	if err != nil {
 		return pipeline.Model{}, err
 	}
-	if rule := operator.Score(); rule != nil && rule.Exact != nil {
+	operator := learner.Operator()
+	if rule := operators.ScoreOf(operator); rule != nil && rule.Exact != nil {
 		operator = rule.Exact
 	}
 	return silenced(s, operator)
@@ -48,40 +49,51 @@ func withoutNoise(s settings.Settings) (pipeline.Model, error) {
 // best is the element that is drawn where nothing is left to chance: the first of the largest score.
 func best(d mechanisms.Draw, _ int) int { return slices.Index(d.Scores, slices.Max(d.Scores)) }
 
-// silenced is withoutNoise with another operator of the same leaf and decisions.
-func silenced(s settings.Settings, operator operators.Configured) (pipeline.Model, error) {
+// silenced is withoutNoise with another operator of the same contribution and decisions.
+func silenced(s settings.Settings, operator operators.Operator) (pipeline.Model, error) {
 	model, err := s.Model()
 	if err != nil {
 		return model, err
 	}
-	config, _, err := s.Parts()
+	learner, err := s.Learner()
 	if err != nil {
 		return model, err
 	}
-	private, err := mechanisms.NewPlan(config)
-	if err != nil {
+	l := silentLearner{Opener: model.Learner, operator: operator, mechanism: learner.Mechanism()}
+	if l.calibration, err = mechanisms.NewPlan(l.mechanism); err != nil {
 		return model, err
 	}
-	public, err := operator.Plan(config)
-	if err != nil {
+	if l.params, err = operator.Params(l.mechanism); err != nil {
 		return model, err
 	}
-	model.Plan = func() ([]byte, error) { return nil, nil }
-	model.Seat = func([]byte) (func([32]byte) (operators.Machine, error), error) {
-		return func(key [32]byte) (operators.Machine, error) {
-			sums, err := private.SumsOver(config, silent{})
-			if err != nil {
-				return nil, err
-			}
-			stream, err := mechanisms.NewStream(config, private, key, sums...)
-			if err != nil {
-				return nil, err
-			}
-			if facts, _ := mechanisms.FactsOf(config.Name); facts.Draws {
-				stream.DrawBy(best)
-			}
-			return operator.Open(public, stream)
-		}, nil
-	}
+	model.Learner = l
 	return model, nil
+}
+
+// silentLearner opens machines over sums without noise.
+type silentLearner struct {
+	pipeline.Opener
+	operator    operators.Operator
+	mechanism   mechanisms.Config
+	calibration mechanisms.Plan
+	params      []byte
+}
+
+func (l silentLearner) Params() ([]byte, error) { return nil, nil }
+
+func (l silentLearner) Open([]byte) (func([32]byte) (operators.Machine, error), error) {
+	return func(key [32]byte) (operators.Machine, error) {
+		sums, err := l.calibration.SumsOver(l.mechanism, silent{})
+		if err != nil {
+			return nil, err
+		}
+		stream, err := mechanisms.NewStream(l.mechanism, l.calibration, key, sums...)
+		if err != nil {
+			return nil, err
+		}
+		if facts, _ := mechanisms.FactsOf(l.mechanism.Name); facts.Draws {
+			stream.DrawBy(best)
+		}
+		return l.operator.Open(l.params, stream)
+	}, nil
 }

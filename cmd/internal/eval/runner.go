@@ -23,7 +23,7 @@ type runner struct {
 // newRunner opens the streams of a model. A stream is a partition, each with noise of its own. decided gets each
 // decision of the first topic as it is printed, valid during the call.
 func newRunner(m pipeline.Model, streams, seed int, decided func(stream int32, line []byte) error) (*runner, error) {
-	plan, err := m.Plan()
+	plan, err := m.Learner.Params()
 	if err != nil {
 		return nil, err
 	}

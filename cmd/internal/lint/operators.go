@@ -1,33 +1,29 @@
 package lint
 
-import "slices"
-
-// algorithms are the operators: one row each, its folder under operators. There floats decide bytes, and no code but
-// cmd/internal/families imports it: all else knows operators.Family and operators.Configured.
-var algorithms = []string{
-	"operators/aggregate",
-	"operators/arms",
-	"operators/bandit",
-	"operators/coco",
-	"operators/linucb",
-	"operators/ridge",
-	"operators/sets",
-	"operators/submodular",
-}
+import "strings"
 
 // registry is the folder that names operators.
-const registry = "cmd/internal/families"
+const registry = "cmd/internal/registry"
 
-// refusedAlgorithm returns why code in from must not import an operator, or why from itself has no row; "" if nothing
-// is wrong.
-func refusedAlgorithm(from, to string) string {
-	if within(from, "operators") && ruleOf(from).folder == "operators" && from != "operators" &&
-		!withinAny(from, algorithms) {
-		return "the folder of an operator has a row in the table of algorithms"
+// algorithm returns the folder of the operator that holds a folder, or "". A folder below operators is an operator's
+// unless it has a row of its own in the table of import direction, as packages that operators share have.
+func algorithm(folder string) string {
+	name, below := strings.CutPrefix(folder, "operators/")
+	if !below {
+		return ""
 	}
-	i := slices.IndexFunc(algorithms, func(folder string) bool { return within(to, folder) })
-	if i >= 0 && from != registry && !within(from, algorithms[i]) {
-		return "only " + registry + " names an operator"
+	name, _, _ = strings.Cut(name, "/")
+	if ruleOf("operators/"+name).folder != "operators" {
+		return ""
+	}
+	return "operators/" + name
+}
+
+// refusedAlgorithm returns why code in from must not import an operator, or "". Only the registry imports operators:
+// everything else knows operators.Definition and operators.Operator.
+func refusedAlgorithm(from, to string) string {
+	if of := algorithm(to); of != "" && from != registry && algorithm(from) != of {
+		return "only " + registry + " names an operator; a package that operators share has a row of import direction"
 	}
 	return ""
 }

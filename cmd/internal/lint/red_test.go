@@ -100,10 +100,10 @@ func TestImportsFlagPlantedFaults(t *testing.T) {
 		{"pipeline", "oriel/cmd/oriel", true, true},
 		{"pipeline", "oriel/operators/coco", true, false},
 		{"cmd/oriel", "oriel/operators/coco", true, false},
-		{"cmd/internal/families", "oriel/operators/coco", false, false},
+		{"cmd/internal/registry", "oriel/operators/coco", false, false},
 		{"cmd/internal/settings", "oriel/operators/coco", true, false},
 		{"operators/optest", "oriel/operators/coco", true, false},
-		{"operators/unheard", "oriel/operators", true, false}, // has no row
+		{"operators/unheard", "oriel/operators", false, false}, // an operator
 		{"pipeline/kafka", "oriel/operators", true, false},
 		{"pipeline/kafka", "oriel/state", true, false},
 		{"pipeline", "oriel/pipeline/pipetest", true, false},

@@ -42,12 +42,12 @@ var mutants = []struct{ operator, file, text, other, breaks string }{
 		"what is in no cell counts in the first",
 	},
 	{
-		"aggregate", "operators/aggregate/encode.go", "m.stream.Restore(rest[len(rest)-m.stream.StateLen():])", "error(nil)",
+		"aggregate", "operators/base.go", "b.Stream.Restore(state[split:])", "error(nil)",
 		"the next process starts from nothing",
 	},
 	{
-		"aggregate", "operators/aggregate/machine.go", "\t\tr.Take()\n\t}\n\tt := m.stream.Step()\n",
-		"\t\tif m.stream.Step()%m.every == 0 {\n\t\t\tr.Take()\n\t\t}\n\t}\n\tt := m.stream.Step()\n",
+		"aggregate", "operators/aggregate/machine.go", "\t\tr.Take()\n\t}\n\tt := m.Stream.Step()\n",
+		"\t\tif m.Stream.Step()%m.Every == 0 {\n\t\t\tr.Take()\n\t\t}\n\t}\n\tt := m.Stream.Step()\n",
 		"a decision has the increments of its last step alone",
 	},
 	{"arms", "operators/plays/table.go", "*word&bit != 0 || r.count", "r.count", "a second answer counts"},
@@ -64,9 +64,12 @@ var mutants = []struct{ operator, file, text, other, breaks string }{
 		"arms", "operators/plays/encode.go", "r.used[i] = binary.LittleEndian.Uint64(b[8*i:])", "_, _ = i, b",
 		"the next process does not know which plays are answered",
 	},
-	{"bandit", "operators/bandit/encode.go", "m.u.use(seed)", "_ = seed", "the next process plays other directions"},
 	{
-		"bandit", "operators/bandit/encode.go", "v[k] = math.Float64frombits(binary.LittleEndian.Uint64(rest[8*k:]))", "_ = k",
+		"bandit", "operators/bandit/encode.go", "\td.use([seedLen]byte(state))\n", "",
+		"the next process plays other directions",
+	},
+	{
+		"bandit", "operators/base.go", "f.v[i] = math.Float64frombits(binary.LittleEndian.Uint64(state[8*i:]))", "_ = i",
 		"the next process does not know where an episode has begun",
 	},
 	{
@@ -75,8 +78,8 @@ var mutants = []struct{ operator, file, text, other, breaks string }{
 	},
 	{"linucb", "operators/pending/table.go", "t.timedOut(at, step):", "t.timedOut(at, step-1):", "a late reward counts"},
 	{
-		"linucb", "operators/linucb/encode.go", "m.model.restore(release, step, doublings)",
-		"m.model.restore(release, step, 0)", "the next process does not know of doublings",
+		"linucb", "operators/linucb/encode.go", "s.model.restore(release, step, doublings)",
+		"s.model.restore(release, step, 0)", "the next process does not know of doublings",
 	},
 	{
 		"linucb", "operators/linucb/serve.go", "m.blocks() == 1 {", "m.candidates > 0 {",
@@ -91,7 +94,7 @@ var mutants = []struct{ operator, file, text, other, breaks string }{
 		"what is gained at a position is drawn to the length of all",
 	},
 	{
-		"ridge", "operators/ridge/encode.go", "m.doublings = doublings", "_ = doublings",
+		"ridge", "operators/base.go", "\t*c.n = binary.LittleEndian.Uint64(state)\n", "",
 		"the next process does not know of doublings",
 	},
 	{
@@ -99,7 +102,8 @@ var mutants = []struct{ operator, file, text, other, breaks string }{
 		"residuals are not against what was published",
 	},
 	{
-		"submodular", "operators/submodular/encode.go", "copy(m.set, set)", "_ = set",
+		"submodular", "operators/submodular/encode.go", "n.set[i] = int(binary.LittleEndian.Uint32(state[4*i:]))",
+		"_ = state[4*i]",
 		"the next process counts gains behind another set",
 	},
 	{

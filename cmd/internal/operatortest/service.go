@@ -10,6 +10,7 @@ import (
 
 	"github.com/cockroachdb/datadriven"
 
+	"oriel/operators"
 	"oriel/pipeline"
 	"oriel/pipeline/kafka"
 	"oriel/pipeline/pipetest"
@@ -34,10 +35,11 @@ func (s *story) serve(t *testing.T, points []string) (checked int) {
 	t.Helper()
 	setup, d := pipetest.NewSetup(), pipetest.New(t)
 	setup.Model = s.model
-	if s.model.Output != nil {
-		setup.Config.Second = setup.Config.Name + "." + s.model.Output.Suffix
+	operator := s.model.Learner.Operator()
+	if output := operators.SecondTopicOf(operator); output != nil {
+		setup.Config.Second = setup.Config.Name + "." + output.Suffix
 	}
-	if s.model.Descriptor != nil {
+	if operators.DescriptorOf(operator) != nil {
 		setup.Config.Descriptor = setup.Config.Name + ".descriptor"
 	}
 	if err := setup.Prepare(t.Context(), d.Client(), 1); err != nil {

@@ -98,15 +98,16 @@ func (s *story) open(t *testing.T, c *datadriven.TestData) string {
 	if err != nil {
 		return err.Error()
 	}
-	_, operator, errParts := given.Parts()
+	learner, errParts := given.Learner()
 	if errParts != nil {
 		return errParts.Error()
 	}
-	s.numbers = operator.Numbers()
+	operator := learner.Operator()
+	s.numbers = operators.NumbersOf(operator)
 	if s.model, err = given.Model(); err != nil {
 		return err.Error()
 	}
-	if s.plan, err = s.model.Plan(); err != nil {
+	if s.plan, err = s.model.Learner.Params(); err != nil {
 		return err.Error()
 	}
 	if s.sealer, err = state.NewIncarnation(state.Incarnation{Stream: "0"}).Sealer(); err != nil {

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"oriel/mechanisms/protection"
+	"oriel/operators"
 	"oriel/schemas"
 )
 
@@ -38,7 +39,7 @@ func (s *story) told(t *testing.T, decisions []published) string {
 		}
 		topic := "decision"
 		if p.output > 0 {
-			topic = s.model.Output.Suffix
+			topic = operators.SecondTopicOf(s.model.Learner.Operator()).Suffix
 		}
 		fmt.Fprintf(&b, "%s %d of step %d", topic, d.Index, d.Step)
 		if p.output > 0 {

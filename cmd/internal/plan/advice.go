@@ -48,7 +48,7 @@ const (
 
 // Advise says what to take for a mechanism and an operator. It reports false where nothing is known of what becomes of
 // a release.
-func Advise(c mechanisms.Config, o Operator) (Advice, bool, error) {
+func Advise(c mechanisms.Config, o operators.Operator) (Advice, bool, error) {
 	m, err := open(c)
 	if err != nil {
 		return Advice{}, false, err
@@ -57,8 +57,8 @@ func Advise(c mechanisms.Config, o Operator) (Advice, bool, error) {
 	return a, ok, nil
 }
 
-func (m *machine) advice(o Operator) (Advice, bool) {
-	d, score := o.Describe(m.config), o.Score()
+func (m *machine) advice(o operators.Operator) (Advice, bool) {
+	d, score := o.Describe(m.config), operators.ScoreOf(o)
 	if d.Damping == nil || !(d.Radius > 0) || score == nil || m.stream.Once() {
 		return Advice{}, false
 	}
@@ -89,13 +89,13 @@ func (m *machine) advice(o Operator) (Advice, bool) {
 const dampedBy = 0.1
 
 func (m *machine) adviceOfCosts(d operators.Description) (Advice, bool) {
-	if !(d.Across > 0) {
+	if !(d.Diameter > 0) {
 		return Advice{}, false
 	}
 	_, worst := m.rms()
 	noise := worst * math.Sqrt(float64(m.config.Dimension()))
 	return Advice{
-		StartRegularizer: Number(round2(noise / (dampedBy * d.Across))), StrongConvexity: none, Clip: none, Constant: none,
+		StartRegularizer: Number(round2(noise / (dampedBy * d.Diameter))), StrongConvexity: none, Clip: none, Constant: none,
 		Memory: usualMemory,
 	}, true
 }

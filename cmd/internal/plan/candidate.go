@@ -47,7 +47,7 @@ func (in Input) candidate(v variant) (c mechanisms.Config, note, reason string) 
 	case facts.Paper:
 		note = strings.TrimPrefix(note+"; "+printed(name), "; ")
 	}
-	if err := in.Operator.Mechanism(&c, nil); err != nil {
+	if err := in.Operator.Require(&c, nil); err != nil {
 		return c, "", err.Error()
 	}
 	c.Scope = c.Scope.Fitted(false)

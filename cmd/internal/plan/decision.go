@@ -38,7 +38,7 @@ func settles(d operators.Damping, s protection.Scope, release, radius float64) f
 
 // decisions fills in what the releases of a row mean for decisions, where the operator knows; rows that release no
 // prefix sums have none.
-func (r *Report) decisions(row *Mechanism, o Operator) {
+func (r *Report) decisions(row *Mechanism, o operators.Operator) {
 	row.Decisions, row.Settles = []DecisionNoise{}, none
 	d := o.Describe(row.machine.config)
 	if d.Damping == nil || row.machine.stream.Once() {

@@ -12,6 +12,7 @@ import (
 	"oriel/mechanisms/blt"
 	"oriel/mechanisms/dp"
 	"oriel/mechanisms/forget"
+	"oriel/operators"
 )
 
 // groups are the sizes of the group table.
@@ -29,7 +30,7 @@ func New(in Input) (*Report, error) {
 		EventsPerSecond: none,
 	}}
 	d := in.Operator.Describe(c)
-	r.Setting.Radius, r.Setting.Rule, r.Setting.Steps = none, d.Leaves, d.Steps
+	r.Setting.Radius, r.Setting.Rule, r.Setting.Steps = none, d.Distance, d.Steps
 	if d.Damping != nil && d.Radius > 0 {
 		r.Setting.Radius = Number(d.Radius)
 	}
@@ -149,7 +150,7 @@ func (r *Report) about(m *machine) {
 }
 
 // row describes a mechanism.
-func (r *Report) row(m *machine, note string, o Operator) (Mechanism, error) {
+func (r *Report) row(m *machine, note string, o operators.Operator) (Mechanism, error) {
 	figures, same := m.config.Scope.Figures(), decays(m.config.Scope) == decays(r.Setting.terms.Scope)
 	_, several := m.config.Unit.Train()
 	mean, worst := m.rms()

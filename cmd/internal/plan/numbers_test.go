@@ -43,10 +43,11 @@ func countingInput(t testing.TB, changes ...string) Input {
 	if err != nil {
 		t.Fatal(err)
 	}
-	mechanism, operator, err := s.Parts()
+	learner, err := s.Learner()
 	if err != nil {
 		t.Fatal(err)
 	}
+	mechanism, operator := learner.Mechanism(), learner.Operator()
 	return Input{Configured: mechanism, Operator: operator, AgeWeight: s.AgeWeight}
 }
 
@@ -275,8 +276,8 @@ func TestNumbersOfUsers(t *testing.T) {
 // player opens a machine of settings as oriel run does.
 func player(t testing.TB, in Input) operators.Machine {
 	t.Helper()
-	operator := in.Operator.(operators.Configured)
-	public, err := operator.Plan(in.Configured)
+	operator := in.Operator
+	public, err := operator.Params(in.Configured)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,7 +14,7 @@ import (
 )
 
 // ofParts is an operator whose leaf has two parts, one with scales.
-type ofParts struct{ operators.Plain }
+type ofParts struct{ learner }
 
 func (ofParts) Describe(mechanisms.Config) operators.Description {
 	return operators.Description{Draws: true}

@@ -12,7 +12,7 @@ import (
 // Input is what a report is about.
 type Input struct {
 	Configured  mechanisms.Config
-	Operator    Operator
+	Operator    operators.Operator
 	AgeWeight   float64       // of blt, when another mechanism is configured
 	Rate        float64       // events a second of one stream; 0 when not known
 	Age         uint64        // steps, an age beside those of whole windows; 0 for none
@@ -25,16 +25,6 @@ type Input struct {
 	After       uint64        // events of a cell, at which ratios are shown beside powers of ten; 0 for none
 
 	only bool // no mechanism but the configured one
-}
-
-// Operator is what a report asks of an operators.Configured.
-type Operator interface {
-	// Mechanism adds what the operator asks of a mechanism by its name.
-	Mechanism(c *mechanisms.Config, plan []byte) error
-	// Describe says, for a mechanism, what becomes of a release.
-	Describe(c mechanisms.Config) operators.Description
-	// Score says what decisions predict.
-	Score() *operators.Score
 }
 
 // Report is the object that `oriel plan --json` prints. Lengths of time are null without a rate.

@@ -21,8 +21,8 @@ func knobOf(name string, greater bool, values int, text func(int) string, change
 		if err != nil {
 			return Input{}, err
 		}
-		mechanism, operator, err := s.Parts()
-		return Input{Configured: mechanism, Operator: operator, AgeWeight: s.AgeWeight}, err
+		learner, err := s.Learner()
+		return Input{Configured: learner.Mechanism(), Operator: learner.Operator(), AgeWeight: s.AgeWeight}, err
 	}}
 }
 

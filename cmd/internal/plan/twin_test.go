@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"errors"
 	"math"
 	"math/bits"
 	"testing"
@@ -10,6 +11,7 @@ import (
 	"oriel/mechanisms/dp"
 	"oriel/mechanisms/protection"
 	"oriel/operators"
+	"oriel/schemas"
 )
 
 // The twins: every figure again, by another route, in plain float64.
@@ -137,9 +139,15 @@ const paperSensitivity = 1.015
 // learner is an operator of which this is known.
 type learner struct{ operators.Description }
 
-func (learner) Score() *operators.Score { return nil }
+func (learner) Extras() []schemas.Extra { return nil }
 
-func (l learner) Mechanism(c *mechanisms.Config, _ []byte) error {
+func (learner) Params(mechanisms.Config) ([]byte, error) { return nil, nil }
+
+func (learner) Open([]byte, *mechanisms.Stream) (operators.Machine, error) {
+	return nil, errors.New("not an operator that runs")
+}
+
+func (l learner) Require(c *mechanisms.Config, _ []byte) error {
 	if facts, _ := mechanisms.FactsOf(c.Name); facts.Paper {
 		c.PaperSensitivity = paperSensitivity
 	}

@@ -45,7 +45,7 @@ func newConfigured(t task, environ []string, key [32]byte) (*configured, error) 
 		return nil, err
 	}
 	return &configured{
-		machine: machine, convexity: t.convexity, point: slices.Clone(operator.Score().Start),
+		machine: machine, convexity: t.convexity, point: slices.Clone(operators.ScoreOf(operator).Start),
 		gradient: make([]float64, t.set.Dimension),
 	}, nil
 }
@@ -56,7 +56,7 @@ func (t task) coco(environ []string) []string {
 }
 
 // open opens the machine of a settings list.
-func open(list []string, key [32]byte) (operators.Machine, operators.Configured, error) {
+func open(list []string, key [32]byte) (operators.Machine, operators.Operator, error) {
 	stream, operator, public, err := parts(list, key)
 	if err != nil {
 		return nil, nil, err
@@ -66,16 +66,17 @@ func open(list []string, key [32]byte) (operators.Machine, operators.Configured,
 }
 
 // parts opens the stream of a settings list, and returns what the operator opens a machine with.
-func parts(list []string, key [32]byte) (*mechanisms.Stream, operators.Configured, []byte, error) {
+func parts(list []string, key [32]byte) (*mechanisms.Stream, operators.Operator, []byte, error) {
 	s, err := settings.Load(list, settings.Operator)
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	mechanism, operator, err := s.Parts()
+	learner, err := s.Learner()
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	public, err := operator.Plan(mechanism)
+	mechanism, operator := learner.Mechanism(), learner.Operator()
+	public, err := operator.Params(mechanism)
 	if err != nil {
 		return nil, nil, nil, err
 	}

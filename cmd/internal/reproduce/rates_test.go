@@ -79,10 +79,11 @@ func TestAdviceOfCosts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	mechanism, operator, err := stated.Parts()
+	learner, err := stated.Learner()
 	if err != nil {
 		t.Fatal(err)
 	}
+	mechanism, operator := learner.Mechanism(), learner.Operator()
 	advice, ok, err := plan.Advise(mechanism, operator)
 	if err != nil || !ok {
 		t.Fatalf("no advice: %v", err)

@@ -110,7 +110,7 @@ func playRegression(ctx context.Context, c Cell) ([]Point, error) {
 		return w
 	}
 	truth, step, off := draw(), uint64(0), 0.0
-	score := operator.Score()
+	score := operators.ScoreOf(operator)
 	weights := append([]float64(nil), score.Start...)
 	var r operators.Record
 	var made []operators.Decision

@@ -166,8 +166,12 @@ func (o opening) environ(update, mechanism string, more ...string) []string {
 	list := append([]string{
 		"ORIEL_UPDATE=" + update, "ORIEL_MECHANISM=" + mechanism, "ORIEL_EPSILON=" + number(o.epsilon), "ORIEL_DELTA=1e-6",
 	}, more...)
-	if update == "llo" || slices.Contains(more, whole) {
-		list = append(list, "ORIEL_HORIZON="+strconv.FormatUint(o.steps, 10))
+	steps := strconv.FormatUint(o.steps, 10)
+	switch {
+	case slices.Contains(more, whole):
+		list = append(list, "ORIEL_HORIZON="+steps)
+	case update == "llo":
+		list = append(list, "ORIEL_ROUNDS="+steps)
 	}
 	return list
 }

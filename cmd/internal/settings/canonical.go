@@ -11,7 +11,8 @@ import (
 
 // Canonical is the configuration text, version 1: lines NAME=value, sorted, of everything that decides bytes: what
 // every operator has, and what the operator has of its own. STREAM_KEYS is an empty line of version 1. What came later
-// has a line where it is set only, so that its arrival changed no deployment.
+// has a line where it is set only, so that its arrival changed no deployment. ORIEL_ROUNDS has the line HORIZON, its
+// name in earlier versions.
 func (s Settings) Canonical() string {
 	number := func(f float64) string { return string(schemas.AppendFloat(nil, f)) }
 	count := func(n uint64) string { return strconv.FormatUint(n, 10) }
@@ -33,7 +34,7 @@ func (s Settings) Canonical() string {
 		"FEATURES_NORM=" + s.FeaturesNorm,
 		"FEATURES_RANGE=" + s.FeaturesRange,
 		"FORMAT=" + s.Format,
-		"HORIZON=" + count(s.Horizon),
+		"HORIZON=" + count(s.rounds()),
 		fmt.Sprintf("MAX_RECORD_BYTES=%d", s.MaxRecordBytes),
 		"MECHANISM=" + s.Mechanism,
 		"OPERATOR=" + s.Operator,

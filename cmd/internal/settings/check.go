@@ -90,6 +90,7 @@ func (s Settings) checkPrivacy(p *operators.Problems) {
 	p.Want("BATCH", s.Batch >= 1 && s.Batch <= 1<<31, "%d: not within 1 to 2147483648", s.Batch)
 	s.checkUsers(p)
 	s.checkWindow(p)
+	s.checkRounds(p)
 	p.Want("AFTER", s.After == "" || s.forgets(), "%q: set, but the sums do not forget: without ORIEL_MEMORY the noise that the "+
 		"other deployment ended with would stay in them for ever; start from nothing", s.After)
 	facts := s.facts()

@@ -3,7 +3,7 @@ package settings
 import (
 	"strings"
 
-	"oriel/cmd/internal/families"
+	"oriel/cmd/internal/registry"
 	"oriel/operators"
 	"oriel/schemas"
 )
@@ -42,7 +42,7 @@ func decodingOf(config string) (environ []string, ok bool) {
 		}
 	}
 	names := []string{"OPERATOR", "FEATURES_BIAS", "FEATURES_NORM", "FEATURES_RANGE", "FORMAT", "MAX_RECORD_BYTES"}
-	if family, ok := families.All.Find(given["OPERATOR"]); ok {
+	if family, ok := registry.All.Find(given["OPERATOR"]); ok {
 		for _, setting := range family.Settings {
 			if !setting.Decodes {
 				continue

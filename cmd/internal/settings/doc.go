@@ -1,9 +1,9 @@
 // Package settings turns the ORIEL_* environment into checked settings, and settings into what the packages take.
 //
 // Settings are those that every operator has, fields of Settings, and those of the chosen operator, rows of its
-// operators.Family (cmd/internal/families). Every problem is reported at once and names its variable. A variable of a
-// feature that this version lacks, a setting of another operator, and a name that does not exist are errors: a misspelt
-// privacy setting must never be ignored. A command requires only the groups that it uses (Need). The tables in
+// operators.Definition (cmd/internal/registry). Every problem is reported at once and names its variable. A variable of
+// a feature that this version lacks, a setting of another operator, and a name that does not exist are errors: a
+// misspelt privacy setting must never be ignored. A command requires only the groups that it uses (Need). The tables in
 // deploy/SETTINGS.md and in the help of `oriel run` are made from the struct tags here and the rows there.
 //
 // Canonical gives the configuration text whose hash identifies a deployment: everything that decides bytes, and nothing

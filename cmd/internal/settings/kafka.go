@@ -8,6 +8,7 @@ import (
 	"os"
 	"strings"
 
+	"oriel/operators"
 	"oriel/pipeline"
 	"oriel/pipeline/kafka"
 	"oriel/state"
@@ -87,15 +88,19 @@ func (s Settings) DeploymentOf(m pipeline.Model) (pipeline.Config, error) {
 		}
 		return ""
 	}
-	if s.After != "" && m.PlanAfter == nil {
+	operator := m.Learner.Operator()
+	output := operators.SecondTopicOf(operator)
+	if _, ok := operator.(operators.Successor); s.After != "" && !ok {
 		errs = append(errs, fmt.Errorf("ORIEL_AFTER: streams of ORIEL_OPERATOR=%s start from nothing", s.Operator))
 	}
 	suffix := ""
-	if m.Output != nil {
-		suffix = m.Output.Suffix
+	if output != nil {
+		suffix = output.Suffix
 	}
-	c.Second = name("ORIEL_SECOND_TOPIC", s.SecondTopic, s.Name+"."+suffix, m.Output != nil)
-	c.Descriptor = name("ORIEL_DESCRIPTOR_TOPIC", s.DescriptorTopic, s.Name+".descriptor", m.Descriptor != nil)
+	c.Second = name("ORIEL_SECOND_TOPIC", s.SecondTopic, s.Name+"."+suffix, output != nil)
+	c.Descriptor = name(
+		"ORIEL_DESCRIPTOR_TOPIC", s.DescriptorTopic, s.Name+".descriptor", operators.DescriptorOf(operator) != nil,
+	)
 	return c, invalid(errs...)
 }
 

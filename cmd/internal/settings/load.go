@@ -9,7 +9,7 @@ import (
 
 	"github.com/caarlos0/env/v11"
 
-	"oriel/cmd/internal/families"
+	"oriel/cmd/internal/registry"
 	"oriel/operators"
 )
 
@@ -28,10 +28,10 @@ const (
 
 // Load reads the environment (as os.Environ gives it) and checks it as a whole for a command that needs the groups.
 func Load(environ []string, needs ...Need) (Settings, error) {
-	return load(families.All, environ, needs...)
+	return load(registry.All, environ, needs...)
 }
 
-func load(table families.Table, environ []string, needs ...Need) (Settings, error) {
+func load(table registry.Table, environ []string, needs ...Need) (Settings, error) {
 	given := map[string]string{}
 	for _, line := range environ {
 		if name, value, ok := strings.Cut(line, "="); ok && strings.HasPrefix(name, prefix) {
@@ -110,7 +110,7 @@ func invalid(errs ...error) error {
 
 // unknown reports variables that do not exist, those of other operators than the chosen one, and those whose feature
 // this version lacks.
-func unknown(table families.Table, chosen string, given map[string]string) []error {
+func unknown(table registry.Table, chosen string, given map[string]string) []error {
 	known := map[string]bool{}
 	for _, v := range common() {
 		known[v.Name] = true

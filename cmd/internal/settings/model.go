@@ -1,17 +1,12 @@
 package settings
 
 import (
-	"encoding/binary"
-	"errors"
 	"fmt"
 	"math"
-	"slices"
-	"sync"
 
 	"oriel/mechanisms"
 	"oriel/mechanisms/dp"
 	"oriel/mechanisms/protection"
-	"oriel/operators"
 	"oriel/pipeline"
 	"oriel/schemas"
 )
@@ -33,44 +28,23 @@ func (s Settings) EventConfig() (schemas.EventConfig, error) {
 // Model gives the configured operator to the pipeline.
 func (s Settings) Model() (pipeline.Model, error) {
 	events, errEvents := s.EventConfig()
-	mechanism, operator, errOperator := s.Parts()
-	if err := invalid(errEvents, errOperator); err != nil {
+	learner, errLearner := s.Learner()
+	if err := invalid(errEvents, errLearner); err != nil {
 		return pipeline.Model{}, err
 	}
-	// fits a filter: once for all partitions
-	private := sync.OnceValues(func() ([]byte, error) { return newPlan(mechanism) })
-	model := pipeline.Model{
-		Settings:   s.Canonical(),
-		Events:     events,
-		Users:      s.users(),
-		Form:       operator.Form(),
-		Extras:     operator.Extras(),
-		Keyed:      s.events.Keyed,
-		Output:     operator.Output(),
-		Descriptor: operator.Descriptor(),
-		Semantics:  pipeline.Semantics,
-		Plan: func() ([]byte, error) {
-			return plan(private, func() ([]byte, error) { return operator.Plan(mechanism) })
-		},
-		Seat: func(plan []byte) (func([32]byte) (operators.Machine, error), error) {
-			return seat(mechanism, operator, plan)
-		},
-	}
-	if following, ok := operator.(operators.Following); ok {
-		model.PlanAfter = func(last operators.Decision) ([]byte, error) {
-			return plan(private, func() ([]byte, error) { return following.PlanAfter(mechanism, last) })
-		}
-	}
-	return model, nil
+	return pipeline.Model{
+		Settings: s.Canonical(), Events: events, Users: s.users(), Keyed: s.events.Keyed, Semantics: pipeline.Semantics,
+		Learner: learner,
+	}, nil
 }
 
 // Guarantee is what every stream of the deployment with this model states. It fails when no plan fits the settings.
 func (s Settings) Guarantee(m pipeline.Model) (protection.Guarantee, error) {
-	plan, err := m.Plan()
+	params, err := m.Learner.Params()
 	if err != nil {
 		return protection.Guarantee{}, invalid(err)
 	}
-	seat, err := pipeline.NewSeat(m, plan)
+	seat, err := pipeline.NewSeat(m, params)
 	if err != nil {
 		return protection.Guarantee{}, err
 	}
@@ -81,67 +55,22 @@ func (s Settings) Guarantee(m pipeline.Model) (protection.Guarantee, error) {
 	return g, nil
 }
 
-// Parts returns the mechanism and the operator that Model wires, for commands that look at one of them alone.
-func (s Settings) Parts() (mechanisms.Config, operators.Configured, error) {
+// Learner returns the operator and its mechanism, for commands that need no events.
+func (s Settings) Learner() (pipeline.Learner, error) {
 	m := mechanisms.Config{
 		Name: s.Mechanism, Batch: s.Batch, Terms: s.Terms(), Budget: dp.Budget{Epsilon: s.Epsilon, Delta: s.Delta},
 	}
 	if s.facts().Filter {
 		m.AgeWeight, m.Poles = s.AgeWeight, s.Poles
 	}
-	if err := s.operator.Mechanism(&m, nil); err != nil {
-		return m, nil, err
+	learner, err := pipeline.NewLearner(s.operator, m)
+	if err != nil {
+		return learner, err
 	}
+	m = learner.Mechanism()
 	if s.facts().Draws && m.Draws == (mechanisms.Draws{}) {
-		return m, nil, invalid(fmt.Errorf("ORIEL_MECHANISM: %s: releases nothing but draws, and ORIEL_OPERATOR=%s draws nothing by sums; take blt",
+		return learner, invalid(fmt.Errorf("ORIEL_MECHANISM: %s: releases nothing but draws, and ORIEL_OPERATOR=%s draws nothing by sums; take blt",
 			s.Mechanism, s.Operator))
 	}
-	return m, s.operator, m.Validate()
-}
-
-// newPlan freezes what calibration decides.
-func newPlan(m mechanisms.Config) ([]byte, error) {
-	p, err := mechanisms.NewPlan(m)
-	if err != nil {
-		return nil, err
-	}
-	return p.AppendBinary(nil)
-}
-
-// plan is what an incarnation freezes: the mechanism's plan behind its u32 length, then the operator's.
-func plan(private, public func() ([]byte, error)) ([]byte, error) {
-	first, err := private()
-	if err != nil {
-		return nil, err
-	}
-	second, err := public()
-	if err != nil {
-		return nil, err
-	}
-	return slices.Concat(binary.LittleEndian.AppendUint32(nil, uint32(len(first))), first, second), nil
-}
-
-// errPlan means that the stored plan is not one of this version's.
-var errPlan = errors.New("settings: stored plan: malformed")
-
-// seat opens what machines have in common, and returns what opens one of them. The leaf is that of the stored plan.
-func seat(
-	m mechanisms.Config, c operators.Configured, plan []byte,
-) (func(key [32]byte) (operators.Machine, error), error) {
-	if len(plan) < 4 || uint64(binary.LittleEndian.Uint32(plan)) > uint64(len(plan)-4) {
-		return nil, errPlan
-	}
-	split := 4 + int(binary.LittleEndian.Uint32(plan))
-	private, err := mechanisms.ParsePlan(plan[4:split])
-	if err != nil {
-		return nil, err
-	}
-	if err := c.Mechanism(&m, plan[split:]); err != nil {
-		return nil, err
-	}
-	streams, err := mechanisms.NewSeat(m, private)
-	if err != nil {
-		return nil, err
-	}
-	return func(key [32]byte) (operators.Machine, error) { return c.Open(plan[split:], streams.Open(key)) }, nil
+	return learner, m.Validate()
 }

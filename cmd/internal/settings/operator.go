@@ -7,7 +7,7 @@ import (
 	"os"
 	"slices"
 
-	"oriel/cmd/internal/families"
+	"oriel/cmd/internal/registry"
 	"oriel/operators"
 )
 
@@ -15,8 +15,8 @@ import (
 // says where no operator is named and none is needed; the operator without a name is returned where nothing is known of
 // one.
 func (s *Settings) readOperator(
-	p *operators.Problems, table families.Table, given map[string]string, needs []Need,
-) operators.Family {
+	p *operators.Problems, table registry.Table, given map[string]string, needs []Need,
+) operators.Definition {
 	steps := slices.Contains(needs, Operator)
 	decodes := steps || slices.Contains(needs, Events)
 	if steps {
@@ -29,7 +29,7 @@ func (s *Settings) readOperator(
 	source := operators.Source{
 		Given: given, ReadFile: readFile,
 		Common: operators.Common{
-			Mechanism: s.Mechanism, Batch: s.Batch, Horizon: s.Horizon, Terms: s.Terms(),
+			Mechanism: s.Mechanism, Batch: s.Batch, Rounds: s.rounds(), Terms: s.Terms(),
 			Norm: s.FeaturesNorm,
 		},
 	}
@@ -40,7 +40,7 @@ func (s *Settings) readOperator(
 // EmitAll returns settings whose operator publishes each decision that it computes, and which are the same else. Text
 // of the settings, as Canonical has it, stays.
 func (s Settings) EmitAll() Settings {
-	s.operator = s.operator.Every()
+	s.operator = operators.EmitAllOf(s.operator)
 	return s
 }
 
@@ -53,7 +53,7 @@ func (s Settings) EmitEvery() uint64 {
 }
 
 // configure asks the operator for what the groups need.
-func (s *Settings) configure(p *operators.Problems, family operators.Family, needs []Need) {
+func (s *Settings) configure(p *operators.Problems, family operators.Definition, needs []Need) {
 	steps := slices.Contains(needs, Operator)
 	if family.Name == "" || !steps && !slices.Contains(needs, Events) {
 		return

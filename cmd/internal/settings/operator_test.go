@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"oriel/cmd/internal/families"
+	"oriel/cmd/internal/registry"
 	"oriel/mechanisms"
 	"oriel/operators"
 	"oriel/operators/coco"
@@ -17,7 +17,7 @@ import (
 )
 
 // planted is an operator of this test. It has a setting of coco's name, a list, a file, and a setting that came later.
-var planted = operators.Family{
+var planted = operators.Definition{
 	Name: "planted", Text: "an operator of a test",
 	Settings: []operators.Setting{
 		{Name: "DIMENSION", Kind: operators.Count, Unit: "entries", Required: true, Decodes: true, Text: "how many"},
@@ -32,7 +32,7 @@ var planted = operators.Family{
 		}
 		return operators.Events{Body: body, Dimension: int(v.Count("DIMENSION")), Keyed: true}
 	},
-	New: func(v *operators.Values) (operators.Configured, error) {
+	New: func(v *operators.Values) (operators.Operator, error) {
 		v.Positive("BONUS", v.Number("BONUS"))
 		v.Want("BATCH", v.Batch == 1, "%d: planted takes events one by one", v.Batch)
 		entries := append(v.Entries("ARMS"), v.Entries("CELLS")...)
@@ -41,12 +41,12 @@ var planted = operators.Family{
 }
 
 type plantedOperator struct {
-	operators.Configured
+	operators.Operator
 	dimension int
 	entries   []string
 }
 
-func (o plantedOperator) Mechanism(c *mechanisms.Config, _ []byte) error {
+func (o plantedOperator) Require(c *mechanisms.Config, _ []byte) error {
 	c.Leaf = mechanisms.OnePart(o.dimension, 1)
 	return nil
 }
@@ -57,16 +57,16 @@ func (o plantedOperator) Extras() []schemas.Extra {
 	return []schemas.Extra{{Name: "arm", Kind: schemas.ExtraText}}
 }
 
-func (o plantedOperator) Output() *operators.Output { return &operators.Output{Suffix: "plays"} }
+func (o plantedOperator) SecondTopic() *operators.Output { return &operators.Output{Suffix: "plays"} }
 
 func (o plantedOperator) Descriptor() []byte { return []byte(`{"arms":["left"]}`) }
 
-func (o plantedOperator) Plan(mechanisms.Config) ([]byte, error) {
+func (o plantedOperator) Params(mechanisms.Config) ([]byte, error) {
 	return []byte(strings.Join(o.entries, "\n")), nil
 }
 
 // both is a table with coco and the planted operator.
-var both = families.Table{coco.Family, planted}
+var both = registry.Table{coco.Definition, planted}
 
 // ofPlanted is a deployment of the planted operator.
 func ofPlanted(more ...string) []string {
@@ -84,19 +84,19 @@ func TestAnotherOperatorChangesNoByteOfCoco(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	grown := coco.Family
+	grown := coco.Definition
 	grown.Settings = append(slices.Clone(grown.Settings), operators.Setting{
 		Name: "NEWER", Kind: operators.Count, Unit: "steps", Default: "7", Text: "how often", Later: true,
 	})
 	for _, test := range []struct {
-		table families.Table
+		table registry.Table
 		more  []string
 		line  string
 	}{
 		{both, nil, ""},
-		{families.Table{grown, planted}, nil, ""},
-		{families.Table{grown, planted}, []string{"ORIEL_NEWER=007"}, ""},
-		{families.Table{grown, planted}, []string{"ORIEL_NEWER=8"}, "NEWER=8\n"},
+		{registry.Table{grown, planted}, nil, ""},
+		{registry.Table{grown, planted}, []string{"ORIEL_NEWER=007"}, ""},
+		{registry.Table{grown, planted}, []string{"ORIEL_NEWER=8"}, "NEWER=8\n"},
 	} {
 		s, err := load(test.table, append(minimal(), test.more...), all...)
 		if err != nil {
@@ -133,17 +133,19 @@ func TestCanonicalConfigurationOfAnotherOperator(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if plan, err := m.Plan(); err != nil || !strings.HasSuffix(string(plan), "up\ndown\nnorth\nsouth") {
+	if plan, err := m.Learner.Params(); err != nil || !strings.HasSuffix(string(plan), "up\ndown\nnorth\nsouth") {
 		t.Errorf("plan %q: %v", plan, err)
 	}
-	if m.Form != schemas.Sparse {
+	operator := m.Learner.Operator()
+	if operators.FormOf(operator) != schemas.Sparse {
 		t.Error("decisions are dense")
 	}
 	if m.Events.Dimension != 3 || m.Events.Body.Name != "planted" || !m.Keyed {
 		t.Errorf("events %+v, keyed %t", m.Events, m.Keyed)
 	}
-	if len(m.Extras) != 1 || m.Output == nil || m.Output.Suffix != "plays" || string(m.Descriptor) != `{"arms":["left"]}` {
-		t.Errorf("extras %v, output %v, descriptor %s", m.Extras, m.Output, m.Descriptor)
+	extras, output, descriptor := operator.Extras(), operators.SecondTopicOf(operator), operators.DescriptorOf(operator)
+	if len(extras) != 1 || output == nil || output.Suffix != "plays" || string(descriptor) != `{"arms":["left"]}` {
+		t.Errorf("extras %v, output %v, descriptor %s", extras, output, descriptor)
 	}
 }
 
@@ -223,7 +225,7 @@ func TestEachOperatorHasATableOfItsOwn(t *testing.T) {
 	for name := range later {
 		taken[name] = true
 	}
-	for _, f := range families.All {
+	for _, f := range registry.All {
 		for _, s := range f.Settings {
 			if taken[s.Name] {
 				t.Errorf("%s: %s%s is not free", f.Name, prefix, s.Name)
@@ -271,11 +273,11 @@ func TestEmitEvery(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		plan, err := model.Plan()
+		plan, err := model.Learner.Params()
 		if err != nil {
 			t.Fatal(err)
 		}
-		stream, err := model.Seat(plan)
+		stream, err := model.Learner.Open(plan)
 		if err != nil {
 			t.Fatal(err)
 		}

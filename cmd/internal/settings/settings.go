@@ -49,13 +49,14 @@ type Settings struct {
 	DecisionGauges int `env:"DECISION_GAUGES" envDefault:"0" unit:"coordinates" range:"0 to 1000" text:"how many coordinates of each stream's newest committed decision /metrics shows, beside them the numbers that it says by name, and of aggregate its numbers by name with the ends of their intervals; a process shows 1000 series at most, whole streams first to last"`
 
 	Operator string `env:"OPERATOR" need:"operator" unit:"name" text:"algorithm; each has further settings, in a table of its own"`
-	Horizon  uint64 `env:"HORIZON" envDefault:"0" unit:"steps" range:"≥ 1 for llo and ORIEL_WINDOW=horizon" text:"steps over which the llo update's error bound must hold; with ORIEL_WINDOW=horizon, steps after which each stream ends"`
+	Rounds   uint64 `env:"ROUNDS" envDefault:"0" unit:"steps" range:"≥ 1 for llo with proved constants" text:"T: steps over which a bound on accuracy must hold, and for which an operator's constants are made (llo, bandit); it concerns accuracy, never privacy. Leave it out with ORIEL_WINDOW=horizon: it is ORIEL_HORIZON then. 0: unknown"`
 	Batch    uint64 `env:"BATCH" envDefault:"1" unit:"events" range:"1 to 2147483648" text:"events a step"`
 
 	Mechanism string  `env:"MECHANISM" need:"operator" unit:"name" range:"blt, tree-gaussian, tree-gamma, tree-laplace, tree-gaussian-paper, tree-gamma-paper, once-gaussian, once-gamma, draws" text:"private running sum; once-gaussian and once-gamma release each step's own sum instead, for ORIEL_UPDATE=ogd; draws releases none, for ORIEL_RULE=draws with ORIEL_WINDOW=horizon"`
 	AgeWeight float64 `env:"AGE_WEIGHT" envDefault:"0.3" unit:"weight" range:"0 to 1" text:"blt: how much the loss of events that left the window counts beside the error, when the filter is fitted; 0 with ORIEL_WINDOW=horizon or lifetime"`
 	Poles     int     `env:"POLES" envDefault:"0" unit:"poles" range:"0, 2, 3, 4" text:"blt: poles of the filter, and buffers of its state; 0 chooses, as ORIEL_MEMORY does"`
 	Window    string  `env:"WINDOW" need:"operator" unit:"steps" range:"≥ 1; a power of two for trees; at most 4194304 for blt; horizon; lifetime" text:"W: the newest W steps of each stream are protected; choose at least a day of traffic. horizon: each stream ends after ORIEL_HORIZON steps, and all of it is protected for ever. lifetime: blt with ORIEL_MEMORY, whose sums forget, and (or nothing) once-gaussian and once-gamma: each event is protected for ever"`
+	Horizon   uint64  `env:"HORIZON" envDefault:"0" unit:"steps" range:"≥ 1 with ORIEL_WINDOW=horizon" text:"with ORIEL_WINDOW=horizon, steps after which each stream ends. Without, it is read as ORIEL_ROUNDS, whose name it was"`
 	Memory    uint64  `env:"MEMORY" envDefault:"0" unit:"steps" range:"2 to 1048576 with ORIEL_WINDOW=lifetime and blt" text:"H: sums forget, what a step says counts for 1 − 1/H of it a step later; that makes the guarantee of an event one for ever. Choose how long ago is worth learning from"`
 	Epsilon   float64 `env:"EPSILON" need:"operator" unit:"nats" range:"> 0" text:"ε of one window, or for ever where there is none"`
 	Delta     float64 `env:"DELTA" unit:"probability" range:"above 0, below 1; any for pure-ε mechanisms" text:"δ of one window; choose it well below 1/(events in the window)"`
@@ -71,10 +72,10 @@ type Settings struct {
 	FeaturesNorm   string `env:"FEATURES_NORM" envDefault:"unit" unit:"name" range:"unit, none" text:"named features: scale the hashed vector to norm 1, or leave it"`
 	FeaturesRange  string `env:"FEATURES_RANGE" unit:"name:low:high[:cyclic],…" text:"named features: public ranges of numbers, mapped to [0, 1] or to a sine and cosine"`
 
-	own      *operators.Values    // the operator's settings
-	events   operators.Events     // of the groups Events and Operator
-	eventsOf string               // the operator whose they are
-	operator operators.Configured // of the group Operator, else nil
+	own      *operators.Values  // the operator's settings
+	events   operators.Events   // of the groups Events and Operator
+	eventsOf string             // the operator whose they are
+	operator operators.Operator // of the group Operator, else nil
 }
 
 // later are variables that the plan of record names and this version has no feature for. They are refused with this

@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"oriel/mechanisms/protection"
-	"oriel/operators"
 	"oriel/pipeline"
+	"oriel/pipeline/pipetest"
 )
 
 var rewrite = flag.Bool("rewrite", false, "write the settings table into deploy/SETTINGS.md")
@@ -85,7 +85,7 @@ func TestProblemsAreReportedAtOnceEachByItsVariable(t *testing.T) {
 	f(`ORIEL_CLIP: "0,5": not a number (unit: loss/length); with a point it is 0.5`, "ORIEL_CLIP=0,5")
 	f("ORIEL_EPSILON: NaN: not positive", "ORIEL_EPSILON=NaN")
 	f("ORIEL_DELTA", "ORIEL_DELTA=0")
-	f("ORIEL_HORIZON: not set", "ORIEL_UPDATE=llo", "ORIEL_SET=simplex")
+	f("ORIEL_ROUNDS: not set", "ORIEL_UPDATE=llo", "ORIEL_SET=simplex")
 	f("ORIEL_MEMORY: 134217728: the bound on the bytes that a process holds is ORIEL_MEMORY_LIMIT", "ORIEL_MEMORY=134217728")
 	f("ORIEL_MEMORY_LIMIT: 1: not within 83886080 to", "ORIEL_MEMORY_LIMIT=1")
 	f("ORIEL_EPSILLON: no such setting", "ORIEL_EPSILLON=1")
@@ -135,18 +135,19 @@ func TestCanonicalConfigurationOfVersion1(t *testing.T) {
 
 // TestTheSecondTopicIsTheOperators: its name follows from the deployment's, and one that no operator fills is refused.
 func TestTheSecondTopicIsTheOperators(t *testing.T) {
-	plays := pipeline.Model{Output: &operators.Output{Suffix: "plays"}}
+	of := func(b pipetest.Blind) pipeline.Model { return pipeline.Model{Learner: b.Learner()} }
+	plain, plays := of(pipetest.Blind{}), of(pipetest.Blind{Second: 1})
 	for _, c := range []struct {
 		given string
 		model pipeline.Model
 		want  string
-	}{{"", pipeline.Model{}, ""}, {"", plays, "late.plays"}, {"mine", plays, "mine"}} {
+	}{{"", plain, ""}, {"", plays, "late.plays"}, {"mine", plays, "mine"}} {
 		deployment, err := Settings{Name: "late", SecondTopic: c.given}.DeploymentOf(c.model)
 		if err != nil || deployment.Second != c.want {
 			t.Errorf("given %q: %q, %v; want %q", c.given, deployment.Second, err, c.want)
 		}
 	}
-	about := pipeline.Model{Descriptor: []byte("{}")}
+	about := of(pipetest.Blind{Descriptor: []byte("{}")})
 	if c, err := (Settings{Name: "late"}).DeploymentOf(about); err != nil || c.Descriptor != "late.descriptor" ||
 		c.Second != "" {
 		t.Errorf("%+v, %v", c, err)
@@ -154,7 +155,7 @@ func TestTheSecondTopicIsTheOperators(t *testing.T) {
 	if _, err := (Settings{Name: "late", DescriptorTopic: "mine"}).DeploymentOf(plays); err == nil || !strings.Contains(err.Error(), "ORIEL_DESCRIPTOR_TOPIC") {
 		t.Errorf("a topic for a descriptor that there is not: %v", err)
 	}
-	if _, err := (Settings{Name: "late", SecondTopic: "mine"}).DeploymentOf(pipeline.Model{}); err == nil || !strings.Contains(err.Error(), "ORIEL_SECOND_TOPIC") {
+	if _, err := (Settings{Name: "late", SecondTopic: "mine"}).DeploymentOf(plain); err == nil || !strings.Contains(err.Error(), "ORIEL_SECOND_TOPIC") {
 		t.Errorf("a second topic without an output: %v", err)
 	}
 }

@@ -5,7 +5,7 @@ import (
 	"reflect"
 	"strings"
 
-	"oriel/cmd/internal/families"
+	"oriel/cmd/internal/registry"
 	"oriel/operators"
 )
 
@@ -23,9 +23,9 @@ type Group struct {
 }
 
 // Groups lists every setting: those of all operators first, then operator by operator.
-func Groups() []Group { return groups(families.All) }
+func Groups() []Group { return groups(registry.All) }
 
-func groups(table families.Table) []Group {
+func groups(table registry.Table) []Group {
 	all := []Group{{Variables: common()}}
 	for i := range all[0].Variables {
 		if v := &all[0].Variables[i]; v.Name == prefix+"OPERATOR" {

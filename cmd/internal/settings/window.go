@@ -54,6 +54,29 @@ func (s Settings) scope() protection.Scope {
 	}
 }
 
+// rounds is T, the steps over which a bound on accuracy must hold; 0: unknown. A stream that ends has the steps of its
+// life. Another has those of ORIEL_ROUNDS, or of ORIEL_HORIZON, which was the name of ORIEL_ROUNDS.
+func (s Settings) rounds() uint64 {
+	if s.Window == horizon || s.Rounds == 0 {
+		return s.Horizon
+	}
+	return s.Rounds
+}
+
+// checkRounds refuses two numbers where one is meant.
+func (s Settings) checkRounds(p *operators.Problems) {
+	if s.Rounds == 0 || s.Horizon == 0 || s.Rounds == s.Horizon {
+		return
+	}
+	if s.Window == horizon {
+		p.Want("ROUNDS", false, "%d: with ORIEL_WINDOW=horizon each stream ends after ORIEL_HORIZON=%d steps, which are its rounds; leave "+
+			"ORIEL_ROUNDS out", s.Rounds, s.Horizon)
+		return
+	}
+	p.Want("ROUNDS", false, "%d: ORIEL_HORIZON, its earlier name, says %d; leave ORIEL_HORIZON out, or set ORIEL_WINDOW=horizon for a "+
+		"stream that ends after so many steps", s.Rounds, s.Horizon)
+}
+
 // canonicalWindow is ORIEL_WINDOW in the canonical configuration: the number of steps, or the word, since a stream that
 // ends is not one that goes on.
 func (s Settings) canonicalWindow() string {

@@ -1,6 +1,7 @@
 package settings
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -41,10 +42,11 @@ func TestWindowIsANumberOrAWord(t *testing.T) {
 		{[]string{"ORIEL_WINDOW=lifetime", "ORIEL_MECHANISM=blt", "ORIEL_MEMORY=64"}, 0, 0, "lifetime"},
 	} {
 		s := loaded(t, test.lines...)
-		m, _, err := s.Parts()
+		learner, err := s.Learner()
 		if err != nil {
 			t.Fatalf("%v: %v", test.lines, err)
 		}
+		m := learner.Mechanism()
 		wants := strings.Contains(strings.Join(test.lines, " "), "ORIEL_MEMORY=64")
 		if wants != (m.Scope.Figures().Memory == 64) ||
 			wants != strings.Contains(s.Canonical(), "\nMEMORY=64\n") {
@@ -60,6 +62,35 @@ func TestWindowIsANumberOrAWord(t *testing.T) {
 	}
 }
 
+// TestRoundsHaveTwoNames: ORIEL_HORIZON is read for ever as the earlier name of ORIEL_ROUNDS, where the stream does not
+// end. The canonical configuration has one line for both, so a deployment may change the name.
+func TestRoundsHaveTwoNames(t *testing.T) {
+	proved := []string{"ORIEL_UPDATE=llo", "ORIEL_SET=simplex"}
+	for _, test := range []struct {
+		lines, same []string
+		rounds      uint64
+	}{
+		{lines: []string{"ORIEL_ROUNDS=240"}, same: []string{"ORIEL_HORIZON=240"}, rounds: 240},
+		{lines: []string{"ORIEL_ROUNDS=240", "ORIEL_HORIZON=240"}, same: []string{"ORIEL_HORIZON=240"}, rounds: 240},
+		{lines: []string{"ORIEL_ROUNDS=0", "ORIEL_HORIZON=240"}, same: []string{"ORIEL_ROUNDS=240"}, rounds: 240},
+		{
+			lines: []string{"ORIEL_WINDOW=horizon", "ORIEL_HORIZON=9", "ORIEL_ROUNDS=9"},
+			same:  []string{"ORIEL_WINDOW=horizon", "ORIEL_HORIZON=9"}, rounds: 9,
+		},
+	} {
+		s, same := loaded(t, append(test.lines, proved...)...), loaded(t, append(test.same, proved...)...)
+		if s.Canonical() != same.Canonical() ||
+			!strings.Contains(s.Canonical(), fmt.Sprintf("\nHORIZON=%d\n", test.rounds)) ||
+			strings.Contains(s.Canonical(), "ROUNDS") {
+			t.Errorf("%v: canonical configuration\n%s\nof %v\n%s", test.lines, s.Canonical(), test.same, same.Canonical())
+		}
+		if s.own.Rounds != test.rounds || same.own.Rounds != test.rounds {
+			t.Errorf("%v: the operator reads %d rounds, and of %v %d, want %d", test.lines, s.own.Rounds, test.same,
+				same.own.Rounds, test.rounds)
+		}
+	}
+}
+
 // At user level a memory has the window of users beside it, in the mechanism and in the canonical configuration;
 // deployments without have no line.
 func TestUsersOfAMemoryHaveAWindow(t *testing.T) {
@@ -68,10 +99,11 @@ func TestUsersOfAMemoryHaveAWindow(t *testing.T) {
 		"ORIEL_USER_WINDOW=0100",
 	}
 	s := loaded(t, lines...)
-	m, _, err := s.Parts()
+	learner, err := s.Learner()
 	if err != nil {
 		t.Fatal(err)
 	}
+	m := learner.Mechanism()
 	user := protection.User{Exchange: dp.Replace, Separation: 5, Steps: 100}
 	if m.Terms != (protection.Terms{Scope: protection.Decay{Steps: 64}, Unit: user}) ||
 		!strings.Contains(s.Canonical(), "\nUSER_WINDOW=100\n") {
@@ -81,8 +113,8 @@ func TestUsersOfAMemoryHaveAWindow(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(model.Extras) != 2 || model.Extras[1].Name != "user_window" {
-		t.Errorf("decisions say %v", model.Extras)
+	if extras := learner.Operator().Extras(); len(extras) != 2 || extras[1].Name != "user_window" {
+		t.Errorf("decisions have %v", extras)
 	}
 	if g, err := s.Guarantee(model); err != nil || g.Terms != m.Terms {
 		t.Errorf("%+v, %v", g, err)
@@ -101,9 +133,10 @@ func TestHorizonHasNoAgeWeight(t *testing.T) {
 		"0.3": {"ORIEL_MECHANISM=blt"},
 	} {
 		s := loaded(t, lines...)
-		m, _, err := s.Parts()
-		if err != nil || (m.AgeWeight == 0) != (want == "0") || !strings.Contains(s.Canonical(), "AGE_WEIGHT="+want+"\n") {
-			t.Errorf("%v: age weight %g, %v", lines, m.AgeWeight, err)
+		learner, err := s.Learner()
+		if m := learner.Mechanism(); err != nil || (m.AgeWeight == 0) != (want == "0") ||
+			!strings.Contains(s.Canonical(), "AGE_WEIGHT="+want+"\n") {
+			t.Errorf("%v: age weight %g, %v", lines, learner.Mechanism().AgeWeight, err)
 		}
 	}
 }
@@ -128,7 +161,7 @@ func TestDrawsAreForRulesThatDraw(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := s.Parts(); err == nil ||
+	if _, err := s.Learner(); err == nil ||
 		!strings.Contains(err.Error(), "ORIEL_MECHANISM: draws: releases nothing but draws") {
 		t.Errorf("coco draws: %v", err)
 	}
@@ -156,6 +189,11 @@ func TestWindowsThatDoNotFitAreRefused(t *testing.T) {
 	f("ORIEL_HORIZON: not set; ORIEL_WINDOW=horizon", "ORIEL_WINDOW=horizon")
 	f("ORIEL_HORIZON: 4194305: above 4194304, the largest window of ORIEL_MECHANISM=blt", "ORIEL_WINDOW=horizon", "ORIEL_HORIZON=4194305", "ORIEL_MECHANISM=blt")
 	f("ORIEL_HORIZON: 4611686018427387905: above", "ORIEL_WINDOW=horizon", "ORIEL_HORIZON=4611686018427387905")
+	f("ORIEL_HORIZON: not set; ORIEL_WINDOW=horizon", "ORIEL_WINDOW=horizon", "ORIEL_ROUNDS=9")
+	f("ORIEL_ROUNDS: 8: with ORIEL_WINDOW=horizon each stream ends after ORIEL_HORIZON=9 steps", "ORIEL_WINDOW=horizon",
+		"ORIEL_HORIZON=9", "ORIEL_ROUNDS=8")
+	f("ORIEL_ROUNDS: 8: ORIEL_HORIZON, its earlier name, says 9", "ORIEL_HORIZON=9", "ORIEL_ROUNDS=8")
+	f(`ORIEL_ROUNDS: "many": not a whole number (unit: steps)`, "ORIEL_ROUNDS=many")
 	f("ORIEL_WINDOW: lifetime: ORIEL_MECHANISM=tree-gaussian has a window", "ORIEL_WINDOW=lifetime")
 	forgets := func(want string, lines ...string) {
 		t.Helper()

@@ -3,6 +3,7 @@
 // They stop nothing.
 //
 //	Settings	what settings alone show: `oriel config`, `plan`, `eval`, `produce`
+//	Overpaid	what the operator's reference model shows beside its sensitivities: `oriel config`, `plan`
 //	Unseen		what settings let fear of events that nobody looks at: `oriel config`, `plan`
 //	Watch		what events show: `oriel eval`, `produce`
 //

@@ -20,10 +20,11 @@ func Settings(s settings.Settings) (warnings []string) {
 		warnings = append(warnings, fmt.Sprintf("ORIEL_EPSILON=%g is above %d: one event may change the odds of what is published by a "+
 			"factor of e^%g, which hides nothing. Values from 0.1 to 10 are usual", s.Epsilon, mostEpsilon, s.Epsilon))
 	}
-	mechanism, operator, err := s.Parts()
+	learner, err := s.Learner()
 	if err != nil {
 		return warnings
 	}
+	mechanism, operator := learner.Mechanism(), learner.Operator()
 	if w := mechanism.Scope.Span(); w < leastWindow && !mechanism.Scope.ForLife() {
 		warnings = append(warnings, fmt.Sprintf("ORIEL_WINDOW=%d is below %d: ε holds for an event only while it is among the newest %s, and "+
 			"its loss grows afterwards. Take at least a day of traffic", w, leastWindow, events(w, mechanism.Batch)))

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"oriel/cmd/internal/auditor"
 	"oriel/cmd/internal/settings"
 )
 
@@ -54,4 +55,29 @@ func TestSettingsThatAreTraps(t *testing.T) {
 	f(nil, "ORIEL_FEATURES_RANGE=", "ORIEL_LOSS=linear") // has no named features
 	f(slices.Concat([]string{"ORIEL_EPSILON=1000 is", "ORIEL_WINDOW=8 is"}, squared, unranged), "ORIEL_EPSILON=1000",
 		"ORIEL_WINDOW=8", "ORIEL_LOSS=squared", "ORIEL_FEATURES_RANGE=")
+}
+
+// The warning names the component, what it pays for, what was found, the factor, and what to do.
+func TestWhatIsOverpaidIsSaid(t *testing.T) {
+	f := func(m auditor.Move, want ...string) {
+		t.Helper()
+		got := overpaid("toy", m)
+		for _, text := range want {
+			if !strings.Contains(got, text) {
+				t.Errorf("%+v: %q lacks %q", m, got, text)
+			}
+		}
+	}
+	f(auditor.Move{Name: "sums", Distance: 1.25, Sensitivity: 2.5}, "ORIEL_OPERATOR=toy pays for more",
+		"of its component sums is for a sensitivity of 2.5, and the largest move found is 1.25.",
+		" The noise is 2 times as large as it needs to be. Give the component a smaller bound")
+	f(auditor.Move{Sensitivity: 2}, "The noise of its contributions is",
+		"move found is 0. Nothing moves it, so it needs none.")
+	s, err := settings.Load(usual(), settings.Events, settings.Operator)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := Overpaid(s); len(got) > 0 {
+		t.Errorf("warnings %q", got)
+	}
 }

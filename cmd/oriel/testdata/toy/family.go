@@ -8,8 +8,8 @@ import (
 	"oriel/schemas"
 )
 
-// Family is the toy in the table of operators.
-var Family = operators.Family{
+// Definition is the toy in the table of operators.
+var Definition = operators.Definition{
 	Name: "toy", Text: "an operator of a test",
 	Settings: []operators.Setting{
 		{
@@ -54,7 +54,7 @@ func events(v *operators.Values) operators.Events {
 	return operators.Events{Body: body, Dimension: int(min(d, 64)), Keyed: true}
 }
 
-func configure(v *operators.Values) (operators.Configured, error) {
+func configure(v *operators.Values) (operators.Operator, error) {
 	arms, timeout := v.Entries("TOY_ARMS"), v.Count("TOY_TIMEOUT")
 	v.Want("TOY_ARMS", len(arms) >= 2, "%d arms: not at least two", len(arms))
 	v.Want("TOY_TIMEOUT", timeout >= 1 && timeout <= 1000, "%d: not within 1 to 1000", timeout)
@@ -62,12 +62,12 @@ func configure(v *operators.Values) (operators.Configured, error) {
 	if err := v.Err(); err != nil {
 		return nil, err
 	}
-	return configured{
+	return operator{
 		arms: arms, dimension: int(v.Count("TOY_DIMENSION")), clip: v.Number("TOY_CLIP"), timeout: timeout, batch: v.Batch,
 	}, nil
 }
 
-func (c configured) Extras() []schemas.Extra {
+func (c operator) Extras() []schemas.Extra {
 	return []schemas.Extra{
 		{Name: "arm", Kind: schemas.ExtraText, Text: "What is played."},
 		{Name: "play", Kind: schemas.ExtraText, Text: "The key of the record that gives its feedback."},
@@ -75,11 +75,11 @@ func (c configured) Extras() []schemas.Extra {
 	}
 }
 
-func (c configured) Output() *operators.Output {
+func (c operator) SecondTopic() *operators.Output {
 	return &operators.Output{Suffix: "plays", Text: "plays, for whoever carries them out"}
 }
 
-func (c configured) Descriptor() []byte {
+func (c operator) Descriptor() []byte {
 	text, err := json.Marshal(map[string]any{"arms": c.arms})
 	if err != nil {
 		panic("BUG: toy: " + err.Error())

@@ -7,15 +7,12 @@ import (
 	"strings"
 
 	"oriel/mechanisms"
-	"oriel/mechanisms/protection"
 	"oriel/operators"
 	"oriel/operators/pending"
 	"oriel/schemas"
 )
 
-type configured struct {
-	operators.Plain
-
+type operator struct {
 	arms      []string
 	dimension int
 	clip      float64
@@ -23,17 +20,17 @@ type configured struct {
 	batch     uint64
 }
 
-func (c configured) Mechanism(m *mechanisms.Config, _ []byte) error {
+func (c operator) Require(m *mechanisms.Config, _ []byte) error {
 	m.Leaf = mechanisms.OnePart(1+c.dimension, c.clip)
 	return nil
 }
 
-// Plan freezes what the list says.
-func (c configured) Plan(mechanisms.Config) ([]byte, error) {
+// Params freezes what the list says.
+func (c operator) Params(mechanisms.Config) ([]byte, error) {
 	return []byte(strings.Join(c.arms, "\n")), nil
 }
 
-func (c configured) Open(plan []byte, sums *mechanisms.Stream) (operators.Machine, error) {
+func (c operator) Open(plan []byte, sums *mechanisms.Stream) (operators.Machine, error) {
 	rows, err := pending.New(pending.Config{Capacity: int(c.timeout) + 1, Width: 1, Name: 24, Timeout: c.timeout})
 	if err != nil {
 		return nil, err
@@ -42,22 +39,31 @@ func (c configured) Open(plan []byte, sums *mechanisms.Stream) (operators.Machin
 	if len(arms) < 2 {
 		return nil, errors.New("toy: plan: fewer than two arms")
 	}
-	return &machine{stream: sums, rows: rows, arms: arms, leaf: make([]float64, 1+c.dimension)}, nil
+	return &machine{
+		Base: operators.Base{Operator: "toy", Stream: sums, Fields: []operators.Field{rows}},
+		rows: rows, arms: arms, leaf: make([]float64, 1+c.dimension),
+	}, nil
 }
 
-func (c configured) Describe(mechanisms.Config) operators.Description {
+func (c operator) Describe(mechanisms.Config) operators.Description {
 	return operators.Description{Draws: true}
 }
 
-func (c configured) Every() operators.Configured { return c }
+func (c operator) ReferenceModel([]byte) (operators.ReferenceModel, error) {
+	return &reference{operator: c}, nil
+}
 
-func (c configured) Twin([]byte) (operators.Twin, error) { return &twin{configured: c}, nil }
+var (
+	_ operators.Writer      = operator{}
+	_ operators.Descriptive = operator{}
+	_ operators.Audited     = operator{}
+)
 
 type machine struct {
-	stream *mechanisms.Stream
-	rows   *pending.Table
-	arms   []string
-	leaf   []float64
+	operators.Base
+	rows *pending.Table
+	arms []string
+	leaf []float64
 }
 
 // law is of draws from releases.
@@ -69,10 +75,10 @@ var law = mechanisms.Exponential{
 func (m *machine) Open(dst []operators.Decision) []operators.Decision { return m.play(dst, 0) }
 
 func (m *machine) Add(dst []operators.Decision, r operators.Record) []operators.Decision {
-	if !m.stream.Add(r.Identity, m.taken(r)) {
+	if !m.Stream.Add(r.Identity, m.taken(r)) {
 		return dst
 	}
-	t := m.stream.Step()
+	t := m.Stream.Step()
 	for {
 		if _, ok := m.rows.Expired(t); !ok {
 			break
@@ -83,7 +89,7 @@ func (m *machine) Add(dst []operators.Decision, r operators.Record) []operators.
 
 // taken returns what a record adds; a key takes its row whatever the record says.
 func (m *machine) taken(r operators.Record) []float64 {
-	row, outcome := m.rows.Take(r.Key, m.stream.Step())
+	row, outcome := m.rows.Take(r.Key, m.Stream.Step())
 	if outcome != pending.Done || r.Null || !usable(r.Event, len(m.leaf)-1) {
 		return nil
 	}
@@ -124,20 +130,20 @@ func fill(leaf []float64, e schemas.Event, arm float64) {
 	}
 }
 
-func (m *machine) point() []float64 { return append([]float64{}, m.stream.Sum(0)...) }
+func (m *machine) point() []float64 { return append([]float64{}, m.Stream.Sum(0)...) }
 
 // play draws an arm and lets the play wait, unless no record will come.
 func (m *machine) play(dst []operators.Decision, t uint64) []operators.Decision {
-	if m.stream.Ended() {
+	if m.Stream.Ended() {
 		return dst
 	}
 	scores, shown := make([]int64, len(m.arms)), make([]float64, len(m.arms))
-	level := m.stream.Sum(0)[0] / float64(t+1)
+	level := m.Stream.Sum(0)[0] / float64(t+1)
 	for i := range scores {
 		scores[i] = int64(math.Floor(float64(1000 * max(-100, min(100, float64(level*float64(i)))))))
 		shown[i] = float64(scores[i])
 	}
-	arm := m.stream.Choose(0, scores, law)
+	arm := m.Stream.Choose(0, scores, law)
 	name := "play-" + strconv.FormatUint(2*t, 10)
 	if m.rows.Put([]byte(name), t, []float64{float64(arm)}) != pending.Done {
 		panic("BUG: toy: a play does not wait")
@@ -148,36 +154,12 @@ func (m *machine) play(dst []operators.Decision, t uint64) []operators.Decision 
 	})
 }
 
-func (m *machine) Steps() uint64 { return m.stream.Step() }
-
 func (m *machine) Due(step uint64) (first uint64, count int) {
 	switch step {
 	case 0:
 		return 0, 1
-	case m.stream.End():
+	case m.Stream.End():
 		return 2*step - 1, 1
 	}
 	return 2*step - 1, 2
-}
-
-func (m *machine) Guarantee() protection.Guarantee { return m.stream.Guarantee() }
-
-func (m *machine) StateLen() int { return m.rows.StateLen() + m.stream.StateLen() }
-
-func (m *machine) AppendState(dst []byte) []byte {
-	return m.stream.AppendState(m.rows.AppendState(dst))
-}
-
-func (m *machine) Restore(state []byte) error {
-	if len(state) != m.StateLen() {
-		return errors.New("toy: state: of another length")
-	}
-	before, split := m.rows.AppendState(nil), m.rows.StateLen()
-	if err := m.rows.Restore(state[:split]); err != nil {
-		return err
-	}
-	if err := m.stream.Restore(state[split:]); err != nil {
-		return errors.Join(err, m.rows.Restore(before))
-	}
-	return nil
 }

@@ -16,12 +16,12 @@ import (
 // none.
 func TestConformance(t *testing.T) {
 	for _, scope := range []protection.Scope{protection.Window{Steps: 64}, protection.Lifetime{Steps: 40, Within: 40}} {
-		c := configured{arms: []string{"left", "right", "middle"}, dimension: 2, clip: 1, timeout: 3, batch: 2}
+		c := operator{arms: []string{"left", "right", "middle"}, dimension: 2, clip: 1, timeout: 3, batch: 2}
 		m := mechanisms.Config{
 			Name: "blt", Batch: c.batch, Budget: dp.Budget{Epsilon: 1, Delta: 1e-6},
 			Terms: protection.Terms{Scope: scope, Unit: protection.Event{Exchange: dp.Replace}},
 		}
-		if err := c.Mechanism(&m, nil); err != nil {
+		if err := c.Require(&m, nil); err != nil {
 			t.Fatal(err)
 		}
 		events := make([]schemas.Event, 30)
@@ -32,7 +32,7 @@ func TestConformance(t *testing.T) {
 			}
 			events[i] = schemas.Event{Vector: v, Numbers: []float64{float64(i%5) - 1.5}}
 		}
-		plan, err := c.Plan(m)
+		plan, err := c.Params(m)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -48,14 +48,14 @@ func TestConformance(t *testing.T) {
 
 // Behind the horizon nothing is played.
 func TestNothingIsPlayedBehindTheHorizon(t *testing.T) {
-	c := configured{arms: []string{"left", "right"}, dimension: 1, clip: 1, timeout: 3, batch: 1}
+	c := operator{arms: []string{"left", "right"}, dimension: 1, clip: 1, timeout: 3, batch: 1}
 	m := mechanisms.Config{
 		Name: "blt", Batch: 1, Budget: dp.Budget{Epsilon: 1, Delta: 1e-6},
 		Terms: protection.Terms{
 			Scope: protection.Lifetime{Steps: 3, Within: 3}, Unit: protection.Event{Exchange: dp.Replace},
 		},
 	}
-	if err := c.Mechanism(&m, nil); err != nil {
+	if err := c.Require(&m, nil); err != nil {
 		t.Fatal(err)
 	}
 	plan, err := mechanisms.NewPlan(m)
@@ -66,7 +66,7 @@ func TestNothingIsPlayedBehindTheHorizon(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	public, err := c.Plan(m)
+	public, err := c.Params(m)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,23 +7,24 @@ import (
 	"oriel/schemas"
 )
 
-// twin is the operators.Twin of a machine whose events are logged: a record's leaf does not depend on decisions.
-type twin struct{ configured }
+// reference is the operators.ReferenceModel of a machine whose events are logged: a record's leaf does not depend on
+// decisions.
+type reference struct{ operator }
 
-func (twin) Begin() {}
+func (reference) Begin() {}
 
-func (twin) Decided([]operators.Decision) {}
+func (reference) Observe([]operators.Decision) {}
 
 // Records returns the event.
-func (twin) Records(event operators.Record) (records []operators.Record, lag uint64) {
-	return operators.Prompt{}.Records(event)
+func (reference) Records(event operators.Record) (records []operators.Record, lag uint64) {
+	return operators.OneRecord{}.Records(event)
 }
 
-// Direct has nothing to do: a canary's direction chooses among pairs.
-func (twin) Direct([]float64) {}
+// Tangent has nothing to do: a canary's direction chooses among pairs.
+func (reference) Tangent([]float64) {}
 
 // Leaf writes the block, where there is more than one, z and y.
-func (t twin) Leaf(dst []float64, r operators.Record) bool {
+func (t reference) Contribution(dst []float64, r operators.Record) bool {
 	d, e := t.rows.Features, r.Event
 	if r.Null || len(e.Numbers) != 2 || e.Numbers[1] == absent || len(e.Vector.Values) == 0 {
 		return false
@@ -80,7 +81,7 @@ func (t twin) Leaf(dst []float64, r operators.Record) bool {
 // Canary returns two events whose rows are as far apart as rows can be: of two arms, or of candidates or one arm with
 // orthogonal rows, but where contexts have one number and s < 1. Features and rewards are far beyond what they are
 // clamped to.
-func (t twin) Canary(u []float64, factor float64) (with, without operators.Record) {
+func (t reference) Canary(u []float64, factor float64) (with, without operators.Record) {
 	if t.candidates > 0 {
 		a, b := t.rows.Farthest(u)
 		return t.record(0, a, factor), t.record(1, b, factor)
@@ -118,8 +119,8 @@ func square(v []float64) (sum float64) {
 }
 
 // record is an event that says of a choice what stands in a row (z; ±1).
-func (t twin) record(choice int, row []float64, factor float64) operators.Record {
-	d, beyond := t.dimension(), float64(operators.Beyond*factor)
+func (t reference) record(choice int, row []float64, factor float64) operators.Record {
+	d, beyond := t.dimension(), float64(operators.CanaryFactor*factor)
 	values := make([]float64, d*max(1, t.candidates))
 	at := 0
 	if t.candidates > 0 {

@@ -9,11 +9,11 @@ import (
 	"oriel/schemas"
 )
 
-// servedTwin is the operators.Twin of a machine that serves actions. Which contexts wait follows from keys and steps,
-// and the choice for a context from its published action. So it knows the leaf of a reward only if the reward comes in
-// a later step than its context.
-type servedTwin struct {
-	twin
+// servedReference is the operators.ReferenceModel of a machine that serves actions. Which contexts wait follows from
+// keys and steps, and the choice for a context from its published action. So it knows the leaf of a reward only if the
+// reward comes in a later step than its context.
+type servedReference struct {
+	reference
 	records uint64
 	open    []held // that have not timed out, the oldest first
 }
@@ -27,10 +27,10 @@ type held struct {
 	answered bool
 }
 
-func (t *servedTwin) Begin() { t.records, t.open = 0, nil }
+func (t *servedReference) Begin() { t.records, t.open = 0, nil }
 
-// Decided takes the choices of actions.
-func (t *servedTwin) Decided(decisions []operators.Decision) {
+// Observe takes the choices of actions.
+func (t *servedReference) Observe(decisions []operators.Decision) {
 	for _, d := range decisions {
 		if d.Output != 1 {
 			continue
@@ -44,7 +44,7 @@ func (t *servedTwin) Decided(decisions []operators.Decision) {
 }
 
 // Leaf writes the row of a reward and the context that it is for. SPEC.md says which records are rewards.
-func (t *servedTwin) Leaf(dst []float64, r operators.Record) bool {
+func (t *servedReference) Contribution(dst []float64, r operators.Record) bool {
 	step, key := t.records/t.batch+1, string(r.Key)
 	t.records++
 	if !utf8.Valid(r.Key) {
@@ -69,7 +69,7 @@ func (t *servedTwin) Leaf(dst []float64, r operators.Record) bool {
 	whole := schemas.Event{
 		Vector: w.context.Event.Vector, Numbers: []float64{float64(w.choice), r.Event.Numbers[1]}, Weight: 1,
 	}
-	return t.twin.Leaf(dst, operators.Record{Event: whole})
+	return t.reference.Contribution(dst, operators.Record{Event: whole})
 }
 
 // copied is a record without the caller's slices.
@@ -83,8 +83,8 @@ func copied(r operators.Record) operators.Record {
 
 // Canary returns two events whose contexts are as far apart as those of one arm can be, because the machine chooses
 // arms. The key is of no earlier record.
-func (t *servedTwin) Canary(u []float64, factor float64) (with, without operators.Record) {
-	with, without = t.twin.Canary(u, factor)
+func (t *servedReference) Canary(u []float64, factor float64) (with, without operators.Record) {
+	with, without = t.reference.Canary(u, factor)
 	if t.candidates == 0 && t.products.length == 0 {
 		a, b := t.rows.Farthest(u)
 		with, without = t.record(0, a, factor), t.record(0, b, factor)
@@ -95,7 +95,7 @@ func (t *servedTwin) Canary(u []float64, factor float64) (with, without operator
 }
 
 // Records returns the context and the reward, each of them null where the event is.
-func (t *servedTwin) Records(event operators.Record) (records []operators.Record, lag uint64) {
+func (t *servedReference) Records(event operators.Record) (records []operators.Record, lag uint64) {
 	context, reward := event, event
 	if !event.Null {
 		context.Event.Numbers = []float64{none, absent}

@@ -9,27 +9,27 @@ import (
 	"oriel/schemas"
 )
 
-// twin is the operators.Twin of a machine that publishes every decision: a record adds the gradient of its loss at the
-// decision before it.
-type twin struct {
-	operators.Prompt
+// reference is the operators.ReferenceModel of a machine that publishes every decision: a record adds the gradient of
+// its loss at the decision before it.
+type reference struct {
+	operators.OneRecord
 	config   Config
 	leaves   Leaves
 	first    []float64 // the decision that the stream starts from
 	decision []float64
 }
 
-func (t *twin) Begin() {
+func (t *reference) Begin() {
 	copy(t.decision, t.first)
 }
 
-func (t *twin) Decided(decisions []operators.Decision) {
+func (t *reference) Observe(decisions []operators.Decision) {
 	for _, d := range decisions {
 		copy(t.decision, d.Point)
 	}
 }
 
-func (t *twin) Leaf(dst []float64, r operators.Record) bool {
+func (t *reference) Contribution(dst []float64, r operators.Record) bool {
 	gradient, centre := dst[:len(t.decision)], dst[len(t.decision):]
 	if r.Null || !t.config.Loss.Gradient(gradient, t.decision, r.Event) {
 		return false
@@ -44,12 +44,12 @@ func (t *twin) Leaf(dst []float64, r operators.Record) bool {
 	return true
 }
 
-func (t *twin) Direct(u []float64) {
+func (t *reference) Tangent(u []float64) {
 	t.config.Set.Tangent(u[:len(t.decision)])
 	clear(u[len(t.decision):]) // the centre is no direction
 }
 
-func (t *twin) Canary(u []float64, factor float64) (with, without operators.Record) {
+func (t *reference) Canary(u []float64, factor float64) (with, without operators.Record) {
 	first, second := canaries(t.config, u[:len(t.decision)])
 	first.Weight = float64(first.Weight * factor)
 	second.Weight = float64(second.Weight * factor)
@@ -74,12 +74,12 @@ func canaries(c Config, u []float64) (with, without schemas.Event) {
 			values[i] = float64(factor * x)
 		}
 		length := float64(max(factor, -factor) * slope) // of the gradient without its weight
-		weight := float64(operators.Beyond * max(1, clip/length))
+		weight := float64(operators.CanaryFactor * max(1, clip/length))
 		return schemas.Event{Vector: schemas.Vector{Values: values}, Label: label, Weight: weight}
 	}
 	switch l := c.Loss.(type) {
 	case loss.Linear:
-		return event(float64(operators.Beyond*clip), 0, 1), event(float64(-operators.Beyond*clip), 0, 1)
+		return event(float64(operators.CanaryFactor*clip), 0, 1), event(float64(-operators.CanaryFactor*clip), 0, 1)
 	case loss.Logistic:
 		return event(1/reach, -1, 0.25), event(1/reach, 1, 0.25)
 	case loss.Hinge:
@@ -95,7 +95,7 @@ func canaries(c Config, u []float64) (with, without schemas.Event) {
 			for i := range e.Vector.Values {
 				e.Vector.Values[i] += 1 - least
 			}
-			e.Weight = float64(operators.Beyond * max(1, float64(clip*reach*slices.Max(e.Vector.Values))))
+			e.Weight = float64(operators.CanaryFactor * max(1, float64(clip*reach*slices.Max(e.Vector.Values))))
 		}
 		return with, without
 	}

@@ -7,27 +7,27 @@ import (
 	"oriel/schemas"
 )
 
-// twin is the operators.Twin of a machine that publishes every decision.
-type twin struct {
-	operators.Prompt
-	configured
+// reference is the operators.ReferenceModel of a machine that publishes every decision.
+type reference struct {
+	operators.OneRecord
+	operator
 	decision []float64
 }
 
-func newTwin(c configured) *twin {
-	return &twin{configured: c, decision: make([]float64, c.rows.Features)}
+func newTwin(c operator) *reference {
+	return &reference{operator: c, decision: make([]float64, c.rows.Features)}
 }
 
-func (t *twin) Begin() { clear(t.decision) }
+func (t *reference) Begin() { clear(t.decision) }
 
-func (t *twin) Decided(decisions []operators.Decision) {
+func (t *reference) Observe(decisions []operators.Decision) {
 	for _, d := range decisions {
 		copy(t.decision, d.Point)
 	}
 }
 
 // Leaf writes the row feature by feature: z, drawn to norm 1, and what of the label is learned, not clamped.
-func (t *twin) Leaf(dst []float64, r operators.Record) bool {
+func (t *reference) Contribution(dst []float64, r operators.Record) bool {
 	d, e := t.rows.Features, r.Event
 	if r.Null {
 		return false
@@ -66,20 +66,20 @@ func (t *twin) Leaf(dst []float64, r operators.Record) bool {
 	return true
 }
 
-// Direct has nothing to do: a canary's direction chooses among pairs.
-func (t *twin) Direct([]float64) {}
+// Tangent has nothing to do: a canary's direction chooses among pairs.
+func (t *reference) Tangent([]float64) {}
 
 // Canary returns two events whose rows are as far apart as rows can be. Features, labels and weights are far beyond
 // what they are clamped to.
-func (t *twin) Canary(u []float64, factor float64) (with, without operators.Record) {
+func (t *reference) Canary(u []float64, factor float64) (with, without operators.Record) {
 	a, b := t.rows.Farthest(u)
 	d := t.rows.Features
 	return t.record(a[:d], a[d], factor), t.record(b[:d], b[d], factor)
 }
 
 // record is an event that says z and the end of the label's range on one side, far beyond.
-func (t *twin) record(z []float64, side, factor float64) operators.Record {
-	beyond := float64(operators.Beyond * factor)
+func (t *reference) record(z []float64, side, factor float64) operators.Record {
+	beyond := float64(operators.CanaryFactor * factor)
 	values := make([]float64, len(z))
 	for i, x := range z {
 		values[i] = float64(float64(x*t.features) * beyond)

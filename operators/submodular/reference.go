@@ -8,17 +8,17 @@ import (
 	"oriel/schemas"
 )
 
-// twin is the operators.Twin of a machine that publishes every decision.
-type twin struct {
-	operators.Prompt
-	configured
+// reference is the operators.ReferenceModel of a machine that publishes every decision.
+type reference struct {
+	operators.OneRecord
+	operator
 	plan plan
 	set  []int
 
 	points []float64 // of shares, of all copies
 }
 
-func (t *twin) Begin() {
+func (t *reference) Begin() {
 	t.set = nil
 	for i := range t.pick {
 		t.set = append(t.set, i)
@@ -41,7 +41,7 @@ func (t *twin) Begin() {
 }
 
 // vertex is the first set, for each copy.
-func (t *twin) vertex() {
+func (t *reference) vertex() {
 	t.points = make([]float64, t.copies*t.elements)
 	for k := range t.copies {
 		for _, a := range t.set {
@@ -53,7 +53,7 @@ func (t *twin) vertex() {
 // slopes are gradients less the centre, at the mean of the points before each copy's own: by differences about the
 // point, which are exact, since along an element the mean value of a random set is linear, and quadratic is what it
 // says.
-func (t *twin) slopes(dst, v []float64) {
+func (t *reference) slopes(dst, v []float64) {
 	n := t.elements
 	at := make([]float64, n)
 	for k := range t.copies {
@@ -69,7 +69,7 @@ func (t *twin) slopes(dst, v []float64) {
 }
 
 // whole is what a set is worth to one event of each type together.
-func (t *twin) whole(set []int) (sum float64) {
+func (t *reference) whole(set []int) (sum float64) {
 	for j := range t.types {
 		sum += t.value(t.plan.table[j*t.elements:][:t.elements], set)
 	}
@@ -77,7 +77,7 @@ func (t *twin) whole(set []int) (sum float64) {
 }
 
 // value is what a set is worth to an event, by the function's definition.
-func (t *twin) value(v []float64, set []int) float64 {
+func (t *reference) value(v []float64, set []int) float64 {
 	most, missed, sum := 0.0, 1.0, 0.0
 	for i, a := range set {
 		if slices.Contains(set[:i], a) {
@@ -90,7 +90,7 @@ func (t *twin) value(v []float64, set []int) float64 {
 }
 
 // scale is in what units of 1 gains are learned.
-func (t *twin) scale() float64 {
+func (t *reference) scale() float64 {
 	switch t.function {
 	case modular:
 		return float64(t.pick)
@@ -104,7 +104,7 @@ func (t *twin) scale() float64 {
 	}
 }
 
-func (t *twin) Decided(decisions []operators.Decision) {
+func (t *reference) Observe(decisions []operators.Decision) {
 	for _, d := range decisions {
 		if t.rule == byShares {
 			for _, extra := range d.Extras {
@@ -121,7 +121,7 @@ func (t *twin) Decided(decisions []operators.Decision) {
 }
 
 // Leaf writes the type, or of each position the gains behind the set so far, less the centre.
-func (t *twin) Leaf(dst []float64, r operators.Record) bool {
+func (t *reference) Contribution(dst []float64, r operators.Record) bool {
 	if r.Null {
 		return false
 	}
@@ -156,14 +156,14 @@ func (t *twin) Leaf(dst []float64, r operators.Record) bool {
 	return true
 }
 
-// Direct has nothing to do: a canary's direction chooses among pairs.
-func (t *twin) Direct([]float64) {}
+// Tangent has nothing to do: a canary's direction chooses among pairs.
+func (t *reference) Tangent([]float64) {}
 
 // Canary returns two events of which one gains from no element that may stand first but those of the set, its last one
 // left out, and the other from all but these: where the first has anything it gains at once and never again, the other
 // at each position from each further element. Where gains have a length, each gains from half of what is not in the
 // set. Or two events of two types.
-func (t *twin) Canary(u []float64, factor float64) (with, without operators.Record) {
+func (t *reference) Canary(u []float64, factor float64) (with, without operators.Record) {
 	if len(t.types) > 0 {
 		a, b := t.farTypes()
 		if u[0] < 0 {
@@ -173,7 +173,7 @@ func (t *twin) Canary(u []float64, factor float64) (with, without operators.Reco
 	}
 	a, b := make([]float64, t.elements), make([]float64, t.elements)
 	for i := range a {
-		b[i] = float64(operators.Beyond * factor)
+		b[i] = float64(operators.CanaryFactor * factor)
 	}
 	in := t.set[:t.pick-1]
 	if t.rule == byShares {
@@ -201,7 +201,7 @@ func (t *twin) Canary(u []float64, factor float64) (with, without operators.Reco
 	if t.function == modular && t.length == 0 { // nothing is gained by what the other lacks
 		clear(a)
 		for i := range b {
-			b[i] = float64(operators.Beyond * factor)
+			b[i] = float64(operators.CanaryFactor * factor)
 		}
 	}
 	if u[0] < 0 {
@@ -214,7 +214,7 @@ func (t *twin) Canary(u []float64, factor float64) (with, without operators.Reco
 }
 
 // farTypes are two types whose events are far apart: that with the longest leaf, and the farthest from it.
-func (t *twin) farTypes() (a, b int) {
+func (t *reference) farTypes() (a, b int) {
 	if t.rule == byHistogram {
 		return 0, 1
 	}
@@ -225,7 +225,7 @@ func (t *twin) farTypes() (a, b int) {
 	far := func(from []float64) (far int) {
 		most, leaf := -1.0, make([]float64, size)
 		for j := range t.types {
-			t.Leaf(leaf, atPlace(j))
+			t.Contribution(leaf, atPlace(j))
 			sum := 0.0
 			for i, x := range leaf {
 				sum += float64((x - from[i]) * (x - from[i]))
@@ -238,7 +238,7 @@ func (t *twin) farTypes() (a, b int) {
 	}
 	leaf := make([]float64, size)
 	a = far(leaf)
-	t.Leaf(leaf, atPlace(a))
+	t.Contribution(leaf, atPlace(a))
 	return a, far(leaf)
 }
 

@@ -7,18 +7,18 @@ import (
 	"oriel/operators/plays"
 )
 
-// twin is the operators.Twin of a machine: of what plays explore it knows what was published.
-type twin struct {
+// reference is the operators.ReferenceModel of a machine: of what plays explore it knows what was published.
+type reference struct {
 	Config
 	*plays.History
 
 	cells map[uint64]int // of each play; −1: none
 }
 
-func (t *twin) Begin() { t.History, t.cells = plays.NewHistory(t.Plays), map[uint64]int{} }
+func (t *reference) Begin() { t.History, t.cells = plays.NewHistory(t.Plays), map[uint64]int{} }
 
-func (t *twin) Decided(decisions []operators.Decision) {
-	t.History.Decided(decisions)
+func (t *reference) Observe(decisions []operators.Decision) {
+	t.History.Observe(decisions)
 	for _, d := range decisions {
 		t.cells[d.Index] = -1
 		if d.Extras[1].Number == 0 {
@@ -32,7 +32,7 @@ func (t *twin) Decided(decisions []operators.Decision) {
 	}
 }
 
-func (t *twin) Leaf(dst []float64, r operators.Record) bool {
+func (t *reference) Contribution(dst []float64, r operators.Record) bool {
 	a := t.Next(r.Key, t.Worth.Centred(plays.Number(r)))
 	if !t.Draws {
 		dst[0] = a.Value
@@ -47,7 +47,7 @@ func (t *twin) Leaf(dst []float64, r operators.Record) bool {
 
 // Canary is of the first play of the newest round that is not used up. A worth beyond its range is clamped to it, and
 // so are these.
-func (t *twin) Canary(u []float64, factor float64) (with, without operators.Record) {
+func (t *reference) Canary(u []float64, factor float64) (with, without operators.Record) {
 	sign := 1.0
 	for _, x := range u {
 		if math.Abs(x) > 0 {
@@ -58,4 +58,4 @@ func (t *twin) Canary(u []float64, factor float64) (with, without operators.Reco
 	return plays.Opposite(t.Open(), t.Worth, sign, factor)
 }
 
-func (t *twin) Direct([]float64) {}
+func (t *reference) Tangent([]float64) {}

@@ -7,10 +7,10 @@ import (
 	"oriel/schemas"
 )
 
-// twin knows the plays that wait, as whoever reads decisions does.
-type twin struct {
-	operators.Prompt
-	configured
+// reference knows the plays that wait, as whoever reads decisions does.
+type reference struct {
+	operators.OneRecord
+	operator
 	records uint64
 	waiting []waiting
 }
@@ -21,9 +21,9 @@ type waiting struct {
 	arm  int
 }
 
-func (t *twin) Begin() { t.records, t.waiting = 0, nil }
+func (t *reference) Begin() { t.records, t.waiting = 0, nil }
 
-func (t *twin) Decided(decisions []operators.Decision) {
+func (t *reference) Observe(decisions []operators.Decision) {
 	for _, d := range decisions {
 		if d.Extras != nil {
 			t.waiting = append(t.waiting, waiting{d.Extras[1].Text, d.Step, slices.Index(t.arms, d.Extras[0].Text)})
@@ -31,7 +31,7 @@ func (t *twin) Decided(decisions []operators.Decision) {
 	}
 }
 
-func (t *twin) Leaf(dst []float64, r operators.Record) bool {
+func (t *reference) Contribution(dst []float64, r operators.Record) bool {
 	step := t.records / t.batch
 	t.records++
 	t.waiting = slices.DeleteFunc(t.waiting, func(w waiting) bool { return step-w.step >= t.timeout })
@@ -47,13 +47,13 @@ func (t *twin) Leaf(dst []float64, r operators.Record) bool {
 	return true
 }
 
-func (t *twin) Canary(u []float64, factor float64) (with, without operators.Record) {
+func (t *reference) Canary(u []float64, factor float64) (with, without operators.Record) {
 	var key []byte
 	if n := len(t.waiting); n > 0 {
 		key = []byte(t.waiting[n-1].name)
 	}
 	record := func(sign float64) operators.Record {
-		size := float64(sign * float64(operators.Beyond*t.clip) * factor)
+		size := float64(sign * float64(operators.CanaryFactor*t.clip) * factor)
 		values := make([]float64, len(u))
 		for i, x := range u {
 			values[i] = float64(x * size)
@@ -65,4 +65,4 @@ func (t *twin) Canary(u []float64, factor float64) (with, without operators.Reco
 	return record(1), record(-1)
 }
 
-func (t *twin) Direct([]float64) {}
+func (t *reference) Tangent([]float64) {}

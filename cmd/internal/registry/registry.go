@@ -1,4 +1,4 @@
-package families
+package registry
 
 import (
 	"slices"
@@ -16,18 +16,18 @@ import (
 
 // All has a row an operator. The first decodes events where no operator is named.
 var All = Table{
-	coco.Family,
-	aggregate.Family,
-	ridge.Family,
-	arms.Family,
-	bandit.Family,
-	linucb.Family,
-	submodular.Family,
-	sets.Family,
+	coco.Definition,
+	aggregate.Definition,
+	ridge.Definition,
+	arms.Definition,
+	bandit.Definition,
+	linucb.Definition,
+	submodular.Definition,
+	sets.Definition,
 }
 
 // Table is a list of operators, in the order in which people read of them.
-type Table []operators.Family
+type Table []operators.Definition
 
 // Names lists what ORIEL_OPERATOR takes.
 func (t Table) Names() []string {
@@ -39,10 +39,10 @@ func (t Table) Names() []string {
 }
 
 // Find returns the operator of a name, or false.
-func (t Table) Find(name string) (operators.Family, bool) {
-	i := slices.IndexFunc(t, func(f operators.Family) bool { return f.Name == name })
+func (t Table) Find(name string) (operators.Definition, bool) {
+	i := slices.IndexFunc(t, func(f operators.Definition) bool { return f.Name == name })
 	if i < 0 {
-		return operators.Family{}, false
+		return operators.Definition{}, false
 	}
 	return t[i], true
 }

@@ -7,19 +7,19 @@ import (
 	"oriel/schemas"
 )
 
-// twin is the operators.Twin: it looks for an event's place along each dimension from the first to the last, and counts
-// cells one by one.
-type twin struct {
-	operators.Prompt
+// reference is the operators.ReferenceModel: it looks for an event's place along each dimension from the first to the
+// last, and counts cells one by one.
+type reference struct {
+	operators.OneRecord
 	spec specification
 }
 
-func (t *twin) Begin() {}
+func (t *reference) Begin() {}
 
-func (t *twin) Decided([]operators.Decision) {}
+func (t *reference) Observe([]operators.Decision) {}
 
-// Leaf is the cell, x̃ and the weight, neither clamped.
-func (t *twin) Leaf(dst []float64, r operators.Record) bool {
+// Contribution is the cell, x̃ and the weight, neither clamped.
+func (t *reference) Contribution(dst []float64, r operators.Record) bool {
 	if r.Null {
 		return false
 	}
@@ -55,8 +55,8 @@ func (t *twin) Leaf(dst []float64, r operators.Record) bool {
 	return true
 }
 
-// Direct has nothing to do: a canary's direction chooses among pairs.
-func (t *twin) Direct([]float64) {}
+// Tangent has nothing to do: a canary's direction chooses among pairs.
+func (t *reference) Tangent([]float64) {}
 
 // pair is the values of x̃ of two events of one cell or of two.
 type pair struct {
@@ -67,7 +67,7 @@ type pair struct {
 // pairs are those of which some are as far apart as any, where there are neither bins nor large weights of squares.
 var pairs = []pair{{2, 1, 1}, {2, 1, -1}, {1, 1, -1}, {1, 1, 0}, {2, 0, 0}, {2, 1, 0}}
 
-func newTwin(s specification) *twin { return &twin{spec: s} }
+func newTwin(s specification) *reference { return &reference{spec: s} }
 
 // farthest looks for the pairs that are as far apart as any, and their mirror images where these are too. Of one cell
 // with bins those are a value of the first bin and one at an end of another.
@@ -105,7 +105,7 @@ func (s *specification) farthest() (far []pair) {
 
 // Canary returns two events as far apart as leaves can be: in two cells, or in one with other values. Values at an end
 // of their range and weights are far beyond it, so that they arrive there if they are clamped.
-func (t *twin) Canary(u []float64, factor float64) (with, without operators.Record) {
+func (t *reference) Canary(u []float64, factor float64) (with, without operators.Record) {
 	p := t.spec.far[0]
 	if u[1] < 0 {
 		p = t.spec.far[len(t.spec.far)-1]
@@ -145,8 +145,8 @@ func (s *specification) column(dst []float64, x float64) {
 
 // record is an event of a cell of the first two whose value is x̃ once it is clamped, which within the range it need
 // not be.
-func (t *twin) record(cell int, x, factor float64) operators.Record {
-	beyond := float64(operators.Beyond * factor)
+func (t *reference) record(cell int, x, factor float64) operators.Record {
+	beyond := float64(operators.CanaryFactor * factor)
 	e := schemas.Event{Weight: 1}
 	product := t.spec.product()
 	stride := product

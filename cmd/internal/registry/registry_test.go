@@ -1,4 +1,4 @@
-package families
+package registry
 
 import (
 	"slices"

@@ -8,8 +8,8 @@ import (
 	"oriel/operators/plays"
 )
 
-// twin is the operators.Twin of a machine: it finds each play's direction from the others of its round.
-type twin struct {
+// reference is the operators.ReferenceModel of a machine: it finds each play's direction from the others of its round.
+type reference struct {
 	Config
 	*plays.History
 
@@ -17,10 +17,10 @@ type twin struct {
 	points map[uint64][]float64 // directions of plays
 }
 
-func (t *twin) Begin() { t.History, t.points = plays.NewHistory(t.Plays), map[uint64][]float64{} }
+func (t *reference) Begin() { t.History, t.points = plays.NewHistory(t.Plays), map[uint64][]float64{} }
 
-func (t *twin) Decided(decisions []operators.Decision) {
-	t.History.Decided(decisions)
+func (t *reference) Observe(decisions []operators.Decision) {
+	t.History.Observe(decisions)
 	for _, d := range decisions {
 		e, _ := t.episodeOf(d.Step + 1)
 		t.points[d.Index] = slices.Clone(d.Point)
@@ -30,8 +30,8 @@ func (t *twin) Decided(decisions []operators.Decision) {
 	}
 }
 
-// Leaf takes the direction of a play from what was published of it.
-func (t *twin) Leaf(dst []float64, r operators.Record) bool {
+// Contribution takes the direction of a play from what was published of it.
+func (t *reference) Contribution(dst []float64, r operators.Record) bool {
 	adds := t.Next(r.Key, t.mapped(plays.Number(r)))
 	if !adds.Says() {
 		return false
@@ -45,7 +45,7 @@ func (t *twin) Leaf(dst []float64, r operators.Record) bool {
 
 // Canary is of a play along the coordinate that u is, or where plays go in directions of their own of the first one
 // that is open.
-func (t *twin) Canary(u []float64, factor float64) (with, without operators.Record) {
+func (t *reference) Canary(u []float64, factor float64) (with, without operators.Record) {
 	if !t.axes {
 		return plays.Opposite(t.Open(), t.Losses, 1, factor)
 	}
@@ -56,8 +56,8 @@ func (t *twin) Canary(u []float64, factor float64) (with, without operators.Reco
 	return plays.Opposite(play, t.Losses, u[axis], factor)
 }
 
-// Direct leaves the largest coordinate: an audit's plays go along these (Config.axes).
-func (t *twin) Direct(u []float64) {
+// Tangent leaves the largest coordinate: an audit's plays go along these (Config.axes).
+func (t *reference) Tangent(u []float64) {
 	if !t.axes {
 		return
 	}

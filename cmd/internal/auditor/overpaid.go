@@ -1,0 +1,150 @@
+package auditor
+
+import (
+	"math"
+	"slices"
+
+	"oriel/mechanisms"
+	"oriel/operators"
+)
+
+// Limits of Overpaid, so that it takes milliseconds.
+const (
+	directions    = 2       // of either kind: dense ones, and single numbers
+	mostMoved     = 1 << 12 // coordinates of a contribution, and numbers that it is made of
+	mostPreceding = 1 << 12 // records before it
+)
+
+// enough is the share of a sensitivity that a move must reach. A bound holds for all histories, and moves are those of
+// a stream's start, where gains behind a published set, for example, may be closer together: of golden cases, 0.76 is
+// the least.
+const enough = 0.75
+
+// Move is how far an exchange of one event moves a component's sum, and the sensitivity that its noise is calibrated
+// to, both in scaled coordinates and loss units.
+type Move struct {
+	Name        string  `json:"name"`
+	Distance    float64 `json:"distance"`
+	Sensitivity float64 `json:"sensitivity"`
+}
+
+// Overpaid returns the components whose noise is calibrated to more than an exchange of one event can move, as far as
+// the operator's reference model shows it. It returns none where this cannot be found out cheaply, for example where
+// contributions are very long, and none where the settings ask for more noise. Equal settings give equal moves.
+func Overpaid(m mechanisms.Config, c operators.Operator) []Move {
+	padded, can := c.(operators.Padded)
+	if can && padded.Padded() || max(m.Leaf.Entries(), m.Dimension()) > mostMoved {
+		return nil
+	}
+	a, err := newSubject(m, c, [32]byte{}, AllParts)
+	if err != nil || a.drawing() {
+		return nil
+	}
+	a, err = a.deployed() // knows the first event's contribution, and may be much faster
+	if err != nil || a.earliest() > m.Scope.End() || a.earliest()-1 > mostPreceding/m.Batch {
+		return nil
+	}
+	moves, err := a.farthest()
+	if err != nil {
+		return nil
+	}
+	return slices.DeleteFunc(moves, Move.reaches)
+}
+
+// reaches reports whether the noise pays for little more than the move.
+func (m Move) reaches() bool { return m.Distance >= enough*m.Sensitivity }
+
+// farthest returns the largest move of each component that canaries make. It tries one direction after another until
+// all moves reach their sensitivities.
+func (a *Subject) farthest() ([]Move, error) {
+	p, err := a.open()
+	if err != nil {
+		return nil, err
+	}
+	moves := make([]Move, len(a.parts))
+	for i := range moves {
+		moves[i] = a.move(i, 0)
+	}
+	seen := false
+	for k := range 2 * directions {
+		u := a.dense(a.random("direction", uint64(k)))
+		if k >= directions {
+			u = a.along((k - directions) % a.numbers())
+		}
+		if slices.ContainsFunc(u, math.IsNaN) {
+			continue
+		}
+		both, err := p.contributions(u)
+		if err != nil {
+			return nil, err
+		}
+		for i := range moves {
+			moves[i].Distance = max(moves[i].Distance, a.diameter(i, both))
+		}
+		if seen = seen || len(both) > 1; seen && !slices.ContainsFunc(moves, func(m Move) bool { return !m.reaches() }) {
+			return moves, nil
+		}
+	}
+	if !seen {
+		return nil, errUnseen
+	}
+	return moves, nil
+}
+
+// contributions returns those of an event at the first step that can have one, after the same history: zero, which is
+// the null event's, and those of a pair of canaries along u. Where neighbouring streams differ by the null event, the
+// canaries are along u and −u.
+func (p *player) contributions(u []float64) ([][]float64, error) {
+	opposite := slices.Clone(u)
+	for i := range opposite {
+		opposite[i] = -u[i]
+	}
+	all := [][]float64{make([]float64, len(p.leaf))}
+	for _, canary := range []bool{true, false} {
+		along := u
+		if !canary && p.subject.mechanism.Unit.AgainstNull() {
+			along, canary = opposite, true
+		}
+		_, adds, err := p.leafAt(p.subject.earliest(), along, math.MaxUint64, canary)
+		if err != nil {
+			return nil, err
+		}
+		if adds {
+			all = append(all, slices.Clone(p.leaf))
+		}
+	}
+	return all, nil
+}
+
+// diameter returns how far an exchange moves a component, at most: from one of the contributions to another, or where
+// neighbouring streams differ by the null event, from it to another.
+func (a *Subject) diameter(i int, contributions [][]float64) float64 {
+	most := 0.0
+	for n, x := range contributions {
+		others := contributions[:n]
+		if a.mechanism.Unit.AgainstNull() {
+			others = contributions[:1]
+		}
+		for _, y := range others {
+			most = max(most, a.apart(i, x, y))
+		}
+	}
+	return most
+}
+
+// apart returns how far two contributions are apart in a component, in scaled coordinates and loss units.
+func (a *Subject) apart(i int, x, y []float64) float64 {
+	of, squares := a.parts[i], 0.0
+	for j := of.From; j < of.To; j++ {
+		d := (x[j] - y[j]) / a.integers[j]
+		squares += d * d
+	}
+	return math.Sqrt(squares) * of.Grid.Unit()
+}
+
+// move returns a distance beside the sensitivity of a component.
+func (a *Subject) move(i int, distance float64) Move {
+	c, p := a.mechanism, a.plan
+	c.Leaf.Parts, p.Grid = c.Leaf.Parts[i:i+1], a.parts[i].Grid
+	return Move{Name: c.Leaf.Parts[0].Name, Distance: distance, Sensitivity: p.Sensitivity(c)}
+}

@@ -1,0 +1,198 @@
+package auditor
+
+import (
+	"math"
+	"testing"
+
+	"oriel/mechanisms"
+	"oriel/mechanisms/dp"
+	"oriel/mechanisms/lattice"
+	"oriel/mechanisms/protection"
+	"oriel/operators"
+	"oriel/schemas"
+)
+
+// constant is an operator whose first component has a number that is 1 in each event, beside x in [−½, ½]. The second
+// component has x alone, and pays for no more.
+type constant struct {
+	varied
+	first mechanisms.Part
+	shift float64 // of x: contributions along u and −u are then not of one length
+}
+
+func (c constant) Require(m *mechanisms.Config, _ []byte) error {
+	c.first.Name, c.first.Size, c.first.Share = "sums", 2, 1
+	values := mechanisms.Part{Name: "values", Size: 1, Clip: 0.5 + math.Abs(c.shift), Share: 1}
+	m.Leaf = mechanisms.Leaf{Parts: []mechanisms.Part{c.first, values}}
+	return nil
+}
+
+func (c constant) Open(_ []byte, sums *mechanisms.Stream) (operators.Machine, error) {
+	return &constantMachine{variedMachine{varied: c.varied, Stream: sums}, c.shift}, nil
+}
+
+func (c constant) ReferenceModel([]byte) (operators.ReferenceModel, error) {
+	return constantTwin{shift: c.shift}, nil
+}
+
+type constantMachine struct {
+	variedMachine
+	shift float64
+}
+
+func (m *constantMachine) Add(dst []operators.Decision, r operators.Record) []operators.Decision {
+	var v []float64
+	if !r.Null {
+		x := max(-0.5, min(0.5, r.Event.Numbers[0])) + m.shift
+		v = []float64{1, x, x}
+	}
+	m.Stream.Add(r.Identity, v)
+	return dst
+}
+
+type constantTwin struct {
+	operators.OneRecord
+	shift float64
+}
+
+func (constantTwin) Begin() {}
+
+func (constantTwin) Observe([]operators.Decision) {}
+
+func (c constantTwin) Contribution(dst []float64, r operators.Record) bool {
+	if r.Null {
+		return false
+	}
+	dst[0], dst[1] = 1, math.Copysign(min(0.5, math.Abs(r.Event.Numbers[0])), r.Event.Numbers[0])
+	dst[1] += c.shift
+	dst[2] = dst[1]
+	return true
+}
+
+func (constantTwin) Canary(u []float64, factor float64) (with, without operators.Record) {
+	far := math.Copysign(operators.CanaryFactor*factor, u[0])
+	record := func(x float64) operators.Record {
+		return operators.Record{Event: schemas.Event{Numbers: []float64{x}}}
+	}
+	return record(far), record(-far)
+}
+
+func (constantTwin) Tangent([]float64) {}
+
+// firm claims what the contributions (1, x) are: 1 apart, and √1.25 from zero.
+type firm struct{}
+
+func (firm) Entries() int { return 2 }
+
+func (firm) Distances(g lattice.Grid) (replace, zeroOut lattice.Int128) {
+	one, half := whole(1/g.Unit()), whole(0.5/g.Unit())
+	return lattice.Square(2 * half), lattice.Square(one).Add(lattice.Square(half))
+}
+
+func (firm) Quantise(g lattice.Grid, dst []int64, v []float64) {
+	half := whole(0.5 / g.Unit())
+	dst[0] = whole(1 / g.Unit())
+	if x := v[1] / g.Unit(); x == x {
+		dst[1] = max(-half, min(half, int64(math.Floor(max(-0.5, min(0.5, v[1]))/g.Unit()))))
+	}
+}
+
+func whole(x float64) int64 { return int64(math.Floor(x)) }
+
+// TestOverpaidNamesWhatAnExchangeCannotMove: contributions with a constant are at most √1.25 from the null event's, and
+// 1 from one another. A clip pays for twice its length, or against the null event for its length.
+func TestOverpaidNamesWhatAnExchangeCannotMove(t *testing.T) {
+	far := math.Sqrt(1.25)
+	for _, x := range []struct {
+		first     mechanisms.Part
+		adjacency dp.Adjacency
+		paid      float64 // 0: no more than is moved
+	}{
+		{mechanisms.Part{Clip: 1.25}, dp.Replace, 2.5},
+		{mechanisms.Part{Clip: 1.25}, dp.ZeroOut, 0},
+		{mechanisms.Part{Clip: 2}, dp.ZeroOut, 2},
+		{mechanisms.Part{Clip: 1.25, Quantiser: firm{}}, dp.Replace, 0},
+	} {
+		for _, name := range []string{"blt", "tree-laplace"} {
+			m := mechanisms.Config{
+				Name: name, Batch: 2, Budget: dp.Budget{Epsilon: 1, Delta: 1e-6},
+				Terms: protection.Terms{Scope: protection.Window{Steps: 8}, Unit: protection.Event{Exchange: x.adjacency}},
+			}
+			c := constant{first: x.first}
+			if err := c.Require(&m, nil); err != nil {
+				t.Fatal(err)
+			}
+			moves := Overpaid(m, c)
+			if x.paid == 0 {
+				if len(moves) > 0 {
+					t.Errorf("%s, %+v: %+v", name, x, moves)
+				}
+				continue
+			}
+			if len(moves) != 1 || moves[0].Name != "sums" || math.Abs(moves[0].Distance-far) > 1e-6 ||
+				math.Abs(moves[0].Sensitivity-x.paid) > 1e-6 {
+				t.Errorf("%s, %+v: %+v, want a move of %g of %g", name, x, moves, far, x.paid)
+			}
+		}
+	}
+}
+
+// An operator is not asked where the answer would take long.
+func TestOverpaidIsCheap(t *testing.T) {
+	m := mechanisms.Config{
+		Name: "blt", Batch: 1, Budget: dp.Budget{Epsilon: 1, Delta: 1e-6},
+		Terms: protection.Terms{Scope: protection.Window{Steps: 8}, Unit: protection.Event{Exchange: dp.Replace}},
+		Leaf:  mechanisms.OnePart(mostMoved+1, 1),
+	}
+	if moves := Overpaid(m, constant{}); moves != nil {
+		t.Errorf("%+v", moves)
+	}
+}
+
+// Where contributions along u and −u are of two lengths, both are looked at, also beside the null event.
+func TestOverpaidLooksAtBothEnds(t *testing.T) {
+	for _, adjacency := range []dp.Adjacency{dp.Replace, dp.ZeroOut} {
+		m := mechanisms.Config{
+			Name: "blt", Batch: 1, Budget: dp.Budget{Epsilon: 1, Delta: 1e-6},
+			Terms: protection.Terms{Scope: protection.Window{Steps: 8}, Unit: protection.Event{Exchange: adjacency}},
+		}
+		c := constant{first: mechanisms.Part{Clip: 2}, shift: 0.25}
+		if err := c.Require(&m, nil); err != nil {
+			t.Fatal(err)
+		}
+		a, err := newSubject(m, c, [32]byte{}, AllParts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := a.open()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, sign := range []float64{1, -1} {
+			all, err := p.contributions([]float64{sign, 0, 1})
+			if err != nil || len(all) != 3 || all[0][2] != 0 || math.Abs(all[1][2]-(0.25+sign/2)) > 1e-6 ||
+				math.Abs(all[2][2]-(0.25-sign/2)) > 1e-6 {
+				t.Errorf("%v: contributions %v, %v", adjacency, all, err)
+			}
+		}
+	}
+}
+
+// TestOperatorsPayForWhatEventsMove: the settings of audits have no component whose noise is for much more.
+func TestOperatorsPayForWhatEventsMove(t *testing.T) {
+	f := func(a *Subject, lines []string) {
+		t.Helper()
+		if moves := Overpaid(a.whole, a.settled); len(moves) > 0 {
+			t.Errorf("%v: %+v", lines, moves)
+		}
+	}
+	for _, lines := range settingsOfAllKinds {
+		f(subject(t, lines...), lines)
+	}
+	for _, lines := range kindsOfPlays {
+		f(subjectOf(t, lines...), lines)
+	}
+	for _, lines := range asConfigured {
+		f(subjectOf(t, lines...), lines)
+	}
+}

@@ -1,0 +1,27 @@
+package operators
+
+import "oriel/schemas"
+
+// Definition is an algorithm before it is configured: its row in the table of operators.
+type Definition struct {
+	Name     string    // what ORIEL_OPERATOR says
+	Text     string    // one line for people
+	Settings []Setting // its own, in the order of the settings table
+
+	// Events says how events are decoded. It may read only settings marked Decodes: a program that only scores loads no
+	// others.
+	Events func(v *Values) Events
+
+	// New checks the values by v.Want, so that all problems are reported together, and returns v.Err, or the operator.
+	New func(v *Values) (Operator, error)
+}
+
+// Events says how the events of an operator are decoded.
+type Events struct {
+	Body      schemas.Body
+	Dimension int  // of their vector; not read when the body has none
+	Keyed     bool // the machine reads the keys of records: public names, such as that of a play
+}
+
+// MaxDimension keeps a decision of 24 bytes a coordinate within the 8 MiB that the decision topic takes a record.
+const MaxDimension = 1 << 18

@@ -1,0 +1,34 @@
+package operators
+
+import (
+	"oriel/mechanisms"
+	"oriel/mechanisms/protection"
+)
+
+// Description is what `oriel plan` tells of an operator.
+type Description struct {
+	Radius   float64  // of the set that decisions are in, length; 0: there is none
+	Diameter float64  // diameter of that set; 0: unknown
+	Clip     float64  // that is configured, if the leaf has another; 0: the leaf's
+	Distance string   // what bounds how far an exchange moves a leaf, in words; empty: nothing more than the leaf says
+	Steps    string   // what bounds how far a decision moves in a step, in words; empty: nothing that is worth saying
+	Damping  *Damping // nil: unknown, or different from release to release
+
+	Precision *Precision // nil: decisions are no numbers whose noise is known
+
+	// Mechanisms are the names of those that the operator takes; nil: all.
+	Mechanisms []string
+
+	// Draws says that decisions hold draws of the stream's own (mechanisms.Stream.Choose): other events over the same
+	// releases then make other decisions.
+	Draws bool
+}
+
+// Damping says how much of a release's noise stands in a decision, before it is projected: after t steps, the noise
+// divided by Start + Step·N_t, N_t what sums under the mechanism's scope hold of t steps (mechanisms.Weight).
+type Damping struct{ Start, Step float64 }
+
+// After returns what noise is divided by after t steps.
+func (d Damping) After(s protection.Scope, t uint64) float64 {
+	return d.Start + float64(d.Step*mechanisms.Weight(s, t))
+}
