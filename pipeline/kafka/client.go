@@ -99,6 +99,9 @@ func New(config Config) (*Client, error) {
 	if config.Jitter == nil {
 		config.Jitter = rand.N[time.Duration]
 	}
+	if config.OnRetry == nil {
+		config.OnRetry = func(string, error) {}
+	}
 	addr := kafkago.TCP(config.Brokers...)
 	transport := &kafkago.Transport{
 		Dial:        config.Dial,
@@ -162,7 +165,7 @@ func (c *Client) retry(ctx context.Context, operation string, attempt func(conte
 			return fmt.Errorf("kafka: %s: %w", operation, refused)
 		}
 		if !errors.Is(err, kafkago.ConcurrentTransactions) || pause.next == lastPause {
-			c.report(operation, err)
+			c.config.OnRetry(operation, err)
 		}
 		if moved(err) {
 			c.refresh()
@@ -170,13 +173,6 @@ func (c *Client) retry(ctx context.Context, operation string, attempt func(conte
 		if ended := pause.Wait(ctx); ended != nil {
 			return fmt.Errorf("kafka: %s: %w (last: %w)", operation, ended, err)
 		}
-	}
-}
-
-// report reports a transient error.
-func (c *Client) report(operation string, err error) {
-	if c.config.OnRetry != nil {
-		c.config.OnRetry(operation, err)
 	}
 }
 

@@ -113,7 +113,7 @@ func (r *Reader) Fetch(ctx context.Context) (*Batch, error) {
 	if r.corrupt++; r.corrupt >= corruptLimit {
 		return nil, fmt.Errorf("%w after %d attempts: %w", errUsage, r.corrupt, err)
 	}
-	r.client.report("fetch", err)
+	r.client.config.OnRetry("fetch", err)
 	return r.Fetch(ctx)
 }
 
