@@ -44,7 +44,8 @@ func (b *Base) Open(dst []Decision) []Decision { return dst }
 // Steps counts the closed steps.
 func (b *Base) Steps() uint64 { return b.Stream.Step() }
 
-// Due returns the first index of a step's decisions, and how many they are. A single decision has the step as its index.
+// Due returns the first index of a step's decisions, and how many they are. A single decision has the step as its
+// index.
 func (b *Base) Due(step uint64) (first uint64, count int) {
 	if step == 0 || step%max(1, b.Every) != 0 {
 		return 0, 0

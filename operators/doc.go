@@ -29,34 +29,41 @@
 //
 // `oriel config`, schema, plan, audit, topics, run, replay, tail and the settings table follow from the folder. In it:
 //
+//	doc.go      the package comment
 //	Definition  name, settings, how events are decoded (a schemas.Body, and whether record keys are read), and New, which
-//	            reports all problems of the settings at once
-//	Operator    five methods: Require sets the contribution of a record (mechanisms.Leaf), Params freezes lists and
-//	            files, Open makes a machine, Extras names further members of decisions, Describe serves `oriel plan`. A
-//	            second topic, scores, statistics and the like are interfaces of their own, found by assertion: see
-//	            operator.go. Assert yours (var _ operators.Scorer = operator{}), because a method with another signature
-//	            is otherwise ignored
+//	            reports all problems of the settings at once: v.Want("CLIP", …) takes the name without ORIEL_. Call the
+//	            steps between decisions EMIT_EVERY (EmitEvery), because `oriel plan` reads it, and be Thinning
+//	Operator    five methods: Require sets the contribution of a record (mechanisms.Contribution), Params freezes lists
+//	            and files, Open makes a machine, Extras names further members of decisions, Describe serves `oriel plan`.
+//	            Every decision has a value for each of the extras, in both topics. A second topic, scores, statistics and
+//	            the like are interfaces of their own, found by assertion: see operator.go. Assert yours
+//	            (var _ operators.Scorer = operator{}), because a method with another signature is otherwise ignored
 //	Machine     the algorithm. It embeds Base, which saves and restores its Fields, and writes Add:
 //
 //	                adds := m.Stream.Scratch()             // numbers of the record; nil if it contributes nothing
 //	                if !m.Stream.Add(r.Identity, adds) {   // the batch goes on
 //	                    return dst
 //	                }
+//	                first, count := m.Due(m.Stream.Step()) // indices of this step's decisions, 0 of them if none is due
 //	                sum := m.Stream.Sum(0)                 // released, with noise
 //
-//	            Sums under another memory are a Stream.Reading: call its Take after each Add. Feedback that comes later
-//	            waits in a pending.Table or plays.Table. Draws come from Stream.Choose, which refuses them after the last
-//	            step (Stream.Ended); their scores must follow from releases. Floats decide bytes on every CPU: lint names
-//	            products that may fuse, and functions that differ between CPUs
-//	Reference   a ReferenceModel: the contribution of a record again, by slow and plain code, for `oriel audit`. `oriel plan`
-//	            warns where its canaries move a component by far less than the noise is for
+//	            With a second topic Count is 2: both topics share one sequence of indices. Sums under another memory H are
+//	            a Stream.Reading: call its Take after each step, and make it a field by Sums; they hold
+//	            mechanisms.Weight(protection.Decay{Steps: H}, t) steps. loss.Features writes a vector. Feedback that comes
+//	            later waits in a pending.Table or plays.Table. Draws come from Stream.Choose, which refuses them after the
+//	            last step (Stream.Ended); their scores must follow from releases. Floats decide bytes on every CPU: in the
+//	            whole folder lint names products that may fuse, and functions that differ between CPUs
+//	Reference   a ReferenceModel: the contribution of a record again, by slow and plain code, for `oriel audit`; Stateless
+//	            has three of its methods. `oriel plan` warns where its canaries move a component by far less than the
+//	            noise is for
 //	PROOF.md    why decisions are post-processing of the sums, what a draw costs, how far an exchanged event moves them;
 //	            it names the tests that would turn red
 //	tests       optest.Run (RunHolding if the state holds contents of events beside the sums), optest.RunTerms if
-//	            Require keeps Common.Terms, golden decisions, a slow twin of each fast path, a planted fault for each
-//	            claim; testdata/stories, transcripts of commands and decisions (cmd/internal/operatortest)
+//	            Require keeps Common.Terms, a slow twin of each fast path, a planted fault for each claim;
+//	            testdata/stories, transcripts of commands and decisions, at least one (cmd/internal/operatortest)
 //
 // The canonical configuration has a digest of each list and file; Params must hold their contents. A setting that comes
-// after the first release is marked Later, and a default never changes: so deployments keep their bytes.
-// cmd/oriel/toy_test.go adds an operator that has one of everything.
+// after the first release is marked Later, and a default never changes: so deployments keep their bytes. An operator
+// whose bytes others build on also gets golden cases and published schemas (cmd/oriel: golden_cases_test.go,
+// schema_test.go, subjects_test.go). cmd/oriel/testdata/toy is an operator with draws, feedback and a second topic.
 package operators

@@ -14,8 +14,8 @@ type Numbers struct {
 	Exact Operator
 }
 
-// Estimate is a number, and an interval at 95 % around it, of the noise alone. A number that is not Shown is little more
-// than noise, for example the mean of a cell without events: programs must not show its Value.
+// Estimate is a number, and an interval at 95 % around it, of the noise alone. A number that is not Shown is little
+// more than noise, for example the mean of a cell without events: programs must not show its Value.
 type Estimate struct {
 	Value, Low, High float64
 	Shown            bool

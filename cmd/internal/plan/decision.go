@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"fmt"
 	"math"
 	"sort"
 
@@ -56,10 +57,21 @@ func (r *Report) decisions(row *Mechanism, o operators.Operator) {
 	}
 }
 
+// decisionTitle names the radius, where decisions are in a set that has one.
+func (r *Report) decisionTitle() string {
+	const title = "Noise of the decision after T steps, rms of the vector"
+	if !r.Setting.Radius.known() {
+		return title
+	}
+	return fmt.Sprintf(title+" before projection; the radius R is %g", r.Setting.Radius)
+}
+
 func (r *Report) decisionRows() *grid {
-	g := &grid{}
-	head := []string{"", "below R/10"}
-	second := []string{"", "after"}
+	g, bounded := &grid{}, r.Setting.Radius.known()
+	head, second := []string{""}, []string{""}
+	if bounded {
+		head, second = append(head, "below R/10"), append(second, "after")
+	}
 	for _, age := range r.Ages {
 		head, second = append(head, "T ="), append(second, count(age.Steps))
 	}
@@ -76,7 +88,10 @@ func (r *Report) decisionRows() *grid {
 		} else if step := r.stepSeconds(); step > 0 {
 			after += ", " + Duration(float64(m.Settles)*step)
 		}
-		row := []string{m.label(), after}
+		row := []string{m.label()}
+		if bounded {
+			row = append(row, after)
+		}
 		for _, d := range m.Decisions {
 			row = append(row, digits(d.RMSVector))
 		}

@@ -60,3 +60,22 @@ func TestNoiseAboveATenthIsNoVerdict(t *testing.T) {
 	f(5, true)
 	f(1e9, false)
 }
+
+// Decisions without a set have their noise shown, and no radius.
+func TestDecisionsWithoutARadius(t *testing.T) {
+	in := settings[0].input()
+	in.Operator, in.only = learner{operators.Description{Damping: &operators.Damping{Step: 1}}}, true
+	r, err := New(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out strings.Builder
+	if err := r.Print(&out); err != nil {
+		t.Fatal(err)
+	}
+	if said := out.String(); !strings.Contains(said, "Noise of the decision after T steps") ||
+		strings.Contains(said, "NaN") ||
+		strings.Contains(said, "R/10") {
+		t.Error(said)
+	}
+}

@@ -31,7 +31,7 @@ func (r *Report) Print(out io.Writer) error {
 		part("Parts of a record's leaf: how far one event moves each, and the error of its release, loss units", r.partRows())
 	}
 	if len(r.Mechanisms[0].Decisions) > 0 {
-		part(fmt.Sprintf("Noise of the decision after T steps, rms of the vector before projection; the radius R is %g", r.Setting.Radius), r.decisionRows())
+		part(r.decisionTitle(), r.decisionRows())
 	}
 	if s := r.Setting; !s.users() {
 		part("ε by age: the loss of everything released until an event is so old", r.ageRows(func(l Loss) Number { return l.Epsilon }))
@@ -252,7 +252,7 @@ func (r *Report) notes() string {
 		lines = append(lines, "Optimum: the least variance that any Gaussian mechanism can have which releases every prefix sum and proves as much for a window",
 			"of W steps, one event a user; no such bound is known for pure ε.")
 	}
-	if len(r.Mechanisms[0].Decisions) > 0 {
+	if len(r.Mechanisms[0].Decisions) > 0 && r.Setting.Radius.known() {
 		lines = append(lines, "Noise above R/10 does not mean that nothing is learned: projection onto the set cuts it, and predictions feel only the part",
 			"along their features. `oriel eval` on old or public events says how much of what can be learned is kept.")
 	}
