@@ -24,9 +24,9 @@ type Ball struct {
 func (b Ball) Entries() int { return 2 * b.Size }
 
 // Part is a part that has the ball, on a grid that holds it wherever its centre is.
-func (b Ball) Part() Part {
+func (b Ball) Part() Component {
 	room := 1 + float64((float64(2*math.Sqrt(float64(b.Size)))+4)*0x1p-24) // for both roundings up, on a grid of Λ ≥ 2²⁴
-	return Part{Size: b.Size, Clip: float64((b.Radius + b.Reach) * room), Quantiser: b}
+	return Component{Size: b.Size, Clip: float64((b.Radius + b.Reach) * room), Quantiser: b}
 }
 
 // units returns ρ and the reach in units of g: rounding moves vector and centre by half a unit a coordinate each, √n in

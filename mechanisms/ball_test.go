@@ -83,7 +83,7 @@ func TestBallDistancesHoldForEveryVector(t *testing.T) {
 			for i := range vectors {
 				vectors[i] = append(vectors[i], centre...)
 			}
-			replace, zeroOut := mechtest.Farthest(g, b, b.Size, vectors)
+			replace, zeroOut := mechtest.LargestDistances(g, b, b.Size, vectors)
 			if replace > claimReplace || zeroOut > claimZero {
 				t.Errorf("%+v, centre %v: √%d and √%d, claimed √%d and √%d", b, centre, replace, zeroOut, claimReplace, claimZero)
 			}

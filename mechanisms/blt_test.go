@@ -23,7 +23,7 @@ var goldenFilter = blt.Filter{
 	Count:    3, Shift: 13,
 }
 
-var goldenFilterPlan = mechanisms.Plan{
+var goldenFilterPlan = mechanisms.Calibration{
 	Name:       "blt",
 	Grid:       lattice.Grid{Exp: -24, Lambda: 1 << 24},
 	Scale:      noise.Scale{Mant: 0x1234567, Exp: 5},
@@ -38,7 +38,7 @@ func TestFilterPlanEncodingIsGolden(t *testing.T) {
 		t.Fatalf("encoding %x, %v, want %s", got, err, golden)
 	}
 	b := got[1:]
-	if back, err := mechanisms.ParsePlan(b); err != nil || !reflect.DeepEqual(back, goldenFilterPlan) {
+	if back, err := mechanisms.ParseCalibration(b); err != nil || !reflect.DeepEqual(back, goldenFilterPlan) {
 		t.Errorf("ParsePlan = %+v, %v", back, err)
 	}
 	with := func(i int, x byte) []byte {
@@ -51,7 +51,7 @@ func TestFilterPlanEncodingIsGolden(t *testing.T) {
 		b[:5], b[:len(b)-1], append(bytes.Clone(b), 0), with(0, 1), with(0, 3), with(count, 0), with(count, 2),
 		with(count, 4), with(count, 255), with(count+1, 14), with(count+5, 0x80),
 	} {
-		if _, err := mechanisms.ParsePlan(bad); err == nil {
+		if _, err := mechanisms.ParseCalibration(bad); err == nil {
 			t.Errorf("ParsePlan(%x) succeeds", bad)
 		}
 	}
@@ -59,7 +59,7 @@ func TestFilterPlanEncodingIsGolden(t *testing.T) {
 
 // A plan has levels or a filter, as its name says; and it is the configured number of poles.
 func TestFilterPlanIsOfItsName(t *testing.T) {
-	f := func(what string, change func(*mechanisms.Plan)) {
+	f := func(what string, change func(*mechanisms.Calibration)) {
 		t.Helper()
 		p := goldenFilterPlan
 		change(&p)
@@ -67,10 +67,10 @@ func TestFilterPlanIsOfItsName(t *testing.T) {
 			t.Errorf("%s: encoded", what)
 		}
 	}
-	f("levels", func(p *mechanisms.Plan) { p.Levels = 3 })
-	f("no filter", func(p *mechanisms.Plan) { p.Filter = blt.Filter{} })
-	f("filter of a tree", func(p *mechanisms.Plan) { p.Name, p.Levels = "tree-gaussian", 4 })
-	f("filter without its signs", func(p *mechanisms.Plan) { p.Filter.Residues[0] = 1 << 29 })
+	f("levels", func(p *mechanisms.Calibration) { p.Levels = 3 })
+	f("no filter", func(p *mechanisms.Calibration) { p.Filter = blt.Filter{} })
+	f("filter of a tree", func(p *mechanisms.Calibration) { p.Name, p.Levels = "tree-gaussian", 4 })
+	f("filter without its signs", func(p *mechanisms.Calibration) { p.Filter.Residues[0] = 1 << 29 })
 	c := config("blt", 3)
 	if g, err := goldenFilterPlan.Guarantee(c); err != nil || g.Mu <= 0 {
 		t.Errorf("the golden plan: %+v, %v", g, err)

@@ -31,7 +31,7 @@ func TestRestoreKnowsTheBoundsOfEachPart(t *testing.T) {
 		return stream.Restore(state)
 	}
 	from := 0
-	for k, part := range plan.Parts {
+	for k, part := range plan.Components {
 		for i := from; i < from+part.Size; i++ {
 			for _, sign := range []int64{1, -1} {
 				if err := with(i, uint64(sign*part.Grid.Lambda)); err != nil {
@@ -58,7 +58,7 @@ func TestErrorBoundsAreOfTheLargestScale(t *testing.T) {
 		c := config(name, 1)
 		c.Failure = 0.01
 		bound := func(scales []uint32) float64 {
-			c.Leaf = mechanisms.Leaf{Parts: []mechanisms.Part{{Size: 3, Clip: 1, Scales: scales}}}
+			c.Contribution = mechanisms.Contribution{Components: []mechanisms.Component{{Size: 3, Clip: 1, Scales: scales}}}
 			return mechtest.Plan(t, c).ErrorBound
 		}
 		plain, scaled := bound(nil), bound([]uint32{1, 7, 4})
@@ -88,14 +88,14 @@ func (near) Quantise(g lattice.Grid, dst []int64, v []float64) {
 func TestAnExchangeForNoLeafIsCounted(t *testing.T) {
 	for _, name := range named() {
 		c := config(name, 1)
-		c.Leaf = mechanisms.Leaf{Parts: []mechanisms.Part{{Size: 2, Clip: 1, Quantiser: near{}}}}
+		c.Contribution = mechanisms.Contribution{Components: []mechanisms.Component{{Size: 2, Clip: 1, Quantiser: near{}}}}
 		plan := mechtest.Plan(t, c)
 		against := c
 		against.Unit = zeroOut
 		if null := mechtest.Plan(t, against); plan.Scale != null.Scale || plan.Sensitivity(c) != 1 {
 			t.Errorf("%s: Δ = %g and scale %v, %v against the null event", name, plan.Sensitivity(c), plan.Scale, null.Scale)
 		}
-		if facts, _ := mechanisms.FactsOf(name); facts.Once {
+		if facts, _ := mechanisms.FactsOf(name); facts.PerStep {
 			continue
 		}
 		c.Unit = apart(3)

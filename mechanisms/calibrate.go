@@ -6,8 +6,8 @@ import (
 	"math/big"
 
 	"oriel/mechanisms/blt"
+	"oriel/mechanisms/decay"
 	"oriel/mechanisms/dp"
-	"oriel/mechanisms/forget"
 	"oriel/mechanisms/lattice"
 	"oriel/mechanisms/noise"
 )
@@ -19,19 +19,19 @@ const (
 	claimMargin = -240
 )
 
-// load is how often the events of one unit of privacy lie under nodes, within one window: c_x of them under node x.
-type load struct {
+// exposure is how often the events of one unit of privacy lie under nodes, within one window: c_x of them under node x.
+type exposure struct {
 	squares *big.Float // at least Σc_x²
 	total   *big.Float // at least Σc_x
 }
 
-// moved returns how far a unit moves the noise of all nodes, in lattice units: the nodes are shifted by vectors of ℓ2
+// sensitivity returns how far a unit moves the noise of all nodes, in lattice units: the nodes are shifted by vectors of ℓ2
 // norm c_xΔ at most.
 //
 //	Gaussian  Δ√(Σc_x²)     the nodes are one Gaussian mechanism
 //	Gamma     ΔΣc_x         a density ratio a node
 //	Laplace   √n·ΔΣc_x      the same in the ℓ1 norm, at most √n times the ℓ2 norm
-func (l load) moved(x piece, law Law) *big.Float {
+func (l exposure) sensitivity(x calibratedComponent, law Law) *big.Float {
 	far := dp.Root(dp.Float().SetUint64(x.square.Lo)) // of a coarse grid
 	switch law {
 	case Gaussian:
@@ -47,14 +47,14 @@ func (l load) moved(x piece, law Law) *big.Float {
 
 // nodeScale returns the noise scale of a node in lattice units that proves the part's budget, rounded up: what the unit
 // moves over µ or ε.
-func nodeScale(x piece, law Law, l load) noise.Scale {
-	far := l.moved(x, law)
+func nodeScale(x calibratedComponent, law Law, l exposure) noise.Scale {
+	far := l.sensitivity(x, law)
 	return noise.ScaleUp(dp.Up(far.Quo(far, dp.Exact(x.budget)), scaleMargin))
 }
 
 // nodeLoss returns the µ or ε of one window that a part's noise proves, rounded up: what the unit moves over the scale.
-func nodeLoss(x piece, law Law, l load) float64 {
-	far := l.moved(x, law)
+func nodeLoss(x calibratedComponent, law Law, l exposure) float64 {
+	far := l.sensitivity(x, law)
 	return dp.Up(far.Quo(far, dp.Dyadic(x.scale.Mant, x.scale.Exp)), claimMargin)
 }
 
@@ -86,7 +86,7 @@ func paperScale(c Config, law Law, g lattice.Grid, h int) noise.Scale {
 // on. The conversion to float64 adds 2⁻⁵³ of the released sum.
 //
 // Of scaled coordinates the norm is at most √max k_i times that of lattice units.
-func errorBound(x piece, law Law, failure float64, levels int) float64 {
+func errorBound(x calibratedComponent, law Law, failure float64, levels int) float64 {
 	if failure == 0 {
 		return 0
 	}
@@ -109,7 +109,7 @@ func errorBound(x piece, law Law, failure float64, levels int) float64 {
 
 // filterErrorBound is errorBound of blt: E = σ√(Σb²)·(√n + √(2 ln(1/β))). A release is Σb_j·round(w) within η a
 // coordinate, each round within ½, so rounding adds at most √n·(b(1)/2 + η) units.
-func filterErrorBound(x piece, f blt.Filter, failure float64) (float64, error) {
+func filterErrorBound(x calibratedComponent, f blt.Filter, failure float64) (float64, error) {
 	if failure == 0 {
 		return 0, nil
 	}
@@ -127,7 +127,7 @@ func filterErrorBound(x piece, f blt.Filter, failure float64) (float64, error) {
 // forgettingErrorBound is errorBound of decaying sums: E = σ√peak·(√n + √(2 ln(1/β))), with the largest variance that a
 // release has, soon after a reset. Rounding adds less than 1 + η a step to a coordinate, which the memory adds up to H
 // times, and a step of the sum's own bits.
-func forgettingErrorBound(x piece, f forget.Filter, failure float64) float64 {
+func forgettingErrorBound(x calibratedComponent, f decay.Filter, failure float64) float64 {
 	if failure == 0 {
 		return 0
 	}

@@ -65,7 +65,7 @@ func TestDistancesAroundAPublicCentre(t *testing.T) {
 				vectors = append(vectors, []float64{x * g.Unit(), y * g.Unit(), centre[0] * g.Unit(), centre[1] * g.Unit()})
 			}
 		}
-		replace, zeroOut := mechtest.Farthest(g, q, q.n, vectors)
+		replace, zeroOut := mechtest.LargestDistances(g, q, q.n, vectors)
 		if replace > claimReplace || zeroOut > claimZero {
 			t.Errorf("centre %v: √%d and √%d, claimed √%d and √%d", centre, replace, zeroOut, claimReplace, claimZero)
 		}
@@ -80,7 +80,7 @@ func TestDistancesAroundAPublicCentre(t *testing.T) {
 // distance.
 func TestPublicNumbersAreNotSummed(t *testing.T) {
 	c := config("tree-gaussian", 1)
-	c.Leaf = mechanisms.Leaf{Parts: []mechanisms.Part{{Size: 2, Clip: 1, Quantiser: centred{n: 2, r: 1 << 22}}}}
+	c.Contribution = mechanisms.Contribution{Components: []mechanisms.Component{{Size: 2, Clip: 1, Quantiser: centred{n: 2, r: 1 << 22}}}}
 	stream := mechtest.ZeroStream(t, c)
 	stream.Add(noise.Identity{}, []float64{0.25, 0, 0.125, 0})
 	stream.Add(noise.Identity{}, []float64{9, 9, 0.125, 0}) // drawn to the centre

@@ -115,7 +115,7 @@ type Draw struct {
 // exponential mechanism has drawn. The chain goes on as without it. nil ends it.
 func (s *Stream) DrawBy(choose func(d Draw, drawn int) int) {
 	if s.draws == nil {
-		s.draws = &draws{}
+		s.draws = &drawState{}
 	}
 	s.draws.by = choose
 }

@@ -21,10 +21,10 @@ const (
 
 // Config is what a user asks of a stream. Privacy parameters have no default.
 type Config struct {
-	Name   string    // mechanism, one of Names
-	Batch  uint64    // B, events a step, 1 to 2³¹
-	Leaf   Leaf      // what a record adds
-	Budget dp.Budget // of all releases that the scope names; δ is used by Gaussian noise only
+	Name         string       // mechanism, one of Names
+	Batch        uint64       // B, events a step, 1 to 2³¹
+	Contribution Contribution // what a record adds
+	Budget       dp.Budget    // of all releases that the scope names; δ is used by Gaussian noise only
 
 	// Terms are who is protected, and for how long. The row of a mechanism says which scopes it takes: a window is a power
 	// of two for a tree, and up to 2²² for blt.
@@ -42,9 +42,9 @@ type Config struct {
 	// Failure is β, the probability that Plan.ErrorBound fails at one step; 0 asks for no bound.
 	Failure float64
 
-	// MostMu is the largest µ of all releases that the scope names, where an operator asks for more noise than Budget
+	// MaxMu is the largest µ of all releases that the scope names, where an operator asks for more noise than Budget
 	// needs: ε is then what that loses at δ. It is of Gaussian noise alone; 0 asks for nothing.
-	MostMu float64
+	MaxMu float64
 
 	// Draws is the schedule of Drawing, and zero for all other names.
 	Draws Draws
@@ -56,9 +56,9 @@ func (c Config) Validate() error {
 	bad := func(format string, args ...any) {
 		errs = append(errs, fmt.Errorf("mechanisms: "+format, args...))
 	}
-	kind, known := familyOf(c.Name)
+	kind, known := definitionOf(c.Name)
 	if !known {
-		bad("name %q: not one of %v, nor %s", c.Name, Names(), Drawing)
+		bad("name %q: not one of %v, nor %s", c.Name, Names(), ExponentialMechanism)
 	}
 	if err := c.Terms.Validate(); err != nil {
 		bad("%w", err)
@@ -71,8 +71,8 @@ func (c Config) Validate() error {
 	if c.Batch < 1 || c.Batch > maxBatch {
 		bad("batch %d: not in [1, 2^31]", c.Batch)
 	}
-	c.Leaf.problems(bad)
-	if known && kind.Paper && !c.Leaf.plain() && len(c.Leaf.Parts) > 0 {
+	c.Contribution.problems(bad)
+	if known && kind.Paper && !c.Contribution.plain() && len(c.Contribution.Components) > 0 {
 		bad("leaf: %s has the default one alone", c.Name)
 	}
 	if err := c.Budget.Validate(); err != nil {
@@ -93,10 +93,10 @@ func (c Config) Validate() error {
 		bad("poles %d: not in [%d, %d], nor 0 for automatic", c.Poles, blt.MinPoles, blt.MaxPoles)
 	}
 	switch {
-	case !(c.MostMu >= 0) || math.IsInf(c.MostMu, 1):
-		bad("mu %g at most: not finite and at least 0", c.MostMu)
-	case c.MostMu > 0 && known && (kind.Law != Gaussian || kind.Paper):
-		bad("mu %g at most: %s is not calibrated to one", c.MostMu, c.Name)
+	case !(c.MaxMu >= 0) || math.IsInf(c.MaxMu, 1):
+		bad("mu %g at most: not finite and at least 0", c.MaxMu)
+	case c.MaxMu > 0 && known && (kind.Law != Gaussian || kind.Paper):
+		bad("mu %g at most: %s is not calibrated to one", c.MaxMu, c.Name)
 	}
 	if known && !kind.Draws && c.Draws != (Draws{}) {
 		bad("draws: %s has none of its own", c.Name)

@@ -7,27 +7,27 @@ import (
 	"math"
 	"slices"
 
-	"oriel/mechanisms/forget"
+	"oriel/mechanisms/decay"
 	"oriel/mechanisms/lattice"
 	"oriel/mechanisms/noise"
 )
 
 // appendMemory appends a plan of version 4, little-endian: version u8; name; length u16 of the filter and the filter
-// (forget.Filter); parts u16 and each part as in version 3, or of the default leaf 0 parts and
+// (decay.Filter); parts u16 and each part as in version 3, or of the default leaf 0 parts and
 //
 //	grid exponent i32, Λ i64, scale mantissa u64 and exponent i32, error bound f64
 //
 // Version 5 has 16 bytes for each square of a distance, and is written exactly when one needs more than 8.
-func (p Plan) appendMemory(dst []byte) []byte {
+func (p Calibration) appendMemory(dst []byte) []byte {
 	version := byte(memoryPlanVersion)
 	if p.fine() {
 		version = finePlanVersion
 	}
 	dst = appendName(append(dst, version), p.Name)
-	filter := p.Forget.AppendBinary(nil)
+	filter := p.Decay.AppendBinary(nil)
 	dst = append(binary.LittleEndian.AppendUint16(dst, uint16(len(filter))), filter...)
 	dst = p.appendPartList(dst)
-	if p.Parts != nil {
+	if p.Components != nil {
 		return dst
 	}
 	dst = binary.LittleEndian.AppendUint32(dst, uint32(int32(p.Grid.Exp)))
@@ -38,36 +38,36 @@ func (p Plan) appendMemory(dst []byte) []byte {
 }
 
 // fine reports whether a square of a distance needs more than a word.
-func (p Plan) fine() bool {
-	return slices.ContainsFunc(p.Parts, func(x PartPlan) bool { return x.Replace.Hi != 0 || x.ZeroOut.Hi != 0 })
+func (p Calibration) fine() bool {
+	return slices.ContainsFunc(p.Components, func(x ComponentCalibration) bool { return x.Replace.Hi != 0 || x.ZeroOut.Hi != 0 })
 }
 
 // parseMemory reads what appendMemory has written behind the version, and nothing else.
-func parseMemory(b []byte, fine bool) (Plan, error) {
+func parseMemory(b []byte, fine bool) (Calibration, error) {
 	r := reader{rest: b, fine: fine}
-	p := Plan{Name: r.name()}
+	p := Calibration{Name: r.name()}
 	length := int(r.u16())
 	if r.short || length > len(r.rest) {
-		return Plan{}, errors.New("mechanisms: plan: not of its length")
+		return Calibration{}, errors.New("mechanisms: plan: not of its length")
 	}
 	var err error
-	if p.Forget, err = forget.ParseFilter(r.rest[:length]); err != nil {
-		return Plan{}, fmt.Errorf("mechanisms: plan: %w", err)
+	if p.Decay, err = decay.ParseFilter(r.rest[:length]); err != nil {
+		return Calibration{}, fmt.Errorf("mechanisms: plan: %w", err)
 	}
 	r.rest = r.rest[length:]
 	if parts := r.partList(); len(parts) > 0 {
 		first := parts[0]
-		p.Parts, p.Grid, p.Scale, p.ErrorBound = parts, first.Grid, first.Scale, first.ErrorBound
+		p.Components, p.Grid, p.Scale, p.ErrorBound = parts, first.Grid, first.Scale, first.ErrorBound
 	} else {
 		p.Grid = lattice.Grid{Exp: int(int32(r.u32())), Lambda: int64(r.u64())}
 		p.Scale = noise.Scale{Mant: r.u64(), Exp: int(int32(r.u32()))}
 		p.ErrorBound = math.Float64frombits(r.u64())
 	}
 	if r.short || len(r.rest) > 0 {
-		return Plan{}, errors.New("mechanisms: plan: not of its length")
+		return Calibration{}, errors.New("mechanisms: plan: not of its length")
 	}
 	if fine != p.fine() {
-		return Plan{}, fmt.Errorf("mechanisms: plan: version %d, but every distance fits version %d", finePlanVersion, memoryPlanVersion)
+		return Calibration{}, fmt.Errorf("mechanisms: plan: version %d, but every distance fits version %d", finePlanVersion, memoryPlanVersion)
 	}
 	return p, p.validate()
 }

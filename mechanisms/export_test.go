@@ -1,8 +1,8 @@
 package mechanisms
 
 // Loss is what Guarantee compares with the budget: µ or ε of one window.
-func Loss(p Plan, c Config) float64 {
-	kind, _ := familyOf(p.Name)
+func Loss(p Calibration, c Config) float64 {
+	kind, _ := definitionOf(p.Name)
 	loss, _ := p.loss(c, kind)
 	return loss
 }

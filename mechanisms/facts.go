@@ -13,12 +13,12 @@ const (
 // Facts are what a mechanism's name says. Exactly one of Tree, Filter, Once and Draws holds; the zero value is of no
 // mechanism.
 type Facts struct {
-	Law    Law
-	Paper  bool // the constants that the paper prints, with the sensitivity that it prints
-	Tree   bool // noise at the nodes of a tree: its windows are powers of two
-	Filter bool // noise of steps through a fitted filter: takes an age weight and poles, or a decay
-	Once   bool // each step's own sum is released once, and no prefix sum: there is no window
-	Draws  bool // no sum is released, and elements are drawn by sums: Stream.Draw
+	Law     Law
+	Paper   bool // the constants that the paper prints, with the sensitivity that it prints
+	Tree    bool // noise at the nodes of a tree: its windows are powers of two
+	Filter  bool // noise of steps through a fitted filter: takes an age weight and poles, or a decay
+	PerStep bool // each step's own sum is released once, and no prefix sum: there is no window
+	Draws   bool // no sum is released, and elements are drawn by sums: Stream.Draw
 
 	Users bool // takes units of several events
 
@@ -27,7 +27,7 @@ type Facts struct {
 
 // FactsOf returns the facts of a mechanism by name, and false when there is none of that name.
 func FactsOf(name string) (Facts, bool) {
-	f, known := familyOf(name)
+	f, known := definitionOf(name)
 	return f.Facts, known
 }
 

@@ -21,8 +21,8 @@ func TestFactsAreThoseOfTheMechanism(t *testing.T) {
 		"tree-gaussian-paper": tree(mechanisms.Gaussian, true),
 		"tree-gamma-paper":    tree(mechanisms.Gamma, true),
 		"blt":                 {Law: mechanisms.Gaussian, Filter: true, Users: true, MaxWindow: 1 << 22},
-		"once-gaussian":       {Law: mechanisms.Gaussian, Once: true},
-		"once-gamma":          {Law: mechanisms.Gamma, Once: true},
+		"once-gaussian":       {Law: mechanisms.Gaussian, PerStep: true},
+		"once-gamma":          {Law: mechanisms.Gamma, PerStep: true},
 	}
 	for _, name := range mechanisms.Names() {
 		facts, known := mechanisms.FactsOf(name)
@@ -31,8 +31,8 @@ func TestFactsAreThoseOfTheMechanism(t *testing.T) {
 		}
 		c := config(name, 2)
 		stream := mechtest.Open(t, c, [32]byte{})
-		if g := stream.Guarantee(); (g.Mu == 0) != facts.Pure() || stream.Once() != facts.Once ||
-			(g.Scope == protection.PerStep{}) != facts.Once {
+		if g := stream.Guarantee(); (g.Mu == 0) != facts.Pure() || stream.PerStep() != facts.PerStep ||
+			(g.Scope == protection.PerStep{}) != facts.PerStep {
 			t.Errorf("%s: guarantee %+v against facts %+v", name, g, facts)
 		}
 		if plan := mechtest.Plan(t, c); (plan.Filter.Count > 0) != facts.Filter {

@@ -20,21 +20,21 @@ func (f filter) problems(c Config, bad func(format string, args ...any)) {
 	}
 }
 
-func (f filter) shape(p *Plan, c Config) (bits int, err error) {
+func (f filter) shape(p *Calibration, c Config) (bits int, err error) {
 	if p.Filter, err = blt.Fit(f.window, c.AgeWeight, c.Poles); err != nil {
 		return 0, fmt.Errorf("mechanisms: %w", err)
 	}
 	return lattice.CoarseBits, nil
 }
 
-func (f filter) calibrate(x *piece, p Plan, c Config, _ family) (bound float64, err error) {
+func (f filter) calibrate(x *calibratedComponent, p Calibration, c Config, _ definition) (bound float64, err error) {
 	if x.scale, err = f.lossByAge(*x, p, c).ScaleFor(f.window, x.budget); err != nil {
 		return 0, fmt.Errorf("mechanisms: %w", err)
 	}
 	return filterErrorBound(*x, p.Filter, c.Failure)
 }
 
-func (filter) check(p Plan) error {
+func (filter) check(p Calibration) error {
 	if p.Levels != 0 {
 		return fmt.Errorf("mechanisms: plan: %s has either levels or a filter", p.Name)
 	}
@@ -44,9 +44,9 @@ func (filter) check(p Plan) error {
 	return nil
 }
 
-func (filter) matches(p Plan, c Config) error {
+func (filter) matches(p Calibration, c Config) error {
 	if p.Decays() {
-		return fmt.Errorf("mechanisms: plan has memory %d, configured is a window", p.Forget.Memory)
+		return fmt.Errorf("mechanisms: plan has memory %d, configured is a window", p.Decay.Memory)
 	}
 	if c.Poles != 0 && c.Poles != int(p.Filter.Count) {
 		return fmt.Errorf("mechanisms: plan has %d poles, configured are %d", p.Filter.Count, c.Poles)
@@ -54,12 +54,12 @@ func (filter) matches(p Plan, c Config) error {
 	return nil
 }
 
-func (f filter) loss(x piece, p Plan, c Config, _ family) (float64, dp.Curve) {
+func (f filter) loss(x calibratedComponent, p Calibration, c Config, _ definition) (float64, dp.Curve) {
 	curve := f.lossByAge(x, p, c)
 	return curve.Mu(f.window), curve
 }
 
-func (filter) sums(x piece, p Plan, _ Config, sampler noise.Sampler) (func() Sum, error) {
+func (filter) sums(x calibratedComponent, p Calibration, _ Config, sampler noise.Sampler) (func() Sum, error) {
 	first, err := blt.New(p.Filter, x.scale, x.grid, x.n, sampler, x.instance)
 	return func() Sum { return first.Fresh() }, err
 }
@@ -71,9 +71,9 @@ type agedLoss interface {
 }
 
 // lossByAge is a part's loss of the unit that c names.
-func (f filter) lossByAge(x piece, p Plan, c Config) agedLoss {
+func (f filter) lossByAge(x calibratedComponent, p Calibration, c Config) agedLoss {
 	event := blt.Loss{Filter: p.Filter, Square: x.square.Lo, N: x.n, Scale: x.scale}
-	if separation, several := c.Unit.Train(); several {
+	if separation, several := c.Unit.EventSeparation(); several {
 		return blt.UserLoss{Loss: event, Separation: separation, Window: f.window}
 	}
 	return event

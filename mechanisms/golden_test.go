@@ -14,9 +14,9 @@ import (
 
 // goldenPlans prove more than the configuration asks for. They are written out, since calibration may differ between
 // platforms.
-func goldenPlans() []mechanisms.Plan {
+func goldenPlans() []mechanisms.Calibration {
 	grid := lattice.Grid{Exp: -25, Lambda: 1<<25 - 1<<22} // of clip 0.875
-	return []mechanisms.Plan{
+	return []mechanisms.Calibration{
 		{Name: "tree-gaussian", Grid: grid, Scale: noise.Scale{Mant: 12345679, Exp: 10}, Levels: 3},
 		{Name: "tree-gamma", Grid: grid, Scale: noise.Scale{Mant: 1, Exp: 34}, Levels: 3},
 		{Name: "tree-laplace", Grid: grid, Scale: noise.Scale{Mant: 3, Exp: 31}, Levels: 3},
@@ -27,13 +27,13 @@ func goldenPlans() []mechanisms.Plan {
 }
 
 // goldenMemories are plans with a memory, on a coarse and on a fine lattice.
-func goldenMemories() []mechanisms.Plan {
+func goldenMemories() []mechanisms.Calibration {
 	grid := lattice.Grid{Exp: -25, Lambda: 1<<25 - 1<<22} // of clip 0.875
-	return []mechanisms.Plan{
-		{Name: "blt", Grid: grid, Scale: noise.Scale{Mant: 12345679, Exp: 9}, Forget: goldenMemory},
+	return []mechanisms.Calibration{
+		{Name: "blt", Grid: grid, Scale: noise.Scale{Mant: 12345679, Exp: 9}, Decay: goldenMemory},
 		{
 			Name: "blt", Grid: lattice.Grid{Exp: -31, Lambda: 7 << 28}, Scale: noise.Scale{Mant: 12345679, Exp: 15},
-			Forget: goldenMemory,
+			Decay: goldenMemory,
 		},
 	}
 }
@@ -44,10 +44,10 @@ func TestGoldenStreams(t *testing.T) {
 	var lines []string
 	for _, plan := range append(goldenPlans(), goldenMemories()...) {
 		c := batched(t)
-		c.Name, c.Leaf = plan.Name, mechanisms.OnePart(2, 0.875)
+		c.Name, c.Contribution = plan.Name, mechanisms.OneComponent(2, 0.875)
 		name := plan.Name
 		c.Scope = scope(plan.Name, 4)
-		if memory := plan.Forget.Memory; memory > 0 {
+		if memory := plan.Decay.Memory; memory > 0 {
 			c.Scope, name = protection.Decay{Steps: memory}, fmt.Sprintf("blt memory, lattice of %d bits,", plan.Grid.Bits())
 		}
 		stream, err := mechanisms.Open(c, plan, [32]byte{3, 31: 9})

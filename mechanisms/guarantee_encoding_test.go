@@ -27,7 +27,7 @@ func storedCases(t testing.TB) map[string]protection.Guarantee {
 	for _, name := range mechanisms.Names() {
 		c := config(name, 3)
 		add(name, c)
-		if facts, _ := mechanisms.FactsOf(name); facts.Once || facts.Paper {
+		if facts, _ := mechanisms.FactsOf(name); facts.PerStep || facts.Paper {
 			continue
 		}
 		c.Unit = apart(3)
@@ -77,7 +77,7 @@ func TestStoredGuaranteeComesBack(t *testing.T) {
 		if far := back.At(1 << 60).Epsilon; back.Curve != nil && g.Scope.End() == protection.Endless && !math.IsInf(far, 1) {
 			t.Errorf("%s: %g behind the last age", what, far)
 		}
-		if _, several := g.Unit.Train(); several && back.AtAll(80) != g.AtAll(80) {
+		if _, several := g.Unit.EventSeparation(); several && back.AtAll(80) != g.AtAll(80) {
 			t.Errorf("%s: all events: %v, want %v", what, back.AtAll(80), g.AtAll(80))
 		}
 	}
@@ -110,7 +110,7 @@ func TestStoredGuaranteeOfAMemory(t *testing.T) {
 			t.Errorf("%s: %+v, want %+v", what, back, g)
 		}
 		memory, _ := c.Scope.Memory()
-		_, several := c.Unit.Train()
+		_, several := c.Unit.EventSeparation()
 		for _, memories := range []uint64{1, 2, 100, 1_000_000} {
 			age := memories * memory
 			if got, want := back.At(age), g.At(age); got.Epsilon < want.Epsilon || got.Epsilon > want.Epsilon*(1+1e-15) {
@@ -173,12 +173,12 @@ func TestGoldenGuarantees(t *testing.T) {
 	var later []func()
 	for _, plan := range append(append(goldenPlans(), goldenParts()), goldenMemories()...) {
 		c := config(plan.Name, 3)
-		c.Leaf = mechanisms.OnePart(2, 0.875)
-		if plan.Parts != nil {
+		c.Contribution = mechanisms.OneComponent(2, 0.875)
+		if plan.Components != nil {
 			c, _ = withParts(plan.Name)
 		}
 		c.Batch, c.Scope = 3, scope(plan.Name, 4)
-		memory := plan.Forget.Memory
+		memory := plan.Decay.Memory
 		if memory > 0 {
 			c.Scope = protection.Decay{Steps: memory}
 		}

@@ -15,12 +15,12 @@ import (
 
 // claimHolds recomputes a plan's loss in rational arithmetic, from the numbers c_x of a unit's events under the nodes:
 // loss²·s² ≥ Δ²·Σc_x² (Gaussian), Δ²·(Σc_x)² (Gamma) or nΔ²·(Σc_x)² (Laplace).
-func claimHolds(p mechanisms.Plan, c mechanisms.Config, loss float64) bool {
+func claimHolds(p mechanisms.Calibration, c mechanisms.Config, loss float64) bool {
 	square := func(x *big.Rat) *big.Rat { return new(big.Rat).Mul(x, x) }
 	s := new(big.Rat).SetInt(new(big.Int).SetUint64(p.Scale.Mant))
 	s.Mul(s, new(big.Rat).SetFloat64(math.Ldexp(1, p.Scale.Exp)))
 	delta, k := 2*p.Grid.Lambda, uint64(1)
-	separation, several := c.Unit.Train()
+	separation, several := c.Unit.EventSeparation()
 	if several {
 		k = (c.Scope.Span() + separation - 1) / separation
 	} else if c.Unit.Adjacency() == dp.ZeroOut {
@@ -85,11 +85,11 @@ func TestGuaranteeIsProvedByTheIntegers(t *testing.T) {
 				c := config(name, 7)
 				c.Unit, c.Budget.Epsilon, c.Scope = protection.Event{Exchange: adjacency}, epsilon, scope(name, 1024)
 				for _, clip := range []float64{1, 0.1, math.Pi, 1e6} {
-					c.Leaf = mechanisms.OnePart(c.Dimension(), clip)
+					c.Contribution = mechanisms.OneComponent(c.Dimension(), clip)
 					f(c)
 				}
 				if hasUsers(name) {
-					c.Leaf = mechanisms.OnePart(c.Dimension(), 0.75)
+					c.Contribution = mechanisms.OneComponent(c.Dimension(), 0.75)
 					for _, separation := range []uint64{1, 100, 5000} {
 						c.Unit = protection.User{Exchange: adjacency, Separation: separation}
 						f(c)
@@ -143,7 +143,7 @@ func TestGuaranteeRefusesAnotherPlan(t *testing.T) {
 			}
 		}
 		f("name", func(c *mechanisms.Config) { c.Name = "tree-gamma-paper"; c.PaperSensitivity = 1 })
-		f("clip", func(c *mechanisms.Config) { c.Leaf = mechanisms.OnePart(c.Dimension(), 1.5) })
+		f("clip", func(c *mechanisms.Config) { c.Contribution = mechanisms.OneComponent(c.Dimension(), 1.5) })
 		f("scope", func(c *mechanisms.Config) { c.Scope = protection.Window{Steps: 16} })
 		f("epsilon", func(c *mechanisms.Config) { c.Budget.Epsilon *= 0.999999 })
 		f("failure", func(c *mechanisms.Config) { c.Failure = 0.1 })
@@ -151,7 +151,7 @@ func TestGuaranteeRefusesAnotherPlan(t *testing.T) {
 	}
 	c := config("tree-gamma", 4)
 	c.Budget.Epsilon = 1e-12
-	if _, err := mechanisms.NewPlan(c); err == nil || !strings.Contains(err.Error(), "epsilon 1e-12") {
+	if _, err := mechanisms.Calibrate(c); err == nil || !strings.Contains(err.Error(), "epsilon 1e-12") {
 		t.Errorf("a budget beyond the sampler: %v", err)
 	}
 }
@@ -165,7 +165,7 @@ func TestQuietConfigurationsSayWhatTheyLose(t *testing.T) {
 		whole := dp.GaussianMu(c.Budget)
 		for _, most := range []float64{whole / 100, whole / 3, whole * 2} {
 			quiet := c
-			quiet.MostMu = most
+			quiet.MaxMu = most
 			plan := mechtest.Plan(t, quiet)
 			g, err := plan.Guarantee(quiet)
 			if err != nil {
@@ -183,7 +183,7 @@ func TestQuietConfigurationsSayWhatTheyLose(t *testing.T) {
 			}
 		}
 		for _, most := range []float64{-1, math.NaN(), math.Inf(1)} {
-			c.MostMu = most
+			c.MaxMu = most
 			if err := c.Validate(); err == nil {
 				t.Errorf("%s: µ at most %g is taken", name, most)
 			}
@@ -191,7 +191,7 @@ func TestQuietConfigurationsSayWhatTheyLose(t *testing.T) {
 	}
 	for _, name := range []string{"tree-gamma", "tree-gaussian-paper"} {
 		c := mechtest.Config(3)
-		c.Name, c.MostMu = name, 0.1
+		c.Name, c.MaxMu = name, 0.1
 		if err := c.Validate(); err == nil || !strings.Contains(err.Error(), "not calibrated to one") {
 			t.Errorf("%s: %v", name, err)
 		}

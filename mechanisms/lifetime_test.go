@@ -79,7 +79,7 @@ func TestHorizonMakesTheGuaranteeOneForEver(t *testing.T) {
 		for _, unit := range []protection.Unit{oneEvent, apart(3)} {
 			c := config(name, 3)
 			c.Scope, c.Unit = protection.Lifetime{Steps: 6, Within: 8}, unit
-			_, several := unit.Train()
+			_, several := unit.EventSeparation()
 			if several && !hasUsers(name) {
 				continue
 			}
@@ -103,7 +103,7 @@ func TestHorizonMakesTheGuaranteeOneForEver(t *testing.T) {
 // What is released once is the leaf sum of its own step, and has its budget for ever: σ = Δ/µ, θ = Δ/ε.
 func TestOnceIsOfSingleStepsForEver(t *testing.T) {
 	for _, name := range mechanisms.Names() {
-		if got := mechtest.ZeroStream(t, config(name, 3)).Once(); got != strings.HasPrefix(name, "once-") {
+		if got := mechtest.ZeroStream(t, config(name, 3)).PerStep(); got != strings.HasPrefix(name, "once-") {
 			t.Errorf("%s: Once() = %v", name, got)
 		}
 	}

@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"oriel/mechanisms"
+	"oriel/mechanisms/decay"
 	"oriel/mechanisms/dp"
-	"oriel/mechanisms/forget"
 	"oriel/mechanisms/lattice"
 	"oriel/mechanisms/mechtest"
 	"oriel/mechanisms/noise"
@@ -19,10 +19,10 @@ import (
 )
 
 // goldenMemory is written out, since fits may differ between platforms: that of H = 64.
-var goldenMemory = forget.Filter{
+var goldenMemory = decay.Filter{
 	Memory: 64, Count: 2,
-	Poles:    [forget.MaxPoles]uint32{975_602_355, 328_632_580},
-	Residues: [forget.MaxPoles]uint32{21_170_073, 487_478_718},
+	Poles:    [decay.MaxPoles]uint32{975_602_355, 328_632_580},
+	Residues: [decay.MaxPoles]uint32{21_170_073, 487_478_718},
 }
 
 func withMemory(n int, memory uint64) mechanisms.Config {
@@ -73,7 +73,7 @@ func TestPlansWithMemoryComeBack(t *testing.T) {
 	} {
 		c.Failure = 0.01
 		version := byte(4)
-		if c.Scope == fine.Scope && c.Leaf.Parts[0].Quantiser != nil {
+		if c.Scope == fine.Scope && c.Contribution.Components[0].Quantiser != nil {
 			version = 5 // squares of distances do not fit a word
 		}
 		plan := mechtest.Plan(t, c)
@@ -81,16 +81,16 @@ func TestPlansWithMemoryComeBack(t *testing.T) {
 		if err != nil || b[1] != version {
 			t.Fatalf("%x, %v", b, err)
 		}
-		back, err := mechanisms.ParsePlan(b[1:])
+		back, err := mechanisms.ParseCalibration(b[1:])
 		if err != nil || !reflect.DeepEqual(back, plan) {
 			t.Errorf("%+v, %v, want %+v", back, err, plan)
 		}
 		for i := range b[1:] {
-			if _, err := mechanisms.ParsePlan(b[1 : 1+i]); err == nil {
+			if _, err := mechanisms.ParseCalibration(b[1 : 1+i]); err == nil {
 				t.Errorf("%d bytes of a plan are one", i)
 			}
 		}
-		if _, err := mechanisms.ParsePlan(append(bytes.Clone(b[1:]), 0)); err == nil {
+		if _, err := mechanisms.ParseCalibration(append(bytes.Clone(b[1:]), 0)); err == nil {
 			t.Error("a byte behind a plan is accepted")
 		}
 	}
@@ -98,7 +98,7 @@ func TestPlansWithMemoryComeBack(t *testing.T) {
 
 func withBall(n int, memory uint64) mechanisms.Config {
 	c := withMemory(n, memory)
-	c.Leaf = mechanisms.Leaf{Parts: []mechanisms.Part{mechanisms.Ball{Size: n, Radius: 0.8, Reach: 0.7}.Part()}}
+	c.Contribution = mechanisms.Contribution{Components: []mechanisms.Component{mechanisms.Ball{Size: n, Radius: 0.8, Reach: 0.7}.Part()}}
 	return c
 }
 
@@ -108,10 +108,10 @@ func withBall(n int, memory uint64) mechanisms.Config {
 func TestDistancesBeyondAWord(t *testing.T) {
 	ball, plain := withBall(384, 1<<20), withMemory(384, 1<<20)
 	p, q := mechtest.Plan(t, ball), mechtest.Plan(t, plain)
-	if p.Grid.Lambda>>32 == 0 || p.Parts[0].Replace.Hi == 0 {
-		t.Fatalf("Λ = %d and Δ² = %v are no example", p.Grid.Lambda, p.Parts[0].Replace)
+	if p.Grid.Lambda>>32 == 0 || p.Components[0].Replace.Hi == 0 {
+		t.Fatalf("Λ = %d and Δ² = %v are no example", p.Grid.Lambda, p.Components[0].Replace)
 	}
-	sd := func(p mechanisms.Plan) float64 { return p.Scale.Float64() * p.Grid.Unit() }
+	sd := func(p mechanisms.Calibration) float64 { return p.Scale.Float64() * p.Grid.Unit() }
 	if ratio := sd(p) / sd(q); math.Abs(ratio-0.8) > 1e-4 { // rounding over a life is up to 2⁻¹⁴ of the variance
 		t.Errorf("noise is %.9g times that of a leaf of length 1, want 0.8", ratio)
 	}
@@ -132,7 +132,7 @@ func TestDistancesBeyondAWord(t *testing.T) {
 	// Behind version, name, filter, count of parts, the part's empty name, size, entries and grid stand both squares.
 	at := 1 + 1 + len("blt") + 2 + int(binary.LittleEndian.Uint16(b[5:])) + 2 + 1 + 4 + 4 + 4 + 8
 	widened := slices.Concat([]byte{5}, b[1:at+8], make([]byte, 8), b[at+8:at+16], make([]byte, 8), b[at+16:])
-	if _, err := mechanisms.ParsePlan(widened); err == nil ||
+	if _, err := mechanisms.ParseCalibration(widened); err == nil ||
 		!strings.Contains(err.Error(), "every distance fits version 4") {
 		t.Errorf("a plan of version 5 whose squares fit a word: %v", err)
 	}
@@ -152,7 +152,7 @@ func TestGuaranteeRefusesAPlanOfAnotherMemory(t *testing.T) {
 	if bits := plan.Grid.Bits(); bits < 27 || bits > 31 {
 		t.Errorf("a lattice of %d bits", bits)
 	}
-	f := func(want string, p mechanisms.Plan, c mechanisms.Config) {
+	f := func(want string, p mechanisms.Calibration, c mechanisms.Config) {
 		t.Helper()
 		if _, err := p.Guarantee(c); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("want %q, got %v", want, err)
@@ -180,7 +180,7 @@ func TestConfigurationsWithMemoryAreChecked(t *testing.T) {
 		t.Helper()
 		c := withMemory(3, 64)
 		change(&c)
-		if _, err := mechanisms.NewPlan(c); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := mechanisms.Calibrate(c); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("want %q, got %v", want, err)
 		}
 	}
@@ -215,8 +215,8 @@ func TestErrorBoundOfAMemoryCoversTheBump(t *testing.T) {
 	unit := plan.Scale.Float64() * plan.Grid.Unit()
 	chi := math.Sqrt(3) + math.Sqrt(2*math.Log(1e3))
 	for _, step := range []uint64{1, 1000, 1 << 16, 1<<16 + 2, 1<<16 + 10, 1<<16 + 1000} {
-		if e := unit * math.Sqrt(plan.Forget.VarianceAt(step)) * chi; plan.ErrorBound < e ||
-			plan.ErrorBound > 2*unit*math.Sqrt(plan.Forget.Variance())*chi {
+		if e := unit * math.Sqrt(plan.Decay.VarianceAt(step)) * chi; plan.ErrorBound < e ||
+			plan.ErrorBound > 2*unit*math.Sqrt(plan.Decay.Variance())*chi {
 			t.Errorf("step %d: noise %g, bound %g", step, e, plan.ErrorBound)
 		}
 	}

@@ -32,7 +32,7 @@ func TestUsersWithAMemory(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if g.Terms != c.Terms || g.Among() != 1000 || !g.Scope.ForLife() || g.Epsilon != 1 ||
+		if g.Terms != c.Terms || g.ExchangeSteps() != 1000 || !g.Scope.ForLife() || g.Epsilon != 1 ||
 			g.Mu > dp.GaussianMu(c.Budget) || g.Mu < dp.GaussianMu(c.Budget)*(1-1e-12) {
 			t.Errorf("H = %d: %+v", memory, g)
 		}

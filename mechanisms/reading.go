@@ -6,7 +6,7 @@ import (
 	"math"
 
 	"oriel/mechanisms/blt"
-	"oriel/mechanisms/forget"
+	"oriel/mechanisms/decay"
 	"oriel/mechanisms/lattice"
 	"oriel/mechanisms/windowtree"
 )
@@ -25,7 +25,7 @@ type Reading struct {
 	sum   Incremental
 	grid  lattice.Grid
 	roots []float64
-	tally *forget.Reading
+	tally *decay.Reading
 }
 
 // Reading returns one of a part, before the first step. A memory of 0 adds increments up, until Clear: after 2³² of
@@ -36,7 +36,7 @@ func (s *Stream) Reading(part int, memory uint64) (*Reading, error) {
 		return nil, fmt.Errorf("mechanisms: %s without a memory has no increments to read", s.plan.Name)
 	}
 	x := &s.parts[part]
-	tally, err := forget.NewReading(memory, x.to-x.from)
+	tally, err := decay.NewReading(memory, x.to-x.from)
 	if err != nil {
 		return nil, err
 	}
@@ -95,14 +95,14 @@ func (s *frame) Deviation(part int, memory uint64) (Deviation, error) {
 	if facts.Law != Gaussian {
 		return Deviation{}, errNoDeviation
 	}
-	p := s.plan.Part(part)
+	p := s.plan.Component(part)
 	d := Deviation{
 		scale: float64(p.Scale.Float64() * p.Grid.Unit()), at: func(uint64) float64 { return 1 }, end: s.end,
 	}
 	own, decays := s.Memory()
 	switch {
-	case facts.Once && memory == 0:
-	case facts.Once, !decays && memory > 0: // of a tree too
+	case facts.PerStep && memory == 0:
+	case facts.PerStep, !decays && memory > 0: // of a tree too
 		return Deviation{}, fmt.Errorf("mechanisms: memory %d: %s without one has no increments to read", memory, s.plan.Name)
 	case facts.Tree:
 		window := s.config.Scope.Span()
@@ -118,11 +118,11 @@ func (s *frame) Deviation(part int, memory uint64) (Deviation, error) {
 		if memory == 0 {
 			memory = own
 		}
-		spread, err := forget.NewSpread(s.plan.Forget, memory)
+		spread, err := decay.NewSpread(s.plan.Decay, memory)
 		if err != nil {
 			return Deviation{}, err
 		}
-		d.at, d.period = spread.At, s.plan.Forget.Period()
+		d.at, d.period = spread.At, s.plan.Decay.Period()
 	}
 	return d, nil
 }
@@ -142,6 +142,6 @@ func (s *frame) WindowDeviation(part int, w uint64) float64 {
 	if _, decays := s.Memory(); !decays {
 		return 0
 	}
-	p := s.plan.Part(part)
-	return float64(math.Sqrt(s.plan.Forget.WindowVariance(w)) * float64(p.Scale.Float64()*p.Grid.Unit()))
+	p := s.plan.Component(part)
+	return float64(math.Sqrt(s.plan.Decay.WindowVariance(w)) * float64(p.Scale.Float64()*p.Grid.Unit()))
 }

@@ -9,8 +9,8 @@ import (
 
 	"oriel/mechanisms"
 	"oriel/mechanisms/blt"
+	"oriel/mechanisms/decay"
 	"oriel/mechanisms/dp"
-	"oriel/mechanisms/forget"
 	"oriel/mechanisms/mechtest"
 	"oriel/mechanisms/noise"
 	"oriel/mechanisms/protection"
@@ -18,7 +18,7 @@ import (
 
 func forgetful(memory uint64) mechanisms.Config {
 	return mechanisms.Config{
-		Name: "blt", Batch: 1, Leaf: mechanisms.OnePart(3, 1), Budget: dp.Budget{Epsilon: 1, Delta: 1e-6},
+		Name: "blt", Batch: 1, Contribution: mechanisms.OneComponent(3, 1), Budget: dp.Budget{Epsilon: 1, Delta: 1e-6},
 		Terms: protection.Terms{Scope: protection.Decay{Steps: memory}, Unit: oneEvent},
 	}
 }
@@ -38,7 +38,7 @@ func TestReadings(t *testing.T) {
 	own, other, again, plain := read(16), read(100), read(100), read(0)
 	rng := rand.New(rand.NewPCG(2, 5))
 	slow, sum, got, last := make([]float64, 3), make([]float64, 3), make([]float64, 3), make([]float64, 3)
-	gamma, fitted := float64(forget.Decay(100))/(1<<30), float64(forget.Decay(16))/(1<<30)
+	gamma, fitted := float64(decay.Decay(100))/(1<<30), float64(decay.Decay(16))/(1<<30)
 	for step := range 500 {
 		if !stream.Add(noise.Identity{Offset: int64(step)}, []float64{rng.NormFloat64(), 0.5, -0.2}) {
 			t.Fatal("no step")
@@ -95,12 +95,12 @@ func TestReadings(t *testing.T) {
 // poles.
 func TestSpreads(t *testing.T) {
 	for _, memory := range []uint64{2, 64, 1024, 65536} {
-		f, err := forget.Fit(memory)
+		f, err := decay.Fit(memory)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, reading := range []uint64{2, 100, memory, memory * 4, 1 << 20} {
-			spread, err := forget.NewSpread(f, reading)
+			spread, err := decay.NewSpread(f, reading)
 			if err != nil {
 				t.Fatalf("memory %d read at %d: %v", memory, reading, err)
 			}
@@ -138,7 +138,7 @@ func TestSpreads(t *testing.T) {
 // The definitions: e, its decayed sums and its windows' sums, coefficient by coefficient.
 func TestVariancesAreTheirDefinitions(t *testing.T) {
 	const reading, steps = 40, 5000
-	f, err := forget.Fit(16)
+	f, err := decay.Fit(16)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -151,7 +151,7 @@ func TestVariancesAreTheirDefinitions(t *testing.T) {
 			power *= float64(f.Poles[k]) / (1 << 30)
 		}
 	}
-	gamma, b, total := float64(forget.Decay(reading))/(1<<30), 0.0, 0.0
+	gamma, b, total := float64(decay.Decay(reading))/(1<<30), 0.0, 0.0
 	for j := range steps {
 		b = gamma*b + e[j]
 		total += b * b

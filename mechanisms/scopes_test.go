@@ -20,15 +20,15 @@ func TestEachMechanismTakesTheScopesOfItsRow(t *testing.T) {
 		users  bool
 		text   string
 	}{
-		"tree-gaussian":       {[]protection.Scope{window, life}, true, "takes window or lifetime"},
-		"tree-gamma":          {[]protection.Scope{window, life}, true, "takes window or lifetime"},
-		"tree-laplace":        {[]protection.Scope{window, life}, true, "takes window or lifetime"},
-		"tree-gaussian-paper": {[]protection.Scope{window, life}, false, "takes window or lifetime"},
-		"tree-gamma-paper":    {[]protection.Scope{window, life}, false, "takes window or lifetime"},
-		"blt":                 {[]protection.Scope{window, life, decay}, true, "takes window or lifetime or decay"},
-		"once-gaussian":       {[]protection.Scope{once}, false, "takes per-step release"},
-		"once-gamma":          {[]protection.Scope{once}, false, "takes per-step release"},
-		mechanisms.Drawing:    {[]protection.Scope{life}, false, "takes lifetime"},
+		"tree-gaussian":                 {[]protection.Scope{window, life}, true, "takes window or lifetime"},
+		"tree-gamma":                    {[]protection.Scope{window, life}, true, "takes window or lifetime"},
+		"tree-laplace":                  {[]protection.Scope{window, life}, true, "takes window or lifetime"},
+		"tree-gaussian-paper":           {[]protection.Scope{window, life}, false, "takes window or lifetime"},
+		"tree-gamma-paper":              {[]protection.Scope{window, life}, false, "takes window or lifetime"},
+		"blt":                           {[]protection.Scope{window, life, decay}, true, "takes window or lifetime or decay"},
+		"once-gaussian":                 {[]protection.Scope{once}, false, "takes per-step release"},
+		"once-gamma":                    {[]protection.Scope{once}, false, "takes per-step release"},
+		mechanisms.ExponentialMechanism: {[]protection.Scope{life}, false, "takes lifetime"},
 	}
 	if len(rows) != len(mechanisms.Names())+1 {
 		t.Errorf("%d rows, and %d names", len(rows), len(mechanisms.Names()))
@@ -41,11 +41,11 @@ func TestEachMechanismTakesTheScopesOfItsRow(t *testing.T) {
 			}
 			for _, unit := range []protection.Unit{oneEvent, users} {
 				c := config(name, 3)
-				if name == mechanisms.Drawing {
-					c = drawing(3, 8, mechanisms.Draws{Each: 1, Every: 2})
+				if name == mechanisms.ExponentialMechanism {
+					c = drawing(3, 8, mechanisms.Draws{K: 1, Every: 2})
 				}
 				c.Scope, c.Unit = s, unit
-				_, several := unit.Train()
+				_, several := unit.EventSeparation()
 				taken := false
 				for _, of := range row.scopes {
 					taken = taken || of == s
@@ -57,7 +57,7 @@ func TestEachMechanismTakesTheScopesOfItsRow(t *testing.T) {
 					}
 					continue
 				}
-				_, err := mechanisms.NewPlan(c)
+				_, err := mechanisms.Calibrate(c)
 				switch {
 				case err == nil:
 					t.Errorf("%s is taken", what)

@@ -19,7 +19,7 @@ func (s *Stream) StateLen() int {
 	for _, sum := range s.sums {
 		n += sum.StateLen()
 	}
-	if s.config.Draws.Times > 0 {
+	if s.config.Draws.MaxDraws > 0 {
 		n += 8
 	}
 	return n
@@ -48,7 +48,7 @@ func (s *Stream) AppendState(dst []byte) []byte {
 	}
 	if s.totals() != nil {
 		dst = s.appendSums(dst)
-		if s.config.Draws.Times > 0 {
+		if s.config.Draws.MaxDraws > 0 {
 			dst = binary.LittleEndian.AppendUint64(dst, s.draws.times)
 		}
 		return dst
@@ -82,13 +82,13 @@ func (s *Stream) Restore(state []byte) error {
 		return fmt.Errorf("mechanisms: state: place %d in a batch of %d", place, s.config.Batch)
 	}
 	times := uint64(0)
-	if s.config.Draws.Times > 0 {
+	if s.config.Draws.MaxDraws > 0 {
 		times, rest = binary.LittleEndian.Uint64(rest[len(rest)-8:]), rest[:len(rest)-8]
 	}
 	if err := s.checkSteps(rest, place); err != nil {
 		return err
 	}
-	if steps := binary.LittleEndian.Uint64(rest); times > min(s.config.Draws.Times, steps) {
+	if steps := binary.LittleEndian.Uint64(rest); times > min(s.config.Draws.MaxDraws, steps) {
 		return fmt.Errorf("mechanisms: state: drawn %d times in %d steps", times, steps)
 	}
 	if err := s.checkNumbers(partial, released, place, binary.LittleEndian.Uint64(rest)); err != nil {
@@ -107,7 +107,7 @@ func (s *Stream) Restore(state []byte) error {
 		s.released[i] = math.Float64frombits(binary.LittleEndian.Uint64(released[8*i:]))
 	}
 	if s.totals() != nil {
-		s.draws.made, s.draws.times = s.config.Draws.Each, times // those of the last step were made
+		s.draws.made, s.draws.times = s.config.Draws.K, times // those of the last step were made
 	}
 	return nil
 }

@@ -30,13 +30,13 @@ type Stream struct {
 	partial  []int64   // their leaf sum, the parts one behind the other
 	released []float64 // the last release
 
-	draws *draws // of Drawing, and of DrawBy; else nil
+	draws *drawState // of Drawing, and of DrawBy; else nil
 }
 
 // Open opens a stream before its first record, with a Seat of its own. key is k₀, 256 secret random bits for this
 // stream and no other.
-func Open(c Config, p Plan, key [32]byte) (*Stream, error) {
-	seat, err := NewSeat(c, p)
+func Open(c Config, p Calibration, key [32]byte) (*Stream, error) {
+	seat, err := NewMechanism(c, p)
 	if err != nil {
 		return nil, err
 	}
@@ -46,7 +46,7 @@ func Open(c Config, p Plan, key [32]byte) (*Stream, error) {
 // NewStream opens a stream over given sums, one a part. The guarantee is the plan's: the caller answers for the sums
 // having the plan's noise. Open is the way to get a stream; this one is for tests, which put zero noise or a planted
 // fault in its place.
-func NewStream(c Config, p Plan, key [32]byte, sums ...Sum) (*Stream, error) {
+func NewStream(c Config, p Calibration, key [32]byte, sums ...Sum) (*Stream, error) {
 	frame, err := newFrame(c, p)
 	if err != nil {
 		return nil, err

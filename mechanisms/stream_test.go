@@ -88,7 +88,7 @@ func TestOneChangedRecordRenewsAllLaterNoise(t *testing.T) {
 // The same where the chain absorbs places and values.
 func TestOneChangedRecordOfFewNumbersRenewsAllLaterNoise(t *testing.T) {
 	c := batched(t)
-	c.Leaf.Nonzero = 1 // fewer than most leaves have
+	c.Contribution.Nonzero = 1 // fewer than most leaves have
 	renewsAllLaterNoise(t, c)
 }
 
@@ -148,7 +148,7 @@ func renewsAllLaterNoise(t *testing.T, c mechanisms.Config) {
 func TestPlacesAndValuesAreAnotherHistory(t *testing.T) {
 	whole, h := batched(t), records(30, 3)
 	places := whole
-	places.Leaf.Nonzero = 1
+	places.Contribution.Nonzero = 1
 	if a, b := run(mechtest.ZeroStream(t, whole), h), run(mechtest.ZeroStream(t, places), h); !slices.EqualFunc(a, b,
 		slices.Equal) {
 		t.Error("sums differ")
@@ -164,8 +164,8 @@ func TestPlacesAndValuesAreAnotherHistory(t *testing.T) {
 	}
 	for _, n := range []int{-1, 4} {
 		bad := whole
-		bad.Leaf.Nonzero = n
-		if _, err := mechanisms.NewPlan(bad); err == nil {
+		bad.Contribution.Nonzero = n
+		if _, err := mechanisms.Calibrate(bad); err == nil {
 			t.Errorf("%d of 3 integers that are not zero: not refused", n)
 		}
 	}
@@ -251,9 +251,9 @@ func TestNeighboursDifferByAtMostTheSensitivity(t *testing.T) {
 	for trial := range 300 {
 		c := mechtest.Config(n)
 		c.Scope, c.Batch = protection.Window{Steps: 4}, uint64(1+trial%4)
-		c.Leaf = mechanisms.OnePart(n, math.Ldexp(1+r.Float64(), r.IntN(20)-10))
+		c.Contribution = mechanisms.OneComponent(n, math.Ldexp(1+r.Float64(), r.IntN(20)-10))
 		plan := mechtest.Plan(t, mechanisms.Config{
-			Name: "tree-gamma", Batch: c.Batch, Leaf: mechanisms.OnePart(n, c.Clip()), Budget: dp.Budget{Epsilon: 1},
+			Name: "tree-gamma", Batch: c.Batch, Contribution: mechanisms.OneComponent(n, c.Clip()), Budget: dp.Budget{Epsilon: 1},
 			Terms: protection.Terms{Scope: c.Scope, Unit: oneEvent},
 		})
 		c.Name, c.Budget.Delta = "tree-gamma", 0

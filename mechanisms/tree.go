@@ -5,8 +5,8 @@ import (
 	"math/bits"
 
 	"oriel/mechanisms/blt"
+	"oriel/mechanisms/decay"
 	"oriel/mechanisms/dp"
-	"oriel/mechanisms/forget"
 	"oriel/mechanisms/lattice"
 	"oriel/mechanisms/noise"
 	"oriel/mechanisms/windowtree"
@@ -32,35 +32,35 @@ func (t tree) problems(c Config, bad func(format string, args ...any)) {
 	noFilter(c, bad)
 }
 
-func (t tree) shape(p *Plan, _ Config) (bits int, err error) {
+func (t tree) shape(p *Calibration, _ Config) (bits int, err error) {
 	p.Levels = uint8(windowtree.Depth(t.window))
 	return lattice.CoarseBits, nil
 }
 
-func (t tree) calibrate(x *piece, p Plan, c Config, kind family) (float64, error) {
-	x.scale = nodeScale(*x, kind.Law, t.load(c))
+func (t tree) calibrate(x *calibratedComponent, p Calibration, c Config, kind definition) (float64, error) {
+	x.scale = nodeScale(*x, kind.Law, t.exposure(c))
 	if kind.Paper {
 		x.scale = paperScale(c, kind.Law, x.grid, int(p.Levels))
 	}
 	return errorBound(*x, kind.Law, c.Failure, int(p.Levels)), nil
 }
 
-func (tree) check(p Plan) error {
+func (tree) check(p Calibration) error {
 	if p.Levels < 1 || p.Levels > 63 {
 		return fmt.Errorf("mechanisms: plan: levels %d: not in [1, 63]", p.Levels)
 	}
 	return withoutFilter(p)
 }
 
-func (t tree) matches(p Plan, _ Config) error {
+func (t tree) matches(p Calibration, _ Config) error {
 	if h := windowtree.Depth(t.window); int(p.Levels) != h {
 		return fmt.Errorf("mechanisms: plan has %d levels, window %d has %d", p.Levels, t.window, h)
 	}
 	return nil
 }
 
-func (t tree) loss(x piece, _ Plan, c Config, kind family) (float64, dp.Curve) {
-	loss := nodeLoss(x, kind.Law, t.load(c))
+func (t tree) loss(x calibratedComponent, _ Calibration, c Config, kind definition) (float64, dp.Curve) {
+	loss := nodeLoss(x, kind.Law, t.exposure(c))
 	if kind.Law != Gaussian {
 		return loss, nil
 	}
@@ -69,23 +69,23 @@ func (t tree) loss(x piece, _ Plan, c Config, kind family) (float64, dp.Curve) {
 	}
 }
 
-func (t tree) sums(x piece, _ Plan, _ Config, sampler noise.Sampler) (func() Sum, error) {
+func (t tree) sums(x calibratedComponent, _ Calibration, _ Config, sampler noise.Sampler) (func() Sum, error) {
 	first, err := windowtree.New(t.window, x.grid, x.n, sampler, x.instance)
 	return func() Sum { return first.Fresh() }, err
 }
 
 // separation is that of the unit's events: one event is a user with one event in a window.
 func (t tree) separation(c Config) uint64 {
-	if separation, several := c.Unit.Train(); several {
+	if separation, several := c.Unit.EventSeparation(); several {
 		return separation
 	}
 	return t.window
 }
 
-// load is h nodes for one event, and for a user PROOF.md, Lemma 1.
-func (t tree) load(c Config) load {
+// exposure is h nodes for one event, and for a user PROOF.md, Lemma 1.
+func (t tree) exposure(c Config) exposure {
 	total := dp.Float().SetUint64(windowtree.Events(t.window, t.separation(c)))
-	return load{
+	return exposure{
 		squares: dp.Float().SetInt(windowtree.Squares(t.window, t.separation(c))),
 		total:   total.Mul(total, dp.Exact(float64(windowtree.Depth(t.window)))),
 	}
@@ -97,8 +97,8 @@ func noFilter(c Config, bad func(format string, args ...any)) {
 	}
 }
 
-func withoutFilter(p Plan) error {
-	if p.Filter != (blt.Filter{}) || p.Forget != (forget.Filter{}) {
+func withoutFilter(p Calibration) error {
+	if p.Filter != (blt.Filter{}) || p.Decay != (decay.Filter{}) {
 		return fmt.Errorf("mechanisms: plan: %s has either levels or a filter", p.Name)
 	}
 	return nil

@@ -5,10 +5,10 @@ import (
 	"oriel/schemas"
 )
 
-// Members are the numbers by which decisions say what holds for ever: the memory, where sums decay, and the window of
+// LifetimeMembers are the numbers by which decisions say what holds for ever: the memory, where sums decay, and the window of
 // users. The window that such decisions state is 0. Operators that take such terms give them with their Extras, and
 // AppendMembers' values in the same place.
-func Members(t protection.Terms) []schemas.Extra {
+func LifetimeMembers(t protection.Terms) []schemas.Extra {
 	var all []schemas.Extra
 	for _, m := range t.Members() {
 		all = append(all, schemas.Extra{Name: m.Name, Kind: schemas.ExtraNumber, Text: m.Text})
@@ -16,8 +16,8 @@ func Members(t protection.Terms) []schemas.Extra {
 	return all
 }
 
-// AppendMembers appends the values of Members.
-func AppendMembers(dst []schemas.ExtraValue, t protection.Terms) []schemas.ExtraValue {
+// AppendLifetimeMembers appends the values of Members.
+func AppendLifetimeMembers(dst []schemas.ExtraValue, t protection.Terms) []schemas.ExtraValue {
 	for _, m := range t.Members() {
 		dst = append(dst, schemas.ExtraValue{Number: float64(m.Steps)})
 	}

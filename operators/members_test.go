@@ -26,14 +26,14 @@ func TestMembersHaveTheirValues(t *testing.T) {
 		{protection.Terms{Scope: protection.Decay{Steps: 100}, Unit: week}, "[memory user_window] [100 700]"},
 	} {
 		var names []string
-		for _, extra := range Members(x.terms) {
+		for _, extra := range LifetimeMembers(x.terms) {
 			if extra.Kind != schemas.ExtraNumber || extra.Text == "" {
 				t.Errorf("%+v", extra)
 			}
 			names = append(names, extra.Name)
 		}
 		var values []float64
-		for _, value := range AppendMembers(make([]schemas.ExtraValue, 1), x.terms)[1:] {
+		for _, value := range AppendLifetimeMembers(make([]schemas.ExtraValue, 1), x.terms)[1:] {
 			values = append(values, value.Number)
 		}
 		if got := fmt.Sprint(names, values); got != x.want {

@@ -80,7 +80,7 @@ type Cautious interface {
 
 // Successor is an Operator whose streams can go on after a predecessor, a stream with another secret whose state is
 // gone, from the last decision that the predecessor published. All releases of both streams together then protect an
-// event that one of them has released as that one does alone (mechanisms/forget/PROOF.md, Theorem 3).
+// event that one of them has released as that one does alone (mechanisms/decay/PROOF.md, Theorem 3).
 type Successor interface {
 	Operator
 

@@ -40,7 +40,7 @@ func NewLearner(o operators.Operator, c mechanisms.Config) (Learner, error) {
 		return Learner{}, err
 	}
 	return Learner{o, c, sync.OnceValues(func() ([]byte, error) {
-		calibration, err := mechanisms.NewPlan(c)
+		calibration, err := mechanisms.Calibrate(c)
 		if err != nil {
 			return nil, err
 		}
@@ -90,7 +90,7 @@ func (l Learner) Open(frozen []byte) (func(key [32]byte) (operators.Machine, err
 		return nil, errors.New("pipeline: frozen params: malformed")
 	}
 	split := 4 + int(binary.LittleEndian.Uint32(frozen))
-	calibration, err := mechanisms.ParsePlan(frozen[4:split])
+	calibration, err := mechanisms.ParseCalibration(frozen[4:split])
 	if err != nil {
 		return nil, err
 	}
@@ -98,7 +98,7 @@ func (l Learner) Open(frozen []byte) (func(key [32]byte) (operators.Machine, err
 	if err := l.operator.Require(&c, own); err != nil {
 		return nil, err
 	}
-	streams, err := mechanisms.NewSeat(c, calibration)
+	streams, err := mechanisms.NewMechanism(c, calibration)
 	if err != nil {
 		return nil, err
 	}

@@ -56,7 +56,7 @@ type namedOperator struct {
 
 func (o namedOperator) Require(c *mechanisms.Config, params []byte) error {
 	*o.required = append(*o.required, string(params))
-	c.Leaf = mechanisms.OnePart(2, 1)
+	c.Contribution = mechanisms.OneComponent(2, 1)
 	return nil
 }
 
@@ -76,7 +76,7 @@ func (named) Add(dst []operators.Decision, _ operators.Record) []operators.Decis
 func TestALearnerOpensWhatItFroze(t *testing.T) {
 	var required, opened []string
 	c := mechtest.Config(2)
-	c.Leaf = mechanisms.Leaf{}
+	c.Contribution = mechanisms.Contribution{}
 	l, err := NewLearner(namedOperator{required: &required, opened: &opened}, c)
 	if err != nil {
 		t.Fatal(err)

@@ -44,7 +44,7 @@ func (t *task) open(ctx context.Context, o *owned, e ends, incarnationKey []byte
 	}
 	inc := state.NewIncarnation(state.Incarnation{
 		Stream: t.stream, Cluster: s.topics.Cluster, Topic: s.topics.Input.ID, Partition: t.partition,
-		Config: s.model.Settings, Plan: plan, Start: start,
+		Config: s.model.Settings, Params: plan, Start: start,
 	})
 	if o.sealer, err = inc.Sealer(); err != nil {
 		return fmt.Errorf("pipeline: partition %d: %w", t.partition, err)

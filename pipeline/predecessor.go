@@ -39,7 +39,7 @@ type inheritance struct {
 
 // inherit ends the predecessor in the partition, and then reads what it has left: nothing of it can change any
 // more. Steps whose decisions somebody may have read, though the group does not stand behind their events, are released
-// twice; all others once (mechanisms/forget/PROOF.md, Theorem 3).
+// twice; all others once (mechanisms/decay/PROOF.md, Theorem 3).
 func (t *task) inherit(ctx context.Context, input kafka.Bounds) (inheritance, error) {
 	s, f := t.service, t.service.config.Predecessor
 	cluster, err := s.client.Describe(ctx, f.Decisions, f.Changelog)

@@ -31,7 +31,7 @@ func openSealed(m Model, master *state.MasterKey, p int32, record, sealed []byte
 	if position.Topic != inc.Topic {
 		return opened{}, unsealing(p, state.ErrForeign)
 	}
-	stream, err := OpenStream(m, inc.Plan, [32]byte{}, [32]byte{}, inc.Stream, inc.ID)
+	stream, err := OpenStream(m, inc.Params, [32]byte{}, [32]byte{}, inc.Stream, inc.ID)
 	if err != nil {
 		return opened{}, &StopError{
 			Partition: p, Reason: "the frozen plan does not prove the configured guarantee",

@@ -26,7 +26,7 @@ var semanticsOf = []string{
 	"mechanisms/noise/testdata/vectors.txt",
 	"mechanisms/windowtree/testdata/golden.txt",
 	"mechanisms/blt/testdata/golden.txt",
-	"mechanisms/once/testdata/golden.txt",
+	"mechanisms/perstep/testdata/golden.txt",
 	"operators/coco/testdata/golden.txt", // a decision decides the next leaves
 	"cmd/oriel/testdata/golden/decisions.txt",
 }

@@ -18,7 +18,7 @@ type statusesFound struct {
 }
 
 type sealedStatuses struct {
-	state.VerdictRow
+	state.StatusRow
 	sealed []byte
 }
 

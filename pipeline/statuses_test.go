@@ -9,7 +9,7 @@ import (
 
 func TestUnsealedOffsets(t *testing.T) {
 	sealed := func(from, to int64) sealedStatuses {
-		return sealedStatuses{VerdictRow: state.VerdictRow{From: from, To: to}}
+		return sealedStatuses{StatusRow: state.StatusRow{From: from, To: to}}
 	}
 	for _, c := range []struct {
 		name       string

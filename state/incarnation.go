@@ -19,7 +19,7 @@ type Incarnation struct {
 	Topic      [16]byte // UUID of the input topic
 	Partition  int32    // of the input topic
 	Config     string   // canonical configuration
-	Plan       []byte   // frozen plan of the mechanism
+	Params     []byte   // frozen plan of the mechanism
 	Start      int64    // first input offset of the incarnation
 	SealKey    Secret   // opens the stream's sealed states and derives no noise; stored wrapped
 	KeyVersion uint32   // of the seal key; wrapping it again under another master key keeps it
@@ -49,7 +49,7 @@ func (i Incarnation) seal(master *MasterKey, n nonce) []byte {
 	b = appendVariable(b, i.Stream)
 	b = appendVariable(b, i.Cluster)
 	b = appendVariable(b, i.Config)
-	b = appendVariable(b, i.Plan)
+	b = appendVariable(b, i.Params)
 	b = master.wrap(b, n, i.SealKey)
 	return appendChecksum(b, 0)
 }
@@ -69,7 +69,7 @@ func OpenIncarnation(b []byte, master *MasterKey) (Incarnation, error) {
 		Stream:     string(r.variable()),
 		Cluster:    string(r.variable()),
 		Config:     string(r.variable()),
-		Plan:       bytes.Clone(r.variable()),
+		Params:     bytes.Clone(r.variable()),
 	}
 	if r.bad {
 		return Incarnation{}, malformed(KindIncarnation)
@@ -92,7 +92,7 @@ func (i Incarnation) InitialKey(secret [32]byte) [32]byte {
 	info = appendVariable(info, i.Stream)
 	info = appendVariable(info, i.ID[:])
 	info = appendVariable(info, i.Config)
-	info = appendVariable(info, i.Plan)
+	info = appendVariable(info, i.Params)
 	return [32]byte(expand(secret[:], string(info), 32))
 }
 

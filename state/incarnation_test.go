@@ -19,9 +19,9 @@ func TestInitialKeyDependsOnEveryField(t *testing.T) {
 		"topic":     func(i *Incarnation) { i.Topic[15]++ },
 		"partition": func(i *Incarnation) { i.Partition++ },
 		"config":    func(i *Incarnation) { i.Config += "x" },
-		"plan":      func(i *Incarnation) { i.Plan = append(bytes.Clone(i.Plan), 0) },
+		"plan":      func(i *Incarnation) { i.Params = append(bytes.Clone(i.Params), 0) },
 		"config into plan": func(i *Incarnation) {
-			i.Plan, i.Config = append([]byte("\n"), i.Plan...), i.Config[:len(i.Config)-1]
+			i.Params, i.Config = append([]byte("\n"), i.Params...), i.Config[:len(i.Config)-1]
 		},
 	} {
 		i := testIncarnation()

@@ -57,7 +57,7 @@ func (i Incarnation) Sealer() (*Sealer, error) {
 	if err != nil {
 		panic("BUG: state: seal key of a wrong length")
 	}
-	i.SealKey, i.Config, i.Plan = Secret{}, "", nil
+	i.SealKey, i.Config, i.Params = Secret{}, "", nil
 	return &Sealer{incarnation: &i, aead: func() cipher.AEAD { return aead }, machine: -1}, nil
 }
 

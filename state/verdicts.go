@@ -7,9 +7,9 @@ import (
 	"golang.org/x/crypto/chacha20poly1305"
 )
 
-// VerdictRow says what became of the input's offsets [From, To) in one incarnation, a byte an offset. What the bytes
+// StatusRow says what became of the input's offsets [From, To) in one incarnation, a byte an offset. What the bytes
 // mean is the caller's; that there are To − From of them shows, and nothing else.
-type VerdictRow struct {
+type StatusRow struct {
 	From, To int64 // public: stored in clear, and authenticated
 	Verdicts []byte
 }
@@ -47,24 +47,24 @@ func (s *Sealer) sealVerdicts(dst []byte, n nonce, from int64, verdicts []byte) 
 
 // OpenVerdicts opens a row of the same incarnation and key version; its verdicts are a copy. Errors: ErrFormat,
 // ErrCorrupt, ErrForeign.
-func (s *Sealer) OpenVerdicts(value []byte) (VerdictRow, error) {
+func (s *Sealer) OpenVerdicts(value []byte) (StatusRow, error) {
 	r, err := unframe(value, KindVerdicts)
 	if err != nil {
-		return VerdictRow{}, err
+		return StatusRow{}, err
 	}
 	id, partition, keyVersion := r.array16(), int32(r.uint32()), r.uint32()
-	row := VerdictRow{From: int64(r.uint64()), To: int64(r.uint64())}
+	row := StatusRow{From: int64(r.uint64()), To: int64(r.uint64())}
 	n, sealed := r.bytes(len(nonce{})), r.rest()
 	width := len(sealed) - chacha20poly1305.Overhead
 	if r.bad || row.From < 0 || width < 1 || width > MaxVerdicts || row.To-row.From != int64(width) {
-		return VerdictRow{}, malformed(KindVerdicts)
+		return StatusRow{}, malformed(KindVerdicts)
 	}
 	if err := s.incarnation.belongs(KindVerdicts, id, partition, keyVersion); err != nil {
-		return VerdictRow{}, err
+		return StatusRow{}, err
 	}
 	row.Verdicts, err = s.aead().Open(make([]byte, 0, width), n, sealed, s.associated(value[:rowHeader]))
 	if err != nil {
-		return VerdictRow{}, fmt.Errorf("%w: %v fails authentication", ErrCorrupt, KindVerdicts)
+		return StatusRow{}, fmt.Errorf("%w: %v fails authentication", ErrCorrupt, KindVerdicts)
 	}
 	return row, nil
 }

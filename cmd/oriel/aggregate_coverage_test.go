@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"oriel/mechanisms/forget"
+	"oriel/mechanisms/decay"
 	"oriel/pipeline/kafka"
 	"oriel/schemas"
 )
@@ -225,7 +225,7 @@ func truthsOf(rows []row, cells int, memories []uint64, every int) map[int][][]m
 				}
 				scale[view] = 1
 			}
-			scale[view] *= float64(forget.Decay(memory)) / (1 << 30)
+			scale[view] *= float64(decay.Decay(memory)) / (1 << 30)
 			if r.cell >= 0 {
 				w := 1 / scale[view]
 				m := &now[view][r.cell]

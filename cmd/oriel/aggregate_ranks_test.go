@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"oriel/mechanisms/forget"
+	"oriel/mechanisms/decay"
 	"oriel/schemas"
 )
 
@@ -61,7 +61,7 @@ func sorted(rows []row, cells int, memory uint64) [][]weighted {
 		if cell := rows[i].cell; cell >= 0 {
 			all[cell] = append(all[cell], weighted{rows[i].value, weight})
 		}
-		weight *= float64(forget.Decay(memory)) / (1 << 30)
+		weight *= float64(decay.Decay(memory)) / (1 << 30)
 	}
 	for _, x := range all {
 		slices.SortFunc(x, func(a, b weighted) int { return cmp.Compare(a.value, b.value) })

@@ -104,7 +104,7 @@ func (d differencing) exact() (g guesses) {
 
 // private watches the numbers that Oriel publishes of the same departures.
 func (d differencing) private(m mechanisms.Config, operator operators.Operator) (g guesses, err error) {
-	plan, err := mechanisms.NewPlan(m)
+	plan, err := mechanisms.Calibrate(m)
 	if err != nil {
 		return g, err
 	}

@@ -176,5 +176,5 @@ func closing(r *eval.Report) string {
 	return fmt.Sprintf("In plain words: whatever you believe about %s, and whatever else you know, all forecasts of the first row together change\n"+
 		"your odds by a factor of at most %.1f (but for a chance of one in %.0f), and yet they keep %.0f %% of what the same method\n"+
 		"learns without any privacy beyond knowing how many flights are late.",
-		row.Terms.Anyone("flight"), math.Ceil(10*math.Exp(row.Epsilon))/10, hundreds(1/exception), 100*row.Gain)
+		row.Terms.AnyOf("flight"), math.Ceil(10*math.Exp(row.Epsilon))/10, hundreds(1/exception), 100*row.Gain)
 }

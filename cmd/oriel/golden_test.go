@@ -55,8 +55,8 @@ func (c goldenCase) plan(t *testing.T) []byte {
 	}
 	m, operator := learner.Mechanism(), learner.Operator()
 	clipped := m
-	clipped.Leaf = mechanisms.OnePart(m.Dimension(), operator.Describe(m).Clip)
-	private, err := mechanisms.NewPlan(clipped)
+	clipped.Contribution = mechanisms.OneComponent(m.Dimension(), operator.Describe(m).Clip)
+	private, err := mechanisms.Calibrate(clipped)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,7 +86,7 @@ func (c goldenCase) String() string { return c.events + " " + c.mechanism }
 func goldenCases(t *testing.T) (cases []goldenCase) {
 	t.Helper()
 	for _, events := range goldenEvents {
-		for _, mechanism := range append(mechanisms.Names(), mechanisms.Drawing) {
+		for _, mechanism := range append(mechanisms.Names(), mechanisms.ExponentialMechanism) {
 			if events.name == "squared-paper" && (mechanism == "tree-laplace" || mechanism == "blt") {
 				continue // the paper has no constants for it
 			}
@@ -94,7 +94,7 @@ func goldenCases(t *testing.T) (cases []goldenCase) {
 			if only != "" && mechanism != only {
 				continue
 			}
-			if only == "" && (mechanism == mechanisms.Drawing ||
+			if only == "" && (mechanism == mechanisms.ExponentialMechanism ||
 				strings.HasPrefix(mechanism, "once-") != (events.name == "logistic-ogd")) {
 				continue // draws are for rules that draw, single steps for ogd alone
 			}

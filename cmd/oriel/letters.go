@@ -8,7 +8,7 @@ import (
 
 	"oriel/cmd/internal/settings"
 	"oriel/pipeline"
-	"oriel/pipeline/letters"
+	"oriel/pipeline/deadletters"
 	"oriel/schemas"
 )
 
@@ -69,7 +69,7 @@ func writeLetters(ctx context.Context, h host, once bool) error {
 	listen.Reached = h.heard.Reached
 	log.Info("writing letters", "to", c.DeadLetter, "group", c.Group, "version", version())
 	deployment := pipeline.Deployment{Client: d.client, Config: c, Topics: d.topics, Master: d.master}
-	err = letters.New(deployment, letters.Options{
+	err = deadletters.New(deployment, deadletters.Options{
 		Once: once, Listen: listen, Verdicts: verdicts,
 		Decoder: func(config string) *schemas.Decoder { return settings.DecoderOf(config, h.environ) },
 	}).Run(ctx)
@@ -80,10 +80,10 @@ func writeLetters(ctx context.Context, h host, once bool) error {
 }
 
 // loggingLetters turns what is told into log lines. They are as private as the input.
-func loggingLetters(log *slog.Logger) letters.Listener {
-	return letters.Listener{
+func loggingLetters(log *slog.Logger) deadletters.Listener {
+	return deadletters.Listener{
 		Assigned: func(partitions []int32) { log.Info("partitions assigned", "partitions", partitions) },
-		Written: func(w letters.Written) {
+		Written: func(w deadletters.Written) {
 			level := slog.LevelInfo
 			if w.Letters == 0 {
 				level = slog.LevelDebug

@@ -251,7 +251,7 @@ func firstStream(model pipeline.Model) (
 	if err != nil {
 		return 0, dp.Draws{}, published, false, err
 	}
-	inc := state.NewIncarnation(state.Incarnation{Config: model.Settings, Plan: frozen})
+	inc := state.NewIncarnation(state.Incarnation{Config: model.Settings, Params: frozen})
 	opened, err := pipeline.OpenModel(model, frozen)
 	if err != nil {
 		return 0, dp.Draws{}, published, false, err

@@ -56,7 +56,7 @@ func (o *wantOptions) flags(cmd *cobra.Command) {
 }
 
 // want is the one that flags say; ok is false if they say none.
-func (o wantOptions) want(after uint64) (w plan.Want, ok bool, err error) {
+func (o wantOptions) want(after uint64) (w plan.Target, ok bool, err error) {
 	for _, statistic := range wantable {
 		if o.halves[statistic] == nil || *o.halves[statistic] == "" {
 			continue
@@ -74,7 +74,7 @@ func (o wantOptions) want(after uint64) (w plan.Want, ok bool, err error) {
 		if err != nil || !(half > 0) || math.IsInf(half, 1) {
 			return w, false, wrongUse("--want-%s: %q is not a positive number", statistic, text)
 		}
-		w = plan.Want{Statistic: name, Half: half, After: after, Near: o.near, View: o.view, Own: o.solve != "epsilon"}
+		w = plan.Target{Statistic: name, Half: half, After: after, Near: o.near, View: o.view, Own: o.solve != "epsilon"}
 		return w, true, nil
 	}
 	if o.over > 0 || o.view > 0 || !math.IsNaN(o.near) && o.halves != nil {
@@ -87,7 +87,7 @@ func (o wantOptions) want(after uint64) (w plan.Want, ok bool, err error) {
 const mostBatch, mostSteps = 1 << 31, 1 << 22
 
 // solved returns the environment with the setting at which the want holds.
-func (o wantOptions) solved(environ []string, w plan.Want) ([]string, plan.Solution, error) {
+func (o wantOptions) solved(environ []string, w plan.Target) ([]string, plan.Solution, error) {
 	given, err := settings.Load(environ, settings.Events, settings.Operator)
 	if given.Batch == 0 || given.Batch > mostBatch || given.Mechanism == "" { // there is nothing to start from
 		return nil, plan.Solution{}, err

@@ -37,7 +37,7 @@ func TestAThresholdFollowsADriftingStream(t *testing.T) {
 		fmt.Sprintf("START_REGULARIZER=%g", damping))
 	c := mechanismOf(t, s)
 	c.Failure = alarm / steps
-	bounded, err := mechanisms.NewPlan(c)
+	bounded, err := mechanisms.Calibrate(c)
 	if err != nil {
 		t.Fatal(err)
 	}

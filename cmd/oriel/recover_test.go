@@ -156,7 +156,7 @@ type node struct {
 func drawn(t *testing.T, s settings.Settings, m pipeline.Model, seed [32]byte, h history) map[noise.NodeID]node {
 	t.Helper()
 	plan, sampler := plannedSampler(t, s, m)
-	inc := state.Incarnation{ID: state.SeededID(seed), Stream: "0", Config: m.Settings, Plan: plan}
+	inc := state.Incarnation{ID: state.SeededID(seed), Stream: "0", Config: m.Settings, Params: plan}
 	chain := noise.NewChain(inc.InitialKey(seed))
 	mechanism, nodes := mechanismOf(t, s), map[noise.NodeID]node{}
 	leaves, _ := h.leaves(t, s)
@@ -177,13 +177,13 @@ func drawn(t *testing.T, s settings.Settings, m pipeline.Model, seed [32]byte, h
 }
 
 // planned takes the mechanism's part out of a model's plan.
-func planned(t *testing.T, m pipeline.Model) (whole []byte, private mechanisms.Plan) {
+func planned(t *testing.T, m pipeline.Model) (whole []byte, private mechanisms.Calibration) {
 	t.Helper()
 	whole, err := m.Learner.Params()
 	if err != nil {
 		t.Fatal(err)
 	}
-	private, err = mechanisms.ParsePlan(whole[4 : 4+int(whole[0])]) // behind its length, u32 little-endian
+	private, err = mechanisms.ParseCalibration(whole[4 : 4+int(whole[0])]) // behind its length, u32 little-endian
 	if err != nil {
 		t.Fatal(err)
 	}

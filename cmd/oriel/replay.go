@@ -151,7 +151,7 @@ func openReplay(model pipeline.Model, o replayOptions) (*pipeline.Stream, error)
 		return nil, err
 	}
 	inc := state.NewIncarnation(state.Incarnation{
-		Stream: strconv.Itoa(int(o.partition)), Partition: o.partition, Config: model.Settings, Plan: plan,
+		Stream: strconv.Itoa(int(o.partition)), Partition: o.partition, Config: model.Settings, Params: plan,
 	})
 	secret := state.NewSecret()
 	if o.seed != "" {

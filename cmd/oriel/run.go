@@ -265,7 +265,7 @@ func logAges(log *slog.Logger, partition int32, g protection.Guarantee) {
 		log.Info("epsilon by age", append(values, "delta", g.Delta, "of", of)...)
 	}
 	line(g.Unit.Words().Aged, g.Scope.Logged(), g.AtAge)
-	if _, several := g.Unit.Train(); several {
+	if _, several := g.Unit.EventSeparation(); several {
 		all := func(age protection.Age) dp.Budget { return g.AtAll(age.Steps) }
 		line("all events of a user since the first", g.Scope.Ages(), all)
 	}
@@ -292,10 +292,10 @@ func announce(log *slog.Logger, s settings.Settings, g protection.Guarantee, add
 		log.Warn("ORIEL_AFTER: an event whose step both lives of the deployment release loses √2 µ; decisions state the epsilon of one life",
 			"epsilon_of_both", plan.Upper(g.Lives(2).Epsilon), "epsilon", g.Epsilon, "delta", g.Delta)
 	}
-	if text := dp.DeltaWarning(g.Delta, min(g.Scope.Crowd(), math.MaxUint64/g.Batch)*g.Batch); text != "" {
+	if text := dp.DeltaWarning(g.Delta, min(g.Scope.BackgroundSteps(), math.MaxUint64/g.Batch)*g.Batch); text != "" {
 		log.Warn(text)
 	}
-	if separation, several := g.Unit.Train(); several && separation < g.Among() {
+	if separation, several := g.Unit.EventSeparation(); several && separation < g.ExchangeSteps() {
 		log.Warn("users are compared across partitions for ORIEL_USER_SEPARATION steps, which is less than the window", "separation_steps", separation)
 	}
 	if s.SingleReplica {

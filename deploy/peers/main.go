@@ -180,11 +180,11 @@ func exact(n int) (*line, error) {
 func step(name string, scope protection.Scope, ageWeight float64) (*line, error) {
 	const d = 32
 	c := mechanisms.Config{
-		Name: "blt", Batch: 1, Leaf: mechanisms.OnePart(d, 1), Budget: dp.Budget{Epsilon: 1, Delta: 1e-6},
+		Name: "blt", Batch: 1, Contribution: mechanisms.OneComponent(d, 1), Budget: dp.Budget{Epsilon: 1, Delta: 1e-6},
 		AgeWeight: ageWeight,
 		Terms:     protection.Terms{Scope: scope, Unit: protection.Event{Exchange: dp.Replace}},
 	}
-	plan, err := mechanisms.NewPlan(c)
+	plan, err := mechanisms.Calibrate(c)
 	if err != nil {
 		return nil, err
 	}

@@ -80,7 +80,7 @@ func New(law *Law, g protection.Guarantee, runs int, alpha float64) (*Audit, err
 		return nil, errors.New("audit: the guarantee is not of the law's kind")
 	}
 	a.learn = min(32*len(law.marks), runs/4)
-	a.threshold, _ = law.odds().best(runs, a.claim.Delta, a.share())
+	a.threshold, _ = law.likelihoodRatio().best(runs, a.claim.Delta, a.share())
 	a.threshold *= 1 - 1e-9 // pure noise has the largest score with positive probability
 	return a, nil
 }
@@ -209,7 +209,7 @@ func (l *Law) RunsFor(share, delta, alpha float64) (runs int, ok bool) {
 		return bound.Mu(expected(right, n), n, alpha) >= share*l.reach
 	}
 	if !l.Gaussian() {
-		o := l.odds()
+		o := l.likelihoodRatio()
 		enough = func(n int) bool {
 			_, bound := o.best(n, delta, alpha)
 			return bound >= share*l.reach

@@ -49,7 +49,7 @@ func TestAuditReachesTheClaim(t *testing.T) {
 		"once-gamma": protection.PerStep{},
 	} {
 		c := config(name)
-		c.Leaf, c.Budget, c.Scope = mechanisms.OnePart(1, c.Clip()), dp.Budget{Epsilon: 2}, scope
+		c.Contribution, c.Budget, c.Scope = mechanisms.OneComponent(1, c.Clip()), dp.Budget{Epsilon: 2}, scope
 		reaches(t, name, c, 1, max(1, scope.Span()), 0.9)
 	}
 }
@@ -83,7 +83,7 @@ func TestAuditCatchesEventNoiseForAUser(t *testing.T) {
 	c := config("blt")
 	event := mechtest.Plan(t, c)
 	c.Unit = protection.User{Exchange: dp.Replace, Separation: 3}
-	catch(t, "noise of the event level", c, 1, func(t *testing.T, c mechanisms.Config, _ mechanisms.Plan) mechanisms.Sum {
+	catch(t, "noise of the event level", c, 1, func(t *testing.T, c mechanisms.Config, _ mechanisms.Calibration) mechanisms.Sum {
 		return mechtest.Sum(t, c, event, sampler(t, c, event.Scale))
 	}, audit.ErrClaim)
 }
@@ -102,7 +102,7 @@ func TestRunsForIsHonest(t *testing.T) {
 	}
 	// A large dimension hides the largest score of pure noise from any number of runs.
 	c = config("tree-gamma")
-	c.Leaf, c.Budget = mechanisms.OnePart(64, c.Clip()), dp.Budget{Epsilon: 1}
+	c.Contribution, c.Budget = mechanisms.OneComponent(64, c.Clip()), dp.Budget{Epsilon: 1}
 	k = canary(t, c, 1, 8)
 	if runs, ok := newLaw(t, c, mechtest.Plan(t, c), k).RunsFor(0.9, 0, alpha); ok {
 		t.Errorf("gamma noise in 64 dimensions: %d runs", runs)

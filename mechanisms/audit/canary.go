@@ -36,8 +36,8 @@ func NewCanary(c mechanisms.Config, step, age uint64) (Canary, error) {
 	case k.Releases > c.Scope.End():
 		return Canary{}, fmt.Errorf("audit: %d releases: the stream ends after %d", k.Releases, c.Scope.End())
 	}
-	if separation, several := c.Unit.Train(); several {
-		k.Count, k.Spacing = (c.Among()-1)/separation+1, separation
+	if separation, several := c.Unit.EventSeparation(); several {
+		k.Count, k.Spacing = (c.ExchangeSteps()-1)/separation+1, separation
 	}
 	return k, nil
 }

@@ -43,11 +43,11 @@ type Stream interface {
 
 // sums returns the last releases of all parts, one behind the other.
 func sums(stream Stream, c mechanisms.Config) []float64 {
-	if len(c.Leaf.Parts) == 1 {
+	if len(c.Contribution.Components) == 1 {
 		return stream.Sum(0)
 	}
 	var out []float64
-	for i := range c.Leaf.Parts {
+	for i := range c.Contribution.Components {
 		out = append(out, stream.Sum(i)...)
 	}
 	return out
@@ -59,7 +59,7 @@ func sums(stream Stream, c mechanisms.Config) []float64 {
 // in lattice units: the p-value is that of as many as were found, or more.
 //
 // A part's numbers have to be those of its leaf: Bare makes it so of a part with a quantiser.
-func CheckChain(c mechanisms.Config, p mechanisms.Plan, stream Stream) (residual.Test, error) {
+func CheckChain(c mechanisms.Config, p mechanisms.Calibration, stream Stream) (residual.Test, error) {
 	h, err := newHistorian(c, p, stream)
 	if err != nil {
 		return residual.Test{}, err
@@ -98,11 +98,11 @@ func CheckChain(c mechanisms.Config, p mechanisms.Plan, stream Stream) (residual
 
 // bases is a leaf from which changes go out, and the largest number at each coordinate that a leaf may have there: a
 // quantiser may allow leaves that are much shorter than the grid does, and then the base is zero there.
-func bases(c mechanisms.Config, p mechanisms.Plan) (base, largest []int64) {
+func bases(c mechanisms.Config, p mechanisms.Calibration) (base, largest []int64) {
 	base = make([]int64, c.Dimension())
 	for k, part := range definition.Parts(c, p) {
 		limit := part.Grid.Lambda
-		if q := c.Leaf.Parts[k].Quantiser; q != nil {
+		if q := c.Contribution.Components[k].Quantiser; q != nil {
 			_, zeroOut := q.Distances(part.Grid)
 			limit = int64(math.Sqrt(lattice.Grid{}.Float64(zeroOut)) / 2)
 		}
@@ -161,8 +161,8 @@ func changesAt(i int, place uint64, base []int64, largest int64, yield func(chan
 		to("65536 lattice units more", base[i]+1<<16) && to("another sign", -base[i])
 }
 
-// historian plays short histories on one stream. All their records but one are null.
-type historian struct {
+// historyPlayer plays short histories on one stream. All their records but one are null.
+type historyPlayer struct {
 	config        mechanisms.Config
 	stream        Stream
 	integers      []float64 // one of each coordinate, loss units
@@ -172,8 +172,8 @@ type historian struct {
 	start         []byte
 }
 
-func newHistorian(c mechanisms.Config, p mechanisms.Plan, stream Stream) (*historian, error) {
-	h := &historian{
+func newHistorian(c mechanisms.Config, p mechanisms.Calibration, stream Stream) (*historyPlayer, error) {
+	h := &historyPlayer{
 		config: c, stream: stream, integers: definition.Integers(c, p), changed: 2, last: 3, start: stream.AppendState(nil),
 	}
 	for _, part := range definition.Parts(c, p) {
@@ -193,7 +193,7 @@ func newHistorian(c mechanisms.Config, p mechanisms.Plan, stream Stream) (*histo
 }
 
 // play returns the noise of the changed step and those after it, standardised.
-func (h *historian) play(place uint64, units []int64, identity func(*noise.Identity)) ([]float64, error) {
+func (h *historyPlayer) play(place uint64, units []int64, identity func(*noise.Identity)) ([]float64, error) {
 	if err := h.stream.Restore(h.start); err != nil {
 		return nil, err
 	}

@@ -23,16 +23,16 @@ const huge = 1 << 40
 // a leaf at the clip is noise: a standard normal for each, and nothing like 2⁴⁰ clips. Coordinates of parts with a
 // quantiser, which have no clip, stay zero: their numbers have to be those of their leaves, see Bare. Where there are
 // no others, it tests nothing.
-func CheckClip(c mechanisms.Config, p mechanisms.Plan, stream Stream) (residual.Test, error) {
+func CheckClip(c mechanisms.Config, p mechanisms.Calibration, stream Stream) (residual.Test, error) {
 	n, clips, places := c.Dimension(), make([]float64, c.Dimension()), []int(nil)
 	for k, part := range definition.Parts(c, p) {
-		if c.Leaf.Parts[k].Quantiser != nil {
+		if c.Contribution.Components[k].Quantiser != nil {
 			continue
 		}
 		for i := part.From; i < part.To; i++ {
 			clips[i] = part.Grid.Clip()
 			places = append(places, i)
-			if scales := c.Leaf.Parts[k].Scales; scales != nil {
+			if scales := c.Contribution.Components[k].Scales; scales != nil {
 				clips[i] *= math.Sqrt(float64(scales[i-part.From]))
 			}
 		}

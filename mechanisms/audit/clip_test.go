@@ -41,16 +41,18 @@ func TestCheckClip(t *testing.T) {
 	for _, change := range []func(*mechanisms.Config){
 		func(*mechanisms.Config) {},
 		func(c *mechanisms.Config) { c.Name, c.Batch = "tree-gaussian", 5 },
-		func(c *mechanisms.Config) { c.Name, c.Leaf = "tree-laplace", mechanisms.OnePart(30, c.Clip()) },
+		func(c *mechanisms.Config) {
+			c.Name, c.Contribution = "tree-laplace", mechanisms.OneComponent(30, c.Clip())
+		},
 		func(c *mechanisms.Config) { c.Name = "tree-gamma" },
 		func(c *mechanisms.Config) { c.Name, c.Scope = "once-gaussian", protection.PerStep{} },
 		func(c *mechanisms.Config) {
-			c.Scope, c.Leaf = protection.Lifetime{Steps: 2, Within: 8}, mechanisms.OnePart(7, c.Clip())
+			c.Scope, c.Contribution = protection.Lifetime{Steps: 2, Within: 8}, mechanisms.OneComponent(7, c.Clip())
 		},
-		func(c *mechanisms.Config) { c.Leaf = mechanisms.OnePart(1, c.Clip()) },
+		func(c *mechanisms.Config) { c.Contribution = mechanisms.OneComponent(1, c.Clip()) },
 	} {
 		c := config("blt")
-		c.Budget.Epsilon, c.Leaf = 1, mechanisms.OnePart(c.Dimension(), 0.7)
+		c.Budget.Epsilon, c.Contribution = 1, mechanisms.OneComponent(c.Dimension(), 0.7)
 		change(&c)
 		p := mechtest.Plan(t, c)
 		honest, err := audit.CheckClip(c, p, mechtest.Open(t, c, [32]byte{6}))
@@ -67,7 +69,7 @@ func TestCheckClip(t *testing.T) {
 		}
 	}
 	c := config("blt")
-	c.Leaf = mechanisms.OnePart(1<<16, c.Clip())
+	c.Contribution = mechanisms.OneComponent(1<<16, c.Clip())
 	if test, err := audit.CheckClip(c, mechtest.Plan(t, c), mechtest.Open(t, c, [32]byte{6})); err != nil ||
 		test.Count != 1<<10 || test.P < alpha {
 		t.Errorf("a large dimension: %+v, %v", test, err)

@@ -44,7 +44,7 @@ func (b *bentSum) Restore(state []byte) error {
 
 func (b *bentSum) Add(dst []float64, v []int64, chain *noise.Chain) { b.add(dst, v, chain) }
 
-func open(t *testing.T, c mechanisms.Config, p mechanisms.Plan, sum mechanisms.Sum) *mechanisms.Stream {
+func open(t *testing.T, c mechanisms.Config, p mechanisms.Calibration, sum mechanisms.Sum) *mechanisms.Stream {
 	t.Helper()
 	stream, err := mechanisms.NewStream(c, p, [32]byte{7}, sum)
 	if err != nil {
@@ -73,13 +73,13 @@ func sampler(t *testing.T, c mechanisms.Config, s noise.Scale) noise.Sampler {
 }
 
 // fault is a mechanism's Sum that is not the plan's.
-type fault func(t *testing.T, c mechanisms.Config, p mechanisms.Plan) mechanisms.Sum
+type fault func(t *testing.T, c mechanisms.Config, p mechanisms.Calibration) mechanisms.Sum
 
 // drawn plants a fault in the draws of a run.
 func drawn(
-	bend func(t *testing.T, c mechanisms.Config, p mechanisms.Plan) func(dst []int64, seed noise.Seed, draw int),
+	bend func(t *testing.T, c mechanisms.Config, p mechanisms.Calibration) func(dst []int64, seed noise.Seed, draw int),
 ) fault {
-	return func(t *testing.T, c mechanisms.Config, p mechanisms.Plan) mechanisms.Sum {
+	return func(t *testing.T, c mechanisms.Config, p mechanisms.Calibration) mechanisms.Sum {
 		bent := &bentSampler{fill: bend(t, c, p)}
 		sum := mechtest.Sum(t, c, p, bent)
 		return &bentSum{Sum: sum, restore: func() { bent.draw = 0 }, add: sum.Add}
@@ -88,17 +88,17 @@ func drawn(
 
 // Faults that the laws of single runs show. Each mechanism here draws once a step in its first 8 steps.
 var (
-	halfScale = drawn(func(t *testing.T, c mechanisms.Config, p mechanisms.Plan) func([]int64, noise.Seed, int) {
+	halfScale = drawn(func(t *testing.T, c mechanisms.Config, p mechanisms.Calibration) func([]int64, noise.Seed, int) {
 		half := sampler(t, c, noise.Scale{Mant: p.Scale.Mant, Exp: p.Scale.Exp - 1})
 		return func(dst []int64, seed noise.Seed, _ int) { half.Fill(dst, seed) }
 	})
-	noiseOfL = drawn(func(t *testing.T, c mechanisms.Config, _ mechanisms.Plan) func([]int64, noise.Seed, int) {
+	noiseOfL = drawn(func(t *testing.T, c mechanisms.Config, _ mechanisms.Calibration) func([]int64, noise.Seed, int) {
 		c.Unit = protection.Event{Exchange: dp.ZeroOut}
 		less := sampler(t, c, mechtest.Plan(t, c).Scale)
 		return func(dst []int64, seed noise.Seed, _ int) { less.Fill(dst, seed) }
 	})
 	// y₁ + y₂ − y₃ of a tree is the canary itself where x₃ = x₁.
-	reused = drawn(func(t *testing.T, c mechanisms.Config, p mechanisms.Plan) func([]int64, noise.Seed, int) {
+	reused = drawn(func(t *testing.T, c mechanisms.Config, p mechanisms.Calibration) func([]int64, noise.Seed, int) {
 		whole, first := sampler(t, c, p.Scale), noise.Seed{}
 		return func(dst []int64, seed noise.Seed, draw int) {
 			if draw == 0 {
@@ -109,7 +109,7 @@ var (
 			whole.Fill(dst, seed)
 		}
 	})
-	missing = drawn(func(t *testing.T, c mechanisms.Config, p mechanisms.Plan) func([]int64, noise.Seed, int) {
+	missing = drawn(func(t *testing.T, c mechanisms.Config, p mechanisms.Calibration) func([]int64, noise.Seed, int) {
 		whole := sampler(t, c, p.Scale)
 		return func(dst []int64, seed noise.Seed, draw int) {
 			if whole.Fill(dst, seed); draw == 7 { // of step 8 = W
@@ -120,7 +120,7 @@ var (
 )
 
 // longLeaves plants leaves of 1.25 times their length: a clip that is off by this factor.
-func longLeaves(t *testing.T, c mechanisms.Config, p mechanisms.Plan) mechanisms.Sum {
+func longLeaves(t *testing.T, c mechanisms.Config, p mechanisms.Calibration) mechanisms.Sum {
 	sum, longer := mechtest.Sum(t, c, p, sampler(t, c, p.Scale)), make([]int64, c.Dimension())
 	return &bentSum{Sum: sum, restore: func() {}, add: func(dst []float64, v []int64, chain *noise.Chain) {
 		for i, x := range v {
@@ -146,7 +146,7 @@ func catch(t *testing.T, what string, c mechanisms.Config, step uint64, f fault,
 
 func TestAuditCatchesPlantedFaults(t *testing.T) {
 	gamma := config("tree-gamma")
-	gamma.Leaf, gamma.Budget = mechanisms.OnePart(1, gamma.Clip()), dp.Budget{Epsilon: 2}
+	gamma.Contribution, gamma.Budget = mechanisms.OneComponent(1, gamma.Clip()), dp.Budget{Epsilon: 2}
 	for _, c := range []mechanisms.Config{config("tree-gaussian"), config("blt"), config("once-gaussian"), gamma} {
 		catch(t, "noise at half scale", c, 1, halfScale, audit.ErrClaim)
 		catch(t, "noise for L where 2L is due", c, 1, noiseOfL, audit.ErrClaim)
@@ -170,7 +170,7 @@ func TestAuditComparesWithTheLawOfItsCanary(t *testing.T) {
 // active says so.
 type slowTree struct {
 	window, steps uint64
-	plan          mechanisms.Plan
+	plan          mechanisms.Calibration
 	sampler       noise.Sampler
 	total         []lattice.Int128
 	drawn         map[noise.NodeID][]int64
@@ -178,7 +178,7 @@ type slowTree struct {
 }
 
 func newSlowTree(
-	t *testing.T, c mechanisms.Config, p mechanisms.Plan, active func(window, t uint64) []noise.NodeID,
+	t *testing.T, c mechanisms.Config, p mechanisms.Calibration, active func(window, t uint64) []noise.NodeID,
 ) *slowTree {
 	t.Helper()
 	tree := &slowTree{
@@ -262,7 +262,7 @@ func TestNoiseThatLeavesAStepEarlyIsCaught(t *testing.T) {
 	}
 	for _, step := range []uint64{1, 5, 8, 12} {
 		catch(t, fmt.Sprintf("an expired step's noise leaves early, canary at step %d", step), c, step,
-			func(t *testing.T, c mechanisms.Config, p mechanisms.Plan) mechanisms.Sum {
+			func(t *testing.T, c mechanisms.Config, p mechanisms.Calibration) mechanisms.Sum {
 				return newSlowTree(t, c, p, early)
 			}, audit.ErrClaim)
 	}

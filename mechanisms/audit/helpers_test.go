@@ -98,7 +98,7 @@ func run(t *testing.T, play audit.Play, law *audit.Law, g protection.Guarantee, 
 	return a.Report()
 }
 
-func newLaw(t *testing.T, c mechanisms.Config, p mechanisms.Plan, k audit.Canary) *audit.Law {
+func newLaw(t *testing.T, c mechanisms.Config, p mechanisms.Calibration, k audit.Canary) *audit.Law {
 	t.Helper()
 	law, err := audit.NewLaw(c, p, k)
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 
 // rekeyed plants noise of another chain than the stream's: one that starts at key in each run and does not see leaves.
 func rekeyed(
-	t *testing.T, c mechanisms.Config, p mechanisms.Plan, k audit.Canary, key func(run uint64) uint64,
+	t *testing.T, c mechanisms.Config, p mechanisms.Calibration, k audit.Canary, key func(run uint64) uint64,
 ) audit.Play {
 	t.Helper()
 	sum := mechtest.Sum(t, c, p, sampler(t, c, p.Scale))
@@ -122,7 +122,7 @@ func (c *carry) take(n int64) {
 // continuous plants a filter that is fed w where round(w) is due: w is the integer that was drawn and a fraction of it
 // that nothing shows.
 type continuous struct {
-	p       mechanisms.Plan
+	p       mechanisms.Calibration
 	sampler noise.Sampler
 	steps   uint64
 	total   int64
@@ -159,7 +159,7 @@ func (c *continuous) Restore([]byte) error {
 // a plan's scale no audit could see it.
 func TestNoiseIsRecoveredFromReleases(t *testing.T) {
 	c := config("blt")
-	c.Leaf = mechanisms.OnePart(1, c.Clip())
+	c.Contribution = mechanisms.OneComponent(1, c.Clip())
 	p, k := mechtest.Plan(t, c), canary(t, c, 5, 200)
 	whole := sampler(t, c, p.Scale)
 	var drawn []int64

@@ -35,17 +35,17 @@ var ErrNowhere = errors.New("audit: pure noise of a tree is audited by releases 
 
 // NewLaw works out the score of a canary under a plan. Pure noise of a tree is audited by the releases that are single
 // nodes, all of which hold a canary of step 1, its worst leaf: others are in fewer, and none may be.
-func NewLaw(c mechanisms.Config, p mechanisms.Plan, k Canary) (*Law, error) {
+func NewLaw(c mechanisms.Config, p mechanisms.Calibration, k Canary) (*Law, error) {
 	if err := errors.Join(c.Validate(), k.validate(c.Dimension())); err != nil {
 		return nil, err
 	}
 	facts, _ := mechanisms.FactsOf(c.Name)
-	once := facts.Once
+	once := facts.PerStep
 	l := &Law{
 		canary: k, config: c, signal: k.signal(definition.Kept(p)), parts: definition.Parts(c, p),
 		scales: definition.Scales(c, p), marks: k.marks(),
 	}
-	l.along = l.apart()
+	l.along = l.canaryShift()
 	l.distance = norm2(l.along)
 	for i := range l.along {
 		l.along[i] /= l.distance * l.scales[i]
@@ -59,7 +59,7 @@ func NewLaw(c mechanisms.Config, p mechanisms.Plan, k Canary) (*Law, error) {
 	case once:
 		l.gaussian(white{})
 	case p.Decays():
-		l.gaussian(fading{definition.NewFading(p.Forget)})
+		l.gaussian(fading{definition.NewFading(p.Decay)})
 	case facts.Filter:
 		l.gaussian(filtered{definition.NewFilter(p.Filter)})
 	default:
@@ -68,8 +68,8 @@ func NewLaw(c mechanisms.Config, p mechanisms.Plan, k Canary) (*Law, error) {
 	return l, nil
 }
 
-// apart returns the difference of the two leaves, in scales.
-func (l *Law) apart() []float64 {
+// canaryShift returns the difference of the two leaves, in scales.
+func (l *Law) canaryShift() []float64 {
 	out := difference(l.canary.With, l.canary.Without)
 	for i := range out {
 		out[i] /= l.scales[i]
@@ -103,7 +103,7 @@ func (l *Law) gaussian(c covariance) {
 // m_t·‖With − Without‖ at most.
 func (l *Law) pure(once bool, norm func([]float64) float64) error {
 	l.norm, l.alone = norm, make([]bool, len(l.signal))
-	largest := norm(l.apart())
+	largest := norm(l.canaryShift())
 	for t, m := range l.signal {
 		if step := uint64(t + 1); m > 0 && (once || step <= l.config.Scope.Span() && bits.OnesCount64(step) == 1) {
 			l.alone[t] = true

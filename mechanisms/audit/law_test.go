@@ -190,7 +190,7 @@ func TestOddsAreThoseOfScores(t *testing.T) {
 		c := mechtest.Config(3)
 		c.Name, c.Budget.Epsilon = name, 4
 		all, _ := laws(t, c, [2]uint64{1, 8})
-		l, o := all[0], all[0].odds()
+		l, o := all[0], all[0].likelihoodRatio()
 		stream, observer := mechtest.Open(t, c, [32]byte{9}), l.Observe()
 		start := stream.AppendState(nil)
 		const runs = 4000

@@ -7,8 +7,8 @@ import (
 	"oriel/mechanisms"
 	"oriel/mechanisms/audit"
 	"oriel/mechanisms/audit/definition"
+	"oriel/mechanisms/decay"
 	"oriel/mechanisms/dp"
-	"oriel/mechanisms/forget"
 	"oriel/mechanisms/mechtest"
 	"oriel/mechanisms/noise"
 	"oriel/mechanisms/protection"
@@ -28,7 +28,7 @@ func remembers() mechanisms.Config {
 // across a reset, where an event loses a little less than is claimed, so is what its releases show.
 func TestTheClaimForLifeIsReachedAndNotPassed(t *testing.T) {
 	c := remembers()
-	period := forget.Period(memory)
+	period := decay.Period(memory)
 	for _, adjacency := range []dp.Adjacency{dp.Replace, dp.ZeroOut} {
 		c.Unit = protection.Event{Exchange: adjacency}
 		p := mechtest.Plan(t, c)
@@ -91,7 +91,7 @@ func short(c mechanisms.Config) mechanisms.Config {
 type definedSum struct {
 	mechanisms.Sum
 	f       definition.Fading
-	plan    mechanisms.Plan
+	plan    mechanisms.Calibration
 	sampler noise.Sampler
 	fault   string
 
@@ -144,9 +144,9 @@ func (d *definedSum) Add(dst []float64, v []int64, chain *noise.Chain) {
 }
 
 func defined(fault string) fault {
-	return func(t *testing.T, c mechanisms.Config, p mechanisms.Plan) mechanisms.Sum {
+	return func(t *testing.T, c mechanisms.Config, p mechanisms.Calibration) mechanisms.Sum {
 		d := &definedSum{
-			Sum: mechtest.Sum(t, c, p, mechtest.Zero{}), f: definition.NewFading(p.Forget), plan: p,
+			Sum: mechtest.Sum(t, c, p, mechtest.Zero{}), f: definition.NewFading(p.Decay), plan: p,
 			sampler: sampler(t, c, p.Scale), fault: fault,
 			sums: make([]float64, c.Dimension()), drawn: make([]int64, c.Dimension()),
 		}
@@ -160,7 +160,7 @@ func defined(fault string) fault {
 // The residual tests pass the definition and the shipped mechanism, across a reset, and see each planted fault.
 func TestResidualsSeeFaultsOfForgetting(t *testing.T) {
 	c := remembers()
-	steps := int(forget.Period(memory)) + 40
+	steps := int(decay.Period(memory)) + 40
 	for _, x := range []struct {
 		fault string
 		steps int
@@ -177,7 +177,7 @@ func TestResidualsSeeFaultsOfForgetting(t *testing.T) {
 		c, runs := c, 6
 		switch {
 		case x.red && x.steps == steps: // seen in the few steps after the reset alone
-			c.Leaf, runs = mechanisms.OnePart(128, 1), 300
+			c.Contribution, runs = mechanisms.OneComponent(128, 1), 300
 		case x.red:
 			runs = 60
 		}
@@ -189,7 +189,7 @@ func TestResidualsSeeFaultsOfForgetting(t *testing.T) {
 			t.Errorf("%q: found a fault: %v", x.fault, found)
 		}
 	}
-	honest := func(t *testing.T, c mechanisms.Config, p mechanisms.Plan) mechanisms.Sum {
+	honest := func(t *testing.T, c mechanisms.Config, p mechanisms.Calibration) mechanisms.Sum {
 		return mechtest.Sum(t, c, p, sampler(t, c, p.Scale))
 	}
 	for _, test := range rebuilt(t, c, steps, 6, honest) {
@@ -204,7 +204,7 @@ func TestTheMechanismIsTheDefinition(t *testing.T) {
 	c := remembers()
 	p := mechtest.Plan(t, c)
 	ours, theirs := mechtest.Open(t, c, [32]byte{7}), open(t, c, p, defined("")(t, c, p))
-	for i := range int(forget.Period(memory)) + 60 {
+	for i := range int(decay.Period(memory)) + 60 {
 		id, v := noise.Identity{Offset: int64(i)}, []float64{0.3, -0.4}
 		ours.Add(id, v)
 		theirs.Add(id, v)
@@ -220,7 +220,7 @@ func TestTheMechanismIsTheDefinition(t *testing.T) {
 func TestFarDrawsOfAMemory(t *testing.T) {
 	c := remembers()
 	p := mechtest.Plan(t, c)
-	if _, err := audit.CheckFar(c, p, func(s noise.Sampler) ([]mechanisms.Sum, error) {
+	if _, err := audit.CheckTail(c, p, func(s noise.Sampler) ([]mechanisms.Sum, error) {
 		return p.SumsOver(c, s)
 	}); err != nil {
 		t.Error(err)

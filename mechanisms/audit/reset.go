@@ -9,7 +9,7 @@ import (
 
 	"oriel/mechanisms"
 	"oriel/mechanisms/audit/definition"
-	"oriel/mechanisms/forget"
+	"oriel/mechanisms/decay"
 	"oriel/mechanisms/lattice"
 	"oriel/mechanisms/noise"
 )
@@ -19,8 +19,8 @@ var ErrReset = errors.New("audit: what a step adds after a reset depends on the 
 
 // What CheckReset plays about a reset, steps.
 const (
-	filled = 16 // whose noise is in the buffers; the last StepsBefore of them have the same noise in both streams
-	after  = 16
+	filledSteps = 16 // whose noise is in the buffers; the last StepsBefore of them have the same noise in both streams
+	after       = 16
 
 	chainKey = 32 // bytes of a stream's state, behind its version
 
@@ -30,7 +30,7 @@ const (
 
 // At returns the state of a stream that has had no record, made that of the same stream after so many steps of which it
 // holds nothing: neither sums nor noise. So a run can start at any step of a stream.
-func At(c mechanisms.Config, p mechanisms.Plan, start []byte, steps uint64) ([]byte, error) {
+func At(c mechanisms.Config, p mechanisms.Calibration, start []byte, steps uint64) ([]byte, error) {
 	sums, err := p.SumsOver(c, nothing{})
 	if err != nil {
 		return nil, err
@@ -58,8 +58,8 @@ func (nothing) Fill(dst []int64, _ noise.Seed) { clear(dst) }
 // CheckReset compares, across some resets, two streams with a memory that have one key and one record after the other,
 // but other noise in their buffers. Before a reset they must differ; after it each step must add the same to the last
 // bit, whatever a buffer held. It returns how many numbers were compared.
-func CheckReset(c mechanisms.Config, p mechanisms.Plan, stream *mechanisms.Stream) (numbers uint64, err error) {
-	period, start := forget.Period(p.Forget.Memory), stream.AppendState(nil)
+func CheckReset(c mechanisms.Config, p mechanisms.Calibration, stream *mechanisms.Stream) (numbers uint64, err error) {
+	period, start := decay.Period(p.Decay.Memory), stream.AppendState(nil)
 	for _, reset := range []uint64{1, 2, 5} {
 		var both [2][]byte
 		for i := range both {
@@ -94,9 +94,9 @@ func CheckReset(c mechanisms.Config, p mechanisms.Plan, stream *mechanisms.Strea
 
 // filledState is that of a stream StepsBefore steps before one, with noise of its own in the buffers.
 func filledState(
-	c mechanisms.Config, p mechanisms.Plan, stream *mechanisms.Stream, start []byte, step uint64, which byte,
+	c mechanisms.Config, p mechanisms.Calibration, stream *mechanisms.Stream, start []byte, step uint64, which byte,
 ) ([]byte, error) {
-	state, err := At(c, p, start, step-filled)
+	state, err := At(c, p, start, step-filledSteps)
 	if err != nil {
 		return nil, err
 	}
@@ -104,7 +104,7 @@ func filledState(
 		return nil, err
 	}
 	id := noise.Identity{Topic: [16]byte{which}, Partition: 3}
-	for range (filled - StepsBefore) * c.Batch {
+	for range (filledSteps - StepsBefore) * c.Batch {
 		id.Offset++
 		stream.Add(id, nil)
 	}
@@ -119,7 +119,7 @@ type stepped struct {
 
 // decays reports whether the difference of two releases is that of the two before them, decayed, within rounding: of
 // numbers to 53 bits, and of decayed sums to less than a lattice unit.
-func decays(c mechanisms.Config, p mechanisms.Plan, one, other, oneBefore, otherBefore stepped) bool {
+func decays(c mechanisms.Config, p mechanisms.Calibration, one, other, oneBefore, otherBefore stepped) bool {
 	kept, units := definition.Kept(p), definition.Integers(c, p)
 	for i, y := range one.release {
 		z, yBefore, zBefore := other.release[i], oneBefore.release[i], otherBefore.release[i]
@@ -143,7 +143,7 @@ func increments(c mechanisms.Config, stream *mechanisms.Stream, state []byte) (a
 			stream.Add(id, nil)
 		}
 		step := stepped{release: slices.Clone(sums(stream, c))}
-		for k := range c.Leaf.Parts {
+		for k := range c.Contribution.Components {
 			step.added = append(step.added, stream.Increments(k)...)
 		}
 		if len(step.added) != c.Dimension() {

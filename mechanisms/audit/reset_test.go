@@ -7,7 +7,7 @@ import (
 
 	"oriel/mechanisms"
 	"oriel/mechanisms/audit"
-	"oriel/mechanisms/forget"
+	"oriel/mechanisms/decay"
 	"oriel/mechanisms/lattice"
 	"oriel/mechanisms/mechtest"
 	"oriel/mechanisms/noise"
@@ -70,7 +70,7 @@ func TestCheckReset(t *testing.T) {
 		for _, release := range []bool{false, true} {
 			faulty := open(func(s mechanisms.Sum) mechanisms.Sum {
 				return &leftover{
-					Incremental: s.(mechanisms.Incremental), period: forget.Period(c.Scope.Span()), release: release,
+					Incremental: s.(mechanisms.Incremental), period: decay.Period(c.Scope.Span()), release: release,
 				}
 			})
 			if _, err := audit.CheckReset(c, p, faulty); !errors.Is(err, audit.ErrReset) {

@@ -47,7 +47,7 @@ func rebuilt(t *testing.T, c mechanisms.Config, steps, runs int, f fault) []resi
 
 // bend plants a fault in each draw of a node or step, numbered from 0 in each run.
 func bend(change func(dst []int64, draw int, scale float64)) fault {
-	return drawn(func(t *testing.T, c mechanisms.Config, p mechanisms.Plan) func([]int64, noise.Seed, int) {
+	return drawn(func(t *testing.T, c mechanisms.Config, p mechanisms.Calibration) func([]int64, noise.Seed, int) {
 		whole := sampler(t, c, p.Scale)
 		return func(dst []int64, seed noise.Seed, draw int) {
 			whole.Fill(dst, seed)
@@ -66,7 +66,7 @@ func each(f func(x float64) float64) func(dst []int64, _ int, scale float64) {
 
 // kept plants draws that are remembered: change may take those of the draws before.
 func kept(change func(dst []int64, before [][]int64)) fault {
-	return func(t *testing.T, c mechanisms.Config, p mechanisms.Plan) mechanisms.Sum {
+	return func(t *testing.T, c mechanisms.Config, p mechanisms.Calibration) mechanisms.Sum {
 		var before [][]int64
 		whole := sampler(t, c, p.Scale)
 		bent := &bentSampler{fill: func(dst []int64, seed noise.Seed, _ int) {
@@ -107,7 +107,7 @@ var unlikePlan = []struct {
 			}
 		}
 	})},
-	{"the same noise in all runs", "runs", drawn(func(t *testing.T, c mechanisms.Config, p mechanisms.Plan) func([]int64,
+	{"the same noise in all runs", "runs", drawn(func(t *testing.T, c mechanisms.Config, p mechanisms.Calibration) func([]int64,
 		noise.Seed, int) {
 		whole := sampler(t, c, p.Scale)
 		return func(dst []int64, _ noise.Seed, draw int) { whole.Fill(dst, noise.Seed{byte(draw), byte(draw >> 8)}) }
@@ -124,7 +124,7 @@ var unlikePlan = []struct {
 func TestResidualsCatchPlantedFaults(t *testing.T) {
 	for _, name := range []string{"blt", "tree-gaussian", "once-gaussian"} {
 		c := config(name)
-		if c.Leaf = mechanisms.OnePart(4, c.Clip()); name == "tree-gaussian" {
+		if c.Contribution = mechanisms.OneComponent(4, c.Clip()); name == "tree-gaussian" {
 			c.Scope = protection.Window{Steps: 64} // single nodes
 		}
 		for _, x := range unlikePlan {
@@ -133,7 +133,7 @@ func TestResidualsCatchPlantedFaults(t *testing.T) {
 	}
 	for _, name := range []string{"tree-laplace", "tree-gamma", "once-gamma"} {
 		c := config(name)
-		c.Leaf = mechanisms.OnePart(4, c.Clip())
+		c.Contribution = mechanisms.OneComponent(4, c.Clip())
 		for _, what := range []string{"scale", "coordinates", "runs", "leaves"} {
 			for _, x := range unlikePlan {
 				if x.name == what {
@@ -162,7 +162,7 @@ func finds(t *testing.T, what string, tests []residual.Test, name string) {
 // and one level of it. Releases of the first block, where a canary at step 1 is, show none of them.
 func TestResidualsCatchMissingNodesOfLaterBlocks(t *testing.T) {
 	without := func(missing func(id noise.NodeID) bool) fault {
-		return func(t *testing.T, c mechanisms.Config, p mechanisms.Plan) mechanisms.Sum {
+		return func(t *testing.T, c mechanisms.Config, p mechanisms.Calibration) mechanisms.Sum {
 			return newSlowTree(t, c, p, func(window, step uint64) (shown []noise.NodeID) {
 				for _, id := range activeNodes(window, step) {
 					if id.Block == (step-1)/window || !missing(id) {

@@ -54,7 +54,7 @@ func (c filtered) run(x []float64, sign float64) []float64 {
 	return out
 }
 
-// fading is C = BBᵀ with B = DE: D the decaying sum, E lower Toeplitz of e from reset to reset (mechanisms/forget).
+// fading is C = BBᵀ with B = DE: D the decaying sum, E lower Toeplitz of e from reset to reset (mechanisms/decay).
 type fading struct{ definition.Fading }
 
 // solve is x = D⁻ᵀE⁻ᵀE⁻¹D⁻¹m.

@@ -7,9 +7,9 @@ import (
 	"oriel/mechanisms/lattice"
 )
 
-// Farthest returns the squares of the largest distances that leaves of a size have, of two and of one from zero, over
+// LargestDistances returns the squares of the largest distances that leaves of a size have, of two and of one from zero, over
 // all vectors given: on a lattice whose squares fit a word.
-func Farthest(g lattice.Grid, q mechanisms.Quantiser, size int, vectors [][]float64) (replace, zeroOut uint64) {
+func LargestDistances(g lattice.Grid, q mechanisms.Quantiser, size int, vectors [][]float64) (replace, zeroOut uint64) {
 	square := func(x, y []int64) (sum uint64) {
 		for i := range x {
 			sum += uint64((x[i] - y[i]) * (x[i] - y[i]))

@@ -19,10 +19,10 @@ func (Zero) Fill(dst []int64, _ noise.Seed) { clear(dst) }
 // W = 8, B = 1, L = 1, replace.
 func Config(n int) mechanisms.Config {
 	return mechanisms.Config{
-		Name:   "tree-gaussian",
-		Batch:  1,
-		Leaf:   mechanisms.OnePart(n, 1),
-		Budget: dp.Budget{Epsilon: 1, Delta: 1e-6},
+		Name:         "tree-gaussian",
+		Batch:        1,
+		Contribution: mechanisms.OneComponent(n, 1),
+		Budget:       dp.Budget{Epsilon: 1, Delta: 1e-6},
 		Terms: protection.Terms{
 			Scope: protection.Window{Steps: 8}, Unit: protection.Event{Exchange: dp.Replace},
 		},
@@ -36,9 +36,9 @@ func ZeroStream(tb testing.TB, c mechanisms.Config) *mechanisms.Stream {
 }
 
 // Plan calibrates c.
-func Plan(tb testing.TB, c mechanisms.Config) mechanisms.Plan {
+func Plan(tb testing.TB, c mechanisms.Config) mechanisms.Calibration {
 	tb.Helper()
-	plan, err := mechanisms.NewPlan(c)
+	plan, err := mechanisms.Calibrate(c)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -56,13 +56,13 @@ func Open(tb testing.TB, c mechanisms.Config, key [32]byte) *mechanisms.Stream {
 }
 
 // Sum returns the plan's mechanism of the first part over sampler in place of the plan's.
-func Sum(tb testing.TB, c mechanisms.Config, p mechanisms.Plan, sampler noise.Sampler) mechanisms.Sum {
+func Sum(tb testing.TB, c mechanisms.Config, p mechanisms.Calibration, sampler noise.Sampler) mechanisms.Sum {
 	tb.Helper()
 	return Sums(tb, c, p, sampler)[0]
 }
 
 // Sums returns the plan's mechanisms, one a part, over sampler in place of the plan's.
-func Sums(tb testing.TB, c mechanisms.Config, p mechanisms.Plan, sampler noise.Sampler) []mechanisms.Sum {
+func Sums(tb testing.TB, c mechanisms.Config, p mechanisms.Calibration, sampler noise.Sampler) []mechanisms.Sum {
 	tb.Helper()
 	sums, err := p.SumsOver(c, sampler)
 	if err != nil {
@@ -72,7 +72,7 @@ func Sums(tb testing.TB, c mechanisms.Config, p mechanisms.Plan, sampler noise.S
 }
 
 // Planted opens a stream whose mechanism draws from sampler instead of the plan's.
-func Planted(tb testing.TB, c mechanisms.Config, p mechanisms.Plan, sampler noise.Sampler) *mechanisms.Stream {
+func Planted(tb testing.TB, c mechanisms.Config, p mechanisms.Calibration, sampler noise.Sampler) *mechanisms.Stream {
 	tb.Helper()
 	stream, err := mechanisms.NewStream(c, p, [32]byte{1}, Sums(tb, c, p, sampler)...)
 	if err != nil {

@@ -21,8 +21,8 @@ func (Decay) ForLife() bool { return true }
 // Memory returns H.
 func (d Decay) Memory() (steps uint64, decays bool) { return d.Steps, true }
 
-// Fitted returns the scope.
-func (d Decay) Fitted(bool) Scope { return d }
+// RoundedUp returns the scope.
+func (d Decay) RoundedUp(bool) Scope { return d }
 
 // Figures returns H.
 func (d Decay) Figures() Figures { return Figures{Memory: d.Steps} }
@@ -38,8 +38,8 @@ func (d Decay) Logged() []Age {
 	}
 }
 
-// Crowd returns none.
-func (Decay) Crowd() uint64 { return 0 }
+// BackgroundSteps returns none.
+func (Decay) BackgroundSteps() uint64 { return 0 }
 
 // Words names H.
 func (d Decay) Words() Words {

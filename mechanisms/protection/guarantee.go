@@ -66,11 +66,11 @@ func (g Guarantee) AtAge(a Age) dp.Budget {
 // exchanged, where At is for the events that Among names. Pure ε has ε·m(m+1)/2 for m = ⌈age/W⌉: the events of the
 // first window cost mε, those of the next (m−1)ε, and so on. It panics for a unit of one event.
 func (g Guarantee) AtAll(age uint64) dp.Budget {
-	if _, several := g.Unit.Train(); !several {
+	if _, several := g.Unit.EventSeparation(); !several {
 		panic("BUG: protection: all events of a unit that has one")
 	}
 	age = min(age, g.Scope.End())
-	switch among := g.Among(); {
+	switch among := g.ExchangeSteps(); {
 	case age <= among:
 		return g.At(age)
 	case g.Mu > 0:
@@ -103,7 +103,7 @@ func (g Guarantee) Group(units uint64) dp.Budget {
 
 // Lives returns the loss of a unit whose step is released in so many lives of a stream, each with noise of its own:
 // √F·µ for F lives, or Fε (pure), rounded up. A deployment that goes on after another one is a second life
-// (mechanisms/forget/PROOF.md, Theorem 3).
+// (mechanisms/decay/PROOF.md, Theorem 3).
 func (g Guarantee) Lives(lives uint64) dp.Budget {
 	if lives == 0 {
 		return dp.Budget{}

@@ -23,8 +23,8 @@ func (Lifetime) ForLife() bool { return true }
 // Memory returns none.
 func (Lifetime) Memory() (steps uint64, decays bool) { return 0, false }
 
-// Fitted returns the stream within the shortest window.
-func (l Lifetime) Fitted(powers bool) Scope {
+// RoundedUp returns the stream within the shortest window.
+func (l Lifetime) RoundedUp(powers bool) Scope {
 	return Lifetime{Steps: l.Steps, Within: fit(l.Steps, powers)}
 }
 
@@ -37,8 +37,8 @@ func (l Lifetime) Ages() []Age { return []Age{{Steps: l.Steps, Name: "at the end
 // Logged returns the same ages as Ages.
 func (l Lifetime) Logged() []Age { return l.Ages() }
 
-// Crowd returns T.
-func (l Lifetime) Crowd() uint64 { return l.Steps }
+// BackgroundSteps returns T.
+func (l Lifetime) BackgroundSteps() uint64 { return l.Steps }
 
 // Words names T.
 func (l Lifetime) Words() Words {

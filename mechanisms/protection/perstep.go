@@ -18,8 +18,8 @@ func (PerStep) ForLife() bool { return true }
 // Memory returns none.
 func (PerStep) Memory() (steps uint64, decays bool) { return 0, false }
 
-// Fitted returns the scope.
-func (p PerStep) Fitted(bool) Scope { return p }
+// RoundedUp returns the scope.
+func (p PerStep) RoundedUp(bool) Scope { return p }
 
 // Figures returns none.
 func (PerStep) Figures() Figures { return Figures{} }
@@ -30,8 +30,8 @@ func (PerStep) Ages() []Age { return []Age{{Steps: 1, Name: "at every age"}} }
 // Logged returns the same ages as Ages.
 func (p PerStep) Logged() []Age { return p.Ages() }
 
-// Crowd returns none.
-func (PerStep) Crowd() uint64 { return 0 }
+// BackgroundSteps returns none.
+func (PerStep) BackgroundSteps() uint64 { return 0 }
 
 // Words says that there is no window.
 func (PerStep) Words() Words {

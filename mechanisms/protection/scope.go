@@ -27,9 +27,9 @@ type Scope interface {
 	// Memory returns H, and true, where sums decay by 1 − 1/H a step.
 	Memory() (steps uint64, decays bool)
 
-	// Fitted returns the scope with the shortest window that a mechanism takes: where it takes powers of two alone, the
+	// RoundedUp returns the scope with the shortest window that a mechanism takes: where it takes powers of two alone, the
 	// next one.
-	Fitted(powers bool) Scope
+	RoundedUp(powers bool) Scope
 
 	// Figures returns the numbers of the scope as decisions, reports and stored forms have them.
 	Figures() Figures
@@ -40,9 +40,9 @@ type Scope interface {
 	// Logged returns the ages that one line of a log has room for, in order.
 	Logged() []Age
 
-	// Crowd returns the steps among whose events one of them hides: publishing one of them at random must not be as
+	// BackgroundSteps returns the steps among whose events one of them hides: publishing one of them at random must not be as
 	// private as the claim. It is 0 where no number of steps says so.
-	Crowd() uint64
+	BackgroundSteps() uint64
 
 	// Words are what people read of the scope.
 	Words() Words

@@ -173,11 +173,11 @@ func TestScopesAnswerWhatTheyAreOf(t *testing.T) {
 		f("Memory", memory, w.memory)
 		f("whether sums decay", decays, w.memory > 0)
 		f("Figures", s.Figures(), w.figures)
-		f("Fitted", s.Fitted(false), w.plain)
-		f("Fitted to a power of two", s.Fitted(true), w.power)
+		f("Fitted", s.RoundedUp(false), w.plain)
+		f("Fitted to a power of two", s.RoundedUp(true), w.power)
 		f("Ages", s.Ages(), w.ages)
 		f("Logged", s.Logged(), w.logged)
-		f("Crowd", s.Crowd(), w.crowd)
+		f("Crowd", s.BackgroundSteps(), w.crowd)
 		f("Words", s.Words(), w.words)
 		f("capped", s.capped(), w.capped)
 		for age, want := range w.periods {
@@ -247,14 +247,14 @@ func TestScopesAgreeWithThemselves(t *testing.T) {
 			(words.Key == "") != (words.Steps == 0) || words.At > s.End() || (words.Letter == "") != (s.Span() == 0) {
 			t.Errorf("%+v: words %+v", s, words)
 		}
-		if s.Crowd() > s.Span() || s.End() < s.Crowd() || !s.ForLife() && s.End() != Endless {
-			t.Errorf("%+v: one of %d steps' events, of a stream of %d", s, s.Crowd(), s.End())
+		if s.BackgroundSteps() > s.Span() || s.End() < s.BackgroundSteps() || !s.ForLife() && s.End() != Endless {
+			t.Errorf("%+v: one of %d steps' events, of a stream of %d", s, s.BackgroundSteps(), s.End())
 		}
 		if _, decays := s.Memory(); decays && !s.ForLife() {
 			t.Errorf("%+v: decays, and its loss grows for ever", s)
 		}
-		if again := s.Fitted(true).Fitted(true); again != s.Fitted(true) || again.Name() != s.Name() {
-			t.Errorf("%+v: fitted once %+v, and twice %+v", s, s.Fitted(true), again)
+		if again := s.RoundedUp(true).RoundedUp(true); again != s.RoundedUp(true) || again.Name() != s.Name() {
+			t.Errorf("%+v: fitted once %+v, and twice %+v", s, s.RoundedUp(true), again)
 		}
 	}
 	for figures, want := range map[Figures]Scope{
@@ -270,16 +270,16 @@ func TestScopesAgreeWithThemselves(t *testing.T) {
 // A window is never fitted to a shorter one, and never to one twice as long as is needed.
 func TestFittedWindowsAreLongEnough(t *testing.T) {
 	for _, steps := range []uint64{1, 2, 3, 4, 5, 1000, 1024, 1025, 1<<61 + 1, 1 << 62} {
-		window := Window{steps}.Fitted(true).Span()
+		window := Window{steps}.RoundedUp(true).Span()
 		if window < steps || window&(window-1) != 0 || window/2 >= steps {
 			t.Errorf("%d steps: a window of %d", steps, window)
 		}
-		if life := (Lifetime{Steps: steps}).Fitted(true); life != (Lifetime{steps, window}) || life.Validate() != nil {
+		if life := (Lifetime{Steps: steps}).RoundedUp(true); life != (Lifetime{steps, window}) || life.Validate() != nil {
 			t.Errorf("%d steps: %+v", steps, life)
 		}
 	}
 	for _, steps := range []uint64{1<<62 + 1, 1<<63 + 1, math.MaxUint64} { // above all windows: a mechanism refuses it
-		if got := (Window{steps}).Fitted(true); got != (Window{steps}) {
+		if got := (Window{steps}).RoundedUp(true); got != (Window{steps}) {
 			t.Errorf("%d steps: %+v", steps, got)
 		}
 	}

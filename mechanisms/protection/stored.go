@@ -19,7 +19,7 @@ const (
 
 // version returns the version that g is stored in. One with a memory and no curve was read from version 2.
 func (g Guarantee) version() int {
-	_, several := g.Unit.Train()
+	_, several := g.Unit.EventSeparation()
 	switch _, decays := g.Scope.Memory(); {
 	case !decays:
 		return guaranteeVersion
@@ -178,7 +178,7 @@ func (g Guarantee) ages() []aged {
 	if g.version() == memoryVersion {
 		return out
 	}
-	_, several := g.Unit.Train()
+	_, several := g.Unit.EventSeparation()
 	for _, age := range g.Scope.stored(g.Mu > 0) {
 		if age == 0 || len(out) > 0 && out[len(out)-1].Steps >= age {
 			continue
@@ -199,7 +199,7 @@ func (g Guarantee) aged(age uint64) aged {
 	if g.Scope.capped() {
 		a.Mu = min(a.Mu, g.Mu) // parts' curves are rounded up each
 	}
-	if _, several := g.Unit.Train(); several {
+	if _, several := g.Unit.EventSeparation(); several {
 		if a.EpsilonAll = finite(g.AtAll(age).Epsilon); g.Mu > 0 {
 			a.MuAll = g.Curve.(dp.UserCurve).MuAll(age)
 		}

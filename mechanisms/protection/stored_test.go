@@ -126,7 +126,7 @@ func written(t *testing.T, c storedCase) string {
 	}
 	var ages []string
 	for _, age := range c.ages {
-		_, several := g.Unit.Train()
+		_, several := g.Unit.EventSeparation()
 		text := fmt.Sprintf(`{"steps":%d`, age)
 		if g.Mu > 0 {
 			text += `,"mu":` + number(g.Curve.Mu(age))
@@ -178,7 +178,7 @@ func TestStoredGuaranteesAreWrittenAndComeBack(t *testing.T) {
 		if _, table := back.Curve.(Table); table != (c.g.Curve != nil) {
 			t.Errorf("%s: a table: %v", what, table)
 		}
-		_, several := c.g.Unit.Train()
+		_, several := c.g.Unit.EventSeparation()
 		for _, age := range append([]uint64{0}, c.ages...) {
 			if got, want := back.At(age), c.g.At(age); got != want {
 				t.Errorf("%s: %v at %d steps, want %v", what, got, age, want)

@@ -11,8 +11,8 @@ type Terms struct {
 	Unit  Unit
 }
 
-// Among returns the steps among which the events of one unit are exchanged.
-func (t Terms) Among() uint64 { return t.Unit.Among(t.Scope) }
+// ExchangeSteps returns the steps among which the events of one unit are exchanged.
+func (t Terms) ExchangeSteps() uint64 { return t.Unit.ExchangeSteps(t.Scope) }
 
 // Claim returns whose loss is bounded, and for how long: it follows "ε = 1 for" in a title.
 func (t Terms) Claim() string {
@@ -34,8 +34,8 @@ func (t Terms) Brief(clock string) string {
 	return text
 }
 
-// Anyone returns whom the claim is about, by the noun for an event: "any one of the newest 64 flights".
-func (t Terms) Anyone(noun string) string {
+// AnyOf returns whom the claim is about, by the noun for an event: "any one of the newest 64 flights".
+func (t Terms) AnyOf(noun string) string {
 	if t.Scope.ForLife() {
 		return "any one " + noun
 	}
@@ -135,7 +135,7 @@ func (t Terms) Details() []string {
 	if memory, decays := t.Scope.Memory(); decays && t.Unit.Figures().Among > 0 {
 		all = append(all, "a memory of "+counted(memory, "step"))
 	}
-	if separation, several := t.Unit.Train(); several {
+	if separation, several := t.Unit.EventSeparation(); several {
 		all = append(all, fmt.Sprintf("a %s's events ≥ %s apart", t.Unit.Name(), counted(separation, "step")))
 	}
 	return all

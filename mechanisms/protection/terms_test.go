@@ -63,11 +63,11 @@ func TestUnitsAnswerWhatTheyAreOf(t *testing.T) {
 		f("Name", u.Name(), w.name)
 		f("Adjacency", u.Adjacency(), w.exchange)
 		f("AgainstNull", u.AgainstNull(), w.null)
-		separation, several := u.Train()
+		separation, several := u.EventSeparation()
 		f("separation", separation, w.separation)
 		f("whether there are several events", several, w.several)
-		f("Among", u.Among(scope), w.among)
-		f("One", u.One(), Event{w.exchange})
+		f("Among", u.ExchangeSteps(scope), w.among)
+		f("One", u.SingleEvent(), Event{w.exchange})
 		f("Figures", u.Figures(), w.figures)
 		f("Words", u.Words(), w.words)
 		f("Validate", u.Validate(nil), nil)
@@ -145,11 +145,11 @@ func TestTermsAnswerInWords(t *testing.T) {
 				t.Errorf("%+v: %s is %+v, want %+v", w.terms, what, got, want)
 			}
 		}
-		f("Among", w.terms.Among(), w.among)
+		f("Among", w.terms.ExchangeSteps(), w.among)
 		f("Claim", w.terms.Claim(), w.claim)
 		f("Brief", w.terms.Brief(""), w.brief)
 		f("Brief by the clock", w.terms.Brief("1 h"), w.timed)
-		f("Anyone", w.terms.Anyone("flight"), w.anyone)
+		f("Anyone", w.terms.AnyOf("flight"), w.anyone)
 		f("Short", w.terms.Short(), w.short)
 		promise, numbers := w.terms.Promise()
 		f("Promise", promise, w.promise)
@@ -171,7 +171,7 @@ func TestTermsAnswerInWords(t *testing.T) {
 // One step is a number like any other.
 func TestUsersAmongOneStep(t *testing.T) {
 	terms := Terms{Decay{1}, User{Exchange: dp.Replace, Separation: 1, Steps: 1}}
-	if got := terms.Among(); got != 1 {
+	if got := terms.ExchangeSteps(); got != 1 {
 		t.Errorf("events among %d steps", got)
 	}
 	if got := terms.Claim(); got != "each user's events among any 1 step, for ever" {

@@ -124,13 +124,13 @@ func twinCases() map[string]Guarantee {
 // spans, and at the ages that are printed.
 func TestLossesAreThoseOfASlowTwin(t *testing.T) {
 	for what, g := range twinCases() {
-		_, several := g.Unit.Train()
+		_, several := g.Unit.EventSeparation()
 		among := map[string]uint64{
 			"pure window of a user": 8, "pure lifetime of a user": 16, "gaussian window of a user": 40,
 			"gaussian lifetime of a user": 16, "gaussian decay of a user": 30,
 		}[what]
-		if several != (among > 0) || several && g.Among() != among {
-			t.Errorf("%s: events among %d steps, want %d", what, g.Among(), among)
+		if several != (among > 0) || several && g.ExchangeSteps() != among {
+			t.Errorf("%s: events among %d steps, want %d", what, g.ExchangeSteps(), among)
 		}
 		for age := range uint64(140) {
 			if got, want := g.At(age), slowAt(g, age); got != want {

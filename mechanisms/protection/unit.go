@@ -16,14 +16,14 @@ type Unit interface {
 	// other or for the null event.
 	AgainstNull() bool
 
-	// Train returns s, and true, where a unit has several events: accepted ones are at least s steps apart.
-	Train() (separation uint64, several bool)
+	// EventSeparation returns s, and true, where a unit has several events: accepted ones are at least s steps apart.
+	EventSeparation() (separation uint64, several bool)
 
-	// Among returns the steps among which the events of a unit are exchanged.
-	Among(s Scope) uint64
+	// ExchangeSteps returns the steps among which the events of a unit are exchanged.
+	ExchangeSteps(s Scope) uint64
 
-	// One returns the unit of a single event, of the same adjacency.
-	One() Event
+	// SingleEvent returns the unit of a single event, of the same adjacency.
+	SingleEvent() Event
 
 	// Figures returns the numbers of the unit as decisions, reports and stored forms have them.
 	Figures() UnitFigures
@@ -62,14 +62,14 @@ func (e Event) Adjacency() dp.Adjacency { return e.Exchange }
 // AgainstNull reports zero-out.
 func (e Event) AgainstNull() bool { return e.Exchange == dp.ZeroOut }
 
-// Train returns one event.
-func (Event) Train() (separation uint64, several bool) { return 0, false }
+// EventSeparation returns one event.
+func (Event) EventSeparation() (separation uint64, several bool) { return 0, false }
 
-// Among returns the span of the scope.
-func (Event) Among(s Scope) uint64 { return s.Span() }
+// ExchangeSteps returns the span of the scope.
+func (Event) ExchangeSteps(s Scope) uint64 { return s.Span() }
 
-// One returns the unit itself.
-func (e Event) One() Event { return e }
+// SingleEvent returns the unit itself.
+func (e Event) SingleEvent() Event { return e }
 
 // Figures returns none.
 func (Event) Figures() UnitFigures { return UnitFigures{} }

@@ -28,19 +28,19 @@ func (u User) Adjacency() dp.Adjacency { return u.Exchange }
 // AgainstNull returns false.
 func (User) AgainstNull() bool { return false }
 
-// Train returns s.
-func (u User) Train() (separation uint64, several bool) { return u.Separation, true }
+// EventSeparation returns s.
+func (u User) EventSeparation() (separation uint64, several bool) { return u.Separation, true }
 
-// Among returns the configured steps, or the window of the scope.
-func (u User) Among(s Scope) uint64 {
+// ExchangeSteps returns the configured steps, or the window of the scope.
+func (u User) ExchangeSteps(s Scope) uint64 {
 	if u.Steps > 0 {
 		return u.Steps
 	}
 	return s.Span()
 }
 
-// One returns one event of a user.
-func (u User) One() Event { return Event{Exchange: u.Exchange} }
+// SingleEvent returns one event of a user.
+func (u User) SingleEvent() Event { return Event{Exchange: u.Exchange} }
 
 // Figures returns both numbers.
 func (u User) Figures() UnitFigures { return UnitFigures{Separation: u.Separation, Among: u.Steps} }

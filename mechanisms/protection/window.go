@@ -20,8 +20,8 @@ func (Window) ForLife() bool { return false }
 // Memory returns none.
 func (Window) Memory() (steps uint64, decays bool) { return 0, false }
 
-// Fitted returns the window, or the next power of two.
-func (w Window) Fitted(powers bool) Scope { return Window{Steps: fit(w.Steps, powers)} }
+// RoundedUp returns the window, or the next power of two.
+func (w Window) RoundedUp(powers bool) Scope { return Window{Steps: fit(w.Steps, powers)} }
 
 // Figures returns W.
 func (w Window) Figures() Figures { return Figures{Window: w.Steps} }
@@ -32,8 +32,8 @@ func (w Window) Ages() []Age { return spans(w.Steps, "W", "within_window", "wind
 // Logged returns the same ages as Ages.
 func (w Window) Logged() []Age { return w.Ages() }
 
-// Crowd returns W.
-func (w Window) Crowd() uint64 { return w.Steps }
+// BackgroundSteps returns W.
+func (w Window) BackgroundSteps() uint64 { return w.Steps }
 
 // Words names W.
 func (w Window) Words() Words {

@@ -5,7 +5,7 @@
 //	q_k, R_k  poles and residues, dyadics of 30 bits      p_i, T_i  poles and residues of the inverse, intervals
 //
 // Every figure is an Interval that certainly holds the true one; what is not certain, a zero that is not parted from
-// another one, for example, is refused. mechanisms/blt and mechanisms/forget account with it. Nothing here decides a
+// another one, for example, is refused. mechanisms/blt and mechanisms/decay account with it. Nothing here decides a
 // stream's bytes.
 //
 //	poles, residues, ok := rational.Fraction{Poles: poles, Residues: residues}.Inverse()

@@ -45,7 +45,7 @@ func (c operator) precision(m mechanisms.Config) *operators.Precision {
 	}
 	facts, _ := mechanisms.FactsOf(m.Name)
 	switch {
-	case facts.Once:
+	case facts.PerStep:
 		n.Views = []operators.View{{Name: "each step alone"}}
 	case !decays:
 		n.Views = []operators.View{{Name: "total since the start"}}

@@ -49,7 +49,7 @@ func BenchmarkAdd(b *testing.B) {
 	}
 	b.Run("stream of 32 coordinates, B = 1", func(b *testing.B) {
 		stream := mechtest.Open(b, mechanisms.Config{
-			Name: "blt", Batch: 1, Leaf: mechanisms.OnePart(32, 1), Budget: dp.Budget{Epsilon: 1, Delta: 1e-6},
+			Name: "blt", Batch: 1, Contribution: mechanisms.OneComponent(32, 1), Budget: dp.Budget{Epsilon: 1, Delta: 1e-6},
 			Terms: protection.Terms{
 				Scope: protection.Decay{Steps: 65536}, Unit: protection.Event{Exchange: dp.Replace},
 			},

@@ -14,14 +14,14 @@ import (
 
 // operator is the operators.Operator.
 type operator struct {
-	spec       specification
-	terms      protection.Terms // who is protected, and for how long
-	memories   []uint64         // of the views; one of 0: what the stream releases
-	once       bool             // steps are released alone
-	increments bool
-	every      uint64
-	exact      bool // over sums next to without noise
-	unmarked   bool // a plan of before decisions said which numbers are shown
+	spec         specification
+	terms        protection.Terms // who is protected, and for how long
+	memories     []uint64         // of the views; one of 0: what the stream releases
+	once         bool             // steps are released alone
+	increments   bool
+	every        uint64
+	exact        bool // over sums next to without noise
+	withoutShown bool // a plan of before decisions said which numbers are shown
 }
 
 var (
@@ -44,14 +44,14 @@ func (c operator) Extras() []schemas.Extra {
 	}
 	extras = append(extras, c.spec.intervalExtras()...)
 	extras = append(extras, c.spec.differenceExtras()...)
-	if !c.unmarked {
+	if !c.withoutShown {
 		extras = append(extras, schemas.Extra{
 			Name: "shown", Kind: schemas.ExtraNumbers, Later: true,
 			Text: "1 for each number that is more than noise, else 0: of a ratio, whether the count below it exceeds 12 standard deviations " +
 				"of its noise. The numbers of decision in their order, and behind them those of differences.",
 		})
 	}
-	extras = append(extras, operators.Members(c.terms)...)
+	extras = append(extras, operators.LifetimeMembers(c.terms)...)
 	if c.increments {
 		extras = append(extras, schemas.Extra{
 			Name: "increments", Kind: schemas.ExtraNumbers, Text: "Sum of the increments since the decision before: by column, then cell; of bins, running counts.",
@@ -153,9 +153,9 @@ func (c operator) Require(m *mechanisms.Config, plan []byte) error {
 	}
 	part := c.spec.hot().Part()
 	part.Name = "cells"
-	m.Leaf = mechanisms.Leaf{Parts: []mechanisms.Part{part}}
+	m.Contribution = mechanisms.Contribution{Components: []mechanisms.Component{part}}
 	if places := plan == nil || plan[0] >= planOfPlaces; places && c.spec.cells() > 2 {
-		m.Leaf.Nonzero = c.spec.width() // twice that is less than all
+		m.Contribution.Nonzero = c.spec.width() // twice that is less than all
 	}
 	return nil
 }
@@ -198,7 +198,7 @@ func (c operator) planned(version byte) operator {
 	if version < planOfRanks {
 		c.spec.ranks = make([]*interval.Ranks, len(c.spec.levels)) // none
 	}
-	c.unmarked = version < planOfShown
+	c.withoutShown = version < planOfShown
 	return c
 }
 
@@ -210,5 +210,5 @@ func (c operator) EmitAll() operators.Operator {
 
 // ReferenceModel returns the code that an audit compares machines with.
 func (c operator) ReferenceModel(plan []byte) (operators.ReferenceModel, error) {
-	return newTwin(c.spec), c.checkPlan(plan)
+	return newReference(c.spec), c.checkPlan(plan)
 }

@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"oriel/mechanisms"
+	"oriel/mechanisms/decay"
 	"oriel/mechanisms/dp"
-	"oriel/mechanisms/forget"
 	"oriel/mechanisms/mechtest"
 	"oriel/mechanisms/protection"
 	"oriel/operators"
@@ -76,7 +76,7 @@ func (s *study) truth(c operator, memory uint64, step int) of {
 	out := of{make([][]float64, c.spec.cells()), make([][]float64, c.spec.cells())}
 	gamma, weight := 1.0, 1.0
 	if memory > 0 {
-		gamma = float64(forget.Decay(memory)) / (1 << 30)
+		gamma = float64(decay.Decay(memory)) / (1 << 30)
 	}
 	if c.once {
 		gamma = 0
@@ -130,7 +130,7 @@ func (s *study) steps(memory uint64) (steps []int) {
 func (s *study) run(t *testing.T) (pooled map[string]*tally, count2 float64) {
 	t.Helper()
 	c, m := config(t, s.kind, append(s.lines, fmt.Sprint("EMIT_EVERY=", s.every))...)
-	seat, err := mechanisms.NewSeat(m, mechtest.Plan(t, m))
+	seat, err := mechanisms.NewMechanism(m, mechtest.Plan(t, m))
 	if err != nil {
 		t.Fatal(err)
 	}

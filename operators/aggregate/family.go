@@ -188,7 +188,7 @@ func configure(v *operators.Values) (operators.Operator, error) {
 	facts, known := mechanisms.FactsOf(v.Mechanism)
 	v.Want("MECHANISM", !known || fits(facts),
 		"%s: standard errors are known of blt and once-gaussian; take one of them", v.Mechanism)
-	c.once = facts.Once
+	c.once = facts.PerStep
 	for _, entry := range v.Entries("MEMORIES") {
 		n, _ := strconv.ParseUint(entry, 10, 64)
 		v.Want("MEMORIES", !slices.Contains(c.memories, n), "%d: given twice", n)

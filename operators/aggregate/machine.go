@@ -49,8 +49,8 @@ const mostWindow = 20
 func newMachine(c operator, stream *mechanisms.Stream) (*Machine, error) {
 	leaf := c.spec.hot()
 	n := leaf.Size()
-	if stream.Parts() != 1 || stream.Dimension() != n || len(stream.Scratch()) != leaf.Entries() {
-		return nil, fmt.Errorf("aggregate: the stream has %d parts and %d coordinates, want one with %d", stream.Parts(), stream.Dimension(), n)
+	if stream.Components() != 1 || stream.Dimension() != n || len(stream.Scratch()) != leaf.Entries() {
+		return nil, fmt.Errorf("aggregate: the stream has %d parts and %d coordinates, want one with %d", stream.Components(), stream.Dimension(), n)
 	}
 	if stream.Terms() != c.terms {
 		return nil, errors.New("aggregate: the stream has other sums, or other terms, than the settings say")
@@ -108,15 +108,15 @@ func (m *Machine) prepare(c operator) error {
 		})
 	}
 	end := len(m.extras)
-	if !c.unmarked {
+	if !c.withoutShown {
 		m.compared, m.differed = m.spec.comparison(), m.spec.compared()
 		size := len(m.views) * (m.spec.numbers() + len(m.differed)*m.compared.size())
 		m.extras = append(m.extras, schemas.ExtraValue{Numbers: make([]float64, size)})
 	}
-	m.extras = operators.AppendMembers(m.extras, c.terms)
+	m.extras = operators.AppendLifetimeMembers(m.extras, c.terms)
 	defer func() { // when it is whole
 		m.intervals, m.differences = m.extras[from:to], m.extras[to:end]
-		if !c.unmarked {
+		if !c.withoutShown {
 			m.shown = &m.extras[end]
 		}
 	}()

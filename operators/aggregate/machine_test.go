@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"oriel/mechanisms"
-	"oriel/mechanisms/forget"
+	"oriel/mechanisms/decay"
 	"oriel/mechanisms/mechtest"
 	"oriel/mechanisms/protection"
 	"oriel/operators"
@@ -85,7 +85,7 @@ func TestNumbersAreThoseOfTheEvents(t *testing.T) {
 			for i, memory := range c.memories {
 				gamma := 1.0
 				if memory > 0 {
-					gamma = float64(forget.Decay(memory)) / (1 << 30)
+					gamma = float64(decay.Decay(memory)) / (1 << 30)
 				}
 				if c.once {
 					gamma = 0
@@ -168,7 +168,7 @@ func TestDeviationsAreThoseOfTheNoise(t *testing.T) {
 	} {
 		c, m := config(t, kind.m, kind.lines...)
 		plan := mechtest.Plan(t, m)
-		seat, err := mechanisms.NewSeat(m, plan)
+		seat, err := mechanisms.NewMechanism(m, plan)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -279,8 +279,8 @@ func TestPlanSaysWhatIsAbsorbed(t *testing.T) {
 	}
 	f := func(plan []byte, want int) {
 		t.Helper()
-		if err := c.Require(&m, plan); err != nil || m.Leaf.Nonzero != want {
-			t.Errorf("%d, want %d: %v", m.Leaf.Nonzero, want, err)
+		if err := c.Require(&m, plan); err != nil || m.Contribution.Nonzero != want {
+			t.Errorf("%d, want %d: %v", m.Contribution.Nonzero, want, err)
 		}
 	}
 	f(nil, 2)
@@ -292,8 +292,8 @@ func TestPlanSaysWhatIsAbsorbed(t *testing.T) {
 		t.Error("a plan of a later version is taken")
 	}
 	two, m := config(t, life(8, 1), "CELLS=carrier=UA|AA")
-	if err := two.Require(&m, nil); err != nil || m.Leaf.Nonzero != 0 {
-		t.Errorf("places and values of two cells: %d integers for two, %v", m.Leaf.Absorbed(), err)
+	if err := two.Require(&m, nil); err != nil || m.Contribution.Nonzero != 0 {
+		t.Errorf("places and values of two cells: %d integers for two, %v", m.Contribution.Absorbed(), err)
 	}
 }
 

@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"oriel/mechanisms"
+	"oriel/mechanisms/decay"
 	"oriel/mechanisms/dp"
-	"oriel/mechanisms/forget"
 	"oriel/operators"
 )
 
@@ -52,7 +52,7 @@ func TestQuantilesAreThoseOfTheEvents(t *testing.T) {
 				for cell := range weights {
 					for i := range weights[cell] {
 						if decays {
-							weights[cell][i] *= float64(forget.Decay(memory)) / (1 << 30)
+							weights[cell][i] *= float64(decay.Decay(memory)) / (1 << 30)
 						}
 					}
 				}

@@ -61,7 +61,7 @@ type pair struct {
 // pairs are those of which some are as far apart as any, where there are neither bins nor large weights of squares.
 var pairs = []pair{{2, 1, 1}, {2, 1, -1}, {1, 1, -1}, {1, 1, 0}, {2, 0, 0}, {2, 1, 0}}
 
-func newTwin(s specification) *reference { return &reference{spec: s} }
+func newReference(s specification) *reference { return &reference{spec: s} }
 
 // farthest looks for the pairs that are as far apart as any, and their mirror images where these are too. Of one cell
 // with bins those are a value of the first bin and one at an end of another.

@@ -29,11 +29,11 @@ func TestCanariesAreAsFarApartAsAnyLeaves(t *testing.T) {
 		m := total(2)
 		m.Unit = protection.Event{Exchange: dp.Replace}
 		c, m := config(t, m, lines...)
-		grid, leaf := mechtest.Plan(t, m).Part(0).Grid, c.spec.hot()
+		grid, leaf := mechtest.Plan(t, m).Component(0).Grid, c.spec.hot()
 		square, _ := leaf.Distances(grid)
 		claim := math.Sqrt(lattice.Grid{}.Float64(square))
 		for _, u := range [][]float64{{1, 1, 0}, {-1, 1, 0}, {1, -1, 0}, {-1, -1, 0}} {
-			twin := newTwin(c.spec)
+			twin := newReference(c.spec)
 			var leaves [2][]int64
 			one, two := twin.Canary(u, 1)
 			for i, r := range []operators.Record{one, two} {

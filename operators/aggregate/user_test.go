@@ -14,7 +14,7 @@ import (
 // noiseOf is the standard deviation of a draw, loss units.
 func noiseOf(t *testing.T, m mechanisms.Config) float64 {
 	t.Helper()
-	p := mechtest.Plan(t, m).Part(0)
+	p := mechtest.Plan(t, m).Component(0)
 	return p.Scale.Float64() * p.Grid.Unit()
 }
 
@@ -43,7 +43,7 @@ func TestUsersPayTheDistanceOfLeaves(t *testing.T) {
 				m.Unit = users
 				c, ours := config(t, m, kind.lines...)
 				vectors := ours
-				vectors.Leaf = mechanisms.OnePart(c.spec.hot().Size(), c.spec.hot().Part().Clip)
+				vectors.Contribution = mechanisms.OneComponent(c.spec.hot().Size(), c.spec.hot().Part().Clip)
 				if got := noiseOf(t, ours) / noiseOf(t, vectors); math.Abs(got/kind.want-1) > 1e-3 {
 					t.Errorf("%v, %v: %g of the noise of vectors, want %g", kind.lines, m.Terms, got, kind.want)
 				}
@@ -69,7 +69,7 @@ func TestUsersPayTheDistanceOfLeaves(t *testing.T) {
 	m := tumbling(2)
 	m.Unit = protection.User{Exchange: dp.ZeroOut, Separation: 5}
 	c, m := config(t, m, "CELLS=a=x|y")
-	if _, err := mechanisms.NewPlan(m); err == nil {
+	if _, err := mechanisms.Calibrate(m); err == nil {
 		t.Errorf("users of single steps are taken: %s", &c.spec)
 	}
 }

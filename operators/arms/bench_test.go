@@ -14,14 +14,14 @@ func BenchmarkAdd(b *testing.B) {
 	for _, rule := range []string{ucb, exp3, exp3Uniform} {
 		for _, arms := range []int{10, 1000} {
 			c := config(rule, 64, 4)
-			c.Arms, c.Plays.Plays = named(arms), 128
+			c.Arms, c.Actions.Actions = named(arms), 128
 			m := open(b, c, released(c, 1), 1, false)
 			b.Run(rule+"/arms="+strconv.Itoa(arms), func(b *testing.B) {
 				made, key := m.Open(nil), []byte(nil)
 				event := schemas.Event{Numbers: []float64{0.5}}
 				b.ReportAllocs()
 				for i := int64(0); b.Loop(); i++ {
-					key = strconv.AppendUint(key[:0], c.Plays.First(m.table.Step())+uint64(i)%64, 10)
+					key = strconv.AppendUint(key[:0], c.Actions.First(m.table.Step())+uint64(i)%64, 10)
 					r := operators.Record{Key: key, Event: event}
 					r.Identity.Offset = i
 					made = m.Add(made[:0], r)
@@ -37,7 +37,7 @@ func TestAnswersAllocateNothing(t *testing.T) {
 	for rule, most := range map[string]float64{ucb: 2, exp3: 40, exp3Uniform: 40} {
 		c := config(rule, 64, 4)
 		m := open(t, c, released(c, 1), 1, false)
-		if got := optest.AnswersAllocate(m, c.Plays, m.table.Step, 10); got > most {
+		if got := optest.AnswersAllocate(m, c.Actions, m.table.Step, 10); got > most {
 			t.Errorf("%s: %g allocations a step of 64 answers", rule, got)
 		}
 	}

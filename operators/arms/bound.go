@@ -11,9 +11,9 @@ import (
 // regret says how many plays ucb loses on an arm that costs more than the best by a tenth of the range, and where a
 // million plays stand, if all are answered; and how many plays are out that nothing was learned from (SPEC.md §2).
 func (c Config) regret(m mechanisms.Config) string {
-	out := fmt.Sprintf("a round of %d plays of one arm a step, each learned from %d steps after it", c.Plays.Plays, c.Plays.Delay+1)
+	out := fmt.Sprintf("a round of %d plays of one arm a step, each learned from %d steps after it", c.Actions.Actions, c.Actions.Delay+1)
 	facts, _ := mechanisms.FactsOf(m.Name)
-	if c.Rule == exp3Uniform && facts.Law == mechanisms.Gamma && c.Plays.Delay == 0 {
+	if c.Rule == exp3Uniform && facts.Law == mechanisms.Gamma && c.Actions.Delay == 0 {
 		return fmt.Sprintf("%s; a million answered plays cost at most %.3g of the range above the best arm, in the mean", out,
 			c.lostExp3Uniform(1e6, laplace(m)))
 	}
@@ -39,21 +39,21 @@ func laplace(m mechanisms.Config) deviation {
 // lost is Theorem 2 of SPEC.md: how many answered plays an arm has in so many, when it costs more than the best by a
 // gap, where all intervals hold: N with N·gap/2 = √(2·V·N·x) + c·x, and the rounds that are out.
 func (c Config) lost(gap, horizon float64, n deviation) float64 {
-	records := float64(c.Plays.Records)
+	records := float64(c.Actions.Records)
 	x := c.Width * math.Log(horizon)
 	v := 0.25 + n.variance/records
 	root := (math.Sqrt(2*v*x) + math.Sqrt(2*v*x+2*gap*n.tail*x)) / gap
-	return root*root + records*float64(c.Plays.Delay+1)
+	return root*root + records*float64(c.Actions.Delay+1)
 }
 
 // lostExp3Uniform is Theorem 3 of SPEC.md: what so many answered plays cost above the best arm, in the mean, in units
 // of the range of losses.
 func (c Config) lostExp3Uniform(horizon float64, n deviation) float64 {
-	w, err := newExp3Uniform(len(c.Arms), c.Plays.Records, n)
+	w, err := newExp3Uniform(len(c.Arms), c.Actions.Records, n)
 	if err != nil {
 		return math.Inf(1)
 	}
-	k, records, sum := float64(len(c.Arms)), float64(c.Plays.Records), 0.0
+	k, records, sum := float64(len(c.Arms)), float64(c.Actions.Records), 0.0
 	for w.learned = 0; float64(w.learned)*records < horizon; w.learned++ {
 		eta := w.rate()
 		sum += eta * k * ((w.cost-1)/(1-eta*k) + 1)

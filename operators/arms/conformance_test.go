@@ -9,23 +9,23 @@ import (
 	"oriel/mechanisms/mechtest"
 	"oriel/mechanisms/protection"
 	"oriel/operators"
+	"oriel/operators/actions"
 	"oriel/operators/optest"
-	"oriel/operators/plays"
 	"oriel/schemas"
 )
 
 // kinds are deployments of all sorts.
 var kinds = []Config{
-	{Arms: named(3), Rule: ucb, Losses: operators.Range{High: 1}, Width: 1, Plays: plays.Config{Records: 1, Plays: 2}},
+	{Arms: named(3), Rule: ucb, Losses: operators.Range{High: 1}, Width: 1, Actions: actions.Config{Records: 1, Actions: 2}},
 	{
 		Arms: named(2), Rule: ucb, Losses: operators.Range{Low: -5, High: 5}, Width: 3,
-		Plays: plays.Config{Records: 3, Plays: 3, Delay: 2},
+		Actions: actions.Config{Records: 3, Actions: 3, Delay: 2},
 	},
-	{Arms: named(4), Rule: exp3, Losses: operators.Range{High: 2}, Plays: plays.Config{Records: 2, Plays: 5, Delay: 1}},
-	{Arms: named(3), Rule: exp3, Losses: operators.Range{High: 1}, Plays: plays.Config{Records: 4, Plays: 4}},
+	{Arms: named(4), Rule: exp3, Losses: operators.Range{High: 2}, Actions: actions.Config{Records: 2, Actions: 5, Delay: 1}},
+	{Arms: named(3), Rule: exp3, Losses: operators.Range{High: 1}, Actions: actions.Config{Records: 4, Actions: 4}},
 	{
 		Arms: named(4), Rule: exp3Uniform, Losses: operators.Range{High: 1},
-		Plays: plays.Config{Records: 2, Plays: 3, Delay: 1},
+		Actions: actions.Config{Records: 2, Actions: 3, Delay: 1},
 	},
 }
 
@@ -44,7 +44,7 @@ func TestConformance(t *testing.T) {
 						tb.Fatal(err)
 					}
 					return machine
-				}, c.Plays, optest.Answers(60, -1, 2))
+				}, c.Actions, optest.Answers(60, -1, 2))
 			})
 		}
 	}
@@ -60,7 +60,7 @@ func TestTheMachineAddsWhatTheTwinSays(t *testing.T) {
 		other.Observe(machine.Open(nil))
 		sum, leaf, some := 0.0, make([]float64, 1), false
 		for i, e := range optest.Answers(400, -1, 2) {
-			r := operators.Record{Key: optest.PlayKey(c.Plays, i), Event: e, Null: i%11 == 2}
+			r := operators.Record{Key: optest.PlayKey(c.Actions, i), Event: e, Null: i%11 == 2}
 			if other.Contribution(leaf, r) {
 				sum += leaf[0]
 				some = true
@@ -84,7 +84,7 @@ func TestTheMachineAddsWhatTheTwinSays(t *testing.T) {
 func TestALossMovesOneRelease(t *testing.T) {
 	c := Config{
 		Arms: named(2), Rule: ucb, Losses: operators.Range{High: 1}, Width: 1,
-		Plays: plays.Config{Records: 2, Plays: 4, Delay: 3},
+		Actions: actions.Config{Records: 2, Actions: 4, Delay: 3},
 	}
 	m := released(c, 1)
 	run := func(loss float64) (sums []float64) {
@@ -96,7 +96,7 @@ func TestALossMovesOneRelease(t *testing.T) {
 				x = loss
 			}
 			r := operators.Record{
-				Key:   strconv.AppendUint(nil, c.Plays.First(uint64(i/2)+1)+uint64(i%2), 10),
+				Key:   strconv.AppendUint(nil, c.Actions.First(uint64(i/2)+1)+uint64(i%2), 10),
 				Event: schemas.Event{Numbers: []float64{x}},
 			}
 			if made := machine.Add(nil, r); len(made) > 0 {
@@ -134,7 +134,7 @@ func TestGoldenPlays(t *testing.T) {
 			}
 			loss := float64(k%5) / 5
 			event := schemas.Event{Numbers: []float64{loss}}
-			decisions = machine.Add(nil, operators.Record{Key: optest.PlayKey(c.Plays, k), Event: event})
+			decisions = machine.Add(nil, operators.Record{Key: optest.PlayKey(c.Actions, k), Event: event})
 		}
 		if got != want {
 			t.Errorf("%d: %s, want %s", i, got, want)
@@ -145,7 +145,7 @@ func TestGoldenPlays(t *testing.T) {
 func TestOtherStreamsAreRefused(t *testing.T) {
 	c := kinds[0]
 	for _, change := range []func(m *mechanisms.Config){
-		func(m *mechanisms.Config) { m.Leaf = mechanisms.OnePart(2, 1) },
+		func(m *mechanisms.Config) { m.Contribution = mechanisms.OneComponent(2, 1) },
 		func(m *mechanisms.Config) { m.Batch = 7 },
 		func(m *mechanisms.Config) { m.Name, m.Scope = "tree-gamma", protection.Window{Steps: 8} },
 	} {

@@ -6,7 +6,7 @@ import (
 	"math"
 
 	"oriel/operators"
-	"oriel/operators/plays"
+	"oriel/operators/actions"
 )
 
 // The fields of a state are the rule, the rounds that the table knows of, an arm u32 and a probability f64 each, and
@@ -18,7 +18,7 @@ const roundLen = 4 + 8
 // keep makes the state of what New has made.
 func (m *Machine) keep() {
 	m.Version, m.Fields = stateVersion, []operators.Field{m.rule, (*rounds)(m), m.table}
-	m.Check = func() error { return plays.Check(m.table, m.Stream) }
+	m.Check = func() error { return actions.Check(m.table, m.Stream) }
 }
 
 // rounds is the field of the rounds.
@@ -29,18 +29,18 @@ func (r *rounds) StateLen() int { return roundLen * len(r.rounds) }
 func (r *rounds) AppendState(dst []byte) []byte {
 	for _, p := range r.rounds {
 		dst = binary.LittleEndian.AppendUint32(dst, uint32(p.arm))
-		dst = binary.LittleEndian.AppendUint64(dst, math.Float64bits(p.chance))
+		dst = binary.LittleEndian.AppendUint64(dst, math.Float64bits(p.probability))
 	}
 	return dst
 }
 
 func (r *rounds) Restore(state []byte) error {
 	for i := range r.rounds {
-		p := played{
-			arm:    int(binary.LittleEndian.Uint32(state[roundLen*i:])),
-			chance: math.Float64frombits(binary.LittleEndian.Uint64(state[roundLen*i+4:])),
+		p := playedRound{
+			arm:         int(binary.LittleEndian.Uint32(state[roundLen*i:])),
+			probability: math.Float64frombits(binary.LittleEndian.Uint64(state[roundLen*i+4:])),
 		}
-		if p.arm >= len(r.config.Arms) || !(p.chance >= 0 && p.chance <= 1) {
+		if p.arm >= len(r.config.Arms) || !(p.probability >= 0 && p.probability <= 1) {
 			return errors.New("an arm that does not exist, or a probability outside 0 to 1")
 		}
 		r.rounds[i] = p

@@ -146,7 +146,7 @@ func TestExp3UniformIsRefused(t *testing.T) {
 	if err := (operator{Config: c}).Require(&m, nil); err == nil {
 		t.Error("one answer a round at ε = 1 is planned")
 	}
-	c.Plays.Records, c.Plays.Plays = 4, 4
+	c.Actions.Records, c.Actions.Actions = 4, 4
 	m = released(c, 1)
 	m.Name, m.Budget.Delta = "once-gaussian", 1e-6
 	if err := (operator{Config: c}).Require(&m, nil); err == nil {

@@ -7,7 +7,7 @@ import (
 
 	"oriel/mechanisms"
 	"oriel/operators"
-	"oriel/operators/plays"
+	"oriel/operators/actions"
 	"oriel/schemas"
 )
 
@@ -46,7 +46,7 @@ var settings = slices.Insert([]operators.Setting{
 		Text: "how sure ucb has to be before it leaves an arm: width² of its intervals in units of ln t. The bound on its regret is proved from 3 on; " +
 			"1 is less cautious, and mostly better",
 	},
-}, 2, plays.Settings("all of one arm")...)
+}, 2, actions.Settings("all of one arm")...)
 
 var body = schemas.Body{
 	Name: "arms", Text: "The loss of a play; the record key is the play's index.",
@@ -56,28 +56,28 @@ var body = schemas.Body{
 func events(*operators.Values) operators.Events { return operators.Events{Body: body, Keyed: true} }
 
 func configure(v *operators.Values) (operators.Operator, error) {
-	names, table, losses := v.Entries("ARMS"), plays.Read(v), v.Range("LOSS_RANGE")
+	names, table, losses := v.Entries("ARMS"), actions.Read(v), v.Range("LOSS_RANGE")
 	v.Want("ARMS", len(names) >= 2 && len(names) <= maxArms, "%d arms: not 2 to %d", len(names), maxArms)
 	v.Distinct("ARMS", names)
 	width := v.Number("WIDTH")
 	v.Want("WIDTH", width > 0 && width <= 100, "%g: not above 0 and at most 100", width)
 	facts, known := mechanisms.FactsOf(v.Mechanism)
-	v.Want("MECHANISM", !known || facts.Once, "%s: each round is released once; take once-gamma, of pure ε, or once-gaussian",
+	v.Want("MECHANISM", !known || facts.PerStep, "%s: each round is released once; take once-gamma, of pure ε, or once-gaussian",
 		v.Mechanism)
 	if err := v.Err(); err != nil {
 		return nil, err
 	}
-	c := Config{Arms: names, Rule: v.Text("RULE"), Losses: losses, Width: width, Plays: table}
-	return operator{Config: c}, c.Plays.Validate()
+	c := Config{Arms: names, Rule: v.Text("RULE"), Losses: losses, Width: width, Actions: table}
+	return operator{Config: c}, c.Actions.Validate()
 }
 
 // Config is public, and constant while a deployment lives.
 type Config struct {
-	Arms   []string // 2 to 4096 names
-	Rule   string   // ucb, exp3 or exp3-uniform
-	Losses operators.Range
-	Width  float64 // of ucb
-	Plays  plays.Config
+	Arms    []string // 2 to 4096 names
+	Rule    string   // ucb, exp3 or exp3-uniform
+	Losses  operators.Range
+	Width   float64 // of ucb
+	Actions actions.Config
 }
 
 // operator is the operators.Operator.
@@ -92,12 +92,12 @@ func (c operator) Extras() []schemas.Extra {
 
 // Require tells the leaf: one number, of size ½ at most, so that exchanging an answer moves a release by 1.
 func (c operator) Require(m *mechanisms.Config, _ []byte) error {
-	m.Leaf = mechanisms.OnePart(1, largest)
-	if facts, _ := mechanisms.FactsOf(m.Name); c.Rule == exp3Uniform && facts.Once {
+	m.Contribution = mechanisms.OneComponent(1, largest)
+	if facts, _ := mechanisms.FactsOf(m.Name); c.Rule == exp3Uniform && facts.PerStep {
 		if facts.Law != mechanisms.Gamma {
 			return fmt.Errorf("arms: ORIEL_RULE=%s: takes once-gamma, not %s", exp3Uniform, m.Name)
 		}
-		_, err := newExp3Uniform(len(c.Arms), c.Plays.Records, laplace(*m))
+		_, err := newExp3Uniform(len(c.Arms), c.Actions.Records, laplace(*m))
 		return err
 	}
 	return nil

@@ -7,7 +7,7 @@ import (
 	"oriel/mechanisms"
 	"oriel/mechanisms/dp"
 	"oriel/operators"
-	"oriel/operators/plays"
+	"oriel/operators/actions"
 	"oriel/schemas"
 )
 
@@ -24,36 +24,36 @@ type rule interface {
 type Machine struct {
 	operators.Base
 	config Config
-	table  *plays.Table
+	table  *actions.Table
 	rule   rule
-	rounds []played // by number of the round, modulo how many the table knows of
+	rounds []playedRound // by number of the round, modulo how many the table knows of
 
 	leaf  [1]float64
 	point [1]float64
 	extra [1]schemas.ExtraValue
 }
 
-// played is the arm of a round.
-type played struct {
-	arm    int
-	chance float64
+// playedRound is the arm of a round.
+type playedRound struct {
+	arm         int
+	probability float64
 }
 
 var _ operators.Machine = (*Machine)(nil)
 
 // New returns the machine at step 0 over a stream of one number a record. It takes the stream over.
 func New(c Config, stream *mechanisms.Stream) (*Machine, error) {
-	if stream.Dimension() != 1 || !stream.Once() || stream.Batch() != uint64(c.Plays.Records) {
+	if stream.Dimension() != 1 || !stream.PerStep() || stream.Batch() != uint64(c.Actions.Records) {
 		return nil, fmt.Errorf("arms: a stream of %d coordinates and %d records a step, mechanism %s: want one, %d, and single steps",
-			stream.Dimension(), stream.Batch(), stream.Guarantee().Mechanism, c.Plays.Records)
+			stream.Dimension(), stream.Batch(), stream.Guarantee().Mechanism, c.Actions.Records)
 	}
-	table, err := plays.New(c.Plays)
+	table, err := actions.New(c.Actions)
 	if err != nil {
 		return nil, err
 	}
 	m := &Machine{
 		Base: operators.Base{Operator: "arms", Stream: stream}, config: c, table: table,
-		rounds: make([]played, c.Plays.Rounds()),
+		rounds: make([]playedRound, c.Actions.Rounds()),
 	}
 	n, err := noiseOf(stream)
 	if err != nil {
@@ -61,9 +61,9 @@ func New(c Config, stream *mechanisms.Stream) (*Machine, error) {
 	}
 	switch c.Rule {
 	case exp3:
-		m.rule = newExp3(len(c.Arms), c.Plays.Records, n)
+		m.rule = newExp3(len(c.Arms), c.Actions.Records, n)
 	case exp3Uniform:
-		if m.rule, err = newExp3Uniform(len(c.Arms), c.Plays.Records, n); err != nil {
+		if m.rule, err = newExp3Uniform(len(c.Arms), c.Actions.Records, n); err != nil {
 			return nil, err
 		}
 	default:
@@ -78,9 +78,9 @@ func (m *Machine) Open(dst []operators.Decision) []operators.Decision { return m
 
 // Add takes a record, which may answer a play, and publishes the next round where a step closes.
 func (m *Machine) Add(dst []operators.Decision, r operators.Record) []operators.Decision {
-	m.table.Answer(r.Key, m.config.Losses.Centred(plays.Number(r)))
+	m.table.Observe(r.Key, m.config.Losses.Centred(actions.Number(r)))
 	var adds []float64
-	if a, some := m.table.Leaf(); some && a.Says() {
+	if a, some := m.table.Next(); some && a.Usable() {
 		m.leaf[0] = a.Value
 		adds = m.leaf[:]
 	}
@@ -89,25 +89,25 @@ func (m *Machine) Add(dst []operators.Decision, r operators.Record) []operators.
 	}
 	if n, answers := m.table.Settled(); n > 0 {
 		p := m.at(n)
-		m.rule.learn(p.arm, p.chance, answers, m.Stream.Sum(0)[0])
+		m.rule.learn(p.arm, p.probability, answers, m.Stream.Sum(0)[0])
 	}
 	m.table.Settle()
 	return m.play(dst, m.table.Step())
 }
 
 // at returns what is played in a round.
-func (m *Machine) at(round uint64) *played { return &m.rounds[round%uint64(len(m.rounds))] }
+func (m *Machine) at(round uint64) *playedRound { return &m.rounds[round%uint64(len(m.rounds))] }
 
 // play publishes a round.
 func (m *Machine) play(dst []operators.Decision, round uint64) []operators.Decision {
 	p := m.at(round)
-	p.arm, p.chance = m.rule.next(m.Stream)
+	p.arm, p.probability = m.rule.next(m.Stream)
 	m.point[0], m.extra[0].Text = float64(p.arm), m.config.Arms[p.arm]
-	return m.config.Plays.Publish(dst, round, m.point[:], m.extra[:])
+	return m.config.Actions.Publish(dst, round, m.point[:], m.extra[:])
 }
 
 // Due gives a round after each step, and one before the first.
-func (m *Machine) Due(step uint64) (first uint64, count int) { return m.config.Plays.Due(step) }
+func (m *Machine) Due(step uint64) (first uint64, count int) { return m.config.Actions.Due(step) }
 
 // deviation is of the noise of a release, in units of mapped losses.
 type deviation struct {

@@ -11,7 +11,7 @@ import (
 	"oriel/mechanisms/mechtest"
 	"oriel/mechanisms/protection"
 	"oriel/operators"
-	"oriel/operators/plays"
+	"oriel/operators/actions"
 	"oriel/schemas"
 )
 
@@ -20,7 +20,7 @@ var long = flag.Bool("long", false, "play a million times, of ten seeds")
 // released is a mechanism of single steps.
 func released(c Config, epsilon float64) mechanisms.Config {
 	m := mechanisms.Config{
-		Name: "once-gamma", Batch: uint64(c.Plays.Records), Budget: dp.Budget{Epsilon: epsilon},
+		Name: "once-gamma", Batch: uint64(c.Actions.Records), Budget: dp.Budget{Epsilon: epsilon},
 		Terms: protection.Terms{Scope: protection.PerStep{}, Unit: protection.Event{Exchange: dp.Replace}},
 	}
 	_ = operator{Config: c}.Require(&m, nil)
@@ -39,7 +39,7 @@ func named(k int) []string {
 func config(rule string, records int, delay uint64) Config {
 	return Config{
 		Arms: named(10), Rule: rule, Losses: operators.Range{High: 1}, Width: 1,
-		Plays: plays.Config{Records: records, Plays: records, Delay: delay},
+		Actions: actions.Config{Records: records, Actions: records, Delay: delay},
 	}
 }
 
@@ -216,7 +216,7 @@ func TestFeedbackThatFails(t *testing.T) {
 	for _, rule := range []string{ucb, exp3} {
 		records := map[string]int{ucb: 64, exp3: 8}[rule]
 		c := config(rule, records, 4)
-		c.Plays.Plays *= 2
+		c.Actions.Actions *= 2
 		whole := world{cost: 0.5}.mean(t, c, 1, false)
 		t.Logf("%s, delay of 4 steps: %.0f", rule, whole)
 		for _, share := range []float64{0.01, 0.1, 0.5} {

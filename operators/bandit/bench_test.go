@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"oriel/operators"
-	"oriel/operators/plays"
+	"oriel/operators/actions"
 	"oriel/schemas"
 )
 
@@ -14,13 +14,13 @@ func answering(tb testing.TB, n int) func() {
 	tb.Helper()
 	c := Config{
 		Set: set(tb, "l2-ball", n, 1), Losses: operators.Range{High: 1}, Lipschitz: 1, Rounds: 1 << 20, Shrink: true,
-		Plays: plays.Config{Records: 64, Plays: 64, Delay: 4},
+		Actions: actions.Config{Records: 64, Actions: 64, Delay: 4},
 	}
 	m := open(tb, c, mechanism(c, "blt", 1), 1, false)
 	made, key, i := m.Open(nil), []byte(nil), int64(0)
 	event := schemas.Event{Numbers: []float64{0.5}}
 	return func() {
-		key = strconv.AppendUint(key[:0], c.Plays.First(m.table.Step())+uint64(i)%64, 10)
+		key = strconv.AppendUint(key[:0], c.Actions.First(m.table.Step())+uint64(i)%64, 10)
 		r := operators.Record{Key: key, Event: event}
 		r.Identity.Offset = i
 		made = m.Add(made[:0], r)

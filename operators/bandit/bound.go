@@ -8,11 +8,11 @@ import (
 // lost is Theorem 1 of SPEC.md without its noise: what a play costs on average above the best point of the set, at
 // most, of so many.
 func (c Config) lost(e Episode, total float64) float64 {
-	n, diameter, records := float64(c.Set.Dimension()), c.Set.Diameter(), float64(c.Plays.Records)
+	n, diameter, records := float64(c.Set.Dimension()), c.Set.Diameter(), float64(c.Actions.Records)
 	size := (c.Losses.High - c.Losses.Low) * max(c.Baseline, 1-c.Baseline) // of a loss about the baseline
 	leaf := n * size / e.Smoothing
 	out := diameter*diameter/(2*e.Rate*total) +
-		e.Rate*float64(c.Plays.Delay+1)*(leaf*leaf+records*c.Lipschitz*c.Lipschitz) + c.Lipschitz*3*e.Smoothing
+		e.Rate*float64(c.Actions.Delay+1)*(leaf*leaf+records*c.Lipschitz*c.Lipschitz) + c.Lipschitz*3*e.Smoothing
 	out += c.Lipschitz * c.off()
 	if c.Shrink {
 		out += c.Lipschitz * e.Smoothing * diameter / c.inside()
@@ -28,7 +28,7 @@ func (c Config) off() float64 {
 	case c.Precision > 0:
 		return c.Precision
 	}
-	return c.Set.Diameter() / math.Sqrt(float64(c.Plays.Records))
+	return c.Set.Diameter() / math.Sqrt(float64(c.Actions.Records))
 }
 
 // regret says what is proved of a run whose length is known; empty where it is not.
@@ -36,7 +36,7 @@ func (c Config) regret() string {
 	if c.Rounds == 0 || c.Doubling {
 		return ""
 	}
-	total := float64(c.Rounds) * float64(c.Plays.Records)
+	total := float64(c.Rounds) * float64(c.Actions.Records)
 	e := c.episode(total)
 	most := min(c.Losses.High-c.Losses.Low, c.Lipschitz*c.Set.Diameter()) // that any play can cost above the best
 	lost := c.lost(e, total)

@@ -6,7 +6,7 @@ import (
 
 	"oriel/mechanisms/lattice"
 	"oriel/operators"
-	"oriel/operators/plays"
+	"oriel/operators/actions"
 )
 
 // The fields of a state are the seed of directions, 16 bytes, the centre, and the table. With Doubling two vectors
@@ -29,7 +29,7 @@ func (m *Machine) keep() {
 		m.Fields = append(m.Fields, vector(m.mirror.start, inside), vector(m.begun.before, math.MaxFloat64))
 	}
 	m.Fields = append(m.Fields, m.table)
-	m.Check = func() error { return plays.Check(m.table, m.Stream) }
+	m.Check = func() error { return actions.Check(m.table, m.Stream) }
 }
 
 func (d *directions) StateLen() int { return seedLen }

@@ -3,7 +3,7 @@ package bandit
 import (
 	"math/bits"
 
-	"oriel/operators/plays"
+	"oriel/operators/actions"
 )
 
 // Episode is what holds for some rounds: for all of them, or with Doubling for those from 2^e to 2^(e+1) − 1.
@@ -37,7 +37,7 @@ type begun struct {
 
 // turn takes the release of a step, after which the round is published, and returns the sum that the round's centre is
 // made of; nil: no leaf of the round's episode is in a release yet. A leaf of round r is added in step r + delay.
-func (b *begun) turn(released []float64, first, round uint64, p plays.Config) []float64 {
+func (b *begun) turn(released []float64, first, round uint64, p actions.Config) []float64 {
 	step, last := round-1, first-1+p.Delay // the last step whose leaves are all of rounds before the episode
 	if step <= last {
 		if step == last {

@@ -20,7 +20,7 @@ func TestEpisodesStartAnew(t *testing.T) {
 			Set: set(t, "l2-ball", 2, 1), Losses: operators.Range{High: 1},
 			Lipschitz: 3, Rounds: 100, Shrink: true, Projected: true, Doubling: true,
 		}
-		c.Plays.Records, c.Plays.Plays, c.Plays.Delay = 1, 1, delay
+		c.Actions.Records, c.Actions.Actions, c.Actions.Delay = 1, 1, delay
 		machine := open(t, c, mechanism(c, "blt", 1), 1, true)
 		projection, err := convex.NewProjection(c.Set)
 		if err != nil {

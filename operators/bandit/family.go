@@ -7,8 +7,8 @@ import (
 	"oriel/mechanisms"
 	"oriel/mechanisms/protection"
 	"oriel/operators"
+	"oriel/operators/actions"
 	"oriel/operators/convex"
-	"oriel/operators/plays"
 	"oriel/schemas"
 )
 
@@ -99,7 +99,7 @@ var settings = append([]operators.Setting{
 			"times too much, of tree-laplace and tree-gaussian",
 		Later: true,
 	},
-}, plays.Settings("about one centre")...)
+}, actions.Settings("about one centre")...)
 
 var body = schemas.Body{
 	Name: "bandit", Text: "The loss of a play; the record key is the play's index.",
@@ -109,7 +109,7 @@ var body = schemas.Body{
 func events(*operators.Values) operators.Events { return operators.Events{Body: body, Keyed: true} }
 
 func configure(v *operators.Values) (operators.Operator, error) {
-	table, losses, d := plays.Read(v), v.Range("LOSS_RANGE"), v.Count("DIMENSION")
+	table, losses, d := actions.Read(v), v.Range("LOSS_RANGE"), v.Count("DIMENSION")
 	v.Want("DIMENSION", d >= 1 && d <= operators.MaxDimension, "%d: not within 1 to %d", d, operators.MaxDimension)
 	base := v.Number("BASELINE")
 	v.Want("BASELINE", base >= 0 && base <= 1, "%g: not from 0 to 1", base)
@@ -120,7 +120,7 @@ func configure(v *operators.Values) (operators.Operator, error) {
 			"not set, and neither is ORIEL_ROUNDS, of which the paper's is a function")
 	}
 	facts, known := mechanisms.FactsOf(v.Mechanism)
-	v.Want("MECHANISM", !known || !facts.Once, "%s: learns from sums, and this releases single steps; take blt",
+	v.Want("MECHANISM", !known || !facts.PerStep, "%s: learns from sums, and this releases single steps; take blt",
 		v.Mechanism)
 	v.Want("DOUBLING", !v.Flag("DOUBLING") || v.Rounds > 0,
 		"true: not without ORIEL_ROUNDS, how many steps there are at most")
@@ -140,7 +140,7 @@ func configure(v *operators.Values) (operators.Operator, error) {
 		Smoothing: v.Number("SMOOTHING"), Rate: v.Number("RATE"), Shrink: v.Flag("SHRINK"),
 		Projected: v.Text("UPDATE") == projected, Precision: v.Number("PRECISION"),
 		Doubling: v.Flag("DOUBLING"), Printed: v.Text("NOISE") == printed,
-		Plays: table,
+		Actions: table,
 	}
 	v.Want("SHRINK", !c.Shrink || c.inside() > 0,
 		"true: %s has no inside; false lets plays leave it by ORIEL_SMOOTHING", set.Name())
@@ -180,30 +180,30 @@ func (c operator) Extras() []schemas.Extra {
 		Name: "centre", Kind: schemas.ExtraNumbers,
 		Text: "What is known to be good: plays of a round are all as far from it. Where nothing is to be learned, take " +
 			"this.",
-	}}, operators.Members(c.terms)...)
+	}}, operators.LifetimeMembers(c.terms)...)
 }
 
 // Require tells the leaf: loss·u, in units of half the range of losses, about a centre on the line of u, which is
 // public. The paper's noise is what so many times as long a leaf would need.
 func (c operator) Require(m *mechanisms.Config, plan []byte) error {
-	if _, several := m.Unit.Train(); several {
+	if _, several := m.Unit.EventSeparation(); several {
 		return errors.New("bandit: there is no user level: answers of a round are added in one step, so two of a user that came far apart may move one release")
 	}
-	p, err := c.planFor(*m)
+	p, err := c.paramsFor(*m)
 	if plan != nil {
-		p, err = ParsePlan(plan)
+		p, err = ParseParams(plan)
 	}
 	if err != nil {
 		return err
 	}
 	ball := mechanisms.Ball{Size: c.Set.Dimension(), Radius: p.Reach, Reach: p.Centres}
-	m.Leaf = mechanisms.Leaf{Parts: []mechanisms.Part{ball.Part()}}
+	m.Contribution = mechanisms.Contribution{Components: []mechanisms.Component{ball.Part()}}
 	return nil
 }
 
-// planFor is NewPlan with what depends on the mechanism.
-func (c operator) planFor(m mechanisms.Config) (Plan, error) {
-	p := c.NewPlan()
+// paramsFor is NewPlan with what depends on the mechanism.
+func (c operator) paramsFor(m mechanisms.Config) (Params, error) {
+	p := c.NewParams()
 	p.Centres = c.centres(m)
 	if !c.Printed {
 		return p, nil
@@ -215,13 +215,13 @@ func (c operator) planFor(m mechanisms.Config) (Plan, error) {
 
 // Params freezes ζ and η, how much noise the paper prints, and how far from zero leaves are.
 func (c operator) Params(m mechanisms.Config) ([]byte, error) {
-	p, err := c.planFor(m)
+	p, err := c.paramsFor(m)
 	return p.AppendBinary(nil), err
 }
 
 // Open returns a Machine.
 func (c operator) Open(plan []byte, sums *mechanisms.Stream) (operators.Machine, error) {
-	p, err := ParsePlan(plan)
+	p, err := ParseParams(plan)
 	if err != nil {
 		return nil, err
 	}
@@ -230,10 +230,10 @@ func (c operator) Open(plan []byte, sums *mechanisms.Stream) (operators.Machine,
 
 // Describe tells how far plays go, and how much noise the paper prints.
 func (c operator) Describe(m mechanisms.Config) operators.Description {
-	all := c.NewPlan().Episodes
+	all := c.NewParams().Episodes
 	last := all[len(all)-1]
 	steps := fmt.Sprintf("a round of %d plays a step, %.3g from its centre, each learned from %d steps after it; η = %.3g",
-		c.Plays.Plays, last.Smoothing, c.Plays.Delay+1, last.Rate) + c.regret()
+		c.Actions.Actions, last.Smoothing, c.Actions.Delay+1, last.Rate) + c.regret()
 	if !c.Projected {
 		steps += fmt.Sprintf("; centres are within %.3g of exact ones", c.off())
 	}
@@ -254,15 +254,15 @@ func (c operator) Describe(m mechanisms.Config) operators.Description {
 // EmitAll is the operator whose plays go along each coordinate in turn, a play of each for each record: leaves are as
 // long as others, and an audit can aim. Where a table of so many plays would be too large, answers wait a shorter time.
 func (c operator) EmitAll() operators.Operator {
-	c.Plays.Plays, c.axes = c.Plays.Records*c.Set.Dimension(), true
-	for c.Plays.Delay > 0 && c.Plays.Validate() != nil {
-		c.Plays.Delay /= 2
+	c.Actions.Actions, c.axes = c.Actions.Records*c.Set.Dimension(), true
+	for c.Actions.Delay > 0 && c.Actions.Validate() != nil {
+		c.Actions.Delay /= 2
 	}
 	return c
 }
 
 // ReferenceModel returns the code that an audit compares machines with.
 func (c operator) ReferenceModel(plan []byte) (operators.ReferenceModel, error) {
-	p, err := ParsePlan(plan)
+	p, err := ParseParams(plan)
 	return &reference{Config: c.Config, plan: p}, err
 }

@@ -39,19 +39,19 @@ func TestSettingsSayWhatIsPlayed(t *testing.T) {
 		want  func(c operator) bool
 	}{
 		{nil, func(c operator) bool {
-			return c.Plays.Plays == 20 && c.Plays.Delay == 4 && c.Losses.High == 1 && c.Shrink &&
+			return c.Actions.Actions == 20 && c.Actions.Delay == 4 && c.Losses.High == 1 && c.Shrink &&
 				!c.Projected && !c.Doubling && !c.Printed
 		}},
 		{[]string{"UPDATE=projection"}, func(c operator) bool { return c.Projected && c.off() == 0 }},
 		{[]string{"PRECISION=0.125"}, func(c operator) bool { return c.off() == 0.125 }},
-		{[]string{"DOUBLING=true"}, func(c operator) bool { return len(c.NewPlan().Episodes) == 7 }},
+		{[]string{"DOUBLING=true"}, func(c operator) bool { return len(c.NewParams().Episodes) == 7 }},
 		{[]string{"NOISE=paper"}, func(c operator) bool {
 			stored, err := c.Params(m)
-			p, parsed := ParsePlan(stored)
+			p, parsed := ParseParams(stored)
 			return err == nil && parsed == nil && p.Reach > 1.5
 		}},
 		{[]string{"LOSS_RANGE=-2:3", "BASELINE=0.5", "SMOOTHING=0.25", "RATE=0.1"}, func(c operator) bool {
-			p := c.NewPlan().Episodes[0]
+			p := c.NewParams().Episodes[0]
 			return c.Losses.Low == -2 && c.Losses.High == 3 && c.Baseline == 0.5 && p == Episode{0.25, 0.1, 0.75}
 		}},
 	} {

@@ -5,8 +5,8 @@ import (
 
 	"oriel/mechanisms"
 	"oriel/operators"
+	"oriel/operators/actions"
 	"oriel/operators/convex"
-	"oriel/operators/plays"
 	"oriel/schemas"
 )
 
@@ -14,9 +14,9 @@ import (
 type Machine struct {
 	operators.Base
 	config Config
-	plan   Plan
+	plan   Params
 	gains  []float64 // of a release, by episode
-	table  *plays.Table
+	table  *actions.Table
 	u      directions
 	mirror mirror // its centre is x̃ of the round that is out
 	begun  begun  // with Doubling
@@ -30,26 +30,26 @@ type Machine struct {
 var _ operators.Machine = (*Machine)(nil)
 
 // New returns the machine at step 0 over a stream of the set's dimension. It takes the stream over.
-func New(c Config, p Plan, stream *mechanisms.Stream) (*Machine, error) {
+func New(c Config, p Params, stream *mechanisms.Stream) (*Machine, error) {
 	if err := p.validate(); err != nil {
 		return nil, err
 	}
 	n := c.Set.Dimension()
-	if stream.Dimension() != n || stream.Once() || stream.Batch() != uint64(c.Plays.Records) {
+	if stream.Dimension() != n || stream.PerStep() || stream.Batch() != uint64(c.Actions.Records) {
 		return nil, fmt.Errorf("bandit: a stream of %d coordinates, %d records a step, mechanism %s: want %d, %d, and sums",
-			stream.Dimension(), stream.Batch(), stream.Guarantee().Mechanism, n, c.Plays.Records)
+			stream.Dimension(), stream.Batch(), stream.Guarantee().Mechanism, n, c.Actions.Records)
 	}
 	if len(p.Episodes) != c.episodes() {
 		return nil, fmt.Errorf("bandit: a plan of %d episodes, want %d", len(p.Episodes), c.episodes())
 	}
-	table, err := plays.New(c.Plays)
+	table, err := actions.New(c.Actions)
 	if err != nil {
 		return nil, err
 	}
 	m := &Machine{
 		Base:   operators.Base{Operator: "bandit", Stream: stream},
-		config: c, plan: p, table: table, mirror: newMirror(c.Set, c.Plays.Records, c.Precision),
-		start: make([]float64, n), points: make([]float64, n*c.Plays.Plays), shown: make([]float64, n),
+		config: c, plan: p, table: table, mirror: newMirror(c.Set, c.Actions.Records, c.Precision),
+		start: make([]float64, n), points: make([]float64, n*c.Actions.Actions), shown: make([]float64, n),
 		u: directions{axes: c.axes},
 	}
 	for _, e := range p.Episodes {
@@ -65,7 +65,7 @@ func New(c Config, p Plan, stream *mechanisms.Stream) (*Machine, error) {
 	}
 	m.u.use([seedLen]byte{}) // until Open or Restore
 	c.Set.Start(m.start)
-	m.extras = operators.AppendMembers([]schemas.ExtraValue{{Numbers: m.shown}}, stream.Terms())
+	m.extras = operators.AppendLifetimeMembers([]schemas.ExtraValue{{Numbers: m.shown}}, stream.Terms())
 	m.keep()
 	return m, nil
 }
@@ -78,11 +78,11 @@ func (m *Machine) Open(dst []operators.Decision) []operators.Decision {
 
 // Add takes a record, which may answer a play, and publishes the next round where a step closes.
 func (m *Machine) Add(dst []operators.Decision, r operators.Record) []operators.Decision {
-	m.table.Answer(r.Key, m.config.mapped(plays.Number(r)))
+	m.table.Observe(r.Key, m.config.mapped(actions.Number(r)))
 	var adds []float64
-	if a, some := m.table.Leaf(); some && a.Says() {
+	if a, some := m.table.Next(); some && a.Usable() {
 		adds = m.Stream.Scratch()
-		m.u.write(adds[:len(m.start)], a.Play)
+		m.u.write(adds[:len(m.start)], a.Action)
 		m.config.leaf(adds, a.Value)
 	}
 	if !m.Stream.Add(r.Identity, adds) {
@@ -105,7 +105,7 @@ func (m *Machine) move(round uint64) {
 		if round == first {
 			copy(m.mirror.start, m.mirror.centre)
 		}
-		if sum = m.begun.turn(sum, first, round, m.config.Plays); sum == nil {
+		if sum = m.begun.turn(sum, first, round, m.config.Actions); sum == nil {
 			return
 		}
 	}
@@ -128,13 +128,13 @@ func (c Config) mapped(loss float64) float64 { return float64(2 * c.Losses.Centr
 
 // play publishes a round about the centre.
 func (m *Machine) play(dst []operators.Decision, round uint64) []operators.Decision {
-	n, first := len(m.start), m.config.Plays.First(round)
+	n, first := len(m.start), m.config.Actions.First(round)
 	e, _ := m.config.episodeOf(round)
 	episode := m.plan.Episodes[e]
 	for i, x := range m.mirror.centre {
 		m.shown[i] = m.start[i] + float64(episode.Shrink*(x-m.start[i]))
 	}
-	for k := range m.config.Plays.Plays {
+	for k := range m.config.Actions.Actions {
 		point := m.points[k*n : (k+1)*n]
 		m.u.write(point, first+uint64(k))
 		for i, x := range m.shown {
@@ -150,5 +150,5 @@ func (m *Machine) Due(step uint64) (first uint64, count int) {
 	if step >= m.Stream.End() {
 		return 0, 0
 	}
-	return m.config.Plays.Due(step)
+	return m.config.Actions.Due(step)
 }

@@ -14,9 +14,9 @@ import (
 	"oriel/mechanisms/mechtest"
 	"oriel/mechanisms/protection"
 	"oriel/operators"
+	"oriel/operators/actions"
 	"oriel/operators/convex"
 	"oriel/operators/optest"
-	"oriel/operators/plays"
 )
 
 // kinds are deployments of all sorts.
@@ -24,27 +24,27 @@ func kinds(tb testing.TB) []Config {
 	return []Config{
 		{
 			Set: set(tb, "l2-ball", 3, 2), Losses: operators.Range{High: 1}, Lipschitz: 1, Rounds: 64, Shrink: true,
-			Plays: plays.Config{Records: 1, Plays: 2},
+			Actions: actions.Config{Records: 1, Actions: 2},
 		},
 		{
 			Set: set(tb, "simplex", 4, 1), Losses: operators.Range{Low: -1, High: 3},
 			Baseline: 0.5, Smoothing: 0.1, Rate: 0.01, Rounds: 64,
-			Plays: plays.Config{Records: 3, Plays: 3, Delay: 2},
+			Actions: actions.Config{Records: 3, Actions: 3, Delay: 2},
 		},
 		{
 			Set: set(tb, "box", 2, 0.5), Losses: operators.Range{High: 2},
 			Baseline: 0.25, Lipschitz: 2, Rounds: 64, Shrink: true,
-			Plays: plays.Config{Records: 2, Plays: 5, Delay: 1},
+			Actions: actions.Config{Records: 2, Actions: 5, Delay: 1},
 		},
 		{
 			Set: set(tb, "l2-ball", 3, 2), Losses: operators.Range{High: 1},
 			Lipschitz: 1, Rounds: 64, Shrink: true, Doubling: true,
-			Plays: plays.Config{Records: 2, Plays: 3, Delay: 1},
+			Actions: actions.Config{Records: 2, Actions: 3, Delay: 1},
 		},
 		{
 			Set: set(tb, "l1-ball", 2, 1), Losses: operators.Range{High: 1},
 			Lipschitz: 1, Rounds: 64, Shrink: true, Projected: true,
-			Plays: plays.Config{Records: 2, Plays: 2},
+			Actions: actions.Config{Records: 2, Actions: 2},
 		},
 	}
 }
@@ -55,12 +55,12 @@ func TestConformance(t *testing.T) {
 			t.Run(strconv.Itoa(i)+" "+name, func(t *testing.T) {
 				m := mechanism(c, name, 1)
 				optest.RunPlays(t, func(tb testing.TB, open optest.Open) operators.Machine {
-					machine, err := New(c, c.NewPlan(), open(m))
+					machine, err := New(c, c.NewParams(), open(m))
 					if err != nil {
 						tb.Fatal(err)
 					}
 					return machine
-				}, c.Plays, optest.Answers(40, -2, 3))
+				}, c.Actions, optest.Answers(40, -2, 3))
 			})
 		}
 	}
@@ -74,12 +74,12 @@ func TestTheMachineAddsWhatTheTwinSays(t *testing.T) {
 		for _, c := range []Config{c, audited.Config} {
 			n := c.Set.Dimension()
 			m := mechanism(c, "blt", 1)
-			machine, other := open(t, c, m, 1, true), &reference{Config: c, plan: c.NewPlan()}
+			machine, other := open(t, c, m, 1, true), &reference{Config: c, plan: c.NewParams()}
 			other.Begin()
 			other.Observe(machine.Open(nil))
 			sum, leaf, some := make([]float64, n), make([]float64, 2*n), false
 			for i, e := range optest.Answers(60, -2, 3) {
-				r := operators.Record{Key: optest.PlayKey(c.Plays, i), Event: e, Null: i%11 == 2}
+				r := operators.Record{Key: optest.PlayKey(c.Actions, i), Event: e, Null: i%11 == 2}
 				if other.Contribution(leaf, r) {
 					floats.Add(sum, leaf[:n])
 					some = true
@@ -101,7 +101,7 @@ func TestTheMachineAddsWhatTheTwinSays(t *testing.T) {
 // no two are further; so say canaries of an audit, too.
 func TestLeavesOfOnePlayAreAsFarApartAsTheNoiseIsFor(t *testing.T) {
 	for _, c := range kinds(t) {
-		n, p := c.Set.Dimension(), c.NewPlan().Episodes[0]
+		n, p := c.Set.Dimension(), c.NewParams().Episodes[0]
 		m := mechanism(c, "blt", 1)
 		machine := open(t, c, m, 1, true)
 		machine.Open(nil)
@@ -126,10 +126,10 @@ func TestLeavesOfOnePlayAreAsFarApartAsTheNoiseIsFor(t *testing.T) {
 // TestReferenceValues of the paper's constants: T = 10⁴, n = 4, L = D = 1.
 func TestReferenceValues(t *testing.T) {
 	c := paper(t, 4, 1e4)
-	p := c.NewPlan().Episodes[0]
+	p := c.NewParams().Episodes[0]
 	if math.Abs(p.Smoothing-0.2) > 1e-12 || math.Abs(p.Rate-0.0005) > 1e-15 || p.Shrink != 1 ||
-		c.Plays.Records != 100 || c.Rounds != 100 {
-		t.Errorf("%+v, %d rounds of %d", p, c.Rounds, c.Plays.Records)
+		c.Actions.Records != 100 || c.Rounds != 100 {
+		t.Errorf("%+v, %d rounds of %d", p, c.Rounds, c.Actions.Records)
 	}
 	c.Losses.High = 2.4 // Φ = 2L(D+ζ)
 	machine := open(t, c, mechanism(c, "tree-gaussian", 1), 1, true)
@@ -183,7 +183,7 @@ func TestFrankWolfeFindsTheCentre(t *testing.T) {
 	for _, name := range []string{"l2-ball", "simplex", "box", "l1-ball"} {
 		c := Config{
 			Set: set(t, name, 5, 0.7), Losses: operators.Range{High: 1}, Smoothing: 0.1, Rate: 0.5, Rounds: 16,
-			Plays: plays.Config{Records: 400, Plays: 400},
+			Actions: actions.Config{Records: 400, Actions: 400},
 		}
 		machine := open(t, c, mechanism(c, "blt", 1), 1, true)
 		counted := &counting{LinearOracle: machine.mirror.oracle}
@@ -242,7 +242,7 @@ func TestCentresStayInAnySet(t *testing.T) {
 		}
 		c := Config{
 			Set: s, Losses: operators.Range{High: 1}, Smoothing: 0.3, Rate: 0.05, Rounds: 64,
-			Plays: plays.Config{Records: 8, Plays: 8, Delay: 1},
+			Actions: actions.Config{Records: 8, Actions: 8, Delay: 1},
 		}
 		machine, oracle := open(t, c, mechanism(c, "blt", 1), 3, false), convex.NewLinearOracle(s)
 		n := s.Dimension()
@@ -263,7 +263,7 @@ func TestCentresStayInAnySet(t *testing.T) {
 					}
 				}
 			}
-			made = machine.Add(nil, operators.Record{Key: optest.PlayKey(c.Plays, i), Event: e})
+			made = machine.Add(nil, operators.Record{Key: optest.PlayKey(c.Actions, i), Event: e})
 		}
 		if moved < 0.05*s.Diameter() {
 			t.Errorf("%s: centres move by %g, of a diameter of %g", spec.Name, moved, s.Diameter())
@@ -290,7 +290,7 @@ func TestPlaysStayInTheSet(t *testing.T) {
 					t.Fatalf("%s, play %d: %g outside", c.Set.Name(), d.Index, off)
 				}
 			}
-			made = machine.Add(nil, operators.Record{Key: optest.PlayKey(c.Plays, i), Event: e})
+			made = machine.Add(nil, operators.Record{Key: optest.PlayKey(c.Actions, i), Event: e})
 		}
 	}
 }
@@ -306,12 +306,12 @@ func TestNoRoundIsDueBehindTheEnd(t *testing.T) {
 		step uint64
 		want int
 	}{
-		{ends, 0, c.Plays.Plays},
-		{ends, c.Rounds - 1, c.Plays.Plays},
+		{ends, 0, c.Actions.Actions},
+		{ends, c.Rounds - 1, c.Actions.Actions},
 		{ends, c.Rounds, 0},
 		{ends, c.Rounds + 1, 0},
-		{goesOn, c.Rounds, c.Plays.Plays},
-		{goesOn, 100 * c.Rounds, c.Plays.Plays},
+		{goesOn, c.Rounds, c.Actions.Actions},
+		{goesOn, 100 * c.Rounds, c.Actions.Actions},
 	} {
 		if _, count := open(t, c, x.m, 1, false).Due(x.step); count != x.want {
 			t.Errorf("%s: %d plays are due after step %d, want %d", x.m.Scope.Words().Length, count, x.step, x.want)
@@ -322,22 +322,22 @@ func TestNoRoundIsDueBehindTheEnd(t *testing.T) {
 func TestOtherStreamsAndPlansAreRefused(t *testing.T) {
 	c := kinds(t)[0]
 	for _, change := range []func(m *mechanisms.Config){
-		func(m *mechanisms.Config) { m.Leaf = mechanisms.OnePart(2, 1) },
+		func(m *mechanisms.Config) { m.Contribution = mechanisms.OneComponent(2, 1) },
 		func(m *mechanisms.Config) { m.Batch = 7 },
 		func(m *mechanisms.Config) { m.Name, m.Scope = "once-gamma", protection.PerStep{} },
 	} {
 		m := mechanism(c, "blt", 1)
 		change(&m)
-		if _, err := New(c, c.NewPlan(), mechtest.Open(t, m, [32]byte{1})); err == nil {
+		if _, err := New(c, c.NewParams(), mechtest.Open(t, m, [32]byte{1})); err == nil {
 			t.Errorf("%+v is taken", m)
 		}
 	}
-	stored := c.NewPlan().AppendBinary(nil)
-	if p, err := ParsePlan(stored); err != nil || !reflect.DeepEqual(p, c.NewPlan()) {
+	stored := c.NewParams().AppendBinary(nil)
+	if p, err := ParseParams(stored); err != nil || !reflect.DeepEqual(p, c.NewParams()) {
 		t.Errorf("%+v, %v", p, err)
 	}
 	for _, bad := range [][]byte{nil, stored[1:], append([]byte{2}, stored[1:]...), make([]byte, len(stored))} {
-		if _, err := ParsePlan(bad); err == nil {
+		if _, err := ParseParams(bad); err == nil {
 			t.Errorf("%v is taken", bad)
 		}
 	}

@@ -5,19 +5,21 @@ import (
 	"slices"
 
 	"oriel/operators"
-	"oriel/operators/plays"
+	"oriel/operators/actions"
 )
 
 // reference is the operators.ReferenceModel of a machine: it finds each play's direction from the others of its round.
 type reference struct {
 	Config
-	*plays.History
+	*actions.History
 
-	plan   Plan
+	plan   Params
 	points map[uint64][]float64 // directions of plays
 }
 
-func (t *reference) Begin() { t.History, t.points = plays.NewHistory(t.Plays), map[uint64][]float64{} }
+func (t *reference) Begin() {
+	t.History, t.points = actions.NewHistory(t.Actions), map[uint64][]float64{}
+}
 
 func (t *reference) Observe(decisions []operators.Decision) {
 	t.History.Observe(decisions)
@@ -32,12 +34,12 @@ func (t *reference) Observe(decisions []operators.Decision) {
 
 // Contribution takes the direction of a play from what was published of it.
 func (t *reference) Contribution(dst []float64, r operators.Record) bool {
-	adds := t.Next(r.Key, t.mapped(plays.Number(r)))
-	if !adds.Says() {
+	adds := t.Next(r.Key, t.mapped(actions.Number(r)))
+	if !adds.Usable() {
 		return false
 	}
 	n, middle := len(dst)/2, 1-float64(2*t.Baseline)
-	for i, u := range t.points[adds.Play] {
+	for i, u := range t.points[adds.Action] {
 		dst[i], dst[n+i] = float64((adds.Value+middle)*u), float64(middle*u)
 	}
 	return true
@@ -47,13 +49,13 @@ func (t *reference) Contribution(dst []float64, r operators.Record) bool {
 // that is open.
 func (t *reference) Canary(u []float64, factor float64) (with, without operators.Record) {
 	if !t.axes {
-		return plays.Opposite(t.Open(), t.Losses, 1, factor)
+		return actions.Opposite(t.Open(), t.Losses, 1, factor)
 	}
 	n := uint64(t.Set.Dimension())
 	axis := slices.IndexFunc(u[:n], func(x float64) bool { return x != 0 })
 	step, place := t.Place()
-	play := t.Plays.First(step) + place*n + uint64(axis)
-	return plays.Opposite(play, t.Losses, u[axis], factor)
+	play := t.Actions.First(step) + place*n + uint64(axis)
+	return actions.Opposite(play, t.Losses, u[axis], factor)
 }
 
 // Tangent leaves the largest coordinate: an audit's plays go along these (Config.axes).

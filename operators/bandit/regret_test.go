@@ -12,8 +12,8 @@ import (
 	"oriel/mechanisms/mechtest"
 	"oriel/mechanisms/protection"
 	"oriel/operators"
+	"oriel/operators/actions"
 	"oriel/operators/convex"
-	"oriel/operators/plays"
 	"oriel/schemas"
 )
 
@@ -44,9 +44,9 @@ func paper(tb testing.TB, n int, total float64) Config {
 	c := Config{
 		Set: set(tb, "l2-ball", n, 0.5), Losses: operators.Range{High: 1},
 		Lipschitz: 1, Rounds: uint64(math.Ceil(total / float64(batch))),
-		Plays: plays.Config{Records: batch, Plays: batch},
+		Actions: actions.Config{Records: batch, Actions: batch},
 	}
-	c.Losses.High = 1 + c.NewPlan().Episodes[0].Smoothing
+	c.Losses.High = 1 + c.NewParams().Episodes[0].Smoothing
 	return c
 }
 
@@ -54,9 +54,9 @@ func paper(tb testing.TB, n int, total float64) Config {
 func mechanism(c Config, name string, epsilon float64) mechanisms.Config {
 	facts, _ := mechanisms.FactsOf(name)
 	m := mechanisms.Config{
-		Name: name, Batch: uint64(c.Plays.Records), Budget: dp.Budget{Epsilon: epsilon, Delta: 1e-6},
+		Name: name, Batch: uint64(c.Actions.Records), Budget: dp.Budget{Epsilon: epsilon, Delta: 1e-6},
 		Terms: protection.Terms{
-			Scope: protection.Lifetime{Steps: c.Rounds, Within: c.Rounds}.Fitted(facts.Tree),
+			Scope: protection.Lifetime{Steps: c.Rounds, Within: c.Rounds}.RoundedUp(facts.Tree),
 			Unit:  protection.Event{Exchange: dp.Replace},
 		},
 	}
@@ -70,7 +70,7 @@ func open(tb testing.TB, c Config, m mechanisms.Config, key byte, exact bool) *M
 	if exact {
 		stream = mechtest.Planted(tb, m, mechtest.Plan(tb, m), mechtest.Zero{})
 	}
-	machine, err := New(c, c.NewPlan(), stream)
+	machine, err := New(c, c.NewParams(), stream)
 	if err != nil {
 		tb.Fatal(err)
 	}

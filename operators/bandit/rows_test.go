@@ -160,7 +160,7 @@ func TestPlaysOfARoundHaveOneCentre(t *testing.T) {
 				}
 				last = centre
 			}
-			made = machine.Add(nil, operators.Record{Key: optest.PlayKey(c.Plays, i), Event: e})
+			made = machine.Add(nil, operators.Record{Key: optest.PlayKey(c.Actions, i), Event: e})
 		}
 		first := make([]float64, len(last))
 		c.Set.Start(first)
@@ -186,12 +186,12 @@ func TestNeighboursDifferInOneLeaf(t *testing.T) {
 				} else if i == changed {
 					e = schemas.Event{Numbers: []float64{-1e9}}
 				}
-				if made := machine.Add(nil, operators.Record{Key: optest.PlayKey(c.Plays, i), Event: e}); len(made) > 0 {
+				if made := machine.Add(nil, operators.Record{Key: optest.PlayKey(c.Actions, i), Event: e}); len(made) > 0 {
 					all[run] = append(all[run], append([]float64(nil), machine.Stream.Sum(0)...))
 				}
 			}
 		}
-		closes := changed/c.Plays.Records + int(c.Plays.Delay)
+		closes := changed/c.Actions.Records + int(c.Actions.Delay)
 		var moved []float64
 		for step := range all[0] {
 			d := make([]float64, n)
@@ -202,7 +202,7 @@ func TestNeighboursDifferInOneLeaf(t *testing.T) {
 			case step == closes:
 				moved = d
 				apart := machineGain(c) * floats.Norm(d, 2)
-				most := float64(n) / c.NewPlan().Episodes[0].Smoothing * (c.Losses.High - c.Losses.Low)
+				most := float64(n) / c.NewParams().Episodes[0].Smoothing * (c.Losses.High - c.Losses.Low)
 				if !(apart > 0.999*most && apart < 1.001*most) {
 					t.Fatalf("%+v: releases are %g apart, want %g", c, apart, most)
 				}
@@ -213,7 +213,7 @@ func TestNeighboursDifferInOneLeaf(t *testing.T) {
 	}
 }
 
-func machineGain(c Config) float64 { return c.gain(c.NewPlan().Episodes[0]) }
+func machineGain(c Config) float64 { return c.gain(c.NewParams().Episodes[0]) }
 
 // TestLengthsOfManyDirections is Lemma 9: of k independent directions the matrix U has |U| ≤ 10·ln((n+k)/δ) + √((1 +
 // k/n)·10·ln((n+k)/δ)), and so |Σc_i·u_i| ≤ |U||c|, for adversarial c, too: those that all point along one direction.
@@ -267,7 +267,7 @@ func TestRegretWithoutNoise(t *testing.T) {
 				t.Errorf("n = %d, T = %d: Theorem 1 comes to %g, want %g", n, total, got, bound)
 			}
 			c = paper(t, n, float64(total))
-			c.Lipschitz = 0.9 + c.NewPlan().Episodes[0].Smoothing // of ½|x − z|², |x| ≤ ½ + ζ and |z| ≤ 0.4
+			c.Lipschitz = 0.9 + c.NewParams().Episodes[0].Smoothing // of ½|x − z|², |x| ≤ ½ + ζ and |z| ≤ 0.4
 			got := world{}.answered(t, paper(t, n, float64(total)), "blt", true, total, seeds())
 			bound = c.lost(c.episode(float64(total)), float64(total))
 			t.Logf("n = %d, T = %d: regret %.4f a play, bound %.3f", n, total, got, bound)
@@ -299,7 +299,7 @@ func TestProjectionPlaysAsWell(t *testing.T) {
 func TestForgettingFollowsAChange(t *testing.T) {
 	const total = 100_000
 	c := paper(t, 2, total)
-	p := c.NewPlan().Episodes[0]
+	p := c.NewParams().Episodes[0]
 	c.Smoothing, c.Rate = p.Smoothing, 10*p.Rate
 	c.Baseline = 0.5 / c.Losses.High
 	keeps := mechanism(c, "blt", 1)
@@ -310,7 +310,7 @@ func TestForgettingFollowsAChange(t *testing.T) {
 			machine := open(t, c, m, byte(seed+1), false)
 			made := machine.Open(nil)
 			for play := range total {
-				d := made[play%c.Plays.Records]
+				d := made[play%c.Actions.Records]
 				slope := 0.5
 				if play > total/2 {
 					slope = -0.5
@@ -340,17 +340,17 @@ func TestForgettingFollowsAChange(t *testing.T) {
 func TestFeedbackThatFails(t *testing.T) {
 	const total = 100_000
 	c := paper(t, 2, total)
-	p := c.NewPlan().Episodes[0]
+	p := c.NewParams().Episodes[0]
 	c.Smoothing, c.Rate = p.Smoothing, p.Rate
 	c.Rounds *= 2 // second and forged records take places
-	c.Plays.Plays, c.Plays.Delay = 2*c.Plays.Plays, 4
+	c.Actions.Actions, c.Actions.Delay = 2*c.Actions.Actions, 4
 	whole := world{}.answered(t, c, "blt", false, total, seeds())
 	t.Logf("delay of 4 steps: regret a play %.4f", whole)
 	if stays := 0.3 * 0.3 / 2; whole > stays/4 { // who stays in the middle loses that, and plays about it more
 		t.Errorf("delay of 4 steps: regret %.4f a play, of who learns nothing %.4f", whole, stays)
 	}
 	for _, share := range []float64{0.01, 0.1, 0.5} {
-		w := world{lost: share, doubled: share, forged: share, late: c.Plays.Records}
+		w := world{lost: share, doubled: share, forged: share, late: c.Actions.Records}
 		got := w.answered(t, c, "blt", false, total, seeds())
 		t.Logf("%g of each: %.4f, %.2f times", share, got, got/whole)
 		if limit := 1.2 * whole / (1 - share); !(got < limit) {

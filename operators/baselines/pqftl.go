@@ -39,7 +39,7 @@ func NewPQFTL(c Config, mechanism string, label float64, key [32]byte) (*PQFTL, 
 		return nil, fmt.Errorf("baselines: label %g: not positive", label)
 	}
 	facts, _ := mechanisms.FactsOf(mechanism)
-	if facts.Law != mechanisms.Gaussian || facts.Once || facts.Paper {
+	if facts.Law != mechanisms.Gaussian || facts.PerStep || facts.Paper {
 		return nil, fmt.Errorf("baselines: mechanism %q: neither tree-gaussian nor blt", mechanism)
 	}
 	projection, err := convex.NewProjection(c.Set)
@@ -55,12 +55,12 @@ func NewPQFTL(c Config, mechanism string, label float64, key [32]byte) (*PQFTL, 
 	}
 	m := mechanisms.Config{
 		Name: mechanism, Batch: 1,
-		Leaf: mechanisms.Leaf{Parts: []mechanisms.Part{rows.Part()}}, Budget: c.Budget,
+		Contribution: mechanisms.Contribution{Components: []mechanisms.Component{rows.Part()}}, Budget: c.Budget,
 		Terms: protection.Terms{
 			Scope: protection.Lifetime{Steps: c.Steps, Within: window}, Unit: protection.Event{Exchange: dp.Replace},
 		},
 	}
-	plan, errPlan := mechanisms.NewPlan(m)
+	plan, errPlan := mechanisms.Calibrate(m)
 	if err := errors.Join(rows.Validate(), errPlan); err != nil {
 		return nil, err
 	}

@@ -219,7 +219,7 @@ func TestNewRefusesAStreamOfTheOtherKind(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = New(c, Plan{}, stream)
+		_, err = New(c, Params{}, stream)
 		if err == nil || !strings.Contains(err.Error(), "update "+test.update) ||
 			!strings.Contains(err.Error(), test.mechanism) {
 			t.Errorf("%s on %s: %v", test.update, test.mechanism, err)

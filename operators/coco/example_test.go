@@ -22,13 +22,13 @@ func Example() {
 		Update: coco.Projection, Loss: logistic, Set: set, Clip: 1, StrongConvexity: 1e-3, EmitEvery: 1,
 	}
 	mechanism := mechanisms.Config{
-		Name: "tree-gaussian", Batch: 2, Leaf: mechanisms.OnePart(2, operator.Clip),
+		Name: "tree-gaussian", Batch: 2, Contribution: mechanisms.OneComponent(2, operator.Clip),
 		Budget: dp.Budget{Epsilon: 1, Delta: 1e-6}, Failure: operator.StepFailure(),
 		Terms: protection.Terms{Scope: protection.Window{Steps: 1024}, Unit: protection.Event{Exchange: dp.Replace}},
 	}
 	// Both plans are made once, when the stream is opened, and stored.
-	sums, _ := mechanisms.NewPlan(mechanism)
-	plan, _ := operator.NewPlan(mechanism)
+	sums, _ := mechanisms.Calibrate(mechanism)
+	plan, _ := operator.NewParams(mechanism)
 	stream, err := mechanisms.Open(mechanism, sums, [32]byte{ /* 256 secret random bits */ })
 	if err != nil {
 		panic(err)

@@ -203,7 +203,7 @@ func wantSet(v *operators.Values) convex.Set {
 // wantReleases refuses an update with releases that it cannot learn from.
 func wantReleases(v *operators.Values) {
 	facts, _ := mechanisms.FactsOf(v.Mechanism)
-	update, once := v.Text("UPDATE"), facts.Once
+	update, once := v.Text("UPDATE"), facts.PerStep
 	_, decays := v.Terms.Scope.Memory()
 	v.Want("UPDATE", update != OGD || once, "ogd: learns from releases of single steps, ORIEL_MECHANISM=%s releases prefix "+
 		"sums; take once-gaussian or once-gamma, or ORIEL_UPDATE=projection", v.Mechanism)
@@ -250,20 +250,20 @@ func (c operator) Cautions() []string {
 func (c operator) Form() schemas.Form { return c.form }
 
 // Extras are the memory, where there is one, and the window of users: the window that decisions state is then 0.
-func (c operator) Extras() []schemas.Extra { return operators.Members(c.terms) }
+func (c operator) Extras() []schemas.Extra { return operators.LifetimeMembers(c.terms) }
 
 // Require tells the leaf, by the rule of the stored plan or the sharpest one, asks for the error bound that proved
 // constants need, and tells the sensitivity that the paper prints.
 func (c operator) Require(m *mechanisms.Config, plan []byte) error {
 	leaves := c.leaves(*m)
 	if plan != nil {
-		p, err := ParsePlan(plan)
+		p, err := ParseParams(plan)
 		if err != nil {
 			return err
 		}
 		leaves = p.Leaves
 	}
-	m.Leaf, m.Failure = leaves.leaf(c.Config), c.StepFailure()
+	m.Contribution, m.Failure = leaves.leaf(c.Config), c.StepFailure()
 	if facts, _ := mechanisms.FactsOf(m.Name); facts.Paper {
 		m.PaperSensitivity = c.PaperSensitivity()
 	}
@@ -272,7 +272,7 @@ func (c operator) Require(m *mechanisms.Config, plan []byte) error {
 
 // Params freezes the paper's C_W.
 func (c operator) Params(m mechanisms.Config) ([]byte, error) {
-	p, err := c.NewPlan(m)
+	p, err := c.NewParams(m)
 	if err != nil {
 		return nil, err
 	}
@@ -281,7 +281,7 @@ func (c operator) Params(m mechanisms.Config) ([]byte, error) {
 
 // ParamsAfter is Plan of a stream that starts at the last decision of an earlier life.
 func (c operator) ParamsAfter(m mechanisms.Config, last operators.Decision) ([]byte, error) {
-	p, err := c.NewPlan(m)
+	p, err := c.NewParams(m)
 	if err != nil {
 		return nil, err
 	}
@@ -293,7 +293,7 @@ func (c operator) ParamsAfter(m mechanisms.Config, last operators.Decision) ([]b
 
 // Open returns a Machine.
 func (c operator) Open(plan []byte, sums *mechanisms.Stream) (operators.Machine, error) {
-	p, err := ParsePlan(plan)
+	p, err := ParseParams(plan)
 	if err != nil {
 		return nil, err
 	}
@@ -339,7 +339,7 @@ func (c operator) EmitAll() operators.Operator {
 
 // ReferenceModel returns the code that an audit compares machines with.
 func (c operator) ReferenceModel(plan []byte) (operators.ReferenceModel, error) {
-	p, err := ParsePlan(plan)
+	p, err := ParseParams(plan)
 	first := make([]float64, c.Set.Dimension())
 	c.start(first)
 	copy(first, p.Past.Point)

@@ -141,14 +141,14 @@ func TestAuditCatchesFaultsOfTheMachine(t *testing.T) {
 			t.Errorf("%s: not caught: %+v", what, r.Bounds)
 		}
 	}
-	tree := func(p mechanisms.Plan) mechanisms.Sum {
+	tree := func(p mechanisms.Calibration) mechanisms.Sum {
 		sum, err := windowtree.New(m.Scope.Span(), p.Grid, m.Dimension(), gaussian, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return sum
 	}
-	planted := func(m mechanisms.Config, p mechanisms.Plan, sum mechanisms.Sum) *mechanisms.Stream {
+	planted := func(m mechanisms.Config, p mechanisms.Calibration, sum mechanisms.Sum) *mechanisms.Stream {
 		stream, err := mechanisms.NewStream(m, p, [32]byte{5}, sum)
 		if err != nil {
 			t.Fatal(err)
@@ -162,7 +162,7 @@ func TestAuditCatchesFaultsOfTheMachine(t *testing.T) {
 
 	// The clip of 1.25·L on the same lattice, over noise for L.
 	wide := m
-	wide.Leaf = mechanisms.OnePart(wide.Dimension(), 1.25*wide.Clip())
+	wide.Contribution = mechanisms.OneComponent(wide.Dimension(), 1.25*wide.Clip())
 	widePlan := mechtest.Plan(t, wide)
 	if widePlan.Grid.Exp != plan.Grid.Exp {
 		t.Fatal("another lattice")

@@ -35,7 +35,7 @@ func TestFirstIsAVertex(t *testing.T) {
 				break
 			}
 		}
-		plan, err := Plan{}.AppendBinary(nil)
+		plan, err := Params{}.AppendBinary(nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -80,7 +80,7 @@ func sample(t testing.TB, set string, n int) Config {
 // mechanism is one that fits the update; ogd has no window.
 func mechanism(c Config, window, batch uint64) mechanisms.Config {
 	m := mechanisms.Config{
-		Name: "tree-gaussian", Batch: batch, Leaf: mechanisms.OnePart(c.Set.Dimension(), c.Clip),
+		Name: "tree-gaussian", Batch: batch, Contribution: mechanisms.OneComponent(c.Set.Dimension(), c.Clip),
 		Budget: dp.Budget{Epsilon: 1, Delta: 1e-6}, Failure: c.StepFailure(),
 		Terms: protection.Terms{Scope: protection.Window{Steps: window}, Unit: protection.Event{Exchange: dp.Replace}},
 	}
@@ -96,7 +96,7 @@ func open(t testing.TB, c Config, m mechanisms.Config, key byte) *Machine {
 	return openPlan(t, c, m, mechtest.Plan(t, m), key)
 }
 
-func openPlan(t testing.TB, c Config, m mechanisms.Config, plan mechanisms.Plan, key byte) *Machine {
+func openPlan(t testing.TB, c Config, m mechanisms.Config, plan mechanisms.Calibration, key byte) *Machine {
 	t.Helper()
 	stream, err := mechanisms.Open(m, plan, [32]byte{key})
 	if err != nil {
@@ -121,7 +121,7 @@ func quiet(t testing.TB, c Config, m mechanisms.Config) *Machine {
 	return quietPlan(t, c, m, mechtest.Plan(t, m))
 }
 
-func quietPlan(t testing.TB, c Config, m mechanisms.Config, plan mechanisms.Plan) *Machine {
+func quietPlan(t testing.TB, c Config, m mechanisms.Config, plan mechanisms.Calibration) *Machine {
 	t.Helper()
 	machine, err := build(c, mustPlan(t, c, m), mechtest.Planted(t, m, plan, mechtest.Zero{}), 0)
 	if err != nil {
@@ -130,9 +130,9 @@ func quietPlan(t testing.TB, c Config, m mechanisms.Config, plan mechanisms.Plan
 	return machine
 }
 
-func mustPlan(t testing.TB, c Config, m mechanisms.Config) Plan {
+func mustPlan(t testing.TB, c Config, m mechanisms.Config) Params {
 	t.Helper()
-	plan, err := c.NewPlan(m)
+	plan, err := c.NewParams(m)
 	if err != nil {
 		t.Fatal(err)
 	}

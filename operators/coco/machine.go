@@ -35,7 +35,7 @@ type Machine struct {
 var _ operators.Machine = (*Machine)(nil)
 
 // New returns the machine at step 0 over a stream of the same dimension. It takes the stream over.
-func New(c Config, p Plan, stream *mechanisms.Stream) (*Machine, error) {
+func New(c Config, p Params, stream *mechanisms.Stream) (*Machine, error) {
 	if err := errors.Join(c.Validate(), p.validate()); err != nil {
 		return nil, err
 	}
@@ -45,7 +45,7 @@ func New(c Config, p Plan, stream *mechanisms.Stream) (*Machine, error) {
 	if want := p.Leaves.entries(c.Set.Dimension()); len(stream.Scratch()) != want {
 		return nil, fmt.Errorf("coco: plan: leaves of %d numbers: the stream takes %d", want, len(stream.Scratch()))
 	}
-	if stream.Once() != (c.Update == OGD) {
+	if stream.PerStep() != (c.Update == OGD) {
 		return nil, fmt.Errorf("coco: update %s with mechanism %s: ogd goes with once-gaussian and once-gamma, which release single steps, and these with ogd alone",
 			c.Update, stream.Guarantee().Mechanism)
 	}
@@ -68,7 +68,7 @@ func New(c Config, p Plan, stream *mechanisms.Stream) (*Machine, error) {
 }
 
 // build is New without its checks: tests run without noise, where the bound is truly 0.
-func build(c Config, p Plan, stream *mechanisms.Stream, bound float64) (*Machine, error) {
+func build(c Config, p Params, stream *mechanisms.Stream, bound float64) (*Machine, error) {
 	n := c.Set.Dimension()
 	c.Clip = p.Leaves.longest(c) // G of llo's constants
 	o := &objective{
@@ -85,7 +85,7 @@ func build(c Config, p Plan, stream *mechanisms.Stream, bound float64) (*Machine
 	if p.Past.Point != nil {
 		o.follow(p.Past)
 	}
-	m.extras = operators.AppendMembers(nil, stream.Terms())
+	m.extras = operators.AppendLifetimeMembers(nil, stream.Terms())
 	var err error
 	switch c.Update {
 	case LLO:

@@ -94,15 +94,15 @@ func TestNewRefusesAStreamThatDoesNotFit(t *testing.T) {
 	c := sample(t, "box", 3)
 	stream := open(t, c, mechanism(c, 4, 1), 1).Stream
 	c.Set = mustSet(t, "box", 4, 1)
-	if _, err := New(c, Plan{}, stream); err == nil || !strings.Contains(err.Error(), "dimension 4") {
+	if _, err := New(c, Params{}, stream); err == nil || !strings.Contains(err.Error(), "dimension 4") {
 		t.Errorf("error %v does not name the dimension", err)
 	}
-	if _, err := New(c, Plan{CW: -1}, stream); err == nil {
+	if _, err := New(c, Params{CW: -1}, stream); err == nil {
 		t.Error("a plan with negative C_W accepted")
 	}
 	c = sample(t, "box", 3)
 	c.Update = LLO
-	if _, err := New(c, Plan{}, stream); err == nil || !strings.Contains(err.Error(), "error bound 0") {
+	if _, err := New(c, Params{}, stream); err == nil || !strings.Contains(err.Error(), "error bound 0") {
 		t.Errorf("error %v does not say that llo needs the error bound, which the stream was not asked for", err)
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"oriel/mechanisms"
-	"oriel/mechanisms/forget"
+	"oriel/mechanisms/decay"
 	"oriel/mechanisms/mechtest"
 	"oriel/mechanisms/protection"
 	"oriel/operators"
@@ -33,7 +33,7 @@ func TestDecisionsWithMemoryMinimiseTheDiscountedObjective(t *testing.T) {
 			c := sample(t, set, 4)
 			c.StartRegularizer = 2
 			machine := quiet(t, c, remembering(c, 8, batch))
-			gamma := float64(forget.Decay(8)) / (1 << 30)
+			gamma := float64(decay.Decay(8)) / (1 << 30)
 			sum, weight, leaf := make([]float64, 4), 0.0, make([]float64, 4)
 			for i := range 60 * int(batch) {
 				v := direction(rng, 4, 0.9*rng.Float64())
@@ -104,7 +104,7 @@ func TestOnlyProjectionHasAMemory(t *testing.T) {
 		m := remembering(c, 8, 1)
 		m.Failure = 0.01
 		stream := mechtest.Open(t, m, [32]byte{1})
-		if _, err := New(c, Plan{}, stream); err == nil || !strings.Contains(err.Error(), "with memory 8: only projection") {
+		if _, err := New(c, Params{}, stream); err == nil || !strings.Contains(err.Error(), "with memory 8: only projection") {
 			t.Errorf("%+v: %v", c, err)
 		}
 	}
@@ -153,7 +153,7 @@ func TestDampingWithMemoryIsThatOfDecisions(t *testing.T) {
 		total += floats.Dot(last[0].Point, last[0].Point)
 	}
 	unit := plan.Scale.Float64() * plan.Grid.Unit()
-	want := unit * math.Sqrt(8*plan.Forget.VarianceAt(steps)) / damping.After(m.Scope, steps)
+	want := unit * math.Sqrt(8*plan.Decay.VarianceAt(steps)) / damping.After(m.Scope, steps)
 	// A chi square of 2400 degrees: its root is within 6.11/√4800 at 1e-9.
 	if got := math.Sqrt(total / runs); math.Abs(got/want-1) > 6.11/math.Sqrt(2*8*runs) {
 		t.Errorf("rms %g, want %g", got, want)

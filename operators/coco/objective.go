@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"oriel/mechanisms"
-	"oriel/mechanisms/forget"
+	"oriel/mechanisms/decay"
 	"oriel/mechanisms/protection"
 )
 
@@ -21,18 +21,18 @@ type objective struct {
 	scope     protection.Scope // of the stream
 	plays     []float64        // S = Σ_{τ≤t} x_τ, nil where o_τ = 0, and for descent, which has it in x_t
 
-	past *past // what an earlier life of the stream has left (SPEC.md §5.3), nil: nothing
+	past *inherited // what an earlier life of the stream has left (SPEC.md §5.3), nil: nothing
 }
 
-// past is −g_0 and its weight N_0.
-type past struct {
+// inherited is −g_0 and its weight N_0.
+type inherited struct {
 	gradient []float64
 	weight   float64
 }
 
 // follow lets a stream of n coordinates start where an earlier life has ended.
-func (o *objective) follow(p Past) {
-	o.past = &past{slices.Clone(p.Point), p.Weight}
+func (o *objective) follow(p Inherited) {
+	o.past = &inherited{slices.Clone(p.Point), p.Weight}
 	curvature := o.curvature(0)
 	for i := range o.past.gradient {
 		o.past.gradient[i] = float64(o.past.gradient[i] * curvature)
@@ -52,7 +52,7 @@ func (o *objective) curvature(t uint64) float64 {
 // left is what decaying sums keep of the past after t steps.
 func (o *objective) left(t uint64) float64 {
 	memory, _ := o.scope.Memory()
-	return forget.Left(memory, t)
+	return decay.Left(memory, t)
 }
 
 // played counts the decision that the closing step's events saw.

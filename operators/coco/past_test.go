@@ -17,13 +17,13 @@ import (
 )
 
 // after is the plan of a stream that goes on after a decision, read back from its stored form.
-func after(t testing.TB, c Config, m mechanisms.Config, last operators.Decision) Plan {
+func after(t testing.TB, c Config, m mechanisms.Config, last operators.Decision) Params {
 	t.Helper()
 	stored, err := operator{Config: c}.ParamsAfter(m, last)
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := ParsePlan(stored)
+	p, err := ParseParams(stored)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -107,13 +107,13 @@ func TestAPastThatDoesNotFitIsRefused(t *testing.T) {
 	if !floats.EqualApprox(far.Past.Point, []float64{0.6, 0.8}, 1e-12) {
 		t.Errorf("starts at %v", far.Past.Point)
 	}
-	for _, past := range []Past{{Point: []float64{1}, Weight: 1}, {Point: []float64{1, 0, 0}, Weight: 1}} {
-		if _, err := New(c, Plan{Past: past}, mechtest.Open(t, m, [32]byte{1})); err == nil {
+	for _, past := range []Inherited{{Point: []float64{1}, Weight: 1}, {Point: []float64{1, 0, 0}, Weight: 1}} {
+		if _, err := New(c, Params{Past: past}, mechtest.Open(t, m, [32]byte{1})); err == nil {
 			t.Errorf("%+v fits", past)
 		}
 	}
 	window := mechanism(c, 8, 1)
-	past := Plan{Past: Past{Point: []float64{1, 0}, Weight: 1}}
+	past := Params{Past: Inherited{Point: []float64{1, 0}, Weight: 1}}
 	if _, err := New(c, past, mechtest.Open(t, window, [32]byte{1})); err == nil ||
 		!strings.Contains(err.Error(), "only a stream with a memory") {
 		t.Errorf("a past of a window: %v", err)
@@ -128,11 +128,11 @@ func TestPlanBytesOfAPast(t *testing.T) {
 		0, 0, 0, 0, 0, 0, 0xf8, 0x3f, // N = 1.5
 		0, 0, 0, 0, 0, 0, 0xe0, 0xbf, 0, 0, 0, 0, 0, 0, 0, 0x40, // −0.5, 2
 	}
-	p := Plan{Past: Past{Point: []float64{-0.5, 2}, Weight: 1.5}}
+	p := Params{Past: Inherited{Point: []float64{-0.5, 2}, Weight: 1.5}}
 	if stored, err := p.AppendBinary(nil); err != nil || !bytes.Equal(stored, golden) {
 		t.Fatalf("stored as %v, %v", stored, err)
 	}
-	if got, err := ParsePlan(golden); err != nil || got.Past.Weight != 1.5 || !floats.Equal(got.Past.Point, p.Past.Point) {
+	if got, err := ParseParams(golden); err != nil || got.Past.Weight != 1.5 || !floats.Equal(got.Past.Point, p.Past.Point) {
 		t.Errorf("parsed %+v, %v", got, err)
 	}
 	infinite := append(bytes.Clone(golden[:len(golden)-2]), 0xf0, 0x7f)
@@ -141,12 +141,12 @@ func TestPlanBytesOfAPast(t *testing.T) {
 	for name, bad := range map[string][]byte{
 		"no point": golden[:pastLen], "half a coordinate": golden[:len(golden)-4], "infinite": infinite, "no weight": nothing,
 	} {
-		if got, err := ParsePlan(bad); err == nil {
+		if got, err := ParseParams(bad); err == nil {
 			t.Errorf("%s: read as %+v", name, got)
 		}
 	}
-	for _, bad := range []Past{{Weight: 1}, {Point: []float64{1}}, {Point: []float64{math.NaN()}, Weight: 1}} {
-		if _, err := (Plan{Past: bad}).AppendBinary(nil); err == nil {
+	for _, bad := range []Inherited{{Weight: 1}, {Point: []float64{1}}, {Point: []float64{math.NaN()}, Weight: 1}} {
+		if _, err := (Params{Past: bad}).AppendBinary(nil); err == nil {
 			t.Errorf("%+v is stored", bad)
 		}
 	}

@@ -14,7 +14,7 @@ import (
 type reference struct {
 	operators.OneRecord
 	config   Config
-	leaves   Leaves
+	leaves   Contributions
 	first    []float64 // the decision that the stream starts from
 	decision []float64
 }

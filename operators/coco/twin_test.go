@@ -42,7 +42,7 @@ func checkCanaries(t *testing.T, what string, c Config, rng *rand.Rand) {
 		t.Fatal(err)
 	}
 	n := c.Set.Dimension()
-	plan, err := Plan{}.AppendBinary(nil)
+	plan, err := Params{}.AppendBinary(nil)
 	if err != nil {
 		t.Fatal(err)
 	}

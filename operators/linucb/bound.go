@@ -11,13 +11,13 @@ import (
 // regret tells people what is proved of the regret over the horizon, in rewards: SPEC.md, or that nothing is, and what
 // the shift is.
 func (c operator) regret(m mechanisms.Config) string {
-	if c.sure == 0 {
+	if c.confidence == 0 {
 		told := moments.DescribeNoise(m, c.rows.Features, c.shift)
 		return told + ". The width of ORIEL_WIDTH has no proof; that of ORIEL_CONFIDENCE has one"
 	}
-	if c.rarely {
+	if c.doubling {
 		return fmt.Sprintf("weights are within the width with probability %g at all steps; ORIEL_SOLVE=always has a bound on regret",
-			c.sure)
+			c.confidence)
 	}
 	sd, err := moments.Deviation(m)
 	if err != nil {
@@ -27,7 +27,7 @@ func (c operator) regret(m mechanisms.Config) string {
 		return "of so many events nothing is proved: rounding adds up to more than the noise of second moments has room for"
 	}
 	bound, most := c.regretBound(sd), c.events()*2*c.half
-	text := fmt.Sprintf("regret within %.3g of rewards with probability %g, of %.3g that there are", bound, c.sure, most)
+	text := fmt.Sprintf("regret within %.3g of rewards with probability %g, of %.3g that there are", bound, c.confidence, most)
 	if c.served {
 		text += ", where every play has its reward"
 	}

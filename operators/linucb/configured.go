@@ -17,26 +17,26 @@ import (
 
 // operator is the operators.Operator.
 type operator struct {
-	arms         []string // none with candidates
-	lines        []string // of arms with features, as a plan has them
-	products     products // of arms with features
-	candidates   int      // that an event brings; 0: arms
-	served       bool
-	rows         moments.Rows
-	features     float64 // X
-	middle, half float64 // of the reward's range
-	start        float64 // λ
-	shift        float64 // f
-	width        float64 // β
-	sure         float64 // with which probability β is proved; 0: it is not
-	most         float64 // S
-	noise        string  // one of noises
-	every        uint64
-	rarely       bool // solve only when an arm's determinant has doubled
-	batch        uint64
-	terms        protection.Terms // who is protected, and for how long
-	unmarked     bool             // a plan of before actions said what they answer
-	waiting      pending.Config
+	arms           []string // none with candidates
+	lines          []string // of arms with features, as a plan has them
+	products       products // of arms with features
+	candidates     int      // that an event brings; 0: arms
+	served         bool
+	rows           moments.Rows
+	features       float64 // X
+	middle, half   float64 // of the reward's range
+	start          float64 // λ
+	shift          float64 // f
+	width          float64 // β
+	confidence     float64 // with which probability β is proved; 0: it is not
+	most           float64 // S
+	noise          string  // one of noises
+	every          uint64
+	doubling       bool // solve only when an arm's determinant has doubled
+	batch          uint64
+	terms          protection.Terms // who is protected, and for how long
+	withoutAnswers bool             // a plan of before actions said what they answer
+	waiting        pending.Config
 }
 
 var (
@@ -82,7 +82,7 @@ func (c operator) Extras() []schemas.Extra {
 				Name: "space", Kind: schemas.ExtraText, Text: "Spaces, so that all actions for a key are of one length.",
 			},
 		)
-		if !c.unmarked {
+		if !c.withoutAnswers {
 			all = append(all, schemas.Extra{
 				Name: "answers", Kind: schemas.ExtraText, Later: true,
 				Text: "What an action answers, by the record's key alone: context, which waits for its reward from then on; reward, under a key " +
@@ -90,7 +90,7 @@ func (c operator) Extras() []schemas.Extra {
 			})
 		}
 	}
-	return append(all, operators.Members(c.terms)...)
+	return append(all, operators.LifetimeMembers(c.terms)...)
 }
 
 // SecondTopic is where actions go.
@@ -109,11 +109,11 @@ func (c operator) SecondTopic() *operators.Output {
 func (c operator) Require(m *mechanisms.Config, plan []byte) error {
 	part := c.rows.Part()
 	part.Name = "moments"
-	m.Leaf = mechanisms.Leaf{Parts: []mechanisms.Part{part}}
-	if c.sure > 0 && m.Scope.End() == protection.Endless {
+	m.Contribution = mechanisms.Contribution{Components: []mechanisms.Component{part}}
+	if c.confidence > 0 && m.Scope.End() == protection.Endless {
 		return errors.New("ORIEL_CONFIDENCE: the width is proved for the steps of a stream that ends: it needs ORIEL_WINDOW=horizon and ORIEL_HORIZON")
 	}
-	if _, several := m.Unit.Train(); c.served && several {
+	if _, several := m.Unit.EventSeparation(); c.served && several {
 		return errors.New("linucb: ORIEL_PLAYED=served has no user level: a user's rows may be added closer together than events")
 	}
 	if err := c.quieten(m); err != nil || plan == nil {
@@ -149,7 +149,7 @@ func (c operator) read(plan []byte) (operator, error) {
 		return c, errors.New("linucb: plan: not one of version " + planVersion + ", or of served events " + planOfMarks +
 			", with as many arms as ORIEL_ARMS")
 	}
-	c.arms, c.unmarked = lines[1:], lines[0] == planVersion
+	c.arms, c.withoutAnswers = lines[1:], lines[0] == planVersion
 	if c.products.length == 0 {
 		return c, nil
 	}

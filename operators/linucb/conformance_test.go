@@ -83,7 +83,7 @@ func TestGoldenDecisions(t *testing.T) {
 		kind.m.Batch = 2
 		c, m := config(t, kind.m, kind.lines...)
 		f(c, m, kind.name, want[kind.name])
-		if c.unmarked = true; c.served {
+		if c.withoutAnswers = true; c.served {
 			f(c, m, kind.name+", of an earlier plan", earlier[kind.name])
 		}
 	}

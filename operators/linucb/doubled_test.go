@@ -80,7 +80,7 @@ func TestDoubledDeterminants(t *testing.T) {
 	if _, err := optest.Configure(Definition, optest.Life(64), append(lines, "SOLVE=doubled")...); err == nil {
 		t.Error("doubled determinants are taken with a memory")
 	}
-	c.sure = 0.9
+	c.confidence = 0.9
 	if text := c.regret(mechanism); !strings.Contains(text, "ORIEL_SOLVE=always") {
 		t.Errorf("of regret %q is told", text)
 	}

@@ -22,7 +22,7 @@ const actionLen = 4 + 1 + maxName
 
 // stateVersion is that of the machine's states.
 func (c operator) stateVersion() byte {
-	if c.served && !c.unmarked {
+	if c.served && !c.withoutAnswers {
 		return stateOfMarks
 	}
 	return stateVersion
@@ -30,7 +30,7 @@ func (c operator) stateVersion() byte {
 
 // actionLen is the length of an action in a state.
 func (c operator) actionLen() int {
-	if c.unmarked {
+	if c.withoutAnswers {
 		return actionLen
 	}
 	return actionLen + 1
@@ -63,7 +63,7 @@ func (s *solved) Restore(state []byte) error {
 		return err
 	}
 	last := s.Stream.Step() - s.Stream.Step()%s.every
-	if step%s.every != 0 || step > last || step < last && !s.rarely || !finite(release) ||
+	if step%s.every != 0 || step > last || step < last && !s.doubling || !finite(release) ||
 		step == 0 && (doublings != 0 || lattice.Norm(release) != 0) {
 		return errState
 	}
@@ -83,7 +83,7 @@ func (a *actions) AppendState(dst []byte) []byte {
 		dst = binary.LittleEndian.AppendUint32(dst, uint32(choice+1))
 		dst = append(append(dst, byte(len(a.keys[k]))), a.keys[k]...)
 		dst = append(dst, make([]byte, maxName-len(a.keys[k]))...)
-		if !a.unmarked {
+		if !a.withoutAnswers {
 			dst = append(dst, byte(a.answers[k]))
 		}
 	}
@@ -126,7 +126,7 @@ func (m *Machine) actionsHold(b []byte, count int) bool {
 		if choice > uint32(m.choices()) || length > maxName || !allZero(one[min(used, actionLen):actionLen]) {
 			return false
 		}
-		if !m.unmarked && !marked(mark(one[actionLen]), choice, length) {
+		if !m.withoutAnswers && !marked(answerKind(one[actionLen]), choice, length) {
 			return false
 		}
 	}
@@ -135,7 +135,7 @@ func (m *Machine) actionsHold(b []byte, count int) bool {
 
 // marked reports whether an action in a state can be an answer to that: contexts that wait have a key, and nothing else
 // has a key or a choice.
-func marked(to mark, choice uint32, length int) bool {
+func marked(to answerKind, choice uint32, length int) bool {
 	if to == toContext {
 		return length > 0
 	}
@@ -155,8 +155,8 @@ func (m *Machine) readActions(b []byte) {
 	m.actions = m.actions[:0]
 	for k := range int(binary.LittleEndian.Uint32(b)) {
 		one, to := b[4+k*m.actionLen():], toNothing
-		if !m.unmarked {
-			to = mark(one[actionLen])
+		if !m.withoutAnswers {
+			to = answerKind(one[actionLen])
 		}
 		m.answer(one[5:5+int(one[4])], int(binary.LittleEndian.Uint32(one))-1, to)
 	}

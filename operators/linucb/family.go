@@ -151,30 +151,30 @@ func events(v *operators.Values) operators.Events {
 func configure(v *operators.Values) (operators.Operator, error) {
 	c := operator{
 		arms: v.Entries("ARMS"), candidates: int(min(v.Count("CANDIDATES"), maxArms)), served: v.Text("PLAYED") == served,
-		rows:     moments.Rows{Features: int(min(v.Count("DIMENSION"), moments.MaxFeatures))},
-		features: v.Within("FEATURES_MAX", 1e-12, 1e12),
-		start:    v.Within("START_REGULARIZER", 0, 1e12),
-		shift:    v.Within("NOISE_SHIFT", 0, 1000),
-		width:    v.Within("WIDTH", 0, 1000),
-		sure:     v.Number("CONFIDENCE"),
-		most:     v.Within("WEIGHTS_MAX", 1e-6, 1e6),
-		every:    v.EmitEvery(), batch: v.Batch, terms: v.Terms,
+		rows:       moments.Rows{Features: int(min(v.Count("DIMENSION"), moments.MaxFeatures))},
+		features:   v.Within("FEATURES_MAX", 1e-12, 1e12),
+		start:      v.Within("START_REGULARIZER", 0, 1e12),
+		shift:      v.Within("NOISE_SHIFT", 0, 1000),
+		width:      v.Within("WIDTH", 0, 1000),
+		confidence: v.Number("CONFIDENCE"),
+		most:       v.Within("WEIGHTS_MAX", 1e-6, 1e6),
+		every:      v.EmitEvery(), batch: v.Batch, terms: v.Terms,
 		waiting: pending.Config{
 			Capacity: int(min(v.Count("CAPACITY"), maxWait)), Name: maxName, Timeout: min(v.Count("WAIT"), maxWait),
 		},
 	}
 	_, decays := v.Terms.Scope.Memory()
-	c.noise, c.rarely = v.Text("NOISE"), v.Text("SOLVE") == doubled
-	v.Want("SOLVE", !c.rarely || !decays,
+	c.noise, c.doubling = v.Text("NOISE"), v.Text("SOLVE") == doubled
+	v.Want("SOLVE", !c.doubling || !decays,
 		"%s, but with ORIEL_MEMORY determinants stop growing, and weights would stay as they are", doubled)
 	c.configureArms(v)
 	c.rows.Label = moments.ReadLabel(v)
 	rewards := v.Range("REWARD_RANGE")
 	c.middle, c.half = rewards.Middle(), rewards.Half()
-	v.Want("CONFIDENCE", c.sure == 0 || c.sure >= 0.5 && c.sure <= 0.999999, "%g: not 0, or from 0.5 to 0.999999", c.sure)
-	v.Want("CONFIDENCE", c.sure == 0 || v.Rounds > 0,
+	v.Want("CONFIDENCE", c.confidence == 0 || c.confidence >= 0.5 && c.confidence <= 0.999999, "%g: not 0, or from 0.5 to 0.999999", c.confidence)
+	v.Want("CONFIDENCE", c.confidence == 0 || v.Rounds > 0,
 		"set; the width is proved for a stream that ends: it needs ORIEL_WINDOW=horizon and ORIEL_HORIZON")
-	v.Want("CONFIDENCE", c.sure == 0 || !decays,
+	v.Want("CONFIDENCE", c.confidence == 0 || !decays,
 		"set, but nothing is proved of the width with ORIEL_MEMORY: take ORIEL_WIDTH")
 	v.Want("WAIT", v.Count("WAIT") >= 1 && v.Count("WAIT") <= maxWait, "%d: not within 1 to %d", v.Count("WAIT"), maxWait)
 	v.Want("CAPACITY", v.Count("CAPACITY") <= maxWait, "%d: above %d", v.Count("CAPACITY"), maxWait)

@@ -54,7 +54,7 @@ const sizes = "ARM_FEATURES=testdata/sizes"
 // horizon ends a stream within the shortest window that its mechanism takes.
 func horizon(m mechanisms.Config, steps uint64) mechanisms.Config {
 	facts, _ := mechanisms.FactsOf(m.Name)
-	m.Scope = protection.Lifetime{Steps: steps, Within: steps}.Fitted(facts.Tree)
+	m.Scope = protection.Lifetime{Steps: steps, Within: steps}.RoundedUp(facts.Tree)
 	return m
 }
 

@@ -23,7 +23,7 @@ type Machine struct {
 	// of the open step, where actions are served: what each record so far is answered with, a choice or −1
 	actions []int
 	keys    [][]byte
-	answers []mark // what each of them is an answer to
+	answers []answerKind // what each of them is an answer to
 
 	row    []float64 // of the table, scratch
 	best   []float64 // z of the best choice so far, scratch
@@ -54,11 +54,11 @@ const (
 
 // newMachine returns the machine at step 0 over a stream of the rows' leaf. It takes the stream over.
 func newMachine(c operator, stream *mechanisms.Stream) (*Machine, error) {
-	if stream.Parts() != 1 || stream.Dimension() != c.rows.Size() || len(stream.Scratch()) != c.rows.Entries() {
-		return nil, fmt.Errorf("linucb: the stream has %d parts and %d coordinates, want one with %d", stream.Parts(),
+	if stream.Components() != 1 || stream.Dimension() != c.rows.Size() || len(stream.Scratch()) != c.rows.Entries() {
+		return nil, fmt.Errorf("linucb: the stream has %d parts and %d coordinates, want one with %d", stream.Components(),
 			stream.Dimension(), c.rows.Size())
 	}
-	if stream.Once() || stream.Terms() != c.terms || stream.Batch() != c.batch {
+	if stream.PerStep() || stream.Terms() != c.terms || stream.Batch() != c.batch {
 		return nil, errors.New("linucb: the stream has other sums, or other terms, than the settings say")
 	}
 	d := c.rows.Features
@@ -76,14 +76,14 @@ func newMachine(c operator, stream *mechanisms.Stream) (*Machine, error) {
 		if m.table, err = pending.New(c.waiting); err != nil {
 			return nil, err
 		}
-		m.actions, m.keys, m.answers = make([]int, 0, c.batch), make([][]byte, c.batch), make([]mark, c.batch)
+		m.actions, m.keys, m.answers = make([]int, 0, c.batch), make([][]byte, c.batch), make([]answerKind, c.batch)
 		for i := range m.keys {
 			m.keys[i] = make([]byte, 0, maxName)
 		}
 		m.spaces = strings.Repeat(" ", c.longest())
 	}
 	m.extras[atOffset].Number = c.middle
-	m.extras = operators.AppendMembers(m.extras, c.terms)
+	m.extras = operators.AppendLifetimeMembers(m.extras, c.terms)
 	if c.served {
 		m.points, m.said = make([]float64, c.batch), make([]schemas.ExtraValue, int(c.batch)*len(m.extras))
 	}

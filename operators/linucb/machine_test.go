@@ -100,7 +100,7 @@ func TestLeavesAreAsFarApartAsIsPaidFor(t *testing.T) {
 		if !twin.Contribution(values[0], with) || !twin.Contribution(values[1], without) {
 			t.Fatalf("%s: a canary adds nothing", kind.name)
 		}
-		optest.FarApart(t, c.rows, mechtest.Plan(t, m).Part(0).Grid, c.rows.Size(), values...)
+		optest.FarApart(t, c.rows, mechtest.Plan(t, m).Component(0).Grid, c.rows.Size(), values...)
 	}
 }
 
@@ -135,7 +135,7 @@ func triangle(t *testing.T, twin reference, r operators.Record, s float64) (out 
 func TestModelsAreThoseOfTheFormulas(t *testing.T) {
 	for _, kind := range kinds {
 		c, m := config(t, kind.m, kind.lines...)
-		c.served, c.rarely = false, false // TestDoubledDeterminants
+		c.served, c.doubling = false, false // TestDoubledDeterminants
 		c.every = 4
 		machine, err := newMachine(c, mechtest.ZeroStream(t, m))
 		if err != nil {
@@ -180,7 +180,7 @@ func TestModelsAreThoseOfTheFormulas(t *testing.T) {
 					t.Fatal(err)
 				}
 				by := 1.0
-				if c.sure == 0 {
+				if c.confidence == 0 {
 					by = min(1, c.most/mat.Norm(&theta, 2))
 				}
 				for k := range d {

@@ -45,7 +45,7 @@ func newModel(c operator, stream *mechanisms.Stream) (*model, error) {
 	for i := range m.arms {
 		m.arms[i] = arm{system: moments.NewSystem(d), theta: make([]float64, d)}
 	}
-	if c.rarely {
+	if c.doubling {
 		m.trial = moments.NewSystem(d)
 	}
 	m.reset()
@@ -61,7 +61,7 @@ func (m *model) reset() {
 
 // solve takes the release of a step, or where only grown sums are solved leaves the model as it is.
 func (m *model) solve(release []float64, step uint64) {
-	if m.rarely && !m.grown(release) {
+	if m.doubling && !m.grown(release) {
 		return
 	}
 	copy(m.release, release)
@@ -96,7 +96,7 @@ func (m *model) compute() (doublings uint64) {
 		if a.known {
 			a.system.Solve(a.theta, m.cross)
 		}
-		if a.width = m.width; m.sure > 0 {
+		if a.width = m.width; m.confidence > 0 {
 			a.width = m.bounds.width(a)
 		} else {
 			moments.Cap(a.theta, m.most)

@@ -29,7 +29,7 @@ func (r *recorder) Add(dst []float64, v []int64, chain *noise.Chain) {
 
 // added plays records on a machine whose releases do not depend on them, and returns what each step added.
 func added(
-	t *testing.T, c operator, m mechanisms.Config, plan mechanisms.Plan, records []operators.Record,
+	t *testing.T, c operator, m mechanisms.Config, plan mechanisms.Calibration, records []operators.Record,
 ) [][]int64 {
 	t.Helper()
 	sum := &recorder{}
@@ -42,7 +42,7 @@ func added(
 
 // overReleases is a machine whose releases do not depend on records; sum notes what each step adds.
 func overReleases(
-	t *testing.T, c operator, m mechanisms.Config, plan mechanisms.Plan, sum *recorder,
+	t *testing.T, c operator, m mechanisms.Config, plan mechanisms.Calibration, sum *recorder,
 ) *Machine {
 	t.Helper()
 	sum.Sum = audit.NewScripted(func(dst []float64, step uint64) {
@@ -104,7 +104,7 @@ func TestAPairMovesOneLeaf(t *testing.T) {
 				continue
 			}
 			plan, rng := mechtest.Plan(t, m), rand.New(rand.NewPCG(batch, 17))
-			replace, _ := c.rows.Distances(plan.Part(0).Grid)
+			replace, _ := c.rows.Distances(plan.Component(0).Grid)
 			contexts, records := drawn(c, 120, 5), make([]operators.Record, 120)
 			other := func(r operators.Record) operators.Record { // of the same key
 				r.Null, r.Event = rng.IntN(6) == 0, schemas.Event{
@@ -227,7 +227,7 @@ func TestActionsOfAGroup(t *testing.T) {
 // published are the choice for each record, and behind the last record of a step all of its model's numbers, over
 // releases that do not depend on records.
 func published(
-	t *testing.T, c operator, m mechanisms.Config, plan mechanisms.Plan, records []operators.Record,
+	t *testing.T, c operator, m mechanisms.Config, plan mechanisms.Calibration, records []operators.Record,
 ) [][]float64 {
 	t.Helper()
 	machine := overReleases(t, c, m, plan, &recorder{})

@@ -58,7 +58,7 @@ func (c operator) checkNoise(v *operators.Values) {
 	_, known := mechanisms.FactsOf(v.Mechanism)
 	v.Want("NOISE", !known || v.Mechanism == treeGaussian, "%s: is printed for %s, not for %s", c.noise, treeGaussian,
 		v.Mechanism)
-	v.Want("NOISE", c.noise != unshifted || c.sure > 0,
+	v.Want("NOISE", c.noise != unshifted || c.confidence > 0,
 		"%s: differs from %s by the shift of ORIEL_CONFIDENCE, which is not set", unshifted, wishart)
 }
 
@@ -69,17 +69,17 @@ func (c operator) quieten(m *mechanisms.Config) error {
 	if c.noise == exact {
 		return nil
 	}
-	if _, several := m.Unit.Train(); m.Name != treeGaussian || several {
+	if _, several := m.Unit.EventSeparation(); m.Name != treeGaussian || several {
 		return fmt.Errorf("linucb: ORIEL_NOISE=%s: is printed for events and %s, not for users, nor for %s", c.noise,
 			treeGaussian, m.Name)
 	}
 	label := float64(c.rows.Label) / moments.Whole
-	m.MostMu = source{
+	m.MaxMu = source{
 		n: float64(max(2, m.Scope.Span())), d: float64(c.rows.Features), square: 1 + float64(label*label),
 		epsilon: m.Budget.Epsilon, delta: m.Budget.Delta,
 	}.mu(c.noise)
 	if m.Unit.AgainstNull() {
-		m.MostMu = float64(m.MostMu * math.Sqrt(0.5)) // moments.Rows.Distances: L̃²/√2
+		m.MaxMu = float64(m.MaxMu * math.Sqrt(0.5)) // moments.Rows.Distances: L̃²/√2
 	}
 	return nil
 }
@@ -90,7 +90,7 @@ func (c operator) shifted(proved, sd, n float64) float64 {
 	if c.noise == exact {
 		return proved
 	}
-	label, root, failure := float64(c.rows.Label)/moments.Whole, math.Sqrt(float64(c.rows.Features)), 1-c.sure
+	label, root, failure := float64(c.rows.Label)/moments.Whole, math.Sqrt(float64(c.rows.Features)), 1-c.confidence
 	if c.noise == paper { // 2Υ, Υ = σ√(2m)·(4√d + 2·ln(2n/α))
 		wide := float64(4*root) + float64(2*elementary.Log(float64(2*n)/failure))
 		return max(proved, float64(2*float64(float64(math.Sqrt2*sd)*wide)))

@@ -83,7 +83,7 @@ func (t reference) Contribution(dst []float64, r operators.Record) bool {
 // clamped to.
 func (t reference) Canary(u []float64, factor float64) (with, without operators.Record) {
 	if t.candidates > 0 {
-		a, b := t.rows.Farthest(u)
+		a, b := t.rows.LargestDistance(u)
 		return t.record(0, a, factor), t.record(1, b, factor)
 	}
 	if t.products.length > 0 { // of the arm with the longest features, contexts as far apart as rows of them can be
@@ -94,7 +94,7 @@ func (t reference) Canary(u []float64, factor float64) (with, without operators.
 				longest = arm
 			}
 		}
-		a, b := context.Farthest(append(append([]float64{}, u[:context.Features]...), u[len(u)-1]))
+		a, b := context.LargestDistance(append(append([]float64{}, u[:context.Features]...), u[len(u)-1]))
 		return t.record(longest, a, factor), t.record(longest, b, factor)
 	}
 	d := t.rows.Features

@@ -10,14 +10,14 @@ import (
 // none is the action of a record that is no context, or whose context does not wait.
 const none = -1
 
-// mark says what an action answers. It follows from keys and steps, as the table of contexts that wait does, and so is
+// answerKind says what an action answers. It follows from keys and steps, as the table of contexts that wait does, and so is
 // public.
-type mark byte
+type answerKind byte
 
 const (
-	toNothing mark = iota // neither of the two
-	toContext             // a context, which waits from then on
-	toReward              // the reward of one that waited
+	toNothing answerKind = iota // neither of the two
+	toContext                   // a context, which waits from then on
+	toReward                    // the reward of one that waited
 )
 
 // markTexts are the marks as actions say them.
@@ -88,7 +88,7 @@ func (m *Machine) choose(z []float64, r operators.Record) int {
 }
 
 // answer notes what a record of the open step is answered with.
-func (m *Machine) answer(key []byte, choice int, to mark) {
+func (m *Machine) answer(key []byte, choice int, to answerKind) {
 	k := len(m.actions)
 	m.actions, m.answers[k] = append(m.actions, choice), to
 	m.keys[k] = append(m.keys[k][:0], key...)
@@ -114,7 +114,7 @@ func (m *Machine) action(k int, index, step uint64, choice int) operators.Decisi
 	}
 	extras[atKey].Text = string(m.keys[k])
 	length := m.length(choice)
-	if !m.unmarked {
+	if !m.withoutAnswers {
 		extras[atAnswers].Text = markTexts[m.answers[k]]
 		length += len(markTexts[m.answers[k]])
 	}
@@ -125,7 +125,7 @@ func (m *Machine) action(k int, index, step uint64, choice int) operators.Decisi
 
 // servedExtras is how many members actions have that the models of logged events lack.
 func (c operator) servedExtras() int {
-	if c.unmarked {
+	if c.withoutAnswers {
 		return atSpace - modelExtras + 1
 	}
 	return atAnswers - modelExtras + 1
@@ -137,7 +137,7 @@ func (c operator) longest() int {
 	for choice := range c.choices() {
 		most = max(most, c.length(choice))
 	}
-	if c.unmarked {
+	if c.withoutAnswers {
 		return most
 	}
 	marks := 0

@@ -52,7 +52,7 @@ func TestActionsHaveOneLength(t *testing.T) {
 	} {
 		for _, unmarked := range []bool{false, true} {
 			c, m := config(t, optest.Life(64), append([]string{"PLAYED=served"}, lines...)...)
-			c.unmarked = unmarked
+			c.withoutAnswers = unmarked
 			machine, err := newMachine(c, mechtest.ZeroStream(t, m))
 			if err != nil {
 				t.Fatal(err)
@@ -62,7 +62,7 @@ func TestActionsHaveOneLength(t *testing.T) {
 			length := 0
 			for choice := none; choice < c.choices(); choice++ {
 				for to := range markTexts {
-					machine.answers[0] = mark(to)
+					machine.answers[0] = answerKind(to)
 					d := machine.action(0, 1, 1, choice)
 					line := encoder.Append(nil, d.Index, d.Step, d.Point, d.Extras)
 					if length == 0 {
@@ -279,7 +279,7 @@ func TestServedTwinAddsWhatTheMachineAdds(t *testing.T) {
 				if made.Contribution(numbers, r) {
 					some++
 					clear(leaf)
-					c.rows.Quantise(plan.Part(0).Grid, leaf, numbers)
+					c.rows.Quantise(plan.Component(0).Grid, leaf, numbers)
 					for k, x := range leaf {
 						want[step][k] += x
 					}

@@ -86,7 +86,7 @@ func copied(r operators.Record) operators.Record {
 func (t *servedReference) Canary(u []float64, factor float64) (with, without operators.Record) {
 	with, without = t.reference.Canary(u, factor)
 	if t.candidates == 0 && t.products.length == 0 {
-		a, b := t.rows.Farthest(u)
+		a, b := t.rows.LargestDistance(u)
 		with, without = t.record(0, a, factor), t.record(0, b, factor)
 	}
 	with.Key = strconv.AppendUint(nil, t.records, 10)

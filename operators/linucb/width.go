@@ -27,11 +27,11 @@ const units = 1 << 12
 func (c operator) bound(sd float64) bounds {
 	d := c.rows.Features
 	edge := moments.Edge(d, sd)
-	if c.sure == 0 {
+	if c.confidence == 0 {
 		return bounds{shift: float64(c.shift * edge)}
 	}
 	arms, releases := float64(c.blocks()), float64((c.terms.Scope.End()+c.every-1)/c.every)
-	failure := 1 - c.sure
+	failure := 1 - c.confidence
 	tail := float64(2 * float64(sd*math.Sqrt(elementary.Log(float64(8*arms)*releases/failure))))
 	upsilon := edge + tail // on the norm of each noise matrix
 	side := float64(sd*moments.Whole) / float64(c.rows.Label)

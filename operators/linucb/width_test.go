@@ -240,7 +240,7 @@ func TestNothingIsProvedOfTooManyRows(t *testing.T) {
 // Reference values of the sources: of n = 1000 steps the noise and its bounds, d = 5, sd as the tree's.
 func TestBoundsAreThoseOfTheFormulas(t *testing.T) {
 	c := operator{
-		rows: moments.Rows{Features: 5, Label: moments.Whole}, sure: 0.95, batch: 1, every: 1, most: 1,
+		rows: moments.Rows{Features: 5, Label: moments.Whole}, confidence: 0.95, batch: 1, every: 1, most: 1,
 		noise: exact, terms: protection.Terms{Scope: protection.Lifetime{Steps: 1000, Within: 1000}},
 	}
 	const sd = 35.48775 * 3.3166247903554 // of a node, times √11
@@ -293,7 +293,7 @@ func TestBoundsAreThoseOfTheFormulas(t *testing.T) {
 	}
 	for _, kind := range kinds {
 		_, m := config(t, kind.m, kind.lines...)
-		if g := mechtest.Plan(t, m).Part(0).Grid; g.Exp > -24 {
+		if g := mechtest.Plan(t, m).Component(0).Grid; g.Exp > -24 {
 			t.Errorf("%s: a lattice of 2^%d", kind.name, g.Exp)
 		}
 	}

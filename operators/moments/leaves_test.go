@@ -83,7 +83,7 @@ func TestLeavesOfAnyBits(t *testing.T) {
 			for i := range u {
 				u[i] = rng.NormFloat64()
 			}
-			p.a, p.b = p.rows.Farthest(u)
+			p.a, p.b = p.rows.LargestDistance(u)
 			for _, v := range [][]float64{p.a, p.b} {
 				i := rng.IntN(d + 1)
 				v[i] = []float64{v[i], math.Nextafter(v[i], 2), math.Nextafter(v[i], -2), v[i] * 3}[rng.IntN(4)]
@@ -102,7 +102,7 @@ func TestLeavesOfAnyBits(t *testing.T) {
 func TestTheClaimIsReached(t *testing.T) {
 	for _, label := range []int{1, 512, 717, Whole} {
 		for bits := lattice.CoarseBits; bits <= lattice.FineBits; bits += 3 {
-			a, b := Rows{Features: 3, Label: label}.Farthest([]float64{0.3, -0.5, 0.2, 1})
+			a, b := Rows{Features: 3, Label: label}.LargestDistance([]float64{0.3, -0.5, 0.2, 1})
 			for _, p := range []pair{
 				{rows: Rows{Features: 3, Label: label}, bits: bits, a: a, b: b},
 				{

@@ -35,7 +35,7 @@ func Doubled(size int, factor float64) float64 {
 
 // Deviation returns the worst that a released number off the diagonal has under a mechanism.
 func Deviation(m mechanisms.Config) (float64, error) {
-	plan, err := mechanisms.NewPlan(m)
+	plan, err := mechanisms.Calibrate(m)
 	if err != nil {
 		return 0, err
 	}

@@ -16,8 +16,8 @@ func TestDescribeNoise(t *testing.T) {
 	rows := Rows{Features: 16, Label: Whole}
 	m := mechanisms.Config{
 		Name: "blt", Batch: 1, Budget: dp.Budget{Epsilon: 1, Delta: 1e-6},
-		Terms: protection.Terms{Scope: protection.Window{Steps: 1024}, Unit: protection.Event{Exchange: dp.Replace}},
-		Leaf:  mechanisms.Leaf{Parts: []mechanisms.Part{rows.Part()}},
+		Terms:        protection.Terms{Scope: protection.Window{Steps: 1024}, Unit: protection.Event{Exchange: dp.Replace}},
+		Contribution: mechanisms.Contribution{Components: []mechanisms.Component{rows.Part()}},
 	}
 	sd, err := Deviation(m)
 	if err != nil || !(sd > 1) {

@@ -127,7 +127,7 @@ func TestDistancesByEnumeration(t *testing.T) {
 	f := func(what string, q mechanisms.Quantiser, r Rows, fine int, holds bool) {
 		t.Helper()
 		g := coarse(fine)
-		replace, zeroOut := mechtest.Farthest(g, q, r.Size(), rows(r, fine))
+		replace, zeroOut := mechtest.LargestDistances(g, q, r.Size(), rows(r, fine))
 		near, far := q.Distances(g)
 		if within := replace <= near.Lo && zeroOut <= far.Lo; within != holds {
 			t.Errorf("%s, %+v: √%d and √%d, claimed √%d and √%d", what, r, replace, zeroOut, near.Lo, far.Lo)
@@ -245,7 +245,7 @@ func TestSumsAreSecondMoments(t *testing.T) {
 				}
 				for i := range 4 {
 					for j := range 4 {
-						if want[i][j] *= decay; stream.Once() {
+						if want[i][j] *= decay; stream.PerStep() {
 							want[i][j] = 0
 						}
 						if block == 1 {
@@ -273,7 +273,7 @@ func TestSumsAreSecondMoments(t *testing.T) {
 // streams are the mechanisms that take a quantiser and have noise of known deviation.
 func streams(r Rows) []mechanisms.Config {
 	c := mechtest.Config(1)
-	c.Leaf = mechanisms.Leaf{Parts: []mechanisms.Part{r.Part()}}
+	c.Contribution = mechanisms.Contribution{Components: []mechanisms.Component{r.Part()}}
 	var all []mechanisms.Config
 	for _, name := range []string{"tree-gaussian", "blt", "once-gaussian", "forgetting"} {
 		x := c
@@ -327,7 +327,7 @@ func TestNoiseIsTheDeclaredOne(t *testing.T) {
 func TestTreesOfMomentsHaveNoiseOfTheirNodes(t *testing.T) {
 	r := Rows{Features: 60, Label: Whole}
 	c := mechtest.Config(1)
-	c.Leaf = mechanisms.Leaf{Parts: []mechanisms.Part{r.Part()}}
+	c.Contribution = mechanisms.Contribution{Components: []mechanisms.Component{r.Part()}}
 	c.Name, c.Scope = "tree-gaussian", protection.Lifetime{Steps: 15, Within: 16}
 	stream := mechtest.Open(t, c, [32]byte{8})
 	d, err := stream.Deviation(0, 0)
@@ -389,7 +389,7 @@ func TestRowsValidate(t *testing.T) {
 	for _, a := range []dp.Adjacency{dp.Replace, dp.ZeroOut} {
 		c := mechtest.Config(1)
 		c.Unit = protection.Event{Exchange: a}
-		c.Leaf = mechanisms.Leaf{Parts: []mechanisms.Part{Rows{Features: 4, Label: 700}.Part()}}
+		c.Contribution = mechanisms.Contribution{Components: []mechanisms.Component{Rows{Features: 4, Label: 700}.Part()}}
 		if err := c.Validate(); err != nil {
 			t.Error(err)
 		}

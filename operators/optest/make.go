@@ -34,7 +34,7 @@ func AllocatesNoMore(
 	t *testing.T, name string, machine operators.Machine, m mechanisms.Config, events []schemas.Event,
 ) {
 	t.Helper()
-	bare, row := mechtest.Open(t, m, [32]byte{1}), make([]float64, m.Leaf.Entries())
+	bare, row := mechtest.Open(t, m, [32]byte{1}), make([]float64, m.Contribution.Entries())
 	dst, i := make([]operators.Decision, 0, 1), 0
 	with := testing.AllocsPerRun(200, func() {
 		r := operators.Record{Event: events[i%len(events)], Identity: noise.Identity{Offset: int64(i)}}
@@ -63,9 +63,9 @@ func Restores(t *testing.T, m operators.Machine, state []byte) bool {
 	return true
 }
 
-// TwinAdds plays events on a machine, and wants each to add the leaf of its twin. leaf is the machine's own, nil for
+// ReferenceAgrees plays events on a machine, and wants each to add the leaf of its twin. leaf is the machine's own, nil for
 // nothing.
-func TwinAdds(
+func ReferenceAgrees(
 	t *testing.T, name string, machine operators.Machine, leaf func(operators.Record) []float64,
 	twin operators.ReferenceModel,
 	size int, events []schemas.Event,

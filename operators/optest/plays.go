@@ -6,13 +6,13 @@ import (
 	"testing"
 
 	"oriel/operators"
-	"oriel/operators/plays"
+	"oriel/operators/actions"
 	"oriel/schemas"
 )
 
 // RunPlays is RunHolding for machines whose plays go out ahead: records have keys of plays, and the last part of a
 // state, behind the streams, is the table of plays that wait.
-func RunPlays(t *testing.T, newMachine Make, c plays.Config, events []schemas.Event) {
+func RunPlays(t *testing.T, newMachine Make, c actions.Config, events []schemas.Event) {
 	t.Helper()
 	RunHolding(t, newMachine, func(place int) []byte { return PlayKey(c, place) }, func(state []byte) []byte {
 		at := len(state) - c.StateLen()
@@ -22,7 +22,7 @@ func RunPlays(t *testing.T, newMachine Make, c plays.Config, events []schemas.Ev
 
 // AnswersAllocate returns the allocations that a step of answers costs, after some steps; step is the number of the
 // machine's open step.
-func AnswersAllocate(m operators.Machine, c plays.Config, step func() uint64, before int) float64 {
+func AnswersAllocate(m operators.Machine, c actions.Config, step func() uint64, before int) float64 {
 	made, key, i := m.Open(nil), []byte(nil), int64(0)
 	event := schemas.Event{Numbers: []float64{0.5}}
 	answer := func() {
@@ -41,7 +41,7 @@ func AnswersAllocate(m operators.Machine, c plays.Config, step func() uint64, be
 }
 
 // PlayKey is the key of a record at a place: of a play that is open, of another one, or of none.
-func PlayKey(c plays.Config, place int) []byte {
+func PlayKey(c actions.Config, place int) []byte {
 	switch place % 7 {
 	case 3:
 		return []byte("nobody")
@@ -49,7 +49,7 @@ func PlayKey(c plays.Config, place int) []byte {
 		place++ // somebody else's
 	}
 	step := uint64(place/c.Records) + 1
-	return strconv.AppendUint(nil, c.First(step)+uint64(place%c.Plays), 10)
+	return strconv.AppendUint(nil, c.First(step)+uint64(place%c.Actions), 10)
 }
 
 // Answers are so many events of one number, all alike between two ends.

@@ -165,7 +165,7 @@ func (d *told) draw(x mechanisms.Draw, drawn int) int {
 
 // drawing reports whether no sum is released, and so the guarantee is of draws.
 func (g *overGiven) drawing() bool {
-	return g.streams[0].Guarantee().Mechanism == mechanisms.Drawing
+	return g.streams[0].Guarantee().Mechanism == mechanisms.ExponentialMechanism
 }
 
 // differs says in what the draws so far are not those of the script. Scores may owe something to events only where the
@@ -225,7 +225,7 @@ func (s suite) overGivenSums(tb testing.TB) *overGiven {
 			}
 		}
 		var sums []mechanisms.Sum
-		for range c.Leaf.Parts {
+		for range c.Contribution.Components {
 			sums = append(sums, audit.NewScripted(release))
 		}
 		stream, err := mechanisms.NewStream(c, s.plans.of(tb, c), [32]byte{2}, sums...)

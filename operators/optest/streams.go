@@ -12,9 +12,9 @@ import (
 type Open func(c mechanisms.Config) *mechanisms.Stream
 
 // plans are made once, as at an opening, and found by the configuration as it prints.
-type plans map[string]mechanisms.Plan
+type plans map[string]mechanisms.Calibration
 
-func (p plans) of(tb testing.TB, c mechanisms.Config) mechanisms.Plan {
+func (p plans) of(tb testing.TB, c mechanisms.Config) mechanisms.Calibration {
 	tb.Helper()
 	key := fmt.Sprintf("%#v", c)
 	plan, made := p[key]

@@ -58,11 +58,11 @@ func (c operator) Extras() []schemas.Extra {
 			Name: "doublings", Kind: schemas.ExtraNumber,
 			Text: "How often the shift has had to be doubled, in all decisions so far: 0 when it is large enough.",
 		},
-	}, operators.Members(c.terms)...)
+	}, operators.LifetimeMembers(c.terms)...)
 }
 
 // part is what a record adds.
-func (c operator) part() mechanisms.Part {
+func (c operator) part() mechanisms.Component {
 	p := c.rows.Part()
 	p.Name = "moments"
 	return p
@@ -70,7 +70,7 @@ func (c operator) part() mechanisms.Part {
 
 // Require tells the leaf.
 func (c operator) Require(m *mechanisms.Config, plan []byte) error {
-	m.Leaf = mechanisms.Leaf{Parts: []mechanisms.Part{c.part()}}
+	m.Contribution = mechanisms.Contribution{Components: []mechanisms.Component{c.part()}}
 	return checkPlan(plan, plan == nil)
 }
 
@@ -121,7 +121,7 @@ func (c operator) EmitAll() operators.Operator {
 
 // ReferenceModel returns the code that an audit compares machines with.
 func (c operator) ReferenceModel(plan []byte) (operators.ReferenceModel, error) {
-	return newTwin(c), checkPlan(plan, false)
+	return newReference(c), checkPlan(plan, false)
 }
 
 // predict is the prediction of features by weights, clamped to the label's range.

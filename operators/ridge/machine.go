@@ -51,11 +51,11 @@ const (
 
 // newMachine returns the machine at step 0 over a stream of the rows' leaf. It takes the stream over.
 func newMachine(c operator, stream *mechanisms.Stream) (*Machine, error) {
-	if stream.Parts() != 1 || stream.Dimension() != c.rows.Size() || len(stream.Scratch()) != c.rows.Entries() {
-		return nil, fmt.Errorf("ridge: the stream has %d parts and %d coordinates, want one with %d", stream.Parts(),
+	if stream.Components() != 1 || stream.Dimension() != c.rows.Size() || len(stream.Scratch()) != c.rows.Entries() {
+		return nil, fmt.Errorf("ridge: the stream has %d parts and %d coordinates, want one with %d", stream.Components(),
 			stream.Dimension(), c.rows.Size())
 	}
-	if stream.Once() || stream.Terms() != c.terms || stream.Batch() != c.batch {
+	if stream.PerStep() || stream.Terms() != c.terms || stream.Batch() != c.batch {
 		return nil, errors.New("ridge: the stream has other sums, or other terms, than the settings say")
 	}
 	d := c.rows.Features
@@ -74,7 +74,7 @@ func newMachine(c operator, stream *mechanisms.Stream) (*Machine, error) {
 	m.edge = float64(c.shift * moments.Edge(d, m.deviation.Worst()))
 	m.extras[atDeviation].Numbers = make([]float64, d)
 	m.extras[atOffset].Number = c.middle
-	m.extras = operators.AppendMembers(m.extras, c.terms)
+	m.extras = operators.AppendLifetimeMembers(m.extras, c.terms)
 	m.keep()
 	return m, nil
 }

@@ -224,7 +224,7 @@ func TestTwinAddsWhatTheMachineAdds(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		optest.TwinAdds(t, kind.name, machine, machine.leaf, newTwin(every), 5, drawn(100, 4, 3))
+		optest.ReferenceAgrees(t, kind.name, machine, machine.leaf, newReference(every), 5, drawn(100, 4, 3))
 	}
 }
 
@@ -233,7 +233,7 @@ func TestCanariesAreAsFarApartAsRowsCanBe(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 9))
 	for _, kind := range kinds {
 		c, _ := config(t, kind.m, kind.lines...)
-		twin, s := newTwin(c), float64(c.rows.Label)/1024
+		twin, s := newReference(c), float64(c.rows.Label)/1024
 		for k := range 200 {
 			u := make([]float64, 5)
 			for i := range u {
@@ -277,7 +277,7 @@ func TestLeavesAreAsFarApartAsIsPaidFor(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 9))
 	for _, kind := range kinds {
 		c, m := config(t, kind.m, kind.lines...)
-		twin, values := newTwin(c), make([][]float64, 40)
+		twin, values := newReference(c), make([][]float64, 40)
 		for i := range values {
 			values[i] = []float64{1e9, 3, 3, 3, 50}
 			for k := range values[i] {
@@ -288,7 +288,7 @@ func TestLeavesAreAsFarApartAsIsPaidFor(t *testing.T) {
 		if !twin.Contribution(values[0], with) || !twin.Contribution(values[1], without) {
 			t.Fatalf("%s: a canary adds nothing", kind.name)
 		}
-		optest.FarApart(t, c.rows, mechtest.Plan(t, m).Part(0).Grid, c.rows.Size(), values...)
+		optest.FarApart(t, c.rows, mechtest.Plan(t, m).Component(0).Grid, c.rows.Size(), values...)
 	}
 }
 

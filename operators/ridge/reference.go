@@ -14,7 +14,7 @@ type reference struct {
 	decision []float64
 }
 
-func newTwin(c operator) *reference {
+func newReference(c operator) *reference {
 	return &reference{operator: c, decision: make([]float64, c.rows.Features)}
 }
 
@@ -72,7 +72,7 @@ func (t *reference) Tangent([]float64) {}
 // Canary returns two events whose rows are as far apart as rows can be. Features, labels and weights are far beyond
 // what they are clamped to.
 func (t *reference) Canary(u []float64, factor float64) (with, without operators.Record) {
-	a, b := t.rows.Farthest(u)
+	a, b := t.rows.LargestDistance(u)
 	d := t.rows.Features
 	return t.record(a[:d], a[d], factor), t.record(b[:d], b[d], factor)
 }

@@ -8,7 +8,7 @@ import (
 	"oriel/mechanisms"
 	"oriel/mechanisms/protection"
 	"oriel/operators"
-	"oriel/operators/plays"
+	"oriel/operators/actions"
 	"oriel/schemas"
 )
 
@@ -16,8 +16,8 @@ import (
 type Config struct {
 	Elements []string // N, 2 to 4096 names
 	Pick     int      // k, below N
-	Worth    operators.Range
-	Plays    plays.Config
+	Value    operators.Range
+	Actions  actions.Config
 
 	Tries uint64 // of halving: rounds an element is tried for at first
 	Epoch uint64 // of halving: steps after which it starts anew; 0: never
@@ -61,16 +61,16 @@ const half = 0.5
 // Require tells the leaf: one number of size ½ at most, of halving that of the round, of draws that of the cell.
 func (c operator) Require(m *mechanisms.Config, plan []byte) error {
 	if !c.Draws {
-		m.Leaf = mechanisms.OnePart(1, half)
+		m.Contribution = mechanisms.OneComponent(1, half)
 		return nil
 	}
-	if m.Name != mechanisms.Drawing {
-		return fmt.Errorf("sets: ORIEL_RULE=%s takes %s, not %s", draws, mechanisms.Drawing, m.Name)
+	if m.Name != mechanisms.ExponentialMechanism {
+		return fmt.Errorf("sets: ORIEL_RULE=%s takes %s, not %s", draws, mechanisms.ExponentialMechanism, m.Name)
 	}
 	if m.Scope.End() == protection.Endless {
 		return nil // a rule of the mechanism's own
 	}
-	m.Leaf = mechanisms.Leaf{Parts: []mechanisms.Part{cell{Cells: c.cells()}.Part()}, Nonzero: 1}
+	m.Contribution = mechanisms.Contribution{Components: []mechanisms.Component{cell{Cells: c.cells()}.Part()}, Nonzero: 1}
 	r, err := c.rates(*m)
 	if plan != nil {
 		_, r, err = c.read(plan)
@@ -78,7 +78,7 @@ func (c operator) Require(m *mechanisms.Config, plan []byte) error {
 	if err != nil {
 		return err
 	}
-	m.Draws = mechanisms.Draws{Each: uint64(c.Pick), Times: c.draws(r), Alone: true, Most: r.loss}
+	m.Draws = mechanisms.Draws{K: uint64(c.Pick), MaxDraws: c.draws(r), Disjoint: true, MaxEpsilon: r.loss}
 	return nil
 }
 
@@ -125,7 +125,7 @@ func (c operator) Describe(m mechanisms.Config) operators.Description {
 	d := operators.Description{
 		Mechanisms: []string{"once-gamma", "once-gaussian"},
 		Steps: fmt.Sprintf("%d of %d elements; a round of %d plays of one set a step, each learned from %d steps after it; the set "+
-			"stands after %d steps that explore, %d of them a position", c.Pick, len(c.Elements), c.Plays.Plays, c.Plays.Delay+1,
+			"stands after %d steps that explore, %d of them a position", c.Pick, len(c.Elements), c.Actions.Actions, c.Actions.Delay+1,
 			c.explores(), c.explores()/uint64(c.Pick)),
 	}
 	if c.Draws {

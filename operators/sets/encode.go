@@ -5,7 +5,7 @@ import (
 	"errors"
 
 	"oriel/operators"
-	"oriel/operators/plays"
+	"oriel/operators/actions"
 )
 
 // The fields of a state are the rule, the rounds that the table knows of, a cell i32 and a stage u32 each, and the
@@ -20,7 +20,7 @@ var errState = errors.New("what is known of sets is not possible")
 // keep makes the state of what newMachine has made.
 func (m *Machine) keep() {
 	m.Version, m.Fields = stateVersion, []operators.Field{m.rule, (*rounds)(m), m.table}
-	m.Check = func() error { return plays.Check(m.table, m.Stream) }
+	m.Check = func() error { return actions.Check(m.table, m.Stream) }
 }
 
 // rounds is the field of the rounds.

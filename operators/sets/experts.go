@@ -8,9 +8,9 @@ import (
 	"oriel/operators"
 )
 
-// experts is Algorithm 3 of the source, BanditDP: k experts of exponential weights, whose sums the stream holds and
+// expertsRule is Algorithm 3 of the source, BanditDP: k expertsRule of exponential weights, whose sums the stream holds and
 // draws by, and explorations at rounds that depend on no event.
-type experts struct {
+type expertsRule struct {
 	config Config
 	rates  rates
 	last   uint64 // round behind which nothing that is told would be learned
@@ -23,20 +23,20 @@ type experts struct {
 	coin     [2]int64
 }
 
-func newExperts(c Config, r rates, stream *mechanisms.Stream) (*experts, error) {
-	if stream.End() != c.Horizon || c.Plays.Delay >= c.Horizon {
+func newExperts(c Config, r rates, stream *mechanisms.Stream) (*expertsRule, error) {
+	if stream.End() != c.Horizon || c.Actions.Delay >= c.Horizon {
 		return nil, fmt.Errorf("sets: a stream of %d steps and a delay of %d, and settings of %d steps", stream.End(),
-			c.Plays.Delay, c.Horizon)
+			c.Actions.Delay, c.Horizon)
 	}
-	return &experts{
-		config: c, rates: r, last: c.Horizon - c.Plays.Delay, set: make([]int, c.Pick), probe: make([]int, c.Pick),
+	return &expertsRule{
+		config: c, rates: r, last: c.Horizon - c.Actions.Delay, set: make([]int, c.Pick), probe: make([]int, c.Pick),
 		zeros: make([]int64, len(c.Elements)),
 	}, nil
 }
 
 // next plays the set that was drawn last, or explores: one of its first elements, none to k−1 of them, all alike, and
 // any element behind them. The first set is any.
-func (e *experts) next(stream *mechanisms.Stream) ([]int, played) {
+func (e *expertsRule) next(stream *mechanisms.Stream) ([]int, played) {
 	if e.round++; e.round == 1 {
 		for i := range e.set {
 			e.set[i] = e.any(stream, len(e.zeros))
@@ -53,7 +53,7 @@ func (e *experts) next(stream *mechanisms.Stream) ([]int, played) {
 }
 
 // any draws one of so many, all alike.
-func (e *experts) any(stream *mechanisms.Stream, n int) int {
+func (e *expertsRule) any(stream *mechanisms.Stream, n int) int {
 	if n > len(e.zeros) {
 		panic("BUG: sets: more positions than elements")
 	}
@@ -61,7 +61,7 @@ func (e *experts) any(stream *mechanisms.Stream, n int) int {
 }
 
 // explores tosses the coin of a round.
-func (e *experts) explores(stream *mechanisms.Stream) bool {
+func (e *expertsRule) explores(stream *mechanisms.Stream) bool {
 	chance := e.rates.share
 	if !e.config.Capped { // so many of the rounds to come
 		chance = float64(e.rates.most-e.explored) / float64(e.last-e.round+1)
@@ -74,7 +74,7 @@ func (e *experts) explores(stream *mechanisms.Stream) bool {
 }
 
 // learn draws all elements anew behind an exploration, or behind each round: its answers are in the stream.
-func (e *experts) learn(stream *mechanisms.Stream, p played, _ int, _ float64) {
+func (e *expertsRule) learn(stream *mechanisms.Stream, p played, _ int, _ float64) {
 	if p.cell < 0 && e.config.Rate != direct {
 		return
 	}
@@ -84,9 +84,9 @@ func (e *experts) learn(stream *mechanisms.Stream, p played, _ int, _ float64) {
 }
 
 // State, fixed width, little-endian: of the set k elements u32, round u64, explored u64.
-func (e *experts) StateLen() int { return 4*len(e.set) + 16 }
+func (e *expertsRule) StateLen() int { return 4*len(e.set) + 16 }
 
-func (e *experts) AppendState(dst []byte) []byte {
+func (e *expertsRule) AppendState(dst []byte) []byte {
 	for _, element := range e.set {
 		dst = binary.LittleEndian.AppendUint32(dst, uint32(element))
 	}
@@ -94,7 +94,7 @@ func (e *experts) AppendState(dst []byte) []byte {
 	return binary.LittleEndian.AppendUint64(dst, e.explored)
 }
 
-func (e *experts) Restore(state []byte) error {
+func (e *expertsRule) Restore(state []byte) error {
 	set := make([]int, len(e.set))
 	for i := range set {
 		set[i] = int(binary.LittleEndian.Uint32(state[4*i:]))

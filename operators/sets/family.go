@@ -5,7 +5,7 @@ import (
 
 	"oriel/mechanisms"
 	"oriel/operators"
-	"oriel/operators/plays"
+	"oriel/operators/actions"
 	"oriel/schemas"
 )
 
@@ -76,7 +76,7 @@ var settings = slices.Insert([]operators.Setting{
 		Text: "of ORIEL_RULE=draws, which rounds explore: fixed, a number of them that is known beforehand, all choices alike; capped, each " +
 			"with the chance of the share, until twice as many have as are expected",
 	},
-}, 4, plays.Settings("all of one set")...)
+}, 4, actions.Settings("all of one set")...)
 
 var body = schemas.Body{
 	Name: "sets", Text: "What the set of a play was worth; the record key is the play's index.",
@@ -88,7 +88,7 @@ func events(*operators.Values) operators.Events { return operators.Events{Body: 
 func configure(v *operators.Values) (operators.Operator, error) {
 	c := Config{
 		Elements: v.Entries("ELEMENTS"), Pick: int(min(v.Count("PICK"), maxPick+1)), Draws: v.Text("RULE") == draws,
-		Tries: v.Count("TRIES"), Epoch: v.Count("EPOCH"), Plays: plays.Read(v), Worth: v.Range("WORTH_RANGE"),
+		Tries: v.Count("TRIES"), Epoch: v.Count("EPOCH"), Actions: actions.Read(v), Value: v.Range("WORTH_RANGE"),
 		Horizon: v.Rounds, Rate: v.Text("RATE"), Share: v.Number("SHARE"), Capped: v.Text("COINS") == capped,
 	}
 	v.Want("ELEMENTS", len(c.Elements) >= 2 && len(c.Elements) <= maxElements, "%d: not 2 to %d", len(c.Elements),
@@ -110,15 +110,15 @@ func configure(v *operators.Values) (operators.Operator, error) {
 	v.Want("SHARE", c.Draws || c.Share == 0, "%g: only ORIEL_RULE=%s has one", c.Share, draws)
 	facts, known := mechanisms.FactsOf(v.Mechanism)
 	v.Want("MECHANISM", !known || !c.Draws || facts.Draws, "%s: ORIEL_RULE=%s takes %s, which releases no sum",
-		v.Mechanism, draws, mechanisms.Drawing)
-	v.Want("MECHANISM", !known || c.Draws || facts.Once,
+		v.Mechanism, draws, mechanisms.ExponentialMechanism)
+	v.Want("MECHANISM", !known || c.Draws || facts.PerStep,
 		"%s: each round is released once; take once-gamma, of pure ε, or once-gaussian", v.Mechanism)
-	v.Want("DELAY", !c.Draws || c.Horizon == 0 || c.Plays.Delay < c.Horizon,
-		"%d: not below the %d steps of the stream, so that nothing is learned", c.Plays.Delay, c.Horizon)
+	v.Want("DELAY", !c.Draws || c.Horizon == 0 || c.Actions.Delay < c.Horizon,
+		"%d: not below the %d steps of the stream, so that nothing is learned", c.Actions.Delay, c.Horizon)
 	if err := v.Err(); err != nil {
 		return nil, err
 	}
-	return operator{Config: c}, c.Plays.Validate()
+	return operator{Config: c}, c.Actions.Validate()
 }
 
 const defaultTries = 4

@@ -52,7 +52,7 @@ func TestSetsOnFlights(t *testing.T) {
 			if at >= last {
 				sum, count = sum+worth, count+1
 			}
-			made = m.Add(made[:0], answer(first+uint64(at%c.Plays.Records), worth, int64(at)))
+			made = m.Add(made[:0], answer(first+uint64(at%c.Actions.Records), worth, int64(at)))
 			if len(made) > 0 {
 				first, set = made[0].Index, setOf(made[0])
 			}

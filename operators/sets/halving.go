@@ -9,9 +9,9 @@ import (
 	"oriel/mechanisms"
 )
 
-// halved is sequential halving (Karnin, Koren and Somekh, "Almost optimal exploration in multi-armed bandits", ICML
+// halvingRule is sequential halving (Karnin, Koren and Somekh, "Almost optimal exploration in multi-armed bandits", ICML
 // 2013) at each position of the greedy set, one after the other.
-type halved struct {
+type halvingRule struct {
 	config Config
 	set    []int  // so far, then one more element that is tried
 	found  int    // elements of the set that stand
@@ -20,32 +20,32 @@ type halved struct {
 	cut    int    // halvings at this position
 	stage  uint32 // positions there were, in all epochs: answers of another one are of no use
 	round  uint64 // rounds that went out in this epoch
-	tried  []tried
+	tried  []trial
 }
 
-// tried is what is known of an element behind the set so far.
-type tried struct {
+// trial is what is known of an element behind the set so far.
+type trial struct {
 	rounds, answers uint64
 	sum             float64
 }
 
-func newHalved(c Config) *halved {
-	h := &halved{config: c, set: make([]int, c.Pick), tried: make([]tried, len(c.Elements))}
+func newHalved(c Config) *halvingRule {
+	h := &halvingRule{config: c, set: make([]int, c.Pick), tried: make([]trial, len(c.Elements))}
 	h.begin()
 	return h
 }
 
 // begin starts an epoch.
-func (h *halved) begin() {
+func (h *halvingRule) begin() {
 	h.found, h.round = 0, 0
 	h.position()
 }
 
 // position starts to look for the next element.
-func (h *halved) position() {
+func (h *halvingRule) position() {
 	h.left, h.at, h.cut = h.left[:0], 0, 0
 	for element := range h.tried {
-		h.tried[element] = tried{}
+		h.tried[element] = trial{}
 		if !slices.Contains(h.set[:h.found], element) {
 			h.left = append(h.left, element)
 		}
@@ -54,7 +54,7 @@ func (h *halved) position() {
 }
 
 // next tries what is left in turns.
-func (h *halved) next(*mechanisms.Stream) ([]int, played) {
+func (h *halvingRule) next(*mechanisms.Stream) ([]int, played) {
 	if h.config.Epoch > 0 && h.round == h.config.Epoch {
 		h.begin()
 	}
@@ -71,7 +71,7 @@ func (h *halved) next(*mechanisms.Stream) ([]int, played) {
 // rounds is how many an element is to be tried for before halving c+1 of a position: all there were count.
 func (c Config) rounds(cut int) uint64 { return c.Tries * (1<<(cut+1) - 1) }
 
-func (h *halved) learn(_ *mechanisms.Stream, p played, answers int, sum float64) {
+func (h *halvingRule) learn(_ *mechanisms.Stream, p played, answers int, sum float64) {
 	if p.cell < 0 || p.stage != h.stage {
 		return
 	}
@@ -90,7 +90,7 @@ func (h *halved) learn(_ *mechanisms.Stream, p played, answers int, sum float64)
 }
 
 // mean is what an element is worth behind the set so far, as was released; least without an answer.
-func (t tried) mean() float64 {
+func (t trial) mean() float64 {
 	if t.answers == 0 {
 		return math.Inf(-1)
 	}
@@ -98,7 +98,7 @@ func (t tried) mean() float64 {
 }
 
 // halve keeps the better half, of equal ones the first in the list, and takes the one that is left.
-func (h *halved) halve() {
+func (h *halvingRule) halve() {
 	best := slices.Clone(h.left)
 	slices.SortStableFunc(best, func(a, b int) int {
 		switch x, y := h.tried[a].mean(), h.tried[b].mean(); {
@@ -139,9 +139,11 @@ func (c Config) explores() uint64 {
 
 // State, fixed width, little-endian: found u32, of the set k elements u32, left as N bytes 0 or 1, place among left
 // u32, halvings u32, stage u32, round u64, and of each element rounds u64, answers u64, sum f64.
-func (h *halved) StateLen() int { return 4 + 4*len(h.set) + len(h.tried) + 3*4 + 8 + 24*len(h.tried) }
+func (h *halvingRule) StateLen() int {
+	return 4 + 4*len(h.set) + len(h.tried) + 3*4 + 8 + 24*len(h.tried)
+}
 
-func (h *halved) AppendState(dst []byte) []byte {
+func (h *halvingRule) AppendState(dst []byte) []byte {
 	dst = binary.LittleEndian.AppendUint32(dst, uint32(h.found))
 	for i, element := range h.set {
 		if i >= h.found {
@@ -166,7 +168,7 @@ func (h *halved) AppendState(dst []byte) []byte {
 	return dst
 }
 
-func (h *halved) Restore(state []byte) error {
+func (h *halvingRule) Restore(state []byte) error {
 	other := newHalved(h.config)
 	word := func() (x uint32) {
 		x, state = binary.LittleEndian.Uint32(state), state[4:]
@@ -200,7 +202,7 @@ func (h *halved) Restore(state []byte) error {
 	other.at, other.cut = int(next), int(cut)
 	other.round, state = binary.LittleEndian.Uint64(state), state[8:]
 	for i := range other.tried {
-		t := tried{
+		t := trial{
 			rounds: binary.LittleEndian.Uint64(state), answers: binary.LittleEndian.Uint64(state[8:]),
 			sum: math.Float64frombits(binary.LittleEndian.Uint64(state[16:])),
 		}

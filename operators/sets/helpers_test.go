@@ -11,7 +11,7 @@ import (
 	"oriel/mechanisms/mechtest"
 	"oriel/mechanisms/protection"
 	"oriel/operators"
-	"oriel/operators/plays"
+	"oriel/operators/actions"
 	"oriel/schemas"
 )
 
@@ -26,8 +26,8 @@ func named(n int) (names []string) {
 // halvingOf tries each element for one round at first.
 func halvingOf(n, k, records int) Config {
 	return Config{
-		Elements: named(n), Pick: k, Tries: 1, Rate: tight, Worth: operators.Range{High: 1},
-		Plays: plays.Config{Records: records, Plays: records},
+		Elements: named(n), Pick: k, Tries: 1, Rate: tight, Value: operators.Range{High: 1},
+		Actions: actions.Config{Records: records, Actions: records},
 	}
 }
 
@@ -42,11 +42,11 @@ func drawsOf(n, k, records int, horizon uint64) Config {
 func mechanismOf(tb testing.TB, c Config, epsilon float64) mechanisms.Config {
 	tb.Helper()
 	m := mechanisms.Config{
-		Name: "once-gamma", Batch: uint64(c.Plays.Records), Budget: dp.Budget{Epsilon: epsilon},
+		Name: "once-gamma", Batch: uint64(c.Actions.Records), Budget: dp.Budget{Epsilon: epsilon},
 		Terms: protection.Terms{Scope: protection.PerStep{}, Unit: protection.Event{Exchange: dp.Replace}},
 	}
 	if c.Draws {
-		m.Name, m.Budget.Delta = mechanisms.Drawing, 1e-6
+		m.Name, m.Budget.Delta = mechanisms.ExponentialMechanism, 1e-6
 		m.Scope = protection.Lifetime{Steps: c.Horizon, Within: c.Horizon}
 	}
 	if err := (operator{Config: c}).Require(&m, nil); err != nil {
@@ -178,7 +178,7 @@ func (t *town) play(m *Machine, rounds int, each func(round int, d operators.Dec
 			each(round, made[0])
 		}
 		first, set := made[0].Index, setOf(made[0])
-		for k := range uint64(m.config.Plays.Records) {
+		for k := range uint64(m.config.Actions.Records) {
 			made = m.Add(made[:0], answer(first+k, t.of(t.event(), set), at))
 			at++
 		}

@@ -16,8 +16,8 @@ type cell struct{ Cells int }
 func (cell) Entries() int { return 2 }
 
 // Part is a part that has these leaves.
-func (c cell) Part() mechanisms.Part {
-	return mechanisms.Part{Name: "cells", Size: c.Cells, Clip: half, Quantiser: c}
+func (c cell) Part() mechanisms.Component {
+	return mechanisms.Component{Name: "cells", Size: c.Cells, Clip: half, Quantiser: c}
 }
 
 // Distances are 1 and ½.

@@ -84,7 +84,7 @@ func TestEpochsFollowAChange(t *testing.T) {
 			if made[0].Extras[1].Number == 0 {
 				last = normal(set)
 			}
-			for k := range uint64(c.Plays.Records) {
+			for k := range uint64(c.Actions.Records) {
 				made = m.Add(made[:0], answer(first+k, w.of(w.event(), set), at))
 				at++
 			}
@@ -102,7 +102,7 @@ func TestEpochsFollowAChange(t *testing.T) {
 // good, and nothing that a play of an earlier set says counts for a later one.
 func TestFeedbackThatFails(t *testing.T) {
 	c := halvingOf(10, 2, 8)
-	c.Tries, c.Plays.Plays, c.Plays.Delay = 4, 16, 3
+	c.Tries, c.Actions.Actions, c.Actions.Delay = 4, 16, 3
 	w := newTown(10, 30, 5)
 	normal, m := w.normal(2), machineOf(t, c, 1, 3)
 	type fed struct {

@@ -6,7 +6,7 @@ import (
 
 	"oriel/mechanisms"
 	"oriel/operators"
-	"oriel/operators/plays"
+	"oriel/operators/actions"
 	"oriel/schemas"
 )
 
@@ -32,7 +32,7 @@ type played struct {
 type Machine struct {
 	operators.Base
 	config Config
-	table  *plays.Table
+	table  *actions.Table
 	rule   rule
 	rounds []played // by number of the round, modulo how many the table knows of
 
@@ -47,22 +47,22 @@ var _ operators.Machine = (*Machine)(nil)
 
 // newMachine returns the machine at step 0 over a stream of the rule's leaf. It takes the stream over.
 func newMachine(c Config, r rates, stream *mechanisms.Stream) (*Machine, error) {
-	size, draws := 1, stream.Guarantee().Mechanism == mechanisms.Drawing
+	size, draws := 1, stream.Guarantee().Mechanism == mechanisms.ExponentialMechanism
 	if c.Draws {
 		size = c.cells()
 	}
-	if draws != c.Draws || stream.Dimension() != size || !draws && !stream.Once() ||
-		stream.Batch() != uint64(c.Plays.Records) {
+	if draws != c.Draws || stream.Dimension() != size || !draws && !stream.PerStep() ||
+		stream.Batch() != uint64(c.Actions.Records) {
 		return nil, fmt.Errorf("sets: a stream of %d coordinates and %d records a step, mechanism %s: not that of the settings",
 			stream.Dimension(), stream.Batch(), stream.Guarantee().Mechanism)
 	}
-	table, err := plays.New(c.Plays)
+	table, err := actions.New(c.Actions)
 	if err != nil {
 		return nil, err
 	}
 	m := &Machine{
 		Base: operators.Base{Operator: "sets", Stream: stream}, config: c, table: table,
-		rounds: make([]played, c.Plays.Rounds()),
+		rounds: make([]played, c.Actions.Rounds()),
 		point:  make([]float64, c.Pick), names: map[string]string{},
 	}
 	if !c.Draws {
@@ -79,7 +79,7 @@ func (m *Machine) Open(dst []operators.Decision) []operators.Decision { return m
 
 // Add takes a record, which may answer a play, and publishes the next round where a step closes.
 func (m *Machine) Add(dst []operators.Decision, r operators.Record) []operators.Decision {
-	m.table.Answer(r.Key, m.config.Worth.Centred(plays.Number(r)))
+	m.table.Observe(r.Key, m.config.Value.Centred(actions.Number(r)))
 	if !m.Stream.Add(r.Identity, m.adds()) {
 		return dst
 	}
@@ -92,15 +92,15 @@ func (m *Machine) Add(dst []operators.Decision, r operators.Record) []operators.
 
 // adds is what the record that was answered for last adds to the stream; nil: nothing.
 func (m *Machine) adds() []float64 {
-	a, some := m.table.Leaf()
-	if !some || !a.Says() {
+	a, some := m.table.Next()
+	if !some || !a.Usable() {
 		return nil
 	}
 	if !m.config.Draws {
 		m.leaf[0] = a.Value
 		return m.leaf[:1]
 	}
-	p := m.at(m.config.Plays.RoundOf(a.Play))
+	p := m.at(m.config.Actions.RoundOf(a.Action))
 	m.leaf[0], m.leaf[1] = float64(p.cell), a.Value
 	if p.cell < 0 {
 		return nil // what a round told that did not explore is discarded
@@ -125,7 +125,7 @@ func (m *Machine) play(dst []operators.Decision, round uint64) []operators.Decis
 	if p.cell >= 0 {
 		m.extras[1].Number = 1
 	}
-	return m.config.Plays.Publish(dst, round, m.point, m.extras[:])
+	return m.config.Actions.Publish(dst, round, m.point, m.extras[:])
 }
 
 // mostNames bounds the names that are kept.
@@ -155,4 +155,4 @@ func (m *Machine) named(set []int) string {
 }
 
 // Due gives a round after each step, and one before the first.
-func (m *Machine) Due(step uint64) (first uint64, count int) { return m.config.Plays.Due(step) }
+func (m *Machine) Due(step uint64) (first uint64, count int) { return m.config.Actions.Due(step) }

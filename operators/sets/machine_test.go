@@ -12,20 +12,20 @@ import (
 	"oriel/mechanisms/mechtest"
 	"oriel/mechanisms/protection"
 	"oriel/operators"
+	"oriel/operators/actions"
 	"oriel/operators/optest"
-	"oriel/operators/plays"
 	"oriel/schemas"
 )
 
 // kinds are deployments of all sorts.
 func kinds() []Config {
 	late, epochs, sealed, often := halvingOf(5, 2, 2), halvingOf(4, 2, 3), drawsOf(5, 2, 2, 40), drawsOf(3, 1, 3, 40)
-	late.Plays, late.Worth = plays.Config{Records: 2, Plays: 5, Delay: 2}, operators.Range{Low: -3, High: 5}
+	late.Actions, late.Value = actions.Config{Records: 2, Actions: 5, Delay: 2}, operators.Range{Low: -3, High: 5}
 	epochs.Epoch, epochs.Tries = 40, 2
-	sealed.Plays.Delay, sealed.Plays.Plays, sealed.Share = 1, 4, 0.7
+	sealed.Actions.Delay, sealed.Actions.Actions, sealed.Share = 1, 4, 0.7
 	often.Share, often.Capped = 0.4, true
 	each := drawsOf(4, 2, 2, 40)
-	each.Rate, each.Plays.Delay, each.Share = direct, 1, 0.3
+	each.Rate, each.Actions.Delay, each.Share = direct, 1, 0.3
 	return []Config{halvingOf(3, 1, 1), late, epochs, sealed, often, each}
 }
 
@@ -35,7 +35,7 @@ func TestConformance(t *testing.T) {
 			m := mechanismOf(t, c, 3)
 			optest.RunPlays(t, func(tb testing.TB, open optest.Open) operators.Machine {
 				return opened(tb, c, m, open(m))
-			}, c.Plays, optest.Answers(60, -1, 2))
+			}, c.Actions, optest.Answers(60, -1, 2))
 		})
 	}
 }
@@ -68,8 +68,8 @@ func TestTheMachineAddsWhatTheTwinSays(t *testing.T) {
 		other.Begin()
 		other.Observe(machine.Open(nil))
 		leaf := make([]float64, 2)
-		for at, e := range optest.Answers(40*c.Plays.Records, -1, 2) {
-			r := operators.Record{Key: optest.PlayKey(c.Plays, at), Event: e, Null: at%11 == 2}
+		for at, e := range optest.Answers(40*c.Actions.Records, -1, 2) {
+			r := operators.Record{Key: optest.PlayKey(c.Actions, at), Event: e, Null: at%11 == 2}
 			if some := other.Contribution(leaf, r); some && c.Draws {
 				sums[int(leaf[0])] += leaf[1]
 			} else if some {
@@ -118,13 +118,13 @@ func TestGoldenDecisions(t *testing.T) {
 		c := kinds()[i]
 		machine := machineOf(t, c, 5, 1)
 		digest, decisions := optest.NewDigest(), machine.Open(nil)
-		for at, e := range optest.Answers(40*c.Plays.Records, -1, 2) {
+		for at, e := range optest.Answers(40*c.Actions.Records, -1, 2) {
 			for _, d := range decisions {
 				digest.Numbers(d.Point...)
 				digest.Text(d.Extras[0].Text)
 				digest.Numbers(d.Extras[1].Number)
 			}
-			decisions = machine.Add(nil, operators.Record{Key: optest.PlayKey(c.Plays, at), Event: e})
+			decisions = machine.Add(nil, operators.Record{Key: optest.PlayKey(c.Actions, at), Event: e})
 		}
 		if got := digest.String(); got != want {
 			t.Errorf("%d: %s, stored %s", i, got, want)
@@ -138,7 +138,7 @@ func TestStatesAreRefused(t *testing.T) {
 		machine := machineOf(t, c, 5, 1)
 		machine.Open(nil)
 		for at, e := range optest.Answers(20, -1, 2) {
-			machine.Add(nil, operators.Record{Key: optest.PlayKey(c.Plays, at), Event: e})
+			machine.Add(nil, operators.Record{Key: optest.PlayKey(c.Actions, at), Event: e})
 		}
 		state := machine.AppendState(nil)
 		again := machineOf(t, c, 5, 1)
@@ -170,9 +170,9 @@ func TestOtherStreamsAreRefused(t *testing.T) {
 			"batch": func(m *mechanisms.Config) { m.Batch = 7 },
 			"tree": func(m *mechanisms.Config) {
 				m.Name, m.Scope, m.Draws = "tree-gaussian", protection.Window{Steps: 8}, mechanisms.Draws{}
-				m.Leaf, m.Budget.Delta = mechanisms.OnePart(1, 1), 1e-6
+				m.Contribution, m.Budget.Delta = mechanisms.OneComponent(1, 1), 1e-6
 			},
-			"leaf": func(m *mechanisms.Config) { m.Leaf = mechanisms.OnePart(2, 1) },
+			"leaf": func(m *mechanisms.Config) { m.Contribution = mechanisms.OneComponent(2, 1) },
 		} {
 			m := mechanismOf(t, c, 1)
 			plan, err := (operator{Config: c}).Params(m)
@@ -199,7 +199,7 @@ func BenchmarkAdd(b *testing.B) {
 			event := schemas.Event{Numbers: []float64{0.5}}
 			b.ReportAllocs()
 			for b.Loop() {
-				key = strconv.AppendUint(key[:0], c.Plays.First(m.table.Step())+uint64(i)%16, 10)
+				key = strconv.AppendUint(key[:0], c.Actions.First(m.table.Step())+uint64(i)%16, 10)
 				r := operators.Record{Key: key, Event: event}
 				r.Identity.Offset = i
 				made = m.Add(made[:0], r)
@@ -214,7 +214,7 @@ func BenchmarkAdd(b *testing.B) {
 func TestAnswersAllocateNothing(t *testing.T) {
 	for most, c := range map[float64]Config{2: halvingOf(50, 3, 64), 40: drawsOf(50, 3, 64, 1<<20)} {
 		m := machineOf(t, c, 1, 1)
-		if got := optest.AnswersAllocate(m, c.Plays, m.table.Step, 200); got > most {
+		if got := optest.AnswersAllocate(m, c.Actions, m.table.Step, 200); got > most {
 			t.Errorf("draws %v: %g allocations a step of 64 answers", c.Draws, got)
 		}
 	}

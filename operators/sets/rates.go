@@ -112,18 +112,18 @@ func parseRates(line string) (r rates, ok bool) {
 // describeDraws tells how often it explores, and what is proved of it.
 func (c operator) describeDraws(m mechanisms.Config) operators.Description {
 	d := operators.Description{
-		Draws: true, Mechanisms: []string{mechanisms.Drawing},
+		Draws: true, Mechanisms: []string{mechanisms.ExponentialMechanism},
 		Distance: "what an exploration tells, at one of all cells: an exchange moves one sum by 1 at most, for all draws to come",
 	}
 	r, err := c.rates(m)
 	if m.Scope.End() == protection.Endless || err != nil {
 		return d
 	}
-	eta := m.Draws.Most
+	eta := m.Draws.MaxEpsilon
 	if m.Unit.AgainstNull() {
 		eta *= 2
 	}
-	if p, err := mechanisms.NewPlan(m); err == nil {
+	if p, err := mechanisms.Calibrate(m); err == nil {
 		eta = c.eta(m, p)
 	}
 	behind := "each"
@@ -146,7 +146,7 @@ func with(d operators.Description, more string) operators.Description {
 }
 
 // eta is η of a plan, of worths.
-func (c Config) eta(m mechanisms.Config, p mechanisms.Plan) float64 {
+func (c Config) eta(m mechanisms.Config, p mechanisms.Calibration) float64 {
 	e := p.DrawLaw(m).Epsilon.Up()
 	if m.Unit.AgainstNull() {
 		return 2 * e

@@ -17,29 +17,29 @@ func TestRates(t *testing.T) {
 	c := drawsOf(10, 3, 1, 1000)
 	c.Share, c.Capped, c.Rate = 0.1, true, printed
 	m := mechanismOf(t, c, 1)
-	if m.Draws.Times != 200 || math.Abs(m.Draws.Most/1.0789217e-3-1) > 1e-7 {
-		t.Errorf("%d explorations of η = %.8g, want 200 of 1.0789217e-3", m.Draws.Times, m.Draws.Most)
+	if m.Draws.MaxDraws != 200 || math.Abs(m.Draws.MaxEpsilon/1.0789217e-3-1) > 1e-7 {
+		t.Errorf("%d explorations of η = %.8g, want 200 of 1.0789217e-3", m.Draws.MaxDraws, m.Draws.MaxEpsilon)
 	}
 	c.Rate = tight
 	m = mechanismOf(t, c, 1)
 	// what the source's relatives prove: √(8ρ/200), ρ = (√(1+ln 1/δ) − √(ln 1/δ))², and a little more
-	if eta := c.eta(m, mechtest.Plan(t, m)); m.Draws.Times != 200 || eta < 2.6433997e-2 || eta > 3.2e-2 {
-		t.Errorf("%d explorations of η = %.8g, want 200 of 2.6433997e-2 or somewhat more", m.Draws.Times, eta)
+	if eta := c.eta(m, mechtest.Plan(t, m)); m.Draws.MaxDraws != 200 || eta < 2.6433997e-2 || eta > 3.2e-2 {
+		t.Errorf("%d explorations of η = %.8g, want 200 of 2.6433997e-2 or somewhat more", m.Draws.MaxDraws, eta)
 	}
 	c.Capped = false
-	if m = mechanismOf(t, c, 1); m.Draws.Times != 100 {
-		t.Errorf("%d explorations, want 100", m.Draws.Times)
+	if m = mechanismOf(t, c, 1); m.Draws.MaxDraws != 100 {
+		t.Errorf("%d explorations, want 100", m.Draws.MaxDraws)
 	}
 	c.Rate = printed
 	want := 1 / (3 * math.Sqrt(32*101*math.Log(3e6)))
-	if m = mechanismOf(t, c, 1); math.Abs(m.Draws.Most/want-1) > 1e-12 {
-		t.Errorf("η = %g where explorations are drawn beforehand, want %g", m.Draws.Most, want)
+	if m = mechanismOf(t, c, 1); math.Abs(m.Draws.MaxEpsilon/want-1) > 1e-12 {
+		t.Errorf("η = %g where explorations are drawn beforehand, want %g", m.Draws.MaxEpsilon, want)
 	}
 
-	exchanged := m.Draws.Most
+	exchanged := m.Draws.MaxEpsilon
 	m.Unit = protection.Event{Exchange: dp.ZeroOut}
-	if err := (operator{Config: c}).Require(&m, nil); err != nil || math.Abs(m.Draws.Most/exchanged-0.5) > 1e-12 {
-		t.Errorf("against no event a draw loses %g, where one is exchanged %g: want half, %v", m.Draws.Most, exchanged, err)
+	if err := (operator{Config: c}).Require(&m, nil); err != nil || math.Abs(m.Draws.MaxEpsilon/exchanged-0.5) > 1e-12 {
+		t.Errorf("against no event a draw loses %g, where one is exchanged %g: want half, %v", m.Draws.MaxEpsilon, exchanged, err)
 	}
 
 	c = drawsOf(4, 2, 1, 1<<31)
@@ -59,11 +59,11 @@ func TestRates(t *testing.T) {
 	want = math.Sqrt(k*k*k*4*math.Log(4)*math.Sqrt(32*math.Log(k*1e6))) / math.Pow(1<<31, 0.25)
 	m = mechanismOf(t, c, 1)
 	r, err := c.rates(m)
-	if err != nil || math.Abs(r.share/want-1) > 1e-12 || m.Draws.Times != 1<<31 {
-		t.Errorf("direct: γ = %g, want %g, %d draws, %v", r.share, want, m.Draws.Times, err)
+	if err != nil || math.Abs(r.share/want-1) > 1e-12 || m.Draws.MaxDraws != 1<<31 {
+		t.Errorf("direct: γ = %g, want %g, %d draws, %v", r.share, want, m.Draws.MaxDraws, err)
 	}
-	if want := 1 / (k * math.Sqrt(32*(1<<31)*math.Log(k*1e6))); math.Abs(m.Draws.Most/want-1) > 1e-12 {
-		t.Errorf("direct: η = %g, want %g", m.Draws.Most, want)
+	if want := 1 / (k * math.Sqrt(32*(1<<31)*math.Log(k*1e6))); math.Abs(m.Draws.MaxEpsilon/want-1) > 1e-12 {
+		t.Errorf("direct: η = %g, want %g", m.Draws.MaxEpsilon, want)
 	}
 	// the tight share is where its bound is least
 	for _, capped := range []bool{true, false} {
@@ -108,7 +108,7 @@ func explorations(t *testing.T, c Config, lives int) (all [][]int32) {
 	t.Helper()
 	m := mechanismOf(t, c, 1)
 	plan := mechtest.Plan(t, m)
-	seat, err := mechanisms.NewSeat(m, plan)
+	seat, err := mechanisms.NewMechanism(m, plan)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -247,12 +247,12 @@ func TestPrintedRatesOfLargeEpsilon(t *testing.T) {
 		c := drawsOf(3, 1, 1, 64)
 		c.Share, c.Rate = 0.1, rate
 		m := mechanismOf(t, c, 100)
-		if m.Draws.Most <= 1 {
-			t.Fatalf("%s: η = %g is not above 1", rate, m.Draws.Most)
+		if m.Draws.MaxEpsilon <= 1 {
+			t.Fatalf("%s: η = %g is not above 1", rate, m.Draws.MaxEpsilon)
 		}
 		opened(t, c, m, mechtest.Open(t, m, [32]byte{1}))
 		g, err := mechtest.Plan(t, m).Guarantee(m)
-		n, each := float64(m.Draws.Times), m.Draws.Most
+		n, each := float64(m.Draws.MaxDraws), m.Draws.MaxEpsilon
 		lost := min(n*each, dp.ZCDPEpsilon(n*each*each/8, m.Budget.Delta))
 		if err != nil || g.Epsilon > lost || g.Epsilon < 0.999*lost {
 			t.Errorf("%s: %g is said to be lost, %g is, %v", rate, g.Epsilon, lost, err)
@@ -290,8 +290,8 @@ func TestRatesAreRefused(t *testing.T) {
 			t.Errorf("plan %q is taken", bad)
 		}
 	}
-	if err := (operator{Config: c}).Require(&m, plan); err != nil || m.Draws.Times != 5 ||
-		m.Name != mechanisms.Drawing {
+	if err := (operator{Config: c}).Require(&m, plan); err != nil || m.Draws.MaxDraws != 5 ||
+		m.Name != mechanisms.ExponentialMechanism {
 		t.Errorf("own plan: %v, %+v", err, m.Draws)
 	}
 }

@@ -4,18 +4,18 @@ import (
 	"math"
 
 	"oriel/operators"
-	"oriel/operators/plays"
+	"oriel/operators/actions"
 )
 
 // reference is the operators.ReferenceModel of a machine: of what plays explore it knows what was published.
 type reference struct {
 	Config
-	*plays.History
+	*actions.History
 
 	cells map[uint64]int // of each play; −1: none
 }
 
-func (t *reference) Begin() { t.History, t.cells = plays.NewHistory(t.Plays), map[uint64]int{} }
+func (t *reference) Begin() { t.History, t.cells = actions.NewHistory(t.Actions), map[uint64]int{} }
 
 func (t *reference) Observe(decisions []operators.Decision) {
 	t.History.Observe(decisions)
@@ -33,15 +33,15 @@ func (t *reference) Observe(decisions []operators.Decision) {
 }
 
 func (t *reference) Contribution(dst []float64, r operators.Record) bool {
-	a := t.Next(r.Key, t.Worth.Centred(plays.Number(r)))
+	a := t.Next(r.Key, t.Value.Centred(actions.Number(r)))
 	if !t.Draws {
 		dst[0] = a.Value
-		return a.Says()
+		return a.Usable()
 	}
-	if !a.Says() || t.cells[a.Play] < 0 {
+	if !a.Usable() || t.cells[a.Action] < 0 {
 		return false
 	}
-	dst[0], dst[1] = float64(t.cells[a.Play]), a.Value
+	dst[0], dst[1] = float64(t.cells[a.Action]), a.Value
 	return true
 }
 
@@ -55,7 +55,7 @@ func (t *reference) Canary(u []float64, factor float64) (with, without operators
 			break
 		}
 	}
-	return plays.Opposite(t.Open(), t.Worth, sign, factor)
+	return actions.Opposite(t.Open(), t.Value, sign, factor)
 }
 
 func (t *reference) Tangent([]float64) {}

@@ -14,7 +14,7 @@ import (
 type operator struct {
 	rule      string  // by…
 	copies    int     // of shares; 0: as computed
-	told      bool    // decisions of an audit have the points of all copies
+	published bool    // decisions of an audit have the points of all copies
 	norm      float64 // ORIEL_VALUES_NORM
 	length    float64 // M, of what is gained at a position; 0: gains are about ½
 	printed   bool    // draws, or copies, as the source prints them
@@ -36,7 +36,9 @@ var (
 )
 
 // Extras are own, and behind them what a memory adds.
-func (c operator) Extras() []schemas.Extra { return append(c.own(), operators.Members(c.terms)...) }
+func (c operator) Extras() []schemas.Extra {
+	return append(c.own(), operators.LifetimeMembers(c.terms)...)
+}
 
 // own are the names of the set, and what it is worth.
 func (c operator) own() (all []schemas.Extra) {
@@ -51,7 +53,7 @@ func (c operator) own() (all []schemas.Extra) {
 			Text: "What the set is worth to an event in the mean, in [0, 1], as the released counts say.",
 		})
 	}
-	if c.told {
+	if c.published {
 		all = append(all, schemas.Extra{Name: "points", Kind: schemas.ExtraNumbers, Text: "Of all copies."})
 	}
 	return all
@@ -77,9 +79,9 @@ func (c operator) Require(m *mechanisms.Config, plan []byte) error {
 		c.length = c.lengthOf(*m)
 	}
 	if c.rule == byHistogram {
-		m.Leaf = mechanisms.Leaf{Parts: []mechanisms.Part{oneOf{Types: len(c.types)}.Part()}}
+		m.Contribution = mechanisms.Contribution{Components: []mechanisms.Component{typeQuantiser{Types: len(c.types)}.Part()}}
 	} else {
-		m.Leaf = mechanisms.Leaf{Parts: []mechanisms.Part{c.part(*m)}}
+		m.Contribution = mechanisms.Contribution{Components: []mechanisms.Component{c.part(*m)}}
 	}
 	if c.rule == byDraws {
 		return c.schedule(m)
@@ -103,28 +105,28 @@ func (c operator) Params(m mechanisms.Config) ([]byte, error) {
 func (c operator) tuned() bool { return c.rule == byLeaders || c.rule == byShares }
 
 // with is what is configured, as a plan has it.
-func (c operator) with(p plan) operator {
+func (c operator) with(p params) operator {
 	c.copies, c.length = p.copies, p.length
 	return c
 }
 
-func (c operator) read(b []byte) (plan, error) {
+func (c operator) read(b []byte) (params, error) {
 	copies, h, length := 0, 0.0, c.norm
 	if c.listed() {
 		var ok bool
 		if b, length, ok = readLength(b); !ok {
-			return plan{}, errPlan
+			return params{}, errPlan
 		}
 	}
 	if c.tuned() {
 		var ok bool
 		if b, copies, h, ok = readTuned(b); !ok || c.copies > 0 && copies != c.copies {
-			return plan{}, errPlan
+			return params{}, errPlan
 		}
 	}
 	p, err := parsePlan(b, c.elements)
 	if err != nil {
-		return plan{}, err
+		return params{}, err
 	}
 	p.copies, p.strength, p.length = copies, h, length
 	return p, p.check(c)
@@ -177,7 +179,7 @@ func (c operator) factor() float64 { return 1 - math.Pow(1-1/float64(c.pick), fl
 // EmitAll publishes the decision of each step; of draws there are no others than those that are published.
 func (c operator) EmitAll() operators.Operator {
 	if c.rule != byDraws {
-		c.every, c.told = 1, c.rule == byShares
+		c.every, c.published = 1, c.rule == byShares
 	}
 	return c
 }

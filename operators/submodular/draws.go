@@ -12,27 +12,27 @@ import (
 
 // schedule says when a stream draws: a set of k, one position after the other, every so many steps.
 func (c operator) schedule(m *mechanisms.Config) error {
-	if m.Name != mechanisms.Drawing {
-		return fmt.Errorf("submodular: ORIEL_RULE=%s takes %s, not %s", byDraws, mechanisms.Drawing, m.Name)
+	if m.Name != mechanisms.ExponentialMechanism {
+		return fmt.Errorf("submodular: ORIEL_RULE=%s takes %s, not %s", byDraws, mechanisms.ExponentialMechanism, m.Name)
 	}
 	if c.every > m.Scope.End() {
 		return fmt.Errorf("submodular: ORIEL_EMIT_EVERY=%d: above the %d steps after which the stream ends, so that nothing is drawn",
 			c.every, m.Scope.End())
 	}
-	m.Draws = mechanisms.Draws{Each: uint64(c.pick), Every: c.every}
+	m.Draws = mechanisms.Draws{K: uint64(c.pick), Every: c.every}
 	switch {
 	case c.bounded:
-		m.Draws.Most = c.boundedRate(*m)
+		m.Draws.MaxEpsilon = c.boundedRate(*m)
 	case !c.printed:
 		return nil
 	case !(m.Budget.Delta > 0):
 		return errors.New("submodular: ORIEL_RATE=printed: needs ORIEL_DELTA, pure ε has no printed rate")
 	default:
-		m.Draws.Most = printedRate(c.pick, m.Scope.End()/c.every, m.Budget.Epsilon, m.Budget.Delta)
+		m.Draws.MaxEpsilon = printedRate(c.pick, m.Scope.End()/c.every, m.Budget.Epsilon, m.Budget.Delta)
 	}
 	// A draw by e^{η·q} of gains in [0, 1] has a range of 2η where an event is exchanged, and of η against none.
 	if !m.Unit.AgainstNull() {
-		m.Draws.Most = float64(2 * m.Draws.Most)
+		m.Draws.MaxEpsilon = float64(2 * m.Draws.MaxEpsilon)
 	}
 	return nil
 }
@@ -63,7 +63,7 @@ func (c operator) lost(m mechanisms.Config, eta float64) float64 {
 }
 
 // eta is η of a plan, of gains in [0, 1].
-func eta(m mechanisms.Config, p mechanisms.Plan) float64 {
+func eta(m mechanisms.Config, p mechanisms.Calibration) float64 {
 	return 1 / (p.Scale.Float64() * p.Grid.Unit())
 }
 
@@ -76,13 +76,13 @@ func printedRate(pick int, times uint64, epsilon, delta float64) float64 {
 // describeDraws tells what bounds a leaf.
 func (c operator) describeDraws(m mechanisms.Config) operators.Description {
 	d := operators.Description{
-		Draws: true, Mechanisms: []string{mechanisms.Drawing},
+		Draws: true, Mechanisms: []string{mechanisms.ExponentialMechanism},
 		Distance: fmt.Sprintf("%d gains in [0, 1]: an exchange moves each of their sums by 1 at most, for all draws to come",
 			c.pick*c.elements),
 		Steps: fmt.Sprintf("%d of %d elements, each drawn with a chance that grows by e^η with each unit of gain, and perhaps twice",
 			c.pick, c.elements),
 	}
-	if p, err := mechanisms.NewPlan(m); err == nil {
+	if p, err := mechanisms.Calibrate(m); err == nil {
 		rate := eta(m, p)
 		d.Steps += fmt.Sprintf("; η = %.4g", rate)
 		if _, events := c.spans(m); c.lost(m, rate) < events {
@@ -94,12 +94,12 @@ func (c operator) describeDraws(m mechanisms.Config) operators.Description {
 	return d
 }
 
-// draws finds elements by exponential weights, of sums of gains that are sealed: Algorithm 2 of the source, FI-DP.
-type draws struct{ prefixes }
+// drawsRule finds elements by exponential weights, of sums of gains that are sealed: Algorithm 2 of the source, FI-DP.
+type drawsRule struct{ prefixes }
 
 // decide draws the element of each position, by what all elements would have gained there, behind the sets that were
 // published. One that is drawn twice stands twice.
-func (d *draws) decide(stream *mechanisms.Stream) {
+func (d *drawsRule) decide(stream *mechanisms.Stream) {
 	for i := range d.set {
 		d.set[i] = stream.Draw(i*d.elements, (i+1)*d.elements)
 	}

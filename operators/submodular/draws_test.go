@@ -31,7 +31,7 @@ func said(machine *Machine, events []operators.Record) string {
 }
 
 // enumerated is the exact law of all decisions of a life. fast is 1, or how many times too fast it is.
-func enumerated(t *testing.T, c operator, m mechanisms.Config, p plan, events []operators.Record, fast float64,
+func enumerated(t *testing.T, c operator, m mechanisms.Config, p params, events []operators.Record, fast float64,
 ) optest.Law {
 	t.Helper()
 	stream := mechtest.Open(t, m, [32]byte{1})
@@ -122,7 +122,7 @@ func TestWholeLivesShowNoMoreThanTheClaim(t *testing.T) {
 		m := whole(6, budget.Epsilon)
 		m.Budget = budget
 		c, m, p := config(t, m, "RULE=draws", "PICK=1", "ELEMENTS=3", "EMIT_EVERY=1")
-		seat, err := mechanisms.NewSeat(m, mechtest.Plan(t, m))
+		seat, err := mechanisms.NewMechanism(m, mechtest.Plan(t, m))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -14,7 +14,7 @@ const stateVersion = 1
 // keep makes the state of what newMachine has made.
 func (m *Machine) keep() {
 	m.Version, m.Fields = stateVersion, []operators.Field{(*newest)(m)}
-	s, ok := m.rule.(*shares)
+	s, ok := m.rule.(*continuousRule)
 	if !ok {
 		return
 	}

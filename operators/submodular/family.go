@@ -179,10 +179,10 @@ func configure(v *operators.Values) (operators.Operator, error) {
 		functions[saturating])
 	facts, known := mechanisms.FactsOf(v.Mechanism)
 	v.Want("MECHANISM", !known || c.rule != byDraws || facts.Draws, "%s: ORIEL_RULE=%s takes %s, which releases no sum",
-		v.Mechanism, byDraws, mechanisms.Drawing)
+		v.Mechanism, byDraws, mechanisms.ExponentialMechanism)
 	v.Want("MECHANISM", !facts.Draws || c.rule == byDraws,
 		"%s: releases no sum, and ORIEL_RULE=%s follows from one; take blt", v.Mechanism, c.rule)
-	v.Want("MECHANISM", !known || !facts.Once, "%s: sets follow from sums, and this releases single steps; take blt",
+	v.Want("MECHANISM", !known || !facts.PerStep, "%s: sets follow from sums, and this releases single steps; take blt",
 		v.Mechanism)
 	v.Want("MECHANISM", !known || !facts.Paper, "%s: has no printed constants for these leaves; take blt", v.Mechanism)
 	return c, v.Err()

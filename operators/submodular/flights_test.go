@@ -150,7 +150,7 @@ func TestSetsOnFlights(t *testing.T) {
 	n := strconv.Itoa(len(w.places))
 	draws := func(events string, seed int, lines ...string) score {
 		m := whole(1)
-		m.Name = mechanisms.Drawing
+		m.Name = mechanisms.ExponentialMechanism
 		return w.machine(t, m, byte(seed), append([]string{"RULE=draws", events}, lines...)...)
 	}
 	for _, row := range []struct {

@@ -81,13 +81,13 @@ var kinds = []struct {
 
 // whole protects the whole life of a stream that draws.
 func whole(horizon uint64, epsilon float64) mechanisms.Config {
-	m := optest.Under(mechanisms.Drawing, protection.Lifetime{Steps: horizon, Within: horizon}, dp.Replace)
+	m := optest.Under(mechanisms.ExponentialMechanism, protection.Lifetime{Steps: horizon, Within: horizon}, dp.Replace)
 	m.Budget.Epsilon = epsilon
 	return m
 }
 
 // config returns the operator of settings, NAME=value, over a mechanism, that mechanism, and the plan.
-func config(t testing.TB, m mechanisms.Config, lines ...string) (operator, mechanisms.Config, plan) {
+func config(t testing.TB, m mechanisms.Config, lines ...string) (operator, mechanisms.Config, params) {
 	t.Helper()
 	c, err := configOf(towns, m, lines...)
 	if err != nil {

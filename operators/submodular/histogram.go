@@ -7,8 +7,8 @@ import (
 	"oriel/schemas"
 )
 
-// histogram counts the events of each public type, and finds the greedy set for the released counts.
-type histogram struct {
+// histogramRule counts the events of each public type, and finds the greedy set for the released counts.
+type histogramRule struct {
 	operator
 	table  []float64
 	greedy *greedy
@@ -17,21 +17,21 @@ type histogram struct {
 	counts []float64 // scratch
 }
 
-func newHistogram(c operator, table []float64, set []int) *histogram {
-	return &histogram{
+func newHistogram(c operator, table []float64, set []int) *histogramRule {
+	return &histogramRule{
 		operator: c, table: table, set: set, greedy: newGreedy(c.function, len(c.types), c.elements, c.pick),
 		counts: make([]float64, len(c.types)),
 	}
 }
 
 // leaf writes the type of the event.
-func (h *histogram) leaf(dst []float64, e schemas.Event) bool {
+func (h *histogramRule) leaf(dst []float64, e schemas.Event) bool {
 	j := h.typeOf(e)
 	dst[0] = float64(j)
 	return j >= 0
 }
 
-func (h *histogram) decide(stream *mechanisms.Stream) {
+func (h *histogramRule) decide(stream *mechanisms.Stream) {
 	total := 0.0
 	for j, x := range stream.Sum(0) {
 		h.counts[j] = max(0, min(x, math.MaxFloat64/unit))
@@ -45,4 +45,4 @@ func (h *histogram) decide(stream *mechanisms.Stream) {
 	}
 }
 
-func (h *histogram) write(dst []float64) { writeSet(dst, h.set) }
+func (h *histogramRule) write(dst []float64) { writeSet(dst, h.set) }

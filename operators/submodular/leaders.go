@@ -27,8 +27,8 @@ func (c operator) strength(m mechanisms.Config) float64 {
 	return float64(far / (2 * radius) * math.Sqrt(max(big, 1)/events))
 }
 
-// leaders are k experts, each a point of the simplex that follows from what is released. A draw from it costs nothing.
-type leaders struct {
+// leadersRule are k experts, each a point of the simplex that follows from what is released. A draw from it costs nothing.
+type leadersRule struct {
 	prefixes
 	strength float64 // H
 	to       convex.Projection
@@ -38,14 +38,14 @@ type leaders struct {
 	among    []int   // which these are
 }
 
-func newLeaders(behind prefixes, strength float64) (*leaders, error) {
+func newLeaders(behind prefixes, strength float64) (*leadersRule, error) {
 	n := behind.elements
 	set, err := convex.Parse(convex.Spec{Name: "simplex", Dimension: n, Radius: 1})
 	if err != nil {
 		return nil, err
 	}
 	to, err := convex.NewProjection(set)
-	return &leaders{
+	return &leadersRule{
 		prefixes: behind, strength: strength, to: to, chances: make([]float64, n),
 		scaled: make([]float64, n), scores: make([]int64, 0, n), among: make([]int, 0, n),
 	}, err
@@ -54,7 +54,7 @@ func newLeaders(behind prefixes, strength float64) (*leaders, error) {
 // decide draws the element of each position from Π(ĝ/(H·n)) on the simplex, ĝ what is released of its gains in n
 // events: Duchi and others' projection is exact, and what has no chance is not drawn. Behind the last step of a stream,
 // where nothing more is drawn, it takes those with the largest chances.
-func (l *leaders) decide(stream *mechanisms.Stream) {
+func (l *leadersRule) decide(stream *mechanisms.Stream) {
 	by := float64(l.strength * l.weight(stream))
 	for i := range l.set {
 		l.set[i] = l.draw(stream, stream.Sum(0)[i*l.elements:][:l.elements], by)
@@ -66,7 +66,7 @@ func (c operator) weight(stream *mechanisms.Stream) float64 {
 	return float64(mechanisms.Weight(c.terms.Scope, stream.Step()) * float64(c.batch))
 }
 
-func (l *leaders) draw(stream *mechanisms.Stream, sum []float64, by float64) int {
+func (l *leadersRule) draw(stream *mechanisms.Stream, sum []float64, by float64) int {
 	for a, g := range sum {
 		l.scaled[a] = g / by
 	}

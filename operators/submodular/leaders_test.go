@@ -19,7 +19,7 @@ import (
 // pure is tree-gamma over all of a stream, at pure ε.
 func pure(events int, epsilon float64) mechanisms.Config {
 	m := optest.Window("tree-gamma")
-	m.Scope, m.Budget.Epsilon = protection.Lifetime{Steps: uint64(events), Within: uint64(events)}.Fitted(true), epsilon
+	m.Scope, m.Budget.Epsilon = protection.Lifetime{Steps: uint64(events), Within: uint64(events)}.RoundedUp(true), epsilon
 	return m
 }
 

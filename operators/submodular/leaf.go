@@ -7,48 +7,48 @@ import (
 	"oriel/mechanisms/lattice"
 )
 
-// oneOf is the Quantiser of an event's type among so many: its leaf is 1 there, and 0 elsewhere. It takes the type's
+// typeQuantiser is the Quantiser of an event's type among so many: its leaf is 1 there, and 0 elsewhere. It takes the type's
 // place; another number gives the zero leaf. Two leaves are √2 apart, whatever the types.
-type oneOf struct{ Types int }
+type typeQuantiser struct{ Types int }
 
 // Entries is 1.
-func (oneOf) Entries() int { return 1 }
+func (typeQuantiser) Entries() int { return 1 }
 
 // Part is a part that has these leaves.
-func (o oneOf) Part() mechanisms.Part {
-	return mechanisms.Part{Name: "types", Size: o.Types, Clip: 1, Quantiser: o}
+func (o typeQuantiser) Part() mechanisms.Component {
+	return mechanisms.Component{Name: "types", Size: o.Types, Clip: 1, Quantiser: o}
 }
 
 // one is 1 in units of a grid: at most Λ.
 func one(g lattice.Grid) int64 { return min(g.Lambda, int64(math.Floor(1/g.Unit()))) }
 
 // Distances are √2 and 1.
-func (oneOf) Distances(g lattice.Grid) (replace, zeroOut lattice.Int128) {
+func (typeQuantiser) Distances(g lattice.Grid) (replace, zeroOut lattice.Int128) {
 	near := lattice.Square(one(g))
 	return near.Add(near), near
 }
 
 // Quantise writes the leaf: integers from the start.
-func (o oneOf) Quantise(g lattice.Grid, dst []int64, v []float64) {
+func (o typeQuantiser) Quantise(g lattice.Grid, dst []int64, v []float64) {
 	if x := v[0]; x >= 0 && x < float64(o.Types) && x == math.Floor(x) {
 		dst[int(x)] = one(g)
 	}
 }
 
-// gains is the Quantiser of numbers in [−½, ½]: others are clamped, and where one is not a number the leaf is zero. Two
+// gainsQuantiser is the Quantiser of numbers in [−½, ½]: others are clamped, and where one is not a number the leaf is zero. Two
 // leaves are √Size apart at most, and half of that from zero.
-type gains struct{ Size int }
+type gainsQuantiser struct{ Size int }
 
 // Entries is Size.
-func (g gains) Entries() int { return g.Size }
+func (g gainsQuantiser) Entries() int { return g.Size }
 
 // Part is a part that has these leaves.
-func (g gains) Part() mechanisms.Part {
-	return mechanisms.Part{Name: "gains", Size: g.Size, Clip: math.Sqrt(float64(g.Size)) / 2, Quantiser: g}
+func (g gainsQuantiser) Part() mechanisms.Component {
+	return mechanisms.Component{Name: "gains", Size: g.Size, Clip: math.Sqrt(float64(g.Size)) / 2, Quantiser: g}
 }
 
 // half is ½ in units of a grid, or so many that Size of them are within Λ.
-func (g gains) half(grid lattice.Grid) int64 {
+func (g gainsQuantiser) half(grid lattice.Grid) int64 {
 	most := int64(math.Floor(0.5 / grid.Unit()))
 	for most > 0 && lattice.Square(grid.Lambda).Less(times(g.Size, lattice.Square(most))) {
 		most--
@@ -68,16 +68,16 @@ func times(n int, x lattice.Int128) (out lattice.Int128) {
 }
 
 // Distances are √Size and half of that.
-func (g gains) Distances(grid lattice.Grid) (replace, zeroOut lattice.Int128) {
+func (g gainsQuantiser) Distances(grid lattice.Grid) (replace, zeroOut lattice.Int128) {
 	half := g.half(grid)
 	return times(g.Size, lattice.Square(2*half)), times(g.Size, lattice.Square(half))
 }
 
 // Bound is ½.
-func (g gains) Bound(grid lattice.Grid) int64 { return g.half(grid) }
+func (g gainsQuantiser) Bound(grid lattice.Grid) int64 { return g.half(grid) }
 
 // Quantise rounds to the nearest lattice point, and clamps as integers.
-func (g gains) Quantise(grid lattice.Grid, dst []int64, v []float64) {
+func (g gainsQuantiser) Quantise(grid lattice.Grid, dst []int64, v []float64) {
 	half := g.half(grid)
 	for i, x := range v {
 		if math.IsNaN(x) {

@@ -8,26 +8,26 @@ import (
 	"oriel/mechanisms/lattice"
 )
 
-// short is the Quantiser of gains that are 0 at least and have a public length at most, at each position, or of each
+// boundedGainsQuantiser is the Quantiser of gains that are 0 at least and have a public length at most, at each position, or of each
 // copy: longer ones are drawn to it, numbers below 0 are 0, and where one is not a number the gains of its position are
 // zero. Gains that are not negative are at most √2 times as far apart as they are long, and not twice. So two leaves
 // are √(2·Positions)·Most apart at most, and √Positions·Most from zero.
-type short struct {
+type boundedGainsQuantiser struct {
 	Positions, Elements int
 	Most                float64 // M
 }
 
 // Entries is the gains of all positions.
-func (s short) Entries() int { return s.Positions * s.Elements }
+func (s boundedGainsQuantiser) Entries() int { return s.Positions * s.Elements }
 
 // Part is a part that has these leaves.
-func (s short) Part() mechanisms.Part {
+func (s boundedGainsQuantiser) Part() mechanisms.Component {
 	clip := float64(math.Sqrt(float64(s.Positions)) * s.Most)
-	return mechanisms.Part{Name: "gains", Size: s.Entries(), Clip: clip, Quantiser: s}
+	return mechanisms.Component{Name: "gains", Size: s.Entries(), Clip: clip, Quantiser: s}
 }
 
 // radius is M in units of a grid, or so many that the gains of all positions are within Λ.
-func (s short) radius(g lattice.Grid) int64 {
+func (s boundedGainsQuantiser) radius(g lattice.Grid) int64 {
 	most := int64(math.Floor(s.Most / g.Unit()))
 	for most > 0 && lattice.Square(g.Lambda).Less(times(s.Positions, lattice.Square(most))) {
 		most--
@@ -36,13 +36,13 @@ func (s short) radius(g lattice.Grid) int64 {
 }
 
 // Distances are √(2·Positions) and √Positions times M.
-func (s short) Distances(g lattice.Grid) (replace, zeroOut lattice.Int128) {
+func (s boundedGainsQuantiser) Distances(g lattice.Grid) (replace, zeroOut lattice.Int128) {
 	zeroOut = times(s.Positions, lattice.Square(s.radius(g)))
 	return zeroOut.Add(zeroOut), zeroOut
 }
 
 // Quantise draws each position to its length and rounds, as lattice.Grid does, and clamps as integers.
-func (s short) Quantise(g lattice.Grid, dst []int64, v []float64) {
+func (s boundedGainsQuantiser) Quantise(g lattice.Grid, dst []int64, v []float64) {
 	one := lattice.Grid{Exp: g.Exp, Lambda: s.radius(g)}
 	for at := 0; at < len(v); at += s.Elements {
 		gains := dst[at:][:s.Elements]
@@ -92,15 +92,15 @@ func (c operator) centre() float64 {
 }
 
 // part is that of gains.
-func (c operator) part(m mechanisms.Config) mechanisms.Part {
+func (c operator) part(m mechanisms.Config) mechanisms.Component {
 	positions := c.pick
 	if c.rule == byShares {
 		positions = c.copiesOf(m)
 	}
 	if c.length > 0 {
-		return short{Positions: positions, Elements: c.elements, Most: c.length}.Part()
+		return boundedGainsQuantiser{Positions: positions, Elements: c.elements, Most: c.length}.Part()
 	}
-	return gains{Size: positions * c.elements}.Part()
+	return gainsQuantiser{Size: positions * c.elements}.Part()
 }
 
 // appendLength and readLength are the end of a plan of gains of a list: M, f64.

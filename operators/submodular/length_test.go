@@ -32,11 +32,11 @@ func TestDistancesOfALength(t *testing.T) {
 		}
 	}
 	for _, most := range []float64{1, 1.25, 0.5} {
-		q := short{Positions: 2, Elements: 2, Most: most}
+		q := boundedGainsQuantiser{Positions: 2, Elements: 2, Most: most}
 		for _, exp := range []int{-2, -3, -6} {
 			g := lattice.Grid{Exp: exp, Lambda: int64(math.Floor(math.Ldexp(q.Part().Clip, -exp)))}
 			near, far := q.Distances(g)
-			replace, zeroOut := mechtest.Farthest(g, q, 4, all)
+			replace, zeroOut := mechtest.LargestDistances(g, q, 4, all)
 			if replace > near.Lo || zeroOut > far.Lo || zeroOut > uint64(g.Lambda*g.Lambda) {
 				t.Errorf("M = %g, 2^%d: √%d and √%d apart, said √%d and √%d", most, exp, replace, zeroOut, near.Lo, far.Lo)
 			}
@@ -71,7 +71,7 @@ func TestGainsOfALengthAreAsFarApartAsIsPaidFor(t *testing.T) {
 		with, without := twin.Canary([]float64{1}, 1)
 		twin.Contribution(values[0], with)
 		twin.Contribution(values[1], without)
-		optest.FarApart(t, c.part(m).Quantiser, mechtest.Plan(t, m).Part(0).Grid, size, values...)
+		optest.FarApart(t, c.part(m).Quantiser, mechtest.Plan(t, m).Component(0).Grid, size, values...)
 	}
 }
 
@@ -96,7 +96,7 @@ func TestLengthsOfLists(t *testing.T) {
 	} {
 		listed, length, c := sd(kind...)
 		_, m, p := config(t, budget, kind...)
-		longest, grid, part := 0.0, mechtest.Plan(t, m).Part(0).Grid, c.part(m)
+		longest, grid, part := 0.0, mechtest.Plan(t, m).Component(0).Grid, c.part(m)
 		machine, err := newMachine(c, p, mechtest.ZeroStream(t, m))
 		if err != nil {
 			t.Fatal(err)

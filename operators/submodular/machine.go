@@ -24,7 +24,7 @@ type Machine struct {
 var _ operators.Machine = (*Machine)(nil)
 
 // newMachine returns the machine at step 0 over a stream of the leaf. It takes the stream over.
-func newMachine(c operator, p plan, stream *mechanisms.Stream) (*Machine, error) {
+func newMachine(c operator, p params, stream *mechanisms.Stream) (*Machine, error) {
 	c = c.with(p)
 	size, entries := c.pick*c.elements, c.pick*c.elements // of gains
 	switch c.rule {
@@ -33,14 +33,14 @@ func newMachine(c operator, p plan, stream *mechanisms.Stream) (*Machine, error)
 	case byHistogram:
 		size, entries = len(c.types), 1
 	}
-	if stream.Parts() != 1 || stream.Dimension() != size || len(stream.Scratch()) != entries {
-		return nil, fmt.Errorf("submodular: the stream has %d parts and %d coordinates, want one with %d", stream.Parts(),
+	if stream.Components() != 1 || stream.Dimension() != size || len(stream.Scratch()) != entries {
+		return nil, fmt.Errorf("submodular: the stream has %d parts and %d coordinates, want one with %d", stream.Components(),
 			stream.Dimension(), size)
 	}
-	if (stream.Guarantee().Mechanism == mechanisms.Drawing) != (c.rule == byDraws) {
+	if (stream.Guarantee().Mechanism == mechanisms.ExponentialMechanism) != (c.rule == byDraws) {
 		return nil, errors.New("submodular: one of stream and settings draws, the other does not")
 	}
-	if stream.Once() || stream.Terms() != c.terms || stream.Batch() != c.batch {
+	if stream.PerStep() || stream.Terms() != c.terms || stream.Batch() != c.batch {
 		return nil, errors.New("submodular: the stream has other sums, or other terms, than the settings say")
 	}
 	m := &Machine{
@@ -54,7 +54,7 @@ func newMachine(c operator, p plan, stream *mechanisms.Stream) (*Machine, error)
 	if c.rule == byShares {
 		m.point = make([]float64, c.elements)
 	}
-	m.extras = operators.AppendMembers(make([]schemas.ExtraValue, len(c.own())), c.terms)
+	m.extras = operators.AppendLifetimeMembers(make([]schemas.ExtraValue, len(c.own())), c.terms)
 	m.keep()
 	return m, nil
 }
@@ -91,7 +91,7 @@ func (m *Machine) Add(dst []operators.Decision, r operators.Record) []operators.
 	}
 	m.rule.decide(m.Stream)
 	m.rule.write(m.point)
-	m.tell()
+	m.publish()
 	return append(dst, operators.Decision{Index: t, Step: t, Point: m.point, Extras: m.extras})
 }
 
@@ -103,17 +103,17 @@ func (m *Machine) leaf(r operators.Record) []float64 {
 	return nil
 }
 
-// tell writes the members of configured.own.
-func (m *Machine) tell() {
+// publish writes the members of configured.own.
+func (m *Machine) publish() {
 	own := m.extras
 	if m.named() {
 		own[0].Text, own = texts(m.names, m.set), own[1:]
 	}
 	switch rule := m.rule.(type) {
-	case *histogram:
+	case *histogramRule:
 		own[0].Number = rule.value
-	case *shares:
-		if m.told {
+	case *continuousRule:
+		if m.published {
 			own[0].Numbers = rule.points
 		}
 	}

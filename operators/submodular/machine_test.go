@@ -167,7 +167,7 @@ func TestTwinAddsWhatTheMachineAdds(t *testing.T) {
 			t.Fatal(err)
 		}
 		twin := &reference{operator: every, plan: p}
-		optest.TwinAdds(t, kind.name, machine, machine.leaf, twin, m.Leaf.Entries(), drawn(c, 100, 3))
+		optest.ReferenceAgrees(t, kind.name, machine, machine.leaf, twin, m.Contribution.Entries(), drawn(c, 100, 3))
 	}
 }
 
@@ -187,7 +187,7 @@ func TestDistances(t *testing.T) {
 			Entries() int
 			Distances(g lattice.Grid) (replace, zeroOut lattice.Int128)
 			Quantise(g lattice.Grid, dst []int64, v []float64)
-		}{oneOf{Types: 4}, gains{Size: 6}, gains{Size: 4}} {
+		}{typeQuantiser{Types: 4}, gainsQuantiser{Size: 6}, gainsQuantiser{Size: 4}} {
 			grid := lattice.Grid{Exp: exp, Lambda: int64(math.Ceil(math.Ldexp(1.2, -exp)))}
 			replace, zeroOut := q.Distances(grid)
 			size := map[bool]int{true: 4, false: q.Entries()}[q.Entries() == 1]
@@ -229,10 +229,10 @@ func TestCanariesAreFarApart(t *testing.T) {
 			continue // TestGainsOfALengthAreAsFarApartAsIsPaidFor
 		}
 		for _, sign := range []float64{1, -1} {
-			u := make([]float64, m.Leaf.Entries())
+			u := make([]float64, m.Contribution.Entries())
 			u[0] = sign
 			with, without := twin.Canary(u, 1)
-			a, b := make([]float64, m.Leaf.Entries()), make([]float64, m.Leaf.Entries())
+			a, b := make([]float64, m.Contribution.Entries()), make([]float64, m.Contribution.Entries())
 			twin.Contribution(a, with)
 			twin.Contribution(b, without)
 			if len(c.types) > 0 {

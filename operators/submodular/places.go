@@ -97,8 +97,8 @@ func values(places []place, catchment float64) []uint32 {
 	return table
 }
 
-// plan is what a stream freezes: what each type gains from each element. It is empty where events say that themselves.
-type plan struct {
+// params is what a stream freezes: what each type gains from each element. It is empty where events say that themselves.
+type params struct {
 	names []string // of types, which are elements too
 	table []float64
 
@@ -125,27 +125,27 @@ func (c operator) encode() ([]byte, error) {
 }
 
 // parsePlan reads it.
-func parsePlan(b []byte, elements int) (plan, error) {
+func parsePlan(b []byte, elements int) (params, error) {
 	if len(b) < 5 || b[0] != planVersion {
-		return plan{}, errPlan
+		return params{}, errPlan
 	}
 	n := int(binary.LittleEndian.Uint32(b[1:]))
 	b = b[5:]
-	var p plan
+	var p params
 	for range n {
 		if len(b) < 1 || len(b) < 1+int(b[0]) || len(p.names) == maxPlaces {
-			return plan{}, errPlan
+			return params{}, errPlan
 		}
 		p.names, b = append(p.names, string(b[1:1+int(b[0])])), b[1+int(b[0]):]
 	}
 	if len(b) != 4*n*elements {
-		return plan{}, errPlan
+		return params{}, errPlan
 	}
 	p.table = make([]float64, n*elements)
 	for i := range p.table {
 		v := binary.LittleEndian.Uint32(b[4*i:])
 		if v > unit {
-			return plan{}, errPlan
+			return params{}, errPlan
 		}
 		p.table[i] = float64(v) / unit
 	}
@@ -153,7 +153,7 @@ func parsePlan(b []byte, elements int) (plan, error) {
 }
 
 // check refuses a plan of other places.
-func (p plan) check(c operator) error {
+func (p params) check(c operator) error {
 	if len(p.names) != len(c.types) {
 		return fmt.Errorf("%w: it has %d places", errPlan, len(p.names))
 	}

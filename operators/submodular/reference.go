@@ -12,7 +12,7 @@ import (
 type reference struct {
 	operators.OneRecord
 	operator
-	plan plan
+	plan params
 	set  []int
 
 	points []float64 // of shares, of all copies

@@ -19,19 +19,19 @@ type rule interface {
 }
 
 // newRule returns the rule of the settings, before any event. set is that of the machine, which rules of sets change.
-func (c operator) newRule(p plan, set []int) (rule, error) {
+func (c operator) newRule(p params, set []int) (rule, error) {
 	behind := prefixes{reader: reader{operator: c, table: p.table, values: make([]float64, c.elements)}, set: set}
 	switch c.rule {
 	case byHistogram:
 		return newHistogram(c, p.table, set), nil
 	case byDraws:
-		return &draws{prefixes: behind}, nil
+		return &drawsRule{prefixes: behind}, nil
 	case byLeaders:
 		return newLeaders(behind, p.strength)
 	case byShares:
 		return newShares(behind.reader, p, set)
 	default:
-		return &argmax{prefixes: behind, greedy: newGreedy(c.function, 0, c.elements, c.pick)}, nil
+		return &argmaxRule{prefixes: behind, greedy: newGreedy(c.function, 0, c.elements, c.pick)}, nil
 	}
 }
 
@@ -118,10 +118,12 @@ func writeSet(dst []float64, set []int) {
 	}
 }
 
-// argmax takes at each position the element whose released gains are the largest.
-type argmax struct {
+// argmaxRule takes at each position the element whose released gains are the largest.
+type argmaxRule struct {
 	prefixes
 	greedy *greedy
 }
 
-func (a *argmax) decide(stream *mechanisms.Stream) { copy(a.set, a.greedy.byPosition(stream.Sum(0))) }
+func (a *argmaxRule) decide(stream *mechanisms.Stream) {
+	copy(a.set, a.greedy.byPosition(stream.Sum(0)))
+}

@@ -33,9 +33,9 @@ func eventsOf(m mechanisms.Config) float64 {
 	return max(2, float64(float64(m.Scope.Span())*float64(m.Batch)))
 }
 
-// shares are the copies of Algorithm 4: each has a point of the set {0 ≤ x ≤ 1, Σx = k}, and what is published is their
+// continuousRule are the copies of Algorithm 4: each has a point of the set {0 ≤ x ≤ 1, Σx = k}, and what is published is their
 // mean. Copy i hears the gradient at (1/K)·Σ of the points before its own.
-type shares struct {
+type continuousRule struct {
 	reader
 	strength float64 // H
 	to       convex.Projection
@@ -46,7 +46,7 @@ type shares struct {
 	behind   []float64 // scratch
 }
 
-func newShares(w reader, p plan, first []int) (*shares, error) {
+func newShares(w reader, p params, first []int) (*continuousRule, error) {
 	n := w.elements
 	w.copies = p.copies
 	set, err := convex.Parse(convex.Spec{Name: "subsets", Dimension: n, Radius: 1, Pick: w.pick})
@@ -54,7 +54,7 @@ func newShares(w reader, p plan, first []int) (*shares, error) {
 		return nil, err
 	}
 	to, err := convex.NewProjection(set)
-	s := &shares{
+	s := &continuousRule{
 		reader: w, strength: p.strength, to: to, points: make([]float64, p.copies*n), at: make([]float64, n),
 		scaled: make([]float64, n), order: make([]int, n), behind: make([]float64, n+1),
 	}
@@ -67,7 +67,7 @@ func newShares(w reader, p plan, first []int) (*shares, error) {
 }
 
 // decide finds the points: private follow-the-approximate-leader, Π(ĝ/(H·n)), ĝ what is released of a copy's gradients.
-func (s *shares) decide(stream *mechanisms.Stream) {
+func (s *continuousRule) decide(stream *mechanisms.Stream) {
 	by := float64(s.strength * s.weight(stream))
 	for i := range s.copies {
 		for a, g := range stream.Sum(0)[i*s.elements:][:s.elements] {
@@ -78,7 +78,7 @@ func (s *shares) decide(stream *mechanisms.Stream) {
 }
 
 // write writes the mean of the points.
-func (s *shares) write(dst []float64) {
+func (s *continuousRule) write(dst []float64) {
 	clear(dst)
 	for i := range s.copies {
 		for a, x := range s.points[i*s.elements:][:s.elements] {
@@ -91,7 +91,7 @@ func (s *shares) write(dst []float64) {
 }
 
 // leaf writes gradients less the centre.
-func (s *shares) leaf(dst []float64, e schemas.Event) bool {
+func (s *continuousRule) leaf(dst []float64, e schemas.Event) bool {
 	if !s.read(e) {
 		return false
 	}
@@ -100,7 +100,7 @@ func (s *shares) leaf(dst []float64, e schemas.Event) bool {
 }
 
 // gradients writes those of all copies, less the centre, of an event that values elements so.
-func (s *shares) gradients(dst, values []float64, f function) {
+func (s *continuousRule) gradients(dst, values []float64, f function) {
 	clear(s.at)
 	for a := range s.order {
 		s.order[a] = a
@@ -122,7 +122,7 @@ func (s *shares) gradients(dst, values []float64, f function) {
 // gradient is that of the mean value of a random set that has element a with chance at_a, the multilinear extension of
 // f: what the element adds. Of quadratic it is that of the function itself. It is in units of the most that it
 // can be, of modular 1/k, of quadratic 2/k.
-func (s *shares) gradient(dst, values []float64, f function) {
+func (s *continuousRule) gradient(dst, values []float64, f function) {
 	n := s.elements
 	switch f {
 	case facility: // largest first: Q, that none before is in, times what the element has more than those behind it

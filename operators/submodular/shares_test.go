@@ -35,7 +35,7 @@ func TestExtensionsToChances(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 33))
 	for f := range saturating {
 		c := operator{function: f, elements: 5, pick: 2, rule: byShares}
-		s, err := newShares(reader{operator: c}, plan{copies: 1}, []int{0, 1})
+		s, err := newShares(reader{operator: c}, params{copies: 1}, []int{0, 1})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -87,7 +87,7 @@ func TestExtensionsToChances(t *testing.T) {
 func TestQuadraticAtShares(t *testing.T) {
 	const k = 2
 	rng, c := rand.New(rand.NewPCG(4, 33)), operator{function: quadratic, elements: 5, pick: k, rule: byShares}
-	s, err := newShares(reader{operator: c}, plan{copies: 1}, []int{0, 1})
+	s, err := newShares(reader{operator: c}, params{copies: 1}, []int{0, 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -170,7 +170,7 @@ func TestSharesAreWithinTheirBound(t *testing.T) {
 		}{{1, 1.02 * even}, {1e4, 0.9 * best}} {
 			c, m, p := config(t, pure(events, row.epsilon), "RULE=shares", "PICK=2", "ELEMENTS=6", "FUNCTION="+functions[f],
 				"EMIT_EVERY=8", "COPIES=4")
-			c.told = true
+			c.published = true
 			machine, err := newMachine(c, p, mechtest.Open(t, m, [32]byte{4}))
 			if err != nil {
 				t.Fatal(err)
@@ -180,11 +180,11 @@ func TestSharesAreWithinTheirBound(t *testing.T) {
 			gradient := make([]float64, p.copies*elements)
 			for i, v := range all {
 				value += c.extension(x, v)
-				machine.rule.(*shares).gradients(gradient, v, f)
+				machine.rule.(*continuousRule).gradients(gradient, v, f)
 				for k, g := range gradient {
 					g += 0.5
 					sums[k] += g
-					gained[k/elements] += g * machine.rule.(*shares).points[k]
+					gained[k/elements] += g * machine.rule.(*continuousRule).points[k]
 				}
 				e := schemas.Event{Vector: schemas.Vector{Values: v}}
 				for _, d := range machine.Add(nil, operators.Record{Event: e, Identity: noise.Identity{Offset: int64(i)}}) {

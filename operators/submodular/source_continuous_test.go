@@ -37,7 +37,7 @@ func newLeader(t *testing.T, n, events int, norm, epsilon float64, seed byte) *l
 		t.Fatal(err)
 	}
 	l := &leader{x: make([]float64, n), stream: mechtest.Open(t, mechanisms.Config{
-		Name: "tree-gamma", Batch: 1, Leaf: mechanisms.OnePart(n, norm), Budget: dp.Budget{Epsilon: epsilon},
+		Name: "tree-gamma", Batch: 1, Contribution: mechanisms.OneComponent(n, norm), Budget: dp.Budget{Epsilon: epsilon},
 		Terms: protection.Terms{
 			Scope: protection.Lifetime{Steps: uint64(events), Within: uint64(events)},
 			Unit:  protection.Event{Exchange: dp.Replace},

@@ -16,7 +16,7 @@ import (
 )
 
 // halfNoise plants noise at half scale under the configured machine.
-func halfNoise(c mechanisms.Config, p mechanisms.Plan, key [32]byte) (*mechanisms.Stream, error) {
+func halfNoise(c mechanisms.Config, p mechanisms.Calibration, key [32]byte) (*mechanisms.Stream, error) {
 	sampler, err := noise.NewGaussian(noise.Scale{Mant: p.Scale.Mant, Exp: p.Scale.Exp - 1})
 	if err != nil {
 		return nil, err
@@ -78,16 +78,16 @@ func TestAuditCatchesAUserTakenForOneEvent(t *testing.T) {
 	if got := a.followed(1, Options{}); got != 18 {
 		t.Errorf("followed for %d steps, want memory and window of users", got)
 	}
-	a.stream = func(c mechanisms.Config, p mechanisms.Plan, key [32]byte) (*mechanisms.Stream, error) {
+	a.stream = func(c mechanisms.Config, p mechanisms.Calibration, key [32]byte) (*mechanisms.Stream, error) {
 		one := c
 		user := one.Unit.(protection.User)
 		user.Steps = 1
 		one.Unit = user
-		short, err := mechanisms.NewPlan(one)
+		short, err := mechanisms.Calibrate(one)
 		if err != nil {
 			return nil, err
 		}
-		seat, err := mechanisms.NewSeat(one, short)
+		seat, err := mechanisms.NewMechanism(one, short)
 		if err != nil {
 			return nil, err
 		}

@@ -59,7 +59,7 @@ func (a *Subject) Audit(ctx context.Context, o Options) (*Result, error) {
 	if err := r.aim(); err != nil {
 		return nil, err
 	}
-	r.steps = a.crowdedSteps(r.attacks)
+	r.steps = a.backgroundSteps(r.attacks)
 	if a.earliest() > r.steps {
 		r.left = append(r.left, fmt.Sprintf("noise beside leaves: an event adds nothing before step %d, and a run has %d", a.earliest(), r.steps))
 	}
@@ -99,7 +99,7 @@ func (r *Result) compare(context.Context) error {
 	if err := r.compareDeployed(); err != nil {
 		return err
 	}
-	far, errFar := r.subject.far()
+	far, errFar := r.subject.tail()
 	r.checks = append(r.checks, far)
 	var errReset, errDistances error
 	if _, decays := r.subject.mechanism.Scope.Memory(); decays {

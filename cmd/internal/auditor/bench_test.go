@@ -40,7 +40,7 @@ func BenchmarkCrowd(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			play, err := a.crowdRuns(x, true)
+			play, err := a.backgroundRuns(x, true)
 			if err != nil {
 				b.Fatal(err)
 			}

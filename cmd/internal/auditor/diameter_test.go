@@ -29,11 +29,11 @@ func (q askew) Quantise(g lattice.Grid, dst []int64, v []float64) {
 
 // in is a configuration with the fault in the ball of its leaf, if it has one.
 func (q askew) in(c mechanisms.Config) (mechanisms.Config, bool) {
-	ball, centred := c.Leaf.Parts[0].Quantiser.(mechanisms.Ball)
+	ball, centred := c.Contribution.Components[0].Quantiser.(mechanisms.Ball)
 	if centred {
-		c.Leaf.Parts = slices.Clone(c.Leaf.Parts)
+		c.Contribution.Components = slices.Clone(c.Contribution.Components)
 		q.Ball = ball
-		c.Leaf.Parts[0].Quantiser = q
+		c.Contribution.Components[0].Quantiser = q
 	}
 	return c, centred
 }
@@ -70,7 +70,7 @@ func TestAuditCatchesFaultsOfDiameters(t *testing.T) {
 		} {
 			a := subject(t, more...)
 			honest := a.stream
-			a.stream = func(c mechanisms.Config, p mechanisms.Plan, key [32]byte) (*mechanisms.Stream, error) {
+			a.stream = func(c mechanisms.Config, p mechanisms.Calibration, key [32]byte) (*mechanisms.Stream, error) {
 				c, _ = fault.in(c)
 				return honest(c, p, key)
 			}

@@ -21,7 +21,7 @@ const (
 
 // hasQuantiser reports whether an audited part says itself what its leaves are.
 func (a *Subject) hasQuantiser() bool {
-	for _, p := range a.mechanism.Leaf.Parts {
+	for _, p := range a.mechanism.Contribution.Components {
 		if p.Quantiser != nil {
 			return true
 		}
@@ -51,12 +51,12 @@ func (a *Subject) distances() (Check, error) {
 			return check, err
 		}
 		for k := range a.parts {
-			q := a.mechanism.Leaf.Parts[k].Quantiser
+			q := a.mechanism.Contribution.Components[k].Quantiser
 			if q == nil {
 				continue
 			}
 			from, to := a.bounds(a.first + k)
-			if fault := a.tooFar(q, k, first[from:to], second[from:to]); fault != "" {
+			if fault := a.beyondSensitivity(q, k, first[from:to], second[from:to]); fault != "" {
 				check.Holds, check.Found = false, fmt.Sprintf("pair %d, part %d: %s", pair, a.first+k, fault)
 				return check, nil
 			}
@@ -73,7 +73,7 @@ func (a *Subject) pairOf(pair uint64) (first, second []float64, err error) {
 		steps = min(steps, end-a.earliest())
 	}
 	for i := range both {
-		c, err := a.openCrowded(steps)
+		c, err := a.openBackground(steps)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -97,7 +97,7 @@ func (a *Subject) pairOf(pair uint64) (first, second []float64, err error) {
 }
 
 // arrives plays on until the leaf of an event is added, between null records, and reports whether it is.
-func (c *crowded) arrives(event operators.Record, number uint64) (adds bool) {
+func (c *background) arrives(event operators.Record, number uint64) (adds bool) {
 	records, lag := c.twin.Records(event)
 	at := placesOf(number)
 	at.id.Partition++ // behind those of the run
@@ -116,9 +116,9 @@ func (c *crowded) arrives(event operators.Record, number uint64) (adds bool) {
 	return false
 }
 
-// tooFar says which claim of a quantiser two vectors of numbers break, if any. The second takes hostile numbers
+// beyondSensitivity says which claim of a quantiser two vectors of numbers break, if any. The second takes hostile numbers
 // afterwards, for its distance from zero alone: they may stand in the place of public ones.
-func (a *Subject) tooFar(q mechanisms.Quantiser, k int, first, second []float64) string {
+func (a *Subject) beyondSensitivity(q mechanisms.Quantiser, k int, first, second []float64) string {
 	grid, size := a.parts[k].Grid, a.parts[k].To-a.parts[k].From
 	squareReplace, squareZero := q.Distances(grid)
 	replace, zeroOut := lattice.Grid{}.Float64(squareReplace), lattice.Grid{}.Float64(squareZero)

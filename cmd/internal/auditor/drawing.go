@@ -19,7 +19,7 @@ func (a *Subject) drawing() bool {
 // drawingSteps is how long runs are: some times that draws are due.
 func (a *Subject) drawingSteps() uint64 {
 	m := a.mechanism
-	return max(1, min(m.Scope.End(), max(shortestCrowd, 4*m.Draws.Every)+a.lag, longestCrowd/m.Batch))
+	return max(1, min(m.Scope.End(), max(shortestBackground, 4*m.Draws.Every)+a.lag, longestBackground/m.Batch))
 }
 
 // drawn is Audit of such a subject.
@@ -61,9 +61,9 @@ func (a *Subject) exchange(steps uint64) (Check, error) {
 	}
 	d, due := a.mechanism.Draws, uint64(0) // exactly, or at most
 	if d.Every > 0 {
-		due = d.Each * (steps / d.Every)
+		due = d.K * (steps / d.Every)
 	} else {
-		due = d.Each * min(d.Times, steps)
+		due = d.K * min(d.MaxDraws, steps)
 	}
 	share := 0.0
 	for run := range uint64(exchanges) {
@@ -82,7 +82,7 @@ func (a *Subject) exchange(steps uint64) (Check, error) {
 			return check, err
 		}
 		again, fault := &script{draws: with}, ""
-		accounted := account{law: a.plan.DrawLaw(a.mechanism), alone: d.Alone}
+		accounted := account{law: a.plan.DrawLaw(a.mechanism), alone: d.Disjoint}
 		err = p.pairing(run, steps, at, u, false, func(d mechanisms.Draw, index int) int {
 			if again.next < len(with) && fault == "" {
 				fault = accounted.add(with[again.next], d)
@@ -153,8 +153,8 @@ func (a *account) add(d drawn, other mechanisms.Draw) (fault string) {
 func (p *player) pairing(run, steps, at uint64, u []float64, canary bool,
 	choose func(d mechanisms.Draw, index int) int,
 ) error {
-	p.hear(choose)
-	defer p.hear(nil)
+	p.observe(choose)
+	defer p.observe(nil)
 	if err := p.begin(); err != nil {
 		return err
 	}

@@ -15,8 +15,8 @@ type drawn struct {
 	index int
 }
 
-// hear lets choose decide, or nobody but the mechanism, what the player's streams draw.
-func (p *player) hear(choose func(d mechanisms.Draw, index int) int) {
+// observe lets choose decide, or nobody but the mechanism, what the player's streams draw.
+func (p *player) observe(choose func(d mechanisms.Draw, index int) int) {
 	for _, s := range p.streams {
 		s.DrawBy(choose)
 	}

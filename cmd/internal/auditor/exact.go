@@ -47,18 +47,18 @@ type recorded struct {
 	draws               []drawn
 }
 
-func record(c *crowded, purpose string, number uint64, broken bool) (out recorded, err error) {
-	c.hear(func(d mechanisms.Draw, index int) int {
+func record(c *background, purpose string, number uint64, broken bool) (out recorded, err error) {
+	c.observe(func(d mechanisms.Draw, index int) int {
 		out.draws = append(out.draws, clone(d, index))
 		return index
 	})
-	defer c.hear(nil)
+	defer c.observe(nil)
 	err = c.record(&out, purpose, number, broken)
 	return out, err
 }
 
 // record adds what a run looks like from outside, but for its draws.
-func (c *crowded) record(out *recorded, purpose string, number uint64, broken bool) error {
+func (c *background) record(out *recorded, purpose string, number uint64, broken bool) error {
 	return c.play(purpose, number, broken, func(s step) {
 		out.releases = append(out.releases, c.appendSums(nil))
 		out.increments = append(out.increments, c.copyIncrements())
@@ -77,7 +77,7 @@ func appendNumbers(dst []byte, numbers []float64) []byte {
 
 // owed writes what the decisions of a step may owe to releases alone. An answer to a record that is another one for
 // another purpose may be another one too, but for its length.
-func (c *crowded) owed(s step) (dst []byte) {
+func (c *background) owed(s step) (dst []byte) {
 	own := 0
 	for _, d := range s.made {
 		if d.Output == 1 && c.crowd.answers {
@@ -132,10 +132,10 @@ func differ(x, y [][]byte) int {
 }
 
 // sums are sums of the parts, which release what is recorded once the stream has scaled it.
-func (r recorded) sums(leaf mechanisms.Leaf) []mechanisms.Sum {
+func (r recorded) sums(leaf mechanisms.Contribution) []mechanisms.Sum {
 	var sums []mechanisms.Sum
 	at := 0
-	for k, part := range leaf.Parts {
+	for k, part := range leaf.Components {
 		from := at
 		sum := audit.NewScripted(func(dst []float64, step uint64) {
 			for i := range dst {
@@ -169,7 +169,7 @@ func (a *Subject) restart(steps uint64) (Check, error) {
 		Name: "restart", Looked: "runs written down and read back, anywhere", Count: runs,
 		Found: "releases and decisions are those of unbroken runs", Holds: true,
 	}
-	c, err := a.openCrowded(steps)
+	c, err := a.openBackground(steps)
 	if err != nil {
 		return check, err
 	}
@@ -199,7 +199,7 @@ func (a *Subject) decisions(steps uint64) (Check, []drawn, error) {
 		Name: "decisions", Looked: "runs of other events over the same releases", Count: runs,
 		Found: "decisions are the same bytes", Holds: true,
 	}
-	c, err := a.openCrowded(steps)
+	c, err := a.openBackground(steps)
 	if err != nil {
 		return check, nil, err
 	}
@@ -228,15 +228,15 @@ func (a *Subject) decisions(steps uint64) (Check, []drawn, error) {
 // again plays other events over the releases and draws of a run, and says what is not as it was.
 func (a *Subject) again(original recorded, run, steps uint64) (fault string, err error) {
 	scripted := *a
-	scripted.stream = func(m mechanisms.Config, p mechanisms.Plan, key [32]byte) (*mechanisms.Stream, error) {
-		return mechanisms.NewStream(m, p, key, original.sums(m.Leaf)...)
+	scripted.stream = func(m mechanisms.Config, p mechanisms.Calibration, key [32]byte) (*mechanisms.Stream, error) {
+		return mechanisms.NewStream(m, p, key, original.sums(m.Contribution)...)
 	}
-	c, err := scripted.openCrowded(steps)
+	c, err := scripted.openBackground(steps)
 	if err != nil {
 		return "", err
 	}
 	draws := &script{draws: original.draws}
-	c.hear(draws.choose)
+	c.observe(draws.choose)
 	var again recorded
 	if err := c.record(&again, "other crowd", run, false); err != nil {
 		return "", err
@@ -263,7 +263,7 @@ func (a *Subject) shownSteps(steps uint64) (uint64, []string, error) {
 	if err != nil {
 		return 0, nil, err
 	}
-	limit := min(longestCrowd/a.mechanism.Batch, max(2, repeatedNumbers/uint64(a.mechanism.Dimension())))
+	limit := min(longestBackground/a.mechanism.Batch, max(2, repeatedNumbers/uint64(a.mechanism.Dimension())))
 	limit = min(limit, a.mechanism.Scope.End())
 	most, first := 0, a.earliest()
 	for t := first; t <= limit; t++ {
@@ -308,8 +308,8 @@ func (a *Subject) repetition() (Check, error) {
 	return check, err
 }
 
-// far sends draws of all sizes through the sum of each part, over a sampler of the auditor's.
-func (a *Subject) far() (Check, error) {
+// tail sends draws of all sizes through the sum of each part, over a sampler of the auditor's.
+func (a *Subject) tail() (Check, error) {
 	check := Check{
 		Name: "far draws", Looked: "draws of 1 to 29 scales, from sampler to release",
 		Found: "all reach the release as they were drawn", Holds: true,
@@ -320,9 +320,9 @@ func (a *Subject) far() (Check, error) {
 			return check, err
 		}
 		over := func(s noise.Sampler) ([]mechanisms.Sum, error) { return p.SumsOver(c, s) }
-		draws, err := audit.CheckFar(c, p, over)
+		draws, err := audit.CheckTail(c, p, over)
 		check.Count += draws
-		if errors.Is(err, audit.ErrFar) {
+		if errors.Is(err, audit.ErrTail) {
 			check.Holds, check.Found = false, err.Error()
 			return check, nil
 		}

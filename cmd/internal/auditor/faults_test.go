@@ -92,15 +92,15 @@ func (b *bent) Restore(state []byte) error {
 }
 
 // bend plants a fault in the sum of every stream that the subject opens.
-func bend(t *testing.T, a *Subject, f func(c mechanisms.Config, p mechanisms.Plan) bent) {
-	a.stream = func(c mechanisms.Config, p mechanisms.Plan, key [32]byte) (*mechanisms.Stream, error) {
+func bend(t *testing.T, a *Subject, f func(c mechanisms.Config, p mechanisms.Calibration) bent) {
+	a.stream = func(c mechanisms.Config, p mechanisms.Calibration, key [32]byte) (*mechanisms.Stream, error) {
 		b := f(c, p)
 		b.Sum = mechtest.Sum(t, c, p, gaussian(t, p))
 		return mechanisms.NewStream(c, p, key, &b)
 	}
 }
 
-func gaussian(t *testing.T, p mechanisms.Plan) noise.Sampler {
+func gaussian(t *testing.T, p mechanisms.Calibration) noise.Sampler {
 	t.Helper()
 	sampler, err := noise.NewGaussian(p.Scale)
 	if err != nil {
@@ -111,7 +111,7 @@ func gaussian(t *testing.T, p mechanisms.Plan) noise.Sampler {
 
 func TestAuditCatchesARestoreThatDropsBuffers(t *testing.T) {
 	a := subject(t)
-	bend(t, a, func(c mechanisms.Config, _ mechanisms.Plan) bent {
+	bend(t, a, func(c mechanisms.Config, _ mechanisms.Calibration) bent {
 		return bent{restore: func(state []byte) []byte {
 			clear(state[8+lattice.Int128Len*c.Dimension():])
 			return state
@@ -123,7 +123,7 @@ func TestAuditCatchesARestoreThatDropsBuffers(t *testing.T) {
 // The last coordinate of a leaf that the clip has cut is as long as it was before.
 func TestAuditCatchesACoordinateWithoutClip(t *testing.T) {
 	a := subject(t, "ORIEL_LOSS=hinge") // whose leaves are the clip's
-	bend(t, a, func(c mechanisms.Config, p mechanisms.Plan) bent {
+	bend(t, a, func(c mechanisms.Config, p mechanisms.Calibration) bent {
 		return bent{add: func(dst []float64, v []int64, chain *noise.Chain, sum mechanisms.Sum) {
 			longer, last := slices.Clone(v), c.Dimension()-1
 			if x := longer[last]; x > p.Grid.Lambda*9/10 || x < -p.Grid.Lambda*9/10 {
@@ -144,7 +144,7 @@ func TestAuditCatchesAClampOfDraws(t *testing.T) {
 		{"ORIEL_MECHANISM=once-gaussian", "ORIEL_UPDATE=ogd", "ORIEL_WINDOW=lifetime"},
 	} {
 		a := subject(t, more...)
-		a.stream = func(c mechanisms.Config, p mechanisms.Plan, key [32]byte) (*mechanisms.Stream, error) {
+		a.stream = func(c mechanisms.Config, p mechanisms.Calibration, key [32]byte) (*mechanisms.Stream, error) {
 			sum := mechtest.Sum(t, c, p, &clamped{gaussian(t, p), int64(4.5 * p.Scale.Float64())})
 			return mechanisms.NewStream(c, p, key, sum)
 		}

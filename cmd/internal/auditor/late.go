@@ -6,7 +6,7 @@ import (
 	"oriel/mechanisms"
 	"oriel/mechanisms/audit"
 	"oriel/mechanisms/audit/definition"
-	"oriel/mechanisms/forget"
+	"oriel/mechanisms/decay"
 	"oriel/mechanisms/lattice"
 	"oriel/operators"
 	"oriel/schemas"
@@ -95,14 +95,14 @@ func (adding) Tangent([]float64) {}
 // beforeReset is the private sum of a mechanism with a memory, whose runs start a little before a reset.
 func (a *Subject) beforeReset() *Subject {
 	b := *a
-	b.whole, b.wholePlan = audit.Bare(a.whole, a.wholePlan)
-	b.mechanism, b.plan = audit.Bare(a.mechanism, a.plan)
+	b.whole, b.wholePlan = audit.RawContributions(a.whole, a.wholePlan)
+	b.mechanism, b.plan = audit.RawContributions(a.mechanism, a.plan)
 	var s sums
 	units := definition.Integers(b.whole, b.wholePlan)
 	for k, of := range definition.Parts(b.whole, b.wholePlan) {
 		for _, unit := range units[of.From:of.To] {
 			longest, clip := 0.0, of.Grid.Clip()
-			if q := b.whole.Leaf.Parts[k].Quantiser; q != nil {
+			if q := b.whole.Contribution.Components[k].Quantiser; q != nil {
 				_, zeroOut := q.Distances(of.Grid)
 				longest, clip = math.Sqrt(lattice.Grid{}.Float64(zeroOut))/2*unit, 0
 			}
@@ -111,6 +111,6 @@ func (a *Subject) beforeReset() *Subject {
 	}
 	b.operator = s
 	b.machine, b.public, b.carriers, b.lag = openMachine, nil, 1, 0
-	b.late = forget.Period(a.plan.Forget.Memory) - audit.StepsBefore
+	b.late = decay.Period(a.plan.Decay.Memory) - audit.StepsBefore
 	return &b
 }

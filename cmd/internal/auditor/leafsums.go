@@ -46,9 +46,9 @@ func (a *Subject) leafSums(steps uint64) (Check, error) {
 		Name: "leaf sums", Looked: "what steps add, without noise, beside a second opinion", Count: runs * steps,
 		Found: "the two are one, but for rounding", Holds: true,
 	}
-	told, noted := &note{parts: make([][]int64, len(a.whole.Leaf.Parts))}, *a
+	told, noted := &note{parts: make([][]int64, len(a.whole.Contribution.Components))}, *a
 	noted.stream = told.stream
-	c, err := noted.openCrowded(steps)
+	c, err := noted.openBackground(steps)
 	if err != nil {
 		return check, err
 	}
@@ -68,7 +68,7 @@ func (a *Subject) leafSums(steps uint64) (Check, error) {
 }
 
 // stream opens a stream over the sums of a plan, which tell what is added to them.
-func (n *note) stream(c mechanisms.Config, p mechanisms.Plan, key [32]byte) (*mechanisms.Stream, error) {
+func (n *note) stream(c mechanisms.Config, p mechanisms.Calibration, key [32]byte) (*mechanisms.Stream, error) {
 	sums, err := p.SumsOver(c, nil)
 	if err != nil {
 		return nil, err

@@ -56,11 +56,11 @@ func (q changed) Quantise(g lattice.Grid, dst []int64, v []float64) {
 
 // in is a configuration with the fault, if it has a quantiser: rebuilt noise is drawn in others, too.
 func (q changed) in(c mechanisms.Config) mechanisms.Config {
-	if q.Quantiser = c.Leaf.Parts[0].Quantiser; q.Quantiser == nil {
+	if q.Quantiser = c.Contribution.Components[0].Quantiser; q.Quantiser == nil {
 		return c
 	}
-	c.Leaf.Parts = slices.Clone(c.Leaf.Parts)
-	c.Leaf.Parts[0].Quantiser = q
+	c.Contribution.Components = slices.Clone(c.Contribution.Components)
+	c.Contribution.Components[0].Quantiser = q
 	return c
 }
 
@@ -84,7 +84,7 @@ func TestAuditCatchesFaultsOfSecondMoments(t *testing.T) {
 		fault := changed{after: after}
 		a := solving(t, kindsOfMoments[0]...)
 		honest := a.stream
-		a.stream = func(c mechanisms.Config, p mechanisms.Plan, key [32]byte) (*mechanisms.Stream, error) {
+		a.stream = func(c mechanisms.Config, p mechanisms.Calibration, key [32]byte) (*mechanisms.Stream, error) {
 			return honest(fault.in(c), p, key)
 		}
 		refutes(t, what+", in the stream", a, "leaves", ErrNoise)

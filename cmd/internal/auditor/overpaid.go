@@ -33,7 +33,7 @@ type Move struct {
 // contributions are very long, and none where the settings ask for more noise. Equal settings give equal moves.
 func Overpaid(m mechanisms.Config, c operators.Operator) []Move {
 	padded, can := c.(operators.Padded)
-	if can && padded.Padded() || max(m.Leaf.Entries(), m.Dimension()) > mostMoved {
+	if can && padded.Padded() || max(m.Contribution.Entries(), m.Dimension()) > mostMoved {
 		return nil
 	}
 	a, err := newSubject(m, c, [32]byte{}, AllParts)
@@ -145,6 +145,6 @@ func (a *Subject) apart(i int, x, y []float64) float64 {
 // move returns a distance beside the sensitivity of a component.
 func (a *Subject) move(i int, distance float64) Move {
 	c, p := a.mechanism, a.plan
-	c.Leaf.Parts, p.Grid = c.Leaf.Parts[i:i+1], a.parts[i].Grid
-	return Move{Name: c.Leaf.Parts[0].Name, Distance: distance, Sensitivity: p.Sensitivity(c)}
+	c.Contribution.Components, p.Grid = c.Contribution.Components[i:i+1], a.parts[i].Grid
+	return Move{Name: c.Contribution.Components[0].Name, Distance: distance, Sensitivity: p.Sensitivity(c)}
 }

@@ -12,26 +12,26 @@ const AllParts = -1
 
 // partOf returns the configuration and the plan of one part of a leaf, as those of a stream that has no other, and the
 // part's share of the budget; or, of AllParts, those of the whole.
-func partOf(c mechanisms.Config, p mechanisms.Plan, part int) (mechanisms.Config, mechanisms.Plan, error) {
+func partOf(c mechanisms.Config, p mechanisms.Calibration, part int) (mechanisms.Config, mechanisms.Calibration, error) {
 	switch {
 	case part == AllParts:
 		return c, p, nil
-	case part < 0 || part >= len(c.Leaf.Parts):
-		return c, p, fmt.Errorf("audit: part %d of a leaf that has %d, from 0", part, len(c.Leaf.Parts))
-	case p.Parts == nil || len(p.Parts) == 1:
+	case part < 0 || part >= len(c.Contribution.Components):
+		return c, p, fmt.Errorf("audit: part %d of a leaf that has %d, from 0", part, len(c.Contribution.Components))
+	case p.Components == nil || len(p.Components) == 1:
 		return c, p, nil
 	}
-	leaf, plan, shares := c.Leaf.Parts[part], p.Parts[part], 0.0
-	for _, x := range c.Leaf.Parts {
+	leaf, plan, shares := c.Contribution.Components[part], p.Components[part], 0.0
+	for _, x := range c.Contribution.Components {
 		shares += float64(x.Share)
 	}
-	c.Leaf = mechanisms.Leaf{Parts: []mechanisms.Part{leaf}, Nonzero: min(c.Leaf.Nonzero, leaf.Size)}
-	one := mechanisms.Plan{
-		Name: p.Name, Grid: plan.Grid, Scale: plan.Scale, Levels: p.Levels, Filter: p.Filter, Forget: p.Forget,
+	c.Contribution = mechanisms.Contribution{Components: []mechanisms.Component{leaf}, Nonzero: min(c.Contribution.Nonzero, leaf.Size)}
+	one := mechanisms.Calibration{
+		Name: p.Name, Grid: plan.Grid, Scale: plan.Scale, Levels: p.Levels, Filter: p.Filter, Decay: p.Decay,
 		ErrorBound: plan.ErrorBound,
 	}
 	if leaf.Quantiser != nil || leaf.Scales != nil {
-		one.Parts = []mechanisms.PartPlan{plan}
+		one.Components = []mechanisms.ComponentCalibration{plan}
 	}
 	if facts, _ := mechanisms.FactsOf(c.Name); facts.Pure() {
 		c.Budget.Epsilon *= float64(leaf.Share) / shares
@@ -48,15 +48,15 @@ func partOf(c mechanisms.Config, p mechanisms.Plan, part int) (mechanisms.Config
 // bounds says where the numbers of a part are among all that a record adds.
 func (a *Subject) bounds(part int) (from, to int) {
 	for i := range part {
-		from += a.whole.Leaf.Parts[i].Entries()
+		from += a.whole.Contribution.Components[i].Entries()
 	}
-	return from, from + a.whole.Leaf.Parts[part].Entries()
+	return from, from + a.whole.Contribution.Components[part].Entries()
 }
 
 // otherParts says what an audit of one part leaves.
 func (a *Subject) otherParts() []string {
 	var left []string
-	for i, p := range a.whole.Leaf.Parts {
+	for i, p := range a.whole.Contribution.Components {
 		if i < a.first || i >= a.first+len(a.parts) {
 			left = append(left, fmt.Sprintf("part %d of the leaf (%s): --part %d", i, p.Name, i))
 		}

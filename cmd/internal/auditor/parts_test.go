@@ -14,7 +14,7 @@ import (
 	"oriel/mechanisms/lattice"
 	"oriel/mechanisms/mechtest"
 	"oriel/mechanisms/noise"
-	"oriel/mechanisms/once"
+	"oriel/mechanisms/perstep"
 	"oriel/mechanisms/protection"
 	"oriel/operators"
 	"oriel/schemas"
@@ -47,7 +47,7 @@ func (centred) Quantise(g lattice.Grid, dst []int64, v []float64) {
 }
 
 func (v varied) Require(m *mechanisms.Config, _ []byte) error {
-	m.Leaf = mechanisms.Leaf{Parts: []mechanisms.Part{
+	m.Contribution = mechanisms.Contribution{Components: []mechanisms.Component{
 		{Name: "gradient", Size: 2, Clip: 0.75, Scales: []uint32{4, 1}, Share: 2},
 		{Name: "cells", Size: 3, Clip: 1, Quantiser: v.cells, Share: 1},
 		{Name: "centred", Size: 1, Clip: 2, Quantiser: centred{}, Scales: []uint32{3}, Share: 3},
@@ -256,12 +256,12 @@ func TestAuditCatchesFaultsOfParts(t *testing.T) {
 
 // onceWith opens streams of single steps in which a part's noise is bent.
 func onceWith(t *testing.T, bent int, bend func(s *noise.Scale, instance *uint16)) func(
-	mechanisms.Config, mechanisms.Plan, [32]byte,
+	mechanisms.Config, mechanisms.Calibration, [32]byte,
 ) (*mechanisms.Stream, error) {
-	return func(c mechanisms.Config, p mechanisms.Plan, key [32]byte) (*mechanisms.Stream, error) {
+	return func(c mechanisms.Config, p mechanisms.Calibration, key [32]byte) (*mechanisms.Stream, error) {
 		var sums []mechanisms.Sum
-		for k, part := range c.Leaf.Parts {
-			scale, instance := p.Part(k).Scale, uint16(k)
+		for k, part := range c.Contribution.Components {
+			scale, instance := p.Component(k).Scale, uint16(k)
 			if k == bent {
 				bend(&scale, &instance)
 			}
@@ -269,7 +269,7 @@ func onceWith(t *testing.T, bent int, bend func(s *noise.Scale, instance *uint16
 			if err != nil {
 				t.Fatal(err)
 			}
-			sum, err := once.New(p.Part(k).Grid, part.Size, sampler, instance)
+			sum, err := perstep.New(p.Component(k).Grid, part.Size, sampler, instance)
 			if err != nil {
 				t.Fatal(err)
 			}

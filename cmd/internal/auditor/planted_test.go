@@ -87,7 +87,7 @@ var planted = []struct{ file, text, other, machine, finds, what string }{
 		"answers, m.Stream.Sum(0)[0]+1e6*m.leaf[0])", "sets", "decisions", "a held answer goes to the rule in clear",
 	},
 	{
-		"operators/plays/table.go", "\tr := t.at(n)\n\treturn Answer{Play: t.config.First(n) + uint64(r.plays[k]), Value: r.values[k]}, true",
+		"operators/actions/table.go", "\tr := t.at(n)\n\treturn Answer{Play: t.config.First(n) + uint64(r.plays[k]), Value: r.values[k]}, true",
 		"\tr := t.at(n)\n\treturn Answer{Play: t.config.First(n) + uint64(r.plays[0]), Value: r.values[0]}, true",
 		"bandit", "leaf sums", "the first answer of a round is added for each",
 	},
@@ -98,15 +98,15 @@ var planted = []struct{ file, text, other, machine, finds, what string }{
 		"coco", "decisions", "a rare decision has something of the last event",
 	},
 	{
-		"mechanisms/forget/carry.go", "\t\tclear(c.buffers)\n", "\t\tclear(c.buffers[:len(c.buffers)-1])\n", "coco", "reset",
+		"mechanisms/decay/carry.go", "\t\tclear(c.buffers)\n", "\t\tclear(c.buffers[:len(c.buffers)-1])\n", "coco", "reset",
 		"a reset leaves the buffers of the last coordinate",
 	},
 	{
-		"mechanisms/forget/carry.go", "c.steps%c.period == 0 {", "c.steps == c.period {", "coco", "reset",
+		"mechanisms/decay/carry.go", "c.steps%c.period == 0 {", "c.steps == c.period {", "coco", "reset",
 		"there is one reset, and no other",
 	},
 	{
-		"mechanisms/forget/carry.go", "c.steps%c.period == 0 {", "c.steps%c.period == 1 {", "coco", "reset",
+		"mechanisms/decay/carry.go", "c.steps%c.period == 0 {", "c.steps%c.period == 1 {", "coco", "reset",
 		"a reset is late",
 	},
 }

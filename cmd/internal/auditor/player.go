@@ -36,7 +36,7 @@ func (a *Subject) open() (*player, error) {
 	n := a.mechanism.Dimension()
 	p := &player{
 		subject: a, twin: twin, leaf: make([]float64, n), centre: make([]float64, n), all: make([]float64,
-			a.whole.Leaf.Entries()),
+			a.whole.Contribution.Entries()),
 	}
 	for i := range p.both {
 		if p.streams[i], err = a.stream(a.whole, a.wholePlan, a.key()); err != nil {
@@ -88,7 +88,7 @@ func (p *player) sum() []float64 {
 func (p *player) copyIncrements() [][]lattice.Int128 {
 	stream := p.streams[p.now]
 	var all [][]lattice.Int128
-	for i := range stream.Parts() {
+	for i := range stream.Components() {
 		all = append(all, slices.Clone(stream.Increments(i)))
 	}
 	return all
@@ -96,7 +96,7 @@ func (p *player) copyIncrements() [][]lattice.Int128 {
 
 // appendSums appends the last releases of all parts.
 func (p *player) appendSums(dst []byte) []byte {
-	for i := range p.subject.whole.Leaf.Parts {
+	for i := range p.subject.whole.Contribution.Components {
 		dst = appendNumbers(dst, p.streams[p.now].Sum(i))
 	}
 	return dst

@@ -61,7 +61,7 @@ func TestAuditCatchesLongLeavesOfPlays(t *testing.T) {
 	}}
 	a := subjectOf(t, kindsOfPlays[3]...)
 	honest := a.stream
-	a.stream = func(c mechanisms.Config, p mechanisms.Plan, key [32]byte) (*mechanisms.Stream, error) {
+	a.stream = func(c mechanisms.Config, p mechanisms.Calibration, key [32]byte) (*mechanisms.Stream, error) {
 		return honest(fault.in(c), p, key)
 	}
 	refutesIn(t, 400, "long leaves in the stream", a, "leaves", ErrNoise)

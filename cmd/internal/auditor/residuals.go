@@ -11,24 +11,24 @@ import (
 
 // Bounds of a run of events of all kinds.
 const (
-	shortestCrowd = 64      // steps: enough to compare steps
-	longestCrowd  = 1 << 20 // records
-	oneBlock      = 1 << 12 // steps, where later blocks are out of reach
+	shortestBackground = 64      // steps: enough to compare steps
+	longestBackground  = 1 << 20 // records
+	oneBlock           = 1 << 12 // steps, where later blocks are out of reach
 )
 
-// crowdedSteps is how long such a run is: to the middle of the second block and a window more, as the second attack.
-func (a *Subject) crowdedSteps(attacks []*Attack) uint64 {
+// backgroundSteps is how long such a run is: to the middle of the second block and a window more, as the second attack.
+func (a *Subject) backgroundSteps(attacks []*Attack) uint64 {
 	m := a.mechanism
 	span := m.Scope.Span()
-	steps := max(shortestCrowd, span+span/2+min(span, longestAttack))
-	if steps > min(residual.MaxSteps, longestCrowd/m.Batch) {
-		steps = min(oneBlock, max(shortestCrowd, longestCrowd/m.Batch))
+	steps := max(shortestBackground, span+span/2+min(span, longestAttack))
+	if steps > min(residual.MaxSteps, longestBackground/m.Batch) {
+		steps = min(oneBlock, max(shortestBackground, longestBackground/m.Batch))
 	}
-	if waits := a.earliest() - 1; steps+waits <= min(residual.MaxSteps, longestCrowd/m.Batch) {
+	if waits := a.earliest() - 1; steps+waits <= min(residual.MaxSteps, longestBackground/m.Batch) {
 		steps += waits
 	}
 	for _, t := range attacks {
-		if t.Canary.Releases*m.Batch <= longestCrowd {
+		if t.Canary.Releases*m.Batch <= longestBackground {
 			steps = max(steps, t.Canary.Releases)
 		}
 	}
@@ -41,13 +41,13 @@ func (a *Subject) residuals(ctx context.Context, x *residual.Noise, restarts boo
 	error,
 ) {
 	battery := residual.NewBattery(x)
-	err := do(ctx, w, func() (func(uint64) (*residual.Run, error), error) { return a.crowdRuns(x, restarts) }, battery.Add)
+	err := do(ctx, w, func() (func(uint64) (*residual.Run, error), error) { return a.backgroundRuns(x, restarts) }, battery.Add)
 	return battery.Tests(), battery.Runs(), err
 }
 
-// crowdRuns returns what one worker plays.
-func (a *Subject) crowdRuns(x *residual.Noise, restarts bool) (func(number uint64) (*residual.Run, error), error) {
-	c, err := a.openCrowded(uint64(x.Steps()))
+// backgroundRuns returns what one worker plays.
+func (a *Subject) backgroundRuns(x *residual.Noise, restarts bool) (func(number uint64) (*residual.Run, error), error) {
+	c, err := a.openBackground(uint64(x.Steps()))
 	if err != nil {
 		return nil, err
 	}
@@ -64,7 +64,7 @@ func (a *Subject) crowdRuns(x *residual.Noise, restarts bool) (func(number uint6
 // short plays what takes a moment on the private sum alone: the least changes of a history, and the clip of parts that
 // have one.
 func (a *Subject) short() ([]residual.Test, error) {
-	bare, plan := audit.Bare(a.mechanism, a.plan)
+	bare, plan := audit.RawContributions(a.mechanism, a.plan)
 	stream, err := a.stream(bare, plan, a.key())
 	if err != nil {
 		return nil, err

@@ -83,7 +83,7 @@ func TestCanariesAreSentWhereTheirLeafIsDue(t *testing.T) {
 func TestKeysOfACrowdAreThoseOfARun(t *testing.T) {
 	a := subjectOf(t, asConfigured["served in batches"]...)
 	play := func(purpose string) (keys []string, numbers [][]float64, same []bool, leaves int) {
-		c, err := a.openCrowded(60)
+		c, err := a.openBackground(60)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -72,11 +72,11 @@ func TestAuditFollowsLeaves(t *testing.T) {
 		}
 		loud := a.mechanism
 		loud.Budget.Epsilon *= 2
-		plan, err := mechanisms.NewPlan(loud)
+		plan, err := mechanisms.Calibrate(loud)
 		if err != nil {
 			t.Fatal(err)
 		}
-		a.stream = func(_ mechanisms.Config, _ mechanisms.Plan, key [32]byte) (*mechanisms.Stream, error) {
+		a.stream = func(_ mechanisms.Config, _ mechanisms.Calibration, key [32]byte) (*mechanisms.Stream, error) {
 			return mechanisms.Open(loud, plan, key)
 		}
 		if err := played(a).Report.Err(); !errors.Is(err, audit.ErrClaim) {

@@ -11,7 +11,7 @@ import (
 	"oriel/cmd/internal/settings"
 	"oriel/mechanisms"
 	"oriel/mechanisms/audit/definition"
-	"oriel/mechanisms/forget"
+	"oriel/mechanisms/decay"
 	"oriel/mechanisms/lattice"
 	"oriel/mechanisms/protection"
 	"oriel/operators"
@@ -22,24 +22,24 @@ import (
 // Of a leaf of several parts it attacks all at once, or one: then mechanism, plan and guarantee are that part's alone,
 // as if it had a stream of its own. The machine runs over all.
 type Subject struct {
-	whole     mechanisms.Config
-	wholePlan mechanisms.Plan
-	first     int               // of the parts that are audited
-	parts     []definition.Part // they
-	integers  []float64         // one of each of their coordinates, loss units
-	mechanism mechanisms.Config
-	operator  operators.Operator // which publishes every decision; of deployed, the one that the settings say
-	settled   operators.Operator // the one that the settings say
-	plan      mechanisms.Plan
-	public    []byte // the operator's plan
-	carriers  int    // records that carry an event, each in a step of its own
-	lag       uint64 // steps from the last of them to the leaf
-	guarantee protection.Guarantee
-	secret    [32]byte
-	late      uint64 // steps that were before a run, of which the private sum holds nothing
+	whole            mechanisms.Config
+	wholePlan        mechanisms.Calibration
+	first            int               // of the parts that are audited
+	parts            []definition.Part // they
+	integers         []float64         // one of each of their coordinates, loss units
+	mechanism        mechanisms.Config
+	operator         operators.Operator // which publishes every decision; of deployed, the one that the settings say
+	deployedOperator operators.Operator // the one that the settings say
+	plan             mechanisms.Calibration
+	public           []byte // the operator's plan
+	carriers         int    // records that carry an event, each in a step of its own
+	lag              uint64 // steps from the last of them to the leaf
+	guarantee        protection.Guarantee
+	secret           [32]byte
+	late             uint64 // steps that were before a run, of which the private sum holds nothing
 	// stream opens the machine's private sum: mechanisms.Open, or in tests one with a planted fault. So does machine
 	// with an operator that has a plan.
-	stream  func(mechanisms.Config, mechanisms.Plan, [32]byte) (*mechanisms.Stream, error)
+	stream  func(mechanisms.Config, mechanisms.Calibration, [32]byte) (*mechanisms.Stream, error)
 	machine func(operators.Operator, []byte, *mechanisms.Stream) (operators.Machine, error)
 }
 
@@ -62,10 +62,10 @@ func openMachine(c operators.Operator, plan []byte, sums *mechanisms.Stream) (op
 func newSubject(m mechanisms.Config, c operators.Operator, secret [32]byte, part int) (*Subject, error) {
 	var err error
 	a := &Subject{
-		whole: m, first: max(0, part), operator: operators.EmitAllOf(c), settled: c, secret: secret, stream: mechanisms.Open,
+		whole: m, first: max(0, part), operator: operators.EmitAllOf(c), deployedOperator: c, secret: secret, stream: mechanisms.Open,
 		machine: openMachine,
 	}
-	if a.wholePlan, err = mechanisms.NewPlan(m); err != nil {
+	if a.wholePlan, err = mechanisms.Calibrate(m); err != nil {
 		return nil, err
 	}
 	if a.mechanism, a.plan, err = partOf(m, a.wholePlan, part); err != nil {
@@ -93,7 +93,7 @@ func newSubject(m mechanisms.Config, c operators.Operator, secret [32]byte, part
 // bytes, and for Overpaid.
 func (a *Subject) deployed() (*Subject, error) {
 	b := *a
-	b.operator = a.settled
+	b.operator = a.deployedOperator
 	var err error
 	if b.public, err = b.operator.Params(a.whole); err != nil {
 		return nil, err
@@ -149,10 +149,10 @@ func (a *Subject) leaf(dst, all []float64, twin operators.ReferenceModel, r oper
 func (a *Subject) partLeaf(dst, numbers []float64, k int) {
 	grid, integers := a.parts[k].Grid, a.integers[a.parts[k].From:a.parts[k].To]
 	unit := grid.Unit()
-	q := a.mechanism.Leaf.Parts[k].Quantiser
+	q := a.mechanism.Contribution.Components[k].Quantiser
 	if _, ball := q.(mechanisms.Ball); ball {
 		// Half the distance that is accounted is how far a leaf is from the centre at most.
-		limit, away := math.Sqrt(lattice.Grid{}.Float64(a.plan.Part(k).Replace))/2*unit, make([]float64, len(dst))
+		limit, away := math.Sqrt(lattice.Grid{}.Float64(a.plan.Component(k).Replace))/2*unit, make([]float64, len(dst))
 		for i := range dst {
 			dst[i] = math.RoundToEven(numbers[len(dst)+i]/unit) * unit
 			away[i] = numbers[i] - dst[i]
@@ -182,7 +182,7 @@ func (a *Subject) partLeaf(dst, numbers []float64, k int) {
 func (a *Subject) centres(dst, all []float64, adds bool) {
 	clear(dst)
 	for k, of := range a.parts {
-		if _, ball := a.mechanism.Leaf.Parts[k].Quantiser.(mechanisms.Ball); !ball || !adds {
+		if _, ball := a.mechanism.Contribution.Components[k].Quantiser.(mechanisms.Ball); !ball || !adds {
 			continue
 		}
 		from, to := a.bounds(a.first + k)
@@ -197,9 +197,9 @@ func (a *Subject) centres(dst, all []float64, adds bool) {
 func (a *Subject) kept() float64 {
 	facts, _ := mechanisms.FactsOf(a.mechanism.Name)
 	if memory, decays := a.mechanism.Scope.Memory(); decays {
-		return float64(forget.Decay(memory)) / (1 << 30)
+		return float64(decay.Decay(memory)) / (1 << 30)
 	}
-	if facts.Once {
+	if facts.PerStep {
 		return 0
 	}
 	return 1
@@ -278,19 +278,19 @@ func (a *Subject) along(number int) []float64 {
 }
 
 // numbers is how many numbers the audited parts take.
-func (a *Subject) numbers() int { return a.mechanism.Leaf.Entries() }
+func (a *Subject) numbers() int { return a.mechanism.Contribution.Entries() }
 
 // units fills a vector part by part, and scales each to norm 1.
 func (a *Subject) units(fill func(part int, u []float64)) []float64 {
-	all := make([]float64, a.whole.Leaf.Entries())
+	all := make([]float64, a.whole.Contribution.Entries())
 	vector := func(i int) []float64 { // without public numbers
 		from, to := a.bounds(i)
-		if ball, centred := a.whole.Leaf.Parts[i].Quantiser.(mechanisms.Ball); centred {
+		if ball, centred := a.whole.Contribution.Components[i].Quantiser.(mechanisms.Ball); centred {
 			to = from + ball.Size
 		}
 		return all[from:to]
 	}
-	for i := range a.whole.Leaf.Parts {
+	for i := range a.whole.Contribution.Components {
 		fill(i, vector(i))
 	}
 	twin, err := operators.ReferenceModelOf(a.operator, a.public)
@@ -298,7 +298,7 @@ func (a *Subject) units(fill func(part int, u []float64)) []float64 {
 		panic("BUG: auditor: the operator refuses its own plan: " + err.Error())
 	}
 	twin.Tangent(all)
-	for i := range a.whole.Leaf.Parts {
+	for i := range a.whole.Contribution.Components {
 		u := vector(i)
 		norm := lattice.Norm(u)
 		for j := range u {

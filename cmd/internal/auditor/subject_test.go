@@ -58,9 +58,9 @@ func TestLeafIsThatOfTheMachine(t *testing.T) {
 		if err := p.begin(); err != nil {
 			t.Fatal(err)
 		}
-		c := a.newCrowd(p.twin)
+		c := a.newTraffic(p.twin)
 		c.begin("leaf", 1)
-		numbers, units := make([]float64, a.whole.Leaf.Entries()), make([]int64, 5)
+		numbers, units := make([]float64, a.whole.Contribution.Entries()), make([]int64, 5)
 		for range 200 {
 			r := c.next()
 			adds := p.twin.Contribution(numbers, r)
@@ -70,7 +70,7 @@ func TestLeafIsThatOfTheMachine(t *testing.T) {
 			if !adds {
 				continue
 			}
-			if q := a.mechanism.Leaf.Parts[0].Quantiser; q != nil {
+			if q := a.mechanism.Contribution.Components[0].Quantiser; q != nil {
 				q.Quantise(a.plan.Grid, units, numbers)
 			} else {
 				a.plan.Grid.Quantise(units, numbers)

@@ -16,7 +16,7 @@ const (
 // widened is the subject's mechanism at a large dimension.
 type widened struct {
 	config mechanisms.Config
-	plan   mechanisms.Plan
+	plan   mechanisms.Calibration
 	noise  *residual.Noise
 }
 
@@ -28,10 +28,10 @@ func (a *Subject) widen() (widened, bool) {
 		return widened{}, false
 	}
 	x := widened{config: a.mechanism}
-	x.config.Leaf = mechanisms.OnePart(max(wide, a.mechanism.Dimension()), a.mechanism.Clip())
+	x.config.Contribution = mechanisms.OneComponent(max(wide, a.mechanism.Dimension()), a.mechanism.Clip())
 	x.config.Batch, x.config.Failure = 1, 0
 	var err error
-	if x.plan, err = mechanisms.NewPlan(x.config); err != nil {
+	if x.plan, err = mechanisms.Calibrate(x.config); err != nil {
 		return widened{}, false
 	}
 	steps := uint64(wideSteps)

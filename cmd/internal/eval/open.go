@@ -20,7 +20,7 @@ func open(m pipeline.Model, plan []byte, opened *pipeline.Opened, partition int3
 	secret := sha256.Sum256(fmt.Appendf(nil, "oriel eval, seed %d", seed))
 	inc := state.Incarnation{
 		ID: state.SeededID(secret), Stream: strconv.Itoa(int(partition)), Partition: partition, Config: m.Settings,
-		Plan: plan,
+		Params: plan,
 	}
 	return opened.Open(inc.InitialKey(secret), [32]byte{}, inc.Stream, inc.ID)
 }
@@ -60,7 +60,7 @@ func silenced(s settings.Settings, operator operators.Operator) (pipeline.Model,
 		return model, err
 	}
 	l := silentLearner{Opener: model.Learner, operator: operator, mechanism: learner.Mechanism()}
-	if l.calibration, err = mechanisms.NewPlan(l.mechanism); err != nil {
+	if l.calibration, err = mechanisms.Calibrate(l.mechanism); err != nil {
 		return model, err
 	}
 	if l.params, err = operator.Params(l.mechanism); err != nil {
@@ -75,7 +75,7 @@ type silentLearner struct {
 	pipeline.Opener
 	operator    operators.Operator
 	mechanism   mechanisms.Config
-	calibration mechanisms.Plan
+	calibration mechanisms.Calibration
 	params      []byte
 }
 

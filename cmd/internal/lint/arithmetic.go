@@ -13,10 +13,10 @@ import (
 // decidesBytes are the folders in which a float can reach a decision, a state or a hash: there the arithmetic must be
 // the same on every CPU.
 var decidesBytes = []string{
-	"mechanisms", "mechanisms/blt", "mechanisms/buffer", "mechanisms/forget", "mechanisms/lattice", "mechanisms/noise",
-	"mechanisms/once", "mechanisms/rational", "mechanisms/windowtree",
+	"mechanisms", "mechanisms/blt", "mechanisms/buffer", "mechanisms/decay", "mechanisms/lattice", "mechanisms/noise",
+	"mechanisms/perstep", "mechanisms/rational", "mechanisms/windowtree",
 	"operators", "operators/aggregate/block", "operators/aggregate/interval", "operators/convex", "operators/elementary",
-	"operators/loss", "operators/moments", "operators/plays", "schemas",
+	"operators/loss", "operators/moments", "operators/actions", "schemas",
 }
 
 // frozen are files of those folders whose floats never reach a byte but through a plan that is computed once and
@@ -25,16 +25,16 @@ var frozen = []struct{ file, reason string }{
 	{"mechanisms/calibrate.go", "noise scales and error bounds are computed when a stream is opened, rounded up, stored in its plan and read back ever after"},
 	{"mechanisms/blt/freeze.go", "poles and residues are fitted when a stream is opened, rounded to dyadics, stored in its plan and read back ever after"},
 	{"mechanisms/blt/optimum.go", "the least variance there is, a figure for people"},
-	{"mechanisms/forget/freeze.go", "poles and residues are fitted when a stream is opened, rounded to dyadics, stored in its plan and read back ever after"},
-	{"mechanisms/forget/optimum.go", "the least variance there is, a figure for people"},
+	{"mechanisms/decay/freeze.go", "poles and residues are fitted when a stream is opened, rounded to dyadics, stored in its plan and read back ever after"},
+	{"mechanisms/decay/optimum.go", "the least variance there is, a figure for people"},
 	{"operators/arms/bound.go", "a bound on regret, a figure for people"},
 	{"operators/bandit/bound.go", "a bound on regret, a figure for people"},
-	{"operators/bandit/plan.go", "the paper's constants are computed when a stream is opened, stored in its plan and read back ever after"},
+	{"operators/bandit/params.go", "the paper's constants are computed when a stream is opened, stored in its plan and read back ever after"},
 	{"operators/submodular/places.go", "what places are worth to events is computed when a stream is opened, rounded to 2^-20, stored in its plan and read back ever after"},
 	{"operators/submodular/configured.go", "figures for people, and the bound of a grid that the plan stores"},
 	{"operators/sets/rates.go", "rates are computed when a stream is opened, stored in its plan and read back ever after; and figures for people"},
 	{"operators/linucb/bound.go", "a bound on regret, a figure for people"},
-	{"operators/coco/plan.go", "the paper's C_W is computed when a stream is opened, stored in its plan and read back ever after"},
+	{"operators/coco/params.go", "the paper's C_W is computed when a stream is opened, stored in its plan and read back ever after"},
 }
 
 // exactMath are the functions of math that are exact or correctly rounded, and so equal, on every CPU; its constants

@@ -47,7 +47,7 @@ var ofOwners = []struct {
 	names   []string
 	folders []string
 }{
-	{[]string{"Explain", "Problem"}, []string{"schemas", "cmd/oriel", "cmd/internal/eval", "pipeline/letters"}},
+	{[]string{"Explain", "Problem"}, []string{"schemas", "cmd/oriel", "cmd/internal/eval", "pipeline/deadletters"}},
 	{[]string{"See"}, []string{"cmd/internal/traps", "cmd/oriel"}},
 }
 

@@ -29,7 +29,7 @@ var direction = []rule{
 	{"pipeline/embedded", []string{"pipeline"}, "the embedded broker knows Kafka alone"},
 	{"pipeline/metrics", []string{"pipeline", "mechanisms/dp", "mechanisms/protection"}, "metrics see what a listener is told: counts, times, and what is published"},
 	{"pipeline/console", []string{"pipeline", "mechanisms/dp"}, "HTTP shows what is public"},
-	{"pipeline/letters", []string{"=pipeline", "pipeline/kafka", "state", "schemas"}, "letters open what the service has sealed, and know no algorithm"},
+	{"pipeline/deadletters", []string{"=pipeline", "pipeline/kafka", "state", "schemas"}, "letters open what the service has sealed, and know no algorithm"},
 	{
 		"pipeline/pipetest",
 		[]string{"pipeline", "operators", "mechanisms", "state", "schemas"},
@@ -40,7 +40,7 @@ var direction = []rule{
 	{"operators/loss", []string{"operators", "mechanisms", "=schemas"}, "losses know no algorithm"},
 	{"operators/convex", []string{"operators", "mechanisms"}, "sets know no algorithm"},
 	{"operators/pending", nil, "rows that wait know no algorithm"},
-	{"operators/plays", []string{"=operators", "=schemas"}, "plays that wait know no algorithm"},
+	{"operators/actions", []string{"=operators", "=schemas"}, "plays that wait know no algorithm"},
 	{"operators/elementary", nil, "arithmetic knows numbers and nothing else"},
 	{
 		"operators/moments",
@@ -60,7 +60,7 @@ var direction = []rule{
 		"leaves know the lattice, and no operator",
 	},
 	{"operators/aggregate/interval", nil, "intervals are functions of released numbers"},
-	{"operators", []string{"=operators", "operators/loss", "operators/convex", "operators/elementary", "operators/moments", "operators/pending", "operators/plays", "mechanisms", "=schemas"}, "operators stand on mechanisms and the form of events, and no algorithm family on another"},
+	{"operators", []string{"=operators", "operators/loss", "operators/convex", "operators/elementary", "operators/moments", "operators/pending", "operators/actions", "mechanisms", "=schemas"}, "operators stand on mechanisms and the form of events, and no algorithm family on another"},
 	{"mechanisms/dp", nil, "accounting is a leaf"},
 	{"mechanisms/lattice", nil, "the lattice is a leaf"},
 	{"mechanisms/noise", []string{"mechanisms/lattice"}, "noise knows integers, not mechanisms"},

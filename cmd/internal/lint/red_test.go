@@ -174,7 +174,7 @@ func f() {
 		t.Fatal(err)
 	}
 	for dir, want := range map[string]int{
-		"state": 8, "pipeline/kafka": 7, "pipeline": 7, "pipeline/letters": 6, "cmd/oriel": 1,
+		"state": 8, "pipeline/kafka": 7, "pipeline": 7, "pipeline/deadletters": 6, "cmd/oriel": 1,
 	} {
 		if found := callsIn(fset, file, dir); len(found) != want {
 			t.Errorf("in %s: %d findings, want %d: %v", dir, len(found), want, found)

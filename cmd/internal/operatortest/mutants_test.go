@@ -20,11 +20,11 @@ var mutants = []struct{ operator, file, text, other, breaks string }{
 		"the next process has forgotten that noise",
 	},
 	{
-		"coco", "mechanisms/forget/carry.go", "remembered(c.sums[i], c.decay, u)", "c.sums[i].Add(u)",
+		"coco", "mechanisms/decay/carry.go", "remembered(c.sums[i], c.decay, u)", "c.sums[i].Add(u)",
 		"the sum does not forget",
 	},
 	{
-		"coco", "mechanisms/forget/encode.go", "c.steps = steps", "_ = steps",
+		"coco", "mechanisms/decay/encode.go", "c.steps = steps", "_ = steps",
 		"the next process draws the noise of the first steps again",
 	},
 	{"coco", "state/users/encode.go", "int(count), last", "0, last", "the next process does not know who was there"},
@@ -50,9 +50,9 @@ var mutants = []struct{ operator, file, text, other, breaks string }{
 		"\t\tif m.Stream.Step()%m.Every == 0 {\n\t\t\tr.Take()\n\t\t}\n\t}\n\tt := m.Stream.Step()\n",
 		"a decision has the increments of its last step alone",
 	},
-	{"arms", "operators/plays/table.go", "*word&bit != 0 || r.count", "r.count", "a second answer counts"},
+	{"arms", "operators/actions/table.go", "*word&bit != 0 || r.count", "r.count", "a second answer counts"},
 	{
-		"bandit", "operators/plays/table.go", "t.step-n >= max(1, t.config.Delay)", "t.step-n > max(1, t.config.Delay)",
+		"bandit", "operators/actions/table.go", "t.step-n >= max(1, t.config.Delay)", "t.step-n > max(1, t.config.Delay)",
 		"a late answer counts",
 	},
 	{
@@ -61,7 +61,7 @@ var mutants = []struct{ operator, file, text, other, breaks string }{
 	},
 	{"sets", "operators/sets/halving.go", "*h = *other\n", "", "the next process tries all elements again"},
 	{
-		"arms", "operators/plays/encode.go", "r.used[i] = binary.LittleEndian.Uint64(b[8*i:])", "_, _ = i, b",
+		"arms", "operators/actions/encode.go", "r.used[i] = binary.LittleEndian.Uint64(b[8*i:])", "_, _ = i, b",
 		"the next process does not know which plays are answered",
 	},
 	{

@@ -21,7 +21,7 @@ import (
 //
 // The logistic loss pays for noise of standard deviation s in its log-odds at most s²/8 (its curvature is ¼): 0.03 at
 // λ₀, and the start regulariser at most λ₀R²/2 over the whole stream. A release with H = 65 536 has 1.46 times the
-// noise of one with 1 024 and 0.83 times that of one with 2²⁰ (the roots of the optima in mechanisms/forget/PROOF.md):
+// noise of one with 1 024 and 0.83 times that of one with 2²⁰ (the roots of the optima in mechanisms/decay/PROOF.md):
 // a wrong H costs little noise either way. TestAdviceHelpsOnEveryStream is what speaks for the factor 2.
 //
 // Losses that predict nothing, of costs or of portfolios, have no scale of predictions. What is known of them is how
@@ -59,7 +59,7 @@ func Advise(c mechanisms.Config, o operators.Operator) (Advice, bool, error) {
 
 func (m *machine) advice(o operators.Operator) (Advice, bool) {
 	d, score := o.Describe(m.config), operators.ScoreOf(o)
-	if d.Damping == nil || !(d.Radius > 0) || score == nil || m.stream.Once() {
+	if d.Damping == nil || !(d.Radius > 0) || score == nil || m.stream.PerStep() {
 		return Advice{}, false
 	}
 	factor := 0.0

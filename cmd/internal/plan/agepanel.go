@@ -143,9 +143,9 @@ func (m *machine) smoothAges(last, decade uint64) []uint64 {
 	for k := range int(math.Log10(float64(last))*float64(decade)) + 1 {
 		ages = append(ages, uint64(math.Round(math.Pow(10, float64(k)/float64(decade)))))
 	}
-	separation, several := m.config.Unit.Train()
+	separation, several := m.config.Unit.EventSeparation()
 	for k := uint64(1); k <= 4 && several; k++ {
-		if age := times(k, separation); age < m.config.Among() {
+		if age := times(k, separation); age < m.config.ExchangeSteps() {
 			ages = append(ages, age, age+1)
 		}
 	}

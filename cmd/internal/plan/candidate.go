@@ -33,13 +33,13 @@ func (in Input) candidate(v variant) (c mechanisms.Config, note, reason string) 
 	}
 	c.Terms, note = c.Windowed()
 	c.Name, c.PaperSensitivity, c.AgeWeight, c.Poles = name, 0, 0, 0
-	_, several := c.Unit.Train()
+	_, several := c.Unit.EventSeparation()
 	switch {
 	case c.Budget.Delta == 0 && !facts.Pure():
 		return c, "", "needs ORIEL_DELTA"
-	case facts.Once && several:
+	case facts.PerStep && several:
 		return c, "", "has no user level: a user's events over a whole life have no bound"
-	case facts.Once:
+	case facts.PerStep:
 		c.Scope = protection.PerStep{}
 		return c, "releases the sum of each step alone, once, and no prefix sum; its ε holds for ever", ""
 	case c.Scope.Span() == 0:
@@ -50,7 +50,7 @@ func (in Input) candidate(v variant) (c mechanisms.Config, note, reason string) 
 	if err := in.Operator.Require(&c, nil); err != nil {
 		return c, "", err.Error()
 	}
-	c.Scope = c.Scope.Fitted(false)
+	c.Scope = c.Scope.RoundedUp(false)
 	switch {
 	case facts.Filter && c.Scope.Span() > facts.MaxWindow:
 		return c, "", fmt.Sprintf("its windows end at %d steps", facts.MaxWindow)
@@ -58,7 +58,7 @@ func (in Input) candidate(v variant) (c mechanisms.Config, note, reason string) 
 		c.AgeWeight = in.AgeWeight
 		return c, note, ""
 	}
-	if power := c.Scope.Fitted(true); power.Span() != c.Scope.Span() {
+	if power := c.Scope.RoundedUp(true); power.Span() != c.Scope.Span() {
 		c.Scope = power
 		note = strings.TrimPrefix(note+fmt.Sprintf("; window %d, the next power of two", c.Scope.Span()), "; ")
 	}

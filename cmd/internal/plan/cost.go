@@ -40,13 +40,13 @@ func authentications(message int) uint64 {
 // block, and so in all its life before a horizon, one a step.
 func (m *machine) cost() Cost {
 	c := Cost{Vectors: 1, WorstVectors: 1, Nanoseconds: none}
-	n, parts := uint64(m.config.Dimension()), uint64(len(m.config.Leaf.Parts))
+	n, parts := uint64(m.config.Dimension()), uint64(len(m.config.Contribution.Components))
 	if m.facts.Tree && m.config.Scope.End() == protection.Endless {
 		c.Vectors = Number(2 - 1/float64(m.config.Scope.Span()))
 		c.WorstVectors = uint64(m.plan.Levels)
 	}
 	blocks := uint64(0) // of one vector of each part
-	for _, p := range m.config.Leaf.Parts {
+	for _, p := range m.config.Contribution.Components {
 		words := uint64(p.Size)
 		if m.facts.Law == mechanisms.Gamma {
 			words = 2*words + 1
@@ -58,7 +58,7 @@ func (m *machine) cost() Cost {
 	}
 	c.CipherBlocks = c.Vectors * Number(blocks)
 	c.Vectors, c.WorstVectors = c.Vectors*Number(parts), c.WorstVectors*parts
-	record := authentications(recordLen + 8*m.config.Leaf.Absorbed())
+	record := authentications(recordLen + 8*m.config.Contribution.Absorbed())
 	c.HashBlocks = Number(float64(m.config.Batch*record) + float64(c.Vectors)*float64(authentications(noiseLen)))
 	c.Products = 2 * uint64(m.poles()) * n
 	if m.plan.Decays() {
@@ -79,7 +79,7 @@ func (m *machine) measure(limit time.Duration, spent func() time.Duration) (Numb
 	if err != nil {
 		return none, err
 	}
-	gradient := make([]float64, m.config.Leaf.Entries())
+	gradient := make([]float64, m.config.Contribution.Entries())
 	for i := range gradient {
 		gradient[i] = m.config.Clip() / float64(2*len(gradient))
 	}

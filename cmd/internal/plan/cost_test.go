@@ -120,7 +120,7 @@ func TestHashBlocks(t *testing.T) {
 			t.Fatalf("n=%d: not the chain's seed", n)
 		}
 		in := settings[0].input()
-		in.Configured.Leaf, in.Configured.Batch = mechanisms.OnePart(n, in.Configured.Clip()), 3
+		in.Configured.Contribution, in.Configured.Batch = mechanisms.OneComponent(n, in.Configured.Clip()), 3
 		r, err := New(in)
 		if err != nil {
 			t.Fatal(err)
@@ -132,7 +132,7 @@ func TestHashBlocks(t *testing.T) {
 		if n%2 > 0 {
 			continue
 		}
-		in.Configured.Leaf.Parts[0].Size, in.Configured.Leaf.Nonzero = 10*n, n/2 // places and values are as many integers
+		in.Configured.Contribution.Components[0].Size, in.Configured.Contribution.Nonzero = 10*n, n/2 // places and values are as many integers
 		if r, err = New(in); err != nil {
 			t.Fatal(err)
 		}
@@ -186,7 +186,7 @@ func TestStateBytes(t *testing.T) {
 func TestMemoryBytes(t *testing.T) {
 	for _, name := range mechanisms.Names() {
 		in := settings[0].input()
-		in.Configured.Leaf = mechanisms.OnePart(1000, in.Configured.Clip())
+		in.Configured.Contribution = mechanisms.OneComponent(1000, in.Configured.Clip())
 		c, _, reason := in.candidate(variant{name: name})
 		if reason != "" {
 			t.Fatal(reason)

@@ -42,7 +42,7 @@ func settles(d operators.Damping, s protection.Scope, release, radius float64) f
 func (r *Report) decisions(row *Mechanism, o operators.Operator) {
 	row.Decisions, row.Settles = []DecisionNoise{}, none
 	d := o.Describe(row.machine.config)
-	if d.Damping == nil || row.machine.stream.Once() {
+	if d.Damping == nil || row.machine.stream.PerStep() {
 		return
 	}
 	scope := row.machine.config.Scope

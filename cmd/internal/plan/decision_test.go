@@ -20,7 +20,7 @@ func TestDecisionNoise(t *testing.T) {
 			t.Fatal(err)
 		}
 		m := r.Mechanisms[0]
-		if m.machine.stream.Once() {
+		if m.machine.stream.PerStep() {
 			if len(m.Decisions) != 0 || m.Settles.known() {
 				t.Error("single steps have no prefix sums to divide")
 			}

@@ -22,7 +22,7 @@ func (r *Report) errorPanel() panel {
 	once := r.Setting.span() == 0
 	for i := range r.Mechanisms {
 		m := &r.Mechanisms[i]
-		if !m.Configured && (factsOf(m.Name).Paper || factsOf(m.Name).Once != once) {
+		if !m.Configured && (factsOf(m.Name).Paper || factsOf(m.Name).PerStep != once) {
 			continue
 		}
 		x := dot{

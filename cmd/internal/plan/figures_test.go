@@ -53,8 +53,8 @@ func TestFiguresOfTheTexts(t *testing.T) {
 		t.Helper()
 		c := mechanisms.Config{
 			Name: name, Batch: 1,
-			Terms: protection.Terms{Scope: protection.Window{Steps: 1024}, Unit: protection.Event{Exchange: dp.Replace}},
-			Leaf:  mechanisms.OnePart(8, 1), Budget: dp.Budget{
+			Terms:        protection.Terms{Scope: protection.Window{Steps: 1024}, Unit: protection.Event{Exchange: dp.Replace}},
+			Contribution: mechanisms.OneComponent(8, 1), Budget: dp.Budget{
 				Epsilon: 1,
 				Delta:   1e-6,
 			},

@@ -14,8 +14,8 @@ import (
 // machine is one mechanism at one configuration, opened.
 type machine struct {
 	config    mechanisms.Config
-	plan      mechanisms.Plan
-	seat      *mechanisms.Seat
+	plan      mechanisms.Calibration
+	seat      *mechanisms.Mechanism
 	stream    *mechanisms.Stream
 	guarantee protection.Guarantee
 	facts     mechanisms.Facts
@@ -23,11 +23,11 @@ type machine struct {
 }
 
 func open(c mechanisms.Config) (*machine, error) {
-	p, err := mechanisms.NewPlan(c)
+	p, err := mechanisms.Calibrate(c)
 	if err != nil {
 		return nil, err
 	}
-	seat, err := mechanisms.NewSeat(c, p)
+	seat, err := mechanisms.NewMechanism(c, p)
 	if err != nil {
 		return nil, err
 	}
@@ -42,7 +42,7 @@ func open(c mechanisms.Config) (*machine, error) {
 }
 
 // poles returns those of a filter.
-func (m *machine) poles() int { return int(m.plan.Filter.Count + m.plan.Forget.Count) }
+func (m *machine) poles() int { return int(m.plan.Filter.Count + m.plan.Decay.Count) }
 
 // bothSigns reports whether the filter has residues of both signs: the response then rises after falling
 // (mechanisms/blt, PROOF.md, Lemma 1), which costs the account of a user more than the user loses.
@@ -83,9 +83,9 @@ func (m *machine) vectors() (mean, most float64) {
 	scope := m.config.Scope
 	t, ends := scope.End(), scope.End() != protection.Endless
 	switch {
-	case m.stream.Once():
+	case m.stream.PerStep():
 	case m.plan.Decays():
-		return m.plan.Forget.Variance(), m.plan.Forget.Peak()
+		return m.plan.Decay.Variance(), m.plan.Decay.Peak()
 	case m.facts.Tree && ends:
 		return float64(bitsUpTo(t)) / float64(t), float64(bits.Len64(t+1) - 1)
 	case m.facts.Tree:
@@ -151,7 +151,7 @@ func (m *machine) rms() (mean, worst float64) {
 // bound still, since a user may have one event. It is none for pure ε, for which no such bound is known, where no
 // prefix sum is released, and for streams that end, of which the theorem says nothing.
 func (m *machine) overOptimum(factor Number) Number {
-	if m.guarantee.Mu == 0 || m.stream.Once() {
+	if m.guarantee.Mu == 0 || m.stream.PerStep() {
 		return none
 	}
 	if m.several() {

@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"oriel/mechanisms/blt"
+	"oriel/mechanisms/decay"
 	"oriel/mechanisms/dp"
-	"oriel/mechanisms/forget"
 	"oriel/operators"
 )
 
@@ -44,7 +44,7 @@ func New(in Input) (*Report, error) {
 	r.Setting.WindowSeconds, r.Setting.MemorySeconds, r.Optimum.Factor = none, none, none
 	switch span := c.Scope.Span(); {
 	case decays(c.Scope):
-		r.Setting.MemorySeconds, r.Optimum.Factor = in.seconds(span), Number(forget.Optimum(span))
+		r.Setting.MemorySeconds, r.Optimum.Factor = in.seconds(span), Number(decay.Optimum(span))
 	case !c.Scope.ForLife():
 		r.Setting.WindowSeconds, r.Optimum.Factor = in.seconds(span), Number(blt.Optimum(span))
 	case span > 0:
@@ -152,7 +152,7 @@ func (r *Report) about(m *machine) {
 // row describes a mechanism.
 func (r *Report) row(m *machine, note string, o operators.Operator) (Mechanism, error) {
 	figures, same := m.config.Scope.Figures(), decays(m.config.Scope) == decays(r.Setting.terms.Scope)
-	_, several := m.config.Unit.Train()
+	_, several := m.config.Unit.EventSeparation()
 	mean, worst := m.rms()
 	root := math.Sqrt(float64(m.config.Dimension()))
 	row := Mechanism{
@@ -203,7 +203,7 @@ func (r *Report) sort() {
 			return 0
 		case factsOf(m.Name).Paper:
 			return 2
-		case factsOf(m.Name).Once:
+		case factsOf(m.Name).PerStep:
 			return 3
 		}
 		return 1
@@ -220,7 +220,7 @@ const day = 86400
 func (r *Report) warn(in Input) {
 	r.Warnings = []string{}
 	s := r.Setting
-	if text := dp.DeltaWarning(r.Mechanisms[0].Delta, times(s.terms.Scope.Crowd(), s.Batch)); text != "" {
+	if text := dp.DeltaWarning(r.Mechanisms[0].Delta, times(s.terms.Scope.BackgroundSteps(), s.Batch)); text != "" {
 		r.Warnings = append(r.Warnings, text)
 	}
 	if s.WindowSeconds.known() && float64(s.WindowSeconds) < day && !s.terms.Scope.ForLife() {

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"oriel/mechanisms/forget"
+	"oriel/mechanisms/decay"
 	"oriel/mechanisms/protection"
 	"oriel/operators"
 )
@@ -113,7 +113,7 @@ func (m *machine) view(n *operators.Precision, v operators.View) (NumberView, er
 		return NumberView{}, err
 	}
 	c := m.config
-	sigma, worst := d.Settled(), d.Worst()
+	sigma, worst := d.SteadyState(), d.Worst()
 	row := NumberView{
 		Mechanism: c.Name, Window: c.Scope.Figures().Window, View: v.Name, Memory: v.Memory, Events: none,
 		Sigma: Number(sigma),
@@ -123,8 +123,8 @@ func (m *machine) view(n *operators.Precision, v operators.View) (NumberView, er
 	case v.Memory > 0:
 		row.Events = Number(v.Memory) * Number(c.Batch)
 		unit := m.sensitivity() / m.guarantee.Mu
-		row.OverOptimum = Number(sigma * sigma / (unit * unit) / forget.Optimum(v.Memory))
-	case m.stream.Once():
+		row.OverOptimum = Number(sigma * sigma / (unit * unit) / decay.Optimum(v.Memory))
+	case m.stream.PerStep():
 		row.Events = Number(c.Batch)
 	case c.Scope.End() != protection.Endless:
 		row.Events = Number(c.Scope.End()) * Number(c.Batch)

@@ -9,7 +9,7 @@ import (
 
 	deployment "oriel/cmd/internal/settings"
 	"oriel/mechanisms"
-	"oriel/mechanisms/forget"
+	"oriel/mechanisms/decay"
 	"oriel/mechanisms/mechtest"
 	"oriel/mechanisms/noise"
 	"oriel/operators"
@@ -87,7 +87,7 @@ func terms(n int, of func(j int) float64) []float64 {
 }
 
 // filterOf is e of a memory, from its poles and residues: e_0 = 1, e_j = −Σ R_k·q_k^{j−1}.
-func filterOf(f forget.Filter) func(int) float64 {
+func filterOf(f decay.Filter) func(int) float64 {
 	return func(j int) float64 {
 		e := 0.0
 		for k := range f.Count {
@@ -128,7 +128,7 @@ func TestNumbersByAnotherRoute(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		f := r.Mechanisms[0].machine.plan.Forget
+		f := r.Mechanisms[0].machine.plan.Decay
 		e := terms(length, filterOf(f))
 		inverse := make([]float64, length)
 		for t := range inverse { // Σ e_i·c_{t−i} is 1 at 0 and 0 elsewhere

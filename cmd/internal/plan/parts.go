@@ -21,17 +21,17 @@ type Part struct {
 
 // several reports whether the figures of one part are not those of the leaf.
 func (m *machine) several() bool {
-	return len(m.config.Leaf.Parts) > 1 || m.config.Leaf.Parts[0].Scales != nil
+	return len(m.config.Contribution.Components) > 1 || m.config.Contribution.Components[0].Scales != nil
 }
 
 // parts returns a row for each part.
 func (m *machine) parts() []Part {
 	average, most := m.vectors()
 	var rows []Part
-	for i, part := range m.config.Leaf.Parts {
-		of := m.plan.Part(i)
+	for i, part := range m.config.Contribution.Components {
+		of := m.plan.Component(i)
 		alone, plan := m.config, m.plan
-		alone.Leaf.Parts, plan.Grid = m.config.Leaf.Parts[i:i+1], of.Grid
+		alone.Contribution.Components, plan.Grid = m.config.Contribution.Components[i:i+1], of.Grid
 		scale := of.Scale.Float64() * of.Grid.Unit()
 		one, scales := scale*math.Sqrt(vectorVariance(m.facts, part.Size)), float64(part.Size)
 		if part.Scales != nil {
@@ -66,12 +66,12 @@ func together(parts []Part) (all Part) {
 // overLeast returns the variance of a release over (Δ/µ)², in which every part is the same: µ is the part's share of
 // the budget's.
 func (m *machine) overLeast() float64 {
-	part, shares := m.config.Leaf.Parts[0], 0.0
-	for _, p := range m.config.Leaf.Parts {
+	part, shares := m.config.Contribution.Components[0], 0.0
+	for _, p := range m.config.Contribution.Components {
 		shares += float64(p.Share)
 	}
 	mu := m.guarantee.Mu
-	if len(m.config.Leaf.Parts) > 1 {
+	if len(m.config.Contribution.Components) > 1 {
 		mu *= math.Sqrt(float64(part.Share) / shares)
 	}
 	average, _ := m.vectors()

@@ -144,7 +144,7 @@ func (r *Report) footnote() []string {
 			const reason = "(printed constants prove another ε)"
 			why[reason] = append(why[reason], m.Name)
 		case r.Numbers != nil:
-		case factsOf(m.Name).Once != (r.Setting.span() == 0):
+		case factsOf(m.Name).PerStep != (r.Setting.span() == 0):
 			const reason = "(no prefix sums: ages only)"
 			why[reason] = append(why[reason], m.Name)
 		}

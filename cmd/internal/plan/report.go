@@ -79,7 +79,7 @@ type Setting struct {
 }
 
 // Optimum is the least error of any Gaussian mechanism for the window and the budget (mechanisms/blt, PROOF.md, Theorem
-// 2), or for the memory in the long run (mechanisms/forget, PROOF.md, Theorem 2).
+// 2), or for the memory in the long run (mechanisms/decay, PROOF.md, Theorem 2).
 type Optimum struct {
 	Factor        Number `json:"variance_factor"` // S_W², or for sums that forget ((2/π)K(γ))², in units of (Δ/µ)²
 	Mu            Number `json:"mu"`              // of the budget; null when δ is 0
@@ -131,7 +131,7 @@ func (s Setting) span() uint64 { return s.terms.Scope.Span() }
 
 // users reports whether the unit has several events.
 func (s Setting) users() bool {
-	_, several := s.terms.Unit.Train()
+	_, several := s.terms.Unit.EventSeparation()
 	return several
 }
 

@@ -40,7 +40,7 @@ func TestNoiseScale(t *testing.T) {
 			h := math.Log2(float64(max(m.Window, 1))) + 1
 			squaresMoved, moved, tolerance := h, h, 1e-9
 			// k events of a user: under a node of 2^l steps at most ⌈2^l/s⌉ of them.
-			if s, several := in.Configured.Unit.Train(); several {
+			if s, several := in.Configured.Unit.EventSeparation(); several {
 				k := math.Ceil(float64(m.Window) / float64(s))
 				squaresMoved, moved = 0, k*h
 				for span := uint64(1); span <= m.Window; span *= 2 {
@@ -192,7 +192,7 @@ func TestOptimum(t *testing.T) {
 func TestLosses(t *testing.T) {
 	each(t, func(t *testing.T, in Input, r *Report) {
 		c := in.Configured
-		_, several := c.Unit.Train()
+		_, several := c.Unit.EventSeparation()
 		for _, m := range r.Mechanisms {
 			var d []float64
 			for i, loss := range m.Losses {
@@ -240,7 +240,7 @@ func TestLosses(t *testing.T) {
 func TestClaims(t *testing.T) {
 	each(t, func(t *testing.T, in Input, r *Report) {
 		c := in.Configured
-		_, several := in.Configured.Unit.Train()
+		_, several := in.Configured.Unit.EventSeparation()
 		for _, m := range r.Mechanisms {
 			if !strings.HasSuffix(m.Name, "-paper") {
 				near(t, m.Name+": ε", float64(m.Epsilon), c.Budget.Epsilon, 0)

@@ -87,7 +87,7 @@ func (k Knob) best(half func(i int) float64) int {
 }
 
 // unreached says that nothing reaches the want, and what the best value gives.
-func unreached(w Want, k Knob, best int, gives tried) error {
+func unreached(w Target, k Knob, best int, gives tried) error {
 	if gives.err != nil {
 		return gives.err
 	}
@@ -121,7 +121,7 @@ func (t tried) says() string {
 // looks at is planned as `oriel run` would plan it, so what is found holds when it is put back. It relies on errors
 // that move one way with the setting; where they do not quite (a filter of other poles), there may be another such
 // value.
-func Solve(w Want, k Knob) (Solution, error) {
+func Solve(w Target, k Knob) (Solution, error) {
 	seen := map[int]tried{}
 	var broken error // the want itself is wrong, at every value
 	try := func(i int) tried {

@@ -55,7 +55,7 @@ func TestSolvedSettingsGiveTheWantedError(t *testing.T) {
 		"memory": {28, knobOf("ORIEL_MEMORY", false, 1000, whole, cells...), cells, 250, 120},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s, err := Solve(Want{Statistic: "count", Half: x.half, Near: math.NaN()}, x.knob)
+			s, err := Solve(Target{Statistic: "count", Half: x.half, Near: math.NaN()}, x.knob)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -77,7 +77,7 @@ func TestSolvedBatchGivesTheWantedMean(t *testing.T) {
 	const cells, windows, wanted = 64, 128, 2.5
 	changes := append([]string{"ORIEL_CELLS=place=0:64:64", "ORIEL_STATISTICS=mean", "ORIEL_EPSILON=12"}, tumbling...)
 	k := knobOf("ORIEL_BATCH", true, 1000, func(i int) string { return strconv.Itoa(cells * (i + 1)) }, changes...)
-	s, err := Solve(Want{Statistic: "mean", Half: wanted, Near: 60}, k)
+	s, err := Solve(Target{Statistic: "mean", Half: wanted, Near: 60}, k)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -111,7 +111,7 @@ func TestSolvedBatchGivesTheWantedMean(t *testing.T) {
 
 // Solved for one value after the other, in a range where that can be done, the same is found.
 func TestSolveFindsTheEdge(t *testing.T) {
-	f := func(w Want, k Knob) {
+	f := func(w Target, k Knob) {
 		t.Helper()
 		w.Near = math.NaN()
 		got, failed := Solve(w, k)
@@ -135,16 +135,16 @@ func TestSolveFindsTheEdge(t *testing.T) {
 	}
 	batch := func(i int) string { return strconv.Itoa(100 * (i + 1)) }
 	for _, half := range []float64{24, 26, 28, 30, 1, 1000} {
-		f(Want{Statistic: "count", Half: half}, knobOf("ORIEL_MEMORY", false, 40, whole, "ORIEL_STATISTICS=count,mean"))
-		f(Want{Statistic: "mean", Half: half, After: 3000}, knobOf("ORIEL_MEMORY", false, 40, whole, "ORIEL_BATCH=1000"))
-		f(Want{Statistic: "mean", Half: half}, knobOf("ORIEL_MEMORY", true, 40, whole, "ORIEL_BATCH=500"))
-		f(Want{Statistic: "variance", Half: 100 * half}, knobOf("ORIEL_BATCH", true, 40, batch, tumbling...))
+		f(Target{Statistic: "count", Half: half}, knobOf("ORIEL_MEMORY", false, 40, whole, "ORIEL_STATISTICS=count,mean"))
+		f(Target{Statistic: "mean", Half: half, After: 3000}, knobOf("ORIEL_MEMORY", false, 40, whole, "ORIEL_BATCH=1000"))
+		f(Target{Statistic: "mean", Half: half}, knobOf("ORIEL_MEMORY", true, 40, whole, "ORIEL_BATCH=500"))
+		f(Target{Statistic: "variance", Half: 100 * half}, knobOf("ORIEL_BATCH", true, 40, batch, tumbling...))
 	}
 }
 
 // What a want asks of settings, and what is said where they do not have it.
 func TestWants(t *testing.T) {
-	f := func(w Want, want string, changes ...string) {
+	f := func(w Target, want string, changes ...string) {
 		t.Helper()
 		reached, err := w.Error(countingInput(t, changes...))
 		if said := fmt.Sprint(err, reached.Why); !strings.Contains(said, want) || err == nil && !math.IsInf(reached.Half, 1) {
@@ -152,27 +152,27 @@ func TestWants(t *testing.T) {
 		}
 	}
 	anywhere := math.NaN()
-	f(Want{Statistic: "p50", Near: anywhere}, "p50: not among the statistics")
-	f(Want{Statistic: "count", Near: anywhere, View: 7}, "memory 7 is none of those that numbers are read at: memory 64")
-	f(Want{Statistic: "mean", Near: 200}, "200: not in the range of values, -60 to 180")
-	f(Want{Statistic: "mean", Near: anywhere, After: 65}, "memory 64 never has 65 events, but 64")
-	f(Want{Statistic: "mean", Near: anywhere}, "mean over 8 events is lost in noise, it takes more than")
-	f(Want{Statistic: "mean", Near: anywhere}, "say after how many", total...)
-	f(Want{Statistic: "count", Near: anywhere, Own: true}, "memory 30 is read beside ORIEL_MEMORY", "ORIEL_MEMORIES=30,64")
-	if _, err := (Want{Statistic: "count"}).Error(settings[0].input()); err == nil || !strings.Contains(err.Error(), "no numbers") {
+	f(Target{Statistic: "p50", Near: anywhere}, "p50: not among the statistics")
+	f(Target{Statistic: "count", Near: anywhere, View: 7}, "memory 7 is none of those that numbers are read at: memory 64")
+	f(Target{Statistic: "mean", Near: 200}, "200: not in the range of values, -60 to 180")
+	f(Target{Statistic: "mean", Near: anywhere, After: 65}, "memory 64 never has 65 events, but 64")
+	f(Target{Statistic: "mean", Near: anywhere}, "mean over 8 events is lost in noise, it takes more than")
+	f(Target{Statistic: "mean", Near: anywhere}, "say after how many", total...)
+	f(Target{Statistic: "count", Near: anywhere, Own: true}, "memory 30 is read beside ORIEL_MEMORY", "ORIEL_MEMORIES=30,64")
+	if _, err := (Target{Statistic: "count"}).Error(settings[0].input()); err == nil || !strings.Contains(err.Error(), "no numbers") {
 		t.Errorf("a learner: %v", err)
 	}
 
 	// The error is the largest of all views, at the ends of the range; or that of one, where the mean is said to be.
 	r := numbersOf(t, "ORIEL_MEMORIES=30,64", "ORIEL_BATCH=100")
-	near(t, "count", must(t, Want{Statistic: "count", Near: anywhere}, "ORIEL_MEMORIES=30,64", "ORIEL_BATCH=100"),
+	near(t, "count", must(t, Target{Statistic: "count", Near: anywhere}, "ORIEL_MEMORIES=30,64", "ORIEL_BATCH=100"),
 		max(float64(r.Numbers.Views[0].Count.Half), float64(r.Numbers.Views[1].Count.Half)), 0)
-	near(t, "one view", must(t, Want{Statistic: "count", Near: anywhere, View: 30}, "ORIEL_MEMORIES=30,64",
+	near(t, "one view", must(t, Target{Statistic: "count", Near: anywhere, View: 30}, "ORIEL_MEMORIES=30,64",
 		"ORIEL_BATCH=100"),
 		float64(r.Numbers.Views[0].Count.Half), 0)
 	for _, ratio := range r.Numbers.Ratios {
 		if ratio.Events == 1000 && ratio.View == "memory 64" {
-			w := Want{Statistic: ratio.Statistic, After: 1000, Near: anywhere, View: 64}
+			w := Target{Statistic: ratio.Statistic, After: 1000, Near: anywhere, View: 64}
 			near(t, "ends", must(t, w, "ORIEL_MEMORIES=30,64", "ORIEL_BATCH=100"), float64(ratio.Ends), 0)
 			w.Near = 60
 			near(t, "middle", must(t, w, "ORIEL_MEMORIES=30,64", "ORIEL_BATCH=100"), float64(ratio.Middle), 0)
@@ -180,7 +180,7 @@ func TestWants(t *testing.T) {
 	}
 }
 
-func must(t *testing.T, w Want, changes ...string) float64 {
+func must(t *testing.T, w Target, changes ...string) float64 {
 	t.Helper()
 	reached, err := w.Error(countingInput(t, changes...))
 	if err != nil {
@@ -193,16 +193,16 @@ func must(t *testing.T, w Want, changes ...string) float64 {
 func TestSolvePassesOverRefusedSettings(t *testing.T) {
 	k := knobOf("ORIEL_BATCH", true, 100, func(i int) string { return strconv.Itoa(i + 1) },
 		"ORIEL_CELLS=place=0:100000:100000", "ORIEL_STATISTICS=count", "ORIEL_VALUE=")
-	s, err := Solve(Want{Statistic: "count", Half: 50, Near: math.NaN()}, k)
+	s, err := Solve(Target{Statistic: "count", Half: 50, Near: math.NaN()}, k)
 	if err != nil || s.Value != "25" || !strings.Contains(s.Beside, "ORIEL_BATCH=24 is refused: ") {
 		t.Errorf("%+v, %v", s, err)
 	}
 	k.Values = 24
-	if _, err := Solve(Want{Statistic: "count", Half: 50, Near: math.NaN()}, k); err == nil || !strings.Contains(err.Error(), "take ORIEL_BATCH=25 or more") {
+	if _, err := Solve(Target{Statistic: "count", Half: 50, Near: math.NaN()}, k); err == nil || !strings.Contains(err.Error(), "take ORIEL_BATCH=25 or more") {
 		t.Errorf("%v", err)
 	}
 	k.Input = func(string) (Input, error) { return Input{}, errors.New("refused") }
-	if _, err := Solve(Want{Statistic: "count", Half: 50}, k); err == nil || err.Error() != "refused" {
+	if _, err := Solve(Target{Statistic: "count", Half: 50}, k); err == nil || err.Error() != "refused" {
 		t.Errorf("%v", err)
 	}
 }
@@ -233,7 +233,7 @@ func TestSolvedEpsilonGivesTheWantedRank(t *testing.T) {
 	}, tumbling...)
 	values, epsilon := Epsilons()
 	// Of 60, the edge, a plan takes the bin above; below it, the one that ends there.
-	s, err := Solve(Want{Statistic: "p50", Half: wanted, Near: 59},
+	s, err := Solve(Target{Statistic: "p50", Half: wanted, Near: 59},
 		knobOf("ORIEL_EPSILON", true, values, epsilon, changes...))
 	if err != nil {
 		t.Fatal(err)
@@ -286,7 +286,7 @@ func TestSolveFindsTheBestInTheMiddle(t *testing.T) {
 		}
 	}
 	k := knobOf("ORIEL_MEMORY", false, 1<<10, whole, "ORIEL_STATISTICS=mean")
-	w := Want{Statistic: "mean", Half: 1, After: 300, Near: math.NaN()}
+	w := Target{Statistic: "mean", Half: 1, After: 300, Near: math.NaN()}
 	_, err := Solve(w, k)
 	if err == nil || !strings.HasPrefix(err.Error(), "no memory reaches ± 1 of a mean over 300 events of its cell at ε = 1; the best, ORIEL_MEMORY=300, gives ± ") {
 		t.Fatalf("%v", err)
@@ -303,7 +303,7 @@ func TestSolveFindsTheBestInTheMiddle(t *testing.T) {
 		t.Errorf("the longest memory is %d, but the next one gives ± %g: %s", value, beside, s.Beside)
 	}
 	_, epsilon := Epsilons()
-	_, err = Solve(Want{Statistic: "count", Half: 1e-9, Near: math.NaN()}, knobOf("ORIEL_EPSILON", true, 9000, epsilon))
+	_, err = Solve(Target{Statistic: "count", Half: 1e-9, Near: math.NaN()}, knobOf("ORIEL_EPSILON", true, 9000, epsilon))
 	if err == nil || !strings.HasPrefix(err.Error(), "no epsilon reaches ± 1e-09 of a count; the best, ORIEL_EPSILON=0.0009999, gives ± ") {
 		t.Errorf("%v", err)
 	}

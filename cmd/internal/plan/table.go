@@ -119,7 +119,7 @@ func (m *Mechanism) label() string {
 	if m.Poles > 0 {
 		return mark + fmt.Sprintf("%s, %d poles", m.called(), m.Poles)
 	}
-	if factsOf(m.Name).Once {
+	if factsOf(m.Name).PerStep {
 		return mark + m.Name + ", one step"
 	}
 	return mark + m.Name

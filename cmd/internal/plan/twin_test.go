@@ -108,7 +108,7 @@ var settings = []setting{
 	}},
 	{"zero-out", func(in *Input) {
 		in.Configured.Unit = protection.Event{Exchange: dp.ZeroOut}
-		in.Configured.Leaf = mechanisms.OnePart(in.Configured.Dimension(), 2.5)
+		in.Configured.Contribution = mechanisms.OneComponent(in.Configured.Dimension(), 2.5)
 	}},
 	{"paper", func(in *Input) {
 		in.Configured.Name, in.Configured.AgeWeight = "tree-gaussian-paper", 0
@@ -116,7 +116,7 @@ var settings = []setting{
 	}},
 	{"odd window", func(in *Input) { in.Configured.Scope, in.Rate, in.Age = protection.Window{Steps: 1000}, 3, 7 }},
 	{"one step", func(in *Input) {
-		in.Configured.Scope, in.Configured.Leaf = protection.Window{Steps: 1}, mechanisms.OnePart(1, in.Configured.Clip())
+		in.Configured.Scope, in.Configured.Contribution = protection.Window{Steps: 1}, mechanisms.OneComponent(1, in.Configured.Clip())
 	}},
 	{"two poles", func(in *Input) { in.Configured.Poles, in.Configured.Budget.Epsilon = 2, 5 }},
 	{"users", func(in *Input) {
@@ -160,8 +160,8 @@ func (s setting) input() Input {
 	in := Input{
 		Configured: mechanisms.Config{
 			Name: "blt", Batch: 1,
-			Terms: protection.Terms{Scope: protection.Window{Steps: 1024}, Unit: protection.Event{Exchange: dp.Replace}},
-			Leaf:  mechanisms.OnePart(27, 1), Budget: dp.Budget{
+			Terms:        protection.Terms{Scope: protection.Window{Steps: 1024}, Unit: protection.Event{Exchange: dp.Replace}},
+			Contribution: mechanisms.OneComponent(27, 1), Budget: dp.Budget{
 				Epsilon: 1,
 				Delta:   1e-6,
 			}, AgeWeight: 0.3,

@@ -15,16 +15,16 @@ func (s Setting) userWindow() string {
 }
 
 // crowding says what the events of a user cost where sums forget: within a memory they add up nearly like their number,
-// and not like its root (mechanisms/forget, PROOF.md, Theorem 4). Where a user has one there is nothing to say.
+// and not like its root (mechanisms/decay, PROOF.md, Theorem 4). Where a user has one there is nothing to say.
 func (m *machine) crowding() []string {
 	c := m.config
-	separation, _ := c.Unit.Train()
-	events := rational.Events(c.Among(), separation)
+	separation, _ := c.Unit.EventSeparation()
+	events := rational.Events(c.ExchangeSteps(), separation)
 	one, err := m.plan.EventGuarantee(c)
 	if events < 2 || err != nil {
 		return nil
 	}
 	return []string{fmt.Sprintf("a user may have %d events among %d steps, which cost %s times the noise of one: "+
 		"within a memory they add up nearly like their number. A shorter memory (ORIEL_MEMORY), a larger "+
-		"ORIEL_USER_SEPARATION or a shorter ORIEL_USER_WINDOW cost less", events, c.Among(), Upper(m.guarantee.Mu/one.Mu))}
+		"ORIEL_USER_SEPARATION or a shorter ORIEL_USER_WINDOW cost less", events, c.ExchangeSteps(), Upper(m.guarantee.Mu/one.Mu))}
 }

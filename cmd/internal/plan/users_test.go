@@ -27,7 +27,7 @@ func present(t *testing.T, memory, separation, window uint64) *Report {
 	return r
 }
 
-// What a user's events cost within a memory is warned of, at the figures of mechanisms/forget, PROOF.md, What that
+// What a user's events cost within a memory is warned of, at the figures of mechanisms/decay, PROOF.md, What that
 // costs; and both curves are there: of the events of a user window, which ends at the claim, and of all of a user's
 // presence, which goes on.
 func TestUsersOfAMemoryPayForTheirNumber(t *testing.T) {

@@ -9,8 +9,8 @@ import (
 	"oriel/operators"
 )
 
-// Want is an error of the numbers of decisions that somebody wants.
-type Want struct {
+// Target is an error of the numbers of decisions that somebody wants.
+type Target struct {
 	Statistic string  // the name of one
 	Half      float64 // ± at 95 %, in its unit, > 0
 	After     uint64  // of a ratio: events of its cell; 0: as many as each cell has if all have as many
@@ -27,7 +27,7 @@ type Reached struct {
 }
 
 // Error returns what settings give. It fails where the want is none of theirs.
-func (w Want) Error(in Input) (Reached, error) {
+func (w Target) Error(in Input) (Reached, error) {
 	n := in.Operator.Describe(in.Configured).Precision
 	if n == nil {
 		return Reached{}, errors.New("the operator's decisions are no numbers whose noise is known")
@@ -76,7 +76,7 @@ func (w Want) Error(in Input) (Reached, error) {
 }
 
 // mean is where the mean of values is in their range, NaN where that is not said.
-func (w Want) mean(n *operators.Precision) (float64, error) {
+func (w Target) mean(n *operators.Precision) (float64, error) {
 	if math.IsNaN(w.Near) {
 		return w.Near, nil
 	}
@@ -88,7 +88,7 @@ func (w Want) mean(n *operators.Precision) (float64, error) {
 }
 
 // reached is the error in one view.
-func (w Want) reached(s operators.Statistic, row NumberView, mean float64) (Reached, error) {
+func (w Target) reached(s operators.Statistic, row NumberView, mean float64) (Reached, error) {
 	sigma, events := float64(row.Sigma), float64(w.After)
 	if !s.Ratio {
 		return Reached{Half: z95 * s.Deviation(sigma, operators.Cell{})}, nil

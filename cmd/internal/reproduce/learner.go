@@ -80,7 +80,7 @@ func parts(list []string, key [32]byte) (*mechanisms.Stream, operators.Operator,
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	private, err := mechanisms.NewPlan(mechanism)
+	private, err := mechanisms.Calibrate(mechanism)
 	if err != nil {
 		return nil, nil, nil, err
 	}

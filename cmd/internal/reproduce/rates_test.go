@@ -114,25 +114,25 @@ func naive(t *testing.T, name string, steps uint64, epsilon float64) float64 {
 	t.Helper()
 	const n = 256
 	m := mechanisms.Config{
-		Name: name, Batch: 1, Leaf: mechanisms.OnePart(n, 1), Budget: dp.Budget{Epsilon: epsilon, Delta: 1e-6},
+		Name: name, Batch: 1, Contribution: mechanisms.OneComponent(n, 1), Budget: dp.Budget{Epsilon: epsilon, Delta: 1e-6},
 		Terms: protection.Terms{Scope: protection.PerStep{}, Unit: protection.Event{Exchange: dp.Replace}},
 	}
 	if name == "once-gamma" {
 		m.Budget.Delta = 0
 	}
 	facts, _ := mechanisms.FactsOf(name)
-	if !facts.Once {
+	if !facts.PerStep {
 		m.Scope = protection.Window{Steps: steps + 1}
 	}
 	stream := mechtest.Open(t, m, [32]byte{3})
 	sum, zero := make([]float64, n), make([]float64, n)
 	for i := range steps {
 		stream.Add(noise.Identity{Offset: int64(i)}, zero)
-		if facts.Once {
+		if facts.PerStep {
 			floats.Add(sum, stream.Sum(0))
 		}
 	}
-	if !facts.Once {
+	if !facts.PerStep {
 		copy(sum, stream.Sum(0))
 	}
 	return floats.Norm(sum, 2) / math.Sqrt(n)

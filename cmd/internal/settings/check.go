@@ -84,7 +84,7 @@ func (s Settings) checkSecurity(p *operators.Problems) {
 }
 
 func (s Settings) checkPrivacy(p *operators.Problems) {
-	p.OneOf("MECHANISM", s.Mechanism, append(mechanisms.Names(), mechanisms.Drawing)...)
+	p.OneOf("MECHANISM", s.Mechanism, append(mechanisms.Names(), mechanisms.ExponentialMechanism)...)
 	p.OneOf("ADJACENCY", s.Adjacency, "replace", "zero-out")
 	p.Positive("EPSILON", s.Epsilon)
 	p.Want("BATCH", s.Batch >= 1 && s.Batch <= 1<<31, "%d: not within 1 to 2147483648", s.Batch)

@@ -47,7 +47,7 @@ type plantedOperator struct {
 }
 
 func (o plantedOperator) Require(c *mechanisms.Config, _ []byte) error {
-	c.Leaf = mechanisms.OnePart(o.dimension, 1)
+	c.Contribution = mechanisms.OneComponent(o.dimension, 1)
 	return nil
 }
 

@@ -5,7 +5,7 @@ import (
 	"strconv"
 
 	"oriel/mechanisms"
-	"oriel/mechanisms/forget"
+	"oriel/mechanisms/decay"
 	"oriel/mechanisms/protection"
 	"oriel/operators"
 	"oriel/pipeline"
@@ -24,7 +24,7 @@ func (s Settings) facts() mechanisms.Facts {
 }
 
 // once tells whether the mechanism releases each step once, and so has no window.
-func (s Settings) once() bool { return s.facts().Once }
+func (s Settings) once() bool { return s.facts().PerStep }
 
 // forgets tells whether the mechanism's sums decay, so that there is no window either.
 func (s Settings) forgets() bool { return s.Window == lifetime && s.facts().Filter }
@@ -100,9 +100,9 @@ func (s Settings) checkWindow(p *operators.Problems) {
 	case s.forgets() && s.Memory == 0:
 		p.Want("MEMORY", false, "not set; ORIEL_WINDOW=lifetime needs the number of steps that sums remember")
 	case s.forgets():
-		p.Want("MEMORY", s.Memory >= forget.MinMemory &&
-			(s.Memory <= forget.MaxMemory || s.Memory >= uint64(pipeline.LeastMemory)),
-			"%d: not within %d to %d", s.Memory, forget.MinMemory, forget.MaxMemory)
+		p.Want("MEMORY", s.Memory >= decay.MinMemory &&
+			(s.Memory <= decay.MaxMemory || s.Memory >= uint64(pipeline.LeastMemory)),
+			"%d: not within %d to %d", s.Memory, decay.MinMemory, decay.MaxMemory)
 	case s.once():
 		p.Want("WINDOW", s.Window == "" || s.Window == lifetime, "%q: ORIEL_MECHANISM=%s has no window, it protects for ever: leave it out, or say lifetime", s.Window, s.Mechanism)
 	case facts.Draws && s.Window != horizon:

@@ -2,7 +2,7 @@ package definition
 
 import (
 	"oriel/mechanisms"
-	"oriel/mechanisms/forget"
+	"oriel/mechanisms/decay"
 )
 
 // Fading is e of forget in floating point, under sums that decay: Ŝ_t = γŜ_{t−1} + v_t + Σ_{j≥0} e_j·n_{t−j}, where
@@ -14,8 +14,8 @@ type Fading struct {
 }
 
 // NewFading returns the filter of these dyadics, whose residues count against the draws.
-func NewFading(f forget.Filter) Fading {
-	out := Fading{Decay: float64(forget.Decay(f.Memory)) / (1 << 30), Period: forget.Period(f.Memory)}
+func NewFading(f decay.Filter) Fading {
+	out := Fading{Decay: float64(decay.Decay(f.Memory)) / (1 << 30), Period: decay.Period(f.Memory)}
 	for k := range f.Count {
 		out.Poles = append(out.Poles, float64(f.Poles[k])/(1<<30))
 		out.Residues = append(out.Residues, -float64(f.Residues[k])/(1<<30))
@@ -25,13 +25,13 @@ func NewFading(f forget.Filter) Fading {
 
 // Kept returns how much of the release before a release has: all of it in prefix sums, γ of it in sums that decay,
 // nothing in single steps.
-func Kept(p mechanisms.Plan) float64 {
+func Kept(p mechanisms.Calibration) float64 {
 	facts, _ := mechanisms.FactsOf(p.Name)
 	switch {
-	case facts.Once:
+	case facts.PerStep:
 		return 0
 	case p.Decays():
-		return NewFading(p.Forget).Decay
+		return NewFading(p.Decay).Decay
 	}
 	return 1
 }

@@ -16,11 +16,11 @@ type Part struct {
 }
 
 // Parts returns the parts of a plan of the configuration.
-func Parts(c mechanisms.Config, p mechanisms.Plan) []Part {
+func Parts(c mechanisms.Config, p mechanisms.Calibration) []Part {
 	var parts []Part
 	at := 0
-	for i, part := range c.Leaf.Parts {
-		of := p.Part(i)
+	for i, part := range c.Contribution.Components {
+		of := p.Component(i)
 		parts = append(parts, Part{From: at, To: at + part.Size, Grid: of.Grid, Scale: of.Scale})
 		at += part.Size
 	}
@@ -28,10 +28,10 @@ func Parts(c mechanisms.Config, p mechanisms.Plan) []Part {
 }
 
 // Integers returns what one integer of each coordinate is in loss units: √k·q.
-func Integers(c mechanisms.Config, p mechanisms.Plan) []float64 {
+func Integers(c mechanisms.Config, p mechanisms.Calibration) []float64 {
 	out := make([]float64, 0, c.Dimension())
 	for i, part := range Parts(c, p) {
-		scales := c.Leaf.Parts[i].Scales
+		scales := c.Contribution.Components[i].Scales
 		for j := range part.To - part.From {
 			unit := part.Grid.Unit()
 			if scales != nil {
@@ -45,7 +45,7 @@ func Integers(c mechanisms.Config, p mechanisms.Plan) []float64 {
 
 // Scales returns the noise scale of a node or a step at each coordinate, loss units: √k·q·s. Measured in it, noise of
 // all parts has one law.
-func Scales(c mechanisms.Config, p mechanisms.Plan) []float64 {
+func Scales(c mechanisms.Config, p mechanisms.Calibration) []float64 {
 	out := Integers(c, p)
 	for _, part := range Parts(c, p) {
 		for i := part.From; i < part.To; i++ {

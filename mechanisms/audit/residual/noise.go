@@ -18,7 +18,7 @@ const MaxSteps = 1 << 18
 // Noise is the noise that a plan claims, in releases 1 … T of n coordinates.
 type Noise struct {
 	config mechanisms.Config
-	plan   mechanisms.Plan
+	plan   mechanisms.Calibration
 	parts  []definition.Part
 	n      int
 	steps  int
@@ -44,7 +44,7 @@ func (x *Noise) After(before uint64) *Noise {
 }
 
 // New returns the noise of the first steps releases.
-func New(c mechanisms.Config, p mechanisms.Plan, steps int) (*Noise, error) {
+func New(c mechanisms.Config, p mechanisms.Calibration, steps int) (*Noise, error) {
 	if _, err := p.Guarantee(c); err != nil {
 		return nil, err
 	}
@@ -72,9 +72,9 @@ func New(c mechanisms.Config, p mechanisms.Plan, steps int) (*Noise, error) {
 		}
 	}
 	switch {
-	case facts.Once:
+	case facts.PerStep:
 	case p.Decays():
-		f := definition.NewFading(p.Forget)
+		f := definition.NewFading(p.Decay)
 		x.fading = &f
 	case facts.Filter:
 		f := definition.NewFilter(p.Filter)

@@ -26,7 +26,7 @@ func config(name string, n int, window uint64) mechanisms.Config {
 	return c
 }
 
-func newNoise(t *testing.T, c mechanisms.Config, p mechanisms.Plan, steps int) *residual.Noise {
+func newNoise(t *testing.T, c mechanisms.Config, p mechanisms.Calibration, steps int) *residual.Noise {
 	t.Helper()
 	x, err := residual.New(c, p, steps)
 	if err != nil {

@@ -42,9 +42,9 @@ func (h OneHot) Validate() error {
 }
 
 // Part is a part that has these leaves, on a grid that holds the longest. Of an invalid h it says nothing.
-func (h OneHot) Part() mechanisms.Part {
+func (h OneHot) Part() mechanisms.Component {
 	const room = 1 + 0x1p-22 // C/2 is rounded up, by less than a unit of which Λ has 2²⁴; the rest is float64's rounding
-	return mechanisms.Part{Size: h.Size(), Clip: float64(float64(h.Norm()*h.Weight) * room), Quantiser: h}
+	return mechanisms.Component{Size: h.Size(), Clip: float64(float64(h.Norm()*h.Weight) * room), Quantiser: h}
 }
 
 // units are the weights of the columns of an event of the largest weight, in units of a grid, rounded down.

@@ -138,7 +138,7 @@ func (f fault) Quantise(g lattice.Grid, dst []int64, v []float64) {
 func TestDistancesByEnumeration(t *testing.T) {
 	f := func(g lattice.Grid, q mechanisms.Quantiser, h block.OneHot, dense int, holds bool) {
 		t.Helper()
-		replace, zeroOut := mechtest.Farthest(g, q, h.Size(), entries(h.Cells, dense))
+		replace, zeroOut := mechtest.LargestDistances(g, q, h.Size(), entries(h.Cells, dense))
 		claimReplace, claimZero := claims(t, g, q)
 		if within := replace <= claimReplace && zeroOut <= claimZero; within != holds {
 			t.Errorf("%+v: √%d and √%d, claimed √%d and √%d", q, replace, zeroOut, claimReplace, claimZero)
@@ -205,7 +205,7 @@ func TestDistancesWithinACellAreJoint(t *testing.T) {
 				values = append(values, []float64{0, x, 1}, []float64{0, -x, 1})
 			}
 		}
-		replace, zeroOut := mechtest.Farthest(g, h, h.Size(), values)
+		replace, zeroOut := mechtest.LargestDistances(g, h, h.Size(), values)
 		claimReplace, claimZero := claims(t, g, h)
 		if replace > claimReplace || zeroOut != claimZero || float64(claimReplace) > 1.01*float64(replace) {
 			t.Errorf("%+v: √%d and √%d, claimed √%d and √%d", b, replace, zeroOut, claimReplace, claimZero)

@@ -21,7 +21,7 @@ type operator struct {
 }
 
 func (c operator) Require(m *mechanisms.Config, _ []byte) error {
-	m.Leaf = mechanisms.OnePart(1+c.dimension, c.clip)
+	m.Contribution = mechanisms.OneComponent(1+c.dimension, c.clip)
 	return nil
 }
 

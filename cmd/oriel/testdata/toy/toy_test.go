@@ -58,7 +58,7 @@ func TestNothingIsPlayedBehindTheHorizon(t *testing.T) {
 	if err := c.Require(&m, nil); err != nil {
 		t.Fatal(err)
 	}
-	plan, err := mechanisms.NewPlan(m)
+	plan, err := mechanisms.Calibrate(m)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,72 @@
+package auditor
+
+import "oriel/operators"
+
+// step is what one step of a crowded run looks like from outside, valid during a call.
+type step struct {
+	release []float64
+	made    []operators.Decision
+	leaves  []float64 // what its leaves should add up to, loss units
+	same    []bool    // of its records: is it the same for all purposes
+}
+
+// background plays runs in which there are events at every step.
+type background struct {
+	*player
+	crowd  *traffic
+	steps  uint64
+	leaves []float64
+	same   []bool
+}
+
+func (a *Subject) openBackground(steps uint64) (*background, error) {
+	p, err := a.open()
+	if err != nil {
+		return nil, err
+	}
+	return &background{player: p, crowd: a.newTraffic(p.twin), steps: steps, leaves: make([]float64, len(p.leaf))}, nil
+}
+
+// restarts is how many times on average a run is broken off, when it is.
+const restarts = 8
+
+// play plays the run of a number, whose events are those of its purpose. With broken, the machine is written down and
+// read back some times, anywhere.
+func (c *background) play(purpose string, number uint64, broken bool, observe func(step)) error {
+	if err := c.begin(); err != nil {
+		return err
+	}
+	c.crowd.begin(purpose, number)
+	a, at := c.subject, placesOf(number)
+	batch := a.mechanism.Batch
+	breaks := a.random("restarts", number)
+	keyed := a.random("places of events", number) // not of the purpose: with places, public keys would change
+	rate := restarts / float64(c.steps*batch)
+	for range c.steps {
+		c.crowd.step()
+		clear(c.leaves)
+		c.same = c.same[:0]
+		first, second := keyed.Uint64N(batch), keyed.Uint64N(batch)
+		for k := range batch {
+			r, same := operators.Record{Null: true}, true
+			if k == first || k == second {
+				r = c.crowd.next()
+				same = c.crowd.same
+			}
+			c.same = append(c.same, same)
+			r.Identity = at.next()
+			if c.add(r) {
+				for i, v := range c.leaf {
+					c.leaves[i] += v
+				}
+			}
+			if broken && breaks.Float64() < rate {
+				if err := c.restart(); err != nil {
+					return err
+				}
+			}
+		}
+		observe(step{release: c.sum(), made: c.made, leaves: c.leaves, same: c.same})
+	}
+	return nil
+}

@@ -1,0 +1,40 @@
+package definition
+
+import "oriel/mechanisms"
+
+// NoiseWeights returns what releases 1 … steps hold of noise all of whose draws are 1: 1 of single steps, the nodes that a tree
+// shows, Σ_{j<t} b_j of blt, and with a memory the same of e since the last reset and what is left of the release
+// before.
+func NoiseWeights(c mechanisms.Config, p mechanisms.Calibration, steps int) []float64 {
+	held := make([]float64, steps)
+	facts, _ := mechanisms.FactsOf(p.Name)
+	switch {
+	case p.Decays():
+		f := NewFading(p.Decay)
+		states, sum := make([]float64, len(f.Poles)), 0.0
+		for t := range held {
+			sum = f.Decay*sum + 1 + f.Carry(states)
+			held[t] = sum
+			f.Take(states, 1)
+			if uint64(t+1)%f.Period == 0 {
+				clear(states)
+			}
+		}
+	case p.Filter.Count > 0:
+		f := NewFilter(p.Filter)
+		states := make([]float64, len(f.Poles))
+		for t := range held {
+			held[t] = 1 + f.Carry(states)
+			f.Take(states, 1)
+		}
+	case facts.Tree:
+		for t, active := range NewForest(c.Scope.Span(), steps).Active {
+			held[t] = float64(len(active))
+		}
+	default:
+		for t := range held {
+			held[t] = 1
+		}
+	}
+	return held
+}

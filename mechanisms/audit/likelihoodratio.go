@@ -1,0 +1,109 @@
+package audit
+
+import (
+	"encoding/binary"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"oriel/mechanisms"
+	"oriel/mechanisms/audit/bound"
+	"oriel/mechanisms/audit/definition"
+	"oriel/mechanisms/noise"
+)
+
+// likelihoodRatio is the law of |score| under the claim, by draws: a guess of the coin by the score's sign is right with
+// probability 1/(1 + e^{−|score|}), also for a canary against the null event, since mirroring the noise at the middle
+// of the two leaves exchanges the two streams.
+type likelihoodRatio struct {
+	losses []float64 // |score|, largest first
+	right  []float64 // mean probability of a right guess over losses[:i+1]
+}
+
+func (l *Law) likelihoodRatio() likelihoodRatio {
+	o := likelihoodRatio{losses: l.draws(drawCount(len(l.along)))}
+	slices.Sort(o.losses)
+	slices.Reverse(o.losses)
+	sum := 0.0
+	for i, x := range o.losses {
+		sum += 1 / (1 + math.Exp(-x))
+		o.right = append(o.right, sum/float64(i+1))
+	}
+	return o
+}
+
+// drawCount keeps draws of pure noise below a second or so in any dimension.
+func drawCount(n int) int { return min(1<<14, max(1<<10, 1<<22/n)) }
+
+// normalDraws returns the k middle quantiles of |N(µ²/2, µ²)|.
+func (l *Law) normalDraws(k int) []float64 {
+	out := make([]float64, k)
+	for i := range out {
+		out[i] = math.Abs(l.reach*l.reach/2 + l.reach*distuv.UnitNormal.Quantile((float64(i)+0.5)/float64(k)))
+	}
+	return out
+}
+
+// nodeDraws draws noise of the claimed law under public seeds. It returns nil where no sampler has this scale.
+func (l *Law) nodeDraws(k int) []float64 {
+	var samplers []noise.Sampler
+	for _, p := range l.parts {
+		sampler, err := l.sampler(p)
+		if err != nil {
+			return nil
+		}
+		samplers = append(samplers, sampler)
+	}
+	n, apart := len(l.along), l.canaryShift()
+	values, here, there := make([]int64, n), make([]float64, n), make([]float64, n)
+	out := make([]float64, k)
+	for i := range out {
+		for t, m := range l.signal {
+			if !l.alone[t] {
+				continue
+			}
+			for at, p := range l.parts {
+				samplers[at].Fill(values[p.From:p.To], drawSeed(uint64(i)<<32|uint64(t), at))
+				for j := p.From; j < p.To; j++ {
+					here[j] = float64(values[j]) / p.Scale.Float64()
+					there[j] = here[j] + m*apart[j]
+				}
+			}
+			out[i] += l.norm(there) - l.norm(here)
+		}
+		out[i] = math.Abs(out[i])
+	}
+	return out
+}
+
+// drawSeed is the public seed of a draw of a part.
+func drawSeed(number uint64, part int) noise.Seed {
+	seed := noise.Seed{}
+	binary.LittleEndian.PutUint64(seed[:], number)
+	copy(seed[8:], "oriel audit: claimed law")
+	seed[30] ^= byte(part >> 8)
+	seed[31] ^= byte(part)
+	return seed
+}
+
+// sampler returns the sampler of a part's pure noise.
+func (l *Law) sampler(p definition.Part) (noise.Sampler, error) {
+	if facts, _ := mechanisms.FactsOf(l.config.Name); facts.Law == mechanisms.Gamma {
+		return noise.NewGamma(p.Scale, p.To-p.From)
+	}
+	return noise.NewLaplace(p.Scale)
+}
+
+// best returns the threshold of |score| at which guesses promise the largest bound on ε in so many runs, and that
+// bound.
+func (o likelihoodRatio) best(runs int, delta, alpha float64) (threshold, epsilon float64) {
+	threshold = math.Inf(1)
+	for i := len(o.losses); i > 0; i = i * 7 / 8 {
+		r := int(float64(runs) * float64(i) / float64(len(o.losses)))
+		if b := bound.Epsilon(expected(o.right[i-1], r), r, runs, delta, alpha); b > epsilon {
+			threshold, epsilon = o.losses[i-1], b
+		}
+	}
+	return threshold, epsilon
+}

@@ -1,0 +1,86 @@
+package audit
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"oriel/mechanisms"
+	"oriel/mechanisms/audit/definition"
+	"oriel/mechanisms/noise"
+)
+
+// ErrTail is a draw that does not reach the release as it was drawn: clamped, dropped or changed on the way, which shows
+// what is beside it.
+var ErrTail = errors.New("audit: a draw does not reach the release as it was drawn")
+
+// tailDraw draws, in scales: what noise.Gaussian can draw, and so what a mechanism has to take.
+const tailDraw = 29
+
+// What CheckFar plays is bounded: steps, records and numbers.
+const (
+	tailSteps   = 1 << 12
+	tailRecords = 1 << 20
+	tailNumbers = 1 << 26
+)
+
+// tailSampler draws size at even coordinates and −size at odd ones.
+type tailSampler struct{ size int64 }
+
+func (s *tailSampler) Fill(dst []int64, _ noise.Seed) {
+	for i := range dst {
+		dst[i] = s.size
+		if i%2 == 1 {
+			dst[i] = -s.size
+		}
+	}
+}
+
+// CheckTail plays streams of null events whose draws are all of one size, from 1 to 29 scales of either sign, even and
+// odd, and wants each release to hold exactly these: far draws, which no number of runs would see, must pass between
+// sampler and release as near ones do. over opens the stream's sums over a sampler, as mechanisms.Plan.SumsOver does.
+// It returns how many draws it saw. The leaf has one part.
+func CheckTail(
+	c mechanisms.Config, p mechanisms.Calibration, over func(noise.Sampler) ([]mechanisms.Sum, error),
+) (draws uint64, err error) {
+	sizes := 4 * tailDraw
+	records, numbers := tailRecords/c.Batch/uint64(sizes), tailNumbers/uint64(c.Dimension()*sizes)
+	span := c.Scope.Span()
+	steps := int(min(tailSteps, max(8, 2*span+span/2), max(2, records), max(2, numbers), c.Scope.End()))
+	memory, _ := c.Scope.Memory()
+	sampler := &tailSampler{}
+	sums, err := over(sampler)
+	if err != nil {
+		return 0, err
+	}
+	stream, err := mechanisms.NewStream(c, p, [32]byte{}, sums...)
+	if err != nil {
+		return 0, err
+	}
+	start, held, integers := stream.AppendState(nil), definition.NoiseWeights(c, p, steps), definition.Integers(c, p)
+	for k := range sizes {
+		sampler.size = int64(float64(1+k/4)*p.Scale.Float64()) - int64(k%2)
+		if k/2%2 == 1 {
+			sampler.size = -sampler.size
+		}
+		if err := stream.Restore(start); err != nil {
+			return draws, err
+		}
+		id := noise.Identity{}
+		for t, times := range held {
+			for range c.Batch {
+				id.Offset++
+				stream.Add(id, nil)
+			}
+			draws += uint64(c.Dimension())
+			for i, y := range stream.Sum(0) {
+				want := times * float64(sampler.size*int64(1-2*(i%2)))
+				rounding := 4 + float64(min(uint64(t), memory)) // sums that decay keep that of earlier steps
+				if !(math.Abs(y/integers[i]-want) <= rounding+math.Abs(want)*0x1p-40) {
+					return draws, fmt.Errorf("%w: of %.4g scales, at step %d", ErrTail, float64(sampler.size)/p.Scale.Float64(), t+1)
+				}
+			}
+		}
+	}
+	return draws, nil
+}

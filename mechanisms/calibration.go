@@ -1,0 +1,310 @@
+package mechanisms
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"oriel/mechanisms/blt"
+	"oriel/mechanisms/decay"
+	"oriel/mechanisms/dp"
+	"oriel/mechanisms/lattice"
+	"oriel/mechanisms/noise"
+	"oriel/mechanisms/protection"
+)
+
+// Calibration is what decides a stream's bytes beyond its data: computed once, at opening, and stored with it. Calibration
+// depends on the platform's functions, so a restart reads the plan and only checks, by Guarantee, that it proves what
+// is configured.
+//
+// Grid, Scale and ErrorBound are of the first part; levels and filter of all.
+type Calibration struct {
+	Name       string
+	Grid       lattice.Grid
+	Scale      noise.Scale            // s, of a node or a step, lattice units
+	Levels     uint8                  // h of a tree, 1 of single steps, 0 of blt
+	Filter     blt.Filter             // b of blt without memory, else zero
+	Decay      decay.Filter           // e of blt with memory, else zero
+	ErrorBound float64                // E ≥ ‖ν_t‖₂ for any one step but with probability Config.Failure, loss units; 0: none
+	Components []ComponentCalibration // every part, the first too; nil for the default leaf
+}
+
+// ComponentCalibration is what a plan holds of a part: its shape, which has to be that of the configuration, and what calibration
+// decides.
+type ComponentCalibration struct {
+	Name             string
+	Size, Entries    int
+	Grid             lattice.Grid
+	Replace, ZeroOut lattice.Int128 // squares of the quantiser's distances, units²
+	Share            uint32
+	Scales           []uint32
+
+	Scale      noise.Scale
+	ErrorBound float64
+}
+
+// ErrUnproved marks a plan that proves less than the configured budget.
+var ErrUnproved = errors.New("mechanisms: plan proves less than the configured budget")
+
+// Calibrate calibrates noise to a configuration.
+func Calibrate(c Config) (Calibration, error) {
+	if err := c.Validate(); err != nil {
+		return Calibration{}, err
+	}
+	kind, _ := definitionOf(c.Name)
+	p := Calibration{Name: c.Name}
+	structure := kind.under(c.Scope)
+	size, err := structure.shape(&p, c)
+	if err != nil {
+		return Calibration{}, err
+	}
+	pieces, err := c.components(size)
+	if err != nil {
+		return Calibration{}, err
+	}
+	c.share(pieces, kind.Law)
+	parts := c.shapes(pieces)
+	for i := range pieces {
+		if parts[i].ErrorBound, err = structure.calibrate(&pieces[i], p, c, kind); err != nil {
+			return Calibration{}, err
+		}
+		parts[i].Scale = pieces[i].scale
+	}
+	p.Grid, p.Scale, p.ErrorBound = parts[0].Grid, parts[0].Scale, parts[0].ErrorBound
+	if !c.Contribution.plain() {
+		p.Components = parts
+	}
+	if _, err := p.sums(c, nil); err != nil {
+		return Calibration{}, fmt.Errorf("mechanisms: epsilon %g, delta %g, %s: %w",
+			c.Budget.Epsilon, c.Budget.Delta, c.Scope.Words().Length, err)
+	}
+	if _, err := p.Guarantee(c); err != nil {
+		return Calibration{}, err
+	}
+	return p, nil
+}
+
+// Guarantee returns what this plan proves under c, from the plan's integers, rounded against the claim. It is an error
+// when the plan is not one of c, or, but for the -paper names, when it proves less than c.Budget. For those names ε is
+// the recomputed one, with the true sensitivity, at c.Budget.Delta; so too where Draws.Most or MostMu make it less.
+// Pure-ε mechanisms prove δ = 0.
+func (p Calibration) Guarantee(c Config) (protection.Guarantee, error) {
+	if err := p.matches(c); err != nil {
+		return protection.Guarantee{}, err
+	}
+	g, loss := p.proves(c)
+	switch kind, _ := definitionOf(p.Name); {
+	case kind.Paper:
+		g.Epsilon = recomputed(g, loss)
+		return g, nil
+	case kind.Pure(), kind.Draws:
+		if loss > c.Budget.Epsilon {
+			return protection.Guarantee{}, fmt.Errorf("%w: epsilon %g of %g", ErrUnproved, loss, c.Budget.Epsilon)
+		}
+		if c.Draws.MaxEpsilon > 0 {
+			g.Epsilon = loss
+			return g, nil
+		}
+	default:
+		if delta := dp.GaussianDelta(c.Budget.Epsilon, loss); delta > c.Budget.Delta {
+			return protection.Guarantee{}, fmt.Errorf("%w: delta %g of %g at epsilon %g",
+				ErrUnproved, delta, c.Budget.Delta, c.Budget.Epsilon)
+		}
+		if c.MaxMu > 0 && loss > c.MaxMu {
+			return protection.Guarantee{}, fmt.Errorf("%w: mu %g, above %g", ErrUnproved, loss, c.MaxMu)
+		}
+		if c.MaxMu > 0 {
+			g.Epsilon = recomputed(g, loss)
+			return g, nil
+		}
+	}
+	g.Epsilon = c.Budget.Epsilon
+	return g, nil
+}
+
+// EventGuarantee returns what the plan of a user level proves of one event exchanged for another of the same user id,
+// under its adjacency: ε recomputed at c.Budget.Delta. Exchange across ids is not covered, because it changes which
+// later events of both users are accepted.
+func (p Calibration) EventGuarantee(c Config) (protection.Guarantee, error) {
+	if _, err := p.Guarantee(c); err != nil {
+		return protection.Guarantee{}, err
+	}
+	c.Unit = c.Unit.SingleEvent()
+	g, loss := p.proves(c)
+	g.Epsilon = recomputed(g, loss)
+	return g, nil
+}
+
+// proves returns a guarantee without its ε, and µ or ε of one window, rounded up.
+func (p Calibration) proves(c Config) (g protection.Guarantee, loss float64) {
+	kind, _ := definitionOf(p.Name)
+	g = protection.Guarantee{Terms: c.Terms, Mechanism: p.Name, Batch: c.Batch}
+	if kind.Draws {
+		g.Draws, g.Delta = p.drawsLoss(c), c.Budget.Delta
+		return g, g.Draws.Epsilon(g.Delta)
+	}
+	loss, g.Curve = p.loss(c, kind)
+	if !kind.Pure() {
+		g.Mu, g.Delta = loss, c.Budget.Delta
+	}
+	return g, loss
+}
+
+// loss returns µ or ε of one window, rounded up, and the curve: of all parts, whose noises are independent. µ² adds,
+// and ε.
+func (p Calibration) loss(c Config, kind definition) (float64, dp.Curve) {
+	var total dp.Total
+	var curves []dp.Curve
+	pieces := p.components(c)
+	for _, x := range pieces {
+		loss, curve := kind.under(c.Scope).loss(x, p, c, kind)
+		if len(pieces) == 1 {
+			return loss, curve
+		}
+		if kind.Pure() {
+			total.AddPure(loss)
+		} else {
+			total.AddMu(loss)
+		}
+		if curve != nil {
+			curves = append(curves, curve)
+		}
+	}
+	switch {
+	case kind.Pure():
+		return total.Pure(), nil
+	case curves == nil:
+		return total.Mu(), nil
+	}
+	return total.Mu(), dp.Compose(curves...)
+}
+
+// components returns the parts of a plan that matches c.
+func (p Calibration) components(c Config) []calibratedComponent {
+	pieces, err := c.components(p.Grid.Bits())
+	if err != nil {
+		panic("BUG: mechanisms: a plan matches an invalid configuration")
+	}
+	for i := range pieces {
+		pieces[i].scale = p.Component(i).Scale
+	}
+	return pieces
+}
+
+// Component returns part i, of the default leaf with grid, scale and error bound alone.
+func (p Calibration) Component(i int) ComponentCalibration {
+	if p.Components == nil && i == 0 {
+		return ComponentCalibration{Grid: p.Grid, Scale: p.Scale, ErrorBound: p.ErrorBound}
+	}
+	return p.Components[i]
+}
+
+// shapes returns what plans say of the parts of a configuration beyond scales and error bounds.
+func (c Config) shapes(pieces []calibratedComponent) []ComponentCalibration {
+	out := make([]ComponentCalibration, len(pieces))
+	for i, p := range c.Contribution.Components {
+		replace, zeroOut := p.distances(pieces[i].grid)
+		out[i] = ComponentCalibration{
+			Name: p.Name, Size: p.Size, Entries: p.Entries(), Grid: pieces[i].grid,
+			Replace: replace, ZeroOut: zeroOut, Share: p.Share, Scales: p.Scales,
+		}
+	}
+	return out
+}
+
+// same reports whether two parts have one shape.
+func (p ComponentCalibration) same(q ComponentCalibration) bool {
+	return p.Name == q.Name && p.Size == q.Size && p.Entries == q.Entries && p.Grid == q.Grid && p.Replace == q.Replace &&
+		p.ZeroOut == q.ZeroOut && p.Share == q.Share && slices.Equal(p.Scales, q.Scales)
+}
+
+// recomputed returns the ε of a loss at the guarantee's δ.
+func recomputed(g protection.Guarantee, loss float64) float64 {
+	if g.Mu == 0 {
+		return loss
+	}
+	return dp.GaussianEpsilon(g.Mu, g.Delta)
+}
+
+// matches checks that the configuration is valid and the plan has its shape.
+func (p Calibration) matches(c Config) error {
+	if err := errors.Join(c.Validate(), p.validate()); err != nil {
+		return err
+	}
+	size := lattice.CoarseBits
+	if p.Decays() {
+		size = p.Grid.Bits()
+	}
+	pieces, err := c.components(size)
+	switch {
+	case err != nil:
+		return err
+	case p.Name != c.Name:
+		return fmt.Errorf("mechanisms: plan is of %q, configured is %q", p.Name, c.Name)
+	case c.Contribution.plain() != (p.Components == nil):
+		return errors.New("mechanisms: one of plan and configuration has the default leaf, the other has not")
+	case p.Grid != pieces[0].grid:
+		return fmt.Errorf("mechanisms: plan has another lattice than clip %g", c.Clip())
+	case p.Components != nil && !slices.EqualFunc(p.Components, c.shapes(pieces), ComponentCalibration.same):
+		return errors.New("mechanisms: plan has other parts than are configured")
+	case c.Failure > 0 && p.ErrorBound == 0:
+		return fmt.Errorf("mechanisms: plan has no error bound, failure %g needs one", c.Failure)
+	}
+	kind, _ := definitionOf(p.Name)
+	return kind.under(c.Scope).matches(p, c)
+}
+
+// sums returns what makes the mechanisms of a plan, one a part, before their first step. They draw from sampler, unless
+// it is nil, or from the plan's.
+func (p Calibration) sums(c Config, sampler noise.Sampler) (func() []Sum, error) {
+	kind, _ := definitionOf(p.Name)
+	pieces := p.components(c)
+	fresh := make([]func() Sum, len(pieces))
+	for i, x := range pieces {
+		of, err := sampler, error(nil)
+		if sampler == nil && !kind.Draws {
+			of, err = newSampler(kind, x.scale, x.n)
+		}
+		if err != nil {
+			return nil, err
+		}
+		if fresh[i], err = kind.under(c.Scope).sums(x, p, c, of); err != nil {
+			return nil, err
+		}
+	}
+	return func() []Sum {
+		sums := make([]Sum, len(fresh))
+		for i := range fresh {
+			sums[i] = fresh[i]()
+		}
+		return sums
+	}, nil
+}
+
+// SumsOver returns the mechanisms of a plan, one a part, before their first step, which draw from sampler in place of
+// the plan's, or from the plan's where it is nil: for audits and tests, which know what it draws. They have no privacy
+// of their own; Open is the way to get a stream.
+func (p Calibration) SumsOver(c Config, sampler noise.Sampler) ([]Sum, error) {
+	if err := p.matches(c); err != nil {
+		return nil, err
+	}
+	fresh, err := p.sums(c, sampler)
+	if err != nil {
+		return nil, err
+	}
+	return fresh(), nil
+}
+
+// newSampler returns the sampler of a plan.
+func newSampler(kind definition, s noise.Scale, n int) (noise.Sampler, error) {
+	switch kind.Law {
+	case Gaussian:
+		return noise.NewGaussian(s)
+	case Gamma:
+		return noise.NewGamma(s, n)
+	case Laplace:
+		return noise.NewLaplace(s)
+	case Gumbel: // draws are noise.Chooser's
+	}
+	panic(fmt.Sprintf("BUG: mechanisms: no sampler for %s", kind.name))
+}

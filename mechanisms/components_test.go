@@ -1,0 +1,494 @@
+package mechanisms_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"oriel/mechanisms"
+	"oriel/mechanisms/audit/residual"
+	"oriel/mechanisms/dp"
+	"oriel/mechanisms/lattice"
+	"oriel/mechanisms/mechtest"
+	"oriel/mechanisms/mechtest/goldentest"
+	"oriel/mechanisms/noise"
+	"oriel/mechanisms/protection"
+)
+
+// three is a leaf of three parts with unequal shares, and the vector of a record for it.
+func three() (mechanisms.Contribution, []float64) {
+	m := moments{d: 2, r: 1 << 12}
+	return mechanisms.Contribution{Components: []mechanisms.Component{
+		{Name: "gradient", Size: 3, Clip: 0.875, Share: 5},
+		{Name: "cells", Size: 4, Clip: 1, Quantiser: mechtest.OneHot{}, Share: 2},
+		{Name: "moments", Size: m.size(), Clip: 1, Quantiser: m, Scales: m.scales(), Share: 3},
+	}}, []float64{0.5, -0.25, 0.125, 2, 0.75, -0.5}
+}
+
+// withParts is a configuration of three parts.
+func withParts(name string) (mechanisms.Config, []float64) {
+	c := config(name, 1)
+	leaf, v := three()
+	c.Contribution = leaf
+	return c, v
+}
+
+// named is every mechanism that takes parts.
+func named() []string {
+	return slices.DeleteFunc(mechanisms.Names(), func(name string) bool { return strings.HasSuffix(name, "-paper") })
+}
+
+// The guarantee of a plan of parts is proved by the integers of all: part by part a plan of one part proves its
+// share, the squares or the sums of what they prove come to no more than the budget and to nearly all of it, at each
+// age.
+func TestPartsProveTheirSharesTogether(t *testing.T) {
+	for _, name := range named() {
+		for _, unit := range []protection.Unit{oneEvent, apart(3)} {
+			c, _ := withParts(name)
+			facts, _ := mechanisms.FactsOf(name)
+			_, several := unit.EventSeparation()
+			if c.Unit = unit; facts.PerStep && several {
+				continue
+			}
+			plan := mechtest.Plan(t, c)
+			whole, err := plan.Guarantee(c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			ages := []uint64{1, 8, 17, 800}
+			losses, all, sum := make([]float64, len(ages)), make([]float64, len(ages)), 0.0
+			for i, part := range plan.Components {
+				alone := c
+				alone.Contribution = mechanisms.Contribution{Components: []mechanisms.Component{c.Contribution.Components[i]}}
+				single := mechanisms.Calibration{
+					Name: plan.Name, Levels: plan.Levels, Filter: plan.Filter, Grid: part.Grid, Scale: part.Scale,
+					ErrorBound: part.ErrorBound,
+				}
+				if i > 0 {
+					single.Components = []mechanisms.ComponentCalibration{part}
+				}
+				alone.Budget = dp.Budget{Epsilon: 700, Delta: c.Budget.Delta} // a part proves more than enough of it
+				g, err := single.Guarantee(alone)
+				if err != nil {
+					t.Fatal(err)
+				}
+				own := g.Mu * g.Mu
+				if facts.Pure() {
+					own = mechanisms.Loss(single, alone)
+				}
+				share := float64(part.Share) / 10
+				if budget := whole.Mu * whole.Mu; !facts.Pure() && math.Abs(own-share*budget) > 1e-9*budget {
+					t.Errorf("%s: part %d has %g of %g, want a share of %g", name, i, own, budget, share)
+				}
+				sum += own
+				for k, age := range ages {
+					if g.Curve != nil {
+						losses[k] += g.Curve.Mu(age) * g.Curve.Mu(age)
+						if user, ok := g.Curve.(dp.UserCurve); ok && several {
+							all[k] += user.MuAll(age) * user.MuAll(age)
+						}
+					}
+				}
+			}
+			if facts.Pure() {
+				if sum > c.Budget.Epsilon || sum < c.Budget.Epsilon*(1-1e-9) || whole.Epsilon != c.Budget.Epsilon {
+					t.Errorf("%s: parts lose %.17g of %g", name, sum, c.Budget.Epsilon)
+				}
+				continue
+			}
+			if dp.GaussianDelta(c.Budget.Epsilon, whole.Mu) > c.Budget.Delta || math.Abs(sum-whole.Mu*whole.Mu) > 1e-12*sum {
+				t.Errorf("%s: parts have Σµ² = %g, claimed µ = %g", name, sum, whole.Mu)
+			}
+			if again, _ := plan.Guarantee(c); again != whole {
+				t.Errorf("%s: equal guarantees are not equal", name)
+			}
+			for k, age := range ages {
+				if whole.Curve == nil {
+					continue
+				}
+				if mu := whole.Curve.Mu(age); mu*mu < losses[k]*(1-1e-15) || mu*mu > losses[k]*(1+1e-12) {
+					t.Errorf("%s: µ(%d) = %g, want √%g", name, age, mu, losses[k])
+				}
+				if !several {
+					continue
+				}
+				if mu := whole.Curve.(dp.UserCurve).MuAll(age); mu*mu < all[k]*(1-1e-15) || mu*mu > all[k]*(1+1e-12) {
+					t.Errorf("%s: µ of all events at %d is %g, want √%g", name, age, mu, all[k])
+				}
+			}
+		}
+	}
+}
+
+// Faults in a plan of parts: less noise in any part, shares that come to more than one, parts of another shape.
+func TestFaultsInPartsAreNotProved(t *testing.T) {
+	for _, name := range named() {
+		c, _ := withParts(name)
+		plan := mechtest.Plan(t, c)
+		f := func(what string, proved bool, change func(p *mechanisms.Calibration)) {
+			t.Helper()
+			p := plan
+			p.Components = slices.Clone(plan.Components)
+			change(&p)
+			p.Grid, p.Scale, p.ErrorBound = p.Components[0].Grid, p.Components[0].Scale, p.Components[0].ErrorBound
+			_, err := p.Guarantee(c)
+			if err == nil || errors.Is(err, mechanisms.ErrUnproved) == proved {
+				t.Errorf("%s, %s: %v", name, what, err)
+			}
+			if seat, err := mechanisms.NewMechanism(c, p); err == nil || seat != nil {
+				t.Errorf("%s, %s: it gets a seat", name, what)
+			}
+		}
+		for i := range plan.Components {
+			f("half the noise of a part", false, func(p *mechanisms.Calibration) { p.Components[i].Scale.Exp-- })
+			f("a bit less noise of a part", false, func(p *mechanisms.Calibration) {
+				p.Components[i].Scale = noise.ScaleUp(p.Components[i].Scale.Float64() * (1 - 1e-9))
+			})
+			f("another distance", true, func(p *mechanisms.Calibration) { p.Components[i].Replace.Lo /= 2 })
+			f("another share", true, func(p *mechanisms.Calibration) { p.Components[i].Share++ })
+			f("another name", true, func(p *mechanisms.Calibration) { p.Components[i].Name += "x" })
+			f("another size", true, func(p *mechanisms.Calibration) { p.Components[i].Size++; p.Components[i].Scales = nil })
+		}
+		f("scales swapped", true, func(p *mechanisms.Calibration) {
+			swapped := slices.Clone(p.Components[2].Scales)
+			swapped[0], swapped[1] = swapped[1], swapped[0]
+			p.Components[2].Scales = swapped
+		})
+		f("shares of 0.7, 0.2 and 0.3", false, func(p *mechanisms.Calibration) {
+			p.Components[0].Scale = noise.ScaleUp(p.Components[0].Scale.Float64() * math.Sqrt(0.5/0.7))
+		})
+		f("a part less", true, func(p *mechanisms.Calibration) { p.Components = p.Components[:2] })
+	}
+}
+
+// Without noise the sums of the parts are the leaves' own, in loss units: scales are undone. A swap of two scales
+// would show.
+func TestSumsOfPartsAreExactWithoutNoise(t *testing.T) {
+	c, v := withParts("tree-gaussian")
+	stream := mechtest.ZeroStream(t, c)
+	want := [][]float64{{0.5, -0.25, 0.125}, {0, 0, 1, 0}, {0.5625, -0.375, 0.25}}
+	for range 3 {
+		stream.Add(noise.Identity{}, v)
+	}
+	if stream.Components() != 3 || stream.Dimension() != 10 || c.Contribution.Entries() != 6 {
+		t.Errorf("%d parts, %d coordinates, %d entries", stream.Components(), stream.Dimension(), c.Contribution.Entries())
+	}
+	far := func() (d float64) {
+		for i, part := range want {
+			for j, x := range stream.Sum(i) {
+				d = max(d, math.Abs(x-3*part[j]))
+			}
+		}
+		return d
+	}
+	if d := far(); d > 1e-5 {
+		t.Errorf("sums are %g off", d)
+	}
+	swapped := c
+	swapped.Contribution.Components = slices.Clone(c.Contribution.Components)
+	swapped.Contribution.Components[2].Scales = []uint32{1, 2, 2}
+	stream = mechtest.ZeroStream(t, swapped)
+	for range 3 {
+		stream.Add(noise.Identity{}, v)
+	}
+	if d := far(); d < 0.1 {
+		t.Errorf("with swapped scales sums are %g off alone", d)
+	}
+}
+
+// The default quantiser clips scaled coordinates: the leaf has norm Λ in them, and comes back in loss units.
+func TestScalesOfTheDefaultQuantiser(t *testing.T) {
+	c := config("tree-gaussian", 1)
+	c.Contribution = mechanisms.Contribution{Components: []mechanisms.Component{{Size: 2, Clip: 1, Scales: []uint32{4, 1}}}}
+	stream := mechtest.ZeroStream(t, c)
+	stream.Add(noise.Identity{}, []float64{1.2, 0.8}) // (0.6, 0.8) in scaled coordinates
+	if got := stream.Sum(0); math.Abs(got[0]-1.2) > 1e-6 || math.Abs(got[1]-0.8) > 1e-6 {
+		t.Errorf("a leaf on the clip comes back as %v", got)
+	}
+	stream.Add(noise.Identity{}, []float64{60, 40})
+	if got := stream.Sum(0); math.Abs(got[0]-2.4) > 1e-6 || math.Abs(got[1]-1.6) > 1e-6 {
+		t.Errorf("a clipped leaf comes back as %v", got)
+	}
+}
+
+// wild is a quantiser that leaves the lattice of its part: the stream takes the zero leaf in its place.
+type wild struct{ mechtest.OneHot }
+
+func (wild) Quantise(g lattice.Grid, dst []int64, v []float64) {
+	mechtest.OneHot{}.Quantise(g, dst, v)
+	if v[0] == 1 || v[0] == 0 {
+		dst[0] = (g.Lambda + 1) * int64(1-2*v[0])
+	}
+}
+
+// counts is a quantiser that sets its cell and no other, and says a distance of its own.
+type counts struct {
+	mechtest.OneHot
+	length int64 // of what it writes, of which it says one unit
+}
+
+func (q counts) Distances(lattice.Grid) (replace, zeroOut lattice.Int128) {
+	return lattice.Int128{Lo: 2}, lattice.Int128{Lo: 1}
+}
+
+func (q counts) Quantise(_ lattice.Grid, dst []int64, v []float64) { dst[int(v[0])] = q.length }
+
+// A leaf is what the quantiser makes of zeros, not of the leaf before, and no longer than it says.
+func TestLeavesKeepToTheirDistances(t *testing.T) {
+	for length, want := range map[int64]int64{1: 1, -1: -1, 2: 0, 1 << 20: 0} {
+		c := config("tree-gaussian", 1)
+		c.Contribution = mechanisms.Contribution{Components: []mechanisms.Component{{Size: 3, Clip: 1, Quantiser: counts{length: length}}}}
+		stream := mechtest.ZeroStream(t, c)
+		unit := mechtest.Plan(t, c).Grid.Unit()
+		for cell := range 3 {
+			stream.Add(noise.Identity{Offset: int64(cell)}, []float64{float64(cell)})
+		}
+		if got, one := stream.Sum(0), float64(want)*unit; !slices.Equal(got, []float64{one, one, one}) {
+			t.Errorf("leaves of length %d: one of each cell adds up to %v, want %v in each", length, got, one)
+		}
+	}
+}
+
+func TestNoLeafLeavesTheLattice(t *testing.T) {
+	c := config("tree-gaussian", 1)
+	c.Contribution = mechanisms.Contribution{Components: []mechanisms.Component{{Size: 2, Clip: 1, Quantiser: wild{}}}}
+	stream := mechtest.ZeroStream(t, c)
+	for _, cell := range []float64{0, 1} {
+		stream.Add(noise.Identity{}, []float64{cell})
+		if got := stream.Sum(0); got[0] != 0 || got[1] != 0 {
+			t.Errorf("a leaf beyond Λ adds %v", got)
+		}
+	}
+}
+
+// Noise of two parts is apart, and each part's is that of its scale, whatever makes it: red when a part's noise is
+// half, or when two parts are one instance. Noise is rebuilt into standard normals, some 8 000 of each part: its
+// variance is 6.11 standard errors, 9.7 %, from 1 with probability 1e-9, and so is the correlation of the two, 0.068,
+// from 0.
+func TestNoiseOfPartsIsApart(t *testing.T) {
+	for _, c := range everyNoise() {
+		what := fmt.Sprintf("%s, %s", c.Name, c.Scope.Name())
+		c.Contribution = mechanisms.Contribution{Components: []mechanisms.Component{{Size: 2, Clip: 1, Share: 1}, {Size: 2, Clip: 1, Share: 1}}}
+		plan := mechtest.Plan(t, c)
+		steps := 20
+		if facts, _ := mechanisms.FactsOf(c.Name); facts.Tree && facts.Pure() {
+			steps = int(c.Scope.Span()) // later draws are no normals
+		}
+		law, err := residual.New(c, plan, steps)
+		if err != nil {
+			t.Fatalf("%s: %v", what, err)
+		}
+		stream, err := mechanisms.Open(c, plan, [32]byte{8})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if off := dependent(t, law, stream); off != "" {
+			t.Errorf("%s: %s", what, off)
+		}
+		alone := c
+		alone.Contribution.Components = alone.Contribution.Components[:1]
+		first := plan
+		first.Components = nil
+		one := func() mechanisms.Sum { return mechtest.Sums(t, alone, first, nil)[0] }
+		if stream, err = mechanisms.NewStream(c, plan, [32]byte{8}, one(), one()); err != nil {
+			t.Fatal(err)
+		}
+		if off := dependent(t, law, stream); !strings.Contains(off, "correlation") {
+			t.Errorf("%s: two parts are one instance, and their noise passes: %q", what, off)
+		}
+		first.Scale.Exp--
+		if stream, err = mechanisms.NewStream(c, plan, [32]byte{8}, mechtest.Sums(t, c, plan, nil)[0], one()); err != nil {
+			t.Fatal(err)
+		}
+		if off := dependent(t, law, stream); !strings.Contains(off, "variance") {
+			t.Errorf("%s: half the noise of a part passes: %q", what, off)
+		}
+	}
+}
+
+// everyNoise is a configuration of each mechanism that releases parts, and of one with a memory.
+func everyNoise() []mechanisms.Config {
+	var all []mechanisms.Config
+	for _, name := range named() {
+		if facts, _ := mechanisms.FactsOf(name); !facts.Draws {
+			all = append(all, config(name, 1))
+		}
+	}
+	lasting := config("blt", 1)
+	lasting.Scope = protection.Decay{Steps: 8}
+	return append(all, lasting)
+}
+
+// dependent says how noise of two parts is not independent, or not of its scale.
+func dependent(t *testing.T, law *residual.Noise, stream *mechanisms.Stream) (off string) {
+	t.Helper()
+	runs := (4000 + law.Steps() - 1) / law.Steps()
+	start, rebuild, z := stream.AppendState(nil), law.Rebuilder(), make([]float64, 4)
+	squares, product, n := [2]float64{}, 0.0, 0.0
+	for run := range runs {
+		if err := stream.Restore(start); err != nil {
+			t.Fatal(err)
+		}
+		rebuild.Start()
+		for step := range law.Steps() {
+			stream.Add(noise.Identity{Partition: int32(run), Offset: int64(step)}, make([]float64, 4))
+			rebuild.Next(z, slices.Concat(stream.Sum(0), stream.Sum(1)), make([]float64, 4))
+			for j := range 2 {
+				squares[0], squares[1], product = squares[0]+z[j]*z[j], squares[1]+z[2+j]*z[2+j], product+z[j]*z[2+j]
+			}
+			n += 2
+		}
+	}
+	for k, sum := range squares {
+		if v := sum / n; math.Abs(v-1) > 6.11*math.Sqrt(2/n) {
+			off += fmt.Sprintf("variance %g of part %d; ", v, k)
+		}
+	}
+	if r := product / math.Sqrt(squares[0]*squares[1]); math.Abs(r) > 6.11/math.Sqrt(n) {
+		off += fmt.Sprintf("correlation %g", r)
+	}
+	return off
+}
+
+// A restored stream of parts goes on with the same bytes; a bad state of its last sum leaves the sums before it as
+// they were.
+func TestRestoreOfParts(t *testing.T) {
+	for _, name := range named() {
+		c, v := withParts(name)
+		c.Batch = 2
+		plan := mechtest.Plan(t, c)
+		seat, err := mechanisms.NewMechanism(c, plan)
+		if err != nil {
+			t.Fatal(err)
+		}
+		stream, twin := seat.Open([32]byte{4}), seat.Open([32]byte{5})
+		for i := range 21 {
+			state := stream.AppendState(nil)
+			if state[0] != 2 || len(state) != stream.StateLen() {
+				t.Fatalf("%s: version %d, %d bytes, want 2, %d", name, state[0], len(state), stream.StateLen())
+			}
+			if err := twin.Restore(state); err != nil {
+				t.Fatal(err)
+			}
+			if i == 13 {
+				// Another step of the last sum; a number that it cannot have, which it alone finds, after the sums before it
+				// have taken theirs. Single steps hold no number.
+				places := []int{len(state) - len(lastSum(stream, state)), len(state) - 1}
+				if facts, _ := mechanisms.FactsOf(name); facts.PerStep {
+					places = places[:1]
+				}
+				before := seat.Open([32]byte{6})
+				for _, place := range places {
+					bad, kept := bytes.Clone(state), before.AppendState(nil)
+					bad[place] = 0x7f
+					if before.Restore(bad) == nil || !bytes.Equal(before.AppendState(nil), kept) {
+						t.Errorf("%s: a bad state is taken, or leaves a trace", name)
+					}
+				}
+			}
+			v[3] = float64(i % 5)
+			id := noise.Identity{Offset: int64(i)}
+			if stream.Add(id, v) != twin.Add(id, v) {
+				t.Fatal("steps end apart")
+			}
+			for k := range 3 {
+				if !slices.Equal(stream.Sum(k), twin.Sum(k)) {
+					t.Fatalf("%s: record %d: part %d of a restored stream is another", name, i, k)
+				}
+			}
+		}
+	}
+}
+
+// lastSum returns the state of the last sum in a stream's.
+func lastSum(stream *mechanisms.Stream, state []byte) []byte {
+	return state[len(state)-mechanisms.LastSumLen(stream):]
+}
+
+// A leaf of parts that is no leaf is refused, each problem by its part.
+func TestLeafProblemsAreNamed(t *testing.T) {
+	f := func(want string, change func(l *mechanisms.Contribution)) {
+		t.Helper()
+		c, _ := withParts("tree-gaussian")
+		change(&c.Contribution)
+		if err := c.Validate(); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+	f("leaf: 0 parts", func(l *mechanisms.Contribution) { l.Components = nil })
+	f(`part 1 "cells": share 0`, func(l *mechanisms.Contribution) { l.Components[1].Share = 0 })
+	f(`part 2 "moments": 2 scales of 3`, func(l *mechanisms.Contribution) { l.Components[2].Scales = l.Components[2].Scales[1:] })
+	f(`part 2 "moments": scale 0 of coordinate 0`, func(l *mechanisms.Contribution) { l.Components[2].Scales = make([]uint32, 3) })
+	f(`part 0 "gradient": lattice: clip`, func(l *mechanisms.Contribution) { l.Components[0].Clip = math.NaN() })
+	f(`part 0 "gradient": dimension 0`, func(l *mechanisms.Contribution) { l.Components[0].Size = 0 })
+	f(`part 2 "moments": distances`, func(l *mechanisms.Contribution) { l.Components[2].Quantiser = moments{d: 2, r: 1 << 14} })
+	f("dimension 16777223", func(l *mechanisms.Contribution) { l.Components[0].Size = 1 << 24 })
+	c, _ := withParts("tree-gaussian-paper")
+	if err := c.Validate(); err == nil || !strings.Contains(err.Error(), "has the default one alone") {
+		t.Errorf("printed constants take parts: %v", err)
+	}
+}
+
+// goldenParts proves more than is asked for. It is written out, since calibration may differ between platforms.
+func goldenParts() mechanisms.Calibration {
+	half := lattice.Grid{Exp: -25, Lambda: 1<<25 - 1<<22} // of clip 0.875
+	one := lattice.Grid{Exp: -24, Lambda: 1 << 24}
+	square := lattice.Square(one.Lambda)
+	m := moments{d: 2, r: 1 << 12}
+	replace, zeroOut := m.Distances(one)
+	p := mechanisms.Calibration{Name: "blt", Filter: goldenFilter, Components: []mechanisms.ComponentCalibration{
+		{
+			Name: "gradient", Size: 3, Entries: 3, Grid: half, Replace: lattice.Square(2 * half.Lambda),
+			ZeroOut: lattice.Square(half.Lambda), Share: 5, Scale: noise.Scale{Mant: 12345679, Exp: 9},
+		},
+		{
+			Name: "cells", Size: 4, Entries: 1, Grid: one, Replace: square.Add(square), ZeroOut: square, Share: 2,
+			Scale: noise.Scale{Mant: 3, Exp: 31},
+		},
+		{
+			Name: "moments", Size: 3, Entries: 2, Grid: one, Replace: replace, ZeroOut: zeroOut, Share: 3, Scales: m.scales(),
+			Scale: noise.Scale{Mant: 5, Exp: 28}, ErrorBound: 2.5,
+		},
+	}}
+	p.Grid, p.Scale = half, p.Components[0].Scale
+	return p
+}
+
+// TestGoldenParts pins plan, releases and states of a stream of three parts.
+func TestGoldenParts(t *testing.T) {
+	plan := goldenParts()
+	binary, err := plan.AppendBinary(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if back, err := mechanisms.ParseCalibration(binary); err != nil || !reflect.DeepEqual(back, plan) {
+		t.Errorf("ParsePlan = %+v, %v", back, err)
+	}
+	c, v := withParts("blt")
+	c.Scope, c.Batch = protection.Window{Steps: 4}, 2
+	stream, err := mechanisms.Open(c, plan, [32]byte{3, 31: 9})
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := []string{fmt.Sprintf("plan %x", binary)}
+	for i := range 9 {
+		id := noise.Identity{Topic: [16]byte{1, 15: 2}, Partition: 3, Offset: int64(7 * i), LeaderEpoch: int32(i / 5)}
+		v[3] = float64(i)
+		record := v
+		if i == 4 {
+			record = nil
+		}
+		if stream.Add(id, record) {
+			lines = append(lines, fmt.Sprintf("t=%d %x %x %x", stream.Step(), stream.Sum(0), stream.Sum(1), stream.Sum(2)))
+		}
+		if i == 0 || i == 8 {
+			lines = append(lines, fmt.Sprintf("record %d state %x", i+1, stream.AppendState(nil)))
+		}
+	}
+	goldentest.CheckFile(t, "parts.txt", lines)
+}

@@ -1,0 +1,232 @@
+package mechanisms
+
+import (
+	"fmt"
+	"math"
+
+	"oriel/mechanisms/lattice"
+)
+
+// Limits of a Leaf.
+const (
+	// maxDimension bounds what a configuration can make a process allocate; a sealed state is far smaller.
+	maxDimension = 1 << 24
+	// maxParts keeps an instance in the 16 bits that a node has for it, with room.
+	maxParts = 1 << 10
+	maxName  = 255
+)
+
+// Contribution is what one record adds to a stream: the parts' integers one behind the other, absorbed at once. Part i is
+// mechanism instance i of the stream's chain, and all sums close at the same steps.
+type Contribution struct {
+	Components []Component // 1 to 1024
+
+	// Nonzero is 0, or what the integers of a leaf are that are not zero, at most. Then the chain absorbs their places and
+	// values, and not all integers: a histogram of many cells is hashed in no time. It decides noise, so a stream keeps
+	// it for life; no guarantee depends on it, nor does a leaf with more of them.
+	Nonzero int
+}
+
+// Component is one private sum of a stream: of vectors, or of symmetric matrices whose upper triangles are its coordinates.
+//
+// A part with no Quantiser and no Scales that is alone is the default leaf: its plans and states have the bytes of a
+// stream that has no parts.
+type Component struct {
+	Name string  // for people and errors, up to 255 bytes; may be empty
+	Size int     // n, coordinates: integers of a leaf
+	Clip float64 // L, loss units: no leaf is longer than Λ units of the grid of L, scaled coordinates
+
+	// Quantiser makes leaves; nil clips to the ball of L in the ℓ2 norm of scaled coordinates and rounds to the
+	// nearest lattice point, so that two leaves are 2Λ apart at most, and one is Λ from the null leaf.
+	Quantiser Quantiser
+
+	// Scales are k_1 … k_n: one lattice unit of coordinate i is √k_i·q in loss units, and noise there √k_i times that
+	// of a coordinate of scale 1. nil means all 1. The diagonal of second moments has 2 where the rest has 1.
+	Scales []uint32
+
+	// Share of the budget is Share over the sum of all parts' Shares: of µ² under Gaussian noise, else of ε. Of a
+	// part that is alone it is 0 or anything; with others at least 1.
+	Share uint32
+}
+
+// Quantiser brings the numbers of a part to lattice integers. It has the proof of its distances; optest and mechtest
+// have none for it. Its methods are pure functions, safe for concurrent use: configurations are shared.
+//
+// The numbers may include public ones behind the private ones, a centre that the released decision gives, for
+// example: what is a leaf of a record may then depend on releases before, and its distances must hold for every value
+// of the public numbers.
+type Quantiser interface {
+	// Entries is how many numbers of Stream.Add's vector the part takes.
+	Entries() int
+
+	// Distances returns squares of distances in units of g, ℓ2 norm of integers (so in scaled coordinates), that hold
+	// for all vectors whatever, also of NaNs: replace between two leaves with equal public numbers, zeroOut between a
+	// leaf and the null leaf, which is zero: at most Λ², and replace at most 4·zeroOut. A longer leaf is never added.
+	// Λ has up to 43 bits, so squares may not fit a word: lattice.Square.
+	Distances(g lattice.Grid) (replace, zeroOut lattice.Int128)
+
+	// Quantise writes the leaf of v to dst, which is zero. An exact check in integers comes last, as in
+	// lattice.Grid.Quantise: Distances must not rest on floating point.
+	Quantise(g lattice.Grid, dst []int64, v []float64)
+}
+
+// Bounded is a Quantiser that bounds each integer of its leaves, and not their length alone: what Drawing pays for.
+type Bounded interface {
+	Quantiser
+
+	// Bound is how large an integer of a leaf is in size, at most: from 1 to Λ. A leaf with a larger one is never added.
+	Bound(g lattice.Grid) int64
+}
+
+// bound returns how large an integer of a leaf is in size, at most.
+func (p Component) bound(g lattice.Grid) int64 {
+	if q, ok := p.Quantiser.(Bounded); ok {
+		return q.Bound(g)
+	}
+	return g.Lambda
+}
+
+// OneComponent is the default leaf: n coordinates, clipped to L.
+func OneComponent(n int, clip float64) Contribution {
+	return Contribution{Components: []Component{{Size: n, Clip: clip}}}
+}
+
+// Absorbed returns how many integers of a leaf the chain absorbs, at most.
+func (l Contribution) Absorbed() int {
+	if l.Nonzero > 0 {
+		return 2 * l.Nonzero
+	}
+	return l.Size()
+}
+
+// Size returns the coordinates of all parts.
+func (l Contribution) Size() int {
+	n := 0
+	for i := range l.Components {
+		n += l.Components[i].Size
+	}
+	return n
+}
+
+// Entries returns the length of the vector that Stream.Add takes.
+func (l Contribution) Entries() int {
+	n := 0
+	for i := range l.Components {
+		n += l.Components[i].Entries()
+	}
+	return n
+}
+
+// Entries is how many numbers of Stream.Add's vector the part takes.
+func (p Component) Entries() int {
+	if p.Quantiser == nil {
+		return p.Size
+	}
+	return p.Quantiser.Entries()
+}
+
+// plain reports whether the part, alone, is the default leaf.
+func (p Component) plain() bool { return p.Quantiser == nil && p.Scales == nil }
+
+// plain reports whether the leaf is the default one.
+func (l Contribution) plain() bool { return len(l.Components) == 1 && l.Components[0].plain() }
+
+// Dimension returns the coordinates of all parts: n of the default leaf.
+func (c Config) Dimension() int { return c.Contribution.Size() }
+
+// Clip returns L of the first part.
+func (c Config) Clip() float64 { return c.Contribution.Components[0].Clip }
+
+// distances returns the squares of the part's distances in units of g.
+func (p Component) distances(g lattice.Grid) (replace, zeroOut lattice.Int128) {
+	if p.Quantiser == nil {
+		return lattice.Square(2 * g.Lambda), lattice.Square(g.Lambda)
+	}
+	return p.Quantiser.Distances(g)
+}
+
+// problems reports what is wrong with a leaf.
+func (l Contribution) problems(bad func(format string, args ...any)) {
+	if len(l.Components) < 1 || len(l.Components) > maxParts {
+		bad("leaf: %d parts: not in [1, 1024]", len(l.Components))
+	}
+	total := 0
+	for i, p := range l.Components {
+		name := func(format string, args ...any) {
+			if len(l.Components) == 1 {
+				bad(format, args...)
+				return
+			}
+			bad("part %d %q: "+format, append([]any{i, p.Name}, args...)...)
+		}
+		p.problems(name)
+		if len(l.Components) > 1 && p.Share == 0 {
+			name("share 0: not at least 1")
+		}
+		total += min(max(p.Size, 0), maxDimension)
+	}
+	if l.Nonzero < 0 || l.Nonzero > total {
+		bad("leaf: %d integers that are not zero: not in [0, %d]", l.Nonzero, total)
+	}
+	if total > maxDimension && len(l.Components) > 1 {
+		bad("leaf: dimension %d: not in [1, 2^24]", total)
+	}
+}
+
+func (p Component) problems(bad func(format string, args ...any)) {
+	if p.Size < 1 || p.Size > maxDimension {
+		bad("dimension %d: not in [1, 2^24]", p.Size)
+	}
+	if len(p.Name) > maxName {
+		bad("name of %d bytes: above %d", len(p.Name), maxName)
+	}
+	if p.Scales != nil && len(p.Scales) != p.Size {
+		bad("%d scales of %d coordinates", len(p.Scales), p.Size)
+	}
+	for i, k := range p.Scales {
+		if k == 0 {
+			bad("scale 0 of coordinate %d: not at least 1", i)
+			break
+		}
+	}
+	g, err := lattice.NewGrid(p.Clip)
+	if err != nil {
+		bad("%w", err)
+		return
+	}
+	if p.Quantiser == nil {
+		return
+	}
+	if e := p.Quantiser.Entries(); e < 1 || e > maxDimension {
+		bad("%d entries: not in [1, 2^24]", e)
+	}
+	if err := checkDistances(p.Quantiser.Distances(g))(g); err != nil {
+		bad("%w", err)
+	}
+}
+
+// checkDistances checks squares of distances against Λ of a grid.
+func checkDistances(replace, zeroOut lattice.Int128) func(lattice.Grid) error {
+	return func(g lattice.Grid) error {
+		one, most := lattice.Int128{Lo: 1}, lattice.Square(g.Lambda)
+		short := zeroOut.Less(one) || replace.Less(one)
+		if short || most.Less(zeroOut) || zeroOut.Add(zeroOut).Add(zeroOut).Add(zeroOut).Less(replace) {
+			units := lattice.Grid{}
+			return fmt.Errorf("distances √%.9g and √%.9g: the second is not in [1, Λ], Λ = %d, or the first not in [1, twice the second]",
+				units.Float64(replace), units.Float64(zeroOut), g.Lambda)
+		}
+		return nil
+	}
+}
+
+// roots returns √k_i, each correctly rounded and so the same on every CPU; nil when all are 1.
+func roots(scales []uint32) []float64 {
+	if scales == nil {
+		return nil
+	}
+	out := make([]float64, len(scales))
+	for i, k := range scales {
+		out[i] = math.Sqrt(float64(k))
+	}
+	return out
+}

@@ -1,0 +1,44 @@
+package decay
+
+import (
+	"fmt"
+	"testing"
+
+	"oriel/mechanisms/mechtest/sumtest"
+	"oriel/mechanisms/noise"
+)
+
+// Past a reset, which is after 2048 steps, too.
+func TestAddAllocatesOnlyTheCipher(t *testing.T) {
+	sumtest.AddAllocatesOnlyTheCipher(t, 3000, func(n int, sampler noise.Sampler) sumtest.Sum {
+		return newCarry(t, written(t)[0], 1<<30, n, sampler)
+	})
+}
+
+// BenchmarkAdd is Absorb and Add, beside blt's of the same name: nothing depends on H but the number of poles, and by
+// it the carry.
+func BenchmarkAdd(b *testing.B) {
+	for _, n := range []int{8, 32, 256} {
+		for _, memory := range []uint64{64, 1 << 10, 1 << 16, 1 << 20} {
+			f, err := Fit(memory)
+			if err != nil {
+				b.Fatal(err)
+			}
+			b.Run(fmt.Sprintf("d=%d/H=%d/m=%d", n, memory, f.Count), func(b *testing.B) {
+				c := newCarry(b, f, 1<<31, n, sumtest.Gaussian(b, 1<<31))
+				chain, dst, leaf := noise.NewChain([32]byte{}), make([]float64, n), make([]int64, n)
+				b.ReportAllocs()
+				for b.Loop() {
+					chain.Absorb(c.steps+1, 0, noise.Identity{}, leaf)
+					c.Add(dst, leaf, chain)
+				}
+			})
+		}
+	}
+}
+
+func BenchmarkWeight(b *testing.B) {
+	for b.Loop() {
+		Weight(65_536, 1<<30)
+	}
+}

@@ -1,0 +1,63 @@
+package decay
+
+import (
+	"bytes"
+	"fmt"
+	"testing"
+
+	"oriel/mechanisms/mechtest/sumtest"
+	"oriel/mechanisms/noise"
+)
+
+func TestRestoreAtEveryStepGivesTheSameBytes(t *testing.T) {
+	sampler := sumtest.Gaussian(t, 1<<30)
+	for _, f := range written(t) {
+		for _, start := range []uint64{0, Period(f.Memory) - 30} {
+			c, again := newCarry(t, f, 1<<30, 3, sampler), newCarry(t, f, 1<<30, 3, sampler)
+			c.steps = start
+			sumtest.RestoreGivesTheSameBytes(t, fmt.Sprintf("m = %d", f.Count), 70, c, again)
+		}
+	}
+}
+
+func TestRestoreRefusesWhatItDidNotWrite(t *testing.T) {
+	filter := written(t)[0] // P = 2048
+	c := newCarry(t, filter, 1<<10, 2, sumtest.Gaussian(t, 1<<10))
+	chain, dst := noise.NewChain([32]byte{7}), make([]float64, 2)
+	empty := c.AppendState(nil)
+	c.steps = 2043
+	for range 5 {
+		sumtest.Step(c, chain, dst, 1, 2)
+	}
+	reset := c.AppendState(nil)
+	for range 5 {
+		sumtest.Step(c, chain, dst, 1, 2)
+	}
+	state := c.AppendState(nil)
+	f := func(what string, bad []byte) {
+		t.Helper()
+		sumtest.RefusesState(t, c, what, bad)
+	}
+	f("short", state[:len(state)-1])
+	f("long", append(bytes.Clone(state), 0))
+	f("sum before the first step", sumtest.Flipped(empty, 8, 1))
+	f("buffer before the first step", sumtest.Flipped(empty, len(empty)-16, 1))
+	f("buffer after a reset", sumtest.Flipped(reset, len(reset)-16, 1))
+	f("sum beyond its limit", sumtest.Flipped(state, 8+13, 1)) // bit 104 of at most 75
+	f("sum below its limit", sumtest.Flipped(state, 8+16+15, 0xff))
+	f("buffer beyond its limit", sumtest.Flipped(state, len(state)-1, 0x40))
+	f("buffer far below its limit", sumtest.Flipped(state, 8+32+15, 0xc0))
+}
+
+func FuzzRestore(f *testing.F) {
+	filter, sampler := written(f)[1], sumtest.Gaussian(f, 1<<10)
+	c := newCarry(f, filter, 1<<10, 1, sampler)
+	chain, dst := noise.NewChain([32]byte{7}), make([]float64, 1)
+	for range 4 {
+		f.Add(c.AppendState(nil))
+		sumtest.Step(c, chain, dst, 1)
+	}
+	f.Fuzz(func(t *testing.T, state []byte) {
+		sumtest.WritesBack(t, newCarry(t, filter, 1<<10, 1, sampler), state)
+	})
+}

@@ -1,0 +1,90 @@
+package decay
+
+import (
+	"errors"
+	"math/big"
+
+	"oriel/mechanisms/dp"
+	"oriel/mechanisms/lattice"
+	"oriel/mechanisms/noise"
+	"oriel/mechanisms/rational"
+)
+
+// scaleMargin moves a scale up by a relative 2^scaleMargin beyond what its loss needs, so that a loss recomputed from
+// it is not above what it was calibrated to.
+const scaleMargin = -200
+
+// scaleLimit is where the scales of samplers end (mechanisms/noise).
+const scaleLimit = 1 << 50
+
+// Loss is the exact ε(age) of an event under one plan: everything that PROOF.md, Theorem 1 needs. It is comparable, and
+// a dp.Curve.
+type Loss struct {
+	Filter Filter
+	Square lattice.Int128 // Δ², Δ the ℓ2 distance of two leaf sums that differ in one event, lattice units
+	N      int            // n, coordinates
+	Scale  noise.Scale
+}
+
+// Mu returns µ of all releases of age steps from the step of an event on, rounded up. It panics unless Filter is valid
+// and Scale is positive.
+//
+//	µ = √(Σ_{j<min(age, P)} (c_jΔ + 2η√n·Σ_{l<j}c_l)²)/scale.
+func (l Loss) Mu(age uint64) float64 { return l.mu(l.moved(l.response(), age)) }
+
+// Life returns µ of all releases there will ever be.
+func (l Loss) Life() float64 { return l.Mu(forever) }
+
+// forever is an age that no stream reaches.
+const forever = 1<<64 - 1
+
+// ScaleFor returns the scale, rounded up, at which all releases there will ever be are µ-GDP, whatever l.Scale. It is
+// not valid when µ is 0, and an error where no sampler has it.
+func (l Loss) ScaleFor(mu float64) (noise.Scale, error) {
+	r, err := newResponse(l.Filter)
+	if err != nil || !(mu > 0) {
+		return noise.Scale{}, err
+	}
+	return scaleOf(l.moved(r, forever), mu)
+}
+
+// scaleOf returns the scale at which a move loses µ.
+func scaleOf(moved rational.Interval, mu float64) (noise.Scale, error) {
+	s := noise.ScaleUp(dp.Up(rational.Up().Quo(moved.Hi, dp.Exact(mu)), scaleMargin))
+	if s.Float64() >= scaleLimit {
+		return noise.Scale{}, errors.New("forget: noise scale is not below 2^50 lattice units: fewer coordinates, a shorter memory, fewer events of a user or a larger epsilon are needed")
+	}
+	return s, nil
+}
+
+// response is that of a filter which is known to be valid.
+func (l Loss) response() *response {
+	r, err := newResponse(l.Filter)
+	if err != nil {
+		panic("BUG: forget: loss of an invalid filter")
+	}
+	return r
+}
+
+// moved returns how far the means of the step noises move, lattice units. No step moves after the end of the block that
+// the event is in.
+func (l Loss) moved(r *response, age uint64) rational.Interval {
+	return r.shift(l.delta(), l.N, min(age, r.period))
+}
+
+// delta returns Δ.
+func (l Loss) delta() rational.Interval { return rational.Distance(integer(l.Square)) }
+
+// integer returns a square, which is not negative.
+func integer(x lattice.Int128) *big.Int {
+	if x.Hi < 0 {
+		panic("BUG: forget: negative square of a distance")
+	}
+	z := new(big.Int).SetUint64(uint64(x.Hi))
+	return z.Lsh(z, 64).Add(z, new(big.Int).SetUint64(x.Lo))
+}
+
+// mu returns the µ of a move, rounded up.
+func (l Loss) mu(moved rational.Interval) float64 {
+	return dp.RoundUp(rational.Up().Quo(moved.Hi, dp.Dyadic(l.Scale.Mant, l.Scale.Exp)))
+}

@@ -1,0 +1,99 @@
+package decay
+
+import (
+	"fmt"
+	"slices"
+
+	"oriel/mechanisms/dp"
+	"oriel/mechanisms/rational"
+)
+
+// ReadingVariance returns the variance of the reading of a step, counted from 1, with a memory of its own, in units of
+// s², rounded up: VarianceAt with γ' of that memory in the places of γ. It refuses a memory whose γ' is a pole.
+func (f Filter) ReadingVariance(memory, step uint64) (float64, error) {
+	if step == 0 {
+		panic("BUG: forget: variance before the first step")
+	}
+	r, err := f.readBy(memory)
+	if err != nil {
+		return 0, err
+	}
+	return dp.RoundUp(r.variance(step).Hi), nil
+}
+
+// readBy returns the response of a filter whose increments another memory reads.
+func (f Filter) readBy(memory uint64) (*response, error) {
+	if err := checkMemory(memory); err != nil {
+		return nil, err
+	}
+	if slices.Contains(f.Poles[:f.Count], Decay(memory)) {
+		return nil, fmt.Errorf("forget: memory %d is that of a pole of the filter: take another one beside it", memory)
+	}
+	r := *f.valid()
+	r.decay = rational.Dyadic(int64(Decay(memory)), -rational.Bits)
+	r.b = noiseOf(f, r.decay)
+	return &r, nil
+}
+
+// WindowVariance returns the variance of the sum of the last w ≥ 1 increments in the middle of a block, where the
+// filter has forgotten its start, in units of s², rounded up. With E_j = Σ_{l≤j} e_l, and E_j = 0 for j < 0, it is
+// Σ_{j≥0} (E_j − E_{j−w})²: in a block of its own w steps old, less.
+func (f Filter) WindowVariance(w uint64) float64 {
+	if w == 0 {
+		panic("BUG: forget: variance of an empty window")
+	}
+	f.valid()
+	var within, behind rational.Sum
+	start := rational.Whole(1)
+	for k := range f.Count {
+		q := rational.Dyadic(int64(f.Poles[k]), -rational.Bits)
+		x := rational.Dyadic(int64(f.Residues[k]), -rational.Bits).Mul(rational.Whole(1).Sub(q).Inverse())
+		start = start.Sub(x)
+		within.Add(q, x) // E_j = start + Σ x_k·q_k^j
+		behind.Add(q, x.Mul(q.Power(w).Sub(rational.Whole(1))))
+	}
+	within.Add(rational.Whole(1), start)
+	return dp.RoundUp(within.Energy(w).Add(behind.Energy(all)).Hi)
+}
+
+// Spread tells variances of a reading quickly: ReadingVariance to a millionth, at the cost of some hundred
+// multiplications.
+type Spread struct {
+	energies *rational.Energies
+	decay    uint32
+	period   uint64
+}
+
+// NewSpread returns that of increments of a filter under a memory. It refuses a memory whose γ' is a pole, or so near
+// to one that sums cancel.
+func NewSpread(f Filter, memory uint64) (*Spread, error) {
+	r, err := f.readBy(memory)
+	if err != nil {
+		return nil, err
+	}
+	poles := append(slices.Clone(f.Poles[:f.Count]), Decay(memory))
+	energies, err := rational.NewEnergies(poles, r.b.Weights)
+	if err != nil {
+		return nil, fmt.Errorf("forget: memory %d is near that of a pole of the filter, take another one beside it: %w", memory, err)
+	}
+	return &Spread{energies: energies, decay: Decay(memory), period: r.period}, nil
+}
+
+// At returns the variance of the reading of a step, counted from 1, in units of s².
+func (s *Spread) At(step uint64) float64 {
+	age, blocks := (step-1)%s.period+1, (step-1)/s.period
+	sum := s.energies.At(age)
+	if blocks == 0 {
+		return sum
+	}
+	// γ'^{2a}·A_P·Σ_{i<k} γ'^{2Pi}: the geometric sum to as many blocks as count in 62 bits.
+	whole := rational.Power62(s.decay, 2*s.period)
+	past, term := uint64(0), uint64(1)<<62
+	kept := 0.0
+	for ; past < blocks && term > 0; past++ {
+		kept += float64(float64(term) * 0x1p-62)
+		term = rational.Times62(term, whole)
+	}
+	left := float64(float64(rational.Power62(s.decay, 2*age)) * 0x1p-62)
+	return sum + float64(float64(left*s.energies.At(s.period))*kept)
+}

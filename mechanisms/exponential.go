@@ -1,0 +1,256 @@
+package mechanisms
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+	"math/bits"
+
+	"oriel/mechanisms/dp"
+	"oriel/mechanisms/lattice"
+	"oriel/mechanisms/noise"
+	"oriel/mechanisms/protection"
+)
+
+// ExponentialMechanism is the mechanism that releases no sum: elements are drawn by sums of all leaves, which stay sealed, at public
+// steps (Stream.Draw). It is for the whole life of a stream that ends within a window as long as itself.
+const ExponentialMechanism = "draws"
+
+// Limits of Drawing.
+const (
+	maxDrawn   = 1 << 32 // steps
+	maxRecords = 1 << 37 // of a life: times Λ < 2²⁵ a sum is below 2⁶², and so is the difference of two below 2⁶³
+	maxGumbel  = 1 << 50 // β, lattice units: exact in floating point with room
+)
+
+// Draws is when a stream of Drawing draws, and how much a draw may lose. All of it is public.
+type Draws struct {
+	K          uint64  // k, draws one after the other at a time; at least 1
+	Every      uint64  // steps from one time to the next, the first after so many; 0: Times says how many times there are
+	MaxDraws   uint64  // with Every = 0: times in a life, at most, each behind any step by what is public
+	Disjoint   bool    // leaves have one integer that is not 0, at most, and draws of one time are among different coordinates
+	MaxEpsilon float64 // ε of one draw at most; 0: as much as the budget allows
+}
+
+// draws is how often a life draws, at most.
+func (d Draws) draws(horizon uint64) uint64 {
+	if d.Every > 0 {
+		return horizon / d.Every
+	}
+	return d.MaxDraws
+}
+
+// affected is how many draws of a life an event's exchange moves, at most: all, or of those among different coordinates
+// one a time.
+func (d Draws) affected(horizon uint64) uint64 {
+	if d.Disjoint {
+		return d.draws(horizon)
+	}
+	return d.K * d.draws(horizon)
+}
+
+// exponential is the structure of Drawing. A plan's scale is β: an element is drawn with probability proportional to
+// e^(q/β), q its sum in lattice units, which is the largest of sums with Gumbel noise of scale β.
+type exponential struct{ life protection.Lifetime }
+
+func (x exponential) problems(c Config, bad func(format string, args ...any)) {
+	d := c.Draws
+	switch high, all := bits.Mul64(x.life.Steps, c.Batch); {
+	case x.life.Within != x.life.Steps || x.life.Steps > maxDrawn:
+		bad("window %d, horizon %d: %s protects the whole life of a stream that ends, of 1 to 2^32 steps", x.life.Within, x.life.Steps,
+			c.Name)
+	case high > 0 || all > maxRecords:
+		bad("horizon %d, batch %d: above 2^37 records, which is how many sums have room for", x.life.Steps, c.Batch)
+	}
+	switch {
+	case d == Draws{}:
+		bad("draws: %s releases nothing else, and the operator asks for none", c.Name)
+	case d.K < 1 || d.K > math.MaxUint16:
+		bad("draws: %d at a time: not in [1, 65535]", d.K)
+	case d.MaxDraws == 0 && (d.Every < 1 || d.Every > x.life.Steps):
+		bad("draws: every %d steps: not in [1, %d], the horizon", d.Every, x.life.Steps)
+	case d.MaxDraws > 0 && (d.Every > 0 || d.MaxDraws > x.life.Steps):
+		bad("draws: %d times, and every %d steps: one of them is 0, and there are %d steps", d.MaxDraws, d.Every, x.life.Steps)
+	case !(d.MaxEpsilon >= 0) || math.IsInf(d.MaxEpsilon, 1):
+		bad("draws: epsilon %g of one at most: not finite and at least 0", d.MaxEpsilon)
+	}
+	if c.Failure != 0 {
+		bad("failure %g: %s has no error bound", c.Failure, c.Name)
+	}
+	if len(c.Contribution.Components) > 1 {
+		bad("leaf: %d parts: %s has one", len(c.Contribution.Components), c.Name)
+	}
+	if len(c.Contribution.Components) == 1 {
+		p := c.Contribution.Components[0]
+		if p.Scales != nil {
+			bad("leaf: scales: %s has none", c.Name)
+		}
+		if g, err := lattice.NewGrid(p.Clip); err == nil {
+			if b := p.bound(g); b < 1 || b > g.Lambda {
+				bad("leaf: bound %d: not in [1, %d]", b, g.Lambda)
+			}
+		}
+	}
+	noFilter(c, bad)
+}
+
+func (exponential) shape(*Calibration, Config) (bits int, err error) { return lattice.CoarseBits, nil }
+
+// logitSensitivity is d: how far the exchange of an event moves each sum, lattice units.
+func (x calibratedComponent) logitSensitivity(c Config) uint64 {
+	b := uint64(c.Contribution.Components[0].bound(x.grid))
+	if c.Unit.AgainstNull() {
+		return b
+	}
+	return 2 * b
+}
+
+// drawSensitivity is ε₀·β: how far the exchange of an event moves two scores of one draw against each other, lattice units. Of
+// sums that move alone that is d, by which one of them moves, or two of them together.
+func (x calibratedComponent) drawSensitivity(c Config) uint64 {
+	if c.Draws.Disjoint {
+		return x.logitSensitivity(c)
+	}
+	return 2 * x.logitSensitivity(c)
+}
+
+// calibrate sets β = 2d/ε₀, or d/ε₀ of leaves that stand alone, in whole units and one more, so that what is recomputed
+// from it is below the budget: ε₀ is the larger of ε/n and √(8ρ/n), ρ what zCDP allows at δ, for n draws in a life that
+// an event moves.
+func (exponential) calibrate(x *calibratedComponent, _ Calibration, c Config, kind definition) (float64, error) {
+	n := float64(c.Draws.affected(c.Scope.End()))
+	each := max(c.Budget.Epsilon/n, math.Sqrt(8*dp.ZCDPRho(c.Budget)/n))
+	if c.Draws.MaxEpsilon > 0 {
+		each = min(each, c.Draws.MaxEpsilon)
+	}
+	beta := math.Ceil(float64(float64(x.drawSensitivity(c))/each*(1+0x1p-40))) + 1
+	if !(beta < maxGumbel) {
+		return 0, fmt.Errorf("mechanisms: %s: %.0f draws, each of so little that none would be noticed", kind.name, n)
+	}
+	x.scale = noise.ScaleUp(beta)
+	return 0, nil
+}
+
+func (exponential) check(p Calibration) error {
+	if p.Levels != 0 {
+		return fmt.Errorf("mechanisms: plan: levels %d: %s has none", p.Levels, p.Name)
+	}
+	if s := p.Scale; s.Exp < 0 || s.Float64() >= maxGumbel {
+		return fmt.Errorf("mechanisms: plan: scale %v: not a whole number below 2^50", s)
+	}
+	return withoutFilter(p)
+}
+
+func (exponential) matches(Calibration, Config) error { return nil }
+
+func (exponential) loss(calibratedComponent, Calibration, Config, definition) (float64, dp.Curve) {
+	panic("BUG: mechanisms: draws have the loss of drawsLoss")
+}
+
+func (exponential) sums(calibratedComponent, Calibration, Config, noise.Sampler) (func() Sum, error) {
+	return func() Sum { return &silent{} }, nil
+}
+
+// DrawLaw is that of every Stream.Draw under a plan of Drawing: of Δ = d and ε₀ = 2d/β, or of leaves that stand alone
+// Δ = d/2 and ε₀ = d/β.
+func (p Calibration) DrawLaw(c Config) Exponential {
+	x, beta := p.components(c)[0], p.Scale.Mant<<p.Scale.Exp
+	law := Exponential{Epsilon: Ratio{Num: x.drawSensitivity(c), Den: beta}, Sensitivity: Ratio{Num: x.logitSensitivity(c), Den: 1}}
+	if c.Draws.Disjoint {
+		law.Sensitivity.Den = 2
+	}
+	return law
+}
+
+// drawsLoss is what all draws of a life lose for one event (PROOF.md, Draws): each is ε₀-DP and has a range of ε₀, so
+// they lose nε₀, or nε₀²/8 in zCDP. It is the one of both that proves the smaller ε at δ.
+func (p Calibration) drawsLoss(c Config) dp.Draws {
+	n, each := dp.Float().SetUint64(c.Draws.affected(c.Scope.End())), p.DrawLaw(c).Epsilon.Up()
+	times := func(x float64) float64 { return dp.RoundUp(dp.Float().Mul(dp.Exact(x), n)) }
+	pure, rho := dp.Draws{Pure: times(each)}, dp.Draws{Rho: times(dp.ExponentialRho(each))}
+	if rho.Epsilon(c.Budget.Delta) < pure.Epsilon(c.Budget.Delta) {
+		return rho
+	}
+	return pure
+}
+
+// drawState are what a stream keeps of drawState. It stands apart from streams that have none, which are many.
+type drawState struct {
+	totals []int64 // of Drawing: sums of all leaves of closed steps, which are not released; else nil
+	made   uint64  // of Drawing: draws since the last step closed
+	to     int     // of Drawing: end of the coordinates of the last of them
+	times  uint64  // of Draws.Times: how often was drawn
+
+	by func(d Draw, drawn int) int // of DrawBy; nil: draws are the mechanism's own
+}
+
+// close takes the leaf sum of a step that has closed.
+func (d *drawState) close(partial []int64) {
+	d.made, d.to = 0, 0
+	for i := range d.totals {
+		d.totals[i] += partial[i]
+	}
+}
+
+// totals are those of Drawing; nil under other mechanisms.
+func (s *Stream) totals() []int64 {
+	if s.draws == nil {
+		return nil
+	}
+	return s.draws.totals
+}
+
+// Draw draws one of the coordinates from … to−1 of the leaf, by what all closed steps have added to them: coordinate i
+// with probability proportional to e^(q_i/β). The loss of all draws there will be is in the Guarantee. It returns the
+// place behind from. It panics for other mechanisms, and beyond the schedule: in any step but each Every-th, or more
+// than Times times, with records in the open batch, more than Each times, or with Alone among coordinates that are not
+// behind those of the draw before. Whether a step draws must be public.
+func (s *Stream) Draw(from, to int) int {
+	totals := s.totals()
+	if totals == nil || !s.due(from) {
+		panic(fmt.Sprintf("BUG: mechanisms: %s: a draw of step %d, at place %d, is not in the schedule", s.plan.Name, s.Step(),
+			s.place))
+	}
+	if s.draws.made == 0 {
+		s.draws.times++
+	}
+	s.draws.made++
+	s.draws.to = to
+	return s.choose(uint16(s.draws.made-1), totals[from:to], s.law)
+}
+
+// due tells whether the schedule has a draw among coordinates from this one on.
+func (s *Stream) due(from int) bool {
+	d, made := s.config.Draws, s.draws.made
+	switch {
+	case s.place > 0 || s.Step() == 0 || made == d.K || d.Disjoint && from < s.draws.to:
+		return false
+	case d.Every > 0:
+		return s.Step()%d.Every == 0
+	}
+	return made > 0 || s.draws.times < d.MaxDraws
+}
+
+// silent is a Sum that releases zeros: sums of Drawing stay in the stream.
+type silent struct{ steps uint64 }
+
+func (s *silent) Add(dst []float64, _ []int64, _ *noise.Chain) {
+	s.steps++
+	clear(dst)
+}
+
+func (s *silent) Steps() uint64 { return s.steps }
+
+func (s *silent) StateLen() int { return 8 }
+
+func (s *silent) AppendState(dst []byte) []byte {
+	return binary.LittleEndian.AppendUint64(dst, s.steps)
+}
+
+func (s *silent) Restore(state []byte) error {
+	if len(state) != s.StateLen() {
+		return fmt.Errorf("mechanisms: state of %d bytes, want %d", len(state), s.StateLen())
+	}
+	s.steps = binary.LittleEndian.Uint64(state)
+	return nil
+}

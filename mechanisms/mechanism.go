@@ -1,0 +1,194 @@
+package mechanisms
+
+import (
+	"fmt"
+	"slices"
+
+	"oriel/mechanisms/lattice"
+	"oriel/mechanisms/noise"
+	"oriel/mechanisms/protection"
+)
+
+// Mechanism is what all streams of one configuration and plan have in common: guarantee, sampler, filter and scratch,
+// checked and computed once. A stream of it costs what only that stream holds.
+//
+// Streams of one seat are used one at a time: from one goroutine, or behind one lock. They share scratch, and nothing
+// that a call leaves there is read by another call.
+type Mechanism struct {
+	frame
+	fresh func() []Sum
+}
+
+// frame is the part of a seat that its streams read.
+type frame struct {
+	config    Config
+	plan      Calibration
+	guarantee protection.Guarantee
+	end       uint64 // the last step there is
+	scratch   *noise.Scratch
+	parts     []openedComponent
+	entries   int     // numbers of a record
+	leaf      []int64 // of the last record, scratch
+	pairs     []int64 // places and values of it, scratch; nil where leaves are absorbed whole
+	undo      []byte  // states of sums, scratch of Restore
+	callers   []float64
+	law       Exponential // of Drawing, else zero
+	choices   *choices    // scratch of draws
+}
+
+// openedComponent is a part as streams use it.
+type openedComponent struct {
+	from, to  int // its coordinates among all
+	entries   int
+	grid      lattice.Grid
+	quantiser Quantiser
+	zeroOut   lattice.Int128 // square of the quantiser's distance between a leaf and zero, units²
+	bound     int64          // of Drawing: of each integer of a leaf, in size; else 0
+	alone     bool           // of Draws.Alone
+	roots     []float64      // √k_i; nil when all are 1
+	scaled    []float64      // scratch of the default quantiser with roots
+}
+
+// quantise writes the leaf of v to dst. A leaf that is longer than a quantiser says becomes the zero leaf: then two
+// leaves are twice that apart at most, whatever is wrong with the quantiser, and sums of leaves cannot overflow.
+func (x *openedComponent) quantise(dst []int64, v []float64) {
+	switch {
+	case x.quantiser != nil:
+		clear(dst) // the leaf of a record before is in it
+		x.quantiser.Quantise(x.grid, dst, v)
+		if !x.grid.Contains(dst) || x.zeroOut.Less(lattice.SquaredLength(dst)) ||
+			x.bound > 0 && (slices.Max(dst) > x.bound || slices.Min(dst) < -x.bound) || x.alone && !oneAtMost(dst) {
+			clear(dst)
+		}
+	case x.roots != nil:
+		for i, root := range x.roots {
+			x.scaled[i] = v[i] / root
+		}
+		x.grid.Quantise(dst, x.scaled)
+	default:
+		x.grid.Quantise(dst, v)
+	}
+}
+
+// oneAtMost tells whether no two numbers differ from 0.
+func oneAtMost(v []int64) bool {
+	some := false
+	for _, x := range v {
+		if x != 0 && some {
+			return false
+		}
+		some = some || x != 0
+	}
+	return true
+}
+
+// NewMechanism checks a plan against a configuration, and computes what it proves.
+func NewMechanism(c Config, p Calibration) (*Mechanism, error) {
+	frame, err := newFrame(c, p)
+	if err != nil {
+		return nil, err
+	}
+	fresh, err := p.sums(c, nil)
+	if err != nil {
+		return nil, fmt.Errorf("mechanisms: plan: %w", err)
+	}
+	return &Mechanism{frame, fresh}, nil
+}
+
+func newFrame(c Config, p Calibration) (frame, error) {
+	guarantee, err := p.Guarantee(c)
+	if err != nil {
+		return frame{}, err
+	}
+	f := frame{
+		config: c, plan: p, guarantee: guarantee, end: c.Scope.End(),
+		scratch: noise.NewScratch(), leaf: make([]int64, c.Dimension()),
+	}
+	from := 0
+	for i, part := range c.Contribution.Components {
+		x := openedComponent{
+			from: from, to: from + part.Size, entries: part.Entries(),
+			grid: p.Component(i).Grid, quantiser: part.Quantiser, roots: roots(part.Scales),
+		}
+		_, x.zeroOut = part.distances(x.grid)
+		if x.roots != nil && x.quantiser == nil {
+			x.scaled = make([]float64, part.Size)
+		}
+		f.parts = append(f.parts, x)
+		f.entries, from = f.entries+x.entries, x.to
+	}
+	f.callers, f.choices = make([]float64, f.entries), &choices{}
+	if facts, _ := FactsOf(p.Name); facts.Draws {
+		f.law, f.parts[0].bound = p.DrawLaw(c), c.Contribution.Components[0].bound(p.Grid)
+		f.parts[0].alone = c.Draws.Disjoint
+	}
+	if c.Contribution.Nonzero > 0 {
+		f.pairs = make([]int64, 0, c.Contribution.Absorbed())
+	}
+	return f, nil
+}
+
+// absorbed returns what the chain absorbs of a leaf: all integers, or, for those that are not zero, in order, their
+// places and they themselves, which tell the leaf as well. nil, the null event, stays nil, and the zero leaf does not
+// become it.
+func (s *frame) absorbed(leaf []int64) []int64 {
+	if leaf == nil || s.pairs == nil {
+		return leaf
+	}
+	s.pairs = s.pairs[:0]
+	for i, x := range leaf {
+		if x != 0 {
+			s.pairs = append(s.pairs, int64(i), x)
+		}
+	}
+	return s.pairs
+}
+
+// Open opens a stream before its first record. key is k₀, 256 secret random bits for this stream and no other.
+func (s *Mechanism) Open(key [32]byte) *Stream { return s.over(key, s.fresh()) }
+
+// over returns a stream over mechanisms before their first step.
+func (s *frame) over(key [32]byte, sums []Sum) *Stream {
+	n := len(s.leaf)
+	stream := &Stream{
+		frame: s, chain: s.scratch.Chain(key), sums: sums, partial: make([]int64, n), released: make([]float64, n),
+	}
+	if s.law != (Exponential{}) {
+		stream.draws = &drawState{totals: make([]int64, n)}
+	}
+	return stream
+}
+
+// Scratch is as long as what a record adds, for a caller to build it in. All streams of a seat share it: it holds what
+// was put there until the caller uses another of them.
+func (s *frame) Scratch() []float64 { return s.callers }
+
+// Dimension returns the coordinates of all parts: n of the default leaf.
+func (s *frame) Dimension() int { return len(s.leaf) }
+
+// Components returns the number of parts.
+func (s *frame) Components() int { return len(s.parts) }
+
+// Batch returns B.
+func (s *frame) Batch() uint64 { return s.config.Batch }
+
+// PerStep reports whether releases are of single steps, and not prefix sums.
+func (s *frame) PerStep() bool {
+	facts, _ := FactsOf(s.plan.Name)
+	return facts.PerStep
+}
+
+// End returns the last step, after which Stream.Add panics, or protection.Endless.
+func (s *frame) End() uint64 { return s.end }
+
+// Terms returns who is protected, and for how long.
+func (s *frame) Terms() protection.Terms { return s.config.Terms }
+
+// Memory returns H, and true, where sums decay by 1 − 1/H a step.
+func (s *frame) Memory() (steps uint64, decays bool) { return s.config.Scope.Memory() }
+
+// ErrorBound returns Plan.ErrorBound, of the first part; Plan.Parts has the others'.
+func (s *frame) ErrorBound() float64 { return s.plan.ErrorBound }
+
+// Guarantee returns what each stream proves.
+func (s *frame) Guarantee() protection.Guarantee { return s.guarantee }

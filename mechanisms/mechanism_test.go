@@ -1,0 +1,126 @@
+package mechanisms_test
+
+import (
+	"bytes"
+	"runtime"
+	"slices"
+	"testing"
+
+	"oriel/mechanisms"
+	"oriel/mechanisms/mechtest"
+	"oriel/mechanisms/protection"
+)
+
+// seatOf is the seat of blt at d = 32, W = 1024: the case that limits are given for.
+func seatOf(tb testing.TB) *mechanisms.Mechanism {
+	tb.Helper()
+	c := mechtest.Config(32)
+	c.Name, c.Scope = "blt", protection.Window{Steps: 1024}
+	seat, err := mechanisms.NewMechanism(c, mechtest.Plan(tb, c))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return seat
+}
+
+// Streams of one seat take turns, record by record and through states, and give the bytes of streams with seats of
+// their own.
+func TestStreamsOfASeatAreApart(t *testing.T) {
+	h := records(40, 3)
+	for _, name := range mechanisms.Names() {
+		c := batched(t)
+		c.Name, c.PaperSensitivity, c.Scope = name, config(name, 3).PaperSensitivity, scope(name, 4)
+		plan := mechtest.Plan(t, c)
+		seat, err := mechanisms.NewMechanism(c, plan)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var shared, alone [3]*mechanisms.Stream
+		for k := range shared {
+			shared[k] = seat.Open([32]byte{byte(k)})
+			if alone[k], err = mechanisms.Open(c, plan, [32]byte{byte(k)}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for i, id := range h.ids {
+			for k := range shared {
+				if k == 2 && i%3 == 0 {
+					continue // so that steps of different streams fall apart
+				}
+				if shared[k].Add(id, h.gradients[i]) != alone[k].Add(id, h.gradients[i]) ||
+					!slices.Equal(shared[k].Sum(0), alone[k].Sum(0)) {
+					t.Fatalf("%s: record %d of stream %d: another release than with a seat of its own", name, i, k)
+				}
+				if tag := shared[k].Tag("x"); tag != alone[k].Tag("x") || tag == shared[(k+1)%3].Tag("x") {
+					t.Fatalf("%s: record %d of stream %d: tag %x", name, i, k, tag)
+				}
+			}
+			if state := shared[i%2].AppendState(nil); !bytes.Equal(state, alone[i%2].AppendState(nil)) {
+				t.Fatalf("%s: record %d: another state than with a seat of its own", name, i)
+			} else if err := shared[i%2].Restore(state); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
+func TestSeatRefusesWhatOpenRefuses(t *testing.T) {
+	c := config("blt", 2)
+	plan := mechtest.Plan(t, c)
+	c.Budget.Epsilon /= 2
+	if seat, err := mechanisms.NewMechanism(c, plan); err == nil || seat != nil {
+		t.Error("a plan that proves less than configured gets a seat")
+	}
+}
+
+// maxSeat is what a further stream of a seat may allocate at d = 32 for blt, bytes: 3 072 of them are totals,
+// buffers, the open batch and the last release.
+const maxSeat = 4096
+
+func TestAFurtherStreamIsSmall(t *testing.T) {
+	seat := seatOf(t)
+	const streams = 1000
+	var before, after runtime.MemStats
+	kept := make([]*mechanisms.Stream, streams)
+	runtime.ReadMemStats(&before)
+	for i := range kept {
+		kept[i] = seat.Open([32]byte{byte(i)})
+	}
+	runtime.ReadMemStats(&after)
+	if bytes := (after.TotalAlloc - before.TotalAlloc) / streams; bytes > maxSeat {
+		t.Errorf("a further stream allocates %d bytes, want at most %d", bytes, maxSeat)
+	}
+	if allocs := testing.AllocsPerRun(100, func() { kept[0] = seat.Open([32]byte{}) }); allocs > 7 {
+		t.Errorf("a further stream takes %g allocations, want 7", allocs)
+	}
+	state := kept[1].AppendState(nil)
+	if allocs := testing.AllocsPerRun(100, func() {
+		if err := kept[0].Restore(state); err != nil {
+			t.Fatal(err)
+		}
+	}); allocs != 0 {
+		t.Errorf("Restore takes %g allocations, want none", allocs)
+	}
+	runtime.KeepAlive(kept)
+}
+
+// BenchmarkSeat opens a further stream, and a first one.
+func BenchmarkSeat(b *testing.B) {
+	c := mechtest.Config(32)
+	c.Name, c.Scope = "blt", protection.Window{Steps: 1024}
+	plan, seat := mechtest.Plan(b, c), seatOf(b)
+	b.Run("stream=further", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			seat.Open([32]byte{1})
+		}
+	})
+	b.Run("stream=first", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			if _, err := mechanisms.NewMechanism(c, plan); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}

@@ -1,0 +1,48 @@
+package perstep
+
+import (
+	"bytes"
+	"testing"
+
+	"oriel/mechanisms/mechtest/sumtest"
+	"oriel/mechanisms/noise"
+)
+
+func TestRestoreAtEveryStepGivesTheSameBytes(t *testing.T) {
+	sampler := sumtest.Gaussian(t, 1<<10)
+	sumtest.RestoreGivesTheSameBytes(t, "once", 40, newOnce(t, 3, sampler), newOnce(t, 3, sampler))
+}
+
+// The state is the step: a function of the number of records, and nothing of any event.
+func TestStateHoldsNoEvent(t *testing.T) {
+	states := map[string]bool{}
+	for _, leaf := range []int64{0, 1, -1 << 20} {
+		o, chain, dst := newOnce(t, 1, sumtest.Gaussian(t, 64)), noise.NewChain([32]byte{byte(leaf)}), make([]float64, 1)
+		for range 9 {
+			sumtest.Step(o, chain, dst, leaf)
+		}
+		states[string(o.AppendState([]byte("x")))] = true
+	}
+	if len(states) != 1 || !states["x\x09\x00\x00\x00\x00\x00\x00\x00"] {
+		t.Errorf("states %v", states)
+	}
+}
+
+func TestRestoreRefusesWhatItDidNotWrite(t *testing.T) {
+	o, chain, dst := newOnce(t, 2, silence{}), noise.NewChain([32]byte{}), make([]float64, 2)
+	for range 5 {
+		sumtest.Step(o, chain, dst, 1, 2)
+	}
+	state := o.AppendState(nil)
+	for name, bad := range map[string][]byte{"empty": nil, "short": state[:7], "long": append(bytes.Clone(state), 0)} {
+		sumtest.RefusesState(t, o, name, bad)
+	}
+}
+
+func FuzzRestore(f *testing.F) {
+	f.Add(newOnce(f, 2, silence{}).AppendState(nil))
+	f.Add([]byte{1, 2, 3})
+	f.Fuzz(func(t *testing.T, state []byte) {
+		sumtest.WritesBack(t, newOnce(t, 2, silence{}), state)
+	})
+}

@@ -1,0 +1,19 @@
+package perstep
+
+import (
+	"testing"
+
+	"oriel/mechanisms/mechtest/sumtest"
+	"oriel/mechanisms/noise"
+)
+
+// Parts of one stream are instances, whose noise has nothing in common.
+func TestInstancesAreApart(t *testing.T) {
+	sumtest.InstancesAreApart(t, 40, func(sampler noise.Sampler, instance uint16) sumtest.Sum {
+		sum, err := New(unit, 2, sampler, instance)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return sum
+	})
+}

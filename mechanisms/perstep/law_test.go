@@ -1,0 +1,184 @@
+package perstep
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+	"testing"
+
+	"oriel/mechanisms/dp"
+	"oriel/mechanisms/mechtest/sumtest"
+	"oriel/mechanisms/noise"
+)
+
+// limit of a standardised statistic: a normal one passes it with probability 1e-9, two-sided. Seeds are fixed: red
+// means bug.
+const limit = 6.11
+
+// covarianceError returns how many standard errors the worst entry of the covariance matrix of the noise of 8 steps is
+// away from variance·I: fresh in each step. Each of n coordinates is an independent stream; Var(xy) of independent x, y
+// is variance², Var(x²) of normal x 2·variance².
+func covarianceError(t *testing.T, sampler noise.Sampler, variance float64) (worst float64, where string) {
+	t.Helper()
+	const steps, n = 8, 100_000
+	o, chain, leaf := newOnce(t, n, sampler), noise.NewChain([32]byte{4, 2}), make([]int64, n)
+	var samples [steps][]float64
+	for now := range samples {
+		samples[now] = make([]float64, n)
+		sumtest.Step(o, chain, samples[now], leaf...)
+	}
+	for s := range samples {
+		for u := range s + 1 {
+			sum, want, spread := 0.0, 0.0, variance
+			for i := range n {
+				sum += samples[s][i] * samples[u][i]
+			}
+			if s == u {
+				want, spread = variance, math.Sqrt2*variance
+			}
+			if z := math.Abs(sum/n-want) / (spread / math.Sqrt(n)); z > worst {
+				worst, where = z, fmt.Sprintf("steps %d and %d", s+1, u+1)
+			}
+		}
+	}
+	return worst, where
+}
+
+// reused plants a fault: every step has the noise of the first.
+type reused struct {
+	noise.Sampler
+	seed *noise.Seed
+}
+
+func (r *reused) Fill(dst []int64, seed noise.Seed) {
+	if r.seed == nil {
+		r.seed = &seed
+	}
+	r.Sampler.Fill(dst, *r.seed)
+}
+
+// s = 2²⁰, so that rounding adds 2⁻⁴⁴ to a relative variance.
+func TestNoiseIsFreshInEachStep(t *testing.T) {
+	const s = 1 << 20
+	if z, where := covarianceError(t, sumtest.Gaussian(t, s), s*s); z > limit {
+		t.Errorf("covariance of %s is %.1f standard errors off", where, z)
+	}
+	faults := map[string]noise.Sampler{
+		"half scale": sumtest.Gaussian(t, s/2), "missing": silence{}, "reused": &reused{Sampler: sumtest.Gaussian(t, s)},
+	}
+	for name, sampler := range faults {
+		if z, _ := covarianceError(t, sampler, s*s); z < limit {
+			t.Errorf("%s: not caught, worst covariance %.1f standard errors off", name, z)
+		}
+	}
+}
+
+// A Gamma step has E‖x‖² = θ²n(n+1), and with ‖x‖² = θ²χ²_{n+1}χ²_n the variance of ‖x‖²/θ² is ab((a+2)(b+2) − ab), a =
+// n+1, b = n.
+func TestNormOfGammaNoise(t *testing.T) {
+	const theta, n, keys = 1 << 20, 5, 4000
+	o, dst, sum := newOnce(t, n, gamma(t, theta, n)), make([]float64, n), 0.0
+	for key := range keys {
+		var seed [32]byte
+		binary.LittleEndian.PutUint64(seed[:], uint64(key))
+		sumtest.Step(o, noise.NewChain(seed), dst, make([]int64, n)...)
+		for _, x := range dst {
+			sum += x / theta * x / theta
+		}
+	}
+	const a, b = n + 1, n
+	if z := (sum/keys - a*b) / math.Sqrt(a*b*((a+2)*(b+2)-a*b)/float64(keys)); math.Abs(z) > limit {
+		t.Errorf("mean squared norm %g, want %d, %.1f standard errors off", sum/keys, a*b, z)
+	}
+}
+
+// world is one of two neighbouring streams of one coordinate, whose leaf at a step may depend on the releases before
+// it.
+type world func(step int, releases []float64) int64
+
+// exactDeltas enumerates every history of noise n_1 … n_T with |n_t| ≤ reach through the shipped Add, and finds by the
+// chain rule the probabilities that both worlds give its releases: P(round(s·Z) = n) in x, and of the noise that
+// explains the same release in y.
+func exactDeltas(t *testing.T, s float64, x, y world, steps int, epsilons []float64) []float64 {
+	t.Helper()
+	reach := int64(math.Ceil(6 * s))
+	cell := sumtest.NormalCell(s)
+	deltas := make([]float64, len(epsilons))
+	draws, dst := &sumtest.Script{Values: []int64{0}}, make([]float64, 1)
+	o, chain := newOnce(t, 1, draws), noise.NewChain([32]byte{})
+	var walk func(releases []float64, p, q float64)
+	walk = func(releases []float64, p, q float64) {
+		now := len(releases)
+		if now == steps {
+			for k, epsilon := range epsilons {
+				deltas[k] += max(0, p-math.Exp(epsilon)*q)
+			}
+			return
+		}
+		for n := -reach; n <= reach; n++ {
+			draws.Values[0] = n
+			sumtest.Step(o, chain, dst, x(now, releases))
+			release := dst[0]
+			walk(append(releases, release), p*cell(n), q*cell(int64(release)-y(now, releases)))
+		}
+	}
+	walk(nil, 1, 1)
+	return deltas
+}
+
+// PROOF.md, Theorem 1, exactly: δ_exact ≤ δ(Δ/s) for the joint law of all releases, also when the event's step or later
+// leaves depend on releases; one release alone is below it by the rounding only. A leaf that shows twice is caught.
+func TestExactLawIsWithinTheClaim(t *testing.T) {
+	epsilons := []float64{0, 0.1, 0.5, 1, 2, 4}
+	follow := func(at int, leaf int64) world { // later leaves look at the release before
+		return func(step int, releases []float64) int64 {
+			switch {
+			case step == at:
+				return leaf
+			case step > at:
+				return int64(releases[step-1]) % 3
+			}
+			return 1
+		}
+	}
+	invited := func(leaf int64) world { // the event comes in the second or the third step, as the first release says
+		return func(step int, releases []float64) int64 {
+			if step > 0 && (releases[0] > 0) == (step == 1) {
+				return leaf
+			}
+			return 0
+		}
+	}
+	twice := func(leaf int64) world { return func(int, []float64) int64 { return leaf } }
+	for _, c := range []struct {
+		s     float64
+		delta int64
+	}{{0.7, 1}, {1, 1}, {1.5, 3}, {3, 4}} {
+		claim := float64(c.delta) / c.s
+		for at := range 3 {
+			steps := 3
+			if c.s > 1 {
+				steps = at + 1
+			}
+			for k, delta := range exactDeltas(t, c.s, follow(at, 0), follow(at, c.delta), steps, epsilons) {
+				if bound := dp.GaussianDelta(epsilons[k], claim); delta > bound*(1+1e-9) {
+					t.Errorf("s=%g Δ=%d, step %d: δ(%g) = %g, claimed %g", c.s, c.delta, at+1, epsilons[k], delta, bound)
+				}
+			}
+		}
+		if c.s <= 1 {
+			for k, delta := range exactDeltas(t, c.s, invited(0), invited(c.delta), 3, epsilons) {
+				if bound := dp.GaussianDelta(epsilons[k], claim); delta > bound*(1+1e-9) {
+					t.Errorf("s=%g Δ=%d, a step that releases choose: δ(%g) = %g, claimed %g", c.s, c.delta, epsilons[k], delta, bound)
+				}
+			}
+		}
+		caught := false
+		for k, delta := range exactDeltas(t, c.s, twice(0), twice(c.delta), 2, epsilons) {
+			caught = caught || delta > dp.GaussianDelta(epsilons[k], claim)
+		}
+		if !caught {
+			t.Errorf("s=%g Δ=%d: a leaf that is released twice is not caught", c.s, c.delta)
+		}
+	}
+}

@@ -1,0 +1,54 @@
+package perstep
+
+import (
+	"fmt"
+
+	"oriel/mechanisms/lattice"
+	"oriel/mechanisms/noise"
+)
+
+// Once is the mechanism of one stream. It is not safe for concurrent use.
+type Once struct {
+	grid     lattice.Grid
+	sampler  noise.Sampler
+	instance uint16
+
+	steps uint64
+	drawn []int64 // n_t, scratch
+}
+
+// New returns the mechanism before its first step. sampler has the plan's scale and dimension n; instance parts the
+// noise of several mechanisms on one chain.
+func New(grid lattice.Grid, n int, sampler noise.Sampler, instance uint16) (*Once, error) {
+	if n < 1 {
+		return nil, fmt.Errorf("once: dimension %d: below 1", n)
+	}
+	if err := grid.Validate(); err != nil {
+		return nil, fmt.Errorf("once: grid: %w", err)
+	}
+	return &Once{grid: grid, sampler: sampler, instance: instance, drawn: make([]int64, n)}, nil
+}
+
+// Fresh returns the mechanism before its first step, as New made it. The two share sampler and scratch: they are used
+// one at a time.
+func (o *Once) Fresh() *Once {
+	fresh := *o
+	fresh.steps = 0
+	return &fresh
+}
+
+// Add takes the leaf sum v of step Steps()+1 and writes its release to dst. BEFORE, chain has absorbed every record of
+// the step. The step's noise has the key of node {instance, block: step number}, level and index 0.
+func (o *Once) Add(dst []float64, v []int64, chain *noise.Chain) {
+	if len(v) != len(o.drawn) || len(dst) != len(o.drawn) {
+		panic(fmt.Sprintf("BUG: once: leaf has %d entries and release %d, want %d", len(v), len(dst), len(o.drawn)))
+	}
+	o.steps++
+	o.sampler.Fill(o.drawn, chain.Seed(noise.NodeID{Instance: o.instance, Block: o.steps}))
+	for i, x := range v {
+		dst[i] = o.grid.Float64(lattice.Int128{}.AddInt64(x).AddInt64(o.drawn[i]))
+	}
+}
+
+// Steps returns the number of the last step, 0 before the first.
+func (o *Once) Steps() uint64 { return o.steps }

@@ -1,0 +1,43 @@
+package actions
+
+import (
+	"math"
+	"strconv"
+
+	"oriel/operators"
+	"oriel/schemas"
+)
+
+// Publish appends the plays of a round, all of one point.
+func (c Config) Publish(
+	dst []operators.Decision, round uint64, point []float64, extras []schemas.ExtraValue,
+) []operators.Decision {
+	first := c.First(round)
+	for k := range uint64(c.Actions) {
+		dst = append(dst, operators.Decision{Index: first + k, Step: round - 1, Point: point, Extras: extras})
+	}
+	return dst
+}
+
+// Due gives a round after each step, and one before the first.
+func (c Config) Due(step uint64) (first uint64, count int) { return c.First(step + 1), c.Actions }
+
+// Number is the one number that the event of a record says. NaN: it says nothing.
+func Number(r operators.Record) float64 {
+	if r.Null || len(r.Event.Numbers) != 1 {
+		return math.NaN()
+	}
+	return r.Event.Numbers[0]
+}
+
+// Opposite are two records that answer a play with u and −u of a range, |u| = 1, from far beyond its ends, as an
+// audit asks for.
+func Opposite(play uint64, r operators.Range, u, factor float64) (with, without operators.Record) {
+	record := func(sign float64) operators.Record {
+		return operators.Record{
+			Key:   strconv.AppendUint(nil, play, 10),
+			Event: schemas.Event{Numbers: []float64{r.Beyond(u, sign, factor)}},
+		}
+	}
+	return record(1), record(-1)
+}

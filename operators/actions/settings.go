@@ -1,0 +1,37 @@
+package actions
+
+import "oriel/operators"
+
+const (
+	maxPlays = 1 << 20
+	maxDelay = 1 << 16
+)
+
+// Settings are ORIEL_PLAYS and ORIEL_DELAY of a family whose plays go out ahead; alike says what plays of a round have
+// in common.
+func Settings(alike string) []operators.Setting {
+	return []operators.Setting{
+		{
+			Name: "PLAYS", Kind: operators.Count, Unit: "plays", Range: "0, or ORIEL_BATCH to 1048576", Default: "0",
+			Text: "that go out after each step, " + alike + "; 0: twice ORIEL_BATCH, so that half of them may stay unanswered. Carry out as " +
+				"many as there is need for: a play that nobody carries out costs nothing",
+		},
+		{
+			Name: "DELAY", Kind: operators.Count, Unit: "steps", Range: "0 to 65536", Default: "4",
+			Text: "that a play's answer may come after it; then it is learned from, and not before. 0: in its own step alone",
+		},
+	}
+}
+
+// Read reads Settings.
+func Read(v *operators.Values) Config {
+	given, delay := v.Count("PLAYS"), v.Count("DELAY")
+	v.Want("PLAYS", given == 0 || given >= v.Batch && given <= maxPlays, "%d: not from ORIEL_BATCH = %d to %d", given,
+		v.Batch, maxPlays)
+	v.Want("BATCH", v.Batch <= maxPlays/2, "%d: above %d", v.Batch, maxPlays/2)
+	v.Want("DELAY", delay <= maxDelay, "%d: above %d", delay, maxDelay)
+	if given == 0 {
+		given = 2 * v.Batch
+	}
+	return Config{Records: int(v.Batch), Actions: int(given), Delay: delay}
+}

@@ -1,0 +1,186 @@
+package actions
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/bits"
+)
+
+// MaxState bounds the length of a state, bytes. It is sealed and stored whole with every commit.
+const MaxState = 64 << 20
+
+// Config is public, and constant while a deployment lives.
+type Config struct {
+	Records int    // of a step, and answers that a round takes at most, ≥ 1
+	Actions int    // of a round, at least Records
+	Delay   uint64 // steps that a round is open for, and until it is settled
+}
+
+// Validate reports every problem at once.
+func (c Config) Validate() error {
+	var errs []error
+	if c.Records < 1 || c.Records > MaxState {
+		errs = append(errs, fmt.Errorf("plays: %d records a step: not from 1 to %d", c.Records, MaxState))
+	}
+	if c.Actions < c.Records || c.Actions > MaxState {
+		errs = append(errs, fmt.Errorf("plays: %d plays a round: not from the %d records of a step to %d",
+			c.Actions, c.Records, MaxState))
+	}
+	if c.Delay > MaxState {
+		errs = append(errs, fmt.Errorf("plays: delay %d: above %d steps", c.Delay, MaxState))
+	}
+	if len(errs) == 0 {
+		if high, low := bits.Mul64(c.Delay+1, uint64(c.roundLen())); high > 0 || low > MaxState {
+			errs = append(errs, fmt.Errorf("plays: delay %d, %d plays, %d records: a state is longer than %d bytes",
+				c.Delay, c.Actions, c.Records, MaxState))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// RoundOf returns the round of a play.
+func (c Config) RoundOf(play uint64) uint64 { return (play-1)/uint64(c.Actions) + 1 }
+
+// First returns the first play of a round, from 1; the others follow it.
+func (c Config) First(round uint64) uint64 { return (round-1)*uint64(c.Actions) + 1 }
+
+// Rounds is how many rounds a table knows of: the open ones, and that which is being settled.
+func (c Config) Rounds() int { return int(c.Delay) + 1 }
+
+// Feedback is a play's feedback.
+type Feedback struct {
+	Action uint64
+	Value  float64 // NaN: the record says nothing
+}
+
+// Table knows which plays are answered, and holds the answers until they are added.
+type Table struct {
+	config Config
+	step   uint64 // the open one, from 1
+	place  int    // records of it that were answered for
+	own    int    // with Delay 0: place of the last record's answer among those of its round, or −1
+	rounds []round
+}
+
+// round has the answers of a round in the order in which they came.
+type round struct {
+	used   []uint64 // a bit a play
+	count  int
+	plays  []uint32 // places in the round
+	values []float64
+}
+
+// New returns a table before the first record.
+func New(c Config) (*Table, error) {
+	if err := c.Validate(); err != nil {
+		return nil, err
+	}
+	t := &Table{config: c, step: 1, own: -1, rounds: make([]round, c.Rounds())}
+	for i := range t.rounds {
+		t.rounds[i] = round{
+			used: make([]uint64, (c.Actions+63)/64), plays: make([]uint32, c.Records), values: make([]float64, c.Records),
+		}
+	}
+	return t, nil
+}
+
+// at returns the round, which is one of those that the table knows.
+func (t *Table) at(n uint64) *round { return &t.rounds[n%uint64(len(t.rounds))] }
+
+// Observe takes the next record of the open step: its key, and what it says, NaN where it says nothing. It reports
+// whether the record answers a play.
+func (t *Table) Observe(key []byte, value float64) bool {
+	if t.place == t.config.Records {
+		panic("BUG: plays: a step has more records than it may")
+	}
+	t.place++
+	t.own = -1
+	play, ok := number(key)
+	if !ok {
+		return false
+	}
+	n := t.config.RoundOf(play)
+	if n > t.step || t.step-n >= max(1, t.config.Delay) {
+		return false
+	}
+	r, place := t.at(n), (play-1)%uint64(t.config.Actions)
+	word, bit := &r.used[place/64], uint64(1)<<(place%64)
+	if *word&bit != 0 || r.count == t.config.Records {
+		return false
+	}
+	*word |= bit
+	if math.IsNaN(value) {
+		value = math.NaN() // of one form, since states are bytes
+	}
+	r.plays[r.count], r.values[r.count] = uint32(place), value
+	if t.config.Delay == 0 {
+		t.own = r.count
+	}
+	r.count++
+	return true
+}
+
+// Next returns what the record that was answered for last adds to the private sum: an answer, which need not be its
+// own, or false for nothing.
+func (t *Table) Next() (Feedback, bool) {
+	n, k := t.settling(), t.place-1
+	if t.config.Delay == 0 {
+		k = t.own
+	}
+	if n == 0 || k < 0 || k >= t.at(n).count {
+		return Feedback{}, false
+	}
+	r := t.at(n)
+	return Feedback{Action: t.config.First(n) + uint64(r.plays[k]), Value: r.values[k]}, true
+}
+
+// settling is the round whose answers the open step adds; 0: none yet.
+func (t *Table) settling() uint64 { return t.step - min(t.step, t.config.Delay) }
+
+// Settled returns the round whose answers the step that has just closed has added, and how many they are; round 0 and
+// none in the first Delay steps. It is valid until Settle.
+func (t *Table) Settled() (n uint64, answers int) {
+	if n = t.settling(); n == 0 {
+		return 0, 0
+	}
+	return n, t.at(n).count
+}
+
+// Settle ends the step: its round is forgotten, and another one is open.
+func (t *Table) Settle() {
+	if t.place != t.config.Records {
+		panic("BUG: plays: a step is settled before it has closed")
+	}
+	if n := t.settling(); n > 0 {
+		r := t.at(n)
+		clear(r.used)
+		clear(r.plays)
+		clear(r.values)
+		r.count = 0
+	}
+	t.step, t.place, t.own = t.step+1, 0, -1
+}
+
+// Step returns the open step, from 1: the round that went out last.
+func (t *Table) Step() uint64 { return t.step }
+
+// number reads the name of a play: a number from 1 on, in decimals, without anything before or behind it.
+func number(key []byte) (uint64, bool) {
+	const longest = 19 // digits, below 2⁶⁴
+	if len(key) == 0 || len(key) > longest || key[0] == '0' {
+		return 0, false
+	}
+	n := uint64(0)
+	for _, c := range key {
+		if c < '0' || c > '9' {
+			return 0, false
+		}
+		n = 10*n + uint64(c-'0')
+	}
+	return n, true
+}
+
+// Usable tells whether an answer says something: a record whose body is malformed, or which is not accepted, uses its
+// play up and says nothing.
+func (a Feedback) Usable() bool { return !math.IsNaN(a.Value) }

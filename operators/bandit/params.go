@@ -1,0 +1,239 @@
+package bandit
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"math/bits"
+	"slices"
+
+	"oriel/mechanisms"
+	"oriel/mechanisms/dp"
+	"oriel/operators"
+	"oriel/operators/actions"
+	"oriel/operators/convex"
+)
+
+// Config is public, and constant while a deployment lives.
+type Config struct {
+	Set       convex.Set
+	Losses    operators.Range
+	Baseline  float64 // that losses are measured from, a share of the range from its lower end
+	Lipschitz float64 // L, loss/length
+	Rounds    uint64  // steps; 0: ζ and η are given
+	Smoothing float64 // ζ; 0: the paper's
+	Rate      float64 // η; 0: the paper's
+	Shrink    bool    // plays stay in the set
+	Projected bool    // centres are found by projection, not by linear minimisations
+	Precision float64 // of centres that are found by these, length; 0: D/√B
+	Doubling  bool    // ζ and η are the paper's for 1, 2, 4, … rounds, which start anew
+	Printed   bool    // noise is what the paper prints
+	Actions   actions.Config
+
+	axes bool // directions are coordinates in turn, for an audit, whose canaries need one that they know
+}
+
+// Validate reports what is wrong.
+func (c Config) Validate() error {
+	return errors.Join(c.Actions.Validate(), c.NewParams().validate())
+}
+
+// inside is the radius of the largest ball about the set's start that is in it; 0: there is none.
+func (c Config) inside() float64 {
+	switch s := c.Set.(type) {
+	case convex.Ball, convex.Box:
+		x := make([]float64, s.Dimension())
+		for i := range x {
+			x[i] = 1
+		}
+		far := make([]float64, len(x))
+		convex.NewLinearOracle(s).Minimise(far, x)
+		if s.Name() == "box" {
+			return math.Abs(far[0])
+		}
+		return s.MaxNorm()
+	case convex.L1Ball:
+		return s.MaxNorm() / math.Sqrt(float64(s.Dimension()))
+	}
+	return 0
+}
+
+// Params holds what only a platform's math library can compute: made once, when a stream is opened.
+type Params struct {
+	Episodes []Episode // one, but with Doubling
+	Reach    float64   // that noise is made for, in units of a leaf's: 1, but where it is the paper's
+	Centres  float64   // how far centres of leaves are from zero at most, in the same unit: 1, or less where it counts
+}
+
+// NewParams has the constants of all episodes, and noise that is exact.
+func (c Config) NewParams() Params {
+	p := Params{Reach: 1, Centres: 1}
+	for e := range c.episodes() {
+		rounds := c.Rounds
+		if c.Doubling {
+			rounds = 1 << e
+		}
+		p.Episodes = append(p.Episodes, c.episode(float64(rounds)*float64(c.Actions.Records)))
+	}
+	return p
+}
+
+// episode has the paper's ζ = D√n/T^¼, not above D, and with Shrink not above half of what is inside, and η =
+// D/(T^¾·√n·L), T plays (SPEC.md §2), or what was given.
+func (c Config) episode(total float64) Episode {
+	p := Episode{Smoothing: c.Smoothing, Rate: c.Rate, Shrink: 1}
+	n, diameter := float64(c.Set.Dimension()), c.Set.Diameter()
+	if p.Smoothing == 0 {
+		p.Smoothing = min(diameter, diameter*math.Sqrt(n)/math.Pow(total, 0.25))
+		if c.Shrink {
+			p.Smoothing = min(p.Smoothing, c.inside()/2)
+		}
+	}
+	if p.Rate == 0 {
+		p.Rate = diameter / (math.Pow(total, 0.75) * math.Sqrt(n) * c.Lipschitz)
+	}
+	if c.Shrink {
+		p.Shrink = 1 - p.Smoothing/c.inside()
+	}
+	return p
+}
+
+// printed is the scale of noise that the paper prints for each coordinate of a node, loss units: λ = √T·n·L·ln T/ε of
+// Laplace noise (Lemma 7), σ = T^¼·√n·L·ln T·ln(T/δ)·√((1 + √T/n)·ln((n+T)/δ))/ε of Gaussian noise (Lemma 10).
+func (c Config) printed(law mechanisms.Law, b dp.Budget) float64 {
+	n, total := float64(c.Set.Dimension()), float64(c.Rounds)*float64(c.Actions.Records)
+	if law == mechanisms.Laplace {
+		return math.Sqrt(total) * n * c.Lipschitz * math.Log(total) / b.Epsilon
+	}
+	vectors := (1 + math.Sqrt(total)/n) * math.Log((n+total)/b.Delta)
+	return math.Pow(total, 0.25) * math.Sqrt(n) * c.Lipschitz * math.Log(total) * math.Log(total/b.Delta) *
+		math.Sqrt(vectors) / b.Epsilon
+}
+
+// excess is how many times as much noise the paper prints as one play needs, at least 1: what is printed for few plays
+// is too little, and is not taken.
+func (c Config) excess(m mechanisms.Config) (float64, error) {
+	facts, known := mechanisms.FactsOf(m.Name)
+	if !known || !facts.Tree || facts.Paper || facts.Law == mechanisms.Gamma {
+		return 0, fmt.Errorf("bandit: ORIEL_NOISE=paper: none is printed for %s; tree-laplace and tree-gaussian have some",
+			m.Name)
+	}
+	if _, several := m.Unit.EventSeparation(); several {
+		return 0, errors.New("bandit: ORIEL_NOISE=paper: none is printed for the user level")
+	}
+	n, h := float64(c.Set.Dimension()), float64(bits.Len64(max(c.Rounds, m.Scope.Span())-1)+1)
+	apart := 2.0
+	if m.Unit.AgainstNull() {
+		apart = 1 + c.centres(m)
+	}
+	needed := apart * h * math.Sqrt(n) / m.Budget.Epsilon
+	if facts.Law == mechanisms.Gaussian {
+		needed = apart * math.Sqrt(h) / dp.GaussianMu(m.Budget)
+	}
+	return max(1, c.printed(facts.Law, m.Budget)/c.gain(c.NewParams().Episodes[0])/needed), nil
+}
+
+// reach is the radius of the ball that noise of the paper's size is made for: two of its vectors are so many times 2
+// apart, and the longest is as far from zero as it is and its centre.
+func (c Config) reach(m mechanisms.Config) (float64, error) {
+	excess, err := c.excess(m)
+	if m.Unit.AgainstNull() {
+		return excess*(1+c.centres(m)) - c.centres(m), err
+	}
+	return excess, err
+}
+
+// centres is how far centres of leaves are from zero. It counts where noise is made for the distance of a leaf from
+// none: with losses that are measured from their middle that is half of the distance of two leaves.
+func (c Config) centres(m mechanisms.Config) float64 {
+	if m.Unit.AgainstNull() {
+		return math.Abs(1 - float64(2*c.Baseline))
+	}
+	return 1
+}
+
+// gain is of a leaf and of a release: n/ζ times half of the range of losses.
+func (c Config) gain(e Episode) float64 {
+	return float64(float64(float64(c.Set.Dimension())/e.Smoothing) * c.Losses.Half())
+}
+
+func (p Params) validate() error {
+	for _, e := range p.Episodes {
+		if !(e.Smoothing > 0 && e.Smoothing <= math.MaxFloat64 && e.Rate > 0 && e.Rate <= math.MaxFloat64) {
+			return fmt.Errorf("bandit: ζ = %g, η = %g: not positive and finite", e.Smoothing, e.Rate)
+		}
+		if !(e.Shrink > 0 && e.Shrink <= 1) {
+			return fmt.Errorf("bandit: ORIEL_SMOOTHING %g: not below the radius of the ball in the set, so that plays cannot "+
+				"stay in it", e.Smoothing)
+		}
+	}
+	if len(p.Episodes) < 1 || len(p.Episodes) > 64 || !(p.Reach >= 1 && p.Reach <= math.MaxFloat32) ||
+		!(p.Centres >= 0 && p.Centres <= 1) {
+		return fmt.Errorf("bandit: %d episodes, noise for %g leaves, centres of %g", len(p.Episodes), p.Reach, p.Centres)
+	}
+	return nil
+}
+
+// Versions of a stored plan, of which each plan has the first that can hold it.
+const (
+	planVersion   = 1 // ‖ episode
+	planOfMore    = 2 // ‖ reach ‖ episodes
+	planOfCentres = 3 // ‖ centres ‖ reach ‖ episodes
+	episodeLen    = 3 * 8
+)
+
+// AppendBinary appends the plan's stored form.
+func (p Params) AppendBinary(dst []byte) []byte {
+	number := func(x float64) { dst = binary.LittleEndian.AppendUint64(dst, math.Float64bits(x)) }
+	switch {
+	case p.Centres < 1:
+		dst = append(dst, planOfCentres)
+		number(p.Centres)
+		number(p.Reach)
+	case len(p.Episodes) > 1 || p.Reach > 1:
+		dst = append(dst, planOfMore)
+		number(p.Reach)
+	default:
+		dst = append(dst, planVersion)
+	}
+	for _, e := range p.Episodes {
+		number(e.Smoothing)
+		number(e.Rate)
+		number(e.Shrink)
+	}
+	return dst
+}
+
+// ParseParams reads what AppendBinary has written.
+func ParseParams(b []byte) (Params, error) {
+	p, rest := Params{Reach: 1, Centres: 1}, b
+	number := func() float64 {
+		x := math.Float64frombits(binary.LittleEndian.Uint64(rest))
+		rest = rest[8:]
+		return x
+	}
+	switch {
+	case len(b) == 1+episodeLen && b[0] == planVersion:
+		rest = b[1:]
+	case len(b) > 1+8 && b[0] == planOfMore && (len(b)-1-8)%episodeLen == 0:
+		rest = b[1:]
+		p.Reach = number()
+	case len(b) > 1+16 && b[0] == planOfCentres && (len(b)-1-16)%episodeLen == 0:
+		rest = b[1:]
+		p.Centres = number()
+		p.Reach = number()
+	default:
+		return Params{}, fmt.Errorf("bandit: plan: not one of versions %d to %d", planVersion, planOfCentres)
+	}
+	for len(rest) > 0 {
+		p.Episodes = append(p.Episodes, Episode{Smoothing: number(), Rate: number(), Shrink: number()})
+	}
+	if err := p.validate(); err != nil {
+		return Params{}, err
+	}
+	if again := p.AppendBinary(nil); !slices.Equal(again, b) {
+		return Params{}, errors.New("bandit: plan: of a version that it does not need")
+	}
+	return p, nil
+}

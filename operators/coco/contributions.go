@@ -1,0 +1,98 @@
+package coco
+
+import (
+	"oriel/mechanisms"
+	"oriel/operators/loss"
+)
+
+// Rules by which a leaf is bounded. A plan stores which, so that a deployment keeps the one it was opened with.
+const (
+	ruleClip   = 0 // the ball of the clip around zero: 2L, or L against the null event
+	ruleCentre = 1 // the ball around a centre that the decision gives: its diameter
+	ruleNorm   = 2 // the ball around zero of the longest gradient that the loss has
+)
+
+// Contributions is what a plan says of leaves.
+type Contributions struct {
+	Rule   uint8
+	Pull   float64 // the centre at the decision x is Pull·x + Offset, in the set's directions
+	Offset float64
+	Radius float64
+	Reach  float64 // the largest norm of a centre; 0: there is none
+}
+
+// leaves chooses the rule for a mechanism: what moves leaves least. Both rules hold for every event, since leaves
+// beyond them are drawn inside; that gradients are inside by themselves is loss/PROOF.md.
+func (c Config) leaves(m mechanisms.Config) Contributions {
+	if facts, _ := mechanisms.FactsOf(m.Name); facts.Paper {
+		return Contributions{}
+	}
+	b := loss.Bounds{
+		Decision: c.Set.MaxNorm(), Dimension: c.Set.Dimension(), Clip: c.Clip,
+		Features: c.FeaturesMax, Weight: c.weight(), Label: c.LabelMax,
+	}
+	l, sharp := loss.ContributionsOf(c.Loss, b)
+	switch {
+	case !sharp:
+		return Contributions{}
+	case m.Unit.AgainstNull():
+		if !(l.Norm < c.Clip) {
+			return Contributions{}
+		}
+		return Contributions{Rule: ruleNorm, Radius: l.Norm}
+	case l.Reach == 0:
+		return Contributions{Rule: ruleNorm, Radius: l.Radius}
+	}
+	return Contributions{Rule: ruleCentre, Pull: l.Pull, Offset: l.Offset, Radius: l.Radius, Reach: l.Reach}
+}
+
+// weight is the largest weight that leaves are bounded for: the one that is set; else 1, or what the clip has room for
+// where gradients are no longer than weight times vector.
+func (c Config) weight() float64 {
+	if c.WeightMax > 0 {
+		return c.WeightMax
+	}
+	if _, squared := c.Loss.(loss.Squared); squared || !(c.FeaturesMax > 0) {
+		return 1
+	}
+	return max(1, c.Clip/c.FeaturesMax)
+}
+
+// leaf is what a record adds under the rule.
+func (l Contributions) leaf(c Config) mechanisms.Contribution {
+	n := c.Set.Dimension()
+	switch l.Rule {
+	case ruleCentre:
+		return mechanisms.Contribution{Components: []mechanisms.Component{mechanisms.Ball{Size: n, Radius: l.Radius, Reach: l.Reach}.Part()}}
+	case ruleNorm:
+		return mechanisms.OneComponent(n, l.Radius)
+	}
+	return mechanisms.OneComponent(n, c.Clip)
+}
+
+// entries is how many numbers a record adds in n dimensions.
+func (l Contributions) entries(n int) int {
+	if l.Rule == ruleCentre {
+		return 2 * n
+	}
+	return n
+}
+
+// longest is the norm that no leaf exceeds.
+func (l Contributions) longest(c Config) float64 {
+	if l.Rule == ruleCentre {
+		return max(c.Clip, l.Radius+l.Reach)
+	}
+	return c.Clip
+}
+
+// String tells the rule to people.
+func (l Contributions) String() string {
+	switch l.Rule {
+	case ruleCentre:
+		return "the diameter of the loss's gradients, around a centre that the decision gives"
+	case ruleNorm:
+		return "the longest gradient that the loss has"
+	}
+	return "the clip"
+}

@@ -1,0 +1,183 @@
+package coco
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"reflect"
+	"slices"
+
+	"oriel/mechanisms"
+	"oriel/operators"
+	"oriel/operators/convex"
+)
+
+// Params holds what a machine needs and only a platform's math library can compute. It is made once, when a stream is
+// opened, stored with the mechanism's plan, and read back ever after: recomputing it elsewhere could move a bit. It
+// also holds what an earlier life of the stream has left, where it goes on after one.
+type Params struct {
+	CW     float64       // C_W of the paper's constants; 0 where they are not used
+	Leaves Contributions // zero: the ball of the clip, of every plan of version 1
+	Past   Inherited     // zero: the stream starts from nothing
+}
+
+// Inherited is where a stream starts whose earlier life was published, as public as that (SPEC.md §5.3).
+type Inherited struct {
+	Point  []float64 // its last decision, in the set
+	Weight float64   // N of its steps
+}
+
+const (
+	planVersion = 1 // C_W
+	planLen     = 1 + 8
+
+	leavesVersion = 2 // and a rule for leaves
+	leavesLen     = planLen + 1 + 4*8
+
+	pastVersion = 3 // and a past: its weight, then its point
+	pastLen     = leavesLen + 8
+)
+
+// NewParams makes the plan of c over the mechanism m: with the rule for leaves that m has.
+func (c Config) NewParams(m mechanisms.Config) (Params, error) {
+	if err := c.Validate(); err != nil {
+		return Params{}, err
+	}
+	var p Params
+	if sharp := c.leaves(m); reflect.DeepEqual(m.Contribution, sharp.leaf(c)) {
+		p.Leaves = sharp
+	}
+	if c.Update == LLO && c.Constants == Paper {
+		cw, err := c.paperCW(m)
+		if err != nil {
+			return Params{}, err
+		}
+		p.CW = cw
+	}
+	return p, p.validate()
+}
+
+// pastOf is what the last decision of an earlier life leaves: the point of the set that is nearest to it, and what the
+// memory keeps of its steps.
+func (c Config) pastOf(m mechanisms.Config, last operators.Decision) (Inherited, error) {
+	if n := c.Set.Dimension(); len(last.Point) != n || last.Step == 0 {
+		return Inherited{}, fmt.Errorf("coco: the decision of step %d that it goes on after has %d coordinates: ORIEL_DIMENSION is %d",
+			last.Step, len(last.Point), n)
+	}
+	projection, err := convex.NewProjection(c.Set)
+	if err != nil {
+		return Inherited{}, err
+	}
+	past := Inherited{Point: slices.Clone(last.Point), Weight: mechanisms.Weight(m.Scope, last.Step)}
+	projection.Project(past.Point, past.Point)
+	return past, nil
+}
+
+// paperCW is C_W as SPEC.md §6 prints it, reading A (a = α = 1/(2ρ²)), n for the paper's d:
+//
+//	Gamma  2a·n·log2(W)^1.5·ln(n/β)/ε        Gauss  2a·√n·log2(W)^1.5·ln(1/δ)·√ln(1/β)/ε
+//
+// It has no sensitivity and no proof; C_W·ρG stands where E does in the proved constants.
+func (c Config) paperCW(m mechanisms.Config) (float64, error) {
+	oracle, err := convex.NewLocalOracle(c.Set)
+	if err != nil {
+		return 0, fmt.Errorf("coco: update llo: %w", err)
+	}
+	n := float64(c.Set.Dimension())
+	a := 1 / (2 * oracle.Ratio() * oracle.Ratio())
+	shape := 2 * a * math.Pow(math.Log2(float64(m.Scope.Span())), 1.5) / m.Budget.Epsilon
+	facts, _ := mechanisms.FactsOf(m.Name)
+	switch {
+	case facts.Tree && facts.Law == mechanisms.Gamma:
+		return shape * n * math.Log(n/c.Failure), nil
+	case facts.Tree && facts.Law == mechanisms.Gaussian:
+		return shape * math.Sqrt(n) * math.Log(1/m.Budget.Delta) * math.Sqrt(math.Log(1/c.Failure)), nil
+	}
+	return 0, fmt.Errorf("coco: constants paper: the paper has none for mechanism %q, only for tree-gaussian and tree-gamma", m.Name)
+}
+
+func (p Params) validate() error {
+	if !(p.CW >= 0 && p.CW <= math.MaxFloat64) {
+		return fmt.Errorf("coco: plan: C_W %g: negative or not finite", p.CW)
+	}
+	finite := func(x float64) bool { return math.Abs(x) <= math.MaxFloat64 }
+	if !(p.Past.Weight >= 0 && finite(p.Past.Weight)) || (p.Past.Weight > 0) != (len(p.Past.Point) > 0) ||
+		!all(p.Past.Point, finite) {
+		return errors.New("coco: plan: a past whose weight is not above 0, or whose numbers are not finite")
+	}
+	return p.Leaves.validate()
+}
+
+func all(v []float64, is func(float64) bool) bool {
+	return !slices.ContainsFunc(v, func(x float64) bool { return !is(x) })
+}
+
+// validate accepts what Config.leaves can have chosen.
+func (l Contributions) validate() error {
+	if l == (Contributions{}) {
+		return nil
+	}
+	centred := l.Rule == ruleCentre && l.Reach > 0 && l.Pull >= 0 && math.Abs(l.Pull)+math.Abs(l.Offset) <= math.MaxFloat64
+	around := l.Rule == ruleNorm && l.Reach == 0 && l.Pull == 0 && l.Offset == 0
+	if !centred && !around {
+		return fmt.Errorf("coco: plan: rule %d of leaves with other numbers than it has", l.Rule)
+	}
+	return mechanisms.Ball{Radius: l.Radius, Reach: l.Reach}.Validate()
+}
+
+// AppendBinary appends the plan's stored form.
+func (p Params) AppendBinary(dst []byte) ([]byte, error) {
+	if err := p.validate(); err != nil {
+		return dst, err
+	}
+	if p.Leaves.Rule == ruleClip && p.Past.Point == nil {
+		dst = append(dst, planVersion)
+		return binary.LittleEndian.AppendUint64(dst, math.Float64bits(p.CW)), nil
+	}
+	l, version := p.Leaves, byte(leavesVersion)
+	if p.Past.Point != nil {
+		version = pastVersion
+	}
+	dst = appendFloats(append(dst, version), []float64{p.CW})
+	dst = appendFloats(append(dst, l.Rule), []float64{l.Pull, l.Offset, l.Radius, l.Reach})
+	if version == pastVersion {
+		dst = appendFloats(appendFloats(dst, []float64{p.Past.Weight}), p.Past.Point)
+	}
+	return dst, nil
+}
+
+// ParseParams reads what AppendBinary has written.
+func ParseParams(b []byte) (Params, error) {
+	want := planLen
+	switch {
+	case len(b) > 0 && b[0] == leavesVersion:
+		want = leavesLen
+	case len(b) > 0 && b[0] == pastVersion:
+		want = max(pastLen+8, len(b)-(len(b)-pastLen)%8)
+	case len(b) > 0 && b[0] != planVersion:
+		return Params{}, fmt.Errorf("coco: plan: version %d, this software knows %d to %d", b[0], planVersion, pastVersion)
+	}
+	if len(b) != want {
+		return Params{}, fmt.Errorf("coco: plan: %d bytes, want %d", len(b), want)
+	}
+	p := Params{CW: math.Float64frombits(binary.LittleEndian.Uint64(b[1:]))}
+	if b[0] != planVersion {
+		var f [4]float64
+		readFloats(f[:], b[planLen+1:])
+		p.Leaves = Contributions{Rule: b[planLen], Pull: f[0], Offset: f[1], Radius: f[2], Reach: f[3]}
+		clip := p.Leaves.Rule == ruleClip && (b[0] == leavesVersion || p.Leaves != Contributions{})
+		if clip || slices.ContainsFunc(f[:], func(x float64) bool { return x == 0 && math.Signbit(x) }) {
+			return Params{}, errors.New("coco: plan: not the form in which rules of leaves are written")
+		}
+	}
+	if b[0] == pastVersion {
+		numbers := make([]float64, (len(b)-leavesLen)/8)
+		readFloats(numbers, b[leavesLen:])
+		p.Past = Inherited{Weight: numbers[0], Point: numbers[1:]}
+	}
+	if math.Signbit(p.CW) {
+		return Params{}, errors.New("coco: plan: C_W negative")
+	}
+	return p, p.validate()
+}

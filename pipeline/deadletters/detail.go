@@ -1,0 +1,38 @@
+package deadletters
+
+import (
+	"unicode/utf8"
+
+	"oriel/pipeline/kafka"
+	"oriel/schemas"
+)
+
+// mostDetail is how many bytes of what is wrong with a record its letter says.
+const mostDetail = 512
+
+// detailed adds to the letter of a record what is wrong with it, in words that name the member, where the decoder finds
+// the same fault and a batch of limit bytes has room. Letters are for people who may read the input.
+func detailed(l deadLetter, d *schemas.Decoder, r *kafka.Record, code schemas.Code, limit int) deadLetter {
+	if d == nil || r == nil || r.Unreadable {
+		return l
+	}
+	var event schemas.Event
+	if d.Decode(&event, r.Value) != code { // a fault of its user, which no decoder sees
+		return l
+	}
+	text := d.Problem(r.Value, code)
+	if len(text) > mostDetail {
+		cut := mostDetail
+		for !utf8.RuneStart(text[cut]) {
+			cut--
+		}
+		text = text[:cut]
+	}
+	more := l
+	more.headers = append(more.headers[:len(more.headers):len(more.headers)],
+		kafka.Header{Key: headerDetail, Value: []byte(text)})
+	if more.size() > limit {
+		return l
+	}
+	return more
+}

@@ -1,0 +1,288 @@
+package deadletters
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"oriel/pipeline"
+	"oriel/pipeline/kafka"
+)
+
+// TestGapsAreMarked: once a row did not continue the row before, letters stopped for good, and the remedy that they
+// named ended at the same gap. A version without verdicts leaves such gaps when it runs between two versions with them.
+func TestGapsAreMarked(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		of      func(*testing.T) *env
+		between func(*env) // rows were read up to offset 2
+		want    string
+		note    string
+	}{
+		{
+			"another version took them", newEarlierEnv, func(e *env) { e.row(5, bad) },
+			"2..5 lost other_version , 5 json_syntax 5", "a version of Oriel that seals no verdicts has taken them, and wrote their letters itself",
+		},
+		{
+			"behind rows that were not read yet", newEarlierEnv, func(e *env) {
+				e.row(2, bad)
+				e.row(6, bad)
+			},
+			"2 json_syntax 2, 3..6 lost other_version , 6 json_syntax 6", "offsets 3 to 5 of the input",
+		},
+		{
+			"the brokers lost them", newEnv, func(e *env) { e.row(5, bad) },
+			"2..5 lost verdicts_lost , 5 json_syntax 5", "the brokers have lost their verdicts",
+		},
+		{
+			"retention deleted them", newEnv, func(e *env) {
+				e.row(2, bad, bad, bad)
+				e.row(5, bad)
+				e.check(e.client.DeleteRecords(e.t.Context(), e.deployment.Config.Verdicts, 0, 2))
+			},
+			"2..5 lost verdicts_deleted , 5 json_syntax 5", "were deleted before they were read",
+		},
+		{
+			"the topic was made again", newEarlierEnv, func(e *env) {
+				e.row(2, bad, bad, bad)
+				e.remakeVerdicts()
+				e.row(5, bad)
+			},
+			"2..5 lost verdict_topic_made_again , 5 json_syntax 5", "the verdict topic was deleted and made again",
+		},
+		{
+			"the offset was deleted", newEarlierEnv, func(e *env) {
+				e.row(5, bad)
+				e.dropOffset()
+			},
+			"2..5 lost other_version , 5 json_syntax 5", "a version of Oriel that seals no verdicts",
+		},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			e := c.of(t)
+			e.events(20)
+			e.row(0, bad, valid)
+			e.check(e.run())
+			c.between(e)
+			e.check(e.run())
+			e.wantWritten("0 json_syntax 0, " + c.want)
+			e.wantNote(c.note)
+			e.check(e.run())
+			e.wantWritten("0 json_syntax 0, " + c.want)
+			if len(e.notes) > 0 {
+				t.Errorf("notes again: %q", e.notes)
+			}
+			e.row(e.next(), bad)
+			e.check(e.run())
+			if got := e.written(); !strings.HasSuffix(got, fmt.Sprintf(", %d json_syntax %[1]d", e.next()-1)) {
+				t.Errorf("letters do not go on: %q", got)
+			}
+		})
+	}
+}
+
+// next is the offset of the input behind the last row.
+func (e *env) next() int64 {
+	e.t.Helper()
+	rows := e.log(e.deployment.Config.Verdicts)
+	row, err := e.sealer.OpenVerdicts(rows[len(rows)-1].Value)
+	e.check(err)
+	return row.To
+}
+
+// remakeVerdicts deletes the verdict topic, and with it the group's offsets for it, and makes it again.
+func (e *env) remakeVerdicts() {
+	e.t.Helper()
+	c := e.deployment.Config
+	e.check(e.client.DeleteTopic(e.t.Context(), c.Verdicts))
+	e.check(e.client.CreateTopic(e.t.Context(), c.Verdicts, 1, 1, nil))
+	e.dropOffset()
+}
+
+// dropOffset deletes the group's offset for the verdicts, as brokers do with a topic and people by a tool.
+func (e *env) dropOffset() {
+	e.t.Helper()
+	c := e.deployment.Config
+	admin, err := kgo.NewClient(kgo.SeedBrokers(e.addr))
+	e.check(err)
+	defer admin.Close()
+	req := kmsg.NewPtrOffsetDeleteRequest()
+	req.Group = c.Group
+	topic := kmsg.NewOffsetDeleteRequestTopic()
+	topic.Topic = c.Verdicts
+	topic.Partitions = append(topic.Partitions, kmsg.NewOffsetDeleteRequestTopicPartition())
+	req.Topics = append(req.Topics, topic)
+	_, err = req.RequestWith(e.t.Context(), admin)
+	e.check(err)
+	at, err := e.client.CommittedOffset(e.t.Context(), c.Group, c.Verdicts, 0)
+	e.check(err)
+	if at != -1 {
+		e.t.Fatalf("the group still has the offset %d", at)
+	}
+}
+
+// TestARunningProcessOutlivesItsVerdicts: told that its topic was made again, it advised a new deployment, though only
+// letters were lost.
+func TestARunningProcessOutlivesItsVerdicts(t *testing.T) {
+	e := newEnv(t)
+	e.events(20)
+	e.row(0, bad, valid)
+	e.row(2, valid)
+	written := make(chan Written, 10)
+	ended := make(chan error, 1)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	service := New(e.deployment, Options{Listen: Listener{Written: func(w Written) { written <- w }}})
+	go func() { ended <- service.Run(ctx) }()
+	for within(t, written).To < 3 {
+	}
+	e.row(3, bad, bad)
+	if w := within(t, written); w.Letters != 2 || w.To != 5 {
+		t.Errorf("%+v", w)
+	}
+	e.remakeVerdicts()
+	e.row(7, bad)
+	select {
+	case w := <-written:
+		if w.Letters != 2 || w.Lost != 1 || w.To != 8 {
+			t.Errorf("%+v", w)
+		}
+	case err := <-ended:
+		t.Fatalf("ended with %v", err)
+	}
+	cancel()
+	e.check(<-ended)
+	e.wantWritten("0 json_syntax 0, 3 json_syntax 3, 4 json_syntax 4, 5..7 lost verdict_topic_made_again , 7 json_syntax 7")
+}
+
+// TestVerdictsThatAreMissingAreWaitedFor: without the topic a partition is parked with the true remedy, and goes on by
+// itself once it was followed.
+func TestVerdictsThatAreMissingAreWaitedFor(t *testing.T) {
+	e := newEnv(t)
+	e.events(20)
+	e.row(0, bad, valid)
+	e.check(e.run())
+	c := e.deployment.Config
+	e.check(e.client.DeleteTopic(e.t.Context(), c.Verdicts))
+	e.refuses("verdict topic \"d.verdicts\" does not exist", "Run `oriel topics`", "letters that were not written are lost",
+		"nothing else is")
+	e.check(pipeline.CreateTopics(t.Context(), e.client, c, func(string) {}))
+	e.row(4, bad)
+	e.check(e.run())
+	e.wantWritten("0 json_syntax 0, 2..4 lost verdict_topic_made_again , 4 json_syntax 4")
+}
+
+// TestRowsThatBrokersLost: the log of verdicts ends before the place from which they were read. Those that it got since
+// stand at offsets that mean other rows, and are read.
+func TestRowsThatBrokersLost(t *testing.T) {
+	e := newEarlierEnv(t)
+	e.events(20)
+	e.row(0, bad)
+	e.check(e.run())
+	c := e.deployment.Config
+	producer, err := e.client.NewProducer(t.Context(), "lost", time.Minute)
+	e.check(err)
+	e.check(producer.Begin(t.Context(), []kafka.TopicPartition{{Topic: c.DeadLetter}}))
+	at := kafka.Place{Offset: 50, Note: note(e.deployment.Topics.Verdicts.ID, 1)}
+	e.check(producer.CommitPlace(t.Context(), kafka.Membership{Group: c.Group, Generation: -1}, c.Verdicts, 0, at))
+	e.check(producer.End(t.Context(), true))
+	e.row(1, bad) // where a row was that letters had read
+	e.row(4, bad)
+	e.check(e.run())
+	e.wantWritten("0 json_syntax 0, 1 json_syntax 1, 2..4 lost other_version , 4 json_syntax 4")
+	e.check(e.run())
+	e.wantWritten("0 json_syntax 0, 1 json_syntax 1, 2..4 lost other_version , 4 json_syntax 4")
+}
+
+// TestForgottenGroupGoesOnBehindTheLastLetter: brokers forget the offsets of a group that was away for a week, and an
+// earlier version wrote letters without one.
+func TestForgottenGroupGoesOnBehindTheLastLetter(t *testing.T) {
+	e := newEnv(t)
+	e.events(20)
+	e.row(0, bad, valid, bad)
+	e.check(e.run())
+	c := e.deployment.Config
+	e.append(c.DeadLetter, kafka.Record{Value: []byte("of another input"), Headers: kafka.HeadersOf(
+		kafka.Header{Key: headerTopic, Value: []byte("other")},
+		kafka.Header{Key: headerPartition, Value: []byte("0")},
+		kafka.Header{Key: headerOffset, Value: []byte("17")},
+	)})
+	e.row(3, valid, bad)
+	e.deployment.Config.Group = "d.letters2"
+	e.check(e.run())
+	if len(e.notes) > 0 {
+		t.Errorf("rows that all are there are missed: %q", e.notes)
+	}
+	e.wantWritten("0 json_syntax 0, 2 json_syntax 2, 17  of another input, 4 json_syntax 4")
+}
+
+// TestRowsThatRetentionDeleted: after letters were written they are not missed; before, they are.
+func TestRowsThatRetentionDeleted(t *testing.T) {
+	e := newEnv(t)
+	e.events(20)
+	c := e.deployment.Config
+	e.row(0, bad, valid)
+	e.row(2, valid)
+	e.check(e.run())
+	e.check(e.client.DeleteRecords(t.Context(), c.Verdicts, 0, 2))
+	e.check(e.run())
+	e.row(3, bad)
+	e.check(e.run())
+	e.wantWritten("0 json_syntax 0, 3 json_syntax 3")
+	e.row(4, bad)
+	e.row(5, bad)
+	e.check(e.client.DeleteRecords(t.Context(), c.Verdicts, 0, 4))
+	e.check(e.run())
+	e.wantWritten("0 json_syntax 0, 3 json_syntax 3, 4..5 lost verdicts_deleted , 5 json_syntax 5")
+}
+
+// TestFirstRowMayStartLater than the incarnation. In a deployment of a version without verdicts nothing is missing, and
+// that is said; in any other, rows are.
+func TestFirstRowMayStartLater(t *testing.T) {
+	t.Run("earlier version", func(t *testing.T) {
+		e := newEarlierEnv(t)
+		e.events(20)
+		e.row(5, bad)
+		e.check(e.run())
+		e.wantWritten("5 json_syntax 5")
+		e.wantNote("starts at offset 5 of the input: a version of Oriel that seals none has taken the records before it")
+		e.check(e.run())
+		if len(e.notes) > 0 {
+			t.Errorf("notes again: %q", e.notes)
+		}
+	})
+	t.Run("topic made again", func(t *testing.T) {
+		e := newEnv(t)
+		e.events(20)
+		e.row(5, bad)
+		e.check(e.run())
+		e.wantWritten("0..5 lost verdict_topic_made_again , 5 json_syntax 5")
+		e.deployment.Config.Group = "d.letters2" // forgets nothing of it
+		e.check(e.run())
+		e.wantWritten("0..5 lost verdict_topic_made_again , 5 json_syntax 5")
+	})
+	t.Run("topic made again, then the group is forgotten", func(t *testing.T) {
+		e := newEnv(t)
+		e.events(20)
+		e.row(5, valid)
+		e.check(e.run())
+		e.deployment.Config.Group = "d.letters2" // all that it knows is the letter of the gap
+		e.check(e.run())
+		e.wantWritten("0..5 lost verdict_topic_made_again ")
+	})
+	t.Run("rows deleted", func(t *testing.T) {
+		e := newEnv(t)
+		e.events(20)
+		e.row(0, bad)
+		e.row(1, bad)
+		e.check(e.client.DeleteRecords(t.Context(), e.deployment.Config.Verdicts, 0, 1))
+		e.check(e.run())
+		e.wantWritten("0..1 lost verdicts_deleted , 1 json_syntax 1")
+	})
+}

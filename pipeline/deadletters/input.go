@@ -1,0 +1,104 @@
+package deadletters
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"oriel/pipeline"
+	"oriel/pipeline/kafka"
+)
+
+// input finds records of one partition by offset, in ascending order.
+type input struct {
+	client    *kafka.Client
+	topic     kafka.Topic
+	partition int32
+
+	reader *kafka.Reader
+	batch  *kafka.Batch // in hand
+	next   int64        // where reader stands
+	start  int64        // of the log when it was looked at: retention has deleted what lies before
+	asked  bool         // start was looked at
+}
+
+// inputPatience is how long the input may not show a record that the service has taken: a broker that has just become
+// leader may lag behind for a moment.
+const inputPatience = 10 * time.Second
+
+// record returns the record at an offset, valid until the next call, or nil if retention has deleted it. That it is not
+// there for another reason is an error: the service has read it, committed.
+func (in *input) record(ctx context.Context, offset int64) (*kafka.Record, error) {
+	if !in.asked { // once: a fetch below the start is believed only when it has failed for some time
+		bounds, err := in.client.Bounds(ctx, in.topic.Name, in.partition)
+		if err != nil {
+			return nil, err
+		}
+		in.start, in.asked = bounds.Start, true
+	}
+	for since := time.Now(); offset >= in.start; {
+		if b := in.batch; b != nil && b.From <= offset && offset < b.Next {
+			at, found := slices.BinarySearchFunc(b.Records, offset, func(r kafka.Record, offset int64) int {
+				return cmp.Compare(r.Offset, offset)
+			})
+			if !found {
+				return nil, in.missing(offset, "the input has no record there")
+			}
+			return &b.Records[at], nil
+		}
+		in.letGo()
+		if in.reader == nil || in.next != offset {
+			in.release()
+			in.reader = in.client.NewReader(in.topic.Name, in.partition, offset, kafka.ReaderOptions{
+				ID: in.topic.ID, MaxWait: 250 * time.Millisecond,
+			})
+			in.next = offset
+		}
+		batch, err := in.reader.Fetch(ctx)
+		if errors.Is(err, kafka.ErrOffsetOutOfRange) {
+			bounds, boundsErr := in.client.Bounds(ctx, in.topic.Name, in.partition)
+			if boundsErr != nil {
+				return nil, boundsErr
+			}
+			if in.start = bounds.Start; offset < in.start {
+				break
+			}
+		}
+		if err != nil {
+			return nil, err
+		}
+		in.batch, in.next = batch, batch.Next
+		if batch.Next <= offset && time.Since(since) > inputPatience {
+			return nil, in.missing(offset, fmt.Sprintf("the input ends at %d", batch.Stable))
+		}
+	}
+	return nil, nil
+}
+
+func (in *input) missing(offset int64, found string) error {
+	return &pipeline.StopError{
+		Partition: in.partition,
+		Reason:    fmt.Sprintf("the service took a record at offset %d of topic %q, but %s", offset, in.topic.Name, found),
+		Remedy: "Records were removed or replaced on the brokers; " +
+			"restore the topic, or open a new deployment under another ORIEL_NAME",
+	}
+}
+
+// release gives back all that is held; records are found again.
+func (in *input) release() {
+	in.letGo()
+	if in.reader != nil {
+		in.reader.Close()
+		in.reader = nil
+	}
+}
+
+func (in *input) letGo() {
+	if in.batch != nil {
+		in.batch.Release()
+		in.batch = nil
+	}
+}

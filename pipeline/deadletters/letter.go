@@ -1,0 +1,103 @@
+package deadletters
+
+import (
+	"strconv"
+
+	"oriel/pipeline/kafka"
+	"oriel/schemas"
+)
+
+// The headers that a letter has after those of its record. Their names are read by others: they do not change.
+const (
+	headerReason    = "oriel-reason"    // a schemas.Code
+	headerDetail    = "oriel-detail"    // what is wrong, in words; not of every letter
+	headerTopic     = "oriel-topic"     // where the record is, or was
+	headerPartition = "oriel-partition" //
+	headerOffset    = "oriel-offset"    //
+	headerTruncated = "oriel-truncated" // true when the letter does not hold all of the record
+	headerLength    = "oriel-length"    // then: bytes of the record's value
+	headerLost      = "oriel-lost"      // true when the letter could not be written: its record or its verdict is gone
+	headerUntil     = "oriel-until"     // of a gap: the letter stands for all offsets from oriel-offset to before this one
+)
+
+// keptBytes is how much of the value, and of the key, a letter keeps of a record that is too large to keep whole.
+const keptBytes = 64 << 10
+
+// deadLetter is a dead deadLetter.
+type deadLetter struct {
+	key, value []byte
+	headers    []kafka.Header
+}
+
+// place is what every letter says.
+func (l *deadLetter) place(topic string, partition int32, offset int64, reason string) {
+	l.headers = append(l.headers,
+		kafka.Header{Key: headerReason, Value: []byte(reason)},
+		kafka.Header{Key: headerTopic, Value: []byte(topic)},
+		kafka.Header{Key: headerPartition, Value: strconv.AppendInt(nil, int64(partition), 10)},
+		kafka.Header{Key: headerOffset, Value: strconv.AppendInt(nil, offset, 10)},
+	)
+}
+
+// lostLetter is the letter of a record that is gone.
+func lostLetter(topic string, partition int32, offset int64, code schemas.Code) deadLetter {
+	l := deadLetter{headers: []kafka.Header{{Key: headerLost, Value: []byte("true")}}}
+	l.place(topic, partition, offset, code.String())
+	return l
+}
+
+// gapLetter stands for all letters of a gap. It names offsets alone, because no verdict says which of their records
+// were bad.
+func gapLetter(topic string, partition int32, g gap) deadLetter {
+	l := deadLetter{headers: []kafka.Header{
+		{Key: headerLost, Value: []byte("true")},
+		{Key: headerUntil, Value: strconv.AppendInt(nil, g.until, 10)},
+	}}
+	l.place(topic, partition, g.from, g.why.reason)
+	return l
+}
+
+// newLetter keeps a record: its headers, key and value, then why and where. A value above maxRecord bytes keeps
+// keptBytes; a record that a batch of limit bytes does not hold loses its headers, and keeps what there is room for of
+// key and value, at most keptBytes of each. It is false if there is no room even for why and where.
+func newLetter(topic string, partition int32, r *kafka.Record, code schemas.Code, maxRecord, limit int) (deadLetter, bool) {
+	whole := deadLetter{key: r.Key, value: r.Value, headers: r.Headers.List()}
+	if len(r.Value) <= maxRecord {
+		whole.place(topic, partition, r.Offset, code.String())
+		if whole.size() <= limit {
+			return whole, true
+		}
+	} else {
+		whole.value = cut(r.Value, keptBytes)
+		whole.truncated(len(r.Value))
+		whole.place(topic, partition, r.Offset, code.String())
+		if whole.size() <= limit {
+			return whole, true
+		}
+	}
+	var l deadLetter
+	l.truncated(len(r.Value))
+	l.place(topic, partition, r.Offset, code.String())
+	room := limit - l.size()
+	if room < 0 {
+		return l, false
+	}
+	l.key = cut(r.Key, min(keptBytes, room/2))
+	l.value = cut(r.Value, min(keptBytes, room-len(l.key)))
+	return l, true
+}
+
+func (l *deadLetter) truncated(length int) {
+	l.headers = append(l.headers,
+		kafka.Header{Key: headerTruncated, Value: []byte("true")},
+		kafka.Header{Key: headerLength, Value: strconv.AppendInt(nil, int64(length), 10)},
+	)
+}
+
+// size is what a batch of this letter alone has at most.
+func (l *deadLetter) size() int {
+	return kafka.BatchOverhead + kafka.RecordBytes(l.key, l.value, l.headers)
+}
+
+// cut keeps the first bytes; what was null stays null, and what was empty stays empty.
+func cut(b []byte, most int) []byte { return b[:min(len(b), most)] }

@@ -1,0 +1,151 @@
+package deadletters
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"oriel/pipeline/kafka"
+	"oriel/schemas"
+)
+
+// TestALetterFitsItsBatch: a key or headers as large as a compressed batch can hide must not make a letter that the
+// broker refuses for ever.
+func TestALetterFitsItsBatch(t *testing.T) {
+	huge := make([]byte, 3<<20)
+	for name, r := range map[string]kafka.Record{
+		"small": {
+			Key: []byte("k"), Value: []byte("x"), Headers: kafka.HeadersOf(kafka.Header{Key: "h", Value: []byte("v")}),
+		},
+		"key":     {Key: huge, Value: []byte("x")},
+		"value":   {Value: huge},
+		"headers": {Value: []byte("x"), Headers: kafka.HeadersOf(kafka.Header{Key: "h", Value: huge})},
+		"many":    {Value: []byte("x"), Headers: kafka.HeadersOf(make([]kafka.Header, 100_000)...)},
+		"all":     {Key: huge, Value: huge, Headers: kafka.HeadersOf(kafka.Header{Key: string(huge), Value: huge})},
+		"nothing": {},
+	} {
+		for _, limit := range []int{400, 1000, 200_000, 300_000, 4 << 20} {
+			for _, most := range []int{1000, 10 << 20} {
+				l, ok := newLetter("topic", 3, &r, schemas.Empty, most, limit)
+				if !ok {
+					t.Fatalf("%s, limit %d: no letter", name, limit)
+				}
+				var b kafka.Builder
+				b.Append(l.key, l.value, l.headers, 1)
+				if b.Bytes() > limit {
+					t.Errorf("%s: a batch of %d bytes, want at most %d", name, b.Bytes(), limit)
+				}
+				whole := bytes.Equal(l.key, r.Key) && bytes.Equal(l.value, r.Value) && len(l.headers) == r.Headers.Len()+4
+				if marked := hasHeader(l.headers, headerTruncated); marked == whole {
+					t.Errorf("%s, limit %d: whole %t, marked as truncated %t", name, limit, whole, marked)
+				}
+				if limit == 300_000 && len(r.Key)+len(r.Value) > limit && len(l.key)+len(l.value) < keptBytes {
+					t.Errorf("%s: %d and %d bytes are kept", name, len(l.key), len(l.value))
+				}
+				if (l.key == nil) != (r.Key == nil) || (l.value == nil) != (r.Value == nil) {
+					t.Errorf("%s: null is not null any more", name)
+				}
+			}
+		}
+		if _, ok := newLetter("topic", 3, &r, schemas.Empty, 0, 100); ok {
+			t.Errorf("%s: a letter in 100 bytes", name)
+		}
+	}
+}
+
+func hasHeader(headers []kafka.Header, name string) bool {
+	for _, h := range headers {
+		if h.Key == name {
+			return true
+		}
+	}
+	return false
+}
+
+func TestPlacesAreNotedAndRead(t *testing.T) {
+	id := [16]byte{1, 2, 15: 9}
+	if got, covered, ok := parseNote(note(id, 1<<40)); got != id || covered != 1<<40 || !ok {
+		t.Errorf("%x, %d, %t", got, covered, ok)
+	}
+	good := note(id, 3)
+	for _, text := range []string{"", " ", "x", "0102", good[2:], note(id, -1), good + "x", good + " 4"} {
+		if _, _, ok := parseNote(text); ok {
+			t.Errorf("%q is read as a note", text)
+		}
+	}
+}
+
+// TestDetailsOfALetter: what is wrong goes with a letter where a decoder finds the same fault and there is room. It is
+// short, whatever the record says.
+func TestDetailsOfALetter(t *testing.T) {
+	var members []schemas.Member
+	for i := range schemas.MaxMembers {
+		members = append(members, schemas.Member{
+			Name: strings.Repeat("a", 30) + string(rune('a'+i%26)) + strings.Repeat("b", i/26), Kind: schemas.KindNumber,
+		})
+	}
+	d, err := schemas.NewDecoder(schemas.EventConfig{Body: schemas.Body{Name: "b", Members: members}, MaxBytes: 1 << 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	detail := func(d *schemas.Decoder, r *kafka.Record, code schemas.Code, limit int) (text string) {
+		l, _ := newLetter("topic", 3, r, code, 1<<20, 1<<20)
+		before := len(l.headers)
+		l = detailed(l, d, r, code, limit)
+		for _, h := range l.headers[before:] {
+			if h.Key == headerDetail {
+				text += string(h.Value)
+			}
+		}
+		if l.size() > limit && len(l.headers) > before {
+			t.Errorf("a letter of %d bytes, want at most %d", l.size(), limit)
+		}
+		return text
+	}
+	r := &kafka.Record{Value: []byte(`{"é":1}`), Headers: kafka.HeadersOf(make([]kafka.Header, 3)...)}
+	text := detail(d, r, schemas.UnknownName, 1<<20)
+	if !strings.HasPrefix(text, `unknown_name: unknown member "é": events have aaa`) || len(text) != mostDetail {
+		t.Errorf("%d bytes: %s", len(text), text)
+	}
+	for name, got := range map[string]string{
+		"no decoder":    detail(nil, r, schemas.UnknownName, 1<<20),
+		"another fault": detail(d, r, schemas.TooSoon, 1<<20),
+		"no room":       detail(d, r, schemas.UnknownName, 300),
+		"unreadable":    detail(d, &kafka.Record{Value: r.Value, Unreadable: true}, schemas.UnknownName, 1<<20),
+	} {
+		if got != "" {
+			t.Errorf("%s: %s", name, got)
+		}
+	}
+	if l := detailed(deadLetter{}, d, nil, schemas.UnknownName, 1<<20); l.headers != nil {
+		t.Error("a letter of a record that is gone has details")
+	}
+}
+
+// TestOffsetsOfALetter: headers of the record itself do not make a gap of its letter.
+func TestOffsetsOfALetter(t *testing.T) {
+	own := []kafka.Header{
+		{Key: headerLost, Value: []byte("true")},
+		{Key: headerUntil, Value: []byte("90")},
+		{Key: headerReason, Value: []byte(rowsLost.reason)},
+	}
+	r := kafka.Record{Public: kafka.Public{Offset: 7}, Headers: kafka.HeadersOf(own...)}
+	whole, _ := newLetter("events", 2, &r, schemas.JSONSyntax, 100, 10_000)
+	for _, c := range []struct {
+		name        string
+		headers     []kafka.Header
+		from, until int64
+		ok          bool
+	}{
+		{"a record's", whole.headers, 7, 8, true},
+		{"a lost one's", lostLetter("events", 2, 7, schemas.JSONSyntax).headers, 7, 8, true},
+		{"a gap's", gapLetter("events", 2, gap{from: 7, until: 12, why: rowsLost}).headers, 7, 12, true},
+		{"of another partition", lostLetter("events", 1, 7, schemas.JSONSyntax).headers, 0, 0, false},
+		{"no letter", own, 0, 0, false},
+	} {
+		from, until, ok := letterOf("events", 2, kafka.HeadersOf(c.headers...))
+		if from != c.from || until != c.until || ok != c.ok {
+			t.Errorf("%s: %d to %d, %t", c.name, from, until, ok)
+		}
+	}
+}

@@ -1,0 +1,434 @@
+package deadletters
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"oriel/pipeline"
+	"oriel/pipeline/embedded"
+	"oriel/pipeline/kafka"
+	"oriel/schemas"
+	"oriel/state"
+)
+
+// env is a deployment whose verdicts the test writes itself, as a service would or as none would.
+type env struct {
+	t          *testing.T
+	addr       string
+	client     *kafka.Client
+	deployment pipeline.Deployment
+	names      state.NameKey
+	sealer     *state.Sealer
+	notes      []string // of the last run
+}
+
+const maxRecord = 1_000_000
+
+func newEnv(t *testing.T) *env {
+	t.Helper()
+	return newEnvWith(t, 1, false)
+}
+
+// newEarlierEnv is a deployment that a version without verdicts has opened: its manifest does not name the input.
+func newEarlierEnv(t *testing.T) *env {
+	t.Helper()
+	return newEnvWith(t, 1, true)
+}
+
+func newEnvWith(t *testing.T, partitions int, earlier bool) *env {
+	t.Helper()
+	broker, err := embedded.Start(embedded.Options{Dir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(broker.Close)
+	client, err := kafka.New(kafka.Config{Brokers: []string{broker.Addr()}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = client.Close() })
+	c := pipeline.Config{
+		Name: "d", Group: "d.letters", Input: "events", Decisions: "d.decisions", Verdicts: "d.verdicts",
+		Changelog:  "d.changelog",
+		DeadLetter: "d.dead-letter", SingleReplica: true,
+	}
+	e := &env{t: t, addr: broker.Addr(), client: client}
+	made := func(string) {}
+	e.check(pipeline.CreateInput(t.Context(), client, c, partitions, made))
+	e.check(pipeline.CreateTopics(t.Context(), client, c, made))
+	topics, err := pipeline.CheckTopics(t.Context(), client, c, pipeline.ByLetters)
+	e.check(err)
+	model := pipeline.Model{Settings: fmt.Sprintf("MAX_RECORD_BYTES=%d\n", maxRecord), Semantics: 1}
+	e.deployment = pipeline.Deployment{
+		Client: client, Config: c, Topics: topics, Model: model, Master: state.NewMasterKey(state.NewSecret()),
+	}
+	if earlier {
+		manifest := state.Manifest{Config: "NAME=d\n" + model.Settings, Semantics: 1, NameKey: state.NewNameKey()}
+		e.append(c.Changelog, kafka.Record{Key: state.ManifestKey(), Value: manifest.Seal(e.deployment.Master)})
+	} else {
+		e.check(pipeline.WriteManifests(t.Context(), client, c, topics, model, e.deployment.Master))
+	}
+	manifest, err := state.OpenManifest(e.log(c.Changelog)[0].Value, e.deployment.Master)
+	e.check(err)
+	e.names = manifest.NameKey
+	e.sealer = e.open()
+	return e
+}
+
+// open writes an incarnation to the changelog and gives its sealer.
+func (e *env) open() *state.Sealer {
+	e.t.Helper()
+	d := e.deployment
+	inc := state.NewIncarnation(state.Incarnation{
+		Stream: "0", Cluster: d.Topics.Cluster, Topic: d.Topics.Input.ID, Config: d.Model.Settings,
+	})
+	e.append(d.Config.Changelog, kafka.Record{Key: e.names.Key(state.KindIncarnation, "0"), Value: inc.Seal(d.Master)})
+	sealer, err := inc.Sealer()
+	e.check(err)
+	return sealer
+}
+
+func (e *env) check(err error) {
+	e.t.Helper()
+	if err != nil {
+		e.t.Fatal(err)
+	}
+}
+
+func (e *env) append(topic string, records ...kafka.Record) {
+	e.t.Helper()
+	producer, err := e.client.NewProducer(e.t.Context(), "", time.Minute)
+	e.check(err)
+	var pack kafka.Pack
+	for _, r := range records {
+		pack.Append(r.Key, r.Value, r.Headers.List(), time.Now().UnixMilli())
+	}
+	_, err = producer.ProduceAll(e.t.Context(), topic, 0, &pack)
+	e.check(err)
+}
+
+// events sends n records, whose values are their offsets.
+func (e *env) events(n int) {
+	e.t.Helper()
+	records := make([]kafka.Record, n)
+	for i := range records {
+		records[i].Value = fmt.Append(nil, i)
+	}
+	e.append(e.deployment.Config.Input, records...)
+}
+
+// row writes a row of verdicts.
+func (e *env) row(from int64, verdicts ...byte) {
+	e.t.Helper()
+	e.append(e.deployment.Config.Verdicts, kafka.Record{Value: e.sealer.SealVerdicts(nil, from, verdicts)})
+}
+
+func (e *env) log(topic string) []kafka.Record {
+	e.t.Helper()
+	bounds, err := e.client.Bounds(e.t.Context(), topic, 0)
+	e.check(err)
+	reader := e.client.NewReader(topic, 0, bounds.Start, kafka.ReaderOptions{MaxWait: 50 * time.Millisecond})
+	var all []kafka.Record
+	for next := bounds.Start; next < bounds.Stable; {
+		batch, err := reader.Fetch(e.t.Context())
+		e.check(err)
+		all = append(all, batch.Records...) // never released: the records stay valid
+		next = batch.Next
+	}
+	return all
+}
+
+// run writes letters to the end of the verdicts.
+func (e *env) run() error {
+	e.t.Helper()
+	ctx, cancel := context.WithTimeout(e.t.Context(), time.Minute)
+	defer cancel()
+	e.notes = nil
+	listen := Listener{Noted: func(_ int32, text string) { e.notes = append(e.notes, text) }}
+	err := New(e.deployment, Options{Once: true, Listen: listen}).Run(ctx)
+	e.check(ctx.Err())
+	return err
+}
+
+// written are the letters: offset, reason and value.
+func (e *env) written() string {
+	e.t.Helper()
+	var all []string
+	for _, r := range e.log(e.deployment.Config.DeadLetter) {
+		h := map[string]string{}
+		for _, header := range r.Headers.List() {
+			h[header.Key] = string(header.Value)
+		}
+		place := h[headerOffset]
+		if h[headerUntil] != "" {
+			place += ".." + h[headerUntil]
+		}
+		if h[headerLost] == "true" {
+			place += " lost"
+		}
+		all = append(all, fmt.Sprintf("%s %s %s", place, h[headerReason], r.Value))
+	}
+	return strings.Join(all, ", ")
+}
+
+func (e *env) wantWritten(want string) {
+	e.t.Helper()
+	if got := e.written(); got != want {
+		e.t.Errorf("letters %q, want %q", got, want)
+	}
+}
+
+// refuses checks that letters stop with a message, and that none is written.
+func (e *env) refuses(want ...string) {
+	e.t.Helper()
+	before := e.written()
+	err := e.run()
+	if err == nil || pipeline.Kind(err) != pipeline.Stopped {
+		e.t.Fatalf("not stopped: %v", err)
+	}
+	for _, text := range want {
+		if !strings.Contains(err.Error(), text) {
+			e.t.Errorf("the message does not say %q: %v", text, err)
+		}
+	}
+	e.wantWritten(before)
+}
+
+const (
+	none  = 0
+	valid = 1
+)
+
+var bad = schemas.JSONSyntax.Verdict()
+
+func TestEveryVerdictHasItsLetter(t *testing.T) {
+	e := newEnv(t)
+	e.events(40)
+	var verdicts []byte
+	var want []string
+	for v := range int(schemas.UnknownChoice.Verdict()) + 1 {
+		verdicts = append(verdicts, byte(v))
+		if code, _ := schemas.OfVerdict(byte(v)); code != schemas.OK {
+			want = append(want, fmt.Sprintf("%d %s %d", v, code, v))
+		}
+	}
+	e.row(0, verdicts...)
+	e.check(e.run())
+	e.wantWritten(strings.Join(want, ", "))
+	e.check(e.run())
+	e.wantWritten(strings.Join(want, ", "))
+}
+
+// wantNote wants one note of the last run, with a text.
+func (e *env) wantNote(text string) {
+	e.t.Helper()
+	if len(e.notes) != 1 || !strings.Contains(e.notes[0], text) {
+		e.t.Errorf("notes %q, want one that says %q", e.notes, text)
+	}
+}
+
+// TestRowsMayOverlap: a service that takes over sends rows again whose outcome it does not know, cut in other places.
+func TestRowsMayOverlap(t *testing.T) {
+	e := newEnv(t)
+	e.events(20)
+	e.row(0, bad, valid, bad)
+	e.row(1, valid, bad)            // all known
+	e.row(2, bad, bad)              // partly
+	e.row(0, bad, valid, bad, bad)  // all known, from the start
+	e.row(3, bad, none, bad, valid) // partly
+	e.check(e.run())
+	const first = "0 json_syntax 0, 2 json_syntax 2, 3 json_syntax 3, 5 json_syntax 5"
+	e.wantWritten(first)
+	e.row(5, bad, valid, bad) // over a restart
+	e.check(e.run())
+	e.wantWritten(first + ", 7 json_syntax 7")
+}
+
+func TestRowsThatAreNotOursAreRefused(t *testing.T) {
+	t.Run("incarnation", func(t *testing.T) {
+		e := newEnv(t)
+		e.events(20)
+		e.row(0, bad)
+		e.check(e.run())
+		e.wantWritten("0 json_syntax 0")
+		e.sealer = e.open() // of a life that has no place beside the first
+		e.row(1, bad)
+		e.refuses("at offset 1", "is no row of this partition's incarnation")
+	})
+	t.Run("foreign", func(t *testing.T) {
+		e := newEnv(t)
+		e.events(20)
+		e.row(0, bad)
+		e.append(e.deployment.Config.Verdicts, kafka.Record{Value: []byte("not a row")})
+		e.refuses("at offset 1", "is no row")
+	})
+	t.Run("unknown verdict", func(t *testing.T) {
+		e := newEnv(t)
+		e.events(20)
+		e.row(0, valid, 200)
+		e.refuses("the verdict 200", "version")
+	})
+	t.Run("record that never was", func(t *testing.T) {
+		e := newEnv(t)
+		e.aborted("x")
+		e.events(2)
+		e.row(0, bad)
+		e.refuses("took a record at offset 0", "no record there")
+	})
+}
+
+// TestProcessEndsWhenEveryPartitionHasStopped, with the reason, and not before it is told to while one goes on.
+func TestProcessEndsWhenEveryPartitionHasStopped(t *testing.T) {
+	e := newEnv(t)
+	e.events(20)
+	e.row(0, bad)
+	written := make(chan Written, 1)
+	ended := make(chan error, 1)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	service := New(e.deployment, Options{Listen: Listener{Written: func(w Written) { written <- w }}})
+	go func() { ended <- service.Run(ctx) }()
+	if w := <-written; w.Letters != 1 || w.To != 1 {
+		t.Errorf("%+v", w)
+	}
+	select {
+	case err := <-ended:
+		t.Fatalf("ended at the end of the verdicts: %v", err)
+	case <-time.After(2 * commitPause):
+	}
+	e.append(e.deployment.Config.Verdicts, kafka.Record{Value: []byte("not a row")})
+	if err := <-ended; err == nil || ctx.Err() != nil || pipeline.Kind(err) != pipeline.Stopped {
+		t.Errorf("ended with %v", err)
+	}
+	e.wantWritten("0 json_syntax 0")
+}
+
+// aborted sends one record in a transaction that aborts: two offsets without records.
+func (e *env) aborted(value string) {
+	e.t.Helper()
+	producer, err := e.client.NewProducer(e.t.Context(), "input", time.Minute)
+	e.check(err)
+	topic := e.deployment.Config.Input
+	e.check(producer.Begin(e.t.Context(), []kafka.TopicPartition{{Topic: topic}}))
+	var b kafka.Builder
+	b.Append(nil, []byte(value), nil, 1)
+	_, err = producer.Produce(e.t.Context(), topic, 0, &b)
+	e.check(err)
+	e.check(producer.End(e.t.Context(), false))
+}
+
+// TestPlaceOfAnotherHandIsRefused: a group whose offset was set by a tool would miss letters or write them twice.
+func TestPlaceOfAnotherHandIsRefused(t *testing.T) {
+	e := newEnv(t)
+	e.events(20)
+	e.row(0, bad, bad)
+	e.check(e.run())
+	e.row(2, bad)
+	c := e.deployment.Config
+	e.check(e.client.AlterOffset(t.Context(), c.Group, c.Verdicts, 0, 0))
+	e.refuses("was not set by `oriel letters`", "--topic d.verdicts:0 --delete-offsets")
+	e.dropOffset() // as the message says
+	e.check(e.run())
+	e.wantWritten("0 json_syntax 0, 1 json_syntax 1, 2 json_syntax 2")
+	e.check(e.client.AlterOffset(t.Context(), c.Group, c.Input, 0, 7)) // it is another consumer's group
+	e.refuses("was not set by `oriel letters`", "topic \"events\"", "ORIEL_LETTERS_GROUP")
+}
+
+// within gives what comes within half a minute.
+func within[T any](t *testing.T, from <-chan T) T {
+	t.Helper()
+	select {
+	case v := <-from:
+		return v
+	case <-time.After(30 * time.Second):
+		t.Fatal("nothing came")
+		panic("unreachable")
+	}
+}
+
+// TestAParkedPartitionGoesOn once its topic takes letters, without a restart; told to end before, the process says why
+// it was parked.
+func TestAParkedPartitionGoesOn(t *testing.T) {
+	e := newEnvWith(t, 2, false)
+	e.events(3)
+	e.row(0, bad, bad)
+	c := e.deployment.Config
+	limit := func(bytes string) {
+		e.check(e.client.AlterTopic(t.Context(), c.DeadLetter, map[string]string{"max.message.bytes": bytes}))
+	}
+	limit("60")
+	parked, written := make(chan error, 10), make(chan Written, 10)
+	start := func() (end func() error) {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		service := New(e.deployment, Options{Listen: Listener{
+			Stopped: func(_ int32, err error) { parked <- err }, Written: func(w Written) { written <- w },
+		}})
+		ended := make(chan error, 1)
+		go func() { ended <- service.Run(ctx) }()
+		return func() error {
+			cancel()
+			return <-ended
+		}
+	}
+	end := start()
+	if err := within(t, parked); !strings.Contains(err.Error(), "goes on by itself within 5s") {
+		t.Errorf("parked with %v", err)
+	}
+	if err := end(); err == nil || !strings.Contains(err.Error(), "max.message.bytes=60") {
+		t.Errorf("told to end while a partition is parked: %v", err)
+	}
+	end = start()
+	if err := <-parked; err == nil {
+		t.Error("parked for no reason")
+	}
+	limit("1048576")
+	if w := within(t, written); w.Letters != 2 {
+		t.Errorf("%+v", w)
+	}
+	e.check(end())
+	e.wantWritten("0 json_syntax 0, 1 json_syntax 1")
+	if len(parked) > 0 {
+		t.Errorf("said again: %v", <-parked)
+	}
+}
+
+// TestTransactionsEndInTheMiddleOfARow: a row may have more letters than a process can hold.
+func TestTransactionsEndInTheMiddleOfARow(t *testing.T) {
+	e := newEnv(t)
+	const n, size = 60, 400_000
+	for range n {
+		e.append(e.deployment.Config.Input, kafka.Record{Value: make([]byte, size)})
+	}
+	verdicts := make([]byte, n)
+	for i := range verdicts {
+		verdicts[i] = bad
+	}
+	e.row(0, verdicts...)
+	var transactions []Written
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	interrupted := New(e.deployment, Options{Listen: Listener{Written: func(w Written) {
+		transactions = append(transactions, w)
+		if len(transactions) == 2 {
+			cancel()
+		}
+	}}})
+	e.check(interrupted.Run(ctx))
+	if len(transactions) < 2 || transactions[0].Letters*size < transactionBytes ||
+		transactions[0].Letters*size > transactionBytes+2*size {
+		t.Fatalf("transactions %+v, want some of %d bytes", transactions, transactionBytes)
+	}
+	e.check(e.run())
+	for i, r := range e.log(e.deployment.Config.DeadLetter) {
+		offset, _, ok := letterOf(e.deployment.Config.Input, 0, r.Headers)
+		if !ok || offset != int64(i) || len(r.Value) != size {
+			t.Fatalf("letter %d is of offset %d, %d bytes", i, offset, len(r.Value))
+		}
+	}
+	if got := len(e.log(e.deployment.Config.DeadLetter)); got != n {
+		t.Errorf("%d letters, want %d", got, n)
+	}
+}

@@ -1,0 +1,217 @@
+package deadletters
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"oriel/pipeline"
+	"oriel/pipeline/kafka"
+	"oriel/schemas"
+)
+
+// Options say how a Service works beside what the deployment says.
+type Options struct {
+	Once   bool // end when everything is written that the verdicts held at the start of each partition
+	Listen Listener
+
+	// Verdicts is what batches of the verdict topic count in, which are held while records of the input are read: not the
+	// client's. Nil: no bound.
+	Verdicts *kafka.Budget
+
+	// Decoder returns what decodes the events of a configuration, so that letters can say in words what is wrong; nil,
+	// also of a single configuration: they give the reason alone.
+	Decoder func(config string) *schemas.Decoder
+}
+
+// Listener holds functions that tasks call; each must be safe for concurrent use. A nil function is not called. Their
+// arguments are as private as the input.
+type Listener struct {
+	Assigned func(partitions []int32)
+	Written  func(Written)
+	Noted    func(partition int32, text string) // something that a person should see once
+	Retried  func(partition int32, err error)   // the partition is taken over again after err
+	// the partition is parked, and tried again until it goes on; err says why and what to do
+	Stopped func(partition int32, err error)
+	Reached func(partition int32, p pipeline.Point)
+}
+
+// ensureDefaults sets each nil function to one that does nothing.
+func (l *Listener) ensureDefaults() {
+	if l.Assigned == nil {
+		l.Assigned = func([]int32) {}
+	}
+	if l.Written == nil {
+		l.Written = func(Written) {}
+	}
+	if l.Noted == nil {
+		l.Noted = func(int32, string) {}
+	}
+	if l.Retried == nil {
+		l.Retried = func(int32, error) {}
+	}
+	if l.Stopped == nil {
+		l.Stopped = func(int32, error) {}
+	}
+	if l.Reached == nil {
+		l.Reached = func(int32, pipeline.Point) {}
+	}
+}
+
+// Written describes one committed transaction.
+type Written struct {
+	Partition int32
+	Letters   int
+	Lost      int   // of them, letters of records that are gone
+	To        int64 // offset of the input up to which all letters are written
+}
+
+// Service writes the letters of a deployment's share of partitions in this process. Config.Group is its own group.
+type Service struct {
+	deployment pipeline.Deployment
+	options    Options
+}
+
+// New takes a deployment whose topics were checked for pipeline.ByLetters; it needs no Model.
+func New(d pipeline.Deployment, o Options) *Service {
+	o.Listen.ensureDefaults()
+	return &Service{deployment: d, options: o}
+}
+
+// errEnd means that everything is written, with Options.Once.
+var errEnd = errors.New("letters: everything is written")
+
+// Run works until ctx ends, or with Options.Once until everything is written; then it leaves the group. It returns an
+// error when it cannot go on: every partition that it was given has stopped, or with Options.Once any. Told to end, it
+// returns why the partitions that are parked then have stopped.
+func (s *Service) Run(ctx context.Context) error {
+	d := s.deployment
+	c := d.Config
+	group, err := d.Client.Join(kafka.GroupConfig{ID: c.Group, Topic: c.Verdicts, SessionTimeout: c.SessionTimeout})
+	if err != nil {
+		return fmt.Errorf("letters: join group: %w", err)
+	}
+	defer func() { _ = group.Close() }() // an unanswered goodbye costs the others a session timeout, nothing else
+	for {
+		generation, err := group.Next(ctx)
+		if err == nil {
+			if _, err = s.describe(ctx); err == nil { // a group whose topic is gone shares nothing out
+				err = s.share(ctx, generation)
+			}
+			generation.Close()
+		}
+		switch {
+		case pipeline.Kind(err) == pipeline.Stopped:
+			return err
+		case ctx.Err() != nil, errors.Is(err, errEnd):
+			return nil
+		case err == nil:
+		case kafka.Pause(ctx, retryPause) != nil:
+			return nil
+		}
+	}
+}
+
+// describe looks up the topics of verdicts and of letters. One that does not exist is looked for for a while: a broker
+// that has just started may not know it yet.
+func (s *Service) describe(ctx context.Context) (map[string]kafka.Topic, error) {
+	d, c := s.deployment, s.deployment.Config
+	for doubt := (kafka.Doubt{}); ; {
+		cluster, err := d.Client.Describe(ctx, c.Verdicts, c.DeadLetter)
+		if err != nil {
+			return nil, err
+		}
+		var missing error
+		for _, name := range []string{c.Verdicts, c.DeadLetter} {
+			if _, exists := cluster.Topics[name]; !exists {
+				missing = errors.Join(missing, c.Missing(name))
+			}
+		}
+		if missing == nil || doubt.Over() {
+			return cluster.Topics, missing
+		}
+		d.Client.Refresh()
+		if err := kafka.Pause(ctx, retryPause); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// turn is news of one partition: it is parked, goes on (both nil), or has ended.
+type turn struct {
+	partition     int32
+	parked, ended error
+}
+
+// share works on the partitions of one generation until it is over, and waits for all of them.
+func (s *Service) share(ctx context.Context, g *kafka.Generation) error {
+	s.options.Listen.Assigned(g.Partitions)
+	work, cancel := context.WithCancel(ctx)
+	turns := make(chan turn)
+	over := make(chan struct{})
+	tell := func(t turn) {
+		select {
+		case turns <- t:
+		case <-over:
+		}
+	}
+	var tasks sync.WaitGroup
+	most := s.deployment.Config.Memory.Transactions(len(g.Partitions), transactionBytes) / 2
+	for _, p := range g.Partitions {
+		t := &task{service: s, partition: p, membership: g.Membership(), memory: most}
+		tasks.Go(func() {
+			err := t.keepRunning(work, func(parked error) { tell(turn{partition: p, parked: parked}) })
+			tell(turn{partition: p, ended: err})
+		})
+	}
+	defer tasks.Wait()
+	defer cancel()
+	defer close(over)
+	stopped := map[int32]error{}
+	waiting := len(g.Partitions)
+	for waiting > 0 || len(g.Partitions) == 0 && !s.options.Once {
+		select {
+		case t := <-turns:
+			switch {
+			case errors.Is(t.ended, context.Canceled): // told to end, which is heard below
+			case t.parked != nil:
+				stopped[t.partition] = t.parked
+			case t.ended == nil:
+				delete(stopped, t.partition)
+			case errors.Is(t.ended, errEnd):
+				waiting--
+			default:
+				stopped[t.partition] = t.ended
+				waiting--
+			}
+			if len(stopped) == len(g.Partitions) {
+				return joined(stopped)
+			}
+		case <-g.Done():
+			return nil
+		case <-ctx.Done():
+			return cmp.Or(joined(stopped), ctx.Err())
+		}
+	}
+	if len(stopped) > 0 {
+		return joined(stopped)
+	}
+	return errEnd
+}
+
+// joined puts the errors of partitions together, in the order of these.
+func joined(stopped map[int32]error) error {
+	var all []error
+	for _, p := range slices.Sorted(maps.Keys(stopped)) {
+		all = append(all, stopped[p])
+	}
+	return errors.Join(all...)
+}
+
+// retryPause comes between two attempts to take a partition over, or to join.
+const retryPause = time.Second

@@ -1,0 +1,226 @@
+package deadletters
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"oriel/pipeline"
+	"oriel/pipeline/kafka"
+)
+
+// task writes the letters of one partition in this process for one generation of the group.
+type task struct {
+	service    *Service
+	partition  int32
+	membership kafka.Membership
+	memory     int // bytes of letters, where a transaction closes
+	refused    int // limit of the batches that were refused as too large; 0 once others were taken
+
+	verdicts, deadLetter kafka.Topic // as of the last take-over: either may be made again
+	short                int         // attempts in a row that found the verdicts shorter than those that were read
+	reread               bool        // the verdict topic lost rows: the next take-over reads it from its start
+
+	parked parking
+}
+
+// keepRunning takes the partition over again after every failure. One that a person must mend parks the partition, and
+// is tried again after parkPause, so that the process need not be restarted. It returns errEnd when all is written
+// that had to be, ctx's error, or with Options.Once the error that stops the partition.
+func (t *task) keepRunning(ctx context.Context, report func(parked error)) error {
+	listen := t.service.options.Listen
+	for {
+		err := t.run(ctx, func() {
+			if t.parked.over() {
+				listen.Noted(t.partition, "letters go on")
+				report(nil)
+			}
+		})
+		pause := retryPause
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case errors.Is(err, errEnd):
+			return err
+		case kafka.TooLarge(err), pipeline.Kind(err) != pipeline.Stopped:
+			listen.Retried(t.partition, err)
+		default:
+			err = t.explain(err)
+			if t.parked.remind(err) {
+				listen.Stopped(t.partition, err)
+			}
+			if t.service.options.Once {
+				return err
+			}
+			report(err)
+			pause = parkPause
+		}
+		if err := kafka.Pause(ctx, pause); err != nil {
+			return err
+		}
+	}
+}
+
+// parking is why a partition does not go on, and when that was said.
+type parking struct {
+	why  string
+	said time.Time
+}
+
+// remind notes why the partition is parked, and reports whether it should be said (again).
+func (p *parking) remind(err error) bool {
+	if why := err.Error(); why != p.why || time.Since(p.said) >= parkReminder {
+		*p = parking{why: why, said: time.Now()}
+		return true
+	}
+	return false
+}
+
+// over ends it, and reports whether there was one.
+func (p *parking) over() bool {
+	was := p.why != ""
+	*p = parking{}
+	return was
+}
+
+// run takes the partition over and writes letters until ctx ends, everything is written, or something fails. Whatever
+// was not committed then is as if it had never been. It calls wrote after each step forward.
+func (t *task) run(ctx context.Context, wrote func()) error {
+	w, err := t.takeOver(ctx)
+	if err != nil {
+		return err
+	}
+	defer w.release()
+	for {
+		if t.service.options.Once && w.rows.next >= w.target {
+			return errEnd
+		}
+		caughtUp, err := w.advance(ctx)
+		if err != nil {
+			return err
+		}
+		wrote()
+		if caughtUp && !t.service.options.Once {
+			if err := kafka.Pause(ctx, commitPause); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+const (
+	// commitPause comes after a transaction that has reached the end of the verdicts: rows come with every transaction
+	// of the service, and letters need not be as quick.
+	commitPause = time.Second
+
+	// commitGrace is how long a transaction may take after the process was told to end.
+	commitGrace = 5 * time.Second
+
+	// shortLimit keeps one answer of a broker that lags behind from being taken for a loss.
+	shortLimit = 5
+
+	// parkPause comes between two attempts at a partition that a person must mend, parkReminder between two lines that
+	// say so.
+	parkPause    = 5 * time.Second
+	parkReminder = time.Minute
+
+	// transactionTimeout bounds an open transaction on the broker, for a process that nobody follows.
+	transactionTimeout = 60 * time.Second
+)
+
+// takeOver makes this task the partition's only writer of letters, and finds out where to go on.
+func (t *task) takeOver(ctx context.Context) (*writer, error) {
+	d, p := t.service.deployment, t.partition
+	c, topics := d.Config, d.Topics
+	if err := t.describe(ctx); err != nil {
+		return nil, err
+	}
+	producer, err := d.Client.NewProducer(ctx, transactionalID(c.Name, t.verdicts.ID, p), transactionTimeout)
+	if err != nil {
+		return nil, err
+	}
+	t.service.options.Listen.Reached(p, pipeline.PointFenced)
+	if err := producer.Settle(ctx, []kafka.TopicPartition{{Topic: c.DeadLetter, Partition: p}}, c.Group); err != nil {
+		return nil, err
+	}
+	bounds, err := d.Client.Bounds(ctx, c.Verdicts, p)
+	if err != nil {
+		return nil, err
+	}
+	at, err := t.place(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if at.row > bounds.High {
+		if t.short++; t.short < shortLimit {
+			return nil, fmt.Errorf("letters: %s partition %d ends at offset %d, rows up to %d were read",
+				c.Verdicts, p, bounds.High, at.row)
+		}
+		t.reread = true
+	}
+	if t.reread { // offsets mean other rows: those that were read are cut off
+		at.row, at.found = bounds.Start, rowsLost
+	}
+	t.short = 0
+	w := &writer{
+		task: t, producer: producer, target: bounds.High, rows: t.newRows(at, bounds.Start),
+		input: input{client: d.Client, topic: topics.Input, partition: p},
+	}
+	t.service.options.Listen.Reached(p, pipeline.PointRestored)
+	return w, nil
+}
+
+// describe looks up the topics that may be made again while this process runs. Only letters are lost with them.
+func (t *task) describe(ctx context.Context) error {
+	topics, err := t.service.describe(ctx)
+	if err == nil {
+		c := t.service.deployment.Config
+		t.verdicts, t.deadLetter = topics[c.Verdicts], topics[c.DeadLetter]
+	}
+	return err
+}
+
+// verdictsGone is an error of reading verdicts. Whatever it says to be gone, only letters are lost with it: the
+// partition is taken over again, and the next row tells which verdicts are missing.
+func (t *task) verdictsGone(err error) error {
+	truncated := errors.Is(err, kafka.ErrTruncated)
+	t.reread = t.reread || truncated
+	if truncated || errors.Is(err, kafka.ErrOffsetOutOfRange) || errors.Is(err, kafka.ErrTopicRecreated) {
+		//nolint:errorlint // wrapped, it would be final
+		return fmt.Errorf("letters: the verdicts do not continue where reading stands: %v", err)
+	}
+	return err
+}
+
+// transactionalID is static per deployment, verdict topic and partition, so that a new owner fences the old one,
+// whatever their groups are.
+func transactionalID(name string, verdicts [16]byte, partition int32) string {
+	return fmt.Sprintf("%s.letters/%x/%d", name, verdicts, partition)
+}
+
+func (t *task) stop(reason, remedy string) error {
+	return &pipeline.StopError{Partition: t.partition, Reason: reason, Remedy: remedy}
+}
+
+// explain gives an error that stops the partition a remedy, if it has none of its own.
+func (t *task) explain(err error) error {
+	var known *pipeline.StopError
+	if errors.As(err, &known) {
+		return err
+	}
+	e := &pipeline.StopError{
+		Partition: t.partition, Reason: "a request is refused and would be refused again", Cause: err,
+		Remedy: "Correct what the cause names, on the brokers (a process that still runs goes on by itself) or in the settings " +
+			"(start again); letters go on where they stopped",
+	}
+	switch {
+	case errors.Is(err, kafka.ErrTopicRecreated):
+		e.Reason = "the input topic was deleted or made again"
+		e.Remedy = "Its offsets mean other records now: open a new deployment under another ORIEL_NAME"
+	case errors.Is(err, kafka.ErrTruncated), errors.Is(err, kafka.ErrOffsetOutOfRange):
+		e.Reason = "the input topic lost records that were there"
+		e.Remedy = "Acknowledged events were lost on the brokers; open a new deployment under another ORIEL_NAME"
+	}
+	return e
+}
