@@ -23,8 +23,8 @@ type Ball struct {
 // Entries is 2n.
 func (b Ball) Entries() int { return 2 * b.Size }
 
-// Part is a part that has the ball, on a grid that holds it wherever its centre is.
-func (b Ball) Part() Component {
+// Component is a part that has the ball, on a grid that holds it wherever its centre is.
+func (b Ball) Component() Component {
 	room := 1 + float64((float64(2*math.Sqrt(float64(b.Size)))+4)*0x1p-24) // for both roundings up, on a grid of Λ ≥ 2²⁴
 	return Component{Size: b.Size, Clip: float64((b.Radius + b.Reach) * room), Quantiser: b}
 }

@@ -29,7 +29,7 @@ func TestABallKeepsWhatIsInside(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 8))
 	for _, n := range []int{1, 2, 30, 1000} {
 		b := mechanisms.Ball{Size: n, Radius: 0.8086, Reach: 0.3836}
-		g, err := lattice.NewGrid(b.Part().Clip)
+		g, err := lattice.NewGrid(b.Component().Clip)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -65,7 +65,7 @@ func TestBallDistancesHoldForEveryVector(t *testing.T) {
 	for _, b := range []mechanisms.Ball{
 		{Size: 2, Radius: 0.8, Reach: 0.4}, {Size: 2, Radius: 0.5, Reach: 0.5}, {Size: 2, Radius: 1, Reach: 0},
 	} {
-		g, err := lattice.NewGrid(b.Part().Clip)
+		g, err := lattice.NewGrid(b.Component().Clip)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -25,8 +25,8 @@ type exposure struct {
 	total   *big.Float // at least Σc_x
 }
 
-// sensitivity returns how far a unit moves the noise of all nodes, in lattice units: the nodes are shifted by vectors of ℓ2
-// norm c_xΔ at most.
+// sensitivity returns how far a unit moves the noise of all nodes, in lattice units: the nodes are shifted by vectors
+// of ℓ2 norm c_xΔ at most.
 //
 //	Gaussian  Δ√(Σc_x²)     the nodes are one Gaussian mechanism
 //	Gamma     ΔΣc_x         a density ratio a node
@@ -124,10 +124,10 @@ func filterErrorBound(x calibratedComponent, f blt.Filter, failure float64) (flo
 	return e * x.grid.Unit() * x.stretch * (1 + 0x1p-40), nil // rounding of the dozen operations above
 }
 
-// forgettingErrorBound is errorBound of decaying sums: E = σ√peak·(√n + √(2 ln(1/β))), with the largest variance that a
+// decayingErrorBound is errorBound of decaying sums: E = σ√peak·(√n + √(2 ln(1/β))), with the largest variance that a
 // release has, soon after a reset. Rounding adds less than 1 + η a step to a coordinate, which the memory adds up to H
 // times, and a step of the sum's own bits.
-func forgettingErrorBound(x calibratedComponent, f decay.Filter, failure float64) float64 {
+func decayingErrorBound(x calibratedComponent, f decay.Filter, failure float64) float64 {
 	if failure == 0 {
 		return 0
 	}

@@ -13,9 +13,9 @@ import (
 	"oriel/mechanisms/protection"
 )
 
-// Calibration is what decides a stream's bytes beyond its data: computed once, at opening, and stored with it. Calibration
-// depends on the platform's functions, so a restart reads the plan and only checks, by Guarantee, that it proves what
-// is configured.
+// Calibration is what decides a stream's bytes beyond its data: computed once, at opening, and stored with it.
+// Calibration depends on the platform's functions, so a restart reads the plan and only checks, by Guarantee, that it
+// proves what is configured.
 //
 // Grid, Scale and ErrorBound are of the first part; levels and filter of all.
 type Calibration struct {
@@ -29,8 +29,8 @@ type Calibration struct {
 	Components []ComponentCalibration // every part, the first too; nil for the default leaf
 }
 
-// ComponentCalibration is what a plan holds of a part: its shape, which has to be that of the configuration, and what calibration
-// decides.
+// ComponentCalibration is what a plan holds of a part: its shape, which has to be that of the configuration, and what
+// calibration decides.
 type ComponentCalibration struct {
 	Name             string
 	Size, Entries    int

@@ -80,7 +80,9 @@ func TestDistancesAroundAPublicCentre(t *testing.T) {
 // distance.
 func TestPublicNumbersAreNotSummed(t *testing.T) {
 	c := config("tree-gaussian", 1)
-	c.Contribution = mechanisms.Contribution{Components: []mechanisms.Component{{Size: 2, Clip: 1, Quantiser: centred{n: 2, r: 1 << 22}}}}
+	c.Contribution = mechanisms.Contribution{
+		Components: []mechanisms.Component{{Size: 2, Clip: 1, Quantiser: centred{n: 2, r: 1 << 22}}},
+	}
 	stream := mechtest.ZeroStream(t, c)
 	stream.Add(noise.Identity{}, []float64{0.25, 0, 0.125, 0})
 	stream.Add(noise.Identity{}, []float64{9, 9, 0.125, 0}) // drawn to the centre

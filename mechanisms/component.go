@@ -62,13 +62,13 @@ func (c Config) share(pieces []calibratedComponent, law Law) {
 	for i, p := range c.Contribution.Components {
 		pieces[i].budget = budget
 		if len(pieces) > 1 {
-			pieces[i].budget = float64(float64(budget*part(law, float64(p.Share)/shares)) * (1 - shareMargin))
+			pieces[i].budget = float64(float64(budget*componentBudget(law, float64(p.Share)/shares)) * (1 - shareMargin))
 		}
 	}
 }
 
-// part returns how much of µ or ε a share of the budget is: µ² and ε are what is shared.
-func part(law Law, share float64) float64 {
+// componentBudget returns how much of µ or ε a share of the budget is: µ² and ε are what is shared.
+func componentBudget(law Law, share float64) float64 {
 	if law == Gaussian {
 		return math.Sqrt(share)
 	}

@@ -204,7 +204,9 @@ func TestSumsOfPartsAreExactWithoutNoise(t *testing.T) {
 // The default quantiser clips scaled coordinates: the leaf has norm Λ in them, and comes back in loss units.
 func TestScalesOfTheDefaultQuantiser(t *testing.T) {
 	c := config("tree-gaussian", 1)
-	c.Contribution = mechanisms.Contribution{Components: []mechanisms.Component{{Size: 2, Clip: 1, Scales: []uint32{4, 1}}}}
+	c.Contribution = mechanisms.Contribution{
+		Components: []mechanisms.Component{{Size: 2, Clip: 1, Scales: []uint32{4, 1}}},
+	}
 	stream := mechtest.ZeroStream(t, c)
 	stream.Add(noise.Identity{}, []float64{1.2, 0.8}) // (0.6, 0.8) in scaled coordinates
 	if got := stream.Sum(0); math.Abs(got[0]-1.2) > 1e-6 || math.Abs(got[1]-0.8) > 1e-6 {
@@ -242,7 +244,9 @@ func (q counts) Quantise(_ lattice.Grid, dst []int64, v []float64) { dst[int(v[0
 func TestLeavesKeepToTheirDistances(t *testing.T) {
 	for length, want := range map[int64]int64{1: 1, -1: -1, 2: 0, 1 << 20: 0} {
 		c := config("tree-gaussian", 1)
-		c.Contribution = mechanisms.Contribution{Components: []mechanisms.Component{{Size: 3, Clip: 1, Quantiser: counts{length: length}}}}
+		c.Contribution = mechanisms.Contribution{
+			Components: []mechanisms.Component{{Size: 3, Clip: 1, Quantiser: counts{length: length}}},
+		}
 		stream := mechtest.ZeroStream(t, c)
 		unit := mechtest.Plan(t, c).Grid.Unit()
 		for cell := range 3 {
@@ -273,7 +277,9 @@ func TestNoLeafLeavesTheLattice(t *testing.T) {
 func TestNoiseOfPartsIsApart(t *testing.T) {
 	for _, c := range everyNoise() {
 		what := fmt.Sprintf("%s, %s", c.Name, c.Scope.Name())
-		c.Contribution = mechanisms.Contribution{Components: []mechanisms.Component{{Size: 2, Clip: 1, Share: 1}, {Size: 2, Clip: 1, Share: 1}}}
+		c.Contribution = mechanisms.Contribution{
+			Components: []mechanisms.Component{{Size: 2, Clip: 1, Share: 1}, {Size: 2, Clip: 1, Share: 1}},
+		}
 		plan := mechtest.Plan(t, c)
 		steps := 20
 		if facts, _ := mechanisms.FactsOf(c.Name); facts.Tree && facts.Pure() {

@@ -11,13 +11,13 @@ import (
 const (
 	// maxDimension bounds what a configuration can make a process allocate; a sealed state is far smaller.
 	maxDimension = 1 << 24
-	// maxParts keeps an instance in the 16 bits that a node has for it, with room.
-	maxParts = 1 << 10
-	maxName  = 255
+	// maxComponents keeps an instance in the 16 bits that a node has for it, with room.
+	maxComponents = 1 << 10
+	maxName       = 255
 )
 
-// Contribution is what one record adds to a stream: the parts' integers one behind the other, absorbed at once. Part i is
-// mechanism instance i of the stream's chain, and all sums close at the same steps.
+// Contribution is what one record adds to a stream: the parts' integers one behind the other, absorbed at once. Part i
+// is mechanism instance i of the stream's chain, and all sums close at the same steps.
 type Contribution struct {
 	Components []Component // 1 to 1024
 
@@ -27,7 +27,8 @@ type Contribution struct {
 	Nonzero int
 }
 
-// Component is one private sum of a stream: of vectors, or of symmetric matrices whose upper triangles are its coordinates.
+// Component is one private sum of a stream: of vectors, or of symmetric matrices whose upper triangles are its
+// coordinates.
 //
 // A part with no Quantiser and no Scales that is alone is the default leaf: its plans and states have the bytes of a
 // stream that has no parts.
@@ -147,7 +148,7 @@ func (p Component) distances(g lattice.Grid) (replace, zeroOut lattice.Int128) {
 
 // problems reports what is wrong with a leaf.
 func (l Contribution) problems(bad func(format string, args ...any)) {
-	if len(l.Components) < 1 || len(l.Components) > maxParts {
+	if len(l.Components) < 1 || len(l.Components) > maxComponents {
 		bad("leaf: %d parts: not in [1, 1024]", len(l.Components))
 	}
 	total := 0

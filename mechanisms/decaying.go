@@ -54,7 +54,7 @@ func (decaying) calibrate(x *calibratedComponent, p Calibration, c Config, _ def
 	if x.scale, err = lossForLife(*x, p, c).ScaleFor(x.budget); err != nil {
 		return 0, fmt.Errorf("mechanisms: %w", err)
 	}
-	return forgettingErrorBound(*x, p.Decay, c.Failure), nil
+	return decayingErrorBound(*x, p.Decay, c.Failure), nil
 }
 
 func (decaying) check(p Calibration) error {

@@ -14,15 +14,15 @@ import (
 
 // Versions of stored formats. A change adds a version, and old golden bytes stay.
 const (
-	planVersion       = 1 // of nodes: the tree- and once- names
-	filterPlanVersion = 2 // of blt
-	partsPlanVersion  = 3 // of leaves other than the default one, of any name without memory
-	memoryPlanVersion = 4 // of blt with memory, of all leaves
-	finePlanVersion   = 5 // of blt with memory, where a square of a distance has more than 64 bits
+	planVersion                  = 1 // of nodes: the tree- and once- names
+	filterPlanVersion            = 2 // of blt
+	componentsCalibrationVersion = 3 // of leaves other than the default one, of any name without memory
+	memoryPlanVersion            = 4 // of blt with memory, of all leaves
+	finePlanVersion              = 5 // of blt with memory, where a square of a distance has more than 64 bits
 
-	stateVersion      = 1 // of one part
-	partsStateVersion = 2 // of several
-	drawnStateVersion = 3 // of Drawing
+	stateVersion           = 1 // of one part
+	componentsStateVersion = 2 // of several
+	drawnStateVersion      = 3 // of Drawing
 )
 
 // planTail is the length of a plan after its name: grid exponent i32, Λ i64, scale mantissa u64 and exponent i32,
@@ -46,7 +46,7 @@ func (p Calibration) AppendBinary(dst []byte) ([]byte, error) {
 		return p.appendMemory(dst), nil
 	}
 	if p.Components != nil {
-		return p.appendParts(dst), nil
+		return p.appendComponents(dst), nil
 	}
 	version := byte(planVersion)
 	if p.Filter.Count > 0 {
@@ -83,8 +83,8 @@ func ParseCalibration(b []byte) (Calibration, error) {
 	}
 	version, head := b[0], 2+int(b[1])
 	switch version {
-	case partsPlanVersion:
-		return parseParts(b[1:])
+	case componentsCalibrationVersion:
+		return parseComponents(b[1:])
 	case memoryPlanVersion:
 		return parseMemory(b[1:], false)
 	case finePlanVersion:
@@ -142,7 +142,7 @@ func (p Calibration) validate() error {
 		}
 	}
 	if p.Components != nil {
-		if err := p.checkParts(); err != nil {
+		if err := p.checkComponents(); err != nil {
 			return err
 		}
 	}

@@ -11,15 +11,15 @@ import (
 	"oriel/mechanisms/noise"
 )
 
-// appendParts appends a plan of version 3, little-endian: version u8; name; levels u8; the filter as in version 2, m
+// appendComponents appends a plan of version 3, little-endian: version u8; name; levels u8; the filter as in version 2, m
 // = 0 for none; parts u16; and of each part
 //
 //	name, size u32, entries u32, grid exponent i32, Λ i64, replace² u64, zero-out² u64, share u32,
 //	scale mantissa u64 and exponent i32, error bound f64, scales u32 (n or 0), as many u32
 //
 // A name is its length u8 and its bytes.
-func (p Calibration) appendParts(dst []byte) []byte {
-	dst = appendName(append(dst, partsPlanVersion), p.Name)
+func (p Calibration) appendComponents(dst []byte) []byte {
+	dst = appendName(append(dst, componentsCalibrationVersion), p.Name)
 	dst = appendFilter(append(dst, p.Levels), p.Filter)
 	return p.appendPartList(dst)
 }
@@ -51,15 +51,15 @@ func (p Calibration) appendPartList(dst []byte) []byte {
 
 func appendName(dst []byte, name string) []byte { return append(append(dst, byte(len(name))), name...) }
 
-// parseParts reads what appendParts has written behind the version, and nothing else.
-func parseParts(b []byte) (Calibration, error) {
+// parseComponents reads what appendParts has written behind the version, and nothing else.
+func parseComponents(b []byte) (Calibration, error) {
 	r := reader{rest: b}
 	p := Calibration{Name: r.name(), Levels: r.u8()}
 	p.Filter.Count, p.Filter.Shift = r.u8(), r.u8()
 	for k := range min(p.Filter.Count, blt.MaxPoles) {
 		p.Filter.Poles[k], p.Filter.Residues[k] = r.u32(), int32(r.u32())
 	}
-	p.Components = r.partList()
+	p.Components = r.componentList()
 	if r.short || len(r.rest) > 0 || len(p.Components) == 0 {
 		return Calibration{}, errors.New("mechanisms: plan: not of its length")
 	}
@@ -67,10 +67,10 @@ func parseParts(b []byte) (Calibration, error) {
 	return p, p.validate()
 }
 
-// checkParts checks what plans of version 3 alone have.
-func (p Calibration) checkParts() error {
-	if len(p.Components) == 0 || len(p.Components) > maxParts {
-		return fmt.Errorf("mechanisms: plan: %d parts: not in [1, %d]", len(p.Components), maxParts)
+// checkComponents checks what plans of version 3 alone have.
+func (p Calibration) checkComponents() error {
+	if len(p.Components) == 0 || len(p.Components) > maxComponents {
+		return fmt.Errorf("mechanisms: plan: %d parts: not in [1, %d]", len(p.Components), maxComponents)
 	}
 	first := p.Components[0]
 	if first.Grid != p.Grid || first.Scale != p.Scale || first.ErrorBound != p.ErrorBound {
@@ -120,18 +120,18 @@ func (r *reader) square() lattice.Int128 {
 	return lattice.Int128{Lo: r.u64()}
 }
 
-func (r *reader) partList() []ComponentCalibration {
+func (r *reader) componentList() []ComponentCalibration {
 	list := make([]ComponentCalibration, 0, 1)
 	for range r.u16() {
 		if r.short {
 			break
 		}
-		list = append(list, r.part())
+		list = append(list, r.component())
 	}
 	return list
 }
 
-func (r *reader) part() ComponentCalibration {
+func (r *reader) component() ComponentCalibration {
 	x := ComponentCalibration{Name: r.name(), Size: int(r.u32()), Entries: int(r.u32())}
 	x.Grid = lattice.Grid{Exp: int(int32(r.u32())), Lambda: int64(r.u64())}
 	x.Replace, x.ZeroOut, x.Share = r.square(), r.square(), r.u32()

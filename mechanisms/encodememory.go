@@ -39,7 +39,9 @@ func (p Calibration) appendMemory(dst []byte) []byte {
 
 // fine reports whether a square of a distance needs more than a word.
 func (p Calibration) fine() bool {
-	return slices.ContainsFunc(p.Components, func(x ComponentCalibration) bool { return x.Replace.Hi != 0 || x.ZeroOut.Hi != 0 })
+	return slices.ContainsFunc(
+		p.Components, func(x ComponentCalibration) bool { return x.Replace.Hi != 0 || x.ZeroOut.Hi != 0 },
+	)
 }
 
 // parseMemory reads what appendMemory has written behind the version, and nothing else.
@@ -55,7 +57,7 @@ func parseMemory(b []byte, fine bool) (Calibration, error) {
 		return Calibration{}, fmt.Errorf("mechanisms: plan: %w", err)
 	}
 	r.rest = r.rest[length:]
-	if parts := r.partList(); len(parts) > 0 {
+	if parts := r.componentList(); len(parts) > 0 {
 		first := parts[0]
 		p.Components, p.Grid, p.Scale, p.ErrorBound = parts, first.Grid, first.Scale, first.ErrorBound
 	} else {

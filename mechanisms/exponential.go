@@ -12,8 +12,9 @@ import (
 	"oriel/mechanisms/protection"
 )
 
-// ExponentialMechanism is the mechanism that releases no sum: elements are drawn by sums of all leaves, which stay sealed, at public
-// steps (Stream.Draw). It is for the whole life of a stream that ends within a window as long as itself.
+// ExponentialMechanism is the mechanism that releases no sum: elements are drawn by sums of all leaves, which stay
+// sealed, at public steps (Stream.Draw). It is for the whole life of a stream that ends within a window as long as
+// itself.
 const ExponentialMechanism = "draws"
 
 // Limits of Drawing.
@@ -105,8 +106,8 @@ func (x calibratedComponent) logitSensitivity(c Config) uint64 {
 	return 2 * b
 }
 
-// drawSensitivity is ε₀·β: how far the exchange of an event moves two scores of one draw against each other, lattice units. Of
-// sums that move alone that is d, by which one of them moves, or two of them together.
+// drawSensitivity is ε₀·β: how far the exchange of an event moves two scores of one draw against each other, lattice
+// units. Of sums that move alone that is d, by which one of them moves, or two of them together.
 func (x calibratedComponent) drawSensitivity(c Config) uint64 {
 	if c.Draws.Disjoint {
 		return x.logitSensitivity(c)
@@ -155,7 +156,9 @@ func (exponential) sums(calibratedComponent, Calibration, Config, noise.Sampler)
 // Δ = d/2 and ε₀ = d/β.
 func (p Calibration) DrawLaw(c Config) Exponential {
 	x, beta := p.components(c)[0], p.Scale.Mant<<p.Scale.Exp
-	law := Exponential{Epsilon: Ratio{Num: x.drawSensitivity(c), Den: beta}, Sensitivity: Ratio{Num: x.logitSensitivity(c), Den: 1}}
+	law := Exponential{
+		Epsilon: Ratio{Num: x.drawSensitivity(c), Den: beta}, Sensitivity: Ratio{Num: x.logitSensitivity(c), Den: 1},
+	}
 	if c.Draws.Disjoint {
 		law.Sensitivity.Den = 2
 	}

@@ -21,19 +21,19 @@ type Mechanism struct {
 
 // frame is the part of a seat that its streams read.
 type frame struct {
-	config    Config
-	plan      Calibration
-	guarantee protection.Guarantee
-	end       uint64 // the last step there is
-	scratch   *noise.Scratch
-	parts     []openedComponent
-	entries   int     // numbers of a record
-	leaf      []int64 // of the last record, scratch
-	pairs     []int64 // places and values of it, scratch; nil where leaves are absorbed whole
-	undo      []byte  // states of sums, scratch of Restore
-	callers   []float64
-	law       Exponential // of Drawing, else zero
-	choices   *choices    // scratch of draws
+	config       Config
+	plan         Calibration
+	guarantee    protection.Guarantee
+	end          uint64 // the last step there is
+	scratch      *noise.Scratch
+	components   []openedComponent
+	entries      int     // numbers of a record
+	contribution []int64 // of the last record, scratch
+	pairs        []int64 // places and values of it, scratch; nil where leaves are absorbed whole
+	undo         []byte  // states of sums, scratch of Restore
+	callers      []float64
+	law          Exponential // of Drawing, else zero
+	choices      *choices    // scratch of draws
 }
 
 // openedComponent is a part as streams use it.
@@ -102,7 +102,7 @@ func newFrame(c Config, p Calibration) (frame, error) {
 	}
 	f := frame{
 		config: c, plan: p, guarantee: guarantee, end: c.Scope.End(),
-		scratch: noise.NewScratch(), leaf: make([]int64, c.Dimension()),
+		scratch: noise.NewScratch(), contribution: make([]int64, c.Dimension()),
 	}
 	from := 0
 	for i, part := range c.Contribution.Components {
@@ -114,13 +114,13 @@ func newFrame(c Config, p Calibration) (frame, error) {
 		if x.roots != nil && x.quantiser == nil {
 			x.scaled = make([]float64, part.Size)
 		}
-		f.parts = append(f.parts, x)
+		f.components = append(f.components, x)
 		f.entries, from = f.entries+x.entries, x.to
 	}
 	f.callers, f.choices = make([]float64, f.entries), &choices{}
 	if facts, _ := FactsOf(p.Name); facts.Draws {
-		f.law, f.parts[0].bound = p.DrawLaw(c), c.Contribution.Components[0].bound(p.Grid)
-		f.parts[0].alone = c.Draws.Disjoint
+		f.law, f.components[0].bound = p.DrawLaw(c), c.Contribution.Components[0].bound(p.Grid)
+		f.components[0].alone = c.Draws.Disjoint
 	}
 	if c.Contribution.Nonzero > 0 {
 		f.pairs = make([]int64, 0, c.Contribution.Absorbed())
@@ -149,7 +149,7 @@ func (s *Mechanism) Open(key [32]byte) *Stream { return s.over(key, s.fresh()) }
 
 // over returns a stream over mechanisms before their first step.
 func (s *frame) over(key [32]byte, sums []Sum) *Stream {
-	n := len(s.leaf)
+	n := len(s.contribution)
 	stream := &Stream{
 		frame: s, chain: s.scratch.Chain(key), sums: sums, partial: make([]int64, n), released: make([]float64, n),
 	}
@@ -164,10 +164,10 @@ func (s *frame) over(key [32]byte, sums []Sum) *Stream {
 func (s *frame) Scratch() []float64 { return s.callers }
 
 // Dimension returns the coordinates of all parts: n of the default leaf.
-func (s *frame) Dimension() int { return len(s.leaf) }
+func (s *frame) Dimension() int { return len(s.contribution) }
 
 // Components returns the number of parts.
-func (s *frame) Components() int { return len(s.parts) }
+func (s *frame) Components() int { return len(s.components) }
 
 // Batch returns B.
 func (s *frame) Batch() uint64 { return s.config.Batch }

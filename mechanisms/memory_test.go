@@ -98,7 +98,9 @@ func TestPlansWithMemoryComeBack(t *testing.T) {
 
 func withBall(n int, memory uint64) mechanisms.Config {
 	c := withMemory(n, memory)
-	c.Contribution = mechanisms.Contribution{Components: []mechanisms.Component{mechanisms.Ball{Size: n, Radius: 0.8, Reach: 0.7}.Part()}}
+	c.Contribution = mechanisms.Contribution{
+		Components: []mechanisms.Component{mechanisms.Ball{Size: n, Radius: 0.8, Reach: 0.7}.Component()},
+	}
 	return c
 }
 

@@ -35,7 +35,7 @@ func (s *Stream) Reading(part int, memory uint64) (*Reading, error) {
 	if _, decays := s.Memory(); !ok || !decays {
 		return nil, fmt.Errorf("mechanisms: %s without a memory has no increments to read", s.plan.Name)
 	}
-	x := &s.parts[part]
+	x := &s.components[part]
 	tally, err := decay.NewReading(memory, x.to-x.from)
 	if err != nil {
 		return nil, err

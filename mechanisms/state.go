@@ -30,7 +30,7 @@ func (s *Stream) stateVersion() byte {
 		return drawnStateVersion
 	}
 	if len(s.sums) > 1 {
-		return partsStateVersion
+		return componentsStateVersion
 	}
 	return stateVersion
 }
@@ -130,15 +130,15 @@ func (s *Stream) checkSteps(sums []byte, place uint32) error {
 // checkNumbers checks the open batch, and totals, against what so many leaves can come to, and the last release for
 // being finite.
 func (s *Stream) checkNumbers(partial, released []byte, place uint32, steps uint64) error {
-	for k := range s.parts {
-		x := &s.parts[k]
+	for k := range s.components {
+		x := &s.components[k]
 		limit := int64(place) * x.grid.Lambda
 		for i := x.from; i < x.to; i++ {
 			if x := int64(binary.LittleEndian.Uint64(partial[8*i:])); x > limit || x < -limit {
 				return errors.New("mechanisms: state: partial sum is beyond its bound")
 			}
 			if s.totals() != nil {
-				most := int64(steps*s.config.Batch) * s.parts[k].grid.Lambda // below 2⁶³: drawing.problems
+				most := int64(steps*s.config.Batch) * s.components[k].grid.Lambda // below 2⁶³: drawing.problems
 				if x := int64(binary.LittleEndian.Uint64(released[8*i:])); x > most || x < -most {
 					return errors.New("mechanisms: state: a sum is beyond its bound")
 				}

@@ -15,8 +15,8 @@ const (
 	peakGrid = 64
 )
 
-// SteadyState returns the standard deviation long after the start: of sums that decay at the end of a period, where it is
-// the longest; of a stream that ends, at its end. Of a tree, whose releases hold now more nodes and now fewer, it is
+// SteadyState returns the standard deviation long after the start: of sums that decay at the end of a period, where it
+// is the longest; of a stream that ends, at its end. Of a tree, whose releases hold now more nodes and now fewer, it is
 // Worst.
 func (d Deviation) SteadyState() float64 {
 	switch {

@@ -51,8 +51,8 @@ func NewStream(c Config, p Calibration, key [32]byte, sums ...Sum) (*Stream, err
 	if err != nil {
 		return nil, err
 	}
-	if len(sums) != len(frame.parts) {
-		return nil, fmt.Errorf("mechanisms: %d sums of %d parts", len(sums), len(frame.parts))
+	if len(sums) != len(frame.components) {
+		return nil, fmt.Errorf("mechanisms: %d sums of %d parts", len(sums), len(frame.components))
 	}
 	return frame.over(key, sums), nil
 }
@@ -64,15 +64,15 @@ func (s *Stream) Add(id noise.Identity, v []float64) (closed bool) {
 	if s.Ended() {
 		panic(fmt.Sprintf("BUG: mechanisms: a record beyond the horizon of %d steps", s.end))
 	}
-	leaf := s.leaf // scratch of the seat
+	leaf := s.contribution // scratch of the seat
 	if v == nil {
 		leaf = nil
 	} else {
 		if len(v) != s.entries {
 			panic(fmt.Sprintf("BUG: mechanisms: vector has %d entries, want %d", len(v), s.entries))
 		}
-		for i := range s.parts {
-			x := &s.parts[i]
+		for i := range s.components {
+			x := &s.components[i]
 			x.quantise(leaf[x.from:x.to], v[:x.entries])
 			v = v[x.entries:]
 		}
@@ -86,7 +86,7 @@ func (s *Stream) Add(id noise.Identity, v []float64) (closed bool) {
 		return false
 	}
 	for i, sum := range s.sums {
-		x := &s.parts[i]
+		x := &s.components[i]
 		sum.Add(s.released[x.from:x.to], s.partial[x.from:x.to], &s.chain)
 		for j, root := range x.roots {
 			s.released[x.from+j] = float64(s.released[x.from+j] * root)
@@ -110,7 +110,7 @@ func (s *Stream) ended(step uint64) bool { return step > s.end }
 // Sum returns the private prefix sum of a part after the last closed step, loss units, zeros before the first. It is
 // valid until the next Add and must not be written to.
 func (s *Stream) Sum(part int) []float64 {
-	x := &s.parts[part]
+	x := &s.components[part]
 	return s.released[x.from:x.to:x.to]
 }
 

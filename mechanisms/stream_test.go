@@ -253,8 +253,9 @@ func TestNeighboursDifferByAtMostTheSensitivity(t *testing.T) {
 		c.Scope, c.Batch = protection.Window{Steps: 4}, uint64(1+trial%4)
 		c.Contribution = mechanisms.OneComponent(n, math.Ldexp(1+r.Float64(), r.IntN(20)-10))
 		plan := mechtest.Plan(t, mechanisms.Config{
-			Name: "tree-gamma", Batch: c.Batch, Contribution: mechanisms.OneComponent(n, c.Clip()), Budget: dp.Budget{Epsilon: 1},
-			Terms: protection.Terms{Scope: c.Scope, Unit: oneEvent},
+			Name: "tree-gamma", Batch: c.Batch, Contribution: mechanisms.OneComponent(n, c.Clip()),
+			Budget: dp.Budget{Epsilon: 1},
+			Terms:  protection.Terms{Scope: c.Scope, Unit: oneEvent},
 		})
 		c.Name, c.Budget.Delta = "tree-gamma", 0
 		h := records(24, n)

@@ -5,9 +5,9 @@ import (
 	"oriel/schemas"
 )
 
-// LifetimeMembers are the numbers by which decisions say what holds for ever: the memory, where sums decay, and the window of
-// users. The window that such decisions state is 0. Operators that take such terms give them with their Extras, and
-// AppendMembers' values in the same place.
+// LifetimeMembers are the numbers by which decisions say what holds for ever: the memory, where sums decay, and the
+// window of users. The window that such decisions state is 0. Operators that take such terms give them with their
+// Extras, and AppendMembers' values in the same place.
 func LifetimeMembers(t protection.Terms) []schemas.Extra {
 	var all []schemas.Extra
 	for _, m := range t.Members() {

@@ -39,7 +39,8 @@ func testManifest() Manifest {
 func testIncarnation() Incarnation {
 	return Incarnation{
 		ID: [16]byte(fill(16, 10)), Stream: "3/EWR", Cluster: "lkc-1", Topic: [16]byte(fill(16, 30)), Partition: 3,
-		Config: "DELTA=1e-06\nEPSILON=1\n", Params: fill(20, 60), Start: 1 << 40, SealKey: Secret(fill(32, 90)), KeyVersion: 7,
+		Config: "DELTA=1e-06\nEPSILON=1\n", Params: fill(20, 60), Start: 1 << 40, SealKey: Secret(fill(32, 90)),
+		KeyVersion: 7,
 	}
 }
 

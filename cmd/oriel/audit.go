@@ -65,7 +65,7 @@ func auditCommand() *cobra.Command {
 	f.Float64Var(&o.epsilon, "epsilon", 0, "audit the machine of this budget in place of ORIEL_EPSILON")
 	f.StringVar(&o.seed, "seed", "", "secret of all runs, 64 hex digits, to repeat an audit (with --runs); random when empty")
 	f.StringVar(&o.scores, "scores", "", "write a line canary,score for each run of the first attack, for other auditors: 1 with the canary, log-likelihood ratio in nats")
-	f.IntVar(&o.part, "part", auditor.AllParts, "part of the leaf to attack, from 0, of operators whose records add to several sums; -1: all at once")
+	f.IntVar(&o.part, "part", auditor.AllComponents, "part of the leaf to attack, from 0, of operators whose records add to several sums; -1: all at once")
 	f.BoolVar(&o.json, "json", false, "print JSON")
 	cmd.MarkFlagsMutuallyExclusive("runs", "time")
 	return cmd

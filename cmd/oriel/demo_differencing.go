@@ -167,7 +167,7 @@ func (d differencing) tell(ctx context.Context, out, progress io.Writer) error {
 		return err
 	}
 	subject, err := auditor.NewSubject(s, sha256.Sum256(fmt.Appendf(nil, "oriel demo, attack, seed %d", d.seed)),
-		auditor.AllParts)
+		auditor.AllComponents)
 	if err != nil {
 		return err
 	}

@@ -83,7 +83,9 @@ func TestAuditCatchesEventNoiseForAUser(t *testing.T) {
 	c := config("blt")
 	event := mechtest.Plan(t, c)
 	c.Unit = protection.User{Exchange: dp.Replace, Separation: 3}
-	catch(t, "noise of the event level", c, 1, func(t *testing.T, c mechanisms.Config, _ mechanisms.Calibration) mechanisms.Sum {
+	catch(t, "noise of the event level", c, 1, func(
+		t *testing.T, c mechanisms.Config, _ mechanisms.Calibration,
+	) mechanisms.Sum {
 		return mechtest.Sum(t, c, event, sampler(t, c, event.Scale))
 	}, audit.ErrClaim)
 }

@@ -15,11 +15,11 @@ import (
 
 // change is one thing in which two histories differ: one record, which the second one has in place of the first one's.
 type change struct {
-	what     string
-	place    uint64  // in its batch
-	leaf     []int64 // lattice units; nil is the null event
-	other    []int64
-	identity func(*noise.Identity) // of the second; nil leaves it
+	what         string
+	place        uint64  // in its batch
+	contribution []int64 // lattice units; nil is the null event
+	other        []int64
+	identity     func(*noise.Identity) // of the second; nil leaves it
 }
 
 const (
@@ -70,7 +70,7 @@ func CheckChain(c mechanisms.Config, p mechanisms.Calibration, stream Stream) (r
 	equal, compared := 0, 0
 	base, largest := bases(c, p)
 	for x := range changes(base, largest, c.Batch) {
-		first, err := h.play(x.place, x.leaf, nil)
+		first, err := h.play(x.place, x.contribution, nil)
 		if err != nil {
 			return residual.Test{}, err
 		}
@@ -100,7 +100,7 @@ func CheckChain(c mechanisms.Config, p mechanisms.Calibration, stream Stream) (r
 // quantiser may allow leaves that are much shorter than the grid does, and then the base is zero there.
 func bases(c mechanisms.Config, p mechanisms.Calibration) (base, largest []int64) {
 	base = make([]int64, c.Dimension())
-	for k, part := range definition.Parts(c, p) {
+	for k, part := range definition.Components(c, p) {
 		limit := part.Grid.Lambda
 		if q := c.Contribution.Components[k].Quantiser; q != nil {
 			_, zeroOut := q.Distances(part.Grid)
@@ -176,7 +176,7 @@ func newHistorian(c mechanisms.Config, p mechanisms.Calibration, stream Stream) 
 	h := &historyPlayer{
 		config: c, stream: stream, integers: definition.Integers(c, p), changed: 2, last: 3, start: stream.AppendState(nil),
 	}
-	for _, part := range definition.Parts(c, p) {
+	for _, part := range definition.Components(c, p) {
 		h.tolerance = max(h.tolerance, 4/part.Scale.Float64())
 	}
 	if c.Batch > longBatch {

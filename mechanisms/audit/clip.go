@@ -25,7 +25,7 @@ const huge = 1 << 40
 // no others, it tests nothing.
 func CheckClip(c mechanisms.Config, p mechanisms.Calibration, stream Stream) (residual.Test, error) {
 	n, clips, places := c.Dimension(), make([]float64, c.Dimension()), []int(nil)
-	for k, part := range definition.Parts(c, p) {
+	for k, part := range definition.Components(c, p) {
 		if c.Contribution.Components[k].Quantiser != nil {
 			continue
 		}
@@ -51,7 +51,7 @@ func CheckClip(c mechanisms.Config, p mechanisms.Calibration, stream Stream) (re
 	var along []float64
 	id := noise.Identity{Partition: 2}
 	for k := range count {
-		if k%law.Single() == 0 { // later releases of pure noise are no normals
+		if k%law.PerStep() == 0 { // later releases of pure noise are no normals
 			if err := stream.Restore(start); err != nil {
 				return residual.Test{}, err
 			}

@@ -13,15 +13,15 @@ import (
 // Law is the claimed joint law of a run's releases with and without the canary: what a plan's integers say, and no
 // measurement.
 type Law struct {
-	canary   Canary
-	config   mechanisms.Config
-	signal   []float64 // m_t
-	parts    []definition.Part
-	scales   []float64 // σ or θ of each coordinate, loss units
-	distance float64   // of the two leaves, in scales
-	along    []float64 // what gives a release's number of scales in the direction With − Without
-	middle   float64   // of the two leaves, in that direction
-	marks    []int
+	canary     Canary
+	config     mechanisms.Config
+	signal     []float64 // m_t
+	components []definition.Component
+	scales     []float64 // σ or θ of each coordinate, loss units
+	distance   float64   // of the two leaves, in scales
+	along      []float64 // what gives a release's number of scales in the direction With − Without
+	middle     float64   // of the two leaves, in that direction
+	marks      []int
 
 	weights []float64                 // Gaussian noise: of each release in the score, nats a scale; else nil
 	alone   []bool                    // pure noise: releases that show one node
@@ -42,7 +42,7 @@ func NewLaw(c mechanisms.Config, p mechanisms.Calibration, k Canary) (*Law, erro
 	facts, _ := mechanisms.FactsOf(c.Name)
 	once := facts.PerStep
 	l := &Law{
-		canary: k, config: c, signal: k.signal(definition.Kept(p)), parts: definition.Parts(c, p),
+		canary: k, config: c, signal: k.signal(definition.Kept(p)), components: definition.Components(c, p),
 		scales: definition.Scales(c, p), marks: k.marks(),
 	}
 	l.along = l.canaryShift()
@@ -80,7 +80,7 @@ func (l *Law) canaryShift() []float64 {
 // norms2 adds up the ℓ2 norms of the parts, each of which has a noise vector of its own.
 func (l *Law) norms2(x []float64) float64 {
 	sum := 0.0
-	for _, p := range l.parts {
+	for _, p := range l.components {
 		sum += norm2(x[p.From:p.To])
 	}
 	return sum

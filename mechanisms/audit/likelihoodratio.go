@@ -13,9 +13,9 @@ import (
 	"oriel/mechanisms/noise"
 )
 
-// likelihoodRatio is the law of |score| under the claim, by draws: a guess of the coin by the score's sign is right with
-// probability 1/(1 + e^{−|score|}), also for a canary against the null event, since mirroring the noise at the middle
-// of the two leaves exchanges the two streams.
+// likelihoodRatio is the law of |score| under the claim, by draws: a guess of the coin by the score's sign is right
+// with probability 1/(1 + e^{−|score|}), also for a canary against the null event, since mirroring the noise at the
+// middle of the two leaves exchanges the two streams.
 type likelihoodRatio struct {
 	losses []float64 // |score|, largest first
 	right  []float64 // mean probability of a right guess over losses[:i+1]
@@ -48,7 +48,7 @@ func (l *Law) normalDraws(k int) []float64 {
 // nodeDraws draws noise of the claimed law under public seeds. It returns nil where no sampler has this scale.
 func (l *Law) nodeDraws(k int) []float64 {
 	var samplers []noise.Sampler
-	for _, p := range l.parts {
+	for _, p := range l.components {
 		sampler, err := l.sampler(p)
 		if err != nil {
 			return nil
@@ -63,7 +63,7 @@ func (l *Law) nodeDraws(k int) []float64 {
 			if !l.alone[t] {
 				continue
 			}
-			for at, p := range l.parts {
+			for at, p := range l.components {
 				samplers[at].Fill(values[p.From:p.To], drawSeed(uint64(i)<<32|uint64(t), at))
 				for j := p.From; j < p.To; j++ {
 					here[j] = float64(values[j]) / p.Scale.Float64()
@@ -88,7 +88,7 @@ func drawSeed(number uint64, part int) noise.Seed {
 }
 
 // sampler returns the sampler of a part's pure noise.
-func (l *Law) sampler(p definition.Part) (noise.Sampler, error) {
+func (l *Law) sampler(p definition.Component) (noise.Sampler, error) {
 	if facts, _ := mechanisms.FactsOf(l.config.Name); facts.Law == mechanisms.Gamma {
 		return noise.NewGamma(p.Scale, p.To-p.From)
 	}

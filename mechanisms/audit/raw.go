@@ -9,13 +9,13 @@ import (
 	"oriel/mechanisms/lattice"
 )
 
-// RawContributions returns the configuration and the plan with every quantiser in the place of which numbers are leaves, as they
-// come: chain, noise and claim are the same. So a check can add any leaf that it likes, where it is not of the
-// quantiser.
+// RawContributions returns the configuration and the plan with every quantiser in the place of which numbers are
+// leaves, as they come: chain, noise and claim are the same. So a check can add any leaf that it likes, where it is not
+// of the quantiser.
 func RawContributions(c mechanisms.Config, p mechanisms.Calibration) (mechanisms.Config, mechanisms.Calibration) {
 	c.Contribution.Components, p.Components = slices.Clone(c.Contribution.Components), slices.Clone(p.Components)
 	integers := definition.Integers(c, p)
-	for k, of := range definition.Parts(c, p) {
+	for k, of := range definition.Components(c, p) {
 		if part := &c.Contribution.Components[k]; part.Quantiser != nil {
 			part.Quantiser = rawQuantiser{of: part.Quantiser, integers: integers[of.From:of.To]}
 			p.Components[k].Entries = part.Size

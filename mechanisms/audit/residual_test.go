@@ -107,7 +107,9 @@ var unlikePlan = []struct {
 			}
 		}
 	})},
-	{"the same noise in all runs", "runs", drawn(func(t *testing.T, c mechanisms.Config, p mechanisms.Calibration) func([]int64,
+	{"the same noise in all runs", "runs", drawn(func(
+		t *testing.T, c mechanisms.Config, p mechanisms.Calibration,
+	) func([]int64,
 		noise.Seed, int) {
 		whole := sampler(t, c, p.Scale)
 		return func(dst []int64, _ noise.Seed, draw int) { whole.Fill(dst, noise.Seed{byte(draw), byte(draw >> 8)}) }

@@ -10,8 +10,8 @@ import (
 	"oriel/mechanisms/noise"
 )
 
-// ErrTail is a draw that does not reach the release as it was drawn: clamped, dropped or changed on the way, which shows
-// what is beside it.
+// ErrTail is a draw that does not reach the release as it was drawn: clamped, dropped or changed on the way, which
+// shows what is beside it.
 var ErrTail = errors.New("audit: a draw does not reach the release as it was drawn")
 
 // tailDraw draws, in scales: what noise.Gaussian can draw, and so what a mechanism has to take.

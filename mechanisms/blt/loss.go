@@ -25,7 +25,7 @@ type Loss struct {
 // and Scale is positive.
 //
 //	µ = √(Σ_{j<age} (d_jΔ + 2η√n·Σ_{l<j}|β_l|)²)/scale.
-func (l Loss) Mu(age uint64) float64 { return l.mu(l.moved(l.response(), age)) }
+func (l Loss) Mu(age uint64) float64 { return l.mu(l.sensitivity(l.response(), age)) }
 
 // ScaleFor returns the scale, rounded up, at which the releases of age steps are µ-GDP, whatever l.Scale. It is not
 // valid when µ is 0.
@@ -34,7 +34,7 @@ func (l Loss) ScaleFor(age uint64, mu float64) (noise.Scale, error) {
 	if err != nil || !(mu > 0) {
 		return noise.Scale{}, err
 	}
-	return scaleOf(l.moved(r, age), mu), nil
+	return scaleOf(l.sensitivity(r, age), mu), nil
 }
 
 // scaleOf returns the scale at which a move loses µ.
@@ -42,8 +42,10 @@ func scaleOf(moved rational.Interval, mu float64) noise.Scale {
 	return noise.ScaleUp(dp.Up(rational.Up().Quo(moved.Hi, dp.Exact(mu)), scaleMargin))
 }
 
-// moved returns how far the means of the step noises move, lattice units.
-func (l Loss) moved(r *Response, age uint64) rational.Interval { return r.shift(l.delta(), l.N, age) }
+// sensitivity returns how far the means of the step noises move, lattice units.
+func (l Loss) sensitivity(r *Response, age uint64) rational.Interval {
+	return r.shift(l.delta(), l.N, age)
+}
 
 // response is that of a filter which is known to be valid.
 func (l Loss) response() *Response {

@@ -28,7 +28,7 @@ func TestNoiseIsWhatTheReleaseExceedsTotalAndCarryBy(t *testing.T) {
 	var total [n]int64
 	var buffers [n][MaxPoles]lattice.Int128
 	for now := range 2 * len(draws) {
-		sumtest.Leaf(leaf, now)
+		sumtest.Contribution(leaf, now)
 		for i, x := range leaf {
 			total[i] += x
 		}

@@ -16,7 +16,7 @@ type UserLoss struct {
 
 // Mu returns µ of all releases of age steps from the first step of a window on, rounded up. It panics unless Filter is
 // valid and Scale is positive.
-func (l UserLoss) Mu(age uint64) float64 { return l.mu(l.moved(l.response(), age)) }
+func (l UserLoss) Mu(age uint64) float64 { return l.mu(l.sensitivity(l.response(), age)) }
 
 // ScaleFor returns the scale, rounded up, at which the releases of age steps are µ-GDP, whatever l.Scale. It is not
 // valid when µ is 0.
@@ -25,7 +25,7 @@ func (l UserLoss) ScaleFor(age uint64, mu float64) (noise.Scale, error) {
 	if err != nil || !(mu > 0) {
 		return noise.Scale{}, err
 	}
-	return scaleOf(l.moved(r, age), mu), nil
+	return scaleOf(l.sensitivity(r, age), mu), nil
 }
 
 // MuAll returns µ of all releases of age steps, rounded up, among all of which a user's events are exchanged.
@@ -37,8 +37,8 @@ func (l UserLoss) MuAll(age uint64) float64 {
 	return l.mu(r.userShift(l.delta(), l.N, age, l.Separation, rational.Events(age, l.Separation)))
 }
 
-// moved returns how far the means of the step noises move, lattice units.
-func (l UserLoss) moved(r *Response, age uint64) rational.Interval {
+// sensitivity returns how far the means of the step noises move, lattice units.
+func (l UserLoss) sensitivity(r *Response, age uint64) rational.Interval {
 	return r.userShift(l.delta(), l.N, age, l.Separation, rational.Events(l.Window, l.Separation))
 }
 

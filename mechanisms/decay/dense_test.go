@@ -111,7 +111,7 @@ func TestUserLossIsThatOfTheWorstPlaces(t *testing.T) {
 					x, _ := short(t, f, period).userShift(rational.Whole(1), 1, uint64(age), l.Separation, count).Hi.Float64()
 					return x * x
 				}
-				life, _ := l.moved(short(t, f, period), forever).Hi.Float64()
+				life, _ := l.sensitivity(short(t, f, period), forever).Hi.Float64()
 				for range 12 {
 					start := rng.IntN(2 * period)
 					var places []int

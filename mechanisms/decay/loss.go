@@ -30,7 +30,7 @@ type Loss struct {
 // and Scale is positive.
 //
 //	µ = √(Σ_{j<min(age, P)} (c_jΔ + 2η√n·Σ_{l<j}c_l)²)/scale.
-func (l Loss) Mu(age uint64) float64 { return l.mu(l.moved(l.response(), age)) }
+func (l Loss) Mu(age uint64) float64 { return l.mu(l.sensitivity(l.response(), age)) }
 
 // Life returns µ of all releases there will ever be.
 func (l Loss) Life() float64 { return l.Mu(forever) }
@@ -45,7 +45,7 @@ func (l Loss) ScaleFor(mu float64) (noise.Scale, error) {
 	if err != nil || !(mu > 0) {
 		return noise.Scale{}, err
 	}
-	return scaleOf(l.moved(r, forever), mu)
+	return scaleOf(l.sensitivity(r, forever), mu)
 }
 
 // scaleOf returns the scale at which a move loses µ.
@@ -66,9 +66,9 @@ func (l Loss) response() *response {
 	return r
 }
 
-// moved returns how far the means of the step noises move, lattice units. No step moves after the end of the block that
+// sensitivity returns how far the means of the step noises move, lattice units. No step moves after the end of the block that
 // the event is in.
-func (l Loss) moved(r *response, age uint64) rational.Interval {
+func (l Loss) sensitivity(r *response, age uint64) rational.Interval {
 	return r.shift(l.delta(), l.N, min(age, r.period))
 }
 

@@ -18,7 +18,7 @@ type UserLoss struct {
 
 // Mu returns µ of all releases of age steps from the first step of a window on, rounded up. It panics unless Filter is
 // valid and Scale is positive.
-func (l UserLoss) Mu(age uint64) float64 { return l.mu(l.moved(l.response(), age)) }
+func (l UserLoss) Mu(age uint64) float64 { return l.mu(l.sensitivity(l.response(), age)) }
 
 // Life returns µ of all releases there will ever be, of the events among any W steps.
 func (l UserLoss) Life() float64 { return l.Mu(forever) }
@@ -40,12 +40,12 @@ func (l UserLoss) ScaleFor(mu float64) (noise.Scale, error) {
 	if err != nil || !(mu > 0) {
 		return noise.Scale{}, err
 	}
-	return scaleOf(l.moved(r, forever), mu)
+	return scaleOf(l.sensitivity(r, forever), mu)
 }
 
-// moved returns how far the means of the step noises move, lattice units. No step moves after the end of the block that
+// sensitivity returns how far the means of the step noises move, lattice units. No step moves after the end of the block that
 // the last exchanged event is in.
-func (l UserLoss) moved(r *response, age uint64) rational.Interval {
+func (l UserLoss) sensitivity(r *response, age uint64) rational.Interval {
 	last, more := bits.Add64(l.Window-1, r.period, 0)
 	if more == 0 {
 		age = min(age, last)

@@ -85,14 +85,14 @@ func (c *Chain) Key() [32]byte { return c.key }
 
 // Field tags. A stored format: a new field takes a new number.
 const (
-	tagDomain   = 1 // u32 length, bytes
-	tagStep     = 2 // u64
-	tagPlace    = 3 // u32
-	tagIdentity = 4 // 16 bytes, i32, i64, i32
-	tagLeaf     = 5 // null flag u8, u32 count, count × i64
-	tagNode     = 6 // u16, u64, u8, u64
-	tagName     = 7 // u32 length, bytes
-	tagChoice   = 8 // u16, 4 × u64, u32 count, count × i64
+	tagDomain       = 1 // u32 length, bytes
+	tagStep         = 2 // u64
+	tagPlace        = 3 // u32
+	tagIdentity     = 4 // 16 bytes, i32, i64, i32
+	tagContribution = 5 // null flag u8, u32 count, count × i64
+	tagNode         = 6 // u16, u64, u8, u64
+	tagName         = 7 // u32 length, bytes
+	tagChoice       = 8 // u16, 4 × u64, u32 count, count × i64
 )
 
 // Absorb ratchets the key over one record: k ← HMAC(k, "record" ‖ step ‖ place ‖ id ‖ leaf). step is the number t of
@@ -113,7 +113,7 @@ func (c *Chain) Absorb(step uint64, place uint32, id Identity, leaf []int64) {
 	if leaf == nil {
 		null = 1
 	}
-	b = append(b, tagLeaf, null)
+	b = append(b, tagContribution, null)
 	b = binary.LittleEndian.AppendUint32(b, uint32(len(leaf)))
 	c.used = len(b)
 	c.numbers(leaf)
@@ -161,7 +161,7 @@ func (c *Chain) numbers(v []int64) {
 // ratchet makes the message's HMAC the key.
 func (c *Chain) ratchet() {
 	c.key = c.finish()
-	c.forget()
+	c.clear()
 }
 
 // Tag returns HMAC(k, "tag" ‖ name): a name's digest of the whole history so far, that nobody without k can tell from
@@ -186,8 +186,8 @@ func (c *Chain) write(b []byte) {
 	}
 }
 
-// forget drops the states of a key.
-func (h *hasher) forget() {
+// clear drops the states of a key.
+func (h *hasher) clear() {
 	clear(h.inner)
 	clear(h.outer)
 	h.inner, h.outer, h.of = h.inner[:0], h.outer[:0], [sha256.Size]byte{}
@@ -211,7 +211,7 @@ func (c *Chain) remember() {
 	if len(c.inner) > 0 && c.of == c.key {
 		return
 	}
-	c.forget()
+	c.clear()
 	c.outer = c.keyed(c.outer, 0x5c)
 	c.inner = c.keyed(c.inner, 0x36)
 	c.of = c.key
@@ -252,7 +252,7 @@ func (c *Chain) start(state []byte, x uint64) {
 // begin starts the inner hash of HMAC-SHA-256 (RFC 2104) and the message with its domain.
 func (c *Chain) begin(domain string) {
 	if len(c.inner) > 0 && c.of != c.key {
-		c.forget() // another chain's
+		c.clear() // another chain's
 	}
 	c.start(c.inner, 0x36)
 	b := append(c.buf[:c.used], tagDomain)

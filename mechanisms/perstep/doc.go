@@ -1,5 +1,5 @@
-// Package perstep releases the leaf sum of each step a single time, under noise of its own: every event is used once, so
-// the privacy of the whole run, for ever, is that of one release ([WDP] care point 3: the noise of noisy online
+// Package perstep releases the leaf sum of each step a single time, under noise of its own: every event is used once,
+// so the privacy of the whole run, for ever, is that of one release ([WDP] care point 3: the noise of noisy online
 // gradient descent).
 //
 //	t  step      v_t  leaf sum of step t, lattice units      n_t  noise of step t, lattice units      q  lattice unit

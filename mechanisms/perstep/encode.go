@@ -9,16 +9,16 @@ import (
 const stateLen = 8
 
 // StateLen returns the length of every state.
-func (o *Once) StateLen() int { return stateLen }
+func (o *PerStep) StateLen() int { return stateLen }
 
 // AppendState appends the state. It holds nothing of any event.
-func (o *Once) AppendState(dst []byte) []byte {
+func (o *PerStep) AppendState(dst []byte) []byte {
 	return binary.LittleEndian.AppendUint64(dst, o.steps)
 }
 
 // Restore makes the mechanism the one whose AppendState wrote state. It refuses another length, and leaves the
 // mechanism as it was.
-func (o *Once) Restore(state []byte) error {
+func (o *PerStep) Restore(state []byte) error {
 	if len(state) != stateLen {
 		return fmt.Errorf("once: state: %d bytes, want %d", len(state), stateLen)
 	}

@@ -37,7 +37,7 @@ func gamma(t testing.TB, s float64, n int) noise.Sampler {
 	return g
 }
 
-func newOnce(t testing.TB, n int, sampler noise.Sampler) *Once {
+func newOnce(t testing.TB, n int, sampler noise.Sampler) *PerStep {
 	t.Helper()
 	o, err := New(unit, n, sampler, 3)
 	if err != nil {

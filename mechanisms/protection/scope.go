@@ -40,8 +40,8 @@ type Scope interface {
 	// Logged returns the ages that one line of a log has room for, in order.
 	Logged() []Age
 
-	// BackgroundSteps returns the steps among whose events one of them hides: publishing one of them at random must not be as
-	// private as the claim. It is 0 where no number of steps says so.
+	// BackgroundSteps returns the steps among whose events one of them hides: publishing one of them at random must not be
+	// as private as the claim. It is 0 where no number of steps says so.
 	BackgroundSteps() uint64
 
 	// Words are what people read of the scope.

@@ -32,7 +32,7 @@ func TestReleaseIsTotalAndActiveNoise(t *testing.T) {
 	seeds := map[noise.NodeID]noise.Seed{} // of active nodes
 	var total [n]int64
 	for now := range 4 * len(values) {
-		sumtest.Leaf(leaf, now)
+		sumtest.Contribution(leaf, now)
 		for i, x := range leaf {
 			total[i] += x
 		}

@@ -37,7 +37,7 @@ func (t *Table) AppendState(dst []byte) []byte {
 		}
 		dst = binary.LittleEndian.AppendUint32(dst, uint32(r.count))
 		for k, value := range r.values {
-			dst = binary.LittleEndian.AppendUint32(dst, r.plays[k])
+			dst = binary.LittleEndian.AppendUint32(dst, r.actions[k])
 			dst = binary.LittleEndian.AppendUint64(dst, math.Float64bits(value))
 		}
 	}
@@ -136,7 +136,7 @@ func (r *round) read(b []byte) {
 	b = b[8*len(r.used):]
 	r.count = int(binary.LittleEndian.Uint32(b))
 	for k := range r.values {
-		r.plays[k] = binary.LittleEndian.Uint32(b[4+12*k:])
+		r.actions[k] = binary.LittleEndian.Uint32(b[4+12*k:])
 		r.values[k] = math.Float64frombits(binary.LittleEndian.Uint64(b[8+12*k:]))
 	}
 }

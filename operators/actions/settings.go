@@ -3,8 +3,8 @@ package actions
 import "oriel/operators"
 
 const (
-	maxPlays = 1 << 20
-	maxDelay = 1 << 16
+	maxActions = 1 << 20
+	maxDelay   = 1 << 16
 )
 
 // Settings are ORIEL_PLAYS and ORIEL_DELAY of a family whose plays go out ahead; alike says what plays of a round have
@@ -26,9 +26,9 @@ func Settings(alike string) []operators.Setting {
 // Read reads Settings.
 func Read(v *operators.Values) Config {
 	given, delay := v.Count("PLAYS"), v.Count("DELAY")
-	v.Want("PLAYS", given == 0 || given >= v.Batch && given <= maxPlays, "%d: not from ORIEL_BATCH = %d to %d", given,
-		v.Batch, maxPlays)
-	v.Want("BATCH", v.Batch <= maxPlays/2, "%d: above %d", v.Batch, maxPlays/2)
+	v.Want("PLAYS", given == 0 || given >= v.Batch && given <= maxActions, "%d: not from ORIEL_BATCH = %d to %d", given,
+		v.Batch, maxActions)
+	v.Want("BATCH", v.Batch <= maxActions/2, "%d: above %d", v.Batch, maxActions/2)
 	v.Want("DELAY", delay <= maxDelay, "%d: above %d", delay, maxDelay)
 	if given == 0 {
 		given = 2 * v.Batch

@@ -65,10 +65,10 @@ type Table struct {
 
 // round has the answers of a round in the order in which they came.
 type round struct {
-	used   []uint64 // a bit a play
-	count  int
-	plays  []uint32 // places in the round
-	values []float64
+	used    []uint64 // a bit a play
+	count   int
+	actions []uint32 // places in the round
+	values  []float64
 }
 
 // New returns a table before the first record.
@@ -79,7 +79,7 @@ func New(c Config) (*Table, error) {
 	t := &Table{config: c, step: 1, own: -1, rounds: make([]round, c.Rounds())}
 	for i := range t.rounds {
 		t.rounds[i] = round{
-			used: make([]uint64, (c.Actions+63)/64), plays: make([]uint32, c.Records), values: make([]float64, c.Records),
+			used: make([]uint64, (c.Actions+63)/64), actions: make([]uint32, c.Records), values: make([]float64, c.Records),
 		}
 	}
 	return t, nil
@@ -113,7 +113,7 @@ func (t *Table) Observe(key []byte, value float64) bool {
 	if math.IsNaN(value) {
 		value = math.NaN() // of one form, since states are bytes
 	}
-	r.plays[r.count], r.values[r.count] = uint32(place), value
+	r.actions[r.count], r.values[r.count] = uint32(place), value
 	if t.config.Delay == 0 {
 		t.own = r.count
 	}
@@ -132,7 +132,7 @@ func (t *Table) Next() (Feedback, bool) {
 		return Feedback{}, false
 	}
 	r := t.at(n)
-	return Feedback{Action: t.config.First(n) + uint64(r.plays[k]), Value: r.values[k]}, true
+	return Feedback{Action: t.config.First(n) + uint64(r.actions[k]), Value: r.values[k]}, true
 }
 
 // settling is the round whose answers the open step adds; 0: none yet.
@@ -155,7 +155,7 @@ func (t *Table) Settle() {
 	if n := t.settling(); n > 0 {
 		r := t.at(n)
 		clear(r.used)
-		clear(r.plays)
+		clear(r.actions)
 		clear(r.values)
 		r.count = 0
 	}

@@ -17,7 +17,7 @@ type operator struct {
 	spec         specification
 	terms        protection.Terms // who is protected, and for how long
 	memories     []uint64         // of the views; one of 0: what the stream releases
-	once         bool             // steps are released alone
+	perStep      bool             // steps are released alone
 	increments   bool
 	every        uint64
 	exact        bool // over sums next to without noise
@@ -120,7 +120,7 @@ func (c operator) Descriptor() []byte {
 	for _, memory := range c.memories {
 		v := view{Memory: memory, Of: "steps, decayed by 1 − 1/memory a step"}
 		switch {
-		case c.once:
+		case c.perStep:
 			v.Of = "the events of the step"
 		case memory == 0:
 			v.Of = "all events since the start"
@@ -151,7 +151,7 @@ func (c operator) Require(m *mechanisms.Config, plan []byte) error {
 			return err
 		}
 	}
-	part := c.spec.hot().Part()
+	part := c.spec.hot().Component()
 	part.Name = "cells"
 	m.Contribution = mechanisms.Contribution{Components: []mechanisms.Component{part}}
 	if places := plan == nil || plan[0] >= planOfPlaces; places && c.spec.cells() > 2 {

@@ -78,7 +78,7 @@ func (s *study) truth(c operator, memory uint64, step int) of {
 	if memory > 0 {
 		gamma = float64(decay.Decay(memory)) / (1 << 30)
 	}
-	if c.once {
+	if c.perStep {
 		gamma = 0
 	}
 	batch := int(s.kind.Batch)

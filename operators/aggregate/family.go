@@ -188,7 +188,7 @@ func configure(v *operators.Values) (operators.Operator, error) {
 	facts, known := mechanisms.FactsOf(v.Mechanism)
 	v.Want("MECHANISM", !known || fits(facts),
 		"%s: standard errors are known of blt and once-gaussian; take one of them", v.Mechanism)
-	c.once = facts.PerStep
+	c.perStep = facts.PerStep
 	for _, entry := range v.Entries("MEMORIES") {
 		n, _ := strconv.ParseUint(entry, 10, 64)
 		v.Want("MEMORIES", !slices.Contains(c.memories, n), "%d: given twice", n)
@@ -200,7 +200,7 @@ func configure(v *operators.Values) (operators.Operator, error) {
 	if c.memories == nil {
 		c.memories = []uint64{memory}
 	}
-	v.Want("EMIT_EVERY", !c.once || c.every == 1, "%d: with %s each step is a window of its own; ORIEL_BATCH=%d makes one of as many events, "+
+	v.Want("EMIT_EVERY", !c.perStep || c.every == 1, "%d: with %s each step is a window of its own; ORIEL_BATCH=%d makes one of as many events, "+
 		"with less noise", c.every, v.Mechanism, v.Batch*max(1, c.every))
 	c.wantRoom(v)
 	if err := v.Err(); err != nil {

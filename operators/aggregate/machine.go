@@ -140,7 +140,7 @@ func (m *Machine) prepare(c operator) error {
 
 // Add takes the cell, value and weight of the record. One of no cell is a null one.
 func (m *Machine) Add(dst []operators.Decision, r operators.Record) []operators.Decision {
-	if !m.Stream.Add(r.Identity, m.leaf(r)) {
+	if !m.Stream.Add(r.Identity, m.contribution(r)) {
 		return dst
 	}
 	for _, r := range m.readings {
@@ -154,8 +154,8 @@ func (m *Machine) Add(dst []operators.Decision, r operators.Record) []operators.
 	return append(dst, operators.Decision{Index: t, Step: t, Point: m.point, Extras: m.extras})
 }
 
-// leaf returns the numbers of a record for the stream, or nil.
-func (m *Machine) leaf(r operators.Record) []float64 {
+// contribution returns the numbers of a record for the stream, or nil.
+func (m *Machine) contribution(r operators.Record) []float64 {
 	numbers := r.Event.Numbers
 	want := len(m.spec.dimensions)
 	if m.spec.value != "" {

@@ -87,7 +87,7 @@ func TestNumbersAreThoseOfTheEvents(t *testing.T) {
 				if memory > 0 {
 					gamma = float64(decay.Decay(memory)) / (1 << 30)
 				}
-				if c.once {
+				if c.perStep {
 					gamma = 0
 				}
 				plains[i] = &plain{spec: &c.spec, gamma: gamma, cells: make([][4]float64, c.spec.cells())}

@@ -25,7 +25,7 @@ func (c operator) Numbers() *operators.Numbers {
 	name := func(memory uint64, statistics, cells []string, suffix string) {
 		label := strconv.FormatUint(memory, 10)
 		switch {
-		case c.once:
+		case c.perStep:
 			label = "step"
 		case memory == 0:
 			label = "all"

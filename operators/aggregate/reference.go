@@ -63,9 +63,9 @@ var pairs = []pair{{2, 1, 1}, {2, 1, -1}, {1, 1, -1}, {1, 1, 0}, {2, 0, 0}, {2, 
 
 func newReference(s specification) *reference { return &reference{spec: s} }
 
-// farthest looks for the pairs that are as far apart as any, and their mirror images where these are too. Of one cell
+// farthestPair looks for the pairs that are as far apart as any, and their mirror images where these are too. Of one cell
 // with bins those are a value of the first bin and one at an end of another.
-func (s *specification) farthest() (far []pair) {
+func (s *specification) farthestPair() (far []pair) {
 	first, second := make([]float64, 3+s.weights.Bins), make([]float64, 3+s.weights.Bins)
 	candidates := slices.Clone(pairs)
 	for k := range 40 { // with squares, the other value may be anywhere

@@ -44,7 +44,7 @@ func (s *specification) prepare() {
 			s.ranks[i] = interval.NewRanks(factor, level)
 		}
 	}
-	s.far = s.farthest()
+	s.far = s.farthestPair()
 }
 
 // cells is how many there are, with that of events elsewhere.

@@ -43,7 +43,7 @@ func TestUsersPayTheDistanceOfLeaves(t *testing.T) {
 				m.Unit = users
 				c, ours := config(t, m, kind.lines...)
 				vectors := ours
-				vectors.Contribution = mechanisms.OneComponent(c.spec.hot().Size(), c.spec.hot().Part().Clip)
+				vectors.Contribution = mechanisms.OneComponent(c.spec.hot().Size(), c.spec.hot().Component().Clip)
 				if got := noiseOf(t, ours) / noiseOf(t, vectors); math.Abs(got/kind.want-1) > 1e-3 {
 					t.Errorf("%v, %v: %g of the noise of vectors, want %g", kind.lines, m.Terms, got, kind.want)
 				}

@@ -16,12 +16,18 @@ import (
 
 // kinds are deployments of all sorts.
 var kinds = []Config{
-	{Arms: named(3), Rule: ucb, Losses: operators.Range{High: 1}, Width: 1, Actions: actions.Config{Records: 1, Actions: 2}},
+	{
+		Arms: named(3), Rule: ucb, Losses: operators.Range{High: 1}, Width: 1,
+		Actions: actions.Config{Records: 1, Actions: 2},
+	},
 	{
 		Arms: named(2), Rule: ucb, Losses: operators.Range{Low: -5, High: 5}, Width: 3,
 		Actions: actions.Config{Records: 3, Actions: 3, Delay: 2},
 	},
-	{Arms: named(4), Rule: exp3, Losses: operators.Range{High: 2}, Actions: actions.Config{Records: 2, Actions: 5, Delay: 1}},
+	{
+		Arms: named(4), Rule: exp3, Losses: operators.Range{High: 2},
+		Actions: actions.Config{Records: 2, Actions: 5, Delay: 1},
+	},
 	{Arms: named(3), Rule: exp3, Losses: operators.Range{High: 1}, Actions: actions.Config{Records: 4, Actions: 4}},
 	{
 		Arms: named(4), Rule: exp3Uniform, Losses: operators.Range{High: 1},
@@ -38,7 +44,7 @@ func TestConformance(t *testing.T) {
 			t.Run(strconv.Itoa(i)+" "+mechanism, func(t *testing.T) {
 				m := released(c, 1)
 				m.Name, m.Budget.Delta = mechanism, 1e-6
-				optest.RunPlays(t, func(tb testing.TB, open optest.Open) operators.Machine {
+				optest.RunActions(t, func(tb testing.TB, open optest.Open) operators.Machine {
 					machine, err := New(c, open(m))
 					if err != nil {
 						tb.Fatal(err)
@@ -60,7 +66,7 @@ func TestTheMachineAddsWhatTheTwinSays(t *testing.T) {
 		other.Observe(machine.Open(nil))
 		sum, leaf, some := 0.0, make([]float64, 1), false
 		for i, e := range optest.Answers(400, -1, 2) {
-			r := operators.Record{Key: optest.PlayKey(c.Actions, i), Event: e, Null: i%11 == 2}
+			r := operators.Record{Key: optest.ActionKey(c.Actions, i), Event: e, Null: i%11 == 2}
 			if other.Contribution(leaf, r) {
 				sum += leaf[0]
 				some = true
@@ -134,7 +140,7 @@ func TestGoldenPlays(t *testing.T) {
 			}
 			loss := float64(k%5) / 5
 			event := schemas.Event{Numbers: []float64{loss}}
-			decisions = machine.Add(nil, operators.Record{Key: optest.PlayKey(c.Actions, k), Event: event})
+			decisions = machine.Add(nil, operators.Record{Key: optest.ActionKey(c.Actions, k), Event: event})
 		}
 		if got != want {
 			t.Errorf("%d: %s, want %s", i, got, want)

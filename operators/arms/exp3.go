@@ -42,14 +42,14 @@ func (w *exp3Rule) rate() float64 {
 	return math.Sqrt(float64(2*elementary.Log(k)) / float64(float64(k*w.variance)*rounds))
 }
 
-// farthest is where a chance is 0 but for one in e^1024.
-const farthest = 1 << (operators.ProbabilityBits + 10)
+// largestScore is where a chance is 0 but for one in e^1024.
+const largestScore = 1 << (operators.ProbabilityBits + 10)
 
 // next draws an arm.
 func (w *exp3Rule) next(stream *mechanisms.Stream) (int, float64) {
 	eta, least := w.rate(), slices.Min(w.losses)
 	for i, l := range w.losses {
-		w.scores[i] = -int64(min(farthest, math.Floor(float64(float64(eta*(l-least))*(1<<operators.ProbabilityBits)))))
+		w.scores[i] = -int64(min(largestScore, math.Floor(float64(float64(eta*(l-least))*(1<<operators.ProbabilityBits)))))
 	}
 	return w.draw(stream)
 }

@@ -28,9 +28,9 @@ type Machine struct {
 	rule   rule
 	rounds []playedRound // by number of the round, modulo how many the table knows of
 
-	leaf  [1]float64
-	point [1]float64
-	extra [1]schemas.ExtraValue
+	contribution [1]float64
+	point        [1]float64
+	extra        [1]schemas.ExtraValue
 }
 
 // playedRound is the arm of a round.
@@ -74,15 +74,15 @@ func New(c Config, stream *mechanisms.Stream) (*Machine, error) {
 }
 
 // Open returns the first round.
-func (m *Machine) Open(dst []operators.Decision) []operators.Decision { return m.play(dst, 1) }
+func (m *Machine) Open(dst []operators.Decision) []operators.Decision { return m.publish(dst, 1) }
 
 // Add takes a record, which may answer a play, and publishes the next round where a step closes.
 func (m *Machine) Add(dst []operators.Decision, r operators.Record) []operators.Decision {
 	m.table.Observe(r.Key, m.config.Losses.Centred(actions.Number(r)))
 	var adds []float64
 	if a, some := m.table.Next(); some && a.Usable() {
-		m.leaf[0] = a.Value
-		adds = m.leaf[:]
+		m.contribution[0] = a.Value
+		adds = m.contribution[:]
 	}
 	if !m.Stream.Add(r.Identity, adds) {
 		return dst
@@ -92,14 +92,14 @@ func (m *Machine) Add(dst []operators.Decision, r operators.Record) []operators.
 		m.rule.learn(p.arm, p.probability, answers, m.Stream.Sum(0)[0])
 	}
 	m.table.Settle()
-	return m.play(dst, m.table.Step())
+	return m.publish(dst, m.table.Step())
 }
 
 // at returns what is played in a round.
 func (m *Machine) at(round uint64) *playedRound { return &m.rounds[round%uint64(len(m.rounds))] }
 
-// play publishes a round.
-func (m *Machine) play(dst []operators.Decision, round uint64) []operators.Decision {
+// publish publishes a round.
+func (m *Machine) publish(dst []operators.Decision, round uint64) []operators.Decision {
 	p := m.at(round)
 	p.arm, p.probability = m.rule.next(m.Stream)
 	m.point[0], m.extra[0].Text = float64(p.arm), m.config.Arms[p.arm]

@@ -17,7 +17,7 @@ type directions struct {
 	seed   [seedLen]byte
 	axes   bool         // coordinates in turn
 	keyed  cipher.Block // AES-128 under the seed
-	play   uint64
+	action uint64
 	block  uint64 // of the play, the next
 	buffer [aes.BlockSize]byte
 	full   bool // its second half is not used yet
@@ -49,7 +49,7 @@ func (d *directions) write(dst []float64, play uint64) {
 		dst[(play-1)%uint64(len(dst))] = 1
 		return
 	}
-	d.play, d.block, d.full = play, 0, false
+	d.action, d.block, d.full = play, 0, false
 	for {
 		squares := 0.0
 		for i := 0; i < len(dst); i += 2 {
@@ -88,7 +88,7 @@ func (d *directions) uniform() float64 {
 	at := aes.BlockSize / 2
 	if d.full = !d.full; d.full {
 		at = 0
-		binary.LittleEndian.PutUint64(d.buffer[:], d.play)
+		binary.LittleEndian.PutUint64(d.buffer[:], d.action)
 		binary.LittleEndian.PutUint64(d.buffer[8:], d.block)
 		d.block++
 		d.keyed.Encrypt(d.buffer[:], d.buffer[:])

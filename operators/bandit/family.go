@@ -197,7 +197,7 @@ func (c operator) Require(m *mechanisms.Config, plan []byte) error {
 		return err
 	}
 	ball := mechanisms.Ball{Size: c.Set.Dimension(), Radius: p.Reach, Reach: p.Centres}
-	m.Contribution = mechanisms.Contribution{Components: []mechanisms.Component{ball.Part()}}
+	m.Contribution = mechanisms.Contribution{Components: []mechanisms.Component{ball.Component()}}
 	return nil
 }
 

@@ -22,7 +22,7 @@ func TestGoldenPlays(t *testing.T) {
 			for _, d := range made {
 				digest.Numbers(d.Point...)
 			}
-			made = machine.Add(nil, operators.Record{Key: optest.PlayKey(c.Actions, k), Event: e})
+			made = machine.Add(nil, operators.Record{Key: optest.ActionKey(c.Actions, k), Event: e})
 		}
 		if got := digest.String(); got != want {
 			t.Errorf("%d: %s, want %s", i, got, want)

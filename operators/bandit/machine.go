@@ -73,7 +73,7 @@ func New(c Config, p Params, stream *mechanisms.Stream) (*Machine, error) {
 // Open draws the seed of directions and returns the first round.
 func (m *Machine) Open(dst []operators.Decision) []operators.Decision {
 	m.u.drawSeed(m.Stream)
-	return m.play(dst, 1)
+	return m.publish(dst, 1)
 }
 
 // Add takes a record, which may answer a play, and publishes the next round where a step closes.
@@ -83,7 +83,7 @@ func (m *Machine) Add(dst []operators.Decision, r operators.Record) []operators.
 	if a, some := m.table.Next(); some && a.Usable() {
 		adds = m.Stream.Scratch()
 		m.u.write(adds[:len(m.start)], a.Action)
-		m.config.leaf(adds, a.Value)
+		m.config.contribution(adds, a.Value)
 	}
 	if !m.Stream.Add(r.Identity, adds) {
 		return dst
@@ -93,7 +93,7 @@ func (m *Machine) Add(dst []operators.Decision, r operators.Record) []operators.
 		return dst
 	}
 	m.move(m.table.Step())
-	return m.play(dst, m.table.Step())
+	return m.publish(dst, m.table.Step())
 }
 
 // move brings the centre to where the round has it. With Doubling an episode starts where the last one ends, and its
@@ -112,9 +112,9 @@ func (m *Machine) move(round uint64) {
 	m.mirror.move(float64(m.plan.Episodes[e].Rate*m.gains[e]), sum)
 }
 
-// leaf makes the leaf of an answer, and the centre that it is within 1 of, from the direction of its play. Losses are
+// contribution makes the contribution of an answer, and the centre that it is within 1 of, from the direction of its play. Losses are
 // measured from the baseline: it is the same for all directions, whose mean is 0, and so moves no gradient.
-func (c Config) leaf(dst []float64, value float64) {
+func (c Config) contribution(dst []float64, value float64) {
 	n := len(dst) / 2
 	middle := 1 - float64(2*c.Baseline)
 	for i, u := range dst[:n] {
@@ -126,8 +126,8 @@ func (c Config) leaf(dst []float64, value float64) {
 // mapped brings a loss to [−1, 1], the range; NaN stays.
 func (c Config) mapped(loss float64) float64 { return float64(2 * c.Losses.Centred(loss)) }
 
-// play publishes a round about the centre.
-func (m *Machine) play(dst []operators.Decision, round uint64) []operators.Decision {
+// publish publishes a round about the centre.
+func (m *Machine) publish(dst []operators.Decision, round uint64) []operators.Decision {
 	n, first := len(m.start), m.config.Actions.First(round)
 	e, _ := m.config.episodeOf(round)
 	episode := m.plan.Episodes[e]

@@ -54,7 +54,7 @@ func TestConformance(t *testing.T) {
 		for _, name := range []string{"blt", "tree-gamma"} {
 			t.Run(strconv.Itoa(i)+" "+name, func(t *testing.T) {
 				m := mechanism(c, name, 1)
-				optest.RunPlays(t, func(tb testing.TB, open optest.Open) operators.Machine {
+				optest.RunActions(t, func(tb testing.TB, open optest.Open) operators.Machine {
 					machine, err := New(c, c.NewParams(), open(m))
 					if err != nil {
 						tb.Fatal(err)
@@ -79,7 +79,7 @@ func TestTheMachineAddsWhatTheTwinSays(t *testing.T) {
 			other.Observe(machine.Open(nil))
 			sum, leaf, some := make([]float64, n), make([]float64, 2*n), false
 			for i, e := range optest.Answers(60, -2, 3) {
-				r := operators.Record{Key: optest.PlayKey(c.Actions, i), Event: e, Null: i%11 == 2}
+				r := operators.Record{Key: optest.ActionKey(c.Actions, i), Event: e, Null: i%11 == 2}
 				if other.Contribution(leaf, r) {
 					floats.Add(sum, leaf[:n])
 					some = true
@@ -109,7 +109,7 @@ func TestLeavesOfOnePlayAreAsFarApartAsTheNoiseIsFor(t *testing.T) {
 		for i, loss := range []float64{-1e9, 1e9} {
 			dst := [][]float64{low, high}[i]
 			machine.u.write(dst[:n], 7)
-			c.leaf(dst, c.mapped(loss))
+			c.contribution(dst, c.mapped(loss))
 		}
 		apart := machine.gains[0] * floats.Distance(low[:n], high[:n], 2)
 		if want := float64(n) / p.Smoothing * (c.Losses.High - c.Losses.Low); math.Abs(apart-want) > 1e-9*want {
@@ -263,7 +263,7 @@ func TestCentresStayInAnySet(t *testing.T) {
 					}
 				}
 			}
-			made = machine.Add(nil, operators.Record{Key: optest.PlayKey(c.Actions, i), Event: e})
+			made = machine.Add(nil, operators.Record{Key: optest.ActionKey(c.Actions, i), Event: e})
 		}
 		if moved < 0.05*s.Diameter() {
 			t.Errorf("%s: centres move by %g, of a diameter of %g", spec.Name, moved, s.Diameter())
@@ -290,7 +290,7 @@ func TestPlaysStayInTheSet(t *testing.T) {
 					t.Fatalf("%s, play %d: %g outside", c.Set.Name(), d.Index, off)
 				}
 			}
-			made = machine.Add(nil, operators.Record{Key: optest.PlayKey(c.Actions, i), Event: e})
+			made = machine.Add(nil, operators.Record{Key: optest.ActionKey(c.Actions, i), Event: e})
 		}
 	}
 }

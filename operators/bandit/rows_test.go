@@ -160,7 +160,7 @@ func TestPlaysOfARoundHaveOneCentre(t *testing.T) {
 				}
 				last = centre
 			}
-			made = machine.Add(nil, operators.Record{Key: optest.PlayKey(c.Actions, i), Event: e})
+			made = machine.Add(nil, operators.Record{Key: optest.ActionKey(c.Actions, i), Event: e})
 		}
 		first := make([]float64, len(last))
 		c.Set.Start(first)
@@ -186,7 +186,7 @@ func TestNeighboursDifferInOneLeaf(t *testing.T) {
 				} else if i == changed {
 					e = schemas.Event{Numbers: []float64{-1e9}}
 				}
-				if made := machine.Add(nil, operators.Record{Key: optest.PlayKey(c.Actions, i), Event: e}); len(made) > 0 {
+				if made := machine.Add(nil, operators.Record{Key: optest.ActionKey(c.Actions, i), Event: e}); len(made) > 0 {
 					all[run] = append(all[run], append([]float64(nil), machine.Stream.Sum(0)...))
 				}
 			}

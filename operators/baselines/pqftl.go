@@ -55,7 +55,7 @@ func NewPQFTL(c Config, mechanism string, label float64, key [32]byte) (*PQFTL, 
 	}
 	m := mechanisms.Config{
 		Name: mechanism, Batch: 1,
-		Contribution: mechanisms.Contribution{Components: []mechanisms.Component{rows.Part()}}, Budget: c.Budget,
+		Contribution: mechanisms.Contribution{Components: []mechanisms.Component{rows.Component()}}, Budget: c.Budget,
 		Terms: protection.Terms{
 			Scope: protection.Lifetime{Steps: c.Steps, Within: window}, Unit: protection.Event{Exchange: dp.Replace},
 		},

@@ -21,9 +21,9 @@ type Contributions struct {
 	Reach  float64 // the largest norm of a centre; 0: there is none
 }
 
-// leaves chooses the rule for a mechanism: what moves leaves least. Both rules hold for every event, since leaves
+// contributions chooses the rule for a mechanism: what moves contributions least. Both rules hold for every event, since contributions
 // beyond them are drawn inside; that gradients are inside by themselves is loss/PROOF.md.
-func (c Config) leaves(m mechanisms.Config) Contributions {
+func (c Config) contributions(m mechanisms.Config) Contributions {
 	if facts, _ := mechanisms.FactsOf(m.Name); facts.Paper {
 		return Contributions{}
 	}
@@ -58,12 +58,14 @@ func (c Config) weight() float64 {
 	return max(1, c.Clip/c.FeaturesMax)
 }
 
-// leaf is what a record adds under the rule.
-func (l Contributions) leaf(c Config) mechanisms.Contribution {
+// component is what a record adds under the rule.
+func (l Contributions) component(c Config) mechanisms.Contribution {
 	n := c.Set.Dimension()
 	switch l.Rule {
 	case ruleCentre:
-		return mechanisms.Contribution{Components: []mechanisms.Component{mechanisms.Ball{Size: n, Radius: l.Radius, Reach: l.Reach}.Part()}}
+		return mechanisms.Contribution{
+			Components: []mechanisms.Component{mechanisms.Ball{Size: n, Radius: l.Radius, Reach: l.Reach}.Component()},
+		}
 	case ruleNorm:
 		return mechanisms.OneComponent(n, l.Radius)
 	}

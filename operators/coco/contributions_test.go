@@ -21,7 +21,7 @@ import (
 
 // sharpest gives a mechanism the leaf of a new deployment.
 func sharpest(c Config, m mechanisms.Config) mechanisms.Config {
-	m.Contribution = c.leaves(m).leaf(c)
+	m.Contribution = c.contributions(m).component(c)
 	return m
 }
 
@@ -302,7 +302,7 @@ func TestStoredPlansKeepTheirRule(t *testing.T) {
 }
 
 func TestPlanOfLeavesBytes(t *testing.T) {
-	p := Params{CW: 1.5, Leaves: Contributions{Rule: ruleCentre, Pull: 0.25, Offset: 0, Radius: 0.75, Reach: 0.5}}
+	p := Params{CW: 1.5, Contributions: Contributions{Rule: ruleCentre, Pull: 0.25, Offset: 0, Radius: 0.75, Reach: 0.5}}
 	const golden = "02000000000000f83f01000000000000d03f0000000000000000000000000000e83f000000000000e03f"
 	stored, err := p.AppendBinary(nil)
 	if err != nil || hex.EncodeToString(stored) != golden {

@@ -13,7 +13,7 @@ const stateVersion = 1
 // keep makes the state of what build has made.
 func (m *Machine) keep() {
 	m.Version, m.Fields = stateVersion, []operators.Field{m.update}
-	played := m.objective.plays
+	played := m.objective.decisions
 	if played == nil {
 		return
 	}

@@ -255,15 +255,15 @@ func (c operator) Extras() []schemas.Extra { return operators.LifetimeMembers(c.
 // Require tells the leaf, by the rule of the stored plan or the sharpest one, asks for the error bound that proved
 // constants need, and tells the sensitivity that the paper prints.
 func (c operator) Require(m *mechanisms.Config, plan []byte) error {
-	leaves := c.leaves(*m)
+	leaves := c.contributions(*m)
 	if plan != nil {
 		p, err := ParseParams(plan)
 		if err != nil {
 			return err
 		}
-		leaves = p.Leaves
+		leaves = p.Contributions
 	}
-	m.Contribution, m.Failure = leaves.leaf(c.Config), c.StepFailure()
+	m.Contribution, m.Failure = leaves.component(c.Config), c.StepFailure()
 	if facts, _ := mechanisms.FactsOf(m.Name); facts.Paper {
 		m.PaperSensitivity = c.PaperSensitivity()
 	}
@@ -304,7 +304,7 @@ func (c operator) Open(plan []byte, sums *mechanisms.Stream) (operators.Machine,
 // with N_t in the place of t where sums decay.
 func (c operator) Describe(m mechanisms.Config) operators.Description {
 	d := operators.Description{
-		Radius: c.radius, Diameter: c.Set.Diameter(), Clip: c.Clip, Distance: c.leaves(m).String(), Steps: c.steps(),
+		Radius: c.radius, Diameter: c.Set.Diameter(), Clip: c.Clip, Distance: c.contributions(m).String(), Steps: c.steps(),
 	}
 	if c.Update == Projection {
 		d.Damping = &operators.Damping{
@@ -343,5 +343,5 @@ func (c operator) ReferenceModel(plan []byte) (operators.ReferenceModel, error) 
 	first := make([]float64, c.Set.Dimension())
 	c.start(first)
 	copy(first, p.Past.Point)
-	return &reference{config: c.Config, leaves: p.Leaves, first: first, decision: make([]float64, len(first))}, err
+	return &reference{config: c.Config, contributions: p.Contributions, first: first, decision: make([]float64, len(first))}, err
 }

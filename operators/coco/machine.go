@@ -42,7 +42,7 @@ func New(c Config, p Params, stream *mechanisms.Stream) (*Machine, error) {
 	if n := c.Set.Dimension(); stream.Dimension() != n {
 		return nil, fmt.Errorf("coco: dimension %d: the stream has %d", n, stream.Dimension())
 	}
-	if want := p.Leaves.entries(c.Set.Dimension()); len(stream.Scratch()) != want {
+	if want := p.Contributions.entries(c.Set.Dimension()); len(stream.Scratch()) != want {
 		return nil, fmt.Errorf("coco: plan: leaves of %d numbers: the stream takes %d", want, len(stream.Scratch()))
 	}
 	if stream.PerStep() != (c.Update == OGD) {
@@ -70,17 +70,17 @@ func New(c Config, p Params, stream *mechanisms.Stream) (*Machine, error) {
 // build is New without its checks: tests run without noise, where the bound is truly 0.
 func build(c Config, p Params, stream *mechanisms.Stream, bound float64) (*Machine, error) {
 	n := c.Set.Dimension()
-	c.Clip = p.Leaves.longest(c) // G of llo's constants
+	c.Clip = p.Contributions.longest(c) // G of llo's constants
 	o := &objective{
 		convexity: float64(c.StrongConvexity * float64(stream.Batch())), start: c.StartRegularizer,
 		scope: stream.Terms().Scope,
 	}
 	if c.OwnConvexity && c.Update != OGD {
-		o.plays = make([]float64, n)
+		o.decisions = make([]float64, n)
 	}
 	m := &Machine{
 		Base: operators.Base{Operator: "coco", Stream: stream, Every: c.EmitEvery},
-		loss: c.Loss, set: c.Set, objective: o, pull: p.Leaves.Pull, offset: p.Leaves.Offset,
+		loss: c.Loss, set: c.Set, objective: o, pull: p.Contributions.Pull, offset: p.Contributions.Offset,
 	}
 	if p.Past.Point != nil {
 		o.follow(p.Past)
@@ -125,7 +125,7 @@ func (m *Machine) Add(dst []operators.Decision, r operators.Record) []operators.
 		return dst
 	}
 	t := m.Stream.Step()
-	m.objective.played(m.update.point())
+	m.objective.addDecision(m.update.point())
 	m.update.step(t, m.Stream.Sum(0))
 	if t%m.Every != 0 {
 		return dst

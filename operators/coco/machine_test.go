@@ -116,7 +116,7 @@ func TestRestoreRefusesAForeignPoint(t *testing.T) {
 			m := quiet(t, c, mechanism(c, 4, 1))
 			m.Add(nil, record(0, linear([]float64{1, 0, 0})))
 			good := m.AppendState(nil)
-			floats := m.update.StateLen()/8 + len(m.objective.plays)
+			floats := m.update.StateLen()/8 + len(m.objective.decisions)
 			for i := range floats {
 				bad := slices.Clone(good)
 				copy(bad[1+8*i:], []byte{1, 0, 0, 0, 0, 0, 0xf0, 0x7f}) // NaN

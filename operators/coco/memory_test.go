@@ -104,7 +104,8 @@ func TestOnlyProjectionHasAMemory(t *testing.T) {
 		m := remembering(c, 8, 1)
 		m.Failure = 0.01
 		stream := mechtest.Open(t, m, [32]byte{1})
-		if _, err := New(c, Params{}, stream); err == nil || !strings.Contains(err.Error(), "with memory 8: only projection") {
+		if _, err := New(c, Params{}, stream); err == nil ||
+			!strings.Contains(err.Error(), "with memory 8: only projection") {
 			t.Errorf("%+v: %v", c, err)
 		}
 	}

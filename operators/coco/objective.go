@@ -19,7 +19,7 @@ type objective struct {
 	convexity float64          // µB, of one step
 	start     float64          // λ_0
 	scope     protection.Scope // of the stream
-	plays     []float64        // S = Σ_{τ≤t} x_τ, nil where o_τ = 0, and for descent, which has it in x_t
+	decisions []float64        // S = Σ_{τ≤t} x_τ, nil where o_τ = 0, and for descent, which has it in x_t
 
 	past *inherited // what an earlier life of the stream has left (SPEC.md §5.3), nil: nothing
 }
@@ -55,10 +55,10 @@ func (o *objective) left(t uint64) float64 {
 	return decay.Left(memory, t)
 }
 
-// played counts the decision that the closing step's events saw.
-func (o *objective) played(x []float64) {
-	for i := range o.plays {
-		o.plays[i] += x[i]
+// addDecision counts the decision that the closing step's events saw.
+func (o *objective) addDecision(x []float64) {
+	for i := range o.decisions {
+		o.decisions[i] += x[i]
 	}
 }
 
@@ -67,7 +67,7 @@ func (o *objective) pull(t uint64, dst, sum []float64) {
 	for i, g := range sum {
 		dst[i] = -g
 	}
-	for i, s := range o.plays {
+	for i, s := range o.decisions {
 		dst[i] += float64(o.convexity * s)
 	}
 	if o.past == nil {

@@ -17,9 +17,9 @@ import (
 // opened, stored with the mechanism's plan, and read back ever after: recomputing it elsewhere could move a bit. It
 // also holds what an earlier life of the stream has left, where it goes on after one.
 type Params struct {
-	CW     float64       // C_W of the paper's constants; 0 where they are not used
-	Leaves Contributions // zero: the ball of the clip, of every plan of version 1
-	Past   Inherited     // zero: the stream starts from nothing
+	CW            float64       // C_W of the paper's constants; 0 where they are not used
+	Contributions Contributions // zero: the ball of the clip, of every plan of version 1
+	Past          Inherited     // zero: the stream starts from nothing
 }
 
 // Inherited is where a stream starts whose earlier life was published, as public as that (SPEC.md §5.3).
@@ -32,11 +32,11 @@ const (
 	planVersion = 1 // C_W
 	planLen     = 1 + 8
 
-	leavesVersion = 2 // and a rule for leaves
-	leavesLen     = planLen + 1 + 4*8
+	contributionsVersion = 2 // and a rule for leaves
+	contributionsLen     = planLen + 1 + 4*8
 
 	pastVersion = 3 // and a past: its weight, then its point
-	pastLen     = leavesLen + 8
+	pastLen     = contributionsLen + 8
 )
 
 // NewParams makes the plan of c over the mechanism m: with the rule for leaves that m has.
@@ -45,8 +45,8 @@ func (c Config) NewParams(m mechanisms.Config) (Params, error) {
 		return Params{}, err
 	}
 	var p Params
-	if sharp := c.leaves(m); reflect.DeepEqual(m.Contribution, sharp.leaf(c)) {
-		p.Leaves = sharp
+	if sharp := c.contributions(m); reflect.DeepEqual(m.Contribution, sharp.component(c)) {
+		p.Contributions = sharp
 	}
 	if c.Update == LLO && c.Constants == Paper {
 		cw, err := c.paperCW(m)
@@ -106,7 +106,7 @@ func (p Params) validate() error {
 		!all(p.Past.Point, finite) {
 		return errors.New("coco: plan: a past whose weight is not above 0, or whose numbers are not finite")
 	}
-	return p.Leaves.validate()
+	return p.Contributions.validate()
 }
 
 func all(v []float64, is func(float64) bool) bool {
@@ -131,11 +131,11 @@ func (p Params) AppendBinary(dst []byte) ([]byte, error) {
 	if err := p.validate(); err != nil {
 		return dst, err
 	}
-	if p.Leaves.Rule == ruleClip && p.Past.Point == nil {
+	if p.Contributions.Rule == ruleClip && p.Past.Point == nil {
 		dst = append(dst, planVersion)
 		return binary.LittleEndian.AppendUint64(dst, math.Float64bits(p.CW)), nil
 	}
-	l, version := p.Leaves, byte(leavesVersion)
+	l, version := p.Contributions, byte(contributionsVersion)
 	if p.Past.Point != nil {
 		version = pastVersion
 	}
@@ -151,8 +151,8 @@ func (p Params) AppendBinary(dst []byte) ([]byte, error) {
 func ParseParams(b []byte) (Params, error) {
 	want := planLen
 	switch {
-	case len(b) > 0 && b[0] == leavesVersion:
-		want = leavesLen
+	case len(b) > 0 && b[0] == contributionsVersion:
+		want = contributionsLen
 	case len(b) > 0 && b[0] == pastVersion:
 		want = max(pastLen+8, len(b)-(len(b)-pastLen)%8)
 	case len(b) > 0 && b[0] != planVersion:
@@ -165,15 +165,15 @@ func ParseParams(b []byte) (Params, error) {
 	if b[0] != planVersion {
 		var f [4]float64
 		readFloats(f[:], b[planLen+1:])
-		p.Leaves = Contributions{Rule: b[planLen], Pull: f[0], Offset: f[1], Radius: f[2], Reach: f[3]}
-		clip := p.Leaves.Rule == ruleClip && (b[0] == leavesVersion || p.Leaves != Contributions{})
+		p.Contributions = Contributions{Rule: b[planLen], Pull: f[0], Offset: f[1], Radius: f[2], Reach: f[3]}
+		clip := p.Contributions.Rule == ruleClip && (b[0] == contributionsVersion || p.Contributions != Contributions{})
 		if clip || slices.ContainsFunc(f[:], func(x float64) bool { return x == 0 && math.Signbit(x) }) {
 			return Params{}, errors.New("coco: plan: not the form in which rules of leaves are written")
 		}
 	}
 	if b[0] == pastVersion {
-		numbers := make([]float64, (len(b)-leavesLen)/8)
-		readFloats(numbers, b[leavesLen:])
+		numbers := make([]float64, (len(b)-contributionsLen)/8)
+		readFloats(numbers, b[contributionsLen:])
 		p.Past = Inherited{Weight: numbers[0], Point: numbers[1:]}
 	}
 	if math.Signbit(p.CW) {

@@ -132,12 +132,13 @@ func TestPlanBytesOfAPast(t *testing.T) {
 	if stored, err := p.AppendBinary(nil); err != nil || !bytes.Equal(stored, golden) {
 		t.Fatalf("stored as %v, %v", stored, err)
 	}
-	if got, err := ParseParams(golden); err != nil || got.Past.Weight != 1.5 || !floats.Equal(got.Past.Point, p.Past.Point) {
+	if got, err := ParseParams(golden); err != nil || got.Past.Weight != 1.5 ||
+		!floats.Equal(got.Past.Point, p.Past.Point) {
 		t.Errorf("parsed %+v, %v", got, err)
 	}
 	infinite := append(bytes.Clone(golden[:len(golden)-2]), 0xf0, 0x7f)
 	nothing := bytes.Clone(golden)
-	clear(nothing[leavesLen:pastLen])
+	clear(nothing[contributionsLen:pastLen])
 	for name, bad := range map[string][]byte{
 		"no point": golden[:pastLen], "half a coordinate": golden[:len(golden)-4], "infinite": infinite, "no weight": nothing,
 	} {

@@ -13,10 +13,10 @@ import (
 // its loss at the decision before it.
 type reference struct {
 	operators.OneRecord
-	config   Config
-	leaves   Contributions
-	first    []float64 // the decision that the stream starts from
-	decision []float64
+	config        Config
+	contributions Contributions
+	first         []float64 // the decision that the stream starts from
+	decision      []float64
 }
 
 func (t *reference) Begin() {
@@ -37,7 +37,7 @@ func (t *reference) Contribution(dst []float64, r operators.Record) bool {
 	t.config.Set.Tangent(gradient)
 	if len(centre) > 0 {
 		for i, x := range t.decision {
-			centre[i] = t.leaves.Offset + float64(t.leaves.Pull*x)
+			centre[i] = t.contributions.Offset + float64(t.contributions.Pull*x)
 		}
 		t.config.Set.Tangent(centre)
 	}

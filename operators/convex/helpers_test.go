@@ -150,8 +150,8 @@ func excess(s Set, x []float64) float64 {
 	case Ranking:
 		off, places, sorted := math.Abs(total/s.total-1), 0.0, slices.Sorted(slices.Values(x))
 		for i := range x { // any items have at most what as many first places are worth
-			places += s.worth[i] - sorted[len(x)-1-i]
-			off = max(off, -places/s.worth[0])
+			places += s.values[i] - sorted[len(x)-1-i]
+			off = max(off, -places/s.values[0])
 		}
 		return off
 	case Trees:
@@ -255,7 +255,7 @@ func corners(s Set) [][]float64 {
 		for order := range permutations(n) {
 			v := make([]float64, n)
 			for i, place := range order {
-				v[i] = s.worth[place]
+				v[i] = s.values[place]
 			}
 			list = append(list, v)
 		}

@@ -12,9 +12,9 @@ import (
 // all orders of R·w, the permutahedron. It is the base polytope of the submodular function R·(w_1 + … + w_|S|), concave
 // in |S|: {Σx = its value of all items, Σ_S x ≤ its value of S}.
 type Ranking struct {
-	worth []float64 // R·w of all n places
-	many  int       // of them that are worth something
-	total float64
+	values []float64 // R·w of all n places
+	many   int       // of them that are worth something
+	total  float64
 }
 
 // ParsePlace returns the canonical form of an entry, a number from 0 to 1e15, and whether it is one.
@@ -31,21 +31,21 @@ func newRanking(places []string, n int, radius float64) (Ranking, error) {
 	if len(places) == 0 || len(places) > n {
 		return Ranking{}, fmt.Errorf("convex: %d places: not 1 to %d, the dimension", len(places), n)
 	}
-	s := Ranking{worth: make([]float64, n)}
+	s := Ranking{values: make([]float64, n)}
 	for i, text := range places {
 		canonical, ok := ParsePlace(text)
 		worth, err := strconv.ParseFloat(canonical, 64)
 		if !ok || err != nil {
 			return s, fmt.Errorf("convex: place %d: not a number from 0 to 1e15", i+1)
 		}
-		s.worth[i] = float64(worth * radius)
-		if i > 0 && s.worth[i] > s.worth[i-1] {
+		s.values[i] = float64(worth * radius)
+		if i > 0 && s.values[i] > s.values[i-1] {
 			return s, fmt.Errorf("convex: place %d: worth more than the one before it", i+1)
 		}
-		if s.worth[i] > 0 {
+		if s.values[i] > 0 {
 			s.many = i + 1
 		}
-		s.total += s.worth[i]
+		s.total += s.values[i]
 	}
 	if !(s.Diameter() >= minRadius && s.MaxNorm() <= maxRadius) {
 		return s, fmt.Errorf("convex: places: rankings are %g apart at most and %g long: not at least %g and at most %g",
@@ -58,20 +58,20 @@ func newRanking(places []string, n int, radius float64) (Ranking, error) {
 func (Ranking) Name() string { return "ranking" }
 
 // Dimension is n.
-func (s Ranking) Dimension() int { return len(s.worth) }
+func (s Ranking) Dimension() int { return len(s.values) }
 
 // Diameter is the distance of a ranking to its reverse: the inner product of two orders is least there.
 func (s Ranking) Diameter() float64 {
-	square, last := 0.0, len(s.worth)-1
-	for i, w := range s.worth {
-		away := w - s.worth[last-i]
+	square, last := 0.0, len(s.values)-1
+	for i, w := range s.values {
+		away := w - s.values[last-i]
 		square += float64(away * away)
 	}
 	return math.Sqrt(square)
 }
 
 // MaxNorm is R·|w|₂, at every vertex.
-func (s Ranking) MaxNorm() float64 { return length(s.worth, nil) }
+func (s Ranking) MaxNorm() float64 { return length(s.values, nil) }
 
 // Start is the mean of w everywhere.
 func (s Ranking) Start(dst []float64) {
@@ -86,19 +86,19 @@ func (Ranking) Tangent(v []float64) { Simplex{len(v), 1}.Tangent(v) }
 // settle brings the sum back by scaling.
 func (s Ranking) settle(x []float64) {
 	for i, v := range x {
-		x[i] = max(0, min(v, s.worth[0]))
+		x[i] = max(0, min(v, s.values[0]))
 	}
 	normalise(x, s.total)
 	for i, v := range x {
-		x[i] = min(v, s.worth[0])
+		x[i] = min(v, s.values[0])
 	}
 }
 
 func (s Ranking) check(at func(int) float64) error {
 	total := 0.0
-	for i := range s.worth {
+	for i := range s.values {
 		v := at(i)
-		if !(v >= 0 && v <= s.worth[0]) {
+		if !(v >= 0 && v <= s.values[0]) {
 			return errors.New("convex: state: coordinate out of range")
 		}
 		total += v
@@ -114,7 +114,7 @@ func (s Ranking) LocalOracle() LocalOracle { return newFollowing(s) }
 
 // Linear is a linear oracle with memory of its own.
 func (s Ranking) Linear() LinearOracle {
-	return &ranked{set: s, order: newDescending(len(s.worth)), keys: make([]float64, len(s.worth))}
+	return &ranked{set: s, order: newDescending(len(s.values)), keys: make([]float64, len(s.values))}
 }
 
 // ranked gives the first place to the least cost, lowest position first, and so on: the greedy algorithm (J. Edmonds,
@@ -128,14 +128,14 @@ type ranked struct {
 func (o *ranked) Minimise(dst, c []float64) {
 	o.order.cheapest(o.keys, c)
 	clear(dst)
-	for _, worth := range o.set.worth[:o.set.many] {
+	for _, worth := range o.set.values[:o.set.many] {
 		dst[o.order.next()] = worth
 	}
 }
 
 // Projection sorts, and pools what is out of order: O(n log n).
 func (s Ranking) Projection() Projection {
-	n := len(s.worth)
+	n := len(s.values)
 	return &pooled{
 		set: s, order: newDescending(n), sorted: make([]int32, 0, n), first: make([]int32, 0, n+1),
 		sums: make([]float64, 0, n), keys: make([]float64, n),
@@ -161,7 +161,7 @@ func (p *pooled) Project(dst, x []float64) {
 	for i := range x {
 		at := p.order.next()
 		p.sorted = append(p.sorted, int32(at))
-		p.pool(i, p.keys[at]-p.set.worth[i])
+		p.pool(i, p.keys[at]-p.set.values[i])
 	}
 	p.first = append(p.first, int32(len(x)))
 	for pool := range p.sums {
@@ -193,7 +193,7 @@ func (p *pooled) place(dst []float64, from, to int) {
 	for range 2 {
 		off := 0.0
 		for i := from; i < to; i++ {
-			off += dst[p.sorted[i]] - p.set.worth[i]
+			off += dst[p.sorted[i]] - p.set.values[i]
 		}
 		off /= float64(to - from)
 		for _, i := range p.sorted[from:to] {

@@ -29,7 +29,7 @@ func slowRanking(s Ranking, x []float64) []float64 {
 		for from := range i + 1 {
 			most, total := math.Inf(-1), 0.0
 			for to := from; to < n; to++ {
-				total += x[order[to]] - s.worth[to]
+				total += x[order[to]] - s.values[to]
 				if to >= i {
 					most = max(most, total/float64(to-from+1))
 				}

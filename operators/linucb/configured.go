@@ -107,7 +107,7 @@ func (c operator) SecondTopic() *operators.Output {
 
 // Require tells the leaf.
 func (c operator) Require(m *mechanisms.Config, plan []byte) error {
-	part := c.rows.Part()
+	part := c.rows.Component()
 	part.Name = "moments"
 	m.Contribution = mechanisms.Contribution{Components: []mechanisms.Component{part}}
 	if c.confidence > 0 && m.Scope.End() == protection.Endless {

@@ -10,8 +10,8 @@ import (
 // none is the action of a record that is no context, or whose context does not wait.
 const none = -1
 
-// answerKind says what an action answers. It follows from keys and steps, as the table of contexts that wait does, and so is
-// public.
+// answerKind says what an action answers. It follows from keys and steps, as the table of contexts that wait does, and
+// so is public.
 type answerKind byte
 
 const (

@@ -15,11 +15,11 @@ import (
 type servedReference struct {
 	reference
 	records uint64
-	open    []held // that have not timed out, the oldest first
+	open    []waitingContext // that have not timed out, the oldest first
 }
 
-// held is a context that has a place.
-type held struct {
+// waitingContext is a context that has a place.
+type waitingContext struct {
 	key      string
 	step     uint64
 	context  operators.Record
@@ -50,11 +50,11 @@ func (t *servedReference) Contribution(dst []float64, r operators.Record) bool {
 	if !utf8.Valid(r.Key) {
 		key = ""
 	}
-	t.open = slices.DeleteFunc(t.open, func(w held) bool { return step-w.step >= t.waiting.Timeout })
-	at := slices.IndexFunc(t.open, func(w held) bool { return w.key == key })
+	t.open = slices.DeleteFunc(t.open, func(w waitingContext) bool { return step-w.step >= t.waiting.Timeout })
+	at := slices.IndexFunc(t.open, func(w waitingContext) bool { return w.key == key })
 	if at < 0 {
 		if len(key) >= 1 && len(key) <= maxName && len(t.open) < t.waiting.Capacity {
-			t.open = append(t.open, held{key: key, step: step, context: copied(r), choice: none})
+			t.open = append(t.open, waitingContext{key: key, step: step, context: copied(r), choice: none})
 		}
 		return false
 	}

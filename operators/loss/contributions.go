@@ -16,8 +16,8 @@ type Bounds struct {
 	Label     float64 // Y, the largest |y|; 0: unknown
 }
 
-// Contributions is where the gradients are that events within Bounds have, clipped to L: at a decision x within the ball of
-// Radius around Pull·x + Offset, and none longer than Norm.
+// Contributions is where the gradients are that events within Bounds have, clipped to L: at a decision x within the
+// ball of Radius around Pull·x + Offset, and none longer than Norm.
 type Contributions struct {
 	Pull   float64 // κ
 	Offset float64 // of each coordinate; not 0 in one dimension only
@@ -32,8 +32,8 @@ const rounding = 0x1p-40
 // up moves a length up by it.
 func up(length float64) float64 { return float64(length * (1 + rounding)) }
 
-// ContributionsOf returns the leaves of a loss, or false where nothing better than the ball of the clip is known: of losses
-// whose leaves fill it, and within bounds that are unknown.
+// ContributionsOf returns the leaves of a loss, or false where nothing better than the ball of the clip is known: of
+// losses whose leaves fill it, and within bounds that are unknown.
 func ContributionsOf(l Loss, b Bounds) (Contributions, bool) {
 	var leaves Contributions
 	switch q := l.(type) {

@@ -152,7 +152,9 @@ func TestDiametersAreThoseOfTheTable(t *testing.T) {
 		}
 	}
 	for _, c := range []struct{ r, y, clip float64 }{{1, 1, 100}, {5, 0.5, 100}, {2, 1, 1.7}, {0.5, 3, 4}} {
-		l, ok := ContributionsOf(Squared{}, Bounds{Decision: c.r, Dimension: 2, Clip: c.clip, Features: 1, Weight: 1, Label: c.y})
+		l, ok := ContributionsOf(
+			Squared{}, Bounds{Decision: c.r, Dimension: 2, Clip: c.clip, Features: 1, Weight: 1, Label: c.y},
+		)
 		searched := 0.0
 		for a := 0.0; a <= 1; a += 1e-6 {
 			searched = max(searched, 2*math.Sqrt(1-a*a)*min(c.clip, c.r*a+c.y))

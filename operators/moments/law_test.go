@@ -29,7 +29,7 @@ func exact(s float64, x, y []int64, epsilon float64) float64 {
 
 // worst returns the largest δ(ε) that any two leaves of a 2×2 matrix have.
 func worst(q mechanisms.Quantiser, r Rows, fine int, s, epsilon float64) float64 {
-	leaves := mechtest.Leaves(coarse(fine), q, r.Size(), rows(r, fine))
+	leaves := mechtest.Quantised(coarse(fine), q, r.Size(), rows(r, fine))
 	most, seen := 0.0, map[[3]int64]bool{} // δ depends on the sizes of differences alone
 	for i, x := range leaves {
 		for _, y := range leaves[:i] {

@@ -20,7 +20,7 @@ type pair struct {
 // apart returns squares of how far the leaves are from each other and from zero, exactly, and those that are claimed.
 func (p pair) apart(t *testing.T) (replace, zeroOut, near, far lattice.Int128) {
 	t.Helper()
-	g, err := lattice.NewFineGrid(p.rows.Part().Clip, p.bits)
+	g, err := lattice.NewFineGrid(p.rows.Component().Clip, p.bits)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -125,7 +125,7 @@ func TestTheClaimIsReached(t *testing.T) {
 // or half of one, zero.
 func TestLeavesOfNoNumbers(t *testing.T) {
 	r := Rows{Features: 2, Label: Whole, Blocks: 2}
-	g, err := lattice.NewGrid(r.Part().Clip)
+	g, err := lattice.NewGrid(r.Component().Clip)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -81,9 +81,9 @@ func (r Rows) Scales() []uint32 {
 	return out
 }
 
-// Part is a part that has these leaves, on a grid that holds the longest: (1+s²)/√2, with room for its rounding. Of
+// Component is a part that has these leaves, on a grid that holds the longest: (1+s²)/√2, with room for its rounding. Of
 // invalid rows it says nothing.
-func (r Rows) Part() mechanisms.Component {
+func (r Rows) Component() mechanisms.Component {
 	s := float64(r.Label) / Whole
 	room := 1 + float64((math.Sqrt(float64(r.Features+1))+8)*0x1p-24) // Distances adds √D/2 + 2 units, of 2²⁴ or more
 	clip := float64(float64((1+float64(s*s))/math.Sqrt2) * room)

@@ -168,7 +168,7 @@ func TestLeavesAreWithinTheGrid(t *testing.T) {
 		if err := r.Validate(); err != nil {
 			t.Fatal(err)
 		}
-		part := r.Part()
+		part := r.Component()
 		for bits := lattice.CoarseBits; bits <= lattice.FineBits; bits++ {
 			g, err := lattice.NewFineGrid(part.Clip, bits)
 			if err != nil {
@@ -273,7 +273,7 @@ func TestSumsAreSecondMoments(t *testing.T) {
 // streams are the mechanisms that take a quantiser and have noise of known deviation.
 func streams(r Rows) []mechanisms.Config {
 	c := mechtest.Config(1)
-	c.Contribution = mechanisms.Contribution{Components: []mechanisms.Component{r.Part()}}
+	c.Contribution = mechanisms.Contribution{Components: []mechanisms.Component{r.Component()}}
 	var all []mechanisms.Config
 	for _, name := range []string{"tree-gaussian", "blt", "once-gaussian", "forgetting"} {
 		x := c
@@ -327,7 +327,7 @@ func TestNoiseIsTheDeclaredOne(t *testing.T) {
 func TestTreesOfMomentsHaveNoiseOfTheirNodes(t *testing.T) {
 	r := Rows{Features: 60, Label: Whole}
 	c := mechtest.Config(1)
-	c.Contribution = mechanisms.Contribution{Components: []mechanisms.Component{r.Part()}}
+	c.Contribution = mechanisms.Contribution{Components: []mechanisms.Component{r.Component()}}
 	c.Name, c.Scope = "tree-gaussian", protection.Lifetime{Steps: 15, Within: 16}
 	stream := mechtest.Open(t, c, [32]byte{8})
 	d, err := stream.Deviation(0, 0)
@@ -361,7 +361,7 @@ func TestTreesOfMomentsHaveNoiseOfTheirNodes(t *testing.T) {
 // A leaf takes no memory.
 func TestQuantiseAllocatesNothing(t *testing.T) {
 	r := Rows{Features: 27, Label: 717}
-	g, err := lattice.NewGrid(r.Part().Clip)
+	g, err := lattice.NewGrid(r.Component().Clip)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -389,7 +389,7 @@ func TestRowsValidate(t *testing.T) {
 	for _, a := range []dp.Adjacency{dp.Replace, dp.ZeroOut} {
 		c := mechtest.Config(1)
 		c.Unit = protection.Event{Exchange: a}
-		c.Contribution = mechanisms.Contribution{Components: []mechanisms.Component{Rows{Features: 4, Label: 700}.Part()}}
+		c.Contribution = mechanisms.Contribution{Components: []mechanisms.Component{Rows{Features: 4, Label: 700}.Component()}}
 		if err := c.Validate(); err != nil {
 			t.Error(err)
 		}

@@ -59,8 +59,8 @@ func (l Law) HockeyStick(other Law, epsilon float64) (delta float64) {
 	return delta
 }
 
-// Farthest is the largest ratio of probabilities, as its logarithm, and what has it.
-func (l Law) Farthest(other Law) (most float64, where string) {
+// LargestRatio is the largest ratio of probabilities, as its logarithm, and what has it.
+func (l Law) LargestRatio(other Law) (most float64, where string) {
 	for said, p := range l {
 		if ratio := math.Log(p / other[said]); ratio > most {
 			most, where = ratio, said

@@ -74,7 +74,7 @@ func scale(e *schemas.Event, by float64) {
 func (s suite) differsOverGivenSums(tb testing.TB, change func(r *operators.Record)) string {
 	tb.Helper()
 	plain, changed := s.overGivenSums(tb), s.overGivenSums(tb)
-	plain.draws, changed.draws = &told{}, &told{}
+	plain.draws, changed.draws = &published{}, &published{}
 	changed.draws.script = plain.draws
 	plain.open()
 	changed.open()
@@ -144,15 +144,15 @@ func said(d operators.Decision) int {
 	return n
 }
 
-// told are the draws of a machine: as its stream draws them, or as they were in another run, its script.
-type told struct {
+// published are the draws of a machine: as its stream draws them, or as they were in another run, its script.
+type published struct {
 	draws  []mechanisms.Draw
 	drawn  []int
-	script *told
+	script *published
 }
 
 // draw takes note of a call of Stream.Choose, and says what it returns.
-func (d *told) draw(x mechanisms.Draw, drawn int) int {
+func (d *published) draw(x mechanisms.Draw, drawn int) int {
 	x.Scores = slices.Clone(x.Scores)
 	if at := len(d.draws); d.script != nil {
 		if drawn = 0; at < len(d.script.drawn) && d.script.drawn[at] < len(x.Scores) {
@@ -170,7 +170,7 @@ func (g *overGiven) drawing() bool {
 
 // differs says in what the draws so far are not those of the script. Scores may owe something to events only where the
 // guarantee is of draws; that a draw comes, its law, and among how many it chooses may not.
-func (d *told) differs(drawing bool) string {
+func (d *published) differs(drawing bool) string {
 	if len(d.draws) != len(d.script.draws) {
 		return fmt.Sprintf("%d draws of other events over the same sums, want %d", len(d.draws), len(d.script.draws))
 	}
@@ -191,7 +191,7 @@ func (d *told) differs(drawing bool) string {
 type overGiven struct {
 	machine operators.Machine
 	streams []*mechanisms.Stream
-	draws   *told
+	draws   *published
 	last    history
 	fault   string
 }

@@ -61,16 +61,16 @@ func (c operator) Extras() []schemas.Extra {
 	}, operators.LifetimeMembers(c.terms)...)
 }
 
-// part is what a record adds.
-func (c operator) part() mechanisms.Component {
-	p := c.rows.Part()
+// component is what a record adds.
+func (c operator) component() mechanisms.Component {
+	p := c.rows.Component()
 	p.Name = "moments"
 	return p
 }
 
 // Require tells the leaf.
 func (c operator) Require(m *mechanisms.Config, plan []byte) error {
-	m.Contribution = mechanisms.Contribution{Components: []mechanisms.Component{c.part()}}
+	m.Contribution = mechanisms.Contribution{Components: []mechanisms.Component{c.component()}}
 	return checkPlan(plan, plan == nil)
 }
 

@@ -84,7 +84,7 @@ func (m *Machine) Open(dst []operators.Decision) []operators.Decision { return d
 
 // Add takes the row of the record. One that has none is a null one.
 func (m *Machine) Add(dst []operators.Decision, r operators.Record) []operators.Decision {
-	if !m.Stream.Add(r.Identity, m.leaf(r)) {
+	if !m.Stream.Add(r.Identity, m.contribution(r)) {
 		return dst
 	}
 	t := m.Stream.Step()
@@ -95,9 +95,9 @@ func (m *Machine) Add(dst []operators.Decision, r operators.Record) []operators.
 	return append(dst, operators.Decision{Index: t, Step: t, Point: m.point, Extras: m.extras})
 }
 
-// leaf returns the numbers of a record for the stream, or nil: the row (z; y) times √w, w clamped to 1. What of a label
+// contribution returns the numbers of a record for the stream, or nil: the row (z; y) times √w, w clamped to 1. What of a label
 // is left is against the decision that is public.
-func (m *Machine) leaf(r operators.Record) []float64 {
+func (m *Machine) contribution(r operators.Record) []float64 {
 	leaf := m.Stream.Scratch()
 	d := m.rows.Features
 	if r.Null || !m.row(leaf[:d], r.Event) {

@@ -224,7 +224,7 @@ func TestTwinAddsWhatTheMachineAdds(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		optest.ReferenceAgrees(t, kind.name, machine, machine.leaf, newReference(every), 5, drawn(100, 4, 3))
+		optest.ReferenceAgrees(t, kind.name, machine, machine.contribution, newReference(every), 5, drawn(100, 4, 3))
 	}
 }
 
@@ -288,7 +288,7 @@ func TestLeavesAreAsFarApartAsIsPaidFor(t *testing.T) {
 		if !twin.Contribution(values[0], with) || !twin.Contribution(values[1], without) {
 			t.Fatalf("%s: a canary adds nothing", kind.name)
 		}
-		optest.FarApart(t, c.rows, mechtest.Plan(t, m).Component(0).Grid, c.rows.Size(), values...)
+		optest.DistancesAreReached(t, c.rows, mechtest.Plan(t, m).Component(0).Grid, c.rows.Size(), values...)
 	}
 }
 

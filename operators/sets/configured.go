@@ -70,7 +70,7 @@ func (c operator) Require(m *mechanisms.Config, plan []byte) error {
 	if m.Scope.End() == protection.Endless {
 		return nil // a rule of the mechanism's own
 	}
-	m.Contribution = mechanisms.Contribution{Components: []mechanisms.Component{cell{Cells: c.cells()}.Part()}, Nonzero: 1}
+	m.Contribution = mechanisms.Contribution{Components: []mechanisms.Component{cell{Cells: c.cells()}.Component()}, Nonzero: 1}
 	r, err := c.rates(*m)
 	if plan != nil {
 		_, r, err = c.read(plan)
@@ -125,7 +125,8 @@ func (c operator) Describe(m mechanisms.Config) operators.Description {
 	d := operators.Description{
 		Mechanisms: []string{"once-gamma", "once-gaussian"},
 		Steps: fmt.Sprintf("%d of %d elements; a round of %d plays of one set a step, each learned from %d steps after it; the set "+
-			"stands after %d steps that explore, %d of them a position", c.Pick, len(c.Elements), c.Actions.Actions, c.Actions.Delay+1,
+			"stands after %d steps that explore, %d of them a position", c.Pick, len(c.Elements), c.Actions.Actions,
+			c.Actions.Delay+1,
 			c.explores(), c.explores()/uint64(c.Pick)),
 	}
 	if c.Draws {

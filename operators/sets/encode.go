@@ -38,7 +38,7 @@ func (r *rounds) AppendState(dst []byte) []byte {
 
 func (r *rounds) Restore(state []byte) error {
 	for i := range r.rounds {
-		p := played{
+		p := playedRound{
 			cell:  int32(binary.LittleEndian.Uint32(state[roundLen*i:])),
 			stage: binary.LittleEndian.Uint32(state[roundLen*i+4:]),
 		}

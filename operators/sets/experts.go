@@ -8,8 +8,8 @@ import (
 	"oriel/operators"
 )
 
-// expertsRule is Algorithm 3 of the source, BanditDP: k expertsRule of exponential weights, whose sums the stream holds and
-// draws by, and explorations at rounds that depend on no event.
+// expertsRule is Algorithm 3 of the source, BanditDP: k expertsRule of exponential weights, whose sums the stream holds
+// and draws by, and explorations at rounds that depend on no event.
 type expertsRule struct {
 	config Config
 	rates  rates
@@ -36,20 +36,20 @@ func newExperts(c Config, r rates, stream *mechanisms.Stream) (*expertsRule, err
 
 // next plays the set that was drawn last, or explores: one of its first elements, none to k−1 of them, all alike, and
 // any element behind them. The first set is any.
-func (e *expertsRule) next(stream *mechanisms.Stream) ([]int, played) {
+func (e *expertsRule) next(stream *mechanisms.Stream) ([]int, playedRound) {
 	if e.round++; e.round == 1 {
 		for i := range e.set {
 			e.set[i] = e.any(stream, len(e.zeros))
 		}
 	}
 	if e.round > e.last || e.explored == e.rates.most || !e.explores(stream) {
-		return e.set, played{cell: -1}
+		return e.set, playedRound{cell: -1}
 	}
 	e.explored++
 	i, element := e.any(stream, len(e.set)), e.any(stream, len(e.zeros))
 	copy(e.probe, e.set[:i])
 	e.probe[i] = element
-	return e.probe[:i+1], played{cell: int32(i*len(e.zeros) + element)}
+	return e.probe[:i+1], playedRound{cell: int32(i*len(e.zeros) + element)}
 }
 
 // any draws one of so many, all alike.
@@ -74,7 +74,7 @@ func (e *expertsRule) explores(stream *mechanisms.Stream) bool {
 }
 
 // learn draws all elements anew behind an exploration, or behind each round: its answers are in the stream.
-func (e *expertsRule) learn(stream *mechanisms.Stream, p played, _ int, _ float64) {
+func (e *expertsRule) learn(stream *mechanisms.Stream, p playedRound, _ int, _ float64) {
 	if p.cell < 0 && e.config.Rate != direct {
 		return
 	}

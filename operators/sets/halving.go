@@ -9,8 +9,8 @@ import (
 	"oriel/mechanisms"
 )
 
-// halvingRule is sequential halving (Karnin, Koren and Somekh, "Almost optimal exploration in multi-armed bandits", ICML
-// 2013) at each position of the greedy set, one after the other.
+// halvingRule is sequential halving (Karnin, Koren and Somekh, "Almost optimal exploration in multi-armed bandits",
+// ICML 2013) at each position of the greedy set, one after the other.
 type halvingRule struct {
 	config Config
 	set    []int  // so far, then one more element that is tried
@@ -54,24 +54,24 @@ func (h *halvingRule) position() {
 }
 
 // next tries what is left in turns.
-func (h *halvingRule) next(*mechanisms.Stream) ([]int, played) {
+func (h *halvingRule) next(*mechanisms.Stream) ([]int, playedRound) {
 	if h.config.Epoch > 0 && h.round == h.config.Epoch {
 		h.begin()
 	}
 	h.round++
 	if h.found == len(h.set) {
-		return h.set, played{cell: -1, stage: h.stage}
+		return h.set, playedRound{cell: -1, stage: h.stage}
 	}
 	element := h.left[h.at]
 	h.at = (h.at + 1) % len(h.left)
 	h.set[h.found] = element
-	return h.set[:h.found+1], played{cell: int32(element), stage: h.stage}
+	return h.set[:h.found+1], playedRound{cell: int32(element), stage: h.stage}
 }
 
 // rounds is how many an element is to be tried for before halving c+1 of a position: all there were count.
 func (c Config) rounds(cut int) uint64 { return c.Tries * (1<<(cut+1) - 1) }
 
-func (h *halvingRule) learn(_ *mechanisms.Stream, p played, answers int, sum float64) {
+func (h *halvingRule) learn(_ *mechanisms.Stream, p playedRound, answers int, sum float64) {
 	if p.cell < 0 || p.stage != h.stage {
 		return
 	}

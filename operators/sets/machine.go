@@ -13,17 +13,17 @@ import (
 // rule finds sets. It sees what is released and what is drawn.
 type rule interface {
 	// next returns the set of the next round, valid until it is called again, and what is learned from it.
-	next(stream *mechanisms.Stream) ([]int, played)
+	next(stream *mechanisms.Stream) ([]int, playedRound)
 	// learn takes what a round has released: of so many answers the sum of mapped worths, with noise. Of draws there is
 	// no sum.
-	learn(stream *mechanisms.Stream, p played, answers int, sum float64)
+	learn(stream *mechanisms.Stream, p playedRound, answers int, sum float64)
 	AppendState(dst []byte) []byte
 	StateLen() int
 	Restore(state []byte) error // state has stateLen bytes; after an error nothing has changed
 }
 
-// played is what a round tells.
-type played struct {
+// playedRound is what a round tells.
+type playedRound struct {
 	cell  int32  // halving: the element that is tried; draws: expert·N + element. −1: nothing
 	stage uint32 // of halving: the set behind which it is tried
 }
@@ -34,13 +34,13 @@ type Machine struct {
 	config Config
 	table  *actions.Table
 	rule   rule
-	rounds []played // by number of the round, modulo how many the table knows of
+	rounds []playedRound // by number of the round, modulo how many the table knows of
 
-	leaf   [2]float64
-	point  []float64
-	extras [2]schemas.ExtraValue
-	names  map[string]string // of sets that were played, by their places: few, and told again and again
-	key    []byte
+	contribution [2]float64
+	point        []float64
+	extras       [2]schemas.ExtraValue
+	names        map[string]string // of sets that were played, by their places: few, and told again and again
+	key          []byte
 }
 
 var _ operators.Machine = (*Machine)(nil)
@@ -62,7 +62,7 @@ func newMachine(c Config, r rates, stream *mechanisms.Stream) (*Machine, error) 
 	}
 	m := &Machine{
 		Base: operators.Base{Operator: "sets", Stream: stream}, config: c, table: table,
-		rounds: make([]played, c.Actions.Rounds()),
+		rounds: make([]playedRound, c.Actions.Rounds()),
 		point:  make([]float64, c.Pick), names: map[string]string{},
 	}
 	if !c.Draws {
@@ -75,7 +75,7 @@ func newMachine(c Config, r rates, stream *mechanisms.Stream) (*Machine, error) 
 }
 
 // Open returns the first round.
-func (m *Machine) Open(dst []operators.Decision) []operators.Decision { return m.play(dst, 1) }
+func (m *Machine) Open(dst []operators.Decision) []operators.Decision { return m.publish(dst, 1) }
 
 // Add takes a record, which may answer a play, and publishes the next round where a step closes.
 func (m *Machine) Add(dst []operators.Decision, r operators.Record) []operators.Decision {
@@ -87,7 +87,7 @@ func (m *Machine) Add(dst []operators.Decision, r operators.Record) []operators.
 		m.rule.learn(m.Stream, *m.at(n), answers, m.Stream.Sum(0)[0])
 	}
 	m.table.Settle()
-	return m.play(dst, m.table.Step())
+	return m.publish(dst, m.table.Step())
 }
 
 // adds is what the record that was answered for last adds to the stream; nil: nothing.
@@ -97,22 +97,22 @@ func (m *Machine) adds() []float64 {
 		return nil
 	}
 	if !m.config.Draws {
-		m.leaf[0] = a.Value
-		return m.leaf[:1]
+		m.contribution[0] = a.Value
+		return m.contribution[:1]
 	}
 	p := m.at(m.config.Actions.RoundOf(a.Action))
-	m.leaf[0], m.leaf[1] = float64(p.cell), a.Value
+	m.contribution[0], m.contribution[1] = float64(p.cell), a.Value
 	if p.cell < 0 {
 		return nil // what a round told that did not explore is discarded
 	}
-	return m.leaf[:]
+	return m.contribution[:]
 }
 
 // at returns what is played in a round.
-func (m *Machine) at(round uint64) *played { return &m.rounds[round%uint64(len(m.rounds))] }
+func (m *Machine) at(round uint64) *playedRound { return &m.rounds[round%uint64(len(m.rounds))] }
 
-// play publishes a round.
-func (m *Machine) play(dst []operators.Decision, round uint64) []operators.Decision {
+// publish publishes a round.
+func (m *Machine) publish(dst []operators.Decision, round uint64) []operators.Decision {
 	set, p := m.rule.next(m.Stream)
 	*m.at(round) = p
 	for i := range m.point {

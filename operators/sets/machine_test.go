@@ -33,7 +33,7 @@ func TestConformance(t *testing.T) {
 	for i, c := range kinds() {
 		t.Run(strconv.Itoa(i), func(t *testing.T) {
 			m := mechanismOf(t, c, 3)
-			optest.RunPlays(t, func(tb testing.TB, open optest.Open) operators.Machine {
+			optest.RunActions(t, func(tb testing.TB, open optest.Open) operators.Machine {
 				return opened(tb, c, m, open(m))
 			}, c.Actions, optest.Answers(60, -1, 2))
 		})
@@ -69,7 +69,7 @@ func TestTheMachineAddsWhatTheTwinSays(t *testing.T) {
 		other.Observe(machine.Open(nil))
 		leaf := make([]float64, 2)
 		for at, e := range optest.Answers(40*c.Actions.Records, -1, 2) {
-			r := operators.Record{Key: optest.PlayKey(c.Actions, at), Event: e, Null: at%11 == 2}
+			r := operators.Record{Key: optest.ActionKey(c.Actions, at), Event: e, Null: at%11 == 2}
 			if some := other.Contribution(leaf, r); some && c.Draws {
 				sums[int(leaf[0])] += leaf[1]
 			} else if some {
@@ -100,7 +100,7 @@ func TestDistances(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	optest.FarApart(t, cell{Cells: 3}, g, 3, []float64{1, 0.5}, []float64{1, -0.5}, []float64{0, 9}, []float64{2, -9},
+	optest.DistancesAreReached(t, cell{Cells: 3}, g, 3, []float64{1, 0.5}, []float64{1, -0.5}, []float64{0, 9}, []float64{2, -9},
 		[]float64{1, math.NaN()}, []float64{1.5, 0.1}, []float64{-1, 1}, []float64{3, 1}, []float64{math.NaN(), 1})
 	leaf := make([]int64, 3)
 	if (cell{Cells: 3}).Quantise(g, leaf, []float64{2, 0.25}); leaf[0] != 0 || leaf[1] != 0 || leaf[2] != g.Lambda/2+1 &&
@@ -124,7 +124,7 @@ func TestGoldenDecisions(t *testing.T) {
 				digest.Text(d.Extras[0].Text)
 				digest.Numbers(d.Extras[1].Number)
 			}
-			decisions = machine.Add(nil, operators.Record{Key: optest.PlayKey(c.Actions, at), Event: e})
+			decisions = machine.Add(nil, operators.Record{Key: optest.ActionKey(c.Actions, at), Event: e})
 		}
 		if got := digest.String(); got != want {
 			t.Errorf("%d: %s, stored %s", i, got, want)
@@ -138,7 +138,7 @@ func TestStatesAreRefused(t *testing.T) {
 		machine := machineOf(t, c, 5, 1)
 		machine.Open(nil)
 		for at, e := range optest.Answers(20, -1, 2) {
-			machine.Add(nil, operators.Record{Key: optest.PlayKey(c.Actions, at), Event: e})
+			machine.Add(nil, operators.Record{Key: optest.ActionKey(c.Actions, at), Event: e})
 		}
 		state := machine.AppendState(nil)
 		again := machineOf(t, c, 5, 1)

@@ -79,9 +79,11 @@ func (c operator) Require(m *mechanisms.Config, plan []byte) error {
 		c.length = c.lengthOf(*m)
 	}
 	if c.rule == byHistogram {
-		m.Contribution = mechanisms.Contribution{Components: []mechanisms.Component{typeQuantiser{Types: len(c.types)}.Part()}}
+		m.Contribution = mechanisms.Contribution{
+			Components: []mechanisms.Component{typeQuantiser{Types: len(c.types)}.Component()},
+		}
 	} else {
-		m.Contribution = mechanisms.Contribution{Components: []mechanisms.Component{c.part(*m)}}
+		m.Contribution = mechanisms.Contribution{Components: []mechanisms.Component{c.component(*m)}}
 	}
 	if c.rule == byDraws {
 		return c.schedule(m)
@@ -153,7 +155,7 @@ func (c operator) Describe(m mechanisms.Config) operators.Description {
 	}
 	if c.rule != byHistogram {
 		c.length = c.lengthOf(m)
-		size := c.part(m).Size
+		size := c.component(m).Size
 		d.Distance = fmt.Sprintf("%d gains in [0, 1]: an exchange moves each by 1 at most, all by √%[1]d = %.4g", size,
 			math.Sqrt(float64(size)))
 		if positions := float64(size / c.elements); c.length > 0 {

@@ -86,7 +86,7 @@ func TestDrawsAreWithinTheirBound(t *testing.T) {
 				}
 				r := operators.Record{Event: schemas.Event{Vector: schemas.Vector{Values: v}}}
 				r.Identity.Offset = int64(i)
-				for k, g := range machine.leaf(r) {
+				for k, g := range machine.contribution(r) {
 					sums[k] += g + 0.5
 					if k%n == machine.set[k/n] {
 						had += g + 0.5

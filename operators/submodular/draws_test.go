@@ -92,7 +92,7 @@ func TestTwoExpertsAreWithinTheirClaim(t *testing.T) {
 							continue
 						}
 						worst = max(worst, laws[i].HockeyStick(laws[j], budget.Epsilon))
-						if ratio, said := laws[i].Farthest(laws[j]); ratio > most {
+						if ratio, said := laws[i].LargestRatio(laws[j]); ratio > most {
 							most, where = ratio, said
 						}
 					}
@@ -232,7 +232,7 @@ func TestWhatIsDrawnTwiceCountsOnce(t *testing.T) {
 		e := schemas.Event{Vector: schemas.Vector{Values: []float64{0.4, 0.5, 0.6, 0.8}}}
 		leaf := func(set ...int) []float64 {
 			copy(machine.set, set)
-			return slices.Clone(machine.leaf(operators.Record{Event: e}))
+			return slices.Clone(machine.contribution(operators.Record{Event: e}))
 		}
 		twice, once := leaf(1, 1, 2), leaf(1, 2, 0)
 		if !slices.Equal(twice[8:], append(once[4:8:8], 0)[:4]) {

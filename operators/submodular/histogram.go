@@ -24,8 +24,8 @@ func newHistogram(c operator, table []float64, set []int) *histogramRule {
 	}
 }
 
-// leaf writes the type of the event.
-func (h *histogramRule) leaf(dst []float64, e schemas.Event) bool {
+// contribution writes the type of the event.
+func (h *histogramRule) contribution(dst []float64, e schemas.Event) bool {
 	j := h.typeOf(e)
 	dst[0] = float64(j)
 	return j >= 0

@@ -27,15 +27,16 @@ func (c operator) strength(m mechanisms.Config) float64 {
 	return float64(far / (2 * radius) * math.Sqrt(max(big, 1)/events))
 }
 
-// leadersRule are k experts, each a point of the simplex that follows from what is released. A draw from it costs nothing.
+// leadersRule are k experts, each a point of the simplex that follows from what is released. A draw from it costs
+// nothing.
 type leadersRule struct {
 	prefixes
-	strength float64 // H
-	to       convex.Projection
-	chances  []float64
-	scaled   []float64
-	scores   []int64 // of elements with a chance
-	among    []int   // which these are
+	strength      float64 // H
+	to            convex.Projection
+	probabilities []float64
+	scaled        []float64
+	scores        []int64 // of elements with a chance
+	among         []int   // which these are
 }
 
 func newLeaders(behind prefixes, strength float64) (*leadersRule, error) {
@@ -46,7 +47,7 @@ func newLeaders(behind prefixes, strength float64) (*leadersRule, error) {
 	}
 	to, err := convex.NewProjection(set)
 	return &leadersRule{
-		prefixes: behind, strength: strength, to: to, chances: make([]float64, n),
+		prefixes: behind, strength: strength, to: to, probabilities: make([]float64, n),
 		scaled: make([]float64, n), scores: make([]int64, 0, n), among: make([]int, 0, n),
 	}, err
 }
@@ -70,11 +71,11 @@ func (l *leadersRule) draw(stream *mechanisms.Stream, sum []float64, by float64)
 	for a, g := range sum {
 		l.scaled[a] = g / by
 	}
-	l.to.Project(l.chances, l.scaled)
+	l.to.Project(l.probabilities, l.scaled)
 	l.scores, l.among = l.scores[:0], l.among[:0]
 	best := 0
-	for a, p := range l.chances {
-		if p > l.chances[best] {
+	for a, p := range l.probabilities {
+		if p > l.probabilities[best] {
 			best = a
 		}
 		if p > 0 {

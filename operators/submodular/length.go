@@ -8,10 +8,10 @@ import (
 	"oriel/mechanisms/lattice"
 )
 
-// boundedGainsQuantiser is the Quantiser of gains that are 0 at least and have a public length at most, at each position, or of each
-// copy: longer ones are drawn to it, numbers below 0 are 0, and where one is not a number the gains of its position are
-// zero. Gains that are not negative are at most √2 times as far apart as they are long, and not twice. So two leaves
-// are √(2·Positions)·Most apart at most, and √Positions·Most from zero.
+// boundedGainsQuantiser is the Quantiser of gains that are 0 at least and have a public length at most, at each
+// position, or of each copy: longer ones are drawn to it, numbers below 0 are 0, and where one is not a number the
+// gains of its position are zero. Gains that are not negative are at most √2 times as far apart as they are long, and
+// not twice. So two leaves are √(2·Positions)·Most apart at most, and √Positions·Most from zero.
 type boundedGainsQuantiser struct {
 	Positions, Elements int
 	Most                float64 // M
@@ -20,8 +20,8 @@ type boundedGainsQuantiser struct {
 // Entries is the gains of all positions.
 func (s boundedGainsQuantiser) Entries() int { return s.Positions * s.Elements }
 
-// Part is a part that has these leaves.
-func (s boundedGainsQuantiser) Part() mechanisms.Component {
+// Component is a part that has these leaves.
+func (s boundedGainsQuantiser) Component() mechanisms.Component {
 	clip := float64(math.Sqrt(float64(s.Positions)) * s.Most)
 	return mechanisms.Component{Name: "gains", Size: s.Entries(), Clip: clip, Quantiser: s}
 }
@@ -91,14 +91,14 @@ func (c operator) centre() float64 {
 	return 0.5
 }
 
-// part is that of gains.
-func (c operator) part(m mechanisms.Config) mechanisms.Component {
+// component is that of gains.
+func (c operator) component(m mechanisms.Config) mechanisms.Component {
 	positions := c.pick
 	if c.rule == byShares {
 		positions = c.copiesOf(m)
 	}
 	if c.length > 0 {
-		return boundedGainsQuantiser{Positions: positions, Elements: c.elements, Most: c.length}.Part()
+		return boundedGainsQuantiser{Positions: positions, Elements: c.elements, Most: c.length}.Component()
 	}
 	return gainsQuantiser{Size: positions * c.elements}.Part()
 }

@@ -34,7 +34,7 @@ func TestDistancesOfALength(t *testing.T) {
 	for _, most := range []float64{1, 1.25, 0.5} {
 		q := boundedGainsQuantiser{Positions: 2, Elements: 2, Most: most}
 		for _, exp := range []int{-2, -3, -6} {
-			g := lattice.Grid{Exp: exp, Lambda: int64(math.Floor(math.Ldexp(q.Part().Clip, -exp)))}
+			g := lattice.Grid{Exp: exp, Lambda: int64(math.Floor(math.Ldexp(q.Component().Clip, -exp)))}
 			near, far := q.Distances(g)
 			replace, zeroOut := mechtest.LargestDistances(g, q, 4, all)
 			if replace > near.Lo || zeroOut > far.Lo || zeroOut > uint64(g.Lambda*g.Lambda) {
@@ -56,7 +56,7 @@ func TestGainsOfALengthAreAsFarApartAsIsPaidFor(t *testing.T) {
 		if c.length == 0 || len(c.types) > 0 {
 			continue // events of a list are less far apart, and those of no length have TestCanariesAreFarApart
 		}
-		twin, size := &reference{operator: c, plan: p}, c.part(m).Size
+		twin, size := &reference{operator: c, plan: p}, c.component(m).Size
 		twin.Begin()
 		values := make([][]float64, 40)
 		for i := range values {
@@ -71,7 +71,7 @@ func TestGainsOfALengthAreAsFarApartAsIsPaidFor(t *testing.T) {
 		with, without := twin.Canary([]float64{1}, 1)
 		twin.Contribution(values[0], with)
 		twin.Contribution(values[1], without)
-		optest.FarApart(t, c.part(m).Quantiser, mechtest.Plan(t, m).Component(0).Grid, size, values...)
+		optest.DistancesAreReached(t, c.component(m).Quantiser, mechtest.Plan(t, m).Component(0).Grid, size, values...)
 	}
 }
 
@@ -96,13 +96,13 @@ func TestLengthsOfLists(t *testing.T) {
 	} {
 		listed, length, c := sd(kind...)
 		_, m, p := config(t, budget, kind...)
-		longest, grid, part := 0.0, mechtest.Plan(t, m).Component(0).Grid, c.part(m)
+		longest, grid, part := 0.0, mechtest.Plan(t, m).Component(0).Grid, c.component(m)
 		machine, err := newMachine(c, p, mechtest.ZeroStream(t, m))
 		if err != nil {
 			t.Fatal(err)
 		}
 		for j := range c.types {
-			gains := slices.Clone(machine.leaf(atPlace(j)))
+			gains := slices.Clone(machine.contribution(atPlace(j)))
 			first, leaf := 0.0, make([]int64, part.Size)
 			for _, g := range gains[:c.elements] {
 				first += g * g

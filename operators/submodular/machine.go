@@ -82,7 +82,7 @@ func (m *Machine) Open(dst []operators.Decision) []operators.Decision { return d
 
 // Add takes the leaf of the record. One that has none is a null one.
 func (m *Machine) Add(dst []operators.Decision, r operators.Record) []operators.Decision {
-	if !m.Stream.Add(r.Identity, m.leaf(r)) {
+	if !m.Stream.Add(r.Identity, m.contribution(r)) {
 		return dst
 	}
 	t := m.Stream.Step()
@@ -95,9 +95,9 @@ func (m *Machine) Add(dst []operators.Decision, r operators.Record) []operators.
 	return append(dst, operators.Decision{Index: t, Step: t, Point: m.point, Extras: m.extras})
 }
 
-// leaf returns the numbers of a record for the stream, or nil.
-func (m *Machine) leaf(r operators.Record) []float64 {
-	if leaf := m.Stream.Scratch(); !r.Null && m.rule.leaf(leaf, r.Event) {
+// contribution returns the numbers of a record for the stream, or nil.
+func (m *Machine) contribution(r operators.Record) []float64 {
+	if leaf := m.Stream.Scratch(); !r.Null && m.rule.contribution(leaf, r.Event) {
 		return leaf
 	}
 	return nil

@@ -167,7 +167,7 @@ func TestTwinAddsWhatTheMachineAdds(t *testing.T) {
 			t.Fatal(err)
 		}
 		twin := &reference{operator: every, plan: p}
-		optest.ReferenceAgrees(t, kind.name, machine, machine.leaf, twin, m.Contribution.Entries(), drawn(c, 100, 3))
+		optest.ReferenceAgrees(t, kind.name, machine, machine.contribution, twin, m.Contribution.Entries(), drawn(c, 100, 3))
 	}
 }
 
@@ -245,7 +245,7 @@ func TestCanariesAreFarApart(t *testing.T) {
 			for i := range a {
 				sum += (a[i] - b[i]) * (a[i] - b[i])
 			}
-			k, size := float64(c.pick), float64(c.part(m).Size)
+			k, size := float64(c.pick), float64(c.component(m).Size)
 			want := size - (k-1)*(k-1)
 			if c.function == modular { // but for elements that are in the set
 				want = size - k*(k-1)/2

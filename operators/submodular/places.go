@@ -97,7 +97,8 @@ func values(places []place, catchment float64) []uint32 {
 	return table
 }
 
-// params is what a stream freezes: what each type gains from each element. It is empty where events say that themselves.
+// params is what a stream freezes: what each type gains from each element. It is empty where events say that
+// themselves.
 type params struct {
 	names []string // of types, which are elements too
 	table []float64

@@ -10,8 +10,8 @@ import (
 
 // rule finds decisions. It sees what is released, or draws.
 type rule interface {
-	// leaf writes what an event adds; false: it is none of this deployment.
-	leaf(dst []float64, e schemas.Event) bool
+	// contribution writes what an event adds; false: it is none of this deployment.
+	contribution(dst []float64, e schemas.Event) bool
 	// decide finds the newest decision for what the stream has released, or by draws from it.
 	decide(stream *mechanisms.Stream)
 	// write writes the newest decision.
@@ -88,8 +88,8 @@ type prefixes struct {
 	set []int
 }
 
-// leaf writes gains less their centre, position by position.
-func (p *prefixes) leaf(dst []float64, e schemas.Event) bool {
+// contribution writes gains less their centre, position by position.
+func (p *prefixes) contribution(dst []float64, e schemas.Event) bool {
 	if !p.read(e) {
 		return false
 	}

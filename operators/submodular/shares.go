@@ -33,8 +33,8 @@ func eventsOf(m mechanisms.Config) float64 {
 	return max(2, float64(float64(m.Scope.Span())*float64(m.Batch)))
 }
 
-// continuousRule are the copies of Algorithm 4: each has a point of the set {0 ≤ x ≤ 1, Σx = k}, and what is published is their
-// mean. Copy i hears the gradient at (1/K)·Σ of the points before its own.
+// continuousRule are the copies of Algorithm 4: each has a point of the set {0 ≤ x ≤ 1, Σx = k}, and what is published
+// is their mean. Copy i hears the gradient at (1/K)·Σ of the points before its own.
 type continuousRule struct {
 	reader
 	strength float64 // H
@@ -90,8 +90,8 @@ func (s *continuousRule) write(dst []float64) {
 	}
 }
 
-// leaf writes gradients less the centre.
-func (s *continuousRule) leaf(dst []float64, e schemas.Event) bool {
+// contribution writes gradients less the centre.
+func (s *continuousRule) contribution(dst []float64, e schemas.Event) bool {
 	if !s.read(e) {
 		return false
 	}

@@ -60,7 +60,9 @@ func gapLetter(topic string, partition int32, g gap) deadLetter {
 // newLetter keeps a record: its headers, key and value, then why and where. A value above maxRecord bytes keeps
 // keptBytes; a record that a batch of limit bytes does not hold loses its headers, and keeps what there is room for of
 // key and value, at most keptBytes of each. It is false if there is no room even for why and where.
-func newLetter(topic string, partition int32, r *kafka.Record, code schemas.Code, maxRecord, limit int) (deadLetter, bool) {
+func newLetter(
+	topic string, partition int32, r *kafka.Record, code schemas.Code, maxRecord, limit int,
+) (deadLetter, bool) {
 	whole := deadLetter{key: r.Key, value: r.Value, headers: r.Headers.List()}
 	if len(r.Value) <= maxRecord {
 		whole.place(topic, partition, r.Offset, code.String())

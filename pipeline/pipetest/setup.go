@@ -65,8 +65,8 @@ func (s Setup) With(b Blind) Setup {
 	return s
 }
 
-// Plays is a deployment whose machines have a further decision for a second topic each so many steps.
-func (s Setup) Plays(every uint64) Setup { return s.With(Blind{States: states, Second: every}) }
+// SecondTopic is a deployment whose machines have a further decision for a second topic each so many steps.
+func (s Setup) SecondTopic(every uint64) Setup { return s.With(Blind{States: states, Second: every}) }
 
 // Owing is a deployment whose machines have so many decisions before the first record, and as Plays has them behind.
 func (s Setup) Owing(owed int, every uint64) Setup {

@@ -150,7 +150,7 @@ func TestTornTransactionsAreMadeWhole(t *testing.T) {
 	for _, every := range []uint64{0, 1, 7, 1000} {
 		setup := pipetest.NewSetup()
 		if every > 0 {
-			setup = setup.Plays(every)
+			setup = setup.SecondTopic(every)
 		}
 		parts := setup.Parts()
 		for bits := range 1 << len(parts) {

@@ -25,9 +25,9 @@ type Attack struct {
 
 // Where the canary is, unless the caller says it.
 const (
-	longestAttack = 1024    // releases that it is followed for
-	farthest      = 1 << 14 // releases of a run: a second position beyond is left to the residuals
-	afterFirst    = 9       // step of the second one where there are no blocks
+	longestAttack    = 1024    // releases that it is followed for
+	farthestPosition = 1 << 14 // releases of a run: a second position beyond is left to the residuals
+	afterFirst       = 9       // step of the second one where there are no blocks
 )
 
 // positions returns the steps of the canaries: the first of the stream; and one in the middle of the second block,
@@ -37,7 +37,7 @@ func (a *Subject) positions(o Options) []uint64 {
 		return []uint64{o.Position}
 	}
 	span, end, first := a.mechanism.Scope.Span(), a.mechanism.Scope.End(), a.earliest()
-	if first > end || first > 1 && first+a.followed(first, o) > farthest {
+	if first > end || first > 1 && first+a.followed(first, o) > farthestPosition {
 		return nil
 	}
 	second := span + span/2 + 1
@@ -51,7 +51,7 @@ func (a *Subject) positions(o Options) []uint64 {
 		return []uint64{first, first - 1 + afterFirst}
 	case end != protection.Endless && end > first:
 		return []uint64{first, max(first, end/2) + 1}
-	case end != protection.Endless || second+a.followed(second, o) > farthest:
+	case end != protection.Endless || second+a.followed(second, o) > farthestPosition:
 		return []uint64{first}
 	default:
 		return []uint64{first, second}
@@ -81,7 +81,7 @@ func (a *Subject) newAttack(step uint64, u []float64, o Options) (*Attack, error
 	if err != nil {
 		return nil, fmt.Errorf("--position %d, --steps %d: %w", step, o.Steps, err)
 	}
-	if k.With, k.Without, err = a.leaves(u); err != nil {
+	if k.With, k.Without, err = a.contributions(u); err != nil {
 		return nil, err
 	}
 	t := &Attack{Canary: k, along: u}
@@ -107,8 +107,8 @@ func (t *Attack) play(p *player) audit.Play {
 			return err
 		}
 		s := &sending{player: p, along: t.along, canary: canary, due: t.Canary.At}
-		at, seen := placesOf(run), make([]float64, len(p.leaf))
-		moved := make([]float64, len(p.leaf)) // by the centres of the leaves that a release holds
+		at, seen := placesOf(run), make([]float64, len(p.contribution))
+		moved := make([]float64, len(p.contribution)) // by the centres of the leaves that a release holds
 		for step := uint64(1); step <= t.Canary.Releases; step++ {
 			for i := range moved {
 				moved[i] *= p.subject.kept()
@@ -118,7 +118,7 @@ func (t *Attack) play(p *player) audit.Play {
 				r.Identity = at.next()
 				known := p.centre
 				if adds := p.add(r); adds && echo && p.subject.lag == 0 {
-					known = p.leaf // of an event that both runs have
+					known = p.contribution // of an event that both runs have
 				}
 				for i, m := range known {
 					moved[i] += m

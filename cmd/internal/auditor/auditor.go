@@ -50,7 +50,7 @@ type Result struct {
 
 // Audit tries everything on the subject.
 func (a *Subject) Audit(ctx context.Context, o Options) (*Result, error) {
-	r, start := &Result{subject: a, options: o, left: a.otherParts()}, time.Now()
+	r, start := &Result{subject: a, options: o, left: a.otherComponents()}, time.Now()
 	if a.drawing() {
 		err := r.drawn(ctx)
 		r.took = time.Since(start)
@@ -108,7 +108,7 @@ func (r *Result) compare(context.Context) error {
 		r.checks = append(r.checks, reset)
 		r.lateBreaks = r.restarts && reset.Holds
 	}
-	leaves, errLeaves := r.subject.leafSums(r.steps)
+	leaves, errLeaves := r.subject.contributionSums(r.steps)
 	r.checks = append(r.checks, leaves)
 	if r.subject.hasQuantiser() {
 		var distances Check

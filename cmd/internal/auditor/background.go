@@ -4,19 +4,19 @@ import "oriel/operators"
 
 // step is what one step of a crowded run looks like from outside, valid during a call.
 type step struct {
-	release []float64
-	made    []operators.Decision
-	leaves  []float64 // what its leaves should add up to, loss units
-	same    []bool    // of its records: is it the same for all purposes
+	release       []float64
+	made          []operators.Decision
+	contributions []float64 // what its leaves should add up to, loss units
+	same          []bool    // of its records: is it the same for all purposes
 }
 
 // background plays runs in which there are events at every step.
 type background struct {
 	*player
-	crowd  *traffic
-	steps  uint64
-	leaves []float64
-	same   []bool
+	traffic *traffic
+	steps   uint64
+	leaves  []float64
+	same    []bool
 }
 
 func (a *Subject) openBackground(steps uint64) (*background, error) {
@@ -24,7 +24,7 @@ func (a *Subject) openBackground(steps uint64) (*background, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &background{player: p, crowd: a.newTraffic(p.twin), steps: steps, leaves: make([]float64, len(p.leaf))}, nil
+	return &background{player: p, traffic: a.newTraffic(p.reference), steps: steps, leaves: make([]float64, len(p.contribution))}, nil
 }
 
 // restarts is how many times on average a run is broken off, when it is.
@@ -36,27 +36,27 @@ func (c *background) play(purpose string, number uint64, broken bool, observe fu
 	if err := c.begin(); err != nil {
 		return err
 	}
-	c.crowd.begin(purpose, number)
+	c.traffic.begin(purpose, number)
 	a, at := c.subject, placesOf(number)
 	batch := a.mechanism.Batch
 	breaks := a.random("restarts", number)
 	keyed := a.random("places of events", number) // not of the purpose: with places, public keys would change
 	rate := restarts / float64(c.steps*batch)
 	for range c.steps {
-		c.crowd.step()
+		c.traffic.step()
 		clear(c.leaves)
 		c.same = c.same[:0]
 		first, second := keyed.Uint64N(batch), keyed.Uint64N(batch)
 		for k := range batch {
 			r, same := operators.Record{Null: true}, true
 			if k == first || k == second {
-				r = c.crowd.next()
-				same = c.crowd.same
+				r = c.traffic.next()
+				same = c.traffic.same
 			}
 			c.same = append(c.same, same)
 			r.Identity = at.next()
 			if c.add(r) {
-				for i, v := range c.leaf {
+				for i, v := range c.contribution {
 					c.leaves[i] += v
 				}
 			}
@@ -66,7 +66,7 @@ func (c *background) play(purpose string, number uint64, broken bool, observe fu
 				}
 			}
 		}
-		observe(step{release: c.sum(), made: c.made, leaves: c.leaves, same: c.same})
+		observe(step{release: c.sum(), made: c.made, contributions: c.leaves, same: c.same})
 	}
 	return nil
 }

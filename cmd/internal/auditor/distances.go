@@ -50,7 +50,7 @@ func (a *Subject) distances() (Check, error) {
 		if err != nil {
 			return check, err
 		}
-		for k := range a.parts {
+		for k := range a.components {
 			q := a.mechanism.Contribution.Components[k].Quantiser
 			if q == nil {
 				continue
@@ -80,11 +80,11 @@ func (a *Subject) pairOf(pair uint64) (first, second []float64, err error) {
 		if err := c.play("pair", pair, false, func(step) {}); err != nil {
 			return nil, nil, err
 		}
-		u, factor := a.dense(c.crowd.own.rng), math.Exp2(float64(c.crowd.own.rng.IntN(8)-6))
+		u, factor := a.dense(c.traffic.own.rng), math.Exp2(float64(c.traffic.own.rng.IntN(8)-6))
 		if pair%2 == 0 {
 			u, factor = a.along(int(pair/2)%a.numbers()), 1
 		}
-		r, other := c.twin.Canary(u, factor)
+		r, other := c.reference.Canary(u, factor)
 		if i == 1 {
 			r = other
 		}
@@ -98,7 +98,7 @@ func (a *Subject) pairOf(pair uint64) (first, second []float64, err error) {
 
 // arrives plays on until the leaf of an event is added, between null records, and reports whether it is.
 func (c *background) arrives(event operators.Record, number uint64) (adds bool) {
-	records, lag := c.twin.Records(event)
+	records, lag := c.reference.Records(event)
 	at := placesOf(number)
 	at.id.Partition++ // behind those of the run
 	for step := range uint64(len(records)) + lag {
@@ -116,10 +116,10 @@ func (c *background) arrives(event operators.Record, number uint64) (adds bool) 
 	return false
 }
 
-// beyondSensitivity says which claim of a quantiser two vectors of numbers break, if any. The second takes hostile numbers
-// afterwards, for its distance from zero alone: they may stand in the place of public ones.
+// beyondSensitivity says which claim of a quantiser two vectors of numbers break, if any. The second takes hostile
+// numbers afterwards, for its distance from zero alone: they may stand in the place of public ones.
 func (a *Subject) beyondSensitivity(q mechanisms.Quantiser, k int, first, second []float64) string {
-	grid, size := a.parts[k].Grid, a.parts[k].To-a.parts[k].From
+	grid, size := a.components[k].Grid, a.components[k].To-a.components[k].From
 	squareReplace, squareZero := q.Distances(grid)
 	replace, zeroOut := lattice.Grid{}.Float64(squareReplace), lattice.Grid{}.Float64(squareZero)
 	x, y := quantised(q, grid, size, first), quantised(q, grid, size, second)

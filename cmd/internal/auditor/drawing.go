@@ -114,10 +114,10 @@ type account struct {
 	law   mechanisms.Exponential
 	alone bool // of draws behind one step, all together, an exchange moves as much as of one
 
-	made  uint64
-	step  uint64
-	moved float64 // of the draws behind step
-	share float64 // the largest there was
+	made     uint64
+	step     uint64
+	affected float64 // of the draws behind step
+	share    float64 // the largest there was
 }
 
 // add takes a draw of both, and says what is wrong if its scores move too far.
@@ -138,12 +138,12 @@ func (a *account) add(d drawn, other mechanisms.Draw) (fault string) {
 	}
 	a.made++
 	if !a.alone || d.Step != a.step {
-		a.step, a.moved = d.Step, 0
+		a.step, a.affected = d.Step, 0
 	}
 	sensitivity := float64(d.Law.Sensitivity.Num) / float64(d.Law.Sensitivity.Den)
-	a.moved += float64(most-least) / (2 * sensitivity)
-	a.share = max(a.share, a.moved)
-	if a.moved > 1 {
+	a.affected += float64(most-least) / (2 * sensitivity)
+	a.share = max(a.share, a.affected)
+	if a.affected > 1 {
 		return fmt.Sprintf("scores of a draw move by %d to %d, the account has %g", least, most, sensitivity)
 	}
 	return ""

@@ -25,10 +25,10 @@ func (p *player) observe(choose func(d mechanisms.Draw, index int) int) {
 // script repeats the draws of a run, in order, over other events. What a draw is has to be the same there: when it
 // comes, by which law, and among how many scores. Scores may differ only where the guarantee is of draws.
 type script struct {
-	draws []drawn
-	next  int
-	fault string
-	moved bool // scores depend on events beside releases and draws
+	draws    []drawn
+	next     int
+	fault    string
+	affected bool // scores depend on events beside releases and draws
 }
 
 func (s *script) choose(d mechanisms.Draw, _ int) int {
@@ -43,7 +43,7 @@ func (s *script) choose(d mechanisms.Draw, _ int) int {
 		s.fault = "another draw than the run had: at another place, by another law or among another number of scores"
 		return 0
 	}
-	s.moved = s.moved || !slices.Equal(original.Scores, d.Scores)
+	s.affected = s.affected || !slices.Equal(original.Scores, d.Scores)
 	return original.index
 }
 

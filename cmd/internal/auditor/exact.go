@@ -80,7 +80,7 @@ func appendNumbers(dst []byte, numbers []float64) []byte {
 func (c *background) owed(s step) (dst []byte) {
 	own := 0
 	for _, d := range s.made {
-		if d.Output == 1 && c.crowd.answers {
+		if d.Output == 1 && c.traffic.answers {
 			if own++; own <= len(s.same) && !s.same[own-1] {
 				d = c.subject.disguised(d)
 			}
@@ -247,7 +247,7 @@ func (a *Subject) again(original recorded, run, steps uint64) (fault string, err
 	if t := differ(original.owed, again.owed); t > 0 {
 		return fmt.Sprintf("step %d: the decision owes something to events beside releases", t), nil
 	}
-	if draws.moved && !a.drawing() { // whose guarantee is of its draws
+	if draws.affected && !a.drawing() { // whose guarantee is of its draws
 		return "scores of a draw depend on events, and the guarantee is that of the sums alone", nil
 	}
 	return "", nil
@@ -292,7 +292,7 @@ func (a *Subject) repetition() (Check, error) {
 	first, u := a.earliest(), a.dense(a.random("direction", 0))
 	k, errCanary := audit.NewCanary(a.mechanism, first, a.followed(first, Options{}))
 	var errLeaves error
-	k.With, k.Without, errLeaves = a.leaves(u)
+	k.With, k.Without, errLeaves = a.contributions(u)
 	p, errOpen := a.open()
 	if err := errors.Join(errCanary, errLeaves, errOpen); err != nil {
 		return check, err
@@ -314,8 +314,8 @@ func (a *Subject) tail() (Check, error) {
 		Name: "far draws", Looked: "draws of 1 to 29 scales, from sampler to release",
 		Found: "all reach the release as they were drawn", Holds: true,
 	}
-	for k := range a.parts {
-		c, p, err := partOf(a.mechanism, a.plan, k)
+	for k := range a.components {
+		c, p, err := componentOf(a.mechanism, a.plan, k)
 		if err != nil {
 			return check, err
 		}

@@ -20,7 +20,7 @@ type aim struct {
 	along, middle []float64 // of the run's leaves: direction, and half way
 	to, centre    []float64 // of the law's
 	at, step      uint64    // of the canary, and of the last release
-	kept, held    float64   // of a leaf, from one release to the next, and in the last
+	kept, weights float64   // of a leaf, from one release to the next, and in the last
 	out           []float64
 }
 
@@ -37,7 +37,7 @@ func (a *Subject) follows(t *Attack) (bool, error) {
 	}
 	for run := range uint64(4) {
 		for _, canary := range []bool{true, false} {
-			leaf, _, err := p.leafAt(t.Canary.Step, t.along, math.MaxUint64-1-run, canary)
+			leaf, _, err := p.contributionAt(t.Canary.Step, t.along, math.MaxUint64-1-run, canary)
 			if err != nil {
 				return false, err
 			}
@@ -55,11 +55,11 @@ func (a *Subject) follows(t *Attack) (bool, error) {
 
 // aimed finds where a run's leaves are. The run is played again from its start, with the same noise.
 func (t *Attack) aimed(p *player, run uint64) (*aim, error) {
-	with, _, err := p.leafAt(t.Canary.Step, t.along, run, true)
+	with, _, err := p.contributionAt(t.Canary.Step, t.along, run, true)
 	if err != nil {
 		return nil, err
 	}
-	without, _, err := p.leafAt(t.Canary.Step, t.along, run, false)
+	without, _, err := p.contributionAt(t.Canary.Step, t.along, run, false)
 	if err != nil {
 		return nil, err
 	}
@@ -80,15 +80,15 @@ func (t *Attack) aimed(p *player, run uint64) (*aim, error) {
 // lay returns the next release of the run as if its leaves were the law's, valid until the next call.
 func (x *aim) lay(release []float64) []float64 {
 	x.step++
-	if x.held *= x.kept; x.step == x.at {
-		x.held++
+	if x.weights *= x.kept; x.step == x.at {
+		x.weights++
 	}
 	away := 0.0
 	for i, y := range release {
-		away += x.along[i] * (y/x.scales[i] - x.held*x.middle[i])
+		away += x.along[i] * (y/x.scales[i] - x.weights*x.middle[i])
 	}
 	for i := range x.out {
-		x.out[i] = (x.held*x.centre[i] + away*x.to[i]) * x.scales[i]
+		x.out[i] = (x.weights*x.centre[i] + away*x.to[i]) * x.scales[i]
 	}
 	return x.out
 }

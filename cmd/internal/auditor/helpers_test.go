@@ -45,7 +45,7 @@ func subjectOf(t testing.TB, lines ...string) *Subject {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, err := NewSubject(s, [32]byte{1}, AllParts)
+	a, err := NewSubject(s, [32]byte{1}, AllComponents)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,7 +54,7 @@ func subjectOf(t testing.TB, lines ...string) *Subject {
 
 func subject(t testing.TB, more ...string) *Subject {
 	t.Helper()
-	a, err := NewSubject(auditSettings(t, more...), [32]byte{1}, AllParts)
+	a, err := NewSubject(auditSettings(t, more...), [32]byte{1}, AllComponents)
 	if err != nil {
 		t.Fatal(err)
 	}

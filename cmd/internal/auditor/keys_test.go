@@ -78,7 +78,7 @@ func TestAuditTakesKeysForPublic(t *testing.T) {
 		if err := k.Require(&m, nil); err != nil {
 			t.Fatal(err)
 		}
-		a, err := newSubject(m, k, [32]byte{1}, AllParts)
+		a, err := newSubject(m, k, [32]byte{1}, AllComponents)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -87,7 +87,7 @@ func TestAuditTakesKeysForPublic(t *testing.T) {
 			t.Errorf("%v: %v", adjacency, err)
 		}
 		k.says = true
-		if a, err = newSubject(m, k, [32]byte{1}, AllParts); err != nil {
+		if a, err = newSubject(m, k, [32]byte{1}, AllComponents); err != nil {
 			t.Fatal(err)
 		}
 		refutes(t, "a count of events", a, "decisions", ErrCheck)

@@ -99,7 +99,7 @@ func (a *Subject) beforeReset() *Subject {
 	b.mechanism, b.plan = audit.RawContributions(a.mechanism, a.plan)
 	var s sums
 	units := definition.Integers(b.whole, b.wholePlan)
-	for k, of := range definition.Parts(b.whole, b.wholePlan) {
+	for k, of := range definition.Components(b.whole, b.wholePlan) {
 		for _, unit := range units[of.From:of.To] {
 			longest, clip := 0.0, of.Grid.Clip()
 			if q := b.whole.Contribution.Components[k].Quantiser; q != nil {

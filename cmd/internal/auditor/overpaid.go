@@ -11,7 +11,7 @@ import (
 // Limits of Overpaid, so that it takes milliseconds.
 const (
 	directions    = 2       // of either kind: dense ones, and single numbers
-	mostMoved     = 1 << 12 // coordinates of a contribution, and numbers that it is made of
+	mostCoordinates  = 1 << 12 // coordinates of a contribution, and numbers that it is made of
 	mostPreceding = 1 << 12 // records before it
 )
 
@@ -33,10 +33,10 @@ type Move struct {
 // contributions are very long, and none where the settings ask for more noise. Equal settings give equal moves.
 func Overpaid(m mechanisms.Config, c operators.Operator) []Move {
 	padded, can := c.(operators.Padded)
-	if can && padded.Padded() || max(m.Contribution.Entries(), m.Dimension()) > mostMoved {
+	if can && padded.Padded() || max(m.Contribution.Entries(), m.Dimension()) > mostCoordinates {
 		return nil
 	}
-	a, err := newSubject(m, c, [32]byte{}, AllParts)
+	a, err := newSubject(m, c, [32]byte{}, AllComponents)
 	if err != nil || a.drawing() {
 		return nil
 	}
@@ -44,7 +44,7 @@ func Overpaid(m mechanisms.Config, c operators.Operator) []Move {
 	if err != nil || a.earliest() > m.Scope.End() || a.earliest()-1 > mostPreceding/m.Batch {
 		return nil
 	}
-	moves, err := a.farthest()
+	moves, err := a.largestMoves()
 	if err != nil {
 		return nil
 	}
@@ -54,14 +54,14 @@ func Overpaid(m mechanisms.Config, c operators.Operator) []Move {
 // reaches reports whether the noise pays for little more than the move.
 func (m Move) reaches() bool { return m.Distance >= enough*m.Sensitivity }
 
-// farthest returns the largest move of each component that canaries make. It tries one direction after another until
+// largestMoves returns the largest move of each component that canaries make. It tries one direction after another until
 // all moves reach their sensitivities.
-func (a *Subject) farthest() ([]Move, error) {
+func (a *Subject) largestMoves() ([]Move, error) {
 	p, err := a.open()
 	if err != nil {
 		return nil, err
 	}
-	moves := make([]Move, len(a.parts))
+	moves := make([]Move, len(a.components))
 	for i := range moves {
 		moves[i] = a.move(i, 0)
 	}
@@ -99,18 +99,18 @@ func (p *player) contributions(u []float64) ([][]float64, error) {
 	for i := range opposite {
 		opposite[i] = -u[i]
 	}
-	all := [][]float64{make([]float64, len(p.leaf))}
+	all := [][]float64{make([]float64, len(p.contribution))}
 	for _, canary := range []bool{true, false} {
 		along := u
 		if !canary && p.subject.mechanism.Unit.AgainstNull() {
 			along, canary = opposite, true
 		}
-		_, adds, err := p.leafAt(p.subject.earliest(), along, math.MaxUint64, canary)
+		_, adds, err := p.contributionAt(p.subject.earliest(), along, math.MaxUint64, canary)
 		if err != nil {
 			return nil, err
 		}
 		if adds {
-			all = append(all, slices.Clone(p.leaf))
+			all = append(all, slices.Clone(p.contribution))
 		}
 	}
 	return all, nil
@@ -126,15 +126,15 @@ func (a *Subject) diameter(i int, contributions [][]float64) float64 {
 			others = contributions[:1]
 		}
 		for _, y := range others {
-			most = max(most, a.apart(i, x, y))
+			most = max(most, a.distance(i, x, y))
 		}
 	}
 	return most
 }
 
-// apart returns how far two contributions are apart in a component, in scaled coordinates and loss units.
-func (a *Subject) apart(i int, x, y []float64) float64 {
-	of, squares := a.parts[i], 0.0
+// distance returns how far two contributions are distance in a component, in scaled coordinates and loss units.
+func (a *Subject) distance(i int, x, y []float64) float64 {
+	of, squares := a.components[i], 0.0
 	for j := of.From; j < of.To; j++ {
 		d := (x[j] - y[j]) / a.integers[j]
 		squares += d * d
@@ -145,6 +145,6 @@ func (a *Subject) apart(i int, x, y []float64) float64 {
 // move returns a distance beside the sensitivity of a component.
 func (a *Subject) move(i int, distance float64) Move {
 	c, p := a.mechanism, a.plan
-	c.Contribution.Components, p.Grid = c.Contribution.Components[i:i+1], a.parts[i].Grid
+	c.Contribution.Components, p.Grid = c.Contribution.Components[i:i+1], a.components[i].Grid
 	return Move{Name: c.Contribution.Components[0].Name, Distance: distance, Sensitivity: p.Sensitivity(c)}
 }

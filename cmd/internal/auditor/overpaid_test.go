@@ -142,7 +142,7 @@ func TestOverpaidIsCheap(t *testing.T) {
 	m := mechanisms.Config{
 		Name: "blt", Batch: 1, Budget: dp.Budget{Epsilon: 1, Delta: 1e-6},
 		Terms:        protection.Terms{Scope: protection.Window{Steps: 8}, Unit: protection.Event{Exchange: dp.Replace}},
-		Contribution: mechanisms.OneComponent(mostMoved+1, 1),
+		Contribution: mechanisms.OneComponent(mostCoordinates+1, 1),
 	}
 	if moves := Overpaid(m, constant{}); moves != nil {
 		t.Errorf("%+v", moves)
@@ -160,7 +160,7 @@ func TestOverpaidLooksAtBothEnds(t *testing.T) {
 		if err := c.Require(&m, nil); err != nil {
 			t.Fatal(err)
 		}
-		a, err := newSubject(m, c, [32]byte{}, AllParts)
+		a, err := newSubject(m, c, [32]byte{}, AllComponents)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -14,18 +14,18 @@ import (
 // player is one machine of the subject, for one goroutine, and a second one that it can move to; and a twin beside
 // them.
 type player struct {
-	subject *Subject
-	twin    operators.ReferenceModel
-	leaf    []float64 // what the last record should have added to the audited parts, loss units
-	centre  []float64 // of the leaves before it, public; zeros where they have none
-	all     []float64 // what the twin says of all parts
-	streams [2]*mechanisms.Stream
-	both    [2]operators.Machine
-	now     int // which of both runs
-	start   []byte
-	state   []byte
-	release []float64
-	made    []operators.Decision
+	subject      *Subject
+	reference    operators.ReferenceModel
+	contribution []float64 // what the last record should have added to the audited parts, loss units
+	centre       []float64 // of the leaves before it, public; zeros where they have none
+	all          []float64 // what the twin says of all parts
+	streams      [2]*mechanisms.Stream
+	both         [2]operators.Machine
+	now          int // which of both runs
+	start        []byte
+	state        []byte
+	release      []float64
+	made         []operators.Decision
 }
 
 func (a *Subject) open() (*player, error) {
@@ -35,7 +35,7 @@ func (a *Subject) open() (*player, error) {
 	}
 	n := a.mechanism.Dimension()
 	p := &player{
-		subject: a, twin: twin, leaf: make([]float64, n), centre: make([]float64, n), all: make([]float64,
+		subject: a, reference: twin, contribution: make([]float64, n), centre: make([]float64, n), all: make([]float64,
 			a.whole.Contribution.Entries()),
 	}
 	for i := range p.both {
@@ -60,25 +60,25 @@ func (p *player) begin() error {
 		return err
 	}
 	p.made = p.both[0].Open(p.made[:0])
-	p.twin.Begin()
-	p.twin.Observe(p.made)
+	p.reference.Begin()
+	p.reference.Observe(p.made)
 	return nil
 }
 
 // add takes one record, after which leaf is what it should have added, and made the decisions that it brought about. It
 // reports whether the record should have added anything.
 func (p *player) add(r operators.Record) bool {
-	adds := p.subject.leaf(p.leaf, p.all, p.twin, r)
+	adds := p.subject.contribution(p.contribution, p.all, p.reference, r)
 	p.subject.centres(p.centre, p.all, adds)
 	p.made = p.both[p.now].Add(p.made[:0], r)
-	p.twin.Observe(p.made)
+	p.reference.Observe(p.made)
 	return adds
 }
 
 // sum is the last release of the audited parts, valid until the next call.
 func (p *player) sum() []float64 {
 	p.release = p.release[:0]
-	for k := range p.subject.parts {
+	for k := range p.subject.components {
 		p.release = append(p.release, p.streams[p.now].Sum(p.subject.first+k)...)
 	}
 	return p.release

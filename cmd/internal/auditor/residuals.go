@@ -41,7 +41,9 @@ func (a *Subject) residuals(ctx context.Context, x *residual.Noise, restarts boo
 	error,
 ) {
 	battery := residual.NewBattery(x)
-	err := do(ctx, w, func() (func(uint64) (*residual.Run, error), error) { return a.backgroundRuns(x, restarts) }, battery.Add)
+	err := do(
+		ctx, w, func() (func(uint64) (*residual.Run, error), error) { return a.backgroundRuns(x, restarts) }, battery.Add,
+	)
 	return battery.Tests(), battery.Runs(), err
 }
 
@@ -53,7 +55,7 @@ func (a *Subject) backgroundRuns(x *residual.Noise, restarts bool) (func(number 
 	}
 	observer := x.Observe()
 	return func(number uint64) (*residual.Run, error) {
-		err := c.play("crowd", number, restarts && number%2 == 1, func(s step) { observer.Release(s.release, s.leaves) })
+		err := c.play("crowd", number, restarts && number%2 == 1, func(s step) { observer.Release(s.release, s.contributions) })
 		if err != nil {
 			return nil, err
 		}

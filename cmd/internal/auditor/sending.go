@@ -25,7 +25,7 @@ func (s *sending) at(step, place uint64) (r operators.Record, echo bool) {
 		}
 		if place == 0 {
 			if i == 0 {
-				s.records, _ = s.player.twin.Records(a.pair(s.player.twin, s.along, s.canary))
+				s.records, _ = s.player.reference.Records(a.pair(s.player.reference, s.along, s.canary))
 			}
 			return s.records[i], false
 		}
@@ -44,16 +44,16 @@ func (s *sending) echo() (r operators.Record, echo bool) {
 	if len(s.records) == 0 || len(s.records[0].Key) == 0 {
 		return operators.Record{Null: true}, false
 	}
-	first, _ := s.player.twin.Canary(s.along, 1)
-	all, _ := s.player.twin.Records(first)
+	first, _ := s.player.reference.Canary(s.along, 1)
+	all, _ := s.player.reference.Records(first)
 	r = all[len(all)-1]
 	r.Key = s.records[0].Key
 	return r, true
 }
 
-// leafAt plays a run up to the step in which its canary's leaf is added, and returns that leaf about its centre. It
+// contributionAt plays a run up to the step in which its canary's leaf is added, and returns that leaf about its centre. It
 // reports whether there is one.
-func (p *player) leafAt(step uint64, along []float64, run uint64, canary bool) (leaf []float64, adds bool, err error) {
+func (p *player) contributionAt(step uint64, along []float64, run uint64, canary bool) (leaf []float64, adds bool, err error) {
 	if err := p.begin(); err != nil {
 		return nil, false, err
 	}
@@ -64,7 +64,7 @@ func (p *player) leafAt(step uint64, along []float64, run uint64, canary bool) (
 			r, _ := s.at(t, place)
 			r.Identity = at.next()
 			if adds = p.add(r); t == step {
-				return differences(p.leaf, p.centre), adds, nil
+				return differences(p.contribution, p.centre), adds, nil
 			}
 		}
 	}

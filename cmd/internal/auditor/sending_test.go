@@ -90,15 +90,15 @@ func TestKeysOfACrowdAreThoseOfARun(t *testing.T) {
 		if err := c.begin(); err != nil {
 			t.Fatal(err)
 		}
-		c.crowd.begin(purpose, 7)
+		c.traffic.begin(purpose, 7)
 		at := placesOf(7)
 		for i := range 180 {
 			if i%3 == 0 {
-				c.crowd.step()
+				c.traffic.step()
 			}
-			r := c.crowd.next()
+			r := c.traffic.next()
 			keys, numbers = append(keys, string(r.Key)), append(numbers, r.Event.Vector.Values)
-			same = append(same, c.crowd.same)
+			same = append(same, c.traffic.same)
 			if r.Identity = at.next(); c.add(r) {
 				leaves++
 			}

@@ -24,9 +24,9 @@ import (
 type Subject struct {
 	whole            mechanisms.Config
 	wholePlan        mechanisms.Calibration
-	first            int               // of the parts that are audited
-	parts            []definition.Part // they
-	integers         []float64         // one of each of their coordinates, loss units
+	first            int                    // of the parts that are audited
+	components       []definition.Component // they
+	integers         []float64              // one of each of their coordinates, loss units
 	mechanism        mechanisms.Config
 	operator         operators.Operator // which publishes every decision; of deployed, the one that the settings say
 	deployedOperator operators.Operator // the one that the settings say
@@ -62,16 +62,17 @@ func openMachine(c operators.Operator, plan []byte, sums *mechanisms.Stream) (op
 func newSubject(m mechanisms.Config, c operators.Operator, secret [32]byte, part int) (*Subject, error) {
 	var err error
 	a := &Subject{
-		whole: m, first: max(0, part), operator: operators.EmitAllOf(c), deployedOperator: c, secret: secret, stream: mechanisms.Open,
+		whole: m, first: max(0, part), operator: operators.EmitAllOf(c), deployedOperator: c, secret: secret,
+		stream:  mechanisms.Open,
 		machine: openMachine,
 	}
 	if a.wholePlan, err = mechanisms.Calibrate(m); err != nil {
 		return nil, err
 	}
-	if a.mechanism, a.plan, err = partOf(m, a.wholePlan, part); err != nil {
+	if a.mechanism, a.plan, err = componentOf(m, a.wholePlan, part); err != nil {
 		return nil, err
 	}
-	a.parts, a.integers = definition.Parts(a.mechanism, a.plan), definition.Integers(a.mechanism, a.plan)
+	a.components, a.integers = definition.Components(a.mechanism, a.plan), definition.Integers(a.mechanism, a.plan)
 	if a.public, err = a.operator.Params(m); err != nil {
 		return nil, err
 	}
@@ -130,24 +131,24 @@ func (a *Subject) random(purpose string, number uint64) *rand.Rand {
 // key is k₀ of all machines.
 func (a *Subject) key() [32]byte { return a.derived("machine", 0) }
 
-// leaf writes the leaf that a record should have in the audited parts, loss units: what the twin says of all parts,
+// contribution writes the contribution that a record should have in the audited parts, loss units: what the twin says of all parts,
 // clipped and rounded to the lattice by code of its own. It reports false, and zeros, for a record that adds nothing.
-func (a *Subject) leaf(dst, all []float64, twin operators.ReferenceModel, r operators.Record) bool {
+func (a *Subject) contribution(dst, all []float64, twin operators.ReferenceModel, r operators.Record) bool {
 	clear(dst)
 	if !twin.Contribution(all, r) {
 		return false
 	}
-	for k, of := range a.parts {
+	for k, of := range a.components {
 		from, to := a.bounds(a.first + k)
-		a.partLeaf(dst[of.From:of.To], all[from:to], k)
+		a.componentContribution(dst[of.From:of.To], all[from:to], k)
 	}
 	return true
 }
 
-// partLeaf writes what numbers become in a part. What a quantiser makes of them is the operator's to say: distances
+// componentContribution writes what numbers become in a part. What a quantiser makes of them is the operator's to say: distances
 // asks whether that is within its claim.
-func (a *Subject) partLeaf(dst, numbers []float64, k int) {
-	grid, integers := a.parts[k].Grid, a.integers[a.parts[k].From:a.parts[k].To]
+func (a *Subject) componentContribution(dst, numbers []float64, k int) {
+	grid, integers := a.components[k].Grid, a.integers[a.components[k].From:a.components[k].To]
 	unit := grid.Unit()
 	q := a.mechanism.Contribution.Components[k].Quantiser
 	if _, ball := q.(mechanisms.Ball); ball {
@@ -181,7 +182,7 @@ func (a *Subject) partLeaf(dst, numbers []float64, k int) {
 // centres writes the public centres of the leaves that a record adds, as twins say them; zeros where a leaf has none.
 func (a *Subject) centres(dst, all []float64, adds bool) {
 	clear(dst)
-	for k, of := range a.parts {
+	for k, of := range a.components {
 		if _, ball := a.mechanism.Contribution.Components[k].Quantiser.(mechanisms.Ball); !ball || !adds {
 			continue
 		}
@@ -221,16 +222,16 @@ func (a *Subject) pair(twin operators.ReferenceModel, u []float64, with bool) op
 // errUnseen is a canary whose leaf no stream adds.
 var errUnseen = errors.New("audit: no event of these settings adds to the sums")
 
-// leaves returns the leaves of a canary along u with it and without, about their centre, at the start of a stream: they
+// contributions returns the contributions of a canary along u with it and without, about their centre, at the start of a stream: they
 // are those at every other place.
-func (a *Subject) leaves(u []float64) (with, without []float64, err error) {
+func (a *Subject) contributions(u []float64) (with, without []float64, err error) {
 	p, err := a.open()
 	if err != nil {
 		return nil, nil, err
 	}
 	var both [2][]float64
 	for i, canary := range []bool{true, false} {
-		leaf, adds, err := p.leafAt(a.earliest(), u, math.MaxUint64, canary)
+		leaf, adds, err := p.contributionAt(a.earliest(), u, math.MaxUint64, canary)
 		if err != nil {
 			return nil, nil, err
 		}

@@ -30,7 +30,7 @@ func TestCanaryMovesTheLeafByTheWholeSensitivity(t *testing.T) {
 					a := subject(t, "ORIEL_LOSS="+name, "ORIEL_SET="+set, "ORIEL_RADIUS="+radius, "ORIEL_PICK="+pick,
 						"ORIEL_BLOCKS="+blocks, "ORIEL_WORTHS="+places, "ORIEL_MECHANISM="+mechanism, "ORIEL_DIMENSION=5")
 					for _, u := range [][]float64{a.dense(rng), a.along(4)} {
-						with, without, err := a.leaves(u)
+						with, without, err := a.contributions(u)
 						if err != nil {
 							t.Fatalf("%s on the %s of radius %s: %v", name, set, radius, err)
 						}
@@ -58,13 +58,13 @@ func TestLeafIsThatOfTheMachine(t *testing.T) {
 		if err := p.begin(); err != nil {
 			t.Fatal(err)
 		}
-		c := a.newTraffic(p.twin)
+		c := a.newTraffic(p.reference)
 		c.begin("leaf", 1)
 		numbers, units := make([]float64, a.whole.Contribution.Entries()), make([]int64, 5)
 		for range 200 {
 			r := c.next()
-			adds := p.twin.Contribution(numbers, r)
-			if got := a.leaf(p.leaf, p.all, p.twin, r); got != adds || adds == r.Null {
+			adds := p.reference.Contribution(numbers, r)
+			if got := a.contribution(p.contribution, p.all, p.reference, r); got != adds || adds == r.Null {
 				t.Fatalf("%s: adds %t, the twin says %t of %+v", name, got, adds, r)
 			}
 			if !adds {
@@ -76,8 +76,8 @@ func TestLeafIsThatOfTheMachine(t *testing.T) {
 				a.plan.Grid.Quantise(units, numbers)
 			}
 			for i, q := range units {
-				if off := math.Abs(float64(q)*a.plan.Grid.Unit() - p.leaf[i]); off > a.plan.Grid.Unit() {
-					t.Fatalf("%s: leaf %v, the mechanism's is %v", name, p.leaf, units)
+				if off := math.Abs(float64(q)*a.plan.Grid.Unit() - p.contribution[i]); off > a.plan.Grid.Unit() {
+					t.Fatalf("%s: leaf %v, the mechanism's is %v", name, p.contribution, units)
 				}
 			}
 		}

@@ -75,7 +75,7 @@ func (r *Result) printAttacks(out io.Writer) error {
 	var moves []string
 	for _, m := range r.subject.moves(k) {
 		text := fmt.Sprintf("%.6g of %.6g", m.Distance, m.Sensitivity)
-		if m.Name != "" && len(r.subject.parts) > 1 {
+		if m.Name != "" && len(r.subject.components) > 1 {
 			text += " (" + m.Name + ")"
 		}
 		moves = append(moves, text)
@@ -150,7 +150,7 @@ func (t *Attack) epsilonName() string {
 // dimensions are those of the audited parts, such as 1 + 3.
 func (a *Subject) dimensions() string {
 	var all []string
-	for _, p := range a.parts {
+	for _, p := range a.components {
 		all = append(all, strconv.Itoa(p.To-p.From))
 	}
 	return strings.Join(all, " + ")
@@ -159,8 +159,8 @@ func (a *Subject) dimensions() string {
 // moves returns how far a canary moves each component.
 func (a *Subject) moves(k audit.Canary) []Move {
 	var out []Move
-	for i := range a.parts {
-		out = append(out, a.move(i, a.apart(i, k.With, k.Without)))
+	for i := range a.components {
+		out = append(out, a.move(i, a.distance(i, k.With, k.Without)))
 	}
 	return out
 }

@@ -14,17 +14,17 @@ import (
 // as the reward that a context waits for. Which keys come, and when, is public: it is the same for all purposes of a
 // run.
 type traffic struct {
-	subject *Subject
-	twin    operators.ReferenceModel // of the player that they are for
-	own     source                   // of the purpose's events
-	public  *rand.Rand               // decides keys
-	common  source                   // of events that are the same for all purposes
-	same    bool                     // the last event was one
-	answers bool                     // a decision answers each record: then some events are common
-	dense   []float64
-	waiting []operators.Record // that carry an event of which another record came
-	open    []operators.Record // and those that may come, since a step has ended
-	keys    [][]byte           // of late
+	subject   *Subject
+	reference operators.ReferenceModel // of the player that they are for
+	own       source                   // of the purpose's events
+	public    *rand.Rand               // decides keys
+	common    source                   // of events that are the same for all purposes
+	same      bool                     // the last event was one
+	answers   bool                     // a decision answers each record: then some events are common
+	dense     []float64
+	waiting   []operators.Record // that carry an event of which another record came
+	open      []operators.Record // and those that may come, since a step has ended
+	keys      [][]byte           // of late
 }
 
 // source draws what events say.
@@ -47,7 +47,7 @@ const (
 func (a *Subject) newTraffic(twin operators.ReferenceModel) *traffic {
 	output := operators.SecondTopicOf(a.operator)
 	return &traffic{
-		subject: a, twin: twin, dense: a.dense(a.random("direction", 1)), answers: output != nil && output.Own,
+		subject: a, reference: twin, dense: a.dense(a.random("direction", 1)), answers: output != nil && output.Own,
 	}
 }
 
@@ -83,7 +83,7 @@ func (c *traffic) next() operators.Record {
 	if which%2 == 0 && c.answers {
 		from, c.same = &c.common, true
 	}
-	all, _ := c.twin.Records(c.event(from))
+	all, _ := c.reference.Records(c.event(from))
 	key := all[0].Key
 	if len(key) == 0 {
 		return all[0]
@@ -108,7 +108,7 @@ func (c *traffic) event(s *source) operators.Record {
 	u, factor := c.dense, 1.0
 	switch kind := s.rng.IntN(8); kind {
 	case 0:
-		first, _ := c.twin.Canary(u, 0)
+		first, _ := c.reference.Canary(u, 0)
 		return operators.Record{Null: true, Key: first.Key} // a key is public, whatever the record says
 	case 1, 2, 3:
 		s.number = (s.number + 1) % c.subject.numbers()
@@ -122,7 +122,7 @@ func (c *traffic) event(s *source) operators.Record {
 	case 7:
 		factor = 0
 	}
-	first, second := c.twin.Canary(u, factor)
+	first, second := c.reference.Canary(u, factor)
 	if s.rng.IntN(2) == 0 {
 		return first
 	}

@@ -21,7 +21,7 @@ type stream struct {
 
 // class is a label of a logistic model.
 func class(rng *rand.Rand, odds float64) float64 {
-	if rng.Float64() < chance(odds) {
+	if rng.Float64() < probability(odds) {
 		return 1
 	}
 	return -1

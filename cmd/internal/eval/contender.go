@@ -87,9 +87,9 @@ func (b *base) predict(e *event) (loss, prediction float64) {
 	s := &b.streams[e.Stream]
 	switch b.rule.Predicts {
 	case operators.LogOdds:
-		prediction = s.odds()
+		prediction = s.logOdds()
 	case operators.Side:
-		prediction = math.Copysign(1, s.odds())
+		prediction = math.Copysign(1, s.logOdds())
 	case operators.Mean:
 		prediction = s.mean.mean
 	case operators.Quantile:
@@ -102,8 +102,8 @@ func (b *base) predict(e *event) (loss, prediction float64) {
 	return b.rule.Loss(b.point[:], alone), prediction
 }
 
-// odds are the log-odds of label 1 with half an event of each class beforehand (Krichevsky and Trofimov, 1981).
-func (s *baseStream) odds() float64 { return math.Log((s.ones + 0.5) / (s.weight - s.ones + 0.5)) }
+// logOdds are the log-logOdds of label 1 with half an event of each class beforehand (Krichevsky and Trofimov, 1981).
+func (s *baseStream) logOdds() float64 { return math.Log((s.ones + 0.5) / (s.weight - s.ones + 0.5)) }
 
 func (b *base) learn(e *event) error {
 	if !e.valid {

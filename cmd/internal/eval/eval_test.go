@@ -55,7 +55,7 @@ func sample(n int) (l lines, xs [][3]float64, ys []float64) {
 			x[i] /= norm
 		}
 		y := -1.0
-		if rng.Float64() < chance(3*x[1]-2*x[2]-1) {
+		if rng.Float64() < probability(3*x[1]-2*x[2]-1) {
 			y = 1
 		}
 		xs, ys = append(xs, x), append(ys, y)

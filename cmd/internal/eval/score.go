@@ -67,9 +67,9 @@ func (s *score) add(stretch int, e *schemas.Event, loss, prediction float64) {
 	switch s.rule.Predicts {
 	case operators.LogOdds:
 		s.sides(half, e, prediction)
-		b := &s.bins[min(int(reliable*chance(prediction)), reliable-1)]
+		b := &s.bins[min(int(reliable*probability(prediction)), reliable-1)]
 		b.weight += e.Weight
-		b.predicted += e.Weight * chance(prediction)
+		b.predicted += e.Weight * probability(prediction)
 		if e.Label > 0 {
 			b.ones += e.Weight
 		}
@@ -96,8 +96,8 @@ func (s *score) sides(half *ranks, e *schemas.Event, prediction float64) {
 	}
 }
 
-// chance is the probability of log-odds.
-func chance(odds float64) float64 { return 1 / (1 + math.Exp(-odds)) }
+// probability is the probability of log-odds.
+func probability(odds float64) float64 { return 1 / (1 + math.Exp(-odds)) }
 
 func (s *score) total() tally {
 	var all tally

@@ -114,7 +114,7 @@ func (s *story) open(t *testing.T, c *datadriven.TestData) string {
 		c.Fatalf(t, "%v", err)
 	}
 	s.life, s.shadow = s.begin(t), s.stream(t)
-	return promise(s.walk.Stream.Guarantee()) + s.told(t, s.decisions)
+	return promise(s.walk.Stream.Guarantee()) + s.transcript(t, s.decisions)
 }
 
 // stream opens a stream at step 0; its key does not depend on settings and plan, so that a story stays when they get a
@@ -232,7 +232,7 @@ func (s *story) taking(t *testing.T, c *datadriven.TestData, lines []string, eac
 			said.WriteString("record " + strconv.FormatInt(r.Offset, 10) + " adds nothing\n")
 		}
 		if !c.HasArg("last") {
-			said.WriteString(s.told(t, s.decisions[shown:]))
+			said.WriteString(s.transcript(t, s.decisions[shown:]))
 			shown = len(s.decisions)
 		}
 	}

@@ -106,7 +106,7 @@ func (m *machine) footprint() uint64 {
 	w := walker{seen: map[allocation]bool{}}
 	w.walk(reflect.ValueOf(m.stream))
 	before := w.bytes
-	w.walk(reflect.ValueOf(m.seat.Open([32]byte{1})))
+	w.walk(reflect.ValueOf(m.opened.Open([32]byte{1})))
 	return w.bytes - before
 }
 

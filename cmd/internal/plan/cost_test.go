@@ -132,7 +132,8 @@ func TestHashBlocks(t *testing.T) {
 		if n%2 > 0 {
 			continue
 		}
-		in.Configured.Contribution.Components[0].Size, in.Configured.Contribution.Nonzero = 10*n, n/2 // places and values are as many integers
+		// places and values are as many integers
+		in.Configured.Contribution.Components[0].Size, in.Configured.Contribution.Nonzero = 10*n, n/2
 		if r, err = New(in); err != nil {
 			t.Fatal(err)
 		}
@@ -202,7 +203,7 @@ func TestMemoryBytes(t *testing.T) {
 		runtime.GC()
 		runtime.ReadMemStats(&before)
 		for i := range kept {
-			kept[i] = m.seat.Open([32]byte{})
+			kept[i] = m.opened.Open([32]byte{})
 		}
 		runtime.GC()
 		runtime.ReadMemStats(&after)

@@ -15,7 +15,7 @@ import (
 type machine struct {
 	config    mechanisms.Config
 	plan      mechanisms.Calibration
-	seat      *mechanisms.Mechanism
+	opened    *mechanisms.Mechanism
 	stream    *mechanisms.Stream
 	guarantee protection.Guarantee
 	facts     mechanisms.Facts
@@ -32,7 +32,7 @@ func open(c mechanisms.Config) (*machine, error) {
 		return nil, err
 	}
 	stream := seat.Open([32]byte{})
-	m := &machine{config: c, plan: p, seat: seat, stream: stream, guarantee: stream.Guarantee(), facts: factsOf(c.Name)}
+	m := &machine{config: c, plan: p, opened: seat, stream: stream, guarantee: stream.Guarantee(), facts: factsOf(c.Name)}
 	if p.Filter.Count > 0 {
 		if m.response, err = blt.NewResponse(p.Filter); err != nil {
 			return nil, err
@@ -138,7 +138,7 @@ func filterUpTo(f blt.Filter, horizon uint64) (mean, most float64) {
 // over all their coordinates.
 func (m *machine) rms() (mean, worst float64) {
 	if m.several() {
-		all := together(m.parts())
+		all := together(m.components())
 		return all.RMSCoordinate, all.WorstCoordinate
 	}
 	average, most := m.vectors()

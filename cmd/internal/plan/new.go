@@ -168,7 +168,7 @@ func (r *Report) row(m *machine, note string, o operators.Operator) (Mechanism, 
 		row.OverOptimum = m.overOptimum(r.Optimum.Factor)
 	}
 	if m.several() {
-		row.Parts = m.parts()
+		row.Components = m.components()
 	}
 	if m.guarantee.Mu > 0 {
 		row.Mu = Number(m.guarantee.Mu)

@@ -320,7 +320,7 @@ func TestCurves(t *testing.T) {
 }
 
 func TestApart(t *testing.T) {
-	got := apart([]vg.Length{10, 10, 50, 11}, 8, 0, 60)
+	got := distinct([]vg.Length{10, 10, 50, 11}, 8, 0, 60)
 	sorted := slices.Clone(got)
 	slices.Sort(sorted)
 	for i := 1; i < len(sorted); i++ {

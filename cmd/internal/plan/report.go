@@ -121,7 +121,7 @@ type Mechanism struct {
 	StateBytes      int             `json:"state_bytes"`
 	MemoryBytes     uint64          `json:"memory_bytes"`
 	Cost            Cost            `json:"cost_of_a_step"`
-	Parts           []Part          `json:"parts,omitempty"` // where the figures above, but for the noise scale, are over several
+	Components      []Component     `json:"parts,omitempty"` // where the figures above, but for the noise scale, are over several
 
 	machine *machine
 }

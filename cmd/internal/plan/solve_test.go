@@ -158,7 +158,10 @@ func TestWants(t *testing.T) {
 	f(Target{Statistic: "mean", Near: anywhere, After: 65}, "memory 64 never has 65 events, but 64")
 	f(Target{Statistic: "mean", Near: anywhere}, "mean over 8 events is lost in noise, it takes more than")
 	f(Target{Statistic: "mean", Near: anywhere}, "say after how many", total...)
-	f(Target{Statistic: "count", Near: anywhere, Own: true}, "memory 30 is read beside ORIEL_MEMORY", "ORIEL_MEMORIES=30,64")
+	f(
+		Target{Statistic: "count", Near: anywhere, Own: true}, "memory 30 is read beside ORIEL_MEMORY",
+		"ORIEL_MEMORIES=30,64",
+	)
 	if _, err := (Target{Statistic: "count"}).Error(settings[0].input()); err == nil || !strings.Contains(err.Error(), "no numbers") {
 		t.Errorf("a learner: %v", err)
 	}

@@ -199,7 +199,7 @@ func (e *ends) Plot(c draw.Canvas, p *plot.Plot) {
 	for i, y := range e.heights {
 		heights[i] = c.Y(p.Y.Norm(y))
 	}
-	for i, y := range apart(heights, smallSize*1.15, c.Min.Y, c.Max.Y) {
+	for i, y := range distinct(heights, smallSize*1.15, c.Min.Y, c.Max.Y) {
 		level(c, e.style(i), vg.Point{X: c.Max.X + 11, Y: y}, e.labels[i])
 	}
 }
@@ -219,9 +219,9 @@ func level(c draw.Canvas, style text.Style, at vg.Point, label string) {
 	c.FillText(style, at, label)
 }
 
-// apart moves heights, as little as it can, so that neighbours are at least a gap apart and all stay within [low,
+// distinct moves heights, as little as it can, so that neighbours are at least a gap distinct and all stay within [low,
 // high]; their order stays.
-func apart(heights []vg.Length, gap, low, high vg.Length) []vg.Length {
+func distinct(heights []vg.Length, gap, low, high vg.Length) []vg.Length {
 	order := make([]int, len(heights))
 	for i := range order {
 		order[i] = i

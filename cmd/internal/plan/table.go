@@ -27,8 +27,8 @@ func (r *Report) Print(out io.Writer) error {
 	} else {
 		part("Error of a release: the published sum against the true one, loss units", r.errorRows())
 	}
-	if len(r.Mechanisms[0].Parts) > 0 {
-		part("Parts of a record's leaf: how far one event moves each, and the error of its release, loss units", r.partRows())
+	if len(r.Mechanisms[0].Components) > 0 {
+		part("Parts of a record's leaf: how far one event moves each, and the error of its release, loss units", r.componentRows())
 	}
 	if len(r.Mechanisms[0].Decisions) > 0 {
 		part(r.decisionTitle(), r.decisionRows())
@@ -95,7 +95,7 @@ func (r *Report) sensitivityLine() string {
 	}
 	text := fmt.Sprintf("adjacency %s, %s%s\none event exchanged moves the sum of a step by Δ ≤ %g: %d lattice units of 2^%d",
 		s.Adjacency, unit, clip, s.Sensitivity, s.LatticeUnits, math.Ilogb(s.LatticeUnit))
-	if parts := r.Mechanisms[0].Parts; len(parts) > 1 {
+	if parts := r.Mechanisms[0].Components; len(parts) > 1 {
 		text = fmt.Sprintf("adjacency %s, %s, a leaf of %d parts", s.Adjacency, unit, len(parts))
 	}
 	if s.Rule != "" {
@@ -132,7 +132,7 @@ func (r *Report) errorRows() *grid {
 	for i := range r.Mechanisms {
 		m := &r.Mechanisms[i]
 		scale := Number(m.NoiseScale)
-		if len(m.Parts) > 1 {
+		if len(m.Components) > 1 {
 			scale = none // each has its own
 		}
 		g.add(m.label(), digits(scale), digits(Number(m.RMSCoordinate)), digits(Number(m.WorstCoordinate)),

@@ -116,7 +116,9 @@ var settings = []setting{
 	}},
 	{"odd window", func(in *Input) { in.Configured.Scope, in.Rate, in.Age = protection.Window{Steps: 1000}, 3, 7 }},
 	{"one step", func(in *Input) {
-		in.Configured.Scope, in.Configured.Contribution = protection.Window{Steps: 1}, mechanisms.OneComponent(1, in.Configured.Clip())
+		in.Configured.Scope, in.Configured.Contribution = protection.Window{Steps: 1}, mechanisms.OneComponent(
+			1, in.Configured.Clip(),
+		)
 	}},
 	{"two poles", func(in *Input) { in.Configured.Poles, in.Configured.Budget.Epsilon = 2, 5 }},
 	{"users", func(in *Input) {

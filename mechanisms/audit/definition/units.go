@@ -8,20 +8,20 @@ import (
 	"oriel/mechanisms/noise"
 )
 
-// Part is a part of a leaf as its noise is: the coordinates From … To−1 of all, each with noise of Scale in integers.
-type Part struct {
+// Component is a part of a leaf as its noise is: the coordinates From … To−1 of all, each with noise of Scale in integers.
+type Component struct {
 	From, To int
 	Grid     lattice.Grid
 	Scale    noise.Scale
 }
 
-// Parts returns the parts of a plan of the configuration.
-func Parts(c mechanisms.Config, p mechanisms.Calibration) []Part {
-	var parts []Part
+// Components returns the parts of a plan of the configuration.
+func Components(c mechanisms.Config, p mechanisms.Calibration) []Component {
+	var parts []Component
 	at := 0
 	for i, part := range c.Contribution.Components {
 		of := p.Component(i)
-		parts = append(parts, Part{From: at, To: at + part.Size, Grid: of.Grid, Scale: of.Scale})
+		parts = append(parts, Component{From: at, To: at + part.Size, Grid: of.Grid, Scale: of.Scale})
 		at += part.Size
 	}
 	return parts
@@ -30,7 +30,7 @@ func Parts(c mechanisms.Config, p mechanisms.Calibration) []Part {
 // Integers returns what one integer of each coordinate is in loss units: √k·q.
 func Integers(c mechanisms.Config, p mechanisms.Calibration) []float64 {
 	out := make([]float64, 0, c.Dimension())
-	for i, part := range Parts(c, p) {
+	for i, part := range Components(c, p) {
 		scales := c.Contribution.Components[i].Scales
 		for j := range part.To - part.From {
 			unit := part.Grid.Unit()
@@ -47,7 +47,7 @@ func Integers(c mechanisms.Config, p mechanisms.Calibration) []float64 {
 // all parts has one law.
 func Scales(c mechanisms.Config, p mechanisms.Calibration) []float64 {
 	out := Integers(c, p)
-	for _, part := range Parts(c, p) {
+	for _, part := range Components(c, p) {
 		for i := part.From; i < part.To; i++ {
 			out[i] *= part.Scale.Float64()
 		}

@@ -29,11 +29,11 @@ func NewBattery(x *Noise) *Battery {
 	compared := min(x.n, most)
 	b := &Battery{noise: x}
 	w := int(min(x.config.Scope.Span(), math.MaxInt32))
-	b.lags = distances(x.single, nearSteps, w-1, w, w+1)
+	b.lags = distances(x.perStep, nearSteps, w-1, w, w+1)
 	b.apart = distances(compared, nearCoordinates, append(x.starts(), compared/2)...)
 	b.bySteps, b.byDistance = make([]agrees, len(b.lags)), make([]agrees, len(b.apart))
 	b.total = Run{
-		sum: make([]float64, x.single), square: make([]float64, x.single),
+		sum: make([]float64, x.perStep), square: make([]float64, x.perStep),
 		sumAt: make([]float64, x.n), squareAt: make([]float64, x.n),
 		alongAt: make([]float64, x.n), weightAt: make([]float64, x.n),
 	}
@@ -53,7 +53,7 @@ func (b *Battery) Add(r *Run) {
 	}
 	t.tails.Merge(r.tails)
 	t.along += r.along
-	t.leaves += r.leaves
+	t.contributions += r.contributions
 	plus(t.alongAt, r.alongAt)
 	plus(t.weightAt, r.weightAt)
 	for i, lag := range b.lags {

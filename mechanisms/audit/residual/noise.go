@@ -17,16 +17,16 @@ const MaxSteps = 1 << 18
 
 // Noise is the noise that a plan claims, in releases 1 … T of n coordinates.
 type Noise struct {
-	config mechanisms.Config
-	plan   mechanisms.Calibration
-	parts  []definition.Part
-	n      int
-	steps  int
-	before uint64    // steps before the first release, of whose noise it holds nothing
-	single int       // releases from the first on whose z are single draws, mapped to normals; T for Gaussian noise
-	scales []float64 // σ or θ at each coordinate, loss units
-	least  float64   // of the parts' scales, lattice units
-	kept   float64   // what a release has of the one before
+	config     mechanisms.Config
+	plan       mechanisms.Calibration
+	components []definition.Component
+	n          int
+	steps      int
+	before     uint64    // steps before the first release, of whose noise it holds nothing
+	perStep    int       // releases from the first on whose z are single draws, mapped to normals; T for Gaussian noise
+	scales     []float64 // σ or θ at each coordinate, loss units
+	least      float64   // of the parts' scales, lattice units
+	kept       float64   // what a release has of the one before
 
 	forecasts []forecast // of a tree
 	filter    *definition.Filter
@@ -53,10 +53,10 @@ func New(c mechanisms.Config, p mechanisms.Calibration, steps int) (*Noise, erro
 	}
 	facts, _ := mechanisms.FactsOf(c.Name)
 	x := &Noise{
-		config: c, plan: p, parts: definition.Parts(c, p), n: c.Dimension(), steps: steps, single: steps,
+		config: c, plan: p, components: definition.Components(c, p), n: c.Dimension(), steps: steps, perStep: steps,
 		scales: definition.Scales(c, p), least: math.Inf(1), kept: definition.Kept(p),
 	}
-	for _, part := range x.parts {
+	for _, part := range x.components {
 		s := part.Scale.Float64()
 		if s < leastScale {
 			return nil, fmt.Errorf("residual: noise of scale %.3g lattice units: below %d, where rounding is not small beside it", s, leastScale)
@@ -83,7 +83,7 @@ func New(c mechanisms.Config, p mechanisms.Calibration, steps int) (*Noise, erro
 		x.forest = definition.NewForest(c.Scope.Span(), steps)
 		x.forecasts = newForecasts(x.forest)
 		if x.normal != nil {
-			x.single = int(min(c.Scope.Span(), uint64(steps)))
+			x.perStep = int(min(c.Scope.Span(), uint64(steps)))
 		}
 	default:
 		return nil, errors.New("residual: a mechanism without definition")
@@ -94,15 +94,15 @@ func New(c mechanisms.Config, p mechanisms.Calibration, steps int) (*Noise, erro
 // Steps is T.
 func (x *Noise) Steps() int { return x.steps }
 
-// Single is how many releases, from the first on, give single draws or, of Gaussian noise, independent normals.
-func (x *Noise) Single() int { return x.single }
+// PerStep is how many releases, from the first on, give single draws or, of Gaussian noise, independent normals.
+func (x *Noise) PerStep() int { return x.perStep }
 
 // starts is how far apart coordinates of equal places in two parts are, among those that are compared: parts that share
 // noise by mistake agree there.
 func (x *Noise) starts() []int {
 	var out []int
-	for i, part := range x.parts {
-		for _, before := range x.parts[max(0, i-8):i] {
+	for i, part := range x.components {
+		for _, before := range x.components[max(0, i-8):i] {
 			out = append(out, part.From-before.From)
 		}
 	}

@@ -29,7 +29,7 @@ type Run struct {
 	tails             Tails
 	signs, sizes      fair
 	along             float64 // Σ of z along the leaves
-	leaves            uint64
+	contributions     uint64
 	alongAt           []float64   // by coordinate, Σ of z·w, where w is the leaf there over its part's length
 	weightAt          []float64   // Σw²
 	kept              [][]float64 // z of the first steps, where repeats are looked for
@@ -57,7 +57,7 @@ func (x *Noise) Observe() *Observer {
 			o.compared = append(o.compared, i)
 		}
 	}
-	if x.single < x.steps {
+	if x.perStep < x.steps {
 		o.twin = newTwin(x)
 	}
 	o.start()
@@ -68,9 +68,9 @@ func (o *Observer) start() {
 	x := o.noise
 	o.rebuild.Start()
 	o.run = &Run{
-		sum: make([]float64, x.single), square: make([]float64, x.single),
+		sum: make([]float64, x.perStep), square: make([]float64, x.perStep),
 		sumAt: make([]float64, x.n), squareAt: make([]float64, x.n),
-		signs: newFair(len(o.compared), x.single), sizes: newFair(len(o.compared), x.single),
+		signs: newFair(len(o.compared), x.perStep), sizes: newFair(len(o.compared), x.perStep),
 		alongAt: make([]float64, x.n), weightAt: make([]float64, x.n),
 	}
 }
@@ -79,7 +79,7 @@ func (o *Observer) start() {
 func (o *Observer) Release(release, leaf []float64) {
 	x, r, t := o.noise, o.run, o.rebuild.step
 	o.rebuild.Next(o.z, release, leaf)
-	if t >= x.single {
+	if t >= x.perStep {
 		r.later[x.quarter(t)] += squares(o.z)
 		return
 	}
@@ -105,14 +105,14 @@ func (o *Observer) Release(release, leaf []float64) {
 	if t < keptSteps(x.n) {
 		r.kept = append(r.kept, slices.Clone(o.z[:min(x.n, keptCoordinates)]))
 	}
-	o.leaf(leaf)
+	o.contribution(leaf)
 }
 
-// leaf adds z along the step's leaf, and at each of its coordinates: the leaf is known before the step's noise, so this
+// contribution adds z along the step's contribution, and at each of its coordinates: the contribution is known before the step's noise, so this
 // is a standard normal whatever it depends on, and at a coordinate one of variance w².
-func (o *Observer) leaf(leaf []float64) {
+func (o *Observer) contribution(leaf []float64) {
 	x, sum, length := o.noise, 0.0, 0.0
-	for _, part := range x.parts {
+	for _, part := range x.components {
 		own := 0.0
 		for i := part.From; i < part.To; i++ {
 			v := leaf[i] / x.scales[i]
@@ -131,7 +131,7 @@ func (o *Observer) leaf(leaf []float64) {
 	}
 	if length > 0 {
 		o.run.along += sum / math.Sqrt(length)
-		o.run.leaves++
+		o.run.contributions++
 	}
 }
 
@@ -147,7 +147,7 @@ func (o *Observer) Result(number uint64) *Run {
 }
 
 // quarter of the later releases that release t, from 0, is in.
-func (x *Noise) quarter(t int) int { return (t - x.single) * quarters / (x.steps - x.single) }
+func (x *Noise) quarter(t int) int { return (t - x.perStep) * quarters / (x.steps - x.perStep) }
 
 func squares(x []float64) float64 {
 	sum := 0.0

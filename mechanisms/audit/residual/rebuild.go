@@ -9,10 +9,10 @@ import (
 
 // Rebuilder rebuilds the noise of one run after the other. It belongs to one goroutine; a Noise may have many.
 type Rebuilder struct {
-	noise *Noise
-	parts parts
-	step  int
-	clean []float64 // G_t, loss units
+	noise      *Noise
+	components parts
+	step       int
+	clean      []float64 // G_t, loss units
 }
 
 // parts is what releases so far say of the noise of later ones, all of it in units of σ.
@@ -29,13 +29,13 @@ func (x *Noise) Rebuilder() *Rebuilder {
 	switch {
 	case x.fading != nil:
 		f := &filtered{filter: &x.fading.Filter, states: vectors(len(x.fading.Poles), x.n)}
-		r.parts = &fading{filtered: f, fading: x.fading, first: x.before, before: make([]float64, x.n)}
+		r.components = &fading{filtered: f, fading: x.fading, first: x.before, before: make([]float64, x.n)}
 	case x.filter != nil:
-		r.parts = &filtered{filter: x.filter, states: vectors(len(x.filter.Poles), x.n)}
+		r.components = &filtered{filter: x.filter, states: vectors(len(x.filter.Poles), x.n)}
 	case x.forecasts != nil:
-		r.parts = &forested{forecasts: x.forecasts, known: vectors(slots(x.forecasts), x.n)}
+		r.components = &forested{forecasts: x.forecasts, known: vectors(slots(x.forecasts), x.n)}
 	default:
-		r.parts = white{}
+		r.components = white{}
 	}
 	r.Start()
 	return r
@@ -45,7 +45,7 @@ func (x *Noise) Rebuilder() *Rebuilder {
 func (r *Rebuilder) Start() {
 	r.step = 0
 	clear(r.clean)
-	r.parts.start()
+	r.components.start()
 }
 
 // absurd is in the place of a draw that no noise has, or that is not a number.
@@ -62,9 +62,9 @@ func (r *Rebuilder) Next(dst, release, leaf []float64) {
 		r.clean[i] = x.kept*r.clean[i] + v
 		dst[i] = (release[i] - r.clean[i]) / x.scales[i]
 	}
-	spread := r.parts.next(dst)
-	if r.step < x.single && x.normal != nil {
-		for i, part := range x.parts {
+	spread := r.components.next(dst)
+	if r.step < x.perStep && x.normal != nil {
+		for i, part := range x.components {
 			x.normal[i](dst[part.From:part.To])
 		}
 	} else if spread != 1 {

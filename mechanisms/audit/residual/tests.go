@@ -54,7 +54,7 @@ func Normals(name, looked, place string, z []float64) Test {
 
 // Tests returns what the runs so far show.
 func (b *Battery) Tests() []Test {
-	out := []Test{b.mean(), b.scale(), b.law(), b.total.tails.Test("tails"), b.leaves()}
+	out := []Test{b.mean(), b.scale(), b.law(), b.total.tails.Test("tails"), b.contributions()}
 	if len(b.lags) > 0 {
 		out = append(out, b.steps())
 	}
@@ -62,7 +62,7 @@ func (b *Battery) Tests() []Test {
 		out = append(out, b.coordinates())
 	}
 	out = append(out, b.acrossRuns(), b.repeats.test(b.noise.tolerance()))
-	if b.noise.single < b.noise.steps {
+	if b.noise.perStep < b.noise.steps {
 		out = append(out, b.later())
 	}
 	return out
@@ -99,7 +99,7 @@ func (b *Battery) each(bySteps, byCoordinate []float64, do func(sum float64, n u
 		do(sum, b.runs*uint64(b.noise.n), "step", t+1)
 	}
 	for i, sum := range byCoordinate {
-		do(sum, b.runs*uint64(b.noise.single), "coordinate", i+1)
+		do(sum, b.runs*uint64(b.noise.perStep), "coordinate", i+1)
 	}
 }
 
@@ -115,15 +115,15 @@ func (b *Battery) law() Test {
 	return f.test()
 }
 
-func (b *Battery) leaves() Test {
-	f := newFinder("leaves", "draws along known leaves, and at each of their coordinates", b.total.leaves)
+func (b *Battery) contributions() Test {
+	f := newFinder("leaves", "draws along known leaves, and at each of their coordinates", b.total.contributions)
 	look := func(sum, squares float64, what string, args ...any) {
 		if squares > 0 {
 			z := sum / math.Sqrt(squares)
 			f.look(normalTail(z), what+": %.2f standard errors off", append(args, z)...)
 		}
 	}
-	look(b.total.along, float64(b.total.leaves), "along the leaves")
+	look(b.total.along, float64(b.total.contributions), "along the leaves")
 	for i, sum := range b.total.alongAt {
 		look(sum, b.total.weightAt[i], "at coordinate %d", i+1)
 	}

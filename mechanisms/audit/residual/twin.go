@@ -26,7 +26,7 @@ func newTwin(x *Noise) *twin {
 		release: make([]float64, x.n), zero: make([]float64, x.n), z: make([]float64, x.n),
 	}
 	facts, _ := mechanisms.FactsOf(x.config.Name)
-	for _, part := range x.parts {
+	for _, part := range x.components {
 		var sampler noise.Sampler
 		var err error
 		if facts.Law == mechanisms.Gamma {
@@ -57,7 +57,7 @@ func (t *twin) play(run uint64) (later [quarters]float64) {
 			}
 		}
 		t.rebuild.Next(t.z, t.release, t.zero)
-		if step >= t.noise.single {
+		if step >= t.noise.perStep {
 			later[t.noise.quarter(step)] += squares(t.z)
 		}
 	}
@@ -70,7 +70,7 @@ func (t *twin) draw(run uint64, node int32) []float64 {
 	binary.LittleEndian.PutUint64(seed[:], run)
 	binary.LittleEndian.PutUint32(seed[8:], uint32(node))
 	out := make([]float64, len(t.drawn))
-	for k, part := range t.noise.parts {
+	for k, part := range t.noise.components {
 		binary.LittleEndian.PutUint16(seed[30:], uint16(k))
 		t.samplers[k].Fill(t.drawn[part.From:part.To], seed)
 		for i := part.From; i < part.To; i++ {

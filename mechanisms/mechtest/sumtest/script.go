@@ -30,8 +30,8 @@ func Tails(reach, scale int64) []int64 {
 	return append(out, 0, 1, -1)
 }
 
-// Leaf writes a small leaf for a step.
-func Leaf(dst []int64, step int) {
+// Contribution writes a small leaf for a step.
+func Contribution(dst []int64, step int) {
 	for i := range dst {
 		dst[i] = int64((step+1)*(i+3)%7) - 3
 	}

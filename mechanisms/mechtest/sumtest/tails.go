@@ -30,7 +30,7 @@ func DrawsReachTheRelease(t testing.TB, reach, scale int64, n int, newSum func(s
 	loud, quiet := newSum(sampler), newSum(sampler)
 	chain, with, without, leaf := noise.NewChain([32]byte{1}), make([]float64, n), make([]float64, n), make([]int64, n)
 	for now := range rounds * len(values) {
-		Leaf(leaf, now)
+		Contribution(leaf, now)
 		chain.Absorb(loud.Steps()+1, 0, noise.Identity{Offset: int64(now)}, leaf)
 		if err := quiet.Restore(loud.AppendState(nil)); err != nil {
 			t.Fatal(err)

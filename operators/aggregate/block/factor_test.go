@@ -102,7 +102,7 @@ func TestVarianceOfQuantileColumns(t *testing.T) {
 	f := func(cells int, wantReplace, wantZero float64) {
 		t.Helper()
 		h := block.OneHot{Block: block.Block{Bins: 512, Quantile: 1}, Cells: cells, Weight: 1}
-		g, err := lattice.NewGrid(h.Part().Clip)
+		g, err := lattice.NewGrid(h.Component().Clip)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -41,8 +41,8 @@ func (h OneHot) Validate() error {
 	return errors.Join(errs...)
 }
 
-// Part is a part that has these leaves, on a grid that holds the longest. Of an invalid h it says nothing.
-func (h OneHot) Part() mechanisms.Component {
+// Component is a part that has these leaves, on a grid that holds the longest. Of an invalid h it says nothing.
+func (h OneHot) Component() mechanisms.Component {
 	const room = 1 + 0x1p-22 // C/2 is rounded up, by less than a unit of which Λ has 2²⁴; the rest is float64's rounding
 	return mechanisms.Component{Size: h.Size(), Clip: float64(float64(h.Norm()*h.Weight) * room), Quantiser: h}
 }

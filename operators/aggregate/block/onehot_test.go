@@ -80,13 +80,13 @@ func TestFineLatticesHaveTheLeavesOfCoarseOnes(t *testing.T) {
 	for _, b := range blocks() {
 		for _, weight := range []float64{1, 1.75} {
 			h := block.OneHot{Block: b, Cells: 2, Weight: weight}
-			coarse, err := lattice.NewFineGrid(h.Part().Clip, 31)
+			coarse, err := lattice.NewFineGrid(h.Component().Clip, 31)
 			if err != nil {
 				t.Fatal(err)
 			}
 			near, far := claims(t, coarse, h)
 			for _, size := range []int{32, 36, lattice.FineBits} {
-				fine, err := lattice.NewFineGrid(h.Part().Clip, size)
+				fine, err := lattice.NewFineGrid(h.Component().Clip, size)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -162,7 +162,7 @@ func TestDistancesByEnumeration(t *testing.T) {
 			for _, weight := range []float64{1, 1.75} {
 				h := block.OneHot{Block: b, Cells: cells, Weight: weight}
 				f(lattice.Grid{Exp: -6, Lambda: 1 << 20}, h, h, 150, true)
-				fine, err := lattice.NewGrid(h.Part().Clip)
+				fine, err := lattice.NewGrid(h.Component().Clip)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -194,7 +194,7 @@ func TestDistancesWithinACellAreJoint(t *testing.T) {
 		{Count: 0.2, Mean: 0.2, Square: 2, Bins: 100, Quantile: 0.5},
 	} {
 		h := block.OneHot{Block: b, Cells: 1, Weight: 1}
-		g, err := lattice.NewGrid(h.Part().Clip)
+		g, err := lattice.NewGrid(h.Component().Clip)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -231,7 +231,7 @@ func TestPartHoldsEveryLeaf(t *testing.T) {
 			if err := h.Validate(); err != nil {
 				t.Fatal(err)
 			}
-			part := h.Part()
+			part := h.Component()
 			for size := lattice.CoarseBits; size <= 31; size++ {
 				g, err := lattice.NewFineGrid(part.Clip, size)
 				if err != nil {
@@ -255,7 +255,7 @@ func TestQuantiseIsTheDefinition(t *testing.T) {
 	for _, b := range blocks() {
 		for _, most := range []float64{1, 2.5} {
 			h := block.OneHot{Block: b, Cells: 2, Weight: most}
-			g, err := lattice.NewGrid(h.Part().Clip)
+			g, err := lattice.NewGrid(h.Component().Clip)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -309,7 +309,7 @@ func FuzzQuantise(f *testing.F) {
 		if h.Validate() != nil {
 			return
 		}
-		g, err := lattice.NewGrid(h.Part().Clip)
+		g, err := lattice.NewGrid(h.Component().Clip)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -335,7 +335,7 @@ func FuzzQuantise(f *testing.F) {
 
 func TestQuantiseDoesNotAllocate(t *testing.T) {
 	h := block.OneHot{Block: block.Block{Count: 1, Mean: 0.5, Bins: 64, Quantile: 1}, Cells: 384, Weight: 1}
-	g, err := lattice.NewGrid(h.Part().Clip)
+	g, err := lattice.NewGrid(h.Component().Clip)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -347,7 +347,7 @@ func TestQuantiseDoesNotAllocate(t *testing.T) {
 
 func BenchmarkQuantise(b *testing.B) {
 	h := block.OneHot{Block: block.Block{Count: 1}, Cells: 384, Weight: 1}
-	g, err := lattice.NewGrid(h.Part().Clip)
+	g, err := lattice.NewGrid(h.Component().Clip)
 	if err != nil {
 		b.Fatal(err)
 	}

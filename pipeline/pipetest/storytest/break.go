@@ -17,7 +17,7 @@ import (
 func (s *story) shape(t *testing.T, c *datadriven.TestData) {
 	var plays, owes, horizon, users int
 	if c.MaybeScanArgs(t, "plays", &plays) {
-		s.setup = s.setup.Plays(uint64(plays))
+		s.setup = s.setup.SecondTopic(uint64(plays))
 	}
 	if c.MaybeScanArgs(t, "owes", &owes) {
 		s.setup = s.setup.Owing(owes, uint64(plays))

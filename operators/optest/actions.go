@@ -10,11 +10,11 @@ import (
 	"oriel/schemas"
 )
 
-// RunPlays is RunHolding for machines whose plays go out ahead: records have keys of plays, and the last part of a
+// RunActions is RunHolding for machines whose plays go out ahead: records have keys of plays, and the last part of a
 // state, behind the streams, is the table of plays that wait.
-func RunPlays(t *testing.T, newMachine Make, c actions.Config, events []schemas.Event) {
+func RunActions(t *testing.T, newMachine Make, c actions.Config, events []schemas.Event) {
 	t.Helper()
-	RunHolding(t, newMachine, func(place int) []byte { return PlayKey(c, place) }, func(state []byte) []byte {
+	RunHolding(t, newMachine, func(place int) []byte { return ActionKey(c, place) }, func(state []byte) []byte {
 		at := len(state) - c.StateLen()
 		return append(append([]byte(nil), state[:at]...), c.Public(state[at:])...)
 	}, events)
@@ -40,8 +40,8 @@ func AnswersAllocate(m operators.Machine, c actions.Config, step func() uint64, 
 	return testing.AllocsPerRun(100, answer)
 }
 
-// PlayKey is the key of a record at a place: of a play that is open, of another one, or of none.
-func PlayKey(c actions.Config, place int) []byte {
+// ActionKey is the key of a record at a place: of a play that is open, of another one, or of none.
+func ActionKey(c actions.Config, place int) []byte {
 	switch place % 7 {
 	case 3:
 		return []byte("nobody")

@@ -184,19 +184,19 @@ func TestAuditOfPartsReachesTheClaim(t *testing.T) {
 		runs   int
 		change func(*mechanisms.Config)
 	}{
-		{"blt", AllParts, 4000, func(*mechanisms.Config) {}},
-		{"blt", AllParts, 4000, func(m *mechanisms.Config) { m.Unit, m.Batch = protection.Event{Exchange: dp.ZeroOut}, 1 }},
-		{"blt", AllParts, 100, func(m *mechanisms.Config) { m.Unit = protection.User{Exchange: dp.Replace, Separation: 3} }},
+		{"blt", AllComponents, 4000, func(*mechanisms.Config) {}},
+		{"blt", AllComponents, 4000, func(m *mechanisms.Config) { m.Unit, m.Batch = protection.Event{Exchange: dp.ZeroOut}, 1 }},
+		{"blt", AllComponents, 100, func(m *mechanisms.Config) { m.Unit = protection.User{Exchange: dp.Replace, Separation: 3} }},
 		{"blt", 0, 100, func(*mechanisms.Config) {}},
 		{"blt", 1, 100, func(*mechanisms.Config) {}},
 		{"blt", 2, 6000, func(m *mechanisms.Config) { m.Batch = 1 }},
-		{"tree-gaussian", AllParts, 4000, func(m *mechanisms.Config) { m.Batch = 1 }},
-		{"once-gaussian", AllParts, 4000, func(m *mechanisms.Config) { m.Scope, m.Batch = protection.PerStep{}, 1 }},
-		{"blt", AllParts, 100, forgets},
+		{"tree-gaussian", AllComponents, 4000, func(m *mechanisms.Config) { m.Batch = 1 }},
+		{"once-gaussian", AllComponents, 4000, func(m *mechanisms.Config) { m.Scope, m.Batch = protection.PerStep{}, 1 }},
+		{"blt", AllComponents, 100, forgets},
 		{"blt", 1, 100, forgets},
-		{"tree-gamma", AllParts, 100, func(*mechanisms.Config) {}},
-		{"tree-laplace", AllParts, 100, func(*mechanisms.Config) {}},
-		{"once-gamma", AllParts, 100, func(m *mechanisms.Config) { m.Scope = protection.PerStep{} }},
+		{"tree-gamma", AllComponents, 100, func(*mechanisms.Config) {}},
+		{"tree-laplace", AllComponents, 100, func(*mechanisms.Config) {}},
+		{"once-gamma", AllComponents, 100, func(m *mechanisms.Config) { m.Scope = protection.PerStep{} }},
 	} {
 		what := fmt.Sprintf("%s, part %d", x.name, x.part)
 		a := variedSubject(t, varied{}, x.part, func(m *mechanisms.Config) { m.Name = x.name; x.change(m) })
@@ -211,7 +211,7 @@ func TestAuditOfPartsReachesTheClaim(t *testing.T) {
 			t.Errorf("%s: %v", what, err)
 		}
 		t.Logf("%s\n%s", what, table.String())
-		if x.part == AllParts && len(r.left) > 0 || x.part != AllParts && len(r.left) != 2 {
+		if x.part == AllComponents && len(r.left) > 0 || x.part != AllComponents && len(r.left) != 2 {
 			t.Errorf("%s: left out: %v", what, r.left)
 		}
 		if !strings.Contains(table.String(), "leaves of quantisers") != (x.part == 0) ||
@@ -228,13 +228,13 @@ func TestAuditOfPartsReachesTheClaim(t *testing.T) {
 // Faults of parts are found by the tests that are of them.
 func TestAuditCatchesFaultsOfParts(t *testing.T) {
 	plain := func(*mechanisms.Config) {}
-	a := variedSubject(t, varied{cells: mechtest.OneHot{Short: true}}, AllParts, plain)
+	a := variedSubject(t, varied{cells: mechtest.OneHot{Short: true}}, AllComponents, plain)
 	refutes(t, "a distance short by √2", a, "distances", ErrCheck)
 
-	a = variedSubject(t, varied{leaks: true}, AllParts, plain)
+	a = variedSubject(t, varied{leaks: true}, AllComponents, plain)
 	refutes(t, "scores of events, and a guarantee of sums", a, "decisions", ErrCheck)
 
-	a = variedSubject(t, varied{draws: func(m *variedMachine) bool { return m.last > 0 }}, AllParts, plain)
+	a = variedSubject(t, varied{draws: func(m *variedMachine) bool { return m.last > 0 }}, AllComponents, plain)
 	refutes(t, "draws that come or not as events say", a, "decisions", ErrCheck)
 
 	for part := range 3 {
@@ -245,7 +245,7 @@ func TestAuditCatchesFaultsOfParts(t *testing.T) {
 			"half the noise":         {"scale", func(s *noise.Scale, _ *uint16) { s.Exp-- }},
 			"an instance of another": {"coordinates", func(_ *noise.Scale, i *uint16) { *i = (*i + 1) % 3 }},
 		} {
-			a := variedSubject(t, varied{}, AllParts, func(m *mechanisms.Config) {
+			a := variedSubject(t, varied{}, AllComponents, func(m *mechanisms.Config) {
 				m.Name, m.Scope = "once-gaussian", protection.PerStep{}
 			})
 			a.stream = onceWith(t, part, fault.bend)
@@ -281,7 +281,7 @@ func onceWith(t *testing.T, bent int, bend func(s *noise.Scale, instance *uint16
 
 // A draw at four times its rate.
 func TestAuditCatchesDrawsOfAnotherLaw(t *testing.T) {
-	a := variedSubject(t, varied{}, AllParts, func(*mechanisms.Config) {})
+	a := variedSubject(t, varied{}, AllComponents, func(*mechanisms.Config) {})
 	steep := lawOfDraws
 	steep.Sensitivity.Den = 4
 	draws := func(law mechanisms.Exponential) []drawn {
@@ -319,7 +319,7 @@ func TestAuditOfAPartThatIsNotThere(t *testing.T) {
 		!strings.Contains(err.Error(), "part 3 of a leaf that has 3") {
 		t.Errorf("%v", err)
 	}
-	whole := variedSubject(t, varied{}, AllParts, func(*mechanisms.Config) {}).guarantee
+	whole := variedSubject(t, varied{}, AllComponents, func(*mechanisms.Config) {}).guarantee
 	squares := 0.0
 	for part := range 3 {
 		squares += math.Pow(variedSubject(t, varied{}, part, func(*mechanisms.Config) {}).guarantee.Mu, 2)

@@ -7,15 +7,15 @@ import (
 	"oriel/mechanisms/lattice"
 )
 
-// typeQuantiser is the Quantiser of an event's type among so many: its leaf is 1 there, and 0 elsewhere. It takes the type's
-// place; another number gives the zero leaf. Two leaves are √2 apart, whatever the types.
+// typeQuantiser is the Quantiser of an event's type among so many: its leaf is 1 there, and 0 elsewhere. It takes the
+// type's place; another number gives the zero leaf. Two leaves are √2 apart, whatever the types.
 type typeQuantiser struct{ Types int }
 
 // Entries is 1.
 func (typeQuantiser) Entries() int { return 1 }
 
-// Part is a part that has these leaves.
-func (o typeQuantiser) Part() mechanisms.Component {
+// Component is a part that has these leaves.
+func (o typeQuantiser) Component() mechanisms.Component {
 	return mechanisms.Component{Name: "types", Size: o.Types, Clip: 1, Quantiser: o}
 }
 
@@ -35,8 +35,8 @@ func (o typeQuantiser) Quantise(g lattice.Grid, dst []int64, v []float64) {
 	}
 }
 
-// gainsQuantiser is the Quantiser of numbers in [−½, ½]: others are clamped, and where one is not a number the leaf is zero. Two
-// leaves are √Size apart at most, and half of that from zero.
+// gainsQuantiser is the Quantiser of numbers in [−½, ½]: others are clamped, and where one is not a number the leaf is
+// zero. Two leaves are √Size apart at most, and half of that from zero.
 type gainsQuantiser struct{ Size int }
 
 // Entries is Size.

@@ -7,14 +7,16 @@ import (
 	"oriel/mechanisms/dp"
 )
 
-// AllParts audits all parts of a leaf at once.
-const AllParts = -1
+// AllComponents audits all parts of a leaf at once.
+const AllComponents = -1
 
-// partOf returns the configuration and the plan of one part of a leaf, as those of a stream that has no other, and the
+// componentOf returns the configuration and the plan of one part of a leaf, as those of a stream that has no other, and the
 // part's share of the budget; or, of AllParts, those of the whole.
-func partOf(c mechanisms.Config, p mechanisms.Calibration, part int) (mechanisms.Config, mechanisms.Calibration, error) {
+func componentOf(
+	c mechanisms.Config, p mechanisms.Calibration, part int,
+) (mechanisms.Config, mechanisms.Calibration, error) {
 	switch {
-	case part == AllParts:
+	case part == AllComponents:
 		return c, p, nil
 	case part < 0 || part >= len(c.Contribution.Components):
 		return c, p, fmt.Errorf("audit: part %d of a leaf that has %d, from 0", part, len(c.Contribution.Components))
@@ -25,7 +27,9 @@ func partOf(c mechanisms.Config, p mechanisms.Calibration, part int) (mechanisms
 	for _, x := range c.Contribution.Components {
 		shares += float64(x.Share)
 	}
-	c.Contribution = mechanisms.Contribution{Components: []mechanisms.Component{leaf}, Nonzero: min(c.Contribution.Nonzero, leaf.Size)}
+	c.Contribution = mechanisms.Contribution{
+		Components: []mechanisms.Component{leaf}, Nonzero: min(c.Contribution.Nonzero, leaf.Size),
+	}
 	one := mechanisms.Calibration{
 		Name: p.Name, Grid: plan.Grid, Scale: plan.Scale, Levels: p.Levels, Filter: p.Filter, Decay: p.Decay,
 		ErrorBound: plan.ErrorBound,
@@ -53,11 +57,11 @@ func (a *Subject) bounds(part int) (from, to int) {
 	return from, from + a.whole.Contribution.Components[part].Entries()
 }
 
-// otherParts says what an audit of one part leaves.
-func (a *Subject) otherParts() []string {
+// otherComponents says what an audit of one part leaves.
+func (a *Subject) otherComponents() []string {
 	var left []string
 	for i, p := range a.whole.Contribution.Components {
-		if i < a.first || i >= a.first+len(a.parts) {
+		if i < a.first || i >= a.first+len(a.components) {
 			left = append(left, fmt.Sprintf("part %d of the leaf (%s): --part %d", i, p.Name, i))
 		}
 	}

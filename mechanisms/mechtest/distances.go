@@ -7,8 +7,8 @@ import (
 	"oriel/mechanisms/lattice"
 )
 
-// LargestDistances returns the squares of the largest distances that leaves of a size have, of two and of one from zero, over
-// all vectors given: on a lattice whose squares fit a word.
+// LargestDistances returns the squares of the largest distances that leaves of a size have, of two and of one from
+// zero, over all vectors given: on a lattice whose squares fit a word.
 func LargestDistances(g lattice.Grid, q mechanisms.Quantiser, size int, vectors [][]float64) (replace, zeroOut uint64) {
 	square := func(x, y []int64) (sum uint64) {
 		for i := range x {
@@ -16,7 +16,7 @@ func LargestDistances(g lattice.Grid, q mechanisms.Quantiser, size int, vectors 
 		}
 		return sum
 	}
-	zero, leaves := make([]int64, size), Leaves(g, q, size, vectors)
+	zero, leaves := make([]int64, size), Quantised(g, q, size, vectors)
 	for i, x := range leaves {
 		zeroOut = max(zeroOut, square(x, zero))
 		for _, y := range leaves[:i] {
@@ -26,8 +26,8 @@ func LargestDistances(g lattice.Grid, q mechanisms.Quantiser, size int, vectors 
 	return replace, zeroOut
 }
 
-// Leaves returns the different leaves of all vectors given, in order.
-func Leaves(g lattice.Grid, q mechanisms.Quantiser, size int, vectors [][]float64) [][]int64 {
+// Quantised returns the different leaves of all vectors given, in order.
+func Quantised(g lattice.Grid, q mechanisms.Quantiser, size int, vectors [][]float64) [][]int64 {
 	var leaves [][]int64
 	for _, v := range vectors {
 		leaf := make([]int64, size)

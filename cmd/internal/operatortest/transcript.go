@@ -28,8 +28,8 @@ func promise(g protection.Guarantee) string {
 	return b.String() + "\n"
 }
 
-// told is decisions, a line each.
-func (s *story) told(t *testing.T, decisions []published) string {
+// transcript is decisions, a line each.
+func (s *story) transcript(t *testing.T, decisions []published) string {
 	t.Helper()
 	var b strings.Builder
 	for _, p := range decisions {
@@ -63,7 +63,7 @@ func (s *story) lastOf(t *testing.T, decisions []published) string {
 			lasts = append(lasts, p)
 		}
 	}
-	return fmt.Sprintf("%d decisions; the last:\n", len(decisions)) + s.told(t, lasts)
+	return fmt.Sprintf("%d decisions; the last:\n", len(decisions)) + s.transcript(t, lasts)
 }
 
 // members are those of a decision that are to be shown; what has names is shown by them, and what is sparse by place.

@@ -7,8 +7,8 @@ import (
 	"oriel/mechanisms"
 )
 
-// Part is what a mechanism makes of one part of a leaf.
-type Part struct {
+// Component is what a mechanism makes of one part of a leaf.
+type Component struct {
 	Name            string  `json:"name"`
 	Size            int     `json:"coordinates"`
 	Sensitivity     float64 `json:"sensitivity"` // Δ, in scaled coordinates, loss units
@@ -24,10 +24,10 @@ func (m *machine) several() bool {
 	return len(m.config.Contribution.Components) > 1 || m.config.Contribution.Components[0].Scales != nil
 }
 
-// parts returns a row for each part.
-func (m *machine) parts() []Part {
+// components returns a row for each part.
+func (m *machine) components() []Component {
 	average, most := m.vectors()
-	var rows []Part
+	var rows []Component
 	for i, part := range m.config.Contribution.Components {
 		of := m.plan.Component(i)
 		alone, plan := m.config, m.plan
@@ -40,7 +40,7 @@ func (m *machine) parts() []Part {
 				scales += float64(k)
 			}
 		}
-		row := Part{
+		row := Component{
 			Name: part.Name, Size: part.Size, Sensitivity: plan.Sensitivity(alone), NoiseScale: scale,
 			RMSVector: one * math.Sqrt(average*scales), WorstVector: one * math.Sqrt(most*scales),
 		}
@@ -53,7 +53,7 @@ func (m *machine) parts() []Part {
 
 // together returns the root mean square over the coordinates of all parts, and over their vectors, one behind the
 // other.
-func together(parts []Part) (all Part) {
+func together(parts []Component) (all Component) {
 	for _, p := range parts {
 		all.Size += p.Size
 		all.RMSVector, all.WorstVector = math.Hypot(all.RMSVector, p.RMSVector), math.Hypot(all.WorstVector, p.WorstVector)
@@ -80,11 +80,11 @@ func (m *machine) overLeast() float64 {
 	return one * one * average / (least * least)
 }
 
-// partRows are of the configured mechanism.
-func (r *Report) partRows() *grid {
+// componentRows are of the configured mechanism.
+func (r *Report) componentRows() *grid {
 	g := &grid{}
 	g.add("part", "coordinates", "Δ", "noise", "coordinate", "worst", "vector", "worst")
-	for i, p := range r.Mechanisms[0].Parts {
+	for i, p := range r.Mechanisms[0].Components {
 		name := p.Name
 		if name == "" {
 			name = fmt.Sprint(i)

@@ -54,7 +54,7 @@ func TestFiguresOfPartsAreOfTheirNoise(t *testing.T) {
 				}
 			}
 		}
-		for k, p := range row.Parts {
+		for k, p := range row.Components {
 			what := fmt.Sprintf("%s, part %d", name, k)
 			near(t, what+", vector", sums[k], p.RMSVector*p.RMSVector, 0.1)
 			near(t, what+", coordinate", p.RMSCoordinate*p.RMSCoordinate*float64(p.Size), p.RMSVector*p.RMSVector, 1e-12)
@@ -85,8 +85,8 @@ func TestReportOfParts(t *testing.T) {
 			least := float64(r.Mechanisms[0].RMSCoordinate) / float64(r.Optimum.RMSCoordinate)
 			near(t, name+", beside the optimum", least*least, float64(got), 1e-9)
 		}
-		if len(one.Mechanisms[0].Parts) > 0 || one.Setting.Draws != true {
-			t.Errorf("%s: one part: %+v", name, one.Mechanisms[0].Parts)
+		if len(one.Mechanisms[0].Components) > 0 || one.Setting.Draws != true {
+			t.Errorf("%s: one part: %+v", name, one.Mechanisms[0].Components)
 		}
 		var out strings.Builder
 		if err := r.Print(&out); err != nil {

@@ -38,9 +38,9 @@ func (n notingIncrements) Increments() []lattice.Int128 { return n.of.Increments
 // crowd, and what products of floating point lose.
 func rounded(lambda int64) float64 { return 16 + 0x1p-44*float64(lambda) }
 
-// leafSums compares what steps add to the private sums, in integers and before any noise, with what the twin says. A
+// contributionSums compares what steps add to the private sums, in integers and before any noise, with what the twin says. A
 // record that adds more than its leaf, or the leaf of another record again, is found here at any budget.
-func (a *Subject) leafSums(steps uint64) (Check, error) {
+func (a *Subject) contributionSums(steps uint64) (Check, error) {
 	runs, steps := a.repetitions(steps)
 	check := Check{
 		Name: "leaf sums", Looked: "what steps add, without noise, beside a second opinion", Count: runs * steps,
@@ -56,7 +56,7 @@ func (a *Subject) leafSums(steps uint64) (Check, error) {
 		at := 0
 		err := c.play("crowd", run, false, func(s step) {
 			at++
-			if fault := a.besides(told, s.leaves); fault != "" && check.Holds {
+			if fault := a.besides(told, s.contributions); fault != "" && check.Holds {
 				check.Holds, check.Found = false, fmt.Sprintf("run %d, step %d: %s", run, at, fault)
 			}
 		})
@@ -86,7 +86,7 @@ func (n *note) stream(c mechanisms.Config, p mechanisms.Calibration, key [32]byt
 // besides says at which coordinate a step adds something else than its leaves.
 func (a *Subject) besides(told *note, leaves []float64) string {
 	at := 0
-	for k, of := range a.parts {
+	for k, of := range a.components {
 		for i, x := range told.parts[a.first+k] {
 			want := leaves[at] / a.integers[at]
 			if off := math.Abs(float64(x) - want); !(off <= rounded(of.Grid.Lambda)) {

@@ -15,8 +15,8 @@ type cell struct{ Cells int }
 // Entries is 2.
 func (cell) Entries() int { return 2 }
 
-// Part is a part that has these leaves.
-func (c cell) Part() mechanisms.Component {
+// Component is a part that has these leaves.
+func (c cell) Component() mechanisms.Component {
 	return mechanisms.Component{Name: "cells", Size: c.Cells, Clip: half, Quantiser: c}
 }
 

@@ -7,8 +7,8 @@ import (
 	"oriel/mechanisms/noise"
 )
 
-// Once is the mechanism of one stream. It is not safe for concurrent use.
-type Once struct {
+// PerStep is the mechanism of one stream. It is not safe for concurrent use.
+type PerStep struct {
 	grid     lattice.Grid
 	sampler  noise.Sampler
 	instance uint16
@@ -19,19 +19,19 @@ type Once struct {
 
 // New returns the mechanism before its first step. sampler has the plan's scale and dimension n; instance parts the
 // noise of several mechanisms on one chain.
-func New(grid lattice.Grid, n int, sampler noise.Sampler, instance uint16) (*Once, error) {
+func New(grid lattice.Grid, n int, sampler noise.Sampler, instance uint16) (*PerStep, error) {
 	if n < 1 {
 		return nil, fmt.Errorf("once: dimension %d: below 1", n)
 	}
 	if err := grid.Validate(); err != nil {
 		return nil, fmt.Errorf("once: grid: %w", err)
 	}
-	return &Once{grid: grid, sampler: sampler, instance: instance, drawn: make([]int64, n)}, nil
+	return &PerStep{grid: grid, sampler: sampler, instance: instance, drawn: make([]int64, n)}, nil
 }
 
 // Fresh returns the mechanism before its first step, as New made it. The two share sampler and scratch: they are used
 // one at a time.
-func (o *Once) Fresh() *Once {
+func (o *PerStep) Fresh() *PerStep {
 	fresh := *o
 	fresh.steps = 0
 	return &fresh
@@ -39,7 +39,7 @@ func (o *Once) Fresh() *Once {
 
 // Add takes the leaf sum v of step Steps()+1 and writes its release to dst. BEFORE, chain has absorbed every record of
 // the step. The step's noise has the key of node {instance, block: step number}, level and index 0.
-func (o *Once) Add(dst []float64, v []int64, chain *noise.Chain) {
+func (o *PerStep) Add(dst []float64, v []int64, chain *noise.Chain) {
 	if len(v) != len(o.drawn) || len(dst) != len(o.drawn) {
 		panic(fmt.Sprintf("BUG: once: leaf has %d entries and release %d, want %d", len(v), len(dst), len(o.drawn)))
 	}
@@ -51,4 +51,4 @@ func (o *Once) Add(dst []float64, v []int64, chain *noise.Chain) {
 }
 
 // Steps returns the number of the last step, 0 before the first.
-func (o *Once) Steps() uint64 { return o.steps }
+func (o *PerStep) Steps() uint64 { return o.steps }
