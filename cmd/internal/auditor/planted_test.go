@@ -80,15 +80,15 @@ var planted = []struct{ file, text, other, machine, finds, what string }{
 	},
 	{
 		"operators/arms/machine.go", "answers, m.Stream.Sum(0)[0])",
-		"answers, m.Stream.Sum(0)[0]+1e6*m.leaf[0])", "arms", "decisions", "a held answer goes to the rule in clear",
+		"answers, m.Stream.Sum(0)[0]+1e6*m.contribution[0])", "arms", "decisions", "a held answer goes to the rule in clear",
 	},
 	{
 		"operators/sets/machine.go", "answers, m.Stream.Sum(0)[0])",
-		"answers, m.Stream.Sum(0)[0]+1e6*m.leaf[0])", "sets", "decisions", "a held answer goes to the rule in clear",
+		"answers, m.Stream.Sum(0)[0]+1e6*m.contribution[0])", "sets", "decisions", "a held answer goes to the rule in clear",
 	},
 	{
-		"operators/actions/table.go", "\tr := t.at(n)\n\treturn Answer{Play: t.config.First(n) + uint64(r.plays[k]), Value: r.values[k]}, true",
-		"\tr := t.at(n)\n\treturn Answer{Play: t.config.First(n) + uint64(r.plays[0]), Value: r.values[0]}, true",
+		"operators/actions/table.go", "\tr := t.at(n)\n\treturn Feedback{Action: t.config.First(n) + uint64(r.actions[k]), Value: r.values[k]}, true",
+		"\tr := t.at(n)\n\treturn Feedback{Action: t.config.First(n) + uint64(r.actions[0]), Value: r.values[0]}, true",
 		"bandit", "leaf sums", "the first answer of a round is added for each",
 	},
 	{
