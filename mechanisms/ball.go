@@ -7,10 +7,10 @@ import (
 	"oriel/mechanisms/lattice"
 )
 
-// Ball is the Quantiser of vectors that lie, at any one time, in a ball around a public centre: the leaf is the nearest
-// lattice point, and a vector beyond is drawn to the ball's centre until it is inside, in integers. So two leaves of
-// one centre are 2ρ apart at most, and so is a leaf from zero, whatever the vectors are; that of two vectors of the
-// default leaf is 2Λ.
+// Ball is the Quantiser of vectors that lie, at any one time, in a ball around a public centre: the contribution is the
+// nearest lattice point, and a vector beyond is drawn to the ball's centre until it is inside, in integers. So two
+// contributions of one centre are 2ρ apart at most, and so is a contribution from zero, whatever the vectors are; that
+// of two vectors of the default contribution is 2Λ.
 //
 // The centre's numbers stand behind those of the vector, and must be functions of releases and public data. One longer
 // than Reach counts as zero, so that zero is inside. Proof: lattice/PROOF.md, claim 5.
@@ -23,7 +23,7 @@ type Ball struct {
 // Entries is 2n.
 func (b Ball) Entries() int { return 2 * b.Size }
 
-// Component is a part that has the ball, on a grid that holds it wherever its centre is.
+// Component is a component that has the ball, on a grid that holds it wherever its centre is.
 func (b Ball) Component() Component {
 	room := 1 + float64((float64(2*math.Sqrt(float64(b.Size)))+4)*0x1p-24) // for both roundings up, on a grid of Λ ≥ 2²⁴
 	return Component{Size: b.Size, Clip: float64((b.Radius + b.Reach) * room), Quantiser: b}
@@ -38,7 +38,7 @@ func (b Ball) units(g lattice.Grid) (radius, reach int64) {
 	return up(b.Radius), up(b.Reach)
 }
 
-// Distances are 2ρ between two leaves, and from zero too, or Λ.
+// Distances are 2ρ between two contributions, and from zero too, or Λ.
 func (b Ball) Distances(g lattice.Grid) (replace, zeroOut lattice.Int128) {
 	radius, _ := b.units(g)
 	return lattice.Square(2 * radius), lattice.Square(min(2*radius, g.Lambda))

@@ -58,8 +58,8 @@ func TestABallKeepsWhatIsInside(t *testing.T) {
 	}
 }
 
-// TestBallDistancesHoldForEveryVector: leaves of one centre, the null leaf among them, are within the claimed
-// distances; those of opposite vectors far beyond are exactly so far apart along a coordinate.
+// TestBallDistancesHoldForEveryVector: contributions of one centre, the null contribution among them, are within the
+// claimed distances; those of opposite vectors far beyond are exactly so far apart along a coordinate.
 func TestBallDistancesHoldForEveryVector(t *testing.T) {
 	rng := rand.New(rand.NewPCG(9, 9))
 	for _, b := range []mechanisms.Ball{

@@ -11,9 +11,9 @@ import (
 	"oriel/mechanisms/noise"
 )
 
-// Within an open batch of one record each coordinate of each part holds one leaf at most, Λ of its own part, and
-// releases are finite: a state that says otherwise is refused, wherever the coordinate is. Red when the bounds of the
-// first part are those of all, or when only its coordinates are looked at.
+// Within an open batch of one record each coordinate of each component holds one contribution at most, Λ of its own
+// part, and releases are finite: a state that says otherwise is refused, wherever the coordinate is. Red when the
+// bounds of the first component are those of all, or when only its coordinates are looked at.
 func TestRestoreKnowsTheBoundsOfEachPart(t *testing.T) {
 	c, v := withParts("tree-gaussian")
 	c.Batch = 2
@@ -51,8 +51,8 @@ func TestRestoreKnowsTheBoundsOfEachPart(t *testing.T) {
 	}
 }
 
-// One lattice unit of a coordinate of scale k is √k·q, and so is its noise: the error bound of a part with scales is
-// √max k times that of the same part without, whatever makes the noise.
+// One lattice unit of a coordinate of scale k is √k·q, and so is its noise: the error bound of a component with scales
+// is √max k times that of the same part without, whatever makes the noise.
 func TestErrorBoundsAreOfTheLargestScale(t *testing.T) {
 	for _, name := range named() {
 		c := config(name, 1)
@@ -68,7 +68,7 @@ func TestErrorBoundsAreOfTheLargestScale(t *testing.T) {
 	}
 }
 
-// near makes leaves that are all near one another and far from zero.
+// near makes contributions that are all near one another and far from zero.
 type near struct{}
 
 func (near) Entries() int { return 1 }
@@ -83,8 +83,9 @@ func (near) Quantise(g lattice.Grid, dst []int64, v []float64) {
 	}
 }
 
-// Under replace an event may be exchanged for one that adds nothing, whose leaf is zero: where leaves are nearer to one
-// another than to zero, the latter distance decides. So the noise is that of zero-out, at user level too.
+// Under replace an event may be exchanged for one that adds nothing, whose contribution is zero: where contributions
+// are nearer to one another than to zero, the latter distance decides. So the noise is that of zero-out, at user level
+// too.
 func TestAnExchangeForNoLeafIsCounted(t *testing.T) {
 	for _, name := range named() {
 		c := config(name, 1)

@@ -45,14 +45,15 @@ func (l exposure) sensitivity(x calibratedComponent, law Law) *big.Float {
 	return far
 }
 
-// nodeScale returns the noise scale of a node in lattice units that proves the part's budget, rounded up: what the unit
-// moves over µ or ε.
+// nodeScale returns the noise scale of a node in lattice units that proves the component's budget, rounded up: what the
+// unit moves over µ or ε.
 func nodeScale(x calibratedComponent, law Law, l exposure) noise.Scale {
 	far := l.sensitivity(x, law)
 	return noise.ScaleUp(dp.Up(far.Quo(far, dp.Exact(x.budget)), scaleMargin))
 }
 
-// nodeLoss returns the µ or ε of one window that a part's noise proves, rounded up: what the unit moves over the scale.
+// nodeLoss returns the µ or ε of one window that a component's noise proves, rounded up: what the unit moves over the
+// scale.
 func nodeLoss(x calibratedComponent, law Law, l exposure) float64 {
 	far := l.sensitivity(x, law)
 	return dp.Up(far.Quo(far, dp.Dyadic(x.scale.Mant, x.scale.Exp)), claimMargin)
@@ -60,7 +61,7 @@ func nodeLoss(x calibratedComponent, law Law, l exposure) float64 {
 
 // paperScale returns the scale the paper prints, in lattice units, rounded up: θ = Δ'h/ε by (11) and (15),
 // σ = √8·Δ'h·ln(2/δ)/ε by (13) and (16), with Δ' = Config.PaperSensitivity. The formulas are coded as printed; what
-// they prove is Plan.Guarantee's to say.
+// they prove is Calibration.Guarantee's to say.
 func paperScale(c Config, law Law, g lattice.Grid, h int) noise.Scale {
 	x := dp.Exact(c.PaperSensitivity)
 	x.Mul(x, dp.Exact(float64(h))).Quo(x, dp.Exact(c.Budget.Epsilon))
@@ -81,9 +82,9 @@ func paperScale(c Config, law Law, g lattice.Grid, h int) noise.Scale {
 // variance 2σ²Γ, Γ Gamma of shape at most h, which exceeds h + √(2hℓ') + ℓ' with probability at most e^{−ℓ'} = β/(2n);
 // β/2 is for the n normals.
 //
-// ν_t is the error against the sum of quantised leaves. A leaf differs from its clipped gradient by at most a unit or
-// so times √n, 2⁻²⁴ of L, and that is no noise of the mechanism: the quantised leaf is the gradient an operator is run
-// on. The conversion to float64 adds 2⁻⁵³ of the released sum.
+// ν_t is the error against the sum of quantised contributions. A contribution differs from its clipped gradient by at
+// most a unit or so times √n, 2⁻²⁴ of L, and that is no noise of the mechanism: the quantised contribution is the
+// gradient an operator is run on. The conversion to float64 adds 2⁻⁵³ of the released sum.
 //
 // Of scaled coordinates the norm is at most √max k_i times that of lattice units.
 func errorBound(x calibratedComponent, law Law, failure float64, levels int) float64 {

@@ -17,7 +17,7 @@ import (
 // Calibration depends on the platform's functions, so a restart reads the plan and only checks, by Guarantee, that it
 // proves what is configured.
 //
-// Grid, Scale and ErrorBound are of the first part; levels and filter of all.
+// Grid, Scale and ErrorBound are of the first component; levels and filter of all.
 type Calibration struct {
 	Name       string
 	Grid       lattice.Grid
@@ -25,12 +25,12 @@ type Calibration struct {
 	Levels     uint8                  // h of a tree, 1 of single steps, 0 of blt
 	Filter     blt.Filter             // b of blt without memory, else zero
 	Decay      decay.Filter           // e of blt with memory, else zero
-	ErrorBound float64                // E ≥ ‖ν_t‖₂ for any one step but with probability Config.Failure, loss units; 0: none
-	Components []ComponentCalibration // every part, the first too; nil for the default leaf
+	ErrorBound float64                // E ≥ ‖ν_t‖₂ of a step, with probability 1 − Config.Failure, loss units; 0: none
+	Components []ComponentCalibration // all, the first too; nil for the default contribution
 }
 
-// ComponentCalibration is what a plan holds of a part: its shape, which has to be that of the configuration, and what
-// calibration decides.
+// ComponentCalibration is what a plan holds of a component: its shape, which has to be that of the configuration, and
+// what calibration decides.
 type ComponentCalibration struct {
 	Name             string
 	Size, Entries    int
@@ -150,8 +150,8 @@ func (p Calibration) proves(c Config) (g protection.Guarantee, loss float64) {
 	return g, loss
 }
 
-// loss returns µ or ε of one window, rounded up, and the curve: of all parts, whose noises are independent. µ² adds,
-// and ε.
+// loss returns µ or ε of one window, rounded up, and the curve: of all components, whose noises are independent. µ²
+// adds, and ε.
 func (p Calibration) loss(c Config, kind definition) (float64, dp.Curve) {
 	var total dp.Total
 	var curves []dp.Curve
@@ -191,7 +191,7 @@ func (p Calibration) components(c Config) []calibratedComponent {
 	return pieces
 }
 
-// Component returns part i, of the default leaf with grid, scale and error bound alone.
+// Component returns part i, of the default contribution with grid, scale and error bound alone.
 func (p Calibration) Component(i int) ComponentCalibration {
 	if p.Components == nil && i == 0 {
 		return ComponentCalibration{Grid: p.Grid, Scale: p.Scale, ErrorBound: p.ErrorBound}
@@ -212,7 +212,7 @@ func (c Config) shapes(pieces []calibratedComponent) []ComponentCalibration {
 	return out
 }
 
-// same reports whether two parts have one shape.
+// same reports whether two components have one shape.
 func (p ComponentCalibration) same(q ComponentCalibration) bool {
 	return p.Name == q.Name && p.Size == q.Size && p.Entries == q.Entries && p.Grid == q.Grid && p.Replace == q.Replace &&
 		p.ZeroOut == q.ZeroOut && p.Share == q.Share && slices.Equal(p.Scales, q.Scales)
@@ -254,8 +254,8 @@ func (p Calibration) matches(c Config) error {
 	return kind.under(c.Scope).matches(p, c)
 }
 
-// sums returns what makes the mechanisms of a plan, one a part, before their first step. They draw from sampler, unless
-// it is nil, or from the plan's.
+// sums returns what makes the mechanisms of a plan, one a component, before their first step. They draw from sampler,
+// unless it is nil, or from the plan's.
 func (p Calibration) sums(c Config, sampler noise.Sampler) (func() []Sum, error) {
 	kind, _ := definitionOf(p.Name)
 	pieces := p.components(c)
@@ -281,9 +281,9 @@ func (p Calibration) sums(c Config, sampler noise.Sampler) (func() []Sum, error)
 	}, nil
 }
 
-// SumsOver returns the mechanisms of a plan, one a part, before their first step, which draw from sampler in place of
-// the plan's, or from the plan's where it is nil: for audits and tests, which know what it draws. They have no privacy
-// of their own; Open is the way to get a stream.
+// SumsOver returns the mechanisms of a plan, one a component, before their first step, which draw from sampler in place
+// of the plan's, or from the plan's where it is nil: for audits and tests, which know what it draws. They have no
+// privacy of their own; Open is the way to get a stream.
 func (p Calibration) SumsOver(c Config, sampler noise.Sampler) ([]Sum, error) {
 	if err := p.matches(c); err != nil {
 		return nil, err

@@ -10,9 +10,10 @@ import (
 	"oriel/mechanisms/noise"
 )
 
-// centred is a ball around a public centre, which stands behind the n private numbers: leaves are lattice points within
-// r of the nearest one to the centre, and a vector beyond is drawn to it. A centre farther than r from zero counts as
-// zero, so that the null leaf is inside. Two leaves of one centre are 2r apart at most, and so is a leaf from zero.
+// centred is a ball around a public centre, which stands behind the n private numbers: contributions are lattice points
+// within r of the nearest one to the centre, and a vector beyond is drawn to it. A centre farther than r from zero
+// counts as zero, so that the null contribution is inside. Two contributions of one centre are 2r apart at most, and so
+// is a contribution from zero.
 type centred struct {
 	n int
 	r int64
@@ -48,8 +49,8 @@ func (q centred) within(g lattice.Grid, dst []int64, v []float64, centre []int64
 	}
 }
 
-// For each public centre all leaves are within the claimed distance of each other and of zero, and some are that far
-// apart.
+// For each public centre all contributions are within the claimed distance of each other and of zero, and some are that
+// far apart.
 func TestDistancesAroundAPublicCentre(t *testing.T) {
 	g, err := lattice.NewGrid(1)
 	if err != nil {
@@ -76,8 +77,8 @@ func TestDistancesAroundAPublicCentre(t *testing.T) {
 	}
 }
 
-// Public numbers are no part of the leaf: the stream sums private ones alone, and the guarantee is that of the smaller
-// distance.
+// Public numbers are no part of the contribution: the stream sums private ones alone, and the guarantee is that of the
+// smaller distance.
 func TestPublicNumbersAreNotSummed(t *testing.T) {
 	c := config("tree-gaussian", 1)
 	c.Contribution = mechanisms.Contribution{

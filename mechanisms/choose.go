@@ -30,8 +30,8 @@ type Exponential struct {
 	Sensitivity Ratio // Δ, of each score, in units of scores
 }
 
-// ByLogs is the law that draws i with a chance proportional to e^(score_i·2^−bits), bits at least 1: of scores that are
-// functions of releases and of public data alone, so that a draw costs nothing.
+// ByLogs is the law that draws i with a probability proportional to e^(score_i·2^−bits), bits at least 1: of scores
+// that are functions of releases and of public data alone, so that a draw costs nothing.
 func ByLogs(bits uint) Exponential {
 	return Exponential{Epsilon: Ratio{Num: 1, Den: 1}, Sensitivity: Ratio{Num: 1 << (bits - 1), Den: 1}}
 }
@@ -94,7 +94,7 @@ func (s *Stream) choose(instance uint16, scores []int64, law Exponential) int {
 	return s.draws.by(Draw{Step: s.Step(), Place: s.place, Instance: instance, Law: law, Scores: scores}, drawn)
 }
 
-// choices are what draws of all streams of a seat work in.
+// choices are what draws of all streams of a opened mechanism work in.
 type choices struct {
 	noise.Chooser
 	gaps     []uint64

@@ -10,7 +10,7 @@ import (
 	"oriel/mechanisms/noise"
 )
 
-// calibratedComponent is a part under a configuration, with all that its noise and its loss take.
+// calibratedComponent is a component under a configuration, with all that its noise and its loss take.
 type calibratedComponent struct {
 	instance uint16
 	n        int
@@ -21,8 +21,8 @@ type calibratedComponent struct {
 	scale    noise.Scale
 }
 
-// shareMargin is what parts leave of the budget, relative: so much more than the rounding of a share and of the sum
-// of losses that what is recomputed from the integers of all parts is not above what they were calibrated to.
+// shareMargin is what components leave of the budget, relative: so much more than the rounding of a share and of the
+// sum of losses that what is recomputed from the integers of all components is not above what they were calibrated to.
 const shareMargin = 0x1p-48
 
 // components returns the parts of a valid configuration on their grids, whose Λ have so many bits, without scales and
@@ -75,11 +75,11 @@ func componentBudget(law Law, share float64) float64 {
 	return share
 }
 
-// square returns Δ² in units². Under replace an event is exchanged for any other or for one that gives no leaf, whose
-// leaf is zero; at user level under both adjacencies.
+// square returns Δ² in units². Under replace an event is exchanged for any other or for one that gives no contribution,
+// whose contribution is zero; at user level under both adjacencies.
 //
-// Of the default leaf Δ is 2Λ, or Λ against the null event: leaves have integer entries with Σnᵢ² ≤ Λ², checked last.
-// The distance of two batches is that of their one differing leaf.
+// Of the default contribution Δ is 2Λ, or Λ against the null event: contributions have integer entries with Σnᵢ² ≤ Λ²,
+// checked last. The distance of two batches is that of their one differing contribution.
 func (c Config) square(p Component, grid lattice.Grid) lattice.Int128 {
 	replace, zeroOut := p.distances(grid)
 	if c.Unit.AgainstNull() || replace.Less(zeroOut) {
@@ -88,8 +88,8 @@ func (c Config) square(p Component, grid lattice.Grid) lattice.Int128 {
 	return replace
 }
 
-// Sensitivity returns Δ of part 0 in loss units, exactly when it is the default leaf: how far the exchange of one
-// event moves the leaf sum of its step, in the ℓ2 norm of scaled coordinates.
+// Sensitivity returns Δ of component 0 in loss units, exactly when it is the default contribution: how far the exchange
+// of one event moves the contribution sum of its step, in the ℓ2 norm of scaled coordinates.
 func (p Calibration) Sensitivity(c Config) float64 {
 	square := c.square(c.Contribution.Components[0], p.Grid)
 	return float64(math.Sqrt(lattice.Grid{}.Float64(square)) * p.Grid.Unit())

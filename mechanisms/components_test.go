@@ -20,7 +20,7 @@ import (
 	"oriel/mechanisms/protection"
 )
 
-// three is a leaf of three parts with unequal shares, and the vector of a record for it.
+// three is a contribution of three components with unequal shares, and the vector of a record for it.
 func three() (mechanisms.Contribution, []float64) {
 	m := moments{d: 2, r: 1 << 12}
 	return mechanisms.Contribution{Components: []mechanisms.Component{
@@ -30,7 +30,7 @@ func three() (mechanisms.Contribution, []float64) {
 	}}, []float64{0.5, -0.25, 0.125, 2, 0.75, -0.5}
 }
 
-// withParts is a configuration of three parts.
+// withParts is a configuration of three components.
 func withParts(name string) (mechanisms.Config, []float64) {
 	c := config(name, 1)
 	leaf, v := three()
@@ -38,14 +38,14 @@ func withParts(name string) (mechanisms.Config, []float64) {
 	return c, v
 }
 
-// named is every mechanism that takes parts.
+// named is every mechanism that takes components.
 func named() []string {
 	return slices.DeleteFunc(mechanisms.Names(), func(name string) bool { return strings.HasSuffix(name, "-paper") })
 }
 
-// The guarantee of a plan of parts is proved by the integers of all: part by part a plan of one part proves its
-// share, the squares or the sums of what they prove come to no more than the budget and to nearly all of it, at each
-// age.
+// The guarantee of a plan of components is proved by the integers of all: component by component a plan of one
+// component proves its share, the squares or the sums of what they prove come to no more than the budget and to nearly
+// all of it, at each age.
 func TestPartsProveTheirSharesTogether(t *testing.T) {
 	for _, name := range named() {
 		for _, unit := range []protection.Unit{oneEvent, apart(3)} {
@@ -125,7 +125,8 @@ func TestPartsProveTheirSharesTogether(t *testing.T) {
 	}
 }
 
-// Faults in a plan of parts: less noise in any part, shares that come to more than one, parts of another shape.
+// Faults in a plan of components: less noise in any part, shares that come to more than one, components of another
+// shape.
 func TestFaultsInPartsAreNotProved(t *testing.T) {
 	for _, name := range named() {
 		c, _ := withParts(name)
@@ -166,8 +167,8 @@ func TestFaultsInPartsAreNotProved(t *testing.T) {
 	}
 }
 
-// Without noise the sums of the parts are the leaves' own, in loss units: scales are undone. A swap of two scales
-// would show.
+// Without noise the sums of the components are the contributions' own, in loss units: scales are undone. A swap of two
+// scales would show.
 func TestSumsOfPartsAreExactWithoutNoise(t *testing.T) {
 	c, v := withParts("tree-gaussian")
 	stream := mechtest.ZeroStream(t, c)
@@ -201,7 +202,7 @@ func TestSumsOfPartsAreExactWithoutNoise(t *testing.T) {
 	}
 }
 
-// The default quantiser clips scaled coordinates: the leaf has norm Λ in them, and comes back in loss units.
+// The default quantiser clips scaled coordinates: the contribution has norm Λ in them, and comes back in loss units.
 func TestScalesOfTheDefaultQuantiser(t *testing.T) {
 	c := config("tree-gaussian", 1)
 	c.Contribution = mechanisms.Contribution{
@@ -218,7 +219,7 @@ func TestScalesOfTheDefaultQuantiser(t *testing.T) {
 	}
 }
 
-// wild is a quantiser that leaves the lattice of its part: the stream takes the zero leaf in its place.
+// wild is a quantiser that leaves the lattice of its component: the stream takes the zero contribution in its place.
 type wild struct{ mechtest.OneHot }
 
 func (wild) Quantise(g lattice.Grid, dst []int64, v []float64) {
@@ -240,7 +241,7 @@ func (q counts) Distances(lattice.Grid) (replace, zeroOut lattice.Int128) {
 
 func (q counts) Quantise(_ lattice.Grid, dst []int64, v []float64) { dst[int(v[0])] = q.length }
 
-// A leaf is what the quantiser makes of zeros, not of the leaf before, and no longer than it says.
+// A contribution is what the quantiser makes of zeros, not of the contribution before, and no longer than it says.
 func TestLeavesKeepToTheirDistances(t *testing.T) {
 	for length, want := range map[int64]int64{1: 1, -1: -1, 2: 0, 1 << 20: 0} {
 		c := config("tree-gaussian", 1)
@@ -270,10 +271,10 @@ func TestNoLeafLeavesTheLattice(t *testing.T) {
 	}
 }
 
-// Noise of two parts is apart, and each part's is that of its scale, whatever makes it: red when a part's noise is
-// half, or when two parts are one instance. Noise is rebuilt into standard normals, some 8 000 of each part: its
-// variance is 6.11 standard errors, 9.7 %, from 1 with probability 1e-9, and so is the correlation of the two, 0.068,
-// from 0.
+// Noise of two components is apart, and each component's is that of its scale, whatever makes it: red when a
+// component's noise is half, or when two components are one instance. Noise is rebuilt into standard normals, some 8
+// 000 of each component: its variance is 6.11 standard errors, 9.7 %, from 1 with probability 1e-9, and so is the
+// correlation of the two, 0.068, from 0.
 func TestNoiseOfPartsIsApart(t *testing.T) {
 	for _, c := range everyNoise() {
 		what := fmt.Sprintf("%s, %s", c.Name, c.Scope.Name())
@@ -317,7 +318,7 @@ func TestNoiseOfPartsIsApart(t *testing.T) {
 	}
 }
 
-// everyNoise is a configuration of each mechanism that releases parts, and of one with a memory.
+// everyNoise is a configuration of each mechanism that releases components, and of one with a memory.
 func everyNoise() []mechanisms.Config {
 	var all []mechanisms.Config
 	for _, name := range named() {
@@ -330,7 +331,7 @@ func everyNoise() []mechanisms.Config {
 	return append(all, lasting)
 }
 
-// dependent says how noise of two parts is not independent, or not of its scale.
+// dependent says how noise of two components is not independent, or not of its scale.
 func dependent(t *testing.T, law *residual.Noise, stream *mechanisms.Stream) (off string) {
 	t.Helper()
 	runs := (4000 + law.Steps() - 1) / law.Steps()
@@ -361,7 +362,7 @@ func dependent(t *testing.T, law *residual.Noise, stream *mechanisms.Stream) (of
 	return off
 }
 
-// A restored stream of parts goes on with the same bytes; a bad state of its last sum leaves the sums before it as
+// A restored stream of components goes on with the same bytes; a bad state of its last sum leaves the sums before it as
 // they were.
 func TestRestoreOfParts(t *testing.T) {
 	for _, name := range named() {
@@ -416,7 +417,7 @@ func lastSum(stream *mechanisms.Stream, state []byte) []byte {
 	return state[len(state)-mechanisms.LastSumLen(stream):]
 }
 
-// A leaf of parts that is no leaf is refused, each problem by its part.
+// A contribution of components that is no contribution is refused, each problem by its component.
 func TestLeafProblemsAreNamed(t *testing.T) {
 	f := func(want string, change func(l *mechanisms.Contribution)) {
 		t.Helper()
@@ -465,15 +466,12 @@ func goldenParts() mechanisms.Calibration {
 	return p
 }
 
-// TestGoldenParts pins plan, releases and states of a stream of three parts.
+// TestGoldenParts pins plan, releases and states of a stream of three components.
 func TestGoldenParts(t *testing.T) {
 	plan := goldenParts()
 	binary, err := plan.AppendBinary(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if back, err := mechanisms.ParseCalibration(binary); err != nil || !reflect.DeepEqual(back, plan) {
-		t.Errorf("ParsePlan = %+v, %v", back, err)
+	if back, errBack := mechanisms.ParseCalibration(binary); err != nil || errBack != nil || !reflect.DeepEqual(back, plan) {
+		t.Errorf("read back: %+v, %v, %v", back, err, errBack)
 	}
 	c, v := withParts("blt")
 	c.Scope, c.Batch = protection.Window{Steps: 4}, 2

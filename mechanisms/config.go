@@ -39,7 +39,7 @@ type Config struct {
 	AgeWeight float64
 	Poles     int
 
-	// Failure is β, the probability that Plan.ErrorBound fails at one step; 0 asks for no bound.
+	// Failure is β, the probability that Calibration.ErrorBound fails at one step; 0 asks for no bound.
 	Failure float64
 
 	// MaxMu is the largest µ of all releases that the scope names, where an operator asks for more noise than Budget

@@ -16,70 +16,72 @@ const (
 	maxName       = 255
 )
 
-// Contribution is what one record adds to a stream: the parts' integers one behind the other, absorbed at once. Part i
-// is mechanism instance i of the stream's chain, and all sums close at the same steps.
+// Contribution is what one record adds to a stream: the components' integers one behind the other, absorbed at once.
+// Part i is mechanism instance i of the stream's chain, and all sums close at the same steps.
 type Contribution struct {
 	Components []Component // 1 to 1024
 
-	// Nonzero is 0, or what the integers of a leaf are that are not zero, at most. Then the chain absorbs their places and
-	// values, and not all integers: a histogram of many cells is hashed in no time. It decides noise, so a stream keeps
-	// it for life; no guarantee depends on it, nor does a leaf with more of them.
+	// Nonzero is 0, or what the integers of a contribution are that are not zero, at most. Then the chain absorbs their
+	// places and values, and not all integers: a histogram of many cells is hashed in no time. It decides noise, so a
+	// stream keeps it for life; no guarantee depends on it, nor does a contribution with more of them.
 	Nonzero int
 }
 
 // Component is one private sum of a stream: of vectors, or of symmetric matrices whose upper triangles are its
 // coordinates.
 //
-// A part with no Quantiser and no Scales that is alone is the default leaf: its plans and states have the bytes of a
-// stream that has no parts.
+// A part with no Quantiser and no Scales that is alone is the default contribution: its plans and states have the bytes
+// of a stream that has no components.
 type Component struct {
 	Name string  // for people and errors, up to 255 bytes; may be empty
 	Size int     // n, coordinates: integers of a leaf
 	Clip float64 // L, loss units: no leaf is longer than Λ units of the grid of L, scaled coordinates
 
-	// Quantiser makes leaves; nil clips to the ball of L in the ℓ2 norm of scaled coordinates and rounds to the
-	// nearest lattice point, so that two leaves are 2Λ apart at most, and one is Λ from the null leaf.
+	// Quantiser makes contributions; nil clips to the ball of L in the ℓ2 norm of scaled coordinates and rounds to the
+	// nearest lattice point, so that two contributions are 2Λ apart at most, and one is Λ from the null contribution.
 	Quantiser Quantiser
 
 	// Scales are k_1 … k_n: one lattice unit of coordinate i is √k_i·q in loss units, and noise there √k_i times that
 	// of a coordinate of scale 1. nil means all 1. The diagonal of second moments has 2 where the rest has 1.
 	Scales []uint32
 
-	// Share of the budget is Share over the sum of all parts' Shares: of µ² under Gaussian noise, else of ε. Of a
+	// Share of the budget is Share over the sum of all components' Shares: of µ² under Gaussian noise, else of ε. Of a
 	// part that is alone it is 0 or anything; with others at least 1.
 	Share uint32
 }
 
-// Quantiser brings the numbers of a part to lattice integers. It has the proof of its distances; optest and mechtest
-// have none for it. Its methods are pure functions, safe for concurrent use: configurations are shared.
+// Quantiser brings the numbers of a component to lattice integers. It has the proof of its distances; optest and
+// mechtest have none for it. Its methods are pure functions, safe for concurrent use: configurations are shared.
 //
 // The numbers may include public ones behind the private ones, a centre that the released decision gives, for
-// example: what is a leaf of a record may then depend on releases before, and its distances must hold for every value
-// of the public numbers.
+// example: what is a contribution of a record may then depend on releases before, and its distances must hold for every
+// value of the public numbers.
 type Quantiser interface {
-	// Entries is how many numbers of Stream.Add's vector the part takes.
+	// Entries is how many numbers of Stream.Add's vector the component takes.
 	Entries() int
 
 	// Distances returns squares of distances in units of g, ℓ2 norm of integers (so in scaled coordinates), that hold
-	// for all vectors whatever, also of NaNs: replace between two leaves with equal public numbers, zeroOut between a
-	// leaf and the null leaf, which is zero: at most Λ², and replace at most 4·zeroOut. A longer leaf is never added.
-	// Λ has up to 43 bits, so squares may not fit a word: lattice.Square.
+	// for all vectors whatever, also of NaNs: replace between two contributions with equal public numbers, zeroOut between
+	// a contribution and the null contribution, which is zero: at most Λ², and replace at most 4·zeroOut. A longer
+	// contribution is never added. Λ has up to 43 bits, so squares may not fit a word: lattice.Square.
 	Distances(g lattice.Grid) (replace, zeroOut lattice.Int128)
 
-	// Quantise writes the leaf of v to dst, which is zero. An exact check in integers comes last, as in
+	// Quantise writes the contribution of v to dst, which is zero. An exact check in integers comes last, as in
 	// lattice.Grid.Quantise: Distances must not rest on floating point.
 	Quantise(g lattice.Grid, dst []int64, v []float64)
 }
 
-// Bounded is a Quantiser that bounds each integer of its leaves, and not their length alone: what Drawing pays for.
+// Bounded is a Quantiser that bounds each integer of its contributions, and not their length alone: what Drawing pays
+// for.
 type Bounded interface {
 	Quantiser
 
-	// Bound is how large an integer of a leaf is in size, at most: from 1 to Λ. A leaf with a larger one is never added.
+	// Bound is how large an integer of a contribution is in size, at most: from 1 to Λ. A contribution with a larger one
+	// is never added.
 	Bound(g lattice.Grid) int64
 }
 
-// bound returns how large an integer of a leaf is in size, at most.
+// bound returns how large an integer of a contribution is in size, at most.
 func (p Component) bound(g lattice.Grid) int64 {
 	if q, ok := p.Quantiser.(Bounded); ok {
 		return q.Bound(g)
@@ -87,12 +89,12 @@ func (p Component) bound(g lattice.Grid) int64 {
 	return g.Lambda
 }
 
-// OneComponent is the default leaf: n coordinates, clipped to L.
+// OneComponent is the default contribution: n coordinates, clipped to L.
 func OneComponent(n int, clip float64) Contribution {
 	return Contribution{Components: []Component{{Size: n, Clip: clip}}}
 }
 
-// Absorbed returns how many integers of a leaf the chain absorbs, at most.
+// Absorbed returns how many integers of a contribution the chain absorbs, at most.
 func (l Contribution) Absorbed() int {
 	if l.Nonzero > 0 {
 		return 2 * l.Nonzero
@@ -100,7 +102,7 @@ func (l Contribution) Absorbed() int {
 	return l.Size()
 }
 
-// Size returns the coordinates of all parts.
+// Size returns the coordinates of all components.
 func (l Contribution) Size() int {
 	n := 0
 	for i := range l.Components {
@@ -118,7 +120,7 @@ func (l Contribution) Entries() int {
 	return n
 }
 
-// Entries is how many numbers of Stream.Add's vector the part takes.
+// Entries is how many numbers of Stream.Add's vector the component takes.
 func (p Component) Entries() int {
 	if p.Quantiser == nil {
 		return p.Size
@@ -126,19 +128,19 @@ func (p Component) Entries() int {
 	return p.Quantiser.Entries()
 }
 
-// plain reports whether the part, alone, is the default leaf.
+// plain reports whether the component, alone, is the default contribution.
 func (p Component) plain() bool { return p.Quantiser == nil && p.Scales == nil }
 
-// plain reports whether the leaf is the default one.
+// plain reports whether the contribution is the default one.
 func (l Contribution) plain() bool { return len(l.Components) == 1 && l.Components[0].plain() }
 
-// Dimension returns the coordinates of all parts: n of the default leaf.
+// Dimension returns the coordinates of all components: n of the default contribution.
 func (c Config) Dimension() int { return c.Contribution.Size() }
 
-// Clip returns L of the first part.
+// Clip returns L of the first component.
 func (c Config) Clip() float64 { return c.Contribution.Components[0].Clip }
 
-// distances returns the squares of the part's distances in units of g.
+// distances returns the squares of the component's distances in units of g.
 func (p Component) distances(g lattice.Grid) (replace, zeroOut lattice.Int128) {
 	if p.Quantiser == nil {
 		return lattice.Square(2 * g.Lambda), lattice.Square(g.Lambda)
@@ -146,7 +148,7 @@ func (p Component) distances(g lattice.Grid) (replace, zeroOut lattice.Int128) {
 	return p.Quantiser.Distances(g)
 }
 
-// problems reports what is wrong with a leaf.
+// problems reports what is wrong with a contribution.
 func (l Contribution) problems(bad func(format string, args ...any)) {
 	if len(l.Components) < 1 || len(l.Components) > maxComponents {
 		bad("leaf: %d parts: not in [1, 1024]", len(l.Components))

@@ -32,7 +32,8 @@ func (f decaying) shape(p *Calibration, c Config) (bits int, err error) {
 	return leastBits(p.Decay, c)
 }
 
-// leastBits returns the bits of the coarsest lattice on which rounding costs next to nothing over a life, of all parts.
+// leastBits returns the bits of the coarsest lattice on which rounding costs next to nothing over a life, of all
+// components.
 func leastBits(f decay.Filter, c Config) (least int, err error) {
 	for _, part := range c.Contribution.Components {
 		bits, err := f.Bits(part.Size, func(bits int) lattice.Int128 {
@@ -98,7 +99,7 @@ type lossOfLife interface {
 	ScaleFor(mu float64) (noise.Scale, error)
 }
 
-// lossForLife is a part's loss of the unit that c names.
+// lossForLife is a component's loss of the unit that c names.
 func lossForLife(x calibratedComponent, p Calibration, c Config) lossOfLife {
 	event := decay.Loss{Filter: p.Decay, Square: x.square, N: x.n, Scale: x.scale}
 	if separation, several := c.Unit.EventSeparation(); several {

@@ -21,16 +21,16 @@ type definition struct {
 type noiseStructure interface {
 	// problems checks the fields of a configuration that have another meaning for each structure.
 	problems(c Config, bad func(format string, args ...any))
-	// shape sets levels or filter of a plan, which its parts have in common, and returns the bits of Λ.
+	// shape sets levels or filter of a plan, which its components have in common, and returns the bits of Λ.
 	shape(p *Calibration, c Config) (bits int, err error)
-	// calibrate sets the scale of a part, and returns its error bound.
+	// calibrate sets the scale of a component, and returns its error bound.
 	calibrate(x *calibratedComponent, p Calibration, c Config, kind definition) (bound float64, err error)
 	// check checks levels and filter of a plan by themselves, matches against a valid configuration.
 	check(p Calibration) error
 	matches(p Calibration, c Config) error
-	// loss returns µ or ε of a part in one window, rounded up, and the curve of Gaussian noise that has a window.
+	// loss returns µ or ε of a component in one window, rounded up, and the curve of Gaussian noise that has a window.
 	loss(x calibratedComponent, p Calibration, c Config, kind definition) (float64, dp.Curve)
-	// sums returns what makes mechanisms of a part before their first step, which share the sampler.
+	// sums returns what makes mechanisms of a component before their first step, which share the sampler.
 	sums(x calibratedComponent, p Calibration, c Config, sampler noise.Sampler) (func() Sum, error)
 }
 

@@ -1,17 +1,17 @@
 // Package mechanisms is the only door from private gradients to public sums.
 //
-//	L  clip, loss units      q, Λ  lattice unit and norm bound of a leaf in units (mechanisms/lattice)      n  dimension
+//	L  clip, loss units      q, Λ  lattice unit and norm bound of a contribution in units (mechanisms/lattice)      n  dimension
 //	W  window, steps         B  events a step        h = log₂W + 1        s  noise scale of a node, units     σ = qs, θ = qs
-//	Δ  ℓ2 distance of two neighbouring leaf sums in units: 2Λ under replace, Λ under zero-out; what a Quantiser says, 2ρ of a Ball
+//	Δ  ℓ2 distance of two neighbouring contribution sums in units: 2Λ under replace, Λ under zero-out; what a Quantiser says, 2ρ of a Ball
 //
-// A record adds a Leaf of one or more parts, each a private sum of its own on the one chain. OnePart(n, L) is the leaf
-// that the table below is of: a vector clipped to L. Other parts have a Quantiser, which makes integers and knows how
-// far apart they can be.
+// A record adds a Contribution of one or more components, each a private sum of its own on the one chain.
+// OneComponent(n, L) is the contribution that the table below is of: a vector clipped to L. Other components have a
+// Quantiser, which makes integers and knows how far apart they can be.
 //
-// A Config is what a user asks for. NewPlan turns it into a Plan: the integers that decide bytes, noise rounded up,
-// computed once at the opening of a stream and stored. Plan.Guarantee computes from those integers alone what they
-// prove, and refuses a plan that proves less than was asked. Open makes a Stream of both: release and guarantee are one
-// value.
+// A Config is what a user asks for. Calibrate turns it into a Calibration: the integers that decide bytes, noise
+// rounded up, computed once at the opening of a stream and stored. Calibration.Guarantee computes from those integers
+// alone what they prove, and refuses a plan that proves less than was asked. Open makes a Stream of both: release and
+// guarantee are one value.
 //
 // A Stream takes one record at a time: quantise, absorb into the chain, add to the batch; the B-th record closes a
 // step, and the private prefix sum after it (of a once- name, its own sum) is public. Whatever is computed from sums is
@@ -38,8 +38,8 @@
 // a Lifetime the stream ends within its first window, and the budget is one for its whole life. PROOF.md has both.
 //
 // The -paper names reproduce the constants of [WDP] ((11), (13), (15), (16)) with its printed sensitivity, which is not
-// that of a leaf: their Guarantee is the true one, and may be worse than the budget. Proofs of the parts: windowtree,
-// blt, once and lattice.
+// that of a contribution: their Guarantee is the true one, and may be worse than the budget. Proofs of the components:
+// windowtree, blt, once and lattice.
 //
 // What the caller owes: each vector is a function of its own event, of released sums and of public data, never of other
 // events; a record is added once in one history (its identity is in the chain); a state is sealed and never shown. At
@@ -49,9 +49,9 @@
 // stream takes microseconds and its own numbers. Draws (Stream.Choose) and tags (Stream.Tag) come from the chain as
 // noise does.
 //
-//	plan, err := mechanisms.NewPlan(config)
-//	seat, err := mechanisms.NewSeat(config, plan)
-//	stream := seat.Open(key)
+//	plan, err := mechanisms.Calibrate(config)
+//	opened mechanism, err := mechanisms.NewSeat(config, plan)
+//	stream := opened mechanism.Open(key)
 //	if stream.Add(identity, vector) {
 //		decide(stream.Sum(0))
 //	}

@@ -162,7 +162,7 @@ func (p Calibration) validate() error {
 // Decays reports whether the plan is of sums that decay.
 func (p Calibration) Decays() bool { return p.Decay != (decay.Filter{}) }
 
-// validate checks what every part has. The lattice may be a fine one where sums decay.
+// validate checks what every component has. The lattice may be a fine one where sums decay.
 func (p ComponentCalibration) validate(fine bool) error {
 	err := p.Grid.ValidateFine()
 	if !fine {

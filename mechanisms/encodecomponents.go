@@ -11,8 +11,8 @@ import (
 	"oriel/mechanisms/noise"
 )
 
-// appendComponents appends a plan of version 3, little-endian: version u8; name; levels u8; the filter as in version 2, m
-// = 0 for none; parts u16; and of each part
+// appendComponents appends a plan of version 3, little-endian: version u8; name; levels u8; the filter as in version 2,
+// m = 0 for none; components u16; and of each component
 //
 //	name, size u32, entries u32, grid exponent i32, Λ i64, replace² u64, zero-out² u64, share u32,
 //	scale mantissa u64 and exponent i32, error bound f64, scales u32 (n or 0), as many u32

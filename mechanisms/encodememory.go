@@ -13,7 +13,7 @@ import (
 )
 
 // appendMemory appends a plan of version 4, little-endian: version u8; name; length u16 of the filter and the filter
-// (decay.Filter); parts u16 and each part as in version 3, or of the default leaf 0 parts and
+// (decay.Filter); components u16 and each component as in version 3, or of the default contribution 0 components and
 //
 //	grid exponent i32, Λ i64, scale mantissa u64 and exponent i32, error bound f64
 //

@@ -12,8 +12,8 @@ import (
 	"oriel/mechanisms/protection"
 )
 
-// ExponentialMechanism is the mechanism that releases no sum: elements are drawn by sums of all leaves, which stay
-// sealed, at public steps (Stream.Draw). It is for the whole life of a stream that ends within a window as long as
+// ExponentialMechanism is the mechanism that releases no sum: elements are drawn by sums of all contributions, which
+// stay sealed, at public steps (Stream.Draw). It is for the whole life of a stream that ends within a window as long as
 // itself.
 const ExponentialMechanism = "draws"
 
@@ -27,9 +27,9 @@ const (
 // Draws is when a stream of Drawing draws, and how much a draw may lose. All of it is public.
 type Draws struct {
 	K          uint64  // k, draws one after the other at a time; at least 1
-	Every      uint64  // steps from one time to the next, the first after so many; 0: Times says how many times there are
+	Every      uint64  // steps from one time to the next, the first after so many; 0: MaxDraws counts
 	MaxDraws   uint64  // with Every = 0: times in a life, at most, each behind any step by what is public
-	Disjoint   bool    // leaves have one integer that is not 0, at most, and draws of one time are among different coordinates
+	Disjoint   bool    // contributions have one integer other than 0 at most, and draws of one time differ
 	MaxEpsilon float64 // ε of one draw at most; 0: as much as the budget allows
 }
 
@@ -115,9 +115,9 @@ func (x calibratedComponent) drawSensitivity(c Config) uint64 {
 	return 2 * x.logitSensitivity(c)
 }
 
-// calibrate sets β = 2d/ε₀, or d/ε₀ of leaves that stand alone, in whole units and one more, so that what is recomputed
-// from it is below the budget: ε₀ is the larger of ε/n and √(8ρ/n), ρ what zCDP allows at δ, for n draws in a life that
-// an event moves.
+// calibrate sets β = 2d/ε₀, or d/ε₀ of contributions that stand alone, in whole units and one more, so that what is
+// recomputed from it is below the budget: ε₀ is the larger of ε/n and √(8ρ/n), ρ what zCDP allows at δ, for n draws in
+// a life that an event moves.
 func (exponential) calibrate(x *calibratedComponent, _ Calibration, c Config, kind definition) (float64, error) {
 	n := float64(c.Draws.affected(c.Scope.End()))
 	each := max(c.Budget.Epsilon/n, math.Sqrt(8*dp.ZCDPRho(c.Budget)/n))
@@ -152,8 +152,8 @@ func (exponential) sums(calibratedComponent, Calibration, Config, noise.Sampler)
 	return func() Sum { return &silent{} }, nil
 }
 
-// DrawLaw is that of every Stream.Draw under a plan of Drawing: of Δ = d and ε₀ = 2d/β, or of leaves that stand alone
-// Δ = d/2 and ε₀ = d/β.
+// DrawLaw is that of every Stream.Draw under a plan of Drawing: of Δ = d and ε₀ = 2d/β, or of contributions that stand
+// alone Δ = d/2 and ε₀ = d/β.
 func (p Calibration) DrawLaw(c Config) Exponential {
 	x, beta := p.components(c)[0], p.Scale.Mant<<p.Scale.Exp
 	law := Exponential{
@@ -187,7 +187,7 @@ type drawState struct {
 	by func(d Draw, drawn int) int // of DrawBy; nil: draws are the mechanism's own
 }
 
-// close takes the leaf sum of a step that has closed.
+// close takes the contribution sum of a step that has closed.
 func (d *drawState) close(partial []int64) {
 	d.made, d.to = 0, 0
 	for i := range d.totals {
@@ -203,11 +203,11 @@ func (s *Stream) totals() []int64 {
 	return s.draws.totals
 }
 
-// Draw draws one of the coordinates from … to−1 of the leaf, by what all closed steps have added to them: coordinate i
-// with probability proportional to e^(q_i/β). The loss of all draws there will be is in the Guarantee. It returns the
-// place behind from. It panics for other mechanisms, and beyond the schedule: in any step but each Every-th, or more
-// than Times times, with records in the open batch, more than Each times, or with Alone among coordinates that are not
-// behind those of the draw before. Whether a step draws must be public.
+// Draw draws one of the coordinates from … to−1 of the contribution, by what all closed steps have added to them:
+// coordinate i with probability proportional to e^(q_i/β). The loss of all draws there will be is in the Guarantee. It
+// returns the place behind from. It panics for other mechanisms, and beyond the schedule: in any step but each
+// Every-th, or more than Times times, with records in the open batch, more than Each times, or with Alone among
+// coordinates that are not behind those of the draw before. Whether a step draws must be public.
 func (s *Stream) Draw(from, to int) int {
 	totals := s.totals()
 	if totals == nil || !s.due(from) {

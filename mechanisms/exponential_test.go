@@ -73,8 +73,8 @@ func TestDrawsAreWithinTheirBudget(t *testing.T) {
 	}
 }
 
-// Of leaves that stand alone an exchange moves one draw of a time, and there two scores by d against each other: n
-// times of d/β, whatever k is.
+// Of contributions that stand alone an exchange moves one draw of a time, and there two scores by d against each other:
+// n times of d/β, whatever k is.
 func TestDrawsOfLeavesThatStandAlone(t *testing.T) {
 	for _, delta := range []float64{0, 1e-6} {
 		for _, adjacency := range []dp.Adjacency{dp.Replace, dp.ZeroOut} {
@@ -108,7 +108,7 @@ func TestDrawsOfLeavesThatStandAlone(t *testing.T) {
 }
 
 // Times that are not fixed are counted, also behind a restart; draws of one time are among coordinates one behind the
-// other where leaves stand alone, and a leaf of two numbers is not added.
+// other where leaves stand alone, and a contribution of two numbers is not added.
 func TestDrawsAreCounted(t *testing.T) {
 	c := drawing(4, 9, mechanisms.Draws{K: 2, MaxDraws: 3, Disjoint: true})
 	c.Contribution.Components[0].Quantiser = boundedBy(50)
@@ -296,8 +296,8 @@ func (boundedBy) Quantise(_ lattice.Grid, dst []int64, v []float64) {
 	}
 }
 
-// Scores of draws are what leaves add up to, of closed steps alone, and a leaf with an integer beyond the bound, which
-// the price of a draw rests on, is not added.
+// Scores of draws are what contributions add up to, of closed steps alone, and a contribution with an integer beyond
+// the bound, which the price of a draw rests on, is not added.
 func TestScoresAreSumsOfLeaves(t *testing.T) {
 	c := drawing(4, 6, mechanisms.Draws{K: 2, Every: 3})
 	c.Batch, c.Contribution.Components[0].Quantiser = 2, boundedBy(50)

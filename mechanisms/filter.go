@@ -70,7 +70,7 @@ type agedLoss interface {
 	ScaleFor(age uint64, mu float64) (noise.Scale, error)
 }
 
-// lossByAge is a part's loss of the unit that c names.
+// lossByAge is a component's loss of the unit that c names.
 func (f filter) lossByAge(x calibratedComponent, p Calibration, c Config) agedLoss {
 	event := blt.Loss{Filter: p.Filter, Square: x.square.Lo, N: x.n, Scale: x.scale}
 	if separation, several := c.Unit.EventSeparation(); several {

@@ -13,7 +13,7 @@ import (
 	"oriel/mechanisms/protection"
 )
 
-// storedCases are guarantees of every mechanism, of events and users, with a horizon and of parts.
+// storedCases are guarantees of every mechanism, of events and users, with a horizon and of components.
 func storedCases(t testing.TB) map[string]protection.Guarantee {
 	t.Helper()
 	all := map[string]protection.Guarantee{}

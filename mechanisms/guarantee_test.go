@@ -105,8 +105,8 @@ func hasUsers(name string) bool {
 	return !strings.HasSuffix(name, "-paper") && !strings.HasPrefix(name, "once-")
 }
 
-// [WDP] care point 1: the paper's sensitivity L + µD is no bound on a leaf. Option I is then ε·2L/(L + µD); Option II
-// is loose enough.
+// [WDP] care point 1: the paper's sensitivity L + µD is no bound on a contribution. Option I is then ε·2L/(L + µD);
+// Option II is loose enough.
 func TestPaperGuaranteeIsRecomputed(t *testing.T) {
 	c := config("tree-gamma-paper", 4)
 	c.PaperSensitivity = 1.25

@@ -100,7 +100,7 @@ func TestHorizonMakesTheGuaranteeOneForEver(t *testing.T) {
 	}
 }
 
-// What is released once is the leaf sum of its own step, and has its budget for ever: σ = Δ/µ, θ = Δ/ε.
+// What is released once is the contribution sum of its own step, and has its budget for ever: σ = Δ/µ, θ = Δ/ε.
 func TestOnceIsOfSingleStepsForEver(t *testing.T) {
 	for _, name := range mechanisms.Names() {
 		if got := mechtest.ZeroStream(t, config(name, 3)).PerStep(); got != strings.HasPrefix(name, "once-") {

@@ -12,14 +12,14 @@ import (
 // Mechanism is what all streams of one configuration and plan have in common: guarantee, sampler, filter and scratch,
 // checked and computed once. A stream of it costs what only that stream holds.
 //
-// Streams of one seat are used one at a time: from one goroutine, or behind one lock. They share scratch, and nothing
-// that a call leaves there is read by another call.
+// Streams of one opened mechanism are used one at a time: from one goroutine, or behind one lock. They share scratch,
+// and nothing that a call leaves there is read by another call.
 type Mechanism struct {
 	frame
 	fresh func() []Sum
 }
 
-// frame is the part of a seat that its streams read.
+// frame is the part of a opened mechanism that its streams read.
 type frame struct {
 	config       Config
 	plan         Calibration
@@ -36,7 +36,7 @@ type frame struct {
 	choices      *choices    // scratch of draws
 }
 
-// openedComponent is a part as streams use it.
+// openedComponent is a component as streams use it.
 type openedComponent struct {
 	from, to  int // its coordinates among all
 	entries   int
@@ -49,8 +49,9 @@ type openedComponent struct {
 	scaled    []float64      // scratch of the default quantiser with roots
 }
 
-// quantise writes the leaf of v to dst. A leaf that is longer than a quantiser says becomes the zero leaf: then two
-// leaves are twice that apart at most, whatever is wrong with the quantiser, and sums of leaves cannot overflow.
+// quantise writes the contribution of v to dst. A contribution that is longer than a quantiser says becomes the zero
+// contribution: then two contributions are twice that apart at most, whatever is wrong with the quantiser, and sums of
+// contributions cannot overflow.
 func (x *openedComponent) quantise(dst []int64, v []float64) {
 	switch {
 	case x.quantiser != nil:
@@ -128,9 +129,9 @@ func newFrame(c Config, p Calibration) (frame, error) {
 	return f, nil
 }
 
-// absorbed returns what the chain absorbs of a leaf: all integers, or, for those that are not zero, in order, their
-// places and they themselves, which tell the leaf as well. nil, the null event, stays nil, and the zero leaf does not
-// become it.
+// absorbed returns what the chain absorbs of a contribution: all integers, or, for those that are not zero, in order,
+// their places and they themselves, which tell the contribution as well. nil, the null event, stays nil, and the zero
+// contribution does not become it.
 func (s *frame) absorbed(leaf []int64) []int64 {
 	if leaf == nil || s.pairs == nil {
 		return leaf
@@ -159,14 +160,14 @@ func (s *frame) over(key [32]byte, sums []Sum) *Stream {
 	return stream
 }
 
-// Scratch is as long as what a record adds, for a caller to build it in. All streams of a seat share it: it holds what
-// was put there until the caller uses another of them.
+// Scratch is as long as what a record adds, for a caller to build it in. All streams of a opened mechanism share it: it
+// holds what was put there until the caller uses another of them.
 func (s *frame) Scratch() []float64 { return s.callers }
 
-// Dimension returns the coordinates of all parts: n of the default leaf.
+// Dimension returns the coordinates of all components: n of the default contribution.
 func (s *frame) Dimension() int { return len(s.contribution) }
 
-// Components returns the number of parts.
+// Components returns the number of components.
 func (s *frame) Components() int { return len(s.components) }
 
 // Batch returns B.
@@ -187,7 +188,7 @@ func (s *frame) Terms() protection.Terms { return s.config.Terms }
 // Memory returns H, and true, where sums decay by 1 − 1/H a step.
 func (s *frame) Memory() (steps uint64, decays bool) { return s.config.Scope.Memory() }
 
-// ErrorBound returns Plan.ErrorBound, of the first part; Plan.Parts has the others'.
+// ErrorBound returns Calibration.ErrorBound, of the first component; Calibration.Parts has the others'.
 func (s *frame) ErrorBound() float64 { return s.plan.ErrorBound }
 
 // Guarantee returns what each stream proves.

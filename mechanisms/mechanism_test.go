@@ -11,7 +11,7 @@ import (
 	"oriel/mechanisms/protection"
 )
 
-// seatOf is the seat of blt at d = 32, W = 1024: the case that limits are given for.
+// seatOf is the opened mechanism of blt at d = 32, W = 1024: the case that limits are given for.
 func seatOf(tb testing.TB) *mechanisms.Mechanism {
 	tb.Helper()
 	c := mechtest.Config(32)
@@ -23,8 +23,8 @@ func seatOf(tb testing.TB) *mechanisms.Mechanism {
 	return seat
 }
 
-// Streams of one seat take turns, record by record and through states, and give the bytes of streams with seats of
-// their own.
+// Streams of one opened mechanism take turns, record by record and through states, and give the bytes of streams with
+// seats of their own.
 func TestStreamsOfASeatAreApart(t *testing.T) {
 	h := records(40, 3)
 	for _, name := range mechanisms.Names() {
@@ -73,8 +73,8 @@ func TestSeatRefusesWhatOpenRefuses(t *testing.T) {
 	}
 }
 
-// maxSeat is what a further stream of a seat may allocate at d = 32 for blt, bytes: 3 072 of them are totals,
-// buffers, the open batch and the last release.
+// maxSeat is what a further stream of a opened mechanism may allocate at d = 32 for blt, bytes: 3 072 of them are
+// totals, buffers, the open batch and the last release.
 const maxSeat = 4096
 
 func TestAFurtherStreamIsSmall(t *testing.T) {

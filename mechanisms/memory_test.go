@@ -105,8 +105,8 @@ func withBall(n int, memory uint64) mechanisms.Config {
 }
 
 // On a lattice on which squares of distances do not fit a word, noise is that of the distance all the same: of a ball
-// of radius 0.8 it is 0.8 times that of the default leaf of length 1, and what is accounted is 2ρ. A plan of version 5
-// whose distances fit a word is none.
+// of radius 0.8 it is 0.8 times that of the default contribution of length 1, and what is accounted is 2ρ. A plan of
+// version 5 whose distances fit a word is none.
 func TestDistancesBeyondAWord(t *testing.T) {
 	ball, plain := withBall(384, 1<<20), withMemory(384, 1<<20)
 	p, q := mechtest.Plan(t, ball), mechtest.Plan(t, plain)
@@ -131,7 +131,8 @@ func TestDistancesBeyondAWord(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Behind version, name, filter, count of parts, the part's empty name, size, entries and grid stand both squares.
+	// Behind version, name, filter, count of components, the component's empty name, size, entries and grid stand both
+	// squares.
 	at := 1 + 1 + len("blt") + 2 + int(binary.LittleEndian.Uint16(b[5:])) + 2 + 1 + 4 + 4 + 4 + 8
 	widened := slices.Concat([]byte{5}, b[1:at+8], make([]byte, 8), b[at+8:at+16], make([]byte, 8), b[at+16:])
 	if _, err := mechanisms.ParseCalibration(widened); err == nil ||

@@ -13,8 +13,8 @@ import (
 
 // moments takes a vector a of d numbers within [−1, 1], and makes the upper triangle of Aaᵀ of the nearest A in
 // Z^d·r⁻¹ with |A| ≤ 1: r² units off the diagonal are A_iA_j exactly, on it A_i²/√2 to the nearest. With those scales
-// |vech|² = ½|A|⁴ but for d halves, so two leaves are r² + √d apart, A and B orthogonal, and one is r²/√2 + √d/2 from
-// the null leaf.
+// |vech|² = ½|A|⁴ but for d halves, so two contributions are r² + √d apart, A and B orthogonal, and one is r²/√2 + √d/2
+// from the null contribution.
 type moments struct {
 	d     int
 	r     int64
@@ -101,8 +101,8 @@ func lattices(d int, r int64) [][]float64 {
 	return append(out, nan, inf, slices.Repeat([]float64{1e300}, d))
 }
 
-// No pair of leaves is farther apart, in the scaled norm, than is claimed, by enumeration of all of them; and the
-// claim is no waste. It is red for a distance that is short by √2, and for a diagonal that is not scaled.
+// No pair of contributions is farther apart, in the scaled norm, than is claimed, by enumeration of all of them; and
+// the claim is no waste. It is red for a distance that is short by √2, and for a diagonal that is not scaled.
 func TestDistancesByEnumeration(t *testing.T) {
 	g, err := lattice.NewGrid(1)
 	if err != nil {

@@ -18,8 +18,8 @@ type Incremental interface {
 	Increments() []lattice.Int128
 }
 
-// Reading is a sum of the increments of a part: under another memory than the one that the filter was fitted for, or
-// plain. It is post-processing of what a stream releases, exact in the stream's own fixed point, and its owner keeps
+// Reading is a sum of the increments of a component: under another memory than the one that the filter was fitted for,
+// or plain. It is post-processing of what a stream releases, exact in the stream's own fixed point, and its owner keeps
 // its state.
 type Reading struct {
 	sum   Incremental
@@ -28,8 +28,8 @@ type Reading struct {
 	tally *decay.Reading
 }
 
-// Reading returns one of a part, before the first step. A memory of 0 adds increments up, until Clear: after 2³² of
-// them at the latest. Only sums that decay have increments.
+// Reading returns one of a component, before the first step. A memory of 0 adds increments up, until Clear: after 2³²
+// of them at the latest. Only sums that decay have increments.
 func (s *Stream) Reading(part int, memory uint64) (*Reading, error) {
 	sum, ok := s.sums[part].(Incremental)
 	if _, decays := s.Memory(); !ok || !decays {
@@ -43,8 +43,8 @@ func (s *Stream) Reading(part int, memory uint64) (*Reading, error) {
 	return &Reading{sum: sum, grid: x.grid, roots: x.roots, tally: tally}, nil
 }
 
-// Increments returns those of a part's last Add, lattice units, or nil where its sum has none; valid until the next Add
-// or Restore.
+// Increments returns those of a component's last Add, lattice units, or nil where its sum has none; valid until the
+// next Add or Restore.
 func (s *Stream) Increments(part int) []lattice.Int128 {
 	sum, ok := s.sums[part].(Incremental)
 	if _, decays := s.Memory(); !ok || !decays {
@@ -89,7 +89,7 @@ type Deviation struct {
 // errNoDeviation is of mechanisms whose noise is not Gaussian.
 var errNoDeviation = errors.New("mechanisms: standard deviations are known of Gaussian noise alone")
 
-// Deviation returns that of the sums of a part, or, with a memory other than the stream's, of a Reading with it.
+// Deviation returns that of the sums of a component, or, with a memory other than the stream's, of a Reading with it.
 func (s *frame) Deviation(part int, memory uint64) (Deviation, error) {
 	facts, _ := FactsOf(s.plan.Name)
 	if facts.Law != Gaussian {
@@ -136,8 +136,8 @@ func (d Deviation) Times(factor float64) Deviation {
 	return d
 }
 
-// WindowDeviation returns the standard deviation of a coordinate of the sum of the last w increments of a part, loss
-// units, where the filter has forgotten the start of its block; 0 without a memory.
+// WindowDeviation returns the standard deviation of a coordinate of the sum of the last w increments of a component,
+// loss units, where the filter has forgotten the start of its block; 0 without a memory.
 func (s *frame) WindowDeviation(part int, w uint64) float64 {
 	if _, decays := s.Memory(); !decays {
 		return 0

@@ -7,10 +7,10 @@ import (
 )
 
 // Sum is a private prefix sum: the part of a mechanism below the stream. *windowtree.Tree and *blt.Carry are.
-// *once.Once is one too, but releases the leaf sum of a step in the place of a prefix sum.
+// *once.Once is one too, but releases the contribution sum of a step in the place of a prefix sum.
 type Sum interface {
-	// Add takes the leaf sum v of step Steps()+1 and writes the release to dst. BEFORE, chain has absorbed the step's
-	// records.
+	// Add takes the contribution sum v of step Steps()+1 and writes the release to dst. BEFORE, chain has absorbed the
+	// step's records.
 	Add(dst []float64, v []int64, chain *noise.Chain)
 	Steps() uint64
 	AppendState(dst []byte) []byte // starts with Steps, u64 little-endian
@@ -43,9 +43,9 @@ func Open(c Config, p Calibration, key [32]byte) (*Stream, error) {
 	return seat.Open(key), nil
 }
 
-// NewStream opens a stream over given sums, one a part. The guarantee is the plan's: the caller answers for the sums
-// having the plan's noise. Open is the way to get a stream; this one is for tests, which put zero noise or a planted
-// fault in its place.
+// NewStream opens a stream over given sums, one a component. The guarantee is the plan's: the caller answers for the
+// sums having the plan's noise. Open is the way to get a stream; this one is for tests, which put zero noise or a
+// planted fault in its place.
 func NewStream(c Config, p Calibration, key [32]byte, sums ...Sum) (*Stream, error) {
 	frame, err := newFrame(c, p)
 	if err != nil {
@@ -57,9 +57,9 @@ func NewStream(c Config, p Calibration, key [32]byte, sums ...Sum) (*Stream, err
 	return frame.over(key, sums), nil
 }
 
-// Add takes one record, the numbers of the parts one behind the other: quantise, absorb, accumulate. It reports whether
-// the record closed a step, after which Sum is the release of step Step. A nil vector is the null event: it takes its
-// place in the batch with a zero leaf, and is told apart in the chain.
+// Add takes one record, the numbers of the components one behind the other: quantise, absorb, accumulate. It reports
+// whether the record closed a step, after which Sum is the release of step Step. A nil vector is the null event: it
+// takes its place in the batch with a zero contribution, and is told apart in the chain.
 func (s *Stream) Add(id noise.Identity, v []float64) (closed bool) {
 	if s.Ended() {
 		panic(fmt.Sprintf("BUG: mechanisms: a record beyond the horizon of %d steps", s.end))
@@ -107,8 +107,8 @@ func (s *Stream) Ended() bool { return s.ended(s.Step() + 1) }
 // ended reports whether a step is beyond the horizon.
 func (s *Stream) ended(step uint64) bool { return step > s.end }
 
-// Sum returns the private prefix sum of a part after the last closed step, loss units, zeros before the first. It is
-// valid until the next Add and must not be written to.
+// Sum returns the private prefix sum of a component after the last closed step, loss units, zeros before the first. It
+// is valid until the next Add and must not be written to.
 func (s *Stream) Sum(part int) []float64 {
 	x := &s.components[part]
 	return s.released[x.from:x.to:x.to]

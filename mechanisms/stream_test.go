@@ -144,7 +144,8 @@ func renewsAllLaterNoise(t *testing.T, c mechanisms.Config) {
 	f("sign", 33, false, func(_ *noise.Identity, g *[]float64) { (*g)[0] = -0.5 })
 }
 
-// TestPlacesAndValuesAreAnotherHistory: leaves are the same, and so are sums; keys are not, and no step allocates.
+// TestPlacesAndValuesAreAnotherHistory: contributions are the same, and so are sums; keys are not, and no step
+// allocates.
 func TestPlacesAndValuesAreAnotherHistory(t *testing.T) {
 	whole, h := batched(t), records(30, 3)
 	places := whole
@@ -243,8 +244,8 @@ func FuzzStreamRestore(f *testing.F) {
 	})
 }
 
-// Two neighbours differ in one leaf. All sums from its step on then differ by one and the same integer vector, of norm
-// at most 2Λ under replace and Λ under zero-out; NaN, infinities and huge values included.
+// Two neighbours differ in one contribution. All sums from its step on then differ by one and the same integer vector,
+// of norm at most 2Λ under replace and Λ under zero-out; NaN, infinities and huge values included.
 func TestNeighboursDifferByAtMostTheSensitivity(t *testing.T) {
 	const n = 5
 	r := rand.New(rand.NewPCG(12, 0))

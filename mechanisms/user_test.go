@@ -19,7 +19,7 @@ func user(name string) mechanisms.Config {
 	return c
 }
 
-// PROOF.md, Theorems 1 to 3: the noise is that of k = 11 events, each of which moves a leaf by 2Λ whatever the
+// PROOF.md, Theorems 1 to 3: the noise is that of k = 11 events, each of which moves a contribution by 2Λ whatever the
 // adjacency says.
 func TestUserNoiseIsThatOfAllEventsOfAWindow(t *testing.T) {
 	squares, total := 0.0, 11.0*11

@@ -93,7 +93,7 @@ func (b *Base) Restore(state []byte) error {
 	return nil
 }
 
-// restore stops at the first part that is refused.
+// restore stops at the first component that is refused.
 func (b *Base) restore(state []byte) error {
 	split := len(state) - b.Stream.StateLen()
 	fields := state[1:split]

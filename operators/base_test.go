@@ -25,8 +25,8 @@ func (d *digit) Restore(state []byte) error {
 	return nil
 }
 
-// A state that is refused leaves the machine as it was, whichever of its parts is refused. Another length or version is
-// named.
+// A state that is refused leaves the machine as it was, whichever of its components is refused. Another length or
+// version is named.
 func TestRestoreChangesAllOrNothing(t *testing.T) {
 	first, second, count, odd := digit(3), digit(4), uint64(7), false
 	vector := []float64{1, -2}

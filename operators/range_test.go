@@ -34,7 +34,7 @@ func TestRange(t *testing.T) {
 	}
 }
 
-// A chance's score is its logarithm, rounded down: draws by scores have the chances, but for 2⁻²⁰ of each.
+// A probability's score is its logarithm, rounded down: draws by scores have the probabilities, but for 2⁻²⁰ of each.
 func TestChanceScores(t *testing.T) {
 	for _, p := range []float64{1, 0.5, 0.3, 1e-9} {
 		got := math.Exp(float64(operators.ProbabilityScore(p)) / (1 << operators.ProbabilityBits))

@@ -185,9 +185,9 @@ func (a *Audit) Report() Report {
 	return r
 }
 
-// limits returns Reach in both currencies, or the claim where that is less. The margin is for leaves and draws that are
-// rounded to the lattice, and for conjugate gradients. Of a user's events under pure noise, and of one that is not at
-// the first step of a tree, Reach counts the nodes that show alone, and is no limit.
+// limits returns Reach in both currencies, or the claim where that is less. The margin is for contributions and draws
+// that are rounded to the lattice, and for conjugate gradients. Of a user's events under pure noise, and of one that is
+// not at the first step of a tree, Reach counts the nodes that show alone, and is no limit.
 func (l *Law) limits(c Claim) (mu, epsilon float64) {
 	const margin = 1.005
 	switch {

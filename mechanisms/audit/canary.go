@@ -25,7 +25,7 @@ type Canary struct {
 }
 
 // NewCanary returns the canary of a configuration: one event, or as many events of one user as fit a window, as near to
-// each other as they may be. The leaves are the caller's to fill in.
+// each other as they may be. The contributions are the caller's to fill in.
 func NewCanary(c mechanisms.Config, step, age uint64) (Canary, error) {
 	k := Canary{Step: step, Releases: step - 1 + age, Count: 1, Spacing: 1}
 	switch {
@@ -64,7 +64,7 @@ func (k Canary) signal(kept float64) []float64 {
 	return m
 }
 
-// Distance returns the ℓ2 distance of the two leaves, loss units; scales of coordinates do not count.
+// Distance returns the ℓ2 distance of the two contributions, loss units; scales of coordinates do not count.
 func (k Canary) Distance() float64 { return norm2(difference(k.With, k.Without)) }
 
 func (k Canary) validate(n int) error {

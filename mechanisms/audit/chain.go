@@ -41,7 +41,7 @@ type Stream interface {
 	Restore(state []byte) error
 }
 
-// sums returns the last releases of all parts, one behind the other.
+// sums returns the last releases of all components, one behind the other.
 func sums(stream Stream, c mechanisms.Config) []float64 {
 	if len(c.Contribution.Components) == 1 {
 		return stream.Sum(0)
@@ -54,11 +54,11 @@ func sums(stream Stream, c mechanisms.Config) []float64 {
 }
 
 // CheckChain plays pairs of short histories that differ in one record, and there in as little as can be: one lattice
-// unit of one coordinate, one byte of it, a null event for a leaf of zeros, one field of the record's identity. All
-// noise from the record's step on must be new. True noises agree at a coordinate in about one of s cases, s the scale
-// in lattice units: the p-value is that of as many as were found, or more.
+// unit of one coordinate, one byte of it, a null event for a contribution of zeros, one field of the record's identity.
+// All noise from the record's step on must be new. True noises agree at a coordinate in about one of s cases, s the
+// scale in lattice units: the p-value is that of as many as were found, or more.
 //
-// A part's numbers have to be those of its leaf: Bare makes it so of a part with a quantiser.
+// A part's numbers have to be those of its contribution: Bare makes it so of a component with a quantiser.
 func CheckChain(c mechanisms.Config, p mechanisms.Calibration, stream Stream) (residual.Test, error) {
 	h, err := newHistorian(c, p, stream)
 	if err != nil {
@@ -96,8 +96,9 @@ func CheckChain(c mechanisms.Config, p mechanisms.Calibration, stream Stream) (r
 	return f, nil
 }
 
-// bases is a leaf from which changes go out, and the largest number at each coordinate that a leaf may have there: a
-// quantiser may allow leaves that are much shorter than the grid does, and then the base is zero there.
+// bases is a contribution from which changes go out, and the largest number at each coordinate that a contribution may
+// have there: a quantiser may allow contributions that are much shorter than the grid does, and then the base is zero
+// there.
 func bases(c mechanisms.Config, p mechanisms.Calibration) (base, largest []int64) {
 	base = make([]int64, c.Dimension())
 	for k, part := range definition.Components(c, p) {

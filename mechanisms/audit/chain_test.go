@@ -13,8 +13,8 @@ import (
 	"oriel/mechanisms/protection"
 )
 
-// deaf plants a chain that does not hear everything: hear says what is left of a record, and what is lost of its leaf
-// comes back after the noise.
+// deaf plants a chain that does not hear everything: hear says what is left of a record, and what is lost of its
+// contribution comes back after the noise.
 type deaf struct {
 	*mechanisms.Stream
 	hear func(id noise.Identity, gradient []float64) (noise.Identity, []float64)

@@ -3,7 +3,7 @@
 //
 //	run        one stream from its first record, noise of its own, with or without the canary by a fair coin
 //	canary     the event, or the user's events, in which two neighbouring streams differ
-//	m_t        canary events in release t     D  distance of their two leaves, loss units     n  coordinates
+//	m_t        canary events in release t     D  distance of their two contributions, loss units     n  coordinates
 //	σ, θ       noise scale of a node or a step, loss units      C  covariance of a coordinate's releases in units of σ²
 //	score      log-likelihood ratio of a run's releases, with over without, nats, under the claimed law
 //	N, r, k    runs, guesses of the coin, right guesses
@@ -16,15 +16,15 @@
 // by µ is that of Nasr and others 2023.
 //
 // Statistics. The score is the most powerful one against the claimed law: Gaussian noise, a weight a release, C⁻¹m;
-// pure noise at the worst leaf, step 1 of a tree, whose releases 1, 2, 4, … are single nodes. It misses faults that
-// move information elsewhere, so a second one, learned, takes the covariance of chosen releases from the first runs and
-// weighs the later ones by its inverse. Thresholds are fixed before the runs that they are used on: by the claimed law,
-// or by the first runs. All bounds hold at once with probability 1 − α.
+// pure noise at the worst contribution, step 1 of a tree, whose releases 1, 2, 4, … are single nodes. It misses faults
+// that move information elsewhere, so a second one, learned, takes the covariance of chosen releases from the first
+// runs and weighs the later ones by its inverse. Thresholds are fixed before the runs that they are used on: by the
+// claimed law, or by the first runs. All bounds hold at once with probability 1 − α.
 //
 // What it cannot show: a bound of N runs is below 2·Φ⁻¹(α^{1/N}), or ln N or so, whatever leaks; other events are null;
 // only the sums are looked at, in the direction of one canary. So there is more than bounds:
 //
-//   - CheckHistory and CheckChain: noise is a function of the whole history, and of the least of its parts. A fault there
+//   - CheckHistory and CheckChain: noise is a function of the whole history, and of the least of its components. A fault there
 //     changes no law of one run.
 //   - CheckClip: no coordinate escapes the clip. CheckFar: no draw is changed between sampler and release.
 //   - package residual: the noise of all coordinates and steps, rebuilt and compared with the plan's.

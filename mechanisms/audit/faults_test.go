@@ -160,8 +160,8 @@ func TestAuditCatchesPlantedFaults(t *testing.T) {
 	}
 }
 
-// A tree is calibrated for its worst leaf, and a later one has slack: there a fault can stay within the claim, and
-// still not be what the noise allows.
+// A tree is calibrated for its worst contribution, and a later one has slack: there a fault can stay within the claim,
+// and still not be what the noise allows.
 func TestAuditComparesWithTheLawOfItsCanary(t *testing.T) {
 	catch(t, "clip off by a quarter", config("tree-gaussian"), 12, longLeaves, audit.ErrLaw)
 }

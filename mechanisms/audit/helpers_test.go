@@ -23,7 +23,8 @@ func config(name string) mechanisms.Config {
 	return c
 }
 
-// canary is an event of the largest leaf in a slanted direction, exchanged for its opposite, or for the null event.
+// canary is an event of the largest contribution in a slanted direction, exchanged for its opposite, or for the null
+// event.
 func canary(t *testing.T, c mechanisms.Config, step, age uint64) audit.Canary {
 	t.Helper()
 	k, err := audit.NewCanary(c, step, age)
@@ -44,7 +45,8 @@ func canary(t *testing.T, c mechanisms.Config, step, age uint64) audit.Canary {
 	return k
 }
 
-// player plays a canary on a stream, its other events null. A leaf is asked for by a gradient far outside the clip.
+// player plays a canary on a stream, its other events null. A contribution is asked for by a gradient far outside the
+// clip.
 func player(stream *mechanisms.Stream, c mechanisms.Config, k audit.Canary) audit.Play {
 	start := stream.AppendState(nil)
 	far := func(leaf []float64) []float64 {

@@ -41,8 +41,8 @@ func CheckHistory(play Play, k Canary) error {
 	if slices.EqualFunc(with, other, slices.Equal[[]float64]) {
 		return ErrShared
 	}
-	// At the canary's own step, prefix sums and single steps alike differ by one leaf. A leaf may be off by a few lattice
-	// units.
+	// At the canary's own step, prefix sums and single steps alike differ by one contribution. A contribution may be off
+	// by a few lattice units.
 	at := k.Step - 1
 	for i, x := range difference(with[at], without[at]) {
 		if math.Abs(x-(k.With[i]-k.Without[i])) > 0x1p-22*k.Distance() {

@@ -34,7 +34,7 @@ type Law struct {
 var ErrNowhere = errors.New("audit: pure noise of a tree is audited by releases 1, 2, 4, … of its first block, which are single nodes, and none of these holds the canary")
 
 // NewLaw works out the score of a canary under a plan. Pure noise of a tree is audited by the releases that are single
-// nodes, all of which hold a canary of step 1, its worst leaf: others are in fewer, and none may be.
+// nodes, all of which hold a canary of step 1, its worst contribution: others are in fewer, and none may be.
 func NewLaw(c mechanisms.Config, p mechanisms.Calibration, k Canary) (*Law, error) {
 	if err := errors.Join(c.Validate(), k.validate(c.Dimension())); err != nil {
 		return nil, err
@@ -68,7 +68,7 @@ func NewLaw(c mechanisms.Config, p mechanisms.Calibration, k Canary) (*Law, erro
 	return l, nil
 }
 
-// canaryShift returns the difference of the two leaves, in scales.
+// canaryShift returns the difference of the two contributions, in scales.
 func (l *Law) canaryShift() []float64 {
 	out := difference(l.canary.With, l.canary.Without)
 	for i := range out {
@@ -77,7 +77,7 @@ func (l *Law) canaryShift() []float64 {
 	return out
 }
 
-// norms2 adds up the ℓ2 norms of the parts, each of which has a noise vector of its own.
+// norms2 adds up the ℓ2 norms of the components, each of which has a noise vector of its own.
 func (l *Law) norms2(x []float64) float64 {
 	sum := 0.0
 	for _, p := range l.components {
@@ -87,7 +87,7 @@ func (l *Law) norms2(x []float64) float64 {
 }
 
 // gaussian weighs release t, in scales, by x_t·D·(xᵀm)/xᵀCx, x = C⁻¹m: the score is then normal with means ±µ²/2 and
-// variance µ², µ = D·xᵀm/√(xᵀCx). D is the distance of the leaves of all parts, in scales.
+// variance µ², µ = D·xᵀm/√(xᵀCx). D is the distance of the contributions of all components, in scales.
 func (l *Law) gaussian(c covariance) {
 	l.weights = c.solve(l.signal)
 	slope, variance := dot(l.weights, l.signal)*l.distance, c.form(l.weights)
@@ -99,8 +99,8 @@ func (l *Law) gaussian(c covariance) {
 }
 
 // pure looks at the releases that are the canary and one node: 1, 2, 4, …, W of a tree; of single steps, each. A node
-// with m_t canary events adds ‖y − m_t·Without‖ − ‖y − m_t·With‖ to the score, in scales and summed over parts, and
-// m_t·‖With − Without‖ at most.
+// with m_t canary events adds ‖y − m_t·Without‖ − ‖y − m_t·With‖ to the score, in scales and summed over components,
+// and m_t·‖With − Without‖ at most.
 func (l *Law) pure(once bool, norm func([]float64) float64) error {
 	l.norm, l.alone = norm, make([]bool, len(l.signal))
 	largest := norm(l.canaryShift())
@@ -160,7 +160,7 @@ func (o *Observer) Release(y []float64) {
 	}
 }
 
-// away returns the norm of y − m·leaf, in scales.
+// away returns the norm of y − m·contribution, in scales.
 func (o *Observer) away(y, leaf []float64, m float64) float64 {
 	for i := range y {
 		o.scratch[i] = (y[i] - m*leaf[i]) / o.law.scales[i]

@@ -38,7 +38,7 @@ func (e *learner) add(r Run) {
 }
 
 // ridge keeps a covariance that a fault has made singular solvable, relative to its mean diagonal: the statistic then
-// finds the combination without noise to a part in 10⁴, and no weight is infinite.
+// finds the combination without noise to a component in 10⁴, and no weight is infinite.
 const ridge = 1e-9
 
 // fit ends the learning.

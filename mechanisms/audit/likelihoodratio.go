@@ -15,7 +15,7 @@ import (
 
 // likelihoodRatio is the law of |score| under the claim, by draws: a guess of the coin by the score's sign is right
 // with probability 1/(1 + e^{−|score|}), also for a canary against the null event, since mirroring the noise at the
-// middle of the two leaves exchanges the two streams.
+// middle of the two contributions exchanges the two streams.
 type likelihoodRatio struct {
 	losses []float64 // |score|, largest first
 	right  []float64 // mean probability of a right guess over losses[:i+1]
@@ -77,7 +77,7 @@ func (l *Law) nodeDraws(k int) []float64 {
 	return out
 }
 
-// drawSeed is the public seed of a draw of a part.
+// drawSeed is the public seed of a draw of a component.
 func drawSeed(number uint64, part int) noise.Seed {
 	seed := noise.Seed{}
 	binary.LittleEndian.PutUint64(seed[:], number)
@@ -87,7 +87,7 @@ func drawSeed(number uint64, part int) noise.Seed {
 	return seed
 }
 
-// sampler returns the sampler of a part's pure noise.
+// sampler returns the sampler of a component's pure noise.
 func (l *Law) sampler(p definition.Component) (noise.Sampler, error) {
 	if facts, _ := mechanisms.FactsOf(l.config.Name); facts.Law == mechanisms.Gamma {
 		return noise.NewGamma(p.Scale, p.To-p.From)

@@ -9,9 +9,9 @@ import (
 	"oriel/mechanisms/noise"
 )
 
-// Scripted is a private sum that releases the numbers of a script, and ignores its leaves. Two machines over equal
-// scripts differ only where decisions use events beside the sums. It has no noise and no privacy: it must be used by
-// audits and tests only.
+// Scripted is a private sum that releases the numbers of a script, and ignores its contributions. Two machines over
+// equal scripts differ only where decisions use events beside the sums. It has no noise and no privacy: it must be used
+// by audits and tests only.
 type Scripted struct {
 	release    func(dst []float64, step uint64)
 	steps      uint64
@@ -26,7 +26,7 @@ func NewScripted(release func(dst []float64, step uint64)) *Scripted {
 	return &Scripted{release: release}
 }
 
-// Add takes a leaf and does not look at it.
+// Add takes a contribution and does not look at it.
 func (s *Scripted) Add(dst []float64, _ []int64, _ *noise.Chain) {
 	s.steps++
 	s.release(dst, s.steps)

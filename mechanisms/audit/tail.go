@@ -38,8 +38,8 @@ func (s *tailSampler) Fill(dst []int64, _ noise.Seed) {
 
 // CheckTail plays streams of null events whose draws are all of one size, from 1 to 29 scales of either sign, even and
 // odd, and wants each release to hold exactly these: far draws, which no number of runs would see, must pass between
-// sampler and release as near ones do. over opens the stream's sums over a sampler, as mechanisms.Plan.SumsOver does.
-// It returns how many draws it saw. The leaf has one part.
+// sampler and release as near ones do. over opens the stream's sums over a sampler, as mechanisms.Calibration.SumsOver
+// does. It returns how many draws it saw. The contribution has one component.
 func CheckTail(
 	c mechanisms.Config, p mechanisms.Calibration, over func(noise.Sampler) ([]mechanisms.Sum, error),
 ) (draws uint64, err error) {

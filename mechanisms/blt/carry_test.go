@@ -151,7 +151,8 @@ func TestBuffersStayWithinTheirLimits(t *testing.T) {
 	}
 }
 
-// y_t = G_t + M_t + n_t with no rounding of sums, for leaves and noise of any sign and up to the sampler's reach.
+// y_t = G_t + M_t + n_t with no rounding of sums, for contributions and noise of any sign and up to the sampler's
+// reach.
 func TestReleaseIsTotalCarryAndNoise(t *testing.T) {
 	f, rng := handmade(t), rand.New(rand.NewPCG(5, 6))
 	const n = 3

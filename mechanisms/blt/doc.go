@@ -2,7 +2,7 @@
 // that release every prefix, nearly the smallest variance a window guarantee allows (PROOF.md, Theorem 2), in m·n
 // integers of state.
 //
-//	t  step, from 1      v_t  leaf sum of a step, lattice units      G_t = Σ_{i≤t} v_i      n  coordinates      W  window, steps
+//	t  step, from 1      v_t  contribution sum of a step, lattice units      G_t = Σ_{i≤t} v_i      n  coordinates      W  window, steps
 //	s  noise scale       n_t = round(N(0, s²I)), integers            m  poles q_k with residues R_k, dyadics of 30 bits
 //	b  b_0 = 1, b_j = Σ R_k·q_k^{j−1}       β = 1/b as power series      d = β/(1 − x), d_j = Σ_{l≤j} β_l
 //
@@ -15,7 +15,7 @@
 //
 // Guarantee: PROOF.md, Theorem 1, for every event and every age A, adaptively, at start-up too: µ(A)-GDP,
 //
-//	µ(A) = √(Σ_{j<A} (d_jΔ + 2η√n·B_j)²)/s      Δ: ℓ2 distance of two neighbouring leaf sums in lattice units; B_j ≥ Σ_{l<j}|β_l|
+//	µ(A) = √(Σ_{j<A} (d_jΔ + 2η√n·B_j)²)/s      Δ: ℓ2 distance of two neighbouring contribution sums in lattice units; B_j ≥ Σ_{l<j}|β_l|
 //
 // computed by Loss in directed rounding from the very dyadics that the carry uses. The variance of a release is
 // s²·Σb_j² at most, for ever.
@@ -30,13 +30,13 @@
 // draws.
 //
 // Cost: one noise vector a step and m·n products of 128 bits, whatever W. Add allocates nothing, or two ciphers'
-// objects where the processor has no AES instructions. What the caller owes: v_t is a sum of leaves that lattice
+// objects where the processor has no AES instructions. What the caller owes: v_t is a sum of contributions that lattice
 // checked, absorbed by the chain BEFORE Add.
 //
 //	filter, err := blt.Fit(1024, 0.3, 0)
 //	loss := blt.Loss{Filter: filter, Square: square, N: n}
 //	loss.Scale, err = loss.ScaleFor(1024, dp.GaussianMu(budget))
 //	carry, err := blt.New(filter, loss.Scale, grid, n, sampler, 0)
-//	chain.Absorb(carry.Steps()+1, 0, identity, leaf)
-//	carry.Add(sum, leaf, chain)
+//	chain.Absorb(carry.Steps()+1, 0, identity, contribution)
+//	carry.Add(sum, contribution, chain)
 package blt

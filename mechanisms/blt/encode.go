@@ -58,11 +58,11 @@ func (c *Carry) Restore(state []byte) error {
 	return nil
 }
 
-// maxBatchLog bounds the leaves of a step by 2³¹, as mechanisms.Config does. The batch itself is not known here.
+// maxBatchLog bounds the contributions of a step by 2³¹, as mechanisms.Config does. The batch itself is not known here.
 const maxBatchLog = 31
 
-// totalLimit returns steps·2³¹·Λ < 2¹²⁰, which no coordinate of a total passes after that many steps: a leaf's is at
-// most Λ.
+// totalLimit returns steps·2³¹·Λ < 2¹²⁰, which no coordinate of a total passes after that many steps: a contribution's
+// is at most Λ.
 func totalLimit(steps uint64, lambda int64) lattice.Int128 {
 	hi, lo := bits.Mul64(steps, uint64(lambda)<<maxBatchLog)
 	return lattice.Int128{Hi: int64(hi), Lo: lo}

@@ -19,12 +19,12 @@ type world struct {
 
 // law enumerates every history n_1 … n_T of a stream, with |n_t| ≤ reach, beside the noise n' that gives the same
 // releases in its neighbour. By the chain rule P(y) is the product of the cells of n, P'(y) of those of n'. It calls
-// leaf with both and with Σ(n_t − n'_t)².
+// contribution with both and with Σ(n_t − n'_t)².
 type law struct {
 	filter Filter
 	cell   func(n int64) float64 // P(round(s·Z) = n)
 	reach  int64
-	// how far the neighbour's leaf of a step is away, after the releases before it
+	// how far the neighbour's contribution of a step is away, after the releases before it
 	moved func(step int, releases []int64) int64
 	leaf  func(p, q, shift float64)
 }
@@ -48,7 +48,7 @@ func (l law) walk(x, y world, releases []int64, step int, p, q, shift float64) {
 	}
 }
 
-// fixed moves the leaves of given steps, from 0.
+// fixed moves the contributions of given steps, from 0.
 func fixed(moved map[int]int64) func(int, []int64) int64 {
 	return func(step int, _ []int64) int64 { return moved[step] }
 }

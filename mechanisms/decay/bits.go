@@ -9,7 +9,7 @@ import (
 )
 
 const (
-	// MinBits is the lattice of all other mechanisms, Λ in [2²⁴, 2²⁵): a leaf's own rounding asks for no less.
+	// MinBits is the lattice of all other mechanisms, Λ in [2²⁴, 2²⁵): a contribution's own rounding asks for no less.
 	MinBits = 25
 
 	// MaxBits is enough for 2²² coordinates at MaxMemory.

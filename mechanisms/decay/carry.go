@@ -46,8 +46,8 @@ type shared struct {
 }
 
 // New returns a carry before its first step. sampler draws integers of scale s from coordinates within 29s, as
-// noise.Gaussian does; instance parts the noise of several mechanisms on one chain. It refuses a scale at which the
-// buffers or the sums could overflow.
+// noise.Gaussian does; instance components the noise of several mechanisms on one chain. It refuses a scale at which
+// the buffers or the sums could overflow.
 func New(f Filter, s noise.Scale, grid lattice.Grid, n int, sampler noise.Sampler, instance uint16) (*Carry, error) {
 	if err := f.Validate(); err != nil {
 		return nil, err
@@ -95,8 +95,8 @@ func (s *shared) carry(n int) *Carry {
 	}
 }
 
-// Add takes the leaf sum v of step Steps()+1, |v_i| ≤ 2⁵⁶, and writes Ŝ to dst. BEFORE, chain has absorbed every record
-// of the step. The step's noise has the key of node {instance, block: step number}, level and index 0.
+// Add takes the contribution sum v of step Steps()+1, |v_i| ≤ 2⁵⁶, and writes Ŝ to dst. BEFORE, chain has absorbed
+// every record of the step. The step's noise has the key of node {instance, block: step number}, level and index 0.
 func (c *Carry) Add(dst []float64, v []int64, chain *noise.Chain) {
 	if len(v) != len(c.sums) || len(dst) != len(c.sums) {
 		panic(fmt.Sprintf("BUG: forget: leaf has %d entries and release %d, want %d", len(v), len(dst), len(c.sums)))

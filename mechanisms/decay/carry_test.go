@@ -99,7 +99,7 @@ func (s *slowCarry) add(v, n int64) (u int64, sum float64) {
 	return u, sum
 }
 
-// Ŝ_t = γŜ_{t−1} + v_t + M_t + n_t, for leaves and noise of any sign and up to the sampler's reach, with what is
+// Ŝ_t = γŜ_{t−1} + v_t + M_t + n_t, for contributions and noise of any sign and up to the sampler's reach, with what is
 // truncated of γŜ alone.
 func TestReleaseIsTheDecayingSumOfIncrements(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
@@ -300,8 +300,8 @@ func TestFarDrawsReachTheRelease(t *testing.T) {
 	})
 }
 
-// Draws at the sampler's reach and leaves at their bound, for ever of one sign, neither overflow sums and buffers nor
-// leave their limits.
+// Draws at the sampler's reach and contributions at their bound, for ever of one sign, neither overflow sums and
+// buffers nor leave their limits.
 func TestSumsAndBuffersStayWithinTheirLimits(t *testing.T) {
 	f := written(t)[2]
 	f.Memory = MaxMemory

@@ -36,7 +36,7 @@ func noises(f Filter, period, first, steps int) *mat.Dense {
 	return m
 }
 
-// decayedSums is what leaves of size 1 at some places, counted from 0, are in Ŝ.
+// decayedSums is what contributions of size 1 at some places, counted from 0, are in Ŝ.
 func decayedSums(f Filter, places []int, steps int) *mat.VecDense {
 	gamma, v := float64(f.Decay())/unit, mat.NewVecDense(steps, nil)
 	at := map[int]float64{}
@@ -245,7 +245,7 @@ func TestNewLifeComposesOnlyWhatIsReleasedTwice(t *testing.T) {
 			}
 		}
 		x := decayedSums(f, []int{i}, until)
-		// Ŝ_15 of the first life, decayed, and the step's leaf where the second life has it
+		// Ŝ_15 of the first life, decayed, and the step's contribution where the second life has it
 		for t := from - 1; t < until; t++ {
 			m.SetVec(ended+t-from+1, x.AtVec(t))
 		}

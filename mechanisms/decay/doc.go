@@ -2,7 +2,7 @@
 // of all Gaussian mechanisms nearly the smallest variance that such a guarantee allows (PROOF.md, Theorem 2), in m·n
 // integers of state.
 //
-//	t  step, from 1      v_t  leaf sum of a step, lattice units      n  coordinates      γ = Γ/2³⁰      H = 1/(1 − γ)  memory, steps
+//	t  step, from 1      v_t  contribution sum of a step, lattice units      n  coordinates      γ = Γ/2³⁰      H = 1/(1 − γ)  memory, steps
 //	s  noise scale       n_t = round(N(0, s²I)), integers            m  poles q_k with residues R_k, dyadics of 30 bits
 //	e  e_0 = 1, e_j = −Σ R_k·q_k^{j−1}      c = 1/e and b = e/(1 − γx) as power series      P  period, steps between resets
 //
@@ -17,7 +17,7 @@
 // Guarantee: PROOF.md, Theorem 1, for every event, adaptively, at start-up too: µ-GDP over its first A steps and, from
 // A = P on, for ever,
 //
-//	µ(A) = √(Σ_{j<min(A, P)} (c_jΔ + 2η√n·B_j)²)/s      Δ: ℓ2 distance of two neighbouring leaf sums in lattice units; B_j = Σ_{l<j} c_l
+//	µ(A) = √(Σ_{j<min(A, P)} (c_jΔ + 2η√n·B_j)²)/s      Δ: ℓ2 distance of two neighbouring contribution sums in lattice units; B_j = Σ_{l<j} c_l
 //
 // computed by Loss in directed rounding from the very dyadics that the carry uses. The term with B_j asks for a fine
 // lattice: Filter.Bits. The variance of a sum is s²·Σb_j² between resets, and Filter.VarianceAt at any step.

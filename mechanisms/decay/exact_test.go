@@ -10,15 +10,16 @@ import (
 	"oriel/mechanisms/noise"
 )
 
-// world is one of two neighbouring streams of one coordinate: its carry. Leaves are 0 but for the one that differs.
+// world is one of two neighbouring streams of one coordinate: its carry. Contributions are 0 but for the one that
+// differs.
 type world struct {
 	buffers [MaxPoles]lattice.Int128
 }
 
 // law enumerates every history n_1 … n_T of a stream, with |n_t| ≤ reach, beside the noise n' that gives the same
-// releases in its neighbour, whose leaves are moved: in step t, from 0, as releases before it say. By the chain rule
-// P(y) is the product of the cells of n, P'(y) of those of n'. Increments stand for releases: the two determine each
-// other. A reset follows step reset, from 1; 0 is none.
+// releases in its neighbour, whose contributions are moved: in step t, from 0, as releases before it say. By the chain
+// rule P(y) is the product of the cells of n, P'(y) of those of n'. Increments stand for releases: the two determine
+// each other. A reset follows step reset, from 1; 0 is none.
 type law struct {
 	filter       Filter
 	cell         func(n int64) float64 // P(round(s·Z) = n)

@@ -66,8 +66,8 @@ func (l Loss) response() *response {
 	return r
 }
 
-// sensitivity returns how far the means of the step noises move, lattice units. No step moves after the end of the block that
-// the event is in.
+// sensitivity returns how far the means of the step noises move, lattice units. No step moves after the end of the
+// block that the event is in.
 func (l Loss) sensitivity(r *response, age uint64) rational.Interval {
 	return r.shift(l.delta(), l.N, min(age, r.period))
 }

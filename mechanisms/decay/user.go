@@ -43,8 +43,8 @@ func (l UserLoss) ScaleFor(mu float64) (noise.Scale, error) {
 	return scaleOf(l.sensitivity(r, forever), mu)
 }
 
-// sensitivity returns how far the means of the step noises move, lattice units. No step moves after the end of the block that
-// the last exchanged event is in.
+// sensitivity returns how far the means of the step noises move, lattice units. No step moves after the end of the
+// block that the last exchanged event is in.
 func (l UserLoss) sensitivity(r *response, age uint64) rational.Interval {
 	last, more := bits.Add64(l.Window-1, r.period, 0)
 	if more == 0 {

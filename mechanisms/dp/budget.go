@@ -9,8 +9,8 @@ import (
 // Adjacency says which two streams count as neighbours. The zero value is invalid: privacy has no default.
 type Adjacency uint8
 
-// Replace exchanges one event for any other with the same public attributes: a leaf moves by at most twice its norm
-// bound. ZeroOut exchanges it for the null event: a leaf moves by at most its norm bound.
+// Replace exchanges one event for any other with the same public attributes: a contribution moves by at most twice its
+// norm bound. ZeroOut exchanges it for the null event: a contribution moves by at most its norm bound.
 const (
 	Replace Adjacency = iota + 1
 	ZeroOut

@@ -5,7 +5,7 @@ import (
 	"math/big"
 )
 
-// seriesLimit parts the two methods of mills: below it the series needs fewer terms than the fraction.
+// seriesLimit components the two methods of mills: below it the series needs fewer terms than the fraction.
 const seriesLimit = 6
 
 var (

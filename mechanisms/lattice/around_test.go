@@ -24,8 +24,8 @@ func apart(a, b []int64) *big.Int {
 func square(r int64) *big.Int { return new(big.Int).Mul(big.NewInt(r), big.NewInt(r)) }
 
 // TestAroundByEnumeration visits every vector of a fine mesh in the plane, and floating point's worst, around every
-// kind of centre: no two leaves of one centre are farther apart than 2ρ, none is farther from zero, and some are that
-// far apart.
+// kind of centre: no two contributions of one centre are farther apart than 2ρ, none is farther from zero, and some are
+// that far apart.
 func TestAroundByEnumeration(t *testing.T) {
 	for _, size := range []struct{ radius, reach int64 }{{5, 4}, {7, 5}, {6, 0}, {1, 1}, {0, 0}} {
 		widest := new(big.Int)

@@ -1,20 +1,20 @@
 // Package lattice turns clipped gradients into integers, so that floating point cannot leak.
 //
-//	L  clip, loss units      q = 2^Exp  lattice unit, loss units      Λ = ⌊L/q⌋ ∈ [2²⁴, 2²⁵), finer where rounding adds up      n  dimension of a leaf
+//	L  clip, loss units      q = 2^Exp  lattice unit, loss units      Λ = ⌊L/q⌋ ∈ [2²⁴, 2²⁵), finer where rounding adds up      n  dimension of a contribution
 //
-// A leaf is an integer vector with Σnᵢ² ≤ Λ², checked last, in exact 128-bit arithmetic. The sensitivity is therefore a
-// fact about integers: two leaves differ by at most 2Λ in the ℓ2 norm, a leaf and the null leaf by at most Λ. Sums are
-// exact 128-bit integers (Int128), noise is integer, and the one conversion to floating point, Grid.Float64, is a
-// public function of the released integer: the low bits of a decision carry nothing that the integer does not (Mironov
-// 2012). PROOF.md has the argument.
+// A contribution is an integer vector with Σnᵢ² ≤ Λ², checked last, in exact 128-bit arithmetic. The sensitivity is
+// therefore a fact about integers: two contributions differ by at most 2Λ in the ℓ2 norm, a contribution and the null
+// contribution by at most Λ. Sums are exact 128-bit integers (Int128), noise is integer, and the one conversion to
+// floating point, Grid.Float64, is a public function of the released integer: the low bits of a decision carry nothing
+// that the integer does not (Mironov 2012). PROOF.md has the argument.
 //
 // Every function here gives the same bits on every CPU and compiler: scaling is by exact powers of two, rounding is to
 // nearest even by construction, sums have one fixed order, and no product is added without a conversion that forbids
 // fusing. Dot and Norm are here for the same reason; operators whose bytes are replayed must use them.
 //
-// Cost: Quantise is O(n) and does not allocate. What the caller owes: a leaf is a function of its own event and of what
-// was already released, never of other events.
+// Cost: Quantise is O(n) and does not allocate. What the caller owes: a contribution is a function of its own event and
+// of what was already released, never of other events.
 //
 //	grid, err := lattice.NewGrid(1.0) // q = 2⁻²⁴, Λ = 2²⁴
-//	grid.Quantise(leaf, gradient)
+//	grid.Quantise(contribution, gradient)
 package lattice

@@ -11,8 +11,8 @@ const (
 	// any noise of use.
 	CoarseBits = 25
 
-	// FineBits are the most that Λ has. The squares of a leaf of 2³⁰ coordinates still fit in 116 bits, and a rounded
-	// coordinate in 53.
+	// FineBits are the most that Λ has. The squares of a contribution of 2³⁰ coordinates still fit in 116 bits, and a
+	// rounded coordinate in 53.
 	FineBits = 43
 )
 

@@ -6,9 +6,9 @@ import (
 	"math/bits"
 )
 
-// Int128 is a two's complement integer of two words, Hi·2⁶⁴ + Lo. A sum of leaves needs more than 64 bits after 16 days
-// at 10⁵ events a second, and never more than 121: steps < 2⁶⁴, batch ≤ 2³¹, Λ < 2²⁵, and noise below 2⁷⁰ in a tree,
-// 2⁸⁸ in a carry.
+// Int128 is a two's complement integer of two words, Hi·2⁶⁴ + Lo. A sum of contributions needs more than 64 bits after
+// 16 days at 10⁵ events a second, and never more than 121: steps < 2⁶⁴, batch ≤ 2³¹, Λ < 2²⁵, and noise below 2⁷⁰ in a
+// tree, 2⁸⁸ in a carry.
 type Int128 struct {
 	Hi int64
 	Lo uint64

@@ -12,8 +12,8 @@ const headroom = 400
 // tries bounds the shrinking: the last radius is Λ − 2²³, and a vector that fails there becomes the zero vector.
 const tries = 26
 
-// Quantise writes to dst the leaf of a gradient v: clipped to Λq in the ℓ2 norm, rounded to the nearest lattice point,
-// checked. Any NaN or ±Inf gives the zero vector. It panics when the lengths differ.
+// Quantise writes to dst the contribution of a gradient v: clipped to Λq in the ℓ2 norm, rounded to the nearest lattice
+// point, checked. Any NaN or ±Inf gives the zero vector. It panics when the lengths differ.
 //
 // Order: clip → nearest → Σnᵢ² ≤ Λ² by Contains, which is last; while the check fails the radius is shrunk and the
 // vector rounded again (radii Λ, Λ−½, Λ−1, Λ−2, Λ−4, …; rounding moves a norm by about 0.3, so the second try nearly

@@ -7,8 +7,8 @@ import (
 	"oriel/mechanisms/lattice"
 )
 
-// LargestDistances returns the squares of the largest distances that leaves of a size have, of two and of one from
-// zero, over all vectors given: on a lattice whose squares fit a word.
+// LargestDistances returns the squares of the largest distances that contributions of a size have, of two and of one
+// from zero, over all vectors given: on a lattice whose squares fit a word.
 func LargestDistances(g lattice.Grid, q mechanisms.Quantiser, size int, vectors [][]float64) (replace, zeroOut uint64) {
 	square := func(x, y []int64) (sum uint64) {
 		for i := range x {
@@ -26,7 +26,7 @@ func LargestDistances(g lattice.Grid, q mechanisms.Quantiser, size int, vectors 
 	return replace, zeroOut
 }
 
-// Quantised returns the different leaves of all vectors given, in order.
+// Quantised returns the different contributions of all vectors given, in order.
 func Quantised(g lattice.Grid, q mechanisms.Quantiser, size int, vectors [][]float64) [][]int64 {
 	var leaves [][]int64
 	for _, v := range vectors {

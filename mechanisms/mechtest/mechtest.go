@@ -55,13 +55,13 @@ func Open(tb testing.TB, c mechanisms.Config, key [32]byte) *mechanisms.Stream {
 	return stream
 }
 
-// Sum returns the plan's mechanism of the first part over sampler in place of the plan's.
+// Sum returns the plan's mechanism of the first component over sampler in place of the plan's.
 func Sum(tb testing.TB, c mechanisms.Config, p mechanisms.Calibration, sampler noise.Sampler) mechanisms.Sum {
 	tb.Helper()
 	return Sums(tb, c, p, sampler)[0]
 }
 
-// Sums returns the plan's mechanisms, one a part, over sampler in place of the plan's.
+// Sums returns the plan's mechanisms, one a component, over sampler in place of the plan's.
 func Sums(tb testing.TB, c mechanisms.Config, p mechanisms.Calibration, sampler noise.Sampler) []mechanisms.Sum {
 	tb.Helper()
 	sums, err := p.SumsOver(c, sampler)

@@ -95,9 +95,9 @@ const (
 	tagChoice       = 8 // u16, 4 × u64, u32 count, count × i64
 )
 
-// Absorb ratchets the key over one record: k ← HMAC(k, "record" ‖ step ‖ place ‖ id ‖ leaf). step is the number t of
-// the step the record belongs to, from 1; place is its place j in the batch. A nil leaf is the null event's flag; it
-// differs from a leaf of zeros. Every private quantity of the record must be in leaf.
+// Absorb ratchets the key over one record: k ← HMAC(k, "record" ‖ step ‖ place ‖ id ‖ contribution). step is the number
+// t of the step the record belongs to, from 1; place is its place j in the batch. A nil contribution is the null
+// event's flag; it differs from a contribution of zeros. Every private quantity of the record must be in contribution.
 func (c *Chain) Absorb(step uint64, place uint32, id Identity, leaf []int64) {
 	c.begin("record")
 	b := append(c.buf[:c.used], tagStep)

@@ -198,7 +198,7 @@ func TestChooseFrequencies(t *testing.T) {
 	}
 }
 
-// BenchmarkChoose draws among n equal scores, and among scores of which few have a chance.
+// BenchmarkChoose draws among n equal scores, and among scores of which few have a probability.
 func BenchmarkChoose(b *testing.B) {
 	for _, c := range []struct {
 		name string

@@ -92,8 +92,8 @@ func TestNormOfGammaNoise(t *testing.T) {
 	}
 }
 
-// world is one of two neighbouring streams of one coordinate, whose leaf at a step may depend on the releases before
-// it.
+// world is one of two neighbouring streams of one coordinate, whose contribution at a step may depend on the releases
+// before it.
 type world func(step int, releases []float64) int64
 
 // exactDeltas enumerates every history of noise n_1 … n_T with |n_t| ≤ reach through the shipped Add, and finds by the
@@ -127,7 +127,8 @@ func exactDeltas(t *testing.T, s float64, x, y world, steps int, epsilons []floa
 }
 
 // PROOF.md, Theorem 1, exactly: δ_exact ≤ δ(Δ/s) for the joint law of all releases, also when the event's step or later
-// leaves depend on releases; one release alone is below it by the rounding only. A leaf that shows twice is caught.
+// leaves depend on releases; one release alone is below it by the rounding only. A contribution that shows twice is
+// caught.
 func TestExactLawIsWithinTheClaim(t *testing.T) {
 	epsilons := []float64{0, 0.1, 0.5, 1, 2, 4}
 	follow := func(at int, leaf int64) world { // later leaves look at the release before

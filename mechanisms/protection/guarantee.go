@@ -21,8 +21,8 @@ type Guarantee struct {
 
 // At returns ε(age) at the same δ: the loss over all releases of a unit's first age steps, rounded up; of a unit of
 // several events, those that Among names, followed to that age. A Gaussian mechanism has its Curve. Pure ε has m =
-// ⌈age/W⌉ windows for mε, because an event that left its window stays in the running sum, under the noise of the leaf
-// that took its place. Age 0 is before the first release.
+// ⌈age/W⌉ windows for mε, because an event that left its window stays in the running sum, under the noise of the
+// contribution that took its place. Age 0 is before the first release.
 func (g Guarantee) At(age uint64) dp.Budget {
 	age = min(age, g.Scope.End())
 	if age == 0 {

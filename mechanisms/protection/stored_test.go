@@ -203,7 +203,7 @@ func TestStoredGuaranteesAreWrittenAndComeBack(t *testing.T) {
 	}
 }
 
-// Curves of parts are rounded up each, and may pass µ of the whole by a little: that is not stored.
+// Curves of components are rounded up each, and may pass µ of the whole by a little: that is not stored.
 func TestStoredLossesOfALifeEndAtTheWhole(t *testing.T) {
 	g := storedCases()["gaussian decay"].g
 	g.Curve = rising{g.Mu * (1 + 1e-15), 50, 50}

@@ -10,7 +10,7 @@ import (
 
 // enumerate runs every history of node noises |n| ≤ reach of the first block of W = 4 through the shipped tree. There a
 // step activates one node, so releases and noises determine each other: it finds the noises that give the same releases
-// in the neighbour, whose leaves differ by moved, and calls each with both.
+// in the neighbour, whose contributions differ by moved, and calls each with both.
 func enumerate(t *testing.T, reach int64, moved func(step int, y []float64) int64, each func(noises, others [4]int64)) {
 	t.Helper()
 	const window = 4

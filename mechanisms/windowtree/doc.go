@@ -1,7 +1,7 @@
 // Package windowtree releases private prefix sums under window-DP from a forest of dyadic trees ([WDP] §3, window tree
 // mechanism), in O(n·log W) memory.
 //
-//	t = kW + p, 1 ≤ p ≤ W    step, block (from 0) and position      v_t  leaf sum of step t, lattice units      n  coordinates
+//	t = kW + p, 1 ≤ p ≤ W    step, block (from 0) and position      v_t  contribution sum of step t, lattice units      n  coordinates
 //	W  window, steps, a power of two      h = log₂W + 1  levels of a tree      s  noise scale of a node, lattice units
 //
 // Each block of W steps has a complete binary tree over its steps. At step t the release is
@@ -13,18 +13,18 @@
 // expires by its nodes' noise leaving the sum. Over its life a step lies under exactly h nodes, its ancestors, each
 // active for one run of steps.
 //
-// Guarantee: PROOF.md, with Δ the ℓ2 distance of two neighbouring leaf sums in lattice units: Gaussian noise is µ-GDP
-// with µ = Δ√h/s for one window, and Loss says more for later ones and for all events of a user; Gamma noise is
+// Guarantee: PROOF.md, with Δ the ℓ2 distance of two neighbouring contribution sums in lattice units: Gaussian noise is
+// µ-GDP with µ = Δ√h/s for one window, and Loss says more for later ones and for all events of a user; Gamma noise is
 // Δh/s-DP, and m times that for m windows.
 //
 // Noise of a node is keyed when the node is activated, by the chain after it has absorbed that step's records, and
 // never drawn again. The state is the total, the step and the seeds of active nodes; noise vectors are a cache.
 //
 // Cost: a step activates 2 nodes and retires 2, amortised; at most h at a block's first step. Add allocates nothing but
-// the cipher's own. What the caller owes: v_t is a sum of leaves that lattice checked, absorbed by the chain BEFORE
-// Add.
+// the cipher's own. What the caller owes: v_t is a sum of contributions that lattice checked, absorbed by the chain
+// BEFORE Add.
 //
 //	tree, err := windowtree.New(1024, grid, n, sampler, 0)
-//	chain.Absorb(tree.Steps()+1, 0, identity, leaf)
-//	tree.Add(sum, leaf, chain)
+//	chain.Absorb(tree.Steps()+1, 0, identity, contribution)
+//	tree.Add(sum, contribution, chain)
 package windowtree

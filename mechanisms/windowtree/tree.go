@@ -11,8 +11,8 @@ import (
 // maxLevels bounds the window by 2⁶²: blocks and positions are then exact in uint64 with room for one more.
 const maxLevels = 63
 
-// Depth returns h = log₂(window) + 1, the levels of a tree and the nodes above a leaf. It panics unless window is a
-// power of two.
+// Depth returns h = log₂(window) + 1, the levels of a tree and the nodes above a contribution. It panics unless window
+// is a power of two.
 func Depth(window uint64) int {
 	if window == 0 || window&(window-1) != 0 {
 		panic(fmt.Sprintf("BUG: windowtree: window %d is not a power of two", window))
@@ -59,7 +59,7 @@ type node struct {
 const none = -1
 
 // New returns a tree before its first step. Window is a power of two up to 2⁶²; sampler has the plan's scale and
-// dimension n; instance parts the noise of several trees on one chain.
+// dimension n; instance components the noise of several trees on one chain.
 func New(window uint64, grid lattice.Grid, n int, sampler noise.Sampler, instance uint16) (*Tree, error) {
 	switch {
 	case window == 0 || window&(window-1) != 0:
@@ -110,8 +110,8 @@ func (t *Tree) vacate() {
 	}
 }
 
-// Add takes the leaf sum v of step Steps()+1 and writes the release to dst. BEFORE, chain has absorbed every record of
-// the step.
+// Add takes the contribution sum v of step Steps()+1 and writes the release to dst. BEFORE, chain has absorbed every
+// record of the step.
 func (t *Tree) Add(dst []float64, v []int64, chain *noise.Chain) {
 	if len(v) != len(t.total) || len(dst) != len(t.total) {
 		panic(fmt.Sprintf("BUG: windowtree: leaf has %d entries and release %d, want %d", len(v), len(dst), len(t.total)))

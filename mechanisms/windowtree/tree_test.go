@@ -179,7 +179,8 @@ func TestExpiredStepLeavesNoNoise(t *testing.T) {
 	}
 }
 
-// Noise of a node is keyed at its activation: the same history gives the same bytes, another last leaf other noise.
+// Noise of a node is keyed at its activation: the same history gives the same bytes, another last contribution other
+// noise.
 func TestNoiseIsKeyedByTheHistory(t *testing.T) {
 	sampler := sumtest.Gaussian(t, 1<<20)
 	run := func(changed uint64) (out []float64) {

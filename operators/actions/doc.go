@@ -19,16 +19,16 @@
 // The unit is the play with its feedback: an event, under its public key. Neighbouring streams have one event with
 // another value, or with none, under the same key. Which records answer which plays, how many answers a round has, and
 // in which step and place each is added are functions of keys alone, so all of that is public, and equal for
-// neighbours. An answer is added once, by one record of one step: what the exchange of an event moves is one leaf. A
-// second, late, foreign or forged record adds nothing and is an event that says nothing: any number of them changes no
-// claim. It does take a record's place in its step, and who guesses the number of an open play can use it up: numbers
-// are public, so who may write feedback is the broker's to say.
+// neighbours. An answer is added once, by one record of one step: what the exchange of an event moves is one
+// contribution. A second, late, foreign or forged record adds nothing and is an event that says nothing: any number of
+// them changes no claim. It does take a record's place in its step, and who guesses the number of an open play can use
+// it up: numbers are public, so who may write feedback is the broker's to say.
 //
 // What a caller owes:
 //
 //  1. Answer once for every record, in log order, null records included, and then Leaf once, and Settle when the step has
 //     closed. BEFORE Settle it reads Settled.
-//  2. A leaf that depends on the record whose answer it is, on what is public, and on nothing else.
+//  2. A contribution that depends on the record whose answer it is, on what is public, and on nothing else.
 //  3. The state is sealed by whoever stores it: it holds answers that are not added yet. Its length is the
 //     configuration's. Public is the part of it that neighbours share.
 //

@@ -7,8 +7,8 @@ import (
 	"oriel/operators"
 )
 
-// History is a slow Table for twins of machines: it knows the plays that were published, as whoever reads them does,
-// and keeps all answers there were.
+// History is a slow Table for reference models of machines: it knows the plays that were published, as whoever reads
+// them does, and keeps all answers there were.
 type History struct {
 	config  Config
 	records uint64

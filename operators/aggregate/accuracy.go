@@ -12,7 +12,7 @@ import (
 // fits says whether a mechanism is one whose noise is known at every step.
 func fits(f mechanisms.Facts) bool { return f.Law == mechanisms.Gaussian && !f.Tree }
 
-// Describe tells what a leaf is, and how exact numbers are under a mechanism.
+// Describe tells what a contribution is, and how exact numbers are under a mechanism.
 func (c operator) Describe(m mechanisms.Config) operators.Description {
 	names := slices.DeleteFunc(mechanisms.Names(), func(name string) bool {
 		facts, _ := mechanisms.FactsOf(name)

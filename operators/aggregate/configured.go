@@ -144,7 +144,7 @@ func (c operator) Descriptor() []byte {
 	return text
 }
 
-// Require tells the leaf.
+// Require tells the contribution.
 func (c operator) Require(m *mechanisms.Config, plan []byte) error {
 	if plan != nil {
 		if err := c.checkPlan(plan); err != nil {
@@ -161,9 +161,9 @@ func (c operator) Require(m *mechanisms.Config, plan []byte) error {
 }
 
 // Versions of a plan, its first byte; behind it the specification stands as text. An event is of one cell: from the
-// second version on its chain absorbs places and values of a leaf, where it absorbed all cells. From the third on,
-// which only specifications with quantiles had, quantiles are those of interval.Ranks. From the fourth on decisions say
-// which numbers are shown. A stream keeps its version.
+// second version on its chain absorbs places and values of a contribution, where it absorbed all cells. From the third
+// on, which only specifications with quantiles had, quantiles are those of interval.Ranks. From the fourth on decisions
+// say which numbers are shown. A stream keeps its version.
 const (
 	planOfCells  = 1
 	planOfPlaces = 2

@@ -3,9 +3,9 @@
 //
 //	cell         an element of the product of public lists and ranges, row-major; one more for events elsewhere, where asked for
 //	x            a value clamped to its public range [lo, hi], x̃ = (x − middle)/half in [−1, 1]; w a weight clamped to [0, most]
-//	leaf         of one event: zero but for its cell, which has w·(a, b·x̃, c·(x̃² − ½)), public weights a, b, c, and w times a column of the bin that
+//	contribution         of one event: zero but for its cell, which has w·(a, b·x̃, c·(x̃² − ½)), public weights a, b, c, and w times a column of the bin that
 //	             x̃ is in, for quantiles (operators/aggregate/block)
-//	view         sums of leaves: of the last H steps by decay, at each memory; of all steps; or of one step, as the mechanism says
+//	view         sums of contributions: of the last H steps by decay, at each memory; of all steps; or of one step, as the mechanism says
 //
 // The specification is public and fixed at opening; no number of it comes from data. The mechanism says what is
 // released:

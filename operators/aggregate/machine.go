@@ -45,7 +45,7 @@ var _ operators.Versioned = (*Machine)(nil)
 // mostWindow is log₂ of the longest window whose noise decisions with increments tell.
 const mostWindow = 20
 
-// newMachine returns the machine at step 0 over a stream of the specification's leaf. It takes the stream over.
+// newMachine returns the machine at step 0 over a stream of the specification's contribution. It takes the stream over.
 func newMachine(c operator, stream *mechanisms.Stream) (*Machine, error) {
 	leaf := c.spec.hot()
 	n := leaf.Size()

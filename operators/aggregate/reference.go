@@ -63,8 +63,8 @@ var pairs = []pair{{2, 1, 1}, {2, 1, -1}, {1, 1, -1}, {1, 1, 0}, {2, 0, 0}, {2, 
 
 func newReference(s specification) *reference { return &reference{spec: s} }
 
-// farthestPair looks for the pairs that are as far apart as any, and their mirror images where these are too. Of one cell
-// with bins those are a value of the first bin and one at an end of another.
+// farthestPair looks for the pairs that are as far apart as any, and their mirror images where these are too. Of one
+// cell with bins those are a value of the first bin and one at an end of another.
 func (s *specification) farthestPair() (far []pair) {
 	first, second := make([]float64, 3+s.weights.Bins), make([]float64, 3+s.weights.Bins)
 	candidates := slices.Clone(pairs)
@@ -97,8 +97,8 @@ func (s *specification) farthestPair() (far []pair) {
 	return far
 }
 
-// Canary returns two events as far apart as leaves can be: in two cells, or in one with other values. Values at an end
-// of their range and weights are far beyond it, so that they arrive there if they are clamped.
+// Canary returns two events as far apart as contributions can be: in two cells, or in one with other values. Values at
+// an end of their range and weights are far beyond it, so that they arrive there if they are clamped.
 func (t *reference) Canary(u []float64, factor float64) (with, without operators.Record) {
 	p := t.spec.far[0]
 	if u[1] < 0 {
@@ -111,7 +111,7 @@ func (t *reference) Canary(u []float64, factor float64) (with, without operators
 	return t.record(first, p.x, factor), t.record(p.cells-1-first, p.y, factor)
 }
 
-// apart is the square of the distance of the leaves of a pair, of the largest weight, from their columns.
+// apart is the square of the distance of the contributions of a pair, of the largest weight, from their columns.
 func apart(p pair, a, b []float64) float64 {
 	total := 0.0
 	for i := range a {
@@ -124,7 +124,7 @@ func apart(p pair, a, b []float64) float64 {
 	return total
 }
 
-// column writes the leaf of a value within its cell, in real numbers.
+// column writes the contribution of a value within its cell, in real numbers.
 func (s *specification) column(dst []float64, x float64) {
 	w := s.weights
 	clear(dst)

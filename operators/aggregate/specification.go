@@ -22,7 +22,7 @@ type specification struct {
 	weightMax  float64     // 0: events have no weight
 	arms       string      // the dimension whose places are compared; empty: none
 
-	// What quantiles and twins are computed with, of prepare.
+	// What quantiles and reference models are computed with, of prepare.
 	spread float64           // standard deviation of the last running count, in columns'
 	limits [][]float64       // of the statistics that are quantiles: what a test of each bin divides by, in columns'
 	ranks  []*interval.Ranks // of the same; nil: of plans before planOfRanks
@@ -71,7 +71,7 @@ func (s *specification) width() int { return s.weights.Size() }
 // numbers is how many numbers a view shows.
 func (s *specification) numbers() int { return len(s.statistics) * s.cells() }
 
-// hot is the leaf.
+// hot is the contribution.
 func (s *specification) hot() block.OneHot {
 	weight := s.weightMax
 	switch weight {
@@ -163,7 +163,7 @@ func (s *specification) cell(numbers []float64) (cell int, ok bool) {
 	return -1, true
 }
 
-// String is the leaf in words.
+// String is the contribution in words.
 func (s *specification) String() string {
 	var parts []string
 	if s.weights.Count > 0 {

@@ -18,9 +18,9 @@ func noiseOf(t *testing.T, m mechanisms.Config) float64 {
 	return p.Scale.Float64() * p.Grid.Unit()
 }
 
-// At user level the events of one user are a train, each of which moves the sums by the distance of two leaves, under
-// either adjacency: √2 of the longest for cells, and of one cell what its leaves are apart, where vectors of the same
-// norm pay 2.
+// At user level the events of one user are a train, each of which moves the sums by the distance of two contributions,
+// under either adjacency: √2 of the longest for cells, and of one cell what its contributions are apart, where vectors
+// of the same norm pay 2.
 func TestUsersPayTheDistanceOfLeaves(t *testing.T) {
 	for _, kind := range []struct {
 		lines []string

@@ -11,8 +11,8 @@ import (
 	"oriel/operators/elementary"
 )
 
-// exp3Rule is exp3 with implicit exploration over rounds (SPEC.md §3): it draws an arm with a chance proportional to
-// e^{−η·L}, L what its losses are estimated to add up to, about their middle.
+// exp3Rule is exp3 with implicit exploration over rounds (SPEC.md §3): it draws an arm with a probability proportional
+// to e^{−η·L}, L what its losses are estimated to add up to, about their middle.
 type exp3Rule struct {
 	variance float64 // of a round's mean about zero, at most: ¼ and noise
 	noise    deviation
@@ -42,7 +42,7 @@ func (w *exp3Rule) rate() float64 {
 	return math.Sqrt(float64(2*elementary.Log(k)) / float64(float64(k*w.variance)*rounds))
 }
 
-// largestScore is where a chance is 0 but for one in e^1024.
+// largestScore is where a probability is 0 but for one in e^1024.
 const largestScore = 1 << (operators.ProbabilityBits + 10)
 
 // next draws an arm.
@@ -54,7 +54,7 @@ func (w *exp3Rule) next(stream *mechanisms.Stream) (int, float64) {
 	return w.draw(stream)
 }
 
-// draw draws an arm by the scores. The chance is that of these integers.
+// draw draws an arm by the scores. The probability is that of these integers.
 func (w *exp3Rule) draw(stream *mechanisms.Stream) (arm int, chance float64) {
 	arm = stream.Choose(0, w.scores, operators.ByProbabilities)
 	all := 0.0
@@ -73,7 +73,8 @@ const clip = 6
 
 // learn estimates what the arm has cost about the mean of what was released before, and nothing for the others. What
 // is subtracted is the same for all arms, so that it moves no regret; without it an arm that is drawn looks better, or
-// worse, than others for that alone. Implicit exploration γ = η/2 in the divisor bounds what a small chance can do.
+// worse, than others for that alone. Implicit exploration γ = η/2 in the divisor bounds what a small probability can
+// do.
 func (w *exp3Rule) learn(arm int, chance float64, answers int, sum float64) {
 	if answers == 0 {
 		return

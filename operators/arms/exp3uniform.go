@@ -11,8 +11,8 @@ import (
 )
 
 // exp3UniformRule is exp3 with a share of rounds that have any arm, all alike, in place of implicit exploration: no
-// chance is small, so that estimates need no bias, and its regret is bounded whatever the middle is (SPEC.md, Theorem
-// 3).
+// probability is small, so that estimates need no bias, and its regret is bounded whatever the middle is (SPEC.md,
+// Theorem 3).
 type exp3UniformRule struct {
 	exp3Rule
 	cost float64 // what a round adds to regret, in units of η·K, at most
@@ -49,7 +49,7 @@ func (w *exp3UniformRule) rate() float64 {
 	return min(float64(2*best), 1/(2*k))
 }
 
-// next draws an arm: of a share ηK of rounds any, of the others one by exp3. So no chance is below η.
+// next draws an arm: of a share ηK of rounds any, of the others one by exp3. So no probability is below η.
 func (w *exp3UniformRule) next(stream *mechanisms.Stream) (int, float64) {
 	eta, least, k := w.rate(), slices.Min(w.losses), float64(len(w.losses))
 	all := 0.0

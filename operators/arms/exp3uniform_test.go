@@ -14,8 +14,8 @@ import (
 )
 
 // TestEstimatesOfExp3Uniform holds each line of the proof of Theorem 3 to draws of the rule itself, with sums that are
-// as bad as noise makes them: no chance is below η, the middle is what was known before, estimates are without bias,
-// and exponential weights lose what their lemma says, on each path.
+// as bad as noise makes them: no probability is below η, the middle is what was known before, estimates are without
+// bias, and exponential weights lose what their lemma says, on each path.
 func TestEstimatesOfExp3Uniform(t *testing.T) {
 	const k, records, rounds = 4, 4, 600
 	c := config(exp3Uniform, records, 0)

@@ -90,7 +90,7 @@ func (c operator) Extras() []schemas.Extra {
 	return []schemas.Extra{{Name: "arm", Kind: schemas.ExtraText, Text: "What to play; the decision is its place in ORIEL_ARMS, from 0."}}
 }
 
-// Require tells the leaf: one number, of size ½ at most, so that exchanging an answer moves a release by 1.
+// Require tells the contribution: one number, of size ½ at most, so that exchanging an answer moves a release by 1.
 func (c operator) Require(m *mechanisms.Config, _ []byte) error {
 	m.Contribution = mechanisms.OneComponent(1, largest)
 	if facts, _ := mechanisms.FactsOf(m.Name); c.Rule == exp3Uniform && facts.PerStep {

@@ -13,7 +13,7 @@ import (
 
 // rule finds arms. It sees released numbers alone.
 type rule interface {
-	// next returns the arm of the next round, and the chance that it had.
+	// next returns the arm of the next round, and the probability that it had.
 	next(stream *mechanisms.Stream) (arm int, chance float64)
 	// learn takes what a round of an arm has released: of so many answers the sum of mapped losses, with noise.
 	learn(arm int, chance float64, answers int, sum float64)

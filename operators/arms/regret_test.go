@@ -58,7 +58,7 @@ func open(tb testing.TB, c Config, m mechanisms.Config, key byte, exact bool) *M
 }
 
 // world is Bernoulli arms that cost 0.1 more than the best, which changes half way if flips, and somebody who carries
-// out plays and hears of them. Fates of feedback are chances of each play.
+// out plays and hears of them. Fates of feedback are probabilities of each play.
 type world struct {
 	cost          float64 // of all arms but the best
 	flips         bool

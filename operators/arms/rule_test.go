@@ -68,7 +68,7 @@ func TestPlaysOfAWorseArmAreBounded(t *testing.T) {
 	}
 }
 
-// TestChancesAreThoseOfDraws: the chance that a draw says is how often it comes.
+// TestChancesAreThoseOfDraws: the probability that a draw says is how often it comes.
 func TestChancesAreThoseOfDraws(t *testing.T) {
 	const draws = 20_000
 	c := config(exp3, 2, 0)

@@ -50,9 +50,9 @@ func (u *ucbRule) next(*mechanisms.Stream) (int, float64) {
 // unknown is below all means, by so much that counts of rounds beside it stay exact.
 const unknown = 1e15
 
-// index is what the mean loss of an arm is at least, but for a chance of e^{−x}: with N answers in R rounds the error
-// of its sum has variance factor v = N/4 + R·noise and scale c (SPEC.md, Lemma 1). An arm without an answer may cost
-// anything; of several the one that was planned least.
+// index is what the mean loss of an arm is at least, but for a probability of e^{−x}: with N answers in R rounds the
+// error of its sum has variance factor v = N/4 + R·noise and scale c (SPEC.md, Lemma 1). An arm without an answer may
+// cost anything; of several the one that was planned least.
 func (u *ucbRule) index(a *record, x float64) float64 {
 	if a.answers == 0 {
 		return float64(a.planned) - unknown

@@ -36,7 +36,8 @@ type begun struct {
 }
 
 // turn takes the release of a step, after which the round is published, and returns the sum that the round's centre is
-// made of; nil: no leaf of the round's episode is in a release yet. A leaf of round r is added in step r + delay.
+// made of; nil: no contribution of the round's episode is in a release yet. A contribution of round r is added in step
+// r + delay.
 func (b *begun) turn(released []float64, first, round uint64, p actions.Config) []float64 {
 	step, last := round-1, first-1+p.Delay // the last step whose leaves are all of rounds before the episode
 	if step <= last {

@@ -13,7 +13,7 @@ import (
 )
 
 // TestEpisodesStartAnew: with doubling the centre of a round is the projection of where the round's episode started,
-// less η times the leaves of the episode's rounds that have been added, and of no others.
+// less η times the contributions of the episode's rounds that have been added, and of no others.
 func TestEpisodesStartAnew(t *testing.T) {
 	for _, delay := range []uint64{0, 3} {
 		c := Config{

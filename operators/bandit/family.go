@@ -183,8 +183,8 @@ func (c operator) Extras() []schemas.Extra {
 	}}, operators.LifetimeMembers(c.terms)...)
 }
 
-// Require tells the leaf: loss·u, in units of half the range of losses, about a centre on the line of u, which is
-// public. The paper's noise is what so many times as long a leaf would need.
+// Require tells the contribution: loss·u, in units of half the range of losses, about a centre on the line of u, which
+// is public. The paper's noise is what so many times as long a contribution would need.
 func (c operator) Require(m *mechanisms.Config, plan []byte) error {
 	if _, several := m.Unit.EventSeparation(); several {
 		return errors.New("bandit: there is no user level: answers of a round are added in one step, so two of a user that came far apart may move one release")
@@ -201,7 +201,7 @@ func (c operator) Require(m *mechanisms.Config, plan []byte) error {
 	return nil
 }
 
-// paramsFor is NewPlan with what depends on the mechanism.
+// paramsFor is NewParams with the values that depend on the mechanism.
 func (c operator) paramsFor(m mechanisms.Config) (Params, error) {
 	p := c.NewParams()
 	p.Centres = c.centres(m)
@@ -213,7 +213,7 @@ func (c operator) paramsFor(m mechanisms.Config) (Params, error) {
 	return p, err
 }
 
-// Params freezes ζ and η, how much noise the paper prints, and how far from zero leaves are.
+// Params freezes ζ and η, how much noise the paper prints, and how far from zero contributions are.
 func (c operator) Params(m mechanisms.Config) ([]byte, error) {
 	p, err := c.paramsFor(m)
 	return p.AppendBinary(nil), err
@@ -251,8 +251,9 @@ func (c operator) Describe(m mechanisms.Config) operators.Description {
 	return operators.Description{Radius: c.radius, Mechanisms: names, Steps: steps}
 }
 
-// EmitAll is the operator whose plays go along each coordinate in turn, a play of each for each record: leaves are as
-// long as others, and an audit can aim. Where a table of so many plays would be too large, answers wait a shorter time.
+// EmitAll is the operator whose plays go along each coordinate in turn, a play of each for each record: contributions
+// are as long as others, and an audit can aim. Where a table of so many plays would be too large, answers wait a
+// shorter time.
 func (c operator) EmitAll() operators.Operator {
 	c.Actions.Actions, c.axes = c.Actions.Records*c.Set.Dimension(), true
 	for c.Actions.Delay > 0 && c.Actions.Validate() != nil {

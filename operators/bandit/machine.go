@@ -112,8 +112,9 @@ func (m *Machine) move(round uint64) {
 	m.mirror.move(float64(m.plan.Episodes[e].Rate*m.gains[e]), sum)
 }
 
-// contribution makes the contribution of an answer, and the centre that it is within 1 of, from the direction of its play. Losses are
-// measured from the baseline: it is the same for all directions, whose mean is 0, and so moves no gradient.
+// contribution makes the contribution of an answer, and the centre that it is within 1 of, from the direction of its
+// play. Losses are measured from the baseline: it is the same for all directions, whose mean is 0, and so moves no
+// gradient.
 func (c Config) contribution(dst []float64, value float64) {
 	n := len(dst) / 2
 	middle := 1 - float64(2*c.Baseline)

@@ -97,8 +97,8 @@ func TestTheMachineAddsWhatTheTwinSays(t *testing.T) {
 	}
 }
 
-// TestLeavesOfOnePlayAreAsFarApartAsTheNoiseIsFor: two losses of a play make leaves (n/ζ)·Φ apart, in loss units, and
-// no two are further; so say canaries of an audit, too.
+// TestLeavesOfOnePlayAreAsFarApartAsTheNoiseIsFor: two losses of a play make contributions (n/ζ)·Φ apart, in loss
+// units, and no two are further; so say canaries of an audit, too.
 func TestLeavesOfOnePlayAreAsFarApartAsTheNoiseIsFor(t *testing.T) {
 	for _, c := range kinds(t) {
 		n, p := c.Set.Dimension(), c.NewParams().Episodes[0]

@@ -52,8 +52,8 @@ func TestReferenceNoise(t *testing.T) {
 	}
 }
 
-// TestNoiseAgainstNullIsForHowLongLeavesAre: a leaf is 1 + |1 − 2b| from none at most, b the baseline, and 2 from
-// another: so under zero-out noise is down to half of that under replace, and the paper's noise is what it is.
+// TestNoiseAgainstNullIsForHowLongLeavesAre: a contribution is 1 + |1 − 2b| from none at most, b the baseline, and 2
+// from another: so under zero-out noise is down to half of that under replace, and the paper's noise is what it is.
 func TestNoiseAgainstNullIsForHowLongLeavesAre(t *testing.T) {
 	for _, baseline := range []float64{0, 0.25, 0.5, 0.9} {
 		c := paper(t, 4, 1e4)

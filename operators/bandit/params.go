@@ -144,8 +144,9 @@ func (c Config) reach(m mechanisms.Config) (float64, error) {
 	return excess, err
 }
 
-// centres is how far centres of leaves are from zero. It counts where noise is made for the distance of a leaf from
-// none: with losses that are measured from their middle that is half of the distance of two leaves.
+// centres is how far centres of contributions are from zero. It counts where noise is made for the distance of a
+// contribution from none: with losses that are measured from their middle that is half of the distance of two
+// contributions.
 func (c Config) centres(m mechanisms.Config) float64 {
 	if m.Unit.AgainstNull() {
 		return math.Abs(1 - float64(2*c.Baseline))
@@ -153,7 +154,7 @@ func (c Config) centres(m mechanisms.Config) float64 {
 	return 1
 }
 
-// gain is of a leaf and of a release: n/ζ times half of the range of losses.
+// gain is of a contribution and of a release: n/ζ times half of the range of losses.
 func (c Config) gain(e Episode) float64 {
 	return float64(float64(float64(c.Set.Dimension())/e.Smoothing) * c.Losses.Half())
 }

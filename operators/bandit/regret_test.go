@@ -77,8 +77,8 @@ func open(tb testing.TB, c Config, m mechanisms.Config, key byte, exact bool) *M
 	return machine
 }
 
-// world answers plays of ½|x − z_t|², z_t = c + U(±0.1) with |c| = 0.3. Fates of answers are chances of each play; the
-// zero world answers each at once.
+// world answers plays of ½|x − z_t|², z_t = c + U(±0.1) with |c| = 0.3. Fates of answers are probabilities of each
+// play; the zero world answers each at once.
 type world struct {
 	lost, doubled, forged float64
 	late                  int // plays that an answer may come behind others

@@ -5,14 +5,14 @@ import (
 	"oriel/operators/loss"
 )
 
-// Rules by which a leaf is bounded. A plan stores which, so that a deployment keeps the one it was opened with.
+// Rules by which a contribution is bounded. A plan stores which, so that a deployment keeps the one it was opened with.
 const (
 	ruleClip   = 0 // the ball of the clip around zero: 2L, or L against the null event
 	ruleCentre = 1 // the ball around a centre that the decision gives: its diameter
 	ruleNorm   = 2 // the ball around zero of the longest gradient that the loss has
 )
 
-// Contributions is what a plan says of leaves.
+// Contributions is what a plan says of contributions.
 type Contributions struct {
 	Rule   uint8
 	Pull   float64 // the centre at the decision x is Pull·x + Offset, in the set's directions
@@ -21,8 +21,8 @@ type Contributions struct {
 	Reach  float64 // the largest norm of a centre; 0: there is none
 }
 
-// contributions chooses the rule for a mechanism: what moves contributions least. Both rules hold for every event, since contributions
-// beyond them are drawn inside; that gradients are inside by themselves is loss/PROOF.md.
+// contributions chooses the rule for a mechanism: what moves contributions least. Both rules hold for every event,
+// since contributions beyond them are drawn inside; that gradients are inside by themselves is loss/PROOF.md.
 func (c Config) contributions(m mechanisms.Config) Contributions {
 	if facts, _ := mechanisms.FactsOf(m.Name); facts.Paper {
 		return Contributions{}
@@ -46,8 +46,8 @@ func (c Config) contributions(m mechanisms.Config) Contributions {
 	return Contributions{Rule: ruleCentre, Pull: l.Pull, Offset: l.Offset, Radius: l.Radius, Reach: l.Reach}
 }
 
-// weight is the largest weight that leaves are bounded for: the one that is set; else 1, or what the clip has room for
-// where gradients are no longer than weight times vector.
+// weight is the largest weight that contributions are bounded for: the one that is set; else 1, or what the clip has
+// room for where gradients are no longer than weight times vector.
 func (c Config) weight() float64 {
 	if c.WeightMax > 0 {
 		return c.WeightMax
@@ -80,7 +80,7 @@ func (l Contributions) entries(n int) int {
 	return n
 }
 
-// longest is the norm that no leaf exceeds.
+// longest is the norm that no contribution exceeds.
 func (l Contributions) longest(c Config) float64 {
 	if l.Rule == ruleCentre {
 		return max(c.Clip, l.Radius+l.Reach)

@@ -19,13 +19,13 @@ import (
 	"oriel/schemas"
 )
 
-// sharpest gives a mechanism the leaf of a new deployment.
+// sharpest gives a mechanism the contribution of a new deployment.
 func sharpest(c Config, m mechanisms.Config) mechanisms.Config {
 	m.Contribution = c.contributions(m).component(c)
 	return m
 }
 
-// logistic is a learner whose leaves have a centre: features and weights of 1 in a ball of radius 5.
+// logistic is a learner whose contributions have a centre: features and weights of 1 in a ball of radius 5.
 func logistic(t testing.TB, n int) Config {
 	t.Helper()
 	c := sample(t, "l2-ball", n)
@@ -109,7 +109,8 @@ func adversaries(rng *rand.Rand, n int) []operators.Record {
 	return records
 }
 
-// units reads the leaf of a record that comes next off a sum without noise, and leaves the machine where it was.
+// units reads the contribution of a record that comes next off a sum without noise, and leaves the machine where it
+// was.
 func units(t *testing.T, m *Machine, r operators.Record) []float64 {
 	t.Helper()
 	before := m.AppendState(nil)
@@ -193,8 +194,8 @@ func TestLeavesAreAsFarApartAsAccounted(t *testing.T) {
 	}
 }
 
-// TestHonestEventsAreNotDrawn: within the bounds a leaf is its gradient rounded, at every decision: so a centre of the
-// wrong sign, or a radius that is too small, costs accuracy and shows here.
+// TestHonestEventsAreNotDrawn: within the bounds a contribution is its gradient rounded, at every decision: so a centre
+// of the wrong sign, or a radius that is too small, costs accuracy and shows here.
 func TestHonestEventsAreNotDrawn(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 5))
 	for _, set := range []string{"l2-ball", "simplex"} {
@@ -261,7 +262,8 @@ func TestRestoreRefusesADecisionOutsideTheSet(t *testing.T) {
 	}
 }
 
-// TestStoredPlansKeepTheirRule: an operator with the plan of a deployment asks for the leaf that it was opened with.
+// TestStoredPlansKeepTheirRule: an operator with the plan of a deployment asks for the contribution that it was opened
+// with.
 func TestStoredPlansKeepTheirRule(t *testing.T) {
 	c := logistic(t, 4)
 	m := mechanism(c, 16, 1)
@@ -336,7 +338,8 @@ func TestAddWithACentreDoesNotAllocate(t *testing.T) {
 	}
 }
 
-// Leaves are around the centre at every memory and in every dimension: squares of distances may have more than 64 bits.
+// Contributions are around the centre at every memory and in every dimension: squares of distances may have more than
+// 64 bits.
 func TestEveryMemoryHasTheDiameter(t *testing.T) {
 	for _, x := range []struct {
 		n      int

@@ -252,8 +252,8 @@ func (c operator) Form() schemas.Form { return c.form }
 // Extras are the memory, where there is one, and the window of users: the window that decisions state is then 0.
 func (c operator) Extras() []schemas.Extra { return operators.LifetimeMembers(c.terms) }
 
-// Require tells the leaf, by the rule of the stored plan or the sharpest one, asks for the error bound that proved
-// constants need, and tells the sensitivity that the paper prints.
+// Require tells the contribution, by the rule of the stored plan or the sharpest one, asks for the error bound that
+// proved constants need, and tells the sensitivity that the paper prints.
 func (c operator) Require(m *mechanisms.Config, plan []byte) error {
 	leaves := c.contributions(*m)
 	if plan != nil {
@@ -343,5 +343,7 @@ func (c operator) ReferenceModel(plan []byte) (operators.ReferenceModel, error) 
 	first := make([]float64, c.Set.Dimension())
 	c.start(first)
 	copy(first, p.Past.Point)
-	return &reference{config: c.Config, contributions: p.Contributions, first: first, decision: make([]float64, len(first))}, err
+	return &reference{
+		config: c.Config, contributions: p.Contributions, first: first, decision: make([]float64, len(first)),
+	}, err
 }

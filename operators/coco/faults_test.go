@@ -113,7 +113,7 @@ func (u unweighted) Gradient(dst, x []float64, e schemas.Event) bool {
 	return u.Loss.Gradient(dst, x, e)
 }
 
-// weighted plants a sum that multiplies the clipped leaf by the weight.
+// weighted plants a sum that multiplies the clipped contribution by the weight.
 type weighted struct {
 	mechanisms.Sum
 	weight *float64

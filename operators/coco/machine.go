@@ -12,7 +12,7 @@ import (
 	"oriel/schemas"
 )
 
-// update is the part in which the algorithms differ. It owns the released decision x_t.
+// update is the component in which the algorithms differ. It owns the released decision x_t.
 type update interface {
 	point() []float64
 	step(t uint64, sum []float64) // sum is ĝ_t, or y_t of a stream of single steps; point is x_{t+1} afterwards

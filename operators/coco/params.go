@@ -39,7 +39,7 @@ const (
 	pastLen     = contributionsLen + 8
 )
 
-// NewParams makes the plan of c over the mechanism m: with the rule for leaves that m has.
+// NewParams makes the plan of c over the mechanism m: with the rule for contributions that m has.
 func (c Config) NewParams(m mechanisms.Config) (Params, error) {
 	if err := c.Validate(); err != nil {
 		return Params{}, err

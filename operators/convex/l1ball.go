@@ -68,7 +68,7 @@ func (b L1Ball) LocalOracle() LocalOracle { return newLocalVertices(l1Vertices{b
 //
 // κ = √n/R. From x to y, |x_j| shrinks by m in all over some coordinates and grows by g over others (one that crosses
 // zero does both). Mass m/R leaves the vertices of the shrinking ones. If g > m, mass (g−m)/R more is taken in equal
-// parts from pairs ±R·e_i, which changes no coordinate: the mix holds 1 − |x|₁/R of such pairs, and that is enough
+// components from pairs ±R·e_i, which changes no coordinate: the mix holds 1 − |x|₁/R of such pairs, and that is enough
 // since |y|₁ = |x|₁ + g − m ≤ R. So mass max(g, m)/R ≤ |x−y|₁/R ≤ √n·|x−y|₂/R reaches y.
 type l1Vertices struct{ ball L1Ball }
 

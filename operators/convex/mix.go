@@ -5,7 +5,7 @@ import (
 	"math"
 )
 
-// A mix is a vector of non-negative parts with a fixed sum: a point of a simplex, or the weights of vertices.
+// A mix is a vector of non-negative components with a fixed sum: a point of a simplex, or the weights of vertices.
 
 // sum adds in ascending order.
 func sum(v []float64) float64 {
@@ -20,8 +20,8 @@ func sum(v []float64) float64 {
 // and would crawl through the subnormal numbers; n·dust is far below the rounding of the sum.
 const dust = 0x1p-80
 
-// normalise drops dust and scales a mix so that its parts sum to total, to n ulp. Rounding in the moves before it would
-// otherwise add up over millions of steps.
+// normalise drops dust and scales a mix so that its components sum to total, to n ulp. Rounding in the moves before it
+// would otherwise add up over millions of steps.
 func normalise(mix []float64, total float64) {
 	for i, part := range mix {
 		if part < dust*total {

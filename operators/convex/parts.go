@@ -2,8 +2,8 @@ package convex
 
 import "errors"
 
-// parts is a polytope {Ax = b, x ≥ 0} whose vertices have one value R at some coordinates and 0 elsewhere. A vertex is
-// told by these coordinates, in memory of the polytope's that its next call may use again.
+// components is a polytope {Ax = b, x ≥ 0} whose vertices have one value R at some coordinates and 0 elsewhere. A
+// vertex is told by these coordinates, in memory of the polytope's that its next call may use again.
 type parts interface {
 	whole() float64                   // R
 	kappa() float64                   // κ of operators/coco/SPEC.md §7.4: mass κ·R·r reaches every point within r

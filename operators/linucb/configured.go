@@ -105,7 +105,7 @@ func (c operator) SecondTopic() *operators.Output {
 	}
 }
 
-// Require tells the leaf.
+// Require tells the contribution.
 func (c operator) Require(m *mechanisms.Config, plan []byte) error {
 	part := c.rows.Component()
 	part.Name = "moments"

@@ -4,7 +4,7 @@
 //	context   z = x/X, features drawn to norm 1: of the event, for each arm weights of its own, or of each candidate that
 //	          the event brings, for all of them the same weights; or all products with public features of an arm
 //	reward    y, its public range brought to [−1, 1]
-//	release   V_a, u_a: Σ zzᵀ and Σ z·y of an arm's rows, from one leaf (z; s·y) in the arm's block (operators/moments)
+//	release   V_a, u_a: Σ zzᵀ and Σ z·y of an arm's rows, from one contribution (z; s·y) in the arm's block (operators/moments)
 //	model     every ORIEL_EMIT_EVERY steps θ_a = (V_a + κI + λI)⁻¹u_a, κ from the declared noise; it is published
 //	action    the a with the largest ⟨θ_a, z⟩ + β_a·|z|, |z| in the norm of (V_a + κI + λI)⁻¹
 //

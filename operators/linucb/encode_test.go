@@ -82,8 +82,8 @@ func FuzzRestore(f *testing.F) {
 	})
 }
 
-// A state whose parts are not of one history is refused, and the machine stays as it was: it would stop later, at a
-// record that its actions or its rows have no place for.
+// A state whose components are not of one history is refused, and the machine stays as it was: it would stop later, at
+// a record that its actions or its rows have no place for.
 func TestStatesOfTwoHistoriesAreRefused(t *testing.T) {
 	fresh := maker(t, true)
 	m := used(fresh(t), 8) // step 2, two records open

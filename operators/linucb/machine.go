@@ -52,7 +52,7 @@ const (
 	atAnswers // unless a plan is of before
 )
 
-// newMachine returns the machine at step 0 over a stream of the rows' leaf. It takes the stream over.
+// newMachine returns the machine at step 0 over a stream of the rows' contribution. It takes the stream over.
 func newMachine(c operator, stream *mechanisms.Stream) (*Machine, error) {
 	if stream.Components() != 1 || stream.Dimension() != c.rows.Size() || len(stream.Scratch()) != c.rows.Entries() {
 		return nil, fmt.Errorf("linucb: the stream has %d parts and %d coordinates, want one with %d", stream.Components(),
@@ -130,7 +130,7 @@ func (m *Machine) note() {
 	m.extras[atDoublings].Number = float64(m.model.doublings)
 }
 
-// learn writes the leaf of a logged event.
+// learn writes the contribution of a logged event.
 func (m *Machine) learn(leaf []float64, r operators.Record) bool {
 	if r.Null {
 		return false
@@ -144,7 +144,7 @@ func (m *Machine) learn(leaf []float64, r operators.Record) bool {
 	return true
 }
 
-// close completes a leaf in which z stands already.
+// close completes a contribution in which z stands already.
 func (m *Machine) close(leaf []float64, choice int, y float64) {
 	leaf[len(leaf)-1] = y
 	if m.blocks() > 1 {

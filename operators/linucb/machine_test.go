@@ -18,7 +18,7 @@ import (
 	"oriel/operators/optest"
 )
 
-// A second opinion on what a logged event adds: the twin's leaf and the machine's, for events of all sorts.
+// A second opinion on what a logged event adds: the twin's contribution and the machine's, for events of all sorts.
 func TestTwinAddsWhatTheMachineAdds(t *testing.T) {
 	for _, kind := range kinds {
 		c, m := config(t, kind.m, kind.lines...)
@@ -52,7 +52,7 @@ func TestTwinAddsWhatTheMachineAdds(t *testing.T) {
 	}
 }
 
-// Rows of canaries are as far apart as the leaf's distance says, whatever the direction.
+// Rows of canaries are as far apart as the contribution's distance says, whatever the direction.
 func TestCanariesAreAsFarApartAsRowsCanBe(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 9))
 	for _, kind := range kinds {
@@ -80,8 +80,8 @@ func TestCanariesAreAsFarApartAsRowsCanBe(t *testing.T) {
 	}
 }
 
-// On the lattice of a plan the leaves of canaries are as far apart as what an exchange pays for, and those of numbers
-// of any size, in any block, no farther.
+// On the lattice of a plan the contributions of canaries are as far apart as what an exchange pays for, and those of
+// numbers of any size, in any block, no farther.
 func TestLeavesAreAsFarApartAsIsPaidFor(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 9))
 	for _, kind := range kinds {
@@ -253,7 +253,7 @@ func TestSettingsAreRefused(t *testing.T) {
 }
 
 // Served, keys are names of plays, and a user level that takes ids from records has no proof: package settings refuses
-// it where Events says that keys are read. Logged, a leaf is added with its event, and users are as elsewhere.
+// it where Events says that keys are read. Logged, a contribution is added with its event, and users are as elsewhere.
 func TestServedReadsKeys(t *testing.T) {
 	for _, kind := range kinds {
 		c, m := config(t, kind.m, kind.lines...)

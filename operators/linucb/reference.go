@@ -7,8 +7,8 @@ import (
 	"oriel/schemas"
 )
 
-// reference is the operators.ReferenceModel of a machine whose events are logged: a record's leaf does not depend on
-// decisions.
+// reference is the operators.ReferenceModel of a machine whose events are logged: a record's contribution does not
+// depend on decisions.
 type reference struct{ operator }
 
 func (reference) Begin() {}

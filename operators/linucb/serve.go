@@ -25,8 +25,8 @@ var markTexts = [...]string{toNothing: "nothing", toContext: "context", toReward
 
 // serve takes a record where actions are served. Its key alone says what it is: under a key that waits it is the
 // reward, and whatever it says the wait is over; under another one it is a context, as long as there is room. A key
-// that is not UTF-8 cannot be told in a decision, and is none. It writes the leaf of a reward, and reports whether
-// there is one.
+// that is not UTF-8 cannot be told in a decision, and is none. It writes the contribution of a reward, and reports
+// whether there is one.
 func (m *Machine) serve(leaf []float64, r operators.Record) bool {
 	if !utf8.Valid(r.Key) {
 		r.Key = nil
@@ -52,7 +52,7 @@ func (m *Machine) serve(leaf []float64, r operators.Record) bool {
 	return false
 }
 
-// rewarded writes the leaf of a context that waited and its reward.
+// rewarded writes the contribution of a context that waited and its reward.
 func (m *Machine) rewarded(leaf, row []float64, r operators.Record) bool {
 	choice := whole(row[0])
 	if r.Null || choice == none {

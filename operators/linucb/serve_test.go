@@ -243,8 +243,8 @@ func TestKeysThatAreNoText(t *testing.T) {
 	}
 }
 
-// A second opinion on what a served pair adds: by actions alone the twin finds the leaf of each reward that comes in a
-// later step than its context, and no other record adds anything, whichever keys come again.
+// A second opinion on what a served pair adds: by actions alone the twin finds the contribution of each reward that
+// comes in a later step than its context, and no other record adds anything, whichever keys come again.
 func TestServedTwinAddsWhatTheMachineAdds(t *testing.T) {
 	for _, kind := range kinds {
 		for _, batch := range []uint64{1, 3} {

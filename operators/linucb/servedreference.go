@@ -10,8 +10,8 @@ import (
 )
 
 // servedReference is the operators.ReferenceModel of a machine that serves actions. Which contexts wait follows from
-// keys and steps, and the choice for a context from its published action. So it knows the leaf of a reward only if the
-// reward comes in a later step than its context.
+// keys and steps, and the choice for a context from its published action. So it knows the contribution of a reward only
+// if the reward comes in a later step than its context.
 type servedReference struct {
 	reference
 	records uint64

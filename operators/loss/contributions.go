@@ -32,8 +32,8 @@ const rounding = 0x1p-40
 // up moves a length up by it.
 func up(length float64) float64 { return float64(length * (1 + rounding)) }
 
-// ContributionsOf returns the leaves of a loss, or false where nothing better than the ball of the clip is known: of
-// losses whose leaves fill it, and within bounds that are unknown.
+// ContributionsOf returns the contributions of a loss, or false where nothing better than the ball of the clip is
+// known: of losses whose contributions fill it, and within bounds that are unknown.
 func ContributionsOf(l Loss, b Bounds) (Contributions, bool) {
 	var leaves Contributions
 	switch q := l.(type) {

@@ -10,7 +10,7 @@ import (
 
 // Loss is a convex loss with its subgradient. It holds no state and may be shared.
 type Loss interface {
-	// Gradient writes w·∇ℓ(x) over the whole of dst, which is as long as x. It reports false, and leaves dst
+	// Gradient writes w·∇ℓ(x) over the whole of dst, which is as long as x. It reports false, and contributions dst
 	// unspecified, where the loss is not defined (a label that is no class, ⟨x, r⟩ ≤ 0, another dimension, a negative
 	// weight) or an entry is not finite: such an event counts as null.
 	Gradient(dst, x []float64, e schemas.Event) bool

@@ -16,8 +16,8 @@ func Predict(x []float64, e schemas.Event) float64 {
 	return m
 }
 
-// Features writes v over dst. It reports false, and leaves dst unspecified, where v does not lie in the space of dst or
-// an entry is not finite.
+// Features writes v over dst. It reports false, and contributions dst unspecified, where v does not lie in the space of
+// dst or an entry is not finite.
 func Features(dst []float64, v schemas.Vector) bool {
 	_, ok := inner(v, dst)
 	return ok && scaled(dst, 1, v)

@@ -10,8 +10,8 @@ import (
 	"oriel/mechanisms/mechtest/sumtest"
 )
 
-// exact returns δ(ε) of two leaves under rounded normal noise of scale s a number, both ways, by visiting all that can
-// be released, to 5.5 scales of the noise: what is beyond only makes δ smaller.
+// exact returns δ(ε) of two contributions under rounded normal noise of scale s a number, both ways, by visiting all
+// that can be released, to 5.5 scales of the noise: what is beyond only makes δ smaller.
 func exact(s float64, x, y []int64, epsilon float64) float64 {
 	cell, reach := sumtest.NormalCell(s), int64(math.Ceil(5.5*s))
 	var walk func(i int, p, q float64) float64
@@ -27,7 +27,7 @@ func exact(s float64, x, y []int64, epsilon float64) float64 {
 	return walk(0, 1, 1)
 }
 
-// worst returns the largest δ(ε) that any two leaves of a 2×2 matrix have.
+// worst returns the largest δ(ε) that any two contributions of a 2×2 matrix have.
 func worst(q mechanisms.Quantiser, r Rows, fine int, s, epsilon float64) float64 {
 	leaves := mechtest.Quantised(coarse(fine), q, r.Size(), rows(r, fine))
 	most, seen := 0.0, map[[3]int64]bool{} // δ depends on the sizes of differences alone
@@ -46,9 +46,9 @@ func worst(q mechanisms.Quantiser, r Rows, fine int, s, epsilon float64) float64
 	return most
 }
 
-// The law of a released 2×2 matrix is within the Gaussian claim of its distance, for every pair of its leaves, by
-// visiting all releases: δ is at most that of µ = Δ/σ, and more than half of it somewhere. A diagonal of scale σ where
-// √2·σ is claimed is beyond it, at s = ½; at s = 1 the farthest 2×2 leaves have equal diagonals.
+// The law of a released 2×2 matrix is within the Gaussian claim of its distance, for every pair of its contributions,
+// by visiting all releases: δ is at most that of µ = Δ/σ, and more than half of it somewhere. A diagonal of scale σ
+// where √2·σ is claimed is beyond it, at s = ½; at s = 1 the farthest 2×2 contributions have equal diagonals.
 func TestExactLawOfTwoByTwo(t *testing.T) {
 	for _, label := range []int{Whole, Whole / 2} {
 		r, g := Rows{Features: 1, Label: label}, coarse(1)

@@ -17,7 +17,8 @@ type pair struct {
 	a, b []float64
 }
 
-// apart returns squares of how far the leaves are from each other and from zero, exactly, and those that are claimed.
+// apart returns squares of how far the contributions are from each other and from zero, exactly, and those that are
+// claimed.
 func (p pair) apart(t *testing.T) (replace, zeroOut, near, far lattice.Int128) {
 	t.Helper()
 	g, err := lattice.NewFineGrid(p.rows.Component().Clip, p.bits)
@@ -121,8 +122,8 @@ func TestTheClaimIsReached(t *testing.T) {
 	}
 }
 
-// What is no number has a leaf, too, the same on every CPU: of a y that is none that of y = 0, of a block that is none,
-// or half of one, zero.
+// What is no number has a contribution, too, the same on every CPU: of a y that is none that of y = 0, of a block that
+// is none, or half of one, zero.
 func TestLeavesOfNoNumbers(t *testing.T) {
 	r := Rows{Features: 2, Label: Whole, Blocks: 2}
 	g, err := lattice.NewGrid(r.Component().Clip)

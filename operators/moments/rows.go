@@ -10,7 +10,7 @@ import (
 	"oriel/mechanisms/lattice"
 )
 
-// MaxFeatures bounds d: a leaf of 512 features has 131 841 numbers.
+// MaxFeatures bounds d: a contribution of 512 features has 131 841 numbers.
 const MaxFeatures = 512
 
 // Whole is the Label of s = 1.
@@ -23,7 +23,7 @@ const rootHalf = 0xb504f333f9de6484
 
 // Rows is the Quantiser of rows (x; s·y). It takes the number of the block, where there is more than one, x and y: d+1
 // or d+2 numbers. An x longer than 1 is drawn to length 1, y is clamped to [−1, 1]; a NaN or ±Inf among the x makes x
-// zero, and a NaN y makes y zero. Another block than 0 … Blocks−1 gives the zero leaf.
+// zero, and a NaN y makes y zero. Another block than 0 … Blocks−1 gives the zero contribution.
 type Rows struct {
 	Features int // d, 1 to MaxFeatures
 	Label    int // s·1024, 1 to Whole: above it nothing is gained
@@ -81,8 +81,8 @@ func (r Rows) Scales() []uint32 {
 	return out
 }
 
-// Component is a part that has these leaves, on a grid that holds the longest: (1+s²)/√2, with room for its rounding. Of
-// invalid rows it says nothing.
+// Component is a component that has these contributions, on a grid that holds the longest: (1+s²)/√2, with room for its
+// rounding. Of invalid rows it says nothing.
 func (r Rows) Component() mechanisms.Component {
 	s := float64(r.Label) / Whole
 	room := 1 + float64((math.Sqrt(float64(r.Features+1))+8)*0x1p-24) // Distances adds √D/2 + 2 units, of 2²⁴ or more
@@ -112,8 +112,8 @@ func halved(x int64) int64 {
 	return int64(high + low>>63)
 }
 
-// Quantise writes the leaf of a row: x and y become integers and are checked as integers; then they are multiplied,
-// exactly but on the diagonal, whose numbers are halved.
+// Quantise writes the contribution of a row: x and y become integers and are checked as integers; then they are
+// multiplied, exactly but on the diagonal, whose numbers are halved.
 func (r Rows) Quantise(g lattice.Grid, dst []int64, v []float64) {
 	n, d := r.triangle(), r.Features
 	block := 0

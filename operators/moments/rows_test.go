@@ -14,7 +14,7 @@ import (
 	"oriel/mechanisms/protection"
 )
 
-// coarse is a lattice on which all leaves can be visited: r = 2^fine.
+// coarse is a lattice on which all contributions can be visited: r = 2^fine.
 func coarse(fine int) lattice.Grid { return lattice.Grid{Exp: -2 * fine, Lambda: 1 << (2*fine + 1)} }
 
 // fault is a quantiser with something wrong.
@@ -121,8 +121,8 @@ func rows(r Rows, fine int) [][]float64 {
 	return out
 }
 
-// Every leaf of a coarse lattice is no farther from another and from zero than is claimed, and some are nearly as far;
-// faults are farther.
+// Every contribution of a coarse lattice is no farther from another and from zero than is claimed, and some are nearly
+// as far; faults are farther.
 func TestDistancesByEnumeration(t *testing.T) {
 	f := func(what string, q mechanisms.Quantiser, r Rows, fine int, holds bool) {
 		t.Helper()
@@ -155,7 +155,7 @@ func TestDistancesByEnumeration(t *testing.T) {
 	f("labels not clamped", fault{Rows: two, labels: true}, two, 3, false)
 }
 
-// A grid as mechanisms have them holds every leaf, whatever its bits, and the claims are those of the formula.
+// A grid as mechanisms have them holds every contribution, whatever its bits, and the claims are those of the formula.
 func TestLeavesAreWithinTheGrid(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for _, r := range []Rows{
@@ -358,7 +358,7 @@ func TestTreesOfMomentsHaveNoiseOfTheirNodes(t *testing.T) {
 	}
 }
 
-// A leaf takes no memory.
+// A contribution takes no memory.
 func TestQuantiseAllocatesNothing(t *testing.T) {
 	r := Rows{Features: 27, Label: 717}
 	g, err := lattice.NewGrid(r.Component().Clip)
@@ -389,7 +389,9 @@ func TestRowsValidate(t *testing.T) {
 	for _, a := range []dp.Adjacency{dp.Replace, dp.ZeroOut} {
 		c := mechtest.Config(1)
 		c.Unit = protection.Event{Exchange: a}
-		c.Contribution = mechanisms.Contribution{Components: []mechanisms.Component{Rows{Features: 4, Label: 700}.Component()}}
+		c.Contribution = mechanisms.Contribution{
+			Components: []mechanisms.Component{Rows{Features: 4, Label: 700}.Component()},
+		}
 		if err := c.Validate(); err != nil {
 			t.Error(err)
 		}

@@ -8,8 +8,9 @@ import (
 	"oriel/mechanisms/lattice"
 )
 
-// DistancesAreReached checks that leaves of values are no farther apart, and no longer, than a Quantiser says, and that the first
-// two are as far apart and as long as that but for a thousandth: what it says is neither too little nor too much.
+// DistancesAreReached checks that leaves of values are no farther apart, and no longer, than a Quantiser says, and that
+// the first two are as far apart and as long as that but for a thousandth: what it says is neither too little nor too
+// much.
 func DistancesAreReached(tb testing.TB, q mechanisms.Quantiser, g lattice.Grid, size int, values ...[]float64) {
 	tb.Helper()
 	replace, zeroOut := q.Distances(g)

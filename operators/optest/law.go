@@ -79,8 +79,8 @@ func Sampled(lives int, run func(key [32]byte) string) map[string]int {
 }
 
 // Holds checks that counts are of the law: χ² over what is expected ten times and more, the rest together, which passes
-// what it is held to with a chance of 1e-9 at most, df + 2√(df·x) + 2x at x = ln 1e9 (Laurent and Massart, "Adaptive
-// estimation of a quadratic functional by model selection", Annals of Statistics 28, 2000, Lemma 1).
+// what it is held to with a probability of 1e-9 at most, df + 2√(df·x) + 2x at x = ln 1e9 (Laurent and Massart,
+// "Adaptive estimation of a quadratic functional by model selection", Annals of Statistics 28, 2000, Lemma 1).
 func (l Law) Holds(tb testing.TB, counts map[string]int) {
 	tb.Helper()
 	lives := 0
@@ -112,7 +112,7 @@ func (l Law) Holds(tb testing.TB, counts map[string]int) {
 
 // Shown is the ε that somebody who knows both laws and sees whole lives shows at δ, and what there was to show: of the
 // test by likelihood ratio that is best for as many lives, the lower Clopper-Pearson limit of the one rate and the
-// upper one of the other, each but for a chance of 1e-6.
+// upper one of the other, each but for a probability of 1e-6.
 func Shown(with, without Law, hits, alarms map[string]int, lives int, delta float64) (shown, most float64) {
 	said := slices.SortedFunc(maps.Keys(with), func(a, b string) int {
 		return -cmp.Compare(with[a]*without[b], with[b]*without[a])

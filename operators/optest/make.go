@@ -63,8 +63,8 @@ func Restores(t *testing.T, m operators.Machine, state []byte) bool {
 	return true
 }
 
-// ReferenceAgrees plays events on a machine, and wants each to add the leaf of its twin. leaf is the machine's own, nil
-// for nothing.
+// ReferenceAgrees plays events on a machine, and wants each to add the contribution of its twin. contribution is the
+// machine's own, nil for nothing.
 func ReferenceAgrees(
 	t *testing.T, name string, machine operators.Machine, leaf func(operators.Record) []float64,
 	twin operators.ReferenceModel,

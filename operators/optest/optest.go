@@ -29,9 +29,9 @@ func RunKeyed(t *testing.T, newMachine Make, key func(place int) []byte, events 
 	RunHolding(t, newMachine, key, func(state []byte) []byte { return state }, events)
 }
 
-// RunHolding is RunKeyed for machines that hold what events say until a leaf takes it, or a draw that their guarantee
-// charges: contexts that wait for their feedback, counts of an open batch. public returns the rest of a state, of which
-// the states of the machine's streams are cut out already: that rest is the same whatever events say.
+// RunHolding is RunKeyed for machines that hold what events say until a contribution takes it, or a draw that their
+// guarantee charges: contexts that wait for their feedback, counts of an open batch. public returns the rest of a
+// state, of which the states of the machine's streams are cut out already: that rest is the same whatever events say.
 func RunHolding(
 	t *testing.T, newMachine Make, key func(place int) []byte, public func(state []byte) []byte, events []schemas.Event,
 ) {

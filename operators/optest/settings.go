@@ -45,7 +45,7 @@ func values(
 	}}.Read(&operators.Problems{}, f.Settings, func(operators.Setting) bool { return true })
 }
 
-// Over is Configure with the mechanism's leaf, and the operator as what it is.
+// Over is Configure with the mechanism's contribution, and the operator as what it is.
 func Over[C operators.Operator](
 	tb testing.TB, f operators.Definition, m mechanisms.Config, lines ...string,
 ) (C, mechanisms.Config) {

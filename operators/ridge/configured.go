@@ -68,7 +68,7 @@ func (c operator) component() mechanisms.Component {
 	return p
 }
 
-// Require tells the leaf.
+// Require tells the contribution.
 func (c operator) Require(m *mechanisms.Config, plan []byte) error {
 	m.Contribution = mechanisms.Contribution{Components: []mechanisms.Component{c.component()}}
 	return checkPlan(plan, plan == nil)

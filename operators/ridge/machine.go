@@ -49,7 +49,7 @@ const (
 	ownExtras
 )
 
-// newMachine returns the machine at step 0 over a stream of the rows' leaf. It takes the stream over.
+// newMachine returns the machine at step 0 over a stream of the rows' contribution. It takes the stream over.
 func newMachine(c operator, stream *mechanisms.Stream) (*Machine, error) {
 	if stream.Components() != 1 || stream.Dimension() != c.rows.Size() || len(stream.Scratch()) != c.rows.Entries() {
 		return nil, fmt.Errorf("ridge: the stream has %d parts and %d coordinates, want one with %d", stream.Components(),
@@ -95,8 +95,8 @@ func (m *Machine) Add(dst []operators.Decision, r operators.Record) []operators.
 	return append(dst, operators.Decision{Index: t, Step: t, Point: m.point, Extras: m.extras})
 }
 
-// contribution returns the numbers of a record for the stream, or nil: the row (z; y) times √w, w clamped to 1. What of a label
-// is left is against the decision that is public.
+// contribution returns the numbers of a record for the stream, or nil: the row (z; y) times √w, w clamped to 1. What of
+// a label is left is against the decision that is public.
 func (m *Machine) contribution(r operators.Record) []float64 {
 	leaf := m.Stream.Scratch()
 	d := m.rows.Features

@@ -215,7 +215,7 @@ func TestWeightsAreThoseOfTheFormulas(t *testing.T) {
 	}
 }
 
-// A second opinion on what a record adds: the twin's leaf and the machine's, for events of all sorts.
+// A second opinion on what a record adds: the twin's contribution and the machine's, for events of all sorts.
 func TestTwinAddsWhatTheMachineAdds(t *testing.T) {
 	for _, kind := range kinds {
 		c, m := config(t, kind.m, kind.lines...)
@@ -271,8 +271,8 @@ func TestCanariesAreAsFarApartAsRowsCanBe(t *testing.T) {
 	}
 }
 
-// On the lattice of a plan the leaves of canaries are as far apart as what an exchange pays for, and those of numbers
-// of any size no farther.
+// On the lattice of a plan the contributions of canaries are as far apart as what an exchange pays for, and those of
+// numbers of any size no farther.
 func TestLeavesAreAsFarApartAsIsPaidFor(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 9))
 	for _, kind := range kinds {

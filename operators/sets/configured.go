@@ -58,7 +58,8 @@ func (c operator) Extras() []schemas.Extra {
 // half is the size of a mapped worth.
 const half = 0.5
 
-// Require tells the leaf: one number of size ½ at most, of halving that of the round, of draws that of the cell.
+// Require tells the contribution: one number of size ½ at most, of halving that of the round, of draws that of the
+// cell.
 func (c operator) Require(m *mechanisms.Config, plan []byte) error {
 	if !c.Draws {
 		m.Contribution = mechanisms.OneComponent(1, half)
@@ -70,7 +71,9 @@ func (c operator) Require(m *mechanisms.Config, plan []byte) error {
 	if m.Scope.End() == protection.Endless {
 		return nil // a rule of the mechanism's own
 	}
-	m.Contribution = mechanisms.Contribution{Components: []mechanisms.Component{cell{Cells: c.cells()}.Component()}, Nonzero: 1}
+	m.Contribution = mechanisms.Contribution{
+		Components: []mechanisms.Component{cell{Cells: c.cells()}.Component()}, Nonzero: 1,
+	}
 	r, err := c.rates(*m)
 	if plan != nil {
 		_, r, err = c.read(plan)

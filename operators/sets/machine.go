@@ -45,7 +45,7 @@ type Machine struct {
 
 var _ operators.Machine = (*Machine)(nil)
 
-// newMachine returns the machine at step 0 over a stream of the rule's leaf. It takes the stream over.
+// newMachine returns the machine at step 0 over a stream of the rule's contribution. It takes the stream over.
 func newMachine(c Config, r rates, stream *mechanisms.Stream) (*Machine, error) {
 	size, draws := 1, stream.Guarantee().Mechanism == mechanisms.ExponentialMechanism
 	if c.Draws {

@@ -93,14 +93,15 @@ func TestTheMachineAddsWhatTheTwinSays(t *testing.T) {
 	}
 }
 
-// Leaves have one number, no longer than ½, at the cell that they are given, and are as far apart as the Quantiser
-// says.
+// Contributions have one number, no longer than ½, at the cell that they are given, and are as far apart as the
+// Quantiser says.
 func TestDistances(t *testing.T) {
 	g, err := lattice.NewGrid(half)
 	if err != nil {
 		t.Fatal(err)
 	}
-	optest.DistancesAreReached(t, cell{Cells: 3}, g, 3, []float64{1, 0.5}, []float64{1, -0.5}, []float64{0, 9}, []float64{2, -9},
+	optest.DistancesAreReached(t, cell{Cells: 3}, g, 3,
+		[]float64{1, 0.5}, []float64{1, -0.5}, []float64{0, 9}, []float64{2, -9},
 		[]float64{1, math.NaN()}, []float64{1.5, 0.1}, []float64{-1, 1}, []float64{3, 1}, []float64{math.NaN(), 1})
 	leaf := make([]int64, 3)
 	if (cell{Cells: 3}).Quantise(g, leaf, []float64{2, 0.25}); leaf[0] != 0 || leaf[1] != 0 || leaf[2] != g.Lambda/2+1 &&
@@ -163,7 +164,7 @@ func TestStatesAreRefused(t *testing.T) {
 	}
 }
 
-// A stream of another leaf, batch or kind is refused.
+// A stream of another contribution, batch or kind is refused.
 func TestOtherStreamsAreRefused(t *testing.T) {
 	for _, c := range []Config{halvingOf(3, 1, 2), drawsOf(3, 1, 2, 40)} {
 		for what, change := range map[string]func(m *mechanisms.Config){

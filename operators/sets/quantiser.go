@@ -7,15 +7,15 @@ import (
 	"oriel/mechanisms/lattice"
 )
 
-// cell is the Quantiser of what an exploration told: the leaf is its worth, clamped to [−½, ½], at its cell, and 0
-// elsewhere. It takes the cell and the worth; another cell, or what is not a number, gives the zero leaf. Leaves at two
-// cells are nearer than two at one.
+// cell is the Quantiser of what an exploration told: the contribution is its worth, clamped to [−½, ½], at its cell,
+// and 0 elsewhere. It takes the cell and the worth; another cell, or what is not a number, gives the zero contribution.
+// Leaves at two cells are nearer than two at one.
 type cell struct{ Cells int }
 
 // Entries is 2.
 func (cell) Entries() int { return 2 }
 
-// Component is a part that has these leaves.
+// Component is a component that has these contributions.
 func (c cell) Component() mechanisms.Component {
 	return mechanisms.Component{Name: "cells", Size: c.Cells, Clip: half, Quantiser: c}
 }

@@ -168,8 +168,8 @@ func (c Config) lost(r rates, eta, records float64) float64 {
 	return k*(eta*records*events+k*n*math.Log(n)/(share*eta)+c.coins(r, rounds)*records) + share*events
 }
 
-// coins is how many rounds a position may miss since the chance to explore is not γ in each, whatever the past: of
-// fixed coins 2√((1−γ)R/γ), of capped ones all R where M have explored before the end, which has a chance of
+// coins is how many rounds a position may miss since the probability to explore is not γ in each, whatever the past: of
+// fixed coins 2√((1−γ)R/γ), of capped ones all R where M have explored before the end, which has a probability of
 // e^{M−γR}(γR/M)^M.
 func (c Config) coins(r rates, rounds float64) float64 {
 	most := float64(r.most)

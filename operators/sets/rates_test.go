@@ -92,8 +92,8 @@ func TestRates(t *testing.T) {
 	}
 }
 
-// chiSquare is Σ (seen − want)²/want, and what it passes with a chance of 1e-9 at most: df + 2√(df·x) + 2x at x = ln
-// 1e9 (Laurent and Massart, "Adaptive estimation of a quadratic functional by model selection", Annals of Statistics
+// chiSquare is Σ (seen − want)²/want, and what it passes with a probability of 1e-9 at most: df + 2√(df·x) + 2x at x =
+// ln 1e9 (Laurent and Massart, "Adaptive estimation of a quadratic functional by model selection", Annals of Statistics
 // 28, 2000, Lemma 1).
 func chiSquare(seen, want []float64) (got, most float64) {
 	for i, n := range seen {
@@ -195,7 +195,7 @@ func TestCappedExplorationsAreOfTheirLaw(t *testing.T) {
 }
 
 // What coins add to the bound is no less than it is: of fixed ones by the law of how many have explored, of capped ones
-// by the chance that all have that may.
+// by the probability that all have that may.
 func TestCoinsOfTheBound(t *testing.T) {
 	choose := func(n, k int) float64 {
 		return math.Exp(lgamma(n+1) - lgamma(k+1) - lgamma(n-k+1))

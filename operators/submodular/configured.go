@@ -67,7 +67,7 @@ func (c operator) named() bool {
 // repeats tells whether an element can stand in a set twice: one that is drawn can.
 func (c operator) repeats() bool { return c.rule == byDraws || c.rule == byLeaders }
 
-// Require tells the leaf.
+// Require tells the contribution.
 func (c operator) Require(m *mechanisms.Config, plan []byte) error {
 	if plan != nil {
 		p, err := c.read(plan)
@@ -143,7 +143,7 @@ func (c operator) Open(plan []byte, sums *mechanisms.Stream) (operators.Machine,
 	return newMachine(c, p, sums)
 }
 
-// Describe tells what bounds a leaf, and how far a decision is known to be from the best.
+// Describe tells what bounds a contribution, and how far a decision is known to be from the best.
 func (c operator) Describe(m mechanisms.Config) operators.Description {
 	d := operators.Description{
 		Distance: fmt.Sprintf("one of %d counts is 1 and the others are 0: an exchange moves them by √2 = 1.414", c.elements),

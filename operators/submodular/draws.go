@@ -73,7 +73,7 @@ func printedRate(pick int, times uint64, epsilon, delta float64) float64 {
 	return epsilon / float64(k*math.Sqrt(float64(32*float64(times))*elementary.Log(k/delta)))
 }
 
-// describeDraws tells what bounds a leaf.
+// describeDraws tells what bounds a contribution.
 func (c operator) describeDraws(m mechanisms.Config) operators.Description {
 	d := operators.Description{
 		Draws: true, Mechanisms: []string{mechanisms.ExponentialMechanism},

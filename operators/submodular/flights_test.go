@@ -247,7 +247,7 @@ func mirrorOf(places []place) []int {
 }
 
 // Sets through noise at ε = 1 find what greedy finds, of a short stream of 40 places, or much of it, in their order;
-// exponential weights for each event a part at the tight rate, and as printed no more than random sets.
+// exponential weights for each event a component at the tight rate, and as printed no more than random sets.
 func TestSetsOfAShortStream(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 44))
 	w := world{pick: 3}

@@ -15,7 +15,7 @@ import (
 // towns are places of a test, some of them near each other.
 const towns = "north:60:10\nsouth:-40:170\neast:35:139\neast bay:36:140\nwest:37:-122\nmiddle:48:9\ncentre:47:8\n"
 
-// segments are public types, each with the chance that a slot is clicked.
+// segments are public types, each with the probability that a slot is clicked.
 const segments = "young:0.5:0.1:0:0.25:1\nold:0:0.3:0.9:0.25:0.5\n none :0:0:0:0.1:0\n"
 
 // kinds are configurations of all sorts, over mechanisms of all that fit.

@@ -53,8 +53,8 @@ func newLeaders(behind prefixes, strength float64) (*leadersRule, error) {
 }
 
 // decide draws the element of each position from Π(ĝ/(H·n)) on the simplex, ĝ what is released of its gains in n
-// events: Duchi and others' projection is exact, and what has no chance is not drawn. Behind the last step of a stream,
-// where nothing more is drawn, it takes those with the largest chances.
+// events: Duchi and others' projection is exact, and what has no probability is not drawn. Behind the last step of a
+// stream, where nothing more is drawn, it takes those with the largest probabilities.
 func (l *leadersRule) decide(stream *mechanisms.Stream) {
 	by := float64(l.strength * l.weight(stream))
 	for i := range l.set {

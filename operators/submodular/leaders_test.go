@@ -78,8 +78,8 @@ func TestEventsSoFarFollowTheScope(t *testing.T) {
 	}
 }
 
-// An element is drawn with the chance that the projection of what is released on the simplex gives it, by the formula
-// of the source, and what has none is not drawn. The last set of a stream that ends is the most likely one.
+// An element is drawn with the probability that the projection of what is released on the simplex gives it, by the
+// formula of the source, and what has none is not drawn. The last set of a stream that ends is the most likely one.
 func TestLeadersDrawFromTheirPoint(t *testing.T) {
 	const events, elements = 64, 4
 	m := pure(events, 40)

@@ -11,7 +11,7 @@ import (
 // boundedGainsQuantiser is the Quantiser of gains that are 0 at least and have a public length at most, at each
 // position, or of each copy: longer ones are drawn to it, numbers below 0 are 0, and where one is not a number the
 // gains of its position are zero. Gains that are not negative are at most √2 times as far apart as they are long, and
-// not twice. So two leaves are √(2·Positions)·Most apart at most, and √Positions·Most from zero.
+// not twice. So two contributions are √(2·Positions)·Most apart at most, and √Positions·Most from zero.
 type boundedGainsQuantiser struct {
 	Positions, Elements int
 	Most                float64 // M
@@ -20,7 +20,7 @@ type boundedGainsQuantiser struct {
 // Entries is the gains of all positions.
 func (s boundedGainsQuantiser) Entries() int { return s.Positions * s.Elements }
 
-// Component is a part that has these leaves.
+// Component is a component that has these contributions.
 func (s boundedGainsQuantiser) Component() mechanisms.Component {
 	clip := float64(math.Sqrt(float64(s.Positions)) * s.Most)
 	return mechanisms.Component{Name: "gains", Size: s.Entries(), Clip: clip, Quantiser: s}

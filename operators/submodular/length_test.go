@@ -18,9 +18,9 @@ import (
 	"oriel/schemas"
 )
 
-// Every leaf of a coarse lattice, of numbers of all kinds, is no farther from another and from zero than is said, and
-// some are as far. Where numbers below 0 were taken, or each position were not drawn to its length, they would be
-// farther.
+// Every contribution of a coarse lattice, of numbers of all kinds, is no farther from another and from zero than is
+// said, and some are as far. Where numbers below 0 were taken, or each position were not drawn to its length, they
+// would be farther.
 func TestDistancesOfALength(t *testing.T) {
 	odd := []float64{0, 0.5, 1, 1.5, -1, -1e300, 1e300, math.NaN(), math.Inf(1)}
 	var all [][]float64
@@ -47,8 +47,8 @@ func TestDistancesOfALength(t *testing.T) {
 	}
 }
 
-// On the lattice of a plan the leaves of canaries are as far apart as what an exchange pays for, √(2k)·M, and those of
-// numbers of all kinds no farther.
+// On the lattice of a plan the contributions of canaries are as far apart as what an exchange pays for, √(2k)·M, and
+// those of numbers of all kinds no farther.
 func TestGainsOfALengthAreAsFarApartAsIsPaidFor(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 9))
 	for _, kind := range kinds {

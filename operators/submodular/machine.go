@@ -23,7 +23,7 @@ type Machine struct {
 
 var _ operators.Machine = (*Machine)(nil)
 
-// newMachine returns the machine at step 0 over a stream of the leaf. It takes the stream over.
+// newMachine returns the machine at step 0 over a stream of the contribution. It takes the stream over.
 func newMachine(c operator, p params, stream *mechanisms.Stream) (*Machine, error) {
 	c = c.with(p)
 	size, entries := c.pick*c.elements, c.pick*c.elements // of gains
@@ -80,7 +80,7 @@ func (c operator) first(table []float64) []int {
 // Open owes nothing: the first set is public.
 func (m *Machine) Open(dst []operators.Decision) []operators.Decision { return dst }
 
-// Add takes the leaf of the record. One that has none is a null one.
+// Add takes the contribution of the record. One that has none is a null one.
 func (m *Machine) Add(dst []operators.Decision, r operators.Record) []operators.Decision {
 	if !m.Stream.Add(r.Identity, m.contribution(r)) {
 		return dst

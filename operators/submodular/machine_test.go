@@ -157,7 +157,7 @@ func TestFunctionsAreSubmodular(t *testing.T) {
 	}
 }
 
-// A second opinion on what a record adds: the twin's leaf and the machine's, for events of all sorts.
+// A second opinion on what a record adds: the twin's contribution and the machine's, for events of all sorts.
 func TestTwinAddsWhatTheMachineAdds(t *testing.T) {
 	for _, kind := range kinds {
 		c, m, p := config(t, kind.m, kind.lines...)
@@ -171,8 +171,8 @@ func TestTwinAddsWhatTheMachineAdds(t *testing.T) {
 	}
 }
 
-// Distances hold for all events, on lattices of all sorts, and canaries are nearly as far apart; the leaf of an event
-// from zero too. Gains that are not clamped, or a type counted twice, would be farther.
+// Distances hold for all events, on lattices of all sorts, and canaries are nearly as far apart; the contribution of an
+// event from zero too. Gains that are not clamped, or a type counted twice, would be farther.
 func TestDistances(t *testing.T) {
 	far := func(a, b []int64) (sum float64) {
 		for i := range a {

@@ -7,14 +7,15 @@ import (
 	"oriel/mechanisms/lattice"
 )
 
-// typeQuantiser is the Quantiser of an event's type among so many: its leaf is 1 there, and 0 elsewhere. It takes the
-// type's place; another number gives the zero leaf. Two leaves are √2 apart, whatever the types.
+// typeQuantiser is the Quantiser of an event's type among so many: its contribution is 1 there, and 0 elsewhere. It
+// takes the type's place; another number gives the zero contribution. Two contributions are √2 apart, whatever the
+// types.
 type typeQuantiser struct{ Types int }
 
 // Entries is 1.
 func (typeQuantiser) Entries() int { return 1 }
 
-// Component is a part that has these leaves.
+// Component is a component that has these contributions.
 func (o typeQuantiser) Component() mechanisms.Component {
 	return mechanisms.Component{Name: "types", Size: o.Types, Clip: 1, Quantiser: o}
 }
@@ -28,21 +29,21 @@ func (typeQuantiser) Distances(g lattice.Grid) (replace, zeroOut lattice.Int128)
 	return near.Add(near), near
 }
 
-// Quantise writes the leaf: integers from the start.
+// Quantise writes the contribution: integers from the start.
 func (o typeQuantiser) Quantise(g lattice.Grid, dst []int64, v []float64) {
 	if x := v[0]; x >= 0 && x < float64(o.Types) && x == math.Floor(x) {
 		dst[int(x)] = one(g)
 	}
 }
 
-// gainsQuantiser is the Quantiser of numbers in [−½, ½]: others are clamped, and where one is not a number the leaf is
-// zero. Two leaves are √Size apart at most, and half of that from zero.
+// gainsQuantiser is the Quantiser of numbers in [−½, ½]: others are clamped, and where one is not a number the
+// contribution is zero. Two contributions are √Size apart at most, and half of that from zero.
 type gainsQuantiser struct{ Size int }
 
 // Entries is Size.
 func (g gainsQuantiser) Entries() int { return g.Size }
 
-// Part is a part that has these leaves.
+// Part is a component that has these contributions.
 func (g gainsQuantiser) Part() mechanisms.Component {
 	return mechanisms.Component{Name: "gains", Size: g.Size, Clip: math.Sqrt(float64(g.Size)) / 2, Quantiser: g}
 }

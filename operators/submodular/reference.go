@@ -213,7 +213,7 @@ func (t *reference) Canary(u []float64, factor float64) (with, without operators
 	return record(a), record(b)
 }
 
-// farTypes are two types whose events are far apart: that with the longest leaf, and the farthest from it.
+// farTypes are two types whose events are far apart: that with the longest contribution, and the farthest from it.
 func (t *reference) farTypes() (a, b int) {
 	if t.rule == byHistogram {
 		return 0, 1

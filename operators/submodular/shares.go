@@ -119,9 +119,9 @@ func (s *continuousRule) gradients(dst, values []float64, f function) {
 	}
 }
 
-// gradient is that of the mean value of a random set that has element a with chance at_a, the multilinear extension of
-// f: what the element adds. Of quadratic it is that of the function itself. It is in units of the most that it
-// can be, of modular 1/k, of quadratic 2/k.
+// gradient is that of the mean value of a random set that has element a with probability at_a, the multilinear
+// extension of f: what the element adds. Of quadratic it is that of the function itself. It is in units of the most
+// that it can be, of modular 1/k, of quadratic 2/k.
 func (s *continuousRule) gradient(dst, values []float64, f function) {
 	n := s.elements
 	switch f {
@@ -160,7 +160,7 @@ func (s *continuousRule) gradient(dst, values []float64, f function) {
 }
 
 // extension is the multilinear extension of f at x, what a set is worth in the mean that has each element with its
-// chance, or of quadratic the function itself, at shares of a budget.
+// probability, or of quadratic the function itself, at shares of a budget.
 func (c operator) extension(x, values []float64) (worth float64) {
 	switch c.function {
 	case facility: // the integral of the chance that the best is above a level

@@ -12,7 +12,7 @@ import (
 	"oriel/schemas"
 )
 
-// expected is what a random set is worth that has each element with its chance, by all sets there are.
+// expected is what a random set is worth that has each element with its probability, by all sets there are.
 func expected(value func(set []int) float64, x []float64) (mean float64) {
 	for which := range 1 << len(x) {
 		chance, set := 1.0, []int(nil)
@@ -29,8 +29,8 @@ func expected(value func(set []int) float64, x []float64) (mean float64) {
 	return mean
 }
 
-// The extension to chances is the mean over all sets, its gradient what an element adds, and gradients fall: that of a
-// larger point is nowhere larger, along a direction of sum k by k² a unit at most.
+// The extension to probabilities is the mean over all sets, its gradient what an element adds, and gradients fall: that
+// of a larger point is nowhere larger, along a direction of sum k by k² a unit at most.
 func TestExtensionsToChances(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 33))
 	for f := range saturating {

@@ -14,7 +14,8 @@ type coins struct {
 	after int // events to come, where the number of explorations is drawn beforehand; −1: it is not
 }
 
-// capped are coins of chance γ that stop after so many explorations: the guarantee is exact, with no e^{−8T^{1/3}}.
+// capped are coins of probability γ that stop after so many explorations: the guarantee is exact, with no
+// e^{−8T^{1/3}}.
 func capped(gamma float64, most int) *coins { return &coins{gamma: gamma, left: most, after: -1} }
 
 // sampled draws the number of explorations beforehand, and which events they are as it goes: what the source's B.2
@@ -83,8 +84,8 @@ func (b *bandit) play(worth func(set []int) float64) (played []int, explored boo
 	return played, explored
 }
 
-// chiSquare is Σ (seen − want)²/want, and what it passes with a chance of 1e-9 at most: df + 2√(df·x) + 2x at x = ln
-// 1e9 (Laurent and Massart, "Adaptive estimation of a quadratic functional by model selection", Annals of Statistics
+// chiSquare is Σ (seen − want)²/want, and what it passes with a probability of 1e-9 at most: df + 2√(df·x) + 2x at x =
+// ln 1e9 (Laurent and Massart, "Adaptive estimation of a quadratic functional by model selection", Annals of Statistics
 // 28, 2000, Lemma 1).
 func chiSquare(seen, want []float64) (got, most float64) {
 	for i, n := range seen {

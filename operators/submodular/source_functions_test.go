@@ -27,8 +27,8 @@ var smoothKinds = []struct {
 	{"quadratic", drawQuadratic},
 }
 
-// chances are p of 1 − Π(1 − p_a x_a), the chance that one of the elements serves: second derivatives are within
-// [−1, 0], and 0 on the diagonal.
+// probabilities are p of 1 − Π(1 − p_a x_a), the probability that one of the elements serves: second derivatives are
+// within [−1, 0], and 0 on the diagonal.
 type chances []float64
 
 func (p chances) value(x []float64) float64 {
@@ -51,8 +51,8 @@ func (p chances) gradient(dst, x []float64) {
 }
 
 // coverage is the multilinear extension of how much elements cover together, Σ_j w_j(1 − Π_{a covers j}(1 − x_a)): what
-// a set covers in the mean that has each element with a chance of its own. Its second derivatives are as those of
-// chances.
+// a set covers in the mean that has each element with a probability of its own. Its second derivatives are as those of
+// probabilities.
 type coverage struct {
 	weights []float64 // of points to cover, 1 together
 	covers  [][places]bool
@@ -74,7 +74,7 @@ func drawCoverage(rng *rand.Rand) smooth {
 	return c
 }
 
-// missed is the chance that none of the elements covers a point, one of them left out.
+// missed is the probability that none of the elements covers a point, one of them left out.
 func (c coverage) missed(j, but int, x []float64) float64 {
 	missed := 1.0
 	for a, covers := range c.covers[j] {

@@ -10,7 +10,7 @@ import (
 )
 
 // Without privacy, at η = √(ln N/T), Hedge misses 2√(T ln N) at most on every run, whoever chooses gains in view of its
-// chances; of gains that are all alike in the mean it misses a tenth of that and more.
+// probabilities; of gains that are all alike in the mean it misses a tenth of that and more.
 func TestHedgeWithoutPrivacy(t *testing.T) {
 	const elements = 8
 	for _, events := range []int{100, 1000, 10000} {

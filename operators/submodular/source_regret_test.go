@@ -192,8 +192,8 @@ func TestBanditsAreWithinTheirBounds(t *testing.T) {
 	}
 }
 
-// The display example: readers click one of k slots with chances p_a, each on its own, f(S) = 1 − Π(1 − p_a). FI-DP at
-// ε = 1 is clicked more than random sets, and the closer to greedy the larger ε is; in the mean of 8 keys.
+// The display example: readers click one of k slots with probabilities p_a, each on its own, f(S) = 1 − Π(1 − p_a).
+// FI-DP at ε = 1 is clicked more than random sets, and the closer to greedy the larger ε is; in the mean of 8 keys.
 func TestDisplayExample(t *testing.T) {
 	const events, elements, pick, keys = 20000, 12, 3, 8
 	all := worths(events, elements, 4)

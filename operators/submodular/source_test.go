@@ -76,13 +76,13 @@ func TestRatesOfTheSource(t *testing.T) {
 	}
 }
 
-// hedge draws elements with chances that grow by e^η with what they gained: Algorithm 1.
+// hedge draws elements with probabilities that grow by e^η with what they gained: Algorithm 1.
 type hedge struct {
 	eta    float64
 	scores []float64
 }
 
-// chances writes those of the next draw.
+// probabilities writes those of the next draw.
 func (h *hedge) chances(dst []float64) {
 	most, sum := math.Inf(-1), 0.0
 	for _, s := range h.scores {
@@ -160,7 +160,7 @@ func gainBehind(f function, v []float64, set []int, a, pick int) float64 {
 }
 
 // TestHedge: on every run the gains missed are within ηΣ⟨x, g²⟩ + ln N/η (the source's Theorem 3), and one exchanged
-// event moves the log of a chance by 2η at most.
+// event moves the log of a probability by 2η at most.
 func TestHedge(t *testing.T) {
 	rng := rand.New(rand.NewPCG(9, 9))
 	for range 50 {

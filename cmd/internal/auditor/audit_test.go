@@ -170,8 +170,9 @@ func TestLowerNeverRoundsUp(t *testing.T) {
 	}
 }
 
-// Leaves around a public centre: canaries can show all of the claim with the diameter of leaves, which is less than the
-// clip's, at the first step, later, and for all events of a user; and one attack is long enough to bound nine tenths.
+// Leaves around a public centre: canaries can show all of the claim with the diameter of contributions, which is less
+// than the clip's, at the first step, later, and for all events of a user; and one attack is long enough to bound nine
+// tenths.
 func TestAuditOfLeavesAroundACentreReachesTheClaim(t *testing.T) {
 	for _, more := range [][]string{
 		{"ORIEL_CLIP=1"},

@@ -24,7 +24,9 @@ func (a *Subject) openBackground(steps uint64) (*background, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &background{player: p, traffic: a.newTraffic(p.reference), steps: steps, leaves: make([]float64, len(p.contribution))}, nil
+	return &background{
+		player: p, traffic: a.newTraffic(p.reference), steps: steps, leaves: make([]float64, len(p.contribution)),
+	}, nil
 }
 
 // restarts is how many times on average a run is broken off, when it is.

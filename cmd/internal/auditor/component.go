@@ -7,11 +7,11 @@ import (
 	"oriel/mechanisms/dp"
 )
 
-// AllComponents audits all parts of a leaf at once.
+// AllComponents audits all parts of a contribution at once.
 const AllComponents = -1
 
-// componentOf returns the configuration and the plan of one part of a leaf, as those of a stream that has no other, and the
-// part's share of the budget; or, of AllParts, those of the whole.
+// componentOf returns the configuration and the plan of one part of a contribution, as those of a stream that has no
+// other, and the part's share of the budget; or, of AllParts, those of the whole.
 func componentOf(
 	c mechanisms.Config, p mechanisms.Calibration, part int,
 ) (mechanisms.Config, mechanisms.Calibration, error) {
@@ -49,7 +49,7 @@ func componentOf(
 	return c, one, nil
 }
 
-// bounds says where the numbers of a part are among all that a record adds.
+// bounds says where the numbers of a component are among all that a record adds.
 func (a *Subject) bounds(part int) (from, to int) {
 	for i := range part {
 		from += a.whole.Contribution.Components[i].Entries()
@@ -57,7 +57,7 @@ func (a *Subject) bounds(part int) (from, to int) {
 	return from, from + a.whole.Contribution.Components[part].Entries()
 }
 
-// otherComponents says what an audit of one part leaves.
+// otherComponents says what an audit of one component leaves.
 func (a *Subject) otherComponents() []string {
 	var left []string
 	for i, p := range a.whole.Contribution.Components {

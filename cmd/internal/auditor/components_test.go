@@ -20,9 +20,9 @@ import (
 	"oriel/schemas"
 )
 
-// varied is an operator whose leaf has all that a leaf may have, and which draws: a gradient with a scale a coordinate,
-// a cell of a count that a quantiser sets to Λ, and a number that a quantiser centres at one that the last release
-// gives.
+// varied is an operator whose contribution has all that a contribution may have, and which draws: a gradient with a
+// scale a coordinate, a cell of a count that a quantiser sets to Λ, and a number that a quantiser centres at one that
+// the last release gives.
 type varied struct {
 	cells   mechtest.OneHot
 	leaks   bool // scores of draws depend on events
@@ -175,7 +175,7 @@ func variedSubject(t *testing.T, v varied, part int, change func(*mechanisms.Con
 // forgets is a memory of eight steps.
 func forgets(m *mechanisms.Config) { m.Scope = protection.Decay{Steps: 8} }
 
-// All parts at once come to nine tenths of the whole claim and not beyond, and so does each alone of its share;
+// All components at once come to nine tenths of the whole claim and not beyond, and so does each alone of its share;
 // whatever makes the noise, nothing is refuted, and nothing is left out.
 func TestAuditOfPartsReachesTheClaim(t *testing.T) {
 	for _, x := range []struct {
@@ -185,8 +185,14 @@ func TestAuditOfPartsReachesTheClaim(t *testing.T) {
 		change func(*mechanisms.Config)
 	}{
 		{"blt", AllComponents, 4000, func(*mechanisms.Config) {}},
-		{"blt", AllComponents, 4000, func(m *mechanisms.Config) { m.Unit, m.Batch = protection.Event{Exchange: dp.ZeroOut}, 1 }},
-		{"blt", AllComponents, 100, func(m *mechanisms.Config) { m.Unit = protection.User{Exchange: dp.Replace, Separation: 3} }},
+		{
+			"blt", AllComponents, 4000,
+			func(m *mechanisms.Config) { m.Unit, m.Batch = protection.Event{Exchange: dp.ZeroOut}, 1 },
+		},
+		{
+			"blt", AllComponents, 100,
+			func(m *mechanisms.Config) { m.Unit = protection.User{Exchange: dp.Replace, Separation: 3} },
+		},
 		{"blt", 0, 100, func(*mechanisms.Config) {}},
 		{"blt", 1, 100, func(*mechanisms.Config) {}},
 		{"blt", 2, 6000, func(m *mechanisms.Config) { m.Batch = 1 }},
@@ -225,7 +231,7 @@ func TestAuditOfPartsReachesTheClaim(t *testing.T) {
 	}
 }
 
-// Faults of parts are found by the tests that are of them.
+// Faults of components are found by the tests that are of them.
 func TestAuditCatchesFaultsOfParts(t *testing.T) {
 	plain := func(*mechanisms.Config) {}
 	a := variedSubject(t, varied{cells: mechtest.OneHot{Short: true}}, AllComponents, plain)
@@ -254,7 +260,7 @@ func TestAuditCatchesFaultsOfParts(t *testing.T) {
 	}
 }
 
-// onceWith opens streams of single steps in which a part's noise is bent.
+// onceWith opens streams of single steps in which a component's noise is bent.
 func onceWith(t *testing.T, bent int, bend func(s *noise.Scale, instance *uint16)) func(
 	mechanisms.Config, mechanisms.Calibration, [32]byte,
 ) (*mechanisms.Stream, error) {

@@ -9,7 +9,7 @@ import (
 	"oriel/mechanisms/noise"
 )
 
-// note keeps what a step adds to the private sums, by part.
+// note keeps what a step adds to the private sums, by component.
 type note struct{ parts [][]int64 }
 
 // noting is a private sum that tells a note what a step adds to it.
@@ -19,7 +19,7 @@ type noting struct {
 	part int
 }
 
-// Add notes the leaf, and adds it.
+// Add notes the contribution, and adds it.
 func (n noting) Add(dst []float64, v []int64, chain *noise.Chain) {
 	n.note.parts[n.part] = append(n.note.parts[n.part][:0], v...)
 	n.Sum.Add(dst, v, chain)
@@ -34,12 +34,13 @@ type notingIncrements struct {
 // Increments returns those of the sum.
 func (n notingIncrements) Increments() []lattice.Int128 { return n.of.Increments() }
 
-// rounded is how far a step's leaf sum may be from a second opinion, lattice units: some units for each record of a
-// crowd, and what products of floating point lose.
+// rounded is how far a step's contribution sum may be from a second opinion, lattice units: some units for each record
+// of a crowd, and what products of floating point lose.
 func rounded(lambda int64) float64 { return 16 + 0x1p-44*float64(lambda) }
 
-// contributionSums compares what steps add to the private sums, in integers and before any noise, with what the twin says. A
-// record that adds more than its leaf, or the leaf of another record again, is found here at any budget.
+// contributionSums compares what steps add to the private sums, in integers and before any noise, with what the twin
+// says. A record that adds more than its contribution, or the contribution of another record again, is found here at
+// any budget.
 func (a *Subject) contributionSums(steps uint64) (Check, error) {
 	runs, steps := a.repetitions(steps)
 	check := Check{
@@ -83,7 +84,7 @@ func (n *note) stream(c mechanisms.Config, p mechanisms.Calibration, key [32]byt
 	return mechanisms.NewStream(c, p, key, sums...)
 }
 
-// besides says at which coordinate a step adds something else than its leaves.
+// besides says at which coordinate a step adds something else than its contributions.
 func (a *Subject) besides(told *note, leaves []float64) string {
 	at := 0
 	for k, of := range a.components {

@@ -9,7 +9,7 @@ import (
 	"oriel/mechanisms/lattice"
 )
 
-// askew is the ball around a centre with a fault: the leaf is of numbers that are changed before.
+// askew is the ball around a centre with a fault: the contribution is of numbers that are changed before.
 type askew struct {
 	mechanisms.Ball
 	change func(b mechanisms.Ball, vector, centre []float64)
@@ -27,7 +27,7 @@ func (q askew) Quantise(g lattice.Grid, dst []int64, v []float64) {
 	}
 }
 
-// in is a configuration with the fault in the ball of its leaf, if it has one.
+// in is a configuration with the fault in the ball of its contribution, if it has one.
 func (q askew) in(c mechanisms.Config) (mechanisms.Config, bool) {
 	ball, centred := c.Contribution.Components[0].Quantiser.(mechanisms.Ball)
 	if centred {
@@ -38,8 +38,8 @@ func (q askew) in(c mechanisms.Config) (mechanisms.Config, bool) {
 	return c, centred
 }
 
-// Faults of leaves around a centre, with a window and for life. Where the stream alone has one, the rebuilt noise has
-// it; where the audited quantiser has it, leaves of one history are farther apart than is claimed.
+// Faults of contributions around a centre, with a window and for life. Where the stream alone has one, the rebuilt
+// noise has it; where the audited quantiser has it, contributions of one history are farther apart than is claimed.
 func TestAuditCatchesFaultsOfDiameters(t *testing.T) {
 	half := func(dst []int64) { // a leaf of half the clip or so is 1.5 times as long: beyond the ball
 		for i := range dst {

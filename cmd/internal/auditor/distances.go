@@ -19,7 +19,7 @@ const (
 	mostHostile = 64 // numbers that are spoiled one by one
 )
 
-// hasQuantiser reports whether an audited part says itself what its leaves are.
+// hasQuantiser reports whether an audited component says itself what its contributions are.
 func (a *Subject) hasQuantiser() bool {
 	for _, p := range a.mechanism.Contribution.Components {
 		if p.Quantiser != nil {
@@ -29,9 +29,9 @@ func (a *Subject) hasQuantiser() bool {
 	return false
 }
 
-// distances compares leaves of two events that may come at the same moment with one another and with zero, in integers:
-// no pair is farther apart than the quantiser claims, whose proof the noise rests on. Numbers that no event should give
-// are among them.
+// distances compares contributions of two events that may come at the same moment with one another and with zero, in
+// integers: no pair is farther apart than the quantiser claims, whose proof the noise rests on. Numbers that no event
+// should give are among them.
 func (a *Subject) distances() (Check, error) {
 	check := Check{
 		Name: "distances", Looked: "leaves of quantisers, of two events in each other's place", Count: pairs,
@@ -96,7 +96,7 @@ func (a *Subject) pairOf(pair uint64) (first, second []float64, err error) {
 	return both[0], both[1], nil
 }
 
-// arrives plays on until the leaf of an event is added, between null records, and reports whether it is.
+// arrives plays on until the contribution of an event is added, between null records, and reports whether it is.
 func (c *background) arrives(event operators.Record, number uint64) (adds bool) {
 	records, lag := c.reference.Records(event)
 	at := placesOf(number)
@@ -151,7 +151,7 @@ func (a *Subject) beyondSensitivity(q mechanisms.Quantiser, k int, first, second
 	return ""
 }
 
-// quantised returns the leaf of numbers in integers.
+// quantised returns the contribution of numbers in integers.
 func quantised(q mechanisms.Quantiser, grid lattice.Grid, size int, numbers []float64) []int64 {
 	leaf := make([]int64, size)
 	q.Quantise(grid, leaf, numbers)

@@ -131,7 +131,7 @@ func differ(x, y [][]byte) int {
 	return 0
 }
 
-// sums are sums of the parts, which release what is recorded once the stream has scaled it.
+// sums are sums of the components, which release what is recorded once the stream has scaled it.
 func (r recorded) sums(leaf mechanisms.Contribution) []mechanisms.Sum {
 	var sums []mechanisms.Sum
 	at := 0
@@ -308,7 +308,7 @@ func (a *Subject) repetition() (Check, error) {
 	return check, err
 }
 
-// tail sends draws of all sizes through the sum of each part, over a sampler of the auditor's.
+// tail sends draws of all sizes through the sum of each component, over a sampler of the auditor's.
 func (a *Subject) tail() (Check, error) {
 	check := Check{
 		Name: "far draws", Looked: "draws of 1 to 29 scales, from sampler to release",

@@ -120,7 +120,7 @@ func TestAuditCatchesARestoreThatDropsBuffers(t *testing.T) {
 	refutes(t, "Restore zeroes the buffers of blt", a, "restart", ErrCheck)
 }
 
-// The last coordinate of a leaf that the clip has cut is as long as it was before.
+// The last coordinate of a contribution that the clip has cut is as long as it was before.
 func TestAuditCatchesACoordinateWithoutClip(t *testing.T) {
 	a := subject(t, "ORIEL_LOSS=hinge") // whose leaves are the clip's
 	bend(t, a, func(c mechanisms.Config, p mechanisms.Calibration) bent {

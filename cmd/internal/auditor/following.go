@@ -8,13 +8,13 @@ import (
 	"oriel/mechanisms/lattice"
 )
 
-// Leaves of some operators follow what was released before: gains behind the published set, for example. Then a canary
-// in the midst of a stream has other leaves in each run, and who looks for those of a stream's start finds next to
-// nothing. The adversary knows releases, and so both leaves; in units of each coordinate's scale, Gaussian noise has
-// one law in all directions. So what is observed of such a run is the release along its own two leaves, laid where the
-// law has them.
+// Contributions of some operators follow what was released before: gains behind the published set, for example. Then a
+// canary in the midst of a stream has other contributions in each run, and who looks for those of a stream's start
+// finds next to nothing. The adversary knows releases, and so both contributions; in units of each coordinate's scale,
+// Gaussian noise has one law in all directions. So what is observed of such a run is the release along its own two
+// contributions, laid where the law has them.
 
-// aim is where a run's own leaves are, in scales.
+// aim is where a run's own contributions are, in scales.
 type aim struct {
 	scales        []float64 // of coordinates, loss units
 	along, middle []float64 // of the run's leaves: direction, and half way
@@ -24,9 +24,9 @@ type aim struct {
 	out           []float64
 }
 
-// follows reports whether an attack on Gaussian noise has a canary whose leaves are not the law's in every
-// run. Of several events of a user the leaves of each would differ, and the law knows one direction: it is left as it
-// is.
+// follows reports whether an attack on Gaussian noise has a canary whose contributions are not the law's in every
+// run. Of several events of a user the contributions of each would differ, and the law knows one direction: it is left
+// as it is.
 func (a *Subject) follows(t *Attack) (bool, error) {
 	if t.Canary.Step <= a.earliest() || t.Canary.Count > 1 || !t.law.Gaussian() {
 		return false, nil
@@ -53,7 +53,7 @@ func (a *Subject) follows(t *Attack) (bool, error) {
 	return false, nil
 }
 
-// aimed finds where a run's leaves are. The run is played again from its start, with the same noise.
+// aimed finds where a run's contributions are. The run is played again from its start, with the same noise.
 func (t *Attack) aimed(p *player, run uint64) (*aim, error) {
 	with, _, err := p.contributionAt(t.Canary.Step, t.along, run, true)
 	if err != nil {
@@ -77,7 +77,7 @@ func (t *Attack) aimed(p *player, run uint64) (*aim, error) {
 	return x, nil
 }
 
-// lay returns the next release of the run as if its leaves were the law's, valid until the next call.
+// lay returns the next release of the run as if its contributions were the law's, valid until the next call.
 func (x *aim) lay(release []float64) []float64 {
 	x.step++
 	if x.weights *= x.kept; x.step == x.at {

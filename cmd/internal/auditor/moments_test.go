@@ -43,7 +43,7 @@ func TestAuditOfSecondMomentsReachesTheClaim(t *testing.T) {
 	a.boundsNineTenths(t, 1)
 }
 
-// changed is a quantiser whose leaves are changed after.
+// changed is a quantiser whose contributions are changed after.
 type changed struct {
 	mechanisms.Quantiser
 	after func(dst []int64)
@@ -65,7 +65,7 @@ func (q changed) in(c mechanisms.Config) mechanisms.Config {
 }
 
 // Faults of second moments. Where the stream alone has one, the rebuilt noise has it; where the audited quantiser has
-// it, leaves are farther apart than is claimed.
+// it, contributions are farther apart than is claimed.
 func TestAuditCatchesFaultsOfSecondMoments(t *testing.T) {
 	const size = 5 // rows of four features and a label
 	for what, after := range map[string]func(dst []int64){

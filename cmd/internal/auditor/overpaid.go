@@ -10,9 +10,9 @@ import (
 
 // Limits of Overpaid, so that it takes milliseconds.
 const (
-	directions    = 2       // of either kind: dense ones, and single numbers
-	mostCoordinates  = 1 << 12 // coordinates of a contribution, and numbers that it is made of
-	mostPreceding = 1 << 12 // records before it
+	directions      = 2       // of either kind: dense ones, and single numbers
+	mostCoordinates = 1 << 12 // coordinates of a contribution, and numbers that it is made of
+	mostPreceding   = 1 << 12 // records before it
 )
 
 // enough is the share of a sensitivity that a move must reach. A bound holds for all histories, and moves are those of
@@ -54,8 +54,8 @@ func Overpaid(m mechanisms.Config, c operators.Operator) []Move {
 // reaches reports whether the noise pays for little more than the move.
 func (m Move) reaches() bool { return m.Distance >= enough*m.Sensitivity }
 
-// largestMoves returns the largest move of each component that canaries make. It tries one direction after another until
-// all moves reach their sensitivities.
+// largestMoves returns the largest move of each component that canaries make. It tries one direction after another
+// until all moves reach their sensitivities.
 func (a *Subject) largestMoves() ([]Move, error) {
 	p, err := a.open()
 	if err != nil {

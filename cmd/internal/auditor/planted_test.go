@@ -10,8 +10,8 @@ import (
 	"oriel/pipeline/pipetest"
 )
 
-// asConfigured are machines whose leaves are added later than their events come, whose decisions are rare, or whose
-// sums are reset.
+// asConfigured are machines whose contributions are added later than their events come, whose decisions are rare, or
+// whose sums are reset.
 var asConfigured = map[string][]string{
 	"served": {
 		"ORIEL_OPERATOR=linucb", "ORIEL_PLAYED=served", "ORIEL_ARMS=a,b,c", "ORIEL_DIMENSION=2", "ORIEL_MECHANISM=blt",

@@ -65,8 +65,8 @@ func (p *player) begin() error {
 	return nil
 }
 
-// add takes one record, after which leaf is what it should have added, and made the decisions that it brought about. It
-// reports whether the record should have added anything.
+// add takes one record, after which contribution is what it should have added, and made the decisions that it brought
+// about. It reports whether the record should have added anything.
 func (p *player) add(r operators.Record) bool {
 	adds := p.subject.contribution(p.contribution, p.all, p.reference, r)
 	p.subject.centres(p.centre, p.all, adds)
@@ -75,7 +75,7 @@ func (p *player) add(r operators.Record) bool {
 	return adds
 }
 
-// sum is the last release of the audited parts, valid until the next call.
+// sum is the last release of the audited components, valid until the next call.
 func (p *player) sum() []float64 {
 	p.release = p.release[:0]
 	for k := range p.subject.components {
@@ -84,7 +84,7 @@ func (p *player) sum() []float64 {
 	return p.release
 }
 
-// copyIncrements copies those of the last step, by part; nil of a sum that has none.
+// copyIncrements copies those of the last step, by component; nil of a sum that has none.
 func (p *player) copyIncrements() [][]lattice.Int128 {
 	stream := p.streams[p.now]
 	var all [][]lattice.Int128
@@ -94,7 +94,7 @@ func (p *player) copyIncrements() [][]lattice.Int128 {
 	return all
 }
 
-// appendSums appends the last releases of all parts.
+// appendSums appends the last releases of all components.
 func (p *player) appendSums(dst []byte) []byte {
 	for i := range p.subject.whole.Contribution.Components {
 		dst = appendNumbers(dst, p.streams[p.now].Sum(i))

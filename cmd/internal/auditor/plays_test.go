@@ -51,8 +51,8 @@ func TestAuditOfPlaysReachesTheClaim(t *testing.T) {
 	}
 }
 
-// TestAuditCatchesLongLeavesOfPlays: a leaf that is a tenth longer than it is checked to be, in the stream and in the
-// quantiser.
+// TestAuditCatchesLongLeavesOfPlays: a contribution that is a tenth longer than it is checked to be, in the stream and
+// in the quantiser.
 func TestAuditCatchesLongLeavesOfPlays(t *testing.T) {
 	fault := changed{after: func(dst []int64) {
 		for i := range dst {

@@ -36,7 +36,7 @@ func (a *Subject) backgroundSteps(attacks []*Attack) uint64 {
 }
 
 // residuals plays runs, with restarts half of them broken off and taken up again, and tests what their releases hold
-// beside their leaves.
+// beside their contributions.
 func (a *Subject) residuals(ctx context.Context, x *residual.Noise, restarts bool, w work) ([]residual.Test, uint64,
 	error,
 ) {
@@ -55,7 +55,9 @@ func (a *Subject) backgroundRuns(x *residual.Noise, restarts bool) (func(number 
 	}
 	observer := x.Observe()
 	return func(number uint64) (*residual.Run, error) {
-		err := c.play("crowd", number, restarts && number%2 == 1, func(s step) { observer.Release(s.release, s.contributions) })
+		err := c.play(
+			"crowd", number, restarts && number%2 == 1, func(s step) { observer.Release(s.release, s.contributions) },
+		)
 		if err != nil {
 			return nil, err
 		}
@@ -63,8 +65,8 @@ func (a *Subject) backgroundRuns(x *residual.Noise, restarts bool) (func(number 
 	}, nil
 }
 
-// short plays what takes a moment on the private sum alone: the least changes of a history, and the clip of parts that
-// have one.
+// short plays what takes a moment on the private sum alone: the least changes of a history, and the clip of components
+// that have one.
 func (a *Subject) short() ([]residual.Test, error) {
 	bare, plan := audit.RawContributions(a.mechanism, a.plan)
 	stream, err := a.stream(bare, plan, a.key())

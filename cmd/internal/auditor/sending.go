@@ -2,9 +2,9 @@ package auditor
 
 import "oriel/operators"
 
-// sending plays the canaries of a run: their records in order, each with the first place of a step, so that the leaf of
-// each is added in a step where at says that it is due. After a canary with a key its key comes again, twice, whichever
-// event there was: who sends it may be anybody, and it must add nothing of the event once more.
+// sending plays the canaries of a run: their records in order, each with the first place of a step, so that the
+// contribution of each is added in a step where at says that it is due. After a canary with a key its key comes again,
+// twice, whichever event there was: who sends it may be anybody, and it must add nothing of the event once more.
 type sending struct {
 	player  *player
 	along   []float64
@@ -51,9 +51,11 @@ func (s *sending) echo() (r operators.Record, echo bool) {
 	return r, true
 }
 
-// contributionAt plays a run up to the step in which its canary's leaf is added, and returns that leaf about its centre. It
-// reports whether there is one.
-func (p *player) contributionAt(step uint64, along []float64, run uint64, canary bool) (leaf []float64, adds bool, err error) {
+// contributionAt plays a run up to the step in which its canary's contribution is added, and returns that contribution
+// about its centre. It reports whether there is one.
+func (p *player) contributionAt(
+	step uint64, along []float64, run uint64, canary bool,
+) (leaf []float64, adds bool, err error) {
 	if err := p.begin(); err != nil {
 		return nil, false, err
 	}

@@ -12,8 +12,8 @@ import (
 	"oriel/operators"
 )
 
-// A canary's records come one a step, so that its leaf is added in the step that was asked for; then its key comes
-// twice again, with one event whichever the canary is. All other records are null.
+// A canary's records come one a step, so that its contribution is added in the step that was asked for; then its key
+// comes twice again, with one event whichever the canary is. All other records are null.
 func TestCanariesAreSentWhereTheirLeafIsDue(t *testing.T) {
 	for name, want := range map[string]struct {
 		earliest uint64
@@ -163,8 +163,8 @@ func plant(a *Subject, fault swapped) {
 	}
 }
 
-// A leaf that is a thousandth longer than the event says is found at a budget of 0.1, where no number of runs that a
-// test has would show it in noise.
+// A contribution that is a thousandth longer than the event says is found at a budget of 0.1, where no number of runs
+// that a test has would show it in noise.
 func TestAuditCatchesLeavesBesideTheSecondOpinion(t *testing.T) {
 	a := subject(t, "ORIEL_EPSILON=0.1")
 	plant(a, swapped{record: func(r operators.Record) operators.Record {
@@ -205,8 +205,8 @@ func TestAuditCatchesActionsOfOtherRecords(t *testing.T) {
 	}
 }
 
-// Decisions are played until some of the most that a step has are published, behind the first leaf; where there is
-// none in reach, that is said.
+// Decisions are played until some of the most that a step has are published, behind the first contribution; where there
+// is none in reach, that is said.
 func TestDecisionsAreInReach(t *testing.T) {
 	for _, x := range []struct {
 		more  []string
@@ -229,7 +229,7 @@ func TestDecisionsAreInReach(t *testing.T) {
 	}
 }
 
-// Leaves that no run can have are said to be out of reach, and what needs none is tried.
+// Contributions that no run can have are said to be out of reach, and what needs none is tried.
 func TestAuditOfLeavesOutOfReach(t *testing.T) {
 	frequent := slices.DeleteFunc(slices.Clone(asConfigured["served"]), func(line string) bool {
 		return strings.HasPrefix(line, "ORIEL_EMIT")

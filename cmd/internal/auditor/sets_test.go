@@ -36,9 +36,9 @@ func TestAuditOfSets(t *testing.T) {
 	}
 }
 
-// In the midst of a stream the leaves of a canary follow the set, or the point, that was published before. Who knows
-// that is shown most of what a canary can show, and not more than the claim; who looks for the leaves of the start
-// finds half of it, or nothing. A stream with the noise of twice the ε is refuted there.
+// In the midst of a stream the contributions of a canary follow the set, or the point, that was published before. Who
+// knows that is shown most of what a canary can show, and not more than the claim; who looks for the contributions of
+// the start finds half of it, or nothing. A stream with the noise of twice the ε is refuted there.
 func TestAuditFollowsLeaves(t *testing.T) {
 	for _, row := range []struct {
 		least float64 // of what a canary can show at the start

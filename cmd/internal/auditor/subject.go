@@ -19,8 +19,8 @@ import (
 
 // Subject is the configured machine. What an audit knows of its operator is an operators.ReferenceModel.
 //
-// Of a leaf of several parts it attacks all at once, or one: then mechanism, plan and guarantee are that part's alone,
-// as if it had a stream of its own. The machine runs over all.
+// Of a contribution of several components it attacks all at once, or one: then mechanism, plan and guarantee are that
+// component's alone, as if it had a stream of its own. The machine runs over all.
 type Subject struct {
 	whole            mechanisms.Config
 	wholePlan        mechanisms.Calibration
@@ -44,7 +44,7 @@ type Subject struct {
 }
 
 // NewSubject calibrates the machine of the settings. secret is the audit's, and decides all that is drawn. part is that
-// of the leaf, from 0, or AllParts.
+// of the contribution, from 0, or AllParts.
 func NewSubject(s settings.Settings, secret [32]byte, part int) (*Subject, error) {
 	learner, err := s.Learner()
 	if err != nil {
@@ -90,8 +90,8 @@ func newSubject(m mechanisms.Config, c operators.Operator, secret [32]byte, part
 }
 
 // deployed is the subject as the settings say it, where the attacked one publishes each decision and plays along
-// coordinates. Of leaves, only that of a stream's first event needs to be known there: it is for checks that compare
-// bytes, and for Overpaid.
+// coordinates. Of contributions, only that of a stream's first event needs to be known there: it is for checks that
+// compare bytes, and for Overpaid.
 func (a *Subject) deployed() (*Subject, error) {
 	b := *a
 	b.operator = a.deployedOperator
@@ -115,7 +115,7 @@ func (a *Subject) carried() (records int, lag uint64, err error) {
 	return len(all), lag, nil
 }
 
-// earliest is the first step in which an event's leaf can be added.
+// earliest is the first step in which an event's contribution can be added.
 func (a *Subject) earliest() uint64 { return uint64(a.carriers) + a.lag }
 
 // derived returns a value that the secret decides, of its own for each purpose and number.
@@ -131,8 +131,9 @@ func (a *Subject) random(purpose string, number uint64) *rand.Rand {
 // key is k₀ of all machines.
 func (a *Subject) key() [32]byte { return a.derived("machine", 0) }
 
-// contribution writes the contribution that a record should have in the audited parts, loss units: what the twin says of all parts,
-// clipped and rounded to the lattice by code of its own. It reports false, and zeros, for a record that adds nothing.
+// contribution writes the contribution that a record should have in the audited components, loss units: what the twin
+// says of all components, clipped and rounded to the lattice by code of its own. It reports false, and zeros, for a
+// record that adds nothing.
 func (a *Subject) contribution(dst, all []float64, twin operators.ReferenceModel, r operators.Record) bool {
 	clear(dst)
 	if !twin.Contribution(all, r) {
@@ -145,14 +146,14 @@ func (a *Subject) contribution(dst, all []float64, twin operators.ReferenceModel
 	return true
 }
 
-// componentContribution writes what numbers become in a part. What a quantiser makes of them is the operator's to say: distances
-// asks whether that is within its claim.
+// componentContribution writes what numbers become in a component. What a quantiser makes of them is the operator's to
+// say: distances asks whether that is within its claim.
 func (a *Subject) componentContribution(dst, numbers []float64, k int) {
 	grid, integers := a.components[k].Grid, a.integers[a.components[k].From:a.components[k].To]
 	unit := grid.Unit()
 	q := a.mechanism.Contribution.Components[k].Quantiser
 	if _, ball := q.(mechanisms.Ball); ball {
-		// Half the distance that is accounted is how far a leaf is from the centre at most.
+		// Half the distance that is accounted is how far a contribution is from the centre at most.
 		limit, away := math.Sqrt(lattice.Grid{}.Float64(a.plan.Component(k).Replace))/2*unit, make([]float64, len(dst))
 		for i := range dst {
 			dst[i] = math.RoundToEven(numbers[len(dst)+i]/unit) * unit
@@ -179,7 +180,8 @@ func (a *Subject) componentContribution(dst, numbers []float64, k int) {
 	}
 }
 
-// centres writes the public centres of the leaves that a record adds, as twins say them; zeros where a leaf has none.
+// centres writes the public centres of the contributions that a record adds, as reference models say them; zeros where
+// a contribution has none.
 func (a *Subject) centres(dst, all []float64, adds bool) {
 	clear(dst)
 	for k, of := range a.components {
@@ -193,8 +195,8 @@ func (a *Subject) centres(dst, all []float64, adds bool) {
 	}
 }
 
-// kept is how much of a leaf a release holds one step later: all of a sum, nothing where steps are released alone, γ
-// with a memory.
+// kept is how much of a contribution a release holds one step later: all of a sum, nothing where steps are released
+// alone, γ with a memory.
 func (a *Subject) kept() float64 {
 	facts, _ := mechanisms.FactsOf(a.mechanism.Name)
 	if memory, decays := a.mechanism.Scope.Memory(); decays {
@@ -219,11 +221,11 @@ func (a *Subject) pair(twin operators.ReferenceModel, u []float64, with bool) op
 	}
 }
 
-// errUnseen is a canary whose leaf no stream adds.
+// errUnseen is a canary whose contribution no stream adds.
 var errUnseen = errors.New("audit: no event of these settings adds to the sums")
 
-// contributions returns the contributions of a canary along u with it and without, about their centre, at the start of a stream: they
-// are those at every other place.
+// contributions returns the contributions of a canary along u with it and without, about their centre, at the start of
+// a stream: they are those at every other place.
 func (a *Subject) contributions(u []float64) (with, without []float64, err error) {
 	p, err := a.open()
 	if err != nil {
@@ -243,9 +245,9 @@ func (a *Subject) contributions(u []float64) (with, without []float64, err error
 	return both[0], both[1], nil
 }
 
-// dense returns a vector, of norm 1 in each part and within the directions of leaves, along which a canary moves the
-// sums: a random one, or, for noise whose worst case is in the ℓ1 norm, one of entries of equal size and random signs,
-// as many of either. One that is constant where leaves are free of constants is drawn again.
+// dense returns a vector, of norm 1 in each component and within the directions of contributions, along which a canary
+// moves the sums: a random one, or, for noise whose worst case is in the ℓ1 norm, one of entries of equal size and
+// random signs, as many of either. One that is constant where contributions are free of constants is drawn again.
 func (a *Subject) dense(rng *rand.Rand) []float64 {
 	facts, _ := mechanisms.FactsOf(a.mechanism.Name)
 	for tries := 0; ; tries++ {
@@ -264,8 +266,8 @@ func (a *Subject) dense(rng *rand.Rand) []float64 {
 	}
 }
 
-// along returns the vector of one number of the audited parts, and of the first of each other part, within the
-// directions of leaves.
+// along returns the vector of one number of the audited components, and of the first of each other part, within the
+// directions of contributions.
 func (a *Subject) along(number int) []float64 {
 	return a.units(func(part int, u []float64) {
 		from, _ := a.bounds(part)
@@ -278,10 +280,10 @@ func (a *Subject) along(number int) []float64 {
 	})
 }
 
-// numbers is how many numbers the audited parts take.
+// numbers is how many numbers the audited components take.
 func (a *Subject) numbers() int { return a.mechanism.Contribution.Entries() }
 
-// units fills a vector part by part, and scales each to norm 1.
+// units fills a vector component by component, and scales each to norm 1.
 func (a *Subject) units(fill func(part int, u []float64)) []float64 {
 	all := make([]float64, a.whole.Contribution.Entries())
 	vector := func(i int) []float64 { // without public numbers

@@ -12,8 +12,8 @@ import (
 	"oriel/operators/loss"
 )
 
-// Every configuration has a canary that moves a leaf by the whole sensitivity. That its gradient is longer than the
-// clip whatever was decided before is a test of the operator.
+// Every configuration has a canary that moves a contribution by the whole sensitivity. That its gradient is longer than
+// the clip whatever was decided before is a test of the operator.
 func TestCanaryMovesTheLeafByTheWholeSensitivity(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	for _, mechanism := range []string{"blt", "tree-laplace"} {

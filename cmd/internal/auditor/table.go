@@ -147,7 +147,7 @@ func (t *Attack) epsilonName() string {
 	return "ε at δ = " + plan.Upper(t.Report.Claim.Delta)
 }
 
-// dimensions are those of the audited parts, such as 1 + 3.
+// dimensions are those of the audited components, such as 1 + 3.
 func (a *Subject) dimensions() string {
 	var all []string
 	for _, p := range a.components {

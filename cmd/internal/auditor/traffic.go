@@ -8,7 +8,7 @@ import (
 )
 
 // traffic makes events of all kinds, whose leaves an auditor knows: far beyond the clip in a random direction or along
-// one number of the leaf, about the clip, far below it, of weight 0, and none at all.
+// one number of the contribution, about the clip, far below it, of weight 0, and none at all.
 //
 // Where events have keys, some records come under a key that has come before: as an answer that is sent again may, or
 // as the reward that a context waits for. Which keys come, and when, is public: it is the same for all purposes of a

@@ -56,7 +56,7 @@ func TestNoiseIsSwitchedOffHereAlone(t *testing.T) {
 	}
 	for what, want := range map[string][]string{
 		"SumsOver":     {"cmd/internal/eval/open.go", "mechanisms/", "cmd/internal/auditor/"},
-		"NewStream":    {"cmd/internal/eval/open.go", "mechanisms/", "cmd/internal/auditor/"},
+		"NewStream":    {"cmd/internal/eval/open.go", "mechanisms/", "cmd/internal/auditor/", "operators/optest/"},
 		"withoutNoise": {"cmd/internal/eval/"},
 		"eval":         {"cmd/oriel/eval.go", "cmd/oriel/eval_source.go", "cmd/oriel/demo"},
 		"newSeeded":    {"cmd/oriel/demo.go"},

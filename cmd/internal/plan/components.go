@@ -7,7 +7,7 @@ import (
 	"oriel/mechanisms"
 )
 
-// Component is what a mechanism makes of one part of a leaf.
+// Component is what a mechanism makes of one part of a contribution.
 type Component struct {
 	Name            string  `json:"name"`
 	Size            int     `json:"coordinates"`
@@ -19,12 +19,12 @@ type Component struct {
 	WorstVector     float64 `json:"worst_rms_vector"`
 }
 
-// several reports whether the figures of one part are not those of the leaf.
+// several reports whether the figures of one component are not those of the contribution.
 func (m *machine) several() bool {
 	return len(m.config.Contribution.Components) > 1 || m.config.Contribution.Components[0].Scales != nil
 }
 
-// components returns a row for each part.
+// components returns a row for each component.
 func (m *machine) components() []Component {
 	average, most := m.vectors()
 	var rows []Component
@@ -51,7 +51,7 @@ func (m *machine) components() []Component {
 	return rows
 }
 
-// together returns the root mean square over the coordinates of all parts, and over their vectors, one behind the
+// together returns the root mean square over the coordinates of all components, and over their vectors, one behind the
 // other.
 func together(parts []Component) (all Component) {
 	for _, p := range parts {
@@ -63,8 +63,8 @@ func together(parts []Component) (all Component) {
 	return all
 }
 
-// overLeast returns the variance of a release over (Δ/µ)², in which every part is the same: µ is the part's share of
-// the budget's.
+// overLeast returns the variance of a release over (Δ/µ)², in which every component is the same: µ is the component's
+// share of the budget's.
 func (m *machine) overLeast() float64 {
 	part, shares := m.config.Contribution.Components[0], 0.0
 	for _, p := range m.config.Contribution.Components {

@@ -13,7 +13,7 @@ import (
 	"oriel/operators"
 )
 
-// ofParts is an operator whose leaf has two parts, one with scales.
+// ofParts is an operator whose contribution has two components, one with scales.
 type ofParts struct{ learner }
 
 func (ofParts) Describe(mechanisms.Config) operators.Description {
@@ -32,9 +32,9 @@ func partsInput(name string) Input {
 	return Input{Configured: c, Operator: ofParts{}}
 }
 
-// The figures of each part are those of its noise, and those of the row are over all coordinates: over 20 000 steps of
-// noise alone, of which the squares have a relative standard error below 0.016 (see TestVarianceOfAVector), so that
-// 6.11 of them are below 0.1.
+// The figures of each component are those of its noise, and those of the row are over all coordinates: over 20 000
+// steps of noise alone, of which the squares have a relative standard error below 0.016 (see TestVarianceOfAVector), so
+// that 6.11 of them are below 0.1.
 func TestFiguresOfPartsAreOfTheirNoise(t *testing.T) {
 	for _, name := range []string{"once-gaussian", "once-gamma"} {
 		in := partsInput(name)
@@ -65,8 +65,8 @@ func TestFiguresOfPartsAreOfTheirNoise(t *testing.T) {
 	}
 }
 
-// Error over the optimum is that of the same mechanism of one part, whose budget is all of it; and nothing of the first
-// part's is said of all.
+// Error over the optimum is that of the same mechanism of one component, whose budget is all of it; and nothing of the
+// first part's is said of all.
 func TestReportOfParts(t *testing.T) {
 	for _, name := range []string{"blt", "tree-gaussian", "tree-gamma"} {
 		in := partsInput(name)
@@ -100,7 +100,7 @@ func TestReportOfParts(t *testing.T) {
 	}
 }
 
-// A step is measured with as many numbers as the leaf takes.
+// A step is measured with as many numbers as the contribution takes.
 func TestMeasureOfParts(t *testing.T) {
 	in := partsInput("blt")
 	in.Measure = 1

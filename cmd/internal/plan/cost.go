@@ -22,7 +22,7 @@ type Cost struct {
 
 // Messages of the chain (mechanisms/noise, doc.go, format 1), bytes.
 const (
-	// and 8 an integer of a leaf that is absorbed
+	// and 8 an integer of a contribution that is absorbed
 	recordLen  = (1 + 4 + 6) + (1 + 8) + (1 + 4) + (1 + 16 + 4 + 8 + 4) + (1 + 1 + 4)
 	noiseLen   = (1 + 4 + 5) + (1 + 2 + 8 + 1 + 8)
 	hashBlock  = 64

@@ -68,7 +68,7 @@ func (m *machine) sensitivity() float64 { return m.plan.Sensitivity(m.config) }
 // lattice returns Δ in lattice units.
 func (m *machine) lattice() int64 { return int64(m.sensitivity() / m.plan.Grid.Unit()) }
 
-// scale returns σ or θ of a noise vector, loss units; of several parts that of the first.
+// scale returns σ or θ of a noise vector, loss units; of several components that of the first.
 func (m *machine) scale() float64 { return m.plan.Scale.Float64() * m.plan.Grid.Unit() }
 
 // vectors returns how many noise vectors' variance a release holds: mean over steps, and largest.
@@ -134,8 +134,8 @@ func filterUpTo(f blt.Filter, horizon uint64) (mean, most float64) {
 }
 
 // rms returns the root mean square of the noise of one coordinate of a release, loss units: mean over steps, and at the
-// worst step. Rounding to the lattice adds less than a unit, 2⁻²⁴ of the clip, and is left out. Of several parts it is
-// over all their coordinates.
+// worst step. Rounding to the lattice adds less than a unit, 2⁻²⁴ of the clip, and is left out. Of several components
+// it is over all their coordinates.
 func (m *machine) rms() (mean, worst float64) {
 	if m.several() {
 		all := together(m.components())

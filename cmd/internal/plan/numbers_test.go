@@ -100,10 +100,10 @@ func filterOf(f decay.Filter) func(int) float64 {
 	}
 }
 
-// Every number of the tables by another route: the distances of a leaf from their formulas, µ from (ε, δ), the noise
-// of one draw from the power series of 1/e, that of views from the series of e, and ± of a sum, a mean and a variance
-// by moving released columns one by one. Rounding up of distances and scales is below 10⁻⁵, of the series' ends below
-// 10⁻³.
+// Every number of the tables by another route: the distances of a contribution from their formulas, µ from (ε, δ), the
+// noise of one draw from the power series of 1/e, that of views from the series of e, and ± of a sum, a mean and a
+// variance by moving released columns one by one. Rounding up of distances and scales is below 10⁻⁵, of the series'
+// ends below 10⁻³.
 func TestNumbersByAnotherRoute(t *testing.T) {
 	const (
 		a, b, c      = 1, 0.5, 2.0
@@ -256,7 +256,7 @@ func TestNumbersOfQuantiles(t *testing.T) {
 	}
 }
 
-// At user level, noise is that of a user's trains of events with the leaf's own distance.
+// At user level, noise is that of a user's trains of events with the contribution's own distance.
 func TestNumbersOfUsers(t *testing.T) {
 	changes := append([]string{"ORIEL_USER_ID=key", "ORIEL_USER_SEPARATION=64", "ORIEL_STATISTICS=count", "ORIEL_VALUE="},
 		total...)

@@ -74,8 +74,8 @@ const (
 	panelGap = 30
 )
 
-// slide clears a canvas, writes title, subtitle and footnote and returns the two parts of what is left; share is the
-// left one's.
+// slide clears a canvas, writes title, subtitle and footnote and returns the two components of what is left; share is
+// the left one's.
 func slide(c draw.Canvas, title, subtitle string, footnote []string, share vg.Length) (left, right draw.Canvas) {
 	c.SetColor(paper)
 	c.Fill(c.Rectangle.Path())

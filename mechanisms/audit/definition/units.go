@@ -8,7 +8,8 @@ import (
 	"oriel/mechanisms/noise"
 )
 
-// Component is a part of a leaf as its noise is: the coordinates From … To−1 of all, each with noise of Scale in integers.
+// Component is a part of a contribution as its noise is: the coordinates From … To−1 of all, each with noise of Scale
+// in integers.
 type Component struct {
 	From, To int
 	Grid     lattice.Grid
@@ -44,7 +45,7 @@ func Integers(c mechanisms.Config, p mechanisms.Calibration) []float64 {
 }
 
 // Scales returns the noise scale of a node or a step at each coordinate, loss units: √k·q·s. Measured in it, noise of
-// all parts has one law.
+// all components has one law.
 func Scales(c mechanisms.Config, p mechanisms.Calibration) []float64 {
 	out := Integers(c, p)
 	for _, part := range Components(c, p) {

@@ -1,5 +1,5 @@
-// Package residual rebuilds the noise of a stream from its releases and from leaves that the auditor knows, and asks
-// whether it is that of the plan: every draw, in law, tails and independence. Where package audit bounds what one
+// Package residual rebuilds the noise of a stream from its releases and from contributions that the auditor knows, and
+// asks whether it is that of the plan: every draw, in law, tails and independence. Where package audit bounds what one
 // canary shows, this one sees any departure from the plan's noise, whoever it endangers.
 //
 //	y_t  release     G_t  what it should be without noise: prefix sum, or the step's own     n  coordinates     T  releases
@@ -17,9 +17,9 @@
 //	         single nodes only, mapped to normals by their distribution functions (Rosenblatt 1952): of a Gamma vector
 //	         its norm, with the sign of the first entry, and each entry over the length of those before it
 //
-// If the plan's noise is true, all z are independent standard normals, given all leaves, also leaves that adapt to
-// releases: for each test that is all there is to assume. Innovations of pure noise are uncorrelated and not normal;
-// they are compared with those of a twin, drawn by the definition, run by run.
+// If the plan's noise is true, all z are independent standard normals, given all contributions, also contributions that
+// adapt to releases: for each test that is all there is to assume. Innovations of pure noise are uncorrelated and not
+// normal; they are compared with those of a twin, drawn by the definition, run by run.
 //
 // Tests. Every p-value is an upper bound of the true probability at any number of draws: exact normal tails, or
 // Chernoff's bound (1952) of a binomial count or a chi-square sum, or Markov's inequality, times the number of places

@@ -97,8 +97,8 @@ func (x *Noise) Steps() int { return x.steps }
 // PerStep is how many releases, from the first on, give single draws or, of Gaussian noise, independent normals.
 func (x *Noise) PerStep() int { return x.perStep }
 
-// starts is how far apart coordinates of equal places in two parts are, among those that are compared: parts that share
-// noise by mistake agree there.
+// starts is how far apart coordinates of equal places in two components are, among those that are compared: components
+// that share noise by mistake agree there.
 func (x *Noise) starts() []int {
 	var out []int
 	for i, part := range x.components {

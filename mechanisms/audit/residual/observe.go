@@ -108,8 +108,8 @@ func (o *Observer) Release(release, leaf []float64) {
 	o.contribution(leaf)
 }
 
-// contribution adds z along the step's contribution, and at each of its coordinates: the contribution is known before the step's noise, so this
-// is a standard normal whatever it depends on, and at a coordinate one of variance w².
+// contribution adds z along the step's contribution, and at each of its coordinates: the contribution is known before
+// the step's noise, so this is a standard normal whatever it depends on, and at a coordinate one of variance w².
 func (o *Observer) contribution(leaf []float64) {
 	x, sum, length := o.noise, 0.0, 0.0
 	for _, part := range x.components {

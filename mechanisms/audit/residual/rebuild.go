@@ -15,7 +15,7 @@ type Rebuilder struct {
 	clean      []float64 // G_t, loss units
 }
 
-// parts is what releases so far say of the noise of later ones, all of it in units of σ.
+// components is what releases so far say of the noise of later ones, all of it in units of σ.
 type parts interface {
 	start()
 	// next turns the noise of the next release into what it adds to the forecast, and returns that one's standard
@@ -51,8 +51,8 @@ func (r *Rebuilder) Start() {
 // absurd is in the place of a draw that no noise has, or that is not a number.
 const absurd = 1e6
 
-// Next writes z of the next release to dst. leaf is what the step's leaves add up to, loss units. It panics beyond the
-// last release.
+// Next writes z of the next release to dst. contribution is what the step's leaves add up to, loss units. It panics
+// beyond the last release.
 func (r *Rebuilder) Next(dst, release, leaf []float64) {
 	x := r.noise
 	if r.step == x.steps || len(dst) != x.n || len(release) != x.n || len(leaf) != x.n {

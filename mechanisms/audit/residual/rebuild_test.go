@@ -25,8 +25,8 @@ func (r *recorder) Fill(dst []int64, seed noise.Seed) {
 	r.drawn = append(r.drawn, slices.Clone(dst))
 }
 
-// Releases and leaves give back the integers that were drawn, each but for a few units: of once and blt always, of a
-// tree in its first block.
+// Releases and contributions give back the integers that were drawn, each but for a few units: of once and blt always,
+// of a tree in its first block.
 func TestDrawsAreRebuilt(t *testing.T) {
 	for _, name := range []string{"once-gaussian", "blt", "tree-gaussian"} {
 		c := config(name, 3, 64)

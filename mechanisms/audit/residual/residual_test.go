@@ -35,7 +35,8 @@ func newNoise(t *testing.T, c mechanisms.Config, p mechanisms.Calibration, steps
 	return x
 }
 
-// play adds runs of a stream whose leaves follow its releases: the sign of the last release decides the next leaf.
+// play adds runs of a stream whose contributions follow its releases: the sign of the last release decides the next
+// contribution.
 func play(t *testing.T, stream *mechanisms.Stream, x *residual.Noise, runs int) *residual.Battery {
 	t.Helper()
 	battery, observer := residual.NewBattery(x), x.Observe()

@@ -15,8 +15,8 @@ func (s *seedsOf) Fill(dst []int64, seed noise.Seed) {
 }
 
 // InstancesAreApart plays one history on two instances of a mechanism. All noise vectors must have seeds of their own,
-// those of one instance and those of the other: parts of a stream share a chain, and a difference of two parts with one
-// noise would show a clean difference of their leaves.
+// those of one instance and those of the other: parts of a stream share a chain, and a difference of two components
+// with one noise would show a clean difference of their contributions.
 func InstancesAreApart(t testing.TB, steps int, newSum func(sampler noise.Sampler, instance uint16) Sum) {
 	t.Helper()
 	of := map[noise.Seed]uint16{}

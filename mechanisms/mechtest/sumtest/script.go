@@ -30,7 +30,7 @@ func Tails(reach, scale int64) []int64 {
 	return append(out, 0, 1, -1)
 }
 
-// Contribution writes a small leaf for a step.
+// Contribution writes a small contribution for a step.
 func Contribution(dst []int64, step int) {
 	for i := range dst {
 		dst[i] = int64((step+1)*(i+3)%7) - 3

@@ -20,7 +20,7 @@ func Gaussian(t testing.TB, s float64) noise.Sampler {
 	return sampler
 }
 
-// Step absorbs a leaf and adds it; dst has the leaf's length.
+// Step absorbs a contribution and adds it; dst has the contribution's length.
 func Step(sum Sum, chain *noise.Chain, dst []float64, leaf ...int64) {
 	chain.Absorb(sum.Steps()+1, 0, noise.Identity{Offset: int64(sum.Steps())}, leaf)
 	sum.Add(dst, leaf, chain)

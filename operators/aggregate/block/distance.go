@@ -2,8 +2,8 @@ package block
 
 import "math"
 
-// apart bounds the square of the distance of two leaves of one cell without weights, exactly where there are no squares
-// or no bins, but for rounding.
+// apart bounds the square of the distance of two contributions of one cell without weights, exactly where there are no
+// squares or no bins, but for rounding.
 //
 // Bins i and i + lag: the rows of both columns are r_k and r_{k+lag}, and there are more of them the smaller i is, so
 // that the columns of bins 0 and lag are as far apart as any. Values there are less than (lag + 1)·2/m apart and more

@@ -5,14 +5,14 @@
 //	A, B, C, K  the same in units of the lattice, rounded down             m  bins of [−1, 1], of equal width
 //	r_k         coefficients of (1−z)^{−1/2}: 1, ½, ⅜, …                   R  the lower triangular Toeplitz matrix of r
 //
-// A leaf has at most one cell that is not zero: V·(A, Bx, C(x²−½), K·column of R of the bin of x). Its floats become
-// three integers first, each in a public range, and all that follows is integers: distances hold for whatever arrives.
-// PROOF.md has the argument.
+// A contribution has at most one cell that is not zero: V·(A, Bx, C(x²−½), K·column of R of the bin of x). Its floats
+// become three integers first, each in a public range, and all that follows is integers: distances hold for whatever
+// arrives. PROOF.md has the argument.
 //
 // R·R is the matrix of prefix sums, so the running counts of bins are R times the released columns (Cumulate).
 //
 // Cost: Quantise is O(size of a cell), and does not allocate. Distances is O(m²).
 //
 //	h := block.OneHot{Block: block.Block{Count: 1, Mean: 0.3}, Cells: 384, Weight: 1}
-//	leaf := mechanisms.Leaf{Parts: []mechanisms.Part{h.Part()}}
+//	contribution := mechanisms.Leaf{Parts: []mechanisms.Part{h.Part()}}
 package block

@@ -96,8 +96,8 @@ func TestDeviationsOfQuantiles(t *testing.T) {
 }
 
 // The figures that a choice of columns rests on: the variance of the last running count of 512 bins times the
-// square of a distance of leaves is 9.31 from zero, 18.63 between two cells and 15.20 within one, by sums in plain
-// floating point.
+// square of a distance of contributions is 9.31 from zero, 18.63 between two cells and 15.20 within one, by sums in
+// plain floating point.
 func TestVarianceOfQuantileColumns(t *testing.T) {
 	f := func(cells int, wantReplace, wantZero float64) {
 		t.Helper()

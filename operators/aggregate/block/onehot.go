@@ -14,9 +14,9 @@ import (
 const one = 1 << 30
 
 // OneHot is the Quantiser of events that are in one of several public cells. It takes three numbers: the cell, 0 to
-// Cells − 1, and −1 or anything else for none, whose leaf is zero; the value x, clamped to [−1, 1]; and the weight,
-// clamped to [0, Weight]. A NaN gives the zero leaf. Where Weight is 1 events have no weights and the third number is
-// not read.
+// Cells − 1, and −1 or anything else for none, whose contribution is zero; the value x, clamped to [−1, 1]; and the
+// weight, clamped to [0, Weight]. A NaN gives the zero contribution. Where Weight is 1 events have no weights and the
+// third number is not read.
 type OneHot struct {
 	Block
 	Cells  int     // 1 to 2²⁴
@@ -41,7 +41,8 @@ func (h OneHot) Validate() error {
 	return errors.Join(errs...)
 }
 
-// Component is a part that has these leaves, on a grid that holds the longest. Of an invalid h it says nothing.
+// Component is a component that has these contributions, on a grid that holds the longest. Of an invalid h it says
+// nothing.
 func (h OneHot) Component() mechanisms.Component {
 	const room = 1 + 0x1p-22 // C/2 is rounded up, by less than a unit of which Λ has 2²⁴; the rest is float64's rounding
 	return mechanisms.Component{Size: h.Size(), Clip: float64(float64(h.Norm()*h.Weight) * room), Quantiser: h}
@@ -55,7 +56,7 @@ type units struct {
 
 func (h OneHot) units(g lattice.Grid) units {
 	down := func(weight float64) int64 {
-		// 2Λ, because half of C is in a leaf.
+		// 2Λ, because half of C is in a contribution.
 		return int64(min(math.Floor(float64(weight*h.Weight)/g.Unit()), float64(2*float64(g.Lambda))))
 	}
 	return units{
@@ -64,14 +65,15 @@ func (h OneHot) units(g lattice.Grid) units {
 	}
 }
 
-// coarsest has what leaves are computed in: on a finer lattice, which only noise needs, they are 2^shift times those of
-// the lattice of 31 bits, and so are distances.
+// coarsest has what contributions are computed in: on a finer lattice, which only noise needs, they are 2^shift times
+// those of the lattice of 31 bits, and so are distances.
 func coarsest(g lattice.Grid) (coarse lattice.Grid, shift uint) {
 	shift = uint(max(0, g.Bits()-31))
 	return lattice.Grid{Exp: g.Exp + int(shift), Lambda: g.Lambda >> shift}, shift
 }
 
-// Distances returns the squares of the distances of PROOF.md: replace of any two leaves, zeroOut of one from zero.
+// Distances returns the squares of the distances of PROOF.md: replace of any two contributions, zeroOut of one from
+// zero.
 func (h OneHot) Distances(g lattice.Grid) (replace, zeroOut lattice.Int128) {
 	coarse, shift := coarsest(g)
 	near, far := h.distances(coarse)
@@ -125,7 +127,7 @@ func root(x uint64) uint64 {
 	return r
 }
 
-// Quantise writes the leaf to dst, which is zero but in one cell.
+// Quantise writes the contribution to dst, which is zero but in one cell.
 func (h OneHot) Quantise(g lattice.Grid, dst []int64, v []float64) {
 	cell, x, weight := v[0], v[1], v[2]
 	if !(cell >= 0 && cell < float64(h.Cells)) || cell != math.Floor(cell) || math.IsNaN(x) {

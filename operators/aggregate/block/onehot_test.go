@@ -133,8 +133,8 @@ func (f fault) Quantise(g lattice.Grid, dst []int64, v []float64) {
 	}
 }
 
-// Every leaf of a coarse lattice, and a dense sample of a fine one, is no farther from another and from zero than is
-// claimed; the claims are no waste.
+// Every contribution of a coarse lattice, and a dense sample of a fine one, is no farther from another and from zero
+// than is claimed; the claims are no waste.
 func TestDistancesByEnumeration(t *testing.T) {
 	f := func(g lattice.Grid, q mechanisms.Quantiser, h block.OneHot, dense int, holds bool) {
 		t.Helper()
@@ -223,7 +223,7 @@ func TestDistancesWithinACellAreJoint(t *testing.T) {
 	}
 }
 
-// A part is valid on every lattice that parts have, and its longest leaf is not beyond Λ.
+// A part is valid on every lattice that components have, and its longest contribution is not beyond Λ.
 func TestPartHoldsEveryLeaf(t *testing.T) {
 	for _, b := range append(blocks(), block.Block{Count: 1, Mean: 0.3, Square: 0.7, Bins: block.MaxBins, Quantile: 2}) {
 		for _, weight := range []float64{1, 1e-3, 0.999, 3e5} {
@@ -250,7 +250,7 @@ func TestPartHoldsEveryLeaf(t *testing.T) {
 	}
 }
 
-// Leaves are those of the definition, computed in floating point, to a unit a coordinate.
+// Contributions are those of the definition, computed in floating point, to a unit a coordinate.
 func TestQuantiseIsTheDefinition(t *testing.T) {
 	for _, b := range blocks() {
 		for _, most := range []float64{1, 2.5} {

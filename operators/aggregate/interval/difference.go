@@ -19,9 +19,9 @@ func MeanOf(sum, count Noisy, z float64) Estimate {
 	return e
 }
 
-// ShareOf returns the share in [0, 1] of a part in itself and the rest, two counts of independent noise, and its set:
-// all θ with (y − θx)² ≤ z²·(s_y² − 2θs_y² + θ²s_x²) for y the part and x the sum of both, whose noise is y's and the
-// rest's. It is Fieller's set for numbers of covariance s_y².
+// ShareOf returns the share in [0, 1] of a component in itself and the rest, two counts of independent noise, and its
+// set: all θ with (y − θx)² ≤ z²·(s_y² − 2θs_y² + θ²s_x²) for y the component and x the sum of both, whose noise is y's
+// and the rest's. It is Fieller's set for numbers of covariance s_y².
 func ShareOf(part, rest Noisy, z float64) Estimate {
 	square := func(a float64) float64 { return float64(a * a) }
 	whole := Noisy{part.Value + rest.Value, math.Sqrt(square(part.Deviation) + square(rest.Deviation))}

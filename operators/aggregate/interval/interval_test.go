@@ -274,7 +274,7 @@ func TestQuantileEstimateIsInItsInterval(t *testing.T) {
 	}
 }
 
-// The share of a part in a whole covers with exactly its level, near its ends included, and its difference does.
+// The share of a component in a whole covers with exactly its level, near its ends included, and its difference does.
 func TestSharesCover(t *testing.T) {
 	for _, truth := range []struct{ part, rest float64 }{{400, 0}, {0, 400}, {300, 300}, {30, 2000}, {5000, 100}} {
 		sample := func(normal func() float64) interval.Estimate {
@@ -333,7 +333,7 @@ func TestPlansAreWhatIntervalsHave(t *testing.T) {
 }
 
 // The worked figure: delays of −60 to 180 minutes, 3 000 flights, a count alone known to 17.87 at zero-out. With a
-// = b leaves are √2 longer than b, with a = 0.3b √1.09.
+// = b contributions are √2 longer than b, with a = 0.3b √1.09.
 func TestPlanOfDelays(t *testing.T) {
 	const alone = 17.87
 	f := func(count, at, want float64) {

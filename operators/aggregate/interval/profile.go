@@ -39,7 +39,7 @@ func (p point) profile(z float64) (v float64) {
 }
 
 // flat reports whether the surfaces of variances are flat enough for profile. Q − S²/n + n(½ − v) is zero on one, and
-// parts from its tangent plane by the square of a deviation of S over n.
+// components from its tangent plane by the square of a deviation of S over n.
 func (p point) flat() bool {
 	mean := p.sum.Value / p.count.Value
 	ds := float64(2 * float64(mean*p.sum.Deviation))

@@ -2,7 +2,7 @@ package interval
 
 import "math"
 
-// cells parts the means that are not excluded: with more, an interval is shorter by less than a per cent.
+// cells components the means that are not excluded: with more, an interval is shorter by less than a per cent.
 const cells = 16
 
 // Variance returns an interval of 95 % of the variance of x about its mean, in [0, 1], from count, sum and square, the
