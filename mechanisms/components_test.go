@@ -470,7 +470,8 @@ func goldenParts() mechanisms.Calibration {
 func TestGoldenParts(t *testing.T) {
 	plan := goldenParts()
 	binary, err := plan.AppendBinary(nil)
-	if back, errBack := mechanisms.ParseCalibration(binary); err != nil || errBack != nil || !reflect.DeepEqual(back, plan) {
+	back, errBack := mechanisms.ParseCalibration(binary)
+	if err != nil || errBack != nil || !reflect.DeepEqual(back, plan) {
 		t.Errorf("read back: %+v, %v, %v", back, err, errBack)
 	}
 	c, v := withParts("blt")
