@@ -94,8 +94,8 @@ func (s *Stream) choose(instance uint16, scores []int64, law Exponential) int {
 	return s.draws.by(Draw{Step: s.Step(), Place: s.place, Instance: instance, Law: law, Scores: scores}, drawn)
 }
 
-// choices are what draws of all streams of a opened mechanism work in.
-type choices struct {
+// drawScratch are what draws of all streams of a opened mechanism work in.
+type drawScratch struct {
 	noise.Chooser
 	gaps     []uint64
 	law      Exponential // of num and den, those of the last draw

@@ -92,15 +92,15 @@ func (decaying) sums(x calibratedComponent, p Calibration, _ Config, sampler noi
 	return func() Sum { return first.Fresh() }, err
 }
 
-// lossOfLife is a loss by age that ends, and that noise can be calibrated to.
-type lossOfLife interface {
+// lifetimeLoss is a loss by age that ends, and that noise can be calibrated to.
+type lifetimeLoss interface {
 	dp.Curve
 	Life() float64
 	ScaleFor(mu float64) (noise.Scale, error)
 }
 
 // lossForLife is a component's loss of the unit that c names.
-func lossForLife(x calibratedComponent, p Calibration, c Config) lossOfLife {
+func lossForLife(x calibratedComponent, p Calibration, c Config) lifetimeLoss {
 	event := decay.Loss{Filter: p.Decay, Square: x.square, N: x.n, Scale: x.scale}
 	if separation, several := c.Unit.EventSeparation(); several {
 		return decay.UserLoss{Loss: event, Separation: separation, Window: c.ExchangeSteps()}

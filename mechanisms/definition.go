@@ -14,7 +14,7 @@ import (
 type definition struct {
 	name string
 	Facts
-	scopes []taken
+	scopes []acceptedScope
 }
 
 // noiseStructure is where noise enters: at the nodes of a tree, before a filter, or in single steps.
@@ -48,29 +48,29 @@ var definitions = []definition{
 
 // The scopes that each place of noise takes.
 var (
-	onTree = []taken{
+	onTree = []acceptedScope{
 		of(func(w protection.Window) noiseStructure { return tree{w.Steps} }),
 		of(func(l protection.Lifetime) noiseStructure { return tree{l.Within} }),
 	}
-	onFilter = []taken{
+	onFilter = []acceptedScope{
 		of(func(w protection.Window) noiseStructure { return filter{w.Steps} }),
 		of(func(l protection.Lifetime) noiseStructure { return filter{l.Within} }),
 		of(func(d protection.Decay) noiseStructure { return decaying{d.Steps} }),
 	}
-	onSteps = []taken{of(func(protection.PerStep) noiseStructure { return perStep{} })}
-	onDraws = []taken{of(func(l protection.Lifetime) noiseStructure { return exponential{l} })}
+	onSteps = []acceptedScope{of(func(protection.PerStep) noiseStructure { return perStep{} })}
+	onDraws = []acceptedScope{of(func(l protection.Lifetime) noiseStructure { return exponential{l} })}
 )
 
-// taken is a scope that a mechanism takes, and where noise enters under it.
-type taken struct {
+// acceptedScope is a scope that a mechanism takes, and where noise enters under it.
+type acceptedScope struct {
 	name string
 	open func(protection.Scope) (noiseStructure, bool)
 }
 
 // of returns the row of scopes of one type.
-func of[S protection.Scope](open func(S) noiseStructure) taken {
+func of[S protection.Scope](open func(S) noiseStructure) acceptedScope {
 	var zero S
-	return taken{zero.Name(), func(s protection.Scope) (noiseStructure, bool) {
+	return acceptedScope{zero.Name(), func(s protection.Scope) (noiseStructure, bool) {
 		scope, is := s.(S)
 		if !is {
 			return nil, false

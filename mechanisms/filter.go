@@ -64,14 +64,14 @@ func (filter) sums(x calibratedComponent, p Calibration, _ Config, sampler noise
 	return func() Sum { return first.Fresh() }, err
 }
 
-// agedLoss is a loss by age that noise can be calibrated to.
-type agedLoss interface {
+// lossByAge is a loss by age that noise can be calibrated to.
+type lossByAge interface {
 	dp.Curve
 	ScaleFor(age uint64, mu float64) (noise.Scale, error)
 }
 
 // lossByAge is a component's loss of the unit that c names.
-func (f filter) lossByAge(x calibratedComponent, p Calibration, c Config) agedLoss {
+func (f filter) lossByAge(x calibratedComponent, p Calibration, c Config) lossByAge {
 	event := blt.Loss{Filter: p.Filter, Square: x.square.Lo, N: x.n, Scale: x.scale}
 	if separation, several := c.Unit.EventSeparation(); several {
 		return blt.UserLoss{Loss: event, Separation: separation, Window: f.window}

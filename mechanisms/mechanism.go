@@ -32,8 +32,8 @@ type frame struct {
 	pairs        []int64 // places and values of it, scratch; nil where leaves are absorbed whole
 	undo         []byte  // states of sums, scratch of Restore
 	callers      []float64
-	law          Exponential // of Drawing, else zero
-	choices      *choices    // scratch of draws
+	law          Exponential  // of Drawing, else zero
+	choices      *drawScratch // scratch of draws
 }
 
 // openedComponent is a component as streams use it.
@@ -118,7 +118,7 @@ func newFrame(c Config, p Calibration) (frame, error) {
 		f.components = append(f.components, x)
 		f.entries, from = f.entries+x.entries, x.to
 	}
-	f.callers, f.choices = make([]float64, f.entries), &choices{}
+	f.callers, f.choices = make([]float64, f.entries), &drawScratch{}
 	if facts, _ := FactsOf(p.Name); facts.Draws {
 		f.law, f.components[0].bound = p.DrawLaw(c), c.Contribution.Components[0].bound(p.Grid)
 		f.components[0].alone = c.Draws.Disjoint

@@ -78,7 +78,7 @@ func (view *changelog) follows(
 // checkUnconfirmed refuses a state of the local store that stands behind the committed one, unless the transaction that
 // brought it was sent: then it is one that was aborted here. Take-overs write markers, which soon fill a small gap at
 // the end of a log that lost records: its length does not tell.
-func (t *task) checkUnconfirmed(o *owned, f *transactionStatus) error {
+func (t *task) checkUnconfirmed(o *ownedPartition, f *transactionStatus) error {
 	local := changelog{values: o.view.unconfirmed}
 	sealed, err := local.sealed(o.stateKey)
 	if err != nil || sealed == nil {

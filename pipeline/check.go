@@ -57,7 +57,7 @@ type publishedDecision struct {
 
 // published gives each committed decision in a topic that is of the incarnation and behind the checkpoint, in order.
 func (d Deployment) published(
-	ctx context.Context, p int32, o opened, topic kafka.Topic, b kafka.Bounds,
+	ctx context.Context, p int32, o openedState, topic kafka.Topic, b kafka.Bounds,
 ) iter.Seq2[publishedDecision, error] {
 	return func(yield func(publishedDecision, error) bool) {
 		for r, err := range recordsOf(ctx, d.Client, topic, p, b.Start, b.Stable, false) {
@@ -144,7 +144,7 @@ func (c *check) until() int64 {
 }
 
 // recompute walks over the input as far as the published decisions go.
-func (d Deployment) recompute(ctx context.Context, p int32, o opened, c *check) error {
+func (d Deployment) recompute(ctx context.Context, p int32, o openedState, c *check) error {
 	w := &Walk{
 		Stream: o.stream, Partition: p, Position: o.position,
 		Decided: c.compare,

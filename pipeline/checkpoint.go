@@ -78,19 +78,19 @@ func parseCheckpoint(b []byte) (*changelog, error) {
 	return view, nil
 }
 
-func (d Deployment) open(view *changelog, p int32) (opened, error) {
+func (d Deployment) open(view *changelog, p int32) (openedState, error) {
 	manifest, err := openManifest(view.values[string(state.ManifestKey())], p, manifestText(d.Config, d.Model), d.Master)
 	if err != nil {
-		return opened{}, err
+		return openedState{}, err
 	}
 	name := streamName(p)
 	record := view.values[string(manifest.NameKey.Key(state.KindIncarnation, name))]
 	sealed, err := view.sealed(manifest.NameKey.Key(state.KindState, name))
 	if err != nil {
-		return opened{}, unsealing(p, err)
+		return openedState{}, unsealing(p, err)
 	}
 	if record == nil || sealed == nil {
-		return opened{}, &StopError{Partition: p, Reason: "there is no state of this partition", Remedy: "Run `oriel run` first, or name the partition that the checkpoint was saved from"}
+		return openedState{}, &StopError{Partition: p, Reason: "there is no state of this partition", Remedy: "Run `oriel run` first, or name the partition that the checkpoint was saved from"}
 	}
 	return openSealed(d.Model, d.Master, p, record, sealed)
 }

@@ -20,7 +20,7 @@ import (
 // event the opening is that intent: it must be committed in a transaction of its own (open.go).
 //
 // An error leaves the outcome unknown: the owner must drop everything in memory and take the partition over again.
-func (t *task) commit(ctx context.Context, o *owned, g *segment, extra ...state.Record) error {
+func (t *task) commit(ctx context.Context, o *ownedPartition, g *segment, extra ...state.Record) error {
 	s, p := t.service, t.partition
 	began := time.Now()
 	kept := append(extra, stateRecords(o.stateKey, g.sealed)...)
@@ -46,7 +46,7 @@ func (t *task) commit(ctx context.Context, o *owned, g *segment, extra ...state.
 	return nil
 }
 
-func (t *task) transact(ctx context.Context, o *owned, g *segment, began time.Time, log []state.Record) error {
+func (t *task) transact(ctx context.Context, o *ownedPartition, g *segment, began time.Time, log []state.Record) error {
 	c, p := t.service.config, t.partition
 	if err := o.producer.Begin(ctx, c.parts(p)); err != nil {
 		return err

@@ -28,7 +28,7 @@ type computer struct {
 }
 
 // newComputer starts at the state of a partition that is owned.
-func (t *task) newComputer(o *owned) *computer {
+func (t *task) newComputer(o *ownedPartition) *computer {
 	c := &computer{task: t, sealer: o.sealer, sent: o.position}
 	c.walk = &Walk{
 		Stream: o.stream, Partition: t.partition, Position: o.position, users: &t.service.users,

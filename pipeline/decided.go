@@ -31,14 +31,14 @@ type decisionsFound struct {
 }
 
 // findDecisions reads the ends of the topics of decisions.
-func (t *task) findDecisions(ctx context.Context, o *owned, bounds []kafka.Bounds) ([]decisionsFound, error) {
+func (t *task) findDecisions(ctx context.Context, o *ownedPartition, bounds []kafka.Bounds) ([]decisionsFound, error) {
 	topics := t.service.topics.outputs()
 	found := make([]decisionsFound, len(topics))
 	_, owed := o.stream.Due(0) // before the first record
 	if o.position.Owes {
 		owed = 0 // the state is before them: they are made again
 	}
-	lack := aborted{from: o.position.Step + 1, lines: make([]map[uint64][]byte, len(topics))}
+	lack := abortedDecisions{from: o.position.Step + 1, lines: make([]map[uint64][]byte, len(topics))}
 	for i, topic := range topics {
 		f, behind, err := t.findDecisionsOf(ctx, o, topic, bounds[i])
 		if err == nil && (f.last < o.position.Step || !f.some && owed > 0) {
@@ -54,7 +54,7 @@ func (t *task) findDecisions(ctx context.Context, o *owned, bounds []kafka.Bound
 
 // findDecisionsOf reads the committed end of one topic, and tells the offset behind the last decision that is ours.
 func (t *task) findDecisionsOf(
-	ctx context.Context, o *owned, topic kafka.Topic, b kafka.Bounds,
+	ctx context.Context, o *ownedPartition, topic kafka.Topic, b kafka.Bounds,
 ) (f decisionsFound, behind int64, err error) {
 	for from := range backwards(b.Start, b.Stable) {
 		f, behind = decisionsFound{beyond: map[uint64][]byte{}}, b.Start
@@ -82,16 +82,18 @@ func (t *task) findDecisionsOf(
 }
 
 // decision reads a record of a topic of decisions, and tells whether it is of this stream and incarnation.
-func (o *owned) decision(value []byte, stream string) (schemas.Decision, bool) {
+func (o *ownedPartition) decision(value []byte, stream string) (schemas.Decision, bool) {
 	d, err := schemas.ParseDecision(value)
 	return d, err == nil && d.Incarnation == o.incarnation && d.Stream == stream
 }
 
 // behind reports whether a decision comes after the state. Of a state that owes its first decisions all do.
-func (o *owned) behind(d schemas.Decision) bool { return d.Step > o.position.Step || o.position.Owes }
+func (o *ownedPartition) behind(d schemas.Decision) bool {
+	return d.Step > o.position.Step || o.position.Owes
+}
 
-// aborted are decisions up to the state's that stand behind the last committed one of their topic.
-type aborted struct {
+// abortedDecisions are decisions up to the state's that stand behind the last committed one of their topic.
+type abortedDecisions struct {
 	from  uint64              // the first step that some topic may have no decision of; behind the state's: none
 	whole uint64              // the first step that retention has left in every topic, as far as is known
 	lines []map[uint64][]byte // by output and index
@@ -101,8 +103,8 @@ type aborted struct {
 // those that belong to the state: nobody but the owner of the transactional id writes here, the state was sent after
 // them, and a decision has one value for ever.
 func (t *task) findAborted(
-	ctx context.Context, o *owned, topic kafka.Topic, output int, f decisionsFound, b kafka.Bounds, behind int64,
-	lack *aborted,
+	ctx context.Context, o *ownedPartition, topic kafka.Topic, output int, f decisionsFound, b kafka.Bounds, behind int64,
+	lack *abortedDecisions,
 ) error {
 	step := f.last + 1
 	if !f.some {
@@ -134,7 +136,7 @@ func (t *task) findAborted(
 // resend lists what each topic lacks up to the state. That every decision that is due is there, in one topic or the
 // other, is checked as far as retention lets it be; without the state before them nothing else can be.
 func (t *task) resend(
-	ctx context.Context, o *owned, bounds []kafka.Bounds, found []decisionsFound, lack aborted,
+	ctx context.Context, o *ownedPartition, bounds []kafka.Bounds, found []decisionsFound, lack abortedDecisions,
 ) error {
 	committed, whole, err := t.committed(ctx, o, bounds, lack.from)
 	if err != nil {
@@ -164,7 +166,7 @@ func (t *task) resend(
 // the step from which on retention has left all of them. Only which topic has the last step follows from a topic's end:
 // the other may have had nothing to say.
 func (t *task) committed(
-	ctx context.Context, o *owned, bounds []kafka.Bounds, step uint64,
+	ctx context.Context, o *ownedPartition, bounds []kafka.Bounds, step uint64,
 ) (is map[uint64]bool, whole uint64, err error) {
 	topics := t.service.topics.outputs()
 	if len(topics) == 1 || step > o.position.Step {
@@ -183,7 +185,7 @@ func (t *task) committed(
 
 // committedIn adds those of one topic, and tells the step from which on it has them all.
 func (t *task) committedIn(
-	ctx context.Context, o *owned, topic kafka.Topic, b kafka.Bounds, step uint64, is map[uint64]bool,
+	ctx context.Context, o *ownedPartition, topic kafka.Topic, b kafka.Bounds, step uint64, is map[uint64]bool,
 ) (uint64, error) {
 	whole := step // unless retention has deleted some
 	for from := range backwards(b.Start, b.Stable) {

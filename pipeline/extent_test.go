@@ -61,7 +61,7 @@ func (f feed) closes(t *testing.T, say func(i int) kafka.Record) (all []string, 
 		batches, segments, free := make(chan *kafka.Batch, 2), make(chan *segment), make(chan *segment, 2)
 		free <- tk.service.newSegment(pool)
 		free <- tk.service.newSegment(pool)
-		c := tk.newComputer(&owned{stream: w.Stream, position: w.Position, sealer: rowSealer(t)})
+		c := tk.newComputer(&ownedPartition{stream: w.Stream, position: w.Position, sealer: rowSealer(t)})
 		c.segments, c.free, c.memory, c.input = segments, free, f.memory, f.input
 		began := time.Now()
 		go func() {

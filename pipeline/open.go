@@ -16,7 +16,7 @@ import (
 // A stream that owes decisions before its first record is opened in two transactions: first its secret alone, then
 // these decisions (decideFirst). A stream that owes none is opened in one, because nothing of it can be read: where
 // that one is cut off, a new secret contradicts nothing.
-func (t *task) open(ctx context.Context, o *owned, e ends, incarnationKey []byte, known bool) error {
+func (t *task) open(ctx context.Context, o *ownedPartition, e endOffsets, incarnationKey []byte, known bool) error {
 	s := t.service
 	const lost = "the state of this partition is lost: "
 	const remedy = "Restore the changelog topic, or open a new deployment under another ORIEL_NAME; its privacy loss adds to the old one's for events that both read"
@@ -76,7 +76,7 @@ func (t *task) open(ctx context.Context, o *owned, e ends, incarnationKey []byte
 // commitOpening commits an opening, and returns when the changelog shows it as committed: BEFORE anything that follows
 // from its secret is sent. An acknowledgement is not enough, because a coordinator that crashes behind it may never
 // tell the changelog. The records would then be aborted by the next owner, and the broker may delete them.
-func (t *task) commitOpening(ctx context.Context, o *owned, g *segment, opening ...state.Record) error {
+func (t *task) commitOpening(ctx context.Context, o *ownedPartition, g *segment, opening ...state.Record) error {
 	if err := t.commit(ctx, o, g, opening...); err != nil {
 		return err
 	}
@@ -100,7 +100,7 @@ func (t *task) commitOpening(ctx context.Context, o *owned, g *segment, opening 
 // BEFORE the first of them is sent, the opening must be committed: its secret decides them. Who takes the partition
 // over then finds the secret, and sends the same bytes. In one transaction, a process that died between the decisions
 // and the changelog would leave decisions that anybody can read, and no secret to make them again.
-func (t *task) decideFirst(ctx context.Context, o *owned) error {
+func (t *task) decideFirst(ctx context.Context, o *ownedPartition) error {
 	c := t.newComputer(o)
 	c.segment, c.now = t.service.newSegment(kafka.NewPool()), time.Now().UnixMilli()
 	c.walk.Start()
@@ -143,7 +143,7 @@ func (t *task) start(ctx context.Context) (offset int64, plan []byte, err error)
 }
 
 // released tells whether a topic of decisions has, or has had, a record.
-func (t *task) released(ctx context.Context, e ends) (bool, error) {
+func (t *task) released(ctx context.Context, e endOffsets) (bool, error) {
 	for i, topic := range t.service.topics.outputs() {
 		if has, err := everWritten(ctx, t.service.client, topic, t.partition, e.decisions[i]); has || err != nil {
 			return has, err
@@ -156,7 +156,7 @@ func (t *task) released(ctx context.Context, e ends) (bool, error) {
 // have been acknowledged, and other parts of it may stand. Records of a state are sent after the decisions before it,
 // so that these are in their topic. No other incarnation can have released anything: an opening is sent only where
 // nothing was released.
-func (t *task) sentOpening(ctx context.Context, o *owned, e ends, incarnationKey []byte) (bool, error) {
+func (t *task) sentOpening(ctx context.Context, o *ownedPartition, e endOffsets, incarnationKey []byte) (bool, error) {
 	s, b := t.service, e.changelog
 	sent := &changelog{values: map[string][]byte{}}
 	for r, err := range recordsOf(ctx, s.client, s.topics.Changelog, t.partition, b.Start, b.High, true) {

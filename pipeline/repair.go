@@ -17,7 +17,7 @@ import (
 //
 // It may be cut off anywhere, and its transaction may end differently in its topics like any other: the next one starts
 // from what is committed then.
-func (t *task) reconcile(ctx context.Context, o *owned, e ends, extra []state.Record) error {
+func (t *task) reconcile(ctx context.Context, o *ownedPartition, e endOffsets, extra []state.Record) error {
 	f, err := t.look(ctx, o, e)
 	if err != nil {
 		return err
@@ -66,7 +66,7 @@ func (t *task) reconcile(ctx context.Context, o *owned, e ends, extra []state.Re
 
 // openAgain commits an opening that is aborted in the changelog, and the state that was sent last with it. It commits
 // nothing else, because the secret of the opening must be durable BEFORE a decision that follows from it can be read.
-func (t *task) openAgain(ctx context.Context, o *owned, f *transactionStatus, opening []state.Record) error {
+func (t *task) openAgain(ctx context.Context, o *ownedPartition, f *transactionStatus, opening []state.Record) error {
 	g := t.service.newSegment(kafka.NewPool())
 	g.position, g.sealed = o.position, bytes.Clone(o.sealed)
 	t.service.listener.Note(t.partition, fmt.Sprintf(
@@ -77,7 +77,7 @@ func (t *task) openAgain(ctx context.Context, o *owned, f *transactionStatus, op
 
 // redo makes the first decisions again that the state owes, and takes the events behind it again, as far as anything of
 // them is committed and not further, into g. What is committed must come out the same and is left out.
-func (t *task) redo(ctx context.Context, o *owned, f *transactionStatus, g *segment, now int64) error {
+func (t *task) redo(ctx context.Context, o *ownedPartition, f *transactionStatus, g *segment, now int64) error {
 	next, reached := o.position.Next, uint64(0)
 	last, due := f.reach()
 	var again [decisionTopics]int // how many of the committed ones came out

@@ -6,8 +6,8 @@ import (
 	"oriel/state"
 )
 
-// opened is a stream at a sealed state, and what proves that the state is its own.
-type opened struct {
+// openedState is a stream at a sealed state, and what proves that the state is its own.
+type openedState struct {
 	incarnation state.Incarnation
 	sealer      *state.Sealer
 	stream      *Stream
@@ -15,33 +15,33 @@ type opened struct {
 }
 
 // openSealed opens an incarnation record and a sealed state of it, and restores the stream with the frozen plan.
-func openSealed(m Model, master *state.MasterKey, p int32, record, sealed []byte) (opened, error) {
+func openSealed(m Model, master *state.MasterKey, p int32, record, sealed []byte) (openedState, error) {
 	inc, err := state.OpenIncarnation(record, master)
 	if err != nil {
-		return opened{}, unsealing(p, err)
+		return openedState{}, unsealing(p, err)
 	}
 	sealer, err := inc.Sealer()
 	if err != nil {
-		return opened{}, unsealing(p, err)
+		return openedState{}, unsealing(p, err)
 	}
 	position, private, err := sealer.Open(sealed)
 	if err != nil {
-		return opened{}, unsealing(p, err)
+		return openedState{}, unsealing(p, err)
 	}
 	if position.Topic != inc.Topic {
-		return opened{}, unsealing(p, state.ErrForeign)
+		return openedState{}, unsealing(p, state.ErrForeign)
 	}
 	stream, err := OpenStream(m, inc.Params, [32]byte{}, [32]byte{}, inc.Stream, inc.ID)
 	if err != nil {
-		return opened{}, &StopError{
+		return openedState{}, &StopError{
 			Partition: p, Reason: "the frozen plan does not prove the configured guarantee",
 			Remedy: "Use the version of Oriel that opened the deployment, or open a new one under another ORIEL_NAME", Cause: err,
 		}
 	}
 	if err := stream.Restore(private); err != nil {
-		return opened{}, unsealing(p, err)
+		return openedState{}, unsealing(p, err)
 	}
-	return opened{inc, sealer, stream, position}, nil
+	return openedState{inc, sealer, stream, position}, nil
 }
 
 // unsealing turns a refusal of package state into what to do about it.

@@ -7,7 +7,7 @@ import (
 
 // segment is everything that one transaction will make readable, in the order it was computed.
 type segment struct {
-	extent
+	takenExtent
 	decisions [decisionTopics]kafka.Pack // of each topic of decisions
 	pool      *kafka.Pool                // of decisions, those of the other segment included
 	newest    []byte                     // line of the last decision in the first topic; empty unless heard
@@ -30,7 +30,7 @@ func (g *segment) reset() {
 	g.newest = g.newest[:0]
 	g.verdicts = g.verdicts[:0]
 	g.sealed = g.sealed[:0]
-	g.extent, g.count, g.steps = extent{}, 0, 0
+	g.takenExtent, g.count, g.steps = takenExtent{}, 0, 0
 }
 
 // full tells whether the partition's segments hold as much as there is memory for.

@@ -24,7 +24,9 @@ func (m Model) versioned() error {
 }
 
 // checkSemantics lets a version of other semantics go on only where nothing can be read that it would have to repeat.
-func (t *task) checkSemantics(ctx context.Context, o *owned, f *transactionStatus, bounds []kafka.Bounds) error {
+func (t *task) checkSemantics(
+	ctx context.Context, o *ownedPartition, f *transactionStatus, bounds []kafka.Bounds,
+) error {
 	was, is := o.position.Semantics, t.service.model.Semantics
 	if was == is {
 		return nil

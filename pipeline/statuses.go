@@ -23,7 +23,7 @@ type sealedStatuses struct {
 }
 
 // findStatuses reads the end of the verdict topic.
-func (t *task) findStatuses(ctx context.Context, o *owned, b kafka.Bounds) (statusesFound, error) {
+func (t *task) findStatuses(ctx context.Context, o *ownedPartition, b kafka.Bounds) (statusesFound, error) {
 	topic, next := t.service.topics.Verdicts, o.position.Next
 	var f statusesFound
 	behind := b.Start // the last committed row
@@ -83,7 +83,7 @@ func (f *statusesFound) unsealed(from, next int64, b kafka.Bounds) (first, end i
 }
 
 // reportUnsealed notes the offsets whose letters cannot be written.
-func (t *task) reportUnsealed(o *owned, f *statusesFound, b kafka.Bounds) {
+func (t *task) reportUnsealed(o *ownedPartition, f *statusesFound, b kafka.Bounds) {
 	first, end := f.unsealed(o.start, o.position.Next, b)
 	if first >= end {
 		return

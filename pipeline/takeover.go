@@ -10,8 +10,9 @@ import (
 	"oriel/state"
 )
 
-// owned is a partition after take-over: fenced, restored, and proved to be continued where the last owner committed.
-type owned struct {
+// ownedPartition is a partition after take-over: fenced, restored, and proved to be continued where the last owner
+// committed.
+type ownedPartition struct {
 	producer    *kafka.Producer
 	sealer      *state.Sealer
 	stateKey    []byte
@@ -25,8 +26,8 @@ type owned struct {
 	view        *changelog
 }
 
-// ends are where the partitions that a transaction touches end, every transaction on them decided.
-type ends struct {
+// endOffsets are where the partitions that a transaction touches end, every transaction on them decided.
+type endOffsets struct {
 	decisions           []kafka.Bounds // by output
 	verdicts, changelog kafka.Bounds
 	group               int64 // committed offset, −1 for none
@@ -39,7 +40,7 @@ type ends struct {
 //	load        the committed state, from the changelog and the local store (changelog.go)
 //	open        without a state: the first incarnation, if there never was one (open.go)
 //	reconcile   with one: compare decisions, verdicts and group offset with it (transactionstatus.go), bring all to one end (repair.go)
-func (t *task) takeOver(ctx context.Context) (*owned, error) {
+func (t *task) takeOver(ctx context.Context) (*ownedPartition, error) {
 	s := t.service
 	producer, e, err := t.fence(ctx)
 	if err != nil {
@@ -58,7 +59,7 @@ func (t *task) takeOver(ctx context.Context) (*owned, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := &owned{
+	o := &ownedPartition{
 		producer: producer, view: view, stateKey: manifest.NameKey.Key(state.KindState, t.stream),
 		people: manifest.NameKey.Users(), sealing: alwaysSeals(manifest),
 	}
@@ -99,10 +100,10 @@ func (t *task) lost(reason, remedy string) error {
 
 // fence ends the ownership of everybody else. When it returns, the last transaction has an outcome in each topic,
 // though not always the same in all: see transactionStatus.
-func (t *task) fence(ctx context.Context) (*kafka.Producer, ends, error) {
-	var e ends
+func (t *task) fence(ctx context.Context) (*kafka.Producer, endOffsets, error) {
+	var e endOffsets
 	s, p := t.service, t.partition
-	failed := func(err error) (*kafka.Producer, ends, error) {
+	failed := func(err error) (*kafka.Producer, endOffsets, error) {
 		return nil, e, fmt.Errorf("pipeline: partition %d: %w", p, err)
 	}
 	producer, err := s.client.NewProducer(ctx, transactionalID(s.config.Name, s.topics.Input.ID, p), transactionTimeout)
@@ -148,7 +149,9 @@ func (t *task) load(ctx context.Context, bounds kafka.Bounds) (view *changelog, 
 }
 
 // restore continues the incarnation at its committed state. extra are records that the changelog must have beside it.
-func (t *task) restore(ctx context.Context, o *owned, e ends, record, sealed []byte, extra ...state.Record) error {
+func (t *task) restore(
+	ctx context.Context, o *ownedPartition, e endOffsets, record, sealed []byte, extra ...state.Record,
+) error {
 	s := t.service
 	at, err := openSealed(s.model, s.master, t.partition, record, sealed)
 	if err != nil {

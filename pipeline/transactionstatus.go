@@ -52,7 +52,7 @@ func (f *transactionStatus) reach() (index uint64, beyond bool) {
 }
 
 // look finds how everything stands beside the committed state.
-func (t *task) look(ctx context.Context, o *owned, e ends) (*transactionStatus, error) {
+func (t *task) look(ctx context.Context, o *ownedPartition, e endOffsets) (*transactionStatus, error) {
 	decisions, err := t.findDecisions(ctx, o, e.decisions)
 	if err != nil {
 		return nil, err

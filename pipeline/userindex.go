@@ -19,8 +19,8 @@ type userIndex struct {
 	partitions map[users.ID]int32
 	members    map[int32]map[users.ID]bool // where, the other way round
 
-	elsewhere map[int32]*remembered // used by the goroutine that looks around only
-	unread    map[int32]bool        // partitions whose users could not be read at the last look; the same
+	elsewhere map[int32]*remoteUsers // used by the goroutine that looks around only
+	unread    map[int32]bool         // partitions whose users could not be read at the last look; the same
 }
 
 // add notes a user, before the record is taken.
@@ -103,8 +103,8 @@ func (s *userIndex) leave(partition int32) {
 	}
 }
 
-// remembered is what a partition's changelog says about its users.
-type remembered struct {
+// remoteUsers is what a partition's changelog says about its users.
+type remoteUsers struct {
 	view     *changelog
 	stateKey []byte
 	sealer   *state.Sealer
@@ -136,7 +136,7 @@ func (s *Service) usersElsewhere(ctx context.Context, skip map[int32]bool) error
 	}
 	seen := &s.users
 	if seen.elsewhere == nil {
-		seen.elsewhere, seen.unread = map[int32]*remembered{}, map[int32]bool{}
+		seen.elsewhere, seen.unread = map[int32]*remoteUsers{}, map[int32]bool{}
 	}
 	for p := range int32(s.topics.Changelog.Partitions) {
 		if skip[p] {
@@ -165,7 +165,7 @@ func (s *Service) usersElsewhere(ctx context.Context, skip map[int32]bool) error
 const latest = 1000
 
 // remember reads the last committed state of a partition; nil when it was never opened, or cannot be read.
-func (s *Service) remember(ctx context.Context, p int32) (*remembered, error) {
+func (s *Service) remember(ctx context.Context, p int32) (*remoteUsers, error) {
 	bounds, err := s.client.Bounds(ctx, s.topics.Changelog.Name, p)
 	if err != nil {
 		return nil, fmt.Errorf("pipeline: bounds of the changelog, partition %d: %w", p, err)
@@ -199,7 +199,7 @@ func (s *Service) remember(ctx context.Context, p int32) (*remembered, error) {
 }
 
 // open puts the limiter where the state has it.
-func (r *remembered) open(p int32) error {
+func (r *remoteUsers) open(p int32) error {
 	sealed, err := r.view.sealed(r.stateKey)
 	if err != nil {
 		return unsealing(p, err)
@@ -214,7 +214,7 @@ func (r *remembered) open(p int32) error {
 	return nil
 }
 
-func (s *Service) firstLook(ctx context.Context, p int32, bounds kafka.Bounds) (*remembered, error) {
+func (s *Service) firstLook(ctx context.Context, p int32, bounds kafka.Bounds) (*remoteUsers, error) {
 	view, err := readChangelog(ctx, s.client, s.topics.Changelog, p, bounds, nil)
 	if err != nil {
 		return nil, err
@@ -231,7 +231,7 @@ func (s *Service) firstLook(ctx context.Context, p int32, bounds kafka.Bounds) (
 	if err != nil {
 		return nil, unsealing(p, err)
 	}
-	r := &remembered{view: view, stateKey: manifest.NameKey.Key(state.KindState, streamName(p))}
+	r := &remoteUsers{view: view, stateKey: manifest.NameKey.Key(state.KindState, streamName(p))}
 	if r.sealer, err = inc.Sealer(); err != nil {
 		return nil, unsealing(p, err)
 	}

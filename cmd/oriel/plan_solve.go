@@ -96,7 +96,7 @@ func (o wantOptions) solved(environ []string, w plan.Target) ([]string, plan.Sol
 	if err != nil {
 		return nil, plan.Solution{}, err
 	}
-	k := plan.Knob{Setting: "ORIEL_" + strings.ToUpper(o.solve), Greater: true}
+	k := plan.SolvedSetting{Setting: "ORIEL_" + strings.ToUpper(o.solve), Greater: true}
 	with := func(text string) []string { return append(fixed, k.Setting+"="+text) }
 	whole := func(i int) string { return strconv.Itoa(i + 1) }
 	switch o.solve {

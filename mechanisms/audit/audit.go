@@ -30,14 +30,14 @@ type Audit struct {
 	learner   *learner
 
 	runs, with  int
-	byScore     guesses // all runs
-	byThreshold guesses
-	byLearner   guesses // runs after the first
+	byScore     guessCount // all runs
+	byThreshold guessCount
+	byLearner   guessCount // runs after the first
 }
 
-type guesses struct{ made, right int }
+type guessCount struct{ made, right int }
 
-func (g *guesses) add(guess, coin bool) {
+func (g *guessCount) add(guess, coin bool) {
 	g.made++
 	if guess == coin {
 		g.right++
@@ -164,12 +164,12 @@ func (r Report) Err() error {
 func (a *Audit) Report() Report {
 	r := Report{Runs: a.runs, WithCanary: a.with, Alpha: a.alpha, Claim: a.claim, Reach: a.law.reach}
 	limitMu, limitEpsilon := a.law.limits(a.claim)
-	mu := func(statistic string, g guesses) {
+	mu := func(statistic string, g guessCount) {
 		value := bound.Mu(g.right, g.made, a.share())
 		few := bound.Mu(g.made, g.made, a.share()) <= 0
 		r.Bounds = append(r.Bounds, Bound{statistic, "mu", g.made, g.right, value, a.claim.Mu, limitMu, few})
 	}
-	epsilon := func(statistic string, g guesses) {
+	epsilon := func(statistic string, g guessCount) {
 		value := bound.Epsilon(g.right, g.made, a.runs, a.claim.Delta, a.share())
 		few := bound.Epsilon(g.made, g.made, a.runs, a.claim.Delta, a.share()) <= 0
 		r.Bounds = append(r.Bounds, Bound{statistic, "epsilon", g.made, g.right, value, a.claim.Epsilon, limitEpsilon, few})

@@ -57,13 +57,13 @@ func NewLaw(c mechanisms.Config, p mechanisms.Calibration, k Canary) (*Law, erro
 	case facts.Law == mechanisms.Laplace:
 		return l, l.pure(once, norm1)
 	case once:
-		l.gaussian(white{})
+		l.gaussian(whiteNoise{})
 	case p.Decays():
-		l.gaussian(fading{definition.NewFading(p.Decay)})
+		l.gaussian(decayingNoise{definition.NewFading(p.Decay)})
 	case facts.Filter:
-		l.gaussian(filtered{definition.NewFilter(p.Filter)})
+		l.gaussian(filteredNoise{definition.NewFilter(p.Filter)})
 	default:
-		l.gaussian(forest{definition.NewForest(c.Scope.Span(), int(k.Releases))})
+		l.gaussian(treeNoise{definition.NewForest(c.Scope.Span(), int(k.Releases))})
 	}
 	return l, nil
 }

@@ -20,7 +20,7 @@ import (
 func dense(c covariance, n int) *mat.SymDense {
 	out := mat.NewSymDense(n, nil)
 	switch c := c.(type) {
-	case forest:
+	case treeNoise:
 		for s := range n {
 			for t := s; t < n; t++ {
 				shared := 0.0
@@ -32,7 +32,7 @@ func dense(c covariance, n int) *mat.SymDense {
 				out.SetSym(s, t, shared)
 			}
 		}
-	case fading: // what release s holds of the draw of step t, by the definition
+	case decayingNoise: // what release s holds of the draw of step t, by the definition
 		b := mat.NewDense(n, n, nil)
 		for t := range n {
 			for s := t; s < n; s++ {
@@ -52,7 +52,7 @@ func dense(c covariance, n int) *mat.SymDense {
 			}
 		}
 		out.SymOuterK(1, b)
-	case filtered:
+	case filteredNoise:
 		b := make([]float64, n)
 		b[0] = 1
 		for k, q := range c.Poles {
@@ -76,12 +76,12 @@ func TestWeightsAreThoseOfTheCovariance(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, kinds := range map[string]func(n int) covariance{
-		"tree, W = 1":  func(n int) covariance { return forest{definition.NewForest(1, n)} },
-		"tree, W = 16": func(n int) covariance { return forest{definition.NewForest(16, n)} },
-		"tree, W = 64": func(n int) covariance { return forest{definition.NewForest(64, n)} },
-		"blt":          func(int) covariance { return filtered{definition.NewFilter(filter)} },
+		"tree, W = 1":  func(n int) covariance { return treeNoise{definition.NewForest(1, n)} },
+		"tree, W = 16": func(n int) covariance { return treeNoise{definition.NewForest(16, n)} },
+		"tree, W = 64": func(n int) covariance { return treeNoise{definition.NewForest(64, n)} },
+		"blt":          func(int) covariance { return filteredNoise{definition.NewFilter(filter)} },
 		"memory": func(int) covariance {
-			return fading{definition.Fading{
+			return decayingNoise{definition.Decaying{
 				Decay: 0.9, Period: 32, Filter: definition.Filter{Poles: []float64{0.8, 0.2}, Residues: []float64{-0.06, -0.3}},
 			}}
 		},

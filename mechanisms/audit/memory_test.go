@@ -90,7 +90,7 @@ func short(c mechanisms.Config) mechanisms.Config {
 // definedSum is the mechanism by its definition, in floating point, with a fault.
 type definedSum struct {
 	mechanisms.Sum
-	f       definition.Fading
+	f       definition.Decaying
 	plan    mechanisms.Calibration
 	sampler noise.Sampler
 	fault   string

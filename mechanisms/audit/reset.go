@@ -31,7 +31,7 @@ const (
 // At returns the state of a stream that has had no record, made that of the same stream after so many steps of which it
 // holds nothing: neither sums nor noise. So a run can start at any step of a stream.
 func At(c mechanisms.Config, p mechanisms.Calibration, start []byte, steps uint64) ([]byte, error) {
-	sums, err := p.SumsOver(c, nothing{})
+	sums, err := p.SumsOver(c, zeroSampler{})
 	if err != nil {
 		return nil, err
 	}
@@ -50,10 +50,10 @@ func At(c mechanisms.Config, p mechanisms.Calibration, start []byte, steps uint6
 	return state, nil
 }
 
-// nothing is a sampler of sums that only say how long their states are.
-type nothing struct{}
+// zeroSampler is a sampler of sums that only say how long their states are.
+type zeroSampler struct{}
 
-func (nothing) Fill(dst []int64, _ noise.Seed) { clear(dst) }
+func (zeroSampler) Fill(dst []int64, _ noise.Seed) { clear(dst) }
 
 // CheckReset compares, across some resets, two streams with a memory that have one key and one record after the other,
 // but other noise in their buffers. Before a reset they must differ; after it each step must add the same to the last
@@ -69,7 +69,7 @@ func CheckReset(c mechanisms.Config, p mechanisms.Calibration, stream *mechanism
 			}
 		}
 		copy(both[1][1:], both[0][1:1+chainKey])
-		var played [2][]stepped
+		var played [2][]resetRelease
 		for i, state := range both {
 			if played[i], err = increments(c, stream, state); err != nil {
 				return numbers, err
@@ -111,15 +111,15 @@ func filledState(
 	return stream.AppendState(nil), nil
 }
 
-// stepped is what a step adds, and the release behind it.
-type stepped struct {
+// resetRelease is what a step adds, and the release behind it.
+type resetRelease struct {
 	added   []lattice.Int128
 	release []float64
 }
 
 // decays reports whether the difference of two releases is that of the two before them, decayed, within rounding: of
 // numbers to 53 bits, and of decayed sums to less than a lattice unit.
-func decays(c mechanisms.Config, p mechanisms.Calibration, one, other, oneBefore, otherBefore stepped) bool {
+func decays(c mechanisms.Config, p mechanisms.Calibration, one, other, oneBefore, otherBefore resetRelease) bool {
 	kept, units := definition.Kept(p), definition.Integers(c, p)
 	for i, y := range one.release {
 		z, yBefore, zBefore := other.release[i], oneBefore.release[i], otherBefore.release[i]
@@ -132,7 +132,7 @@ func decays(c mechanisms.Config, p mechanisms.Calibration, one, other, oneBefore
 }
 
 // increments are what the next steps of null records add, about a reset.
-func increments(c mechanisms.Config, stream *mechanisms.Stream, state []byte) (all []stepped, err error) {
+func increments(c mechanisms.Config, stream *mechanisms.Stream, state []byte) (all []resetRelease, err error) {
 	if err := stream.Restore(state); err != nil {
 		return nil, err
 	}
@@ -142,7 +142,7 @@ func increments(c mechanisms.Config, stream *mechanisms.Stream, state []byte) (a
 			id.Offset++
 			stream.Add(id, nil)
 		}
-		step := stepped{release: slices.Clone(sums(stream, c))}
+		step := resetRelease{release: slices.Clone(sums(stream, c))}
 		for k := range c.Contribution.Components {
 			step.added = append(step.added, stream.Increments(k)...)
 		}

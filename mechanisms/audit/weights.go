@@ -14,18 +14,18 @@ type covariance interface {
 	form(x []float64) float64
 }
 
-// white is the covariance of releases that share no noise.
-type white struct{}
+// whiteNoise is the covariance of releases that share no noise.
+type whiteNoise struct{}
 
-func (white) solve(m []float64) []float64 { return slices.Clone(m) }
+func (whiteNoise) solve(m []float64) []float64 { return slices.Clone(m) }
 
-func (white) form(x []float64) float64 { return dot(x, x) }
+func (whiteNoise) form(x []float64) float64 { return dot(x, x) }
 
-// filtered is C = BBᵀ with B the lower Toeplitz matrix of b (mechanisms/blt).
-type filtered struct{ definition.Filter }
+// filteredNoise is C = BBᵀ with B the lower Toeplitz matrix of b (mechanisms/blt).
+type filteredNoise struct{ definition.Filter }
 
 // solve is x = B⁻ᵀB⁻¹m.
-func (c filtered) solve(m []float64) []float64 {
+func (c filteredNoise) solve(m []float64) []float64 {
 	x := c.run(m, -1)
 	slices.Reverse(x)
 	x = c.run(x, -1)
@@ -34,7 +34,7 @@ func (c filtered) solve(m []float64) []float64 {
 }
 
 // form is |Bᵀx|².
-func (c filtered) form(x []float64) float64 {
+func (c filteredNoise) form(x []float64) float64 {
 	x = slices.Clone(x)
 	slices.Reverse(x)
 	x = c.run(x, 1)
@@ -42,7 +42,7 @@ func (c filtered) form(x []float64) float64 {
 }
 
 // run returns b∗x for sign 1 and β∗x, β = 1/b, for sign −1: n is the filter's input, x or the output.
-func (c filtered) run(x []float64, sign float64) []float64 {
+func (c filteredNoise) run(x []float64, sign float64) []float64 {
 	out, states := make([]float64, len(x)), make([]float64, len(c.Poles))
 	for t, value := range x {
 		out[t] = value + sign*c.Carry(states)
@@ -54,11 +54,12 @@ func (c filtered) run(x []float64, sign float64) []float64 {
 	return out
 }
 
-// fading is C = BBᵀ with B = DE: D the decaying sum, E lower Toeplitz of e from reset to reset (mechanisms/decay).
-type fading struct{ definition.Fading }
+// decayingNoise is C = BBᵀ with B = DE: D the decaying sum, E lower Toeplitz of e from reset to reset
+// (mechanisms/decay).
+type decayingNoise struct{ definition.Decaying }
 
 // solve is x = D⁻ᵀE⁻ᵀE⁻¹D⁻¹m.
-func (c fading) solve(m []float64) []float64 {
+func (c decayingNoise) solve(m []float64) []float64 {
 	x := slices.Clone(m)
 	for t := len(x) - 1; t > 0; t-- {
 		x[t] -= c.Decay * x[t-1]
@@ -71,7 +72,7 @@ func (c fading) solve(m []float64) []float64 {
 }
 
 // form is |EᵀDᵀx|².
-func (c fading) form(x []float64) float64 {
+func (c decayingNoise) form(x []float64) float64 {
 	x = slices.Clone(x)
 	for t := len(x) - 2; t >= 0; t-- {
 		x[t] += c.Decay * x[t+1]
@@ -81,35 +82,35 @@ func (c fading) form(x []float64) float64 {
 }
 
 // blocks returns Ex for sign 1 and E⁻¹x for −1.
-func (c fading) blocks(x []float64, sign float64) []float64 {
+func (c decayingNoise) blocks(x []float64, sign float64) []float64 {
 	var out []float64
 	for len(x) > 0 {
 		n := int(min(c.Period, uint64(len(x))))
-		out = append(out, filtered{c.Filter}.run(x[:n], sign)...)
+		out = append(out, filteredNoise{c.Filter}.run(x[:n], sign)...)
 		x = x[n:]
 	}
 	return out
 }
 
 // backwards returns Eᵀx for sign 1 and E⁻ᵀx for −1: each block forwards in the other direction.
-func (c fading) backwards(x []float64, sign float64) []float64 {
+func (c decayingNoise) backwards(x []float64, sign float64) []float64 {
 	var out []float64
 	for len(x) > 0 {
 		n := int(min(c.Period, uint64(len(x))))
 		block := slices.Clone(x[:n])
 		slices.Reverse(block)
-		block = filtered{c.Filter}.run(block, sign)
+		block = filteredNoise{c.Filter}.run(block, sign)
 		slices.Reverse(block)
 		out, x = append(out, block...), x[n:]
 	}
 	return out
 }
 
-// forest is C = AAᵀ with A the incidence of releases and nodes of a window tree: C_st = |active(s) ∩ active(t)|.
-type forest struct{ definition.Forest }
+// treeNoise is C = AAᵀ with A the incidence of releases and nodes of a window tree: C_st = |active(s) ∩ active(t)|.
+type treeNoise struct{ definition.Forest }
 
 // nodesOf returns Aᵀx.
-func (f forest) nodesOf(x []float64) []float64 {
+func (f treeNoise) nodesOf(x []float64) []float64 {
 	out := make([]float64, f.Nodes)
 	for t, active := range f.Active {
 		for _, i := range active {
@@ -119,7 +120,7 @@ func (f forest) nodesOf(x []float64) []float64 {
 	return out
 }
 
-func (f forest) form(x []float64) float64 {
+func (f treeNoise) form(x []float64) float64 {
 	y := f.nodesOf(x)
 	return dot(y, y)
 }
@@ -129,7 +130,7 @@ func (f forest) form(x []float64) float64 {
 const rounds = 400
 
 // solve is the method of conjugate gradients (Hestenes and Stiefel 1952).
-func (f forest) solve(m []float64) []float64 {
+func (f treeNoise) solve(m []float64) []float64 {
 	x, rest, way := make([]float64, len(m)), slices.Clone(m), slices.Clone(m)
 	left := dot(rest, rest)
 	goal := left * 1e-20

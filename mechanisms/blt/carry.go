@@ -8,11 +8,11 @@ import (
 	"oriel/mechanisms/noise"
 )
 
-// Carry is the mechanism of one stream. It is not safe for concurrent use.
+// Sum is the mechanism of one stream. It is not safe for concurrent use.
 //
 // Invariant: after step t, buffer k of a coordinate is C_k with 0 ≤ Σ_{j≥1} q_k^{j−1}·n_{t+1−j} − 2^{−f}·C_k ≤
 // 2^{−f}/(1 − q_k), and within limit[k]: nothing overflows.
-type Carry struct {
+type Sum struct {
 	*shared
 	steps   uint64
 	total   []lattice.Int128           // Σ v_i, exact
@@ -32,7 +32,7 @@ type shared struct {
 // New returns a carry before its first step. sampler draws integers of scale s from coordinates within 29s, as
 // noise.Gaussian does; instance components the noise of several mechanisms on one chain. It refuses a scale at which
 // the buffers could overflow.
-func New(f Filter, s noise.Scale, grid lattice.Grid, n int, sampler noise.Sampler, instance uint16) (*Carry, error) {
+func New(f Filter, s noise.Scale, grid lattice.Grid, n int, sampler noise.Sampler, instance uint16) (*Sum, error) {
 	if err := f.Validate(); err != nil {
 		return nil, err
 	}
@@ -52,15 +52,15 @@ func New(f Filter, s noise.Scale, grid lattice.Grid, n int, sampler noise.Sample
 
 // Fresh returns the carry before its first step, as New made it. The two share sampler and scratch: they are used one
 // at a time.
-func (c *Carry) Fresh() *Carry { return c.carry(len(c.total)) }
+func (c *Sum) Fresh() *Sum { return c.carry(len(c.total)) }
 
-func (s *shared) carry(n int) *Carry {
-	return &Carry{shared: s, total: make([]lattice.Int128, n), buffers: make([][MaxPoles]lattice.Int128, n)}
+func (s *shared) carry(n int) *Sum {
+	return &Sum{shared: s, total: make([]lattice.Int128, n), buffers: make([][MaxPoles]lattice.Int128, n)}
 }
 
 // Add takes the contribution sum v of step Steps()+1 and writes the release to dst. BEFORE, chain has absorbed every
 // record of the step. The step's noise has the key of node {instance, block: step number}, level and index 0.
-func (c *Carry) Add(dst []float64, v []int64, chain *noise.Chain) {
+func (c *Sum) Add(dst []float64, v []int64, chain *noise.Chain) {
 	if len(v) != len(c.total) || len(dst) != len(c.total) {
 		panic(fmt.Sprintf("BUG: blt: leaf has %d entries and release %d, want %d", len(v), len(dst), len(c.total)))
 	}
@@ -106,4 +106,4 @@ func (f *Filter) carry(buffers *[MaxPoles]lattice.Int128, n int64) (m lattice.In
 }
 
 // Steps returns the number of the last step, 0 before the first.
-func (c *Carry) Steps() uint64 { return c.steps }
+func (c *Sum) Steps() uint64 { return c.steps }

@@ -23,7 +23,7 @@ func fitFilter(t testing.TB, window uint64, weight float64, poles int) Filter {
 	return f
 }
 
-func newCarry(t testing.TB, f Filter, s float64, n int, sampler noise.Sampler) *Carry {
+func newCarry(t testing.TB, f Filter, s float64, n int, sampler noise.Sampler) *Sum {
 	t.Helper()
 	c, err := New(f, noise.ScaleUp(s), grid, n, sampler, 3)
 	if err != nil {

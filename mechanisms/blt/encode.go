@@ -11,11 +11,11 @@ import (
 )
 
 // StateLen returns the length of every state of this carry.
-func (c *Carry) StateLen() int { return buffer.StateLen(len(c.total), int(c.filter.Count)) }
+func (c *Sum) StateLen() int { return buffer.StateLen(len(c.total), int(c.filter.Count)) }
 
 // AppendState appends the state: package buffer says its form, the sums are the totals. It holds the clean total, and
 // past noise in its buffers: it is private, and is only ever sealed.
-func (c *Carry) AppendState(dst []byte) []byte {
+func (c *Sum) AppendState(dst []byte) []byte {
 	row := func(i int) []lattice.Int128 { return c.buffers[i][:c.filter.Count] }
 	return buffer.AppendState(dst, c.steps, c.total, row)
 }
@@ -24,7 +24,7 @@ var errNotZero = errors.New("blt: state: not zero before the first step")
 
 // Restore makes the carry the one whose AppendState wrote state. It refuses, and leaves the carry as it was, when the
 // length is another, a total or a buffer is beyond its limit, or anything is not zero before the first step.
-func (c *Carry) Restore(state []byte) error {
+func (c *Sum) Restore(state []byte) error {
 	m := int(c.filter.Count)
 	s, err := buffer.ParseState(state, len(c.total), m)
 	if err != nil {

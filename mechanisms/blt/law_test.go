@@ -123,7 +123,7 @@ const (
 
 // auditBound returns a lower bound on µ at confidence 1 − 2·auditAlpha; the
 // threshold is half way between the two means.
-func auditBound(t *testing.T, c *Carry, i int, weights []float64) float64 {
+func auditBound(t *testing.T, c *Sum, i int, weights []float64) float64 {
 	t.Helper()
 	start, lambda := c.AppendState(nil), grid.Lambda
 	above := func(canary int64, world byte) (k int) {

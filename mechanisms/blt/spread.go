@@ -28,17 +28,17 @@ func (f Filter) sum() (s rational.Sum) {
 	return s
 }
 
-// Spread tells VarianceAt quickly, to a millionth.
-type Spread struct{ energies *rational.Energies }
+// VarianceProfile tells VarianceAt quickly, to a millionth.
+type VarianceProfile struct{ energies *rational.Energies }
 
 // NewSpread returns that of a filter.
-func NewSpread(f Filter) (*Spread, error) {
+func NewSpread(f Filter) (*VarianceProfile, error) {
 	energies, err := rational.NewEnergies(f.Poles[:f.Count], f.sum().Weights)
 	if err != nil {
 		return nil, fmt.Errorf("blt: %w", err)
 	}
-	return &Spread{energies}, nil
+	return &VarianceProfile{energies}, nil
 }
 
 // At returns the variance of the release of a step, counted from 1, in units of s².
-func (s *Spread) At(step uint64) float64 { return 1 + s.energies.At(step-1) }
+func (s *VarianceProfile) At(step uint64) float64 { return 1 + s.energies.At(step-1) }

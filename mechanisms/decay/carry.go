@@ -18,12 +18,12 @@ const (
 	maxSum = 57
 )
 
-// Carry is the mechanism of one stream. It is not safe for concurrent use.
+// Sum is the mechanism of one stream. It is not safe for concurrent use.
 //
 // Invariant: after step t, buffer k of a coordinate is C_k with 0 ≤ Σ_{j≥1} q_k^{j−1}·n_{t+1−j} − 2^{−f}·C_k ≤
 // 2^{−f}/(1 − q_k), the sum over draws since the last reset, and within limit[k]: nothing overflows. Buffers are zero
 // after steps t ≡ 0 mod P.
-type Carry struct {
+type Sum struct {
 	*shared
 	steps   uint64
 	sums    []lattice.Int128           // Ŝ_t·2^sumBits: public, a function of releases
@@ -48,7 +48,7 @@ type shared struct {
 // New returns a carry before its first step. sampler draws integers of scale s from coordinates within 29s, as
 // noise.Gaussian does; instance components the noise of several mechanisms on one chain. It refuses a scale at which
 // the buffers or the sums could overflow.
-func New(f Filter, s noise.Scale, grid lattice.Grid, n int, sampler noise.Sampler, instance uint16) (*Carry, error) {
+func New(f Filter, s noise.Scale, grid lattice.Grid, n int, sampler noise.Sampler, instance uint16) (*Sum, error) {
 	if err := f.Validate(); err != nil {
 		return nil, err
 	}
@@ -86,10 +86,10 @@ func sumLimit(decay uint32) lattice.Int128 {
 
 // Fresh returns the carry before its first step, as New made it. The two share sampler and scratch: they are used one
 // at a time.
-func (c *Carry) Fresh() *Carry { return c.carry(len(c.sums)) }
+func (c *Sum) Fresh() *Sum { return c.carry(len(c.sums)) }
 
-func (s *shared) carry(n int) *Carry {
-	return &Carry{
+func (s *shared) carry(n int) *Sum {
+	return &Sum{
 		shared: s, sums: make([]lattice.Int128, n), buffers: make([][MaxPoles]lattice.Int128,
 			n), increments: make([]lattice.Int128, n),
 	}
@@ -97,7 +97,7 @@ func (s *shared) carry(n int) *Carry {
 
 // Add takes the contribution sum v of step Steps()+1, |v_i| ≤ 2⁵⁶, and writes Ŝ to dst. BEFORE, chain has absorbed
 // every record of the step. The step's noise has the key of node {instance, block: step number}, level and index 0.
-func (c *Carry) Add(dst []float64, v []int64, chain *noise.Chain) {
+func (c *Sum) Add(dst []float64, v []int64, chain *noise.Chain) {
 	if len(v) != len(c.sums) || len(dst) != len(c.sums) {
 		panic(fmt.Sprintf("BUG: forget: leaf has %d entries and release %d, want %d", len(v), len(dst), len(c.sums)))
 	}
@@ -160,7 +160,7 @@ func (f *Filter) carry(buffers *[MaxPoles]lattice.Int128, n int64) (m lattice.In
 
 // Increments returns u_t of the last step, lattice units: public, valid until the next Add or Restore, and not to be
 // written to. It is for who has just called Add: a restart keeps none.
-func (c *Carry) Increments() []lattice.Int128 { return c.increments }
+func (c *Sum) Increments() []lattice.Int128 { return c.increments }
 
 // Steps returns the number of the last step, 0 before the first.
-func (c *Carry) Steps() uint64 { return c.steps }
+func (c *Sum) Steps() uint64 { return c.steps }

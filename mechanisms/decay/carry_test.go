@@ -15,7 +15,7 @@ import (
 
 var grid = lattice.Grid{Exp: 0, Lambda: 1 << 26} // q = 1: releases are sums of integers
 
-func newCarry(t testing.TB, f Filter, s float64, n int, sampler noise.Sampler) *Carry {
+func newCarry(t testing.TB, f Filter, s float64, n int, sampler noise.Sampler) *Sum {
 	t.Helper()
 	c, err := New(f, noise.ScaleUp(s), grid, n, sampler, 3)
 	if err != nil {
@@ -128,12 +128,12 @@ func TestReleaseIsTheDecayingSumOfIncrements(t *testing.T) {
 
 // faulty is a carry with one line of Add wrong.
 type faulty struct {
-	*Carry
+	*Sum
 	fault string
 }
 
 func (x faulty) Add(dst []float64, v []int64, chain *noise.Chain) {
-	c := x.Carry
+	c := x.Sum
 	c.steps++
 	c.sampler.Fill(c.drawn, chain.Seed(noise.NodeID{Instance: c.instance, Block: c.steps}))
 	for i, leaf := range v {

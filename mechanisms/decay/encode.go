@@ -9,12 +9,12 @@ import (
 )
 
 // StateLen returns the length of every state of this carry.
-func (c *Carry) StateLen() int { return buffer.StateLen(len(c.sums), int(c.filter.Count)) }
+func (c *Sum) StateLen() int { return buffer.StateLen(len(c.sums), int(c.filter.Count)) }
 
 // AppendState appends the state: package buffer says its form, the sums are Ŝ with its fraction bits. It holds past
 // noise in its buffers, which with the releases gives decayed sums of the data since the last reset: it is private, and
 // is only ever sealed.
-func (c *Carry) AppendState(dst []byte) []byte {
+func (c *Sum) AppendState(dst []byte) []byte {
 	row := func(i int) []lattice.Int128 { return c.buffers[i][:c.filter.Count] }
 	return buffer.AppendState(dst, c.steps, c.sums, row)
 }
@@ -22,7 +22,7 @@ func (c *Carry) AppendState(dst []byte) []byte {
 // Restore makes the carry the one whose AppendState wrote state. It refuses, and leaves the carry as it was, when the
 // length is another, a sum or a buffer is beyond its limit, anything is not zero before the first step, or a buffer is
 // not after a reset.
-func (c *Carry) Restore(state []byte) error {
+func (c *Sum) Restore(state []byte) error {
 	m := int(c.filter.Count)
 	s, err := buffer.ParseState(state, len(c.sums), m)
 	if err != nil {

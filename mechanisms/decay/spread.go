@@ -56,9 +56,9 @@ func (f Filter) WindowVariance(w uint64) float64 {
 	return dp.RoundUp(within.Energy(w).Add(behind.Energy(all)).Hi)
 }
 
-// Spread tells variances of a reading quickly: ReadingVariance to a millionth, at the cost of some hundred
+// VarianceProfile tells variances of a reading quickly: ReadingVariance to a millionth, at the cost of some hundred
 // multiplications.
-type Spread struct {
+type VarianceProfile struct {
 	energies *rational.Energies
 	decay    uint32
 	period   uint64
@@ -66,7 +66,7 @@ type Spread struct {
 
 // NewSpread returns that of increments of a filter under a memory. It refuses a memory whose γ' is a pole, or so near
 // to one that sums cancel.
-func NewSpread(f Filter, memory uint64) (*Spread, error) {
+func NewSpread(f Filter, memory uint64) (*VarianceProfile, error) {
 	r, err := f.readBy(memory)
 	if err != nil {
 		return nil, err
@@ -76,11 +76,11 @@ func NewSpread(f Filter, memory uint64) (*Spread, error) {
 	if err != nil {
 		return nil, fmt.Errorf("forget: memory %d is near that of a pole of the filter, take another one beside it: %w", memory, err)
 	}
-	return &Spread{energies: energies, decay: Decay(memory), period: r.period}, nil
+	return &VarianceProfile{energies: energies, decay: Decay(memory), period: r.period}, nil
 }
 
 // At returns the variance of the reading of a step, counted from 1, in units of s².
-func (s *Spread) At(step uint64) float64 {
+func (s *VarianceProfile) At(step uint64) float64 {
 	age, blocks := (step-1)%s.period+1, (step-1)/s.period
 	sum := s.energies.At(age)
 	if blocks == 0 {

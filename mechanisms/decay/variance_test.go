@@ -84,7 +84,7 @@ func TestMeasuredVarianceIsTheFormula(t *testing.T) {
 // rising measures the variance of the releases at some ages after a reset, over n independent coordinates. The carry
 // starts 10H steps before the reset, after which what it lacks of older noise is below e^−20 of the variance. fault may
 // change the carry after a step.
-func rising(t *testing.T, f Filter, s float64, n int, ages []uint64, fault func(c *Carry)) []measured {
+func rising(t *testing.T, f Filter, s float64, n int, ages []uint64, fault func(c *Sum)) []measured {
 	t.Helper()
 	c := newCarry(t, f, s, n, sumtest.Gaussian(t, s))
 	c.steps = f.Period() - 10*f.Memory
@@ -113,13 +113,13 @@ func rising(t *testing.T, f Filter, s float64, n int, ages []uint64, fault func(
 func TestMeasuredVarianceAfterAReset(t *testing.T) {
 	const s, n = 1 << 30, 20_000
 	f, ages := written(t)[1], []uint64{1, 2, 3, 6, 20, 64, 200}
-	for i, m := range rising(t, f, s, n, ages, func(*Carry) {}) {
+	for i, m := range rising(t, f, s, n, ages, func(*Sum) {}) {
 		t.Logf("age %d: variance %.4f s², formula %.4f, between resets %.4f", ages[i], m.mean, m.want, f.Variance())
 		if m.wrong() {
 			t.Errorf("age %d: variance %g s², want %g", ages[i], m.mean, m.want)
 		}
 	}
-	caught := func(name string, fault func(c *Carry)) {
+	caught := func(name string, fault func(c *Sum)) {
 		t.Helper()
 		for _, m := range rising(t, f, s, n/4, ages[:4], fault) {
 			if m.wrong() {
@@ -128,12 +128,12 @@ func TestMeasuredVarianceAfterAReset(t *testing.T) {
 		}
 		t.Errorf("%s: not caught", name)
 	}
-	caught("sums forgotten at a reset", func(c *Carry) {
+	caught("sums forgotten at a reset", func(c *Sum) {
 		if c.steps == c.period {
 			clear(c.sums)
 		}
 	})
-	caught("reset left out", func(c *Carry) {
+	caught("reset left out", func(c *Sum) {
 		if c.steps == c.period-1 {
 			late := *c.shared
 			late.period *= 2

@@ -29,28 +29,28 @@ func (g Guarantee) version() int {
 	return lifeVersion
 }
 
-// stated is a Guarantee as it is stored: JSON with members in this order, numbers as short as they can be, no white
-// space. A loss that is not finite is null.
-type stated struct {
-	Version    int     `json:"version"`
-	Mechanism  string  `json:"mechanism"`
-	Unit       string  `json:"unit"`
-	Adjacency  string  `json:"adjacency"`
-	Window     uint64  `json:"window"`
-	Batch      uint64  `json:"batch"`
-	Separation uint64  `json:"separation"`
-	Horizon    uint64  `json:"horizon"`
-	Memory     uint64  `json:"memory,omitempty"`      // absent where nothing is forgotten
-	UserWindow uint64  `json:"user_window,omitempty"` // with a memory, at user level
-	Epsilon    finite  `json:"epsilon"`               // of one window, at delta
-	Delta      float64 `json:"delta"`
-	Mu         float64 `json:"mu,omitempty"` // of one window; absent when pure
-	Rho        finite  `json:"rho"`          // zCDP, of one window: µ²/2, or that of pure ε
-	Ages       []aged  `json:"ages"`         // ascending; empty without a curve
+// storedGuarantee is a Guarantee as it is stored: JSON with members in this order, numbers as short as they can be, no
+// white space. A loss that is not finite is null.
+type storedGuarantee struct {
+	Version    int         `json:"version"`
+	Mechanism  string      `json:"mechanism"`
+	Unit       string      `json:"unit"`
+	Adjacency  string      `json:"adjacency"`
+	Window     uint64      `json:"window"`
+	Batch      uint64      `json:"batch"`
+	Separation uint64      `json:"separation"`
+	Horizon    uint64      `json:"horizon"`
+	Memory     uint64      `json:"memory,omitempty"`      // absent where nothing is forgotten
+	UserWindow uint64      `json:"user_window,omitempty"` // with a memory, at user level
+	Epsilon    finite      `json:"epsilon"`               // of one window, at delta
+	Delta      float64     `json:"delta"`
+	Mu         float64     `json:"mu,omitempty"` // of one window; absent when pure
+	Rho        finite      `json:"rho"`          // zCDP, of one window: µ²/2, or that of pure ε
+	Ages       []storedAge `json:"ages"`         // ascending; empty without a curve
 }
 
-// aged is the loss of the first Steps steps; All is of all events of a user among them.
-type aged struct {
+// storedAge is the loss of the first Steps steps; All is of all events of a user among them.
+type storedAge struct {
 	Steps      uint64  `json:"steps"`
 	Mu         float64 `json:"mu,omitempty"`
 	Epsilon    finite  `json:"epsilon"`
@@ -150,7 +150,7 @@ func AppendGuarantee(dst []byte, g Guarantee) ([]byte, error) {
 		return dst, fmt.Errorf("%w: %w", ErrGuarantee, err)
 	}
 	scope, unit := g.Scope.Figures(), g.Unit.Figures()
-	s := stated{
+	s := storedGuarantee{
 		Version: g.version(), Mechanism: g.Mechanism, Unit: g.Unit.Name(), Adjacency: g.Unit.Adjacency().String(),
 		Window: scope.Window, Batch: g.Batch, Separation: unit.Separation, Horizon: scope.Horizon, Memory: scope.Memory,
 		UserWindow: unit.Among,
@@ -167,11 +167,11 @@ func AppendGuarantee(dst []byte, g Guarantee) ([]byte, error) {
 }
 
 // ages returns the losses that are stored; of a Table, its own.
-func (g Guarantee) ages() []aged {
-	out := []aged{}
+func (g Guarantee) ages() []storedAge {
+	out := []storedAge{}
 	if table, stored := g.Curve.(Table); stored {
 		for _, p := range table.ages[:table.count] {
-			out = append(out, aged{p.steps, p.mu, finite(p.epsilon), p.all, finite(p.allBudget)})
+			out = append(out, storedAge{p.steps, p.mu, finite(p.epsilon), p.all, finite(p.allBudget)})
 		}
 		return out
 	}
@@ -191,8 +191,8 @@ func (g Guarantee) ages() []aged {
 	return out
 }
 
-func (g Guarantee) aged(age uint64) aged {
-	a := aged{Steps: age, Epsilon: finite(g.At(age).Epsilon)}
+func (g Guarantee) aged(age uint64) storedAge {
+	a := storedAge{Steps: age, Epsilon: finite(g.At(age).Epsilon)}
 	if g.Mu > 0 {
 		a.Mu = g.Curve.Mu(age)
 	}
@@ -213,7 +213,7 @@ var ErrGuarantee = errors.New("protection: stored guarantee")
 // ParseGuarantee is the inverse of AppendGuarantee and accepts nothing else. The Curve of a Gaussian mechanism with a
 // window is a Table, with the stored ages alone; a stored ε that its µ does not prove is refused.
 func ParseGuarantee(b []byte) (Guarantee, error) {
-	var s stated
+	var s storedGuarantee
 	decoder := json.NewDecoder(bytes.NewReader(b))
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(&s); err != nil {
@@ -246,7 +246,7 @@ func ParseGuarantee(b []byte) (Guarantee, error) {
 	return g, nil
 }
 
-func (s stated) table() Table {
+func (s storedGuarantee) table() Table {
 	t := Table{count: len(s.Ages)}
 	for i, a := range s.Ages {
 		t.ages[i] = point{a.Steps, a.Mu, float64(a.Epsilon), a.MuAll, float64(a.EpsilonAll)}
@@ -255,7 +255,7 @@ func (s stated) table() Table {
 }
 
 // validate checks what holds of every guarantee.
-func (s stated) validate() error {
+func (s storedGuarantee) validate() error {
 	bad := func(format string, args ...any) error {
 		return fmt.Errorf("%w: "+format, append([]any{ErrGuarantee}, args...)...)
 	}
@@ -289,7 +289,7 @@ func (s stated) validate() error {
 	if _, err := dp.ParseAdjacency(s.Adjacency); err != nil {
 		return fmt.Errorf("%w: %w", ErrGuarantee, err)
 	}
-	before := aged{}
+	before := storedAge{}
 	for _, a := range s.Ages {
 		if a.Steps <= before.Steps || !(a.Mu >= before.Mu) || !(a.MuAll >= before.MuAll) || (a.Mu > 0) != (s.Mu > 0) ||
 			(a.MuAll > 0) != (s.Mu > 0 && s.Separation > 0) || a.EpsilonAll > 0 && s.Separation == 0 {

@@ -285,7 +285,7 @@ func TestStoredGuaranteesHaveRoomForAllAges(t *testing.T) {
 // A span so long that its multiples are no ages has those that are.
 func TestStoredAgesAreAges(t *testing.T) {
 	g := Guarantee{Terms: Terms{Window{1 << 62}, event}, Mechanism: "pure", Batch: 1, Epsilon: 1}
-	var s stated
+	var s storedGuarantee
 	if err := json.Unmarshal(stored(t, g), &s); err != nil || len(s.Ages) != 2 || s.Ages[1].Steps != 1<<63 {
 		t.Errorf("ages %+v, %v", s.Ages, err)
 	}

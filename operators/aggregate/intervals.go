@@ -47,13 +47,13 @@ func (s *specification) appendIntervals(extras []schemas.ExtraValue, t totals) {
 	}
 }
 
-// ends are those of an interval, in units of values.
-type ends struct{ low, high float64 }
+// intervalEnds are those of an interval, in units of values.
+type intervalEnds struct{ low, high float64 }
 
-func (e ends) middle() float64 { return float64((e.low + e.high) / 2) }
+func (e intervalEnds) middle() float64 { return float64((e.low + e.high) / 2) }
 
 // interval is that of the k-th statistic of a cell.
-func (s *specification) interval(k, cell int, t totals) ends {
+func (s *specification) interval(k, cell int, t totals) intervalEnds {
 	if s.levels[k] > 0 {
 		return s.values(t.ranked[k*s.cells()+cell].within)
 	}
@@ -67,10 +67,10 @@ func (s *specification) interval(k, cell int, t totals) ends {
 		return s.values(interval.Mean(total, count, interval.Z95))
 	}
 	x, square := interval.Variance(column(sums[2], s.weights.Square), total, count), float64(s.half()*s.half())
-	return ends{float64(square * x.Low), float64(square * x.High)}
+	return intervalEnds{float64(square * x.Low), float64(square * x.High)}
 }
 
 // values brings an interval of x̃ to units of values.
-func (s *specification) values(x interval.Interval) ends {
-	return ends{s.middle() + float64(s.half()*x.Low), s.middle() + float64(s.half()*x.High)}
+func (s *specification) values(x interval.Interval) intervalEnds {
+	return intervalEnds{s.middle() + float64(s.half()*x.Low), s.middle() + float64(s.half()*x.High)}
 }

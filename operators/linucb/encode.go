@@ -38,25 +38,25 @@ func (c operator) actionLen() int {
 
 // keep makes the state of what newMachine has made.
 func (m *Machine) keep() {
-	m.Version, m.Fields = m.stateVersion(), []operators.Field{(*solved)(m)}
+	m.Version, m.Fields = m.stateVersion(), []operators.Field{(*solvedRelease)(m)}
 	if m.served {
 		m.Fields = append(m.Fields, (*actions)(m), m.table)
 	}
 	m.Check = m.check
 }
 
-// solved is the field of the release that the model was solved from.
-type solved Machine
+// solvedRelease is the field of the release that the model was solvedRelease from.
+type solvedRelease Machine
 
-func (s *solved) StateLen() int { return 8 + 8 + 8*len(s.model.release) }
+func (s *solvedRelease) StateLen() int { return 8 + 8 + 8*len(s.model.release) }
 
-func (s *solved) AppendState(dst []byte) []byte {
+func (s *solvedRelease) AppendState(dst []byte) []byte {
 	dst = binary.LittleEndian.AppendUint64(dst, s.model.step)
 	dst = binary.LittleEndian.AppendUint64(dst, s.model.doublings)
 	return operators.Floats(s.model.release, nil).AppendState(dst)
 }
 
-func (s *solved) Restore(state []byte) error {
+func (s *solvedRelease) Restore(state []byte) error {
 	step, doublings := binary.LittleEndian.Uint64(state), binary.LittleEndian.Uint64(state[8:])
 	release := make([]float64, len(s.model.release))
 	if err := operators.Floats(release, nil).Restore(state[16:]); err != nil {

@@ -23,26 +23,27 @@ const (
 
 var noises = []string{exact, paper, wishart, unshifted}
 
-// source are the constants that are printed, for d features, a tree over n steps, rows of norm L̃ (square: two), ε, δ.
-type source struct{ n, d, square, epsilon, delta float64 }
+// paperNoise are the constants that are printed, for d features, a tree over n steps, rows of norm L̃ (square: two), ε,
+// δ.
+type paperNoise struct{ n, d, square, epsilon, delta float64 }
 
 // levels is m, the nodes that a prefix has at most: ⌈log₂ n⌉ + 1.
-func (s source) levels() float64 { return float64(bits.Len64(uint64(s.n)-1) + 1) }
+func (s paperNoise) levels() float64 { return float64(bits.Len64(uint64(s.n)-1) + 1) }
 
 // freedom is k, the degrees of freedom of a node's Wishart noise.
-func (s source) freedom() float64 {
+func (s paperNoise) freedom() float64 {
 	times := float64(224*s.levels()) / float64(s.epsilon*s.epsilon)
 	times = float64(times * elementary.Log(float64(8*s.levels())/s.delta))
 	return s.d + 1 + math.Ceil(float64(times*elementary.Log(2/s.delta)))
 }
 
 // sigma is the standard deviation of a node's Gaussian noise: 4√m·L̃²·ln(4/δ)/ε.
-func (s source) sigma() float64 {
+func (s paperNoise) sigma() float64 {
 	return float64(float64(float64(4*math.Sqrt(s.levels()))*s.square)*elementary.Log(4/s.delta)) / s.epsilon
 }
 
 // mu is what the noise of a name loses, where rows are exchanged: the m nodes of a row, each moved by L̃².
-func (s source) mu(name string) float64 {
+func (s paperNoise) mu(name string) float64 {
 	sigma := s.sigma()
 	if name != paper {
 		sigma = float64(s.square * math.Sqrt(s.freedom()))
@@ -74,7 +75,7 @@ func (c operator) quieten(m *mechanisms.Config) error {
 			treeGaussian, m.Name)
 	}
 	label := float64(c.rows.Label) / moments.Whole
-	m.MaxMu = source{
+	m.MaxMu = paperNoise{
 		n: float64(max(2, m.Scope.Span())), d: float64(c.rows.Features), square: 1 + float64(label*label),
 		epsilon: m.Budget.Epsilon, delta: m.Budget.Delta,
 	}.mu(c.noise)

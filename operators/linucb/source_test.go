@@ -15,7 +15,7 @@ import (
 
 // printed are the source's constants, with bounds that fail with probability α.
 type printed struct {
-	source
+	paperNoise
 	alpha float64
 }
 
@@ -43,7 +43,7 @@ func (p printed) exact() (sigma, upsilon float64) {
 	return sigma, sigma * math.Sqrt(p.levels()) * (2*math.Sqrt(p.d) + 2*math.Sqrt(math.Log(4*p.n/p.alpha)))
 }
 
-var thousand = printed{source: source{n: 1000, d: 5, square: 2, epsilon: 1, delta: 1e-6}, alpha: 0.05}
+var thousand = printed{paperNoise: paperNoise{n: 1000, d: 5, square: 2, epsilon: 1, delta: 1e-6}, alpha: 0.05}
 
 // TestPrintedNoise gives the source's constants to the digits that they were computed with before, and shows them for
 // what they are: eleven times the noise that its own tree needs.

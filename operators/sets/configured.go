@@ -72,7 +72,7 @@ func (c operator) Require(m *mechanisms.Config, plan []byte) error {
 		return nil // a rule of the mechanism's own
 	}
 	m.Contribution = mechanisms.Contribution{
-		Components: []mechanisms.Component{cell{Cells: c.cells()}.Component()}, Nonzero: 1,
+		Components: []mechanisms.Component{cellQuantiser{Cells: c.cells()}.Component()}, Nonzero: 1,
 	}
 	r, err := c.rates(*m)
 	if plan != nil {

@@ -100,12 +100,13 @@ func TestDistances(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	optest.DistancesAreReached(t, cell{Cells: 3}, g, 3,
+	optest.DistancesAreReached(t, cellQuantiser{Cells: 3}, g, 3,
 		[]float64{1, 0.5}, []float64{1, -0.5}, []float64{0, 9}, []float64{2, -9},
 		[]float64{1, math.NaN()}, []float64{1.5, 0.1}, []float64{-1, 1}, []float64{3, 1}, []float64{math.NaN(), 1})
 	leaf := make([]int64, 3)
-	if (cell{Cells: 3}).Quantise(g, leaf, []float64{2, 0.25}); leaf[0] != 0 || leaf[1] != 0 || leaf[2] != g.Lambda/2+1 &&
-		leaf[2] != g.Lambda/2 {
+	if (cellQuantiser{Cells: 3}).Quantise(g, leaf, []float64{2, 0.25}); leaf[0] != 0 || leaf[1] != 0 ||
+		leaf[2] != g.Lambda/2+1 &&
+			leaf[2] != g.Lambda/2 {
 		t.Errorf("leaf %v", leaf)
 	}
 }

@@ -13,7 +13,7 @@ const stateVersion = 1
 
 // keep makes the state of what newMachine has made.
 func (m *Machine) keep() {
-	m.Version, m.Fields = stateVersion, []operators.Field{(*newest)(m)}
+	m.Version, m.Fields = stateVersion, []operators.Field{(*newestSet)(m)}
 	s, ok := m.rule.(*continuousRule)
 	if !ok {
 		return
@@ -28,19 +28,19 @@ func (m *Machine) keep() {
 	}))
 }
 
-// newest is the field of the newest set.
-type newest Machine
+// newestSet is the field of the newestSet set.
+type newestSet Machine
 
-func (n *newest) StateLen() int { return 4 * len(n.set) }
+func (n *newestSet) StateLen() int { return 4 * len(n.set) }
 
-func (n *newest) AppendState(dst []byte) []byte {
+func (n *newestSet) AppendState(dst []byte) []byte {
 	for _, element := range n.set {
 		dst = binary.LittleEndian.AppendUint32(dst, uint32(element))
 	}
 	return dst
 }
 
-func (n *newest) Restore(state []byte) error {
+func (n *newestSet) Restore(state []byte) error {
 	for i := range n.set {
 		n.set[i] = int(binary.LittleEndian.Uint32(state[4*i:]))
 		if n.set[i] >= n.elements || !n.repeats() && slices.Contains(n.set[:i], n.set[i]) {

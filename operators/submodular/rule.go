@@ -20,7 +20,9 @@ type rule interface {
 
 // newRule returns the rule of the settings, before any event. set is that of the machine, which rules of sets change.
 func (c operator) newRule(p params, set []int) (rule, error) {
-	behind := prefixes{reader: reader{operator: c, table: p.table, values: make([]float64, c.elements)}, set: set}
+	behind := prefixes{
+		eventReader: eventReader{operator: c, table: p.table, values: make([]float64, c.elements)}, set: set,
+	}
 	switch c.rule {
 	case byHistogram:
 		return newHistogram(c, p.table, set), nil
@@ -29,21 +31,21 @@ func (c operator) newRule(p params, set []int) (rule, error) {
 	case byLeaders:
 		return newLeaders(behind, p.strength)
 	case byShares:
-		return newShares(behind.reader, p, set)
+		return newShares(behind.eventReader, p, set)
 	default:
 		return &argmaxRule{prefixes: behind, greedy: newGreedy(c.function, 0, c.elements, c.pick)}, nil
 	}
 }
 
-// reader tells what each element is worth to an event.
-type reader struct {
+// eventReader tells what each element is worth to an event.
+type eventReader struct {
 	operator
 	table  []float64 // of a plan
 	values []float64 // scratch
 }
 
 // read writes the values of an event: by its place or type, or as it says itself.
-func (w *reader) read(e schemas.Event) bool {
+func (w *eventReader) read(e schemas.Event) bool {
 	if len(w.types) == 0 {
 		return w.readVector(e.Vector)
 	}
@@ -55,7 +57,7 @@ func (w *reader) read(e schemas.Event) bool {
 }
 
 // readVector writes values that an event says, clamped to [0, 1].
-func (w *reader) readVector(v schemas.Vector) bool {
+func (w *eventReader) readVector(v schemas.Vector) bool {
 	if v.Indices == nil && len(v.Values) != w.elements || v.Indices != nil && len(v.Values) != len(v.Indices) {
 		return false
 	}
@@ -84,7 +86,7 @@ func (c operator) typeOf(e schemas.Event) int {
 // prefixes learns, at each position, what each element gains behind the elements that stand before it in the newest
 // set, which is public.
 type prefixes struct {
-	reader
+	eventReader
 	set []int
 }
 

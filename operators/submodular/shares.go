@@ -36,7 +36,7 @@ func eventsOf(m mechanisms.Config) float64 {
 // continuousRule are the copies of Algorithm 4: each has a point of the set {0 ≤ x ≤ 1, Σx = k}, and what is published
 // is their mean. Copy i hears the gradient at (1/K)·Σ of the points before its own.
 type continuousRule struct {
-	reader
+	eventReader
 	strength float64 // H
 	to       convex.Projection
 	points   []float64 // of K copies, N each
@@ -46,7 +46,7 @@ type continuousRule struct {
 	behind   []float64 // scratch
 }
 
-func newShares(w reader, p params, first []int) (*continuousRule, error) {
+func newShares(w eventReader, p params, first []int) (*continuousRule, error) {
 	n := w.elements
 	w.copies = p.copies
 	set, err := convex.Parse(convex.Spec{Name: "subsets", Dimension: n, Radius: 1, Pick: w.pick})
@@ -55,7 +55,7 @@ func newShares(w reader, p params, first []int) (*continuousRule, error) {
 	}
 	to, err := convex.NewProjection(set)
 	s := &continuousRule{
-		reader: w, strength: p.strength, to: to, points: make([]float64, p.copies*n), at: make([]float64, n),
+		eventReader: w, strength: p.strength, to: to, points: make([]float64, p.copies*n), at: make([]float64, n),
 		scaled: make([]float64, n), order: make([]int, n), behind: make([]float64, n+1),
 	}
 	for i := range s.copies {

@@ -35,7 +35,7 @@ func TestExtensionsToChances(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 33))
 	for f := range saturating {
 		c := operator{function: f, elements: 5, pick: 2, rule: byShares}
-		s, err := newShares(reader{operator: c}, params{copies: 1}, []int{0, 1})
+		s, err := newShares(eventReader{operator: c}, params{copies: 1}, []int{0, 1})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -87,7 +87,7 @@ func TestExtensionsToChances(t *testing.T) {
 func TestQuadraticAtShares(t *testing.T) {
 	const k = 2
 	rng, c := rand.New(rand.NewPCG(4, 33)), operator{function: quadratic, elements: 5, pick: k, rule: byShares}
-	s, err := newShares(reader{operator: c}, params{copies: 1}, []int{0, 1})
+	s, err := newShares(eventReader{operator: c}, params{copies: 1}, []int{0, 1})
 	if err != nil {
 		t.Fatal(err)
 	}

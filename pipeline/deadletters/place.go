@@ -11,8 +11,8 @@ import (
 	"oriel/pipeline/kafka"
 )
 
-// place is where a partition's letters stand.
-type place struct {
+// progress is where a partition's letters stand.
+type progress struct {
 	row int64 // offset of the verdict topic from which rows are read
 	// offset of the input up to which all verdicts were seen; −1: not known
 	covered int64
@@ -36,7 +36,7 @@ func parseNote(text string) (verdicts [16]byte, covered int64, ok bool) {
 }
 
 // place reads the group's committed place; without one, letters go on behind the last one in the dead-letter topic.
-func (t *task) place(ctx context.Context) (place, error) {
+func (t *task) place(ctx context.Context) (progress, error) {
 	c := t.service.deployment.Config
 	at, verdicts, known, err := t.committed(ctx, c.Input)
 	if err != nil {
@@ -53,7 +53,7 @@ func (t *task) place(ctx context.Context) (place, error) {
 		at.row = 0
 	default:
 		written, err := t.lastLetter(ctx)
-		return place{row: 0, covered: -1, written: written}, err
+		return progress{row: 0, covered: -1, written: written}, err
 	}
 	if verdicts != t.verdicts.ID {
 		at.row, at.found = 0, topicMadeAgain
@@ -62,7 +62,7 @@ func (t *task) place(ctx context.Context) (place, error) {
 }
 
 // committed reads the place that stands beside the group's offset for a topic, if it has one.
-func (t *task) committed(ctx context.Context, topic string) (at place, verdicts [16]byte, is bool, err error) {
+func (t *task) committed(ctx context.Context, topic string) (at progress, verdicts [16]byte, is bool, err error) {
 	d, p := t.service.deployment, t.partition
 	group := d.Config.Group
 	committed, err := d.Client.CommittedPlace(ctx, group, topic, p)
@@ -77,7 +77,7 @@ func (t *task) committed(ctx context.Context, topic string) (at place, verdicts 
 				"ORIEL_LETTERS_GROUP. Else stop all members and delete the offset: kafka-consumer-groups.sh --group %s --topic %s:%d "+
 				"--delete-offsets. Started again, letters go on behind the last one that was written", group, topic, p))
 	}
-	return place{row: committed.Offset, covered: covered, written: covered}, verdicts, true, nil
+	return progress{row: committed.Offset, covered: covered, written: covered}, verdicts, true, nil
 }
 
 // lastLetter returns the offset of the input after the last letter that the dead-letter topic has of this partition, 0

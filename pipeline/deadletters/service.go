@@ -142,8 +142,8 @@ func (s *Service) describe(ctx context.Context) (map[string]kafka.Topic, error) 
 	}
 }
 
-// turn is news of one partition: it is parked, goes on (both nil), or has ended.
-type turn struct {
+// partitionTurn is news of one partition: it is parked, goes on (both nil), or has ended.
+type partitionTurn struct {
 	partition     int32
 	parked, ended error
 }
@@ -152,9 +152,9 @@ type turn struct {
 func (s *Service) share(ctx context.Context, g *kafka.Generation) error {
 	s.options.Listen.Assigned(g.Partitions)
 	work, cancel := context.WithCancel(ctx)
-	turns := make(chan turn)
+	turns := make(chan partitionTurn)
 	over := make(chan struct{})
-	tell := func(t turn) {
+	tell := func(t partitionTurn) {
 		select {
 		case turns <- t:
 		case <-over:
@@ -165,8 +165,8 @@ func (s *Service) share(ctx context.Context, g *kafka.Generation) error {
 	for _, p := range g.Partitions {
 		t := &task{service: s, partition: p, membership: g.Membership(), memory: most}
 		tasks.Go(func() {
-			err := t.keepRunning(work, func(parked error) { tell(turn{partition: p, parked: parked}) })
-			tell(turn{partition: p, ended: err})
+			err := t.keepRunning(work, func(parked error) { tell(partitionTurn{partition: p, parked: parked}) })
+			tell(partitionTurn{partition: p, ended: err})
 		})
 	}
 	defer tasks.Wait()

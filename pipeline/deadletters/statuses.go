@@ -34,7 +34,7 @@ type statusReader struct {
 	written int64 // offset of the input below which letters are written
 }
 
-func (t *task) newRows(at place, begin int64) *statusReader {
+func (t *task) newRows(at progress, begin int64) *statusReader {
 	d, p := t.service.deployment, t.partition
 	next := max(at.row, begin)
 	return &statusReader{

@@ -48,7 +48,7 @@ func (r *Reader) ask(ctx context.Context) error {
 }
 
 // lost says what an answer shows to be missing from the log, beside what codes tell: nil if nothing.
-func (r *Reader) lost(a *answer) error {
+func (r *Reader) lost(a *fetchResponse) error {
 	if a.diverged {
 		return fmt.Errorf("%w: offset %d of epoch %d is not in it", ErrTruncated, r.offset-1, r.epoch)
 	}

@@ -74,7 +74,7 @@ func local(offset int64, wire []byte, aborted ...abortedTxn) *Reader {
 	r := c.NewReader("t", 0, offset, ReaderOptions{})
 	buf := c.buffers.get(len(wire))
 	buf.b = append(buf.b, wire...)
-	r.answer = answer{start: 0, stable: 1 << 40, high: 1 << 40, aborted: aborted, records: buf}
+	r.answer = fetchResponse{start: 0, stable: 1 << 40, high: 1 << 40, aborted: aborted, records: buf}
 	return r
 }
 

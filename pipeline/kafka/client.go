@@ -79,7 +79,7 @@ type Client struct {
 	buffers   bufferPool
 	leaders   leaders
 	unpacker  unpacker
-	reach     reach
+	reach     connectivity
 
 	mu        sync.Mutex
 	refreshed time.Time

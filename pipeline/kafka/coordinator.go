@@ -38,19 +38,19 @@ func (e *CoordinatorError) Error() string {
 // Unwrap gives the broker's answer.
 func (e *CoordinatorError) Unwrap() error { return e.Cause }
 
-// coordinated is a group or a transactional id, which the cluster gives a coordinator.
-type coordinated struct {
+// coordinatorKey is a group or a transactional id, which the cluster gives a coordinator.
+type coordinatorKey struct {
 	kind kafkago.CoordinatorKeyType
 	key  string
 }
 
-func groupOf(id string) coordinated { return coordinated{kafkago.CoordinatorKeyTypeConsumer, id} }
+func groupOf(id string) coordinatorKey { return coordinatorKey{kafkago.CoordinatorKeyTypeConsumer, id} }
 
-func transactionOf(id string) coordinated {
-	return coordinated{kafkago.CoordinatorKeyTypeTransaction, id}
+func transactionOf(id string) coordinatorKey {
+	return coordinatorKey{kafkago.CoordinatorKeyTypeTransaction, id}
 }
 
-func (c coordinated) String() string {
+func (c coordinatorKey) String() string {
 	if c.kind == kafkago.CoordinatorKeyTypeTransaction {
 		return fmt.Sprintf("the transactional id %q", c.key)
 	}
@@ -59,7 +59,7 @@ func (c coordinated) String() string {
 
 // retryAt is retry for requests to a coordinator. It names the broker to restart when the coordinator does not work.
 func (c *Client) retryAt(
-	ctx context.Context, of coordinated, operation string, attempt func(context.Context) error,
+	ctx context.Context, of coordinatorKey, operation string, attempt func(context.Context) error,
 ) error {
 	var d denial
 	return c.retry(ctx, operation, func(ctx context.Context) error {
@@ -84,7 +84,7 @@ type denial struct {
 }
 
 // look asks who is named. Another broker than before, or none, starts anew.
-func (d *denial) look(ctx context.Context, c *Client, of coordinated) {
+func (d *denial) look(ctx context.Context, c *Client, of coordinatorKey) {
 	if time.Since(d.looked) < coordinatorLook {
 		return
 	}

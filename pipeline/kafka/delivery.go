@@ -14,7 +14,7 @@ type delivery struct {
 
 	mu        sync.Mutex
 	share     share // reserved for the records
-	answer    answer
+	answer    fetchResponse
 	abandoned bool
 }
 
@@ -43,7 +43,7 @@ func (d *delivery) room(bytes int) *buffer {
 }
 
 // put takes the answer over from the connection's goroutine.
-func (d *delivery) put(a answer) {
+func (d *delivery) put(a fetchResponse) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.answer = a
@@ -53,7 +53,7 @@ func (d *delivery) put(a answer) {
 }
 
 // take gives the answer to the Reader.
-func (d *delivery) take() answer {
+func (d *delivery) take() fetchResponse {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.share.release()
@@ -87,11 +87,11 @@ func expected(bytes, most int) int {
 // receive asks the leader once, with room for an answer like the last one reserved: a partition in which nothing
 // happens holds nothing. If the answer finds no room, its records are not kept, and it is asked for again with all the
 // room that it takes.
-func (r *Reader) receive(ctx context.Context, timeout time.Duration) (answer, error) {
+func (r *Reader) receive(ctx context.Context, timeout time.Duration) (fetchResponse, error) {
 	for {
 		reserved, err := r.budget.take(ctx, r.expect)
 		if err != nil {
-			return answer{}, err
+			return fetchResponse{}, err
 		}
 		d := &delivery{pool: &r.client.buffers, budget: r.budget, share: reserved}
 		leader, err := r.client.leaderEpoch(ctx, r.topic, r.partition)
@@ -100,7 +100,7 @@ func (r *Reader) receive(ctx context.Context, timeout time.Duration) (answer, er
 		}
 		if err != nil {
 			d.abandon()
-			return answer{}, err
+			return fetchResponse{}, err
 		}
 		a := d.take()
 		if a.refused == 0 {

@@ -12,7 +12,7 @@ func TestAbandonedAnswerGivesItsMemoryBack(t *testing.T) {
 		if when == "before" {
 			d.abandon()
 		}
-		a := answer{records: d.room(100_000)}
+		a := fetchResponse{records: d.room(100_000)}
 		if (a.records == nil) != (when == "before") {
 			t.Fatalf("%s: room is given: %t", when, a.records != nil)
 		}
@@ -45,7 +45,7 @@ func TestAnswerWithoutRoomIsRefused(t *testing.T) {
 	if d.room(9000) != nil {
 		t.Fatal("room beyond the budget")
 	}
-	d.put(answer{refused: 9000})
+	d.put(fetchResponse{refused: 9000})
 	if a := d.take(); a.refused != 9000 || budget.used != 4000 {
 		t.Fatalf("%d refused, %d bytes held", a.refused, budget.used)
 	}

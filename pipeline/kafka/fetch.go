@@ -19,8 +19,8 @@ const MaxBatchBytes = 64 << 20
 // broker.
 const fetchVersion = 13
 
-// answer is the part of a Fetch answer that belongs to the one partition asked for.
-type answer struct {
+// fetchResponse is the part of a Fetch fetchResponse that belongs to the one partition asked for.
+type fetchResponse struct {
 	code                int16
 	id                  [16]byte // of the topic
 	start, stable, high int64
@@ -72,9 +72,9 @@ func (r *Reader) newFetch(leader int32, d *delivery) *leaderCall {
 
 // readFetch reads a Fetch 13 answer of remaining bytes for one partition. Everything it allocates is bounded by what
 // has arrived, by limit and, beyond keepBytes, by what room gives; room gives nil when there is none now.
-func readFetch(r io.Reader, remaining int, room func(bytes int) *buffer, limit int) (answer, error) {
+func readFetch(r io.Reader, remaining int, room func(bytes int) *buffer, limit int) (fetchResponse, error) {
 	f := frame{r: r, remaining: remaining}
-	a := answer{start: -1, stable: -1, high: -1}
+	a := fetchResponse{start: -1, stable: -1, high: -1}
 	f.tags()
 	head := f.next(10)
 	head.int32() // throttle

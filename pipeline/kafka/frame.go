@@ -73,7 +73,7 @@ func (f *frame) tags() (zero bool) {
 
 // records reads size bytes of batches. A first batch beyond limit is checked and let go while it arrives; other batches
 // beyond limit are left for the next request, which starts with them. So are all when there is no room for them.
-func (f *frame) records(a *answer, size, limit int, room func(bytes int) *buffer) {
+func (f *frame) records(a *fetchResponse, size, limit int, room func(bytes int) *buffer) {
 	var head []byte
 	beyond := false
 	if size > limit {

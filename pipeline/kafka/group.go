@@ -88,7 +88,7 @@ type Group struct {
 	instance string        // "" once another process has taken it
 	member   string        // "" until the coordinator has given an id
 	asked    bool          // a join was sent
-	pulse    *pulse        // of the last generation that was joined
+	pulse    *heartbeats   // of the last generation that was joined
 	current  *Generation
 }
 
@@ -99,7 +99,7 @@ type Generation struct {
 	Partitions []int32 // ascending; empty if there are more members than partitions
 
 	group    string
-	pulse    *pulse
+	pulse    *heartbeats
 	released chan struct{}
 	once     sync.Once
 }

@@ -149,7 +149,7 @@ func TestBatchBeyondTheLimitIsCheckedAndLetGo(t *testing.T) {
 		big.Append(nil, make([]byte, 1000), nil, 0)
 	}
 	batch := appended(t, big, 20, Stamp{})
-	answerWith := func(batch []byte) (answer, error) {
+	answerWith := func(batch []byte) (fetchResponse, error) {
 		wire := fetchAnswer(batch)
 		return readFetch(bytes.NewReader(wire), len(wire), plenty, 2000)
 	}

@@ -13,10 +13,10 @@ import (
 // the one before.
 type leaders struct {
 	mu    sync.Mutex
-	known map[TopicPartition]*known
+	known map[TopicPartition]*knownEpoch
 }
 
-type known struct {
+type knownEpoch struct {
 	epoch  int32
 	behind Doubt // that layouts say an older epoch: the topic was made again, or the whole cluster put back
 }
@@ -26,7 +26,7 @@ func (l *leaders) heard(p TopicPartition, epoch int32) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if k := l.at(p); epoch > k.epoch {
-		*k = known{epoch: epoch}
+		*k = knownEpoch{epoch: epoch}
 	}
 }
 
@@ -37,21 +37,21 @@ func (l *leaders) take(p TopicPartition, epoch int32) error {
 	defer l.mu.Unlock()
 	switch k := l.at(p); {
 	case epoch >= k.epoch:
-		*k = known{epoch: epoch}
+		*k = knownEpoch{epoch: epoch}
 	case k.behind.Over():
-		*k = known{epoch: epoch}
+		*k = knownEpoch{epoch: epoch}
 	default:
 		return kafkago.UnknownLeaderEpoch
 	}
 	return nil
 }
 
-func (l *leaders) at(p TopicPartition) *known {
+func (l *leaders) at(p TopicPartition) *knownEpoch {
 	if l.known == nil {
-		l.known = map[TopicPartition]*known{}
+		l.known = map[TopicPartition]*knownEpoch{}
 	}
 	if l.known[p] == nil {
-		l.known[p] = &known{epoch: -1}
+		l.known[p] = &knownEpoch{epoch: -1}
 	}
 	return l.known[p]
 }

@@ -48,15 +48,15 @@ func (c *Client) Members(ctx context.Context, config GroupConfig, partitions int
 }
 
 // describeGroup asks the coordinator about one group. One that does not exist is dead.
-func (c *Client) describeGroup(ctx context.Context, id, topic string) (described, error) {
+func (c *Client) describeGroup(ctx context.Context, id, topic string) (groupDescription, error) {
 	body := []byte{0, 0, 0, 1} // one group
 	body = appendString(body, id)
 	body = append(body, 0) // no authorised operations
 	req := &groupCall{call: c.newCall(protocol.DescribeGroups, describeVersion, false, body), group: id}
-	var group described
+	var group groupDescription
 	req.whole(func(r *wireReader) { group = parseDescribeGroup(r, topic) })
 	if _, err := c.roundTrip(ctx, attemptTimeout, req); err != nil {
-		return described{}, err
+		return groupDescription{}, err
 	}
 	if Code(group.code) == codeGroupNotFound {
 		group.code, group.state = 0, "Dead"
@@ -93,14 +93,14 @@ func (c *Client) OtherGroups(ctx context.Context, config GroupConfig) []string {
 	return slices.Compact(others)
 }
 
-// described is one group of a DescribeGroups answer.
-type described struct {
+// groupDescription is one group of a DescribeGroups answer.
+type groupDescription struct {
 	code    int16
 	state   string
 	members []ForeignMember
 }
 
-func (d described) membersOf(mark string, partitions int) Members {
+func (d groupDescription) membersOf(mark string, partitions int) Members {
 	c := Members{Stable: d.state == "Stable", Gone: d.state == "Dead"}
 	if !c.Stable {
 		return c
@@ -128,8 +128,8 @@ func (d described) membersOf(mark string, partitions int) Members {
 
 // parseDescribeGroup reads a DescribeGroups answer of describeVersion for one group, shares down to one topic. What a
 // foreign member says of itself may be anything: bytes that are no share are none.
-func parseDescribeGroup(r *wireReader, topic string) described {
-	var d described
+func parseDescribeGroup(r *wireReader, topic string) groupDescription {
+	var d groupDescription
 	r.int32() // throttle
 	for n := r.array(16); n > 0; n-- {
 		d.code = r.int16()

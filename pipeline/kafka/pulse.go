@@ -13,10 +13,10 @@ import (
 // watchInterval is how soon partitions that are added to the topic are noticed.
 const watchInterval = 5 * time.Second
 
-// pulse keeps one member of one generation alive at the coordinator. It beats from the answer to the join until the
-// answer to the next one, hence also while the member closes its tasks, rejoins and syncs: none of these takes time
+// heartbeats keeps one member of one generation alive at the coordinator. It beats from the answer to the join until
+// the answer to the next one, hence also while the member closes its tasks, rejoins and syncs: none of these takes time
 // from its session.
-type pulse struct {
+type heartbeats struct {
 	over     chan struct{} // closed when the share is over, whatever the reason
 	expelled chan struct{} // closed when the coordinator does not know the member: what it waits for never comes
 	verdict  error         // why, once expelled is closed
@@ -26,9 +26,9 @@ type pulse struct {
 }
 
 // beat starts a pulse. partitions is what the leader has assigned, and watches; negative for the others.
-func (g *Group) beat(generation int32, partitions int) *pulse {
+func (g *Group) beat(generation int32, partitions int) *heartbeats {
 	ctx, cancel := context.WithCancel(context.Background())
-	p := &pulse{over: make(chan struct{}), expelled: make(chan struct{}), cancel: cancel}
+	p := &heartbeats{over: make(chan struct{}), expelled: make(chan struct{}), cancel: cancel}
 	body := g.heartbeat(generation) // the group's fields change only after the pulse has stopped
 	p.workers.Go(func() { p.beat(ctx, g, body) })
 	if partitions >= 0 {
@@ -38,10 +38,10 @@ func (g *Group) beat(generation int32, partitions int) *pulse {
 }
 
 // end tells that the share is over; the pulse goes on.
-func (p *pulse) end() { p.once.Do(func() { close(p.over) }) }
+func (p *heartbeats) end() { p.once.Do(func() { close(p.over) }) }
 
 // stop ends the pulse and waits for its goroutines. A nil pulse has none.
-func (p *pulse) stop() {
+func (p *heartbeats) stop() {
 	if p != nil {
 		p.end()
 		p.cancel()
@@ -49,7 +49,7 @@ func (p *pulse) stop() {
 	}
 }
 
-func (p *pulse) beat(ctx context.Context, g *Group, body []byte) {
+func (p *heartbeats) beat(ctx context.Context, g *Group, body []byte) {
 	ticker := time.NewTicker(min(time.Second, g.config.SessionTimeout/4))
 	defer ticker.Stop()
 	for heard := time.Now(); ; {
@@ -88,7 +88,7 @@ func (p *pulse) beat(ctx context.Context, g *Group, body []byte) {
 
 // watch ends the share when the topic has another number of partitions. The leader alone does: only its rejoin makes
 // the coordinator ask for new assignments.
-func (p *pulse) watch(ctx context.Context, g *Group, partitions int) {
+func (p *heartbeats) watch(ctx context.Context, g *Group, partitions int) {
 	ticker := time.NewTicker(watchInterval)
 	defer ticker.Stop()
 	for {

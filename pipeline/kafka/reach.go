@@ -42,10 +42,10 @@ const (
 	hungUpPatience      = 30 * time.Second
 )
 
-// reach tells a cluster that is away from one that will never let this client in. Once a broker has answered, every
-// trouble is an outage and is waited out: certificates are renewed, listeners come back, and a service that runs must
-// not end for it. It is ready as its zero value.
-type reach struct {
+// connectivity tells a cluster that is away from one that will never let this client in. Once a broker has answered,
+// every trouble is an outage and is waited out: certificates are renewed, listeners come back, and a service that runs
+// must not end for it. It is ready as its zero value.
+type connectivity struct {
 	mu       sync.Mutex
 	answered bool
 	why      Refusal   // of all attempts since
@@ -53,14 +53,14 @@ type reach struct {
 }
 
 // answer notes that a broker has answered, if only with an error.
-func (r *reach) answer() {
+func (r *connectivity) answer() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.answered = true
 }
 
 // judge returns the error that ends a call, or nil as long as it may be tried again.
-func (r *reach) judge(err error, now time.Time) error {
+func (r *connectivity) judge(err error, now time.Time) error {
 	var code Code
 	isCode := errors.As(err, &code)
 	r.mu.Lock()

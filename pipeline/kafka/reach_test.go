@@ -167,7 +167,7 @@ func TestWhoWasAnsweredWaitsForTheBrokers(t *testing.T) {
 		"away, and not refused":       {&net.OpError{Op: "dial", Err: errors.New("connection refused")}, true},
 		"another refusal just before": {&tls.CertificateVerificationError{Err: errors.New("expired")}, true},
 	} {
-		var r reach
+		var r connectivity
 		switch {
 		case errors.Is(c.first, errAnswered):
 			r.answer()

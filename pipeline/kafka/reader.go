@@ -55,10 +55,10 @@ type Reader struct {
 	spoken bool     // the broker speaks fetchVersion
 	doubt  Doubt    // of what answers say was lost
 
-	answer  answer // in hand; its records are nil when used up
-	at      int    // next batch in answer.records
-	corrupt int    // in a row
-	expect  int    // bytes of records in the next answer, as the last one makes likely
+	answer  fetchResponse // in hand; its records are nil when used up
+	at      int           // next batch in answer.records
+	corrupt int           // in a row
+	expect  int           // bytes of records in the next answer, as the last one makes likely
 
 	aborted map[int64]bool // producers whose batches are being skipped
 	cursor  cursor         // in the batch before at

@@ -34,10 +34,10 @@ type decisions struct {
 	hidden      *prometheus.Desc
 
 	mu     sync.Mutex
-	newest map[int32]shown // by partition
+	newest map[int32]shownSeries // by partition
 }
 
-type shown struct {
+type shownSeries struct {
 	stream string
 	series [][]float64 // as decisions.each, by coordinate
 
@@ -51,10 +51,10 @@ type member struct {
 }
 
 // size is how many series it is.
-func (s shown) size() int { return len(s.series)*len(s.series[0]) + len(s.members) }
+func (s shownSeries) size() int { return len(s.series)*len(s.series[0]) + len(s.members) }
 
 func newDecisions(coordinates int, numbers *Numbers) *decisions {
-	d := &decisions{coordinates: coordinates, numbers: numbers, newest: map[int32]shown{}}
+	d := &decisions{coordinates: coordinates, numbers: numbers, newest: map[int32]shownSeries{}}
 	desc := func(name, help string, labels ...string) {
 		d.each = append(d.each, prometheus.NewDesc(name, help, labels, nil))
 	}
@@ -93,7 +93,7 @@ func (d *decisions) committed(p int32, newest pipeline.Decided) {
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.newest[p] = shown{stream: newest.Stream, series: series, members: members}
+	d.newest[p] = shownSeries{stream: newest.Stream, series: series, members: members}
 }
 
 // members are those of a decision that are numbers. Operators have a handful.

@@ -106,7 +106,7 @@ func (t *Attack) play(p *player) audit.Play {
 		if err := p.begin(); err != nil {
 			return err
 		}
-		s := &sending{player: p, along: t.along, canary: canary, due: t.Canary.At}
+		s := &canarySender{player: p, along: t.along, canary: canary, due: t.Canary.At}
 		at, seen := placesOf(run), make([]float64, len(p.contribution))
 		moved := make([]float64, len(p.contribution)) // by the centres of the leaves that a release holds
 		for step := uint64(1); step <= t.Canary.Releases; step++ {
@@ -160,7 +160,9 @@ func (t *Attack) run(ctx context.Context, a *Subject, o Options, share float64, 
 	if err != nil {
 		return err
 	}
-	w := work{what: fmt.Sprintf("attack at step %d, runs", t.Canary.Step), runs: uint64(runs), progress: o.Progress}
+	w := repeatedRuns{
+		what: fmt.Sprintf("attack at step %d, runs", t.Canary.Step), runs: uint64(runs), progress: o.Progress,
+	}
 	if o.Runs == 0 {
 		w.deadline = start.Add(limit)
 	}

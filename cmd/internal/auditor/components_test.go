@@ -290,15 +290,15 @@ func TestAuditCatchesDrawsOfAnotherLaw(t *testing.T) {
 	a := variedSubject(t, varied{}, AllComponents, func(*mechanisms.Config) {})
 	steep := lawOfDraws
 	steep.Sensitivity.Den = 4
-	draws := func(law mechanisms.Exponential) []drawn {
+	draws := func(law mechanisms.Exponential) []recordedDraw {
 		stream, err := mechanisms.Open(a.whole, a.wholePlan, [32]byte{3})
 		if err != nil {
 			t.Fatal(err)
 		}
-		var out []drawn
+		var out []recordedDraw
 		for i := range 2000 {
 			scores := []int64{int64(i % 9), 4, int64(i % 5)}
-			out = append(out, drawn{
+			out = append(out, recordedDraw{
 				Draw: mechanisms.Draw{Law: lawOfDraws, Scores: scores}, index: stream.Choose(0, scores, law),
 			})
 		}

@@ -9,30 +9,30 @@ import (
 	"oriel/mechanisms/noise"
 )
 
-// note keeps what a step adds to the private sums, by component.
-type note struct{ parts [][]int64 }
+// sumRecord keeps what a step adds to the private sums, by component.
+type sumRecord struct{ parts [][]int64 }
 
-// noting is a private sum that tells a note what a step adds to it.
-type noting struct {
+// recordingSum is a private sum that tells a note what a step adds to it.
+type recordingSum struct {
 	mechanisms.Sum
-	note *note
+	note *sumRecord
 	part int
 }
 
 // Add notes the contribution, and adds it.
-func (n noting) Add(dst []float64, v []int64, chain *noise.Chain) {
+func (n recordingSum) Add(dst []float64, v []int64, chain *noise.Chain) {
 	n.note.parts[n.part] = append(n.note.parts[n.part][:0], v...)
 	n.Sum.Add(dst, v, chain)
 }
 
-// notingIncrements is a noting of a sum that says what a step adds with its noise.
-type notingIncrements struct {
-	noting
+// recordingIncrements is a noting of a sum that says what a step adds with its noise.
+type recordingIncrements struct {
+	recordingSum
 	of mechanisms.Incremental
 }
 
 // Increments returns those of the sum.
-func (n notingIncrements) Increments() []lattice.Int128 { return n.of.Increments() }
+func (n recordingIncrements) Increments() []lattice.Int128 { return n.of.Increments() }
 
 // rounded is how far a step's contribution sum may be from a second opinion, lattice units: some units for each record
 // of a crowd, and what products of floating point lose.
@@ -47,7 +47,7 @@ func (a *Subject) contributionSums(steps uint64) (Check, error) {
 		Name: "leaf sums", Looked: "what steps add, without noise, beside a second opinion", Count: runs * steps,
 		Found: "the two are one, but for rounding", Holds: true,
 	}
-	told, noted := &note{parts: make([][]int64, len(a.whole.Contribution.Components))}, *a
+	told, noted := &sumRecord{parts: make([][]int64, len(a.whole.Contribution.Components))}, *a
 	noted.stream = told.stream
 	c, err := noted.openBackground(steps)
 	if err != nil {
@@ -69,23 +69,23 @@ func (a *Subject) contributionSums(steps uint64) (Check, error) {
 }
 
 // stream opens a stream over the sums of a plan, which tell what is added to them.
-func (n *note) stream(c mechanisms.Config, p mechanisms.Calibration, key [32]byte) (*mechanisms.Stream, error) {
+func (n *sumRecord) stream(c mechanisms.Config, p mechanisms.Calibration, key [32]byte) (*mechanisms.Stream, error) {
 	sums, err := p.SumsOver(c, nil)
 	if err != nil {
 		return nil, err
 	}
 	for k, sum := range sums {
-		one := noting{sum, n, k}
+		one := recordingSum{sum, n, k}
 		sums[k] = one
 		if x, ok := sum.(mechanisms.Incremental); ok {
-			sums[k] = notingIncrements{one, x}
+			sums[k] = recordingIncrements{one, x}
 		}
 	}
 	return mechanisms.NewStream(c, p, key, sums...)
 }
 
 // besides says at which coordinate a step adds something else than its contributions.
-func (a *Subject) besides(told *note, leaves []float64) string {
+func (a *Subject) besides(told *sumRecord, leaves []float64) string {
 	at := 0
 	for k, of := range a.components {
 		for i, x := range told.parts[a.first+k] {

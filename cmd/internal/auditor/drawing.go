@@ -73,7 +73,7 @@ func (a *Subject) exchange(steps uint64) (Check, error) {
 		if run%2 == 0 {
 			at = first // which all draws see
 		}
-		var with []drawn
+		var with []recordedDraw
 		err := p.pairing(run, steps, at, u, true, func(d mechanisms.Draw, index int) int {
 			with = append(with, clone(d, index))
 			return index
@@ -81,8 +81,8 @@ func (a *Subject) exchange(steps uint64) (Check, error) {
 		if err != nil {
 			return check, err
 		}
-		again, fault := &script{draws: with}, ""
-		accounted := account{law: a.plan.DrawLaw(a.mechanism), alone: d.Disjoint}
+		again, fault := &scriptedDraws{draws: with}, ""
+		accounted := drawAccount{law: a.plan.DrawLaw(a.mechanism), alone: d.Disjoint}
 		err = p.pairing(run, steps, at, u, false, func(d mechanisms.Draw, index int) int {
 			if again.next < len(with) && fault == "" {
 				fault = accounted.add(with[again.next], d)
@@ -108,9 +108,9 @@ func (a *Subject) exchange(steps uint64) (Check, error) {
 	return check, nil
 }
 
-// account holds draws of two neighbours to what the account has of them. Draws by another law are of scores that say
-// nothing of events.
-type account struct {
+// drawAccount holds draws of two neighbours to what the drawAccount has of them. Draws by another law are of scores
+// that say nothing of events.
+type drawAccount struct {
 	law   mechanisms.Exponential
 	alone bool // of draws behind one step, all together, an exchange moves as much as of one
 
@@ -121,7 +121,7 @@ type account struct {
 }
 
 // add takes a draw of both, and says what is wrong if its scores move too far.
-func (a *account) add(d drawn, other mechanisms.Draw) (fault string) {
+func (a *drawAccount) add(d recordedDraw, other mechanisms.Draw) (fault string) {
 	if len(d.Scores) != len(other.Scores) {
 		return "" // as the script says
 	}
@@ -159,7 +159,7 @@ func (p *player) pairing(run, steps, at uint64, u []float64, canary bool,
 		return err
 	}
 	places := placesOf(run)
-	s := &sending{player: p, along: u, canary: canary, due: func(t uint64) bool { return t == at }}
+	s := &canarySender{player: p, along: u, canary: canary, due: func(t uint64) bool { return t == at }}
 	for step := uint64(1); step <= steps; step++ {
 		for place := range p.subject.mechanism.Batch {
 			r, _ := s.at(step, place)

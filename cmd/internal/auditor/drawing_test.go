@@ -78,22 +78,22 @@ func TestAuditOfPlayedSets(t *testing.T) {
 func TestAccountOfDraws(t *testing.T) {
 	one, ten := mechanisms.Ratio{Num: 1, Den: 1}, mechanisms.Ratio{Num: 10, Den: 1}
 	law := mechanisms.Exponential{Epsilon: one, Sensitivity: ten}
-	of := func(step uint64, a, b int64) drawn {
-		return drawn{Draw: mechanisms.Draw{Step: step, Law: law, Scores: []int64{a, b, 0}}}
+	of := func(step uint64, a, b int64) recordedDraw {
+		return recordedDraw{Draw: mechanisms.Draw{Step: step, Law: law, Scores: []int64{a, b, 0}}}
 	}
 	for _, row := range []struct {
 		alone bool
-		with  []drawn // the other run has zeros
+		with  []recordedDraw // the other run has zeros
 		fault bool
 	}{
-		{false, []drawn{of(1, 10, -10), of(1, -10, 10), of(2, 20, 0)}, false},
-		{false, []drawn{of(1, 10, -11)}, true},
-		{false, []drawn{of(1, 0, 21)}, true},
-		{true, []drawn{of(1, 20, 0), of(2, 0, 20), of(2, 0, 0)}, false},
-		{true, []drawn{of(1, 10, 0), of(1, 0, -10)}, false},
-		{true, []drawn{of(1, 10, 0), of(1, 0, -11)}, true},
+		{false, []recordedDraw{of(1, 10, -10), of(1, -10, 10), of(2, 20, 0)}, false},
+		{false, []recordedDraw{of(1, 10, -11)}, true},
+		{false, []recordedDraw{of(1, 0, 21)}, true},
+		{true, []recordedDraw{of(1, 20, 0), of(2, 0, 20), of(2, 0, 0)}, false},
+		{true, []recordedDraw{of(1, 10, 0), of(1, 0, -10)}, false},
+		{true, []recordedDraw{of(1, 10, 0), of(1, 0, -11)}, true},
 	} {
-		a, fault := account{law: law, alone: row.alone}, ""
+		a, fault := drawAccount{law: law, alone: row.alone}, ""
 		for _, d := range row.with {
 			if fault == "" {
 				fault = a.add(d, of(d.Step, 0, 0).Draw)

@@ -9,8 +9,8 @@ import (
 	"oriel/mechanisms/audit/residual"
 )
 
-// drawn is a call of Stream.Choose, and what it returned.
-type drawn struct {
+// recordedDraw is a call of Stream.Choose, and what it returned.
+type recordedDraw struct {
 	mechanisms.Draw
 	index int
 }
@@ -22,16 +22,16 @@ func (p *player) observe(choose func(d mechanisms.Draw, index int) int) {
 	}
 }
 
-// script repeats the draws of a run, in order, over other events. What a draw is has to be the same there: when it
-// comes, by which law, and among how many scores. Scores may differ only where the guarantee is of draws.
-type script struct {
-	draws    []drawn
+// scriptedDraws repeats the draws of a run, in order, over other events. What a draw is has to be the same there: when
+// it comes, by which law, and among how many scores. Scores may differ only where the guarantee is of draws.
+type scriptedDraws struct {
+	draws    []recordedDraw
 	next     int
 	fault    string
 	affected bool // scores depend on events beside releases and draws
 }
 
-func (s *script) choose(d mechanisms.Draw, _ int) int {
+func (s *scriptedDraws) choose(d mechanisms.Draw, _ int) int {
 	if s.next == len(s.draws) {
 		s.fault = "a draw that the run had not"
 		return 0
@@ -48,7 +48,7 @@ func (s *script) choose(d mechanisms.Draw, _ int) int {
 }
 
 // end returns what is wrong when a run is over.
-func (s *script) end() string {
+func (s *scriptedDraws) end() string {
 	if s.fault == "" && s.next < len(s.draws) {
 		return "a draw is left out that the run had"
 	}
@@ -57,7 +57,7 @@ func (s *script) end() string {
 
 // drawTest asks whether draws have the law of the exponential mechanism: where an index falls in the distribution
 // function of its draw, better scores first, is uniform, once the step at the index itself is filled by chance.
-func (a *Subject) drawTest(draws []drawn) residual.Test {
+func (a *Subject) drawTest(draws []recordedDraw) residual.Test {
 	rng, normals := a.random("places of draws", 0), make([]float64, 0, len(draws))
 	for _, d := range draws {
 		normals = append(normals, math.Sqrt2*math.Erfinv(2*d.place(rng.Float64())-1))
@@ -66,7 +66,7 @@ func (a *Subject) drawTest(draws []drawn) residual.Test {
 }
 
 // place returns the probability of what is better than the index, and of a share of the index itself.
-func (d drawn) place(share float64) float64 {
+func (d recordedDraw) place(share float64) float64 {
 	order, best := make([]int, len(d.Scores)), slices.Max(d.Scores)
 	for i := range order {
 		order[i] = i
@@ -86,7 +86,7 @@ func (d drawn) place(share float64) float64 {
 }
 
 // clone is the draw with scores of its own.
-func clone(d mechanisms.Draw, index int) drawn {
+func clone(d mechanisms.Draw, index int) recordedDraw {
 	d.Scores = slices.Clone(d.Scores)
-	return drawn{Draw: d, index: index}
+	return recordedDraw{Draw: d, index: index}
 }

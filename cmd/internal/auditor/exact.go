@@ -44,7 +44,7 @@ type recorded struct {
 	releases, decisions [][]byte
 	owed                [][]byte // of decisions, what follows from releases
 	increments          [][][]lattice.Int128
-	draws               []drawn
+	draws               []recordedDraw
 }
 
 func record(c *background, purpose string, number uint64, broken bool) (out recorded, err error) {
@@ -193,7 +193,7 @@ func (a *Subject) restart(steps uint64) (Check, error) {
 
 // decisions plays other events over the releases and the draws of a run: a decision is computed from them alone, or it
 // is another one. It returns the draws of all runs.
-func (a *Subject) decisions(steps uint64) (Check, []drawn, error) {
+func (a *Subject) decisions(steps uint64) (Check, []recordedDraw, error) {
 	runs, steps := a.repetitions(steps)
 	check := Check{
 		Name: "decisions", Looked: "runs of other events over the same releases", Count: runs,
@@ -203,7 +203,7 @@ func (a *Subject) decisions(steps uint64) (Check, []drawn, error) {
 	if err != nil {
 		return check, nil, err
 	}
-	var draws []drawn
+	var draws []recordedDraw
 	for run := range runs {
 		original, err := record(c, "crowd", run, false)
 		if err != nil {
@@ -235,7 +235,7 @@ func (a *Subject) again(original recorded, run, steps uint64) (fault string, err
 	if err != nil {
 		return "", err
 	}
-	draws := &script{draws: original.draws}
+	draws := &scriptedDraws{draws: original.draws}
 	c.observe(draws.choose)
 	var again recorded
 	if err := c.record(&again, "other crowd", run, false); err != nil {

@@ -14,8 +14,8 @@ import (
 // Gaussian noise has one law in all directions. So what is observed of such a run is the release along its own two
 // contributions, laid where the law has them.
 
-// aim is where a run's own contributions are, in scales.
-type aim struct {
+// learnedDirection is where a run's own contributions are, in scales.
+type learnedDirection struct {
 	scales        []float64 // of coordinates, loss units
 	along, middle []float64 // of the run's leaves: direction, and half way
 	to, centre    []float64 // of the law's
@@ -54,7 +54,7 @@ func (a *Subject) follows(t *Attack) (bool, error) {
 }
 
 // aimed finds where a run's contributions are. The run is played again from its start, with the same noise.
-func (t *Attack) aimed(p *player, run uint64) (*aim, error) {
+func (t *Attack) aimed(p *player, run uint64) (*learnedDirection, error) {
 	with, _, err := p.contributionAt(t.Canary.Step, t.along, run, true)
 	if err != nil {
 		return nil, err
@@ -66,7 +66,7 @@ func (t *Attack) aimed(p *player, run uint64) (*aim, error) {
 	scales := definition.Scales(p.subject.mechanism, p.subject.plan)
 	with, without = over(with, scales), over(without, scales)
 	there, other := over(t.Canary.With, scales), over(t.Canary.Without, scales)
-	x := &aim{
+	x := &learnedDirection{
 		scales: scales, along: differences(with, without), middle: middle(with, without), to: differences(there, other),
 		centre: middle(there, other), at: t.Canary.Step, kept: p.subject.kept(), out: make([]float64, len(with)),
 	}
@@ -78,7 +78,7 @@ func (t *Attack) aimed(p *player, run uint64) (*aim, error) {
 }
 
 // lay returns the next release of the run as if its contributions were the law's, valid until the next call.
-func (x *aim) lay(release []float64) []float64 {
+func (x *learnedDirection) lay(release []float64) []float64 {
 	x.step++
 	if x.weights *= x.kept; x.step == x.at {
 		x.weights++

@@ -12,41 +12,43 @@ import (
 	"oriel/schemas"
 )
 
-// sums is an operator that adds what events say and publishes releases: the private sum alone. Its streams may start
-// anywhere, where an operator may count steps in a state of its own.
-type sums struct {
+// sumOperator is an operator that adds what events say and publishes releases: the private sum alone. Its streams may
+// start anywhere, where an operator may count steps in a state of its own.
+type sumOperator struct {
 	longest []float64 // that numbers of leaves may be, loss units, where a quantiser does not shorten them; else 0
 	clips   []float64 // where a clip does
 }
 
 // Params is empty.
-func (sums) Params(mechanisms.Config) ([]byte, error) { return nil, nil }
+func (sumOperator) Params(mechanisms.Config) ([]byte, error) { return nil, nil }
 
 // Open returns the machine.
-func (sums) Open(_ []byte, stream *mechanisms.Stream) (operators.Machine, error) {
-	return summed{stream}, nil
+func (sumOperator) Open(_ []byte, stream *mechanisms.Stream) (operators.Machine, error) {
+	return sumMachine{stream}, nil
 }
 
 // Describe says nothing.
-func (sums) Describe(mechanisms.Config) operators.Description { return operators.Description{} }
+func (sumOperator) Describe(mechanisms.Config) operators.Description { return operators.Description{} }
 
 // Extras are none.
-func (sums) Extras() []schemas.Extra { return nil }
+func (sumOperator) Extras() []schemas.Extra { return nil }
 
 // Require adds nothing: the subject has its contribution.
-func (sums) Require(*mechanisms.Config, []byte) error { return nil }
+func (sumOperator) Require(*mechanisms.Config, []byte) error { return nil }
 
 // ReferenceModel knows leaves from events.
-func (s sums) ReferenceModel([]byte) (operators.ReferenceModel, error) { return adding{sums: s}, nil }
+func (s sumOperator) ReferenceModel([]byte) (operators.ReferenceModel, error) {
+	return sumReference{sumOperator: s}, nil
+}
 
-// summed is the machine of sums.
-type summed struct{ *mechanisms.Stream }
+// sumMachine is the machine of sums.
+type sumMachine struct{ *mechanisms.Stream }
 
 // Open owes nothing.
-func (summed) Open(dst []operators.Decision) []operators.Decision { return dst }
+func (sumMachine) Open(dst []operators.Decision) []operators.Decision { return dst }
 
 // Add adds the values of an event.
-func (m summed) Add(dst []operators.Decision, r operators.Record) []operators.Decision {
+func (m sumMachine) Add(dst []operators.Decision, r operators.Record) []operators.Decision {
 	var leaf []float64
 	if !r.Null {
 		leaf = r.Event.Vector.Values
@@ -56,22 +58,22 @@ func (m summed) Add(dst []operators.Decision, r operators.Record) []operators.De
 }
 
 // Steps counts the closed steps.
-func (m summed) Steps() uint64 { return m.Step() }
+func (m sumMachine) Steps() uint64 { return m.Step() }
 
 // Due gives no decision.
-func (summed) Due(uint64) (first uint64, count int) { return 0, 0 }
+func (sumMachine) Due(uint64) (first uint64, count int) { return 0, 0 }
 
-// adding is the operators.ReferenceModel of sums.
-type adding struct {
+// sumReference is the operators.ReferenceModel of sums.
+type sumReference struct {
 	operators.OneRecord
-	sums
+	sumOperator
 }
 
-func (adding) Begin() {}
+func (sumReference) Begin() {}
 
-func (adding) Observe([]operators.Decision) {}
+func (sumReference) Observe([]operators.Decision) {}
 
-func (t adding) Contribution(dst []float64, r operators.Record) bool {
+func (t sumReference) Contribution(dst []float64, r operators.Record) bool {
 	if r.Null {
 		return false
 	}
@@ -79,7 +81,7 @@ func (t adding) Contribution(dst []float64, r operators.Record) bool {
 	return true
 }
 
-func (t adding) Canary(u []float64, factor float64) (with, without operators.Record) {
+func (t sumReference) Canary(u []float64, factor float64) (with, without operators.Record) {
 	record := func(by float64) operators.Record {
 		values := make([]float64, len(u))
 		for i, x := range u {
@@ -90,14 +92,14 @@ func (t adding) Canary(u []float64, factor float64) (with, without operators.Rec
 	return record(1), record(-1)
 }
 
-func (adding) Tangent([]float64) {}
+func (sumReference) Tangent([]float64) {}
 
 // beforeReset is the private sum of a mechanism with a memory, whose runs start a little before a reset.
 func (a *Subject) beforeReset() *Subject {
 	b := *a
 	b.whole, b.wholePlan = audit.RawContributions(a.whole, a.wholePlan)
 	b.mechanism, b.plan = audit.RawContributions(a.mechanism, a.plan)
-	var s sums
+	var s sumOperator
 	units := definition.Integers(b.whole, b.wholePlan)
 	for k, of := range definition.Components(b.whole, b.wholePlan) {
 		for _, unit := range units[of.From:of.To] {

@@ -109,17 +109,17 @@ func (p *player) restart() error {
 	return p.both[p.now].Restore(p.state)
 }
 
-// places counts the log places of a run. The run's number stands where a topic's id does, so that each run has noise of
-// its own.
-type places struct{ id noise.Identity }
+// identities counts the log identities of a run. The run's number stands where a topic's id does, so that each run has
+// noise of its own.
+type identities struct{ id noise.Identity }
 
-func placesOf(run uint64) places {
-	var p places
+func placesOf(run uint64) identities {
+	var p identities
 	binary.LittleEndian.PutUint64(p.id.Topic[:], run)
 	return p
 }
 
-func (p *places) next() noise.Identity {
+func (p *identities) next() noise.Identity {
 	p.id.Offset++
 	return p.id
 }

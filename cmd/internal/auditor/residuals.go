@@ -37,7 +37,9 @@ func (a *Subject) backgroundSteps(attacks []*Attack) uint64 {
 
 // residuals plays runs, with restarts half of them broken off and taken up again, and tests what their releases hold
 // beside their contributions.
-func (a *Subject) residuals(ctx context.Context, x *residual.Noise, restarts bool, w work) ([]residual.Test, uint64,
+func (a *Subject) residuals(
+	ctx context.Context, x *residual.Noise, restarts bool, w repeatedRuns,
+) ([]residual.Test, uint64,
 	error,
 ) {
 	battery := residual.NewBattery(x)
@@ -85,8 +87,8 @@ func (a *Subject) short() ([]residual.Test, error) {
 }
 
 // work returns runs that take so long, or that are so many.
-func (o Options) work(what string, runs int, limit time.Duration) work {
-	w := work{what: what, runs: uint64(runs), progress: o.Progress}
+func (o Options) work(what string, runs int, limit time.Duration) repeatedRuns {
+	w := repeatedRuns{what: what, runs: uint64(runs), progress: o.Progress}
 	if runs == 0 {
 		w.runs, w.deadline = 1<<62, time.Now().Add(limit)
 	}

@@ -2,10 +2,10 @@ package auditor
 
 import "oriel/operators"
 
-// sending plays the canaries of a run: their records in order, each with the first place of a step, so that the
+// canarySender plays the canaries of a run: their records in order, each with the first place of a step, so that the
 // contribution of each is added in a step where at says that it is due. After a canary with a key its key comes again,
 // twice, whichever event there was: who sends it may be anybody, and it must add nothing of the event once more.
-type sending struct {
+type canarySender struct {
 	player  *player
 	along   []float64
 	canary  bool // which of the two events
@@ -14,7 +14,7 @@ type sending struct {
 }
 
 // at returns the record of a place in a step, null where there is no other. echo says that it is none of a canary.
-func (s *sending) at(step, place uint64) (r operators.Record, echo bool) {
+func (s *canarySender) at(step, place uint64) (r operators.Record, echo bool) {
 	a := s.player.subject
 	if place > 1 {
 		return operators.Record{Null: true}, false
@@ -40,7 +40,7 @@ func (s *sending) at(step, place uint64) (r operators.Record, echo bool) {
 }
 
 // echo is an event under the key of the last canary, the same in all runs.
-func (s *sending) echo() (r operators.Record, echo bool) {
+func (s *canarySender) echo() (r operators.Record, echo bool) {
 	if len(s.records) == 0 || len(s.records[0].Key) == 0 {
 		return operators.Record{Null: true}, false
 	}
@@ -60,7 +60,7 @@ func (p *player) contributionAt(
 		return nil, false, err
 	}
 	at := placesOf(run)
-	s := &sending{player: p, along: along, canary: canary, due: func(t uint64) bool { return t == step }}
+	s := &canarySender{player: p, along: along, canary: canary, due: func(t uint64) bool { return t == step }}
 	for t := uint64(1); ; t++ {
 		for place := range p.subject.mechanism.Batch {
 			r, _ := s.at(t, place)

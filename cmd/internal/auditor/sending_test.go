@@ -39,7 +39,7 @@ func TestCanariesAreSentWhereTheirLeafIsDue(t *testing.T) {
 			if err := p.begin(); err != nil {
 				t.Fatal(err)
 			}
-			s := &sending{
+			s := &canarySender{
 				player: p, along: a.dense(a.random("direction", 0)), canary: canary,
 				due: func(step uint64) bool { return step == 9 },
 			}

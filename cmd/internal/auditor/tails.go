@@ -13,8 +13,8 @@ const (
 	wideSteps = 256
 )
 
-// widened is the subject's mechanism at a large dimension.
-type widened struct {
+// widenedSubject is the subject's mechanism at a large dimension.
+type widenedSubject struct {
 	config mechanisms.Config
 	plan   mechanisms.Calibration
 	noise  *residual.Noise
@@ -22,17 +22,17 @@ type widened struct {
 
 // widen returns false where it does not help: Gamma noise is one draw of its vector's length, however many entries
 // there are; nor where noise at that dimension has no sampler.
-func (a *Subject) widen() (widened, bool) {
+func (a *Subject) widen() (widenedSubject, bool) {
 	facts, _ := mechanisms.FactsOf(a.mechanism.Name)
 	if facts.Law == mechanisms.Gamma {
-		return widened{}, false
+		return widenedSubject{}, false
 	}
-	x := widened{config: a.mechanism}
+	x := widenedSubject{config: a.mechanism}
 	x.config.Contribution = mechanisms.OneComponent(max(wide, a.mechanism.Dimension()), a.mechanism.Clip())
 	x.config.Batch, x.config.Failure = 1, 0
 	var err error
 	if x.plan, err = mechanisms.Calibrate(x.config); err != nil {
-		return widened{}, false
+		return widenedSubject{}, false
 	}
 	steps := uint64(wideSteps)
 	if facts.Tree {
@@ -44,13 +44,13 @@ func (a *Subject) widen() (widened, bool) {
 }
 
 // runs is how many have so many draws.
-func (x widened) runs(draws int) int {
+func (x widenedSubject) runs(draws int) int {
 	each := x.config.Dimension() * x.noise.Steps()
 	return (draws + each - 1) / each
 }
 
 // farTails counts draws far out.
-func (a *Subject) farTails(ctx context.Context, x widened, w work) (residual.Tails, error) {
+func (a *Subject) farTails(ctx context.Context, x widenedSubject, w repeatedRuns) (residual.Tails, error) {
 	var total residual.Tails
 	worker := func() (func(uint64) (residual.Tails, error), error) { return a.wideRuns(x) }
 	err := do(ctx, w, worker, func(run residual.Tails) { total.Merge(run) })
@@ -58,7 +58,7 @@ func (a *Subject) farTails(ctx context.Context, x widened, w work) (residual.Tai
 }
 
 // wideRuns returns what one worker plays.
-func (a *Subject) wideRuns(x widened) (func(number uint64) (residual.Tails, error), error) {
+func (a *Subject) wideRuns(x widenedSubject) (func(number uint64) (residual.Tails, error), error) {
 	stream, err := a.stream(x.config, x.plan, a.derived("wide machine", 0))
 	if err != nil {
 		return nil, err

@@ -11,8 +11,8 @@ import (
 // Progress shows how far something is that takes a while: total 0 when it is not known.
 type Progress func(what string, total int) (set func(done int), finish func())
 
-// work is runs to be played on all processors, each worker in a goroutine of its own.
-type work struct {
+// repeatedRuns is runs to be played on all processors, each worker in a goroutine of its own.
+type repeatedRuns struct {
 	what     string
 	runs     uint64
 	deadline time.Time // zero: none. It is looked at without regard to what was found, and so costs no confidence
@@ -24,7 +24,9 @@ const leastRuns = 2
 
 // do hands the results of runs 0, 1, 2, … to take, in order, without a gap. Each worker plays with a function of its
 // own.
-func do[R any](ctx context.Context, w work, worker func() (func(number uint64) (R, error), error), take func(R)) error {
+func do[R any](
+	ctx context.Context, w repeatedRuns, worker func() (func(number uint64) (R, error), error), take func(R),
+) error {
 	type numbered struct {
 		number uint64
 		result R

@@ -18,7 +18,7 @@ func TestWorkIsTakenInOrder(t *testing.T) {
 	}
 	var got []uint64
 	take := func(r uint64) { got = append(got, r) }
-	if err := do(t.Context(), work{runs: 1000, progress: silent}, identity, take); err != nil || len(got) != 1000 {
+	if err := do(t.Context(), repeatedRuns{runs: 1000, progress: silent}, identity, take); err != nil || len(got) != 1000 {
 		t.Fatalf("%d results, %v", len(got), err)
 	}
 	for i, r := range got {
@@ -28,14 +28,14 @@ func TestWorkIsTakenInOrder(t *testing.T) {
 	}
 
 	got = nil
-	late := work{runs: 1 << 62, deadline: time.Now().Add(-time.Second), progress: silent}
+	late := repeatedRuns{runs: 1 << 62, deadline: time.Now().Add(-time.Second), progress: silent}
 	if err := do(t.Context(), late, identity, take); err != nil || len(got) != leastRuns {
 		t.Errorf("too late: %d results, %v", len(got), err)
 	}
 
 	broken := errors.New("broken")
 	var played atomic.Uint64
-	err := do(t.Context(), work{runs: 1 << 62, progress: silent}, func() (func(uint64) (uint64, error), error) {
+	err := do(t.Context(), repeatedRuns{runs: 1 << 62, progress: silent}, func() (func(uint64) (uint64, error), error) {
 		return func(number uint64) (uint64, error) {
 			if played.Add(1); number == 50 {
 				return 0, broken
@@ -47,13 +47,13 @@ func TestWorkIsTakenInOrder(t *testing.T) {
 		t.Errorf("%v after %d runs", err, played.Load())
 	}
 	none := func() (func(uint64) (uint64, error), error) { return nil, broken }
-	if err := do(t.Context(), work{runs: 9, progress: silent}, none, take); !errors.Is(err, broken) {
+	if err := do(t.Context(), repeatedRuns{runs: 9, progress: silent}, none, take); !errors.Is(err, broken) {
 		t.Errorf("no worker: %v", err)
 	}
 
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := do(ctx, work{runs: 9, progress: silent}, identity, take); err == nil ||
+	if err := do(ctx, repeatedRuns{runs: 9, progress: silent}, identity, take); err == nil ||
 		!strings.Contains(err.Error(), "interrupted") {
 		t.Errorf("interrupted: %v", err)
 	}

@@ -58,10 +58,10 @@ func (c *machine) predict(e *event) (loss, prediction float64) {
 
 func (c *machine) learn(e *event) error { return c.take(e.Item) }
 
-// base predicts what fits all events before best, whatever their features: the share of label 1, the mean, the
+// baseRate predicts what fits all events before best, whatever their features: the share of label 1, the mean, the
 // quantile. Where nothing is predicted it is the first decision, which never moves. It knows the labels exactly: no
 // privacy.
-type base struct {
+type baseRate struct {
 	rule    *operators.Score
 	streams []baseStream
 	point   [1]float64
@@ -73,8 +73,8 @@ type baseStream struct {
 	quantile     *quantile
 }
 
-func newBase(rule *operators.Score, streams int) *base {
-	b := &base{rule: rule, streams: make([]baseStream, streams)}
+func newBase(rule *operators.Score, streams int) *baseRate {
+	b := &baseRate{rule: rule, streams: make([]baseStream, streams)}
 	if rule.Predicts == operators.Quantile {
 		for i := range b.streams {
 			b.streams[i].quantile = newQuantile(rule.Level)
@@ -83,7 +83,7 @@ func newBase(rule *operators.Score, streams int) *base {
 	return b
 }
 
-func (b *base) predict(e *event) (loss, prediction float64) {
+func (b *baseRate) predict(e *event) (loss, prediction float64) {
 	s := &b.streams[e.Stream]
 	switch b.rule.Predicts {
 	case operators.LogOdds:
@@ -105,7 +105,7 @@ func (b *base) predict(e *event) (loss, prediction float64) {
 // logOdds are the log-logOdds of label 1 with half an event of each class beforehand (Krichevsky and Trofimov, 1981).
 func (s *baseStream) logOdds() float64 { return math.Log((s.ones + 0.5) / (s.weight - s.ones + 0.5)) }
 
-func (b *base) learn(e *event) error {
+func (b *baseRate) learn(e *event) error {
 	if !e.valid {
 		return nil
 	}

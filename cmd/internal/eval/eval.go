@@ -79,8 +79,8 @@ type turn struct {
 	learn bool
 }
 
-// racer is a contender with its score.
-type racer struct {
+// contestant is a contender with its score.
+type contestant struct {
 	contender
 	score score
 }
@@ -105,7 +105,7 @@ type field struct {
 	in       Input
 	totals   []int64
 	rows     []entry
-	racers   []*racer
+	racers   []*contestant
 	decoder  *schemas.Decoder
 	waiting  [][]*event // of each stream, those whose label is not known yet
 	seen     []int64
@@ -117,7 +117,7 @@ type field struct {
 type entry struct {
 	Row
 	rule   *operators.Score
-	racers []*racer // one a seed
+	racers []*contestant // one a seed
 }
 
 func newField(in Input, totals []int64) (*field, error) {
@@ -153,7 +153,9 @@ func newField(in Input, totals []int64) (*field, error) {
 	return f, nil
 }
 
-func racing(rule *operators.Score, c contender) []*racer { return []*racer{{c, score{rule: rule}}} }
+func racing(rule *operators.Score, c contender) []*contestant {
+	return []*contestant{{c, score{rule: rule}}}
+}
 
 // private is the row of the i-th settings, with a contender a seed, or one that reads.
 func (f *field) private(i int) (entry, error) {
@@ -233,7 +235,7 @@ func (f *field) due(stream int32, known func([]*event) bool) {
 
 // run lets all contenders take the turns that wait, as many at a time as there are processors.
 func (f *field) run() error {
-	err := each(f.racers, func(r *racer) error { return r.run(f.turns) })
+	err := each(f.racers, func(r *contestant) error { return r.run(f.turns) })
 	f.in.Progress(f.progress)
 	f.turns, f.progress = f.turns[:0], 0
 	return err
@@ -256,7 +258,7 @@ func each[T any](all []T, do func(T) error) error {
 	return errors.Join(failed...)
 }
 
-func (r *racer) run(turns []turn) error {
+func (r *contestant) run(turns []turn) error {
 	for _, t := range turns {
 		if t.learn {
 			if err := r.learn(t.event); err != nil {

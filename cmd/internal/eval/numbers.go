@@ -47,8 +47,8 @@ func (c *counter) decision(stream int32) (d schemas.Decision, ok bool, err error
 	return d, err == nil, err
 }
 
-// pairing is private numbers, with a counter a seed, and what they are held beside.
-type pairing struct {
+// truthComparison is private numbers, with a counter a seed, and what they are held beside.
+type truthComparison struct {
 	row     NumbersRow
 	numbers *operators.Numbers
 	private []*counter
@@ -70,7 +70,7 @@ type shownTally struct {
 // their numbers come to. No label is waited for.
 func NewNumbers(ctx context.Context, in Input, source Source) (*NumbersReport, error) {
 	totals := source.Totals()
-	var pairs []*pairing
+	var pairs []*truthComparison
 	truths := map[string]*counter{} // by learner
 	for _, s := range in.Settings {
 		x, err := newPairing(s, in.Seeds, totals, truths)
@@ -97,7 +97,7 @@ func NewNumbers(ctx context.Context, in Input, source Source) (*NumbersReport, e
 
 func newPairing(
 	s settings.Settings, seeds int, totals []int64, truths map[string]*counter,
-) (*pairing, error) {
+) (*truthComparison, error) {
 	model, err := s.Model()
 	if err != nil {
 		return nil, err
@@ -107,7 +107,7 @@ func newPairing(
 		return nil, err
 	}
 	operator := learner.Operator()
-	x := &pairing{numbers: operators.NumbersOf(operator), counted: map[[2]int]uint64{}}
+	x := &truthComparison{numbers: operators.NumbersOf(operator), counted: map[[2]int]uint64{}}
 	if x.numbers == nil {
 		return nil, fmt.Errorf("ORIEL_OPERATOR: %s: its decisions are no numbers about events", s.Operator)
 	}
@@ -143,7 +143,7 @@ func newPairing(
 // numbersField feeds all counters, a stretch of records at a time.
 type numbersField struct {
 	in       Input
-	pairs    []*pairing
+	pairs    []*truthComparison
 	counters []*counter
 	totals   []int64
 	seen     []int64

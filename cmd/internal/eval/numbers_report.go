@@ -65,7 +65,7 @@ type ShownNumber struct {
 
 // exact are the truths that a decision over sums without noise has. Where it knows nothing more than the public range
 // of a number, there is none: a cell without events has no mean.
-func (x *pairing) exact(d schemas.Decision) ([]float64, error) {
+func (x *truthComparison) exact(d schemas.Decision) ([]float64, error) {
 	numbers, err := x.numbers.Read(d)
 	if err != nil {
 		return nil, err
@@ -80,7 +80,7 @@ func (x *pairing) exact(d schemas.Decision) ([]float64, error) {
 }
 
 // beside puts the numbers of a decision and the truth together.
-func (x *pairing) beside(d schemas.Decision, truths []float64) ([]ShownNumber, error) {
+func (x *truthComparison) beside(d schemas.Decision, truths []float64) ([]ShownNumber, error) {
 	numbers, err := x.numbers.Read(d)
 	if err != nil {
 		return nil, err
@@ -100,7 +100,7 @@ func (x *pairing) beside(d schemas.Decision, truths []float64) ([]ShownNumber, e
 }
 
 // count adds numbers to their tallies.
-func (x *pairing) count(shown []ShownNumber) {
+func (x *truthComparison) count(shown []ShownNumber) {
 	for _, n := range shown {
 		if !known(n.Truth) {
 			continue

@@ -10,7 +10,7 @@ import (
 // TestTalliesOfNumbers: of two errors one is within its interval. A cell without a truth counts nowhere, and a number
 // that is not shown has an interval and no error.
 func TestTalliesOfNumbers(t *testing.T) {
-	var x pairing
+	var x truthComparison
 	x.count([]ShownNumber{
 		{"mean", "a", "all", 3, 2, 4, 2.5, true},
 		{"mean", "b", "all", 3, 2, 6, 1.5, true},
@@ -18,7 +18,7 @@ func TestTalliesOfNumbers(t *testing.T) {
 		{"mean", "d", "all", 60, 1, 5, 9, false},
 		{"count", "a", "all", 9, 8, 10, 9, true},
 	})
-	f := numbersField{pairs: []*pairing{&x}, totals: []int64{3}, events: 3}
+	f := numbersField{pairs: []*truthComparison{&x}, totals: []int64{3}, events: 3}
 	x.row.path, x.truth = [][]ShownNumber{{}}, &counter{runner: &runner{}}
 	r, err := f.report()
 	if err != nil {

@@ -158,7 +158,7 @@ var predicts = map[operators.Prediction]string{
 }
 
 // figures are means over seeds, and the worst of them.
-func (row *Row) figures(racers []*racer) {
+func (row *Row) figures(racers []*contestant) {
 	figure := func(of func(*score) float64, worst func(...float64) float64) Figure {
 		var all []float64
 		sum := 0.0
@@ -192,7 +192,7 @@ func most(x ...float64) float64  { return slices.Max(x) }
 func least(x ...float64) float64 { return slices.Min(x) }
 
 // curves are means over the seeds.
-func (row *Row) curves(racers []*racer, odds bool) {
+func (row *Row) curves(racers []*contestant, odds bool) {
 	so := make([]tally, len(racers))
 	for k := range Stretches {
 		var curve, stretch float64

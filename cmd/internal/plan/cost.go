@@ -103,15 +103,15 @@ func (m *machine) measure(limit time.Duration, spent func() time.Duration) (Numb
 // footprint returns the bytes that one more stream takes in memory: all that is reachable from the second and not from
 // the first, so that what streams share, such as the tables of a sampler, does not count.
 func (m *machine) footprint() uint64 {
-	w := walker{seen: map[allocation]bool{}}
+	w := heapWalker{seen: map[allocation]bool{}}
 	w.walk(reflect.ValueOf(m.stream))
 	before := w.bytes
 	w.walk(reflect.ValueOf(m.opened.Open([32]byte{1})))
 	return w.bytes - before
 }
 
-// walker adds up allocations that it has not seen.
-type walker struct {
+// heapWalker adds up allocations that it has not seen.
+type heapWalker struct {
 	seen  map[allocation]bool
 	bytes uint64
 }
@@ -122,7 +122,7 @@ type allocation struct {
 }
 
 // visit counts an allocation and reports whether it is a new one.
-func (w *walker) visit(at uintptr, kind reflect.Type, size uintptr) bool {
+func (w *heapWalker) visit(at uintptr, kind reflect.Type, size uintptr) bool {
 	if at == 0 || size == 0 || w.seen[allocation{at, kind}] {
 		return false
 	}
@@ -131,7 +131,7 @@ func (w *walker) visit(at uintptr, kind reflect.Type, size uintptr) bool {
 	return true
 }
 
-func (w *walker) walk(v reflect.Value) {
+func (w *heapWalker) walk(v reflect.Value) {
 	switch v.Kind() {
 	case reflect.Pointer:
 		if w.visit(v.Pointer(), v.Type(), v.Type().Elem().Size()) {

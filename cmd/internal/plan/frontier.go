@@ -15,10 +15,10 @@ import (
 // certified in directed rounding, rounded up, and leave out η, which depends on clip and dimension and is far below the
 // digits shown.
 type Frontier struct {
-	Window      uint64       `json:"window_steps"`
-	Poles       int          `json:"poles"` // of the compromises; 0: chosen for each
-	Filters     []Filter     `json:"filters"`
-	Compromises []Compromise `json:"compromises"`
+	Window      uint64     `json:"window_steps"`
+	Poles       int        `json:"poles"` // of the compromises; 0: chosen for each
+	Filters     []Filter   `json:"filters"`
+	Compromises []Tradeoff `json:"compromises"`
 }
 
 // Filter is a filter of age weight 0: variances of a coordinate of a release at equal guarantee of one window, in units
@@ -33,8 +33,8 @@ type Filter struct {
 	TreeWorst   float64 `json:"tree_gaussian_worst_variance"`
 }
 
-// Compromise is a filter of the configured window: its variance, and how µ grows with age.
-type Compromise struct {
+// Tradeoff is a filter of the configured window: its variance, and how µ grows with age.
+type Tradeoff struct {
 	Weight      float64 `json:"age_weight"`
 	Configured  bool    `json:"configured"`
 	OverOptimum float64 `json:"variance_over_optimum"`
@@ -73,7 +73,7 @@ func NewFrontier(window uint64, poles int, weight float64) (*Frontier, error) {
 		f.Filters = append(f.Filters, Filter{r.Window, r.Poles, r.Variance, r.Optimum, r.Ratio, r.TreeMean, r.TreeWorst})
 	}
 	for _, r := range compromises {
-		f.Compromises = append(f.Compromises, Compromise{
+		f.Compromises = append(f.Compromises, Tradeoff{
 			r.Weight, r.Weight == weight, r.Ratio, r.Two, r.Ten, r.Hundred,
 			r.Thousand,
 		})

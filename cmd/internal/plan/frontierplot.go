@@ -44,7 +44,7 @@ func (f *Frontier) compromisePanel() panel {
 
 // compromises are the points with their age weights.
 type compromises struct {
-	rows   []Compromise
+	rows   []Tradeoff
 	points plotter.XYs
 }
 
@@ -80,7 +80,7 @@ func (k *compromises) Plot(c draw.Canvas, p *plot.Plot) {
 }
 
 // place is 0 for the configured row, 1 for others.
-func place(c Compromise) int {
+func place(c Tradeoff) int {
 	if c.Configured {
 		return 0
 	}

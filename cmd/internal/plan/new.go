@@ -51,7 +51,7 @@ func New(in Input) (*Report, error) {
 		r.Setting.WindowSeconds = in.seconds(span)
 	}
 	r.Ages = in.ages()
-	r.LeftOut = []LeftOut{}
+	r.LeftOut = []Omitted{}
 	variants := in.variants()
 	rows := make([]answer, len(variants))
 	var done sync.WaitGroup
@@ -67,7 +67,7 @@ func New(in Input) (*Report, error) {
 			a.reason = strings.ReplaceAll(a.err.Error(), "mechanisms: ", "")
 			fallthrough
 		case a.reason != "":
-			r.LeftOut = append(r.LeftOut, LeftOut{variants[i].name, a.reason})
+			r.LeftOut = append(r.LeftOut, Omitted{variants[i].name, a.reason})
 			continue
 		case in.configured(variants[i]):
 			r.about(a.row.machine)

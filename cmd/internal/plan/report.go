@@ -33,7 +33,7 @@ type Report struct {
 	Optimum    Optimum     `json:"optimum"`
 	Ages       []Age       `json:"ages"`
 	Mechanisms []Mechanism `json:"mechanisms"` // the configured one first, then by error; -paper and once-* last
-	LeftOut    []LeftOut   `json:"left_out"`
+	LeftOut    []Omitted   `json:"left_out"`
 	Advice     *Advice     `json:"advice"` // public settings for the configured mechanism; null where there is none
 	Warnings   []string    `json:"warnings"`
 	Numbers    *Numbers    `json:"numbers,omitempty"` // of an operator whose decisions are numbers of known noise
@@ -162,8 +162,8 @@ type Group struct {
 	Epsilon Number `json:"epsilon"`
 }
 
-// LeftOut is a mechanism that does not fit the setting.
-type LeftOut struct {
+// Omitted is a mechanism that does not fit the setting.
+type Omitted struct {
 	Name   string `json:"name"`
 	Reason string `json:"reason"`
 }

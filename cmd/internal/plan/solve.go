@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// Knob is a setting that is solved for: its values in ascending order, by number.
-type Knob struct {
+// SolvedSetting is a setting that is solved for: its values in ascending order, by number.
+type SolvedSetting struct {
 	Setting string // its variable
 	Values  int
 	Text    func(i int) string               // a value, as the variable takes it
@@ -32,16 +32,16 @@ type Solution struct {
 	AlsoSet   string  `json:"also_set"` // other settings that go with it, NAME=value, with spaces between; may be empty
 }
 
-// tried is what a value gives.
-type tried struct {
+// attempt is what a value gives.
+type attempt struct {
 	reached Reached
 	err     error // settings refuse it
 }
 
-func (t tried) within(half float64) bool { return t.err == nil && t.reached.Half <= half }
+func (t attempt) within(half float64) bool { return t.err == nil && t.reached.Half <= half }
 
 // half is the error, and +Inf where there is none.
-func (t tried) half() float64 {
+func (t attempt) half() float64 {
 	if t.err != nil {
 		return math.Inf(1)
 	}
@@ -50,7 +50,7 @@ func (t tried) half() float64 {
 
 // best returns the value of the least error, and the last one where no value has any. It looks at a grid of quarter
 // octaves and then, between the neighbours of its best point, at thirds.
-func (k Knob) best(half func(i int) float64) int {
+func (k SolvedSetting) best(half func(i int) float64) int {
 	const each = 4 // an octave
 	grid := []int{k.Values - 1}
 	for e := 0; ; e++ {
@@ -87,7 +87,7 @@ func (k Knob) best(half func(i int) float64) int {
 }
 
 // unreached says that nothing reaches the want, and what the best value gives.
-func unreached(w Target, k Knob, best int, gives tried) error {
+func unreached(w Target, k SolvedSetting, best int, gives attempt) error {
 	if gives.err != nil {
 		return gives.err
 	}
@@ -107,7 +107,7 @@ func unreached(w Target, k Knob, best int, gives tried) error {
 }
 
 // says is the error in words, or why there is none.
-func (t tried) says() string {
+func (t attempt) says() string {
 	switch {
 	case t.err != nil:
 		return "is refused: " + t.err.Error()
@@ -121,14 +121,14 @@ func (t tried) says() string {
 // looks at is planned as `oriel run` would plan it, so what is found holds when it is put back. It relies on errors
 // that move one way with the setting; where they do not quite (a filter of other poles), there may be another such
 // value.
-func Solve(w Target, k Knob) (Solution, error) {
-	seen := map[int]tried{}
+func Solve(w Target, k SolvedSetting) (Solution, error) {
+	seen := map[int]attempt{}
 	var broken error // the want itself is wrong, at every value
-	try := func(i int) tried {
+	try := func(i int) attempt {
 		if t, ok := seen[i]; ok || broken != nil {
 			return t
 		}
-		var t tried
+		var t attempt
 		in, err := k.Input(k.Text(i))
 		if t.err = err; err == nil {
 			if t.reached, err = w.Error(in); err != nil {

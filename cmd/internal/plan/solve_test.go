@@ -15,8 +15,10 @@ import (
 )
 
 // knobOf turns a setting among those of counting.
-func knobOf(name string, greater bool, values int, text func(int) string, changes ...string) Knob {
-	return Knob{Setting: name, Greater: greater, Values: values, Text: text, Input: func(text string) (Input, error) {
+func knobOf(name string, greater bool, values int, text func(int) string, changes ...string) SolvedSetting {
+	return SolvedSetting{Setting: name, Greater: greater, Values: values, Text: text, Input: func(text string) (
+		Input, error,
+	) {
 		s, err := deployment.Load(counting(append(changes, name+"="+text)...), deployment.Events, deployment.Operator)
 		if err != nil {
 			return Input{}, err
@@ -36,7 +38,7 @@ func TestSolvedSettingsGiveTheWantedError(t *testing.T) {
 	with := func(changes ...string) []string { return append(cells[:len(cells):len(cells)], changes...) }
 	for name, x := range map[string]struct {
 		half         float64
-		knob         Knob
+		knob         SolvedSetting
 		changes      []string
 		first, every int
 	}{
@@ -111,7 +113,7 @@ func TestSolvedBatchGivesTheWantedMean(t *testing.T) {
 
 // Solved for one value after the other, in a range where that can be done, the same is found.
 func TestSolveFindsTheEdge(t *testing.T) {
-	f := func(w Target, k Knob) {
+	f := func(w Target, k SolvedSetting) {
 		t.Helper()
 		w.Near = math.NaN()
 		got, failed := Solve(w, k)
@@ -273,7 +275,7 @@ func TestSolvedEpsilonGivesTheWantedRank(t *testing.T) {
 func TestSolveFindsTheBestInTheMiddle(t *testing.T) {
 	const count = 1 << 20
 	for _, least := range []int{0, 1, 2, 7, 300, 12345, 77777, count - 2, count - 1} {
-		k := Knob{Values: count}
+		k := SolvedSetting{Values: count}
 		tries := 0
 		if got := k.best(func(i int) float64 {
 			tries++

@@ -5,17 +5,17 @@ import (
 	"oriel/mechanisms/decay"
 )
 
-// Fading is e of forget in floating point, under sums that decay: Ŝ_t = γŜ_{t−1} + v_t + Σ_{j≥0} e_j·n_{t−j}, where
+// Decaying is e of forget in floating point, under sums that decay: Ŝ_t = γŜ_{t−1} + v_t + Σ_{j≥0} e_j·n_{t−j}, where
 // draws up to the last reset before step t are not there any more. Resets follow steps that Period divides.
-type Fading struct {
+type Decaying struct {
 	Filter
 	Decay  float64 // γ
 	Period uint64  // P
 }
 
 // NewFading returns the filter of these dyadics, whose residues count against the draws.
-func NewFading(f decay.Filter) Fading {
-	out := Fading{Decay: float64(decay.Decay(f.Memory)) / (1 << 30), Period: decay.Period(f.Memory)}
+func NewFading(f decay.Filter) Decaying {
+	out := Decaying{Decay: float64(decay.Decay(f.Memory)) / (1 << 30), Period: decay.Period(f.Memory)}
 	for k := range f.Count {
 		out.Poles = append(out.Poles, float64(f.Poles[k])/(1<<30))
 		out.Residues = append(out.Residues, -float64(f.Residues[k])/(1<<30))

@@ -7,19 +7,19 @@ type Battery struct {
 	noise *Noise
 	runs  uint64
 
-	total      Run      // sums over runs
-	lags       []int    // of steps
-	apart      []int    // distances of coordinates
-	bySteps    []agrees // by lag
-	byDistance []agrees
-	byRuns     agrees
+	total      Run         // sums over runs
+	lags       []int       // of steps
+	apart      []int       // distances of coordinates
+	bySteps    []agreement // by lag
+	byDistance []agreement
+	byRuns     agreement
 	before     *Run
 	louder     [quarters]uint64 // runs whose later releases have larger squares than their twin's
-	repeats    repeats
+	repeats    repeatTest
 }
 
-// agrees counts pairs of fair coins, of signs and of sizes, and those that differ.
-type agrees struct{ pairs, signs, sizes uint64 }
+// agreement counts pairs of fair coins, of signs and of sizes, and those that differ.
+type agreement struct{ pairs, signs, sizes uint64 }
 
 // nearSteps and nearCoordinates are the distances all of which are looked at.
 const nearSteps, nearCoordinates = 64, 64
@@ -31,7 +31,7 @@ func NewBattery(x *Noise) *Battery {
 	w := int(min(x.config.Scope.Span(), math.MaxInt32))
 	b.lags = distances(x.perStep, nearSteps, w-1, w, w+1)
 	b.apart = distances(compared, nearCoordinates, append(x.starts(), compared/2)...)
-	b.bySteps, b.byDistance = make([]agrees, len(b.lags)), make([]agrees, len(b.apart))
+	b.bySteps, b.byDistance = make([]agreement, len(b.lags)), make([]agreement, len(b.apart))
 	b.total = Run{
 		sum: make([]float64, x.perStep), square: make([]float64, x.perStep),
 		sumAt: make([]float64, x.n), squareAt: make([]float64, x.n),
@@ -82,7 +82,7 @@ func (b *Battery) Add(r *Run) {
 }
 
 // add compares coordinate i of x, lag steps later, with coordinate j of y.
-func (a *agrees) add(x, y *Run, i, j, lag int) {
+func (a *agreement) add(x, y *Run, i, j, lag int) {
 	a.pairs += uint64(x.signs.steps - lag)
 	a.signs += x.signs.differ(x.signs.of[i], y.signs.of[j], lag)
 	a.sizes += x.sizes.differ(x.sizes.of[i], y.sizes.of[j], lag)

@@ -2,17 +2,17 @@ package residual
 
 import "math/bits"
 
-// fair is fair coins of a run: of each coordinate a bit a step. Signs of independent normals are some, and sizes above
-// their median others. Whether two of them agree is a fair coin again; and so are, independently, all pairs of one
-// distance, since each brings a coin that no earlier pair had.
-type fair struct {
+// signTest is signTest coins of a run: of each coordinate a bit a step. Signs of independent normals are some, and
+// sizes above their median others. Whether two of them agree is a signTest coin again; and so are, independently, all
+// pairs of one distance, since each brings a coin that no earlier pair had.
+type signTest struct {
 	words int
 	steps int
 	of    [][]uint64 // by coordinate
 }
 
-func newFair(coordinates, steps int) fair {
-	f := fair{words: (steps + 63) / 64, steps: steps, of: make([][]uint64, coordinates)}
+func newFair(coordinates, steps int) signTest {
+	f := signTest{words: (steps + 63) / 64, steps: steps, of: make([][]uint64, coordinates)}
 	all := make([]uint64, coordinates*f.words)
 	for i := range f.of {
 		f.of[i] = all[i*f.words : (i+1)*f.words]
@@ -20,10 +20,10 @@ func newFair(coordinates, steps int) fair {
 	return f
 }
 
-func (f fair) set(coordinate, step int) { f.of[coordinate][step/64] |= 1 << (step % 64) }
+func (f signTest) set(coordinate, step int) { f.of[coordinate][step/64] |= 1 << (step % 64) }
 
 // differ counts the steps t at which x_{t+lag} and y_t differ.
-func (f fair) differ(x, y []uint64, lag int) (count uint64) {
+func (f signTest) differ(x, y []uint64, lag int) (count uint64) {
 	words, shift := lag/64, uint(lag%64)
 	for w := words; w < f.words; w++ {
 		later := x[w] >> shift

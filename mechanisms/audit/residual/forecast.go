@@ -104,21 +104,21 @@ func slots(forecasts []forecast) int {
 	return most
 }
 
-// forested is what is known of the active nodes.
-type forested struct {
+// treeRebuilder is what is known of the active nodes.
+type treeRebuilder struct {
 	forecasts []forecast
 	step      int
 	known     [][]float64 // by slot and coordinate
 }
 
-func (f *forested) start() {
+func (f *treeRebuilder) start() {
 	f.step = 0
 	for _, k := range f.known {
 		clear(k)
 	}
 }
 
-func (f *forested) next(rest []float64) float64 {
+func (f *treeRebuilder) next(rest []float64) float64 {
 	step := &f.forecasts[f.step]
 	f.step++
 	for _, at := range step.retired {

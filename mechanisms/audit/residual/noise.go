@@ -30,7 +30,7 @@ type Noise struct {
 
 	forecasts []forecast // of a tree
 	filter    *definition.Filter
-	fading    *definition.Fading // of a filter with memory
+	fading    *definition.Decaying // of a filter with memory
 	forest    definition.Forest
 	normal    []func(x []float64) // by part: draws in units of θ to standard normals; nil for Gaussian noise
 }

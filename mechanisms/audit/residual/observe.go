@@ -27,7 +27,7 @@ type Run struct {
 	sumAt, squareAt   []float64 // by coordinate
 	cells             [cells]uint64
 	tails             Tails
-	signs, sizes      fair
+	signs, sizes      signTest
 	along             float64 // Σ of z along the leaves
 	contributions     uint64
 	alongAt           []float64   // by coordinate, Σ of z·w, where w is the leaf there over its part's length
@@ -43,7 +43,7 @@ const quarters = 4
 type Observer struct {
 	noise    *Noise
 	rebuild  *Rebuilder
-	twin     *twin // of pure noise that has later blocks, else nil
+	twin     *simulated // of pure noise that has later blocks, else nil
 	z        []float64
 	compared []int // coordinates
 	run      *Run

@@ -10,13 +10,13 @@ import (
 // Rebuilder rebuilds the noise of one run after the other. It belongs to one goroutine; a Noise may have many.
 type Rebuilder struct {
 	noise      *Noise
-	components parts
+	components noiseRebuilder
 	step       int
 	clean      []float64 // G_t, loss units
 }
 
 // components is what releases so far say of the noise of later ones, all of it in units of σ.
-type parts interface {
+type noiseRebuilder interface {
 	start()
 	// next turns the noise of the next release into what it adds to the forecast, and returns that one's standard
 	// deviation, in units of a node's.
@@ -28,14 +28,16 @@ func (x *Noise) Rebuilder() *Rebuilder {
 	r := &Rebuilder{noise: x, clean: make([]float64, x.n)}
 	switch {
 	case x.fading != nil:
-		f := &filtered{filter: &x.fading.Filter, states: vectors(len(x.fading.Poles), x.n)}
-		r.components = &fading{filtered: f, fading: x.fading, first: x.before, before: make([]float64, x.n)}
+		f := &filteredRebuilder{filter: &x.fading.Filter, states: vectors(len(x.fading.Poles), x.n)}
+		r.components = &decayingRebuilder{
+			filteredRebuilder: f, fading: x.fading, first: x.before, before: make([]float64, x.n),
+		}
 	case x.filter != nil:
-		r.components = &filtered{filter: x.filter, states: vectors(len(x.filter.Poles), x.n)}
+		r.components = &filteredRebuilder{filter: x.filter, states: vectors(len(x.filter.Poles), x.n)}
 	case x.forecasts != nil:
-		r.components = &forested{forecasts: x.forecasts, known: vectors(slots(x.forecasts), x.n)}
+		r.components = &treeRebuilder{forecasts: x.forecasts, known: vectors(slots(x.forecasts), x.n)}
 	default:
-		r.components = white{}
+		r.components = whiteRebuilder{}
 	}
 	r.Start()
 	return r
@@ -80,26 +82,26 @@ func (r *Rebuilder) Next(dst, release, leaf []float64) {
 	r.step++
 }
 
-// white is releases that share no noise.
-type white struct{}
+// whiteRebuilder is releases that share no noise.
+type whiteRebuilder struct{}
 
-func (white) start() {}
+func (whiteRebuilder) start() {}
 
-func (white) next([]float64) float64 { return 1 }
+func (whiteRebuilder) next([]float64) float64 { return 1 }
 
-// filtered is the inverse of b∗.
-type filtered struct {
+// filteredRebuilder is the inverse of b∗.
+type filteredRebuilder struct {
 	filter *definition.Filter
 	states [][]float64 // by pole and coordinate
 }
 
-func (f *filtered) start() {
+func (f *filteredRebuilder) start() {
 	for _, s := range f.states {
 		clear(s)
 	}
 }
 
-func (f *filtered) next(rest []float64) float64 {
+func (f *filteredRebuilder) next(rest []float64) float64 {
 	for k, states := range f.states {
 		residue := f.filter.Residues[k]
 		for i, s := range states {
@@ -115,29 +117,29 @@ func (f *filtered) next(rest []float64) float64 {
 	return 1
 }
 
-// fading is the inverse of what decays, and of e∗ from reset to reset.
-type fading struct {
-	*filtered
-	fading *definition.Fading
+// decayingRebuilder is the inverse of what decays, and of e∗ from reset to reset.
+type decayingRebuilder struct {
+	*filteredRebuilder
+	fading *definition.Decaying
 	first  uint64 // steps before the first release
 	step   uint64
 	before []float64 // the last release's noise
 }
 
-func (f *fading) start() {
+func (f *decayingRebuilder) start() {
 	f.step = f.first
 	clear(f.before)
-	f.filtered.start()
+	f.filteredRebuilder.start()
 }
 
-func (f *fading) next(rest []float64) float64 {
+func (f *decayingRebuilder) next(rest []float64) float64 {
 	for i, x := range rest {
 		rest[i] = x - f.fading.Decay*f.before[i]
 		f.before[i] = x
 	}
-	spread := f.filtered.next(rest)
+	spread := f.filteredRebuilder.next(rest)
 	if f.step++; f.step%f.fading.Period == 0 {
-		f.filtered.start()
+		f.filteredRebuilder.start()
 	}
 	return spread
 }

@@ -20,12 +20,12 @@ func keptSteps(n int) int { return max(2, keptDraws/min(n, keptCoordinates)) }
 // pair back elsewhere.
 type pair struct{ first, second float64 }
 
-type repeats struct {
+type repeatTest struct {
 	runs         int
 	inTime, side []pair
 }
 
-func (r *repeats) add(kept [][]float64) {
+func (r *repeatTest) add(kept [][]float64) {
 	if r.runs == keptRuns {
 		return
 	}
@@ -64,7 +64,7 @@ func found(pairs []pair, tolerance float64) (count int) {
 // test: a normal is within the tolerance of a given number with probability 2·tolerance·φ(0) at most, so two
 // independent pairs are equal with the square of that, and the expected number of such pairs of pairs is λ at most; k
 // or more have probability λ/k at most (Markov).
-func (r *repeats) test(tolerance float64) Test {
+func (r *repeatTest) test(tolerance float64) Test {
 	f := newFinder("repeats", "pairs of neighbouring draws that come again", uint64(len(r.inTime)+len(r.side)))
 	p := min(1, 2*tolerance/math.Sqrt(2*math.Pi))
 	look := func(where string, pairs []pair) {

@@ -154,7 +154,7 @@ func (b *Battery) acrossRuns() Test {
 }
 
 // fair looks at two kinds of coins.
-func (f *finder) fair(a agrees, where string, args ...any) {
+func (f *finder) fair(a agreement, where string, args ...any) {
 	f.out.Count += a.pairs
 	say := func(what string, differ uint64) {
 		share := 1 - float64(differ)/float64(max(1, a.pairs))

@@ -7,9 +7,9 @@ import (
 	"oriel/mechanisms/noise"
 )
 
-// twin draws the noise of a tree by its definition, node by node, under public seeds. It draws by the sampler of the
-// plan: that one's law is for the single draws to show.
-type twin struct {
+// simulated draws the noise of a tree by its definition, node by node, under public seeds. It draws by the sampler of
+// the plan: that one's law is for the single draws to show.
+type simulated struct {
 	noise    *Noise
 	rebuild  *Rebuilder
 	samplers []noise.Sampler     // by part
@@ -20,8 +20,8 @@ type twin struct {
 	z        []float64
 }
 
-func newTwin(x *Noise) *twin {
-	t := &twin{
+func newTwin(x *Noise) *simulated {
+	t := &simulated{
 		noise: x, rebuild: x.Rebuilder(), nodes: map[int32][]float64{}, drawn: make([]int64, x.n),
 		release: make([]float64, x.n), zero: make([]float64, x.n), z: make([]float64, x.n),
 	}
@@ -43,7 +43,7 @@ func newTwin(x *Noise) *twin {
 }
 
 // play returns the squares of a run's later releases.
-func (t *twin) play(run uint64) (later [quarters]float64) {
+func (t *simulated) play(run uint64) (later [quarters]float64) {
 	t.rebuild.Start()
 	clear(t.nodes)
 	for step, active := range t.noise.forest.Active {
@@ -64,7 +64,7 @@ func (t *twin) play(run uint64) (later [quarters]float64) {
 	return later
 }
 
-func (t *twin) draw(run uint64, node int32) []float64 {
+func (t *simulated) draw(run uint64, node int32) []float64 {
 	seed := noise.Seed{}
 	copy(seed[12:], "oriel audit: twin")
 	binary.LittleEndian.PutUint64(seed[:], run)
