@@ -23,7 +23,9 @@ func TestUnsealedOffsets(t *testing.T) {
 		{"none left by retention", statusesFound{end: -1}, 8, 8, [2]int64{20, 20}},
 		{"the last ones", statusesFound{end: 12}, 0, 4, [2]int64{12, 20}},
 		{
-			"aborted ones that are sent again", statusesFound{end: 12, resend: []sealedStatuses{sealed(12, 20)}}, 0, 6,
+			"aborted ones that are sent again",
+			statusesFound{end: 12, resend: []sealedStatuses{sealed(12, 20)}},
+			0, 6,
 			[2]int64{12, 12},
 		},
 		{"some between", statusesFound{end: 12, resend: []sealedStatuses{sealed(15, 20)}}, 0, 6, [2]int64{12, 15}},

@@ -10,7 +10,7 @@ import (
 	"oriel/mechanisms/noise"
 )
 
-// StateLen returns the length of every state of this carry.
+// StateLen returns the length of every state of this sum.
 func (c *Sum) StateLen() int { return buffer.StateLen(len(c.total), int(c.filter.Count)) }
 
 // AppendState appends the state: package buffer says its form, the sums are the totals. It holds the clean total, and
@@ -22,7 +22,7 @@ func (c *Sum) AppendState(dst []byte) []byte {
 
 var errNotZero = errors.New("blt: state: not zero before the first step")
 
-// Restore makes the carry the one whose AppendState wrote state. It refuses, and leaves the carry as it was, when the
+// Restore makes the sum the one whose AppendState wrote state. It refuses, and leaves the sum as it was, when the
 // length is another, a total or a buffer is beyond its limit, or anything is not zero before the first step.
 func (c *Sum) Restore(state []byte) error {
 	m := int(c.filter.Count)

@@ -8,7 +8,7 @@ import (
 	"oriel/mechanisms/noise"
 )
 
-// measurement is a run of a carry without data, beyond its start.
+// measurement is a run of a sum without data, beyond its start.
 type measurement struct {
 	steps, width int     // releases, and coordinates of each, which are independent
 	settled      float64 // share of Σb² that the variance of the first of them has, at least 1 − 2⁻¹⁰

@@ -8,7 +8,7 @@ import (
 	"oriel/mechanisms/lattice"
 )
 
-// StateLen returns the length of every state of this carry.
+// StateLen returns the length of every state of this sum.
 func (c *Sum) StateLen() int { return buffer.StateLen(len(c.sums), int(c.filter.Count)) }
 
 // AppendState appends the state: package buffer says its form, the sums are Ŝ with its fraction bits. It holds past
@@ -19,7 +19,7 @@ func (c *Sum) AppendState(dst []byte) []byte {
 	return buffer.AppendState(dst, c.steps, c.sums, row)
 }
 
-// Restore makes the carry the one whose AppendState wrote state. It refuses, and leaves the carry as it was, when the
+// Restore makes the sum the one whose AppendState wrote state. It refuses, and leaves the sum as it was, when the
 // length is another, a sum or a buffer is beyond its limit, anything is not zero before the first step, or a buffer is
 // not after a reset.
 func (c *Sum) Restore(state []byte) error {

@@ -8,7 +8,7 @@ import (
 	"oriel/mechanisms/lattice"
 )
 
-// Reading is a decayed sum of the increments of a carry, with a memory of its own: what whoever reads the increments
+// Reading is a decayed sum of the increments of a sum, with a memory of its own: what whoever reads the increments
 // computes, in the fixed point of the carry. It is a function of releases, so that it costs no privacy. Without a
 // memory it decays nothing.
 type Reading struct {
@@ -49,7 +49,7 @@ func (r *Reading) Add(u []lattice.Int128) {
 // Clear starts again from zero.
 func (r *Reading) Clear() { clear(r.sums) }
 
-// Write writes the sums in the units that the grid of the carry has.
+// Write writes the sums in the units that the grid of the sum has.
 func (r *Reading) Write(dst []float64, grid lattice.Grid) {
 	grid.Exp -= sumBits
 	for i, x := range r.sums {

@@ -9,7 +9,9 @@ import (
 )
 
 var kinds = []Config{
-	{Records: 1, Actions: 1}, {Records: 3, Actions: 5}, {Records: 1, Actions: 70, Delay: 1},
+	{Records: 1, Actions: 1},
+	{Records: 3, Actions: 5},
+	{Records: 1, Actions: 70, Delay: 1},
 	{Records: 4, Actions: 8, Delay: 3},
 }
 

@@ -98,15 +98,15 @@ var planted = []struct{ file, text, other, machine, finds, what string }{
 		"coco", "decisions", "a rare decision has something of the last event",
 	},
 	{
-		"mechanisms/decay/carry.go", "\t\tclear(c.buffers)\n", "\t\tclear(c.buffers[:len(c.buffers)-1])\n", "coco", "reset",
+		"mechanisms/decay/sum.go", "\t\tclear(c.buffers)\n", "\t\tclear(c.buffers[:len(c.buffers)-1])\n", "coco", "reset",
 		"a reset leaves the buffers of the last coordinate",
 	},
 	{
-		"mechanisms/decay/carry.go", "c.steps%c.period == 0 {", "c.steps == c.period {", "coco", "reset",
+		"mechanisms/decay/sum.go", "c.steps%c.period == 0 {", "c.steps == c.period {", "coco", "reset",
 		"there is one reset, and no other",
 	},
 	{
-		"mechanisms/decay/carry.go", "c.steps%c.period == 0 {", "c.steps%c.period == 1 {", "coco", "reset",
+		"mechanisms/decay/sum.go", "c.steps%c.period == 0 {", "c.steps%c.period == 1 {", "coco", "reset",
 		"a reset is late",
 	},
 }

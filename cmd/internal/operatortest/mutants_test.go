@@ -12,7 +12,7 @@ import (
 // breaks.
 var mutants = []struct{ operator, file, text, other, breaks string }{
 	{
-		"coco", "mechanisms/blt/carry.go", "AddInt64(x)\n\t\tm := ", "AddInt64(x)\n\t\tvar m lattice.Int128\n\t\t_ = ",
+		"coco", "mechanisms/blt/sum.go", "AddInt64(x)\n\t\tm := ", "AddInt64(x)\n\t\tvar m lattice.Int128\n\t\t_ = ",
 		"noise of earlier steps is not taken back",
 	},
 	{
@@ -20,7 +20,7 @@ var mutants = []struct{ operator, file, text, other, breaks string }{
 		"the next process has forgotten that noise",
 	},
 	{
-		"coco", "mechanisms/decay/carry.go", "remembered(c.sums[i], c.decay, u)", "c.sums[i].Add(u)",
+		"coco", "mechanisms/decay/sum.go", "remembered(c.sums[i], c.decay, u)", "c.sums[i].Add(u)",
 		"the sum does not forget",
 	},
 	{

@@ -32,7 +32,7 @@ type Sum struct {
 	increments []lattice.Int128 // u_t: public, and not kept over a restart
 }
 
-// shared is what the carries of one plan have in common.
+// shared is what the sums of one calibration have in common.
 type shared struct {
 	filter   Filter
 	decay    uint32 // Γ
@@ -45,7 +45,7 @@ type shared struct {
 	drawn    []int64                  // n_t, scratch
 }
 
-// New returns a carry before its first step. sampler draws integers of scale s from coordinates within 29s, as
+// New returns a sum before its first step. sampler draws integers of scale s from coordinates within 29s, as
 // noise.Gaussian does; instance components the noise of several mechanisms on one chain. It refuses a scale at which
 // the buffers or the sums could overflow.
 func New(f Filter, s noise.Scale, grid lattice.Grid, n int, sampler noise.Sampler, instance uint16) (*Sum, error) {
@@ -84,7 +84,7 @@ func sumLimit(decay uint32) lattice.Int128 {
 	return lattice.Int128{Hi: new(big.Int).Rsh(x, 64).Int64(), Lo: low.Uint64()}
 }
 
-// Fresh returns the carry before its first step, as New made it. The two share sampler and scratch: they are used one
+// Fresh returns the sum before its first step, as New made it. The two share sampler and scratch: they are used one
 // at a time.
 func (c *Sum) Fresh() *Sum { return c.carry(len(c.sums)) }
 

@@ -19,7 +19,7 @@ type Sum struct {
 	buffers [][MaxPoles]lattice.Int128 // by coordinate
 }
 
-// shared is what the carries of one plan have in common.
+// shared is what the sums of one calibration have in common.
 type shared struct {
 	filter   Filter
 	grid     lattice.Grid
@@ -29,7 +29,7 @@ type shared struct {
 	drawn    []int64                  // n_t, scratch
 }
 
-// New returns a carry before its first step. sampler draws integers of scale s from coordinates within 29s, as
+// New returns a sum before its first step. sampler draws integers of scale s from coordinates within 29s, as
 // noise.Gaussian does; instance components the noise of several mechanisms on one chain. It refuses a scale at which
 // the buffers could overflow.
 func New(f Filter, s noise.Scale, grid lattice.Grid, n int, sampler noise.Sampler, instance uint16) (*Sum, error) {
@@ -50,7 +50,7 @@ func New(f Filter, s noise.Scale, grid lattice.Grid, n int, sampler noise.Sample
 	return all.carry(n), nil
 }
 
-// Fresh returns the carry before its first step, as New made it. The two share sampler and scratch: they are used one
+// Fresh returns the sum before its first step, as New made it. The two share sampler and scratch: they are used one
 // at a time.
 func (c *Sum) Fresh() *Sum { return c.carry(len(c.total)) }
 

@@ -126,7 +126,7 @@ func TestReleaseIsTheDecayingSumOfIncrements(t *testing.T) {
 	}
 }
 
-// faulty is a carry with one line of Add wrong.
+// faulty is a sum with one line of Add wrong.
 type faulty struct {
 	*Sum
 	fault string
