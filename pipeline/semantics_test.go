@@ -70,6 +70,10 @@ func TestSemanticsBelongToTheirGoldenFiles(t *testing.T) {
 		}
 	}
 	for _, file := range semanticsOf {
+		if digests[file] == "" && !*rewrite {
+			t.Errorf("%s has no line for %s", path, file)
+			continue
+		}
 		if digest, _ := fingerprint(t, file, counts[file]); number == Semantics && digests[file] != "" &&
 			digest != digests[file] {
 			t.Errorf("%s has changed under semantics %d: records are read otherwise than by the versions of that number. Take the change back, or raise "+

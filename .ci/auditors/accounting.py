@@ -15,7 +15,7 @@ Closed formulas, and single Gaussian losses, have a relative tolerance of 1e-9, 
 The answer to a budget is compared with theirs (mu), or checked as the delta it proves by their account (rho). Prints all figures. Exits 1 when an answer
 is out of bounds, or when the bounds are too wide to tell a figure that is 1 % off: at least half of the answers must be told from it, on either side.
 
-MATRICES has what `go test ./mechanisms/forget -run Matrices -args -matrices MATRICES` writes: for sums that forget, the integers of a filter, and mu and epsilon
+MATRICES has what `go test ./mechanisms/decay -run Matrices -args -matrices MATRICES` writes: for sums that forget, the integers of a filter, and mu and epsilon
 of an event, or of events of a user so many steps apart, at some age. From the definition of the releases alone, without the response that Oriel computes with, numpy builds the matrix of their noise and
 solves for how far an event moves it: the mu of the Gaussian mechanism that the releases are, but for the rounding of the carry. It bounds the claim
 from below; from above, the same with the largest rounding there can be. dp-accounting turns both into epsilon.

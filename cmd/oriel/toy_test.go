@@ -135,9 +135,9 @@ func toyEnv(more ...string) []string {
 	}, more...)
 }
 
-// TestANewOperatorIsAFolderAndTwoRows builds the module with an operator that has one of everything, and plays every
+// TestANewOperatorIsAFolderARowAndAnExample builds the module with an operator that has one of everything, and plays every
 // command.
-func TestANewOperatorIsAFolderAndTwoRows(t *testing.T) {
+func TestANewOperatorIsAFolderARowAndAnExample(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds the module again")
 	}
