@@ -63,7 +63,7 @@ type Listener struct {
 	// metrics and pages are for all who read that one. While it is nil, no transaction keeps its newest decision.
 	Decided   func(partition int32, newest Decided)
 	State     func(partition int32, s TaskState)
-	Proves    func(partition int32, g protection.Guarantee) // the stream is taken over; its frozen plan proves g
+	Proves    func(partition int32, g protection.Guarantee) // the stream is taken over; its frozen params prove g
 	Holds     func(partition int32, bytes int)              // the state is in memory, so large; it does not grow
 	Opening   func(partition int32, from int64)             // its first incarnation will be opened, at an offset
 	Opened    func(partition int32)                         // the partition's first incarnation was opened

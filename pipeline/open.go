@@ -109,7 +109,7 @@ func (t *task) decideFirst(ctx context.Context, o *ownedPartition) error {
 }
 
 // start says where the partition's first incarnation begins, and its plan.
-func (t *task) start(ctx context.Context) (offset int64, plan []byte, err error) {
+func (t *task) start(ctx context.Context) (offset int64, params []byte, err error) {
 	s := t.service
 	bounds, err := s.client.Bounds(ctx, s.config.Input, t.partition)
 	if err != nil {
@@ -129,9 +129,9 @@ func (t *task) start(ctx context.Context) (offset int64, plan []byte, err error)
 		offset = left.next
 	}
 	if left.last != nil {
-		plan, err = s.model.Learner.ParamsAfter(*left.last)
+		params, err = s.model.Learner.ParamsAfter(*left.last)
 	} else {
-		plan, err = s.model.Learner.Params()
+		params, err = s.model.Learner.Params()
 	}
 	if err != nil {
 		return 0, nil, &StopError{
@@ -139,7 +139,7 @@ func (t *task) start(ctx context.Context) (offset int64, plan []byte, err error)
 			Remedy: "Correct the settings that the cause names", Cause: err,
 		}
 	}
-	return offset, plan, nil
+	return offset, params, nil
 }
 
 // released tells whether a topic of decisions has, or has had, a record.

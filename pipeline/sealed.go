@@ -14,7 +14,7 @@ type openedState struct {
 	position    state.Position
 }
 
-// openSealed opens an incarnation record and a sealed state of it, and restores the stream with the frozen plan.
+// openSealed opens an incarnation record and a sealed state of it, and restores the stream with the frozen params.
 func openSealed(m Model, master *state.MasterKey, p int32, record, sealed []byte) (openedState, error) {
 	inc, err := state.OpenIncarnation(record, master)
 	if err != nil {

@@ -23,9 +23,9 @@ type Model struct {
 	Learner Opener
 }
 
-// Opened is what all streams of one model and frozen plan have in common: configuration, plan, guarantee, decoder and
-// scratch, opened once a task. Streams are passengers: opening a further one costs what only that stream holds. Streams
-// of one opened are used one at a time.
+// Opened is a model with frozen params: the configuration, guarantee, decoder and scratch that all its streams share.
+// A task opens it once. Each further stream costs only its own memory. Streams of one Opened are used one at a time,
+// because they share scratch.
 type Opened struct {
 	model     Model
 	machine   func(key [32]byte) (operators.Machine, error)
@@ -36,12 +36,12 @@ type Opened struct {
 	keys      [decisionTopics]int // of each topic of decisions, which extra is the record key; −1: the stream's name
 	key       []byte              // of the decision that was handed on last
 	extras    []schemas.Extra     // of decisions, as the params have them
-	output    *operators.Output
+	output    *operators.Output   // the second topic; nil: none
 }
 
-// OpenModel checks a frozen plan.
-func OpenModel(m Model, plan []byte) (*Opened, error) {
-	machine, err := m.Learner.Open(plan)
+// OpenModel checks frozen params.
+func OpenModel(m Model, params []byte) (*Opened, error) {
+	machine, err := m.Learner.Open(params)
 	if err != nil {
 		return nil, fmt.Errorf("pipeline: open operator: %w", err)
 	}
@@ -95,8 +95,8 @@ func (s *Opened) Open(key, people [32]byte, stream string, incarnation [16]byte)
 }
 
 // OpenStream opens a stream with a opened of its own.
-func OpenStream(m Model, plan []byte, key, people [32]byte, stream string, incarnation [16]byte) (*Stream, error) {
-	opened, err := OpenModel(m, plan)
+func OpenStream(m Model, params []byte, key, people [32]byte, stream string, incarnation [16]byte) (*Stream, error) {
+	opened, err := OpenModel(m, params)
 	if err != nil {
 		return nil, err
 	}

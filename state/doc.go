@@ -2,7 +2,7 @@
 // changelog, wraps the keys that do so, and holds a local copy in Pebble.
 //
 //	manifest     one clear-text configuration per deployment, with the wrapped name key; on each changelog partition
-//	incarnation  a stream's life: public facts, frozen plan, and the seal key wrapped by the master key
+//	incarnation  a stream's life: public facts, frozen params, and the seal key wrapped by the master key
 //	sealed state position (clear, authenticated) and machine state (encrypted); fixed width, rewritten at each commit
 //	part         a slice of a sealed state that is larger than MaxValue
 //

@@ -135,8 +135,8 @@ func toyEnv(more ...string) []string {
 	}, more...)
 }
 
-// TestANewOperatorIsAFolderARowAndAnExample builds the module with an operator that has one of everything, and plays every
-// command.
+// TestANewOperatorIsAFolderARowAndAnExample builds the module with an operator that has one of everything, and plays
+// every command.
 func TestANewOperatorIsAFolderARowAndAnExample(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds the module again")

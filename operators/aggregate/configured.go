@@ -145,16 +145,16 @@ func (c operator) Descriptor() []byte {
 }
 
 // Require tells the contribution.
-func (c operator) Require(m *mechanisms.Config, plan []byte) error {
-	if plan != nil {
-		if err := c.checkPlan(plan); err != nil {
+func (c operator) Require(m *mechanisms.Config, params []byte) error {
+	if params != nil {
+		if err := c.checkPlan(params); err != nil {
 			return err
 		}
 	}
 	part := c.spec.hot().Component()
 	part.Name = "cells"
 	m.Contribution = mechanisms.Contribution{Components: []mechanisms.Component{part}}
-	if places := plan == nil || plan[0] >= planOfPlaces; places && c.spec.cells() > 2 {
+	if places := params == nil || params[0] >= planOfPlaces; places && c.spec.cells() > 2 {
 		m.Contribution.Nonzero = c.spec.width() // twice that is less than all
 	}
 	return nil
@@ -178,19 +178,19 @@ func (c operator) Params(mechanisms.Config) ([]byte, error) {
 
 var errPlan = errors.New("aggregate: plan: not that of this specification")
 
-func (c operator) checkPlan(plan []byte) error {
-	if len(plan) == 0 || plan[0] < planOfCells || plan[0] > planOfShown || string(plan[1:]) != c.spec.canonical() {
+func (c operator) checkPlan(params []byte) error {
+	if len(params) == 0 || params[0] < planOfCells || params[0] > planOfShown || string(params[1:]) != c.spec.canonical() {
 		return errPlan
 	}
 	return nil
 }
 
 // Open returns a Machine.
-func (c operator) Open(plan []byte, sums *mechanisms.Stream) (operators.Machine, error) {
-	if err := c.checkPlan(plan); err != nil {
+func (c operator) Open(params []byte, sums *mechanisms.Stream) (operators.Machine, error) {
+	if err := c.checkPlan(params); err != nil {
 		return nil, err
 	}
-	return newMachine(c.planned(plan[0]), sums)
+	return newMachine(c.planned(params[0]), sums)
 }
 
 // planned is what a plan of a version makes of it.
@@ -209,6 +209,6 @@ func (c operator) EmitAll() operators.Operator {
 }
 
 // ReferenceModel returns the code that an audit compares machines with.
-func (c operator) ReferenceModel(plan []byte) (operators.ReferenceModel, error) {
-	return newReference(c.spec), c.checkPlan(plan)
+func (c operator) ReferenceModel(params []byte) (operators.ReferenceModel, error) {
+	return newReference(c.spec), c.checkPlan(params)
 }

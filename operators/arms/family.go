@@ -115,8 +115,8 @@ func (c operator) Params(mechanisms.Config) ([]byte, error) {
 }
 
 // Open returns a Machine.
-func (c operator) Open(plan []byte, stream *mechanisms.Stream) (operators.Machine, error) {
-	lines := strings.Split(string(plan), "\n")
+func (c operator) Open(params []byte, stream *mechanisms.Stream) (operators.Machine, error) {
+	lines := strings.Split(string(params), "\n")
 	if lines[0] != planVersion || len(lines) < 3 || len(lines) > 1+maxArms {
 		return nil, fmt.Errorf("arms: plan: not one of version %s", planVersion)
 	}

@@ -185,13 +185,13 @@ func (c operator) Extras() []schemas.Extra {
 
 // Require tells the contribution: loss·u, in units of half the range of losses, about a centre on the line of u, which
 // is public. The paper's noise is what so many times as long a contribution would need.
-func (c operator) Require(m *mechanisms.Config, plan []byte) error {
+func (c operator) Require(m *mechanisms.Config, params []byte) error {
 	if _, several := m.Unit.EventSeparation(); several {
 		return errors.New("bandit: there is no user level: answers of a round are added in one step, so two of a user that came far apart may move one release")
 	}
 	p, err := c.paramsFor(*m)
-	if plan != nil {
-		p, err = ParseParams(plan)
+	if params != nil {
+		p, err = ParseParams(params)
 	}
 	if err != nil {
 		return err
@@ -220,8 +220,8 @@ func (c operator) Params(m mechanisms.Config) ([]byte, error) {
 }
 
 // Open returns a Machine.
-func (c operator) Open(plan []byte, sums *mechanisms.Stream) (operators.Machine, error) {
-	p, err := ParseParams(plan)
+func (c operator) Open(params []byte, sums *mechanisms.Stream) (operators.Machine, error) {
+	p, err := ParseParams(params)
 	if err != nil {
 		return nil, err
 	}
@@ -263,7 +263,7 @@ func (c operator) EmitAll() operators.Operator {
 }
 
 // ReferenceModel returns the code that an audit compares machines with.
-func (c operator) ReferenceModel(plan []byte) (operators.ReferenceModel, error) {
-	p, err := ParseParams(plan)
+func (c operator) ReferenceModel(params []byte) (operators.ReferenceModel, error) {
+	p, err := ParseParams(params)
 	return &reference{Config: c.Config, plan: p}, err
 }

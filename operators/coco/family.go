@@ -254,10 +254,10 @@ func (c operator) Extras() []schemas.Extra { return operators.LifetimeMembers(c.
 
 // Require tells the contribution, by the rule of the stored plan or the sharpest one, asks for the error bound that
 // proved constants need, and tells the sensitivity that the paper prints.
-func (c operator) Require(m *mechanisms.Config, plan []byte) error {
+func (c operator) Require(m *mechanisms.Config, params []byte) error {
 	leaves := c.contributions(*m)
-	if plan != nil {
-		p, err := ParseParams(plan)
+	if params != nil {
+		p, err := ParseParams(params)
 		if err != nil {
 			return err
 		}
@@ -292,8 +292,8 @@ func (c operator) ParamsAfter(m mechanisms.Config, last operators.Decision) ([]b
 }
 
 // Open returns a Machine.
-func (c operator) Open(plan []byte, sums *mechanisms.Stream) (operators.Machine, error) {
-	p, err := ParseParams(plan)
+func (c operator) Open(params []byte, sums *mechanisms.Stream) (operators.Machine, error) {
+	p, err := ParseParams(params)
 	if err != nil {
 		return nil, err
 	}
@@ -338,8 +338,8 @@ func (c operator) EmitAll() operators.Operator {
 }
 
 // ReferenceModel returns the code that an audit compares machines with.
-func (c operator) ReferenceModel(plan []byte) (operators.ReferenceModel, error) {
-	p, err := ParseParams(plan)
+func (c operator) ReferenceModel(params []byte) (operators.ReferenceModel, error) {
+	p, err := ParseParams(params)
 	first := make([]float64, c.Set.Dimension())
 	c.start(first)
 	copy(first, p.Past.Point)

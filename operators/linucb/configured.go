@@ -106,7 +106,7 @@ func (c operator) SecondTopic() *operators.Output {
 }
 
 // Require tells the contribution.
-func (c operator) Require(m *mechanisms.Config, plan []byte) error {
+func (c operator) Require(m *mechanisms.Config, params []byte) error {
 	part := c.rows.Component()
 	part.Name = "moments"
 	m.Contribution = mechanisms.Contribution{Components: []mechanisms.Component{part}}
@@ -116,10 +116,10 @@ func (c operator) Require(m *mechanisms.Config, plan []byte) error {
 	if _, several := m.Unit.EventSeparation(); c.served && several {
 		return errors.New("linucb: ORIEL_PLAYED=served has no user level: a user's rows may be added closer together than events")
 	}
-	if err := c.quieten(m); err != nil || plan == nil {
+	if err := c.quieten(m); err != nil || params == nil {
 		return err
 	}
-	_, err := c.read(plan)
+	_, err := c.read(params)
 	return err
 }
 
@@ -142,8 +142,8 @@ func (c operator) Params(mechanisms.Config) ([]byte, error) {
 }
 
 // read returns what is configured, with the arms of a plan.
-func (c operator) read(plan []byte) (operator, error) {
-	lines := strings.Split(string(plan), "\n")
+func (c operator) read(params []byte) (operator, error) {
+	lines := strings.Split(string(params), "\n")
 	known := lines[0] == planVersion || lines[0] == planOfMarks && c.served
 	if !known || len(lines)-1 != len(c.arms) {
 		return c, errors.New("linucb: plan: not one of version " + planVersion + ", or of served events " + planOfMarks +
@@ -162,8 +162,8 @@ func (c operator) read(plan []byte) (operator, error) {
 }
 
 // Open returns a Machine.
-func (c operator) Open(plan []byte, sums *mechanisms.Stream) (operators.Machine, error) {
-	c, err := c.read(plan)
+func (c operator) Open(params []byte, sums *mechanisms.Stream) (operators.Machine, error) {
+	c, err := c.read(params)
 	if err != nil {
 		return nil, err
 	}
@@ -195,8 +195,8 @@ func (c operator) EmitAll() operators.Operator {
 }
 
 // ReferenceModel returns the code that an audit compares machines with.
-func (c operator) ReferenceModel(plan []byte) (operators.ReferenceModel, error) {
-	c, err := c.read(plan)
+func (c operator) ReferenceModel(params []byte) (operators.ReferenceModel, error) {
+	c, err := c.read(params)
 	if c.served {
 		return &servedReference{reference: reference{operator: c}}, err
 	}

@@ -69,9 +69,9 @@ func (c operator) component() mechanisms.Component {
 }
 
 // Require tells the contribution.
-func (c operator) Require(m *mechanisms.Config, plan []byte) error {
+func (c operator) Require(m *mechanisms.Config, params []byte) error {
 	m.Contribution = mechanisms.Contribution{Components: []mechanisms.Component{c.component()}}
-	return checkPlan(plan, plan == nil)
+	return checkPlan(params, params == nil)
 }
 
 // planVersion is the whole of a plan: all numbers come from settings and from the mechanism's plan.
@@ -79,8 +79,8 @@ const planVersion = 1
 
 var errPlan = errors.New("ridge: plan: not the one byte that this software knows")
 
-func checkPlan(plan []byte, none bool) error {
-	if none || slices.Equal(plan, []byte{planVersion}) {
+func checkPlan(params []byte, none bool) error {
+	if none || slices.Equal(params, []byte{planVersion}) {
 		return nil
 	}
 	return errPlan
@@ -90,8 +90,8 @@ func checkPlan(plan []byte, none bool) error {
 func (c operator) Params(mechanisms.Config) ([]byte, error) { return []byte{planVersion}, nil }
 
 // Open returns a Machine.
-func (c operator) Open(plan []byte, sums *mechanisms.Stream) (operators.Machine, error) {
-	if err := checkPlan(plan, false); err != nil {
+func (c operator) Open(params []byte, sums *mechanisms.Stream) (operators.Machine, error) {
+	if err := checkPlan(params, false); err != nil {
 		return nil, err
 	}
 	return newMachine(c, sums)
@@ -120,8 +120,8 @@ func (c operator) EmitAll() operators.Operator {
 }
 
 // ReferenceModel returns the code that an audit compares machines with.
-func (c operator) ReferenceModel(plan []byte) (operators.ReferenceModel, error) {
-	return newReference(c), checkPlan(plan, false)
+func (c operator) ReferenceModel(params []byte) (operators.ReferenceModel, error) {
+	return newReference(c), checkPlan(params, false)
 }
 
 // predict is the prediction of features by weights, clamped to the label's range.

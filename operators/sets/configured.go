@@ -60,7 +60,7 @@ const half = 0.5
 
 // Require tells the contribution: one number of size ½ at most, of halving that of the round, of draws that of the
 // cell.
-func (c operator) Require(m *mechanisms.Config, plan []byte) error {
+func (c operator) Require(m *mechanisms.Config, params []byte) error {
 	if !c.Draws {
 		m.Contribution = mechanisms.OneComponent(1, half)
 		return nil
@@ -75,8 +75,8 @@ func (c operator) Require(m *mechanisms.Config, plan []byte) error {
 		Components: []mechanisms.Component{cellQuantiser{Cells: c.cells()}.Component()}, Nonzero: 1,
 	}
 	r, err := c.rates(*m)
-	if plan != nil {
-		_, r, err = c.read(plan)
+	if params != nil {
+		_, r, err = c.read(params)
 	}
 	if err != nil {
 		return err
@@ -101,8 +101,8 @@ func (c operator) Params(m mechanisms.Config) ([]byte, error) {
 }
 
 // read reads a plan.
-func (c operator) read(plan []byte) (elements []string, r rates, err error) {
-	lines := strings.Split(string(plan), "\n")
+func (c operator) read(params []byte) (elements []string, r rates, err error) {
+	lines := strings.Split(string(params), "\n")
 	if lines[0] != planVersion || len(lines) != 2+len(c.Elements) {
 		return nil, rates{}, errors.New("sets: plan: not one of version " + planVersion + " of these elements")
 	}
@@ -114,8 +114,8 @@ func (c operator) read(plan []byte) (elements []string, r rates, err error) {
 }
 
 // Open returns a Machine.
-func (c operator) Open(plan []byte, stream *mechanisms.Stream) (operators.Machine, error) {
-	elements, r, err := c.read(plan)
+func (c operator) Open(params []byte, stream *mechanisms.Stream) (operators.Machine, error) {
+	elements, r, err := c.read(params)
 	if err != nil {
 		return nil, err
 	}

@@ -68,9 +68,9 @@ func (c operator) named() bool {
 func (c operator) repeats() bool { return c.rule == byDraws || c.rule == byLeaders }
 
 // Require tells the contribution.
-func (c operator) Require(m *mechanisms.Config, plan []byte) error {
-	if plan != nil {
-		p, err := c.read(plan)
+func (c operator) Require(m *mechanisms.Config, params []byte) error {
+	if params != nil {
+		p, err := c.read(params)
 		if err != nil {
 			return err
 		}
@@ -135,8 +135,8 @@ func (c operator) read(b []byte) (params, error) {
 }
 
 // Open returns a Machine.
-func (c operator) Open(plan []byte, sums *mechanisms.Stream) (operators.Machine, error) {
-	p, err := c.read(plan)
+func (c operator) Open(params []byte, sums *mechanisms.Stream) (operators.Machine, error) {
+	p, err := c.read(params)
 	if err != nil {
 		return nil, err
 	}
@@ -187,8 +187,8 @@ func (c operator) EmitAll() operators.Operator {
 }
 
 // ReferenceModel returns the code that an audit compares machines with.
-func (c operator) ReferenceModel(plan []byte) (operators.ReferenceModel, error) {
-	p, err := c.read(plan)
+func (c operator) ReferenceModel(params []byte) (operators.ReferenceModel, error) {
+	p, err := c.read(params)
 	c = c.with(p)
 	t := &reference{operator: c, plan: p}
 	if err == nil {

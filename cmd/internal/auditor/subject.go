@@ -55,8 +55,8 @@ func NewSubject(s settings.Settings, secret [32]byte, part int) (*Subject, error
 }
 
 // openMachine returns the machine of an operator.
-func openMachine(c operators.Operator, plan []byte, sums *mechanisms.Stream) (operators.Machine, error) {
-	return c.Open(plan, sums)
+func openMachine(c operators.Operator, params []byte, sums *mechanisms.Stream) (operators.Machine, error) {
+	return c.Open(params, sums)
 }
 
 func newSubject(m mechanisms.Config, c operators.Operator, secret [32]byte, part int) (*Subject, error) {
